@@ -1,0 +1,38 @@
+#include "base/cli.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/version.h"
+
+bool dp_cli_start(const struct dp_command *command, void *values, void *common, int argc, char **argv,
+                  int *first_operand, int *status)
+{
+    struct dp_err err = {0};
+    int rc = dp_option_parse(command, values, common, argc, argv, first_operand, &err);
+    if (rc == DP_PARSE_RUN)
+        return true;
+    if (rc == DP_PARSE_HELP)
+        dp_option_help(command, stdout);
+    if (rc == DP_PARSE_VERSION)
+        printf("%s (dpline) %s\n", command->name, DP_VERSION);
+    *status = dp_cli_finish(command->name, rc < 0 ? rc : DP_OK, &err);
+    return false;
+}
+
+int dp_cli_finish(const char *name, int rc, struct dp_err *err)
+{
+    if (rc < 0 && err->message[0] != '\0') {
+        char text[DP_ERR_MESSAGE_SIZE + 40];
+        dp_err_at(err, name);
+        fprintf(stderr, "%s\n", dp_err_text(err, text, sizeof text));
+    }
+    if (fflush(stdout) != 0 || ferror(stdout)) {
+        if (rc >= 0) {
+            fprintf(stderr, "%s: cannot write standard output: %s\n", name, strerror(errno));
+            return 1;
+        }
+    }
+    return dp_exit_status(rc);
+}

@@ -1,0 +1,18 @@
+/* What every command's main() does alike: parse, answer --help and --version, report, and close stdout checked.
+   Used by bin/ only: the one place that prints. */
+#ifndef DP_BASE_CLI_H
+#define DP_BASE_CLI_H
+
+#include "base/err.h"
+#include "base/option.h"
+
+/* Parses; answers --help and --version itself. Returns true when the command is to run; otherwise *status is the
+   exit status. */
+bool dp_cli_start(const struct dp_command *command, void *values, void *common, int argc, char **argv,
+                  int *first_operand, int *status);
+
+/* Prints "name: message" for a failure (unless DP_E_UPSTREAM with an empty message), flushes and checks stdout, and
+   returns the exit status. */
+int dp_cli_finish(const char *name, int rc, struct dp_err *err);
+
+#endif

@@ -1,0 +1,57 @@
+#include "base/err.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+static void fill(struct dp_err *err, enum dp_status status, const char *format, va_list args)
+{
+    err->status = status;
+    err->where[0] = '\0';
+    vsnprintf(err->message, sizeof err->message, format, args);
+}
+
+int dp_fail(struct dp_err *err, enum dp_status status, const char *format, ...)
+{
+    if (err != NULL) {
+        va_list args;
+        va_start(args, format);
+        fill(err, status, format, args);
+        va_end(args);
+    }
+    return status;
+}
+
+int dp_fail_errno(struct dp_err *err, int errnum, const char *format, ...)
+{
+    if (err != NULL) {
+        va_list args;
+        va_start(args, format);
+        fill(err, DP_E_RUN, format, args);
+        va_end(args);
+        size_t used = strlen(err->message);
+        snprintf(err->message + used, sizeof err->message - used, ": %s", strerror(errnum));
+    }
+    return DP_E_RUN;
+}
+
+void dp_err_at(struct dp_err *err, const char *where)
+{
+    if (err != NULL && err->where[0] == '\0')
+        snprintf(err->where, sizeof err->where, "%s", where);
+}
+
+const char *dp_err_text(const struct dp_err *err, char *buffer, unsigned long size)
+{
+    if (err->where[0] != '\0')
+        snprintf(buffer, size, "%s: %s", err->where, err->message);
+    else
+        snprintf(buffer, size, "%s", err->message);
+    return buffer;
+}
+
+int dp_exit_status(int status)
+{
+    return status >= 0 ? 0 : status < DP_E_UNSAFE ? 1 : -status;
+}

@@ -1,0 +1,15 @@
+/* Allocation with overflow checks. Everything here is released with free(). */
+#ifndef DP_BASE_MEM_H
+#define DP_BASE_MEM_H
+
+#include <stddef.h>
+
+#include "base/err.h"
+
+/* *out = count × size zeroed bytes. DP_E_RUN when the product overflows or memory is short. */
+int dp_alloc(void *out, size_t count, size_t size, struct dp_err *err);
+
+/* Grows *block so that it holds `need` elements (doubling); *capacity is in elements. Contents are kept. */
+int dp_grow(void *block, size_t *capacity, size_t need, size_t size, struct dp_err *err);
+
+#endif

@@ -1,0 +1,93 @@
+#define _GNU_SOURCE
+#include "base/number.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <locale.h>
+#include <math.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static locale_t c_locale;
+static pthread_once_t c_locale_once = PTHREAD_ONCE_INIT;
+
+static void make_c_locale(void)
+{
+    c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+}
+
+/* strtod in the C locale, without its hexadecimal, "inf" and "nan" forms. */
+static bool decimal(const char *text, double *value, const char **end)
+{
+    const char *p = text;
+    if (*p == '+' || *p == '-')
+        p++;
+    if (!isdigit((unsigned char)*p) && !(*p == '.' && isdigit((unsigned char)p[1])))
+        return false;
+    if (*p == '0' && (p[1] == 'x' || p[1] == 'X'))
+        return false;
+    pthread_once(&c_locale_once, make_c_locale);
+    char *stop;
+    *value = strtod_l(text, &stop, c_locale);
+    *end = stop;
+    return isfinite(*value);
+}
+
+bool dp_number_real(const char *text, double *value)
+{
+    const char *end;
+    if (!decimal(text, value, &end))
+        return false;
+    if (*end == '/') {
+        double divisor;
+        if (!decimal(end + 1, &divisor, &end) || divisor == 0.0)
+            return false;
+        *value /= divisor;
+    }
+    return *end == '\0' && isfinite(*value);
+}
+
+bool dp_number_int(const char *text, int64_t *value)
+{
+    const char *p = text;
+    if (*p == '+' || *p == '-')
+        p++;
+    if (!isdigit((unsigned char)*p))
+        return false;
+    char *end;
+    errno = 0;
+    long long parsed = strtoll(text, &end, 10);
+    if (errno != 0 || *end != '\0')
+        return false;
+    *value = parsed;
+    return true;
+}
+
+bool dp_number_cell(const char *text, unsigned long length, double *value)
+{
+    char buffer[64];
+    while (length > 0 && isspace((unsigned char)text[0])) {
+        text++;
+        length--;
+    }
+    while (length > 0 && isspace((unsigned char)text[length - 1]))
+        length--;
+    if (length == 0 || length >= sizeof buffer || memchr(text, '\0', length) != NULL)
+        return false;
+    memcpy(buffer, text, length);
+    buffer[length] = '\0';
+    const char *end;
+    return decimal(buffer, value, &end) && *end == '\0';
+}
+
+const char *dp_number_print(double value, char *buffer, unsigned long size)
+{
+    for (int digits = 1; digits <= 17; digits++) {
+        snprintf(buffer, size, "%.*g", digits, value);
+        if (strtod(buffer, NULL) == value)
+            break;
+    }
+    return buffer;
+}

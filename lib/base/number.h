@@ -1,0 +1,21 @@
+/* Numbers from text, whole and finite or refused. No locale: '.' is the decimal point. */
+#ifndef DP_BASE_NUMBER_H
+#define DP_BASE_NUMBER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* A finite real: decimal ("1e-5") or, where a rate is natural, a quotient of two decimals ("100/24420").
+   False if anything is left over, or for NaN, infinity and a zero divisor. */
+bool dp_number_real(const char *text, double *value);
+
+/* A whole number in [INT64_MIN, INT64_MAX], decimal. */
+bool dp_number_int(const char *text, int64_t *value);
+
+/* A strict decimal for data cells of `length` bytes, not NUL-terminated; blanks at both ends allowed. */
+bool dp_number_cell(const char *text, unsigned long length, double *value);
+
+/* The shortest decimal text that reads back as value; returns buffer (32 bytes suffice). */
+const char *dp_number_print(double value, char *buffer, unsigned long size);
+
+#endif

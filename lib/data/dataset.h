@@ -1,0 +1,53 @@
+/* A data set on disk: a directory that NumPy opens and C maps.
+ *
+ *   X.npy         rows × cols float32, C order               (dense), or
+ *   X_data.npy    nnz float32, X_indices.npy nnz int32, X_indptr.npy (rows+1) int64   (CSR)
+ *   y.npy         rows float64: the class index 0..classes-1 for a classification, the value for a regression
+ *   dataset.json  {"format":1, "rows", "cols", "storage":"dense"|"csr", "names":[…], "label":{"kind":"classes"|"real",
+ *                  "name", "classes":["<=50K", …]}, "scaling":…, "row_norm":"unit"|"none", "private_preprocessing":["max-abs", …],
+ *                  "digest":"…"}
+ *
+ * Rows have L2 norm at most 1 (exactly: the float32 values as stored). The mapping is read-only and shared: a data set
+ * costs no private memory. */
+#ifndef DP_DATA_DATASET_H
+#define DP_DATA_DATASET_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+
+enum dp_label_kind { DP_LABEL_REAL, DP_LABEL_CLASSES };
+
+/* One row, borrowed from the mapping. Dense: columns == NULL and count == cols. */
+struct dp_row {
+    const float *values;
+    const int32_t *columns;
+    size_t count;
+};
+
+struct dp_dataset {
+    size_t rows, cols;
+    enum dp_label_kind label_kind;
+    size_t classes;        /* number of classes, 0 for a regression */
+    const double *y;       /* rows; into the mapping */
+    char **class_names;    /* classes entries, or NULL */
+    char **column_names;   /* cols entries, or NULL */
+    char *label_name;      /* or NULL */
+    char *private_preprocessing; /* "max-abs,mode" or "" */
+    char digest[33];       /* hex, of the contents as written by dp-import: names the data set in frames */
+    struct dp_dataset_map *map; /* private */
+};
+
+/* Opens and maps PATH, checks shapes, dtypes, and that every file has its full length. The caller frees with
+   dp_dataset_close. */
+int dp_dataset_open(struct dp_dataset **dataset, const char *path, struct dp_err *err);
+
+/* dataset may be NULL. */
+void dp_dataset_close(struct dp_dataset *dataset);
+
+/* Row i < rows, borrowed. */
+struct dp_row dp_dataset_row(const struct dp_dataset *dataset, size_t i);
+
+#endif

@@ -1,0 +1,64 @@
+#include "math/rng.h"
+
+#include <sodium.h>
+#include <string.h>
+
+_Static_assert(sizeof(struct dp_key) == crypto_stream_chacha20_KEYBYTES, "one ChaCha20 key");
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "words of the stream are little endian");
+
+void dp_key_fresh(struct dp_key *key)
+{
+    if (sodium_init() < 0)
+        sodium_misuse();
+    randombytes_buf(key->bytes, sizeof key->bytes);
+}
+
+void dp_key_derive(struct dp_key *key, int64_t seed, const char *name, int64_t ordinal)
+{
+    if (sodium_init() < 0)
+        sodium_misuse();
+    crypto_generichash_state state;
+    uint64_t words[2] = {(uint64_t)seed, (uint64_t)ordinal};
+    crypto_generichash_init(&state, NULL, 0, sizeof key->bytes);
+    crypto_generichash_update(&state, (const unsigned char *)"dpline seed", 11);
+    crypto_generichash_update(&state, (const unsigned char *)words, sizeof words);
+    crypto_generichash_update(&state, (const unsigned char *)name, strlen(name));
+    crypto_generichash_final(&state, key->bytes, sizeof key->bytes);
+}
+
+void dp_draw(const struct dp_key *key, enum dp_purpose purpose, uint64_t lap, uint64_t offset, void *out, size_t size)
+{
+    /* The 64-bit nonce is the address of the stream, the 64-bit block counter the place in it. */
+    uint64_t nonce = (uint64_t)purpose << 56 | lap;
+    memset(out, 0, size);
+    crypto_stream_chacha20_xor_ic(out, out, size, (const unsigned char *)&nonce, offset / 64, key->bytes);
+}
+
+void dp_stream_start(struct dp_stream *stream, const struct dp_key *key, enum dp_purpose purpose, uint64_t lap)
+{
+    stream->key = key;
+    stream->purpose = purpose;
+    stream->lap = lap;
+    stream->offset = 0;
+    stream->used = 64;
+}
+
+uint64_t dp_stream_next(struct dp_stream *stream)
+{
+    if (stream->used == 64) {
+        dp_draw(stream->key, stream->purpose, stream->lap, stream->offset, stream->word, sizeof stream->word);
+        stream->offset += sizeof stream->word;
+        stream->used = 0;
+    }
+    return stream->word[stream->used++];
+}
+
+uint64_t dp_stream_below(struct dp_stream *stream, uint64_t n)
+{
+    uint64_t reject = (uint64_t)-n % n; /* 2^64 mod n: words below it would favour small values */
+    uint64_t word;
+    do
+        word = dp_stream_next(stream);
+    while (word < reject);
+    return word % n;
+}

@@ -1,0 +1,48 @@
+/* Addressed randomness: ChaCha20 keyed per stage, a stream per (purpose, lap, block). Who draws, where and when does
+   not matter; no draw is ever "the next one". */
+#ifndef DP_MATH_RNG_H
+#define DP_MATH_RNG_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct dp_key {
+    unsigned char bytes[32];
+};
+
+enum dp_purpose {
+    DP_DRAW_COINS = 1, /* first byte of each row's coin */
+    DP_DRAW_COIN_TAIL, /* the rest of it, where the first byte did not decide */
+    DP_DRAW_BATCH,     /* fixed-size batches */
+    DP_DRAW_PERMUTATION,
+    DP_DRAW_NOISE,       /* on the sum */
+    DP_DRAW_STATE_NOISE, /* on the dual variables, as published */
+    DP_DRAW_COLUMNS,     /* coordinates of a primal lap */
+};
+
+/* A key from the kernel's CSPRNG. */
+void dp_key_fresh(struct dp_key *key);
+
+/* The key that (seed, stage name, ordinal of the stage in the pipeline) gives, by BLAKE2b: reproducible, not private. */
+void dp_key_derive(struct dp_key *key, int64_t seed, const char *name, int64_t ordinal);
+
+/* The bytes [offset, offset + size) of the stream (purpose, lap). offset must be a multiple of 64. lap < 2^40,
+   offset < 2^38. */
+void dp_draw(const struct dp_key *key, enum dp_purpose purpose, uint64_t lap, uint64_t offset, void *out, size_t size);
+
+/* A generator of whole numbers over one stream, for algorithms that draw a varying amount. */
+struct dp_stream {
+    const struct dp_key *key;
+    enum dp_purpose purpose;
+    uint64_t lap, offset;
+    uint64_t word[64];
+    unsigned used;
+};
+
+void dp_stream_start(struct dp_stream *stream, const struct dp_key *key, enum dp_purpose purpose, uint64_t lap);
+uint64_t dp_stream_next(struct dp_stream *stream);
+
+/* Uniform on 0 … n-1, exactly (by rejection). n > 0. */
+uint64_t dp_stream_below(struct dp_stream *stream, uint64_t n);
+
+#endif

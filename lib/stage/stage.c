@@ -1,0 +1,154 @@
+#include "stage/stage.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+const struct dp_option dp_stage_port_options[] = {
+    {.name = "in", .letter = 'i', .kind = DP_OPT_TEXT, .offset = offsetof(struct dp_stage_ports, in), .metavar = "PORT",
+     .help = "where frames come from", .fallback = "-"},
+    {.name = "out", .letter = 'o', .kind = DP_OPT_TEXT, .offset = offsetof(struct dp_stage_ports, out),
+     .metavar = "PORT", .help = "where frames go to", .fallback = "-"},
+    {.name = "allow-private-output", .kind = DP_OPT_FLAG,
+     .offset = offsetof(struct dp_stage_ports, allow_private_output),
+     .help = "write frames that are not released to a terminal or an unauthenticated socket"},
+    {.name = NULL},
+};
+
+const struct dp_stage_class *dp_stage_find(const char *name)
+{
+    for (int i = 0; dp_stage_classes[i] != NULL; i++)
+        if (strcmp(dp_stage_classes[i]->name, name) == 0)
+            return dp_stage_classes[i];
+    return NULL;
+}
+
+int dp_stage_new(struct dp_stage **stage, const struct dp_stage_class *class, int argc, char **argv,
+                 struct dp_stage_ports *ports, struct dp_err *err)
+{
+    struct dp_stage *s = NULL;
+    struct dp_stage_ports own;
+    struct dp_command command = {class->name, "", class->summary, class->options, dp_stage_port_options};
+    int operand = 0;
+    int rc = dp_alloc(&s, 1, sizeof *s, err);
+    if (rc != DP_OK)
+        return rc;
+    s->class = class;
+    rc = dp_alloc(&s->options, 1, class->options_size, err);
+    if (rc == DP_OK)
+        rc = dp_alloc(&s->state, 1, class->state_size, err);
+    if (rc == DP_OK)
+        rc = dp_option_parse(&command, s->options, ports != NULL ? ports : &own, argc, argv, &operand, err);
+    if (rc == DP_PARSE_RUN && operand < argc)
+        rc = dp_fail(err, DP_E_USAGE, "unexpected argument '%.80s'", argv[operand]);
+    if (rc == DP_PARSE_RUN && ports == NULL && (strcmp(own.in, "-") != 0 || strcmp(own.out, "-") != 0))
+        rc = dp_fail(err, DP_E_USAGE, "--in and --out have no place in a fused pipeline");
+    if (rc == DP_PARSE_RUN) {
+        dp_key_fresh(&s->key);
+        if (class->open != NULL)
+            rc = class->open(s, err);
+    }
+    if (rc != DP_OK) {
+        dp_err_at(err, class->name);
+        dp_stage_free(s);
+        return rc;
+    }
+    *stage = s;
+    return DP_OK;
+}
+
+void dp_stage_free(struct dp_stage *stage)
+{
+    if (stage == NULL)
+        return;
+    if (stage->class->close != NULL && stage->state != NULL)
+        stage->class->close(stage);
+    free(stage->state);
+    free(stage->options);
+    free(stage);
+}
+
+static int take_hello(struct dp_stage *stage, struct dp_frame *frame, struct dp_out *out, struct dp_err *err)
+{
+    int64_t format = dp_frame_int(frame, DP_F_FORMAT, 0);
+    if (format != DP_FRAME_FORMAT)
+        return dp_fail(err, DP_E_RUN, "the stream has frame format %lld, this is %d", (long long)format,
+                       DP_FRAME_FORMAT);
+    int64_t ordinal = dp_frame_int(frame, DP_F_STAGE, 0);
+    if (dp_frame_has(frame, DP_F_SEED)) {
+        stage->seeded = true;
+        dp_key_derive(&stage->key, dp_frame_int(frame, DP_F_SEED, 0), stage->class->name, ordinal);
+    }
+    dp_frame_set_int(frame, DP_F_STAGE, ordinal + 1);
+    if (stage->class->hello != NULL) {
+        int rc = stage->class->hello(stage, frame, err);
+        if (rc != DP_OK)
+            return rc;
+    }
+    return stage->class->sink ? DP_OK : out->frame(out, frame, err);
+}
+
+/* Checks that a stage gives only the labels it declares. */
+struct checked_out {
+    struct dp_out *next;
+    const struct dp_stage_class *class;
+};
+
+static int check_frame(struct dp_out *out, struct dp_frame *frame, struct dp_err *err)
+{
+    struct checked_out *c = out->self;
+    if ((frame->label & c->class->gives) == 0)
+        return dp_fail(err, DP_E_UNSAFE, "made a %s frame, which it must not", dp_label_name(frame->label));
+    return c->next->frame(c->next, frame, err);
+}
+
+static int pass_text(struct dp_out *out, const char *text, size_t length, struct dp_err *err)
+{
+    struct checked_out *c = out->self;
+    return c->next->text(c->next, text, length, err);
+}
+
+static void label_set(unsigned labels, char *buffer, size_t size)
+{
+    buffer[0] = '\0';
+    for (unsigned bit = 1; bit <= DP_LABEL_RELEASED; bit <<= 1) {
+        if ((labels & bit) == 0)
+            continue;
+        size_t used = strlen(buffer);
+        snprintf(buffer + used, size - used, "%s%s", used > 0 ? " or " : "", dp_label_name((enum dp_label)bit));
+    }
+}
+
+int dp_stage_take(struct dp_stage *stage, struct dp_frame *frame, struct dp_out *out, struct dp_err *err)
+{
+    struct checked_out checked = {out, stage->class};
+    struct dp_out wrapped = {check_frame, pass_text, &checked};
+    char takes[64];
+    int rc = DP_OK;
+    switch (frame->kind) {
+    case DP_KIND_HELLO:
+        rc = take_hello(stage, frame, out, err);
+        break;
+    case DP_KIND_LAP:
+        if ((frame->label & stage->class->takes) == 0) {
+            label_set(stage->class->takes, takes, sizeof takes);
+            rc = dp_fail(err, DP_E_UNSAFE, "takes %s frames and got a %s one: a stage is missing or out of place",
+                         takes, dp_label_name(frame->label));
+        } else {
+            rc = stage->class->fire(stage, frame, &wrapped, err);
+        }
+        break;
+    case DP_KIND_END:
+        if (stage->class->drain != NULL)
+            rc = stage->class->drain(stage, &wrapped, err);
+        if (rc == DP_OK && !stage->class->sink)
+            rc = out->frame(out, frame, err);
+        break;
+    case DP_KIND_ERROR:
+        break;
+    }
+    if (rc < 0)
+        dp_err_at(err, stage->class->name);
+    return rc;
+}

@@ -1,0 +1,119 @@
+#include <string.h>
+
+#include "wire/codec.h"
+
+static void put_text(msgpack_packer *pk, const char *text, size_t length)
+{
+    msgpack_pack_str(pk, length);
+    msgpack_pack_str_body(pk, text, length);
+}
+
+static void put_key(msgpack_packer *pk, const char *key)
+{
+    put_text(pk, key, strlen(key));
+}
+
+static void little_endian(unsigned char *out, uint64_t value)
+{
+    for (int i = 0; i < 8; i++)
+        out[i] = (unsigned char)(value >> (8 * i));
+}
+
+/* Data goes out as it stands in memory. */
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "arrays are little endian on the wire");
+
+static int put_array(msgpack_packer *pk, const char *key, const struct dp_array *a, struct dp_err *err)
+{
+    unsigned char head[2 + 8 * DP_MAX_DIMS];
+    size_t used = 2;
+    head[0] = (unsigned char)a->dtype;
+    head[1] = (unsigned char)a->ndim;
+    for (int i = 0; i < a->ndim; i++, used += 8)
+        little_endian(head + used, a->dims[i]);
+    size_t bytes = a->count * dp_dtype_size(a->dtype);
+    if (bytes > DP_LIMIT_FRAME - 4096)
+        return dp_fail(err, DP_E_RUN, "'%s' has %zu bytes, a frame holds %zu", key, bytes, DP_LIMIT_FRAME);
+    msgpack_pack_ext(pk, used + bytes, DP_EXT_ARRAY);
+    msgpack_pack_ext_body(pk, head, used);
+    if (bytes > 0)
+        msgpack_pack_ext_body(pk, a->data, bytes);
+    return DP_OK;
+}
+
+static void put_mechanism(msgpack_packer *pk, const struct dp_mechanism *m)
+{
+    msgpack_pack_map(pk, 11);
+    put_key(pk, "sampler");
+    put_key(pk, dp_sampler_names[m->sampler]);
+    put_key(pk, "rate");
+    msgpack_pack_double(pk, m->rate);
+    put_key(pk, "rows");
+    msgpack_pack_int64(pk, m->rows);
+    put_key(pk, "epoch_laps");
+    msgpack_pack_int64(pk, m->epoch_laps);
+    put_key(pk, "adjacency");
+    put_key(pk, dp_adjacency_names[m->adjacency]);
+    put_key(pk, "release");
+    put_key(pk, dp_release_names[m->release]);
+    put_key(pk, "bound");
+    msgpack_pack_double(pk, m->bound);
+    put_key(pk, "sensitivity");
+    msgpack_pack_double(pk, m->sensitivity);
+    put_key(pk, "noise");
+    put_key(pk, dp_noise_names[m->noise]);
+    put_key(pk, "multiplier");
+    msgpack_pack_double(pk, m->multiplier);
+    put_key(pk, "scale");
+    msgpack_pack_double(pk, m->scale);
+}
+
+int dp_wire_encode(msgpack_sbuffer *buffer, const struct dp_frame *frame, struct dp_err *err)
+{
+    msgpack_packer pk;
+    msgpack_packer_init(&pk, buffer, msgpack_sbuffer_write);
+    size_t entries = 1;
+    for (int i = 0; i < DP_F_COUNT; i++)
+        entries += frame->value[i].present;
+    if (frame->kind == DP_KIND_LAP)
+        entries += 3;
+    msgpack_pack_map(&pk, entries);
+    put_key(&pk, "kind");
+    put_key(&pk, dp_kind_name(frame->kind));
+    if (frame->kind == DP_KIND_LAP) {
+        put_key(&pk, "lap");
+        msgpack_pack_int64(&pk, frame->lap);
+        put_key(&pk, "label");
+        put_key(&pk, dp_label_name(frame->label));
+        put_key(&pk, "mechanisms");
+        msgpack_pack_array(&pk, (size_t)frame->mechanisms);
+        for (int i = 0; i < frame->mechanisms; i++)
+            put_mechanism(&pk, &frame->mechanism[i]);
+    }
+    for (int i = 0; i < DP_F_COUNT; i++) {
+        const struct dp_value *v = &frame->value[i];
+        if (!v->present)
+            continue;
+        put_key(&pk, dp_fields[i].key);
+        int rc = DP_OK;
+        switch (dp_fields[i].type) {
+        case DP_T_INT:
+            msgpack_pack_int64(&pk, v->u.whole);
+            break;
+        case DP_T_REAL:
+            msgpack_pack_double(&pk, v->u.real);
+            break;
+        case DP_T_BOOL:
+            v->u.flag ? msgpack_pack_true(&pk) : msgpack_pack_false(&pk);
+            break;
+        case DP_T_TEXT:
+            put_key(&pk, v->text);
+            break;
+        case DP_T_ARRAY:
+            rc = put_array(&pk, dp_fields[i].key, &v->array, err);
+            break;
+        }
+        if (rc != DP_OK)
+            return rc;
+    }
+    return DP_OK;
+}

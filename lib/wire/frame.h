@@ -1,0 +1,111 @@
+/* A frame in memory. On the wire it is one msgpack map (man page dp-frame.5). A frame owns its buffers and keeps them
+   when cleared, so that a lap allocates nothing once the shapes have settled. */
+#ifndef DP_WIRE_FRAME_H
+#define DP_WIRE_FRAME_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "wire/mechanism.h"
+#include "wire/schema.h"
+
+#define DP_FRAME_FORMAT 1
+#define DP_MAX_MECHANISMS 8
+#define DP_MAX_DIMS 4
+
+enum dp_kind { DP_KIND_HELLO, DP_KIND_LAP, DP_KIND_END, DP_KIND_ERROR };
+
+/* Which promise the private content of a lap frame meets; a stage declares what it takes and gives as a set of bits. */
+enum dp_label { DP_LABEL_RAW = 1, DP_LABEL_BOUNDED = 2, DP_LABEL_NOISED = 4, DP_LABEL_RELEASED = 8 };
+
+enum dp_dtype { DP_F32 = 1, DP_F64 = 2, DP_I32 = 3, DP_I64 = 4 };
+
+struct dp_array {
+    enum dp_dtype dtype;
+    int ndim;
+    uint64_t dims[DP_MAX_DIMS];
+    size_t count; /* product of dims */
+    void *data;   /* count elements, owned by the frame */
+    size_t capacity;
+};
+
+struct dp_value {
+    bool present;
+    union {
+        int64_t whole;
+        double real;
+        bool flag;
+    } u;
+    char *text; /* NUL-terminated, owned */
+    size_t text_capacity;
+    struct dp_array array;
+};
+
+struct dp_frame {
+    enum dp_kind kind;
+    enum dp_label label; /* lap frames only */
+    int64_t lap;         /* 1, 2, …; lap frames only */
+    int mechanisms;
+    struct dp_mechanism mechanism[DP_MAX_MECHANISMS];
+    struct dp_value value[DP_F_COUNT];
+};
+
+/* A new empty frame; dp_frame_free(NULL) is fine. */
+int dp_frame_new(struct dp_frame **frame, struct dp_err *err);
+void dp_frame_free(struct dp_frame *frame);
+
+/* Empties the frame and sets its kind; buffers are kept. */
+void dp_frame_reset(struct dp_frame *frame, enum dp_kind kind);
+
+const char *dp_kind_name(enum dp_kind kind);
+const char *dp_label_name(enum dp_label label);
+size_t dp_dtype_size(enum dp_dtype dtype);
+const char *dp_dtype_name(enum dp_dtype dtype); /* "f4", "f8", "i4", "i8", as NumPy has it */
+
+static inline bool dp_frame_has(const struct dp_frame *frame, enum dp_field field)
+{
+    return frame->value[field].present;
+}
+static inline void dp_frame_drop(struct dp_frame *frame, enum dp_field field)
+{
+    frame->value[field].present = false;
+}
+
+/* Setters for each type; text is copied. */
+void dp_frame_set_int(struct dp_frame *frame, enum dp_field field, int64_t value);
+void dp_frame_set_real(struct dp_frame *frame, enum dp_field field, double value);
+void dp_frame_set_bool(struct dp_frame *frame, enum dp_field field, bool value);
+int dp_frame_set_text(struct dp_frame *frame, enum dp_field field, const char *text, size_t length,
+                      struct dp_err *err);
+
+/* Getters: the value, or the fallback when absent. dp_frame_array gives NULL when absent. */
+int64_t dp_frame_int(const struct dp_frame *frame, enum dp_field field, int64_t fallback);
+double dp_frame_real(const struct dp_frame *frame, enum dp_field field, double fallback);
+bool dp_frame_bool(const struct dp_frame *frame, enum dp_field field);
+const char *dp_frame_text(const struct dp_frame *frame, enum dp_field field, const char *fallback);
+struct dp_array *dp_frame_array(const struct dp_frame *frame, enum dp_field field);
+
+/* Makes the field an array of this shape and returns its storage in *data (contents undefined, or what was there when
+   the shape is unchanged). d1 = 0 gives a vector. */
+int dp_frame_make_array(struct dp_frame *frame, enum dp_field field, enum dp_dtype dtype, uint64_t d0, uint64_t d1,
+                        void *data, struct dp_err *err);
+
+/* The array, checked for dtype and number of dimensions; a sentence naming the field otherwise. */
+int dp_frame_need_array(const struct dp_frame *frame, enum dp_field field, enum dp_dtype dtype, int ndim,
+                        struct dp_array **array, struct dp_err *err);
+
+/* Copies everything. */
+int dp_frame_copy(struct dp_frame *to, const struct dp_frame *from, struct dp_err *err);
+
+/* Removes every DP_PRIVATE field: what the gate does before it lets a frame through. */
+void dp_frame_strip(struct dp_frame *frame);
+
+/* The last mechanism record, or NULL. */
+static inline struct dp_mechanism *dp_frame_mechanism(struct dp_frame *frame)
+{
+    return frame->mechanisms > 0 ? &frame->mechanism[frame->mechanisms - 1] : NULL;
+}
+
+#endif

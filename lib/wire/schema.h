@@ -1,0 +1,74 @@
+/* Every field a frame may carry: its key on the wire, its type, and whether it may cross the gate. A field that is not
+   in this table does not exist: decoding refuses it. */
+#ifndef DP_WIRE_SCHEMA_H
+#define DP_WIRE_SCHEMA_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum dp_type { DP_T_INT, DP_T_REAL, DP_T_BOOL, DP_T_TEXT, DP_T_ARRAY };
+
+enum dp_visibility {
+    DP_PUBLIC,  /* does not depend on private rows, or only through released values */
+    DP_PRIVATE, /* stripped by the gate */
+    DP_PAID,    /* the noised sum: crosses the gate because it has been charged for */
+};
+
+/*     enumerator       key on the wire          type        visibility   meaning */
+#define DP_FIELDS(X)                                                                                                \
+    X(DP_F_FORMAT, "format", DP_T_INT, DP_PUBLIC)             /* hello: version of the frame format */              \
+    X(DP_F_SOFTWARE, "software", DP_T_TEXT, DP_PUBLIC)        /* hello: what wrote the stream */                    \
+    X(DP_F_SEED, "seed", DP_T_INT, DP_PRIVATE)                /* hello: keys are derived from it */                 \
+    X(DP_F_STAGE, "stage", DP_T_INT, DP_PUBLIC)               /* hello: how many stages it has passed */            \
+    X(DP_F_STATUS, "status", DP_T_INT, DP_PUBLIC)             /* end, error: exit status */                         \
+    X(DP_F_WHERE, "where", DP_T_TEXT, DP_PUBLIC)              /* error: the stage at fault */                       \
+    X(DP_F_MESSAGE, "message", DP_T_TEXT, DP_PUBLIC)          /* error: one sentence */                             \
+    X(DP_F_LAPS, "laps", DP_T_INT, DP_PUBLIC)                 /* laps the run will have */                          \
+    X(DP_F_FAMILY, "family", DP_T_TEXT, DP_PUBLIC)            /* "scd-dual", "scd-primal" */                        \
+    X(DP_F_LOSS, "loss", DP_T_TEXT, DP_PUBLIC)                                                                      \
+    X(DP_F_LOSS_WIDTH, "loss_width", DP_T_REAL, DP_PUBLIC)    /* smoothing of smooth-hinge, delta of huber */       \
+    X(DP_F_LAMBDA, "lambda", DP_T_REAL, DP_PUBLIC)            /* L2 regularisation */                               \
+    X(DP_F_N, "n", DP_T_INT, DP_PUBLIC)                       /* public number of rows */                           \
+    X(DP_F_SCALE, "scale", DP_T_REAL, DP_PUBLIC)              /* weights = scale × model */                         \
+    X(DP_F_LABELS, "labels", DP_T_TEXT, DP_PUBLIC)            /* class names, a JSON array */                       \
+    X(DP_F_LABEL_SCALE, "label_scale", DP_T_REAL, DP_PUBLIC)  /* label in its own units = scale × y + offset */     \
+    X(DP_F_LABEL_OFFSET, "label_offset", DP_T_REAL, DP_PUBLIC)                                                      \
+    X(DP_F_DATA, "data", DP_T_TEXT, DP_PUBLIC)                /* digest of the training data set */                 \
+    X(DP_F_PREPROCESSING, "private_preprocessing", DP_T_TEXT, DP_PUBLIC)                                            \
+    X(DP_F_MODEL, "model", DP_T_ARRAY, DP_PUBLIC)             /* K × d f8 */                                        \
+    X(DP_F_AVERAGE, "average", DP_T_ARRAY, DP_PUBLIC)         /* K × d f8, mean of released iterates */             \
+    X(DP_F_AVERAGED, "averaged", DP_T_INT, DP_PUBLIC)         /* how many iterates that mean holds */               \
+    X(DP_F_SUM, "sum", DP_T_ARRAY, DP_PAID)                   /* K × d i8 in units of grid, or f8 (non-private) */  \
+    X(DP_F_GRID, "grid", DP_T_REAL, DP_PUBLIC)                                                                      \
+    X(DP_F_BOUND, "bound", DP_T_REAL, DP_PUBLIC)              /* L2 bound on one person's part of sum */            \
+    X(DP_F_ROWS, "rows", DP_T_ARRAY, DP_PRIVATE)              /* b i8, the sampled row numbers */                   \
+    X(DP_F_X, "X", DP_T_ARRAY, DP_PRIVATE)                    /* b × d f4, the rows themselves (inline) */          \
+    X(DP_F_Y, "y", DP_T_ARRAY, DP_PRIVATE)                    /* b f8 */                                            \
+    X(DP_F_UPDATES, "updates", DP_T_ARRAY, DP_PRIVATE)        /* b × K f4, coefficient of each row per class */     \
+    X(DP_F_COLUMNS, "columns", DP_T_ARRAY, DP_PUBLIC)         /* i8, the coordinates of this lap (primal) */        \
+    X(DP_F_NOISE_SCALE, "noise_scale", DP_T_REAL, DP_PUBLIC)  /* standard deviation of the noise last released */   \
+    X(DP_F_EPSILON, "epsilon", DP_T_REAL, DP_PUBLIC)          /* spent so far */                                    \
+    X(DP_F_DELTA, "delta", DP_T_REAL, DP_PUBLIC)                                                                    \
+    X(DP_F_EPSILON_SOUND, "epsilon_sound", DP_T_REAL, DP_PUBLIC) /* beside a published, unsound epsilon */          \
+    X(DP_F_SEEDED, "seeded", DP_T_BOOL, DP_PUBLIC)            /* keys came from a seed: not private */              \
+    X(DP_F_AS_PUBLISHED, "as_published", DP_T_BOOL, DP_PUBLIC)                                                      \
+    X(DP_F_NON_PRIVATE, "non_private", DP_T_BOOL, DP_PUBLIC)                                                        \
+    X(DP_F_GAP, "gap", DP_T_REAL, DP_PRIVATE)                 /* duality gap on the training rows */                \
+    X(DP_F_OBJECTIVE, "objective", DP_T_REAL, DP_PRIVATE)     /* primal objective on the training rows */
+
+#define DP_FIELD_ENUMERATOR(id, key, type, visibility) id,
+enum dp_field { DP_FIELDS(DP_FIELD_ENUMERATOR) DP_F_COUNT };
+#undef DP_FIELD_ENUMERATOR
+
+struct dp_field_info {
+    const char *key;
+    enum dp_type type;
+    enum dp_visibility visibility;
+};
+
+extern const struct dp_field_info dp_fields[DP_F_COUNT];
+
+/* The field with this key, or DP_F_COUNT. */
+enum dp_field dp_field_find(const char *key, size_t length);
+
+#endif

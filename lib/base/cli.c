@@ -13,12 +13,18 @@ bool dp_cli_start(const struct dp_command *command, void *values, void *common, 
     int rc = dp_option_parse(command, values, common, argc, argv, first_operand, &err);
     if (rc == DP_PARSE_RUN)
         return true;
-    if (rc == DP_PARSE_HELP)
-        dp_option_help(command, stdout);
-    if (rc == DP_PARSE_VERSION)
-        printf("%s (dpline) %s\n", command->name, DP_VERSION);
-    *status = dp_cli_finish(command->name, rc < 0 ? rc : DP_OK, &err);
+    *status = rc > 0 ? dp_cli_answer(command, rc) : dp_cli_finish(command->name, rc, &err);
     return false;
+}
+
+int dp_cli_answer(const struct dp_command *command, int code)
+{
+    struct dp_err err = {0};
+    if (code == DP_PARSE_HELP)
+        dp_option_help(command, stdout);
+    else
+        printf("%s (dpline) %s\n", command->name, DP_VERSION);
+    return dp_cli_finish(command->name, DP_OK, &err);
 }
 
 int dp_cli_finish(const char *name, int rc, struct dp_err *err)

@@ -1,0 +1,157 @@
+#include "stage/run.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/cli.h"
+#include "port/port.h"
+
+struct run {
+    struct dp_stage *stage;
+    struct dp_port *in, *out;
+    const char *out_name;
+    bool allow_private_output;
+    bool open_lap; /* the last frame in was not released */
+    bool hello_out, end_out;
+};
+
+static int refuse_exposure(const struct run *r, enum dp_label label, enum dp_exposure exposure, struct dp_err *err)
+{
+    if (label == DP_LABEL_RELEASED || exposure == DP_EXPOSED_NO || r->allow_private_output)
+        return DP_OK;
+    return dp_fail(err, DP_E_UNSAFE, "will not write a %s frame to %s (--allow-private-output overrides)",
+                   dp_label_name(label),
+                   exposure == DP_EXPOSED_TERMINAL ? "a terminal" : "a socket that is not authenticated");
+}
+
+static int put_frame(struct dp_out *out, struct dp_frame *frame, struct dp_err *err)
+{
+    struct run *r = out->self;
+    if (frame->kind == DP_KIND_LAP) {
+        int rc = refuse_exposure(r, frame->label, dp_port_exposure(r->out), err);
+        if (rc != DP_OK)
+            return rc;
+    }
+    r->hello_out |= frame->kind == DP_KIND_HELLO;
+    r->end_out |= frame->kind == DP_KIND_END;
+    return dp_port_write(r->out, frame, err);
+}
+
+static int put_text(struct dp_out *out, const char *text, size_t length, struct dp_err *err)
+{
+    (void)out;
+    if (fwrite(text, 1, length, stdout) != length || fflush(stdout) != 0)
+        return dp_fail_errno(err, errno, "cannot write standard output");
+    return DP_OK;
+}
+
+/* The stage has ended the run: what still comes is read and dropped, so that nobody upstream meets a closed pipe. */
+static int discard(struct run *r, struct dp_frame *frame, struct dp_err *err)
+{
+    int rc;
+    while ((rc = dp_port_read(r->in, frame, err)) == 1)
+        if (frame->kind == DP_KIND_END || frame->kind == DP_KIND_ERROR)
+            break;
+    return rc < 0 ? rc : DP_E_BUDGET;
+}
+
+static int take_all(struct run *r, struct dp_frame *frame, struct dp_err *err)
+{
+    struct dp_out out = {put_frame, put_text, r};
+    bool hello = false;
+    for (;;) {
+        int rc = dp_port_read(r->in, frame, err);
+        if (rc < 0)
+            return rc;
+        if (rc == 0)
+            return dp_fail(err, DP_E_UPSTREAM, "the input ended before its end frame: an upstream stage is gone");
+        if (frame->kind == DP_KIND_ERROR) {
+            err->status = DP_E_UPSTREAM;
+            err->message[0] = '\0'; /* whoever failed has said so */
+            if (r->out != NULL)
+                dp_port_write(r->out, frame, NULL);
+            r->end_out = true;
+            return DP_E_UPSTREAM;
+        }
+        if ((frame->kind == DP_KIND_HELLO) == hello)
+            return hello ? dp_fail(err, DP_E_RUN, "a second hello frame in one stream")
+                         : dp_fail(err, DP_E_RUN, "the stream does not begin with a hello frame");
+        hello = true;
+        bool end = frame->kind == DP_KIND_END;
+        rc = dp_stage_take(r->stage, frame, &out, err);
+        if (rc == DP_STAGE_STOP) {
+            /* fire has turned the frame into the end frame that says why */
+            rc = put_frame(&out, frame, err);
+            return rc != DP_OK ? rc : discard(r, frame, err);
+        }
+        if (rc != DP_OK || end)
+            return rc;
+    }
+}
+
+/* Tells whoever reads us that no more will come and why. */
+static void pass_error(struct run *r, int rc, const struct dp_err *err)
+{
+    struct dp_frame *frame;
+    struct dp_err unused;
+    if (r->end_out || (r->stage != NULL && r->stage->class->sink))
+        return;
+    if (r->out == NULL && (isatty(STDOUT_FILENO) || dp_port_open(&r->out, "-", DP_OUT, &unused) != DP_OK))
+        return;
+    if (dp_frame_new(&frame, &unused) != DP_OK)
+        return;
+    dp_frame_reset(frame, DP_KIND_ERROR);
+    dp_frame_set_int(frame, DP_F_STATUS, dp_exit_status(rc));
+    if (dp_frame_set_text(frame, DP_F_WHERE, err->where, strlen(err->where), &unused) == DP_OK &&
+        dp_frame_set_text(frame, DP_F_MESSAGE, err->message, strlen(err->message), &unused) == DP_OK &&
+        dp_port_exposure(r->out) != DP_EXPOSED_TERMINAL)
+        dp_port_write(r->out, frame, &unused);
+    dp_frame_free(frame);
+}
+
+static int run(struct run *r, const struct dp_stage_ports *ports, struct dp_err *err)
+{
+    struct dp_frame *frame = NULL;
+    bool sink = r->stage->class->sink;
+    int rc = dp_port_open(&r->in, ports->in, DP_IN, err);
+    if (rc == DP_OK && sink && strcmp(ports->out, "-") != 0)
+        rc = dp_fail(err, DP_E_USAGE, "--out: this command prints text; redirect its standard output");
+    if (rc == DP_OK && !sink)
+        rc = dp_port_open(&r->out, ports->out, DP_OUT, err);
+    if (rc == DP_OK)
+        rc = dp_frame_new(&frame, err);
+    if (rc == DP_OK)
+        rc = take_all(r, frame, err);
+    if ((rc == DP_OK || rc == DP_E_BUDGET) && r->out != NULL) {
+        int committed = dp_port_commit(r->out, err);
+        if (committed != DP_OK)
+            rc = committed;
+    }
+    dp_frame_free(frame);
+    return rc;
+}
+
+int dp_stage_main(const struct dp_stage_class *class, int argc, char **argv)
+{
+    struct run r = {0};
+    struct dp_err err = {0};
+    struct dp_stage_ports ports = {"-", "-", false};
+    int rc = dp_stage_new(&r.stage, class, argc, argv, &ports, &err);
+    if (rc > 0) {
+        struct dp_command command = {class->name, "", class->summary, class->options, dp_stage_port_options};
+        return dp_cli_answer(&command, rc);
+    }
+    r.allow_private_output = ports.allow_private_output;
+    if (rc == DP_OK)
+        rc = run(&r, &ports, &err);
+    if (rc < 0)
+        dp_err_at(&err, class->name);
+    if (rc < 0 && rc != DP_E_BUDGET)
+        pass_error(&r, rc, &err);
+    dp_port_close(r.in);
+    dp_port_close(r.out);
+    dp_stage_free(r.stage);
+    return dp_cli_finish(class->name, rc, &err);
+}

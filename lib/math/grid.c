@@ -1,0 +1,77 @@
+#include "math/grid.h"
+
+#include <gsl/gsl_cdf.h>
+#include <math.h>
+#include <string.h>
+
+#define GRID_BITS 20
+
+double dp_grid_for(double bound)
+{
+    int exponent;
+    frexp(bound, &exponent); /* bound in [2^(exponent-1), 2^exponent) */
+    return ldexp(1.0, exponent - 1 - GRID_BITS);
+}
+
+/* The float nearest to x on the side of zero. */
+static float toward_zero(double x)
+{
+    float f = (float)x;
+    return fabs((double)f) > fabs(x) ? nextafterf(f, 0.0f) : f;
+}
+
+void dp_grid_clip(const double *zeta, size_t classes, double bound, double norm2, size_t count, float *out)
+{
+    double largest = 0, sum = 0;
+    for (size_t k = 0; k < classes; k++) {
+        double magnitude = fabs(zeta[k]);
+        if (!(magnitude <= largest))
+            largest = magnitude; /* keeps a NaN */
+    }
+    if (!isfinite(largest) || !isfinite(norm2) || largest == 0) {
+        memset(out, 0, classes * sizeof *out);
+        return;
+    }
+    /* Scaled by the largest, so that huge updates do not overflow. */
+    for (size_t k = 0; k < classes; k++)
+        sum += zeta[k] / largest * (zeta[k] / largest);
+    /* Margins far above the rounding errors of the two sums, so that the bound holds for the real numbers. */
+    double row_norm = sqrt(norm2) * (1.0 + ldexp((double)count + 32, -52));
+    double limit = row_norm > 1.0 ? bound / row_norm : bound;
+    double norm = largest * sqrt(sum);
+    double shrink = 1.0;
+    limit *= 1.0 - ldexp((double)classes + 32, -52);
+    if (norm > limit)
+        shrink = limit / norm;
+    for (size_t k = 0; k < classes; k++) {
+        double clipped = isfinite(norm) ? zeta[k] * shrink : zeta[k] / largest / sqrt(sum) * limit;
+        out[k] = toward_zero(clipped);
+    }
+}
+
+double dp_gaussian_from_bits(uint64_t bits)
+{
+    double tail = ((double)(bits >> 1) + 0.5) * 0x1p-64; /* in (0, 1/2] */
+    double magnitude = -gsl_cdf_ugaussian_Pinv(tail);
+    return bits & 1 ? -magnitude : magnitude;
+}
+
+int dp_grid_add_gaussian(const struct dp_key *key, enum dp_purpose purpose, uint64_t lap, uint64_t first, double scale,
+                         int64_t *sum, size_t count)
+{
+    enum { BLOCK = 512 };
+    uint64_t bits[BLOCK];
+    for (size_t j = 0; j < count;) {
+        /* Addresses are whole 64-byte blocks: eight draws each. */
+        uint64_t at = first + j;
+        size_t skip = at % 8;
+        size_t take = BLOCK - skip < count - j ? BLOCK - skip : count - j;
+        dp_draw(key, purpose, lap, (at - skip) * 8, bits, (skip + take) * sizeof bits[0]);
+        for (size_t i = 0; i < take; i++, j++) {
+            double noise = nearbyint(dp_gaussian_from_bits(bits[skip + i]) * scale);
+            if (!(fabs(noise) < 0x1p62) || __builtin_add_overflow(sum[j], (int64_t)noise, &sum[j]))
+                return -1;
+        }
+    }
+    return 0;
+}

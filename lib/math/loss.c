@@ -1,0 +1,168 @@
+#include "math/loss.h"
+
+#include <math.h>
+#include <string.h>
+
+const char *const dp_loss_names[5] = {"squared", "hinge", "logistic", "smooth-hinge", "huber"};
+
+int dp_loss_parse(const char *name, enum dp_loss *loss)
+{
+    for (int i = 0; i < 5; i++) {
+        if (strcmp(name, dp_loss_names[i]) == 0) {
+            *loss = (enum dp_loss)i;
+            return 0;
+        }
+    }
+    return -1;
+}
+
+bool dp_loss_is_classification(enum dp_loss loss)
+{
+    return loss == DP_LOSS_HINGE || loss == DP_LOSS_LOGISTIC || loss == DP_LOSS_SMOOTH_HINGE;
+}
+
+static double clamp(double x, double low, double high)
+{
+    return x < low ? low : x > high ? high : x;
+}
+
+double dp_loss_value(enum dp_loss loss, double width, double y, double u)
+{
+    double m, r;
+    switch (loss) {
+    case DP_LOSS_SQUARED:
+        return 0.5 * (u - y) * (u - y);
+    case DP_LOSS_HINGE:
+        return fmax(0.0, 1.0 - y * u);
+    case DP_LOSS_LOGISTIC:
+        m = y * u;
+        return m > 0 ? log1p(exp(-m)) : log1p(exp(m)) - m;
+    case DP_LOSS_SMOOTH_HINGE:
+        m = 1.0 - y * u;
+        return m <= 0 ? 0.0 : m >= width ? m - 0.5 * width : 0.5 * m * m / width;
+    case DP_LOSS_HUBER:
+        r = fabs(u - y);
+        return r <= width ? 0.5 * r * r : width * (r - 0.5 * width);
+    }
+    return NAN;
+}
+
+double dp_loss_slope(enum dp_loss loss, double width, double y, double u)
+{
+    switch (loss) {
+    case DP_LOSS_SQUARED:
+        return u - y;
+    case DP_LOSS_HINGE:
+        return y * u < 1.0 ? -y : 0.0;
+    case DP_LOSS_LOGISTIC:
+        return -y / (1.0 + exp(y * u));
+    case DP_LOSS_SMOOTH_HINGE:
+        return -y * clamp((1.0 - y * u) / width, 0.0, 1.0);
+    case DP_LOSS_HUBER:
+        return clamp(u - y, -width, width);
+    }
+    return NAN;
+}
+
+/* b ln b, continued to 0 */
+static double entropy_term(double b)
+{
+    return b > 0 ? b * log(b) : 0.0;
+}
+
+double dp_loss_conjugate(enum dp_loss loss, double width, double y, double alpha)
+{
+    double b = y * alpha;
+    switch (loss) {
+    case DP_LOSS_SQUARED:
+        return 0.5 * alpha * alpha - alpha * y;
+    case DP_LOSS_HINGE:
+        return b < 0 || b > 1 ? (double)INFINITY : -b;
+    case DP_LOSS_LOGISTIC:
+        return b < 0 || b > 1 ? (double)INFINITY : entropy_term(b) + entropy_term(1 - b);
+    case DP_LOSS_SMOOTH_HINGE:
+        return b < 0 || b > 1 ? (double)INFINITY : -b + 0.5 * width * b * b;
+    case DP_LOSS_HUBER:
+        return fabs(alpha) > width ? (double)INFINITY : 0.5 * alpha * alpha - alpha * y;
+    }
+    return NAN;
+}
+
+double dp_loss_smoothness(enum dp_loss loss, double width)
+{
+    switch (loss) {
+    case DP_LOSS_SQUARED:
+    case DP_LOSS_HUBER:
+        return 1.0;
+    case DP_LOSS_HINGE:
+        return (double)INFINITY;
+    case DP_LOSS_LOGISTIC:
+        return 0.25;
+    case DP_LOSS_SMOOTH_HINGE:
+        return 1.0 / width;
+    }
+    return NAN;
+}
+
+double dp_loss_feasible(enum dp_loss loss, double width, double y, double alpha)
+{
+    switch (loss) {
+    case DP_LOSS_SQUARED:
+        return alpha;
+    case DP_LOSS_HINGE:
+    case DP_LOSS_SMOOTH_HINGE:
+        return y * clamp(y * alpha, 0.0, 1.0);
+    case DP_LOSS_LOGISTIC:
+        return y * clamp(y * alpha, DP_LOGISTIC_MARGIN, 1.0 - DP_LOGISTIC_MARGIN);
+    case DP_LOSS_HUBER:
+        return clamp(alpha, -width, width);
+    }
+    return NAN;
+}
+
+double dp_dual_objective(enum dp_loss loss, double width, double y, double alpha, double u, double s, double zeta)
+{
+    return dp_loss_conjugate(loss, width, y, alpha + zeta) + u * zeta + 0.5 * s * zeta * zeta;
+}
+
+/* Newton on G in b = y (alpha + zeta), whose derivative is ln(b/(1−b)) + y u + s (b − y alpha). */
+static double logistic_newton(double b_alpha, double yu, double s, int steps)
+{
+    double b = clamp(b_alpha, DP_LOGISTIC_MARGIN, 1.0 - DP_LOGISTIC_MARGIN);
+    for (int i = 0; i < steps; i++) {
+        double slope = log(b / (1.0 - b)) + yu + s * (b - b_alpha);
+        double curvature = 1.0 / (b * (1.0 - b)) + s;
+        double next = b - slope / curvature;
+        /* A step out of (0, 1) goes most of the way to the wall instead. */
+        if (next <= 0)
+            next = 0.01 * b;
+        else if (next >= 1)
+            next = 1.0 - 0.01 * (1.0 - b);
+        if (next == b)
+            break;
+        b = next;
+    }
+    return b;
+}
+
+double dp_dual_update(enum dp_loss loss, double width, double y, double alpha, double u, double s, int newton)
+{
+    double b;
+    switch (loss) {
+    case DP_LOSS_SQUARED:
+        return (y - alpha - u) / (1.0 + s);
+    case DP_LOSS_HINGE:
+        b = y * alpha;
+        if (s > 0)
+            return y * (clamp(b + (1.0 - y * u) / s, 0.0, 1.0) - b);
+        return y * ((y * u < 1.0 ? 1.0 : 0.0) - b);
+    case DP_LOSS_LOGISTIC:
+        return y * logistic_newton(y * alpha, y * u, s, newton) - alpha;
+    case DP_LOSS_SMOOTH_HINGE:
+        b = y * alpha;
+        return y * (clamp(b + (1.0 - y * u - width * b) / (width + s), 0.0, 1.0) - b);
+    case DP_LOSS_HUBER:
+        return clamp(alpha + (y - alpha - u) / (1.0 + s), -width, width) - alpha;
+    }
+    return NAN;
+}

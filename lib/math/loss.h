@@ -1,0 +1,56 @@
+/* Losses of a linear model, and the dual update of stochastic coordinate descent.
+ *
+ * Primal:  P(w) = (1/N) Σ_i l(y_i, x_i·w) + (lambda/2) ‖w‖²
+ * Dual:    with w = v/(lambda N), v = Σ_i alpha_i x_i:
+ *          D(alpha) = −(1/N) Σ_i l*(y_i, −alpha_i) − ‖v‖²/(2 lambda N²),   P(w) ≥ D(alpha)
+ *
+ *   squared       (u − y)²/2                       l*(−a) = a²/2 − a y
+ *   hinge         max(0, 1 − y u)                  l*(−a) = −b,               b = y a in [0, 1]
+ *   logistic      ln(1 + e^{−y u})                 l*(−a) = b ln b + (1−b) ln(1−b), b in [0, 1]
+ *   smooth-hinge  hinge smoothed over width g      l*(−a) = −b + g b²/2,      b in [0, 1]
+ *   huber         squared up to |u − y| = g, linear beyond   l*(−a) = a²/2 − a y, |a| ≤ g
+ *
+ * y is −1 or +1 for hinge, logistic and smooth-hinge, any real otherwise. */
+#ifndef DP_MATH_LOSS_H
+#define DP_MATH_LOSS_H
+
+#include <stdbool.h>
+
+enum dp_loss { DP_LOSS_SQUARED, DP_LOSS_HINGE, DP_LOSS_LOGISTIC, DP_LOSS_SMOOTH_HINGE, DP_LOSS_HUBER };
+
+#define DP_LOSS_CHOICES "squared|hinge|logistic|smooth-hinge|huber" /* in the order of enum dp_loss */
+
+extern const char *const dp_loss_names[5];
+
+/* 0 and *loss, or -1 for an unknown name. */
+int dp_loss_parse(const char *name, enum dp_loss *loss);
+
+/* Whether y is −1 or +1. */
+bool dp_loss_is_classification(enum dp_loss loss);
+
+/* l(y, u). width is used by smooth-hinge and huber only. */
+double dp_loss_value(enum dp_loss loss, double width, double y, double u);
+
+/* dl/du at (y, u); at a kink, a subgradient. */
+double dp_loss_slope(enum dp_loss loss, double width, double y, double u);
+
+/* l*(y, −alpha); INFINITY outside its domain. */
+double dp_loss_conjugate(enum dp_loss loss, double width, double y, double alpha);
+
+/* An upper bound on d²l/du² (the inverse of the dual's strong convexity); INFINITY for hinge. */
+double dp_loss_smoothness(enum dp_loss loss, double width);
+
+/* The point of the dual's domain nearest to alpha: the constraints of appendix A.2. For the logistic loss b is kept
+   DP_LOGISTIC_MARGIN away from 0 and 1, where its dual has no derivative. */
+double dp_loss_feasible(enum dp_loss loss, double width, double y, double alpha);
+#define DP_LOGISTIC_MARGIN 1e-3
+
+/* N times the subproblem of DP-SCD (eq. 8), without its constant:
+ *   G(zeta) = l*(y, −(alpha + zeta)) + u zeta + (s/2) zeta²,   u = x·v/(lambda N),  s = sigma' ‖x‖²/(lambda N) ≥ 0. */
+double dp_dual_objective(enum dp_loss loss, double width, double y, double alpha, double u, double s, double zeta);
+
+/* The zeta that minimises G: in closed form, and for the logistic loss by `newton` steps from the feasible point nearest
+   to alpha (newton = 1 is the paper's; more converge to the minimiser, each kept inside the domain). */
+double dp_dual_update(enum dp_loss loss, double width, double y, double alpha, double u, double s, int newton);
+
+#endif

@@ -1,0 +1,32 @@
+/* Kernels over rows. All sums run over a fixed number of lanes in a fixed order, so that the bytes do not depend on the
+   width of the CPU's vectors. */
+#ifndef DP_MATH_VEC_H
+#define DP_MATH_VEC_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* One row, borrowed. Dense: columns == NULL and values[count]; sparse: values[count] at columns[count]. */
+struct dp_row {
+    const float *values;
+    const int32_t *columns;
+    size_t count;
+};
+
+/* Σ_j row_j w_j. For a dense row count must be the length of w. */
+double dp_row_dot(struct dp_row row, const double *w);
+
+/* Σ_j row_j² (in double; relative error at most (count + 16) 2^-53). */
+double dp_row_norm2(struct dp_row row);
+
+/* w_j += a row_j */
+void dp_row_axpy(double a, struct dp_row row, double *w);
+
+/* sum_j += trunc(a row_j / grid) toward zero; inverse_grid is a power of two. a row_j is exact in double, so each added
+   whole number is at most |a row_j| / grid. |a row_j| inverse_grid < 2^31 must hold. (PRIVACY rule: exact sums) */
+void dp_row_add_grid(float a, double inverse_grid, struct dp_row row, int64_t *sum);
+
+/* Σ_j w_j² */
+double dp_norm2(const double *w, size_t count);
+
+#endif

@@ -1,0 +1,282 @@
+/* dp-sample: which rows take part in this lap. Poisson coins are exact (64-bit threshold) and addressed by row, so any
+   shard of the rows tosses the same ones. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "data/dataset.h"
+#include "stages/stages.h"
+
+enum mode { MODE_POISSON, MODE_FIXED, MODE_SHUFFLE, MODE_FULL };
+
+struct options {
+    const char *data;
+    double rate;
+    int mode;
+    int64_t columns;
+    bool inline_rows;
+};
+
+struct state {
+    struct dp_dataset *dataset;
+    int64_t rows;
+    int64_t batch;        /* fixed, shuffle: rows per lap */
+    int64_t epoch_laps;   /* shuffle */
+    int64_t epoch;        /* of the permutation, -1 if none yet */
+    int64_t *permutation; /* shuffle: rows entries */
+    uint64_t *chosen;     /* fixed: a bit per row */
+    unsigned char *coins; /* CHUNK first bytes */
+    uint64_t threshold;   /* poisson: a coin below it is in; unused when certain */
+    bool certain;         /* rate is 1 */
+    int64_t *picked;
+    size_t picked_capacity, count;
+    int64_t *column_order; /* primal: cols entries */
+};
+
+#define CHUNK 65536
+
+static const struct dp_option options[] = {
+    {.name = "data", .letter = 'd', .kind = DP_OPT_TEXT, .offset = offsetof(struct options, data), .metavar = "DIR",
+     .help = "data set to sample from", .flags = DP_OPT_REQUIRED},
+    {.name = "rate", .letter = 'r', .kind = DP_OPT_REAL, .offset = offsetof(struct options, rate), .metavar = "Q",
+     .help = "probability of a row, or part of the rows, per lap; 100/24420 will do", .fallback = "1", .min = 0,
+     .max = 1, .flags = DP_OPT_OPEN_MIN},
+    {.name = "mode", .letter = 'm', .kind = DP_OPT_CHOICE, .offset = offsetof(struct options, mode), .metavar = "MODE",
+     .help = "how rows are chosen", .fallback = "poisson", .choices = "poisson|fixed|shuffle|full"},
+    {.name = "columns", .kind = DP_OPT_INT, .offset = offsetof(struct options, columns), .metavar = "L",
+     .help = "also choose L columns, for primal coordinate descent (with --mode full)", .min = 1, .max = 1e9},
+    {.name = "inline", .kind = DP_OPT_FLAG, .offset = offsetof(struct options, inline_rows),
+     .help = "put the rows themselves into the frame, not their numbers only"},
+    {.name = NULL},
+};
+
+static void sample_close(struct dp_stage *stage)
+{
+    struct state *s = stage->state;
+    dp_dataset_close(s->dataset);
+    free(s->permutation);
+    free(s->chosen);
+    free(s->coins);
+    free(s->picked);
+    free(s->column_order);
+}
+
+static int sample_open(struct dp_stage *stage, struct dp_err *err)
+{
+    const struct options *o = stage->options;
+    struct state *s = stage->state;
+    int rc = dp_dataset_open(&s->dataset, o->data, err);
+    if (rc != DP_OK)
+        return rc;
+    s->rows = (int64_t)s->dataset->rows;
+    s->epoch = -1;
+    if (s->rows == 0)
+        return dp_fail(err, DP_E_RUN, "%s has no rows", o->data);
+    if (o->mode == MODE_FULL && o->rate != 1)
+        return dp_fail(err, DP_E_USAGE, "--mode full takes every row: --rate must be 1");
+    if (o->columns != DP_OPT_ABSENT_INT) {
+        if (o->mode != MODE_FULL)
+            return dp_fail(err, DP_E_USAGE, "--columns goes with --mode full");
+        if (o->columns > (int64_t)s->dataset->cols)
+            return dp_fail(err, DP_E_USAGE, "--columns: %lld, but %s has %zu columns", (long long)o->columns, o->data,
+                           s->dataset->cols);
+        rc = dp_alloc(&s->column_order, s->dataset->cols, sizeof(int64_t), err);
+    }
+    s->batch = (int64_t)llround(o->rate * (double)s->rows);
+    if (s->batch < 1)
+        s->batch = 1;
+    s->certain = o->rate >= 1;
+    s->threshold = s->certain ? 0 : (uint64_t)(o->rate * 0x1p64); /* rounds the rate down */
+    s->epoch_laps = o->mode == MODE_SHUFFLE ? (s->rows + s->batch - 1) / s->batch : 0;
+    if (rc == DP_OK && o->mode == MODE_POISSON)
+        rc = dp_alloc(&s->coins, CHUNK, 1, err);
+    if (rc == DP_OK && o->mode == MODE_SHUFFLE)
+        rc = dp_alloc(&s->permutation, s->dataset->rows, sizeof(int64_t), err);
+    if (rc == DP_OK && o->mode == MODE_FIXED)
+        rc = dp_alloc(&s->chosen, s->dataset->rows / 64 + 1, sizeof(uint64_t), err);
+    if (rc == DP_OK)
+        rc = dp_grow(&s->picked, &s->picked_capacity, (size_t)s->batch + 64, sizeof(int64_t), err);
+    return rc;
+}
+
+static int pick(struct state *s, int64_t row, struct dp_err *err)
+{
+    if (s->count == s->picked_capacity) {
+        int rc = dp_grow(&s->picked, &s->picked_capacity, s->count + 1, sizeof(int64_t), err);
+        if (rc != DP_OK)
+            return rc;
+    }
+    s->picked[s->count++] = row;
+    return DP_OK;
+}
+
+/* The first byte of a row's coin decides 255 times in 256; the other 56 bits are drawn only when it does not. */
+static int toss(struct dp_stage *stage, int64_t lap, struct dp_err *err)
+{
+    struct state *s = stage->state;
+    unsigned char first = (unsigned char)(s->threshold >> 56);
+    uint64_t rest = s->threshold & 0xffffffffffffff;
+    for (int64_t base = 0; base < s->rows; base += CHUNK) {
+        size_t size = s->rows - base < CHUNK ? (size_t)(s->rows - base) : CHUNK;
+        if (!s->certain)
+            dp_draw(&stage->key, DP_DRAW_COINS, (uint64_t)lap, (uint64_t)base, s->coins, size);
+        for (size_t i = 0; i < size; i++) {
+            if (!s->certain && s->coins[i] > first)
+                continue;
+            int64_t row = base + (int64_t)i;
+            if (!s->certain && s->coins[i] == first) {
+                uint64_t tail;
+                dp_draw(&stage->key, DP_DRAW_COIN_TAIL, (uint64_t)lap, (uint64_t)row * 64, &tail, sizeof tail);
+                if ((tail & 0xffffffffffffff) >= rest)
+                    continue;
+            }
+            int rc = pick(s, row, err);
+            if (rc != DP_OK)
+                return rc;
+        }
+    }
+    return DP_OK;
+}
+
+/* Floyd's algorithm: batch rows without replacement, then in ascending order. */
+static int choose_fixed(struct dp_stage *stage, int64_t lap, struct dp_err *err)
+{
+    struct state *s = stage->state;
+    struct dp_stream stream;
+    dp_stream_start(&stream, &stage->key, DP_DRAW_BATCH, (uint64_t)lap);
+    memset(s->chosen, 0, ((size_t)s->rows / 64 + 1) * sizeof(uint64_t));
+    for (int64_t j = s->rows - s->batch; j < s->rows; j++) {
+        uint64_t t = dp_stream_below(&stream, (uint64_t)j + 1);
+        if (s->chosen[t / 64] >> (t % 64) & 1)
+            t = (uint64_t)j;
+        s->chosen[t / 64] |= (uint64_t)1 << (t % 64);
+    }
+    for (int64_t word = 0; word <= s->rows / 64; word++) {
+        for (uint64_t bits = s->chosen[word]; bits != 0; bits &= bits - 1) {
+            int rc = pick(s, word * 64 + __builtin_ctzll(bits), err);
+            if (rc != DP_OK)
+                return rc;
+        }
+    }
+    return DP_OK;
+}
+
+static void permute(const struct dp_key *key, enum dp_purpose purpose, uint64_t lap, int64_t *order, int64_t count)
+{
+    struct dp_stream stream;
+    dp_stream_start(&stream, key, purpose, lap);
+    for (int64_t i = 0; i < count; i++)
+        order[i] = i;
+    for (int64_t i = count - 1; i > 0; i--) {
+        int64_t j = (int64_t)dp_stream_below(&stream, (uint64_t)i + 1);
+        int64_t swap = order[i];
+        order[i] = order[j];
+        order[j] = swap;
+    }
+}
+
+static int next_part(struct dp_stage *stage, int64_t lap, struct dp_err *err)
+{
+    struct state *s = stage->state;
+    int64_t epoch = (lap - 1) / s->epoch_laps, part = (lap - 1) % s->epoch_laps;
+    if (epoch != s->epoch) {
+        permute(&stage->key, DP_DRAW_PERMUTATION, (uint64_t)epoch, s->permutation, s->rows);
+        s->epoch = epoch;
+    }
+    int64_t end = (part + 1) * s->batch < s->rows ? (part + 1) * s->batch : s->rows;
+    for (int64_t i = part * s->batch; i < end; i++) {
+        int rc = pick(s, s->permutation[i], err);
+        if (rc != DP_OK)
+            return rc;
+    }
+    return DP_OK;
+}
+
+static int choose_columns(struct dp_stage *stage, struct dp_frame *frame, struct dp_err *err)
+{
+    const struct options *o = stage->options;
+    struct state *s = stage->state;
+    int64_t *columns;
+    int rc = dp_frame_make_array(frame, DP_F_COLUMNS, DP_I64, (uint64_t)o->columns, 0, &columns, err);
+    if (rc != DP_OK)
+        return rc;
+    permute(&stage->key, DP_DRAW_COLUMNS, (uint64_t)frame->lap, s->column_order, (int64_t)s->dataset->cols);
+    memcpy(columns, s->column_order, (size_t)o->columns * sizeof *columns);
+    return DP_OK;
+}
+
+static int put_inline(struct state *s, struct dp_frame *frame, struct dp_err *err)
+{
+    float *x;
+    double *y;
+    size_t cols = s->dataset->cols;
+    int rc = dp_frame_make_array(frame, DP_F_X, DP_F32, s->count, cols, &x, err);
+    if (rc == DP_OK)
+        rc = dp_frame_make_array(frame, DP_F_Y, DP_F64, s->count, 0, &y, err);
+    if (rc != DP_OK)
+        return rc;
+    memset(x, 0, s->count * cols * sizeof *x);
+    for (size_t i = 0; i < s->count; i++) {
+        struct dp_row row = dp_dataset_row(s->dataset, (size_t)s->picked[i]);
+        for (size_t j = 0; j < row.count; j++)
+            x[i * cols + (row.columns != NULL ? (size_t)row.columns[j] : j)] = row.values[j];
+        y[i] = s->dataset->y[s->picked[i]];
+    }
+    return DP_OK;
+}
+
+static int sample_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp_out *out, struct dp_err *err)
+{
+    static const enum dp_sampler sampler[] = {DP_SAMPLER_POISSON, DP_SAMPLER_FIXED, DP_SAMPLER_SHUFFLE,
+                                              DP_SAMPLER_FULL};
+    const struct options *o = stage->options;
+    struct state *s = stage->state;
+    int64_t *rows;
+    int rc = DP_OK;
+    if (frame->mechanisms == DP_MAX_MECHANISMS)
+        return dp_fail(err, DP_E_RUN, "the frame holds %d mechanism records already", DP_MAX_MECHANISMS);
+    s->count = 0;
+    if (o->mode == MODE_POISSON)
+        rc = toss(stage, frame->lap, err);
+    else if (o->mode == MODE_FIXED)
+        rc = choose_fixed(stage, frame->lap, err);
+    else if (o->mode == MODE_SHUFFLE)
+        rc = next_part(stage, frame->lap, err);
+    for (int64_t i = 0; rc == DP_OK && o->mode == MODE_FULL && i < s->rows; i++)
+        rc = pick(s, i, err);
+    if (rc == DP_OK)
+        rc = dp_frame_make_array(frame, DP_F_ROWS, DP_I64, s->count, 0, &rows, err);
+    if (rc == DP_OK && s->count > 0)
+        memcpy(rows, s->picked, s->count * sizeof *rows);
+    if (rc == DP_OK && s->column_order != NULL)
+        rc = choose_columns(stage, frame, err);
+    if (rc == DP_OK && o->inline_rows)
+        rc = put_inline(s, frame, err);
+    if (rc == DP_OK && !dp_frame_has(frame, DP_F_DATA))
+        rc = dp_frame_set_text(frame, DP_F_DATA, s->dataset->digest, strlen(s->dataset->digest), err);
+    if (rc != DP_OK)
+        return rc;
+    bool parts = o->mode == MODE_FIXED || o->mode == MODE_SHUFFLE;
+    frame->mechanism[frame->mechanisms++] = (struct dp_mechanism){
+        .sampler = sampler[o->mode],
+        .rate = parts ? (double)s->batch / (double)s->rows : o->rate,
+        .rows = s->rows,
+        .epoch_laps = s->epoch_laps,
+    };
+    frame->label = DP_LABEL_RAW;
+    return out->frame(out, frame, err);
+}
+
+const struct dp_stage_class dp_sample_class = {
+    .name = "dp-sample",
+    .summary = "Choose the rows that take part in each lap",
+    .options = options,
+    .options_size = sizeof(struct options),
+    .state_size = sizeof(struct state),
+    .takes = DP_LABEL_RELEASED,
+    .gives = DP_LABEL_RAW,
+    .open = sample_open,
+    .fire = sample_fire,
+    .close = sample_close,
+};

@@ -99,6 +99,16 @@ void dp_row_add_grid(float a, double inverse_grid, struct dp_row row, int64_t *s
         sum[row.columns[j]] += (int32_t)((double)a * (double)row.values[j] * inverse_grid);
 }
 
+double dp_row_at(struct dp_row row, size_t j)
+{
+    if (row.columns == NULL)
+        return (double)row.values[j];
+    for (size_t i = 0; i < row.count; i++)
+        if ((size_t)row.columns[i] == j)
+            return (double)row.values[i];
+    return 0;
+}
+
 double dp_norm2(const double *w, size_t count)
 {
     return plain_norm2(w, count);

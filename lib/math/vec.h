@@ -26,6 +26,9 @@ void dp_row_axpy(double a, struct dp_row row, double *w);
    whole number is at most |a row_j| / grid. |a row_j| inverse_grid < 2^31 must hold. (PRIVACY rule: exact sums) */
 void dp_row_add_grid(float a, double inverse_grid, struct dp_row row, int64_t *sum);
 
+/* Entry j of the row. */
+double dp_row_at(struct dp_row row, size_t j);
+
 /* Σ_j w_j² */
 double dp_norm2(const double *w, size_t count);
 

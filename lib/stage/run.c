@@ -11,9 +11,7 @@
 struct run {
     struct dp_stage *stage;
     struct dp_port *in, *out;
-    const char *out_name;
     bool allow_private_output;
-    bool open_lap; /* the last frame in was not released */
     bool hello_out, end_out;
 };
 

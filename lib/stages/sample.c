@@ -1,5 +1,6 @@
 /* dp-sample: which rows take part in this lap. Poisson coins are exact (64-bit threshold) and addressed by row, so any
    shard of the rows tosses the same ones. */
+#include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,6 +33,7 @@ struct state {
     int64_t *picked;
     size_t picked_capacity, count;
     int64_t *column_order; /* primal: cols entries */
+    char *labels;          /* class names, a JSON array, or NULL */
 };
 
 #define CHUNK 65536
@@ -60,6 +62,7 @@ static void sample_close(struct dp_stage *stage)
     free(s->coins);
     free(s->picked);
     free(s->column_order);
+    free(s->labels);
 }
 
 static int sample_open(struct dp_stage *stage, struct dp_err *err)
@@ -83,6 +86,8 @@ static int sample_open(struct dp_stage *stage, struct dp_err *err)
                            s->dataset->cols);
         rc = dp_alloc(&s->column_order, s->dataset->cols, sizeof(int64_t), err);
     }
+    if (rc == DP_OK && s->dataset->class_names != NULL)
+        rc = name_classes(s, err);
     s->batch = (int64_t)llround(o->rate * (double)s->rows);
     if (s->batch < 1)
         s->batch = 1;
@@ -226,6 +231,35 @@ static int put_inline(struct state *s, struct dp_frame *frame, struct dp_err *er
     return DP_OK;
 }
 
+/* What the model has to know of its data: the schema, nothing of the rows. */
+static int describe(const struct state *s, struct dp_frame *frame, struct dp_err *err)
+{
+    const struct dp_dataset *d = s->dataset;
+    const char *preprocessing = d->private_preprocessing != NULL ? d->private_preprocessing : "";
+    int rc = dp_frame_set_text(frame, DP_F_DATA, d->digest, strlen(d->digest), err);
+    if (rc == DP_OK)
+        rc = dp_frame_set_text(frame, DP_F_PREPROCESSING, preprocessing, strlen(preprocessing), err);
+    if (rc == DP_OK && s->labels != NULL)
+        rc = dp_frame_set_text(frame, DP_F_LABELS, s->labels, strlen(s->labels), err);
+    dp_frame_set_int(frame, DP_F_N, s->rows);
+    dp_frame_set_int(frame, DP_F_CLASSES, (int64_t)d->classes);
+    dp_frame_set_real(frame, DP_F_LABEL_SCALE, d->label_scale);
+    dp_frame_set_real(frame, DP_F_LABEL_OFFSET, d->label_offset);
+    return rc;
+}
+
+/* ["<=50K",">50K"] */
+static int name_classes(struct state *s, struct dp_err *err)
+{
+    json_t *names = json_array();
+    for (size_t k = 0; names != NULL && k < s->dataset->classes; k++)
+        if (json_array_append_new(names, json_string(s->dataset->class_names[k])) != 0)
+            break;
+    s->labels = names != NULL ? json_dumps(names, JSON_COMPACT) : NULL;
+    json_decref(names);
+    return s->labels != NULL ? DP_OK : dp_fail(err, DP_E_RUN, "cannot write the class names as JSON");
+}
+
 static int sample_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp_out *out, struct dp_err *err)
 {
     static const enum dp_sampler sampler[] = {DP_SAMPLER_POISSON, DP_SAMPLER_FIXED, DP_SAMPLER_SHUFFLE,
@@ -253,8 +287,8 @@ static int sample_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp
         rc = choose_columns(stage, frame, err);
     if (rc == DP_OK && o->inline_rows)
         rc = put_inline(s, frame, err);
-    if (rc == DP_OK && !dp_frame_has(frame, DP_F_DATA))
-        rc = dp_frame_set_text(frame, DP_F_DATA, s->dataset->digest, strlen(s->dataset->digest), err);
+    if (rc == DP_OK && strcmp(dp_frame_text(frame, DP_F_DATA, ""), s->dataset->digest) != 0)
+        rc = describe(s, frame, err);
     if (rc != DP_OK)
         return rc;
     bool parts = o->mode == MODE_FIXED || o->mode == MODE_SHUFFLE;

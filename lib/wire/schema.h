@@ -30,6 +30,7 @@ enum dp_visibility {
     X(DP_F_LAMBDA, "lambda", DP_T_REAL, DP_PUBLIC)            /* L2 regularisation */                               \
     X(DP_F_N, "n", DP_T_INT, DP_PUBLIC)                       /* public number of rows */                           \
     X(DP_F_SCALE, "scale", DP_T_REAL, DP_PUBLIC)              /* weights = scale × model */                         \
+    X(DP_F_CLASSES, "classes", DP_T_INT, DP_PUBLIC)           /* number of classes, 0 for a regression */           \
     X(DP_F_LABELS, "labels", DP_T_TEXT, DP_PUBLIC)            /* class names, a JSON array */                       \
     X(DP_F_LABEL_SCALE, "label_scale", DP_T_REAL, DP_PUBLIC)  /* label in its own units = scale × y + offset */     \
     X(DP_F_LABEL_OFFSET, "label_offset", DP_T_REAL, DP_PUBLIC)                                                      \

@@ -1,0 +1,28 @@
+/* Progress on a stream: a bar on a terminal, plain lines elsewhere when asked for. The one user of a clock. */
+#ifndef DP_BASE_PROGRESS_H
+#define DP_BASE_PROGRESS_H
+
+#include <stdint.h>
+#include <stdio.h>
+
+enum dp_progress_mode { DP_PROGRESS_AUTO, DP_PROGRESS_BAR, DP_PROGRESS_PLAIN, DP_PROGRESS_NONE };
+#define DP_PROGRESS_CHOICES "auto|bar|plain|none"
+
+struct dp_progress {
+    FILE *stream;
+    enum dp_progress_mode mode;
+    double started, shown;
+    int64_t total;
+};
+
+/* auto: a bar when stream is a terminal, else nothing. */
+void dp_progress_start(struct dp_progress *progress, FILE *stream, enum dp_progress_mode mode, int64_t total);
+
+/* Shows "lap 120/1220  epsilon 0.31  4031 laps/s  0:01 left" at most ten times a second (a plain line every ten
+   seconds), and always when done == total. epsilon < 0 is left out. */
+void dp_progress_show(struct dp_progress *progress, int64_t done, double epsilon);
+
+/* Ends the bar's line. */
+void dp_progress_end(struct dp_progress *progress);
+
+#endif

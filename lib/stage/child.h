@@ -1,0 +1,46 @@
+/* The child pipeline of dp-loop: given a frame, it gives one back. Run as processes, fused, or reached over ports. */
+#ifndef DP_STAGE_CHILD_H
+#define DP_STAGE_CHILD_H
+
+#include "base/err.h"
+#include "wire/frame.h"
+
+struct dp_child;
+
+/* `sh -c text` with pipes at both ends. */
+int dp_child_processes(struct dp_child **child, const char *text, struct dp_err *err);
+
+/* All stages in this process, frames handed over as pointers. Returns 1, with *err saying why, when the text can only
+   run as processes. */
+int dp_child_fused(struct dp_child **child, const char *text, struct dp_err *err);
+
+/* A pipeline that somebody else started, between two ports. */
+int dp_child_ports(struct dp_child **child, const char *out, const char *in, struct dp_err *err);
+
+/* Sends a frame (hello, lap or end) and takes the answer of the same kind into *answer, which may be the same frame.
+   Returns 0; DP_E_BUDGET when an end frame came back for a lap (err holds its sentence); or an error, which err attributes
+   to the stage at fault; err->message is empty when that stage is a process that has spoken for itself. */
+int dp_child_exchange(struct dp_child *child, struct dp_frame *frame, struct dp_frame *answer, struct dp_err *err);
+
+/* Ends the child after the end frame (checks its exit status), or stops it early. Frees it. */
+int dp_child_finish(struct dp_child *child, struct dp_err *err);
+void dp_child_kill(struct dp_child *child);
+
+/* The process group of a child that has one, else 0: what a signal handler may end. */
+int dp_child_group(const struct dp_child *child);
+
+/* Private to lib/stage. */
+struct dp_child_ops {
+    int (*exchange)(struct dp_child *child, struct dp_frame *frame, struct dp_frame *answer, struct dp_err *err);
+    int (*finish)(struct dp_child *child, struct dp_err *err);
+    void (*free)(struct dp_child *child);
+    int (*group)(const struct dp_child *child);
+};
+struct dp_child {
+    const struct dp_child_ops *ops;
+};
+
+/* Judges a frame that came back for one of kind `asked`. */
+int dp_child_judge(enum dp_kind asked, int64_t lap, const struct dp_frame *answer, struct dp_err *err);
+
+#endif

@@ -1,0 +1,165 @@
+/* A child pipeline reached over two ports; with `sh -c` behind a pair of pipes, the one run as processes. */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "port/port.h"
+#include "stage/child.h"
+
+struct remote {
+    struct dp_child base;
+    struct dp_port *out, *in;
+    pid_t pid; /* of the shell, which leads a process group; 0 if there is none */
+};
+
+static int remote_exchange(struct dp_child *child, struct dp_frame *frame, struct dp_frame *answer, struct dp_err *err)
+{
+    struct remote *r = (struct remote *)child;
+    struct dp_err write_err = {0};
+    /* A child that failed closes its end: its own words come first, so a failed write only counts if it said nothing. */
+    int wrote = dp_port_write(r->out, frame, &write_err);
+    int rc = dp_port_read(r->in, answer, err);
+    if (rc == 1)
+        return DP_OK;
+    if (rc == 0)
+        return dp_fail(err, DP_E_RUN, "the child pipeline ended before it gave back a frame");
+    if (wrote != DP_OK)
+        *err = write_err;
+    return rc;
+}
+
+/* Waits up to `seconds` for the shell. 1 when it has ended. */
+static int wait_for(pid_t pid, double seconds, int *status)
+{
+    struct timespec pause = {0, 2000000};
+    for (double waited = 0;; waited += 0.002) {
+        pid_t got = waitpid(pid, status, WNOHANG);
+        if (got == pid || (got < 0 && errno != EINTR))
+            return 1;
+        if (waited >= seconds)
+            return 0;
+        nanosleep(&pause, NULL);
+    }
+}
+
+static int remote_finish(struct dp_child *child, struct dp_err *err)
+{
+    struct remote *r = (struct remote *)child;
+    int status = 0;
+    dp_port_close(r->out);
+    r->out = NULL;
+    if (r->pid == 0)
+        return DP_OK;
+    if (!wait_for(r->pid, 10, &status))
+        return dp_fail(err, DP_E_RUN, "the child pipeline does not end");
+    r->pid = 0;
+    if (WIFSIGNALED(status))
+        return dp_fail(err, DP_E_RUN, "the child pipeline was ended by signal %d", WTERMSIG(status));
+    if (WEXITSTATUS(status) != 0 && WEXITSTATUS(status) != 3)
+        return dp_fail(err, DP_E_RUN, "the child pipeline ended with status %d", WEXITSTATUS(status));
+    return DP_OK;
+}
+
+static void remote_free(struct dp_child *child)
+{
+    struct remote *r = (struct remote *)child;
+    int status;
+    dp_port_close(r->out); /* end of input: stages that still run end by themselves */
+    if (r->pid != 0) {
+        int ended = wait_for(r->pid, 0.5, &status);
+        kill(-r->pid, SIGTERM); /* what the shell may have left behind, too */
+        if (!ended && !wait_for(r->pid, 2, &status)) {
+            kill(-r->pid, SIGKILL);
+            wait_for(r->pid, 2, &status);
+        }
+    }
+    dp_port_close(r->in);
+    free(r);
+}
+
+static int remote_group(const struct dp_child *child)
+{
+    return ((const struct remote *)child)->pid;
+}
+
+static const struct dp_child_ops remote_ops = {remote_exchange, remote_finish, remote_free, remote_group};
+
+int dp_child_ports(struct dp_child **child, const char *out, const char *in, struct dp_err *err)
+{
+    struct remote *r;
+    int rc = dp_alloc(&r, 1, sizeof *r, err);
+    if (rc != DP_OK)
+        return rc;
+    r->base.ops = &remote_ops;
+    rc = dp_port_open(&r->in, in, DP_IN, err);
+    if (rc == DP_OK)
+        rc = dp_port_open(&r->out, out, DP_OUT, err);
+    if (rc != DP_OK) {
+        remote_free(&r->base);
+        return rc;
+    }
+    *child = &r->base;
+    return DP_OK;
+}
+
+static void become_shell(const char *text, int in, int out)
+{
+    setpgid(0, 0);
+    signal(SIGPIPE, SIG_DFL);
+    signal(SIGINT, SIG_DFL);
+    signal(SIGTERM, SIG_DFL);
+    if (dup2(in, STDIN_FILENO) >= 0 && dup2(out, STDOUT_FILENO) >= 0)
+        execl("/bin/sh", "sh", "-c", text, (char *)NULL);
+    _exit(127);
+}
+
+int dp_child_processes(struct dp_child **child, const char *text, struct dp_err *err)
+{
+    struct remote *r;
+    int down[2] = {-1, -1}, up[2] = {-1, -1};
+    int rc = dp_alloc(&r, 1, sizeof *r, err);
+    if (rc != DP_OK)
+        return rc;
+    r->base.ops = &remote_ops;
+    if (pipe2(down, O_CLOEXEC) != 0 || pipe2(up, O_CLOEXEC) != 0)
+        rc = dp_fail_errno(err, errno, "cannot make a pipe");
+    if (rc == DP_OK) {
+        r->pid = fork();
+        if (r->pid == 0)
+            become_shell(text, down[0], up[1]);
+        if (r->pid < 0) {
+            r->pid = 0;
+            rc = dp_fail_errno(err, errno, "cannot start a shell");
+        } else {
+            setpgid(r->pid, r->pid); /* also here: whoever comes first */
+        }
+    }
+    if (down[0] >= 0)
+        close(down[0]);
+    if (up[1] >= 0)
+        close(up[1]);
+    if (rc == DP_OK) {
+        rc = dp_port_open_fd(&r->out, down[1], "the child pipeline", DP_OUT, err);
+        down[1] = -1;
+    }
+    if (rc == DP_OK) {
+        rc = dp_port_open_fd(&r->in, up[0], "the child pipeline", DP_IN, err);
+        up[0] = -1;
+    }
+    if (down[1] >= 0)
+        close(down[1]);
+    if (up[0] >= 0)
+        close(up[0]);
+    if (rc != DP_OK) {
+        remote_free(&r->base);
+        return rc;
+    }
+    *child = &r->base;
+    return DP_OK;
+}

@@ -1,0 +1,260 @@
+#include "stage/loop.h"
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/version.h"
+#include "port/port.h"
+#include "stage/child.h"
+
+#define OFFSET(member) offsetof(struct dp_loop_options, member)
+
+const struct dp_option dp_loop_option_table[] = {
+    {.name = "laps", .letter = 'n', .kind = DP_OPT_INT, .offset = OFFSET(laps), .metavar = "T",
+     .help = "how often the model goes round", .min = 1, .max = 1099511627775, .flags = DP_OPT_REQUIRED},
+    {.name = "model", .letter = 'o', .kind = DP_OPT_TEXT, .offset = OFFSET(model), .metavar = "FILE",
+     .help = "write the last model there"},
+    {.name = "init", .kind = DP_OPT_TEXT, .offset = OFFSET(init), .metavar = "FILE",
+     .help = "start from this model instead of zero"},
+    {.name = "seed", .letter = 's', .kind = DP_OPT_INT, .offset = OFFSET(seed), .metavar = "SEED",
+     .help = "derive every key from SEED: reproducible, not private", .min = 0, .max = 9007199254740992},
+    {.name = "exec", .letter = 'x', .kind = DP_OPT_CHOICE, .offset = OFFSET(exec), .metavar = "HOW",
+     .help = "run the child as processes or inside this one", .fallback = "auto", .choices = "auto|processes|fused"},
+    {.name = "send", .kind = DP_OPT_TEXT, .offset = OFFSET(send), .metavar = "PORT",
+     .help = "no child: send the model to this port"},
+    {.name = "receive", .kind = DP_OPT_TEXT, .offset = OFFSET(receive), .metavar = "PORT",
+     .help = "no child: take it back from this one"},
+    {.name = "stop-gap", .kind = DP_OPT_REAL, .offset = OFFSET(stop_gap), .metavar = "GAP",
+     .help = "non-private runs: stop when the duality gap is at most GAP", .min = 0, .max = INFINITY,
+     .flags = DP_OPT_OPEN_MIN},
+    {.name = "progress", .kind = DP_OPT_CHOICE, .offset = OFFSET(progress), .metavar = "HOW",
+     .help = "on standard error", .fallback = "auto", .choices = DP_PROGRESS_CHOICES},
+    {.name = "quiet", .letter = 'q', .kind = DP_OPT_FLAG, .offset = OFFSET(quiet), .help = "no progress"},
+    {.name = NULL},
+};
+
+struct run {
+    struct dp_loop *loop;
+    struct dp_child *child;
+    struct dp_port *out, *model;
+    struct dp_frame *last;  /* the last model that came back */
+    struct dp_frame *token; /* the one that goes round */
+    struct dp_progress progress;
+    int64_t done;
+};
+
+static int start_child(struct run *r, struct dp_err *err)
+{
+    const struct dp_loop *l = r->loop;
+    const struct dp_loop_options *o = &l->options;
+    int rc;
+    if (o->send != NULL)
+        return dp_child_ports(&r->child, o->send, o->receive, err);
+    if (o->exec == DP_EXEC_PROCESSES)
+        return dp_child_processes(&r->child, l->pipeline, err);
+    rc = dp_child_fused(&r->child, l->pipeline, err);
+    if (rc == 1 && o->exec == DP_EXEC_AUTO) {
+        err->message[0] = '\0';
+        return dp_child_processes(&r->child, l->pipeline, err);
+    }
+    if (rc == 1) {
+        char why[DP_ERR_MESSAGE_SIZE];
+        memcpy(why, err->message, sizeof why);
+        return dp_fail(err, DP_E_USAGE, "--exec=fused: %.400s", why);
+    }
+    return rc;
+}
+
+static int write_out(struct run *r, const struct dp_frame *frame, struct dp_err *err)
+{
+    if (r->out == NULL)
+        return DP_OK;
+    int rc = dp_port_write(r->out, frame, err);
+    if (rc != DP_OK && errno == EPIPE)
+        r->loop->reader_gone = 1;
+    return rc;
+}
+
+static int say_hello(struct run *r, struct dp_err *err)
+{
+    const struct dp_loop_options *o = &r->loop->options;
+    struct dp_frame *f = r->token;
+    dp_frame_reset(f, DP_KIND_HELLO);
+    dp_frame_set_int(f, DP_F_FORMAT, DP_FRAME_FORMAT);
+    int rc = dp_frame_set_text(f, DP_F_SOFTWARE, "dpline " DP_VERSION, strlen("dpline " DP_VERSION), err);
+    dp_frame_set_int(f, DP_F_STAGE, 0);
+    dp_frame_set_int(f, DP_F_LAPS, o->laps);
+    if (o->seed != DP_OPT_ABSENT_INT)
+        dp_frame_set_int(f, DP_F_SEED, o->seed);
+    if (rc == DP_OK)
+        rc = dp_child_exchange(r->child, f, f, err);
+    if (rc != DP_OK)
+        return rc;
+    dp_frame_drop(f, DP_F_SEED);
+    rc = write_out(r, f, err);
+    return rc == DP_OK && r->model != NULL ? dp_port_write(r->model, f, err) : rc;
+}
+
+/* The model that a run starts from: nothing, or the one in a file. */
+static int first_model(struct run *r, struct dp_err *err)
+{
+    const struct dp_loop_options *o = &r->loop->options;
+    dp_frame_reset(r->last, DP_KIND_LAP);
+    if (o->init == NULL)
+        return DP_OK;
+    struct dp_port *port;
+    bool found = false;
+    int rc = dp_port_open(&port, o->init, DP_IN, err);
+    if (rc != DP_OK)
+        return rc;
+    while ((rc = dp_port_read(port, r->token, err)) == 1 && r->token->kind != DP_KIND_END) {
+        if (r->token->kind != DP_KIND_LAP)
+            continue;
+        found = true;
+        rc = dp_frame_copy(r->last, r->token, err);
+        if (rc != DP_OK)
+            break;
+    }
+    dp_port_close(port);
+    if (rc < 0)
+        return rc;
+    if (rc == 0 || !found || !dp_frame_has(r->last, DP_F_MODEL) || r->last->label != DP_LABEL_RELEASED)
+        return dp_fail(err, DP_E_RUN, "--init: %s is not a whole model", o->init);
+    dp_frame_drop(r->last, DP_F_AVERAGE);
+    dp_frame_drop(r->last, DP_F_AVERAGED);
+    return DP_OK;
+}
+
+static bool gap_reached(const struct run *r)
+{
+    double limit = r->loop->options.stop_gap;
+    return !isnan(limit) && dp_frame_has(r->last, DP_F_GAP) && dp_frame_real(r->last, DP_F_GAP, 0) <= limit;
+}
+
+static int run_laps(struct run *r, struct dp_err *err)
+{
+    const struct dp_loop_options *o = &r->loop->options;
+    for (int64_t lap = 1; lap <= o->laps; lap++) {
+        int rc = dp_frame_copy(r->token, r->last, err);
+        if (rc != DP_OK)
+            return rc;
+        r->token->lap = lap;
+        r->token->mechanisms = 0;
+        dp_frame_set_int(r->token, DP_F_LAPS, o->laps);
+        if (o->seed != DP_OPT_ABSENT_INT)
+            dp_frame_set_bool(r->token, DP_F_SEEDED, true);
+        rc = dp_child_exchange(r->child, r->token, r->token, err);
+        if (*r->loop->stop)
+            return dp_fail(err, DP_E_RUN, "interrupted in lap %lld of %lld", (long long)lap, (long long)o->laps);
+        if (rc != DP_OK)
+            return rc;
+        struct dp_frame *swap = r->last;
+        r->last = r->token;
+        r->token = swap;
+        r->done = lap;
+        rc = write_out(r, r->last, err);
+        if (rc != DP_OK)
+            return rc;
+        dp_progress_show(&r->progress, lap, dp_frame_real(r->last, DP_F_EPSILON, -1));
+        if (gap_reached(r))
+            break;
+    }
+    return DP_OK;
+}
+
+/* Ends the child and the streams. budget: the child has sent its end frame already. */
+static int finish(struct run *r, bool budget, struct dp_err *err)
+{
+    struct dp_err unused = {0};
+    dp_frame_reset(r->token, DP_KIND_END);
+    int rc = dp_child_exchange(r->child, r->token, r->token, budget ? &unused : err);
+    if (rc != DP_OK && !budget)
+        return rc;
+    rc = dp_child_finish(r->child, err);
+    r->child = NULL;
+    if (rc != DP_OK)
+        return rc;
+    dp_frame_reset(r->token, DP_KIND_END);
+    if (budget)
+        dp_frame_set_int(r->token, DP_F_STATUS, 3);
+    rc = write_out(r, r->token, err);
+    if (rc == DP_OK && r->out != NULL)
+        rc = dp_port_commit(r->out, err);
+    if (rc != DP_OK || r->model == NULL || r->done == 0)
+        return rc;
+    rc = dp_port_write(r->model, r->last, err);
+    dp_frame_reset(r->token, DP_KIND_END);
+    if (rc == DP_OK)
+        rc = dp_port_write(r->model, r->token, err);
+    return rc == DP_OK ? dp_port_commit(r->model, err) : rc;
+}
+
+static int run_all(struct run *r, struct dp_err *err)
+{
+    const struct dp_loop_options *o = &r->loop->options;
+    int rc = first_model(r, err);
+    if (rc == DP_OK && o->model != NULL)
+        rc = dp_port_open(&r->model, o->model, DP_OUT, err);
+    if (rc == DP_OK && !isatty(STDOUT_FILENO))
+        rc = dp_port_open(&r->out, "-", DP_OUT, err);
+    if (rc == DP_OK)
+        rc = start_child(r, err);
+    if (rc != DP_OK)
+        return rc;
+    *r->loop->group = dp_child_group(r->child);
+    dp_progress_start(&r->progress, r->loop->progress, o->quiet ? DP_PROGRESS_NONE : (enum dp_progress_mode)o->progress,
+                      o->laps);
+    rc = say_hello(r, err);
+    if (rc == DP_OK)
+        rc = run_laps(r, err);
+    dp_progress_end(&r->progress);
+    if (rc == DP_E_BUDGET) {
+        struct dp_err spent = *err;
+        rc = finish(r, true, err);
+        if (rc == DP_OK) {
+            *err = spent;
+            rc = DP_E_BUDGET;
+        }
+        return rc;
+    }
+    return rc == DP_OK ? finish(r, false, err) : rc;
+}
+
+/* Readers of the stream learn that no more will come. */
+static void pass_error(struct run *r, int rc, const struct dp_err *err)
+{
+    struct dp_err unused;
+    if (r->out == NULL || r->loop->reader_gone)
+        return;
+    dp_frame_reset(r->token, DP_KIND_ERROR);
+    dp_frame_set_int(r->token, DP_F_STATUS, dp_exit_status(rc));
+    if (dp_frame_set_text(r->token, DP_F_MESSAGE, err->message, strlen(err->message), &unused) == DP_OK)
+        dp_port_write(r->out, r->token, &unused);
+}
+
+int dp_loop_run(struct dp_loop *loop, struct dp_err *err)
+{
+    const struct dp_loop_options *o = &loop->options;
+    struct run r = {.loop = loop};
+    if ((o->send == NULL) != (o->receive == NULL))
+        return dp_fail(err, DP_E_USAGE, "--send and --receive go together");
+    if ((o->send == NULL) == (loop->pipeline == NULL))
+        return dp_fail(err, DP_E_USAGE, o->send == NULL ? "no child pipeline (try --help)"
+                                                        : "--send and --receive leave no room for a child pipeline");
+    int rc = dp_frame_new(&r.last, err);
+    if (rc == DP_OK)
+        rc = dp_frame_new(&r.token, err);
+    if (rc == DP_OK)
+        rc = run_all(&r, err);
+    *loop->group = 0;
+    if (rc < 0 && rc != DP_E_BUDGET && r.token != NULL)
+        pass_error(&r, rc, err);
+    dp_child_kill(r.child);
+    dp_port_close(r.out);
+    dp_port_close(r.model);
+    dp_frame_free(r.last);
+    dp_frame_free(r.token);
+    return rc;
+}

@@ -1,0 +1,37 @@
+/* The loop: owns the model, hands it to one child pipeline lap after lap, and alone decides when to stop. */
+#ifndef DP_STAGE_LOOP_H
+#define DP_STAGE_LOOP_H
+
+#include <signal.h>
+#include <stdio.h>
+
+#include "base/option.h"
+#include "base/progress.h"
+
+enum dp_exec { DP_EXEC_AUTO, DP_EXEC_PROCESSES, DP_EXEC_FUSED };
+
+struct dp_loop_options {
+    int64_t laps, seed;
+    int exec, progress;
+    const char *model; /* file for the last model, or NULL */
+    const char *init;  /* model to start from, or NULL */
+    const char *send, *receive;
+    double stop_gap;
+    bool quiet;
+};
+extern const struct dp_option dp_loop_option_table[];
+
+struct dp_loop {
+    struct dp_loop_options options;
+    const char *pipeline;         /* text of the child pipeline, NULL with send and receive */
+    FILE *progress;               /* where progress goes */
+    volatile sig_atomic_t *stop;  /* set by a signal handler: end as soon as possible */
+    volatile sig_atomic_t *group; /* the child's process group while there is one, for that handler */
+    int reader_gone;              /* out: the reader of standard output has closed it */
+};
+
+/* Runs all laps. Released frames go to standard output (unless it is a terminal), the last one to options.model. Returns 0,
+   DP_E_BUDGET when the gate ended the run early (the last affordable model is written all the same), or an error. */
+int dp_loop_run(struct dp_loop *loop, struct dp_err *err);
+
+#endif

@@ -1,0 +1,87 @@
+#include "stages/batch.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+
+static int check_rows(const int64_t *id, size_t count, int64_t rows, struct dp_batch_seen *seen, int64_t lap,
+                      struct dp_err *err)
+{
+    if (seen->rows != (size_t)rows) {
+        if (seen->bits != NULL)
+            return dp_fail(err, DP_E_RUN, "the number of rows changes during the run");
+        int rc = dp_alloc(&seen->bits, (size_t)rows / 64 + 1, sizeof *seen->bits, err);
+        if (rc != DP_OK)
+            return rc;
+        seen->rows = (size_t)rows;
+    }
+    int rc = DP_OK;
+    size_t marked = 0;
+    for (; marked < count; marked++) {
+        int64_t i = id[marked];
+        if (i < 0 || i >= rows) {
+            rc = dp_fail(err, DP_E_RUN, "a row number of lap %lld is out of range", (long long)lap);
+            break;
+        }
+        uint64_t bit = (uint64_t)1 << (i % 64);
+        if (seen->bits[i / 64] & bit) {
+            rc = dp_fail(err, DP_E_UNSAFE, "a row stands twice in the batch of lap %lld", (long long)lap);
+            break;
+        }
+        seen->bits[i / 64] |= bit;
+    }
+    for (size_t k = 0; k < marked; k++)
+        seen->bits[id[k] / 64] = 0;
+    return rc;
+}
+
+int dp_batch_read(struct dp_batch *batch, const struct dp_frame *frame, const struct dp_dataset *dataset,
+                  struct dp_batch_seen *seen, struct dp_err *err)
+{
+    struct dp_array *rows, *x, *y;
+    const struct dp_mechanism *m = dp_frame_mechanism((struct dp_frame *)frame);
+    if (m == NULL || m->rows <= 0)
+        return dp_fail(err, DP_E_UNSAFE, "the frame of lap %lld does not record how its rows were sampled",
+                       (long long)frame->lap);
+    int rc = dp_frame_need_array(frame, DP_F_ROWS, DP_I64, 1, &rows, err);
+    if (rc != DP_OK)
+        return rc;
+    *batch = (struct dp_batch){.count = rows->count, .id = rows->data, .dataset = dataset};
+    if (batch->count > (size_t)1 << 31)
+        return dp_fail(err, DP_E_RUN, "lap %lld has more than 2^31 rows", (long long)frame->lap);
+    rc = check_rows(batch->id, batch->count, m->rows, seen, frame->lap, err);
+    if (rc != DP_OK)
+        return rc;
+    if (dataset != NULL) {
+        if (strcmp(dp_frame_text(frame, DP_F_DATA, ""), dataset->digest) != 0 || (size_t)m->rows != dataset->rows)
+            return dp_fail(err, DP_E_RUN, "the rows were sampled from another data set than --data names");
+        batch->cols = dataset->cols;
+        batch->y = dataset->y;
+        return DP_OK;
+    }
+    if (!dp_frame_has(frame, DP_F_X))
+        return dp_fail(err, DP_E_USAGE, "--data is required: the frames carry row numbers, not rows");
+    rc = dp_frame_need_array(frame, DP_F_X, DP_F32, 2, &x, err);
+    if (rc == DP_OK)
+        rc = dp_frame_need_array(frame, DP_F_Y, DP_F64, 1, &y, err);
+    if (rc != DP_OK)
+        return rc;
+    if (x->dims[0] != batch->count || y->count != batch->count)
+        return dp_fail(err, DP_E_RUN, "X, y and rows of lap %lld differ in length", (long long)frame->lap);
+    batch->cols = x->dims[1];
+    batch->x = x->data;
+    batch->y = y->data;
+    return DP_OK;
+}
+
+struct dp_row dp_batch_row(const struct dp_batch *batch, size_t i)
+{
+    if (batch->dataset != NULL)
+        return dp_dataset_row(batch->dataset, (size_t)batch->id[i]);
+    return (struct dp_row){batch->x + i * batch->cols, NULL, batch->cols};
+}
+
+double dp_batch_label(const struct dp_batch *batch, size_t i)
+{
+    return batch->y[batch->dataset != NULL ? (size_t)batch->id[i] : i];
+}

@@ -1,0 +1,32 @@
+/* The rows of a lap, by reference into a mapped data set or inline in the frame: for stages that read them. */
+#ifndef DP_STAGES_BATCH_H
+#define DP_STAGES_BATCH_H
+
+#include "data/dataset.h"
+#include "wire/frame.h"
+
+struct dp_batch {
+    size_t count;          /* rows in the batch */
+    size_t cols;
+    const int64_t *id;     /* row numbers, each in [0, rows) */
+    const struct dp_dataset *dataset; /* NULL when inline */
+    const float *x;        /* inline: count × cols */
+    const double *y;       /* inline: count; else dataset->y, indexed by id */
+};
+
+/* A bit per row, kept by the stage between laps. Starts zeroed; free(bits) at the end. */
+struct dp_batch_seen {
+    uint64_t *bits;
+    size_t rows;
+};
+
+/* Reads the batch of a raw frame. dataset may be NULL: then the rows must be inline. Checks that the frame's rows are
+   of this data set, in range, at most 2^31 and each there once (else one person would count twice). Borrows from
+   frame and dataset. */
+int dp_batch_read(struct dp_batch *batch, const struct dp_frame *frame, const struct dp_dataset *dataset,
+                  struct dp_batch_seen *seen, struct dp_err *err);
+
+struct dp_row dp_batch_row(const struct dp_batch *batch, size_t i);
+double dp_batch_label(const struct dp_batch *batch, size_t i);
+
+#endif

@@ -1,0 +1,54 @@
+#include "stages/gather.h"
+
+#include <omp.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+int dp_gather_open(struct dp_gather *gather, int threads, size_t classes, size_t cols, struct dp_err *err)
+{
+    gather->threads = threads;
+    gather->size = classes * cols;
+    if (threads < 2)
+        return DP_OK;
+    return dp_alloc(&gather->partial, (size_t)(threads - 1) * gather->size, sizeof(int64_t), err);
+}
+
+void dp_gather_close(struct dp_gather *gather)
+{
+    free(gather->partial);
+    gather->partial = NULL;
+}
+
+static void add_rows(const struct dp_batch *batch, size_t from, size_t to, const float *coefficients, size_t classes,
+                     double inverse_grid, int64_t *sum)
+{
+    for (size_t i = from; i < to; i++) {
+        struct dp_row row = dp_batch_row(batch, i);
+        for (size_t k = 0; k < classes; k++)
+            if (coefficients[i * classes + k] != 0)
+                dp_row_add_grid(coefficients[i * classes + k], inverse_grid, row, sum + k * batch->cols);
+    }
+}
+
+void dp_gather_sum(struct dp_gather *gather, const struct dp_batch *batch, const float *coefficients, size_t classes,
+                   double grid, int64_t *sum)
+{
+    int threads = gather->threads;
+    memset(sum, 0, gather->size * sizeof *sum);
+    if (threads < 2 || batch->count < (size_t)threads) {
+        add_rows(batch, 0, batch->count, coefficients, classes, 1 / grid, sum);
+        return;
+    }
+    memset(gather->partial, 0, (size_t)(threads - 1) * gather->size * sizeof *sum);
+#pragma omp parallel for num_threads(threads) schedule(static, 1)
+    for (int t = 0; t < threads; t++) {
+        size_t from = batch->count * (size_t)t / (size_t)threads, to = batch->count * ((size_t)t + 1) / (size_t)threads;
+        int64_t *own = t == 0 ? sum : gather->partial + (size_t)(t - 1) * gather->size;
+        add_rows(batch, from, to, coefficients, classes, 1 / grid, own);
+    }
+    for (int t = 1; t < threads; t++)
+        for (size_t j = 0; j < gather->size; j++)
+            sum[j] += gather->partial[(size_t)(t - 1) * gather->size + j];
+}

@@ -1,0 +1,76 @@
+/* dp-scd-step: what its variants share. scd_step.c holds the options and the batch loop; scd_dual.c, scd_sequential.c
+   and scd_primal.c hold one algorithm each. Paper: Damaskinos et al., "Differentially Private Stochastic Coordinate
+   Descent", 2021. */
+#ifndef DP_STAGES_SCD_H
+#define DP_STAGES_SCD_H
+
+#include "math/loss.h"
+#include "stages/gather.h"
+#include "stages/stages.h"
+
+enum dp_scd_variant { DP_SCD_PARALLEL, DP_SCD_SEQUENTIAL, DP_SCD_PRIMAL, DP_SCD_NON_PRIVATE };
+
+struct dp_scd_options {
+    const char *data;
+    int loss;
+    double width, lambda, clip, sigma_prime_scale;
+    int64_t newton, threads, gap_every;
+    int variant, adjacency;
+    bool release_alpha;
+};
+
+struct dp_scd {
+    const struct dp_scd_options *options;
+    struct dp_dataset *dataset; /* NULL: rows come inline */
+    struct dp_batch_seen seen;
+    struct dp_gather gather;
+    size_t rows, cols, outputs; /* outputs: 1, or K for one-vs-rest */
+    size_t classes;             /* of the labels; 0 for a regression */
+    double lambda_n;            /* lambda × the public number of rows */
+    double *alpha;              /* rows × outputs: secret, never leaves */
+    double *zeta;               /* threads × outputs */
+    float *coefficient;         /* coefficients of a batch, batch × outputs */
+    size_t coefficient_capacity;
+    double *work;               /* outputs × cols, and cols more for the primal */
+    int64_t *last_id;           /* release_alpha: the rows of the last batch, whose alpha is still to be noised */
+    size_t last_count, last_capacity;
+    int64_t last_lap;
+};
+
+/* The target of output k for a label: ±1 for classes (one-vs-rest when K > 2), the value itself for a regression. */
+static inline double dp_scd_target(const struct dp_scd *s, double label, size_t k)
+{
+    if (s->classes == 0)
+        return label;
+    size_t positive = s->outputs == 1 ? 1 : k;
+    return (size_t)label == positive ? 1.0 : -1.0;
+}
+
+/* Algorithm 1, one lap: every zeta from the same v; clipped jointly over outputs and summed exactly (with --clip), or
+   left as updates per example for dp-clip. `model` is v, outputs × cols. */
+int dp_scd_parallel(struct dp_stage *stage, struct dp_frame *frame, const struct dp_batch *batch, const double *model,
+                    struct dp_err *err);
+
+/* Algorithm 3, one lap: zeta after zeta, each seeing the ones before it. */
+int dp_scd_sequential(struct dp_stage *stage, struct dp_frame *frame, const struct dp_batch *batch,
+                      const double *model, struct dp_err *err);
+
+/* Algorithm 2, one lap: coordinates of the weights, each from all rows. */
+int dp_scd_primal(struct dp_stage *stage, struct dp_frame *frame, const struct dp_batch *batch, const double *model,
+                  struct dp_err *err);
+
+/* Stochastic dual coordinate ascent without privacy, in double, with the duality gap every --gap-every laps. */
+int dp_scd_non_private(struct dp_stage *stage, struct dp_frame *frame, const struct dp_batch *batch,
+                       const double *model, struct dp_err *err);
+
+/* sigma' of the subproblem: --sigma-prime-scale × q N. */
+double dp_scd_sigma_prime(const struct dp_scd *s, const struct dp_mechanism *m);
+
+/* The noise that Algorithms 1 and 3 put on alpha, on the rows of the last batch: as large as the noise that was released
+   with it (field noise_scale). */
+int dp_scd_noise_alpha(struct dp_stage *stage, const struct dp_frame *frame, struct dp_err *err);
+
+/* Records what bounds the sum. */
+void dp_scd_record(const struct dp_scd *s, struct dp_frame *frame, enum dp_release release, double sensitivity);
+
+#endif

@@ -1,0 +1,211 @@
+/* dp-scd-step: one lap of stochastic (dual) coordinate descent on the sampled rows. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "math/grid.h"
+#include "stages/scd.h"
+
+#define OFFSET(member) offsetof(struct dp_scd_options, member)
+
+static const struct dp_option options[] = {
+    {.name = "data", .letter = 'd', .kind = DP_OPT_TEXT, .offset = OFFSET(data), .metavar = "DIR",
+     .help = "the data set that the rows are numbers of; not needed when they are inline"},
+    {.name = "loss", .letter = 'l', .kind = DP_OPT_CHOICE, .offset = OFFSET(loss), .metavar = "LOSS",
+     .help = "what is minimised", .choices = DP_LOSS_CHOICES, .flags = DP_OPT_REQUIRED},
+    {.name = "lambda", .letter = 'L', .kind = DP_OPT_REAL, .offset = OFFSET(lambda), .metavar = "LAMBDA",
+     .help = "L2 regularisation", .min = 0, .max = INFINITY, .flags = DP_OPT_REQUIRED | DP_OPT_OPEN_MIN},
+    {.name = "clip", .letter = 'C', .kind = DP_OPT_REAL, .offset = OFFSET(clip), .metavar = "C",
+     .help = "L2 bound on one person's update; without it the updates go on one by one, for dp-clip", .min = 0,
+     .max = INFINITY, .flags = DP_OPT_OPEN_MIN},
+    {.name = "variant", .letter = 'v', .kind = DP_OPT_CHOICE, .offset = OFFSET(variant), .metavar = "WHICH",
+     .help = "algorithm", .fallback = "parallel", .choices = "parallel|sequential|primal|non-private"},
+    {.name = "release-alpha", .kind = DP_OPT_FLAG, .offset = OFFSET(release_alpha),
+     .help = "treat alpha as released, noised on the batch's rows, as the paper does (always so for sequential)"},
+    {.name = "sigma-prime-scale", .kind = DP_OPT_REAL, .offset = OFFSET(sigma_prime_scale), .metavar = "S",
+     .help = "subproblem parameter sigma' divided by its safe value qN", .fallback = "1", .min = 0, .max = INFINITY,
+     .flags = DP_OPT_OPEN_MIN},
+    {.name = "newton", .kind = DP_OPT_INT, .offset = OFFSET(newton), .metavar = "STEPS",
+     .help = "Newton steps per update of the logistic loss", .fallback = "1", .min = 1, .max = 1000},
+    {.name = "loss-width", .kind = DP_OPT_REAL, .offset = OFFSET(width), .metavar = "W",
+     .help = "smoothing of smooth-hinge, delta of huber", .fallback = "1", .min = 0, .max = INFINITY,
+     .flags = DP_OPT_OPEN_MIN},
+    {.name = "adjacency", .kind = DP_OPT_CHOICE, .offset = OFFSET(adjacency), .metavar = "HOW",
+     .help = "what one person can change", .fallback = "null-record", .choices = "null-record|replace-one"},
+    {.name = "gap-every", .kind = DP_OPT_INT, .offset = OFFSET(gap_every), .metavar = "LAPS",
+     .help = "non-private: laps between computations of the duality gap", .fallback = "1", .min = 1, .max = 1e9},
+    {.name = "threads", .letter = 't', .kind = DP_OPT_INT, .offset = OFFSET(threads), .metavar = "N",
+     .help = "threads", .fallback = "1", .min = 1, .max = 256},
+    {.name = NULL},
+};
+
+static void scd_close(struct dp_stage *stage)
+{
+    struct dp_scd *s = stage->state;
+    dp_dataset_close(s->dataset);
+    dp_gather_close(&s->gather);
+    free(s->seen.bits);
+    free(s->alpha);
+    free(s->zeta);
+    free(s->coefficient);
+    free(s->work);
+    free(s->last_id);
+}
+
+static int scd_open(struct dp_stage *stage, struct dp_err *err)
+{
+    const struct dp_scd_options *o = stage->options;
+    struct dp_scd *s = stage->state;
+    s->options = o;
+    bool clips = !isnan(o->clip);
+    if ((o->variant == DP_SCD_SEQUENTIAL || o->variant == DP_SCD_PRIMAL) && !clips)
+        return dp_fail(err, DP_E_USAGE, "--variant %s needs --clip", o->variant == DP_SCD_PRIMAL ? "primal" : "sequential");
+    if (o->variant == DP_SCD_NON_PRIVATE && (clips || o->release_alpha))
+        return dp_fail(err, DP_E_USAGE, "--variant non-private takes neither --clip nor --release-alpha");
+    if (o->variant == DP_SCD_PRIMAL && o->loss == DP_LOSS_HINGE)
+        return dp_fail(err, DP_E_USAGE, "--variant primal needs a smooth loss: hinge has no second derivative");
+    if (o->variant == DP_SCD_PRIMAL && o->release_alpha)
+        return dp_fail(err, DP_E_USAGE, "--variant primal has no alpha to release");
+    if (o->release_alpha && !clips)
+        return dp_fail(err, DP_E_USAGE, "--release-alpha needs --clip");
+    return o->data != NULL ? dp_dataset_open(&s->dataset, o->data, err) : DP_OK;
+}
+
+/* Shapes, known with the first frame. */
+static int set_shape(struct dp_stage *stage, struct dp_frame *frame, const struct dp_batch *batch, struct dp_err *err)
+{
+    const struct dp_scd_options *o = stage->options;
+    struct dp_scd *s = stage->state;
+    const struct dp_mechanism *m = dp_frame_mechanism(frame);
+    int64_t classes = dp_frame_int(frame, DP_F_CLASSES, -1);
+    if (classes < 0)
+        return dp_fail(err, DP_E_RUN, "the frame does not say how many classes the labels have");
+    bool classification = dp_loss_is_classification((enum dp_loss)o->loss);
+    if (classification && classes < 2)
+        return dp_fail(err, DP_E_RUN, "--loss %s needs labels in classes; the labels of this data set are real numbers",
+                       dp_loss_names[o->loss]);
+    s->classes = (size_t)classes;
+    s->outputs = s->classes > 2 ? s->classes : 1;
+    s->rows = (size_t)m->rows;
+    s->cols = batch->cols;
+    s->lambda_n = o->lambda * (double)m->rows;
+    bool primal = o->variant == DP_SCD_PRIMAL;
+    int rc = DP_OK;
+    if (!primal)
+        rc = dp_alloc(&s->alpha, s->rows * s->outputs, sizeof(double), err);
+    if (rc == DP_OK)
+        rc = dp_alloc(&s->zeta, (size_t)o->threads * s->outputs, sizeof(double), err);
+    if (rc == DP_OK)
+        rc = dp_alloc(&s->work, s->cols * (s->outputs + (primal ? 1 : 0)), sizeof(double), err);
+    if (rc == DP_OK && !primal)
+        rc = dp_gather_open(&s->gather, (int)o->threads, s->outputs, s->cols, err);
+    if (rc != DP_OK)
+        return rc;
+    const char *family = primal ? "scd-primal" : "scd-dual";
+    rc = dp_frame_set_text(frame, DP_F_FAMILY, family, strlen(family), err);
+    if (rc == DP_OK)
+        rc = dp_frame_set_text(frame, DP_F_LOSS, dp_loss_names[o->loss], strlen(dp_loss_names[o->loss]), err);
+    dp_frame_set_real(frame, DP_F_LOSS_WIDTH, o->width);
+    dp_frame_set_real(frame, DP_F_LAMBDA, o->lambda);
+    dp_frame_set_real(frame, DP_F_SCALE, primal ? 1.0 : 1.0 / s->lambda_n);
+    return rc;
+}
+
+static int get_model(struct dp_scd *s, struct dp_frame *frame, double **model, struct dp_err *err)
+{
+    struct dp_array *a;
+    int rc;
+    if (!dp_frame_has(frame, DP_F_MODEL)) { /* a run begins at zero */
+        rc = dp_frame_make_array(frame, DP_F_MODEL, DP_F64, s->outputs, s->cols, model, err);
+        if (rc == DP_OK)
+            memset(*model, 0, s->outputs * s->cols * sizeof **model);
+        return rc;
+    }
+    rc = dp_frame_need_array(frame, DP_F_MODEL, DP_F64, 2, &a, err);
+    if (rc != DP_OK)
+        return rc;
+    if (a->dims[0] != s->outputs || a->dims[1] != s->cols)
+        return dp_fail(err, DP_E_RUN, "the model is %llu × %llu, the data needs %zu × %zu",
+                       (unsigned long long)a->dims[0], (unsigned long long)a->dims[1], s->outputs, s->cols);
+    *model = a->data;
+    return DP_OK;
+}
+
+double dp_scd_sigma_prime(const struct dp_scd *s, const struct dp_mechanism *m)
+{
+    return s->options->sigma_prime_scale * m->rate * (double)m->rows;
+}
+
+void dp_scd_record(const struct dp_scd *s, struct dp_frame *frame, enum dp_release release, double sensitivity)
+{
+    struct dp_mechanism *m = dp_frame_mechanism(frame);
+    m->release = release;
+    m->adjacency = s->options->adjacency == 0 ? DP_ADJACENCY_NULL_RECORD : DP_ADJACENCY_REPLACE_ONE;
+    m->bound = s->options->clip;
+    m->sensitivity = sensitivity;
+    dp_frame_set_real(frame, DP_F_BOUND, s->options->clip);
+    dp_frame_set_real(frame, DP_F_GRID, dp_grid_for(s->options->clip));
+    frame->label = DP_LABEL_BOUNDED;
+}
+
+int dp_scd_noise_alpha(struct dp_stage *stage, const struct dp_frame *frame, struct dp_err *err)
+{
+    struct dp_scd *s = stage->state;
+    double scale = dp_frame_real(frame, DP_F_NOISE_SCALE, 0);
+    if (s->last_count == 0)
+        return DP_OK;
+    if (!(scale > 0))
+        return dp_fail(err, DP_E_RUN, "--release-alpha: the last lap came back without its noise scale");
+    for (size_t i = 0; i < s->last_count; i++) {
+        for (size_t k = 0; k < s->outputs; k++) {
+            size_t at = (size_t)s->last_id[i] * s->outputs + k;
+            uint64_t bits[8];
+            dp_draw(&stage->key, DP_DRAW_STATE_NOISE, (uint64_t)s->last_lap, (uint64_t)at * 64, bits, 8);
+            s->alpha[at] += dp_gaussian_from_bits(bits[0]) * scale;
+        }
+    }
+    s->last_count = 0;
+    return DP_OK;
+}
+
+static int scd_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp_out *out, struct dp_err *err)
+{
+    static int (*const lap[])(struct dp_stage *, struct dp_frame *, const struct dp_batch *, const double *,
+                              struct dp_err *) = {dp_scd_parallel, dp_scd_sequential, dp_scd_primal,
+                                                  dp_scd_non_private};
+    const struct dp_scd_options *o = stage->options;
+    struct dp_scd *s = stage->state;
+    struct dp_batch batch;
+    double *model;
+    int rc = dp_batch_read(&batch, frame, s->dataset, &s->seen, err);
+    if (rc == DP_OK && s->work == NULL)
+        rc = set_shape(stage, frame, &batch, err);
+    if (rc == DP_OK && (batch.cols != s->cols || dp_frame_mechanism(frame)->rows != (int64_t)s->rows))
+        rc = dp_fail(err, DP_E_RUN, "the rows change their shape during the run");
+    if (rc == DP_OK)
+        rc = get_model(s, frame, &model, err);
+    if (rc == DP_OK)
+        rc = dp_grow(&s->coefficient, &s->coefficient_capacity, batch.count * s->outputs, sizeof(float), err);
+    if (rc == DP_OK)
+        rc = lap[o->variant](stage, frame, &batch, model, err);
+    if (rc != DP_OK)
+        return rc;
+    dp_frame_drop(frame, DP_F_ROWS);
+    dp_frame_drop(frame, DP_F_X);
+    dp_frame_drop(frame, DP_F_Y);
+    return out->frame(out, frame, err);
+}
+
+const struct dp_stage_class dp_scd_step_class = {
+    .name = "dp-scd-step",
+    .summary = "Update dual variables of the sampled rows (stochastic coordinate descent)",
+    .options = options,
+    .options_size = sizeof(struct dp_scd_options),
+    .state_size = sizeof(struct dp_scd),
+    .takes = DP_LABEL_RAW,
+    .gives = DP_LABEL_RAW | DP_LABEL_BOUNDED,
+    .open = scd_open,
+    .fire = scd_fire,
+    .close = scd_close,
+};

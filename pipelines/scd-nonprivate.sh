@@ -1,0 +1,15 @@
+#!/usr/bin/env bash
+# Stochastic dual coordinate ascent without privacy: the optimum to compare with. No step size, no noise, nothing to tune;
+# --epsilon, --delta, --batch and --clip are taken and not used, so that the pipelines share their options.
+set -euo pipefail
+. "$(dirname "$0")/options.sh"
+summary="Train without privacy, to the optimum: the model is marked non-private."
+loss=hinge lambda=1e-5 epsilon=none delta=none epochs=100 batch=100 clip=none sigma_prime_scale=1
+options "$@"
+
+laps=$epochs
+loop --stop-gap 1e-6 "
+  dp-sample   --data $dir --mode shuffle |
+  dp-scd-step --data $dir --loss $loss --lambda $lambda --variant non-private |
+  dp-account  --non-private $seeded |
+  dp-step"

@@ -10,8 +10,8 @@ PACKAGES := msgpack libzmq gsl libsodium mpfr jansson
 WARN := -Wall -Wextra -Wconversion -Wshadow -Wstrict-prototypes -Wno-sign-conversion -Werror
 # -ffp-contract=off: the same bits whether or not the CPU has FMA.
 ALL_CFLAGS = -std=c11 -D_GNU_SOURCE $(WARN) -ffp-contract=off -fno-math-errno -fPIC -fopenmp -pthread -Ilib $(CFLAGS) $(PKG_CFLAGS) $(EXTRA)
-PKG_CFLAGS := $(shell pkg-config --cflags $(PACKAGES))
-PKG_LIBS := $(shell pkg-config --libs $(PACKAGES))
+PKG_CFLAGS := $(shell pkg-config --cflags $(PACKAGES) 2>/dev/null)
+PKG_LIBS := $(shell pkg-config --libs $(PACKAGES) 2>/dev/null)
 ALL_LIBS = $(PKG_LIBS) -lz -lm -fopenmp -pthread $(EXTRA)
 
 LIB_SRC := $(sort $(wildcard lib/*/*.c))
@@ -21,10 +21,11 @@ BINS := $(BIN_SRC:bin/%.c=$(BUILD)/bin/%)
 UNIT_SRC := $(sort $(wildcard tests/unit/test_*.c))
 UNITS := $(UNIT_SRC:tests/unit/%.c=$(BUILD)/unit/%)
 
-.PHONY: all deps demo check check-asan unit bats lint format install uninstall clean bench
+.PHONY: all deps demo check check-asan lint format install uninstall clean
 # One short line per step; V=1 shows the commands.
 ifndef V
 .SILENT:
+MAKEFLAGS += --no-print-directory
 define say
 	@printf '  %-5s %s\n' $(1) $(2)
 endef
@@ -61,6 +62,67 @@ $(BUILD)/unit/%: tests/unit/%.c $(BUILD)/lib/libdpline.a
 	$(CC) $(ALL_CFLAGS) -MMD -MP -MF $(BUILD)/obj/unit/$*.d -MT $@ $< $(LDFLAGS) -o $@ $(BUILD)/lib/libdpline.a $(shell pkg-config --libs cmocka) $(ALL_LIBS)
 
 -include $(wildcard $(BUILD)/obj/*/*.d)
+
+# --- what a fresh Debian needs -------------------------------------------------------------------------------------
+DEPS := gcc libc6-dev pkg-config libzmq3-dev libmsgpack-dev libgsl-dev libsodium-dev libmpfr-dev libjansson-dev zlib1g-dev
+DEMO_DEPS := gnuplot-nox dataset-fashion-mnist
+CHECK_DEPS := bats bats-assert bats-support bats-file parallel libcmocka-dev mandoc shellcheck dataset-fashion-mnist procps python3-msgpack python3-numpy
+
+deps-build: WANT = $(DEPS)
+deps-demo: WANT = $(DEPS) $(DEMO_DEPS)
+deps-check: WANT = $(DEPS) $(DEMO_DEPS) $(CHECK_DEPS)
+.PHONY: deps-build deps-demo deps-check
+deps: deps-check
+deps-build deps-demo deps-check:
+	tests/install-packages $(WANT)
+
+demo: deps-demo
+	+$(MAKE) all
+	BUILD=$(BUILD) examples/demo/run.sh
+
+# --- tests ---------------------------------------------------------------------------------------------------------
+check: deps-check
+	+$(MAKE) all units
+	BUILD=$(BUILD) tests/run
+
+.PHONY: units
+units: $(UNITS)
+
+# The same tests with address and undefined-behaviour sanitizers.
+check-asan: deps-check
+	+$(MAKE) all units BUILD=$(BUILD)/asan CFLAGS="-O1 -g" EXTRA="-fsanitize=address,undefined -fno-sanitize-recover=all -DDP_NO_CLONES"
+	BUILD=$(BUILD)/asan ASAN_OPTIONS=detect_leaks=1 tests/run unit bats
+
+lint:
+	BUILD=$(BUILD) tests/run lint
+
+format:
+	clang-format -i lib/*/*.[ch] bin/*.c tests/unit/*.c examples/library/*.c
+
+# --- installation --------------------------------------------------------------------------------------------------
+INSTALLED_BINS = $(notdir $(BINS))
+PIPELINES = $(notdir $(wildcard pipelines/*.sh))
+D = $(DESTDIR)$(PREFIX)
+
+install: all
+	install -d $(D)/bin $(D)/lib/pkgconfig $(D)/include $(D)/share/dpline/pipelines $(D)/share/man/man1 $(D)/share/man/man5 $(D)/share/man/man7
+	install -m 755 $(BINS) $(D)/bin
+	install -m 755 $(filter-out pipelines/options.sh,$(wildcard pipelines/*.sh)) $(D)/share/dpline/pipelines
+	install -m 644 pipelines/options.sh $(D)/share/dpline/pipelines
+	install -m 644 $(BUILD)/lib/libdpline.a $(D)/lib
+	install -m 755 $(BUILD)/lib/libdpline.so.$(VERSION) $(D)/lib
+	ln -sf libdpline.so.$(VERSION) $(D)/lib/libdpline.so.$(SOVERSION)
+	ln -sf libdpline.so.$(SOVERSION) $(D)/lib/libdpline.so
+	for h in lib/*/*.h; do install -D -m 644 $$h $(D)/include/dpline/$${h#lib/}; done
+	install -m 644 $(wildcard man/*.1) $(D)/share/man/man1
+	install -m 644 $(wildcard man/*.5) $(D)/share/man/man5
+	install -m 644 $(wildcard man/*.7) $(D)/share/man/man7
+	sed -e 's|@PREFIX@|$(PREFIX)|; s|@VERSION@|$(VERSION)|; s|@PACKAGES@|$(PACKAGES)|' lib/dpline.pc.in > $(D)/lib/pkgconfig/dpline.pc
+
+uninstall:
+	rm -f $(addprefix $(D)/bin/,$(INSTALLED_BINS)) $(D)/lib/libdpline.* $(D)/lib/pkgconfig/dpline.pc
+	rm -f $(addprefix $(D)/share/man/man1/,$(notdir $(wildcard man/*.1))) $(addprefix $(D)/share/man/man5/,$(notdir $(wildcard man/*.5))) $(addprefix $(D)/share/man/man7/,$(notdir $(wildcard man/*.7)))
+	rm -rf $(D)/include/dpline $(D)/share/dpline
 
 clean:
 	rm -rf $(BUILD)

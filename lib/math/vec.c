@@ -1,6 +1,10 @@
 #include "math/vec.h"
 
+#ifdef DP_NO_CLONES /* sanitizers and function multiversioning do not mix */
+#define CLONES
+#else
 #define CLONES __attribute__((target_clones("avx512f", "avx2", "default")))
+#endif
 #define LANES 16
 
 /* A fixed tree over the lanes. */

@@ -2,6 +2,7 @@
 
 #include <gsl/gsl_cdf.h>
 #include <math.h>
+#include <stdbool.h>
 #include <string.h>
 
 #define GRID_BITS 20
@@ -23,12 +24,13 @@ static float toward_zero(double x)
 void dp_grid_clip(const double *zeta, size_t classes, double bound, double norm2, size_t count, float *out)
 {
     double largest = 0, sum = 0;
+    bool finite = true;
     for (size_t k = 0; k < classes; k++) {
-        double magnitude = fabs(zeta[k]);
-        if (!(magnitude <= largest))
-            largest = magnitude; /* keeps a NaN */
+        if (!isfinite(zeta[k]))
+            finite = false;
+        largest = fmax(largest, fabs(zeta[k]));
     }
-    if (!isfinite(largest) || !isfinite(norm2) || largest == 0) {
+    if (!finite || !isfinite(norm2) || largest == 0) {
         memset(out, 0, classes * sizeof *out);
         return;
     }

@@ -21,6 +21,9 @@ bool dp_loss_is_classification(enum dp_loss loss)
     return loss == DP_LOSS_HINGE || loss == DP_LOSS_LOGISTIC || loss == DP_LOSS_SMOOTH_HINGE;
 }
 
+/* How far an update's own rounding may leave alpha outside the dual's domain. */
+#define ROUNDING 1e-12
+
 static double clamp(double x, double low, double high)
 {
     return x < low ? low : x > high ? high : x;
@@ -72,18 +75,27 @@ static double entropy_term(double b)
 
 double dp_loss_conjugate(enum dp_loss loss, double width, double y, double alpha)
 {
-    double b = y * alpha;
+    if (loss == DP_LOSS_SQUARED)
+        return 0.5 * alpha * alpha - alpha * y;
+    if (loss == DP_LOSS_HUBER) {
+        if (fabs(alpha) > width * (1 + ROUNDING))
+            return (double)INFINITY;
+        alpha = clamp(alpha, -width, width);
+        return 0.5 * alpha * alpha - alpha * y;
+    }
+    double b = clamp(y * alpha, 0.0, 1.0);
+    if (fabs(b - y * alpha) > ROUNDING)
+        return (double)INFINITY;
     switch (loss) {
     case DP_LOSS_SQUARED:
-        return 0.5 * alpha * alpha - alpha * y;
-    case DP_LOSS_HINGE:
-        return b < 0 || b > 1 ? (double)INFINITY : -b;
-    case DP_LOSS_LOGISTIC:
-        return b < 0 || b > 1 ? (double)INFINITY : entropy_term(b) + entropy_term(1 - b);
-    case DP_LOSS_SMOOTH_HINGE:
-        return b < 0 || b > 1 ? (double)INFINITY : -b + 0.5 * width * b * b;
     case DP_LOSS_HUBER:
-        return fabs(alpha) > width ? (double)INFINITY : 0.5 * alpha * alpha - alpha * y;
+        break;
+    case DP_LOSS_HINGE:
+        return -b;
+    case DP_LOSS_LOGISTIC:
+        return entropy_term(b) + entropy_term(1 - b);
+    case DP_LOSS_SMOOTH_HINGE:
+        return -b + 0.5 * width * b * b;
     }
     return NAN;
 }

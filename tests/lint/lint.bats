@@ -1,0 +1,96 @@
+# The rules of the house that a compiler does not check.
+load ../bats/helper
+
+ROOM_RULES="
+base    base
+math    base math
+priv    base math priv
+wire    base wire
+port    base wire port
+data    base math data
+stages  base math priv data wire stages
+"
+
+prepare() { cd "$ROOT" || return 1; }
+
+# rooms FILE…: "file room" for each project include
+rooms() { grep -HoE '^#include "[a-z_]+/' "$@" | sed 's/:#include "/ /; s|/$||'; }
+
+@test "layering: no room includes one above it" {
+    bad=''
+    while read -r room allowed; do
+        [ -n "$room" ] || continue
+        while read -r file used; do
+            [[ " $allowed " == *" $used "* ]] && continue
+            if [ "$room" = stages ] && [ "$used" = stage ]; then
+                others=$(grep -oE '^#include "stage/[a-z_]+\.h"' "$file" | grep -v '"stage/stage.h"' || true)
+                [ -n "$others" ] || continue
+            fi
+            bad+="$file includes $used/"$'\n'
+        done < <(rooms lib/"$room"/*.[ch])
+    done <<< "$ROOM_RULES"
+    # the interface that stages see does not know ports
+    grep -lE '#include "port/' lib/stage/stage.[ch] && bad+="lib/stage/stage knows a port"$'\n'
+    [ -z "$bad" ] || fail "$bad"
+}
+
+@test "layering: only the runtime and bin print or read the clock" {
+    run grep -nE '\b(printf|puts|exit|abort|clock_gettime|time|getenv) ?\(' -r lib/math lib/priv lib/wire lib/port lib/data lib/stages
+    refute_output --regexp '[^nfs]printf ?\('
+    refute_output --regexp '\b(puts|exit|abort|clock_gettime|time|getenv) ?\('
+}
+
+@test "bin: a stage's main is three lines" {
+    for f in bin/dp-{sample,scd-step,clip,noise,step,eval}.c; do
+        [ "$(grep -c ';' "$f")" -eq 1 ] || fail "$f does more than call dp_stage_main"
+    done
+}
+
+# options of COMMAND… as --help has them: --name lines
+help_options() { "$@" --help | grep -oE '^  (-., |    )--[a-z-]+' | grep -oE -- '--[a-z-]+' | sort -u; }
+page_options() { grep -oE '^\.It .*' "$1" | grep -oE 'Fl -[a-z-]+' | sed 's/Fl -/--/' | sort -u; }
+
+@test "every executable has a man page whose options are those of its table" {
+    bad=''
+    for program in "$BUILD"/bin/dp-*; do
+        name=$(basename "$program")
+        page=man/$name.1
+        [ -e "$page" ] || { bad+="$name has no man page"$'\n' && continue; }
+        case $name in
+            dp-account) options=$({ help_options dp-account; help_options dp-account sigma; help_options dp-account epsilon; } | sort -u) ;;
+            *) options=$(help_options "$name") ;;
+        esac
+        difference=$(diff <(printf '%s\n' "$options" | grep -vxE -- '--(help|version)') \
+            <(page_options "$page" | grep -vxE -- '--(help|version)') || true)
+        [ -z "$difference" ] || bad+="$name (< table, > page): $difference"$'\n'
+    done
+    [ -z "$bad" ] || fail "$bad"
+}
+
+@test "man pages are clean" {
+    run mandoc -Tlint -W warning man/*.[157]
+    assert_success
+}
+
+@test "every pipeline has its place in a man page or the README" {
+    for f in pipelines/*.sh; do
+        grep -qs -- "$(basename "$f")" README.md man/*.[157] || fail "$f is documented nowhere"
+    done
+}
+
+@test "shell scripts pass shellcheck" {
+    run shellcheck -x -P pipelines:examples/dp-scd pipelines/*.sh tests/run tests/install-packages .ci/run examples/*/*.sh
+    assert_success
+}
+
+@test "no unfinished work is left in the code" {
+    run grep -rnE 'TODO|FIXME|XXX|HACK' bin lib pipelines examples man tests/unit tests/bats README.md
+    assert_failure
+}
+
+@test "every test file of an executable exists" {
+    for program in bin/dp-*.c; do
+        name=$(basename "$program" .c)
+        grep -rqs -- "$name" tests/bats || fail "$name is tested nowhere"
+    done
+}

@@ -1,0 +1,207 @@
+/* The clip bound holds for the whole numbers, whatever the row; sums are exact; the noise has its distribution. */
+#include "unit.h"
+
+#include <gsl/gsl_cdf.h>
+#include <gsl/gsl_rng.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "math/grid.h"
+
+static void grid_is_a_power_of_two(void **state)
+{
+    (void)state;
+    const double bounds[] = {1e-6, 0.01, 0.02, 0.1, 0.5, 1, 3, 1e5};
+    for (size_t i = 0; i < sizeof bounds / sizeof bounds[0]; i++) {
+        int exponent;
+        double grid = dp_grid_for(bounds[i]);
+        assert_true(frexp(grid, &exponent) == 0.5);
+        assert_true(grid <= bounds[i] * 0x1p-20 && 2 * grid > bounds[i] * 0x1p-20);
+    }
+}
+
+/* Σ k² ≤ (C/grid)² in exact arithmetic (__int128), for rows made to break it. */
+static void check_bound(const double *zeta, size_t classes, double bound, const float *x, size_t cols)
+{
+    float coefficient[16];
+    int64_t *sum = calloc(classes * cols, sizeof *sum);
+    struct dp_row row = {x, NULL, cols};
+    double grid = dp_grid_for(bound), units = bound / grid;
+    dp_grid_clip(zeta, classes, bound, dp_row_norm2(row), cols, coefficient);
+    for (size_t k = 0; k < classes; k++)
+        if (coefficient[k] != 0)
+            dp_row_add_grid(coefficient[k], 1 / grid, row, sum + k * cols);
+    __int128 total = 0;
+    for (size_t i = 0; i < classes * cols; i++)
+        total += (__int128)sum[i] * sum[i];
+    assert_true((long double)total <= (long double)units * units);
+    free(sum);
+}
+
+static void bound_holds_on_the_grid(void **state)
+{
+    (void)state;
+    gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
+    for (int round = 0; round < 4000; round++) {
+        size_t cols = 1 + gsl_rng_uniform_int(rng, 200), classes = 1 + gsl_rng_uniform_int(rng, 10);
+        float *x = calloc(cols, sizeof *x);
+        double zeta[16], bound = exp(6 * gsl_rng_uniform(rng) - 5), norm2 = 0;
+        int kind = round % 5;
+        for (size_t j = 0; j < cols; j++) {
+            x[j] = (float)(2 * gsl_rng_uniform(rng) - 1);
+            if (kind == 1)
+                x[j] = 1; /* all equal: every product rounds alike */
+            norm2 += (double)x[j] * (double)x[j];
+        }
+        for (size_t j = 0; j < cols && kind != 2; j++) /* kind 2 stays far above norm 1 */
+            x[j] = (float)((double)x[j] / sqrt(norm2)); /* rounds up as often as down: norms just above 1 */
+        if (kind == 3)
+            x[0] = 3e38f;
+        for (size_t k = 0; k < classes; k++)
+            zeta[k] = (2 * gsl_rng_uniform(rng) - 1) * (kind == 4 ? 1e300 : 10);
+        check_bound(zeta, classes, bound, x, cols);
+        free(x);
+    }
+    gsl_rng_free(rng);
+}
+
+static void small_updates_are_left_alone(void **state)
+{
+    (void)state;
+    double zeta[2] = {0.25, -0.5};
+    float out[2];
+    dp_grid_clip(zeta, 2, 1.0, 1.0, 4, out);
+    assert_true(out[0] == 0.25f && out[1] == -0.5f);
+    double large[2] = {30, -40};
+    dp_grid_clip(large, 2, 1.0, 0.5, 4, out);
+    assert_near((double)out[0], 0.6, 1e-6);
+    assert_near((double)out[1], -0.8, 1e-6);
+    dp_grid_clip(large, 2, 1.0, 4.0, 4, out); /* a row of norm 2: half the bound */
+    assert_near((double)out[0], 0.3, 1e-6);
+}
+
+static void what_is_not_finite_counts_nothing(void **state)
+{
+    (void)state;
+    const double bad[] = {(double)NAN, (double)INFINITY, -(double)INFINITY};
+    for (int i = 0; i < 3; i++) {
+        double zeta[2] = {bad[i], 1};
+        float out[2] = {9, 9};
+        dp_grid_clip(zeta, 2, 1.0, 1.0, 3, out);
+        assert_true(out[0] == 0 && out[1] == 0);
+        double fine[2] = {1, 1};
+        dp_grid_clip(fine, 2, 1.0, bad[i], 3, out);
+        assert_true(out[0] == 0 && out[1] == 0);
+    }
+}
+
+/* The sum does not depend on the order of the rows. */
+static void sums_are_exact(void **state)
+{
+    (void)state;
+    enum { ROWS = 300, COLS = 37 };
+    static float x[ROWS][COLS];
+    int64_t up[COLS] = {0}, down[COLS] = {0};
+    gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
+    for (int i = 0; i < ROWS; i++)
+        for (int j = 0; j < COLS; j++)
+            x[i][j] = (float)(gsl_rng_uniform(rng) - 0.5);
+    for (int i = 0; i < ROWS; i++)
+        dp_row_add_grid(0.37f, 0x1p20, (struct dp_row){x[i], NULL, COLS}, up);
+    for (int i = ROWS - 1; i >= 0; i--)
+        dp_row_add_grid(0.37f, 0x1p20, (struct dp_row){x[i], NULL, COLS}, down);
+    assert_memory_equal(up, down, sizeof up);
+    int64_t one = 0;
+    for (int i = 0; i < ROWS; i++)
+        one += (int64_t)((double)0.37f * (double)x[i][5] * 0x1p20); /* truncation toward zero, row by row */
+    assert_int_equal(one, up[5]);
+    gsl_rng_free(rng);
+}
+
+static int compare(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Kolmogorov–Smirnov on n draws of the noise with scale s against N(0, claimed²); returns sqrt(n) D. */
+static double kolmogorov(double scale, double claimed, size_t n)
+{
+    struct dp_key key;
+    dp_key_derive(&key, 20, "test", 0);
+    int64_t *sum = calloc(n, sizeof *sum);
+    double *draw = calloc(n, sizeof *draw), distance = 0;
+    assert_int_equal(dp_grid_add_gaussian(&key, DP_DRAW_NOISE, 1, 0, scale, sum, n), 0);
+    for (size_t i = 0; i < n; i++)
+        draw[i] = (double)sum[i];
+    qsort(draw, n, sizeof *draw, compare);
+    for (size_t i = 0; i < n; i++) {
+        double f = gsl_cdf_gaussian_P(draw[i], claimed);
+        distance = fmax(distance, fmax(fabs(f - (double)i / (double)n), fabs((double)(i + 1) / (double)n - f)));
+    }
+    free(sum);
+    free(draw);
+    return sqrt((double)n) * distance;
+}
+
+/* Fixed seed; the false-alarm rate over seeds is 1e-6 (sqrt(n) D > 2.69). The mutant has sigma 2 % too small. */
+static void noise_is_gaussian(void **state)
+{
+    (void)state;
+    enum { DRAWS = 400000 };
+    assert_true(kolmogorov(1e6, 1e6, DRAWS) < 2.69);
+    assert_true(kolmogorov(0.98e6, 1e6, DRAWS) > 2.69);
+    assert_true(kolmogorov(1e6, 1.02e6, DRAWS) > 2.69);
+}
+
+static void noise_is_addressed(void **state)
+{
+    (void)state;
+    struct dp_key key;
+    int64_t whole[1000] = {0}, parts[1000] = {0}, other[1000] = {0};
+    dp_key_derive(&key, 3, "test", 1);
+    assert_int_equal(dp_grid_add_gaussian(&key, DP_DRAW_NOISE, 9, 0, 1e6, whole, 1000), 0);
+    const size_t cuts[] = {0, 1, 8, 13, 512, 700, 1000};
+    for (size_t i = 0; i + 1 < sizeof cuts / sizeof cuts[0]; i++)
+        dp_grid_add_gaussian(&key, DP_DRAW_NOISE, 9, cuts[i], 1e6, parts + cuts[i], cuts[i + 1] - cuts[i]);
+    assert_memory_equal(whole, parts, sizeof whole);
+    dp_grid_add_gaussian(&key, DP_DRAW_NOISE, 10, 0, 1e6, other, 1000);
+    int same = 0;
+    for (int i = 0; i < 1000; i++)
+        same += whole[i] == other[i];
+    assert_true(same < 10);
+}
+
+static void overflow_is_seen(void **state)
+{
+    (void)state;
+    struct dp_key key;
+    int64_t sum[8];
+    dp_key_derive(&key, 3, "test", 1);
+    memset(sum, 0, sizeof sum);
+    assert_int_not_equal(dp_grid_add_gaussian(&key, DP_DRAW_NOISE, 1, 0, 1e30, sum, 8), 0);
+    for (int i = 0; i < 8; i++)
+        sum[i] = i % 2 ? INT64_MAX : INT64_MIN;
+    assert_int_not_equal(dp_grid_add_gaussian(&key, DP_DRAW_NOISE, 1, 0, 1e6, sum, 8), 0);
+}
+
+static void gaussian_quantiles(void **state)
+{
+    (void)state;
+    /* tails as deep as 64 bits go, and both signs */
+    assert_near(dp_gaussian_from_bits(0), -gsl_cdf_ugaussian_Pinv(0x1p-65), 1e-14);
+    assert_true(dp_gaussian_from_bits(0) > 9 && dp_gaussian_from_bits(1) < -9);
+    assert_near(dp_gaussian_from_bits(UINT64_MAX), 0, 1e-15);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(grid_is_a_power_of_two), cmocka_unit_test(bound_holds_on_the_grid),
+        cmocka_unit_test(small_updates_are_left_alone), cmocka_unit_test(what_is_not_finite_counts_nothing),
+        cmocka_unit_test(sums_are_exact), cmocka_unit_test(noise_is_gaussian),
+        cmocka_unit_test(noise_is_addressed), cmocka_unit_test(overflow_is_seen),
+        cmocka_unit_test(gaussian_quantiles),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,179 @@
+/* Every dual update against a numerical minimiser of the very subproblem (GSL Brent), on random subproblems. */
+#include "unit.h"
+
+#include <gsl/gsl_errno.h>
+#include <gsl/gsl_min.h>
+#include <gsl/gsl_rng.h>
+
+#include "math/loss.h"
+
+struct problem {
+    enum dp_loss loss;
+    double width, y, alpha, u, s;
+};
+
+static double objective(double zeta, void *context)
+{
+    const struct problem *p = context;
+    return dp_dual_objective(p->loss, p->width, p->y, p->alpha, p->u, p->s, zeta);
+}
+
+/* The minimiser on [low, high] by Brent, to about 1e-8 (the square root of the precision). */
+static double minimise(const struct problem *p, double low, double high)
+{
+    gsl_function f = {objective, (void *)p};
+    gsl_min_fminimizer *m = gsl_min_fminimizer_alloc(gsl_min_fminimizer_brent);
+    double best = 0.5 * (low + high), least = INFINITY;
+    for (int i = 0; i <= 1000; i++) { /* a starting point lower than both ends */
+        double zeta = low + (high - low) * i / 1000.0, value = objective(zeta, (void *)p);
+        if (value < least) {
+            least = value;
+            best = zeta;
+        }
+    }
+    if (best > low && best < high && gsl_min_fminimizer_set(m, &f, best, low, high) == GSL_SUCCESS) {
+        for (int i = 0; i < 200; i++)
+            if (gsl_min_fminimizer_iterate(m) != GSL_SUCCESS)
+                break;
+        best = gsl_min_fminimizer_x_minimum(m);
+    }
+    gsl_min_fminimizer_free(m);
+    return best;
+}
+
+static struct problem random_problem(gsl_rng *rng, enum dp_loss loss)
+{
+    struct problem p = {.loss = loss};
+    p.width = 0.05 + 2 * gsl_rng_uniform(rng);
+    p.y = dp_loss_is_classification(loss) ? (gsl_rng_uniform(rng) < 0.5 ? -1.0 : 1.0) : 4 * gsl_rng_uniform(rng) - 2;
+    p.u = 6 * gsl_rng_uniform(rng) - 3;
+    p.s = exp(8 * gsl_rng_uniform(rng) - 4);
+    if (dp_loss_is_classification(loss))
+        p.alpha = p.y * gsl_rng_uniform(rng);
+    else if (loss == DP_LOSS_HUBER)
+        p.alpha = p.width * (2 * gsl_rng_uniform(rng) - 1);
+    else
+        p.alpha = 4 * gsl_rng_uniform(rng) - 2;
+    return p;
+}
+
+static void domain(const struct problem *p, double *low, double *high)
+{
+    *low = -20;
+    *high = 20;
+    if (p->loss == DP_LOSS_HUBER) {
+        *low = -p->width;
+        *high = p->width;
+    } else if (dp_loss_is_classification(p->loss)) {
+        *low = p->y > 0 ? 0 : -1;
+        *high = p->y > 0 ? 1 : 0;
+    }
+    *low += 1e-12 - p->alpha; /* rounding must not step outside, where G is infinite */
+    *high -= 1e-12 + p->alpha;
+}
+
+static void updates_minimise_the_subproblem(void **state)
+{
+    (void)state;
+    gsl_set_error_handler_off();
+    gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
+    for (int loss = DP_LOSS_SQUARED; loss <= DP_LOSS_HUBER; loss++) {
+        for (int i = 0; i < 500; i++) {
+            struct problem p = random_problem(rng, (enum dp_loss)loss);
+            double low, high;
+            domain(&p, &low, &high);
+            double zeta = dp_dual_update(p.loss, p.width, p.y, p.alpha, p.u, p.s, 100);
+            double best = minimise(&p, low, high);
+            assert_true(zeta >= low - 1e-11 && zeta <= high + 1e-11);
+            assert_near(zeta, best, 3e-6);
+            assert_true(objective(zeta, &p) <= objective(best, &p) + 1e-11);
+        }
+    }
+    gsl_rng_free(rng);
+}
+
+/* One Newton step is the minimiser of the second-order expansion of G at the feasible point, inside the domain. */
+static void logistic_takes_one_newton_step(void **state)
+{
+    (void)state;
+    gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
+    for (int i = 0; i < 500; i++) {
+        struct problem p = random_problem(rng, DP_LOSS_LOGISTIC);
+        double start = dp_loss_feasible(p.loss, p.width, p.y, p.alpha) - p.alpha;
+        double b = p.y * (p.alpha + start), h = 1e-5 * fmin(b, 1 - b);
+        double up = objective(start + h, &p), middle = objective(start, &p), down = objective(start - h, &p);
+        double step = -(up - down) / (2 * h) / ((up - 2 * middle + down) / (h * h));
+        double zeta = dp_dual_update(p.loss, p.width, p.y, p.alpha, p.u, p.s, 1);
+        double landed = p.y * (p.alpha + start + step);
+        if (landed > 0.02 && landed < 0.98)
+            assert_near(zeta - start, step, 2e-3);
+        double now = p.y * (p.alpha + zeta);
+        assert_true(now > 0 && now < 1);
+    }
+    gsl_rng_free(rng);
+}
+
+/* alpha may be infeasible when noise was put on it: the constraint is enforced before the step. */
+static void infeasible_alpha_comes_back(void **state)
+{
+    (void)state;
+    for (int loss = DP_LOSS_HINGE; loss <= DP_LOSS_HUBER; loss++) {
+        for (double alpha = -5; alpha <= 5; alpha += 0.37) {
+            double y = loss == DP_LOSS_HUBER ? 0.3 : 1.0, width = 0.7;
+            double zeta = dp_dual_update((enum dp_loss)loss, width, y, alpha, 0.2, 0.5, 1);
+            assert_true(isfinite(dp_loss_conjugate((enum dp_loss)loss, width, y, alpha + zeta)) ||
+                        fabs(alpha + zeta) <= width + 1e-12);
+        }
+    }
+}
+
+static void conjugates_are_conjugate(void **state)
+{
+    (void)state;
+    /* Fenchel–Young: l(u) + l*(−a) + a u ≥ 0, with equality at a = −l'(u). */
+    gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
+    for (int loss = DP_LOSS_SQUARED; loss <= DP_LOSS_HUBER; loss++) {
+        for (int i = 0; i < 300; i++) {
+            struct problem p = random_problem(rng, (enum dp_loss)loss);
+            double value = dp_loss_value(p.loss, p.width, p.y, p.u);
+            double any = dp_loss_conjugate(p.loss, p.width, p.y, p.alpha);
+            double at = -dp_loss_slope(p.loss, p.width, p.y, p.u);
+            double tight = dp_loss_conjugate(p.loss, p.width, p.y, at);
+            assert_true(value + any + p.alpha * p.u >= -1e-12);
+            assert_near(value + tight + at * p.u, 0, 1e-9);
+        }
+    }
+    gsl_rng_free(rng);
+}
+
+static void slopes_are_slopes(void **state)
+{
+    (void)state;
+    for (int loss = DP_LOSS_SQUARED; loss <= DP_LOSS_HUBER; loss++) {
+        for (double u = -2.95; u < 3; u += 0.31) {
+            double h = 1e-6, y = 1;
+            double slope = (dp_loss_value((enum dp_loss)loss, 0.5, y, u + h) -
+                            dp_loss_value((enum dp_loss)loss, 0.5, y, u - h)) / (2 * h);
+            assert_near(dp_loss_slope((enum dp_loss)loss, 0.5, y, u), slope, 1e-6);
+        }
+    }
+}
+
+static void names_parse(void **state)
+{
+    (void)state;
+    enum dp_loss loss;
+    assert_int_equal(dp_loss_parse("smooth-hinge", &loss), 0);
+    assert_int_equal(loss, DP_LOSS_SMOOTH_HINGE);
+    assert_int_equal(dp_loss_parse("hing", &loss), -1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(updates_minimise_the_subproblem), cmocka_unit_test(logistic_takes_one_newton_step),
+        cmocka_unit_test(infeasible_alpha_comes_back),     cmocka_unit_test(conjugates_are_conjugate),
+        cmocka_unit_test(slopes_are_slopes),               cmocka_unit_test(names_parse),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

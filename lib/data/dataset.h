@@ -17,15 +17,9 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "math/vec.h"
 
 enum dp_label_kind { DP_LABEL_REAL, DP_LABEL_CLASSES };
-
-/* One row, borrowed from the mapping. Dense: columns == NULL and count == cols. */
-struct dp_row {
-    const float *values;
-    const int32_t *columns;
-    size_t count;
-};
 
 struct dp_dataset {
     size_t rows, cols;

@@ -78,10 +78,14 @@ int dp_pipeline_parse(struct dp_pipeline *pipeline, const char *text, struct dp_
     const char *from = text;
     pipeline->stages = 1;
     for (;;) {
-        from += strspn(from, " \t\n");
+        int at = pipeline->stages - 1;
+        size_t blanks = strspn(from, " \t\n");
+        bool line_break = memchr(from, '\n', blanks) != NULL;
+        from += blanks;
         if (*from == '\0')
             break;
-        int at = pipeline->stages - 1;
+        if (line_break && pipeline->argc[at] > 0)
+            return dp_fail(err, DP_E_USAGE, "a line break inside a stage needs a shell"), NEEDS_SHELL;
         if (*from == '|') {
             from++;
             if (pipeline->stages == DP_MAX_STAGES)

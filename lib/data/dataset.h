@@ -29,6 +29,7 @@ struct dp_dataset {
     char **class_names;    /* classes entries, or NULL */
     char **column_names;   /* cols entries, or NULL */
     char *label_name;      /* or NULL */
+    double label_scale, label_offset; /* a real label in its own units is label_scale × y + label_offset; 1 and 0 */
     char *private_preprocessing; /* "max-abs,mode" or "" */
     char digest[33];       /* hex, of the contents as written by dp-import: names the data set in frames */
     struct dp_dataset_map *map; /* private */

@@ -14,6 +14,8 @@ static void update_row(struct dp_scd *s, const struct dp_batch *batch, const dou
     const struct dp_scd_options *o = s->options;
     struct dp_row row = dp_batch_row(batch, i);
     double label = dp_batch_label(batch, i);
+    if (i + 2 < batch->count) /* sampled rows lie far apart: the CPU does not guess the next */
+        dp_row_prefetch(dp_batch_row(batch, i + 2));
     double norm2 = dp_row_norm2(row);
     double curvature = sigma_prime * norm2 / s->lambda_n;
     double *alpha = s->alpha + (size_t)batch->id[i] * s->outputs;

@@ -1,0 +1,155 @@
+/* dp-account as the gate: everything left of it is private, everything right of it public. It reads from the frame what
+   really ran, refuses what does not add up, charges it, strips every private field, and stops the run rather than
+   overspend. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "priv/accountant.h"
+#include "stages/stages.h"
+
+struct options {
+    double epsilon, delta;
+    bool allow_seeded, as_published, non_private;
+};
+
+struct state {
+    struct dp_accountant *accountant; /* what is charged against the budget */
+    struct dp_accountant *sound;      /* as published: the sound epsilon beside it, or NULL */
+    struct dp_mechanism first;        /* the record of the first lap: all laps must have it */
+    struct dp_event event, sound_event;
+    int64_t last_lap;
+    double epsilon; /* spent so far */
+};
+
+static const struct dp_option options[] = {
+    {.name = "epsilon", .letter = 'e', .kind = DP_OPT_REAL, .offset = offsetof(struct options, epsilon), .metavar = "E",
+     .help = "the budget", .min = 0, .max = INFINITY, .flags = DP_OPT_OPEN_MIN},
+    {.name = "delta", .letter = 'd', .kind = DP_OPT_REAL, .offset = offsetof(struct options, delta), .metavar = "D",
+     .help = "probability that the budget may fail to bound", .min = 0, .max = 1,
+     .flags = DP_OPT_OPEN_MIN | DP_OPT_OPEN_MAX},
+    {.name = "allow-seeded", .kind = DP_OPT_FLAG, .offset = offsetof(struct options, allow_seeded),
+     .help = "let a seeded run through: reproducible, not private"},
+    {.name = "as-published", .kind = DP_OPT_FLAG, .offset = offsetof(struct options, as_published),
+     .help = "charge as the DP-SCD paper does, which is not sound; the sound epsilon is reported beside it"},
+    {.name = "non-private", .kind = DP_OPT_FLAG, .offset = offsetof(struct options, non_private),
+     .help = "let everything through, marked as not private"},
+    {.name = NULL},
+};
+
+static void account_close(struct dp_stage *stage)
+{
+    struct state *s = stage->state;
+    dp_accountant_free(s->accountant);
+    dp_accountant_free(s->sound);
+}
+
+static int account_open(struct dp_stage *stage, struct dp_err *err)
+{
+    const struct options *o = stage->options;
+    bool budget = !isnan(o->epsilon) || !isnan(o->delta);
+    if (o->non_private && (budget || o->as_published))
+        return dp_fail(err, DP_E_USAGE, "--non-private takes no budget");
+    if (!o->non_private && isnan(o->epsilon))
+        return dp_fail(err, DP_E_USAGE, "--epsilon is required");
+    if (!o->non_private && isnan(o->delta))
+        return dp_fail(err, DP_E_USAGE, "--delta is required");
+    return DP_OK;
+}
+
+static int account_hello(struct dp_stage *stage, struct dp_frame *frame, struct dp_err *err)
+{
+    const struct options *o = stage->options;
+    if (stage->seeded && !o->allow_seeded)
+        return dp_fail(err, DP_E_UNSAFE, "the run is seeded: whoever knows the seed knows the noise "
+                                         "(--allow-seeded for experiments)");
+    dp_frame_drop(frame, DP_F_SEED);
+    return DP_OK;
+}
+
+static bool near(double a, double b)
+{
+    return fabs(a - b) <= 1e-12 * fabs(b);
+}
+
+/* One record against what it must hold by itself. */
+static int check_record(const struct dp_mechanism *m, struct dp_err *err)
+{
+    if (m->sampler == DP_SAMPLER_NONE || !(m->rate > 0 && m->rate <= 1) || m->rows <= 0)
+        return dp_fail(err, DP_E_UNSAFE, "a mechanism record does not say how rows were sampled");
+    if (m->sampler == DP_SAMPLER_FULL && m->rate != 1)
+        return dp_fail(err, DP_E_UNSAFE, "a mechanism record has every row sampled at a rate of %g", m->rate);
+    if (m->sampler == DP_SAMPLER_SHUFFLE && m->epoch_laps < 1)
+        return dp_fail(err, DP_E_UNSAFE, "a mechanism record of shuffled epochs does not say how long an epoch is");
+    if (m->adjacency == DP_ADJACENCY_NONE || m->release == DP_RELEASE_NONE)
+        return dp_fail(err, DP_E_UNSAFE, "a mechanism record does not say what one person can change");
+    if (!(m->bound > 0 && isfinite(m->bound)) || !(m->sensitivity > 0 && isfinite(m->sensitivity)))
+        return dp_fail(err, DP_E_UNSAFE, "a mechanism record has noise without a bound on the sum");
+    double least = m->bound * (m->adjacency == DP_ADJACENCY_REPLACE_ONE ? 2.0 : 1.0) *
+                   (m->release == DP_RELEASE_SUM_AND_STATE ? M_SQRT2 : 1.0);
+    if (m->sensitivity < least && !near(m->sensitivity, least))
+        return dp_fail(err, DP_E_UNSAFE, "a mechanism record states a sensitivity of %g, its bound implies %g",
+                       m->sensitivity, least);
+    if (m->noise != DP_NOISE_GAUSSIAN || !(m->multiplier > 0 && isfinite(m->multiplier)) || !(m->scale > 0))
+        return dp_fail(err, DP_E_UNSAFE, "a mechanism record has no noise");
+    if (!near(m->scale, m->multiplier * m->sensitivity))
+        return dp_fail(err, DP_E_UNSAFE, "a mechanism record has noise of scale %g, its multiplier implies %g",
+                       m->scale, m->multiplier * m->sensitivity);
+    return DP_OK;
+}
+
+/* The record against the frame that carries it. */
+static int check_frame(const struct state *s, const struct dp_frame *frame, struct dp_err *err)
+{
+    struct dp_array *sum;
+    if (frame->mechanisms != 1)
+        return dp_fail(err, DP_E_UNSAFE, "the frame of lap %lld has %d mechanism records, expected 1",
+                       (long long)frame->lap, frame->mechanisms);
+    int rc = check_record(&frame->mechanism[0], err);
+    if (rc == DP_OK)
+        rc = dp_frame_need_array(frame, DP_F_SUM, DP_I64, 2, &sum, err);
+    if (rc != DP_OK)
+        return rc;
+    double bound = dp_frame_real(frame, DP_F_BOUND, 0), grid = dp_frame_real(frame, DP_F_GRID, 0);
+    if (bound != frame->mechanism[0].bound)
+        return dp_fail(err, DP_E_UNSAFE, "the clip bounds of lap %lld disagree: %g on the sum, %g in its record",
+                       (long long)frame->lap, bound, frame->mechanism[0].bound);
+    if (!(grid > 0 && grid <= bound))
+        return dp_fail(err, DP_E_UNSAFE, "the sum of lap %lld has no grid", (long long)frame->lap);
+    if (frame->lap <= s->last_lap)
+        return dp_fail(err, DP_E_UNSAFE, "lap %lld came after lap %lld: noise must not serve twice",
+                       (long long)frame->lap, (long long)s->last_lap);
+    return DP_OK;
+}
+
+/* Which event the sound accountant charges for a record, or why there is none. */
+static int sound_event(const struct dp_mechanism *m, struct dp_event *event, struct dp_err *err)
+{
+    *event = (struct dp_event){.rate = m->rate, .multiplier = m->multiplier};
+    if (m->adjacency == DP_ADJACENCY_REPLACE_ONE && m->sampler != DP_SAMPLER_FULL)
+        return dp_fail(err, DP_E_UNSAFE, "replace-one adjacency behind a %s sampler has no accountant here",
+                       dp_sampler_names[m->sampler]);
+    if (m->release == DP_RELEASE_SUM_AND_STATE) {
+        /* The noised state shows who took part. */
+        event->kind = DP_EVENT_VISIBLE_BATCH;
+        if (m->sampler == DP_SAMPLER_FIXED)
+            return dp_fail(err, DP_E_UNSAFE, "a fixed-size batch has no accountant here (use poisson or shuffle)");
+        if (m->sampler != DP_SAMPLER_POISSON)
+            event->kind = m->sampler == DP_SAMPLER_SHUFFLE ? DP_EVENT_SHUFFLED : DP_EVENT_GAUSSIAN;
+        return DP_OK;
+    }
+    switch (m->sampler) {
+    case DP_SAMPLER_POISSON:
+        event->kind = DP_EVENT_POISSON;
+        return DP_OK;
+    case DP_SAMPLER_FULL:
+        event->kind = DP_EVENT_GAUSSIAN;
+        return DP_OK;
+    case DP_SAMPLER_SHUFFLE:
+        event->kind = DP_EVENT_SHUFFLED;
+        return DP_OK;
+    default:
+        return dp_fail(err, DP_E_UNSAFE, "a Poisson accountant does not cover a %s sampler",
+                       dp_sampler_names[m->sampler]);
+    }
+}

@@ -1,5 +1,5 @@
-/* dp-sample: which rows take part in this lap. Poisson coins are exact (64-bit threshold) and addressed by row, so any
-   shard of the rows tosses the same ones. */
+/* dp-sample: which rows take part in this lap. Poisson coins are exact (64-bit threshold) and addressed by chunk of
+   rows, so that any shard tosses the same ones. */
 #include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
@@ -36,7 +36,8 @@ struct state {
     char *labels;          /* class names, a JSON array, or NULL */
 };
 
-#define CHUNK 65536
+#define CHUNK 4096 /* rows whose coins are drawn together: shards begin at multiples of it */
+#define TAILS 32
 
 static const struct dp_option options[] = {
     {.name = "data", .letter = 'd', .kind = DP_OPT_TEXT, .offset = offsetof(struct options, data), .metavar = "DIR",
@@ -128,6 +129,14 @@ static int pick(struct state *s, int64_t row, struct dp_err *err)
     return DP_OK;
 }
 
+static int pick_all(struct state *s, struct dp_err *err)
+{
+    int rc = DP_OK;
+    for (int64_t i = 0; rc == DP_OK && i < s->rows; i++)
+        rc = pick(s, i, err);
+    return rc;
+}
+
 /* Whether all of eight coins are certainly out; few rows are in, so this skips most of them at once. The usual test for
    a byte below n ≤ 128 in a word. */
 static bool none_up_to(const unsigned char coins[8], unsigned char first)
@@ -138,36 +147,38 @@ static bool none_up_to(const unsigned char coins[8], unsigned char first)
     return first < 127 && ((word - ones * (first + 1u)) & ~word & tops) == 0;
 }
 
-/* The first byte of a row's coin decides 255 times in 256; the other 56 bits are drawn only when it does not. */
+/* The other 56 bits of a coin whose first byte did not decide: the nth of a chunk has the nth word of the chunk's part
+   of the stream. */
+static uint64_t coin_tail(const struct dp_stage *stage, int64_t lap, int64_t base, size_t n, uint64_t tails[TAILS])
+{
+    if (n % TAILS == 0)
+        dp_draw(&stage->key, DP_DRAW_COIN_TAIL, (uint64_t)lap, ((uint64_t)base + n) * 8, tails, TAILS * 8);
+    return tails[n % TAILS] & 0xffffffffffffff;
+}
+
+/* A coin is 64 bits, in when below the threshold. The first byte decides 255 times in 256. */
 static int toss(struct dp_stage *stage, int64_t lap, struct dp_err *err)
 {
     struct state *s = stage->state;
     unsigned char first = (unsigned char)(s->threshold >> 56);
-    uint64_t rest = s->threshold & 0xffffffffffffff;
+    uint64_t rest = s->threshold & 0xffffffffffffff, tails[TAILS];
+    int rc = DP_OK;
     for (int64_t base = 0; base < s->rows; base += CHUNK) {
-        size_t size = s->rows - base < CHUNK ? (size_t)(s->rows - base) : CHUNK;
-        if (!s->certain)
-            dp_draw(&stage->key, DP_DRAW_COINS, (uint64_t)lap, (uint64_t)base, s->coins, size);
-        for (size_t i = 0; i < size; i++) {
-            if (!s->certain && i % 8 == 0 && i + 8 <= size && none_up_to(s->coins + i, first)) {
+        size_t size = s->rows - base < CHUNK ? (size_t)(s->rows - base) : CHUNK, undecided = 0;
+        dp_draw(&stage->key, DP_DRAW_COINS, (uint64_t)lap, (uint64_t)base, s->coins, size);
+        for (size_t i = 0; i < size && rc == DP_OK; i++) {
+            if (i % 8 == 0 && i + 8 <= size && none_up_to(s->coins + i, first)) {
                 i += 7;
                 continue;
             }
-            if (!s->certain && s->coins[i] > first)
+            if (s->coins[i] > first)
                 continue;
-            int64_t row = base + (int64_t)i;
-            if (!s->certain && s->coins[i] == first) {
-                uint64_t tail;
-                dp_draw(&stage->key, DP_DRAW_COIN_TAIL, (uint64_t)lap, (uint64_t)row * 64, &tail, sizeof tail);
-                if ((tail & 0xffffffffffffff) >= rest)
-                    continue;
-            }
-            int rc = pick(s, row, err);
-            if (rc != DP_OK)
-                return rc;
+            if (s->coins[i] == first && coin_tail(stage, lap, base, undecided++, tails) >= rest)
+                continue;
+            rc = pick(s, base + (int64_t)i, err);
         }
     }
-    return DP_OK;
+    return rc;
 }
 
 /* Floyd's algorithm: batch rows without replacement, then in ascending order. */
@@ -286,13 +297,13 @@ static int sample_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp
         return dp_fail(err, DP_E_RUN, "the frame holds %d mechanism records already", DP_MAX_MECHANISMS);
     s->count = 0;
     if (o->mode == MODE_POISSON)
-        rc = toss(stage, frame->lap, err);
+        rc = s->certain ? pick_all(s, err) : toss(stage, frame->lap, err);
     else if (o->mode == MODE_FIXED)
         rc = choose_fixed(stage, frame->lap, err);
     else if (o->mode == MODE_SHUFFLE)
         rc = next_part(stage, frame->lap, err);
-    for (int64_t i = 0; rc == DP_OK && o->mode == MODE_FULL && i < s->rows; i++)
-        rc = pick(s, i, err);
+    else
+        rc = pick_all(s, err);
     if (rc == DP_OK)
         rc = dp_frame_make_array(frame, DP_F_ROWS, DP_I64, s->count, 0, &rows, err);
     if (rc == DP_OK && s->count > 0)

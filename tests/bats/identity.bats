@@ -1,0 +1,180 @@
+# The central test: the bytes of the model do not depend on how the pipeline is run.
+load helper
+
+prepare() {
+    dp-synth classification --rows 600 --cols 9 --seed 3 -o two.dp -q
+    dp-synth classification --rows 600 --cols 9 --classes 4 --seed 4 -o four.dp -q
+    dp-synth regression --rows 600 --cols 9 --seed 5 -o real.dp -q
+}
+
+# pipeline DATA LOSS VARIANT: prints the child pipeline
+pipeline() {
+    local sample="dp-sample --data $1 --rate 0.1" step="dp-scd-step --data $1 --loss $2 --lambda 1e-3 --loss-width 0.5"
+    local noise='dp-noise --multiplier 1.5' gate='dp-account --epsilon 1000 --delta 1e-5 --allow-seeded' more=''
+    case $3 in
+        parallel) step+=' --clip 0.1' more=' --average tail' ;;
+        threads) step+=' --clip 0.1 --threads 3' more=' --average tail' ;;
+        release) step+=' --clip 0.1 --release-alpha' ;;
+        published) sample+=' --mode shuffle' step+=' --clip 0.1 --release-alpha' gate+=' --as-published' ;;
+        sequential) step+=' --clip 0.1 --variant sequential' ;;
+        primal) sample="dp-sample --data $1 --mode full --columns 4" step+=' --clip 0.1 --variant primal' ;;
+        clip) step+=" | dp-clip --data $1 --clip 0.1 --threads 2" ;;
+        inline) sample+=' --inline' step="${step/--data $1 /} --clip 0.1" ;;
+        shuffle) sample+=' --mode shuffle' step+=' --clip 0.1' ;;
+        non-private)
+            echo "dp-sample --data $1 --mode shuffle | $step --variant non-private | dp-account --non-private --allow-seeded | dp-step"
+            return
+            ;;
+    esac
+    echo "$sample | $step | $noise | $gate | dp-step$more"
+}
+
+# train OUT HOW PIPELINE
+train() { timeout 60 dp-loop --laps 12 --seed 11 --exec "$2" -o "$1" -- "$3" > "$1.stream"; }
+
+# fused = processes, stream and model
+same() {
+    local text
+    text=$(pipeline "$@")
+    train fused fused "$text"
+    train processes processes "$text"
+    cmp fused processes
+    cmp fused.stream processes.stream
+    [ "$(stat -c %s fused)" -gt 300 ]
+}
+
+@test "processes = fused: parallel, every loss, two classes" {
+    for loss in squared hinge logistic smooth-hinge huber; do same two.dp $loss parallel; done
+}
+
+@test "processes = fused: parallel, every loss, four classes" {
+    for loss in squared hinge logistic smooth-hinge huber; do same four.dp $loss parallel; done
+}
+
+@test "processes = fused: parallel, regression" {
+    for loss in squared huber; do same real.dp $loss parallel; done
+}
+
+@test "processes = fused: alpha released, and as published, every loss" {
+    for loss in squared hinge logistic smooth-hinge huber; do
+        same four.dp $loss release
+        same two.dp $loss published
+    done
+}
+
+@test "processes = fused: sequential, every loss" {
+    for loss in squared hinge logistic smooth-hinge huber; do same four.dp $loss sequential; done
+}
+
+@test "processes = fused: primal, every smooth loss" {
+    for loss in squared logistic smooth-hinge huber; do same four.dp $loss primal; done
+}
+
+@test "processes = fused: non-private, every loss" {
+    for loss in squared hinge logistic smooth-hinge huber; do same four.dp $loss non-private; done
+}
+
+@test "processes = fused: dp-clip as a stage of its own, shuffled epochs" {
+    for loss in hinge logistic; do
+        same four.dp $loss clip
+        same two.dp $loss shuffle
+    done
+}
+
+@test "rows inline = rows by reference" {
+    train reference fused "$(pipeline four.dp hinge parallel)"
+    train inline fused "$(pipeline four.dp hinge inline) --average tail"
+    train inline-processes processes "$(pipeline four.dp hinge inline) --average tail"
+    cmp reference inline
+    cmp inline inline-processes
+}
+
+@test "any number of threads" {
+    for loss in squared hinge logistic; do
+        train one fused "$(pipeline four.dp $loss parallel)"
+        train three fused "$(pipeline four.dp $loss threads)"
+        train three-processes processes "$(pipeline four.dp $loss threads)"
+        cmp one three
+        cmp one three-processes
+    done
+}
+
+@test "dp-clip after dp-scd-step = dp-scd-step --clip, when nothing is clipped" {
+    train inside fused "$(pipeline two.dp squared parallel | sed 's/--clip 0.1/--clip 50/; s/ --average tail//')"
+    train outside fused "$(pipeline two.dp squared clip | sed 's/--clip 0.1/--clip 50/')"
+    dp-cmp --weights-only inside outside
+}
+
+# cut_at N TEXT: the pipeline with its Nth '|' replaced by a ZeroMQ socket
+cut_at() {
+    local n=$1 kind=$3 port text='' i=0 stage
+    port=$kind
+    while IFS= read -r -d '|' stage; do
+        i=$((i + 1))
+        [ $i -ne $n ] || stage+=" --out $port --allow-private-output "
+        [ $i -ne $((n + 1)) ] || stage+=" --in $port "
+        text+="${text:+ | }$stage"
+    done <<< "$2|"
+    echo "$text"
+}
+
+@test "cut at any | by ZeroMQ over ipc" {
+    for variant in parallel release sequential primal clip non-private; do
+        text=$(pipeline four.dp squared $variant)
+        train whole fused "$text"
+        pipes=$(tr -cd '|' <<< "$text" | wc -c)
+        for n in $(seq "$pipes"); do
+            train cut auto "$(cut_at "$n" "$text" "ipc://$BATS_TEST_TMPDIR/s-$variant-$n")"
+            cmp whole cut || fail "$variant cut at $n differs"
+        done
+    done
+}
+
+@test "cut at any | by ZeroMQ over loopback tcp, for every loss" {
+    port=$((20000 + RANDOM % 20000))
+    for loss in squared hinge logistic smooth-hinge huber; do
+        text=$(pipeline two.dp $loss parallel)
+        train whole fused "$text"
+        for n in 1 2 3 4; do
+            port=$((port + 1))
+            train cut auto "$(cut_at "$n" "$text" "tcp://127.0.0.1:$port")"
+            cmp whole cut || fail "$loss cut at $n differs"
+        done
+    done
+}
+
+@test "the loop itself may be cut: --send and --receive" {
+    text=$(pipeline two.dp hinge parallel)
+    train whole fused "$text"
+    a=ipc://$BATS_TEST_TMPDIR/a b=ipc://$BATS_TEST_TMPDIR/b
+    first=${text%%|*} rest=${text#*|}
+    timeout 60 bash -c "$first --in $a | $rest --out $b" &
+    timeout 60 dp-loop --laps 12 --seed 11 --send "$a" --receive "$b" -o cut > /dev/null
+    wait
+    cmp whole cut
+}
+
+@test "a foreign command in the child makes it run as processes, with the same bytes" {
+    text=$(pipeline two.dp hinge parallel)
+    train whole fused "$text"
+    train teed auto "${text/| dp-noise/| tee copy.frames | dp-noise}"
+    cmp whole teed
+    assert_file_not_empty copy.frames
+    run timeout 20 dp-loop --laps 2 --exec fused -- "dp-sample --data two.dp | cat"
+    assert_failure 2
+    assert_output "dp-loop: --exec=fused: 'cat' is not a dp stage"
+}
+
+@test "without a seed two runs differ; the same seed gives the same bytes; another gives others" {
+    text=$(pipeline two.dp hinge parallel)
+    train one fused "$text"
+    train two fused "$text"
+    cmp one two
+    dp-loop --laps 12 --seed 12 -o other -- "$text" > /dev/null
+    run cmp one other
+    assert_failure 1
+    dp-loop --laps 12 -o fresh1 -- "$text" > /dev/null
+    dp-loop --laps 12 -o fresh2 -- "$text" > /dev/null
+    run cmp fresh1 fresh2
+    assert_failure 1
+}

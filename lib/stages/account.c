@@ -17,8 +17,7 @@ struct state {
     struct dp_accountant *accountant; /* what is charged against the budget */
     struct dp_accountant *sound;      /* as published: the sound epsilon beside it, or NULL */
     struct dp_mechanism first;        /* the record of the first lap: all laps must have it */
-    struct dp_event event, sound_event;
-    int64_t last_lap;
+    int64_t charged, last_lap;
     double epsilon; /* spent so far */
 };
 
@@ -125,7 +124,7 @@ static int check_frame(const struct state *s, const struct dp_frame *frame, stru
 /* Which event the sound accountant charges for a record, or why there is none. */
 static int sound_event(const struct dp_mechanism *m, struct dp_event *event, struct dp_err *err)
 {
-    *event = (struct dp_event){.rate = m->rate, .multiplier = m->multiplier};
+    *event = (struct dp_event){.rate = m->rate, .multiplier = m->multiplier, .epoch_laps = m->epoch_laps};
     if (m->adjacency == DP_ADJACENCY_REPLACE_ONE && m->sampler != DP_SAMPLER_FULL)
         return dp_fail(err, DP_E_UNSAFE, "replace-one adjacency behind a %s sampler has no accountant here",
                        dp_sampler_names[m->sampler]);
@@ -153,3 +152,121 @@ static int sound_event(const struct dp_mechanism *m, struct dp_event *event, str
                        dp_sampler_names[m->sampler]);
     }
 }
+
+static int open_accountants(struct dp_stage *stage, const struct dp_mechanism *m, struct dp_err *err)
+{
+    const struct options *o = stage->options;
+    struct state *s = stage->state;
+    struct dp_event event;
+    int rc = DP_OK;
+    if (!o->as_published) {
+        rc = sound_event(m, &event, err);
+        return rc != DP_OK ? rc : dp_accountant_new(&s->accountant, DP_ACCOUNTANT_RDP, &event, o->delta, err);
+    }
+    struct dp_event published = {.kind = DP_EVENT_POISSON, .rate = m->rate, .multiplier = m->multiplier};
+    rc = dp_accountant_new(&s->accountant, DP_ACCOUNTANT_PUBLISHED, &published, o->delta, err);
+    /* Where there is no sound accountant either, nothing stands beside the published epsilon. */
+    if (rc == DP_OK && sound_event(m, &event, err) == DP_OK)
+        rc = dp_accountant_new(&s->sound, DP_ACCOUNTANT_RDP, &event, o->delta, err);
+    return rc;
+}
+
+static bool same_mechanism(const struct dp_mechanism *a, const struct dp_mechanism *b)
+{
+    return a->sampler == b->sampler && a->rate == b->rate && a->rows == b->rows && a->epoch_laps == b->epoch_laps &&
+           a->adjacency == b->adjacency && a->release == b->release && a->bound == b->bound &&
+           a->sensitivity == b->sensitivity && a->noise == b->noise && a->multiplier == b->multiplier &&
+           a->scale == b->scale;
+}
+
+/* Turns the frame into the end frame of a run whose budget is spent. */
+static int stop(const struct options *o, const struct state *s, struct dp_frame *frame, struct dp_err *err)
+{
+    char text[200];
+    snprintf(text, sizeof text, "the budget of epsilon = %g is spent after lap %lld (epsilon %.6g)", o->epsilon,
+             (long long)s->last_lap, s->epsilon);
+    dp_frame_reset(frame, DP_KIND_END);
+    dp_frame_set_int(frame, DP_F_STATUS, -DP_E_BUDGET);
+    int rc = dp_frame_set_text(frame, DP_F_MESSAGE, text, strlen(text), err);
+    return rc != DP_OK ? rc : DP_STAGE_STOP;
+}
+
+static int pass_non_private(struct dp_frame *frame, struct dp_out *out, struct dp_err *err)
+{
+    double gap = dp_frame_real(frame, DP_F_GAP, NAN), objective = dp_frame_real(frame, DP_F_OBJECTIVE, NAN);
+    if (!dp_frame_has(frame, DP_F_SUM))
+        return dp_fail(err, DP_E_RUN, "the frame of lap %lld has no sum", (long long)frame->lap);
+    dp_frame_strip(frame);
+    /* Nothing here is private any more, and the mark says so. */
+    if (!isnan(gap)) {
+        dp_frame_set_real(frame, DP_F_GAP, gap);
+        dp_frame_set_real(frame, DP_F_OBJECTIVE, objective);
+    }
+    dp_frame_set_bool(frame, DP_F_NON_PRIVATE, true);
+    frame->label = DP_LABEL_RELEASED;
+    return out->frame(out, frame, err);
+}
+
+static int account_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp_out *out, struct dp_err *err)
+{
+    const struct options *o = stage->options;
+    struct state *s = stage->state;
+    if (o->non_private)
+        return pass_non_private(frame, out, err);
+    if (frame->label != DP_LABEL_NOISED)
+        return dp_fail(err, DP_E_UNSAFE, "takes noised frames and got a %s one: a stage is missing or out of place",
+                       dp_label_name(frame->label));
+    if ((dp_frame_bool(frame, DP_F_SEEDED) || stage->seeded) && !o->allow_seeded)
+        return dp_fail(err, DP_E_UNSAFE, "the run is seeded: whoever knows the seed knows the noise "
+                                         "(--allow-seeded for experiments)");
+    if (dp_frame_bool(frame, DP_F_NON_PRIVATE))
+        return dp_fail(err, DP_E_UNSAFE, "the model of lap %lld comes from a run without privacy",
+                       (long long)frame->lap);
+    int rc = check_frame(s, frame, err);
+    if (rc != DP_OK)
+        return rc;
+    const struct dp_mechanism *m = &frame->mechanism[0];
+    if (s->accountant == NULL) {
+        rc = open_accountants(stage, m, err);
+        if (rc != DP_OK)
+            return rc;
+        s->first = *m;
+    } else if (!same_mechanism(m, &s->first)) {
+        /* Noise chosen along the way needs a privacy filter: stopping when the sum is spent is not sound then. */
+        return dp_fail(err, DP_E_UNSAFE, "the mechanism of lap %lld is not that of the first lap",
+                       (long long)frame->lap);
+    }
+    double after = dp_accountant_epsilon(s->accountant, s->charged + 1);
+    if (after > o->epsilon)
+        return stop(o, s, frame, err);
+    s->charged++;
+    s->epsilon = after;
+    s->last_lap = frame->lap;
+
+    dp_frame_strip(frame);
+    dp_frame_set_real(frame, DP_F_EPSILON, after);
+    dp_frame_set_real(frame, DP_F_DELTA, o->delta);
+    dp_frame_set_real(frame, DP_F_NOISE_SCALE, m->scale);
+    if (stage->seeded)
+        dp_frame_set_bool(frame, DP_F_SEEDED, true);
+    if (o->as_published)
+        dp_frame_set_bool(frame, DP_F_AS_PUBLISHED, true);
+    if (s->sound != NULL)
+        dp_frame_set_real(frame, DP_F_EPSILON_SOUND, dp_accountant_epsilon(s->sound, s->charged));
+    frame->label = DP_LABEL_RELEASED;
+    return out->frame(out, frame, err);
+}
+
+const struct dp_stage_class dp_account_class = {
+    .name = "dp-account",
+    .summary = "The gate: charge what was done to private data, and let only that through",
+    .options = options,
+    .options_size = sizeof(struct options),
+    .state_size = sizeof(struct state),
+    .takes = DP_LABEL_RAW | DP_LABEL_BOUNDED | DP_LABEL_NOISED | DP_LABEL_RELEASED,
+    .gives = DP_LABEL_RELEASED,
+    .open = account_open,
+    .hello = account_hello,
+    .fire = account_fire,
+    .close = account_close,
+};

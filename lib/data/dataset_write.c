@@ -1,0 +1,264 @@
+#include "data/dataset_write.h"
+
+#include <errno.h>
+#include <math.h>
+#include <sodium.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "data/npy.h"
+
+enum file { FILE_X, FILE_INDICES, FILE_INDPTR, FILE_Y, FILES };
+
+struct dp_writer {
+    struct dp_writer_options options;
+    char *path, *temporary;
+    FILE *file[FILES];
+    size_t rows, stored;
+    float *row;       /* cols */
+    int32_t *columns; /* cols, sparse */
+    crypto_generichash_state hash;
+};
+
+static const char *file_name(const struct dp_writer *w, enum file file)
+{
+    static const char *const sparse[] = {"X_data.npy", "X_indices.npy", "X_indptr.npy", "y.npy"};
+    return file == FILE_X && !w->options.sparse ? "X.npy" : sparse[file];
+}
+
+static bool has_file(const struct dp_writer *w, enum file file)
+{
+    return w->options.sparse || file == FILE_X || file == FILE_Y;
+}
+
+static void remove_directory(const char *path)
+{
+    static const char *const names[] = {"X.npy",         "X_data.npy", "X_indices.npy",
+                                        "X_indptr.npy", "y.npy",      "dataset.json"};
+    char file[4200];
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        snprintf(file, sizeof file, "%s/%s", path, names[i]);
+        unlink(file);
+    }
+    rmdir(path);
+}
+
+static int put(struct dp_writer *w, enum file file, const void *data, size_t size, struct dp_err *err)
+{
+    if (size > 0 && fwrite(data, 1, size, w->file[file]) != size)
+        return dp_fail_errno(err, errno, "cannot write %s/%s", w->path, file_name(w, file));
+    crypto_generichash_update(&w->hash, data, size);
+    return DP_OK;
+}
+
+static int put_header(struct dp_writer *w, enum file file, struct dp_err *err)
+{
+    static const char *const dtype[] = {"<f4", "<i4", "<i8", "<f8"};
+    uint64_t d0 = file == FILE_Y ? w->rows : file == FILE_INDPTR ? w->rows + 1 : w->stored;
+    uint64_t d1 = 0;
+    if (file == FILE_X && !w->options.sparse) {
+        d0 = w->rows;
+        d1 = w->options.cols;
+    }
+    return dp_npy_write_header(w->file[file], dtype[file], d0, d1, err);
+}
+
+static int open_files(struct dp_writer *w, struct dp_err *err)
+{
+    char path[4200];
+    for (int f = 0; f < FILES; f++) {
+        if (!has_file(w, (enum file)f))
+            continue;
+        snprintf(path, sizeof path, "%s/%s", w->temporary, file_name(w, (enum file)f));
+        w->file[f] = fopen(path, "wb");
+        if (w->file[f] == NULL)
+            return dp_fail_errno(err, errno, "cannot create %s", path);
+        int rc = put_header(w, (enum file)f, err);
+        if (rc != DP_OK)
+            return rc;
+    }
+    int64_t zero = 0;
+    return w->options.sparse ? put(w, FILE_INDPTR, &zero, sizeof zero, err) : DP_OK;
+}
+
+/* Something may be replaced only if it is a data set. */
+static int check_target(const char *path, bool force, struct dp_err *err)
+{
+    struct stat st;
+    char description[4200];
+    if (lstat(path, &st) != 0)
+        return DP_OK;
+    if (!force)
+        return dp_fail(err, DP_E_RUN, "%s exists (--force replaces it)", path);
+    snprintf(description, sizeof description, "%s/dataset.json", path);
+    if (!S_ISDIR(st.st_mode) || stat(description, &st) != 0)
+        return dp_fail(err, DP_E_RUN, "%s is not a data set: it will not be replaced", path);
+    return DP_OK;
+}
+
+int dp_writer_open(struct dp_writer **writer, const char *path, const struct dp_writer_options *options,
+                   struct dp_err *err)
+{
+    struct dp_writer *w;
+    if (path[0] == '\0' || strlen(path) > 4000)
+        return dp_fail(err, DP_E_USAGE, "the name of the data set is empty or too long");
+    int rc = check_target(path, options->force, err);
+    if (rc == DP_OK)
+        rc = dp_alloc(&w, 1, sizeof *w, err);
+    if (rc != DP_OK)
+        return rc;
+    w->options = *options;
+    w->path = strdup(path);
+    while (w->path != NULL && strlen(w->path) > 1 && w->path[strlen(w->path) - 1] == '/')
+        w->path[strlen(w->path) - 1] = '\0';
+    rc = dp_alloc(&w->row, options->cols, sizeof(float), err);
+    if (rc == DP_OK)
+        rc = dp_alloc(&w->columns, options->cols, sizeof(int32_t), err);
+    if (rc == DP_OK && (w->path == NULL || asprintf(&w->temporary, "%s.XXXXXX", w->path) < 0)) {
+        w->temporary = NULL;
+        rc = dp_fail(err, DP_E_RUN, "out of memory");
+    }
+    if (rc == DP_OK && mkdtemp(w->temporary) == NULL) {
+        rc = dp_fail_errno(err, errno, "cannot create %s", path);
+        free(w->temporary);
+        w->temporary = NULL;
+    }
+    if (rc == DP_OK) {
+        mode_t mask = umask(0);
+        umask(mask);
+        chmod(w->temporary, 0777 & ~mask);
+        crypto_generichash_init(&w->hash, NULL, 0, 16);
+        rc = open_files(w, err);
+    }
+    if (rc != DP_OK) {
+        dp_writer_abort(w);
+        return rc;
+    }
+    *writer = w;
+    return DP_OK;
+}
+
+static int scale_row(struct dp_writer *w, const double *x, struct dp_err *err)
+{
+    double norm2 = 0, scale = 1;
+    for (size_t j = 0; j < w->options.cols; j++)
+        norm2 += x[j] * x[j];
+    if (!isfinite(norm2))
+        return dp_fail(err, DP_E_RUN, "row %zu is not finite", w->rows + 1);
+    double norm = sqrt(norm2);
+    if (w->options.norm == DP_NORM_NONE && norm > 1)
+        return dp_fail(err, DP_E_RUN, "row %zu has norm %g: --row-norm cap or unit scales it", w->rows + 1, norm);
+    /* A little below 1, more than rounding to float32 can add. */
+    if (norm > 0 && (w->options.norm == DP_NORM_UNIT || norm > 1 - 0x1p-22))
+        scale = (1 - 0x1p-22) / norm;
+    for (size_t j = 0; j < w->options.cols; j++)
+        w->row[j] = (float)(x[j] * scale);
+    return DP_OK;
+}
+
+int dp_writer_row(struct dp_writer *w, const double *x, double y, struct dp_err *err)
+{
+    int rc = scale_row(w, x, err);
+    size_t count = w->options.cols;
+    if (rc == DP_OK && w->options.sparse) {
+        count = 0;
+        for (size_t j = 0; j < w->options.cols; j++) {
+            if (w->row[j] == 0)
+                continue;
+            w->columns[count] = (int32_t)j;
+            w->row[count++] = w->row[j];
+        }
+        int64_t end = (int64_t)(w->stored + count);
+        rc = put(w, FILE_INDICES, w->columns, count * sizeof(int32_t), err);
+        if (rc == DP_OK)
+            rc = put(w, FILE_INDPTR, &end, sizeof end, err);
+    }
+    if (rc == DP_OK)
+        rc = put(w, FILE_X, w->row, count * sizeof(float), err);
+    if (rc == DP_OK)
+        rc = put(w, FILE_Y, &y, sizeof y, err);
+    w->stored += count;
+    w->rows += rc == DP_OK;
+    return rc;
+}
+
+size_t dp_writer_rows(const struct dp_writer *writer)
+{
+    return writer->rows;
+}
+
+static int close_files(struct dp_writer *w, struct dp_err *err)
+{
+    int rc = DP_OK;
+    for (int f = 0; f < FILES; f++) {
+        FILE *file = w->file[f];
+        if (file == NULL)
+            continue;
+        rewind(file);
+        if (rc == DP_OK)
+            rc = put_header(w, (enum file)f, err);
+        w->file[f] = NULL;
+        if (fclose(file) != 0 && rc == DP_OK)
+            rc = dp_fail_errno(err, errno, "cannot write %s/%s", w->path, file_name(w, (enum file)f));
+    }
+    return rc;
+}
+
+static int describe(struct dp_writer *w, json_t *description, struct dp_err *err)
+{
+    static const char *const norms[] = {"unit", "cap", "none"};
+    unsigned char digest[16];
+    char hex[33], path[4200];
+    uint64_t shape[2] = {w->rows, w->options.cols};
+    crypto_generichash_update(&w->hash, (const unsigned char *)shape, sizeof shape);
+    crypto_generichash_final(&w->hash, digest, sizeof digest);
+    sodium_bin2hex(hex, sizeof hex, digest, sizeof digest);
+    json_t *root = json_pack("{s:i, s:I, s:I, s:s, s:s, s:s}", "format", 1, "rows", (json_int_t)w->rows, "cols",
+                             (json_int_t)w->options.cols, "storage", w->options.sparse ? "csr" : "dense", "row_norm",
+                             norms[w->options.norm], "digest", hex);
+    snprintf(path, sizeof path, "%s/dataset.json", w->temporary);
+    int rc = DP_OK;
+    if (root == NULL || json_object_update(root, description) != 0)
+        rc = dp_fail(err, DP_E_RUN, "out of memory");
+    else if (json_dump_file(root, path, JSON_INDENT(1)) != 0)
+        rc = dp_fail(err, DP_E_RUN, "cannot write %s", path);
+    json_decref(root);
+    return rc;
+}
+
+int dp_writer_commit(struct dp_writer *w, json_t *description, struct dp_err *err)
+{
+    struct stat st;
+    int rc = close_files(w, err);
+    if (rc == DP_OK)
+        rc = describe(w, description, err);
+    if (rc == DP_OK && w->options.force && lstat(w->path, &st) == 0)
+        remove_directory(w->path);
+    if (rc == DP_OK && rename(w->temporary, w->path) != 0)
+        rc = dp_fail_errno(err, errno, "cannot rename to %s", w->path);
+    if (rc == DP_OK) {
+        free(w->temporary);
+        w->temporary = NULL;
+    }
+    dp_writer_abort(w);
+    return rc;
+}
+
+void dp_writer_abort(struct dp_writer *w)
+{
+    if (w == NULL)
+        return;
+    for (int f = 0; f < FILES; f++)
+        if (w->file[f] != NULL)
+            fclose(w->file[f]);
+    if (w->temporary != NULL)
+        remove_directory(w->temporary);
+    free(w->temporary);
+    free(w->path);
+    free(w->row);
+    free(w->columns);
+    free(w);
+}

@@ -1,0 +1,43 @@
+/* Writes a data set directory row by row: beside its name at first, under it when complete. */
+#ifndef DP_DATA_DATASET_WRITE_H
+#define DP_DATA_DATASET_WRITE_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/err.h"
+
+enum dp_row_norm {
+    DP_NORM_UNIT, /* every row to L2 norm 1 (just below it), zero rows stay */
+    DP_NORM_CAP,  /* rows above 1 only */
+    DP_NORM_NONE, /* rows above 1 are an error */
+};
+#define DP_NORM_CHOICES "unit|cap|none"
+
+struct dp_writer_options {
+    size_t cols;
+    bool sparse; /* CSR storage */
+    enum dp_row_norm norm;
+    bool force; /* replace what stands under the name, if it is a data set */
+};
+
+struct dp_writer;
+
+/* path must not exist, unless force. */
+int dp_writer_open(struct dp_writer **writer, const char *path, const struct dp_writer_options *options,
+                   struct dp_err *err);
+
+/* x: cols entries; y: the label. Stored as float32 with Σ x² ≤ 1 as real numbers. Entries must be finite. */
+int dp_writer_row(struct dp_writer *writer, const double *x, double y, struct dp_err *err);
+
+size_t dp_writer_rows(const struct dp_writer *writer);
+
+/* description: an object with "names", "label", "scaling" and "private_preprocessing"; format, rows, cols, storage,
+   row_norm and digest are added. Gives the directory its name and frees the writer, whatever comes of it. */
+int dp_writer_commit(struct dp_writer *writer, json_t *description, struct dp_err *err);
+
+/* Removes what was written. writer may be NULL. */
+void dp_writer_abort(struct dp_writer *writer);
+
+#endif

@@ -1,0 +1,129 @@
+#include "data/npy.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* The value after 'key': in the header's dictionary. */
+static const char *entry(const char *header, const char *key)
+{
+    char quoted[40];
+    snprintf(quoted, sizeof quoted, "'%s':", key);
+    const char *at = strstr(header, quoted);
+    if (at == NULL)
+        return "";
+    at += strlen(quoted);
+    return at + strspn(at, " ");
+}
+
+/* Parses "(12, 3)" or "(12,)". Returns the number of dimensions, or -1. */
+static int shape(const char *text, uint64_t dims[2])
+{
+    int n = 0;
+    if (*text++ != '(')
+        return -1;
+    for (;;) {
+        text += strspn(text, " ,");
+        if (*text == ')')
+            return n;
+        if (n == 2 || *text < '0' || *text > '9')
+            return -1;
+        char *end;
+        errno = 0;
+        dims[n++] = strtoull(text, &end, 10);
+        if (errno != 0)
+            return -1;
+        text = end;
+    }
+}
+
+static int parse(struct dp_npy *npy, const char *dtype, int ndim, const char *path, struct dp_err *err)
+{
+    const unsigned char *bytes = npy->map;
+    char header[1024];
+    if (npy->map_size < 12 || memcmp(bytes, "\x93NUMPY", 6) != 0)
+        return dp_fail(err, DP_E_RUN, "%s: not a .npy file", path);
+    size_t length = bytes[8] + 256u * bytes[9], start = 10;
+    if (bytes[6] >= 2) {
+        length += ((size_t)bytes[10] << 16) + ((size_t)bytes[11] << 24);
+        start = 12;
+    }
+    if (length >= sizeof header || start + length > npy->map_size)
+        return dp_fail(err, DP_E_RUN, "%s: its header is cut short or too long", path);
+    memcpy(header, bytes + start, length);
+    header[length] = '\0';
+    const char *descr = entry(header, "descr");
+    if (strncmp(descr + 1, dtype, strlen(dtype)) != 0 || strncmp(entry(header, "fortran_order"), "False", 5) != 0)
+        return dp_fail(err, DP_E_RUN, "%s: expected %s in C order", path, dtype);
+    npy->dims[1] = 1;
+    npy->ndim = shape(entry(header, "shape"), npy->dims);
+    if (npy->ndim != ndim)
+        return dp_fail(err, DP_E_RUN, "%s: expected %d dimensions", path, ndim);
+    size_t element = (size_t)(dtype[2] - '0'), size;
+    if (__builtin_mul_overflow(npy->dims[0], npy->dims[1], &size) || __builtin_mul_overflow(size, element, &size) ||
+        size != npy->map_size - start - length)
+        return dp_fail(err, DP_E_RUN, "%s: holds %zu bytes of data, its shape needs %zu", path,
+                       npy->map_size - start - length, size);
+    npy->data = bytes + start + length;
+    return DP_OK;
+}
+
+int dp_npy_open(struct dp_npy *npy, const char *dir, const char *name, const char *dtype, int ndim,
+                struct dp_err *err)
+{
+    char path[4096];
+    struct stat st;
+    memset(npy, 0, sizeof *npy);
+    if ((size_t)snprintf(path, sizeof path, "%s/%s", dir, name) >= sizeof path)
+        return dp_fail(err, DP_E_RUN, "%.60s…: the path is too long", dir);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return dp_fail_errno(err, errno, "cannot open %s", path);
+    int rc = DP_OK;
+    if (fstat(fd, &st) != 0)
+        rc = dp_fail_errno(err, errno, "cannot read %s", path);
+    else if (st.st_size == 0)
+        rc = dp_fail(err, DP_E_RUN, "%s: not a .npy file", path);
+    if (rc == DP_OK) {
+        npy->map_size = (size_t)st.st_size;
+        npy->map = mmap(NULL, npy->map_size, PROT_READ, MAP_SHARED, fd, 0);
+        if (npy->map == MAP_FAILED) {
+            npy->map = NULL;
+            rc = dp_fail_errno(err, errno, "cannot map %s", path);
+        }
+    }
+    close(fd);
+    if (rc == DP_OK)
+        rc = parse(npy, dtype, ndim, path, err);
+    if (rc != DP_OK)
+        dp_npy_close(npy);
+    return rc;
+}
+
+void dp_npy_close(struct dp_npy *npy)
+{
+    if (npy->map != NULL)
+        munmap(npy->map, npy->map_size);
+    npy->map = NULL;
+}
+
+int dp_npy_write_header(FILE *stream, const char *dtype, uint64_t d0, uint64_t d1, struct dp_err *err)
+{
+    char header[DP_NPY_HEADER], dims[48];
+    snprintf(dims, sizeof dims, d1 > 0 ? "(%llu, %llu)" : "(%llu,)", (unsigned long long)d0, (unsigned long long)d1);
+    memset(header, ' ', sizeof header);
+    memcpy(header, "\x93NUMPY\x01\x00", 8);
+    header[8] = DP_NPY_HEADER - 10;
+    header[9] = 0;
+    int used = snprintf(header + 10, sizeof header - 10, "{'descr': '%s', 'fortran_order': False, 'shape': %s, }", dtype,
+                        dims);
+    header[10 + used] = ' ';
+    header[DP_NPY_HEADER - 1] = '\n';
+    if (fwrite(header, 1, DP_NPY_HEADER, stream) != DP_NPY_HEADER)
+        return dp_fail_errno(err, errno, "cannot write an array");
+    return DP_OK;
+}

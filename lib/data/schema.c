@@ -1,0 +1,253 @@
+#include "data/schema.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+long dp_texts_find(const struct dp_texts *texts, const char *text, size_t length)
+{
+    for (size_t i = 0; i < texts->count; i++)
+        if (strlen(texts->text[i]) == length && memcmp(texts->text[i], text, length) == 0)
+            return (long)i;
+    return -1;
+}
+
+int dp_texts_add(struct dp_texts *texts, const char *text, size_t length, struct dp_err *err)
+{
+    char **grown = reallocarray(texts->text, texts->count + 1, sizeof *grown);
+    if (grown == NULL)
+        return dp_fail(err, DP_E_RUN, "out of memory");
+    texts->text = grown;
+    texts->text[texts->count] = strndup(text, length);
+    if (texts->text[texts->count] == NULL)
+        return dp_fail(err, DP_E_RUN, "out of memory");
+    texts->count++;
+    return DP_OK;
+}
+
+void dp_texts_free(struct dp_texts *texts)
+{
+    for (size_t i = 0; i < texts->count; i++)
+        free(texts->text[i]);
+    free(texts->text);
+    *texts = (struct dp_texts){0};
+}
+
+void dp_schema_free(struct dp_schema *s)
+{
+    for (size_t i = 0; i < s->columns; i++) {
+        free(s->column[i].name);
+        dp_texts_free(&s->column[i].categories);
+    }
+    for (size_t k = 0; k < s->classes; k++)
+        dp_texts_free(&s->class[k]);
+    free(s->column);
+    free(s->class);
+    dp_texts_free(&s->missing);
+    json_decref(s->private_preprocessing);
+    *s = (struct dp_schema){.label = -1};
+}
+
+void dp_schema_note_private(struct dp_schema *s, const char *word)
+{
+    if (s->private_preprocessing == NULL)
+        s->private_preprocessing = json_array();
+    for (size_t i = 0; i < json_array_size(s->private_preprocessing); i++)
+        if (strcmp(json_string_value(json_array_get(s->private_preprocessing, i)), word) == 0)
+            return;
+    json_array_append_new(s->private_preprocessing, json_string(word));
+}
+
+size_t dp_schema_features(const struct dp_schema *s)
+{
+    size_t features = 0;
+    for (size_t i = 0; i < s->columns; i++) {
+        const struct dp_column *c = &s->column[i];
+        if (c->type == DP_COLUMN_NUMERIC)
+            features++;
+        if (c->type == DP_COLUMN_CATEGORICAL)
+            features += c->categories.count - (c->drop_first && c->categories.count > 0);
+    }
+    return features;
+}
+
+static int bounds_of(const json_t *list, double *low, double *high, const char *path, const char *name,
+                     struct dp_err *err)
+{
+    if (json_array_size(list) != 2 || !json_is_number(json_array_get(list, 0)) ||
+        !json_is_number(json_array_get(list, 1)))
+        return dp_fail(err, DP_E_RUN, "%s: column '%s': \"bounds\" must be [low, high]", path, name);
+    *low = json_number_value(json_array_get(list, 0));
+    *high = json_number_value(json_array_get(list, 1));
+    if (!(*low < *high))
+        return dp_fail(err, DP_E_RUN, "%s: column '%s': the lower bound is not below the upper", path, name);
+    return DP_OK;
+}
+
+/* A text, or a list of texts, into *texts. */
+static int texts_of(const json_t *value, struct dp_texts *texts, const char *path, const char *name,
+                    struct dp_err *err)
+{
+    int rc = DP_OK;
+    if (json_is_string(value))
+        return dp_texts_add(texts, json_string_value(value), json_string_length(value), err);
+    if (!json_is_array(value))
+        return dp_fail(err, DP_E_RUN, "%s: '%s': expected a text or a list of texts", path, name);
+    for (size_t i = 0; rc == DP_OK && i < json_array_size(value); i++) {
+        const json_t *text = json_array_get(value, i);
+        rc = json_is_string(text) ? dp_texts_add(texts, json_string_value(text), json_string_length(text), err)
+                                  : dp_fail(err, DP_E_RUN, "%s: '%s': expected a list of texts", path, name);
+    }
+    return rc;
+}
+
+static int label_column(struct dp_schema *s, const json_t *o, const char *path, const char *name, struct dp_err *err)
+{
+    const json_t *classes = json_object_get(o, "classes"), *bounds = json_object_get(o, "bounds");
+    int rc = DP_OK;
+    s->label_center = json_is_true(json_object_get(o, "center"));
+    if (classes == NULL) {
+        s->real_label = true;
+        s->label_bounded = bounds != NULL;
+        return bounds != NULL ? bounds_of(bounds, &s->label_low, &s->label_high, path, name, err) : DP_OK;
+    }
+    if (json_array_size(classes) < 2)
+        return dp_fail(err, DP_E_RUN, "%s: column '%s': \"classes\" must list two or more", path, name);
+    rc = dp_alloc(&s->class, json_array_size(classes), sizeof *s->class, err);
+    for (; rc == DP_OK && s->classes < json_array_size(classes); s->classes++)
+        rc = texts_of(json_array_get(classes, s->classes), &s->class[s->classes], path, name, err);
+    return rc;
+}
+
+static int numeric_column(struct dp_column *c, const json_t *o, const char *path, struct dp_err *err)
+{
+    const json_t *bounds = json_object_get(o, "bounds");
+    const char *scale = json_string_value(json_object_get(o, "scale"));
+    if (bounds != NULL) {
+        int rc = bounds_of(bounds, &c->low, &c->high, path, c->name, err);
+        if (rc != DP_OK)
+            return rc;
+        c->bounded = true;
+    }
+    if (scale == NULL || strcmp(scale, "bounds") == 0)
+        c->scaling = DP_SCALE_BOUNDS;
+    else if (strcmp(scale, "max-abs") == 0)
+        c->scaling = DP_SCALE_MAX_ABS;
+    else if (strcmp(scale, "none") == 0)
+        c->scaling = DP_SCALE_NONE;
+    else
+        return dp_fail(err, DP_E_RUN, "%s: column '%s': \"scale\" is bounds, max-abs or none", path, c->name);
+    if (c->scaling == DP_SCALE_BOUNDS && !c->bounded)
+        return dp_fail(err, DP_E_RUN, "%s: column '%s' needs \"bounds\", or \"scale\": \"max-abs\" or \"none\"", path,
+                       c->name);
+    return DP_OK;
+}
+
+static int fill_of(struct dp_column *c, const json_t *o, const char *path, struct dp_err *err)
+{
+    const json_t *fill = json_object_get(o, "fill");
+    const char *text = json_string_value(fill);
+    if (fill == NULL)
+        return DP_OK;
+    c->fill = DP_FILL_VALUE;
+    if (text != NULL && strcmp(text, "mode") == 0 && c->type == DP_COLUMN_CATEGORICAL) {
+        c->fill = DP_FILL_MODE;
+    } else if (text != NULL && c->type == DP_COLUMN_CATEGORICAL) {
+        c->fill_value = (double)dp_texts_find(&c->categories, text, strlen(text));
+        if (c->fill_value < 0)
+            return dp_fail(err, DP_E_RUN, "%s: column '%s': \"fill\" is not one of its categories", path, c->name);
+    } else if (json_is_number(fill) && c->type == DP_COLUMN_NUMERIC) {
+        c->fill_value = json_number_value(fill);
+    } else {
+        return dp_fail(err, DP_E_RUN, "%s: column '%s': \"fill\" does not fit its type", path, c->name);
+    }
+    return DP_OK;
+}
+
+static int column_of(struct dp_schema *s, size_t i, const json_t *o, const char *path, struct dp_err *err)
+{
+    static const char *const known[] = {"name",    "type", "bounds", "scale",  "categories", "drop",
+                                        "unknown", "fill", "classes", "center", "note"};
+    struct dp_column *c = &s->column[i];
+    const char *name = json_string_value(json_object_get(o, "name"));
+    const char *type = json_string_value(json_object_get(o, "type"));
+    const char *key;
+    json_t *value;
+    if (name == NULL || type == NULL)
+        return dp_fail(err, DP_E_RUN, "%s: column %zu needs \"name\" and \"type\"", path, i + 1);
+    json_object_foreach((json_t *)o, key, value) {
+        bool found = false;
+        for (size_t k = 0; k < sizeof known / sizeof known[0]; k++)
+            found |= strcmp(key, known[k]) == 0;
+        if (!found)
+            return dp_fail(err, DP_E_RUN, "%s: column '%s': unknown entry \"%.40s\"", path, name, key);
+    }
+    c->name = strdup(name);
+    if (c->name == NULL)
+        return dp_fail(err, DP_E_RUN, "out of memory");
+    int rc = DP_OK;
+    if (strcmp(type, "numeric") == 0) {
+        c->type = DP_COLUMN_NUMERIC;
+        rc = numeric_column(c, o, path, err);
+    } else if (strcmp(type, "categorical") == 0) {
+        c->type = DP_COLUMN_CATEGORICAL;
+        rc = texts_of(json_object_get(o, "categories"), &c->categories, path, name, err);
+        const char *drop = json_string_value(json_object_get(o, "drop"));
+        const char *unknown = json_string_value(json_object_get(o, "unknown"));
+        c->drop_first = drop != NULL && strcmp(drop, "first") == 0;
+        c->unknown_zero = unknown != NULL && strcmp(unknown, "zero") == 0;
+    } else if (strcmp(type, "label") == 0) {
+        if (s->label >= 0)
+            return dp_fail(err, DP_E_RUN, "%s: a second label column, '%s'", path, name);
+        c->type = DP_COLUMN_LABEL;
+        s->label = (long)i;
+        rc = label_column(s, o, path, name, err);
+    } else if (strcmp(type, "ignore") == 0) {
+        c->type = DP_COLUMN_IGNORE;
+    } else {
+        rc = dp_fail(err, DP_E_RUN, "%s: column '%s': \"type\" is numeric, categorical, label or ignore", path, name);
+    }
+    return rc == DP_OK ? fill_of(c, o, path, err) : rc;
+}
+
+int dp_schema_parse(struct dp_schema *s, const json_t *root, const char *path, struct dp_err *err)
+{
+    const json_t *columns = json_object_get(root, "columns"), *missing = json_object_get(root, "missing");
+    const char *delimiter = json_string_value(json_object_get(root, "delimiter"));
+    const json_t *private = json_object_get(root, "private_preprocessing");
+    *s = (struct dp_schema){.label = -1};
+    if (json_array_size(columns) == 0)
+        return dp_fail(err, DP_E_RUN, "%s: \"columns\" must be a list", path);
+    int rc = dp_alloc(&s->column, json_array_size(columns), sizeof *s->column, err);
+    s->delimiter = delimiter != NULL ? delimiter[0] : 0;
+    s->header = json_is_true(json_object_get(root, "header"));
+    for (size_t i = 0; i < json_array_size(private); i++)
+        if (json_is_string(json_array_get(private, i)))
+            dp_schema_note_private(s, json_string_value(json_array_get(private, i)));
+    if (rc == DP_OK && missing != NULL)
+        rc = texts_of(missing, &s->missing, path, "missing", err);
+    for (size_t i = 0; rc == DP_OK && i < json_array_size(columns); i++) {
+        s->columns = i + 1;
+        rc = column_of(s, i, json_array_get(columns, i), path, err);
+    }
+    if (rc == DP_OK && s->label < 0)
+        rc = dp_fail(err, DP_E_RUN, "%s: no column has \"type\": \"label\"", path);
+    if (rc == DP_OK && dp_schema_features(s) == 0)
+        rc = dp_fail(err, DP_E_RUN, "%s: no column is a feature", path);
+    return rc;
+}
+
+int dp_schema_load(struct dp_schema *schema, const char *path, struct dp_err *err)
+{
+    json_error_t where;
+    json_t *root = json_load_file(path, JSON_REJECT_DUPLICATES, &where);
+    *schema = (struct dp_schema){.label = -1};
+    if (root == NULL)
+        return where.line < 0 ? dp_fail(err, DP_E_RUN, "cannot open %s", path)
+                              : dp_fail(err, DP_E_RUN, "%s: line %d: %s", path, where.line, where.text);
+    int rc = dp_schema_parse(schema, root, path, err);
+    json_decref(root);
+    return rc;
+}

@@ -1,0 +1,66 @@
+/* What the columns of a table mean: read from JSON (man page dp-dataset.5), inferred from the table, or implied by a
+   format. */
+#ifndef DP_DATA_SCHEMA_H
+#define DP_DATA_SCHEMA_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/err.h"
+
+enum dp_column_type { DP_COLUMN_NUMERIC, DP_COLUMN_CATEGORICAL, DP_COLUMN_LABEL, DP_COLUMN_IGNORE };
+enum dp_scaling { DP_SCALE_BOUNDS, DP_SCALE_MAX_ABS, DP_SCALE_NONE };
+enum dp_fill { DP_FILL_REFUSE, DP_FILL_VALUE, DP_FILL_MODE };
+
+/* Some texts that mean the same thing. */
+struct dp_texts {
+    char **text;
+    size_t count;
+};
+
+struct dp_column {
+    char *name;
+    enum dp_column_type type;
+    enum dp_scaling scaling; /* numeric: to [0,1] by bounds, by the largest magnitude, or as it is */
+    double low, high;        /* bounds; values beyond are clamped and counted */
+    bool bounded;
+    struct dp_texts categories; /* categorical: one 0/1 feature each, in this order */
+    bool drop_first;            /* the first category is the one with all zeros */
+    bool unknown_zero;          /* an unknown category is all zeros, not an error */
+    enum dp_fill fill;          /* what stands in for a missing cell */
+    double fill_value;          /* a number, or the index of a category */
+};
+
+struct dp_schema {
+    struct dp_column *column;
+    size_t columns;
+    long label;              /* index of the label column, -1 if the format keeps labels apart */
+    bool real_label;         /* regression */
+    struct dp_texts *class;  /* class k goes by any of class[k].text; the first is its name */
+    size_t classes;
+    bool label_bounded, label_center; /* regression: scaled from bounds to [−1,1]; centred at the measured mean */
+    double label_low, label_high;
+    struct dp_texts missing; /* cells that mean "missing", besides empty ones */
+    char delimiter;          /* 0: by format */
+    int header;              /* 1 yes, 0 no */
+    json_t *private_preprocessing; /* list of words */
+};
+
+/* Both leave *schema freeable with dp_schema_free. */
+int dp_schema_load(struct dp_schema *schema, const char *path, struct dp_err *err);
+int dp_schema_parse(struct dp_schema *schema, const json_t *root, const char *path, struct dp_err *err);
+void dp_schema_free(struct dp_schema *schema);
+
+/* The number of features of the rows: numeric columns and categories. */
+size_t dp_schema_features(const struct dp_schema *schema);
+
+/* Adds a word to private_preprocessing, once. */
+void dp_schema_note_private(struct dp_schema *schema, const char *word);
+
+/* The index of the text among texts, or -1. */
+long dp_texts_find(const struct dp_texts *texts, const char *text, size_t length);
+int dp_texts_add(struct dp_texts *texts, const char *text, size_t length, struct dp_err *err);
+void dp_texts_free(struct dp_texts *texts);
+
+#endif

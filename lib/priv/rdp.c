@@ -1,121 +1,279 @@
 #include "priv/rdp.h"
 
+#include <float.h>
 #include <math.h>
 
+#include <gsl/gsl_math.h>
+#include <gsl/gsl_sf_erf.h>
+
+enum { LARGEST_ORDER = 8192, TAIL_TERMS = 24 };
+
+/* A bound on the relative error of a sum of logarithms, each good to two units in the last place, per unit of
+   their magnitudes: added to every logarithm before it is exponentiated, so that sums err upward. */
+#define SLACK (4 * DBL_EPSILON)
+
 const double dp_rdp_orders[DP_RDP_ORDER_COUNT] = {
-    1.08, 1.1, 1.2, 1.3, 1.4, 1.5, 1.6, 1.7, 1.8, 1.9, 2, 2.1, 2.2, 2.3, 2.4, 2.5, 2.6, 2.7, 2.8, 2.9, 3,
-    3.1, 3.2, 3.3, 3.4, 3.5, 3.6, 3.7, 3.8, 3.9, 4, 4.1, 4.2, 4.3, 4.4, 4.5, 4.6, 4.7, 4.8, 4.9, 5, 5.1,
-    5.2, 5.3, 5.4, 5.5, 5.6, 5.7, 5.8, 5.9, 6, 6.1, 6.2, 6.3, 6.4, 6.5, 6.6, 6.7, 6.8, 6.9, 7, 7.1, 7.2,
-    7.3, 7.4, 7.5, 7.6, 7.7, 7.8, 7.9, 8, 8.1, 8.2, 8.3, 8.4, 8.5, 8.6, 8.7, 8.8, 8.9, 9, 9.1, 9.2, 9.3,
-    9.4, 9.5, 9.6, 9.7, 9.8, 9.9, 10, 10.1, 10.2, 10.3, 10.4, 10.5, 10.6, 10.7, 10.8, 10.9, 11, 12, 13, 14,
-    15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32, 33, 34, 35, 36, 37, 38, 39, 40,
-    41, 42, 43, 44, 45, 46, 47, 48, 49, 50, 51, 52, 53, 54, 55, 56, 57, 58, 59, 60, 61, 62, 63, 64, 66, 68,
-    70, 72, 74, 76, 78, 80, 82, 84, 86, 88, 90, 92, 94, 96, 98, 100, 102, 104, 106, 108, 110, 112, 114,
-    116, 118, 120, 122, 124, 126, 128, 132, 136, 140, 144, 148, 152, 156, 160, 164, 168, 172, 176, 180,
-    184, 188, 192, 196, 200, 204, 208, 212, 216, 220, 224, 228, 232, 236, 240, 244, 248, 252, 256, 272,
-    288, 304, 320, 336, 352, 368, 384, 400, 416, 432, 448, 464, 480, 496, 512, 544, 576, 608, 640, 672,
-    704, 736, 768, 800, 832, 864, 896, 928, 960, 992, 1024, 1152, 1280, 1536, 1792, 2048, 2560, 3072, 4096,
-    5120, 6144, 8192,
+    1.01, 1.02, 1.03, 1.04, 1.05, 1.06, 1.08, 1.1,  1.2,  1.3,  1.4,  1.5,  1.6,  1.7,  1.8,  1.9,  2,   2.1,
+    2.2,  2.3,  2.4,  2.5,  2.6,  2.7,  2.8,  2.9,  3,    3.1,  3.2,  3.3,  3.4,  3.5,  3.6,  3.7,  3.8, 3.9,
+    4,    4.1,  4.2,  4.3,  4.4,  4.5,  4.6,  4.7,  4.8,  4.9,  5,    5.1,  5.2,  5.3,  5.4,  5.5,  5.6, 5.7,
+    5.8,  5.9,  6,    6.1,  6.2,  6.3,  6.4,  6.5,  6.6,  6.7,  6.8,  6.9,  7,    7.1,  7.2,  7.3,  7.4, 7.5,
+    7.6,  7.7,  7.8,  7.9,  8,    8.1,  8.2,  8.3,  8.4,  8.5,  8.6,  8.7,  8.8,  8.9,  9,    9.1,  9.2, 9.3,
+    9.4,  9.5,  9.6,  9.7,  9.8,  9.9,  10,   10.1, 10.2, 10.3, 10.4, 10.5, 10.6, 10.7, 10.8, 10.9, 11,  12,
+    13,   14,   15,   16,   17,   18,   19,   20,   21,   22,   23,   24,   25,   26,   27,   28,   29,  30,
+    31,   32,   33,   34,   35,   36,   37,   38,   39,   40,   41,   42,   43,   44,   45,   46,   47,  48,
+    49,   50,   51,   52,   53,   54,   55,   56,   57,   58,   59,   60,   61,   62,   63,   64,   66,  68,
+    70,   72,   74,   76,   78,   80,   82,   84,   86,   88,   90,   92,   94,   96,   98,   100,  102, 104,
+    106,  108,  110,  112,  114,  116,  118,  120,  122,  124,  126,  128,  132,  136,  140,  144,  148, 152,
+    156,  160,  164,  168,  172,  176,  180,  184,  188,  192,  196,  200,  204,  208,  212,  216,  220, 224,
+    228,  232,  236,  240,  244,  248,  252,  256,  272,  288,  304,  320,  336,  352,  368,  384,  400, 416,
+    432,  448,  464,  480,  496,  512,  544,  576,  608,  640,  672,  704,  736,  768,  800,  832,  864, 896,
+    928,  960,  992,  1024, 1152, 1280, 1536, 1792, 2048, 2560, 3072, 4096, 5120, 6144, 8192,
 };
 
 const double dp_rdp_published_orders[DP_RDP_PUBLISHED_COUNT] = {
-    2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29,
-    30, 31, 32, 33, 34, 35, 36, 37, 38, 39, 40, 41, 42, 43, 44, 45, 46, 47, 48, 49, 50, 51, 52, 53, 54, 55,
-    56, 57, 58, 59, 60, 61, 62, 63, 64, 65, 66, 67, 68, 69, 70, 71, 72, 73, 74, 75, 76, 77, 78, 79, 80, 81,
-    82, 83, 84, 85, 86, 87, 88, 89, 90, 91, 92, 93, 94, 95, 96, 97, 98, 99, 100, 101, 102, 103, 104, 105,
-    106, 107, 108, 109, 110, 111, 112, 113, 114, 115, 116, 117, 118, 119, 120, 121, 122, 123, 124, 125, 126,
-    127, 128, 129,
+    2,   3,   4,   5,   6,   7,   8,   9,   10,  11,  12,  13,  14,  15,  16,  17,  18,  19,  20,
+    21,  22,  23,  24,  25,  26,  27,  28,  29,  30,  31,  32,  33,  34,  35,  36,  37,  38,  39,
+    40,  41,  42,  43,  44,  45,  46,  47,  48,  49,  50,  51,  52,  53,  54,  55,  56,  57,  58,
+    59,  60,  61,  62,  63,  64,  65,  66,  67,  68,  69,  70,  71,  72,  73,  74,  75,  76,  77,
+    78,  79,  80,  81,  82,  83,  84,  85,  86,  87,  88,  89,  90,  91,  92,  93,  94,  95,  96,
+    97,  98,  99,  100, 101, 102, 103, 104, 105, 106, 107, 108, 109, 110, 111, 112, 113, 114, 115,
+    116, 117, 118, 119, 120, 121, 122, 123, 124, 125, 126, 127, 128, 129,
 };
 
-/* Far above the rounding of the sums below: results are upper bounds. */
-#define UP (1 + 1e-12)
+/* Raises a non-negative result past the few roundings that made it. */
+static double upward(double value)
+{
+    return value * (1 + 4 * DBL_EPSILON);
+}
+
+static double gaussian(double z, double order)
+{
+    return z > 0 ? upward(order / (2 * z * z)) : INFINITY;
+}
+
+/* What every order of one (q, z) shares. */
+struct sampled {
+    double z;
+    double log_q, log_1q;  /* ln q, ln(1 − q) */
+    double half_precision; /* 1/(2 z²) */
+    double crossing;       /* z0: where the mixture component and the base have equal weight */
+    double log_factorial[LARGEST_ORDER + 1];
+    int cached_order[2]; /* the integers last asked for; the orders between them are many */
+    double cached[2];
+};
+
+static void sampled_init(struct sampled *s, double q, double z, int largest)
+{
+    s->z = fmin(z, 1e9); /* less noise is an upper bound, and keeps 1/z² away from nothing */
+    s->log_q = log(q);
+    s->log_1q = log1p(-q);
+    s->half_precision = 1 / (2 * s->z * s->z);
+    s->crossing = s->z * s->z * (s->log_1q - s->log_q) + 0.5;
+    s->cached_order[0] = s->cached_order[1] = 0;
+    /* Extended precision: thousands of rounded logarithms add up to no more than the last rounding. */
+    long double sum = 0;
+    s->log_factorial[0] = 0;
+    for (int k = 1; k <= largest; k++) {
+        sum += logl((long double)k);
+        s->log_factorial[k] = (double)sum;
+    }
+}
+
+/* A running sum of exponentials, scaled by the largest so far. */
+struct log_sum {
+    double largest, sum;
+};
+
+static void log_sum_add(struct log_sum *s, double term)
+{
+    if (term > s->largest) {
+        s->sum = s->sum * exp(s->largest - term) + 1;
+        s->largest = term;
+    } else if (term > s->largest - 50) {
+        s->sum += exp(term - s->largest);
+    } else {
+        s->sum += 2e-22; /* e^-50, so that nothing is dropped */
+    }
+}
+
+/* ln A at an integer order. */
+static double log_a_integer(const struct sampled *s, int order)
+{
+    const double *lf = s->log_factorial;
+    struct log_sum sum = {.largest = -INFINITY};
+    for (int k = 2; k <= order; k++) {
+        double growth = (double)k * (double)(k - 1) * s->half_precision;
+        double log_growth = growth > 40 ? growth : log(expm1(growth));
+        double out = (order - k) * s->log_1q;
+        double in = k * s->log_q;
+        double choices = lf[order] - lf[k] - lf[order - k];
+        double magnitude = lf[order] + lf[k] + lf[order - k] - out - in + fabs(log_growth) + 2;
+        log_sum_add(&sum, choices + out + in + log_growth + SLACK * magnitude);
+    }
+    double log_excess = sum.largest + log(sum.sum) + DBL_EPSILON * (2 * order + 16); /* ln(A − 1) */
+    return log_excess > 0 ? log_excess + log1p(exp(-log_excess)) : log1p(exp(log_excess));
+}
+
+static double log_a_integer_cached(struct sampled *s, int order)
+{
+    if (order == 1)
+        return 0;
+    int slot = order & 1;
+    if (s->cached_order[slot] != order) {
+        s->cached[slot] = log_a_integer(s, order);
+        s->cached_order[slot] = order;
+    }
+    return s->cached[slot];
+}
+
+/* ln of one term of a series of [MTZ] section 3.3 and a bound on its error: the mixture to the power `power`
+   integrated over the half line where `x` is the scaled distance of its mean into the other half. */
+static double half_line(const struct sampled *s, double log_weight, double power, double x, double *error)
+{
+    gsl_sf_result tail;
+    gsl_sf_log_erfc_e(x, &tail); /* no domain or range error for any finite x */
+    double rise = power * (power - 1) * s->half_precision;
+    double moved = x > -6 ? (fabs(x) + 1) * (fabs(s->crossing) + fabs(power)) / s->z : 0;
+    *error = SLACK * (fabs(log_weight) + power * power * s->half_precision + fabs(tail.val) + moved + 4) +
+             tail.err;
+    return log_weight + rise + tail.val - M_LN2;
+}
+
+/* The two terms with binomial coefficient C(α, i), whose logarithm is log_choices. */
+static void fractional_terms(const struct sampled *s, double order, int i, double log_choices, double term[2],
+                             double error[2])
+{
+    double rest = order - i;
+    double width = M_SQRT2 * s->z;
+    double slack = SLACK * (i + 1) * (fabs(log_choices) + 8);
+    term[0] =
+        log_choices + half_line(s, i * s->log_q + rest * s->log_1q, i, (i - s->crossing) / width, &error[0]);
+    term[1] = log_choices +
+              half_line(s, rest * s->log_q + i * s->log_1q, rest, (s->crossing - rest) / width, &error[1]);
+    error[0] += slack;
+    error[1] += slack;
+}
+
+/* ln A at a fractional order, by the two series. */
+static double log_a_series(const struct sampled *s, double order)
+{
+    int head = (int)ceil(order);
+    double log_choices = 0;
+    double term[2], error[2];
+    struct log_sum sum = {.largest = -INFINITY};
+    for (int i = 0; i < head; i++) {
+        fractional_terms(s, order, i, log_choices, term, error);
+        log_sum_add(&sum, term[0] + error[0]);
+        log_sum_add(&sum, term[1] + error[1]);
+        log_choices += log((order - i) / (i + 1));
+    }
+
+    double d = pow(3 + sqrt(8.0), TAIL_TERMS);
+    d = (d + 1 / d) / 2;
+    double b = -1, c = -d, tail = 0, slack = 0, first = 0;
+    for (int k = 0; k < TAIL_TERMS; k++) {
+        int i = head + k;
+        fractional_terms(s, order, i, log_choices, term, error);
+        double low = exp(term[0] - sum.largest), high = exp(term[1] - sum.largest);
+        if (k == 0)
+            first = low + high;
+        slack += low * expm1(error[0]) + high * expm1(error[1]);
+        c = b - c;
+        tail += c / d * (low + high);
+        b *= (double)(k + TAIL_TERMS) * (double)(k - TAIL_TERMS) / ((k + 0.5) * (k + 1));
+        log_choices += log(fabs(order - i) / (i + 1));
+    }
+    slack += first * (2 / d + 64 * DBL_EPSILON);
+    double total = (sum.sum + tail + slack) * (1 + DBL_EPSILON * (2 * head + 16));
+    double log_a = sum.largest + log(total);
+    return log_a + 2 * DBL_EPSILON * (fabs(sum.largest) + fabs(log(total)) + 1);
+}
+
+static double log_a_fractional(struct sampled *s, double order)
+{
+    int below = (int)floor(order);
+    double fraction = order - below;
+    double chord = upward((1 - fraction) * log_a_integer_cached(s, below) +
+                          fraction * log_a_integer_cached(s, below + 1));
+    double series = log_a_series(s, order);
+    return series >= 0 && series < chord ? series : chord;
+}
 
 void dp_rdp_gaussian(double z, const double *orders, size_t n, double *out)
 {
     for (size_t i = 0; i < n; i++)
-        out[i] = z > 0 ? orders[i] / (2 * z * z) * UP : (double)INFINITY;
-}
-
-/* ln(e^a + e^b) */
-static double log_add(double a, double b)
-{
-    double high = a > b ? a : b, low = a > b ? b : a;
-    return low == -(double)INFINITY ? high : high + log1p(exp(low - high));
-}
-
-/* ln(e^x − 1), x ≥ 0 */
-static double log_expm1(double x)
-{
-    return x > 40 ? x : log(expm1(x));
-}
-
-/* ln A at a whole order. The terms follow from one another: C(α,k+1)/C(α,k) = (α−k)/(k+1). */
-static double log_moment(double q, double z, int order)
-{
-    double odds = log(q) - log1p(-q), term = order * log1p(-q), sum = -(double)INFINITY;
-    for (int k = 0; k <= order; k++) {
-        if (k >= 2)
-            sum = log_add(sum, term + log_expm1(0.5 * k * (k - 1.0) / (z * z)));
-        if (k < order)
-            term += log((order - k) / (k + 1.0)) + odds;
-    }
-    return sum > 40 ? sum + exp(-sum) : log1p(exp(sum));
-}
-
-/* ln A is convex in the order, so a chord between whole orders lies above it. */
-static double log_moment_between(double q, double z, double order)
-{
-    int below = (int)floor(order);
-    double low = below < 2 ? 0.0 : log_moment(q, z, below);
-    if (order == below)
-        return low;
-    return low + (order - below) * (log_moment(q, z, below + 1) - low);
+        out[i] = gaussian(z, orders[i]);
 }
 
 void dp_rdp_sampled_gaussian(double q, double z, const double *orders, size_t n, double *out)
 {
-    for (size_t i = 0; i < n; i++) {
-        double plain = z > 0 ? orders[i] / (2 * z * z) * UP : (double)INFINITY;
-        if (q <= 0)
+    if (q == 0 && z > 0) {
+        for (size_t i = 0; i < n; i++)
             out[i] = 0;
-        else if (q >= 1)
-            out[i] = plain;
-        else
-            out[i] = fmin(plain, log_moment_between(q, z, orders[i]) / (orders[i] - 1) * UP);
+        return;
+    }
+    dp_rdp_gaussian(z, orders, n, out);
+    if (!(q > 0) || !(z > 0)) {
+        for (size_t i = 0; i < n; i++)
+            out[i] = INFINITY;
+        return;
+    }
+    if (q >= 1 || z < 1e-6)
+        return;
+
+    double largest = 1;
+    for (size_t i = 0; i < n; i++)
+        if (orders[i] <= LARGEST_ORDER)
+            largest = fmax(largest, orders[i]);
+    struct sampled s;
+    sampled_init(&s, q, z, (int)ceil(largest));
+    for (size_t i = 0; i < n; i++) {
+        double order = orders[i];
+        if (!(order > 1 && order <= LARGEST_ORDER))
+            continue;
+        double log_a =
+            order == floor(order) ? log_a_integer_cached(&s, (int)order) : log_a_fractional(&s, order);
+        double rdp = upward(log_a / (order - 1));
+        if (rdp < out[i])
+            out[i] = fmax(rdp, DBL_MIN); /* never an underflow to "no loss at all" */
     }
 }
 
 double dp_rdp_penalty(double order, double delta)
 {
-    return log1p(-1 / order) - (log(delta) + log(order)) / (order - 1);
+    double share = log1p(-1 / order);
+    double tail = -(log(delta) + log(order)) / (order - 1);
+    return share + tail + 2 * SLACK * (fabs(share) + (fabs(log(delta)) + log(order)) / (order - 1));
 }
 
 double dp_rdp_penalty_published(double order, double delta)
 {
-    return -log(delta) / (order - 1);
+    return upward(-log(delta) / (order - 1));
 }
 
-static double least(const double *orders, const double *rdp, size_t n, double delta, double *order,
-                    double (*penalty)(double, double))
+static double smallest(const double *orders, const double *rdp, size_t n, double delta, double *order,
+                       double (*penalty)(double, double))
 {
-    double best = (double)INFINITY;
+    double best = INFINITY, at = NAN;
     for (size_t i = 0; i < n; i++) {
         double epsilon = rdp[i] + penalty(orders[i], delta);
         if (epsilon < best) {
             best = epsilon;
-            if (order != NULL)
-                *order = orders[i];
+            at = orders[i];
         }
     }
-    return best > 0 ? best * UP : 0;
+    if (order != NULL)
+        *order = at;
+    return best > 0 ? upward(best) : 0;
 }
 
 double dp_rdp_epsilon(const double *orders, const double *rdp, size_t n, double delta, double *order)
 {
-    return least(orders, rdp, n, delta, order, dp_rdp_penalty);
+    return smallest(orders, rdp, n, delta, order, dp_rdp_penalty);
 }
 
-double dp_rdp_epsilon_published(const double *orders, const double *rdp, size_t n, double delta, double *order)
+double dp_rdp_epsilon_published(const double *orders, const double *rdp, size_t n, double delta,
+                                double *order)
 {
-    return least(orders, rdp, n, delta, order, dp_rdp_penalty_published);
+    return smallest(orders, rdp, n, delta, order, dp_rdp_penalty_published);
 }

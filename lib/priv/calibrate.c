@@ -2,117 +2,68 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
+#include <stdlib.h>
 
-#include "base/number.h"
-#include "priv/bracket.h"
+#define DIGITS 9
+#define LEAST 1e-3
+#define MOST 1e9
 
-static const double LEAST = 1e-3, MOST = 1e8;
-
-double dp_calibrate_round_up(double value, int digits)
+double dp_round_up(double value, int digits)
 {
-    /* Through text: only the decimal itself says what will be printed. */
+    if (!(value > 0) || !isfinite(value))
+        return value;
     char text[40];
     snprintf(text, sizeof text, "%.*e", digits - 1, value);
-    double rounded;
-    char *e = strchr(text, 'e');
-    if (!dp_number_real(text, &rounded) || rounded >= value || e == NULL)
+    double rounded = strtod(text, NULL);
+    if (rounded >= value)
         return rounded;
-    long exponent = 0;
-    long long mantissa = 0;
-    sscanf(e + 1, "%ld", &exponent);
-    for (const char *p = text; p < e; p++)
-        if (*p >= '0' && *p <= '9')
-            mantissa = mantissa * 10 + (*p - '0');
-    snprintf(text, sizeof text, "%llde%ld", mantissa + 1, exponent - (digits - 1));
-    dp_number_real(text, &rounded);
-    return rounded;
+    double unit = pow(10, floor(log10(value)) - (digits - 1));
+    snprintf(text, sizeof text, "%.*e", digits - 1, rounded + unit);
+    return strtod(text, NULL);
 }
 
-struct question {
-    enum dp_accountant_kind kind;
-    struct dp_event event;
-    int64_t laps;
-    double epsilon, delta;
-    int rc; /* the first failure */
-    struct dp_err *err;
-};
-
-/* The epsilon of multiplier z; infinite after a failure. */
-static double spent(struct question *q, double z)
+/* 1 when z meets the target, 0 when not, or a negative status. */
+static int meets(enum dp_accountant_kind kind, const struct dp_event *event, int64_t laps, double epsilon, double delta,
+                 double z, struct dp_err *err)
 {
-    double epsilon = INFINITY;
-    q->event.multiplier = z;
-    if (q->rc == DP_OK)
-        q->rc = dp_accountant_run(q->kind, &q->event, q->laps, q->delta, &epsilon, NULL, q->err);
-    return q->rc == DP_OK ? epsilon : INFINITY;
-}
-
-/* ln(spent/target) against ln z is close to a straight line; kept within bounds where it is not. */
-static double excess(double log_z, void *context)
-{
-    struct question *q = context;
-    return log(fmin(fmax(spent(q, exp(log_z)) / q->epsilon, 1e-6), 1e12));
-}
-
-static bool meets(struct question *q, double z)
-{
-    return spent(q, z) <= q->epsilon && spent(q, z * (1 - 1e-12)) <= q->epsilon;
-}
-
-/* A run of hardly any noise may be past what an accountant can express; more noise is then the answer. */
-static bool too_little(struct question *q, double z)
-{
-    double epsilon = spent(q, z);
-    if (q->rc == DP_E_RUN)
-        q->rc = DP_OK;
-    return !(epsilon <= q->epsilon);
-}
-
-int dp_calibrate_multiplier(enum dp_accountant_kind kind, const struct dp_event *event, int64_t laps,
-                            double epsilon, double delta, int digits, double *multiplier, struct dp_err *err)
-{
-    struct question q = {kind, *event, laps, epsilon, delta, DP_OK, err};
-    q.event.multiplier = 1;
-    int rc = dp_event_check(&q.event, err);
+    struct dp_accountant *accountant;
+    struct dp_event tried = *event;
+    tried.multiplier = z;
+    int rc = dp_accountant_new(&accountant, kind, &tried, delta, err);
     if (rc != DP_OK)
         return rc;
-    if (!(epsilon > 0) || !(delta > 0 && delta < 1) || laps < 1 || digits < 1 || digits > DP_CALIBRATE_DIGITS)
-        return dp_fail(err, DP_E_RUN, "cannot calibrate to epsilon %g and delta %g over %lld laps", epsilon,
-                       delta, (long long)laps);
+    int met = dp_accountant_epsilon(accountant, laps) <= epsilon;
+    dp_accountant_free(accountant);
+    return met;
+}
 
-    double low = 1, high = 1;
-    if (too_little(&q, 1)) {
-        do {
-            low = high;
-            high *= 4;
-            if (high > MOST)
-                return dp_fail(err, DP_E_RUN,
-                               "no noise multiplier up to %g reaches epsilon %g at delta %g over %lld laps",
-                               MOST, epsilon, delta, (long long)laps);
-        } while (too_little(&q, high));
-    } else {
-        do {
-            high = low;
-            if (high <= LEAST)
-                break;
-            low = fmax(low / 2, LEAST);
-        } while (!too_little(&q, low));
+int dp_calibrate_multiplier(enum dp_accountant_kind kind, const struct dp_event *event, int64_t laps, double epsilon,
+                            double delta, double *multiplier, struct dp_err *err)
+{
+    double low = LEAST, high = 1;
+    int rc;
+    while ((rc = meets(kind, event, laps, epsilon, delta, high, err)) == 0) {
+        low = high;
+        high *= 4;
+        if (high > MOST)
+            return dp_fail(err, DP_E_RUN, "no noise multiplier up to %g meets epsilon = %g at delta = %g in %lld laps",
+                           MOST, epsilon, delta, (long long)laps);
     }
-    double z = high;
-    if (high > low)
-        z = exp(dp_bracket_falling(excess, &q, log(low), log(high), 1e-8));
-
-    for (int tries = 0; tries < 1000 && q.rc == DP_OK; tries++) {
-        z = dp_calibrate_round_up(z, digits);
-        if (meets(&q, z)) {
-            *multiplier = z;
+    while (rc >= 0 && high - low > 1e-7 * high) {
+        double middle = 0.5 * (low + high);
+        rc = meets(kind, event, laps, epsilon, delta, middle, err);
+        if (rc == 1)
+            high = middle;
+        else
+            low = middle;
+    }
+    /* The printed value is the one that has to meet the target. */
+    for (int i = 0; rc >= 0 && i < 100; i++) {
+        *multiplier = dp_round_up(high, DIGITS);
+        rc = meets(kind, event, laps, epsilon, delta, *multiplier, err);
+        if (rc == 1)
             return DP_OK;
-        }
-        z = nextafter(z, INFINITY);
+        high = *multiplier * (1 + 1e-8);
     }
-    return q.rc != DP_OK
-               ? q.rc
-               : dp_fail(err, DP_E_RUN, "the search for a noise multiplier for epsilon %g did not settle",
-                         epsilon);
+    return rc < 0 ? rc : dp_fail(err, DP_E_RUN, "the accountant is not monotone near a multiplier of %g", high);
 }

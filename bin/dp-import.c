@@ -1,0 +1,159 @@
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/cli.h"
+#include "data/import.h"
+
+struct options {
+    const char *output, *test, *schema, *infer, *label, *delimiter;
+    double split;
+    int64_t seed, skip_bad, skip_lines;
+    int storage, norm, scale;
+    bool header, bias, real_label, force, quiet;
+};
+
+#define OFFSET(member) offsetof(struct options, member)
+
+static const struct dp_option options[] = {
+    {.name = "output", .letter = 'o', .kind = DP_OPT_TEXT, .offset = OFFSET(output), .metavar = "DIR",
+     .help = "data set to write"},
+    {.name = "schema", .letter = 's', .kind = DP_OPT_TEXT, .offset = OFFSET(schema), .metavar = "FILE",
+     .help = "csv, tsv: what the columns mean (JSON)"},
+    {.name = "infer-schema", .kind = DP_OPT_TEXT, .offset = OFFSET(infer), .metavar = "FILE",
+     .help = "csv, tsv: look at the data and write a schema to be read and edited"},
+    {.name = "split", .kind = DP_OPT_REAL, .offset = OFFSET(split), .metavar = "PART",
+     .help = "part of the rows, at random, for --output; the rest goes to --test", .min = 0, .max = 1,
+     .flags = DP_OPT_OPEN_MIN | DP_OPT_OPEN_MAX},
+    {.name = "test", .letter = 't', .kind = DP_OPT_TEXT, .offset = OFFSET(test), .metavar = "DIR",
+     .help = "data set for the held-out rows"},
+    {.name = "seed", .kind = DP_OPT_INT, .offset = OFFSET(seed), .metavar = "SEED", .help = "of the split",
+     .fallback = "1", .min = 0, .max = 9007199254740992},
+    {.name = "label", .kind = DP_OPT_TEXT, .offset = OFFSET(label), .metavar = "NAME",
+     .help = "arff, --infer-schema: which column is the label (the last)"},
+    {.name = "real-label", .kind = DP_OPT_FLAG, .offset = OFFSET(real_label),
+     .help = "libsvm: labels are numbers to predict, not classes"},
+    {.name = "scale", .kind = DP_OPT_CHOICE, .offset = OFFSET(scale), .metavar = "HOW",
+     .help = "libsvm, arff: max-abs divides by the largest magnitude, measured on the data", .fallback = "none",
+     .choices = "none|max-abs"},
+    {.name = "row-norm", .kind = DP_OPT_CHOICE, .offset = OFFSET(norm), .metavar = "HOW",
+     .help = "L2 norm of the rows: all 1, at most 1, or refused above 1", .fallback = "unit",
+     .choices = DP_NORM_CHOICES},
+    {.name = "bias", .kind = DP_OPT_FLAG, .offset = OFFSET(bias), .help = "add a column of ones"},
+    {.name = "storage", .kind = DP_OPT_CHOICE, .offset = OFFSET(storage), .metavar = "HOW", .help = "of the rows",
+     .fallback = "dense", .choices = "dense|csr"},
+    {.name = "header", .kind = DP_OPT_FLAG, .offset = OFFSET(header),
+     .help = "--infer-schema: the first line names the columns"},
+    {.name = "delimiter", .kind = DP_OPT_TEXT, .offset = OFFSET(delimiter), .metavar = "C",
+     .help = "csv: between fields, instead of the schema's or a comma"},
+    {.name = "skip-lines", .kind = DP_OPT_INT, .offset = OFFSET(skip_lines), .metavar = "N",
+     .help = "csv, tsv: pass over the first N lines", .fallback = "0", .min = 0, .max = 1e9},
+    {.name = "skip-bad", .kind = DP_OPT_INT, .offset = OFFSET(skip_bad), .metavar = "N",
+     .help = "leave out up to N malformed lines", .fallback = "0", .min = 0, .max = 1e15},
+    {.name = "force", .letter = 'f', .kind = DP_OPT_FLAG, .offset = OFFSET(force), .help = "replace a data set"},
+    {.name = "quiet", .letter = 'q', .kind = DP_OPT_FLAG, .offset = OFFSET(quiet), .help = "no summary"},
+    {.name = NULL},
+};
+
+static int infer(struct dp_import *import, const struct options *o, struct dp_err *err)
+{
+    json_t *schema;
+    int rc = dp_import_infer(import, o->header, &schema, err);
+    if (rc != DP_OK)
+        return rc;
+    if (json_dump_file(schema, o->infer, JSON_INDENT(1) | JSON_REAL_PRECISION(12)) != 0)
+        rc = dp_fail_errno(err, errno, "cannot write %s", o->infer);
+    else if (!o->quiet)
+        fprintf(stderr,
+                "dp-import: looked at the data to write %s: its bounds and categories are private until you replace "
+                "them\n",
+                o->infer);
+    json_decref(schema);
+    return rc;
+}
+
+static int operands(struct dp_import *import, const struct options *o, int count, char **operand, struct dp_err *err)
+{
+    static const char *const formats[] = {"csv", "tsv", "libsvm", "arff", "idx"};
+    int format = 0;
+    if (count < 1)
+        return dp_fail(err, DP_E_USAGE, "expected a format: csv, tsv, libsvm, arff or idx");
+    while (format < 5 && strcmp(operand[0], formats[format]) != 0)
+        format++;
+    if (format == 5)
+        return dp_fail(err, DP_E_USAGE, "unknown format '%.40s': csv, tsv, libsvm, arff or idx", operand[0]);
+    import->format = (enum dp_import_format)format;
+    int wanted = format == DP_IMPORT_IDX ? 3 : 2;
+    if (count != wanted)
+        return dp_fail(err, DP_E_USAGE, format == DP_IMPORT_IDX ? "idx takes two files: images and labels"
+                                                                : "expected one file, or - for standard input");
+    import->input = operand[1];
+    import->labels = format == DP_IMPORT_IDX ? operand[2] : NULL;
+    bool table = format == DP_IMPORT_CSV || format == DP_IMPORT_TSV;
+    if (!table && (o->schema != NULL || o->infer != NULL))
+        return dp_fail(err, DP_E_USAGE, "--schema and --infer-schema are for csv and tsv");
+    if (table && o->infer == NULL && o->schema == NULL)
+        return dp_fail(err, DP_E_USAGE, "--schema is required (--infer-schema FILE writes a first one)");
+    if (o->infer == NULL && o->output == NULL)
+        return dp_fail(err, DP_E_USAGE, "--output is required");
+    if (isnan(o->split) != (o->test == NULL))
+        return dp_fail(err, DP_E_USAGE, "--split and --test go together");
+    if (o->delimiter != NULL && strlen(o->delimiter) != 1)
+        return dp_fail(err, DP_E_USAGE, "--delimiter: must be one character, got '%.20s'", o->delimiter);
+    return DP_OK;
+}
+
+static void summarise(const struct dp_import *i)
+{
+    fprintf(stderr, "dp-import: %s: %zu rows, %zu columns", i->output, i->rows, i->features);
+    if (i->schema.real_label)
+        fputs(", real labels", stderr);
+    else
+        fprintf(stderr, ", %zu classes", i->schema.classes);
+    if (i->test != NULL)
+        fprintf(stderr, "; %s: %zu rows", i->test, i->test_rows);
+    if (i->clamped > 0)
+        fprintf(stderr, "; %zu values clamped to their bounds", i->clamped);
+    if (i->skipped > 0)
+        fprintf(stderr, "; %zu malformed lines left out", i->skipped);
+    fputc('\n', stderr);
+}
+
+int main(int argc, char **argv)
+{
+    const struct dp_command command = {"dp-import", "csv|tsv|libsvm|arff|idx FILE …",
+                                       "Make a data set from a table, in a file or from a pipe (-)", options, NULL};
+    struct options o;
+    struct dp_err err = {0};
+    int operand, status;
+    if (!dp_cli_start(&command, &o, NULL, argc, argv, &operand, &status))
+        return status;
+    struct dp_import import = {
+        .label_name = o.label,
+        .real_label = o.real_label,
+        .max_abs = o.scale == 1,
+        .skip_lines = (size_t)o.skip_lines,
+        .skip_bad = (size_t)o.skip_bad,
+        .bias = o.bias,
+        .split = o.split,
+        .seed = o.seed,
+        .output = o.output,
+        .test = o.test,
+        .writer = {.sparse = o.storage == 1, .norm = (enum dp_row_norm)o.norm, .force = o.force},
+    };
+    int rc = operands(&import, &o, argc - operand, argv + operand, &err);
+    if (rc == DP_OK && o.schema != NULL)
+        rc = dp_schema_load(&import.schema, o.schema, &err);
+    if (rc == DP_OK && o.delimiter != NULL)
+        import.schema.delimiter = o.delimiter[0];
+    if (rc == DP_OK && o.infer != NULL) {
+        rc = infer(&import, &o, &err);
+    } else if (rc == DP_OK) {
+        rc = dp_import_run(&import, &err);
+        if (rc == DP_OK && !o.quiet)
+            summarise(&import);
+    }
+    dp_import_free(&import);
+    return dp_cli_finish("dp-import", rc, &err);
+}

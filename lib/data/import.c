@@ -1,0 +1,320 @@
+#include "data/import.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "math/rng.h"
+
+/* What is measured on the rows, where the schema leaves it to them. */
+struct measures {
+    double *largest;   /* per column: max |value| */
+    size_t **frequency; /* per categorical column: how often each category occurs */
+    double *mode;      /* per column */
+    double label_sum;
+    size_t labels;
+};
+
+static void free_measures(struct measures *m, const struct dp_schema *s)
+{
+    for (size_t i = 0; m->frequency != NULL && i < s->columns; i++)
+        free(m->frequency[i]);
+    free(m->frequency);
+    free(m->largest);
+    free(m->mode);
+}
+
+static double clamped(const struct dp_column *c, double value, size_t *count)
+{
+    if (!c->bounded || (value >= c->low && value <= c->high))
+        return value;
+    if (count != NULL)
+        (*count)++;
+    return value < c->low ? c->low : c->high;
+}
+
+static int measure(struct dp_import *import, struct dp_spool *spool, struct measures *m, struct dp_err *err)
+{
+    struct dp_schema *s = &import->schema;
+    struct dp_record r = {0};
+    int rc = dp_alloc(&m->largest, s->columns, sizeof *m->largest, err);
+    if (rc == DP_OK)
+        rc = dp_alloc(&m->mode, s->columns, sizeof *m->mode, err);
+    if (rc == DP_OK)
+        rc = dp_alloc(&m->frequency, s->columns, sizeof *m->frequency, err);
+    for (size_t i = 0; rc == DP_OK && i < s->columns; i++)
+        if (s->column[i].type == DP_COLUMN_CATEGORICAL)
+            rc = dp_alloc(&m->frequency[i], s->column[i].categories.count + 1, sizeof **m->frequency, err);
+    if (rc == DP_OK)
+        rc = dp_spool_rewind(spool, err);
+    while (rc >= 0 && (rc = dp_spool_get(spool, &r, err)) == 1) {
+        m->label_sum += r.label;
+        m->labels++;
+        for (uint32_t k = 0; k < r.count; k++) {
+            size_t i = r.column[k];
+            double value = r.value[k];
+            if (isnan(value))
+                continue;
+            if (m->frequency[i] != NULL)
+                m->frequency[i][(size_t)value]++;
+            else
+                m->largest[i] = fmax(m->largest[i], fabs(clamped(&s->column[i], value, NULL)));
+        }
+    }
+    for (size_t i = 0; rc >= 0 && i < s->columns; i++) {
+        size_t best = 1;
+        for (size_t k = 1; m->frequency[i] != NULL && k <= s->column[i].categories.count; k++)
+            if (m->frequency[i][k] > m->frequency[i][best])
+                best = k;
+        m->mode[i] = (double)best;
+    }
+    dp_record_free(&r);
+    return rc;
+}
+
+/* Says in the data set what was measured on it. */
+static void note_measures(struct dp_schema *s)
+{
+    for (size_t i = 0; i < s->columns; i++) {
+        const struct dp_column *c = &s->column[i];
+        if (c->type == DP_COLUMN_NUMERIC && c->scaling == DP_SCALE_MAX_ABS)
+            dp_schema_note_private(s, "max-abs");
+        if (c->fill == DP_FILL_MODE)
+            dp_schema_note_private(s, "mode");
+    }
+    if (s->real_label && s->label_center)
+        dp_schema_note_private(s, "label-mean");
+}
+
+struct layout {
+    size_t *first;   /* per column: its first feature */
+    size_t features; /* with the bias */
+    double label_scale, label_offset;
+};
+
+static int lay_out(const struct dp_import *import, const struct measures *m, struct layout *l, struct dp_err *err)
+{
+    const struct dp_schema *s = &import->schema;
+    int rc = dp_alloc(&l->first, s->columns, sizeof *l->first, err);
+    if (rc != DP_OK)
+        return rc;
+    for (size_t i = 0; i < s->columns; i++) {
+        const struct dp_column *c = &s->column[i];
+        l->first[i] = l->features;
+        if (c->type == DP_COLUMN_NUMERIC)
+            l->features++;
+        else if (c->type == DP_COLUMN_CATEGORICAL)
+            l->features += c->categories.count - (c->drop_first && c->categories.count > 0);
+    }
+    l->features += import->bias;
+    l->label_scale = 1;
+    if (s->real_label && s->label_bounded) {
+        l->label_scale = 0.5 * (s->label_high - s->label_low);
+        l->label_offset = 0.5 * (s->label_high + s->label_low);
+    }
+    if (s->real_label && s->label_center)
+        l->label_offset = m->labels > 0 ? m->label_sum / (double)m->labels : 0;
+    return DP_OK;
+}
+
+static void set_feature(const struct dp_column *c, const struct measures *m, size_t i, double value, double *x,
+                        size_t *clamped_values)
+{
+    if (isnan(value))
+        value = c->fill == DP_FILL_MODE ? m->mode[i] : c->fill_value + (c->type == DP_COLUMN_CATEGORICAL);
+    if (c->type == DP_COLUMN_CATEGORICAL) {
+        long category = (long)value - 1 - c->drop_first;
+        if (category >= 0)
+            x[category] = 1;
+        return;
+    }
+    value = clamped(c, value, clamped_values);
+    if (c->scaling == DP_SCALE_BOUNDS)
+        value = (value - c->low) / (c->high - c->low);
+    else if (c->scaling == DP_SCALE_MAX_ABS && m->largest[i] > 0)
+        value /= m->largest[i];
+    x[0] = value;
+}
+
+static double label_of(struct dp_import *import, const struct layout *l, double label)
+{
+    const struct dp_schema *s = &import->schema;
+    if (!s->real_label) {
+        /* LIBSVM labels are still numbers: their class is the one with that name. */
+        if (import->format != DP_IMPORT_LIBSVM)
+            return label;
+        for (size_t k = 0; k < s->classes; k++)
+            if (strtod(s->class[k].text[0], NULL) == label)
+                return (double)k;
+        return label;
+    }
+    if (s->label_bounded && (label < s->label_low || label > s->label_high)) {
+        import->clamped++;
+        label = label < s->label_low ? s->label_low : s->label_high;
+    }
+    return (label - l->label_offset) / l->label_scale;
+}
+
+/* A column with lower bound above zero moves a zero that the spool left out. */
+static void base_row(const struct dp_import *import, const struct measures *m, const struct layout *l, double *x)
+{
+    const struct dp_schema *s = &import->schema;
+    memset(x, 0, l->features * sizeof *x);
+    for (size_t i = 0; i < s->columns; i++)
+        if (s->column[i].type == DP_COLUMN_NUMERIC)
+            set_feature(&s->column[i], m, i, 0, x + l->first[i], NULL);
+    if (import->bias)
+        x[l->features - 1] = 1;
+}
+
+static json_t *describe(const struct dp_import *import, const struct layout *l)
+{
+    const struct dp_schema *s = &import->schema;
+    json_t *names = json_array(), *label, *root = json_object();
+    char name[600];
+    for (size_t i = 0; i < s->columns; i++) {
+        const struct dp_column *c = &s->column[i];
+        const char *column = c->name;
+        char number[32];
+        if (column == NULL) {
+            snprintf(number, sizeof number, "x%zu", i + 1);
+            column = number;
+        }
+        if (c->type == DP_COLUMN_NUMERIC)
+            json_array_append_new(names, json_string(column));
+        for (size_t k = c->drop_first; c->type == DP_COLUMN_CATEGORICAL && k < c->categories.count; k++) {
+            snprintf(name, sizeof name, "%.250s=%.250s", column, c->categories.text[k]);
+            json_array_append_new(names, json_string(name));
+        }
+    }
+    if (import->bias)
+        json_array_append_new(names, json_string("bias"));
+    const char *label_name = s->label >= 0 ? s->column[s->label].name : "label";
+    if (s->real_label) {
+        label = json_pack("{s:s, s:s, s:f, s:f}", "kind", "real", "name", label_name, "scale", l->label_scale, "offset",
+                          l->label_offset);
+    } else {
+        json_t *classes = json_array();
+        for (size_t k = 0; k < s->classes; k++)
+            json_array_append_new(classes, json_string(s->class[k].text[0]));
+        label = json_pack("{s:s, s:s, s:o}", "kind", "classes", "name", label_name, "classes", classes);
+    }
+    json_object_set_new(root, "names", names);
+    json_object_set_new(root, "label", label);
+    json_object_set_new(root, "private_preprocessing",
+                        s->private_preprocessing != NULL ? json_deep_copy(s->private_preprocessing) : json_array());
+    return root;
+}
+
+/* Selection sampling: each of the remaining rows goes to training with probability (still wanted)/(still there), so that
+   exactly floor(split × rows) do, in their order. */
+struct splitter {
+    struct dp_key key;
+    struct dp_stream stream;
+    size_t wanted, left;
+};
+
+static bool goes_to_training(struct splitter *s)
+{
+    bool takes = dp_stream_below(&s->stream, s->left) < s->wanted;
+    s->left--;
+    s->wanted -= takes;
+    return takes;
+}
+
+static int write_rows(struct dp_import *import, struct dp_spool *spool, const struct measures *m,
+                      const struct layout *l, struct dp_writer *output, struct dp_writer *test, struct dp_err *err)
+{
+    const struct dp_schema *s = &import->schema;
+    struct dp_record r = {0};
+    struct splitter splitter = {.left = spool->records};
+    double *x = NULL, *base = NULL;
+    int rc = dp_alloc(&x, l->features, sizeof *x, err);
+    if (rc == DP_OK)
+        rc = dp_alloc(&base, l->features, sizeof *base, err);
+    if (rc == DP_OK)
+        rc = dp_spool_rewind(spool, err);
+    if (rc == DP_OK)
+        base_row(import, m, l, base);
+    if (test != NULL) {
+        splitter.wanted = (size_t)floor(import->split * (double)spool->records);
+        dp_key_derive(&splitter.key, import->seed, "dp-import split", 0);
+        dp_stream_start(&splitter.stream, &splitter.key, DP_DRAW_PERMUTATION, 0);
+    }
+    while (rc >= 0 && (rc = dp_spool_get(spool, &r, err)) == 1) {
+        memcpy(x, base, l->features * sizeof *x);
+        for (uint32_t k = 0; k < r.count; k++)
+            set_feature(&s->column[r.column[k]], m, r.column[k], r.value[k], x + l->first[r.column[k]],
+                        &import->clamped);
+        struct dp_writer *to = test == NULL || goes_to_training(&splitter) ? output : test;
+        rc = dp_writer_row(to, x, label_of(import, l, r.label), err);
+        if (rc < 0)
+            break;
+    }
+    dp_record_free(&r);
+    free(x);
+    free(base);
+    return rc;
+}
+
+static int write_out(struct dp_import *import, struct dp_spool *spool, const struct measures *m, struct dp_err *err)
+{
+    struct layout l = {0};
+    struct dp_writer *output = NULL, *test = NULL;
+    int rc = lay_out(import, m, &l, err);
+    import->features = import->writer.cols = l.features;
+    if (rc == DP_OK && l.features == 0)
+        rc = dp_fail(err, DP_E_RUN, "no column is a feature");
+    if (rc == DP_OK)
+        rc = dp_writer_open(&output, import->output, &import->writer, err);
+    if (rc == DP_OK && import->test != NULL)
+        rc = dp_writer_open(&test, import->test, &import->writer, err);
+    if (rc == DP_OK)
+        rc = write_rows(import, spool, m, &l, output, test, err);
+    if (rc == DP_OK) {
+        json_t *description = describe(import, &l);
+        import->rows = dp_writer_rows(output);
+        if (test != NULL) {
+            import->test_rows = dp_writer_rows(test);
+            rc = dp_writer_commit(test, description, err);
+            test = NULL;
+        }
+        if (rc == DP_OK) {
+            rc = dp_writer_commit(output, description, err);
+            output = NULL;
+        }
+        json_decref(description);
+    }
+    dp_writer_abort(output);
+    dp_writer_abort(test);
+    free(l.first);
+    return rc;
+}
+
+int dp_import_run(struct dp_import *import, struct dp_err *err)
+{
+    static int (*const readers[])(struct dp_import *, struct dp_spool *, struct dp_err *) = {
+        dp_read_delimited, dp_read_delimited, dp_read_libsvm, dp_read_arff, dp_read_idx};
+    struct dp_spool spool = {0};
+    struct measures m = {0};
+    int rc = dp_spool_open(&spool, err);
+    if (rc == DP_OK)
+        rc = readers[import->format](import, &spool, err);
+    if (rc == DP_OK && spool.records == 0)
+        rc = dp_fail(err, DP_E_RUN, "%s: no rows", strcmp(import->input, "-") == 0 ? "standard input" : import->input);
+    if (rc == DP_OK)
+        rc = measure(import, &spool, &m, err);
+    if (rc == DP_OK) {
+        note_measures(&import->schema);
+        rc = write_out(import, &spool, &m, err);
+    }
+    free_measures(&m, &import->schema);
+    dp_spool_close(&spool);
+    return rc;
+}
+
+void dp_import_free(struct dp_import *import)
+{
+    dp_schema_free(&import->schema);
+}

@@ -1,0 +1,47 @@
+/* From a table in a file or a pipe to a data set directory. */
+#ifndef DP_DATA_IMPORT_H
+#define DP_DATA_IMPORT_H
+
+#include <stdbool.h>
+
+#include "data/dataset_write.h"
+#include "data/schema.h"
+#include "data/spool.h"
+
+enum dp_import_format { DP_IMPORT_CSV, DP_IMPORT_TSV, DP_IMPORT_LIBSVM, DP_IMPORT_ARFF, DP_IMPORT_IDX };
+
+struct dp_import {
+    enum dp_import_format format;
+    const char *input, *labels; /* labels: IDX only; "-" is standard input; gzip is recognised */
+    struct dp_schema schema;    /* filled by the caller for csv and tsv, by the reader otherwise */
+    const char *label_name;     /* arff: which attribute is the label; NULL: the last */
+    bool real_label;            /* libsvm: labels are numbers to predict, not classes */
+    bool max_abs;               /* numeric columns without bounds: divide by the largest magnitude (measured) */
+    size_t skip_lines;          /* csv, tsv: lines to pass over at the start */
+    size_t skip_bad;            /* how many malformed lines may be left out */
+    bool bias;                  /* add a column of ones */
+    double split;               /* part of the rows for output; NAN: all */
+    long long seed;             /* of the split */
+    const char *output, *test;
+    struct dp_writer_options writer;
+
+    size_t rows, test_rows, features, skipped, clamped; /* out: what was done */
+};
+
+/* Reads, then writes. On failure nothing stands under the names of the outputs. */
+int dp_import_run(struct dp_import *import, struct dp_err *err);
+void dp_import_free(struct dp_import *import);
+
+/* Looks at a CSV or TSV table and makes the JSON of a schema to be read and edited: the caller frees *schema with
+   json_decref. header: whether the first line names the columns. */
+int dp_import_infer(const struct dp_import *import, bool header, json_t **schema, struct dp_err *err);
+
+/* Private to lib/data: readers append to the spool. */
+int dp_read_delimited(struct dp_import *import, struct dp_spool *spool, struct dp_err *err);
+struct dp_lines;
+int dp_read_records(struct dp_import *import, struct dp_lines *lines, struct dp_spool *spool, struct dp_err *err);
+int dp_read_libsvm(struct dp_import *import, struct dp_spool *spool, struct dp_err *err);
+int dp_read_arff(struct dp_import *import, struct dp_spool *spool, struct dp_err *err);
+int dp_read_idx(struct dp_import *import, struct dp_spool *spool, struct dp_err *err);
+
+#endif

@@ -1,0 +1,37 @@
+/* Lines and delimited records of a text file, plain or gzip-compressed, from a file or standard input. */
+#ifndef DP_DATA_LINES_H
+#define DP_DATA_LINES_H
+
+#include <stddef.h>
+
+#include "base/err.h"
+
+struct dp_field {
+    const char *text; /* length bytes, unquoted and, if it was not quoted, trimmed of blanks */
+    size_t length;
+    size_t at; /* column in the line, from 1 */
+};
+
+struct dp_lines {
+    const char *name; /* for messages */
+    void *gz;
+    size_t number; /* of the current line, from 1 */
+    char *line;    /* without its end */
+    size_t length, capacity;
+    char *buffer; /* unquoted fields */
+    size_t buffer_capacity;
+    struct dp_field *field;
+    size_t fields, field_capacity;
+};
+
+int dp_lines_open(struct dp_lines *lines, const char *path, struct dp_err *err);
+void dp_lines_close(struct dp_lines *lines);
+
+/* The next line: 1, or 0 at the end. */
+int dp_lines_next(struct dp_lines *lines, struct dp_err *err);
+
+/* The next record, split at the delimiter (RFC 4180: quoted fields may hold delimiters, doubled quotes and line ends).
+   1, or 0 at the end; an unclosed quote is an error. */
+int dp_lines_record(struct dp_lines *lines, char delimiter, struct dp_err *err);
+
+#endif

@@ -1,0 +1,143 @@
+/* ARFF (Weka): a header of attributes, then comma-separated rows. Sparse rows and dates are refused. */
+#include <ctype.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/mem.h"
+#include "data/import.h"
+#include "data/lines.h"
+
+static int bad(const struct dp_lines *l, size_t at, const char *what, struct dp_err *err)
+{
+    return dp_fail(err, DP_E_RUN, "%s: line %zu, column %zu: %s", l->name, l->number, at + 1, what);
+}
+
+/* One word, quoted by ' or " or ending at a blank or one of `stop`; *at moves behind it. */
+static void word(const char *line, size_t *at, const char *stop, const char **text, size_t *length)
+{
+    *at += strspn(line + *at, " \t");
+    char quote = line[*at];
+    if (quote == '\'' || quote == '"') {
+        *text = line + *at + 1;
+        *length = strcspn(*text, quote == '"' ? "\"" : "'");
+        *at += *length + 1 + ((*text)[*length] == quote);
+        return;
+    }
+    *text = line + *at;
+    *length = strcspn(*text, stop);
+    *at += *length;
+    while (*length > 0 && isspace((unsigned char)(*text)[*length - 1]))
+        (*length)--;
+}
+
+static int nominal(const struct dp_lines *l, size_t at, struct dp_column *c, struct dp_err *err)
+{
+    const char *text;
+    size_t length;
+    for (at++;;) {
+        word(l->line, &at, ",}", &text, &length);
+        int rc = dp_texts_add(&c->categories, text, length, err);
+        if (rc != DP_OK)
+            return rc;
+        at += strspn(l->line + at, " \t");
+        if (l->line[at] == '}')
+            return DP_OK;
+        if (l->line[at] != ',')
+            return bad(l, at, "expected , or } in a list of values", err);
+        at++;
+    }
+}
+
+static int attribute(struct dp_import *import, const struct dp_lines *l, struct dp_err *err)
+{
+    struct dp_schema *s = &import->schema;
+    struct dp_column *grown = reallocarray(s->column, s->columns + 1, sizeof *grown);
+    const char *text;
+    size_t at = strlen("@attribute"), length;
+    if (grown == NULL)
+        return dp_fail(err, DP_E_RUN, "out of memory");
+    s->column = grown;
+    struct dp_column *c = &s->column[s->columns++];
+    *c = (struct dp_column){.scaling = import->max_abs ? DP_SCALE_MAX_ABS : DP_SCALE_NONE};
+    word(l->line, &at, " \t{", &text, &length);
+    if (length == 0)
+        return bad(l, at, "an attribute without a name", err);
+    c->name = strndup(text, length);
+    at += strspn(l->line + at, " \t");
+    if (l->line[at] == '{') {
+        c->type = DP_COLUMN_CATEGORICAL;
+        return nominal(l, at, c, err);
+    }
+    if (strncasecmp(l->line + at, "numeric", 7) == 0 || strncasecmp(l->line + at, "real", 4) == 0 ||
+        strncasecmp(l->line + at, "integer", 7) == 0)
+        return DP_OK;
+    if (strncasecmp(l->line + at, "string", 6) == 0) {
+        c->type = DP_COLUMN_IGNORE;
+        return DP_OK;
+    }
+    return bad(l, at, "only numeric, nominal and string attributes are read", err);
+}
+
+/* Which attribute is the label, and what it means. */
+static int choose_label(struct dp_import *import, const struct dp_lines *l, struct dp_err *err)
+{
+    struct dp_schema *s = &import->schema;
+    s->label = (long)s->columns - 1;
+    for (size_t i = 0; import->label_name != NULL && i <= s->columns; i++) {
+        if (i == s->columns)
+            return dp_fail(err, DP_E_USAGE, "--label: %s has no attribute '%s'", l->name, import->label_name);
+        if (strcmp(s->column[i].name, import->label_name) == 0) {
+            s->label = (long)i;
+            break;
+        }
+    }
+    if (s->columns < 2)
+        return dp_fail(err, DP_E_RUN, "%s: fewer than two attributes", l->name);
+    struct dp_column *c = &s->column[s->label];
+    s->real_label = c->type == DP_COLUMN_NUMERIC;
+    c->type = DP_COLUMN_LABEL;
+    int rc = s->real_label ? DP_OK : dp_alloc(&s->class, c->categories.count, sizeof *s->class, err);
+    for (; rc == DP_OK && !s->real_label && s->classes < c->categories.count; s->classes++)
+        rc = dp_texts_add(&s->class[s->classes], c->categories.text[s->classes],
+                          strlen(c->categories.text[s->classes]), err);
+    return rc;
+}
+
+/* The header up to @data; then the rows are CSV with ' for quotes at times, which dp_read_delimited's rules cover once
+   ' has become ". */
+static int read_header(struct dp_import *import, struct dp_lines *l, struct dp_err *err)
+{
+    int rc;
+    while ((rc = dp_lines_next(l, err)) == 1) {
+        size_t at = strspn(l->line, " \t");
+        if (at > 0)
+            memmove(l->line, l->line + at, l->length - at + 1);
+        if (strncasecmp(l->line, "@data", 5) == 0)
+            return choose_label(import, l, err);
+        if (strncasecmp(l->line, "@attribute", 10) == 0)
+            rc = attribute(import, l, err);
+        else if (l->line[0] != '\0' && l->line[0] != '%' && strncasecmp(l->line, "@relation", 9) != 0)
+            rc = bad(l, 0, "expected @relation, @attribute or @data", err);
+        if (rc < 0)
+            return rc;
+    }
+    return rc < 0 ? rc : dp_fail(err, DP_E_RUN, "%s: no @data", l->name);
+}
+
+int dp_read_arff(struct dp_import *import, struct dp_spool *spool, struct dp_err *err)
+{
+    struct dp_lines lines;
+    int rc = dp_lines_open(&lines, import->input, err);
+    if (rc != DP_OK)
+        return rc;
+    import->schema.label = -1;
+    rc = read_header(import, &lines, err);
+    if (rc == DP_OK)
+        rc = dp_texts_add(&import->schema.missing, "?", 1, err);
+    if (rc == DP_OK)
+        rc = dp_read_records(import, &lines, spool, err);
+    dp_lines_close(&lines);
+    return rc;
+}

@@ -1,0 +1,117 @@
+/* IDX, the format of MNIST: unsigned bytes, images in one file and labels in another. */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include "base/mem.h"
+#include "data/import.h"
+
+struct idx {
+    gzFile gz;
+    const char *name;
+    uint32_t dims[4];
+    int ndim;
+};
+
+static uint32_t big_endian(const unsigned char *p)
+{
+    return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
+}
+
+static int idx_open(struct idx *x, const char *path, int least, int most, struct dp_err *err)
+{
+    unsigned char head[16];
+    bool standard = strcmp(path, "-") == 0;
+    x->name = standard ? "standard input" : path;
+    x->gz = standard ? gzdopen(dup(STDIN_FILENO), "rb") : gzopen(path, "rb");
+    if (x->gz == NULL)
+        return dp_fail_errno(err, errno, "cannot open %s", x->name);
+    gzbuffer(x->gz, 1 << 18);
+    if (gzread(x->gz, head, 4) != 4 || head[0] != 0 || head[1] != 0)
+        return dp_fail(err, DP_E_RUN, "%s: not an IDX file", x->name);
+    if (head[2] != 0x08)
+        return dp_fail(err, DP_E_RUN, "%s: IDX of type 0x%02x, only unsigned bytes (0x08) are read", x->name, head[2]);
+    x->ndim = head[3];
+    if (x->ndim < least || x->ndim > most)
+        return dp_fail(err, DP_E_RUN, "%s: IDX with %d dimensions", x->name, x->ndim);
+    if (gzread(x->gz, head, (unsigned)(4 * x->ndim)) != 4 * x->ndim)
+        return dp_fail(err, DP_E_RUN, "%s: its header is cut short", x->name);
+    for (int i = 0; i < x->ndim; i++)
+        x->dims[i] = big_endian(head + 4 * i);
+    return DP_OK;
+}
+
+static int idx_read(struct idx *x, void *out, size_t size, size_t item, struct dp_err *err)
+{
+    if (gzread(x->gz, out, (unsigned)size) == (int)size)
+        return DP_OK;
+    return dp_fail(err, DP_E_RUN, "%s: ends inside item %zu of %u", x->name, item + 1, x->dims[0]);
+}
+
+static int read_pairs(struct idx *images, struct idx *labels, size_t pixels, struct dp_spool *spool, int *largest,
+                      struct dp_err *err)
+{
+    struct dp_record r = {0};
+    unsigned char *image = NULL, label, more;
+    int rc = dp_alloc(&image, pixels, 1, err);
+    for (size_t i = 0; rc == DP_OK && i < images->dims[0]; i++) {
+        rc = idx_read(images, image, pixels, i, err);
+        if (rc == DP_OK)
+            rc = idx_read(labels, &label, 1, i, err);
+        r.count = 0;
+        for (size_t j = 0; rc == DP_OK && j < pixels; j++)
+            rc = dp_record_add(&r, (uint32_t)j, image[j], err);
+        if (rc != DP_OK)
+            break;
+        r.label = label;
+        if (label > *largest)
+            *largest = label;
+        rc = dp_spool_put(spool, &r, err);
+    }
+    if (rc == DP_OK && (gzread(images->gz, &more, 1) > 0 || gzread(labels->gz, &more, 1) > 0))
+        rc = dp_fail(err, DP_E_RUN, "%s: goes on after its last item", images->name);
+    dp_record_free(&r);
+    free(image);
+    return rc;
+}
+
+int dp_read_idx(struct dp_import *import, struct dp_spool *spool, struct dp_err *err)
+{
+    struct idx images = {0}, labels = {0};
+    size_t pixels = 1;
+    int largest = 0;
+    int rc = idx_open(&images, import->input, 2, 4, err);
+    if (rc == DP_OK)
+        rc = idx_open(&labels, import->labels, 1, 1, err);
+    if (rc == DP_OK && images.dims[0] != labels.dims[0])
+        rc = dp_fail(err, DP_E_RUN, "%s has %u items, %s has %u", images.name, images.dims[0], labels.name,
+                     labels.dims[0]);
+    for (int i = 1; rc == DP_OK && i < images.ndim; i++)
+        if (__builtin_mul_overflow(pixels, (size_t)images.dims[i], &pixels) || pixels > 10000000 || pixels == 0)
+            rc = dp_fail(err, DP_E_RUN, "%s: an item of %zu bytes", images.name, pixels);
+    if (rc == DP_OK)
+        rc = read_pairs(&images, &labels, pixels, spool, &largest, err);
+    if (images.gz != NULL)
+        gzclose_r(images.gz);
+    if (labels.gz != NULL)
+        gzclose_r(labels.gz);
+    if (rc != DP_OK)
+        return rc;
+    struct dp_schema *s = &import->schema;
+    s->label = -1;
+    rc = dp_alloc(&s->column, pixels, sizeof *s->column, err);
+    for (size_t j = 0; rc == DP_OK && j < pixels; j++) /* a byte is from 0 to 255: public */
+        s->column[j] = (struct dp_column){.bounded = true, .high = 255};
+    s->columns = rc == DP_OK ? pixels : 0;
+    if (rc == DP_OK)
+        rc = dp_alloc(&s->class, (size_t)largest + 2, sizeof *s->class, err);
+    for (; rc == DP_OK && (s->classes <= (size_t)largest || s->classes < 2); s->classes++) {
+        char name[16];
+        rc = dp_texts_add(&s->class[s->classes], name, (size_t)snprintf(name, sizeof name, "%zu", s->classes), err);
+    }
+    return rc;
+}

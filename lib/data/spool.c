@@ -1,0 +1,89 @@
+#include "data/spool.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+int dp_spool_open(struct dp_spool *spool, struct dp_err *err)
+{
+    spool->records = 0;
+    spool->file = tmpfile();
+    return spool->file != NULL ? DP_OK : dp_fail_errno(err, errno, "cannot create a temporary file");
+}
+
+void dp_spool_close(struct dp_spool *spool)
+{
+    if (spool->file != NULL)
+        fclose(spool->file);
+    spool->file = NULL;
+}
+
+int dp_spool_put(struct dp_spool *spool, const struct dp_record *r, struct dp_err *err)
+{
+    size_t n = r->count;
+    if (fwrite(&r->label, sizeof r->label, 1, spool->file) != 1 || fwrite(&r->count, sizeof r->count, 1, spool->file) != 1 ||
+        fwrite(r->column, sizeof *r->column, n, spool->file) != n ||
+        fwrite(r->value, sizeof *r->value, n, spool->file) != n)
+        return dp_fail_errno(err, errno, "cannot write a temporary file");
+    spool->records++;
+    return DP_OK;
+}
+
+int dp_spool_rewind(struct dp_spool *spool, struct dp_err *err)
+{
+    if (fflush(spool->file) != 0 || fseek(spool->file, 0, SEEK_SET) != 0)
+        return dp_fail_errno(err, errno, "cannot write a temporary file");
+    return DP_OK;
+}
+
+static int reserve(struct dp_record *r, uint32_t count, struct dp_err *err)
+{
+    if (count <= r->capacity)
+        return DP_OK;
+    uint32_t wanted = count < 64 ? 64 : 2 * count;
+    uint32_t *column = reallocarray(r->column, wanted, sizeof *column);
+    if (column != NULL)
+        r->column = column;
+    double *value = reallocarray(r->value, wanted, sizeof *value);
+    if (value != NULL)
+        r->value = value;
+    if (column == NULL || value == NULL)
+        return dp_fail(err, DP_E_RUN, "out of memory");
+    r->capacity = wanted;
+    return DP_OK;
+}
+
+int dp_spool_get(struct dp_spool *spool, struct dp_record *r, struct dp_err *err)
+{
+    uint32_t count;
+    if (fread(&r->label, sizeof r->label, 1, spool->file) != 1)
+        return feof(spool->file) ? 0 : dp_fail_errno(err, errno, "cannot read a temporary file");
+    if (fread(&count, sizeof count, 1, spool->file) != 1)
+        return dp_fail(err, DP_E_RUN, "a temporary file is cut short");
+    int rc = reserve(r, count, err);
+    if (rc != DP_OK)
+        return rc;
+    r->count = count;
+    if (fread(r->column, sizeof *r->column, count, spool->file) != count ||
+        fread(r->value, sizeof *r->value, count, spool->file) != count)
+        return dp_fail(err, DP_E_RUN, "a temporary file is cut short");
+    return 1;
+}
+
+int dp_record_add(struct dp_record *r, uint32_t column, double value, struct dp_err *err)
+{
+    if (value == 0)
+        return DP_OK;
+    int rc = reserve(r, r->count + 1, err);
+    if (rc != DP_OK)
+        return rc;
+    r->column[r->count] = column;
+    r->value[r->count++] = value;
+    return DP_OK;
+}
+
+void dp_record_free(struct dp_record *r)
+{
+    free(r->column);
+    free(r->value);
+    *r = (struct dp_record){0};
+}

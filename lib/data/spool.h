@@ -1,0 +1,36 @@
+/* Parsed records in an unnamed temporary file, so that a table is read once (also from a pipe) and memory does not grow
+   with it. A record is a label and the values of the columns that are not zero; NAN is a missing value. */
+#ifndef DP_DATA_SPOOL_H
+#define DP_DATA_SPOOL_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "base/err.h"
+
+struct dp_record {
+    double label;
+    uint32_t count, capacity;
+    uint32_t *column; /* count entries */
+    double *value;
+};
+
+struct dp_spool {
+    FILE *file;
+    size_t records;
+};
+
+int dp_spool_open(struct dp_spool *spool, struct dp_err *err);
+void dp_spool_close(struct dp_spool *spool);
+int dp_spool_put(struct dp_spool *spool, const struct dp_record *record, struct dp_err *err);
+
+/* Back to the first record; then 1 for each record, 0 after the last. */
+int dp_spool_rewind(struct dp_spool *spool, struct dp_err *err);
+int dp_spool_get(struct dp_spool *spool, struct dp_record *record, struct dp_err *err);
+
+/* Appends a value; zeros are left out. */
+int dp_record_add(struct dp_record *record, uint32_t column, double value, struct dp_err *err);
+void dp_record_free(struct dp_record *record);
+
+#endif

@@ -1,65 +1,113 @@
 #include "priv/mixture.h"
 
-#include <gsl/gsl_sf_erf.h>
+#include <float.h>
 #include <math.h>
+
+#include <gsl/gsl_math.h>
+#include <gsl/gsl_sf_erf.h>
+
+#include "priv/bracket.h"
+
+static const double LARGEST_EPSILON = 1e9;
 
 /* ln Φ(x) */
 static double log_normal_cdf(double x)
 {
-    return gsl_sf_log_erfc(-x * M_SQRT1_2) - M_LN2;
+    gsl_sf_result half;
+    gsl_sf_log_erfc_e(-x / M_SQRT2, &half);
+    return half.val - M_LN2;
 }
 
-double dp_gaussian_delta(double epsilon, double mu)
+double dp_gaussian_log_delta(double epsilon, double mu)
 {
-    if (mu <= 0)
-        return 0;
-    double first = log_normal_cdf(0.5 * mu - epsilon / mu);
-    double second = epsilon + log_normal_cdf(-0.5 * mu - epsilon / mu);
-    return second >= first ? 0 : exp(first) * -expm1(second - first);
+    if (!(mu > 0))
+        return -INFINITY;
+    double plus = log_normal_cdf(mu / 2 - epsilon / mu);
+    double minus = log_normal_cdf(-mu / 2 - epsilon / mu);
+    /* δ = e^plus (1 − e^ratio). For a small μ the ratio is the small difference of large logarithms. */
+    double ratio = epsilon + minus - plus - 4 * DBL_EPSILON * (epsilon + fabs(minus) + fabs(plus) + 1);
+    double share = ratio < 0 ? log(-expm1(ratio)) : -INFINITY;
+    return plus + share + 8 * DBL_EPSILON * (fabs(plus) + fabs(share) + 1);
 }
 
-/* ln of the binomial probability */
-static double log_binomial(int64_t n, int64_t j, double p)
+double dp_mixture_delta(int64_t laps, double rate, double multiplier, double epsilon, double resolution)
 {
-    double m = (double)n, k = (double)j;
-    if (p >= 1)
-        return j == n ? 0 : -(double)INFINITY;
-    return lgamma(m + 1) - lgamma(k + 1) - lgamma(m - k + 1) + k * log(p) + (m - k) * log1p(-p);
-}
+    double total = (double)laps;
+    double mode = fmin(floor((total + 1) * rate), total);
+    if (rate >= 1)
+        return exp(dp_gaussian_log_delta(epsilon, sqrt(total) / multiplier));
 
-/* Terms below e^-60 of the mean's are left out; what is missing of the total mass is added to delta. */
-double dp_mixture_delta(int64_t laps, double rate, double multiplier, double epsilon)
-{
-    const double negligible = -60;
-    int64_t mean = (int64_t)floor((double)laps * rate);
-    double delta = 0, mass = 0;
-    for (int direction = -1; direction <= 1; direction += 2) {
-        for (int64_t j = direction < 0 ? mean : mean + 1; j >= 0 && j <= laps; j += direction) {
-            double log_mass = log_binomial(laps, j, rate);
-            if (log_mass < negligible)
-                break;
-            mass += exp(log_mass);
-            delta += exp(log_mass) * dp_gaussian_delta(epsilon, sqrt((double)j) / multiplier);
+    /* Weights relative to the mode, by their ratios: what is left out of their sum makes each share larger.
+     */
+    double odds = rate / (1 - rate);
+    double weights = 0, lost = 0, rest = 0;
+    double weight = 1;
+    for (double j = mode; j <= total; j++) {
+        weights += weight;
+        lost += weight * exp(dp_gaussian_log_delta(epsilon, sqrt(j) / multiplier));
+        double ratio = (total - j) / (j + 1) * odds;
+        double tail = ratio < 1 ? weight * ratio / (1 - ratio) : INFINITY; /* bounds all terms above j */
+        if (tail < 1e-13 * fmin(resolution, 1e-3)) {
+            rest += tail;
+            break;
+        }
+        weight *= ratio;
+    }
+    weight = 1;
+    for (double j = mode; j > 0;) {
+        double ratio = j / (total - j + 1) / odds;
+        weight *= ratio;
+        j--;
+        double delta = exp(dp_gaussian_log_delta(epsilon, sqrt(j) / multiplier));
+        weights += weight;
+        lost += weight * delta;
+        ratio = j / (total - j + 1) / odds;
+        double tail =
+            ratio < 1 ? weight * ratio / (1 - ratio) : INFINITY; /* below j, where δ is smaller still */
+        if (tail < 1e-16 && tail * delta < 1e-13 * resolution) {
+            rest += tail * delta;
+            break;
         }
     }
-    /* Rounding of the mass itself is about 1e-12 and not a tail: e^-60 per term left out bounds that. */
-    double tail = 1 - mass > 1e-9 ? 1 - mass : (double)laps * exp(negligible);
-    return delta * (1 + 1e-9) + tail;
+    double delta = (lost + rest) / weights;
+    /* each weight is a product of ratios, good to four units in the last place each */
+    double steps = 4 * (16 + 10 * sqrt(total * rate * (1 - rate)));
+    return delta * (1 + 4 * DBL_EPSILON * steps);
+}
+
+struct question {
+    int64_t laps;
+    double rate, multiplier, delta;
+};
+
+/* ln of δ(ε) over the target: nearly a straight line in ε. */
+static double excess(double epsilon, void *context)
+{
+    const struct question *q = context;
+    double delta = dp_mixture_delta(q->laps, q->rate, q->multiplier, epsilon, q->delta);
+    return log(fmax(delta, DBL_MIN) / q->delta);
 }
 
 double dp_mixture_epsilon(int64_t laps, double rate, double multiplier, double delta)
 {
-    double low = 0, high = 1;
-    if (dp_mixture_delta(laps, rate, multiplier, 0) <= delta)
+    struct question q = {laps, rate, multiplier, delta};
+    if (excess(0, &q) <= 0)
         return 0;
-    while (dp_mixture_delta(laps, rate, multiplier, high) > delta && high < 1e9)
-        high *= 2;
-    while (high - low > 1e-9 * high) {
-        double middle = 0.5 * (low + high);
-        if (dp_mixture_delta(laps, rate, multiplier, middle) > delta)
-            low = middle;
-        else
-            high = middle;
+    double low = 0, high = 0.01;
+    while (excess(high, &q) > 0) {
+        low = high;
+        high *= 4;
+        if (high > LARGEST_EPSILON)
+            return INFINITY;
     }
-    return high;
+    double root = dp_bracket_falling(excess, &q, low, high, 1e-12 * high);
+
+    int exponent;
+    double step = ceil(ldexp(frexp(root, &exponent), 33));
+    double unit = ldexp(1, exponent - 33);
+    while (excess(step * unit, &q) > 0)
+        step++;
+    while (step > 1 && excess((step - 1) * unit, &q) <= 0)
+        step--;
+    return step * unit;
 }

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/version.h"
+#include "port/model_file.h"
 #include "port/port.h"
 #include "stage/child.h"
 
@@ -104,24 +105,9 @@ static int first_model(struct run *r, struct dp_err *err)
     dp_frame_reset(r->last, DP_KIND_LAP);
     if (o->init == NULL)
         return DP_OK;
-    struct dp_port *port;
-    bool found = false;
-    int rc = dp_port_open(&port, o->init, DP_IN, err);
+    int rc = dp_model_file_read(o->init, r->last, err);
     if (rc != DP_OK)
         return rc;
-    while ((rc = dp_port_read(port, r->token, err)) == 1 && r->token->kind != DP_KIND_END) {
-        if (r->token->kind != DP_KIND_LAP)
-            continue;
-        found = true;
-        rc = dp_frame_copy(r->last, r->token, err);
-        if (rc != DP_OK)
-            break;
-    }
-    dp_port_close(port);
-    if (rc < 0)
-        return rc;
-    if (rc == 0 || !found || !dp_frame_has(r->last, DP_F_MODEL) || r->last->label != DP_LABEL_RELEASED)
-        return dp_fail(err, DP_E_RUN, "--init: %s is not a whole model", o->init);
     dp_frame_drop(r->last, DP_F_AVERAGE);
     dp_frame_drop(r->last, DP_F_AVERAGED);
     return DP_OK;

@@ -1,0 +1,126 @@
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/cli.h"
+#include "data/dataset.h"
+#include "port/model_file.h"
+#include "wire/model.h"
+
+struct options {
+    const char *get;
+    bool json;
+};
+
+static const struct dp_option options[] = {
+    {.name = "get", .letter = 'g', .kind = DP_OPT_TEXT, .offset = offsetof(struct options, get), .metavar = "FIELD",
+     .help = "print one field only, for scripts"},
+    {.name = "json", .letter = 'j', .kind = DP_OPT_FLAG, .offset = offsetof(struct options, json),
+     .help = "everything, as JSON"},
+    {.name = NULL},
+};
+
+static json_t *names(char *const *list, size_t count)
+{
+    json_t *array = json_array();
+    for (size_t i = 0; list != NULL && i < count; i++)
+        json_array_append_new(array, json_string(list[i]));
+    return array;
+}
+
+static json_t *dataset_json(const struct dp_dataset *d)
+{
+    json_t *o = json_pack("{s:I, s:I, s:s, s:I, s:s, s:s}", "rows", (json_int_t)d->rows, "cols", (json_int_t)d->cols,
+                          "label", d->label_name != NULL ? d->label_name : "", "classes", (json_int_t)d->classes,
+                          "private_preprocessing", d->private_preprocessing, "digest", d->digest);
+    if (d->classes > 0)
+        json_object_set_new(o, "class_names", names(d->class_names, d->classes));
+    else
+        json_object_set_new(o, "label_scale", json_pack("[f, f]", d->label_scale, d->label_offset));
+    json_object_set_new(o, "columns", names(d->column_names, d->cols));
+    return o;
+}
+
+static int print_field(const json_t *o, const char *field, struct dp_err *err)
+{
+    const json_t *value = json_object_get(o, field);
+    if (value == NULL)
+        return dp_fail(err, DP_E_USAGE, "--get: no field '%.40s'", field);
+    if (json_is_string(value)) {
+        puts(json_string_value(value));
+        return DP_OK;
+    }
+    char *text = json_dumps(value, JSON_ENCODE_ANY | JSON_REAL_PRECISION(12));
+    puts(text != NULL ? text : "");
+    free(text);
+    return DP_OK;
+}
+
+static void print_dataset(const char *path, const struct dp_dataset *d)
+{
+    printf("data set   %s\nrows       %zu\ncolumns    %zu\nlabel      %s, ", path, d->rows, d->cols,
+           d->label_name != NULL ? d->label_name : "(unnamed)");
+    if (d->classes == 0)
+        printf("a number: %g × y %+g\n", d->label_scale, d->label_offset);
+    else
+        printf("%zu classes:", d->classes);
+    for (size_t k = 0; k < d->classes; k++)
+        printf("%s %s", k > 0 ? "," : "", d->class_names[k]);
+    if (d->classes > 0)
+        putchar('\n');
+    if (d->private_preprocessing[0] == '\0')
+        puts("privacy    nothing was measured on the rows to prepare them");
+    else
+        printf("privacy    measured on the rows, and not paid for: %s\n", d->private_preprocessing);
+    printf("digest     %s\n", d->digest);
+}
+
+static int dataset(const char *path, const struct options *o, struct dp_err *err)
+{
+    struct dp_dataset *d;
+    int rc = dp_dataset_open(&d, path, err);
+    if (rc != DP_OK)
+        return rc;
+    json_t *all = dataset_json(d);
+    if (o->get != NULL)
+        rc = print_field(all, o->get, err);
+    else if (o->json)
+        rc = json_dumpf(all, stdout, JSON_INDENT(1)) == 0 ? putchar('\n'), DP_OK : DP_E_RUN;
+    else
+        print_dataset(path, d);
+    json_decref(all);
+    dp_dataset_close(d);
+    return rc;
+}
+
+static int model(const char *path, const struct options *o, struct dp_err *err)
+{
+    struct dp_frame *frame;
+    int rc = dp_frame_new(&frame, err);
+    if (rc == DP_OK)
+        rc = dp_model_file_read(path, frame, err);
+    if (rc == DP_OK)
+        rc = dp_model_describe(frame, o->json, o->get, stdout, err);
+    dp_frame_free(frame);
+    return rc;
+}
+
+int main(int argc, char **argv)
+{
+    const struct dp_command command = {"dp-info", "PATH", "Print what a data set or a model is", options, NULL};
+    struct options o;
+    struct dp_err err = {0};
+    struct stat st;
+    int operand, status, rc;
+    if (!dp_cli_start(&command, &o, NULL, argc, argv, &operand, &status))
+        return status;
+    if (argc - operand != 1)
+        rc = dp_fail(&err, DP_E_USAGE, "expected one data set or model");
+    else if (stat(argv[operand], &st) == 0 && !S_ISDIR(st.st_mode))
+        rc = model(argv[operand], &o, &err);
+    else
+        rc = dataset(argv[operand], &o, &err);
+    return dp_cli_finish("dp-info", rc, &err);
+}

@@ -1,0 +1,179 @@
+#include <gsl/gsl_randist.h>
+#include <gsl/gsl_rng.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cli.h"
+#include "base/mem.h"
+#include "data/dataset_write.h"
+
+/* Seeded synthetic data: x ~ N(0, I) through a decaying spectrum, scaled to unit norm; labels from a hidden linear
+   model. GSL's generator serves here: nothing of it is ever released as noise. */
+
+enum { REGRESSION, CLASSIFICATION };
+
+struct options {
+    int64_t rows, cols, classes, seed, test_rows;
+    double noise, decay;
+    int like, storage;
+    const char *output, *test;
+    bool force, quiet;
+};
+
+#define OFFSET(member) offsetof(struct options, member)
+
+static const struct dp_option options[] = {
+    {.name = "rows", .letter = 'n', .kind = DP_OPT_INT, .offset = OFFSET(rows), .metavar = "N", .help = "rows",
+     .fallback = "1000", .min = 1, .max = 1e12},
+    {.name = "cols", .letter = 'd', .kind = DP_OPT_INT, .offset = OFFSET(cols), .metavar = "D", .help = "columns",
+     .fallback = "10", .min = 1, .max = 1e7},
+    {.name = "classes", .letter = 'k', .kind = DP_OPT_INT, .offset = OFFSET(classes), .metavar = "K",
+     .help = "classification: number of classes", .fallback = "2", .min = 2, .max = 1000},
+    {.name = "noise", .kind = DP_OPT_REAL, .offset = OFFSET(noise), .metavar = "S",
+     .help = "standard deviation of the noise on the scores (which have about 1)", .fallback = "0.3", .min = 0,
+     .max = INFINITY},
+    {.name = "decay", .kind = DP_OPT_REAL, .offset = OFFSET(decay), .metavar = "A",
+     .help = "column j has standard deviation j^-A", .fallback = "0.5", .min = 0, .max = 10},
+    {.name = "like", .kind = DP_OPT_CHOICE, .offset = OFFSET(like), .metavar = "DATA",
+     .help = "regression with the shape of a public data set: 463715 x 90", .choices = "year-prediction-msd"},
+    {.name = "seed", .letter = 's', .kind = DP_OPT_INT, .offset = OFFSET(seed), .metavar = "SEED",
+     .help = "same seed, same data", .fallback = "1", .min = 0, .max = 4294967295},
+    {.name = "output", .letter = 'o', .kind = DP_OPT_TEXT, .offset = OFFSET(output), .metavar = "DIR",
+     .help = "data set to write", .flags = DP_OPT_REQUIRED},
+    {.name = "test", .letter = 't', .kind = DP_OPT_TEXT, .offset = OFFSET(test), .metavar = "DIR",
+     .help = "a second data set from the same model"},
+    {.name = "test-rows", .kind = DP_OPT_INT, .offset = OFFSET(test_rows), .metavar = "N",
+     .help = "its rows (default: a third of --rows)", .min = 1, .max = 1e12},
+    {.name = "storage", .kind = DP_OPT_CHOICE, .offset = OFFSET(storage), .metavar = "HOW", .help = "of the rows",
+     .fallback = "dense", .choices = "dense|csr"},
+    {.name = "force", .letter = 'f', .kind = DP_OPT_FLAG, .offset = OFFSET(force), .help = "replace a data set"},
+    {.name = "quiet", .letter = 'q', .kind = DP_OPT_FLAG, .offset = OFFSET(quiet), .help = "no summary"},
+    {.name = NULL},
+};
+
+struct synth {
+    const struct options *o;
+    gsl_rng *rng;
+    double *weights; /* outputs × cols */
+    double *x;
+    size_t cols, outputs;
+    int kind;
+};
+
+/* A row in x and its label. Scores are scaled to a standard deviation of about 1. */
+static double draw(struct synth *s)
+{
+    double best = -INFINITY, label = 0, norm2 = 0;
+    for (size_t j = 0; j < s->cols; j++) {
+        s->x[j] = gsl_ran_gaussian(s->rng, 1) * pow((double)j + 1, -s->o->decay);
+        norm2 += s->x[j] * s->x[j];
+    }
+    for (size_t k = 0; k < s->outputs; k++) {
+        double score = gsl_ran_gaussian(s->rng, 1) * s->o->noise;
+        for (size_t j = 0; j < s->cols; j++)
+            score += s->weights[k * s->cols + j] * s->x[j] / sqrt(norm2);
+        if (s->kind == REGRESSION)
+            return fmax(-1, fmin(1, score / 3)); /* labels are bounded, as after dp-import */
+        if (s->outputs == 1)
+            return score > 0;
+        if (score > best) {
+            best = score;
+            label = (double)k;
+        }
+    }
+    return label;
+}
+
+static json_t *describe(const struct synth *s)
+{
+    json_t *names = json_array(), *classes = json_array(), *label;
+    char name[32];
+    for (size_t j = 0; j < s->cols; j++) {
+        snprintf(name, sizeof name, "x%zu", j + 1);
+        json_array_append_new(names, json_string(name));
+    }
+    for (int64_t k = 0; k < s->o->classes; k++) {
+        snprintf(name, sizeof name, "c%lld", (long long)k);
+        json_array_append_new(classes, json_string(name));
+    }
+    label = s->kind == REGRESSION
+                ? json_pack("{s:s, s:s, s:f, s:f}", "kind", "real", "name", "y", "scale", 1.0, "offset", 0.0)
+                : json_pack("{s:s, s:s, s:O}", "kind", "classes", "name", "y", "classes", classes);
+    json_decref(classes);
+    return json_pack("{s:o, s:o, s:[]}", "names", names, "label", label, "private_preprocessing");
+}
+
+static int write_set(struct synth *s, const char *path, int64_t rows, struct dp_err *err)
+{
+    struct dp_writer_options w = {.cols = s->cols, .sparse = s->o->storage == 1, .force = s->o->force};
+    struct dp_writer *writer;
+    int rc = dp_writer_open(&writer, path, &w, err);
+    if (rc != DP_OK)
+        return rc;
+    for (int64_t i = 0; rc == DP_OK && i < rows; i++) {
+        double y = draw(s);
+        rc = dp_writer_row(writer, s->x, y, err);
+    }
+    if (rc != DP_OK) {
+        dp_writer_abort(writer);
+        return rc;
+    }
+    json_t *description = describe(s);
+    rc = dp_writer_commit(writer, description, err);
+    json_decref(description);
+    if (rc == DP_OK && !s->o->quiet)
+        fprintf(stderr, "dp-synth: %s: %lld rows, %zu columns\n", path, (long long)rows, s->cols);
+    return rc;
+}
+
+static int synthesise(struct synth *s, struct dp_err *err)
+{
+    const struct options *o = s->o;
+    int rc = dp_alloc(&s->weights, s->cols * s->outputs, sizeof(double), err);
+    if (rc == DP_OK)
+        rc = dp_alloc(&s->x, s->cols, sizeof(double), err);
+    if (rc != DP_OK)
+        return rc;
+    /* w·x/‖x‖ has variance Σ w_j² λ_j / Σ λ_j: about 1 for w ~ N(0, I). */
+    gsl_rng_set(s->rng, (unsigned long)o->seed);
+    for (size_t i = 0; i < s->cols * s->outputs; i++)
+        s->weights[i] = gsl_ran_gaussian(s->rng, 1);
+    rc = write_set(s, o->output, o->rows, err);
+    if (rc == DP_OK && o->test != NULL)
+        rc = write_set(s, o->test, o->test_rows != DP_OPT_ABSENT_INT ? o->test_rows : (o->rows + 2) / 3, err);
+    return rc;
+}
+
+int main(int argc, char **argv)
+{
+    const struct dp_command command = {"dp-synth", "[regression|classification]",
+                                       "Make a seeded synthetic data set", options, NULL};
+    struct options o;
+    struct dp_err err = {0};
+    int operand, status, rc = DP_OK;
+    if (!dp_cli_start(&command, &o, NULL, argc, argv, &operand, &status))
+        return status;
+    struct synth s = {.o = &o, .kind = CLASSIFICATION};
+    bool like = o.like == 0;
+    if (argc - operand == 1 && strcmp(argv[operand], "regression") == 0)
+        s.kind = REGRESSION;
+    else if (argc - operand > 1 || (argc - operand == 1 && strcmp(argv[operand], "classification") != 0) ||
+             (argc == operand && !like))
+        rc = dp_fail(&err, DP_E_USAGE, "expected one of: regression, classification");
+    if (like) {
+        s.kind = REGRESSION;
+        o.rows = 463715;
+        o.cols = 90;
+    }
+    s.cols = (size_t)o.cols;
+    s.outputs = s.kind == CLASSIFICATION && o.classes > 2 ? (size_t)o.classes : 1;
+    s.rng = gsl_rng_alloc(gsl_rng_mt19937);
+    if (rc == DP_OK)
+        rc = synthesise(&s, &err);
+    gsl_rng_free(s.rng);
+    free(s.weights);
+    free(s.x);
+    return dp_cli_finish("dp-synth", rc, &err);
+}

@@ -6,8 +6,7 @@
 
 #include "base/cli.h"
 #include "data/dataset.h"
-#include "port/model_file.h"
-#include "wire/model.h"
+#include "port/model.h"
 
 struct options {
     const char *get;
@@ -95,18 +94,6 @@ static int dataset(const char *path, const struct options *o, struct dp_err *err
     return rc;
 }
 
-static int model(const char *path, const struct options *o, struct dp_err *err)
-{
-    struct dp_frame *frame;
-    int rc = dp_frame_new(&frame, err);
-    if (rc == DP_OK)
-        rc = dp_model_file_read(path, frame, err);
-    if (rc == DP_OK)
-        rc = dp_model_describe(frame, o->json, o->get, stdout, err);
-    dp_frame_free(frame);
-    return rc;
-}
-
 int main(int argc, char **argv)
 {
     const struct dp_command command = {"dp-info", "PATH", "Print what a data set or a model is", options, NULL};
@@ -119,7 +106,7 @@ int main(int argc, char **argv)
     if (argc - operand != 1)
         rc = dp_fail(&err, DP_E_USAGE, "expected one data set or model");
     else if (stat(argv[operand], &st) == 0 && !S_ISDIR(st.st_mode))
-        rc = model(argv[operand], &o, &err);
+        rc = dp_info_model(argv[operand], o.json, o.get, stdout, &err);
     else
         rc = dataset(argv[operand], &o, &err);
     return dp_cli_finish("dp-info", rc, &err);

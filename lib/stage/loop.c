@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "base/version.h"
-#include "port/model_file.h"
+#include "port/model.h"
 #include "port/port.h"
 #include "stage/child.h"
 
@@ -105,7 +105,7 @@ static int first_model(struct run *r, struct dp_err *err)
     dp_frame_reset(r->last, DP_KIND_LAP);
     if (o->init == NULL)
         return DP_OK;
-    int rc = dp_model_file_read(o->init, r->last, err);
+    int rc = dp_model_read(r->last, o->init, err);
     if (rc != DP_OK)
         return rc;
     dp_frame_drop(r->last, DP_F_AVERAGE);

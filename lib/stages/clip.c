@@ -103,6 +103,9 @@ static int clip_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp_o
     dp_frame_set_real(frame, DP_F_BOUND, o->clip);
     dp_frame_set_real(frame, DP_F_GRID, grid);
     dp_frame_drop(frame, DP_F_UPDATES);
+    dp_frame_drop(frame, DP_F_ROWS);
+    dp_frame_drop(frame, DP_F_X);
+    dp_frame_drop(frame, DP_F_Y);
     frame->label = DP_LABEL_BOUNDED;
     return out->frame(out, frame, err);
 }

@@ -191,6 +191,8 @@ static int scd_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp_ou
         rc = lap[o->variant](stage, frame, &batch, model, err);
     if (rc != DP_OK)
         return rc;
+    if (dp_frame_has(frame, DP_F_UPDATES)) /* dp-clip still needs the rows */
+        return out->frame(out, frame, err);
     dp_frame_drop(frame, DP_F_ROWS);
     dp_frame_drop(frame, DP_F_X);
     dp_frame_drop(frame, DP_F_Y);

@@ -34,3 +34,22 @@ within() {
     shift
     run timeout -k 2 "$seconds" "$@"
 }
+
+# complains STATUS MESSAGE COMMAND…: the command ends with that status and says exactly that on stderr (frames on standard
+# output are not looked at). MESSAGE may be several lines.
+complains() {
+    local status=$1 message=$2 got=0 said
+    shift 2
+    said=$(timeout -k 2 30 "$@" 2>&1 > /dev/null) || got=$?
+    [ "$got" = "$status" ] || fail "status $got, expected $status; it said: $said"
+    [ "$said" = "$message" ] || fail "said:     $said
+expected: $message"
+}
+
+# token [LAPS]: token.frames, what dp-loop hands its child in that many laps of a run on small.dp
+token() {
+    dp-loop --laps "${1:-1}" --seed 1 --exec processes -- "tee token.frames | dp-sample --data small.dp --rate 0.2 |
+        dp-scd-step --data small.dp --loss hinge --lambda 1e-3 --clip 0.1 | dp-noise -z 1 |
+        dp-account --epsilon 1e4 --delta 1e-5 --allow-seeded | dp-step" > /dev/null
+}
+edit() { "$ROOT/tests/bats/edit-frames.py" "$@"; }

@@ -1,0 +1,243 @@
+/* The accountant that gate and calculator share, and calibration: the answer meets its target as printed. */
+#include "unit.h"
+
+#include <gsl/gsl_rng.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/number.h"
+#include "priv/calibrate.h"
+#include "priv/mixture.h"
+#include "priv/rdp.h"
+
+static double epsilon_of(enum dp_accountant_kind kind, struct dp_event event, double delta, int64_t laps)
+{
+    struct dp_accountant *accountant;
+    struct dp_err err = {0};
+    if (dp_accountant_new(&accountant, kind, &event, delta, &err) != DP_OK)
+        fail_msg("%s", err.message);
+    double epsilon = dp_accountant_epsilon(accountant, laps);
+    dp_accountant_free(accountant);
+    return epsilon;
+}
+
+static void laps_are_counted(void **state)
+{
+    (void)state;
+    struct dp_event event = {.kind = DP_EVENT_POISSON, .rate = 0.01, .multiplier = 1};
+    double r[DP_RDP_ORDER_COUNT];
+    dp_rdp_sampled_gaussian(0.01, 1, dp_rdp_orders, DP_RDP_ORDER_COUNT, r);
+    for (int i = 0; i < DP_RDP_ORDER_COUNT; i++)
+        r[i] *= 1000;
+    double expected = dp_rdp_epsilon(dp_rdp_orders, r, DP_RDP_ORDER_COUNT, 1e-5, NULL);
+    assert_near(epsilon_of(DP_ACCOUNTANT_RDP, event, 1e-5, 1000), expected, 1e-13);
+
+    /* asked lap by lap, or once: the same bits */
+    struct dp_accountant *gate;
+    struct dp_err err = {0};
+    assert_int_equal(dp_accountant_new(&gate, DP_ACCOUNTANT_RDP, &event, 1e-5, &err), DP_OK);
+    double before = 0;
+    assert_true(dp_accountant_epsilon(gate, 0) == 0);
+    for (int64_t lap = 1; lap <= 1000; lap++) {
+        double after = dp_accountant_epsilon(gate, lap);
+        assert_true(after > before);
+        before = after;
+    }
+    assert_true(before == epsilon_of(DP_ACCOUNTANT_RDP, event, 1e-5, 1000));
+    dp_accountant_free(gate);
+}
+
+static void every_row(void **state)
+{
+    (void)state;
+    struct dp_event event = {.kind = DP_EVENT_GAUSSIAN, .rate = 0.5, .multiplier = 10};
+    /* 100 Gaussians at z = 10 are one at z = 1, whatever the rate says */
+    struct dp_event one = {.kind = DP_EVENT_POISSON, .rate = 1, .multiplier = 1};
+    double expected = epsilon_of(DP_ACCOUNTANT_RDP, one, 1e-5, 1);
+    assert_near(epsilon_of(DP_ACCOUNTANT_RDP, event, 1e-5, 100), expected, 1e-12);
+    assert_near(epsilon_of(DP_ACCOUNTANT_PUBLISHED, event, 1e-5, 100), epsilon_of(DP_ACCOUNTANT_PUBLISHED, one, 1e-5, 1),
+                1e-12);
+}
+
+static void shuffling_amplifies_nothing(void **state)
+{
+    (void)state;
+    struct dp_event event = {.kind = DP_EVENT_SHUFFLED, .rate = 0.1, .multiplier = 2, .epoch_laps = 10};
+    struct dp_event gaussian = {.kind = DP_EVENT_GAUSSIAN, .multiplier = 2};
+    for (int64_t laps = 1; laps <= 45; laps++)
+        assert_true(epsilon_of(DP_ACCOUNTANT_RDP, event, 1e-5, laps) ==
+                    epsilon_of(DP_ACCOUNTANT_RDP, gaussian, 1e-5, (laps + 9) / 10));
+    /* the paper takes it for Poisson sampling */
+    struct dp_event poisson = {.kind = DP_EVENT_POISSON, .rate = 0.1, .multiplier = 2};
+    assert_true(epsilon_of(DP_ACCOUNTANT_PUBLISHED, event, 1e-5, 45) ==
+                epsilon_of(DP_ACCOUNTANT_PUBLISHED, poisson, 1e-5, 45));
+}
+
+static void visible_batch(void **state)
+{
+    (void)state;
+    struct dp_event event = {.kind = DP_EVENT_VISIBLE_BATCH, .rate = 0.01, .multiplier = 1};
+    assert_true(epsilon_of(DP_ACCOUNTANT_RDP, event, 1e-5, 1000) == dp_mixture_epsilon(1000, 0.01, 1, 1e-5));
+    struct dp_event hidden = {.kind = DP_EVENT_POISSON, .rate = 0.01, .multiplier = 1};
+    assert_true(epsilon_of(DP_ACCOUNTANT_PUBLISHED, event, 1e-5, 1000) ==
+                epsilon_of(DP_ACCOUNTANT_PUBLISHED, hidden, 1e-5, 1000));
+}
+
+static void published(void **state)
+{
+    (void)state;
+    struct dp_event event = {.kind = DP_EVENT_POISSON, .rate = 0.004, .multiplier = 1.1};
+    double best = INFINITY;
+    for (int order = 2; order <= 129; order++) {
+        double alpha = order, r;
+        dp_rdp_sampled_gaussian(0.004, 1.1, &alpha, 1, &r);
+        best = fmin(best, 2442 * r + log(1e3) / (alpha - 1));
+    }
+    assert_near(epsilon_of(DP_ACCOUNTANT_PUBLISHED, event, 1e-3, 2442), best, 1e-12);
+}
+
+static void expect_refusal(struct dp_event event, double delta, const char *message)
+{
+    struct dp_accountant *accountant = NULL;
+    struct dp_err err = {0};
+    assert_int_equal(dp_accountant_new(&accountant, DP_ACCOUNTANT_RDP, &event, delta, &err), DP_E_RUN);
+    assert_string_equal(err.message, message);
+    double multiplier;
+    memset(&err, 0, sizeof err);
+    if (event.multiplier == 1)
+        assert_int_equal(dp_calibrate_multiplier(DP_ACCOUNTANT_RDP, &event, 10, 1, delta, &multiplier, &err), DP_E_RUN);
+}
+
+static void refusals(void **state)
+{
+    (void)state;
+    const char *parameters = "the accountant needs 0 < delta < 1 and a positive noise multiplier";
+    struct dp_event good = {.kind = DP_EVENT_POISSON, .rate = 0.1, .multiplier = 1}, bad = good;
+    expect_refusal(good, 0, parameters);
+    expect_refusal(good, 1, parameters);
+    expect_refusal(good, NAN, parameters);
+    bad.multiplier = 0;
+    expect_refusal(bad, 0.1, parameters);
+    bad.multiplier = NAN;
+    expect_refusal(bad, 0.1, parameters);
+    bad.multiplier = INFINITY;
+    expect_refusal(bad, 0.1, parameters);
+    bad = good;
+    bad.rate = 0;
+    expect_refusal(bad, 0.1, "the accountant needs a sampling rate in (0, 1], got 0");
+    bad.rate = 1.5;
+    expect_refusal(bad, 0.1, "the accountant needs a sampling rate in (0, 1], got 1.5");
+    bad = good;
+    bad.kind = DP_EVENT_SHUFFLED;
+    expect_refusal(bad, 0.1, "shuffled epochs need their number of laps");
+}
+
+static void rounding_up(void **state)
+{
+    (void)state;
+    assert_true(dp_round_up(1.0000000001, 9) == 1.00000001);
+    assert_true(dp_round_up(1.00000001, 9) == 1.00000001);
+    assert_true(dp_round_up(9.99999999999, 9) == 10);
+    assert_true(dp_round_up(0.1, 1) == 0.1);
+    assert_true(dp_round_up(0.11, 1) == 0.2);
+    assert_true(dp_round_up(123456.7, 3) == 124000);
+    assert_true(dp_round_up(1.234e-17, 2) == 1.3e-17);
+    assert_true(dp_round_up(0, 6) == 0);
+    assert_true(isinf(dp_round_up(INFINITY, 6)));
+    gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
+    for (int i = 0; i < 20000; i++) {
+        int digits = 1 + i % 12;
+        double value = exp(60 * gsl_rng_uniform(rng) - 30), up = dp_round_up(value, digits), back;
+        char text[40];
+        snprintf(text, sizeof text, "%.*e", digits - 1, up);
+        assert_true(dp_number_real(text, &back) && back == up);
+        assert_true(up >= value && up <= value * (1 + pow(10, 1 - digits)) * (1 + 1e-15));
+    }
+    gsl_rng_free(rng);
+}
+
+static double slowest;
+
+static void check_calibration(enum dp_accountant_kind kind, struct dp_event event, int64_t laps, double epsilon,
+                              double delta)
+{
+    struct dp_err err = {0};
+    double z;
+    clock_t start = clock();
+    if (dp_calibrate_multiplier(kind, &event, laps, epsilon, delta, &z, &err) != DP_OK)
+        fail_msg("kind %d rate %g laps %lld epsilon %g delta %g: %s", event.kind, event.rate, (long long)laps, epsilon,
+                 delta, err.message);
+    slowest = fmax(slowest, (double)(clock() - start) / CLOCKS_PER_SEC);
+    char text[40];
+    double printed;
+    assert_true(dp_number_real(dp_number_print(z, text, sizeof text), &printed) && printed == z);
+    int digits = 0;
+    for (const char *p = text; *p != '\0' && *p != 'e'; p++)
+        digits += *p >= '0' && *p <= '9' && (digits > 0 || *p != '0');
+    event.multiplier = z;
+    double met = epsilon_of(kind, event, delta, laps);
+    event.multiplier = z * (1 - 1e-12);
+    double nearly = epsilon_of(kind, event, delta, laps);
+    event.multiplier = z * (1 - 1e-6);
+    double missed = epsilon_of(kind, event, delta, laps);
+    if (digits > 9 || met > epsilon || nearly > epsilon || (missed <= epsilon && z > 1e-3))
+        fail_msg("kind %d rate %g laps %lld epsilon %g delta %g: %s spends %.17g, a little less noise %.17g", event.kind,
+                 event.rate, (long long)laps, epsilon, delta, text, met, missed);
+}
+
+static void calibration_meets_its_target(void **state)
+{
+    (void)state;
+    const double rates[] = {1e-6, 0.01, 1}, epsilons[] = {0.01, 1, 50}, deltas[] = {1e-12, 1e-5, 0.1};
+    const int64_t laps[] = {1, 1000, 1000000};
+    for (int i = 0; i < 81; i++) {
+        struct dp_event event = {.kind = DP_EVENT_POISSON, .rate = rates[i % 3]};
+        check_calibration(DP_ACCOUNTANT_RDP, event, laps[i / 3 % 3], epsilons[i / 9 % 3], deltas[i / 27]);
+    }
+    gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
+    for (int i = 0; i < 80; i++) {
+        struct dp_event event = {.kind = (enum dp_event_kind)(i % 4),
+                                 .rate = exp(log(1e-5) * gsl_rng_uniform(rng)),
+                                 .epoch_laps = 1 + (int64_t)gsl_rng_uniform_int(rng, 1000)};
+        int64_t count = 1 + (int64_t)exp(log(1e5) * gsl_rng_uniform(rng));
+        double epsilon = exp(log(0.05) + log(400) * gsl_rng_uniform(rng));
+        double delta = exp(log(1e-9) + log(1e8) * gsl_rng_uniform(rng));
+        check_calibration(i % 5 == 0 ? DP_ACCOUNTANT_PUBLISHED : DP_ACCOUNTANT_RDP, event, count, epsilon, delta);
+    }
+    gsl_rng_free(rng);
+    if (slowest > 2) /* 0.05 s; sanitizers and a busy machine are slower */
+        fail_msg("a calibration took %g s", slowest);
+}
+
+static void what_cannot_be_reached(void **state)
+{
+    (void)state;
+    struct dp_event event = {.kind = DP_EVENT_POISSON, .rate = 0.1};
+    struct dp_err err = {0};
+    double z;
+    assert_int_equal(dp_calibrate_multiplier(DP_ACCOUNTANT_RDP, &event, 10, 1e-6, 1e-12, &z, &err), DP_E_RUN);
+    assert_string_equal(err.message,
+                        "no noise multiplier up to 1e+09 reaches epsilon 1e-06 at delta 1e-12 over 10 laps");
+    assert_int_equal(dp_calibrate_multiplier(DP_ACCOUNTANT_RDP, &event, 10, 0, 1e-5, &z, &err), DP_E_RUN);
+    assert_string_equal(err.message, "cannot calibrate to epsilon = 0 in 10 laps");
+    assert_int_equal(dp_calibrate_multiplier(DP_ACCOUNTANT_RDP, &event, 0, 1, 1e-5, &z, &err), DP_E_RUN);
+    assert_string_equal(err.message, "cannot calibrate to epsilon = 1 in 0 laps");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(laps_are_counted),
+        cmocka_unit_test(every_row),
+        cmocka_unit_test(shuffling_amplifies_nothing),
+        cmocka_unit_test(visible_batch),
+        cmocka_unit_test(published),
+        cmocka_unit_test(refusals),
+        cmocka_unit_test(rounding_up),
+        cmocka_unit_test(calibration_meets_its_target),
+        cmocka_unit_test(what_cannot_be_reached),
+    };
+    return cmocka_run_group_tests_name("calibrate", tests, NULL, NULL);
+}

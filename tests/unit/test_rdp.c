@@ -1,0 +1,297 @@
+/* Rényi bounds against reference figures, 200-bit arithmetic and numerical integration; conversion to (ε, δ). */
+#include "unit.h"
+
+#include <float.h>
+#include <stdbool.h>
+#include <gsl/gsl_integration.h>
+#include <gsl/gsl_rng.h>
+#include <mpfr.h>
+#include <stdio.h>
+#include <time.h>
+
+#include "priv/mixture.h"
+#include "priv/rdp.h"
+
+enum { N = DP_RDP_ORDER_COUNT };
+
+static double rdp_at(double q, double z, double order)
+{
+    double r;
+    dp_rdp_sampled_gaussian(q, z, &order, 1, &r);
+    return r;
+}
+
+static double log_uniform(gsl_rng *rng, double low, double high)
+{
+    return exp(log(low) + gsl_rng_uniform(rng) * log(high / low));
+}
+
+static void orders_ascend(void **state)
+{
+    (void)state;
+    assert_true(dp_rdp_orders[0] > 1);
+    for (int i = 1; i < N; i++)
+        assert_true(dp_rdp_orders[i] > dp_rdp_orders[i - 1]);
+    assert_true(dp_rdp_orders[N - 1] >= 1024);
+    for (int i = 0; i < DP_RDP_PUBLISHED_COUNT; i++)
+        assert_true(dp_rdp_published_orders[i] == i + 2);
+}
+
+/* eps_rdp was found with other, fewer orders: ours is no larger, and never below what is truly spent. */
+static void vectors(void **state)
+{
+    (void)state;
+    FILE *file = fopen("tests/vectors/sampled-gaussian.tsv", "r");
+    assert_non_null(file);
+    char line[256];
+    int rows = 0;
+    while (fgets(line, sizeof line, file) != NULL) {
+        double q, z, laps, delta, reference, upper, lower, r[N];
+        if (line[0] == '#')
+            continue;
+        assert_int_equal(sscanf(line, "%lf %lf %lf %lf %lf %lf %lf", &q, &z, &laps, &delta, &reference, &upper, &lower),
+                         7);
+        dp_rdp_sampled_gaussian(q, z, dp_rdp_orders, N, r);
+        for (int i = 0; i < N; i++)
+            r[i] *= laps;
+        double epsilon = dp_rdp_epsilon(dp_rdp_orders, r, N, delta, NULL);
+        if (epsilon > reference * (1 + 1e-4) || epsilon < lower)
+            fail_msg("q=%g z=%g T=%g delta=%g: %.9g, expected between %.9g and %.9g", q, z, laps, delta, epsilon, lower,
+                     reference);
+        rows++;
+    }
+    fclose(file);
+    assert_int_equal(rows, 36);
+}
+
+static void full_batch_is_the_gaussian(void **state)
+{
+    (void)state;
+    const double zs[] = {0.05, 0.5, 1, 3, 1e4};
+    double r[N], s[N];
+    for (size_t k = 0; k < sizeof zs / sizeof zs[0]; k++) {
+        dp_rdp_gaussian(zs[k], dp_rdp_orders, N, r);
+        dp_rdp_sampled_gaussian(1, zs[k], dp_rdp_orders, N, s);
+        for (int i = 0; i < N; i++) {
+            double exact = dp_rdp_orders[i] / (2 * zs[k] * zs[k]);
+            assert_true(r[i] >= exact && r[i] <= exact * (1 + 1e-14));
+            assert_true(s[i] == r[i]);
+        }
+        dp_rdp_sampled_gaussian(0, zs[k], dp_rdp_orders, N, s);
+        for (int i = 0; i < N; i++)
+            assert_true(s[i] == 0);
+    }
+}
+
+static void what_is_no_number_is_no_bound(void **state)
+{
+    (void)state;
+    assert_true(isinf(rdp_at(NAN, 1, 2)));
+    assert_true(isinf(rdp_at(0.1, NAN, 2)));
+    assert_true(isinf(rdp_at(0.1, 0, 2)));
+    assert_true(isinf(rdp_at(0, 0, 2)));
+    assert_true(isinf(rdp_at(-0.1, 1, 2)));
+    assert_true(isinf(rdp_at(0.1, -1, 2)));
+    assert_true(isinf(rdp_at(1e-8, 1e-200, 2)));
+    assert_true(rdp_at(1e-300, 1, 2) > 0);
+}
+
+/* ln A / (α − 1) by the plain binomial sum. */
+static double exact_integer(double q, double z, int order)
+{
+    mpfr_t sum, term, power, keep, rate;
+    mpfr_inits2(200, sum, term, power, keep, rate, (mpfr_ptr)0);
+    mpfr_set_zero(sum, 1);
+    mpfr_set_d(rate, q, MPFR_RNDN);
+    mpfr_ui_sub(keep, 1, rate, MPFR_RNDN);
+    for (int k = 0; k <= order; k++) {
+        mpz_t choose;
+        mpz_init(choose);
+        mpz_bin_uiui(choose, (unsigned long)order, (unsigned long)k);
+        mpfr_set_d(term, z, MPFR_RNDN);
+        mpfr_sqr(term, term, MPFR_RNDN);
+        mpfr_mul_ui(term, term, 2, MPFR_RNDN);
+        mpfr_ui_div(term, (unsigned long)k * (unsigned long)(k > 0 ? k - 1 : 0), term, MPFR_RNDN);
+        mpfr_exp(term, term, MPFR_RNDN);
+        mpfr_mul_z(term, term, choose, MPFR_RNDN);
+        mpfr_pow_ui(power, rate, (unsigned long)k, MPFR_RNDN);
+        mpfr_mul(term, term, power, MPFR_RNDN);
+        mpfr_pow_ui(power, keep, (unsigned long)(order - k), MPFR_RNDN);
+        mpfr_mul(term, term, power, MPFR_RNDN);
+        mpfr_add(sum, sum, term, MPFR_RNDN);
+        mpz_clear(choose);
+    }
+    mpfr_log(sum, sum, MPFR_RNDN);
+    mpfr_div_ui(sum, sum, (unsigned long)(order - 1), MPFR_RNDN);
+    double result = mpfr_get_d(sum, MPFR_RNDN);
+    mpfr_clears(sum, term, power, keep, rate, (mpfr_ptr)0);
+    return result;
+}
+
+static void integer_orders_against_long_arithmetic(void **state)
+{
+    (void)state;
+    gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
+    const int far[] = {100, 128, 256, 500, 1024, 2048};
+    for (int i = 0; i < 400; i++) {
+        double q = log_uniform(rng, 1e-8, 1), z = log_uniform(rng, 0.05, 1e4);
+        int order = i % 8 == 0 ? far[i / 8 % 6] : 2 + (int)gsl_rng_uniform_int(rng, 63);
+        double ours = rdp_at(q, z, order), exact = exact_integer(q, z, order);
+        if (!(ours >= exact * (1 - DBL_EPSILON) && ours <= exact * (1 + 1e-10)))
+            fail_msg("q=%.17g z=%.17g order %d: %.17g, exactly %.17g", q, z, order, ours, exact);
+    }
+    gsl_rng_free(rng);
+}
+
+struct integrand {
+    double q, z, order, shift;
+};
+
+/* ln of φ(u) ((1−q) + q e^{(2zu−1)/2z²})^α */
+static double log_integrand(double u, const struct integrand *p)
+{
+    double a = log1p(-p->q), b = log(p->q) + (2 * p->z * u - 1) / (2 * p->z * p->z);
+    double mixture = fmax(a, b) + log1p(exp(-fabs(a - b)));
+    return p->order * mixture - u * u / 2 - 0.5 * log(2 * M_PI);
+}
+
+static double integrand(double u, void *context)
+{
+    const struct integrand *p = context;
+    return exp(log_integrand(u, p) - p->shift);
+}
+
+/* ln A / (α − 1) by integration over the base distribution. */
+static double integrated(double q, double z, double order)
+{
+    gsl_integration_workspace *w = gsl_integration_workspace_alloc(2000);
+    struct integrand p = {q, z, order, -INFINITY};
+    double peak = order / z; /* of the component; the base has its own at 0 */
+    for (int i = 0; i <= 1000; i++)
+        p.shift = fmax(p.shift, log_integrand(peak * i / 1000, &p));
+    gsl_function f = {integrand, &p};
+    double left, right, middle, error;
+    gsl_integration_qagil(&f, 0, 0, 1e-10, 2000, w, &left, &error);
+    gsl_integration_qag(&f, 0, peak, 0, 1e-10, 2000, GSL_INTEG_GAUSS61, w, &middle, &error);
+    gsl_integration_qagiu(&f, peak, 0, 1e-10, 2000, w, &right, &error);
+    gsl_integration_workspace_free(w);
+    return (p.shift + log(left + middle + right)) / (order - 1);
+}
+
+static void fractional_orders_against_integration(void **state)
+{
+    (void)state;
+    gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
+    int compared = 0;
+    for (int i = 0; i < 600; i++) {
+        double q = log_uniform(rng, 1e-4, 0.999), z = log_uniform(rng, 0.3, 20);
+        double order = 1.01 + 10.9 * gsl_rng_uniform(rng);
+        if (order == floor(order))
+            continue;
+        double reference = integrated(q, z, order), ours = rdp_at(q, z, order);
+        double noise = 1e-9 / (order - 1); /* of the integral */
+        if (!(ours >= reference - noise && ours <= reference * (1 + 1e-8) + noise))
+            fail_msg("q=%.17g z=%.17g order %.17g: %.17g, by integration %.17g", q, z, order, ours, reference);
+        compared += reference > 1e3 * noise;
+    }
+    assert_true(compared > 300);
+    gsl_rng_free(rng);
+}
+
+static void monotone_and_below_the_gaussian(void **state)
+{
+    (void)state;
+    const double qs[] = {1e-8, 1e-6, 1e-4, 1e-2, 0.1, 0.5, 0.9, 0.9999999, 1};
+    const double zs[] = {0.05, 0.1, 0.3, 0.7, 1, 3, 10, 100, 1e4};
+    enum { QS = sizeof qs / sizeof qs[0], ZS = sizeof zs / sizeof zs[0] };
+    static double r[QS][ZS][N];
+    for (int a = 0; a < QS; a++)
+        for (int b = 0; b < ZS; b++)
+            dp_rdp_sampled_gaussian(qs[a], zs[b], dp_rdp_orders, N, r[a][b]);
+    for (int a = 0; a < QS; a++) {
+        for (int b = 0; b < ZS; b++) {
+            for (int i = 0; i < N; i++) {
+                double noise = 2e-11 + 1e-9 * r[a][b][i];
+                assert_true(isfinite(r[a][b][i]) && r[a][b][i] > 0);
+                assert_true(r[a][b][i] <= dp_rdp_orders[i] / (2 * zs[b] * zs[b]) * (1 + 1e-14));
+                assert_true(i == 0 || r[a][b][i] >= r[a][b][i - 1] - noise);
+                assert_true(a == 0 || r[a][b][i] >= r[a - 1][b][i] - noise);
+                assert_true(b == 0 || r[a][b][i] <= r[a][b - 1][i] + noise);
+            }
+        }
+    }
+}
+
+static void small_rates_grow_as_their_square(void **state)
+{
+    (void)state;
+    /* A_2 − 1 = q² (e^{1/z²} − 1) exactly */
+    assert_near(rdp_at(1e-3, 1, 2) * 1e6, log1p(1e-6 * expm1(1.0)) * 1e6, 1e-12);
+    assert_near(rdp_at(1e-8, 2, 2) * 1e16, expm1(0.25), 1e-9);
+    assert_near(rdp_at(1e-8, 1e4, 2) * 1e24, 1e8 * expm1(1e-8), 1e-9);
+}
+
+static void conversion(void **state)
+{
+    (void)state;
+    const double orders[] = {2, 4}, rdp[] = {0.1, 3};
+    double order;
+    /* .1 + ln(1/2) − (ln 1e-5 + ln 2), and 3 + ln(3/4) − (ln 1e-5 + ln 4)/3 */
+    assert_near(dp_rdp_epsilon(orders, rdp, 1, 1e-5, &order), 0.1 - 2 * log(2) - log(1e-5), 1e-13);
+    assert_true(order == 2);
+    assert_near(dp_rdp_epsilon(orders, rdp, 2, 1e-5, &order), 6.0878641958, 1e-9);
+    assert_true(order == 4);
+    assert_near(dp_rdp_epsilon_published(orders, rdp, 1, 1e-5, NULL), 0.1 - log(1e-5), 1e-13);
+    assert_near(dp_rdp_epsilon_published(orders, rdp, 2, 1e-5, &order), 3 - log(1e-5) / 3, 1e-13);
+    assert_true(order == 4);
+    const double nothing[] = {0, 0}, everything[] = {INFINITY, INFINITY};
+    assert_true(dp_rdp_epsilon(orders, nothing, 2, 0.5, NULL) == 0);
+    assert_true(isinf(dp_rdp_epsilon(orders, everything, 2, 1e-5, NULL)));
+    for (int i = 0; i < N; i++)
+        assert_true(dp_rdp_penalty(dp_rdp_orders[i], 1e-5) < dp_rdp_penalty_published(dp_rdp_orders[i], 1e-5));
+}
+
+/* The true δ of a Gaussian at the ε that is claimed for it must not exceed δ, and not be far from it. */
+static void claimed_epsilon_of_a_gaussian_holds(void **state)
+{
+    (void)state;
+    gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
+    for (int i = 0; i < 300; i++) {
+        double z = log_uniform(rng, 0.2, 100), delta = log_uniform(rng, 1e-12, 0.1), r[N];
+        dp_rdp_gaussian(z, dp_rdp_orders, N, r);
+        double epsilon = dp_rdp_epsilon(dp_rdp_orders, r, N, delta, NULL);
+        double spent = dp_gaussian_log_delta(epsilon, 1 / z);
+        if (spent > log(delta) || (spent < log(delta) - 4 && epsilon > 0.1))
+            fail_msg("z=%g delta=%g: epsilon %g spends delta %g", z, delta, epsilon, exp(spent));
+    }
+    gsl_rng_free(rng);
+}
+
+static void no_parameters_take_long(void **state)
+{
+    (void)state;
+    double r[N];
+    clock_t start = clock();
+    for (double q = 1e-8; q < 1; q *= 30)
+        for (double z = 0.05; z < 2e4; z *= 30)
+            dp_rdp_sampled_gaussian(q, z, dp_rdp_orders, N, r);
+    assert_true((double)(clock() - start) / CLOCKS_PER_SEC < 5);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(orders_ascend),
+        cmocka_unit_test(vectors),
+        cmocka_unit_test(full_batch_is_the_gaussian),
+        cmocka_unit_test(what_is_no_number_is_no_bound),
+        cmocka_unit_test(integer_orders_against_long_arithmetic),
+        cmocka_unit_test(fractional_orders_against_integration),
+        cmocka_unit_test(monotone_and_below_the_gaussian),
+        cmocka_unit_test(small_rates_grow_as_their_square),
+        cmocka_unit_test(conversion),
+        cmocka_unit_test(claimed_epsilon_of_a_gaussian_holds),
+        cmocka_unit_test(no_parameters_take_long),
+    };
+    return cmocka_run_group_tests_name("rdp", tests, NULL, NULL);
+}

@@ -1,0 +1,251 @@
+# The gate: what it refuses, charges, strips, and when it stops.
+load helper
+
+prepare() { small_data 400 6 2; }
+
+STEP='dp-scd-step --data small.dp --loss hinge --lambda 1e-3 --clip 0.1'
+GATE='dp-account --epsilon 100 --delta 1e-5 --allow-seeded'
+
+# noised [LAPS [SAMPLE OPTIONS [STEP [MULTIPLIER [GATE OPTIONS]]]]]: noised.frames, what comes before the gate
+noised() {
+    dp-loop --laps "${1:-3}" --seed 1 --exec processes -- "dp-sample --data small.dp ${2:---rate 0.2} |
+        ${3:-$STEP} | dp-noise -z ${4:-2} | tee noised.frames |
+        dp-account --epsilon 1e6 --delta 1e-5 --allow-seeded ${5:-} | dp-step" > /dev/null
+}
+
+# gate STATUS MESSAGE EDIT…: feeds the edited frames to the gate
+refused() {
+    local message=$1
+    shift
+    edit "$@" < noised.frames > edited.frames
+    complains 5 "dp-account: $message" $GATE --in edited.frames
+}
+
+@test "lets noised frames through, released, charged and stripped" {
+    noised
+    $GATE < noised.frames > out.frames
+    run dp-cat --kind lap out.frames
+    assert_success
+    assert_equal "${#lines[@]}" 3
+    for line in "${lines[@]}"; do
+        [[ $line == *'"label":"released"'* && $line == *'"epsilon":'* && $line == *'"seeded":true'* ]]
+    done
+    run grep -c '"rows":\[' <(dp-cat --full out.frames)
+    assert_output 0
+}
+
+@test "charges exactly what the calculator says" {
+    noised 7
+    $GATE < noised.frames > out.frames
+    spent=$(dp-cat --last out.frames | grep -oE '"epsilon":[0-9.e-]+' | cut -d: -f2)
+    said=$(dp-account epsilon -z 2 --rate 0.2 --laps 7 --delta 1e-5)
+    /usr/bin/python3 -c "import sys; a, b = map(float, sys.argv[1:]); sys.exit(not (a <= b <= a * 1.00001))" "$spent" "$said"
+}
+
+@test "a calibrated run of T laps is affordable, T + 1 laps are not" {
+    sigma=$(dp-account sigma --epsilon 0.7 --delta 1e-5 --rate 0.2 --laps 9)
+    child="dp-sample --data small.dp --rate 0.2 | $STEP | dp-noise -z $sigma |
+        dp-account --epsilon 0.7 --delta 1e-5 --allow-seeded | dp-step"
+    dp-loop --laps 9 --seed 1 -o model -- "$child" > /dev/null
+    for exec in fused processes; do
+        rm -f short
+        got=0
+        said=$(dp-loop --laps 20 --seed 1 --exec $exec -o short -- "${child//$'\n'/}" 2>&1 > stream) || got=$?
+        assert_equal $got 3
+        [[ $said == "dp-loop: the budget of epsilon = 0.7 is spent after lap 9 (epsilon 0."*")" ]] || fail "$said"
+        # the last affordable model was released, and is the one of the nine-lap run
+        dp-cmp --weights-only model short
+        run dp-cat --kind end stream
+        assert_output '{"kind":"end","status":3}'
+    done
+}
+
+@test "no lap is affordable: no model is left" {
+    child="dp-sample --data small.dp --rate 0.2 | $STEP | dp-noise -z 0.5 | dp-account --epsilon 0.1 --delta 1e-5 | dp-step"
+    complains 3 "dp-loop: the budget of epsilon = 0.1 is spent after lap 0 (epsilon 0)" dp-loop --laps 5 -o model -- "$child"
+    assert_not_exist model
+    run bash -c 'ls -A | grep model'
+    assert_output ''
+}
+
+@test "refuses frames whose label says a stage is missing" {
+    for label in raw bounded released; do
+        noised
+        refused "takes noised frames and got a $label one: a stage is missing or out of place" "label=\"$label\""
+    done
+}
+
+@test "refuses a missing record, and two" {
+    noised
+    refused "the frame of lap 1 has 0 mechanism records, expected 1" 'mechanisms=[]'
+    /usr/bin/python3 - << 'EOF'
+import msgpack
+frames = list(msgpack.Unpacker(open("noised.frames", "rb"), raw=False))
+for f in frames:
+    if f["kind"] == "lap":
+        f["mechanisms"] *= 2
+open("two.frames", "wb").write(b"".join(map(msgpack.packb, frames)))
+EOF
+    complains 5 "dp-account: the frame of lap 1 has 2 mechanism records, expected 1" $GATE --in two.frames
+}
+
+@test "refuses records that do not add up" {
+    noised
+    refused "a mechanism record does not say how rows were sampled" 'mechanism.sampler="none"'
+    refused "a mechanism record does not say how rows were sampled" 'mechanism.rate=0'
+    refused "a mechanism record does not say how rows were sampled" 'mechanism.rate=1.5'
+    refused "a mechanism record does not say how rows were sampled" 'mechanism.rate=NaN'
+    refused "a mechanism record does not say what one person can change" 'mechanism.adjacency="none"'
+    refused "a mechanism record does not say what one person can change" 'mechanism.release="none"'
+    refused "a mechanism record has noise without a bound on the sum" 'mechanism.bound=0'
+    refused "a mechanism record has noise without a bound on the sum" 'mechanism.sensitivity=0'
+    refused "a mechanism record states a sensitivity of 0.05, its bound implies 0.1" 'mechanism.sensitivity=0.05'
+    refused "a mechanism record has no noise" 'mechanism.noise="none"'
+    refused "a mechanism record has no noise" 'mechanism.multiplier=0'
+    refused "a mechanism record has no noise" 'mechanism.multiplier=Infinity'
+    refused "a mechanism record has noise of scale 0.1, its multiplier implies 0.2" 'mechanism.scale=0.1'
+    refused "the clip bounds of lap 1 disagree: 0.2 on the sum, 0.1 in its record" 'bound=0.2'
+    refused "the sum of lap 1 has no grid" 'grid=0'
+    refused "a mechanism record has every row sampled at a rate of 0.2" 'mechanism.sampler="full"'
+    refused "a mechanism record of shuffled epochs does not say how long an epoch is" 'mechanism.sampler="shuffle"'
+}
+
+@test "a record with an unknown or missing entry is corrupt" {
+    noised
+    edit 'mechanism.colour="red"' < noised.frames > edited.frames
+    complains 1 "dp-account: unknown entry in a mechanism record" $GATE --in edited.frames
+    edit 'mechanism.scale=' < noised.frames > edited.frames
+    complains 1 "dp-account: a mechanism record is incomplete" $GATE --in edited.frames
+    edit 'mechanism.noise="laplace"' < noised.frames > edited.frames
+    complains 1 "dp-account: corrupt frame: 'noise' has the wrong type or value" $GATE --in edited.frames
+}
+
+@test "refuses a sampler that no accountant here covers" {
+    noised 2 '--rate 0.2 --mode fixed' "$STEP" 2 --as-published
+    complains 5 "dp-account: a Poisson accountant does not cover a fixed sampler" $GATE --in noised.frames
+    noised 2 '--rate 0.2' "$STEP --adjacency replace-one" 2 --as-published
+    complains 5 "dp-account: replace-one adjacency behind a poisson sampler has no accountant here" $GATE --in noised.frames
+    noised 2 '--rate 0.2 --mode fixed' "$STEP --release-alpha" 2 --as-published
+    complains 5 "dp-account: a fixed-size batch has no accountant here (use poisson or shuffle)" $GATE --in noised.frames
+}
+
+@test "shuffled epochs are charged one unamplified Gaussian per epoch begun" {
+    noised 6 '--rate 0.2 --mode shuffle'
+    $GATE < noised.frames > out.frames
+    per_epoch() { dp-account epsilon --sampler full -z 2 --laps "$1" --delta 1e-5; }
+    mapfile -t spent < <(dp-cat --kind lap out.frames | grep -oE '"epsilon":[0-9.e-]+' | cut -d: -f2)
+    /usr/bin/python3 - "$(per_epoch 1)" "$(per_epoch 2)" "${spent[@]}" << 'EOF'
+import sys
+one, two, *spent = map(float, sys.argv[1:])
+assert len(spent) == 6
+assert all(abs(s - one) < 1e-5 * one for s in spent[:5]), spent
+assert abs(spent[5] - two) < 1e-5 * two, spent
+EOF
+}
+
+@test "alpha released: sampling does not amplify" {
+    noised 4 '--rate 0.2' "$STEP --release-alpha"
+    $GATE < noised.frames > out.frames
+    spent=$(dp-cat --last out.frames | grep -oE '"epsilon":[0-9.e-]+' | cut -d: -f2)
+    said=$(dp-account epsilon --visible-batch -z 2 --rate 0.2 --laps 4 --delta 1e-5)
+    amplified=$(dp-account epsilon -z 2 --rate 0.2 --laps 4 --delta 1e-5)
+    /usr/bin/python3 -c "import sys; a, b, c = map(float, sys.argv[1:]); sys.exit(not (abs(a - b) < 1e-5 * b and a > 1.1 * c))" \
+        "$spent" "$said" "$amplified"
+}
+
+@test "as published: the sound epsilon stands beside the published one" {
+    noised 4 '--rate 0.2' "$STEP --release-alpha"
+    dp-account --as-published --epsilon 100 --delta 1e-5 --allow-seeded < noised.frames > out.frames
+    run dp-cat --last out.frames
+    assert_output --partial '"as_published":true'
+    assert_output --regexp '"epsilon_sound":[0-9]'
+}
+
+@test "refuses a seeded run unless told" {
+    noised
+    complains 5 "dp-account: the run is seeded: whoever knows the seed knows the noise (--allow-seeded for experiments)" \
+        dp-account --epsilon 1 --delta 1e-5 --in noised.frames
+    # also when the opening frame has lost its seed
+    /usr/bin/python3 - << 'EOF'
+import msgpack
+frames = list(msgpack.Unpacker(open("noised.frames", "rb"), raw=False))
+frames[0].pop("seed")
+open("unseeded.frames", "wb").write(b"".join(map(msgpack.packb, frames)))
+EOF
+    complains 5 "dp-account: the run is seeded: whoever knows the seed knows the noise (--allow-seeded for experiments)" \
+        dp-account --epsilon 1 --delta 1e-5 --in unseeded.frames
+}
+
+@test "the seed does not cross the gate" {
+    noised
+    $GATE < noised.frames > out.frames
+    run dp-cat --kind hello out.frames
+    refute_output --partial '"seed"'
+}
+
+@test "refuses a lap that comes twice: noise must not serve twice" {
+    noised
+    refused "lap 2 came after lap 2: noise must not serve twice" twice=2
+}
+
+@test "refuses a mechanism that changes during the run" {
+    noised
+    /usr/bin/python3 - << 'EOF'
+import msgpack
+frames = list(msgpack.Unpacker(open("noised.frames", "rb"), raw=False))
+m = frames[2]["mechanisms"][0]
+m["multiplier"], m["scale"] = 3.0, 3.0 * m["sensitivity"]
+open("changed.frames", "wb").write(b"".join(map(msgpack.packb, frames)))
+EOF
+    complains 5 "dp-account: the mechanism of lap 2 is not that of the first lap" $GATE --in changed.frames
+}
+
+@test "a model from a run without privacy does not become private" {
+    noised
+    refused "the model of lap 1 comes from a run without privacy" 'non_private=true'
+}
+
+@test "--non-private marks every frame" {
+    noised 2
+    dp-account --non-private --allow-seeded < noised.frames > out.frames
+    run dp-cat --kind lap out.frames
+    assert_equal "$(grep -o '"non_private":true' <<< "$output" | wc -l)" 2
+    refute_output --partial '"epsilon"'
+}
+
+@test "usage" {
+    complains 2 "dp-account: --epsilon is required" dp-account --delta 1e-5
+    complains 2 "dp-account: --delta is required" dp-account --epsilon 1
+    complains 2 "dp-account: --epsilon: must be > 0, got 0" dp-account --epsilon 0 --delta 1e-5
+    complains 2 "dp-account: --epsilon: must be a finite number, got 'nan'" dp-account --epsilon nan --delta 1e-5
+    complains 2 "dp-account: --delta: must be > 0 and < 1, got 1" dp-account --epsilon 1 --delta 1
+    complains 2 "dp-account: --non-private takes no budget" dp-account --non-private --epsilon 1
+    complains 2 "dp-account: expected 'sigma', 'epsilon' or the gate's options, got 'sigmas'" dp-account sigmas
+    run dp-account --help
+    assert_success
+    assert_output --partial 'Usage: dp-account'
+}
+
+@test "calculators: values" {
+    run dp-account epsilon --visible-batch -z 1 --rate 0.01 --laps 1000 --delta 1e-5
+    assert_output 23.3914
+    run dp-account epsilon --sampler full -z 1 --laps 1 --delta 1e-5
+    assert_output 4.72851
+    run dp-account sigma --epsilon 1 --delta 1e-3 --rate 100/24420 --laps 2442
+    assert_success
+    sigma=$output
+    run dp-account epsilon -z "$sigma" --delta 1e-3 --rate 100/24420 --laps 2442
+    assert_output 1
+    run dp-account sigma --json --epsilon 1 --delta 1e-3 --rate 0.01 --laps 100
+    assert_output --partial '"sound": true'
+}
+
+@test "calculators: usage" {
+    complains 2 "dp-account sigma: --epsilon is required" dp-account sigma --delta 1e-5 --laps 3
+    complains 2 "dp-account sigma: --rate: must be > 0 and <= 1, got 1.5" dp-account sigma --epsilon 1 --delta 1e-5 --rate 1.5 --laps 3
+    complains 2 "dp-account sigma: --rate: must be a finite number, got '1/0'" dp-account sigma --epsilon 1 --delta 1e-5 --rate 1/0 --laps 3
+    complains 2 "dp-account sigma: --laps: must be a whole number, got '1.5'" dp-account sigma --epsilon 1 --delta 1e-5 --laps 1.5
+    complains 2 "dp-account epsilon: --multiplier: must be > 0, got -1" dp-account epsilon -z -1 --delta 1e-5 --laps 3
+    complains 2 "dp-account epsilon: unexpected argument 'x'" dp-account epsilon -z 1 --delta 1e-5 --laps 3 x
+    complains 2 "dp-account epsilon: --accountant: must be one of rdp|published, got 'pld'" dp-account epsilon -z 1 --delta 1e-5 --laps 3 --accountant pld
+}

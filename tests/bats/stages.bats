@@ -1,0 +1,271 @@
+# dp-sample, dp-scd-step, dp-clip, dp-noise, dp-step: usage, what they take, give and refuse.
+load helper
+
+prepare() { small_data 400 6 2; }
+
+@test "every stage: --help, --version, unknown options, stray arguments, missing values" {
+    for stage in sample scd-step clip noise step eval; do
+        run dp-$stage --help
+        assert_success
+        assert_output --partial "Usage: dp-$stage"
+        assert_output --partial -- "--allow-private-output"
+        run dp-$stage --version
+        assert_success
+        assert_output --regexp "^dp-$stage \(dpline\) [0-9.]+$"
+        complains 2 "dp-$stage: unknown option '--colour' (try --help)" dp-$stage --colour
+        complains 2 "dp-$stage: unknown option '-Q' (try --help)" dp-$stage -Q
+        complains 2 "dp-$stage: --in: needs a value" dp-$stage --in
+    done
+    complains 2 "dp-step: unexpected argument 'x'" dp-step x
+    complains 2 "dp-noise: --multiplier is required" dp-noise
+    complains 2 "dp-sample: --data is required" dp-sample
+    complains 2 "dp-scd-step: --loss is required" dp-scd-step --lambda 1
+    complains 2 "dp-scd-step: --lambda is required" dp-scd-step --loss hinge
+    complains 2 "dp-clip: --clip is required" dp-clip
+}
+
+@test "parameters out of range, NaN and infinity" {
+    complains 2 "dp-noise: --multiplier: must be > 0, got 0" dp-noise -z 0
+    complains 2 "dp-noise: --multiplier: must be > 0, got -1" dp-noise --multiplier=-1
+    complains 2 "dp-noise: --multiplier: must be a finite number, got 'nan'" dp-noise -z nan
+    complains 2 "dp-noise: --multiplier: must be a finite number, got 'inf'" dp-noise -z inf
+    complains 2 "dp-noise: --multiplier: must be a finite number, got '1e999'" dp-noise -z 1e999
+    complains 2 "dp-noise: --multiplier: must be a finite number, got '0x1p3'" dp-noise -z 0x1p3
+    complains 2 "dp-noise: --multiplier: must be a finite number, got '1 2'" dp-noise -z '1 2'
+    complains 2 "dp-clip: --clip: must be > 0, got -1" dp-clip --clip -1
+    complains 2 "dp-sample: --rate: must be > 0 and <= 1, got 1.0001" dp-sample --data small.dp --rate 1.0001
+    complains 2 "dp-sample: --mode: must be one of poisson|fixed|shuffle|full, got 'cyclic'" dp-sample --data small.dp --mode cyclic
+    complains 2 "dp-sample: --mode full takes every row: --rate must be 1" dp-sample --data small.dp --mode full --rate 0.5
+    complains 2 "dp-sample: --columns goes with --mode full" dp-sample --data small.dp --columns 2
+    complains 2 "dp-sample: --columns: 7, but small.dp has 6 columns" dp-sample --data small.dp --mode full --columns 7
+    complains 2 "dp-scd-step: --lambda: must be > 0, got 0" dp-scd-step --loss hinge --lambda 0
+    complains 2 "dp-scd-step: --loss: must be one of squared|hinge|logistic|smooth-hinge|huber, got 'hing'" dp-scd-step --loss hing --lambda 1
+    complains 2 "dp-scd-step: --variant primal needs a smooth loss: hinge has no second derivative" dp-scd-step --loss hinge --lambda 1 --clip 1 --variant primal
+    complains 2 "dp-scd-step: --variant sequential needs --clip" dp-scd-step --loss hinge --lambda 1 --variant sequential
+    complains 2 "dp-scd-step: --variant non-private takes neither --clip nor --release-alpha" dp-scd-step --loss hinge --lambda 1 --variant non-private --clip 1
+    complains 2 "dp-scd-step: --release-alpha needs --clip" dp-scd-step --loss hinge --lambda 1 --release-alpha
+    complains 2 "dp-scd-step: --threads: must be between 1 and 256, got 0" dp-scd-step --loss hinge --lambda 1 --threads 0
+    complains 2 "dp-scd-step: --threads: must be a whole number, got '1.5'" dp-scd-step --loss hinge --lambda 1 --threads 1.5
+}
+
+@test "missing and broken data sets" {
+    complains 1 "dp-sample: cannot open nowhere.dp/dataset.json: not a data set (see dp-import)" dp-sample --data nowhere.dp
+    cp -r small.dp broken.dp
+    truncate -s -4 broken.dp/X.npy
+    complains 1 "dp-sample: broken.dp/X.npy: holds 9596 bytes of data, its shape needs 9600" dp-sample --data broken.dp
+    cp -r small.dp odd.dp
+    printf '{"format": 1,\n"rows": }' > odd.dp/dataset.json
+    complains 1 "dp-sample: odd.dp/dataset.json: line 2: unexpected token near '}'" dp-sample --data odd.dp
+    cp -r small.dp labels.dp
+    printf '\000\000\000\000\000\000\020\100' | dd of=labels.dp/y.npy bs=1 seek=128 conv=notrunc status=none
+    complains 1 "dp-sample: labels.dp/y.npy: a label is not one of the classes or not finite" dp-sample --data labels.dp
+}
+
+@test "a stage in the wrong place" {
+    token 2
+    dp-sample --data small.dp --rate 0.2 < token.frames > raw.frames
+    dp-scd-step --data small.dp --loss hinge --lambda 1e-3 --clip 0.1 < raw.frames > bounded.frames
+    dp-noise -z 1 < bounded.frames > noised.frames
+    where() { complains 5 "$1: takes $2 frames and got a $3 one: a stage is missing or out of place" "${@:4}"; }
+    where dp-noise bounded raw dp-noise -z 1 --in raw.frames
+    where dp-noise bounded noised dp-noise -z 1 --in noised.frames
+    where dp-noise bounded released dp-noise -z 1 --in token.frames
+    where dp-sample released raw dp-sample --data small.dp --in raw.frames
+    where dp-step released bounded dp-step --in bounded.frames
+    where dp-step released noised dp-step --in noised.frames
+    where dp-eval released noised dp-eval --data small.dp --in noised.frames
+    where dp-eval released raw dp-eval --data small.dp --in raw.frames
+    where dp-clip raw bounded dp-clip --clip 1 --in bounded.frames
+    where dp-scd-step raw noised dp-scd-step --loss hinge --lambda 1 --in noised.frames
+}
+
+@test "frames that are not released do not go to a terminal" {
+    token
+    # script gives the stage a terminal; nothing but the sentence may appear on it
+    run script -qec "dp-sample --data small.dp --rate 0.2 --in token.frames" /dev/null
+    assert_failure 5
+    assert_output --partial "dp-sample: will not write a raw frame to a terminal (--allow-private-output overrides)"
+    refute_output --partial '"rows"'
+}
+
+@test "frames that are not released do not go to an unauthenticated socket, nor off the machine" {
+    token
+    complains 5 "dp-sample: will not write a raw frame to a socket that is not authenticated (--allow-private-output overrides)" \
+        dp-sample --data small.dp --rate 0.2 --in token.frames --out "ipc://$PWD/socket"
+    complains 5 "dp-sample: tcp://192.0.2.1:5555: not a loopback address; frames do not leave this machine" \
+        dp-sample --data small.dp --rate 0.2 --in token.frames --out tcp://192.0.2.1:5555
+    complains 2 "dp-sample: udp://127.0.0.1:5: a port is -, a file, ipc://PATH or tcp://127.0.0.1:PORT" \
+        dp-sample --data small.dp --in udp://127.0.0.1:5
+}
+
+@test "truncated streams: after the hello frame, between frames, inside a frame" {
+    token 3
+    edit kind=end < token.frames > cut.frames
+    complains 4 "dp-sample: the input ended before its end frame: an upstream stage is gone" dp-sample --data small.dp --in cut.frames
+    size=$(stat -c %s token.frames)
+    head -c $((size - 5)) token.frames > inside.frames
+    complains 4 "dp-sample: inside.frames ends inside a frame" dp-sample --data small.dp --in inside.frames
+    : > empty.frames
+    complains 4 "dp-sample: the input ended before its end frame: an upstream stage is gone" dp-sample --data small.dp --in empty.frames
+}
+
+@test "every truncation ends with status 4 and says why" {
+    token 2
+    size=$(stat -c %s token.frames)
+    for cut in $(seq 0 37 $((size - 1))); do
+        head -c "$cut" token.frames > cut.frames
+        run timeout 10 dp-sample --data small.dp --rate 0.2 --in cut.frames --out /dev/null
+        assert_failure 4
+        assert_output --regexp '^dp-sample: (the input ended before its end frame: an upstream stage is gone|cut.frames ends inside a frame)$'
+    done
+}
+
+@test "wrong frame order" {
+    token 2
+    edit kind=hello < token.frames > headless.frames
+    complains 1 "dp-sample: the stream does not begin with a hello frame" dp-sample --data small.dp --in headless.frames
+    cat token.frames token.frames | edit kind=end > double.frames
+    complains 1 "dp-sample: a second hello frame in one stream" dp-sample --data small.dp --in double.frames
+}
+
+@test "corrupt streams" {
+    complains 1 "dp-step: not a dpline stream: a frame starts with byte 0x48, not with a map" dp-step --in <(echo Hello)
+    printf '\x81\xa4kind\xa5hullo' > kind.frames
+    complains 1 "dp-step: corrupt frame: 'kind' has the wrong type or value" dp-step --in kind.frames
+    printf '\x82\xa4kind\xa5hello\xa3new\x01' > field.frames
+    complains 1 "dp-step: unknown field 'new' in a frame" dp-step --in field.frames
+    printf '\x82\xa4kind\xa5hello\xa6format\x02' > format.frames
+    complains 1 "dp-step: the stream has frame format 2, this is 1" dp-step --in format.frames
+    printf '\xdf\xff\xff\xff\xff' > huge.frames
+    complains 1 "dp-step: corrupt frame: 8589934590 entries in one list, the limit is 256" dp-step --in huge.frames
+    printf '\x81\xa4kind\xc9\xff\xff\xff\xff\x01' > blob.frames
+    complains 1 "dp-step: the frame is larger than the limit of 1073741824 bytes" dp-step --in blob.frames
+    printf '\x81\xa4kind\x91\x91\x91\x91\x91\x91\x91\x01' > deep.frames
+    complains 1 "dp-step: corrupt frame: nested deeper than 4" dp-step --in deep.frames
+}
+
+@test "mismatched dimensions and data" {
+    token 2
+    dp-synth classification --rows 400 --cols 7 --seed 7 -o wider.dp -q
+    dp-sample --data small.dp --rate 0.2 < token.frames > raw.frames
+    complains 1 "dp-scd-step: the rows were sampled from another data set than --data names" \
+        dp-scd-step --data wider.dp --loss hinge --lambda 1 --clip 1 --in raw.frames
+    complains 2 "dp-scd-step: --data is required: the frames carry row numbers, not rows" \
+        dp-scd-step --loss hinge --lambda 1 --clip 1 --in raw.frames
+    dp-loop --laps 2 --seed 1 -o narrow -- "dp-sample --data small.dp --rate 0.2 | dp-scd-step --data small.dp --loss hinge --lambda 1e-3 --clip 1 |
+        dp-noise -z 9 | dp-account --epsilon 100 --delta 1e-5 --allow-seeded | dp-step" > /dev/null
+    complains 1 "dp-scd-step: the model is 1 × 6, the data needs 1 × 7" dp-loop --laps 2 --init narrow --exec processes -- \
+        "dp-sample --data wider.dp | dp-scd-step --data wider.dp --loss hinge --lambda 1e-3 --clip 1 | dp-noise -z 9 | dp-account --epsilon 100 --delta 1e-5 | dp-step"
+    dp-synth regression --rows 50 --cols 6 --seed 7 -o real.dp -q
+    complains 1 "dp-scd-step: --loss hinge needs labels in classes; the labels of this data set are real numbers" dp-loop --laps 2 -- \
+        "dp-sample --data real.dp | dp-scd-step --data real.dp --loss hinge --lambda 1e-3 --clip 1 | dp-noise -z 9 | dp-account --epsilon 100 --delta 1e-5 | dp-step"
+}
+
+@test "a row that stands twice in a batch is refused" {
+    token
+    dp-sample --data small.dp --rate 0.2 < token.frames > raw.frames
+    /usr/bin/python3 - << 'EOF'
+import msgpack, struct
+frames = list(msgpack.Unpacker(open("raw.frames", "rb"), raw=False))
+for f in frames:
+    if f["kind"] == "lap":
+        data = f["rows"].data
+        f["rows"] = msgpack.ExtType(1, data[:10] + data[10:18] + data[10:18] + data[26:])
+open("twice.frames", "wb").write(b"".join(map(msgpack.packb, frames)))
+EOF
+    for stage in "dp-scd-step --data small.dp --loss hinge --lambda 1e-3 --clip 0.1" "dp-scd-step --data small.dp --loss hinge --lambda 1e-3"; do
+        complains 5 "dp-scd-step: a row stands twice in the batch of lap 1" $stage --in twice.frames
+    done
+}
+
+@test "dp-sample: Poisson batch sizes have the right mean and spread; the other modes are exact" {
+    dp-loop --laps 400 --seed 5 --exec processes -- "dp-sample --data small.dp --rate 0.25 | tee raw.frames |
+        dp-scd-step --data small.dp --loss hinge --lambda 1 --clip 1 | dp-noise -z 1 | dp-account --epsilon 1e6 --delta 0.1 --allow-seeded | dp-step" > /dev/null
+    for mode in fixed shuffle; do
+        dp-loop --laps 8 --seed 5 --exec processes -- "dp-sample --data small.dp --rate 0.25 --mode $mode | tee $mode.frames |
+            dp-scd-step --data small.dp --loss hinge --lambda 1 --clip 1 | dp-noise -z 1 | dp-account --epsilon 1e6 --delta 0.1 --allow-seeded --as-published | dp-step" > /dev/null
+    done
+    /usr/bin/python3 - << 'EOF'
+import msgpack, numpy as np
+def batches(path):
+    for f in msgpack.Unpacker(open(path, "rb"), raw=False):
+        if f["kind"] == "lap":
+            yield np.frombuffer(f["rows"].data[10:], "<i8")
+poisson = list(batches("raw.frames"))
+sizes = np.array([len(b) for b in poisson])
+# Bin(400, 1/4): mean 100, variance 75; 400 batches. False alarms below 1e-6 each (5 standard errors).
+assert abs(sizes.mean() - 100) < 5 * (75 / 400) ** 0.5, sizes.mean()
+assert abs(sizes.var() - 75) < 5 * 75 * (2 / 400) ** 0.5, sizes.var()
+counts = np.bincount(np.concatenate(poisson), minlength=400)  # each row: Bin(400, 1/4)
+assert np.all(abs(counts - 100) < 6 * 75 ** 0.5)
+assert all(np.all(np.diff(b) > 0) for b in poisson)
+fixed = list(batches("fixed.frames"))
+assert all(len(set(b)) == 100 for b in fixed) and not np.array_equal(fixed[0], fixed[1])
+shuffled = list(batches("shuffle.frames"))
+for epoch in (shuffled[:4], shuffled[4:]):
+    assert sorted(np.concatenate(epoch)) == list(range(400))
+assert not np.array_equal(shuffled[0], shuffled[4])
+EOF
+}
+
+@test "dp-noise: the noise that lands has the scale it records (5 standard errors: false alarms below 1e-6)" {
+    dp-synth classification --rows 50 --cols 400 --seed 7 -o wide.dp -q
+    dp-loop --laps 50 --seed 5 --exec processes -- "dp-sample --data wide.dp --rate 0.5 | dp-scd-step --data wide.dp --loss hinge --lambda 1 --clip 0.5 |
+        tee before.frames | dp-noise -z 3 | tee after.frames | dp-account --epsilon 1e6 --delta 0.1 --allow-seeded | dp-step" > /dev/null
+    /usr/bin/python3 - << 'EOF'
+import msgpack, numpy as np
+def sums(path):
+    for f in msgpack.Unpacker(open(path, "rb"), raw=False):
+        if f["kind"] == "lap":
+            yield f, np.frombuffer(f["sum"].data[18:], "<i8") * f["grid"]
+noise = np.concatenate([b - a for (_, a), (_, b) in zip(sums("before.frames"), sums("after.frames"))])
+frame, _ = next(sums("after.frames"))
+m = frame["mechanisms"][0]
+assert m["scale"] == m["multiplier"] * m["sensitivity"] == 1.5
+n = len(noise)
+assert n == 20000
+assert abs(noise.mean()) < 5 * 1.5 / n ** 0.5
+assert abs(noise.std() - 1.5) < 5 * 1.5 / (2 * n) ** 0.5, noise.std()
+EOF
+}
+
+@test "dp-scd-step: the published and sequential sensitivities" {
+    check() {
+        dp-loop --laps 2 --seed 5 --exec processes -- "dp-sample --data small.dp $1 | dp-scd-step --data small.dp --loss logistic --lambda 1 --clip 0.5 $2 |
+            dp-noise -z 3 | tee after.frames | dp-account --epsilon 1e9 --delta 0.1 --allow-seeded --as-published | dp-step" > /dev/null
+        /usr/bin/python3 - "$3" << 'EOF'
+import msgpack, sys
+from math import sqrt
+for f in msgpack.Unpacker(open("after.frames", "rb"), raw=False):
+    if f["kind"] == "lap":
+        assert abs(f["mechanisms"][0]["sensitivity"] - eval(sys.argv[1])) < 1e-12, f["mechanisms"]
+EOF
+    }
+    check '--rate 0.1' '' 0.5
+    check '--rate 0.1' '--adjacency replace-one' 1.0
+    check '--rate 0.1' '--release-alpha' 'sqrt(2)*0.5'
+    check '--rate 0.1' '--variant sequential' '2*0.5*sqrt(40*41)'
+    check '--mode full --columns 3' '--variant primal' '2*0.5*sqrt(3*4)'
+}
+
+@test "dp-step: tail averaging is the mean of the last iterates" {
+    child="dp-sample --data small.dp --rate 0.2 | dp-scd-step --data small.dp --loss hinge --lambda 1e-3 --clip 0.1 | dp-noise -z 1 |
+        dp-account --epsilon 1e4 --delta 1e-5 --allow-seeded | dp-step --average tail --tail"
+    dp-loop --laps 10 --seed 1 -- "${child//$'\n'/} 0.25" > stream
+    /usr/bin/python3 - << 'EOF'
+import msgpack, numpy as np
+frames = [f for f in msgpack.Unpacker(open("stream", "rb"), raw=False) if f["kind"] == "lap"]
+model = [np.frombuffer(f["model"].data[18:], "<f8") for f in frames]
+assert len(frames) == 10 and "average" not in frames[6] and "average" in frames[7]
+average = np.frombuffer(frames[9]["average"].data[18:], "<f8")
+assert frames[9]["averaged"] == 3
+assert np.allclose(average, np.mean(model[7:], axis=0), rtol=1e-14, atol=0)
+EOF
+}
+
+@test "an upstream stage that fails is the only one to speak" {
+    token
+    said=$({ dp-sample --data nowhere.dp < token.frames | dp-scd-step --data small.dp --loss hinge --lambda 1 --clip 1 | dp-noise -z 1 | cat > /dev/null; echo "${PIPESTATUS[@]}"; } 2>&1)
+    assert_equal "$said" "dp-sample: cannot open nowhere.dp/dataset.json: not a data set (see dp-import)
+1 4 4 0"
+}

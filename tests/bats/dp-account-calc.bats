@@ -74,7 +74,7 @@ at_most() { awk -v a="$1" -v b="$2" 'BEGIN { exit !(a + 0 <= b + 0) }'; }
         sigma --epsilon 1 --delta 1e-5 --rate 300/60000 --laps 2000
 }
 
-@test "calculator: shuffling is one Gaussian per epoch begun, and full batches ignore nothing" {
+@test "calculator: shuffling is one Gaussian per epoch begun, a full batch one per lap" {
     one=$(dp-account epsilon --multiplier 5 --laps 1 --delta 1e-5)
     two=$(dp-account epsilon --multiplier 5 --laps 2 --delta 1e-5)
     answers "$one" epsilon --multiplier 5 --laps 10 --rate 1/10 --delta 1e-5 --sampler shuffle

@@ -1,0 +1,60 @@
+/* What a linear model's scores are worth against labels.
+ *
+ * scores: rows × outputs, row-major, u = w_k·x. y: rows. For a classification y is the class index 0 …
+ * classes−1; outputs is 1 for two classes (class 1 is +1, class 0 is −1) and classes otherwise (one-vs-rest).
+ * A metric that has no value on these rows (no row, one class only, constant labels) is NAN. Nothing here
+ * allocates. */
+#ifndef DP_MATH_METRICS_H
+#define DP_MATH_METRICS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "math/loss.h"
+
+/* The class that one row's scores predict. outputs = 1: class 1 if u > 0, else class 0; else the largest
+   score. A tie is the lower class's. */
+size_t dp_metric_class(const double *scores, size_t outputs);
+
+/* The part of the rows whose class is predicted, 0 … 1. */
+double dp_metric_accuracy(const double *scores, size_t outputs, const double *y, size_t rows);
+
+/* counts: classes × classes, [true class × classes + predicted class] = number of rows. */
+void dp_metric_confusion(const double *scores, size_t outputs, const double *y, size_t rows, size_t classes,
+                         uint64_t *counts);
+
+/* Area under the ROC curve: P(u⁺ > u⁻) + P(u⁺ = u⁻)/2 over pairs of a row of the class and one that is not,
+   counted exactly. One output: of class 1. More: the mean over the classes that have rows in and out
+   (one-vs-rest). work: DP_METRIC_AUC_WORK(rows) words. */
+double dp_metric_auc(const double *scores, size_t outputs, const double *y, size_t rows, uint64_t *work);
+#define DP_METRIC_AUC_WORK(rows) (2 * (rows))
+
+/* p[k]: the probability of each class, 1/(1 + e^{−u}), for logistic models; with more than one output
+   normalised over the classes. p: 2 entries for one output (class 0, class 1), else `outputs`. */
+void dp_metric_probability(const double *scores, size_t outputs, double *p);
+
+/* Mean of −ln p[true class], p as above, in nats; computed from logarithms, so finite however sure the model
+ * is. */
+double dp_metric_log_loss(const double *scores, size_t outputs, const double *y, size_t rows);
+
+/* value in other units = scale × value + offset */
+struct dp_affine {
+    double scale, offset;
+};
+
+/* Mean of (a u + b − t)², with prediction a u + b and truth t both in label units; one output. */
+double dp_metric_mse(const double *scores, struct dp_affine prediction, const double *y,
+                     struct dp_affine truth, size_t rows);
+
+/* 1 − Σ (prediction − t)² / Σ (t − mean t)² */
+double dp_metric_r2(const double *scores, struct dp_affine prediction, const double *y,
+                    struct dp_affine truth, size_t rows);
+
+/* P(w) = Σ_k [ (1/rows) Σ_i l(y_ik, u_ik) + (lambda/2) ‖w_k‖² ]. classes > 0: y_ik is +1 where row i is of
+   class k (of class 1 for one output), else −1. classes = 0: y_i itself, through `label`. weights: outputs ×
+   cols. */
+double dp_metric_objective(enum dp_loss loss, double width, double lambda, const double *scores,
+                           size_t outputs, const double *y, struct dp_affine label, size_t rows,
+                           size_t classes, const double *weights, size_t cols);
+
+#endif

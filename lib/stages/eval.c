@@ -1,0 +1,474 @@
+/* dp-eval: what released models are worth on a data set. A sink: prints one line per evaluated lap. */
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/number.h"
+#include "data/dataset.h"
+#include "math/metrics.h"
+#include "math/vec.h"
+#include "stages/stages.h"
+#include "wire/model.h"
+
+enum metric {
+    METRIC_ACCURACY,
+    METRIC_AUC,
+    METRIC_LOG_LOSS,
+    METRIC_MSE,
+    METRIC_R2,
+    METRIC_OBJECTIVE,
+    METRIC_CONFUSION,
+    METRIC_COUNT
+};
+
+/* Which labels a metric is for. */
+enum needs { NEEDS_CLASSES, NEEDS_REAL, NEEDS_LABELS };
+
+static const struct {
+    const char *name;
+    enum needs needs;
+} metrics[METRIC_COUNT] = {
+    [METRIC_ACCURACY] = {"accuracy", NEEDS_CLASSES},
+    [METRIC_AUC] = {"auc", NEEDS_CLASSES},
+    [METRIC_LOG_LOSS] = {"logloss", NEEDS_CLASSES},
+    [METRIC_MSE] = {"mse", NEEDS_REAL},
+    [METRIC_R2] = {"r2", NEEDS_REAL},
+    [METRIC_OBJECTIVE] = {"objective", NEEDS_LABELS},
+    [METRIC_CONFUSION] = {"confusion", NEEDS_CLASSES},
+};
+#define METRIC_NAMES "accuracy, auc, logloss, mse, r2, objective, confusion"
+
+enum format { FORMAT_TSV, FORMAT_JSON };
+
+struct options {
+    const char *data, *metrics;
+    int64_t every;
+    bool last, private_data;
+    int format;
+};
+
+static const struct dp_option options[] = {
+    {.name = "data",
+     .letter = 'd',
+     .kind = DP_OPT_TEXT,
+     .offset = offsetof(struct options, data),
+     .metavar = "DIR",
+     .help = "data set to evaluate on",
+     .flags = DP_OPT_REQUIRED},
+    {.name = "metrics",
+     .letter = 'm',
+     .kind = DP_OPT_TEXT,
+     .offset = offsetof(struct options, metrics),
+     .metavar = "LIST",
+     .help = "accuracy,auc,logloss,mse,r2,objective,confusion (default by the labels)"},
+    {.name = "every",
+     .letter = 'n',
+     .kind = DP_OPT_INT,
+     .offset = offsetof(struct options, every),
+     .metavar = "LAPS",
+     .help = "one line per LAPS laps, and one for the last",
+     .fallback = "1",
+     .min = 1,
+     .max = 1e15},
+    {.name = "last",
+     .letter = 'l',
+     .kind = DP_OPT_FLAG,
+     .offset = offsetof(struct options, last),
+     .help = "only the last model of the stream"},
+    {.name = "format",
+     .letter = 'f',
+     .kind = DP_OPT_CHOICE,
+     .offset = offsetof(struct options, format),
+     .metavar = "HOW",
+     .help = "lines as",
+     .fallback = "tsv",
+     .choices = "tsv|json"},
+    {.name = "private-data",
+     .kind = DP_OPT_FLAG,
+     .offset = offsetof(struct options, private_data),
+     .help = "the rows are private, and so is what is printed: mark it"},
+    {.name = NULL},
+};
+
+/* What is kept of a lap until it is known whether it is the last. */
+struct lap {
+    int64_t number;
+    double epsilon, delta, epsilon_sound, lambda;
+    bool seeded, as_published, non_private;
+};
+
+struct state {
+    struct dp_dataset *dataset;
+    enum metric metric[METRIC_COUNT];
+    int count;
+    bool started, header; /* shapes are known; the first TSV line is out */
+    bool pending;         /* the lap has not been evaluated */
+    struct lap lap;
+    size_t outputs, cols;
+    enum dp_loss loss;
+    double width;
+    struct dp_affine model_label, data_label;
+    double *weights;  /* outputs × cols */
+    double *scores;   /* rows × outputs */
+    uint64_t *work;   /* for auc */
+    uint64_t *counts; /* classes × classes, for confusion */
+    char *text;       /* one line */
+    size_t text_size, used;
+};
+
+static void eval_close(struct dp_stage *stage)
+{
+    struct state *s = stage->state;
+    dp_dataset_close(s->dataset);
+    free(s->weights);
+    free(s->scores);
+    free(s->work);
+    free(s->counts);
+    free(s->text);
+}
+
+static bool has_metric(const struct state *s, enum metric metric)
+{
+    for (int i = 0; i < s->count; i++)
+        if (s->metric[i] == metric)
+            return true;
+    return false;
+}
+
+static int parse_metrics(struct state *s, const char *list, struct dp_err *err)
+{
+    bool classes = s->dataset->label_kind == DP_LABEL_CLASSES;
+    for (const char *p = list;; p++) {
+        size_t length = strcspn(p, ",");
+        int m = 0;
+        while (m < METRIC_COUNT &&
+               !(strlen(metrics[m].name) == length && memcmp(p, metrics[m].name, length) == 0))
+            m++;
+        if (m == METRIC_COUNT)
+            return dp_fail(err, DP_E_USAGE, "--metrics: '%.*s' is none of " METRIC_NAMES,
+                           (int)(length < 80 ? length : 80), p);
+        if (has_metric(s, (enum metric)m))
+            return dp_fail(err, DP_E_USAGE, "--metrics: '%s' stands there twice", metrics[m].name);
+        if (metrics[m].needs != NEEDS_LABELS && (metrics[m].needs == NEEDS_CLASSES) != classes)
+            return dp_fail(err, DP_E_USAGE,
+                           "--metrics: %s is for labels that are %s, those of this data set are %s",
+                           metrics[m].name, classes ? "numbers" : "classes", classes ? "classes" : "numbers");
+        s->metric[s->count++] = (enum metric)m;
+        p += length;
+        if (*p == '\0')
+            return DP_OK;
+    }
+}
+
+static int eval_open(struct dp_stage *stage, struct dp_err *err)
+{
+    const struct options *o = stage->options;
+    struct state *s = stage->state;
+    if (o->last && o->every != 1)
+        return dp_fail(err, DP_E_USAGE, "--last and --every do not go together");
+    int rc = dp_dataset_open(&s->dataset, o->data, err);
+    if (rc != DP_OK)
+        return rc;
+    bool classes = s->dataset->label_kind == DP_LABEL_CLASSES;
+    return parse_metrics(s,
+                         o->metrics != NULL ? o->metrics
+                         : classes          ? "accuracy,auc,objective"
+                                            : "mse,r2,objective",
+                         err);
+}
+
+/* Class names, where both sides have them, must be the same in the same order. */
+static int check_names(const struct state *s, const struct dp_frame *frame, const char *path,
+                       struct dp_err *err)
+{
+    const struct dp_dataset *d = s->dataset;
+    char **names;
+    size_t count;
+    int rc = dp_model_names(frame, &names, &count, err);
+    if (rc != DP_OK || names == NULL)
+        return rc;
+    if (d->label_kind != DP_LABEL_CLASSES)
+        rc = dp_fail(err, DP_E_RUN, "the model predicts classes, the labels of %s are numbers", path);
+    else if (count != d->classes)
+        rc = dp_fail(err, DP_E_RUN, "the model has %zu classes, %s has %zu", count, path, d->classes);
+    for (size_t k = 0; rc == DP_OK && d->class_names != NULL && k < count; k++)
+        if (strcmp(names[k], d->class_names[k]) != 0)
+            rc = dp_fail(err, DP_E_RUN, "class %zu is '%.60s' in the model and '%.60s' in %s", k, names[k],
+                         d->class_names[k], path);
+    dp_model_free_names(names, count);
+    return rc;
+}
+
+static int check_against_data(struct dp_stage *stage, const struct dp_frame *frame, struct dp_err *err)
+{
+    const struct options *o = stage->options;
+    struct state *s = stage->state;
+    const struct dp_dataset *d = s->dataset;
+    if (!o->private_data && !dp_frame_bool(frame, DP_F_NON_PRIVATE) &&
+        strcmp(dp_frame_text(frame, DP_F_DATA, ""), d->digest) == 0)
+        return dp_fail(err, DP_E_UNSAFE,
+                       "%s is the training set: what is measured on it is not covered by epsilon "
+                       "(--private-data if that is meant)",
+                       o->data);
+    int rc = dp_model_shape(frame, &s->outputs, &s->cols, err);
+    if (rc != DP_OK)
+        return rc;
+    if (s->cols != d->cols)
+        return dp_fail(err, DP_E_RUN, "the model has %zu columns, %s has %zu", s->cols, o->data, d->cols);
+    rc = check_names(s, frame, o->data, err);
+    if (rc != DP_OK)
+        return rc;
+    int64_t classes = dp_frame_int(frame, DP_F_CLASSES, (int64_t)d->classes);
+    if ((classes > 0) != (d->classes > 0))
+        return dp_fail(err, DP_E_RUN, "the model predicts %s, the labels of %s are %s",
+                       classes > 0 ? "classes" : "numbers", o->data, classes > 0 ? "numbers" : "classes");
+    size_t outputs = d->classes > 2 ? d->classes : 1;
+    if (s->outputs != outputs || classes != (int64_t)d->classes)
+        return dp_fail(err, DP_E_RUN, "the model has %zu outputs, the labels of %s need %zu", s->outputs,
+                       o->data, outputs);
+    return DP_OK;
+}
+
+/* Loss and label units, which all laps of a run share. */
+static int read_loss(struct state *s, const struct dp_frame *frame, struct dp_err *err)
+{
+    const struct dp_dataset *d = s->dataset;
+    const char *name = dp_frame_text(frame, DP_F_LOSS, "");
+    bool known = dp_loss_parse(name, &s->loss) == 0;
+    s->width = dp_frame_real(frame, DP_F_LOSS_WIDTH, 1);
+    s->data_label = (struct dp_affine){d->label_scale, d->label_offset};
+    s->model_label = (struct dp_affine){dp_frame_real(frame, DP_F_LABEL_SCALE, 1),
+                                        dp_frame_real(frame, DP_F_LABEL_OFFSET, 0)};
+    if (has_metric(s, METRIC_OBJECTIVE) &&
+        (!known || !dp_frame_has(frame, DP_F_LAMBDA) || !(s->width > 0) || s->model_label.scale == 0))
+        return dp_fail(err, DP_E_RUN, "objective: the model does not say which loss and lambda it minimises");
+    if (has_metric(s, METRIC_OBJECTIVE) && d->classes == 0 && dp_loss_is_classification(s->loss))
+        return dp_fail(err, DP_E_RUN, "objective: the model's %s loss is for classes", name);
+    if (has_metric(s, METRIC_LOG_LOSS) && !(known && s->loss == DP_LOSS_LOGISTIC))
+        return dp_fail(err, DP_E_RUN,
+                       "logloss: only logistic models give probabilities; this one has %s loss",
+                       known ? name : "an unnamed");
+    return DP_OK;
+}
+
+/* Everything that is needed is allocated here, with the first model. */
+static int start(struct dp_stage *stage, const struct dp_frame *frame, struct dp_err *err)
+{
+    struct state *s = stage->state;
+    const struct dp_dataset *d = s->dataset;
+    int rc = check_against_data(stage, frame, err);
+    if (rc == DP_OK)
+        rc = read_loss(s, frame, err);
+    if (rc == DP_OK)
+        rc = dp_alloc(&s->weights, s->outputs * s->cols, sizeof *s->weights, err);
+    if (rc == DP_OK)
+        rc = dp_alloc(&s->scores, d->rows * s->outputs + 1, sizeof *s->scores, err);
+    if (rc == DP_OK && has_metric(s, METRIC_AUC))
+        rc = dp_alloc(&s->work, DP_METRIC_AUC_WORK(d->rows) + 1, sizeof *s->work, err);
+    s->text_size = 2048;
+    if (rc == DP_OK && has_metric(s, METRIC_CONFUSION)) {
+        s->text_size += d->classes * (d->classes * 21 + 3);
+        rc = dp_alloc(&s->counts, d->classes * d->classes, sizeof *s->counts, err);
+    }
+    if (rc == DP_OK)
+        rc = dp_alloc(&s->text, s->text_size, 1, err);
+    s->started = rc == DP_OK;
+    return rc;
+}
+
+/* Blocks of rows, so that a block stays in the cache while every output passes over it. */
+static void score_rows(struct state *s)
+{
+    enum { BLOCK = 16 };
+    const struct dp_dataset *d = s->dataset;
+    struct dp_row row[BLOCK];
+    for (size_t from = 0; from < d->rows; from += BLOCK) {
+        size_t count = d->rows - from < BLOCK ? d->rows - from : BLOCK;
+        for (size_t i = 0; i < count; i++)
+            row[i] = dp_dataset_row(d, from + i);
+        for (size_t k = 0; k < s->outputs; k++)
+            for (size_t i = 0; i < count; i++)
+                s->scores[(from + i) * s->outputs + k] = dp_row_dot(row[i], s->weights + k * s->cols);
+    }
+}
+
+static double measure(const struct state *s, enum metric metric)
+{
+    const struct dp_dataset *d = s->dataset;
+    struct dp_affine label = {1, 0};
+    switch (metric) {
+    case METRIC_ACCURACY:
+        return dp_metric_accuracy(s->scores, s->outputs, d->y, d->rows);
+    case METRIC_AUC:
+        return dp_metric_auc(s->scores, s->outputs, d->y, d->rows, s->work);
+    case METRIC_LOG_LOSS:
+        return dp_metric_log_loss(s->scores, s->outputs, d->y, d->rows);
+    case METRIC_MSE:
+        return dp_metric_mse(s->scores, s->model_label, d->y, s->data_label, d->rows);
+    case METRIC_R2:
+        return dp_metric_r2(s->scores, s->model_label, d->y, s->data_label, d->rows);
+    case METRIC_OBJECTIVE:
+        /* The model's loss is in the units it was trained in. */
+        if (s->data_label.scale != s->model_label.scale || s->data_label.offset != s->model_label.offset)
+            label = (struct dp_affine){s->data_label.scale / s->model_label.scale,
+                                       (s->data_label.offset - s->model_label.offset) / s->model_label.scale};
+        return dp_metric_objective(s->loss, s->width, s->lap.lambda, s->scores, s->outputs, d->y, label,
+                                   d->rows, d->classes, s->weights, s->cols);
+    case METRIC_CONFUSION:
+    case METRIC_COUNT:
+        break;
+    }
+    return (double)NAN;
+}
+
+static void __attribute__((format(printf, 2, 3))) put(struct state *s, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    int length = vsnprintf(s->text + s->used, s->text_size - s->used, format, args);
+    va_end(args);
+    if (length > 0)
+        s->used += (size_t)length < s->text_size - s->used ? (size_t)length : s->text_size - s->used - 1;
+}
+
+static void put_number(struct state *s, double value, bool json)
+{
+    char text[40];
+    if (isfinite(value))
+        put(s, "%s", dp_number_print(value, text, sizeof text));
+    else
+        put(s, "%s", json ? "null" : isnan(value) ? "nan" : value > 0 ? "inf" : "-inf");
+}
+
+/* [[…], …], a row per true class; the same text in both formats. */
+static void put_confusion(struct state *s)
+{
+    const struct dp_dataset *d = s->dataset;
+    dp_metric_confusion(s->scores, s->outputs, d->y, d->rows, d->classes, s->counts);
+    for (size_t i = 0; i < d->classes; i++) {
+        put(s, i == 0 ? "[[" : ",[");
+        for (size_t j = 0; j < d->classes; j++)
+            put(s, j == 0 ? "%llu" : ",%llu", (unsigned long long)s->counts[i * d->classes + j]);
+        put(s, "]");
+    }
+    put(s, "]");
+}
+
+static void put_header(struct state *s, const struct options *o)
+{
+    put(s, "lap\tepsilon");
+    for (int i = 0; i < s->count; i++)
+        put(s, "\t%s", metrics[s->metric[i]].name);
+    put(s, "%s%s\n", s->lap.as_published ? "\tepsilon_sound" : "", o->private_data ? "\tprivate_data" : "");
+}
+
+static void put_tsv(struct state *s, const struct options *o)
+{
+    if (!s->header)
+        put_header(s, o);
+    s->header = true;
+    put(s, "%lld\t", (long long)s->lap.number);
+    put_number(s, s->lap.epsilon, false);
+    for (int i = 0; i < s->count; i++) {
+        put(s, "\t");
+        if (s->metric[i] == METRIC_CONFUSION)
+            put_confusion(s);
+        else
+            put_number(s, measure(s, s->metric[i]), false);
+    }
+    if (s->lap.as_published) {
+        put(s, "\t");
+        put_number(s, s->lap.epsilon_sound, false);
+    }
+    put(s, "%s\n", o->private_data ? "\tyes" : "");
+}
+
+static void put_json(struct state *s, const struct options *o)
+{
+    put(s, "{\"lap\":%lld,\"epsilon\":", (long long)s->lap.number);
+    put_number(s, s->lap.epsilon, true);
+    put(s, ",\"delta\":");
+    put_number(s, s->lap.delta, true);
+    for (int i = 0; i < s->count; i++) {
+        put(s, ",\"%s\":", metrics[s->metric[i]].name);
+        if (s->metric[i] == METRIC_CONFUSION)
+            put_confusion(s);
+        else
+            put_number(s, measure(s, s->metric[i]), true);
+    }
+    put(s, ",\"rows\":%zu", s->dataset->rows);
+    if (s->lap.as_published) {
+        put(s, ",\"as_published\":true,\"epsilon_sound\":");
+        put_number(s, s->lap.epsilon_sound, true);
+    }
+    put(s, "%s%s%s}\n", s->lap.seeded ? ",\"seeded\":true" : "",
+        s->lap.non_private ? ",\"non_private\":true" : "", o->private_data ? ",\"private_data\":true" : "");
+}
+
+static int evaluate(struct dp_stage *stage, struct dp_out *out, struct dp_err *err)
+{
+    const struct options *o = stage->options;
+    struct state *s = stage->state;
+    score_rows(s);
+    s->used = 0;
+    if (o->format == FORMAT_JSON)
+        put_json(s, o);
+    else
+        put_tsv(s, o);
+    s->pending = false;
+    return out->text(out, s->text, s->used, err);
+}
+
+static int eval_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp_out *out, struct dp_err *err)
+{
+    const struct options *o = stage->options;
+    struct state *s = stage->state;
+    size_t outputs, cols;
+    int rc = s->started ? DP_OK : start(stage, frame, err);
+    if (rc == DP_OK)
+        rc = dp_model_shape(frame, &outputs, &cols, err);
+    if (rc == DP_OK && (outputs != s->outputs || cols != s->cols))
+        rc = dp_fail(err, DP_E_RUN, "the model changes its shape in lap %lld", (long long)frame->lap);
+    if (rc == DP_OK)
+        rc = dp_model_weights(frame, s->weights, err);
+    if (rc != DP_OK)
+        return rc;
+    bool non_private = dp_frame_bool(frame, DP_F_NON_PRIVATE);
+    double unknown = non_private ? (double)INFINITY : (double)NAN;
+    s->lap = (struct lap){.number = frame->lap,
+                          .epsilon = dp_frame_real(frame, DP_F_EPSILON, unknown),
+                          .delta = dp_frame_real(frame, DP_F_DELTA, (double)NAN),
+                          .epsilon_sound = dp_frame_real(frame, DP_F_EPSILON_SOUND, (double)NAN),
+                          .lambda = dp_frame_real(frame, DP_F_LAMBDA, 0),
+                          .seeded = dp_frame_bool(frame, DP_F_SEEDED),
+                          .as_published = dp_frame_bool(frame, DP_F_AS_PUBLISHED),
+                          .non_private = non_private};
+    s->pending = true;
+    return !o->last && frame->lap % o->every == 0 ? evaluate(stage, out, err) : DP_OK;
+}
+
+static int eval_drain(struct dp_stage *stage, struct dp_out *out, struct dp_err *err)
+{
+    struct state *s = stage->state;
+    if (!s->started)
+        return dp_fail(err, DP_E_RUN, "the stream holds no model");
+    return s->pending ? evaluate(stage, out, err) : DP_OK;
+}
+
+const struct dp_stage_class dp_eval_class = {
+    .name = "dp-eval",
+    .summary = "Measure released models on a data set",
+    .options = options,
+    .options_size = sizeof(struct options),
+    .state_size = sizeof(struct state),
+    .takes = DP_LABEL_RELEASED,
+    .gives = 0,
+    .sink = true,
+    .open = eval_open,
+    .fire = eval_fire,
+    .drain = eval_drain,
+    .close = eval_close,
+};

@@ -1,0 +1,179 @@
+#include "wire/json.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SHORT_VALUES 4
+
+json_t *dp_json_real(double value)
+{
+    if (isnan(value))
+        return json_string("NaN");
+    if (isinf(value))
+        return json_string(value > 0 ? "Infinity" : "-Infinity");
+    return json_real(value);
+}
+
+static json_t *element(const struct dp_array *a, size_t i)
+{
+    switch (a->dtype) {
+    case DP_F32:
+        return dp_json_real((double)((const float *)a->data)[i]);
+    case DP_F64:
+        return dp_json_real(((const double *)a->data)[i]);
+    case DP_I32:
+        return json_integer(((const int32_t *)a->data)[i]);
+    case DP_I64:
+        return json_integer(((const int64_t *)a->data)[i]);
+    }
+    return NULL;
+}
+
+static json_t *array_json(const struct dp_array *a, bool full)
+{
+    json_t *root = json_object(), *shape = json_array(), *values = json_array();
+    int bad = json_object_set_new(root, "dtype", json_string(dp_dtype_name(a->dtype)));
+    for (int i = 0; i < a->ndim; i++)
+        bad |= json_array_append_new(shape, json_integer((json_int_t)a->dims[i]));
+    size_t shown = full || a->count < SHORT_VALUES ? a->count : SHORT_VALUES;
+    for (size_t i = 0; i < shown; i++)
+        bad |= json_array_append_new(values, element(a, i));
+    if (shown < a->count)
+        bad |= json_array_append_new(values, json_string("…"));
+    bad |= json_object_set_new(root, "shape", shape);
+    bad |= json_object_set_new(root, "values", values);
+    if (bad) {
+        json_decref(root);
+        return NULL;
+    }
+    return root;
+}
+
+static json_t *mechanism_json(const struct dp_mechanism *m)
+{
+    return json_pack("{s:s, s:o, s:I, s:I, s:s, s:s, s:o, s:o, s:s, s:o, s:o}", "sampler",
+                     dp_sampler_names[m->sampler], "rate", dp_json_real(m->rate), "rows", (json_int_t)m->rows,
+                     "epoch_laps", (json_int_t)m->epoch_laps, "adjacency", dp_adjacency_names[m->adjacency],
+                     "release", dp_release_names[m->release], "bound", dp_json_real(m->bound), "sensitivity",
+                     dp_json_real(m->sensitivity), "noise", dp_noise_names[m->noise], "multiplier",
+                     dp_json_real(m->multiplier), "scale", dp_json_real(m->scale));
+}
+
+static json_t *value_json(const struct dp_value *v, enum dp_type type, bool full)
+{
+    json_t *text;
+    switch (type) {
+    case DP_T_INT:
+        return json_integer(v->u.whole);
+    case DP_T_REAL:
+        return dp_json_real(v->u.real);
+    case DP_T_BOOL:
+        return json_boolean(v->u.flag);
+    case DP_T_TEXT:
+        /* Text off the wire need not be UTF-8, and JSON is. */
+        text = json_string(v->text);
+        return text != NULL ? text : json_string("(not UTF-8)");
+    case DP_T_ARRAY:
+        return array_json(&v->array, full);
+    }
+    return NULL;
+}
+
+json_t *dp_json_frame(const struct dp_frame *frame, bool full)
+{
+    json_t *root = json_object();
+    int bad = json_object_set_new(root, "kind", json_string(dp_kind_name(frame->kind)));
+    if (frame->kind == DP_KIND_LAP) {
+        json_t *mechanisms = json_array();
+        for (int i = 0; i < frame->mechanisms; i++)
+            bad |= json_array_append_new(mechanisms, mechanism_json(&frame->mechanism[i]));
+        bad |= json_object_set_new(root, "lap", json_integer(frame->lap));
+        bad |= json_object_set_new(root, "label", json_string(dp_label_name(frame->label)));
+        bad |= json_object_set_new(root, "mechanisms", mechanisms);
+    }
+    for (int i = 0; i < DP_F_COUNT; i++)
+        if (frame->value[i].present)
+            bad |= json_object_set_new(root, dp_fields[i].key,
+                                       value_json(&frame->value[i], dp_fields[i].type, full));
+    if (bad) {
+        json_decref(root);
+        return NULL;
+    }
+    return root;
+}
+
+/* 15 digits often do, 17 always do. */
+static void print_real(double value, FILE *stream)
+{
+    char text[32];
+    for (int digits = 15; digits <= 17; digits++) {
+        snprintf(text, sizeof text, "%.*g", digits, value);
+        if (strtod(text, NULL) == value)
+            break;
+    }
+    fputs(text, stream);
+}
+
+static int print_string(const json_t *value, FILE *stream)
+{
+    char *text = json_dumps(value, JSON_ENCODE_ANY);
+    if (text == NULL)
+        return -1;
+    fputs(text, stream);
+    free(text);
+    return 0;
+}
+
+static int print_value(const json_t *value, FILE *stream)
+{
+    const char *key;
+    json_t *entry;
+    size_t index;
+    int bad = 0;
+    switch (json_typeof(value)) {
+    case JSON_OBJECT:
+        fputc('{', stream);
+        const char *separator = "";
+        json_object_foreach((json_t *)value, key, entry)
+        {
+            json_t *name = json_string(key);
+            fputs(separator, stream);
+            separator = ",";
+            bad |= name == NULL || print_string(name, stream);
+            json_decref(name);
+            fputc(':', stream);
+            bad |= print_value(entry, stream);
+        }
+        fputc('}', stream);
+        return bad;
+    case JSON_ARRAY:
+        fputc('[', stream);
+        json_array_foreach(value, index, entry)
+        {
+            if (index > 0)
+                fputc(',', stream);
+            bad |= print_value(entry, stream);
+        }
+        fputc(']', stream);
+        return bad;
+    case JSON_REAL:
+        print_real(json_real_value(value), stream);
+        return 0;
+    case JSON_STRING:
+    case JSON_INTEGER:
+    case JSON_TRUE:
+    case JSON_FALSE:
+    case JSON_NULL:
+        return print_string(value, stream);
+    }
+    return -1;
+}
+
+int dp_json_print(const json_t *root, FILE *stream, struct dp_err *err)
+{
+    if (root == NULL || print_value(root, stream) != 0)
+        return dp_fail(err, DP_E_RUN, "out of memory");
+    fputc('\n', stream);
+    return DP_OK;
+}

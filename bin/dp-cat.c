@@ -1,0 +1,265 @@
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/cli.h"
+#include "port/port.h"
+#include "wire/json.h"
+
+enum { ANY = -1 };
+
+struct options {
+    int kind, label;
+    int64_t lap;
+    bool last, full, frames, allow_private_output;
+    const char *out;
+};
+
+#define OFFSET(member) offsetof(struct options, member)
+
+static const struct dp_option options[] = {
+    {.name = "kind",
+     .letter = 'k',
+     .kind = DP_OPT_CHOICE,
+     .offset = OFFSET(kind),
+     .metavar = "KIND",
+     .help = "only frames of this kind",
+     .choices = "hello|lap|end|error"},
+    {.name = "label",
+     .letter = 'L',
+     .kind = DP_OPT_CHOICE,
+     .offset = OFFSET(label),
+     .metavar = "LABEL",
+     .help = "only lap frames with this label",
+     .choices = "raw|bounded|noised|released"},
+    {.name = "lap",
+     .letter = 'n',
+     .kind = DP_OPT_INT,
+     .offset = OFFSET(lap),
+     .metavar = "N",
+     .help = "only the frames of lap N",
+     .min = 0,
+     .max = 1e15},
+    {.name = "last",
+     .letter = 'l',
+     .kind = DP_OPT_FLAG,
+     .offset = OFFSET(last),
+     .help = "only the last lap frame of what is left"},
+    {.name = "full",
+     .letter = 'F',
+     .kind = DP_OPT_FLAG,
+     .offset = OFFSET(full),
+     .help = "arrays with all their values"},
+    {.name = "frames",
+     .letter = 'f',
+     .kind = DP_OPT_FLAG,
+     .offset = OFFSET(frames),
+     .help = "write the lap frames as a frame stream instead of JSON"},
+    {.name = "out",
+     .letter = 'o',
+     .kind = DP_OPT_TEXT,
+     .offset = OFFSET(out),
+     .metavar = "PORT",
+     .help = "where --frames go to (default -)"},
+    {.name = "allow-private-output",
+     .kind = DP_OPT_FLAG,
+     .offset = OFFSET(allow_private_output),
+     .help = "show frames that are not released on a terminal or an unauthenticated socket"},
+    {.name = NULL},
+};
+
+struct cat {
+    struct options options;
+    struct dp_port *out;    /* with --frames */
+    struct dp_frame *frame; /* the one that was read */
+    struct dp_frame *kept;  /* --last: the one that may be it */
+    bool has_kept, hello_out;
+    int64_t status; /* of the end frame */
+    size_t shown;
+};
+
+static bool selected(const struct cat *c, const struct dp_frame *f)
+{
+    const struct options *o = &c->options;
+    bool lap = f->kind == DP_KIND_LAP;
+    if (o->kind != ANY && (int)f->kind != o->kind)
+        return false;
+    if (!lap)
+        return !o->frames && !o->last && o->label == ANY && o->lap == DP_OPT_ABSENT_INT;
+    return (o->label == ANY || f->label == (enum dp_label)(1 << o->label)) &&
+           (o->lap == DP_OPT_ABSENT_INT || f->lap == o->lap);
+}
+
+/* Who might be reading over somebody's shoulder. */
+static int refuse_exposure(const struct cat *c, const struct dp_frame *f, struct dp_err *err)
+{
+    enum dp_exposure exposure = isatty(STDOUT_FILENO) ? DP_EXPOSED_TERMINAL : DP_EXPOSED_NO;
+    if (c->out != NULL)
+        exposure = dp_port_exposure(c->out);
+    if (f->kind != DP_KIND_LAP || f->label == DP_LABEL_RELEASED || exposure == DP_EXPOSED_NO ||
+        c->options.allow_private_output)
+        return DP_OK;
+    return dp_fail(err, DP_E_UNSAFE, "will not write a %s frame to %s (--allow-private-output overrides)",
+                   dp_label_name(f->label),
+                   exposure == DP_EXPOSED_TERMINAL ? "a terminal" : "a socket that is not authenticated");
+}
+
+static int show(struct cat *c, const struct dp_frame *f, struct dp_err *err)
+{
+    int rc = refuse_exposure(c, f, err);
+    c->shown++;
+    if (rc != DP_OK)
+        return rc;
+    if (c->out != NULL)
+        return dp_port_write(c->out, f, err);
+    json_t *root = dp_json_frame(f, c->options.full);
+    rc = dp_json_print(root, stdout, err);
+    json_decref(root);
+    return rc;
+}
+
+static void keep(struct cat *c)
+{
+    struct dp_frame *swap = c->kept;
+    c->kept = c->frame;
+    c->frame = swap;
+    c->has_kept = true;
+}
+
+/* With --frames the hello of the first stream opens the new one. */
+static int take(struct cat *c, struct dp_err *err)
+{
+    if (c->frame->kind == DP_KIND_HELLO && c->out != NULL && !c->hello_out) {
+        c->hello_out = true;
+        return dp_port_write(c->out, c->frame, err);
+    }
+    if (c->frame->kind == DP_KIND_END)
+        c->status = dp_frame_int(c->frame, DP_F_STATUS, 0);
+    if (!selected(c, c->frame))
+        return DP_OK;
+    if (!c->options.last)
+        return show(c, c->frame, err);
+    keep(c);
+    return DP_OK;
+}
+
+static int upstream_failed(const struct dp_frame *f, struct dp_err *err)
+{
+    const char *where = dp_frame_text(f, DP_F_WHERE, "");
+    return dp_fail(err, DP_E_UPSTREAM, "the stream ends with a failure: %.40s%s%.400s", where,
+                   where[0] != '\0' ? ": " : "", dp_frame_text(f, DP_F_MESSAGE, "without a message"));
+}
+
+static int read_stream(struct cat *c, const char *spec, struct dp_err *err)
+{
+    struct dp_port *in;
+    const char *name = strcmp(spec, "-") == 0 ? "standard input" : spec;
+    bool hello = false, end = false;
+    int rc = dp_port_open(&in, spec, DP_IN, err);
+    if (rc != DP_OK)
+        return rc;
+    while (rc == DP_OK && !end) {
+        rc = dp_port_read(in, c->frame, err);
+        if (rc < 0)
+            break;
+        if (rc == 0) {
+            rc = dp_fail(err, DP_E_UPSTREAM, "%s ends before its end frame", name);
+            break;
+        }
+        enum dp_kind kind = c->frame->kind;
+        rc = DP_OK;
+        /* A stage that fails early has only an error frame to say so. */
+        if ((kind == DP_KIND_HELLO) == hello && kind != DP_KIND_ERROR)
+            rc = hello ? dp_fail(err, DP_E_RUN, "%s: a second hello frame in one stream", name)
+                       : dp_fail(err, DP_E_RUN, "%s does not begin with a hello frame", name);
+        hello = true;
+        end = kind == DP_KIND_END;
+        if (rc == DP_OK && kind == DP_KIND_ERROR) {
+            int failed = upstream_failed(c->frame, err);
+            struct dp_err why = *err;
+            rc = take(c, err);
+            if (rc == DP_OK) {
+                *err = why;
+                rc = failed;
+            }
+            break;
+        }
+        if (rc == DP_OK)
+            rc = take(c, err);
+    }
+    dp_port_close(in);
+    return rc;
+}
+
+static int end_frames(struct cat *c, struct dp_err *err)
+{
+    if (c->shown == 0)
+        return dp_fail(err, DP_E_RUN, "there is no such lap frame");
+    dp_frame_reset(c->frame, DP_KIND_END);
+    if (c->status != 0)
+        dp_frame_set_int(c->frame, DP_F_STATUS, c->status);
+    int rc = dp_port_write(c->out, c->frame, err);
+    return rc == DP_OK ? dp_port_commit(c->out, err) : rc;
+}
+
+/* The reader of --frames learns that no more will come. */
+static void pass_error(struct cat *c, int rc, const struct dp_err *err)
+{
+    struct dp_err unused;
+    if (dp_port_exposure(c->out) == DP_EXPOSED_TERMINAL)
+        return;
+    dp_frame_reset(c->frame, DP_KIND_ERROR);
+    dp_frame_set_int(c->frame, DP_F_STATUS, dp_exit_status(rc));
+    if (dp_frame_set_text(c->frame, DP_F_WHERE, "dp-cat", strlen("dp-cat"), &unused) == DP_OK &&
+        dp_frame_set_text(c->frame, DP_F_MESSAGE, err->message, strlen(err->message), &unused) == DP_OK)
+        dp_port_write(c->out, c->frame, &unused);
+}
+
+static int run(struct cat *c, int files, char **file, struct dp_err *err)
+{
+    const struct options *o = &c->options;
+    char *standard[] = {"-"};
+    if (o->out != NULL && !o->frames)
+        return dp_fail(err, DP_E_USAGE, "--out goes with --frames; redirect standard output for JSON");
+    if (o->frames && o->kind != ANY && o->kind != DP_KIND_LAP)
+        return dp_fail(err, DP_E_USAGE, "--frames writes lap frames only");
+    if (o->frames && o->full)
+        return dp_fail(err, DP_E_USAGE, "--full is for JSON; --frames are always whole");
+    if (o->last && o->kind != ANY && o->kind != DP_KIND_LAP)
+        return dp_fail(err, DP_E_USAGE, "--last chooses among lap frames only");
+    int rc = dp_frame_new(&c->frame, err);
+    if (rc == DP_OK)
+        rc = dp_frame_new(&c->kept, err);
+    if (rc == DP_OK && o->frames)
+        rc = dp_port_open(&c->out, o->out != NULL ? o->out : "-", DP_OUT, err);
+    if (files == 0) {
+        files = 1;
+        file = standard;
+    }
+    for (int i = 0; rc == DP_OK && i < files; i++)
+        rc = read_stream(c, file[i], err);
+    if (rc == DP_OK && c->has_kept)
+        rc = show(c, c->kept, err);
+    if (rc == DP_OK && c->out != NULL)
+        rc = end_frames(c, err);
+    if (rc != DP_OK && c->out != NULL)
+        pass_error(c, rc, err);
+    return rc;
+}
+
+int main(int argc, char **argv)
+{
+    const struct dp_command command = {
+        "dp-cat", "[PORT …]", "Show frames as lines of JSON, or cut some out of a stream", options, NULL};
+    struct cat c = {0};
+    struct dp_err err = {0};
+    int operand, status;
+    if (!dp_cli_start(&command, &c.options, NULL, argc, argv, &operand, &status))
+        return status;
+    setvbuf(stdout, NULL, _IOLBF, 1 << 16);
+    int rc = run(&c, argc - operand, argv + operand, &err);
+    dp_port_close(c.out);
+    dp_frame_free(c.frame);
+    dp_frame_free(c.kept);
+    return dp_cli_finish("dp-cat", rc, &err);
+}

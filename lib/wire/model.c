@@ -271,6 +271,18 @@ static const char *number(double value, char *buffer, size_t size)
                            : "-inf";
 }
 
+/* Epsilon for a person: six digits, never less than it is. */
+static const char *rounded_up(double value, char *buffer, size_t size)
+{
+    if (!(value > 0) || !isfinite(value))
+        return number(value, buffer, size);
+    double step = pow(10, floor(log10(value)) - 5);
+    snprintf(buffer, size, "%.6g", value);
+    if (strtod(buffer, NULL) < value)
+        snprintf(buffer, size, "%.6g", value + step);
+    return buffer;
+}
+
 static int print_field(const struct dp_frame *frame, const char *name, FILE *out, struct dp_err *err)
 {
     char text[40];
@@ -341,14 +353,14 @@ static void print_privacy(const struct dp_frame *frame, FILE *out)
         fputs("privacy: it does not say what was spent\n", out);
     else
         fprintf(out, "privacy: epsilon %s, delta %s%s\n",
-                number(dp_frame_real(frame, DP_F_EPSILON, 0), epsilon, sizeof epsilon),
+                rounded_up(dp_frame_real(frame, DP_F_EPSILON, 0), epsilon, sizeof epsilon),
                 number(dp_frame_real(frame, DP_F_DELTA, (double)NAN), delta, sizeof delta),
                 dp_frame_bool(frame, DP_F_AS_PUBLISHED) ? ", as published" : "");
     if (dp_frame_bool(frame, DP_F_AS_PUBLISHED)) {
         fputs("  as published: charged as the paper does, which is not sound;", out);
         if (dp_frame_has(frame, DP_F_EPSILON_SOUND))
             fprintf(out, " the sound epsilon is %s\n",
-                    number(dp_frame_real(frame, DP_F_EPSILON_SOUND, 0), sound, sizeof sound));
+                    rounded_up(dp_frame_real(frame, DP_F_EPSILON_SOUND, 0), sound, sizeof sound));
         else
             fputs(" it does not give the sound epsilon\n", out);
     }

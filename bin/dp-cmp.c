@@ -1,0 +1,79 @@
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/cli.h"
+#include "port/model.h"
+#include "wire/model.h"
+
+struct options {
+    double tolerance, relative;
+    bool weights_only;
+};
+
+static const struct dp_option options[] = {
+    {.name = "tolerance",
+     .letter = 't',
+     .kind = DP_OPT_REAL,
+     .offset = offsetof(struct options, tolerance),
+     .metavar = "ABS",
+     .help = "weights may differ by this much",
+     .min = 0,
+     .max = INFINITY},
+    {.name = "relative",
+     .letter = 'r',
+     .kind = DP_OPT_REAL,
+     .offset = offsetof(struct options, relative),
+     .metavar = "PART",
+     .help = "weights may differ by this part of the larger one",
+     .min = 0,
+     .max = INFINITY},
+    {.name = "weights-only",
+     .letter = 'w',
+     .kind = DP_OPT_FLAG,
+     .offset = offsetof(struct options, weights_only),
+     .help = "compare nothing but the weights"},
+    {.name = NULL},
+};
+
+static int run(const struct options *o, const char *first, const char *second, struct dp_err *err)
+{
+    struct dp_frame *a = NULL, *b = NULL;
+    char what[256];
+    struct dp_model_tolerance tolerance = {.exact = isnan(o->tolerance) && isnan(o->relative),
+                                           .weights_only = o->weights_only,
+                                           .absolute = isnan(o->tolerance) ? 0 : o->tolerance,
+                                           .relative = isnan(o->relative) ? 0 : o->relative};
+    if (strcmp(first, "-") == 0 && strcmp(second, "-") == 0)
+        return dp_fail(err, DP_E_USAGE, "only one of the two models can come from standard input");
+    int rc = dp_frame_new(&a, err);
+    if (rc == DP_OK)
+        rc = dp_frame_new(&b, err);
+    if (rc == DP_OK)
+        rc = dp_model_read(a, first, err);
+    if (rc == DP_OK)
+        rc = dp_model_read(b, second, err);
+    if (rc == DP_OK)
+        rc = dp_model_compare(a, b, &tolerance, what, sizeof what, err);
+    if (rc == 1)
+        printf("%s %s differ: %s\n", first, second, what);
+    dp_frame_free(a);
+    dp_frame_free(b);
+    return rc;
+}
+
+int main(int argc, char **argv)
+{
+    const struct dp_command command = {"dp-cmp", "MODEL MODEL", "Compare two models", options, NULL};
+    struct options o;
+    struct dp_err err = {0};
+    int operand, status, rc;
+    if (!dp_cli_start(&command, &o, NULL, argc, argv, &operand, &status))
+        return status;
+    if (argc - operand != 2)
+        rc = dp_fail(&err, DP_E_USAGE, "expected two models (try --help)");
+    else
+        rc = run(&o, argv[operand], argv[operand + 1], &err);
+    status = dp_cli_finish("dp-cmp", rc == 1 ? DP_OK : rc, &err);
+    return status == 0 && rc == 1 ? 1 : status;
+}

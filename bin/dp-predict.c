@@ -1,0 +1,198 @@
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cli.h"
+#include "base/mem.h"
+#include "base/number.h"
+#include "data/dataset.h"
+#include "math/metrics.h"
+#include "port/model.h"
+#include "wire/model.h"
+
+struct options {
+    bool scores, probability, no_header;
+};
+
+static const struct dp_option options[] = {
+    {.name = "scores",
+     .letter = 's',
+     .kind = DP_OPT_FLAG,
+     .offset = offsetof(struct options, scores),
+     .help = "the scores x·w too"},
+    {.name = "probability",
+     .letter = 'p',
+     .kind = DP_OPT_FLAG,
+     .offset = offsetof(struct options, probability),
+     .help = "logistic models: the probability of each class too"},
+    {.name = "no-header",
+     .letter = 'H',
+     .kind = DP_OPT_FLAG,
+     .offset = offsetof(struct options, no_header),
+     .help = "leave out the line with the column names"},
+    {.name = NULL},
+};
+
+struct predict {
+    const struct options *options;
+    struct dp_frame *frame;
+    struct dp_dataset *dataset;
+    size_t outputs, cols;
+    size_t classes; /* 0 for a regression */
+    char **names;   /* of the classes */
+    size_t name_count;
+    double *weights, *scores, *probability;
+    struct dp_affine label;
+};
+
+/* RFC 4180: quotes only where they are needed. */
+static void put_text(const char *prefix, const char *text)
+{
+    bool quote = strpbrk(text, ",\"\r\n") != NULL;
+    if (quote)
+        putchar('"');
+    fputs(prefix, stdout);
+    for (; *text != '\0'; text++) {
+        if (*text == '"')
+            putchar('"');
+        putchar(*text);
+    }
+    if (quote)
+        putchar('"');
+}
+
+static void put_number(double value)
+{
+    char text[40];
+    fputs(dp_number_print(value, text, sizeof text), stdout);
+}
+
+/* Class names from the model, else from the data set, else their numbers. */
+static int get_names(struct predict *p, struct dp_err *err)
+{
+    int rc = dp_model_names(p->frame, &p->names, &p->name_count, err);
+    if (rc == DP_OK && p->names != NULL && p->name_count != p->classes)
+        rc = dp_fail(err, DP_E_RUN, "the model has %zu classes and names for %zu", p->classes, p->name_count);
+    if (rc != DP_OK || p->names != NULL)
+        return rc;
+    rc = dp_alloc(&p->names, p->classes, sizeof *p->names, err);
+    for (size_t k = 0; rc == DP_OK && k < p->classes; k++) {
+        bool named = p->dataset->class_names != NULL && p->dataset->classes == p->classes;
+        char number[24];
+        snprintf(number, sizeof number, "%zu", k);
+        p->names[k] = strdup(named ? p->dataset->class_names[k] : number);
+        p->name_count = k + 1;
+        if (p->names[k] == NULL)
+            rc = dp_fail(err, DP_E_RUN, "out of memory");
+    }
+    return rc;
+}
+
+static int get_model(struct predict *p, const char *model, const char *data, struct dp_err *err)
+{
+    int rc = dp_frame_new(&p->frame, err);
+    if (rc == DP_OK)
+        rc = dp_model_read(p->frame, model, err);
+    if (rc == DP_OK)
+        rc = dp_dataset_open(&p->dataset, data, err);
+    if (rc == DP_OK)
+        rc = dp_model_shape(p->frame, &p->outputs, &p->cols, err);
+    if (rc != DP_OK)
+        return rc;
+    if (p->cols != p->dataset->cols)
+        return dp_fail(err, DP_E_RUN, "the model has %zu columns, %s has %zu", p->cols, data,
+                       p->dataset->cols);
+    int64_t classes = dp_frame_int(p->frame, DP_F_CLASSES, -1);
+    if (classes < 0 || p->outputs != (classes > 2 ? (size_t)classes : 1) || classes == 1)
+        return dp_fail(err, DP_E_RUN, "%s does not say what its %zu outputs stand for", model, p->outputs);
+    p->classes = (size_t)classes;
+    p->label = (struct dp_affine){dp_frame_real(p->frame, DP_F_LABEL_SCALE, 1),
+                                  dp_frame_real(p->frame, DP_F_LABEL_OFFSET, 0)};
+    if (p->options->probability &&
+        (p->classes == 0 || strcmp(dp_frame_text(p->frame, DP_F_LOSS, ""), "logistic") != 0))
+        return dp_fail(err, DP_E_RUN, "--probability: only logistic models of classes give probabilities");
+    rc = dp_alloc(&p->weights, p->outputs * p->cols, sizeof *p->weights, err);
+    if (rc == DP_OK)
+        rc = dp_alloc(&p->scores, p->outputs, sizeof *p->scores, err);
+    if (rc == DP_OK)
+        rc = dp_alloc(&p->probability, p->classes + 1, sizeof *p->probability, err);
+    if (rc == DP_OK)
+        rc = dp_model_weights(p->frame, p->weights, err);
+    return rc == DP_OK && p->classes > 0 ? get_names(p, err) : rc;
+}
+
+static void put_header(const struct predict *p)
+{
+    fputs("prediction", stdout);
+    for (size_t k = 0; p->options->scores && k < p->outputs; k++) {
+        putchar(',');
+        if (p->classes == 0)
+            fputs("score", stdout);
+        else
+            put_text("score_", p->names[p->outputs == 1 ? 1 : k]);
+    }
+    for (size_t k = 0; p->options->probability && k < p->classes; k++) {
+        putchar(',');
+        put_text("probability_", p->names[k]);
+    }
+    putchar('\n');
+}
+
+static void put_row(const struct predict *p, size_t i)
+{
+    struct dp_row row = dp_dataset_row(p->dataset, i);
+    for (size_t k = 0; k < p->outputs; k++)
+        p->scores[k] = dp_row_dot(row, p->weights + k * p->cols);
+    if (p->classes == 0)
+        put_number(p->label.scale * p->scores[0] + p->label.offset);
+    else
+        put_text("", p->names[dp_metric_class(p->scores, p->outputs)]);
+    for (size_t k = 0; p->options->scores && k < p->outputs; k++) {
+        putchar(',');
+        put_number(p->scores[k]);
+    }
+    if (p->options->probability)
+        dp_metric_probability(p->scores, p->outputs, p->probability);
+    for (size_t k = 0; p->options->probability && k < p->classes; k++) {
+        putchar(',');
+        put_number(p->probability[k]);
+    }
+    putchar('\n');
+}
+
+static int run(struct predict *p, const char *model, const char *data, struct dp_err *err)
+{
+    int rc = get_model(p, model, data, err);
+    if (rc != DP_OK)
+        return rc;
+    if (!p->options->no_header)
+        put_header(p);
+    /* Without a reader there is no point in going on; dp_cli_finish reports the error. */
+    for (size_t i = 0; i < p->dataset->rows && !ferror(stdout); i++)
+        put_row(p, i);
+    return DP_OK;
+}
+
+int main(int argc, char **argv)
+{
+    const struct dp_command command = {"dp-predict", "MODEL DIR",
+                                       "Predict the labels of a data set's rows, as CSV", options, NULL};
+    struct options o;
+    struct predict p = {.options = &o};
+    struct dp_err err = {0};
+    int operand, status, rc;
+    if (!dp_cli_start(&command, &o, NULL, argc, argv, &operand, &status))
+        return status;
+    if (argc - operand != 2)
+        rc = dp_fail(&err, DP_E_USAGE, "expected a model and a data set (try --help)");
+    else
+        rc = run(&p, argv[operand], argv[operand + 1], &err);
+    dp_model_free_names(p.names, p.name_count);
+    free(p.weights);
+    free(p.scores);
+    free(p.probability);
+    dp_dataset_close(p.dataset);
+    dp_frame_free(p.frame);
+    return dp_cli_finish("dp-predict", rc, &err);
+}

@@ -1,15 +1,28 @@
 #include "base/cli.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/version.h"
+
+void dp_cli_guard(void)
+{
+    int fd;
+    do
+        fd = open("/dev/null", O_RDONLY);
+    while (fd >= 0 && fd <= STDERR_FILENO);
+    if (fd > STDERR_FILENO)
+        close(fd);
+}
 
 bool dp_cli_start(const struct dp_command *command, void *values, void *common, int argc, char **argv,
                   int *first_operand, int *status)
 {
     struct dp_err err = {0};
+    dp_cli_guard();
     int rc = dp_option_parse(command, values, common, argc, argv, first_operand, &err);
     if (rc == DP_PARSE_RUN)
         return true;

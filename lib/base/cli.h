@@ -6,6 +6,10 @@
 #include "base/err.h"
 #include "base/option.h"
 
+/* Puts something on the standard streams that were closed, so that no file of ours takes their numbers; writing to a closed
+   standard output still fails. */
+void dp_cli_guard(void);
+
 /* Parses; answers --help and --version itself. Returns true when the command is to run; otherwise *status is the
    exit status. */
 bool dp_cli_start(const struct dp_command *command, void *values, void *common, int argc, char **argv,

@@ -14,7 +14,8 @@ int dp_child_judge(enum dp_kind asked, int64_t lap, const struct dp_frame *answe
 {
     if (answer->kind == DP_KIND_ERROR) {
         int64_t status = dp_frame_int(answer, DP_F_STATUS, 1);
-        err->status = status >= 1 && status <= 5 ? (enum dp_status)-status : DP_E_RUN;
+        /* 4 is for streams that end early; for the loop, that is a run that failed. */
+        err->status = status >= 1 && status <= 5 && status != 4 ? (enum dp_status)-status : DP_E_RUN;
         err->message[0] = '\0';
         return err->status;
     }

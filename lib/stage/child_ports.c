@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -15,7 +16,8 @@
 struct remote {
     struct dp_child base;
     struct dp_port *out, *in;
-    pid_t pid; /* of the shell, which leads a process group; 0 if there is none */
+    bool finished; /* the end frame went round */
+    pid_t pid;     /* of the shell, which leads a process group; 0 if there is none */
 };
 
 static int remote_exchange(struct dp_child *child, struct dp_frame *frame, struct dp_frame *answer, struct dp_err *err)
@@ -52,6 +54,7 @@ static int remote_finish(struct dp_child *child, struct dp_err *err)
 {
     struct remote *r = (struct remote *)child;
     int status = 0;
+    r->finished = true;
     dp_port_close(r->out);
     r->out = NULL;
     if (r->pid == 0)
@@ -66,11 +69,26 @@ static int remote_finish(struct dp_child *child, struct dp_err *err)
     return DP_OK;
 }
 
+/* Stages that still run end quietly: whoever failed has said so. */
+static void send_off(struct remote *r)
+{
+    struct dp_frame *frame = NULL;
+    struct dp_err unused;
+    if (r->out != NULL && dp_frame_new(&frame, &unused) == DP_OK) {
+        dp_frame_reset(frame, DP_KIND_ERROR);
+        dp_frame_set_int(frame, DP_F_STATUS, -DP_E_UPSTREAM);
+        dp_port_write(r->out, frame, &unused);
+    }
+    dp_frame_free(frame);
+}
+
 static void remote_free(struct dp_child *child)
 {
     struct remote *r = (struct remote *)child;
     int status;
-    dp_port_close(r->out); /* end of input: stages that still run end by themselves */
+    if (!r->finished)
+        send_off(r);
+    dp_port_close(r->out);
     if (r->pid != 0) {
         int ended = wait_for(r->pid, 0.5, &status);
         kill(-r->pid, SIGTERM); /* what the shell may have left behind, too */

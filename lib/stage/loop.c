@@ -132,9 +132,7 @@ static int run_laps(struct run *r, struct dp_err *err)
         if (o->seed != DP_OPT_ABSENT_INT)
             dp_frame_set_bool(r->token, DP_F_SEEDED, true);
         rc = dp_child_exchange(r->child, r->token, r->token, err);
-        if (*r->loop->stop)
-            return dp_fail(err, DP_E_RUN, "interrupted in lap %lld of %lld", (long long)lap, (long long)o->laps);
-        if (rc != DP_OK)
+        if (rc != DP_OK || *r->loop->stop)
             return rc;
         struct dp_frame *swap = r->last;
         r->last = r->token;
@@ -205,7 +203,7 @@ static int run_all(struct run *r, struct dp_err *err)
         }
         return rc;
     }
-    return rc == DP_OK ? finish(r, false, err) : rc;
+    return rc == DP_OK && !*r->loop->stop ? finish(r, false, err) : rc;
 }
 
 /* Readers of the stream learn that no more will come. */
@@ -235,6 +233,8 @@ int dp_loop_run(struct dp_loop *loop, struct dp_err *err)
     if (rc == DP_OK)
         rc = run_all(&r, err);
     *loop->group = 0;
+    if (*loop->stop)
+        rc = dp_fail(err, DP_E_RUN, "interrupted in lap %lld of %lld", (long long)r.done + 1, (long long)o->laps);
     if (rc < 0 && rc != DP_E_BUDGET && r.token != NULL)
         pass_error(&r, rc, err);
     dp_child_kill(r.child);

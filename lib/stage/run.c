@@ -136,6 +136,7 @@ int dp_stage_main(const struct dp_stage_class *class, int argc, char **argv)
     struct run r = {0};
     struct dp_err err = {0};
     struct dp_stage_ports ports = {"-", "-", false};
+    dp_cli_guard();
     int rc = dp_stage_new(&r.stage, class, argc, argv, &ports, &err);
     if (rc > 0) {
         struct dp_command command = {class->name, "", class->summary, class->options, dp_stage_port_options};

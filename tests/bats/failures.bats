@@ -1,0 +1,188 @@
+# What goes wrong around a run: children that die, ^C, full disks, closed outputs. One sentence, the right status, no partial
+# file under its final name, no orphans, nothing private.
+load helper
+
+prepare() {
+    small_data 400 6 2
+    CHILD='dp-sample --data small.dp --rate 0.2 | dp-scd-step --data small.dp --loss hinge --lambda 1e-3 --clip 0.1 | dp-noise -z 2 | dp-account --epsilon 1e4 --delta 1e-5 | dp-step'
+}
+
+# nothing is left of the run that named this directory
+no_orphans() {
+    for _ in 1 2 3 4 5 6 7 8 9 10; do
+        pgrep -f "[d]p-.*$BATS_TEST_TMPDIR" > /dev/null || return 0
+        sleep 0.2
+    done
+    fail "still running: $(pgrep -af "[d]p-.*$BATS_TEST_TMPDIR")"
+}
+
+nothing_left() {
+    run bash -c 'ls -A | grep -E "^model"'
+    assert_output ''
+}
+
+@test "usage of dp-loop" {
+    complains 2 "dp-loop: --laps is required" dp-loop -- "$CHILD"
+    complains 2 "dp-loop: no child pipeline (try --help)" dp-loop --laps 2
+    complains 2 "dp-loop: the child pipeline is one argument: quote it" dp-loop --laps 2 -- dp-sample --data small.dp
+    complains 2 "dp-loop: --laps: must be >= 1 and <= 1099511627775, got 0" dp-loop --laps 0 -- "$CHILD" ||
+        complains 2 "dp-loop: --laps: must be between 1 and 1099511627775, got 0" dp-loop --laps 0 -- "$CHILD"
+    complains 2 "dp-loop: --send and --receive go together" dp-loop --laps 2 --send ipc:///tmp/x
+    complains 2 "dp-loop: --send and --receive leave no room for a child pipeline" dp-loop --laps 2 --send ipc:///tmp/x --receive ipc:///tmp/y -- "$CHILD"
+    complains 2 "dp-loop: --exec=fused: '\$' in the pipeline needs a shell" dp-loop --laps 2 --exec fused -- 'dp-sample --data $x'
+    complains 2 "dp-loop: --exec=fused: a quote in the pipeline is not closed" dp-loop --laps 2 --exec fused -- "dp-sample --data 'x"
+    complains 2 "dp-loop: --exec=fused: an element of the pipeline is empty" dp-loop --laps 2 --exec fused -- "dp-sample | | dp-step"
+}
+
+@test "a stage of the child refuses its options: its sentence alone, in both modes" {
+    for exec in fused processes; do
+        complains 2 "dp-noise: --multiplier: must be > 0, got -1" dp-loop --laps 2 --exec $exec -o model -- "${CHILD/-z 2/-z -1}"
+        complains 1 "dp-sample: cannot open gone.dp/dataset.json: not a data set (see dp-import)" \
+            dp-loop --laps 2 --exec $exec -o model -- "${CHILD/small.dp/gone.dp}"
+    done
+    nothing_left
+}
+
+@test "a missing stage is refused, in both modes" {
+    for exec in fused processes; do
+        complains 5 "dp-account: takes noised frames and got a bounded one: a stage is missing or out of place" \
+            dp-loop --laps 2 --exec $exec -o model -- "${CHILD/| dp-noise -z 2 /}"
+        complains 5 "dp-step: takes released frames and got a noised one: a stage is missing or out of place" \
+            dp-loop --laps 2 --exec $exec -o model -- "${CHILD/| dp-account --epsilon 1e4 --delta 1e-5 /}"
+        complains 5 "dp-loop: the child pipeline gave back a noised frame: dp-account is missing" \
+            dp-loop --laps 2 --exec $exec -o model -- "${CHILD/| dp-account*/}"
+        complains 1 "dp-loop: the child pipeline gave back a sum that no stage applied: put dp-step after dp-account" \
+            dp-loop --laps 2 --exec $exec -o model -- "${CHILD% | dp-step}"
+    done
+    nothing_left
+}
+
+@test "a command that does not exist" {
+    got=0
+    said=$(timeout 20 dp-loop --laps 2 -o model -- "dp-sample --data small.dp | no-such-command | dp-step" 2>&1 > /dev/null) || got=$?
+    assert_equal $got 1
+    [[ $said == *"no-such-command: not found"* ]]
+    nothing_left
+    no_orphans
+}
+
+@test "a child that dies in the middle" {
+    cat > die.sh << 'EOF'
+#!/bin/sh
+# passes a few frames' worth of bytes on, then dies without a word
+dd bs=1 count=3000 2> /dev/null
+kill -KILL $$
+EOF
+    chmod +x die.sh
+    got=0
+    said=$(timeout 20 dp-loop --laps 1000000 -o model -- "${CHILD/| dp-noise/| ./die.sh | dp-noise}" 2>&1 > /dev/null) || got=$?
+    [ $got = 4 ] || [ $got = 1 ] || fail "status $got"
+    [[ $said == *"ends inside a frame"* || $said == *"the input ended before its end frame"* ]] || fail "$said"
+    nothing_left
+    no_orphans
+}
+
+@test "^C and SIGTERM: the child goes too, no file is left, the signal is the cause of death" {
+    for exec in fused processes; do
+        for signal in INT TERM; do
+            timeout 20 dp-loop --laps 100000000 --exec $exec -o "$BATS_TEST_TMPDIR/model" -- "${CHILD//small.dp/$BATS_TEST_TMPDIR/small.dp}" > /dev/null 2> said &
+            job=$!
+            sleep 0.5
+            pkill -$signal -f "^dp-loop .*$BATS_TEST_TMPDIR"
+            got=0
+            wait $job || got=$?
+            [ $got = $((128 + $(kill -l $signal))) ] || fail "$exec, $signal: status $got: $(cat said)"
+            run grep -cE '^dp-loop: interrupted in lap [0-9]+ of 100000000$' said
+            assert_output 1
+            [ "$(wc -l < said)" = 1 ] || fail "$(cat said)"
+            nothing_left
+            no_orphans
+        done
+    done
+}
+
+@test "dp-loop killed outright: its children end by themselves" {
+    timeout 20 dp-loop --laps 100000000 --exec processes -o "$BATS_TEST_TMPDIR/model" -- "${CHILD//small.dp/$BATS_TEST_TMPDIR/small.dp}" > /dev/null 2>&1 &
+    sleep 0.5
+    pkill -KILL -f "^dp-loop .*$BATS_TEST_TMPDIR"
+    wait || true
+    no_orphans
+    assert_not_exist model
+}
+
+@test "a full disk" {
+    complains 1 "dp-loop: cannot write standard output: No space left on device" \
+        bash -c "dp-loop --laps 3 -- '$CHILD' > /dev/full"
+    token
+    complains 1 "dp-sample: cannot write /dev/full: No space left on device" dp-sample --data small.dp --in token.frames --out /dev/full
+    complains 1 "dp-account: cannot write standard output: No space left on device" bash -c 'dp-account --help > /dev/full'
+    mkdir full
+    if mount -t tmpfs -o size=64k tmpfs full 2> /dev/null; then
+        head -c 60000 /dev/zero > full/filler
+        got=0
+        dp-loop --laps 3 -o full/model -- "${CHILD}" > /dev/null 2> said || got=$?
+        ls -A full > listing
+        umount full
+        # 60 kB of filler leave room for a small model or none: what counts is that no part of one stands there
+        [ $got = 0 ] || ! grep -q model listing
+    fi
+}
+
+@test "an output that cannot be created" {
+    complains 1 "dp-loop: cannot create nowhere/model: No such file or directory" dp-loop --laps 2 -o nowhere/model -- "$CHILD"
+}
+
+@test "a closed standard output" {
+    token
+    complains 1 "dp-sample: cannot write standard output: Bad file descriptor" bash -c 'dp-sample --data small.dp < token.frames >&-'
+    complains 1 "dp-loop: cannot write standard output: Bad file descriptor" bash -c "dp-loop --laps 2 -- '$CHILD' >&-"
+    complains 1 "dp-account: cannot write standard output: Bad file descriptor" bash -c 'dp-account --version >&-'
+}
+
+@test "a reader that goes away ends the run by SIGPIPE, quietly" {
+    for exec in fused processes; do
+        said=$({ timeout 20 dp-loop --laps 100000000 --exec $exec -o model -- "${CHILD//small.dp/$BATS_TEST_TMPDIR/small.dp}"; echo $? > status; } 2>&1 | head -c 100 | wc -c)
+        assert_equal "$said" 100
+        assert_equal "$(cat status)" 141
+        nothing_left
+        no_orphans
+    done
+}
+
+@test "nothing private is printed: a run with a person in or out says the same but for the model" {
+    # the same data but for one row's label
+    cp -r small.dp other.dp
+    printf '\000\000\000\000\000\000\360\077' | dd of=other.dp/y.npy bs=1 seek=128 conv=notrunc status=none
+    for d in small other; do
+        dp-loop --laps 20 --progress plain -o model-$d -- "${CHILD//small.dp/$d.dp}" > /dev/null 2> said-$d
+        sed -i -E 's/[0-9]+ laps\/s +[0-9:]+ left//' said-$d
+    done
+    cmp said-small said-other
+}
+
+@test "a failed training leaves a readable error at the end of the stream" {
+    dp-loop --laps 2 -- "${CHILD/| dp-noise -z 2 /}" > stream 2> /dev/null || true
+    complains 4 "" dp-eval --data small.dp --in stream
+}
+
+@test "progress: plain lines, a bar on a terminal, silence" {
+    run bash -c "dp-loop --laps 5 --progress plain -- '$CHILD' 2>&1 > /dev/null"
+    assert_output --regexp '^lap 5/5  epsilon [0-9.]+  [0-9]+ laps/s  0:00 left$'
+    run bash -c "dp-loop --laps 5 -q -- '$CHILD' 2>&1 > /dev/null"
+    assert_output ''
+    run script -qec "dp-loop --laps 5 --progress bar -o model -- '$CHILD'" /dev/null
+    assert_output --partial '[########################]'
+}
+
+@test "memory: a data set is mapped, not copied" {
+    dp-synth classification --rows 60000 --cols 250 --seed 1 -o large.dp -q # 60 MB
+    for command in "dp-sample --data large.dp --rate 0.01" "dp-scd-step --data large.dp --loss hinge --lambda 1e-5 --clip 1"; do
+        # private memory is limited to 40 MB; a copy of the data would not fit
+        dp-loop --laps 2 --exec processes -- "tee first.frames | dp-sample --data large.dp --rate 0.01 | tee raw.frames |
+            dp-scd-step --data large.dp --loss hinge --lambda 1e-5 --clip 1 | dp-noise -z 9 | dp-account --epsilon 9 --delta 0.1 | dp-step" > /dev/null
+        input=first.frames
+        [[ $command == dp-scd* ]] && input=raw.frames
+        run bash -c "ulimit -d 40000; $command --in $input --out /dev/null"
+        assert_success
+    done
+}

@@ -138,6 +138,8 @@ static void integer_orders_against_long_arithmetic(void **state)
     for (int i = 0; i < 400; i++) {
         double q = log_uniform(rng, 1e-8, 1), z = log_uniform(rng, 0.05, 1e4);
         int order = i % 8 == 0 ? far[i / 8 % 6] : 2 + (int)gsl_rng_uniform_int(rng, 63);
+        if (i % 4 == 0) /* where ln A is small and its terms are large */
+            z = sqrt(order / (2 * -log(q))) * (0.95 + 0.1 * gsl_rng_uniform(rng));
         double ours = rdp_at(q, z, order), exact = exact_integer(q, z, order);
         if (!(ours >= exact * (1 - DBL_EPSILON) && ours <= exact * (1 + 1e-10)))
             fail_msg("q=%.17g z=%.17g order %d: %.17g, exactly %.17g", q, z, order, ours, exact);
@@ -225,6 +227,22 @@ static void monotone_and_below_the_gaussian(void **state)
     }
 }
 
+/* ln A is convex in α: that keeps fractional orders sharp where the series have rounded everything away. */
+static void fractional_orders_keep_their_digits(void **state)
+{
+    (void)state;
+    const double qs[] = {1e-8, 1e-6, 1e-3, 0.1}, zs[] = {0.5, 2, 100, 1e4};
+    for (int i = 0; i < 16; i++) {
+        double q = qs[i % 4], z = zs[i / 4];
+        for (int order = 2; order < 10; order++) {
+            double low = (order - 1) * rdp_at(q, z, order), high = order * rdp_at(q, z, order + 1);
+            double between = (order - 0.5) * rdp_at(q, z, order + 0.5);
+            assert_true(between > low * (1 - 1e-12) && between <= (low + high) / 2 * (1 + 1e-12));
+        }
+        assert_true(0.5 * rdp_at(q, z, 1.5) <= 0.5 * rdp_at(q, z, 2) * (1 + 1e-12));
+    }
+}
+
 static void small_rates_grow_as_their_square(void **state)
 {
     (void)state;
@@ -293,6 +311,7 @@ int main(void)
         cmocka_unit_test(integer_orders_against_long_arithmetic),
         cmocka_unit_test(fractional_orders_against_integration),
         cmocka_unit_test(monotone_and_below_the_gaussian),
+        cmocka_unit_test(fractional_orders_keep_their_digits),
         cmocka_unit_test(small_rates_grow_as_their_square),
         cmocka_unit_test(conversion),
         cmocka_unit_test(claimed_epsilon_of_a_gaussian_holds),

@@ -197,6 +197,9 @@ static int pass_non_private(struct dp_frame *frame, struct dp_out *out, struct d
     if (!dp_frame_has(frame, DP_F_SUM))
         return dp_fail(err, DP_E_RUN, "the frame of lap %lld has no sum", (long long)frame->lap);
     dp_frame_strip(frame);
+    dp_frame_drop(frame, DP_F_EPSILON); /* what an earlier, private run may have spent bounds nothing now */
+    dp_frame_drop(frame, DP_F_DELTA);
+    dp_frame_drop(frame, DP_F_EPSILON_SOUND);
     /* Nothing here is private any more, and the mark says so. */
     if (!isnan(gap)) {
         dp_frame_set_real(frame, DP_F_GAP, gap);

@@ -1,0 +1,580 @@
+/* Frames on the wire: what goes out comes back; what is not a frame is an error and never a crash (run with
+   the address sanitizer: every input is in a block of exactly its size). */
+#include "unit.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "port/port.h"
+#include "wire/codec.h"
+
+static struct dp_frame *new_frame(enum dp_kind kind)
+{
+    struct dp_frame *f;
+    assert_int_equal(dp_frame_new(&f, NULL), 0);
+    dp_frame_reset(f, kind);
+    return f;
+}
+
+static void set_text(struct dp_frame *f, enum dp_field field, const char *text)
+{
+    assert_int_equal(dp_frame_set_text(f, field, text, strlen(text), NULL), 0);
+}
+
+static void *make_array(struct dp_frame *f, enum dp_field field, enum dp_dtype dtype, uint64_t d0,
+                        uint64_t d1)
+{
+    void *data;
+    assert_int_equal(dp_frame_make_array(f, field, dtype, d0, d1, &data, NULL), 0);
+    return data;
+}
+
+/* One frame with every field there is, of every dtype and sign. */
+static struct dp_frame *full_lap(void)
+{
+    struct dp_frame *f = new_frame(DP_KIND_LAP);
+    f->lap = 12;
+    f->label = DP_LABEL_BOUNDED;
+    f->mechanisms = 2;
+    f->mechanism[0] = (struct dp_mechanism){
+        DP_SAMPLER_POISSON, 0.1,  24420, 0, DP_ADJACENCY_NULL_RECORD, DP_RELEASE_SECRET_STATE, 0.5, 0.5,
+        DP_NOISE_GAUSSIAN,  1.25, 0.625};
+    f->mechanism[1] = (struct dp_mechanism){
+        DP_SAMPLER_SHUFFLE, 0.25, 7, 4, DP_ADJACENCY_REPLACE_ONE, DP_RELEASE_SUM_AND_STATE, 1e-3, 2,
+        DP_NOISE_NONE,      0,    0};
+    for (int i = 0; i < DP_F_COUNT; i++) {
+        enum dp_field field = (enum dp_field)i;
+        enum dp_dtype dtype = (enum dp_dtype)(DP_F32 + i % 4);
+        uint64_t d1 = i % 3;
+        char *data;
+        switch (dp_fields[i].type) {
+        case DP_T_INT:
+            dp_frame_set_int(f, field, i % 2 == 0 ? INT64_MAX - i : INT64_MIN + i);
+            break;
+        case DP_T_REAL:
+            dp_frame_set_real(f, field, i % 2 == 0 ? 1.0 / i : -(double)INFINITY);
+            break;
+        case DP_T_BOOL:
+            dp_frame_set_bool(f, field, i % 2 == 0);
+            break;
+        case DP_T_TEXT:
+            set_text(f, field, i % 2 == 0 ? "" : "zwölf \"\n\x01");
+            break;
+        case DP_T_ARRAY:
+            data = make_array(f, field, dtype, 3, d1);
+            for (size_t b = 0; b < 3 * (d1 > 0 ? d1 : 1) * dp_dtype_size(dtype); b++)
+                data[b] = (char)(b * 37 + (size_t)i);
+            break;
+        }
+    }
+    return f;
+}
+
+static void append(msgpack_sbuffer *buffer, struct dp_frame *f)
+{
+    assert_int_equal(dp_wire_encode(buffer, f, NULL), 0);
+    dp_frame_free(f);
+}
+
+/* hello, lap, end: a stream such as a run leaves behind, with few enough bytes to break each in each way. */
+static void small_stream(msgpack_sbuffer *buffer)
+{
+    msgpack_sbuffer_init(buffer);
+    struct dp_frame *f = new_frame(DP_KIND_HELLO);
+    dp_frame_set_int(f, DP_F_FORMAT, DP_FRAME_FORMAT);
+    set_text(f, DP_F_SOFTWARE, "dpline");
+    append(buffer, f);
+    f = new_frame(DP_KIND_LAP);
+    f->lap = 3;
+    f->mechanisms = 1;
+    f->mechanism[0] = (struct dp_mechanism){
+        DP_SAMPLER_POISSON, 0.1,  24420, 0, DP_ADJACENCY_NULL_RECORD, DP_RELEASE_SUM, 0.5, 0.5,
+        DP_NOISE_GAUSSIAN,  1.25, 0.625};
+    double *model = make_array(f, DP_F_MODEL, DP_F64, 2, 2);
+    for (int i = 0; i < 4; i++)
+        model[i] = i;
+    make_array(f, DP_F_ROWS, DP_I64, 0, 0);
+    dp_frame_set_real(f, DP_F_EPSILON, 0.5);
+    dp_frame_set_bool(f, DP_F_SEEDED, true);
+    set_text(f, DP_F_LABELS, "[\"a\",\"b\"]");
+    append(buffer, f);
+    append(buffer, new_frame(DP_KIND_END));
+}
+
+static bool same_frame(const struct dp_frame *a, const struct dp_frame *b)
+{
+    msgpack_sbuffer left, right;
+    msgpack_sbuffer_init(&left);
+    msgpack_sbuffer_init(&right);
+    assert_int_equal(dp_wire_encode(&left, a, NULL), 0);
+    assert_int_equal(dp_wire_encode(&right, b, NULL), 0);
+    bool same = left.size == right.size && memcmp(left.data, right.data, left.size) == 0;
+    msgpack_sbuffer_destroy(&left);
+    msgpack_sbuffer_destroy(&right);
+    return same;
+}
+
+/* Reads all frames. Returns how many, or a negative status with its sentence; *whole: the bytes ended between
+ * frames. */
+static int read_all(const char *bytes, size_t size, struct dp_frame *frame, bool *whole)
+{
+    struct dp_err err = {0};
+    int count = 0;
+    *whole = true;
+    for (size_t at = 0; at < size;) {
+        size_t length = 0;
+        int rc = dp_wire_scan(bytes + at, size - at, &length, &err);
+        if (rc == 0) {
+            assert_true(length > size - at);
+            *whole = false;
+            return count;
+        }
+        if (rc == 1) {
+            assert_true(length > 0 && length <= size - at);
+            rc = dp_wire_decode(frame, bytes + at, length, &err);
+        }
+        if (rc < 0) {
+            assert_true(err.message[0] != '\0' && err.status == rc);
+            return rc;
+        }
+        at += length;
+        count++;
+    }
+    return count;
+}
+
+static void every_field_comes_back(void **state)
+{
+    (void)state;
+    struct dp_frame *sent = full_lap(), *got = new_frame(DP_KIND_END);
+    msgpack_sbuffer buffer;
+    size_t length = 0;
+    msgpack_sbuffer_init(&buffer);
+    assert_int_equal(dp_wire_encode(&buffer, sent, NULL), 0);
+    assert_int_equal(dp_wire_scan(buffer.data, buffer.size, &length, NULL), 1);
+    assert_int_equal(length, buffer.size);
+    assert_int_equal(dp_wire_decode(got, buffer.data, length, NULL), 0);
+    assert_true(same_frame(sent, got));
+    assert_int_equal(got->lap, 12);
+    assert_int_equal(got->label, DP_LABEL_BOUNDED);
+    assert_int_equal(got->mechanisms, 2);
+    assert_int_equal(got->mechanism[1].epoch_laps, 4);
+    assert_true(got->mechanism[0].scale == 0.625);
+    for (int i = 0; i < DP_F_COUNT; i++) {
+        const struct dp_value *v = &sent->value[i], *w = &got->value[i];
+        assert_true(w->present);
+        if (dp_fields[i].type == DP_T_TEXT)
+            assert_string_equal(v->text, w->text);
+        if (dp_fields[i].type == DP_T_INT)
+            assert_true(v->u.whole == w->u.whole);
+        if (dp_fields[i].type == DP_T_ARRAY)
+            assert_memory_equal(v->array.data, w->array.data, v->array.count * dp_dtype_size(v->array.dtype));
+    }
+    struct dp_frame *copy = new_frame(DP_KIND_END);
+    assert_int_equal(dp_frame_copy(copy, got, NULL), 0);
+    assert_true(same_frame(copy, sent));
+    dp_frame_strip(copy);
+    for (int i = 0; i < DP_F_COUNT; i++)
+        assert_int_equal(copy->value[i].present, dp_fields[i].visibility != DP_PRIVATE);
+    dp_frame_free(copy);
+    dp_frame_free(sent);
+    dp_frame_free(got);
+    msgpack_sbuffer_destroy(&buffer);
+}
+
+/* A frame that is used again keeps nothing of what it held. */
+static void frames_do_not_leak_into_each_other(void **state)
+{
+    (void)state;
+    msgpack_sbuffer large, small;
+    msgpack_sbuffer_init(&large);
+    append(&large, full_lap());
+    small_stream(&small);
+    struct dp_frame *reused = new_frame(DP_KIND_END), *fresh = new_frame(DP_KIND_END);
+    for (size_t at = 0, length; at < small.size; at += length) {
+        assert_int_equal(dp_wire_decode(reused, large.data, large.size, NULL), 0);
+        assert_int_equal(dp_wire_scan(small.data + at, small.size - at, &length, NULL), 1);
+        assert_int_equal(dp_wire_decode(reused, small.data + at, length, NULL), 0);
+        assert_int_equal(dp_wire_decode(fresh, small.data + at, length, NULL), 0);
+        assert_true(same_frame(reused, fresh));
+    }
+    dp_frame_free(reused);
+    dp_frame_free(fresh);
+    msgpack_sbuffer_destroy(&large);
+    msgpack_sbuffer_destroy(&small);
+}
+
+static void every_truncation(void **state)
+{
+    (void)state;
+    msgpack_sbuffer streams[2];
+    small_stream(&streams[0]);
+    msgpack_sbuffer_init(&streams[1]);
+    append(&streams[1], full_lap());
+    struct dp_frame *frame = new_frame(DP_KIND_END);
+    for (int s = 0; s < 2; s++) {
+        int frames = 0;
+        for (size_t size = 0; size <= streams[s].size; size++) {
+            char *copy = malloc(size > 0 ? size : 1);
+            bool whole;
+            memcpy(copy, streams[s].data, size);
+            int rc = read_all(copy, size, frame, &whole);
+            assert_true(rc == frames || (whole && rc == frames + 1));
+            frames = rc;
+            free(copy);
+        }
+        assert_int_equal(frames, s == 0 ? 3 : 1);
+        msgpack_sbuffer_destroy(&streams[s]);
+    }
+    dp_frame_free(frame);
+}
+
+/* What was read must be a frame like any other: it can be written and read again. */
+static void check_usable(const struct dp_frame *frame)
+{
+    msgpack_sbuffer buffer;
+    size_t length;
+    struct dp_frame *again = new_frame(DP_KIND_END);
+    msgpack_sbuffer_init(&buffer);
+    assert_int_equal(dp_wire_encode(&buffer, frame, NULL), 0);
+    assert_int_equal(dp_wire_scan(buffer.data, buffer.size, &length, NULL), 1);
+    assert_int_equal(dp_wire_decode(again, buffer.data, length, NULL), 0);
+    assert_true(same_frame(frame, again));
+    dp_frame_free(again);
+    msgpack_sbuffer_destroy(&buffer);
+}
+
+static void every_byte_replaced_by_every_other(void **state)
+{
+    (void)state;
+    msgpack_sbuffer stream;
+    small_stream(&stream);
+    struct dp_frame *frame = new_frame(DP_KIND_END);
+    char *copy = malloc(stream.size);
+    int errors = 0, frames = 0;
+    for (size_t at = 0; at < stream.size; at++) {
+        for (int change = 1; change < 256; change++) {
+            bool whole;
+            memcpy(copy, stream.data, stream.size);
+            copy[at] = (char)(copy[at] ^ change);
+            int rc = read_all(copy, stream.size, frame, &whole);
+            if (rc >= 0 && whole) {
+                check_usable(frame);
+                frames++;
+            } else {
+                errors++;
+            }
+        }
+    }
+    assert_true(errors > 0 && frames > 0);
+    free(copy);
+    msgpack_sbuffer_destroy(&stream);
+    dp_frame_free(frame);
+}
+
+static void every_byte_of_a_full_frame_flipped(void **state)
+{
+    (void)state;
+    msgpack_sbuffer stream;
+    msgpack_sbuffer_init(&stream);
+    append(&stream, full_lap());
+    struct dp_frame *frame = new_frame(DP_KIND_END);
+    char *copy = malloc(stream.size);
+    for (size_t at = 0; at < stream.size; at++) {
+        for (int bit = 0; bit < 9; bit++) {
+            bool whole;
+            memcpy(copy, stream.data, stream.size);
+            copy[at] = (char)(copy[at] ^ (bit < 8 ? 1 << bit : 0xff));
+            if (read_all(copy, stream.size, frame, &whole) > 0)
+                check_usable(frame);
+        }
+    }
+    free(copy);
+    msgpack_sbuffer_destroy(&stream);
+    dp_frame_free(frame);
+}
+
+/* The same through a file descriptor, where the bytes come in pieces. */
+static void truncated_files(void **state)
+{
+    (void)state;
+    msgpack_sbuffer stream;
+    small_stream(&stream);
+    struct dp_frame *frame = new_frame(DP_KIND_END);
+    for (size_t size = 0; size <= stream.size; size++) {
+        struct dp_err err = {0};
+        struct dp_port *port;
+        int rc, fd = memfd_create("stream", 0);
+        assert_int_equal(write(fd, stream.data, size), size);
+        lseek(fd, 0, SEEK_SET);
+        assert_int_equal(dp_port_open_fd(&port, fd, "it", DP_IN, &err), 0);
+        while ((rc = dp_port_read(port, frame, &err)) == 1)
+            ;
+        if (rc < 0) {
+            assert_int_equal(rc, DP_E_UPSTREAM);
+            assert_string_equal(err.message, "it ends inside a frame");
+        }
+        dp_port_close(port);
+    }
+    msgpack_sbuffer_destroy(&stream);
+    dp_frame_free(frame);
+}
+
+/* --- by hand
+ * ---------------------------------------------------------------------------------------------------- */
+
+static void scan_fails(const char *bytes, size_t size, const char *message)
+{
+    struct dp_err err = {0};
+    size_t length;
+    char *copy = malloc(size);
+    memcpy(copy, bytes, size);
+    assert_int_equal(dp_wire_scan(copy, size, &length, &err), DP_E_RUN);
+    assert_string_equal(err.message, message);
+    free(copy);
+}
+#define SCAN_FAILS(bytes, message) scan_fails(bytes, sizeof(bytes) - 1, message)
+
+static void limits_are_checked_on_headers(void **state)
+{
+    (void)state;
+    SCAN_FAILS("\x93", "not a dpline stream: a frame starts with byte 0x93, not with a map");
+    SCAN_FAILS("{\"kind\":\"hello\"}", "not a dpline stream: a frame starts with byte 0x7b, not with a map");
+    SCAN_FAILS("\x81\xc1", "corrupt frame: byte 0xc1 at offset 1 is not msgpack");
+    SCAN_FAILS("\xdf\xff\xff\xff\xff", "corrupt frame: 8589934590 entries in one list, the limit is 256");
+    SCAN_FAILS("\xde\x01\x01", "corrupt frame: 514 entries in one list, the limit is 256");
+    SCAN_FAILS("\x81\xdd\x00\x00\x02\x01", "corrupt frame: 513 entries in one list, the limit is 256");
+    SCAN_FAILS("\x81\xdb\x00\x10\x00\x01", "corrupt frame: a string of 1048577 bytes, the limit is 1048576");
+    SCAN_FAILS("\x81\xa1x\xc9\xff\xff\xff\xff\x01", "the frame is larger than the limit of 1073741824 bytes");
+    SCAN_FAILS("\x81\xa1x\xc6\x40\x00\x00\x00", "the frame is larger than the limit of 1073741824 bytes");
+    SCAN_FAILS("\x81\x91\x91\x91\x91", "corrupt frame: nested deeper than 4");
+    SCAN_FAILS("\x81\x81\x81\x81\x81", "corrupt frame: nested deeper than 4");
+}
+
+/* A map of one kind and `count` entries that pack adds. */
+static int decode_with(enum dp_kind kind, int count, void (*pack)(msgpack_packer *pk), struct dp_err *err)
+{
+    msgpack_sbuffer buffer;
+    msgpack_packer pk;
+    size_t length;
+    struct dp_frame *frame = new_frame(DP_KIND_END);
+    msgpack_sbuffer_init(&buffer);
+    msgpack_packer_init(&pk, &buffer, msgpack_sbuffer_write);
+    msgpack_pack_map(&pk, (size_t)count + 1);
+    msgpack_pack_str_with_body(&pk, "kind", 4);
+    msgpack_pack_str_with_body(&pk, dp_kind_name(kind), strlen(dp_kind_name(kind)));
+    pack(&pk);
+    int rc = dp_wire_scan(buffer.data, buffer.size, &length, err);
+    assert_int_equal(rc, 1);
+    assert_int_equal(length, buffer.size);
+    rc = dp_wire_decode(frame, buffer.data, length, err);
+    msgpack_sbuffer_destroy(&buffer);
+    dp_frame_free(frame);
+    return rc;
+}
+
+static void text(msgpack_packer *pk, const char *s)
+{
+    msgpack_pack_str_with_body(pk, s, strlen(s));
+}
+
+static void expect(enum dp_kind kind, int count, void (*pack)(msgpack_packer *pk), const char *message)
+{
+    struct dp_err err = {0};
+    int rc = decode_with(kind, count, pack, &err);
+    assert_int_equal(rc, message == NULL ? DP_OK : DP_E_RUN);
+    if (message != NULL)
+        assert_string_equal(err.message, message);
+}
+
+static void unknown_key(msgpack_packer *pk)
+{
+    text(pk, "colour");
+    msgpack_pack_int(pk, 1);
+}
+static void key_of_a_number(msgpack_packer *pk)
+{
+    msgpack_pack_int(pk, 7);
+    msgpack_pack_int(pk, 1);
+}
+static void text_for_a_number(msgpack_packer *pk)
+{
+    text(pk, "format");
+    text(pk, "1");
+}
+static void too_large_a_number(msgpack_packer *pk)
+{
+    text(pk, "format");
+    msgpack_pack_uint64(pk, UINT64_MAX);
+}
+static void whole_number_for_a_real(msgpack_packer *pk)
+{
+    text(pk, "epsilon");
+    msgpack_pack_int(pk, 1);
+}
+static void number_for_a_flag(msgpack_packer *pk)
+{
+    text(pk, "seeded");
+    msgpack_pack_int(pk, 1);
+}
+static void twice(msgpack_packer *pk)
+{
+    for (int i = 0; i < 2; i++) {
+        text(pk, "format");
+        msgpack_pack_int(pk, 1);
+    }
+}
+static void second_kind(msgpack_packer *pk)
+{
+    text(pk, "kind");
+    text(pk, "lap");
+}
+static void text_with_nul(msgpack_packer *pk)
+{
+    text(pk, "message");
+    msgpack_pack_str_with_body(pk, "a\0b", 3);
+}
+static void lap_without_label(msgpack_packer *pk)
+{
+    text(pk, "lap");
+    msgpack_pack_int(pk, 1);
+}
+static void lap_twice(msgpack_packer *pk)
+{
+    lap_without_label(pk);
+    lap_without_label(pk);
+}
+static void negative_lap(msgpack_packer *pk)
+{
+    text(pk, "lap");
+    msgpack_pack_int(pk, -1);
+}
+static void unknown_label(msgpack_packer *pk)
+{
+    text(pk, "label");
+    text(pk, "secret");
+}
+static void record_is_a_number(msgpack_packer *pk)
+{
+    text(pk, "mechanisms");
+    msgpack_pack_array(pk, 1);
+    msgpack_pack_int(pk, 3);
+}
+static void record_is_empty(msgpack_packer *pk)
+{
+    text(pk, "mechanisms");
+    msgpack_pack_array(pk, 1);
+    msgpack_pack_map(pk, 0);
+}
+static void record_with_unknown_sampler(msgpack_packer *pk)
+{
+    text(pk, "mechanisms");
+    msgpack_pack_array(pk, 1);
+    msgpack_pack_map(pk, 1);
+    text(pk, "sampler");
+    text(pk, "psychic");
+}
+static void record_with_unknown_entry(msgpack_packer *pk)
+{
+    text(pk, "mechanisms");
+    msgpack_pack_array(pk, 1);
+    msgpack_pack_map(pk, 1);
+    text(pk, "colour");
+    text(pk, "red");
+}
+static void nine_records(msgpack_packer *pk)
+{
+    text(pk, "mechanisms");
+    msgpack_pack_array(pk, DP_MAX_MECHANISMS + 1);
+    for (int i = 0; i <= DP_MAX_MECHANISMS; i++)
+        msgpack_pack_map(pk, 0);
+}
+
+static void decoding_refuses(void **state)
+{
+    (void)state;
+    expect(DP_KIND_HELLO, 1, unknown_key, "unknown field 'colour' in a frame");
+    expect(DP_KIND_HELLO, 1, key_of_a_number, "corrupt frame: a key is not a string");
+    expect(DP_KIND_HELLO, 1, text_for_a_number, "corrupt frame: 'format' has the wrong type or value");
+    expect(DP_KIND_HELLO, 1, too_large_a_number, "corrupt frame: 'format' has the wrong type or value");
+    expect(DP_KIND_HELLO, 1, whole_number_for_a_real, NULL);
+    expect(DP_KIND_HELLO, 1, number_for_a_flag, "corrupt frame: 'seeded' has the wrong type or value");
+    expect(DP_KIND_HELLO, 2, twice, "corrupt frame: 'format' stands in it twice");
+    expect(DP_KIND_HELLO, 1, second_kind, "unknown field 'kind' in a frame");
+    expect(DP_KIND_ERROR, 1, text_with_nul, "corrupt frame: 'message' has the wrong type or value");
+    expect(DP_KIND_HELLO, 1, lap_without_label, "unknown field 'lap' in a frame");
+    expect(DP_KIND_LAP, 1, lap_without_label, "corrupt frame: lap, label or mechanisms is missing");
+    expect(DP_KIND_LAP, 2, lap_twice, "corrupt frame: an entry stands in it twice");
+    expect(DP_KIND_LAP, 1, negative_lap, "corrupt frame: 'lap' has the wrong type or value");
+    expect(DP_KIND_LAP, 1, unknown_label, "corrupt frame: 'label' has the wrong type or value");
+    expect(DP_KIND_LAP, 1, record_is_a_number, "corrupt frame: 'mechanisms' has the wrong type or value");
+    expect(DP_KIND_LAP, 1, record_is_empty, "a mechanism record is incomplete");
+    expect(DP_KIND_LAP, 1, record_with_unknown_sampler,
+           "corrupt frame: 'sampler' has the wrong type or value");
+    expect(DP_KIND_LAP, 1, record_with_unknown_entry, "unknown entry in a mechanism record");
+    expect(DP_KIND_LAP, 1, nine_records, "corrupt frame: 'mechanisms' has the wrong type or value");
+}
+
+static unsigned char array_bytes[64];
+static size_t array_size;
+
+static void packed_array(msgpack_packer *pk)
+{
+    text(pk, "model");
+    msgpack_pack_ext(pk, array_size, DP_EXT_ARRAY);
+    msgpack_pack_ext_body(pk, array_bytes, array_size);
+}
+
+static void array(unsigned char dtype, unsigned char ndim, uint64_t d0, uint64_t d1, size_t data,
+                  const char *message)
+{
+    memset(array_bytes, 0, sizeof array_bytes);
+    array_bytes[0] = dtype;
+    array_bytes[1] = ndim;
+    memcpy(array_bytes + 2, &d0, 8);
+    memcpy(array_bytes + 10, &d1, 8);
+    array_size = 2 + 8 * (size_t)ndim + data;
+    expect(DP_KIND_HELLO, 1, packed_array, message);
+}
+
+static void arrays_must_fit_their_shape(void **state)
+{
+    (void)state;
+    const char *header = "corrupt frame: the array 'model' has a bad header";
+    array(DP_F64, 1, 2, 0, 16, NULL);
+    array(DP_F64, 2, 0, 7, 0, NULL);
+    array(DP_I32, 2, 3, 1, 12, NULL);
+    array(0, 1, 2, 0, 16, header);
+    array(5, 1, 2, 0, 16, header);
+    array(DP_F64, 0, 0, 0, 0, header);
+    array(DP_F64, 5, 1, 1, 8, header);
+    array(DP_F64, 1, 2, 0, 15, "corrupt frame: the array 'model' has 15 bytes, its shape needs 16");
+    array(DP_F64, 1, 2, 0, 24, "corrupt frame: the array 'model' has 24 bytes, its shape needs 16");
+    array(DP_F64, 1, (uint64_t)1 << 61, 0, 0, "corrupt frame: the array 'model' is too large");
+    array(DP_F64, 2, (uint64_t)1 << 33, (uint64_t)1 << 33, 0,
+          "corrupt frame: the array 'model' is too large");
+    array(DP_F64, 2, UINT64_MAX, UINT64_MAX, 0, "corrupt frame: the array 'model' is too large");
+    array_bytes[0] = DP_F64;
+    array_bytes[1] = 2;
+    for (array_size = 0; array_size < 18; array_size++)
+        expect(DP_KIND_HELLO, 1, packed_array,
+               array_size < 2 ? "corrupt frame: 'model' has the wrong type or value" : header);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_field_comes_back),
+        cmocka_unit_test(frames_do_not_leak_into_each_other),
+        cmocka_unit_test(every_truncation),
+        cmocka_unit_test(every_byte_replaced_by_every_other),
+        cmocka_unit_test(every_byte_of_a_full_frame_flipped),
+        cmocka_unit_test(truncated_files),
+        cmocka_unit_test(limits_are_checked_on_headers),
+        cmocka_unit_test(decoding_refuses),
+        cmocka_unit_test(arrays_must_fit_their_shape),
+    };
+    return cmocka_run_group_tests_name("wire", tests, NULL, NULL);
+}

@@ -5,11 +5,12 @@
 
 #include "base/cli.h"
 #include "data/import.h"
+#include "data/interrupt.h"
 
 struct options {
-    const char *output, *test, *schema, *infer, *label, *delimiter;
+    const char *output, *test, *schema, *infer, *label, *classes, *delimiter;
     double split;
-    int64_t seed, skip_bad, skip_lines;
+    int64_t cols, seed, skip_bad, skip_lines;
     int storage, norm, scale;
     bool header, bias, real_label, force, quiet;
 };
@@ -17,41 +18,120 @@ struct options {
 #define OFFSET(member) offsetof(struct options, member)
 
 static const struct dp_option options[] = {
-    {.name = "output", .letter = 'o', .kind = DP_OPT_TEXT, .offset = OFFSET(output), .metavar = "DIR",
+    {.name = "output",
+     .letter = 'o',
+     .kind = DP_OPT_TEXT,
+     .offset = OFFSET(output),
+     .metavar = "DIR",
      .help = "data set to write"},
-    {.name = "schema", .letter = 's', .kind = DP_OPT_TEXT, .offset = OFFSET(schema), .metavar = "FILE",
+    {.name = "schema",
+     .letter = 's',
+     .kind = DP_OPT_TEXT,
+     .offset = OFFSET(schema),
+     .metavar = "FILE",
      .help = "csv, tsv: what the columns mean (JSON)"},
-    {.name = "infer-schema", .kind = DP_OPT_TEXT, .offset = OFFSET(infer), .metavar = "FILE",
+    {.name = "infer-schema",
+     .kind = DP_OPT_TEXT,
+     .offset = OFFSET(infer),
+     .metavar = "FILE",
      .help = "csv, tsv: look at the data and write a schema to be read and edited"},
-    {.name = "split", .kind = DP_OPT_REAL, .offset = OFFSET(split), .metavar = "PART",
-     .help = "part of the rows, at random, for --output; the rest goes to --test", .min = 0, .max = 1,
+    {.name = "split",
+     .kind = DP_OPT_REAL,
+     .offset = OFFSET(split),
+     .metavar = "PART",
+     .help = "part of the rows, at random, for --output; the rest goes to --test",
+     .min = 0,
+     .max = 1,
      .flags = DP_OPT_OPEN_MIN | DP_OPT_OPEN_MAX},
-    {.name = "test", .letter = 't', .kind = DP_OPT_TEXT, .offset = OFFSET(test), .metavar = "DIR",
+    {.name = "test",
+     .letter = 't',
+     .kind = DP_OPT_TEXT,
+     .offset = OFFSET(test),
+     .metavar = "DIR",
      .help = "data set for the held-out rows"},
-    {.name = "seed", .kind = DP_OPT_INT, .offset = OFFSET(seed), .metavar = "SEED", .help = "of the split",
-     .fallback = "1", .min = 0, .max = 9007199254740992},
-    {.name = "label", .kind = DP_OPT_TEXT, .offset = OFFSET(label), .metavar = "NAME",
+    {.name = "seed",
+     .kind = DP_OPT_INT,
+     .offset = OFFSET(seed),
+     .metavar = "SEED",
+     .help = "of the split",
+     .fallback = "1",
+     .min = 0,
+     .max = 9007199254740992},
+    {.name = "label",
+     .kind = DP_OPT_TEXT,
+     .offset = OFFSET(label),
+     .metavar = "NAME",
      .help = "arff, --infer-schema: which column is the label (the last)"},
-    {.name = "real-label", .kind = DP_OPT_FLAG, .offset = OFFSET(real_label),
+    {.name = "real-label",
+     .kind = DP_OPT_FLAG,
+     .offset = OFFSET(real_label),
      .help = "libsvm: labels are numbers to predict, not classes"},
-    {.name = "scale", .kind = DP_OPT_CHOICE, .offset = OFFSET(scale), .metavar = "HOW",
-     .help = "libsvm, arff: max-abs divides by the largest magnitude, measured on the data", .fallback = "none",
+    {.name = "classes",
+     .letter = 'k',
+     .kind = DP_OPT_TEXT,
+     .offset = OFFSET(classes),
+     .metavar = "K",
+     .help = "libsvm, idx: how many, or their names, as -1,1 (idx: 10; libsvm: measured on the data)"},
+    {.name = "cols",
+     .letter = 'd',
+     .kind = DP_OPT_INT,
+     .offset = OFFSET(cols),
+     .metavar = "D",
+     .help = "libsvm: how many columns (measured on the data)",
+     .min = 1,
+     .max = 1e7},
+    {.name = "scale",
+     .kind = DP_OPT_CHOICE,
+     .offset = OFFSET(scale),
+     .metavar = "HOW",
+     .help = "libsvm, arff: max-abs divides by the largest magnitude, measured on the data",
+     .fallback = "none",
      .choices = "none|max-abs"},
-    {.name = "row-norm", .kind = DP_OPT_CHOICE, .offset = OFFSET(norm), .metavar = "HOW",
-     .help = "L2 norm of the rows: all 1, at most 1, or refused above 1", .fallback = "unit",
+    {.name = "row-norm",
+     .kind = DP_OPT_CHOICE,
+     .offset = OFFSET(norm),
+     .metavar = "HOW",
+     .help = "L2 norm of the rows: all 1, at most 1, or refused above 1",
+     .fallback = "unit",
      .choices = DP_NORM_CHOICES},
     {.name = "bias", .kind = DP_OPT_FLAG, .offset = OFFSET(bias), .help = "add a column of ones"},
-    {.name = "storage", .kind = DP_OPT_CHOICE, .offset = OFFSET(storage), .metavar = "HOW", .help = "of the rows",
-     .fallback = "dense", .choices = "dense|csr"},
-    {.name = "header", .kind = DP_OPT_FLAG, .offset = OFFSET(header),
+    {.name = "storage",
+     .kind = DP_OPT_CHOICE,
+     .offset = OFFSET(storage),
+     .metavar = "HOW",
+     .help = "of the rows",
+     .fallback = "dense",
+     .choices = "dense|csr"},
+    {.name = "header",
+     .kind = DP_OPT_FLAG,
+     .offset = OFFSET(header),
      .help = "--infer-schema: the first line names the columns"},
-    {.name = "delimiter", .kind = DP_OPT_TEXT, .offset = OFFSET(delimiter), .metavar = "C",
+    {.name = "delimiter",
+     .kind = DP_OPT_TEXT,
+     .offset = OFFSET(delimiter),
+     .metavar = "C",
      .help = "csv: between fields, instead of the schema's or a comma"},
-    {.name = "skip-lines", .kind = DP_OPT_INT, .offset = OFFSET(skip_lines), .metavar = "N",
-     .help = "csv, tsv: pass over the first N lines", .fallback = "0", .min = 0, .max = 1e9},
-    {.name = "skip-bad", .kind = DP_OPT_INT, .offset = OFFSET(skip_bad), .metavar = "N",
-     .help = "leave out up to N malformed lines", .fallback = "0", .min = 0, .max = 1e15},
-    {.name = "force", .letter = 'f', .kind = DP_OPT_FLAG, .offset = OFFSET(force), .help = "replace a data set"},
+    {.name = "skip-lines",
+     .kind = DP_OPT_INT,
+     .offset = OFFSET(skip_lines),
+     .metavar = "N",
+     .help = "csv, tsv: pass over the first N lines",
+     .fallback = "0",
+     .min = 0,
+     .max = 1e9},
+    {.name = "skip-bad",
+     .kind = DP_OPT_INT,
+     .offset = OFFSET(skip_bad),
+     .metavar = "N",
+     .help = "leave out up to N malformed lines",
+     .fallback = "0",
+     .min = 0,
+     .max = 1e15},
+    {.name = "force",
+     .letter = 'f',
+     .kind = DP_OPT_FLAG,
+     .offset = OFFSET(force),
+     .help = "replace a data set"},
     {.name = "quiet", .letter = 'q', .kind = DP_OPT_FLAG, .offset = OFFSET(quiet), .help = "no summary"},
     {.name = NULL},
 };
@@ -66,14 +146,16 @@ static int infer(struct dp_import *import, const struct options *o, struct dp_er
         rc = dp_fail_errno(err, errno, "cannot write %s", o->infer);
     else if (!o->quiet)
         fprintf(stderr,
-                "dp-import: looked at the data to write %s: its bounds and categories are private until you replace "
+                "dp-import: looked at the data to write %s: its bounds and categories are private until you "
+                "replace "
                 "them\n",
                 o->infer);
     json_decref(schema);
     return rc;
 }
 
-static int operands(struct dp_import *import, const struct options *o, int count, char **operand, struct dp_err *err)
+static int operands(struct dp_import *import, const struct options *o, int count, char **operand,
+                    struct dp_err *err)
 {
     static const char *const formats[] = {"csv", "tsv", "libsvm", "arff", "idx"};
     int format = 0;
@@ -86,8 +168,9 @@ static int operands(struct dp_import *import, const struct options *o, int count
     import->format = (enum dp_import_format)format;
     int wanted = format == DP_IMPORT_IDX ? 3 : 2;
     if (count != wanted)
-        return dp_fail(err, DP_E_USAGE, format == DP_IMPORT_IDX ? "idx takes two files: images and labels"
-                                                                : "expected one file, or - for standard input");
+        return dp_fail(err, DP_E_USAGE,
+                       format == DP_IMPORT_IDX ? "idx takes two files: images and labels"
+                                               : "expected one file, or - for standard input");
     import->input = operand[1];
     import->labels = format == DP_IMPORT_IDX ? operand[2] : NULL;
     bool table = format == DP_IMPORT_CSV || format == DP_IMPORT_TSV;
@@ -99,6 +182,13 @@ static int operands(struct dp_import *import, const struct options *o, int count
         return dp_fail(err, DP_E_USAGE, "--output is required");
     if (isnan(o->split) != (o->test == NULL))
         return dp_fail(err, DP_E_USAGE, "--split and --test go together");
+    if (o->classes != NULL && format != DP_IMPORT_LIBSVM && format != DP_IMPORT_IDX)
+        return dp_fail(err, DP_E_USAGE,
+                       "--classes is for libsvm and idx: elsewhere the schema or the file lists them");
+    if (o->classes != NULL && o->real_label)
+        return dp_fail(err, DP_E_USAGE, "--classes and --real-label exclude one another");
+    if (o->cols != DP_OPT_ABSENT_INT && format != DP_IMPORT_LIBSVM)
+        return dp_fail(err, DP_E_USAGE, "--cols is for libsvm");
     if (o->delimiter != NULL && strlen(o->delimiter) != 1)
         return dp_fail(err, DP_E_USAGE, "--delimiter: must be one character, got '%.20s'", o->delimiter);
     return DP_OK;
@@ -123,7 +213,8 @@ static void summarise(const struct dp_import *i)
 int main(int argc, char **argv)
 {
     const struct dp_command command = {"dp-import", "csv|tsv|libsvm|arff|idx FILE …",
-                                       "Make a data set from a table, in a file or from a pipe (-)", options, NULL};
+                                       "Make a data set from a table, in a file or from a pipe (-)", options,
+                                       NULL};
     struct options o;
     struct dp_err err = {0};
     int operand, status;
@@ -132,6 +223,8 @@ int main(int argc, char **argv)
     struct dp_import import = {
         .label_name = o.label,
         .real_label = o.real_label,
+        .classes = o.classes,
+        .cols = o.cols != DP_OPT_ABSENT_INT ? (size_t)o.cols : 0,
         .max_abs = o.scale == 1,
         .skip_lines = (size_t)o.skip_lines,
         .skip_bad = (size_t)o.skip_bad,
@@ -150,10 +243,12 @@ int main(int argc, char **argv)
     if (rc == DP_OK && o.infer != NULL) {
         rc = infer(&import, &o, &err);
     } else if (rc == DP_OK) {
+        dp_interrupt_catch();
         rc = dp_import_run(&import, &err);
         if (rc == DP_OK && !o.quiet)
             summarise(&import);
     }
     dp_import_free(&import);
+    dp_interrupt_rethrow();
     return dp_cli_finish("dp-import", rc, &err);
 }

@@ -10,14 +10,25 @@
 
 struct options {
     const char *get;
-    bool json;
+    bool json, verify;
 };
 
 static const struct dp_option options[] = {
-    {.name = "get", .letter = 'g', .kind = DP_OPT_TEXT, .offset = offsetof(struct options, get), .metavar = "FIELD",
+    {.name = "get",
+     .letter = 'g',
+     .kind = DP_OPT_TEXT,
+     .offset = offsetof(struct options, get),
+     .metavar = "FIELD",
      .help = "print one field only, for scripts"},
-    {.name = "json", .letter = 'j', .kind = DP_OPT_FLAG, .offset = offsetof(struct options, json),
+    {.name = "json",
+     .letter = 'j',
+     .kind = DP_OPT_FLAG,
+     .offset = offsetof(struct options, json),
      .help = "everything, as JSON"},
+    {.name = "verify",
+     .kind = DP_OPT_FLAG,
+     .offset = offsetof(struct options, verify),
+     .help = "data set: read every value, check norms and the digest"},
     {.name = NULL},
 };
 
@@ -31,13 +42,15 @@ static json_t *names(char *const *list, size_t count)
 
 static json_t *dataset_json(const struct dp_dataset *d)
 {
-    json_t *o = json_pack("{s:I, s:I, s:s, s:I, s:s, s:s}", "rows", (json_int_t)d->rows, "cols", (json_int_t)d->cols,
-                          "label", d->label_name != NULL ? d->label_name : "", "classes", (json_int_t)d->classes,
-                          "private_preprocessing", d->private_preprocessing, "digest", d->digest);
+    json_t *o =
+        json_pack("{s:I, s:I, s:s, s:I, s:s, s:s}", "rows", (json_int_t)d->rows, "cols", (json_int_t)d->cols,
+                  "label", d->label_name != NULL ? d->label_name : "", "classes", (json_int_t)d->classes,
+                  "private_preprocessing", d->private_preprocessing, "digest", d->digest);
     if (d->classes > 0)
         json_object_set_new(o, "class_names", names(d->class_names, d->classes));
     else
-        json_object_set_new(o, "label_scale", json_pack("[f, f]", d->label_scale, d->label_offset));
+        json_object_set_new(o, "label_units",
+                            json_pack("{s:f, s:f}", "scale", d->label_scale, "offset", d->label_offset));
     json_object_set_new(o, "columns", names(d->column_names, d->cols));
     return o;
 }
@@ -78,10 +91,14 @@ static void print_dataset(const char *path, const struct dp_dataset *d)
 
 static int dataset(const char *path, const struct options *o, struct dp_err *err)
 {
-    struct dp_dataset *d;
+    struct dp_dataset *d = NULL;
     int rc = dp_dataset_open(&d, path, err);
-    if (rc != DP_OK)
+    if (rc == DP_OK && o->verify)
+        rc = dp_dataset_verify(d, path, err);
+    if (rc != DP_OK) {
+        dp_dataset_close(d);
         return rc;
+    }
     json_t *all = dataset_json(d);
     if (o->get != NULL)
         rc = print_field(all, o->get, err);
@@ -96,7 +113,8 @@ static int dataset(const char *path, const struct options *o, struct dp_err *err
 
 int main(int argc, char **argv)
 {
-    const struct dp_command command = {"dp-info", "PATH", "Print what a data set or a model is", options, NULL};
+    const struct dp_command command = {"dp-info", "PATH", "Print what a data set or a model is", options,
+                                       NULL};
     struct options o;
     struct dp_err err = {0};
     struct stat st;

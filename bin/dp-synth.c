@@ -8,9 +8,10 @@
 #include "base/cli.h"
 #include "base/mem.h"
 #include "data/dataset_write.h"
+#include "data/interrupt.h"
 
-/* Seeded synthetic data: x ~ N(0, I) through a decaying spectrum, scaled to unit norm; labels from a hidden linear
-   model. GSL's generator serves here: nothing of it is ever released as noise. */
+/* Seeded synthetic data: x ~ N(0, I) through a decaying spectrum, scaled to unit norm; labels from a hidden
+   linear model. GSL's generator serves here: nothing of it is ever released as noise. */
 
 enum { REGRESSION, CLASSIFICATION };
 
@@ -25,30 +26,96 @@ struct options {
 #define OFFSET(member) offsetof(struct options, member)
 
 static const struct dp_option options[] = {
-    {.name = "rows", .letter = 'n', .kind = DP_OPT_INT, .offset = OFFSET(rows), .metavar = "N", .help = "rows",
-     .fallback = "1000", .min = 1, .max = 1e12},
-    {.name = "cols", .letter = 'd', .kind = DP_OPT_INT, .offset = OFFSET(cols), .metavar = "D", .help = "columns",
-     .fallback = "10", .min = 1, .max = 1e7},
-    {.name = "classes", .letter = 'k', .kind = DP_OPT_INT, .offset = OFFSET(classes), .metavar = "K",
-     .help = "classification: number of classes", .fallback = "2", .min = 2, .max = 1000},
-    {.name = "noise", .kind = DP_OPT_REAL, .offset = OFFSET(noise), .metavar = "S",
-     .help = "standard deviation of the noise on the scores (which have about 1)", .fallback = "0.3", .min = 0,
+    {.name = "rows",
+     .letter = 'n',
+     .kind = DP_OPT_INT,
+     .offset = OFFSET(rows),
+     .metavar = "N",
+     .help = "rows",
+     .fallback = "1000",
+     .min = 1,
+     .max = 1e12},
+    {.name = "cols",
+     .letter = 'd',
+     .kind = DP_OPT_INT,
+     .offset = OFFSET(cols),
+     .metavar = "D",
+     .help = "columns",
+     .fallback = "10",
+     .min = 1,
+     .max = 1e7},
+    {.name = "classes",
+     .letter = 'k',
+     .kind = DP_OPT_INT,
+     .offset = OFFSET(classes),
+     .metavar = "K",
+     .help = "classification: number of classes",
+     .fallback = "2",
+     .min = 2,
+     .max = 1000},
+    {.name = "noise",
+     .kind = DP_OPT_REAL,
+     .offset = OFFSET(noise),
+     .metavar = "S",
+     .help = "standard deviation of the noise on the scores (which have about 1)",
+     .fallback = "0.3",
+     .min = 0,
      .max = INFINITY},
-    {.name = "decay", .kind = DP_OPT_REAL, .offset = OFFSET(decay), .metavar = "A",
-     .help = "column j has standard deviation j^-A", .fallback = "0.5", .min = 0, .max = 10},
-    {.name = "like", .kind = DP_OPT_CHOICE, .offset = OFFSET(like), .metavar = "DATA",
-     .help = "regression with the shape of a public data set: 463715 x 90", .choices = "year-prediction-msd"},
-    {.name = "seed", .letter = 's', .kind = DP_OPT_INT, .offset = OFFSET(seed), .metavar = "SEED",
-     .help = "same seed, same data", .fallback = "1", .min = 0, .max = 4294967295},
-    {.name = "output", .letter = 'o', .kind = DP_OPT_TEXT, .offset = OFFSET(output), .metavar = "DIR",
-     .help = "data set to write", .flags = DP_OPT_REQUIRED},
-    {.name = "test", .letter = 't', .kind = DP_OPT_TEXT, .offset = OFFSET(test), .metavar = "DIR",
+    {.name = "decay",
+     .kind = DP_OPT_REAL,
+     .offset = OFFSET(decay),
+     .metavar = "A",
+     .help = "column j has standard deviation j^-A",
+     .fallback = "0.5",
+     .min = 0,
+     .max = 10},
+    {.name = "like",
+     .kind = DP_OPT_CHOICE,
+     .offset = OFFSET(like),
+     .metavar = "DATA",
+     .help = "regression with the shape of a public data set: 463715 x 90",
+     .choices = "year-prediction-msd"},
+    {.name = "seed",
+     .letter = 's',
+     .kind = DP_OPT_INT,
+     .offset = OFFSET(seed),
+     .metavar = "SEED",
+     .help = "same seed, same data",
+     .fallback = "1",
+     .min = 0,
+     .max = 4294967295},
+    {.name = "output",
+     .letter = 'o',
+     .kind = DP_OPT_TEXT,
+     .offset = OFFSET(output),
+     .metavar = "DIR",
+     .help = "data set to write",
+     .flags = DP_OPT_REQUIRED},
+    {.name = "test",
+     .letter = 't',
+     .kind = DP_OPT_TEXT,
+     .offset = OFFSET(test),
+     .metavar = "DIR",
      .help = "a second data set from the same model"},
-    {.name = "test-rows", .kind = DP_OPT_INT, .offset = OFFSET(test_rows), .metavar = "N",
-     .help = "its rows (default: a third of --rows)", .min = 1, .max = 1e12},
-    {.name = "storage", .kind = DP_OPT_CHOICE, .offset = OFFSET(storage), .metavar = "HOW", .help = "of the rows",
-     .fallback = "dense", .choices = "dense|csr"},
-    {.name = "force", .letter = 'f', .kind = DP_OPT_FLAG, .offset = OFFSET(force), .help = "replace a data set"},
+    {.name = "test-rows",
+     .kind = DP_OPT_INT,
+     .offset = OFFSET(test_rows),
+     .metavar = "N",
+     .help = "its rows (default: a third of --rows)",
+     .min = 1,
+     .max = 1e12},
+    {.name = "storage",
+     .kind = DP_OPT_CHOICE,
+     .offset = OFFSET(storage),
+     .metavar = "HOW",
+     .help = "of the rows",
+     .fallback = "dense",
+     .choices = "dense|csr"},
+    {.name = "force",
+     .letter = 'f',
+     .kind = DP_OPT_FLAG,
+     .offset = OFFSET(force),
+     .help = "replace a data set"},
     {.name = "quiet", .letter = 'q', .kind = DP_OPT_FLAG, .offset = OFFSET(quiet), .help = "no summary"},
     {.name = NULL},
 };
@@ -107,7 +174,8 @@ static json_t *describe(const struct synth *s)
 
 static int write_set(struct synth *s, const char *path, int64_t rows, struct dp_err *err)
 {
-    struct dp_writer_options w = {.cols = s->cols, .sparse = s->o->storage == 1, .force = s->o->force};
+    struct dp_writer_options w = {
+        .cols = s->cols, .sparse = s->o->storage == 1, .force = s->o->force, .public_rows = true};
     struct dp_writer *writer;
     int rc = dp_writer_open(&writer, path, &w, err);
     if (rc != DP_OK)
@@ -170,10 +238,12 @@ int main(int argc, char **argv)
     s.cols = (size_t)o.cols;
     s.outputs = s.kind == CLASSIFICATION && o.classes > 2 ? (size_t)o.classes : 1;
     s.rng = gsl_rng_alloc(gsl_rng_mt19937);
+    dp_interrupt_catch();
     if (rc == DP_OK)
         rc = synthesise(&s, &err);
     gsl_rng_free(s.rng);
     free(s.weights);
     free(s.x);
+    dp_interrupt_rethrow();
     return dp_cli_finish("dp-synth", rc, &err);
 }

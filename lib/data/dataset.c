@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "data/digest.h"
 #include "data/npy.h"
 
 struct dp_dataset_map {
@@ -13,6 +14,8 @@ struct dp_dataset_map {
     const float *values;
     const int32_t *columns; /* CSR, else NULL */
     const int64_t *start;   /* CSR: rows + 1 */
+    bool salted;
+    unsigned char salt[crypto_generichash_KEYBYTES];
 };
 
 /* A string of the object, copied; NULL when absent. */
@@ -27,7 +30,8 @@ static int names_of(const json_t *list, size_t expected, char ***names, const ch
     if (!json_is_array(list))
         return DP_OK;
     if (json_array_size(list) != expected)
-        return dp_fail(err, DP_E_RUN, "%s: names %zu things, the data has %zu", path, json_array_size(list), expected);
+        return dp_fail(err, DP_E_RUN, "%s: names %zu things, the data has %zu", path, json_array_size(list),
+                       expected);
     int rc = dp_alloc(names, expected, sizeof **names, err);
     for (size_t i = 0; rc == DP_OK && i < expected; i++) {
         const char *name = json_string_value(json_array_get(list, i));
@@ -65,6 +69,7 @@ static int read_description(struct dp_dataset *d, const char *path, bool *sparse
     const char *kind = json_string_value(json_object_get(label, "kind"));
     const char *storage = json_string_value(json_object_get(root, "storage"));
     const char *digest = json_string_value(json_object_get(root, "digest"));
+    const char *salt = json_string_value(json_object_get(root, "salt"));
     json_int_t rows = json_integer_value(json_object_get(root, "rows"));
     json_int_t cols = json_integer_value(json_object_get(root, "cols"));
     if (json_integer_value(json_object_get(root, "format")) != 1)
@@ -77,6 +82,15 @@ static int read_description(struct dp_dataset *d, const char *path, bool *sparse
         d->cols = (size_t)cols;
         *sparse = strcmp(storage, "csr") == 0;
         memcpy(d->digest, digest, 33);
+        d->map->salted = salt != NULL && salt[0] != '\0';
+        size_t length = 0;
+        if (d->map->salted && (sodium_hex2bin(d->map->salt, sizeof d->map->salt, salt, strlen(salt), NULL,
+                                              &length, NULL) != 0 ||
+                               length != sizeof d->map->salt))
+            rc = dp_fail(err, DP_E_RUN, "%s: \"salt\" is not %zu hexadecimal digits", path,
+                         2 * sizeof d->map->salt);
+    }
+    if (rc == DP_OK) {
         d->label_kind = strcmp(kind, "classes") == 0 ? DP_LABEL_CLASSES : DP_LABEL_REAL;
         const json_t *classes = json_object_get(label, "classes"), *scale = json_object_get(label, "scale");
         d->classes = d->label_kind == DP_LABEL_CLASSES ? json_array_size(classes) : 0;
@@ -97,12 +111,14 @@ static int check_sparse(const struct dp_dataset *d, const char *path, struct dp_
 {
     const struct dp_dataset_map *m = d->map;
     uint64_t stored = m->x.dims[0];
-    bool good = m->indices.dims[0] == stored && m->indptr.dims[0] == d->rows + 1 && m->start[0] == 0 &&
-                (uint64_t)m->start[d->rows] == stored;
+    bool good = m->indices.dims[0] == stored && m->indptr.dims[0] == (uint64_t)d->rows + 1 &&
+                m->start[0] == 0 && (uint64_t)m->start[d->rows] == stored;
     for (size_t i = 0; good && i < d->rows; i++)
         good = m->start[i] <= m->start[i + 1];
-    for (uint64_t k = 0; good && k < stored; k++)
-        good = m->columns[k] >= 0 && (size_t)m->columns[k] < d->cols;
+    /* Ascending, so that no column is there twice: its entries would add up beyond the norm of the row. */
+    for (size_t i = 0; good && i < d->rows; i++)
+        for (int64_t k = m->start[i], before = -1; good && k < m->start[i + 1]; before = m->columns[k++])
+            good = m->columns[k] > before && (size_t)m->columns[k] < d->cols;
     return good ? DP_OK : dp_fail(err, DP_E_RUN, "%s: its CSR arrays do not fit one another", path);
 }
 
@@ -197,4 +213,42 @@ struct dp_row dp_dataset_row(const struct dp_dataset *dataset, size_t i)
         return (struct dp_row){m->values + i * dataset->cols, NULL, dataset->cols};
     size_t from = (size_t)m->start[i];
     return (struct dp_row){m->values + from, m->columns + from, (size_t)m->start[i + 1] - from};
+}
+
+static int check_row(const struct dp_dataset *d, size_t i, const char *path, struct dp_err *err)
+{
+    struct dp_row row = dp_dataset_row(d, i);
+    double norm2 = dp_row_norm2(row);
+    if (!isfinite(norm2))
+        return dp_fail(err, DP_E_RUN, "%s: row %zu is not finite", path, i + 1);
+    if (norm2 > 1 + (double)(row.count + 16) * 0x1p-52)
+        return dp_fail(err, DP_E_RUN, "%s: row %zu has norm %.9g, above 1", path, i + 1, sqrt(norm2));
+    return DP_OK;
+}
+
+int dp_dataset_verify(const struct dp_dataset *d, const char *path, struct dp_err *err)
+{
+    const struct dp_dataset_map *m = d->map;
+    crypto_generichash_state hash;
+    char digest[33];
+    int rc = DP_OK;
+    dp_digest_start(&hash, m->salted ? m->salt : NULL);
+    if (m->columns != NULL)
+        crypto_generichash_update(&hash, (const unsigned char *)m->start, sizeof *m->start);
+    for (size_t i = 0; rc == DP_OK && i < d->rows; i++) {
+        struct dp_row row = dp_dataset_row(d, i);
+        rc = check_row(d, i, path, err);
+        if (m->columns != NULL) {
+            crypto_generichash_update(&hash, (const unsigned char *)row.columns,
+                                      row.count * sizeof *row.columns);
+            crypto_generichash_update(&hash, (const unsigned char *)&m->start[i + 1], sizeof *m->start);
+        }
+        crypto_generichash_update(&hash, (const unsigned char *)row.values, row.count * sizeof *row.values);
+        crypto_generichash_update(&hash, (const unsigned char *)&d->y[i], sizeof *d->y);
+    }
+    dp_digest_finish(&hash, d->rows, d->cols, digest);
+    if (rc == DP_OK && strcmp(digest, d->digest) != 0)
+        rc = dp_fail(err, DP_E_RUN, "%s: its contents are not those that dp-import wrote: the digest differs",
+                     path);
+    return rc;
 }

@@ -3,12 +3,13 @@
  *   X.npy         rows × cols float32, C order               (dense), or
  *   X_data.npy    nnz float32, X_indices.npy nnz int32, X_indptr.npy (rows+1) int64   (CSR)
  *   y.npy         rows float64: the class index 0..classes-1 for a classification, the value for a regression
- *   dataset.json  {"format":1, "rows", "cols", "storage":"dense"|"csr", "names":[…], "label":{"kind":"classes"|"real",
- *                  "name", "classes":["<=50K", …]}, "scaling":…, "row_norm":"unit"|"none", "private_preprocessing":["max-abs", …],
- *                  "digest":"…"}
+ *   dataset.json  {"format": 1, "rows", "cols", "storage": "dense"|"csr", "names": […],
+ *                  "label": {"kind": "classes"|"real", "name", "classes": ["<=50K", …] or "scale", "offset"},
+ *                  "row_norm": "unit"|"cap"|"none", "private_preprocessing": ["max-abs", …], "salt",
+ * "digest"}
  *
- * Rows have L2 norm at most 1 (exactly: the float32 values as stored). The mapping is read-only and shared: a data set
- * costs no private memory. */
+ * (man page dp-dataset.5.) dp-import and dp-synth write rows of L2 norm at most 1, exactly: the float32
+ * values as stored. The mapping is read-only and shared: a data set costs no private memory. */
 #ifndef DP_DATA_DATASET_H
 #define DP_DATA_DATASET_H
 
@@ -24,20 +25,25 @@ enum dp_label_kind { DP_LABEL_REAL, DP_LABEL_CLASSES };
 struct dp_dataset {
     size_t rows, cols;
     enum dp_label_kind label_kind;
-    size_t classes;        /* number of classes, 0 for a regression */
-    const double *y;       /* rows; into the mapping */
-    char **class_names;    /* classes entries, or NULL */
-    char **column_names;   /* cols entries, or NULL */
-    char *label_name;      /* or NULL */
-    double label_scale, label_offset; /* a real label in its own units is label_scale × y + label_offset; 1 and 0 */
+    size_t classes;      /* number of classes, 0 for a regression */
+    const double *y;     /* rows; into the mapping */
+    char **class_names;  /* classes entries, or NULL */
+    char **column_names; /* cols entries, or NULL */
+    char *label_name;    /* or NULL */
+    double label_scale,
+        label_offset; /* a real label in its own units is label_scale × y + label_offset; 1 and 0 */
     char *private_preprocessing; /* "max-abs,mode" or "" */
-    char digest[33];       /* hex, of the contents as written by dp-import: names the data set in frames */
+    char digest[33]; /* hex, of the contents as written by dp-import: names the data set in frames */
     struct dp_dataset_map *map; /* private */
 };
 
-/* Opens and maps PATH, checks shapes, dtypes, and that every file has its full length. The caller frees with
-   dp_dataset_close. */
+/* Opens and maps PATH, checks shapes, dtypes, that every file has its full length, that labels are finite and
+   classes in range, and that CSR columns ascend in range. The values are not read: see dp_dataset_verify. The
+   caller frees with dp_dataset_close. */
 int dp_dataset_open(struct dp_dataset **dataset, const char *path, struct dp_err *err);
+
+/* Reads every value: rows are finite, with L2 norm at most 1, and the digest is the one in dataset.json. */
+int dp_dataset_verify(const struct dp_dataset *dataset, const char *path, struct dp_err *err);
 
 /* dataset may be NULL. */
 void dp_dataset_close(struct dp_dataset *dataset);

@@ -9,7 +9,10 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "data/digest.h"
+#include "data/interrupt.h"
 #include "data/npy.h"
+#include "math/vec.h"
 
 enum file { FILE_X, FILE_INDICES, FILE_INDPTR, FILE_Y, FILES };
 
@@ -20,6 +23,7 @@ struct dp_writer {
     size_t rows, stored;
     float *row;       /* cols */
     int32_t *columns; /* cols, sparse */
+    unsigned char salt[crypto_generichash_KEYBYTES];
     crypto_generichash_state hash;
 };
 
@@ -36,9 +40,9 @@ static bool has_file(const struct dp_writer *w, enum file file)
 
 static void remove_directory(const char *path)
 {
-    static const char *const names[] = {"X.npy",         "X_data.npy", "X_indices.npy",
+    static const char *const names[] = {"X.npy",        "X_data.npy", "X_indices.npy",
                                         "X_indptr.npy", "y.npy",      "dataset.json"};
-    char file[4200];
+    char file[4500];
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         snprintf(file, sizeof file, "%s/%s", path, names[i]);
         unlink(file);
@@ -130,7 +134,9 @@ int dp_writer_open(struct dp_writer **writer, const char *path, const struct dp_
         mode_t mask = umask(0);
         umask(mask);
         chmod(w->temporary, 0777 & ~mask);
-        crypto_generichash_init(&w->hash, NULL, 0, 16);
+        if (!w->options.public_rows)
+            randombytes_buf(w->salt, sizeof w->salt);
+        dp_digest_start(&w->hash, w->options.public_rows ? NULL : w->salt);
         rc = open_files(w, err);
     }
     if (rc != DP_OK) {
@@ -141,27 +147,51 @@ int dp_writer_open(struct dp_writer **writer, const char *path, const struct dp_
     return DP_OK;
 }
 
+/* Σ row² ≤ 1 as a real number, given that the computed sum is off by at most (count + 16) 2⁻⁵³ of it. */
+static bool within_unit(const float *row, size_t count)
+{
+    return dp_row_norm2((struct dp_row){row, NULL, count}) * (1 + (double)(count + 17) * 0x1p-52) <= 1;
+}
+
 static int scale_row(struct dp_writer *w, const double *x, struct dp_err *err)
 {
-    double norm2 = 0, scale = 1;
-    for (size_t j = 0; j < w->options.cols; j++)
+    size_t cols = w->options.cols;
+    double norm2 = 0, largest = 0, scale = 1;
+    int down = 0; /* x 2^−down has squares that neither overflow nor vanish */
+    for (size_t j = 0; j < cols; j++)
         norm2 += x[j] * x[j];
-    if (!isfinite(norm2))
-        return dp_fail(err, DP_E_RUN, "row %zu is not finite", w->rows + 1);
+    if (!(norm2 > 0x1p-900 && norm2 < INFINITY)) {
+        for (size_t j = 0; j < cols; j++) {
+            if (!isfinite(x[j]))
+                return dp_fail(err, DP_E_RUN, "row %zu is not finite", w->rows + 1);
+            largest = fmax(largest, fabs(x[j]));
+        }
+        frexp(largest, &down);
+        norm2 = 0;
+        for (size_t j = 0; j < cols; j++)
+            norm2 += ldexp(x[j], -down) * ldexp(x[j], -down);
+    }
     double norm = sqrt(norm2);
-    if (w->options.norm == DP_NORM_NONE && norm > 1)
-        return dp_fail(err, DP_E_RUN, "row %zu has norm %g: --row-norm cap or unit scales it", w->rows + 1, norm);
+    bool above = ldexp(norm, down) > 1 - 0x1p-22;
+    if (w->options.norm == DP_NORM_NONE && ldexp(norm, down) > 1)
+        return dp_fail(err, DP_E_RUN, "row %zu has norm %g: --row-norm cap or unit scales it", w->rows + 1,
+                       ldexp(norm, down));
     /* A little below 1, more than rounding to float32 can add. */
-    if (norm > 0 && (w->options.norm == DP_NORM_UNIT || norm > 1 - 0x1p-22))
+    if (norm > 0 && (w->options.norm == DP_NORM_UNIT || above))
         scale = (1 - 0x1p-22) / norm;
-    for (size_t j = 0; j < w->options.cols; j++)
-        w->row[j] = (float)(x[j] * scale);
-    return DP_OK;
+    else
+        down = 0;
+    for (;; scale *= 1 - 0x1p-22) {
+        for (size_t j = 0; j < cols; j++)
+            w->row[j] = (float)((down == 0 ? x[j] : ldexp(x[j], -down)) * scale);
+        if (within_unit(w->row, cols))
+            return DP_OK;
+    }
 }
 
 int dp_writer_row(struct dp_writer *w, const double *x, double y, struct dp_err *err)
 {
-    int rc = scale_row(w, x, err);
+    int rc = dp_interrupt_pending() ? dp_fail(err, DP_E_RUN, "interrupted") : scale_row(w, x, err);
     size_t count = w->options.cols;
     if (rc == DP_OK && w->options.sparse) {
         count = 0;
@@ -210,15 +240,14 @@ static int close_files(struct dp_writer *w, struct dp_err *err)
 static int describe(struct dp_writer *w, json_t *description, struct dp_err *err)
 {
     static const char *const norms[] = {"unit", "cap", "none"};
-    unsigned char digest[16];
-    char hex[33], path[4200];
-    uint64_t shape[2] = {w->rows, w->options.cols};
-    crypto_generichash_update(&w->hash, (const unsigned char *)shape, sizeof shape);
-    crypto_generichash_final(&w->hash, digest, sizeof digest);
-    sodium_bin2hex(hex, sizeof hex, digest, sizeof digest);
-    json_t *root = json_pack("{s:i, s:I, s:I, s:s, s:s, s:s}", "format", 1, "rows", (json_int_t)w->rows, "cols",
-                             (json_int_t)w->options.cols, "storage", w->options.sparse ? "csr" : "dense", "row_norm",
-                             norms[w->options.norm], "digest", hex);
+    char digest[33], salt[2 * sizeof w->salt + 1] = "", path[4200];
+    dp_digest_finish(&w->hash, w->rows, w->options.cols, digest);
+    if (!w->options.public_rows)
+        sodium_bin2hex(salt, sizeof salt, w->salt, sizeof w->salt);
+    json_t *root =
+        json_pack("{s:i, s:I, s:I, s:s, s:s, s:s, s:s}", "format", 1, "rows", (json_int_t)w->rows, "cols",
+                  (json_int_t)w->options.cols, "storage", w->options.sparse ? "csr" : "dense", "row_norm",
+                  norms[w->options.norm], "salt", salt, "digest", digest);
     snprintf(path, sizeof path, "%s/dataset.json", w->temporary);
     int rc = DP_OK;
     if (root == NULL || json_object_update(root, description) != 0)
@@ -229,20 +258,35 @@ static int describe(struct dp_writer *w, json_t *description, struct dp_err *err
     return rc;
 }
 
+/* Gives the directory its name. What stood there is moved aside first, and back if that fails. */
+static int take_name(struct dp_writer *w, struct dp_err *err)
+{
+    char aside[4300];
+    snprintf(aside, sizeof aside, "%s.old", w->temporary);
+    int rc = check_target(w->path, w->options.force, err);
+    if (rc != DP_OK)
+        return rc;
+    bool replaces = rename(w->path, aside) == 0;
+    if (rename(w->temporary, w->path) != 0) {
+        rc = dp_fail_errno(err, errno, "cannot rename to %s", w->path);
+        if (replaces)
+            rename(aside, w->path);
+        return rc;
+    }
+    if (replaces)
+        remove_directory(aside);
+    free(w->temporary);
+    w->temporary = NULL;
+    return DP_OK;
+}
+
 int dp_writer_commit(struct dp_writer *w, json_t *description, struct dp_err *err)
 {
-    struct stat st;
     int rc = close_files(w, err);
     if (rc == DP_OK)
         rc = describe(w, description, err);
-    if (rc == DP_OK && w->options.force && lstat(w->path, &st) == 0)
-        remove_directory(w->path);
-    if (rc == DP_OK && rename(w->temporary, w->path) != 0)
-        rc = dp_fail_errno(err, errno, "cannot rename to %s", w->path);
-    if (rc == DP_OK) {
-        free(w->temporary);
-        w->temporary = NULL;
-    }
+    if (rc == DP_OK)
+        rc = take_name(w, err);
     dp_writer_abort(w);
     return rc;
 }

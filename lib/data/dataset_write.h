@@ -19,7 +19,9 @@ struct dp_writer_options {
     size_t cols;
     bool sparse; /* CSR storage */
     enum dp_row_norm norm;
-    bool force; /* replace what stands under the name, if it is a data set */
+    bool force;       /* replace what stands under the name, if it is a data set */
+    bool public_rows; /* nobody's rows (dp-synth): the digest needs no salt, so the same rows give the same
+                         digest */
 };
 
 struct dp_writer;
@@ -28,13 +30,17 @@ struct dp_writer;
 int dp_writer_open(struct dp_writer **writer, const char *path, const struct dp_writer_options *options,
                    struct dp_err *err);
 
-/* x: cols entries; y: the label. Stored as float32 with Σ x² ≤ 1 as real numbers. Entries must be finite. */
+/* x: cols entries; y: the label. Stored as float32 with Σ x² ≤ 1 as real numbers: scaled to 1 − 2⁻²² at most,
+   then checked with the error bound of dp_row_norm2. Entries must be finite. Fails when a signal is pending
+   (interrupt.h). */
 int dp_writer_row(struct dp_writer *writer, const double *x, double y, struct dp_err *err);
 
 size_t dp_writer_rows(const struct dp_writer *writer);
 
-/* description: an object with "names", "label", "scaling" and "private_preprocessing"; format, rows, cols, storage,
-   row_norm and digest are added. Gives the directory its name and frees the writer, whatever comes of it. */
+/* description: an object with "names", "label" and "private_preprocessing"; format, rows, cols, storage,
+   row_norm, salt and digest are added. The digest goes into every frame and model, and a plain hash would let
+   anybody confirm a guess of the rows: it is BLAKE2b keyed with 32 random bytes, the salt, which stay in the
+   data set. Gives the directory its name and frees the writer, whatever comes of it. */
 int dp_writer_commit(struct dp_writer *writer, json_t *description, struct dp_err *err);
 
 /* Removes what was written. writer may be NULL. */

@@ -9,9 +9,9 @@
 
 /* What is measured on the rows, where the schema leaves it to them. */
 struct measures {
-    double *largest;   /* per column: max |value| */
+    double *largest;    /* per column: max |value| */
     size_t **frequency; /* per categorical column: how often each category occurs */
-    double *mode;      /* per column */
+    double *mode;       /* per column */
     double label_sum;
     size_t labels;
 };
@@ -93,7 +93,8 @@ struct layout {
     double label_scale, label_offset;
 };
 
-static int lay_out(const struct dp_import *import, const struct measures *m, struct layout *l, struct dp_err *err)
+static int lay_out(const struct dp_import *import, const struct measures *m, struct layout *l,
+                   struct dp_err *err)
 {
     const struct dp_schema *s = &import->schema;
     int rc = dp_alloc(&l->first, s->columns, sizeof *l->first, err);
@@ -118,8 +119,8 @@ static int lay_out(const struct dp_import *import, const struct measures *m, str
     return DP_OK;
 }
 
-static void set_feature(const struct dp_column *c, const struct measures *m, size_t i, double value, double *x,
-                        size_t *clamped_values)
+static void set_feature(const struct dp_column *c, const struct measures *m, size_t i, double value,
+                        double *x, size_t *clamped_values)
 {
     if (isnan(value))
         value = c->fill == DP_FILL_MODE ? m->mode[i] : c->fill_value + (c->type == DP_COLUMN_CATEGORICAL);
@@ -142,12 +143,7 @@ static double label_of(struct dp_import *import, const struct layout *l, double 
     const struct dp_schema *s = &import->schema;
     if (!s->real_label) {
         /* LIBSVM labels are still numbers: their class is the one with that name. */
-        if (import->format != DP_IMPORT_LIBSVM)
-            return label;
-        for (size_t k = 0; k < s->classes; k++)
-            if (strtod(s->class[k].text[0], NULL) == label)
-                return (double)k;
-        return label;
+        return import->format == DP_IMPORT_LIBSVM ? (double)dp_schema_class_of(s, label) : label;
     }
     if (s->label_bounded && (label < s->label_low || label > s->label_high)) {
         import->clamped++;
@@ -157,7 +153,8 @@ static double label_of(struct dp_import *import, const struct layout *l, double 
 }
 
 /* A column with lower bound above zero moves a zero that the spool left out. */
-static void base_row(const struct dp_import *import, const struct measures *m, const struct layout *l, double *x)
+static void base_row(const struct dp_import *import, const struct measures *m, const struct layout *l,
+                     double *x)
 {
     const struct dp_schema *s = &import->schema;
     memset(x, 0, l->features * sizeof *x);
@@ -192,8 +189,8 @@ static json_t *describe(const struct dp_import *import, const struct layout *l)
         json_array_append_new(names, json_string("bias"));
     const char *label_name = s->label >= 0 ? s->column[s->label].name : "label";
     if (s->real_label) {
-        label = json_pack("{s:s, s:s, s:f, s:f}", "kind", "real", "name", label_name, "scale", l->label_scale, "offset",
-                          l->label_offset);
+        label = json_pack("{s:s, s:s, s:f, s:f}", "kind", "real", "name", label_name, "scale", l->label_scale,
+                          "offset", l->label_offset);
     } else {
         json_t *classes = json_array();
         for (size_t k = 0; k < s->classes; k++)
@@ -203,12 +200,13 @@ static json_t *describe(const struct dp_import *import, const struct layout *l)
     json_object_set_new(root, "names", names);
     json_object_set_new(root, "label", label);
     json_object_set_new(root, "private_preprocessing",
-                        s->private_preprocessing != NULL ? json_deep_copy(s->private_preprocessing) : json_array());
+                        s->private_preprocessing != NULL ? json_deep_copy(s->private_preprocessing)
+                                                         : json_array());
     return root;
 }
 
-/* Selection sampling: each of the remaining rows goes to training with probability (still wanted)/(still there), so that
-   exactly floor(split × rows) do, in their order. */
+/* Selection sampling: each of the remaining rows goes to training with probability (still wanted)/(still
+   there), so that exactly floor(split × rows) do, in their order. */
 struct splitter {
     struct dp_key key;
     struct dp_stream stream;
@@ -224,7 +222,8 @@ static bool goes_to_training(struct splitter *s)
 }
 
 static int write_rows(struct dp_import *import, struct dp_spool *spool, const struct measures *m,
-                      const struct layout *l, struct dp_writer *output, struct dp_writer *test, struct dp_err *err)
+                      const struct layout *l, struct dp_writer *output, struct dp_writer *test,
+                      struct dp_err *err)
 {
     const struct dp_schema *s = &import->schema;
     struct dp_record r = {0};
@@ -238,7 +237,10 @@ static int write_rows(struct dp_import *import, struct dp_spool *spool, const st
     if (rc == DP_OK)
         base_row(import, m, l, base);
     if (test != NULL) {
-        splitter.wanted = (size_t)floor(import->split * (double)spool->records);
+        double wanted = import->split * (double)spool->records;
+        /* 0.29 × 100 is 29 */
+        splitter.wanted =
+            (size_t)(fabs(wanted - round(wanted)) < 1e-9 * wanted ? round(wanted) : floor(wanted));
         dp_key_derive(&splitter.key, import->seed, "dp-import split", 0);
         dp_stream_start(&splitter.stream, &splitter.key, DP_DRAW_PERMUTATION, 0);
     }
@@ -258,7 +260,8 @@ static int write_rows(struct dp_import *import, struct dp_spool *spool, const st
     return rc;
 }
 
-static int write_out(struct dp_import *import, struct dp_spool *spool, const struct measures *m, struct dp_err *err)
+static int write_out(struct dp_import *import, struct dp_spool *spool, const struct measures *m,
+                     struct dp_err *err)
 {
     struct layout l = {0};
     struct dp_writer *output = NULL, *test = NULL;
@@ -298,11 +301,12 @@ int dp_import_run(struct dp_import *import, struct dp_err *err)
         dp_read_delimited, dp_read_delimited, dp_read_libsvm, dp_read_arff, dp_read_idx};
     struct dp_spool spool = {0};
     struct measures m = {0};
-    int rc = dp_spool_open(&spool, err);
+    int rc = dp_spool_open(&spool, import->output, err);
     if (rc == DP_OK)
         rc = readers[import->format](import, &spool, err);
     if (rc == DP_OK && spool.records == 0)
-        rc = dp_fail(err, DP_E_RUN, "%s: no rows", strcmp(import->input, "-") == 0 ? "standard input" : import->input);
+        rc = dp_fail(err, DP_E_RUN, "%s: no rows",
+                     strcmp(import->input, "-") == 0 ? "standard input" : import->input);
     if (rc == DP_OK)
         rc = measure(import, &spool, &m, err);
     if (rc == DP_OK) {

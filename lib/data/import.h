@@ -16,12 +16,14 @@ struct dp_import {
     struct dp_schema schema;    /* filled by the caller for csv and tsv, by the reader otherwise */
     const char *label_name;     /* arff: which attribute is the label; NULL: the last */
     bool real_label;            /* libsvm: labels are numbers to predict, not classes */
-    bool max_abs;               /* numeric columns without bounds: divide by the largest magnitude (measured) */
-    size_t skip_lines;          /* csv, tsv: lines to pass over at the start */
-    size_t skip_bad;            /* how many malformed lines may be left out */
-    bool bias;                  /* add a column of ones */
-    double split;               /* part of the rows for output; NAN: all */
-    long long seed;             /* of the split */
+    const char *classes;        /* libsvm, idx: see dp_schema_classes; NULL: measured (libsvm), 10 (idx) */
+    size_t cols;                /* libsvm: columns; 0: the largest index there is, measured */
+    bool max_abs;      /* numeric columns without bounds: divide by the largest magnitude (measured) */
+    size_t skip_lines; /* csv, tsv: lines to pass over at the start */
+    size_t skip_bad;   /* how many malformed lines may be left out */
+    bool bias;         /* add a column of ones */
+    double split;      /* part of the rows for output; NAN: all */
+    long long seed;    /* of the split */
     const char *output, *test;
     struct dp_writer_options writer;
 
@@ -32,14 +34,15 @@ struct dp_import {
 int dp_import_run(struct dp_import *import, struct dp_err *err);
 void dp_import_free(struct dp_import *import);
 
-/* Looks at a CSV or TSV table and makes the JSON of a schema to be read and edited: the caller frees *schema with
-   json_decref. header: whether the first line names the columns. */
+/* Looks at a CSV or TSV table and makes the JSON of a schema to be read and edited: the caller frees *schema
+   with json_decref. header: whether the first line names the columns. */
 int dp_import_infer(const struct dp_import *import, bool header, json_t **schema, struct dp_err *err);
 
 /* Private to lib/data: readers append to the spool. */
 int dp_read_delimited(struct dp_import *import, struct dp_spool *spool, struct dp_err *err);
 struct dp_lines;
-int dp_read_records(struct dp_import *import, struct dp_lines *lines, struct dp_spool *spool, struct dp_err *err);
+int dp_read_records(struct dp_import *import, struct dp_lines *lines, struct dp_spool *spool,
+                    struct dp_err *err);
 int dp_read_libsvm(struct dp_import *import, struct dp_spool *spool, struct dp_err *err);
 int dp_read_arff(struct dp_import *import, struct dp_spool *spool, struct dp_err *err);
 int dp_read_idx(struct dp_import *import, struct dp_spool *spool, struct dp_err *err);

@@ -60,7 +60,8 @@ static int append_line(struct dp_lines *l, struct dp_err *err)
         }
         l->length += strlen(got);
         if (l->length > LINE_LIMIT)
-            return dp_fail(err, DP_E_RUN, "%s: line %zu is longer than %zu bytes", l->name, l->number + 1, LINE_LIMIT);
+            return dp_fail(err, DP_E_RUN, "%s: line %zu is longer than %zu bytes", l->name, l->number + 1,
+                           LINE_LIMIT);
         if (l->length > 0 && l->line[l->length - 1] == '\n') {
             l->length--;
             break;
@@ -90,7 +91,8 @@ static int add_field(struct dp_lines *l, size_t start, size_t end, bool quoted, 
         start++;
     while (!quoted && end > start && isspace((unsigned char)l->buffer[end - 1]))
         end--;
-    l->field[l->fields++] = (struct dp_field){(const char *)start, end - start, at}; /* an offset until buffer is still */
+    l->field[l->fields++] =
+        (struct dp_field){(const char *)start, end - start, at}; /* an offset until buffer is still */
     return DP_OK;
 }
 

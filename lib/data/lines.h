@@ -30,8 +30,8 @@ void dp_lines_close(struct dp_lines *lines);
 /* The next line: 1, or 0 at the end. */
 int dp_lines_next(struct dp_lines *lines, struct dp_err *err);
 
-/* The next record, split at the delimiter (RFC 4180: quoted fields may hold delimiters, doubled quotes and line ends).
-   1, or 0 at the end; an unclosed quote is an error. */
+/* The next record, split at the delimiter (RFC 4180: quoted fields may hold delimiters, doubled quotes and
+   line ends). 1, or 0 at the end; an unclosed quote is an error. */
 int dp_lines_record(struct dp_lines *lines, char delimiter, struct dp_err *err);
 
 #endif

@@ -1,4 +1,5 @@
-/* NumPy's .npy files (format 1.0 and 2.0), C order, little endian: mapped for reading, streamed for writing. */
+/* NumPy's .npy files (format 1.0 and 2.0), C order, little endian: mapped for reading, streamed for writing.
+ */
 #ifndef DP_DATA_NPY_H
 #define DP_DATA_NPY_H
 
@@ -16,13 +17,14 @@ struct dp_npy {
     size_t map_size;
 };
 
-/* Maps dir/name read-only and checks dtype ("<f4", "<f8", "<i4", "<i8"), number of dimensions, and that the file is exactly
-   as long as its shape says. Unmap with dp_npy_close. */
+/* Maps dir/name read-only and checks dtype ("<f4", "<f8", "<i4", "<i8"), number of dimensions, and that the
+   file is exactly as long as its shape says. Unmap with dp_npy_close. */
 int dp_npy_open(struct dp_npy *npy, const char *dir, const char *name, const char *dtype, int ndim,
                 struct dp_err *err);
 void dp_npy_close(struct dp_npy *npy);
 
-/* Writes a header of exactly DP_NPY_HEADER bytes at the start of the stream; may be rewritten when the shape is known. */
+/* Writes a header of exactly DP_NPY_HEADER bytes at the start of the stream; may be rewritten when the shape
+ * is known. */
 #define DP_NPY_HEADER 128
 int dp_npy_write_header(FILE *stream, const char *dtype, uint64_t d0, uint64_t d1, struct dp_err *err);
 

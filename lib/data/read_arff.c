@@ -100,13 +100,13 @@ static int choose_label(struct dp_import *import, const struct dp_lines *l, stru
     c->type = DP_COLUMN_LABEL;
     int rc = s->real_label ? DP_OK : dp_alloc(&s->class, c->categories.count, sizeof *s->class, err);
     for (; rc == DP_OK && !s->real_label && s->classes < c->categories.count; s->classes++)
-        rc = dp_texts_add(&s->class[s->classes], c->categories.text[s->classes],
+        rc = dp_texts_add(&s->class[s->classes], c -> categories.text[s->classes],
                           strlen(c->categories.text[s->classes]), err);
     return rc;
 }
 
-/* The header up to @data; then the rows are CSV with ' for quotes at times, which dp_read_delimited's rules cover once
-   ' has become ". */
+/* The header up to @data; then the rows are CSV with ' for quotes at times, which dp_read_delimited's rules
+   cover once ' has become ". */
 static int read_header(struct dp_import *import, struct dp_lines *l, struct dp_err *err)
 {
     int rc;

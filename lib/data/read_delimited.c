@@ -15,8 +15,8 @@ static bool is_missing(const struct dp_schema *s, const struct dp_field *f)
 static int bad_cell(const struct dp_lines *l, const struct dp_field *f, const char *column, const char *what,
                     struct dp_err *err)
 {
-    return dp_fail(err, DP_E_RUN, "%s: line %zu, column %zu (%s): %s, got '%.*s'", l->name, l->number, f->at, column,
-                   what, (int)(f->length < 40 ? f->length : 40), f->text);
+    return dp_fail(err, DP_E_RUN, "%s: line %zu, column %zu (%s): %s, got '%.*s'", l->name, l->number, f->at,
+                   column, what, (int)(f->length < 40 ? f->length : 40), f->text);
 }
 
 static int label_cell(const struct dp_schema *s, const struct dp_lines *l, const struct dp_field *f,
@@ -24,10 +24,11 @@ static int label_cell(const struct dp_schema *s, const struct dp_lines *l, const
 {
     const char *name = s->column[s->label].name;
     if (s->real_label)
-        return dp_number_cell(f->text, f->length, &r->label) ? DP_OK
-                                                             : bad_cell(l, f, name, "the label must be a number", err);
+        return dp_number_cell(f->text, f->length, &r->label)
+                   ? DP_OK
+                   : bad_cell(l, f, name, "the label must be a number", err);
     for (size_t k = 0; k < s->classes; k++) {
-        if (dp_texts_find(&s->class[k], f->text, f->length) >= 0) {
+        if (dp_texts_find(&s->class[k], f -> text, f -> length) >= 0) {
             r->label = (double)k;
             return DP_OK;
         }
@@ -60,13 +61,14 @@ static int cell(const struct dp_schema *s, size_t i, const struct dp_lines *l, s
     return dp_record_add(r, (uint32_t)i, value, err);
 }
 
-static int record(const struct dp_schema *s, const struct dp_lines *l, struct dp_record *r, struct dp_err *err)
+static int record(const struct dp_schema *s, const struct dp_lines *l, struct dp_record *r,
+                  struct dp_err *err)
 {
     r->count = 0;
     if (l->fields != s->columns) {
         size_t at = l->fields < s->columns ? l->length + 1 : l->field[s->columns].at;
-        return dp_fail(err, DP_E_RUN, "%s: line %zu, column %zu: %zu fields, the schema has %zu columns", l->name,
-                       l->number, at, l->fields, s->columns);
+        return dp_fail(err, DP_E_RUN, "%s: line %zu, column %zu: %zu fields, the schema has %zu columns",
+                       l->name, l->number, at, l->fields, s->columns);
     }
     int rc = DP_OK;
     for (size_t i = 0; rc == DP_OK && i < s->columns; i++)
@@ -81,7 +83,8 @@ static char delimiter_of(const struct dp_import *import)
     return import->format == DP_IMPORT_TSV ? '\t' : ',';
 }
 
-int dp_read_records(struct dp_import *import, struct dp_lines *lines, struct dp_spool *spool, struct dp_err *err)
+int dp_read_records(struct dp_import *import, struct dp_lines *lines, struct dp_spool *spool,
+                    struct dp_err *err)
 {
     struct dp_record r = {0};
     int rc;
@@ -102,22 +105,43 @@ int dp_read_records(struct dp_import *import, struct dp_lines *lines, struct dp_
     return rc;
 }
 
+/* The names in the first line must be those of the schema, in its order. */
+static int check_header(const struct dp_import *import, struct dp_lines *l, struct dp_err *err)
+{
+    const struct dp_schema *s = &import->schema;
+    int rc = dp_lines_record(l, delimiter_of(import), err);
+    if (rc != 1)
+        return rc;
+    if (l->fields != s->columns)
+        return dp_fail(err, DP_E_RUN, "%s: line %zu: %zu names, the schema has %zu columns", l->name,
+                       l->number, l->fields, s->columns);
+    for (size_t i = 0; i < s->columns; i++) {
+        const struct dp_field *f = &l->field[i];
+        const char *name = s->column[i].name;
+        if (strlen(name) != f->length || memcmp(name, f->text, f->length) != 0)
+            return bad_cell(l, f, name, "the header names another column", err);
+    }
+    return DP_OK;
+}
+
 int dp_read_delimited(struct dp_import *import, struct dp_spool *spool, struct dp_err *err)
 {
     struct dp_lines lines;
     int rc = dp_lines_open(&lines, import->input, err);
     if (rc != DP_OK)
         return rc;
-    size_t skip = import->skip_lines + (import->schema.header ? 1 : 0);
-    for (; skip > 0 && (rc = dp_lines_next(&lines, err)) == 1; skip--)
+    for (size_t skip = import->skip_lines; skip > 0 && (rc = dp_lines_next(&lines, err)) == 1; skip--)
         ;
+    if (rc >= 0 && import->schema.header)
+        rc = check_header(import, &lines, err);
     if (rc >= 0)
         rc = dp_read_records(import, &lines, spool, err);
     dp_lines_close(&lines);
     return rc;
 }
 
-/* --- a first schema ------------------------------------------------------------------------------------------------ */
+/* --- a first schema
+ * ------------------------------------------------------------------------------------------------ */
 
 #define MOST_CATEGORIES 1000
 
@@ -165,10 +189,10 @@ static json_t *column_json(struct seen *c, bool label)
     if (c->texts.count > 0)
         qsort(c->texts.text, c->texts.count, sizeof *c->texts.text, compare_texts);
     json_t *o = json_pack("{s:s, s:s}", "name", c->name, "type",
-                          label          ? "label"
-                          : c->numeric   ? "numeric"
+                          label                              ? "label"
+                          : c->numeric                       ? "numeric"
                           : c->texts.count < MOST_CATEGORIES ? "categorical"
-                                         : "ignore");
+                                                             : "ignore");
     if (classes)
         json_object_set_new(o, "classes", texts_json(&c->texts));
     else if (c->numeric && c->low < c->high)
@@ -184,7 +208,8 @@ static json_t *column_json(struct seen *c, bool label)
     return o;
 }
 
-static int add_columns(struct seen **seen, size_t *columns, const struct dp_lines *l, bool header, struct dp_err *err)
+static int add_columns(struct seen **seen, size_t *columns, const struct dp_lines *l, bool header,
+                       struct dp_err *err)
 {
     *seen = calloc(l->fields, sizeof **seen);
     if (*seen == NULL)
@@ -216,8 +241,8 @@ int dp_import_infer(const struct dp_import *import, bool header, json_t **schema
         if (first)
             rc = add_columns(&seen, &columns, &lines, header, err);
         if (rc >= 0 && lines.fields != columns)
-            rc = dp_fail(err, DP_E_RUN, "%s: line %zu: %zu fields, the first line has %zu", lines.name, lines.number,
-                         lines.fields, columns);
+            rc = dp_fail(err, DP_E_RUN, "%s: line %zu: %zu fields, the first line has %zu", lines.name,
+                         lines.number, lines.fields, columns);
         for (size_t i = 0; rc >= 0 && !(first && header) && i < columns; i++)
             rc = look(&seen[i], &lines.field[i], err);
     }
@@ -227,14 +252,16 @@ int dp_import_infer(const struct dp_import *import, bool header, json_t **schema
         char delimiter[2] = {delimiter_of(import), '\0'};
         json_t *list = json_array();
         for (size_t i = 0; i < columns; i++) {
-            bool label = import->label_name != NULL ? strcmp(seen[i].name, import->label_name) == 0 : i + 1 == columns;
+            bool label =
+                import->label_name != NULL ? strcmp(seen[i].name, import->label_name) == 0 : i + 1 == columns;
             json_array_append_new(list, column_json(&seen[i], label));
         }
-        *schema = json_pack("{s:s, s:s, s:b, s:[s], s:[s], s:o}", "note",
-                            "Inferred from the data: bounds and categories come from private rows. Read it, put public "
-                            "values in, then drop inferred-schema below.",
-                            "delimiter", delimiter, "header", header, "missing", "?", "private_preprocessing",
-                            "inferred-schema", "columns", list);
+        *schema = json_pack(
+            "{s:s, s:s, s:b, s:[s], s:[s], s:o}", "note",
+            "Inferred from the data: bounds and categories come from private rows. Read it, put public "
+            "values in, then drop inferred-schema below.",
+            "delimiter", delimiter, "header", header, "missing", "?", "private_preprocessing",
+            "inferred-schema", "columns", list);
     }
     for (size_t i = 0; i < columns; i++) {
         free(seen[i].name);

@@ -34,7 +34,8 @@ static int idx_open(struct idx *x, const char *path, int least, int most, struct
     if (gzread(x->gz, head, 4) != 4 || head[0] != 0 || head[1] != 0)
         return dp_fail(err, DP_E_RUN, "%s: not an IDX file", x->name);
     if (head[2] != 0x08)
-        return dp_fail(err, DP_E_RUN, "%s: IDX of type 0x%02x, only unsigned bytes (0x08) are read", x->name, head[2]);
+        return dp_fail(err, DP_E_RUN, "%s: IDX of type 0x%02x, only unsigned bytes (0x08) are read", x->name,
+                       head[2]);
     x->ndim = head[3];
     if (x->ndim < least || x->ndim > most)
         return dp_fail(err, DP_E_RUN, "%s: IDX with %d dimensions", x->name, x->ndim);
@@ -52,8 +53,8 @@ static int idx_read(struct idx *x, void *out, size_t size, size_t item, struct d
     return dp_fail(err, DP_E_RUN, "%s: ends inside item %zu of %u", x->name, item + 1, x->dims[0]);
 }
 
-static int read_pairs(struct idx *images, struct idx *labels, size_t pixels, struct dp_spool *spool, int *largest,
-                      struct dp_err *err)
+static int read_pairs(struct idx *images, struct idx *labels, size_t pixels, size_t classes,
+                      struct dp_spool *spool, struct dp_err *err)
 {
     struct dp_record r = {0};
     unsigned char *image = NULL, label, more;
@@ -67,9 +68,12 @@ static int read_pairs(struct idx *images, struct idx *labels, size_t pixels, str
             rc = dp_record_add(&r, (uint32_t)j, image[j], err);
         if (rc != DP_OK)
             break;
+        if (label >= classes) {
+            rc = dp_fail(err, DP_E_RUN, "%s: item %zu has label %u, there are %zu classes (--classes)",
+                         labels->name, i + 1, label, classes);
+            break;
+        }
         r.label = label;
-        if (label > *largest)
-            *largest = label;
         rc = dp_spool_put(spool, &r, err);
     }
     if (rc == DP_OK && (gzread(images->gz, &more, 1) > 0 || gzread(labels->gz, &more, 1) > 0))
@@ -82,36 +86,33 @@ static int read_pairs(struct idx *images, struct idx *labels, size_t pixels, str
 int dp_read_idx(struct dp_import *import, struct dp_spool *spool, struct dp_err *err)
 {
     struct idx images = {0}, labels = {0};
+    struct dp_schema *s = &import->schema;
     size_t pixels = 1;
-    int largest = 0;
-    int rc = idx_open(&images, import->input, 2, 4, err);
+    s->label = -1;
+    /* Ten, as in all the sets made in this format, and not what the labels show: then it is public. */
+    int rc = dp_schema_classes(s, import->classes != NULL ? import->classes : "10", err);
+    if (rc == DP_OK)
+        rc = idx_open(&images, import->input, 2, 4, err);
     if (rc == DP_OK)
         rc = idx_open(&labels, import->labels, 1, 1, err);
     if (rc == DP_OK && images.dims[0] != labels.dims[0])
         rc = dp_fail(err, DP_E_RUN, "%s has %u items, %s has %u", images.name, images.dims[0], labels.name,
                      labels.dims[0]);
     for (int i = 1; rc == DP_OK && i < images.ndim; i++)
-        if (__builtin_mul_overflow(pixels, (size_t)images.dims[i], &pixels) || pixels > 10000000 || pixels == 0)
+        if (__builtin_mul_overflow(pixels, (size_t)images.dims[i], &pixels) || pixels > 10000000 ||
+            pixels == 0)
             rc = dp_fail(err, DP_E_RUN, "%s: an item of %zu bytes", images.name, pixels);
     if (rc == DP_OK)
-        rc = read_pairs(&images, &labels, pixels, spool, &largest, err);
+        rc = read_pairs(&images, &labels, pixels, s->classes, spool, err);
     if (images.gz != NULL)
         gzclose_r(images.gz);
     if (labels.gz != NULL)
         gzclose_r(labels.gz);
     if (rc != DP_OK)
         return rc;
-    struct dp_schema *s = &import->schema;
-    s->label = -1;
     rc = dp_alloc(&s->column, pixels, sizeof *s->column, err);
     for (size_t j = 0; rc == DP_OK && j < pixels; j++) /* a byte is from 0 to 255: public */
         s->column[j] = (struct dp_column){.bounded = true, .high = 255};
     s->columns = rc == DP_OK ? pixels : 0;
-    if (rc == DP_OK)
-        rc = dp_alloc(&s->class, (size_t)largest + 2, sizeof *s->class, err);
-    for (; rc == DP_OK && (s->classes <= (size_t)largest || s->classes < 2); s->classes++) {
-        char name[16];
-        rc = dp_texts_add(&s->class[s->classes], name, (size_t)snprintf(name, sizeof name, "%zu", s->classes), err);
-    }
     return rc;
 }

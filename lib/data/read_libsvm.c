@@ -16,7 +16,8 @@ static int bad(const struct dp_lines *l, size_t at, const char *what, struct dp_
     return dp_fail(err, DP_E_RUN, "%s: line %zu, column %zu: %s", l->name, l->number, at + 1, what);
 }
 
-static int parse_line(const struct dp_lines *l, struct dp_record *r, size_t *largest, struct dp_err *err)
+static int parse_line(const struct dp_lines *l, size_t cols, struct dp_record *r, size_t *largest,
+                      struct dp_err *err)
 {
     size_t at = strspn(l->line, " \t"), length = strcspn(l->line + at, " \t#");
     long before = 0;
@@ -34,6 +35,8 @@ static int parse_line(const struct dp_lines *l, struct dp_record *r, size_t *lar
         long index = colon != NULL ? strtol(l->line + at, &end, 10) : 0;
         if (colon == NULL || end != colon || index < 1 || index > MOST_COLUMNS)
             return bad(l, at, "expected index:value with an index from 1", err);
+        if (cols > 0 && (size_t)index > cols)
+            return bad(l, at, "the index is above --cols", err);
         if (index <= before)
             return bad(l, at, "indices must ascend", err);
         if (!dp_number_cell(colon + 1, length - (size_t)(colon + 1 - (l->line + at)), &value))
@@ -53,7 +56,8 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The classes are the distinct labels, ascending; label values become their indices when the spool is read again. */
+/* The classes are the distinct labels, ascending; label values become their indices when the spool is read
+ * again. */
 static int name_classes(struct dp_schema *s, double *labels, size_t count, struct dp_err *err)
 {
     char name[32];
@@ -66,14 +70,15 @@ static int name_classes(struct dp_schema *s, double *labels, size_t count, struc
     return rc;
 }
 
-static int note_label(double *labels, size_t *count, double label, const struct dp_lines *l, struct dp_err *err)
+static int note_label(double *labels, size_t *count, double label, const struct dp_lines *l,
+                      struct dp_err *err)
 {
     for (size_t k = 0; k < *count; k++)
         if (labels[k] == label)
             return DP_OK;
     if (*count == MOST_CLASSES)
-        return dp_fail(err, DP_E_RUN, "%s: more than %d different labels (--real-label for a regression)", l->name,
-                       MOST_CLASSES);
+        return dp_fail(err, DP_E_RUN, "%s: more than %d different labels (--real-label for a regression)",
+                       l->name, MOST_CLASSES);
     labels[(*count)++] = label;
     return DP_OK;
 }
@@ -82,22 +87,30 @@ int dp_read_libsvm(struct dp_import *import, struct dp_spool *spool, struct dp_e
 {
     struct dp_lines lines;
     struct dp_record r = {0};
+    struct dp_schema *s = &import->schema;
     double labels[MOST_CLASSES];
-    size_t classes = 0, columns = 0;
-    int rc = dp_lines_open(&lines, import->input, err);
+    size_t classes = 0, columns = import->cols;
+    bool measured = !import->real_label && import->classes == NULL;
+    s->label = -1;
+    s->real_label = import->real_label;
+    int rc = import->classes != NULL ? dp_schema_classes(s, import->classes, err) : DP_OK;
+    if (rc == DP_OK)
+        rc = dp_lines_open(&lines, import->input, err);
     if (rc != DP_OK)
         return rc;
     while ((rc = dp_lines_next(&lines, err)) == 1) {
         if (strspn(lines.line, " \t") == lines.length || lines.line[0] == '#')
             continue;
         size_t largest = columns;
-        rc = parse_line(&lines, &r, &largest, err);
+        rc = parse_line(&lines, import->cols, &r, &largest, err);
+        if (rc == DP_OK && import->classes != NULL && dp_schema_class_of(s, r.label) < 0)
+            rc = bad(&lines, 0, "the label is not one of --classes", err);
         if (rc != DP_OK && import->skipped < import->skip_bad) {
             import->skipped++;
             continue;
         }
         columns = largest;
-        if (rc == DP_OK && !import->real_label)
+        if (rc == DP_OK && measured)
             rc = note_label(labels, &classes, r.label, &lines, err);
         if (rc == DP_OK)
             rc = dp_spool_put(spool, &r, err);
@@ -110,13 +123,14 @@ int dp_read_libsvm(struct dp_import *import, struct dp_spool *spool, struct dp_e
     dp_lines_close(&lines);
     if (rc < 0)
         return rc;
-    struct dp_schema *s = &import->schema;
-    s->label = -1;
-    s->real_label = import->real_label;
+    if (measured)
+        dp_schema_note_private(s, "classes");
+    if (import->cols == 0)
+        dp_schema_note_private(s, "columns");
     rc = dp_alloc(&s->column, columns, sizeof *s->column, err);
     for (size_t j = 0; rc == DP_OK && j < columns; j++) {
         s->column[j] = (struct dp_column){.scaling = import->max_abs ? DP_SCALE_MAX_ABS : DP_SCALE_NONE};
         s->columns = j + 1;
     }
-    return rc == DP_OK && !import->real_label ? name_classes(s, labels, classes, err) : rc;
+    return rc == DP_OK && measured ? name_classes(s, labels, classes, err) : rc;
 }

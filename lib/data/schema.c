@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/number.h"
 
 long dp_texts_find(const struct dp_texts *texts, const char *text, size_t length)
 {
@@ -60,6 +61,48 @@ void dp_schema_note_private(struct dp_schema *s, const char *word)
     json_array_append_new(s->private_preprocessing, json_string(word));
 }
 
+static int add_class(struct dp_schema *s, const char *name, size_t length, struct dp_err *err)
+{
+    for (size_t k = 0; k < s->classes; k++)
+        if (dp_texts_find(&s->class[k], name, length) >= 0)
+            return dp_fail(err, DP_E_USAGE, "--classes: '%.*s' is there twice",
+                           (int)(length < 40 ? length : 40), name);
+    if (length == 0)
+        return dp_fail(err, DP_E_USAGE, "--classes: a name is empty");
+    return dp_texts_add(&s->class[s->classes++], name, length, err);
+}
+
+int dp_schema_classes(struct dp_schema *s, const char *text, struct dp_err *err)
+{
+    int64_t count = 1;
+    bool listed = strchr(text, ',') != NULL;
+    if (!listed && (!dp_number_int(text, &count) || count < 2 || count > 1000))
+        return dp_fail(err, DP_E_USAGE, "--classes: must be a number from 2 to 1000 or a list, got '%.80s'",
+                       text);
+    for (const char *p = text; listed && *p != '\0'; p++)
+        count += *p == ',';
+    int rc = dp_alloc(&s->class, (size_t)count, sizeof *s->class, err);
+    for (int64_t k = 0; rc == DP_OK && k < count; k++) {
+        char number[32];
+        size_t length = strcspn(text, ",");
+        if (listed)
+            rc = add_class(s, text, length, err);
+        else
+            rc = add_class(s, number, (size_t)snprintf(number, sizeof number, "%lld", (long long)k), err);
+        text += listed ? length + 1 : 0;
+    }
+    return rc;
+}
+
+long dp_schema_class_of(const struct dp_schema *s, double label)
+{
+    double value;
+    for (size_t k = 0; k < s->classes; k++)
+        if (dp_number_real(s->class[k].text[0], &value) && value == label)
+            return (long)k;
+    return -1;
+}
+
 size_t dp_schema_features(const struct dp_schema *s)
 {
     size_t features = 0;
@@ -97,13 +140,15 @@ static int texts_of(const json_t *value, struct dp_texts *texts, const char *pat
         return dp_fail(err, DP_E_RUN, "%s: '%s': expected a text or a list of texts", path, name);
     for (size_t i = 0; rc == DP_OK && i < json_array_size(value); i++) {
         const json_t *text = json_array_get(value, i);
-        rc = json_is_string(text) ? dp_texts_add(texts, json_string_value(text), json_string_length(text), err)
-                                  : dp_fail(err, DP_E_RUN, "%s: '%s': expected a list of texts", path, name);
+        rc = json_is_string(text)
+                 ? dp_texts_add(texts, json_string_value(text), json_string_length(text), err)
+                 : dp_fail(err, DP_E_RUN, "%s: '%s': expected a list of texts", path, name);
     }
     return rc;
 }
 
-static int label_column(struct dp_schema *s, const json_t *o, const char *path, const char *name, struct dp_err *err)
+static int label_column(struct dp_schema *s, const json_t *o, const char *path, const char *name,
+                        struct dp_err *err)
 {
     const json_t *classes = json_object_get(o, "classes"), *bounds = json_object_get(o, "bounds");
     int rc = DP_OK;
@@ -140,7 +185,8 @@ static int numeric_column(struct dp_column *c, const json_t *o, const char *path
     else
         return dp_fail(err, DP_E_RUN, "%s: column '%s': \"scale\" is bounds, max-abs or none", path, c->name);
     if (c->scaling == DP_SCALE_BOUNDS && !c->bounded)
-        return dp_fail(err, DP_E_RUN, "%s: column '%s' needs \"bounds\", or \"scale\": \"max-abs\" or \"none\"", path,
+        return dp_fail(err, DP_E_RUN,
+                       "%s: column '%s' needs \"bounds\", or \"scale\": \"max-abs\" or \"none\"", path,
                        c->name);
     return DP_OK;
 }
@@ -157,7 +203,8 @@ static int fill_of(struct dp_column *c, const json_t *o, const char *path, struc
     } else if (text != NULL && c->type == DP_COLUMN_CATEGORICAL) {
         c->fill_value = (double)dp_texts_find(&c->categories, text, strlen(text));
         if (c->fill_value < 0)
-            return dp_fail(err, DP_E_RUN, "%s: column '%s': \"fill\" is not one of its categories", path, c->name);
+            return dp_fail(err, DP_E_RUN, "%s: column '%s': \"fill\" is not one of its categories", path,
+                           c->name);
     } else if (json_is_number(fill) && c->type == DP_COLUMN_NUMERIC) {
         c->fill_value = json_number_value(fill);
     } else {
@@ -168,7 +215,7 @@ static int fill_of(struct dp_column *c, const json_t *o, const char *path, struc
 
 static int column_of(struct dp_schema *s, size_t i, const json_t *o, const char *path, struct dp_err *err)
 {
-    static const char *const known[] = {"name",    "type", "bounds", "scale",  "categories", "drop",
+    static const char *const known[] = {"name",    "type", "bounds",  "scale",  "categories", "drop",
                                         "unknown", "fill", "classes", "center", "note"};
     struct dp_column *c = &s->column[i];
     const char *name = json_string_value(json_object_get(o, "name"));
@@ -177,7 +224,8 @@ static int column_of(struct dp_schema *s, size_t i, const json_t *o, const char 
     json_t *value;
     if (name == NULL || type == NULL)
         return dp_fail(err, DP_E_RUN, "%s: column %zu needs \"name\" and \"type\"", path, i + 1);
-    json_object_foreach((json_t *)o, key, value) {
+    json_object_foreach((json_t *)o, key, value)
+    {
         bool found = false;
         for (size_t k = 0; k < sizeof known / sizeof known[0]; k++)
             found |= strcmp(key, known[k]) == 0;
@@ -207,7 +255,8 @@ static int column_of(struct dp_schema *s, size_t i, const json_t *o, const char 
     } else if (strcmp(type, "ignore") == 0) {
         c->type = DP_COLUMN_IGNORE;
     } else {
-        rc = dp_fail(err, DP_E_RUN, "%s: column '%s': \"type\" is numeric, categorical, label or ignore", path, name);
+        rc = dp_fail(err, DP_E_RUN, "%s: column '%s': \"type\" is numeric, categorical, label or ignore",
+                     path, name);
     }
     return rc == DP_OK ? fill_of(c, o, path, err) : rc;
 }

@@ -1,5 +1,5 @@
-/* What the columns of a table mean: read from JSON (man page dp-dataset.5), inferred from the table, or implied by a
-   format. */
+/* What the columns of a table mean: read from JSON (man page dp-dataset.5), inferred from the table, or
+   implied by a format. */
 #ifndef DP_DATA_SCHEMA_H
 #define DP_DATA_SCHEMA_H
 
@@ -35,15 +35,16 @@ struct dp_column {
 struct dp_schema {
     struct dp_column *column;
     size_t columns;
-    long label;              /* index of the label column, -1 if the format keeps labels apart */
-    bool real_label;         /* regression */
-    struct dp_texts *class;  /* class k goes by any of class[k].text; the first is its name */
+    long label;             /* index of the label column, -1 if the format keeps labels apart */
+    bool real_label;        /* regression */
+    struct dp_texts *class; /* class k goes by any of class[k].text; the first is its name */
     size_t classes;
-    bool label_bounded, label_center; /* regression: scaled from bounds to [−1,1]; centred at the measured mean */
+    bool label_bounded,
+        label_center; /* regression: scaled from bounds to [−1,1]; centred at the measured mean */
     double label_low, label_high;
-    struct dp_texts missing; /* cells that mean "missing", besides empty ones */
-    char delimiter;          /* 0: by format */
-    int header;              /* 1 yes, 0 no */
+    struct dp_texts missing;       /* cells that mean "missing", besides empty ones */
+    char delimiter;                /* 0: by format */
+    int header;                    /* 1 yes, 0 no */
     json_t *private_preprocessing; /* list of words */
 };
 
@@ -51,6 +52,12 @@ struct dp_schema {
 int dp_schema_load(struct dp_schema *schema, const char *path, struct dp_err *err);
 int dp_schema_parse(struct dp_schema *schema, const json_t *root, const char *path, struct dp_err *err);
 void dp_schema_free(struct dp_schema *schema);
+
+/* Fills s->class from "3" (the classes are 0, 1 and 2) or from a list of names, "-1,1". */
+int dp_schema_classes(struct dp_schema *s, const char *text, struct dp_err *err);
+
+/* The index of the class whose name is this number ("-1", "+1", "1.0"), or -1. */
+long dp_schema_class_of(const struct dp_schema *s, double label);
 
 /* The number of features of the rows: numeric columns and categories. */
 size_t dp_schema_features(const struct dp_schema *schema);

@@ -1,12 +1,27 @@
 #include "data/spool.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
-int dp_spool_open(struct dp_spool *spool, struct dp_err *err)
+#include "data/interrupt.h"
+
+int dp_spool_open(struct dp_spool *spool, const char *beside, struct dp_err *err)
 {
+    char directory[4096];
+    size_t end = strlen(beside);
     spool->records = 0;
-    spool->file = tmpfile();
+    while (end > 0 && beside[end - 1] == '/')
+        end--;
+    while (end > 0 && beside[end - 1] != '/')
+        end--;
+    snprintf(directory, sizeof directory, "%.*s", (int)(end < 4000 ? end : 0), beside);
+    int fd = open(end > 0 ? directory : ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    spool->file = fd >= 0 ? fdopen(fd, "w+b") : tmpfile();
+    if (spool->file == NULL && fd >= 0)
+        close(fd);
     return spool->file != NULL ? DP_OK : dp_fail_errno(err, errno, "cannot create a temporary file");
 }
 
@@ -20,7 +35,10 @@ void dp_spool_close(struct dp_spool *spool)
 int dp_spool_put(struct dp_spool *spool, const struct dp_record *r, struct dp_err *err)
 {
     size_t n = r->count;
-    if (fwrite(&r->label, sizeof r->label, 1, spool->file) != 1 || fwrite(&r->count, sizeof r->count, 1, spool->file) != 1 ||
+    if (dp_interrupt_pending())
+        return dp_fail(err, DP_E_RUN, "interrupted");
+    if (fwrite(&r->label, sizeof r->label, 1, spool->file) != 1 ||
+        fwrite(&r->count, sizeof r->count, 1, spool->file) != 1 ||
         fwrite(r->column, sizeof *r->column, n, spool->file) != n ||
         fwrite(r->value, sizeof *r->value, n, spool->file) != n)
         return dp_fail_errno(err, errno, "cannot write a temporary file");

@@ -1,5 +1,6 @@
-/* Parsed records in an unnamed temporary file, so that a table is read once (also from a pipe) and memory does not grow
-   with it. A record is a label and the values of the columns that are not zero; NAN is a missing value. */
+/* Parsed records in an unnamed temporary file, so that a table is read once (also from a pipe) and memory
+   does not grow with it. A record is a label and the values of the columns that are not zero; NAN is a
+   missing value. */
 #ifndef DP_DATA_SPOOL_H
 #define DP_DATA_SPOOL_H
 
@@ -21,7 +22,9 @@ struct dp_spool {
     size_t records;
 };
 
-int dp_spool_open(struct dp_spool *spool, struct dp_err *err);
+/* The file lies in the directory of `beside` (private rows stay on the disk they go to), or where tmpfile()
+ * puts it. */
+int dp_spool_open(struct dp_spool *spool, const char *beside, struct dp_err *err);
 void dp_spool_close(struct dp_spool *spool);
 int dp_spool_put(struct dp_spool *spool, const struct dp_record *record, struct dp_err *err);
 

@@ -1,0 +1,16 @@
+/* The digest that names a data set in frames: BLAKE2b, keyed with the salt of the data set, over the rows in
+   their order. Dense: each row's float32 values, then its label. CSR: first the 0 that X_indptr starts with,
+   then of each row the indices, the end in X_indptr, the values, the label. At the end rows and cols as
+   uint64. */
+#ifndef DP_DATA_DIGEST_H
+#define DP_DATA_DIGEST_H
+
+#include <sodium.h>
+
+/* salt: crypto_generichash_KEYBYTES bytes, or NULL. */
+void dp_digest_start(crypto_generichash_state *hash, const unsigned char *salt);
+
+/* Writes 32 hexadecimal digits and a NUL. */
+void dp_digest_finish(crypto_generichash_state *hash, size_t rows, size_t cols, char digest[33]);
+
+#endif

@@ -1,0 +1,35 @@
+#include "data/interrupt.h"
+
+#include <signal.h>
+#include <string.h>
+
+static volatile sig_atomic_t pending;
+
+static void note(int number)
+{
+    pending = number;
+}
+
+void dp_interrupt_catch(void)
+{
+    struct sigaction action, old;
+    const int signals[] = {SIGINT, SIGTERM, SIGHUP};
+    memset(&action, 0, sizeof action);
+    action.sa_handler = note; /* without SA_RESTART: a read from a pipe gives up too */
+    for (int i = 0; i < 3; i++)
+        if (sigaction(signals[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
+            sigaction(signals[i], &action, NULL);
+}
+
+bool dp_interrupt_pending(void)
+{
+    return pending != 0;
+}
+
+void dp_interrupt_rethrow(void)
+{
+    if (pending == 0)
+        return;
+    signal(pending, SIG_DFL);
+    raise(pending);
+}

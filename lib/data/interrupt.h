@@ -1,0 +1,17 @@
+/* SIGINT, SIGTERM and SIGHUP while a data set is written: finish the row, remove what was written, then die
+   of the signal. Used by commands, which call dp_interrupt_catch before and dp_interrupt_rethrow after their
+   work. */
+#ifndef DP_DATA_INTERRUPT_H
+#define DP_DATA_INTERRUPT_H
+
+#include <stdbool.h>
+
+void dp_interrupt_catch(void);
+
+/* Whether one of the signals has come since. Writers and spools fail when it has. */
+bool dp_interrupt_pending(void);
+
+/* Ends the process by the signal that came; returns if none did. */
+void dp_interrupt_rethrow(void);
+
+#endif

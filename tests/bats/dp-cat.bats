@@ -1,0 +1,212 @@
+# dp-cat: frames as JSON, frames cut out of a stream, and what it says of streams that are broken.
+load helper
+
+CHILD="dp-sample --data small.dp --rate 0.2 | dp-scd-step --data small.dp --loss hinge --lambda 1e-3 --clip 0.1"
+GATE="dp-noise -z 1 | dp-account --epsilon 1e4 --delta 1e-5 --allow-seeded | dp-step"
+
+prepare() {
+    small_data 200 5 2
+    dp-loop --laps 5 --seed 1 -q -o model -- "$CHILD | $GATE" > run
+}
+
+# raw_frames: raw.frames, the rows of one lap
+raw_frames() {
+    token
+    dp-sample --data small.dp --rate 0.2 < token.frames > raw.frames
+}
+
+@test "usage" {
+    run dp-cat --help
+    assert_success
+    assert_line --index 0 "Usage: dp-cat [options] [PORT …]"
+    complains 2 "dp-cat: unknown option '--colour' (try --help)" dp-cat --colour
+    complains 2 "dp-cat: --kind: must be one of hello|lap|end|error, got 'laps'" dp-cat --kind laps
+    complains 2 "dp-cat: --lap: must be between 0 and 1e+15, got -1" dp-cat --lap=-1
+    complains 2 "dp-cat: --out goes with --frames; redirect standard output for JSON" dp-cat --out x run
+    complains 2 "dp-cat: --frames writes lap frames only" dp-cat --frames --kind end run
+    complains 2 "dp-cat: --full is for JSON; --frames are always whole" dp-cat --frames --full run
+    complains 2 "dp-cat: --last chooses among lap frames only" dp-cat --last --kind hello run
+}
+
+@test "a run, frame by frame" {
+    run dp-cat run
+    assert_success
+    [ "${#lines[@]}" -eq 7 ]
+    assert_line --index 0 --regexp '^\{"kind":"hello","format":1,"software":"dpline [0-9.]+","stage":5,"laps":5\}$'
+    assert_line --index 3 --regexp '^\{"kind":"lap","lap":3,"label":"released","mechanisms":\[\{"sampler":"poisson","rate":0\.2,"rows":200,'
+    assert_line --index 3 --regexp '"model":\{"dtype":"f8","shape":\[1,5\],"values":\[(-?[0-9.e-]+,){4}"…"\]\}'
+    assert_line --index 6 '{"kind":"end"}'
+    run dp-cat < run
+    [ "${#lines[@]}" -eq 7 ]
+    dp-cat run | /usr/bin/python3 -c 'import json, sys; [json.loads(line) for line in sys.stdin]'
+}
+
+@test "selections" {
+    run dp-cat --kind hello run
+    assert_output --regexp '^\{"kind":"hello"'
+    [ "${#lines[@]}" -eq 1 ]
+    run dp-cat --kind end run
+    assert_output '{"kind":"end"}'
+    run dp-cat --kind error run
+    assert_success
+    assert_output ''
+    run dp-cat --kind lap run
+    [ "${#lines[@]}" -eq 5 ]
+    run dp-cat --label released run
+    [ "${#lines[@]}" -eq 5 ]
+    run dp-cat --label noised run
+    assert_success
+    assert_output ''
+    run dp-cat --lap 4 run
+    [ "${#lines[@]}" -eq 1 ]
+    assert_output --partial '"lap":4,'
+    run dp-cat --last run
+    [ "${#lines[@]}" -eq 1 ]
+    assert_output --partial '"lap":5,'
+    run dp-cat --lap 9 run
+    assert_success
+    assert_output ''
+}
+
+@test "several streams one after the other" {
+    run dp-cat --last model run
+    [ "${#lines[@]}" -eq 1 ]
+    run dp-cat run - < model
+    [ "${#lines[@]}" -eq 10 ]
+    complains 1 "dp-cat: cannot open nowhere: No such file or directory" dp-cat model nowhere
+}
+
+@test "--full has every value, as stored" {
+    short=$(dp-cat --lap 2 run)
+    full=$(dp-cat --lap 2 --full run)
+    [[ $short == *…* ]]
+    [[ $full != *…* ]]
+    dp-cat --last --full run > full.json
+    dp-info --get model model > values
+    /usr/bin/python3 - << 'END'
+import json
+frame = json.load(open("full.json"))
+assert frame["model"]["values"] == [float(line) for line in open("values")], frame
+END
+}
+
+@test "a model is cut out of a run, byte for byte" {
+    dp-cat --last --frames -o cut run
+    cmp cut model
+    dp-cat --last --frames < run | cmp - model
+    dp-cat --frames run | cmp - run
+    dp-cat --frames --lap 2 run > second
+    run dp-cat --kind lap second
+    assert_output --partial '"lap":2,'
+    complains 1 "dp-cat: there is no such lap frame" dp-cat --frames --lap 9 -o cut9 run
+    assert_file_not_exist cut9
+    complains 1 "dp-cat: there is no such lap frame" dp-cat --frames --label raw -o cut9 run
+}
+
+@test "a run whose budget was spent keeps its status" {
+    dp-loop --laps 50 --seed 1 -q -- "$CHILD | dp-noise -z 1 | dp-account --epsilon 3 --delta 1e-5 --allow-seeded | dp-step" > spent || [ $? -eq 3 ]
+    run dp-cat --kind end spent
+    assert_output '{"kind":"end","status":3}'
+    dp-cat --frames spent | cmp - spent
+}
+
+@test "over ZeroMQ" {
+    within 20 bash -c 'dp-cat ipc://$PWD/socket > there & dp-cat --frames -o ipc://$PWD/socket model; wait'
+    assert_success
+    dp-cat model | cmp - there
+}
+
+@test "frames that are not released stay off a terminal" {
+    raw_frames
+    run dp-cat raw.frames
+    assert_success
+    assert_output --partial '"label":"raw"'
+    run script -qec "dp-cat raw.frames" /dev/null
+    assert_failure 5
+    assert_output --partial "dp-cat: will not write a raw frame to a terminal (--allow-private-output overrides)"
+    refute_output --partial '"rows"'
+    run script -qec "dp-cat --allow-private-output raw.frames" /dev/null
+    assert_success
+    assert_output --partial '"label":"raw"'
+    run script -qec "dp-cat run" /dev/null
+    assert_success
+    complains 5 "dp-cat: will not write a raw frame to a socket that is not authenticated (--allow-private-output overrides)" \
+        timeout 20 dp-cat --frames -o "ipc://$PWD/nobody" raw.frames
+}
+
+@test "a truncated stream: everything before the cut, then one sentence" {
+    size=$(stat -c %s run)
+    for cut in 1 20 100 600 $((size - 1)); do
+        head -c $cut run > short
+        complains 4 "dp-cat: short ends inside a frame" dp-cat short
+        dp-cat run > whole.json
+        dp-cat short > short.json 2> /dev/null || true
+        head -n "$(wc -l < short.json)" whole.json | cmp - short.json
+    done
+    complains 4 "dp-cat: standard input ends before its end frame" dp-cat < /dev/null
+    edit kind=end < run > endless
+    complains 4 "dp-cat: endless ends before its end frame" dp-cat endless
+    [ "$(dp-cat endless 2> /dev/null | wc -l)" -eq 6 ]
+    complains 4 "dp-cat: endless ends before its end frame" dp-cat --last --frames -o cut endless
+    assert_file_not_exist cut
+}
+
+@test "a corrupt stream" {
+    complains 1 "dp-cat: not a dpline stream: a frame starts with byte 0x6d, not with a map" dp-cat <<< "my diary"
+    LC_ALL=C sed 's/\xa5label/\xc1label/' run > broken
+    complains 1 "dp-cat: corrupt frame: byte 0xc1 at offset 17 is not msgpack" dp-cat broken
+    [ "$(dp-cat broken 2> /dev/null)" = "$(dp-cat --kind hello run)" ]
+    edit kind=hello < run > headless
+    complains 1 "dp-cat: headless does not begin with a hello frame" dp-cat headless
+    { edit kind=end < run && cat run; } > two
+    complains 1 "dp-cat: two: a second hello frame in one stream" dp-cat two
+    edit colour=1 < run > colour
+    complains 1 "dp-cat: unknown field 'colour' in a frame" dp-cat colour
+}
+
+@test "any flipped byte gives JSON or a sentence, never a crash" {
+    size=$(stat -c %s model)
+    for at in $(seq 0 23 $((size - 1))); do
+        cp model flipped
+        byte=$(od -An -tu1 -j "$at" -N1 model)
+        printf "\\$(printf %03o $((byte ^ 0x55)))" | dd of=flipped bs=1 seek="$at" conv=notrunc status=none
+        status=0
+        dp-cat --full flipped > out.json 2> said || status=$?
+        case $status in
+            0) [ ! -s said ] ;;
+            1 | 4) [ "$(wc -l < said)" -eq 1 ] && grep -q '^dp-cat: ' said ;;
+            *) fail "byte $at: status $status: $(cat said)" ;;
+        esac
+    done
+}
+
+@test "a stream that ends with a failure" {
+    dp-sample --data nowhere.dp < run > failed 2> /dev/null || true
+    run dp-cat failed
+    assert_failure 4
+    assert_line --index 0 --regexp '^\{"kind":"error","status":1,"where":"dp-sample","message":"cannot open nowhere.dp'
+    complains 4 "dp-cat: the stream ends with a failure: dp-sample: cannot open nowhere.dp/dataset.json: not a data set (see dp-import)" dp-cat failed
+    dp-cat --frames failed > passed 2> /dev/null || true
+    run dp-cat passed
+    assert_failure 4
+    assert_line --index 0 --partial '"where":"dp-cat"'
+}
+
+@test "standard output closed or full" {
+    complains 1 "dp-cat: cannot write standard output: No space left on device" bash -c 'dp-cat run > /dev/full'
+    complains 1 "dp-cat: cannot write standard output: Bad file descriptor" bash -c 'dp-cat run >&-'
+    complains 1 "dp-cat: cannot write standard output: No space left on device" bash -c 'dp-cat --frames run > /dev/full'
+    complains 1 "dp-cat: cannot write standard output: Bad file descriptor" bash -c 'dp-cat --frames run >&-'
+    # a reader that leaves is nobody's failure
+    complains 141 "" bash -c 'dp-cat $(yes run | head -n 500) | head -n 1; exit ${PIPESTATUS[0]}'
+}
+
+@test "the Python of dp-frame(5) reads a stream" {
+    sed -n '/^\.Bd -literal/,/^\.Ed/p' "$ROOT/man/dp-frame.5" | sed '/^\.[BE]d/d; s/\\e/\\/g' > read.py
+    grep -q ext_hook read.py
+    run /usr/bin/python3 read.py < run
+    assert_success
+    [ "${#lines[@]}" -eq 5 ]
+    weights=$(dp-info --get model model | head -n 1)
+    assert_line --index 4 --partial "${weights:0:7}"
+}

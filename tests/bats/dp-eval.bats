@@ -1,0 +1,245 @@
+# dp-eval: numbers against NumPy, which laps get a line, what is refused.
+load helper
+
+prepare() {
+    dp-synth classification --rows 300 --cols 6 --seed 7 -o train.dp --test test.dp --test-rows 200 -q
+}
+
+# train OUT DATA LOSS [LAPS [GATE]]: OUT is the model, OUT.run the stream
+train() {
+    local gate=${5:-dp-account --epsilon 1e4 --delta 1e-5 --allow-seeded}
+    dp-loop --laps "${4:-4}" --seed 1 -q -o "$1" -- "dp-sample --data $2 --rate 0.2 |
+        dp-scd-step --data $2 --loss $3 --lambda 1e-3 --loss-width 0.5 --clip 0.1 | dp-noise -z 1 | $gate |
+        dp-step --average tail" > "$1.run"
+}
+
+# check MODEL DATA: every line of numbers.json must be what plain NumPy makes of the model and the data
+check() {
+    dp-cat --last --full "$1" > model.json
+    /usr/bin/python3 - "$2" << 'END'
+import json
+import sys
+import numpy as np
+
+model = json.load(open("model.json"))
+data = json.load(open(sys.argv[1] + "/dataset.json"))
+got = json.loads(open("numbers.json").read().splitlines()[-1])
+X = np.load(sys.argv[1] + "/X.npy").astype(float)
+y = np.load(sys.argv[1] + "/y.npy")
+w = model["scale"] * np.array(model["average"]["values"]).reshape(model["average"]["shape"])
+U = X @ w.T
+
+def auc(u, inside):
+    p, n = u[inside][:, None], u[~inside][None, :]
+    return np.mean((p > n) + 0.5 * (p == n))
+
+def loss(y, u):
+    m, g = y * u, 0.5
+    return {
+        "squared": (u - y) ** 2 / 2,
+        "hinge": np.maximum(0, 1 - m),
+        "logistic": np.log1p(np.exp(-m)),
+        "smooth-hinge": np.where(m >= 1, 0, np.where(m <= 1 - g, 1 - m - g / 2, (1 - m) ** 2 / (2 * g))),
+        "huber": np.where(abs(u - y) <= g, (u - y) ** 2 / 2, g * (abs(u - y) - g / 2)),
+    }[model["loss"]]
+
+want = {}
+norm = model["lambda"] / 2 * np.sum(w * w)
+if model["classes"] == 0:
+    a, b = data["label"].get("scale", 1), data["label"].get("offset", 0)
+    truth, guess = a * y + b, model["label_scale"] * U[:, 0] + model["label_offset"]
+    want["mse"] = np.mean((truth - guess) ** 2)
+    want["r2"] = 1 - want["mse"] / np.var(truth)
+    want["objective"] = np.mean(loss(y, U[:, 0])) + norm
+else:
+    k = model["classes"]
+    guess = (U[:, 0] > 0).astype(int) if k == 2 else U.argmax(axis=1)
+    want["accuracy"] = np.mean(guess == y)
+    want["auc"] = auc(U[:, 0], y == 1) if k == 2 else np.mean([auc(U[:, c], y == c) for c in range(k)])
+    targets = [1] if k == 2 else range(k)
+    want["objective"] = norm + sum(np.mean(loss(np.where(y == c, 1, -1), U[:, i])) for i, c in enumerate(targets))
+    want["confusion"] = [[int(np.sum((y == i) & (guess == j))) for j in range(k)] for i in range(k)]
+    if model["loss"] == "logistic":
+        P = 1 / (1 + np.exp(-U))
+        P = np.hstack([1 - P, P]) if k == 2 else P / P.sum(axis=1, keepdims=True)
+        want["logloss"] = -np.mean(np.log(P[np.arange(len(y)), y.astype(int)]))
+for name, value in want.items():
+    assert np.allclose(got[name], value, rtol=1e-9, atol=1e-12), (name, got[name], value)
+assert got["rows"] == len(y) and got["lap"] == model["lap"] and got["epsilon"] == model["epsilon"]
+END
+}
+
+@test "usage" {
+    complains 2 "dp-eval: --data is required" dp-eval
+    complains 2 "dp-eval: --metrics: 'accurancy' is none of accuracy, auc, logloss, mse, r2, objective, confusion" dp-eval --data test.dp --metrics accurancy
+    complains 2 "dp-eval: --metrics: '' is none of accuracy, auc, logloss, mse, r2, objective, confusion" dp-eval --data test.dp --metrics auc,
+    complains 2 "dp-eval: --metrics: 'auc' stands there twice" dp-eval --data test.dp --metrics auc,auc
+    complains 2 "dp-eval: --metrics: mse is for labels that are numbers, those of this data set are classes" dp-eval --data test.dp --metrics mse
+    complains 2 "dp-eval: --last and --every do not go together" dp-eval --data test.dp --last --every 2
+    complains 2 "dp-eval: --every: must be between 1 and 1e+15, got 0" dp-eval --data test.dp --every 0
+    complains 2 "dp-eval: --format: must be one of tsv|json, got 'xml'" dp-eval --data test.dp --format xml
+    complains 1 "dp-eval: cannot open nowhere.dp/dataset.json: not a data set (see dp-import)" dp-eval --data nowhere.dp
+}
+
+@test "two classes, every loss, against NumPy" {
+    for loss in squared hinge logistic smooth-hinge huber; do
+        train model train.dp $loss
+        more=$([ $loss = logistic ] && echo ,logloss || true)
+        dp-eval --data test.dp --format json --metrics accuracy,auc,objective,confusion$more < model > numbers.json
+        check model test.dp
+    done
+}
+
+@test "four classes, every loss, against NumPy" {
+    dp-synth classification --rows 300 --cols 6 --classes 4 --seed 7 -o four.dp --test four-test.dp -q
+    for loss in squared hinge logistic smooth-hinge huber; do
+        train model four.dp $loss
+        more=$([ $loss = logistic ] && echo ,logloss || true)
+        dp-eval --data four-test.dp --format json --metrics accuracy,auc,objective,confusion$more < model.run > numbers.json
+        check model four-test.dp
+    done
+}
+
+@test "numbers as labels, against NumPy" {
+    dp-synth regression --rows 300 --cols 6 --seed 7 -o real.dp --test real-test.dp -q
+    for loss in squared huber; do
+        train model real.dp $loss
+        dp-eval --data real-test.dp --format json < model > numbers.json
+        check model real-test.dp
+    done
+    complains 2 "dp-eval: --metrics: accuracy is for labels that are classes, those of this data set are numbers" dp-eval --data real-test.dp --metrics accuracy
+}
+
+@test "sparse rows give what dense rows give" {
+    dp-synth classification --rows 300 --cols 6 --seed 7 -o sparse.dp --test sparse-test.dp --test-rows 200 --storage csr -q
+    train model train.dp logistic
+    # the digest may differ, the numbers may not (but for the order of a sum)
+    dp-eval --data test.dp < model > dense.tsv
+    dp-eval --data sparse-test.dp < model > sparse.tsv
+    paste dense.tsv sparse.tsv | awk -F '\t' 'NR == 2 { for (i = 3; i <= 5; i++) if (($i - $(i + 5)) ^ 2 > 1e-20) exit 1 }'
+}
+
+@test "a line per lap, per N laps, or for the last" {
+    train model train.dp hinge 7
+    run dp-eval --data test.dp --metrics accuracy -i model.run
+    assert_success
+    assert_line --index 0 $'lap\tepsilon\taccuracy'
+    [ "$(cut -f 1 <<< "$output" | tr '\n' ' ')" = "lap 1 2 3 4 5 6 7 " ]
+    assert_line --index 7 --regexp $'^7\t[0-9.]+\t0\\.[0-9]+$'
+    last=${lines[7]}
+    run dp-eval --data test.dp --metrics accuracy --every 3 -i model.run
+    [ "$(cut -f 1 <<< "$output" | tr '\n' ' ')" = "lap 3 6 7 " ]
+    assert_line --index 3 "$last"
+    run dp-eval --data test.dp --metrics accuracy --every 7 -i model.run
+    [ "$(cut -f 1 <<< "$output" | tr '\n' ' ')" = "lap 7 " ]
+    for from in model.run model; do
+        run dp-eval --data test.dp --metrics accuracy --last -i $from
+        [ "${#lines[@]}" -eq 2 ]
+        assert_line --index 1 "$last"
+    done
+    run dp-eval --data test.dp --metrics accuracy --every 3 --format json -i model.run
+    [ "${#lines[@]}" -eq 3 ]
+    assert_line --index 2 --regexp '^\{"lap":7,"epsilon":[0-9.]+,"delta":1e-05,"accuracy":0\.[0-9]+,"rows":200,"seeded":true\}$'
+}
+
+@test "the metrics in the order asked for, by default those of the labels" {
+    train model train.dp logistic
+    run dp-eval --data test.dp -i model
+    assert_line --index 0 $'lap\tepsilon\taccuracy\tauc\tobjective'
+    run dp-eval --data test.dp -m confusion,logloss,accuracy -i model
+    assert_line --index 0 $'lap\tepsilon\tconfusion\tlogloss\taccuracy'
+    assert_line --index 1 --regexp $'\t\\[\\[[0-9]+,[0-9]+\\],\\[[0-9]+,[0-9]+\\]\\]\t'
+    train model train.dp hinge
+    complains 1 "dp-eval: logloss: only logistic models give probabilities; this one has hinge loss" dp-eval --data test.dp -m logloss -i model
+}
+
+@test "the training set is refused, and marked where it is meant" {
+    train model train.dp hinge
+    complains 5 "dp-eval: train.dp is the training set: what is measured on it is not covered by epsilon (--private-data if that is meant)" dp-eval --data train.dp -i model
+    [ -z "$(dp-eval --data train.dp -i model 2> /dev/null)" ]
+    cp -r train.dp renamed.dp
+    complains 5 "dp-eval: renamed.dp is the training set: what is measured on it is not covered by epsilon (--private-data if that is meant)" dp-eval --data renamed.dp -i model
+    run dp-eval --data train.dp --private-data -m accuracy -i model
+    assert_success
+    assert_line --index 0 $'lap\tepsilon\taccuracy\tprivate_data'
+    assert_line --index 1 --regexp $'\tyes$'
+    run dp-eval --data test.dp --private-data --format json -i model
+    assert_output --partial ',"private_data":true}'
+    # nothing was promised of a model without noise
+    dp-loop --laps 2 --seed 1 -q -o open -- "dp-sample --data train.dp --mode shuffle | dp-scd-step --data train.dp --loss hinge --lambda 1e-3 --variant non-private | dp-account --non-private --allow-seeded | dp-step" > /dev/null
+    run dp-eval --data train.dp -m accuracy -i open
+    assert_success
+    assert_line --index 1 --regexp $'^2\tinf\t0\\.[0-9]+$'
+    run dp-eval --data train.dp -m accuracy --format json -i open
+    assert_output --regexp '^\{"lap":2,"epsilon":null,"delta":null,.*"non_private":true\}$'
+}
+
+@test "as published: the sound epsilon stands beside" {
+    dp-loop --laps 3 --seed 1 -q -o model -- "dp-sample --data train.dp --rate 0.2 --mode shuffle | dp-scd-step --data train.dp --loss hinge --lambda 1e-3 --clip 0.1 --release-alpha | dp-noise -z 1 | dp-account --epsilon 1e4 --delta 1e-5 --as-published --allow-seeded | dp-step" > /dev/null
+    run dp-eval --data test.dp -m accuracy -i model
+    assert_line --index 0 $'lap\tepsilon\taccuracy\tepsilon_sound'
+    assert_line --index 1 --regexp $'^3\t[0-9.]+\t[0-9.]+\t[0-9.]+$'
+    run dp-eval --data test.dp -m accuracy --format json -i model
+    assert_output --regexp '"as_published":true,"epsilon_sound":[0-9.]+,"seeded":true\}$'
+}
+
+@test "models and data that do not fit together" {
+    train model train.dp hinge
+    dp-synth classification --rows 50 --cols 5 --seed 1 -o narrow.dp -q
+    complains 1 "dp-eval: the model has 6 columns, narrow.dp has 5" dp-eval --data narrow.dp -i model
+    dp-synth classification --rows 50 --cols 6 --classes 3 --seed 1 -o three.dp -q
+    complains 1 "dp-eval: the model has 2 classes, three.dp has 3" dp-eval --data three.dp -i model
+    dp-synth regression --rows 50 --cols 6 --seed 1 -o real.dp -q
+    complains 1 "dp-eval: the model predicts classes, the labels of real.dp are numbers" dp-eval --data real.dp -i model
+    train numbers real.dp squared
+    complains 1 "dp-eval: the model predicts numbers, the labels of test.dp are classes" dp-eval --data test.dp -i numbers
+    cp -r test.dp named.dp
+    sed -i 's/"c1"/"yes"/' named.dp/dataset.json
+    complains 1 "dp-eval: class 1 is 'c1' in the model and 'yes' in named.dp" dp-eval --data named.dp -i model
+    edit 'classes=4' 'labels=' < model > four
+    complains 1 "dp-eval: the model has 1 outputs, the labels of test.dp need 1" dp-eval --data test.dp -i four
+}
+
+@test "frames that hold no model, or must not be looked at" {
+    train model train.dp hinge
+    edit model= average= < model > bare
+    complains 1 "dp-eval: the frame of lap 4 has no 'model'" dp-eval --data test.dp -i bare
+    edit kind=lap < model > empty
+    complains 1 "dp-eval: the stream holds no model" dp-eval --data test.dp -i empty
+    edit 'label="noised"' < model > noised
+    complains 5 "dp-eval: takes released frames and got a noised one: a stage is missing or out of place" dp-eval --data test.dp -i noised
+    edit loss= < model > lossless
+    complains 1 "dp-eval: objective: the model does not say which loss and lambda it minimises" dp-eval --data test.dp -i lossless
+    run dp-eval --data test.dp -m accuracy -i lossless
+    assert_success
+    edit 'labels="c0,c1"' < model > labels
+    complains 1 "dp-eval: 'labels' of lap 4 is not a JSON array of names" dp-eval --data test.dp -i labels
+}
+
+@test "truncated and corrupt streams: the lines so far, then one sentence" {
+    train model train.dp hinge
+    edit kind=end < model.run > endless
+    complains 4 "dp-eval: the input ended before its end frame: an upstream stage is gone" dp-eval --data test.dp -i endless
+    [ "$(dp-eval --data test.dp -i endless 2> /dev/null | wc -l)" -eq 5 ]
+    head -c $(($(stat -c %s model.run) - 50)) model.run > short
+    complains 4 "dp-eval: short ends inside a frame" dp-eval --data test.dp -i short
+    [ "$(dp-eval --data test.dp -i short 2> /dev/null | wc -l)" -eq 4 ]
+    LC_ALL=C sed 's/\xa5model/\xa5mudel/' model > broken
+    complains 1 "dp-eval: unknown field 'mudel' in a frame" dp-eval --data test.dp -i broken
+    # whoever failed upstream has said why
+    dp-sample --data nowhere.dp < model > failed 2> /dev/null || true
+    complains 4 "" dp-eval --data test.dp -i failed
+}
+
+@test "standard output closed or full; --out" {
+    train model train.dp hinge
+    complains 1 "dp-eval: cannot write standard output: No space left on device" bash -c 'dp-eval --data test.dp -i model > /dev/full'
+    complains 1 "dp-eval: cannot write standard output: Bad file descriptor" bash -c 'dp-eval --data test.dp -i model >&-'
+    complains 2 "dp-eval: --out: this command prints text; redirect its standard output" dp-eval --data test.dp -i model -o lines
+}
+
+@test "at the end of a pipeline, while it runs" {
+    run bash -c 'scd.sh --data train.dp --loss hinge --lambda 1e-3 --epsilon 1 --delta 1e-5 --epochs 1 --batch 30 --clip 0.1 -q | dp-eval --data test.dp --metrics accuracy'
+    assert_success
+    [ "${#lines[@]}" -eq 11 ]
+}

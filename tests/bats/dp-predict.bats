@@ -1,0 +1,150 @@
+# dp-predict: CSV of predictions, against NumPy.
+load helper
+
+# train OUT DATA LOSS
+train() {
+    dp-loop --laps 4 --seed 1 -q -o "$1" -- "dp-sample --data $2 --rate 0.2 |
+        dp-scd-step --data $2 --loss $3 --lambda 1e-3 --clip 0.1 | dp-noise -z 1 |
+        dp-account --epsilon 1e4 --delta 1e-5 --allow-seeded | dp-step --average tail" > "$1.run"
+}
+
+prepare() { dp-synth classification --rows 200 --cols 5 --seed 7 -o two.dp -q; }
+
+# check MODEL DATA: out.csv, made with --scores (and --probability), must be what NumPy says
+check() {
+    dp-cat --last --full "$1" > model.json
+    /usr/bin/python3 - "$2" << 'END'
+import csv
+import json
+import sys
+import numpy as np
+
+model = json.load(open("model.json"))
+rows = list(csv.DictReader(open("out.csv", newline="")))
+X = np.load(sys.argv[1] + "/X.npy").astype(float)
+U = X @ (model["scale"] * np.array(model["average"]["values"]).reshape(model["average"]["shape"])).T
+assert len(rows) == len(X)
+k = model["classes"]
+names = json.loads(model.get("labels", "[]"))
+for row, u in zip(rows, U):
+    if k == 0:
+        assert np.isclose(float(row["prediction"]), model["label_scale"] * u[0] + model["label_offset"])
+        assert np.isclose(float(row["score"]), u[0])
+        continue
+    assert row["prediction"] == names[int(u[0] > 0) if k == 2 else int(u.argmax())]
+    for name, score in zip(names[1:] if k == 2 else names, u):
+        assert np.isclose(float(row["score_" + name]), score)
+    p = 1 / (1 + np.exp(-u))
+    p = [1 - p[0], p[0]] if k == 2 else p / p.sum()
+    for name, value in zip(names, p):
+        if "probability_" + name in row:
+            assert np.isclose(float(row["probability_" + name]), value)
+END
+}
+
+@test "usage" {
+    run dp-predict --help
+    assert_success
+    assert_line --index 0 "Usage: dp-predict [options] MODEL DIR"
+    complains 2 "dp-predict: expected a model and a data set (try --help)" dp-predict two.dp
+    complains 2 "dp-predict: expected a model and a data set (try --help)" dp-predict a b c
+    complains 2 "dp-predict: unknown option '--csv' (try --help)" dp-predict --csv a b
+}
+
+@test "two classes" {
+    train model two.dp logistic
+    run dp-predict model two.dp
+    assert_success
+    [ "${#lines[@]}" -eq 201 ]
+    assert_line --index 0 prediction
+    assert_line --index 1 --regexp '^c[01]$'
+    dp-predict --scores --probability model two.dp > out.csv
+    [ "$(head -n 1 out.csv)" = "prediction,score_c1,probability_c0,probability_c1" ]
+    check model two.dp
+    dp-predict --no-header model two.dp > bare
+    dp-predict model two.dp | tail -n +2 | cmp - bare
+    dp-predict - two.dp < model.run | tail -n +2 | cmp - bare
+}
+
+@test "the number of right predictions is the accuracy of dp-eval" {
+    train model two.dp hinge
+    /usr/bin/python3 -c 'import numpy as np; print(*("c%d" % c for c in np.load("two.dp/y.npy")), sep="\n")' > truth
+    right=$(dp-predict -H model two.dp | paste - truth | awk '$1 == $2' | wc -l)
+    accuracy=$(dp-eval --data two.dp --private-data -m accuracy -i model | tail -n 1 | cut -f 3)
+    [ "$(awk -v r="$right" 'BEGIN { print r / 200 }')" = "$accuracy" ]
+}
+
+@test "four classes, sparse rows" {
+    dp-synth classification --rows 200 --cols 6 --classes 4 --seed 7 -o four.dp -q
+    train model four.dp logistic
+    dp-predict -s -p model four.dp > out.csv
+    [ "$(head -n 1 out.csv)" = "prediction,score_c0,score_c1,score_c2,score_c3,probability_c0,probability_c1,probability_c2,probability_c3" ]
+    check model four.dp
+    dp-synth classification --rows 200 --cols 6 --classes 4 --seed 7 --storage csr -o sparse.dp -q
+    dp-predict model four.dp > dense.csv
+    dp-predict model sparse.dp | cmp - dense.csv
+}
+
+@test "numbers, in the units of the label" {
+    dp-synth regression --rows 200 --cols 5 --seed 7 -o real.dp -q
+    train model real.dp squared
+    dp-predict --scores model real.dp > out.csv
+    [ "$(head -n 1 out.csv)" = "prediction,score" ]
+    check model real.dp
+    edit label_scale=10.5 label_offset=-3 < model > units
+    dp-predict --scores units real.dp > out.csv
+    check units real.dp
+    complains 1 "dp-predict: --probability: only logistic models of classes give probabilities" dp-predict -p model real.dp
+}
+
+@test "names that need quotes (RFC 4180)" {
+    train model two.dp hinge
+    edit 'labels="[\"a,b\", \"say \\\"hi\\\"\"]"' < model > quoted
+    run dp-predict --scores quoted two.dp
+    assert_success
+    assert_line --index 0 'prediction,"score_say ""hi"""'
+    assert_output --partial '"a,b",'
+    dp-predict --scores quoted two.dp > out.csv
+    check quoted two.dp
+}
+
+@test "without names in the model, those of the data set; else numbers" {
+    train model two.dp hinge
+    edit labels= < model > nameless
+    dp-predict model two.dp > named
+    dp-predict nameless two.dp | cmp - named
+}
+
+@test "models and data that do not fit together" {
+    train model two.dp hinge
+    complains 1 "dp-predict: --probability: only logistic models of classes give probabilities" dp-predict -p model two.dp
+    dp-synth classification --rows 50 --cols 6 --seed 1 -o wide.dp -q
+    complains 1 "dp-predict: the model has 5 columns, wide.dp has 6" dp-predict model wide.dp
+    complains 1 "dp-predict: cannot open nowhere.dp/dataset.json: not a data set (see dp-import)" dp-predict model nowhere.dp
+    complains 1 "dp-predict: cannot open nowhere: No such file or directory" dp-predict nowhere two.dp
+    edit classes=3 < model > three
+    complains 1 "dp-predict: three does not say what its 1 outputs stand for" dp-predict three two.dp
+    edit 'labels="[\"a\"]"' < model > single
+    complains 1 "dp-predict: the model has 2 classes and names for 1" dp-predict single two.dp
+}
+
+@test "truncated and corrupt models" {
+    train model two.dp hinge
+    head -c 300 model > short
+    complains 4 "dp-predict: short ends inside a frame" dp-predict short two.dp
+    edit kind=end < model > endless
+    complains 4 "dp-predict: endless ends before its end frame: the run behind it did not finish" dp-predict endless two.dp
+    [ -z "$(dp-predict endless two.dp 2> /dev/null)" ]
+    LC_ALL=C sed 's/\xa5model/\xa5mudel/' model > broken
+    complains 1 "dp-predict: unknown field 'mudel' in a frame" dp-predict broken two.dp
+    edit 'label="raw"' < model > raw
+    complains 5 "dp-predict: raw holds a raw frame, not a released model" dp-predict raw two.dp
+    edit 'scale=1e308' < model > huge
+    complains 1 "dp-predict: the model of lap 4 is not finite" dp-predict huge two.dp
+}
+
+@test "standard output closed or full" {
+    train model two.dp hinge
+    complains 1 "dp-predict: cannot write standard output: No space left on device" bash -c 'dp-predict model two.dp > /dev/full'
+    complains 1 "dp-predict: cannot write standard output: Bad file descriptor" bash -c 'dp-predict model two.dp >&-'
+}

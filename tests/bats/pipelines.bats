@@ -1,0 +1,112 @@
+# The pipelines a newcomer starts from, on small and on real data.
+load helper
+
+prepare() {
+    dp-synth classification --rows 2000 --cols 8 --seed 7 -o small.dp --test test.dp -q
+    dp-synth regression --rows 2000 --cols 8 --seed 7 -o real.dp --test real-test.dp -q
+}
+
+accuracy() { dp-eval --last --metrics accuracy --data "$1" --in "$2" | tail -n 1 | cut -f 3; }
+above() { /usr/bin/python3 -c "import sys; sys.exit(not float(sys.argv[1]) >= float(sys.argv[2]))" "$1" "$2" || fail "$1 is below $2"; }
+
+@test "every pipeline: --help, missing and bad options" {
+    for p in scd scd-published seq-scd primal-scd scd-nonprivate; do
+        run $p.sh --help
+        assert_success
+        assert_output --partial "Usage: $p.sh"
+        complains 2 "$p.sh: --data is required" $p.sh
+        complains 2 "$p.sh: unknown option '--colour' (try --help)" $p.sh --colour red
+        complains 2 "$p.sh: --loss: needs a value" $p.sh --loss
+        complains 2 "$p.sh: --epochs: must be a whole number >= 1, got '1.5'" $p.sh --data small.dp --epochs 1.5
+        complains 2 "$p.sh: --batch: must be a whole number >= 1, got '0'" $p.sh --data small.dp --batch 0
+        complains 1 "dp-info: cannot open gone.dp/dataset.json: not a data set (see dp-import)" $p.sh --data gone.dp
+    done
+    complains 2 "dp-account sigma: --epsilon: must be > 0, got -1" scd.sh --data small.dp --epsilon -1
+    complains 2 "dp-scd-step: --loss: must be one of squared|hinge|logistic|smooth-hinge|huber, got 'hing'" scd.sh --data small.dp --loss hing
+}
+
+@test "scd.sh learns, spends its budget to the last lap, and says what it is" {
+    scd.sh --data small.dp --epsilon 2 --delta 1e-5 --batch 50 --clip 0.05 --seed 1 -o model
+    above "$(accuracy test.dp model)" 0.8
+    assert_equal "$(dp-info --get lap model)" 400
+    above "$(dp-info --get epsilon model)" 1.999
+    above 2 "$(dp-info --get epsilon model)"
+    assert_equal "$(dp-info --get seeded model)" true
+    scd.sh --data small.dp --epsilon 2 --epochs 1 -o unseeded
+    run dp-info --get seeded unseeded
+    refute_output true
+}
+
+@test "without -o the models are streamed, one a lap" {
+    assert_equal "$(scd.sh --data small.dp --epochs 2 --batch 100 --seed 1 | dp-eval --data test.dp | wc -l)" 41
+}
+
+@test "scd-published.sh: marked, with the sound epsilon beside it" {
+    scd-published.sh --data small.dp --batch 50 --seed 1 -o model
+    assert_equal "$(dp-info --get as_published model)" true
+    above "$(dp-info --get epsilon_sound model)" 3
+    above 1 "$(dp-info --get epsilon model)"
+}
+
+@test "seq-scd.sh and primal-scd.sh run for every loss they take" {
+    for loss in squared hinge logistic smooth-hinge huber; do
+        seq-scd.sh --data small.dp --loss $loss --epochs 1 --batch 20 --seed 1 -o model
+        [ $loss = hinge ] || primal-scd.sh --data small.dp --loss $loss --epochs 3 --epsilon 5 --seed 1 -o model
+    done
+    above 5 "$(dp-info --get epsilon model)"
+}
+
+@test "names with blanks and quotes" {
+    cp -r small.dp "it's a set.dp"
+    scd.sh --data "it's a set.dp" --epochs 1 --seed 1 -o "a model"
+    scd.sh --data small.dp --epochs 1 --seed 1 -o model
+    cmp model "a model"
+}
+
+@test "non-private SCD: duality gap below 1e-6 for every loss but hinge's slow tail, and for hinge" {
+    for loss in squared logistic smooth-hinge huber hinge; do
+        scd-nonprivate.sh --data small.dp --loss $loss --lambda 1e-2 --epochs 3000 -q -o model
+        gap=$(dp-info --get gap model)
+        above 1e-6 "$gap"
+        above "$gap" -1e-12
+        assert_equal "$(dp-info --get non_private model)" true
+    done
+}
+
+@test "non-private SCD: ridge regression is the solution of the normal equations" {
+    dp-loop --laps 400 --seed 1 -o model -- "dp-sample --data real.dp --mode shuffle | dp-scd-step --data real.dp --loss squared --lambda 0.01 --variant non-private |
+        dp-account --non-private --allow-seeded | dp-step" > /dev/null
+    dp-info --get model model > weights
+    /usr/bin/python3 - "$(dp-info --get scale model)" << 'EOF'
+import numpy as np, sys
+X, y = np.load("real.dp/X.npy").astype(float), np.load("real.dp/y.npy")
+exact = np.linalg.solve(X.T @ X / len(y) + 0.01 * np.eye(X.shape[1]), X.T @ y / len(y))
+found = np.loadtxt("weights") * float(sys.argv[1])
+assert np.allclose(found, exact, rtol=0, atol=1e-9), (found, exact)
+EOF
+}
+
+@test "real data: Fashion-MNIST, 2 epochs at epsilon = 1" {
+    [ -e "$FASHION/train-images-idx3-ubyte.gz" ] || skip "needs dataset-fashion-mnist"
+    for part in train t10k; do
+        dp-import idx -q -o $part.dp "$FASHION/$part-images-idx3-ubyte.gz" "$FASHION/$part-labels-idx1-ubyte.gz"
+    done
+    scd.sh --data train.dp --lambda 1e-5 --epochs 2 --batch 300 --clip 0.02 --sigma-prime-scale 0.3 --seed 1 -o model
+    above "$(accuracy t10k.dp model)" 0.76
+}
+
+@test "real data: Adult at epsilon = 1 beats the majority by far" {
+    need_data adult adult.data.gz
+    dp-import csv -q --schema "$ROOT/examples/dp-scd/schema-adult.json" --split 0.75 --seed 1 -o train.dp --test held-out.dp "$DATA_FILE"
+    assert_equal "$(dp-info --get rows train.dp) $(dp-info --get cols train.dp)" "24420 81"
+    scd.sh --data train.dp --loss hinge --lambda 1e-5 --delta 1e-3 --seed 1 -o model
+    above "$(accuracy held-out.dp model)" 0.82
+}
+
+@test "real data: Phishing at epsilon = 1" {
+    need_data phishing phishing.gz
+    dp-import libsvm -q --scale max-abs --split 0.75 --seed 1 -o train.dp --test held-out.dp "$DATA_FILE"
+    assert_equal "$(dp-info --get rows train.dp) $(dp-info --get cols train.dp)" "8291 68"
+    scd.sh --data train.dp --loss logistic --lambda 1e-4 --delta 1e-3 --batch 50 --clip 0.02 --seed 1 -o model
+    above "$(accuracy held-out.dp model)" 0.91
+}

@@ -225,10 +225,13 @@ static int check_against_data(struct dp_stage *stage, const struct dp_frame *fra
     if ((classes > 0) != (d->classes > 0))
         return dp_fail(err, DP_E_RUN, "the model predicts %s, the labels of %s are %s",
                        classes > 0 ? "classes" : "numbers", o->data, classes > 0 ? "numbers" : "classes");
+    if (classes != (int64_t)d->classes)
+        return dp_fail(err, DP_E_RUN, "the model has %lld classes, %s has %zu", (long long)classes, o->data,
+                       d->classes);
     size_t outputs = d->classes > 2 ? d->classes : 1;
-    if (s->outputs != outputs || classes != (int64_t)d->classes)
-        return dp_fail(err, DP_E_RUN, "the model has %zu outputs, the labels of %s need %zu", s->outputs,
-                       o->data, outputs);
+    if (s->outputs != outputs)
+        return dp_fail(err, DP_E_RUN, "the model is %zu × %zu, the labels of %s need %zu × %zu", s->outputs, s->cols,
+                       o->data, outputs, s->cols);
     return DP_OK;
 }
 

@@ -197,7 +197,9 @@ END
     sed -i 's/"c1"/"yes"/' named.dp/dataset.json
     complains 1 "dp-eval: class 1 is 'c1' in the model and 'yes' in named.dp" dp-eval --data named.dp -i model
     edit 'classes=4' 'labels=' < model > four
-    complains 1 "dp-eval: the model has 1 outputs, the labels of test.dp need 1" dp-eval --data test.dp -i four
+    complains 1 "dp-eval: the model has 4 classes, test.dp has 2" dp-eval --data test.dp -i four
+    edit 'classes=' 'labels=' < model > unsaid
+    complains 1 "dp-eval: the model is 1 × 6, the labels of three.dp need 3 × 6" dp-eval --data three.dp -i unsaid
 }
 
 @test "frames that hold no model, or must not be looked at" {

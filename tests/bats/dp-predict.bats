@@ -139,7 +139,7 @@ END
     complains 1 "dp-predict: unknown field 'mudel' in a frame" dp-predict broken two.dp
     edit 'label="raw"' < model > raw
     complains 5 "dp-predict: raw holds a raw frame, not a released model" dp-predict raw two.dp
-    edit 'scale=1e308' < model > huge
+    edit 'scale=1e999' < model > huge
     complains 1 "dp-predict: the model of lap 4 is not finite" dp-predict huge two.dp
 }
 

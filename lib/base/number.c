@@ -83,6 +83,10 @@ bool dp_number_cell(const char *text, unsigned long length, double *value)
 
 const char *dp_number_print(double value, char *buffer, unsigned long size)
 {
+    if (value == floor(value) && fabs(value) < 1e15) {
+        snprintf(buffer, size, "%.0f", value);
+        return buffer;
+    }
     for (int digits = 1; digits <= 17; digits++) {
         snprintf(buffer, size, "%.*g", digits, value);
         if (strtod(buffer, NULL) == value)

@@ -68,14 +68,15 @@ static int zmq_port_commit(void *self, struct dp_err *err)
 
 static const struct dp_port_ops zmq_ops = {zmq_port_read, zmq_port_write, zmq_port_commit, zmq_port_close};
 
-/* Without keys and allow-lists a frame may not leave this machine. */
+/* Without keys and allow-lists a frame may not leave this machine: a numeric loopback address, or localhost. */
 static bool stays_here(const char *spec)
 {
-    static const char *const here[] = {"ipc://", "tcp://127.", "tcp://localhost:", "tcp://[::1]:"};
-    for (size_t i = 0; i < sizeof here / sizeof here[0]; i++)
-        if (strncmp(spec, here[i], strlen(here[i])) == 0)
-            return true;
-    return false;
+    if (strncmp(spec, "ipc://", 6) == 0 || strncmp(spec, "tcp://localhost:", 16) == 0 ||
+        strncmp(spec, "tcp://[::1]:", 12) == 0)
+        return true;
+    if (strncmp(spec, "tcp://127.", 10) != 0)
+        return false;
+    return spec[6 + strspn(spec + 6, "0123456789.")] == ':';
 }
 
 int dp_port_open_zmq(struct dp_port **port, const char *spec, enum dp_direction direction, struct dp_err *err)

@@ -1,0 +1,189 @@
+/* Options, numbers, memory, errors. */
+#include "unit.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/number.h"
+#include "base/option.h"
+
+static void reals(void **state)
+{
+    (void)state;
+    const struct {
+        const char *text;
+        bool good;
+        double value;
+    } cases[] = {{"1", true, 1},       {"1e-5", true, 1e-5},   {"-.5", true, -0.5},  {"100/24420", true, 100.0 / 24420},
+                 {"+2.", true, 2},     {"", false, 0},         {"nan", false, 0},    {"inf", false, 0},
+                 {"1e999", false, 0},  {"0x10", false, 0},     {"1,5", false, 0},    {"1 ", false, 0},
+                 {" 1", false, 0},     {"1/0", false, 0},      {"1/2/3", false, 0},  {"1/", false, 0},
+                 {"--1", false, 0},    {"1e-999/1", true, 0},  {"-0", true, 0},      {"1e", false, 0}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        double value = 7;
+        if (dp_number_real(cases[i].text, &value) != cases[i].good)
+            fail_msg("'%s'", cases[i].text);
+        if (cases[i].good)
+            assert_true(value == cases[i].value);
+    }
+}
+
+static void wholes(void **state)
+{
+    (void)state;
+    int64_t value;
+    assert_true(dp_number_int("-9223372036854775808", &value) && value == INT64_MIN);
+    assert_false(dp_number_int("9223372036854775808", &value));
+    assert_false(dp_number_int("1.0", &value));
+    assert_false(dp_number_int("", &value));
+    assert_false(dp_number_int(" 1", &value));
+}
+
+static void cells(void **state)
+{
+    (void)state;
+    double value;
+    assert_true(dp_number_cell("  3.5 ,9", 6, &value) && value == 3.5);
+    assert_false(dp_number_cell("   ", 3, &value));
+    assert_false(dp_number_cell("1/2", 3, &value));
+    assert_false(dp_number_cell("12\0", 3, &value));
+}
+
+static void printing_reads_back(void **state)
+{
+    (void)state;
+    const double values[] = {0.1, 1.0 / 3, 1e-300, 123456789.125, 2.5e17, -0.0625};
+    char text[40];
+    for (size_t i = 0; i < sizeof values / sizeof values[0]; i++)
+        assert_true(strtod(dp_number_print(values[i], text, sizeof text), NULL) == values[i]);
+    assert_string_equal(dp_number_print(0.1, text, sizeof text), "0.1");
+}
+
+struct sample {
+    bool flag;
+    const char *text;
+    double real, open;
+    int64_t whole;
+    int choice;
+};
+
+#define AT(member) .offset = offsetof(struct sample, member)
+static const struct dp_option table[] = {
+    {.name = "flag", .letter = 'f', .kind = DP_OPT_FLAG, AT(flag), .help = "h"},
+    {.name = "text", .letter = 't', .kind = DP_OPT_TEXT, AT(text), .metavar = "T", .help = "h", .fallback = "none"},
+    {.name = "real", .kind = DP_OPT_REAL, AT(real), .metavar = "R", .help = "h", .min = 0, .max = 1},
+    {.name = "open", .kind = DP_OPT_REAL, AT(open), .metavar = "R", .help = "h", .min = 0, .max = 1,
+     .flags = DP_OPT_OPEN_MIN | DP_OPT_OPEN_MAX},
+    {.name = "whole", .kind = DP_OPT_INT, AT(whole), .metavar = "N", .help = "h", .min = 1, .max = 10},
+    {.name = "choice", .kind = DP_OPT_CHOICE, AT(choice), .metavar = "C", .help = "h", .choices = "a|bc|d"},
+    {.name = NULL},
+};
+static const struct dp_command command = {"test", "", "A test", table, NULL};
+
+/* Parses the words of a line; returns what dp_option_parse does. */
+static int parse(const char *line, struct sample *s, int *operands, char *message)
+{
+    char buffer[200], *argv[20] = {"test"};
+    int argc = 1, first = 0;
+    struct dp_err err = {0};
+    snprintf(buffer, sizeof buffer, "%s", line);
+    for (char *word = strtok(buffer, " "); word != NULL; word = strtok(NULL, " "))
+        argv[argc++] = strdup(word);
+    int rc = dp_option_parse(&command, s, NULL, argc, argv, &first, &err);
+    *operands = argc - first;
+    strcpy(message, err.message);
+    return rc;
+}
+
+static void options_parse(void **state)
+{
+    (void)state;
+    struct sample s;
+    int operands;
+    char message[DP_ERR_MESSAGE_SIZE];
+    assert_int_equal(parse("-f x --real=0.5 --whole 3 y --choice bc", &s, &operands, message), DP_PARSE_RUN);
+    assert_true(s.flag && s.real == 0.5 && s.whole == 3 && s.choice == 1 && operands == 2);
+    assert_string_equal(s.text, "none");
+    assert_true(isnan(s.open));
+    assert_int_equal(parse("-- --real 5", &s, &operands, message), DP_PARSE_RUN);
+    assert_true(operands == 2 && isnan(s.real) && s.whole == DP_OPT_ABSENT_INT && s.choice == -1);
+    assert_int_equal(parse("--help", &s, &operands, message), DP_PARSE_HELP);
+    assert_int_equal(parse("--version", &s, &operands, message), DP_PARSE_VERSION);
+    assert_int_equal(parse("--whole 3 --whole 4", &s, &operands, message), DP_PARSE_RUN);
+    assert_int_equal(s.whole, 4);
+}
+
+static void options_complain(void **state)
+{
+    (void)state;
+    const struct {
+        const char *line, *message;
+    } cases[] = {
+        {"--real 1.5", "--real: must be between 0 and 1, got 1.5"},
+        {"--open 0", "--open: must be > 0 and < 1, got 0"},
+        {"--open 1", "--open: must be > 0 and < 1, got 1"},
+        {"--real nan", "--real: must be a finite number, got 'nan'"},
+        {"--whole 0", "--whole: must be between 1 and 10, got 0"},
+        {"--whole x", "--whole: must be a whole number, got 'x'"},
+        {"--choice b", "--choice: must be one of a|bc|d, got 'b'"},
+        {"--unknown", "unknown option '--unknown' (try --help)"},
+        {"-z", "unknown option '-z' (try --help)"},
+        {"--flag=1", "--flag: takes no value"},
+        {"--real", "--real: needs a value"},
+        {"-t", "-t: needs a value"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct sample s;
+        int operands;
+        char message[DP_ERR_MESSAGE_SIZE];
+        assert_int_equal(parse(cases[i].line, &s, &operands, message), DP_E_USAGE);
+        assert_string_equal(message, cases[i].message);
+    }
+}
+
+static void memory_checks_overflow(void **state)
+{
+    (void)state;
+    struct dp_err err = {0};
+    void *block = NULL;
+    int *numbers = NULL;
+    size_t capacity = 0;
+    assert_int_equal(dp_alloc(&block, SIZE_MAX / 2, 16, &err), DP_E_RUN);
+    assert_int_equal(dp_grow(&numbers, &capacity, 10, sizeof *numbers, &err), DP_OK);
+    numbers[9] = 5;
+    assert_int_equal(dp_grow(&numbers, &capacity, 11, sizeof *numbers, &err), DP_OK);
+    assert_true(capacity >= 20 && numbers[9] == 5);
+    assert_int_equal(dp_grow(&numbers, &capacity, SIZE_MAX / 2, sizeof *numbers, &err), DP_E_RUN);
+    free(numbers);
+}
+
+static void errors_name_their_place_once(void **state)
+{
+    (void)state;
+    struct dp_err err = {0};
+    char text[600];
+    assert_int_equal(dp_fail(&err, DP_E_UNSAFE, "%d fish", 3), DP_E_UNSAFE);
+    assert_string_equal(dp_err_text(&err, text, sizeof text), "3 fish");
+    dp_err_at(&err, "dp-a");
+    dp_err_at(&err, "dp-b");
+    assert_string_equal(dp_err_text(&err, text, sizeof text), "dp-a: 3 fish");
+    assert_int_equal(dp_exit_status(DP_E_UNSAFE), 5);
+    assert_int_equal(dp_exit_status(DP_OK), 0);
+    assert_int_equal(dp_fail(NULL, DP_E_RUN, "nowhere"), DP_E_RUN);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(reals),
+        cmocka_unit_test(wholes),
+        cmocka_unit_test(cells),
+        cmocka_unit_test(printing_reads_back),
+        cmocka_unit_test(options_parse),
+        cmocka_unit_test(options_complain),
+        cmocka_unit_test(memory_checks_overflow),
+        cmocka_unit_test(errors_name_their_place_once),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

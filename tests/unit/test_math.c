@@ -1,0 +1,154 @@
+/* Addressed randomness and row kernels. */
+#include "unit.h"
+
+#include <gsl/gsl_cdf.h>
+#include <gsl/gsl_rng.h>
+#include <sodium.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "math/rng.h"
+#include "math/vec.h"
+
+static void draws_are_addressed(void **state)
+{
+    (void)state;
+    struct dp_key key;
+    unsigned char whole[1024], part[1024];
+    dp_key_derive(&key, 1, "a", 0);
+    dp_draw(&key, DP_DRAW_COINS, 5, 0, whole, sizeof whole);
+    for (size_t at = 0; at < sizeof whole; at += 128)
+        dp_draw(&key, DP_DRAW_COINS, 5, at, part + at, 128);
+    assert_memory_equal(whole, part, sizeof whole);
+    dp_draw(&key, DP_DRAW_COINS, 5, 64, part, 10);
+    assert_memory_equal(whole + 64, part, 10);
+}
+
+static void addresses_do_not_collide(void **state)
+{
+    (void)state;
+    struct dp_key key, other;
+    unsigned char a[64], b[64];
+    dp_key_derive(&key, 1, "a", 0);
+    dp_draw(&key, DP_DRAW_COINS, 5, 0, a, sizeof a);
+    dp_draw(&key, DP_DRAW_NOISE, 5, 0, b, sizeof b);
+    assert_memory_not_equal(a, b, sizeof a);
+    dp_draw(&key, DP_DRAW_COINS, 6, 0, b, sizeof b);
+    assert_memory_not_equal(a, b, sizeof a);
+    const struct {
+        int64_t seed;
+        const char *name;
+        int64_t ordinal;
+    } others[] = {{2, "a", 0}, {1, "b", 0}, {1, "a", 1}};
+    for (int i = 0; i < 3; i++) {
+        dp_key_derive(&other, others[i].seed, others[i].name, others[i].ordinal);
+        dp_draw(&other, DP_DRAW_COINS, 5, 0, b, sizeof b);
+        assert_memory_not_equal(a, b, sizeof a);
+    }
+    dp_key_fresh(&key);
+    dp_key_fresh(&other);
+    assert_memory_not_equal(key.bytes, other.bytes, sizeof key.bytes);
+}
+
+/* The cipher is ChaCha20 itself: RFC 8439's first block for an all-zero key and nonce. */
+static void the_cipher_is_chacha20(void **state)
+{
+    (void)state;
+    static const unsigned char expected[8] = {0x76, 0xb8, 0xe0, 0xad, 0xa0, 0xf1, 0x3d, 0x90};
+    struct dp_key key = {{0}};
+    unsigned char out[8];
+    dp_draw(&key, (enum dp_purpose)0, 0, 0, out, sizeof out);
+    assert_memory_equal(out, expected, sizeof out);
+}
+
+/* Chi-square over 10 cells, 100000 draws, fixed seed; false-alarm rate over seeds 1e-6. */
+static void below_is_uniform(void **state)
+{
+    (void)state;
+    struct dp_key key;
+    struct dp_stream stream;
+    double count[10] = {0}, chi = 0;
+    dp_key_derive(&key, 1, "uniform", 0);
+    dp_stream_start(&stream, &key, DP_DRAW_BATCH, 1);
+    for (int i = 0; i < 100000; i++)
+        count[dp_stream_below(&stream, 10)]++;
+    for (int i = 0; i < 10; i++)
+        chi += (count[i] - 10000) * (count[i] - 10000) / 10000;
+    assert_true(gsl_cdf_chisq_Q(chi, 9) > 1e-6);
+    for (int i = 0; i < 100; i++)
+        assert_int_equal(dp_stream_below(&stream, 1), 0);
+    /* above 2^63 about half the words are rejected: still in range */
+    for (int i = 0; i < 100; i++)
+        assert_true(dp_stream_below(&stream, ((uint64_t)1 << 63) + 1) <= (uint64_t)1 << 63);
+}
+
+/* Dense kernels against long double, sparse kernels against dense ones. */
+static void kernels_agree(void **state)
+{
+    (void)state;
+    gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
+    for (size_t cols = 1; cols < 200; cols += 7) {
+        float x[200], packed[200];
+        double w[200], dense[200] = {0}, sparse[200] = {0};
+        int32_t columns[200];
+        size_t stored = 0;
+        long double dot = 0, norm = 0;
+        for (size_t j = 0; j < cols; j++) {
+            x[j] = gsl_rng_uniform(rng) < 0.5 ? 0.0f : (float)(gsl_rng_uniform(rng) - 0.5);
+            w[j] = gsl_rng_uniform(rng) - 0.5;
+            dot += (long double)x[j] * (long double)w[j];
+            norm += (long double)x[j] * (long double)x[j];
+            if (x[j] != 0) {
+                columns[stored] = (int32_t)j;
+                packed[stored++] = x[j];
+            }
+        }
+        struct dp_row full = {x, NULL, cols}, few = {packed, columns, stored};
+        assert_near(dp_row_dot(full, w), (double)dot, 1e-14);
+        assert_near(dp_row_dot(few, w), (double)dot, 1e-14);
+        assert_near(dp_row_norm2(full), (double)norm, 1e-14);
+        assert_near(dp_row_norm2(few), (double)norm, 1e-14);
+        dp_row_axpy(0.3, full, dense);
+        dp_row_axpy(0.3, few, sparse);
+        assert_memory_equal(dense, sparse, sizeof dense);
+        int64_t a[200] = {0}, b[200] = {0};
+        dp_row_add_grid(-0.7f, 0x1p18, full, a);
+        dp_row_add_grid(-0.7f, 0x1p18, few, b);
+        assert_memory_equal(a, b, sizeof a);
+        for (size_t j = 0; j < cols; j++) {
+            assert_true(dp_row_at(full, j) == (double)x[j] && dp_row_at(few, j) == (double)x[j]);
+            assert_true(fabs((double)a[j]) <= fabs(-0.7f * (double)x[j] * 0x1p18));
+        }
+    }
+    gsl_rng_free(rng);
+}
+
+/* The lanes are part of the definition: the sum of a fixed row has these very bits on every CPU. */
+static void sums_have_a_fixed_order(void **state)
+{
+    (void)state;
+    float x[100];
+    double w[100], lane[16] = {0}, half[8], quarter[4];
+    for (int j = 0; j < 100; j++) {
+        x[j] = 1.0f / (float)(j + 1);
+        w[j] = 1.0 / (3.0 + j);
+        lane[j % 16] += (double)x[j] * w[j];
+    }
+    for (int i = 0; i < 8; i++)
+        half[i] = lane[i] + lane[i + 8];
+    for (int i = 0; i < 4; i++)
+        quarter[i] = half[i] + half[i + 4];
+    double expected = (quarter[0] + quarter[2]) + (quarter[1] + quarter[3]);
+    double got = dp_row_dot((struct dp_row){x, NULL, 100}, w);
+    assert_memory_equal(&got, &expected, sizeof got);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(draws_are_addressed), cmocka_unit_test(addresses_do_not_collide),
+        cmocka_unit_test(the_cipher_is_chacha20), cmocka_unit_test(below_is_uniform),
+        cmocka_unit_test(kernels_agree),       cmocka_unit_test(sums_have_a_fixed_order),
+    };
+    return sodium_init() < 0 ? 1 : cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,201 @@
+/* Pipelines taken apart, labels checked, frames through ports, the judge of what a child gives back. */
+#include "unit.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "port/port.h"
+#include "stage/child.h"
+#include "stage/pipeline.h"
+#include "stage/stage.h"
+
+static void pipelines_split_as_a_shell_does(void **state)
+{
+    (void)state;
+    struct dp_pipeline p;
+    struct dp_err err = {0};
+    assert_int_equal(dp_pipeline_parse(&p, "dp-sample --data 'a b' --rate \"0.5\" |\n dp-noise -z\\ 1 --multi''plier=2 ", &err), 0);
+    assert_int_equal(p.stages, 2);
+    assert_int_equal(p.argc[0], 5);
+    assert_string_equal(p.argv[0][2], "a b");
+    assert_string_equal(p.argv[0][4], "0.5");
+    assert_null(p.argv[0][5]);
+    assert_string_equal(p.argv[1][1], "-z 1");
+    assert_string_equal(p.argv[1][2], "--multiplier=2");
+    dp_pipeline_free(&p);
+}
+
+static void what_needs_a_shell(void **state)
+{
+    (void)state;
+    const char *const texts[] = {"dp-noise $x",          "dp-noise `x`",        "dp-noise; dp-noise", "dp-noise > f",
+                                 "dp-noise \"$x\"",      "dp-noise & ",         "cat | dp-noise",     "dp-eval --data x",
+                                 "dp-noise --in f",      "dp-noise -o f",       "dp-noise --out=f",   "",
+                                 "dp-noise | | dp-step", "dp-noise\n-z 1",      "dp-noise 'x",        "dp-noise *",
+                                 "dp-noise # x",         "dp-noise ~/x",        "dp-noise \\",        "(dp-noise)"};
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        struct dp_pipeline p;
+        struct dp_err err = {0};
+        if (dp_pipeline_parse(&p, texts[i], &err) != 1 || err.message[0] == '\0')
+            fail_msg("'%s'", texts[i]);
+        dp_pipeline_free(&p);
+    }
+    struct dp_pipeline p;
+    assert_int_equal(dp_pipeline_parse(&p, "dp-sample --inline | dp-noise '$x' \"a|b;c\"", NULL), 0);
+    assert_string_equal(p.argv[1][2], "a|b;c");
+    dp_pipeline_free(&p);
+}
+
+static int keep(struct dp_out *out, struct dp_frame *frame, struct dp_err *err)
+{
+    return dp_frame_copy(out->self, frame, err);
+}
+
+static void a_stage_takes_its_labels_only(void **state)
+{
+    (void)state;
+    char *argv[] = {"dp-noise", "-z", "1", NULL};
+    struct dp_stage *stage;
+    struct dp_frame *frame, *got;
+    struct dp_err err = {0};
+    assert_int_equal(dp_stage_new(&stage, dp_stage_find("dp-noise"), 3, argv, NULL, &err), 0);
+    assert_int_equal(dp_frame_new(&frame, &err), 0);
+    assert_int_equal(dp_frame_new(&got, &err), 0);
+    struct dp_out out = {keep, NULL, got};
+    const enum dp_label labels[] = {DP_LABEL_RAW, DP_LABEL_NOISED, DP_LABEL_RELEASED};
+    for (int i = 0; i < 3; i++) {
+        dp_frame_reset(frame, DP_KIND_LAP);
+        frame->label = labels[i];
+        assert_int_equal(dp_stage_take(stage, frame, &out, &err), DP_E_UNSAFE);
+        assert_string_equal(err.where, "dp-noise");
+    }
+    dp_frame_reset(frame, DP_KIND_HELLO);
+    dp_frame_set_int(frame, DP_F_FORMAT, DP_FRAME_FORMAT);
+    assert_int_equal(dp_stage_take(stage, frame, &out, &err), 0);
+    assert_int_equal(dp_frame_int(got, DP_F_STAGE, -1), 1);
+    dp_stage_free(stage);
+    dp_frame_free(frame);
+    dp_frame_free(got);
+}
+
+/* A frame with some of everything. */
+static void fill(struct dp_frame *f)
+{
+    double *model;
+    struct dp_err err;
+    dp_frame_reset(f, DP_KIND_LAP);
+    f->lap = 3;
+    f->label = DP_LABEL_NOISED;
+    f->mechanisms = 1;
+    f->mechanism[0] = (struct dp_mechanism){.sampler = DP_SAMPLER_POISSON, .rate = 0.25, .rows = 9};
+    assert_int_equal(dp_frame_make_array(f, DP_F_MODEL, DP_F64, 2, 3, &model, &err), 0);
+    for (int i = 0; i < 6; i++)
+        model[i] = i - 2.5;
+    dp_frame_set_real(f, DP_F_EPSILON, 0.125);
+    dp_frame_set_text(f, DP_F_LOSS, "hinge", 5, &err);
+    dp_frame_set_bool(f, DP_F_SEEDED, true);
+}
+
+static void assert_same(const struct dp_frame *a, const struct dp_frame *b)
+{
+    assert_int_equal(a->kind, b->kind);
+    assert_int_equal(a->label, b->label);
+    assert_int_equal(a->lap, b->lap);
+    assert_int_equal(a->mechanisms, b->mechanisms);
+    assert_true(a->mechanism[0].rate == b->mechanism[0].rate && a->mechanism[0].rows == b->mechanism[0].rows);
+    assert_memory_equal(a->value[DP_F_MODEL].array.data, b->value[DP_F_MODEL].array.data, 6 * sizeof(double));
+    assert_true(dp_frame_real(a, DP_F_EPSILON, 0) == dp_frame_real(b, DP_F_EPSILON, 1));
+    assert_string_equal(dp_frame_text(a, DP_F_LOSS, ""), dp_frame_text(b, DP_F_LOSS, "x"));
+    assert_true(dp_frame_bool(b, DP_F_SEEDED) && !dp_frame_has(b, DP_F_GAP));
+}
+
+static void frames_go_through_every_port(void **state)
+{
+    (void)state;
+    struct dp_frame *f, *g;
+    struct dp_port *in, *out;
+    struct dp_err err = {0};
+    char directory[] = "/tmp/dp-port-XXXXXX", path[64], socket[80];
+    assert_non_null(mkdtemp(directory));
+    snprintf(path, sizeof path, "%s/frames", directory);
+    snprintf(socket, sizeof socket, "ipc://%s/socket", directory);
+    dp_frame_new(&f, &err);
+    dp_frame_new(&g, &err);
+    fill(f);
+
+    assert_int_equal(dp_port_open_memory(&out, &err), 0);
+    assert_int_equal(dp_port_write(out, f, &err), 0);
+    assert_int_equal(dp_port_read(out, g, &err), 1);
+    assert_same(f, g);
+    assert_int_equal(dp_port_read(out, g, &err), 0);
+    dp_port_close(out);
+
+    assert_int_equal(dp_port_open(&out, path, DP_OUT, &err), 0);
+    assert_int_equal(dp_port_write(out, f, &err), 0);
+    assert_int_equal(dp_port_write(out, f, &err), 0);
+    assert_int_not_equal(access(path, F_OK), 0); /* not under its name before it is complete */
+    assert_int_equal(dp_port_commit(out, &err), 0);
+    dp_port_close(out);
+    assert_int_equal(dp_port_open(&in, path, DP_IN, &err), 0);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(dp_port_read(in, g, &err), 1);
+        assert_same(f, g);
+    }
+    assert_int_equal(dp_port_read(in, g, &err), 0);
+    dp_port_close(in);
+
+    assert_int_equal(dp_port_open(&out, path, DP_OUT, &err), 0); /* never committed: the old file stays, no other does */
+    dp_port_close(out);
+    assert_int_equal(dp_port_open(&in, socket, DP_IN, &err), 0);
+    assert_int_equal(dp_port_open(&out, socket, DP_OUT, &err), 0);
+    assert_int_equal(dp_port_exposure(out), DP_EXPOSED_SOCKET);
+    assert_int_equal(dp_port_write(out, f, &err), 0);
+    assert_int_equal(dp_port_read(in, g, &err), 1);
+    assert_same(f, g);
+    dp_port_close(out);
+    dp_port_close(in);
+    assert_int_equal(dp_port_open(&in, "tcp://10.0.0.1:5000", DP_IN, &err), DP_E_UNSAFE);
+    assert_int_equal(dp_port_open(&in, "tcp://127.0.0.1.example.org:5000", DP_IN, &err), DP_E_UNSAFE);
+    unlink(path);
+    snprintf(path, sizeof path, "%s/socket", directory);
+    unlink(path);
+    assert_int_equal(rmdir(directory), 0);
+    dp_frame_free(f);
+    dp_frame_free(g);
+}
+
+static void the_judge(void **state)
+{
+    (void)state;
+    struct dp_frame *f;
+    struct dp_err err = {0};
+    dp_frame_new(&f, &err);
+    fill(f);
+    assert_int_equal(dp_child_judge(DP_KIND_LAP, 3, f, &err), DP_E_UNSAFE); /* noised */
+    f->label = DP_LABEL_RELEASED;
+    assert_int_equal(dp_child_judge(DP_KIND_LAP, 3, f, &err), DP_OK);
+    assert_int_equal(dp_child_judge(DP_KIND_LAP, 4, f, &err), DP_E_RUN);
+    assert_int_equal(dp_child_judge(DP_KIND_END, 0, f, &err), DP_E_RUN);
+    dp_frame_drop(f, DP_F_MODEL);
+    assert_int_equal(dp_child_judge(DP_KIND_LAP, 3, f, &err), DP_E_RUN);
+    dp_frame_reset(f, DP_KIND_END);
+    dp_frame_set_int(f, DP_F_STATUS, 3);
+    assert_int_equal(dp_child_judge(DP_KIND_LAP, 3, f, &err), DP_E_BUDGET);
+    dp_frame_reset(f, DP_KIND_ERROR);
+    dp_frame_set_int(f, DP_F_STATUS, 5);
+    assert_int_equal(dp_child_judge(DP_KIND_LAP, 3, f, &err), DP_E_UNSAFE);
+    assert_string_equal(err.message, "");
+    dp_frame_free(f);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(pipelines_split_as_a_shell_does), cmocka_unit_test(what_needs_a_shell),
+        cmocka_unit_test(a_stage_takes_its_labels_only),   cmocka_unit_test(frames_go_through_every_port),
+        cmocka_unit_test(the_judge),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,566 @@
+/* Data sets: what is written is read back; rows stay within the unit ball as real numbers; files that are cut
+   short, altered or made up are refused by name. */
+#include "unit.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "data/dataset.h"
+#include "data/dataset_write.h"
+#include "data/import.h"
+#include "data/lines.h"
+#include "data/npy.h"
+
+static int enter(void **state)
+{
+    char *directory = strdup("/tmp/dpline-test-XXXXXX");
+    *state = directory;
+    return mkdtemp(directory) != NULL && chdir(directory) == 0 ? 0 : -1;
+}
+
+static int leave(void **state)
+{
+    char command[80];
+    snprintf(command, sizeof command, "rm -rf %s", (char *)*state);
+    free(*state);
+    return chdir("/") == 0 && system(command) == 0 ? 0 : -1;
+}
+
+static void put_file(const char *path, const void *bytes, size_t length)
+{
+    FILE *file = fopen(path, "wb");
+    assert_non_null(file);
+    assert_int_equal(fwrite(bytes, 1, length, file), length);
+    fclose(file);
+}
+
+static void put_text(const char *path, const char *text)
+{
+    put_file(path, text, strlen(text));
+}
+
+static size_t get_file(const char *path, char *bytes, size_t size)
+{
+    FILE *file = fopen(path, "rb");
+    assert_non_null(file);
+    size_t length = fread(bytes, 1, size, file);
+    fclose(file);
+    return length;
+}
+
+static json_t *description(bool real)
+{
+    return real ? json_pack("{s:[s,s,s], s:{s:s, s:s, s:f, s:f}, s:[s]}", "names", "a", "b", "c", "label",
+                            "kind", "real", "name", "y", "scale", 2.0, "offset", -1.0,
+                            "private_preprocessing", "max-abs")
+                : json_pack("{s:[s,s,s], s:{s:s, s:s, s:[s,s]}, s:[]}", "names", "a", "b", "c", "label",
+                            "kind", "classes", "name", "y", "classes", "no", "yes", "private_preprocessing");
+}
+
+static const double ROWS[4][3] = {{3, 0, 4}, {0, 0, 0}, {0, -1e-200, 0}, {1e300, 1e300, 0}};
+
+static void write_small(const char *path, struct dp_writer_options options, bool real)
+{
+    struct dp_writer *w;
+    struct dp_err err = {0};
+    options.cols = 3;
+    assert_int_equal(dp_writer_open(&w, path, &options, &err), 0);
+    for (size_t i = 0; i < 4; i++)
+        assert_int_equal(dp_writer_row(w, ROWS[i], (double)(i % 2), &err), 0);
+    assert_int_equal(dp_writer_rows(w), 4);
+    json_t *d = description(real);
+    assert_int_equal(dp_writer_commit(w, d, &err), 0);
+    json_decref(d);
+}
+
+static void check_small(const char *path, bool sparse)
+{
+    struct dp_dataset *d;
+    struct dp_err err = {0};
+    assert_int_equal(dp_dataset_open(&d, path, &err), 0);
+    assert_int_equal(dp_dataset_verify(d, path, &err), 0);
+    assert_int_equal(d->rows, 4);
+    assert_int_equal(d->cols, 3);
+    assert_int_equal(d->classes, 2);
+    assert_string_equal(d->class_names[1], "yes");
+    assert_string_equal(d->column_names[2], "c");
+    assert_string_equal(d->label_name, "y");
+    assert_string_equal(d->private_preprocessing, "");
+    const double expected[4][3] = {{0.6, 0, 0.8}, {0, 0, 0}, {0, -1, 0}, {M_SQRT1_2, M_SQRT1_2, 0}};
+    const size_t stored[4] = {2, 0, 1, 2};
+    for (size_t i = 0; i < 4; i++) {
+        struct dp_row row = dp_dataset_row(d, i);
+        assert_int_equal(row.count, sparse ? stored[i] : 3);
+        assert_int_equal(row.columns != NULL, sparse);
+        for (size_t j = 0; j < 3; j++)
+            assert_near(dp_row_at(row, j), expected[i][j], 1e-6);
+        assert_true(d->y[i] == (double)(i % 2));
+    }
+    dp_dataset_close(d);
+}
+
+static void written_is_read_back(void **state)
+{
+    (void)state;
+    write_small("dense.dp", (struct dp_writer_options){0}, false);
+    check_small("dense.dp", false);
+    write_small("csr.dp/", (struct dp_writer_options){.sparse = true}, false);
+    check_small("csr.dp", true);
+    dp_dataset_close(NULL);
+}
+
+static void real_labels_keep_their_units(void **state)
+{
+    (void)state;
+    struct dp_dataset *d;
+    write_small("real.dp", (struct dp_writer_options){0}, true);
+    assert_int_equal(dp_dataset_open(&d, "real.dp", NULL), 0);
+    assert_int_equal(d->label_kind, DP_LABEL_REAL);
+    assert_int_equal(d->classes, 0);
+    assert_true(d->label_scale == 2 && d->label_offset == -1);
+    assert_string_equal(d->private_preprocessing, "max-abs");
+    dp_dataset_close(d);
+}
+
+static void digest_of(const char *path, char digest[33])
+{
+    struct dp_dataset *d;
+    assert_int_equal(dp_dataset_open(&d, path, NULL), 0);
+    memcpy(digest, d->digest, 33);
+    dp_dataset_close(d);
+}
+
+/* Whoever guesses the rows cannot confirm the guess from the digest, which models carry. */
+static void digests_are_salted_unless_public(void **state)
+{
+    (void)state;
+    char a[33], b[33];
+    write_small("a.dp", (struct dp_writer_options){0}, false);
+    write_small("b.dp", (struct dp_writer_options){0}, false);
+    digest_of("a.dp", a);
+    digest_of("b.dp", b);
+    assert_string_not_equal(a, b);
+    write_small("c.dp", (struct dp_writer_options){.public_rows = true}, false);
+    write_small("d.dp", (struct dp_writer_options){.public_rows = true}, false);
+    digest_of("c.dp", a);
+    digest_of("d.dp", b);
+    assert_string_equal(a, b);
+}
+
+/* Squares of floats have 48 bits and the values here are not tiny: their sum is exact in 113. */
+static void check_within(const char *path, size_t count, size_t rows)
+{
+    struct dp_dataset *d;
+    assert_int_equal(dp_dataset_open(&d, path, NULL), 0);
+    assert_int_equal(d->rows, rows);
+    for (size_t i = 0; i < d->rows; i++) {
+        struct dp_row row = dp_dataset_row(d, i);
+        assert_int_equal(row.count, count);
+        _Float128 sum = 0;
+        for (size_t j = 0; j < count; j++)
+            sum += (_Float128)row.values[j] * row.values[j];
+        assert_true(sum <= 1);
+        assert_true(sum > 1 - 1e-6);
+    }
+    dp_dataset_close(d);
+}
+
+static void rows_never_leave_the_unit_ball(void **state)
+{
+    (void)state;
+    const size_t cols[] = {1, 2, 3, 10, 784, 5000};
+    for (int norm = DP_NORM_UNIT; norm <= DP_NORM_CAP; norm++) {
+        for (size_t c = 0; c < sizeof cols / sizeof cols[0]; c++) {
+            struct dp_writer_options options = {
+                .cols = cols[c], .norm = (enum dp_row_norm)norm, .force = true};
+            struct dp_writer *w;
+            double *x = calloc(cols[c], sizeof *x);
+            unsigned seed = 1;
+            assert_int_equal(dp_writer_open(&w, "ball.dp", &options, NULL), 0);
+            for (size_t i = 0; i < 60; i++) {
+                /* also: powers of ten from 1e-320 (subnormal) to 1e300, and rows of norm a hair above 1 */
+                double size = norm == DP_NORM_CAP ? 1 + 1e-9 * (double)i : pow(10, -320 + 10.5 * (double)i);
+                double sum = 0;
+                for (size_t j = 0; j < cols[c]; j++) {
+                    x[j] = 0.5 + rand_r(&seed) / (double)RAND_MAX;
+                    sum += x[j] * x[j];
+                }
+                for (size_t j = 0; j < cols[c]; j++)
+                    x[j] *= norm == DP_NORM_CAP ? size / sqrt(sum) : size;
+                assert_int_equal(dp_writer_row(w, x, 0, NULL), 0);
+            }
+            json_t *d = json_pack("{s:{s:s}}", "label", "kind", "real");
+            assert_int_equal(dp_writer_commit(w, d, NULL), 0);
+            json_decref(d);
+            check_within("ball.dp", cols[c], 60);
+            free(x);
+        }
+    }
+}
+
+static void cap_leaves_short_rows_and_none_refuses_long_ones(void **state)
+{
+    (void)state;
+    struct dp_writer_options options = {.cols = 2, .norm = DP_NORM_CAP};
+    struct dp_err err = {0};
+    struct dp_writer *w;
+    struct dp_dataset *d;
+    assert_int_equal(dp_writer_open(&w, "cap.dp", &options, &err), 0);
+    assert_int_equal(dp_writer_row(w, (double[]){0.25, 0.5}, 0, &err), 0);
+    assert_int_equal(dp_writer_row(w, (double[]){30, 40}, 0, &err), 0);
+    json_t *o = json_pack("{s:{s:s}}", "label", "kind", "real");
+    assert_int_equal(dp_writer_commit(w, o, &err), 0);
+    json_decref(o);
+    assert_int_equal(dp_dataset_open(&d, "cap.dp", &err), 0);
+    assert_true(dp_dataset_row(d, 0).values[0] == 0.25f && dp_dataset_row(d, 0).values[1] == 0.5f);
+    assert_near(dp_dataset_row(d, 1).values[1], 0.8, 1e-6);
+    dp_dataset_close(d);
+
+    options.norm = DP_NORM_NONE;
+    assert_int_equal(dp_writer_open(&w, "none.dp", &options, &err), 0);
+    assert_int_equal(dp_writer_row(w, (double[]){0.6, 0.8}, 0, &err), 0);
+    assert_int_equal(dp_writer_row(w, (double[]){0.6, 0.9}, 0, &err), DP_E_RUN);
+    assert_non_null(strstr(err.message, "row 2 has norm"));
+    assert_int_equal(dp_writer_row(w, (double[]){0.6, NAN}, 0, &err), DP_E_RUN);
+    assert_string_equal(err.message, "row 2 is not finite");
+    assert_int_equal(dp_writer_row(w, (double[]){INFINITY, 0}, 0, &err), DP_E_RUN);
+    dp_writer_abort(w);
+    assert_int_equal(access("none.dp", F_OK), -1);
+}
+
+static void only_data_sets_are_replaced(void **state)
+{
+    (void)state;
+    struct dp_writer_options options = {.cols = 3};
+    struct dp_err err = {0};
+    struct dp_writer *w;
+    write_small("here.dp", options, false);
+    assert_int_equal(dp_writer_open(&w, "here.dp", &options, &err), DP_E_RUN);
+    assert_string_equal(err.message, "here.dp exists (--force replaces it)");
+    options.force = true;
+    write_small("here.dp", options, false);
+    check_small("here.dp", false);
+    options.sparse = true;
+    write_small("here.dp", options, false);
+    check_small("here.dp", true);
+    assert_int_equal(access("here.dp/X.npy", F_OK), -1);
+    assert_int_equal(mkdir("precious", 0755), 0);
+    put_text("precious/letter", "dear");
+    assert_int_equal(dp_writer_open(&w, "precious", &options, &err), DP_E_RUN);
+    assert_string_equal(err.message, "precious is not a data set: it will not be replaced");
+    assert_int_equal(dp_writer_open(&w, "nowhere/x.dp", &options, &err), DP_E_RUN);
+    assert_int_equal(dp_writer_open(&w, "", &options, &err), DP_E_USAGE);
+    assert_int_equal(system("test $(ls -d *.dp* precious | wc -l) = 2"), 0); /* nothing temporary is left */
+}
+
+/* opens path and expects a message that contains text */
+static void refused(const char *path, const char *text)
+{
+    struct dp_dataset *d = NULL;
+    struct dp_err err = {0};
+    int rc = dp_dataset_open(&d, path, &err);
+    if (rc == 0) {
+        rc = dp_dataset_verify(d, path, &err);
+        dp_dataset_close(d);
+    }
+    if (rc != DP_E_RUN || strstr(err.message, text) == NULL)
+        fail_msg("status %d, '%s', expected '%s'", rc, err.message, text);
+}
+
+/* every prefix of every file is refused, with the name of the file */
+static void truncated_files_are_refused(void **state)
+{
+    (void)state;
+    const char *const files[] = {"X_data.npy", "X_indices.npy", "X_indptr.npy", "y.npy", "dataset.json"};
+    write_small("cut.dp", (struct dp_writer_options){.sparse = true}, false);
+    for (size_t f = 0; f < sizeof files / sizeof files[0]; f++) {
+        char path[64], bytes[4096];
+        snprintf(path, sizeof path, "cut.dp/%s", files[f]);
+        size_t length = get_file(path, bytes, sizeof bytes);
+        for (size_t cut = 0; cut < length; cut++) {
+            if (f == 4 && cut == length - 1 && bytes[cut] == '\n')
+                continue;
+            put_file(path, bytes, cut);
+            refused("cut.dp", path);
+        }
+        bytes[length] = 0;
+        put_file(path, bytes, length + 1);
+        refused("cut.dp", path);
+        unlink(path);
+        refused("cut.dp", path);
+        put_file(path, bytes, length);
+    }
+    check_small("cut.dp", true);
+}
+
+static void altered_files_are_refused(void **state)
+{
+    (void)state;
+    char bytes[4096];
+    write_small("bad.dp", (struct dp_writer_options){.sparse = true}, false);
+    const struct {
+        const char *file;
+        size_t at;
+        unsigned char byte;
+        const char *text;
+    } cases[] = {
+        {"X_indices.npy", 128, 7, "bad.dp: its CSR arrays do not fit one another"},    /* column 7 of 3 */
+        {"X_indices.npy", 128, 2, "bad.dp: its CSR arrays do not fit one another"},    /* column 2 twice */
+        {"X_indices.npy", 131, 0xff, "bad.dp: its CSR arrays do not fit one another"}, /* negative */
+        {"X_indptr.npy", 136, 9, "bad.dp: its CSR arrays do not fit one another"},     /* descending */
+        {"X_indptr.npy", 128, 1, "bad.dp: its CSR arrays do not fit one another"},     /* starts at 1 */
+        {"y.npy", 128 + 7, 0x40, "bad.dp/y.npy: a label is not one of the classes or not finite"}, /* 2.0 */
+        {"X_data.npy", 128 + 3, 0x40, "bad.dp: row 1 has norm"},
+        {"X_data.npy", 128 + 3, 0x7f, "bad.dp: row 1"},
+        {"X_data.npy", 128, 0x55,
+         "bad.dp: its contents are not those that dp-import wrote: the digest differs"},
+        {"X_data.npy", 0, 'x', "bad.dp/X_data.npy: not a .npy file"},
+        {"X_data.npy", 22, '>', "bad.dp/X_data.npy: expected <f4 in C order"},
+        {"X_data.npy", 24, '8', "bad.dp/X_data.npy: expected <f4 in C order"},
+        {"X_data.npy", 9, 0xff, "bad.dp/X_data.npy: its header is cut short or too long"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char path[64];
+        snprintf(path, sizeof path, "bad.dp/%s", cases[i].file);
+        size_t length = get_file(path, bytes, sizeof bytes);
+        char was = bytes[cases[i].at];
+        bytes[cases[i].at] = (char)cases[i].byte;
+        put_file(path, bytes, length);
+        refused("bad.dp", cases[i].text);
+        bytes[cases[i].at] = was;
+        put_file(path, bytes, length);
+    }
+    check_small("bad.dp", true);
+
+    const char *const jsons[][2] = {
+        {"{", "bad.dp/dataset.json: line 1: "},
+        {"{}", "bad.dp/dataset.json: \"format\" is not 1"},
+        {"{\"format\":1}", "bad.dp/dataset.json: rows, cols, storage, label or digest is missing or wrong"},
+        {"{\"format\":1,\"rows\":5,\"cols\":3,\"storage\":\"csr\",\"label\":{\"kind\":\"real\"},"
+         "\"digest\":\"00000000000000000000000000000000\"}",
+         "bad.dp: its arrays do not have the shape that dataset.json states"},
+        {"{\"format\":1,\"rows\":4,\"cols\":3,\"storage\":\"csr\",\"label\":{\"kind\":\"real\"},\"names\":["
+         "\"a\"],"
+         "\"digest\":\"00000000000000000000000000000000\"}",
+         "bad.dp/dataset.json: names 1 things, the data has 3"},
+        {"{\"format\":1,\"rows\":4,\"cols\":3,\"storage\":\"csr\",\"label\":{\"kind\":\"real\"},\"salt\":"
+         "\"zz\","
+         "\"digest\":\"00000000000000000000000000000000\"}",
+         "bad.dp/dataset.json: \"salt\" is not 64 hexadecimal digits"},
+    };
+    for (size_t i = 0; i < sizeof jsons / sizeof jsons[0]; i++) {
+        put_text("bad.dp/dataset.json", jsons[i][0]);
+        refused("bad.dp", jsons[i][1]);
+    }
+}
+
+/* headers that NumPy writes, and some that nobody should */
+static void npy_headers(void **state)
+{
+    (void)state;
+    struct dp_npy npy;
+    struct dp_err err;
+    const struct {
+        const char *header, *dtype;
+        int ndim;
+        size_t bytes;
+        bool good;
+    } cases[] = {
+        {"{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }", "<f4", 2, 24, true},
+        {"{'shape': (2,3), 'fortran_order': False, 'descr': '<f4'}", "<f4", 2, 24, true},
+        {"{'descr': '<f8', 'fortran_order': False, 'shape': (3,), }", "<f8", 1, 24, true},
+        {"{'descr': '<f8', 'fortran_order': False, 'shape': (0,), }", "<f8", 1, 0, true},
+        {"{'descr': '<f8', 'fortran_order': False, 'shape': (3,), }", "<f4", 1, 24, false},
+        {"{'descr': '<f4', 'fortran_order': True, 'shape': (2, 3), }", "<f4", 2, 24, false},
+        {"{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3, 1), }", "<f4", 2, 24, false},
+        {"{'descr': '<f4', 'fortran_order': False, 'shape': (6,), }", "<f4", 2, 24, false},
+        {"{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3", "<f4", 2, 24, false},
+        {"{'descr': '<f4', 'fortran_order': False, 'shape': (-2, -3)}", "<f4", 2, 24, false},
+        {"{'descr': '<f4', 'fortran_order': False, 'shape': (4294967296, 4294967302)}", "<f4", 2, 24, false},
+        {"{'descr': '<f4', 'fortran_order': False, 'shape': (99999999999999999999, 1)}", "<f4", 2, 24, false},
+        {"{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (6,)}", "<f4", 1, 24, false},
+        {"{'descr':", "<f4", 2, 24, false},
+        {"", "<f4", 2, 24, false},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char file[256] = "\x93NUMPY\x01";
+        size_t length = strlen(cases[i].header), padded = (10 + length + 15) / 16 * 16 - 10;
+        file[8] = (char)padded;
+        memset(file + 10, ' ', padded);
+        memcpy(file + 10, cases[i].header, length);
+        memset(file + 10 + padded, 0, cases[i].bytes);
+        put_file("a.npy", file, 10 + padded + cases[i].bytes);
+        int rc = dp_npy_open(&npy, ".", "a.npy", cases[i].dtype, cases[i].ndim, &err);
+        if ((rc == 0) != cases[i].good)
+            fail_msg("%s: %d", cases[i].header, rc);
+        dp_npy_close(&npy);
+    }
+    /* data that begin at an odd address cannot be read in place */
+    char file[256] = "\x93NUMPY\x01";
+    const char *header = "{'descr': '<f8', 'fortran_order': False, 'shape': (1,)}";
+    file[8] = (char)strlen(header);
+    memcpy(file + 10, header, strlen(header));
+    put_file("a.npy", file, 10 + strlen(header) + 8);
+    assert_int_equal(dp_npy_open(&npy, ".", "a.npy", "<f8", 1, &err), DP_E_RUN);
+    assert_string_equal(err.message, "./a.npy: its data are not aligned");
+}
+
+/* records of RFC 4180 and of the tables people have */
+static void records(void **state)
+{
+    (void)state;
+    const struct {
+        const char *text;
+        const char *fields; /* joined by | */
+    } cases[] = {
+        {"a,b,c\n", "a|b|c"},
+        {"a, b ,\tc", "a|b|c"},
+        {"a,,\r\n", "a||"},
+        {"\"a,b\",\"say \"\"hi\"\"\",c\n", "a,b|say \"hi\"|c"},
+        {"\" a \", \"b\" ,c\n", " a |b|c"},
+        {"\"two\nlines\",b\r\n", "two\nlines|b"},
+        {"\"\",b\n", "|b"},
+        {"5\" pipe,b\n", "5\" pipe|b"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct dp_lines lines;
+        struct dp_err err;
+        char joined[100] = "";
+        put_text("t.csv", cases[i].text);
+        assert_int_equal(dp_lines_open(&lines, "t.csv", &err), 0);
+        assert_int_equal(dp_lines_record(&lines, ',', &err), 1);
+        for (size_t f = 0; f < lines.fields; f++) {
+            if (f > 0)
+                strcat(joined, "|");
+            strncat(joined, lines.field[f].text, lines.field[f].length);
+        }
+        assert_string_equal(joined, cases[i].fields);
+        assert_int_equal(dp_lines_record(&lines, ',', &err), 0);
+        dp_lines_close(&lines);
+    }
+    struct dp_lines lines;
+    struct dp_err err;
+    put_text("t.csv", "a,b\nc,\"d\n");
+    assert_int_equal(dp_lines_open(&lines, "t.csv", &err), 0);
+    assert_int_equal(dp_lines_record(&lines, ',', &err), 1);
+    assert_int_equal(dp_lines_record(&lines, ',', &err), DP_E_RUN);
+    assert_string_equal(err.message, "t.csv: line 2: a quote is not closed");
+    dp_lines_close(&lines);
+    assert_int_equal(dp_lines_open(&lines, "gone.csv", &err), DP_E_RUN);
+    assert_string_equal(err.message, "cannot open gone.csv: No such file or directory");
+}
+
+static void schema_mistakes_are_named(void **state)
+{
+    (void)state;
+#define LABEL "{\"name\":\"y\",\"type\":\"label\"}"
+    const char *const cases[][2] = {
+        {"{\n\"columns\":[\n}", "s.json: line 3: unexpected token near '}'"},
+        {"{}", "s.json: \"columns\" must be a list"},
+        {"{\"columns\":[{\"type\":\"numeric\"}]}", "s.json: column 1 needs \"name\" and \"type\""},
+        {"{\"columns\":[{\"name\":\"a\",\"type\":\"real\"}]}",
+         "s.json: column 'a': \"type\" is numeric, categorical, label or ignore"},
+        {"{\"columns\":[{\"name\":\"a\",\"type\":\"numeric\"}]}",
+         "s.json: column 'a' needs \"bounds\", or \"scale\": \"max-abs\" or \"none\""},
+        {"{\"columns\":[{\"name\":\"a\",\"type\":\"numeric\",\"bounds\":[1,1]}]}",
+         "s.json: column 'a': the lower bound is not below the upper"},
+        {"{\"columns\":[{\"name\":\"a\",\"type\":\"numeric\",\"bounds\":[1]}]}",
+         "s.json: column 'a': \"bounds\" must be [low, high]"},
+        {"{\"columns\":[{\"name\":\"a\",\"type\":\"numeric\",\"scale\":\"maxabs\"}]}",
+         "s.json: column 'a': \"scale\" is bounds, max-abs or none"},
+        {"{\"columns\":[{\"name\":\"a\",\"type\":\"numeric\",\"bound\":[0,1]}]}",
+         "s.json: column 'a': unknown entry \"bound\""},
+        {"{\"columns\":[{\"name\":\"a\",\"type\":\"categorical\"}]}",
+         "s.json: 'a': expected a text or a list of texts"},
+        {"{\"columns\":[{\"name\":\"a\",\"type\":\"categorical\",\"categories\":[\"x\"],\"fill\":\"z\"}]}",
+         "s.json: column 'a': \"fill\" is not one of its categories"},
+        {"{\"columns\":[{\"name\":\"a\",\"type\":\"numeric\",\"scale\":\"none\",\"fill\":\"mode\"}]}",
+         "s.json: column 'a': \"fill\" does not fit its type"},
+        {"{\"columns\":[" LABEL "," LABEL "]}", "s.json: a second label column, 'y'"},
+        {"{\"columns\":[" LABEL "]}", "s.json: no column is a feature"},
+        {"{\"columns\":[{\"name\":\"a\",\"type\":\"numeric\",\"scale\":\"none\"}]}",
+         "s.json: no column has \"type\": \"label\""},
+        {"{\"columns\":[{\"name\":\"y\",\"type\":\"label\",\"classes\":[\"a\"]}]}",
+         "s.json: column 'y': \"classes\" must list two or more"},
+        {"{\"a\":1,\"a\":2}", "s.json: line 1: duplicate object key near '\"a\"'"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct dp_schema s;
+        struct dp_err err = {0};
+        put_text("s.json", cases[i][0]);
+        assert_int_equal(dp_schema_load(&s, "s.json", &err), DP_E_RUN);
+        assert_string_equal(err.message, cases[i][1]);
+        dp_schema_free(&s);
+    }
+}
+
+static void class_lists(void **state)
+{
+    (void)state;
+    struct dp_schema s = {.label = -1};
+    struct dp_err err;
+    assert_int_equal(dp_schema_classes(&s, "-1,+1", &err), 0);
+    assert_int_equal(s.classes, 2);
+    assert_string_equal(s.class[1].text[0], "+1");
+    assert_int_equal(dp_schema_class_of(&s, 1), 1);
+    assert_int_equal(dp_schema_class_of(&s, -1), 0);
+    assert_int_equal(dp_schema_class_of(&s, 0), -1);
+    dp_schema_free(&s);
+    assert_int_equal(dp_schema_classes(&s, "3", &err), 0);
+    assert_int_equal(s.classes, 3);
+    assert_string_equal(s.class[2].text[0], "2");
+    dp_schema_free(&s);
+    const char *const bad[] = {"1", "x", "a,a", "a,", ",", "", "1001"};
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        assert_int_equal(dp_schema_classes(&s, bad[i], &err), DP_E_USAGE);
+        dp_schema_free(&s);
+    }
+}
+
+/* The training part has floor(split × rows) rows, for a split written in decimal. */
+static void splits_are_exact(void **state)
+{
+    (void)state;
+    FILE *file = fopen("n.svm", "w");
+    for (int i = 0; i < 100; i++)
+        fprintf(file, "%d 1:%d\n", i % 2, i + 1);
+    fclose(file);
+    for (int percent = 1; percent < 100; percent++) {
+        struct dp_import import = {.format = DP_IMPORT_LIBSVM,
+                                   .input = "n.svm",
+                                   .output = "n.dp",
+                                   .test = "nt.dp",
+                                   .split = percent / 100.0,
+                                   .seed = percent,
+                                   .writer = {.force = true}};
+        assert_int_equal(dp_import_run(&import, NULL), 0);
+        assert_int_equal(import.rows, percent);
+        assert_int_equal(import.test_rows, 100 - percent);
+        dp_import_free(&import);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+#define IN_SCRATCH(f) cmocka_unit_test_setup_teardown(f, enter, leave)
+        IN_SCRATCH(written_is_read_back),
+        IN_SCRATCH(real_labels_keep_their_units),
+        IN_SCRATCH(digests_are_salted_unless_public),
+        IN_SCRATCH(rows_never_leave_the_unit_ball),
+        IN_SCRATCH(cap_leaves_short_rows_and_none_refuses_long_ones),
+        IN_SCRATCH(only_data_sets_are_replaced),
+        IN_SCRATCH(truncated_files_are_refused),
+        IN_SCRATCH(altered_files_are_refused),
+        IN_SCRATCH(npy_headers),
+        IN_SCRATCH(records),
+        IN_SCRATCH(schema_mistakes_are_named),
+        IN_SCRATCH(class_lists),
+        IN_SCRATCH(splits_are_exact),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,12 +1,15 @@
 #include "base/mem.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 int dp_alloc(void *out, size_t count, size_t size, struct dp_err *err)
 {
-    void *block = calloc(count > 0 ? count : 1, size > 0 ? size : 1);
+    size_t bytes;
+    bool fits = !__builtin_mul_overflow(count, size, &bytes) && bytes <= PTRDIFF_MAX;
+    void *block = fits ? calloc(1, bytes > 0 ? bytes : 1) : NULL;
     if (block == NULL)
         return dp_fail(err, DP_E_RUN, "out of memory (%zu × %zu bytes)", count, size);
     memcpy(out, &block, sizeof block);
@@ -22,7 +25,9 @@ int dp_grow(void *block, size_t *capacity, size_t need, size_t size, struct dp_e
         wanted = need;
     void *old;
     memcpy(&old, block, sizeof old);
-    void *grown = reallocarray(old, wanted, size);
+    size_t bytes;
+    bool fits = !__builtin_mul_overflow(wanted, size, &bytes) && bytes <= PTRDIFF_MAX;
+    void *grown = fits ? realloc(old, bytes) : NULL;
     if (grown == NULL)
         return dp_fail(err, DP_E_RUN, "out of memory (%zu × %zu bytes)", wanted, size);
     memcpy(block, &grown, sizeof grown);

@@ -39,5 +39,5 @@ echo
 private=$(tail -n 1 "$out/laps.tsv" | cut -f 3)
 spent=$(tail -n 1 "$out/laps.tsv" | cut -f 2)
 printf '%-28s %10s %10s\n' 'Fashion-MNIST, 10,000 test' accuracy epsilon
-printf '%-28s %10s %10s\n' 'DP-SCD (hinge)' "$private" "$spent"
-printf '%-28s %10s %10s\n' 'SCD without privacy' "$(tail -n 1 "$out/nonprivate.tsv" | cut -f 3)" infinite
+printf '%-28s %10.4f %10.4f\n' 'DP-SCD (hinge)' "$private" "$spent"
+printf '%-28s %10.4f %10s\n' 'SCD without privacy' "$(tail -n 1 "$out/nonprivate.tsv" | cut -f 3)" infinite

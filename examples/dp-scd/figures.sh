@@ -7,7 +7,7 @@ command -v gnuplot > /dev/null || exit 0
 
 # figure NAME TITLE XLABEL YLABEL COLUMN:TITLE …
 figure() {
-    local name=$1 title=$2 x=$3 y=$4 plots='' colours=('#888888' '#1b5e9b' '#b3541e' '#3a7d44') i=0 column
+    local name=$1 title=$2 x=$3 y=$4 plots='' colours=('#888888' '#7fb2dd' '#1b5e9b' '#b3541e' '#3a7d44') i=0 column
     shift 4
     [ -s "$out/$name.tsv" ] || return 0
     for series; do
@@ -30,8 +30,8 @@ plot $plots
 EOF
 }
 
-figure adult 'Adult, hinge (figure 1c)' epsilon 'test accuracy' 2:SCD 3:DP-SCD '4:DP-SCD as published' 5:seqDP-SCD
-figure phishing 'Phishing, logistic (figure 1b)' epsilon 'test accuracy' 2:SCD 3:DP-SCD '4:DP-SCD as published' 5:seqDP-SCD
+figure adult 'Adult, hinge (figure 1c)' epsilon 'test accuracy' 2:SCD '3:DP-SCD, one setting' '4:DP-SCD, tuned' '5:as published, tuned' 6:seqDP-SCD
+figure phishing 'Phishing, logistic (figure 1b)' epsilon 'test accuracy' 2:SCD '3:DP-SCD, one setting' '4:DP-SCD, tuned' '5:as published, tuned' 6:seqDP-SCD
 for set in year protein blogfeedback synth; do
     figure $set "$set, ridge (figure 1a)" epsilon 'test R²' 2:SCD 3:DP-SCD '4:DP-SCD as published'
 done

@@ -17,6 +17,11 @@ have() {
 }
 epsilons='0.1 0.5 1 2'
 
+# best NAME GRID: "score setting" of the best cell of a grid
+best() {
+    "$2" | while read -r g; do echo "$(median_of "$1/$g") $g"; done | sort -rg | head -n 1
+}
+
 # --- the paper's two classification tasks, appendix E: 75 % of the rows train, 10 epochs, delta = 0.001 -------------------
 import_classification() {
     for seed in $(seq "$seeds"); do
@@ -69,6 +74,7 @@ classification() {
             for e in $epsilons; do
                 echo "$set/secret/$e accuracy $set $seed scd.sh $(fixed $set) $(secret $set) --epsilon $e"
                 grid | while read -r g; do
+                    echo "'$set/tuned/$e/$g' accuracy $set $seed scd.sh $(fixed $set) $g --epsilon $e"
                     echo "'$set/published/$e/$g' accuracy $set $seed scd-published.sh $(fixed $set) $g --epsilon $e"
                 done
                 sequential_grid | while read -r g; do
@@ -77,12 +83,13 @@ classification() {
             done
         done | run_cells
         {
-            printf 'epsilon\tscd\tsecret\tpublished\tsequential\tsetting published\tsetting sequential\n'
+            printf 'epsilon\tscd\tsecret\tsecret, tuned\tpublished\tsequential\tsetting secret, tuned\tsetting published\n'
             for e in $epsilons; do
-                published=$(grid | while read -r g; do echo "$(median_of "$set/published/$e/$g") $g"; done | sort -rg | head -n 1)
-                sequential=$(sequential_grid | while read -r g; do echo "$(median_of "$set/sequential/$e/$g") $g"; done | sort -rg | head -n 1)
-                printf '%s\t%s\t%s\t%s\t%s\t%s\t%s\n' "$e" "$(median_of $set/scd)" "$(median_of $set/secret/"$e")" \
-                    "${published%% *}" "${sequential%% *}" "${published#* }" "${sequential#* }"
+                tuned=$(best "$set/tuned/$e" grid)
+                published=$(best "$set/published/$e" grid)
+                sequential=$(best "$set/sequential/$e" sequential_grid)
+                printf '%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n' "$e" "$(median_of $set/scd)" "$(median_of $set/secret/"$e")" \
+                    "${tuned%% *}" "${published%% *}" "${sequential%% *}" "${tuned#* }" "${published#* }"
             done
         } > "$out/$set.tsv"
         column -t -s $'\t' "$out/$set.tsv"
@@ -137,11 +144,6 @@ regression_sets() {
     echo synth
 }
 batch_of() { case $1 in year | synth) echo 1000 ;; *) echo 200 ;; esac; }
-
-# best NAME GRID: "score setting" of the best cell of a grid
-best() {
-    "$2" | while read -r g; do echo "$(median_of "$1/$g") $g"; done | sort -rg | head -n 1
-}
 
 regression() {
     have year/YearPredictionMSD.txt "get-data.sh fetches it; protein, BlogFeedback and synthetic data stand in" || true

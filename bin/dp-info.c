@@ -42,10 +42,10 @@ static json_t *names(char *const *list, size_t count)
 
 static json_t *dataset_json(const struct dp_dataset *d)
 {
-    json_t *o =
-        json_pack("{s:I, s:I, s:s, s:I, s:s, s:s}", "rows", (json_int_t)d->rows, "cols", (json_int_t)d->cols,
-                  "label", d->label_name != NULL ? d->label_name : "", "classes", (json_int_t)d->classes,
-                  "private_preprocessing", d->private_preprocessing, "digest", d->digest);
+    json_t *o = json_pack("{s:I, s:I, s:s, s:s, s:I, s:s, s:s}", "rows", (json_int_t)d->rows, "cols",
+                          (json_int_t)d->cols, "storage", d->sparse ? "csr" : "dense", "label",
+                          d->label_name != NULL ? d->label_name : "", "classes", (json_int_t)d->classes,
+                          "private_preprocessing", d->private_preprocessing, "digest", d->digest);
     if (d->classes > 0)
         json_object_set_new(o, "class_names", names(d->class_names, d->classes));
     else
@@ -72,8 +72,8 @@ static int print_field(const json_t *o, const char *field, struct dp_err *err)
 
 static void print_dataset(const char *path, const struct dp_dataset *d)
 {
-    printf("data set   %s\nrows       %zu\ncolumns    %zu\nlabel      %s, ", path, d->rows, d->cols,
-           d->label_name != NULL ? d->label_name : "(unnamed)");
+    printf("data set   %s\nrows       %zu\ncolumns    %zu, %s\nlabel      %s, ", path, d->rows, d->cols,
+           d->sparse ? "CSR" : "dense", d->label_name != NULL ? d->label_name : "(unnamed)");
     if (d->classes == 0)
         printf("a number: %g × y %+g\n", d->label_scale, d->label_offset);
     else

@@ -57,7 +57,7 @@ static char *join(const json_t *list)
     return text;
 }
 
-static int read_description(struct dp_dataset *d, const char *path, bool *sparse, struct dp_err *err)
+static int read_description(struct dp_dataset *d, const char *path, struct dp_err *err)
 {
     json_error_t where;
     json_t *root = json_load_file(path, 0, &where);
@@ -80,7 +80,7 @@ static int read_description(struct dp_dataset *d, const char *path, bool *sparse
     if (rc == DP_OK) {
         d->rows = (size_t)rows;
         d->cols = (size_t)cols;
-        *sparse = strcmp(storage, "csr") == 0;
+        d->sparse = strcmp(storage, "csr") == 0;
         memcpy(d->digest, digest, 33);
         d->map->salted = salt != NULL && salt[0] != '\0';
         size_t length = 0;
@@ -132,17 +132,17 @@ static int check_labels(const struct dp_dataset *d, const char *path, struct dp_
     return DP_OK;
 }
 
-static int map_arrays(struct dp_dataset *d, const char *path, bool sparse, struct dp_err *err)
+static int map_arrays(struct dp_dataset *d, const char *path, struct dp_err *err)
 {
     struct dp_dataset_map *m = d->map;
     int rc = dp_npy_open(&m->y, path, "y.npy", "<f8", 1, err);
-    if (rc == DP_OK && !sparse)
+    if (rc == DP_OK && !d->sparse)
         rc = dp_npy_open(&m->x, path, "X.npy", "<f4", 2, err);
-    if (rc == DP_OK && sparse)
+    if (rc == DP_OK && d->sparse)
         rc = dp_npy_open(&m->x, path, "X_data.npy", "<f4", 1, err);
-    if (rc == DP_OK && sparse)
+    if (rc == DP_OK && d->sparse)
         rc = dp_npy_open(&m->indices, path, "X_indices.npy", "<i4", 1, err);
-    if (rc == DP_OK && sparse)
+    if (rc == DP_OK && d->sparse)
         rc = dp_npy_open(&m->indptr, path, "X_indptr.npy", "<i8", 1, err);
     if (rc != DP_OK)
         return rc;
@@ -150,16 +150,15 @@ static int map_arrays(struct dp_dataset *d, const char *path, bool sparse, struc
     m->values = m->x.data;
     m->columns = m->indices.data;
     m->start = m->indptr.data;
-    if (m->y.dims[0] != d->rows || (!sparse && (m->x.dims[0] != d->rows || m->x.dims[1] != d->cols)))
+    if (m->y.dims[0] != d->rows || (!d->sparse && (m->x.dims[0] != d->rows || m->x.dims[1] != d->cols)))
         return dp_fail(err, DP_E_RUN, "%s: its arrays do not have the shape that dataset.json states", path);
-    return sparse ? check_sparse(d, path, err) : DP_OK;
+    return d->sparse ? check_sparse(d, path, err) : DP_OK;
 }
 
 int dp_dataset_open(struct dp_dataset **dataset, const char *path, struct dp_err *err)
 {
     struct dp_dataset *d;
     char description[4096];
-    bool sparse = false;
     int rc = dp_alloc(&d, 1, sizeof *d, err);
     if (rc != DP_OK)
         return rc;
@@ -168,9 +167,9 @@ int dp_dataset_open(struct dp_dataset **dataset, const char *path, struct dp_err
     if (rc == DP_OK)
         rc = dp_alloc(&d->map, 1, sizeof *d->map, err);
     if (rc == DP_OK)
-        rc = read_description(d, description, &sparse, err);
+        rc = read_description(d, description, err);
     if (rc == DP_OK)
-        rc = map_arrays(d, path, sparse, err);
+        rc = map_arrays(d, path, err);
     if (rc == DP_OK)
         rc = check_labels(d, path, err);
     if (rc != DP_OK) {
@@ -209,7 +208,7 @@ void dp_dataset_close(struct dp_dataset *dataset)
 struct dp_row dp_dataset_row(const struct dp_dataset *dataset, size_t i)
 {
     const struct dp_dataset_map *m = dataset->map;
-    if (m->columns == NULL)
+    if (!dataset->sparse)
         return (struct dp_row){m->values + i * dataset->cols, NULL, dataset->cols};
     size_t from = (size_t)m->start[i];
     return (struct dp_row){m->values + from, m->columns + from, (size_t)m->start[i + 1] - from};
@@ -233,12 +232,12 @@ int dp_dataset_verify(const struct dp_dataset *d, const char *path, struct dp_er
     char digest[33];
     int rc = DP_OK;
     dp_digest_start(&hash, m->salted ? m->salt : NULL);
-    if (m->columns != NULL)
+    if (d->sparse)
         crypto_generichash_update(&hash, (const unsigned char *)m->start, sizeof *m->start);
     for (size_t i = 0; rc == DP_OK && i < d->rows; i++) {
         struct dp_row row = dp_dataset_row(d, i);
         rc = check_row(d, i, path, err);
-        if (m->columns != NULL) {
+        if (d->sparse) {
             crypto_generichash_update(&hash, (const unsigned char *)row.columns,
                                       row.count * sizeof *row.columns);
             crypto_generichash_update(&hash, (const unsigned char *)&m->start[i + 1], sizeof *m->start);

@@ -24,6 +24,7 @@ enum dp_label_kind { DP_LABEL_REAL, DP_LABEL_CLASSES };
 
 struct dp_dataset {
     size_t rows, cols;
+    bool sparse; /* CSR: rows have columns */
     enum dp_label_kind label_kind;
     size_t classes;      /* number of classes, 0 for a regression */
     const double *y;     /* rows; into the mapping */

@@ -2,7 +2,6 @@
 
 #include <ctype.h>
 #include <errno.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -98,9 +97,13 @@ static int add_field(struct dp_lines *l, size_t start, size_t end, bool quoted, 
 
 int dp_lines_record(struct dp_lines *l, char delimiter, struct dp_err *err)
 {
-    int rc = dp_lines_next(l, err);
+    int rc;
+    do
+        rc = dp_lines_next(l, err);
+    while (rc == 1 && l->arff && l->line[0] == '%');
     if (rc != 1)
         return rc;
+    char quote = '"';
     size_t used = 0, start = 0, at = 1, first = l->number;
     bool in_quotes = false, quoted = false;
     l->fields = 0;
@@ -128,15 +131,17 @@ int dp_lines_record(struct dp_lines *l, char delimiter, struct dp_err *err)
             start = used;
             at = i + 2;
             quoted = false;
-        } else if (in_quotes && c == '"') {
-            if (i + 1 < l->length && l->line[i + 1] == '"') {
-                l->buffer[used++] = '"';
+        } else if (in_quotes && c == quote) {
+            if (i + 1 < l->length && l->line[i + 1] == quote) {
+                l->buffer[used++] = quote;
                 i++;
             } else {
                 in_quotes = false;
             }
-        } else if (!in_quotes && !quoted && c == '"' && strspn(l->buffer + start, " \t") >= used - start) {
+        } else if (!in_quotes && !quoted && (c == '"' || (l->arff && c == '\'')) &&
+                   strspn(l->buffer + start, " \t") >= used - start) {
             in_quotes = quoted = true;
+            quote = c;
             used = start;
         } else if (!(quoted && !in_quotes && isspace((unsigned char)c))) {
             l->buffer[used++] = c;

@@ -2,6 +2,7 @@
 #ifndef DP_DATA_LINES_H
 #define DP_DATA_LINES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/err.h"
@@ -15,6 +16,7 @@ struct dp_field {
 struct dp_lines {
     const char *name; /* for messages */
     void *gz;
+    bool arff;     /* records may also be quoted by ', and lines that begin with % are comments */
     size_t number; /* of the current line, from 1 */
     char *line;    /* without its end */
     size_t length, capacity;

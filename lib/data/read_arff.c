@@ -105,8 +105,7 @@ static int choose_label(struct dp_import *import, const struct dp_lines *l, stru
     return rc;
 }
 
-/* The header up to @data; then the rows are CSV with ' for quotes at times, which dp_read_delimited's rules
-   cover once ' has become ". */
+/* The header up to @data. */
 static int read_header(struct dp_import *import, struct dp_lines *l, struct dp_err *err)
 {
     int rc;
@@ -132,6 +131,7 @@ int dp_read_arff(struct dp_import *import, struct dp_spool *spool, struct dp_err
     int rc = dp_lines_open(&lines, import->input, err);
     if (rc != DP_OK)
         return rc;
+    lines.arff = true;
     import->schema.label = -1;
     rc = read_header(import, &lines, err);
     if (rc == DP_OK)

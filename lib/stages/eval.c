@@ -230,8 +230,8 @@ static int check_against_data(struct dp_stage *stage, const struct dp_frame *fra
                        d->classes);
     size_t outputs = d->classes > 2 ? d->classes : 1;
     if (s->outputs != outputs)
-        return dp_fail(err, DP_E_RUN, "the model is %zu × %zu, the labels of %s need %zu × %zu", s->outputs, s->cols,
-                       o->data, outputs, s->cols);
+        return dp_fail(err, DP_E_RUN, "the model is %zu × %zu, the labels of %s need %zu × %zu", s->outputs,
+                       s->cols, o->data, outputs, s->cols);
     return DP_OK;
 }
 

@@ -111,7 +111,7 @@ END
 }
 
 @test "over ZeroMQ" {
-    within 20 bash -c 'dp-cat ipc://$PWD/socket > there & dp-cat --frames -o ipc://$PWD/socket model; wait'
+    run timeout 20 bash -c 'dp-cat ipc://$PWD/socket > there & dp-cat --frames -o ipc://$PWD/socket model; wait'
     assert_success
     dp-cat model | cmp - there
 }
@@ -207,6 +207,17 @@ END
     run /usr/bin/python3 read.py < run
     assert_success
     [ "${#lines[@]}" -eq 5 ]
-    weights=$(dp-info --get model model | head -n 1)
-    assert_line --index 4 --partial "${weights:0:7}"
+    norm=$(dp-info --get model model | awk -v s="$(dp-info --get scale model)" '{ t += $1 * $1 * s * s } END { printf "%d", 1e6 * sqrt(t) }')
+    [ "$(awk "{ printf \"%d\", 1e6 * \$3 }" <<< "${lines[4]}")" = "$norm" ]
+    head -c 700 run > short
+    run /usr/bin/python3 read.py < short
+    assert_failure 1
+    assert_line truncated
+}
+
+@test "dp-frame(5) has every field, with its type and visibility" {
+    sed -n 's/^ *X(DP_F_[A-Z_]*, "\([A-Za-z_]*\)", DP_T_\([A-Z]*\), DP_\([A-Z]*\)).*/.It Va \1 Pq \L\2, \3/p' \
+        "$ROOT/lib/wire/schema.h" > schema
+    [ "$(wc -l < schema)" -gt 30 ]
+    sed -n '/^\.Ss Fields/,/^\.Ss Mech/s/^\.It/.It/p' "$ROOT/man/dp-frame.5" | diff schema -
 }

@@ -124,6 +124,7 @@ struct synth {
     const struct options *o;
     gsl_rng *rng;
     double *weights; /* outputs × cols */
+    double *spread;  /* cols: standard deviations */
     double *x;
     size_t cols, outputs;
     int kind;
@@ -134,7 +135,7 @@ static double draw(struct synth *s)
 {
     double best = -INFINITY, label = 0, norm2 = 0;
     for (size_t j = 0; j < s->cols; j++) {
-        s->x[j] = gsl_ran_gaussian(s->rng, 1) * pow((double)j + 1, -s->o->decay);
+        s->x[j] = gsl_ran_gaussian(s->rng, 1) * s->spread[j];
         norm2 += s->x[j] * s->x[j];
     }
     for (size_t k = 0; k < s->outputs; k++) {
@@ -202,9 +203,13 @@ static int synthesise(struct synth *s, struct dp_err *err)
     int rc = dp_alloc(&s->weights, s->cols * s->outputs, sizeof(double), err);
     if (rc == DP_OK)
         rc = dp_alloc(&s->x, s->cols, sizeof(double), err);
+    if (rc == DP_OK)
+        rc = dp_alloc(&s->spread, s->cols, sizeof(double), err);
     if (rc != DP_OK)
         return rc;
     /* w·x/‖x‖ has variance Σ w_j² λ_j / Σ λ_j: about 1 for w ~ N(0, I). */
+    for (size_t j = 0; j < s->cols; j++)
+        s->spread[j] = pow((double)j + 1, -o->decay);
     gsl_rng_set(s->rng, (unsigned long)o->seed);
     for (size_t i = 0; i < s->cols * s->outputs; i++)
         s->weights[i] = gsl_ran_gaussian(s->rng, 1);
@@ -244,6 +249,7 @@ int main(int argc, char **argv)
     gsl_rng_free(s.rng);
     free(s.weights);
     free(s.x);
+    free(s.spread);
     dp_interrupt_rethrow();
     return dp_cli_finish("dp-synth", rc, &err);
 }

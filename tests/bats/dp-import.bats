@@ -272,7 +272,7 @@ bad_csv() {
     assert_equal "$(labels r.dp)" "$(printf '10\n20')"
     complains 2 "dp-import: --label: t.arff has no attribute 'x'" dp-import arff --label x -o x.dp t.arff
     sed -i 's/20, .grey./20, green/' t.arff
-    complains 1 "dp-import: t.arff: line 10, column 5 (sky colour): unknown category, got 'green'" dp-import arff -o x.dp t.arff
+    complains 1 "dp-import: t.arff: line 10, column 4 (sky colour): unknown category, got 'green'" dp-import arff -o x.dp t.arff
     printf '@relation x\n@attribute a date\n' > t.arff
     complains 1 "dp-import: t.arff: line 2, column 14: only numeric, nominal and string attributes are read" \
         dp-import arff -o x.dp t.arff

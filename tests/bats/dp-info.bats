@@ -1,0 +1,88 @@
+# dp-info: what a data set is, for a person and for scripts.
+load helper
+
+@test "usage" {
+    run dp-info --help
+    assert_success
+    assert_line --index 0 "Usage: dp-info [options] PATH"
+    complains 2 "dp-info: expected one data set or model" dp-info
+    complains 2 "dp-info: expected one data set or model" dp-info a b
+    complains 2 "dp-info: unknown option '--all' (try --help)" dp-info --all a
+    complains 1 "dp-info: cannot open gone/dataset.json: not a data set (see dp-import)" dp-info gone
+    mkdir empty
+    complains 1 "dp-info: cannot open empty/dataset.json: not a data set (see dp-import)" dp-info empty
+}
+
+@test "a data set, for a person" {
+    small_data 40 3 4
+    run dp-info small.dp
+    assert_success
+    assert_line --index 0 "data set   small.dp"
+    assert_line --index 1 "rows       40"
+    assert_line --index 2 "columns    3, dense"
+    assert_line --index 3 "label      y, 4 classes: c0, c1, c2, c3"
+    assert_line --index 4 "privacy    nothing was measured on the rows to prepare them"
+    assert_line --index 5 --regexp '^digest     [0-9a-f]{32}$'
+    assert_equal "${#lines[@]}" 6
+    dp-synth regression --rows 5 --cols 2 --storage csr -q -o r.dp
+    run dp-info r.dp
+    assert_line "columns    2, CSR"
+    assert_line "label      y, a number: 1 × y +0"
+}
+
+@test "--get prints one value, --json all of them" {
+    small_data 40 3
+    for pair in rows=40 cols=3 classes=2 storage=dense label=y private_preprocessing= 'class_names=["c0", "c1"]'; do
+        run dp-info --get "${pair%%=*}" small.dp
+        assert_success
+        assert_output "${pair#*=}"
+    done
+    complains 2 "dp-info: --get: no field 'row'" dp-info --get row small.dp
+    run dp-info --json small.dp
+    assert_success
+    assert_line --partial '"rows": 40'
+    assert_line --partial "\"digest\": \"$(dp-info -g digest small.dp)\""
+}
+
+@test "counts per class are private and are not printed" {
+    dp-synth classification --rows 40 --cols 3 --seed 2 -q -o a.dp
+    dp-synth classification --rows 40 --cols 3 --seed 3 -q -o b.dp
+    # two data sets of the same shape differ in name and digest, in nothing else
+    diff <(dp-info a.dp | grep -v digest | sed 's/a.dp//') <(dp-info b.dp | grep -v digest | sed 's/b.dp//')
+    diff <(dp-info --json a.dp | grep -v digest) <(dp-info --json b.dp | grep -v digest)
+}
+
+@test "damaged data sets are refused by name" {
+    small_data
+    cp -r small.dp cut.dp
+    truncate -s -1 cut.dp/X.npy
+    complains 1 "dp-info: cut.dp/X.npy: holds 9599 bytes of data, its shape needs 9600" dp-info cut.dp
+    cp small.dp/X.npy cut.dp
+    truncate -s -8 cut.dp/y.npy
+    complains 1 "dp-info: cut.dp/y.npy: holds 3192 bytes of data, its shape needs 3200" dp-info cut.dp
+    rm cut.dp/y.npy
+    complains 1 "dp-info: cannot open cut.dp/y.npy: No such file or directory" dp-info cut.dp
+    cp small.dp/y.npy cut.dp
+    sed -i 's/"rows": 400/"rows": 399/' cut.dp/dataset.json
+    complains 1 "dp-info: cut.dp: its arrays do not have the shape that dataset.json states" dp-info cut.dp
+    echo '{"format": 1,' > cut.dp/dataset.json
+    run dp-info cut.dp
+    assert_failure 1
+    assert_output --regexp '^dp-info: cut.dp/dataset.json: line [12]: '
+}
+
+@test "--verify reads the values" {
+    small_data
+    run dp-info --verify small.dp
+    assert_success
+    printf '\0\0\0\100' | dd of=small.dp/X.npy bs=1 seek=128 conv=notrunc status=none
+    dp-info small.dp > info # opening reads no values
+    run dp-info --verify small.dp
+    assert_failure 1
+    assert_output --regexp '^dp-info: small.dp: row 1 has norm 2\.[0-9]+, above 1$'
+    printf '\0\0\300\177' | dd of=small.dp/X.npy bs=1 seek=128 conv=notrunc status=none
+    complains 1 "dp-info: small.dp: row 1 is not finite" dp-info --verify small.dp
+    printf '\0\0\0\0' | dd of=small.dp/X.npy bs=1 seek=128 conv=notrunc status=none
+    complains 1 "dp-info: small.dp: its contents are not those that dp-import wrote: the digest differs" \
+        dp-info --verify small.dp
+}

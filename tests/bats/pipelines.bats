@@ -110,3 +110,25 @@ EOF
     scd.sh --data train.dp --loss logistic --lambda 1e-4 --delta 1e-3 --batch 50 --clip 0.02 --seed 1 -o model
     above "$(accuracy held-out.dp model)" 0.91
 }
+
+# almost_noiseless VARIANT…: weights after many laps with a noise multiplier of 1e-9, against the normal equations
+almost_noiseless() {
+    local sample=$1 step=$2 laps=$3
+    dp-loop --laps "$laps" --seed 1 -o model -- "dp-sample --data real.dp $sample | dp-scd-step --data real.dp --loss squared --lambda 0.01 --clip 100 $step | dp-noise -z 1e-9 | dp-account --epsilon 1e300 --delta 1e-5 --allow-seeded --as-published | dp-step" > /dev/null
+    dp-info --get model model > weights
+    /usr/bin/python3 - "$(dp-info --get scale model)" << 'EOF'
+import numpy as np, sys
+X, y = np.load("real.dp/X.npy").astype(float), np.load("real.dp/y.npy")
+exact = np.linalg.solve(X.T @ X / len(y) + 0.01 * np.eye(X.shape[1]), X.T @ y / len(y))
+found = np.loadtxt("weights") * float(sys.argv[1])
+error = np.linalg.norm(found - exact) / np.linalg.norm(exact)
+assert error < 1e-3, error
+EOF
+}
+
+@test "without noise and clipping every variant goes to the exact optimum of ridge regression" {
+    almost_noiseless '--rate 0.05' '' 3000
+    almost_noiseless '--rate 0.05' '--sigma-prime-scale 0.3' 2000
+    almost_noiseless '--rate 0.01' '--variant sequential' 4000
+    almost_noiseless '--mode full --columns 3' '--variant primal' 600
+}

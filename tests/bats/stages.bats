@@ -208,6 +208,69 @@ assert not np.array_equal(shuffled[0], shuffled[4])
 EOF
 }
 
+@test "dp-sample: the tails of the coins count (5 standard errors)" {
+    dp-synth classification --rows 4000 --cols 2 --seed 7 -o many.dp -q
+    dp-loop --laps 100 --seed 5 --exec processes -- "dp-sample --data many.dp --rate 0.006 | tee raw.frames |
+        dp-scd-step --data many.dp --loss hinge --lambda 1 --clip 1 | dp-noise -z 1 | dp-account --epsilon 1e6 --delta 0.1 --allow-seeded | dp-step" > /dev/null
+    /usr/bin/python3 - << 'EOF'
+import msgpack
+total = sum((len(f["rows"].data) - 10) // 8 for f in msgpack.Unpacker(open("raw.frames", "rb"), raw=False) if f["kind"] == "lap")
+mean, deviation = 400000 * 0.006, (400000 * 0.006 * 0.994) ** 0.5
+assert abs(total - mean) < 5 * deviation, total
+EOF
+}
+
+@test "dp-scd-step: sums are those of a NumPy rendering of Algorithm 1, clip, grid and alpha included" {
+    dp-synth classification --rows 300 --cols 5 --classes 3 --seed 9 -o three.dp -q
+    for loss in squared hinge logistic smooth-hinge huber; do
+        dp-loop --laps 25 --seed 5 --exec processes -- "dp-sample --data three.dp --rate 0.2 | tee raw.frames |
+            dp-scd-step --data three.dp --loss $loss --loss-width 0.5 --lambda 1e-3 --clip 0.3 --sigma-prime-scale 0.3 | tee bounded.frames |
+            dp-noise -z 0.01 | dp-account --epsilon 1e12 --delta 0.1 --allow-seeded | dp-step" > /dev/null
+        /usr/bin/python3 - $loss << 'EOF'
+import msgpack, sys
+import numpy as np
+loss, width, lam, C = sys.argv[1], 0.5, 1e-3, 0.3
+X, y = np.load("three.dp/X.npy").astype(float), np.load("three.dp/y.npy")
+N, s = len(y), 0.3 * 0.2 * len(y) / (lam * len(y))
+alpha = np.zeros((N, 3))
+target = np.where(y[:, None] == np.arange(3), 1.0, -1.0)
+
+def update(y, a, u, s):
+    if loss == "squared":
+        return (y - a - u) / (1 + s)
+    if loss == "huber":
+        return np.clip(a + (y - a - u) / (1 + s), -width, width) - a
+    b = y * a
+    if loss == "hinge":
+        return y * (np.clip(b + (1 - y * u) / s, 0, 1) - b)
+    if loss == "smooth-hinge":
+        return y * (np.clip(b + (1 - y * u - width * b) / (width + s), 0, 1) - b)
+    c = np.clip(b, 1e-3, 1 - 1e-3)
+    step = c - (np.log(c / (1 - c)) + y * u + s * (c - b)) / (1 / (c * (1 - c)) + s)
+    step = np.where(step <= 0, 0.01 * c, np.where(step >= 1, 1 - 0.01 * (1 - c), step))
+    return y * step - a
+
+laps = lambda path: (f for f in msgpack.Unpacker(open(path, "rb"), raw=False) if f["kind"] == "lap")
+clipped = 0
+for raw, bounded in zip(laps("raw.frames"), laps("bounded.frames")):
+    rows = np.frombuffer(raw["rows"].data[10:], "<i8")
+    v = np.frombuffer(raw["model"].data[18:], "<f8").reshape(3, 5) if "model" in raw else np.zeros((3, 5))
+    x, norm2 = X[rows], (X[rows] ** 2).sum(1, keepdims=True)
+    zeta = update(target[rows], alpha[rows], x @ v.T / (lam * N), s * norm2)
+    norm = np.sqrt((zeta ** 2).sum(1, keepdims=True))
+    clipped += (norm > C).sum()
+    zeta = (zeta * np.minimum(1, C / norm)).astype(np.float32).astype(float)
+    alpha[rows] += zeta
+    grid = bounded["grid"]
+    expected = np.trunc(zeta[:, :, None] * x[:, None, :] / grid).sum(0)
+    found = np.frombuffer(bounded["sum"].data[18:], "<i8").reshape(3, 5)
+    # float32 rounding of a coefficient moves a term by up to 2^-3 of a grid step, a truncation by one
+    assert np.abs(found - expected).max() <= 2 * len(rows) + 1, (raw["lap"], found - expected)
+assert clipped > 50, clipped
+EOF
+    done
+}
+
 @test "dp-noise: the noise that lands has the scale it records (5 standard errors: false alarms below 1e-6)" {
     dp-synth classification --rows 50 --cols 400 --seed 7 -o wide.dp -q
     dp-loop --laps 50 --seed 5 --exec processes -- "dp-sample --data wide.dp --rate 0.5 | dp-scd-step --data wide.dp --loss hinge --lambda 1 --clip 0.5 |

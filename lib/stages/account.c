@@ -118,6 +118,10 @@ static int check_frame(const struct state *s, const struct dp_frame *frame, stru
     if (frame->lap <= s->last_lap)
         return dp_fail(err, DP_E_UNSAFE, "lap %lld came after lap %lld: noise must not serve twice",
                        (long long)frame->lap, (long long)s->last_lap);
+    /* Epochs are counted in laps from 1 on. */
+    if (frame->lap != s->last_lap + 1)
+        return dp_fail(err, DP_E_UNSAFE, "lap %lld came after lap %lld: laps are missing", (long long)frame->lap,
+                       (long long)s->last_lap);
     return DP_OK;
 }
 

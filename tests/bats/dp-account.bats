@@ -186,6 +186,7 @@ EOF
 @test "refuses a lap that comes twice: noise must not serve twice" {
     noised
     refused "lap 2 came after lap 2: noise must not serve twice" twice=2
+    refused "lap 7 came after lap 0: laps are missing" lap=7
 }
 
 @test "refuses a mechanism that changes during the run" {

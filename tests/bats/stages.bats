@@ -224,12 +224,12 @@ EOF
     dp-synth classification --rows 300 --cols 5 --classes 3 --seed 9 -o three.dp -q
     for loss in squared hinge logistic smooth-hinge huber; do
         dp-loop --laps 25 --seed 5 --exec processes -- "dp-sample --data three.dp --rate 0.2 | tee raw.frames |
-            dp-scd-step --data three.dp --loss $loss --loss-width 0.5 --lambda 1e-3 --clip 0.3 --sigma-prime-scale 0.3 | tee bounded.frames |
+            dp-scd-step --data three.dp --loss $loss --loss-width 0.5 --lambda 0.1 --clip 0.3 --sigma-prime-scale 0.3 | tee bounded.frames |
             dp-noise -z 0.01 | dp-account --epsilon 1e12 --delta 0.1 --allow-seeded | dp-step" > /dev/null
         /usr/bin/python3 - $loss << 'EOF'
 import msgpack, sys
 import numpy as np
-loss, width, lam, C = sys.argv[1], 0.5, 1e-3, 0.3
+loss, width, lam, C = sys.argv[1], 0.5, 0.1, 0.3
 X, y = np.load("three.dp/X.npy").astype(float), np.load("three.dp/y.npy")
 N, s = len(y), 0.3 * 0.2 * len(y) / (lam * len(y))
 alpha = np.zeros((N, 3))

@@ -123,6 +123,8 @@ int main(int argc, char **argv)
         return status;
     if (argc - operand != 1)
         rc = dp_fail(&err, DP_E_USAGE, "expected one data set or model");
+    else if (stat(argv[operand], &st) == 0 && !S_ISDIR(st.st_mode) && o.verify)
+        rc = dp_fail(&err, DP_E_USAGE, "--verify is for data sets");
     else if (stat(argv[operand], &st) == 0 && !S_ISDIR(st.st_mode))
         rc = dp_info_model(argv[operand], o.json, o.get, stdout, &err);
     else

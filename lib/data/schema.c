@@ -244,6 +244,13 @@ static int column_of(struct dp_schema *s, size_t i, const json_t *o, const char 
         rc = texts_of(json_object_get(o, "categories"), &c->categories, path, name, err);
         const char *drop = json_string_value(json_object_get(o, "drop"));
         const char *unknown = json_string_value(json_object_get(o, "unknown"));
+        if (rc == DP_OK && c->categories.count == 0)
+            rc = dp_fail(err, DP_E_RUN, "%s: column '%s': \"categories\" is empty", path, name);
+        if (rc == DP_OK && json_object_get(o, "drop") != NULL && (drop == NULL || strcmp(drop, "first") != 0))
+            rc = dp_fail(err, DP_E_RUN, "%s: column '%s': \"drop\" can only be first", path, name);
+        if (rc == DP_OK && json_object_get(o, "unknown") != NULL &&
+            (unknown == NULL || strcmp(unknown, "zero") != 0))
+            rc = dp_fail(err, DP_E_RUN, "%s: column '%s': \"unknown\" can only be zero", path, name);
         c->drop_first = drop != NULL && strcmp(drop, "first") == 0;
         c->unknown_zero = unknown != NULL && strcmp(unknown, "zero") == 0;
     } else if (strcmp(type, "label") == 0) {
@@ -266,7 +273,21 @@ int dp_schema_parse(struct dp_schema *s, const json_t *root, const char *path, s
     const json_t *columns = json_object_get(root, "columns"), *missing = json_object_get(root, "missing");
     const char *delimiter = json_string_value(json_object_get(root, "delimiter"));
     const json_t *private = json_object_get(root, "private_preprocessing");
+    static const char *const known[] = {"columns", "header", "delimiter", "missing", "private_preprocessing",
+                                        "note"};
+    const char *key;
+    json_t *value;
     *s = (struct dp_schema){.label = -1};
+    json_object_foreach((json_t *)root, key, value)
+    {
+        bool found = false;
+        for (size_t k = 0; k < sizeof known / sizeof known[0]; k++)
+            found |= strcmp(key, known[k]) == 0;
+        if (!found)
+            return dp_fail(err, DP_E_RUN, "%s: unknown entry \"%.40s\"", path, key);
+    }
+    if (delimiter != NULL && strlen(delimiter) != 1)
+        return dp_fail(err, DP_E_RUN, "%s: \"delimiter\" must be one character", path);
     if (json_array_size(columns) == 0)
         return dp_fail(err, DP_E_RUN, "%s: \"columns\" must be a list", path);
     int rc = dp_alloc(&s->column, json_array_size(columns), sizeof *s->column, err);

@@ -39,8 +39,8 @@ int dp_spool_put(struct dp_spool *spool, const struct dp_record *r, struct dp_er
         return dp_fail(err, DP_E_RUN, "interrupted");
     if (fwrite(&r->label, sizeof r->label, 1, spool->file) != 1 ||
         fwrite(&r->count, sizeof r->count, 1, spool->file) != 1 ||
-        fwrite(r->column, sizeof *r->column, n, spool->file) != n ||
-        fwrite(r->value, sizeof *r->value, n, spool->file) != n)
+        (n > 0 && (fwrite(r->column, sizeof *r->column, n, spool->file) != n ||
+                   fwrite(r->value, sizeof *r->value, n, spool->file) != n)))
         return dp_fail_errno(err, errno, "cannot write a temporary file");
     spool->records++;
     return DP_OK;
@@ -81,8 +81,8 @@ int dp_spool_get(struct dp_spool *spool, struct dp_record *r, struct dp_err *err
     if (rc != DP_OK)
         return rc;
     r->count = count;
-    if (fread(r->column, sizeof *r->column, count, spool->file) != count ||
-        fread(r->value, sizeof *r->value, count, spool->file) != count)
+    if (count > 0 && (fread(r->column, sizeof *r->column, count, spool->file) != count ||
+                      fread(r->value, sizeof *r->value, count, spool->file) != count))
         return dp_fail(err, DP_E_RUN, "a temporary file is cut short");
     return 1;
 }

@@ -28,7 +28,7 @@ import_classification() {
         [ -d "$out/$1-$seed-test.dp" ] || case $1 in
             adult) dp-import csv -q --schema schema-adult.json --split 0.75 --seed "$seed" -o "$out/adult-$seed.dp" \
                 --test "$out/adult-$seed-test.dp" "$raw/adult/adult.data.gz" ;;
-            phishing) dp-import libsvm -q --scale max-abs --split 0.75 --seed "$seed" -o "$out/phishing-$seed.dp" \
+            phishing) dp-import libsvm -q --classes 0,1 --cols 68 --scale max-abs --split 0.75 --seed "$seed" -o "$out/phishing-$seed.dp" \
                 --test "$out/phishing-$seed-test.dp" "$raw/phishing/phishing.gz" ;;
         esac
     done

@@ -129,7 +129,7 @@ PY
         refuses 2 "dp-account sigma: --rate: must be > 0 and <= 1, got $bad" sigma --rate "$bad"
     done
     for bad in 0 -3 1000000000001; do
-        refuses 2 "dp-account sigma: --laps: must be between 1 and 1e+12, got $bad" sigma --laps "$bad"
+        refuses 2 "dp-account sigma: --laps: must be between 1 and 1000000000000, got $bad" sigma --laps "$bad"
     done
     for bad in 1.5 nan 1e3 ''; do
         refuses 2 "dp-account sigma: --laps: must be a whole number, got '$bad'" sigma --laps "$bad"

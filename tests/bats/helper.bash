@@ -28,6 +28,13 @@ small_data() {
     dp-synth classification --rows "${1:-400}" --cols "${2:-6}" --classes "${3:-2}" --seed 7 -o small.dp -q
 }
 
+# within SECONDS COMMAND…: bats' run with a time limit
+within() {
+    local seconds=$1
+    shift
+    run timeout -k 2 "$seconds" "$@"
+}
+
 # complains STATUS MESSAGE COMMAND…: the command ends with that status and says exactly that on stderr (frames on standard
 # output are not looked at). MESSAGE may be several lines.
 complains() {

@@ -15,7 +15,8 @@ load helper
     assert_success
     assert_output --partial 'clipped to 0.1000'
     # shellcheck disable=SC2086
-    cc "$ROOT/examples/library/solve.c" $(pkg-config --cflags dpline) "stage/opt/dpline/lib/libdpline.a" $(PKG_CONFIG_SYSROOT_DIR='' pkg-config --libs --static dpline | sed 's/-L[^ ]* -ldpline//') -o solve-static
+    cc "$ROOT/examples/library/solve.c" $(pkg-config --cflags dpline) stage/opt/dpline/lib/libdpline.a -o solve-static \
+        $(PKG_CONFIG_SYSROOT_DIR='' pkg-config --libs msgpack libzmq gsl libsodium mpfr jansson) -lz -lm -fopenmp
     run ./solve-static
     assert_success
     make -s -C "$ROOT" uninstall BUILD="$BUILD" PREFIX=/opt/dpline DESTDIR="$PWD/stage"

@@ -13,7 +13,7 @@
 
 struct options {
     double epsilon, delta, rate, multiplier;
-    int64_t laps;
+    int64_t laps, rows;
     int sampler, accountant;
     bool visible_batch, json;
 };
@@ -35,6 +35,8 @@ struct options {
          .flags = DP_OPT_OPEN_MIN},                                                                                \
         {.name = "laps", .letter = 'n', .kind = DP_OPT_INT, .offset = OFFSET(laps), .metavar = "T",                \
          .help = "laps of the run", .min = 1, .max = 1e12, .flags = DP_OPT_REQUIRED},                              \
+        {.name = "rows", .letter = 'N', .kind = DP_OPT_INT, .offset = OFFSET(rows), .metavar = "N",                \
+         .help = "shuffle: number of rows, where the rate does not divide it", .min = 1, .max = 1e15},             \
         {.name = "sampler", .letter = 's', .kind = DP_OPT_CHOICE, .offset = OFFSET(sampler), .metavar = "HOW",     \
          .help = "how dp-sample chooses rows", .fallback = "poisson", .choices = "poisson|full|shuffle"},          \
         {.name = "accountant", .letter = 'a', .kind = DP_OPT_CHOICE, .offset = OFFSET(accountant),                 \
@@ -51,6 +53,15 @@ struct options {
 static const struct dp_option sigma_options[] = {EPSILON, COMMON};
 static const struct dp_option epsilon_options[] = {MULTIPLIER, COMMON};
 
+/* As dp-sample cuts an epoch. */
+static int64_t laps_per_epoch(const struct options *o)
+{
+    if (o->rows == DP_OPT_ABSENT_INT)
+        return (int64_t)ceil(1 / o->rate - 1e-9);
+    int64_t batch = (int64_t)llround(o->rate * (double)o->rows);
+    return batch < 1 ? o->rows : (o->rows + batch - 1) / batch;
+}
+
 static struct dp_event event_of(const struct options *o)
 {
     struct dp_event event = {.kind = DP_EVENT_POISSON, .rate = o->rate, .multiplier = o->multiplier};
@@ -58,7 +69,7 @@ static struct dp_event event_of(const struct options *o)
         event.kind = DP_EVENT_GAUSSIAN;
     } else if (o->sampler == 2) {
         event.kind = DP_EVENT_SHUFFLED;
-        event.epoch_laps = (int64_t)ceil(1 / o->rate - 1e-9);
+        event.epoch_laps = laps_per_epoch(o);
     } else if (o->visible_batch) {
         event.kind = DP_EVENT_VISIBLE_BATCH;
     }

@@ -41,37 +41,35 @@ void dp_grid_clip(const double *zeta, size_t classes, double bound, double norm2
     double row_norm = sqrt(norm2) * (1.0 + ldexp((double)count + 32, -52));
     double limit = row_norm > 1.0 ? bound / row_norm : bound;
     double norm = largest * sqrt(sum);
-    double shrink = 1.0;
     limit *= 1.0 - ldexp((double)classes + 32, -52);
-    if (norm > limit)
-        shrink = limit / norm;
-    for (size_t k = 0; k < classes; k++) {
-        double clipped = isfinite(norm) ? zeta[k] * shrink : zeta[k] / largest / sqrt(sum) * limit;
-        out[k] = toward_zero(clipped);
-    }
+    /* Divided before multiplied: limit / norm itself may be too small for a double. */
+    for (size_t k = 0; k < classes; k++)
+        out[k] = toward_zero(norm > limit ? zeta[k] / largest * (limit / sqrt(sum)) : zeta[k]);
 }
 
-double dp_gaussian_from_bits(uint64_t bits)
+double dp_gaussian_from_bits(const uint64_t bits[2])
 {
-    double tail = ((double)(bits >> 1) + 0.5) * 0x1p-64; /* in (0, 1/2] */
+    double tail = (double)bits[0] * 0x1p-65 + (double)(bits[1] | 1) * 0x1p-129; /* in (0, 1/2] */
     double magnitude = -gsl_cdf_ugaussian_Pinv(tail);
-    return bits & 1 ? -magnitude : magnitude;
+    return bits[1] & 1 ? -magnitude : magnitude;
 }
 
 int dp_grid_add_gaussian(const struct dp_key *key, enum dp_purpose purpose, uint64_t lap, uint64_t first, double scale,
                          int64_t *sum, size_t count)
 {
-    enum { BLOCK = 512 };
-    uint64_t bits[BLOCK];
+    enum { BLOCK = 256 };
+    uint64_t bits[BLOCK][2];
+    if (!(scale <= DP_GRID_MOST_NOISE))
+        return -1;
     for (size_t j = 0; j < count;) {
-        /* Addresses are whole 64-byte blocks: eight draws each. */
+        /* Addresses are whole 64-byte blocks: four draws each. */
         uint64_t at = first + j;
-        size_t skip = at % 8;
+        size_t skip = at % 4;
         size_t take = BLOCK - skip < count - j ? BLOCK - skip : count - j;
-        dp_draw(key, purpose, lap, (at - skip) * 8, bits, (skip + take) * sizeof bits[0]);
+        dp_draw(key, purpose, lap, (at - skip) * sizeof bits[0], bits, (skip + take) * sizeof bits[0]);
         for (size_t i = 0; i < take; i++, j++) {
             double noise = nearbyint(dp_gaussian_from_bits(bits[skip + i]) * scale);
-            if (!(fabs(noise) < 0x1p62) || __builtin_add_overflow(sum[j], (int64_t)noise, &sum[j]))
+            if (__builtin_add_overflow(sum[j], (int64_t)noise, &sum[j]))
                 return -1;
         }
     }

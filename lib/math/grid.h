@@ -17,12 +17,14 @@ double dp_grid_for(double bound);
 void dp_grid_clip(const double *zeta, size_t classes, double bound, double norm2, size_t count, float *out);
 
 /* Adds Gaussian noise of standard deviation `scale` (units of the grid) to count whole numbers: each draw is the inverse
-   CDF of 64 addressed bits, times scale, rounded to nearest. first is the address of sum[0] in (purpose, lap).
-   Returns nonzero if a sum would overflow. */
+   CDF of 128 addressed bits, times scale, rounded to nearest. first is the address of sum[0] in (purpose, lap).
+   Returns nonzero if scale is above DP_GRID_MOST_NOISE or a sum would overflow. */
+#define DP_GRID_MOST_NOISE 0x1p48 /* beyond, doubles would leave out grid points, and the sum's low bits would show */
 int dp_grid_add_gaussian(const struct dp_key *key, enum dp_purpose purpose, uint64_t lap, uint64_t first, double scale,
                          int64_t *sum, size_t count);
 
-/* One standard normal from 64 bits: sign from the lowest bit, magnitude by the inverse CDF of the others. */
-double dp_gaussian_from_bits(uint64_t bits);
+/* One standard normal from 128 bits: sign from the lowest, magnitude by the inverse CDF of the others. So many that in the
+   tail, too, neighbouring values are closer than a grid point. */
+double dp_gaussian_from_bits(const uint64_t bits[2]);
 
 #endif

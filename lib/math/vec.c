@@ -72,15 +72,20 @@ double dp_row_dot(struct dp_row row, const double *w)
 {
     if (row.columns == NULL)
         return dense_dot(row.values, w, row.count);
-    double sum = 0;
+    double lane[LANES] = {0}; /* those of the dense row: its zeros add nothing */
     for (size_t j = 0; j < row.count; j++)
-        sum += (double)row.values[j] * w[row.columns[j]];
-    return sum;
+        lane[row.columns[j] % LANES] += (double)row.values[j] * w[row.columns[j]];
+    return fold(lane);
 }
 
 double dp_row_norm2(struct dp_row row)
 {
-    return dense_norm2(row.values, row.count);
+    if (row.columns == NULL)
+        return dense_norm2(row.values, row.count);
+    double lane[LANES] = {0};
+    for (size_t j = 0; j < row.count; j++)
+        lane[row.columns[j] % LANES] += (double)row.values[j] * (double)row.values[j];
+    return fold(lane);
 }
 
 void dp_row_axpy(double a, struct dp_row row, double *w)

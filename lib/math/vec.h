@@ -13,7 +13,7 @@ struct dp_row {
     size_t count;
 };
 
-/* Σ_j row_j w_j. For a dense row count must be the length of w. */
+/* Σ_j row_j w_j. For a dense row count must be the length of w. A row gives the same bits dense and sparse. */
 double dp_row_dot(struct dp_row row, const double *w);
 
 /* Σ_j row_j² (in double; relative error at most (count + 16) 2^-53). */

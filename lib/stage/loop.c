@@ -9,6 +9,7 @@
 #include "port/model.h"
 #include "port/port.h"
 #include "stage/child.h"
+#include "stage/pipeline.h"
 
 #define OFFSET(member) offsetof(struct dp_loop_options, member)
 
@@ -53,8 +54,15 @@ static int start_child(struct run *r, struct dp_err *err)
     int rc;
     if (o->send != NULL)
         return dp_child_ports(&r->child, o->send, o->receive, err);
-    if (o->exec == DP_EXEC_PROCESSES)
+    if (o->exec == DP_EXEC_PROCESSES) {
+        struct dp_pipeline pipeline;
+        rc = dp_pipeline_parse(&pipeline, l->pipeline, err);
+        dp_pipeline_free(&pipeline);
+        if (rc < 0)
+            return rc;
+        err->message[0] = '\0'; /* a shell can run what we cannot */
         return dp_child_processes(&r->child, l->pipeline, err);
+    }
     rc = dp_child_fused(&r->child, l->pipeline, err);
     if (rc == 1 && o->exec == DP_EXEC_AUTO) {
         err->message[0] = '\0';
@@ -110,6 +118,8 @@ static int first_model(struct run *r, struct dp_err *err)
         return rc;
     dp_frame_drop(r->last, DP_F_AVERAGE);
     dp_frame_drop(r->last, DP_F_AVERAGED);
+    dp_frame_drop(r->last, DP_F_GAP);
+    dp_frame_drop(r->last, DP_F_OBJECTIVE);
     return DP_OK;
 }
 
@@ -207,15 +217,14 @@ static int run_all(struct run *r, struct dp_err *err)
 }
 
 /* Readers of the stream learn that no more will come. */
-static void pass_error(struct run *r, int rc, const struct dp_err *err)
+static void pass_error(struct run *r, int rc)
 {
     struct dp_err unused;
     if (r->out == NULL || r->loop->reader_gone)
         return;
     dp_frame_reset(r->token, DP_KIND_ERROR);
     dp_frame_set_int(r->token, DP_F_STATUS, dp_exit_status(rc));
-    if (dp_frame_set_text(r->token, DP_F_MESSAGE, err->message, strlen(err->message), &unused) == DP_OK)
-        dp_port_write(r->out, r->token, &unused);
+    dp_port_write(r->out, r->token, &unused); /* no sentence: it may be that of a stage left of the gate */
 }
 
 int dp_loop_run(struct dp_loop *loop, struct dp_err *err)
@@ -236,7 +245,7 @@ int dp_loop_run(struct dp_loop *loop, struct dp_err *err)
     if (*loop->stop)
         rc = dp_fail(err, DP_E_RUN, "interrupted in lap %lld of %lld", (long long)r.done + 1, (long long)o->laps);
     if (rc < 0 && rc != DP_E_BUDGET && r.token != NULL)
-        pass_error(&r, rc, err);
+        pass_error(&r, rc);
     dp_child_kill(r.child);
     dp_port_close(r.out);
     dp_port_close(r.model);

@@ -45,12 +45,19 @@ static int word(const char **from, char **to, struct dp_err *err)
     return 0;
 }
 
-static bool names_port(char *const *argv)
+static bool names_out(char *const *argv)
 {
     for (; *argv != NULL; argv++)
-        if (strncmp(*argv, "--in", 4) == 0 || strncmp(*argv, "--out", 5) == 0 || strncmp(*argv, "-i", 2) == 0 ||
-            strncmp(*argv, "-o", 2) == 0)
-            return strcmp(*argv, "--inline") != 0;
+        if (strncmp(*argv, "--out", 5) == 0 || strncmp(*argv, "-o", 2) == 0)
+            return true;
+    return false;
+}
+
+static bool names_in(char *const *argv)
+{
+    for (; *argv != NULL; argv++)
+        if ((strncmp(*argv, "--in", 4) == 0 && strcmp(*argv, "--inline") != 0) || strncmp(*argv, "-i", 2) == 0)
+            return true;
     return false;
 }
 
@@ -60,9 +67,13 @@ static int check_stages(const struct dp_pipeline *p, struct dp_err *err)
         if (p->argc[i] == 0)
             return dp_fail(err, DP_E_USAGE, "an element of the pipeline is empty"), NEEDS_SHELL;
         const struct dp_stage_class *class = dp_stage_find(p->argv[i][0]);
-        if (class == NULL || class->sink)
+        if (class != NULL && class->sink)
+            return dp_fail(err, DP_E_USAGE, "%s prints text: it has no place in a child pipeline", class->name);
+        if (class == NULL)
             return dp_fail(err, DP_E_USAGE, "'%.60s' is not a dp stage", p->argv[i][0]), NEEDS_SHELL;
-        if (names_port(p->argv[i]))
+        if (i + 1 == p->stages && names_out(p->argv[i]))
+            return dp_fail(err, DP_E_USAGE, "%s must write to standard output: it ends the child pipeline", class->name);
+        if (names_in(p->argv[i]) || names_out(p->argv[i]))
             return dp_fail(err, DP_E_USAGE, "%s names a port of its own", class->name), NEEDS_SHELL;
     }
     return 0;

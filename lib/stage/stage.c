@@ -86,6 +86,8 @@ static int take_hello(struct dp_stage *stage, struct dp_frame *frame, struct dp_
         if (rc != DP_OK)
             return rc;
     }
+    if (stage->class->gate)
+        dp_frame_strip(frame);
     return stage->class->sink ? DP_OK : out->frame(out, frame, err);
 }
 
@@ -142,6 +144,8 @@ int dp_stage_take(struct dp_stage *stage, struct dp_frame *frame, struct dp_out 
     case DP_KIND_END:
         if (stage->class->drain != NULL)
             rc = stage->class->drain(stage, &wrapped, err);
+        if (stage->class->gate)
+            dp_frame_strip(frame);
         if (rc == DP_OK && !stage->class->sink)
             rc = out->frame(out, frame, err);
         break;

@@ -32,6 +32,7 @@ struct dp_stage_class {
     size_t state_size;
     unsigned takes, gives; /* sets of dp_label */
     bool sink;
+    bool gate; /* what passes is public: private fields are stripped from every frame, sentences from errors */
     /* Each may be NULL, except fire. open checks options against one another and loads what they name. hello sees the
        opening frame (the key is set by then). fire may change the frame and emits it, or others, or none. drain runs
        before the end frame is passed on. close frees what state holds, after any failure too. */

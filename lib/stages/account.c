@@ -16,9 +16,11 @@ struct options {
 struct state {
     struct dp_accountant *accountant; /* what is charged against the budget */
     struct dp_accountant *sound;      /* as published: the sound epsilon beside it, or NULL */
+    bool published;                   /* --as-published */
     struct dp_mechanism first;        /* the record of the first lap: all laps must have it */
     int64_t charged, last_lap;
     double epsilon; /* spent so far */
+    double prior_epsilon, prior_delta, prior_sound; /* of the model that the run started from */
 };
 
 static const struct dp_option options[] = {
@@ -62,7 +64,7 @@ static int account_hello(struct dp_stage *stage, struct dp_frame *frame, struct 
     if (stage->seeded && !o->allow_seeded)
         return dp_fail(err, DP_E_UNSAFE, "the run is seeded: whoever knows the seed knows the noise "
                                          "(--allow-seeded for experiments)");
-    dp_frame_drop(frame, DP_F_SEED);
+    (void)frame;
     return DP_OK;
 }
 
@@ -78,8 +80,11 @@ static int check_record(const struct dp_mechanism *m, struct dp_err *err)
         return dp_fail(err, DP_E_UNSAFE, "a mechanism record does not say how rows were sampled");
     if (m->sampler == DP_SAMPLER_FULL && m->rate != 1)
         return dp_fail(err, DP_E_UNSAFE, "a mechanism record has every row sampled at a rate of %g", m->rate);
-    if (m->sampler == DP_SAMPLER_SHUFFLE && m->epoch_laps < 1)
-        return dp_fail(err, DP_E_UNSAFE, "a mechanism record of shuffled epochs does not say how long an epoch is");
+    if (m->sampler == DP_SAMPLER_SHUFFLE) {
+        double batch = round(m->rate * (double)m->rows), rows = (double)m->rows, laps = (double)m->epoch_laps;
+        if (!(laps >= 1 && batch >= 1 && laps * batch >= rows && (laps - 1) * batch < rows))
+            return dp_fail(err, DP_E_UNSAFE, "a mechanism record of shuffled epochs does not say how long an epoch is");
+    }
     if (m->adjacency == DP_ADJACENCY_NONE || m->release == DP_RELEASE_NONE)
         return dp_fail(err, DP_E_UNSAFE, "a mechanism record does not say what one person can change");
     if (!(m->bound > 0 && isfinite(m->bound)) || !(m->sensitivity > 0 && isfinite(m->sensitivity)))
@@ -163,6 +168,7 @@ static int open_accountants(struct dp_stage *stage, const struct dp_mechanism *m
     struct state *s = stage->state;
     struct dp_event event;
     int rc = DP_OK;
+    s->published = o->as_published;
     if (!o->as_published) {
         rc = sound_event(m, &event, err);
         return rc != DP_OK ? rc : dp_accountant_new(&s->accountant, DP_ACCOUNTANT_RDP, &event, o->delta, err);
@@ -209,9 +215,30 @@ static int pass_non_private(struct dp_frame *frame, struct dp_out *out, struct d
         dp_frame_set_real(frame, DP_F_GAP, gap);
         dp_frame_set_real(frame, DP_F_OBJECTIVE, objective);
     }
+    if (frame->mechanisms > 0 && frame->mechanism[0].scale > 0)
+        dp_frame_set_real(frame, DP_F_NOISE_SCALE, frame->mechanism[0].scale);
     dp_frame_set_bool(frame, DP_F_NON_PRIVATE, true);
     frame->label = DP_LABEL_RELEASED;
     return out->frame(out, frame, err);
+}
+
+/* A run that starts from a released model adds to what that model has cost (basic composition). */
+static void note_prior(struct state *s, const struct dp_frame *frame)
+{
+    s->prior_epsilon = dp_frame_real(frame, DP_F_EPSILON, 0);
+    s->prior_delta = dp_frame_real(frame, DP_F_DELTA, 0);
+    s->prior_sound = dp_frame_real(frame, DP_F_EPSILON_SOUND,
+                                   dp_frame_bool(frame, DP_F_AS_PUBLISHED) ? (double)NAN : s->prior_epsilon);
+}
+
+/* The sound epsilon stands in the frame only beside a published one, and only where there is one. */
+static void set_sound(const struct state *s, struct dp_frame *frame, double after)
+{
+    bool published = dp_frame_bool(frame, DP_F_AS_PUBLISHED) || s->published;
+    double own = !s->published ? after : s->sound != NULL ? dp_accountant_epsilon(s->sound, s->charged) : (double)NAN;
+    dp_frame_drop(frame, DP_F_EPSILON_SOUND);
+    if (published && !isnan(s->prior_sound + own))
+        dp_frame_set_real(frame, DP_F_EPSILON_SOUND, s->prior_sound + own);
 }
 
 static int account_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp_out *out, struct dp_err *err)
@@ -238,6 +265,7 @@ static int account_fire(struct dp_stage *stage, struct dp_frame *frame, struct d
         if (rc != DP_OK)
             return rc;
         s->first = *m;
+        note_prior(s, frame);
     } else if (!same_mechanism(m, &s->first)) {
         /* Noise chosen along the way needs a privacy filter: stopping when the sum is spent is not sound then. */
         return dp_fail(err, DP_E_UNSAFE, "the mechanism of lap %lld is not that of the first lap",
@@ -251,15 +279,14 @@ static int account_fire(struct dp_stage *stage, struct dp_frame *frame, struct d
     s->last_lap = frame->lap;
 
     dp_frame_strip(frame);
-    dp_frame_set_real(frame, DP_F_EPSILON, after);
-    dp_frame_set_real(frame, DP_F_DELTA, o->delta);
+    dp_frame_set_real(frame, DP_F_EPSILON, s->prior_epsilon + after);
+    dp_frame_set_real(frame, DP_F_DELTA, s->prior_delta + o->delta);
     dp_frame_set_real(frame, DP_F_NOISE_SCALE, m->scale);
+    set_sound(s, frame, after);
     if (stage->seeded)
         dp_frame_set_bool(frame, DP_F_SEEDED, true);
     if (o->as_published)
         dp_frame_set_bool(frame, DP_F_AS_PUBLISHED, true);
-    if (s->sound != NULL)
-        dp_frame_set_real(frame, DP_F_EPSILON_SOUND, dp_accountant_epsilon(s->sound, s->charged));
     frame->label = DP_LABEL_RELEASED;
     return out->frame(out, frame, err);
 }
@@ -272,6 +299,7 @@ const struct dp_stage_class dp_account_class = {
     .state_size = sizeof(struct state),
     .takes = DP_LABEL_RAW | DP_LABEL_BOUNDED | DP_LABEL_NOISED | DP_LABEL_RELEASED,
     .gives = DP_LABEL_RELEASED,
+    .gate = true,
     .open = account_open,
     .hello = account_hello,
     .fire = account_fire,

@@ -77,8 +77,7 @@ static int clip_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp_o
     if (rc == DP_OK)
         rc = dp_frame_need_array(frame, DP_F_UPDATES, DP_F32, 2, &updates, err);
     if (rc == DP_OK && updates->dims[0] != batch.count)
-        rc = dp_fail(err, DP_E_RUN, "lap %lld has updates for %llu rows, not for %zu", (long long)frame->lap,
-                     (unsigned long long)updates->dims[0], batch.count);
+        rc = dp_fail(err, DP_E_RUN, "lap %lld does not have an update for each row", (long long)frame->lap);
     if (rc == DP_OK && m->release == DP_RELEASE_NONE)
         rc = dp_fail(err, DP_E_UNSAFE, "the updates of lap %lld do not record what they depend on",
                      (long long)frame->lap);

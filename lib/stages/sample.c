@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "data/dataset.h"
 #include "stages/stages.h"
+#include "wire/codec.h"
 
 enum mode { MODE_POISSON, MODE_FIXED, MODE_SHUFFLE, MODE_FULL };
 
@@ -89,6 +90,10 @@ static int sample_open(struct dp_stage *stage, struct dp_err *err)
     s->epoch = -1;
     if (s->rows == 0)
         return dp_fail(err, DP_E_RUN, "%s has no rows", o->data);
+    /* Whether a batch fits a frame must not depend on the batch. */
+    if (s->dataset->rows > DP_LIMIT_FRAME / 2 / 8 ||
+        (o->inline_rows && s->dataset->rows > DP_LIMIT_FRAME / 2 / (4 * s->dataset->cols + 8)))
+        return dp_fail(err, DP_E_RUN, "a batch of %s may not fit a frame", o->data);
     if (o->mode == MODE_FULL && o->rate != 1)
         return dp_fail(err, DP_E_USAGE, "--mode full takes every row: --rate must be 1");
     if (o->columns != DP_OPT_ABSENT_INT) {

@@ -26,6 +26,7 @@ struct dp_scd {
     struct dp_gather gather;
     size_t rows, cols, outputs; /* outputs: 1, or K for one-vs-rest */
     size_t classes;             /* of the labels; 0 for a regression */
+    bool announced;             /* the frame says what the model is */
     double lambda_n;            /* lambda × the public number of rows */
     double *alpha;              /* rows × outputs: secret, never leaves */
     double *zeta;               /* threads × outputs */

@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "math/grid.h"
 #include "stages/scd.h"
+#include "wire/codec.h"
 
 #define OFFSET(member) offsetof(struct dp_scd_options, member)
 
@@ -102,13 +103,28 @@ static int set_shape(struct dp_stage *stage, struct dp_frame *frame, const struc
         rc = dp_gather_open(&s->gather, (int)o->threads, s->outputs, s->cols, err);
     if (rc != DP_OK)
         return rc;
-    const char *family = primal ? "scd-primal" : "scd-dual";
-    rc = dp_frame_set_text(frame, DP_F_FAMILY, family, strlen(family), err);
+    if (isnan(o->clip) && s->rows > DP_LIMIT_FRAME / 2 / (4 * s->outputs))
+        return dp_fail(err, DP_E_RUN, "the updates of %zu rows may not fit a frame: use --clip", s->rows);
+    return DP_OK;
+}
+
+/* Says in the frame what the model is; one to start from must be of the same kind. */
+static int announce(struct dp_scd *s, struct dp_frame *frame, struct dp_err *err)
+{
+    const struct dp_scd_options *o = s->options;
+    bool primal = o->variant == DP_SCD_PRIMAL;
+    const char *family = primal ? "scd-primal" : "scd-dual", *loss = dp_loss_names[o->loss];
+    double scale = primal ? 1.0 : 1.0 / s->lambda_n;
+    if (dp_frame_has(frame, DP_F_MODEL) &&
+        (strcmp(dp_frame_text(frame, DP_F_FAMILY, ""), family) != 0 || dp_frame_real(frame, DP_F_SCALE, 0) != scale))
+        return dp_fail(err, DP_E_RUN, "the model to start from is of another family, lambda or number of rows");
+    int rc = dp_frame_set_text(frame, DP_F_FAMILY, family, strlen(family), err);
     if (rc == DP_OK)
-        rc = dp_frame_set_text(frame, DP_F_LOSS, dp_loss_names[o->loss], strlen(dp_loss_names[o->loss]), err);
+        rc = dp_frame_set_text(frame, DP_F_LOSS, loss, strlen(loss), err);
     dp_frame_set_real(frame, DP_F_LOSS_WIDTH, o->width);
     dp_frame_set_real(frame, DP_F_LAMBDA, o->lambda);
-    dp_frame_set_real(frame, DP_F_SCALE, primal ? 1.0 : 1.0 / s->lambda_n);
+    dp_frame_set_real(frame, DP_F_SCALE, scale);
+    s->announced = true;
     return rc;
 }
 
@@ -116,6 +132,11 @@ static int get_model(struct dp_scd *s, struct dp_frame *frame, double **model, s
 {
     struct dp_array *a;
     int rc;
+    if (!s->announced) {
+        rc = announce(s, frame, err);
+        if (rc != DP_OK)
+            return rc;
+    }
     if (!dp_frame_has(frame, DP_F_MODEL)) { /* a run begins at zero */
         rc = dp_frame_make_array(frame, DP_F_MODEL, DP_F64, s->outputs, s->cols, model, err);
         if (rc == DP_OK)
@@ -160,9 +181,9 @@ int dp_scd_noise_alpha(struct dp_stage *stage, const struct dp_frame *frame, str
     for (size_t i = 0; i < s->last_count; i++) {
         for (size_t k = 0; k < s->outputs; k++) {
             size_t at = (size_t)s->last_id[i] * s->outputs + k;
-            uint64_t bits[8];
-            dp_draw(&stage->key, DP_DRAW_STATE_NOISE, (uint64_t)s->last_lap, (uint64_t)at * 64, bits, 8);
-            s->alpha[at] += dp_gaussian_from_bits(bits[0]) * scale;
+            uint64_t bits[2];
+            dp_draw(&stage->key, DP_DRAW_STATE_NOISE, (uint64_t)s->last_lap, (uint64_t)at * 64, bits, sizeof bits);
+            s->alpha[at] += dp_gaussian_from_bits(bits) * scale;
         }
     }
     s->last_count = 0;

@@ -12,6 +12,7 @@
 #define DP_LIMIT_FRAME ((size_t)1 << 30) /* bytes in a frame */
 #define DP_LIMIT_DEPTH 4                 /* nesting */
 #define DP_LIMIT_ITEMS 256               /* entries of a map or a list */
+#define DP_LIMIT_LAP ((int64_t)1 << 40)  /* laps address randomness in 40 bits */
 #define DP_LIMIT_TEXT ((size_t)1 << 20)  /* bytes in a string */
 
 #define DP_EXT_ARRAY 1 /* msgpack ext type: u8 dtype, u8 ndim, ndim × u64 dims, data; all little endian */

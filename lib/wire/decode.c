@@ -218,7 +218,7 @@ static int get_map(struct dp_frame *frame, const msgpack_object_map *map, struct
             return dp_fail(err, DP_E_RUN, "corrupt frame: a key is not a string");
         if (frame->kind == DP_KIND_LAP && text_is(k, "lap")) {
             bit = 1;
-            rc = to_int(v, &frame->lap) && frame->lap >= 0 ? DP_OK : wrong("lap", err);
+            rc = to_int(v, &frame->lap) && frame->lap >= 0 && frame->lap < DP_LIMIT_LAP ? DP_OK : wrong("lap", err);
         } else if (frame->kind == DP_KIND_LAP && text_is(k, "label")) {
             bit = 2;
             rc = get_name(v, NAMES(labels), "label", err);

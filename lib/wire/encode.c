@@ -32,7 +32,7 @@ static int put_array(msgpack_packer *pk, const char *key, const struct dp_array 
         little_endian(head + used, a->dims[i]);
     size_t bytes = a->count * dp_dtype_size(a->dtype);
     if (bytes > DP_LIMIT_FRAME - 4096)
-        return dp_fail(err, DP_E_RUN, "'%s' has %zu bytes, a frame holds %zu", key, bytes, DP_LIMIT_FRAME);
+        return dp_fail(err, DP_E_RUN, "'%s' does not fit a frame, which holds %zu bytes", key, DP_LIMIT_FRAME);
     msgpack_pack_ext(pk, used + bytes, DP_EXT_ARRAY);
     msgpack_pack_ext_body(pk, head, used);
     if (bytes > 0)

@@ -108,6 +108,9 @@ EOF
     refused "the sum of lap 1 has no grid" 'grid=0'
     refused "a mechanism record has every row sampled at a rate of 0.2" 'mechanism.sampler="full"'
     refused "a mechanism record of shuffled epochs does not say how long an epoch is" 'mechanism.sampler="shuffle"'
+    noised 2 '--rate 0.2 --mode shuffle'
+    refused "a mechanism record of shuffled epochs does not say how long an epoch is" mechanism.epoch_laps=1000000
+    refused "a mechanism record of shuffled epochs does not say how long an epoch is" mechanism.epoch_laps=4
 }
 
 @test "a record with an unknown or missing entry is corrupt" {
@@ -212,6 +215,53 @@ EOF
     run dp-cat --kind lap out.frames
     assert_equal "$(grep -o '"non_private":true' <<< "$output" | wc -l)" 2
     refute_output --partial '"epsilon"'
+}
+
+@test "every kind of frame is stripped at the gate, errors of their sentence too" {
+    noised 1
+    /usr/bin/python3 - << 'EOF'
+import msgpack
+frames = list(msgpack.Unpacker(open("noised.frames", "rb"), raw=False))
+for f in frames:
+    f["gap"] = 0.5
+    f["objective"] = 4.5
+open("leaky.frames", "wb").write(b"".join(map(msgpack.packb, frames)))
+error = {"kind": "error", "status": 1, "where": "dp-clip", "message": "secret", "gap": 0.5}
+open("error.frames", "wb").write(b"".join(map(msgpack.packb, [frames[0], error])))
+EOF
+    $GATE --in leaky.frames > out.frames
+    run dp-cat out.frames
+    assert_success
+    refute_output --partial gap
+    refute_output --partial objective
+    complains 4 "" $GATE --in error.frames --out out.frames
+    $GATE --in error.frames > out.frames || true
+    run dp-cat out.frames
+    refute_output --partial secret
+    refute_output --partial gap
+    assert_output --partial '"kind":"error"'
+}
+
+@test "a run that starts from a model adds to what the model has cost" {
+    child="dp-sample --data small.dp --rate 0.2 | $STEP | dp-noise -z 2 | dp-account --epsilon 100 --delta 1e-5 --allow-seeded"
+    dp-loop --laps 5 --seed 1 -o first -- "$child --as-published | dp-step" > /dev/null
+    dp-loop --laps 5 --seed 2 --init first -o second -- "$child | dp-step" > /dev/null
+    get() { dp-info --get "$@"; }
+    one=$(get epsilon first) sound=$(get epsilon_sound first) own=$(dp-account epsilon -z 2 --rate 0.2 --laps 5 --delta 1e-5)
+    /usr/bin/python3 - "$one" "$sound" "$own" "$(get epsilon second)" "$(get epsilon_sound second)" "$(get delta second)" << 'EOF'
+import sys
+one, sound, own, two, both, delta = map(float, sys.argv[1:])
+assert abs(two - one - own) < 1e-5 * two and abs(both - sound - own) < 1e-5 * both and delta == 2e-5, sys.argv
+EOF
+    assert_equal "$(get as_published second)" true
+}
+
+@test "shuffled epochs that the rate does not divide: the calculator asked with --rows agrees with the gate" {
+    dp-synth classification --rows 10 --cols 3 --seed 1 -o ten.dp -q
+    sigma=$(dp-account sigma --sampler shuffle --epsilon 1 --delta 1e-5 --rate 0.45 --rows 10 --laps 6)
+    dp-loop --laps 6 --seed 1 -o model -- "dp-sample --data ten.dp --rate 0.45 --mode shuffle | dp-scd-step --data ten.dp --loss hinge --lambda 1 --clip 1 |
+        dp-noise -z $sigma | dp-account --epsilon 1 --delta 1e-5 --allow-seeded | dp-step" > /dev/null
+    assert_equal "$(dp-info --get lap model)" 6
 }
 
 @test "usage" {

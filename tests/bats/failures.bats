@@ -57,6 +57,20 @@ nothing_left() {
     nothing_left
 }
 
+@test "a child that gives nothing back does not hang the loop" {
+    for exec in auto fused processes; do
+        complains 2 "dp-loop: dp-eval prints text: it has no place in a child pipeline" dp-loop --laps 2 --exec $exec -- "$CHILD | dp-eval --data small.dp"
+        complains 2 "dp-loop: dp-step must write to standard output: it ends the child pipeline" dp-loop --laps 2 --exec $exec -- "$CHILD --out elsewhere"
+    done
+}
+
+@test "a model of another family or lambda is no start" {
+    dp-loop --laps 2 -o model -- "$CHILD" > /dev/null
+    complains 1 "dp-scd-step: the model to start from is of another family, lambda or number of rows" \
+        dp-loop --laps 2 --init model -- "${CHILD/--lambda 1e-3/--lambda 1e-2}"
+    rm model
+}
+
 @test "a command that does not exist" {
     got=0
     said=$(timeout 20 dp-loop --laps 2 -o model -- "dp-sample --data small.dp | no-such-command | dp-step" 2>&1 > /dev/null) || got=$?

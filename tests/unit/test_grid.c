@@ -46,7 +46,7 @@ static void bound_holds_on_the_grid(void **state)
         size_t cols = 1 + gsl_rng_uniform_int(rng, 200), classes = 1 + gsl_rng_uniform_int(rng, 10);
         float *x = calloc(cols, sizeof *x);
         double zeta[16], bound = exp(6 * gsl_rng_uniform(rng) - 5), norm2 = 0;
-        int kind = round % 5;
+        int kind = round % 6;
         for (size_t j = 0; j < cols; j++) {
             x[j] = (float)(2 * gsl_rng_uniform(rng) - 1);
             if (kind == 1)
@@ -58,7 +58,12 @@ static void bound_holds_on_the_grid(void **state)
         if (kind == 3)
             x[0] = 3e38f;
         for (size_t k = 0; k < classes; k++)
-            zeta[k] = (2 * gsl_rng_uniform(rng) - 1) * (kind == 4 ? 1e300 : 10);
+            zeta[k] = (2 * gsl_rng_uniform(rng) - 1) * (kind == 4 ? 1e300 : kind == 5 ? 1.79e308 : 10);
+        if (kind == 5) { /* limit / norm is a denormal number */
+            for (size_t j = 0; j < cols; j++)
+                x[j] = ldexpf(x[j], (int)gsl_rng_uniform_int(rng, 2) * 44);
+            bound *= pow(2, -(double)gsl_rng_uniform_int(rng, 60));
+        }
         check_bound(zeta, classes, bound, x, cols);
         free(x);
     }
@@ -180,6 +185,8 @@ static void overflow_is_seen(void **state)
     dp_key_derive(&key, 3, "test", 1);
     memset(sum, 0, sizeof sum);
     assert_int_not_equal(dp_grid_add_gaussian(&key, DP_DRAW_NOISE, 1, 0, 1e30, sum, 8), 0);
+    assert_int_not_equal(dp_grid_add_gaussian(&key, DP_DRAW_NOISE, 1, 0, 0x1.1p48, sum, 8), 0);
+    assert_int_not_equal(dp_grid_add_gaussian(&key, DP_DRAW_NOISE, 1, 0, (double)NAN, sum, 8), 0);
     for (int i = 0; i < 8; i++)
         sum[i] = i % 2 ? INT64_MAX : INT64_MIN;
     assert_int_not_equal(dp_grid_add_gaussian(&key, DP_DRAW_NOISE, 1, 0, 1e6, sum, 8), 0);
@@ -189,9 +196,29 @@ static void gaussian_quantiles(void **state)
 {
     (void)state;
     /* tails as deep as 64 bits go, and both signs */
-    assert_near(dp_gaussian_from_bits(0), -gsl_cdf_ugaussian_Pinv(0x1p-65), 1e-14);
-    assert_true(dp_gaussian_from_bits(0) > 9 && dp_gaussian_from_bits(1) < -9);
-    assert_near(dp_gaussian_from_bits(UINT64_MAX), 0, 1e-15);
+    const uint64_t high[2] = {0, 0}, low[2] = {0, 1}, middle[2] = {UINT64_MAX, UINT64_MAX}, some[2] = {1, 6};
+    assert_near(dp_gaussian_from_bits(high), -gsl_cdf_ugaussian_Pinv(0x1p-129), 1e-14);
+    assert_true(dp_gaussian_from_bits(high) > 13 && dp_gaussian_from_bits(low) < -13);
+    assert_near(dp_gaussian_from_bits(middle), 0, 1e-15);
+    assert_near(dp_gaussian_from_bits(some), -gsl_cdf_ugaussian_Pinv(0x1p-65 + 0x7p-129), 1e-14);
+}
+
+/* At the largest noise the low bits are as random as the others: 7 bits of 4096 draws, chi-square, false alarms 1e-6. */
+static void low_bits_are_noise(void **state)
+{
+    (void)state;
+    enum { DRAWS = 4096 };
+    static int64_t sum[DRAWS];
+    struct dp_key key;
+    double chi = 0, count[128] = {0};
+    dp_key_derive(&key, 5, "test", 0);
+    memset(sum, 0, sizeof sum);
+    assert_int_equal(dp_grid_add_gaussian(&key, DP_DRAW_NOISE, 1, 0, DP_GRID_MOST_NOISE, sum, DRAWS), 0);
+    for (int i = 0; i < DRAWS; i++)
+        count[sum[i] & 127]++;
+    for (int i = 0; i < 128; i++)
+        chi += (count[i] - DRAWS / 128.0) * (count[i] - DRAWS / 128.0) / (DRAWS / 128.0);
+    assert_true(gsl_cdf_chisq_Q(chi, 127) > 1e-6);
 }
 
 int main(void)
@@ -201,7 +228,7 @@ int main(void)
         cmocka_unit_test(small_updates_are_left_alone), cmocka_unit_test(what_is_not_finite_counts_nothing),
         cmocka_unit_test(sums_are_exact), cmocka_unit_test(noise_is_gaussian),
         cmocka_unit_test(noise_is_addressed), cmocka_unit_test(overflow_is_seen),
-        cmocka_unit_test(gaussian_quantiles),
+        cmocka_unit_test(gaussian_quantiles), cmocka_unit_test(low_bits_are_noise),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

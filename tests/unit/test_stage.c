@@ -31,8 +31,8 @@ static void what_needs_a_shell(void **state)
 {
     (void)state;
     const char *const texts[] = {"dp-noise $x",          "dp-noise `x`",        "dp-noise; dp-noise", "dp-noise > f",
-                                 "dp-noise \"$x\"",      "dp-noise & ",         "cat | dp-noise",     "dp-eval --data x",
-                                 "dp-noise --in f",      "dp-noise -o f",       "dp-noise --out=f",   "",
+                                 "dp-noise \"$x\"",      "dp-noise & ",         "cat | dp-noise",     "dp-noise --inline --in f",
+                                 "dp-noise --in f",      "dp-noise -o f | dp-step", "dp-noise --out=f | dp-step",   "",
                                  "dp-noise | | dp-step", "dp-noise\n-z 1",      "dp-noise 'x",        "dp-noise *",
                                  "dp-noise # x",         "dp-noise ~/x",        "dp-noise \\",        "(dp-noise)"};
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
@@ -43,6 +43,8 @@ static void what_needs_a_shell(void **state)
         dp_pipeline_free(&p);
     }
     struct dp_pipeline p;
+    assert_int_equal(dp_pipeline_parse(&p, "dp-step | dp-eval --data x", NULL), DP_E_USAGE);
+    dp_pipeline_free(&p);
     assert_int_equal(dp_pipeline_parse(&p, "dp-sample --inline | dp-noise '$x' \"a|b;c\"", NULL), 0);
     assert_string_equal(p.argv[1][2], "a|b;c");
     dp_pipeline_free(&p);

@@ -89,6 +89,19 @@ same() {
     cmp inline inline-processes
 }
 
+@test "sparse storage = dense storage, inline = by reference, to the last bit of the weights" {
+    dp-synth classification --rows 600 --cols 9 --classes 4 --seed 4 --storage csr -o sparse.dp -q
+    for variant in parallel sequential non-private; do
+        for loss in hinge logistic; do
+            train dense fused "$(pipeline four.dp $loss $variant)"
+            train sparse fused "$(pipeline sparse.dp $loss $variant)"
+            train inline fused "$(pipeline sparse.dp $loss $variant | sed 's/--data sparse.dp --loss/--loss/; s/ | dp-scd-step/ --inline | dp-scd-step/')"
+            dp-cmp --weights-only dense sparse
+            cmp sparse inline
+        done
+    done
+}
+
 @test "any number of threads" {
     for loss in squared hinge logistic; do
         train one fused "$(pipeline four.dp $loss parallel)"

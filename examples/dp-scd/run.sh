@@ -134,7 +134,7 @@ protein_rows() { gzip -dc "$raw/protein/protein.csv.gz"; }
 regression_seeds=${REGRESSION_SEEDS:-3}
 regression_fixed="--loss squared --lambda 1e-4 --delta 1e-5 --epochs 10"
 regression_grid() {
-    for clip in 0.01 0.05 0.2; do
+    for clip in 0.001 0.01 0.05 0.2; do
         for scale in 0.2 1; do echo "--clip $clip --sigma-prime-scale $scale"; done
     done
 }

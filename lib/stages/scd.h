@@ -43,8 +43,8 @@ static inline double dp_scd_target(const struct dp_scd *s, double label, size_t 
 {
     if (s->classes == 0)
         return label;
-    size_t positive = s->outputs == 1 ? 1 : k;
-    return (size_t)label == positive ? 1.0 : -1.0;
+    double positive = s->outputs == 1 ? 1.0 : (double)k;
+    return label == positive ? 1.0 : -1.0;
 }
 
 /* Algorithm 1, one lap: every zeta from the same v; clipped jointly over outputs and summed exactly (with --clip), or

@@ -103,7 +103,7 @@ static int set_shape(struct dp_stage *stage, struct dp_frame *frame, const struc
         rc = dp_gather_open(&s->gather, (int)o->threads, s->outputs, s->cols, err);
     if (rc != DP_OK)
         return rc;
-    if (isnan(o->clip) && s->rows > DP_LIMIT_FRAME / 2 / (4 * s->outputs))
+    if (o->variant == DP_SCD_PARALLEL && isnan(o->clip) && s->rows > DP_LIMIT_FRAME / 2 / (4 * s->outputs))
         return dp_fail(err, DP_E_RUN, "the updates of %zu rows may not fit a frame: use --clip", s->rows);
     return DP_OK;
 }

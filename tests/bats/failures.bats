@@ -16,6 +16,15 @@ no_orphans() {
     fail "still running: $(pgrep -af "[d]p-.*$BATS_TEST_TMPDIR")"
 }
 
+# until dp-loop is under way, however busy the machine is
+under_way() {
+    for _ in $(seq 100); do
+        if pgrep -f "^dp-loop .*$BATS_TEST_TMPDIR" > /dev/null && [ -s stream ]; then return 0; fi
+        sleep 0.1
+    done
+    fail "dp-loop does not start"
+}
+
 nothing_left() {
     run bash -c 'ls -A | grep -E "^model"'
     assert_output ''
@@ -99,9 +108,10 @@ EOF
 @test "^C and SIGTERM: the child goes too, no file is left, the signal is the cause of death" {
     for exec in fused processes; do
         for signal in INT TERM; do
-            timeout 20 dp-loop --laps 100000000 --exec $exec -o "$BATS_TEST_TMPDIR/model" -- "${CHILD//small.dp/$BATS_TEST_TMPDIR/small.dp}" > /dev/null 2> said &
+            rm -f stream
+            timeout 20 dp-loop --laps 100000000 --exec $exec -o "$BATS_TEST_TMPDIR/model" -- "${CHILD//small.dp/$BATS_TEST_TMPDIR/small.dp}" > stream 2> said &
             job=$!
-            sleep 0.5
+            under_way
             pkill -$signal -f "^dp-loop .*$BATS_TEST_TMPDIR"
             got=0
             wait $job || got=$?
@@ -116,8 +126,8 @@ EOF
 }
 
 @test "dp-loop killed outright: its children end by themselves" {
-    timeout 20 dp-loop --laps 100000000 --exec processes -o "$BATS_TEST_TMPDIR/model" -- "${CHILD//small.dp/$BATS_TEST_TMPDIR/small.dp}" > /dev/null 2>&1 &
-    sleep 0.5
+    timeout 20 dp-loop --laps 100000000 --exec processes -o "$BATS_TEST_TMPDIR/model" -- "${CHILD//small.dp/$BATS_TEST_TMPDIR/small.dp}" > stream 2> /dev/null &
+    under_way
     pkill -KILL -f "^dp-loop .*$BATS_TEST_TMPDIR"
     wait || true
     no_orphans

@@ -1,0 +1,122 @@
+/* Delta, laps and rate: they meet their target as printed, and a step further does not. */
+#include "unit.h"
+
+#include <gsl/gsl_rng.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "priv/calibrate.h"
+#include "priv/mixture.h"
+#include "priv/solve.h"
+
+static double cost(struct dp_event event, int64_t laps, double delta)
+{
+    struct dp_accountant *accountant;
+    struct dp_err err = {0};
+    if (dp_accountant_new(&accountant, DP_ACCOUNTANT_RDP, &event, delta, &err) != DP_OK)
+        fail_msg("%s", err.message);
+    double epsilon = dp_accountant_epsilon(accountant, laps);
+    dp_accountant_free(accountant);
+    return epsilon;
+}
+
+static void every_answer_is_the_last_that_holds(void **state)
+{
+    (void)state;
+    gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
+    struct dp_err err = {0};
+    for (int i = 0; i < 12; i++) {
+        struct dp_event event = {.kind = DP_EVENT_POISSON, .rate = exp(-7 * gsl_rng_uniform(rng)),
+                                 .multiplier = 0.7 + 9 * gsl_rng_uniform(rng)};
+        double epsilon = 0.1 + 5 * gsl_rng_uniform(rng), delta = pow(10, -3 - 7 * gsl_rng_uniform(rng)), found;
+        int64_t laps;
+        assert_int_equal(dp_solve_laps(DP_ACCOUNTANT_RDP, &event, epsilon, delta, &laps, &err), 0);
+        assert_true(laps == 0 || cost(event, laps, delta) <= epsilon);
+        assert_true(cost(event, laps + 1, delta) > epsilon);
+        laps = laps > 0 ? laps : 1;
+        if (dp_solve_delta(DP_ACCOUNTANT_RDP, &event, laps, epsilon, &found, &err) == 0) {
+            assert_true(cost(event, laps, found) <= epsilon);
+            assert_true(found < 2e-300 || cost(event, laps, found * (1 - 1e-5)) > epsilon);
+        }
+        if (dp_solve_rate(DP_ACCOUNTANT_RDP, &event, laps, epsilon, delta, &found, &err) == 0) {
+            struct dp_event solved = event;
+            solved.rate = found;
+            assert_true(cost(solved, laps, delta) <= epsilon);
+            solved.rate = found * (1 + 1e-7);
+            assert_true(found == 1 || cost(solved, laps, delta) > epsilon);
+        }
+    }
+    gsl_rng_free(rng);
+}
+
+static void solving_back_and_forth(void **state)
+{
+    (void)state;
+    struct dp_err err = {0};
+    struct dp_event event = {.kind = DP_EVENT_POISSON, .rate = 0.01};
+    double z, rate, delta;
+    int64_t laps;
+    assert_int_equal(dp_calibrate_multiplier(DP_ACCOUNTANT_RDP, &event, 1000, 2, 1e-6, &z, &err), 0);
+    event.multiplier = z;
+    assert_int_equal(dp_solve_laps(DP_ACCOUNTANT_RDP, &event, 2, 1e-6, &laps, &err), 0);
+    assert_int_equal(laps, 1000);
+    assert_int_equal(dp_solve_rate(DP_ACCOUNTANT_RDP, &event, 1000, 2, 1e-6, &rate, &err), 0);
+    assert_near(rate, 0.01, 1e-7);
+    assert_int_equal(dp_solve_delta(DP_ACCOUNTANT_RDP, &event, 1000, 2, &delta, &err), 0);
+    assert_true(delta <= 1e-6 && delta > 0.99999e-6);
+}
+
+/* Above the exact delta of a plain Gaussian (Balle and Wang), which Rényi DP cannot beat. */
+static void delta_is_above_the_exact_one(void **state)
+{
+    (void)state;
+    struct dp_err err = {0};
+    struct dp_event event = {.kind = DP_EVENT_GAUSSIAN, .multiplier = 2};
+    double delta;
+    assert_int_equal(dp_solve_delta(DP_ACCOUNTANT_RDP, &event, 4, 3, &delta, &err), 0);
+    double exact = exp(dp_gaussian_log_delta(3, 1));
+    assert_true(delta > exact && delta < 20 * exact);
+}
+
+static void what_cannot_be_had(void **state)
+{
+    (void)state;
+    struct dp_err err = {0};
+    struct dp_event event = {.kind = DP_EVENT_GAUSSIAN, .multiplier = 0.01};
+    double found;
+    int64_t laps;
+    assert_int_equal(dp_solve_delta(DP_ACCOUNTANT_RDP, &event, 10, 0.1, &found, &err), DP_E_RUN);
+    assert_int_equal(dp_solve_laps(DP_ACCOUNTANT_RDP, &event, 0.1, 1e-5, &laps, &err), 0);
+    assert_int_equal(laps, 0);
+    event.multiplier = 1e9;
+    assert_int_equal(dp_solve_laps(DP_ACCOUNTANT_RDP, &event, 1, 1e-5, &laps, &err), 0);
+    assert_true(laps == 1000000000000);
+    event.multiplier = -1;
+    assert_int_equal(dp_solve_laps(DP_ACCOUNTANT_RDP, &event, 1, 1e-5, &laps, &err), DP_E_RUN);
+}
+
+static void rounding_down(void **state)
+{
+    (void)state;
+    gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
+    char text[40];
+    for (int i = 0; i < 20000; i++) {
+        double value = exp(40 * gsl_rng_uniform(rng) - 20);
+        double down = dp_round_down(value, 6);
+        assert_true(down <= value && down >= value * (1 - 2.1e-5));
+        snprintf(text, sizeof text, "%.5e", down);
+        assert_true(strtod(text, NULL) == down);
+    }
+    assert_true(dp_round_down(0.25, 3) == 0.25 && dp_round_down(1, 6) == 1 && dp_round_down(0.1, 6) == 0.1);
+    gsl_rng_free(rng);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_answer_is_the_last_that_holds), cmocka_unit_test(solving_back_and_forth),
+        cmocka_unit_test(delta_is_above_the_exact_one),        cmocka_unit_test(what_cannot_be_had),
+        cmocka_unit_test(rounding_down),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -6,10 +6,13 @@
 #include "base/cli.h"
 #include "base/number.h"
 #include "priv/calibrate.h"
+#include "priv/pld.h"
+#include "priv/solve.h"
 #include "stage/run.h"
 #include "stages/stages.h"
 
-/* The calculator: dp-account sigma, dp-account epsilon. Without one of these words dp-account is the gate. */
+/* The calculator: dp-account sigma|epsilon|delta|laps|rate solves for one of them. Without one of these words dp-account is
+   the gate. */
 
 struct options {
     double epsilon, delta, rate, multiplier;
@@ -18,30 +21,38 @@ struct options {
     bool visible_batch, json;
 };
 
+enum { ACCOUNTANT_PLD = DP_ACCOUNTANT_PUBLISHED + 1 }; /* after the kinds of priv/accountant.h */
+#define WITH_PLD DP_ACCOUNTANT_CHOICES "|pld"
+
 #define OFFSET(member) offsetof(struct options, member)
 #define EPSILON                                                                                                    \
     {.name = "epsilon", .letter = 'e', .kind = DP_OPT_REAL, .offset = OFFSET(epsilon), .metavar = "E",             \
      .help = "the budget", .min = 0, .max = INFINITY, .flags = DP_OPT_OPEN_MIN | DP_OPT_REQUIRED}
+#define DELTA                                                                                                      \
+    {.name = "delta", .letter = 'd', .kind = DP_OPT_REAL, .offset = OFFSET(delta), .metavar = "D",                 \
+     .help = "probability that epsilon may fail to bound", .min = 0, .max = 1,                                     \
+     .flags = DP_OPT_OPEN_MIN | DP_OPT_OPEN_MAX | DP_OPT_REQUIRED}
 #define MULTIPLIER                                                                                                 \
     {.name = "multiplier", .letter = 'z', .kind = DP_OPT_REAL, .offset = OFFSET(multiplier), .metavar = "Z",       \
      .help = "noise standard deviation divided by the sensitivity", .min = 0, .max = INFINITY,                     \
      .flags = DP_OPT_OPEN_MIN | DP_OPT_REQUIRED}
-#define COMMON                                                                                                     \
-    {.name = "delta", .letter = 'd', .kind = DP_OPT_REAL, .offset = OFFSET(delta), .metavar = "D",                 \
-     .help = "probability that epsilon may fail to bound", .min = 0, .max = 1,                                     \
-     .flags = DP_OPT_OPEN_MIN | DP_OPT_OPEN_MAX | DP_OPT_REQUIRED},                                                \
-        {.name = "rate", .letter = 'r', .kind = DP_OPT_REAL, .offset = OFFSET(rate), .metavar = "Q",               \
-         .help = "sampling rate; 100/24420 will do", .fallback = "1", .min = 0, .max = 1,                          \
-         .flags = DP_OPT_OPEN_MIN},                                                                                \
-        {.name = "laps", .letter = 'n', .kind = DP_OPT_INT, .offset = OFFSET(laps), .metavar = "T",                \
-         .help = "laps of the run", .min = 1, .max = 1e12, .flags = DP_OPT_REQUIRED},                              \
-        {.name = "rows", .letter = 'N', .kind = DP_OPT_INT, .offset = OFFSET(rows), .metavar = "N",                \
-         .help = "shuffle: number of rows, where the rate does not divide it", .min = 1, .max = 1e15},             \
-        {.name = "sampler", .letter = 's', .kind = DP_OPT_CHOICE, .offset = OFFSET(sampler), .metavar = "HOW",     \
-         .help = "how dp-sample chooses rows", .fallback = "poisson", .choices = "poisson|full|shuffle"},          \
-        {.name = "accountant", .letter = 'a', .kind = DP_OPT_CHOICE, .offset = OFFSET(accountant),                 \
-         .metavar = "WHICH", .help = "rdp, or published for the DP-SCD paper's own (not sound)",                   \
-         .fallback = "rdp", .choices = DP_ACCOUNTANT_CHOICES},                                                     \
+#define RATE                                                                                                       \
+    {.name = "rate", .letter = 'r', .kind = DP_OPT_REAL, .offset = OFFSET(rate), .metavar = "Q",                   \
+     .help = "sampling rate; 100/24420 will do", .fallback = "1", .min = 0, .max = 1, .flags = DP_OPT_OPEN_MIN}
+#define LAPS                                                                                                       \
+    {.name = "laps", .letter = 'n', .kind = DP_OPT_INT, .offset = OFFSET(laps), .metavar = "T",                    \
+     .help = "laps of the run", .min = 1, .max = 1e12, .flags = DP_OPT_REQUIRED}
+#define SAMPLER                                                                                                    \
+    {.name = "rows", .letter = 'N', .kind = DP_OPT_INT, .offset = OFFSET(rows), .metavar = "N",                    \
+     .help = "shuffle: number of rows, where the rate does not divide it", .min = 1, .max = 1e15},                 \
+    {                                                                                                              \
+        .name = "sampler", .letter = 's', .kind = DP_OPT_CHOICE, .offset = OFFSET(sampler), .metavar = "HOW",      \
+        .help = "how dp-sample chooses rows", .fallback = "poisson", .choices = "poisson|full|shuffle"             \
+    }
+#define REST(accountants)                                                                                          \
+    {.name = "accountant", .letter = 'a', .kind = DP_OPT_CHOICE, .offset = OFFSET(accountant), .metavar = "WHICH", \
+     .help = "published is the DP-SCD paper's own, which is not sound", .fallback = "rdp",                         \
+     .choices = accountants},                                                                                      \
         {.name = "visible-batch", .kind = DP_OPT_FLAG, .offset = OFFSET(visible_batch),                            \
          .help = "the release shows who was sampled (dp-scd-step --release-alpha): no amplification"},             \
         {.name = "json", .letter = 'j', .kind = DP_OPT_FLAG, .offset = OFFSET(json),                               \
@@ -50,8 +61,11 @@ struct options {
         .name = NULL                                                                                               \
     }
 
-static const struct dp_option sigma_options[] = {EPSILON, COMMON};
-static const struct dp_option epsilon_options[] = {MULTIPLIER, COMMON};
+static const struct dp_option sigma_options[] = {EPSILON, DELTA, RATE, LAPS, SAMPLER, REST(DP_ACCOUNTANT_CHOICES)};
+static const struct dp_option epsilon_options[] = {MULTIPLIER, DELTA, RATE, LAPS, SAMPLER, REST(WITH_PLD)};
+static const struct dp_option delta_options[] = {MULTIPLIER, EPSILON, RATE, LAPS, SAMPLER, REST(WITH_PLD)};
+static const struct dp_option laps_options[] = {MULTIPLIER, EPSILON, DELTA, RATE, SAMPLER, REST(DP_ACCOUNTANT_CHOICES)};
+static const struct dp_option rate_options[] = {MULTIPLIER, EPSILON, DELTA, LAPS, REST(DP_ACCOUNTANT_CHOICES)};
 
 /* As dp-sample cuts an epoch. */
 static int64_t laps_per_epoch(const struct options *o)
@@ -76,76 +90,141 @@ static struct dp_event event_of(const struct options *o)
     return event;
 }
 
-static int print_answer(const struct options *o, const char *what, double answer)
+/* What is printed: the unknown, and for PLD how far it may be from the truth. */
+struct answer {
+    double value;
+    bool bounded; /* lower and tight hold */
+    double lower;
+    bool tight;
+};
+
+/* JSON has no NaN; the unknown is set below. */
+static double known(double value)
+{
+    return isnan(value) ? 0 : value;
+}
+
+static int print_answer(const struct options *o, const char *unknown, const struct answer *a, struct dp_err *err)
 {
     static const char *const samplers[] = {"poisson", "full", "shuffle"};
-    static const char *const accountants[] = {"rdp", "published"};
+    static const char *const accountants[] = {"rdp", "published", "pld"};
     char text[40];
     if (!o->json) {
-        puts(dp_number_print(answer, text, sizeof text));
+        puts(dp_number_print(a->value, text, sizeof text));
         return DP_OK;
     }
-    double epsilon = strcmp(what, "epsilon") == 0 ? answer : o->epsilon;
-    double multiplier = strcmp(what, "multiplier") == 0 ? answer : o->multiplier;
-    json_t *root = json_pack("{s:f, s:f, s:f, s:f, s:I, s:s, s:s, s:s, s:b, s:b}", "multiplier", multiplier, "epsilon",
-                             epsilon, "delta", o->delta, "rate", o->rate, "laps", (json_int_t)o->laps, "sampler",
+    json_t *root = json_pack("{s:f, s:f, s:f, s:f, s:I, s:s, s:s, s:s, s:b, s:b}", "multiplier", known(o->multiplier), "epsilon",
+                             known(o->epsilon), "delta", known(o->delta), "rate", o->rate, "laps", (json_int_t)o->laps, "sampler",
                              samplers[o->sampler], "accountant", accountants[o->accountant], "adjacency", "null-record",
-                             "visible_batch", o->visible_batch, "sound", o->accountant == DP_ACCOUNTANT_RDP);
+                             "visible_batch", o->visible_batch, "sound", o->accountant != DP_ACCOUNTANT_PUBLISHED);
+    if (root != NULL)
+        json_object_set_new(root, unknown, strcmp(unknown, "laps") == 0 ? json_integer((json_int_t)a->value)
+                                                                        : json_real(a->value));
+    if (root != NULL && a->bounded) {
+        json_object_set_new(root, "lower", json_real(a->lower));
+        json_object_set_new(root, "tight", json_boolean(a->tight));
+    }
     char *dump = root != NULL ? json_dumps(root, JSON_REAL_PRECISION(12)) : NULL;
     if (dump != NULL)
         puts(dump);
     free(dump);
     json_decref(root);
-    return dump != NULL ? DP_OK : DP_E_RUN;
+    return dump != NULL ? DP_OK : dp_fail(err, DP_E_RUN, "cannot write JSON");
 }
 
-static int sigma(const struct options *o, struct dp_err *err)
+static int sigma(struct options *o, struct answer *a, struct dp_err *err)
 {
     struct dp_event event = event_of(o);
-    double multiplier;
-    int rc = dp_calibrate_multiplier((enum dp_accountant_kind)o->accountant, &event, o->laps, o->epsilon, o->delta,
-                                     &multiplier, err);
-    return rc != DP_OK ? rc : print_answer(o, "multiplier", multiplier);
+    return dp_calibrate_multiplier((enum dp_accountant_kind)o->accountant, &event, o->laps, o->epsilon, o->delta,
+                                   &a->value, err);
 }
 
-static int epsilon(const struct options *o, struct dp_err *err)
+/* Epsilon or delta by privacy loss distributions, rounded up. */
+static int by_pld(const struct options *o, bool epsilon, struct answer *a, struct dp_err *err)
+{
+    struct dp_pld_answer pld;
+    double rate = o->sampler == 1 ? 1 : o->rate;
+    if (o->sampler == 2 || o->visible_batch)
+        return dp_fail(err, DP_E_USAGE, "--accountant pld covers the poisson and full samplers without --visible-batch");
+    int rc = epsilon ? dp_pld_epsilon(rate, o->multiplier, o->laps, o->delta, &pld, err)
+                     : dp_pld_delta(rate, o->multiplier, o->laps, o->epsilon, &pld, err);
+    *a = (struct answer){dp_round_up(pld.upper, 6), true, pld.lower, pld.tight};
+    return rc;
+}
+
+static int epsilon(struct options *o, struct answer *a, struct dp_err *err)
 {
     struct dp_event event = event_of(o);
     struct dp_accountant *accountant;
+    if (o->accountant == ACCOUNTANT_PLD)
+        return by_pld(o, true, a, err);
     int rc = dp_accountant_new(&accountant, (enum dp_accountant_kind)o->accountant, &event, o->delta, err);
     if (rc != DP_OK)
         return rc;
-    double spent = dp_round_up(dp_accountant_epsilon(accountant, o->laps), 6);
+    a->value = dp_round_up(dp_accountant_epsilon(accountant, o->laps), 6);
     dp_accountant_free(accountant);
-    if (!isfinite(spent))
-        return dp_fail(err, DP_E_RUN, "this much noise gives no bound at all");
-    return print_answer(o, "epsilon", spent);
+    return isfinite(a->value) ? DP_OK : dp_fail(err, DP_E_RUN, "this much noise gives no bound at all");
 }
 
-static int calculate(const char *word, int argc, char **argv)
+static int delta(struct options *o, struct answer *a, struct dp_err *err)
 {
-    bool solve_sigma = strcmp(word, "sigma") == 0;
-    const char *name = solve_sigma ? "dp-account sigma" : "dp-account epsilon";
-    const char *summary = solve_sigma ? "Print the noise multiplier that a budget asks for"
-                                      : "Print the epsilon that a run costs";
-    struct dp_command command = {name, "", summary, solve_sigma ? sigma_options : epsilon_options, NULL};
-    struct options o = {.epsilon = NAN, .multiplier = NAN};
+    struct dp_event event = event_of(o);
+    if (o->accountant == ACCOUNTANT_PLD)
+        return by_pld(o, false, a, err);
+    return dp_solve_delta((enum dp_accountant_kind)o->accountant, &event, o->laps, o->epsilon, &a->value, err);
+}
+
+static int laps(struct options *o, struct answer *a, struct dp_err *err)
+{
+    struct dp_event event = event_of(o);
+    int64_t found;
+    int rc = dp_solve_laps((enum dp_accountant_kind)o->accountant, &event, o->epsilon, o->delta, &found, err);
+    a->value = rc == DP_OK ? (double)found : 0;
+    return rc;
+}
+
+static int rate(struct options *o, struct answer *a, struct dp_err *err)
+{
+    struct dp_event event = event_of(o);
+    return dp_solve_rate((enum dp_accountant_kind)o->accountant, &event, o->laps, o->epsilon, o->delta, &a->value, err);
+}
+
+static const struct word {
+    const char *word, *unknown;
+    struct dp_command command;
+    int (*solve)(struct options *o, struct answer *a, struct dp_err *err);
+} words[] = {
+    {"sigma", "multiplier",
+     {"dp-account sigma", "", "Print the noise multiplier that a budget asks for", sigma_options, NULL}, sigma},
+    {"epsilon", "epsilon", {"dp-account epsilon", "", "Print the epsilon that a run costs", epsilon_options, NULL}, epsilon},
+    {"delta", "delta", {"dp-account delta", "", "Print the delta at which a run keeps to epsilon", delta_options, NULL}, delta},
+    {"laps", "laps", {"dp-account laps", "", "Print how many laps a budget allows", laps_options, NULL}, laps},
+    {"rate", "rate", {"dp-account rate", "", "Print the sampling rate that a budget allows", rate_options, NULL}, rate},
+};
+
+static int calculate(const struct word *w, int argc, char **argv)
+{
+    struct options o = {.epsilon = NAN, .delta = NAN, .multiplier = NAN, .rate = 1};
+    struct answer a = {0};
     struct dp_err err = {0};
     int operand, status;
-    if (!dp_cli_start(&command, &o, NULL, argc, argv, &operand, &status))
+    if (!dp_cli_start(&w->command, &o, NULL, argc, argv, &operand, &status))
         return status;
     int rc = operand < argc ? dp_fail(&err, DP_E_USAGE, "unexpected argument '%.80s'", argv[operand])
-                            : (solve_sigma ? sigma : epsilon)(&o, &err);
-    return dp_cli_finish(name, rc, &err);
+                            : w->solve(&o, &a, &err);
+    if (rc == DP_OK)
+        rc = print_answer(&o, w->unknown, &a, &err);
+    return dp_cli_finish(w->command.name, rc, &err);
 }
 
 int main(int argc, char **argv)
 {
-    if (argc > 1 && (strcmp(argv[1], "sigma") == 0 || strcmp(argv[1], "epsilon") == 0))
-        return calculate(argv[1], argc - 1, argv + 1);
+    for (size_t i = 0; argc > 1 && i < sizeof words / sizeof words[0]; i++)
+        if (strcmp(argv[1], words[i].word) == 0)
+            return calculate(&words[i], argc - 1, argv + 1);
     if (argc > 1 && argv[1][0] != '-') {
         struct dp_err err = {0};
-        dp_fail(&err, DP_E_USAGE, "expected 'sigma', 'epsilon' or the gate's options, got '%.80s'", argv[1]);
+        dp_fail(&err, DP_E_USAGE, "expected sigma, epsilon, delta, laps, rate or the gate's options, got '%.80s'", argv[1]);
         return dp_cli_finish("dp-account", DP_E_USAGE, &err);
     }
     return dp_stage_main(&dp_account_class, argc, argv);

@@ -55,8 +55,8 @@ struct dp_pld_answer {
 };
 
 /* The smallest ε >= 0 with (ε, delta)-DP after `laps` laps. Where the grid does not reach (losses beyond 500,
- * delta / laps below 1e-24), upper is the Rényi bound and lower 0; tight says so. About 0.1 s,
- * 2 s and 200 MB at worst. DP_E_RUN: 0 < rate <= 1, multiplier > 0 and finite, laps >= 1 or 0 < delta < 1
+ * delta / laps below 1e-24), upper is the Rényi bound and lower 0; tight says so. Tenths of a
+ * second, about 2 s at worst. DP_E_RUN: 0 < rate <= 1, multiplier > 0 and finite, laps >= 1 or 0 < delta < 1
  * does not hold; nothing bounds the loss; no memory. */
 int dp_pld_epsilon(double rate, double multiplier, int64_t laps, double delta, struct dp_pld_answer *answer,
                    struct dp_err *err);

@@ -271,7 +271,7 @@ EOF
     complains 2 "dp-account: --epsilon: must be a finite number, got 'nan'" dp-account --epsilon nan --delta 1e-5
     complains 2 "dp-account: --delta: must be > 0 and < 1, got 1" dp-account --epsilon 1 --delta 1
     complains 2 "dp-account: --non-private takes no budget" dp-account --non-private --epsilon 1
-    complains 2 "dp-account: expected 'sigma', 'epsilon' or the gate's options, got 'sigmas'" dp-account sigmas
+    complains 2 "dp-account: expected sigma, epsilon, delta, laps, rate or the gate's options, got 'sigmas'" dp-account sigmas
     run dp-account --help
     assert_success
     assert_output --partial 'Usage: dp-account'
@@ -298,5 +298,40 @@ EOF
     complains 2 "dp-account sigma: --laps: must be a whole number, got '1.5'" dp-account sigma --epsilon 1 --delta 1e-5 --laps 1.5
     complains 2 "dp-account epsilon: --multiplier: must be > 0, got -1" dp-account epsilon -z -1 --delta 1e-5 --laps 3
     complains 2 "dp-account epsilon: unexpected argument 'x'" dp-account epsilon -z 1 --delta 1e-5 --laps 3 x
-    complains 2 "dp-account epsilon: --accountant: must be one of rdp|published, got 'pld'" dp-account epsilon -z 1 --delta 1e-5 --laps 3 --accountant pld
+    complains 2 "dp-account laps: --accountant: must be one of rdp|published, got 'pld'" dp-account laps -z 1 --epsilon 1 --delta 1e-5 --accountant pld
+    complains 2 "dp-account epsilon: --accountant pld covers the poisson and full samplers without --visible-batch" \
+        dp-account epsilon -z 1 --delta 1e-5 --laps 3 --accountant pld --visible-batch
+    complains 2 "dp-account delta: unknown option '--delta' (try --help)" dp-account delta --delta 1e-5
+    complains 1 "dp-account delta: epsilon 1 does not hold at any delta up to 1/2" dp-account delta -z 0.01 --epsilon 1 --laps 3
+}
+
+@test "calculators: solving for each of five gives the others back" {
+    given="--epsilon 2 --delta 1e-6 --rate 0.01 --laps 1000"
+    sigma=$(dp-account sigma $given)
+    assert_equal "$(dp-account laps -z "$sigma" --epsilon 2 --delta 1e-6 --rate 0.01)" 1000
+    near() { /usr/bin/python3 -c "import sys; a, b = map(float, sys.argv[1:]); sys.exit(not (a <= b <= a * (1 + 1e-5)))" "$@" || fail "$*"; }
+    near "$(dp-account epsilon -z "$sigma" --delta 1e-6 --rate 0.01 --laps 1000)" 2
+    near "$(dp-account delta -z "$sigma" --epsilon 2 --rate 0.01 --laps 1000)" 1e-6
+    near 0.01 "$(dp-account rate -z "$sigma" --epsilon 2 --delta 1e-6 --laps 1000)"
+    for word in epsilon delta laps rate; do
+        options="-z 2 --json"
+        [ $word = epsilon ] || options+=" --epsilon 2"
+        [ $word = delta ] || options+=" --delta 1e-6"
+        [ $word = laps ] || options+=" --laps 100"
+        [ $word = rate ] || options+=" --rate 0.01"
+        run dp-account $word $options
+        assert_success
+        /usr/bin/python3 -c 'import json, sys; assert json.loads(sys.argv[1])[sys.argv[2]] > 0' "$output" $word
+    done
+}
+
+@test "calculators: PLD lies between the bounds of the vectors, below RDP, and says how tight it is" {
+    run dp-account epsilon --json --accountant pld -z 1.1039 --rate 0.0082 --laps 1221 --delta 1e-3
+    /usr/bin/python3 - "$output" "$(dp-account epsilon -z 1.1039 --rate 0.0082 --laps 1221 --delta 1e-3)" << 'EOF'
+import json, sys
+answer, rdp = json.loads(sys.argv[1]), float(sys.argv[2])
+assert 0.786243 <= answer["lower"] <= answer["epsilon"] <= 0.847298 + 1e-6 < rdp and answer["tight"], answer
+EOF
+    run dp-account epsilon --accountant pld --sampler full -z 1 --laps 1 --delta 1e-5
+    assert_output --regexp '^4\.37[67]'
 }

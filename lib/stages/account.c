@@ -64,7 +64,7 @@ static int account_hello(struct dp_stage *stage, struct dp_frame *frame, struct 
     if (stage->seeded && !o->allow_seeded)
         return dp_fail(err, DP_E_UNSAFE, "the run is seeded: whoever knows the seed knows the noise "
                                          "(--allow-seeded for experiments)");
-    (void)frame;
+    (void)frame; /* the runtime strips the seed from what a gate passes */
     return DP_OK;
 }
 

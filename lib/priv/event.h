@@ -1,0 +1,92 @@
+/* What one lap does to private rows, as accountants see it: how rows were chosen, and the queries that were put to the
+ * batch. A run is a list of charges: so many laps of one event, and so many of another.
+ *
+ * As JSON, in ledgers and for dp-account on its standard input, a charge is
+ *   {"laps": 1000, "sampling": "poisson", "rate": 0.01, "queries": [{"noise": "gaussian", "multiplier": 1.5}]}
+ * with "rate" where rows are sampled, "epoch_laps" where epochs are shuffled, and queries
+ *   {"noise": "gaussian", "multiplier": z}     {"noise": "laplace", "multiplier": b}     {"noise": "pure", "epsilon": e}
+ *   {"noise": "sparse-vector-laplace", "epsilon": e1, "query_epsilon": e2, "most": m}
+ *   {"noise": "sparse-vector-gaussian", "rho": r, "most": m} */
+#ifndef DP_PRIV_EVENT_H
+#define DP_PRIV_EVENT_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+
+enum dp_query_kind {
+    DP_QUERY_GAUSSIAN,
+    DP_QUERY_LAPLACE, /* on one number */
+    DP_QUERY_PURE,    /* anything that is epsilon-DP by itself */
+    DP_QUERY_SPARSE_LAPLACE,
+    DP_QUERY_SPARSE_GAUSSIAN,
+};
+
+struct dp_query {
+    enum dp_query_kind kind;
+    double multiplier;    /* Gaussian: standard deviation / L2 sensitivity; Laplace: scale / sensitivity */
+    double epsilon;       /* pure; sparse vector with Laplace noise: of the threshold */
+    double query_epsilon; /* sparse vector with Laplace noise: of each query */
+    double rho;           /* sparse vector with Gaussian noise */
+    int64_t most;         /* sparse vector: queries at most, m */
+};
+
+enum dp_sampling {
+    DP_SAMPLING_NONE,     /* every row, each lap */
+    DP_SAMPLING_POISSON,  /* own coin for each row, null-record adjacency */
+    DP_SAMPLING_REPLACED, /* a batch of fixed size without replacement, or coins, under replace-one adjacency */
+    DP_SAMPLING_SHUFFLED, /* parts of one permutation per epoch: one release of every row per epoch begun, nothing
+                             amplified */
+    DP_SAMPLING_VISIBLE,  /* coins, but the release shows who took part (noised alpha): a person pays for each lap they
+                             are in */
+};
+
+#define DP_EVENT_MOST_QUERIES 4
+
+struct dp_event {
+    enum dp_sampling sampling;
+    double rate;        /* q in (0, 1]; 1 with no sampling or shuffled epochs */
+    int64_t epoch_laps; /* shuffled: laps per epoch; else 0 */
+    int queries;        /* all on the same batch */
+    struct dp_query query[DP_EVENT_MOST_QUERIES];
+};
+
+struct dp_charge {
+    struct dp_event event;
+    int64_t laps;
+};
+
+/* A list of charges that grows; the caller starts it zeroed and frees it. */
+struct dp_charges {
+    size_t count, capacity;
+    struct dp_charge *charge;
+};
+
+/* One Gaussian query. */
+struct dp_event dp_event_gaussian(enum dp_sampling sampling, double rate, double multiplier, int64_t epoch_laps);
+
+/* DP_E_RUN and a sentence when the event makes no sense: a number that must be positive and finite and is not, a rate
+   outside (0, 1], epochs of no laps, no query or too many. */
+int dp_event_check(const struct dp_event *event, struct dp_err *err);
+
+bool dp_event_same(const struct dp_event *a, const struct dp_event *b);
+
+/* How often the event's unsampled mechanism runs in that many laps: epochs begun where they are shuffled, else laps. */
+int64_t dp_event_times(const struct dp_event *event, int64_t laps);
+
+/* Adds laps of an event, to the charge of the same event if there is one (except where epochs are shuffled: the laps of
+   two runs must not share an epoch). */
+int dp_charges_add(struct dp_charges *charges, const struct dp_event *event, int64_t laps, struct dp_err *err);
+void dp_charges_free(struct dp_charges *charges);
+
+/* A new reference, or NULL when out of memory. Numbers are written so that they read back as the same doubles when
+   dumped with JSON_REAL_PRECISION(17). */
+json_t *dp_charge_to_json(const struct dp_charge *charge);
+
+/* Checks everything; unknown keys are refused except those the caller names in `also` (NULL-terminated, may be NULL). */
+int dp_charge_from_json(const json_t *json, const char *const *also, struct dp_charge *charge, struct dp_err *err);
+
+#endif

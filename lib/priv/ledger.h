@@ -1,0 +1,107 @@
+/* The ledger: what has been spent on private data, in a file that is only ever appended to (dp-ledger(5)).
+ *
+ * One JSON object per line, each with the hash of the line before it. Laps are reserved, written and fsynced before
+ * the frames they pay for leave; what a run has spent is what it reserved, less what it gave back when it ended
+ * properly. Several processes may write to one ledger at the same time, each under an exclusive lock (flock) that is
+ * held for one append.
+ *
+ * Who changes a line, takes one out or puts one in is noticed by whoever reads the ledger next (DP_E_UNSAFE). Whole
+ * lines missing at the end are noticed by a run that is writing, and by whoever holds a mark (dp_ledger_mark) of a
+ * later state. A last line without its line feed was never finished: what it would have paid for has not left, so it
+ * is left out by readers and cut off by the next writer.
+ *
+ * A budget of a data set holds for all its runs together, whatever one run was told by the results of another: a
+ * privacy filter at one Rényi order α that is fixed before the first run,
+ *   Σ over runs and events  times(laps) r_event(α) + penalty(α, δ)  <=  ε        ([FZ], Theorem 4.3; [CKS]),
+ * with times as dp_event_times and penalty as dp_rdp_penalty.
+ *
+ * [FZ] Feldman, Zrnic, Individual Privacy Accounting via a Rényi Filter (2021).
+ * [CKS] Canonne, Kamath, Steinke, The Discrete Gaussian for Differential Privacy (2020). */
+#ifndef DP_PRIV_LEDGER_H
+#define DP_PRIV_LEDGER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "priv/event.h"
+
+struct dp_ledger;
+
+#define DP_LEDGER_HASH 64  /* hexadecimal digits of a line's hash */
+#define DP_LEDGER_RUN 32   /* hexadecimal digits of a run's name */
+#define DP_LEDGER_MARK 128 /* bytes that hold any mark and its NUL */
+
+/* The accountants that a ledger asks. */
+struct dp_ledger_hooks {
+    /* *r = r(order) of one time of the event, in nats, rounded up; infinite where nothing bounds it. Needed only where
+       the data set has a budget. */
+    int (*rdp)(const struct dp_event *event, double order, double *r, struct dp_err *err);
+    /* The epsilon of all charges together at delta, between two bounds, and by which accountant (a static string).
+       For reports, checks and certificates. */
+    int (*epsilon)(const struct dp_charges *charges, double delta, double *upper, double *lower,
+                   const char **accountant, struct dp_err *err);
+};
+
+/* What is known of a run when it starts. Strings are UTF-8 and are copied. */
+struct dp_ledger_run {
+    const char *data;           /* the digest that names the data set */
+    int64_t rows;               /* its public number of rows */
+    const char *adjacency;      /* "null-record" or "replace-one" */
+    double epsilon, delta;      /* the run's own budget */
+    bool seeded, as_published;
+    const char *preprocessing;  /* what was measured on private rows to scale them; NULL or "" for nothing */
+    const char *init;           /* the mark of the released model the run starts from, or NULL */
+    double prior_epsilon, prior_delta; /* what such a model without a mark has cost; else 0 */
+    int64_t time;               /* seconds since 1970, 0 for unknown; nothing in the library reads the clock */
+};
+
+/* Opens the ledger (and creates it, mode 0600), checks every line, and appends and fsyncs the line that opens a new
+ * run. The caller closes or frees it. *hooks is copied.
+ * DP_E_RUN: it is not a regular file, or cannot be read, written or fsynced. DP_E_UNSAFE: it was edited; or it does not
+ * hold the mark `init` and so was rolled back or is another one; or the data set has a budget under another adjacency. */
+int dp_ledger_open(struct dp_ledger **ledger, const char *path, const struct dp_ledger_run *run,
+                   const struct dp_ledger_hooks *hooks, struct dp_err *err);
+
+/* Pays for up to `laps` more laps of the event, and for at least one: *granted of them are in the file and fsynced when
+ * this returns DP_OK, and may be released. Fewer than asked for only where the budget of the data set ends.
+ * DP_E_BUDGET: it has no room for a single lap. DP_E_UNSAFE: the file was edited, cut or replaced since it was opened;
+ * or an event with shuffled epochs is not the run's only event (they would have to share epochs). DP_E_RUN: writing
+ * failed. After any failure but DP_E_BUDGET the run can reserve nothing more. */
+int dp_ledger_reserve(struct dp_ledger *ledger, const struct dp_event *event, int64_t laps, int64_t *granted,
+                      struct dp_err *err);
+
+/* "run:seq:hash" of the run's last line: public, and to be carried by what it pays for. Valid until the next call. */
+const char *dp_ledger_mark(const struct dp_ledger *ledger);
+
+/* The run's name, 32 hexadecimal digits. */
+const char *dp_ledger_run_id(const struct dp_ledger *ledger);
+
+/* How a run ended. */
+struct dp_ledger_end {
+    const struct dp_charges *used; /* the laps that were released, by event; not more than were reserved */
+    double epsilon, delta;         /* what the run says it has cost */
+    const char *accountant;        /* by which accountant */
+    const char *status;            /* "done", or "budget" where that ended it */
+};
+
+/* The clean end: says what was used, gives back the rest and closes the run, fsynced. No lap may be released
+ * afterwards. DP_E_RUN and DP_E_UNSAFE as above; the reservation then stays spent. */
+int dp_ledger_close(struct dp_ledger *ledger, const struct dp_ledger_end *end, struct dp_err *err);
+
+/* Without dp_ledger_close all that was reserved stays spent. */
+void dp_ledger_free(struct dp_ledger *ledger);
+
+/* A limit for all runs on a data set together. Has to come before the first of them, and only once: DP_E_UNSAFE. */
+struct dp_ledger_budget {
+    const char *data, *adjacency;
+    double epsilon, delta;
+    double order; /* of the filter, > 1 */
+};
+int dp_ledger_set_budget(const char *path, const struct dp_ledger_budget *budget, struct dp_err *err);
+
+/* Whether the ledger is intact and holds that mark. DP_E_UNSAFE: it does not (or was edited): it is older than the model
+ * that carries the mark, rolled back, or another ledger. DP_E_RUN: not a mark, or the file cannot be read. */
+int dp_ledger_check_mark(const char *path, const char *mark, struct dp_err *err);
+
+#endif

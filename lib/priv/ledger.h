@@ -12,7 +12,7 @@
  *
  * A budget of a data set holds for all its runs together, whatever one run was told by the results of another: a
  * privacy filter at one Rényi order α that is fixed before the first run,
- *   Σ over runs and events  times(laps) r_event(α) + penalty(α, δ)  <=  ε        ([FZ], Theorem 4.3; [CKS]),
+ *   Σ over runs and events  times(laps) r_event(α) + penalty(α, δ)  <=  ε        ([FZ]; [CKS]),
  * with times as dp_event_times and penalty as dp_rdp_penalty.
  *
  * [FZ] Feldman, Zrnic, Individual Privacy Accounting via a Rényi Filter (2021).

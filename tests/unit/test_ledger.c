@@ -1,0 +1,930 @@
+/* The ledger: the chain, what tears it and what is torn, who writes at the same time, what is paid for and what is given
+   back, and that no death or full disk leaves a lap released and not paid. */
+#include "unit.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sodium.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "priv/ledger.h"
+#include "priv/ledger_book.h"
+
+#define PATH "test.ledger"
+#define OTHER "other.ledger"
+
+/* --- faults: these stand in for the functions of libc --------------------------------------------------------------- */
+
+static struct {
+    int countdown; /* steps until the process dies; 0: never */
+    int syncs_fail, syncs;
+} fault;
+
+static bool dies_now(void)
+{
+    return fault.countdown > 0 && --fault.countdown == 0;
+}
+
+/* Each write has three places to die at: before, half way, after; fsync and ftruncate two. */
+ssize_t pwrite(int fd, const void *bytes, size_t length, off_t at)
+{
+    if (dies_now())
+        _exit(9);
+    if (dies_now()) {
+        syscall(SYS_pwrite64, fd, bytes, length / 2, at);
+        _exit(9);
+    }
+    ssize_t n = syscall(SYS_pwrite64, fd, bytes, length, at);
+    if (dies_now())
+        _exit(9);
+    return n;
+}
+
+int fsync(int fd)
+{
+    fault.syncs++;
+    if (dies_now())
+        _exit(9);
+    if (fault.syncs_fail > 0 && --fault.syncs_fail == 0) {
+        errno = EIO;
+        return -1;
+    }
+    if (dies_now())
+        _exit(9);
+    return fd < 0 ? -1 : 0; /* nothing here depends on the disk, and hundreds of syncs take long */
+}
+
+int ftruncate(int fd, off_t length)
+{
+    if (dies_now())
+        _exit(9);
+    int rc = (int)syscall(SYS_ftruncate, fd, length);
+    if (dies_now())
+        _exit(9);
+    return rc;
+}
+
+/* --- helpers ------------------------------------------------------------------------------------------------------- */
+
+static int enter(void **state)
+{
+    char *directory = strdup("/tmp/dpline-test-XXXXXX");
+    *state = directory;
+    return sodium_init() >= 0 && mkdtemp(directory) != NULL && chdir(directory) == 0 ? 0 : -1;
+}
+
+static int leave(void **state)
+{
+    char command[80];
+    snprintf(command, sizeof command, "rm -rf %s", (char *)*state);
+    free(*state);
+    return chdir("/") == 0 && system(command) == 0 ? 0 : -1;
+}
+
+static int fresh(void **state)
+{
+    (void)state;
+    unlink(PATH);
+    unlink(OTHER);
+    memset(&fault, 0, sizeof fault);
+    return 0;
+}
+
+/* Rényi DP of the plain Gaussian mechanism, α / 2z². */
+static int gaussian_rdp(const struct dp_event *event, double order, double *r, struct dp_err *err)
+{
+    (void)err;
+    *r = order / (2 * event->query[0].multiplier * event->query[0].multiplier);
+    return 0;
+}
+
+static const struct dp_ledger_hooks hooks = {.rdp = gaussian_rdp};
+static const struct dp_ledger_run run = {.data = "0123456789abcdef0123456789abcdef", .rows = 1000,
+                                         .adjacency = "null-record", .epsilon = 1, .delta = 1e-5, .time = 1700000000};
+
+static struct dp_event poisson(double rate, double multiplier)
+{
+    return dp_event_gaussian(DP_SAMPLING_POISSON, rate, multiplier, 0);
+}
+
+static struct dp_ledger *open_run(const char *path, const struct dp_ledger_run *r)
+{
+    struct dp_ledger *ledger;
+    struct dp_err err = {0};
+    if (dp_ledger_open(&ledger, path, r, &hooks, &err) != 0)
+        fail_msg("%s", err.message);
+    assert_non_null(ledger);
+    return ledger;
+}
+
+static void reserve(struct dp_ledger *ledger, const struct dp_event *event, int64_t laps)
+{
+    int64_t granted;
+    struct dp_err err = {0};
+    if (dp_ledger_reserve(ledger, event, laps, &granted, &err) != 0)
+        fail_msg("%s", err.message);
+    assert_int_equal(granted, laps);
+}
+
+static int close_run(struct dp_ledger *ledger, const struct dp_event *event, int64_t laps, struct dp_err *err)
+{
+    struct dp_charges used = {0};
+    if (laps > 0)
+        assert_int_equal(dp_charges_add(&used, event, laps, err), 0);
+    int rc = dp_ledger_close(ledger, &(struct dp_ledger_end){&used, 0.5, 1e-5, "rdp", "done"}, err);
+    dp_charges_free(&used);
+    dp_ledger_free(ledger);
+    return rc;
+}
+
+static size_t get_file(const char *path, char *bytes, size_t size)
+{
+    FILE *file = fopen(path, "rb");
+    assert_non_null(file);
+    size_t length = fread(bytes, 1, size, file);
+    assert_true(length < size);
+    fclose(file);
+    return length;
+}
+
+static void put_file(const char *path, const char *bytes, size_t length)
+{
+    FILE *file = fopen(path, "wb");
+    assert_non_null(file);
+    assert_int_equal(fwrite(bytes, 1, length, file), length);
+    fclose(file);
+}
+
+static void read_book(struct dp_ledger_book *book, const char *path)
+{
+    struct dp_err err = {0};
+    *book = (struct dp_ledger_book){0};
+    if (dp_ledger_book_read(book, path, &err) != 0)
+        fail_msg("%s", err.message);
+}
+
+static size_t lines_of(const char *path)
+{
+    struct dp_ledger_book book;
+    read_book(&book, path);
+    size_t lines = book.lines;
+    assert_false(book.torn);
+    dp_ledger_book_free(&book);
+    return lines;
+}
+
+/* Laps that the last run of the ledger has spent. */
+static int64_t spent(const char *path)
+{
+    struct dp_ledger_book book;
+    int64_t laps = 0;
+    read_book(&book, path);
+    if (book.entries > 0)
+        for (size_t i = 0; i < book.entry[book.entries - 1].events; i++)
+            laps += dp_ledger_laps_spent(&book.entry[book.entries - 1].event[i]);
+    dp_ledger_book_free(&book);
+    return laps;
+}
+
+/* open, reserve, reserve; the run is then lost. Returns the file's length. */
+static size_t three_lines(char *bytes, size_t size)
+{
+    struct dp_ledger *ledger = open_run(PATH, &run);
+    struct dp_event event = poisson(0.01, 1.1), other = poisson(0.02, 2.2);
+    reserve(ledger, &event, 64);
+    reserve(ledger, &other, 128);
+    dp_ledger_free(ledger);
+    return get_file(PATH, bytes, size);
+}
+
+static void assert_refused(const char *path, enum dp_status status, const char *sentence)
+{
+    struct dp_ledger *ledger;
+    struct dp_err err = {0};
+    assert_int_equal(dp_ledger_open(&ledger, path, &run, &hooks, &err), status);
+    assert_null(ledger);
+    assert_string_equal(err.message, sentence);
+}
+
+/* --- the chain ----------------------------------------------------------------------------------------------------- */
+
+/* As dp-ledger(5) says it, from the bytes alone. */
+static void the_chain_is_as_documented(void **state)
+{
+    (void)state;
+    char bytes[8192], prev[65], hash[65];
+    unsigned char binary[32];
+    struct dp_event event = poisson(0.01, 1.1);
+    struct dp_err err = {0};
+    struct dp_ledger *ledger = open_run(PATH, &run);
+    reserve(ledger, &event, 100);
+    assert_int_equal(close_run(ledger, &event, 60, &err), 0);
+    size_t length = get_file(PATH, bytes, sizeof bytes);
+    bytes[length] = '\0';
+    static const char *const kinds[] = {"open", "reserve", "charge", "refund", "close"};
+    memset(prev, '0', 64);
+    prev[64] = '\0';
+    char *line = bytes;
+    for (int i = 0; i < 5; i++) {
+        char *feed = strchr(line, '\n');
+        assert_non_null(feed);
+        *feed = '\0';
+        char *tail = strstr(line, ",\"hash\":\"");
+        assert_non_null(tail);
+        crypto_generichash(binary, 32, (unsigned char *)line, (unsigned long long)(tail - line), NULL, 0);
+        sodium_bin2hex(hash, 65, binary, 32);
+        json_t *json = json_loads(line, 0, NULL);
+        assert_non_null(json);
+        assert_int_equal(json_integer_value(json_object_get(json, "seq")), i + 1);
+        assert_string_equal(json_string_value(json_object_get(json, "prev")), prev);
+        assert_string_equal(json_string_value(json_object_get(json, "hash")), hash);
+        assert_string_equal(json_string_value(json_object_get(json, "kind")), kinds[i]);
+        assert_int_equal(strlen(json_string_value(json_object_get(json, "run"))), 32);
+        json_decref(json);
+        memcpy(prev, hash, 65);
+        line = feed + 1;
+    }
+    assert_int_equal(line - bytes, length);
+    struct stat st;
+    assert_int_equal(stat(PATH, &st), 0);
+    assert_int_equal(st.st_mode & 0777, 0600);
+}
+
+static void every_flipped_bit_is_found(void **state)
+{
+    (void)state;
+    char bytes[8192];
+    size_t length = three_lines(bytes, sizeof bytes);
+    for (size_t at = 0; at < length; at++)
+        for (int bit = 0; bit < 8; bit++) {
+            struct dp_ledger_book book = {.path = PATH};
+            struct dp_err err = {0};
+            bytes[at] = (char)(bytes[at] ^ (1 << bit));
+            int rc = dp_ledger_book_take(&book, bytes, length, &err);
+            if (at == length - 1) {
+                assert_int_equal(rc, 0); /* the last line has lost its line feed */
+                assert_true(book.torn);
+                assert_int_equal(book.lines, 2);
+            } else {
+                if (rc != DP_E_UNSAFE)
+                    fail_msg("byte %zu, bit %d: %d", at, bit, rc);
+                assert_non_null(strstr(err.message, "of the ledger test.ledger was edited or damaged: "));
+            }
+            dp_ledger_book_free(&book);
+            bytes[at] = (char)(bytes[at] ^ (1 << bit));
+        }
+    bytes[length / 2] ^= 1;
+    put_file(PATH, bytes, length);
+    struct dp_err err = {0};
+    struct dp_ledger *ledger;
+    assert_int_equal(dp_ledger_open(&ledger, PATH, &run, &hooks, &err), DP_E_UNSAFE);
+    char again[8192];
+    assert_int_equal(get_file(PATH, again, sizeof again), length);
+    assert_memory_equal(again, bytes, length);
+}
+
+static void lines_cannot_be_moved(void **state)
+{
+    (void)state;
+    char bytes[8192], other[8192];
+    size_t length = three_lines(bytes, sizeof bytes);
+    size_t one = (size_t)((char *)memchr(bytes, '\n', length) - bytes) + 1;
+    size_t two = one + (size_t)((char *)memchr(bytes + one, '\n', length - one) - bytes - one) + 1;
+    static const char broken[] = "line %d of the ledger test.ledger was edited or damaged: it does not follow the line before it";
+    char sentence[200];
+
+    put_file(PATH, bytes + one, length - one); /* the first line is gone */
+    snprintf(sentence, sizeof sentence, broken, 1);
+    assert_refused(PATH, DP_E_UNSAFE, sentence);
+
+    memcpy(other, bytes, one); /* the second */
+    memcpy(other + one, bytes + two, length - two);
+    put_file(PATH, other, one + length - two);
+    snprintf(sentence, sizeof sentence, broken, 2);
+    assert_refused(PATH, DP_E_UNSAFE, sentence);
+
+    memcpy(other, bytes, two); /* the second stands twice */
+    memcpy(other + two, bytes + one, length - one);
+    put_file(PATH, other, two + length - one);
+    snprintf(sentence, sizeof sentence, broken, 3);
+    assert_refused(PATH, DP_E_UNSAFE, sentence);
+}
+
+/* Lines with right hashes that say what cannot be. */
+static void a_line_must_add_up(void **state)
+{
+    (void)state;
+    static const char id[] = "00112233445566778899aabbccddeeff";
+#define OPEN "{\"kind\":\"open\",\"run\":\"%s\",\"data\":\"d\",\"rows\":9,\"adjacency\":\"null-record\",\"epsilon\":1,"                \
+             "\"delta\":1e-5,\"seeded\":false,\"as_published\":false,\"private_preprocessing\":\"\",\"software\":\"x\"}"
+#define LAPS(kind, laps)                                                                                                              \
+    "{\"kind\":\"" kind "\",\"run\":\"%s\",\"charge\":{\"laps\":" laps                                                               \
+    ",\"sampling\":\"none\",\"queries\":[{\"noise\":\"gaussian\",\"multiplier\":2}]}}"
+#define CLOSE(laps) "{\"kind\":\"close\",\"run\":\"%s\",\"laps\":" laps ",\"epsilon\":1,\"delta\":0.1,\"accountant\":\"a\",\"status\":\"s\"}"
+    static const struct {
+        const char *line[6], *why; /* the last one is at fault, or none if why is NULL */
+    } cases[] = {
+        {{OPEN, LAPS("reserve", "5"), LAPS("charge", "3"), LAPS("refund", "2"), CLOSE("3")}, NULL},
+        {{OPEN, OPEN}, "it opens a run that was opened before"},
+        {{LAPS("reserve", "5")}, "its run is not open"},
+        {{OPEN, LAPS("refund", "1")}, "its run did not reserve these laps"},
+        {{OPEN, LAPS("reserve", "5"), LAPS("refund", "6")}, "its run did not reserve these laps"},
+        {{OPEN, LAPS("reserve", "5"), LAPS("charge", "3"), LAPS("refund", "3")}, "its run did not reserve these laps"},
+        {{OPEN, LAPS("reserve", "5"), LAPS("refund", "2"), LAPS("refund", "2")}, "its run did not reserve these laps"},
+        {{OPEN, LAPS("reserve", "5"), LAPS("charge", "3"), CLOSE("3")}, "its run did not say what became of all its laps"},
+        {{OPEN, LAPS("reserve", "5"), LAPS("charge", "5"), CLOSE("4")}, "its laps are not those that its run used"},
+        {{OPEN, LAPS("reserve", "5"), LAPS("charge", "5"), LAPS("reserve", "5")}, "its run cannot reserve more laps"},
+        {{OPEN, CLOSE("0"), LAPS("reserve", "5")}, "its run is not open"},
+        {{OPEN, CLOSE("0"), CLOSE("0")}, "its run is not open"},
+        {{OPEN, LAPS("reserve", "0")}, "it is not a line of a ledger"},
+        {{OPEN, LAPS("reserve", "-5")}, "it is not a line of a ledger"},
+        {{"{\"kind\":\"spend\",\"run\":\"%s\"}"}, "it is of no kind that this version knows"},
+        {{"{\"kind\":\"reserve\",\"run\":\"%s\"}"}, "it is not a line of a ledger"},
+    };
+    for (size_t c = 0; c < sizeof cases / sizeof cases[0]; c++) {
+        struct dp_ledger_book book = {.path = PATH};
+        struct dp_err err = {0};
+        int rc = 0;
+        for (size_t i = 0; i < 6 && cases[c].line[i] != NULL; i++) {
+            char members[600], hash[65], *text, sentence[300];
+            size_t length;
+            assert_int_equal(rc, 0);
+            snprintf(members, sizeof members, cases[c].line[i], id);
+            json_t *json = json_loads(members, 0, NULL);
+            assert_non_null(json);
+            assert_int_equal(dp_ledger_line(json, i + 1, dp_ledger_book_hash(&book), &text, &length, hash, &err), 0);
+            rc = dp_ledger_book_take(&book, text, length, &err);
+            free(text);
+            if (rc != 0) {
+                snprintf(sentence, sizeof sentence, "line %zu of the ledger test.ledger was edited or damaged: %s", i + 1,
+                         cases[c].why != NULL ? cases[c].why : "");
+                assert_string_equal(err.message, sentence);
+            }
+        }
+        assert_int_equal(rc, cases[c].why != NULL ? DP_E_UNSAFE : 0);
+        dp_ledger_book_free(&book);
+    }
+}
+
+/* --- torn lines ---------------------------------------------------------------------------------------------------- */
+
+static void a_torn_line_is_cut_off_wherever_it_tore(void **state)
+{
+    (void)state;
+    char bytes[8192];
+    size_t length = three_lines(bytes, sizeof bytes), from = length - 1;
+    while (bytes[from - 1] != '\n')
+        from--;
+    for (size_t cut = from; cut < length; cut++) {
+        struct dp_ledger_book book;
+        put_file(PATH, bytes, cut);
+        read_book(&book, PATH);
+        assert_int_equal(book.lines, 2);
+        assert_int_equal(book.torn, cut > from);
+        dp_ledger_book_free(&book);
+        assert_int_equal(spent(PATH), 64);
+        dp_ledger_free(open_run(PATH, &run));
+        assert_int_equal(lines_of(PATH), 3);
+    }
+    /* storage that lost power */
+    memset(bytes + from + 10, 0, length - from - 10);
+    put_file(PATH, bytes, length);
+    dp_ledger_free(open_run(PATH, &run));
+    assert_int_equal(lines_of(PATH), 3);
+}
+
+static void what_is_no_ledger_is_not_cut_off(void **state)
+{
+    (void)state;
+    char again[100];
+    static const char sentence[] = "line 1 of the ledger test.ledger was edited or damaged: it is not a line of a ledger";
+    put_file(PATH, "a model, say", 12);
+    assert_refused(PATH, DP_E_UNSAFE, sentence);
+    assert_int_equal(get_file(PATH, again, sizeof again), 12);
+    put_file(PATH, "a,b\n1,2\n", 8);
+    assert_refused(PATH, DP_E_UNSAFE, sentence);
+    assert_int_equal(get_file(PATH, again, sizeof again), 8);
+}
+
+/* --- older states -------------------------------------------------------------------------------------------------- */
+
+static void a_running_writer_sees_what_was_done_to_the_file(void **state)
+{
+    (void)state;
+    char bytes[8192];
+    struct dp_event event = poisson(0.01, 1.1);
+    int64_t granted;
+    static const char *const sentences[] = {
+        "the ledger test.ledger was rolled back while a run was writing to it",
+        "line 2 of the ledger test.ledger was changed while a run was writing to it",
+        "the ledger test.ledger was moved or replaced while a run was writing to it",
+        "the ledger test.ledger was moved or replaced while a run was writing to it",
+    };
+    for (int what = 0; what < 4; what++) {
+        struct dp_err err = {0};
+        fresh(NULL);
+        struct dp_ledger *ledger = open_run(PATH, &run);
+        size_t one = get_file(PATH, bytes, sizeof bytes);
+        reserve(ledger, &event, 10);
+        size_t two = get_file(PATH, bytes, sizeof bytes);
+        if (what == 0) {
+            assert_int_equal(truncate(PATH, (off_t)one), 0);
+        } else if (what == 1) {
+            bytes[one + 12] ^= 1;
+            FILE *file = fopen(PATH, "r+b");
+            fwrite(bytes, 1, two, file);
+            fclose(file);
+        } else {
+            assert_int_equal(rename(PATH, OTHER), 0);
+            if (what == 3)
+                put_file(PATH, bytes, two);
+        }
+        assert_int_equal(dp_ledger_reserve(ledger, &event, 10, &granted, &err), DP_E_UNSAFE);
+        assert_string_equal(err.message, sentences[what]);
+        assert_int_equal(granted, 0);
+        /* nor does it go on later */
+        assert_int_equal(dp_ledger_reserve(ledger, &event, 10, &granted, &err), DP_E_RUN);
+        assert_int_equal(close_run(ledger, &event, 10, &err), DP_E_RUN);
+    }
+}
+
+static void a_mark_finds_an_older_state(void **state)
+{
+    (void)state;
+    char bytes[8192], mark[DP_LEDGER_MARK], first[DP_LEDGER_MARK];
+    struct dp_event event = poisson(0.01, 1.1);
+    struct dp_err err = {0};
+    struct dp_ledger *ledger = open_run(PATH, &run);
+    size_t one = get_file(PATH, bytes, sizeof bytes);
+    snprintf(first, sizeof first, "%s", dp_ledger_mark(ledger));
+    assert_memory_equal(first, dp_ledger_run_id(ledger), 32);
+    assert_memory_equal(first + 32, ":1:", 3);
+    reserve(ledger, &event, 10);
+    snprintf(mark, sizeof mark, "%s", dp_ledger_mark(ledger));
+    assert_memory_equal(mark + 32, ":2:", 3);
+    dp_ledger_free(ledger);
+    assert_int_equal(dp_ledger_check_mark(PATH, mark, &err), 0);
+    assert_int_equal(dp_ledger_check_mark(PATH, first, &err), 0);
+
+    struct dp_ledger_run resumed = run;
+    resumed.init = mark;
+    ledger = open_run(PATH, &resumed);
+    assert_int_equal(close_run(ledger, &event, 0, &err), 0);
+    size_t length = get_file(PATH, bytes, sizeof bytes);
+
+    put_file(PATH, bytes, one);
+    static const char older[] = "the ledger test.ledger does not hold line 2 as the model has it: rolled back to an older "
+                                "state, or not the model's ledger";
+    assert_int_equal(dp_ledger_check_mark(PATH, mark, &err), DP_E_UNSAFE);
+    assert_string_equal(err.message, older);
+    assert_int_equal(dp_ledger_check_mark(PATH, first, &err), 0);
+    assert_int_equal(dp_ledger_open(&ledger, PATH, &resumed, &hooks, &err), DP_E_UNSAFE);
+    assert_string_equal(err.message, older);
+    /* another line 2 has come in its place */
+    ledger = open_run(PATH, &run);
+    dp_ledger_free(ledger);
+    assert_int_equal(dp_ledger_check_mark(PATH, mark, &err), DP_E_UNSAFE);
+
+    put_file(PATH, bytes, length);
+    mark[0] = mark[0] == '0' ? '1' : '0'; /* the line is there, of another run */
+    assert_int_equal(dp_ledger_check_mark(PATH, mark, &err), DP_E_UNSAFE);
+    static const char *const no_marks[] = {"", ":", "abc:1:def", "x", "00112233445566778899aabbccddeeff:1"};
+    for (size_t i = 0; i < sizeof no_marks / sizeof no_marks[0]; i++)
+        assert_int_equal(dp_ledger_check_mark(PATH, no_marks[i], &err), DP_E_RUN);
+    assert_int_equal(dp_ledger_open(&ledger, OTHER, &resumed, &hooks, &err), DP_E_RUN);
+    assert_string_equal(err.message, "cannot open the ledger other.ledger: No such file or directory");
+}
+
+/* --- many writers -------------------------------------------------------------------------------------------------- */
+
+static void writers_take_turns(void **state)
+{
+    (void)state;
+    enum { WRITERS = 4, LINES = 50 };
+    pid_t child[WRITERS];
+    for (int w = 0; w < WRITERS; w++)
+        if ((child[w] = fork()) == 0) {
+            struct dp_ledger *ledger;
+            struct dp_event event = poisson(0.01, 1 + w);
+            struct dp_err err = {0};
+            int64_t granted;
+            int rc = dp_ledger_open(&ledger, PATH, &run, &hooks, &err);
+            for (int i = 1; rc == 0 && i < LINES; i++)
+                rc = dp_ledger_reserve(ledger, &event, w + 1, &granted, &err);
+            _exit(rc == 0 ? 0 : 1);
+        }
+    for (int w = 0; w < WRITERS; w++) {
+        int status;
+        waitpid(child[w], &status, 0);
+        assert_int_equal(status, 0);
+    }
+    struct dp_ledger_book book;
+    read_book(&book, PATH);
+    assert_int_equal(book.lines, WRITERS * LINES);
+    assert_int_equal(book.entries, WRITERS);
+    for (int w = 0; w < WRITERS; w++) {
+        const struct dp_ledger_entry *entry = &book.entry[w];
+        assert_int_equal(entry->events, 1);
+        assert_int_equal(entry->event[0].reserved,
+                         (LINES - 1) * (int64_t)entry->event[0].event.query[0].multiplier);
+    }
+    dp_ledger_book_free(&book);
+}
+
+/* --- what is paid for ---------------------------------------------------------------------------------------------- */
+
+static void only_a_clean_end_gives_back(void **state)
+{
+    (void)state;
+    struct dp_event event = poisson(0.01, 1.1), other = poisson(0.02, 1.1), shuffled;
+    struct dp_err err = {0};
+    struct dp_charges used = {0};
+    int64_t granted;
+    shuffled = dp_event_gaussian(DP_SAMPLING_SHUFFLED, 1, 1, 10);
+
+    struct dp_ledger *ledger = open_run(PATH, &run);
+    reserve(ledger, &event, 100);
+    reserve(ledger, &event, 50);
+    dp_ledger_free(ledger); /* lost */
+    assert_int_equal(spent(PATH), 150);
+
+    ledger = open_run(PATH, &run);
+    reserve(ledger, &event, 100);
+    reserve(ledger, &other, 30);
+    reserve(ledger, &event, 100);
+    assert_int_equal(spent(PATH), 230);
+    assert_int_equal(dp_ledger_reserve(ledger, &shuffled, 1, &granted, &err), DP_E_UNSAFE);
+    dp_ledger_free(ledger);
+
+    ledger = open_run(PATH, &run);
+    reserve(ledger, &event, 100);
+    reserve(ledger, &other, 30);
+    dp_charges_add(&used, &event, 70, &err);
+    dp_charges_add(&used, &other, 30, &err);
+    assert_int_equal(dp_ledger_close(ledger, &(struct dp_ledger_end){&used, 0.5, 1e-5, "rdp", "done"}, &err), 0);
+    assert_int_equal(spent(PATH), 100);
+    assert_int_equal(dp_ledger_reserve(ledger, &event, 1, &granted, &err), DP_E_RUN);
+    dp_ledger_free(ledger);
+
+    /* more than was reserved, or of something else */
+    for (int what = 0; what < 2; what++) {
+        size_t lines;
+        ledger = open_run(PATH, &run);
+        reserve(ledger, &event, 100);
+        lines = lines_of(PATH);
+        used.charge[0].laps = what == 0 ? 101 : 70;
+        used.count = what == 0 ? 1 : 2;
+        assert_int_equal(dp_ledger_close(ledger, &(struct dp_ledger_end){&used, 0.5, 1e-5, "rdp", "done"}, &err),
+                         DP_E_UNSAFE);
+        assert_int_equal(lines_of(PATH), lines);
+        assert_int_equal(spent(PATH), 100);
+        dp_ledger_free(ledger);
+    }
+    dp_charges_free(&used);
+
+    ledger = open_run(PATH, &run); /* nothing at all */
+    assert_int_equal(close_run(ledger, &event, 0, &err), 0);
+    assert_int_equal(spent(PATH), 0);
+}
+
+/* Order 2 and z = 2: each lap costs exactly 1/4. The penalty at delta = 1/2 is ln(1/2) − ln(1/2) − ln 2 = −ln 2, so that
+   epsilon = 10.1 − ln 2 has room for 10.1: forty laps, and not for forty-one. */
+static void a_budget_holds_for_all_runs_together(void **state)
+{
+    (void)state;
+    struct dp_ledger_budget budget = {run.data, "null-record", 10.1 - M_LN2, 0.5, 2};
+    struct dp_event event = poisson(0.01, 2), twice = poisson(0.01, M_SQRT2);
+    struct dp_err err = {0};
+    int64_t granted;
+    assert_int_equal(dp_ledger_set_budget(PATH, &budget, &err), 0);
+    assert_int_equal(dp_ledger_set_budget(PATH, &budget, &err), DP_E_UNSAFE);
+
+    struct dp_ledger *lost = open_run(PATH, &run), *ledger = open_run(PATH, &run);
+    reserve(lost, &event, 10);
+    reserve(ledger, &event, 29);
+    assert_int_equal(dp_ledger_reserve(ledger, &twice, 1, &granted, &err), DP_E_BUDGET); /* costs 1/2, 1/4 is left */
+    assert_int_equal(granted, 0);
+    assert_int_equal(dp_ledger_reserve(ledger, &event, 29, &granted, &err), 0);
+    assert_int_equal(granted, 1);
+    assert_int_equal(dp_ledger_reserve(ledger, &event, 1, &granted, &err), DP_E_BUDGET);
+    assert_string_equal(err.message, "the budget of the data set over all its runs, epsilon = 9.40685 in the ledger test.ledger, "
+                                     "is spent");
+    dp_ledger_free(lost);
+    assert_int_equal(close_run(ledger, &event, 20, &err), 0); /* and ten come back */
+
+    ledger = open_run(PATH, &run);
+    assert_int_equal(dp_ledger_reserve(ledger, &twice, 1000, &granted, &err), 0);
+    assert_int_equal(granted, 5);
+    dp_ledger_free(ledger);
+
+    struct dp_ledger_run elsewhere = run; /* another data set has none */
+    elsewhere.data = "ffff";
+    ledger = open_run(PATH, &elsewhere);
+    reserve(ledger, &event, 1000000);
+    dp_ledger_free(ledger);
+
+    struct dp_ledger_run replace = run;
+    replace.adjacency = "replace-one";
+    assert_int_equal(dp_ledger_open(&ledger, PATH, &replace, &hooks, &err), DP_E_UNSAFE);
+    budget.data = "ffff"; /* too late */
+    assert_int_equal(dp_ledger_set_budget(PATH, &budget, &err), DP_E_UNSAFE);
+    budget.data = "eeee";
+    budget.delta = 1e-9; /* penalty ln(1/2) + ln(1e9) − ln 2 = 19.3 */
+    assert_int_equal(dp_ledger_set_budget(PATH, &budget, &err), DP_E_RUN);
+}
+
+/* Epochs of 10 laps cost 1/4 each, whatever the chunks. */
+static void shuffled_epochs_are_paid_once(void **state)
+{
+    (void)state;
+    struct dp_ledger_budget budget = {run.data, "null-record", 1.1 - M_LN2, 0.5, 2};
+    struct dp_event event = dp_event_gaussian(DP_SAMPLING_SHUFFLED, 1, 2, 10);
+    struct dp_err err = {0};
+    int64_t granted;
+    assert_int_equal(dp_ledger_set_budget(PATH, &budget, &err), 0);
+    struct dp_ledger *ledger = open_run(PATH, &run);
+    for (int i = 0; i < 5; i++)
+        reserve(ledger, &event, 7);
+    assert_int_equal(dp_ledger_reserve(ledger, &event, 7, &granted, &err), 0);
+    assert_int_equal(granted, 5); /* 35 + 5 = 4 epochs */
+    assert_int_equal(dp_ledger_reserve(ledger, &event, 7, &granted, &err), DP_E_BUDGET);
+    dp_ledger_free(ledger);
+}
+
+static void a_run_must_say_what_it_is(void **state)
+{
+    (void)state;
+    struct dp_ledger_run bad[6];
+    struct dp_ledger *ledger;
+    struct dp_err err = {0};
+    for (int i = 0; i < 6; i++)
+        bad[i] = run;
+    bad[0].data = NULL;
+    bad[1].rows = 0;
+    bad[2].adjacency = "none";
+    bad[3].epsilon = INFINITY;
+    bad[4].delta = 1;
+    bad[5].preprocessing = "\xff not UTF-8";
+    for (int i = 0; i < 6; i++) {
+        assert_int_not_equal(dp_ledger_open(&ledger, PATH, &bad[i], &hooks, &err), 0);
+        assert_null(ledger);
+    }
+    struct dp_ledger_run full = run;
+    full.preprocessing = "max-abs \"quoted\"\nλ";
+    full.seeded = full.as_published = true;
+    full.prior_epsilon = 0.1;
+    full.prior_delta = 1e-7;
+    dp_ledger_free(open_run(PATH, &full));
+    struct dp_ledger_book book;
+    read_book(&book, PATH);
+    const struct dp_ledger_entry *entry = &book.entry[0];
+    assert_string_equal(entry->data, run.data);
+    assert_string_equal(entry->preprocessing, full.preprocessing);
+    assert_string_equal(entry->adjacency, "null-record");
+    assert_true(entry->seeded && entry->as_published && entry->rows == 1000 && entry->time == 1700000000);
+    assert_true(entry->epsilon == 1 && entry->delta == 1e-5);
+    assert_true(entry->prior_epsilon == 0.1 && entry->prior_delta == 1e-7 && entry->init == NULL);
+    dp_ledger_book_free(&book);
+}
+
+/* --- files that fail ----------------------------------------------------------------------------------------------- */
+
+static void only_a_regular_file_is_a_ledger(void **state)
+{
+    (void)state;
+    assert_int_equal(mkdir("directory", 0700), 0);
+    assert_int_equal(mkfifo("fifo", 0600), 0);
+    assert_int_equal(symlink(PATH, "link"), 0);
+    assert_refused("directory", DP_E_RUN, "the ledger directory is not a regular file");
+    assert_refused("fifo", DP_E_RUN, "the ledger fifo is not a regular file");
+    assert_refused("link", DP_E_RUN, "the ledger link is a symbolic link: name the file itself");
+    assert_refused("/dev/null", DP_E_RUN, "the ledger /dev/null is not a regular file");
+    assert_refused("absent/ledger", DP_E_RUN, "cannot open the ledger absent/ledger: No such file or directory");
+    assert_refused("", DP_E_RUN, "cannot open the ledger : No such file or directory");
+    struct dp_err err = {0};
+    assert_int_equal(dp_ledger_check_mark("directory", "x", &err), DP_E_RUN);
+    assert_int_equal(dp_ledger_check_mark("fifo", "x", &err), DP_E_RUN);
+    if (geteuid() != 0) {
+        put_file(PATH, "", 0);
+        chmod(PATH, 0400);
+        assert_refused(PATH, DP_E_RUN, "cannot open the ledger test.ledger: Permission denied");
+    }
+}
+
+/* A disk that takes so many bytes and no more, for every such number. */
+static void a_full_disk_pays_for_nothing(void **state)
+{
+    (void)state;
+    char before[8192], after[8192];
+    struct dp_event event = poisson(0.01, 1.1);
+    struct rlimit old, limit;
+    struct dp_ledger *ledger = open_run(PATH, &run);
+    reserve(ledger, &event, 10);
+    dp_ledger_free(ledger);
+    size_t open_length = get_file(PATH, before, sizeof before), line = open_length;
+    while (before[line - 2] != '\n')
+        line--;
+    line = open_length - line; /* bytes of such a line */
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &old), 0);
+    signal(SIGXFSZ, SIG_IGN);
+    for (size_t some = 0; some < line; some++) {
+        struct dp_err err = {0};
+        int64_t granted;
+        unlink(PATH);
+        ledger = open_run(PATH, &run);
+        size_t length = get_file(PATH, before, sizeof before);
+        limit = old;
+        limit.rlim_cur = length + some;
+        assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+        int rc = dp_ledger_reserve(ledger, &event, 10, &granted, &err);
+        assert_int_equal(setrlimit(RLIMIT_FSIZE, &old), 0);
+        assert_int_equal(rc, DP_E_RUN);
+        assert_string_equal(err.message, "cannot write to the ledger test.ledger: File too large");
+        assert_int_equal(granted, 0);
+        assert_int_equal(dp_ledger_reserve(ledger, &event, 10, &granted, &err), DP_E_RUN);
+        dp_ledger_free(ledger);
+        assert_int_equal(get_file(PATH, after, sizeof after), length);
+        assert_memory_equal(before, after, length);
+    }
+    signal(SIGXFSZ, SIG_DFL);
+}
+
+static void what_is_not_synced_is_not_paid(void **state)
+{
+    (void)state;
+    struct dp_event event = poisson(0.01, 1.1);
+    struct dp_err err = {0};
+    int64_t granted;
+    struct dp_ledger *ledger = open_run(PATH, &run);
+    int syncs = fault.syncs;
+    reserve(ledger, &event, 10);
+    assert_int_equal(fault.syncs, syncs + 1);
+    fault.syncs_fail = 1;
+    assert_int_equal(dp_ledger_reserve(ledger, &event, 10, &granted, &err), DP_E_RUN);
+    assert_string_equal(err.message, "cannot sync the ledger test.ledger: Input/output error");
+    assert_int_equal(granted, 0);
+    assert_int_equal(dp_ledger_reserve(ledger, &event, 10, &granted, &err), DP_E_RUN);
+    assert_int_equal(close_run(ledger, &event, 5, &err), DP_E_RUN);
+    for (int which = 1; which <= 2; which++) { /* the file, the directory */
+        fault.syncs_fail = which;
+        assert_int_equal(dp_ledger_open(&ledger, PATH, &run, &hooks, &err), DP_E_RUN);
+        assert_null(ledger);
+    }
+}
+
+/* --- death --------------------------------------------------------------------------------------------------------- */
+
+/* A run as the gate does it: reserves seven laps at a time and releases them one by one. */
+static void release_laps(int64_t *released, int64_t laps, bool torn_first)
+{
+    struct dp_ledger *ledger;
+    struct dp_event event = poisson(0.01, 1.1);
+    struct dp_err err = {0};
+    if (torn_first) {
+        int fd = open(PATH, O_WRONLY | O_APPEND);
+        if (fd < 0 || write(fd, "{\"seq\":", 7) != 7)
+            _exit(1);
+        close(fd);
+    }
+    if (dp_ledger_open(&ledger, PATH, &run, &hooks, &err) != 0)
+        _exit(1);
+    for (int64_t left = 0, lap = 0; lap < laps; lap++, left--) {
+        if (left == 0 && dp_ledger_reserve(ledger, &event, 7, &left, &err) != 0)
+            _exit(1);
+        ++*(volatile int64_t *)released;
+    }
+    _exit(close_run(ledger, &event, laps, &err) == 0 ? 0 : 1);
+}
+
+static int64_t *shared_count(void)
+{
+    int64_t *count = mmap(NULL, sizeof *count, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    assert_ptr_not_equal(count, MAP_FAILED);
+    return count;
+}
+
+/* At every step of every write, sync and truncation, until a run gets through. */
+static void death_at_every_step_leaves_nothing_unpaid(void **state)
+{
+    (void)state;
+    int64_t *released = shared_count();
+    int step, status = 1;
+    dp_ledger_free(open_run(PATH, &run)); /* the torn line needs a line before it */
+    put_file(OTHER, "", 0);
+    for (step = 1; step < 1000 && status != 0; step++) {
+        *released = 0;
+        unlink(PATH);
+        dp_ledger_free(open_run(PATH, &run));
+        pid_t child = fork();
+        if (child == 0) {
+            fault.countdown = step;
+            release_laps(released, 20, true);
+        }
+        waitpid(child, &status, 0);
+        assert_true(WIFEXITED(status) && (WEXITSTATUS(status) == 9 || WEXITSTATUS(status) == 0));
+        if (*released > 0 && spent(PATH) < *released)
+            fail_msg("step %d: %lld released, %lld spent", step, (long long)*released, (long long)spent(PATH));
+        dp_ledger_free(open_run(PATH, &run));
+        lines_of(PATH);
+    }
+    /* 5 appends of 3 + 2 steps, 2 for the torn line, 2 for the directory, and one run that lives */
+    assert_int_equal(step - 1, 5 * 5 + 2 + 2 + 1);
+    munmap(released, sizeof *released);
+}
+
+static void kills_at_random_moments_leave_nothing_unpaid(void **state)
+{
+    (void)state;
+    int64_t *released = shared_count();
+    uint32_t random = 12345;
+    int some = 0;
+    for (int i = 0; i < 300; i++) {
+        int status;
+        *released = 0;
+        pid_t child = fork();
+        if (child == 0)
+            release_laps(released, INT32_MAX, false);
+        random = random * 1664525 + 1013904223;
+        /* half of the runs get to release something first, however busy the machine */
+        for (int wait = 0; i % 2 == 0 && *(volatile int64_t *)released == 0 && wait < 100000; wait++)
+            usleep(50);
+        usleep(random % 3000);
+        kill(child, SIGKILL);
+        waitpid(child, &status, 0);
+        assert_true(WIFSIGNALED(status));
+        some += *released > 0;
+        if (*released > 0 && spent(PATH) < *released)
+            fail_msg("kill %d: %lld released, %lld spent", i, (long long)*released, (long long)spent(PATH));
+        if (i % 5 == 4)
+            unlink(PATH);
+    }
+    assert_true(some >= 150);
+    munmap(released, sizeof *released);
+}
+
+/* --- size ---------------------------------------------------------------------------------------------------------- */
+
+static void many_lines_are_read(void **state)
+{
+    (void)state;
+    enum { LINES = 100000 };
+    char hash[65];
+    struct dp_err err = {0};
+    struct dp_charge charge = {poisson(0.01, 1.1), 64};
+    struct dp_ledger *ledger = open_run(PATH, &run);
+    char prev[65];
+    snprintf(prev, sizeof prev, "%s", strrchr(dp_ledger_mark(ledger), ':') + 1);
+    FILE *file = fopen(PATH, "ab");
+    for (size_t i = 2; i <= LINES; i++) {
+        char *text;
+        size_t length;
+        json_t *members = json_pack("{s:s, s:s, s:o}", "kind", "reserve", "run", dp_ledger_run_id(ledger), "charge",
+                                    dp_charge_to_json(&charge));
+        assert_int_equal(dp_ledger_line(members, i, prev, &text, &length, hash, &err), 0);
+        assert_int_equal(fwrite(text, 1, length, file), length);
+        memcpy(prev, hash, 65);
+        free(text);
+    }
+    fclose(file);
+    dp_ledger_free(ledger);
+    assert_int_equal(spent(PATH), (LINES - 1) * 64);
+    dp_ledger_free(open_run(PATH, &run));
+    assert_int_equal(lines_of(PATH), LINES + 1);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup(name, fresh)
+    const struct CMUnitTest tests[] = {
+        TEST(the_chain_is_as_documented),
+        TEST(every_flipped_bit_is_found),
+        TEST(lines_cannot_be_moved),
+        TEST(a_line_must_add_up),
+        TEST(a_torn_line_is_cut_off_wherever_it_tore),
+        TEST(what_is_no_ledger_is_not_cut_off),
+        TEST(a_running_writer_sees_what_was_done_to_the_file),
+        TEST(a_mark_finds_an_older_state),
+        TEST(writers_take_turns),
+        TEST(only_a_clean_end_gives_back),
+        TEST(a_budget_holds_for_all_runs_together),
+        TEST(shuffled_epochs_are_paid_once),
+        TEST(a_run_must_say_what_it_is),
+        TEST(only_a_regular_file_is_a_ledger),
+        TEST(a_full_disk_pays_for_nothing),
+        TEST(what_is_not_synced_is_not_paid),
+        TEST(death_at_every_step_leaves_nothing_unpaid),
+        TEST(kills_at_random_moments_leave_nothing_unpaid),
+        TEST(many_lines_are_read),
+    };
+    return cmocka_run_group_tests(tests, enter, leave);
+}

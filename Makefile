@@ -51,10 +51,12 @@ $(BUILD)/lib/libdpline.so.$(VERSION): $(LIB_OBJ)
 	ln -sf libdpline.so.$(VERSION) $(BUILD)/lib/libdpline.so.$(SOVERSION)
 	ln -sf libdpline.so.$(SOVERSION) $(BUILD)/lib/libdpline.so
 
-$(BUILD)/bin/%: bin/%.c $(BUILD)/lib/libdpline.a
+# bin/dp-NAME.c, with the files of bin/NAME/ where it has more than one.
+.SECONDEXPANSION:
+$(BUILD)/bin/dp-%: bin/dp-%.c $$(wildcard bin/$$*/*.[ch]) $(BUILD)/lib/libdpline.a
 	$(call say,LD,$@)
 	@mkdir -p $(@D) $(BUILD)/obj/bin
-	$(CC) $(ALL_CFLAGS) -MMD -MP -MF $(BUILD)/obj/bin/$*.d -MT $@ $< $(LDFLAGS) -o $@ $(BUILD)/lib/libdpline.a $(ALL_LIBS)
+	$(CC) $(ALL_CFLAGS) -MMD -MP -MF $(BUILD)/obj/bin/dp-$*.d -MT $@ $(filter %.c,$^) $(LDFLAGS) -o $@ $(BUILD)/lib/libdpline.a $(ALL_LIBS)
 
 $(BUILD)/unit/%: tests/unit/%.c $(BUILD)/lib/libdpline.a
 	$(call say,LD,$@)

@@ -32,27 +32,37 @@ double dp_round_up(double value, int digits)
     return rounded;
 }
 
+int dp_charges_stretch(const struct dp_charges *charges, double factor, struct dp_charges *to, struct dp_err *err)
+{
+    int rc = DP_OK;
+    to->count = 0;
+    for (size_t i = 0; rc == DP_OK && i < charges->count; i++) {
+        struct dp_event event = charges->charge[i].event;
+        for (int j = 0; j < event.queries; j++)
+            event.query[j].multiplier *= factor;
+        rc = dp_charges_add(to, &event, charges->charge[i].laps, err);
+    }
+    return rc;
+}
+
 struct question {
-    enum dp_accountant_kind kind;
-    struct dp_event event;
-    int64_t laps;
+    enum dp_accountant accountant;
+    const struct dp_charges *charges;
+    struct dp_charges stretched;
     double epsilon, delta;
     int rc; /* the first failure */
     struct dp_err *err;
 };
 
-/* The epsilon of multiplier z; infinite after a failure. */
+/* The epsilon of the multipliers times z; infinite after a failure. */
 static double spent(struct question *q, double z)
 {
-    struct dp_accountant *accountant;
-    q->event.multiplier = z;
+    struct dp_answer answer = {.upper = (double)INFINITY};
     if (q->rc == DP_OK)
-        q->rc = dp_accountant_new(&accountant, q->kind, &q->event, q->delta, q->err);
-    if (q->rc != DP_OK)
-        return INFINITY;
-    double epsilon = dp_accountant_epsilon(accountant, q->laps);
-    dp_accountant_free(accountant);
-    return epsilon;
+        q->rc = dp_charges_stretch(q->charges, z, &q->stretched, q->err);
+    if (q->rc == DP_OK)
+        q->rc = dp_account_epsilon(q->accountant, &q->stretched, q->delta, &answer, q->err);
+    return q->rc == DP_OK ? answer.upper : (double)INFINITY;
 }
 
 /* ln(spent/target) against ln z is close to a straight line; kept within bounds where it is not. */
@@ -67,48 +77,52 @@ static bool meets(struct question *q, double z)
     return spent(q, z) <= q->epsilon && spent(q, z * (1 - 1e-12)) <= q->epsilon;
 }
 
-int dp_calibrate_multiplier(enum dp_accountant_kind kind, const struct dp_event *event, int64_t laps,
-                            double epsilon, double delta, double *multiplier, struct dp_err *err)
+/* From a bracket around z = `guess` to the answer. */
+static int search(struct question *q, double guess, double step, double width, double *factor)
 {
-    struct question q = {kind, *event, laps, epsilon, delta, DP_OK, err};
-    if (!(epsilon > 0) || laps < 1)
-        return dp_fail(err, DP_E_RUN, "cannot calibrate to epsilon = %g in %lld laps", epsilon,
-                       (long long)laps);
-    double low = 1, high = 1;
-    double at_one = spent(&q, 1);
-    if (q.rc != DP_OK)
-        return q.rc;
-    if (at_one > epsilon) {
+    double low = guess, high = guess;
+    double at_guess = spent(q, guess);
+    if (q->rc != DP_OK)
+        return q->rc;
+    if (at_guess > q->epsilon) {
         do {
             low = high;
-            high *= 4;
+            high *= 2 * step;
             if (high > MOST)
-                return dp_fail(err, DP_E_RUN,
-                               "no noise multiplier up to %g reaches epsilon %g at delta %g over %lld laps",
-                               MOST, epsilon, delta, (long long)laps);
-        } while (spent(&q, high) > epsilon);
+                return dp_fail(q->err, DP_E_RUN, "no noise multiplier up to %g reaches epsilon %g at delta %g", MOST,
+                               q->epsilon, q->delta);
+        } while (spent(q, high) > q->epsilon);
     } else {
         do {
             high = low;
             if (high <= LEAST)
                 break;
-            low = fmax(low / 2, LEAST);
-        } while (spent(&q, low) <= epsilon);
+            low = fmax(low / step, LEAST);
+        } while (spent(q, low) <= q->epsilon);
     }
     double z = high;
     if (high > low)
-        z = exp(dp_bracket_falling(excess, &q, log(low), log(high), 1e-8));
-
-    for (int tries = 0; tries < 1000 && q.rc == DP_OK; tries++) {
+        z = exp(dp_bracket_falling(excess, q, log(low), log(high), width));
+    for (int tries = 0; tries < 1000 && q->rc == DP_OK; tries++) {
         z = dp_round_up(z, DIGITS);
-        if (meets(&q, z)) {
-            *multiplier = z;
+        if (meets(q, z)) {
+            *factor = z;
             return DP_OK;
         }
         z = nextafter(z, INFINITY);
     }
-    return q.rc != DP_OK
-               ? q.rc
-               : dp_fail(err, DP_E_RUN, "the search for a noise multiplier for epsilon %g did not settle",
-                         epsilon);
+    return q->rc != DP_OK ? q->rc
+                          : dp_fail(q->err, DP_E_RUN, "the search for a noise multiplier for epsilon %g did not settle",
+                                    q->epsilon);
+}
+
+int dp_calibrate_noise(enum dp_accountant accountant, const struct dp_charges *charges, double epsilon, double delta,
+                       double *factor, struct dp_err *err)
+{
+    struct question q = {accountant, charges, {0}, epsilon, delta, DP_OK, err};
+    if (!(epsilon > 0) || charges->count == 0)
+        return dp_fail(err, DP_E_RUN, "cannot calibrate to epsilon = %g", epsilon);
+    int rc = search(&q, 1, 2, 1e-8, factor);
+    dp_charges_free(&q.stretched);
+    return rc;
 }

@@ -2,15 +2,19 @@
 #ifndef DP_PRIV_CALIBRATE_H
 #define DP_PRIV_CALIBRATE_H
 
-#include "priv/accountant.h"
+#include "priv/account.h"
 
-/* The smallest noise multiplier, to within 1e-6 of itself, with which `laps` events like *event cost at most
- * epsilon at delta; event->multiplier is not read. It is a decimal of nine significant digits, and the double
- * its text reads back as, rounded up. The same accountant, asked again about it or about any multiplier
- * within 1e-12 of it (it may have gone through a product and a quotient), never answers more than epsilon. At
- * least 0.001. DP_E_RUN when nothing up to 1e9 meets the target, and as dp_accountant_new. */
-int dp_calibrate_multiplier(enum dp_accountant_kind kind, const struct dp_event *event, int64_t laps,
-                            double epsilon, double delta, double *multiplier, struct dp_err *err);
+/* The smallest factor, to within 1e-6 of itself, by which the multipliers of all Gaussian and Laplace queries of the
+ * charges must be stretched so that they cost at most epsilon at delta: with one charge of multiplier 1, the multiplier
+ * itself. It is a decimal of nine significant digits, and the double its text reads back as, rounded up. The same
+ * accountant, asked again about it or about any factor within 1e-12 of it (it may have gone through a product and a
+ * quotient), never answers more than epsilon. At least 0.001. DP_E_RUN when nothing up to 1e9 meets the target, and as
+ * dp_account_epsilon. */
+int dp_calibrate_noise(enum dp_accountant accountant, const struct dp_charges *charges, double epsilon, double delta,
+                       double *factor, struct dp_err *err);
+
+/* The charges with those multipliers stretched; *to starts zeroed or holds charges of an earlier call. */
+int dp_charges_stretch(const struct dp_charges *charges, double factor, struct dp_charges *to, struct dp_err *err);
 
 /* The smallest decimal of `digits` significant digits (1 to 15) that is not below value. Zero and what is not
    finite come back as they are. */

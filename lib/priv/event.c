@@ -49,8 +49,7 @@ int dp_event_check(const struct dp_event *event, struct dp_err *err)
         return dp_fail(err, DP_E_RUN, "an event has an unknown sampling");
     if (!(event->rate > 0 && event->rate <= 1))
         return dp_fail(err, DP_E_RUN, "an event needs a sampling rate in (0, 1], got %g", event->rate);
-    bool sampled = event->sampling != DP_SAMPLING_NONE && event->sampling != DP_SAMPLING_SHUFFLED;
-    if (!sampled && event->rate != 1)
+    if (event->sampling == DP_SAMPLING_NONE && event->rate != 1)
         return dp_fail(err, DP_E_RUN, "an event of every row has a sampling rate of %g", event->rate);
     if (event->sampling == DP_SAMPLING_SHUFFLED ? event->epoch_laps < 1 : event->epoch_laps != 0)
         return dp_fail(err, DP_E_RUN, "an event has epochs of %lld laps", (long long)event->epoch_laps);
@@ -143,7 +142,7 @@ json_t *dp_charge_to_json(const struct dp_charge *charge)
     }
     if (event->sampling == DP_SAMPLING_SHUFFLED)
         json_object_set_new(json, "epoch_laps", json_integer((json_int_t)event->epoch_laps));
-    else if (event->sampling != DP_SAMPLING_NONE)
+    if (event->sampling != DP_SAMPLING_NONE)
         json_object_set_new(json, "rate", json_real(event->rate));
     json_object_set_new(json, "queries", queries);
     return json;
@@ -217,7 +216,7 @@ int dp_charge_from_json(const json_t *json, const char *const *also, struct dp_c
                                  .laps = json_integer_value(laps)};
     struct dp_event *event = &charge->event;
     const json_t *rate = json_object_get(json, "rate");
-    if (rate != NULL || (sampling != DP_SAMPLING_NONE && sampling != DP_SAMPLING_SHUFFLED))
+    if (rate != NULL || sampling != DP_SAMPLING_NONE)
         event->rate = json_is_number(rate) ? json_number_value(rate) : NAN;
     event->epoch_laps = json_integer_value(json_object_get(json, "epoch_laps"));
     if (json_array_size(queries) < 1 || json_array_size(queries) > DP_EVENT_MOST_QUERIES)

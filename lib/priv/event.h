@@ -48,7 +48,7 @@ enum dp_sampling {
 
 struct dp_event {
     enum dp_sampling sampling;
-    double rate;        /* q in (0, 1]; 1 with no sampling or shuffled epochs */
+    double rate;        /* q in (0, 1]: the part of the rows in a lap */
     int64_t epoch_laps; /* shuffled: laps per epoch; else 0 */
     int queries;        /* all on the same batch */
     struct dp_query query[DP_EVENT_MOST_QUERIES];

@@ -19,28 +19,33 @@ double dp_round_down(double value, int digits)
     return down <= value ? down : dp_round_up(up - 2.5 * unit, digits);
 }
 
-/* Epsilon of `laps` events at delta, or a negative status in *rc. */
-static double cost(enum dp_accountant_kind kind, const struct dp_event *event, int64_t laps, double delta, int *rc,
-                   struct dp_err *err)
+/* Epsilon of the charges at delta; infinite after a failure. */
+static double cost_of(enum dp_accountant accountant, const struct dp_charges *charges, double delta, int *rc,
+                      struct dp_err *err)
 {
-    struct dp_accountant *accountant;
-    *rc = dp_accountant_new(&accountant, kind, event, delta, err);
-    if (*rc != DP_OK)
-        return INFINITY;
-    double epsilon = dp_accountant_epsilon(accountant, laps);
-    dp_accountant_free(accountant);
-    return epsilon;
+    struct dp_answer answer;
+    *rc = dp_account_epsilon(accountant, charges, delta, &answer, err);
+    return *rc == DP_OK ? answer.upper : (double)INFINITY;
 }
 
-int dp_solve_delta(enum dp_accountant_kind kind, const struct dp_event *event, int64_t laps, double epsilon,
-                   double *delta, struct dp_err *err)
+static double cost(enum dp_accountant accountant, const struct dp_event *event, int64_t laps, double delta, int *rc,
+                   struct dp_err *err)
+{
+    struct dp_charge charge = {*event, laps};
+    struct dp_charges charges = {.count = 1, .capacity = 1, .charge = &charge};
+    return cost_of(accountant, &charges, delta, rc, err);
+}
+
+/* By asking for epsilon again and again. */
+static int search_delta(enum dp_accountant accountant, const struct dp_charges *charges, double epsilon, double *delta,
+                        struct dp_err *err)
 {
     double low = log(1e-300), high = log(0.5);
     int rc;
-    if (cost(kind, event, laps, exp(high), &rc, err) > epsilon)
+    if (cost_of(accountant, charges, exp(high), &rc, err) > epsilon)
         return rc != DP_OK ? rc : dp_fail(err, DP_E_RUN, "epsilon %g does not hold at any delta up to 1/2", epsilon);
     while (high - low > 1e-8) {
-        double middle = 0.5 * (low + high), spent = cost(kind, event, laps, exp(middle), &rc, err);
+        double middle = 0.5 * (low + high), spent = cost_of(accountant, charges, exp(middle), &rc, err);
         if (rc != DP_OK)
             return rc;
         if (spent <= epsilon)
@@ -49,57 +54,78 @@ int dp_solve_delta(enum dp_accountant_kind kind, const struct dp_event *event, i
             low = middle;
     }
     *delta = dp_round_up(exp(high), DELTA_DIGITS);
-    if (cost(kind, event, laps, *delta, &rc, err) > epsilon)
+    if (cost_of(accountant, charges, *delta, &rc, err) > epsilon)
         return rc != DP_OK ? rc : dp_fail(err, DP_E_RUN, "the search for a delta for epsilon %g did not settle", epsilon);
     return DP_OK;
 }
 
-int dp_solve_laps(enum dp_accountant_kind kind, const struct dp_event *event, double epsilon, double delta,
+int dp_solve_delta(enum dp_accountant accountant, const struct dp_charges *charges, double epsilon,
+                   struct dp_answer *answer, struct dp_err *err)
+{
+    *answer = (struct dp_answer){.upper = 1, .by = accountant};
+    struct dp_err unused = {0};
+    bool best = accountant == DP_ACCOUNTANT_BEST, found = false;
+    int rc = DP_OK;
+    if (accountant == DP_ACCOUNTANT_PLD || (best && dp_account_covers(DP_ACCOUNTANT_PLD, charges))) {
+        rc = dp_account_pld_delta(charges, epsilon, answer, err);
+        if (rc != DP_OK || accountant == DP_ACCOUNTANT_PLD)
+            return rc;
+        found = true;
+        answer->upper = dp_round_up(answer->upper, DELTA_DIGITS);
+    }
+    double delta;
+    enum dp_accountant other = best ? DP_ACCOUNTANT_RDP : accountant;
+    rc = search_delta(other, charges, epsilon, &delta, found ? &unused : err);
+    if (rc == DP_OK && delta < answer->upper) {
+        answer->upper = delta;
+        answer->by = other;
+        answer->tight = answer->upper - answer->lower <= 0.01 * answer->upper;
+    }
+    return found ? DP_OK : rc;
+}
+
+int dp_solve_laps(enum dp_accountant accountant, const struct dp_event *event, double epsilon, double delta,
                   int64_t *laps, struct dp_err *err)
 {
-    struct dp_accountant *accountant;
-    int64_t low = 0, high = 1;
-    int rc = dp_accountant_new(&accountant, kind, event, delta, err);
-    if (rc != DP_OK)
-        return rc;
-    while (high < MOST_LAPS && dp_accountant_epsilon(accountant, high) <= epsilon) {
+    int64_t low = 0, high = 1; /* low is affordable */
+    int rc;
+    while (high < MOST_LAPS && cost(accountant, event, high, delta, &rc, err) <= epsilon) {
         low = high;
         high = 2 * high < MOST_LAPS ? 2 * high : MOST_LAPS;
     }
-    if (high == MOST_LAPS && dp_accountant_epsilon(accountant, high) <= epsilon)
+    if (rc == DP_OK && high == MOST_LAPS && cost(accountant, event, high, delta, &rc, err) <= epsilon)
         low = high;
-    while (high - low > 1) {
+    while (rc == DP_OK && high - low > 1) {
         int64_t middle = low + (high - low) / 2;
-        if (dp_accountant_epsilon(accountant, middle) <= epsilon)
+        if (cost(accountant, event, middle, delta, &rc, err) <= epsilon)
             low = middle;
         else
             high = middle;
     }
-    dp_accountant_free(accountant);
     *laps = low;
-    return DP_OK;
+    return rc;
 }
 
-int dp_solve_rate(enum dp_accountant_kind kind, const struct dp_event *event, int64_t laps, double epsilon, double delta,
+int dp_solve_rate(enum dp_accountant accountant, const struct dp_event *event, int64_t laps, double epsilon, double delta,
                   double *rate, struct dp_err *err)
 {
     struct dp_event tried = *event;
     double low = log(1e-12), high = 0;
     int rc;
     tried.rate = 1;
-    if (cost(kind, &tried, laps, delta, &rc, err) <= epsilon) {
+    if (cost(accountant, &tried, laps, delta, &rc, err) <= epsilon) {
         *rate = 1;
         return DP_OK;
     }
     if (rc != DP_OK)
         return rc;
     tried.rate = exp(low);
-    if (cost(kind, &tried, laps, delta, &rc, err) > epsilon)
+    if (cost(accountant, &tried, laps, delta, &rc, err) > epsilon)
         return rc != DP_OK ? rc : dp_fail(err, DP_E_RUN, "no sampling rate reaches epsilon %g at delta %g over %lld laps",
                                           epsilon, delta, (long long)laps);
     while (high - low > 1e-10) {
         tried.rate = exp(0.5 * (low + high));
-        double spent = cost(kind, &tried, laps, delta, &rc, err);
+        double spent = cost(accountant, &tried, laps, delta, &rc, err);
         if (rc != DP_OK)
             return rc;
         if (spent <= epsilon)
@@ -108,7 +134,7 @@ int dp_solve_rate(enum dp_accountant_kind kind, const struct dp_event *event, in
             high = 0.5 * (low + high);
     }
     *rate = tried.rate = dp_round_down(exp(low), RATE_DIGITS);
-    if (cost(kind, &tried, laps, delta, &rc, err) > epsilon)
+    if (cost(accountant, &tried, laps, delta, &rc, err) > epsilon)
         return rc != DP_OK ? rc : dp_fail(err, DP_E_RUN, "the search for a rate for epsilon %g did not settle", epsilon);
     return DP_OK;
 }

@@ -4,22 +4,24 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
-#include "priv/accountant.h"
+#include "stages/charge.h"
+#include "stages/reserve.h"
+#include "stages/spend.h"
 #include "stages/stages.h"
 
 struct options {
     double epsilon, delta;
-    bool allow_seeded, as_published, non_private;
+    const char *ledger;
+    bool allow_seeded, as_published, non_private, adaptive;
 };
 
 struct state {
-    struct dp_accountant *accountant; /* what is charged against the budget */
-    struct dp_accountant *sound;      /* as published: the sound epsilon beside it, or NULL */
-    bool published;                   /* --as-published */
-    struct dp_mechanism first;        /* the record of the first lap: all laps must have it */
-    int64_t charged, last_lap;
-    double epsilon; /* spent so far */
+    bool begun;
+    struct dp_spend spend;
+    struct dp_reserve reserve; /* with --ledger */
+    int64_t last_lap;
     double prior_epsilon, prior_delta, prior_sound; /* of the model that the run started from */
 };
 
@@ -29,6 +31,10 @@ static const struct dp_option options[] = {
     {.name = "delta", .letter = 'd', .kind = DP_OPT_REAL, .offset = offsetof(struct options, delta), .metavar = "D",
      .help = "probability that the budget may fail to bound", .min = 0, .max = 1,
      .flags = DP_OPT_OPEN_MIN | DP_OPT_OPEN_MAX},
+    {.name = "ledger", .letter = 'l', .kind = DP_OPT_TEXT, .offset = offsetof(struct options, ledger), .metavar = "FILE",
+     .help = "write down what is spent before it is, in this file"},
+    {.name = "adaptive", .kind = DP_OPT_FLAG, .offset = offsetof(struct options, adaptive),
+     .help = "noise may change with what was released: charge by a filter at one order"},
     {.name = "allow-seeded", .kind = DP_OPT_FLAG, .offset = offsetof(struct options, allow_seeded),
      .help = "let a seeded run through: reproducible, not private"},
     {.name = "as-published", .kind = DP_OPT_FLAG, .offset = offsetof(struct options, as_published),
@@ -41,20 +47,22 @@ static const struct dp_option options[] = {
 static void account_close(struct dp_stage *stage)
 {
     struct state *s = stage->state;
-    dp_accountant_free(s->accountant);
-    dp_accountant_free(s->sound);
+    dp_spend_close(&s->spend);
+    dp_reserve_close(&s->reserve);
 }
 
 static int account_open(struct dp_stage *stage, struct dp_err *err)
 {
     const struct options *o = stage->options;
     bool budget = !isnan(o->epsilon) || !isnan(o->delta);
-    if (o->non_private && (budget || o->as_published))
+    if (o->non_private && (budget || o->as_published || o->adaptive || o->ledger != NULL))
         return dp_fail(err, DP_E_USAGE, "--non-private takes no budget");
     if (!o->non_private && isnan(o->epsilon))
         return dp_fail(err, DP_E_USAGE, "--epsilon is required");
     if (!o->non_private && isnan(o->delta))
         return dp_fail(err, DP_E_USAGE, "--delta is required");
+    if (o->as_published && o->adaptive)
+        return dp_fail(err, DP_E_USAGE, "--adaptive and --as-published exclude each other");
     return DP_OK;
 }
 
@@ -68,136 +76,17 @@ static int account_hello(struct dp_stage *stage, struct dp_frame *frame, struct 
     return DP_OK;
 }
 
-static bool near(double a, double b)
-{
-    return fabs(a - b) <= 1e-12 * fabs(b);
-}
-
-/* One record against what it must hold by itself. */
-static int check_record(const struct dp_mechanism *m, struct dp_err *err)
-{
-    if (m->sampler == DP_SAMPLER_NONE || !(m->rate > 0 && m->rate <= 1) || m->rows <= 0)
-        return dp_fail(err, DP_E_UNSAFE, "a mechanism record does not say how rows were sampled");
-    if (m->sampler == DP_SAMPLER_FULL && m->rate != 1)
-        return dp_fail(err, DP_E_UNSAFE, "a mechanism record has every row sampled at a rate of %g", m->rate);
-    if (m->sampler == DP_SAMPLER_SHUFFLE) {
-        double batch = round(m->rate * (double)m->rows), rows = (double)m->rows, laps = (double)m->epoch_laps;
-        if (!(laps >= 1 && batch >= 1 && laps * batch >= rows && (laps - 1) * batch < rows))
-            return dp_fail(err, DP_E_UNSAFE, "a mechanism record of shuffled epochs does not say how long an epoch is");
-    }
-    if (m->adjacency == DP_ADJACENCY_NONE || m->release == DP_RELEASE_NONE)
-        return dp_fail(err, DP_E_UNSAFE, "a mechanism record does not say what one person can change");
-    if (!(m->bound > 0 && isfinite(m->bound)) || !(m->sensitivity > 0 && isfinite(m->sensitivity)))
-        return dp_fail(err, DP_E_UNSAFE, "a mechanism record has noise without a bound on the sum");
-    double least = m->bound * (m->adjacency == DP_ADJACENCY_REPLACE_ONE ? 2.0 : 1.0) *
-                   (m->release == DP_RELEASE_SUM_AND_STATE ? M_SQRT2 : 1.0);
-    if (m->sensitivity < least && !near(m->sensitivity, least))
-        return dp_fail(err, DP_E_UNSAFE, "a mechanism record states a sensitivity of %g, its bound implies %g",
-                       m->sensitivity, least);
-    if (m->noise != DP_NOISE_GAUSSIAN || !(m->multiplier > 0 && isfinite(m->multiplier)) || !(m->scale > 0))
-        return dp_fail(err, DP_E_UNSAFE, "a mechanism record has no noise");
-    if (!near(m->scale, m->multiplier * m->sensitivity))
-        return dp_fail(err, DP_E_UNSAFE, "a mechanism record has noise of scale %g, its multiplier implies %g",
-                       m->scale, m->multiplier * m->sensitivity);
-    return DP_OK;
-}
-
-/* The record against the frame that carries it. */
-static int check_frame(const struct state *s, const struct dp_frame *frame, struct dp_err *err)
-{
-    struct dp_array *sum;
-    if (frame->mechanisms != 1)
-        return dp_fail(err, DP_E_UNSAFE, "the frame of lap %lld has %d mechanism records, expected 1",
-                       (long long)frame->lap, frame->mechanisms);
-    int rc = check_record(&frame->mechanism[0], err);
-    if (rc == DP_OK)
-        rc = dp_frame_need_array(frame, DP_F_SUM, DP_I64, 2, &sum, err);
-    if (rc != DP_OK)
-        return rc;
-    double bound = dp_frame_real(frame, DP_F_BOUND, 0), grid = dp_frame_real(frame, DP_F_GRID, 0);
-    if (bound != frame->mechanism[0].bound)
-        return dp_fail(err, DP_E_UNSAFE, "the clip bounds of lap %lld disagree: %g on the sum, %g in its record",
-                       (long long)frame->lap, bound, frame->mechanism[0].bound);
-    if (!(grid > 0 && grid <= bound))
-        return dp_fail(err, DP_E_UNSAFE, "the sum of lap %lld has no grid", (long long)frame->lap);
-    if (frame->lap <= s->last_lap)
-        return dp_fail(err, DP_E_UNSAFE, "lap %lld came after lap %lld: noise must not serve twice",
-                       (long long)frame->lap, (long long)s->last_lap);
-    /* Epochs are counted in laps from 1 on. */
-    if (frame->lap != s->last_lap + 1)
-        return dp_fail(err, DP_E_UNSAFE, "lap %lld came after lap %lld: laps are missing", (long long)frame->lap,
-                       (long long)s->last_lap);
-    return DP_OK;
-}
-
-/* Which event the sound accountant charges for a record, or why there is none. */
-static int sound_event(const struct dp_mechanism *m, struct dp_event *event, struct dp_err *err)
-{
-    *event = (struct dp_event){.rate = m->rate, .multiplier = m->multiplier, .epoch_laps = m->epoch_laps};
-    if (m->adjacency == DP_ADJACENCY_REPLACE_ONE && m->sampler != DP_SAMPLER_FULL)
-        return dp_fail(err, DP_E_UNSAFE, "replace-one adjacency behind a %s sampler has no accountant here",
-                       dp_sampler_names[m->sampler]);
-    if (m->release == DP_RELEASE_SUM_AND_STATE) {
-        /* The noised state shows who took part. */
-        event->kind = DP_EVENT_VISIBLE_BATCH;
-        if (m->sampler == DP_SAMPLER_FIXED)
-            return dp_fail(err, DP_E_UNSAFE, "a fixed-size batch has no accountant here (use poisson or shuffle)");
-        if (m->sampler != DP_SAMPLER_POISSON)
-            event->kind = m->sampler == DP_SAMPLER_SHUFFLE ? DP_EVENT_SHUFFLED : DP_EVENT_GAUSSIAN;
-        return DP_OK;
-    }
-    switch (m->sampler) {
-    case DP_SAMPLER_POISSON:
-        event->kind = DP_EVENT_POISSON;
-        return DP_OK;
-    case DP_SAMPLER_FULL:
-        event->kind = DP_EVENT_GAUSSIAN;
-        return DP_OK;
-    case DP_SAMPLER_SHUFFLE:
-        event->kind = DP_EVENT_SHUFFLED;
-        return DP_OK;
-    default:
-        return dp_fail(err, DP_E_UNSAFE, "a Poisson accountant does not cover a %s sampler",
-                       dp_sampler_names[m->sampler]);
-    }
-}
-
-static int open_accountants(struct dp_stage *stage, const struct dp_mechanism *m, struct dp_err *err)
+/* Turns the frame into the end frame of a run whose budget is spent. */
+static int stop(const struct dp_stage *stage, const char *text, struct dp_frame *frame, struct dp_err *err)
 {
     const struct options *o = stage->options;
     struct state *s = stage->state;
-    struct dp_event event;
-    int rc = DP_OK;
-    s->published = o->as_published;
-    if (!o->as_published) {
-        rc = sound_event(m, &event, err);
-        return rc != DP_OK ? rc : dp_accountant_new(&s->accountant, DP_ACCOUNTANT_RDP, &event, o->delta, err);
-    }
-    struct dp_event published = {.kind = DP_EVENT_POISSON, .rate = m->rate, .multiplier = m->multiplier};
-    rc = dp_accountant_new(&s->accountant, DP_ACCOUNTANT_PUBLISHED, &published, o->delta, err);
-    /* Where there is no sound accountant either, nothing stands beside the published epsilon. */
-    if (rc == DP_OK && sound_event(m, &event, err) == DP_OK)
-        rc = dp_accountant_new(&s->sound, DP_ACCOUNTANT_RDP, &event, o->delta, err);
-    return rc;
-}
-
-static bool same_mechanism(const struct dp_mechanism *a, const struct dp_mechanism *b)
-{
-    return a->sampler == b->sampler && a->rate == b->rate && a->rows == b->rows && a->epoch_laps == b->epoch_laps &&
-           a->adjacency == b->adjacency && a->release == b->release && a->bound == b->bound &&
-           a->sensitivity == b->sensitivity && a->noise == b->noise && a->multiplier == b->multiplier &&
-           a->scale == b->scale;
-}
-
-/* Turns the frame into the end frame of a run whose budget is spent. */
-static int stop(const struct options *o, const struct state *s, struct dp_frame *frame, struct dp_err *err)
-{
-    char text[200];
-    snprintf(text, sizeof text, "the budget of epsilon = %g is spent after lap %lld (epsilon %.6g)", o->epsilon,
-             (long long)s->last_lap, s->epsilon);
+    int rc = dp_reserve_end(&s->reserve, s->spend.epsilon, o->delta, "budget", err);
+    if (rc != DP_OK)
+        return rc;
     dp_frame_reset(frame, DP_KIND_END);
     dp_frame_set_int(frame, DP_F_STATUS, -DP_E_BUDGET);
-    int rc = dp_frame_set_text(frame, DP_F_MESSAGE, text, strlen(text), err);
+    rc = dp_frame_set_text(frame, DP_F_MESSAGE, text, strlen(text), err);
     return rc != DP_OK ? rc : DP_STAGE_STOP;
 }
 
@@ -232,13 +121,117 @@ static void note_prior(struct state *s, const struct dp_frame *frame)
 }
 
 /* The sound epsilon stands in the frame only beside a published one, and only where there is one. */
-static void set_sound(const struct state *s, struct dp_frame *frame, double after)
+static void set_sound(const struct dp_stage *stage, struct dp_frame *frame)
 {
-    bool published = dp_frame_bool(frame, DP_F_AS_PUBLISHED) || s->published;
-    double own = !s->published ? after : s->sound != NULL ? dp_accountant_epsilon(s->sound, s->charged) : (double)NAN;
+    const struct options *o = stage->options;
+    const struct state *s = stage->state;
+    bool published = dp_frame_bool(frame, DP_F_AS_PUBLISHED) || o->as_published;
+    double own = !o->as_published           ? s->spend.epsilon
+                 : s->spend.sound != NULL ? dp_meter_epsilon(s->spend.sound)
+                                          : (double)NAN;
     dp_frame_drop(frame, DP_F_EPSILON_SOUND);
     if (published && !isnan(s->prior_sound + own))
         dp_frame_set_real(frame, DP_F_EPSILON_SOUND, s->prior_sound + own);
+}
+
+static int open_ledger(struct dp_stage *stage, const struct dp_frame *frame, bool has_sound, struct dp_err *err)
+{
+    const struct options *o = stage->options;
+    struct state *s = stage->state;
+    const struct dp_mechanism *m = &frame->mechanism[0];
+    const char *init = dp_frame_text(frame, DP_F_LEDGER, NULL), *data = dp_frame_text(frame, DP_F_DATA, NULL);
+    if (data == NULL)
+        return dp_fail(err, DP_E_UNSAFE, "--ledger: the frame of lap %lld does not name its data set", (long long)frame->lap);
+    if (o->as_published && !has_sound)
+        return dp_fail(err, DP_E_UNSAFE, "--ledger: nothing sound can be written down for this run");
+    struct dp_ledger_run run = {
+        .data = data, .rows = m->rows, .adjacency = dp_adjacency_names[m->adjacency], .epsilon = o->epsilon,
+        .delta = o->delta, .seeded = stage->seeded || dp_frame_bool(frame, DP_F_SEEDED), .as_published = o->as_published,
+        .preprocessing = dp_frame_text(frame, DP_F_PREPROCESSING, ""), .init = init, .time = (int64_t)time(NULL),
+    };
+    if (init == NULL) {
+        run.prior_epsilon = s->prior_epsilon;
+        run.prior_delta = s->prior_delta;
+    }
+    return dp_reserve_open(&s->reserve, o->ledger, &run, err);
+}
+
+/* What the run will be charged as, from its first lap. */
+static int begin(struct dp_stage *stage, struct dp_frame *frame, const struct dp_event *sound, bool has_sound,
+                 struct dp_err *err)
+{
+    const struct options *o = stage->options;
+    struct state *s = stage->state;
+    struct dp_event published = dp_charge_event_published(&frame->mechanism[0]);
+    struct dp_spend_start start = {
+        .epsilon = o->epsilon, .delta = o->delta, .adaptive = o->adaptive, .published = o->as_published,
+        .first = o->as_published ? &published : sound, .sound = has_sound ? sound : NULL,
+        .laps = dp_frame_int(frame, DP_F_LAPS, 0),
+    };
+    struct dp_array *plan = dp_frame_array(frame, DP_F_PLAN);
+    if (plan != NULL && !o->adaptive) {
+        if (o->as_published)
+            return dp_fail(err, DP_E_UNSAFE, "--as-published: noise that changes was not published");
+        if (plan->dtype != DP_F64 || plan->ndim != 1 || start.laps < 1 || plan->count != (uint64_t)start.laps)
+            return dp_fail(err, DP_E_UNSAFE, "the plan of the noise does not have a multiplier for each lap");
+        start.plan = plan->data;
+    }
+    note_prior(s, frame);
+    int rc = dp_spend_open(&s->spend, &start, err);
+    if (rc == DP_OK && o->ledger != NULL)
+        rc = open_ledger(stage, frame, has_sound, err);
+    s->begun = true;
+    return rc;
+}
+
+/* Pays for the lap: against the budget, and in the ledger. */
+static int pay(struct dp_stage *stage, struct dp_frame *frame, struct dp_err *err)
+{
+    const struct options *o = stage->options;
+    struct state *s = stage->state;
+    struct dp_event event, published;
+    struct dp_err unsound = {0};
+    int sound = dp_charge_event(frame->mechanism, frame->mechanisms, &event, &unsound);
+    if (sound != DP_OK && !o->as_published) {
+        *err = unsound;
+        return sound;
+    }
+    int rc = s->begun ? DP_OK : begin(stage, frame, &event, sound == DP_OK, err);
+    if (rc != DP_OK)
+        return rc;
+    published = dp_charge_event_published(&frame->mechanism[0]);
+    struct dp_event charged = dp_spend_charged(&s->spend, &event);
+    int64_t left = dp_spend_left(&s->spend);
+    rc = dp_spend_lap(&s->spend, o->as_published ? &published : &event, err);
+    if (rc == DP_OK && s->spend.sound != NULL)
+        rc = dp_meter_charge(s->spend.sound, &event, 1, err);
+    if (rc == DP_OK && s->reserve.ledger != NULL)
+        rc = dp_reserve_lap(&s->reserve, &charged, left, err);
+    return rc;
+}
+
+static int check_lap(struct dp_stage *stage, const struct dp_frame *frame, struct dp_err *err)
+{
+    const struct options *o = stage->options;
+    const struct state *s = stage->state;
+    long long lap = (long long)frame->lap, last = (long long)s->last_lap;
+    if (frame->label != DP_LABEL_NOISED)
+        return dp_fail(err, DP_E_UNSAFE, "takes noised frames and got a %s one: a stage is missing or out of place",
+                       dp_label_name(frame->label));
+    if ((dp_frame_bool(frame, DP_F_SEEDED) || stage->seeded) && !o->allow_seeded)
+        return dp_fail(err, DP_E_UNSAFE, "the run is seeded: whoever knows the seed knows the noise "
+                                         "(--allow-seeded for experiments)");
+    if (dp_frame_bool(frame, DP_F_NON_PRIVATE))
+        return dp_fail(err, DP_E_UNSAFE, "the model of lap %lld comes from a run without privacy", lap);
+    int rc = dp_charge_check(frame, err);
+    if (rc != DP_OK)
+        return rc;
+    if (lap <= last)
+        return dp_fail(err, DP_E_UNSAFE, "lap %lld came after lap %lld: noise must not serve twice", lap, last);
+    /* Epochs and plans are counted in laps from 1 on. */
+    if (lap != last + 1)
+        return dp_fail(err, DP_E_UNSAFE, "lap %lld came after lap %lld: laps are missing", lap, last);
+    return DP_OK;
 }
 
 static int account_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp_out *out, struct dp_err *err)
@@ -247,48 +240,52 @@ static int account_fire(struct dp_stage *stage, struct dp_frame *frame, struct d
     struct state *s = stage->state;
     if (o->non_private)
         return pass_non_private(frame, out, err);
-    if (frame->label != DP_LABEL_NOISED)
-        return dp_fail(err, DP_E_UNSAFE, "takes noised frames and got a %s one: a stage is missing or out of place",
-                       dp_label_name(frame->label));
-    if ((dp_frame_bool(frame, DP_F_SEEDED) || stage->seeded) && !o->allow_seeded)
-        return dp_fail(err, DP_E_UNSAFE, "the run is seeded: whoever knows the seed knows the noise "
-                                         "(--allow-seeded for experiments)");
-    if (dp_frame_bool(frame, DP_F_NON_PRIVATE))
-        return dp_fail(err, DP_E_UNSAFE, "the model of lap %lld comes from a run without privacy",
-                       (long long)frame->lap);
-    int rc = check_frame(s, frame, err);
+    int rc = check_lap(stage, frame, err);
+    if (rc == DP_OK)
+        rc = pay(stage, frame, err);
+    if (rc == DP_STAGE_STOP) {
+        char text[200];
+        snprintf(text, sizeof text, "the budget of epsilon = %g is spent after lap %lld (epsilon %.6g)", o->epsilon,
+                 (long long)s->last_lap, s->spend.epsilon);
+        return stop(stage, text, frame, err);
+    }
+    if (rc == DP_E_BUDGET) { /* that of the data set */
+        char text[DP_ERR_MESSAGE_SIZE];
+        memcpy(text, err->message, sizeof text);
+        return stop(stage, text, frame, err);
+    }
     if (rc != DP_OK)
         return rc;
-    const struct dp_mechanism *m = &frame->mechanism[0];
-    if (s->accountant == NULL) {
-        rc = open_accountants(stage, m, err);
-        if (rc != DP_OK)
-            return rc;
-        s->first = *m;
-        note_prior(s, frame);
-    } else if (!same_mechanism(m, &s->first)) {
-        /* Noise chosen along the way needs a privacy filter: stopping when the sum is spent is not sound then. */
-        return dp_fail(err, DP_E_UNSAFE, "the mechanism of lap %lld is not that of the first lap",
-                       (long long)frame->lap);
-    }
-    double after = dp_accountant_epsilon(s->accountant, s->charged + 1);
-    if (after > o->epsilon)
-        return stop(o, s, frame, err);
-    s->charged++;
-    s->epsilon = after;
     s->last_lap = frame->lap;
 
+    double scale = frame->mechanism[0].scale;
     dp_frame_strip(frame);
-    dp_frame_set_real(frame, DP_F_EPSILON, s->prior_epsilon + after);
+    dp_frame_drop(frame, DP_F_PLAN); /* it has served */
+    dp_frame_set_real(frame, DP_F_EPSILON, s->prior_epsilon + s->spend.epsilon);
     dp_frame_set_real(frame, DP_F_DELTA, s->prior_delta + o->delta);
-    dp_frame_set_real(frame, DP_F_NOISE_SCALE, m->scale);
-    set_sound(s, frame, after);
+    dp_frame_set_real(frame, DP_F_NOISE_SCALE, scale);
+    set_sound(stage, frame);
     if (stage->seeded)
         dp_frame_set_bool(frame, DP_F_SEEDED, true);
     if (o->as_published)
         dp_frame_set_bool(frame, DP_F_AS_PUBLISHED, true);
+    dp_frame_drop(frame, DP_F_LEDGER);
+    if (s->reserve.ledger != NULL) {
+        const char *mark = dp_ledger_mark(s->reserve.ledger);
+        rc = dp_frame_set_text(frame, DP_F_LEDGER, mark, strlen(mark), err);
+        if (rc != DP_OK)
+            return rc;
+    }
     frame->label = DP_LABEL_RELEASED;
     return out->frame(out, frame, err);
+}
+
+static int account_drain(struct dp_stage *stage, struct dp_out *out, struct dp_err *err)
+{
+    const struct options *o = stage->options;
+    struct state *s = stage->state;
+    (void)out;
+    return s->begun ? dp_reserve_end(&s->reserve, s->spend.epsilon, o->delta, "done", err) : DP_OK;
 }
 
 const struct dp_stage_class dp_account_class = {
@@ -303,5 +300,6 @@ const struct dp_stage_class dp_account_class = {
     .open = account_open,
     .hello = account_hello,
     .fire = account_fire,
+    .drain = account_drain,
     .close = account_close,
 };

@@ -48,6 +48,8 @@ enum dp_visibility {
     X(DP_F_UPDATES, "updates", DP_T_ARRAY, DP_PRIVATE)        /* b × K f4, coefficient of each row per class */     \
     X(DP_F_COLUMNS, "columns", DP_T_ARRAY, DP_PUBLIC)         /* i8, the coordinates of this lap (primal) */        \
     X(DP_F_NOISE_SCALE, "noise_scale", DP_T_REAL, DP_PUBLIC)  /* standard deviation of the noise last released */   \
+    X(DP_F_PLAN, "plan", DP_T_ARRAY, DP_PUBLIC)               /* laps f8, the noise multiplier of every lap */      \
+    X(DP_F_LEDGER, "ledger", DP_T_TEXT, DP_PUBLIC)            /* mark of the line that paid: run:seq:hash */        \
     X(DP_F_EPSILON, "epsilon", DP_T_REAL, DP_PUBLIC)          /* spent so far */                                    \
     X(DP_F_DELTA, "delta", DP_T_REAL, DP_PUBLIC)                                                                    \
     X(DP_F_EPSILON_SOUND, "epsilon_sound", DP_T_REAL, DP_PUBLIC) /* beside a published, unsound epsilon */          \

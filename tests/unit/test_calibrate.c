@@ -9,24 +9,25 @@
 
 #include "base/number.h"
 #include "priv/calibrate.h"
+#include "priv/meter.h"
 #include "priv/mixture.h"
 #include "priv/rdp.h"
 
-static double epsilon_of(enum dp_accountant_kind kind, struct dp_event event, double delta, int64_t laps)
+static double epsilon_of(enum dp_accountant accountant, struct dp_event event, double delta, int64_t laps)
 {
-    struct dp_accountant *accountant;
+    struct dp_charge charge = {event, laps};
+    struct dp_charges charges = {.count = 1, .charge = &charge};
+    struct dp_answer answer;
     struct dp_err err = {0};
-    if (dp_accountant_new(&accountant, kind, &event, delta, &err) != DP_OK)
+    if (dp_account_epsilon(accountant, &charges, delta, &answer, &err) != DP_OK)
         fail_msg("%s", err.message);
-    double epsilon = dp_accountant_epsilon(accountant, laps);
-    dp_accountant_free(accountant);
-    return epsilon;
+    return answer.upper;
 }
 
 static void laps_are_counted(void **state)
 {
     (void)state;
-    struct dp_event event = {.kind = DP_EVENT_POISSON, .rate = 0.01, .multiplier = 1};
+    struct dp_event event = dp_event_gaussian(DP_SAMPLING_POISSON, 0.01, 1, 0);
     double r[DP_RDP_ORDER_COUNT];
     dp_rdp_sampled_gaussian(0.01, 1, dp_rdp_orders, DP_RDP_ORDER_COUNT, r);
     for (int i = 0; i < DP_RDP_ORDER_COUNT; i++)
@@ -35,26 +36,53 @@ static void laps_are_counted(void **state)
     assert_near(epsilon_of(DP_ACCOUNTANT_RDP, event, 1e-5, 1000), expected, 1e-13);
 
     /* asked lap by lap, or once: the same bits */
-    struct dp_accountant *gate;
+    struct dp_meter *gate;
     struct dp_err err = {0};
-    assert_int_equal(dp_accountant_new(&gate, DP_ACCOUNTANT_RDP, &event, 1e-5, &err), DP_OK);
+    assert_int_equal(dp_meter_new(&gate, DP_METER_RDP, 1e-5, &err), DP_OK);
     double before = 0;
-    assert_true(dp_accountant_epsilon(gate, 0) == 0);
+    assert_true(dp_meter_epsilon(gate) == 0);
     for (int64_t lap = 1; lap <= 1000; lap++) {
-        double after = dp_accountant_epsilon(gate, lap);
-        assert_true(after > before);
+        assert_int_equal(dp_meter_charge(gate, &event, 0, &err), DP_OK);
+        double after = dp_meter_epsilon_after(gate, 1);
+        assert_int_equal(dp_meter_charge(gate, &event, 1, &err), DP_OK);
+        assert_true(after > before && after == dp_meter_epsilon(gate));
         before = after;
     }
     assert_true(before == epsilon_of(DP_ACCOUNTANT_RDP, event, 1e-5, 1000));
-    dp_accountant_free(gate);
+    dp_meter_free(gate);
+}
+
+/* Two kinds of lap, in whatever order, are the sum of their curves. */
+static void events_mix(void **state)
+{
+    (void)state;
+    struct dp_event a = dp_event_gaussian(DP_SAMPLING_POISSON, 0.01, 1, 0), b = dp_event_gaussian(DP_SAMPLING_NONE, 1, 40, 0);
+    double r[DP_RDP_ORDER_COUNT], more[DP_RDP_ORDER_COUNT];
+    dp_rdp_sampled_gaussian(0.01, 1, dp_rdp_orders, DP_RDP_ORDER_COUNT, r);
+    dp_rdp_gaussian(40, dp_rdp_orders, DP_RDP_ORDER_COUNT, more);
+    for (int i = 0; i < DP_RDP_ORDER_COUNT; i++)
+        r[i] = 300 * r[i] + 200 * more[i];
+    double expected = dp_rdp_epsilon(dp_rdp_orders, r, DP_RDP_ORDER_COUNT, 1e-5, NULL);
+    struct dp_meter *blocks, *mixed;
+    struct dp_err err = {0};
+    assert_int_equal(dp_meter_new(&blocks, DP_METER_RDP, 1e-5, &err), DP_OK);
+    assert_int_equal(dp_meter_new(&mixed, DP_METER_RDP, 1e-5, &err), DP_OK);
+    dp_meter_charge(blocks, &a, 300, &err);
+    dp_meter_charge(blocks, &b, 200, &err);
+    for (int i = 0; i < 500; i++)
+        assert_int_equal(dp_meter_charge(mixed, i % 5 < 3 ? &a : &b, 1, &err), DP_OK);
+    assert_near(dp_meter_epsilon(blocks), expected, 1e-12);
+    assert_near(dp_meter_epsilon(mixed), expected, 1e-12);
+    dp_meter_free(blocks);
+    dp_meter_free(mixed);
 }
 
 static void every_row(void **state)
 {
     (void)state;
-    struct dp_event event = {.kind = DP_EVENT_GAUSSIAN, .rate = 0.5, .multiplier = 10};
+    struct dp_event event = dp_event_gaussian(DP_SAMPLING_NONE, 1, 10, 0);
     /* 100 Gaussians at z = 10 are one at z = 1, whatever the rate says */
-    struct dp_event one = {.kind = DP_EVENT_POISSON, .rate = 1, .multiplier = 1};
+    struct dp_event one = dp_event_gaussian(DP_SAMPLING_POISSON, 1, 1, 0);
     double expected = epsilon_of(DP_ACCOUNTANT_RDP, one, 1e-5, 1);
     assert_near(epsilon_of(DP_ACCOUNTANT_RDP, event, 1e-5, 100), expected, 1e-12);
     assert_near(epsilon_of(DP_ACCOUNTANT_PUBLISHED, event, 1e-5, 100),
@@ -64,13 +92,13 @@ static void every_row(void **state)
 static void shuffling_amplifies_nothing(void **state)
 {
     (void)state;
-    struct dp_event event = {.kind = DP_EVENT_SHUFFLED, .rate = 0.1, .multiplier = 2, .epoch_laps = 10};
-    struct dp_event gaussian = {.kind = DP_EVENT_GAUSSIAN, .multiplier = 2};
+    struct dp_event event = dp_event_gaussian(DP_SAMPLING_SHUFFLED, 0.1, 2, 10);
+    struct dp_event gaussian = dp_event_gaussian(DP_SAMPLING_NONE, 1, 2, 0);
     for (int64_t laps = 1; laps <= 45; laps++)
         assert_true(epsilon_of(DP_ACCOUNTANT_RDP, event, 1e-5, laps) ==
                     epsilon_of(DP_ACCOUNTANT_RDP, gaussian, 1e-5, (laps + 9) / 10));
     /* the paper takes it for Poisson sampling */
-    struct dp_event poisson = {.kind = DP_EVENT_POISSON, .rate = 0.1, .multiplier = 2};
+    struct dp_event poisson = dp_event_gaussian(DP_SAMPLING_POISSON, 0.1, 2, 0);
     assert_true(epsilon_of(DP_ACCOUNTANT_PUBLISHED, event, 1e-5, 45) ==
                 epsilon_of(DP_ACCOUNTANT_PUBLISHED, poisson, 1e-5, 45));
 }
@@ -78,9 +106,9 @@ static void shuffling_amplifies_nothing(void **state)
 static void visible_batch(void **state)
 {
     (void)state;
-    struct dp_event event = {.kind = DP_EVENT_VISIBLE_BATCH, .rate = 0.01, .multiplier = 1};
+    struct dp_event event = dp_event_gaussian(DP_SAMPLING_VISIBLE, 0.01, 1, 0);
     assert_true(epsilon_of(DP_ACCOUNTANT_RDP, event, 1e-5, 1000) == dp_mixture_epsilon(1000, 0.01, 1, 1e-5));
-    struct dp_event hidden = {.kind = DP_EVENT_POISSON, .rate = 0.01, .multiplier = 1};
+    struct dp_event hidden = dp_event_gaussian(DP_SAMPLING_POISSON, 0.01, 1, 0);
     assert_true(epsilon_of(DP_ACCOUNTANT_PUBLISHED, event, 1e-5, 1000) ==
                 epsilon_of(DP_ACCOUNTANT_PUBLISHED, hidden, 1e-5, 1000));
 }
@@ -88,7 +116,7 @@ static void visible_batch(void **state)
 static void published(void **state)
 {
     (void)state;
-    struct dp_event event = {.kind = DP_EVENT_POISSON, .rate = 0.004, .multiplier = 1.1};
+    struct dp_event event = dp_event_gaussian(DP_SAMPLING_POISSON, 0.004, 1.1, 0);
     double best = INFINITY;
     for (int order = 2; order <= 129; order++) {
         double alpha = order, r;
@@ -100,39 +128,39 @@ static void published(void **state)
 
 static void expect_refusal(struct dp_event event, double delta, const char *message)
 {
-    struct dp_accountant *accountant = NULL;
+    struct dp_charge charge = {event, 10};
+    struct dp_charges charges = {.count = 1, .charge = &charge};
+    struct dp_answer answer;
     struct dp_err err = {0};
-    assert_int_equal(dp_accountant_new(&accountant, DP_ACCOUNTANT_RDP, &event, delta, &err), DP_E_RUN);
+    double factor;
+    assert_int_equal(dp_account_epsilon(DP_ACCOUNTANT_RDP, &charges, delta, &answer, &err), DP_E_RUN);
     assert_string_equal(err.message, message);
-    double multiplier;
-    memset(&err, 0, sizeof err);
-    if (event.multiplier == 1)
-        assert_int_equal(dp_calibrate_multiplier(DP_ACCOUNTANT_RDP, &event, 10, 1, delta, &multiplier, &err),
-                         DP_E_RUN);
+    assert_int_equal(dp_calibrate_noise(DP_ACCOUNTANT_RDP, &charges, 1, delta, &factor, &err), DP_E_RUN);
 }
 
 static void refusals(void **state)
 {
     (void)state;
-    const char *parameters = "the accountant needs 0 < delta < 1 and a positive noise multiplier";
-    struct dp_event good = {.kind = DP_EVENT_POISSON, .rate = 0.1, .multiplier = 1}, bad = good;
+    const char *parameters = "the accountant needs 0 < delta < 1";
+    struct dp_event good = dp_event_gaussian(DP_SAMPLING_POISSON, 0.1, 1, 0), bad = good;
     expect_refusal(good, 0, parameters);
     expect_refusal(good, 1, parameters);
     expect_refusal(good, NAN, parameters);
-    bad.multiplier = 0;
-    expect_refusal(bad, 0.1, parameters);
-    bad.multiplier = NAN;
-    expect_refusal(bad, 0.1, parameters);
-    bad.multiplier = INFINITY;
-    expect_refusal(bad, 0.1, parameters);
+    bad.query[0].multiplier = 0;
+    expect_refusal(bad, 0.1, "the multiplier of a gaussian query must be positive and finite, got 0");
+    bad.query[0].multiplier = INFINITY;
+    expect_refusal(bad, 0.1, "the multiplier of a gaussian query must be positive and finite, got inf");
     bad = good;
     bad.rate = 0;
-    expect_refusal(bad, 0.1, "the accountant needs a sampling rate in (0, 1], got 0");
+    expect_refusal(bad, 0.1, "an event needs a sampling rate in (0, 1], got 0");
     bad.rate = 1.5;
-    expect_refusal(bad, 0.1, "the accountant needs a sampling rate in (0, 1], got 1.5");
+    expect_refusal(bad, 0.1, "an event needs a sampling rate in (0, 1], got 1.5");
     bad = good;
-    bad.kind = DP_EVENT_SHUFFLED;
-    expect_refusal(bad, 0.1, "shuffled epochs need their number of laps");
+    bad.sampling = DP_SAMPLING_SHUFFLED;
+    expect_refusal(bad, 0.1, "an event has epochs of 0 laps");
+    bad = good;
+    bad.queries = 0;
+    expect_refusal(bad, 0.1, "an event has 0 queries, expected 1 to 4");
 }
 
 static void rounding_up(void **state)
@@ -161,14 +189,16 @@ static void rounding_up(void **state)
 
 static double slowest;
 
-static void check_calibration(enum dp_accountant_kind kind, struct dp_event event, int64_t laps,
+static void check_calibration(enum dp_accountant accountant, struct dp_event event, int64_t laps,
                               double epsilon, double delta)
 {
     struct dp_err err = {0};
     double z;
     clock_t start = clock();
-    if (dp_calibrate_multiplier(kind, &event, laps, epsilon, delta, &z, &err) != DP_OK)
-        fail_msg("kind %d rate %g laps %lld epsilon %g delta %g: %s", event.kind, event.rate, (long long)laps,
+    struct dp_charge charge = {event, laps};
+    struct dp_charges charges = {.count = 1, .charge = &charge};
+    if (dp_calibrate_noise(accountant, &charges, epsilon, delta, &z, &err) != DP_OK)
+        fail_msg("sampling %d rate %g laps %lld epsilon %g delta %g: %s", event.sampling, event.rate, (long long)laps,
                  epsilon, delta, err.message);
     slowest = fmax(slowest, (double)(clock() - start) / CLOCKS_PER_SEC);
     char text[40];
@@ -177,15 +207,15 @@ static void check_calibration(enum dp_accountant_kind kind, struct dp_event even
     int digits = 0;
     for (const char *p = text; *p != '\0' && *p != 'e'; p++)
         digits += *p >= '0' && *p <= '9' && (digits > 0 || *p != '0');
-    event.multiplier = z;
-    double met = epsilon_of(kind, event, delta, laps);
-    event.multiplier = z * (1 - 1e-12);
-    double nearly = epsilon_of(kind, event, delta, laps);
-    event.multiplier = z * (1 - 1e-6);
-    double missed = epsilon_of(kind, event, delta, laps);
+    event.query[0].multiplier = z;
+    double met = epsilon_of(accountant, event, delta, laps);
+    event.query[0].multiplier = z * (1 - 1e-12);
+    double nearly = epsilon_of(accountant, event, delta, laps);
+    event.query[0].multiplier = z * (1 - 1e-6);
+    double missed = epsilon_of(accountant, event, delta, laps);
     if (digits > 9 || met > epsilon || nearly > epsilon || (missed <= epsilon && z > 1e-3))
-        fail_msg("kind %d rate %g laps %lld epsilon %g delta %g: %s spends %.17g, a little less noise %.17g",
-                 event.kind, event.rate, (long long)laps, epsilon, delta, text, met, missed);
+        fail_msg("sampling %d rate %g laps %lld epsilon %g delta %g: %s spends %.17g, a little less noise %.17g",
+                 event.sampling, event.rate, (long long)laps, epsilon, delta, text, met, missed);
 }
 
 static void calibration_meets_its_target(void **state)
@@ -194,14 +224,17 @@ static void calibration_meets_its_target(void **state)
     const double rates[] = {1e-6, 0.01, 1}, epsilons[] = {0.01, 1, 50}, deltas[] = {1e-12, 1e-5, 0.1};
     const int64_t laps[] = {1, 1000, 1000000};
     for (int i = 0; i < 81; i++) {
-        struct dp_event event = {.kind = DP_EVENT_POISSON, .rate = rates[i % 3]};
+        struct dp_event event = dp_event_gaussian(DP_SAMPLING_POISSON, rates[i % 3], 1, 0);
         check_calibration(DP_ACCOUNTANT_RDP, event, laps[i / 3 % 3], epsilons[i / 9 % 3], deltas[i / 27]);
     }
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
     for (int i = 0; i < 80; i++) {
-        struct dp_event event = {.kind = (enum dp_event_kind)(i % 4),
-                                 .rate = exp(log(1e-5) * gsl_rng_uniform(rng)),
-                                 .epoch_laps = 1 + (int64_t)gsl_rng_uniform_int(rng, 1000)};
+        const enum dp_sampling samplings[] = {DP_SAMPLING_POISSON, DP_SAMPLING_NONE, DP_SAMPLING_SHUFFLED, DP_SAMPLING_VISIBLE};
+        enum dp_sampling sampling = samplings[i % 4];
+        double rate = exp(log(1e-5) * gsl_rng_uniform(rng));
+        int64_t epoch_laps = 1 + (int64_t)gsl_rng_uniform_int(rng, 1000);
+        struct dp_event event = dp_event_gaussian(sampling, sampling == DP_SAMPLING_NONE ? 1 : rate, 1,
+                                                  sampling == DP_SAMPLING_SHUFFLED ? epoch_laps : 0);
         int64_t count = 1 + (int64_t)exp(log(1e5) * gsl_rng_uniform(rng));
         double epsilon = exp(log(0.05) + log(400) * gsl_rng_uniform(rng));
         double delta = exp(log(1e-9) + log(1e8) * gsl_rng_uniform(rng));
@@ -218,22 +251,23 @@ static void calibration_meets_its_target(void **state)
 static void what_cannot_be_reached(void **state)
 {
     (void)state;
-    struct dp_event event = {.kind = DP_EVENT_POISSON, .rate = 0.1};
+    struct dp_event event = dp_event_gaussian(DP_SAMPLING_POISSON, 0.1, 1, 0);
     struct dp_err err = {0};
+    struct dp_charge charge = {event, 10};
+    struct dp_charges charges = {.count = 1, .charge = &charge}, none = {0};
     double z;
-    assert_int_equal(dp_calibrate_multiplier(DP_ACCOUNTANT_RDP, &event, 10, 1e-6, 1e-12, &z, &err), DP_E_RUN);
-    assert_string_equal(err.message,
-                        "no noise multiplier up to 1e+09 reaches epsilon 1e-06 at delta 1e-12 over 10 laps");
-    assert_int_equal(dp_calibrate_multiplier(DP_ACCOUNTANT_RDP, &event, 10, 0, 1e-5, &z, &err), DP_E_RUN);
-    assert_string_equal(err.message, "cannot calibrate to epsilon = 0 in 10 laps");
-    assert_int_equal(dp_calibrate_multiplier(DP_ACCOUNTANT_RDP, &event, 0, 1, 1e-5, &z, &err), DP_E_RUN);
-    assert_string_equal(err.message, "cannot calibrate to epsilon = 1 in 0 laps");
+    assert_int_equal(dp_calibrate_noise(DP_ACCOUNTANT_RDP, &charges, 1e-6, 1e-12, &z, &err), DP_E_RUN);
+    assert_string_equal(err.message, "no noise multiplier up to 1e+09 reaches epsilon 1e-06 at delta 1e-12");
+    assert_int_equal(dp_calibrate_noise(DP_ACCOUNTANT_RDP, &charges, 0, 1e-5, &z, &err), DP_E_RUN);
+    assert_string_equal(err.message, "cannot calibrate to epsilon = 0");
+    assert_int_equal(dp_calibrate_noise(DP_ACCOUNTANT_RDP, &none, 1, 1e-5, &z, &err), DP_E_RUN);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(laps_are_counted),
+        cmocka_unit_test(events_mix),
         cmocka_unit_test(every_row),
         cmocka_unit_test(shuffling_amplifies_nothing),
         cmocka_unit_test(visible_batch),

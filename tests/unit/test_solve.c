@@ -11,13 +11,23 @@
 
 static double cost(struct dp_event event, int64_t laps, double delta)
 {
-    struct dp_accountant *accountant;
+    struct dp_charge charge = {event, laps};
+    struct dp_charges charges = {.count = 1, .charge = &charge};
+    struct dp_answer answer;
     struct dp_err err = {0};
-    if (dp_accountant_new(&accountant, DP_ACCOUNTANT_RDP, &event, delta, &err) != DP_OK)
+    if (dp_account_epsilon(DP_ACCOUNTANT_RDP, &charges, delta, &answer, &err) != DP_OK)
         fail_msg("%s", err.message);
-    double epsilon = dp_accountant_epsilon(accountant, laps);
-    dp_accountant_free(accountant);
-    return epsilon;
+    return answer.upper;
+}
+
+static int solve_delta(struct dp_event event, int64_t laps, double epsilon, double *delta, struct dp_err *err)
+{
+    struct dp_charge charge = {event, laps};
+    struct dp_charges charges = {.count = 1, .charge = &charge};
+    struct dp_answer answer;
+    int rc = dp_solve_delta(DP_ACCOUNTANT_RDP, &charges, epsilon, &answer, err);
+    *delta = answer.upper;
+    return rc;
 }
 
 static void every_answer_is_the_last_that_holds(void **state)
@@ -26,15 +36,14 @@ static void every_answer_is_the_last_that_holds(void **state)
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
     struct dp_err err = {0};
     for (int i = 0; i < 12; i++) {
-        struct dp_event event = {.kind = DP_EVENT_POISSON, .rate = exp(-7 * gsl_rng_uniform(rng)),
-                                 .multiplier = 0.7 + 9 * gsl_rng_uniform(rng)};
+        struct dp_event event = dp_event_gaussian(DP_SAMPLING_POISSON, exp(-7 * gsl_rng_uniform(rng)), 0.7 + 9 * gsl_rng_uniform(rng), 0);
         double epsilon = 0.1 + 5 * gsl_rng_uniform(rng), delta = pow(10, -3 - 7 * gsl_rng_uniform(rng)), found;
         int64_t laps;
         assert_int_equal(dp_solve_laps(DP_ACCOUNTANT_RDP, &event, epsilon, delta, &laps, &err), 0);
         assert_true(laps == 0 || cost(event, laps, delta) <= epsilon);
         assert_true(cost(event, laps + 1, delta) > epsilon);
         laps = laps > 0 ? laps : 1;
-        if (dp_solve_delta(DP_ACCOUNTANT_RDP, &event, laps, epsilon, &found, &err) == 0) {
+        if (solve_delta(event, laps, epsilon, &found, &err) == 0) {
             assert_true(cost(event, laps, found) <= epsilon);
             assert_true(found < 2e-300 || cost(event, laps, found * (1 - 1e-5)) > epsilon);
         }
@@ -53,16 +62,18 @@ static void solving_back_and_forth(void **state)
 {
     (void)state;
     struct dp_err err = {0};
-    struct dp_event event = {.kind = DP_EVENT_POISSON, .rate = 0.01};
+    struct dp_event event = dp_event_gaussian(DP_SAMPLING_POISSON, 0.01, 1, 0);
+    struct dp_charge charge = {event, 1000};
+    struct dp_charges charges = {.count = 1, .charge = &charge};
     double z, rate, delta;
     int64_t laps;
-    assert_int_equal(dp_calibrate_multiplier(DP_ACCOUNTANT_RDP, &event, 1000, 2, 1e-6, &z, &err), 0);
-    event.multiplier = z;
+    assert_int_equal(dp_calibrate_noise(DP_ACCOUNTANT_RDP, &charges, 2, 1e-6, &z, &err), 0);
+    event.query[0].multiplier = z;
     assert_int_equal(dp_solve_laps(DP_ACCOUNTANT_RDP, &event, 2, 1e-6, &laps, &err), 0);
     assert_int_equal(laps, 1000);
     assert_int_equal(dp_solve_rate(DP_ACCOUNTANT_RDP, &event, 1000, 2, 1e-6, &rate, &err), 0);
     assert_near(rate, 0.01, 1e-7);
-    assert_int_equal(dp_solve_delta(DP_ACCOUNTANT_RDP, &event, 1000, 2, &delta, &err), 0);
+    assert_int_equal(solve_delta(event, 1000, 2, &delta, &err), 0);
     assert_true(delta <= 1e-6 && delta > 0.99999e-6);
 }
 
@@ -71,9 +82,9 @@ static void delta_is_above_the_exact_one(void **state)
 {
     (void)state;
     struct dp_err err = {0};
-    struct dp_event event = {.kind = DP_EVENT_GAUSSIAN, .multiplier = 2};
+    struct dp_event event = dp_event_gaussian(DP_SAMPLING_NONE, 1, 2, 0);
     double delta;
-    assert_int_equal(dp_solve_delta(DP_ACCOUNTANT_RDP, &event, 4, 3, &delta, &err), 0);
+    assert_int_equal(solve_delta(event, 4, 3, &delta, &err), 0);
     double exact = exp(dp_gaussian_log_delta(3, 1));
     assert_true(delta > exact && delta < 20 * exact);
 }
@@ -82,16 +93,16 @@ static void what_cannot_be_had(void **state)
 {
     (void)state;
     struct dp_err err = {0};
-    struct dp_event event = {.kind = DP_EVENT_GAUSSIAN, .multiplier = 0.01};
+    struct dp_event event = dp_event_gaussian(DP_SAMPLING_NONE, 1, 0.01, 0);
     double found;
     int64_t laps;
-    assert_int_equal(dp_solve_delta(DP_ACCOUNTANT_RDP, &event, 10, 0.1, &found, &err), DP_E_RUN);
+    assert_int_equal(solve_delta(event, 10, 0.1, &found, &err), DP_E_RUN);
     assert_int_equal(dp_solve_laps(DP_ACCOUNTANT_RDP, &event, 0.1, 1e-5, &laps, &err), 0);
     assert_int_equal(laps, 0);
-    event.multiplier = 1e9;
+    event.query[0].multiplier = 1e9;
     assert_int_equal(dp_solve_laps(DP_ACCOUNTANT_RDP, &event, 1, 1e-5, &laps, &err), 0);
     assert_true(laps == 1000000000000);
-    event.multiplier = -1;
+    event.query[0].multiplier = -1;
     assert_int_equal(dp_solve_laps(DP_ACCOUNTANT_RDP, &event, 1, 1e-5, &laps, &err), DP_E_RUN);
 }
 

@@ -1,0 +1,224 @@
+/* dp-account sigma|epsilon|delta|laps|rate: solves for one of them. */
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/cli.h"
+#include "base/number.h"
+#include "priv/calibrate.h"
+#include "priv/solve.h"
+#include "question.h"
+#include "words.h"
+
+#define END {.name = NULL}
+#define MECHANISMS Q_MECHANISM("gaussian|laplace|pure|svt|output"), Q_MECHANISM_ARGUMENTS
+
+static const struct dp_option sigma_options[] = {Q_EPSILON(DP_OPT_REQUIRED), Q_DELTA(DP_OPT_REQUIRED), Q_RATE, Q_LAPS, Q_SAMPLER,
+                                                 MECHANISMS, Q_REST, Q_OUTPUT, END};
+static const struct dp_option epsilon_options[] = {Q_MULTIPLIER, Q_DELTA(DP_OPT_REQUIRED), Q_RATE, Q_LAPS, Q_SAMPLER, MECHANISMS,
+                                                   Q_REST, Q_OUTPUT, END};
+static const struct dp_option delta_options[] = {Q_MULTIPLIER, Q_EPSILON(DP_OPT_REQUIRED), Q_RATE, Q_LAPS, Q_SAMPLER, MECHANISMS,
+                                                 Q_REST, Q_OUTPUT, END};
+static const struct dp_option laps_options[] = {Q_MULTIPLIER, Q_EPSILON(DP_OPT_REQUIRED), Q_DELTA(DP_OPT_REQUIRED), Q_RATE,
+                                                Q_SAMPLER, MECHANISMS, Q_REST, Q_OUTPUT, END};
+static const struct dp_option rate_options[] = {Q_MULTIPLIER, Q_EPSILON(DP_OPT_REQUIRED), Q_DELTA(DP_OPT_REQUIRED), Q_LAPS,
+                                                Q_SAMPLER, MECHANISMS, Q_REST, Q_OUTPUT, END};
+
+static const struct word {
+    const char *unknown;
+    struct dp_command command;
+} words[] = {
+    [UNKNOWN_SIGMA] = {"multiplier",
+                       {"dp-account sigma", "", "Print the noise multiplier that a budget asks for", sigma_options, NULL}},
+    [UNKNOWN_EPSILON] = {"epsilon",
+                         {"dp-account epsilon", "[RECORDS]", "Print the epsilon that a run costs", epsilon_options, NULL}},
+    [UNKNOWN_DELTA] = {"delta",
+                       {"dp-account delta", "[RECORDS]", "Print the delta at which a run keeps to epsilon", delta_options, NULL}},
+    [UNKNOWN_LAPS] = {"laps", {"dp-account laps", "", "Print how many laps a budget allows", laps_options, NULL}},
+    [UNKNOWN_RATE] = {"rate", {"dp-account rate", "", "Print the sampling rate that a budget allows", rate_options, NULL}},
+};
+
+/* The unknown, and what is known about it. by is the accountant that answered. */
+struct result {
+    double value;
+    struct dp_answer answer;
+    struct dp_charges charges; /* with the unknown filled in */
+};
+
+static int solve_sigma(struct question *q, struct result *r, struct dp_err *err)
+{
+    if (q->mechanism == MECHANISM_PURE || q->mechanism == MECHANISM_SVT)
+        return dp_fail(err, DP_E_USAGE, "--mechanism %s has no noise multiplier", q->mechanism == MECHANISM_PURE ? "pure" : "svt");
+    int rc = dp_calibrate_noise((enum dp_accountant)q->accountant, &q->charges, q->epsilon, q->delta, &r->value, err);
+    return rc == DP_OK ? dp_charges_stretch(&q->charges, r->value, &r->charges, err) : rc;
+}
+
+static int solve_epsilon(struct question *q, struct result *r, struct dp_err *err)
+{
+    int rc = dp_account_epsilon((enum dp_accountant)q->accountant, &q->charges, q->delta, &r->answer, err);
+    r->value = dp_round_up(r->answer.upper, 6);
+    if (rc == DP_OK && !isfinite(r->value))
+        return dp_fail(err, DP_E_RUN, "this much noise gives no bound at all");
+    return rc;
+}
+
+static int solve_delta(struct question *q, struct result *r, struct dp_err *err)
+{
+    int rc = dp_solve_delta((enum dp_accountant)q->accountant, &q->charges, q->epsilon, &r->answer, err);
+    r->value = dp_round_up(r->answer.upper, 6);
+    return rc;
+}
+
+static int solve_laps(struct question *q, struct result *r, struct dp_err *err)
+{
+    struct dp_event *event = &q->charges.charge[0].event;
+    int64_t found = 0;
+    int rc = dp_solve_laps((enum dp_accountant)q->accountant, event, q->epsilon, q->delta, &found, err);
+    r->value = (double)found;
+    q->charges.charge[0].laps = found;
+    return rc;
+}
+
+static int solve_rate(struct question *q, struct result *r, struct dp_err *err)
+{
+    struct dp_event *event = &q->charges.charge[0].event;
+    if (event->sampling == DP_SAMPLING_NONE || event->sampling == DP_SAMPLING_SHUFFLED)
+        return dp_fail(err, DP_E_USAGE, "--sampler: no rate changes what this sampler costs");
+    int rc = dp_solve_rate((enum dp_accountant)q->accountant, event, q->laps, q->epsilon, q->delta, &r->value, err);
+    event->rate = r->value;
+    return rc;
+}
+
+/* JSON has no NaN; the unknown is set below. */
+static double known(double value)
+{
+    return isnan(value) ? 0 : value;
+}
+
+static json_t *charges_json(const struct dp_charges *charges)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; list != NULL && i < charges->count; i++)
+        json_array_append_new(list, dp_charge_to_json(&charges->charge[i]));
+    return list;
+}
+
+static int print_json(const struct question *q, enum unknown unknown, const struct result *r, struct dp_err *err)
+{
+    static const char *const samplers[] = {"poisson", "fixed", "full", "shuffle", "full"};
+    static const char *const adjacencies[] = {"null-record", "replace-one", "null-record"};
+    const struct dp_charges *charges = r->charges.count > 0 ? &r->charges : &q->charges;
+    json_t *root = json_object();
+    if (unknown != UNKNOWN_LAPS && q->records == NULL)
+        json_object_set_new(root, "laps", json_integer((json_int_t)q->laps));
+    if (q->records == NULL) {
+        json_object_set_new(root, "multiplier", json_real(known(q->multiplier)));
+        json_object_set_new(root, "rate", json_real(q->rate));
+        json_object_set_new(root, "sampler", json_string(samplers[q->sampler]));
+        json_object_set_new(root, "adjacency", json_string(adjacencies[q->adjacency]));
+        json_object_set_new(root, "visible_batch", json_boolean(q->visible_batch));
+    }
+    json_object_set_new(root, "epsilon", json_real(known(q->epsilon)));
+    json_object_set_new(root, "delta", json_real(known(q->delta)));
+    json_object_set_new(root, words[unknown].unknown,
+                        unknown == UNKNOWN_LAPS ? json_integer((json_int_t)r->value) : json_real(r->value));
+    json_object_set_new(root, "accountant", json_string(dp_accountant_names[r->answer.by]));
+    json_object_set_new(root, "sound", json_boolean(q->accountant != DP_ACCOUNTANT_PUBLISHED));
+    json_object_set_new(root, "lower", json_real(r->answer.lower));
+    json_object_set_new(root, "tight", json_boolean(r->answer.tight));
+    json_object_set_new(root, "charges", charges_json(charges));
+    char *dump = json_dumps(root, JSON_REAL_PRECISION(17));
+    if (dump != NULL)
+        puts(dump);
+    free(dump);
+    json_decref(root);
+    return dump != NULL ? DP_OK : dp_fail(err, DP_E_RUN, "cannot write JSON");
+}
+
+static void explain(const struct question *q, enum unknown unknown, const struct result *r)
+{
+    static const char *const accountants[] = {
+        "the best of several", "privacy loss distributions", "Renyi differential privacy", "zero-concentrated differential privacy",
+        "Gaussian differential privacy", "advanced composition", "the published accountant, WHICH IS NOT SOUND"};
+    char a[40], b[40];
+    double epsilon = unknown == UNKNOWN_EPSILON ? r->value : q->epsilon, delta = unknown == UNKNOWN_DELTA ? r->value : q->delta;
+    printf("epsilon %s at delta %s, by %s", dp_number_print(epsilon, a, sizeof a), dp_number_print(delta, b, sizeof b),
+           accountants[r->answer.by]);
+    if (r->answer.lower > 0)
+        printf("; the truth is at least %s: %s", dp_number_print(dp_round_up(r->answer.lower, 4), a, sizeof a),
+               r->answer.tight ? "within 1 %" : "further away than 1 %, which is all that could be shown");
+    puts("\nassumed:");
+    question_explain(q, unknown, r->charges.count > 0 ? &r->charges : &q->charges);
+}
+
+/* What the answer costs, for the words of explanation and JSON. */
+static int check(struct question *q, enum unknown unknown, struct result *r, struct dp_err *err)
+{
+    const struct dp_charges *charges = r->charges.count > 0 ? &r->charges : &q->charges;
+    if (unknown == UNKNOWN_EPSILON || unknown == UNKNOWN_DELTA || (unknown == UNKNOWN_LAPS && r->value == 0))
+        return DP_OK;
+    return dp_account_epsilon((enum dp_accountant)q->accountant, charges, q->delta, &r->answer, err);
+}
+
+static int answer(struct question *q, enum unknown unknown, const char *records, struct dp_err *err)
+{
+    int (*const solve[])(struct question *, struct result *, struct dp_err *) = {solve_sigma, solve_epsilon, solve_delta,
+                                                                                solve_laps, solve_rate};
+    struct result r = {.answer.by = (enum dp_accountant)q->accountant};
+    char text[40];
+    bool words_too = q->explain || (!q->json && isatty(STDOUT_FILENO));
+    int rc = question_charges(q, unknown, records, err);
+    if (rc == DP_OK)
+        rc = solve[unknown](q, &r, err);
+    if (rc == DP_OK && (q->json || words_too))
+        rc = check(q, unknown, &r, err);
+    if (rc == DP_OK && q->json)
+        rc = print_json(q, unknown, &r, err);
+    else if (rc == DP_OK)
+        puts(dp_number_print(r.value, text, sizeof text));
+    if (rc == DP_OK && words_too && !q->json)
+        explain(q, unknown, &r);
+    dp_charges_free(&r.charges);
+    return rc;
+}
+
+static int calculate(enum unknown unknown, int argc, char **argv)
+{
+    struct question q = QUESTION_UNASKED;
+    struct dp_err err = {0};
+    int operand, status;
+    if (!dp_cli_start(&words[unknown].command, &q, NULL, argc, argv, &operand, &status))
+        return status;
+    int rc = operand + 1 < argc ? dp_fail(&err, DP_E_USAGE, "unexpected argument '%.80s'", argv[operand + 1])
+                                : answer(&q, unknown, operand < argc ? argv[operand] : NULL, &err);
+    dp_charges_free(&q.charges);
+    return dp_cli_finish(words[unknown].command.name, rc, &err);
+}
+
+int word_sigma(int argc, char **argv)
+{
+    return calculate(UNKNOWN_SIGMA, argc, argv);
+}
+
+int word_epsilon(int argc, char **argv)
+{
+    return calculate(UNKNOWN_EPSILON, argc, argv);
+}
+
+int word_delta(int argc, char **argv)
+{
+    return calculate(UNKNOWN_DELTA, argc, argv);
+}
+
+int word_laps(int argc, char **argv)
+{
+    return calculate(UNKNOWN_LAPS, argc, argv);
+}
+
+int word_rate(int argc, char **argv)
+{
+    return calculate(UNKNOWN_RATE, argc, argv);
+}

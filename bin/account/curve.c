@@ -1,0 +1,123 @@
+/* dp-account curve: epsilon against laps or delta, as a table or a picture. */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cli.h"
+#include "base/mem.h"
+#include "base/number.h"
+#include "priv/calibrate.h"
+#include "question.h"
+#include "words.h"
+
+enum { OVER_LAPS, OVER_DELTA };
+
+static const struct dp_option options[] = {
+    {.name = "over", .letter = 'o', .kind = DP_OPT_CHOICE, .offset = Q_OFFSET(over), .metavar = "WHAT",
+     .help = "what epsilon is shown against", .fallback = "laps", .choices = "laps|delta"},
+    {.name = "points", .letter = 'p', .kind = DP_OPT_INT, .offset = Q_OFFSET(points), .metavar = "N",
+     .help = "lines of the table", .fallback = "20", .min = 2, .max = 1000},
+    {.name = "plot", .kind = DP_OPT_TEXT, .offset = Q_OFFSET(plot), .metavar = "FILE",
+     .help = "draw it there, too, as PNG (with gnuplot)"},
+    Q_MULTIPLIER,
+    Q_DELTA(0),
+    Q_RATE,
+    Q_LAPS,
+    Q_SAMPLER,
+    Q_MECHANISM("gaussian|laplace|pure|svt|output"),
+    Q_MECHANISM_ARGUMENTS,
+    Q_REST,
+    {.name = NULL},
+};
+static const struct dp_command command = {"dp-account curve", "", "Print epsilon against laps or delta", options, NULL};
+
+struct point {
+    double x, epsilon, lower;
+};
+
+/* From 1e-12 to 0.1 for delta, from 1 to all laps, whole ones and each once. */
+static double place(const struct question *q, int64_t i)
+{
+    double part = (double)i / (double)(q->points - 1);
+    if (q->over == OVER_DELTA)
+        return dp_round_up(pow(10, -12 + 11 * part), 3);
+    return fmax(1, round(part * (double)q->laps));
+}
+
+static int compute(struct question *q, struct point *point, size_t *count, struct dp_err *err)
+{
+    int rc = DP_OK;
+    *count = 0;
+    for (int64_t i = 0; rc == DP_OK && i < q->points; i++) {
+        struct dp_answer answer;
+        double x = place(q, i), delta = q->over == OVER_DELTA ? x : q->delta;
+        if (*count > 0 && x == point[*count - 1].x)
+            continue;
+        if (q->over == OVER_LAPS)
+            q->charges.charge[0].laps = (int64_t)x;
+        rc = dp_account_epsilon((enum dp_accountant)q->accountant, &q->charges, delta, &answer, err);
+        point[(*count)++] = (struct point){x, dp_round_up(answer.upper, 6), answer.lower};
+    }
+    return rc;
+}
+
+static int plot(const struct question *q, const struct point *point, size_t count, struct dp_err *err)
+{
+    /* The name goes through gnuplot's quotes, the shell never sees it. */
+    if (strpbrk(q->plot, "'\n") != NULL)
+        return dp_fail(err, DP_E_USAGE, "--plot: a file name without quotes, please");
+    FILE *gnuplot = popen("gnuplot", "w");
+    if (gnuplot == NULL)
+        return dp_fail_errno(err, errno, "--plot: cannot start gnuplot");
+    fprintf(gnuplot,
+            "set terminal pngcairo size 900,560 font ',13'\nset output '%s'\nset grid lc rgb '#dddddd'\nset key off\n"
+            "set xlabel '%s'\nset ylabel 'epsilon'\n%sset yrange [0:*]\n"
+            "plot '-' with linespoints lw 2 pt 7 ps 0.7 lc rgb '#1f5fa8'\n",
+            q->plot, q->over == OVER_DELTA ? "delta" : "laps", q->over == OVER_DELTA ? "set logscale x\nset format x '10^{%T}'\n" : "");
+    for (size_t i = 0; i < count; i++)
+        if (isfinite(point[i].epsilon))
+            fprintf(gnuplot, "%.17g %.17g\n", point[i].x, point[i].epsilon);
+    fputs("e\n", gnuplot);
+    bool bad = ferror(gnuplot) != 0;
+    if (pclose(gnuplot) != 0 || bad)
+        return dp_fail(err, DP_E_RUN, "--plot: gnuplot did not draw '%s'", q->plot);
+    return DP_OK;
+}
+
+static int curve(struct question *q, struct dp_err *err)
+{
+    struct point *point = NULL;
+    size_t count = 0;
+    char x[40], epsilon[40];
+    if (q->over == OVER_LAPS && isnan(q->delta))
+        return dp_fail(err, DP_E_USAGE, "--delta is required");
+    if (q->over == OVER_DELTA && !isnan(q->delta))
+        return dp_fail(err, DP_E_USAGE, "--delta: not with --over delta");
+    int rc = question_charges(q, UNKNOWN_CURVE, NULL, err);
+    if (rc == DP_OK)
+        rc = dp_alloc(&point, (size_t)q->points, sizeof *point, err);
+    if (rc == DP_OK)
+        rc = compute(q, point, &count, err);
+    if (rc == DP_OK)
+        printf("%s\tepsilon\n", q->over == OVER_DELTA ? "delta" : "laps");
+    for (size_t i = 0; rc == DP_OK && i < count; i++)
+        printf("%s\t%s\n", dp_number_print(point[i].x, x, sizeof x), dp_number_print(point[i].epsilon, epsilon, sizeof epsilon));
+    if (rc == DP_OK && q->plot != NULL)
+        rc = plot(q, point, count, err);
+    free(point);
+    return rc;
+}
+
+int word_curve(int argc, char **argv)
+{
+    struct question q = QUESTION_UNASKED;
+    struct dp_err err = {0};
+    int operand, status;
+    if (!dp_cli_start(&command, &q, NULL, argc, argv, &operand, &status))
+        return status;
+    int rc = operand < argc ? dp_fail(&err, DP_E_USAGE, "unexpected argument '%.80s'", argv[operand]) : curve(&q, &err);
+    dp_charges_free(&q.charges);
+    return dp_cli_finish(command.name, rc, &err);
+}

@@ -1,0 +1,176 @@
+#include "question.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/number.h"
+#include "priv/calibrate.h"
+#include "records.h"
+
+enum { SAMPLER_POISSON, SAMPLER_FIXED, SAMPLER_FULL, SAMPLER_SHUFFLE, SAMPLER_NONE };
+enum { ADJACENCY_NULL_RECORD, ADJACENCY_REPLACE_ONE, ADJACENCY_NULL };
+
+/* As dp-sample cuts an epoch. */
+static int64_t laps_per_epoch(const struct question *q)
+{
+    if (q->rows == DP_OPT_ABSENT_INT)
+        return (int64_t)ceil(1 / q->rate - 1e-9);
+    int64_t batch = (int64_t)llround(q->rate * (double)q->rows);
+    return batch < 1 ? q->rows : (q->rows + batch - 1) / batch;
+}
+
+static int sampling_of(const struct question *q, struct dp_event *event, struct dp_err *err)
+{
+    bool replace = q->adjacency == ADJACENCY_REPLACE_ONE;
+    event->rate = q->rate;
+    switch (q->sampler) {
+    case SAMPLER_FULL:
+    case SAMPLER_NONE:
+        event->sampling = DP_SAMPLING_NONE;
+        event->rate = 1;
+        break;
+    case SAMPLER_SHUFFLE:
+        event->sampling = DP_SAMPLING_SHUFFLED;
+        event->epoch_laps = laps_per_epoch(q);
+        break;
+    case SAMPLER_FIXED:
+        if (!replace)
+            return dp_fail(err, DP_E_USAGE, "--sampler fixed needs --adjacency replace-one: a batch of fixed size shows who is "
+                                            "missing");
+        event->sampling = DP_SAMPLING_REPLACED;
+        break;
+    default:
+        event->sampling = replace ? DP_SAMPLING_REPLACED : DP_SAMPLING_POISSON;
+    }
+    if (q->visible_batch) {
+        if (event->sampling == DP_SAMPLING_REPLACED)
+            return dp_fail(err, DP_E_USAGE, "--visible-batch: not under replace-one adjacency");
+        if (event->sampling == DP_SAMPLING_POISSON)
+            event->sampling = DP_SAMPLING_VISIBLE;
+    }
+    return DP_OK;
+}
+
+static int needs(bool given, const char *option, const char *what, struct dp_err *err)
+{
+    return given ? DP_OK : dp_fail(err, DP_E_USAGE, "%s needs %s", what, option);
+}
+
+static int query_of(const struct question *q, enum unknown unknown, struct dp_query *query, struct dp_err *err)
+{
+    bool noise = q->mechanism == MECHANISM_GAUSSIAN || q->mechanism == MECHANISM_OUTPUT || q->mechanism == MECHANISM_LAPLACE;
+    double multiplier = unknown == UNKNOWN_SIGMA ? 1 : q->multiplier;
+    if (noise && isnan(multiplier))
+        return dp_fail(err, DP_E_USAGE, "--multiplier is required");
+    if (!noise && !isnan(q->multiplier))
+        return dp_fail(err, DP_E_USAGE, "--multiplier: not with --mechanism %s", q->mechanism == MECHANISM_PURE ? "pure" : "svt");
+    int rc = DP_OK;
+    switch (q->mechanism) {
+    case MECHANISM_LAPLACE:
+        *query = (struct dp_query){.kind = DP_QUERY_LAPLACE, .multiplier = multiplier};
+        break;
+    case MECHANISM_PURE:
+        rc = needs(!isnan(q->mechanism_epsilon), "--mechanism-epsilon", "--mechanism pure", err);
+        *query = (struct dp_query){.kind = DP_QUERY_PURE, .epsilon = q->mechanism_epsilon};
+        break;
+    case MECHANISM_SVT:
+        rc = needs(q->queries != DP_OPT_ABSENT_INT, "--queries", "--mechanism svt", err);
+        if (rc == DP_OK && isnan(q->rho))
+            rc = needs(!isnan(q->mechanism_epsilon) && !isnan(q->query_epsilon), "--mechanism-epsilon and --query-epsilon, or --rho",
+                       "--mechanism svt", err);
+        *query = isnan(q->rho) ? (struct dp_query){.kind = DP_QUERY_SPARSE_LAPLACE, .epsilon = q->mechanism_epsilon,
+                                                   .query_epsilon = q->query_epsilon, .most = q->queries}
+                               : (struct dp_query){.kind = DP_QUERY_SPARSE_GAUSSIAN, .rho = q->rho, .most = q->queries};
+        break;
+    default:
+        *query = (struct dp_query){.kind = DP_QUERY_GAUSSIAN, .multiplier = multiplier};
+    }
+    return rc;
+}
+
+int question_charges(struct question *q, enum unknown unknown, const char *records, struct dp_err *err)
+{
+    bool recorded = unknown == UNKNOWN_EPSILON || unknown == UNKNOWN_DELTA;
+    if (recorded && records == NULL && isnan(q->multiplier) && q->laps == DP_OPT_ABSENT_INT && isnan(q->mechanism_epsilon) &&
+        q->mechanism == MECHANISM_GAUSSIAN && !isatty(STDIN_FILENO))
+        records = "-";
+    if (records != NULL && !recorded)
+        return dp_fail(err, DP_E_USAGE, "unexpected argument '%.80s'", records);
+    if (records != NULL) {
+        q->records = records;
+        return records_read(records, &q->charges, err);
+    }
+    struct dp_event event = {.queries = 1};
+    bool output = q->mechanism == MECHANISM_OUTPUT;
+    int64_t laps = unknown == UNKNOWN_LAPS || (output && q->laps == DP_OPT_ABSENT_INT) ? 1 : q->laps;
+    if (output)
+        q->sampler = SAMPLER_FULL;
+    int rc = query_of(q, unknown, &event.query[0], err);
+    if (rc == DP_OK && laps == DP_OPT_ABSENT_INT)
+        rc = dp_fail(err, DP_E_USAGE, "--laps is required");
+    if (rc == DP_OK)
+        rc = sampling_of(q, &event, err);
+    if (rc == DP_OK)
+        rc = dp_charges_add(&q->charges, &event, laps, err);
+    q->laps = laps;
+    return rc;
+}
+
+static void explain_query(const struct dp_query *query)
+{
+    char a[40], b[40];
+    switch (query->kind) {
+    case DP_QUERY_GAUSSIAN:
+        printf("Gaussian noise of %s times the sensitivity", dp_number_print(query->multiplier, a, sizeof a));
+        break;
+    case DP_QUERY_LAPLACE:
+        printf("Laplace noise of scale %s times the sensitivity", dp_number_print(query->multiplier, a, sizeof a));
+        break;
+    case DP_QUERY_PURE:
+        printf("a mechanism of epsilon %s", dp_number_print(query->epsilon, a, sizeof a));
+        break;
+    case DP_QUERY_SPARSE_LAPLACE:
+        printf("a sparse vector of at most %lld queries, epsilon %s for the threshold and %s for a query",
+               (long long)query->most, dp_number_print(query->epsilon, a, sizeof a),
+               dp_number_print(query->query_epsilon, b, sizeof b));
+        break;
+    case DP_QUERY_SPARSE_GAUSSIAN:
+        printf("a sparse vector of at most %lld queries with Gaussian noise, rho %s", (long long)query->most,
+               dp_number_print(query->rho, a, sizeof a));
+        break;
+    }
+}
+
+void question_explain(const struct question *q, enum unknown unknown, const struct dp_charges *charges)
+{
+    static const char *const samplings[] = {
+        "every row",
+        "a Poisson sample of the rows",
+        "a sample of the rows, one of which may be another person's",
+        "parts of one permutation per epoch (charged as one release of every row per epoch)",
+        "a Poisson sample whose members show (nothing amplifies)",
+    };
+    char text[40];
+    for (size_t i = 0; i < charges->count; i++) {
+        const struct dp_event *event = &charges->charge[i].event;
+        if (i == 20 && charges->count > 21) {
+            printf("  and %zu more\n", charges->count - i);
+            break;
+        }
+        printf("  %lld lap%s: ", (long long)charges->charge[i].laps, charges->charge[i].laps == 1 ? "" : "s");
+        for (int j = 0; j < event->queries; j++) {
+            if (j > 0)
+                printf(", and ");
+            explain_query(&event->query[j]);
+        }
+        printf("; on %s", samplings[event->sampling]);
+        if (event->sampling != DP_SAMPLING_NONE)
+            printf(", rate %s", dp_number_print(event->rate, text, sizeof text));
+        putchar('\n');
+    }
+    if (unknown != UNKNOWN_SIGMA || charges->count > 0)
+        printf("  one person's row %s\n", q->adjacency == ADJACENCY_REPLACE_ONE ? "is exchanged for another's"
+                                          : q->records != NULL ? "is what the records say" : "is present or contributes nothing");
+}

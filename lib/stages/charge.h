@@ -1,0 +1,22 @@
+/* From the mechanism records of a frame to the event that accountants charge. */
+#ifndef DP_STAGES_CHARGE_H
+#define DP_STAGES_CHARGE_H
+
+#include "priv/event.h"
+#include "wire/frame.h"
+
+/* Every record against what it must hold by itself, and against the others (they are of one batch). lap is for the
+   sentence. DP_E_UNSAFE with the first thing that does not add up. */
+int dp_charge_check_records(const struct dp_mechanism *records, int count, int64_t lap, struct dp_err *err);
+
+/* The frame's records as above, and the first one against the sum that the frame carries. */
+int dp_charge_check(const struct dp_frame *frame, struct dp_err *err);
+
+/* What checked records cost: one event, all queries on the same batch. DP_E_UNSAFE when there is no sound accountant for
+   them: a batch of fixed size where a row may be missing, a secret state behind one, a visible batch under replace-one. */
+int dp_charge_event(const struct dp_mechanism *records, int count, struct dp_event *event, struct dp_err *err);
+
+/* The same as the DP-SCD paper has it: a Poisson sample, whatever the sampler and whatever else was released. */
+struct dp_event dp_charge_event_published(const struct dp_mechanism *record);
+
+#endif

@@ -1,0 +1,93 @@
+#include "stages/reserve.h"
+
+#include "priv/account.h"
+#include "priv/curve.h"
+
+static int rdp(const struct dp_event *event, double order, double *r, struct dp_err *err)
+{
+    return dp_event_curve(event, &order, 1, r, err);
+}
+
+static int epsilon(const struct dp_charges *charges, double delta, double *upper, double *lower, const char **accountant,
+                   struct dp_err *err)
+{
+    struct dp_answer answer;
+    int rc = dp_account_epsilon(DP_ACCOUNTANT_BEST, charges, delta, &answer, err);
+    if (rc != DP_OK)
+        return rc;
+    *upper = answer.upper;
+    *lower = answer.lower;
+    *accountant = dp_accountant_names[answer.by];
+    return DP_OK;
+}
+
+const struct dp_ledger_hooks dp_reserve_hooks = {rdp, epsilon};
+
+int dp_reserve_open(struct dp_reserve *r, const char *path, const struct dp_ledger_run *run, struct dp_err *err)
+{
+    return dp_ledger_open(&r->ledger, path, run, &dp_reserve_hooks, err);
+}
+
+static int64_t laps_of(const struct dp_charges *charges, const struct dp_event *event)
+{
+    int64_t laps = 0;
+    for (size_t i = 0; i < charges->count; i++)
+        if (dp_event_same(&charges->charge[i].event, event))
+            laps += charges->charge[i].laps;
+    return laps;
+}
+
+/* One charge per event, shuffled epochs too: they are all of one run. */
+static int add(struct dp_charges *charges, const struct dp_event *event, int64_t laps, struct dp_err *err)
+{
+    for (size_t i = 0; i < charges->count; i++) {
+        if (dp_event_same(&charges->charge[i].event, event)) {
+            charges->charge[i].laps += laps;
+            return DP_OK;
+        }
+    }
+    return dp_charges_add(charges, event, laps, err);
+}
+
+int dp_reserve_lap(struct dp_reserve *r, const struct dp_event *event, int64_t left, struct dp_err *err)
+{
+    int rc = DP_OK;
+    if (laps_of(&r->reserved, event) == laps_of(&r->used, event)) {
+        int64_t chunk = 1 + r->laps / 8, granted;
+        rc = dp_ledger_reserve(r->ledger, event, chunk < left ? chunk : left, &granted, err);
+        if (rc == DP_OK)
+            rc = add(&r->reserved, event, granted, err);
+    }
+    if (rc == DP_OK)
+        rc = add(&r->used, event, 1, err);
+    r->laps += rc == DP_OK;
+    return rc;
+}
+
+int dp_reserve_end(struct dp_reserve *r, double spent, double delta, const char *status, struct dp_err *err)
+{
+    struct dp_ledger_end end = {.used = &r->used, .epsilon = spent, .delta = delta, .accountant = "rdp", .status = status};
+    double upper, lower;
+    const char *accountant;
+    if (r->ledger == NULL)
+        return DP_OK;
+    /* The run's own figure is that of its laps one by one; all together, the best accountant may know better. */
+    int rc = epsilon(&r->used, delta, &upper, &lower, &accountant, err);
+    if (rc != DP_OK)
+        return rc;
+    if (upper < spent) {
+        end.epsilon = upper;
+        end.accountant = accountant;
+    }
+    rc = dp_ledger_close(r->ledger, &end, err);
+    dp_ledger_free(r->ledger);
+    r->ledger = NULL;
+    return rc;
+}
+
+void dp_reserve_close(struct dp_reserve *r)
+{
+    dp_ledger_free(r->ledger);
+    dp_charges_free(&r->reserved);
+    dp_charges_free(&r->used);
+}

@@ -1,0 +1,31 @@
+/* The gate's side of the ledger: laps are reserved in chunks before they go out, and what was not needed is given back at
+   a clean end. */
+#ifndef DP_STAGES_RESERVE_H
+#define DP_STAGES_RESERVE_H
+
+#include "priv/ledger.h"
+
+struct dp_reserve {
+    struct dp_ledger *ledger;
+    struct dp_charges reserved, used;
+    int64_t laps; /* used */
+};
+
+/* Opens the run in the ledger. */
+int dp_reserve_open(struct dp_reserve *reserve, const char *path, const struct dp_ledger_run *run, struct dp_err *err);
+
+/* Returns when a lap of this event is paid for: written and fsynced. At most `left` laps are reserved ahead, and not more than
+   an eighth of those used, so that a run that dies wastes little and a long one waits for the disk about 60 times.
+   DP_E_BUDGET: the data set's budget has no room. */
+int dp_reserve_lap(struct dp_reserve *reserve, const struct dp_event *event, int64_t left, struct dp_err *err);
+
+/* The clean end. */
+int dp_reserve_end(struct dp_reserve *reserve, double epsilon, double delta, const char *status, struct dp_err *err);
+
+/* What is reserved stays spent unless dp_reserve_end came first. */
+void dp_reserve_close(struct dp_reserve *reserve);
+
+/* The accountants of this library, for the ledger. */
+extern const struct dp_ledger_hooks dp_reserve_hooks;
+
+#endif

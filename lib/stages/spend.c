@@ -1,0 +1,172 @@
+#include "stages/spend.h"
+
+#include <math.h>
+
+#include "priv/account.h"
+#include "priv/curve.h"
+#include "priv/filter.h"
+#include "priv/rdp.h"
+#include "priv/solve.h"
+#include "stage/stage.h"
+
+/* Epsilon of the first `laps` laps by the best accountant; infinite after a failure. */
+static double best_of_prefix(const struct dp_spend *s, int64_t laps, int *rc, struct dp_err *err)
+{
+    struct dp_charges charges = {0};
+    struct dp_answer answer = {.upper = (double)INFINITY};
+    *rc = s->plan.laps > 0 ? dp_plan_charges(&s->plan, &s->first, laps, &charges, err)
+                           : dp_charges_add(&charges, &s->first, laps, err);
+    if (*rc == DP_OK)
+        *rc = dp_account_epsilon(DP_ACCOUNTANT_BEST, &charges, s->delta, &answer, err);
+    dp_charges_free(&charges);
+    return answer.upper;
+}
+
+/* Epsilon of the first `laps` laps by Rényi DP. */
+static double renyi_of_prefix(const struct dp_spend *s, int64_t laps, int *rc, struct dp_err *err)
+{
+    struct dp_charges charges = {0};
+    struct dp_answer answer = {.upper = (double)INFINITY};
+    *rc = s->plan.laps > 0 ? dp_plan_charges(&s->plan, &s->first, laps, &charges, err)
+                           : dp_charges_add(&charges, &s->first, laps, err);
+    if (*rc == DP_OK)
+        *rc = dp_account_epsilon(DP_ACCOUNTANT_RDP, &charges, s->delta, &answer, err);
+    dp_charges_free(&charges);
+    return answer.upper;
+}
+
+/* How many of the run's laps the budget affords, and what they cost together. */
+static int set_limit(struct dp_spend *s, int64_t laps, struct dp_err *err)
+{
+    int rc;
+    s->limit = laps;
+    if (renyi_of_prefix(s, laps, &rc, err) <= s->budget || rc != DP_OK)
+        return rc;
+    s->whole = best_of_prefix(s, laps, &rc, err);
+    if (s->whole <= s->budget || rc != DP_OK)
+        return rc;
+    int64_t low = 0, high = laps; /* low is affordable, high is not */
+    double cost = 0;
+    while (high - low > 1) {
+        int64_t middle = low + (high - low) / 2;
+        double after = best_of_prefix(s, middle, &rc, err);
+        if (rc != DP_OK)
+            return rc;
+        if (after <= s->budget) {
+            low = middle;
+            cost = after;
+        } else {
+            high = middle;
+        }
+    }
+    s->limit = low;
+    s->whole = low > 0 ? cost : (double)INFINITY;
+    return DP_OK;
+}
+
+int dp_spend_open(struct dp_spend *s, const struct dp_spend_start *start, struct dp_err *err)
+{
+    *s = (struct dp_spend){.budget = start->epsilon, .delta = start->delta, .adaptive = start->adaptive,
+                           .first = *start->first, .limit = INT64_MAX, .whole = (double)INFINITY};
+    int rc = DP_OK;
+    if (start->adaptive) {
+        if (start->first->sampling == DP_SAMPLING_SHUFFLED)
+            return dp_fail(err, DP_E_UNSAFE, "--adaptive: noise that changes has no accountant behind shuffled epochs");
+        s->order = dp_filter_order(start->epsilon, start->delta);
+        s->penalty = dp_rdp_penalty(s->order, start->delta);
+        return DP_OK;
+    }
+    rc = dp_meter_new(&s->meter, start->published ? DP_METER_PUBLISHED : DP_METER_RDP, start->delta, err);
+    if (rc == DP_OK && start->published && start->sound != NULL) {
+        rc = dp_meter_new(&s->sound, DP_METER_RDP, start->delta, err);
+        if (rc == DP_OK)
+            rc = dp_meter_charge(s->sound, start->sound, 0, err);
+    }
+    if (rc == DP_OK && start->plan != NULL)
+        rc = dp_plan_new(&s->plan, start->plan, start->laps, err);
+    if (rc == DP_OK && !start->published && start->laps > 0)
+        rc = set_limit(s, start->laps, err);
+    return rc;
+}
+
+void dp_spend_close(struct dp_spend *s)
+{
+    dp_meter_free(s->meter);
+    dp_meter_free(s->sound);
+    dp_plan_free(&s->plan);
+}
+
+struct dp_event dp_spend_charged(const struct dp_spend *s, const struct dp_event *event)
+{
+    return s->plan.laps > 0 && s->laps < s->plan.laps ? dp_plan_event(&s->plan, &s->first, s->laps + 1) : *event;
+}
+
+int64_t dp_spend_left(const struct dp_spend *s)
+{
+    if (s->limit == INT64_MAX)
+        return INT64_MAX;
+    if (s->plan.laps == 0)
+        return s->limit - s->laps;
+    int64_t next = s->laps;
+    while (next < s->limit && s->plan.bucket[next] == s->plan.bucket[s->laps])
+        next++;
+    return next - s->laps;
+}
+
+/* Is this lap what was announced? */
+static int check_event(const struct dp_spend *s, const struct dp_event *event, struct dp_err *err)
+{
+    long long lap = (long long)s->laps + 1;
+    struct dp_event planned = s->first, same = *event;
+    if (s->plan.laps > 0) {
+        if (s->laps >= s->plan.laps)
+            return dp_fail(err, DP_E_UNSAFE, "lap %lld is beyond the %lld laps that were planned", lap,
+                           (long long)s->plan.laps);
+        planned = dp_plan_event(&s->plan, &s->first, lap);
+        /* More noise than is charged for does no harm. */
+        same.query[0].multiplier = planned.query[0].multiplier;
+        if (event->query[0].multiplier < planned.query[0].multiplier)
+            return dp_fail(err, DP_E_UNSAFE, "lap %lld has a noise multiplier of %g, planned were %g", lap,
+                           event->query[0].multiplier, planned.query[0].multiplier);
+    }
+    if (!dp_event_same(&same, &planned))
+        return dp_fail(err, DP_E_UNSAFE, "the mechanism of lap %lld is not that of the first lap: noise that changes needs "
+                                         "a schedule or --adaptive", lap);
+    return DP_OK;
+}
+
+static int lap_of_filter(struct dp_spend *s, const struct dp_event *event, struct dp_err *err)
+{
+    double r;
+    int rc = dp_event_curve(event, &s->order, 1, &r, err);
+    if (rc != DP_OK)
+        return rc;
+    /* Past the rounding of the sum. */
+    double spent = (s->spent + r) * (1 + 0x1p-52), epsilon = spent + s->penalty;
+    if (!(epsilon <= s->budget))
+        return DP_STAGE_STOP;
+    s->spent = spent;
+    s->epsilon = fmax(epsilon, 0);
+    s->laps++;
+    return DP_OK;
+}
+
+int dp_spend_lap(struct dp_spend *s, const struct dp_event *event, struct dp_err *err)
+{
+    if (s->adaptive)
+        return lap_of_filter(s, event, err);
+    int rc = check_event(s, event, err);
+    if (rc != DP_OK)
+        return rc;
+    struct dp_event charged = dp_spend_charged(s, event);
+    rc = dp_meter_charge(s->meter, &charged, 0, err);
+    if (rc != DP_OK)
+        return rc;
+    double after = fmin(dp_meter_epsilon_after(s->meter, 1), s->whole);
+    if (s->laps >= s->limit || !(after <= s->budget))
+        return DP_STAGE_STOP;
+    rc = dp_meter_charge(s->meter, &charged, 1, err);
+    s->laps++;
+    s->epsilon = after;
+    return rc;
+}

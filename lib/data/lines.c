@@ -91,7 +91,7 @@ static int add_field(struct dp_lines *l, size_t start, size_t end, bool quoted, 
     while (!quoted && end > start && isspace((unsigned char)l->buffer[end - 1]))
         end--;
     l->field[l->fields++] =
-        (struct dp_field){(const char *)start, end - start, at}; /* an offset until buffer is still */
+        (struct dp_cell){(const char *)start, end - start, at}; /* an offset until buffer is still */
     return DP_OK;
 }
 

@@ -7,7 +7,7 @@
 
 #include "base/err.h"
 
-struct dp_field {
+struct dp_cell {
     const char *text; /* length bytes, unquoted and, if it was not quoted, trimmed of blanks */
     size_t length;
     size_t at; /* column in the line, from 1 */
@@ -22,7 +22,7 @@ struct dp_lines {
     size_t length, capacity;
     char *buffer; /* unquoted fields */
     size_t buffer_capacity;
-    struct dp_field *field;
+    struct dp_cell *field;
     size_t fields, field_capacity;
 };
 

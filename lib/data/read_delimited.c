@@ -7,19 +7,19 @@
 #include "data/import.h"
 #include "data/lines.h"
 
-static bool is_missing(const struct dp_schema *s, const struct dp_field *f)
+static bool is_missing(const struct dp_schema *s, const struct dp_cell *f)
 {
     return f->length == 0 || dp_texts_find(&s->missing, f->text, f->length) >= 0;
 }
 
-static int bad_cell(const struct dp_lines *l, const struct dp_field *f, const char *column, const char *what,
+static int bad_cell(const struct dp_lines *l, const struct dp_cell *f, const char *column, const char *what,
                     struct dp_err *err)
 {
     return dp_fail(err, DP_E_RUN, "%s: line %zu, column %zu (%s): %s, got '%.*s'", l->name, l->number, f->at,
                    column, what, (int)(f->length < 40 ? f->length : 40), f->text);
 }
 
-static int label_cell(const struct dp_schema *s, const struct dp_lines *l, const struct dp_field *f,
+static int label_cell(const struct dp_schema *s, const struct dp_lines *l, const struct dp_cell *f,
                       struct dp_record *r, struct dp_err *err)
 {
     const char *name = s->column[s->label].name;
@@ -40,7 +40,7 @@ static int cell(const struct dp_schema *s, size_t i, const struct dp_lines *l, s
                 struct dp_err *err)
 {
     const struct dp_column *c = &s->column[i];
-    const struct dp_field *f = &l->field[i];
+    const struct dp_cell *f = &l->field[i];
     double value = NAN;
     if (c->type == DP_COLUMN_IGNORE)
         return DP_OK;
@@ -116,7 +116,7 @@ static int check_header(const struct dp_import *import, struct dp_lines *l, stru
         return dp_fail(err, DP_E_RUN, "%s: line %zu: %zu names, the schema has %zu columns", l->name,
                        l->number, l->fields, s->columns);
     for (size_t i = 0; i < s->columns; i++) {
-        const struct dp_field *f = &l->field[i];
+        const struct dp_cell *f = &l->field[i];
         const char *name = s->column[i].name;
         if (strlen(name) != f->length || memcmp(name, f->text, f->length) != 0)
             return bad_cell(l, f, name, "the header names another column", err);
@@ -152,7 +152,7 @@ struct seen {
     struct dp_texts texts;
 };
 
-static int look(struct seen *c, const struct dp_field *f, struct dp_err *err)
+static int look(struct seen *c, const struct dp_cell *f, struct dp_err *err)
 {
     double value;
     if (f->length == 0 || (f->length == 1 && f->text[0] == '?')) {

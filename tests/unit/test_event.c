@@ -1,0 +1,161 @@
+/* Events, charges and plans: what is written reads back, what makes no sense is refused, buckets never flatter. */
+#include "unit.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <string.h>
+
+#include "priv/event.h"
+#include "priv/plan.h"
+
+static struct dp_charge parse(const char *text, int expected, struct dp_err *err)
+{
+    struct dp_charge charge = {0};
+    json_t *json = json_loads(text, 0, NULL);
+    assert_non_null(json);
+    *err = (struct dp_err){0};
+    assert_int_equal(dp_charge_from_json(json, NULL, &charge, err), expected);
+    json_decref(json);
+    return charge;
+}
+
+static void every_kind_reads_back(void **state)
+{
+    (void)state;
+    struct dp_charge all[] = {
+        {dp_event_gaussian(DP_SAMPLING_NONE, 1, 0.1 + 0.2, 0), 1},
+        {dp_event_gaussian(DP_SAMPLING_POISSON, 1.0 / 3, 1e-300, 0), 1000000000000},
+        {dp_event_gaussian(DP_SAMPLING_REPLACED, 0.01, 3, 0), 2},
+        {dp_event_gaussian(DP_SAMPLING_SHUFFLED, 0.1, 3, 10), 25},
+        {dp_event_gaussian(DP_SAMPLING_VISIBLE, 0.01, 7, 0), 3},
+        {{.sampling = DP_SAMPLING_POISSON, .rate = 0.5, .queries = 4,
+          .query = {{.kind = DP_QUERY_LAPLACE, .multiplier = 2},
+                    {.kind = DP_QUERY_PURE, .epsilon = 0.7},
+                    {.kind = DP_QUERY_SPARSE_LAPLACE, .epsilon = 0.5, .query_epsilon = 0.25, .most = 30},
+                    {.kind = DP_QUERY_SPARSE_GAUSSIAN, .rho = 0.1, .most = 30}}},
+         4},
+    };
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        struct dp_err err;
+        json_t *json = dp_charge_to_json(&all[i]);
+        char *text = json_dumps(json, JSON_REAL_PRECISION(17));
+        struct dp_charge back = parse(text, DP_OK, &err);
+        assert_true(dp_event_same(&back.event, &all[i].event));
+        assert_true(back.laps == all[i].laps);
+        for (size_t j = 0; j < sizeof all / sizeof *all; j++)
+            assert_true(dp_event_same(&all[i].event, &all[j].event) == (i == j));
+        free(text);
+        json_decref(json);
+    }
+}
+
+static void nonsense_is_refused(void **state)
+{
+    (void)state;
+    static const char *const bad[][2] = {
+        {"[]", "a charge must be a JSON object"},
+        {"{\"laps\": 1}", "a charge needs a known 'sampling', got ''"},
+        {"{\"laps\": 1, \"sampling\": \"dice\"}", "a charge needs a known 'sampling', got 'dice'"},
+        {"{\"laps\": 0, \"sampling\": \"none\"}", "a charge needs laps between 1 and 1000000000000"},
+        {"{\"laps\": 1.5, \"sampling\": \"none\"}", "a charge needs laps between 1 and 1000000000000"},
+        {"{\"laps\": 1, \"sampling\": \"none\"}", "a charge needs 1 to 4 queries"},
+        {"{\"laps\": 1, \"sampling\": \"none\", \"noise\": 3}", "a charge has an unknown key 'noise'"},
+        {"{\"laps\": 1, \"sampling\": \"poisson\", \"queries\": [{\"noise\": \"gaussian\", \"multiplier\": 1}]}",
+         "an event needs a sampling rate in (0, 1], got nan"},
+        {"{\"laps\": 1, \"sampling\": \"none\", \"rate\": 0.5, \"queries\": [{\"noise\": \"gaussian\", \"multiplier\": 1}]}",
+         "an event of every row has a sampling rate of 0.5"},
+        {"{\"laps\": 1, \"sampling\": \"none\", \"queries\": [{\"noise\": \"gaussian\", \"multiplier\": 0}]}",
+         "the multiplier of a gaussian query must be positive and finite, got 0"},
+        {"{\"laps\": 1, \"sampling\": \"none\", \"queries\": [{\"noise\": \"gaussian\"}]}",
+         "the multiplier of a gaussian query must be positive and finite, got nan"},
+        {"{\"laps\": 1, \"sampling\": \"none\", \"queries\": [{\"noise\": \"pure\", \"multiplier\": 1}]}",
+         "a charge has an unknown key 'multiplier'"},
+        {"{\"laps\": 1, \"sampling\": \"none\", \"queries\": [{\"noise\": \"sparse-vector-gaussian\", \"rho\": 1}]}",
+         "a sparse vector needs at least 1 query, got 0"},
+        {"{\"laps\": 1, \"sampling\": \"shuffled\", \"rate\": 0.1, \"queries\": [{\"noise\": \"gaussian\", \"multiplier\": 1}]}",
+         "an event has epochs of 0 laps"},
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        struct dp_err err;
+        parse(bad[i][0], DP_E_RUN, &err);
+        assert_string_equal(err.message, bad[i][1]);
+    }
+}
+
+static void charges_add_up(void **state)
+{
+    (void)state;
+    struct dp_charges charges = {0};
+    struct dp_err err = {0};
+    struct dp_event a = dp_event_gaussian(DP_SAMPLING_POISSON, 0.1, 1, 0), b = dp_event_gaussian(DP_SAMPLING_NONE, 1, 1, 0);
+    struct dp_event epochs = dp_event_gaussian(DP_SAMPLING_SHUFFLED, 0.1, 1, 10);
+    for (int i = 0; i < 30; i++)
+        assert_int_equal(dp_charges_add(&charges, i % 3 ? &a : &b, 1, &err), DP_OK);
+    assert_int_equal(charges.count, 2);
+    assert_true(charges.charge[0].laps == 10 && charges.charge[1].laps == 20);
+    assert_int_equal(dp_charges_add(&charges, &a, 1000000000000, &err), DP_E_RUN);
+    /* two runs of 5 laps of an epoch each have begun an epoch each */
+    assert_int_equal(dp_charges_add(&charges, &epochs, 5, &err), DP_OK);
+    assert_int_equal(dp_charges_add(&charges, &epochs, 5, &err), DP_OK);
+    assert_int_equal(charges.count, 4);
+    assert_true(dp_event_times(&epochs, 5) == 1 && dp_event_times(&epochs, 10) == 1 && dp_event_times(&epochs, 11) == 2);
+    assert_true(dp_event_times(&a, 11) == 11 && dp_event_times(&epochs, 0) == 0);
+    dp_charges_free(&charges);
+}
+
+/* Each lap is charged at most its own multiplier, and at least that less 1.1 %. */
+static void buckets(void **state)
+{
+    (void)state;
+    enum { LAPS = 5000 };
+    double z[LAPS], twice[LAPS];
+    struct dp_err err = {0};
+    struct dp_event first = dp_event_gaussian(DP_SAMPLING_POISSON, 0.01, 1, 0);
+    for (int t = 0; t < LAPS; t++) {
+        z[t] = 3 * pow(20 + t, -0.25);
+        twice[t] = 2.3 * z[t];
+    }
+    struct dp_plan plan = {0}, scaled = {0};
+    assert_int_equal(dp_plan_new(&plan, z, LAPS, &err), DP_OK);
+    assert_int_equal(dp_plan_new(&scaled, twice, LAPS, &err), DP_OK);
+    assert_true(plan.buckets < 140 && plan.buckets == scaled.buckets);
+    for (int t = 0; t < LAPS; t++) {
+        double charged = dp_plan_event(&plan, &first, t + 1).query[0].multiplier;
+        assert_true(charged <= z[t] && charged >= z[t] / 1.011);
+        assert_true(plan.bucket[t] == scaled.bucket[t]);
+    }
+    struct dp_charges charges = {0};
+    assert_int_equal(dp_plan_charges(&plan, &first, LAPS - 7, &charges, &err), DP_OK);
+    int64_t laps = 0;
+    for (size_t i = 0; i < charges.count; i++)
+        laps += charges.charge[i].laps;
+    assert_int_equal(laps, LAPS - 7);
+    dp_charges_free(&charges);
+    dp_plan_free(&plan);
+    dp_plan_free(&scaled);
+
+    for (int t = 0; t < LAPS; t++)
+        z[t] = 1.7;
+    assert_int_equal(dp_plan_new(&plan, z, LAPS, &err), DP_OK);
+    assert_true(plan.buckets == 1 && plan.multiplier[0] == 1.7);
+    dp_plan_free(&plan);
+    z[17] = -1;
+    assert_int_equal(dp_plan_new(&plan, z, LAPS, &err), DP_E_RUN);
+    assert_string_equal(err.message, "the noise planned for lap 18 has a multiplier of -1");
+    dp_plan_free(&plan);
+    z[17] = 1e-300;
+    assert_int_equal(dp_plan_new(&plan, z, LAPS, &err), DP_E_RUN);
+    assert_string_equal(err.message, "the noise of a plan goes from 1e-300 to 1.7");
+    dp_plan_free(&plan);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_kind_reads_back),
+        cmocka_unit_test(nonsense_is_refused),
+        cmocka_unit_test(charges_add_up),
+        cmocka_unit_test(buckets),
+    };
+    return cmocka_run_group_tests_name("event", tests, NULL, NULL);
+}

@@ -40,10 +40,12 @@ static int add_unsampled(const struct dp_query *query, const double *orders, siz
         dp_rdp_pure(query->epsilon, orders, n, work);
         break;
     case DP_QUERY_SPARSE_LAPLACE:
-        rc = dp_rdp_sparse_laplace(query->epsilon, query->query_epsilon, query->most, orders, n, work, err);
+        rc = dp_rdp_sparse_vector_laplace(query->epsilon, query->query_epsilon, 0, query->most, orders, n, work, err);
         break;
     case DP_QUERY_SPARSE_GAUSSIAN:
-        rc = dp_rdp_sparse_gaussian(query->rho, query->most, orders, n, work, err);
+        /* The split 1:2 of priv/sparse_vector.h, rounded down. */
+        rc = dp_rdp_sparse_vector_gaussian(sqrt(1.5 / query->rho) * (1 - 1e-15), sqrt(3 / query->rho) * (1 - 1e-15),
+                                           query->most, orders, n, work, err);
         break;
     }
     for (size_t i = 0; i < n; i++)

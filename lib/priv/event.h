@@ -30,7 +30,7 @@ struct dp_query {
     double multiplier;    /* Gaussian: standard deviation / L2 sensitivity; Laplace: scale / sensitivity */
     double epsilon;       /* pure; sparse vector with Laplace noise: of the threshold */
     double query_epsilon; /* sparse vector with Laplace noise: of each query */
-    double rho;           /* sparse vector with Gaussian noise */
+    double rho;           /* sparse vector with Gaussian noise: split 1:2 between threshold and queries */
     int64_t most;         /* sparse vector: queries at most, m */
 };
 

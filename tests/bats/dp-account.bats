@@ -75,9 +75,27 @@ refused() {
     done
 }
 
-@test "refuses a missing record, and two" {
+@test "refuses a missing record, and several that are not of one batch" {
     noised
-    refused "the frame of lap 1 has 0 mechanism records, expected 1" 'mechanisms=[]'
+    refused "the frame of lap 1 has no mechanism record" 'mechanisms=[]'
+    /usr/bin/python3 - << 'EOF'
+import msgpack
+frames = list(msgpack.Unpacker(open("noised.frames", "rb"), raw=False))
+for f in frames:
+    if f["kind"] == "lap":
+        f["mechanisms"].append(dict(f["mechanisms"][0], rate=0.1))
+open("two.frames", "wb").write(b"".join(map(msgpack.packb, frames)))
+for f in frames:
+    if f["kind"] == "lap":
+        f["mechanisms"] *= 3
+open("six.frames", "wb").write(b"".join(map(msgpack.packb, frames)))
+EOF
+    complains 5 "dp-account: the mechanism records of lap 1 disagree on how rows were sampled" $GATE --in two.frames
+    complains 5 "dp-account: the frame of lap 1 has 6 mechanism records, at most 4 can be charged" $GATE --in six.frames
+}
+
+@test "two queries on one batch are charged together" {
+    noised 5
     /usr/bin/python3 - << 'EOF'
 import msgpack
 frames = list(msgpack.Unpacker(open("noised.frames", "rb"), raw=False))
@@ -86,7 +104,11 @@ for f in frames:
         f["mechanisms"] *= 2
 open("two.frames", "wb").write(b"".join(map(msgpack.packb, frames)))
 EOF
-    complains 5 "dp-account: the frame of lap 1 has 2 mechanism records, expected 1" $GATE --in two.frames
+    $GATE --in two.frames > out.frames
+    spent=$(dp-cat --last out.frames | grep -oE '"epsilon":[0-9.e-]+' | cut -d: -f2)
+    # two Gaussians of multiplier 2 are one of 2 / sqrt(2)
+    said=$(dp-account epsilon -z 1.414213562373095 --rate 0.2 --laps 5 --delta 1e-5)
+    /usr/bin/python3 -c "import sys; a, b = map(float, sys.argv[1:]); sys.exit(not abs(a - b) < 1e-5 * b)" "$spent" "$said"
 }
 
 @test "refuses records that do not add up" {
@@ -125,11 +147,22 @@ EOF
 
 @test "refuses a sampler that no accountant here covers" {
     noised 2 '--rate 0.2 --mode fixed' "$STEP" 2 --as-published
-    complains 5 "dp-account: a Poisson accountant does not cover a fixed sampler" $GATE --in noised.frames
-    noised 2 '--rate 0.2' "$STEP --adjacency replace-one" 2 --as-published
-    complains 5 "dp-account: replace-one adjacency behind a poisson sampler has no accountant here" $GATE --in noised.frames
-    noised 2 '--rate 0.2 --mode fixed' "$STEP --release-alpha" 2 --as-published
-    complains 5 "dp-account: a fixed-size batch has no accountant here (use poisson or shuffle)" $GATE --in noised.frames
+    complains 5 "dp-account: a Poisson accountant does not cover a fixed sampler: a batch of fixed size needs replace-one adjacency" \
+        $GATE --in noised.frames
+    noised 2 '--rate 0.2 --mode fixed' "$STEP --adjacency replace-one" 2 --as-published
+    complains 5 "dp-account: a secret or released state behind a fixed sampler has no accountant" $GATE --in noised.frames
+    noised 2 '--rate 0.2' "$STEP --release-alpha --adjacency replace-one" 2 --as-published
+    complains 5 "dp-account: a visible batch under replace-one adjacency has no accountant" $GATE --in noised.frames
+}
+
+@test "replace-one adjacency: twice the sensitivity, and the accountant of an exchanged row" {
+    noised 6 '--rate 0.2' "$STEP --adjacency replace-one"
+    $GATE < noised.frames > out.frames
+    spent=$(dp-cat --last out.frames | grep -oE '"epsilon":[0-9.e-]+' | cut -d: -f2)
+    said=$(dp-account epsilon -z 2 --rate 0.2 --laps 6 --delta 1e-5 --adjacency replace-one)
+    /usr/bin/python3 -c "import sys; a, b = map(float, sys.argv[1:]); sys.exit(not abs(a - b) < 1e-5 * b)" "$spent" "$said"
+    run dp-cat --last out.frames
+    assert_output --partial '"bound":0.1,"sensitivity":0.2'
 }
 
 @test "shuffled epochs are charged one unamplified Gaussian per epoch begun" {
@@ -201,7 +234,13 @@ m = frames[2]["mechanisms"][0]
 m["multiplier"], m["scale"] = 3.0, 3.0 * m["sensitivity"]
 open("changed.frames", "wb").write(b"".join(map(msgpack.packb, frames)))
 EOF
-    complains 5 "dp-account: the mechanism of lap 2 is not that of the first lap" $GATE --in changed.frames
+    complains 5 "dp-account: the mechanism of lap 2 is not that of the first lap: noise that changes needs a schedule or --adaptive" \
+        $GATE --in changed.frames
+    # a filter at one order takes it, and charges more than accountants of fixed runs do
+    $GATE --adaptive --in changed.frames > out.frames
+    adaptive=$(dp-cat --last out.frames | grep -oE '"epsilon":[0-9.e-]+' | cut -d: -f2)
+    said=$(dp-cat out.frames | dp-account epsilon --delta 1e-5)
+    /usr/bin/python3 -c "import sys; a, b = map(float, sys.argv[1:]); sys.exit(not a > b > 0)" "$adaptive" "$said"
 }
 
 @test "a model from a run without privacy does not become private" {
@@ -271,7 +310,7 @@ EOF
     complains 2 "dp-account: --epsilon: must be a finite number, got 'nan'" dp-account --epsilon nan --delta 1e-5
     complains 2 "dp-account: --delta: must be > 0 and < 1, got 1" dp-account --epsilon 1 --delta 1
     complains 2 "dp-account: --non-private takes no budget" dp-account --non-private --epsilon 1
-    complains 2 "dp-account: expected sigma, epsilon, delta, laps, rate or the gate's options, got 'sigmas'" dp-account sigmas
+    complains 2 "dp-account: expected sigma, epsilon, delta, laps, rate, curve, budget, report, verify, certify or the gate's options, got 'sigmas'" dp-account sigmas
     run dp-account --help
     assert_success
     assert_output --partial 'Usage: dp-account'

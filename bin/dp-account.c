@@ -146,8 +146,8 @@ static int by_pld(const struct options *o, bool epsilon, struct answer *a, struc
     double rate = o->sampler == 1 ? 1 : o->rate;
     if (o->sampler == 2 || o->visible_batch)
         return dp_fail(err, DP_E_USAGE, "--accountant pld covers the poisson and full samplers without --visible-batch");
-    int rc = epsilon ? dp_pld_epsilon(rate, o->multiplier, o->laps, o->delta, &pld, err)
-                     : dp_pld_delta(rate, o->multiplier, o->laps, o->epsilon, &pld, err);
+    struct dp_pld_part run = {.kind = DP_PLD_GAUSSIAN, .rate = rate, .multiplier = o->multiplier, .laps = o->laps};
+    int rc = epsilon ? dp_pld_epsilon(&run, 1, o->delta, &pld, err) : dp_pld_delta(&run, 1, o->epsilon, &pld, err);
     *a = (struct answer){dp_round_up(pld.upper, 6), true, pld.lower, pld.tight};
     return rc;
 }

@@ -1,42 +1,36 @@
-/* The privacy loss distribution of T laps of the Poisson-sampled Gaussian: delta(epsilon) and epsilon(delta)
- * between two bounds, tighter than Rényi DP.
+/* Privacy loss distributions: δ(ε) and ε(δ) of a run known in advance, between two bounds, tighter than Rényi DP.
  *
- * z is the noise multiplier (standard deviation / L2 sensitivity), q the Poisson rate, epsilon in nats;
- * adjacency null-record. In u = x/z, μ = 1/z, one lap compares A = (1−q) N(0,1) + q N(μ,1) with B = N(0,1):
- *   L(u) = ln(1 + g(u)),  g(u) = q (e^{uμ − μ²/2} − 1),  increasing in u.
- * Remove draws from A and loses L, add draws from B and loses −L. With S the sum of T losses
- *   δ(ε) = E[(1 − e^{ε−S})₊],  the larger of the two directions.
+ * A run is a list of parts, each so many laps of one mechanism; ε in nats. What one lap is, and how its loss gets
+ * onto a grid of step h, is in priv/pld_cells.h. With S the sum of all losses
+ *   δ(ε) = E[(1 − e^{ε−S})₊],  the larger of the two directions (remove and add; one where they are the same).
  *
- * Discretisation ([D] connect the dots). The u between two grid points of the loss, ih and (i+1)h, are split
- * between them keeping both their A mass p and B mass r: (p − r e^{ih})/(1 − e^{−h}) goes up, the rest of p
- * down. The same cells, times e^{−ih} and mirrored, serve the add direction. Masses are Gauss-Legendre sums
- * in u, not differences of distribution functions: they have a small relative error each, and only how a mass
- * is split cancels, which moves a loss by rounding of L and no more.
- *
- * Composition ([K] with the tilting of [G]): masses are weighted by e^{sl − K(s)}, K(s) = ln E e^{sL}, s near
- * the saddle point K'(s) = ε/T, so that what is asked for is the bulk of the weighted distribution and errors
- * of the FFT count relative to δ and not to 1. FFT, T-th power by squaring, back, and
- *   δ(ε) = Σ_{l>ε} (1 − e^{ε−l}) e^{T K(s) − sl} c(l)   over the window [bottom, top).
+ * Composition ([K] with the tilting of [G]): masses are weighted by e^{sl − K(s)}, K(s) = ln E e^{sL}, with one s
+ * for all parts near the saddle point Σ T K'(s) = ε, so that what is asked for is the bulk of the weighted
+ * distribution and errors of the FFT count relative to δ and not to 1. FFT of each part, T-th power by squaring,
+ * product, back, and
+ *   δ(ε) = Σ_{l>ε} (1 − e^{ε−l}) e^{Σ T K(s) − sl} c(l)   over the window [bottom, top).
  *
  * What is added to it (upper) or taken off (lower):
- *   truncation   u outside [−d, μ+d] counts as infinite loss: 2 T Φ(−d) (upper); is dropped (lower)
- *   above top    e^{T K(s₂) − s₂ top} for an s₂ > s, Chernoff (upper)
+ *   truncation   u outside [−d, μ+d] counts as infinite loss: Σ 2 T Φ(−d) (upper); is dropped (lower)
+ *   above top    e^{Σ T K(s₂) − s₂ top} for an s₂ > s, Chernoff (upper)
  *   wrap-around  adds mass inside the window, never removes any (upper: nothing to do); Chernoff on both ends
  *                under the weighted law, times the largest weight sup (1−e^{−y}) e^{−sy} (lower)
- *   FFT          with e = 24·2^-53·log2 N per transform and output (every output of an FFT is a tree of log2
- * N sums of the inputs, whose absolute values add up to 1; a twiddle factor of GSL's tables is off by at most
- * 14·2^-53): |error of c| <= mean over the frequencies of T (|f|+e)^{T−1} e + (8 T 2^-53 + e) |f|^T, times
- * the sum of the weights exp, log     a factor e^{Tκ}, κ = 1e-13 + 2^-49 s max|l|, and an absolute T·2^-48·(1
- * + max|l|) on epsilon The lower bound is proved from the same numbers: discretisation adds to each loss an
- * independent ξ of width h with E[e^{−ξ}|L] = 1, so E[ξ|L] <= h² e^h/8, and with Hoeffding's inequality δ(ε)
- * >= δ̃(ε + Δ) − δ/10⁴,   Δ = T h² e^h/8 + h √(T/2 · ln(10⁴/δ)),  or T h with no loss at all. h is made
- * smaller until the bounds are close, up to 2^22 points.
+ *   FFT          with e = 24·2^-53·log2 N per transform and output (every output of an FFT is a tree of log2 N
+ *                sums of the inputs, whose absolute values add up to 1; a twiddle factor of GSL's tables is off
+ *                by at most 14·2^-53): a power has error T (|f|+e)^{T−1} e + 8 T 2^-53 (|f|+e)^T, a product
+ *                those of its factors times the other, the way back e |product|; |error of c| is at most the
+ *                mean over the frequencies, and counts times the sum of the weights
+ *   exp, log     a factor e^{Σ T κ}, κ = 1e-13 + 2^-49 (s+1) max|l|, and an absolute Σ T·2^-48·ρ on ε, with ρ
+ *                the rounding of dp_pld_range
+ * The lower bound is proved from the same numbers: discretisation adds to each loss an independent ξ of width h
+ * with E[e^{−ξ}|L] = 1, so E[ξ|L] <= h² e^h/8, and with Hoeffding's inequality, T laps in all,
+ *   δ(ε) >= δ̃(ε + Δ) − δ/10⁴,   Δ = T h² e^h/8 + h √(T/2 · ln(10⁴/δ)),   or T h with no loss at all.
+ * s, the window and h come from a saddle-point estimate of the answer (normal approximation of S under the weights;
+ * any s and window are valid), so that one grid mostly does; h is made smaller where the bounds are not close.
  *
- * The figures for e, κ and the rounding of libm (exp, expm1, log within 2 units in the last place) are
+ * The figures for e, κ, ρ and the rounding of libm (exp, expm1, log within 2 units in the last place) are
  * reasoned by hand, with room, and not machine-checked. All functions are pure and may run in any thread.
  *
- * [D] Doroshenko, Ghazi, Kamath, Kumar, Manurangsi, Connect the Dots: Tighter Discrete Approximations of
- *     Privacy Loss Distributions (2022).
  * [K] Koskela, Jälkö, Honkela, Computing Tight Differential Privacy Guarantees Using FFT (2020).
  * [G] Gopi, Lee, Wutschitz, Numerical Composition of Differential Privacy (2021); the tilting is the usual
  *     exponential change of measure. */
@@ -44,9 +38,26 @@
 #define DP_PRIV_PLD_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/err.h"
+
+enum dp_pld_kind {
+    DP_PLD_GAUSSIAN,          /* Poisson-sampled Gaussian, null-record; rate 1: plain */
+    DP_PLD_GAUSSIAN_REPLACED, /* replace-one, sampled at `rate`: of fixed size without replacement, or Poisson;
+                                 multiplier = σ/(2C), the whole L2 sensitivity under replacement */
+    DP_PLD_LAPLACE,           /* Poisson-sampled scalar Laplace, null-record; multiplier = scale/sensitivity */
+    DP_PLD_PURE,              /* any mechanism of pure `epsilon`, Poisson-sampled, null-record */
+};
+
+struct dp_pld_part {
+    enum dp_pld_kind kind;
+    double rate;       /* 0 < q <= 1 */
+    double multiplier; /* all but pure */
+    double epsilon;    /* pure */
+    int64_t laps;
+};
 
 struct dp_pld_answer {
     double upper; /* what may be claimed */
@@ -54,16 +65,26 @@ struct dp_pld_answer {
     bool tight;   /* upper − lower <= 1 % of upper */
 };
 
-/* The smallest ε >= 0 with (ε, delta)-DP after `laps` laps. Where the grid does not reach (losses beyond 500,
- * delta / laps below 1e-24), upper is the Rényi bound and lower 0; tight says so. Tenths of a
- * second, about 2 s at worst. DP_E_RUN: 0 < rate <= 1, multiplier > 0 and finite, laps >= 1 or 0 < delta < 1
- * does not hold; nothing bounds the loss; no memory. */
-int dp_pld_epsilon(double rate, double multiplier, int64_t laps, double delta, struct dp_pld_answer *answer,
+/* The smallest ε >= 0 with (ε, delta)-DP after all parts, in whatever order they ran. Time is linear in the number
+ * of parts: merge equal ones; one takes about a tenth of a second, and 2 s at worst. Where the grid does not reach
+ * (an answer or a single loss above 500, delta / laps below 1e-24, more than 2^22 points), upper is the Rényi bound
+ * or the best grid's and lower may be 0; tight says so. The Rényi curves are dp_rdp_sampled_gaussian; for a pure
+ * or Laplace part that of randomised response with ln(1 + q(e^ε − 1)); for a replaced one at most that of the
+ * remove direction plus (1−q)(1−2Φ(−μ/2)) + Φ(−μ/2) − (1−q)^α Φ(μ/2) in E[e^{(α−1) S}], or unsampled.
+ * DP_E_RUN: no part, or one without 0 < rate <= 1, laps >= 1 and a positive and finite multiplier or epsilon; a
+ * replaced part together with a sampled one of another kind (the adjacencies differ; rate 1 is fine, with
+ * sensitivities under replacement); 0 < delta < 1 does not hold; nothing bounds the loss; no memory. */
+int dp_pld_epsilon(const struct dp_pld_part *parts, size_t count, double delta, struct dp_pld_answer *answer,
                    struct dp_err *err);
 
 /* δ(epsilon), epsilon >= 0, as above. Where the grid does not reach, upper is the Rényi bound on δ and
    lower 0. */
-int dp_pld_delta(double rate, double multiplier, int64_t laps, double epsilon, struct dp_pld_answer *answer,
+int dp_pld_delta(const struct dp_pld_part *parts, size_t count, double epsilon, struct dp_pld_answer *answer,
                  struct dp_err *err);
+
+/* The saddle-point estimate of ε, in a millisecond: mostly within a few per cent, and no bound at all. NaN where
+   the grid does not reach. Errors as dp_pld_epsilon. */
+int dp_pld_estimate(const struct dp_pld_part *parts, size_t count, double delta, double *epsilon,
+                    struct dp_err *err);
 
 #endif

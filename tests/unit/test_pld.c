@@ -11,7 +11,8 @@ static struct dp_pld_answer epsilon_of(double q, double z, int64_t laps, double 
 {
     struct dp_pld_answer answer;
     struct dp_err err = {0};
-    if (dp_pld_epsilon(q, z, laps, delta, &answer, &err) != DP_OK)
+    struct dp_pld_part run = {.kind = DP_PLD_GAUSSIAN, .rate = q, .multiplier = z, .laps = laps};
+    if (dp_pld_epsilon(&run, 1, delta, &answer, &err) != DP_OK)
         fail_msg("q=%g z=%g T=%g delta=%g: %s", q, z, (double)laps, delta, err.message);
     assert_true(answer.lower >= 0 && answer.lower <= answer.upper);
     assert_true(!answer.tight || answer.upper - answer.lower <= 0.01 * answer.upper);
@@ -22,7 +23,8 @@ static struct dp_pld_answer delta_of(double q, double z, int64_t laps, double ep
 {
     struct dp_pld_answer answer;
     struct dp_err err = {0};
-    if (dp_pld_delta(q, z, laps, epsilon, &answer, &err) != DP_OK)
+    struct dp_pld_part run = {.kind = DP_PLD_GAUSSIAN, .rate = q, .multiplier = z, .laps = laps};
+    if (dp_pld_delta(&run, 1, epsilon, &answer, &err) != DP_OK)
         fail_msg("q=%g z=%g T=%g epsilon=%g: %s", q, z, (double)laps, epsilon, err.message);
     assert_true(answer.lower >= 0 && answer.lower <= answer.upper);
     assert_true(!answer.tight || answer.upper - answer.lower <= 0.01 * answer.upper);
@@ -173,19 +175,25 @@ static void never_above_renyi(void **state)
 static void refused(void **state)
 {
     (void)state;
+    const struct dp_pld_part good = {DP_PLD_GAUSSIAN, 0.1, 1, 0, 1};
+    const struct dp_pld_part bad[] = {
+        {DP_PLD_GAUSSIAN, 0, 1, 0, 1},          {DP_PLD_GAUSSIAN, 1.1, 1, 0, 1},
+        {DP_PLD_GAUSSIAN, NAN, 1, 0, 1},        {DP_PLD_GAUSSIAN, 0.1, 0, 0, 1},
+        {DP_PLD_GAUSSIAN, 0.1, INFINITY, 0, 1}, {DP_PLD_GAUSSIAN, 0.1, 1, 0, 0},
+        {DP_PLD_GAUSSIAN, 0.1, 1e-200, 0, 1},   {DP_PLD_LAPLACE, 0.1, -1, 0, 1},
+        {DP_PLD_PURE, 0.1, 1, 0, 1},            {DP_PLD_PURE, 0.1, 1, INFINITY, 1},
+        {DP_PLD_GAUSSIAN_REPLACED, 0.1, 1, 0, 1},
+    };
     struct dp_pld_answer a;
     struct dp_err err = {0};
-    assert_int_equal(dp_pld_epsilon(0, 1, 1, 0.1, &a, &err), DP_E_RUN);
-    assert_int_equal(dp_pld_epsilon(1.1, 1, 1, 0.1, &a, &err), DP_E_RUN);
-    assert_int_equal(dp_pld_epsilon(NAN, 1, 1, 0.1, &a, &err), DP_E_RUN);
-    assert_int_equal(dp_pld_epsilon(0.1, 0, 1, 0.1, &a, &err), DP_E_RUN);
-    assert_int_equal(dp_pld_epsilon(0.1, INFINITY, 1, 0.1, &a, &err), DP_E_RUN);
-    assert_int_equal(dp_pld_epsilon(0.1, 1, 0, 0.1, &a, &err), DP_E_RUN);
-    assert_int_equal(dp_pld_epsilon(0.1, 1, 1, 0, &a, &err), DP_E_RUN);
-    assert_int_equal(dp_pld_epsilon(0.1, 1, 1, 1, &a, &err), DP_E_RUN);
-    assert_int_equal(dp_pld_epsilon(0.1, 1e-200, 1, 0.1, &a, &err), DP_E_RUN);
-    assert_int_equal(dp_pld_delta(0.1, 1, 1, -1, &a, &err), DP_E_RUN);
-    assert_int_equal(dp_pld_delta(0.1, 1, 1, NAN, &a, &err), DP_E_RUN);
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
+        assert_int_equal(dp_pld_epsilon((struct dp_pld_part[]){good, bad[i]}, 2, 0.1, &a, &err), DP_E_RUN);
+    assert_int_equal(dp_pld_epsilon(&good, 0, 0.1, &a, &err), DP_E_RUN);
+    assert_int_equal(dp_pld_epsilon(&good, 1, 0, &a, &err), DP_E_RUN);
+    assert_int_equal(dp_pld_epsilon(&good, 1, 1, &a, &err), DP_E_RUN);
+    assert_int_equal(dp_pld_delta(&good, 1, -1, &a, &err), DP_E_RUN);
+    assert_int_equal(dp_pld_delta(&good, 1, NAN, &a, &err), DP_E_RUN);
+    assert_int_equal(dp_pld_epsilon(&good, 1, 0.1, &a, &err), DP_OK);
 }
 
 int main(void)

@@ -1,0 +1,307 @@
+#include "priv/pld_cells.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* Four and eight Gauss-Legendre points. */
+static const double x4[] = {-0.86113631159405258, -0.33998104358485626, 0.33998104358485626,
+                            0.86113631159405258};
+static const double w4[] = {0.34785484513745386, 0.65214515486254614, 0.65214515486254614,
+                            0.34785484513745386};
+static const double x8[] = {-0.96028985649753623, -0.79666647741362674, -0.52553240991632899,
+                            -0.18343464249564980, 0.18343464249564980,  0.52553240991632899,
+                            0.79666647741362674,  0.96028985649753623};
+static const double w8[] = {0.10122853629037626, 0.22238103445337447, 0.31370664587788729,
+                            0.36268378337836198, 0.36268378337836198, 0.31370664587788729,
+                            0.22238103445337447, 0.10122853629037626};
+
+/* The pair of one part: a density between `from` and `to` in u, and atoms in v. */
+struct pair {
+    double q, mu;
+    bool gaussian, replaced;
+    double from, to; /* none where equal */
+    int atoms;
+    double v[2], mass[2]; /* of Q */
+};
+
+static struct pair pair_of(const struct dp_pld_part *part, double deviations)
+{
+    struct pair p = {.q = part->rate, .mu = 1 / part->multiplier};
+    switch (part->kind) {
+    case DP_PLD_GAUSSIAN:
+    case DP_PLD_GAUSSIAN_REPLACED:
+        p.gaussian = true;
+        p.replaced = part->kind == DP_PLD_GAUSSIAN_REPLACED && p.q < 1;
+        p.from = p.replaced ? p.mu / 2 : -deviations;
+        p.to = p.mu + deviations;
+        break;
+    case DP_PLD_LAPLACE:
+        p.to = p.mu;
+        p.atoms = 2;
+        p.v[0] = -p.mu;
+        p.v[1] = p.mu;
+        p.mass[0] = 0.5;
+        p.mass[1] = exp(-p.mu) / 2;
+        break;
+    case DP_PLD_PURE:
+        p.atoms = 2;
+        p.v[0] = -part->epsilon;
+        p.v[1] = part->epsilon;
+        p.mass[0] = 1 / (1 + exp(-part->epsilon));
+        p.mass[1] = 1 / (1 + exp(part->epsilon));
+        break;
+    }
+    return p;
+}
+
+/* 1 - 2 Φ(-μ/2), times 1 - q: what neither direction of a replaced row claims. */
+static double idle_mass(const struct pair *p)
+{
+    return (1 - p->q) * erf(p->mu / sqrt(8));
+}
+
+static double v_at(const struct pair *p, double u)
+{
+    return p->gaussian ? u * p->mu - p->mu * p->mu / 2 : 2 * u - p->mu;
+}
+
+static double density(const struct pair *p, double u)
+{
+    return p->gaussian ? exp(-u * u / 2) * 0.39894228040143268 : exp(-u) / 2;
+}
+
+static double loss_of(const struct pair *p, double v)
+{
+    double g = p->q * expm1(v);
+    return g < -0.5 ? log((1 - p->q) + p->q * exp(v)) : log1p(g);
+}
+
+/* The u where the loss is `loss`; -infinity below its range. */
+static double place_of(const struct pair *p, double loss)
+{
+    double v;
+    if (loss < -1) {
+        double ratio = (exp(loss) - (1 - p->q)) / p->q;
+        v = ratio <= 0 ? -INFINITY : log(ratio);
+    } else {
+        v = expm1(loss) / p->q;
+        v = v <= -1 ? -INFINITY : log1p(v);
+    }
+    return p->gaussian ? (v + p->mu * p->mu / 2) / p->mu : (v + p->mu) / 2;
+}
+
+bool dp_pld_symmetric(const struct dp_pld_part *part)
+{
+    return part->rate == 1 || part->kind == DP_PLD_GAUSSIAN_REPLACED;
+}
+
+struct dp_pld_range dp_pld_range(const struct dp_pld_part *part, double deviations)
+{
+    struct pair p = pair_of(part, deviations);
+    double least = p.atoms > 0 ? p.v[0] : v_at(&p, p.from), most = p.atoms > 0 ? p.v[1] : v_at(&p, p.to);
+    struct dp_pld_range r = {loss_of(&p, least), loss_of(&p, most), 0};
+    if (p.replaced)
+        r.low = -r.high;
+    /* v is rounded too, and dL/dv = q e^v/(1 + g) grows with v. */
+    double reach = p.gaussian ? p.to * p.mu + p.mu * p.mu / 2 : 2 * p.mu;
+    r.rounding = fmax(-r.low, r.high);
+    if (part->kind != DP_PLD_PURE)
+        r.rounding += exp(log(p.q) + most - r.high) * reach;
+    return r;
+}
+
+bool dp_pld_nodes_new(struct dp_pld_nodes *nodes, const struct dp_pld_part *part, double deviations)
+{
+    struct pair p = pair_of(part, deviations);
+    double width = p.gaussian ? 0.5 / fmax(1, p.mu / 2) : 0.25;
+    size_t panels = p.to > p.from ? (size_t)ceil((p.to - p.from) / width) : 0, n = 0;
+    size_t room = 2 * (8 * panels + 2);
+    *nodes = (struct dp_pld_nodes){0, calloc(room, sizeof(double)), calloc(room, sizeof(double))};
+    if (nodes->loss == NULL || nodes->log_mass == NULL) {
+        dp_pld_nodes_free(nodes);
+        return false;
+    }
+    width = (p.to - p.from) / (double)panels;
+    for (size_t i = 0; i < panels; i++)
+        for (int j = 0; j < 8; j++, n++) {
+            double u = p.from + width * ((double)i + (1 + x8[j]) / 2);
+            nodes->loss[n] = loss_of(&p, v_at(&p, u));
+            nodes->log_mass[n] = log(width / 2 * w8[j] * density(&p, u)) + nodes->loss[n];
+        }
+    for (int i = 0; i < p.atoms; i++, n++) {
+        nodes->loss[n] = loss_of(&p, p.v[i]);
+        nodes->log_mass[n] = log(p.mass[i]) + nodes->loss[n];
+    }
+    nodes->count = n;
+    if (p.replaced) {
+        for (size_t i = 0; i < n; i++) {
+            nodes->loss[n + i] = -nodes->loss[i];
+            nodes->log_mass[n + i] = nodes->log_mass[i] - nodes->loss[i];
+        }
+        nodes->loss[2 * n] = 0;
+        nodes->log_mass[2 * n] = log(idle_mass(&p));
+        nodes->count = 2 * n + 1;
+    }
+    return true;
+}
+
+void dp_pld_nodes_free(struct dp_pld_nodes *nodes)
+{
+    free(nodes->loss);
+    free(nodes->log_mass);
+    *nodes = (struct dp_pld_nodes){0};
+}
+
+double dp_pld_nodes_moment(const struct dp_pld_nodes *nodes, bool add, double s, double *mean,
+                           double *variance)
+{
+    /* Adding draws from B: the exponent s L of B's mass is s - 1 of A's, mirrored. */
+    double t = add ? -s - 1 : s, rest = add ? -1 : 0, peak = -INFINITY;
+    for (size_t k = 0; k < nodes->count; k++)
+        peak = fmax(peak, nodes->log_mass[k] + t * nodes->loss[k]);
+    double sum = 0, first = 0, second = 0, all = 0;
+    for (size_t k = 0; k < nodes->count; k++) {
+        double loss = nodes->loss[k], w = exp(nodes->log_mass[k] + t * loss - peak);
+        sum += w;
+        first += w * loss;
+        second += w * loss * loss;
+        all += exp(nodes->log_mass[k] + rest * loss);
+    }
+    double middle = first / sum;
+    if (mean != NULL)
+        *mean = add ? -middle : middle;
+    if (variance != NULL)
+        *variance = fmax(second / sum - middle * middle, 0);
+    return peak + log(sum / all);
+}
+
+/* Adds to *mass the A mass of [left, right] and to *up that less e^{floor} times the B mass; floor_ratio is
+ * e^{floor} where `deep`, else e^{floor} - 1.
+ * Eight points on a quarter, or four on a hundredth, of a standard deviation are exact to rounding up to
+ * twelve standard deviations from the centres; further out masses are below 1e-30 of all. */
+static void integrate(const struct pair *p, double left, double right, bool deep, double floor_ratio,
+                      double *mass, double *up)
+{
+    double width = right - left;
+    int panels = width <= 0.25 ? 1 : (int)ceil(width * 4), points = width <= 0.01 ? 4 : 8;
+    const double *x = points == 4 ? x4 : x8, *w = points == 4 ? w4 : w8;
+    double from = left;
+    for (int i = 1; i <= panels; i++) {
+        double to = i == panels ? right : left + width * i / panels;
+        double middle = (from + to) / 2, half = (to - from) / 2;
+        for (int j = 0; j < points; j++) {
+            double u = middle + half * x[j], v = v_at(p, u), base = half * w[j] * density(p, u);
+            if (deep) { /* 1 + g may be tiny: keep its digits */
+                double ratio = (1 - p->q) + p->q * exp(v);
+                *mass += base * ratio;
+                *up += base * (ratio - floor_ratio);
+            } else {
+                double g = p->q * expm1(v);
+                *mass += base * (1 + g);
+                *up += base * (g - floor_ratio);
+            }
+        }
+        from = to;
+    }
+}
+
+/* The density, as linear masses on the grid. */
+static void spread(const struct pair *p, const struct dp_pld_cells *cells, double *mass)
+{
+    double left = p->from, share = -expm1(-cells->h);
+    int64_t k = (int64_t)floor(loss_of(p, v_at(p, left)) / cells->h) - cells->first;
+    for (k = k < 0 ? 0 : k; left < p->to && k + 1 < (int64_t)cells->count; k++) {
+        double floor_loss = (double)(cells->first + k) * cells->h,
+               edge = (double)(cells->first + k + 1) * cells->h;
+        bool deep = floor_loss < -1;
+        double right = k + 2 == (int64_t)cells->count ? p->to : fmin(fmax(place_of(p, edge), left), p->to);
+        double here = 0, up = 0;
+        integrate(p, left, right, deep, deep ? exp(floor_loss) : expm1(floor_loss), &here, &up);
+        up = fmin(fmax(up / share, 0), here);
+        mass[k] += here - up;
+        mass[k + 1] += up;
+        left = right;
+    }
+}
+
+static void place_atom(const struct dp_pld_cells *cells, double loss, double of_b, double *mass)
+{
+    int64_t k = (int64_t)floor(loss / cells->h) - cells->first;
+    k = k < 0 ? 0 : k > (int64_t)cells->count - 2 ? (int64_t)cells->count - 2 : k;
+    double floor_loss = (double)(cells->first + k) * cells->h, here = of_b * exp(loss);
+    double up = fmin(fmax(here * expm1(floor_loss - loss) / expm1(-cells->h), 0), here);
+    mass[k] += here - up;
+    mass[k + 1] += up;
+}
+
+/* Turns remove into add: B mass, losses negated. */
+static void mirror(struct dp_pld_cells *cells)
+{
+    for (size_t k = 0; k < cells->count; k++)
+        cells->log_mass[k] -= dp_pld_cells_loss(cells, k);
+    for (size_t i = 0, j = cells->count - 1; i < j; i++, j--) {
+        double swap = cells->log_mass[i];
+        cells->log_mass[i] = cells->log_mass[j];
+        cells->log_mass[j] = swap;
+    }
+    cells->first = -(cells->first + (int64_t)cells->count - 1);
+}
+
+bool dp_pld_cells_new(struct dp_pld_cells *cells, const struct dp_pld_part *part, bool add, double deviations,
+                      double h)
+{
+    struct pair p = pair_of(part, deviations);
+    struct dp_pld_range range = dp_pld_range(part, deviations);
+    int64_t first = (int64_t)floor(range.low / h), last = (int64_t)ceil(range.high / h);
+    if (p.replaced)
+        first = -last; /* its own mirror on the grid too */
+    if (last == first)
+        last++;
+    *cells = (struct dp_pld_cells){h, first, (size_t)(last - first) + 1, NULL};
+    double *mass = calloc(cells->count, sizeof *mass);
+    if (mass == NULL)
+        return false;
+    if (p.to > p.from)
+        spread(&p, cells, mass);
+    for (int i = 0; i < p.atoms; i++)
+        place_atom(cells, loss_of(&p, p.v[i]), p.mass[i], mass);
+    if (p.replaced) {
+        mass[-first] += mass[-first] + idle_mass(&p);
+        for (int64_t k = 1; k <= last; k++)
+            mass[-first - k] = mass[-first + k] * exp(-(double)k * h);
+    }
+    for (size_t k = 0; k < cells->count; k++)
+        mass[k] = log(mass[k]);
+    cells->log_mass = mass;
+    if (add)
+        mirror(cells);
+    return true;
+}
+
+void dp_pld_cells_free(struct dp_pld_cells *cells)
+{
+    free(cells->log_mass);
+    cells->log_mass = NULL;
+}
+
+double dp_pld_cells_loss(const struct dp_pld_cells *cells, size_t k)
+{
+    return (double)(cells->first + (int64_t)k) * cells->h;
+}
+
+double dp_pld_cells_moment(const struct dp_pld_cells *cells, double s)
+{
+    double peak = -INFINITY;
+    for (size_t k = 0; k < cells->count; k++)
+        peak = fmax(peak, cells->log_mass[k] + s * dp_pld_cells_loss(cells, k));
+    double sum = 0, lost = 0; /* Kahan's sum: the result is taken T times */
+    for (size_t k = 0; k < cells->count; k++) {
+        double w = cells->log_mass[k] + s * dp_pld_cells_loss(cells, k) - peak;
+        if (w < -100)
+            continue;
+        double y = exp(w) - lost, t = sum + y;
+        lost = (t - sum) - y;
+        sum = t;
+    }
+    return peak + log(sum);
+}

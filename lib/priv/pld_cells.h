@@ -1,0 +1,75 @@
+/* One lap as a pair of distributions, and its privacy loss on a grid: what priv/pld.h composes.
+ *
+ * The pair of one lap is A = (1−q) Q + q P against B = Q, P and Q the dominating pair of the mechanism without
+ * sampling. With v = ln dP/dQ,
+ *   L = ln dA/dB = ln(1 + g),  g = q (e^v − 1).
+ *   Gaussian   Q = N(0,1), P = N(μ,1), μ = 1/multiplier:  v(u) = uμ − μ²/2
+ *   Laplace    Q = Lap(0,1), P = Lap(μ,1):  v(u) = 2u − μ on (0, μ), atoms at v = −μ and v = μ
+ *   pure       randomised response: v = ±ε with Q masses e^ε/(1+e^ε) at −ε, 1/(1+e^ε) at ε
+ * Remove draws from A and loses L; add draws from B and loses −L. With q = 1 both are the same.
+ *
+ * Replaced: the curve H_a(A‖B) for a >= 1 and H_a(B‖A) for a < 1 ([Z] Theorem 11, without replacement). As a
+ * loss distribution: for losses above 0 that of remove, below 0 that of add, and what remains of A's mass,
+ * (1−q)(1−2Φ(−μ/2)), at 0. Swapping the two distributions maps A's mass on L > 0 to the mass at −L, which is
+ * B's there: the pair is its own mirror, so one direction serves. For a Poisson sample and a >= 1, with
+ * everybody else's coins fixed, the two neighbours are (1−q) M₀ + q M₁ and (1−q) M₀ + q M₁′, and H_a of them is
+ * at most q times a mean of H_a′(M₁‖M₀) and H_a′(M₁‖M₁′), a = 1 + q(a′−1) (advanced joint convexity); shifts of
+ * at most 2C bound both, and q H_a′(P‖Q) is H_a(A‖B). H_a(X‖Y) = 1 − a + a H_{1/a}(Y‖X) gives a < 1.
+ *
+ * [Z] Zhu, Dong, Wang, Optimal Accounting of Differential Privacy via Characteristic Function (2022). */
+#ifndef DP_PRIV_PLD_CELLS_H
+#define DP_PRIV_PLD_CELLS_H
+
+#include "priv/pld.h"
+
+/* Both directions are one. */
+bool dp_pld_symmetric(const struct dp_pld_part *part);
+
+/* The losses of one lap, Gaussian tails cut `deviations` from the centres. */
+struct dp_pld_range {
+    double low, high;
+    double rounding; /* a loss is known to within 16·2^-53 times that */
+};
+struct dp_pld_range dp_pld_range(const struct dp_pld_part *part, double deviations);
+
+/* The remove direction by quadrature, for first guesses: log_mass[k] at loss[k]. */
+struct dp_pld_nodes {
+    size_t count;
+    double *loss, *log_mass;
+};
+
+/* False without memory. */
+bool dp_pld_nodes_new(struct dp_pld_nodes *nodes, const struct dp_pld_part *part, double deviations);
+void dp_pld_nodes_free(struct dp_pld_nodes *nodes);
+
+/* K(s) = ln E e^{s loss}, less K(0); mean and variance of the loss under the weights e^{s loss}. */
+double dp_pld_nodes_moment(const struct dp_pld_nodes *nodes, bool add, double s, double *mean,
+                           double *variance);
+
+/* One direction on the grid: log_mass[k] at loss (first + k) h. Mass between two grid points ih and (i+1)h is
+ * split between them keeping both its A mass p and B mass r: (p − r e^{ih})/(1 − e^{−h}) goes up, the rest of p
+ * down ([D] connect the dots). The same cells, times e^{−ih} and mirrored, are the add direction. Gaussian
+ * tails beyond the cut are left out. Continuous masses are Gauss-Legendre sums in u, not differences of
+ * distribution functions: they have a small relative error each, and only how a mass is split cancels, which
+ * moves a loss by its rounding and no more.
+ *
+ * [D] Doroshenko, Ghazi, Kamath, Kumar, Manurangsi, Connect the Dots: Tighter Discrete Approximations of
+ *     Privacy Loss Distributions (2022). */
+struct dp_pld_cells {
+    double h;
+    int64_t first;
+    size_t count;
+    double *log_mass;
+};
+
+/* False without memory. */
+bool dp_pld_cells_new(struct dp_pld_cells *cells, const struct dp_pld_part *part, bool add, double deviations,
+                      double h);
+void dp_pld_cells_free(struct dp_pld_cells *cells);
+
+double dp_pld_cells_loss(const struct dp_pld_cells *cells, size_t k);
+
+/* K(s) of the grid, to a relative e^{1e-13 + 2^-49 (|s|+1) max|loss|}. */
+double dp_pld_cells_moment(const struct dp_pld_cells *cells, double s);
+
+#endif

@@ -21,7 +21,7 @@ BINS := $(BIN_SRC:bin/%.c=$(BUILD)/bin/%)
 UNIT_SRC := $(sort $(wildcard tests/unit/test_*.c))
 UNITS := $(UNIT_SRC:tests/unit/%.c=$(BUILD)/unit/%)
 
-.PHONY: all deps demo check check-asan lint format install uninstall clean
+.PHONY: all deps demo check check-asan bench tables lint format install uninstall clean
 # One short line per step; V=1 shows the commands.
 ifndef V
 .SILENT:
@@ -97,7 +97,23 @@ lint:
 	BUILD=$(BUILD) tests/run lint
 
 format:
-	clang-format -i lib/*/*.[ch] bin/*.c tests/unit/*.c examples/library/*.c
+	clang-format -i lib/*/*.[ch] tests/vectors/*.c bin/*.c tests/unit/*.c tests/bench/*.c examples/library/*.c
+
+# Figures of speed, on one core; not part of the tests.
+BENCHES := $(patsubst tests/bench/%.c,$(BUILD)/bench/%,$(sort $(wildcard tests/bench/*.c)))
+bench: $(BENCHES)
+	for b in $(BENCHES); do $$b || exit 1; done
+
+$(BUILD)/bench/%: tests/bench/%.c $(BUILD)/lib/libdpline.a
+	$(call say,LD,$@)
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) $< $(LDFLAGS) -o $@ $(BUILD)/lib/libdpline.a $(ALL_LIBS)
+
+# Committed tables of numbers, made anew.
+tables:
+	@mkdir -p $(BUILD)/gen
+	$(CC) $(ALL_CFLAGS) tests/vectors/gaussian_table.c -o $(BUILD)/gen/gaussian_table $(ALL_LIBS)
+	$(BUILD)/gen/gaussian_table > lib/math/gaussian_table.inc
 
 # --- installation --------------------------------------------------------------------------------------------------
 INSTALLED_BINS = $(notdir $(BINS))

@@ -1,6 +1,5 @@
 #include "math/grid.h"
 
-#include <gsl/gsl_cdf.h>
 #include <math.h>
 #include <stdbool.h>
 #include <string.h>
@@ -47,31 +46,18 @@ void dp_grid_clip(const double *zeta, size_t classes, double bound, double norm2
         out[k] = toward_zero(norm > limit ? zeta[k] / largest * (limit / sqrt(sum)) : zeta[k]);
 }
 
-double dp_gaussian_from_bits(const uint64_t bits[2])
-{
-    double tail = (double)bits[0] * 0x1p-65 + (double)(bits[1] | 1) * 0x1p-129; /* in (0, 1/2] */
-    double magnitude = -gsl_cdf_ugaussian_Pinv(tail);
-    return bits[1] & 1 ? -magnitude : magnitude;
-}
-
 int dp_grid_add_gaussian(const struct dp_key *key, enum dp_purpose purpose, uint64_t lap, uint64_t first, double scale,
                          int64_t *sum, size_t count)
 {
-    enum { BLOCK = 256 };
-    uint64_t bits[BLOCK][2];
-    if (!(scale <= DP_GRID_MOST_NOISE))
-        return -1;
-    for (size_t j = 0; j < count;) {
-        /* Addresses are whole 64-byte blocks: four draws each. */
-        uint64_t at = first + j;
-        size_t skip = at % 4;
-        size_t take = BLOCK - skip < count - j ? BLOCK - skip : count - j;
-        dp_draw(key, purpose, lap, (at - skip) * sizeof bits[0], bits, (skip + take) * sizeof bits[0]);
-        for (size_t i = 0; i < take; i++, j++) {
-            double noise = nearbyint(dp_gaussian_from_bits(bits[skip + i]) * scale);
-            if (__builtin_add_overflow(sum[j], (int64_t)noise, &sum[j]))
+    enum { BLOCK = 4096 };
+    int64_t noise[BLOCK];
+    for (size_t done = 0; done < count; done += BLOCK) {
+        size_t take = count - done < BLOCK ? count - done : BLOCK;
+        if (dp_gaussian_draw(key, purpose, lap, first + done, scale, noise, take) != 0)
+            return -1;
+        for (size_t i = 0; i < take; i++)
+            if (__builtin_add_overflow(sum[done + i], noise[i], &sum[done + i]))
                 return -1;
-        }
     }
     return 0;
 }

@@ -34,6 +34,17 @@ void dp_draw(const struct dp_key *key, enum dp_purpose purpose, uint64_t lap, ui
     crypto_stream_chacha20_xor_ic(out, out, size, (const unsigned char *)&nonce, offset / 64, key->bytes);
 }
 
+uint64_t dp_draw_word(const struct dp_key *key, enum dp_purpose purpose, uint64_t lap, uint64_t index, uint64_t j)
+{
+    uint64_t block[8];
+    if (j == 0) {
+        dp_draw(key, purpose, lap, index / 8 * 64, block, sizeof block);
+        return block[index % 8];
+    }
+    dp_draw(key, purpose, lap | ((j - 1) / 8 + 1) << 40, index * 64, block, sizeof block);
+    return block[(j - 1) % 8];
+}
+
 void dp_stream_start(struct dp_stream *stream, const struct dp_key *key, enum dp_purpose purpose, uint64_t lap)
 {
     stream->key = key;

@@ -178,12 +178,14 @@ int dp_scd_noise_alpha(struct dp_stage *stage, const struct dp_frame *frame, str
         return DP_OK;
     if (!(scale > 0))
         return dp_fail(err, DP_E_RUN, "--release-alpha: the last lap came back without its noise scale");
+    double grid = dp_grid_for(s->options->clip);
     for (size_t i = 0; i < s->last_count; i++) {
         for (size_t k = 0; k < s->outputs; k++) {
             size_t at = (size_t)s->last_id[i] * s->outputs + k;
-            uint64_t bits[2];
-            dp_draw(&stage->key, DP_DRAW_STATE_NOISE, (uint64_t)s->last_lap, (uint64_t)at * 64, bits, sizeof bits);
-            s->alpha[at] += dp_gaussian_from_bits(bits) * scale;
+            int64_t noise;
+            if (dp_gaussian_draw(&stage->key, DP_DRAW_STATE_NOISE, (uint64_t)s->last_lap, at, scale / grid, &noise, 1) != 0)
+                return dp_fail(err, DP_E_RUN, "--release-alpha: noise of scale %g does not fit the grid", scale);
+            s->alpha[at] += (double)noise * grid;
         }
     }
     s->last_count = 0;

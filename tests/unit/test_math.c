@@ -61,6 +61,18 @@ static void the_cipher_is_chacha20(void **state)
     assert_memory_equal(out, expected, sizeof out);
 }
 
+/* Words of endless strings, by tests/vectors/noise.py: the key 00 01 … 1f, lap 7, draw 3. */
+static void strings_go_on(void **state)
+{
+    (void)state;
+    struct dp_key key;
+    for (unsigned char i = 0; i < 32; i++)
+        key.bytes[i] = i;
+    assert_true(dp_draw_word(&key, DP_DRAW_NOISE, 7, 3, 0) == 0x59a971de75de11ee);
+    assert_true(dp_draw_word(&key, DP_DRAW_NOISE, 7, 3, 1) == 0x6487bd828be6eae0);
+    assert_true(dp_draw_word(&key, DP_DRAW_NOISE, 7, 3, 9) == 0x9fdf0f7119163d6c);
+}
+
 /* Chi-square over 10 cells, 100000 draws, fixed seed; false-alarm rate over seeds 1e-6. */
 static void below_is_uniform(void **state)
 {
@@ -150,7 +162,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(draws_are_addressed), cmocka_unit_test(addresses_do_not_collide),
-        cmocka_unit_test(the_cipher_is_chacha20), cmocka_unit_test(below_is_uniform),
+        cmocka_unit_test(the_cipher_is_chacha20), cmocka_unit_test(strings_go_on),
+        cmocka_unit_test(below_is_uniform),
         cmocka_unit_test(kernels_agree),       cmocka_unit_test(sums_have_a_fixed_order),
     };
     return sodium_init() < 0 ? 1 : cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,169 @@
+#include "math/gaussian.h"
+
+#include <gsl/gsl_cdf.h>
+#include <math.h>
+#include <mpfr.h>
+#include <stdbool.h>
+#include <string.h>
+
+#ifdef DP_NO_CLONES /* sanitizers and function multiversioning do not mix */
+#define CLONES
+#else
+#define CLONES __attribute__((target_clones("avx512f", "avx2", "default")))
+#endif
+
+_Static_assert(sizeof(unsigned long) == sizeof(uint64_t), "MPFR takes words of 64 bits");
+
+static const double table[DP_GAUSSIAN_ROWS][DP_GAUSSIAN_COEFFICIENTS] = {
+#include "math/gaussian_table.inc"
+};
+
+static inline uint64_t bits_of(double x)
+{
+    uint64_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    return bits;
+}
+
+static inline double from_bits(uint64_t bits)
+{
+    double x;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
+/* The draws of `count` first words; open[i] says that the double precision of this function did not decide draw i. */
+CLONES static void draw_fast(const uint64_t *restrict word, double scale, size_t count, int64_t *restrict out,
+                             int64_t *restrict open)
+{
+    const uint64_t first = (uint64_t)(1023 - DP_GAUSSIAN_OCTAVES) * DP_GAUSSIAN_PARTS, place = (UINT64_C(1) << 47) - 1;
+    const double whole = 0x1.8p52; /* added and taken away: rounds to an integer, which stands in the low bits of the sum */
+    const double limit = 0.5 - scale * DP_GAUSSIAN_ERROR;
+    for (size_t i = 0; i < count; i++) {
+        double v = (double)(int64_t)(word[i] & INT64_MAX) * 0x1p-63;
+        uint64_t row = (bits_of(v) >> 47) - first; /* exponent and 5 bits of the mantissa */
+        uint64_t outside = row >= DP_GAUSSIAN_ROWS;
+        const double *c = table[outside ? 0 : row];
+        double t = from_bits((bits_of(v) & place) | bits_of(1)) - (1 + 0.5 / DP_GAUSSIAN_PARTS);
+        double x = c[7];
+        x = c[6] + t * x;
+        x = c[5] + t * x;
+        x = c[4] + t * x;
+        x = c[3] + t * x;
+        x = c[2] + t * x;
+        x = c[1] + t * x;
+        x = c[0] + t * x;
+        double y = scale * x;
+        double rounded = y + whole;
+        int64_t magnitude = (int64_t)(bits_of(rounded) - bits_of(whole));
+        int64_t sign = -(int64_t)(word[i] >> 63);
+        out[i] = (magnitude ^ sign) - sign;
+        open[i] = (int64_t)outside | !(fabs(y - (rounded - whole)) < limit);
+    }
+}
+
+/* What is known of one V, and the numbers to compare it with a boundary. */
+struct exact {
+    const struct dp_key *key;
+    enum dp_purpose purpose;
+    uint64_t lap, index, words;
+    double scale;
+    mpfr_t low, high; /* the bits so far, and one more in the last place */
+    mpfr_t argument, least, most;
+};
+
+static void exact_extend(struct exact *s)
+{
+    uint64_t word = dp_draw_word(s->key, s->purpose, s->lap, s->index, s->words++);
+    if (s->words == 1)
+        word &= INT64_MAX; /* without the sign */
+    long bits = (long)(64 * s->words) - 1;
+    mpfr_prec_round(s->low, bits + 64, MPFR_RNDN);
+    mpfr_set_prec(s->high, bits + 64);
+    mpfr_set_prec(s->argument, bits + 64);
+    mpfr_set_prec(s->least, bits + 64);
+    mpfr_set_prec(s->most, bits + 64);
+    mpfr_mul_2si(s->low, s->low, bits, MPFR_RNDN);
+    mpfr_add_ui(s->low, s->low, word, MPFR_RNDN);
+    mpfr_add_ui(s->high, s->low, 1, MPFR_RNDN);
+    mpfr_div_2si(s->low, s->low, bits, MPFR_RNDN);
+    mpfr_div_2si(s->high, s->high, bits, MPFR_RNDN);
+}
+
+/* bound = erfc((k + ½) / (scale √2)), rounded in one direction. */
+static void exact_bound(struct exact *s, int64_t k, mpfr_rnd_t direction, mpfr_t bound)
+{
+    mpfr_rnd_t opposite = direction == MPFR_RNDD ? MPFR_RNDU : MPFR_RNDD;
+    mpfr_sqrt_ui(s->argument, 8, direction);
+    mpfr_mul_d(s->argument, s->argument, s->scale, direction);
+    mpfr_si_div(s->argument, 2 * k + 1, s->argument, opposite);
+    mpfr_erfc(bound, s->argument, direction);
+}
+
+/* |draw| ≤ k? */
+static bool exact_at_most(struct exact *s, int64_t k)
+{
+    for (;; exact_extend(s)) {
+        exact_bound(s, k, MPFR_RNDU, s->most);
+        if (mpfr_greaterequal_p(s->low, s->most))
+            return true;
+        exact_bound(s, k, MPFR_RNDD, s->least);
+        if (mpfr_lessequal_p(s->high, s->least))
+            return false;
+    }
+}
+
+int64_t dp_gaussian_exact(const struct dp_key *key, enum dp_purpose purpose, uint64_t lap, uint64_t index, double scale)
+{
+    struct exact s = {.key = key, .purpose = purpose, .lap = lap, .index = index, .scale = scale};
+    bool negative = dp_draw_word(key, purpose, lap, index, 0) >> 63;
+    mpfr_inits2(64, s.low, s.high, s.argument, s.least, s.most, (mpfr_ptr)0);
+    mpfr_set_zero(s.low, 1);
+    exact_extend(&s);
+    /* A guess, then steps in the direction that the comparisons say: how good the guess is matters for the time alone. */
+    double middle = 0.5 * mpfr_get_d(s.low, MPFR_RNDN) + 0x1p-65;
+    int64_t k = (int64_t)(scale * fmax(0, gsl_cdf_ugaussian_Qinv(middle)));
+    if (exact_at_most(&s, k))
+        while (k > 0 && exact_at_most(&s, k - 1))
+            k--;
+    else
+        do
+            k++;
+        while (!exact_at_most(&s, k));
+    mpfr_clears(s.low, s.high, s.argument, s.least, s.most, (mpfr_ptr)0);
+    return negative ? -k : k;
+}
+
+void dp_gaussian_forget(void)
+{
+    mpfr_free_cache2(MPFR_FREE_LOCAL_CACHE);
+}
+
+int dp_gaussian_draw(const struct dp_key *key, enum dp_purpose purpose, uint64_t lap, uint64_t first, double scale,
+                     int64_t *out, size_t count)
+{
+    enum { BLOCK = 512 };
+    uint64_t word[BLOCK];
+    int64_t open[BLOCK];
+    bool slow = false;
+    if (!(scale > 0 && scale <= DP_GAUSSIAN_MOST))
+        return -1;
+    for (size_t j = 0; j < count;) {
+        /* Addresses are whole 64-byte blocks: eight draws each. */
+        uint64_t at = first + j;
+        size_t skip = at % 8;
+        size_t take = BLOCK - skip < count - j ? BLOCK - skip : count - j;
+        dp_draw(key, purpose, lap, (at - skip) * sizeof word[0], word, (skip + take) * sizeof word[0]);
+        draw_fast(word + skip, scale, take, out + j, open);
+        for (size_t i = 0; i < take; i++) {
+            if (open[i]) {
+                out[j + i] = dp_gaussian_exact(key, purpose, lap, at + i, scale);
+                slow = true;
+            }
+        }
+        j += take;
+    }
+    if (slow)
+        dp_gaussian_forget();
+    return 0;
+}

@@ -2,17 +2,16 @@
 
 #include <gsl/gsl_cdf.h>
 #include <math.h>
-#include <mpfr.h>
 #include <stdbool.h>
 #include <string.h>
+
+#include "math/uniform.h"
 
 #ifdef DP_NO_CLONES /* sanitizers and function multiversioning do not mix */
 #define CLONES
 #else
 #define CLONES __attribute__((target_clones("avx512f", "avx2", "default")))
 #endif
-
-_Static_assert(sizeof(unsigned long) == sizeof(uint64_t), "MPFR takes words of 64 bits");
 
 static const double table[DP_GAUSSIAN_ROWS][DP_GAUSSIAN_COEFFICIENTS] = {
 #include "math/gaussian_table.inc"
@@ -72,22 +71,14 @@ struct exact {
     mpfr_t argument, least, most;
 };
 
+/* Takes 64 more bits. */
 static void exact_extend(struct exact *s)
 {
-    uint64_t word = dp_draw_word(s->key, s->purpose, s->lap, s->index, s->words++);
-    if (s->words == 1)
-        word &= INT64_MAX; /* without the sign */
-    long bits = (long)(64 * s->words) - 1;
-    mpfr_prec_round(s->low, bits + 64, MPFR_RNDN);
-    mpfr_set_prec(s->high, bits + 64);
-    mpfr_set_prec(s->argument, bits + 64);
-    mpfr_set_prec(s->least, bits + 64);
-    mpfr_set_prec(s->most, bits + 64);
-    mpfr_mul_2si(s->low, s->low, bits, MPFR_RNDN);
-    mpfr_add_ui(s->low, s->low, word, MPFR_RNDN);
-    mpfr_add_ui(s->high, s->low, 1, MPFR_RNDN);
-    mpfr_div_2si(s->low, s->low, bits, MPFR_RNDN);
-    mpfr_div_2si(s->high, s->high, bits, MPFR_RNDN);
+    mpfr_prec_t precision = (mpfr_prec_t)(64 * ++s->words + 64);
+    dp_uniform_between(s->key, s->purpose, s->lap, s->index, s->words, 1, s->low, s->high);
+    mpfr_set_prec(s->argument, precision);
+    mpfr_set_prec(s->least, precision);
+    mpfr_set_prec(s->most, precision);
 }
 
 /* bound = erfc((k + ½) / (scale √2)), rounded in one direction. */
@@ -118,7 +109,6 @@ int64_t dp_gaussian_exact(const struct dp_key *key, enum dp_purpose purpose, uin
     struct exact s = {.key = key, .purpose = purpose, .lap = lap, .index = index, .scale = scale};
     bool negative = dp_draw_word(key, purpose, lap, index, 0) >> 63;
     mpfr_inits2(64, s.low, s.high, s.argument, s.least, s.most, (mpfr_ptr)0);
-    mpfr_set_zero(s.low, 1);
     exact_extend(&s);
     /* A guess, then steps in the direction that the comparisons say: how good the guess is matters for the time alone. */
     double middle = 0.5 * mpfr_get_d(s.low, MPFR_RNDN) + 0x1p-65;

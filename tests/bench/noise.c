@@ -1,9 +1,11 @@
-/* How many Gaussian draws a second one core makes, by scale. */
+/* How many draws a second one core makes, by scale; and how long a vector of gamma noise takes, by dimension. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 
+#include "math/gamma_norm.h"
 #include "math/gaussian.h"
+#include "math/laplace.h"
 
 static double seconds(void)
 {
@@ -29,6 +31,17 @@ int main(void)
             took = seconds() - start;
         } while (took < 0.5);
         printf("gaussian, scale %-12g %10.3f million draws a second\n", scales[i], (double)total / took / 1e6);
+    }
+    double start = seconds();
+    if (dp_laplace_draw(&key, DP_DRAW_NOISE, 1, 0, 1e6, out, DRAWS) != 0)
+        return 1;
+    printf("laplace,  scale %-12g %10.3f million draws a second\n", 1e6, DRAWS / (seconds() - start) / 1e6);
+    for (size_t d = 100; d <= 10000; d *= 10) {
+        struct dp_err err;
+        start = seconds();
+        if (dp_gamma_norm_draw(&key, DP_DRAW_NOISE, 1, 0, 1e6, d, out, &err) != 0)
+            return 1;
+        printf("gamma,    %6zu dimensions    %10.3f ms\n", d, 1e3 * (seconds() - start));
     }
     return 0;
 }

@@ -94,8 +94,10 @@ static int check_record(const struct dp_mechanism *m, struct dp_err *err)
     if (m->sensitivity < least && !near(m->sensitivity, least))
         return dp_fail(err, DP_E_UNSAFE, "a mechanism record states a sensitivity of %g, its bound implies %g",
                        m->sensitivity, least);
-    if (m->noise != DP_NOISE_GAUSSIAN || !(m->multiplier > 0 && isfinite(m->multiplier)) || !(m->scale > 0))
+    if (m->noise == DP_NOISE_NONE || !(m->multiplier > 0 && isfinite(m->multiplier)) || !(m->scale > 0))
         return dp_fail(err, DP_E_UNSAFE, "a mechanism record has no noise");
+    if (m->noise != DP_NOISE_GAUSSIAN)
+        return dp_fail(err, DP_E_UNSAFE, "%s noise has no accountant here", dp_noise_names[m->noise]);
     if (!near(m->scale, m->multiplier * m->sensitivity))
         return dp_fail(err, DP_E_UNSAFE, "a mechanism record has noise of scale %g, its multiplier implies %g",
                        m->scale, m->multiplier * m->sensitivity);

@@ -42,7 +42,7 @@ $(BUILD)/lib/libdpline.a: $(LIB_OBJ)
 	$(call say,AR,$@)
 	@mkdir -p $(@D)
 	@rm -f $@
-	$(AR) rcs $@ $^
+	$(AR) qcs $@ $^
 
 $(BUILD)/lib/libdpline.so.$(VERSION): $(LIB_OBJ)
 	$(call say,LD,$@)

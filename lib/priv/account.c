@@ -4,10 +4,13 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "priv/closed.h"
+#include "priv/compose.h"
 #include "priv/curve.h"
+#include "priv/gaussian.h"
 #include "priv/meter.h"
 #include "priv/pld.h"
+#include "priv/pure.h"
+#include "priv/zcdp.h"
 
 const char *const dp_accountant_names[7] = {"best", "pld", "rdp", "zcdp", "gdp", "advanced", "published"};
 
@@ -143,4 +146,212 @@ static int by_published(const struct dp_charges *charges, double delta, struct d
     int rc = by_meter(DP_METER_PUBLISHED, charges, delta, answer, err);
     answer->by = DP_ACCOUNTANT_PUBLISHED;
     return rc;
+}
+
+/* --- nothing sampled: Gaussian and zero-concentrated DP --- */
+
+static bool nothing_sampled(const struct dp_charges *charges)
+{
+    for (size_t i = 0; i < charges->count; i++)
+        if (sampled(&charges->charge[i].event))
+            return false;
+    return true;
+}
+
+static bool all_gaussian(const struct dp_charges *charges)
+{
+    double z;
+    for (size_t i = 0; i < charges->count; i++)
+        if (!dp_event_is_gaussian(&charges->charge[i].event, &z))
+            return false;
+    return true;
+}
+
+static int by_gdp(const struct dp_charges *charges, double delta, struct dp_answer *answer, struct dp_err *err)
+{
+    double *z;
+    int64_t *times;
+    int rc = dp_alloc(&z, charges->count + 1, sizeof *z, err);
+    if (rc != DP_OK)
+        return rc;
+    rc = dp_alloc(&times, charges->count + 1, sizeof *times, err);
+    for (size_t i = 0; rc == DP_OK && i < charges->count; i++) {
+        dp_event_is_gaussian(&charges->charge[i].event, &z[i]);
+        times[i] = dp_event_times(&charges->charge[i].event, charges->charge[i].laps);
+    }
+    if (rc == DP_OK) {
+        double epsilon = dp_gaussian_epsilon(dp_gaussian_mu(z, times, charges->count), delta);
+        /* Exact to the grid of the search; shuffled epochs may cost less than one Gaussian each. */
+        *answer = (struct dp_answer){epsilon, 0, true, DP_ACCOUNTANT_GDP};
+        answer->lower = epsilon * (1 - 1e-9);
+        for (size_t i = 0; i < charges->count; i++)
+            if (charges->charge[i].event.sampling == DP_SAMPLING_SHUFFLED)
+                answer->lower = 0;
+        answer->tight = answer->lower > 0;
+        free(times);
+    }
+    free(z);
+    return rc;
+}
+
+static int by_zcdp(const struct dp_charges *charges, double delta, struct dp_answer *answer, struct dp_err *err)
+{
+    double rho = 0;
+    (void)err;
+    for (size_t i = 0; i < charges->count; i++) {
+        const struct dp_event *event = &charges->charge[i].event;
+        double one = 0;
+        for (int j = 0; j < event->queries; j++)
+            one += event->query[j].kind == DP_QUERY_GAUSSIAN ? dp_zcdp_gaussian(event->query[j].multiplier)
+                                                             : dp_zcdp_pure(pure_epsilon(&event->query[j]));
+        rho += one * (double)dp_event_times(event, charges->charge[i].laps);
+    }
+    /* Past the rounding of products and sums. */
+    rho *= 1 + 1e-15 * (double)(charges->count + DP_EVENT_MOST_QUERIES);
+    *answer = (struct dp_answer){.upper = dp_zcdp_epsilon(rho, delta), .by = DP_ACCOUNTANT_ZCDP};
+    return DP_OK;
+}
+
+static bool zcdp_covers(const struct dp_charges *charges)
+{
+    for (size_t i = 0; i < charges->count; i++)
+        for (int j = 0; j < charges->charge[i].event.queries; j++)
+            if (charges->charge[i].event.query[j].kind == DP_QUERY_SPARSE_GAUSSIAN)
+                return false;
+    return nothing_sampled(charges);
+}
+
+/* --- composition lap by lap --- */
+
+/* (ε, δ) of one lap: pure queries at their ε, Gaussians at the ε that leaves them `share` of delta, amplified where the
+   batch is a sample (Balle, Barthe and Gaboardi 2018). */
+static struct dp_guarantee lap_guarantee(const struct dp_charge *charge, double share)
+{
+    const struct dp_event *event = &charge->event;
+    struct dp_guarantee lap = {.times = dp_event_times(event, charge->laps)};
+    double q = sampled(event) && event->sampling != DP_SAMPLING_VISIBLE ? event->rate : 1;
+    for (int j = 0; j < event->queries; j++) {
+        const struct dp_query *query = &event->query[j];
+        double each = fmin(share / q / event->queries, 0.5);
+        if (query->kind == DP_QUERY_GAUSSIAN) {
+            lap.epsilon += dp_gaussian_epsilon(dp_gaussian_mu(&query->multiplier, &(int64_t){1}, 1), each);
+            lap.delta += each;
+        } else {
+            lap.epsilon += pure_epsilon(query);
+        }
+    }
+    lap.epsilon = dp_pure_sampled(q, lap.epsilon * (1 + 1e-15));
+    lap.delta = fmin(q * lap.delta * (1 + 1e-15), share);
+    return lap;
+}
+
+/* Half of delta for the laps' own, half for the composition. */
+static int by_advanced(const struct dp_charges *charges, double delta, struct dp_answer *answer, struct dp_err *err)
+{
+    struct dp_guarantee *step;
+    int64_t laps = 0;
+    int rc = dp_alloc(&step, charges->count + 1, sizeof *step, err);
+    if (rc != DP_OK)
+        return rc;
+    for (size_t i = 0; i < charges->count; i++)
+        laps += dp_event_times(&charges->charge[i].event, charges->charge[i].laps);
+    for (size_t i = 0; i < charges->count; i++)
+        step[i] = lap_guarantee(&charges->charge[i], 0.5 * delta / (double)laps);
+    *answer = (struct dp_answer){.upper = dp_compose_advanced(step, charges->count, delta), .by = DP_ACCOUNTANT_ADVANCED};
+    free(step);
+    return DP_OK;
+}
+
+/* --- which one --- */
+
+bool dp_account_covers(enum dp_accountant accountant, const struct dp_charges *charges)
+{
+    struct dp_err unused;
+    struct dp_pld_part *part;
+    size_t count;
+    int rc;
+    switch (accountant) {
+    case DP_ACCOUNTANT_PLD:
+        part = parts_of(charges, &count, &rc, &unused);
+        free(part);
+        return part != NULL;
+    case DP_ACCOUNTANT_GDP:
+        return nothing_sampled(charges) && all_gaussian(charges);
+    case DP_ACCOUNTANT_ZCDP:
+        return zcdp_covers(charges);
+    case DP_ACCOUNTANT_ADVANCED:
+        for (size_t i = 0; i < charges->count; i++)
+            for (int j = 0; j < charges->charge[i].event.queries; j++)
+                if (charges->charge[i].event.query[j].kind == DP_QUERY_SPARSE_GAUSSIAN)
+                    return false;
+        return true;
+    default:
+        return true;
+    }
+}
+
+static int ask(enum dp_accountant accountant, const struct dp_charges *charges, double delta, struct dp_answer *answer,
+               struct dp_err *err)
+{
+    static int (*const accountants[])(const struct dp_charges *, double, struct dp_answer *, struct dp_err *) = {
+        NULL, by_pld, by_rdp, by_zcdp, by_gdp, by_advanced, by_published};
+    return accountants[accountant](charges, delta, answer, err);
+}
+
+/* GDP is exact where it applies. Else the smallest of what covers the charges; zCDP is never below RDP. */
+static int best(const struct dp_charges *charges, double delta, struct dp_answer *answer, struct dp_err *err)
+{
+    static const enum dp_accountant candidates[] = {DP_ACCOUNTANT_PLD, DP_ACCOUNTANT_RDP, DP_ACCOUNTANT_ADVANCED};
+    struct dp_err first = {0};
+    int failed = DP_OK, answered = 0;
+    if (dp_account_covers(DP_ACCOUNTANT_GDP, charges))
+        return by_gdp(charges, delta, answer, err);
+    *answer = (struct dp_answer){.upper = (double)INFINITY, .by = DP_ACCOUNTANT_RDP};
+    for (size_t i = 0; i < sizeof candidates / sizeof *candidates; i++) {
+        struct dp_answer one;
+        struct dp_err own = {0};
+        if (!dp_account_covers(candidates[i], charges))
+            continue;
+        int rc = ask(candidates[i], charges, delta, &one, &own);
+        if (rc != DP_OK && failed == DP_OK) {
+            failed = rc;
+            first = own;
+        }
+        if (rc != DP_OK)
+            continue;
+        answered++;
+        double lower = fmax(answer->lower, one.lower);
+        if (one.upper < answer->upper)
+            *answer = one;
+        answer->lower = fmin(lower, answer->upper);
+        if (candidates[i] == DP_ACCOUNTANT_PLD && one.tight)
+            break; /* within 1 %: the others would only cost time */
+    }
+    if (answered == 0 && failed != DP_OK) {
+        if (err != NULL)
+            *err = first;
+        return failed;
+    }
+    answer->tight = answer->upper - answer->lower <= 0.01 * answer->upper;
+    return DP_OK;
+}
+
+int dp_account_epsilon(enum dp_accountant accountant, const struct dp_charges *charges, double delta,
+                       struct dp_answer *answer, struct dp_err *err)
+{
+    *answer = (struct dp_answer){.tight = true, .by = accountant};
+    if (!(delta > 0 && delta < 1))
+        return dp_fail(err, DP_E_RUN, "the accountant needs 0 < delta < 1");
+    for (size_t i = 0; i < charges->count; i++) {
+        int rc = dp_event_check(&charges->charge[i].event, err);
+        if (rc != DP_OK)
+            return rc;
+    }
+    if (charges->count == 0)
+        return DP_OK;
+    if (accountant == DP_ACCOUNTANT_BEST)
+        return best(charges, delta, answer, err);
+    if (!dp_account_covers(accountant, charges))
+        return dp_fail(err, DP_E_RUN, "accountant %s does not cover these mechanisms", dp_accountant_names[accountant]);
+    return ask(accountant, charges, delta, answer, err);
 }

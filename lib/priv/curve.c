@@ -108,7 +108,7 @@ int dp_event_curve(const struct dp_event *event, const double *orders, size_t n,
         return DP_OK;
     case DP_SAMPLING_REPLACED:
         if (gaussian)
-            dp_rdp_replaced(event->rate, z, orders, n, out);
+            dp_rdp_replaced_gaussian(event->rate, z, orders, n, out);
         else if (pure)
             dp_rdp_pure(dp_pure_sampled(event->rate, event->query[0].epsilon), orders, n, out);
         else

@@ -73,7 +73,7 @@ int dp_solve_delta(enum dp_accountant accountant, const struct dp_charges *charg
         found = true;
         answer->upper = dp_round_up(answer->upper, DELTA_DIGITS);
     }
-    double delta;
+    double delta = 1;
     enum dp_accountant other = best ? DP_ACCOUNTANT_RDP : accountant;
     rc = search_delta(other, charges, epsilon, &delta, found ? &unused : err);
     if (rc == DP_OK && delta < answer->upper) {

@@ -117,6 +117,9 @@ static int sampling_of(const struct dp_mechanism *m, enum dp_sampling *sampling,
 
 static struct dp_query query_of(const struct dp_mechanism *m)
 {
+    /* Discrete Laplace noise on one number and gamma-norm noise on a vector are epsilon-DP with epsilon = 1/z. */
+    if (m->noise != DP_NOISE_GAUSSIAN)
+        return (struct dp_query){.kind = DP_QUERY_PURE, .epsilon = (1 + 0x1p-51) / m->multiplier};
     return (struct dp_query){.kind = DP_QUERY_GAUSSIAN, .multiplier = m->multiplier};
 }
 

@@ -1,19 +1,61 @@
-/* dp-noise: Gaussian noise on the grid, on a sum whose sensitivity is bounded. */
+/* dp-noise: exact noise on the grid, on a sum whose sensitivity is bounded. */
 #include <math.h>
+#include <stdlib.h>
 
+#include "base/mem.h"
+#include "math/gamma_norm.h"
 #include "math/grid.h"
+#include "math/laplace.h"
 #include "stages/stages.h"
 
 struct options {
     double multiplier;
+    int noise;
+};
+
+struct state {
+    int64_t *draw; /* gamma: one vector */
+    size_t capacity;
 };
 
 static const struct dp_option options[] = {
     {.name = "multiplier", .letter = 'z', .kind = DP_OPT_REAL, .offset = offsetof(struct options, multiplier),
-     .metavar = "Z", .help = "noise standard deviation divided by the sensitivity", .min = 0, .max = INFINITY,
+     .metavar = "Z", .help = "scale of the noise divided by the sensitivity", .min = 0, .max = INFINITY,
      .flags = DP_OPT_REQUIRED | DP_OPT_OPEN_MIN},
+    {.name = "noise", .kind = DP_OPT_CHOICE, .offset = offsetof(struct options, noise), .metavar = "KIND",
+     .help = "distribution of the noise", .fallback = "gaussian", .choices = "gaussian|laplace|gamma"},
     {.name = NULL},
 };
+
+static void noise_close(struct dp_stage *stage)
+{
+    struct state *s = stage->state;
+    free(s->draw);
+}
+
+static int add_laplace(struct dp_stage *stage, int64_t lap, double scale, struct dp_array *sum, struct dp_err *err)
+{
+    int64_t draw, *entry = sum->data;
+    if (sum->count != 1) /* the recorded sensitivity is in L2, and that of a vector in L1 is another */
+        return dp_fail(err, DP_E_RUN, "--noise laplace needs a single number, the sum has %zu", (size_t)sum->count);
+    if (dp_laplace_draw(&stage->key, DP_DRAW_NOISE, (uint64_t)lap, 0, scale, &draw, 1) != 0 ||
+        __builtin_add_overflow(*entry, draw, entry))
+        return dp_fail(err, DP_E_RUN, "--multiplier: noise of %g grid steps does not fit the grid", scale);
+    return DP_OK;
+}
+
+static int add_gamma(struct dp_stage *stage, int64_t lap, double scale, struct dp_array *sum, struct dp_err *err)
+{
+    struct state *s = stage->state;
+    int64_t *entry = sum->data;
+    int rc = dp_grow(&s->draw, &s->capacity, sum->count, sizeof *s->draw, err);
+    if (rc == DP_OK)
+        rc = dp_gamma_norm_draw(&stage->key, DP_DRAW_NOISE, (uint64_t)lap, 0, scale, sum->count, s->draw, err);
+    for (size_t j = 0; rc == DP_OK && j < sum->count; j++)
+        if (__builtin_add_overflow(entry[j], s->draw[j], &entry[j]))
+            rc = dp_fail(err, DP_E_RUN, "--multiplier: noise of %g grid steps does not fit the grid", scale);
+    return rc;
+}
 
 static int noise_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp_out *out, struct dp_err *err)
 {
@@ -29,22 +71,30 @@ static int noise_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp_
                        (long long)frame->lap);
     if (m->noise != DP_NOISE_NONE)
         return dp_fail(err, DP_E_UNSAFE, "the sum of lap %lld is recorded as noised already", (long long)frame->lap);
-    m->noise = DP_NOISE_GAUSSIAN;
+    m->noise = (enum dp_noise)(DP_NOISE_GAUSSIAN + o->noise); /* the choices in their order */
     m->multiplier = o->multiplier;
     m->scale = o->multiplier * m->sensitivity;
-    if (dp_grid_add_gaussian(&stage->key, DP_DRAW_NOISE, (uint64_t)frame->lap, 0, m->scale / grid, sum->data,
-                             sum->count) != 0)
-        return dp_fail(err, DP_E_RUN, "--multiplier: noise of scale %g does not fit the grid", m->scale);
+    if (m->noise == DP_NOISE_LAPLACE)
+        rc = add_laplace(stage, frame->lap, m->scale / grid, sum, err);
+    else if (m->noise == DP_NOISE_GAMMA)
+        rc = add_gamma(stage, frame->lap, m->scale / grid, sum, err);
+    else if (dp_grid_add_gaussian(&stage->key, DP_DRAW_NOISE, (uint64_t)frame->lap, 0, m->scale / grid, sum->data,
+                                  sum->count) != 0)
+        rc = dp_fail(err, DP_E_RUN, "--multiplier: noise of scale %g does not fit the grid", m->scale);
+    if (rc != DP_OK)
+        return rc;
     frame->label = DP_LABEL_NOISED;
     return out->frame(out, frame, err);
 }
 
 const struct dp_stage_class dp_noise_class = {
     .name = "dp-noise",
-    .summary = "Add Gaussian noise to a bounded sum",
+    .summary = "Add exact noise to a bounded sum",
     .options = options,
     .options_size = sizeof(struct options),
+    .state_size = sizeof(struct state),
     .takes = DP_LABEL_BOUNDED,
     .gives = DP_LABEL_NOISED,
     .fire = noise_fire,
+    .close = noise_close,
 };

@@ -4,7 +4,6 @@
 
 #include "priv/account.h"
 #include "priv/curve.h"
-#include "priv/filter.h"
 #include "priv/rdp.h"
 #include "priv/solve.h"
 #include "stage/stage.h"
@@ -22,26 +21,11 @@ static double best_of_prefix(const struct dp_spend *s, int64_t laps, int *rc, st
     return answer.upper;
 }
 
-/* Epsilon of the first `laps` laps by Rényi DP. */
-static double renyi_of_prefix(const struct dp_spend *s, int64_t laps, int *rc, struct dp_err *err)
-{
-    struct dp_charges charges = {0};
-    struct dp_answer answer = {.upper = (double)INFINITY};
-    *rc = s->plan.laps > 0 ? dp_plan_charges(&s->plan, &s->first, laps, &charges, err)
-                           : dp_charges_add(&charges, &s->first, laps, err);
-    if (*rc == DP_OK)
-        *rc = dp_account_epsilon(DP_ACCOUNTANT_RDP, &charges, s->delta, &answer, err);
-    dp_charges_free(&charges);
-    return answer.upper;
-}
-
 /* How many of the run's laps the budget affords, and what they cost together. */
 static int set_limit(struct dp_spend *s, int64_t laps, struct dp_err *err)
 {
     int rc;
     s->limit = laps;
-    if (renyi_of_prefix(s, laps, &rc, err) <= s->budget || rc != DP_OK)
-        return rc;
     s->whole = best_of_prefix(s, laps, &rc, err);
     if (s->whole <= s->budget || rc != DP_OK)
         return rc;
@@ -72,8 +56,7 @@ int dp_spend_open(struct dp_spend *s, const struct dp_spend_start *start, struct
     if (start->adaptive) {
         if (start->first->sampling == DP_SAMPLING_SHUFFLED)
             return dp_fail(err, DP_E_UNSAFE, "--adaptive: noise that changes has no accountant behind shuffled epochs");
-        s->order = dp_filter_order(start->epsilon, start->delta);
-        s->penalty = dp_rdp_penalty(s->order, start->delta);
+        s->filter = dp_filter_new(start->epsilon, start->delta);
         return DP_OK;
     }
     rc = dp_meter_new(&s->meter, start->published ? DP_METER_PUBLISHED : DP_METER_RDP, start->delta, err);
@@ -138,15 +121,12 @@ static int check_event(const struct dp_spend *s, const struct dp_event *event, s
 static int lap_of_filter(struct dp_spend *s, const struct dp_event *event, struct dp_err *err)
 {
     double r;
-    int rc = dp_event_curve(event, &s->order, 1, &r, err);
+    int rc = dp_event_curve(event, &s->filter.order, 1, &r, err);
     if (rc != DP_OK)
         return rc;
-    /* Past the rounding of the sum. */
-    double spent = (s->spent + r) * (1 + 0x1p-52), epsilon = spent + s->penalty;
-    if (!(epsilon <= s->budget))
+    if (!dp_filter_spend(&s->filter, r))
         return DP_STAGE_STOP;
-    s->spent = spent;
-    s->epsilon = fmax(epsilon, 0);
+    s->epsilon = fmin(s->budget, fmax(0, s->filter.spent + dp_rdp_penalty(s->filter.order, s->delta)) * (1 + 0x1p-51));
     s->laps++;
     return DP_OK;
 }

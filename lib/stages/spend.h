@@ -4,13 +4,13 @@
 
 #include <stdbool.h>
 
+#include "priv/filter.h"
 #include "priv/meter.h"
 #include "priv/plan.h"
 
 /* How a run is charged, decided at its first lap from what is public then:
  *   static      every lap the first lap's event, or the plan's. Rényi DP at any order is sound because which lap is the last
- *               one is known in advance; where it would end the run before its last lap, the best accountant is asked
- *               about the whole run.
+ *               one is known in advance, and for the same reason the best accountant may be asked about the whole run.
  *   adaptive    events may change with what was released: a filter at ONE order fixed before the run (Feldman & Zrnic 2021).
  *   published   as the DP-SCD paper, with the sound epsilon beside it. */
 struct dp_spend {
@@ -22,7 +22,7 @@ struct dp_spend {
     struct dp_meter *sound; /* published: the sound epsilon, or NULL */
     double whole;           /* epsilon of the whole run by the best accountant; infinite where it was not asked */
     int64_t limit;          /* laps that the budget affords; INT64_MAX where that shows along the way */
-    double order, penalty, spent; /* adaptive: r at the one order */
+    struct dp_filter filter; /* adaptive */
     int64_t laps;           /* released */
     double epsilon;         /* what they cost */
 };

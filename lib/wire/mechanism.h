@@ -28,7 +28,12 @@ enum dp_release {
     DP_RELEASE_SUM_AND_STATE, /* the noised per-row state counts as released too, on the batch's rows */
 };
 
-enum dp_noise { DP_NOISE_NONE, DP_NOISE_GAUSSIAN };
+enum dp_noise {
+    DP_NOISE_NONE,
+    DP_NOISE_GAUSSIAN,
+    DP_NOISE_LAPLACE, /* discrete, on a single number */
+    DP_NOISE_GAMMA,   /* vectors with density ∝ exp(−‖z‖₂ / scale) */
+};
 
 struct dp_mechanism {
     enum dp_sampler sampler;
@@ -40,14 +45,14 @@ struct dp_mechanism {
     double bound;       /* C: L2 norm of one person's contribution to the sum; 0 until bounded */
     double sensitivity; /* L2 sensitivity of what is noised, the unit of the multiplier; 0 until bounded */
     enum dp_noise noise;
-    double multiplier;  /* noise standard deviation / sensitivity */
-    double scale;       /* noise standard deviation, in the units of the sum */
+    double multiplier;  /* scale / sensitivity */
+    double scale;       /* of the noise, in the units of the sum; Gaussian: its standard deviation */
 };
 
 /* Names as they stand on the wire, e.g. "poisson"; index with the enumerators above. */
 extern const char *const dp_sampler_names[5];
 extern const char *const dp_adjacency_names[3];
 extern const char *const dp_release_names[4];
-extern const char *const dp_noise_names[2];
+extern const char *const dp_noise_names[4];
 
 #endif

@@ -1,6 +1,7 @@
 #include "wire/model.h"
 
 #include <math.h>
+#include <sodium.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,6 +39,28 @@ int dp_model_weights(const struct dp_frame *frame, double *weights, struct dp_er
             return dp_fail(err, DP_E_RUN, "the model of lap %lld is not finite", (long long)frame->lap);
     }
     return DP_OK;
+}
+
+int dp_model_digest(const struct dp_frame *frame, char digest[DP_MODEL_DIGEST], struct dp_err *err)
+{
+    crypto_generichash_state hash;
+    unsigned char bytes[DP_MODEL_DIGEST / 2];
+    size_t outputs, cols;
+    double *weights;
+    int rc = dp_model_shape(frame, &outputs, &cols, err);
+    if (rc == DP_OK)
+        rc = dp_alloc(&weights, outputs * cols, sizeof *weights, err);
+    if (rc != DP_OK)
+        return rc;
+    rc = dp_model_weights(frame, weights, err);
+    uint64_t shape[2] = {outputs, cols};
+    crypto_generichash_init(&hash, NULL, 0, sizeof bytes);
+    crypto_generichash_update(&hash, (const unsigned char *)shape, sizeof shape);
+    crypto_generichash_update(&hash, (const unsigned char *)weights, outputs * cols * sizeof *weights);
+    crypto_generichash_final(&hash, bytes, sizeof bytes);
+    sodium_bin2hex(digest, DP_MODEL_DIGEST, bytes, sizeof bytes);
+    free(weights);
+    return rc;
 }
 
 void dp_model_free_names(char **names, size_t count)

@@ -17,6 +17,11 @@ int dp_model_shape(const struct dp_frame *frame, size_t *outputs, size_t *cols, 
    absent. A weight that is not finite is an error. Shapes as dp_model_shape found them. */
 int dp_model_weights(const struct dp_frame *frame, double *weights, struct dp_err *err);
 
+/* BLAKE2b-256 of the weights (K and d as uint64, then K × d float64, little endian), in hexadecimal: what a certificate
+   is about. Shapes as dp_model_shape found them. */
+#define DP_MODEL_DIGEST 65
+int dp_model_digest(const struct dp_frame *frame, char digest[DP_MODEL_DIGEST], struct dp_err *err);
+
 /* The class names of `labels`: *names gets *count strings; NULL and 0 when the frame has none. DP_E_RUN when
    it is not a JSON array of strings. Free with dp_model_free_names. */
 int dp_model_names(const struct dp_frame *frame, char ***names, size_t *count, struct dp_err *err);

@@ -123,6 +123,8 @@ EOF
     refused "a mechanism record has noise without a bound on the sum" 'mechanism.sensitivity=0'
     refused "a mechanism record states a sensitivity of 0.05, its bound implies 0.1" 'mechanism.sensitivity=0.05'
     refused "a mechanism record has no noise" 'mechanism.noise="none"'
+    refused "laplace noise has no accountant here" 'mechanism.noise="laplace"'
+    refused "gamma noise has no accountant here" 'mechanism.noise="gamma"'
     refused "a mechanism record has no noise" 'mechanism.multiplier=0'
     refused "a mechanism record has no noise" 'mechanism.multiplier=Infinity'
     refused "a mechanism record has noise of scale 0.1, its multiplier implies 0.2" 'mechanism.scale=0.1'
@@ -141,7 +143,7 @@ EOF
     complains 1 "dp-account: unknown entry in a mechanism record" $GATE --in edited.frames
     edit 'mechanism.scale=' < noised.frames > edited.frames
     complains 1 "dp-account: a mechanism record is incomplete" $GATE --in edited.frames
-    edit 'mechanism.noise="laplace"' < noised.frames > edited.frames
+    edit 'mechanism.noise="cauchy"' < noised.frames > edited.frames
     complains 1 "dp-account: corrupt frame: 'noise' has the wrong type or value" $GATE --in edited.frames
 }
 

@@ -271,6 +271,36 @@ EOF
     done
 }
 
+@test "dp-noise: gamma and Laplace noise land, with the size of their distribution (5 standard errors)" {
+    complains 2 "dp-noise: --noise: must be one of gaussian|laplace|gamma, got 'cauchy'" dp-noise -z 1 --noise cauchy
+    local cols kind
+    for kind in gamma laplace; do
+        [ $kind = gamma ] && cols=40 || cols=1
+        dp-synth classification --rows 50 --cols $cols --seed 7 -o $kind.dp -q
+        # --non-private: no accountant passes these frames on
+        dp-loop --laps 400 --seed 5 --exec processes -- "dp-sample --data $kind.dp --rate 0.5 |
+            dp-scd-step --data $kind.dp --loss hinge --lambda 1 --clip 0.5 | tee $kind-before.frames | dp-noise -z 3 --noise $kind |
+            tee $kind-after.frames | dp-account --non-private --allow-seeded | dp-step" > /dev/null
+    done
+    complains 1 "dp-noise: --noise laplace needs a single number, the sum has 40" dp-noise -z 3 --noise laplace --in gamma-before.frames
+    /usr/bin/python3 - << 'EOF'
+import msgpack, numpy as np
+def sums(path):
+    for f in msgpack.Unpacker(open(path, "rb"), raw=False):
+        if f["kind"] == "lap":
+            yield f, np.frombuffer(f["sum"].data[18:], "<i8") * f["grid"]
+for kind, d in ("gamma", 40), ("laplace", 1):
+    noise = [b - a for (_, a), (_, b) in zip(sums(kind + "-before.frames"), sums(kind + "-after.frames"))]
+    frame, _ = next(sums(kind + "-after.frames"))
+    m = frame["mechanisms"][0]
+    assert m["noise"] == kind and m["scale"] == m["multiplier"] * m["sensitivity"] == 1.5
+    norm = np.linalg.norm(noise, axis=1)
+    assert len(norm) == 400
+    # the norm is a sum of d exponentials of mean scale, and |k| of the Laplace is one
+    assert abs(norm.mean() - 1.5 * d) < 5 * 1.5 * (d / 400) ** 0.5, (kind, norm.mean())
+EOF
+}
+
 @test "dp-noise: the noise that lands has the scale it records (5 standard errors: false alarms below 1e-6)" {
     dp-synth classification --rows 50 --cols 400 --seed 7 -o wide.dp -q
     dp-loop --laps 50 --seed 5 --exec processes -- "dp-sample --data wide.dp --rate 0.5 | dp-scd-step --data wide.dp --loss hinge --lambda 1 --clip 0.5 |

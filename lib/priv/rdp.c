@@ -6,11 +6,9 @@
 #include <gsl/gsl_math.h>
 #include <gsl/gsl_sf_erf.h>
 
-enum { LARGEST_ORDER = 8192, TAIL_TERMS = 24 };
+#include "priv/upward.h"
 
-/* A bound on the relative error of a sum of logarithms, each good to two units in the last place, per unit of
-   their magnitudes: added to every logarithm before it is exponentiated, so that sums err upward. */
-#define SLACK (4 * DBL_EPSILON)
+enum { LARGEST_ORDER = 8192, TAIL_TERMS = 24 };
 
 const double dp_rdp_orders[DP_RDP_ORDER_COUNT] = {
     1.01, 1.02, 1.03, 1.04, 1.05, 1.06, 1.08, 1.1,  1.2,  1.3,  1.4,  1.5,  1.6,  1.7,  1.8,  1.9,  2,   2.1,
@@ -40,15 +38,9 @@ const double dp_rdp_published_orders[DP_RDP_PUBLISHED_COUNT] = {
     116, 117, 118, 119, 120, 121, 122, 123, 124, 125, 126, 127, 128, 129,
 };
 
-/* Raises a non-negative result past the few roundings that made it. */
-static double upward(double value)
-{
-    return value * (1 + 4 * DBL_EPSILON);
-}
-
 static double gaussian(double z, double order)
 {
-    return z > 0 ? upward(order / (2 * z * z)) : INFINITY;
+    return z > 0 ? dp_upward(order / (2 * z * z)) : INFINITY;
 }
 
 /* What every order of one (q, z) shares. */
@@ -79,36 +71,19 @@ static void sampled_init(struct sampled *s, double q, double z, int largest)
     }
 }
 
-/* A running sum of exponentials, scaled by the largest so far. */
-struct log_sum {
-    double largest, sum;
-};
-
-static void log_sum_add(struct log_sum *s, double term)
-{
-    if (term > s->largest) {
-        s->sum = s->sum * exp(s->largest - term) + 1;
-        s->largest = term;
-    } else if (term > s->largest - 50) {
-        s->sum += exp(term - s->largest);
-    } else {
-        s->sum += 2e-22; /* e^-50, so that nothing is dropped */
-    }
-}
-
 /* ln A at an integer order. */
 static double log_a_integer(const struct sampled *s, int order)
 {
     const double *lf = s->log_factorial;
-    struct log_sum sum = {.largest = -INFINITY};
+    struct dp_log_sum sum = {.largest = -INFINITY};
     for (int k = 2; k <= order; k++) {
         double growth = (double)k * (double)(k - 1) * s->half_precision;
-        double log_growth = growth > 40 ? growth : log(expm1(growth));
+        double log_growth = dp_log_expm1(growth);
         double out = (order - k) * s->log_1q;
         double in = k * s->log_q;
         double choices = lf[order] - lf[k] - lf[order - k];
         double magnitude = lf[order] + lf[k] + lf[order - k] - out - in + fabs(log_growth) + 2;
-        log_sum_add(&sum, choices + out + in + log_growth + SLACK * magnitude);
+        dp_log_sum_add(&sum, choices + out + in + log_growth + DP_SLACK * magnitude);
     }
     double log_excess = sum.largest + log(sum.sum) + DBL_EPSILON * (2 * order + 16); /* ln(A − 1) */
     return log_excess > 0 ? log_excess + log1p(exp(-log_excess)) : log1p(exp(log_excess));
@@ -134,7 +109,7 @@ static double half_line(const struct sampled *s, double log_weight, double power
     gsl_sf_log_erfc_e(x, &tail); /* no domain or range error for any finite x */
     double rise = power * (power - 1) * s->half_precision;
     double moved = x > -6 ? (fabs(x) + 1) * (fabs(s->crossing) + fabs(power)) / s->z : 0;
-    *error = SLACK * (fabs(log_weight) + power * power * s->half_precision + fabs(tail.val) + moved + 4) +
+    *error = DP_SLACK * (fabs(log_weight) + power * power * s->half_precision + fabs(tail.val) + moved + 4) +
              tail.err;
     return log_weight + rise + tail.val - M_LN2;
 }
@@ -145,7 +120,7 @@ static void fractional_terms(const struct sampled *s, double order, int i, doubl
 {
     double rest = order - i;
     double width = M_SQRT2 * s->z;
-    double slack = SLACK * (i + 1) * (fabs(log_choices) + 8);
+    double slack = DP_SLACK * (i + 1) * (fabs(log_choices) + 8);
     term[0] =
         log_choices + half_line(s, i * s->log_q + rest * s->log_1q, i, (i - s->crossing) / width, &error[0]);
     term[1] = log_choices +
@@ -160,11 +135,11 @@ static double log_a_series(const struct sampled *s, double order)
     int head = (int)ceil(order);
     double log_choices = 0;
     double term[2], error[2];
-    struct log_sum sum = {.largest = -INFINITY};
+    struct dp_log_sum sum = {.largest = -INFINITY};
     for (int i = 0; i < head; i++) {
         fractional_terms(s, order, i, log_choices, term, error);
-        log_sum_add(&sum, term[0] + error[0]);
-        log_sum_add(&sum, term[1] + error[1]);
+        dp_log_sum_add(&sum, term[0] + error[0]);
+        dp_log_sum_add(&sum, term[1] + error[1]);
         log_choices += log((order - i) / (i + 1));
     }
 
@@ -193,8 +168,8 @@ static double log_a_fractional(struct sampled *s, double order)
 {
     int below = (int)floor(order);
     double fraction = order - below;
-    double chord = upward((1 - fraction) * log_a_integer_cached(s, below) +
-                          fraction * log_a_integer_cached(s, below + 1));
+    double chord = dp_upward((1 - fraction) * log_a_integer_cached(s, below) +
+                             fraction * log_a_integer_cached(s, below + 1));
     double series = log_a_series(s, order);
     return series >= 0 && series < chord ? series : chord;
 }
@@ -203,6 +178,28 @@ void dp_rdp_gaussian(double z, const double *orders, size_t n, double *out)
 {
     for (size_t i = 0; i < n; i++)
         out[i] = gaussian(z, orders[i]);
+}
+
+void dp_rdp_visible_batch(double q, double z, const double *orders, size_t n, double *out)
+{
+    dp_rdp_gaussian(z, orders, n, out);
+    if (!(q >= 0) || !(z > 0)) {
+        for (size_t i = 0; i < n; i++)
+            out[i] = INFINITY;
+        return;
+    }
+    for (size_t i = 0; i < n; i++) {
+        double order = orders[i], log_a = (order - 1) * out[i];
+        if (q >= 1 || isinf(log_a))
+            continue;
+        if (log_a > 40)
+            log_a += log(q + (1 - q) * exp(-log_a)) + DP_SLACK * (2 + fabs(log(q)));
+        else
+            log_a = log1p(q * expm1(log_a)) * (1 + DP_SLACK * 2 * (1 + log_a));
+        double rdp = dp_upward(fmax(log_a, 0) / (order - 1));
+        if (rdp < out[i])
+            out[i] = q > 0 ? fmax(rdp, DBL_MIN) : 0;
+    }
 }
 
 void dp_rdp_sampled_gaussian(double q, double z, const double *orders, size_t n, double *out)
@@ -233,7 +230,7 @@ void dp_rdp_sampled_gaussian(double q, double z, const double *orders, size_t n,
             continue;
         double log_a =
             order == floor(order) ? log_a_integer_cached(&s, (int)order) : log_a_fractional(&s, order);
-        double rdp = upward(log_a / (order - 1));
+        double rdp = dp_upward(log_a / (order - 1));
         if (rdp < out[i])
             out[i] = fmax(rdp, DBL_MIN); /* never an underflow to "no loss at all" */
     }
@@ -243,12 +240,12 @@ double dp_rdp_penalty(double order, double delta)
 {
     double share = log1p(-1 / order);
     double tail = -(log(delta) + log(order)) / (order - 1);
-    return share + tail + 2 * SLACK * (fabs(share) + (fabs(log(delta)) + log(order)) / (order - 1));
+    return share + tail + 2 * DP_SLACK * (fabs(share) + (fabs(log(delta)) + log(order)) / (order - 1));
 }
 
 double dp_rdp_penalty_published(double order, double delta)
 {
-    return upward(-log(delta) / (order - 1));
+    return dp_upward(-log(delta) / (order - 1));
 }
 
 static double smallest(const double *orders, const double *rdp, size_t n, double delta, double *order,
@@ -264,7 +261,7 @@ static double smallest(const double *orders, const double *rdp, size_t n, double
     }
     if (order != NULL)
         *order = at;
-    return best > 0 ? upward(best) : 0;
+    return best > 0 ? dp_upward(best) : 0;
 }
 
 double dp_rdp_epsilon(const double *orders, const double *rdp, size_t n, double delta, double *order)

@@ -40,6 +40,13 @@ void dp_rdp_gaussian(double z, const double *orders, size_t n, double *out);
  * NaN gives +infinity. */
 void dp_rdp_sampled_gaussian(double q, double z, const double *orders, size_t n, double *out);
 
+/* out[i] = ln(1 − q + q e^{α(α−1)/2z²}) / (α − 1): one lap of the Gaussian mechanism on a Poisson batch whose
+   members its output shows, as where noise is added to the batch's coordinates only. Sampling does not
+   amplify it, but a person takes part with probability q only (joint convexity of e^{(α−1)D_α} over the coin,
+   which is part of the output). q = 1 or more is dp_rdp_gaussian; q < 0, z <= 0 and NaN give +infinity. The
+   composition known in advance is dp_mixture_epsilon (priv/mixture.h), never more than this. */
+void dp_rdp_visible_batch(double q, double z, const double *orders, size_t n, double *out);
+
 /* The smallest ε with (ε, δ)-DP over all orders:
  *   ε = min_α  r(α) + ln(1 − 1/α) − (ln δ + ln α)/(α − 1), at least 0          ([CKS] Proposition 12).
  * 0 < delta < 1. *order (may be NULL) is the α of the minimum. Infinite when every rdp[i] is. */

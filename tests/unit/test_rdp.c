@@ -301,6 +301,35 @@ static void no_parameters_take_long(void **state)
     assert_true((double)(clock() - start) / CLOCKS_PER_SEC < 5);
 }
 
+/* One lap of a visible batch: the moments of the mixture "nothing with 1 − q, the Gaussian with q", and after
+   conversion no less than the mixture over the number of participations. */
+static void visible_batch(void **state)
+{
+    (void)state;
+    double r[N], g[N];
+    dp_rdp_visible_batch(0.01, 1, dp_rdp_orders, N, r);
+    for (int i = 0; i < N; i++) {
+        long double order = dp_rdp_orders[i], rise = order * (order - 1) / 2;
+        double exact = (double)(logl(0.99L + 0.01L * expl(rise)) / (order - 1));
+        if (rise < 11000 && !(r[i] >= exact * (1 - DBL_EPSILON) && r[i] <= exact * (1 + 1e-12)))
+            fail_msg("order %g: %.17g, exactly %.17g", dp_rdp_orders[i], r[i], exact);
+        assert_true(r[i] <= order / 2 * (1 + 1e-14L));
+        r[i] *= 1000;
+    }
+    double epsilon = dp_rdp_epsilon(dp_rdp_orders, r, N, 1e-5, NULL);
+    assert_true(epsilon >= dp_mixture_epsilon(1000, 0.01, 1, 1e-5) && epsilon > 23.39 &&
+                epsilon < 1.3 * 23.39);
+    dp_rdp_gaussian(3, dp_rdp_orders, N, g);
+    dp_rdp_visible_batch(1, 3, dp_rdp_orders, N, r);
+    for (int i = 0; i < N; i++)
+        assert_true(r[i] == g[i]);
+    const double two = 2;
+    dp_rdp_visible_batch(NAN, 1, &two, 1, r);
+    assert_true(isinf(r[0]));
+    dp_rdp_visible_batch(0, 1, &two, 1, r);
+    assert_true(r[0] == 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -316,6 +345,7 @@ int main(void)
         cmocka_unit_test(conversion),
         cmocka_unit_test(claimed_epsilon_of_a_gaussian_holds),
         cmocka_unit_test(no_parameters_take_long),
+        cmocka_unit_test(visible_batch),
     };
     return cmocka_run_group_tests_name("rdp", tests, NULL, NULL);
 }

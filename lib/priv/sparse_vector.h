@@ -1,0 +1,39 @@
+/* AboveThreshold: the first of at most m queries whose noised value reaches a noised threshold, as a Rényi
+ * curve. The halting index is part of the output, and is charged:
+ *
+ *   r(α) = R_threshold(α) + ln V_m / (α − 1),   V_0 = 1,
+ *   V_j = sup over t and s in [0, 2] of  h^α h'^{1−α} + (1−h)^α (1−h')^{1−α} V_{j−1},
+ *   h = Pr[ν >= t],  h' = Pr[ν >= t + s],  ν the noise of one query:
+ * given the threshold's noise (its shift by one sensitivity costs R_threshold), each query is a coin of
+ * probability h against h', chosen adaptively, and the run ends with the first head.
+ *
+ * The supremum is certified, not searched. The summand is jointly convex in (h, h'), and the pairs (h, h') of
+ * all t and s lie between the diagonal and the convex curve of s = 2, where it is largest; a polygon of
+ * tangents around that curve holds them all, and a convex function on a polygon is largest at a corner. So
+ * V_j is bounded by the upper envelope of the lines a + b V_{j−1}, one per corner. Corners, and so the
+ * curve's excess over the true supremum, come from a grid of 1/128 standard deviations (Gaussian) or 2048
+ * tangents (Laplace): a relative 1e-5 at worst. The same polygon serves every order and every m.
+ *
+ * Sensitivity of the threshold's query and of every query is 1, in either direction; noise is in units of it.
+ * orders: n values > 1. queries >= 1. What is out of range or NaN gives +infinity. Pure functions. */
+#ifndef DP_PRIV_SPARSE_VECTOR_H
+#define DP_PRIV_SPARSE_VECTOR_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+
+/* Laplace noise of scale 1/threshold on the threshold and 1/query on every query (ε₁, ε₂ > 0). steps: points
+   of the noise's grid per unit of sensitivity where it is discrete Laplace, 0 where it is real. The minimum
+   of the bound above, of R_threshold(α) + 2 ε₂ and of dp_rdp_pure(ε₁ + 2ε₂). DP_E_RUN: no memory. */
+int dp_rdp_sparse_vector_laplace(double threshold, double query, int64_t steps, int64_t queries,
+                                 const double *orders, size_t n, double *out, struct dp_err *err);
+
+/* Gaussian noise of standard deviations `threshold` and `query`. A budget of ρ-zCDP for the pair, split as
+   1:2, is threshold = √(3/(2ρ)), query = √(3/ρ) (a query's shift is 2); it does not make the whole ρ-zCDP.
+   Also at most m compositions of one query. DP_E_RUN: no memory. */
+int dp_rdp_sparse_vector_gaussian(double threshold, double query, int64_t queries, const double *orders,
+                                  size_t n, double *out, struct dp_err *err);
+
+#endif

@@ -6,7 +6,7 @@
 #include "base/mem.h"
 #include "priv/compose.h"
 #include "priv/curve.h"
-#include "priv/gaussian.h"
+#include "priv/gdp.h"
 #include "priv/meter.h"
 #include "priv/pld.h"
 #include "priv/pure.h"

@@ -1,0 +1,29 @@
+/* The Gaussian mechanism in closed form: releases that are not sampled, of any number and kind, are one
+ * Gaussian pair, N(0,1) against N(μ,1), and its δ(ε) is known exactly (dp_gaussian_log_delta in
+ * priv/mixture.h).
+ *
+ * z is a noise multiplier, standard deviation over L2 sensitivity; μ = 1/z for one release. Every answer errs
+ * on the side of more noise or more ε. Pure functions.
+ *
+ * [BW] Balle, Wang, Improving the Gaussian Mechanism for Differential Privacy (2018), Theorem 8.
+ * [DRS] Dong, Roth, Su, Gaussian Differential Privacy (2019), Corollary 3.3. */
+#ifndef DP_PRIV_GDP_H
+#define DP_PRIV_GDP_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* μ = √(Σ times[i] / multipliers[i]²), exact for the (adaptive) composition of n kinds of release; rounded
+   up. A multiplier <= 0, a negative count or NaN gives +infinity. */
+double dp_gaussian_mu(const double *multipliers, const int64_t *times, size_t n);
+
+/* The smallest ε >= 0 on a grid of relative spacing 2^-33 with δ_G(ε; μ) <= delta. 0 <= μ, 0 < delta < 1;
+   infinite when there is none below 1e9, or out of range. */
+double dp_gaussian_epsilon(double mu, double delta);
+
+/* The smallest z with (epsilon, delta)-DP for one release, as a decimal of `digits` significant digits (1 to
+   12) and the double its text reads back as, rounded up: δ_G(epsilon; 1/z) <= delta holds for it as printed.
+   epsilon >= 0, 0 < delta < 1; else, and beyond 1e15, +infinity. */
+double dp_gaussian_multiplier(double epsilon, double delta, int digits);
+
+#endif

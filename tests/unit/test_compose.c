@@ -1,0 +1,85 @@
+/* Composition of (ε, δ) guarantees: the formulas, and the exact δ of the worst mechanisms. */
+#include "unit.h"
+
+#include <gsl/gsl_randist.h>
+#include <gsl/gsl_rng.h>
+
+#include "priv/compose.h"
+
+static void basic(void **state)
+{
+    (void)state;
+    const struct dp_guarantee steps[] = {{0.5, 1e-6, 3}, {0.25, 0, 4}, {7, 0.9, 0}};
+    double epsilon, delta;
+    dp_compose_basic(steps, 3, &epsilon, &delta);
+    assert_true(epsilon >= 2.5 && epsilon < 2.5 * (1 + 1e-14));
+    assert_true(delta >= 3e-6 && delta < 3e-6 * (1 + 1e-14));
+    const struct dp_guarantee bad[] = {{NAN, 0, 1}}, worse[] = {{1, -1, 1}}, certain[] = {{1, 0.6, 2}};
+    dp_compose_basic(bad, 1, &epsilon, &delta);
+    assert_true(isinf(epsilon) && delta == 1);
+    dp_compose_basic(worse, 1, &epsilon, &delta);
+    assert_true(isinf(epsilon) && delta == 1);
+    dp_compose_basic(certain, 1, &epsilon, &delta);
+    assert_true(delta == 1);
+}
+
+/* T equal steps of (ε, δ₀), written out. */
+static void advanced_formula(void **state)
+{
+    (void)state;
+    gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
+    for (int i = 0; i < 200; i++) {
+        int64_t times = 1 + (int64_t)exp(log(1e5) * gsl_rng_uniform(rng));
+        double e = exp(log(1e-3) + log(3e3) * gsl_rng_uniform(rng)), t = (double)times;
+        double step_delta = i % 2 ? 1e-8 * gsl_rng_uniform(rng) : 0;
+        double slack = exp(log(1e-3) * (1 + 2 * gsl_rng_uniform(rng)));
+        double delta = -expm1(log1p(-slack) + t * log1p(-step_delta));
+        double mean = t * e * (exp(e) - 1) / (exp(e) + 1);
+        double first = mean + sqrt(2 * t * e * e * log(1 / slack));
+        double second = mean + sqrt(2 * t * e * e * log(exp(1) + sqrt(t * e * e) / slack));
+        double expected = fmin(t * e, fmin(first, second));
+        const struct dp_guarantee half[] = {{e, step_delta, times - times / 2}, {e, step_delta, times / 2}};
+        double ours = dp_compose_advanced(half, 2, delta);
+        if (!(ours >= expected * (1 - 1e-9) && ours <= expected * (1 + 1e-9)))
+            fail_msg("T=%g epsilon=%.17g slack=%.17g: %.17g, expected %.17g", t, e, slack, ours, expected);
+    }
+    gsl_rng_free(rng);
+
+    const struct dp_guarantee pure[] = {{0.1, 0, 10}}, loose[] = {{0.1, 1e-6, 10}};
+    assert_near(dp_compose_advanced(pure, 1, 0), 1, 1e-14); /* no slack: the sum */
+    assert_true(isinf(dp_compose_advanced(loose, 1, 9e-6)));
+    assert_true(isfinite(dp_compose_advanced(loose, 1, 1.1e-5)));
+    assert_true(isinf(dp_compose_advanced(pure, 1, NAN)) && isinf(dp_compose_advanced(pure, 1, 1)));
+}
+
+/* T times randomised response with probability δ₀ of telling all: its δ at the claimed ε, by the binomial
+   sum, is within the claim. */
+static void claims_hold_for_the_worst_mechanism(void **state)
+{
+    (void)state;
+    gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
+    for (int i = 0; i < 300; i++) {
+        unsigned times = 1 + (unsigned)gsl_rng_uniform_int(rng, 300);
+        double e = exp(log(1e-2) + log(1e2) * gsl_rng_uniform(rng));
+        double step_delta = 1e-7 * gsl_rng_uniform(rng), delta = 1e-4 + 0.1 * gsl_rng_uniform(rng);
+        const struct dp_guarantee steps[] = {{e, step_delta, times}};
+        double claimed = dp_compose_advanced(steps, 1, delta), lost = 0, truth = 1 / (1 + exp(-e));
+        for (unsigned k = 0; k <= times; k++) {
+            double loss = e * (2 * (double)k - (double)times);
+            lost += gsl_ran_binomial_pdf(k, truth, times) * fmax(0, -expm1(claimed - loss));
+        }
+        double told = -expm1(times * log1p(-step_delta));
+        assert_true(told + (1 - told) * lost <= delta);
+    }
+    gsl_rng_free(rng);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(basic),
+        cmocka_unit_test(advanced_formula),
+        cmocka_unit_test(claims_hold_for_the_worst_mechanism),
+    };
+    return cmocka_run_group_tests_name("compose", tests, NULL, NULL);
+}

@@ -1,0 +1,177 @@
+/* The filter at one order: its order, its arithmetic, and adversaries whose δ is computed exactly. */
+#include "unit.h"
+
+#include <gsl/gsl_rng.h>
+
+#include "priv/filter.h"
+#include "priv/rdp.h"
+
+/* A mechanism with two outputs: on one data set the first has probability p and loss l = ln(p/q) > 0. */
+struct coin {
+    double p, l;
+};
+
+/* the loss of the second output */
+static double other_loss(struct coin c)
+{
+    return log1p(-c.p) - log1p(-c.p * exp(-c.l));
+}
+
+/* r(α) of the coin, the larger direction */
+static double coin_rdp(struct coin c, double order)
+{
+    double m = other_loss(c), q = c.p * exp(-c.l);
+    double forward = log(c.p * exp((order - 1) * c.l) + (1 - c.p) * exp((order - 1) * m));
+    double backward = log(q * exp(-(order - 1) * c.l) + (1 - q) * exp(-(order - 1) * m));
+    return fmax(forward, backward) / (order - 1);
+}
+
+/* E[(1 − e^{ε−L})+] of a coin after a loss of `before` */
+static double coin_delta(struct coin c, double before, double epsilon)
+{
+    return c.p * fmax(0, -expm1(epsilon - before - c.l)) +
+           (1 - c.p) * fmax(0, -expm1(epsilon - before - other_loss(c)));
+}
+
+static void the_order_has_the_most_room(void **state)
+{
+    (void)state;
+    const double budgets[][2] = {{0.1, 1e-3}, {1, 1e-5}, {8, 1e-6}, {0.01, 1e-12}, {50, 0.5}};
+    for (size_t k = 0; k < sizeof budgets / sizeof budgets[0]; k++) {
+        double epsilon = budgets[k][0], delta = budgets[k][1];
+        double order = dp_filter_order(epsilon, delta),
+               rho = (epsilon - dp_rdp_penalty(order, delta)) / order;
+        struct dp_filter f = dp_filter_new(epsilon, delta);
+        assert_true(f.order == order && f.spent == 0);
+        assert_true(f.allowance <= epsilon - dp_rdp_penalty(order, delta));
+        assert_near(f.allowance, rho * order, 1e-13);
+        /* no other order admits a Gaussian of less noise */
+        for (int i = 0; i < DP_RDP_ORDER_COUNT; i++)
+            assert_true(epsilon - dp_rdp_penalty(dp_rdp_orders[i], delta) <=
+                        dp_rdp_orders[i] * rho * (1 + 1e-14));
+        /* spent on a Gaussian, it is the budget */
+        double z = sqrt(1 / (2 * rho)), r[DP_RDP_ORDER_COUNT];
+        dp_rdp_gaussian(z, dp_rdp_orders, DP_RDP_ORDER_COUNT, r);
+        assert_near(dp_rdp_epsilon(dp_rdp_orders, r, DP_RDP_ORDER_COUNT, delta, NULL), epsilon, 1e-12);
+    }
+    assert_true(isnan(dp_filter_order(1e-6, 1e-12)) && isnan(dp_filter_order(NAN, 1e-5)));
+    assert_true(isnan(dp_filter_order(1, 0)) && isnan(dp_filter_order(1, NAN)) &&
+                isnan(dp_filter_order(-1, 0.9)));
+}
+
+static void spending(void **state)
+{
+    (void)state;
+    struct dp_filter f = dp_filter_new(1, 1e-5);
+    double share = f.allowance / 1000;
+    int times = 0;
+    while (dp_filter_spend(&f, share))
+        times++;
+    assert_true(times == 999 || times == 1000);
+    assert_true(f.spent <= f.allowance && f.spent >= times * share * (1 - 1e-15));
+    double left = f.spent;
+    assert_false(dp_filter_can_spend(&f, share));
+    assert_false(dp_filter_spend(&f, 2 * share));
+    assert_false(dp_filter_spend(&f, -1) || dp_filter_spend(&f, NAN) || dp_filter_spend(&f, INFINITY));
+    assert_true(f.spent == left);
+    assert_true(dp_filter_spend(&f, 0) && f.spent == left);
+
+    /* no rounding lets a little more than the whole through */
+    struct dp_filter g = dp_filter_new(1, 1e-5);
+    long double sum = 0;
+    while (dp_filter_spend(&g, g.allowance * 1e-5 / 3))
+        sum += (long double)(g.allowance * 1e-5 / 3);
+    assert_true(sum <= (long double)g.allowance && g.spent >= sum);
+
+    struct dp_filter none = dp_filter_new(1e-6, 1e-12);
+    assert_false(dp_filter_can_spend(&none, 0) || dp_filter_can_spend(&none, 1e-9));
+}
+
+/* The largest p of a coin of loss l that the rule admits after `first`. */
+static double largest_coin(struct coin first, double l, double epsilon, double delta, double order)
+{
+    double low = 1e-12, high = 1;
+    for (int i = 0; i < 100; i++) {
+        double p = sqrt(low * high), best = INFINITY;
+        for (int k = 0; k < DP_RDP_ORDER_COUNT; k++) {
+            double a = dp_rdp_orders[k];
+            if (isnan(order) || order == a)
+                best = fmin(best,
+                            coin_rdp(first, a) + coin_rdp((struct coin){p, l}, a) + dp_rdp_penalty(a, delta));
+        }
+        if (best <= epsilon)
+            low = p;
+        else
+            high = p;
+    }
+    return low;
+}
+
+/* Toss a coin; after the rare output run a second one that is tight at a high order, after the common output
+   one that is tight at a low order. order = NaN: admitted as long as some order is not exceeded. Returns the
+   true δ. */
+static double two_branches(double epsilon, double delta, double order)
+{
+    const struct coin first = {1e-3, 0.3};
+    const double high = 60, low = 14; /* loss = ε + ln(α/(α−1)) is where the conversion at α is tight */
+    double after_rare = epsilon + log(high / (high - 1)) - first.l;
+    double after_common = epsilon + log(low / (low - 1)) - other_loss(first);
+    struct coin rare = {largest_coin(first, after_rare, epsilon, delta, order), after_rare};
+    struct coin common = {largest_coin(first, after_common, epsilon, delta, order), after_common};
+    return first.p * coin_delta(rare, first.l, epsilon) +
+           (1 - first.p) * coin_delta(common, other_loss(first), epsilon);
+}
+
+static void two_branches_break_the_rule_of_all_orders(void **state)
+{
+    (void)state;
+    const double epsilon = 1, delta = 1e-5;
+    double any = two_branches(epsilon, delta, NAN),
+           one = two_branches(epsilon, delta, dp_filter_order(epsilon, delta));
+    if (!(any > 1.5 * delta))
+        fail_msg("watching all orders: δ = %g", any);
+    if (!(one <= delta))
+        fail_msg("at one order: δ = %g", one);
+}
+
+/* A random adversary: coins chosen at random after every output, run when the filter admits them. */
+static double play(gsl_rng *rng, struct dp_filter filter, int depth, double before, double epsilon)
+{
+    struct coin c = {exp(log(1e-9) * gsl_rng_uniform(rng)), 2.5 * epsilon * gsl_rng_uniform(rng)};
+    c.p = fmin(c.p, 0.99);
+    if (gsl_rng_uniform_int(rng, 3) == 0) /* exactly as much as is left, where a coin of this loss can */
+        for (int i = 0; i < 60 && !dp_filter_can_spend(&filter, coin_rdp(c, filter.order)); i++)
+            c.p *= 0.7;
+    if (depth == 0 || !dp_filter_spend(&filter, coin_rdp(c, filter.order)))
+        return fmax(0, -expm1(epsilon - before));
+    return c.p * play(rng, filter, depth - 1, before + c.l, epsilon) +
+           (1 - c.p) * play(rng, filter, depth - 1, before + other_loss(c), epsilon);
+}
+
+static void no_adversary_passes_the_filter(void **state)
+{
+    (void)state;
+    gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
+    double worst = 0;
+    for (int i = 0; i < 5000; i++) {
+        double epsilon = 0.2 + 3 * gsl_rng_uniform(rng),
+               delta = exp(log(1e-6) * (0.3 + 0.7 * gsl_rng_uniform(rng)));
+        double reached = play(rng, dp_filter_new(epsilon, delta), 6, 0, epsilon);
+        if (!(reached <= delta))
+            fail_msg("epsilon %g: δ = %g of %g", epsilon, reached, delta);
+        worst = fmax(worst, reached / delta);
+    }
+    assert_true(worst > 0.1); /* they do try */
+    gsl_rng_free(rng);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_order_has_the_most_room),
+        cmocka_unit_test(spending),
+        cmocka_unit_test(two_branches_break_the_rule_of_all_orders),
+        cmocka_unit_test(no_adversary_passes_the_filter),
+    };
+    return cmocka_run_group_tests_name("filter", tests, NULL, NULL);
+}

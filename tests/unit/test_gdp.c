@@ -1,0 +1,86 @@
+/* The Gaussian mechanism in closed form: calibration to the last digit, and composition. */
+#include "unit.h"
+
+#include <gsl/gsl_rng.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "priv/gdp.h"
+#include "priv/mixture.h"
+
+static void check_value(void **state)
+{
+    (void)state;
+    /* δ = 1e-3, ε = 1: 2.575 where the classical formula √(2 ln(1.25/δ))/ε has 3.899·… */
+    double z = dp_gaussian_multiplier(1, 1e-3, 9);
+    assert_near(z, 2.575, 5e-4 / 2.575);
+    assert_true(z < 0.7 * sqrt(2 * log(1.25 / 1e-3)));
+}
+
+/* As printed it meets the target; one unit less in the last digit does not. */
+static void multipliers_to_the_last_digit(void **state)
+{
+    (void)state;
+    gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
+    for (int i = 0; i < 300; i++) {
+        double epsilon = i % 10 ? exp(log(1e-2) + log(1e4) * gsl_rng_uniform(rng)) : 0;
+        double delta = exp(log(i % 10 ? 1e-12 : 1e-4) * gsl_rng_uniform(rng)) * 0.9;
+        int digits = 2 + (int)gsl_rng_uniform_int(rng, 8);
+        double z = dp_gaussian_multiplier(epsilon, delta, digits);
+        char text[64];
+        snprintf(text, sizeof text, "%.*g", digits, z);
+        assert_true(strtod(text, NULL) == z);
+        assert_true(exp(dp_gaussian_log_delta(epsilon, 1 / z)) <= delta * (1 + 1e-12));
+        double less = z - pow(10, floor(log10(z)) - digits + 1);
+        if (!(exp(dp_gaussian_log_delta(epsilon, 1 / less)) > delta))
+            fail_msg("epsilon=%.17g delta=%.17g: %s is more than is needed", epsilon, delta, text);
+    }
+    gsl_rng_free(rng);
+    assert_true(isinf(dp_gaussian_multiplier(-1, 0.1, 5)) && isinf(dp_gaussian_multiplier(NAN, 0.1, 5)));
+    assert_true(isinf(dp_gaussian_multiplier(1, 0, 5)) && isinf(dp_gaussian_multiplier(1, 1, 5)));
+}
+
+static void epsilon_solves_for_delta(void **state)
+{
+    (void)state;
+    gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
+    for (int i = 0; i < 300; i++) {
+        double mu = exp(log(1e-3) + log(1e5) * gsl_rng_uniform(rng)),
+               delta = exp(log(1e-15) * gsl_rng_uniform(rng));
+        double epsilon = dp_gaussian_epsilon(mu, delta);
+        assert_true(exp(dp_gaussian_log_delta(epsilon, mu)) <= delta * (1 + 1e-12));
+        assert_true(epsilon == 0 ||
+                    exp(dp_gaussian_log_delta(epsilon * (1 - 1e-9), mu)) > delta * (1 - 1e-12));
+    }
+    gsl_rng_free(rng);
+    /* every row in each of T laps: the mixture of nothing */
+    assert_near(dp_gaussian_epsilon(sqrt(100) / 7.0, 1e-5), dp_mixture_epsilon(100, 1, 7, 1e-5), 1e-9);
+    assert_true(dp_gaussian_epsilon(0, 1e-5) == 0);
+    assert_true(isinf(dp_gaussian_epsilon(-1, 0.1)) && isinf(dp_gaussian_epsilon(NAN, 0.1)));
+    assert_true(isinf(dp_gaussian_epsilon(1, 0)) && isinf(dp_gaussian_epsilon(INFINITY, 0.1)));
+}
+
+static void composition(void **state)
+{
+    (void)state;
+    const double zs[] = {3, 4};
+    const int64_t once[] = {1, 1}, often[] = {9, 160}, never[] = {-1, 1};
+    double one = dp_gaussian_mu(zs, once, 2); /* √(1/9 + 1/16) = 5/12 */
+    assert_true(one >= 5.0 / 12 && one < 5.0 / 12 * (1 + 1e-14));
+    assert_near(dp_gaussian_mu(zs, often, 2), sqrt(11), 1e-14);
+    assert_true(dp_gaussian_mu(zs, once, 0) == 0);
+    const double bad[] = {3, 0}, nan[] = {3, NAN};
+    assert_true(isinf(dp_gaussian_mu(bad, once, 2)) && isinf(dp_gaussian_mu(nan, once, 2)));
+    assert_true(isinf(dp_gaussian_mu(zs, never, 2)));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(check_value),
+        cmocka_unit_test(multipliers_to_the_last_digit),
+        cmocka_unit_test(epsilon_solves_for_delta),
+        cmocka_unit_test(composition),
+    };
+    return cmocka_run_group_tests_name("gaussian", tests, NULL, NULL);
+}

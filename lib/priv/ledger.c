@@ -127,8 +127,8 @@ static int check_unchanged(const struct dp_ledger *l, struct dp_err *err)
     if (n < 0)
         rc = dp_fail_errno(err, errno, "cannot read the ledger %s", l->path);
     else if ((size_t)n != l->last_length || memcmp(now, l->last, l->last_length) != 0)
-        rc = dp_fail(err, DP_E_UNSAFE, "line %zu of the ledger %s was changed while a run was writing to it", l->book.lines,
-                     l->path);
+        rc = dp_fail(err, DP_E_UNSAFE, "line %zu of the ledger %s was changed while a run was writing to it",
+                     l->book.lines, l->path);
     free(now);
     return rc;
 }
@@ -243,11 +243,11 @@ static int check_run(const struct dp_ledger_run *run, struct dp_err *err)
 
 static json_t *open_line(const struct dp_ledger_run *run, const char *id)
 {
-    json_t *line = json_pack("{s:s, s:s, s:s, s:I, s:s, s:f, s:f, s:b, s:b, s:s, s:s}", "kind", "open", "run", id, "data",
-                             run->data, "rows", (json_int_t)run->rows, "adjacency", run->adjacency, "epsilon", run->epsilon,
-                             "delta", run->delta, "seeded", run->seeded, "as_published", run->as_published,
-                             "private_preprocessing", run->preprocessing != NULL ? run->preprocessing : "", "software",
-                             "dpline " DP_VERSION);
+    json_t *line = json_pack("{s:s, s:s, s:s, s:I, s:s, s:f, s:f, s:b, s:b, s:s, s:s}", "kind", "open", "run", id,
+                             "data", run->data, "rows", (json_int_t)run->rows, "adjacency", run->adjacency, "epsilon",
+                             run->epsilon, "delta", run->delta, "seeded", run->seeded, "as_published",
+                             run->as_published, "private_preprocessing",
+                             run->preprocessing != NULL ? run->preprocessing : "", "software", "dpline " DP_VERSION);
     int bad = line == NULL;
     if (run->time != 0)
         bad |= json_object_set_new(line, "time", json_integer((json_int_t)run->time));
@@ -276,7 +276,8 @@ static int open_run(struct dp_ledger *l, const struct dp_ledger_run *run, struct
         return rc;
     const struct dp_ledger_limit *limit = dp_ledger_book_limit(&l->book, run->data);
     if (limit != NULL && strcmp(limit->adjacency, run->adjacency) != 0)
-        return dp_fail(err, DP_E_UNSAFE, "the data set has a budget under %s adjacency in the ledger %s, the run is under %s",
+        return dp_fail(err, DP_E_UNSAFE,
+                       "the data set has a budget under %s adjacency in the ledger %s, the run is under %s",
                        limit->adjacency, l->path, run->adjacency);
     if (limit != NULL && l->hooks.rdp == NULL)
         return dp_fail(err, DP_E_RUN, "a data set with a budget needs an accountant");
@@ -346,8 +347,8 @@ static int cost_of(struct dp_ledger *l, const struct dp_event *event, double ord
 
 /* What all runs on a data set have spent at the order of its budget, rounded up; *own of it for the event in the
    running run, *own_laps laps. */
-static int spent_on(struct dp_ledger *l, const struct dp_ledger_limit *limit, const struct dp_event *event, double *others,
-                    int64_t *own_laps, struct dp_err *err)
+static int spent_on(struct dp_ledger *l, const struct dp_ledger_limit *limit, const struct dp_event *event,
+                    double *others, int64_t *own_laps, struct dp_err *err)
 {
     size_t terms = 0;
     *others = 0;
@@ -402,7 +403,8 @@ static int room(struct dp_ledger *l, const struct dp_event *event, int64_t laps,
     *granted = none;
     if (none > 0)
         return DP_OK;
-    return dp_fail(err, DP_E_BUDGET, "the budget of the data set over all its runs, epsilon = %g in the ledger %s, is spent",
+    return dp_fail(err, DP_E_BUDGET,
+                   "the budget of the data set over all its runs, epsilon = %g in the ledger %s, is spent",
                    limit->epsilon, l->path);
 }
 
@@ -518,12 +520,12 @@ static int add_budget(struct dp_ledger *l, const struct dp_ledger_budget *b, str
         return dp_fail(err, DP_E_UNSAFE, "the data set has a budget in the ledger %s already", l->path);
     for (size_t i = 0; i < l->book.entries; i++)
         if (strcmp(l->book.entry[i].data, b->data) == 0)
-            return dp_fail(err, DP_E_UNSAFE, "the data set has runs in the ledger %s already: a budget comes before them",
-                           l->path);
+            return dp_fail(err, DP_E_UNSAFE,
+                           "the data set has runs in the ledger %s already: a budget comes before them", l->path);
     batch_start(&batch, &l->book);
     rc = batch_add(&batch,
-                   json_pack("{s:s, s:s, s:s, s:f, s:f, s:f}", "kind", "budget", "data", b->data, "adjacency", b->adjacency,
-                             "epsilon", b->epsilon, "delta", b->delta, "order", b->order),
+                   json_pack("{s:s, s:s, s:s, s:f, s:f, s:f}", "kind", "budget", "data", b->data, "adjacency",
+                             b->adjacency, "epsilon", b->epsilon, "delta", b->delta, "order", b->order),
                    err);
     if (rc == DP_OK)
         rc = append(l, &batch, err);
@@ -540,10 +542,12 @@ int dp_ledger_set_budget(const char *path, const struct dp_ledger_budget *b, str
         (strcmp(b->adjacency, "null-record") != 0 && strcmp(b->adjacency, "replace-one") != 0))
         return dp_fail(err, DP_E_RUN, "a budget needs a data set and an adjacency");
     if (!(b->epsilon > 0 && isfinite(b->epsilon) && b->delta > 0 && b->delta < 1 && b->order > 1 && isfinite(b->order)))
-        return dp_fail(err, DP_E_RUN, "a budget needs a finite epsilon above 0, a delta in (0, 1) and a finite order above 1");
+        return dp_fail(err, DP_E_RUN,
+                       "a budget needs a finite epsilon above 0, a delta in (0, 1) and a finite order above 1");
     if (dp_rdp_penalty(b->order, b->delta) >= b->epsilon)
-        return dp_fail(err, DP_E_RUN, "at order %g and delta = %g nothing fits into epsilon = %g: converting alone costs %g",
-                       b->order, b->delta, b->epsilon, dp_rdp_penalty(b->order, b->delta));
+        return dp_fail(err, DP_E_RUN,
+                       "at order %g and delta = %g nothing fits into epsilon = %g: converting alone costs %g", b->order,
+                       b->delta, b->epsilon, dp_rdp_penalty(b->order, b->delta));
     int rc = new_ledger(&l, path, true, err);
     if (rc != DP_OK)
         return rc;

@@ -45,15 +45,15 @@ struct dp_ledger_hooks {
 
 /* What is known of a run when it starts. Strings are UTF-8 and are copied. */
 struct dp_ledger_run {
-    const char *data;           /* the digest that names the data set */
-    int64_t rows;               /* its public number of rows */
-    const char *adjacency;      /* "null-record" or "replace-one" */
-    double epsilon, delta;      /* the run's own budget */
+    const char *data;      /* the digest that names the data set */
+    int64_t rows;          /* its public number of rows */
+    const char *adjacency; /* "null-record" or "replace-one" */
+    double epsilon, delta; /* the run's own budget */
     bool seeded, as_published;
-    const char *preprocessing;  /* what was measured on private rows to scale them; NULL or "" for nothing */
-    const char *init;           /* the mark of the released model the run starts from, or NULL */
+    const char *preprocessing;         /* what was measured on private rows to scale them; NULL or "" for nothing */
+    const char *init;                  /* the mark of the released model the run starts from, or NULL */
     double prior_epsilon, prior_delta; /* what such a model without a mark has cost; else 0 */
-    int64_t time;               /* seconds since 1970, 0 for unknown; nothing in the library reads the clock */
+    int64_t time;                      /* seconds since 1970, 0 for unknown; nothing in the library reads the clock */
 };
 
 /* Opens the ledger (and creates it, mode 0600), checks every line, and appends and fsyncs the line that opens a new

@@ -62,6 +62,39 @@ int64_t dp_ledger_laps_spent(const struct dp_ledger_laps *laps)
     return laps->reserved - laps->refunded;
 }
 
+int dp_ledger_add_spent(const struct dp_ledger_entry *entry, struct dp_charges *charges, struct dp_err *err)
+{
+    int rc = DP_OK;
+    for (size_t i = 0; rc == DP_OK && i < entry->events; i++)
+        if (dp_ledger_laps_spent(&entry->event[i]) > 0)
+            rc = dp_charges_add(charges, &entry->event[i].event, dp_ledger_laps_spent(&entry->event[i]), err);
+    return rc;
+}
+
+int dp_ledger_epsilon(const struct dp_ledger_hooks *hooks, const struct dp_charges *charges, double delta,
+                      double *upper, double *lower, const char **accountant, struct dp_err *err)
+{
+    *upper = *lower = 0;
+    *accountant = "none";
+    return charges->count > 0 ? hooks->epsilon(charges, delta, upper, lower, accountant, err) : DP_OK;
+}
+
+json_t *dp_ledger_charges_json(const struct dp_charges *charges)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; list != NULL && i < charges->count; i++)
+        if (json_array_append_new(list, dp_charge_to_json(&charges->charge[i])) != 0) {
+            json_decref(list);
+            return NULL;
+        }
+    return list;
+}
+
+json_t *dp_ledger_real_json(double value)
+{
+    return isfinite(value) ? json_real(value) : json_string(isnan(value) ? "NaN" : "Infinity");
+}
+
 struct dp_ledger_entry *dp_ledger_book_find(const struct dp_ledger_book *book, const char *run)
 {
     /* Runs that are writing are mostly recent ones. */
@@ -121,13 +154,12 @@ static const char *take_open(struct dp_ledger_book *book, json_t *line)
 {
     struct dp_ledger_entry entry = {.open = line, .first = book->lines + 1, .last = book->lines + 1};
     json_int_t rows, time = 0;
-    if (json_unpack_ex(line, NULL, JSON_STRICT,
-                       "{s:s, s:s, s:I, s:s, s:F, s:F, s:b, s:b, s:s, s:s, s?I, s?s, s?F, s?F}", "run", &entry.run,
-                       "data", &entry.data, "rows", &rows, "adjacency", &entry.adjacency, "epsilon", &entry.epsilon,
-                       "delta", &entry.delta, "seeded", &entry.seeded, "as_published", &entry.as_published,
-                       "private_preprocessing", &entry.preprocessing, "software", &entry.software, "time", &time,
-                       "init", &entry.init, "prior_epsilon", &entry.prior_epsilon, "prior_delta",
-                       &entry.prior_delta) != 0)
+    if (json_unpack_ex(
+            line, NULL, JSON_STRICT, "{s:s, s:s, s:I, s:s, s:F, s:F, s:b, s:b, s:s, s:s, s?I, s?s, s?F, s?F}", "run",
+            &entry.run, "data", &entry.data, "rows", &rows, "adjacency", &entry.adjacency, "epsilon", &entry.epsilon,
+            "delta", &entry.delta, "seeded", &entry.seeded, "as_published", &entry.as_published,
+            "private_preprocessing", &entry.preprocessing, "software", &entry.software, "time", &time, "init",
+            &entry.init, "prior_epsilon", &entry.prior_epsilon, "prior_delta", &entry.prior_delta) != 0)
         return malformed;
     entry.rows = rows;
     entry.time = time;
@@ -180,8 +212,8 @@ static const char *take_charge(struct dp_ledger_book *book, json_t *line, const 
     } else if (laps != NULL) {
         return "its run cannot reserve more laps";
     } else {
-        if (entry->events > 0 && (charge.event.sampling == DP_SAMPLING_SHUFFLED ||
-                                  entry->event[0].event.sampling == DP_SAMPLING_SHUFFLED))
+        if (entry->events > 0 &&
+            (charge.event.sampling == DP_SAMPLING_SHUFFLED || entry->event[0].event.sampling == DP_SAMPLING_SHUFFLED))
             return "its run has shuffled epochs and more than one event";
         if (dp_grow(&entry->event, &entry->capacity, entry->events + 1, sizeof *laps, NULL) != DP_OK)
             return no_memory;
@@ -268,8 +300,7 @@ static const char *take_line(struct dp_ledger_book *book, const char *bytes, siz
     json_t *line = json_loadb(bytes, length, JSON_REJECT_DUPLICATES, NULL);
     const char *why = json_is_object(line) ? take_members(book, line) : malformed;
     json_decref(line);
-    if (why == NULL &&
-        dp_grow(&book->hash, &book->lines_capacity, book->lines + 1, sizeof *book->hash, NULL) != DP_OK)
+    if (why == NULL && dp_grow(&book->hash, &book->lines_capacity, book->lines + 1, sizeof *book->hash, NULL) != DP_OK)
         why = no_memory;
     if (why == NULL) {
         memcpy(book->hash[book->lines++], hash, sizeof hash);
@@ -284,7 +315,8 @@ static const char *take_line(struct dp_ledger_book *book, const char *bytes, siz
 static bool is_torn(const struct dp_ledger_book *book, const char *bytes, size_t length)
 {
     char start[64 + DP_LEDGER_HASH];
-    int known = snprintf(start, sizeof start, "{\"seq\":%zu,\"prev\":\"%s\"", book->lines + 1, dp_ledger_book_hash(book));
+    int known =
+        snprintf(start, sizeof start, "{\"seq\":%zu,\"prev\":\"%s\"", book->lines + 1, dp_ledger_book_hash(book));
     for (size_t i = 0; i < length && i < (size_t)known; i++) {
         if (bytes[i] == start[i])
             continue;
@@ -309,8 +341,8 @@ int dp_ledger_book_take(struct dp_ledger_book *book, const char *bytes, size_t l
     }
     book->torn = length > 0;
     if (length > 0 && !is_torn(book, bytes, length))
-        return dp_fail(err, DP_E_UNSAFE, "line %zu of the ledger %s was edited or damaged: %s", book->lines + 1, book->path,
-                       malformed);
+        return dp_fail(err, DP_E_UNSAFE, "line %zu of the ledger %s was edited or damaged: %s", book->lines + 1,
+                       book->path, malformed);
     return DP_OK;
 }
 
@@ -396,10 +428,11 @@ int dp_ledger_book_mark(const struct dp_ledger_book *book, const char *mark, str
         return dp_fail(err, DP_E_RUN, "'%.130s' is not a mark of a ledger", mark);
     *entry = seq <= book->lines && strcmp(book->hash[seq - 1], hash) == 0 ? dp_ledger_book_find(book, run) : NULL;
     if (*entry == NULL || seq < (*entry)->first || seq > (*entry)->last)
-        return dp_fail(err, DP_E_UNSAFE,
-                       "the ledger %s does not hold line %llu as the model has it: rolled back to an older state, or not "
-                       "the model's ledger",
-                       book->path, seq);
+        return dp_fail(
+            err, DP_E_UNSAFE,
+            "the ledger %s does not hold line %llu as the model has it: rolled back to an older state, or not "
+            "the model's ledger",
+            book->path, seq);
     return DP_OK;
 }
 

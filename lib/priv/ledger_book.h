@@ -77,6 +77,17 @@ int dp_ledger_book_mark(const struct dp_ledger_book *book, const char *mark, str
 /* laps reserved and not given back */
 int64_t dp_ledger_laps_spent(const struct dp_ledger_laps *laps);
 
+/* Adds what the run has spent. */
+int dp_ledger_add_spent(const struct dp_ledger_entry *entry, struct dp_charges *charges, struct dp_err *err);
+
+/* hooks->epsilon, and 0 by accountant "none" for no charges. */
+int dp_ledger_epsilon(const struct dp_ledger_hooks *hooks, const struct dp_charges *charges, double delta,
+                      double *upper, double *lower, const char **accountant, struct dp_err *err);
+
+/* An array of charges, and a number that may be infinite ("Infinity"); NULL when memory is short. */
+json_t *dp_ledger_charges_json(const struct dp_charges *charges);
+json_t *dp_ledger_real_json(double value);
+
 /* Opens a ledger that must be a regular file and not a link; flags as of open(2). Returns the descriptor or a negative
    status. */
 int dp_ledger_open_file(const char *path, int flags, struct dp_err *err);

@@ -109,8 +109,12 @@ static int gaussian_rdp(const struct dp_event *event, double order, double *r, s
 }
 
 static const struct dp_ledger_hooks hooks = {.rdp = gaussian_rdp};
-static const struct dp_ledger_run run = {.data = "0123456789abcdef0123456789abcdef", .rows = 1000,
-                                         .adjacency = "null-record", .epsilon = 1, .delta = 1e-5, .time = 1700000000};
+static const struct dp_ledger_run run = {.data = "0123456789abcdef0123456789abcdef",
+                                         .rows = 1000,
+                                         .adjacency = "null-record",
+                                         .epsilon = 1,
+                                         .delta = 1e-5,
+                                         .time = 1700000000};
 
 static struct dp_event poisson(double rate, double multiplier)
 {
@@ -300,7 +304,8 @@ static void lines_cannot_be_moved(void **state)
     size_t length = three_lines(bytes, sizeof bytes);
     size_t one = (size_t)((char *)memchr(bytes, '\n', length) - bytes) + 1;
     size_t two = one + (size_t)((char *)memchr(bytes + one, '\n', length - one) - bytes - one) + 1;
-    static const char broken[] = "line %d of the ledger test.ledger was edited or damaged: it does not follow the line before it";
+    static const char broken[] =
+        "line %d of the ledger test.ledger was edited or damaged: it does not follow the line before it";
     char sentence[200];
 
     put_file(PATH, bytes + one, length - one); /* the first line is gone */
@@ -325,12 +330,15 @@ static void a_line_must_add_up(void **state)
 {
     (void)state;
     static const char id[] = "00112233445566778899aabbccddeeff";
-#define OPEN "{\"kind\":\"open\",\"run\":\"%s\",\"data\":\"d\",\"rows\":9,\"adjacency\":\"null-record\",\"epsilon\":1,"                \
-             "\"delta\":1e-5,\"seeded\":false,\"as_published\":false,\"private_preprocessing\":\"\",\"software\":\"x\"}"
-#define LAPS(kind, laps)                                                                                                              \
-    "{\"kind\":\"" kind "\",\"run\":\"%s\",\"charge\":{\"laps\":" laps                                                               \
+#define OPEN                                                                                                           \
+    "{\"kind\":\"open\",\"run\":\"%s\",\"data\":\"d\",\"rows\":9,\"adjacency\":\"null-record\",\"epsilon\":1,"         \
+    "\"delta\":1e-5,\"seeded\":false,\"as_published\":false,\"private_preprocessing\":\"\",\"software\":\"x\"}"
+#define LAPS(kind, laps)                                                                                               \
+    "{\"kind\":\"" kind "\",\"run\":\"%s\",\"charge\":{\"laps\":" laps                                                 \
     ",\"sampling\":\"none\",\"queries\":[{\"noise\":\"gaussian\",\"multiplier\":2}]}}"
-#define CLOSE(laps) "{\"kind\":\"close\",\"run\":\"%s\",\"laps\":" laps ",\"epsilon\":1,\"delta\":0.1,\"accountant\":\"a\",\"status\":\"s\"}"
+#define CLOSE(laps)                                                                                                    \
+    "{\"kind\":\"close\",\"run\":\"%s\",\"laps\":" laps                                                                \
+    ",\"epsilon\":1,\"delta\":0.1,\"accountant\":\"a\",\"status\":\"s\"}"
     static const struct {
         const char *line[6], *why; /* the last one is at fault, or none if why is NULL */
     } cases[] = {
@@ -341,7 +349,8 @@ static void a_line_must_add_up(void **state)
         {{OPEN, LAPS("reserve", "5"), LAPS("refund", "6")}, "its run did not reserve these laps"},
         {{OPEN, LAPS("reserve", "5"), LAPS("charge", "3"), LAPS("refund", "3")}, "its run did not reserve these laps"},
         {{OPEN, LAPS("reserve", "5"), LAPS("refund", "2"), LAPS("refund", "2")}, "its run did not reserve these laps"},
-        {{OPEN, LAPS("reserve", "5"), LAPS("charge", "3"), CLOSE("3")}, "its run did not say what became of all its laps"},
+        {{OPEN, LAPS("reserve", "5"), LAPS("charge", "3"), CLOSE("3")},
+         "its run did not say what became of all its laps"},
         {{OPEN, LAPS("reserve", "5"), LAPS("charge", "5"), CLOSE("4")}, "its laps are not those that its run used"},
         {{OPEN, LAPS("reserve", "5"), LAPS("charge", "5"), LAPS("reserve", "5")}, "its run cannot reserve more laps"},
         {{OPEN, CLOSE("0"), LAPS("reserve", "5")}, "its run is not open"},
@@ -366,8 +375,8 @@ static void a_line_must_add_up(void **state)
             rc = dp_ledger_book_take(&book, text, length, &err);
             free(text);
             if (rc != 0) {
-                snprintf(sentence, sizeof sentence, "line %zu of the ledger test.ledger was edited or damaged: %s", i + 1,
-                         cases[c].why != NULL ? cases[c].why : "");
+                snprintf(sentence, sizeof sentence, "line %zu of the ledger test.ledger was edited or damaged: %s",
+                         i + 1, cases[c].why != NULL ? cases[c].why : "");
                 assert_string_equal(err.message, sentence);
             }
         }
@@ -407,7 +416,8 @@ static void what_is_no_ledger_is_not_cut_off(void **state)
 {
     (void)state;
     char again[100];
-    static const char sentence[] = "line 1 of the ledger test.ledger was edited or damaged: it is not a line of a ledger";
+    static const char sentence[] =
+        "line 1 of the ledger test.ledger was edited or damaged: it is not a line of a ledger";
     put_file(PATH, "a model, say", 12);
     assert_refused(PATH, DP_E_UNSAFE, sentence);
     assert_int_equal(get_file(PATH, again, sizeof again), 12);
@@ -483,8 +493,9 @@ static void a_mark_finds_an_older_state(void **state)
     size_t length = get_file(PATH, bytes, sizeof bytes);
 
     put_file(PATH, bytes, one);
-    static const char older[] = "the ledger test.ledger does not hold line 2 as the model has it: rolled back to an older "
-                                "state, or not the model's ledger";
+    static const char older[] =
+        "the ledger test.ledger does not hold line 2 as the model has it: rolled back to an older "
+        "state, or not the model's ledger";
     assert_int_equal(dp_ledger_check_mark(PATH, mark, &err), DP_E_UNSAFE);
     assert_string_equal(err.message, older);
     assert_int_equal(dp_ledger_check_mark(PATH, first, &err), 0);
@@ -535,8 +546,7 @@ static void writers_take_turns(void **state)
     for (int w = 0; w < WRITERS; w++) {
         const struct dp_ledger_entry *entry = &book.entry[w];
         assert_int_equal(entry->events, 1);
-        assert_int_equal(entry->event[0].reserved,
-                         (LINES - 1) * (int64_t)entry->event[0].event.query[0].multiplier);
+        assert_int_equal(entry->event[0].reserved, (LINES - 1) * (int64_t)entry->event[0].event.query[0].multiplier);
     }
     dp_ledger_book_free(&book);
 }
@@ -617,8 +627,9 @@ static void a_budget_holds_for_all_runs_together(void **state)
     assert_int_equal(dp_ledger_reserve(ledger, &event, 29, &granted, &err), 0);
     assert_int_equal(granted, 1);
     assert_int_equal(dp_ledger_reserve(ledger, &event, 1, &granted, &err), DP_E_BUDGET);
-    assert_string_equal(err.message, "the budget of the data set over all its runs, epsilon = 9.40685 in the ledger test.ledger, "
-                                     "is spent");
+    assert_string_equal(err.message,
+                        "the budget of the data set over all its runs, epsilon = 9.40685 in the ledger test.ledger, "
+                        "is spent");
     dp_ledger_free(lost);
     assert_int_equal(close_run(ledger, &event, 20, &err), 0); /* and ten come back */
 

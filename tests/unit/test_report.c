@@ -1,0 +1,559 @@
+/* Reports, verification and certificates, with an accountant whose answers can be written down: zero-concentrated DP,
+   rho = Σ laps / 2z², epsilon = rho + 2 √(rho ln(1/delta)) (Bun and Steinke 2016, Proposition 1.3). */
+#include "unit.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "priv/certificate.h"
+#include "priv/ledger.h"
+#include "priv/report.h"
+
+#define PATH "test.ledger"
+
+static int enter(void **state)
+{
+    char *directory = strdup("/tmp/dpline-test-XXXXXX");
+    *state = directory;
+    return mkdtemp(directory) != NULL && chdir(directory) == 0 ? 0 : -1;
+}
+
+static int leave(void **state)
+{
+    char command[80];
+    snprintf(command, sizeof command, "rm -rf %s", (char *)*state);
+    free(*state);
+    return chdir("/") == 0 && system(command) == 0 ? 0 : -1;
+}
+
+static int fresh(void **state)
+{
+    (void)state;
+    unlink(PATH);
+    return 0;
+}
+
+static double zcdp(double rho, double delta)
+{
+    return rho + 2 * sqrt(rho * log(1 / delta));
+}
+
+static int epsilon(const struct dp_charges *charges, double delta, double *upper, double *lower,
+                   const char **accountant, struct dp_err *err)
+{
+    double rho = 0;
+    for (size_t i = 0; i < charges->count; i++) {
+        double z = charges->charge[i].event.query[0].multiplier;
+        if (z > 1000)
+            return dp_fail(err, DP_E_RUN, "no accountant for this");
+        rho += (double)charges->charge[i].laps / (2 * z * z);
+    }
+    *upper = zcdp(rho, delta);
+    *lower = *upper / 2;
+    *accountant = "zcdp";
+    return 0;
+}
+
+static int rdp(const struct dp_event *event, double order, double *r, struct dp_err *err)
+{
+    (void)err;
+    *r = order / (2 * event->query[0].multiplier * event->query[0].multiplier);
+    return 0;
+}
+
+static int free_rdp(const struct dp_event *event, double order, double *r, struct dp_err *err)
+{
+    (void)event;
+    (void)order;
+    (void)err;
+    *r = 0;
+    return 0;
+}
+
+static const struct dp_ledger_hooks hooks = {rdp, epsilon};
+static const struct dp_ledger_run run = {
+    .data = "aaaa", .rows = 1000, .adjacency = "null-record", .epsilon = 1, .delta = 1e-5};
+
+/* How a run of the tests goes: laps at z are reserved, `used` of them used (negative: the run is lost), and the close
+   states `stated` by `accountant`. */
+struct story {
+    struct dp_ledger_run run;
+    double z;
+    int64_t laps, used;
+    double stated;
+    const char *accountant;
+};
+
+static void play(const struct story *story, char mark[DP_LEDGER_MARK])
+{
+    struct dp_event event = dp_event_gaussian(DP_SAMPLING_NONE, 1, story->z, 0);
+    struct dp_ledger *ledger;
+    struct dp_charges used = {0};
+    struct dp_err err = {0};
+    int64_t granted;
+    if (dp_ledger_open(&ledger, PATH, &story->run, &hooks, &err) != 0)
+        fail_msg("%s", err.message);
+    assert_int_equal(dp_ledger_reserve(ledger, &event, story->laps, &granted, &err), 0);
+    if (mark != NULL)
+        snprintf(mark, DP_LEDGER_MARK, "%s", dp_ledger_mark(ledger));
+    if (story->used >= 0) {
+        if (story->used > 0)
+            assert_int_equal(dp_charges_add(&used, &event, story->used, &err), 0);
+        const char *accountant = story->accountant != NULL ? story->accountant : "zcdp";
+        struct dp_ledger_end end = {&used, story->stated, story->run.delta, accountant, "done"};
+        assert_int_equal(dp_ledger_close(ledger, &end, &err), 0);
+    }
+    dp_charges_free(&used);
+    dp_ledger_free(ledger);
+}
+
+static struct story plain(double z, int64_t laps, int64_t used)
+{
+    struct story story = {.run = run, .z = z, .laps = laps, .used = used};
+    story.stated = zcdp((double)(used >= 0 ? used : laps) / (2 * z * z), run.delta);
+    return story;
+}
+
+static const json_t *at(const json_t *json, const char *list, size_t index)
+{
+    const json_t *entry = json_array_get(json_object_get(json, list), index);
+    assert_non_null(entry);
+    return entry;
+}
+
+static double real_of(const json_t *json, const char *key)
+{
+    const json_t *value = json_object_get(json, key);
+    if (!json_is_number(value))
+        fail_msg("%s is not a number", key);
+    return json_number_value(value);
+}
+
+static const char *string_of(const json_t *json, const char *key)
+{
+    const char *value = json_string_value(json_object_get(json, key));
+    return value != NULL ? value : "(no string)";
+}
+
+/* --- report -------------------------------------------------------------------------------------------------------- */
+
+static void a_report_composes_and_does_not_add(void **state)
+{
+    (void)state;
+    struct dp_err err = {0};
+    json_t *report;
+    struct story lost = plain(10, 40, -1), ended = plain(5, 100, 30), other = plain(10, 10, 10),
+                 marked = plain(20, 8, 8);
+    other.run.data = "bbbb";
+    marked.run.seeded = marked.run.as_published = true;
+    marked.run.preprocessing = "max-abs";
+    marked.run.delta = 1e-4;
+    marked.run.time = 1700000000;
+    play(&lost, NULL);
+    play(&ended, NULL);
+    play(&other, NULL);
+    play(&marked, NULL);
+    assert_int_equal(dp_ledger_report(PATH, NULL, NAN, &hooks, &report, &err), 0);
+    assert_int_equal(real_of(report, "lines"), 2 + 5 + 4 + 4);
+    assert_true(json_is_false(json_object_get(report, "torn")));
+    assert_int_equal(json_array_size(json_object_get(report, "runs")), 4);
+    const json_t *first = at(report, "runs", 0), *second = at(report, "runs", 1), *last = at(report, "runs", 3);
+    assert_string_equal(string_of(first, "status"), "not closed");
+    assert_true(json_is_false(json_object_get(first, "closed")));
+    assert_int_equal(real_of(first, "laps"), 40);
+    assert_near(real_of(first, "epsilon"), zcdp(0.2, 1e-5), 1e-14);
+    assert_string_equal(string_of(second, "status"), "done");
+    assert_int_equal(real_of(second, "laps"), 30);
+    assert_near(real_of(second, "epsilon"), zcdp(0.6, 1e-5), 1e-14);
+    assert_near(real_of(second, "epsilon_lower"), zcdp(0.6, 1e-5) / 2, 1e-14);
+    assert_string_equal(string_of(second, "accountant"), "zcdp");
+    assert_int_equal(real_of(at(second, "charges", 0), "laps"), 30);
+    assert_true(json_is_true(json_object_get(last, "seeded")) && json_is_true(json_object_get(last, "as_published")));
+    assert_int_equal(real_of(last, "opened"), 1700000000);
+    assert_null(json_object_get(first, "opened"));
+
+    assert_int_equal(json_array_size(json_object_get(report, "data_sets")), 2);
+    const json_t *total = at(report, "data_sets", 0);
+    assert_string_equal(string_of(total, "data"), "aaaa");
+    assert_int_equal(real_of(total, "runs"), 3);
+    assert_int_equal(real_of(total, "not_closed"), 1);
+    assert_int_equal(real_of(total, "laps"), 78);
+    assert_near(real_of(total, "delta"), 1e-4, 0); /* the largest */
+    assert_near(real_of(total, "epsilon"), zcdp(0.2 + 0.6 + 0.01, 1e-4), 1e-14);
+    assert_true(json_is_true(json_object_get(total, "seeded")));
+    assert_string_equal(json_string_value(json_array_get(json_object_get(total, "private_preprocessing"), 0)),
+                        "max-abs");
+    assert_near(real_of(at(report, "data_sets", 1), "epsilon"), zcdp(0.05, 1e-5), 1e-14);
+    json_decref(report);
+
+    assert_int_equal(dp_ledger_report(PATH, "bbbb", 1e-3, &hooks, &report, &err), 0);
+    assert_int_equal(json_array_size(json_object_get(report, "runs")), 1);
+    assert_near(real_of(at(report, "data_sets", 0), "epsilon"), zcdp(0.05, 1e-3), 1e-14);
+    assert_near(real_of(at(report, "runs", 0), "epsilon"), zcdp(0.05, 1e-3), 1e-14);
+    json_decref(report);
+    assert_int_equal(dp_ledger_report(PATH, "cccc", NAN, &hooks, &report, &err), DP_E_RUN);
+    assert_string_equal(err.message, "the ledger test.ledger has nothing on the data set cccc");
+    assert_int_equal(dp_ledger_report(PATH, NULL, 1, &hooks, &report, &err), DP_E_RUN);
+    assert_int_equal(dp_ledger_report("absent", NULL, NAN, &hooks, &report, &err), DP_E_RUN);
+    assert_null(report);
+}
+
+static void adjacencies_are_totalled_apart(void **state)
+{
+    (void)state;
+    struct dp_err err = {0};
+    json_t *report;
+    struct story one = plain(10, 10, 10), replace = plain(10, 20, 20), beyond = plain(2000, 5, -1);
+    replace.run.adjacency = "replace-one";
+    beyond.run.data = "cccc";
+    play(&one, NULL);
+    play(&replace, NULL);
+    play(&beyond, NULL);
+    assert_int_equal(dp_ledger_report(PATH, NULL, NAN, &hooks, &report, &err), 0);
+    assert_int_equal(json_array_size(json_object_get(report, "data_sets")), 3);
+    assert_string_equal(string_of(at(report, "data_sets", 1), "adjacency"), "replace-one");
+    assert_near(real_of(at(report, "data_sets", 0), "epsilon"), zcdp(0.05, 1e-5), 1e-14);
+    assert_near(real_of(at(report, "data_sets", 1), "epsilon"), zcdp(0.1, 1e-5), 1e-14);
+    /* what no accountant covers */
+    assert_true(json_is_null(json_object_get(at(report, "data_sets", 2), "epsilon")));
+    assert_string_equal(string_of(at(report, "data_sets", 2), "why"), "no accountant for this");
+    json_decref(report);
+}
+
+static void a_report_is_readable(void **state)
+{
+    (void)state;
+    struct dp_err err = {0};
+    json_t *report;
+    char *text, expected[1000];
+    size_t size;
+    struct dp_ledger_budget budget = {"aaaa", "null-record", 3, 1e-5, 16};
+    struct story story = plain(10, 40, 20);
+    story.run.time = 1700000000;
+    story.run.preprocessing = "max-abs";
+    assert_int_equal(dp_ledger_set_budget(PATH, &budget, &err), 0);
+    play(&story, NULL);
+    FILE *file = fopen(PATH, "ab");
+    fputs("{\"seq", file);
+    fclose(file);
+    assert_int_equal(dp_ledger_report(PATH, NULL, NAN, &hooks, &report, &err), 0);
+    FILE *stream = open_memstream(&text, &size);
+    dp_ledger_report_print(report, stream);
+    fclose(stream);
+    /* rho = .1: epsilon = .1 + 2 √(.1 ln 1e5) = 2.24596...; order 16: 20 · 16/200 = 1.6, and the penalty
+       ln(15/16) − (ln 1e-5 + ln 16)/15 = 0.5181506, so 2.1181506... */
+    snprintf(expected, sizeof expected,
+             "data set aaaa, 1000 rows, null-record adjacency\n"
+             "run                               opened                 laps    epsilon  ended\n"
+             "%s  2023-11-14T22:13Z        20    2.24597  done        preprocessing not private: max-abs\n"
+             "in all, 1 run, 20 laps: epsilon 2.24597 at delta 1e-05 (zcdp)\n"
+             "budget: epsilon 3 at delta 1e-05, of which 2.11816 is spent at order 16\n"
+             "the last line is unfinished and does not count\n",
+             string_of(at(report, "runs", 0), "run"));
+    assert_string_equal(text, expected);
+    free(text);
+    json_decref(report);
+}
+
+/* --- verify -------------------------------------------------------------------------------------------------------- */
+
+static json_t *verify(void)
+{
+    struct dp_err err = {0};
+    json_t *result;
+    if (dp_ledger_verify(PATH, &hooks, &result, &err) != 0)
+        fail_msg("%s", err.message);
+    return result;
+}
+
+/* One run that states an epsilon, and whether that stands. */
+static void assert_stands(double factor, const char *accountant, bool published, int agrees)
+{
+    struct story story = plain(10, 40, 20);
+    unlink(PATH);
+    story.stated *= factor;
+    story.accountant = accountant;
+    story.run.as_published = published;
+    play(&story, NULL);
+    json_t *result = verify();
+    const json_t *value = json_object_get(at(result, "runs", 0), "agrees");
+    if (agrees < 0 ? !json_is_null(value) : agrees ? !json_is_true(value) : !json_is_false(value))
+        fail_msg("factor %.12g by %s", factor, accountant);
+    assert_int_equal(json_is_true(json_object_get(result, "intact")), agrees != 0);
+    assert_int_equal(json_array_size(json_object_get(result, "findings")), agrees == 0);
+    json_decref(result);
+}
+
+static void every_epsilon_is_recomputed(void **state)
+{
+    (void)state;
+    assert_stands(1, "zcdp", false, 1);
+    assert_stands(1 - 1e-8, "zcdp", false, 0);
+    assert_stands(1 + 1e-7, "zcdp", false, 1);
+    assert_stands(1 + 1e-5, "zcdp", false, 0);
+    assert_stands(1.5, "another", false, 1);
+    assert_stands(0.6, "another", false, 1); /* the lower bound is at one half */
+    assert_stands(0.4, "another", false, 0);
+    assert_stands(0.1, "published", true, -1);
+    assert_stands(0.1, "zcdp", true, 0);
+}
+
+static void verify_says_what_is_wrong(void **state)
+{
+    (void)state;
+    struct dp_err err = {0};
+    struct story story = plain(10, 40, 20);
+    char line[200], expected[300];
+    json_t *result;
+    story.stated = 1;
+    play(&story, NULL);
+    result = verify();
+    snprintf(expected, sizeof expected, "run %s: epsilon is recorded as 1, recomputed it is %.9g",
+             string_of(at(result, "runs", 0), "run"), zcdp(0.1, 1e-5));
+    assert_string_equal(json_string_value(at(result, "findings", 0)), expected);
+    json_decref(result);
+
+    FILE *file = fopen(PATH, "r+b");
+    assert_non_null(fgets(line, 20, file));
+    fseek(file, 0, SEEK_SET);
+    fputs("[", file);
+    fclose(file);
+    result = verify();
+    assert_true(json_is_false(json_object_get(result, "intact")));
+    assert_string_equal(json_string_value(at(result, "findings", 0)),
+                        "line 1 of the ledger test.ledger was edited or damaged: its hash does not fit");
+    json_decref(result);
+    assert_int_equal(dp_ledger_verify("absent", &hooks, &result, &err), DP_E_RUN);
+    assert_null(result);
+    assert_string_equal(err.message, "cannot open the ledger absent: No such file or directory");
+
+    /* a budget that its writer did not keep */
+    unlink(PATH);
+    struct dp_ledger_budget budget = {"aaaa", "null-record", 1, 0.5, 2};
+    struct dp_event event = dp_event_gaussian(DP_SAMPLING_NONE, 1, 1, 0);
+    struct dp_ledger_hooks cheap = {free_rdp, epsilon};
+    struct dp_ledger *ledger;
+    int64_t granted;
+    assert_int_equal(dp_ledger_set_budget(PATH, &budget, &err), 0);
+    assert_int_equal(dp_ledger_open(&ledger, PATH, &run, &cheap, &err), 0);
+    assert_int_equal(dp_ledger_reserve(ledger, &event, 3, &granted, &err), 0);
+    dp_ledger_free(ledger);
+    result = verify();
+    /* 3 laps of 2/2, and −ln 2 */
+    assert_string_equal(json_string_value(at(result, "findings", 0)),
+                        "data set aaaa: its budget is epsilon = 1, 2.30685282 are spent");
+    json_decref(result);
+}
+
+/* --- certificates -------------------------------------------------------------------------------------------------- */
+
+static json_t *certify(const char *mark, int64_t lap)
+{
+    struct dp_err err = {0};
+    json_t *certificate;
+    if (dp_certificate_make(PATH, &(struct dp_certified){mark, lap, "feed"}, &hooks, &certificate, &err) != 0)
+        fail_msg("%s", err.message);
+    /* as it comes back from a file */
+    char *text = json_dumps(certificate, JSON_REAL_PRECISION(17));
+    json_decref(certificate);
+    certificate = json_loads(text, 0, NULL);
+    free(text);
+    assert_non_null(certificate);
+    return certificate;
+}
+
+static void a_certificate_states_what_a_model_has_cost(void **state)
+{
+    (void)state;
+    char mark[DP_LEDGER_MARK];
+    struct dp_err err = {0};
+    struct story unrelated = plain(1, 5, 5), story = plain(10, 40, 30);
+    story.run.preprocessing = "max-abs";
+    story.run.seeded = true;
+    play(&unrelated, NULL);
+    play(&story, mark);
+    json_t *certificate = certify(mark, 20);
+    assert_string_equal(string_of(certificate, "data"), "aaaa");
+    assert_int_equal(real_of(certificate, "rows"), 1000);
+    assert_string_equal(string_of(certificate, "adjacency"), "null-record");
+    assert_string_equal(string_of(certificate, "model"), "feed");
+    assert_int_equal(real_of(at(certificate, "mechanisms", 0), "laps"), 20);
+    assert_near(real_of(certificate, "epsilon"), zcdp(0.1, 1e-5), 1e-14);
+    assert_near(real_of(certificate, "epsilon_lower"), zcdp(0.1, 1e-5) / 2, 1e-14);
+    assert_near(real_of(certificate, "delta"), 1e-5, 0);
+    assert_string_equal(string_of(certificate, "accountant"), "zcdp");
+    assert_string_equal(string_of(certificate, "software"), "dpline 0.1.0");
+    assert_string_equal(json_string_value(json_array_get(json_object_get(certificate, "private_preprocessing"), 0)),
+                        "max-abs");
+    assert_true(json_is_true(json_object_get(certificate, "seeded")));
+    assert_true(json_is_false(json_object_get(certificate, "as_published")));
+    assert_null(json_object_get(certificate, "not_in_ledger"));
+    assert_null(json_object_get(certificate, "other_data"));
+    assert_int_equal(dp_certificate_verify(certificate, PATH, NULL, &hooks, &err), 0);
+    assert_int_equal(dp_certificate_verify(certificate, PATH, "feed", &hooks, &err), 0);
+    assert_int_equal(dp_certificate_verify(certificate, PATH, "food", &hooks, &err), DP_E_UNSAFE);
+    assert_string_equal(err.message, "the certificate is for another model");
+    play(&unrelated, NULL); /* what comes later changes nothing */
+    assert_int_equal(dp_certificate_verify(certificate, PATH, "feed", &hooks, &err), 0);
+    json_decref(certificate);
+
+    assert_int_equal(dp_certificate_make(PATH, &(struct dp_certified){mark, 31, "feed"}, &hooks, &certificate, &err),
+                     DP_E_UNSAFE);
+    assert_string_equal(err.message, "the model is of lap 31 and its run has paid for 30");
+    assert_null(certificate);
+    assert_int_equal(dp_certificate_make(PATH, &(struct dp_certified){mark, 0, "feed"}, &hooks, &certificate, &err),
+                     DP_E_RUN);
+    mark[40] ^= 1;
+    assert_int_not_equal(dp_certificate_make(PATH, &(struct dp_certified){mark, 1, "feed"}, &hooks, &certificate, &err),
+                         0);
+}
+
+/* A certificate of a run that was still going on when it was made. */
+static void a_certificate_outlives_the_end_of_its_run(void **state)
+{
+    (void)state;
+    struct dp_event event = dp_event_gaussian(DP_SAMPLING_NONE, 1, 10, 0);
+    struct dp_ledger *ledger;
+    struct dp_charges used = {0};
+    struct dp_err err = {0};
+    int64_t granted;
+    assert_int_equal(dp_ledger_open(&ledger, PATH, &run, &hooks, &err), 0);
+    assert_int_equal(dp_ledger_reserve(ledger, &event, 50, &granted, &err), 0);
+    json_t *certificate = certify(dp_ledger_mark(ledger), 40);
+    assert_true(json_is_false(json_object_get(at(certificate, "runs", 0), "closed")));
+    dp_charges_add(&used, &event, 45, &err);
+    assert_int_equal(dp_ledger_close(ledger, &(struct dp_ledger_end){&used, 1, 1e-5, "zcdp", "done"}, &err), 0);
+    assert_int_equal(dp_certificate_verify(certificate, PATH, NULL, &hooks, &err), 0);
+    json_decref(certificate);
+    dp_charges_free(&used);
+    dp_ledger_free(ledger);
+}
+
+static void every_member_is_compared(void **state)
+{
+    (void)state;
+    char mark[DP_LEDGER_MARK], expected[200];
+    struct dp_err err = {0};
+    struct story story = plain(10, 40, 30);
+    story.run.prior_epsilon = 0.25;
+    story.run.prior_delta = 1e-6;
+    play(&story, mark);
+    json_t *certificate = certify(mark, 20);
+    static const char *const names[] = {"lap",
+                                        "data",
+                                        "rows",
+                                        "adjacency",
+                                        "runs",
+                                        "mechanisms",
+                                        "epsilon",
+                                        "epsilon_lower",
+                                        "delta",
+                                        "accountant",
+                                        "private_preprocessing",
+                                        "seeded",
+                                        "as_published",
+                                        "not_in_ledger",
+                                        "more"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        json_t *wrong = json_deep_copy(certificate), *value = json_object_get(wrong, names[i]);
+        bool more = strcmp(names[i], "more") == 0;
+        if (json_is_integer(value))
+            json_integer_set(value, json_integer_value(value) + 1);
+        else if (json_is_real(value))
+            json_real_set(value, json_real_value(value) * (1 - 2e-6));
+        else if (json_is_boolean(value))
+            json_object_set_new(wrong, names[i], json_boolean(!json_is_true(value)));
+        else if (json_is_array(value) && json_array_size(value) > 0)
+            json_object_set_new(json_array_get(value, 0), strcmp(names[i], "runs") == 0 ? "run" : "laps",
+                                json_integer(1));
+        else if (json_is_array(value))
+            json_array_append_new(value, json_string("x"));
+        else if (json_is_object(value))
+            json_object_del(value, "delta");
+        else
+            json_object_set_new(wrong, names[i], json_string("x"));
+        assert_int_equal(dp_certificate_verify(wrong, PATH, NULL, &hooks, &err), DP_E_UNSAFE);
+        /* another lap means other charges */
+        snprintf(expected, sizeof expected, "the certificate is not what the ledger test.ledger says: %s'%s' %s",
+                 more ? "it has " : "", strcmp(names[i], "lap") == 0 ? "mechanisms" : names[i],
+                 more ? "as well" : "differs");
+        assert_string_equal(err.message, expected);
+        json_decref(wrong);
+        wrong = json_deep_copy(certificate);
+        if (!more && strcmp(names[i], "lap") != 0) {
+            json_object_del(wrong, names[i]);
+            assert_int_equal(dp_certificate_verify(wrong, PATH, NULL, &hooks, &err), DP_E_UNSAFE);
+        }
+        json_decref(wrong);
+    }
+    json_object_set_new(certificate, "software", json_string("dpline 0.0.9"));
+    assert_int_equal(dp_certificate_verify(certificate, PATH, NULL, &hooks, &err), 0);
+    json_integer_set(json_object_get(json_object_get(certificate, "ledger"), "lines"), 99);
+    assert_int_equal(dp_certificate_verify(certificate, PATH, NULL, &hooks, &err), DP_E_UNSAFE);
+    assert_string_equal(err.message,
+                        "the ledger test.ledger does not hold line 99 as the certificate has it: rolled back to an "
+                        "older state, or another ledger");
+    json_object_del(certificate, "mark");
+    assert_int_equal(dp_certificate_verify(certificate, PATH, NULL, &hooks, &err), DP_E_RUN);
+    assert_string_equal(err.message, "not a certificate");
+    json_decref(certificate);
+}
+
+/* A model that started from one that started from another one, trained on other data in between. */
+static void a_certificate_goes_back_to_the_first_run(void **state)
+{
+    (void)state;
+    char first[DP_LEDGER_MARK], second[DP_LEDGER_MARK], third[DP_LEDGER_MARK], fourth[DP_LEDGER_MARK];
+    struct dp_err err = {0};
+    struct story a = plain(10, 40, 20), b = plain(10, 30, 30), c = plain(5, 30, -1), d = plain(5, 1, 1);
+    a.run.delta = 1e-4;
+    a.run.prior_epsilon = 0.25;
+    a.run.prior_delta = 1e-6;
+    play(&a, first);
+    b.run.data = "bbbb";
+    b.run.init = first;
+    b.run.as_published = true;
+    play(&b, second);
+    c.run.init = second;
+    play(&c, third);
+    json_t *certificate = certify(third, 10);
+    assert_int_equal(json_array_size(json_object_get(certificate, "runs")), 2);
+    assert_int_equal(json_array_size(json_object_get(certificate, "mechanisms")), 2);
+    /* 10 laps at z = 5 and 20 at z = 10: rho = .2 + .1; and what the first model said it had cost */
+    assert_near(real_of(certificate, "epsilon"), 0.25 + zcdp(0.3, 1e-4), 1e-14);
+    assert_near(real_of(certificate, "delta"), 1e-4 + 1e-6, 1e-14);
+    assert_near(real_of(json_object_get(certificate, "not_in_ledger"), "epsilon"), 0.25, 0);
+    assert_true(json_is_false(json_object_get(certificate, "as_published")));
+    const json_t *other = at(certificate, "other_data", 0);
+    assert_string_equal(string_of(other, "data"), "bbbb");
+    assert_near(real_of(other, "epsilon"), zcdp(0.15, 1e-5), 1e-14);
+    assert_true(json_is_true(json_object_get(other, "as_published")));
+    assert_int_equal(dp_certificate_verify(certificate, PATH, NULL, &hooks, &err), 0);
+    json_decref(certificate);
+
+    d.run.init = third;
+    d.run.adjacency = "replace-one";
+    play(&d, fourth);
+    assert_int_equal(dp_certificate_make(PATH, &(struct dp_certified){fourth, 1, "feed"}, &hooks, &certificate, &err),
+                     DP_E_UNSAFE);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup(name, fresh)
+    const struct CMUnitTest tests[] = {
+        TEST(a_report_composes_and_does_not_add),
+        TEST(adjacencies_are_totalled_apart),
+        TEST(a_report_is_readable),
+        TEST(every_epsilon_is_recomputed),
+        TEST(verify_says_what_is_wrong),
+        TEST(a_certificate_states_what_a_model_has_cost),
+        TEST(a_certificate_outlives_the_end_of_its_run),
+        TEST(every_member_is_compared),
+        TEST(a_certificate_goes_back_to_the_first_run),
+    };
+    return cmocka_run_group_tests(tests, enter, leave);
+}

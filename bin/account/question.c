@@ -96,7 +96,7 @@ int question_charges(struct question *q, enum unknown unknown, const char *recor
     if (recorded && records == NULL && isnan(q->multiplier) && q->laps == DP_OPT_ABSENT_INT && isnan(q->mechanism_epsilon) &&
         q->mechanism == MECHANISM_GAUSSIAN && !isatty(STDIN_FILENO))
         records = "-";
-    if (records != NULL && !recorded)
+    if (records != NULL && (!recorded || !isnan(q->multiplier) || q->laps != DP_OPT_ABSENT_INT))
         return dp_fail(err, DP_E_USAGE, "unexpected argument '%.80s'", records);
     if (records != NULL) {
         q->records = records;

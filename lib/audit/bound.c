@@ -33,18 +33,33 @@ bool dp_audit_exceeds(unsigned __int128 distance2, double bound, double grid)
     return shift < 128 && square <= MOST >> shift && distance2 > square << shift;
 }
 
+/* The p in [0, 1] where the probability of a Beta(a, b) below p (above it, when upper) is `tail`, by bisection: GSL's own inverse
+   does not always converge. Errs to the outside. */
+static double beta_quantile(double a, double b, double tail, bool upper)
+{
+    double low = 0, high = 1;
+    for (int i = 0; i < 64; i++) {
+        double middle = (low + high) / 2;
+        if (upper ? gsl_cdf_beta_Q(middle, a, b) > tail : gsl_cdf_beta_P(middle, a, b) < tail)
+            low = middle;
+        else
+            high = middle;
+    }
+    return upper ? high : low;
+}
+
 double dp_audit_proportion_lower(uint64_t successes, uint64_t trials, double confidence)
 {
     if (successes == 0)
         return 0;
-    return gsl_cdf_beta_Pinv(1 - confidence, (double)successes, (double)(trials - successes) + 1);
+    return beta_quantile((double)successes, (double)(trials - successes) + 1, 1 - confidence, false);
 }
 
 double dp_audit_proportion_upper(uint64_t successes, uint64_t trials, double confidence)
 {
     if (successes >= trials)
         return 1;
-    return gsl_cdf_beta_Qinv(1 - confidence, (double)successes + 1, (double)(trials - successes));
+    return beta_quantile((double)successes + 1, (double)(trials - successes), 1 - confidence, true);
 }
 
 double dp_audit_epsilon_lower(uint64_t hits, uint64_t alarms, uint64_t runs, double delta, double confidence)

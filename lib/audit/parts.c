@@ -131,7 +131,7 @@ int dp_audit_part_take(struct dp_audit_part *part, const struct dp_audit_watch *
     if (processes)
         alarm(0);
     if (*watch->stop == SIGALRM)
-        return dp_fail(err, DP_E_RUN, "the pipeline gave no answer within %u seconds", watch->timeout);
+        return dp_fail(err, DP_E_RUN, "the pipeline gave no answer within %u s", watch->timeout);
     if (*watch->stop != 0)
         return dp_fail(err, DP_E_RUN, "interrupted");
     return rc;

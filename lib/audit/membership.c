@@ -362,7 +362,7 @@ static double choose(const double *with, const double *without, int64_t count, d
 static int measure(struct audit *a, struct dp_err *err)
 {
     struct dp_membership *out = a->out;
-    int64_t learning = out->runs / 10, scored = out->runs - learning, first = scored / 2, second = scored - first;
+    int64_t learning = out->runs / 10 > 10 ? out->runs / 10 : 10, scored = out->runs - learning, first = scored / 2, second = scored - first;
     double *with, *sorted = NULL;
     int rc = dp_alloc(&with, (size_t)scored * 2, sizeof *with, err);
     if (rc == DP_OK)

@@ -190,11 +190,11 @@ passed() {
 }
 
 @test "epsilon: fresh keys without a seed, processes, one-vs-rest, the primal" {
-    run dp-audit epsilon --data small.dp --runs 40 --laps 2 -- "$SAMPLE | $STEP --clip 0.01 | dp-noise -z 1 | dp-account -e 1e6 -d 0.1 | dp-step"
+    run dp-audit epsilon --data small.dp --runs 40 --laps 2 -- "dp-sample --data {} | $STEP --clip 0.01 | dp-noise -z 1 | dp-account -e 1e6 -d 0.1 | dp-step"
     assert_success
-    epsilon --runs 40 --laps 2 -- "$SAMPLE | $STEP --clip 0.01 | dp-noise -z 0.1 | $GATE | dp-step"
+    epsilon --runs 40 --laps 2 -- "dp-sample --data {} | $STEP --clip 0.01 | dp-noise -z 0.1 | $GATE | dp-step"
     fused=$output
-    epsilon --runs 40 --laps 2 -- "$SAMPLE | $STEP --clip 0.01 | cat | dp-noise -z 0.1 | $GATE | dp-step"
+    epsilon --runs 40 --laps 2 -- "dp-sample --data {} | $STEP --clip 0.01 | cat | dp-noise -z 0.1 | $GATE | dp-step"
     assert_success
     assert_output "$fused"
     dp-synth classification --rows 60 --cols 9 --classes 4 --storage csr --seed 2 -o classes.dp -q

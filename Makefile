@@ -103,7 +103,7 @@ lint:
 	BUILD=$(BUILD) tests/run lint
 
 format:
-	clang-format -i lib/*/*.[ch] bin/*.c tests/unit/*.c examples/library/*.c
+	clang-format -i lib/*/*.[ch] bin/*.c tests/unit/*.c tests/audit/*.c examples/library/*.c
 
 # --- installation --------------------------------------------------------------------------------------------------
 INSTALLED_BINS = $(notdir $(BINS))

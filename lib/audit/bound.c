@@ -33,8 +33,8 @@ bool dp_audit_exceeds(unsigned __int128 distance2, double bound, double grid)
     return shift < 128 && square <= MOST >> shift && distance2 > square << shift;
 }
 
-/* The p in [0, 1] where the probability of a Beta(a, b) below p (above it, when upper) is `tail`, by bisection: GSL's own inverse
-   does not always converge. Errs to the outside. */
+/* The p in [0, 1] where the probability of a Beta(a, b) below p (above it, when upper) is `tail`, by
+   bisection: GSL's own inverse does not always converge. Errs to the outside. */
 static double beta_quantile(double a, double b, double tail, bool upper)
 {
     double low = 0, high = 1;
@@ -65,7 +65,8 @@ double dp_audit_proportion_upper(uint64_t successes, uint64_t trials, double con
 double dp_audit_epsilon_lower(uint64_t hits, uint64_t alarms, uint64_t runs, double delta, double confidence)
 {
     double each = 1 - (1 - confidence) / 2, epsilon = 0;
-    double hit = dp_audit_proportion_lower(hits, runs, each), alarm = dp_audit_proportion_upper(alarms, runs, each);
+    double hit = dp_audit_proportion_lower(hits, runs, each),
+           alarm = dp_audit_proportion_upper(alarms, runs, each);
     if (hit - delta > 0 && alarm > 0)
         epsilon = fmax(epsilon, log((hit - delta) / alarm));
     if (1 - alarm - delta > 0 && hit < 1)

@@ -58,7 +58,8 @@ static int read_feature(struct audit *a, struct dp_err *err)
         return rc;
     size_t width = columns != NULL ? columns->count : a->data->cols;
     if (sum->dims[1] != width || (a->outputs != 0 && a->outputs != sum->dims[0]))
-        return dp_fail(err, DP_E_RUN, "the sum of lap %lld does not have the shape of the data", (long long)a->token->lap);
+        return dp_fail(err, DP_E_RUN, "the sum of lap %lld does not have the shape of the data",
+                       (long long)a->token->lap);
     if (a->outputs == 0) {
         struct learnt *l = &a->learnt;
         a->outputs = sum->dims[0];
@@ -103,7 +104,8 @@ static int settle(struct audit *a, struct dp_err *err)
     struct learnt *l = &a->learnt;
     double length = 0, means = 0;
     if (l->with_count == 0)
-        return dp_fail(err, DP_E_RUN, "the canary was in no batch of the first runs: more laps or runs are needed");
+        return dp_fail(err, DP_E_RUN,
+                       "the canary was in no batch of the first runs: more laps or runs are needed");
     for (size_t k = 0; k < a->outputs; k++) {
         l->mean[k] = l->without[k] / (double)l->without_count;
         l->direction[k] = l->with[k] / (double)l->with_count - l->mean[k];
@@ -137,10 +139,12 @@ static double score(const struct audit *a, bool in)
 
 static bool same_record(const struct dp_mechanism *a, const struct dp_mechanism *b)
 {
-    return a->sampler == b->sampler && a->rate == b->rate && a->rows == b->rows && a->epoch_laps == b->epoch_laps;
+    return a->sampler == b->sampler && a->rate == b->rate && a->rows == b->rows &&
+           a->epoch_laps == b->epoch_laps;
 }
 
-/* Sampler and private stages, one lap; the canary's row is taken out unless `with`. *in: it was in the batch. */
+/* Sampler and private stages, one lap; the canary's row is taken out unless `with`. *in: it was in the batch.
+ */
 static int private_lap(struct audit *a, bool with, bool note, bool *in, struct dp_err *err)
 {
     const struct dp_audit_watch *w = a->out->watch;
@@ -165,8 +169,8 @@ static int private_lap(struct audit *a, bool with, bool note, bool *in, struct d
     *in = false;
     for (size_t i = 0; i < rows->count; i++)
         *in |= ((int64_t *)rows->data)[i] == a->row;
-    /* Where the batch shows, its rows of zeros do too: the absent one is such a row. So it is in the first run, when that is
-       not known yet. */
+    /* Where the batch shows, its rows of zeros do too: the absent one is such a row. So it is in the first
+       run, when that is not known yet. */
     bool was;
     if (!with && !a->out->visible && sampled.sampler != DP_SAMPLER_FULL)
         rc = dp_audit_remove_row(a->token, a->row, &was, err);
@@ -179,7 +183,8 @@ static int private_lap(struct audit *a, bool with, bool note, bool *in, struct d
         return dp_fail(err, DP_E_USAGE, "what reaches dp-account is a %s frame, not a noised one",
                        dp_label_name(a->token->label));
     if (!same_record(m, &sampled))
-        return dp_fail(err, DP_E_UNSAFE, "rows were sampled as %s of rate %g, and lap %lld records %s of rate %g",
+        return dp_fail(err, DP_E_UNSAFE,
+                       "rows were sampled as %s of rate %g, and lap %lld records %s of rate %g",
                        dp_sampler_names[sampled.sampler], sampled.rate, (long long)a->token->lap,
                        dp_sampler_names[m->sampler], m->rate);
     return DP_OK;
@@ -317,7 +322,8 @@ static int check_noise(struct audit *a, struct dp_err *err)
             continue;
         long long first = (long long)((size_t)(order[i - 1] - a->noise) / a->noise_size);
         long long second = (long long)((size_t)(order[i] - a->noise) / a->noise_size);
-        rc = dp_fail(err, DP_E_RUN, "a key serves twice: the noise of lap %lld of run %lld is that of lap %lld of run %lld",
+        rc = dp_fail(err, DP_E_RUN,
+                     "a key serves twice: the noise of lap %lld of run %lld is that of lap %lld of run %lld",
                      second % laps + 1, second / laps + 1, first % laps + 1, first / laps + 1);
     }
     free(order);
@@ -338,9 +344,10 @@ static int compare_real(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
-/* The threshold, among quantiles of both kinds of run, whose bound would be the largest for as many runs as will be counted. */
-static double choose(const double *with, const double *without, int64_t count, double delta, double confidence,
-                     double *sorted)
+/* The threshold, among quantiles of both kinds of run, whose bound would be the largest for as many runs as
+ * will be counted. */
+static double choose(const double *with, const double *without, int64_t count, double delta,
+                     double confidence, double *sorted)
 {
     double best = -1, threshold = 0;
     memcpy(sorted, with, (size_t)count * sizeof *sorted);
@@ -348,8 +355,9 @@ static double choose(const double *with, const double *without, int64_t count, d
     qsort(sorted, (size_t)count * 2, sizeof *sorted, compare_real);
     int64_t step = count * 2 / 400 + 1;
     for (int64_t i = 0; i < count * 2; i += step) {
-        double lower = dp_audit_epsilon_lower(count_above(with, count, sorted[i]), count_above(without, count, sorted[i]),
-                                              (uint64_t)count, delta, confidence);
+        double lower = dp_audit_epsilon_lower(count_above(with, count, sorted[i]),
+                                              count_above(without, count, sorted[i]), (uint64_t)count, delta,
+                                              confidence);
         if (lower > best) {
             best = lower;
             threshold = sorted[i];
@@ -362,7 +370,8 @@ static double choose(const double *with, const double *without, int64_t count, d
 static int measure(struct audit *a, struct dp_err *err)
 {
     struct dp_membership *out = a->out;
-    int64_t learning = out->runs / 10 > 10 ? out->runs / 10 : 10, scored = out->runs - learning, first = scored / 2, second = scored - first;
+    int64_t learning = out->runs / 10 > 10 ? out->runs / 10 : 10, scored = out->runs - learning,
+            first = scored / 2, second = scored - first;
     double *with, *sorted = NULL;
     int rc = dp_alloc(&with, (size_t)scored * 2, sizeof *with, err);
     if (rc == DP_OK)

@@ -1,4 +1,5 @@
-/* dp-audit epsilon: a membership test over many runs, and the lower bound on epsilon that its successes prove. */
+/* dp-audit epsilon: a membership test over many runs, and the lower bound on epsilon that its successes
+ * prove. */
 #ifndef DP_AUDIT_MEMBERSHIP_H
 #define DP_AUDIT_MEMBERSHIP_H
 
@@ -20,24 +21,27 @@ struct dp_membership {
     double confidence;
     const struct dp_audit_watch *watch;
     /* out */
-    double claimed, delta, sound; /* of the gate after the last lap; sound: NAN unless it says one beside a published epsilon */
-    double lower;                 /* epsilon is at least that */
+    double claimed, delta,
+        sound; /* of the gate after the last lap; sound: NAN unless it says one beside a published epsilon */
+    double lower; /* epsilon is at least that */
     uint64_t hits, alarms, tested;
     bool visible; /* the record counts the rows' state as released: who is in a batch shows */
 };
 
-/* With the canary: the row in its place. Without: not in the batch, or a row of zeros where every row is in every batch or
- * where the batch shows. Three steps, each of which errs with probability at most 1 − confidence when the pipeline is sound:
+/* With the canary: the row in its place. Without: not in the batch, or a row of zeros where every row is in
+ * every batch or where the batch shows. Three steps, each of which errs with probability at most 1 −
+ * confidence when the pipeline is sound:
  *  1. the noise of 16 runs on rows of zeros: no two laps may have the same one;
  *  2. the batches against their record (audit/sampler.h);
- *  3. membership. A tenth of the runs learns size and direction of the canary's part in a lap's sum and the noise in it;
- *     each run then has one number, the logarithm of the likelihood ratio of all its released sums (given the canary's laps,
- *     where they show); up to half of the runs choose the threshold, the other half counts. Bounds as in audit/bound.h.
- * The adversary sees every released sum, and knows all other rows. The gate stands in the first run, which says what is
- * claimed; in the others the noised sum is taken for released, as the gate lets it through unchanged.
+ *  3. membership. A tenth of the runs learns size and direction of the canary's part in a lap's sum and the
+ * noise in it; each run then has one number, the logarithm of the likelihood ratio of all its released sums
+ * (given the canary's laps, where they show); up to half of the runs choose the threshold, the other half
+ * counts. Bounds as in audit/bound.h. The adversary sees every released sum, and knows all other rows. The
+ * gate stands in the first run, which says what is claimed; in the others the noised sum is taken for
+ * released, as the gate lets it through unchanged.
  *
- * Returns 0 when all was measured (lower > claimed is for the caller to judge), DP_E_RUN with a sentence when step 1 or 2 finds
- * something, or another error. */
+ * Returns 0 when all was measured (lower > claimed is for the caller to judge), DP_E_RUN with a sentence when
+ * step 1 or 2 finds something, or another error. */
 int dp_membership_run(struct dp_membership *audit, struct dp_err *err);
 
 #endif

@@ -59,7 +59,8 @@ bool dp_audit_stage_is(const struct dp_audit_stages *stages, int at, const char 
 {
     size_t length = strlen(name);
     const char *text = stages->text[at];
-    return strncmp(text, name, length) == 0 && (text[length] == '\0' || strchr(" \t\n", text[length]) != NULL);
+    return strncmp(text, name, length) == 0 &&
+           (text[length] == '\0' || strchr(" \t\n", text[length]) != NULL);
 }
 
 bool dp_audit_names_data(const struct dp_audit_stages *stages)
@@ -103,7 +104,8 @@ static int join(char **joined, const struct dp_audit_stages *stages, int from, i
 }
 
 int dp_audit_part_start(struct dp_audit_part *part, const struct dp_audit_watch *watch, int slot,
-                        const struct dp_audit_stages *stages, int from, int to, const char *data, struct dp_err *err)
+                        const struct dp_audit_stages *stages, int from, int to, const char *data,
+                        struct dp_err *err)
 {
     char *text;
     *part = (struct dp_audit_part){.slot = slot};
@@ -137,8 +139,8 @@ int dp_audit_part_take(struct dp_audit_part *part, const struct dp_audit_watch *
     return rc;
 }
 
-int dp_audit_parts_end(struct dp_audit_part *part, int count, const struct dp_audit_watch *watch, struct dp_frame *frame,
-                       struct dp_err *err)
+int dp_audit_parts_end(struct dp_audit_part *part, int count, const struct dp_audit_watch *watch,
+                       struct dp_frame *frame, struct dp_err *err)
 {
     int rc = DP_OK;
     dp_frame_reset(frame, DP_KIND_END);

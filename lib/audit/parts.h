@@ -1,5 +1,6 @@
-/* A pipeline taken apart at its bars, so that an audit can stand between its stages. Each part is a child of its own: fused
-   where all of it is dp stages, `sh -c` otherwise. Keys are those of the whole pipeline, since stages are counted on. */
+/* A pipeline taken apart at its bars, so that an audit can stand between its stages. Each part is a child of
+   its own: fused where all of it is dp stages, `sh -c` otherwise. Keys are those of the whole pipeline, since
+   stages are counted on. */
 #ifndef DP_AUDIT_PARTS_H
 #define DP_AUDIT_PARTS_H
 
@@ -28,8 +29,8 @@ struct dp_audit_stages {
     char *text[DP_AUDIT_MAX_STAGES];
 };
 
-/* Splits at bars outside quotes. DP_E_USAGE for lists, groups and redirections around the whole (`;`, `&`, `||`, parentheses)
-   and for empty stages. Free with dp_audit_stages_free, whatever it returned. */
+/* Splits at bars outside quotes. DP_E_USAGE for lists, groups and redirections around the whole (`;`, `&`,
+   `||`, parentheses) and for empty stages. Free with dp_audit_stages_free, whatever it returned. */
 int dp_audit_split(struct dp_audit_stages *stages, const char *text, struct dp_err *err);
 void dp_audit_stages_free(struct dp_audit_stages *stages);
 
@@ -46,15 +47,16 @@ struct dp_audit_part {
 
 /* Starts stages [from, to) with {} replaced by the path of a data set, in quotes. */
 int dp_audit_part_start(struct dp_audit_part *part, const struct dp_audit_watch *watch, int slot,
-                        const struct dp_audit_stages *stages, int from, int to, const char *data, struct dp_err *err);
+                        const struct dp_audit_stages *stages, int from, int to, const char *data,
+                        struct dp_err *err);
 
 /* Passes the frame through the part, in place. DP_E_BUDGET when the gate ended the run. */
 int dp_audit_part_take(struct dp_audit_part *part, const struct dp_audit_watch *watch, struct dp_frame *frame,
                        struct dp_err *err);
 
 /* Ends parts with an end frame, or (dp_audit_parts_kill) at once. Both free the children. */
-int dp_audit_parts_end(struct dp_audit_part *part, int count, const struct dp_audit_watch *watch, struct dp_frame *frame,
-                       struct dp_err *err);
+int dp_audit_parts_end(struct dp_audit_part *part, int count, const struct dp_audit_watch *watch,
+                       struct dp_frame *frame, struct dp_err *err);
 void dp_audit_parts_kill(struct dp_audit_part *part, int count, const struct dp_audit_watch *watch);
 
 /* Makes the hello frame of a run; seed < 0: none. */

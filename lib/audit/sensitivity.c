@@ -30,9 +30,9 @@ enum kind {
     KINDS
 };
 static const char *const kind_names[KINDS] = {
-    "itself",    "other label", "opposite",       "duplicate", "opposite of another", "zeros",
-    "one entry", "norm 1000",   "entries of 1e30", "largest floats", "subnormal",      "an infinite entry",
-    "a NaN",     "label 1e300",
+    "itself",    "other label",       "opposite",  "duplicate",       "opposite of another",
+    "zeros",     "one entry",         "norm 1000", "entries of 1e30", "largest floats",
+    "subnormal", "an infinite entry", "a NaN",     "label 1e300",
 };
 
 struct audit {
@@ -47,7 +47,7 @@ struct audit {
     size_t outputs, cols;
     struct dp_key key; /* of rows and models */
     float *x;          /* cols */
-    int64_t row; /* from 0 on */
+    int64_t row;       /* from 0 on */
 };
 
 /* What stands in row i's place. other: another row. False when the kind makes no sense for this data set. */
@@ -120,7 +120,8 @@ static int start(struct audit *a, int64_t seed, struct dp_err *err)
     return rc;
 }
 
-/* The model of a lap, the same on both sides: none in the first, then in turn random, zero, and as trained. */
+/* The model of a lap, the same on both sides: none in the first, then in turn random, zero, and as trained.
+ */
 static int set_model(struct audit *a, int64_t lap, struct dp_err *err)
 {
     double *model, size = pow(10, (double)(lap / 3 % 7) - 3);
@@ -167,26 +168,30 @@ static int check_bounded(struct audit *a, const struct dp_mechanism *sampled, st
     const struct dp_mechanism *m = dp_frame_mechanism(f);
     struct dp_array *sum;
     if (f->label != DP_LABEL_BOUNDED)
-        return dp_fail(err, DP_E_USAGE, "the pipeline ends with a %s frame: end it where the sum is bounded, before dp-noise",
+        return dp_fail(err, DP_E_USAGE,
+                       "the pipeline ends with a %s frame: end it where the sum is bounded, before dp-noise",
                        dp_label_name(f->label));
     int rc = dp_frame_need_array(f, DP_F_SUM, DP_I64, 2, &sum, err);
     if (rc != DP_OK)
         return rc;
     double grid = dp_frame_real(f, DP_F_GRID, 0);
     int exponent;
-    if (f->mechanisms != 1 || !(m->bound > 0 && isfinite(m->bound)) || !(m->sensitivity > 0 && isfinite(m->sensitivity)))
+    if (f->mechanisms != 1 || !(m->bound > 0 && isfinite(m->bound)) ||
+        !(m->sensitivity > 0 && isfinite(m->sensitivity)))
         return dp_fail(err, DP_E_UNSAFE, "lap %lld does not record by how much one row may move the sum",
                        (long long)f->lap);
     if (!(grid > 0) || frexp(grid, &exponent) != 0.5)
         return dp_fail(err, DP_E_UNSAFE, "lap %lld has no grid that is a power of two", (long long)f->lap);
     if (dp_frame_real(f, DP_F_BOUND, 0) != m->bound)
-        return dp_fail(err, DP_E_UNSAFE, "the clip bounds of lap %lld disagree: %g on the sum, %g in its record",
+        return dp_fail(err, DP_E_UNSAFE,
+                       "the clip bounds of lap %lld disagree: %g on the sum, %g in its record",
                        (long long)f->lap, dp_frame_real(f, DP_F_BOUND, 0), m->bound);
     if (m->sampler != sampled->sampler || m->rate != sampled->rate || m->rows != sampled->rows ||
         m->epoch_laps != sampled->epoch_laps)
-        return dp_fail(err, DP_E_UNSAFE, "rows were sampled as %s of rate %g, and lap %lld records %s of rate %g",
-                       dp_sampler_names[sampled->sampler], sampled->rate, (long long)f->lap, dp_sampler_names[m->sampler],
-                       m->rate);
+        return dp_fail(err, DP_E_UNSAFE,
+                       "rows were sampled as %s of rate %g, and lap %lld records %s of rate %g",
+                       dp_sampler_names[sampled->sampler], sampled->rate, (long long)f->lap,
+                       dp_sampler_names[m->sampler], m->rate);
     return DP_OK;
 }
 
@@ -230,7 +235,8 @@ static int train(struct audit *a, const struct dp_frame *f, struct dp_err *err)
         return rc;
     size_t width = columns != NULL ? columns->count : a->cols;
     if (sum->dims[0] != a->outputs || sum->dims[1] != width)
-        return dp_fail(err, DP_E_RUN, "the sum of lap %lld does not have the shape of the model", (long long)f->lap);
+        return dp_fail(err, DP_E_RUN, "the sum of lap %lld does not have the shape of the model",
+                       (long long)f->lap);
     for (size_t k = 0; k < a->outputs; k++)
         for (size_t j = 0; j < width; j++) {
             size_t column = columns != NULL ? (size_t)((int64_t *)columns->data)[j] : j;
@@ -253,9 +259,10 @@ static int compare_rest(struct audit *a, const struct dp_frame *without, const c
     dp_frame_strip(a->aside);
     dp_frame_strip(a->token);
     rc = dp_model_compare(a->aside, a->token, &exact, what, sizeof what, err);
-    return rc == 1 ? dp_fail(err, DP_E_RUN, "row %lld as '%s', lap %lld: the frame shows it beside the sum (%s)",
-                             (long long)a->row + 1, kind, (long long)a->token->lap, what)
-                   : rc;
+    return rc == 1
+               ? dp_fail(err, DP_E_RUN, "row %lld as '%s', lap %lld: the frame shows it beside the sum (%s)",
+                         (long long)a->row + 1, kind, (long long)a->token->lap, what)
+               : rc;
 }
 
 static int compare(struct audit *a, const char *kind, struct dp_err *err)
@@ -265,8 +272,8 @@ static int compare(struct audit *a, const char *kind, struct dp_err *err)
     const struct dp_array *s = dp_frame_array(without, DP_F_SUM), *t = dp_frame_array(a->token, DP_F_SUM);
     const struct dp_mechanism *m = dp_frame_mechanism(a->token);
     if (s->dims[0] != t->dims[0] || s->dims[1] != t->dims[1])
-        return dp_fail(err, DP_E_RUN, "row %lld as '%s', lap %lld: the sum changes its shape", (long long)a->row + 1,
-                       kind, (long long)a->token->lap);
+        return dp_fail(err, DP_E_RUN, "row %lld as '%s', lap %lld: the sum changes its shape",
+                       (long long)a->row + 1, kind, (long long)a->token->lap);
     double grid = dp_frame_real(a->token, DP_F_GRID, 0);
     unsigned __int128 distance2 = dp_audit_distance2(s->data, t->data, s->count);
     bool exceeded = dp_audit_exceeds(distance2, m->sensitivity, grid);

@@ -1,5 +1,6 @@
-/* Stages that are wrong on purpose, for the tests of dp-audit: built into a dp-audit of its own (build/audit/dp-audit), beside
-   the real ones. Each makes one mistake that is known from the literature or from published code. */
+/* Stages that are wrong on purpose, for the tests of dp-audit: built into a dp-audit of its own
+   (build/audit/dp-audit), beside the real ones. Each makes one mistake that is known from the literature or
+   from published code. */
 #include <math.h>
 
 #include "stages/stages.h"
@@ -11,12 +12,26 @@ struct options {
 };
 
 static const struct dp_option record_options[] = {
-    {.name = "bound", .kind = DP_OPT_REAL, .offset = offsetof(struct options, bound), .metavar = "C",
-     .help = "claim this bound on the sum", .min = 0, .max = INFINITY},
-    {.name = "multiplier", .kind = DP_OPT_REAL, .offset = offsetof(struct options, multiplier), .metavar = "Z",
-     .help = "claim this noise multiplier", .min = 0, .max = INFINITY},
-    {.name = "sampler", .kind = DP_OPT_CHOICE, .offset = offsetof(struct options, sampler), .metavar = "HOW",
-     .help = "claim this sampler", .choices = "none|poisson"},
+    {.name = "bound",
+     .kind = DP_OPT_REAL,
+     .offset = offsetof(struct options, bound),
+     .metavar = "C",
+     .help = "claim this bound on the sum",
+     .min = 0,
+     .max = INFINITY},
+    {.name = "multiplier",
+     .kind = DP_OPT_REAL,
+     .offset = offsetof(struct options, multiplier),
+     .metavar = "Z",
+     .help = "claim this noise multiplier",
+     .min = 0,
+     .max = INFINITY},
+    {.name = "sampler",
+     .kind = DP_OPT_CHOICE,
+     .offset = offsetof(struct options, sampler),
+     .metavar = "HOW",
+     .help = "claim this sampler",
+     .choices = "none|poisson"},
     {.name = NULL},
 };
 
@@ -52,7 +67,8 @@ const struct dp_stage_class dp_mutant_class = {
     .fire = record_fire,
 };
 
-/* dp-mutant-mean: dp-clip, and the sum divided by the size of the batch and multiplied by the size expected. */
+/* dp-mutant-mean: dp-clip, and the sum divided by the size of the batch and multiplied by the size expected.
+ */
 struct divided {
     struct dp_out *out;
     double factor;
@@ -124,9 +140,19 @@ static int sample_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp
 static struct dp_stage_class mean_class, noise_class, key_class, sample_class;
 
 const struct dp_stage_class *const dp_stage_classes[] = {
-    &dp_sample_class, &dp_scd_step_class, &dp_clip_class, &dp_noise_class,
-    &dp_account_class, &dp_step_class, &dp_eval_class, &dp_mutant_class,
-    &mean_class, &noise_class, &key_class, &sample_class, NULL,
+    &dp_sample_class,
+    &dp_scd_step_class,
+    &dp_clip_class,
+    &dp_noise_class,
+    &dp_account_class,
+    &dp_step_class,
+    &dp_eval_class,
+    &dp_mutant_class,
+    &mean_class,
+    &noise_class,
+    &key_class,
+    &sample_class,
+    NULL,
 };
 
 __attribute__((constructor)) static void derive_classes(void)

@@ -10,7 +10,18 @@ int dp_child_exchange(struct dp_child *child, struct dp_frame *frame, struct dp_
     return rc != DP_OK ? rc : dp_child_judge(asked, lap, answer, err);
 }
 
-int dp_child_judge(enum dp_kind asked, int64_t lap, const struct dp_frame *answer, struct dp_err *err)
+static int judge_kind(enum dp_kind asked, int64_t lap, const struct dp_frame *answer, struct dp_err *err);
+
+int dp_child_pass(struct dp_child *child, struct dp_frame *frame, struct dp_frame *answer, struct dp_err *err)
+{
+    enum dp_kind asked = frame->kind;
+    int64_t lap = frame->lap;
+    int rc = child->ops->exchange(child, frame, answer, err);
+    return rc != DP_OK ? rc : judge_kind(asked, lap, answer, err);
+}
+
+/* Kind and lap of what came back. */
+static int judge_kind(enum dp_kind asked, int64_t lap, const struct dp_frame *answer, struct dp_err *err)
 {
     if (answer->kind == DP_KIND_ERROR) {
         int64_t status = dp_frame_int(answer, DP_F_STATUS, 1);
@@ -25,11 +36,17 @@ int dp_child_judge(enum dp_kind asked, int64_t lap, const struct dp_frame *answe
     if (answer->kind != asked)
         return dp_fail(err, DP_E_RUN, "the child pipeline answered a %s frame with a %s frame", dp_kind_name(asked),
                        dp_kind_name(answer->kind));
-    if (asked != DP_KIND_LAP)
-        return DP_OK;
-    if (answer->lap != lap)
+    if (asked == DP_KIND_LAP && answer->lap != lap)
         return dp_fail(err, DP_E_RUN, "the child pipeline answered lap %lld with lap %lld", (long long)lap,
                        (long long)answer->lap);
+    return DP_OK;
+}
+
+int dp_child_judge(enum dp_kind asked, int64_t lap, const struct dp_frame *answer, struct dp_err *err)
+{
+    int rc = judge_kind(asked, lap, answer, err);
+    if (rc != DP_OK || asked != DP_KIND_LAP)
+        return rc;
     if (answer->label != DP_LABEL_RELEASED)
         return dp_fail(err, DP_E_UNSAFE, "the child pipeline gave back a %s frame: dp-account is missing",
                        dp_label_name(answer->label));

@@ -22,6 +22,9 @@ int dp_child_ports(struct dp_child **child, const char *out, const char *in, str
    to the stage at fault; err->message is empty when that stage is a process that has spoken for itself. */
 int dp_child_exchange(struct dp_child *child, struct dp_frame *frame, struct dp_frame *answer, struct dp_err *err);
 
+/* The same for a part of a pipeline: an answer of the same kind and lap will do, whatever its label and fields. */
+int dp_child_pass(struct dp_child *child, struct dp_frame *frame, struct dp_frame *answer, struct dp_err *err);
+
 /* Ends the child after the end frame (checks its exit status), or stops it early. Frees it. */
 int dp_child_finish(struct dp_child *child, struct dp_err *err);
 void dp_child_kill(struct dp_child *child);

@@ -9,6 +9,7 @@ wire    base wire
 port    base wire port
 data    base math data
 stages  base math priv data wire stages
+audit   base math data wire stage audit
 "
 
 prepare() { cd "$ROOT" || return 1; }
@@ -35,7 +36,7 @@ rooms() { grep -HoE '^#include "[a-z_]+/' "$@" | sed 's/:#include "/ /; s|/$||';
 }
 
 @test "layering: only the runtime and bin print or read the clock" {
-    run grep -nE '\b(printf|puts|exit|abort|clock_gettime|time|getenv) ?\(' -r lib/math lib/priv lib/wire lib/port lib/data lib/stages
+    run grep -nE '\b(printf|puts|exit|abort|clock_gettime|time|getenv) ?\(' -r lib/math lib/priv lib/wire lib/port lib/data lib/stages lib/audit
     refute_output --regexp '(^|[^a-z])printf ?\('
     refute_output --regexp '\b(puts|exit|abort|clock_gettime|time|getenv) ?\('
 }

@@ -1,0 +1,254 @@
+#include <gsl/gsl_errno.h>
+#include <jansson.h>
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "audit/membership.h"
+#include "audit/sensitivity.h"
+#include "base/cli.h"
+
+struct options {
+    const char *data;
+    int64_t rows, runs, laps, row, seed, timeout;
+    double confidence;
+    int canary, others;
+    bool json;
+};
+
+#define OFFSET(member) offsetof(struct options, member)
+
+static const struct dp_option options[] = {
+    {.name = "data",
+     .letter = 'd',
+     .kind = DP_OPT_TEXT,
+     .offset = OFFSET(data),
+     .metavar = "DIR",
+     .help = "data set that {} in the pipeline stands for, with a row changed",
+     .flags = DP_OPT_REQUIRED},
+    {.name = "laps",
+     .letter = 'n',
+     .kind = DP_OPT_INT,
+     .offset = OFFSET(laps),
+     .metavar = "T",
+     .help = "laps of each run (default 10)",
+     .min = 1,
+     .max = 1000000},
+    {.name = "seed",
+     .letter = 's',
+     .kind = DP_OPT_INT,
+     .offset = OFFSET(seed),
+     .metavar = "SEED",
+     .help = "of the keys: the same seed gives the same audit",
+     .min = 0,
+     .max = 4503599627370496},
+    {.name = "rows",
+     .letter = 'N',
+     .kind = DP_OPT_INT,
+     .offset = OFFSET(rows),
+     .metavar = "N",
+     .help = "sensitivity: how many rows to try (default 10)",
+     .min = 1,
+     .max = 1000000},
+    {.name = "runs",
+     .letter = 'R',
+     .kind = DP_OPT_INT,
+     .offset = OFFSET(runs),
+     .metavar = "R",
+     .help = "epsilon: runs with the canary, and as many without (default 1000)",
+     .min = 40,
+     .max = 100000000},
+    {.name = "confidence",
+     .letter = 'c',
+     .kind = DP_OPT_REAL,
+     .offset = OFFSET(confidence),
+     .metavar = "P",
+     .help = "epsilon: probability with which the bound holds (default 0.999)",
+     .min = 0.5,
+     .max = 1,
+     .flags = DP_OPT_OPEN_MAX},
+    {.name = "row",
+     .kind = DP_OPT_INT,
+     .offset = OFFSET(row),
+     .metavar = "I",
+     .help = "epsilon: the row whose place the canary takes (default: the last)",
+     .min = 1,
+     .max = 1e15},
+    {.name = "canary",
+     .kind = DP_OPT_CHOICE,
+     .offset = OFFSET(canary),
+     .metavar = "WHAT",
+     .help = "epsilon: one entry of 1, or the row as it is (default unit)",
+     .choices = "unit|row"},
+    {.name = "others",
+     .kind = DP_OPT_CHOICE,
+     .offset = OFFSET(others),
+     .metavar = "WHAT",
+     .help = "epsilon: the other rows are zeros, or as they are (default zeros)",
+     .choices = "zeros|keep"},
+    {.name = "timeout",
+     .kind = DP_OPT_INT,
+     .offset = OFFSET(timeout),
+     .metavar = "SECONDS",
+     .help = "that stages run as processes may take for an answer",
+     .fallback = "60",
+     .min = 1,
+     .max = 86400},
+    {.name = "json",
+     .letter = 'j',
+     .kind = DP_OPT_FLAG,
+     .offset = OFFSET(json),
+     .help = "the answer as JSON"},
+    {.name = NULL},
+};
+
+static volatile sig_atomic_t stop, group[DP_AUDIT_PARTS];
+
+/* Children have process groups of their own; one that hangs is not asked twice. */
+static void on_signal(int number)
+{
+    stop = number;
+    for (int i = 0; i < DP_AUDIT_PARTS; i++)
+        if (group[i] > 0)
+            kill(-(pid_t)group[i], number == SIGALRM ? SIGKILL : SIGTERM);
+}
+
+static int64_t number_or(int64_t value, int64_t fallback)
+{
+    return value != DP_OPT_ABSENT_INT ? value : fallback;
+}
+
+static const char *scratch(void)
+{
+    const char *parent = getenv("TMPDIR");
+    return parent != NULL && parent[0] != '\0' ? parent : "/tmp";
+}
+
+/* The ratio to six digits, away from 1: what is above must not look like 1. */
+static double shown(double ratio)
+{
+    return (ratio > 1 ? ceil(ratio * 1e6) : floor(ratio * 1e6)) / 1e6;
+}
+
+static int print_json(json_t *root)
+{
+    char *text = root != NULL ? json_dumps(root, JSON_REAL_PRECISION(12)) : NULL;
+    if (text != NULL)
+        puts(text);
+    free(text);
+    json_decref(root);
+    return text != NULL ? DP_OK : DP_E_RUN;
+}
+
+static int sensitivity(const struct options *o, const char *pipeline, const struct dp_audit_watch *watch,
+                       struct dp_err *err)
+{
+    struct dp_sensitivity a = {.data = o->data, .pipeline = pipeline, .scratch = scratch(), .watch = watch};
+    a.rows = number_or(o->rows, 10);
+    a.laps = number_or(o->laps, 10);
+    a.seed = number_or(o->seed, 1);
+    int rc = dp_sensitivity_run(&a, err);
+    if (rc != DP_OK)
+        return rc;
+    if (o->json &&
+        print_json(json_pack("{s:b, s:f, s:f, s:f, s:s, s:I, s:I, s:s, s:I}", "exceeded", a.exceeded, "ratio",
+                             a.ratio, "measured", a.measured, "declared", a.declared, "adjacency",
+                             a.replace_one ? "replace-one" : "null-record", "row", (json_int_t)a.row, "lap",
+                             (json_int_t)a.lap, "kind", a.kind != NULL ? a.kind : "", "sums",
+                             (json_int_t)a.compared)) != DP_OK)
+        return dp_fail(err, DP_E_RUN, "cannot write JSON");
+    if (a.exceeded)
+        return dp_fail(err, DP_E_RUN,
+                       "row %lld as '%s', lap %lld: the sum moved by %.9g, and the declared sensitivity is "
+                       "%.9g (ratio %.6f)",
+                       (long long)a.row, a.kind, (long long)a.lap, a.measured, a.declared, shown(a.ratio));
+    if (a.row == 0)
+        return dp_fail(err, DP_E_RUN, "no row moved any of %lld sums: nothing was tested",
+                       (long long)a.compared);
+    if (!o->json)
+        printf("worst ratio %.6f of the declared sensitivity %g: row %lld as '%s', lap %lld, of %lld sums\n",
+               shown(a.ratio), a.declared, (long long)a.row, a.kind, (long long)a.lap, (long long)a.compared);
+    return DP_OK;
+}
+
+static int epsilon(const struct options *o, const char *pipeline, const struct dp_audit_watch *watch,
+                   struct dp_err *err)
+{
+    struct dp_membership a = {.data = o->data, .pipeline = pipeline, .scratch = scratch(), .watch = watch};
+    a.laps = number_or(o->laps, 10);
+    a.runs = number_or(o->runs, 1000);
+    a.seed = number_or(o->seed, -1);
+    a.row = number_or(o->row, 0);
+    a.confidence = isnan(o->confidence) ? 0.999 : o->confidence;
+    a.own_row = o->canary == 1;
+    a.keep_others = o->others == 1;
+    int rc = dp_membership_run(&a, err);
+    if (rc != DP_OK)
+        return rc;
+    double tested = (double)a.tested;
+    json_t *sound = isnan(a.sound) ? json_null() : json_real(a.sound);
+    if (o->json &&
+        print_json(json_pack("{s:b, s:f, s:f, s:f, s:o, s:f, s:I, s:f, s:f}", "exceeded", a.lower > a.claimed,
+                             "measured", a.lower, "claimed", a.claimed, "delta", a.delta, "sound", sound,
+                             "confidence", a.confidence, "runs", (json_int_t)a.runs, "true_positives",
+                             (double)a.hits / tested, "false_positives", (double)a.alarms / tested)) != DP_OK)
+        return dp_fail(err, DP_E_RUN, "cannot write JSON");
+    if (a.lower > a.claimed)
+        return dp_fail(err, DP_E_RUN,
+                       "the pipeline claims epsilon = %.4g, and at least %.4g was measured (delta %g, "
+                       "confidence %g, %lld runs)",
+                       a.claimed, a.lower, a.delta, a.confidence, (long long)a.runs);
+    if (!o->json)
+        printf("epsilon is at least %.4g as measured, at most %.4g as claimed (delta %g, confidence %g, %lld "
+               "runs)\n",
+               a.lower, a.claimed, a.delta, a.confidence, (long long)a.runs);
+    return DP_OK;
+}
+
+/* Each word has options that are none of the other's. */
+static int check_options(const struct options *o, bool sensitive, struct dp_err *err)
+{
+    if (!sensitive && o->rows != DP_OPT_ABSENT_INT)
+        return dp_fail(err, DP_E_USAGE, "--rows goes with sensitivity");
+    if (sensitive && (o->runs != DP_OPT_ABSENT_INT || !isnan(o->confidence) || o->row != DP_OPT_ABSENT_INT ||
+                      o->canary >= 0 || o->others >= 0))
+        return dp_fail(err, DP_E_USAGE, "--runs, --confidence, --row, --canary and --others go with epsilon");
+    return DP_OK;
+}
+
+int main(int argc, char **argv)
+{
+    const struct dp_command command = {"dp-audit", "sensitivity|epsilon [--] 'STAGE | STAGE …'",
+                                       "Try to prove a pipeline's privacy wrong", options, NULL};
+    struct options o;
+    struct dp_err err = {0};
+    int operand, status, rc;
+    if (!dp_cli_start(&command, &o, NULL, argc, argv, &operand, &status))
+        return status;
+    struct sigaction action = {.sa_handler = on_signal};
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+    sigaction(SIGHUP, &action, NULL);
+    sigaction(SIGALRM, &action, NULL);
+    signal(SIGPIPE, SIG_IGN);    /* a child that dies must not take us along */
+    gsl_set_error_handler_off(); /* the temporary data sets must go, whatever happens */
+    struct dp_audit_watch watch = {&stop, group, (unsigned)o.timeout};
+    const char *word = operand < argc ? argv[operand] : "";
+    bool sensitive = strcmp(word, "sensitivity") == 0;
+    if (!sensitive && strcmp(word, "epsilon") != 0)
+        rc = dp_fail(&err, DP_E_USAGE, "expected one of: sensitivity, epsilon");
+    else if (argc - operand != 2)
+        rc = dp_fail(&err, DP_E_USAGE,
+                     argc - operand < 2 ? "no pipeline (try --help)"
+                                        : "the pipeline is one argument: quote it");
+    else if ((rc = check_options(&o, sensitive, &err)) == DP_OK)
+        rc = (sensitive ? sensitivity : epsilon)(&o, argv[operand + 1], &watch, &err);
+    status = dp_cli_finish("dp-audit", rc, &err);
+    if (stop != 0 && stop != SIGALRM) {
+        signal(stop, SIG_DFL);
+        raise(stop);
+    }
+    return status;
+}

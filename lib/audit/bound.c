@@ -1,0 +1,88 @@
+#include "audit/bound.h"
+
+#include <gsl/gsl_cdf.h>
+#include <math.h>
+
+#define MOST (~(unsigned __int128)0)
+
+unsigned __int128 dp_audit_distance2(const int64_t *a, const int64_t *b, size_t count)
+{
+    unsigned __int128 sum = 0;
+    for (size_t j = 0; j < count; j++) {
+        /* the difference of two int64 fits a uint64 without its sign */
+        uint64_t d = a[j] > b[j] ? (uint64_t)a[j] - (uint64_t)b[j] : (uint64_t)b[j] - (uint64_t)a[j];
+        unsigned __int128 square = (unsigned __int128)d * d;
+        if (sum > MOST - square)
+            return MOST;
+        sum += square;
+    }
+    return sum;
+}
+
+bool dp_audit_exceeds(unsigned __int128 distance2, double bound, double grid)
+{
+    int exponent;
+    double fraction = frexp(bound / grid, &exponent); /* exact: grid is a power of two */
+    uint64_t mantissa = (uint64_t)ldexp(fraction, 53);
+    int shift = 2 * (exponent - 53); /* (bound/grid)² = mantissa² 2^shift */
+    unsigned __int128 square = (unsigned __int128)mantissa * mantissa;
+    if (shift <= -128)
+        return distance2 > 0;
+    if (shift <= 0)
+        return distance2 > square >> -shift; /* a whole number is above x when it is above ⌊x⌋ */
+    return shift < 128 && square <= MOST >> shift && distance2 > square << shift;
+}
+
+/* The p in [0, 1] where the probability of a Beta(a, b) below p (above it, when upper) is `tail`, by
+   bisection: GSL's own inverse does not always converge. Errs to the outside. */
+static double beta_quantile(double a, double b, double tail, bool upper)
+{
+    double low = 0, high = 1;
+    for (int i = 0; i < 64; i++) {
+        double middle = (low + high) / 2;
+        if (upper ? gsl_cdf_beta_Q(middle, a, b) > tail : gsl_cdf_beta_P(middle, a, b) < tail)
+            low = middle;
+        else
+            high = middle;
+    }
+    return upper ? high : low;
+}
+
+double dp_audit_proportion_lower(uint64_t successes, uint64_t trials, double confidence)
+{
+    if (successes == 0)
+        return 0;
+    return beta_quantile((double)successes, (double)(trials - successes) + 1, 1 - confidence, false);
+}
+
+double dp_audit_proportion_upper(uint64_t successes, uint64_t trials, double confidence)
+{
+    if (successes >= trials)
+        return 1;
+    return beta_quantile((double)successes + 1, (double)(trials - successes), 1 - confidence, true);
+}
+
+double dp_audit_epsilon_lower(uint64_t hits, uint64_t alarms, uint64_t runs, double delta, double confidence)
+{
+    double each = 1 - (1 - confidence) / 2, epsilon = 0;
+    double hit = dp_audit_proportion_lower(hits, runs, each),
+           alarm = dp_audit_proportion_upper(alarms, runs, each);
+    if (hit - delta > 0 && alarm > 0)
+        epsilon = fmax(epsilon, log((hit - delta) / alarm));
+    if (1 - alarm - delta > 0 && hit < 1)
+        epsilon = fmax(epsilon, log((1 - alarm - delta) / (1 - hit)));
+    return epsilon;
+}
+
+bool dp_audit_unlikely(uint64_t successes, uint64_t trials, double p, double confidence)
+{
+    double limit = (1 - confidence) / 2, k = (double)successes, n = (double)trials;
+    if (trials == 0)
+        return false;
+    if (p <= 0 || p >= 1)
+        return p <= 0 ? successes > 0 : successes < trials;
+    /* Pr[X ≤ k] and Pr[X ≥ k] as incomplete beta functions */
+    double low = successes == trials ? 1 : gsl_cdf_beta_Q(p, k + 1, n - k);
+    double high = successes == 0 ? 1 : gsl_cdf_beta_P(p, k, n - k + 1);
+    return low < limit || high < limit;
+}

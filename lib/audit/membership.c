@@ -1,0 +1,497 @@
+#include "audit/membership.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "audit/bound.h"
+#include "audit/sampler.h"
+#include "audit/variant.h"
+#include "base/mem.h"
+
+#define NOISE_RUNS 16
+#define NOISE_LAPS 64 /* of each, at most */
+
+enum { SAMPLER, PRIVATE, GATE, PUBLIC };
+
+/* What is learnt about one lap's feature a, the canary's part of the released sum. */
+struct learnt {
+    double *with, *without; /* outputs: Σ of a over laps with the canary in the batch, and of runs without */
+    double squares;         /* Σ a² of runs without, all outputs */
+    uint64_t with_count, without_count;
+    double *direction; /* outputs: unit vector */
+    double *mean;      /* outputs: of a without the canary */
+    double shift, variance;
+};
+
+struct audit {
+    struct dp_membership *out;
+    struct dp_audit_stages stages;
+    int gate; /* index of dp-account */
+    struct dp_dataset *data;
+    struct dp_variant with, without, zeros;
+    struct dp_audit_part part[DP_AUDIT_PARTS];
+    struct dp_frame *token;
+    struct dp_audit_sampler sampler;
+    struct dp_mechanism record; /* of the first lap */
+    int64_t row;                /* the canary's, from 0 on */
+    float *x;                   /* cols: the canary */
+    double y;
+    double *feature; /* outputs */
+    size_t outputs;
+    struct learnt learnt;
+    int64_t *noise; /* what step 1 has seen: noise_count vectors of noise_size */
+    size_t noise_count, noise_size;
+    int64_t keys; /* runs begun: each has a seed of its own */
+};
+
+enum phase { PHASE_CLAIM, PHASE_NOISE, PHASE_LEARN, PHASE_SCORE };
+
+/* Σ_j x_j sum_kj × grid for each output. */
+static int read_feature(struct audit *a, struct dp_err *err)
+{
+    const struct dp_array *columns = dp_frame_array(a->token, DP_F_COLUMNS);
+    struct dp_array *sum;
+    double grid = dp_frame_real(a->token, DP_F_GRID, 0);
+    int rc = dp_frame_need_array(a->token, DP_F_SUM, DP_I64, 2, &sum, err);
+    if (rc != DP_OK)
+        return rc;
+    size_t width = columns != NULL ? columns->count : a->data->cols;
+    if (sum->dims[1] != width || (a->outputs != 0 && a->outputs != sum->dims[0]))
+        return dp_fail(err, DP_E_RUN, "the sum of lap %lld does not have the shape of the data",
+                       (long long)a->token->lap);
+    if (a->outputs == 0) {
+        struct learnt *l = &a->learnt;
+        a->outputs = sum->dims[0];
+        rc = dp_alloc(&a->feature, a->outputs, sizeof *a->feature, err);
+        if (rc == DP_OK)
+            rc = dp_alloc(&l->with, a->outputs, sizeof *l->with, err);
+        if (rc == DP_OK)
+            rc = dp_alloc(&l->without, a->outputs, sizeof *l->without, err);
+        if (rc == DP_OK)
+            rc = dp_alloc(&l->direction, a->outputs, sizeof *l->direction, err);
+        if (rc == DP_OK)
+            rc = dp_alloc(&l->mean, a->outputs, sizeof *l->mean, err);
+    }
+    for (size_t k = 0; rc == DP_OK && k < a->outputs; k++) {
+        a->feature[k] = 0;
+        for (size_t j = 0; j < width; j++) {
+            size_t column = columns != NULL ? (size_t)((int64_t *)columns->data)[j] : j;
+            if (column < a->data->cols)
+                a->feature[k] += (double)a->x[column] * grid * (double)((int64_t *)sum->data)[k * width + j];
+        }
+    }
+    return rc;
+}
+
+static void learn(struct audit *a, bool with, bool in)
+{
+    struct learnt *l = &a->learnt;
+    for (size_t k = 0; k < a->outputs; k++) {
+        if (with && in)
+            l->with[k] += a->feature[k];
+        if (!with) {
+            l->without[k] += a->feature[k];
+            l->squares += a->feature[k] * a->feature[k];
+        }
+    }
+    l->with_count += with && in;
+    l->without_count += !with;
+}
+
+static int settle(struct audit *a, struct dp_err *err)
+{
+    struct learnt *l = &a->learnt;
+    double length = 0, means = 0;
+    if (l->with_count == 0)
+        return dp_fail(err, DP_E_RUN,
+                       "the canary was in no batch of the first runs: more laps or runs are needed");
+    for (size_t k = 0; k < a->outputs; k++) {
+        l->mean[k] = l->without[k] / (double)l->without_count;
+        l->direction[k] = l->with[k] / (double)l->with_count - l->mean[k];
+        length += l->direction[k] * l->direction[k];
+        means += l->mean[k] * l->mean[k];
+    }
+    l->shift = sqrt(length);
+    l->variance = (l->squares / (double)l->without_count - means) / (double)a->outputs;
+    for (size_t k = 0; k < a->outputs; k++)
+        l->direction[k] /= l->shift > 0 ? l->shift : 1;
+    /* No noise at all separates as well as very little. */
+    l->variance = fmax(l->variance, 1e-12 * l->shift * l->shift);
+    return DP_OK;
+}
+
+/* What a lap adds to the logarithm of the likelihood ratio. */
+static double score(const struct audit *a, bool in)
+{
+    const struct learnt *l = &a->learnt;
+    double along = 0, q = a->record.rate;
+    for (size_t k = 0; k < a->outputs; k++)
+        along += l->direction[k] * (a->feature[k] - l->mean[k]);
+    if (!(l->variance > 0))
+        return 0;
+    double ratio = (along * l->shift - l->shift * l->shift / 2) / l->variance;
+    if (a->out->visible)
+        return in ? ratio : 0;
+    double high = fmax(ratio, 0); /* ln(1 − q + q e^ratio) without overflow */
+    return high + log((1 - q) * exp(-high) + q * exp(ratio - high));
+}
+
+static bool same_record(const struct dp_mechanism *a, const struct dp_mechanism *b)
+{
+    return a->sampler == b->sampler && a->rate == b->rate && a->rows == b->rows &&
+           a->epoch_laps == b->epoch_laps;
+}
+
+/* Sampler and private stages, one lap; the canary's row is taken out unless `with`. *in: it was in the batch.
+ */
+static int private_lap(struct audit *a, bool with, bool note, bool *in, struct dp_err *err)
+{
+    const struct dp_audit_watch *w = a->out->watch;
+    struct dp_array *rows;
+    int rc = dp_audit_part_take(&a->part[SAMPLER], w, a->token, err);
+    if (rc == DP_OK && (a->token->label != DP_LABEL_RAW || a->token->mechanisms != 1))
+        rc = dp_fail(err, DP_E_USAGE, "the first stage of the pipeline must sample rows, as dp-sample does");
+    if (rc == DP_OK)
+        rc = dp_frame_need_array(a->token, DP_F_ROWS, DP_I64, 1, &rows, err);
+    if (rc != DP_OK)
+        return rc;
+    struct dp_mechanism sampled = *dp_frame_mechanism(a->token);
+    if (sampled.rows != (int64_t)a->data->rows)
+        return dp_fail(err, DP_E_RUN, "the first stage samples from %lld rows, the data set has %zu",
+                       (long long)sampled.rows, a->data->rows);
+    if (a->sampler.now == NULL)
+        rc = dp_audit_sampler_open(&a->sampler, &sampled, err);
+    if (rc == DP_OK && note)
+        rc = dp_audit_sampler_note(&a->sampler, a->token->lap, rows->data, rows->count, err);
+    if (rc != DP_OK)
+        return rc;
+    *in = false;
+    for (size_t i = 0; i < rows->count; i++)
+        *in |= ((int64_t *)rows->data)[i] == a->row;
+    /* Where the batch shows, its rows of zeros do too: the absent one is such a row. So it is in the first
+       run, when that is not known yet. */
+    bool was;
+    if (!with && !a->out->visible && sampled.sampler != DP_SAMPLER_FULL)
+        rc = dp_audit_remove_row(a->token, a->row, &was, err);
+    if (rc == DP_OK)
+        rc = dp_audit_part_take(&a->part[PRIVATE], w, a->token, err);
+    if (rc != DP_OK)
+        return rc;
+    const struct dp_mechanism *m = dp_frame_mechanism(a->token);
+    if (a->token->label != DP_LABEL_NOISED || m == NULL)
+        return dp_fail(err, DP_E_USAGE, "what reaches dp-account is a %s frame, not a noised one",
+                       dp_label_name(a->token->label));
+    if (!same_record(m, &sampled))
+        return dp_fail(err, DP_E_UNSAFE,
+                       "rows were sampled as %s of rate %g, and lap %lld records %s of rate %g",
+                       dp_sampler_names[sampled.sampler], sampled.rate, (long long)a->token->lap,
+                       dp_sampler_names[m->sampler], m->rate);
+    return DP_OK;
+}
+
+/* Through the gate, or as the gate would have let it through. */
+static int release(struct audit *a, enum phase phase, struct dp_err *err)
+{
+    const struct dp_audit_watch *w = a->out->watch;
+    struct dp_frame *f = a->token;
+    if (phase == PHASE_CLAIM)
+        return dp_audit_part_take(&a->part[GATE], w, f, err);
+    double scale = dp_frame_mechanism(f)->scale;
+    dp_frame_strip(f);
+    dp_frame_set_real(f, DP_F_NOISE_SCALE, scale);
+    f->label = DP_LABEL_RELEASED;
+    return DP_OK;
+}
+
+static int keep_noise(struct audit *a, struct dp_err *err)
+{
+    struct dp_array *sum;
+    int rc = dp_frame_need_array(a->token, DP_F_SUM, DP_I64, 2, &sum, err);
+    if (rc == DP_OK && a->noise == NULL) {
+        int64_t laps = a->out->laps < NOISE_LAPS ? a->out->laps : NOISE_LAPS;
+        a->noise_size = sum->count;
+        rc = dp_alloc(&a->noise, (size_t)(laps * NOISE_RUNS) * sum->count, sizeof *a->noise, err);
+    }
+    if (rc == DP_OK && sum->count == a->noise_size)
+        memcpy(a->noise + a->noise_count++ * a->noise_size, sum->data, a->noise_size * sizeof *a->noise);
+    return rc;
+}
+
+static int start(struct audit *a, enum phase phase, const char *path, struct dp_err *err)
+{
+    const struct dp_audit_watch *w = a->out->watch;
+    const int from[] = {0, 1, a->gate, a->gate + 1}, to[] = {1, a->gate, a->gate + 1, a->stages.count};
+    int rc = DP_OK;
+    for (int i = 0; rc == DP_OK && i < DP_AUDIT_PARTS; i++)
+        if (from[i] < to[i] && (i != GATE || phase == PHASE_CLAIM))
+            rc = dp_audit_part_start(&a->part[i], w, i, &a->stages, from[i], to[i], path, err);
+    if (rc == DP_OK)
+        rc = dp_audit_hello(a->token, a->out->laps, a->out->seed >= 0 ? a->out->seed + a->keys++ : -1, err);
+    for (int i = 0; rc == DP_OK && i < DP_AUDIT_PARTS; i++) {
+        if (a->part[i].child != NULL)
+            rc = dp_audit_part_take(&a->part[i], w, a->token, err);
+        else if (i == GATE) /* a stage counts although it is not there: keys hang on it */
+            dp_frame_set_int(a->token, DP_F_STAGE, dp_frame_int(a->token, DP_F_STAGE, 0) + 1);
+    }
+    dp_frame_reset(a->token, DP_KIND_LAP);
+    return rc;
+}
+
+/* One run; *total (may be NULL) is its score. */
+static int one_run(struct audit *a, enum phase phase, bool with, double *total, struct dp_err *err)
+{
+    struct dp_membership *out = a->out;
+    const struct dp_variant *v = phase == PHASE_NOISE ? &a->zeros : with ? &a->with : &a->without;
+    int64_t laps = phase == PHASE_NOISE && out->laps > NOISE_LAPS ? NOISE_LAPS : out->laps;
+    double sum = 0;
+    int rc = start(a, phase, v->path, err);
+    for (int64_t lap = 1; rc == DP_OK && lap <= laps; lap++) {
+        bool in;
+        a->token->label = DP_LABEL_RELEASED;
+        a->token->lap = lap;
+        a->token->mechanisms = 0;
+        dp_frame_set_int(a->token, DP_F_LAPS, out->laps);
+        if (out->seed >= 0)
+            dp_frame_set_bool(a->token, DP_F_SEEDED, true);
+        rc = private_lap(a, with, phase != PHASE_CLAIM, &in, err);
+        if (rc == DP_OK && phase == PHASE_CLAIM && lap == 1) {
+            a->record = *dp_frame_mechanism(a->token);
+            out->visible = a->record.release == DP_RELEASE_SUM_AND_STATE;
+        }
+        if (rc == DP_OK && phase == PHASE_NOISE)
+            rc = keep_noise(a, err);
+        if (rc == DP_OK && phase != PHASE_NOISE)
+            rc = read_feature(a, err);
+        if (rc != DP_OK)
+            break;
+        if (phase == PHASE_LEARN)
+            learn(a, with, in);
+        if (phase == PHASE_SCORE)
+            sum += score(a, in);
+        rc = release(a, phase, err);
+        if (rc == DP_OK && a->part[PUBLIC].child != NULL)
+            rc = dp_audit_part_take(&a->part[PUBLIC], out->watch, a->token, err);
+        if (rc == DP_OK && dp_frame_has(a->token, DP_F_SUM))
+            rc = dp_fail(err, DP_E_USAGE, "no stage applies the released sum: put dp-step after dp-account");
+    }
+    if (rc == DP_OK && phase == PHASE_CLAIM) {
+        out->claimed = dp_frame_real(a->token, DP_F_EPSILON, NAN);
+        out->delta = dp_frame_real(a->token, DP_F_DELTA, NAN);
+        out->sound = dp_frame_real(a->token, DP_F_EPSILON_SOUND, NAN);
+        if (isnan(out->claimed) || isnan(out->delta))
+            rc = dp_fail(err, DP_E_UNSAFE, "the pipeline claims no epsilon");
+    }
+    if (total != NULL)
+        *total = sum;
+    if (rc != DP_OK) {
+        dp_audit_parts_kill(a->part, DP_AUDIT_PARTS, out->watch);
+        return rc;
+    }
+    return dp_audit_parts_end(a->part, DP_AUDIT_PARTS, out->watch, a->token, err);
+}
+
+static int compare_noise(const void *left, const void *right, void *size)
+{
+    const int64_t *a = *(const int64_t *const *)left, *b = *(const int64_t *const *)right;
+    int order = memcmp(a, b, *(const size_t *)size * sizeof *a);
+    return order != 0 ? order : (a > b) - (a < b); /* the earlier first */
+}
+
+/* Step 1. Two rounded Gaussians of scale s (in grid steps) are equal with probability about 1/(2 √π s). */
+static int check_noise(struct audit *a, struct dp_err *err)
+{
+    int64_t laps = a->out->laps < NOISE_LAPS ? a->out->laps : NOISE_LAPS;
+    const int64_t **order;
+    int rc = DP_OK;
+    for (int run = 0; rc == DP_OK && run < NOISE_RUNS; run++)
+        rc = one_run(a, PHASE_NOISE, false, NULL, err);
+    if (rc == DP_OK)
+        rc = dp_alloc(&order, a->noise_count, sizeof *order, err);
+    if (rc != DP_OK)
+        return rc;
+    for (size_t i = 0; i < a->noise_count; i++)
+        order[i] = a->noise + i * a->noise_size;
+    size_t bytes = a->noise_size;
+    qsort_r(order, a->noise_count, sizeof *order, compare_noise, &bytes);
+    double scale = a->record.scale / fmax(a->record.bound * 0x1p-20, 0x1p-1000);
+    double pairs = (double)a->noise_count * (double)a->noise_count / 2;
+    double chance = pairs * pow(2 * sqrt(M_PI) * fmax(1, scale), -(double)a->noise_size);
+    for (size_t i = 1; rc == DP_OK && i < a->noise_count && chance < 1 - a->out->confidence; i++) {
+        if (memcmp(order[i - 1], order[i], a->noise_size * sizeof **order) != 0)
+            continue;
+        long long first = (long long)((size_t)(order[i - 1] - a->noise) / a->noise_size);
+        long long second = (long long)((size_t)(order[i] - a->noise) / a->noise_size);
+        rc = dp_fail(err, DP_E_RUN,
+                     "a key serves twice: the noise of lap %lld of run %lld is that of lap %lld of run %lld",
+                     second % laps + 1, second / laps + 1, first % laps + 1, first / laps + 1);
+    }
+    free(order);
+    return rc;
+}
+
+static uint64_t count_above(const double *score, int64_t count, double threshold)
+{
+    uint64_t above = 0;
+    for (int64_t i = 0; i < count; i++)
+        above += score[i] > threshold;
+    return above;
+}
+
+static int compare_real(const void *left, const void *right)
+{
+    double a = *(const double *)left, b = *(const double *)right;
+    return (a > b) - (a < b);
+}
+
+/* The threshold, among quantiles of both kinds of run, whose bound would be the largest for as many runs as
+ * will be counted. */
+static double choose(const double *with, const double *without, int64_t count, double delta,
+                     double confidence, double *sorted)
+{
+    double best = -1, threshold = 0;
+    memcpy(sorted, with, (size_t)count * sizeof *sorted);
+    memcpy(sorted + count, without, (size_t)count * sizeof *sorted);
+    qsort(sorted, (size_t)count * 2, sizeof *sorted, compare_real);
+    int64_t step = count * 2 / 400 + 1;
+    for (int64_t i = 0; i < count * 2; i += step) {
+        double lower = dp_audit_epsilon_lower(count_above(with, count, sorted[i]),
+                                              count_above(without, count, sorted[i]), (uint64_t)count, delta,
+                                              confidence);
+        if (lower > best) {
+            best = lower;
+            threshold = sorted[i];
+        }
+    }
+    return threshold;
+}
+
+/* Step 3. */
+static int measure(struct audit *a, struct dp_err *err)
+{
+    struct dp_membership *out = a->out;
+    int64_t learning = out->runs / 10 > 10 ? out->runs / 10 : 10, scored = out->runs - learning,
+            first = scored / 2, second = scored - first;
+    double *with, *sorted = NULL;
+    int rc = dp_alloc(&with, (size_t)scored * 2, sizeof *with, err);
+    if (rc == DP_OK)
+        rc = dp_alloc(&sorted, (size_t)scored * 2, sizeof *sorted, err);
+    double *without = with + (rc == DP_OK ? scored : 0);
+    for (int64_t i = 0; rc == DP_OK && i < 2 * learning; i++)
+        rc = one_run(a, PHASE_LEARN, i % 2 == 0, NULL, err);
+    if (rc == DP_OK)
+        rc = settle(a, err);
+    for (int64_t i = 0; rc == DP_OK && i < 2 * scored; i++)
+        rc = one_run(a, PHASE_SCORE, i % 2 == 0, i % 2 == 0 ? &with[i / 2] : &without[i / 2], err);
+    if (rc == DP_OK)
+        rc = dp_audit_sampler_judge(&a->sampler, out->confidence, err);
+    if (rc == DP_OK) {
+        double threshold = choose(with, without, first, out->delta, out->confidence, sorted);
+        out->tested = (uint64_t)second;
+        out->hits = count_above(with + first, second, threshold);
+        out->alarms = count_above(without + first, second, threshold);
+        out->lower = dp_audit_epsilon_lower(out->hits, out->alarms, out->tested, out->delta, out->confidence);
+    }
+    free(with);
+    free(sorted);
+    return rc;
+}
+
+/* The canary: the row itself, or an entry of 1 in the column where the other rows have least. */
+static int make_canary(struct audit *a, struct dp_err *err)
+{
+    const struct dp_dataset *d = a->data;
+    size_t best = 0;
+    double *mass;
+    int rc = dp_alloc(&mass, d->cols, sizeof *mass, err);
+    if (rc != DP_OK)
+        return rc;
+    struct dp_row own = dp_dataset_row(d, (size_t)a->row);
+    for (size_t i = 0; a->out->keep_others && i < d->rows; i++) {
+        struct dp_row r = dp_dataset_row(d, i);
+        for (size_t j = 0; i != (size_t)a->row && j < r.count; j++)
+            mass[r.columns != NULL ? (size_t)r.columns[j] : j] += fabs((double)r.values[j]);
+    }
+    for (size_t j = 1; j < d->cols; j++)
+        if (mass[j] < mass[best])
+            best = j;
+    for (size_t j = 0; j < d->cols; j++)
+        a->x[j] = a->out->own_row ? (float)dp_row_at(own, j) : (float)(j == best);
+    a->y = a->out->own_row ? d->y[a->row] : d->label_kind == DP_LABEL_CLASSES ? (double)(d->classes - 1) : 1;
+    free(mass);
+    return DP_OK;
+}
+
+static int make_variants(struct audit *a, struct dp_err *err)
+{
+    struct dp_membership *out = a->out;
+    bool blank = !out->keep_others;
+    size_t row = (size_t)a->row;
+    float *zero;
+    int rc = dp_alloc(&zero, a->data->cols, sizeof *zero, err);
+    if (rc != DP_OK)
+        return rc;
+    struct dp_variant *v[] = {&a->with, &a->without, &a->zeros};
+    for (int i = 0; rc == DP_OK && i < 3; i++) {
+        rc = dp_variant_open(v[i], out->scratch, out->data, err);
+        if (rc == DP_OK)
+            rc = dp_variant_write(v[i], a->data, blank || i == 2, row, i == 0 ? a->x : zero, a->y, err);
+    }
+    free(zero);
+    return rc;
+}
+
+static int prepare(struct audit *a, struct dp_err *err)
+{
+    struct dp_membership *out = a->out;
+    int rc = dp_audit_split(&a->stages, out->pipeline, err);
+    if (rc == DP_OK && !dp_audit_names_data(&a->stages))
+        rc = dp_fail(err, DP_E_USAGE, "the pipeline names no {}, where the data set is to stand");
+    while (rc == DP_OK && a->gate < a->stages.count && !dp_audit_stage_is(&a->stages, a->gate, "dp-account"))
+        a->gate++;
+    if (rc == DP_OK && a->gate == a->stages.count)
+        rc = dp_fail(err, DP_E_USAGE, "the pipeline has no dp-account, so that it claims nothing");
+    if (rc == DP_OK && a->gate < 2)
+        rc = dp_fail(err, DP_E_USAGE, "the pipeline must sample rows and release a noised sum of them");
+    if (rc == DP_OK)
+        rc = dp_dataset_open(&a->data, out->data, err);
+    if (rc == DP_OK && (a->data->rows < 2 || out->row > (int64_t)a->data->rows))
+        rc = dp_fail(err, out->row > 0 ? DP_E_USAGE : DP_E_RUN, "%s has %zu rows", out->data, a->data->rows);
+    if (rc == DP_OK)
+        rc = dp_alloc(&a->x, a->data->cols, sizeof *a->x, err);
+    if (rc != DP_OK)
+        return rc;
+    a->row = out->row > 0 ? out->row - 1 : (int64_t)a->data->rows - 1;
+    rc = make_canary(a, err);
+    if (rc == DP_OK)
+        rc = make_variants(a, err);
+    return rc == DP_OK ? dp_frame_new(&a->token, err) : rc;
+}
+
+int dp_membership_run(struct dp_membership *audit, struct dp_err *err)
+{
+    struct audit a = {.out = audit};
+    int rc = prepare(&a, err);
+    if (rc == DP_OK)
+        rc = one_run(&a, PHASE_CLAIM, true, NULL, err);
+    if (rc == DP_OK)
+        rc = check_noise(&a, err);
+    if (rc == DP_OK)
+        rc = measure(&a, err);
+    dp_audit_parts_kill(a.part, DP_AUDIT_PARTS, audit->watch);
+    dp_variant_close(&a.with);
+    dp_variant_close(&a.without);
+    dp_variant_close(&a.zeros);
+    dp_audit_sampler_close(&a.sampler);
+    dp_frame_free(a.token);
+    dp_dataset_close(a.data);
+    dp_audit_stages_free(&a.stages);
+    free(a.learnt.with);
+    free(a.learnt.without);
+    free(a.learnt.direction);
+    free(a.learnt.mean);
+    free(a.feature);
+    free(a.noise);
+    free(a.x);
+    return rc;
+}

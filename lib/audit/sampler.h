@@ -1,0 +1,45 @@
+/* Whether batches look like what their mechanism record says of them: the accountant's amplification rests on
+ * it. */
+#ifndef DP_AUDIT_SAMPLER_H
+#define DP_AUDIT_SAMPLER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "wire/mechanism.h"
+
+/* A count of successes among independent draws of one probability. */
+struct dp_audit_count {
+    uint64_t successes, trials;
+};
+
+struct dp_audit_sampler {
+    struct dp_mechanism record; /* sampler, rate, rows, epoch_laps */
+    uint64_t *now, *before,
+        *opening;    /* a bit per row: this batch, the last one, the first one of the last run */
+    uint64_t *epoch; /* shuffle: rows seen in this epoch */
+    size_t words, size, before_size;
+    uint64_t batches, runs;
+    /* poisson. Pairs are disjoint, so that what is counted is independent. */
+    struct dp_audit_count in;    /* rows in batches: rate q */
+    struct dp_audit_count twice; /* rows in both of two consecutive batches: q² */
+    struct dp_audit_count again; /* rows in both first batches of two consecutive runs: q² */
+    struct dp_audit_count equal; /* consecutive batches of equal size: Σ_k Bin(k; N, q)² */
+};
+
+int dp_audit_sampler_open(struct dp_audit_sampler *s, const struct dp_mechanism *record, struct dp_err *err);
+void dp_audit_sampler_close(struct dp_audit_sampler *s);
+
+/* Takes note of the batch of a lap: count row numbers in [0, rows). DP_E_RUN when it contradicts the record
+   at once: a row twice, in one batch or one epoch; a fixed batch of another size; a full one with rows
+   missing. */
+int dp_audit_sampler_note(struct dp_audit_sampler *s, int64_t lap, const int64_t *id, size_t count,
+                          struct dp_err *err);
+
+/* For poisson: DP_E_RUN and a sentence when a count is one that honest coins give with a probability of less
+   than 1 − confidence (over all counts together). */
+int dp_audit_sampler_judge(const struct dp_audit_sampler *s, double confidence, struct dp_err *err);
+
+#endif

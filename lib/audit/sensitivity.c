@@ -1,0 +1,426 @@
+#include "audit/sensitivity.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "audit/bound.h"
+#include "audit/variant.h"
+#include "base/mem.h"
+#include "math/grid.h"
+#include "math/rng.h"
+#include "wire/model.h"
+
+enum kind {
+    KIND_ITSELF,
+    KIND_OTHER_LABEL,
+    KIND_OPPOSITE,
+    KIND_DUPLICATE,
+    KIND_OPPOSITE_OF_ANOTHER,
+    KIND_BLANK,
+    KIND_UNIT,
+    KIND_LONG,
+    KIND_HUGE,
+    KIND_LARGEST,
+    KIND_TINY,
+    KIND_INFINITE,
+    KIND_NAN,
+    KIND_HUGE_LABEL,
+    KINDS
+};
+static const char *const kind_names[KINDS] = {
+    "itself",    "other label",       "opposite",  "duplicate",       "opposite of another",
+    "zeros",     "one entry",         "norm 1000", "entries of 1e30", "largest floats",
+    "subnormal", "an infinite entry", "a NaN",     "label 1e300",
+};
+
+struct audit {
+    struct dp_sensitivity *out;
+    struct dp_audit_stages stages;
+    struct dp_dataset *data;
+    struct dp_variant variant;
+    struct dp_audit_part part[2]; /* the sampler, and the rest */
+    struct dp_frame *token, *aside;
+    struct dp_frame **absent; /* laps: what came back with the row absent */
+    double *model;            /* K × d: what the sums so far would have trained */
+    size_t outputs, cols;
+    struct dp_key key; /* of rows and models */
+    float *x;          /* cols */
+    int64_t row;       /* from 0 on */
+};
+
+/* What stands in row i's place. other: another row. False when the kind makes no sense for this data set. */
+static bool fill(const struct audit *a, enum kind kind, size_t i, size_t other, double *y)
+{
+    const struct dp_dataset *d = a->data;
+    size_t from = kind == KIND_DUPLICATE || kind == KIND_OPPOSITE_OF_ANOTHER ? other : i;
+    struct dp_row row = dp_dataset_row(d, from);
+    bool classes = d->label_kind == DP_LABEL_CLASSES;
+    double norm = sqrt(dp_row_norm2(row)), each = 0;
+    *y = d->y[from];
+    for (size_t j = 0; j < d->cols; j++)
+        a->x[j] = (float)dp_row_at(row, j);
+    switch (kind) {
+    case KIND_OTHER_LABEL:
+        *y = classes ? fmod(*y + 1, (double)d->classes) : -*y;
+        return true;
+    case KIND_OPPOSITE:
+    case KIND_OPPOSITE_OF_ANOTHER:
+        for (size_t j = 0; j < d->cols; j++)
+            a->x[j] = -a->x[j];
+        return true;
+    case KIND_LONG:
+        for (size_t j = 0; j < d->cols && norm > 0; j++)
+            a->x[j] = (float)(a->x[j] * (1000 / norm));
+        return true;
+    case KIND_HUGE:
+        each = 1e30;
+        break;
+    case KIND_LARGEST:
+        each = FLT_MAX;
+        break;
+    case KIND_TINY:
+        each = 1e-44;
+        break;
+    case KIND_BLANK:
+        break;
+    case KIND_UNIT:
+        a->x[0] = 1;
+        for (size_t j = 1; j < d->cols; j++)
+            a->x[j] = 0;
+        return true;
+    case KIND_INFINITE:
+        a->x[i % d->cols] = INFINITY;
+        return true;
+    case KIND_NAN:
+        a->x[i % d->cols] = NAN;
+        return true;
+    case KIND_HUGE_LABEL:
+        *y = 1e300;
+        return !classes;
+    default:
+        return true;
+    }
+    for (size_t j = 0; j < d->cols; j++)
+        a->x[j] = (float)each;
+    return true;
+}
+
+static int start(struct audit *a, int64_t seed, struct dp_err *err)
+{
+    const struct dp_audit_watch *w = a->out->watch;
+    int rc = dp_audit_part_start(&a->part[0], w, 0, &a->stages, 0, 1, a->variant.path, err);
+    if (rc == DP_OK)
+        rc = dp_audit_part_start(&a->part[1], w, 1, &a->stages, 1, a->stages.count, a->variant.path, err);
+    if (rc == DP_OK)
+        rc = dp_audit_hello(a->token, a->out->laps, seed, err);
+    for (int i = 0; rc == DP_OK && i < 2; i++)
+        rc = dp_audit_part_take(&a->part[i], w, a->token, err);
+    return rc;
+}
+
+/* The model of a lap, the same on both sides: none in the first, then in turn random, zero, and as trained.
+ */
+static int set_model(struct audit *a, int64_t lap, struct dp_err *err)
+{
+    double *model, size = pow(10, (double)(lap / 3 % 7) - 3);
+    size_t count = a->outputs * a->cols;
+    int rc = dp_frame_make_array(a->token, DP_F_MODEL, DP_F64, a->outputs, a->cols, &model, err);
+    if (rc != DP_OK)
+        return rc;
+    for (size_t j = 0; j < count; j++) {
+        uint64_t bits[8] = {0};
+        if (lap % 3 == 2)
+            dp_draw(&a->key, DP_DRAW_NOISE, (uint64_t)lap, j * sizeof bits, bits, sizeof bits);
+        model[j] = lap % 3 == 2 ? size * dp_gaussian_from_bits(bits) : lap % 3 == 0 ? 0 : a->model[j];
+    }
+    return DP_OK;
+}
+
+/* The token of a lap: what would have come back from the gate and dp-step. */
+static int make_token(struct audit *a, int64_t lap, struct dp_err *err)
+{
+    int rc = DP_OK;
+    if (lap == 1) {
+        dp_frame_reset(a->token, DP_KIND_LAP);
+    } else {
+        rc = dp_frame_copy(a->token, a->absent[lap - 2], err);
+        dp_frame_strip(a->token);
+        dp_frame_set_real(a->token, DP_F_NOISE_SCALE, dp_frame_mechanism(a->token)->sensitivity);
+        if (rc == DP_OK)
+            rc = set_model(a, lap, err);
+        dp_frame_drop(a->token, DP_F_SUM);
+        dp_frame_drop(a->token, DP_F_COLUMNS);
+    }
+    a->token->label = DP_LABEL_RELEASED;
+    a->token->lap = lap;
+    a->token->mechanisms = 0;
+    dp_frame_set_int(a->token, DP_F_LAPS, a->out->laps);
+    dp_frame_set_bool(a->token, DP_F_SEEDED, true);
+    return rc;
+}
+
+/* What a bounded frame must hold to be judged. */
+static int check_bounded(struct audit *a, const struct dp_mechanism *sampled, struct dp_err *err)
+{
+    struct dp_frame *f = a->token;
+    const struct dp_mechanism *m = dp_frame_mechanism(f);
+    struct dp_array *sum;
+    if (f->label != DP_LABEL_BOUNDED)
+        return dp_fail(err, DP_E_USAGE,
+                       "the pipeline ends with a %s frame: end it where the sum is bounded, before dp-noise",
+                       dp_label_name(f->label));
+    int rc = dp_frame_need_array(f, DP_F_SUM, DP_I64, 2, &sum, err);
+    if (rc != DP_OK)
+        return rc;
+    double grid = dp_frame_real(f, DP_F_GRID, 0);
+    int exponent;
+    if (f->mechanisms != 1 || !(m->bound > 0 && isfinite(m->bound)) ||
+        !(m->sensitivity > 0 && isfinite(m->sensitivity)))
+        return dp_fail(err, DP_E_UNSAFE, "lap %lld does not record by how much one row may move the sum",
+                       (long long)f->lap);
+    if (!(grid > 0) || frexp(grid, &exponent) != 0.5)
+        return dp_fail(err, DP_E_UNSAFE, "lap %lld has no grid that is a power of two", (long long)f->lap);
+    if (dp_frame_real(f, DP_F_BOUND, 0) != m->bound)
+        return dp_fail(err, DP_E_UNSAFE,
+                       "the clip bounds of lap %lld disagree: %g on the sum, %g in its record",
+                       (long long)f->lap, dp_frame_real(f, DP_F_BOUND, 0), m->bound);
+    if (m->sampler != sampled->sampler || m->rate != sampled->rate || m->rows != sampled->rows ||
+        m->epoch_laps != sampled->epoch_laps)
+        return dp_fail(err, DP_E_UNSAFE,
+                       "rows were sampled as %s of rate %g, and lap %lld records %s of rate %g",
+                       dp_sampler_names[sampled->sampler], sampled->rate, (long long)f->lap,
+                       dp_sampler_names[m->sampler], m->rate);
+    return DP_OK;
+}
+
+/* One lap through both parts, with the row in the batch or not. */
+static int one_lap(struct audit *a, int64_t lap, bool present, struct dp_err *err)
+{
+    const struct dp_audit_watch *w = a->out->watch;
+    bool was;
+    int rc = make_token(a, lap, err);
+    if (rc == DP_OK)
+        rc = dp_audit_part_take(&a->part[0], w, a->token, err);
+    if (rc == DP_OK && (a->token->label != DP_LABEL_RAW || a->token->mechanisms != 1))
+        rc = dp_fail(err, DP_E_USAGE, "the first stage of the pipeline must sample rows, as dp-sample does");
+    if (rc != DP_OK)
+        return rc;
+    struct dp_mechanism sampled = *dp_frame_mechanism(a->token);
+    if (present && sampled.sampler == DP_SAMPLER_POISSON)
+        rc = dp_audit_insert_row(a->token, a->row, err);
+    if (!present && sampled.sampler != DP_SAMPLER_FULL)
+        rc = dp_audit_remove_row(a->token, a->row, &was, err);
+    if (rc == DP_OK)
+        rc = dp_audit_part_take(&a->part[1], w, a->token, err);
+    return rc == DP_OK ? check_bounded(a, &sampled, err) : rc;
+}
+
+/* Moves the trained model on by a sum. */
+static int train(struct audit *a, const struct dp_frame *f, struct dp_err *err)
+{
+    const struct dp_array *sum = dp_frame_array(f, DP_F_SUM), *columns = dp_frame_array(f, DP_F_COLUMNS);
+    const struct dp_array *model = dp_frame_array(f, DP_F_MODEL);
+    double grid = dp_frame_real(f, DP_F_GRID, 0);
+    int rc = DP_OK;
+    if (a->model == NULL) {
+        if (model == NULL || model->ndim != 2)
+            return dp_fail(err, DP_E_RUN, "the frame of lap %lld has no model", (long long)f->lap);
+        a->outputs = model->dims[0];
+        a->cols = model->dims[1];
+        rc = dp_alloc(&a->model, a->outputs * a->cols, sizeof *a->model, err);
+    }
+    if (rc != DP_OK)
+        return rc;
+    size_t width = columns != NULL ? columns->count : a->cols;
+    if (sum->dims[0] != a->outputs || sum->dims[1] != width)
+        return dp_fail(err, DP_E_RUN, "the sum of lap %lld does not have the shape of the model",
+                       (long long)f->lap);
+    for (size_t k = 0; k < a->outputs; k++)
+        for (size_t j = 0; j < width; j++) {
+            size_t column = columns != NULL ? (size_t)((int64_t *)columns->data)[j] : j;
+            if (column < a->cols)
+                a->model[k * a->cols + column] += grid * (double)((int64_t *)sum->data)[k * width + j];
+        }
+    return DP_OK;
+}
+
+/* Everything but the sum must be the same on both sides. */
+static int compare_rest(struct audit *a, const struct dp_frame *without, const char *kind, struct dp_err *err)
+{
+    static const struct dp_model_tolerance exact = {.exact = true};
+    char what[160];
+    int rc = dp_frame_copy(a->aside, without, err);
+    if (rc != DP_OK)
+        return rc;
+    dp_frame_drop(a->aside, DP_F_SUM);
+    dp_frame_drop(a->token, DP_F_SUM);
+    dp_frame_strip(a->aside);
+    dp_frame_strip(a->token);
+    rc = dp_model_compare(a->aside, a->token, &exact, what, sizeof what, err);
+    return rc == 1
+               ? dp_fail(err, DP_E_RUN, "row %lld as '%s', lap %lld: the frame shows it beside the sum (%s)",
+                         (long long)a->row + 1, kind, (long long)a->token->lap, what)
+               : rc;
+}
+
+static int compare(struct audit *a, const char *kind, struct dp_err *err)
+{
+    struct dp_sensitivity *out = a->out;
+    const struct dp_frame *without = a->absent[a->token->lap - 1];
+    const struct dp_array *s = dp_frame_array(without, DP_F_SUM), *t = dp_frame_array(a->token, DP_F_SUM);
+    const struct dp_mechanism *m = dp_frame_mechanism(a->token);
+    if (s->dims[0] != t->dims[0] || s->dims[1] != t->dims[1])
+        return dp_fail(err, DP_E_RUN, "row %lld as '%s', lap %lld: the sum changes its shape",
+                       (long long)a->row + 1, kind, (long long)a->token->lap);
+    double grid = dp_frame_real(a->token, DP_F_GRID, 0);
+    unsigned __int128 distance2 = dp_audit_distance2(s->data, t->data, s->count);
+    bool exceeded = dp_audit_exceeds(distance2, m->sensitivity, grid);
+    double measured = sqrt((double)distance2) * grid, ratio = measured / m->sensitivity;
+    out->compared++;
+    if (ratio > out->ratio || (exceeded && !out->exceeded)) {
+        out->ratio = ratio;
+        out->measured = measured;
+        out->declared = m->sensitivity;
+        out->exceeded = exceeded;
+        out->row = a->row + 1;
+        out->lap = a->token->lap;
+        out->kind = kind;
+    }
+    return compare_rest(a, without, kind, err);
+}
+
+/* The side that the others are measured against; keeps its frames. */
+static int run_absent(struct audit *a, int64_t seed, struct dp_err *err)
+{
+    double y;
+    size_t i = (size_t)a->row;
+    fill(a, a->out->replace_one ? KIND_ITSELF : KIND_BLANK, i, 0, &y);
+    int rc = dp_variant_write(&a->variant, a->data, false, i, a->x, y, err);
+    if (rc == DP_OK)
+        rc = start(a, seed, err);
+    for (size_t j = 0; a->model != NULL && j < a->outputs * a->cols; j++)
+        a->model[j] = 0;
+    for (int64_t lap = 1; rc == DP_OK && lap <= a->out->laps; lap++) {
+        rc = one_lap(a, lap, a->out->replace_one, err);
+        if (rc == DP_OK)
+            rc = dp_frame_copy(a->absent[lap - 1], a->token, err);
+        if (rc == DP_OK)
+            rc = train(a, a->token, err);
+    }
+    if (rc == DP_OK)
+        rc = dp_audit_parts_end(a->part, 2, a->out->watch, a->token, err);
+    return rc;
+}
+
+static int run_present(struct audit *a, int64_t seed, enum kind kind, double y, struct dp_err *err)
+{
+    /* The trained model must be that of the other side: it is replayed from the sums kept. */
+    int rc = dp_variant_write(&a->variant, a->data, false, (size_t)a->row, a->x, y, err);
+    if (rc == DP_OK)
+        rc = start(a, seed, err);
+    memset(a->model, 0, a->outputs * a->cols * sizeof *a->model);
+    for (int64_t lap = 1; rc == DP_OK && lap <= a->out->laps; lap++) {
+        rc = one_lap(a, lap, true, err);
+        if (rc != DP_OK)
+            break;
+        rc = compare(a, kind_names[kind], err);
+        if (rc != DP_OK)
+            return rc;
+        rc = train(a, a->absent[lap - 1], err);
+    }
+    if (rc == DP_OK)
+        rc = dp_audit_parts_end(a->part, 2, a->out->watch, a->token, err);
+    if (rc == DP_OK || *a->out->watch->stop != 0)
+        return rc;
+    /* It worked without the row: that a run ends says something about the row. */
+    char why[DP_ERR_MESSAGE_SIZE];
+    dp_err_text(err, why, sizeof why);
+    *err = (struct dp_err){0};
+    return dp_fail(err, DP_E_RUN, "row %lld as '%s' ends the run, which does not end without it%s%.300s",
+                   (long long)a->row + 1, kind_names[kind], why[0] != '\0' ? ": " : "", why);
+}
+
+/* Learns the adjacency from the record of a first lap. */
+static int probe(struct audit *a, struct dp_err *err)
+{
+    int64_t laps = a->out->laps;
+    a->out->laps = 1;
+    a->row = 0;
+    int rc = run_absent(a, a->out->seed, err);
+    a->out->laps = laps;
+    if (rc == DP_OK) {
+        const struct dp_mechanism *m = dp_frame_mechanism(a->absent[0]);
+        a->out->replace_one = m->adjacency == DP_ADJACENCY_REPLACE_ONE;
+        if (m->adjacency == DP_ADJACENCY_NONE)
+            rc = dp_fail(err, DP_E_UNSAFE, "the record does not say what one person can change");
+    }
+    return rc;
+}
+
+static int one_row(struct audit *a, int64_t seed, size_t other, struct dp_err *err)
+{
+    double y;
+    int rc = run_absent(a, seed, err);
+    for (int kind = 0; rc == DP_OK && kind < KINDS; kind++) {
+        if (fill(a, (enum kind)kind, (size_t)a->row, other, &y))
+            rc = run_present(a, seed, (enum kind)kind, y, err);
+    }
+    return rc;
+}
+
+static int run(struct audit *a, struct dp_err *err)
+{
+    struct dp_sensitivity *out = a->out;
+    int rc = dp_audit_split(&a->stages, out->pipeline, err);
+    if (rc == DP_OK && !dp_audit_names_data(&a->stages))
+        rc = dp_fail(err, DP_E_USAGE, "the pipeline names no {}, where the data set is to stand");
+    if (rc == DP_OK && a->stages.count < 2)
+        rc = dp_fail(err, DP_E_USAGE, "the pipeline must sample rows and bound a sum: it is one stage");
+    if (rc == DP_OK)
+        rc = dp_dataset_open(&a->data, out->data, err);
+    if (rc == DP_OK && a->data->rows < 2)
+        rc = dp_fail(err, DP_E_RUN, "%s has fewer than two rows", out->data);
+    if (rc == DP_OK)
+        rc = dp_alloc(&a->x, a->data->cols, sizeof *a->x, err);
+    if (rc == DP_OK)
+        rc = dp_alloc(&a->absent, (size_t)out->laps, sizeof *a->absent, err);
+    for (int64_t lap = 0; rc == DP_OK && lap < out->laps; lap++)
+        rc = dp_frame_new(&a->absent[lap], err);
+    if (rc == DP_OK)
+        rc = dp_frame_new(&a->token, err);
+    if (rc == DP_OK)
+        rc = dp_frame_new(&a->aside, err);
+    if (rc == DP_OK)
+        rc = dp_variant_open(&a->variant, out->scratch, out->data, err);
+    if (rc == DP_OK)
+        rc = probe(a, err);
+    struct dp_stream stream;
+    dp_key_derive(&a->key, out->seed, "dp-audit", 0);
+    dp_stream_start(&stream, &a->key, DP_DRAW_BATCH, 0);
+    for (int64_t n = 0; rc == DP_OK && n < out->rows; n++) {
+        uint64_t rows = a->data->rows, row = dp_stream_below(&stream, rows);
+        a->row = (int64_t)row;
+        rc = one_row(a, out->seed + n, (row + 1 + dp_stream_below(&stream, rows - 1)) % rows, err);
+    }
+    return rc;
+}
+
+int dp_sensitivity_run(struct dp_sensitivity *audit, struct dp_err *err)
+{
+    struct audit a = {.out = audit};
+    int rc = run(&a, err);
+    dp_audit_parts_kill(a.part, 2, audit->watch);
+    dp_variant_close(&a.variant);
+    for (int64_t lap = 0; a.absent != NULL && lap < audit->laps; lap++)
+        dp_frame_free(a.absent[lap]);
+    free(a.absent);
+    dp_frame_free(a.token);
+    dp_frame_free(a.aside);
+    dp_dataset_close(a.data);
+    dp_audit_stages_free(&a.stages);
+    free(a.model);
+    free(a.x);
+    return rc;
+}

@@ -1,0 +1,40 @@
+/* dp-audit sensitivity: by how much one row moves the bounded sum, measured exactly. */
+#ifndef DP_AUDIT_SENSITIVITY_H
+#define DP_AUDIT_SENSITIVITY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "audit/parts.h"
+#include "base/err.h"
+
+struct dp_sensitivity {
+    const char *data;     /* the data set to vary */
+    const char *pipeline; /* "dp-sample --data {} … | … | dp-clip …" */
+    const char *scratch;  /* directory for the varied data set */
+    int64_t rows, laps, seed;
+    const struct dp_audit_watch *watch;
+    /* out: the worst case */
+    double ratio; /* measured / declared, rounded up; exact in its verdict `exceeded` only */
+    double measured, declared;
+    bool exceeded, replace_one;
+    int64_t row, lap; /* from 1 on; 0 when no row moved anything */
+    const char *kind; /* what stood in the row's place */
+    int64_t compared; /* sums */
+};
+
+/* For each of `rows` rows chosen by the seed, runs the pipeline up to its bounded sum with the row absent,
+ * and then with each of a list of adversarial values in its place, on the same keys and the same released
+ * models, and compares lap by lap.
+ *
+ * Absent means: not in the batch; where every row is in every batch (sampler full), a row of zeros. A record
+ * of replace-one adjacency has the row as it is instead. Present means: in the batch of every lap, where
+ * coins decide that (sampler poisson). Measured: ‖S − S′‖₂ of the whole-number sums against sensitivity/grid
+ * of the record, without rounding; and nothing else in the frame may differ. The models are, in turn, what
+ * the sums would train, zero, and random ones of all magnitudes.
+ *
+ * Returns 0 when all was compared (out->exceeded says with what result), DP_E_RUN with a sentence when a row
+ * shows in another way, or another error. */
+int dp_sensitivity_run(struct dp_sensitivity *audit, struct dp_err *err);
+
+#endif

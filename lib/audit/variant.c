@@ -1,0 +1,162 @@
+#include "audit/variant.h"
+
+#include <errno.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "data/npy.h"
+
+static const char *const files[] = {"dataset.json", "y.npy",         "X.npy",
+                                    "X_data.npy",   "X_indices.npy", "X_indptr.npy"};
+
+static int open_in(FILE **stream, const char *directory, const char *name, const char *mode,
+                   struct dp_err *err)
+{
+    char path[4200];
+    if ((size_t)snprintf(path, sizeof path, "%s/%s", directory, name) >= sizeof path)
+        return dp_fail(err, DP_E_RUN, "%.60s…: the path is too long", directory);
+    *stream = fopen(path, mode);
+    return *stream != NULL ? DP_OK : dp_fail_errno(err, errno, "cannot open %s", path);
+}
+
+static int close_checked(FILE *stream, int rc, const char *directory, struct dp_err *err)
+{
+    if (stream == NULL)
+        return rc;
+    int bad = ferror(stream);
+    if ((fclose(stream) != 0 || bad) && rc == DP_OK)
+        return dp_fail_errno(err, errno, "cannot write in %s", directory);
+    return rc;
+}
+
+static int copy_description(const struct dp_variant *variant, const char *path, struct dp_err *err)
+{
+    FILE *from = NULL, *to = NULL;
+    char buffer[4096];
+    size_t got;
+    int rc = open_in(&from, path, files[0], "r", err);
+    if (rc == DP_OK)
+        rc = open_in(&to, variant->path, files[0], "w", err);
+    while (rc == DP_OK && (got = fread(buffer, 1, sizeof buffer, from)) > 0)
+        if (fwrite(buffer, 1, got, to) != got)
+            break; /* close_checked sees it */
+    if (from != NULL)
+        fclose(from);
+    return close_checked(to, rc, variant->path, err);
+}
+
+int dp_variant_open(struct dp_variant *variant, const char *parent, const char *path, struct dp_err *err)
+{
+    char name[sizeof variant->path];
+    if ((size_t)snprintf(name, sizeof name, "%s/dp-audit.XXXXXX", parent) >= sizeof name ||
+        strchr(parent, '\'') != NULL)
+        return dp_fail(err, DP_E_RUN, "TMPDIR: '%.60s' is too long a path or has a quote in it", parent);
+    if (mkdtemp(name) == NULL)
+        return dp_fail_errno(err, errno, "cannot make a directory in %s", parent);
+    memcpy(variant->path, name, sizeof name);
+    return copy_description(variant, path, err);
+}
+
+/* The entries of row i: of the data set, none when blank, or those of x. */
+static struct dp_row row_of(const struct dp_dataset *d, bool blank, size_t row, const float *x, size_t i)
+{
+    if (i == row)
+        return (struct dp_row){x, NULL, d->cols};
+    return blank ? (struct dp_row){NULL, NULL, 0} : dp_dataset_row(d, i);
+}
+
+static int write_dense(const struct dp_variant *v, const struct dp_dataset *d, bool blank, size_t row,
+                       const float *x, struct dp_err *err)
+{
+    FILE *out;
+    float *zero;
+    int rc = dp_alloc(&zero, d->cols, sizeof *zero, err);
+    if (rc != DP_OK)
+        return rc;
+    rc = open_in(&out, v->path, "X.npy", "w", err);
+    if (rc == DP_OK) {
+        rc = dp_npy_write_header(out, "<f4", d->rows, d->cols, err);
+        for (size_t i = 0; rc == DP_OK && i < d->rows; i++) {
+            struct dp_row r = row_of(d, blank, row, x, i);
+            fwrite(r.values != NULL ? r.values : zero, sizeof *zero, d->cols, out);
+        }
+        rc = close_checked(out, rc, v->path, err);
+    }
+    free(zero);
+    return rc;
+}
+
+static int write_sparse(const struct dp_variant *v, const struct dp_dataset *d, bool blank, size_t row,
+                        const float *x, struct dp_err *err)
+{
+    FILE *data = NULL, *indices = NULL, *start = NULL;
+    int64_t stored = 0;
+    int rc = open_in(&data, v->path, "X_data.npy", "w", err);
+    if (rc == DP_OK)
+        rc = open_in(&indices, v->path, "X_indices.npy", "w", err);
+    if (rc == DP_OK)
+        rc = open_in(&start, v->path, "X_indptr.npy", "w", err);
+    /* headers have a fixed size: they are written again when the count is known */
+    if (rc == DP_OK)
+        rc = dp_npy_write_header(data, "<f4", 0, 0, err);
+    if (rc == DP_OK)
+        rc = dp_npy_write_header(indices, "<i4", 0, 0, err);
+    if (rc == DP_OK)
+        rc = dp_npy_write_header(start, "<i8", d->rows + 1, 0, err);
+    if (rc == DP_OK)
+        fwrite(&stored, sizeof stored, 1, start);
+    for (size_t i = 0; rc == DP_OK && i < d->rows; i++) {
+        struct dp_row r = row_of(d, blank, row, x, i);
+        for (size_t j = 0; j < r.count; j++) {
+            int32_t column = r.columns != NULL ? r.columns[j] : (int32_t)j;
+            if (r.columns == NULL && r.values[j] == 0)
+                continue;
+            fwrite(&r.values[j], sizeof *r.values, 1, data);
+            fwrite(&column, sizeof column, 1, indices);
+            stored++;
+        }
+        fwrite(&stored, sizeof stored, 1, start);
+    }
+    if (rc == DP_OK) {
+        rewind(data);
+        rewind(indices);
+        rc = dp_npy_write_header(data, "<f4", (uint64_t)stored, 0, err);
+    }
+    if (rc == DP_OK)
+        rc = dp_npy_write_header(indices, "<i4", (uint64_t)stored, 0, err);
+    rc = close_checked(data, rc, v->path, err);
+    rc = close_checked(indices, rc, v->path, err);
+    return close_checked(start, rc, v->path, err);
+}
+
+int dp_variant_write(const struct dp_variant *variant, const struct dp_dataset *dataset, bool blank,
+                     size_t row, const float *x, double y, struct dp_err *err)
+{
+    FILE *out;
+    int rc = (dataset->sparse ? write_sparse : write_dense)(variant, dataset, blank, row, x, err);
+    if (rc == DP_OK)
+        rc = open_in(&out, variant->path, "y.npy", "w", err);
+    if (rc != DP_OK)
+        return rc;
+    rc = dp_npy_write_header(out, "<f8", dataset->rows, 0, err);
+    for (size_t i = 0; rc == DP_OK && i < dataset->rows; i++)
+        fwrite(i == row ? &y : &dataset->y[i], sizeof y, 1, out);
+    return close_checked(out, rc, variant->path, err);
+}
+
+void dp_variant_close(struct dp_variant *variant)
+{
+    char path[4200];
+    if (variant->path[0] == '\0')
+        return;
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        snprintf(path, sizeof path, "%s/%s", variant->path, files[i]);
+        unlink(path);
+    }
+    rmdir(variant->path);
+    variant->path[0] = '\0';
+}

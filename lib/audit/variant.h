@@ -1,0 +1,28 @@
+/* A data set of the same shape as another with some rows changed, in a temporary directory: what an audit
+   compares. Its dataset.json, and so its digest, is that of the original, so that the two differ in nothing
+   but the rows. */
+#ifndef DP_AUDIT_VARIANT_H
+#define DP_AUDIT_VARIANT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/err.h"
+#include "data/dataset.h"
+
+struct dp_variant {
+    char path[256]; /* of the directory; "" until it is made */
+};
+
+/* Makes the directory (in $TMPDIR's place, `parent`) and copies dataset.json of the data set at `path`. */
+int dp_variant_open(struct dp_variant *variant, const char *parent, const char *path, struct dp_err *err);
+
+/* Writes all rows of the data set, or zeros in their place (blank), with row `row` replaced by x (cols
+   entries, any values) and the label y. May be called again. */
+int dp_variant_write(const struct dp_variant *variant, const struct dp_dataset *dataset, bool blank,
+                     size_t row, const float *x, double y, struct dp_err *err);
+
+/* Removes the directory. */
+void dp_variant_close(struct dp_variant *variant);
+
+#endif

@@ -1,0 +1,172 @@
+/* Stages that are wrong on purpose, for the tests of dp-audit: built into a dp-audit of its own
+   (build/audit/dp-audit), beside the real ones. Each makes one mistake that is known from the literature or
+   from published code. */
+#include <math.h>
+
+#include "stages/stages.h"
+
+/* dp-mutant: rewrites what the mechanism record says and leaves the sum as it is. */
+struct options {
+    double bound, multiplier;
+    int sampler;
+};
+
+static const struct dp_option record_options[] = {
+    {.name = "bound",
+     .kind = DP_OPT_REAL,
+     .offset = offsetof(struct options, bound),
+     .metavar = "C",
+     .help = "claim this bound on the sum",
+     .min = 0,
+     .max = INFINITY},
+    {.name = "multiplier",
+     .kind = DP_OPT_REAL,
+     .offset = offsetof(struct options, multiplier),
+     .metavar = "Z",
+     .help = "claim this noise multiplier",
+     .min = 0,
+     .max = INFINITY},
+    {.name = "sampler",
+     .kind = DP_OPT_CHOICE,
+     .offset = offsetof(struct options, sampler),
+     .metavar = "HOW",
+     .help = "claim this sampler",
+     .choices = "none|poisson"},
+    {.name = NULL},
+};
+
+static int record_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp_out *out, struct dp_err *err)
+{
+    const struct options *o = stage->options;
+    struct dp_mechanism *m = dp_frame_mechanism(frame);
+    if (!isnan(o->bound)) {
+        m->sensitivity *= o->bound / m->bound;
+        m->bound = o->bound;
+        dp_frame_set_real(frame, DP_F_BOUND, o->bound);
+    }
+    if (!isnan(o->multiplier)) {
+        m->multiplier = o->multiplier;
+        m->scale = o->multiplier * m->sensitivity;
+    }
+    if (o->sampler >= 0) {
+        m->sampler = (enum dp_sampler)o->sampler;
+        m->epoch_laps = 0;
+    }
+    return out->frame(out, frame, err);
+}
+
+#define ANY (DP_LABEL_RAW | DP_LABEL_BOUNDED | DP_LABEL_NOISED | DP_LABEL_RELEASED)
+
+const struct dp_stage_class dp_mutant_class = {
+    .name = "dp-mutant",
+    .summary = "Claim what is not so",
+    .options = record_options,
+    .options_size = sizeof(struct options),
+    .takes = ANY,
+    .gives = ANY,
+    .fire = record_fire,
+};
+
+/* dp-mutant-mean: dp-clip, and the sum divided by the size of the batch and multiplied by the size expected.
+ */
+struct divided {
+    struct dp_out *out;
+    double factor;
+};
+
+static int divide(struct dp_out *self, struct dp_frame *frame, struct dp_err *err)
+{
+    const struct divided *d = self->self;
+    struct dp_array *sum = dp_frame_array(frame, DP_F_SUM);
+    int64_t *s = sum->data;
+    for (size_t j = 0; j < sum->count; j++)
+        s[j] = llround((double)s[j] * d->factor);
+    return d->out->frame(d->out, frame, err);
+}
+
+static int mean_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp_out *out, struct dp_err *err)
+{
+    const struct dp_mechanism *m = dp_frame_mechanism(frame);
+    const struct dp_array *rows = dp_frame_array(frame, DP_F_ROWS);
+    struct divided d = {out, m->rate * (double)m->rows / fmax(1, (double)rows->count)};
+    struct dp_out divided = {divide, NULL, &d};
+    return dp_clip_class.fire(stage, frame, &divided, err);
+}
+
+/* dp-mutant-noise: dp-noise that draws the noise of lap 1 in every lap. */
+struct restored {
+    struct dp_out *out;
+    int64_t lap;
+};
+
+static int restore(struct dp_out *self, struct dp_frame *frame, struct dp_err *err)
+{
+    const struct restored *r = self->self;
+    frame->lap = r->lap;
+    return r->out->frame(r->out, frame, err);
+}
+
+static int noise_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp_out *out, struct dp_err *err)
+{
+    struct restored r = {out, frame->lap};
+    struct dp_out restored = {restore, NULL, &r};
+    frame->lap = 1;
+    return dp_noise_class.fire(stage, frame, &restored, err);
+}
+
+/* dp-mutant-key: dp-noise with the same key in every run. */
+static int key_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp_out *out, struct dp_err *err)
+{
+    stage->key = (struct dp_key){{1}};
+    return dp_noise_class.fire(stage, frame, out, err);
+}
+
+/* dp-mutant-sample: dp-sample (--mode shuffle), recorded as if every row had a coin of its own. */
+static int claim_poisson(struct dp_out *self, struct dp_frame *frame, struct dp_err *err)
+{
+    struct dp_out *out = self->self;
+    struct dp_mechanism *m = dp_frame_mechanism(frame);
+    m->sampler = DP_SAMPLER_POISSON;
+    m->epoch_laps = 0;
+    return out->frame(out, frame, err);
+}
+
+static int sample_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp_out *out, struct dp_err *err)
+{
+    struct dp_out claimed = {claim_poisson, NULL, out};
+    return dp_sample_class.fire(stage, frame, &claimed, err);
+}
+
+static struct dp_stage_class mean_class, noise_class, key_class, sample_class;
+
+const struct dp_stage_class *const dp_stage_classes[] = {
+    &dp_sample_class,
+    &dp_scd_step_class,
+    &dp_clip_class,
+    &dp_noise_class,
+    &dp_account_class,
+    &dp_step_class,
+    &dp_eval_class,
+    &dp_mutant_class,
+    &mean_class,
+    &noise_class,
+    &key_class,
+    &sample_class,
+    NULL,
+};
+
+__attribute__((constructor)) static void derive_classes(void)
+{
+    mean_class = dp_clip_class;
+    mean_class.name = "dp-mutant-mean";
+    mean_class.fire = mean_fire;
+    noise_class = dp_noise_class;
+    noise_class.name = "dp-mutant-noise";
+    noise_class.fire = noise_fire;
+    key_class = dp_noise_class;
+    key_class.name = "dp-mutant-key";
+    key_class.fire = key_fire;
+    sample_class = dp_sample_class;
+    sample_class.name = "dp-mutant-sample";
+    sample_class.fire = sample_fire;
+}

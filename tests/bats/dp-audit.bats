@@ -1,0 +1,205 @@
+# dp-audit: passes what is sound, and catches each known mistake. $AUDIT knows the stages of tests/audit/mutant.c, too. All audits
+# are seeded, so that they cannot fail by chance; without a seed, each would with a probability of 1e-4 a step.
+load helper
+
+AUDIT=$BUILD/audit/dp-audit
+
+prepare() { dp-synth classification --rows 50 --cols 3 --seed 1 -o small.dp -q; }
+
+SAMPLE="dp-sample --data {} --rate 0.2"
+STEP="dp-scd-step --data {} --loss hinge --lambda 1"
+GATE="dp-account --epsilon 1e6 --delta 0.1 --allow-seeded"
+
+sensitivity() { within 30 "$AUDIT" sensitivity --data small.dp "$@"; }
+epsilon() { within 60 "$AUDIT" epsilon --data small.dp --confidence 0.9999 --seed 1 "$@"; }
+
+@test "usage" {
+    run dp-audit --help
+    assert_success
+    assert_line --index 0 "Usage: dp-audit [options] sensitivity|epsilon [--] 'STAGE | STAGE …'"
+    complains 2 "dp-audit: --data is required" dp-audit sensitivity
+    complains 2 "dp-audit: expected one of: sensitivity, epsilon" dp-audit --data small.dp
+    complains 2 "dp-audit: expected one of: sensitivity, epsilon" dp-audit --data small.dp keys x
+    complains 2 "dp-audit: no pipeline (try --help)" dp-audit --data small.dp epsilon
+    complains 2 "dp-audit: the pipeline is one argument: quote it" dp-audit --data small.dp epsilon -- dp-sample --data
+    complains 2 "dp-audit: --rows goes with sensitivity" dp-audit --data small.dp --rows 3 epsilon x
+    complains 2 "dp-audit: --runs, --confidence, --row, --canary and --others go with epsilon" dp-audit --data small.dp --runs 50 sensitivity x
+    complains 2 "dp-audit: --confidence: must be >= 0.5 and < 1, got 1" dp-audit --data small.dp --confidence 1 epsilon x
+    complains 2 "dp-audit: the pipeline names no {}, where the data set is to stand" dp-audit --data small.dp sensitivity 'dp-sample --data small.dp | dp-clip'
+    complains 2 "dp-audit: an element of the pipeline is empty" dp-audit --data small.dp sensitivity 'dp-sample --data {} | | dp-clip'
+    complains 2 "dp-audit: ';' in the pipeline: it must be stages joined by bars" dp-audit --data small.dp sensitivity 'true; dp-sample --data {}'
+    complains 2 "dp-audit: a quote in the pipeline is not closed" dp-audit --data small.dp sensitivity "dp-sample --data '{}"
+    complains 2 "dp-audit: the pipeline must sample rows and bound a sum: it is one stage" dp-audit --data small.dp sensitivity 'dp-sample --data {}'
+    complains 2 "dp-audit: the pipeline has no dp-account, so that it claims nothing" dp-audit --data small.dp epsilon 'dp-sample --data {} | dp-step'
+    complains 2 "dp-audit: small.dp has 50 rows" dp-audit --data small.dp --row 51 epsilon "$SAMPLE | $STEP | $GATE"
+    complains 1 "dp-audit: cannot open none.dp/dataset.json: not a data set (see dp-import)" dp-audit --data none.dp sensitivity "$SAMPLE | $STEP"
+}
+
+@test "what cannot be audited is refused, and nothing is left behind" {
+    mkdir tmp
+    export TMPDIR=$PWD/tmp
+    complains 2 "dp-audit: the pipeline ends with a raw frame: end it where the sum is bounded, before dp-noise" \
+        dp-audit sensitivity --data small.dp "$SAMPLE | $STEP"
+    complains 2 "dp-audit: the pipeline ends with a noised frame: end it where the sum is bounded, before dp-noise" \
+        dp-audit sensitivity --data small.dp "$SAMPLE | $STEP --clip 1 | dp-noise -z 1"
+    complains 2 "dp-scd-step: --lambda is required" dp-audit sensitivity --data small.dp "$SAMPLE | dp-scd-step --loss hinge"
+    complains 5 "dp-account: the run is seeded: whoever knows the seed knows the noise (--allow-seeded for experiments)" \
+        dp-audit epsilon --seed 1 --data small.dp "$SAMPLE | $STEP --clip 1 | dp-noise -z 1 | dp-account -e 9 -d .1 | dp-step"
+    complains 3 "dp-audit: the budget of epsilon = 1 is spent after lap 0 (epsilon 0)" \
+        dp-audit epsilon --data small.dp "$SAMPLE | $STEP --clip 1 | dp-noise -z .1 | dp-account -e 1 -d .1 | dp-step"
+    complains 2 "dp-audit: no stage applies the released sum: put dp-step after dp-account" \
+        dp-audit epsilon --data small.dp "$SAMPLE | $STEP --clip 1 | dp-noise -z 1 | dp-account -e 9 -d .1"
+    complains 5 "dp-audit: the pipeline claims no epsilon" \
+        dp-audit epsilon --data small.dp "$SAMPLE | $STEP --clip 1 | dp-noise -z 1 | dp-account --non-private | dp-step"
+    run ls tmp
+    assert_output ''
+}
+
+@test "a child that hangs is ended, a child that dies is reported" {
+    mkdir tmp
+    export TMPDIR=$PWD/tmp
+    complains 1 "dp-audit: the pipeline gave no answer within 1 s" \
+        dp-audit sensitivity --timeout 1 --data small.dp "$SAMPLE | sh -c 'echo \$\$ > pid; exec sleep 60' {}"
+    run ps -o stat= -p "$(cat pid)" # gone, or a zombie that nobody has fetched
+    refute_output --regexp '^[^Z]'
+    complains 1 "dp-audit: the child pipeline ended before it gave back a frame" \
+        dp-audit sensitivity --data small.dp "$SAMPLE | true {}"
+    run ls tmp
+    assert_output ''
+}
+
+@test "sensitivity: every variant keeps to its bound, and comes close where it can" {
+    worst() { sed -n 's/^worst ratio \([0-9.]*\) .*/\1/p' <<< "$output"; }
+    for loss in squared hinge logistic smooth-hinge huber; do
+        sensitivity -- "$SAMPLE | dp-scd-step --data {} --loss $loss --lambda 1e-2 --clip 0.003"
+        assert_success
+        awk "BEGIN { exit !($(worst) > 0.9999 && $(worst) <= 1) }" || fail "$loss: $output"
+    done
+    sensitivity -- "$SAMPLE | dp-scd-step --data {} --loss squared --lambda 1e-2 | dp-clip --data {} --clip 0.003"
+    assert_success
+    sensitivity -- "$SAMPLE --inline | dp-scd-step --loss squared --lambda 1e-2 | dp-clip --clip 0.003 --adjacency replace-one"
+    assert_success
+    sensitivity --rows 2 --laps 5 -- "dp-sample --data {} --rate 0.2 --mode shuffle | $STEP --clip 0.003 --release-alpha --threads 2"
+    assert_success
+    sensitivity -- "$SAMPLE | $STEP --clip 0.003 --variant sequential"
+    assert_success
+    sensitivity -- "dp-sample --data {} --mode full --columns 2 | dp-scd-step --data {} --loss logistic --lambda 1e-2 --clip 0.1 --variant primal"
+    assert_success
+    dp-synth classification --rows 60 --cols 9 --classes 4 --storage csr --seed 2 -o small.dp -q -f
+    sensitivity -- "$SAMPLE | dp-scd-step --data {} --loss hinge --lambda 1e-2 --clip 0.003"
+    assert_success
+    dp-synth regression --rows 60 --cols 4 --seed 2 -o small.dp -q -f
+    sensitivity -- "$SAMPLE | dp-scd-step --data {} --loss huber --lambda 1e-2 --clip 0.003"
+    assert_success
+}
+
+@test "sensitivity: processes give the answer that fused stages give" {
+    sensitivity --rows 2 --laps 3 --json -- "$SAMPLE | $STEP --clip 0.01"
+    assert_success
+    fused=$output
+    sensitivity --rows 2 --laps 3 --json -- "$SAMPLE | $STEP --clip 0.01 | cat"
+    assert_success
+    assert_equal "$output" "$fused"
+    assert_output --regexp '^\{"exceeded": false, "ratio": 0\.[0-9]+, "measured": 0\.00[0-9]+, "declared": 0.01, "adjacency": "null-record", .*"sums": 78\}$'
+}
+
+@test "sensitivity catches: no clipping" {
+    sensitivity -- "$SAMPLE | $STEP --clip 1000 | dp-mutant --bound 0.01"
+    assert_failure 1
+    assert_output --regexp "^dp-audit: row [0-9]+ as '[^']+', lap [0-9]+: the sum moved by [0-9.]+, and the declared sensitivity is 0.01 \(ratio [0-9.]+\)$"
+    # an ulp of the grid too far is too far: the bound claimed is just below the one that was kept
+    sensitivity -- "$SAMPLE | dp-scd-step --data {} --loss hinge --lambda 1e-2 --clip 0.00300001 | dp-mutant --bound 0.00299999"
+    assert_failure 1
+    sensitivity -- "$SAMPLE | dp-scd-step --data {} --loss hinge --lambda 1e-2 --clip 0.003 | dp-mutant --bound 0.003"
+    assert_success
+}
+
+@test "sensitivity catches: division by the size of the batch" {
+    sensitivity -- "$SAMPLE | $STEP | dp-mutant-mean --data {} --clip 0.01"
+    assert_failure 1
+    assert_output --regexp "the sum moved by [0-9.]+, and the declared sensitivity is 0.01 \(ratio [1-9][0-9.]+\)$"
+    sensitivity -- "$SAMPLE | $STEP | dp-clip --data {} --clip 0.01"
+    assert_success
+}
+
+@test "sensitivity catches: a record whose sampler is not the one that sampled" {
+    sensitivity -- "dp-sample --data {} --rate 0.2 --mode shuffle | $STEP --clip 0.01 | dp-mutant --sampler poisson"
+    assert_failure 5
+    assert_output "dp-audit: rows were sampled as shuffle of rate 0.2, and lap 1 records poisson of rate 0.2"
+}
+
+# caught: the last audit found a lower bound above the claim; passed: it did not
+caught() {
+    assert_failure 1
+    assert_output --regexp "^dp-audit: the pipeline claims epsilon = [0-9.]+, and at least [0-9.]+ was measured \(delta [0-9.]+, confidence 0.9999, [0-9]+ runs\)$"
+}
+passed() {
+    assert_success
+    assert_output --regexp "^epsilon is at least [0-9.]+ as measured, at most [0-9.]+ as claimed \(delta [0-9.]+, confidence 0.9999, [0-9]+ runs\)$"
+}
+
+@test "epsilon catches: half the noise" {
+    epsilon --laps 1 --runs 5000 -- "dp-sample --data {} | $STEP --clip 0.01 | dp-noise -z 1 | $GATE | dp-step"
+    passed
+    epsilon --laps 1 --runs 5000 -- "dp-sample --data {} | $STEP --clip 0.01 | dp-noise -z 0.5 | dp-mutant --multiplier 1 | $GATE | dp-step"
+    caught
+}
+
+@test "epsilon: of a single Gaussian, most of what there is" {
+    # z = 1, delta = 0.1: epsilon is 1.172 (analytic Gaussian). 2 x 20000 runs show over half of it and no more than all.
+    epsilon --laps 1 --runs 20000 --json -- "dp-sample --data {} | $STEP --clip 0.01 | dp-noise -z 1 | $GATE | dp-step"
+    assert_success
+    assert_output --regexp '^\{"exceeded": false, "measured": [0-9.]+, "claimed": [0-9.]+, "delta": 0.1[0-9]*, "sound": null, '
+    number() { sed "s/.*\"$1\": \([0-9.]*\).*/\1/" <<< "$output"; }
+    awk "BEGIN { exit !($(number measured) > 0.6 && $(number measured) < 1.173 && $(number claimed) > 1.17) }" || fail "$output"
+}
+
+@test "epsilon catches: no clipping" {
+    epsilon --runs 1000 -- "$SAMPLE | $STEP --clip 0.01 | dp-noise -z 1 | $GATE | dp-step"
+    passed
+    epsilon --runs 1000 -- "$SAMPLE | $STEP --clip 1 | dp-mutant --bound 0.01 | dp-noise -z 1 | $GATE | dp-step"
+    caught
+    epsilon --runs 1000 --others keep --canary row --row 7 -- "$SAMPLE | $STEP --clip 0.01 | dp-noise -z 1 | $GATE | dp-step"
+    passed
+}
+
+@test "epsilon catches: shuffled batches accounted as Poisson samples" {
+    epsilon --runs 500 -- "dp-sample --data {} --rate 0.2 --mode shuffle | $STEP --clip 0.01 | dp-noise -z 1 | $GATE | dp-step"
+    passed
+    epsilon --runs 500 -- "dp-mutant-sample --data {} --rate 0.2 --mode shuffle | $STEP --clip 0.01 | dp-noise -z 1 | $GATE | dp-step"
+    assert_failure 1
+    assert_output --regexp "^dp-audit: the batches are not Poisson samples of rate 0.2: [0-9]+ rows in both of two consecutive batches, expected [0-9.]+ \(confidence 0.9999\)$"
+}
+
+@test "epsilon catches: alpha released with its batch visible, accounted as published" {
+    gate="dp-account --epsilon 1e6 --delta 0.01 --allow-seeded"
+    pipeline="dp-sample --data {} --rate 0.02 | $STEP --clip 0.01 --release-alpha | dp-noise -z 1"
+    epsilon --laps 250 --runs 4000 -- "$pipeline | $gate | dp-step"
+    passed
+    epsilon --laps 250 --runs 4000 -- "$pipeline | $gate --as-published | dp-step"
+    caught
+}
+
+@test "epsilon catches: a reused key" {
+    epsilon --runs 100 -- "$SAMPLE | $STEP --clip 0.01 | dp-mutant-noise -z 1 | $GATE | dp-step"
+    assert_failure 1
+    assert_output --regexp "^dp-audit: a key serves twice: the noise of lap [0-9]+ of run ([0-9]+) is that of lap [0-9]+ of run \1$"
+    epsilon --runs 100 -- "$SAMPLE | $STEP --clip 0.01 | dp-mutant-key -z 1 | $GATE | dp-step"
+    assert_failure 1
+    assert_output --regexp "^dp-audit: a key serves twice: the noise of lap ([0-9]+) of run [0-9]+ is that of lap \1 of run [0-9]+$"
+}
+
+@test "epsilon: fresh keys without a seed, processes, one-vs-rest, the primal" {
+    run dp-audit epsilon --data small.dp --runs 40 --laps 2 -- "dp-sample --data {} | $STEP --clip 0.01 | dp-noise -z 1 | dp-account -e 1e6 -d 0.1 | dp-step"
+    assert_success
+    epsilon --runs 40 --laps 2 -- "dp-sample --data {} | $STEP --clip 0.01 | dp-noise -z 0.1 | $GATE | dp-step"
+    fused=$output
+    epsilon --runs 40 --laps 2 -- "dp-sample --data {} | $STEP --clip 0.01 | cat | dp-noise -z 0.1 | $GATE | dp-step"
+    assert_success
+    assert_output "$fused"
+    dp-synth classification --rows 60 --cols 9 --classes 4 --storage csr --seed 2 -o classes.dp -q
+    within 60 "$AUDIT" epsilon --data classes.dp --seed 1 --runs 400 -- "$SAMPLE | $STEP --clip 0.01 | dp-noise -z 1 | $GATE | dp-step"
+    assert_success
+    epsilon --runs 400 --laps 3 -- "dp-sample --data {} --mode full --columns 2 | dp-scd-step --data {} --loss logistic --lambda 1e-2 --clip 0.1 --variant primal | dp-noise -z 1 | $GATE | dp-step"
+    assert_success
+}

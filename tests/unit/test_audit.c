@@ -1,0 +1,161 @@
+/* The arithmetic of dp-audit, against closed forms and exact reasoning. */
+#include "unit.h"
+
+#include <string.h>
+
+#include "audit/bound.h"
+#include "audit/sampler.h"
+
+static void distances(void **state)
+{
+    (void)state;
+    const int64_t a[] = {3, -4, 0}, b[] = {0, 0, 0}, most[] = {INT64_MAX, INT64_MAX},
+                  least[] = {INT64_MIN, INT64_MIN};
+    assert_true(dp_audit_distance2(a, b, 3) == 25);
+    assert_true(dp_audit_distance2(b, a, 3) == 25);
+    assert_true(dp_audit_distance2(a, a, 3) == 0);
+    /* (2^64 − 1)² fits 128 bits, twice that does not */
+    unsigned __int128 one = (unsigned __int128)UINT64_MAX * UINT64_MAX;
+    assert_true(dp_audit_distance2(most, least, 1) == one);
+    assert_true(dp_audit_distance2(least, most, 1) == one);
+    assert_true(dp_audit_distance2(most, least, 2) == ~(unsigned __int128)0);
+}
+
+static void bounds_are_exact(void **state)
+{
+    (void)state;
+    assert_false(dp_audit_exceeds(9, 3, 1));
+    assert_true(dp_audit_exceeds(10, 3, 1));
+    assert_false(dp_audit_exceeds(9, 0.75, 0.25));
+    assert_true(dp_audit_exceeds(10, 0.75, 0.25));
+    assert_false(dp_audit_exceeds(6, 2.5, 1)); /* 6.25 */
+    assert_true(dp_audit_exceeds(7, 2.5, 1));
+    /* the double nearest to √2 is above it, its neighbour below */
+    assert_false(dp_audit_exceeds(2, M_SQRT2, 1));
+    assert_true(dp_audit_exceeds(2, nextafter(M_SQRT2, 0), 1));
+    /* 2^20 + 1 squared, where a double would do; 2^53 + 1 squared, where it would not */
+    assert_true(dp_audit_exceeds(((unsigned __int128)1 << 40) + 1, 0x1p20, 1));
+    assert_false(dp_audit_exceeds((unsigned __int128)1 << 106, 0x1p53, 1));
+    assert_true(dp_audit_exceeds(((unsigned __int128)1 << 106) + 1, 0x1p53, 1));
+    assert_false(dp_audit_exceeds((unsigned __int128)1 << 120, 0x1p60, 1));
+    assert_true(dp_audit_exceeds(((unsigned __int128)1 << 120) + 1, 0x1p60, 1));
+    assert_true(dp_audit_exceeds(1, 1e-300, 1));
+    assert_false(dp_audit_exceeds(0, 1e-300, 1));
+}
+
+/* Pr[Bin(n, p) ≥ k], term by term */
+static double tail(int k, int n, double p)
+{
+    double sum = 0;
+    for (int i = k; i <= n; i++)
+        sum +=
+            exp(lgamma(n + 1.0) - lgamma(i + 1.0) - lgamma(n - i + 1.0) + i * log(p) + (n - i) * log1p(-p));
+    return sum;
+}
+
+static void proportions(void **state)
+{
+    (void)state;
+    assert_near(dp_audit_proportion_upper(0, 50, 0.99), 1 - pow(0.01, 1 / 50.0), 1e-12);
+    assert_near(dp_audit_proportion_lower(50, 50, 0.99), pow(0.01, 1 / 50.0), 1e-12);
+    assert_true(dp_audit_proportion_lower(0, 50, 0.99) == 0);
+    assert_true(dp_audit_proportion_upper(50, 50, 0.99) == 1);
+    const int k[] = {1, 7, 30, 99}, n[] = {10, 20, 200, 100};
+    for (int i = 0; i < 4; i++) {
+        double low = dp_audit_proportion_lower((uint64_t)k[i], (uint64_t)n[i], 0.9995);
+        double high = dp_audit_proportion_upper((uint64_t)k[i], (uint64_t)n[i], 0.9995);
+        assert_near(tail(k[i], n[i], low) / 0.0005, 1, 1e-9);
+        assert_near((1 - tail(k[i] + 1, n[i], high)) / 0.0005, 1, 1e-9);
+    }
+}
+
+static void epsilons(void **state)
+{
+    (void)state;
+    /* all hits and no alarm in n runs, confidence 1 − 2a: TPR ≥ a^(1/n), FPR ≤ 1 − a^(1/n) */
+    double root = pow(0.005, 1 / 100.0);
+    assert_near(dp_audit_epsilon_lower(100, 0, 100, 0, 0.99), log(root / (1 - root)), 1e-9);
+    assert_near(dp_audit_epsilon_lower(100, 0, 100, 0.1, 0.99), log((root - 0.1) / (1 - root)), 1e-9);
+    /* the other direction: all said present with, nearly all without */
+    double low = pow(0.005, 1 / 100.0), high = dp_audit_proportion_upper(60, 100, 0.995);
+    assert_near(dp_audit_epsilon_lower(100, 60, 100, 0, 0.99), log((1 - high) / (1 - low)), 1e-9);
+    /* guesses that are no better than chance, or worse, prove nothing */
+    assert_true(dp_audit_epsilon_lower(50, 50, 100, 0, 0.99) == 0);
+    assert_true(dp_audit_epsilon_lower(0, 100, 100, 0, 0.99) == 0);
+    assert_true(dp_audit_epsilon_lower(0, 0, 100, 0, 0.99) == 0);
+    assert_true(dp_audit_epsilon_lower(100, 100, 100, 0, 0.99) == 0);
+    assert_true(dp_audit_epsilon_lower(60, 50, 100, 0.9, 0.99) == 0);
+}
+
+static void unlikely_counts(void **state)
+{
+    (void)state;
+    /* ten coins all tails: 1/1024 = 0.00098 */
+    assert_true(dp_audit_unlikely(0, 10, 0.5, 0.998));
+    assert_false(dp_audit_unlikely(0, 10, 0.5, 0.9985));
+    assert_true(dp_audit_unlikely(10, 10, 0.5, 0.998));
+    assert_false(dp_audit_unlikely(10, 10, 0.5, 0.9985));
+    assert_false(dp_audit_unlikely(5, 10, 0.5, 0.5));
+    assert_false(dp_audit_unlikely(0, 0, 0.5, 0.5));
+    assert_false(dp_audit_unlikely(10, 10, 1, 0.999));
+    assert_true(dp_audit_unlikely(9, 10, 1, 0.999));
+}
+
+/* Laps of `size` rows from `first` on in a data set of 100 at rate 0.1. */
+static int note(struct dp_audit_sampler *s, int64_t lap, int64_t first, int64_t size)
+{
+    int64_t id[100];
+    struct dp_err err;
+    for (int64_t i = 0; i < size; i++)
+        id[i] = (first + i) % 100;
+    return dp_audit_sampler_note(s, lap, id, (size_t)size, &err);
+}
+
+static void samplers_that_contradict_themselves(void **state)
+{
+    (void)state;
+    struct dp_audit_sampler s;
+    struct dp_err err;
+    struct dp_mechanism m = {.sampler = DP_SAMPLER_FIXED, .rate = 0.1, .rows = 100};
+    assert_int_equal(dp_audit_sampler_open(&s, &m, &err), DP_OK);
+    assert_int_equal(note(&s, 1, 5, 10), DP_OK);
+    assert_int_equal(note(&s, 2, 5, 11), DP_E_RUN);
+    dp_audit_sampler_close(&s);
+    m = (struct dp_mechanism){.sampler = DP_SAMPLER_SHUFFLE, .rate = 0.1, .rows = 100, .epoch_laps = 10};
+    assert_int_equal(dp_audit_sampler_open(&s, &m, &err), DP_OK);
+    for (int64_t lap = 1; lap <= 20; lap++)
+        assert_int_equal(note(&s, lap, lap * 10, 10), DP_OK);
+    assert_int_equal(note(&s, 21, 0, 10), DP_OK);
+    assert_int_equal(note(&s, 22, 9, 10), DP_E_RUN);
+    dp_audit_sampler_close(&s);
+}
+
+static void batches_of_one_size_are_not_poisson(void **state)
+{
+    (void)state;
+    struct dp_audit_sampler s;
+    struct dp_err err = {0};
+    struct dp_mechanism m = {.sampler = DP_SAMPLER_POISSON, .rate = 0.1, .rows = 100};
+    assert_int_equal(dp_audit_sampler_open(&s, &m, &err), DP_OK);
+    /* one row in a hundred in both of a pair, as for coins; but every batch has ten rows */
+    for (int64_t lap = 1; lap <= 100; lap++)
+        assert_int_equal(note(&s, lap, lap % 2 == 0 ? 9 : 0, 10), DP_OK);
+    assert_true(s.twice.successes == 50 && s.twice.trials == 5000);
+    assert_int_equal(dp_audit_sampler_judge(&s, 0.999, &err), DP_E_RUN);
+    assert_non_null(strstr(err.message, "50 times two batches of one size"));
+    dp_audit_sampler_close(&s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(distances),
+        cmocka_unit_test(bounds_are_exact),
+        cmocka_unit_test(proportions),
+        cmocka_unit_test(epsilons),
+        cmocka_unit_test(unlikely_counts),
+        cmocka_unit_test(samplers_that_contradict_themselves),
+        cmocka_unit_test(batches_of_one_size_are_not_poisson),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

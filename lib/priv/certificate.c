@@ -9,7 +9,7 @@
 
 /* What the runs on one data set have cost the model. */
 struct cost {
-    struct dp_charges charges;
+    struct dp_ledger_sum sum;
     double delta, prior_epsilon, prior_delta;
     int seeded, published;
     json_t *runs, *preprocessing;
@@ -17,7 +17,7 @@ struct cost {
 
 static void cost_free(struct cost *cost)
 {
-    dp_charges_free(&cost->charges);
+    dp_ledger_sum_free(&cost->sum);
     json_decref(cost->runs);
     json_decref(cost->preprocessing);
 }
@@ -41,21 +41,13 @@ static int add_text(json_t *list, const char *text)
 
 static int add_run(struct cost *cost, const struct dp_ledger_entry *entry, int64_t lap, struct dp_err *err)
 {
-    struct dp_charges own = {0};
-    int rc = dp_ledger_add_spent(entry, &own, err);
-    if (rc == DP_OK && lap > 0) {
-        int64_t paid = 0;
-        for (size_t i = 0; i < own.count; i++)
-            paid += own.charge[i].laps;
-        if (lap > paid)
-            rc = dp_fail(err, DP_E_UNSAFE, "the model is of lap %lld and its run has paid for %lld", (long long)lap,
-                         (long long)paid);
-        else if (own.count == 1)
-            own.charge[0].laps = lap;
-    }
-    for (size_t i = 0; rc == DP_OK && i < own.count; i++)
-        rc = dp_charges_add(&cost->charges, &own.charge[i].event, own.charge[i].laps, err);
-    dp_charges_free(&own);
+    int64_t paid = 0;
+    for (size_t i = 0; i < entry->events; i++)
+        paid += dp_ledger_laps_spent(&entry->event[i]);
+    if (lap > paid)
+        return dp_fail(err, DP_E_UNSAFE, "the model is of lap %lld and its run has paid for %lld", (long long)lap,
+                       (long long)paid);
+    int rc = dp_ledger_sum_add(&cost->sum, entry, lap > 0 ? lap : INT64_MAX, err);
     if (rc != DP_OK)
         return rc;
     cost->delta = fmax(cost->delta, entry->delta);
@@ -91,13 +83,13 @@ static int state(const struct dp_ledger_book *book, const struct dp_ledger_entry
             rc = add_run(&cost, e, e == newest ? lap : 0, err);
     }
     if (rc == DP_OK)
-        rc = dp_ledger_epsilon(hooks, &cost.charges, cost.delta, &upper, &lower, &accountant, err);
+        rc = dp_ledger_sum_epsilon(&cost.sum, hooks, cost.delta, &upper, &lower, &accountant, err);
     if (rc == DP_OK) {
         bool prior = cost.prior_epsilon > 0 || cost.prior_delta > 0;
         json_t *members =
             json_pack("{s:s, s:I, s:s, s:O, s:o, s:o, s:o, s:f, s:s, s:O, s:b, s:b}", "data", data, "rows",
                       (json_int_t)first->rows, "adjacency", first->adjacency, "runs", cost.runs, "mechanisms",
-                      dp_ledger_charges_json(&cost.charges), "epsilon", dp_ledger_real_json(cost.prior_epsilon + upper),
+                      dp_ledger_charges_json(&cost.sum.all), "epsilon", dp_ledger_real_json(cost.prior_epsilon + upper),
                       "epsilon_lower", dp_ledger_real_json(lower), "delta", cost.delta + cost.prior_delta, "accountant",
                       accountant, "private_preprocessing", cost.preprocessing, "seeded", cost.seeded, "as_published",
                       cost.published);

@@ -21,7 +21,7 @@ struct dp_certified {
  *  "not_in_ledger": {"epsilon", "delta"}, "other_data": [{"data", "rows", … "as_published"}, …]}
  * by the ledger as it is now, which "ledger" names. "runs": the model's own and those that it started from, back to the
  * first, on the same data set; those on other data sets are in "other_data". Of the model's own run count the laps up to
- * its own when the run had one mechanism, else all; of a run it started from, all. "not_in_ledger" is what a model to
+ * its own when the run had one mechanism and no filter, else all; of a run it started from, all. "not_in_ledger" is what a model to
  * start from stated that had no mark; it is part of epsilon and delta (added).
  * The caller owns *certificate. DP_E_UNSAFE: the ledger was edited, does not hold the mark, has fewer laps paid for than
  * the model has seen, or the runs have different adjacencies. DP_E_RUN: it cannot be read, or no accountant covers it. */

@@ -238,6 +238,11 @@ static int check_run(const struct dp_ledger_run *run, struct dp_err *err)
         return dp_fail(err, DP_E_RUN, "a run in a ledger needs a finite epsilon above 0 and a delta in (0, 1)");
     if (!(run->prior_epsilon >= 0 && isfinite(run->prior_epsilon) && run->prior_delta >= 0 && run->prior_delta <= 1))
         return dp_fail(err, DP_E_RUN, "the model to start from states an impossible cost");
+    if (run->order != 0 && !(run->order > 1 && isfinite(run->order)))
+        return dp_fail(err, DP_E_RUN, "the filter of a run needs a finite order above 1, got %g", run->order);
+    if (run->order != 0 && dp_rdp_penalty(run->order, run->delta) >= run->epsilon)
+        return dp_fail(err, DP_E_RUN, "at order %g and delta = %g nothing fits into epsilon = %g", run->order, run->delta,
+                       run->epsilon);
     return DP_OK;
 }
 
@@ -257,6 +262,8 @@ static json_t *open_line(const struct dp_ledger_run *run, const char *id)
         bad |= json_object_set_new(line, "prior_epsilon", json_real(run->prior_epsilon));
         bad |= json_object_set_new(line, "prior_delta", json_real(run->prior_delta));
     }
+    if (run->order > 0)
+        bad |= json_object_set_new(line, "order", json_real(run->order));
     if (bad) {
         json_decref(line);
         return NULL;

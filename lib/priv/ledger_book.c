@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "priv/rdp.h"
 
 #define HASH_KEY ",\"hash\":\""
 #define MOST_LAPS 1000000000000
@@ -71,12 +72,62 @@ int dp_ledger_add_spent(const struct dp_ledger_entry *entry, struct dp_charges *
     return rc;
 }
 
-int dp_ledger_epsilon(const struct dp_ledger_hooks *hooks, const struct dp_charges *charges, double delta,
-                      double *upper, double *lower, const char **accountant, struct dp_err *err)
+int dp_ledger_sum_add(struct dp_ledger_sum *sum, const struct dp_ledger_entry *entry, int64_t most, struct dp_err *err)
 {
+    bool filtered = entry->order > 0;
+    struct dp_charges own = {0};
+    int rc = dp_ledger_add_spent(entry, &own, err);
+    if (own.count == 1 && !filtered && own.charge[0].laps > most)
+        own.charge[0].laps = most;
+    for (size_t i = 0; rc == DP_OK && i < own.count; i++) {
+        rc = dp_charges_add(&sum->all, &own.charge[i].event, own.charge[i].laps, err);
+        if (rc == DP_OK && !filtered)
+            rc = dp_charges_add(&sum->fixed, &own.charge[i].event, own.charge[i].laps, err);
+    }
+    if (filtered && own.count > 0) {
+        sum->order = sum->order > 0 ? fmin(sum->order, entry->order) : entry->order;
+        sum->rho += entry->epsilon - dp_rdp_penalty(entry->order, entry->delta);
+    }
+    dp_charges_free(&own);
+    return rc;
+}
+
+void dp_ledger_sum_free(struct dp_ledger_sum *sum)
+{
+    dp_charges_free(&sum->all);
+    dp_charges_free(&sum->fixed);
+}
+
+int dp_ledger_rdp(const struct dp_ledger_hooks *hooks, const struct dp_charges *charges, double order, double *rho,
+                  struct dp_err *err)
+{
+    double r;
+    *rho = 0;
+    for (size_t i = 0; i < charges->count; i++) {
+        const struct dp_charge *charge = &charges->charge[i];
+        int rc = hooks->rdp(&charge->event, order, &r, err);
+        if (rc != DP_OK)
+            return rc;
+        *rho += (double)dp_event_times(&charge->event, charge->laps) * r;
+    }
+    *rho *= 1 + (double)(charges->count + 4) * 0x1p-52;
+    return DP_OK;
+}
+
+int dp_ledger_sum_epsilon(const struct dp_ledger_sum *sum, const struct dp_ledger_hooks *hooks, double delta,
+                          double *upper, double *lower, const char **accountant, struct dp_err *err)
+{
+    double fixed;
     *upper = *lower = 0;
     *accountant = "none";
-    return charges->count > 0 ? hooks->epsilon(charges, delta, upper, lower, accountant, err) : DP_OK;
+    if (sum->all.count == 0)
+        return DP_OK;
+    if (sum->order == 0)
+        return hooks->epsilon(&sum->fixed, delta, upper, lower, accountant, err);
+    int rc = dp_ledger_rdp(hooks, &sum->fixed, sum->order, &fixed, err);
+    *upper = fmax(0, (sum->rho + fixed + dp_rdp_penalty(sum->order, delta)) * (1 + 0x1p-50));
+    *accountant = "filter";
+    return rc;
 }
 
 json_t *dp_ledger_charges_json(const struct dp_charges *charges)
@@ -155,16 +206,17 @@ static const char *take_open(struct dp_ledger_book *book, json_t *line)
     struct dp_ledger_entry entry = {.open = line, .first = book->lines + 1, .last = book->lines + 1};
     json_int_t rows, time = 0;
     if (json_unpack_ex(
-            line, NULL, JSON_STRICT, "{s:s, s:s, s:I, s:s, s:F, s:F, s:b, s:b, s:s, s:s, s?I, s?s, s?F, s?F}", "run",
+            line, NULL, JSON_STRICT, "{s:s, s:s, s:I, s:s, s:F, s:F, s:b, s:b, s:s, s:s, s?I, s?s, s?F, s?F, s?F}", "run",
             &entry.run, "data", &entry.data, "rows", &rows, "adjacency", &entry.adjacency, "epsilon", &entry.epsilon,
             "delta", &entry.delta, "seeded", &entry.seeded, "as_published", &entry.as_published,
             "private_preprocessing", &entry.preprocessing, "software", &entry.software, "time", &time, "init",
-            &entry.init, "prior_epsilon", &entry.prior_epsilon, "prior_delta", &entry.prior_delta) != 0)
+            &entry.init, "prior_epsilon", &entry.prior_epsilon, "prior_delta", &entry.prior_delta, "order", &entry.order) != 0)
         return malformed;
     entry.rows = rows;
     entry.time = time;
     if (!is_hex(entry.run, DP_LEDGER_RUN) || entry.data[0] == '\0' || !is_adjacency(entry.adjacency) || rows < 1 ||
-        !is_budget(entry.epsilon, entry.delta) || !(entry.prior_epsilon >= 0) || !(entry.prior_delta >= 0))
+        !is_budget(entry.epsilon, entry.delta) || !(entry.prior_epsilon >= 0) || !(entry.prior_delta >= 0) ||
+        (entry.order != 0 && !(entry.order > 1 && entry.epsilon > dp_rdp_penalty(entry.order, entry.delta))))
         return "its run makes no sense";
     if (dp_ledger_book_find(book, entry.run) != NULL)
         return "it opens a run that was opened before";

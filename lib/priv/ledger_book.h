@@ -24,7 +24,7 @@ struct dp_ledger_entry {
     const char *run, *data, *adjacency, *preprocessing, *software;
     const char *init; /* a mark, or NULL */
     int64_t rows, time;
-    double epsilon, delta, prior_epsilon, prior_delta;
+    double epsilon, delta, prior_epsilon, prior_delta, order;
     int seeded, as_published; /* JSON booleans */
     size_t first, last;       /* seq of its first and last line */
     struct dp_ledger_laps *event;
@@ -77,12 +77,31 @@ int dp_ledger_book_mark(const struct dp_ledger_book *book, const char *mark, str
 /* laps reserved and not given back */
 int64_t dp_ledger_laps_spent(const struct dp_ledger_laps *laps);
 
-/* Adds what the run has spent. */
-int dp_ledger_add_spent(const struct dp_ledger_entry *entry, struct dp_charges *charges, struct dp_err *err);
+/* What runs have cost together. A run under a filter at order a was (a, rho)-RDP with rho = its epsilon less the
+ * penalty(a, its delta), whatever of that it used: what was left when it ended depends on what it had seen. Such runs
+ * make the total
+ *   Σ fixed times(laps) r(order) + Σ rho + penalty(order, delta),  order the smallest of their orders. */
+struct dp_ledger_sum {
+    struct dp_charges all;   /* to be shown */
+    struct dp_charges fixed; /* those of runs without a filter */
+    double order, rho;       /* order: 0 while there is no filter */
+};
 
-/* hooks->epsilon, and 0 by accountant "none" for no charges. */
-int dp_ledger_epsilon(const struct dp_ledger_hooks *hooks, const struct dp_charges *charges, double delta,
-                      double *upper, double *lower, const char **accountant, struct dp_err *err);
+/* Adds what the run has spent: of a run with one event and no filter at most `most` laps. */
+int dp_ledger_sum_add(struct dp_ledger_sum *sum, const struct dp_ledger_entry *entry, int64_t most, struct dp_err *err);
+void dp_ledger_sum_free(struct dp_ledger_sum *sum);
+
+/* The epsilon at delta: by hooks->epsilon; by accountant "filter" where there was one (lower: 0); 0 by "none" for
+   nothing. */
+int dp_ledger_sum_epsilon(const struct dp_ledger_sum *sum, const struct dp_ledger_hooks *hooks, double delta,
+                          double *upper, double *lower, const char **accountant, struct dp_err *err);
+
+/* Σ times(laps) r(order) of the charges, rounded up. */
+int dp_ledger_rdp(const struct dp_ledger_hooks *hooks, const struct dp_charges *charges, double order, double *rho,
+                  struct dp_err *err);
+
+/* Adds what the run has spent to a list. */
+int dp_ledger_add_spent(const struct dp_ledger_entry *entry, struct dp_charges *charges, struct dp_err *err);
 
 /* An array of charges, and a number that may be infinite ("Infinity"); NULL when memory is short. */
 json_t *dp_ledger_charges_json(const struct dp_charges *charges);

@@ -17,14 +17,14 @@ static int64_t spent_laps(const struct dp_ledger_entry *entry)
 }
 
 /* Sets epsilon, epsilon_lower, delta and accountant, or why there are none. Non-zero when memory is short. */
-static int set_epsilon(json_t *json, const struct dp_charges *charges, double delta,
+static int set_epsilon(json_t *json, const struct dp_ledger_sum *sum, double delta,
                        const struct dp_ledger_hooks *hooks)
 {
     double upper, lower;
     const char *accountant;
     struct dp_err why = {0};
     int bad = json_object_set_new(json, "delta", json_real(delta));
-    if (dp_ledger_epsilon(hooks, charges, delta, &upper, &lower, &accountant, &why) != DP_OK) {
+    if (dp_ledger_sum_epsilon(sum, hooks, delta, &upper, &lower, &accountant, &why) != DP_OK) {
         bad |= json_object_set_new(json, "epsilon", json_null());
         return bad | json_object_set_new(json, "why", json_string(why.message));
     }
@@ -35,23 +35,25 @@ static int set_epsilon(json_t *json, const struct dp_charges *charges, double de
 
 static json_t *run_json(const struct dp_ledger_entry *entry, double delta, const struct dp_ledger_hooks *hooks)
 {
-    struct dp_charges charges = {0};
+    struct dp_ledger_sum sum = {0};
     json_t *json =
         json_pack("{s:s, s:s, s:I, s:s, s:b, s:s, s:I, s:b, s:b, s:s, s:s}", "run", entry->run, "data", entry->data,
                   "rows", (json_int_t)entry->rows, "adjacency", entry->adjacency, "closed", entry->close != NULL,
                   "status", entry->close != NULL ? entry->status : "not closed", "laps", (json_int_t)spent_laps(entry),
                   "seeded", entry->seeded, "as_published", entry->as_published, "private_preprocessing",
                   entry->preprocessing, "software", entry->software);
-    int bad = json == NULL || dp_ledger_add_spent(entry, &charges, NULL) != DP_OK;
+    int bad = json == NULL || dp_ledger_sum_add(&sum, entry, INT64_MAX, NULL) != DP_OK;
     if (!bad && entry->time != 0)
         bad |= json_object_set_new(json, "opened", json_integer((json_int_t)entry->time));
     if (!bad && entry->init != NULL)
         bad |= json_object_set_new(json, "init", json_stringn(entry->init, DP_LEDGER_RUN));
+    if (!bad && entry->order > 0)
+        bad |= json_object_set_new(json, "order", json_real(entry->order));
     if (!bad)
-        bad |= json_object_set_new(json, "charges", dp_ledger_charges_json(&charges));
+        bad |= json_object_set_new(json, "charges", dp_ledger_charges_json(&sum.all));
     if (!bad)
-        bad |= set_epsilon(json, &charges, isnan(delta) ? entry->delta : delta, hooks);
-    dp_charges_free(&charges);
+        bad |= set_epsilon(json, &sum, isnan(delta) ? entry->delta : delta, hooks);
+    dp_ledger_sum_free(&sum);
     if (bad) {
         json_decref(json);
         return NULL;
@@ -59,30 +61,24 @@ static json_t *run_json(const struct dp_ledger_entry *entry, double delta, const
     return json;
 }
 
-/* The epsilon of the charges at the order of the budget. */
-static int filter(const struct dp_charges *charges, const struct dp_ledger_limit *limit,
-                  const struct dp_ledger_hooks *hooks, double *epsilon, struct dp_err *err)
+/* The epsilon of the charges at one order. */
+static int filter(const struct dp_charges *charges, double order, double delta, const struct dp_ledger_hooks *hooks,
+                  double *epsilon, struct dp_err *err)
 {
-    double sum = 0, r;
-    for (size_t i = 0; i < charges->count; i++) {
-        const struct dp_charge *charge = &charges->charge[i];
-        int rc = hooks->rdp(&charge->event, limit->order, &r, err);
-        if (rc != DP_OK)
-            return rc;
-        sum += (double)dp_event_times(&charge->event, charge->laps) * r;
-    }
-    *epsilon = sum > 0 ? sum + dp_rdp_penalty(limit->order, limit->delta) : 0;
-    return DP_OK;
+    int rc = dp_ledger_rdp(hooks, charges, order, epsilon, err);
+    if (rc == DP_OK && charges->count > 0)
+        *epsilon = fmax(0, *epsilon + dp_rdp_penalty(order, delta));
+    return rc;
 }
 
 static json_t *budget_json(const struct dp_charges *charges, const struct dp_ledger_limit *limit,
                            const struct dp_ledger_hooks *hooks)
 {
     double spent;
-    if (filter(charges, limit, hooks, &spent, NULL) != DP_OK)
+    if (filter(charges, limit->order, limit->delta, hooks, &spent, NULL) != DP_OK)
         spent = INFINITY;
     return json_pack("{s:f, s:f, s:f, s:o}", "epsilon", limit->epsilon, "delta", limit->delta, "order", limit->order,
-                     "spent", dp_ledger_real_json(fmax(spent, 0)));
+                     "spent", dp_ledger_real_json(spent));
 }
 
 static bool belongs(const struct dp_ledger_entry *entry, const char *data, const char *adjacency)
@@ -93,7 +89,7 @@ static bool belongs(const struct dp_ledger_entry *entry, const char *data, const
 static json_t *total_json(const struct dp_ledger_book *book, const char *data, const char *adjacency, double delta,
                           const struct dp_ledger_hooks *hooks)
 {
-    struct dp_charges charges = {0};
+    struct dp_ledger_sum sum = {0};
     const struct dp_ledger_limit *limit = dp_ledger_book_limit(book, data);
     json_int_t runs = 0, open = 0, laps = 0, rows = 0;
     double largest = limit != NULL ? limit->delta : 0;
@@ -112,7 +108,7 @@ static json_t *total_json(const struct dp_ledger_book *book, const char *data, c
         published |= entry->as_published;
         if (entry->preprocessing[0] != '\0')
             bad |= json_object_set_new(preprocessing, entry->preprocessing, json_true());
-        bad |= dp_ledger_add_spent(entry, &charges, NULL) != DP_OK;
+        bad |= dp_ledger_sum_add(&sum, entry, INT64_MAX, NULL) != DP_OK;
     }
     json_t *json = json_pack("{s:s, s:s, s:I, s:I, s:I, s:b, s:b, s:[]}", "data", data, "adjacency", adjacency, "runs",
                              runs, "not_closed", open, "laps", laps, "seeded", seeded, "as_published", published,
@@ -126,11 +122,11 @@ static json_t *total_json(const struct dp_ledger_book *book, const char *data, c
     if (!bad && rows > 0)
         bad |= json_object_set_new(json, "rows", json_integer(rows));
     if (!bad)
-        bad |= set_epsilon(json, &charges, isnan(delta) ? largest : delta, hooks);
+        bad |= set_epsilon(json, &sum, isnan(delta) ? largest : delta, hooks);
     if (!bad && limit != NULL && strcmp(limit->adjacency, adjacency) == 0)
-        bad |= json_object_set_new(json, "budget", budget_json(&charges, limit, hooks));
+        bad |= json_object_set_new(json, "budget", budget_json(&sum.all, limit, hooks));
     json_decref(preprocessing);
-    dp_charges_free(&charges);
+    dp_ledger_sum_free(&sum);
     if (bad) {
         json_decref(json);
         return NULL;
@@ -214,7 +210,15 @@ static int verify_run(const struct dp_ledger_entry *entry, const struct dp_ledge
     bad |= json_object_set_new(json, "delta", json_real(entry->closed_delta));
     bad |= json_object_set_new(json, "accountant", json_string(entry->accountant));
     bad |= dp_ledger_add_spent(entry, &charges, NULL) != DP_OK;
-    int rc = dp_ledger_epsilon(hooks, &charges, entry->closed_delta, &upper, &lower, &accountant, &why);
+    int rc;
+    if (entry->order > 0) {
+        rc = filter(&charges, entry->order, entry->closed_delta, hooks, &upper, &why);
+        lower = upper;
+        accountant = "";
+    } else {
+        rc = dp_ledger_sum_epsilon(&(struct dp_ledger_sum){.all = charges, .fixed = charges}, hooks, entry->closed_delta,
+                                   &upper, &lower, &accountant, &why);
+    }
     dp_charges_free(&charges);
     if (bad || rc != DP_OK) {
         bad |= json_object_set_new(json, "agrees", entry->as_published ? json_null() : json_false());
@@ -242,7 +246,7 @@ static int verify_budget(const struct dp_ledger_book *book, const struct dp_ledg
     for (size_t i = 0; i < book->entries; i++)
         if (strcmp(book->entry[i].data, limit->data) == 0)
             bad |= dp_ledger_add_spent(&book->entry[i], &charges, NULL) != DP_OK;
-    rc = filter(&charges, limit, hooks, &spent, &why);
+    rc = filter(&charges, limit->order, limit->delta, hooks, &spent, &why);
     dp_charges_free(&charges);
     if (bad || rc != DP_OK)
         return bad || find(findings, "data set %s: %s", limit->data, why.message);

@@ -15,7 +15,7 @@
 /* {"ledger", "lines", "torn",
  *  "runs": [{"run", "data", "rows", "adjacency", "opened" (seconds since 1970, or absent), "closed", "status",
  *            "laps", "charges" (what was reserved less what was given back), "epsilon", "epsilon_lower", "delta",
- *            "accountant", "seeded", "as_published", "private_preprocessing", "software", "init" (a run)}],
+ *            "accountant", "seeded", "as_published", "private_preprocessing", "software", "init" (a run), "order" (of its filter)}],
  *  "data_sets": [{"data", "adjacency", "rows", "runs", "not_closed", "laps", "epsilon", "epsilon_lower", "delta",
  *                 "accountant", "seeded", "as_published", "private_preprocessing",
  *                 "budget": {"epsilon", "delta", "order", "spent"}}]}
@@ -29,7 +29,7 @@ int dp_ledger_report(const char *path, const char *data, double delta, const str
  *   {"ledger", "intact", "lines", "torn", "findings": [sentence, …],
  *    "runs": [{"run", "closed", "recorded", "recomputed", "accountant", "delta", "agrees"}]}
  * Recorded may not be below what is recomputed (1e-9 relative); by the same accountant it may not be more than 1e-6
- * above. By another accountant it may not be below the lower bound. Runs as published are charged by an accountant
+ * above. By another accountant it may not be below the lower bound; with a filter, not below the filter's sum. Runs as published are charged by an accountant
  * that is not sound, and theirs are shown, not compared: "agrees" is null. A ledger that was edited is not intact;
  * only what cannot be read is an error. */
 int dp_ledger_verify(const char *path, const struct dp_ledger_hooks *hooks, json_t **result, struct dp_err *err);

@@ -138,6 +138,30 @@ static const char *string_of(const json_t *json, const char *key)
     return value != NULL ? value : "(no string)";
 }
 
+static json_t *verify(void)
+{
+    struct dp_err err = {0};
+    json_t *result;
+    if (dp_ledger_verify(PATH, &hooks, &result, &err) != 0)
+        fail_msg("%s", err.message);
+    return result;
+}
+
+static json_t *certify(const char *mark, int64_t lap)
+{
+    struct dp_err err = {0};
+    json_t *certificate;
+    if (dp_certificate_make(PATH, &(struct dp_certified){mark, lap, "feed"}, &hooks, &certificate, &err) != 0)
+        fail_msg("%s", err.message);
+    /* as it comes back from a file */
+    char *text = json_dumps(certificate, JSON_REAL_PRECISION(17));
+    json_decref(certificate);
+    certificate = json_loads(text, 0, NULL);
+    free(text);
+    assert_non_null(certificate);
+    return certificate;
+}
+
 /* --- report -------------------------------------------------------------------------------------------------------- */
 
 static void a_report_composes_and_does_not_add(void **state)
@@ -223,6 +247,60 @@ static void adjacencies_are_totalled_apart(void **state)
     json_decref(report);
 }
 
+/* Penalties at delta = 1e-5: order 16: ln(15/16) + (ln 1e5 − ln 16)/15 = 0.5181506..., order 8: ln(7/8) + (ln 1e5 −
+   ln 8)/7. A run with a filter counts with all its budget: rho = epsilon − penalty. */
+static void a_run_with_a_filter_costs_its_budget(void **state)
+{
+    (void)state;
+    const double penalty16 = log(15.0 / 16) + (log(1e5) - log(16)) / 15;
+    char mark[DP_LEDGER_MARK];
+    struct dp_err err = {0};
+    json_t *report, *certificate, *result;
+    struct story fixed = plain(10, 40, 40), wide = plain(10, 40, 20), low = plain(10, 5, -1), unused = plain(10, 5, 0);
+    wide.run.order = 16;
+    wide.run.epsilon = 3;
+    wide.stated = 2.119; /* 20 · 16/200 + penalty = 2.11815 */
+    low.run.order = 8;
+    low.run.epsilon = 2;
+    unused.run.order = 2.5;
+    unused.run.epsilon = 10;
+    play(&fixed, NULL);
+    play(&wide, NULL);
+    play(&unused, NULL);
+    assert_int_equal(dp_ledger_report(PATH, NULL, NAN, &hooks, &report, &err), 0);
+    assert_near(real_of(at(report, "runs", 1), "epsilon"), 3, 1e-12);
+    assert_near(real_of(at(report, "runs", 1), "order"), 16, 0);
+    assert_string_equal(string_of(at(report, "runs", 1), "accountant"), "filter");
+    assert_near(real_of(at(report, "runs", 2), "epsilon"), 0, 0);
+    /* order 16: 40 · 16/200 = 3.2, and the filter's 3 with the one penalty in it */
+    assert_near(real_of(at(report, "data_sets", 0), "epsilon"), 6.2, 1e-12);
+    json_decref(report);
+    result = verify();
+    assert_true(json_is_true(json_object_get(result, "intact")));
+    json_decref(result);
+
+    play(&low, mark);
+    assert_int_equal(dp_ledger_report(PATH, NULL, NAN, &hooks, &report, &err), 0);
+    /* order 8: 40 · 8/200 = 1.6, 3 − penalty(16), and 2 with its penalty in it */
+    assert_near(real_of(at(report, "data_sets", 0), "epsilon"), 1.6 + 3 - penalty16 + 2, 1e-12);
+    json_decref(report);
+    certificate = certify(mark, 1);
+    assert_int_equal(real_of(at(certificate, "mechanisms", 0), "laps"), 5);
+    assert_near(real_of(certificate, "epsilon"), 2, 1e-12);
+    assert_string_equal(string_of(certificate, "accountant"), "filter");
+    json_decref(certificate);
+
+    unlink(PATH);
+    wide.stated = 2.118;
+    play(&wide, NULL);
+    result = verify();
+    assert_true(json_is_false(json_object_get(result, "intact")));
+    json_decref(result);
+    wide.run.epsilon = 0.5; /* less than the penalty */
+    struct dp_ledger *ledger;
+    assert_int_equal(dp_ledger_open(&ledger, PATH, &wide.run, &hooks, &err), DP_E_RUN);
+}
+
 static void a_report_is_readable(void **state)
 {
     (void)state;
@@ -259,15 +337,6 @@ static void a_report_is_readable(void **state)
 }
 
 /* --- verify -------------------------------------------------------------------------------------------------------- */
-
-static json_t *verify(void)
-{
-    struct dp_err err = {0};
-    json_t *result;
-    if (dp_ledger_verify(PATH, &hooks, &result, &err) != 0)
-        fail_msg("%s", err.message);
-    return result;
-}
 
 /* One run that states an epsilon, and whether that stands. */
 static void assert_stands(double factor, const char *accountant, bool published, int agrees)
@@ -349,21 +418,6 @@ static void verify_says_what_is_wrong(void **state)
 }
 
 /* --- certificates -------------------------------------------------------------------------------------------------- */
-
-static json_t *certify(const char *mark, int64_t lap)
-{
-    struct dp_err err = {0};
-    json_t *certificate;
-    if (dp_certificate_make(PATH, &(struct dp_certified){mark, lap, "feed"}, &hooks, &certificate, &err) != 0)
-        fail_msg("%s", err.message);
-    /* as it comes back from a file */
-    char *text = json_dumps(certificate, JSON_REAL_PRECISION(17));
-    json_decref(certificate);
-    certificate = json_loads(text, 0, NULL);
-    free(text);
-    assert_non_null(certificate);
-    return certificate;
-}
 
 static void a_certificate_states_what_a_model_has_cost(void **state)
 {
@@ -547,6 +601,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(a_report_composes_and_does_not_add),
         TEST(adjacencies_are_totalled_apart),
+        TEST(a_run_with_a_filter_costs_its_budget),
         TEST(a_report_is_readable),
         TEST(every_epsilon_is_recomputed),
         TEST(verify_says_what_is_wrong),

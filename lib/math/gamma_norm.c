@@ -68,8 +68,8 @@ static void exponential(struct draw *s, uint64_t j)
     mpfr_neg(s->e.high, s->e.high, MPFR_RNDN);
 }
 
-/* a holds the cosine and b the sine of 2π U_j. The argument is off by 2π 2^-bits for the bits to come and by far less for its
-   rounding, together below 2^(3-bits); so are both functions. */
+/* a holds the cosine and b the sine of 2π U_j. The argument is off by 2π 2^-bits for the bits to come and by far less
+   for its rounding, together below 2^(3-bits); so are both functions. */
 static void turn(struct draw *s, uint64_t j, struct interval *a, struct interval *b)
 {
     dp_uniform_between(s->key, s->purpose, s->lap, s->first + j, s->words, 0, s->u.low, s->u.high);

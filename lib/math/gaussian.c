@@ -7,12 +7,6 @@
 
 #include "math/uniform.h"
 
-#ifdef DP_NO_CLONES /* sanitizers and function multiversioning do not mix */
-#define CLONES
-#else
-#define CLONES __attribute__((target_clones("avx512f", "avx2", "default")))
-#endif
-
 static const double table[DP_GAUSSIAN_ROWS][DP_GAUSSIAN_COEFFICIENTS] = {
 #include "math/gaussian_table.inc"
 };
@@ -32,16 +26,16 @@ static inline double from_bits(uint64_t bits)
 }
 
 /* The draws of `count` first words; open[i] says that the double precision of this function did not decide draw i. */
-CLONES static void draw_fast(const uint64_t *restrict word, double scale, size_t count, int64_t *restrict out,
-                             int64_t *restrict open)
+static void draw_fast(const uint64_t *restrict word, double scale, size_t count, int64_t *restrict out,
+                      bool *restrict open)
 {
     const uint64_t first = (uint64_t)(1023 - DP_GAUSSIAN_OCTAVES) * DP_GAUSSIAN_PARTS, place = (UINT64_C(1) << 47) - 1;
-    const double whole = 0x1.8p52; /* added and taken away: rounds to an integer, which stands in the low bits of the sum */
+    const double whole = 0x1.8p52; /* added, it rounds to an integer, which the low bits of the sum hold */
     const double limit = 0.5 - scale * DP_GAUSSIAN_ERROR;
     for (size_t i = 0; i < count; i++) {
         double v = (double)(int64_t)(word[i] & INT64_MAX) * 0x1p-63;
         uint64_t row = (bits_of(v) >> 47) - first; /* exponent and 5 bits of the mantissa */
-        uint64_t outside = row >= DP_GAUSSIAN_ROWS;
+        bool outside = row >= DP_GAUSSIAN_ROWS;
         const double *c = table[outside ? 0 : row];
         double t = from_bits((bits_of(v) & place) | bits_of(1)) - (1 + 0.5 / DP_GAUSSIAN_PARTS);
         double x = c[7];
@@ -57,7 +51,7 @@ CLONES static void draw_fast(const uint64_t *restrict word, double scale, size_t
         int64_t magnitude = (int64_t)(bits_of(rounded) - bits_of(whole));
         int64_t sign = -(int64_t)(word[i] >> 63);
         out[i] = (magnitude ^ sign) - sign;
-        open[i] = (int64_t)outside | !(fabs(y - (rounded - whole)) < limit);
+        open[i] = outside || !(fabs(y - (rounded - whole)) < limit);
     }
 }
 
@@ -104,13 +98,14 @@ static bool exact_at_most(struct exact *s, int64_t k)
     }
 }
 
-int64_t dp_gaussian_exact(const struct dp_key *key, enum dp_purpose purpose, uint64_t lap, uint64_t index, double scale)
+int64_t dp_gaussian_exact(const struct dp_key *key, enum dp_purpose purpose, uint64_t lap, uint64_t index,
+                          double scale)
 {
     struct exact s = {.key = key, .purpose = purpose, .lap = lap, .index = index, .scale = scale};
     bool negative = dp_draw_word(key, purpose, lap, index, 0) >> 63;
     mpfr_inits2(64, s.low, s.high, s.argument, s.least, s.most, (mpfr_ptr)0);
     exact_extend(&s);
-    /* A guess, then steps in the direction that the comparisons say: how good the guess is matters for the time alone. */
+    /* A guess, then steps where the comparisons lead: how good the guess is matters for the time alone. */
     double middle = 0.5 * mpfr_get_d(s.low, MPFR_RNDN) + 0x1p-65;
     int64_t k = (int64_t)(scale * fmax(0, gsl_cdf_ugaussian_Qinv(middle)));
     if (exact_at_most(&s, k))
@@ -134,7 +129,7 @@ int dp_gaussian_draw(const struct dp_key *key, enum dp_purpose purpose, uint64_t
 {
     enum { BLOCK = 512 };
     uint64_t word[BLOCK];
-    int64_t open[BLOCK];
+    bool open[BLOCK];
     bool slow = false;
     if (!(scale > 0 && scale <= DP_GAUSSIAN_MOST))
         return -1;

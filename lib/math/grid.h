@@ -18,8 +18,8 @@ double dp_grid_for(double bound);
 void dp_grid_clip(const double *zeta, size_t classes, double bound, double norm2, size_t count, float *out);
 
 /* Adds Gaussian noise of standard deviation `scale` (units of the grid) to count whole numbers: correctly rounded draws
-   first … first + count − 1 of (purpose, lap), see math/gaussian.h. Returns nonzero unless 0 < scale ≤ DP_GRID_MOST_NOISE,
-   or if a sum would overflow; the sums are spoilt then. */
+   first … first + count − 1 of (purpose, lap), see math/gaussian.h. Returns nonzero unless 0 < scale ≤
+   DP_GRID_MOST_NOISE, or if a sum would overflow; the sums are spoilt then. */
 #define DP_GRID_MOST_NOISE DP_GAUSSIAN_MOST
 int dp_grid_add_gaussian(const struct dp_key *key, enum dp_purpose purpose, uint64_t lap, uint64_t first, double scale,
                          int64_t *sum, size_t count);

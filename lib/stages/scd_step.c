@@ -183,7 +183,8 @@ int dp_scd_noise_alpha(struct dp_stage *stage, const struct dp_frame *frame, str
         for (size_t k = 0; k < s->outputs; k++) {
             size_t at = (size_t)s->last_id[i] * s->outputs + k;
             int64_t noise;
-            if (dp_gaussian_draw(&stage->key, DP_DRAW_STATE_NOISE, (uint64_t)s->last_lap, at, scale / grid, &noise, 1) != 0)
+            if (dp_gaussian_draw(&stage->key, DP_DRAW_STATE_NOISE, (uint64_t)s->last_lap, at, scale / grid, &noise,
+                                 1) != 0)
                 return dp_fail(err, DP_E_RUN, "--release-alpha: noise of scale %g does not fit the grid", scale);
             s->alpha[at] += (double)noise * grid;
         }

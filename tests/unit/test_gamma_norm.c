@@ -1,4 +1,5 @@
-/* Gamma noise: it agrees with its formula at 400 bits, its norm has a gamma distribution and its direction a uniform one. */
+/* Gamma noise: it agrees with its formula at 400 bits, its norm has a gamma distribution and its direction a uniform
+   one. */
 #include "unit.h"
 
 #include <gsl/gsl_cdf.h>
@@ -103,7 +104,7 @@ static double kolmogorov(double *f, size_t n)
 enum { VECTORS = 4000 };
 static double norm_at[VECTORS], first_at[VECTORS], turn_at[VECTORS];
 
-/* Distribution functions at the norm, at the first coordinate of the direction, and at the angle between the last two. */
+/* Distribution functions at the norm, at the first coordinate of the direction, and at the angle of the last two. */
 static void sample(double scale, double claimed, size_t d)
 {
     struct dp_key key;
@@ -122,8 +123,8 @@ static void sample(double scale, double claimed, size_t d)
     }
 }
 
-/* Fixed seed; the false-alarm rate over seeds is 1e-6 each (sqrt(n) D > 2.69). In 50 dimensions the norm shows a scale that is
-   2 % too small: its relative deviation is only 1/√50. */
+/* Fixed seed; the false-alarm rate over seeds is 1e-6 each (sqrt(n) D > 2.69). In 50 dimensions the norm shows a scale
+   that is 2 % too small: its relative deviation is only 1/√50. */
 static void distributions_are_right(void **state)
 {
     (void)state;

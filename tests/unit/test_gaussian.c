@@ -1,5 +1,5 @@
-/* The Gaussian is the correctly rounded one: its error bound is proved row by row, fast and slow path and an independent
-   inversion agree, and the draws have their distribution. */
+/* The Gaussian is the correctly rounded one: its error bound is proved row by row, fast and slow path and an
+   independent inversion agree, and the draws have their distribution. */
 #include "unit.h"
 
 #include <gsl/gsl_cdf.h>
@@ -84,7 +84,7 @@ static double eighth(double a, double *first)
     return fabs(y[8]);
 }
 
-/* The five parts of the proof in math/gaussian.h, for the numbers of each row. 1.01 covers the roundings of the test. */
+/* The five parts of the proof in math/gaussian.h, for the numbers of each row. 1.01 covers the test's roundings. */
 static void error_bound_is_proved(void **state)
 {
     (void)state;

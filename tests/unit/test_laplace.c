@@ -10,8 +10,8 @@
 
 #define BITS 400
 
-/* sign × the smallest k with V ≥ 2 a^(k+1) / (1 + a), by bisection on those powers, with 4 words of V at 400 bits. Returns
-   whether the first 63 bits of V leave it open. */
+/* sign × the smallest k with V ≥ 2 a^(k+1) / (1 + a), by bisection on those powers, with 4 words of V at 400 bits.
+   Returns whether the first 63 bits of V leave it open. */
 static int by_powers(const struct dp_key *key, uint64_t index, double scale, int64_t *draw)
 {
     int64_t found[3];
@@ -77,7 +77,8 @@ static void draws_agree_with_powers(void **state)
     assert_true(small > 10 && open > 5);
 }
 
-/* Chi-square of whole numbers against their probabilities; fixed seed, false-alarm rate over seeds 1e-6 for each scale. */
+/* Chi-square of whole numbers against their probabilities; fixed seed, false-alarm rate over seeds 1e-6 for each
+   scale. */
 static void whole_numbers_have_their_probabilities(void **state)
 {
     (void)state;

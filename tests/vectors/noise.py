@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""The known answers of tests/unit/test_{gaussian,laplace,gamma_norm}.c: the noise by its definition, in Python's own floating
-point, from a ChaCha20 written out here. A draw that comes too near to a rounding boundary for that is an error."""
+"""The known answers of tests/unit/test_{gaussian,laplace,gamma_norm}.c: the noise by its definition, in Python's own
+floating point, from a ChaCha20 written out here. A draw that comes too near to a rounding boundary for that is an
+error."""
 import math
 import struct
 from statistics import NormalDist

@@ -14,15 +14,15 @@
    every ε-DP mechanism. At most ε, about αε²/2 for a small ε. epsilon < 0 and NaN give +infinity. */
 void dp_rdp_pure(double epsilon, const double *orders, size_t n, double *out);
 
-/* out[i] = ln(α/(2α−1) e^{(α−1)/b} + (α−1)/(2α−1) e^{−α/b}) / (α − 1), exact for real Laplace noise ([M17]
-   Table II). multiplier b > 0 is the scale of the noise divided by the L1 sensitivity, so that ε = 1/b; else
-   +infinity. Discrete Laplace noise costs more: dp_rdp_discrete_laplace. */
+/* out[i] = ln(α/(2α−1) e^{(α−1)/b} + (α−1)/(2α−1) e^{−α/b}) / (α − 1), exact for real Laplace noise on one
+   number ([M17] Table II). multiplier b > 0 is the scale of the noise divided by the L1 sensitivity, so that
+   ε = 1/b; else +infinity. Discrete Laplace noise costs more: dp_rdp_discrete_laplace. */
 void dp_rdp_laplace(double multiplier, const double *orders, size_t n, double *out);
 
-/* Discrete Laplace noise on a grid, Pr[x] = (1−θ)/(1+θ) θ^|x|, θ = e^{−ε/k}, where the sensitivity is k =
-   steps points of the grid, exact up to rounding: with r = θ^{2α−1}, out[i] = ε + ln[(1 + r^k)/(1+θ) +
-   (1−θ)/(1+θ) (r − r^k)/(1−r)] / (α − 1). k = 1 is dp_rdp_pure, k → infinity dp_rdp_laplace(1/ε). steps < 1,
-   epsilon < 0 and NaN give +infinity. */
+/* Discrete Laplace noise on one number of a grid, Pr[x] = (1−θ)/(1+θ) θ^|x|, θ = e^{−ε/k}, where the
+   sensitivity is k = steps points of the grid, exact up to rounding: with r = θ^{2α−1}, out[i] = ε + ln[(1 +
+   r^k)/(1+θ) + (1−θ)/(1+θ) (r − r^k)/(1−r)] / (α − 1). k = 1 is dp_rdp_pure, k → infinity
+   dp_rdp_laplace(1/ε). steps < 1, epsilon < 0 and NaN give +infinity. */
 void dp_rdp_discrete_laplace(double epsilon, int64_t steps, const double *orders, size_t n, double *out);
 
 /* The ε of an ε-DP mechanism on a Poisson batch of rate q: ln(1 + q(e^ε − 1)), at most ε ([BBG] Theorem 8).

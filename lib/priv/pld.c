@@ -130,12 +130,12 @@ static double estimate_epsilon(const struct question *a, bool add, double delta)
 static struct dp_pld_window window_for(const struct question *a, bool add, double epsilon, double delta)
 {
     struct dp_pld_window w = {.s = tilt_for(a, add, epsilon), .bottom = -INFINITY, .top = INFINITY};
-    double mean, variance, middle = moment(a, add, w.s, &mean, &variance), low = 0, high = 0;
+    double mean, variance, middle = moment(a, add, w.s, &mean, &variance);
     double unit = 1 / sqrt(variance), spill = log(DP_PLD_SPILL_SHARE * delta);
     /* What wraps around must be small against δ and not only against the weighted law, where they differ. */
     double peak = w.s > 0 ? -1 - log1p(w.s) : 0;
     double given = log(DP_PLD_WRAP_SHARE) + fmin(log(delta) - (middle - w.s * epsilon) - peak, 0);
-    for (double step = unit / 2; step < 1e4 * unit; step *= 1.6) {
+    for (double step = unit / 1000; step < 1000 * unit; step *= 1.6) {
         double above = log_moment(a, add, w.s + step), below = log_moment(a, add, w.s - step);
         double top = fmax((above - spill) / (w.s + step), (above - middle - given) / step);
         double bottom = (given + middle - below) / step;
@@ -148,27 +148,18 @@ static struct dp_pld_window window_for(const struct question *a, bool add, doubl
             w.below = w.s - step;
         }
     }
-    for (size_t i = 0; i < a->count; i++) {
-        struct dp_pld_range r = dp_pld_range(&a->parts[i], a->deviations);
-        low += (double)a->parts[i].laps * (add ? -r.high : r.low);
-        high += (double)a->parts[i].laps * (add ? -r.low : r.high);
-    }
-    w.top = fmin(w.top, high);
-    w.bottom = fmax(w.bottom, low);
     return w;
 }
 
-/* One direction on a grid on which the lower bound gives up about `gap` in ε; false without memory. fine: the bias
-   of the upper bound, about T h² (s+1)/12, is also kept small where that is not much dearer. *finest: no finer grid
-   fits. */
-static bool bounds_on(const struct question *a, bool add, double epsilon, double delta, double gap, bool fine,
-                      bool *finest, struct dp_pld_answer *answer)
+/* One direction on a grid where the upper bound is about `bias` too high in ε (T h² (s + 1)/12, and the lower bound
+   a dozen times that too low). False without memory. *finest: no finer grid fits. */
+static bool bounds_on(const struct question *a, bool add, double epsilon, double delta, double bias, bool *finest,
+                      struct dp_pld_answer *answer)
 {
     struct dp_pld_window w = window_for(a, add, epsilon, delta);
-    double share, unit = 1e-6 * gap, h = gap / (dp_pld_blur(a->laps, unit, delta, &share) / unit), range = 0;
-    double bias = 1e-6 * fmin(1, 0.2 + a->laps / 1000) * epsilon;
-    if (fine)
-        h = fmin(h, fmax(sqrt(12 * bias / (a->laps * (w.s + 1))), h / 32));
+    double mean, variance, range = 0;
+    moment(a, add, w.s, &mean, &variance);
+    double h = sqrt(12 * bias / (a->laps * (w.s + 1 + 1 / sqrt(variance))));
     for (size_t i = 0; i < a->count; i++) {
         struct dp_pld_range r = dp_pld_range(&a->parts[i], a->deviations);
         range = fmax(range, r.high - r.low);
@@ -176,10 +167,10 @@ static bool bounds_on(const struct question *a, bool add, double epsilon, double
     double least = fmax((w.top - w.bottom) * 1.001, range) / (DP_PLD_POINTS_MAX - 8);
     *finest = h <= least;
     struct dp_pld_composed c;
-    if (!dp_pld_compose(&c, a->parts, a->count, add, a->deviations, fmax(h, least), &w, delta))
+    if (!dp_pld_compose(&c, a->parts, a->count, add, a->deviations, fmax(h, least), &w))
         return false;
     if (a->of_delta)
-        dp_pld_composed_delta(&c, a->epsilon, delta, &answer->upper, &answer->lower);
+        dp_pld_composed_delta(&c, a->epsilon, &answer->upper, &answer->lower);
     else
         dp_pld_composed_epsilon(&c, delta, &answer->upper, &answer->lower);
     answer->upper = fmax(answer->upper, 0);
@@ -193,39 +184,43 @@ static bool is_tight(const struct dp_pld_answer *answer)
     return answer->upper - answer->lower <= 0.01 * answer->upper;
 }
 
-/* Narrows *answer, the bounds so far, around an estimate of what is asked; share: of the answer, that the lower
-   bound may give up. */
-static bool narrow(const struct question *a, bool add, double estimate, double share, bool fine, bool *finest,
+/* Narrows *answer, the bounds so far, around an estimate of what is asked; share: by how much of it the upper bound
+   may be too high. */
+static bool narrow(const struct question *a, bool add, double estimate, double share, bool *finest,
                    struct dp_pld_answer *answer)
 {
-    double mean, variance, epsilon, delta, gap;
+    double mean, variance, epsilon, delta, bias;
     moment(a, add, 0, &mean, &variance);
     if (a->of_delta) { /* d ln δ/dε is about −s − 1/deviation */
         epsilon = a->epsilon;
         delta = fmax(estimate, DBL_MIN);
-        gap = share / (tilt_for(a, add, epsilon) + 1 / sqrt(variance));
+        bias = share / (tilt_for(a, add, epsilon) + 1 / sqrt(variance));
     } else {
         epsilon = fmax(estimate, 0.02 * sqrt(variance));
         delta = a->delta;
-        gap = share * epsilon;
+        bias = share * epsilon;
     }
     struct dp_pld_answer now;
-    if (!bounds_on(a, add, epsilon, delta, gap, fine, finest, &now))
+    if (!bounds_on(a, add, epsilon, delta, bias, finest, &now))
         return false;
     answer->upper = fmin(answer->upper, now.upper);
     answer->lower = fmax(answer->lower, now.lower);
     return true;
 }
 
-/* A coarse grid, to know where the answer is, then finer ones until the bounds are close. */
+/* A coarse grid, to know where the answer is, then finer ones until the bounds are close. Few laps are cheap and get
+   more digits. */
 static bool refine(const struct question *a, bool add, double estimate, struct dp_pld_answer *answer)
 {
     bool finest;
+    double share = fmin(4e-6, 2e-7 + a->laps * 2e-10) * (a->of_delta ? 10 : 1);
     for (int round = 0; round < ROUNDS; round++) {
-        if (!narrow(a, add, estimate, round == 0 ? 0.1 : 0.008 / round, round > 0, &finest, answer))
+        if (!narrow(a, add, estimate, round == 0 ? 1e-3 : share, &finest, answer))
             return false;
         if (finest || answer->upper <= 0 || (round > 0 && is_tight(answer)))
             break;
+        if (round > 0)
+            share /= 10;
         estimate = answer->upper;
     }
     return true;
@@ -236,7 +231,7 @@ static bool compare(const struct question *a, bool add, double estimate, const s
                     struct dp_pld_answer *answer)
 {
     bool finest;
-    if (!narrow(a, add, larger->upper, 0.05, false, &finest, answer))
+    if (!narrow(a, add, larger->upper, 1e-3, &finest, answer))
         return false;
     return answer->upper <= larger->upper || refine(a, add, estimate, answer);
 }

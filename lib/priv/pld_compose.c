@@ -119,14 +119,6 @@ static double product_invert(struct product *p)
     return total / (double)p->n;
 }
 
-double dp_pld_blur(double laps, double h, double delta, double *share)
-{
-    double hoeffding =
-        laps * h * h * exp(h) / 8 + h * sqrt(laps / 2 * log(1 / (DP_PLD_LOWER_SHARE * delta)));
-    *share = hoeffding < laps * h ? DP_PLD_LOWER_SHARE : 0;
-    return fmin(hoeffding, laps * h);
-}
-
 /* The next 2^k, 5·2^k or 3·2^k. */
 static size_t points_for(int64_t wanted)
 {
@@ -145,16 +137,22 @@ static size_t slot(const struct dp_pld_composed *c, int64_t j)
 }
 
 bool dp_pld_compose(struct dp_pld_composed *c, const struct dp_pld_part *parts, size_t count, bool add,
-                    double deviations, double h, const struct dp_pld_window *w, double delta)
+                    double deviations, double h, const struct dp_pld_window *w)
 {
-    *c = (struct dp_pld_composed){.h = h, .s = w->s, .bottom = (int64_t)floor(w->bottom / h)};
-    int64_t wanted = (int64_t)ceil(w->top / h) + 2 - c->bottom;
-    c->n = points_for(wanted);
+    *c = (struct dp_pld_composed){.h = h, .s = w->s};
+    double least = 0, most = 0; /* in steps of h */
+    for (size_t i = 0; i < count; i++) {
+        struct dp_pld_range r = dp_pld_range(&parts[i], deviations);
+        least += (double)parts[i].laps * floor((add ? -r.high : r.low) / h);
+        most += (double)parts[i].laps * ceil((add ? -r.low : r.high) / h);
+    }
+    c->bottom = (int64_t)fmax(floor(w->bottom / h), least - 1);
+    c->n = points_for((int64_t)fmin(ceil(w->top / h), most) + 2 - c->bottom);
     c->top = c->bottom + (int64_t)c->n;
     struct product product;
     if (!product_new(&product, c->n))
         return false;
-    double laps = 0, kappa = 0, above = 0, below = 0, least = 0, most = 0, tail = erfc(deviations / sqrt(2));
+    double laps = 0, kappa = 0, above = 0, below = 0, tail = erfc(deviations / sqrt(2));
     for (size_t i = 0; i < count; i++) {
         struct dp_pld_cells cells;
         if (!dp_pld_cells_new(&cells, &parts[i], add, deviations, h)) {
@@ -172,8 +170,6 @@ bool dp_pld_compose(struct dp_pld_composed *c, const struct dp_pld_part *parts, 
         c->log_scale += t * k;
         above += t * dp_pld_cells_moment(&cells, w->above);
         below += t * dp_pld_cells_moment(&cells, w->below);
-        least += t * low;
-        most += t * high;
         kappa += t * (1e-13 + 16 * unit_roundoff * (w->s + 1) * fmax(fabs(low), fabs(high)));
         c->shift += t * 32 * unit_roundoff * dp_pld_range(&parts[i], deviations).rounding;
         if (parts[i].kind == DP_PLD_GAUSSIAN || parts[i].kind == DP_PLD_GAUSSIAN_REPLACED)
@@ -187,14 +183,17 @@ bool dp_pld_compose(struct dp_pld_composed *c, const struct dp_pld_part *parts, 
     product_free(&product);
 
     double top = (double)c->top * h, bottom = (double)c->bottom * h;
-    if (top <= most) {
+    if ((double)c->top <= most) {
         c->above = exp(above - w->above * top + kappa);
         c->wrapped += exp(above - c->log_scale - (w->above - w->s) * top + kappa);
     }
-    if (bottom > least)
+    if ((double)c->bottom > least)
         c->wrapped += exp(below - c->log_scale + (w->s - w->below) * bottom + kappa);
     c->factor = exp(kappa);
-    c->blur = dp_pld_blur(laps, h, delta, &c->blur_share);
+    c->deviation = h * sqrt(laps) / 2;
+    c->drift = laps * h * h * exp(h) / 8;
+    c->radius = fmin(2 * c->deviation + c->drift, laps * h);
+    c->covered = c->radius < laps * h ? 1 - 2 * exp(-2) : 1;
     return true;
 }
 
@@ -251,12 +250,36 @@ static double crossing(const struct dp_pld_composed *c, struct errors e, bool up
     return epsilon - (upper ? near : far);
 }
 
+/* A bound on E[(Ξ − a)₊], Ξ of mean at most m and sub-Gaussian about it with σ: (x)₊ <= e^{λx−1}/λ. */
+static double excess(const struct dp_pld_composed *c, double a)
+{
+    double x = (a - c->drift) / c->deviation, lambda = (x + sqrt(x * x + 4)) / 2;
+    double by_variance = 0.5 + fmax(-x, 0);
+    return c->deviation * (x < 0 ? by_variance : fmin(exp(-lambda * x + lambda * lambda / 2 - 1) / lambda, by_variance));
+}
+
+/* A bound on what discretisation adds to δ at ε: E[G((|S̃ − ε| − r)₊)]/(1 − p). */
+static double time_value(const struct dp_pld_composed *c, double epsilon)
+{
+    double reach = 12 * c->deviation + c->radius + c->drift + c->shift;
+    int64_t from = (int64_t)fmax((double)c->bottom, floor((epsilon - reach) / c->h));
+    int64_t to = (int64_t)fmin((double)c->top - 1, ceil((epsilon + reach) / c->h));
+    double sum = excess(c, 12 * c->deviation + c->drift) + c->above * excess(c, 0);
+    for (int64_t j = from; j <= to; j++) {
+        double loss = (double)j * c->h, scale = exp(c->log_scale - c->s * loss);
+        double away = fmax(fabs(loss - epsilon) - c->radius - c->shift, 0);
+        sum += scale * (fabs(c->mass[slot(c, j)]) + c->error) * excess(c, away);
+    }
+    return c->factor * c->factor * sum / c->covered * (1 + 1e-6);
+}
+
 void dp_pld_composed_epsilon(const struct dp_pld_composed *c, double delta, double *upper, double *lower)
 {
     struct errors e = errors_of(c);
     struct reading r = {0, 0};
-    double stay = exp(-c->h), leave = -expm1(-c->h), mass = 0, lower_delta = delta * (1 + c->blur_share);
+    double stay = exp(-c->h), leave = -expm1(-c->h), mass = 0;
     bool above = true;
+    int64_t next = 0, stride = 1 + (int64_t)(c->deviation / c->h / 16);
     *upper = (double)c->bottom * c->h > 0 ? (double)c->bottom * c->h + c->shift : -INFINITY;
     *lower = -INFINITY;
     for (int64_t j = c->top - 1; j >= c->bottom; j--) {
@@ -266,10 +289,16 @@ void dp_pld_composed_epsilon(const struct dp_pld_composed *c, double delta, doub
         if (above && bound(c, e, true, delta_here, scale) > delta) {
             *upper = j == c->top - 1 ? INFINITY : crossing(c, e, true, delta, epsilon + c->h, r) + c->shift;
             above = false;
+            next = j;
         }
-        if (bound(c, e, false, delta_here, scale) > lower_delta) {
-            *lower = crossing(c, e, false, lower_delta, epsilon + c->h, r) - c->blur - c->shift;
-            return;
+        if (!above && j <= next) {
+            double seen = bound(c, e, false, delta_here, scale);
+            if (seen > delta && seen - time_value(c, epsilon) > delta) {
+                *lower = epsilon - c->shift;
+                return;
+            }
+            next = j - stride;
+            stride += stride / 4;
         }
         if (epsilon <= 0)
             return;
@@ -278,11 +307,11 @@ void dp_pld_composed_epsilon(const struct dp_pld_composed *c, double delta, doub
     }
 }
 
-void dp_pld_composed_delta(const struct dp_pld_composed *c, double epsilon, double delta, double *upper,
-                           double *lower)
+void dp_pld_composed_delta(const struct dp_pld_composed *c, double epsilon, double *upper, double *lower)
 {
+    struct errors e = errors_of(c);
     double stay = exp(-c->h), leave = -expm1(-c->h);
-    double bounds[2], asked[2] = {epsilon + c->blur + c->shift, epsilon - c->shift};
+    double bounds[2], asked[2] = {epsilon + c->shift, epsilon - c->shift};
     for (int up = 0; up < 2; up++) {
         struct reading r = {0, 0};
         if (asked[up] >= (double)c->top * c->h) {
@@ -298,7 +327,7 @@ void dp_pld_composed_delta(const struct dp_pld_composed *c, double epsilon, doub
             if (loss <= asked[up] || j == c->bottom) {
                 double t = fmin(fmax(loss + c->h - asked[up], 0), c->h);
                 scale = exp(c->log_scale - c->s * asked[up]);
-                bounds[up] = bound(c, errors_of(c), up, read_below(r, t), scale);
+                bounds[up] = bound(c, e, up, read_below(r, t), scale);
                 break;
             }
             r.delta = stay * r.delta + leave * r.weights;
@@ -306,5 +335,5 @@ void dp_pld_composed_delta(const struct dp_pld_composed *c, double epsilon, doub
         }
     }
     *upper = bounds[1];
-    *lower = bounds[0] - c->blur_share * delta;
+    *lower = bounds[0] > 0 ? bounds[0] - time_value(c, asked[0]) : 0;
 }

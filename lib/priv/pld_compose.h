@@ -6,8 +6,7 @@
 
 enum { DP_PLD_POINTS_MAX = 1 << 22 };
 
-/* Given up by the lower bound, wrapped around, and added for what truncation and window leave out; relative to δ. */
-#define DP_PLD_LOWER_SHARE 1e-4
+/* Wrapped around, and added for what truncation and window leave out; relative to δ. */
 #define DP_PLD_WRAP_SHARE 1e-6
 #define DP_PLD_SPILL_SHARE 1e-7
 
@@ -26,24 +25,20 @@ struct dp_pld_composed {
     double above, infinite;  /* δ of what is beyond the window and beyond everything */
     double wrapped;          /* weighted mass that wrapped around */
     double factor, shift;    /* e^{Σ T κ}; of ε */
-    double blur, blur_share; /* Δ, and what Hoeffding leaves relative to δ */
+    double deviation, drift; /* σ and m of what discretisation adds to S */
+    double radius, covered;  /* r and 1 − p */
 };
 
-/* Composes on a grid of step h, Gaussian tails cut at `deviations`; delta is the size of δ the errors are to be
-   small against. False without memory. */
+/* Composes on a grid of step h, Gaussian tails cut at `deviations`. False without memory. */
 bool dp_pld_compose(struct dp_pld_composed *c, const struct dp_pld_part *parts, size_t count, bool add,
-                    double deviations, double h, const struct dp_pld_window *window, double delta);
+                    double deviations, double h, const struct dp_pld_window *window);
 void dp_pld_composed_free(struct dp_pld_composed *c);
 
 /* Where δ falls to delta: upper is at least that ε, infinite when the window is too low to tell; lower at most.
    Both are -infinity where δ is always below. */
 void dp_pld_composed_epsilon(const struct dp_pld_composed *c, double delta, double *upper, double *lower);
 
-/* δ(epsilon) is at most upper and at least lower; delta as given to dp_pld_compose. */
-void dp_pld_composed_delta(const struct dp_pld_composed *c, double epsilon, double delta, double *upper,
-                           double *lower);
-
-/* Δ and its share for laps in all, with (delta) as above. */
-double dp_pld_blur(double laps, double h, double delta, double *share);
+/* δ(epsilon) is at most upper and at least lower. */
+void dp_pld_composed_delta(const struct dp_pld_composed *c, double epsilon, double *upper, double *lower);
 
 #endif

@@ -36,6 +36,11 @@ static double cost(enum dp_accountant accountant, const struct dp_event *event, 
     return cost_of(accountant, &charges, delta, rc, err);
 }
 
+static int none(double epsilon, struct dp_err *err)
+{
+    return dp_fail(err, DP_E_RUN, "epsilon %g does not hold at any delta up to 1/2", epsilon);
+}
+
 /* By asking for epsilon again and again. */
 static int search_delta(enum dp_accountant accountant, const struct dp_charges *charges, double epsilon, double *delta,
                         struct dp_err *err)
@@ -43,7 +48,7 @@ static int search_delta(enum dp_accountant accountant, const struct dp_charges *
     double low = log(1e-300), high = log(0.5);
     int rc;
     if (cost_of(accountant, charges, exp(high), &rc, err) > epsilon)
-        return rc != DP_OK ? rc : dp_fail(err, DP_E_RUN, "epsilon %g does not hold at any delta up to 1/2", epsilon);
+        return rc != DP_OK ? rc : none(epsilon, err);
     while (high - low > 1e-8) {
         double middle = 0.5 * (low + high), spent = cost_of(accountant, charges, exp(middle), &rc, err);
         if (rc != DP_OK)
@@ -68,10 +73,12 @@ int dp_solve_delta(enum dp_accountant accountant, const struct dp_charges *charg
     int rc = DP_OK;
     if (accountant == DP_ACCOUNTANT_PLD || (best && dp_account_covers(DP_ACCOUNTANT_PLD, charges))) {
         rc = dp_account_pld_delta(charges, epsilon, answer, err);
-        if (rc != DP_OK || accountant == DP_ACCOUNTANT_PLD)
+        if (rc != DP_OK)
             return rc;
-        found = true;
+        found = answer->upper <= 0.5;
         answer->upper = dp_round_up(answer->upper, DELTA_DIGITS);
+        if (!best || answer->tight)
+            return found ? DP_OK : none(epsilon, err);
     }
     double delta = 1;
     enum dp_accountant other = best ? DP_ACCOUNTANT_RDP : accountant;

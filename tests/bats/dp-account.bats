@@ -434,7 +434,7 @@ EOF
     given="--epsilon 2 --delta 1e-6 --rate 0.01 --laps 1000"
     sigma=$(dp-account sigma $given)
     assert_equal "$(dp-account laps -z "$sigma" --epsilon 2 --delta 1e-6 --rate 0.01)" 1000
-    near() { /usr/bin/python3 -c "import sys; a, b = map(float, sys.argv[1:]); sys.exit(not (a <= b <= a * (1 + 1e-3)))" "$@" || fail "$*"; }
+    near() { /usr/bin/python3 -c "import sys; a, b = map(float, sys.argv[1:]); sys.exit(not abs(a - b) <= 1e-3 * b)" "$@" || fail "$*"; }
     near "$(dp-account epsilon -z "$sigma" --delta 1e-6 --rate 0.01 --laps 1000)" 2
     near "$(dp-account delta -z "$sigma" --epsilon 2 --rate 0.01 --laps 1000)" 1e-6
     near 0.01 "$(dp-account rate -z "$sigma" --epsilon 2 --delta 1e-6 --laps 1000)"

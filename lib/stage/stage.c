@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/mem.h"
 
@@ -46,6 +47,7 @@ int dp_stage_new(struct dp_stage **stage, const struct dp_stage_class *class, in
         rc = dp_fail(err, DP_E_USAGE, "--in and --out have no place in a fused pipeline");
     if (rc == DP_PARSE_RUN) {
         dp_key_fresh(&s->key);
+        s->started = (int64_t)time(NULL);
         if (class->open != NULL)
             rc = class->open(s, err);
     }

@@ -49,6 +49,7 @@ struct dp_stage {
     void *state;       /* state_size zeroed bytes */
     struct dp_key key; /* fresh from the kernel, or derived from the run's seed */
     bool seeded;
+    int64_t started; /* seconds since 1970: a stage does not read the clock itself */
 };
 
 /* The option table that every stage has besides its own: where frames come from and go to. */

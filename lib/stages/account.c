@@ -4,7 +4,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "stages/charge.h"
 #include "stages/reserve.h"
@@ -147,7 +146,7 @@ static int open_ledger(struct dp_stage *stage, const struct dp_frame *frame, boo
     struct dp_ledger_run run = {
         .data = data, .rows = m->rows, .adjacency = dp_adjacency_names[m->adjacency], .epsilon = o->epsilon,
         .delta = o->delta, .seeded = stage->seeded || dp_frame_bool(frame, DP_F_SEEDED), .as_published = o->as_published,
-        .preprocessing = dp_frame_text(frame, DP_F_PREPROCESSING, ""), .init = init, .time = (int64_t)time(NULL),
+        .preprocessing = dp_frame_text(frame, DP_F_PREPROCESSING, ""), .init = init, .time = stage->started,
     };
     if (init == NULL) {
         run.prior_epsilon = s->prior_epsilon;

@@ -75,7 +75,7 @@ int dp_reserve_end(struct dp_reserve *r, double spent, double delta, const char 
     int rc = epsilon(&r->used, delta, &upper, &lower, &accountant, err);
     if (rc != DP_OK)
         return rc;
-    if (upper < spent) {
+    if (upper <= spent) {
         end.epsilon = upper;
         end.accountant = accountant;
     }

@@ -187,7 +187,8 @@ bool dp_pld_compose(struct dp_pld_composed *c, const struct dp_pld_part *parts, 
         c->above = exp(above - w->above * top + kappa);
         c->wrapped += exp(above - c->log_scale - (w->above - w->s) * top + kappa);
     }
-    if ((double)c->bottom > least)
+    c->open = (double)c->bottom > least;
+    if (c->open)
         c->wrapped += exp(below - c->log_scale + (w->s - w->below) * bottom + kappa);
     c->factor = exp(kappa);
     c->deviation = h * sqrt(laps) / 2;
@@ -265,6 +266,8 @@ static double time_value(const struct dp_pld_composed *c, double epsilon)
     int64_t from = (int64_t)fmax((double)c->bottom, floor((epsilon - reach) / c->h));
     int64_t to = (int64_t)fmin((double)c->top - 1, ceil((epsilon + reach) / c->h));
     double sum = excess(c, 12 * c->deviation + c->drift) + c->above * excess(c, 0);
+    if (from == c->bottom && c->open) /* all that may be below the window */
+        sum += excess(c, fmax(epsilon - (double)c->bottom * c->h - c->radius - c->shift, 0));
     for (int64_t j = from; j <= to; j++) {
         double loss = (double)j * c->h, scale = exp(c->log_scale - c->s * loss);
         double away = fmax(fabs(loss - epsilon) - c->radius - c->shift, 0);

@@ -20,6 +20,7 @@ struct dp_pld_composed {
     double *mass; /* weighted, at loss j h, index j mod n */
     size_t n;
     int64_t bottom, top;     /* j in [bottom, top) */
+    bool open;               /* S may be below bottom */
     double h, s, log_scale;  /* Σ T K(s) */
     double error;            /* of each mass */
     double above, infinite;  /* δ of what is beyond the window and beyond everything */

@@ -1,0 +1,203 @@
+#include "priv/pld_solve.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "priv/bracket.h"
+#include "priv/calibrate.h"
+#include "priv/solve.h"
+
+enum { DIGITS = 9, TRIES = 40 };
+static const double LEAST_FACTOR = 1e-6, MOST_FACTOR = 1e9, LEAST_RATE = 1e-9, MOST_LAPS = 1e9;
+static const double WIDTH = 1e-6; /* bounds on different grids are not closer than that */
+
+enum unknown { FACTOR, LAPS, RATE };
+
+struct point {
+    double value, y;
+};
+
+struct search {
+    enum unknown unknown;
+    const struct dp_pld_part *parts;
+    struct dp_pld_part *tried; /* parts with the unknown put in */
+    size_t count;
+    double epsilon, delta;
+    struct point holds, fails; /* seen last */
+    int rc;                    /* the first failure */
+    struct dp_err *err;
+};
+
+static void put(struct search *s, double value)
+{
+    memcpy(s->tried, s->parts, s->count * sizeof *s->tried);
+    for (size_t i = 0; i < s->count; i++) {
+        struct dp_pld_part *p = &s->tried[i];
+        switch (s->unknown) {
+        case FACTOR:
+            p->multiplier *= value;
+            p->epsilon /= value;
+            break;
+        case LAPS:
+            p->laps = (int64_t)value;
+            break;
+        case RATE:
+            p->rate = value;
+            break;
+        }
+    }
+}
+
+/* Infinite after a failure. */
+static double spent(struct search *s, double value)
+{
+    struct dp_pld_answer answer;
+    put(s, value);
+    if (s->rc == DP_OK)
+        s->rc = dp_pld_epsilon(s->tried, s->count, s->delta, &answer, s->err);
+    return s->rc == DP_OK ? answer.upper : INFINITY;
+}
+
+/* More noise is a larger x: the logarithm of the factor, less that of the others. */
+static double value_at(const struct search *s, double x)
+{
+    if (s->unknown == FACTOR)
+        return exp(x);
+    return s->unknown == LAPS ? fmax(floor(exp(-x) * (1 + 1e-12)), 1) : fmin(exp(-x), 1);
+}
+
+/* ln(estimate/target), falling; where the grid does not reach the run is taken for much too dear. */
+static double estimated(double x, void *context)
+{
+    struct search *s = context;
+    double estimate = NAN;
+    put(s, value_at(s, x));
+    if (s->rc == DP_OK)
+        s->rc = dp_pld_estimate(s->tried, s->count, s->delta, &estimate, s->err);
+    return isnan(estimate) ? 30 : log(fmin(fmax(estimate / s->epsilon, 1e-12), 1e12));
+}
+
+/* ln(spent/target), falling but for a few 1e-6. */
+static double excess(double x, void *context)
+{
+    struct search *s = context;
+    double value = value_at(s, x);
+    if (value == s->holds.value)
+        return s->holds.y;
+    if (value == s->fails.value)
+        return s->fails.y;
+    double y = log(fmin(fmax(spent(s, value) / s->epsilon, 1e-12), 1e12));
+    *(y > 0 ? &s->fails : &s->holds) = (struct point){value, y};
+    return y;
+}
+
+/* The least x in [first, last] that holds; NaN where not even last does. From the root of the estimate,
+   away from it as far as its slope says, then between a point that holds and one that does not. */
+static double search(struct search *s, double first, double last)
+{
+    double x = first, slope = 1;
+    if (estimated(first, s) > 0)
+        x = estimated(last, s) > 0 ? last : dp_bracket_falling(estimated, s, first, last, 1e-4);
+    double fall = estimated(x, s) - estimated(x + 0.1, s);
+    if (fall > 0.002 && fall < 10)
+        slope = fall / 0.1;
+    double width = s->unknown == LAPS ? fmax(WIDTH, 0.4 * exp(x)) : WIDTH; /* less than a lap */
+    double y = excess(x, s), step = 1.2 * fabs(y) / slope + width, low = x, high = x;
+    for (; y > 0 && high < last && s->rc == DP_OK; step *= 4) {
+        low = high;
+        high = fmin(high + step, last);
+        y = excess(high, s);
+    }
+    if (y > 0)
+        return NAN;
+    for (y = excess(low, s); y <= 0 && low > first && s->rc == DP_OK; step *= 4) {
+        high = low;
+        low = fmax(low - step, first);
+        y = excess(low, s);
+    }
+    return y <= 0 ? low : dp_bracket_falling(excess, s, low, high, width);
+}
+
+static bool affordable(struct search *s, double value)
+{
+    return spent(s, value) <= s->epsilon;
+}
+
+/* s->parts, count, epsilon, delta and err given; the rest is set up here and freed with search_free. */
+static int search_new(struct search *s)
+{
+    s->holds.value = s->fails.value = NAN;
+    if (!(s->epsilon > 0) || !isfinite(s->epsilon))
+        return dp_fail(s->err, DP_E_RUN, "epsilon must be positive and finite, got %g", s->epsilon);
+    if (!(s->delta > 0 && s->delta < 1))
+        return dp_fail(s->err, DP_E_RUN, "delta must be between 0 and 1, got %g", s->delta);
+    s->tried = calloc(s->count + 1, sizeof *s->tried);
+    return s->tried != NULL ? DP_OK : dp_fail(s->err, DP_E_RUN, "no memory for a search");
+}
+
+/* Rounds to more noise until the answer itself holds; x from search(). */
+static int settle(struct search *s, double x, double *value)
+{
+    double step = WIDTH / 2;
+    for (int tries = 0; tries < TRIES && s->rc == DP_OK; tries++) {
+        double exact = value_at(s, x);
+        *value = s->unknown == FACTOR ? dp_round_up(exact, DIGITS) : dp_round_down(exact, DIGITS);
+        if (affordable(s, *value) && (s->unknown != FACTOR || affordable(s, *value * (1 - 1e-12))))
+            return DP_OK;
+        x += step;
+        step *= 2;
+    }
+    return s->rc != DP_OK ? s->rc
+                          : dp_fail(s->err, DP_E_RUN, "the search for epsilon %g did not settle", s->epsilon);
+}
+
+int dp_pld_scale_multiplier(const struct dp_pld_part *parts, size_t count, double epsilon, double delta,
+                            double *factor, struct dp_err *err)
+{
+    struct search s = {FACTOR, parts, .count = count, .epsilon = epsilon, .delta = delta, .err = err};
+    int rc = search_new(&s);
+    if (rc != DP_OK)
+        return rc;
+    double x = search(&s, log(LEAST_FACTOR), log(MOST_FACTOR));
+    rc = s.rc;
+    if (rc == DP_OK && isnan(x))
+        rc = dp_fail(err, DP_E_RUN, "no noise multiplier up to %g times as large reaches epsilon %g at delta %g",
+                     MOST_FACTOR, epsilon, delta);
+    if (rc == DP_OK)
+        rc = settle(&s, x, factor);
+    free(s.tried);
+    return rc;
+}
+
+int dp_pld_laps(const struct dp_pld_part *part, double epsilon, double delta, int64_t *laps, struct dp_err *err)
+{
+    struct search s = {LAPS, part, .count = 1, .epsilon = epsilon, .delta = delta, .err = err};
+    int rc = search_new(&s);
+    if (rc != DP_OK)
+        return rc;
+    double x = search(&s, -log(MOST_LAPS), 0);
+    double found = isnan(x) ? 0 : value_at(&s, x);
+    while (found > 0 && found < MOST_LAPS && found < 0.1 / WIDTH && excess(-log(found + 1), &s) <= 0)
+        found++;
+    *laps = (int64_t)found;
+    free(s.tried);
+    return s.rc;
+}
+
+int dp_pld_rate(const struct dp_pld_part *part, double epsilon, double delta, double *rate, struct dp_err *err)
+{
+    struct search s = {RATE, part, .count = 1, .epsilon = epsilon, .delta = delta, .err = err};
+    int rc = search_new(&s);
+    if (rc != DP_OK)
+        return rc;
+    double x = search(&s, 0, -log(LEAST_RATE));
+    rc = s.rc;
+    if (rc == DP_OK && isnan(x))
+        rc = dp_fail(err, DP_E_RUN, "no sampling rate from %g reaches epsilon %g at delta %g over %lld laps", LEAST_RATE,
+                     epsilon, delta, (long long)part->laps);
+    if (rc == DP_OK)
+        rc = settle(&s, x, rate);
+    free(s.tried);
+    return rc;
+}

@@ -8,7 +8,6 @@
 #include "priv/curve.h"
 #include "priv/gdp.h"
 #include "priv/meter.h"
-#include "priv/pld.h"
 #include "priv/pure.h"
 #include "priv/zcdp.h"
 
@@ -73,8 +72,7 @@ static size_t event_parts(const struct dp_event *event, int64_t laps, struct dp_
     return (size_t)event->queries;
 }
 
-/* All charges; NULL when one has no distribution or memory is short (then *rc says so). */
-static struct dp_pld_part *parts_of(const struct dp_charges *charges, size_t *count, int *rc, struct dp_err *err)
+struct dp_pld_part *dp_account_pld_parts(const struct dp_charges *charges, size_t *count, int *rc, struct dp_err *err)
 {
     struct dp_pld_part *part;
     *rc = dp_alloc(&part, charges->count * DP_EVENT_MOST_QUERIES + 1, sizeof *part, err);
@@ -97,7 +95,7 @@ static int by_pld(const struct dp_charges *charges, double delta, struct dp_answ
     struct dp_pld_answer pld;
     size_t count;
     int rc;
-    struct dp_pld_part *part = parts_of(charges, &count, &rc, err);
+    struct dp_pld_part *part = dp_account_pld_parts(charges, &count, &rc, err);
     if (part == NULL)
         return rc != DP_OK ? rc : dp_fail(err, DP_E_RUN, "privacy loss distributions do not cover these mechanisms");
     rc = dp_pld_epsilon(part, count, delta, &pld, err);
@@ -111,7 +109,7 @@ int dp_account_pld_delta(const struct dp_charges *charges, double epsilon, struc
     struct dp_pld_answer pld;
     size_t count;
     int rc;
-    struct dp_pld_part *part = parts_of(charges, &count, &rc, err);
+    struct dp_pld_part *part = dp_account_pld_parts(charges, &count, &rc, err);
     if (part == NULL)
         return rc != DP_OK ? rc : dp_fail(err, DP_E_RUN, "privacy loss distributions do not cover these mechanisms");
     rc = dp_pld_delta(part, count, epsilon, &pld, err);
@@ -272,7 +270,7 @@ bool dp_account_covers(enum dp_accountant accountant, const struct dp_charges *c
     int rc;
     switch (accountant) {
     case DP_ACCOUNTANT_PLD:
-        part = parts_of(charges, &count, &rc, &unused);
+        part = dp_account_pld_parts(charges, &count, &rc, &unused);
         free(part);
         return part != NULL;
     case DP_ACCOUNTANT_GDP:

@@ -4,6 +4,7 @@
 #define DP_PRIV_ACCOUNT_H
 
 #include "priv/event.h"
+#include "priv/pld.h"
 
 enum dp_accountant {
     DP_ACCOUNTANT_BEST,      /* the smallest bound of the sound ones that cover the charges */
@@ -31,6 +32,10 @@ int dp_account_epsilon(enum dp_accountant accountant, const struct dp_charges *c
 
 /* Whether that accountant says anything about these charges. */
 bool dp_account_covers(enum dp_accountant accountant, const struct dp_charges *charges);
+
+/* The charges as parts of a privacy loss distribution: *count of them, freed by the caller. NULL where there is none that
+   holds (*rc = DP_OK), or without memory. */
+struct dp_pld_part *dp_account_pld_parts(const struct dp_charges *charges, size_t *count, int *rc, struct dp_err *err);
 
 /* The δ of the charges at epsilon by privacy loss distributions; for other accountants see priv/solve.h. */
 int dp_account_pld_delta(const struct dp_charges *charges, double epsilon, struct dp_answer *answer, struct dp_err *err);

@@ -2,10 +2,12 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/number.h"
 #include "priv/bracket.h"
+#include "priv/pld_solve.h"
 
 static const double LEAST = 1e-3, MOST = 1e9;
 enum { DIGITS = 9 };
@@ -116,13 +118,47 @@ static int search(struct question *q, double guess, double step, double width, d
                                     q->epsilon);
 }
 
+/* By privacy loss distributions, if they cover the charges and noise is all there is to stretch; INFINITY otherwise. */
+static int by_pld(struct question *q, double *factor)
+{
+    size_t count;
+    *factor = (double)INFINITY;
+    for (size_t i = 0; i < q->charges->count; i++)
+        for (int j = 0; j < q->charges->charge[i].event.queries; j++)
+            if (q->charges->charge[i].event.query[j].kind > DP_QUERY_LAPLACE)
+                return DP_OK;
+    struct dp_pld_part *parts = dp_account_pld_parts(q->charges, &count, &q->rc, q->err);
+    if (parts == NULL)
+        return q->rc;
+    q->rc = dp_pld_scale_multiplier(parts, count, q->epsilon, q->delta, factor, q->err);
+    free(parts);
+    /* The same distributions asked through charges: products may round differently. */
+    for (int tries = 0; q->rc == DP_OK && tries < 10; tries++) {
+        if (*factor >= LEAST && meets(q, *factor))
+            return DP_OK;
+        *factor = dp_round_up(fmax(nextafter(*factor, INFINITY), LEAST), DIGITS);
+    }
+    if (q->rc == DP_OK)
+        *factor = (double)INFINITY;
+    return q->rc;
+}
+
 int dp_calibrate_noise(enum dp_accountant accountant, const struct dp_charges *charges, double epsilon, double delta,
                        double *factor, struct dp_err *err)
 {
     struct question q = {accountant, charges, {0}, epsilon, delta, DP_OK, err};
+    double found = (double)INFINITY;
     if (!(epsilon > 0) || charges->count == 0)
         return dp_fail(err, DP_E_RUN, "cannot calibrate to epsilon = %g", epsilon);
-    int rc = search(&q, 1, 2, 1e-8, factor);
+    bool best = accountant == DP_ACCOUNTANT_BEST && !dp_account_covers(DP_ACCOUNTANT_GDP, charges);
+    int rc = DP_OK;
+    if (best || accountant == DP_ACCOUNTANT_PLD)
+        rc = by_pld(&q, &found);
+    if (rc == DP_OK && best && isinf(found))
+        q.accountant = DP_ACCOUNTANT_RDP;
+    if (rc == DP_OK && isinf(found))
+        rc = search(&q, 1, 2, 1e-8, &found);
+    *factor = found;
     dp_charges_free(&q.stretched);
     return rc;
 }

@@ -1,8 +1,10 @@
 #include "priv/solve.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 #include "priv/calibrate.h"
+#include "priv/pld_solve.h"
 
 #define DELTA_DIGITS 6
 #define RATE_DIGITS 9
@@ -91,11 +93,37 @@ int dp_solve_delta(enum dp_accountant accountant, const struct dp_charges *charg
     return found ? DP_OK : rc;
 }
 
+/* One event as one part of a privacy loss distribution, for the accountants that would use it. */
+static bool one_part(enum dp_accountant accountant, const struct dp_event *event, int64_t laps, struct dp_pld_part *part)
+{
+    struct dp_charge charge = {*event, laps};
+    struct dp_charges charges = {.count = 1, .capacity = 1, .charge = &charge};
+    struct dp_err unused;
+    size_t count;
+    int rc;
+    if (event->sampling == DP_SAMPLING_SHUFFLED || !(accountant == DP_ACCOUNTANT_PLD ||
+        (accountant == DP_ACCOUNTANT_BEST && !dp_account_covers(DP_ACCOUNTANT_GDP, &charges))))
+        return false;
+    struct dp_pld_part *parts = dp_account_pld_parts(&charges, &count, &rc, &unused);
+    if (parts != NULL && count == 1)
+        *part = parts[0];
+    free(parts);
+    return parts != NULL && count == 1;
+}
+
 int dp_solve_laps(enum dp_accountant accountant, const struct dp_event *event, double epsilon, double delta,
                   int64_t *laps, struct dp_err *err)
 {
     int64_t low = 0, high = 1; /* low is affordable */
-    int rc;
+    struct dp_pld_part part;
+    int rc = DP_OK;
+    if (one_part(accountant, event, 1, &part)) {
+        rc = dp_pld_laps(&part, epsilon, delta, &low, err);
+        *laps = low;
+        if (rc != DP_OK || cost(accountant, event, low, delta, &rc, err) <= epsilon)
+            return rc;
+        low = 0;
+    }
     while (high < MOST_LAPS && cost(accountant, event, high, delta, &rc, err) <= epsilon) {
         low = high;
         high = 2 * high < MOST_LAPS ? 2 * high : MOST_LAPS;
@@ -119,6 +147,14 @@ int dp_solve_rate(enum dp_accountant accountant, const struct dp_event *event, i
     struct dp_event tried = *event;
     double low = log(1e-12), high = 0;
     int rc;
+    struct dp_pld_part part;
+    tried.rate = 0.5;
+    if (one_part(accountant, &tried, laps, &part)) {
+        rc = dp_pld_rate(&part, epsilon, delta, &tried.rate, err);
+        *rate = tried.rate;
+        if (rc != DP_OK || cost(accountant, &tried, laps, delta, &rc, err) <= epsilon)
+            return rc;
+    }
     tried.rate = 1;
     if (cost(accountant, &tried, laps, delta, &rc, err) <= epsilon) {
         *rate = 1;

@@ -151,7 +151,7 @@ passed() {
     assert_success
     assert_output --regexp '^\{"exceeded": false, "measured": [0-9.]+, "claimed": [0-9.]+, "delta": 0.1[0-9]*, "sound": null, '
     number() { sed "s/.*\"$1\": \([0-9.]*\).*/\1/" <<< "$output"; }
-    awk "BEGIN { exit !($(number measured) > 0.6 && $(number measured) < 1.173 && $(number claimed) > 1.17) }" || fail "$output"
+    awk "BEGIN { exit !($(number measured) > 0.6 && $(number measured) < 1.1603 && $(number claimed) > 1.1603) }" || fail "$output"
 }
 
 @test "epsilon catches: no clipping" {

@@ -21,6 +21,7 @@ struct question {
     bool of_delta, symmetric;
     double epsilon, delta; /* one given; the other found, first by Rényi */
     double deviations;
+    double scale;               /* the largest |loss| of one lap: s is searched for in units of its inverse */
     struct dp_pld_nodes *nodes; /* by part */
 };
 
@@ -37,6 +38,7 @@ static double moment(const struct question *a, bool add, double s, double *mean,
         *mean += t * part_mean;
         *variance += t * part_variance;
     }
+    *variance = fmax(*variance, 1e-10 * a->scale * a->scale); /* one atom may have all the weight */
     return sum;
 }
 
@@ -71,30 +73,19 @@ static double log_delta_normal(double log_scale, double s, double mean, double v
     return log(fmax(seen, DBL_MIN));
 }
 
-/* The largest |loss| of one lap: s is searched for in units of its inverse. */
-static double loss_scale(const struct question *a)
-{
-    double most = 0;
-    for (size_t i = 0; i < a->count; i++) {
-        struct dp_pld_range r = dp_pld_range(&a->parts[i], a->deviations);
-        most = fmax(most, fmax(-r.low, r.high));
-    }
-    return most;
-}
-
 /* s >= 0 with mean S = epsilon under the weights, roughly. */
 static double tilt_for(const struct question *a, bool add, double epsilon)
 {
-    double mean, variance, low = -30, high = 7, scale = loss_scale(a);
+    double mean, variance, low = -30, high = 7;
     moment(a, add, 0, &mean, &variance);
     if (mean >= epsilon)
         return 0;
     while (high - low > 0.01) {
         double middle = (low + high) / 2;
-        moment(a, add, exp(middle) / scale, &mean, &variance);
+        moment(a, add, exp(middle) / a->scale, &mean, &variance);
         *(mean < epsilon ? &low : &high) = middle;
     }
-    return exp(low) / scale;
+    return exp(low) / a->scale;
 }
 
 static double estimate_delta(const struct question *a, bool add, double epsilon)
@@ -105,15 +96,15 @@ static double estimate_delta(const struct question *a, bool add, double epsilon)
 
 static double estimate_epsilon(const struct question *a, bool add, double delta)
 {
-    double mean, variance, scale = loss_scale(a), k = moment(a, add, 0, &mean, &variance), low, high;
+    double mean, variance, k = moment(a, add, 0, &mean, &variance), low, high;
     if (log_delta_normal(k, 0, mean, variance, mean) > log(delta)) {
         /* Beyond the mean: along s, with the ε of each. */
         for (low = -30, high = 7; high - low > 1e-3;) {
-            double s = exp((low + high) / 2) / scale;
+            double s = exp((low + high) / 2) / a->scale;
             k = moment(a, add, s, &mean, &variance);
             *(log_delta_normal(k, s, mean, variance, mean) > log(delta) ? &low : &high) = (low + high) / 2;
         }
-        moment(a, add, exp(high) / scale, &mean, &variance);
+        moment(a, add, exp(high) / a->scale, &mean, &variance);
         return mean;
     }
     if (log_delta_normal(k, 0, mean, variance, 0) <= log(delta))
@@ -173,7 +164,7 @@ static bool bounds_on(const struct question *a, bool add, double epsilon, double
         dp_pld_composed_delta(&c, a->epsilon, &answer->upper, &answer->lower);
     else
         dp_pld_composed_epsilon(&c, delta, &answer->upper, &answer->lower);
-    answer->upper = fmax(answer->upper, 0);
+    answer->upper = isnan(answer->upper) ? INFINITY : fmax(answer->upper, 0);
     answer->lower = fmax(answer->lower, 0);
     dp_pld_composed_free(&c);
     return true;
@@ -215,9 +206,12 @@ static bool refine(const struct question *a, bool add, double estimate, struct d
     bool finest;
     double share = fmin(4e-6, 2e-7 + a->laps * 2e-10) * (a->of_delta ? 10 : 1);
     for (int round = 0; round < ROUNDS; round++) {
+        double gap = answer->upper - answer->lower;
         if (!narrow(a, add, estimate, round == 0 ? 1e-3 : share, &finest, answer))
             return false;
         if (finest || answer->upper <= 0 || (round > 0 && is_tight(answer)))
+            break;
+        if (round > 1 && !(answer->upper - answer->lower < 0.9 * gap)) /* rounding is what is left */
             break;
         if (round > 0)
             share /= 10;
@@ -241,10 +235,12 @@ static bool reaches(struct question *a)
     a->deviations = gsl_cdf_ugaussian_Qinv(fmax(DP_PLD_SPILL_SHARE * a->delta / (2 * a->laps), 1e-300));
     if (a->deviations > deviations_max || a->epsilon > loss_max)
         return false;
+    a->scale = 0;
     for (size_t i = 0; i < a->count; i++) {
         struct dp_pld_range r = dp_pld_range(&a->parts[i], a->deviations);
         if (!(r.high > r.low && r.low > -loss_max && r.high < loss_max))
             return false;
+        a->scale = fmax(a->scale, fmax(-r.low, r.high));
     }
     return true;
 }
@@ -277,6 +273,16 @@ static int solve(struct question *a, struct dp_pld_answer *answer, struct dp_err
     if (renyi == 0 || !reaches(a))
         return isfinite(renyi) ? DP_OK : dp_fail(err, DP_E_RUN, "this much noise gives no bound at all");
     bool ok = sketch(a);
+    if (ok && a->of_delta) { /* Rényi's δ may be far too large, and so would be what is cut off */
+        a->delta = fmin(a->delta, fmax(estimate(a, false), a->symmetric ? 0 : estimate(a, true)) / 10);
+        double before = a->deviations;
+        if (!reaches(a)) {
+            a->deviations = before;
+        } else {
+            sketch_free(a);
+            ok = sketch(a);
+        }
+    }
     if (ok) {
         double guess[2] = {estimate(a, false), a->symmetric ? 0 : estimate(a, true)};
         bool larger = guess[1] > guess[0];
@@ -313,8 +319,8 @@ static void part_renyi(const struct dp_pld_part *part, double *r)
         double epsilon = part->kind == DP_PLD_PURE ? part->epsilon : 1 / part->multiplier;
         double sampled = epsilon < 500 ? log1p(q * expm1(epsilon)) : epsilon;
         for (int i = 0; i < DP_RDP_ORDER_COUNT; i++) {
-            double order = dp_rdp_orders[i], log_a = log_sum(order * sampled, (1 - order) * sampled) -
-                                                     log_sum(sampled, 0);
+            double order = dp_rdp_orders[i],
+                   log_a = log_sum(order * sampled, (1 - order) * sampled) - log_sum(sampled, 0);
             r[i] = fmin((fmax(log_a, 0) + slack * (1 + order * sampled)) / (order - 1), sampled) * (1 + slack);
         }
     }
@@ -413,8 +419,7 @@ int dp_pld_delta(const struct dp_pld_part *parts, size_t count, double epsilon, 
     return solve(&a, answer, err);
 }
 
-int dp_pld_estimate(const struct dp_pld_part *parts, size_t count, double delta, double *epsilon,
-                    struct dp_err *err)
+int dp_pld_estimate(const struct dp_pld_part *parts, size_t count, double delta, double *epsilon, struct dp_err *err)
 {
     struct question a = {.parts = parts, .count = count, .delta = delta};
     int rc = check(&a, err);

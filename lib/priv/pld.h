@@ -94,7 +94,6 @@ int dp_pld_delta(const struct dp_pld_part *parts, size_t count, double epsilon, 
 
 /* The saddle-point estimate of ε, in a millisecond: mostly within a few per cent, and no bound at all. NaN where
    the grid does not reach. Errors as dp_pld_epsilon. */
-int dp_pld_estimate(const struct dp_pld_part *parts, size_t count, double delta, double *epsilon,
-                    struct dp_err *err);
+int dp_pld_estimate(const struct dp_pld_part *parts, size_t count, double delta, double *epsilon, struct dp_err *err);
 
 #endif

@@ -4,16 +4,12 @@
 #include <stdlib.h>
 
 /* Four and eight Gauss-Legendre points. */
-static const double x4[] = {-0.86113631159405258, -0.33998104358485626, 0.33998104358485626,
-                            0.86113631159405258};
-static const double w4[] = {0.34785484513745386, 0.65214515486254614, 0.65214515486254614,
-                            0.34785484513745386};
-static const double x8[] = {-0.96028985649753623, -0.79666647741362674, -0.52553240991632899,
-                            -0.18343464249564980, 0.18343464249564980,  0.52553240991632899,
-                            0.79666647741362674,  0.96028985649753623};
-static const double w8[] = {0.10122853629037626, 0.22238103445337447, 0.31370664587788729,
-                            0.36268378337836198, 0.36268378337836198, 0.31370664587788729,
-                            0.22238103445337447, 0.10122853629037626};
+static const double x4[] = {-0.86113631159405258, -0.33998104358485626, 0.33998104358485626, 0.86113631159405258};
+static const double w4[] = {0.34785484513745386, 0.65214515486254614, 0.65214515486254614, 0.34785484513745386};
+static const double x8[] = {-0.96028985649753623, -0.79666647741362674, -0.52553240991632899, -0.18343464249564980,
+                            0.18343464249564980,  0.52553240991632899,  0.79666647741362674,  0.96028985649753623};
+static const double w8[] = {0.10122853629037626, 0.22238103445337447, 0.31370664587788729, 0.36268378337836198,
+                            0.36268378337836198, 0.31370664587788729, 0.22238103445337447, 0.10122853629037626};
 
 /* The pair of one part: a density between `from` and `to` in u, and atoms in v. */
 struct pair {
@@ -152,8 +148,7 @@ void dp_pld_nodes_free(struct dp_pld_nodes *nodes)
     *nodes = (struct dp_pld_nodes){0};
 }
 
-double dp_pld_nodes_moment(const struct dp_pld_nodes *nodes, bool add, double s, double *mean,
-                           double *variance)
+double dp_pld_nodes_moment(const struct dp_pld_nodes *nodes, bool add, double s, double *mean, double *variance)
 {
     /* Adding draws from B: the exponent s L of B's mass is s - 1 of A's, mirrored. */
     double t = add ? -s - 1 : s, rest = add ? -1 : 0, peak = -INFINITY;
@@ -179,8 +174,8 @@ double dp_pld_nodes_moment(const struct dp_pld_nodes *nodes, bool add, double s,
  * e^{floor} where `deep`, else e^{floor} - 1.
  * Eight points on a quarter, or four on a hundredth, of a standard deviation are exact to rounding up to
  * twelve standard deviations from the centres; further out masses are below 1e-30 of all. */
-static void integrate(const struct pair *p, double left, double right, bool deep, double floor_ratio,
-                      double *mass, double *up)
+static void integrate(const struct pair *p, double left, double right, bool deep, double floor_ratio, double *mass,
+                      double *up)
 {
     double width = right - left;
     int panels = width <= 0.25 ? 1 : (int)ceil(width * 4), points = width <= 0.01 ? 4 : 8;
@@ -211,8 +206,7 @@ static void spread(const struct pair *p, const struct dp_pld_cells *cells, doubl
     double left = p->from, share = -expm1(-cells->h);
     int64_t k = (int64_t)floor(loss_of(p, v_at(p, left)) / cells->h) - cells->first;
     for (k = k < 0 ? 0 : k; left < p->to && k + 1 < (int64_t)cells->count; k++) {
-        double floor_loss = (double)(cells->first + k) * cells->h,
-               edge = (double)(cells->first + k + 1) * cells->h;
+        double floor_loss = (double)(cells->first + k) * cells->h, edge = (double)(cells->first + k + 1) * cells->h;
         bool deep = floor_loss < -1;
         double right = k + 2 == (int64_t)cells->count ? p->to : fmin(fmax(place_of(p, edge), left), p->to);
         double here = 0, up = 0;

@@ -43,8 +43,7 @@ bool dp_pld_nodes_new(struct dp_pld_nodes *nodes, const struct dp_pld_part *part
 void dp_pld_nodes_free(struct dp_pld_nodes *nodes);
 
 /* K(s) = ln E e^{s loss}, less K(0); mean and variance of the loss under the weights e^{s loss}. */
-double dp_pld_nodes_moment(const struct dp_pld_nodes *nodes, bool add, double s, double *mean,
-                           double *variance);
+double dp_pld_nodes_moment(const struct dp_pld_nodes *nodes, bool add, double s, double *mean, double *variance);
 
 /* One direction on the grid: log_mass[k] at loss (first + k) h. Mass between two grid points ih and (i+1)h is
  * split between them keeping both its A mass p and B mass r: (p − r e^{ih})/(1 − e^{−h}) goes up, the rest of p

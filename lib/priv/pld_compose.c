@@ -5,6 +5,7 @@
 #include <gsl/gsl_fft_real.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 static const double unit_roundoff = DBL_EPSILON / 2;
 
@@ -175,9 +176,15 @@ bool dp_pld_compose(struct dp_pld_composed *c, const struct dp_pld_part *parts, 
         if (parts[i].kind == DP_PLD_GAUSSIAN || parts[i].kind == DP_PLD_GAUSSIAN_REPLACED)
             c->infinite += t * tail * (1 + 1e-9);
         dp_pld_cells_free(&cells);
-        product_take(&product, parts[i].laps, i == 0);
+        if (laps > 1 || count > 1)
+            product_take(&product, parts[i].laps, i == 0);
     }
-    c->error = product_invert(&product);
+    if (laps > 1) {
+        c->error = product_invert(&product);
+    } else { /* nothing to compose, and no rounding to fear */
+        memcpy(product.value, product.next, c->n * sizeof *product.value);
+        c->error = 2e-60;
+    }
     c->mass = product.value;
     product.value = NULL;
     product_free(&product);
@@ -239,16 +246,16 @@ static double bound(const struct dp_pld_composed *c, struct errors e, bool upper
     return (seen - noise - c->wrapped * e.peak * scale) / c->factor;
 }
 
-/* The point between one grid point and the next lower where the bound crosses delta, on the safe side. */
-static double crossing(const struct dp_pld_composed *c, struct errors e, bool upper, double delta,
-                       double epsilon, struct reading r)
+/* The point between one grid point and the next lower where the upper bound crosses delta. */
+static double crossing(const struct dp_pld_composed *c, struct errors e, double delta, double epsilon,
+                       struct reading r)
 {
     double near = 0, far = c->h;
     for (int i = 0; i < 40; i++) {
         double t = (near + far) / 2, scale = exp(c->log_scale - c->s * (epsilon - t));
-        *(bound(c, e, upper, read_below(r, t), scale) > delta ? &far : &near) = t;
+        *(bound(c, e, true, read_below(r, t), scale) <= delta ? &near : &far) = t;
     }
-    return epsilon - (upper ? near : far);
+    return epsilon - near;
 }
 
 /* A bound on E[(Ξ − a)₊], Ξ of mean at most m and sub-Gaussian about it with σ: (x)₊ <= e^{λx−1}/λ. */
@@ -256,7 +263,8 @@ static double excess(const struct dp_pld_composed *c, double a)
 {
     double x = (a - c->drift) / c->deviation, lambda = (x + sqrt(x * x + 4)) / 2;
     double by_variance = 0.5 + fmax(-x, 0);
-    return c->deviation * (x < 0 ? by_variance : fmin(exp(-lambda * x + lambda * lambda / 2 - 1) / lambda, by_variance));
+    return c->deviation *
+           (x < 0 ? by_variance : fmin(exp(-lambda * x + lambda * lambda / 2 - 1) / lambda, by_variance));
 }
 
 /* A bound on what discretisation adds to δ at ε: E[G((|S̃ − ε| − r)₊)]/(1 − p). */
@@ -289,8 +297,8 @@ void dp_pld_composed_epsilon(const struct dp_pld_composed *c, double delta, doub
         double epsilon = (double)j * c->h, scale = exp(c->log_scale - c->s * epsilon);
         r.weights += mass;
         double delta_here = stay * r.delta + leave * r.weights;
-        if (above && bound(c, e, true, delta_here, scale) > delta) {
-            *upper = j == c->top - 1 ? INFINITY : crossing(c, e, true, delta, epsilon + c->h, r) + c->shift;
+        if (above && !(bound(c, e, true, delta_here, scale) <= delta)) {
+            *upper = j == c->top - 1 ? INFINITY : crossing(c, e, delta, epsilon + c->h, r) + c->shift;
             above = false;
             next = j;
         }
@@ -314,7 +322,8 @@ void dp_pld_composed_delta(const struct dp_pld_composed *c, double epsilon, doub
 {
     struct errors e = errors_of(c);
     double stay = exp(-c->h), leave = -expm1(-c->h);
-    double bounds[2], asked[2] = {epsilon + c->shift, epsilon - c->shift};
+    /* Below the window δ is at least what it is at its bottom. */
+    double bounds[2], asked[2] = {fmax(epsilon + c->shift, (double)c->bottom * c->h), epsilon - c->shift};
     for (int up = 0; up < 2; up++) {
         struct reading r = {0, 0};
         if (asked[up] >= (double)c->top * c->h) {
@@ -322,7 +331,7 @@ void dp_pld_composed_delta(const struct dp_pld_composed *c, double epsilon, doub
             continue;
         }
         if (asked[up] < (double)c->bottom * c->h) {
-            bounds[up] = up ? 1 : 0;
+            bounds[up] = 1;
             continue;
         }
         for (int64_t j = c->top - 1; j >= c->bottom; j--) {

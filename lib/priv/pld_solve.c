@@ -148,8 +148,7 @@ static int settle(struct search *s, double x, double *value)
         x += step;
         step *= 2;
     }
-    return s->rc != DP_OK ? s->rc
-                          : dp_fail(s->err, DP_E_RUN, "the search for epsilon %g did not settle", s->epsilon);
+    return s->rc != DP_OK ? s->rc : dp_fail(s->err, DP_E_RUN, "the search for epsilon %g did not settle", s->epsilon);
 }
 
 int dp_pld_scale_multiplier(const struct dp_pld_part *parts, size_t count, double epsilon, double delta,
@@ -194,8 +193,8 @@ int dp_pld_rate(const struct dp_pld_part *part, double epsilon, double delta, do
     double x = search(&s, 0, -log(LEAST_RATE));
     rc = s.rc;
     if (rc == DP_OK && isnan(x))
-        rc = dp_fail(err, DP_E_RUN, "no sampling rate from %g reaches epsilon %g at delta %g over %lld laps", LEAST_RATE,
-                     epsilon, delta, (long long)part->laps);
+        rc = dp_fail(err, DP_E_RUN, "no sampling rate from %g reaches epsilon %g at delta %g over %lld laps",
+                     LEAST_RATE, epsilon, delta, (long long)part->laps);
     if (rc == DP_OK)
         rc = settle(&s, x, rate);
     free(s.tried);

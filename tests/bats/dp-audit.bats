@@ -146,7 +146,7 @@ passed() {
 }
 
 @test "epsilon: of a single Gaussian, most of what there is" {
-    # z = 1, delta = 0.1: epsilon is 1.172 (analytic Gaussian). 2 x 20000 runs show over half of it and no more than all.
+    # z = 1, delta = 0.1: epsilon is 1.1603 (analytic Gaussian). 2 x 20000 runs show over half of it and no more than all.
     epsilon --laps 1 --runs 20000 --json -- "dp-sample --data {} | $STEP --clip 0.01 | dp-noise -z 1 | $GATE | dp-step"
     assert_success
     assert_output --regexp '^\{"exceeded": false, "measured": [0-9.]+, "claimed": [0-9.]+, "delta": 0.1[0-9]*, "sound": null, '

@@ -119,6 +119,8 @@ static int check_unchanged(const struct dp_ledger *l, struct dp_err *err)
         return dp_fail(err, DP_E_UNSAFE, "the ledger %s was moved or replaced while a run was writing to it", l->path);
     if ((size_t)file.st_size < l->book.end)
         return dp_fail(err, DP_E_UNSAFE, "the ledger %s was rolled back while a run was writing to it", l->path);
+    if (l->last_length == 0)
+        return DP_OK;
     char *now;
     int rc = dp_alloc(&now, l->last_length, 1, err);
     if (rc != DP_OK)

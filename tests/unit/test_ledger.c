@@ -318,6 +318,18 @@ static void lines_cannot_be_moved(void **state)
     snprintf(sentence, sizeof sentence, broken, 2);
     assert_refused(PATH, DP_E_UNSAFE, sentence);
 
+    /* the last one is that of another ledger */
+    char foreign[8192];
+    unlink(PATH);
+    size_t its_length = three_lines(foreign, sizeof foreign), its_last = its_length - 1;
+    while (foreign[its_last - 1] != '\n')
+        its_last--;
+    memcpy(other, bytes, two);
+    memcpy(other + two, foreign + its_last, its_length - its_last);
+    put_file(PATH, other, two + its_length - its_last);
+    snprintf(sentence, sizeof sentence, broken, 3);
+    assert_refused(PATH, DP_E_UNSAFE, sentence);
+
     memcpy(other, bytes, two); /* the second stands twice */
     memcpy(other + two, bytes + one, length - one);
     put_file(PATH, other, two + length - one);
@@ -507,6 +519,12 @@ static void a_mark_finds_an_older_state(void **state)
     assert_int_equal(dp_ledger_check_mark(PATH, mark, &err), DP_E_UNSAFE);
 
     put_file(PATH, bytes, length);
+    size_t last = strlen(mark) - 1; /* the run is there, and says something else in that line */
+    char digit = mark[last];
+    mark[last] = digit == '0' ? '1' : '0';
+    assert_int_equal(dp_ledger_check_mark(PATH, mark, &err), DP_E_UNSAFE);
+    mark[last] = digit;
+    assert_int_equal(dp_ledger_check_mark(PATH, mark, &err), 0);
     mark[0] = mark[0] == '0' ? '1' : '0'; /* the line is there, of another run */
     assert_int_equal(dp_ledger_check_mark(PATH, mark, &err), DP_E_UNSAFE);
     static const char *const no_marks[] = {"", ":", "abc:1:def", "x", "00112233445566778899aabbccddeeff:1"};

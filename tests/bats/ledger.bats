@@ -1,0 +1,166 @@
+# The ledger from the command line: what runs write, what report and verify say, budgets over runs, certificates, and files
+# that were edited, cut, rolled back or cannot be written.
+load helper
+
+prepare() {
+    small_data
+    RUN="dp-sample --data small.dp --rate 0.2 | dp-scd-step --data small.dp --loss hinge --lambda 1e-3 --clip 0.1 |
+        dp-noise -z 20 | dp-account --epsilon 10 --delta 1e-5 --ledger ledger"
+}
+
+# train LAPS OPTIONS…: a run into ./ledger, its last model in ./model
+train() {
+    local laps=$1
+    shift
+    dp-loop --laps "$laps" -o model "$@" -- "$RUN | dp-step" > /dev/null
+}
+
+# ask PYTHON: prints an expression over r, the JSON on standard input
+ask() { /usr/bin/python3 -c "import json, sys; r = json.load(sys.stdin); print($1)"; }
+
+@test "what a run writes is what dp-ledger(5) says, by the program on that page" {
+    train 20
+    sed -n '/^\.Bd -literal/,/^\.Ed/p' "$ROOT/man/dp-ledger.5" | sed -e '1d;$d' -e 's/\\e/\\/g' > page.py
+    run bash -c '/usr/bin/python3 page.py < ledger'
+    assert_success
+    assert_output --regexp "^\{'[0-9a-f]{32}': 20\}$"
+    sed -i '2s/"laps":[0-9]*/"laps":0/' ledger
+    run bash -c '/usr/bin/python3 page.py < ledger'
+    assert_failure
+    assert_output "line 2 was edited"
+}
+
+@test "a report has the runs and composes them" {
+    train 20
+    train 30
+    dp-account report ledger --json > report.json
+    assert_equal "$(ask "[run['laps'] for run in r['runs']]" < report.json)" "[20, 30]"
+    assert_equal "$(ask "[run['closed'] for run in r['runs']]" < report.json)" "[True, True]"
+    assert_equal "$(ask "r['data_sets'][0]['laps']" < report.json)" 50
+    # 50 laps at once cost what the calculator says, which is less than 20 and 30 laps added
+    calculator=$(dp-account epsilon --multiplier 20 --rate 0.2 --laps 50 --delta 1e-5)
+    assert_equal "$(ask "abs(r['data_sets'][0]['epsilon'] / $calculator - 1) < 1e-5" < report.json)" True
+    assert_equal "$(ask "r['data_sets'][0]['epsilon'] < r['runs'][0]['epsilon'] + r['runs'][1]['epsilon']" < report.json)" True
+    run dp-account report ledger --data small.dp
+    assert_success
+    assert_line --regexp '^in all, 2 runs, 50 laps: epsilon [0-9.]+ at delta 1e-05 '
+    complains 1 "dp-account report: the ledger ledger has nothing on the data set 00000000000000000000000000000000" \
+        dp-account report ledger --data 00000000000000000000000000000000
+}
+
+@test "verify: an intact ledger, a torn line, an edited one" {
+    train 20
+    run dp-account verify ledger
+    assert_success
+    assert_output --regexp '^ledger is intact: [0-9]+ lines, 1 runs, epsilon recomputed for 1$'
+    printf '{"seq":' >> ledger
+    run dp-account verify ledger --json
+    assert_success
+    assert_equal "$(ask "(r['torn'], r['intact'])" <<< "$output")" "(True, True)"
+    train 5 # and goes on behind it
+    run dp-account verify ledger --json
+    assert_equal "$(ask "(r['torn'], r['intact'], len(r['runs']))" <<< "$output")" "(False, True, 2)"
+    sed -i '1s/"rows":400/"rows":401/' ledger
+    run dp-account verify ledger
+    assert_failure 1
+    assert_output --partial 'line 1 of the ledger ledger was edited or damaged: its hash does not fit'
+    cp ledger before
+    complains 5 "dp-account: line 1 of the ledger ledger was edited or damaged: its hash does not fit" \
+        dp-loop --laps 5 -- "$RUN | dp-step"
+    cmp ledger before
+}
+
+@test "a budget holds over runs" {
+    train 20
+    spent=$(dp-account report ledger --json | ask "r['data_sets'][0]['epsilon']")
+    rm ledger
+    dp-account budget ledger --data small.dp --epsilon "$(ask "1.5 * r" <<< "$spent")" --delta 1e-5
+    train 20
+    run train 1000
+    assert_failure 3
+    run train 1
+    assert_failure 3
+    dp-account report ledger --json > report.json
+    assert_equal "$(ask "r['data_sets'][0]['budget']['spent'] <= r['data_sets'][0]['budget']['epsilon']" < report.json)" True
+    assert_equal "$(ask "r['data_sets'][0]['laps'] > 20" < report.json)" True
+    dp-account verify ledger
+    run dp-account budget ledger --data small.dp --epsilon 9 --delta 1e-5
+    assert_failure 5
+}
+
+@test "a run that starts from a model asks for the ledger that paid for it" {
+    train 5
+    cp ledger old
+    cp model first
+    train 5 --init first
+    cp model second
+    train 5 --init second
+    dp-account verify ledger
+    cp old ledger
+    run train 5 --init second
+    assert_failure 5
+    assert_output --partial 'rolled back to an older state'
+    cmp ledger old
+    rm ledger
+    run train 5 --init second
+    assert_failure 1
+    assert_not_exist ledger
+}
+
+@test "a certificate says what the model has cost, and verify recomputes it" {
+    train 20
+    dp-account certify --ledger ledger --model model > certificate
+    assert_equal "$(ask "(r['lap'], r['rows'], r['adjacency'], r['mechanisms'][0]['laps'], r['seeded'])" < certificate)" \
+        "(20, 400, 'null-record', 20, False)"
+    assert_equal "$(ask "r['data']" < certificate)" "$(ask "r['digest']" < small.dp/dataset.json)"
+    calculator=$(dp-account epsilon --multiplier 20 --rate 0.2 --laps 20 --delta 1e-5)
+    assert_equal "$(ask "abs(r['epsilon'] / $calculator - 1) < 1e-5" < certificate)" True
+    dp-account verify ledger --certificate certificate --model model
+    cp ledger then
+    cp model certified
+    train 5 --init certified # later runs change nothing
+    dp-account verify ledger --certificate certificate --model certified
+    complains 5 "dp-account verify: the certificate is for another model" \
+        dp-account verify ledger --certificate certificate --model model
+    sed 's/"delta": 1[^,]*/"delta": 1e-6/' certificate > wrong
+    complains 5 "dp-account verify: the certificate is not what the ledger ledger says: 'delta' differs" \
+        dp-account verify ledger --certificate wrong
+    # the cost of what a model started from is in its own
+    dp-account certify --ledger ledger --model model > second
+    assert_equal "$(ask "(sum(m['laps'] for m in r['mechanisms']), len(r['runs']))" < second)" "(25, 2)"
+    cp then ledger
+    run dp-account verify ledger --certificate second
+    assert_failure 5
+    assert_output --partial 'rolled back to an older state'
+}
+
+@test "what cannot be written releases nothing" {
+    mkdir directory
+    ln -s elsewhere link
+    for file in directory link /dev/full nowhere/ledger; do
+        got=0
+        dp-loop --laps 5 -o model -- "${RUN/--ledger ledger/--ledger $file} | dp-step" > stream 2> said || got=$?
+        assert_equal "$got" 1
+        grep -q "ledger $file" said || fail "it said: $(cat said)"
+        assert_not_exist model
+        run bash -c 'dp-cat stream 2> /dev/null | grep -c released'
+        assert_output 0
+    done
+}
+
+@test "a full disk releases nothing that it did not take" {
+    mkdir full
+    mount -t tmpfs -o size=64k tmpfs full 2> /dev/null || skip "needs to mount a file system"
+    head -c 61440 /dev/zero > full/filler # one page is left
+    got=0
+    dp-loop --laps 1000000 --exec processes -- "${RUN/--ledger ledger/--ledger full/ledger} | dp-step" > stream 2> said || got=$?
+    cp full/ledger ledger
+    umount full
+    assert_equal "$got" 1
+    assert_equal "$(cat said)" "dp-account: cannot write to the ledger full/ledger: No space left on device"
+    released=$(dp-cat stream 2> /dev/null | grep -c '"label":"released"')
+    spent=$(dp-account report ledger --json | ask "r['runs'][0]['laps']")
+    [ "$released" -gt 0 ]
+    [ "$released" -le "$spent" ] || fail "$released laps released, $spent paid for"
+    dp-account verify ledger
+}

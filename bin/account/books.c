@@ -166,9 +166,8 @@ static int verify(struct books *b, struct dp_err *err)
     else
         dp_ledger_verify_print(result, stdout);
     size_t findings = json_array_size(json_object_get(result, "findings"));
-    const char *first = json_string_value(json_array_get(json_object_get(result, "findings"), 0));
     if (rc == DP_OK && findings > 0)
-        rc = dp_fail(err, DP_E_RUN, "%.400s", first != NULL ? first : "the ledger does not hold");
+        rc = dp_fail(err, DP_E_RUN, "%s does not hold: %zu finding%s", b->ledger, findings, findings == 1 ? "" : "s");
     if (rc == DP_OK && b->certificate != NULL)
         rc = verify_certificate(b, err);
     if (rc == DP_OK && b->certificate != NULL && !b->json)

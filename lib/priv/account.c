@@ -299,7 +299,7 @@ static int ask(enum dp_accountant accountant, const struct dp_charges *charges, 
 /* GDP is exact where it applies. Else the smallest of what covers the charges; zCDP is never below RDP. */
 static int best(const struct dp_charges *charges, double delta, struct dp_answer *answer, struct dp_err *err)
 {
-    static const enum dp_accountant candidates[] = {DP_ACCOUNTANT_PLD, DP_ACCOUNTANT_RDP, DP_ACCOUNTANT_ADVANCED};
+    static const enum dp_accountant candidates[] = {DP_ACCOUNTANT_PLD, DP_ACCOUNTANT_ADVANCED, DP_ACCOUNTANT_RDP};
     struct dp_err first = {0};
     int failed = DP_OK, answered = 0;
     if (dp_account_covers(DP_ACCOUNTANT_GDP, charges))
@@ -308,6 +308,8 @@ static int best(const struct dp_charges *charges, double delta, struct dp_answer
     for (size_t i = 0; i < sizeof candidates / sizeof *candidates; i++) {
         struct dp_answer one;
         struct dp_err own = {0};
+        if (candidates[i] == DP_ACCOUNTANT_RDP && answer->upper - answer->lower <= 0.01 * answer->upper)
+            break; /* within 1 %: it would only cost time */
         if (!dp_account_covers(candidates[i], charges))
             continue;
         int rc = ask(candidates[i], charges, delta, &one, &own);
@@ -322,8 +324,6 @@ static int best(const struct dp_charges *charges, double delta, struct dp_answer
         if (one.upper < answer->upper)
             *answer = one;
         answer->lower = fmin(lower, answer->upper);
-        if (candidates[i] == DP_ACCOUNTANT_PLD && one.tight)
-            break; /* within 1 %: the others would only cost time */
     }
     if (answered == 0 && failed != DP_OK) {
         if (err != NULL)

@@ -78,9 +78,8 @@ static int account_hello(struct dp_stage *stage, struct dp_frame *frame, struct 
 /* Turns the frame into the end frame of a run whose budget is spent. */
 static int stop(const struct dp_stage *stage, const char *text, struct dp_frame *frame, struct dp_err *err)
 {
-    const struct options *o = stage->options;
     struct state *s = stage->state;
-    int rc = dp_reserve_end(&s->reserve, s->spend.epsilon, o->delta, "budget", err);
+    int rc = dp_reserve_end(&s->reserve, &s->spend, "budget", err);
     if (rc != DP_OK)
         return rc;
     dp_frame_reset(frame, DP_KIND_END);
@@ -148,6 +147,8 @@ static int open_ledger(struct dp_stage *stage, const struct dp_frame *frame, boo
         .delta = o->delta, .seeded = stage->seeded || dp_frame_bool(frame, DP_F_SEEDED), .as_published = o->as_published,
         .preprocessing = dp_frame_text(frame, DP_F_PREPROCESSING, ""), .init = init, .time = stage->started,
     };
+    if (o->adaptive)
+        run.order = s->spend.filter.order;
     if (init == NULL) {
         run.prior_epsilon = s->prior_epsilon;
         run.prior_delta = s->prior_delta;
@@ -281,10 +282,9 @@ static int account_fire(struct dp_stage *stage, struct dp_frame *frame, struct d
 
 static int account_drain(struct dp_stage *stage, struct dp_out *out, struct dp_err *err)
 {
-    const struct options *o = stage->options;
     struct state *s = stage->state;
     (void)out;
-    return s->begun ? dp_reserve_end(&s->reserve, s->spend.epsilon, o->delta, "done", err) : DP_OK;
+    return s->begun ? dp_reserve_end(&s->reserve, &s->spend, "done", err) : DP_OK;
 }
 
 const struct dp_stage_class dp_account_class = {

@@ -64,22 +64,24 @@ int dp_reserve_lap(struct dp_reserve *r, const struct dp_event *event, int64_t l
     return rc;
 }
 
-int dp_reserve_end(struct dp_reserve *r, double spent, double delta, const char *status, struct dp_err *err)
+int dp_reserve_end(struct dp_reserve *r, const struct dp_spend *spend, const char *status, struct dp_err *err)
 {
-    struct dp_ledger_end end = {.used = &r->used, .epsilon = spent, .delta = delta, .accountant = "rdp", .status = status};
+    struct dp_ledger_end end = {.used = &r->used, .epsilon = spend->epsilon, .delta = spend->delta, .status = status};
     double upper, lower;
-    const char *accountant;
+    int rc = DP_OK;
     if (r->ledger == NULL)
         return DP_OK;
-    /* The run's own figure is that of its laps one by one; all together, the best accountant may know better. */
-    int rc = epsilon(&r->used, delta, &upper, &lower, &accountant, err);
-    if (rc != DP_OK)
-        return rc;
-    if (upper <= spent) {
-        end.epsilon = upper;
-        end.accountant = accountant;
+    end.accountant = spend->adaptive ? "filter" : spend->published ? "published" : "rdp";
+    if (!spend->adaptive && !spend->published) {
+        const char *accountant;
+        rc = epsilon(&r->used, spend->delta, &upper, &lower, &accountant, err);
+        if (rc == DP_OK && upper <= spend->epsilon) {
+            end.epsilon = upper;
+            end.accountant = accountant;
+        }
     }
-    rc = dp_ledger_close(r->ledger, &end, err);
+    if (rc == DP_OK)
+        rc = dp_ledger_close(r->ledger, &end, err);
     dp_ledger_free(r->ledger);
     r->ledger = NULL;
     return rc;

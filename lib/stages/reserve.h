@@ -4,6 +4,7 @@
 #define DP_STAGES_RESERVE_H
 
 #include "priv/ledger.h"
+#include "stages/spend.h"
 
 struct dp_reserve {
     struct dp_ledger *ledger;
@@ -19,8 +20,9 @@ int dp_reserve_open(struct dp_reserve *reserve, const char *path, const struct d
    DP_E_BUDGET: the data set's budget has no room. */
 int dp_reserve_lap(struct dp_reserve *reserve, const struct dp_event *event, int64_t left, struct dp_err *err);
 
-/* The clean end. */
-int dp_reserve_end(struct dp_reserve *reserve, double epsilon, double delta, const char *status, struct dp_err *err);
+/* The clean end. What is written down as the run's epsilon is that of its laps together, by the best accountant, where which
+   laps there would be was known in advance; else what the gate charged. */
+int dp_reserve_end(struct dp_reserve *reserve, const struct dp_spend *spend, const char *status, struct dp_err *err);
 
 /* What is reserved stays spent unless dp_reserve_end came first. */
 void dp_reserve_close(struct dp_reserve *reserve);

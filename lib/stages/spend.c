@@ -31,6 +31,13 @@ static int set_limit(struct dp_spend *s, int64_t laps, struct dp_err *err)
         return rc;
     int64_t low = 0, high = laps; /* low is affordable, high is not */
     double cost = 0;
+    if (s->plan.laps == 0) {
+        rc = dp_solve_laps(DP_ACCOUNTANT_BEST, &s->first, s->budget, s->delta, &low, err);
+        high = low + 1;
+        cost = s->budget;
+        if (rc != DP_OK)
+            return rc;
+    }
     while (high - low > 1) {
         int64_t middle = low + (high - low) / 2;
         double after = best_of_prefix(s, middle, &rc, err);
@@ -51,7 +58,7 @@ static int set_limit(struct dp_spend *s, int64_t laps, struct dp_err *err)
 int dp_spend_open(struct dp_spend *s, const struct dp_spend_start *start, struct dp_err *err)
 {
     *s = (struct dp_spend){.budget = start->epsilon, .delta = start->delta, .adaptive = start->adaptive,
-                           .first = *start->first, .limit = INT64_MAX, .whole = (double)INFINITY};
+                           .published = start->published, .first = *start->first, .limit = INT64_MAX, .whole = (double)INFINITY};
     int rc = DP_OK;
     if (start->adaptive) {
         if (start->first->sampling == DP_SAMPLING_SHUFFLED)

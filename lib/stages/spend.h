@@ -15,7 +15,7 @@
  *   published   as the DP-SCD paper, with the sound epsilon beside it. */
 struct dp_spend {
     double budget, delta;
-    bool adaptive;
+    bool adaptive, published;
     struct dp_event first;
     struct dp_plan plan;    /* plan.laps = 0: there is none */
     struct dp_meter *meter; /* what is charged against the budget, unless adaptive */

@@ -24,11 +24,17 @@ void dp_gather_close(struct dp_gather *gather)
 static void add_rows(const struct dp_batch *batch, size_t from, size_t to, const float *coefficients, size_t classes,
                      double inverse_grid, int64_t *sum)
 {
+    const struct dp_row constant = {&batch->intercept, NULL, 1};
     for (size_t i = from; i < to; i++) {
         struct dp_row row = dp_batch_row(batch, i);
-        for (size_t k = 0; k < classes; k++)
-            if (coefficients[i * classes + k] != 0)
-                dp_row_add_grid(coefficients[i * classes + k], inverse_grid, row, sum + k * batch->cols);
+        for (size_t k = 0; k < classes; k++) {
+            float c = coefficients[i * classes + k];
+            if (c == 0)
+                continue;
+            dp_row_add_grid(c, inverse_grid, row, sum + k * batch->cols);
+            if (batch->intercept != 0)
+                dp_row_add_grid(c, inverse_grid, constant, sum + k * batch->cols + batch->features);
+        }
     }
 }
 

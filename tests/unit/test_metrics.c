@@ -151,7 +151,7 @@ static void log_loss_from_probabilities(void **state)
                 plain[0] = 1 - plain[1];
                 total = 1;
             }
-            dp_metric_probability(d->scores + i * outputs, outputs, p);
+            dp_metric_probability(DP_LOSS_LOGISTIC, d->scores + i * outputs, outputs, p);
             for (size_t k = 0; k < classes; k++) {
                 assert_near(p[k], plain[k] / total, 1e-12);
                 mass += p[k];
@@ -159,12 +159,12 @@ static void log_loss_from_probabilities(void **state)
             assert_near(mass, 1, 1e-14);
             sum -= log(plain[(size_t)d->y[i]] / total);
         }
-        assert_near(dp_metric_log_loss(d->scores, outputs, d->y, ROWS), sum / ROWS, 1e-10);
+        assert_near(dp_metric_log_loss(DP_LOSS_LOGISTIC, d->scores, outputs, d->y, ROWS), sum / ROWS, 1e-10);
     }
     /* However sure and wrong the model is, the loss is a number. */
     const double sure[] = {-1e6, -2e6, -3e6}, third = 2, wrong = 1e6, zero = 0;
-    assert_near(dp_metric_log_loss(sure, 3, &third, 1), 2e6, 1e-9);
-    assert_near(dp_metric_log_loss(&wrong, 1, &zero, 1), 1e6, 1e-9);
+    assert_near(dp_metric_log_loss(DP_LOSS_LOGISTIC, sure, 3, &third, 1), 2e6, 1e-9);
+    assert_near(dp_metric_log_loss(DP_LOSS_LOGISTIC, &wrong, 1, &zero, 1), 1e6, 1e-9);
 }
 
 static void errors_in_label_units(void **state)
@@ -180,13 +180,13 @@ static void errors_in_label_units(void **state)
     }
     for (size_t i = 0; i < ROWS; i++)
         variance += pow(0.5 * d->y[i] - 2 - mean, 2) / ROWS;
-    assert_near(dp_metric_mse(d->scores, model, d->y, data, ROWS), error, 1e-12);
-    assert_near(dp_metric_r2(d->scores, model, d->y, data, ROWS), 1 - error / variance, 1e-12);
-    assert_near(dp_metric_r2(d->y, data, d->y, data, ROWS), 1, 1e-15);
+    assert_near(dp_metric_mse(DP_LOSS_SQUARED, d->scores, model, d->y, data, ROWS), error, 1e-12);
+    assert_near(dp_metric_r2(DP_LOSS_SQUARED, d->scores, model, d->y, data, ROWS), 1 - error / variance, 1e-12);
+    assert_near(dp_metric_r2(DP_LOSS_SQUARED, d->y, data, d->y, data, ROWS), 1, 1e-15);
     for (size_t i = 0; i < ROWS; i++)
         d->y[i] = 7;
-    assert_true(isnan(dp_metric_r2(d->scores, model, d->y, data, ROWS)));
-    assert_true(isnan(dp_metric_mse(d->scores, model, d->y, data, 0)));
+    assert_true(isnan(dp_metric_r2(DP_LOSS_SQUARED, d->scores, model, d->y, data, ROWS)));
+    assert_true(isnan(dp_metric_mse(DP_LOSS_SQUARED, d->scores, model, d->y, data, 0)));
 }
 
 static void objective_is_the_sum_of_the_binary_ones(void **state)

@@ -167,6 +167,33 @@ static void log_loss_from_probabilities(void **state)
     assert_near(dp_metric_log_loss(DP_LOSS_LOGISTIC, &wrong, 1, &zero, 1), 1e6, 1e-9);
 }
 
+static void softmax_and_poisson(void **state)
+{
+    struct data *d = *state;
+    const struct dp_affine unit = {1, 0};
+    double w[CLASSES * COLS] = {0}, losses = 0, error = 0;
+    fill(d, CLASSES, CLASSES, 0);
+    for (size_t i = 0; i < ROWS; i++) {
+        double p[CLASSES], total = 0;
+        for (size_t k = 0; k < CLASSES; k++)
+            total += exp(d->scores[i * CLASSES + k]);
+        dp_metric_probability(DP_LOSS_SOFTMAX, d->scores + i * CLASSES, CLASSES, p);
+        for (size_t k = 0; k < CLASSES; k++)
+            assert_near(p[k], exp(d->scores[i * CLASSES + k]) / total, 1e-13);
+        losses -= log(exp(d->scores[i * CLASSES + (size_t)d->y[i]]) / total) / ROWS;
+    }
+    w[3] = 2;
+    assert_near(dp_metric_log_loss(DP_LOSS_SOFTMAX, d->scores, CLASSES, d->y, ROWS), losses, 1e-12);
+    assert_near(dp_metric_objective(DP_LOSS_SOFTMAX, 1, 0.3, d->scores, CLASSES, d->y, unit, ROWS, CLASSES, w, COLS),
+                losses + 0.6, 1e-12);
+    assert_true(dp_metric_has_probability(DP_LOSS_SOFTMAX) && !dp_metric_has_probability(DP_LOSS_HINGE));
+    /* A Poisson regression predicts e^u. */
+    fill(d, 1, 0, 0);
+    for (size_t i = 0; i < ROWS; i++)
+        error += pow(exp(d->scores[i]) - d->y[i], 2) / ROWS;
+    assert_near(dp_metric_mse(DP_LOSS_POISSON, d->scores, unit, d->y, unit, ROWS), error, 1e-12);
+}
+
 static void errors_in_label_units(void **state)
 {
     struct data *d = *state;
@@ -255,6 +282,7 @@ int main(void)
         cmocka_unit_test(ties_go_to_the_lower_class),
         cmocka_unit_test(accuracy_and_confusion_agree),
         cmocka_unit_test(log_loss_from_probabilities),
+        cmocka_unit_test(softmax_and_poisson),
         cmocka_unit_test(errors_in_label_units),
         cmocka_unit_test(objective_is_the_sum_of_the_binary_ones),
     };

@@ -31,14 +31,10 @@ int dp_batch_read(struct dp_batch *batch, const struct dp_frame *frame, const st
 struct dp_row dp_batch_row(const struct dp_batch *batch, size_t i);
 double dp_batch_label(const struct dp_batch *batch, size_t i);
 
-/* Of row i with its constant column: stored entries, score with w (cols entries), and squared norm. */
+/* Of row i with its constant column: stored entries, and squared norm. */
 static inline size_t dp_batch_entries(const struct dp_batch *batch, size_t i)
 {
     return dp_batch_row(batch, i).count + (batch->intercept != 0 ? 1 : 0);
-}
-static inline double dp_batch_score(const struct dp_batch *batch, size_t i, const double *w)
-{
-    return dp_row_score(dp_batch_row(batch, i), w, batch->features, (double)batch->intercept);
 }
 static inline double dp_batch_norm2(const struct dp_batch *batch, size_t i)
 {

@@ -30,7 +30,7 @@ struct state {
     double width;
     size_t rows, cols, outputs, classes; /* classes: of the labels; 0 for a regression */
     bool announced;                      /* the frame says what the model is */
-    double *zeta;                        /* threads × outputs */
+    double *zeta;                        /* threads × DP_ROWS × outputs */
     float *coefficient;                  /* count × outputs */
     size_t coefficient_capacity;
 };
@@ -95,7 +95,8 @@ static int check_labels(const struct state *s, const char *path, struct dp_err *
     if (s->loss == DP_LOSS_SOFTMAX && s->classes < 3)
         return dp_fail(err, DP_E_RUN, "--loss softmax needs three classes or more; for two, --loss logistic is the same");
     if (s->loss == DP_LOSS_POISSON && s->classes > 0)
-        return dp_fail(err, DP_E_RUN, "--loss poisson needs labels that are counts; the labels of this data set are classes");
+        return dp_fail(err, DP_E_RUN,
+                       "--loss poisson needs labels that are counts; the labels of this data set are classes");
     if (s->loss != DP_LOSS_POISSON || s->dataset == NULL)
         return DP_OK;
     for (size_t i = 0; i < s->dataset->rows; i++)
@@ -120,7 +121,7 @@ static int set_shape(struct dp_stage *stage, struct dp_frame *frame, const struc
     if (rc == DP_OK && isnan(o->clip) && !o->non_private && s->rows > DP_LIMIT_FRAME / 2 / (4 * s->outputs))
         rc = dp_fail(err, DP_E_RUN, "the updates of %zu rows may not fit a frame: use --clip", s->rows);
     if (rc == DP_OK)
-        rc = dp_alloc(&s->zeta, (size_t)o->threads * s->outputs, sizeof(double), err);
+        rc = dp_alloc(&s->zeta, (size_t)o->threads * DP_ROWS * s->outputs, sizeof(double), err);
     return rc == DP_OK ? dp_gather_open(&s->gather, (int)o->threads, s->outputs, s->cols, err) : rc;
 }
 
@@ -172,12 +173,9 @@ static int get_model(const struct state *s, struct dp_frame *frame, const double
     return DP_OK;
 }
 
-/* zeta = −dl/du of row i: zeros where its label is outside the loss's domain. */
-static void descend(const struct state *s, const struct dp_batch *batch, const double *model, size_t i, double *zeta)
+/* zeta, outputs scores of a row, becomes −dl/du at them: zeros where the label is outside the loss's domain. */
+static void descend(const struct state *s, double label, double *zeta)
 {
-    double label = dp_batch_label(batch, i);
-    for (size_t k = 0; k < s->outputs; k++)
-        zeta[k] = dp_batch_score(batch, i, model + k * s->cols);
     bool one_of_classes = label >= 0 && label < (double)s->classes && floor(label) == label;
     if (s->classes > 0 ? !one_of_classes : !dp_loss_takes(s->loss, label)) {
         memset(zeta, 0, s->outputs * sizeof *zeta);
@@ -192,14 +190,33 @@ static void descend(const struct state *s, const struct dp_batch *batch, const d
         zeta[k] = -zeta[k];
 }
 
-static void update_row(struct state *s, const struct options *o, const struct dp_batch *batch, const double *model,
-                       size_t i, double *zeta)
+/* −dl/du of up to DP_ROWS rows from `first` on, count × outputs. Returns count. */
+static size_t descend_block(const struct state *s, const struct dp_batch *batch, const double *model, size_t first,
+                            double *zeta)
 {
-    if (i + 2 < batch->count) /* sampled rows lie far apart: the CPU does not guess the next */
-        dp_row_prefetch(dp_batch_row(batch, i + 2));
-    descend(s, batch, model, i, zeta);
-    dp_grid_clip(zeta, s->outputs, isnan(o->clip) ? (double)INFINITY : o->clip, dp_batch_norm2(batch, i),
-                 dp_batch_entries(batch, i), s->coefficient + i * s->outputs);
+    struct dp_row row[DP_ROWS] = {{0}};
+    size_t left = batch->count - first, count = left < DP_ROWS ? left : DP_ROWS;
+    for (size_t i = 0; i < count; i++) {
+        row[i] = dp_batch_row(batch, first + i);
+        if (i + DP_ROWS < left) /* sampled rows lie far apart: the CPU does not guess the next */
+            dp_row_prefetch(dp_batch_row(batch, first + i + DP_ROWS));
+    }
+    dp_rows_dot(row, count, model, s->outputs, s->cols, zeta);
+    for (size_t i = 0; i < count; i++, zeta += s->outputs) {
+        for (size_t k = 0; batch->intercept != 0 && k < s->outputs; k++)
+            zeta[k] += (double)batch->intercept * model[k * s->cols + batch->features];
+        descend(s, dp_batch_label(batch, first + i), zeta);
+    }
+    return count;
+}
+
+static void update_block(struct state *s, const struct options *o, const struct dp_batch *batch, const double *model,
+                         size_t first, double *zeta)
+{
+    size_t count = descend_block(s, batch, model, first, zeta);
+    for (size_t i = first; i < first + count; i++, zeta += s->outputs)
+        dp_grid_clip(zeta, s->outputs, isnan(o->clip) ? (double)INFINITY : o->clip, dp_batch_norm2(batch, i),
+                     dp_batch_entries(batch, i), s->coefficient + i * s->outputs);
 }
 
 static void update_rows(struct dp_stage *stage, const struct dp_batch *batch, const double *model)
@@ -208,11 +225,20 @@ static void update_rows(struct dp_stage *stage, const struct dp_batch *batch, co
     struct state *s = stage->state;
     if (o->threads > 1) {
 #pragma omp parallel for num_threads((int)o->threads) schedule(static)
-        for (size_t i = 0; i < batch->count; i++)
-            update_row(s, o, batch, model, i, s->zeta + (size_t)omp_get_thread_num() * s->outputs);
+        for (size_t i = 0; i < batch->count; i += DP_ROWS)
+            update_block(s, o, batch, model, i, s->zeta + (size_t)omp_get_thread_num() * DP_ROWS * s->outputs);
     } else {
-        for (size_t i = 0; i < batch->count; i++)
-            update_row(s, o, batch, model, i, s->zeta);
+        for (size_t i = 0; i < batch->count; i += DP_ROWS)
+            update_block(s, o, batch, model, i, s->zeta);
+    }
+}
+
+static void add_row(const struct state *s, const struct dp_batch *batch, size_t i, const double *zeta, double *sum)
+{
+    for (size_t k = 0; k < s->outputs; k++) {
+        dp_row_axpy(zeta[k], dp_batch_row(batch, i), sum + k * s->cols);
+        if (batch->intercept != 0)
+            sum[k * s->cols + batch->features] += zeta[k] * (double)batch->intercept;
     }
 }
 
@@ -224,16 +250,14 @@ static int sum_exactly(struct state *s, struct dp_frame *frame, const struct dp_
     if (rc != DP_OK)
         return rc;
     memset(sum, 0, s->outputs * s->cols * sizeof *sum);
-    for (size_t i = 0; i < batch->count; i++) {
-        descend(s, batch, model, i, s->zeta);
-        for (size_t k = 0; k < s->outputs; k++) {
-            if (!isfinite(s->zeta[k]))
+    for (size_t first = 0, count; first < batch->count; first += count) {
+        count = descend_block(s, batch, model, first, s->zeta);
+        for (size_t at = 0; at < count * s->outputs; at++)
+            if (!isfinite(s->zeta[at]))
                 return dp_fail(err, DP_E_RUN, "a gradient of lap %lld is not finite: a smaller step size may help",
                                (long long)frame->lap);
-            dp_row_axpy(s->zeta[k], dp_batch_row(batch, i), sum + k * s->cols);
-            if (batch->intercept != 0)
-                sum[k * s->cols + batch->features] += s->zeta[k] * (double)batch->intercept;
-        }
+        for (size_t i = 0; i < count; i++)
+            add_row(s, batch, first + i, s->zeta + i * s->outputs, sum);
     }
     dp_frame_drop(frame, DP_F_GRID);
     return DP_OK;

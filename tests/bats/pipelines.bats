@@ -154,6 +154,17 @@ EOF
     above "$(accuracy held-out.dp model)" 0.91
 }
 
+@test "real data: gradients on Adult and Phishing at epsilon = 1" {
+    need_data adult adult.data.gz
+    dp-import csv -q --schema "$ROOT/examples/dp-scd/schema-adult.json" --split 0.75 --seed 1 -o train.dp --test held-out.dp "$DATA_FILE"
+    dp-sgd.sh --data train.dp --lambda 0 --delta 1e-3 --intercept 0.5 --clip 0.5 --step 32 --seed 1 -o model
+    above "$(accuracy held-out.dp model)" 0.835
+    need_data phishing phishing.gz
+    dp-import libsvm -q --scale max-abs --split 0.75 --seed 1 -o train.dp --test held-out.dp --force "$DATA_FILE"
+    dp-sgd.sh --data train.dp --lambda 0 --delta 1e-3 --intercept 0.5 --clip 0.5 --step 16 --schedule linear --batch 50 --seed 1 -o model
+    above "$(accuracy held-out.dp model)" 0.923
+}
+
 # almost_noiseless VARIANT…: weights after many laps with a noise multiplier of 1e-9, against the normal equations
 almost_noiseless() {
     local sample=$1 step=$2 laps=$3

@@ -38,7 +38,9 @@ struct predict {
     const struct options *options;
     struct dp_frame *frame;
     struct dp_dataset *dataset;
-    size_t outputs, cols;
+    size_t outputs, cols; /* of the model */
+    double intercept;     /* the value of its last column, which the rows do not have; 0 if none */
+    enum dp_loss loss;
     size_t classes; /* 0 for a regression */
     char **names;   /* of the classes */
     size_t name_count;
@@ -100,18 +102,21 @@ static int get_model(struct predict *p, const char *model, const char *data, str
         rc = dp_model_shape(p->frame, &p->outputs, &p->cols, err);
     if (rc != DP_OK)
         return rc;
-    if (p->cols != p->dataset->cols)
-        return dp_fail(err, DP_E_RUN, "the model has %zu columns, %s has %zu", p->cols, data,
-                       p->dataset->cols);
+    p->intercept = dp_frame_real(p->frame, DP_F_INTERCEPT, 0);
+    size_t features = p->cols - (p->intercept != 0 ? 1 : 0);
+    if (features != p->dataset->cols)
+        return dp_fail(err, DP_E_RUN, "the model has %zu columns, %s has %zu", features, data, p->dataset->cols);
     int64_t classes = dp_frame_int(p->frame, DP_F_CLASSES, -1);
     if (classes < 0 || p->outputs != (classes > 2 ? (size_t)classes : 1) || classes == 1)
         return dp_fail(err, DP_E_RUN, "%s does not say what its %zu outputs stand for", model, p->outputs);
     p->classes = (size_t)classes;
     p->label = (struct dp_affine){dp_frame_real(p->frame, DP_F_LABEL_SCALE, 1),
                                   dp_frame_real(p->frame, DP_F_LABEL_OFFSET, 0)};
-    if (p->options->probability &&
-        (p->classes == 0 || strcmp(dp_frame_text(p->frame, DP_F_LOSS, ""), "logistic") != 0))
-        return dp_fail(err, DP_E_RUN, "--probability: only logistic models of classes give probabilities");
+    bool known = dp_loss_parse(dp_frame_text(p->frame, DP_F_LOSS, ""), &p->loss) == 0;
+    if (known && p->loss == DP_LOSS_SOFTMAX && p->outputs < 2)
+        return dp_fail(err, DP_E_RUN, "%s has softmax loss and one output", model);
+    if (p->options->probability && (p->classes == 0 || !known || !dp_metric_has_probability(p->loss)))
+        return dp_fail(err, DP_E_RUN, "--probability: only logistic and softmax models give probabilities");
     rc = dp_alloc(&p->weights, p->outputs * p->cols, sizeof *p->weights, err);
     if (rc == DP_OK)
         rc = dp_alloc(&p->scores, p->outputs, sizeof *p->scores, err);
@@ -143,9 +148,9 @@ static void put_row(const struct predict *p, size_t i)
 {
     struct dp_row row = dp_dataset_row(p->dataset, i);
     for (size_t k = 0; k < p->outputs; k++)
-        p->scores[k] = dp_row_dot(row, p->weights + k * p->cols);
+        p->scores[k] = dp_row_score(row, p->weights + k * p->cols, p->dataset->cols, p->intercept);
     if (p->classes == 0)
-        put_number(p->label.scale * p->scores[0] + p->label.offset);
+        put_number(p->label.scale * dp_loss_prediction(p->loss, p->scores[0]) + p->label.offset);
     else
         put_text("", p->names[dp_metric_class(p->scores, p->outputs)]);
     for (size_t k = 0; p->options->scores && k < p->outputs; k++) {
@@ -153,7 +158,7 @@ static void put_row(const struct predict *p, size_t i)
         put_number(p->scores[k]);
     }
     if (p->options->probability)
-        dp_metric_probability(p->scores, p->outputs, p->probability);
+        dp_metric_probability(p->loss, p->scores, p->outputs, p->probability);
     for (size_t k = 0; p->options->probability && k < p->classes; k++) {
         putchar(',');
         put_number(p->probability[k]);

@@ -6,14 +6,21 @@ usage() {
 Usage: $(basename "$0") --data DIR [options]
 $summary
   --data DIR       data set (see dp-import)
-  --loss LOSS      squared|hinge|logistic|smooth-hinge|huber (default $loss)
+  --loss LOSS      ${losses} (default $loss)
   --lambda L       L2 regularisation (default $lambda)
   --epsilon E      privacy budget (default $epsilon)
   --delta D        (default $delta)
   --epochs E       passes over the data (default $epochs)
   --batch B        expected rows per lap (default $batch)
   --clip C         bound on one person's update (default $clip)
-  --sigma-prime-scale S   less cautious subproblems (default $sigma_prime_scale)
+EOF
+    [ -z "$sigma_prime_scale" ] || echo "  --sigma-prime-scale S   less cautious subproblems (default $sigma_prime_scale)"
+    [ -z "$step" ] || cat << EOF
+  --step ETA       step size (default $step)
+  --schedule B     divide it by b_t: constant, sqrt:A:C, linear[:E], cosine[:E] or a file (default $schedule)
+  --intercept V    value of a constant column to append, 0 for none (default $intercept)
+EOF
+    cat << EOF
   --exec HOW       auto|processes|fused (default auto)
   --threads N      (default 1)
   --seed S         reproducible, not private
@@ -34,6 +41,10 @@ options() {
             -q | --quiet) quiet=-q && shift && continue ;;
             --*=*) set -- "${1%%=*}" "${1#*=}" "${@:2}" && continue ;;
         esac
+        case $1 in
+            --sigma-prime-scale) [ -n "$sigma_prime_scale" ] || fail "unknown option '$1' (try --help)" ;;
+            --step | --schedule | --intercept) [ -n "$step" ] || fail "unknown option '$1' (try --help)" ;;
+        esac
         [ $# -ge 2 ] || fail "$1: needs a value"
         case $1 in
             --data) data=$2 ;;
@@ -45,6 +56,9 @@ options() {
             --batch) batch=$2 ;;
             --clip) clip=$2 ;;
             --sigma-prime-scale) sigma_prime_scale=$2 ;;
+            --step) step=$2 ;;
+            --schedule) schedule=$(printf %q "$2") ;;
+            --intercept) intercept=$2 ;;
             --exec) exec=$2 ;;
             --threads) threads=$2 ;;
             --seed) seed=$2 ;;
@@ -74,4 +88,7 @@ loop() {
     fi
 }
 
+losses='squared|hinge|logistic|smooth-hinge|huber'
+# gradients have a step size, coordinate descent has sigma'; the pipeline sets what it has
+sigma_prime_scale='' step='' schedule=constant intercept=0
 data='' model='' seed='' quiet='' exec=auto threads=1

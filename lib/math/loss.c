@@ -3,11 +3,12 @@
 #include <math.h>
 #include <string.h>
 
-const char *const dp_loss_names[5] = {"squared", "hinge", "logistic", "smooth-hinge", "huber"};
+const char *const dp_loss_names[DP_LOSS_COUNT] = {"squared", "hinge",           "logistic", "smooth-hinge",
+                                                  "huber",   "huberised-hinge", "poisson",  "softmax"};
 
 int dp_loss_parse(const char *name, enum dp_loss *loss)
 {
-    for (int i = 0; i < 5; i++) {
+    for (int i = 0; i < DP_LOSS_COUNT; i++) {
         if (strcmp(name, dp_loss_names[i]) == 0) {
             *loss = (enum dp_loss)i;
             return 0;
@@ -18,7 +19,22 @@ int dp_loss_parse(const char *name, enum dp_loss *loss)
 
 bool dp_loss_is_classification(enum dp_loss loss)
 {
-    return loss == DP_LOSS_HINGE || loss == DP_LOSS_LOGISTIC || loss == DP_LOSS_SMOOTH_HINGE;
+    return loss == DP_LOSS_HINGE || loss == DP_LOSS_LOGISTIC || loss == DP_LOSS_SMOOTH_HINGE ||
+           loss == DP_LOSS_HUBERISED_HINGE || loss == DP_LOSS_SOFTMAX;
+}
+
+double dp_loss_default_width(enum dp_loss loss)
+{
+    return loss == DP_LOSS_HUBERISED_HINGE ? 0.5 : 1.0;
+}
+
+bool dp_loss_takes(enum dp_loss loss, double y)
+{
+    if (loss == DP_LOSS_SOFTMAX)
+        return y >= 0 && floor(y) == y;
+    if (loss == DP_LOSS_POISSON)
+        return y >= 0 && isfinite(y);
+    return dp_loss_is_classification(loss) ? fabs(y) == 1 : isfinite(y);
 }
 
 /* How far an update's own rounding may leave alpha outside the dual's domain. */
@@ -46,6 +62,14 @@ double dp_loss_value(enum dp_loss loss, double width, double y, double u)
     case DP_LOSS_HUBER:
         r = fabs(u - y);
         return r <= width ? 0.5 * r * r : width * (r - 0.5 * width);
+    case DP_LOSS_HUBERISED_HINGE:
+        m = 1.0 - y * u;
+        return m <= -width ? 0.0 : m >= width ? m : (m + width) * (m + width) / (4 * width);
+    case DP_LOSS_POISSON:
+        return exp(u) - y * u;
+    case DP_LOSS_SOFTMAX:
+    case DP_LOSS_COUNT:
+        break;
     }
     return NAN;
 }
@@ -63,8 +87,46 @@ double dp_loss_slope(enum dp_loss loss, double width, double y, double u)
         return -y * clamp((1.0 - y * u) / width, 0.0, 1.0);
     case DP_LOSS_HUBER:
         return clamp(u - y, -width, width);
+    case DP_LOSS_HUBERISED_HINGE:
+        return -y * clamp((1.0 + width - y * u) / (2 * width), 0.0, 1.0);
+    case DP_LOSS_POISSON:
+        return exp(u) - y;
+    case DP_LOSS_SOFTMAX:
+    case DP_LOSS_COUNT:
+        break;
     }
     return NAN;
+}
+
+double dp_loss_prediction(enum dp_loss loss, double u)
+{
+    return loss == DP_LOSS_POISSON ? exp(u) : u;
+}
+
+static double largest(const double *u, size_t count)
+{
+    double top = u[0];
+    for (size_t k = 1; k < count; k++)
+        top = fmax(top, u[k]);
+    return top;
+}
+
+double dp_softmax_value(const double *u, size_t outputs, size_t class)
+{
+    double top = largest(u, outputs), sum = 0;
+    for (size_t k = 0; k < outputs; k++)
+        sum += exp(u[k] - top);
+    return log(sum) + (top - u[class]);
+}
+
+void dp_softmax_slope(const double *u, size_t outputs, size_t class, double *slope)
+{
+    double top = largest(u, outputs), sum = 0;
+    for (size_t k = 0; k < outputs; k++)
+        sum += slope[k] = exp(u[k] - top);
+    for (size_t k = 0; k < outputs; k++)
+        slope[k] /= sum;
+    slope[class] -= 1;
 }
 
 /* b ln b, continued to 0 */
@@ -87,15 +149,14 @@ double dp_loss_conjugate(enum dp_loss loss, double width, double y, double alpha
     if (fabs(b - y * alpha) > ROUNDING)
         return (double)INFINITY;
     switch (loss) {
-    case DP_LOSS_SQUARED:
-    case DP_LOSS_HUBER:
-        break;
     case DP_LOSS_HINGE:
         return -b;
     case DP_LOSS_LOGISTIC:
         return entropy_term(b) + entropy_term(1 - b);
     case DP_LOSS_SMOOTH_HINGE:
         return -b + 0.5 * width * b * b;
+    default:
+        break;
     }
     return NAN;
 }
@@ -112,6 +173,8 @@ double dp_loss_smoothness(enum dp_loss loss, double width)
         return 0.25;
     case DP_LOSS_SMOOTH_HINGE:
         return 1.0 / width;
+    default:
+        break;
     }
     return NAN;
 }
@@ -128,6 +191,8 @@ double dp_loss_feasible(enum dp_loss loss, double width, double y, double alpha)
         return y * clamp(y * alpha, DP_LOGISTIC_MARGIN, 1.0 - DP_LOGISTIC_MARGIN);
     case DP_LOSS_HUBER:
         return clamp(alpha, -width, width);
+    default:
+        break;
     }
     return NAN;
 }
@@ -175,6 +240,8 @@ double dp_dual_update(enum dp_loss loss, double width, double y, double alpha, d
         return y * (clamp(b + (1.0 - y * u - width * b) / (width + s), 0.0, 1.0) - b);
     case DP_LOSS_HUBER:
         return clamp(alpha + (y - alpha - u) / (1.0 + s), -width, width) - alpha;
+    default:
+        break;
     }
     return NAN;
 }

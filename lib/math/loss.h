@@ -1,4 +1,4 @@
-/* Losses of a linear model, and the dual update of stochastic coordinate descent.
+/* Losses of a linear model, and the dual update of stochastic coordinate descent for those that have one here.
  *
  * Primal:  P(w) = (1/N) Σ_i l(y_i, x_i·w) + (lambda/2) ‖w‖²
  * Dual:    with w = v/(lambda N), v = Σ_i alpha_i x_i:
@@ -10,29 +10,74 @@
  *   smooth-hinge  hinge smoothed over width g      l*(−a) = −b + g b²/2,      b in [0, 1]
  *   huber         squared up to |u − y| = g, linear beyond   l*(−a) = a²/2 − a y, |a| ≤ g
  *
- * y is −1 or +1 for hinge, logistic and smooth-hinge, any real otherwise. */
+ * For gradients only:
+ *   huberised-hinge  (1 + g − y u)²/(4 g) where |1 − y u| ≤ g, hinge elsewhere   (DP-BLSGD's, with g = 1/2)
+ *   poisson          e^u − y u, y ≥ 0: regression of counts with a logarithmic link, without the constant ln y!
+ *   softmax          ln Σ_k e^{u_k} − u_y over the outputs of a row: dp_softmax_value
+ *
+ * y is −1 or +1 for hinge, logistic, smooth-hinge and huberised-hinge, any real otherwise. */
 #ifndef DP_MATH_LOSS_H
 #define DP_MATH_LOSS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
-enum dp_loss { DP_LOSS_SQUARED, DP_LOSS_HINGE, DP_LOSS_LOGISTIC, DP_LOSS_SMOOTH_HINGE, DP_LOSS_HUBER };
+enum dp_loss {
+    DP_LOSS_SQUARED,
+    DP_LOSS_HINGE,
+    DP_LOSS_LOGISTIC,
+    DP_LOSS_SMOOTH_HINGE,
+    DP_LOSS_HUBER,
+    DP_LOSS_HUBERISED_HINGE,
+    DP_LOSS_POISSON,
+    DP_LOSS_SOFTMAX,
+    DP_LOSS_COUNT
+};
 
-#define DP_LOSS_CHOICES "squared|hinge|logistic|smooth-hinge|huber" /* in the order of enum dp_loss */
+/* In the order of enum dp_loss: those with a dual, and all. */
+#define DP_LOSS_DUAL_CHOICES "squared|hinge|logistic|smooth-hinge|huber"
+#define DP_LOSS_CHOICES DP_LOSS_DUAL_CHOICES "|huberised-hinge|poisson|softmax"
 
-extern const char *const dp_loss_names[5];
+extern const char *const dp_loss_names[DP_LOSS_COUNT];
 
 /* 0 and *loss, or -1 for an unknown name. */
 int dp_loss_parse(const char *name, enum dp_loss *loss);
 
-/* Whether y is −1 or +1. */
+/* Whether labels are classes: y is −1 or +1, for softmax the class itself. */
 bool dp_loss_is_classification(enum dp_loss loss);
 
-/* l(y, u). width is used by smooth-hinge and huber only. */
+/* The target y of output k for a label: ±1 for classes (one-vs-rest with more than one output), the label itself for a
+   regression (classes = 0). */
+static inline double dp_loss_target(double label, size_t classes, size_t outputs, size_t k)
+{
+    if (classes == 0)
+        return label;
+    double positive = outputs == 1 ? 1.0 : (double)k;
+    return label == positive ? 1.0 : -1.0;
+}
+
+/* The width g that is meant where none is given: 1/2 for huberised-hinge, else 1. */
+double dp_loss_default_width(enum dp_loss loss);
+
+/* Whether a label is in the domain of l. */
+bool dp_loss_takes(enum dp_loss loss, double y);
+
+/* l(y, u). width is used by smooth-hinge, huber and huberised-hinge only. NAN for softmax. */
 double dp_loss_value(enum dp_loss loss, double width, double y, double u);
 
 /* dl/du at (y, u); at a kink, a subgradient. */
 double dp_loss_slope(enum dp_loss loss, double width, double y, double u);
+
+/* The label that a score u stands for: e^u for poisson, else u. */
+double dp_loss_prediction(enum dp_loss loss, double u);
+
+/* ln Σ_k e^{u_k} − u_class, at least 0 and finite for finite u; class < outputs. */
+double dp_softmax_value(const double *u, size_t outputs, size_t class);
+
+/* slope_k = e^{u_k}/Σ e^{u_j} − [k = class]: the derivative of dp_softmax_value. slope may be u. */
+void dp_softmax_slope(const double *u, size_t outputs, size_t class, double *slope);
+
+/* What follows is for losses with a dual: up to DP_LOSS_HUBER. */
 
 /* l*(y, −alpha); INFINITY outside its domain. */
 double dp_loss_conjugate(enum dp_loss loss, double width, double y, double alpha);

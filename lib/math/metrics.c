@@ -132,8 +132,18 @@ static double log_total(const double *scores, size_t outputs)
     return top + log(sum);
 }
 
-void dp_metric_probability(const double *scores, size_t outputs, double *p)
+bool dp_metric_has_probability(enum dp_loss loss)
 {
+    return loss == DP_LOSS_LOGISTIC || loss == DP_LOSS_SOFTMAX;
+}
+
+void dp_metric_probability(enum dp_loss loss, const double *scores, size_t outputs, double *p)
+{
+    if (loss == DP_LOSS_SOFTMAX) {
+        for (size_t k = 0; k < outputs; k++)
+            p[k] = exp(-dp_softmax_value(scores, outputs, k));
+        return;
+    }
     if (outputs == 1) {
         p[0] = exp(log_sigmoid(-scores[0]));
         p[1] = exp(log_sigmoid(scores[0]));
@@ -144,12 +154,14 @@ void dp_metric_probability(const double *scores, size_t outputs, double *p)
         p[k] = exp(log_sigmoid(scores[k]) - total);
 }
 
-double dp_metric_log_loss(const double *scores, size_t outputs, const double *y, size_t rows)
+double dp_metric_log_loss(enum dp_loss loss, const double *scores, size_t outputs, const double *y, size_t rows)
 {
     double sum = 0;
     for (size_t i = 0; i < rows; i++) {
         const double *u = scores + i * outputs;
-        if (outputs == 1)
+        if (loss == DP_LOSS_SOFTMAX)
+            sum += dp_softmax_value(u, outputs, (size_t)y[i]);
+        else if (outputs == 1)
             sum -= log_sigmoid(y[i] > 0 ? u[0] : -u[0]);
         else
             sum -= log_sigmoid(u[(size_t)y[i]]) - log_total(u, outputs);
@@ -157,24 +169,25 @@ double dp_metric_log_loss(const double *scores, size_t outputs, const double *y,
     return rows > 0 ? sum / (double)rows : (double)NAN;
 }
 
-static double squared_error(const double *scores, struct dp_affine prediction, const double *y,
+static double squared_error(enum dp_loss loss, const double *scores, struct dp_affine prediction, const double *y,
                             struct dp_affine truth, size_t rows)
 {
     double sum = 0;
     for (size_t i = 0; i < rows; i++) {
-        double error = prediction.scale * scores[i] + prediction.offset - (truth.scale * y[i] + truth.offset);
+        double u = dp_loss_prediction(loss, scores[i]);
+        double error = prediction.scale * u + prediction.offset - (truth.scale * y[i] + truth.offset);
         sum += error * error;
     }
     return sum;
 }
 
-double dp_metric_mse(const double *scores, struct dp_affine prediction, const double *y,
+double dp_metric_mse(enum dp_loss loss, const double *scores, struct dp_affine prediction, const double *y,
                      struct dp_affine truth, size_t rows)
 {
-    return rows > 0 ? squared_error(scores, prediction, y, truth, rows) / (double)rows : (double)NAN;
+    return rows > 0 ? squared_error(loss, scores, prediction, y, truth, rows) / (double)rows : (double)NAN;
 }
 
-double dp_metric_r2(const double *scores, struct dp_affine prediction, const double *y,
+double dp_metric_r2(enum dp_loss loss, const double *scores, struct dp_affine prediction, const double *y,
                     struct dp_affine truth, size_t rows)
 {
     double mean = 0, total = 0;
@@ -183,7 +196,7 @@ double dp_metric_r2(const double *scores, struct dp_affine prediction, const dou
     for (size_t i = 0; i < rows; i++)
         total += (y[i] - mean) * (y[i] - mean);
     total *= truth.scale * truth.scale;
-    return total > 0 ? 1.0 - squared_error(scores, prediction, y, truth, rows) / total : (double)NAN;
+    return total > 0 ? 1.0 - squared_error(loss, scores, prediction, y, truth, rows) / total : (double)NAN;
 }
 
 double dp_metric_objective(enum dp_loss loss, double width, double lambda, const double *scores,
@@ -194,6 +207,10 @@ double dp_metric_objective(enum dp_loss loss, double width, double lambda, const
     if (rows == 0)
         return (double)NAN;
     for (size_t i = 0; i < rows; i++) {
+        if (loss == DP_LOSS_SOFTMAX) {
+            sum += dp_softmax_value(scores + i * outputs, outputs, (size_t)y[i]);
+            continue;
+        }
         for (size_t k = 0; k < outputs; k++) {
             double target = label.scale * y[i] + label.offset;
             if (classes > 0)

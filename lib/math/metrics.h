@@ -7,6 +7,7 @@
 #ifndef DP_MATH_METRICS_H
 #define DP_MATH_METRICS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -29,30 +30,34 @@ void dp_metric_confusion(const double *scores, size_t outputs, const double *y, 
 double dp_metric_auc(const double *scores, size_t outputs, const double *y, size_t rows, uint64_t *work);
 #define DP_METRIC_AUC_WORK(rows) (2 * (rows))
 
-/* p[k]: the probability of each class, 1/(1 + e^{−u}), for logistic models; with more than one output
-   normalised over the classes. p: 2 entries for one output (class 0, class 1), else `outputs`. */
-void dp_metric_probability(const double *scores, size_t outputs, double *p);
+/* Whether models of this loss give probabilities: logistic and softmax. */
+bool dp_metric_has_probability(enum dp_loss loss);
+
+/* p[k]: the probability of each class. logistic: 1/(1 + e^{−u}), with more than one output normalised over the
+   classes. softmax: e^{u_k}/Σ e^{u_j}. p: 2 entries for one output (class 0, class 1), else `outputs`. */
+void dp_metric_probability(enum dp_loss loss, const double *scores, size_t outputs, double *p);
 
 /* Mean of −ln p[true class], p as above, in nats; computed from logarithms, so finite however sure the model
  * is. */
-double dp_metric_log_loss(const double *scores, size_t outputs, const double *y, size_t rows);
+double dp_metric_log_loss(enum dp_loss loss, const double *scores, size_t outputs, const double *y, size_t rows);
 
 /* value in other units = scale × value + offset */
 struct dp_affine {
     double scale, offset;
 };
 
-/* Mean of (a u + b − t)², with prediction a u + b and truth t both in label units; one output. */
-double dp_metric_mse(const double *scores, struct dp_affine prediction, const double *y,
+/* Mean of (a p + b − t)², with p the prediction of the score (dp_loss_prediction: e^u for poisson, else u), a p + b and
+   the truth t both in label units; one output. */
+double dp_metric_mse(enum dp_loss loss, const double *scores, struct dp_affine prediction, const double *y,
                      struct dp_affine truth, size_t rows);
 
 /* 1 − Σ (prediction − t)² / Σ (t − mean t)² */
-double dp_metric_r2(const double *scores, struct dp_affine prediction, const double *y,
+double dp_metric_r2(enum dp_loss loss, const double *scores, struct dp_affine prediction, const double *y,
                     struct dp_affine truth, size_t rows);
 
 /* P(w) = Σ_k [ (1/rows) Σ_i l(y_ik, u_ik) + (lambda/2) ‖w_k‖² ]. classes > 0: y_ik is +1 where row i is of
-   class k (of class 1 for one output), else −1. classes = 0: y_i itself, through `label`. weights: outputs ×
-   cols. */
+   class k (of class 1 for one output), else −1; softmax has one l for all outputs of a row. classes = 0: y_i itself,
+   through `label`. weights: outputs × cols. */
 double dp_metric_objective(enum dp_loss loss, double width, double lambda, const double *scores,
                            size_t outputs, const double *y, struct dp_affine label, size_t rows,
                            size_t classes, const double *weights, size_t cols);

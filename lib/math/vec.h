@@ -16,6 +16,13 @@ struct dp_row {
 /* Σ_j row_j w_j. For a dense row count must be the length of w. A row gives the same bits dense and sparse. */
 double dp_row_dot(struct dp_row row, const double *w);
 
+/* Σ_j row_j w_j + intercept × w[cols]: a row of cols columns with a constant one after them; w[cols] is not read when
+   intercept is 0. */
+static inline double dp_row_score(struct dp_row row, const double *w, size_t cols, double intercept)
+{
+    return intercept != 0 ? dp_row_dot(row, w) + intercept * w[cols] : dp_row_dot(row, w);
+}
+
 /* Σ_j row_j² (in double; relative error at most (count + 16) 2^-53). */
 double dp_row_norm2(struct dp_row row);
 
@@ -25,6 +32,15 @@ void dp_row_axpy(double a, struct dp_row row, double *w);
 /* sum_j += trunc(a row_j / grid) toward zero; inverse_grid is a power of two. a row_j is exact in double, so each added
    whole number is at most |a row_j| / grid. |a row_j| inverse_grid < 2^31 must hold. (PRIVACY rule: exact sums) */
 void dp_row_add_grid(float a, double inverse_grid, struct dp_row row, int64_t *sum);
+
+/* Several rows at once, each bit as above, so that what is read of w and written of sum is shared.
+   dp_rows_dot: dot[i × outputs + k] = Σ_j row_ij w[k × stride + j].
+   dp_rows_add_grid: sum[k × stride + j] += Σ_i trunc(a[i × outputs + k] row_ij / grid);
+   |a row_ij| inverse_grid < 2^31 / DP_ROWS must hold. A row whose a are all 0 is not read: it may not be finite. count ≤ DP_ROWS; rows dense or sparse. */
+#define DP_ROWS 8
+void dp_rows_dot(const struct dp_row *rows, size_t count, const double *w, size_t outputs, size_t stride, double *dot);
+void dp_rows_add_grid(const float *a, size_t outputs, double inverse_grid, const struct dp_row *rows, size_t count,
+                      int64_t *sum, size_t stride);
 
 /* Asks for the row's first bytes before they are needed. */
 static inline void dp_row_prefetch(struct dp_row row)

@@ -56,7 +56,7 @@ static bool names_out(char *const *argv)
 static bool names_in(char *const *argv)
 {
     for (; *argv != NULL; argv++)
-        if ((strncmp(*argv, "--in", 4) == 0 && strcmp(*argv, "--inline") != 0) || strncmp(*argv, "-i", 2) == 0)
+        if (strcmp(*argv, "--in") == 0 || strncmp(*argv, "--in=", 5) == 0 || strncmp(*argv, "-i", 2) == 0)
             return true;
     return false;
 }

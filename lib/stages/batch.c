@@ -1,5 +1,6 @@
 #include "stages/batch.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -35,6 +36,12 @@ static int check_rows(const int64_t *id, size_t count, int64_t rows, struct dp_b
     return rc;
 }
 
+static void set_columns(struct dp_batch *batch, size_t features)
+{
+    batch->features = features;
+    batch->cols = features + (batch->intercept != 0 ? 1 : 0);
+}
+
 int dp_batch_read(struct dp_batch *batch, const struct dp_frame *frame, const struct dp_dataset *dataset,
                   struct dp_batch_seen *seen, struct dp_err *err)
 {
@@ -46,7 +53,12 @@ int dp_batch_read(struct dp_batch *batch, const struct dp_frame *frame, const st
     int rc = dp_frame_need_array(frame, DP_F_ROWS, DP_I64, 1, &rows, err);
     if (rc != DP_OK)
         return rc;
-    *batch = (struct dp_batch){.count = rows->count, .id = rows->data, .dataset = dataset};
+    double intercept = dp_frame_real(frame, DP_F_INTERCEPT, 0);
+    /* A float, so that its products with coefficients are exact. */
+    if (!isfinite(intercept) || (double)(float)intercept != intercept)
+        return dp_fail(err, DP_E_RUN, "the intercept of lap %lld is not a finite f4", (long long)frame->lap);
+    *batch = (struct dp_batch){
+        .count = rows->count, .id = rows->data, .dataset = dataset, .intercept = (float)intercept};
     if (batch->count > (size_t)1 << 31)
         return dp_fail(err, DP_E_RUN, "lap %lld has more than 2^31 rows", (long long)frame->lap);
     rc = check_rows(batch->id, batch->count, m->rows, seen, frame->lap, err);
@@ -55,7 +67,7 @@ int dp_batch_read(struct dp_batch *batch, const struct dp_frame *frame, const st
     if (dataset != NULL) {
         if (strcmp(dp_frame_text(frame, DP_F_DATA, ""), dataset->digest) != 0 || (size_t)m->rows != dataset->rows)
             return dp_fail(err, DP_E_RUN, "the rows were sampled from another data set than --data names");
-        batch->cols = dataset->cols;
+        set_columns(batch, dataset->cols);
         batch->y = dataset->y;
         return DP_OK;
     }
@@ -68,7 +80,7 @@ int dp_batch_read(struct dp_batch *batch, const struct dp_frame *frame, const st
         return rc;
     if (x->dims[0] != batch->count || y->count != batch->count)
         return dp_fail(err, DP_E_RUN, "X, y and rows of lap %lld differ in length", (long long)frame->lap);
-    batch->cols = x->dims[1];
+    set_columns(batch, x->dims[1]);
     batch->x = x->data;
     batch->y = y->data;
     return DP_OK;
@@ -78,7 +90,7 @@ struct dp_row dp_batch_row(const struct dp_batch *batch, size_t i)
 {
     if (batch->dataset != NULL)
         return dp_dataset_row(batch->dataset, (size_t)batch->id[i]);
-    return (struct dp_row){batch->x + i * batch->cols, NULL, batch->cols};
+    return (struct dp_row){batch->x + i * batch->features, NULL, batch->features};
 }
 
 double dp_batch_label(const struct dp_batch *batch, size_t i)

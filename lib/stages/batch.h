@@ -7,10 +7,12 @@
 
 struct dp_batch {
     size_t count;          /* rows in the batch */
-    size_t cols;
+    size_t features;       /* columns of a row */
+    size_t cols;           /* columns of the model: one more with an intercept */
+    float intercept;       /* value of a constant column after the row's own; 0 if there is none */
     const int64_t *id;     /* row numbers, each in [0, rows) */
     const struct dp_dataset *dataset; /* NULL when inline */
-    const float *x;        /* inline: count × cols */
+    const float *x;        /* inline: count × features */
     const double *y;       /* inline: count; else dataset->y, indexed by id */
 };
 
@@ -21,12 +23,22 @@ struct dp_batch_seen {
 };
 
 /* Reads the batch of a raw frame. dataset may be NULL: then the rows must be inline. Checks that the frame's rows are
-   of this data set, in range, at most 2^31 and each there once (else one person would count twice). Borrows from
-   frame and dataset. */
+   of this data set, in range, at most 2^31 and each there once (else one person would count twice). The intercept is the
+   frame's. Borrows from frame and dataset. */
 int dp_batch_read(struct dp_batch *batch, const struct dp_frame *frame, const struct dp_dataset *dataset,
                   struct dp_batch_seen *seen, struct dp_err *err);
 
 struct dp_row dp_batch_row(const struct dp_batch *batch, size_t i);
 double dp_batch_label(const struct dp_batch *batch, size_t i);
+
+/* Of row i with its constant column: stored entries, and squared norm. */
+static inline size_t dp_batch_entries(const struct dp_batch *batch, size_t i)
+{
+    return dp_batch_row(batch, i).count + (batch->intercept != 0 ? 1 : 0);
+}
+static inline double dp_batch_norm2(const struct dp_batch *batch, size_t i)
+{
+    return dp_row_norm2(dp_batch_row(batch, i)) + (double)batch->intercept * (double)batch->intercept;
+}
 
 #endif

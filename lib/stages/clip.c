@@ -89,10 +89,9 @@ static int clip_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp_o
         return rc;
     float *update = updates->data;
     for (size_t i = 0; i < batch.count; i++, update += s->classes) {
-        struct dp_row row = dp_batch_row(&batch, i);
         for (size_t k = 0; k < s->classes; k++)
             s->zeta[k] = (double)update[k];
-        dp_grid_clip(s->zeta, s->classes, o->clip, dp_row_norm2(row), row.count, update);
+        dp_grid_clip(s->zeta, s->classes, o->clip, dp_batch_norm2(&batch, i), dp_batch_entries(&batch, i), update);
     }
     double grid = dp_grid_for(o->clip);
     dp_gather_sum(&s->gather, &batch, updates->data, s->classes, grid, sum);

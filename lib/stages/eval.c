@@ -107,7 +107,8 @@ struct state {
     bool started, header; /* shapes are known; the first TSV line is out */
     bool pending;         /* the lap has not been evaluated */
     struct lap lap;
-    size_t outputs, cols;
+    size_t outputs, cols; /* of the model */
+    double intercept;     /* the value of its last column, which the rows do not have; 0 if none */
     enum dp_loss loss;
     double width;
     struct dp_affine model_label, data_label;
@@ -216,8 +217,10 @@ static int check_against_data(struct dp_stage *stage, const struct dp_frame *fra
     int rc = dp_model_shape(frame, &s->outputs, &s->cols, err);
     if (rc != DP_OK)
         return rc;
-    if (s->cols != d->cols)
-        return dp_fail(err, DP_E_RUN, "the model has %zu columns, %s has %zu", s->cols, o->data, d->cols);
+    s->intercept = dp_frame_real(frame, DP_F_INTERCEPT, 0);
+    size_t features = s->cols - (s->intercept != 0 ? 1 : 0);
+    if (features != d->cols)
+        return dp_fail(err, DP_E_RUN, "the model has %zu columns, %s has %zu", features, o->data, d->cols);
     rc = check_names(s, frame, o->data, err);
     if (rc != DP_OK)
         return rc;
@@ -250,9 +253,11 @@ static int read_loss(struct state *s, const struct dp_frame *frame, struct dp_er
         return dp_fail(err, DP_E_RUN, "objective: the model does not say which loss and lambda it minimises");
     if (has_metric(s, METRIC_OBJECTIVE) && d->classes == 0 && dp_loss_is_classification(s->loss))
         return dp_fail(err, DP_E_RUN, "objective: the model's %s loss is for classes", name);
-    if (has_metric(s, METRIC_LOG_LOSS) && !(known && s->loss == DP_LOSS_LOGISTIC))
+    if (known && s->loss == DP_LOSS_SOFTMAX && s->outputs < 2)
+        return dp_fail(err, DP_E_RUN, "the model has softmax loss and one output");
+    if (has_metric(s, METRIC_LOG_LOSS) && !(known && dp_metric_has_probability(s->loss)))
         return dp_fail(err, DP_E_RUN,
-                       "logloss: only logistic models give probabilities; this one has %s loss",
+                       "logloss: only logistic and softmax models give probabilities; this one has %s loss",
                        known ? name : "an unnamed");
     return DP_OK;
 }
@@ -294,7 +299,8 @@ static void score_rows(struct state *s)
             row[i] = dp_dataset_row(d, from + i);
         for (size_t k = 0; k < s->outputs; k++)
             for (size_t i = 0; i < count; i++)
-                s->scores[(from + i) * s->outputs + k] = dp_row_dot(row[i], s->weights + k * s->cols);
+                s->scores[(from + i) * s->outputs + k] =
+                    dp_row_score(row[i], s->weights + k * s->cols, d->cols, s->intercept);
     }
 }
 
@@ -308,11 +314,11 @@ static double measure(const struct state *s, enum metric metric)
     case METRIC_AUC:
         return dp_metric_auc(s->scores, s->outputs, d->y, d->rows, s->work);
     case METRIC_LOG_LOSS:
-        return dp_metric_log_loss(s->scores, s->outputs, d->y, d->rows);
+        return dp_metric_log_loss(s->loss, s->scores, s->outputs, d->y, d->rows);
     case METRIC_MSE:
-        return dp_metric_mse(s->scores, s->model_label, d->y, s->data_label, d->rows);
+        return dp_metric_mse(s->loss, s->scores, s->model_label, d->y, s->data_label, d->rows);
     case METRIC_R2:
-        return dp_metric_r2(s->scores, s->model_label, d->y, s->data_label, d->rows);
+        return dp_metric_r2(s->loss, s->scores, s->model_label, d->y, s->data_label, d->rows);
     case METRIC_OBJECTIVE:
         /* The model's loss is in the units it was trained in. */
         if (s->data_label.scale != s->model_label.scale || s->data_label.offset != s->model_label.offset)

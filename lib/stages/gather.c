@@ -24,11 +24,20 @@ void dp_gather_close(struct dp_gather *gather)
 static void add_rows(const struct dp_batch *batch, size_t from, size_t to, const float *coefficients, size_t classes,
                      double inverse_grid, int64_t *sum)
 {
-    for (size_t i = from; i < to; i++) {
-        struct dp_row row = dp_batch_row(batch, i);
-        for (size_t k = 0; k < classes; k++)
-            if (coefficients[i * classes + k] != 0)
-                dp_row_add_grid(coefficients[i * classes + k], inverse_grid, row, sum + k * batch->cols);
+    const struct dp_row constant = {&batch->intercept, NULL, 1};
+    struct dp_row rows[DP_ROWS];
+    for (size_t i = from; i < to; i += DP_ROWS) {
+        size_t count = to - i < DP_ROWS ? to - i : DP_ROWS;
+        const float *c = coefficients + i * classes;
+        for (size_t r = 0; r < count; r++)
+            rows[r] = dp_batch_row(batch, i + r);
+        if (classes > 1)
+            dp_rows_add_grid(c, classes, inverse_grid, rows, count, sum, batch->cols);
+        for (size_t r = 0; classes == 1 && r < count; r++)
+            if (c[r] != 0)
+                dp_row_add_grid(c[r], inverse_grid, rows[r], sum);
+        for (size_t at = 0; batch->intercept != 0 && at < count * classes; at++)
+            dp_row_add_grid(c[at], inverse_grid, constant, sum + at % classes * batch->cols + batch->features);
     }
 }
 

@@ -16,7 +16,7 @@ int dp_gather_open(struct dp_gather *gather, int threads, size_t classes, size_t
 void dp_gather_close(struct dp_gather *gather);
 
 /* sum (classes × cols) = Σ_i trunc(coefficient_ik × row_i / grid). coefficients: count × classes, as clipped by
-   dp_grid_clip; a zero leaves its row unread. */
+   dp_grid_clip; row_i with its constant column, if any; a row whose coefficients are all zero is not read. */
 void dp_gather_sum(struct dp_gather *gather, const struct dp_batch *batch, const float *coefficients, size_t classes,
                    double grid, int64_t *sum);
 

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "data/schedule_file.h"
 #include "math/gamma_norm.h"
 #include "math/grid.h"
 #include "math/laplace.h"
@@ -11,9 +12,11 @@
 struct options {
     double multiplier;
     int noise;
+    const char *schedule;
 };
 
 struct state {
+    struct dp_schedule schedule;
     int64_t *draw; /* gamma: one vector */
     size_t capacity;
 };
@@ -24,13 +27,61 @@ static const struct dp_option options[] = {
      .flags = DP_OPT_REQUIRED | DP_OPT_OPEN_MIN},
     {.name = "noise", .kind = DP_OPT_CHOICE, .offset = offsetof(struct options, noise), .metavar = "KIND",
      .help = "distribution of the noise", .fallback = "gaussian", .choices = "gaussian|laplace|gamma"},
+    {.name = "schedule", .kind = DP_OPT_TEXT, .offset = offsetof(struct options, schedule), .metavar = "B",
+     .help = "the multiplier of lap t is Z sqrt(b_t/b_1): constant, sqrt:A:C, linear[:E], cosine[:E] or a file",
+     .fallback = "constant"},
     {.name = NULL},
 };
 
 static void noise_close(struct dp_stage *stage)
 {
     struct state *s = stage->state;
+    dp_schedule_free(&s->schedule);
     free(s->draw);
+}
+
+static int noise_open(struct dp_stage *stage, struct dp_err *err)
+{
+    const struct options *o = stage->options;
+    struct state *s = stage->state;
+    return dp_schedule_open(&s->schedule, "--schedule", o->schedule, err);
+}
+
+/* With the first lap, before anything is paid for: the multipliers of all laps, for the gate to hold the run to. */
+static int put_plan(struct dp_stage *stage, struct dp_frame *frame, struct dp_err *err)
+{
+    const struct options *o = stage->options;
+    struct state *s = stage->state;
+    int64_t laps = dp_frame_int(frame, DP_F_LAPS, 0);
+    double *plan;
+    int rc = dp_frame_make_array(frame, DP_F_PLAN, DP_F64, (uint64_t)laps, 0, &plan, err);
+    for (int64_t t = 1; rc == DP_OK && t <= laps; t++)
+        plan[t - 1] = o->multiplier * dp_schedule_noise(&s->schedule, t, laps);
+    return rc;
+}
+
+/* z_t */
+static int multiplier(struct dp_stage *stage, struct dp_frame *frame, double *z, struct dp_err *err)
+{
+    const struct options *o = stage->options;
+    struct state *s = stage->state;
+    int64_t laps = dp_frame_int(frame, DP_F_LAPS, 0);
+    dp_frame_drop(frame, DP_F_PLAN);
+    *z = o->multiplier;
+    if (s->schedule.kind == DP_SCHEDULE_CONSTANT)
+        return DP_OK;
+    if (laps <= 0)
+        return dp_fail(err, DP_E_RUN, "--schedule: the stream does not say how many laps there will be");
+    int rc = dp_schedule_check(&s->schedule, "--schedule", laps, err);
+    if (rc == DP_OK && (frame->lap < 1 || frame->lap > laps))
+        rc = dp_fail(err, DP_E_RUN, "--schedule: lap %lld of a run of %lld", (long long)frame->lap, (long long)laps);
+    if (rc == DP_OK && frame->lap == 1)
+        rc = put_plan(stage, frame, err);
+    if (rc == DP_OK)
+        *z = o->multiplier * dp_schedule_noise(&s->schedule, frame->lap, laps);
+    if (rc == DP_OK && !(*z > 0 && isfinite(*z)))
+        rc = dp_fail(err, DP_E_RUN, "--schedule: lap %lld has a multiplier of %g", (long long)frame->lap, *z);
+    return rc;
 }
 
 static int add_laplace(struct dp_stage *stage, int64_t lap, double scale, struct dp_array *sum, struct dp_err *err)
@@ -71,9 +122,11 @@ static int noise_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp_
                        (long long)frame->lap);
     if (m->noise != DP_NOISE_NONE)
         return dp_fail(err, DP_E_UNSAFE, "the sum of lap %lld is recorded as noised already", (long long)frame->lap);
+    rc = multiplier(stage, frame, &m->multiplier, err);
+    if (rc != DP_OK)
+        return rc;
     m->noise = (enum dp_noise)(DP_NOISE_GAUSSIAN + o->noise); /* the choices in their order */
-    m->multiplier = o->multiplier;
-    m->scale = o->multiplier * m->sensitivity;
+    m->scale = m->multiplier * m->sensitivity;
     if (m->noise == DP_NOISE_LAPLACE)
         rc = add_laplace(stage, frame->lap, m->scale / grid, sum, err);
     else if (m->noise == DP_NOISE_GAMMA)
@@ -95,6 +148,7 @@ const struct dp_stage_class dp_noise_class = {
     .state_size = sizeof(struct state),
     .takes = DP_LABEL_BOUNDED,
     .gives = DP_LABEL_NOISED,
+    .open = noise_open,
     .fire = noise_fire,
     .close = noise_close,
 };

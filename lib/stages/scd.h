@@ -38,13 +38,9 @@ struct dp_scd {
     int64_t last_lap;
 };
 
-/* The target of output k for a label: ±1 for classes (one-vs-rest when K > 2), the value itself for a regression. */
 static inline double dp_scd_target(const struct dp_scd *s, double label, size_t k)
 {
-    if (s->classes == 0)
-        return label;
-    double positive = s->outputs == 1 ? 1.0 : (double)k;
-    return label == positive ? 1.0 : -1.0;
+    return dp_loss_target(label, s->classes, s->outputs, k);
 }
 
 /* Algorithm 1, one lap: every zeta from the same v; clipped jointly over outputs and summed exactly (with --clip), or

@@ -14,7 +14,7 @@ static const struct dp_option options[] = {
     {.name = "data", .letter = 'd', .kind = DP_OPT_TEXT, .offset = OFFSET(data), .metavar = "DIR",
      .help = "the data set that the rows are numbers of; not needed when they are inline"},
     {.name = "loss", .letter = 'l', .kind = DP_OPT_CHOICE, .offset = OFFSET(loss), .metavar = "LOSS",
-     .help = "what is minimised", .choices = DP_LOSS_CHOICES, .flags = DP_OPT_REQUIRED},
+     .help = "what is minimised", .choices = DP_LOSS_DUAL_CHOICES, .flags = DP_OPT_REQUIRED},
     {.name = "lambda", .letter = 'L', .kind = DP_OPT_REAL, .offset = OFFSET(lambda), .metavar = "LAMBDA",
      .help = "L2 regularisation", .min = 0, .max = INFINITY, .flags = DP_OPT_REQUIRED | DP_OPT_OPEN_MIN},
     {.name = "clip", .letter = 'C', .kind = DP_OPT_REAL, .offset = OFFSET(clip), .metavar = "C",
@@ -203,6 +203,8 @@ static int scd_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp_ou
     struct dp_batch batch;
     double *model;
     int rc = dp_batch_read(&batch, frame, s->dataset, &s->seen, err);
+    if (rc == DP_OK && batch.intercept != 0)
+        rc = dp_fail(err, DP_E_RUN, "the model to start from has an intercept; coordinate descent fits none");
     if (rc == DP_OK && s->work == NULL)
         rc = set_shape(stage, frame, &batch, err);
     if (rc == DP_OK && (batch.cols != s->cols || dp_frame_mechanism(frame)->rows != (int64_t)s->rows))

@@ -6,6 +6,7 @@
 
 extern const struct dp_stage_class dp_sample_class;
 extern const struct dp_stage_class dp_scd_step_class;
+extern const struct dp_stage_class dp_grad_class;
 extern const struct dp_stage_class dp_clip_class;
 extern const struct dp_stage_class dp_noise_class;
 extern const struct dp_stage_class dp_account_class;

@@ -1,38 +1,131 @@
-/* dp-step: the next model from the last one and a released sum, and the mean of released iterates. Post-processing:
-   stands right of the gate. */
+/* dp-step: the next model from the last one and a released sum, and a mean of released iterates. Post-processing: stands
+   right of the gate. The family of the model decides: for "gradient" the sum is that of negative gradients and an
+   optimiser takes a step; for all others the sum is what the model moves by. */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
+#include "data/schedule_file.h"
+#include "math/optimiser.h"
 #include "stages/stages.h"
 
-enum average { AVERAGE_NONE, AVERAGE_TAIL };
+enum average { AVERAGE_NONE, AVERAGE_TAIL, AVERAGE_POLYNOMIAL };
 
 struct options {
-    int average;
-    double tail;
+    int average, optimiser;
+    double tail, gamma;
+    double step, momentum, project;
+    const char *schedule;
+    double b0, beta, floor, beta1, beta2, epsilon;
 };
 
+struct state {
+    bool opened; /* shapes are known */
+    struct dp_schedule schedule;
+    struct dp_optimiser optimiser;
+    double *gradient; /* of the model's size */
+    size_t outputs, cols;
+};
+
+#define OFFSET(member) offsetof(struct options, member)
+
 static const struct dp_option options[] = {
-    {.name = "average", .letter = 'a', .kind = DP_OPT_CHOICE, .offset = offsetof(struct options, average),
-     .metavar = "HOW", .help = "which iterates to average", .fallback = "none", .choices = "none|tail"},
-    {.name = "tail", .kind = DP_OPT_REAL, .offset = offsetof(struct options, tail), .metavar = "PART",
+    {.name = "average", .letter = 'a', .kind = DP_OPT_CHOICE, .offset = OFFSET(average), .metavar = "HOW",
+     .help = "which iterates to average", .fallback = "none", .choices = "none|tail|polynomial"},
+    {.name = "tail", .kind = DP_OPT_REAL, .offset = OFFSET(tail), .metavar = "PART",
      .help = "part of the laps, at the end, that --average tail takes", .fallback = "0.5", .min = 0, .max = 1,
+     .flags = DP_OPT_OPEN_MIN},
+    {.name = "gamma", .kind = DP_OPT_REAL, .offset = OFFSET(gamma), .metavar = "G",
+     .help = "degree of --average polynomial: iterate t weighs about t^G", .fallback = "3", .min = 0, .max = 1000},
+    {.name = "step", .letter = 's', .kind = DP_OPT_REAL, .offset = OFFSET(step), .metavar = "ETA",
+     .help = "gradients: the step size; required for them", .min = 0, .max = INFINITY, .flags = DP_OPT_OPEN_MIN},
+    {.name = "schedule", .kind = DP_OPT_TEXT, .offset = OFFSET(schedule), .metavar = "B",
+     .help = "gradients: divide the step size by b_t: constant, sqrt:A:C, linear[:E], cosine[:E] or a file (constant)"},
+    {.name = "optimizer", .kind = DP_OPT_CHOICE, .offset = OFFSET(optimiser), .metavar = "WHICH",
+     .help = "gradients: how to step", .fallback = "sgd", .choices = DP_OPTIMISER_CHOICES},
+    {.name = "momentum", .kind = DP_OPT_REAL, .offset = OFFSET(momentum), .metavar = "M",
+     .help = "sgd, adagrad-norm: part of the last step to keep", .fallback = "0", .min = 0, .max = 1,
+     .flags = DP_OPT_OPEN_MAX},
+    {.name = "b0", .kind = DP_OPT_REAL, .offset = OFFSET(b0), .metavar = "B",
+     .help = "adagrad-norm: b before the first lap", .fallback = "1", .min = 0, .max = INFINITY,
+     .flags = DP_OPT_OPEN_MIN},
+    {.name = "beta", .kind = DP_OPT_REAL, .offset = OFFSET(beta), .metavar = "BETA",
+     .help = "adagrad-norm: weight of the squared norm", .fallback = "1", .min = 0, .max = INFINITY,
+     .flags = DP_OPT_OPEN_MIN},
+    {.name = "floor", .kind = DP_OPT_REAL, .offset = OFFSET(floor), .metavar = "NU",
+     .help = "adagrad-norm: least growth of b^2 per lap", .fallback = "1e-6", .min = 0, .max = INFINITY},
+    {.name = "beta1", .kind = DP_OPT_REAL, .offset = OFFSET(beta1), .metavar = "B1",
+     .help = "adam: decay of the mean gradient", .fallback = "0.9", .min = 0, .max = 1, .flags = DP_OPT_OPEN_MAX},
+    {.name = "beta2", .kind = DP_OPT_REAL, .offset = OFFSET(beta2), .metavar = "B2",
+     .help = "adam: decay of the mean square", .fallback = "0.999", .min = 0, .max = 1, .flags = DP_OPT_OPEN_MAX},
+    {.name = "adam-epsilon", .kind = DP_OPT_REAL, .offset = OFFSET(epsilon), .metavar = "E",
+     .help = "adam: what is added to the root of the mean square", .fallback = "1e-8", .min = 0, .max = INFINITY,
+     .flags = DP_OPT_OPEN_MIN},
+    {.name = "project", .kind = DP_OPT_REAL, .offset = OFFSET(project), .metavar = "R",
+     .help = "gradients: keep the weights in the ball of radius R", .min = 0, .max = INFINITY,
      .flags = DP_OPT_OPEN_MIN},
     {.name = NULL},
 };
 
+static void step_close(struct dp_stage *stage)
+{
+    struct state *s = stage->state;
+    dp_schedule_free(&s->schedule);
+    dp_optimiser_close(&s->optimiser);
+    free(s->gradient);
+}
+
+static int step_open(struct dp_stage *stage, struct dp_err *err)
+{
+    const struct options *o = stage->options;
+    struct state *s = stage->state;
+    bool adam = o->optimiser == DP_OPTIMISER_ADAM;
+    if (isnan(o->step) && (o->schedule != NULL || o->optimiser != DP_OPTIMISER_SGD || o->momentum > 0 ||
+                           !isnan(o->project)))
+        return dp_fail(err, DP_E_USAGE, "--schedule, --optimizer, --momentum and --project need --step");
+    if (adam && o->momentum > 0)
+        return dp_fail(err, DP_E_USAGE, "--optimizer adam has --beta1 and takes no --momentum");
+    s->optimiser = (struct dp_optimiser){
+        .kind = (enum dp_optimiser_kind)o->optimiser,
+        .momentum = o->momentum,
+        .b2 = o->b0 * o->b0,
+        .beta = o->beta,
+        .floor = o->floor,
+        .beta1 = o->beta1,
+        .beta2 = o->beta2,
+        .epsilon = o->epsilon,
+    };
+    return dp_schedule_open(&s->schedule, "--schedule", o->schedule != NULL ? o->schedule : "constant", err);
+}
+
+/* The released sum: whole numbers on a grid, or, without privacy, doubles. */
+static int get_sum(const struct dp_frame *frame, struct dp_array **sum, double *grid, struct dp_err *err)
+{
+    struct dp_array *a = *sum = dp_frame_array(frame, DP_F_SUM);
+    *grid = dp_frame_real(frame, DP_F_GRID, 0);
+    if (a == NULL)
+        return dp_fail(err, DP_E_RUN, "the frame of lap %lld has no released sum", (long long)frame->lap);
+    bool whole = a->dtype == DP_I64 && *grid > 0;
+    if (!whole && !(a->dtype == DP_F64 && dp_frame_bool(frame, DP_F_NON_PRIVATE)))
+        return dp_fail(err, DP_E_RUN, "the sum of lap %lld is not on a grid", (long long)frame->lap);
+    return DP_OK;
+}
+
+static double sum_at(const struct dp_array *sum, double grid, size_t i)
+{
+    return sum->dtype == DP_I64 ? grid * (double)((int64_t *)sum->data)[i] : ((double *)sum->data)[i];
+}
+
 /* model += sum, on all coordinates or on those of `columns`. */
 static int add_sum(struct dp_frame *frame, struct dp_array *model, struct dp_err *err)
 {
-    struct dp_array *sum = dp_frame_array(frame, DP_F_SUM), *columns = dp_frame_array(frame, DP_F_COLUMNS);
-    double grid = dp_frame_real(frame, DP_F_GRID, 0);
+    struct dp_array *sum, *columns = dp_frame_array(frame, DP_F_COLUMNS);
     uint64_t width = columns != NULL ? columns->count : model->dims[1];
-    double *w = model->data;
-    if (sum == NULL)
-        return dp_fail(err, DP_E_RUN, "the frame of lap %lld has no released sum", (long long)frame->lap);
-    bool whole = sum->dtype == DP_I64 && grid > 0;
-    if (!whole && !(sum->dtype == DP_F64 && dp_frame_bool(frame, DP_F_NON_PRIVATE)))
-        return dp_fail(err, DP_E_RUN, "the sum of lap %lld is not on a grid", (long long)frame->lap);
+    double *w = model->data, grid;
+    int rc = get_sum(frame, &sum, &grid, err);
+    if (rc != DP_OK)
+        return rc;
     if (sum->ndim != 2 || sum->dims[0] != model->dims[0] || sum->dims[1] != width)
         return dp_fail(err, DP_E_RUN, "the sum of lap %lld does not have the shape of the model",
                        (long long)frame->lap);
@@ -43,42 +136,106 @@ static int add_sum(struct dp_frame *frame, struct dp_array *model, struct dp_err
             uint64_t column = columns != NULL ? (uint64_t)((int64_t *)columns->data)[j] : j;
             if (column >= model->dims[1])
                 return dp_fail(err, DP_E_RUN, "a column of lap %lld is out of range", (long long)frame->lap);
-            double change = whole ? grid * (double)((int64_t *)sum->data)[k * width + j]
-                                  : ((double *)sum->data)[k * width + j];
-            w[k * model->dims[1] + column] += change;
+            w[k * model->dims[1] + column] += sum_at(sum, grid, k * width + j);
         }
     }
-    for (size_t i = 0; i < model->count; i++)
-        if (!isfinite(w[i]))
-            return dp_fail(err, DP_E_RUN, "the model is not finite after lap %lld", (long long)frame->lap);
     return DP_OK;
 }
 
-/* Running mean of the iterates from the start of the tail on. */
+/* What the optimiser needs is allocated with the first gradient. */
+static int open_optimiser(struct dp_stage *stage, const struct dp_frame *frame, const struct dp_array *model,
+                          struct dp_err *err)
+{
+    struct state *s = stage->state;
+    s->outputs = model->dims[0];
+    s->cols = model->dims[1];
+    int rc = dp_schedule_check(&s->schedule, "--schedule", dp_frame_int(frame, DP_F_LAPS, 0), err);
+    if (rc == DP_OK)
+        rc = dp_alloc(&s->gradient, model->count, sizeof *s->gradient, err);
+    if (rc == DP_OK)
+        rc = dp_optimiser_open(&s->optimiser, model->count, err);
+    s->opened = rc == DP_OK;
+    return rc;
+}
+
+/* gradient = −sum/(qN) + lambda w, and a step along it. Nothing here divides by the size of the batch: it is private. */
+static int descend(struct dp_stage *stage, struct dp_frame *frame, struct dp_array *model, struct dp_err *err)
+{
+    const struct options *o = stage->options;
+    struct state *s = stage->state;
+    const struct dp_mechanism *m = dp_frame_mechanism(frame);
+    struct dp_array *sum;
+    double *w = model->data, grid, lambda = dp_frame_real(frame, DP_F_LAMBDA, 0);
+    int64_t laps = dp_frame_int(frame, DP_F_LAPS, 0);
+    int rc = get_sum(frame, &sum, &grid, err);
+    if (rc == DP_OK && isnan(o->step))
+        rc = dp_fail(err, DP_E_USAGE, "--step is required: the sums are gradients");
+    if (rc == DP_OK && (m == NULL || !(m->rate > 0) || m->rows <= 0))
+        rc = dp_fail(err, DP_E_RUN, "the frame of lap %lld does not record how its rows were sampled",
+                     (long long)frame->lap);
+    if (rc == DP_OK && !s->opened)
+        rc = open_optimiser(stage, frame, model, err);
+    if (rc != DP_OK)
+        return rc;
+    if (model->dims[0] != s->outputs || model->dims[1] != s->cols)
+        return dp_fail(err, DP_E_RUN, "the model changes its shape during the run");
+    if (sum->ndim != 2 || sum->dims[0] != s->outputs || sum->dims[1] != s->cols)
+        return dp_fail(err, DP_E_RUN, "the sum of lap %lld does not have the shape of the model",
+                       (long long)frame->lap);
+    if (s->schedule.kind != DP_SCHEDULE_CONSTANT && (frame->lap < 1 || (laps > 0 && frame->lap > laps)))
+        return dp_fail(err, DP_E_RUN, "--schedule: lap %lld of a run of %lld", (long long)frame->lap, (long long)laps);
+    double rows = m->rate * (double)m->rows, noise = dp_frame_real(frame, DP_F_NOISE_SCALE, 0) / rows;
+    for (size_t i = 0; i < model->count; i++)
+        s->gradient[i] = lambda * w[i] - sum_at(sum, grid, i) / rows;
+    dp_optimiser_step(&s->optimiser, o->step / dp_schedule_at(&s->schedule, frame->lap, laps), noise * noise,
+                      s->gradient, w);
+    if (!isnan(o->project))
+        dp_project_ball(o->project, w, model->count);
+    return DP_OK;
+}
+
+/* The mean so far of all iterates or of the tail, into which the new one goes with a weight of 1/(held + 1) or, for the
+   polynomial, (gamma + 1)/(t + gamma) with t = held + 1 (Shamir & Zhang, 2013). */
 static int average_in(const struct options *o, struct dp_frame *frame, const struct dp_array *model,
                       struct dp_err *err)
 {
     int64_t laps = dp_frame_int(frame, DP_F_LAPS, 0);
-    if (laps <= 0)
+    if (o->average == AVERAGE_TAIL && laps <= 0)
         return dp_fail(err, DP_E_RUN, "--average tail: the stream does not say how many laps there will be");
-    int64_t tail = (int64_t)ceil(o->tail * (double)laps);
-    if (frame->lap <= laps - tail)
+    if (o->average == AVERAGE_TAIL && frame->lap <= laps - (int64_t)ceil(o->tail * (double)laps))
         return DP_OK;
     int64_t held = dp_frame_has(frame, DP_F_AVERAGE) ? dp_frame_int(frame, DP_F_AVERAGED, 0) : 0;
     struct dp_array *old = dp_frame_array(frame, DP_F_AVERAGE);
     if (old != NULL && (old->dtype != DP_F64 || old->count != model->count))
         return dp_fail(err, DP_E_RUN, "the average does not have the shape of the model");
-    double *mean;
+    double *mean, t = (double)(held + 1);
     const double *w = model->data;
     int rc = dp_frame_make_array(frame, DP_F_AVERAGE, DP_F64, model->dims[0], model->dims[1], &mean, err);
     if (rc != DP_OK)
         return rc;
+    double total = o->average == AVERAGE_TAIL ? t : (t + o->gamma) / (o->gamma + 1);
     if (held == 0)
         memcpy(mean, w, model->count * sizeof *mean);
     for (size_t i = 0; held > 0 && i < model->count; i++)
-        mean[i] += (w[i] - mean[i]) / (double)(held + 1);
+        mean[i] += (w[i] - mean[i]) / total;
     dp_frame_set_int(frame, DP_F_AVERAGED, held + 1);
     return DP_OK;
+}
+
+static int move(struct dp_stage *stage, struct dp_frame *frame, struct dp_array *model, struct dp_err *err)
+{
+    const struct options *o = stage->options;
+    const char *family = dp_frame_text(frame, DP_F_FAMILY, "");
+    bool gradient = strcmp(family, "gradient") == 0;
+    if (!gradient && !isnan(o->step))
+        return dp_fail(err, DP_E_USAGE, "--step is for gradients; the family of the model is '%.40s'", family);
+    int rc = gradient ? descend(stage, frame, model, err) : add_sum(frame, model, err);
+    const double *w = model->data;
+    for (size_t i = 0; rc == DP_OK && i < model->count; i++)
+        if (!isfinite(w[i]))
+            rc = dp_fail(err, DP_E_RUN, "the model is not finite after lap %lld%s", (long long)frame->lap,
+                         gradient ? ": a smaller --step may help" : "");
+    return rc;
 }
 
 static int step_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp_out *out, struct dp_err *err)
@@ -87,10 +244,10 @@ static int step_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp_o
     struct dp_array *model;
     int rc = dp_frame_need_array(frame, DP_F_MODEL, DP_F64, 2, &model, err);
     if (rc == DP_OK)
-        rc = add_sum(frame, model, err);
+        rc = move(stage, frame, model, err);
     dp_frame_drop(frame, DP_F_SUM);
     dp_frame_drop(frame, DP_F_COLUMNS);
-    if (rc == DP_OK && o->average == AVERAGE_TAIL)
+    if (rc == DP_OK && o->average != AVERAGE_NONE)
         rc = average_in(o, frame, model, err);
     return rc != DP_OK ? rc : out->frame(out, frame, err);
 }
@@ -100,7 +257,10 @@ const struct dp_stage_class dp_step_class = {
     .summary = "Move the model by a released sum",
     .options = options,
     .options_size = sizeof(struct options),
+    .state_size = sizeof(struct state),
     .takes = DP_LABEL_RELEASED,
     .gives = DP_LABEL_RELEASED,
+    .open = step_open,
     .fire = step_fire,
+    .close = step_close,
 };

@@ -24,11 +24,12 @@ enum dp_visibility {
     X(DP_F_WHERE, "where", DP_T_TEXT, DP_PUBLIC)              /* error: the stage at fault */                       \
     X(DP_F_MESSAGE, "message", DP_T_TEXT, DP_PUBLIC)          /* error: one sentence */                             \
     X(DP_F_LAPS, "laps", DP_T_INT, DP_PUBLIC)                 /* laps the run will have */                          \
-    X(DP_F_FAMILY, "family", DP_T_TEXT, DP_PUBLIC)            /* "scd-dual", "scd-primal" */                        \
+    X(DP_F_FAMILY, "family", DP_T_TEXT, DP_PUBLIC)            /* "scd-dual", "scd-primal", "gradient" */            \
     X(DP_F_LOSS, "loss", DP_T_TEXT, DP_PUBLIC)                                                                      \
     X(DP_F_LOSS_WIDTH, "loss_width", DP_T_REAL, DP_PUBLIC)    /* smoothing of smooth-hinge, delta of huber */       \
     X(DP_F_LAMBDA, "lambda", DP_T_REAL, DP_PUBLIC)            /* L2 regularisation */                               \
     X(DP_F_N, "n", DP_T_INT, DP_PUBLIC)                       /* public number of rows */                           \
+    X(DP_F_INTERCEPT, "intercept", DP_T_REAL, DP_PUBLIC)      /* value of a constant last column, absent if none */ \
     X(DP_F_SCALE, "scale", DP_T_REAL, DP_PUBLIC)              /* weights = scale × model */                         \
     X(DP_F_CLASSES, "classes", DP_T_INT, DP_PUBLIC)           /* number of classes, 0 for a regression */           \
     X(DP_F_LABELS, "labels", DP_T_TEXT, DP_PUBLIC)            /* class names, a JSON array */                       \

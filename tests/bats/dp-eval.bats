@@ -150,7 +150,7 @@ END
     assert_line --index 0 $'lap\tepsilon\tconfusion\tlogloss\taccuracy'
     assert_line --index 1 --regexp $'\t\\[\\[[0-9]+,[0-9]+\\],\\[[0-9]+,[0-9]+\\]\\]\t'
     train model train.dp hinge
-    complains 1 "dp-eval: logloss: only logistic models give probabilities; this one has hinge loss" dp-eval --data test.dp -m logloss -i model
+    complains 1 "dp-eval: logloss: only logistic and softmax models give probabilities; this one has hinge loss" dp-eval --data test.dp -m logloss -i model
 }
 
 @test "the training set is refused, and marked where it is meant" {

@@ -94,7 +94,7 @@ END
     edit label_scale=10.5 label_offset=-3 < model > units
     dp-predict --scores units real.dp > out.csv
     check units real.dp
-    complains 1 "dp-predict: --probability: only logistic models of classes give probabilities" dp-predict -p model real.dp
+    complains 1 "dp-predict: --probability: only logistic and softmax models give probabilities" dp-predict -p model real.dp
 }
 
 @test "names that need quotes (RFC 4180)" {
@@ -117,7 +117,7 @@ END
 
 @test "models and data that do not fit together" {
     train model two.dp hinge
-    complains 1 "dp-predict: --probability: only logistic models of classes give probabilities" dp-predict -p model two.dp
+    complains 1 "dp-predict: --probability: only logistic and softmax models give probabilities" dp-predict -p model two.dp
     dp-synth classification --rows 50 --cols 6 --seed 1 -o wide.dp -q
     complains 1 "dp-predict: the model has 5 columns, wide.dp has 6" dp-predict model wide.dp
     complains 1 "dp-predict: cannot open nowhere.dp/dataset.json: not a data set (see dp-import)" dp-predict model nowhere.dp

@@ -21,6 +21,22 @@ pipeline() {
         clip) step+=" | dp-clip --data $1 --clip 0.1 --threads 2" ;;
         inline) sample+=' --inline' step="${step/--data $1 /} --clip 0.1" ;;
         shuffle) sample+=' --mode shuffle' step+=' --clip 0.1' ;;
+        gradient | gradient-*)
+            step="dp-grad --data $1 --loss $2 --lambda 1e-3 --loss-width 0.5 --intercept 0.5 --clip 0.3"
+            local walk='--step 0.5 --schedule sqrt:1:1 --momentum 0.5 --average tail'
+            case $3 in
+                gradient-threads) step+=' --threads 3' ;;
+                gradient-clip) step="${step/ --clip 0.3/ --threads 2} | dp-clip --data $1 --clip 0.3 --threads 2" ;;
+                gradient-adagrad) walk='--step 2 --optimizer adagrad-norm --project 3 --average polynomial' ;;
+                gradient-adam) walk='--step 0.1 --optimizer adam --schedule cosine' ;;
+            esac
+            echo "$sample | $step | $noise | $gate | dp-step $walk"
+            return
+            ;;
+        sgd)
+            echo "$sample | dp-grad --data $1 --loss $2 --lambda 1e-3 --non-private | dp-account --non-private --allow-seeded | dp-step --step 0.5"
+            return
+            ;;
         non-private)
             echo "dp-sample --data $1 --mode shuffle | $step --variant non-private | dp-account --non-private --allow-seeded | dp-step"
             return
@@ -78,6 +94,23 @@ same() {
     for loss in hinge logistic; do
         same four.dp $loss clip
         same two.dp $loss shuffle
+    done
+}
+
+@test "processes = fused: gradients, every loss and optimiser, as a stage with dp-clip, and without privacy" {
+    for loss in squared hinge logistic smooth-hinge huber huberised-hinge softmax; do same four.dp $loss gradient; done
+    for loss in logistic huberised-hinge; do same two.dp $loss gradient; done
+    for loss in squared huber; do same real.dp $loss gradient; done
+    for variant in gradient-clip gradient-adagrad gradient-adam sgd; do same four.dp softmax $variant; done
+}
+
+@test "gradients on any number of threads" {
+    for loss in logistic softmax; do
+        train one fused "$(pipeline four.dp $loss gradient)"
+        train three fused "$(pipeline four.dp $loss gradient-threads)"
+        train three-processes processes "$(pipeline four.dp $loss gradient-threads)"
+        cmp one three
+        cmp one three-processes
     done
 }
 
@@ -139,7 +172,7 @@ cut_at() {
 }
 
 @test "cut at any | by ZeroMQ over ipc" {
-    for variant in parallel release sequential primal clip non-private; do
+    for variant in parallel release sequential primal clip non-private gradient-clip gradient-adam sgd; do
         text=$(pipeline four.dp squared $variant)
         train whole fused "$text"
         pipes=$(tr -cd '|' <<< "$text" | wc -c)

@@ -10,7 +10,7 @@ accuracy() { dp-eval --last --metrics accuracy --data "$1" --in "$2" | tail -n 1
 above() { /usr/bin/python3 -c "import sys; sys.exit(not float(sys.argv[1]) >= float(sys.argv[2]))" "$1" "$2" || fail "$1 is below $2"; }
 
 @test "every pipeline: --help, missing and bad options" {
-    for p in scd scd-published seq-scd primal-scd scd-nonprivate; do
+    for p in scd scd-published seq-scd primal-scd scd-nonprivate sgd dp-sgd dp-adam adp-sgd; do
         run $p.sh --help
         assert_success
         assert_output --partial "Usage: $p.sh"
@@ -35,6 +35,49 @@ above() { /usr/bin/python3 -c "import sys; sys.exit(not float(sys.argv[1]) >= fl
     scd.sh --data small.dp --epsilon 2 --epochs 1 -o unseeded
     run dp-info --get seeded unseeded
     refute_output true
+}
+
+@test "options that a family does not have" {
+    complains 2 "scd.sh: unknown option '--step' (try --help)" scd.sh --data small.dp --step 1
+    complains 2 "dp-sgd.sh: unknown option '--sigma-prime-scale' (try --help)" dp-sgd.sh --data small.dp --sigma-prime-scale 1
+    run dp-sgd.sh --help
+    assert_output --partial "--step ETA"
+    refute_output --partial "--sigma-prime-scale"
+}
+
+@test "dp-sgd.sh, dp-adam.sh and adp-sgd.sh learn, spend their budget to the last lap, and say what they are" {
+    for p in dp-sgd dp-adam adp-sgd; do
+        $p.sh --data small.dp --epsilon 2 --batch 50 --intercept 0.5 --seed 1 -o model
+        above "$(accuracy test.dp model)" 0.85
+        assert_equal "$(dp-info --get lap model) $(dp-info --get family model)" "400 gradient"
+        above "$(dp-info --get epsilon model)" 1.999
+        above 2 "$(dp-info --get epsilon model)"
+    done
+}
+
+# certified DATA LOSS LAMBDA EPOCHS STEP: full-batch sgd.sh reaches the optimum that scd-nonprivate.sh certifies by its gap
+certified() {
+    scd-nonprivate.sh --data "$1" --loss "$2" --lambda "$3" --epochs 3000 -q -o optimum
+    above 1e-6 "$(dp-info --get gap optimum)"
+    sgd.sh --data "$1" --loss "$2" --lambda "$3" --batch 1000000 --epochs "$4" --step "$5" -q -o model
+    assert_equal "$(dp-info --get non_private model)" true
+    reached=$(dp-eval --data "$1" --metrics objective -i model | tail -n 1 | cut -f 3)
+    /usr/bin/python3 -c '
+import sys
+best, gap, reached = map(float, sys.argv[1:])
+assert best - gap - 1e-12 <= reached <= best + 1e-4 * best, sys.argv' "$(dp-info --get objective optimum)" "$(dp-info --get gap optimum)" "$reached"
+}
+
+@test "sgd.sh reaches the optimum that the duality gap certifies, within 1e-4 of the objective" {
+    certified small.dp logistic 1e-2 300 4
+    certified small.dp smooth-hinge 1e-2 300 1
+    certified real.dp squared 1e-2 300 1
+}
+
+@test "real data: sgd.sh reaches the certified optimum on Phishing" {
+    need_data phishing phishing.gz
+    dp-import libsvm -q --scale max-abs --split 0.75 --seed 1 -o train.dp --test held-out.dp "$DATA_FILE"
+    certified train.dp logistic 1e-3 1500 6
 }
 
 @test "without -o the models are streamed, one a lap" {
@@ -109,6 +152,17 @@ EOF
     assert_equal "$(dp-info --get rows train.dp) $(dp-info --get cols train.dp)" "8291 68"
     scd.sh --data train.dp --loss logistic --lambda 1e-4 --delta 1e-3 --batch 50 --clip 0.02 --seed 1 -o model
     above "$(accuracy held-out.dp model)" 0.91
+}
+
+@test "real data: gradients on Adult and Phishing at epsilon = 1" {
+    need_data adult adult.data.gz
+    dp-import csv -q --schema "$ROOT/examples/dp-scd/schema-adult.json" --split 0.75 --seed 1 -o train.dp --test held-out.dp "$DATA_FILE"
+    dp-sgd.sh --data train.dp --lambda 0 --delta 1e-3 --intercept 0.5 --clip 0.5 --step 32 --seed 1 -o model
+    above "$(accuracy held-out.dp model)" 0.835
+    need_data phishing phishing.gz
+    dp-import libsvm -q --scale max-abs --split 0.75 --seed 1 -o train.dp --test held-out.dp --force "$DATA_FILE"
+    dp-sgd.sh --data train.dp --lambda 0 --delta 1e-3 --intercept 0.5 --clip 0.5 --step 16 --schedule linear --batch 50 --seed 1 -o model
+    above "$(accuracy held-out.dp model)" 0.923
 }
 
 # almost_noiseless VARIANT…: weights after many laps with a noise multiplier of 1e-9, against the normal equations

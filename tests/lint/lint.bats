@@ -42,7 +42,7 @@ rooms() { grep -HoE '^#include "[a-z_]+/' "$@" | sed 's/:#include "/ /; s|/$||';
 }
 
 @test "bin: a stage's main is three lines" {
-    for f in bin/dp-{sample,scd-step,clip,noise,step,eval}.c; do
+    for f in bin/dp-{sample,scd-step,grad,clip,noise,step,eval}.c; do
         [ "$(grep -c ';' "$f")" -eq 1 ] || fail "$f does more than call dp_stage_main"
     done
 }

@@ -159,6 +159,91 @@ static void slopes_are_slopes(void **state)
     }
 }
 
+/* The losses from their definitions, in long double. */
+static long double reference(enum dp_loss loss, long double g, long double y, long double u)
+{
+    long double m = 1 - y * u, r = fabsl(u - y);
+    switch (loss) {
+    case DP_LOSS_SQUARED:
+        return r * r / 2;
+    case DP_LOSS_HINGE:
+        return m > 0 ? m : 0;
+    case DP_LOSS_LOGISTIC:
+        return logl(1 + expl(-y * u));
+    case DP_LOSS_SMOOTH_HINGE:
+        return m < 0 ? 0 : m < g ? m * m / (2 * g) : m - g / 2;
+    case DP_LOSS_HUBER:
+        return r < g ? r * r / 2 : g * r - g * g / 2;
+    case DP_LOSS_HUBERISED_HINGE:
+        return m < -g ? 0 : m < g ? (m + g) * (m + g) / (4 * g) : m;
+    case DP_LOSS_POISSON:
+        return expl(u) - y * u;
+    default:
+        return NAN;
+    }
+}
+
+static void values_and_slopes_are_those_of_the_definition(void **state)
+{
+    (void)state;
+    const long double h = 1e-6L; /* of the central difference: its error is of order h², its rounding 1e-13 */
+    for (int loss = DP_LOSS_SQUARED; loss < DP_LOSS_SOFTMAX; loss++) {
+        enum dp_loss l = (enum dp_loss)loss;
+        for (int sign = -1; sign <= 1; sign += 2) {
+            double y = l == DP_LOSS_POISSON ? 2 + sign : sign;
+            for (double u = -2.953; u < 3; u += 0.0317) { /* misses every kink by more than h */
+                long double up = reference(l, 0.5L, y, u + h), down = reference(l, 0.5L, y, u - h);
+                assert_near(dp_loss_value(l, 0.5, y, u), (double)reference(l, 0.5L, y, u), 1e-14);
+                assert_near(dp_loss_slope(l, 0.5, y, u), (double)((up - down) / (2 * h)), 1e-10);
+            }
+        }
+    }
+}
+
+static void softmax_is_that_of_the_definition(void **state)
+{
+    (void)state;
+    const double u[4] = {0.3, -1.7, 2.9, 0.8};
+    const long double h = 1e-6L;
+    for (size_t class = 0; class < 4; class++) {
+        double slope[4], total = 0;
+        long double sum = 0;
+        for (int k = 0; k < 4; k++)
+            sum += expl((long double)u[k]);
+        assert_near(dp_softmax_value(u, 4, class), (double)(logl(sum) - (long double)u[class]), 1e-14);
+        dp_softmax_slope(u, 4, class, slope);
+        for (size_t k = 0; k < 4; k++) {
+            long double own = expl((long double)u[k]), other = sum - own;
+            long double up = logl(other + expl(u[k] + h)), down = logl(other + expl(u[k] - h));
+            assert_near(slope[k], (double)((up - down) / (2 * h)) - (k == class ? 1 : 0), 1e-10);
+            total += slope[k];
+        }
+        assert_near(total, 0, 1e-15);
+    }
+    /* Scores that overflow exp. */
+    const double large[3] = {2000, 1000, -3000};
+    double slope[3];
+    dp_softmax_slope(large, 3, 1, slope);
+    assert_true(dp_softmax_value(large, 3, 0) == 0 && dp_softmax_value(large, 3, 1) == 1000);
+    assert_true(slope[0] == 1 && slope[1] == -1 && slope[2] == 0);
+}
+
+static void domains_and_targets(void **state)
+{
+    (void)state;
+    assert_true(dp_loss_takes(DP_LOSS_POISSON, 0) && dp_loss_takes(DP_LOSS_POISSON, 17));
+    assert_false(dp_loss_takes(DP_LOSS_POISSON, -1) || dp_loss_takes(DP_LOSS_POISSON, (double)INFINITY));
+    assert_true(dp_loss_takes(DP_LOSS_HUBERISED_HINGE, -1) && dp_loss_takes(DP_LOSS_SQUARED, -0.5));
+    assert_false(dp_loss_takes(DP_LOSS_HINGE, 0) || dp_loss_takes(DP_LOSS_SQUARED, (double)NAN));
+    assert_false(dp_loss_takes(DP_LOSS_SOFTMAX, 1.5) || dp_loss_takes(DP_LOSS_SOFTMAX, -1));
+    assert_true(dp_loss_default_width(DP_LOSS_HUBERISED_HINGE) == 0.5 && dp_loss_default_width(DP_LOSS_HUBER) == 1);
+    assert_near(dp_loss_prediction(DP_LOSS_POISSON, 1), 2.718281828459045, 1e-15);
+    assert_near(dp_loss_prediction(DP_LOSS_SQUARED, 1), 1, 0);
+    assert_true(dp_loss_target(1, 2, 1, 0) == 1 && dp_loss_target(0, 2, 1, 0) == -1);
+    assert_true(dp_loss_target(2, 3, 3, 2) == 1 && dp_loss_target(2, 3, 3, 1) == -1);
+    assert_true(dp_loss_target(0.7, 0, 1, 0) == 0.7);
+}
+
 static void names_parse(void **state)
 {
     (void)state;
@@ -173,7 +258,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(updates_minimise_the_subproblem), cmocka_unit_test(logistic_takes_one_newton_step),
         cmocka_unit_test(infeasible_alpha_comes_back),     cmocka_unit_test(conjugates_are_conjugate),
-        cmocka_unit_test(slopes_are_slopes),               cmocka_unit_test(names_parse),
+        cmocka_unit_test(slopes_are_slopes),               cmocka_unit_test(values_and_slopes_are_those_of_the_definition),
+        cmocka_unit_test(softmax_is_that_of_the_definition), cmocka_unit_test(domains_and_targets),
+        cmocka_unit_test(names_parse),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,6 +4,7 @@
 #include <gsl/gsl_cdf.h>
 #include <gsl/gsl_rng.h>
 #include <sodium.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -139,6 +140,55 @@ static void kernels_agree(void **state)
 }
 
 /* The lanes are part of the definition: the sum of a fixed row has these very bits on every CPU. */
+/* Blocks of rows against the kernels for one row: the same bits, for every shape, dense, sparse and mixed. */
+static void blocks_are_rows(void **state)
+{
+    (void)state;
+    enum { COLS = 75, OUTPUTS = 70, GUARD = 12345 };
+    gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
+    static float x[DP_ROWS][COLS], a[DP_ROWS * OUTPUTS];
+    static double w[OUTPUTS * COLS], dot[DP_ROWS * OUTPUTS];
+    static int64_t one[OUTPUTS * COLS], block[OUTPUTS * COLS + 1];
+    static int32_t columns[COLS];
+    static const size_t outputs_of[] = {1, 2, 3, 10, 64, 65, OUTPUTS}, cols_of[] = {1, 15, 16, 31, 32, 33, 64, COLS};
+    for (int j = 0; j < COLS; j++)
+        columns[j] = j;
+    for (size_t i = 0; i < OUTPUTS * COLS; i++)
+        w[i] = gsl_rng_uniform(rng) - 0.5;
+    for (size_t n = 0; n < 7 * 8 * DP_ROWS * 2; n++) {
+        size_t outputs = outputs_of[n % 7], cols = cols_of[n / 7 % 8], count = n / 56 % DP_ROWS + 1, size = outputs * cols;
+        bool sparse = n / 56 / DP_ROWS;
+        struct dp_row rows[DP_ROWS];
+        for (size_t i = 0; i < count; i++) {
+            for (size_t j = 0; j < cols; j++)
+                x[i][j] = (float)(2 * gsl_rng_uniform(rng) - 1);
+            rows[i] = (struct dp_row){x[i], sparse && i == count / 2 ? columns : NULL, cols};
+            for (size_t k = 0; k < outputs; k++)
+                a[i * outputs + k] = gsl_rng_uniform(rng) < 0.2 ? 0.0f : (float)(2 * gsl_rng_uniform(rng) - 1);
+        }
+        /* A row that does not take part is not read. */
+        x[count - 1][cols - 1] = NAN;
+        memset(a + (count - 1) * outputs, 0, outputs * sizeof *a);
+        memset(one, 0, sizeof one);
+        memset(block, 0, sizeof block);
+        block[size] = GUARD;
+        for (size_t i = 0; i + 1 < count; i++)
+            for (size_t k = 0; k < outputs; k++)
+                dp_row_add_grid(a[i * outputs + k], 0x1p20, rows[i], one + k * cols);
+        dp_rows_add_grid(a, outputs, 0x1p20, rows, count, block, cols);
+        assert_memory_equal(one, block, size * sizeof *one);
+        assert_int_equal(block[size], GUARD);
+        x[count - 1][cols - 1] = 0.25f;
+        dp_rows_dot(rows, count, w, outputs, cols, dot);
+        for (size_t i = 0; i < count; i++)
+            for (size_t k = 0; k < outputs; k++) {
+                double single = dp_row_dot(rows[i], w + k * cols);
+                assert_memory_equal(&dot[i * outputs + k], &single, sizeof single);
+            }
+    }
+    gsl_rng_free(rng);
+}
+
 static void sums_have_a_fixed_order(void **state)
 {
     (void)state;
@@ -164,7 +214,8 @@ int main(void)
         cmocka_unit_test(draws_are_addressed), cmocka_unit_test(addresses_do_not_collide),
         cmocka_unit_test(the_cipher_is_chacha20), cmocka_unit_test(strings_go_on),
         cmocka_unit_test(below_is_uniform),
-        cmocka_unit_test(kernels_agree),       cmocka_unit_test(sums_have_a_fixed_order),
+        cmocka_unit_test(kernels_agree),       cmocka_unit_test(blocks_are_rows),
+        cmocka_unit_test(sums_have_a_fixed_order),
     };
     return sodium_init() < 0 ? 1 : cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -151,7 +151,7 @@ static void log_loss_from_probabilities(void **state)
                 plain[0] = 1 - plain[1];
                 total = 1;
             }
-            dp_metric_probability(d->scores + i * outputs, outputs, p);
+            dp_metric_probability(DP_LOSS_LOGISTIC, d->scores + i * outputs, outputs, p);
             for (size_t k = 0; k < classes; k++) {
                 assert_near(p[k], plain[k] / total, 1e-12);
                 mass += p[k];
@@ -159,12 +159,39 @@ static void log_loss_from_probabilities(void **state)
             assert_near(mass, 1, 1e-14);
             sum -= log(plain[(size_t)d->y[i]] / total);
         }
-        assert_near(dp_metric_log_loss(d->scores, outputs, d->y, ROWS), sum / ROWS, 1e-10);
+        assert_near(dp_metric_log_loss(DP_LOSS_LOGISTIC, d->scores, outputs, d->y, ROWS), sum / ROWS, 1e-10);
     }
     /* However sure and wrong the model is, the loss is a number. */
     const double sure[] = {-1e6, -2e6, -3e6}, third = 2, wrong = 1e6, zero = 0;
-    assert_near(dp_metric_log_loss(sure, 3, &third, 1), 2e6, 1e-9);
-    assert_near(dp_metric_log_loss(&wrong, 1, &zero, 1), 1e6, 1e-9);
+    assert_near(dp_metric_log_loss(DP_LOSS_LOGISTIC, sure, 3, &third, 1), 2e6, 1e-9);
+    assert_near(dp_metric_log_loss(DP_LOSS_LOGISTIC, &wrong, 1, &zero, 1), 1e6, 1e-9);
+}
+
+static void softmax_and_poisson(void **state)
+{
+    struct data *d = *state;
+    const struct dp_affine unit = {1, 0};
+    double w[CLASSES * COLS] = {0}, losses = 0, error = 0;
+    fill(d, CLASSES, CLASSES, 0);
+    for (size_t i = 0; i < ROWS; i++) {
+        double p[CLASSES], total = 0;
+        for (size_t k = 0; k < CLASSES; k++)
+            total += exp(d->scores[i * CLASSES + k]);
+        dp_metric_probability(DP_LOSS_SOFTMAX, d->scores + i * CLASSES, CLASSES, p);
+        for (size_t k = 0; k < CLASSES; k++)
+            assert_near(p[k], exp(d->scores[i * CLASSES + k]) / total, 1e-13);
+        losses -= log(exp(d->scores[i * CLASSES + (size_t)d->y[i]]) / total) / ROWS;
+    }
+    w[3] = 2;
+    assert_near(dp_metric_log_loss(DP_LOSS_SOFTMAX, d->scores, CLASSES, d->y, ROWS), losses, 1e-12);
+    assert_near(dp_metric_objective(DP_LOSS_SOFTMAX, 1, 0.3, d->scores, CLASSES, d->y, unit, ROWS, CLASSES, w, COLS),
+                losses + 0.6, 1e-12);
+    assert_true(dp_metric_has_probability(DP_LOSS_SOFTMAX) && !dp_metric_has_probability(DP_LOSS_HINGE));
+    /* A Poisson regression predicts e^u. */
+    fill(d, 1, 0, 0);
+    for (size_t i = 0; i < ROWS; i++)
+        error += pow(exp(d->scores[i]) - d->y[i], 2) / ROWS;
+    assert_near(dp_metric_mse(DP_LOSS_POISSON, d->scores, unit, d->y, unit, ROWS), error, 1e-12);
 }
 
 static void errors_in_label_units(void **state)
@@ -180,13 +207,13 @@ static void errors_in_label_units(void **state)
     }
     for (size_t i = 0; i < ROWS; i++)
         variance += pow(0.5 * d->y[i] - 2 - mean, 2) / ROWS;
-    assert_near(dp_metric_mse(d->scores, model, d->y, data, ROWS), error, 1e-12);
-    assert_near(dp_metric_r2(d->scores, model, d->y, data, ROWS), 1 - error / variance, 1e-12);
-    assert_near(dp_metric_r2(d->y, data, d->y, data, ROWS), 1, 1e-15);
+    assert_near(dp_metric_mse(DP_LOSS_SQUARED, d->scores, model, d->y, data, ROWS), error, 1e-12);
+    assert_near(dp_metric_r2(DP_LOSS_SQUARED, d->scores, model, d->y, data, ROWS), 1 - error / variance, 1e-12);
+    assert_near(dp_metric_r2(DP_LOSS_SQUARED, d->y, data, d->y, data, ROWS), 1, 1e-15);
     for (size_t i = 0; i < ROWS; i++)
         d->y[i] = 7;
-    assert_true(isnan(dp_metric_r2(d->scores, model, d->y, data, ROWS)));
-    assert_true(isnan(dp_metric_mse(d->scores, model, d->y, data, 0)));
+    assert_true(isnan(dp_metric_r2(DP_LOSS_SQUARED, d->scores, model, d->y, data, ROWS)));
+    assert_true(isnan(dp_metric_mse(DP_LOSS_SQUARED, d->scores, model, d->y, data, 0)));
 }
 
 static void objective_is_the_sum_of_the_binary_ones(void **state)
@@ -255,6 +282,7 @@ int main(void)
         cmocka_unit_test(ties_go_to_the_lower_class),
         cmocka_unit_test(accuracy_and_confusion_agree),
         cmocka_unit_test(log_loss_from_probabilities),
+        cmocka_unit_test(softmax_and_poisson),
         cmocka_unit_test(errors_in_label_units),
         cmocka_unit_test(objective_is_the_sum_of_the_binary_ones),
     };

@@ -1,0 +1,64 @@
+#include "math/optimiser.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "math/vec.h"
+
+int dp_optimiser_open(struct dp_optimiser *o, size_t size, struct dp_err *err)
+{
+    int rc = DP_OK;
+    o->size = size;
+    o->steps = 0;
+    if (o->kind == DP_OPTIMISER_ADAM || o->momentum > 0)
+        rc = dp_alloc(&o->first, size, sizeof *o->first, err);
+    if (rc == DP_OK && o->kind == DP_OPTIMISER_ADAM)
+        rc = dp_alloc(&o->second, size, sizeof *o->second, err);
+    return rc;
+}
+
+void dp_optimiser_close(struct dp_optimiser *o)
+{
+    free(o->first);
+    free(o->second);
+    o->first = o->second = NULL;
+}
+
+static void step_adam(struct dp_optimiser *o, double eta, const double *g, double *w)
+{
+    double unbias1 = 1 - pow(o->beta1, (double)o->steps), unbias2 = 1 - pow(o->beta2, (double)o->steps);
+    for (size_t i = 0; i < o->size; i++) {
+        o->first[i] = o->beta1 * o->first[i] + (1 - o->beta1) * g[i];
+        o->second[i] = o->beta2 * o->second[i] + (1 - o->beta2) * g[i] * g[i];
+        w[i] -= eta * (o->first[i] / unbias1) / (sqrt(o->second[i] / unbias2) + o->epsilon);
+    }
+}
+
+void dp_optimiser_step(struct dp_optimiser *o, double eta, double variance, const double *gradient, double *w)
+{
+    const double *direction = gradient;
+    o->steps++;
+    if (o->kind == DP_OPTIMISER_ADAM) {
+        step_adam(o, eta, gradient, w);
+        return;
+    }
+    if (o->kind == DP_OPTIMISER_ADAGRAD_NORM) {
+        o->b2 += fmax(o->beta * (dp_norm2(gradient, o->size) - (double)o->size * variance), o->floor);
+        eta /= sqrt(o->b2);
+    }
+    if (o->first != NULL) {
+        for (size_t i = 0; i < o->size; i++)
+            o->first[i] = o->momentum * o->first[i] + gradient[i];
+        direction = o->first;
+    }
+    for (size_t i = 0; i < o->size; i++)
+        w[i] -= eta * direction[i];
+}
+
+void dp_project_ball(double radius, double *w, size_t size)
+{
+    double norm = sqrt(dp_norm2(w, size));
+    for (size_t i = 0; norm > radius && i < size; i++)
+        w[i] *= radius / norm;
+}

@@ -1,0 +1,51 @@
+/* Public schedules b_1 … b_T > 0, fixed before the run. A step size that follows one is eta/b_t; noise that follows it is
+ * alpha_t ∝ √b_t (ADP-SGD: alpha_t² ∝ b_t): the smaller the step, the less its noise matters.
+ *
+ *   constant      b_t = 1
+ *   sqrt:A:C      b_t = √(A + C t), A + C > 0, C ≥ 0
+ *   linear[:E]    1/b_t falls linearly in √t from 1 at t = 1 to E at t = T + 1        (0 ≤ E ≤ 1, default 0)
+ *   cosine[:E]    1/b_t = E + (1 − E)(1 + cos(π (t − 1)/T))/2
+ *   anything else is the name of a file with b_t, one number per line (data/schedule_file.h)
+ *
+ * Paper: Wu et al., "Adaptive differentially private empirical risk minimization" (ADP-SGD), 2021. */
+#ifndef DP_MATH_SCHEDULE_H
+#define DP_MATH_SCHEDULE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+
+enum dp_schedule_kind {
+    DP_SCHEDULE_CONSTANT,
+    DP_SCHEDULE_SQRT,
+    DP_SCHEDULE_LINEAR,
+    DP_SCHEDULE_COSINE,
+    DP_SCHEDULE_TABLE
+};
+
+struct dp_schedule {
+    enum dp_schedule_kind kind;
+    double a, c;   /* sqrt: A and C; linear, cosine: a is E */
+    double *value; /* table: count values b_1 …, owned */
+    size_t count;
+};
+
+/* Reads one of the forms above: DP_OK; 1 when text begins with none of their names (then it names a file, and *schedule
+   is not set); DP_E_USAGE with a sentence that begins with `option` ("--schedule"). */
+int dp_schedule_parse(struct dp_schedule *schedule, const char *option, const char *text, struct dp_err *err);
+
+/* Frees what a table holds. */
+void dp_schedule_free(struct dp_schedule *schedule);
+
+/* Whether the schedule covers laps 1 … laps: DP_E_RUN when a table is too short, or when the form needs to know how many
+   laps there are and laps is 0. */
+int dp_schedule_check(const struct dp_schedule *schedule, const char *option, int64_t laps, struct dp_err *err);
+
+/* b_t of a run of `laps` laps, 1 ≤ t ≤ laps, for a schedule that dp_schedule_check let pass. */
+double dp_schedule_at(const struct dp_schedule *schedule, int64_t t, int64_t laps);
+
+/* alpha_t/alpha_1 = √(b_t/b_1): what a noise multiplier is to be multiplied by in lap t. */
+double dp_schedule_noise(const struct dp_schedule *schedule, int64_t t, int64_t laps);
+
+#endif

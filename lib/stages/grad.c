@@ -1,0 +1,347 @@
+/* dp-grad: the gradient of the loss at each sampled row, as coefficients on the row: for a linear model with scores
+   u = W x the derivative with respect to W is (dl/du) xᵀ, so K numbers per row say all and clipping costs no more. */
+#include <math.h>
+#include <omp.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "math/grid.h"
+#include "math/loss.h"
+#include "stages/gather.h"
+#include "stages/stages.h"
+#include "wire/codec.h"
+
+static const char FAMILY[] = "gradient";
+
+struct options {
+    const char *data;
+    int loss, adjacency;
+    double width, lambda, clip, intercept;
+    int64_t threads;
+    bool non_private;
+};
+
+struct state {
+    struct dp_dataset *dataset; /* NULL: rows come inline */
+    struct dp_batch_seen seen;
+    struct dp_gather gather;
+    enum dp_loss loss;
+    double width;
+    size_t rows, cols, outputs, classes; /* classes: of the labels; 0 for a regression */
+    bool announced;                      /* the frame says what the model is */
+    double *zeta;                        /* threads × DP_ROWS × outputs */
+    float *coefficient;                  /* count × outputs */
+    size_t coefficient_capacity;
+};
+
+#define OFFSET(member) offsetof(struct options, member)
+
+static const struct dp_option options[] = {
+    {.name = "data", .letter = 'd', .kind = DP_OPT_TEXT, .offset = OFFSET(data), .metavar = "DIR",
+     .help = "the data set that the rows are numbers of; not needed when they are inline"},
+    {.name = "loss", .letter = 'l', .kind = DP_OPT_CHOICE, .offset = OFFSET(loss), .metavar = "LOSS",
+     .help = "what is minimised", .choices = DP_LOSS_CHOICES, .flags = DP_OPT_REQUIRED},
+    {.name = "loss-width", .kind = DP_OPT_REAL, .offset = OFFSET(width), .metavar = "W",
+     .help = "smoothing of smooth-hinge and huberised-hinge, delta of huber (default 1; huberised-hinge 0.5)", .min = 0,
+     .max = INFINITY, .flags = DP_OPT_OPEN_MIN},
+    {.name = "lambda", .letter = 'L', .kind = DP_OPT_REAL, .offset = OFFSET(lambda), .metavar = "LAMBDA",
+     .help = "L2 regularisation, for dp-step to add", .fallback = "0", .min = 0, .max = INFINITY},
+    {.name = "intercept", .kind = DP_OPT_REAL, .offset = OFFSET(intercept), .metavar = "V",
+     .help = "append a constant column of value V to each row; 0 is none", .fallback = "0", .min = 0, .max = 1e6},
+    {.name = "clip", .letter = 'C', .kind = DP_OPT_REAL, .offset = OFFSET(clip), .metavar = "C",
+     .help = "L2 bound on one person's gradient; without it the gradients go on one by one, for dp-clip", .min = 0,
+     .max = INFINITY, .flags = DP_OPT_OPEN_MIN},
+    {.name = "adjacency", .kind = DP_OPT_CHOICE, .offset = OFFSET(adjacency), .metavar = "HOW",
+     .help = "what one person can change", .fallback = "null-record", .choices = "null-record|replace-one"},
+    {.name = "non-private", .kind = DP_OPT_FLAG, .offset = OFFSET(non_private),
+     .help = "the exact sum, without clip or grid"},
+    {.name = "threads", .letter = 't', .kind = DP_OPT_INT, .offset = OFFSET(threads), .metavar = "N",
+     .help = "threads", .fallback = "1", .min = 1, .max = 256},
+    {.name = NULL},
+};
+
+static void grad_close(struct dp_stage *stage)
+{
+    struct state *s = stage->state;
+    dp_dataset_close(s->dataset);
+    dp_gather_close(&s->gather);
+    free(s->seen.bits);
+    free(s->zeta);
+    free(s->coefficient);
+}
+
+static int grad_open(struct dp_stage *stage, struct dp_err *err)
+{
+    const struct options *o = stage->options;
+    struct state *s = stage->state;
+    s->loss = (enum dp_loss)o->loss;
+    s->width = isnan(o->width) ? dp_loss_default_width(s->loss) : o->width;
+    if (o->non_private && !isnan(o->clip))
+        return dp_fail(err, DP_E_USAGE, "--non-private takes no --clip");
+    if (o->intercept > 0 && (float)o->intercept == 0)
+        return dp_fail(err, DP_E_USAGE, "--intercept: %g is too small", o->intercept);
+    return o->data != NULL ? dp_dataset_open(&s->dataset, o->data, err) : DP_OK;
+}
+
+/* Labels against the loss, over the whole data set and before the first lap: which rows a lap draws decides nothing.
+   Classes are checked when a data set is opened. An inline label outside the domain contributes nothing. */
+static int check_labels(const struct state *s, const char *path, struct dp_err *err)
+{
+    const char *name = dp_loss_names[s->loss];
+    if (dp_loss_is_classification(s->loss) && s->classes < 2)
+        return dp_fail(err, DP_E_RUN, "--loss %s needs labels in classes; the labels of this data set are real numbers",
+                       name);
+    if (s->loss == DP_LOSS_SOFTMAX && s->classes < 3)
+        return dp_fail(err, DP_E_RUN, "--loss softmax needs three classes or more; for two, --loss logistic is the same");
+    if (s->loss == DP_LOSS_POISSON && s->classes > 0)
+        return dp_fail(err, DP_E_RUN,
+                       "--loss poisson needs labels that are counts; the labels of this data set are classes");
+    if (s->loss != DP_LOSS_POISSON || s->dataset == NULL)
+        return DP_OK;
+    for (size_t i = 0; i < s->dataset->rows; i++)
+        if (!dp_loss_takes(s->loss, s->dataset->y[i]))
+            return dp_fail(err, DP_E_RUN, "--loss poisson needs labels that are counts; %s has a label below 0", path);
+    return DP_OK;
+}
+
+/* Shapes, known with the first frame. */
+static int set_shape(struct dp_stage *stage, struct dp_frame *frame, const struct dp_batch *batch, struct dp_err *err)
+{
+    const struct options *o = stage->options;
+    struct state *s = stage->state;
+    int64_t classes = dp_frame_int(frame, DP_F_CLASSES, -1);
+    if (classes < 0)
+        return dp_fail(err, DP_E_RUN, "the frame does not say how many classes the labels have");
+    s->classes = (size_t)classes;
+    s->outputs = s->classes > 2 ? s->classes : 1;
+    s->rows = (size_t)dp_frame_mechanism(frame)->rows;
+    s->cols = batch->cols;
+    int rc = check_labels(s, o->data, err);
+    if (rc == DP_OK && isnan(o->clip) && !o->non_private && s->rows > DP_LIMIT_FRAME / 2 / (4 * s->outputs))
+        rc = dp_fail(err, DP_E_RUN, "the updates of %zu rows may not fit a frame: use --clip", s->rows);
+    if (rc == DP_OK)
+        rc = dp_alloc(&s->zeta, (size_t)o->threads * DP_ROWS * s->outputs, sizeof(double), err);
+    return rc == DP_OK ? dp_gather_open(&s->gather, (int)o->threads, s->outputs, s->cols, err) : rc;
+}
+
+/* Says in the frame what the model is; one to start from must be of the same kind. */
+static int announce(struct dp_stage *stage, struct dp_frame *frame, struct dp_err *err)
+{
+    const struct options *o = stage->options;
+    struct state *s = stage->state;
+    double intercept = (double)(float)o->intercept;
+    if (dp_frame_has(frame, DP_F_MODEL)) {
+        if (strcmp(dp_frame_text(frame, DP_F_FAMILY, ""), FAMILY) != 0 || dp_frame_real(frame, DP_F_SCALE, 0) != 1)
+            return dp_fail(err, DP_E_RUN, "the model to start from is of another family");
+        if (dp_frame_real(frame, DP_F_INTERCEPT, 0) != intercept)
+            return dp_fail(err, DP_E_RUN, "--intercept: %g, but the model to start from has %g", intercept,
+                           dp_frame_real(frame, DP_F_INTERCEPT, 0));
+    }
+    const char *loss = dp_loss_names[s->loss];
+    int rc = dp_frame_set_text(frame, DP_F_FAMILY, FAMILY, strlen(FAMILY), err);
+    if (rc == DP_OK)
+        rc = dp_frame_set_text(frame, DP_F_LOSS, loss, strlen(loss), err);
+    dp_frame_set_real(frame, DP_F_LOSS_WIDTH, s->width);
+    dp_frame_set_real(frame, DP_F_LAMBDA, o->lambda);
+    dp_frame_set_real(frame, DP_F_SCALE, 1);
+    dp_frame_drop(frame, DP_F_INTERCEPT);
+    if (intercept != 0)
+        dp_frame_set_real(frame, DP_F_INTERCEPT, intercept);
+    s->announced = true;
+    return rc;
+}
+
+static int get_model(const struct state *s, struct dp_frame *frame, const double **model, struct dp_err *err)
+{
+    struct dp_array *a;
+    double *zeros;
+    int rc;
+    if (!dp_frame_has(frame, DP_F_MODEL)) { /* a run begins at zero */
+        rc = dp_frame_make_array(frame, DP_F_MODEL, DP_F64, s->outputs, s->cols, &zeros, err);
+        if (rc == DP_OK)
+            *model = memset(zeros, 0, s->outputs * s->cols * sizeof *zeros);
+        return rc;
+    }
+    rc = dp_frame_need_array(frame, DP_F_MODEL, DP_F64, 2, &a, err);
+    if (rc != DP_OK)
+        return rc;
+    if (a->dims[0] != s->outputs || a->dims[1] != s->cols)
+        return dp_fail(err, DP_E_RUN, "the model is %llu × %llu, the data needs %zu × %zu",
+                       (unsigned long long)a->dims[0], (unsigned long long)a->dims[1], s->outputs, s->cols);
+    *model = a->data;
+    return DP_OK;
+}
+
+/* zeta, outputs scores of a row, becomes −dl/du at them: zeros where the label is outside the loss's domain. */
+static void descend(const struct state *s, double label, double *zeta)
+{
+    bool one_of_classes = label >= 0 && label < (double)s->classes && floor(label) == label;
+    if (s->classes > 0 ? !one_of_classes : !dp_loss_takes(s->loss, label)) {
+        memset(zeta, 0, s->outputs * sizeof *zeta);
+        return;
+    }
+    if (s->loss == DP_LOSS_SOFTMAX)
+        dp_softmax_slope(zeta, s->outputs, (size_t)label, zeta);
+    else
+        for (size_t k = 0; k < s->outputs; k++)
+            zeta[k] = dp_loss_slope(s->loss, s->width, dp_loss_target(label, s->classes, s->outputs, k), zeta[k]);
+    for (size_t k = 0; k < s->outputs; k++)
+        zeta[k] = -zeta[k];
+}
+
+/* −dl/du of up to DP_ROWS rows from `first` on, count × outputs. Returns count. */
+static size_t descend_block(const struct state *s, const struct dp_batch *batch, const double *model, size_t first,
+                            double *zeta)
+{
+    struct dp_row row[DP_ROWS] = {{0}};
+    size_t left = batch->count - first, count = left < DP_ROWS ? left : DP_ROWS;
+    for (size_t i = 0; i < count; i++) {
+        row[i] = dp_batch_row(batch, first + i);
+        if (i + DP_ROWS < left) /* sampled rows lie far apart: the CPU does not guess the next */
+            dp_row_prefetch(dp_batch_row(batch, first + i + DP_ROWS));
+    }
+    dp_rows_dot(row, count, model, s->outputs, s->cols, zeta);
+    for (size_t i = 0; i < count; i++, zeta += s->outputs) {
+        for (size_t k = 0; batch->intercept != 0 && k < s->outputs; k++)
+            zeta[k] += (double)batch->intercept * model[k * s->cols + batch->features];
+        descend(s, dp_batch_label(batch, first + i), zeta);
+    }
+    return count;
+}
+
+static void update_block(struct state *s, const struct options *o, const struct dp_batch *batch, const double *model,
+                         size_t first, double *zeta)
+{
+    size_t count = descend_block(s, batch, model, first, zeta);
+    for (size_t i = first; i < first + count; i++, zeta += s->outputs)
+        dp_grid_clip(zeta, s->outputs, isnan(o->clip) ? (double)INFINITY : o->clip, dp_batch_norm2(batch, i),
+                     dp_batch_entries(batch, i), s->coefficient + i * s->outputs);
+}
+
+static void update_rows(struct dp_stage *stage, const struct dp_batch *batch, const double *model)
+{
+    const struct options *o = stage->options;
+    struct state *s = stage->state;
+    if (o->threads > 1) {
+#pragma omp parallel for num_threads((int)o->threads) schedule(static)
+        for (size_t i = 0; i < batch->count; i += DP_ROWS)
+            update_block(s, o, batch, model, i, s->zeta + (size_t)omp_get_thread_num() * DP_ROWS * s->outputs);
+    } else {
+        for (size_t i = 0; i < batch->count; i += DP_ROWS)
+            update_block(s, o, batch, model, i, s->zeta);
+    }
+}
+
+static void add_row(const struct state *s, const struct dp_batch *batch, size_t i, const double *zeta, double *sum)
+{
+    for (size_t k = 0; k < s->outputs; k++) {
+        dp_row_axpy(zeta[k], dp_batch_row(batch, i), sum + k * s->cols);
+        if (batch->intercept != 0)
+            sum[k * s->cols + batch->features] += zeta[k] * (double)batch->intercept;
+    }
+}
+
+static int sum_exactly(struct state *s, struct dp_frame *frame, const struct dp_batch *batch, const double *model,
+                       struct dp_err *err)
+{
+    double *sum;
+    int rc = dp_frame_make_array(frame, DP_F_SUM, DP_F64, s->outputs, s->cols, &sum, err);
+    if (rc != DP_OK)
+        return rc;
+    memset(sum, 0, s->outputs * s->cols * sizeof *sum);
+    for (size_t first = 0, count; first < batch->count; first += count) {
+        count = descend_block(s, batch, model, first, s->zeta);
+        for (size_t at = 0; at < count * s->outputs; at++)
+            if (!isfinite(s->zeta[at]))
+                return dp_fail(err, DP_E_RUN, "a gradient of lap %lld is not finite: a smaller step size may help",
+                               (long long)frame->lap);
+        for (size_t i = 0; i < count; i++)
+            add_row(s, batch, first + i, s->zeta + i * s->outputs, sum);
+    }
+    dp_frame_drop(frame, DP_F_GRID);
+    return DP_OK;
+}
+
+static int put_updates(const struct state *s, struct dp_frame *frame, const struct dp_batch *batch, struct dp_err *err)
+{
+    float *updates;
+    int rc = dp_frame_make_array(frame, DP_F_UPDATES, DP_F32, batch->count, s->outputs, &updates, err);
+    if (rc == DP_OK && batch->count > 0)
+        memcpy(updates, s->coefficient, batch->count * s->outputs * sizeof *updates);
+    return rc;
+}
+
+static int put_sum(struct dp_stage *stage, struct dp_frame *frame, const struct dp_batch *batch, struct dp_err *err)
+{
+    const struct options *o = stage->options;
+    struct state *s = stage->state;
+    struct dp_mechanism *m = dp_frame_mechanism(frame);
+    double grid = dp_grid_for(o->clip);
+    int64_t *sum;
+    int rc = dp_frame_make_array(frame, DP_F_SUM, DP_I64, s->outputs, s->cols, &sum, err);
+    if (rc != DP_OK)
+        return rc;
+    dp_gather_sum(&s->gather, batch, s->coefficient, s->outputs, grid, sum);
+    m->adjacency = o->adjacency == 0 ? DP_ADJACENCY_NULL_RECORD : DP_ADJACENCY_REPLACE_ONE;
+    m->bound = o->clip;
+    m->sensitivity = o->adjacency == 0 ? o->clip : 2 * o->clip;
+    dp_frame_set_real(frame, DP_F_BOUND, o->clip);
+    dp_frame_set_real(frame, DP_F_GRID, grid);
+    frame->label = DP_LABEL_BOUNDED;
+    return DP_OK;
+}
+
+static int lap(struct dp_stage *stage, struct dp_frame *frame, const struct dp_batch *batch, const double *model,
+               struct dp_err *err)
+{
+    const struct options *o = stage->options;
+    struct state *s = stage->state;
+    dp_frame_mechanism(frame)->release = DP_RELEASE_SUM;
+    if (o->non_private)
+        return sum_exactly(s, frame, batch, model, err);
+    int rc = dp_grow(&s->coefficient, &s->coefficient_capacity, batch->count * s->outputs, sizeof(float), err);
+    if (rc != DP_OK)
+        return rc;
+    update_rows(stage, batch, model);
+    return isnan(o->clip) ? put_updates(s, frame, batch, err) : put_sum(stage, frame, batch, err);
+}
+
+static int grad_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp_out *out, struct dp_err *err)
+{
+    struct state *s = stage->state;
+    struct dp_batch batch;
+    const double *model = NULL;
+    int rc = s->announced ? DP_OK : announce(stage, frame, err);
+    if (rc == DP_OK)
+        rc = dp_batch_read(&batch, frame, s->dataset, &s->seen, err);
+    if (rc == DP_OK && s->zeta == NULL)
+        rc = set_shape(stage, frame, &batch, err);
+    if (rc == DP_OK && (batch.cols != s->cols || dp_frame_mechanism(frame)->rows != (int64_t)s->rows))
+        rc = dp_fail(err, DP_E_RUN, "the rows change their shape during the run");
+    if (rc == DP_OK)
+        rc = get_model(s, frame, &model, err);
+    if (rc == DP_OK)
+        rc = lap(stage, frame, &batch, model, err);
+    if (rc != DP_OK)
+        return rc;
+    if (dp_frame_has(frame, DP_F_UPDATES)) /* dp-clip still needs the rows */
+        return out->frame(out, frame, err);
+    dp_frame_drop(frame, DP_F_ROWS);
+    dp_frame_drop(frame, DP_F_X);
+    dp_frame_drop(frame, DP_F_Y);
+    return out->frame(out, frame, err);
+}
+
+const struct dp_stage_class dp_grad_class = {
+    .name = "dp-grad",
+    .summary = "Compute the gradient of the loss at each sampled row",
+    .options = options,
+    .options_size = sizeof(struct options),
+    .state_size = sizeof(struct state),
+    .takes = DP_LABEL_RAW,
+    .gives = DP_LABEL_RAW | DP_LABEL_BOUNDED,
+    .open = grad_open,
+    .fire = grad_fire,
+    .close = grad_close,
+};

@@ -1,0 +1,17 @@
+#!/usr/bin/env bash
+# DP-Adam: the released gradients of DP-SGD, stepped along by Adam.
+set -euo pipefail
+. "$(dirname "$0")/options.sh"
+losses+='|huberised-hinge|poisson|softmax'
+summary="Train by Adam on private gradients (DP-Adam)."
+loss=logistic lambda=1e-5 epsilon=1 delta=1e-5 epochs=10 batch=100 clip=1 step=0.05
+options "$@"
+
+sigma=$(dp-account sigma --epsilon "$epsilon" --delta "$delta" --rate "$rate" --laps "$laps")
+loop "
+  dp-sample  --data $dir --rate $rate |
+  dp-grad    --data $dir --loss $loss --lambda $lambda --intercept $intercept --clip $clip \
+             --threads $threads |
+  dp-noise   --multiplier $sigma |
+  dp-account --epsilon $epsilon --delta $delta $seeded |
+  dp-step    --step $step --schedule $schedule --optimizer adam --average tail"

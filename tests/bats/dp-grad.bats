@@ -1,0 +1,283 @@
+# dp-grad, and dp-step's steps along gradients, against NumPy and against each other.
+load helper
+
+prepare() {
+    dp-synth classification --rows 300 --cols 5 --seed 3 -o two.dp -q
+    dp-synth classification --rows 300 --cols 5 --classes 4 --seed 4 -o four.dp -q
+    dp-synth regression --rows 300 --cols 5 --seed 5 -o real.dp -q
+    cp -r real.dp counts.dp
+    python "numpy.save('counts.dp/y.npy', numpy.random.default_rng(1).poisson(2, 300).astype(float))"
+    export PYTHONPATH=$ROOT/tests/bats
+}
+
+# python TEXT ARGUMENTS…: with numpy and the frames of streams
+python() { PYTHONPATH=$ROOT/tests/bats /usr/bin/python3 -c "import sys, json, numpy, frames"$'\n'"$1" "${@:2}"; }
+
+# Slopes, a row of scores at a time, from the definitions.
+SLOPES='
+def sigmoid(u): return 1 / (1 + numpy.exp(-u))
+def slopes(loss, g, u, y):
+    if loss == "softmax":
+        p = numpy.exp(u - u.max(axis=1, keepdims=True))
+        p /= p.sum(axis=1, keepdims=True)
+        return p - (numpy.arange(u.shape[1]) == y[:, None])
+    if loss in ("poisson", "squared", "huber") and kind == "real": t = y[:, None]
+    elif u.shape[1] == 1: t = numpy.where(y[:, None] == 1, 1.0, -1.0)
+    else: t = numpy.where(y[:, None] == numpy.arange(u.shape[1]), 1.0, -1.0)
+    m = 1 - t * u
+    return {"squared": lambda: u - t, "hinge": lambda: -t * (m > 0), "logistic": lambda: -t * sigmoid(-t * u),
+            "smooth-hinge": lambda: -t * numpy.clip(m / g, 0, 1), "huber": lambda: numpy.clip(u - t, -g, g),
+            "huberised-hinge": lambda: -t * numpy.clip((m + g) / (2 * g), 0, 1),
+            "poisson": lambda: numpy.exp(u) - t}[loss]()
+'
+# objective of the last model of stream $1: X, y, W from data set $2
+DATA='
+X, y = numpy.load(sys.argv[2] + "/X.npy").astype(float), numpy.load(sys.argv[2] + "/y.npy")
+kind = json.load(open(sys.argv[2] + "/dataset.json"))["label"]["kind"]
+'
+
+@test "usage" {
+    run dp-grad --help
+    assert_success
+    assert_output --partial "Usage: dp-grad"
+    complains 2 "dp-grad: --loss is required" dp-grad
+    complains 2 "dp-grad: --clip: must be > 0, got 0" dp-grad --loss hinge --clip 0
+    complains 2 "dp-grad: --lambda: must be >= 0, got -1" dp-grad --loss hinge --lambda=-1
+    complains 2 "dp-grad: --loss: must be one of squared|hinge|logistic|smooth-hinge|huber|huberised-hinge|poisson|softmax, got 'l1'" dp-grad --loss l1
+    complains 2 "dp-grad: --non-private takes no --clip" dp-grad --loss hinge --non-private --clip 1
+    complains 2 "dp-grad: --intercept: 1e-60 is too small" dp-grad --loss hinge --intercept 1e-60
+    complains 2 "dp-scd-step: --loss: must be one of squared|hinge|logistic|smooth-hinge|huber, got 'softmax'" dp-scd-step --loss softmax --lambda 1
+}
+
+@test "dp-step and dp-noise: usage of steps and schedules" {
+    complains 2 "dp-step: --schedule, --optimizer, --momentum and --project need --step" dp-step --momentum 0.5
+    complains 2 "dp-step: --optimizer adam has --beta1 and takes no --momentum" dp-step --step 1 --optimizer adam --momentum 0.5
+    complains 2 "dp-step: --momentum: must be >= 0 and < 1, got 1" dp-step --step 1 --momentum 1
+    complains 2 "dp-step: --step: must be > 0, got 0" dp-step --step 0
+    complains 2 "dp-step: --schedule: sqrt:A:C needs C >= 0 and A + C > 0, got 'sqrt:1'" dp-step --step 1 --schedule sqrt:1
+    complains 2 "dp-noise: --schedule: linear:E needs a number from 0 to 1, got 'linear:2'" dp-noise -z 1 --schedule linear:2
+    complains 1 "dp-noise: cannot open nowhere.txt: No such file or directory" dp-noise -z 1 --schedule nowhere.txt
+    complains 2 "dp-noise: --schedule: a file cannot be standard input, where frames come from" dp-noise -z 1 --schedule -
+    printf '1\n-2\n' > b.txt
+    complains 1 "dp-step: b.txt: line 2: expected a number > 0" dp-step --step 1 --schedule b.txt
+}
+
+# descends DATA LOSS GRAD-OPTIONS STEP-OPTIONS PYTHON-STEP: ten exact laps, each checked against NumPy
+descends() {
+    dp-loop --laps 10 --seed 1 -- "dp-sample --data $1 --mode full | dp-grad --data $1 --loss $2 --lambda 0.1 --non-private $3 |
+        dp-account --non-private --allow-seeded | dp-step --step 0.5 $4" > stream
+    python "$SLOPES$DATA"'
+loss, code = sys.argv[3:5]
+laps = frames.laps("stream")
+v = laps[0].get("intercept", 0)
+if v: X = numpy.hstack([X, numpy.full((len(X), 1), v)])
+W, T = numpy.zeros_like(laps[0]["model"]), len(laps)
+state = {}
+assert T == 10 and W.shape[1] == X.shape[1]
+for t, lap in enumerate(laps, 1):
+    G = slopes(loss, lap["loss_width"], X @ W.T, y).T @ X / len(X) + 0.1 * W
+    W = eval(code)
+    assert numpy.allclose(lap["model"], W, rtol=0, atol=1e-12), (t, lap["model"], W)
+assert numpy.abs(W).max() > 1e-2
+' - "$1" "$2" "$5" || fail "$*"
+}
+
+@test "every loss: exact descent is NumPy's, with and without an intercept" {
+    for loss in squared hinge logistic smooth-hinge huber huberised-hinge; do
+        descends two.dp $loss '' '' 'W - 0.5 * G'
+        descends four.dp $loss '--intercept 0.75' '' 'W - 0.5 * G'
+    done
+    descends four.dp softmax '' '' 'W - 0.5 * G'
+    descends four.dp softmax '--intercept 2' '' 'W - 0.5 * G'
+    descends two.dp huber '--loss-width 0.3' '' 'W - 0.5 * G'
+    descends real.dp squared '--intercept 1' '' 'W - 0.5 * G'
+    descends real.dp huber '--loss-width 0.2' '' 'W - 0.5 * G'
+    descends counts.dp poisson '--intercept 1' '' 'W - 0.5 * G'
+}
+
+@test "schedules, momentum, projection" {
+    descends two.dp logistic '' '--schedule sqrt:2:3' 'W - 0.5 / numpy.sqrt(2 + 3 * t) * G'
+    descends two.dp logistic '' '--schedule linear:0.1' 'W - 0.5 * (1 - 0.9 * (t**.5 - 1) / (11**.5 - 1)) * G'
+    descends two.dp logistic '' '--schedule cosine' 'W - 0.5 * (1 + numpy.cos(numpy.pi * (t - 1) / 10)) / 2 * G'
+    seq 1 10 > b.txt
+    descends two.dp logistic '' '--schedule b.txt' 'W - 0.5 / t * G'
+    descends two.dp logistic '' '--momentum 0.5' 'W - 0.5 * state.setdefault(t, G + 0.5 * state.get(t - 1, 0))'
+    descends two.dp logistic '' '--project 0.2' '(lambda V: V * min(1, 0.2 / numpy.linalg.norm(V)))(W - 0.5 * G)'
+    descends four.dp softmax '' '--optimizer adagrad-norm --b0 2 --floor 0.5 --schedule sqrt:0:1' \
+        'W - 0.5 / t**.5 / numpy.sqrt(state.setdefault(t, state.get(t - 1, 4) + max((G**2).sum(), 0.5))) * G'
+}
+
+@test "averages: tail and polynomial" {
+    child='dp-sample --data two.dp --mode full | dp-grad --data two.dp --loss logistic --non-private | dp-account --non-private --allow-seeded | dp-step --step 2'
+    dp-loop --laps 10 --seed 1 -- "$child --average tail --tail 0.3" > tail
+    dp-loop --laps 10 --seed 1 -- "$child --average polynomial --gamma 1.5" > polynomial
+    python '
+models = [lap["model"] for lap in frames.laps("tail")]
+last = frames.laps("tail")[-1]
+assert last["averaged"] == 3 and numpy.allclose(last["average"], sum(models[-3:]) / 3, rtol=0, atol=1e-14)
+mean = 0
+for t, w in enumerate(models, 1):
+    mean = (1 - 2.5 / (t + 1.5)) * mean + 2.5 / (t + 1.5) * w
+assert numpy.allclose(frames.laps("polynomial")[-1]["average"], mean, rtol=0, atol=1e-14)'
+}
+
+@test "the clipped sum is that of the definition: each row bounded, rounded toward zero, added" {
+    for case in "two.dp logistic 0.3" "four.dp softmax 0.2 --intercept 0.75" "four.dp hinge 50" "counts.dp poisson 0.5"; do
+        set -- $case
+        dp-loop --laps 3 --seed 1 --exec processes -- "dp-sample --data $1 --rate 0.2 | tee raw | dp-grad --data $1 --loss $2 --clip ${*:3} |
+            tee bounded | dp-noise -z 0.5 | dp-account -e 1e6 -d 1e-5 --allow-seeded | dp-step --step 0.5" > /dev/null
+        python "$SLOPES$DATA"'
+loss, C = sys.argv[3], float(sys.argv[4])
+clipped = 0
+for raw, lap in zip(frames.laps("raw"), frames.laps("bounded")):
+    rows = raw["rows"]
+    x, v = X[rows], lap.get("intercept", 0)
+    if v: x = numpy.hstack([x, numpy.full((len(x), 1), v)])
+    z = -slopes(loss, lap["loss_width"], x @ lap["model"].T, y[rows])
+    norm = numpy.linalg.norm(z, axis=1) * numpy.maximum(1, numpy.linalg.norm(x, axis=1))
+    clipped += (norm > C).sum()
+    z *= numpy.minimum(1, C / numpy.maximum(norm, 1e-300))[:, None]
+    m = lap["mechanisms"][-1]
+    assert m["bound"] == C == m["sensitivity"] and m["release"] == "sum" and m["adjacency"] == "null-record"
+    assert "rows" not in lap and lap["label"] == "bounded" and lap["grid"] <= C * 2**-20 < 2 * lap["grid"]
+    # each product lost less than one step toward zero, and at most a float rounding of its coefficient
+    difference = (z.T @ x) / lap["grid"] - lap["sum"]
+    assert numpy.abs(difference).max() < len(rows) * 1.2, difference
+assert (clipped > 0) == (C < 1), clipped' - "$1" "$2" "$3" || fail "$case"
+    done
+}
+
+@test "one row alone stays within the bound, as whole numbers" {
+    for seed in 1 2 3 4 5 6 7 8; do
+        dp-synth classification --rows 2 --cols 7 --classes 3 --seed $seed -o one.dp -q --force
+        dp-loop --laps 9 --seed $seed --exec processes -- "dp-sample --data one.dp --rate 0.5 | tee raw | dp-grad --data one.dp --loss softmax --clip 0.1 --intercept 3 |
+            tee bounded | dp-noise -z 100 | dp-account -e 1e6 -d 1e-5 --allow-seeded | dp-step --step 0.5" > /dev/null
+        python '
+norms = [sum(int(k) ** 2 for k in lap["sum"].ravel()) / (lap["bound"] / lap["grid"]) ** 2
+         for raw, lap in zip(frames.laps("raw"), frames.laps("bounded")) if len(raw["rows"]) == 1]
+assert norms and 0.999 < max(norms) <= 1, norms'
+    done
+}
+
+@test "dp-grad | dp-clip = dp-grad --clip, with an intercept, inline, sparse and on threads too" {
+    gate='dp-noise -z 1 | dp-account -e 1e6 -d 1e-5 --allow-seeded | dp-step --step 0.5'
+    dp-synth classification --rows 300 --cols 5 --classes 4 --seed 4 --storage csr -o sparse.dp -q
+    go() { dp-loop --laps 5 --seed 1 -o "$1" -- "$2 | $gate" > /dev/null; }
+    for options in '' '--intercept 0.75'; do
+        go fused "dp-sample --data four.dp --rate 0.3 | dp-grad --data four.dp --loss softmax $options --clip 0.2"
+        go threads "dp-sample --data four.dp --rate 0.3 | dp-grad --data four.dp --loss softmax $options --clip 0.2 --threads 3"
+        go inline "dp-sample --data four.dp --rate 0.3 --inline | dp-grad --loss softmax $options --clip 0.2"
+        go sparse "dp-sample --data sparse.dp --rate 0.3 | dp-grad --data sparse.dp --loss softmax $options --clip 0.2"
+        cmp fused threads
+        cmp fused inline
+        dp-cmp --weights-only fused sparse
+        # a stage more shifts the keys of those after it: the sums are compared
+        dp-loop --laps 1 --seed 1 --exec processes -- "dp-sample --data four.dp --rate 0.3 | tee raw | dp-grad --data four.dp --loss softmax $options --clip 0.2 | tee inside | $gate" > /dev/null
+        dp-grad --data four.dp --loss softmax $options < raw | dp-clip --data four.dp --clip 0.2 --threads 2 > outside
+        python 'a, b = frames.laps("inside")[0], frames.laps("outside")[0]
+assert (a["sum"] == b["sum"]).all() and numpy.abs(a["sum"]).max() > 1000 and a["mechanisms"] == b["mechanisms"]'
+    done
+}
+
+@test "evaluation and prediction: an intercept, softmax probabilities, Poisson means" {
+    train() { dp-loop --laps 30 --seed 1 -o model -- "dp-sample --data $1 --mode full | dp-grad --data $1 --loss $2 --lambda 0.01 --non-private --intercept 0.5 |
+        dp-account --non-private --allow-seeded | dp-step --step 1" > /dev/null; }
+    train four.dp softmax
+    dp-eval --data four.dp --metrics objective,logloss,accuracy --format json -i model > measured
+    dp-predict --scores --probability --no-header model four.dp > predicted
+    python "$DATA"'
+lap = frames.laps("model")[0]
+u = X @ lap["model"][:, :-1].T + 0.5 * lap["model"][:, -1]
+p = numpy.exp(u) / numpy.exp(u).sum(axis=1, keepdims=True)
+said = json.load(open("measured"))
+loss = -numpy.log(p[numpy.arange(len(y)), y.astype(int)]).mean()
+assert abs(said["logloss"] - loss) < 1e-12 and said["accuracy"] == (u.argmax(axis=1) == y).mean()
+assert abs(said["objective"] - loss - 0.005 * (lap["model"] ** 2).sum()) < 1e-12
+table = numpy.array([[float(x) for x in line.split(",")[1:]] for line in open("predicted")])
+assert numpy.allclose(table[:, :4], u, atol=1e-12) and numpy.allclose(table[:, 4:], p, atol=1e-12)' - four.dp
+    train counts.dp poisson
+    dp-eval --data counts.dp --metrics mse,objective --format json -i model > measured
+    python "$DATA"'
+lap = frames.laps("model")[0]
+u = (X @ lap["model"][:, :-1].T + 0.5 * lap["model"][:, -1])[:, 0]
+scale, offset, said = lap["label_scale"], lap["label_offset"], json.load(open("measured"))
+assert abs(said["mse"] - ((scale * (numpy.exp(u) - y)) ** 2).mean()) < 1e-10
+assert abs(said["objective"] - (numpy.exp(u) - y * u).mean() - 0.005 * (lap["model"] ** 2).sum()) < 1e-12' - counts.dp
+    # a model with an intercept is one column wider than its rows
+    complains 1 "dp-eval: the model has 5 columns, six.dp has 6" bash -c 'dp-synth regression --rows 9 --cols 6 -o six.dp -q && dp-eval --data six.dp -i model'
+}
+
+@test "labels outside the loss's domain, classes that do not fit" {
+    try() { dp-loop --laps 2 -- "dp-sample --data $1 --rate 0.5 | dp-grad --data $1 --loss $2 --clip 1 | dp-noise -z 1 | dp-account -e 9 -d 1e-5 | dp-step --step 1"; }
+    export -f try
+    complains 1 "dp-grad: --loss logistic needs labels in classes; the labels of this data set are real numbers" bash -c 'try real.dp logistic'
+    complains 1 "dp-grad: --loss softmax needs three classes or more; for two, --loss logistic is the same" bash -c 'try two.dp softmax'
+    complains 1 "dp-grad: --loss poisson needs labels that are counts; the labels of this data set are classes" bash -c 'try two.dp poisson'
+    python "y = numpy.load('counts.dp/y.npy'); y[299] = -1; numpy.save('counts.dp/y.npy', y)"
+    complains 1 "dp-grad: --loss poisson needs labels that are counts; counts.dp has a label below 0" bash -c 'try counts.dp poisson'
+    # inline, such a label contributes nothing
+    python "y = numpy.load('counts.dp/y.npy'); y[:] = -1; numpy.save('counts.dp/y.npy', y)"
+    dp-loop --laps 1 --exec processes -- "dp-sample --data counts.dp --inline | dp-grad --loss poisson --clip 1 | tee bounded | dp-noise -z 1 | dp-account -e 9 -d 1e-5 | dp-step --step 1" > /dev/null
+    python 'assert (frames.laps("bounded")[0]["sum"] == 0).all()'
+}
+
+@test "models to start from that do not fit" {
+    train() { dp-loop --laps 2 ${init:+--init "$init"} -o "$1" -- "dp-sample --data $2 --mode full | dp-grad --data $2 --loss squared --non-private $3 | dp-account --non-private | dp-step --step 1" > /dev/null; }
+    export -f train
+    train four four.dp
+    train shifted two.dp '--intercept 1'
+    complains 1 "dp-grad: the model is 4 × 5, the data needs 1 × 5" env init=four bash -c 'train x two.dp'
+    complains 1 "dp-grad: --intercept: 0, but the model to start from has 1" env init=shifted bash -c 'train x two.dp'
+    dp-loop --laps 2 -o scd -- "dp-sample --data two.dp --mode shuffle | dp-scd-step --data two.dp --loss squared --lambda 1 --variant non-private | dp-account --non-private | dp-step" > /dev/null
+    complains 1 "dp-grad: the model to start from is of another family" env init=scd bash -c 'train x two.dp'
+    complains 1 "dp-scd-step: the model to start from has an intercept; coordinate descent fits none" \
+        dp-loop --laps 2 --init shifted -- "dp-sample --data two.dp --mode shuffle | dp-scd-step --data two.dp --loss squared --lambda 1 --variant non-private | dp-account --non-private | dp-step"
+    # going on from a model is going on with the descent
+    train first two.dp
+    init=first train second two.dp
+    dp-loop --laps 4 -o whole -- "dp-sample --data two.dp --mode full | dp-grad --data two.dp --loss squared --non-private | dp-account --non-private | dp-step --step 1" > /dev/null
+    dp-cmp --weights-only second whole
+}
+
+@test "dp-step: the family decides what a sum is" {
+    gradients='dp-sample --data two.dp --rate 0.5 | dp-grad --data two.dp --loss logistic --clip 1 | dp-noise -z 1 | dp-account -e 9 -d 1e-5'
+    complains 2 "dp-step: --step is required: the sums are gradients" dp-loop --laps 2 -- "$gradients | dp-step"
+    complains 2 "dp-step: --step is for gradients; the family of the model is 'scd-dual'" dp-loop --laps 2 -- \
+        "dp-sample --data two.dp --rate 0.5 | dp-scd-step --data two.dp --loss hinge --lambda 1 --clip 1 | dp-noise -z 1 | dp-account -e 9 -d 1e-5 | dp-step --step 1"
+}
+
+@test "a step size that makes the model infinite stops the run before such a model is released" {
+    gradients='dp-sample --data two.dp --rate 0.5 | dp-grad --data two.dp --loss squared --lambda 1 --clip 1 | dp-noise -z 1 | dp-account -e 9 -d 1e-5'
+    complains 1 "dp-step: the model is not finite after lap 2: a smaller --step may help" \
+        dp-loop --laps 5 -- "$gradients | dp-step --step 1e300"
+    dp-loop --laps 5 -- "$gradients | dp-step --step 1e300" > stream 2> /dev/null || true
+    python 'laps = frames.laps("stream")
+assert len(laps) == 1 and numpy.isfinite(laps[0]["model"]).all() and laps[0]["epsilon"] > 0'
+    complains 1 "dp-grad: a gradient of lap 2 is not finite: a smaller step size may help" dp-loop --laps 5 -- \
+        "dp-sample --data counts.dp --mode full | dp-grad --data counts.dp --loss poisson --non-private | dp-account --non-private | dp-step --step 1e6"
+}
+
+@test "schedules that are too short" {
+    seq 1 3 > b.txt
+    gradients='dp-sample --data two.dp --rate 0.5 | dp-grad --data two.dp --loss squared --clip 1'
+    complains 1 "dp-step: --schedule: the file has values for 3 laps, the run has 4" dp-loop --laps 4 -- \
+        "$gradients | dp-noise -z 1 | dp-account -e 9 -d 1e-5 | dp-step --step 1 --schedule b.txt"
+    complains 1 "dp-noise: --schedule: the file has values for 3 laps, the run has 4" dp-loop --laps 4 -- \
+        "$gradients | dp-noise -z 1 --schedule b.txt | dp-account -e 9 -d 1e-5 | dp-step --step 1"
+}
+
+@test "dp-noise --schedule: each lap's record and the plan of the first are z sqrt(b_t/b_1)" {
+    dp-loop --laps 6 --seed 1 --exec processes -- "tee token | dp-sample --data two.dp --rate 0.5 | dp-grad --data two.dp --loss squared --clip 2 | tee bounded | dp-noise -z 3 |
+        dp-account -e 1e3 -d 1e-5 --allow-seeded | dp-step --step 0.5" > /dev/null
+    printf '4\n9\n16\n1\n4\n2\n' > b.txt
+    dp-noise -z 3 --schedule b.txt --in bounded --out noised
+    python '
+z = 3 * numpy.sqrt(numpy.array([4, 9, 16, 1, 4, 2]) / 4)
+laps = frames.laps("noised")
+assert numpy.allclose(laps[0]["plan"], z, rtol=1e-15)
+for t, lap in enumerate(laps):
+    m = lap["mechanisms"][-1]
+    assert m["multiplier"] == laps[0]["plan"][t] and m["scale"] == m["multiplier"] * 2 and ("plan" in lap) == (t == 0)'
+    dp-noise -z 3 --in bounded --out plain
+    python 'assert all("plan" not in lap and lap["mechanisms"][-1]["multiplier"] == 3 for lap in frames.laps("plain"))'
+}

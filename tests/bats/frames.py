@@ -1,0 +1,16 @@
+"""For tests: the lap frames of a stream as dictionaries, arrays as NumPy's."""
+import msgpack
+import numpy
+
+
+def array(code, data):
+    assert code == 1
+    dims = numpy.frombuffer(data, "<u8", data[1], offset=2)
+    dtype = [None, "<f4", "<f8", "<i4", "<i8"][data[0]]
+    return numpy.frombuffer(data, dtype, offset=2 + 8 * data[1]).reshape(dims)
+
+
+def laps(path):
+    with open(path, "rb") as f:
+        frames = list(msgpack.Unpacker(f, ext_hook=array, raw=False, max_buffer_size=2**31))
+    return [frame for frame in frames if frame["kind"] == "lap"]

@@ -1,0 +1,99 @@
+/* Optimisers against tests/vectors/optimisers.tsv (made by make-optimisers.py). */
+#include "unit.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "math/optimiser.h"
+
+static const struct {
+    const char *name;
+    double eta, variance;
+    struct dp_optimiser optimiser;
+} cases[] = {
+    {"sgd", 0.2, 0, {.kind = DP_OPTIMISER_SGD}},
+    {"momentum", 0.1, 0, {.kind = DP_OPTIMISER_SGD, .momentum = 0.9}},
+    {"adagrad-norm", 1.5, 0, {.kind = DP_OPTIMISER_ADAGRAD_NORM, .b2 = 0.25, .beta = 1, .floor = 1e-6}},
+    {"adagrad-norm-noisy", 1.5, 0.3,
+     {.kind = DP_OPTIMISER_ADAGRAD_NORM, .b2 = 0.25, .beta = 0.25, .floor = 0.125, .momentum = 0.5}},
+    {"adam", 0.1, 0, {.kind = DP_OPTIMISER_ADAM, .beta1 = 0.9, .beta2 = 0.999, .epsilon = 1e-8}},
+    {"adam-other", 0.3, 0, {.kind = DP_OPTIMISER_ADAM, .beta1 = 0.5, .beta2 = 0.9, .epsilon = 1e-2}},
+};
+enum { CASES = sizeof cases / sizeof *cases, STEPS = 12 };
+
+static void gradient(const double *w, int t, double *g)
+{
+    static const double a[4][4] = {{2, 0.3, 0, -0.1}, {0.3, 1, 0.2, 0}, {0, 0.2, 0.5, 0.1}, {-0.1, 0, 0.1, 3}};
+    static const double b[4] = {1, -2, 0.5, 0.25};
+    for (int i = 0; i < 4; i++) {
+        g[i] = 0.1 * cos(t * (i + 1)) - b[i];
+        for (int j = 0; j < 4; j++)
+            g[i] += a[i][j] * w[j];
+    }
+}
+
+static void steps_are_those_of_the_formulas(void **state)
+{
+    (void)state;
+    struct dp_err err;
+    FILE *file = fopen("tests/vectors/optimisers.tsv", "r");
+    assert_non_null(file);
+    int lines = 0;
+    for (int c = 0; c < CASES; c++) {
+        struct dp_optimiser o = cases[c].optimiser;
+        double w[4] = {0}, g[4], expected[4];
+        assert_int_equal(dp_optimiser_open(&o, 4, &err), DP_OK);
+        for (int t = 1; t <= STEPS; t++, lines++) {
+            char name[40];
+            int at;
+            assert_int_equal(fscanf(file, "%39s %d %lf %lf %lf %lf", name, &at, &expected[0], &expected[1],
+                                    &expected[2], &expected[3]), 6);
+            assert_string_equal(name, cases[c].name);
+            assert_int_equal(at, t);
+            gradient(w, t, g);
+            dp_optimiser_step(&o, cases[c].eta, cases[c].variance, g, w);
+            for (int i = 0; i < 4; i++)
+                assert_near(w[i], expected[i], 1e-12);
+        }
+        dp_optimiser_close(&o);
+    }
+    assert_int_equal(lines, CASES * STEPS);
+    fclose(file);
+}
+
+/* Noise alone: ‖g‖² of d coordinates with variance s² has mean d s², which is what is taken away; never less than floor. */
+static void the_share_of_the_noise_is_taken_away(void **state)
+{
+    (void)state;
+    struct dp_err err;
+    struct dp_optimiser o = {.kind = DP_OPTIMISER_ADAGRAD_NORM, .b2 = 1, .beta = 1, .floor = 0.5};
+    double w[4] = {0}, g[4] = {2, -2, 2, -2};
+    assert_int_equal(dp_optimiser_open(&o, 4, &err), DP_OK);
+    dp_optimiser_step(&o, 1, 4, g, w); /* 16 − 4·4 = 0 < floor */
+    assert_near(o.b2, 1.5, 1e-15);
+    dp_optimiser_step(&o, 1, 1, g, w); /* 16 − 4 */
+    assert_near(o.b2, 13.5, 1e-15);
+    assert_near(w[0], -2 / sqrt(1.5) - 2 / sqrt(13.5), 1e-15);
+    dp_optimiser_close(&o);
+}
+
+static void projection(void **state)
+{
+    (void)state;
+    double w[2] = {3, 4};
+    dp_project_ball(10, w, 2);
+    assert_true(w[0] == 3 && w[1] == 4);
+    dp_project_ball(1, w, 2);
+    assert_near(w[0], 0.6, 1e-15);
+    assert_near(w[1], 0.8, 1e-15);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(steps_are_those_of_the_formulas),
+        cmocka_unit_test(the_share_of_the_noise_is_taken_away),
+        cmocka_unit_test(projection),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

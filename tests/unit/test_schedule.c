@@ -1,0 +1,105 @@
+#include "unit.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "data/schedule_file.h"
+
+static struct dp_schedule schedule(const char *text)
+{
+    struct dp_schedule s;
+    struct dp_err err = {0};
+    assert_int_equal(dp_schedule_parse(&s, "--schedule", text, &err), DP_OK);
+    return s;
+}
+
+static void values(void **state)
+{
+    (void)state;
+    struct dp_schedule s = schedule("constant");
+    assert_true(dp_schedule_at(&s, 1, 0) == 1 && dp_schedule_at(&s, 1000, 1000) == 1);
+    s = schedule("sqrt:9:7");
+    assert_true(dp_schedule_at(&s, 1, 0) == 4 && dp_schedule_at(&s, 13, 20) == 10);
+    assert_true(dp_schedule_noise(&s, 1, 20) == 1);
+    assert_near(dp_schedule_noise(&s, 13, 20), sqrt(2.5), 1e-15); /* alpha^2 is proportional to b */
+    /* Laps 1, 4, 9 of 15: sqrt(t) is 1, 2, 3 of 1 to sqrt(T + 1) = 4, so 1/b is 1, 1 - 0.6/3, 1 - 1.2/3. */
+    s = schedule("linear:0.4");
+    assert_near(1 / dp_schedule_at(&s, 1, 15), 1, 1e-15);
+    assert_near(1 / dp_schedule_at(&s, 4, 15), 0.8, 1e-15);
+    assert_near(1 / dp_schedule_at(&s, 9, 15), 0.6, 1e-15);
+    s = schedule("linear");
+    assert_near(1 / dp_schedule_at(&s, 9, 15), 1 - 2. / 3, 1e-15);
+    assert_true(dp_schedule_at(&s, 15, 15) > 0 && isfinite(dp_schedule_at(&s, 15, 15)));
+    /* Cosine: at a third of the way cos is 1/2, at half 0, at two thirds -1/2. */
+    s = schedule("cosine");
+    assert_near(1 / dp_schedule_at(&s, 1, 6), 1, 1e-15);
+    assert_near(1 / dp_schedule_at(&s, 3, 6), 0.75, 1e-15);
+    assert_near(1 / dp_schedule_at(&s, 4, 6), 0.5, 1e-15);
+    s = schedule("cosine:0.2");
+    assert_near(1 / dp_schedule_at(&s, 5, 6), 0.2 + 0.8 * 0.25, 1e-15);
+}
+
+static void bad_ones(void **state)
+{
+    (void)state;
+    static const char *const bad[] = {"sqrt",       "sqrt:1",    "sqrt:1:-1", "sqrt:-1:1",   "sqrt:1:2:3", "sqrt:a:1",
+                                      "sqrt::1",    "linear:2",  "linear:",   "cosine:-0.1", "cosine:1:1", "constant:1",
+                                      "sqrt:nan:1", "linear:nan"};
+    struct dp_schedule s;
+    struct dp_err err;
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        if (dp_schedule_parse(&s, "--schedule", bad[i], &err) != DP_E_USAGE)
+            fail_msg("'%s' was taken", bad[i]);
+    /* Names of files, however alike. */
+    assert_int_equal(dp_schedule_parse(&s, "--schedule", "constants", &err), 1);
+    assert_int_equal(dp_schedule_parse(&s, "--schedule", "./sqrt:1:1", &err), 1);
+    s = schedule("linear");
+    assert_int_equal(dp_schedule_check(&s, "--schedule", 0, &err), DP_E_RUN);
+    assert_int_equal(dp_schedule_check(&s, "--schedule", 1, &err), DP_OK);
+}
+
+static int open_text(struct dp_schedule *s, const char *text, struct dp_err *err)
+{
+    char name[] = "/tmp/dpline-schedule-XXXXXX";
+    int fd = mkstemp(name);
+    FILE *f = fdopen(fd, "w");
+    assert_non_null(f);
+    fputs(text, f);
+    fclose(f);
+    int rc = dp_schedule_open(s, "--schedule", name, err);
+    unlink(name);
+    return rc;
+}
+
+static void files(void **state)
+{
+    (void)state;
+    struct dp_schedule s = {0};
+    struct dp_err err = {0};
+    assert_int_equal(open_text(&s, "# b\n1\n\n 2.25 \n4e0\n", &err), DP_OK);
+    assert_int_equal(s.count, 3);
+    assert_true(dp_schedule_at(&s, 1, 3) == 1 && dp_schedule_at(&s, 3, 3) == 4 && dp_schedule_noise(&s, 2, 3) == 1.5);
+    assert_int_equal(dp_schedule_check(&s, "--schedule", 3, &err), DP_OK);
+    assert_int_equal(dp_schedule_check(&s, "--schedule", 4, &err), DP_E_RUN);
+    assert_string_equal(err.message, "--schedule: the file has values for 3 laps, the run has 4");
+    dp_schedule_free(&s);
+    assert_int_equal(open_text(&s, "1\n0\n", &err), DP_E_RUN);
+    assert_non_null(strstr(err.message, ": line 2: expected a number > 0"));
+    dp_schedule_free(&s);
+    assert_int_equal(open_text(&s, "1\nx\n", &err), DP_E_RUN);
+    dp_schedule_free(&s);
+    assert_int_equal(dp_schedule_open(&s, "--schedule", "/nowhere/b", &err), DP_E_RUN);
+    assert_int_equal(dp_schedule_open(&s, "--schedule", "-", &err), DP_E_USAGE);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(values),
+        cmocka_unit_test(bad_ones),
+        cmocka_unit_test(files),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -3,6 +3,8 @@ VERSION := $(shell sed -n 's/.*DP_VERSION "\(.*\)"/\1/p' lib/base/version.h)
 SOVERSION := 0
 PREFIX ?= /usr/local
 BUILD ?= build
+# One spelling, so that the targets in .d files match however BUILD was given.
+override BUILD := $(patsubst $(CURDIR)/%,%,$(abspath $(BUILD)))
 CC ?= gcc
 CFLAGS ?= -O3 -g
 PACKAGES := msgpack libzmq gsl libsodium mpfr jansson

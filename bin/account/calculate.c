@@ -16,11 +16,11 @@
 #define END {.name = NULL}
 #define MECHANISMS Q_MECHANISM("gaussian|laplace|pure|svt|output"), Q_MECHANISM_ARGUMENTS
 
-static const struct dp_option sigma_options[] = {Q_EPSILON(DP_OPT_REQUIRED), Q_DELTA(DP_OPT_REQUIRED), Q_RATE, Q_LAPS, Q_SAMPLER,
+static const struct dp_option sigma_options[] = {Q_EPSILON(DP_OPT_REQUIRED), Q_DELTA(DP_OPT_REQUIRED), Q_RATE, Q_LAPS, Q_SCHEDULE, Q_SAMPLER,
                                                  MECHANISMS, Q_REST, Q_OUTPUT, END};
-static const struct dp_option epsilon_options[] = {Q_MULTIPLIER, Q_DELTA(DP_OPT_REQUIRED), Q_RATE, Q_LAPS, Q_SAMPLER, MECHANISMS,
+static const struct dp_option epsilon_options[] = {Q_MULTIPLIER, Q_DELTA(DP_OPT_REQUIRED), Q_RATE, Q_LAPS, Q_SCHEDULE, Q_SAMPLER, MECHANISMS,
                                                    Q_REST, Q_OUTPUT, END};
-static const struct dp_option delta_options[] = {Q_MULTIPLIER, Q_EPSILON(DP_OPT_REQUIRED), Q_RATE, Q_LAPS, Q_SAMPLER, MECHANISMS,
+static const struct dp_option delta_options[] = {Q_MULTIPLIER, Q_EPSILON(DP_OPT_REQUIRED), Q_RATE, Q_LAPS, Q_SCHEDULE, Q_SAMPLER, MECHANISMS,
                                                  Q_REST, Q_OUTPUT, END};
 static const struct dp_option laps_options[] = {Q_MULTIPLIER, Q_EPSILON(DP_OPT_REQUIRED), Q_DELTA(DP_OPT_REQUIRED), Q_RATE,
                                                 Q_SAMPLER, MECHANISMS, Q_REST, Q_OUTPUT, END};

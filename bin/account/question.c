@@ -2,11 +2,15 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/mem.h"
 #include "base/number.h"
+#include "data/schedule_file.h"
 #include "priv/calibrate.h"
+#include "priv/plan.h"
 #include "records.h"
 
 enum { SAMPLER_POISSON, SAMPLER_FIXED, SAMPLER_FULL, SAMPLER_SHUFFLE, SAMPLER_NONE };
@@ -90,6 +94,31 @@ static int query_of(const struct question *q, enum unknown unknown, struct dp_qu
     return rc;
 }
 
+/* Laps of the event whose noise follows the schedule, in the buckets that the gate charges. */
+static int scheduled(struct question *q, const struct dp_event *event, int64_t laps, struct dp_err *err)
+{
+    struct dp_schedule schedule = {0};
+    struct dp_plan plan = {0};
+    double *multiplier = NULL;
+    if (event->query[0].kind != DP_QUERY_GAUSSIAN)
+        return dp_fail(err, DP_E_USAGE, "--schedule: only Gaussian noise follows a schedule");
+    int rc = dp_schedule_open(&schedule, "--schedule", q->schedule, err);
+    if (rc == DP_OK)
+        rc = dp_schedule_check(&schedule, "--schedule", laps, err);
+    if (rc == DP_OK)
+        rc = dp_alloc(&multiplier, (size_t)laps, sizeof *multiplier, err);
+    for (int64_t t = 1; rc == DP_OK && t <= laps; t++)
+        multiplier[t - 1] = event->query[0].multiplier * dp_schedule_noise(&schedule, t, laps);
+    if (rc == DP_OK)
+        rc = dp_plan_new(&plan, multiplier, laps, err);
+    if (rc == DP_OK)
+        rc = dp_plan_charges(&plan, event, laps, &q->charges, err);
+    dp_plan_free(&plan);
+    free(multiplier);
+    dp_schedule_free(&schedule);
+    return rc;
+}
+
 int question_charges(struct question *q, enum unknown unknown, const char *records, struct dp_err *err)
 {
     bool recorded = unknown == UNKNOWN_EPSILON || unknown == UNKNOWN_DELTA;
@@ -113,7 +142,7 @@ int question_charges(struct question *q, enum unknown unknown, const char *recor
     if (rc == DP_OK)
         rc = sampling_of(q, &event, err);
     if (rc == DP_OK)
-        rc = dp_charges_add(&q->charges, &event, laps, err);
+        rc = q->schedule != NULL ? scheduled(q, &event, laps, err) : dp_charges_add(&q->charges, &event, laps, err);
     q->laps = laps;
     return rc;
 }

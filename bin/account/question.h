@@ -12,6 +12,7 @@ struct question {
     double epsilon, delta, rate, multiplier, mechanism_epsilon, query_epsilon, rho;
     int64_t laps, rows, queries;
     int sampler, adjacency, mechanism, accountant;
+    const char *schedule;
     bool visible_batch, json, explain;
     int over; /* curve */
     int64_t points;
@@ -72,6 +73,9 @@ struct question {
          .choices = DP_ACCOUNTANT_CHOICES},                                                                        \
         {.name = "visible-batch", .kind = DP_OPT_FLAG, .offset = Q_OFFSET(visible_batch),                          \
          .help = "the release shows who was sampled (dp-scd-step --release-alpha): no amplification"}
+#define Q_SCHEDULE                                                                                                 \
+    {.name = "schedule", .kind = DP_OPT_TEXT, .offset = Q_OFFSET(schedule), .metavar = "B",                        \
+     .help = "the multiplier of lap t is Z sqrt(b_t/b_1), as dp-noise has it"}
 #define Q_OUTPUT                                                                                                   \
     {.name = "explain", .kind = DP_OPT_FLAG, .offset = Q_OFFSET(explain),                                          \
      .help = "say in words what was assumed (as on a terminal)"},                                                  \

@@ -157,8 +157,12 @@ static bool bounds_on(const struct question *a, bool add, double epsilon, double
     }
     double least = fmax((w.top - w.bottom) * 1.001, range) / (DP_PLD_POINTS_MAX - 8);
     *finest = h <= least;
+    h = fmax(h, least);
+    /* Randomised response has two losses, ±ε: on such a grid nothing is lost. */
+    if (a->count == 1 && a->parts[0].kind == DP_PLD_PURE && a->parts[0].rate == 1)
+        h = a->parts[0].epsilon / ceil(a->parts[0].epsilon / h);
     struct dp_pld_composed c;
-    if (!dp_pld_compose(&c, a->parts, a->count, add, a->deviations, fmax(h, least), &w))
+    if (!dp_pld_compose(&c, a->parts, a->count, add, a->deviations, h, &w))
         return false;
     if (a->of_delta)
         dp_pld_composed_delta(&c, a->epsilon, &answer->upper, &answer->lower);
@@ -310,14 +314,43 @@ static double log_sum(double a, double b)
     return fmax(a, b) + log1p(exp(-fabs(a - b)));
 }
 
+/* The largest loss of one lap of a pure or Laplace part, rounded up. */
+static double pure_epsilon(const struct dp_pld_part *part)
+{
+    double epsilon = part->epsilon;
+    if (part->kind == DP_PLD_LAPLACE) {
+        epsilon = 1 / part->multiplier;
+        if (fma(epsilon, part->multiplier, -1) < 0)
+            epsilon = nextafter(epsilon, INFINITY);
+    }
+    if (part->rate == 1 || epsilon > 500)
+        return epsilon;
+    return log1p(part->rate * expm1(epsilon)) * (1 + 8 * DBL_EPSILON);
+}
+
+/* No run loses more than that: the sum of the parts' largest losses, infinite with a Gaussian one. Rounded up. */
+static double most(const struct question *a)
+{
+    double sum = 0;
+    for (size_t i = 0; i < a->count; i++) {
+        const struct dp_pld_part *p = &a->parts[i];
+        if (p->kind == DP_PLD_GAUSSIAN || p->kind == DP_PLD_GAUSSIAN_REPLACED)
+            return INFINITY;
+        double t = (double)p->laps, epsilon = pure_epsilon(p), total = t * epsilon;
+        if (fma(t, epsilon, -total) > 0)
+            total = nextafter(total, INFINITY);
+        sum += total;
+    }
+    return a->count > 1 ? sum * (1 + DBL_EPSILON * (double)a->count) : sum;
+}
+
 static void part_renyi(const struct dp_pld_part *part, double *r)
 {
     const double slack = 1e-12, q = part->rate;
     if (part->kind == DP_PLD_GAUSSIAN || part->kind == DP_PLD_GAUSSIAN_REPLACED) {
         dp_rdp_sampled_gaussian(q, part->multiplier, dp_rdp_orders, DP_RDP_ORDER_COUNT, r);
     } else {
-        double epsilon = part->kind == DP_PLD_PURE ? part->epsilon : 1 / part->multiplier;
-        double sampled = epsilon < 500 ? log1p(q * expm1(epsilon)) : epsilon;
+        double sampled = pure_epsilon(part);
         for (int i = 0; i < DP_RDP_ORDER_COUNT; i++) {
             double order = dp_rdp_orders[i],
                    log_a = log_sum(order * sampled, (1 - order) * sampled) - log_sum(sampled, 0);
@@ -386,7 +419,7 @@ static int ask_epsilon(struct question *a, double delta, struct dp_err *err)
     double rdp[DP_RDP_ORDER_COUNT];
     renyi(a, rdp);
     a->delta = delta;
-    a->epsilon = dp_rdp_epsilon(dp_rdp_orders, rdp, DP_RDP_ORDER_COUNT, delta, NULL);
+    a->epsilon = fmin(dp_rdp_epsilon(dp_rdp_orders, rdp, DP_RDP_ORDER_COUNT, delta, NULL), most(a));
     return DP_OK;
 }
 
@@ -415,7 +448,7 @@ int dp_pld_delta(const struct dp_pld_part *parts, size_t count, double epsilon, 
         double x = (order - 1) * (rdp[i] - epsilon + log1p(-1 / order)) - log(order);
         log_delta = fmin(log_delta, x + 1e-12 * (1 + fabs(x) + (order - 1) * (rdp[i] + epsilon)));
     }
-    a.delta = fmax(exp(log_delta), DBL_MIN);
+    a.delta = epsilon >= most(&a) ? 0 : fmax(exp(log_delta), DBL_MIN);
     return solve(&a, answer, err);
 }
 

@@ -76,9 +76,11 @@ struct dp_pld_answer {
 };
 
 /* The smallest ε >= 0 with (ε, delta)-DP after all parts, in whatever order they ran. Time is linear in the number
- * of parts: merge equal ones; one takes some hundredths of a second, and 2 s at worst. Bounds are mostly within 1e-4 of each other. Where the grid does not reach
- * (an answer or a single loss above 500, delta / laps below 1e-24, more than 2^22 points), upper is the Rényi bound
- * or the best grid's and lower may be 0; tight says so. The Rényi curves are dp_rdp_sampled_gaussian; for a pure
+ * of parts: merge equal ones; one takes some hundredths of a second, and 2 s at worst. The bounds are mostly within
+ * 1e-4 of each other. Where the grid does not reach (an answer or a single loss above 500, delta / laps below 1e-24,
+ * more than 2^21 points, rounding of the FFT: a delta of 1e-12 with rare and large losses), upper is the best of the
+ * grids' bounds, Rényi's and, without a Gaussian, the sum of the largest losses, and lower may be 0; tight says so.
+ * The Rényi curves are dp_rdp_sampled_gaussian; for a pure
  * or Laplace part that of randomised response with ln(1 + q(e^ε − 1)); for a replaced one at most that of the
  * remove direction plus (1−q)(1−2Φ(−μ/2)) + Φ(−μ/2) − (1−q)^α Φ(μ/2) in E[e^{(α−1) S}], or unsampled.
  * DP_E_RUN: no part, or one without 0 < rate <= 1, laps >= 1 and a positive and finite multiplier or epsilon; a

@@ -120,7 +120,8 @@ static double product_invert(struct product *p)
     return total / (double)p->n;
 }
 
-/* The next 2^k, 5·2^k or 3·2^k. */
+/* The next 2^k, 5·2^k or 3·2^k. A pass of radix 3 or 5 rounds about 26 and 37 times 2^-53, less than the 24·log2 of the
+   radix that transform_error counts. */
 static size_t points_for(int64_t wanted)
 {
     size_t n = 16;

@@ -4,7 +4,7 @@
 
 #include "priv/pld_cells.h"
 
-enum { DP_PLD_POINTS_MAX = 1 << 22 };
+enum { DP_PLD_POINTS_MAX = 1 << 21 };
 
 /* Wrapped around, and added for what truncation and window leave out; relative to δ. */
 #define DP_PLD_WRAP_SHARE 1e-6

@@ -10,7 +10,7 @@
 
 enum { DIGITS = 9, TRIES = 40 };
 static const double LEAST_FACTOR = 1e-6, MOST_FACTOR = 1e9, LEAST_RATE = 1e-9, MOST_LAPS = 1e9;
-static const double WIDTH = 1e-6; /* bounds on different grids are not closer than that */
+static const double WIDTH = 1e-6, CLOSE = 5e-6; /* bounds on different grids are not closer than that */
 
 enum unknown { FACTOR, LAPS, RATE };
 
@@ -92,31 +92,47 @@ static double excess(double x, void *context)
     return y;
 }
 
-/* The least x in [first, last] that holds; NaN where not even last does. From the root of the estimate,
-   away from it as far as its slope says, then between a point that holds and one that does not. */
+/* The least x in [first, last] that holds; NaN where not even last does. From the root of the estimate, away from it
+   as far as its slope says, then by secants, and halves where they do not help, between a point that holds and one
+   that does not. */
 static double search(struct search *s, double first, double last)
 {
-    double x = first, slope = 1;
+    double low = first, slope = 1;
     if (estimated(first, s) > 0)
-        x = estimated(last, s) > 0 ? last : dp_bracket_falling(estimated, s, first, last, 1e-4);
-    double fall = estimated(x, s) - estimated(x + 0.1, s);
+        low = estimated(last, s) > 0 ? last : dp_bracket_falling(estimated, s, first, last, 1e-4);
+    double fall = estimated(low, s) - estimated(low + 0.1, s);
     if (fall > 0.002 && fall < 10)
         slope = fall / 0.1;
-    double width = s->unknown == LAPS ? fmax(WIDTH, 0.4 * exp(x)) : WIDTH; /* less than a lap */
-    double y = excess(x, s), step = 1.2 * fabs(y) / slope + width, low = x, high = x;
-    for (; y > 0 && high < last && s->rc == DP_OK; step *= 4) {
+    double width = s->unknown == LAPS ? fmax(WIDTH, 0.4 * exp(low)) : WIDTH; /* less than a lap */
+    double at_low = excess(low, s), high = low, at_high = at_low, step = 1.2 * fabs(at_low) / slope + width;
+    for (; at_high > 0 && high < last && s->rc == DP_OK; step *= 4) {
         low = high;
+        at_low = at_high;
         high = fmin(high + step, last);
-        y = excess(high, s);
+        at_high = excess(high, s);
     }
-    if (y > 0)
+    if (at_high > 0)
         return NAN;
-    for (y = excess(low, s); y <= 0 && low > first && s->rc == DP_OK; step *= 4) {
+    for (; at_low <= 0 && low > first && at_high < -CLOSE && s->rc == DP_OK; step *= 4) {
         high = low;
+        at_high = at_low;
         low = fmax(low - step, first);
-        y = excess(low, s);
+        at_low = excess(low, s);
     }
-    return y <= 0 ? low : dp_bracket_falling(excess, s, low, high, width);
+    if (at_low <= 0)
+        return low == first || at_low >= -CLOSE ? low : high;
+    for (int i = 0; i < TRIES && high - low > width && at_high < -CLOSE && s->rc == DP_OK; i++) {
+        double part = (at_low + CLOSE / 2) / (at_low - at_high);
+        double x = low + (high - low) * (i % 3 == 2 ? 0.5 : fmin(fmax(part, 0.01), 0.99)), y = excess(x, s);
+        if (y > 0) {
+            low = x;
+            at_low = y;
+        } else {
+            high = x;
+            at_high = y;
+        }
+    }
+    return high;
 }
 
 static bool affordable(struct search *s, double value)

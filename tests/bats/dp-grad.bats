@@ -281,3 +281,11 @@ for t, lap in enumerate(laps):
     dp-noise -z 3 --in bounded --out plain
     python 'assert all("plan" not in lap and lap["mechanisms"][-1]["multiplier"] == 3 for lap in frames.laps("plain"))'
 }
+
+@test "a schedule is charged for what it is: q = .01, 500 laps at z = 1 and 500 at z = 2 cost epsilon = 1.3987" {
+    (yes 1 | head -n 500; yes 4 | head -n 500) > b.txt
+    dp-loop --laps 1000 --seed 1 -o model -- "dp-sample --data two.dp --rate 0.01 | dp-grad --data two.dp --loss logistic --clip 1 |
+        dp-noise -z 1 --schedule b.txt | dp-account -e 2 -d 1e-5 --allow-seeded | dp-step --step 0.1 --schedule b.txt" > /dev/null
+    python 'lap = frames.laps("model")[0]
+assert lap["lap"] == 1000 and abs(lap["epsilon"] - 1.3987) < 5e-4 and "plan" not in lap, lap["epsilon"]'
+}

@@ -28,6 +28,7 @@ pipeline() {
                 gradient-threads) step+=' --threads 3' ;;
                 gradient-clip) step="${step/ --clip 0.3/ --threads 2} | dp-clip --data $1 --clip 0.3 --threads 2" ;;
                 gradient-adagrad) walk='--step 2 --optimizer adagrad-norm --project 3 --average polynomial' ;;
+                gradient-schedule) noise+=' --schedule sqrt:1:1' ;;
                 gradient-adam) walk='--step 0.1 --optimizer adam --schedule cosine' ;;
             esac
             echo "$sample | $step | $noise | $gate | dp-step $walk"
@@ -101,7 +102,7 @@ same() {
     for loss in squared hinge logistic smooth-hinge huber huberised-hinge softmax; do same four.dp $loss gradient; done
     for loss in logistic huberised-hinge; do same two.dp $loss gradient; done
     for loss in squared huber; do same real.dp $loss gradient; done
-    for variant in gradient-clip gradient-adagrad gradient-adam sgd; do same four.dp softmax $variant; done
+    for variant in gradient-clip gradient-schedule gradient-adagrad gradient-adam sgd; do same four.dp softmax $variant; done
 }
 
 @test "gradients on any number of threads" {

@@ -132,11 +132,14 @@ static int by_pld(struct question *q, double *factor)
         return q->rc;
     q->rc = dp_pld_scale_multiplier(parts, count, q->epsilon, q->delta, factor, q->err);
     free(parts);
-    /* The same distributions asked through charges: products may round differently. */
+    /* Charges of one query each ask the same; several are joined first, and products may round differently. */
+    bool same = true;
+    for (size_t i = 0; i < q->charges->count; i++)
+        same = same && q->charges->charge[i].event.queries == 1;
     for (int tries = 0; q->rc == DP_OK && tries < 10; tries++) {
-        if (*factor >= LEAST && meets(q, *factor))
-            return DP_OK;
-        *factor = dp_round_up(fmax(nextafter(*factor, INFINITY), LEAST), DIGITS);
+        if (*factor >= LEAST && (same || spent(q, *factor) <= q->epsilon))
+            return q->rc;
+        *factor = dp_round_up(fmax(nextafter(*factor, (double)INFINITY), LEAST), DIGITS);
     }
     if (q->rc == DP_OK)
         *factor = (double)INFINITY;

@@ -11,6 +11,7 @@
 enum { DIGITS = 9, TRIES = 40 };
 static const double LEAST_FACTOR = 1e-6, MOST_FACTOR = 1e9, LEAST_RATE = 1e-9, MOST_LAPS = 1e9;
 static const double WIDTH = 1e-6, CLOSE = 5e-6; /* bounds on different grids are not closer than that */
+static const double ENOUGH = 1e-5;
 
 enum unknown { FACTOR, LAPS, RATE };
 
@@ -59,12 +60,13 @@ static double spent(struct search *s, double value)
     return s->rc == DP_OK ? answer.upper : INFINITY;
 }
 
-/* More noise is a larger x: the logarithm of the factor, less that of the others. */
+/* More noise is a larger x: the logarithm of the factor, less that of the others. The value as it will be printed, so
+   that what was asked about is what is answered. */
 static double value_at(const struct search *s, double x)
 {
     if (s->unknown == FACTOR)
-        return exp(x);
-    return s->unknown == LAPS ? fmax(floor(exp(-x) * (1 + 1e-12)), 1) : fmin(exp(-x), 1);
+        return dp_round_up(exp(x), DIGITS);
+    return s->unknown == LAPS ? fmax(floor(exp(-x) * (1 + 1e-12)), 1) : dp_round_down(fmin(exp(-x), 1), DIGITS);
 }
 
 /* ln(estimate/target), falling; where the grid does not reach the run is taken for much too dear. */
@@ -121,9 +123,15 @@ static double search(struct search *s, double first, double last)
     }
     if (at_low <= 0)
         return low == first || at_low >= -CLOSE ? low : high;
-    for (int i = 0; i < TRIES && high - low > width && at_high < -CLOSE && s->rc == DP_OK; i++) {
+    for (int i = 0; i < TRIES && s->rc == DP_OK; i++) {
+        /* Each question costs as much as the one before: the longer it takes, the sooner an answer will do. Where the bound
+           jumps, because the grid reaches no further, nothing is gained by locating the jump. */
+        bool jumps = at_low - at_high > 3;
+        double enough = i < 1 ? CLOSE : fmin(ENOUGH * (1 << i), 2e-4);
+        if (high - low <= (jumps && i > 4 ? 1e3 : 1) * width || at_high > -enough)
+            break;
         double part = (at_low + CLOSE / 2) / (at_low - at_high);
-        double x = low + (high - low) * (i % 3 == 2 ? 0.5 : fmin(fmax(part, 0.01), 0.99)), y = excess(x, s);
+        double x = low + (high - low) * (jumps || i % 3 == 2 ? 0.5 : fmin(fmax(part, 0.01), 0.99)), y = excess(x, s);
         if (y > 0) {
             low = x;
             at_low = y;
@@ -133,11 +141,6 @@ static double search(struct search *s, double first, double last)
         }
     }
     return high;
-}
-
-static bool affordable(struct search *s, double value)
-{
-    return spent(s, value) <= s->epsilon;
 }
 
 /* s->parts, count, epsilon, delta and err given; the rest is set up here and freed with search_free. */
@@ -157,9 +160,8 @@ static int settle(struct search *s, double x, double *value)
 {
     double step = WIDTH / 2;
     for (int tries = 0; tries < TRIES && s->rc == DP_OK; tries++) {
-        double exact = value_at(s, x);
-        *value = s->unknown == FACTOR ? dp_round_up(exact, DIGITS) : dp_round_down(exact, DIGITS);
-        if (affordable(s, *value) && (s->unknown != FACTOR || affordable(s, *value * (1 - 1e-12))))
+        *value = value_at(s, x);
+        if (excess(x, s) <= 0) /* mostly seen before */
             return DP_OK;
         x += step;
         step *= 2;

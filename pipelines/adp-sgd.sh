@@ -1,17 +1,26 @@
 #!/usr/bin/env bash
-# ADP-SGD's adaptive steps: AdaGrad-norm on the released gradients, with the noise's share of their norm taken away.
+# ADP-SGD. With a schedule b_t the step is eta/b_t and the noise of a lap grows with sqrt(b_t): smaller steps bear more noise. With
+# --schedule adaptive the steps are AdaGrad-norm's on released gradients, less the noise's share of their norm, and the noise is
+# the same in every lap.
 set -euo pipefail
 . "$(dirname "$0")/options.sh"
 losses+='|huberised-hinge|poisson|softmax'
-summary="Train by private stochastic gradient descent with adaptive step sizes (ADP-SGD)."
-loss=logistic lambda=1e-5 epsilon=1 delta=1e-5 epochs=10 batch=100 clip=1 step=10
+schedules="adaptive, $schedules"
+summary="Train by private stochastic gradient descent with noise adapted to the step sizes (ADP-SGD)."
+loss=logistic lambda=1e-5 epsilon=1 delta=1e-5 epochs=10 batch=100 clip=1 step=10 schedule=sqrt:20:1
 options "$@"
 
-sigma=$(dp-account sigma --epsilon "$epsilon" --delta "$delta" --rate "$rate" --laps "$laps")
+if [ "$schedule" = adaptive ]; then
+    steps="--optimizer adagrad-norm" noise=
+else
+    steps="--schedule $schedule" noise="--schedule $schedule"
+fi
+# shellcheck disable=SC2086 # no words or two
+sigma=$(dp-account sigma --epsilon "$epsilon" --delta "$delta" --rate "$rate" --laps "$laps" $noise)
 loop "
   dp-sample  --data $dir --rate $rate |
   dp-grad    --data $dir --loss $loss --lambda $lambda --intercept $intercept --clip $clip \
              --threads $threads |
-  dp-noise   --multiplier $sigma |
+  dp-noise   --multiplier $sigma $noise |
   dp-account --epsilon $epsilon --delta $delta $seeded |
-  dp-step    --step $step --schedule $schedule --optimizer adagrad-norm --average tail"
+  dp-step    --step $step $steps --average tail"

@@ -17,7 +17,7 @@ EOF
     [ -z "$sigma_prime_scale" ] || echo "  --sigma-prime-scale S   less cautious subproblems (default $sigma_prime_scale)"
     [ -z "$step" ] || cat << EOF
   --step ETA       step size (default $step)
-  --schedule B     divide it by b_t: constant, sqrt:A:C, linear[:E], cosine[:E] or a file (default $schedule)
+  --schedule B     divide it by b_t: $schedules (default $schedule)
   --intercept V    value of a constant column to append, 0 for none (default $intercept)
 EOF
     cat << EOF
@@ -91,4 +91,5 @@ loop() {
 losses='squared|hinge|logistic|smooth-hinge|huber'
 # gradients have a step size, coordinate descent has sigma'; the pipeline sets what it has
 sigma_prime_scale='' step='' schedule=constant intercept=0
+schedules='constant, sqrt:A:C, linear[:E], cosine[:E] or a file'
 data='' model='' seed='' quiet='' exec=auto threads=1

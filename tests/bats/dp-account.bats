@@ -399,7 +399,7 @@ EOF
     assert_success
     sigma=$output
     run dp-account epsilon -z "$sigma" --delta 1e-3 --rate 100/24420 --laps 2442
-    /usr/bin/python3 -c "import sys; sys.exit(not (0.99999 < float(sys.argv[1]) <= 1))" "$output"
+    /usr/bin/python3 -c "import sys; sys.exit(not (0.9997 < float(sys.argv[1]) <= 1))" "$output"
     run dp-account sigma --json --epsilon 1 --delta 1e-3 --rate 0.01 --laps 100
     assert_output --partial '"sound": true'
 }

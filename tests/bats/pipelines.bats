@@ -46,8 +46,10 @@ above() { /usr/bin/python3 -c "import sys; sys.exit(not float(sys.argv[1]) >= fl
 }
 
 @test "dp-sgd.sh, dp-adam.sh and adp-sgd.sh learn, spend their budget to the last lap, and say what they are" {
-    for p in dp-sgd dp-adam adp-sgd; do
-        $p.sh --data small.dp --epsilon 2 --batch 50 --intercept 0.5 --seed 1 -o model
+    for p in dp-sgd dp-adam adp-sgd "adp-sgd --schedule adaptive"; do
+        [ "$p" = "${p#* }" ] || set -- "${p#* }"
+        # shellcheck disable=SC2086 # options
+        ${p%% *}.sh ${1-} --data small.dp --epsilon 2 --batch 50 --intercept 0.5 --seed 1 -o model
         above "$(accuracy test.dp model)" 0.85
         assert_equal "$(dp-info --get lap model) $(dp-info --get family model)" "400 gradient"
         above "$(dp-info --get epsilon model)" 1.999

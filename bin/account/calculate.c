@@ -16,11 +16,11 @@
 #define END {.name = NULL}
 #define MECHANISMS Q_MECHANISM("gaussian|laplace|pure|svt|output"), Q_MECHANISM_ARGUMENTS
 
-static const struct dp_option sigma_options[] = {Q_EPSILON(DP_OPT_REQUIRED), Q_DELTA(DP_OPT_REQUIRED), Q_RATE, Q_LAPS, Q_SCHEDULE, Q_SAMPLER,
+static const struct dp_option sigma_options[] = {Q_EPSILON(DP_OPT_REQUIRED), Q_DELTA(DP_OPT_REQUIRED), Q_RATE, Q_LAPS, Q_SCHEDULE, Q_COUNT, Q_SAMPLER,
                                                  MECHANISMS, Q_REST, Q_OUTPUT, END};
-static const struct dp_option epsilon_options[] = {Q_MULTIPLIER, Q_DELTA(DP_OPT_REQUIRED), Q_RATE, Q_LAPS, Q_SCHEDULE, Q_SAMPLER, MECHANISMS,
+static const struct dp_option epsilon_options[] = {Q_MULTIPLIER, Q_DELTA(DP_OPT_REQUIRED), Q_RATE, Q_LAPS, Q_SCHEDULE, Q_COUNT, Q_SAMPLER, MECHANISMS,
                                                    Q_REST, Q_OUTPUT, END};
-static const struct dp_option delta_options[] = {Q_MULTIPLIER, Q_EPSILON(DP_OPT_REQUIRED), Q_RATE, Q_LAPS, Q_SCHEDULE, Q_SAMPLER, MECHANISMS,
+static const struct dp_option delta_options[] = {Q_MULTIPLIER, Q_EPSILON(DP_OPT_REQUIRED), Q_RATE, Q_LAPS, Q_SCHEDULE, Q_COUNT, Q_SAMPLER, MECHANISMS,
                                                  Q_REST, Q_OUTPUT, END};
 static const struct dp_option laps_options[] = {Q_MULTIPLIER, Q_EPSILON(DP_OPT_REQUIRED), Q_DELTA(DP_OPT_REQUIRED), Q_RATE,
                                                 Q_SAMPLER, MECHANISMS, Q_REST, Q_OUTPUT, END};
@@ -48,11 +48,32 @@ struct result {
     struct dp_charges charges; /* with the unknown filled in */
 };
 
+/* From the multiplier that sum and count must have together to that of the sum: 1/Z² = 1/z² + 1/z_b². */
+static int beside_count(struct question *q, struct result *r, struct dp_err *err)
+{
+    double zb = q->count_multiplier, left = 1 / (r->value * r->value) - 1 / (zb * zb);
+    struct dp_event *event = &q->charges.charge[0].event;
+    if (!(left > 0))
+        return dp_fail(err, DP_E_RUN, "--count-multiplier: must be above %.9g, which count and sum need together", r->value);
+    event->queries = 2;
+    event->query[1] = (struct dp_query){.kind = DP_QUERY_GAUSSIAN, .multiplier = zb};
+    for (double z = 1 / sqrt(left), more = 1e-9; more < 1; more *= 10) {
+        r->value = dp_round_up(z * (1 + more), 9);
+        event->query[0].multiplier = r->value;
+        int rc = dp_account_epsilon((enum dp_accountant)q->accountant, &q->charges, q->delta, &r->answer, err);
+        if (rc != DP_OK || r->answer.upper <= q->epsilon)
+            return rc;
+    }
+    return dp_fail(err, DP_E_RUN, "the search for a noise multiplier for epsilon %g did not settle", q->epsilon);
+}
+
 static int solve_sigma(struct question *q, struct result *r, struct dp_err *err)
 {
     if (q->mechanism == MECHANISM_PURE || q->mechanism == MECHANISM_SVT)
         return dp_fail(err, DP_E_USAGE, "--mechanism %s has no noise multiplier", q->mechanism == MECHANISM_PURE ? "pure" : "svt");
     int rc = dp_calibrate_noise((enum dp_accountant)q->accountant, &q->charges, q->epsilon, q->delta, &r->value, err);
+    if (rc == DP_OK && !isnan(q->count_multiplier))
+        return beside_count(q, r, err);
     return rc == DP_OK ? dp_charges_stretch(&q->charges, r->value, &r->charges, err) : rc;
 }
 

@@ -137,6 +137,12 @@ int question_charges(struct question *q, enum unknown unknown, const char *recor
     if (output)
         q->sampler = SAMPLER_FULL;
     int rc = query_of(q, unknown, &event.query[0], err);
+    if (rc == DP_OK && !isnan(q->count_multiplier)) {
+        if (event.query[0].kind != DP_QUERY_GAUSSIAN || q->schedule != NULL)
+            return dp_fail(err, DP_E_USAGE, "--count-multiplier: only beside Gaussian noise that does not change");
+        event.query[1] = (struct dp_query){.kind = DP_QUERY_GAUSSIAN, .multiplier = q->count_multiplier};
+        event.queries = unknown == UNKNOWN_SIGMA ? 1 : 2; /* the whole first, then the sum's part of it */
+    }
     if (rc == DP_OK && laps == DP_OPT_ABSENT_INT)
         rc = dp_fail(err, DP_E_USAGE, "--laps is required");
     if (rc == DP_OK)

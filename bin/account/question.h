@@ -9,7 +9,7 @@
 #include "priv/account.h"
 
 struct question {
-    double epsilon, delta, rate, multiplier, mechanism_epsilon, query_epsilon, rho;
+    double epsilon, delta, rate, multiplier, count_multiplier, mechanism_epsilon, query_epsilon, rho;
     int64_t laps, rows, queries;
     int sampler, adjacency, mechanism, accountant;
     const char *schedule;
@@ -24,7 +24,7 @@ struct question {
 /* Before the options are parsed. */
 #define QUESTION_UNASKED                                                                                           \
     {                                                                                                              \
-        .epsilon = NAN, .delta = NAN, .multiplier = NAN, .rate = 1, .mechanism_epsilon = NAN, .query_epsilon = NAN, \
+        .epsilon = NAN, .delta = NAN, .multiplier = NAN, .count_multiplier = NAN, .rate = 1, .mechanism_epsilon = NAN, .query_epsilon = NAN, \
         .rho = NAN, .laps = DP_OPT_ABSENT_INT, .rows = DP_OPT_ABSENT_INT, .queries = DP_OPT_ABSENT_INT              \
     }
 
@@ -76,6 +76,10 @@ struct question {
 #define Q_SCHEDULE                                                                                                 \
     {.name = "schedule", .kind = DP_OPT_TEXT, .offset = Q_OFFSET(schedule), .metavar = "B",                        \
      .help = "the multiplier of lap t is Z sqrt(b_t/b_1), as dp-noise has it"}
+#define Q_COUNT                                                                                                    \
+    {.name = "count-multiplier", .kind = DP_OPT_REAL, .offset = Q_OFFSET(count_multiplier), .metavar = "ZB",       \
+     .help = "a second Gaussian query on each batch: the count of dp-clip --adaptive", .min = 0, .max = INFINITY,  \
+     .flags = DP_OPT_OPEN_MIN}
 #define Q_OUTPUT                                                                                                   \
     {.name = "explain", .kind = DP_OPT_FLAG, .offset = Q_OFFSET(explain),                                          \
      .help = "say in words what was assumed (as on a terminal)"},                                                  \

@@ -118,6 +118,7 @@ static int first_model(struct run *r, struct dp_err *err)
         return rc;
     dp_frame_drop(r->last, DP_F_AVERAGE);
     dp_frame_drop(r->last, DP_F_AVERAGED);
+    dp_frame_drop(r->last, DP_F_WITHIN);
     dp_frame_drop(r->last, DP_F_GAP);
     dp_frame_drop(r->last, DP_F_OBJECTIVE);
     return DP_OK;

@@ -82,6 +82,10 @@ int dp_charge_check(const struct dp_frame *frame, struct dp_err *err)
                        bound, frame->mechanism[0].bound);
     if (!(grid > 0 && grid <= bound))
         return dp_fail(err, DP_E_UNSAFE, "the sum of lap %lld has no grid", lap);
+    /* And the count, if there is one, is what the second is about. */
+    struct dp_array *count = dp_frame_array(frame, DP_F_WITHIN);
+    if (count != NULL && (frame->mechanisms < 2 || frame->mechanism[1].bound != 0.5 || count->dtype != DP_I64 || count->count != 1))
+        return dp_fail(err, DP_E_UNSAFE, "the count of lap %lld has no mechanism record", lap);
     return DP_OK;
 }
 

@@ -9,7 +9,7 @@
 
 struct options {
     const char *data;
-    double clip;
+    double clip, adaptive, rate;
     int adjacency;
     int64_t threads;
 };
@@ -28,6 +28,11 @@ static const struct dp_option options[] = {
     {.name = "clip", .letter = 'C', .kind = DP_OPT_REAL, .offset = offsetof(struct options, clip), .metavar = "C",
      .help = "L2 bound on one person's contribution", .min = 0, .max = INFINITY,
      .flags = DP_OPT_REQUIRED | DP_OPT_OPEN_MIN},
+    {.name = "adaptive", .kind = DP_OPT_REAL, .offset = offsetof(struct options, adaptive), .metavar = "QUANTILE",
+     .help = "let the bound follow this quantile of the norms; how many are within it is a query of its own", .min = 0,
+     .max = 1, .flags = DP_OPT_OPEN_MIN | DP_OPT_OPEN_MAX},
+    {.name = "adaptive-rate", .kind = DP_OPT_REAL, .offset = offsetof(struct options, rate), .metavar = "ETA",
+     .help = "how fast the bound follows", .fallback = "0.2", .min = 0, .max = 10, .flags = DP_OPT_OPEN_MIN},
     {.name = "adjacency", .kind = DP_OPT_CHOICE, .offset = offsetof(struct options, adjacency), .metavar = "HOW",
      .help = "what one person can change", .fallback = "null-record", .choices = "null-record|replace-one"},
     {.name = "threads", .letter = 't', .kind = DP_OPT_INT, .offset = offsetof(struct options, threads), .metavar = "N",
@@ -65,6 +70,46 @@ static int set_shape(struct dp_stage *stage, size_t classes, size_t cols, struct
     return rc != DP_OK ? rc : dp_gather_open(&s->gather, (int)o->threads, classes, cols, err);
 }
 
+/* C of this lap: C_{t+1} = C_t e^{−eta (b − quantile)}, b the released part of the expected batch that was within C_t
+   (Andrew, Thakkar, McMahan, Ramaswamy 2019, Algorithm 1). Released values and public numbers alone determine it. */
+static int next_bound(const struct options *o, struct dp_frame *frame, double *bound, struct dp_err *err)
+{
+    const struct dp_mechanism *m = dp_frame_mechanism(frame);
+    double last = dp_frame_real(frame, DP_F_BOUND, 0);
+    struct dp_array *count;
+    *bound = o->clip;
+    if (isnan(o->adaptive) || !dp_frame_has(frame, DP_F_WITHIN))
+        return DP_OK;
+    int rc = dp_frame_need_array(frame, DP_F_WITHIN, DP_I64, 2, &count, err);
+    if (rc == DP_OK && (count->count != 1 || !(last > 0)))
+        rc = dp_fail(err, DP_E_RUN, "the count of the lap before lap %lld is not one number with a bound",
+                     (long long)frame->lap);
+    if (rc != DP_OK)
+        return rc;
+    double within = 0.5 + 0.5 * (double)*(int64_t *)count->data / (m->rate * (double)m->rows);
+    within = fmin(fmax(within, 0), 1);
+    /* Kept where the grid has no trouble. */
+    *bound = fmin(fmax(last * exp(-o->rate * (within - o->adaptive)), o->clip * 1e-9), o->clip * 1e9);
+    return DP_OK;
+}
+
+/* The query beside the sum, on the same batch: one person moves it by 1/2, or by 1 where rows are exchanged. */
+static int record_count(struct dp_frame *frame, int64_t count, struct dp_err *err)
+{
+    int64_t *cell;
+    if (frame->mechanisms == DP_MAX_MECHANISMS)
+        return dp_fail(err, DP_E_RUN, "the frame of lap %lld has no room for another record", (long long)frame->lap);
+    int rc = dp_frame_make_array(frame, DP_F_WITHIN, DP_I64, 1, 1, &cell, err);
+    if (rc != DP_OK)
+        return rc;
+    *cell = count;
+    struct dp_mechanism record = *dp_frame_mechanism(frame);
+    record.bound = 0.5;
+    record.sensitivity = record.adjacency == DP_ADJACENCY_REPLACE_ONE ? 1 : 0.5;
+    frame->mechanism[frame->mechanisms++] = record;
+    return DP_OK;
+}
+
 static int clip_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp_out *out, struct dp_err *err)
 {
     const struct options *o = stage->options;
@@ -72,7 +117,8 @@ static int clip_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp_o
     struct dp_batch batch;
     struct dp_array *updates;
     struct dp_mechanism *m = dp_frame_mechanism(frame);
-    int64_t *sum;
+    int64_t *sum, within = 0;
+    double bound = 0;
     int rc = dp_batch_read(&batch, frame, s->dataset, &s->seen, err);
     if (rc == DP_OK)
         rc = dp_frame_need_array(frame, DP_F_UPDATES, DP_F32, 2, &updates, err);
@@ -82,6 +128,8 @@ static int clip_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp_o
         rc = dp_fail(err, DP_E_UNSAFE, "the updates of lap %lld do not record what they depend on",
                      (long long)frame->lap);
     if (rc == DP_OK)
+        rc = next_bound(o, frame, &bound, err);
+    if (rc == DP_OK)
         rc = set_shape(stage, updates->dims[1], batch.cols, err);
     if (rc == DP_OK)
         rc = dp_frame_make_array(frame, DP_F_SUM, DP_I64, s->classes, s->cols, &sum, err);
@@ -89,16 +137,27 @@ static int clip_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp_o
         return rc;
     float *update = updates->data;
     for (size_t i = 0; i < batch.count; i++, update += s->classes) {
-        for (size_t k = 0; k < s->classes; k++)
+        double norm2 = dp_batch_norm2(&batch, i), length2 = 0;
+        for (size_t k = 0; k < s->classes; k++) {
             s->zeta[k] = (double)update[k];
-        dp_grid_clip(s->zeta, s->classes, o->clip, dp_batch_norm2(&batch, i), dp_batch_entries(&batch, i), update);
+            length2 += s->zeta[k] * s->zeta[k];
+        }
+        dp_grid_clip(s->zeta, s->classes, bound, norm2, dp_batch_entries(&batch, i), update);
+        if (isfinite(length2 * norm2)) /* else it contributes nothing here either */
+            within += length2 * fmax(norm2, 1) <= bound * bound ? 1 : -1;
     }
-    double grid = dp_grid_for(o->clip);
+    double grid = dp_grid_for(bound);
     dp_gather_sum(&s->gather, &batch, updates->data, s->classes, grid, sum);
     m->adjacency = o->adjacency == 0 ? DP_ADJACENCY_NULL_RECORD : DP_ADJACENCY_REPLACE_ONE;
-    m->bound = o->clip;
-    m->sensitivity = o->adjacency == 0 ? o->clip : 2 * o->clip;
-    dp_frame_set_real(frame, DP_F_BOUND, o->clip);
+    m->bound = bound;
+    m->sensitivity = o->adjacency == 0 ? bound : 2 * bound;
+    dp_frame_drop(frame, DP_F_WITHIN);
+    if (!isnan(o->adaptive)) {
+        rc = record_count(frame, within, err);
+        if (rc != DP_OK)
+            return rc;
+    }
+    dp_frame_set_real(frame, DP_F_BOUND, bound);
     dp_frame_set_real(frame, DP_F_GRID, grid);
     dp_frame_drop(frame, DP_F_UPDATES);
     dp_frame_drop(frame, DP_F_ROWS);

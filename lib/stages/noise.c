@@ -10,7 +10,7 @@
 #include "stages/stages.h"
 
 struct options {
-    double multiplier;
+    double multiplier, count_multiplier;
     int noise;
     const char *schedule;
 };
@@ -25,6 +25,9 @@ static const struct dp_option options[] = {
     {.name = "multiplier", .letter = 'z', .kind = DP_OPT_REAL, .offset = offsetof(struct options, multiplier),
      .metavar = "Z", .help = "scale of the noise divided by the sensitivity", .min = 0, .max = INFINITY,
      .flags = DP_OPT_REQUIRED | DP_OPT_OPEN_MIN},
+    {.name = "count-multiplier", .kind = DP_OPT_REAL, .offset = offsetof(struct options, count_multiplier),
+     .metavar = "ZB", .help = "the same for the count of dp-clip --adaptive", .min = 0, .max = INFINITY,
+     .flags = DP_OPT_OPEN_MIN},
     {.name = "noise", .kind = DP_OPT_CHOICE, .offset = offsetof(struct options, noise), .metavar = "KIND",
      .help = "distribution of the noise", .fallback = "gaussian", .choices = "gaussian|laplace|gamma"},
     {.name = "schedule", .kind = DP_OPT_TEXT, .offset = offsetof(struct options, schedule), .metavar = "B",
@@ -108,10 +111,32 @@ static int add_gamma(struct dp_stage *stage, int64_t lap, double scale, struct d
     return rc;
 }
 
+/* The count that dp-clip --adaptive put beside the sum, with the second record. Its grid is 1/2. */
+static int add_to_count(struct dp_stage *stage, struct dp_frame *frame, size_t first, struct dp_err *err)
+{
+    const struct options *o = stage->options;
+    struct dp_array *count;
+    long long lap = (long long)frame->lap;
+    if (isnan(o->count_multiplier))
+        return dp_fail(err, DP_E_USAGE, "--count-multiplier is required: dp-clip --adaptive counts examples");
+    int rc = dp_frame_need_array(frame, DP_F_WITHIN, DP_I64, 2, &count, err);
+    if (rc != DP_OK)
+        return rc;
+    struct dp_mechanism *m = &frame->mechanism[1];
+    if (frame->mechanisms != 2 || !(m->sensitivity > 0) || m->noise != DP_NOISE_NONE || count->count != 1)
+        return dp_fail(err, DP_E_UNSAFE, "the count of lap %lld has no record of its own", lap);
+    m->noise = DP_NOISE_GAUSSIAN;
+    m->multiplier = o->count_multiplier;
+    m->scale = m->multiplier * m->sensitivity;
+    if (dp_grid_add_gaussian(&stage->key, DP_DRAW_NOISE, (uint64_t)frame->lap, first, m->scale / 0.5, count->data, 1) != 0)
+        return dp_fail(err, DP_E_RUN, "--count-multiplier: noise of scale %g does not fit the grid", m->scale);
+    return DP_OK;
+}
+
 static int noise_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp_out *out, struct dp_err *err)
 {
     const struct options *o = stage->options;
-    struct dp_mechanism *m = dp_frame_mechanism(frame);
+    struct dp_mechanism *m = frame->mechanisms > 0 ? &frame->mechanism[0] : NULL; /* that of the sum */
     double grid = dp_frame_real(frame, DP_F_GRID, 0);
     struct dp_array *sum;
     int rc = dp_frame_need_array(frame, DP_F_SUM, DP_I64, 2, &sum, err);
@@ -134,6 +159,8 @@ static int noise_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp_
     else if (dp_grid_add_gaussian(&stage->key, DP_DRAW_NOISE, (uint64_t)frame->lap, 0, m->scale / grid, sum->data,
                                   sum->count) != 0)
         rc = dp_fail(err, DP_E_RUN, "--multiplier: noise of scale %g does not fit the grid", m->scale);
+    if (rc == DP_OK && dp_frame_has(frame, DP_F_WITHIN))
+        rc = add_to_count(stage, frame, sum->count, err);
     if (rc != DP_OK)
         return rc;
     frame->label = DP_LABEL_NOISED;

@@ -41,6 +41,8 @@ enum dp_visibility {
     X(DP_F_AVERAGE, "average", DP_T_ARRAY, DP_PUBLIC)         /* K × d f8, mean of released iterates */             \
     X(DP_F_AVERAGED, "averaged", DP_T_INT, DP_PUBLIC)         /* how many iterates that mean holds */               \
     X(DP_F_SUM, "sum", DP_T_ARRAY, DP_PAID)                   /* K × d i8 in units of grid, or f8 (non-private) */  \
+    X(DP_F_WITHIN, "count", DP_T_ARRAY, DP_PAID)               /* 1 × 1 i8: twice the sum over the batch of + 1/2 for an     \
+                                                                 example within the bound, − 1/2 for one beyond */  \
     X(DP_F_GRID, "grid", DP_T_REAL, DP_PUBLIC)                                                                      \
     X(DP_F_BOUND, "bound", DP_T_REAL, DP_PUBLIC)              /* L2 bound on one person's part of sum */            \
     X(DP_F_ROWS, "rows", DP_T_ARRAY, DP_PRIVATE)              /* b i8, the sampled row numbers */                   \

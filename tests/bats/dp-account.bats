@@ -1,5 +1,6 @@
 # The gate: what it refuses, charges, strips, and when it stops.
 load helper
+bats_require_minimum_version 1.5.0
 
 prepare() { small_data 400 6 2; }
 
@@ -315,6 +316,146 @@ EOF
     run dp-account --help
     assert_success
     assert_output --partial 'Usage: dp-account'
+}
+
+ADAPTIVE='dp-sample --data small.dp --rate 0.2 | dp-grad --data small.dp --loss logistic --lambda 1e-4 |
+    dp-clip --data small.dp --clip 1 --adaptive 0.5 | dp-noise -z 2 --count-multiplier 10'
+
+@test "an adaptive bound: the count is charged beside the sum, as the calculator has it" {
+    dp-loop --laps 30 --seed 1 -- "${ADAPTIVE//$'\n'/} | dp-account --epsilon 100 --delta 1e-5 --allow-seeded | dp-step --step 1" > run.frames
+    spent=$(dp-cat --last run.frames | grep -oE '"epsilon":[0-9.e-]+' | cut -d: -f2)
+    said=$(dp-account epsilon -z 2 --count-multiplier 10 --rate 0.2 --laps 30 --delta 1e-5)
+    alone=$(dp-account epsilon -z 2 --rate 0.2 --laps 30 --delta 1e-5)
+    /usr/bin/python3 -c "import sys; a, b, c = map(float, sys.argv[1:]); sys.exit(not (abs(a - b) < 1e-5 * b and c < b))" "$spent" "$said" "$alone"
+    # the bound follows the released count, as Andrew et al. have it
+    dp-cat --full run.frames > run.json
+    /usr/bin/python3 - << 'EOF'
+import json, math
+frames = [f for f in map(json.loads, open("run.json")) if f["kind"] == "lap"]
+bounds = [f["bound"] for f in frames]
+assert len(set(bounds)) == 30 and bounds[0] == 1
+for f, g in zip(frames, frames[1:]):
+    b = min(max(0.5 + 0.5 * f["count"]["values"][0] / (0.2 * 400), 0), 1)
+    assert abs(g["bound"] - f["bound"] * math.exp(-0.2 * (b - 0.5))) < 1e-12 * g["bound"]
+EOF
+    sigma=$(dp-account sigma --count-multiplier 10 --epsilon 3 --delta 1e-5 --rate 0.2 --laps 30)
+    child="${ADAPTIVE//$'\n'/} | dp-account --epsilon 3 --delta 1e-5 --allow-seeded | dp-step --step 1"
+    dp-loop --laps 30 --seed 1 -o model -- "${child/-z 2/-z $sigma}" > /dev/null
+    assert_equal "$(dp-info --get lap model)" 30
+    complains 1 "dp-account sigma: --count-multiplier: must be above $(dp-account sigma --epsilon 1 --delta 1e-5 --laps 30), which count and sum need together" \
+        dp-account sigma --count-multiplier 1 --epsilon 1 --delta 1e-5 --laps 30
+}
+
+@test "an adaptive bound: the noise on the count has its multiplier" {
+    # 300 differences of standard deviation 2 x 10 / 2; the sample's own strays by more than 16 % once in 10^4
+    child=${ADAPTIVE//$'\n'/}
+    dp-loop --laps 300 --seed 1 --exec processes -- "${child/| dp-noise/| tee before.frames | dp-noise} | tee after.frames |
+        dp-account --epsilon 1e6 --delta 1e-5 --allow-seeded | dp-step --step 1" > /dev/null
+    /usr/bin/python3 - << 'EOF'
+import msgpack, struct
+def counts(path):
+    return [struct.unpack("<q", f["count"].data[-8:])[0] for f in msgpack.Unpacker(open(path, "rb"), raw=False) if f["kind"] == "lap"]
+noise = [b - a for a, b in zip(counts("before.frames"), counts("after.frames"))]
+assert len(noise) == 300
+deviation = (sum(n * n for n in noise) / len(noise)) ** 0.5
+assert 0.84 * 10 < deviation < 1.16 * 10, deviation
+EOF
+}
+
+@test "an adaptive bound: a count without noise, or without a record, does not pass" {
+    child=${ADAPTIVE//$'\n'/}
+    complains 2 "dp-noise: --count-multiplier is required: dp-clip --adaptive counts examples" dp-loop --laps 2 --exec fused -- \
+        "${child/--count-multiplier 10/} | dp-account --epsilon 9 --delta 1e-5 | dp-step --step 1"
+    dp-loop --laps 2 --seed 1 --exec processes -- "$child | tee noised.frames | dp-account --epsilon 9 --delta 1e-5 --allow-seeded | dp-step --step 1" > /dev/null
+    /usr/bin/python3 - << 'EOF'
+import msgpack
+frames = list(msgpack.Unpacker(open("noised.frames", "rb"), raw=False))
+for f in frames:
+    if f["kind"] == "lap":
+        f["mechanisms"] = f["mechanisms"][:1]
+open("one.frames", "wb").write(b"".join(map(msgpack.packb, frames)))
+EOF
+    complains 5 "dp-account: the count of lap 1 has no mechanism record" $GATE --in one.frames
+}
+
+PLANNED='dp-sample --data small.dp --rate 0.2 | dp-grad --data small.dp --loss logistic --lambda 1e-4 --clip 1 |
+    dp-noise -z 2 --schedule sqrt:20:1'
+
+@test "noise that follows a schedule: charged as planned, and no lap with less" {
+    dp-loop --laps 12 --seed 1 --exec processes -- "$PLANNED | tee noised.frames | dp-account --epsilon 100 --delta 1e-5 --allow-seeded |
+        dp-step --step 1 --schedule sqrt:20:1" > run.frames
+    spent=$(dp-cat --last run.frames | grep -oE '"epsilon":[0-9.e-]+' | cut -d: -f2)
+    said=$(dp-account epsilon -z 2 --schedule sqrt:20:1 --rate 0.2 --laps 12 --delta 1e-5)
+    exact=$(dp-cat run.frames | dp-account epsilon --delta 1e-5)
+    /usr/bin/python3 -c "import sys; a, b, c = map(float, sys.argv[1:]); sys.exit(not (abs(a - b) < 1e-5 * b and c <= b <= 1.012 * c))" "$spent" "$said" "$exact"
+    $GATE < noised.frames > out.frames
+    run dp-cat out.frames
+    refute_output --partial '"plan"'
+    edited() {
+        /usr/bin/python3 - "$1" << 'EOF'
+import msgpack, struct, sys
+frames = list(msgpack.Unpacker(open("noised.frames", "rb"), raw=False))
+laps = [f for f in frames if f["kind"] == "lap"]
+if sys.argv[1] == "less":
+    m = laps[4]["mechanisms"][0]
+    m["multiplier"] *= 0.98
+    m["scale"] = m["multiplier"] * m["sensitivity"]
+elif sys.argv[1] == "short":
+    laps[0]["laps"] = 13
+elif sys.argv[1] == "longer":
+    more = dict(laps[-1], lap=13)
+    frames.insert(-1, more)
+open("edited.frames", "wb").write(b"".join(map(msgpack.packb, frames)))
+EOF
+    }
+    edited less
+    run --separate-stderr $GATE --in edited.frames
+    assert_equal "$status" 5
+    # shellcheck disable=SC2154
+    [[ $stderr == "dp-account: lap 5 has a noise multiplier of "*", planned were "* ]] || fail "$stderr"
+    edited short
+    complains 5 "dp-account: the plan of the noise does not have a multiplier for each lap" $GATE --in edited.frames
+    edited longer
+    complains 5 "dp-account: lap 13 is beyond the 12 laps that were planned" $GATE --in edited.frames
+}
+
+@test "a scheduled run that was calibrated is affordable to its last lap, and one that was not ends early" {
+    sigma=$(dp-account sigma --schedule sqrt:20:1 --epsilon 1 --delta 1e-5 --rate 0.2 --laps 12)
+    child="${PLANNED//$'\n'/} | dp-account --epsilon 1 --delta 1e-5 --allow-seeded | dp-step --step 1 --schedule sqrt:20:1"
+    dp-loop --laps 12 --seed 1 -o model -- "${child/-z 2/-z $sigma}" > /dev/null
+    assert_equal "$(dp-info --get lap model)" 12
+    less=$(awk -v s="$sigma" 'BEGIN { print 0.9 * s }')
+    got=0
+    dp-loop --laps 12 --seed 1 -o model -- "${child/-z 2/-z $less}" > /dev/null 2> said || got=$?
+    assert_equal $got 3
+    lap=$(dp-info --get lap model)
+    [ "$lap" -gt 6 ] && [ "$lap" -lt 12 ]
+}
+
+@test "--adaptive: the filter stops a run whose noise changes before its budget is passed" {
+    noised 6
+    /usr/bin/python3 - << 'EOF'
+import msgpack
+frames = list(msgpack.Unpacker(open("noised.frames", "rb"), raw=False))
+for f in frames:
+    if f["kind"] == "lap":
+        m = f["mechanisms"][0]
+        m["multiplier"] = 2.0 / f["lap"]
+        m["scale"] = m["multiplier"] * m["sensitivity"]
+open("changed.frames", "wb").write(b"".join(map(msgpack.packb, frames)))
+EOF
+    got=0
+    dp-account --adaptive --epsilon 3 --delta 1e-5 --allow-seeded --in changed.frames > out.frames || got=$?
+    assert_equal $got 3
+    run dp-cat --kind end out.frames
+    assert_output --partial '"status":3'
+    assert_output --partial 'the budget of epsilon = 3 is spent after lap '
+    spent=$(dp-cat --last out.frames | grep -oE '"epsilon":[0-9.e-]+' | cut -d: -f2)
+    said=$(dp-cat out.frames | dp-account epsilon --delta 1e-5)
+    /usr/bin/python3 -c "import sys; a, b = map(float, sys.argv[1:]); sys.exit(not (0 < b <= a <= 3))" "$spent" "$said"
+    complains 2 "dp-account: --adaptive and --as-published exclude each other" dp-account --adaptive --as-published --epsilon 1 --delta 1e-5
+    noised 2 '--rate 0.2 --mode shuffle'
+    complains 5 "dp-account: --adaptive: noise that changes has no accountant behind shuffled epochs" $GATE --adaptive --in noised.frames
 }
 
 @test "calculators: records of a run give what its gate said" {

@@ -123,21 +123,28 @@ static double search(struct search *s, double first, double last)
     }
     if (at_low <= 0)
         return low == first || at_low >= -CLOSE ? low : high;
+    double weight_low = at_low, weight_high = at_high;
+    int side = 0;
     for (int i = 0; i < TRIES && s->rc == DP_OK; i++) {
         /* Each question costs as much as the one before: the longer it takes, the sooner an answer will do. Where the bound
            jumps, because the grid reaches no further, nothing is gained by locating the jump. */
         bool jumps = at_low - at_high > 3;
-        double enough = i < 1 ? CLOSE : fmin(ENOUGH * (1 << i), 2e-4);
-        if (high - low <= (jumps && i > 4 ? 1e3 : 1) * width || at_high > -enough)
+        double enough = i < 1 ? CLOSE : i < 6 ? fmin(ENOUGH * (1 << i), 2e-4) : 1e-2;
+        if (high - low <= (jumps && i > 3 ? 1e4 : 1) * width || at_high > -enough)
             break;
-        double part = (at_low + CLOSE / 2) / (at_low - at_high);
-        double x = low + (high - low) * (jumps || i % 3 == 2 ? 0.5 : fmin(fmax(part, 0.01), 0.99)), y = excess(x, s);
+        double part = (weight_low + CLOSE / 2) / (weight_low - weight_high);
+        double x = low + (high - low) * (jumps || i % 4 == 3 ? 0.5 : fmin(fmax(part, 0.01), 0.99)), y = excess(x, s);
+        /* Illinois: an end that stays counts half. */
         if (y > 0) {
             low = x;
-            at_low = y;
+            at_low = weight_low = y;
+            weight_high = side > 0 ? weight_high / 2 : at_high;
+            side = 1;
         } else {
             high = x;
-            at_high = y;
+            at_high = weight_high = y;
+            weight_low = side < 0 ? weight_low / 2 : at_low;
+            side = -1;
         }
     }
     return high;

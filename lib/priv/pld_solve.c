@@ -129,7 +129,7 @@ static double search(struct search *s, double first, double last)
         /* Each question costs as much as the one before: the longer it takes, the sooner an answer will do. Where the bound
            jumps, because the grid reaches no further, nothing is gained by locating the jump. */
         bool jumps = at_low - at_high > 3;
-        double enough = i < 1 ? CLOSE : i < 6 ? fmin(ENOUGH * (1 << i), 2e-4) : 1e-2;
+        double enough = i < 1 ? CLOSE : i < 8 ? fmin(ENOUGH * (1 << i), 2e-4) : 1e-2;
         if (high - low <= (jumps && i > 3 ? 1e4 : 1) * width || at_high > -enough)
             break;
         double part = (weight_low + CLOSE / 2) / (weight_low - weight_high);

@@ -7,6 +7,7 @@
 #include "priv/compose.h"
 #include "priv/curve.h"
 #include "priv/gdp.h"
+#include "priv/joint.h"
 #include "priv/meter.h"
 #include "priv/pure.h"
 #include "priv/zcdp.h"
@@ -35,6 +36,24 @@ static double pure_epsilon(const struct dp_query *query)
     }
 }
 
+/* Several queries on one Poisson sample: the Gaussians as one, the others as one randomised response, and both amplified
+   together. False when there is one that is neither. */
+static bool joint_part(const struct dp_event *event, struct dp_pld_part *part)
+{
+    double z[DP_EVENT_MOST_QUERIES];
+    size_t gaussians = 0;
+    part->epsilon = 0;
+    for (int i = 0; i < event->queries; i++) {
+        if (event->query[i].kind == DP_QUERY_GAUSSIAN)
+            z[gaussians++] = event->query[i].multiplier;
+        else
+            part->epsilon += pure_epsilon(&event->query[i]) * (1 + 0x1p-50);
+    }
+    part->kind = gaussians > 0 ? DP_PLD_JOINT : DP_PLD_PURE;
+    part->multiplier = gaussians == 1 ? z[0] : dp_gaussian_joint(z, gaussians);
+    return isfinite(part->epsilon);
+}
+
 /* One event as parts of a privacy loss distribution: appended to part (room for DP_EVENT_MOST_QUERIES), the number of them
    returned, 0 when there is none that holds. */
 static size_t event_parts(const struct dp_event *event, int64_t laps, struct dp_pld_part *part)
@@ -50,8 +69,11 @@ static size_t event_parts(const struct dp_event *event, int64_t laps, struct dp_
         part[0] = p;
         return 1;
     }
-    /* Queries on one sample are amplified together, which needs their joint distribution. */
-    if (!none && event->queries > 1)
+    if (event->sampling == DP_SAMPLING_POISSON && event->rate < 1 && event->queries > 1) {
+        part[0] = p;
+        return joint_part(event, part) ? 1 : 0;
+    }
+    if (event->sampling == DP_SAMPLING_REPLACED && event->queries > 1) /* no joint distribution is known */
         return 0;
     for (int i = 0; i < event->queries; i++) {
         const struct dp_query *query = &event->query[i];

@@ -112,6 +112,31 @@ struct dp_pld_part *dp_account_pld_parts(const struct dp_charges *charges, size_
     return part;
 }
 
+/* Some query is charged as a pure mechanism that costs more than it does: its lower bound is none on the truth. */
+static bool stands_in(const struct dp_event *event)
+{
+    bool joint = event->queries > 1 && event->sampling == DP_SAMPLING_POISSON && event->rate < 1;
+    int others = 0;
+    for (int i = 0; i < event->queries; i++) {
+        enum dp_query_kind kind = event->query[i].kind;
+        if (kind == DP_QUERY_SPARSE_LAPLACE ||
+            (kind == DP_QUERY_LAPLACE && (joint || event->sampling == DP_SAMPLING_REPLACED)))
+            return true;
+        others += kind != DP_QUERY_GAUSSIAN;
+    }
+    return joint && others > 1;
+}
+
+static struct dp_answer answer_of(const struct dp_charges *charges, const struct dp_pld_answer *pld)
+{
+    struct dp_answer answer = {pld->upper, pld->lower, pld->tight, DP_ACCOUNTANT_PLD};
+    for (size_t i = 0; i < charges->count; i++)
+        if (stands_in(&charges->charge[i].event))
+            answer.lower = 0;
+    answer.tight = answer.tight && answer.upper - answer.lower <= 0.01 * answer.upper;
+    return answer;
+}
+
 static int by_pld(const struct dp_charges *charges, double delta, struct dp_answer *answer, struct dp_err *err)
 {
     struct dp_pld_answer pld;
@@ -122,7 +147,7 @@ static int by_pld(const struct dp_charges *charges, double delta, struct dp_answ
         return rc != DP_OK ? rc : dp_fail(err, DP_E_RUN, "privacy loss distributions do not cover these mechanisms");
     rc = dp_pld_epsilon(part, count, delta, &pld, err);
     free(part);
-    *answer = (struct dp_answer){pld.upper, pld.lower, pld.tight, DP_ACCOUNTANT_PLD};
+    *answer = answer_of(charges, &pld);
     return rc;
 }
 
@@ -136,7 +161,7 @@ int dp_account_pld_delta(const struct dp_charges *charges, double epsilon, struc
         return rc != DP_OK ? rc : dp_fail(err, DP_E_RUN, "privacy loss distributions do not cover these mechanisms");
     rc = dp_pld_delta(part, count, epsilon, &pld, err);
     free(part);
-    *answer = (struct dp_answer){pld.upper, pld.lower, pld.tight, DP_ACCOUNTANT_PLD};
+    *answer = answer_of(charges, &pld);
     return rc;
 }
 

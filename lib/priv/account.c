@@ -7,6 +7,7 @@
 #include "priv/compose.h"
 #include "priv/curve.h"
 #include "priv/gdp.h"
+#include "priv/joint.h"
 #include "priv/meter.h"
 #include "priv/pure.h"
 #include "priv/zcdp.h"
@@ -35,6 +36,24 @@ static double pure_epsilon(const struct dp_query *query)
     }
 }
 
+/* Several queries on one Poisson sample: the Gaussians as one, the others as one randomised response, and both amplified
+   together. False when there is one that is neither. */
+static bool joint_part(const struct dp_event *event, struct dp_pld_part *part)
+{
+    double z[DP_EVENT_MOST_QUERIES];
+    size_t gaussians = 0;
+    part->epsilon = 0;
+    for (int i = 0; i < event->queries; i++) {
+        if (event->query[i].kind == DP_QUERY_GAUSSIAN)
+            z[gaussians++] = event->query[i].multiplier;
+        else
+            part->epsilon += pure_epsilon(&event->query[i]) * (1 + 0x1p-50);
+    }
+    part->kind = gaussians > 0 ? DP_PLD_JOINT : DP_PLD_PURE;
+    part->multiplier = gaussians == 1 ? z[0] : dp_gaussian_joint(z, gaussians);
+    return isfinite(part->epsilon);
+}
+
 /* One event as parts of a privacy loss distribution: appended to part (room for DP_EVENT_MOST_QUERIES), the number of them
    returned, 0 when there is none that holds. */
 static size_t event_parts(const struct dp_event *event, int64_t laps, struct dp_pld_part *part)
@@ -50,8 +69,11 @@ static size_t event_parts(const struct dp_event *event, int64_t laps, struct dp_
         part[0] = p;
         return 1;
     }
-    /* Queries on one sample are amplified together, which needs their joint distribution. */
-    if (!none && event->queries > 1)
+    if (event->sampling == DP_SAMPLING_POISSON && event->rate < 1 && event->queries > 1) {
+        part[0] = p;
+        return joint_part(event, part) ? 1 : 0;
+    }
+    if (event->sampling == DP_SAMPLING_REPLACED && event->queries > 1) /* no joint distribution is known */
         return 0;
     for (int i = 0; i < event->queries; i++) {
         const struct dp_query *query = &event->query[i];
@@ -90,6 +112,31 @@ struct dp_pld_part *dp_account_pld_parts(const struct dp_charges *charges, size_
     return part;
 }
 
+/* Some query is charged as a pure mechanism that costs more than it does: its lower bound is none on the truth. */
+static bool stands_in(const struct dp_event *event)
+{
+    bool joint = event->queries > 1 && event->sampling == DP_SAMPLING_POISSON && event->rate < 1;
+    int others = 0;
+    for (int i = 0; i < event->queries; i++) {
+        enum dp_query_kind kind = event->query[i].kind;
+        if (kind == DP_QUERY_SPARSE_LAPLACE ||
+            (kind == DP_QUERY_LAPLACE && (joint || event->sampling == DP_SAMPLING_REPLACED)))
+            return true;
+        others += kind != DP_QUERY_GAUSSIAN;
+    }
+    return joint && others > 1;
+}
+
+static struct dp_answer answer_of(const struct dp_charges *charges, const struct dp_pld_answer *pld)
+{
+    struct dp_answer answer = {pld->upper, pld->lower, pld->tight, DP_ACCOUNTANT_PLD};
+    for (size_t i = 0; i < charges->count; i++)
+        if (stands_in(&charges->charge[i].event))
+            answer.lower = 0;
+    answer.tight = answer.tight && answer.upper - answer.lower <= 0.01 * answer.upper;
+    return answer;
+}
+
 static int by_pld(const struct dp_charges *charges, double delta, struct dp_answer *answer, struct dp_err *err)
 {
     struct dp_pld_answer pld;
@@ -100,7 +147,7 @@ static int by_pld(const struct dp_charges *charges, double delta, struct dp_answ
         return rc != DP_OK ? rc : dp_fail(err, DP_E_RUN, "privacy loss distributions do not cover these mechanisms");
     rc = dp_pld_epsilon(part, count, delta, &pld, err);
     free(part);
-    *answer = (struct dp_answer){pld.upper, pld.lower, pld.tight, DP_ACCOUNTANT_PLD};
+    *answer = answer_of(charges, &pld);
     return rc;
 }
 
@@ -114,7 +161,7 @@ int dp_account_pld_delta(const struct dp_charges *charges, double epsilon, struc
         return rc != DP_OK ? rc : dp_fail(err, DP_E_RUN, "privacy loss distributions do not cover these mechanisms");
     rc = dp_pld_delta(part, count, epsilon, &pld, err);
     free(part);
-    *answer = (struct dp_answer){pld.upper, pld.lower, pld.tight, DP_ACCOUNTANT_PLD};
+    *answer = answer_of(charges, &pld);
     return rc;
 }
 

@@ -8,7 +8,8 @@
 
 enum dp_accountant {
     DP_ACCOUNTANT_BEST,      /* the smallest bound of the sound ones that cover the charges */
-    DP_ACCOUNTANT_PLD,       /* privacy loss distributions (priv/pld.h): sampled or plain Gaussian, Laplace, pure */
+    DP_ACCOUNTANT_PLD,       /* privacy loss distributions (priv/pld.h): sampled or plain Gaussian, Laplace, pure, and on one
+                                Poisson sample several of them; a sparse vector with Laplace noise counts as pure */
     DP_ACCOUNTANT_RDP,       /* Rényi DP (priv/meter.h): everything */
     DP_ACCOUNTANT_ZCDP,      /* zero-concentrated DP: nothing sampled */
     DP_ACCOUNTANT_GDP,       /* Gaussian DP, exact: Gaussians, nothing sampled */

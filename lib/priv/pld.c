@@ -7,10 +7,12 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "priv/joint.h"
 #include "priv/pld_compose.h"
+#include "priv/pure.h"
 #include "priv/rdp.h"
 
-enum { ROUNDS = 4 };
+enum { ROUNDS = 4, LARGEST_JOINT = 512 /* order of a sampled sum; time grows with its square */ };
 static const double loss_max = 500;
 static const double deviations_max = 12; /* how far out the quadrature is exact */
 
@@ -334,7 +336,7 @@ static double most(const struct question *a)
     double sum = 0;
     for (size_t i = 0; i < a->count; i++) {
         const struct dp_pld_part *p = &a->parts[i];
-        if (p->kind == DP_PLD_GAUSSIAN || p->kind == DP_PLD_GAUSSIAN_REPLACED)
+        if (dp_pld_has_gaussian(p))
             return INFINITY;
         double t = (double)p->laps, epsilon = pure_epsilon(p), total = t * epsilon;
         if (fma(t, epsilon, -total) > 0)
@@ -344,9 +346,30 @@ static double most(const struct question *a)
     return a->count > 1 ? sum * (1 + DBL_EPSILON * (double)a->count) : sum;
 }
 
+/* Above the largest order what is not sampled. */
+static void joint_renyi(const struct dp_pld_part *part, double *r)
+{
+    double order[LARGEST_JOINT + 1], sum[LARGEST_JOINT + 1], pure[LARGEST_JOINT], plain[DP_RDP_ORDER_COUNT];
+    for (int l = 0; l <= LARGEST_JOINT; l++)
+        order[l] = l;
+    dp_rdp_gaussian(part->multiplier, order + 2, LARGEST_JOINT - 1, sum + 2);
+    dp_rdp_pure(part->epsilon, order + 2, LARGEST_JOINT - 1, pure);
+    for (int l = 2; l <= LARGEST_JOINT; l++)
+        sum[l] = (sum[l] + pure[l - 2]) * (1 + DBL_EPSILON);
+    dp_rdp_gaussian(part->multiplier, dp_rdp_orders, DP_RDP_ORDER_COUNT, plain);
+    dp_rdp_pure(part->epsilon, dp_rdp_orders, DP_RDP_ORDER_COUNT, pure);
+    dp_rdp_sampled_symmetric(part->rate, sum, LARGEST_JOINT, dp_rdp_orders, DP_RDP_ORDER_COUNT, r);
+    for (int i = 0; i < DP_RDP_ORDER_COUNT; i++)
+        r[i] = fmin(r[i], (plain[i] + pure[i]) * (1 + DBL_EPSILON));
+}
+
 static void part_renyi(const struct dp_pld_part *part, double *r)
 {
     const double slack = 1e-12, q = part->rate;
+    if (part->kind == DP_PLD_JOINT) {
+        joint_renyi(part, r);
+        return;
+    }
     if (part->kind == DP_PLD_GAUSSIAN || part->kind == DP_PLD_GAUSSIAN_REPLACED) {
         dp_rdp_sampled_gaussian(q, part->multiplier, dp_rdp_orders, DP_RDP_ORDER_COUNT, r);
     } else {
@@ -390,7 +413,9 @@ static int check(struct question *a, struct dp_err *err)
     a->symmetric = true;
     for (size_t i = 0; i < a->count; i++) {
         const struct dp_pld_part *p = &a->parts[i];
-        bool pure = p->kind == DP_PLD_PURE;
+        /* of a joint part first the multiplier, then epsilon */
+        bool pure = p->kind == DP_PLD_PURE ||
+                    (p->kind == DP_PLD_JOINT && p->multiplier > 0 && isfinite(p->multiplier));
         double size = pure ? p->epsilon : p->multiplier;
         if (!(p->rate > 0 && p->rate <= 1))
             return dp_fail(err, DP_E_RUN, "the sampling rate must be above 0 and at most 1, got %g", p->rate);

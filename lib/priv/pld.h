@@ -59,13 +59,15 @@ enum dp_pld_kind {
                                  multiplier = σ/(2C), the whole L2 sensitivity under replacement */
     DP_PLD_LAPLACE,           /* Poisson-sampled scalar Laplace, null-record; multiplier = scale/sensitivity */
     DP_PLD_PURE,              /* any mechanism of pure `epsilon`, Poisson-sampled, null-record */
+    DP_PLD_JOINT,             /* a Gaussian of `multiplier` and anything of pure `epsilon` on one Poisson sample,
+                                 null-record; several pure ones count as one of the sum of their epsilons */
 };
 
 struct dp_pld_part {
     enum dp_pld_kind kind;
     double rate;       /* 0 < q <= 1 */
     double multiplier; /* all but pure */
-    double epsilon;    /* pure */
+    double epsilon;    /* pure, joint */
     int64_t laps;
 };
 
@@ -80,8 +82,8 @@ struct dp_pld_answer {
  * 1e-4 of each other. Where the grid does not reach (an answer or a single loss above 500, delta / laps below 1e-24,
  * more than 2^21 points, rounding of the FFT: a delta of 1e-12 with rare and large losses), upper is the best of the
  * grids' bounds, Rényi's and, without a Gaussian, the sum of the largest losses, and lower may be 0; tight says so.
- * The Rényi curves are dp_rdp_sampled_gaussian; for a pure
- * or Laplace part that of randomised response with ln(1 + q(e^ε − 1)); for a replaced one at most that of the
+ * The Rényi curves are dp_rdp_sampled_gaussian; for a pure or Laplace part that of randomised response with
+ * ln(1 + q(e^ε − 1)); for a joint one dp_rdp_sampled_symmetric of the sum; for a replaced one at most that of the
  * remove direction plus (1−q)(1−2Φ(−μ/2)) + Φ(−μ/2) − (1−q)^α Φ(μ/2) in E[e^{(α−1) S}], or unsampled.
  * DP_E_RUN: no part, or one without 0 < rate <= 1, laps >= 1 and a positive and finite multiplier or epsilon; a
  * replaced part together with a sampled one of another kind (the adjacencies differ; rate 1 is fine, with

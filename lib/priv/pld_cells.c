@@ -11,19 +11,29 @@ static const double x8[] = {-0.96028985649753623, -0.79666647741362674, -0.52553
 static const double w8[] = {0.10122853629037626, 0.22238103445337447, 0.31370664587788729, 0.36268378337836198,
                             0.36268378337836198, 0.31370664587788729, 0.22238103445337447, 0.10122853629037626};
 
-/* The pair of one part: a density between `from` and `to` in u, and atoms in v. */
+/* The pair of one part, or of one answer of a joint part: a density between `from` and `to` in u, and atoms in v. */
 struct pair {
     double q, mu;
+    double offset, weight; /* of the answer: of v, and its mass */
     bool gaussian, replaced;
     double from, to; /* none where equal */
     int atoms;
     double v[2], mass[2]; /* of Q */
 };
 
-static struct pair pair_of(const struct dp_pld_part *part, double deviations)
+static int answers_of(const struct dp_pld_part *part)
 {
-    struct pair p = {.q = part->rate, .mu = 1 / part->multiplier};
+    return part->kind == DP_PLD_JOINT ? 2 : 1;
+}
+
+static struct pair pair_of(const struct dp_pld_part *part, int answer, double deviations)
+{
+    struct pair p = {.q = part->rate, .mu = 1 / part->multiplier, .weight = 1};
     switch (part->kind) {
+    case DP_PLD_JOINT:
+        p.offset = answer == 0 ? -part->epsilon : part->epsilon;
+        p.weight = 1 / (1 + exp(p.offset));
+        /* fall through */
     case DP_PLD_GAUSSIAN:
     case DP_PLD_GAUSSIAN_REPLACED:
         p.gaussian = true;
@@ -58,12 +68,12 @@ static double idle_mass(const struct pair *p)
 
 static double v_at(const struct pair *p, double u)
 {
-    return p->gaussian ? u * p->mu - p->mu * p->mu / 2 : 2 * u - p->mu;
+    return p->gaussian ? u * p->mu - p->mu * p->mu / 2 + p->offset : 2 * u - p->mu;
 }
 
 static double density(const struct pair *p, double u)
 {
-    return p->gaussian ? exp(-u * u / 2) * 0.39894228040143268 : exp(-u) / 2;
+    return p->gaussian ? p->weight * exp(-u * u / 2) * 0.39894228040143268 : exp(-u) / 2;
 }
 
 static double loss_of(const struct pair *p, double v)
@@ -83,7 +93,12 @@ static double place_of(const struct pair *p, double loss)
         v = expm1(loss) / p->q;
         v = v <= -1 ? -INFINITY : log1p(v);
     }
-    return p->gaussian ? (v + p->mu * p->mu / 2) / p->mu : (v + p->mu) / 2;
+    return p->gaussian ? (v - p->offset + p->mu * p->mu / 2) / p->mu : (v + p->mu) / 2;
+}
+
+bool dp_pld_has_gaussian(const struct dp_pld_part *part)
+{
+    return part->kind != DP_PLD_LAPLACE && part->kind != DP_PLD_PURE;
 }
 
 bool dp_pld_symmetric(const struct dp_pld_part *part)
@@ -93,13 +108,13 @@ bool dp_pld_symmetric(const struct dp_pld_part *part)
 
 struct dp_pld_range dp_pld_range(const struct dp_pld_part *part, double deviations)
 {
-    struct pair p = pair_of(part, deviations);
-    double least = p.atoms > 0 ? p.v[0] : v_at(&p, p.from), most = p.atoms > 0 ? p.v[1] : v_at(&p, p.to);
+    struct pair first = pair_of(part, 0, deviations), p = pair_of(part, answers_of(part) - 1, deviations);
+    double least = p.atoms > 0 ? p.v[0] : v_at(&first, p.from), most = p.atoms > 0 ? p.v[1] : v_at(&p, p.to);
     struct dp_pld_range r = {loss_of(&p, least), loss_of(&p, most), 0};
     if (p.replaced)
         r.low = -r.high;
     /* v is rounded too, and dL/dv = q e^v/(1 + g) grows with v. */
-    double reach = p.gaussian ? p.to * p.mu + p.mu * p.mu / 2 : 2 * p.mu;
+    double reach = p.gaussian ? p.to * p.mu + p.mu * p.mu / 2 + p.offset : 2 * p.mu;
     r.rounding = fmax(-r.low, r.high);
     if (part->kind != DP_PLD_PURE)
         r.rounding += exp(log(p.q) + most - r.high) * reach;
@@ -108,22 +123,25 @@ struct dp_pld_range dp_pld_range(const struct dp_pld_part *part, double deviatio
 
 bool dp_pld_nodes_new(struct dp_pld_nodes *nodes, const struct dp_pld_part *part, double deviations)
 {
-    struct pair p = pair_of(part, deviations);
+    struct pair p = pair_of(part, 0, deviations);
     double width = p.gaussian ? 0.5 / fmax(1, p.mu / 2) : 0.25;
     size_t panels = p.to > p.from ? (size_t)ceil((p.to - p.from) / width) : 0, n = 0;
-    size_t room = 2 * (8 * panels + 2);
+    size_t room = 2 * (8 * panels + 2); /* twice: answers, or what is replaced */
     *nodes = (struct dp_pld_nodes){0, calloc(room, sizeof(double)), calloc(room, sizeof(double))};
     if (nodes->loss == NULL || nodes->log_mass == NULL) {
         dp_pld_nodes_free(nodes);
         return false;
     }
     width = (p.to - p.from) / (double)panels;
-    for (size_t i = 0; i < panels; i++)
-        for (int j = 0; j < 8; j++, n++) {
-            double u = p.from + width * ((double)i + (1 + x8[j]) / 2);
-            nodes->loss[n] = loss_of(&p, v_at(&p, u));
-            nodes->log_mass[n] = log(width / 2 * w8[j] * density(&p, u)) + nodes->loss[n];
-        }
+    for (int answer = 0; answer < answers_of(part); answer++) {
+        p = pair_of(part, answer, deviations);
+        for (size_t i = 0; i < panels; i++)
+            for (int j = 0; j < 8; j++, n++) {
+                double u = p.from + width * ((double)i + (1 + x8[j]) / 2);
+                nodes->loss[n] = loss_of(&p, v_at(&p, u));
+                nodes->log_mass[n] = log(width / 2 * w8[j] * density(&p, u)) + nodes->loss[n];
+            }
+    }
     for (int i = 0; i < p.atoms; i++, n++) {
         nodes->loss[n] = loss_of(&p, p.v[i]);
         nodes->log_mass[n] = log(p.mass[i]) + nodes->loss[n];
@@ -244,7 +262,7 @@ static void mirror(struct dp_pld_cells *cells)
 bool dp_pld_cells_new(struct dp_pld_cells *cells, const struct dp_pld_part *part, bool add, double deviations,
                       double h)
 {
-    struct pair p = pair_of(part, deviations);
+    struct pair p = pair_of(part, 0, deviations);
     struct dp_pld_range range = dp_pld_range(part, deviations);
     int64_t first = (int64_t)floor(range.low / h), last = (int64_t)ceil(range.high / h);
     if (p.replaced)
@@ -255,8 +273,10 @@ bool dp_pld_cells_new(struct dp_pld_cells *cells, const struct dp_pld_part *part
     double *mass = calloc(cells->count, sizeof *mass);
     if (mass == NULL)
         return false;
-    if (p.to > p.from)
+    for (int answer = 0; p.to > p.from && answer < answers_of(part); answer++) {
+        p = pair_of(part, answer, deviations);
         spread(&p, cells, mass);
+    }
     for (int i = 0; i < p.atoms; i++)
         place_atom(cells, loss_of(&p, p.v[i]), p.mass[i], mass);
     if (p.replaced) {

@@ -6,6 +6,10 @@
  *   Gaussian   Q = N(0,1), P = N(μ,1), μ = 1/multiplier:  v(u) = uμ − μ²/2
  *   Laplace    Q = Lap(0,1), P = Lap(μ,1):  v(u) = 2u − μ on (0, μ), atoms at v = −μ and v = μ
  *   pure       randomised response: v = ±ε with Q masses e^ε/(1+e^ε) at −ε, 1/(1+e^ε) at ε
+ *   joint      the product of the Gaussian and randomised response: v(u) = uμ − μ²/2 ± ε, each sign with its Q mass.
+ *              Mechanisms on one batch, each chosen after the ones before, are dominated by the product of what
+ *              dominates each, and only then sampled; u → μ − u with the answers swapped exchanges P and Q, so that
+ *              the one pair serves a row left out and a row added.
  * Remove draws from A and loses L; add draws from B and loses −L. With q = 1 both are the same.
  *
  * Replaced: the curve H_a(A‖B) for a >= 1 and H_a(B‖A) for a < 1 ([Z] Theorem 11, without replacement). As a
@@ -21,6 +25,9 @@
 #define DP_PRIV_PLD_CELLS_H
 
 #include "priv/pld.h"
+
+/* Losses are not bounded: tails are cut. */
+bool dp_pld_has_gaussian(const struct dp_pld_part *part);
 
 /* Both directions are one. */
 bool dp_pld_symmetric(const struct dp_pld_part *part);

@@ -174,7 +174,7 @@ bool dp_pld_compose(struct dp_pld_composed *c, const struct dp_pld_part *parts, 
         below += t * dp_pld_cells_moment(&cells, w->below);
         kappa += t * (1e-13 + 16 * unit_roundoff * (w->s + 1) * fmax(fabs(low), fabs(high)));
         c->shift += t * 32 * unit_roundoff * dp_pld_range(&parts[i], deviations).rounding;
-        if (parts[i].kind == DP_PLD_GAUSSIAN || parts[i].kind == DP_PLD_GAUSSIAN_REPLACED)
+        if (dp_pld_has_gaussian(&parts[i]))
             c->infinite += t * tail * (1 + 1e-9);
         dp_pld_cells_free(&cells);
         if (laps > 1 || count > 1)

@@ -486,6 +486,9 @@ EOF
     between 1.3986 1.3988 "$({ half 1; half 2; } | dp-account epsilon --delta 1e-5)"
     between 14.81 14.83 "$(dp-account epsilon -z 0.5 --rate 0.01 --laps 1000 --delta 1e-5 --sampler fixed --adjacency replace-one)"
     between 1.82 1.83 "$(dp-account epsilon -z 1 --rate 0.01 --laps 1000 --delta 1e-5)"
+    # a Gaussian and a pure query on one batch: 6.41, where two batches would cost 5.41
+    between 6.38 6.44 "$(printf '{"laps":100,"sampling":"poisson","rate":0.1,"queries":[{"noise":"gaussian","multiplier":2},{"noise":"pure","epsilon":1}]}' |
+        dp-account epsilon -d 1e-5)"
     between 2.5745 2.5755 "$(dp-account sigma --mechanism output --epsilon 1 --delta 1e-3)"
     # ln(1 + q(e^eps - 1)) for one pure lap: at delta 0 that is all of it
     between 0.158 0.1586 "$(dp-account epsilon -m pure --mechanism-epsilon 1 --rate 0.1 --laps 1 --delta 1e-12)"

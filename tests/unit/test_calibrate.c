@@ -126,6 +126,81 @@ static void published(void **state)
     assert_near(epsilon_of(DP_ACCOUNTANT_PUBLISHED, event, 1e-3, 2442), best, 1e-12);
 }
 
+static struct dp_answer asked(enum dp_accountant accountant, const struct dp_event *event, int64_t laps)
+{
+    struct dp_charge charge = {*event, laps};
+    struct dp_charges charges = {.count = 1, .charge = &charge};
+    struct dp_answer answer;
+    struct dp_err err = {0};
+    if (dp_account_epsilon(accountant, &charges, 1e-6, &answer, &err) != DP_OK)
+        fail_msg("%s", err.message);
+    return answer;
+}
+
+static bool pld_covers(const struct dp_event *event)
+{
+    struct dp_charge charge = {*event, 10};
+    struct dp_charges charges = {.count = 1, .charge = &charge};
+    return dp_account_covers(DP_ACCOUNTANT_PLD, &charges);
+}
+
+static double pld_of(const struct dp_pld_part *parts, size_t count)
+{
+    struct dp_pld_answer answer;
+    struct dp_err err = {0};
+    assert_int_equal(dp_pld_epsilon(parts, count, 1e-6, &answer, &err), DP_OK);
+    return answer.upper;
+}
+
+/* Gaussians of 3 and 4 are one of 12/5; 1/5 of the Laplace, 0.1 + 2·0.05 of the sparse vector: with 0.3, ε = 0.7. */
+static void queries_on_one_sample(void **state)
+{
+    (void)state;
+    const struct dp_query a = {.kind = DP_QUERY_GAUSSIAN, .multiplier = 3}, b = {.kind = DP_QUERY_GAUSSIAN, .multiplier = 4},
+                          pure = {.kind = DP_QUERY_PURE, .epsilon = 0.3},
+                          laplace = {.kind = DP_QUERY_LAPLACE, .multiplier = 5},
+                          sparse = {.kind = DP_QUERY_SPARSE_LAPLACE, .epsilon = 0.1, .query_epsilon = 0.05, .most = 9},
+                          never = {.kind = DP_QUERY_SPARSE_GAUSSIAN, .rho = 0.1, .most = 9};
+    const struct dp_pld_part same[] = {{DP_PLD_JOINT, 0.1, 2.4, 0.3, 50}, {DP_PLD_JOINT, 0.1, 3, 0.7, 50},
+                                       {DP_PLD_PURE, 0.1, 0, 0.7, 50}};
+    const struct dp_event events[] = {{DP_SAMPLING_POISSON, 0.1, 0, 3, {a, pure, b}},
+                                      {DP_SAMPLING_POISSON, 0.1, 0, 4, {sparse, a, pure, laplace}},
+                                      {DP_SAMPLING_POISSON, 0.1, 0, 3, {laplace, pure, sparse}}};
+    for (int i = 0; i < 3; i++) {
+        struct dp_answer pld = asked(DP_ACCOUNTANT_PLD, &events[i], 50), best = asked(DP_ACCOUNTANT_BEST, &events[i], 50);
+        double part = pld_of(&same[i], 1);
+        assert_near(pld.upper / part, 1, 1e-6);
+        /* What costs less than a pure mechanism of its epsilon has no lower bound. */
+        assert_true(i == 0 ? pld.lower > 0.99 * part && pld.tight : pld.lower == 0 && !pld.tight);
+        assert_true(best.upper <= pld.upper && best.upper <= asked(DP_ACCOUNTANT_RDP, &events[i], 50).upper);
+    }
+
+    /* On every row they are one after the other. */
+    struct dp_event whole = {DP_SAMPLING_POISSON, 1, 0, 3, {a, pure, laplace}};
+    const struct dp_pld_part apart[] = {{DP_PLD_GAUSSIAN, 1, 3, 0, 50}, {DP_PLD_PURE, 1, 0, 0.3, 50},
+                                        {DP_PLD_LAPLACE, 1, 5, 0, 50}};
+    assert_near(asked(DP_ACCOUNTANT_PLD, &whole, 50).upper / pld_of(apart, 3), 1, 1e-9);
+
+    struct dp_event none = {DP_SAMPLING_POISSON, 0.1, 0, 2, {a, never}};
+    assert_false(pld_covers(&none));
+    none = (struct dp_event){DP_SAMPLING_REPLACED, 0.1, 0, 2, {a, pure}};
+    assert_false(pld_covers(&none));
+    none.rate = 1;
+    assert_false(pld_covers(&none));
+    none = (struct dp_event){DP_SAMPLING_VISIBLE, 0.1, 0, 2, {a, pure}};
+    assert_false(pld_covers(&none));
+}
+
+/* A sparse vector's own Rényi curve is far below that of ε₁ + 2ε₂, which must not be called the truth. */
+static void sparse_vectors_have_no_lower_bound(void **state)
+{
+    (void)state;
+    const struct dp_event event = {
+        DP_SAMPLING_NONE, 1, 0, 1, {{.kind = DP_QUERY_SPARSE_LAPLACE, .epsilon = 0.5, .query_epsilon = 0.25, .most = 30}}};
+    struct dp_answer pld = asked(DP_ACCOUNTANT_PLD, &event, 100), best = asked(DP_ACCOUNTANT_BEST, &event, 100);
+    assert_true(pld.lower == 0 && best.lower == 0 && best.by == DP_ACCOUNTANT_RDP && best.upper < 0.75 * pld.upper);
+}
+
 static void expect_refusal(struct dp_event event, double delta, const char *message)
 {
     struct dp_charge charge = {event, 10};
@@ -272,6 +347,8 @@ int main(void)
         cmocka_unit_test(shuffling_amplifies_nothing),
         cmocka_unit_test(visible_batch),
         cmocka_unit_test(published),
+        cmocka_unit_test(queries_on_one_sample),
+        cmocka_unit_test(sparse_vectors_have_no_lower_bound),
         cmocka_unit_test(refusals),
         cmocka_unit_test(rounding_up),
         cmocka_unit_test(calibration_meets_its_target),

@@ -3,8 +3,11 @@
 
 #include <stdio.h>
 
+#include "priv/joint.h"
 #include "priv/mixture.h"
 #include "priv/pld.h"
+#include "priv/pld_cells.h"
+#include "priv/pure.h"
 #include "priv/rdp.h"
 
 static struct dp_pld_answer checked(struct dp_pld_answer answer)
@@ -202,8 +205,9 @@ static void parts_and_replacement(void **state)
 static void parts_add_up(void **state)
 {
     (void)state;
-    const enum dp_pld_kind kinds[] = {DP_PLD_GAUSSIAN, DP_PLD_GAUSSIAN_REPLACED, DP_PLD_LAPLACE, DP_PLD_PURE};
-    for (int i = 0; i < 4; i++) {
+    const enum dp_pld_kind kinds[] = {DP_PLD_GAUSSIAN, DP_PLD_GAUSSIAN_REPLACED, DP_PLD_LAPLACE, DP_PLD_PURE,
+                                      DP_PLD_JOINT};
+    for (int i = 0; i < 5; i++) {
         const struct dp_pld_part whole = {kinds[i], 0.02, 1.5, 0.8, 300};
         struct dp_pld_part split[] = {whole, whole, whole};
         split[0].laps = 1;
@@ -374,6 +378,140 @@ static void one_replaced_in_closed_form(void **state)
     }
 }
 
+/* A Gaussian and an ε₀-DP mechanism on one batch, in one direction. One lap: for each of the two answers the u where the
+   loss crosses ε, and the masses beyond it. Two laps: the trapezoidal rule over the first. */
+static double joint_delta(const struct dp_pld_part *part, bool add, int laps, double epsilon)
+{
+    double q = part->rate, mu = 1 / part->multiplier, sum = 0, step = 1.0 / 512;
+    for (int sign = -1; sign <= 1; sign += 2) {
+        double shift = sign * part->epsilon, of_b = 1 / (1 + exp(shift)), of_p = of_b * exp(shift);
+        for (double u = -9; laps > 1 && u < mu + 9; u += step) {
+            double loss = log(1 - q + q * exp(u * mu - mu * mu / 2 + shift));
+            double b = of_b * step * exp(-u * u / 2) / sqrt(2 * M_PI);
+            sum += add ? b * joint_delta(part, add, laps - 1, epsilon + loss)
+                       : b * exp(loss) * joint_delta(part, add, laps - 1, epsilon - loss);
+        }
+        if (laps > 1)
+            continue;
+        double v = log((exp(add ? -epsilon : epsilon) - (1 - q)) / q); /* NaN: below every loss */
+        double u = isnan(v) ? -INFINITY : (v - shift + mu * mu / 2) / mu;
+        if (!add)
+            sum += (1 - q - exp(epsilon)) * of_b * upper_tail(u) + q * of_p * upper_tail(u - mu);
+        else if (!isnan(v))
+            sum += (1 - (1 - q) * exp(epsilon)) * of_b * upper_tail(-u) - q * exp(epsilon) * of_p * upper_tail(mu - u);
+    }
+    return sum;
+}
+
+static const struct dp_pld_part joints[] = {
+    {DP_PLD_JOINT, 0.1, 2, 1, 1},   {DP_PLD_JOINT, 0.01, 1, 1, 1}, {DP_PLD_JOINT, 0.6, 0.7, 0.3, 1},
+    {DP_PLD_JOINT, 0.3, 4, 2.5, 1}, {DP_PLD_JOINT, 1, 1.5, 0.7, 1},
+};
+enum { JOINTS = sizeof joints / sizeof joints[0] };
+
+static void joint_laps_by_quadrature(void **state)
+{
+    (void)state;
+    int count = 0;
+    for (int i = 0; i < JOINTS; i++)
+        for (int laps = 1; laps <= 2; laps++)
+            for (double epsilon = 0.15; epsilon < 5; epsilon *= 2) {
+                struct dp_pld_part run = joints[i];
+                run.laps = laps;
+                double exact =
+                    fmax(joint_delta(&run, false, laps, epsilon), joint_delta(&run, true, laps, epsilon));
+                if (exact < 1e-9)
+                    continue;
+                holds_between(&run, epsilon, exact);
+                count++;
+            }
+    assert_true(count >= 40);
+}
+
+/* On the grid's own points splitting a mass moves nothing: each direction is exact there. */
+static void joint_cells_in_both_directions(void **state)
+{
+    (void)state;
+    const double h = 1.0 / 128;
+    int count = 0;
+    for (int i = 0; i < 2 * JOINTS; i++) {
+        bool add = i >= JOINTS;
+        const struct dp_pld_part *part = &joints[i % JOINTS];
+        struct dp_pld_cells cells;
+        assert_true(dp_pld_cells_new(&cells, part, add, 9, h));
+        for (int j = 0; j < 400; j += 13) {
+            double sum = 0, exact = joint_delta(part, add, 1, j * h);
+            for (size_t k = 0; k < cells.count; k++) {
+                double loss = dp_pld_cells_loss(&cells, k);
+                if (loss > j * h)
+                    sum += exp(cells.log_mass[k]) * -expm1(j * h - loss);
+            }
+            if (fabs(sum - exact) > 1e-14 + 1e-9 * exact)
+                fail_msg("case %d add %d epsilon %g: %.17g, exactly %.17g", i % JOINTS, add, j * h, sum, exact);
+            count += exact > 1e-9;
+        }
+        dp_pld_cells_free(&cells);
+    }
+    assert_true(count > 100);
+}
+
+/* ε by the Rényi curve of the sum, amplified: orders to 256 here. */
+static double joint_renyi(const struct dp_pld_part *part, double delta)
+{
+    double order[257], sum[257], more[257], r[DP_RDP_ORDER_COUNT];
+    for (int l = 2; l <= 256; l++)
+        order[l] = l;
+    dp_rdp_gaussian(part->multiplier, order + 2, 255, sum + 2);
+    dp_rdp_pure(part->epsilon, order + 2, 255, more + 2);
+    for (int l = 2; l <= 256; l++)
+        sum[l] += more[l];
+    dp_rdp_sampled_symmetric(part->rate, sum, 256, dp_rdp_orders, DP_RDP_ORDER_COUNT, r);
+    for (int i = 0; i < DP_RDP_ORDER_COUNT; i++)
+        r[i] *= (double)part->laps;
+    return dp_rdp_epsilon(dp_rdp_orders, r, DP_RDP_ORDER_COUNT, delta, NULL);
+}
+
+/* Published: 6.41 and 3.30, where two batches would cost 5.41 and 2.27. */
+static void joint_check_values(void **state)
+{
+    (void)state;
+    const struct dp_pld_part runs[] = {{DP_PLD_JOINT, 0.1, 2, 1, 100}, {DP_PLD_JOINT, 0.01, 1, 1, 1000}};
+    const double truth[] = {6.41, 3.30};
+    for (int i = 0; i < 2; i++) {
+        struct dp_pld_answer a = epsilon_of_parts(&runs[i], 1, 1e-5);
+        assert_true(a.tight && a.upper >= truth[i] - 0.005 && a.upper <= truth[i] * 1.005 &&
+                    a.lower <= truth[i] + 0.005 && a.lower > truth[i] * 0.995);
+    }
+    for (int i = 0; i < JOINTS; i++) {
+        struct dp_pld_part run = joints[i];
+        for (run.laps = 1; run.laps <= 100; run.laps *= 10)
+            assert_true(epsilon_of_parts(&run, 1, 1e-6).upper < joint_renyi(&run, 1e-6));
+    }
+    /* Where the grid does not reach Rényi answers. */
+    struct dp_pld_answer a = epsilon_of_parts(&runs[0], 1, 1e-40);
+    double by_renyi = joint_renyi(&runs[0], 1e-40);
+    assert_true(!a.tight && a.lower == 0);
+    assert_near(a.upper / by_renyi, 1, 1e-9);
+}
+
+/* Every row in every batch: one after the other. Hardly any of the one: the other. */
+static void joint_limits(void **state)
+{
+    (void)state;
+    for (int64_t laps = 1; laps <= 100; laps *= 10) {
+        const struct dp_pld_part joint = {DP_PLD_JOINT, 1, 4, 0.5, laps};
+        const struct dp_pld_part apart[] = {{DP_PLD_GAUSSIAN, 1, 4, 0, laps}, {DP_PLD_PURE, 1, 0, 0.5, laps}};
+        struct dp_pld_answer a = epsilon_of_parts(&joint, 1, 1e-6), b = epsilon_of_parts(apart, 2, 1e-6);
+        assert_true(a.tight && b.tight && a.lower <= b.upper && b.lower <= a.upper);
+        assert_near(a.upper / b.upper, 1, 2e-5);
+
+        const struct dp_pld_part gaussian[] = {{DP_PLD_JOINT, 0.1, 1, 1e-7, laps}, {DP_PLD_GAUSSIAN, 0.1, 1, 0, laps}};
+        const struct dp_pld_part pure[] = {{DP_PLD_JOINT, 0.1, 1e8, 0.5, laps}, {DP_PLD_PURE, 0.1, 0, 0.5, laps}};
+        assert_near(epsilon_of_parts(gaussian, 1, 1e-6).upper / epsilon_of_parts(gaussian + 1, 1, 1e-6).upper, 1, 2e-5);
+        assert_near(epsilon_of_parts(pure, 1, 1e-6).upper / epsilon_of_parts(pure + 1, 1, 1e-6).upper, 1, 2e-5);
+    }
+}
+
 /* Whatever is asked, bounds come back, and ε is not below that of a single lap. */
 static void far_corners(void **state)
 {
@@ -388,6 +526,9 @@ static void far_corners(void **state)
         {DP_PLD_GAUSSIAN_REPLACED, 0.5, 1e-3, 0, 9},
         {DP_PLD_PURE, 0.5, 0, 700, 3},
         {DP_PLD_LAPLACE, 1, 1e-3, 0, 2},
+        {DP_PLD_JOINT, 1e-6, 0.6, 3, 1000000},
+        {DP_PLD_JOINT, 0.5, 2, 700, 3},
+        {DP_PLD_JOINT, 0.3, 1e4, 1e-5, 100},
     };
     for (size_t i = 0; i < sizeof runs / sizeof runs[0]; i++) {
         struct dp_pld_part one = runs[i];
@@ -414,7 +555,8 @@ static void refused(void **state)
         {DP_PLD_GAUSSIAN, 0, 1, 0, 1},        {DP_PLD_GAUSSIAN, 1.1, 1, 0, 1},        {DP_PLD_GAUSSIAN, NAN, 1, 0, 1},
         {DP_PLD_GAUSSIAN, 0.1, 0, 0, 1},      {DP_PLD_GAUSSIAN, 0.1, INFINITY, 0, 1}, {DP_PLD_GAUSSIAN, 0.1, 1, 0, 0},
         {DP_PLD_GAUSSIAN, 0.1, 1e-200, 0, 1}, {DP_PLD_LAPLACE, 0.1, -1, 0, 1},        {DP_PLD_PURE, 0.1, 1, 0, 1},
-        {DP_PLD_PURE, 0.1, 1, INFINITY, 1},
+        {DP_PLD_PURE, 0.1, 1, INFINITY, 1},   {DP_PLD_JOINT, 0.1, 1, 0, 1},           {DP_PLD_JOINT, 0.1, 0, 1, 1},
+        {DP_PLD_JOINT, 0.1, NAN, 1, 1},       {DP_PLD_JOINT, 0.1, 1, NAN, 1},
     };
     struct dp_pld_answer a;
     struct dp_err err = {0};
@@ -445,6 +587,10 @@ int main(void)
         cmocka_unit_test(one_laplace_in_closed_form),
         cmocka_unit_test(two_laplaces_by_quadrature),
         cmocka_unit_test(one_replaced_in_closed_form),
+        cmocka_unit_test(joint_laps_by_quadrature),
+        cmocka_unit_test(joint_cells_in_both_directions),
+        cmocka_unit_test(joint_check_values),
+        cmocka_unit_test(joint_limits),
         cmocka_unit_test(far_corners),
         cmocka_unit_test(refused),
     };

@@ -31,6 +31,7 @@ static const struct dp_pld_part runs[] = {
     {DP_PLD_LAPLACE, 0.1, 5, 0, 100},
     {DP_PLD_PURE, 0.3, 0, 0.2, 60},
     {DP_PLD_GAUSSIAN, 0.004, 0.7, 0, 3},
+    {DP_PLD_JOINT, 0.05, 3, 0.4, 100},
 };
 enum { RUNS = sizeof runs / sizeof runs[0] };
 

@@ -11,7 +11,7 @@ static const struct {
     int (*run)(int argc, char **argv);
 } words[] = {
     {"sigma", word_sigma}, {"epsilon", word_epsilon}, {"delta", word_delta}, {"laps", word_laps}, {"rate", word_rate},
-    {"curve", word_curve}, {"budget", word_budget}, {"report", word_report}, {"verify", word_verify}, {"certify", word_certify},
+    {"sensitivity", word_sensitivity}, {"curve", word_curve}, {"budget", word_budget}, {"report", word_report}, {"verify", word_verify}, {"certify", word_certify},
 };
 
 int main(int argc, char **argv)
@@ -21,7 +21,7 @@ int main(int argc, char **argv)
             return words[i].run(argc - 1, argv + 1);
     if (argc > 1 && argv[1][0] != '-') {
         struct dp_err err = {0};
-        dp_fail(&err, DP_E_USAGE, "expected sigma, epsilon, delta, laps, rate, curve, budget, report, verify, certify or the "
+        dp_fail(&err, DP_E_USAGE, "expected sigma, epsilon, delta, laps, rate, sensitivity, curve, budget, report, verify, certify or the "
                                   "gate's options, got '%.80s'", argv[1]);
         return dp_cli_finish("dp-account", DP_E_USAGE, &err);
     }

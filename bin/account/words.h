@@ -8,6 +8,7 @@ int word_epsilon(int argc, char **argv);
 int word_delta(int argc, char **argv);
 int word_laps(int argc, char **argv);
 int word_rate(int argc, char **argv);
+int word_sensitivity(int argc, char **argv);
 int word_curve(int argc, char **argv);
 int word_budget(int argc, char **argv);
 int word_report(int argc, char **argv);

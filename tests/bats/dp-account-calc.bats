@@ -142,7 +142,7 @@ PY
     refuses 2 "dp-account sigma: unknown option '--multiplier' (try --help)" sigma --multiplier 2
     refuses 2 "dp-account epsilon: unknown option '--epsilon' (try --help)" epsilon --epsilon 2
     refuses 2 "dp-account sigma: unexpected argument 'more'" sigma --epsilon 1 --delta 1e-5 --laps 1 more
-    refuses 2 "dp-account: expected sigma, epsilon, delta, laps, rate, curve, budget, report, verify, certify or the gate's options, got 'nonsense'" nonsense
+    refuses 2 "dp-account: expected sigma, epsilon, delta, laps, rate, sensitivity, curve, budget, report, verify, certify or the gate's options, got 'nonsense'" nonsense
 }
 
 @test "calculator: what has no answer" {

@@ -312,7 +312,7 @@ EOF
     complains 2 "dp-account: --epsilon: must be a finite number, got 'nan'" dp-account --epsilon nan --delta 1e-5
     complains 2 "dp-account: --delta: must be > 0 and < 1, got 1" dp-account --epsilon 1 --delta 1
     complains 2 "dp-account: --non-private takes no budget" dp-account --non-private --epsilon 1
-    complains 2 "dp-account: expected sigma, epsilon, delta, laps, rate, curve, budget, report, verify, certify or the gate's options, got 'sigmas'" dp-account sigmas
+    complains 2 "dp-account: expected sigma, epsilon, delta, laps, rate, sensitivity, curve, budget, report, verify, certify or the gate's options, got 'sigmas'" dp-account sigmas
     run dp-account --help
     assert_success
     assert_output --partial 'Usage: dp-account'
@@ -518,6 +518,17 @@ EOF
     assert_line --index 1 --regexp '^epsilon 1.82[0-9]* at delta 1e-05, by privacy loss distributions; the truth is at least 1.8[0-9]*: within 1 %$'
     assert_line --index 3 '  1000 laps: Gaussian noise of 1 times the sensitivity; on a Poisson sample of the rows, rate 0.01'
     assert_line --index 4 "  one person's row is present or contributes nothing"
+}
+
+@test "sensitivity: of gradient descent, for output perturbation" {
+    given="--rows 10000 --strong-convexity 0.01 --smoothness 0.26 --lipschitz 1 --laps 100"
+    between() { /usr/bin/python3 -c "import sys; a, b, x = map(float, sys.argv[1:]); sys.exit(not (a <= x <= b))" "$@" || fail "$*"; }
+    between 0.01998 0.02 "$(dp-account sensitivity $given --adjacency replace-one)"
+    between 0.00999 0.01 "$(dp-account sensitivity $given)"
+    complains 2 "dp-account sensitivity: --step: must be at most 2/BETA = 7.69231, got 8" dp-account sensitivity $given --step 8
+    complains 2 "dp-account sensitivity: --strong-convexity: must be at most the smoothness, got 1" \
+        dp-account sensitivity --rows 10 --strong-convexity 1 --smoothness 0.26 --lipschitz 1 --laps 100
+    complains 2 "dp-account sensitivity: --rows is required" dp-account sensitivity
 }
 
 @test "curve: epsilon against laps and delta, and a picture" {

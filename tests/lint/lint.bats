@@ -58,7 +58,7 @@ page_options() { grep -oE '^\.It .*' "$1" | grep -oE 'Fl -[a-z-]+' | sed 's/Fl -
         page=man/$name.1
         [ -e "$page" ] || { bad+="$name has no man page"$'\n' && continue; }
         case $name in
-            dp-account) options=$({ help_options dp-account; for word in sigma epsilon delta laps rate curve budget report verify certify; do help_options dp-account $word; done; } | sort -u) ;;
+            dp-account) options=$({ help_options dp-account; for word in sigma epsilon delta laps rate sensitivity curve budget report verify certify; do help_options dp-account $word; done; } | sort -u) ;;
             *) options=$(help_options "$name") ;;
         esac
         difference=$(diff <(printf '%s\n' "$options" | grep -vxE -- '--(help|version)') \

@@ -28,6 +28,10 @@ pipeline() {
                 gradient-threads) step+=' --threads 3' ;;
                 gradient-clip) step="${step/ --clip 0.3/ --threads 2} | dp-clip --data $1 --clip 0.3 --threads 2" ;;
                 gradient-adagrad) walk='--step 2 --optimizer adagrad-norm --project 3 --average polynomial' ;;
+                gradient-adaptive)
+                    step="${step/ --clip 0.3/} | dp-clip --data $1 --clip 0.3 --adaptive 0.5"
+                    noise+=' --count-multiplier 5'
+                    ;;
                 gradient-schedule) noise+=' --schedule sqrt:1:1' ;;
                 gradient-adam) walk='--step 0.1 --optimizer adam --schedule cosine' ;;
             esac
@@ -102,7 +106,7 @@ same() {
     for loss in squared hinge logistic smooth-hinge huber huberised-hinge softmax; do same four.dp $loss gradient; done
     for loss in logistic huberised-hinge; do same two.dp $loss gradient; done
     for loss in squared huber; do same real.dp $loss gradient; done
-    for variant in gradient-clip gradient-schedule gradient-adagrad gradient-adam sgd; do same four.dp softmax $variant; done
+    for variant in gradient-clip gradient-adaptive gradient-schedule gradient-adagrad gradient-adam sgd; do same four.dp softmax $variant; done
 }
 
 @test "gradients on any number of threads" {
@@ -173,7 +177,7 @@ cut_at() {
 }
 
 @test "cut at any | by ZeroMQ over ipc" {
-    for variant in parallel release sequential primal clip non-private gradient-clip gradient-adam sgd; do
+    for variant in parallel release sequential primal clip non-private gradient-clip gradient-adaptive gradient-schedule gradient-adam sgd; do
         text=$(pipeline four.dp squared $variant)
         train whole fused "$text"
         pipes=$(tr -cd '|' <<< "$text" | wc -c)

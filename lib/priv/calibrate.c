@@ -123,10 +123,13 @@ static int by_pld(struct question *q, double *factor)
 {
     size_t count;
     *factor = (double)INFINITY;
-    for (size_t i = 0; i < q->charges->count; i++)
-        for (int j = 0; j < q->charges->charge[i].event.queries; j++)
-            if (q->charges->charge[i].event.query[j].kind > DP_QUERY_LAPLACE)
+    for (size_t i = 0; i < q->charges->count; i++) {
+        const struct dp_event *event = &q->charges->charge[i].event;
+        for (int j = 0; j < event->queries; j++)
+            if (event->query[j].kind > DP_QUERY_LAPLACE ||
+                (event->query[j].kind == DP_QUERY_LAPLACE && event->sampling == DP_SAMPLING_REPLACED))
                 return DP_OK;
+    }
     struct dp_pld_part *parts = dp_account_pld_parts(q->charges, &count, &q->rc, q->err);
     if (parts == NULL)
         return q->rc;

@@ -454,7 +454,9 @@ EOF
     assert_output --partial 'the budget of epsilon = 3 is spent after lap '
     spent=$(dp-cat --last out.frames | grep -oE '"epsilon":[0-9.e-]+' | cut -d: -f2)
     said=$(dp-cat out.frames | dp-account epsilon --delta 1e-5)
-    /usr/bin/python3 -c "import sys; a, b = map(float, sys.argv[1:]); sys.exit(not (0 < b <= a <= 3))" "$spent" "$said"
+    # what the laps came to depends on what was released: the budget is what bounds it
+    assert_equal "$spent" 3
+    /usr/bin/python3 -c "import sys; sys.exit(not 0 < float(sys.argv[1]) < 3)" "$said"
     complains 2 "dp-account: --adaptive and --as-published exclude each other" dp-account --adaptive --as-published --epsilon 1 --delta 1e-5
     noised 2 '--rate 0.2 --mode shuffle'
     complains 5 "dp-account: --adaptive: noise that changes has no accountant behind shuffled epochs" $GATE --adaptive --in noised.frames

@@ -182,6 +182,8 @@ static int certify(struct books *b, struct dp_err *err)
     struct dp_frame *frame = NULL;
     json_t *json;
     int rc = read_model(b->model, &frame, digest, err);
+    if (rc == DP_OK && dp_frame_bool(frame, DP_F_NON_PRIVATE))
+        rc = dp_fail(err, DP_E_UNSAFE, "%s: the model comes from a run without privacy", b->model);
     if (rc == DP_OK && !dp_frame_has(frame, DP_F_LEDGER))
         rc = dp_fail(err, DP_E_RUN, "%s: no ledger has paid for this model", b->model);
     if (rc == DP_OK) {

@@ -31,7 +31,7 @@ static struct dp_mechanism mechanism_of(const json_t *json)
         .release = (enum dp_release)name_of(json, "release", dp_release_names, 4),
         .bound = real_of(json, "bound"),
         .sensitivity = real_of(json, "sensitivity"),
-        .noise = (enum dp_noise)name_of(json, "noise", dp_noise_names, 2),
+        .noise = (enum dp_noise)name_of(json, "noise", dp_noise_names, 4),
         .multiplier = real_of(json, "multiplier"),
         .scale = real_of(json, "scale"),
     };

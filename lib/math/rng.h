@@ -18,6 +18,7 @@ enum dp_purpose {
     DP_DRAW_NOISE,       /* on the sum */
     DP_DRAW_STATE_NOISE, /* on the dual variables, as published */
     DP_DRAW_COLUMNS,     /* coordinates of a primal lap */
+    DP_DRAW_COUNT_NOISE, /* on the count beside the sum */
 };
 
 /* A key from the kernel's CSPRNG. */

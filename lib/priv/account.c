@@ -59,12 +59,13 @@ static bool joint_part(const struct dp_event *event, struct dp_pld_part *part)
 static size_t event_parts(const struct dp_event *event, int64_t laps, struct dp_pld_part *part)
 {
     bool none = event->sampling == DP_SAMPLING_NONE || event->sampling == DP_SAMPLING_SHUFFLED;
+    bool replaced = event->sampling == DP_SAMPLING_REPLACED;
     double z;
     struct dp_pld_part p = {.rate = none ? 1 : event->rate, .laps = dp_event_times(event, laps)};
     if (event->sampling == DP_SAMPLING_VISIBLE && event->rate < 1)
         return 0;
     if (dp_event_is_gaussian(event, &z)) {
-        p.kind = event->sampling == DP_SAMPLING_REPLACED ? DP_PLD_GAUSSIAN_REPLACED : DP_PLD_GAUSSIAN;
+        p.kind = replaced ? DP_PLD_GAUSSIAN_REPLACED : DP_PLD_GAUSSIAN;
         p.multiplier = z;
         part[0] = p;
         return 1;
@@ -78,10 +79,16 @@ static size_t event_parts(const struct dp_event *event, int64_t laps, struct dp_
     for (int i = 0; i < event->queries; i++) {
         const struct dp_query *query = &event->query[i];
         part[i] = p;
-        if (query->kind == DP_QUERY_GAUSSIAN) {
+        if (replaced && isfinite(pure_epsilon(query))) {
+            /* Exchanging a row moves both ways from what neither has in common: no pair of adding or removing one covers
+               that. The sampled epsilon does, with its two losses. */
+            part[i].kind = DP_PLD_PURE;
+            part[i].epsilon = dp_pure_sampled(event->rate, pure_epsilon(query));
+            part[i].rate = 1;
+        } else if (query->kind == DP_QUERY_GAUSSIAN) {
             part[i].kind = DP_PLD_GAUSSIAN;
             part[i].multiplier = query->multiplier;
-        } else if (query->kind == DP_QUERY_LAPLACE && event->sampling != DP_SAMPLING_REPLACED) {
+        } else if (query->kind == DP_QUERY_LAPLACE) {
             part[i].kind = DP_PLD_LAPLACE;
             part[i].multiplier = query->multiplier;
         } else if (isfinite(pure_epsilon(query))) {

@@ -118,11 +118,25 @@ static int search(struct question *q, double guess, double step, double width, d
                                     q->epsilon);
 }
 
+/* Laplace noise on a sample under replace-one: its part of a loss distribution is an epsilon that does not fall as one over
+   the multiplier, and Rényi DP has no curve for it. */
+static bool exchanged_laplace(const struct dp_charges *charges)
+{
+    for (size_t i = 0; i < charges->count; i++)
+        for (int j = 0; j < charges->charge[i].event.queries; j++)
+            if (charges->charge[i].event.query[j].kind == DP_QUERY_LAPLACE &&
+                charges->charge[i].event.sampling == DP_SAMPLING_REPLACED)
+                return true;
+    return false;
+}
+
 /* By privacy loss distributions, if they cover the charges and noise is all there is to stretch; INFINITY otherwise. */
 static int by_pld(struct question *q, double *factor)
 {
     size_t count;
     *factor = (double)INFINITY;
+    if (exchanged_laplace(q->charges))
+        return DP_OK;
     for (size_t i = 0; i < q->charges->count; i++)
         for (int j = 0; j < q->charges->charge[i].event.queries; j++)
             if (q->charges->charge[i].event.query[j].kind > DP_QUERY_LAPLACE)
@@ -157,7 +171,7 @@ int dp_calibrate_noise(enum dp_accountant accountant, const struct dp_charges *c
     int rc = DP_OK;
     if (best || accountant == DP_ACCOUNTANT_PLD)
         rc = by_pld(&q, &found);
-    if (rc == DP_OK && best && isinf(found))
+    if (rc == DP_OK && best && isinf(found) && !exchanged_laplace(charges))
         q.accountant = DP_ACCOUNTANT_RDP;
     if (rc == DP_OK && isinf(found))
         rc = search(&q, 1, 2, 1e-8, &found);

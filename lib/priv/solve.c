@@ -105,10 +105,12 @@ static bool one_part(enum dp_accountant accountant, const struct dp_event *event
         (accountant == DP_ACCOUNTANT_BEST && !dp_account_covers(DP_ACCOUNTANT_GDP, &charges))))
         return false;
     struct dp_pld_part *parts = dp_account_pld_parts(&charges, &count, &rc, &unused);
-    if (parts != NULL && count == 1)
+    /* A part that holds the sampled epsilon cannot be asked about another rate. */
+    bool one = parts != NULL && count == 1 && parts[0].rate == event->rate;
+    if (one)
         *part = parts[0];
     free(parts);
-    return parts != NULL && count == 1;
+    return one;
 }
 
 int dp_solve_laps(enum dp_accountant accountant, const struct dp_event *event, double epsilon, double delta,

@@ -97,6 +97,8 @@ static int pass_non_private(struct dp_frame *frame, struct dp_out *out, struct d
     dp_frame_drop(frame, DP_F_EPSILON); /* what an earlier, private run may have spent bounds nothing now */
     dp_frame_drop(frame, DP_F_DELTA);
     dp_frame_drop(frame, DP_F_EPSILON_SOUND);
+    dp_frame_drop(frame, DP_F_LEDGER); /* and no line of a ledger has paid for it */
+    dp_frame_drop(frame, DP_F_PLAN);
     /* Nothing here is private any more, and the mark says so. */
     if (!isnan(gap)) {
         dp_frame_set_real(frame, DP_F_GAP, gap);

@@ -37,6 +37,10 @@ static int check_record(const struct dp_mechanism *m, struct dp_err *err)
                        m->sensitivity, least);
     if (m->noise == DP_NOISE_NONE || !(m->multiplier > 0 && isfinite(m->multiplier)) || !(m->scale > 0))
         return dp_fail(err, DP_E_UNSAFE, "a mechanism record has no noise");
+    /* The sensitivity of sum and state together is in L2 over two draws of noise, which only Gaussians add up in. */
+    if (m->release == DP_RELEASE_SUM_AND_STATE && m->noise != DP_NOISE_GAUSSIAN)
+        return dp_fail(err, DP_E_UNSAFE, "a released state has an accountant behind Gaussian noise alone, not %s",
+                       dp_noise_names[m->noise]);
     if (!near(m->scale, m->multiplier * m->sensitivity))
         return dp_fail(err, DP_E_UNSAFE, "a mechanism record has noise of scale %g, its multiplier implies %g",
                        m->scale, m->multiplier * m->sensitivity);

@@ -112,7 +112,7 @@ static int add_gamma(struct dp_stage *stage, int64_t lap, double scale, struct d
 }
 
 /* The count that dp-clip --adaptive put beside the sum, with the second record. Its grid is 1/2. */
-static int add_to_count(struct dp_stage *stage, struct dp_frame *frame, size_t first, struct dp_err *err)
+static int add_to_count(struct dp_stage *stage, struct dp_frame *frame, struct dp_err *err)
 {
     const struct options *o = stage->options;
     struct dp_array *count;
@@ -128,7 +128,8 @@ static int add_to_count(struct dp_stage *stage, struct dp_frame *frame, size_t f
     m->noise = DP_NOISE_GAUSSIAN;
     m->multiplier = o->count_multiplier;
     m->scale = m->multiplier * m->sensitivity;
-    if (dp_grid_add_gaussian(&stage->key, DP_DRAW_NOISE, (uint64_t)frame->lap, first, m->scale / 0.5, count->data, 1) != 0)
+    /* A purpose of its own: how many draws of the other the noise on the sum takes depends on its kind. */
+    if (dp_grid_add_gaussian(&stage->key, DP_DRAW_COUNT_NOISE, (uint64_t)frame->lap, 0, m->scale / 0.5, count->data, 1) != 0)
         return dp_fail(err, DP_E_RUN, "--count-multiplier: noise of scale %g does not fit the grid", m->scale);
     return DP_OK;
 }
@@ -160,7 +161,7 @@ static int noise_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp_
                                   sum->count) != 0)
         rc = dp_fail(err, DP_E_RUN, "--multiplier: noise of scale %g does not fit the grid", m->scale);
     if (rc == DP_OK && dp_frame_has(frame, DP_F_WITHIN))
-        rc = add_to_count(stage, frame, sum->count, err);
+        rc = add_to_count(stage, frame, err);
     if (rc != DP_OK)
         return rc;
     frame->label = DP_LABEL_NOISED;

@@ -107,6 +107,17 @@ ask() { /usr/bin/python3 -c "import json, sys; r = json.load(sys.stdin); print($
     assert_not_exist ledger
 }
 
+@test "no certificate for a model that went on without privacy" {
+    train 5
+    cp model paid
+    dp-loop --laps 2 -o model --init paid -- "dp-sample --data small.dp --rate 0.2 |
+        dp-scd-step --data small.dp --loss hinge --lambda 1e-3 --variant non-private | dp-account --non-private | dp-step" > bare.frames
+    complains 5 "dp-account certify: model: the model comes from a run without privacy" \
+        dp-account certify --ledger ledger --model model
+    run grep -c '"ledger"' <(dp-cat --kind lap bare.frames)
+    assert_output 0
+}
+
 @test "a certificate says what the model has cost, and verify recomputes it" {
     train 20
     dp-account certify --ledger ledger --model model > certificate

@@ -271,6 +271,26 @@ EOF
     done
 }
 
+@test "dp-noise: the noise on a count shares no draw with that on the sum (5 standard errors)" {
+    dp-synth classification --rows 50 --cols 4 --seed 7 -o four.dp -q
+    dp-loop --laps 400 --seed 5 --exec processes -- "dp-sample --data four.dp --rate 0.5 |
+        dp-grad --data four.dp --loss logistic | dp-clip --data four.dp --clip 0.5 --adaptive 0.5 | tee count-before.frames |
+        dp-noise -z 3 --noise gamma --count-multiplier 100 | tee count-after.frames |
+        dp-account --non-private --allow-seeded | dp-step -s 1" > /dev/null
+    /usr/bin/python3 - << 'EOF'
+import msgpack, numpy as np
+def arrays(path, key):
+    return np.array([np.frombuffer(f[key].data[18:], "<i8") * (f["grid"] / f["bound"] if key == "sum" else 1)
+                     for f in msgpack.Unpacker(open(path, "rb"), raw=False) if f["kind"] == "lap"])
+noise = {key: arrays("count-after.frames", key) - arrays("count-before.frames", key) for key in ("sum", "count")}
+g, count = noise["sum"] ** 2, noise["count"][:, 0]
+# the first pair of normals comes from the same exponential; its part of the norm is uniform
+part = (g[:, 0] + g[:, 1]) / g.sum(axis=1)
+assert len(part) == 400 and abs(part.mean() - 0.5) < 5 * (1 / 12 / 400) ** 0.5
+assert abs(np.corrcoef(part, np.sign(count))[0, 1]) < 5 / 400 ** 0.5, np.corrcoef(part, np.sign(count))[0, 1]
+EOF
+}
+
 @test "dp-noise: gamma and Laplace noise land, with the size of their distribution (5 standard errors)" {
     complains 2 "dp-noise: --noise: must be one of gaussian|laplace|gamma, got 'cauchy'" dp-noise -z 1 --noise cauchy
     local cols kind

@@ -202,7 +202,8 @@ int dp_pld_laps(const struct dp_pld_part *part, double epsilon, double delta, in
         return rc;
     double x = search(&s, -log(MOST_LAPS), 0);
     double found = isnan(x) ? 0 : value_at(&s, x);
-    while (found > 0 && found < MOST_LAPS && found < 0.1 / WIDTH && excess(-log(found + 1), &s) <= 0)
+    /* Short runs to the last lap; where one lap changes little, the next ones are not worth the asking. */
+    for (int more = 0; more < 8 && found > 0 && found < 1e4 && excess(-log(found + 1), &s) <= 0; more++)
         found++;
     *laps = (int64_t)found;
     free(s.tried);

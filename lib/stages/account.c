@@ -112,12 +112,17 @@ static int pass_non_private(struct dp_frame *frame, struct dp_out *out, struct d
 }
 
 /* A run that starts from a released model adds to what that model has cost (basic composition). */
-static void note_prior(struct state *s, const struct dp_frame *frame)
+static int note_prior(struct state *s, const struct dp_frame *frame, struct dp_err *err)
 {
+    const char *now = dp_adjacency_names[frame->mechanism[0].adjacency], *then = dp_frame_text(frame, DP_F_ADJACENCY, now);
+    if (strcmp(now, then) != 0)
+        return dp_fail(err, DP_E_UNSAFE, "the model it starts from was charged under %.20s adjacency, this run is under %s: they do "
+                                         "not add up", then, now);
     s->prior_epsilon = dp_frame_real(frame, DP_F_EPSILON, 0);
     s->prior_delta = dp_frame_real(frame, DP_F_DELTA, 0);
     s->prior_sound = dp_frame_real(frame, DP_F_EPSILON_SOUND,
                                    dp_frame_bool(frame, DP_F_AS_PUBLISHED) ? (double)NAN : s->prior_epsilon);
+    return DP_OK;
 }
 
 /* The sound epsilon stands in the frame only beside a published one, and only where there is one. */
@@ -178,8 +183,9 @@ static int begin(struct dp_stage *stage, struct dp_frame *frame, const struct dp
             return dp_fail(err, DP_E_UNSAFE, "the plan of the noise does not have a multiplier for each lap");
         start.plan = plan->data;
     }
-    note_prior(s, frame);
-    int rc = dp_spend_open(&s->spend, &start, err);
+    int rc = note_prior(s, frame, err);
+    if (rc == DP_OK)
+        rc = dp_spend_open(&s->spend, &start, err);
     if (rc == DP_OK && o->ledger != NULL)
         rc = open_ledger(stage, frame, has_sound, err);
     s->begun = true;
@@ -261,6 +267,10 @@ static int account_fire(struct dp_stage *stage, struct dp_frame *frame, struct d
     s->last_lap = frame->lap;
 
     double scale = frame->mechanism[0].scale;
+    const char *adjacency = dp_adjacency_names[frame->mechanism[0].adjacency];
+    rc = dp_frame_set_text(frame, DP_F_ADJACENCY, adjacency, strlen(adjacency), err);
+    if (rc != DP_OK)
+        return rc;
     dp_frame_strip(frame);
     dp_frame_drop(frame, DP_F_PLAN); /* it has served */
     dp_frame_set_real(frame, DP_F_EPSILON, s->prior_epsilon + s->spend.epsilon);

@@ -288,6 +288,7 @@ static int put_sum(struct dp_stage *stage, struct dp_frame *frame, const struct 
     m->sensitivity = o->adjacency == 0 ? o->clip : 2 * o->clip;
     dp_frame_set_real(frame, DP_F_BOUND, o->clip);
     dp_frame_set_real(frame, DP_F_GRID, grid);
+    dp_frame_drop(frame, DP_F_WITHIN); /* of a run with an adaptive bound, that this model may come from */
     frame->label = DP_LABEL_BOUNDED;
     return DP_OK;
 }

@@ -167,6 +167,7 @@ void dp_scd_record(const struct dp_scd *s, struct dp_frame *frame, enum dp_relea
     m->sensitivity = sensitivity;
     dp_frame_set_real(frame, DP_F_BOUND, s->options->clip);
     dp_frame_set_real(frame, DP_F_GRID, dp_grid_for(s->options->clip));
+    dp_frame_drop(frame, DP_F_WITHIN); /* of a run with an adaptive bound, that this model may come from */
     frame->label = DP_LABEL_BOUNDED;
 }
 

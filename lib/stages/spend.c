@@ -20,7 +20,10 @@ static double best_of_prefix(const struct dp_spend *s, int64_t laps, int *rc, st
     return answer.upper;
 }
 
-/* How many of the run's laps the budget affords, and what they cost together. */
+#define SEARCHED_LAPS 200000 /* beyond, the search would keep a run waiting */
+
+/* How many of the run's laps the budget affords, and what they cost together. Of a very long run that is too dear Rényi
+   accounting finds the last lap along the way. */
 static int set_limit(struct dp_spend *s, int64_t laps, struct dp_err *err)
 {
     int rc;
@@ -28,6 +31,10 @@ static int set_limit(struct dp_spend *s, int64_t laps, struct dp_err *err)
     s->whole = best_of_prefix(s, laps, &rc, err);
     if (s->whole <= s->budget || rc != DP_OK)
         return rc;
+    if (laps > SEARCHED_LAPS) {
+        s->whole = (double)INFINITY;
+        return DP_OK;
+    }
     int64_t low = 0, high = laps; /* low is affordable, high is not */
     double cost = 0;
     if (s->plan.laps == 0) {
@@ -71,6 +78,8 @@ int dp_spend_open(struct dp_spend *s, const struct dp_spend_start *start, struct
         if (rc == DP_OK)
             rc = dp_meter_charge(s->sound, start->sound, 0, err);
     }
+    if (rc == DP_OK && start->plan != NULL && start->first->query[0].kind != DP_QUERY_GAUSSIAN)
+        return dp_fail(err, DP_E_UNSAFE, "only Gaussian noise may follow a schedule");
     if (rc == DP_OK && start->plan != NULL)
         rc = dp_plan_new(&s->plan, start->plan, start->laps, err);
     if (rc == DP_OK && !start->published && start->laps > 0)

@@ -55,6 +55,7 @@ enum dp_visibility {
     X(DP_F_LEDGER, "ledger", DP_T_TEXT, DP_PUBLIC)            /* mark of the line that paid: run:seq:hash */        \
     X(DP_F_EPSILON, "epsilon", DP_T_REAL, DP_PUBLIC)          /* spent so far */                                    \
     X(DP_F_DELTA, "delta", DP_T_REAL, DP_PUBLIC)                                                                    \
+    X(DP_F_ADJACENCY, "adjacency", DP_T_TEXT, DP_PUBLIC)      /* what epsilon and delta are about */                \
     X(DP_F_EPSILON_SOUND, "epsilon_sound", DP_T_REAL, DP_PUBLIC) /* beside a published, unsound epsilon */          \
     X(DP_F_SEEDED, "seeded", DP_T_BOOL, DP_PUBLIC)            /* keys came from a seed: not private */              \
     X(DP_F_AS_PUBLISHED, "as_published", DP_T_BOOL, DP_PUBLIC)                                                      \

@@ -299,6 +299,14 @@ EOF
     assert_equal "$(get as_published second)" true
 }
 
+@test "a model that was charged under another adjacency is no start" {
+    child="dp-sample --data small.dp --rate 0.2 | $STEP | dp-noise -z 2 | dp-account --epsilon 100 --delta 1e-5 --allow-seeded | dp-step"
+    dp-loop --laps 5 --seed 1 -o first -- "$child" > /dev/null
+    assert_equal "$(dp-info --get adjacency first)" null-record
+    complains 5 "dp-account: the model it starts from was charged under null-record adjacency, this run is under replace-one: they do not add up" \
+        dp-loop --laps 5 --seed 2 --exec fused --init first -- "${child/--clip 0.1/--clip 0.1 --adjacency replace-one}"
+}
+
 @test "shuffled epochs that the rate does not divide: the calculator asked with --rows agrees with the gate" {
     dp-synth classification --rows 10 --cols 3 --seed 1 -o ten.dp -q
     sigma=$(dp-account sigma --sampler shuffle --epsilon 1 --delta 1e-5 --rate 0.45 --rows 10 --laps 6)

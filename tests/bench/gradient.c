@@ -33,6 +33,7 @@ enum what {
     BLAS_F64,
     BLAS_GATHERED,
     DOT,
+    SOFTMAX,
     CLIP,
     ADD,
     LAP,
@@ -52,7 +53,8 @@ static const char *const names[MEASURES] = {
     "BLAS, two products, float64",
     "BLAS, float32, rows gathered first",
     "kernel: scores (dp_rows_dot)",
-    "kernel: softmax and clip, row by row",
+    "kernel: slopes of softmax",
+    "kernel: norms and clips",
     "kernel: sum on the grid (dp_rows_add_grid)",
     "whole lap, fused",
     "  its dp-sample",
@@ -155,7 +157,7 @@ static void measure_kernels(const struct dp_dataset *d, const int64_t *id, int l
     static float c[BATCH * CLASSES];
     static int64_t sum[CLASSES * COLS];
     struct dp_row rows[BATCH];
-    double at[4];
+    double at[5];
     for (size_t j = 0; j < CLASSES * COLS; j++)
         w[j] = (double)(j % 7) - 3;
     for (int again = 0; again < 2; again++) {
@@ -163,19 +165,19 @@ static void measure_kernels(const struct dp_dataset *d, const int64_t *id, int l
             rows[i] = dp_dataset_row(d, (size_t)id[i]);
         at[0] = seconds();
         for (size_t i = 0; i < BATCH; i += DP_ROWS)
-            dp_rows_dot(rows + i, DP_ROWS, w, CLASSES, COLS, zeta + i * CLASSES);
+            dp_rows_dot(rows + i, DP_ROWS, NULL, w, CLASSES, COLS, zeta + i * CLASSES);
         at[1] = seconds();
-        for (size_t i = 0; i < BATCH; i++) {
-            double *z = zeta + i * CLASSES;
-            dp_softmax_slope(z, CLASSES, (size_t)d->y[id[i]], z);
-            dp_grid_clip(z, CLASSES, 1, dp_row_norm2(rows[i]), COLS, c + i * CLASSES);
-        }
+        for (size_t i = 0; i < BATCH; i++)
+            dp_softmax_slope(zeta + i * CLASSES, CLASSES, (size_t)d->y[id[i]], zeta + i * CLASSES);
         at[2] = seconds();
+        for (size_t i = 0; i < BATCH; i++)
+            dp_grid_clip(zeta + i * CLASSES, CLASSES, 1, dp_row_norm2(rows[i]), COLS, c + i * CLASSES);
+        at[3] = seconds();
         for (size_t i = 0; i < BATCH; i += DP_ROWS)
             dp_rows_add_grid(c + i * CLASSES, CLASSES, 1 / dp_grid_for(1), rows + i, DP_ROWS, sum, COLS);
-        at[3] = seconds();
+        at[4] = seconds();
     }
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < 4; i++)
         took[DOT + i][lap] = at[i + 1] - at[i];
 }
 
@@ -186,7 +188,8 @@ struct line {
     struct dp_frame *last, *token;
 };
 
-static int line_open(struct line *line, const char *const *text, int parts, const char *path, struct dp_err *err)
+static int line_open(struct line *line, const char *const *text, int parts, int64_t seed, const char *path,
+                     struct dp_err *err)
 {
     char filled[4096];
     int rc = dp_frame_new(&line->last, err);
@@ -204,7 +207,7 @@ static int line_open(struct line *line, const char *const *text, int parts, cons
     dp_frame_set_int(f, DP_F_FORMAT, DP_FRAME_FORMAT);
     dp_frame_set_int(f, DP_F_STAGE, 0);
     dp_frame_set_int(f, DP_F_LAPS, WARM + LAPS);
-    dp_frame_set_int(f, DP_F_SEED, 1);
+    dp_frame_set_int(f, DP_F_SEED, seed);
     rc = dp_frame_set_text(f, DP_F_SOFTWARE, "dpline " DP_VERSION, strlen("dpline " DP_VERSION), err);
     for (int i = 0; rc == DP_OK && i < parts; i++)
         rc = dp_child_pass(line->part[i], f, f, err);
@@ -289,7 +292,7 @@ static void report(const struct blas *blas)
         private += median((enum what)i);
     for (int i = SAMPLE_PLAIN; i <= STEP_PLAIN; i++)
         plain += median((enum what)i);
-    double kernels = median(DOT) + median(ADD);
+    double kernels = median(DOT) + median(ADD), without = kernels + median(SOFTMAX);
     if (blas->sgemm != NULL) {
         printf("gradient, whole lap / BLAS products: %.2f (float32), %.2f (float64)\n", lap / median(BLAS_F32),
                lap / median(BLAS_F64));
@@ -300,6 +303,7 @@ static void report(const struct blas *blas)
     }
     printf("gradient, clipping against plain SGD: %.2f (dp-grad), %.2f (whole lap, noise and gate too)\n",
            median(GRAD) / median(GRAD_PLAIN), private / plain);
+    printf("gradient, the same kernels with clip / without: %.2f\n", (without + median(CLIP)) / without);
 }
 
 #define STAGE_SAMPLE "dp-sample --data '%s' --rate " RATE
@@ -320,12 +324,13 @@ static int measure(const char *path, const struct blas *blas, struct dp_err *err
     dp_key_derive(&key, 1, "bench", 1);
     dp_stream_start(&stream, &key, DP_DRAW_BATCH, 0);
     int rc = dp_dataset_open(&d, path, err);
+    /* Batches of their own: the rows of another line's would be in the cache already. */
     if (rc == DP_OK)
-        rc = line_open(&line[0], whole, 1, path, err);
+        rc = line_open(&line[0], whole, 1, 1, path, err);
     if (rc == DP_OK)
-        rc = line_open(&line[1], private, 5, path, err);
+        rc = line_open(&line[1], private, 5, 2, path, err);
     if (rc == DP_OK)
-        rc = line_open(&line[2], plain, 4, path, err);
+        rc = line_open(&line[2], plain, 4, 3, path, err);
     for (int lap = 1; rc == DP_OK && lap <= WARM + LAPS; lap++) {
         int at = lap > WARM ? lap - WARM - 1 : 0;
         for (size_t i = 0; i < BATCH; i++)

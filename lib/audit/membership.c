@@ -197,7 +197,7 @@ static int release(struct audit *a, enum phase phase, struct dp_err *err)
     struct dp_frame *f = a->token;
     if (phase == PHASE_CLAIM)
         return dp_audit_part_take(&a->part[GATE], w, f, err);
-    double scale = dp_frame_mechanism(f)->scale;
+    double scale = f->mechanism[0].scale; /* that of the sum */
     dp_frame_strip(f);
     dp_frame_set_real(f, DP_F_NOISE_SCALE, scale);
     f->label = DP_LABEL_RELEASED;
@@ -256,7 +256,7 @@ static int one_run(struct audit *a, enum phase phase, bool with, double *total, 
             dp_frame_set_bool(a->token, DP_F_SEEDED, true);
         rc = private_lap(a, with, phase != PHASE_CLAIM, &in, err);
         if (rc == DP_OK && phase == PHASE_CLAIM && lap == 1) {
-            a->record = *dp_frame_mechanism(a->token);
+            a->record = a->token->mechanism[0]; /* of the sum */
             out->visible = a->record.release == DP_RELEASE_SUM_AND_STATE;
         }
         if (rc == DP_OK && phase == PHASE_NOISE)

@@ -184,8 +184,8 @@ static void ask(struct dp_row row, size_t from, size_t to)
 
 /* Four dense rows with an even number of outputs, at most MOST_PAIRS pairs. */
 #define MOST_PAIRS 8
-static void dot_quad(const struct dp_row *rows, const struct dp_row *next, const double *w, size_t pairs, size_t outputs,
-                     size_t stride, double *dot)
+static void dot_quad(const struct dp_row *rows, const struct dp_row *next, const double *w, size_t pairs,
+                     size_t outputs, size_t stride, double *dot)
 {
     _Alignas(64) double x[QUAD][SPAN]; /* no load of a whole register across two lines */
     _Alignas(64) double lane[MOST_PAIRS][2 * QUAD][LANES];
@@ -213,7 +213,8 @@ void dp_rows_dot(const struct dp_row *rows, size_t count, const struct dp_row *n
     for (size_t i = 0; i < blocked; i += QUAD)
         for (size_t k = 0; k < even; k += 2 * MOST_PAIRS) {
             size_t pairs = (even - k) / 2 < MOST_PAIRS ? (even - k) / 2 : MOST_PAIRS;
-            dot_quad(rows + i, next != NULL && k == 0 ? next + i : NULL, w + k * stride, pairs, outputs, stride, dot + i * outputs + k);
+            const struct dp_row *ask_for = next != NULL && k == 0 ? next + i : NULL;
+            dot_quad(rows + i, ask_for, w + k * stride, pairs, outputs, stride, dot + i * outputs + k);
         }
     for (size_t i = 0; next != NULL && i < count; i++)
         if (even == 0 || i >= blocked)

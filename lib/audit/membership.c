@@ -47,16 +47,16 @@ struct audit {
 
 enum phase { PHASE_CLAIM, PHASE_NOISE, PHASE_LEARN, PHASE_SCORE };
 
-/* Σ_j x_j sum_kj × grid for each output. */
+/* Σ_j x_j sum_kj × grid for each output; the intercept is the last column. */
 static int read_feature(struct audit *a, struct dp_err *err)
 {
     const struct dp_array *columns = dp_frame_array(a->token, DP_F_COLUMNS);
     struct dp_array *sum;
-    double grid = dp_frame_real(a->token, DP_F_GRID, 0);
+    double grid = dp_frame_real(a->token, DP_F_GRID, 0), intercept = dp_frame_real(a->token, DP_F_INTERCEPT, 0);
     int rc = dp_frame_need_array(a->token, DP_F_SUM, DP_I64, 2, &sum, err);
     if (rc != DP_OK)
         return rc;
-    size_t width = columns != NULL ? columns->count : a->data->cols;
+    size_t width = columns != NULL ? columns->count : a->data->cols + (intercept != 0 ? 1 : 0);
     if (sum->dims[1] != width || (a->outputs != 0 && a->outputs != sum->dims[0]))
         return dp_fail(err, DP_E_RUN, "the sum of lap %lld does not have the shape of the data",
                        (long long)a->token->lap);
@@ -77,8 +77,10 @@ static int read_feature(struct audit *a, struct dp_err *err)
         a->feature[k] = 0;
         for (size_t j = 0; j < width; j++) {
             size_t column = columns != NULL ? (size_t)((int64_t *)columns->data)[j] : j;
-            if (column < a->data->cols)
-                a->feature[k] += (double)a->x[column] * grid * (double)((int64_t *)sum->data)[k * width + j];
+            if (columns == NULL || column < a->data->cols) {
+                double x = column < a->data->cols ? (double)a->x[column] : intercept;
+                a->feature[k] += x * grid * (double)((int64_t *)sum->data)[k * width + j];
+            }
         }
     }
     return rc;

@@ -112,7 +112,8 @@ static const char *find_blas(struct blas *blas)
 }
 
 /* X·W and Gᵀ·X */
-static void products_f32(const struct blas *blas, const float *x, const float *w, const float *g, float *scores, float *sum)
+static void products_f32(const struct blas *blas, const float *x, const float *w, const float *g, float *scores,
+                         float *sum)
 {
     blas->sgemm(ROW_MAJOR, PLAIN, PLAIN, BATCH, CLASSES, COLS, 1, x, COLS, w, CLASSES, 0, scores, CLASSES);
     blas->sgemm(ROW_MAJOR, TRANSPOSED, PLAIN, CLASSES, COLS, BATCH, 1, g, CLASSES, x, COLS, 0, sum, COLS);

@@ -198,8 +198,11 @@ static size_t descend_block(const struct state *s, const struct dp_batch *batch,
     size_t left = batch->count - first, count = left < DP_ROWS ? left : DP_ROWS;
     for (size_t i = 0; i < count; i++) {
         row[i] = dp_batch_row(batch, first + i);
-        if (i + DP_ROWS < left)
-            next[i] = dp_batch_row(batch, first + i + DP_ROWS);
+        if (i + DP_ROWS < left) {
+            size_t ahead = first + i + DP_ROWS;
+            next[i] = dp_batch_row(batch, ahead);
+            __builtin_prefetch(batch->y + (batch->dataset != NULL ? (size_t)batch->id[ahead] : ahead));
+        }
     }
     dp_rows_dot(row, count, next, model, s->outputs, s->cols, zeta);
     for (size_t i = 0; i < count; i++, zeta += s->outputs) {

@@ -161,9 +161,9 @@ static int sensitivity(const struct options *o, const char *pipeline, const stru
         return dp_fail(err, DP_E_RUN, "cannot write JSON");
     if (a.exceeded)
         return dp_fail(err, DP_E_RUN,
-                       "row %lld as '%s', lap %lld: the sum moved by %.9g, and the declared sensitivity is "
+                       "row %lld as '%s', lap %lld: the %s moved by %.9g, and the declared sensitivity is "
                        "%.9g (ratio %.6f)",
-                       (long long)a.row, a.kind, (long long)a.lap, a.measured, a.declared, shown(a.ratio));
+                       (long long)a.row, a.kind, (long long)a.lap, a.count ? "count" : "sum", a.measured, a.declared, shown(a.ratio));
     if (a.row == 0)
         return dp_fail(err, DP_E_RUN, "no row moved any of %lld sums: nothing was tested",
                        (long long)a.compared);

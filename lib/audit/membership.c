@@ -47,16 +47,16 @@ struct audit {
 
 enum phase { PHASE_CLAIM, PHASE_NOISE, PHASE_LEARN, PHASE_SCORE };
 
-/* Σ_j x_j sum_kj × grid for each output. */
+/* Σ_j x_j sum_kj × grid for each output; the intercept is the last column. */
 static int read_feature(struct audit *a, struct dp_err *err)
 {
     const struct dp_array *columns = dp_frame_array(a->token, DP_F_COLUMNS);
     struct dp_array *sum;
-    double grid = dp_frame_real(a->token, DP_F_GRID, 0);
+    double grid = dp_frame_real(a->token, DP_F_GRID, 0), intercept = dp_frame_real(a->token, DP_F_INTERCEPT, 0);
     int rc = dp_frame_need_array(a->token, DP_F_SUM, DP_I64, 2, &sum, err);
     if (rc != DP_OK)
         return rc;
-    size_t width = columns != NULL ? columns->count : a->data->cols;
+    size_t width = columns != NULL ? columns->count : a->data->cols + (intercept != 0 ? 1 : 0);
     if (sum->dims[1] != width || (a->outputs != 0 && a->outputs != sum->dims[0]))
         return dp_fail(err, DP_E_RUN, "the sum of lap %lld does not have the shape of the data",
                        (long long)a->token->lap);
@@ -77,8 +77,10 @@ static int read_feature(struct audit *a, struct dp_err *err)
         a->feature[k] = 0;
         for (size_t j = 0; j < width; j++) {
             size_t column = columns != NULL ? (size_t)((int64_t *)columns->data)[j] : j;
-            if (column < a->data->cols)
-                a->feature[k] += (double)a->x[column] * grid * (double)((int64_t *)sum->data)[k * width + j];
+            if (columns == NULL || column < a->data->cols) {
+                double x = column < a->data->cols ? (double)a->x[column] : intercept;
+                a->feature[k] += x * grid * (double)((int64_t *)sum->data)[k * width + j];
+            }
         }
     }
     return rc;
@@ -197,7 +199,7 @@ static int release(struct audit *a, enum phase phase, struct dp_err *err)
     struct dp_frame *f = a->token;
     if (phase == PHASE_CLAIM)
         return dp_audit_part_take(&a->part[GATE], w, f, err);
-    double scale = dp_frame_mechanism(f)->scale;
+    double scale = f->mechanism[0].scale; /* that of the sum */
     dp_frame_strip(f);
     dp_frame_set_real(f, DP_F_NOISE_SCALE, scale);
     f->label = DP_LABEL_RELEASED;
@@ -256,7 +258,7 @@ static int one_run(struct audit *a, enum phase phase, bool with, double *total, 
             dp_frame_set_bool(a->token, DP_F_SEEDED, true);
         rc = private_lap(a, with, phase != PHASE_CLAIM, &in, err);
         if (rc == DP_OK && phase == PHASE_CLAIM && lap == 1) {
-            a->record = *dp_frame_mechanism(a->token);
+            a->record = a->token->mechanism[0]; /* of the sum */
             out->visible = a->record.release == DP_RELEASE_SUM_AND_STATE;
         }
         if (rc == DP_OK && phase == PHASE_NOISE)

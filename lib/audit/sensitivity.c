@@ -45,6 +45,7 @@ struct audit {
     struct dp_frame **absent; /* laps: what came back with the row absent */
     double *model;            /* K × d: what the sums so far would have trained */
     size_t outputs, cols;
+    bool positive;     /* no label is below 0: counts perhaps, that must stay counts */
     struct dp_key key; /* of rows and models */
     float *x;          /* cols */
     int64_t row;       /* from 0 on */
@@ -63,7 +64,7 @@ static bool fill(const struct audit *a, enum kind kind, size_t i, size_t other, 
         a->x[j] = (float)dp_row_at(row, j);
     switch (kind) {
     case KIND_OTHER_LABEL:
-        *y = classes ? fmod(*y + 1, (double)d->classes) : -*y;
+        *y = classes ? fmod(*y + 1, (double)d->classes) : a->positive ? *y + 1 : -*y;
         return true;
     case KIND_OPPOSITE:
     case KIND_OPPOSITE_OF_ANOTHER:
@@ -147,7 +148,7 @@ static int make_token(struct audit *a, int64_t lap, struct dp_err *err)
     } else {
         rc = dp_frame_copy(a->token, a->absent[lap - 2], err);
         dp_frame_strip(a->token);
-        dp_frame_set_real(a->token, DP_F_NOISE_SCALE, dp_frame_mechanism(a->token)->sensitivity);
+        dp_frame_set_real(a->token, DP_F_NOISE_SCALE, a->token->mechanism[0].sensitivity);
         if (rc == DP_OK)
             rc = set_model(a, lap, err);
         dp_frame_drop(a->token, DP_F_SUM);
@@ -161,11 +162,24 @@ static int make_token(struct audit *a, int64_t lap, struct dp_err *err)
     return rc;
 }
 
+/* The count of dp-clip --adaptive: a number, in halves, with a record of its own. */
+static int check_count(const struct dp_frame *f, struct dp_err *err)
+{
+    struct dp_array *count;
+    const struct dp_mechanism *m = &f->mechanism[1];
+    int rc = dp_frame_need_array(f, DP_F_WITHIN, DP_I64, 2, &count, err);
+    if (rc == DP_OK && (count->count != 1 || !(m->sensitivity > 0 && isfinite(m->sensitivity)) ||
+                        m->adjacency != f->mechanism[0].adjacency))
+        rc = dp_fail(err, DP_E_UNSAFE, "lap %lld does not record by how much one row may move the count",
+                     (long long)f->lap);
+    return rc;
+}
+
 /* What a bounded frame must hold to be judged. */
 static int check_bounded(struct audit *a, const struct dp_mechanism *sampled, struct dp_err *err)
 {
     struct dp_frame *f = a->token;
-    const struct dp_mechanism *m = dp_frame_mechanism(f);
+    const struct dp_mechanism *m = f->mechanism; /* the first is about the sum */
     struct dp_array *sum;
     if (f->label != DP_LABEL_BOUNDED)
         return dp_fail(err, DP_E_USAGE,
@@ -176,7 +190,7 @@ static int check_bounded(struct audit *a, const struct dp_mechanism *sampled, st
         return rc;
     double grid = dp_frame_real(f, DP_F_GRID, 0);
     int exponent;
-    if (f->mechanisms != 1 || !(m->bound > 0 && isfinite(m->bound)) ||
+    if (f->mechanisms != (dp_frame_has(f, DP_F_WITHIN) ? 2 : 1) || !(m->bound > 0 && isfinite(m->bound)) ||
         !(m->sensitivity > 0 && isfinite(m->sensitivity)))
         return dp_fail(err, DP_E_UNSAFE, "lap %lld does not record by how much one row may move the sum",
                        (long long)f->lap);
@@ -186,13 +200,14 @@ static int check_bounded(struct audit *a, const struct dp_mechanism *sampled, st
         return dp_fail(err, DP_E_UNSAFE,
                        "the clip bounds of lap %lld disagree: %g on the sum, %g in its record",
                        (long long)f->lap, dp_frame_real(f, DP_F_BOUND, 0), m->bound);
-    if (m->sampler != sampled->sampler || m->rate != sampled->rate || m->rows != sampled->rows ||
-        m->epoch_laps != sampled->epoch_laps)
-        return dp_fail(err, DP_E_UNSAFE,
-                       "rows were sampled as %s of rate %g, and lap %lld records %s of rate %g",
-                       dp_sampler_names[sampled->sampler], sampled->rate, (long long)f->lap,
-                       dp_sampler_names[m->sampler], m->rate);
-    return DP_OK;
+    for (int i = 0; i < f->mechanisms; i++, m++)
+        if (m->sampler != sampled->sampler || m->rate != sampled->rate || m->rows != sampled->rows ||
+            m->epoch_laps != sampled->epoch_laps)
+            return dp_fail(err, DP_E_UNSAFE,
+                           "rows were sampled as %s of rate %g, and lap %lld records %s of rate %g",
+                           dp_sampler_names[sampled->sampler], sampled->rate, (long long)f->lap,
+                           dp_sampler_names[m->sampler], m->rate);
+    return dp_frame_has(f, DP_F_WITHIN) ? check_count(f, err) : DP_OK;
 }
 
 /* One lap through both parts, with the row in the batch or not. */
@@ -246,7 +261,7 @@ static int train(struct audit *a, const struct dp_frame *f, struct dp_err *err)
     return DP_OK;
 }
 
-/* Everything but the sum must be the same on both sides. */
+/* Everything but the sum and the count must be the same on both sides. */
 static int compare_rest(struct audit *a, const struct dp_frame *without, const char *kind, struct dp_err *err)
 {
     static const struct dp_model_tolerance exact = {.exact = true};
@@ -256,6 +271,8 @@ static int compare_rest(struct audit *a, const struct dp_frame *without, const c
         return rc;
     dp_frame_drop(a->aside, DP_F_SUM);
     dp_frame_drop(a->token, DP_F_SUM);
+    dp_frame_drop(a->aside, DP_F_WITHIN);
+    dp_frame_drop(a->token, DP_F_WITHIN);
     dp_frame_strip(a->aside);
     dp_frame_strip(a->token);
     rc = dp_model_compare(a->aside, a->token, &exact, what, sizeof what, err);
@@ -265,29 +282,41 @@ static int compare_rest(struct audit *a, const struct dp_frame *without, const c
                : rc;
 }
 
-static int compare(struct audit *a, const char *kind, struct dp_err *err)
+/* One whole-number vector of the two sides, in units of grid, against its record. The worst sum is kept, and the first
+   query that is exceeded. */
+static void judge(struct audit *a, enum dp_field field, double grid, const struct dp_mechanism *m, const char *kind)
 {
     struct dp_sensitivity *out = a->out;
-    const struct dp_frame *without = a->absent[a->token->lap - 1];
-    const struct dp_array *s = dp_frame_array(without, DP_F_SUM), *t = dp_frame_array(a->token, DP_F_SUM);
-    const struct dp_mechanism *m = dp_frame_mechanism(a->token);
-    if (s->dims[0] != t->dims[0] || s->dims[1] != t->dims[1])
-        return dp_fail(err, DP_E_RUN, "row %lld as '%s', lap %lld: the sum changes its shape",
-                       (long long)a->row + 1, kind, (long long)a->token->lap);
-    double grid = dp_frame_real(a->token, DP_F_GRID, 0);
+    const struct dp_array *s = dp_frame_array(a->absent[a->token->lap - 1], field), *t = dp_frame_array(a->token, field);
+    bool count = field == DP_F_WITHIN;
     unsigned __int128 distance2 = dp_audit_distance2(s->data, t->data, s->count);
     bool exceeded = dp_audit_exceeds(distance2, m->sensitivity, grid);
     double measured = sqrt((double)distance2) * grid, ratio = measured / m->sensitivity;
-    out->compared++;
-    if (ratio > out->ratio || (exceeded && !out->exceeded)) {
+    bool worse = exceeded == out->exceeded && count == out->count && ratio > out->ratio;
+    if (worse || (exceeded && !out->exceeded)) {
         out->ratio = ratio;
         out->measured = measured;
         out->declared = m->sensitivity;
         out->exceeded = exceeded;
+        out->count = count;
         out->row = a->row + 1;
         out->lap = a->token->lap;
         out->kind = kind;
     }
+}
+
+static int compare(struct audit *a, const char *kind, struct dp_err *err)
+{
+    const struct dp_frame *without = a->absent[a->token->lap - 1];
+    const struct dp_array *s = dp_frame_array(without, DP_F_SUM), *t = dp_frame_array(a->token, DP_F_SUM);
+    bool counted = dp_frame_has(a->token, DP_F_WITHIN);
+    if (s->dims[0] != t->dims[0] || s->dims[1] != t->dims[1] || counted != dp_frame_has(without, DP_F_WITHIN))
+        return dp_fail(err, DP_E_RUN, "row %lld as '%s', lap %lld: the sum changes its shape",
+                       (long long)a->row + 1, kind, (long long)a->token->lap);
+    judge(a, DP_F_SUM, dp_frame_real(a->token, DP_F_GRID, 0), &a->token->mechanism[0], kind);
+    if (counted)
+        judge(a, DP_F_WITHIN, 0.5, &a->token->mechanism[1], kind);
+    a->out->compared++;
     return compare_rest(a, without, kind, err);
 }
 
@@ -351,7 +380,7 @@ static int probe(struct audit *a, struct dp_err *err)
     int rc = run_absent(a, a->out->seed, err);
     a->out->laps = laps;
     if (rc == DP_OK) {
-        const struct dp_mechanism *m = dp_frame_mechanism(a->absent[0]);
+        const struct dp_mechanism *m = a->absent[0]->mechanism;
         a->out->replace_one = m->adjacency == DP_ADJACENCY_REPLACE_ONE;
         if (m->adjacency == DP_ADJACENCY_NONE)
             rc = dp_fail(err, DP_E_UNSAFE, "the record does not say what one person can change");
@@ -382,6 +411,9 @@ static int run(struct audit *a, struct dp_err *err)
         rc = dp_dataset_open(&a->data, out->data, err);
     if (rc == DP_OK && a->data->rows < 2)
         rc = dp_fail(err, DP_E_RUN, "%s has fewer than two rows", out->data);
+    a->positive = true;
+    for (size_t i = 0; rc == DP_OK && i < a->data->rows; i++)
+        a->positive &= a->data->y[i] >= 0;
     if (rc == DP_OK)
         rc = dp_alloc(&a->x, a->data->cols, sizeof *a->x, err);
     if (rc == DP_OK)

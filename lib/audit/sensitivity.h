@@ -18,6 +18,7 @@ struct dp_sensitivity {
     double ratio; /* measured / declared, rounded up; exact in its verdict `exceeded` only */
     double measured, declared;
     bool exceeded, replace_one;
+    bool count; /* what moved is the count of dp-clip --adaptive, not the sum: only when its bound is exceeded */
     int64_t row, lap; /* from 1 on; 0 when no row moved anything */
     const char *kind; /* what stood in the row's place */
     int64_t compared; /* sums */
@@ -30,8 +31,9 @@ struct dp_sensitivity {
  * Absent means: not in the batch; where every row is in every batch (sampler full), a row of zeros. A record
  * of replace-one adjacency has the row as it is instead. Present means: in the batch of every lap, where
  * coins decide that (sampler poisson). Measured: ‖S − S′‖₂ of the whole-number sums against sensitivity/grid
- * of the record, without rounding; and nothing else in the frame may differ. The models are, in turn, what
- * the sums would train, zero, and random ones of all magnitudes.
+ * of the record, without rounding; the same for the count of dp-clip --adaptive, in halves, against the record
+ * of its own; and nothing else in the frame may differ. The models are, in turn, what the sums would train,
+ * zero, and random ones of all magnitudes.
  *
  * Returns 0 when all was compared (out->exceeded says with what result), DP_E_RUN with a sentence when a row
  * shows in another way, or another error. */

@@ -35,10 +35,13 @@ void dp_row_add_grid(float a, double inverse_grid, struct dp_row row, int64_t *s
 
 /* Several rows at once, each bit as above, so that what is read of w and written of sum is shared.
    dp_rows_dot: dot[i × outputs + k] = Σ_j row_ij w[k × stride + j].
+   next: NULL, or count rows that will be needed soon, which the CPU is asked to fetch meanwhile.
    dp_rows_add_grid: sum[k × stride + j] += Σ_i trunc(a[i × outputs + k] row_ij / grid);
-   |a row_ij| inverse_grid < 2^31 / DP_ROWS must hold. A row whose a are all 0 is not read: it may not be finite. count ≤ DP_ROWS; rows dense or sparse. */
+   |a row_ij| inverse_grid < 2^24 must hold. A row whose a are all 0 is not read: it may
+   not be finite. count ≤ DP_ROWS; rows dense or sparse. */
 #define DP_ROWS 8
-void dp_rows_dot(const struct dp_row *rows, size_t count, const double *w, size_t outputs, size_t stride, double *dot);
+void dp_rows_dot(const struct dp_row *rows, size_t count, const struct dp_row *next, const double *w, size_t outputs,
+                 size_t stride, double *dot);
 void dp_rows_add_grid(const float *a, size_t outputs, double inverse_grid, const struct dp_row *rows, size_t count,
                       int64_t *sum, size_t stride);
 

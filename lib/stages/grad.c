@@ -194,14 +194,17 @@ static void descend(const struct state *s, double label, double *zeta)
 static size_t descend_block(const struct state *s, const struct dp_batch *batch, const double *model, size_t first,
                             double *zeta)
 {
-    struct dp_row row[DP_ROWS] = {{0}};
+    struct dp_row row[DP_ROWS] = {{0}}, next[DP_ROWS] = {{0}}; /* sampled rows lie far apart: the CPU does not guess them */
     size_t left = batch->count - first, count = left < DP_ROWS ? left : DP_ROWS;
     for (size_t i = 0; i < count; i++) {
         row[i] = dp_batch_row(batch, first + i);
-        if (i + DP_ROWS < left) /* sampled rows lie far apart: the CPU does not guess the next */
-            dp_row_prefetch(dp_batch_row(batch, first + i + DP_ROWS));
+        if (i + DP_ROWS < left) {
+            size_t ahead = first + i + DP_ROWS;
+            next[i] = dp_batch_row(batch, ahead);
+            __builtin_prefetch(batch->y + (batch->dataset != NULL ? (size_t)batch->id[ahead] : ahead));
+        }
     }
-    dp_rows_dot(row, count, model, s->outputs, s->cols, zeta);
+    dp_rows_dot(row, count, next, model, s->outputs, s->cols, zeta);
     for (size_t i = 0; i < count; i++, zeta += s->outputs) {
         for (size_t k = 0; batch->intercept != 0 && k < s->outputs; k++)
             zeta[k] += (double)batch->intercept * model[k * s->cols + batch->features];

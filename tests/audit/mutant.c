@@ -7,7 +7,7 @@
 
 /* dp-mutant: rewrites what the mechanism record says and leaves the sum as it is. */
 struct options {
-    double bound, multiplier;
+    double bound, multiplier, count;
     int sampler;
 };
 
@@ -24,6 +24,13 @@ static const struct dp_option record_options[] = {
      .offset = offsetof(struct options, multiplier),
      .metavar = "Z",
      .help = "claim this noise multiplier",
+     .min = 0,
+     .max = INFINITY},
+    {.name = "count",
+     .kind = DP_OPT_REAL,
+     .offset = offsetof(struct options, count),
+     .metavar = "C",
+     .help = "claim this sensitivity of the count",
      .min = 0,
      .max = INFINITY},
     {.name = "sampler",
@@ -48,6 +55,8 @@ static int record_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp
         m->multiplier = o->multiplier;
         m->scale = o->multiplier * m->sensitivity;
     }
+    if (!isnan(o->count))
+        m->sensitivity = o->count; /* its record is the last */
     if (o->sampler >= 0) {
         m->sampler = (enum dp_sampler)o->sampler;
         m->epoch_laps = 0;
@@ -142,6 +151,7 @@ static struct dp_stage_class mean_class, noise_class, key_class, sample_class;
 const struct dp_stage_class *const dp_stage_classes[] = {
     &dp_sample_class,
     &dp_scd_step_class,
+    &dp_grad_class,
     &dp_clip_class,
     &dp_noise_class,
     &dp_account_class,

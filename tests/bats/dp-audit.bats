@@ -93,6 +93,64 @@ epsilon() { within 60 "$AUDIT" epsilon --data small.dp --confidence 0.9999 --see
     assert_success
 }
 
+@test "sensitivity: gradients of every loss, clipped by dp-clip or in place, keep to their bound" {
+    worst() { sed -n 's/^worst ratio \([0-9.]*\) .*/\1/p' <<< "$output"; }
+    # tight MORE LOSS: the two ways give one answer, and a row of some kind uses all of the bound
+    tight() {
+        sensitivity --rows 3 --laps 8 -- "$SAMPLE | dp-grad --data {} --loss $2 $1 --clip 0.003"
+        assert_success
+        awk "BEGIN { exit !($(worst) > 0.999 && $(worst) <= 1) }" || fail "$2 $1: $output"
+        in_place=$output
+        sensitivity --rows 3 --laps 8 -- "$SAMPLE | dp-grad --data {} --loss $2 $1 | dp-clip --data {} --clip 0.003"
+        assert_success
+        assert_output "$in_place"
+    }
+    for loss in logistic squared huberised-hinge hinge smooth-hinge; do
+        tight "" $loss
+    done
+    tight "--intercept 1" logistic
+    dp-synth classification --rows 60 --cols 9 --classes 4 --seed 2 -o small.dp -q -f
+    tight "" softmax
+    tight "--intercept 0.7" softmax
+    tight "--threads 2" huberised-hinge
+    dp-synth classification --rows 60 --cols 9 --classes 4 --storage csr --seed 2 -o small.dp -q -f
+    tight "--intercept 1" softmax
+    dp-synth regression --rows 60 --cols 4 --seed 2 -o small.dp -q -f
+    tight "--intercept 1" huber
+    /usr/bin/python3 -c "import numpy; numpy.save('small.dp/y.npy', numpy.random.default_rng(1).poisson(2, 60).astype(float))"
+    tight "" poisson
+    tight "--intercept 1" poisson
+}
+
+@test "sensitivity: gradients under replace-one, of batches of fixed size, and of rows inline" {
+    sensitivity --rows 3 --laps 8 -- "dp-sample --data {} --rate 0.2 --mode fixed | dp-grad --data {} --loss logistic --clip 0.003 --adjacency replace-one"
+    assert_success
+    sensitivity --rows 3 --laps 8 -- "$SAMPLE --inline | dp-grad --loss logistic --intercept 1 --clip 0.003 --adjacency replace-one"
+    assert_success
+    assert_output --regexp "of the declared sensitivity 0.006:"
+    sensitivity --rows 3 --laps 8 -- "dp-sample --data {} --mode full | dp-grad --data {} --loss logistic --clip 0.003"
+    assert_success
+}
+
+@test "sensitivity: a bound that adapts, and its count" {
+    for adjacency in null-record replace-one; do
+        sensitivity --rows 3 -- "$SAMPLE | dp-grad --data {} --loss logistic | dp-clip --data {} --clip 0.1 --adaptive 0.5 --adjacency $adjacency"
+        assert_success
+        adaptive="$SAMPLE | dp-scd-step --data {} --loss hinge --lambda 1 | dp-clip --data {} --clip 0.003 --adaptive 0.9 --adjacency $adjacency"
+        sensitivity --rows 3 -- "$adaptive"
+        assert_success
+    done
+    # the count of a row that is there or not moves by 1/2: no less may be claimed
+    sensitivity --rows 3 -- "$SAMPLE | dp-grad --data {} --loss logistic | dp-clip --data {} --clip 0.1 --adaptive 0.5 | dp-mutant --count 0.5"
+    assert_success
+    sensitivity --rows 3 -- "$SAMPLE | dp-grad --data {} --loss logistic | dp-clip --data {} --clip 0.1 --adaptive 0.5 | dp-mutant --count 0.499"
+    assert_failure 1
+    assert_output --regexp "the count moved by 0.5, and the declared sensitivity is 0.499 "
+    sensitivity --rows 3 -- "$SAMPLE | dp-grad --data {} --loss logistic | dp-clip --data {} --clip 0.1 --adaptive 0.5 --adjacency replace-one | dp-mutant --count 0.999"
+    assert_failure 1
+    assert_output --regexp "the count moved by 1, and the declared sensitivity is 0.999 "
+}
+
 @test "sensitivity: processes give the answer that fused stages give" {
     sensitivity --rows 2 --laps 3 --json -- "$SAMPLE | $STEP --clip 0.01"
     assert_success
@@ -202,4 +260,13 @@ passed() {
     assert_success
     epsilon --runs 400 --laps 3 -- "dp-sample --data {} --mode full --columns 2 | dp-scd-step --data {} --loss logistic --lambda 1e-2 --clip 0.1 --variant primal | dp-noise -z 1 | $GATE | dp-step"
     assert_success
+}
+
+@test "epsilon: gradients, and a bound that adapts" {
+    epsilon --runs 400 --laps 3 -- "$SAMPLE | dp-grad --data {} --loss logistic --intercept 1 --clip 0.1 | dp-noise -z 1 | $GATE | dp-step --step 0.5"
+    passed
+    epsilon --runs 400 --laps 3 -- "$SAMPLE | dp-grad --data {} --loss logistic | dp-clip --data {} --clip 0.1 --adaptive 0.5 | dp-noise -z 1 --count-multiplier 5 | $GATE | dp-step --step 0.5"
+    passed
+    epsilon --runs 400 --laps 3 -- "$SAMPLE | dp-grad --data {} --loss logistic --clip 1 | dp-mutant --bound 0.1 | dp-noise -z 1 | $GATE | dp-step --step 0.5"
+    caught
 }

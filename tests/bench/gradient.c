@@ -1,0 +1,377 @@
+/* One lap of private gradients against the two matrix products at its heart: softmax regression, 60000 × 784, ten
+   classes, Poisson batches of 256 rows on average, fused. And what clipping every example costs, against plain SGD.
+   $BLAS names a BLAS with the cblas interface to open; otherwise OpenBLAS where there is one, else GSL's. */
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "base/version.h"
+#include "data/dataset.h"
+#include "data/dataset_write.h"
+#include "math/grid.h"
+#include "math/loss.h"
+#include "math/rng.h"
+#include "stage/child.h"
+
+enum { ROWS = 60000, COLS = 784, CLASSES = 10, BATCH = 256, WARM = 100, LAPS = 400 };
+#define RATE "256/60000"
+
+static double seconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+/* --- what is measured ------------------------------------------------------------------------------------------- */
+enum what {
+    BLAS_F32,
+    BLAS_F64,
+    BLAS_GATHERED,
+    DOT,
+    SOFTMAX,
+    CLIP,
+    ADD,
+    LAP,
+    SAMPLE,
+    GRAD,
+    NOISE,
+    ACCOUNT,
+    STEP,
+    SAMPLE_PLAIN,
+    GRAD_PLAIN,
+    ACCOUNT_PLAIN,
+    STEP_PLAIN,
+    MEASURES
+};
+static const char *const names[MEASURES] = {
+    "BLAS, two products, float32",
+    "BLAS, two products, float64",
+    "BLAS, float32, rows gathered first",
+    "kernel: scores (dp_rows_dot)",
+    "kernel: slopes of softmax",
+    "kernel: norms and clips",
+    "kernel: sum on the grid (dp_rows_add_grid)",
+    "whole lap, fused",
+    "  its dp-sample",
+    "  its dp-grad --clip 1",
+    "  its dp-noise",
+    "  its dp-account",
+    "  its dp-step",
+    "plain lap: dp-sample",
+    "  its dp-grad --non-private",
+    "  its dp-account --non-private",
+    "  its dp-step",
+};
+static double took[MEASURES][LAPS];
+
+static int ascending(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double median(enum what what)
+{
+    static double sorted[LAPS];
+    memcpy(sorted, took[what], sizeof sorted);
+    qsort(sorted, LAPS, sizeof *sorted, ascending);
+    return (sorted[LAPS / 2 - 1] + sorted[LAPS / 2]) / 2;
+}
+
+/* --- BLAS --------------------------------------------------------------------------------------------------------- */
+enum { ROW_MAJOR = 101, PLAIN = 111, TRANSPOSED = 112 };
+struct blas {
+    void (*sgemm)(int, int, int, int, int, int, float, const float *, int, const float *, int, float, float *, int);
+    void (*dgemm)(int, int, int, int, int, int, double, const double *, int, const double *, int, double, double *, int);
+};
+
+static const char *find_blas(struct blas *blas)
+{
+    static const char *const candidates[] = {"libopenblas.so.0", "libblas.so.3", "libgslcblas.so.0"};
+    const char *chosen = getenv("BLAS");
+    setenv("OPENBLAS_NUM_THREADS", "1", 1);
+    setenv("OMP_NUM_THREADS", "1", 1);
+    for (size_t i = 0; i < (chosen != NULL ? 1 : sizeof candidates / sizeof *candidates); i++) {
+        const char *name = chosen != NULL ? chosen : candidates[i];
+        void *library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+        if (library == NULL)
+            continue;
+        *(void **)&blas->sgemm = dlsym(library, "cblas_sgemm");
+        *(void **)&blas->dgemm = dlsym(library, "cblas_dgemm");
+        char *(*config)(void);
+        *(void **)&config = dlsym(library, "openblas_get_config");
+        if (blas->sgemm != NULL && blas->dgemm != NULL)
+            return config != NULL ? config() : name;
+    }
+    return NULL;
+}
+
+/* X·W and Gᵀ·X */
+static void products_f32(const struct blas *blas, const float *x, const float *w, const float *g, float *scores,
+                         float *sum)
+{
+    blas->sgemm(ROW_MAJOR, PLAIN, PLAIN, BATCH, CLASSES, COLS, 1, x, COLS, w, CLASSES, 0, scores, CLASSES);
+    blas->sgemm(ROW_MAJOR, TRANSPOSED, PLAIN, CLASSES, COLS, BATCH, 1, g, CLASSES, x, COLS, 0, sum, COLS);
+}
+
+static void products_f64(const struct blas *blas, const double *x, const double *w, const double *g, double *scores,
+                         double *sum)
+{
+    blas->dgemm(ROW_MAJOR, PLAIN, PLAIN, BATCH, CLASSES, COLS, 1, x, COLS, w, CLASSES, 0, scores, CLASSES);
+    blas->dgemm(ROW_MAJOR, TRANSPOSED, PLAIN, CLASSES, COLS, BATCH, 1, g, CLASSES, x, COLS, 0, sum, COLS);
+}
+
+static void measure_blas(const struct blas *blas, const struct dp_dataset *d, const int64_t *id, int lap)
+{
+    static float x[BATCH * COLS], w[COLS * CLASSES], g[BATCH * CLASSES], scores[BATCH * CLASSES], sum[CLASSES * COLS];
+    static double x2[BATCH * COLS], w2[COLS * CLASSES], g2[BATCH * CLASSES], scores2[BATCH * CLASSES],
+        sum2[CLASSES * COLS];
+    for (size_t j = 0; j < COLS * CLASSES; j++)
+        w2[j] = w[j] = (float)(j % 7) - 3;
+    for (size_t j = 0; j < BATCH * CLASSES; j++)
+        g2[j] = g[j] = (float)(j % 5) - 2;
+    double start = seconds();
+    for (size_t i = 0; i < BATCH; i++)
+        memcpy(x + i * COLS, dp_dataset_row(d, (size_t)id[i]).values, COLS * sizeof *x);
+    products_f32(blas, x, w, g, scores, sum);
+    took[BLAS_GATHERED][lap] = seconds() - start;
+    start = seconds(); /* now everything is in the cache */
+    products_f32(blas, x, w, g, scores, sum);
+    took[BLAS_F32][lap] = seconds() - start;
+    for (size_t j = 0; j < BATCH * COLS; j++)
+        x2[j] = (double)x[j];
+    products_f64(blas, x2, w2, g2, scores2, sum2);
+    start = seconds();
+    products_f64(blas, x2, w2, g2, scores2, sum2);
+    took[BLAS_F64][lap] = seconds() - start;
+}
+
+/* --- the kernels alone, on rows in the cache ---------------------------------------------------------------------- */
+static void measure_kernels(const struct dp_dataset *d, const int64_t *id, int lap)
+{
+    static double w[CLASSES * COLS], zeta[BATCH * CLASSES];
+    static float c[BATCH * CLASSES];
+    static int64_t sum[CLASSES * COLS];
+    struct dp_row rows[BATCH];
+    double at[5];
+    for (size_t j = 0; j < CLASSES * COLS; j++)
+        w[j] = (double)(j % 7) - 3;
+    for (int again = 0; again < 2; again++) {
+        for (size_t i = 0; i < BATCH; i++)
+            rows[i] = dp_dataset_row(d, (size_t)id[i]);
+        at[0] = seconds();
+        for (size_t i = 0; i < BATCH; i += DP_ROWS)
+            dp_rows_dot(rows + i, DP_ROWS, NULL, w, CLASSES, COLS, zeta + i * CLASSES);
+        at[1] = seconds();
+        for (size_t i = 0; i < BATCH; i++)
+            dp_softmax_slope(zeta + i * CLASSES, CLASSES, (size_t)d->y[id[i]], zeta + i * CLASSES);
+        at[2] = seconds();
+        for (size_t i = 0; i < BATCH; i++)
+            dp_grid_clip(zeta + i * CLASSES, CLASSES, 1, dp_row_norm2(rows[i]), COLS, c + i * CLASSES);
+        at[3] = seconds();
+        for (size_t i = 0; i < BATCH; i += DP_ROWS)
+            dp_rows_add_grid(c + i * CLASSES, CLASSES, 1 / dp_grid_for(1), rows + i, DP_ROWS, sum, COLS);
+        at[4] = seconds();
+    }
+    for (int i = 0; i < 4; i++)
+        took[DOT + i][lap] = at[i + 1] - at[i];
+}
+
+/* --- whole laps --------------------------------------------------------------------------------------------------- */
+struct line {
+    int parts;
+    struct dp_child *part[5];
+    struct dp_frame *last, *token;
+};
+
+static int line_open(struct line *line, const char *const *text, int parts, int64_t seed, const char *path,
+                     struct dp_err *err)
+{
+    char filled[4096];
+    int rc = dp_frame_new(&line->last, err);
+    if (rc == DP_OK)
+        rc = dp_frame_new(&line->token, err);
+    for (int i = 0; rc == DP_OK && i < parts; i++) {
+        snprintf(filled, sizeof filled, text[i], path, path);
+        rc = dp_child_fused(&line->part[i], filled, err);
+        line->parts += rc == DP_OK;
+    }
+    if (rc != DP_OK)
+        return rc;
+    struct dp_frame *f = line->token;
+    dp_frame_reset(f, DP_KIND_HELLO);
+    dp_frame_set_int(f, DP_F_FORMAT, DP_FRAME_FORMAT);
+    dp_frame_set_int(f, DP_F_STAGE, 0);
+    dp_frame_set_int(f, DP_F_LAPS, WARM + LAPS);
+    dp_frame_set_int(f, DP_F_SEED, seed);
+    rc = dp_frame_set_text(f, DP_F_SOFTWARE, "dpline " DP_VERSION, strlen("dpline " DP_VERSION), err);
+    for (int i = 0; rc == DP_OK && i < parts; i++)
+        rc = dp_child_pass(line->part[i], f, f, err);
+    dp_frame_reset(line->last, DP_KIND_LAP);
+    return rc;
+}
+
+/* A lap as dp-loop makes it. what: of the first part; the others follow. */
+static int line_lap(struct line *line, int64_t lap, enum what what, int at, struct dp_err *err)
+{
+    double start = seconds();
+    int rc = dp_frame_copy(line->token, line->last, err);
+    line->token->lap = lap;
+    line->token->mechanisms = 0;
+    dp_frame_set_int(line->token, DP_F_LAPS, WARM + LAPS);
+    dp_frame_set_bool(line->token, DP_F_SEEDED, true);
+    for (int i = 0; rc == DP_OK && i < line->parts; i++) {
+        rc = dp_child_pass(line->part[i], line->token, line->token, err);
+        double now = seconds();
+        took[(int)what + i][at] = now - start;
+        start = now;
+    }
+    struct dp_frame *swap = line->last;
+    line->last = line->token;
+    line->token = swap;
+    return rc;
+}
+
+static void line_close(struct line *line)
+{
+    for (int i = 0; i < line->parts; i++)
+        dp_child_kill(line->part[i]);
+    dp_frame_free(line->last);
+    dp_frame_free(line->token);
+}
+
+/* Rows as images are: a fifth of the entries not zero, norm 1. */
+static int write_data(const char *path, struct dp_err *err)
+{
+    static double x[COLS];
+    static unsigned char bytes[2 * COLS];
+    struct dp_writer_options o = {.cols = COLS, .public_rows = true};
+    struct dp_writer *writer;
+    struct dp_key key;
+    dp_key_derive(&key, 1, "bench", 0);
+    int rc = dp_writer_open(&writer, path, &o, err);
+    if (rc != DP_OK)
+        return rc;
+    for (uint64_t i = 0; rc == DP_OK && i < ROWS; i++) {
+        dp_draw(&key, DP_DRAW_NOISE, i, 0, bytes, sizeof bytes);
+        for (size_t j = 0; j < COLS; j++)
+            x[j] = bytes[j] < 51 ? (double)bytes[COLS + j] / 255 : 0;
+        rc = dp_writer_row(writer, x, bytes[0] % CLASSES, err);
+    }
+    if (rc != DP_OK) {
+        dp_writer_abort(writer);
+        return rc;
+    }
+    json_t *columns = json_array(), *classes = json_array();
+    char name[32];
+    for (int j = 0; j < COLS; j++) {
+        snprintf(name, sizeof name, "x%d", j);
+        json_array_append_new(columns, json_string(name));
+    }
+    for (int k = 0; k < CLASSES; k++) {
+        snprintf(name, sizeof name, "c%d", k);
+        json_array_append_new(classes, json_string(name));
+    }
+    json_t *about = json_pack("{s:o, s:{s:s, s:s, s:o}, s:[]}", "names", columns, "label", "kind", "classes", "name", "y",
+                              "classes", classes, "private_preprocessing");
+    rc = dp_writer_commit(writer, about, err);
+    json_decref(about);
+    return rc;
+}
+
+static void report(const struct blas *blas)
+{
+    for (int i = blas->sgemm != NULL ? 0 : DOT; i < MEASURES; i++)
+        printf("gradient, %-44s %9.1f us\n", names[i], 1e6 * median((enum what)i));
+    double lap = median(LAP), plain = 0, private = 0;
+    for (int i = SAMPLE; i <= STEP; i++)
+        private += median((enum what)i);
+    for (int i = SAMPLE_PLAIN; i <= STEP_PLAIN; i++)
+        plain += median((enum what)i);
+    double kernels = median(DOT) + median(ADD), without = kernels + median(SOFTMAX);
+    if (blas->sgemm != NULL) {
+        printf("gradient, whole lap / BLAS products: %.2f (float32), %.2f (float64)\n", lap / median(BLAS_F32),
+               lap / median(BLAS_F64));
+        printf("gradient, dp-grad / BLAS products: %.2f (float32), %.2f (float64), %.2f (rows gathered first)\n",
+               median(GRAD) / median(BLAS_F32), median(GRAD) / median(BLAS_F64), median(GRAD) / median(BLAS_GATHERED));
+        printf("gradient, both kernels / BLAS products: %.2f (float32), %.2f (float64)\n", kernels / median(BLAS_F32),
+               kernels / median(BLAS_F64));
+    }
+    printf("gradient, clipping against plain SGD: %.2f (dp-grad), %.2f (whole lap, noise and gate too)\n",
+           median(GRAD) / median(GRAD_PLAIN), private / plain);
+    printf("gradient, the same kernels with clip / without: %.2f\n", (without + median(CLIP)) / without);
+}
+
+#define STAGE_SAMPLE "dp-sample --data '%s' --rate " RATE
+#define STAGE_GRAD "dp-grad --data '%s' --loss softmax --clip 1"
+#define STAGE_GATE "dp-account --epsilon 1000 --delta 1e-5 --allow-seeded"
+
+static int measure(const char *path, const struct blas *blas, struct dp_err *err)
+{
+    static const char *const whole[] = {STAGE_SAMPLE " | " STAGE_GRAD " | dp-noise -z 1 | " STAGE_GATE " | dp-step --step 0.5"};
+    static const char *const private[] = {STAGE_SAMPLE, STAGE_GRAD, "dp-noise -z 1", STAGE_GATE, "dp-step --step 0.5"};
+    static const char *const plain[] = {STAGE_SAMPLE, "dp-grad --data '%s' --loss softmax --non-private",
+                                        "dp-account --non-private --allow-seeded", "dp-step --step 0.5"};
+    struct line line[3] = {0};
+    struct dp_dataset *d = NULL;
+    struct dp_stream stream;
+    struct dp_key key;
+    int64_t id[BATCH];
+    dp_key_derive(&key, 1, "bench", 1);
+    dp_stream_start(&stream, &key, DP_DRAW_BATCH, 0);
+    int rc = dp_dataset_open(&d, path, err);
+    /* Batches of their own: the rows of another line's would be in the cache already. */
+    if (rc == DP_OK)
+        rc = line_open(&line[0], whole, 1, 1, path, err);
+    if (rc == DP_OK)
+        rc = line_open(&line[1], private, 5, 2, path, err);
+    if (rc == DP_OK)
+        rc = line_open(&line[2], plain, 4, 3, path, err);
+    for (int lap = 1; rc == DP_OK && lap <= WARM + LAPS; lap++) {
+        int at = lap > WARM ? lap - WARM - 1 : 0;
+        for (size_t i = 0; i < BATCH; i++)
+            id[i] = (int64_t)dp_stream_below(&stream, ROWS);
+        if (blas->sgemm != NULL)
+            measure_blas(blas, d, id, at);
+        measure_kernels(d, id, at);
+        rc = line_lap(&line[0], lap, LAP, at, err);
+        if (rc == DP_OK)
+            rc = line_lap(&line[1], lap, SAMPLE, at, err);
+        if (rc == DP_OK)
+            rc = line_lap(&line[2], lap, SAMPLE_PLAIN, at, err);
+    }
+    for (int i = 0; i < 3; i++)
+        line_close(&line[i]);
+    dp_dataset_close(d);
+    return rc;
+}
+
+int main(void)
+{
+    const char *parent = getenv("TMPDIR") != NULL ? getenv("TMPDIR") : "/tmp";
+    char place[2048], path[2100], command[2100];
+    struct blas blas = {0};
+    struct dp_err err = {0};
+    const char *name = find_blas(&blas);
+    printf("gradient, BLAS: %s\n", name != NULL ? name : "none");
+    snprintf(place, sizeof place, "%s/dpline-bench-XXXXXX", parent);
+    if (mkdtemp(place) == NULL)
+        return perror(place), 1;
+    snprintf(path, sizeof path, "%s/data", place);
+    int rc = write_data(path, &err);
+    if (rc == DP_OK)
+        rc = measure(path, &blas, &err);
+    snprintf(command, sizeof command, "rm -rf '%s'", place);
+    if (system(command) != 0)
+        fprintf(stderr, "gradient: cannot remove %s\n", place);
+    if (rc != DP_OK)
+        fprintf(stderr, "gradient: %s\n", err.message);
+    else
+        report(&blas);
+    return rc != DP_OK;
+}

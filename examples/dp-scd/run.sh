@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
 # Reproduces the experiments of the DP-SCD paper on the data that is there. Results go to build/examples/dp-scd.
-#   run.sh [--write] [part …]     parts: classification, regression, batch, variants (default: all)
-# --write also puts the tables and figures into this directory's README. SEEDS=n sets the number of seeds (10).
+#   run.sh [--write] [part …]     parts: classification, optimum, tuning, regression, batch, variants (default: all)
+# --write also puts the tables and figures into this directory's README. SEEDS=n sets the number of seeds (10), JOBS=n how
+# many runs go on at a time (one per processor), TUNING="set/epsilon …" what the large grid is run for.
 set -euo pipefail
 cd "$(dirname "$0")"
 . ./common.sh
 write=
 [ "${1:-}" != --write ] || { write=1 && shift; }
-[ $# -gt 0 ] || set -- classification regression batch variants
+[ $# -gt 0 ] || set -- classification optimum tuning regression batch variants
 
 say() { echo "== $*" >&2; }
 have() {
@@ -17,14 +18,22 @@ have() {
 }
 epsilons='0.1 0.5 1 2'
 
+# tsv FIELD …: a line of a table
+tsv() {
+    local IFS=$'\t'
+    echo "$*"
+}
+
 # best NAME GRID: "score setting" of the best cell of a grid
 best() {
     "$2" | while read -r g; do echo "$(median_of "$1/$g") $g"; done | sort -rg | head -n 1
 }
 
 # --- the paper's two classification tasks, appendix E: 75 % of the rows train, 10 epochs, delta = 0.001 -------------------
+file_of() { case $1 in adult) echo adult/adult.data.gz ;; phishing) echo phishing/phishing.gz ;; esac; }
+# import_classification SET [SEED …]
 import_classification() {
-    for seed in $(seq "$seeds"); do
+    for seed in ${2:-$(seq "$seeds")}; do
         [ -d "$out/$1-$seed-test.dp" ] || case $1 in
             adult) dp-import csv -q --schema schema-adult.json --split 0.75 --seed "$seed" -o "$out/adult-$seed.dp" \
                 --test "$out/adult-$seed-test.dp" "$raw/adult/adult.data.gz" ;;
@@ -40,6 +49,12 @@ fixed() {
         adult) echo "--loss hinge --lambda 1e-5 --delta 1e-3 --epochs 10" ;;
         phishing) echo "--loss logistic --lambda 1e-4 --delta 1e-3 --epochs 10" ;;
     esac
+}
+
+# with_multiplier SET EPSILON "--batch B …": " --multiplier Z", for a run of 10 epochs at delta = 0.001
+with_multiplier() {
+    local batch=${3#--batch }
+    echo " --multiplier $(multiplier "$1" "$2" 1e-3 10 "${batch%% *}")"
 }
 
 # One setting of DP-SCD for every epsilon; a grid for what is published, the best of which is shown.
@@ -61,39 +76,194 @@ sequential_grid() {
         for clip in 0.0005 0.002 0.01; do echo "--batch $batch --clip $clip --sigma-prime-scale 1"; done
     done
 }
+sgd_grid() {
+    for batch in 50 200 500; do
+        for step in 1 4 16 64; do echo "--batch $batch --step $step"; done
+    done
+}
+gradient_grid() {
+    for batch in 50 200 500; do
+        for clip in 0.5 1; do
+            for step in 1 4 16 64; do echo "--batch $batch --clip $clip --step $step"; done
+        done
+    done
+}
+# what dp-sgd.sh does when not told otherwise
+gradient="--batch 100 --clip 1 --step 1"
+
+# private NAME PIPELINE SETTING: the line for a cell of the set, seed and epsilon at hand
+private() {
+    echo "cell '$set/$1' accuracy $set $seed $2 $(fixed "$set") $3 --epsilon $e$(with_multiplier "$set" "$e" "$3")"
+}
 
 classification() {
     for set in adult phishing; do
-        file=adult/adult.data.gz
-        [ $set = adult ] || file=phishing/phishing.gz
-        have $file "get-data.sh fetches it" || continue
+        have "$(file_of $set)" "get-data.sh fetches it" || continue
         say "$set: importing $seeds splits, training"
         import_classification $set
         for seed in $(seq "$seeds"); do
-            echo "$set/scd accuracy $set $seed scd-nonprivate.sh --loss $(fixed $set | cut -d ' ' -f 2) --lambda $(fixed $set | cut -d ' ' -f 4)"
+            echo "cell $set/scd accuracy $set $seed scd-nonprivate.sh $(fixed $set) --epochs 100"
+            sgd_grid | while read -r g; do
+                echo "cell '$set/sgd/$g' accuracy $set $seed sgd.sh $(fixed $set) $g"
+            done
             for e in $epsilons; do
-                echo "$set/secret/$e accuracy $set $seed scd.sh $(fixed $set) $(secret $set) --epsilon $e"
+                private "secret/$e" scd.sh "$(secret $set)"
+                private "dp-sgd/$e" dp-sgd.sh "$gradient"
+                gradient_grid | while read -r g; do private "dp-sgd-tuned/$e/$g" dp-sgd.sh "$g"; done
                 grid | while read -r g; do
-                    echo "'$set/tuned/$e/$g' accuracy $set $seed scd.sh $(fixed $set) $g --epsilon $e"
-                    echo "'$set/published/$e/$g' accuracy $set $seed scd-published.sh $(fixed $set) $g --epsilon $e"
+                    private "tuned/$e/$g" scd.sh "$g"
+                    echo "cell '$set/published/$e/$g' accuracy $set $seed scd-published.sh $(fixed $set) $g --epsilon $e"
                 done
                 sequential_grid | while read -r g; do
-                    echo "'$set/sequential/$e/$g' accuracy $set $seed seq-scd.sh $(fixed $set) $g --epsilon $e"
+                    echo "cell '$set/sequential/$e/$g' accuracy $set $seed seq-scd.sh $(fixed $set) $g --epsilon $e"
                 done
             done
         done | run_cells
         {
-            printf 'epsilon\tscd\tsecret\tsecret, tuned\tpublished\tsequential\tsetting secret, tuned\tsetting published\n'
+            tsv epsilon scd secret 'secret, tuned' published sequential sgd dp-sgd 'dp-sgd, tuned' \
+                'setting secret, tuned' 'setting published' 'setting sgd' 'setting dp-sgd, tuned'
+            sgd=$(best $set/sgd sgd_grid)
             for e in $epsilons; do
                 tuned=$(best "$set/tuned/$e" grid)
                 published=$(best "$set/published/$e" grid)
                 sequential=$(best "$set/sequential/$e" sequential_grid)
-                printf '%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n' "$e" "$(median_of $set/scd)" "$(median_of $set/secret/"$e")" \
-                    "${tuned%% *}" "${published%% *}" "${sequential%% *}" "${tuned#* }" "${published#* }"
+                gradients=$(best "$set/dp-sgd-tuned/$e" gradient_grid)
+                tsv "$e" "$(median_of $set/scd)" "$(median_of $set/secret/"$e")" \
+                    "${tuned%% *}" "${published%% *}" "${sequential%% *}" \
+                    "${sgd%% *}" "$(median_of $set/dp-sgd/"$e")" "${gradients%% *}" \
+                    "${tuned#* }" "${published#* }" "${sgd#* }" "${gradients#* }"
             done
         } > "$out/$set.tsv"
         column -t -s $'\t' "$out/$set.tsv"
     done
+}
+
+# --- logistic loss on both, otherwise as above -------------------------------------------------------------------------------
+logistic() {
+    case $1 in
+        adult) echo "--loss logistic --lambda 1e-5 --delta 1e-3 --epochs 10" ;;
+        phishing) echo "--loss logistic --lambda 1e-4 --delta 1e-3 --epochs 10" ;;
+    esac
+}
+export -f logistic
+
+# --- gradient descent against the optimum that SCD certifies, without privacy ----------------------------------------------
+# certified SET SEED: objective, gap, epochs and seconds of SCD, objective and seconds of SGD, and by how much of the optimum
+# SGD is above it, all on the training rows. The optimum lies between the objective of SCD and that minus the gap.
+certified() {
+    local data=$out/$1-$2.dp file=$results/optimum/$1-$2 start scd sgd fixed
+    [ -s "$file" ] && return
+    mkdir -p "$results/optimum"
+    read -ra fixed <<< "$(logistic "$1")"
+    start=$(now)
+    scd-nonprivate.sh --data "$data" "${fixed[@]}" --epochs 100 --seed "$2" -q -o "$file.scd"
+    scd=$(seconds_since "$start") start=$(now)
+    sgd.sh --data "$data" "${fixed[@]}" --epochs 200 --batch 100 --step 16 --schedule linear --seed "$2" -q -o "$file.sgd"
+    sgd=$(seconds_since "$start")
+    echo "$(score objective "$file.scd" "$data") $(dp-info --get gap "$file.scd") $(dp-info --get lap "$file.scd") $scd" \
+        "$(score objective "$file.sgd" "$data") $sgd" | awk '{ print $0, ($5 - ($1 - $2)) / ($1 - $2) }' > "$file.part"
+    rm -f "$file.scd" "$file.sgd"
+    mv "$file.part" "$file"
+}
+export -f certified
+
+# middle SET FIELD FORMAT
+middle() {
+    cut -d ' ' -f "$2" "$results/optimum/$1"-* | sort -g |
+        awk -v format="$3" '{ a[NR] = $1 } END { printf format, (a[int((NR + 1) / 2)] + a[int(NR / 2) + 1]) / 2 }'
+}
+
+optimum() {
+    {
+        tsv data 'objective scd' 'duality gap' 'epochs scd' 'seconds scd' 'objective sgd' 'epochs sgd' 'seconds sgd' \
+            'above the optimum' 'at most'
+        for set in adult phishing; do
+            have "$(file_of $set)" "get-data.sh fetches it" || continue
+            import_classification $set
+            for seed in $(seq "$seeds"); do echo "certified $set $seed"; done | run_cells
+            most=$(cut -d ' ' -f 7 "$results/optimum/$set"-* | sort -g | tail -n 1)
+            tsv $set "$(middle $set 1 %.6f)" "$(middle $set 2 %.1e)" "$(middle $set 3 %d)" "$(middle $set 4 %.2f)" \
+                "$(middle $set 5 %.6f)" 200 "$(middle $set 6 %.2f)" "$(middle $set 7 %.1e)" "$(printf %.1e "$most")"
+        done
+    } > "$out/optimum.tsv"
+    column -t -s $'\t' "$out/optimum.tsv"
+}
+
+# --- what tuning costs: DP-SGD over the paper's number of configurations beside DP-SCD with one setting -------------------
+# A configuration is chosen by its accuracy on the test rows of one more split, and then
+# trained and measured on the ten splits that all columns are measured on.
+tuning_seed=1000
+
+# 2028 = 12 batch sizes, 13 clips, 13 step sizes; gradient_grid is a part of it
+large_grid() {
+    for batch in 50 70 100 150 200 300 500 700 1000 1500 2000 3000; do
+        for clip in 0.01 0.015 0.02 0.03 0.05 0.07 0.1 0.15 0.2 0.3 0.5 0.7 1; do
+            for step in 0.0625 0.125 0.25 0.5 1 2 4 8 16 32 64 128 256; do echo "--batch $batch --clip $clip --step $step"; done
+        done
+    done
+}
+
+# chosen FILE: of the settings on standard input the one with the greatest accuracy in FILE, the first of equals; then, after
+# tabs, how many there are and the seconds they took
+chosen() {
+    awk -F '\t' -v file="$1" 'BEGIN { while ((getline line < file) > 0) { split(line, f); got[f[1]] = f[2]; took[f[1]] = f[3] } }
+        { n++; s += took[$0] }
+        got[$0] > top { top = got[$0]; best = $0 }
+        END { printf "%s\t%d\t%.3f\n", best, n, s }'
+}
+
+# batches GRID: its batch sizes
+batches() { "$1" | awk '{ print $2 }' | sort -gu; }
+
+tuning() {
+    for task in ${TUNING:-adult/1 phishing/1 adult/0.1 phishing/0.1 adult/0.5 phishing/0.5 adult/2 phishing/2}; do
+        set=${task%/*} e=${task#*/}
+        have "$(file_of "$set")" "get-data.sh fetches it" || continue
+        import_classification "$set"
+        import_classification "$set" $tuning_seed
+        trials=$results/tuning-$set-$e.tsv
+        say "$set, epsilon = $e: $(large_grid | untried "$trials" | wc -l) configurations to try"
+        for batch in $(batches large_grid); do multiplier "$set" "$e" 1e-3 10 "$batch" > /dev/null; done
+        large_grid | untried "$trials" | while read -r g; do
+            echo "trial $trials '$g' $set $tuning_seed dp-sgd.sh $(logistic "$set") $g" \
+                "--epsilon $e$(with_multiplier "$set" "$e" "$g")"
+        done | run_cells
+        # one setting: what is timed includes the multiplier
+        one="$results/one-$set-$e.tsv"
+        for name in scd dp-sgd; do
+            setting=$([ $name = scd ] && secret "$set" || echo "$gradient")
+            echo "$name $setting" | untried "$one" | while read -r g; do
+                echo "trial $one '$g' $set $tuning_seed $name.sh $(logistic "$set") $setting --epsilon $e"
+            done | run_cells
+            row "$set" "$e" $name "$setting" 1 "$(echo "$name $setting" | chosen "$one" | cut -f 3)"
+        done
+        for grid in gradient_grid large_grid; do
+            IFS=$'\t' read -r setting n s < <($grid | chosen "$trials")
+            s=$(
+                {
+                    echo "$s"
+                    for batch in $(batches $grid); do multiplier "$set" "$e" 1e-3 10 "$batch" 2; done
+                } | awk '{ s += $1 } END { print s }'
+            )
+            row "$set" "$e" dp-sgd "$setting" "$n" "$s"
+        done
+    done
+    {
+        tsv data epsilon method configurations seconds accuracy setting
+        cat "$results"/row-adult-* "$results"/row-phishing-* 2> /dev/null
+    } > "$out/tuning.tsv"
+    column -t -s $'\t' "$out/tuning.tsv"
+}
+
+# row SET EPSILON PIPELINE SETTING CONFIGURATIONS SECONDS: a line of the table
+row() {
+    local name="$1/logistic/$2/$3 $4" method=DP-SGD
+    [ "$3" != scd ] || method=DP-SCD
+    for seed in $(seq "$seeds"); do
+        echo "cell '$name' accuracy $1 $seed $3.sh $(logistic "$1") $4 --epsilon $2$(with_multiplier "$1" "$2" "$4")"
+    done | run_cells
+    tsv "$1" "$2" "$method" "$5" "$(printf %.1f "$6")" "$(median_of "$name")" "$4" \
+        > "$results/row-$1-$2-$method-$(printf %04d "$5")"
 }
 
 # --- regression: YearPredictionMSD where it is, and what stands in for it -------------------------------------------------
@@ -153,11 +323,11 @@ regression() {
         import_regression "$set"
         batch=$(batch_of "$set")
         for seed in $(seq "$regression_seeds"); do
-            echo "$set/scd r2 $set $seed scd-nonprivate.sh --loss squared --lambda 1e-4 --epochs 20"
+            echo "cell $set/scd r2 $set $seed scd-nonprivate.sh --loss squared --lambda 1e-4 --epochs 20"
             for e in $epsilons; do
                 regression_grid | while read -r g; do
-                    echo "'$set/secret/$e/$g' r2 $set $seed scd.sh $regression_fixed --batch $batch $g --epsilon $e"
-                    echo "'$set/published/$e/$g' r2 $set $seed scd-published.sh $regression_fixed --batch $batch $g --epsilon $e"
+                    echo "cell '$set/secret/$e/$g' r2 $set $seed scd.sh $regression_fixed --batch $batch $g --epsilon $e"
+                    echo "cell '$set/published/$e/$g' r2 $set $seed scd-published.sh $regression_fixed --batch $batch $g --epsilon $e"
                 done
             done
         done | run_cells
@@ -185,7 +355,7 @@ batch() {
         for size in $sizes; do
             for variant in $variants; do
                 regression_grid | while read -r g; do
-                    echo "'batch/$variant/$size/$g' r2 protein $seed $(pipeline_of "$variant") $regression_fixed --batch $size $g --epsilon 1"
+                    echo "cell 'batch/$variant/$size/$g' r2 protein $seed $(pipeline_of "$variant") $regression_fixed --batch $size $g --epsilon 1"
                 done
             done
         done
@@ -212,9 +382,9 @@ variants() {
     for seed in $(seq "$regression_seeds"); do
         for e in $epsilons; do
             variant_grid | while read -r g; do
-                echo "'variants/parallel/$e/$g' r2 protein $seed scd.sh $regression_fixed --batch 200 $g --epsilon $e"
-                echo "'variants/sequential/$e/$g' r2 protein $seed seq-scd.sh $regression_fixed --batch 20 $g --epsilon $e"
-                echo "'variants/primal/$e/$g' r2 protein $seed primal-scd.sh $regression_fixed --batch 3 $g --epsilon $e"
+                echo "cell 'variants/parallel/$e/$g' r2 protein $seed scd.sh $regression_fixed --batch 200 $g --epsilon $e"
+                echo "cell 'variants/sequential/$e/$g' r2 protein $seed seq-scd.sh $regression_fixed --batch 20 $g --epsilon $e"
+                echo "cell 'variants/primal/$e/$g' r2 protein $seed primal-scd.sh $regression_fixed --batch 3 $g --epsilon $e"
             done
         done
     done | run_cells
@@ -234,8 +404,8 @@ variants() {
 
 for part; do
     case $part in
-        classification | regression | batch | variants) "$part" ;;
-        *) echo "run.sh: unknown part '$part': classification, regression, batch, variants" >&2 && exit 2 ;;
+        classification | optimum | tuning | regression | batch | variants) "$part" ;;
+        *) echo "run.sh: unknown part '$part': classification, optimum, tuning, regression, batch, variants" >&2 && exit 2 ;;
     esac
 done
 ./figures.sh

@@ -250,7 +250,7 @@ tuning() {
     done
     {
         tsv data epsilon method configurations seconds accuracy setting
-        cat "$results"/row-adult-* "$results"/row-phishing-* 2> /dev/null
+        cat "$results"/row-*
     } > "$out/tuning.tsv"
     column -t -s $'\t' "$out/tuning.tsv"
 }

@@ -39,14 +39,14 @@ export out raw results
 now() { echo "${EPOCHREALTIME/[.,]/}"; }
 
 # trial FILE SETTING SET SEED PIPELINE [options]: one cell of a large grid. Trains on SET-SEED.dp and appends
-# "setting <tab> accuracy <tab> seconds" to FILE, in one write, so that trials can run side by side.
+# "setting <tab> seed <tab> accuracy <tab> seconds" to FILE, in one write, so that trials can run side by side.
 trial() {
     local file=$1 setting=$2 data=$out/$3-$4 seed=$4 model start accuracy
     model=$file.$BASHPID
     start=$(now)
     "$5" --data "$data.dp" --seed "$seed" -q -o "$model" "${@:6}"
     accuracy=$(score accuracy "$model" "$data-test.dp")
-    printf '%s\t%s\t%s\n' "$setting" "$accuracy" "$(seconds_since "$start")" >> "$file"
+    printf '%s\t%s\t%s\t%s\n' "$setting" "$seed" "$accuracy" "$(seconds_since "$start")" >> "$file"
     rm -f "$model"
 }
 seconds_since() {
@@ -54,10 +54,10 @@ seconds_since() {
     printf '%d.%06d' $((us / 1000000)) $((us % 1000000))
 }
 
-# untried FILE: of the settings on standard input those that FILE has no line for
+# untried FILE: of the lines "setting <tab> seed" on standard input those that FILE has no trial for
 untried() {
     touch "$1"
-    awk -F '\t' -v file="$1" 'BEGIN { while ((getline line < file) > 0) { split(line, f); done[f[1]] = 1 } } !($0 in done)'
+    awk -F '\t' -v file="$1" 'BEGIN { while ((getline line < file) > 0) { split(line, f); done[f[1] FS f[2]] = 1 } } !($0 in done)'
 }
 export -f cell score trial now seconds_since
 

@@ -59,7 +59,7 @@ figure variants 'protein: the variants' epsilon 'test R²' -0.2 2:DP-SCD 3:seqDP
 tuning() {
     local plots='' series mark colour
     for series in adult/DP-SCD adult/DP-SGD phishing/DP-SCD phishing/DP-SGD; do
-        awk -F '\t' -v set="${series%/*}" -v method="${series#*/}" '$1 == set && $2 == 1 && $3 == method { print $5, $6, $4 }' \
+        awk -F '\t' -v set="${series%/*}" -v method="${series#*/}" '$1 == set && $2 == 1 && $3 == method { print $6, $7, $4 }' \
             "$out/tuning.tsv" > "$out/tuning-${series/\//-}.xy"
         [ -s "$out/tuning-${series/\//-}.xy" ] || continue
         mark=7 colour='#1b5e9b'

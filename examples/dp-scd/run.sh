@@ -2,7 +2,8 @@
 # Reproduces the experiments of the DP-SCD paper on the data that is there. Results go to build/examples/dp-scd.
 #   run.sh [--write] [part …]     parts: classification, optimum, tuning, regression, batch, variants (default: all)
 # --write also puts the tables and figures into this directory's README. SEEDS=n sets the number of seeds (10), JOBS=n how
-# many runs go on at a time (one per processor), TUNING="set/epsilon …" what the large grid is run for.
+# many runs go on at a time (one per processor), SETS="set …" what the part classification is run for (adult phishing), and
+# TUNING="set/epsilon …" what tuning is.
 set -euo pipefail
 cd "$(dirname "$0")"
 . ./common.sh
@@ -97,40 +98,40 @@ private() {
 }
 
 classification() {
-    for set in adult phishing; do
-        have "$(file_of $set)" "get-data.sh fetches it" || continue
+    for set in ${SETS:-adult phishing}; do
+        have "$(file_of "$set")" "get-data.sh fetches it" || continue
         say "$set: importing $seeds splits, training"
-        import_classification $set
+        import_classification "$set"
         for seed in $(seq "$seeds"); do
-            echo "cell $set/scd accuracy $set $seed scd-nonprivate.sh $(fixed $set) --epochs 100"
+            echo "cell $set/scd accuracy $set $seed scd-nonprivate.sh $(fixed "$set") --epochs 100"
             sgd_grid | while read -r g; do
-                echo "cell '$set/sgd/$g' accuracy $set $seed sgd.sh $(fixed $set) $g"
+                echo "cell '$set/sgd/$g' accuracy $set $seed sgd.sh $(fixed "$set") $g"
             done
             for e in $epsilons; do
-                private "secret/$e" scd.sh "$(secret $set)"
+                private "secret/$e" scd.sh "$(secret "$set")"
                 private "dp-sgd/$e" dp-sgd.sh "$gradient"
                 gradient_grid | while read -r g; do private "dp-sgd-tuned/$e/$g" dp-sgd.sh "$g"; done
                 grid | while read -r g; do
                     private "tuned/$e/$g" scd.sh "$g"
-                    echo "cell '$set/published/$e/$g' accuracy $set $seed scd-published.sh $(fixed $set) $g --epsilon $e"
+                    echo "cell '$set/published/$e/$g' accuracy $set $seed scd-published.sh $(fixed "$set") $g --epsilon $e"
                 done
                 sequential_grid | while read -r g; do
-                    echo "cell '$set/sequential/$e/$g' accuracy $set $seed seq-scd.sh $(fixed $set) $g --epsilon $e"
+                    echo "cell '$set/sequential/$e/$g' accuracy $set $seed seq-scd.sh $(fixed "$set") $g --epsilon $e"
                 done
             done
         done | run_cells
         {
             tsv epsilon scd secret 'secret, tuned' published sequential sgd dp-sgd 'dp-sgd, tuned' \
                 'setting secret, tuned' 'setting published' 'setting sgd' 'setting dp-sgd, tuned'
-            sgd=$(best $set/sgd sgd_grid)
+            sgd=$(best "$set/sgd" sgd_grid)
             for e in $epsilons; do
                 tuned=$(best "$set/tuned/$e" grid)
                 published=$(best "$set/published/$e" grid)
                 sequential=$(best "$set/sequential/$e" sequential_grid)
                 gradients=$(best "$set/dp-sgd-tuned/$e" gradient_grid)
-                tsv "$e" "$(median_of $set/scd)" "$(median_of $set/secret/"$e")" \
+                tsv "$e" "$(median_of "$set/scd")" "$(median_of "$set/secret/$e")" \
                     "${tuned%% *}" "${published%% *}" "${sequential%% *}" \
-                    "${sgd%% *}" "$(median_of $set/dp-sgd/"$e")" "${gradients%% *}" \
+                    "${sgd%% *}" "$(median_of "$set/dp-sgd/$e")" "${gradients%% *}" \
                     "${tuned#* }" "${published#* }" "${sgd#* }" "${gradients#* }"
             done
         } > "$out/$set.tsv"
@@ -190,8 +191,8 @@ optimum() {
 }
 
 # --- what tuning costs: DP-SGD over the paper's number of configurations beside DP-SCD with one setting -------------------
-# A configuration is chosen by its accuracy on the test rows of one more split, and then
-# trained and measured on the ten splits that all columns are measured on.
+# Each configuration is tried on a split of its own; the front runners, as many as a small grid has, then on the splits that all
+# columns are measured on, where the median chooses.
 tuning_seed=1000
 
 # 2028 = 12 batch sizes, 13 clips, 13 step sizes; gradient_grid is a part of it
@@ -203,17 +204,28 @@ large_grid() {
     done
 }
 
-# chosen FILE: of the settings on standard input the one with the greatest accuracy in FILE, the first of equals; then, after
-# tabs, how many there are and the seconds they took
-chosen() {
-    awk -F '\t' -v file="$1" 'BEGIN { while ((getline line < file) > 0) { split(line, f); got[f[1]] = f[2]; took[f[1]] = f[3] } }
-        { n++; s += took[$0] }
-        got[$0] > top { top = got[$0]; best = $0 }
-        END { printf "%s\t%d\t%.3f\n", best, n, s }'
+# on SEED …: "setting <tab> seed" for each setting on standard input
+on() { while read -r g; do for seed; do printf '%s\t%s\n' "$g" "$seed"; done; done; }
+
+# try PIPELINE FILE: the trials on standard input that are not in FILE, for the set and epsilon at hand
+try() {
+    untried "$2" | while IFS=$'\t' read -r g seed; do
+        echo "trial $2 '$g' $set $seed $1 $(logistic "$set") $g --epsilon $e$(with_multiplier "$set" "$e" "$g")"
+    done | run_cells
 }
 
-# batches GRID: its batch sizes
-batches() { "$1" | awk '{ print $2 }' | sort -gu; }
+# took FILE: the seconds that the trials on standard input took
+took() {
+    awk -F '\t' -v file="$1" 'BEGIN { while ((getline line < file) > 0) { split(line, f); took[f[1] FS f[2]] = f[4] } }
+        { s += took[$0] }
+        END { print s }'
+}
+
+# median_trial FILE SETTING: over the splits that all columns are measured on
+median_trial() { awk -F '\t' -v g="$2" -v seeds="$seeds" '$1 == g && $2 <= seeds { print $3 }' "$1" | median; }
+
+# front_runners FILE: of the large grid the settings with the greatest accuracy on the split that each was tried on
+front_runners() { awk -F '\t' -v seed=$tuning_seed '$2 == seed' "$1" | sort -t $'\t' -k 3,3gr -k 1,1 | awk -F '\t' 'NR <= 24 { print $1 }'; }
 
 tuning() {
     for task in ${TUNING:-adult/1 phishing/1 adult/0.1 phishing/0.1 adult/0.5 phishing/0.5 adult/2 phishing/2}; do
@@ -221,49 +233,51 @@ tuning() {
         have "$(file_of "$set")" "get-data.sh fetches it" || continue
         import_classification "$set"
         import_classification "$set" $tuning_seed
-        trials=$results/tuning-$set-$e.tsv
-        say "$set, epsilon = $e: $(large_grid | untried "$trials" | wc -l) configurations to try"
-        for batch in $(batches large_grid); do multiplier "$set" "$e" 1e-3 10 "$batch" > /dev/null; done
-        large_grid | untried "$trials" | while read -r g; do
-            echo "trial $trials '$g' $set $tuning_seed dp-sgd.sh $(logistic "$set") $g" \
-                "--epsilon $e$(with_multiplier "$set" "$e" "$g")"
-        done | run_cells
-        # one setting: what is timed includes the multiplier
-        one="$results/one-$set-$e.tsv"
-        for name in scd dp-sgd; do
-            setting=$([ $name = scd ] && secret "$set" || echo "$gradient")
-            echo "$name $setting" | untried "$one" | while read -r g; do
-                echo "trial $one '$g' $set $tuning_seed $name.sh $(logistic "$set") $setting --epsilon $e"
-            done | run_cells
-            row "$set" "$e" $name "$setting" 1 "$(echo "$name $setting" | chosen "$one" | cut -f 3)"
-        done
-        for grid in gradient_grid large_grid; do
-            IFS=$'\t' read -r setting n s < <($grid | chosen "$trials")
-            s=$(
-                {
-                    echo "$s"
-                    for batch in $(batches $grid); do multiplier "$set" "$e" 1e-3 10 "$batch" 2; done
-                } | awk '{ s += $1 } END { print s }'
-            )
-            row "$set" "$e" dp-sgd "$setting" "$n" "$s"
-        done
+        trials=$results/tuning-$set-$e.tsv one=$results/one-$set-$e.tsv
+        say "$set, epsilon = $e: $(large_grid | on $tuning_seed | untried "$trials" | wc -l) configurations to try"
+        large_grid | on $tuning_seed | try dp-sgd.sh "$trials"
+        { echo "$gradient" && gradient_grid && front_runners "$trials"; } | sort -u | on $(seq "$seeds") | try dp-sgd.sh "$trials"
+        secret "$set" | on $(seq "$seeds") | try scd.sh "$one"
+        one_setting DP-SCD "$one" "$(secret "$set")"
+        one_setting DP-SGD "$trials" "$gradient"
+        of_many "$trials" 24 gradient_grid < <(gradient_grid | on $(seq "$seeds"))
+        of_many "$trials" 2028 "front_runners $trials" < <(
+            large_grid | on $tuning_seed
+            front_runners "$trials" | on $(seq "$seeds")
+        )
     done
     {
-        tsv data epsilon method configurations seconds accuracy setting
+        tsv data epsilon method configurations runs seconds accuracy setting
         cat "$results"/row-*
     } > "$out/tuning.tsv"
     column -t -s $'\t' "$out/tuning.tsv"
 }
 
-# row SET EPSILON PIPELINE SETTING CONFIGURATIONS SECONDS: a line of the table
+# one_setting METHOD FILE SETTING: a line of the table; the seconds of one run and its multiplier
+one_setting() {
+    local seconds batch=${3#--batch }
+    seconds=$(echo "$3" | on $(seq "$seeds") | took "$2")
+    seconds=$(awk "BEGIN { print $seconds / $seeds + $(multiplier "$set" "$e" 1e-3 10 "${batch%% *}" 2) }")
+    row "$1" 1 1 "$seconds" "$(median_trial "$2" "$3")" "$3"
+}
+
+# of_many FILE CONFIGURATIONS FINALISTS: a line of the table; standard input has all trials that were made, which are paid for in
+# seconds together with the multipliers, the command FINALISTS the settings of which the greatest median is chosen
+of_many() {
+    local made best
+    made=$(cat)
+    best=$($3 | while read -r g; do printf '%s\t%s\n' "$(median_trial "$1" "$g")" "$g"; done | sort -rg | head -n 1)
+    row DP-SGD "$2" "$(wc -l <<< "$made")" "$(
+        {
+            took "$1" <<< "$made"
+            awk '{ print $2 }' <<< "$made" | sort -u | while read -r batch; do multiplier "$set" "$e" 1e-3 10 "$batch" 2; done
+        } | awk '{ s += $1 } END { print s }'
+    )" "${best%%$'\t'*}" "${best#*$'\t'}"
+}
+
+# row METHOD CONFIGURATIONS RUNS SECONDS ACCURACY SETTING
 row() {
-    local name="$1/logistic/$2/$3 $4" method=DP-SGD
-    [ "$3" != scd ] || method=DP-SCD
-    for seed in $(seq "$seeds"); do
-        echo "cell '$name' accuracy $1 $seed $3.sh $(logistic "$1") $4 --epsilon $2$(with_multiplier "$1" "$2" "$4")"
-    done | run_cells
-    tsv "$1" "$2" "$method" "$5" "$(printf %.1f "$6")" "$(median_of "$name")" "$4" \
-        > "$results/row-$1-$2-$method-$(printf %04d "$5")"
+    tsv "$set" "$e" "$1" "$2" "$3" "$(printf %.1f "$4")" "$5" "$6" > "$results/row-$set-$e-$1-$(printf %04d "$2")"
 }
 
 # --- regression: YearPredictionMSD where it is, and what stands in for it -------------------------------------------------

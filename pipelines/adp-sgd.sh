@@ -16,7 +16,7 @@ else
     steps="--schedule $schedule" noise="--schedule $schedule"
 fi
 # shellcheck disable=SC2086 # no words or two
-sigma=$(dp-account sigma --epsilon "$epsilon" --delta "$delta" --rate "$rate" --laps "$laps" $noise)
+sigma=${multiplier:-$(dp-account sigma --epsilon "$epsilon" --delta "$delta" --rate "$rate" --laps "$laps" $noise)}
 loop "
   dp-sample  --data $dir --rate $rate |
   dp-grad    --data $dir --loss $loss --lambda $lambda --intercept $intercept --clip $clip \

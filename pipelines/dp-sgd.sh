@@ -7,7 +7,7 @@ summary="Train by private stochastic gradient descent (DP-SGD)."
 loss=logistic lambda=1e-5 epsilon=1 delta=1e-5 epochs=10 batch=100 clip=1 step=1
 options "$@"
 
-sigma=$(dp-account sigma --epsilon "$epsilon" --delta "$delta" --rate "$rate" --laps "$laps")
+sigma=${multiplier:-$(dp-account sigma --epsilon "$epsilon" --delta "$delta" --rate "$rate" --laps "$laps")}
 loop "
   dp-sample  --data $dir --rate $rate |
   dp-grad    --data $dir --loss $loss --lambda $lambda --intercept $intercept --clip $clip \

@@ -13,6 +13,7 @@ $summary
   --epochs E       passes over the data (default $epochs)
   --batch B        expected rows per lap (default $batch)
   --clip C         bound on one person's update (default $clip)
+  --multiplier Z   noise multiplier (default: the smallest that keeps to the budget)
 EOF
     [ -z "$sigma_prime_scale" ] || echo "  --sigma-prime-scale S   less cautious subproblems (default $sigma_prime_scale)"
     [ -z "$step" ] || cat << EOF
@@ -55,6 +56,7 @@ options() {
             --epochs) epochs=$2 ;;
             --batch) batch=$2 ;;
             --clip) clip=$2 ;;
+            --multiplier) multiplier=$2 ;;
             --sigma-prime-scale) sigma_prime_scale=$2 ;;
             --step) step=$2 ;;
             --schedule) schedule=$(printf %q "$2") ;;
@@ -92,4 +94,4 @@ losses='squared|hinge|logistic|smooth-hinge|huber'
 # gradients have a step size, coordinate descent has sigma'; the pipeline sets what it has
 sigma_prime_scale='' step='' schedule=constant intercept=0
 schedules='constant, sqrt:A:C, linear[:E], cosine[:E] or a file'
-data='' model='' seed='' quiet='' exec=auto threads=1
+data='' model='' seed='' quiet='' exec=auto threads=1 multiplier=''

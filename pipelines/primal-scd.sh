@@ -9,7 +9,7 @@ options "$@"
 columns=$(dp-info --get cols "$data")
 [ "$batch" -le "$columns" ] || batch=$columns
 laps=$(((epochs * columns + batch - 1) / batch))
-sigma=$(dp-account sigma --sampler full --epsilon "$epsilon" --delta "$delta" --laps "$laps")
+sigma=${multiplier:-$(dp-account sigma --sampler full --epsilon "$epsilon" --delta "$delta" --laps "$laps")}
 loop "
   dp-sample   --data $dir --mode full --columns $batch |
   dp-scd-step --data $dir --loss $loss --lambda $lambda --clip $clip --variant primal \

@@ -7,7 +7,7 @@ summary="Train as published: Algorithm 1 of the DP-SCD paper with the paper's ow
 loss=hinge lambda=1e-5 epsilon=1 delta=1e-5 epochs=10 batch=100 clip=0.01 sigma_prime_scale=1
 options "$@"
 
-sigma=$(dp-account sigma --accountant published --epsilon "$epsilon" --delta "$delta" --rate "$rate" --laps "$laps")
+sigma=${multiplier:-$(dp-account sigma --accountant published --epsilon "$epsilon" --delta "$delta" --rate "$rate" --laps "$laps")}
 loop "
   dp-sample   --data $dir --rate $rate --mode shuffle |
   dp-scd-step --data $dir --loss $loss --lambda $lambda --clip $clip --release-alpha \

@@ -6,7 +6,7 @@ summary="Train a linear model by private stochastic dual coordinate descent (DP-
 loss=hinge lambda=1e-5 epsilon=1 delta=1e-5 epochs=10 batch=100 clip=0.01 sigma_prime_scale=0.2
 options "$@"
 
-sigma=$(dp-account sigma --epsilon "$epsilon" --delta "$delta" --rate "$rate" --laps "$laps")
+sigma=${multiplier:-$(dp-account sigma --epsilon "$epsilon" --delta "$delta" --rate "$rate" --laps "$laps")}
 loop "
   dp-sample   --data $dir --rate $rate |
   dp-scd-step --data $dir --loss $loss --lambda $lambda --clip $clip \

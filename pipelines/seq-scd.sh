@@ -6,7 +6,7 @@ summary="Train by sequential DP-SCD (Algorithm 3 of the DP-SCD paper), accounted
 loss=hinge lambda=1e-5 epsilon=1 delta=1e-5 epochs=10 batch=100 clip=0.01 sigma_prime_scale=1
 options "$@"
 
-sigma=$(dp-account sigma --accountant published --epsilon "$epsilon" --delta "$delta" --rate "$rate" --laps "$laps")
+sigma=${multiplier:-$(dp-account sigma --accountant published --epsilon "$epsilon" --delta "$delta" --rate "$rate" --laps "$laps")}
 loop "
   dp-sample   --data $dir --rate $rate --mode shuffle |
   dp-scd-step --data $dir --loss $loss --lambda $lambda --clip $clip --variant sequential \

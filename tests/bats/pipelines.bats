@@ -37,6 +37,19 @@ above() { /usr/bin/python3 -c "import sys; sys.exit(not float(sys.argv[1]) >= fl
     refute_output true
 }
 
+@test "--multiplier spares the calibration and not the gate" {
+    for p in "scd.sh --clip 0.05" "dp-sgd.sh --step 4"; do
+        z=$(dp-account sigma --epsilon 2 --delta 1e-5 --rate 50/2000 --laps 400)
+        $p --data small.dp --epsilon 2 --batch 50 --seed 1 -o computed
+        $p --data small.dp --epsilon 2 --batch 50 --seed 1 --multiplier "$z" -o given
+        cmp computed given
+        run $p --data small.dp --epsilon 2 --batch 50 --seed 1 --multiplier "$(awk "BEGIN { print $z * 0.8 }")" -q -o early
+        assert_failure 3
+        above 399 "$(dp-info --get lap early)"
+        above 2 "$(dp-info --get epsilon early)"
+    done
+}
+
 @test "options that a family does not have" {
     complains 2 "scd.sh: unknown option '--step' (try --help)" scd.sh --data small.dp --step 1
     complains 2 "dp-sgd.sh: unknown option '--sigma-prime-scale' (try --help)" dp-sgd.sh --data small.dp --sigma-prime-scale 1

@@ -85,7 +85,7 @@ page_options() { grep -oE '^\.It .*' "$1" | grep -oE 'Fl -[a-z-]+' | sed 's/Fl -
 }
 
 @test "no unfinished work is left in the code" {
-    run grep -rnwE 'TODO|FIXME|XXX|HACK' bin lib pipelines examples man tests/unit tests/bats README.md
+    run grep -rInwE 'TODO|FIXME|XXX|HACK' bin lib pipelines examples man tests/unit tests/bats README.md
     assert_failure
 }
 

@@ -52,8 +52,8 @@ cell() {
     local file
     file=$(file_of "$@")
     [ ! -s "$file" ] || return 0
-    train "$@" | dp-eval --metrics accuracy --every 59 --data "$out/$2-test.dp" > "$file.part"
-    mv "$file.part" "$file"
+    train "$@" | dp-eval --metrics accuracy --every 59 --data "$out/$2-test.dp" > "$file.part.$$"
+    mv "$file.part.$$" "$file"
 }
 pipeline() {
     local file
@@ -61,8 +61,8 @@ pipeline() {
     [ ! -s "$file" ] || return 0
     "$1" --data "$out/$2.dp" --loss "$3" --lambda 0 --epsilon "$4" --delta $delta --epochs "$5" --batch $batch --clip "$6" --step "$7" \
         --schedule "$8" --seed "$9" -q |
-        dp-eval --metrics accuracy --every 59 --data "$out/$2-test.dp" > "$file.part"
-    mv "$file.part" "$file"
+        dp-eval --metrics accuracy --every 59 --data "$out/$2-test.dp" > "$file.part.$$"
+    mv "$file.part.$$" "$file"
 }
 file_of() {
     mkdir -p "$out/cells"

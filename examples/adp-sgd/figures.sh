@@ -14,7 +14,7 @@ set output "$out/$1.png"
 set datafile separator "\t"
 set grid linecolor rgb "#dddddd"
 set xlabel "lap t"
-set offsets graph 0.02, graph 0.02, graph 0.05, graph 0.05
+set xrange [0:*]
 set style line 1 linewidth 2 pointtype 7 pointsize 0.7 linecolor rgb "$dp"
 set style line 2 linewidth 2 pointtype 7 pointsize 0.7 linecolor rgb "$adp"
 set style line 3 linewidth 2 dashtype 2 linecolor rgb "$dp"
@@ -24,15 +24,17 @@ END
 }
 
 if [ -s "$out/spent.tsv" ]; then
+    awk -v b=sqrt:20:1 -v T=11719 -v laps=200 -f gain.awk > "$out/noise.dat"
     figure noise "set title 'Noise multiplier z_t, b_t = √(20 + t), epsilon = 1'
         set ylabel 'noise / C'
         set key bottom right
         set yrange [0:]
-        plot '$out/spent.tsv' using 1:2 skip 1 with lines linestyle 1 title 'DP-SGD', \
-            '' using 1:3 skip 1 with lines linestyle 2 title 'ADP-SGD'"
+        plot '$out/noise.dat' using 1:($(sigma 1 11719 constant)) with lines linestyle 1 title 'DP-SGD', \
+            '' using 1:($(sigma 1 11719 sqrt:20:1) * \$2) with lines linestyle 2 title 'ADP-SGD'"
     figure spent "set title 'Epsilon spent up to lap t, delta = 1e-5'
         set ylabel 'epsilon'
         set logscale y
+        set yrange [0.005:20]
         set key bottom right
         plot '$out/spent.tsv' using 1:6 skip 1 with lines linestyle 3 title 'DP-SGD, by Lemma 2.2', \
             '' using 1:7 skip 1 with lines linestyle 4 title 'ADP-SGD, by Lemma 2.2', \

@@ -7,7 +7,7 @@
 # With -v zdp=Z -v zadp=Z1, the multiplier of DP-SGD and that of lap 1 of ADP-SGD that an accountant asks for, the ratio of
 #   zdp^2 sum 1 / b_t^2    and    zadp^2 sum (b_t / b_1) / b_t^2
 # is printed as well: the same gain, without the paper's composition; and ADP-SGD's multiplier of the last lap.
-# With -v laps=N: N lines of t and sqrt(b_t / b_1) instead.
+# With -v laps=N: N lines of t, closer together at first, and sqrt(b_t / b_1) instead.
 function b_of(t) {
     if (form[1] == "sqrt") return sqrt(form[2] + form[3] * t)
     if (form[1] == "linear") return 1 / (1 - (1 - form[2]) * (sqrt(t) - 1) / (sqrt(T + 1) - 1))
@@ -17,7 +17,7 @@ BEGIN {
     split(b, form, ":")
     if (laps) {
         for (i = 0; i < laps; i++) {
-            t = 1 + int(i * (T - 1) / (laps - 1) + .5)
+            t = 1 + int((i / (laps - 1)) ^ 2 * (T - 1) + .5)
             printf "%d\t%.9g\n", t, sqrt(b_of(t) / b_of(1))
         }
         exit

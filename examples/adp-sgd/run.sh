@@ -192,12 +192,12 @@ logistic() { ! mnist || decaying logistic $sqrt mnist logistic 60; }
 fashion() { ! import fashion "$fashion" || decaying fashion $sqrt fashion softmax 60; }
 
 # --- table 3: adaptive steps by (beta, C); the noise constant, or by the public b_t = sqrt(20 + t) -------------------------------
-betas='0.1 1 10'
+betas='1 10 0.1'
 adaptive() {
     mnist || return 0
     say "adaptive: MNIST, softmax, 60 epochs"
-    for clip in $clips; do
-        for beta in $betas; do
+    for beta in $betas; do
+        for clip in $clips; do
             for method in dp adp; do
                 each "cell $method mnist softmax 1 60 $clip 20 $sqrt @ --optimizer adagrad-norm --beta $beta"
             done
@@ -227,7 +227,7 @@ constant() {
             printf '%s\t%s' "$clip" "$(accuracy dp mnist softmax 1 60 "$clip" "$(step_of constant "$clip")" constant)"
             for schedule in $sqrt $linear; do
                 for method in dp adp; do
-                    printf '\t%s' "$(accuracy $method mnist softmax 1 60 "$clip" "$(step_of $schedule "$clip")" $schedule)"
+                    printf '\t%s' "$(accuracy $method mnist softmax 1 60 "$clip" "$(step_of "$schedule" "$clip")" "$schedule")"
                 done
             done
             printf '\n'

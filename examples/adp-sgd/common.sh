@@ -70,7 +70,7 @@ file_of() {
 }
 export -f laps sigma train cell pipeline file_of
 
-# Runs the lines "cell …" and "pipeline …" on standard input, JOBS at a time, those with a lower seed first.
+# Runs the lines "cell …" and "pipeline …" on standard input, JOBS at a time (all processors).
 run_cells() { xargs -d '\n' -P "${JOBS:-$(nproc)}" -I LINE bash -c 'set -euo pipefail; LINE'; }
 
 # accuracy METHOD SET LOSS EPSILON EPOCHS CLIP STEP SCHEDULE [options]: the median over seeds of the last accuracy, "–" if not run

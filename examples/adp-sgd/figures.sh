@@ -1,0 +1,65 @@
+#!/usr/bin/env bash
+# Draws the figures of what run.sh has measured.
+set -euo pipefail
+cd "$(dirname "$0")"
+. ./common.sh
+command -v gnuplot > /dev/null || exit 0
+dp='#b3541e' adp='#1b5e9b'
+
+# figure NAME COMMANDS: COMMANDS with the settings that all figures share
+figure() {
+    gnuplot << END
+set terminal pngcairo size 640,420 font "DejaVu Sans,11"
+set output "$out/$1.png"
+set datafile separator "\t"
+set grid linecolor rgb "#dddddd"
+set xlabel "lap t"
+set xrange [0:*]
+set style line 1 linewidth 2 pointtype 7 pointsize 0.7 linecolor rgb "$dp"
+set style line 2 linewidth 2 pointtype 7 pointsize 0.7 linecolor rgb "$adp"
+set style line 3 linewidth 2 dashtype 2 linecolor rgb "$dp"
+set style line 4 linewidth 2 dashtype 2 linecolor rgb "$adp"
+$2
+END
+}
+
+if [ -s "$out/spent.tsv" ]; then
+    awk -v b=sqrt:20:1 -v T=11719 -v laps=200 -f gain.awk > "$out/noise.dat"
+    figure noise "set title 'Noise multiplier z_t, b_t = √(20 + t), epsilon = 1'
+        set ylabel 'noise / C'
+        set key bottom right
+        set yrange [0:]
+        plot '$out/noise.dat' using 1:($(sigma 1 11719 constant)) with lines linestyle 1 title 'DP-SGD', \
+            '' using 1:($(sigma 1 11719 sqrt:20:1) * \$2) with lines linestyle 2 title 'ADP-SGD'"
+    figure spent "set title 'Epsilon spent up to lap t, delta = 1e-5'
+        set ylabel 'epsilon'
+        set logscale y
+        set yrange [0.005:20]
+        set key bottom right
+        plot '$out/spent.tsv' using 1:6 skip 1 with lines linestyle 3 title 'DP-SGD, by Lemma 2.2', \
+            '' using 1:7 skip 1 with lines linestyle 4 title 'ADP-SGD, by Lemma 2.2', \
+            '' using 1:4 skip 1 with linespoints linestyle 1 title 'DP-SGD, by the accountant', \
+            '' using 1:5 skip 1 with linespoints linestyle 2 title 'ADP-SGD, by the accountant'"
+fi
+
+# accuracy NAME TITLE EPOCHS SCHEDULE STEP_OF_1 STEP_OF_5: both methods at C = 1 and C = 5
+accuracy_figure() {
+    local plots='' method clip step file style=0
+    for clip in 1 5; do
+        step=$5
+        [ $clip = 1 ] || step=$6
+        for method in dp adp; do
+            style=$((style + 1))
+            file=$(file_of $method mnist softmax 1 "$3" $clip "$step" "$4" 1)
+            [ -s "$file" ] || return 0
+            plots+="${plots:+, }'$file' using 1:3 skip 1 with lines linewidth 2 linecolor rgb '$([ $method = dp ] && echo "$dp" || echo "$adp")' dashtype $([ $clip = 1 ] && echo 1 || echo 2) title '$([ $method = dp ] && echo DP-SGD || echo ADP-SGD), C = $clip'"
+        done
+    done
+    figure "$1" "set title '$2'
+        set ylabel 'test accuracy'
+        set key bottom right
+        set yrange [0.8:0.92]
+        plot $plots"
+}
+accuracy_figure accuracy-sqrt 'MNIST, softmax, epsilon = 1, b_t = √(20 + t)' 200 sqrt:20:1 200 50
+accuracy_figure accuracy-linear 'MNIST, softmax, epsilon = 1, b_t linear in √t' 60 linear:0 32 8

@@ -1,0 +1,283 @@
+#!/usr/bin/env bash
+# Reproduces the comparison of the ADP-SGD paper with linear models. Results go to build/examples/adp-sgd.
+#   run.sh [--write | --tables] [part …]
+# Parts: theory, goal, pilot, sqrt, linear, adaptive, constant, steps, fashion, logistic, repeat (default: all, in this order).
+# --write also puts the tables and figures into this directory's README; --tables trains nothing and makes them of what is there.
+# SEEDS=n sets the number of seeds (1), JOBS=n how many cells run at once, EPOCHS_OF_TABLES the columns of tables 1 and 2.
+set -euo pipefail
+cd "$(dirname "$0")"
+. ./common.sh
+write='' tables=''
+case ${1:-} in
+    --write) write=1 && shift ;;
+    --tables) write=1 tables=1 && shift ;;
+esac
+[ $# -gt 0 ] || set -- theory goal pilot sqrt linear adaptive constant steps fashion logistic repeat
+
+say() { echo "== $*" >&2; }
+import() { # SET DIRECTORY
+    [ -e "$2/train-images-idx3-ubyte.gz" ] || {
+        say "skipping: no $2/train-images-idx3-ubyte.gz (get-data.sh fetches MNIST; Fashion-MNIST: Debian's dataset-fashion-mnist)"
+        return 1
+    }
+    [ -d "$out/$1-test.dp" ] || for part in train:"$1" t10k:"$1-test"; do
+        dp-import idx -q -f --row-norm unit -o "$out/${part#*:}.dp" "$2/${part%:*}-images-idx3-ubyte.gz" "$2/${part%:*}-labels-idx1-ubyte.gz"
+    done
+}
+mnist() { import mnist "$raw/mnist"; }
+# do_cells: trains what standard input says, unless only tables are asked for
+do_cells() { if [ -n "$tables" ]; then cat > /dev/null; else run_cells; fi; }
+# each LINE …: the line for each seed in place of @
+each() { for seed in $(seq "$seeds"); do echo "${*//@/$seed}"; done; }
+show() { column -t -s $'\t' "$out/$1.tsv"; }
+
+clips='0.5 1 2.5 5'
+read -ra epochs <<< "${EPOCHS_OF_TABLES:-60 120 200}"
+sqrt=sqrt:20:1
+linear=linear:0
+# --- step sizes: of each schedule and C the best for DP-SGD in 20 epochs; the tables then use it, for both methods ------------
+pilot_steps() {
+    case $1 in
+        "$sqrt") echo '25 50 100 200' ;;
+        *) echo '4 8 16 32' ;;
+    esac
+}
+pilot() {
+    mnist || return 0
+    say "pilot: step sizes, 20 epochs"
+    for schedule in $sqrt $linear constant; do
+        for clip in $clips; do
+            for step in $(pilot_steps "$schedule"); do each "cell dp mnist softmax 1 20 $clip $step $schedule @"; done
+        done
+    done | do_cells
+    {
+        printf 'b_t\tC\teta: accuracy\t\t\t\n'
+        for schedule in $sqrt $linear constant; do
+            for clip in $clips; do
+                printf '%s\t%s' "$schedule" "$clip"
+                for step in $(pilot_steps "$schedule"); do printf '\t%s: %s' "$step" "$(accuracy dp mnist softmax 1 20 "$clip" "$step" "$schedule")"; done
+                printf '\n'
+            done
+        done
+    } > "$out/pilot.tsv"
+    show pilot
+}
+
+
+# step_of SCHEDULE C: what the pilot found
+step_of() {
+    case $1:$2 in
+        "$sqrt":0.5 | "$sqrt":1) echo 200 ;;
+        "$sqrt":2.5) echo 100 ;;
+        "$sqrt":5) echo 50 ;;
+        "$linear":0.5 | "$linear":1) echo 32 ;;
+        "$linear":2.5) echo 16 ;;
+        "$linear":5) echo 8 ;;
+        constant:0.5) echo 32 ;;
+        constant:1) echo 16 ;;
+        *) echo 4 ;;
+    esac
+}
+
+# --- what theory says: M_dp / M_adp, and the multipliers that the accountant asks for ----------------------------------------
+theory() {
+    say "theory: multipliers"
+    {
+        printf 'b_t\tT\tepsilon\tM_dp/M_adp\tsame gain by the accountant\tz, DP-SGD\tz, ADP-SGD, lap 1\tlap T\n'
+        while read -r schedule epsilon laps; do
+            dp=$(sigma "$epsilon" "$laps" constant)
+            adp=$(sigma "$epsilon" "$laps" "$schedule")
+            IFS=$'\t' read -r m measured end < <(awk -v b="$schedule" -v T="$laps" -v zdp="$dp" -v zadp="$adp" -f gain.awk)
+            printf '%s\t%s\t%s\t%s\t%s\t%.3f\t%.3f\t%.3f\n' "$schedule" "$laps" "$epsilon" "$m" "$measured" "$dp" "$adp" "$end"
+        done
+    } > "$out/theory.tsv" << END
+$sqrt 1 100
+$sqrt 1 1172
+$sqrt 1 3516
+$sqrt 1 7032
+$sqrt 1 11700
+$sqrt 0.2 11700
+$sqrt 3 11700
+$linear 1 3516
+$linear 1 11700
+END
+    show theory
+    # epsilon against t, by the gate's accountant and by the composition of the paper's Lemma 2.2; noise against t
+    [ -s "$out/spent.tsv" ] || {
+        dp=$(sigma 1 11719 constant)
+        adp=$(sigma 1 11719 $sqrt)
+        printf 't\tnoise dp\tnoise adp\taccountant dp\taccountant adp\tlemma dp\tlemma adp\n'
+        awk -v b=$sqrt -v T=11719 -v laps=16 -f gain.awk | while read -r t ratio; do
+            printf '%s\t%s\t%s' "$t" "$dp" "$(awk "BEGIN { print $adp * $ratio }")"
+            for accountant in best advanced; do
+                printf '\t%s' "$(spent "$t" "$accountant" "$dp")" "$(spent "$t" "$accountant" "$adp" --schedule $sqrt)"
+            done
+            printf '\n'
+        done
+    } > "$out/spent.part"
+    [ ! -s "$out/spent.part" ] || mv "$out/spent.part" "$out/spent.tsv"
+    rm -f "$out/spent.part"
+}
+spent() { dp-account epsilon --laps "$1" --accountant "$2" --multiplier "$3" --delta $delta --rate $batch/$rows "${@:4}"; }
+
+# --- the goal: MNIST at epsilon 1 and 3 with the ready pipelines, the best of a small grid --------------------------------------
+goal_grid() {
+    for e in 5 20; do
+        for step in 16 32; do echo "dp-sgd.sh $e 1 $step constant"; done
+        for step in 20 40; do echo "adp-sgd.sh $e 1 $step constant"; done
+    done
+}
+goal() {
+    mnist || return 0
+    say "goal: dp-sgd.sh and adp-sgd.sh at epsilon 1 and 3"
+    {
+        each "pipeline sgd.sh mnist softmax 0 20 1 32 constant @"
+        for epsilon in 1 3; do
+            goal_grid | while read -r name rest; do each "pipeline $name mnist softmax $epsilon $rest @"; done
+        done
+    } | do_cells
+    {
+        printf 'epsilon\tpipeline\taccuracy\tepochs\tstep\n'
+        for epsilon in 1 3; do
+            for name in dp-sgd.sh adp-sgd.sh; do
+                goal_grid | grep "^$name" | while read -r _ e clip step _; do
+                    echo "$(accuracy $name mnist softmax $epsilon "$e" "$clip" "$step" constant) $e $step"
+                done | sort -rg | head -n 1 | while read -r got e step; do
+                    printf '%s\t%s\t%s\t%s\t%s\n' $epsilon $name "$got" "$e" "$step"
+                done
+            done
+        done
+        printf '∞\tsgd.sh\t%s\t20\t32\n' "$(accuracy sgd.sh mnist softmax 0 20 1 32 constant)"
+    } > "$out/goal.tsv"
+    show goal
+}
+
+# --- tables 1 and 2: C by epochs, DP-SGD and ADP-SGD with the same decaying steps ------------------------------------------------
+both() { # SCHEDULE SET LOSS EPOCHS…: the cells
+    for e in "${@:4}"; do
+        for clip in $clips; do
+            for method in dp adp; do each "cell $method $2 $3 1 $e $clip $(step_of "$1" "$clip") $1 @"; done
+        done
+    done
+}
+both_table() { # SCHEDULE SET LOSS EPOCHS…
+    printf 'C'
+    for e in "${@:4}"; do printf '\tDP-SGD, %s epochs\tADP-SGD, %s epochs\tdifference' "$e" "$e"; done
+    printf '\n'
+    for clip in $clips; do
+        printf '%s' "$clip"
+        for e in "${@:4}"; do
+            dp=$(accuracy dp "$2" "$3" 1 "$e" "$clip" "$(step_of "$1" "$clip")" "$1")
+            adp=$(accuracy adp "$2" "$3" 1 "$e" "$clip" "$(step_of "$1" "$clip")" "$1")
+            printf '\t%s\t%s\t%s' "$dp" "$adp" "$(difference "$dp" "$adp")"
+        done
+        printf '\n'
+    done
+}
+difference() {
+    case "$1 $2" in
+        *–*) echo – ;;
+        *) awk "BEGIN { printf \"%+.4f\", $2 - $1 }" ;;
+    esac
+}
+decaying() { # NAME SCHEDULE SET LOSS EPOCHS…
+    say "$1: $3, $4, b_t = $2"
+    both "${@:2}" | do_cells
+    both_table "${@:2}" > "$out/$1.tsv"
+    show "$1"
+}
+sqrt() { ! mnist || decaying sqrt $sqrt mnist softmax "${epochs[@]}"; }
+linear() { ! mnist || decaying linear $linear mnist softmax "${epochs[@]}"; }
+logistic() { ! mnist || decaying logistic $sqrt mnist logistic 60; }
+fashion() { ! import fashion "$fashion" || decaying fashion $sqrt fashion softmax 60; }
+
+# --- table 3: adaptive steps by (beta, C); the noise constant, or by the public b_t = sqrt(20 + t) -------------------------------
+betas='1 10 0.1'
+adaptive() {
+    mnist || return 0
+    say "adaptive: MNIST, softmax, 60 epochs"
+    for beta in $betas; do
+        for clip in $clips; do
+            for method in dp adp; do
+                each "cell $method mnist softmax 1 60 $clip 20 $sqrt @ --optimizer adagrad-norm --beta $beta"
+            done
+        done
+    done | do_cells
+    {
+        printf 'beta\tC\tconstant noise\tnoise by sqrt(20 + t)\tdifference\n'
+        for beta in $betas; do
+            for clip in $clips; do
+                dp=$(accuracy dp mnist softmax 1 60 "$clip" 20 $sqrt --optimizer adagrad-norm --beta "$beta")
+                adp=$(accuracy adp mnist softmax 1 60 "$clip" 20 $sqrt --optimizer adagrad-norm --beta "$beta")
+                printf '%s\t%s\t%s\t%s\t%s\n' "$beta" "$clip" "$dp" "$adp" "$(difference "$dp" "$adp")"
+            done
+        done
+    } > "$out/adaptive.tsv"
+    show adaptive
+}
+
+# --- F.3: constant against decaying steps, 60 epochs ---------------------------------------------------------------------------------
+constant() {
+    mnist || return 0
+    say "constant: MNIST, softmax, 60 epochs"
+    for clip in $clips; do each "cell dp mnist softmax 1 60 $clip $(step_of constant "$clip") constant @"; done | do_cells
+    {
+        printf 'C\tDP-SGD, constant\tDP-SGD, sqrt(20 + t)\tADP-SGD, sqrt(20 + t)\tDP-SGD, linear\tADP-SGD, linear\n'
+        for clip in $clips; do
+            printf '%s\t%s' "$clip" "$(accuracy dp mnist softmax 1 60 "$clip" "$(step_of constant "$clip")" constant)"
+            for schedule in $sqrt $linear; do
+                for method in dp adp; do
+                    printf '\t%s' "$(accuracy $method mnist softmax 1 60 "$clip" "$(step_of "$schedule" "$clip")" "$schedule")"
+                done
+            done
+            printf '\n'
+        done
+    } > "$out/constant.tsv"
+    show constant
+}
+
+# --- does the gain outlive tuning: both methods over step sizes, C = 2.5, 60 epochs ---------------------------------------------
+steps='12.5 25 50 100 200 400'
+steps() {
+    mnist || return 0
+    say "steps: MNIST, softmax, C = 2.5, 60 epochs"
+    for step in $steps; do
+        for method in dp adp; do each "cell $method mnist softmax 1 60 2.5 $step $sqrt @"; done
+    done | do_cells
+    {
+        printf 'eta\tDP-SGD\tADP-SGD\tdifference\n'
+        for step in $steps; do
+            dp=$(accuracy dp mnist softmax 1 60 2.5 "$step" $sqrt)
+            adp=$(accuracy adp mnist softmax 1 60 2.5 "$step" $sqrt)
+            printf '%s\t%s\t%s\t%s\n' "$step" "$dp" "$adp" "$(difference "$dp" "$adp")"
+        done
+    } > "$out/steps.tsv"
+    show steps
+}
+
+# --- is a difference more than chance: one pair of cells with ten seeds -----------------------------------------------------------
+repeat() {
+    mnist || return 0
+    say "repeat: MNIST, softmax, C = 5, 20 epochs, ten seeds"
+    for seed in $(seq 10); do
+        for method in dp adp; do echo "cell $method mnist softmax 1 20 5 50 $sqrt $seed"; done
+    done | do_cells
+    for seed in $(seq 10); do
+        dp=$(file_of dp mnist softmax 1 20 5 50 $sqrt "$seed")
+        adp=$(file_of adp mnist softmax 1 20 5 50 $sqrt "$seed")
+        [ ! -s "$dp" ] || [ ! -s "$adp" ] || echo "$(tail -n 1 "$dp" | cut -f 3) $(tail -n 1 "$adp" | cut -f 3)"
+    done | awk '{ a += $1; b += $2; d = $2 - $1; s += d; q += d * d; more += d > 0 }
+        END { print "seeds\tDP-SGD, mean\tADP-SGD, mean\tdifference\tstandard error\tADP-SGD ahead"
+            if (NR > 1) printf "%d\t%.4f\t%.4f\t%+.4f\t%.4f\t%d of %d\n",
+                NR, a / NR, b / NR, s / NR, sqrt((q - s * s / NR) / (NR - 1) / NR), more, NR }' > "$out/repeat.tsv"
+    show repeat
+}
+
+for part; do
+    case $part in
+        theory | goal | pilot | sqrt | linear | adaptive | constant | steps | fashion | logistic | repeat) "$part" ;;
+        *) echo "run.sh: unknown part '$part': see the first lines of this file" >&2 && exit 2 ;;
+    esac
+done
+./figures.sh
+[ -z "$write" ] || ./write-readme.sh

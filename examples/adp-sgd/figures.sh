@@ -62,4 +62,4 @@ accuracy_figure() {
         plot $plots"
 }
 accuracy_figure accuracy-sqrt 'MNIST, softmax, epsilon = 1, b_t = √(20 + t)' 200 sqrt:20:1 200 50
-accuracy_figure accuracy-linear 'MNIST, softmax, epsilon = 1, b_t linear in √t' 60 linear:0 32 8
+accuracy_figure accuracy-linear 'MNIST, softmax, epsilon = 1, 1 / b_t linear in √t' 60 linear:0 32 8

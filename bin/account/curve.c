@@ -1,6 +1,7 @@
 /* dp-account curve: epsilon against laps or delta, as a table or a picture. */
 #include <errno.h>
 #include <math.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -68,7 +69,8 @@ static int plot(const struct question *q, const struct point *point, size_t coun
     /* The name goes through gnuplot's quotes, the shell never sees it. */
     if (strpbrk(q->plot, "'\n") != NULL)
         return dp_fail(err, DP_E_USAGE, "--plot: a file name without quotes, please");
-    FILE *gnuplot = popen("gnuplot", "w");
+    void (*before)(int) = signal(SIGPIPE, SIG_IGN); /* where there is no gnuplot, that is to be said */
+    FILE *gnuplot = popen("gnuplot 2> /dev/null", "w");
     if (gnuplot == NULL)
         return dp_fail_errno(err, errno, "--plot: cannot start gnuplot");
     fprintf(gnuplot,
@@ -81,7 +83,9 @@ static int plot(const struct question *q, const struct point *point, size_t coun
             fprintf(gnuplot, "%.17g %.17g\n", point[i].x, point[i].epsilon);
     fputs("e\n", gnuplot);
     bool bad = ferror(gnuplot) != 0;
-    if (pclose(gnuplot) != 0 || bad)
+    int status = pclose(gnuplot);
+    signal(SIGPIPE, before);
+    if (status != 0 || bad)
         return dp_fail(err, DP_E_RUN, "--plot: gnuplot did not draw '%s'", q->plot);
     return DP_OK;
 }

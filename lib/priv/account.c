@@ -146,7 +146,7 @@ static struct dp_answer answer_of(const struct dp_charges *charges, const struct
 
 static int by_pld(const struct dp_charges *charges, double delta, struct dp_answer *answer, struct dp_err *err)
 {
-    struct dp_pld_answer pld;
+    struct dp_pld_answer pld = {.upper = (double)INFINITY};
     size_t count;
     int rc;
     struct dp_pld_part *part = dp_account_pld_parts(charges, &count, &rc, err);
@@ -160,7 +160,7 @@ static int by_pld(const struct dp_charges *charges, double delta, struct dp_answ
 
 int dp_account_pld_delta(const struct dp_charges *charges, double epsilon, struct dp_answer *answer, struct dp_err *err)
 {
-    struct dp_pld_answer pld;
+    struct dp_pld_answer pld = {.upper = (double)INFINITY};
     size_t count;
     int rc;
     struct dp_pld_part *part = dp_account_pld_parts(charges, &count, &rc, err);
@@ -362,7 +362,7 @@ static int best(const struct dp_charges *charges, double delta, struct dp_answer
     for (size_t i = 0; i < sizeof candidates / sizeof *candidates; i++) {
         struct dp_answer one;
         struct dp_err own = {0};
-        if (candidates[i] == DP_ACCOUNTANT_RDP && answer->upper - answer->lower <= 0.01 * answer->upper)
+        if (candidates[i] == DP_ACCOUNTANT_RDP && isfinite(answer->upper) && answer->upper - answer->lower <= 0.01 * answer->upper)
             break; /* within 1 %: it would only cost time */
         if (!dp_account_covers(candidates[i], charges))
             continue;

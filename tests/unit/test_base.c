@@ -87,9 +87,13 @@ static int parse(const char *line, struct sample *s, int *operands, char *messag
     char buffer[200], *argv[20] = {"test"};
     int argc = 1, first = 0;
     struct dp_err err = {0};
+    static char *kept[20]; /* option values point into argv, which is permuted */
     snprintf(buffer, sizeof buffer, "%s", line);
-    for (char *word = strtok(buffer, " "); word != NULL; word = strtok(NULL, " "))
-        argv[argc++] = strdup(word);
+    for (char *word = strtok(buffer, " "); word != NULL; word = strtok(NULL, " ")) {
+        free(kept[argc]);
+        argv[argc] = kept[argc] = strdup(word);
+        argc++;
+    }
     int rc = dp_option_parse(&command, s, NULL, argc, argv, &first, &err);
     *operands = argc - first;
     strcpy(message, err.message);

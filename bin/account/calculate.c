@@ -10,6 +10,7 @@
 #include "base/number.h"
 #include "priv/calibrate.h"
 #include "priv/solve.h"
+#include "priv/round.h"
 #include "question.h"
 #include "words.h"
 

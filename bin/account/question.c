@@ -9,7 +9,6 @@
 #include "base/mem.h"
 #include "base/number.h"
 #include "data/schedule_file.h"
-#include "priv/calibrate.h"
 #include "priv/plan.h"
 #include "records.h"
 

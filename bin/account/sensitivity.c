@@ -5,8 +5,8 @@
 
 #include "base/cli.h"
 #include "base/number.h"
-#include "priv/calibrate.h"
 #include "priv/output.h"
+#include "priv/round.h"
 #include "words.h"
 
 struct options {

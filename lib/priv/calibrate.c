@@ -1,38 +1,14 @@
 #include "priv/calibrate.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "base/number.h"
 #include "priv/bracket.h"
 #include "priv/pld_solve.h"
+#include "priv/round.h"
 
 static const double LEAST = 1e-3, MOST = 1e9;
 enum { DIGITS = 9 };
-
-double dp_round_up(double value, int digits)
-{
-    /* Through text: only the decimal itself says what will be printed. */
-    char text[40];
-    if (!(value > 0) || !isfinite(value))
-        return value;
-    snprintf(text, sizeof text, "%.*e", digits - 1, value);
-    double rounded;
-    char *e = strchr(text, 'e');
-    if (!dp_number_real(text, &rounded) || rounded >= value || e == NULL)
-        return rounded;
-    long exponent = 0;
-    long long mantissa = 0;
-    sscanf(e + 1, "%ld", &exponent);
-    for (const char *p = text; p < e; p++)
-        if (*p >= '0' && *p <= '9')
-            mantissa = mantissa * 10 + (*p - '0');
-    snprintf(text, sizeof text, "%llde%ld", mantissa + 1, exponent - (digits - 1));
-    dp_number_real(text, &rounded);
-    return rounded;
-}
 
 int dp_charges_stretch(const struct dp_charges *charges, double factor, struct dp_charges *to, struct dp_err *err)
 {

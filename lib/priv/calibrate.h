@@ -16,8 +16,4 @@ int dp_calibrate_noise(enum dp_accountant accountant, const struct dp_charges *c
 /* The charges with those multipliers stretched; *to starts zeroed or holds charges of an earlier call. */
 int dp_charges_stretch(const struct dp_charges *charges, double factor, struct dp_charges *to, struct dp_err *err);
 
-/* The smallest decimal of `digits` significant digits (1 to 15) that is not below value. Zero and what is not
-   finite come back as they are. */
-double dp_round_up(double value, int digits);
-
 #endif

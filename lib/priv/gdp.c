@@ -4,7 +4,7 @@
 #include <math.h>
 
 #include "priv/bracket.h"
-#include "priv/calibrate.h"
+#include "priv/round.h"
 #include "priv/mixture.h"
 
 static const double LARGEST_EPSILON = 1e9;

@@ -5,8 +5,7 @@
 #include <string.h>
 
 #include "priv/bracket.h"
-#include "priv/calibrate.h"
-#include "priv/solve.h"
+#include "priv/round.h"
 
 enum { DIGITS = 9, TRIES = 40 };
 static const double LEAST_FACTOR = 1e-6, MOST_FACTOR = 1e9, LEAST_RATE = 1e-9, MOST_LAPS = 1e9;

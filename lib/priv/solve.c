@@ -3,23 +3,12 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "priv/calibrate.h"
 #include "priv/pld_solve.h"
+#include "priv/round.h"
 
 #define DELTA_DIGITS 6
 #define RATE_DIGITS 9
 #define MOST_LAPS 1000000000000
-
-double dp_round_down(double value, int digits)
-{
-    double up = dp_round_up(value, digits);
-    if (up <= value)
-        return up;
-    /* One unit of the last digit lower is a decimal that rounding up leaves alone. */
-    double unit = pow(10, floor(log10(up)) - (digits - 1));
-    double down = dp_round_up(up - 1.5 * unit, digits);
-    return down <= value ? down : dp_round_up(up - 2.5 * unit, digits);
-}
 
 /* Epsilon of the charges at delta; infinite after a failure. */
 static double cost_of(enum dp_accountant accountant, const struct dp_charges *charges, double delta, int *rc,

@@ -19,7 +19,4 @@ int dp_solve_laps(enum dp_accountant accountant, const struct dp_event *event, d
 int dp_solve_rate(enum dp_accountant accountant, const struct dp_event *event, int64_t laps, double epsilon, double delta,
                   double *rate, struct dp_err *err);
 
-/* value as a decimal of `digits` significant digits, not above it. value > 0. */
-double dp_round_down(double value, int digits);
-
 #endif

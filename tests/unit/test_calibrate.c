@@ -12,6 +12,7 @@
 #include "priv/meter.h"
 #include "priv/mixture.h"
 #include "priv/rdp.h"
+#include "priv/round.h"
 
 static double epsilon_of(enum dp_accountant accountant, struct dp_event event, double delta, int64_t laps)
 {

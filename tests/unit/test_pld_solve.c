@@ -5,6 +5,7 @@
 #include "priv/mixture.h"
 #include "priv/pld_solve.h"
 #include "priv/solve.h"
+#include "priv/round.h"
 
 static double spent(const struct dp_pld_part *parts, size_t count, double delta)
 {

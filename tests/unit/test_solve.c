@@ -8,6 +8,7 @@
 #include "priv/calibrate.h"
 #include "priv/mixture.h"
 #include "priv/solve.h"
+#include "priv/round.h"
 
 static double cost(struct dp_event event, int64_t laps, double delta)
 {

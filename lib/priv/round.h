@@ -1,0 +1,12 @@
+/* Decimals that err on one side: what is printed, and reads back as the same double, is not above (or not below) the number. */
+#ifndef DP_PRIV_ROUND_H
+#define DP_PRIV_ROUND_H
+
+/* The smallest decimal of `digits` significant digits (1 to 15) that is not below value. Zero and what is not
+   finite come back as they are. */
+double dp_round_up(double value, int digits);
+
+/* value as a decimal of `digits` significant digits, not above it. value > 0. */
+double dp_round_down(double value, int digits);
+
+#endif

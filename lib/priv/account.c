@@ -144,7 +144,9 @@ static struct dp_answer answer_of(const struct dp_charges *charges, const struct
     return answer;
 }
 
-static int by_pld(const struct dp_charges *charges, double delta, struct dp_answer *answer, struct dp_err *err)
+/* Epsilon at delta = given, or δ at epsilon = given. */
+static int ask_pld(int (*question)(const struct dp_pld_part *, size_t, double, struct dp_pld_answer *, struct dp_err *),
+                   const struct dp_charges *charges, double given, struct dp_answer *answer, struct dp_err *err)
 {
     struct dp_pld_answer pld = {.upper = (double)INFINITY};
     size_t count;
@@ -152,24 +154,20 @@ static int by_pld(const struct dp_charges *charges, double delta, struct dp_answ
     struct dp_pld_part *part = dp_account_pld_parts(charges, &count, &rc, err);
     if (part == NULL)
         return rc != DP_OK ? rc : dp_fail(err, DP_E_RUN, "privacy loss distributions do not cover these mechanisms");
-    rc = dp_pld_epsilon(part, count, delta, &pld, err);
+    rc = question(part, count, given, &pld, err);
     free(part);
     *answer = answer_of(charges, &pld);
     return rc;
 }
 
+static int by_pld(const struct dp_charges *charges, double delta, struct dp_answer *answer, struct dp_err *err)
+{
+    return ask_pld(dp_pld_epsilon, charges, delta, answer, err);
+}
+
 int dp_account_pld_delta(const struct dp_charges *charges, double epsilon, struct dp_answer *answer, struct dp_err *err)
 {
-    struct dp_pld_answer pld = {.upper = (double)INFINITY};
-    size_t count;
-    int rc;
-    struct dp_pld_part *part = dp_account_pld_parts(charges, &count, &rc, err);
-    if (part == NULL)
-        return rc != DP_OK ? rc : dp_fail(err, DP_E_RUN, "privacy loss distributions do not cover these mechanisms");
-    rc = dp_pld_delta(part, count, epsilon, &pld, err);
-    free(part);
-    *answer = answer_of(charges, &pld);
-    return rc;
+    return ask_pld(dp_pld_delta, charges, epsilon, answer, err);
 }
 
 /* --- Rényi DP, sound and as published --- */

@@ -4,11 +4,9 @@
 #include <math.h>
 
 #include "priv/bracket.h"
-#include "priv/round.h"
 #include "priv/mixture.h"
 
 static const double LARGEST_EPSILON = 1e9;
-static const double LARGEST_MULTIPLIER = 1e15;
 
 double dp_gaussian_mu(const double *multipliers, const int64_t *times, size_t n)
 {
@@ -23,19 +21,13 @@ double dp_gaussian_mu(const double *multipliers, const int64_t *times, size_t n)
 }
 
 struct question {
-    double mu, epsilon, log_delta;
+    double mu, log_delta;
 };
 
 static double excess_of_epsilon(double epsilon, void *context)
 {
     const struct question *q = context;
     return fmax(dp_gaussian_log_delta(epsilon, q->mu), -1e300) - q->log_delta;
-}
-
-static double excess_of_multiplier(double multiplier, void *context)
-{
-    const struct question *q = context;
-    return fmax(dp_gaussian_log_delta(q->epsilon, 1 / multiplier), -1e300) - q->log_delta;
 }
 
 double dp_gaussian_epsilon(double mu, double delta)
@@ -62,26 +54,4 @@ double dp_gaussian_epsilon(double mu, double delta)
     while (step > 1 && excess_of_epsilon((step - 1) * unit, &q) <= 0)
         step--;
     return step * unit;
-}
-
-double dp_gaussian_multiplier(double epsilon, double delta, int digits)
-{
-    if (!(epsilon >= 0 && delta > 0 && delta < 1))
-        return INFINITY;
-    struct question q = {.epsilon = epsilon, .log_delta = log(delta) * (1 + DBL_EPSILON)};
-    double low = 1e-6, high = 1;
-    while (excess_of_multiplier(high, &q) > 0) {
-        low = high;
-        high *= 4;
-        if (high > LARGEST_MULTIPLIER)
-            return INFINITY;
-    }
-    if (excess_of_multiplier(low, &q) <= 0)
-        return dp_round_up(low, digits);
-    double root = dp_bracket_falling(excess_of_multiplier, &q, low, high, 1e-14 * high);
-    /* the bracket's upper end is enough noise, and more is enough too; but the last digit must be as well */
-    double rounded = dp_round_up(root, digits);
-    while (excess_of_multiplier(rounded, &q) > 0)
-        rounded = dp_round_up(nextafter(rounded, INFINITY), digits);
-    return rounded;
 }

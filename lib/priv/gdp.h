@@ -21,9 +21,4 @@ double dp_gaussian_mu(const double *multipliers, const int64_t *times, size_t n)
    infinite when there is none below 1e9, or out of range. */
 double dp_gaussian_epsilon(double mu, double delta);
 
-/* The smallest z with (epsilon, delta)-DP for one release, as a decimal of `digits` significant digits (1 to
-   12) and the double its text reads back as, rounded up: δ_G(epsilon; 1/z) <= delta holds for it as printed.
-   epsilon >= 0, 0 < delta < 1; else, and beyond 1e15, +infinity. */
-double dp_gaussian_multiplier(double epsilon, double delta, int digits);
-
 #endif

@@ -8,7 +8,7 @@
 #include "data/interrupt.h"
 
 struct options {
-    const char *output, *test, *schema, *infer, *label, *classes, *delimiter;
+    const char *output, *test, *schema, *infer, *label, *classes, *delimiter, *population;
     double split;
     int64_t cols, seed, skip_bad, skip_lines;
     int storage, norm, scale;
@@ -24,6 +24,11 @@ static const struct dp_option options[] = {
      .offset = OFFSET(output),
      .metavar = "DIR",
      .help = "data set to write"},
+    {.name = "population",
+     .kind = DP_OPT_TEXT,
+     .offset = OFFSET(population),
+     .metavar = "NAME",
+     .help = "whose rows these are, in every import of them (schema's and file's name)"},
     {.name = "schema",
      .letter = 's',
      .kind = DP_OPT_TEXT,
@@ -154,6 +159,26 @@ static int infer(struct dp_import *import, const struct options *o, struct dp_er
     return rc;
 }
 
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash != NULL ? slash + 1 : path;
+}
+
+/* "people:people.csv": by what the rows are read and from where, so that an import of the same table again is
+   of the same population. */
+static void name_population(const struct dp_import *import, const struct options *o, const char *format,
+                            char *name, size_t size)
+{
+    const char *schema = o->schema != NULL ? base_name(o->schema) : format;
+    size_t length = strlen(schema);
+    bool standard = strcmp(import->input, "-") == 0;
+    if (o->schema != NULL && length > 5 && strcmp(schema + length - 5, ".json") == 0)
+        length -= 5;
+    snprintf(name, size, "%.*s%s%s", (int)length, schema, standard ? "" : ":",
+             standard ? "" : base_name(import->input));
+}
+
 static int operands(struct dp_import *import, const struct options *o, int count, char **operand,
                     struct dp_err *err)
 {
@@ -217,6 +242,7 @@ int main(int argc, char **argv)
                                        NULL};
     struct options o;
     struct dp_err err = {0};
+    char population[1024];
     int operand, status;
     if (!dp_cli_start(&command, &o, NULL, argc, argv, &operand, &status))
         return status;
@@ -233,11 +259,18 @@ int main(int argc, char **argv)
         .seed = o.seed,
         .output = o.output,
         .test = o.test,
-        .writer = {.sparse = o.storage == 1, .norm = (enum dp_row_norm)o.norm, .force = o.force},
+        .writer = {.sparse = o.storage == 1,
+                   .norm = (enum dp_row_norm)o.norm,
+                   .force = o.force,
+                   .population = o.population},
     };
     int rc = operands(&import, &o, argc - operand, argv + operand, &err);
     if (rc == DP_OK && o.schema != NULL)
         rc = dp_schema_load(&import.schema, o.schema, &err);
+    if (rc == DP_OK && o.population == NULL) {
+        name_population(&import, &o, argv[operand], population, sizeof population);
+        import.writer.population = population;
+    }
     if (rc == DP_OK && o.delimiter != NULL)
         import.schema.delimiter = o.delimiter[0];
     if (rc == DP_OK && o.infer != NULL) {

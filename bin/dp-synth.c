@@ -175,8 +175,15 @@ static json_t *describe(const struct synth *s)
 
 static int write_set(struct synth *s, const char *path, int64_t rows, struct dp_err *err)
 {
-    struct dp_writer_options w = {
-        .cols = s->cols, .sparse = s->o->storage == 1, .force = s->o->force, .public_rows = true};
+    char population[80];
+    struct dp_writer_options w = {.cols = s->cols,
+                                  .sparse = s->o->storage == 1,
+                                  .force = s->o->force,
+                                  .public_rows = true,
+                                  .population = population,
+                                  .held_out = path == s->o->test};
+    snprintf(population, sizeof population, "dp-synth:%s:%lld",
+             s->kind == REGRESSION ? "regression" : "classification", (long long)s->o->seed);
     struct dp_writer *writer;
     int rc = dp_writer_open(&writer, path, &w, err);
     if (rc != DP_OK)

@@ -98,7 +98,13 @@ static int read_description(struct dp_dataset *d, const char *path, struct dp_er
         d->label_offset = json_number_value(json_object_get(label, "offset"));
         d->label_name = text_of(label, "name");
         d->private_preprocessing = join(json_object_get(root, "private_preprocessing"));
-        if (d->label_kind == DP_LABEL_CLASSES)
+        d->held_out = json_is_true(json_object_get(root, "held_out"));
+        d->population = text_of(root, "population");
+        if (d->population == NULL)
+            d->population = strdup(d->digest);
+        if (d->population == NULL)
+            rc = dp_fail(err, DP_E_RUN, "out of memory");
+        if (rc == DP_OK && d->label_kind == DP_LABEL_CLASSES)
             rc = names_of(classes, d->classes, &d->class_names, path, err);
         if (rc == DP_OK)
             rc = names_of(json_object_get(root, "names"), d->cols, &d->column_names, path, err);
@@ -200,6 +206,7 @@ void dp_dataset_close(struct dp_dataset *dataset)
     free_names(dataset->class_names, dataset->classes);
     free_names(dataset->column_names, dataset->cols);
     free(dataset->label_name);
+    free(dataset->population);
     free(dataset->private_preprocessing);
     free(dataset->map);
     free(dataset);

@@ -5,8 +5,8 @@
  *   y.npy         rows float64: the class index 0..classes-1 for a classification, the value for a regression
  *   dataset.json  {"format": 1, "rows", "cols", "storage": "dense"|"csr", "names": […],
  *                  "label": {"kind": "classes"|"real", "name", "classes": ["<=50K", …] or "scale", "offset"},
- *                  "row_norm": "unit"|"cap"|"none", "private_preprocessing": ["max-abs", …], "salt",
- * "digest"}
+ *                  "row_norm": "unit"|"cap"|"none", "private_preprocessing": ["max-abs", …],
+ *                 "population", "held_out", "salt", "digest"}
  *
  * (man page dp-dataset.5.) dp-import and dp-synth write rows of L2 norm at most 1, exactly: the float32
  * values as stored. The mapping is read-only and shared: a data set costs no private memory. */
@@ -34,7 +34,9 @@ struct dp_dataset {
     double label_scale,
         label_offset; /* a real label in its own units is label_scale × y + label_offset; 1 and 0 */
     char *private_preprocessing; /* "max-abs,mode" or "" */
-    char digest[33]; /* hex, of the contents as written by dp-import: names the data set in frames */
+    char *population; /* whose rows these are, over all imports of them; the digest where nothing is said */
+    bool held_out;    /* the part of a split that is kept for tests */
+    char digest[33];  /* hex, of the contents as written by dp-import: names the data set in frames */
     struct dp_dataset_map *map; /* private */
 };
 

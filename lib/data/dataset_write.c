@@ -1,6 +1,7 @@
 #include "data/dataset_write.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <sodium.h>
 #include <stdlib.h>
@@ -18,7 +19,7 @@ enum file { FILE_X, FILE_INDICES, FILE_INDPTR, FILE_Y, FILES };
 
 struct dp_writer {
     struct dp_writer_options options;
-    char *path, *temporary;
+    char *path, *temporary, *population;
     FILE *file[FILES];
     size_t rows, stored;
     float *row;       /* cols */
@@ -38,10 +39,14 @@ static bool has_file(const struct dp_writer *w, enum file file)
     return w->options.sparse || file == FILE_X || file == FILE_Y;
 }
 
+/* What a run writes beside the arrays: it says what the rows have cost so far and outlives an import. */
+static const char *const kept[] = {"ledger", "ledger.mark"};
+enum { KEPT = sizeof kept / sizeof kept[0] };
+
 static void remove_directory(const char *path)
 {
-    static const char *const names[] = {"X.npy",        "X_data.npy", "X_indices.npy",
-                                        "X_indptr.npy", "y.npy",      "dataset.json"};
+    static const char *const names[] = {"X.npy", "X_data.npy", "X_indices.npy", "X_indptr.npy",
+                                        "y.npy", "ledger",     "ledger.mark",   "dataset.json"};
     char file[4500];
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         snprintf(file, sizeof file, "%s/%s", path, names[i]);
@@ -77,9 +82,14 @@ static int open_files(struct dp_writer *w, struct dp_err *err)
         if (!has_file(w, (enum file)f))
             continue;
         snprintf(path, sizeof path, "%s/%s", w->temporary, file_name(w, (enum file)f));
-        w->file[f] = fopen(path, "wb");
-        if (w->file[f] == NULL)
-            return dp_fail_errno(err, errno, "cannot create %s", path);
+        int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+        w->file[f] = fd >= 0 ? fdopen(fd, "wb") : NULL;
+        if (w->file[f] == NULL) {
+            int rc = dp_fail_errno(err, errno, "cannot create %s", path);
+            if (fd >= 0)
+                close(fd);
+            return rc;
+        }
         int rc = put_header(w, (enum file)f, err);
         if (rc != DP_OK)
             return rc;
@@ -103,13 +113,31 @@ static int check_target(const char *path, bool force, struct dp_err *err)
     return DP_OK;
 }
 
+/* It stands in ledgers and is printed on terminals. */
+static int check_population(const char *name, struct dp_err *err)
+{
+    size_t length = name != NULL ? strlen(name) : 1;
+    bool printable = true;
+    for (size_t i = 0; name != NULL && i < length; i++)
+        printable &= (unsigned char)name[i] >= ' ' && name[i] != 0x7f;
+    json_t *text = name != NULL ? json_stringn(name, length) : json_null();
+    bool good = length >= 1 && length <= DP_POPULATION_MOST && printable && text != NULL;
+    json_decref(text);
+    return good ? DP_OK
+                : dp_fail(err, DP_E_USAGE,
+                          "--population: must be 1 to %d bytes of UTF-8 without control characters",
+                          DP_POPULATION_MOST);
+}
+
 int dp_writer_open(struct dp_writer **writer, const char *path, const struct dp_writer_options *options,
                    struct dp_err *err)
 {
     struct dp_writer *w;
     if (path[0] == '\0' || strlen(path) > 4000)
         return dp_fail(err, DP_E_USAGE, "the name of the data set is empty or too long");
-    int rc = check_target(path, options->force, err);
+    int rc = check_population(options->population, err);
+    if (rc == DP_OK)
+        rc = check_target(path, options->force, err);
     if (rc == DP_OK)
         rc = dp_alloc(&w, 1, sizeof *w, err);
     if (rc != DP_OK)
@@ -121,6 +149,9 @@ int dp_writer_open(struct dp_writer **writer, const char *path, const struct dp_
     rc = dp_alloc(&w->row, options->cols, sizeof(float), err);
     if (rc == DP_OK)
         rc = dp_alloc(&w->columns, options->cols, sizeof(int32_t), err);
+    if (rc == DP_OK && options->population != NULL && (w->population = strdup(options->population)) == NULL)
+        rc = dp_fail(err, DP_E_RUN, "out of memory");
+    w->options.population = w->population;
     if (rc == DP_OK && (w->path == NULL || asprintf(&w->temporary, "%s.XXXXXX", w->path) < 0)) {
         w->temporary = NULL;
         rc = dp_fail(err, DP_E_RUN, "out of memory");
@@ -131,9 +162,6 @@ int dp_writer_open(struct dp_writer **writer, const char *path, const struct dp_
         w->temporary = NULL;
     }
     if (rc == DP_OK) {
-        mode_t mask = umask(0);
-        umask(mask);
-        chmod(w->temporary, 0777 & ~mask);
         if (!w->options.public_rows)
             randombytes_buf(w->salt, sizeof w->salt);
         dp_digest_start(&w->hash, w->options.public_rows ? NULL : w->salt);
@@ -244,40 +272,96 @@ static int describe(struct dp_writer *w, json_t *description, struct dp_err *err
     dp_digest_finish(&w->hash, w->rows, w->options.cols, digest);
     if (!w->options.public_rows)
         sodium_bin2hex(salt, sizeof salt, w->salt, sizeof w->salt);
-    json_t *root =
-        json_pack("{s:i, s:I, s:I, s:s, s:s, s:s, s:s}", "format", 1, "rows", (json_int_t)w->rows, "cols",
-                  (json_int_t)w->options.cols, "storage", w->options.sparse ? "csr" : "dense", "row_norm",
-                  norms[w->options.norm], "salt", salt, "digest", digest);
+    json_t *root = json_pack("{s:i, s:I, s:I, s:s, s:s, s:s, s:b, s:s, s:s}", "format", 1, "rows",
+                             (json_int_t)w->rows, "cols", (json_int_t)w->options.cols, "storage",
+                             w->options.sparse ? "csr" : "dense", "row_norm", norms[w->options.norm],
+                             "population", w->population != NULL ? w->population : digest, "held_out",
+                             w->options.held_out, "salt", salt, "digest", digest);
     snprintf(path, sizeof path, "%s/dataset.json", w->temporary);
-    int rc = DP_OK;
+    int rc = DP_OK, fd = -1;
     if (root == NULL || json_object_update(root, description) != 0)
         rc = dp_fail(err, DP_E_RUN, "out of memory");
-    else if (json_dump_file(root, path, JSON_INDENT(1)) != 0)
+    else if ((fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600)) < 0 ||
+             json_dumpfd(root, fd, JSON_INDENT(1)) != 0)
         rc = dp_fail(err, DP_E_RUN, "cannot write %s", path);
+    if (fd >= 0 && close(fd) != 0 && rc == DP_OK)
+        rc = dp_fail_errno(err, errno, "cannot write %s", path);
     json_decref(root);
     return rc;
 }
 
-/* Gives the directory its name. What stood there is moved aside first, and back if that fails. */
-static int take_name(struct dp_writer *w, struct dp_err *err)
+/* Gives the files that are kept a second name in the new directory. Links and not copies: a run that writes
+   to them now goes on writing to the same files, and there is no moment at which a kill could lose them. */
+static int link_kept(const char *from, const char *to, struct dp_err *err)
+{
+    char old[4300], new[4300];
+    int rc = DP_OK;
+    for (int i = 0; rc == DP_OK && i < KEPT; i++) {
+        snprintf(old, sizeof old, "%s/%s", from, kept[i]);
+        snprintf(new, sizeof new, "%s/%s", to, kept[i]);
+        if (link(old, new) != 0 && errno != ENOENT && errno != EEXIST)
+            rc = dp_fail_errno(err, errno, "cannot keep %s for the new data set", old);
+    }
+    return rc;
+}
+
+/* Writes the names in a directory to the disk, before the old ones go. */
+static int sync_directory(const char *path, struct dp_err *err)
+{
+    int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int rc = fd >= 0 && fsync(fd) == 0 ? DP_OK : dp_fail_errno(err, errno, "cannot write %s", path);
+    if (fd >= 0)
+        close(fd);
+    return rc;
+}
+
+/* Exchanges the new directory and the old one: in one step, so that some data set with its ledger always
+   stands under the name. Where the file system cannot do that, the old one is moved aside first, and back if
+   the second step fails. The old one is then under the temporary name. */
+static int exchange(struct dp_writer *w, struct dp_err *err)
 {
     char aside[4300];
+    if (renameat2(AT_FDCWD, w->temporary, AT_FDCWD, w->path, RENAME_EXCHANGE) == 0)
+        return DP_OK;
+    if (errno != EINVAL && errno != ENOSYS)
+        return dp_fail_errno(err, errno, "cannot rename to %s", w->path);
     snprintf(aside, sizeof aside, "%s.old", w->temporary);
-    int rc = check_target(w->path, w->options.force, err);
-    if (rc != DP_OK)
-        return rc;
-    bool replaces = rename(w->path, aside) == 0;
+    if (rename(w->path, aside) != 0)
+        return dp_fail_errno(err, errno, "cannot rename %s", w->path);
     if (rename(w->temporary, w->path) != 0) {
-        rc = dp_fail_errno(err, errno, "cannot rename to %s", w->path);
-        if (replaces)
-            rename(aside, w->path);
+        int rc = dp_fail_errno(err, errno, "cannot rename to %s", w->path);
+        rename(aside, w->path);
         return rc;
     }
-    if (replaces)
-        remove_directory(aside);
+    rename(aside, w->temporary);
+    return DP_OK;
+}
+
+/* Gives the directory its name, in place of a data set of that name. */
+static int take_name(struct dp_writer *w, struct dp_err *err)
+{
+    struct stat st;
+    int rc = check_target(w->path, w->options.force, err);
+    bool replaces = rc == DP_OK && lstat(w->path, &st) == 0;
+    if (rc == DP_OK && replaces)
+        rc = link_kept(w->path, w->temporary, err);
+    if (rc == DP_OK && replaces)
+        rc = sync_directory(w->temporary, err);
+    if (rc == DP_OK && replaces)
+        rc = exchange(w, err);
+    else if (rc == DP_OK && rename(w->temporary, w->path) != 0)
+        rc = dp_fail_errno(err, errno, "cannot rename to %s", w->path);
+    if (rc != DP_OK)
+        return rc;
+    if (replaces) {
+        /* A run on the old data set may have begun a ledger meanwhile. */
+        rc = link_kept(w->temporary, w->path, err);
+        if (rc == DP_OK)
+            remove_directory(w->temporary);
+    }
     free(w->temporary);
     w->temporary = NULL;
-    return DP_OK;
+    return rc;
 }
 
 int dp_writer_commit(struct dp_writer *w, json_t *description, struct dp_err *err)
@@ -301,6 +385,7 @@ void dp_writer_abort(struct dp_writer *w)
     if (w->temporary != NULL)
         remove_directory(w->temporary);
     free(w->temporary);
+    free(w->population);
     free(w->path);
     free(w->row);
     free(w->columns);

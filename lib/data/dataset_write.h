@@ -13,6 +13,7 @@ enum dp_row_norm {
     DP_NORM_CAP,  /* rows above 1 only */
     DP_NORM_NONE, /* rows above 1 are an error */
 };
+#define DP_POPULATION_MOST 500
 #define DP_NORM_CHOICES "unit|cap|none"
 
 struct dp_writer_options {
@@ -22,11 +23,14 @@ struct dp_writer_options {
     bool force;       /* replace what stands under the name, if it is a data set */
     bool public_rows; /* nobody's rows (dp-synth): the digest needs no salt, so the same rows give the same
                          digest */
+    const char *population; /* whose rows they are, at most DP_POPULATION_MOST bytes; NULL: the digest */
+    bool held_out;          /* the part of a split that is kept for tests */
 };
 
 struct dp_writer;
 
-/* path must not exist, unless force. */
+/* path must not exist, unless force: then the data set that stands there is replaced by dp_writer_commit, and
+   its files ledger and ledger.mark pass to the new one. */
 int dp_writer_open(struct dp_writer **writer, const char *path, const struct dp_writer_options *options,
                    struct dp_err *err);
 
@@ -38,9 +42,10 @@ int dp_writer_row(struct dp_writer *writer, const double *x, double y, struct dp
 size_t dp_writer_rows(const struct dp_writer *writer);
 
 /* description: an object with "names", "label" and "private_preprocessing"; format, rows, cols, storage,
-   row_norm, salt and digest are added. The digest goes into every frame and model, and a plain hash would let
-   anybody confirm a guess of the rows: it is BLAKE2b keyed with 32 random bytes, the salt, which stay in the
-   data set. Gives the directory its name and frees the writer, whatever comes of it. */
+   row_norm, population, held_out, salt and digest are added. The digest goes into every frame and model, and
+   a plain hash would let anybody confirm a guess of the rows: it is BLAKE2b keyed with 32 random bytes, the
+   salt, which stay in the data set. Files get mode 0600, the directory 0700. Gives the directory its name and
+   frees the writer, whatever comes of it. */
 int dp_writer_commit(struct dp_writer *writer, json_t *description, struct dp_err *err);
 
 /* Removes what was written. writer may be NULL. */

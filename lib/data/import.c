@@ -271,8 +271,11 @@ static int write_out(struct dp_import *import, struct dp_spool *spool, const str
         rc = dp_fail(err, DP_E_RUN, "no column is a feature");
     if (rc == DP_OK)
         rc = dp_writer_open(&output, import->output, &import->writer, err);
-    if (rc == DP_OK && import->test != NULL)
-        rc = dp_writer_open(&test, import->test, &import->writer, err);
+    if (rc == DP_OK && import->test != NULL) {
+        struct dp_writer_options held_out = import->writer;
+        held_out.held_out = true;
+        rc = dp_writer_open(&test, import->test, &held_out, err);
+    }
     if (rc == DP_OK)
         rc = write_rows(import, spool, m, &l, output, test, err);
     if (rc == DP_OK) {

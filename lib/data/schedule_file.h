@@ -1,5 +1,5 @@
-/* A schedule by its name or from a file: one number per line, b_1 first, each > 0 and finite; blank lines and lines that
-   begin with # do not count. */
+/* A schedule by its name or from a file: one number per line, b_1 first, each > 0 and finite; blank lines and
+   lines that begin with # do not count. */
 #ifndef DP_DATA_SCHEDULE_FILE_H
 #define DP_DATA_SCHEDULE_FILE_H
 

@@ -197,6 +197,67 @@ bad_csv() {
     assert_equal "$(find . -name '*.dp*')" ./t.dp
 }
 
+@test "a population is the same in every import of a table, and in both parts of a split" {
+    schema "$NUMBER, $LABEL"
+    mkdir in
+    printf '1,no\n2,yes\n3,no\n4,yes\n' > in/people.csv
+    dp-import csv --schema schema.json -q -o a.dp in/people.csv
+    assert_equal "$(dp-info -g population a.dp) $(dp-info -g held_out a.dp)" "schema:people.csv false"
+    dp-import csv --schema ./schema.json -q -f --split 0.5 -o a.dp -t at.dp in/people.csv
+    assert_equal "$(dp-info -g population a.dp) $(dp-info -g held_out a.dp)" "schema:people.csv false"
+    assert_equal "$(dp-info -g population at.dp) $(dp-info -g held_out at.dp)" "schema:people.csv true"
+    run dp-info at.dp
+    assert_line "population schema:people.csv, rows held out for tests"
+    dp-import csv --schema schema.json -q -o b.dp - < in/people.csv
+    assert_equal "$(dp-info -g population b.dp)" schema
+    dp-import csv --schema schema.json --population 'clinic ü' -q -o c.dp in/people.csv
+    assert_equal "$(dp-info -g population c.dp)" 'clinic ü'
+    printf '1 1:1\n0 1:2\n' > t.svm
+    dp-import libsvm -q -o d.dp t.svm
+    assert_equal "$(dp-info -g population d.dp)" libsvm:t.svm
+    for bad in '' $'a\tb' $'gr\366sse' "$(printf 'x%.0s' {1..501})"; do
+        complains 2 "dp-import: --population: must be 1 to 500 bytes of UTF-8 without control characters" \
+            dp-import libsvm --population "$bad" -o e.dp t.svm
+    done
+    assert_not_exist e.dp
+    # a set from before populations: its digest stands for it
+    sed -i '/population/d; /held_out/d' d.dp/dataset.json
+    assert_equal "$(dp-info -g population d.dp)" "$(dp-info -g digest d.dp)"
+}
+
+@test "a data set is for its owner only" {
+    printf '1 1:1\n0 1:2\n' > t.svm
+    umask 000
+    dp-import libsvm -q -o t.dp t.svm
+    dp-import libsvm --storage csr -q -o s.dp t.svm
+    assert_equal "$(stat -c %a t.dp t.dp/* s.dp s.dp/* | sort | uniq -c | tr -s ' ')" " 8 600
+ 2 700"
+}
+
+@test "--force keeps the ledger of the data set, at every moment" {
+    printf '1 1:1\n0 1:2\n' > t.svm
+    dp-import libsvm -q -o t.dp t.svm
+    echo paid > t.dp/ledger
+    echo mark > t.dp/ledger.mark
+    inodes=$(stat -c %i t.dp/ledger t.dp/ledger.mark)
+    digest=$(dp-info -g digest t.dp)
+    dp-import libsvm -q -f -o t.dp t.svm
+    assert_not_equal "$(dp-info -g digest t.dp)" "$digest"
+    assert_equal "$(stat -c %i t.dp/ledger t.dp/ledger.mark)" "$inodes"
+    assert_equal "$(stat -c %h t.dp/ledger)" 1
+    assert_equal "$(find . -name 't.dp*')" ./t.dp
+    for i in $(seq 60); do
+        timeout -s KILL "0.00$((RANDOM % 10))$((RANDOM % 10))" dp-import libsvm -q -f -o t.dp t.svm || true
+        assert_equal "$(cat t.dp/ledger t.dp/ledger.mark)" "$(printf 'paid\nmark')"
+        dp-info --verify t.dp > info
+    done
+    # what fails leaves the old one with its ledger
+    printf '1 x:1\n' > t.svm
+    run dp-import libsvm -q -f -o t.dp t.svm
+    assert_failure 1
+    assert_equal "$(cat t.dp/ledger t.dp/ledger.mark)" "$(printf 'paid\nmark')"
+}
+
 @test "--split is an exact partition, the same for the same seed" {
     for i in $(seq 101); do echo "$((i % 2)) 1:1 2:$i"; done > t.svm
     run dp-import libsvm -k 2 -d 2 --row-norm cap --split 0.75 --seed 4 -o a.dp -t at.dp t.svm

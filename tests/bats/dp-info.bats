@@ -22,8 +22,9 @@ load helper
     assert_line --index 2 "columns    3, dense"
     assert_line --index 3 "label      y, 4 classes: c0, c1, c2, c3"
     assert_line --index 4 "privacy    nothing was measured on the rows to prepare them"
-    assert_line --index 5 --regexp '^digest     [0-9a-f]{32}$'
-    assert_equal "${#lines[@]}" 6
+    assert_line --index 5 "population dp-synth:classification:7"
+    assert_line --index 6 --regexp '^digest     [0-9a-f]{32}$'
+    assert_equal "${#lines[@]}" 7
     dp-synth regression --rows 5 --cols 2 --storage csr -q -o r.dp
     run dp-info r.dp
     assert_line "columns    2, CSR"
@@ -47,9 +48,10 @@ load helper
 @test "counts per class are private and are not printed" {
     dp-synth classification --rows 40 --cols 3 --seed 2 -q -o a.dp
     dp-synth classification --rows 40 --cols 3 --seed 3 -q -o b.dp
-    # two data sets of the same shape differ in name and digest, in nothing else
-    diff <(dp-info a.dp | grep -v digest | sed 's/a.dp//') <(dp-info b.dp | grep -v digest | sed 's/b.dp//')
-    diff <(dp-info --json a.dp | grep -v digest) <(dp-info --json b.dp | grep -v digest)
+    # two data sets of the same shape differ in name, digest and population, in nothing else
+    said() { dp-info "$@" | grep -v 'digest\|population' | sed 's/[ab].dp//'; }
+    diff <(said a.dp) <(said b.dp)
+    diff <(said --json a.dp) <(said --json b.dp)
 }
 
 @test "damaged data sets are refused by name" {

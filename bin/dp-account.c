@@ -1,4 +1,5 @@
 /* dp-account is the gate of a pipeline; with a word as its first argument, a calculator and the reader of ledgers. */
+#include <stdio.h>
 #include <string.h>
 
 #include "account/words.h"
@@ -6,24 +7,76 @@
 #include "stage/run.h"
 #include "stages/stages.h"
 
-static const struct {
+static const struct word {
     const char *word;
     int (*run)(int argc, char **argv);
+    const struct dp_command *command;
 } words[] = {
-    {"sigma", word_sigma}, {"epsilon", word_epsilon}, {"delta", word_delta}, {"laps", word_laps}, {"rate", word_rate},
-    {"sensitivity", word_sensitivity}, {"curve", word_curve}, {"budget", word_budget}, {"report", word_report}, {"verify", word_verify}, {"certify", word_certify},
+    {"sigma", word_sigma, &command_sigma},
+    {"epsilon", word_epsilon, &command_epsilon},
+    {"delta", word_delta, &command_delta},
+    {"laps", word_laps, &command_laps},
+    {"rate", word_rate, &command_rate},
+    {"curve", word_curve, &command_curve},
+    {"sensitivity", word_sensitivity, &command_sensitivity},
+    {"budget", word_budget, &command_budget},
+    {"report", word_report, &command_report},
+    {"verify", word_verify, &command_verify},
+    {"certify", word_certify, &command_certify},
 };
+enum { WORDS = sizeof words / sizeof words[0] };
+
+static const struct word *find(const char *name)
+{
+    for (size_t i = 0; i < WORDS; i++)
+        if (strcmp(name, words[i].word) == 0)
+            return &words[i];
+    return NULL;
+}
+
+static int usage(const char *got)
+{
+    struct dp_err err = {0};
+    char list[200] = "";
+    for (size_t i = 0; i < WORDS; i++)
+        snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", i > 0 ? ", " : "", words[i].word);
+    dp_fail(&err, DP_E_USAGE, "expected %s, help or the gate's options, got '%.80s'", list, got);
+    return dp_cli_finish("dp-account", DP_E_USAGE, &err);
+}
+
+static void print_words(void)
+{
+    printf("\nThe calculator and the ledgers, dp-account WORD [options] (dp-account WORD --help):\n");
+    for (size_t i = 0; i < WORDS; i++)
+        printf("  %-12s %s\n", words[i].word, words[i].command->summary);
+}
+
+/* help, help WORD, and the words below the gate's own page. */
+static int help(int argc, char **argv)
+{
+    struct dp_err err = {0};
+    char option[] = "--help", *page[] = {argv[0], option, NULL};
+    if (argv[1][0] == '-') {
+        int status = dp_stage_main(&dp_account_class, 2, page);
+        print_words();
+        return status != 0 ? status : dp_cli_finish("dp-account", DP_OK, &err);
+    }
+    if (argc > 3 || (argc == 3 && find(argv[2]) == NULL))
+        return usage(argv[argc - 1]);
+    if (argc == 3)
+        return find(argv[2])->run(2, page);
+    puts("The gate of a pipeline, dp-account [options] (dp-account --help)");
+    print_words();
+    return dp_cli_finish("dp-account", DP_OK, &err);
+}
 
 int main(int argc, char **argv)
 {
-    for (size_t i = 0; argc > 1 && i < sizeof words / sizeof words[0]; i++)
-        if (strcmp(argv[1], words[i].word) == 0)
-            return words[i].run(argc - 1, argv + 1);
-    if (argc > 1 && argv[1][0] != '-') {
-        struct dp_err err = {0};
-        dp_fail(&err, DP_E_USAGE, "expected sigma, epsilon, delta, laps, rate, sensitivity, curve, budget, report, verify, certify or the "
-                                  "gate's options, got '%.80s'", argv[1]);
-        return dp_cli_finish("dp-account", DP_E_USAGE, &err);
-    }
+    if (argc > 1 && (strcmp(argv[1], "help") == 0 || strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0))
+        return help(argc, argv);
+    if (argc > 1 && find(argv[1]) != NULL)
+        return find(argv[1])->run(argc - 1, argv + 1);
+    if (argc > 1 && argv[1][0] != '-')
+        return usage(argv[1]);
     return dp_stage_main(&dp_account_class, argc, argv);
 }

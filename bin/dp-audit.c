@@ -9,6 +9,8 @@
 #include "audit/membership.h"
 #include "audit/sensitivity.h"
 #include "base/cli.h"
+#include "base/json.h"
+#include "priv/round.h"
 
 struct options {
     const char *data;
@@ -132,14 +134,11 @@ static double shown(double ratio)
     return (ratio > 1 ? ceil(ratio * 1e6) : floor(ratio * 1e6)) / 1e6;
 }
 
-static int print_json(json_t *root)
+static int print_json(json_t *root, struct dp_err *err)
 {
-    char *text = root != NULL ? json_dumps(root, JSON_REAL_PRECISION(12)) : NULL;
-    if (text != NULL)
-        puts(text);
-    free(text);
+    int rc = dp_json_print(root, 0, stdout, err);
     json_decref(root);
-    return text != NULL ? DP_OK : DP_E_RUN;
+    return rc;
 }
 
 static int sensitivity(const struct options *o, const char *pipeline, const struct dp_audit_watch *watch,
@@ -152,13 +151,14 @@ static int sensitivity(const struct options *o, const char *pipeline, const stru
     int rc = dp_sensitivity_run(&a, err);
     if (rc != DP_OK)
         return rc;
-    if (o->json &&
-        print_json(json_pack("{s:b, s:f, s:f, s:f, s:s, s:I, s:I, s:s, s:I}", "exceeded", a.exceeded, "ratio",
+    if (o->json)
+        rc = print_json(json_pack("{s:b, s:f, s:f, s:f, s:s, s:I, s:I, s:s, s:I}", "exceeded", a.exceeded, "ratio",
                              a.ratio, "measured", a.measured, "declared", a.declared, "adjacency",
                              a.replace_one ? "replace-one" : "null-record", "row", (json_int_t)a.row, "lap",
                              (json_int_t)a.lap, "kind", a.kind != NULL ? a.kind : "", "sums",
-                             (json_int_t)a.compared)) != DP_OK)
-        return dp_fail(err, DP_E_RUN, "cannot write JSON");
+                             (json_int_t)a.compared), err);
+    if (rc != DP_OK)
+        return rc;
     if (a.exceeded)
         return dp_fail(err, DP_E_RUN,
                        "row %lld as '%s', lap %lld: the %s moved by %.9g, and the declared sensitivity is "
@@ -188,21 +188,22 @@ static int epsilon(const struct options *o, const char *pipeline, const struct d
     if (rc != DP_OK)
         return rc;
     double tested = (double)a.tested;
-    if (o->json &&
-        print_json(json_pack("{s:b, s:f, s:f, s:f, s:o, s:f, s:I, s:f, s:f}", "exceeded", a.lower > a.claimed,
+    if (o->json)
+        rc = print_json(json_pack("{s:b, s:f, s:f, s:f, s:o, s:f, s:I, s:f, s:f}", "exceeded", a.lower > a.claimed,
                              "measured", a.lower, "claimed", a.claimed, "delta", a.delta, "sound", isnan(a.sound) ? json_null() : json_real(a.sound),
                              "confidence", a.confidence, "runs", (json_int_t)a.runs, "true_positives",
-                             (double)a.hits / tested, "false_positives", (double)a.alarms / tested)) != DP_OK)
-        return dp_fail(err, DP_E_RUN, "cannot write JSON");
+                             (double)a.hits / tested, "false_positives", (double)a.alarms / tested), err);
+    if (rc != DP_OK)
+        return rc;
     if (a.lower > a.claimed)
         return dp_fail(err, DP_E_RUN,
-                       "the pipeline claims epsilon = %.4g, and at least %.4g was measured (delta %g, "
+                       "the pipeline claims epsilon = %.9g, and at least %.9g was measured (delta %g, "
                        "confidence %g, %lld runs)",
                        a.claimed, a.lower, a.delta, a.confidence, (long long)a.runs);
     if (!o->json)
         printf("epsilon is at least %.4g as measured, at most %.4g as claimed (delta %g, confidence %g, %lld "
                "runs)\n",
-               a.lower, a.claimed, a.delta, a.confidence, (long long)a.runs);
+               dp_round_down(a.lower, 4), dp_round_up(a.claimed, 4), a.delta, a.confidence, (long long)a.runs);
     return DP_OK;
 }
 

@@ -113,7 +113,7 @@ static int show(struct cat *c, const struct dp_frame *f, struct dp_err *err)
     if (c->out != NULL)
         return dp_port_write(c->out, f, err);
     json_t *root = dp_json_frame(f, c->options.full);
-    rc = dp_json_print(root, stdout, err);
+    rc = dp_json_print(root, 0, stdout, err);
     json_decref(root);
     return rc;
 }

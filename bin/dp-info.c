@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include "base/cli.h"
+#include "base/json.h"
 #include "data/dataset.h"
 #include "port/model.h"
 
@@ -65,10 +66,7 @@ static int print_field(const json_t *o, const char *field, struct dp_err *err)
         puts(json_string_value(value));
         return DP_OK;
     }
-    char *text = json_dumps(value, JSON_ENCODE_ANY | JSON_REAL_PRECISION(12));
-    puts(text != NULL ? text : "");
-    free(text);
-    return DP_OK;
+    return dp_json_print(value, 0, stdout, err);
 }
 
 static void print_dataset(const char *path, const struct dp_dataset *d)
@@ -105,7 +103,7 @@ static int dataset(const char *path, const struct options *o, struct dp_err *err
     if (o->get != NULL)
         rc = print_field(all, o->get, err);
     else if (o->json)
-        rc = json_dumpf(all, stdout, JSON_INDENT(1)) == 0 ? putchar('\n'), DP_OK : DP_E_RUN;
+        rc = dp_json_print(all, 1, stdout, err);
     else
         print_dataset(path, d);
     json_decref(all);

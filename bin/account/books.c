@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/cli.h"
+#include "base/json.h"
 #include "data/dataset.h"
 #include "port/model.h"
 #include "priv/certificate.h"
@@ -87,16 +88,6 @@ static int digest_of(const char *data, char digest[64], struct dp_err *err)
     return rc;
 }
 
-static int print(const json_t *json, struct dp_err *err)
-{
-    char *text = json_dumps(json, JSON_REAL_PRECISION(17) | JSON_INDENT(2));
-    if (text == NULL)
-        return dp_fail(err, DP_E_RUN, "cannot write JSON");
-    puts(text);
-    free(text);
-    return DP_OK;
-}
-
 static int budget(struct books *b, struct dp_err *err)
 {
     char digest[64];
@@ -121,7 +112,7 @@ static int report(struct books *b, struct dp_err *err)
     if (rc != DP_OK)
         return rc;
     if (b->json)
-        rc = print(json, err);
+        rc = dp_json_print(json, 2, stdout, err);
     else
         dp_ledger_report_print(json, stdout);
     json_decref(json);
@@ -162,7 +153,7 @@ static int verify(struct books *b, struct dp_err *err)
     if (rc != DP_OK)
         return rc;
     if (b->json)
-        rc = print(result, err);
+        rc = dp_json_print(result, 2, stdout, err);
     else
         dp_ledger_verify_print(result, stdout);
     size_t findings = json_array_size(json_object_get(result, "findings"));
@@ -191,7 +182,7 @@ static int certify(struct books *b, struct dp_err *err)
         rc = dp_certificate_make(b->ledger, &what, &dp_reserve_hooks, &json, err);
     }
     if (rc == DP_OK) {
-        rc = print(json, err);
+        rc = dp_json_print(json, 2, stdout, err);
         json_decref(json);
     }
     dp_frame_free(frame);
@@ -218,30 +209,34 @@ static int run(const struct dp_command *command, int (*word)(struct books *b, st
     return dp_cli_finish(command->name, rc, &err);
 }
 
+const struct dp_command command_budget = {"dp-account budget", "LEDGER", "Limit what all runs on a data set may spend together",
+    budget_options, NULL};
+
 int word_budget(int argc, char **argv)
 {
-    static const struct dp_command command = {"dp-account budget", "LEDGER", "Limit what all runs on a data set may spend together",
-                                              budget_options, NULL};
-    return run(&command, budget, true, argc, argv);
+    return run(&command_budget, budget, true, argc, argv);
 }
+
+const struct dp_command command_report = {"dp-account report", "LEDGER", "Say what has been spent on data sets", report_options,
+    NULL};
 
 int word_report(int argc, char **argv)
 {
-    static const struct dp_command command = {"dp-account report", "LEDGER", "Say what has been spent on data sets", report_options,
-                                              NULL};
-    return run(&command, report, true, argc, argv);
+    return run(&command_report, report, true, argc, argv);
 }
+
+const struct dp_command command_verify = {"dp-account verify", "LEDGER", "Check a ledger, and a certificate against it",
+    verify_options, NULL};
 
 int word_verify(int argc, char **argv)
 {
-    static const struct dp_command command = {"dp-account verify", "LEDGER", "Check a ledger, and a certificate against it",
-                                              verify_options, NULL};
-    return run(&command, verify, true, argc, argv);
+    return run(&command_verify, verify, true, argc, argv);
 }
+
+const struct dp_command command_certify = {"dp-account certify", "", "State what a released model has cost, as JSON",
+    certify_options, NULL};
 
 int word_certify(int argc, char **argv)
 {
-    static const struct dp_command command = {"dp-account certify", "", "State what a released model has cost, as JSON",
-                                              certify_options, NULL};
-    return run(&command, certify, false, argc, argv);
+    return run(&command_certify, certify, false, argc, argv);
 }

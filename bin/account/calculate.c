@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/cli.h"
+#include "base/json.h"
 #include "base/number.h"
 #include "priv/calibrate.h"
 #include "priv/solve.h"
@@ -28,18 +29,22 @@ static const struct dp_option laps_options[] = {Q_MULTIPLIER, Q_EPSILON(DP_OPT_R
 static const struct dp_option rate_options[] = {Q_MULTIPLIER, Q_EPSILON(DP_OPT_REQUIRED), Q_DELTA(DP_OPT_REQUIRED), Q_LAPS,
                                                 Q_SAMPLER, MECHANISMS, Q_REST, Q_OUTPUT, END};
 
-static const struct word {
+const struct dp_command command_sigma = {"dp-account sigma", "", "Print the noise multiplier that a budget asks for", sigma_options,
+                                         NULL};
+const struct dp_command command_epsilon = {"dp-account epsilon", "[RECORDS]", "Print the epsilon that a run costs", epsilon_options,
+                                           NULL};
+const struct dp_command command_delta = {"dp-account delta", "[RECORDS]", "Print the delta at which a run keeps to epsilon",
+                                         delta_options, NULL};
+const struct dp_command command_laps = {"dp-account laps", "", "Print how many laps a budget allows", laps_options, NULL};
+const struct dp_command command_rate = {"dp-account rate", "", "Print the sampling rate that a budget allows", rate_options, NULL};
+
+static const struct {
     const char *unknown;
-    struct dp_command command;
+    const struct dp_command *command;
 } words[] = {
-    [UNKNOWN_SIGMA] = {"multiplier",
-                       {"dp-account sigma", "", "Print the noise multiplier that a budget asks for", sigma_options, NULL}},
-    [UNKNOWN_EPSILON] = {"epsilon",
-                         {"dp-account epsilon", "[RECORDS]", "Print the epsilon that a run costs", epsilon_options, NULL}},
-    [UNKNOWN_DELTA] = {"delta",
-                       {"dp-account delta", "[RECORDS]", "Print the delta at which a run keeps to epsilon", delta_options, NULL}},
-    [UNKNOWN_LAPS] = {"laps", {"dp-account laps", "", "Print how many laps a budget allows", laps_options, NULL}},
-    [UNKNOWN_RATE] = {"rate", {"dp-account rate", "", "Print the sampling rate that a budget allows", rate_options, NULL}},
+    [UNKNOWN_SIGMA] = {"multiplier", &command_sigma}, [UNKNOWN_EPSILON] = {"epsilon", &command_epsilon},
+    [UNKNOWN_DELTA] = {"delta", &command_delta},      [UNKNOWN_LAPS] = {"laps", &command_laps},
+    [UNKNOWN_RATE] = {"rate", &command_rate},
 };
 
 /* The unknown, and what is known about it. by is the accountant that answered. */
@@ -149,15 +154,12 @@ static int print_json(const struct question *q, enum unknown unknown, const stru
                         unknown == UNKNOWN_LAPS ? json_integer((json_int_t)r->value) : json_real(r->value));
     json_object_set_new(root, "accountant", json_string(dp_accountant_names[r->answer.by]));
     json_object_set_new(root, "sound", json_boolean(q->accountant != DP_ACCOUNTANT_PUBLISHED));
-    json_object_set_new(root, "lower", json_real(r->answer.lower));
+    json_object_set_new(root, "lower", json_real(dp_round_down(r->answer.lower, 6)));
     json_object_set_new(root, "tight", json_boolean(r->answer.tight));
     json_object_set_new(root, "charges", charges_json(charges));
-    char *dump = json_dumps(root, JSON_REAL_PRECISION(17));
-    if (dump != NULL)
-        puts(dump);
-    free(dump);
+    int rc = dp_json_print(root, 0, stdout, err);
     json_decref(root);
-    return dump != NULL ? DP_OK : dp_fail(err, DP_E_RUN, "cannot write JSON");
+    return rc;
 }
 
 static void explain(const struct question *q, enum unknown unknown, const struct result *r)
@@ -170,7 +172,7 @@ static void explain(const struct question *q, enum unknown unknown, const struct
     printf("epsilon %s at delta %s, by %s", dp_number_print(epsilon, a, sizeof a), dp_number_print(delta, b, sizeof b),
            accountants[r->answer.by]);
     if (r->answer.lower > 0)
-        printf("; the truth is at least %s: %s", dp_number_print(dp_round_up(r->answer.lower, 4), a, sizeof a),
+        printf("; the truth is at least %s: %s", dp_number_print(dp_round_down(r->answer.lower, 4), a, sizeof a),
                r->answer.tight ? "within 1 %" : "further away than 1 %, which is all that could be shown");
     puts("\nassumed:");
     question_explain(q, unknown, r->charges.count > 0 ? &r->charges : &q->charges);
@@ -212,12 +214,12 @@ static int calculate(enum unknown unknown, int argc, char **argv)
     struct question q = QUESTION_UNASKED;
     struct dp_err err = {0};
     int operand, status;
-    if (!dp_cli_start(&words[unknown].command, &q, NULL, argc, argv, &operand, &status))
+    if (!dp_cli_start(words[unknown].command, &q, NULL, argc, argv, &operand, &status))
         return status;
     int rc = operand + 1 < argc ? dp_fail(&err, DP_E_USAGE, "unexpected argument '%.80s'", argv[operand + 1])
                                 : answer(&q, unknown, operand < argc ? argv[operand] : NULL, &err);
     dp_charges_free(&q.charges);
-    return dp_cli_finish(words[unknown].command.name, rc, &err);
+    return dp_cli_finish(words[unknown].command->name, rc, &err);
 }
 
 int word_sigma(int argc, char **argv)

@@ -32,7 +32,7 @@ static const struct dp_option options[] = {
     Q_REST,
     {.name = NULL},
 };
-static const struct dp_command command = {"dp-account curve", "", "Print epsilon against laps or delta", options, NULL};
+const struct dp_command command_curve = {"dp-account curve", "", "Print epsilon against laps or delta", options, NULL};
 
 struct point {
     double x, epsilon, lower;
@@ -119,9 +119,9 @@ int word_curve(int argc, char **argv)
     struct question q = QUESTION_UNASKED;
     struct dp_err err = {0};
     int operand, status;
-    if (!dp_cli_start(&command, &q, NULL, argc, argv, &operand, &status))
+    if (!dp_cli_start(&command_curve, &q, NULL, argc, argv, &operand, &status))
         return status;
     int rc = operand < argc ? dp_fail(&err, DP_E_USAGE, "unexpected argument '%.80s'", argv[operand]) : curve(&q, &err);
     dp_charges_free(&q.charges);
-    return dp_cli_finish(command.name, rc, &err);
+    return dp_cli_finish(command_curve.name, rc, &err);
 }

@@ -35,7 +35,7 @@ static const struct dp_option options[] = {
      .help = "what one person can change", .fallback = "null-record", .choices = "null-record|replace-one"},
     {.name = NULL},
 };
-static const struct dp_command command = {"dp-account sensitivity", "", "Print the L2 sensitivity of gradient descent", options,
+const struct dp_command command_sensitivity = {"dp-account sensitivity", "", "Print the L2 sensitivity of gradient descent", options,
                                           NULL};
 
 int word_sensitivity(int argc, char **argv)
@@ -44,7 +44,7 @@ int word_sensitivity(int argc, char **argv)
     struct dp_err err = {0};
     char text[40];
     int operand, status, rc = DP_OK;
-    if (!dp_cli_start(&command, &o, NULL, argc, argv, &operand, &status))
+    if (!dp_cli_start(&command_sensitivity, &o, NULL, argc, argv, &operand, &status))
         return status;
     double step = isnan(o.step) ? 2 / (o.mu + o.beta) : o.step;
     if (operand < argc)
@@ -56,5 +56,5 @@ int word_sensitivity(int argc, char **argv)
     else
         puts(dp_number_print(dp_round_up(dp_descent_sensitivity(o.rows, o.mu, o.beta, o.lipschitz, step, o.laps,
                                                                 o.adjacency == 1), 6), text, sizeof text));
-    return dp_cli_finish(command.name, rc, &err);
+    return dp_cli_finish(command_sensitivity.name, rc, &err);
 }

@@ -2,6 +2,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <float.h>
 #include <locale.h>
 #include <math.h>
 #include <pthread.h>
@@ -87,7 +88,8 @@ const char *dp_number_print(double value, char *buffer, unsigned long size)
         snprintf(buffer, size, "%.0f", value);
         return buffer;
     }
-    for (int digits = 1; digits <= 17; digits++) {
+    /* A decimal of up to 15 digits comes back from a double as it was, but not from the few bits of a subnormal. */
+    for (int digits = fabs(value) < DBL_MIN ? 1 : 15; digits <= 17; digits++) {
         snprintf(buffer, size, "%.*g", digits, value);
         if (strtod(buffer, NULL) == value)
             break;

@@ -232,6 +232,6 @@ void dp_option_help(const struct dp_command *command, FILE *stream)
         help_line(o, stream);
     for (const struct dp_option *o = command->common; o != NULL && o->name != NULL; o++)
         help_line(o, stream);
-    fprintf(stream, "  %-32s %s\n  %-32s %s\n\nThe manual: man %s\n", "-h, --help", "this page", "    --version",
-            "the version", command->name);
+    fprintf(stream, "  %-32s %s\n  %-32s %s\n\nThe manual: man %.*s\n", "-h, --help", "this page", "    --version",
+            "the version", (int)strcspn(command->name, " "), command->name); /* the words of a command are on its page */
 }

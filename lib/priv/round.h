@@ -6,7 +6,7 @@
    finite come back as they are. */
 double dp_round_up(double value, int digits);
 
-/* value as a decimal of `digits` significant digits, not above it. value > 0. */
+/* The largest decimal of `digits` significant digits that is not above value; the same for zero and what is not finite. */
 double dp_round_down(double value, int digits);
 
 #endif

@@ -1,7 +1,6 @@
 #include "wire/json.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define SHORT_VALUES 4
@@ -101,79 +100,4 @@ json_t *dp_json_frame(const struct dp_frame *frame, bool full)
         return NULL;
     }
     return root;
-}
-
-/* 15 digits often do, 17 always do. */
-static void print_real(double value, FILE *stream)
-{
-    char text[32];
-    for (int digits = 15; digits <= 17; digits++) {
-        snprintf(text, sizeof text, "%.*g", digits, value);
-        if (strtod(text, NULL) == value)
-            break;
-    }
-    fputs(text, stream);
-}
-
-static int print_string(const json_t *value, FILE *stream)
-{
-    char *text = json_dumps(value, JSON_ENCODE_ANY);
-    if (text == NULL)
-        return -1;
-    fputs(text, stream);
-    free(text);
-    return 0;
-}
-
-static int print_value(const json_t *value, FILE *stream)
-{
-    const char *key;
-    json_t *entry;
-    size_t index;
-    int bad = 0;
-    switch (json_typeof(value)) {
-    case JSON_OBJECT:
-        fputc('{', stream);
-        const char *separator = "";
-        json_object_foreach((json_t *)value, key, entry)
-        {
-            json_t *name = json_string(key);
-            fputs(separator, stream);
-            separator = ",";
-            bad |= name == NULL || print_string(name, stream);
-            json_decref(name);
-            fputc(':', stream);
-            bad |= print_value(entry, stream);
-        }
-        fputc('}', stream);
-        return bad;
-    case JSON_ARRAY:
-        fputc('[', stream);
-        json_array_foreach(value, index, entry)
-        {
-            if (index > 0)
-                fputc(',', stream);
-            bad |= print_value(entry, stream);
-        }
-        fputc(']', stream);
-        return bad;
-    case JSON_REAL:
-        print_real(json_real_value(value), stream);
-        return 0;
-    case JSON_STRING:
-    case JSON_INTEGER:
-    case JSON_TRUE:
-    case JSON_FALSE:
-    case JSON_NULL:
-        return print_string(value, stream);
-    }
-    return -1;
-}
-
-int dp_json_print(const json_t *root, FILE *stream, struct dp_err *err)
-{
-    if (root == NULL || print_value(root, stream) != 0)
-        return dp_fail(err, DP_E_RUN, "out of memory");
-    fputc('\n', stream);
-    return DP_OK;
 }

@@ -41,6 +41,47 @@ at_most() { awk -v a="$1" -v b="$2" 'BEGIN { exit !(a + 0 <= b + 0) }'; }
     done
 }
 
+@test "help lists the words, each with a line, and names a page that exists" {
+    for page in help --help -h; do
+        run dp-account $page
+        assert_success
+        for word in sigma epsilon delta laps rate curve sensitivity budget report verify certify; do
+            assert_line --regexp "^  $word +[A-Z][a-z ,A-Z0-9]+$"
+        done
+    done
+    for word in sigma epsilon delta laps rate curve sensitivity budget report verify certify; do
+        assert_equal "$(dp-account help $word)" "$(dp-account $word --help)"
+        assert_equal "$(dp-account $word --help | tail -1)" "The manual: man dp-account"
+    done
+    complains 2 "dp-account: expected sigma, epsilon, delta, laps, rate, curve, sensitivity, budget, report, verify, certify, help or the gate's options, got 'sigmas'" dp-account help sigmas
+    [ -e /dev/full ] || return 0
+    complains 1 "dp-account: cannot write standard output: No space left on device" bash -c 'dp-account help > /dev/full'
+}
+
+# the truth is not above what the truth is "at least": by JSON, by words, rounded down in both
+@test "calculator: a lower bound is rounded down" {
+    for options in "-z 1 -r 100/10000 -n 1000" "-z .9 -r .01 -n 1000" "-z .7 -r .004 -n 3000" "-z 1.1 -r .02 -n 900" "-z 2 -r .1 -n 100" "-z .5 -r .001 -n 50000"; do
+        # shellcheck disable=SC2086
+        said=$(dp-account epsilon $options -d 1e-5 --explain)
+        # shellcheck disable=SC2086
+        json=$(dp-account epsilon $options -d 1e-5 --json)
+        /usr/bin/python3 - "$said" "$json" << 'END'
+import json, re, sys
+said, answer = sys.argv[1], json.loads(sys.argv[2])
+words = float(re.search(r"at least ([0-9.e-]+):", said).group(1))
+assert words <= answer["lower"] * 1.000001 <= answer["epsilon"] * 1.000001, sys.argv
+assert words >= answer["lower"] * 0.998 and len(str(answer["lower"]).replace(".", "").lstrip("0")) <= 6, sys.argv
+END
+    done
+}
+
+@test "calculator: JSON has numbers in their shortest form" {
+    run dp-account epsilon -z 1.1 --delta 1e-5 --rate 0.1 --laps 10 --json
+    assert_output --partial '"rate":0.1,'
+    assert_output --partial '"multiplier":1.1,'
+    refute_output --regexp '[0-9]{12}'
+}
+
 @test "calculator: epsilon of known runs" {
     answers 2.10137 epsilon --multiplier 1 --rate 0.01 --laps 1000 --delta 1e-5 --accountant rdp
     answers 4.72851 epsilon --multiplier 10 --laps 100 --delta 1e-5 --accountant rdp
@@ -142,7 +183,7 @@ PY
     refuses 2 "dp-account sigma: unknown option '--multiplier' (try --help)" sigma --multiplier 2
     refuses 2 "dp-account epsilon: unknown option '--epsilon' (try --help)" epsilon --epsilon 2
     refuses 2 "dp-account sigma: unexpected argument 'more'" sigma --epsilon 1 --delta 1e-5 --laps 1 more
-    refuses 2 "dp-account: expected sigma, epsilon, delta, laps, rate, sensitivity, curve, budget, report, verify, certify or the gate's options, got 'nonsense'" nonsense
+    refuses 2 "dp-account: expected sigma, epsilon, delta, laps, rate, curve, sensitivity, budget, report, verify, certify, help or the gate's options, got 'nonsense'" nonsense
 }
 
 @test "calculator: what has no answer" {

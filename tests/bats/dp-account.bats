@@ -322,7 +322,7 @@ EOF
     complains 2 "dp-account: --epsilon: must be a finite number, got 'nan'" dp-account --epsilon nan --delta 1e-5
     complains 2 "dp-account: --delta: must be > 0 and < 1, got 1" dp-account --epsilon 1 --delta 1
     complains 2 "dp-account: --non-private takes no budget" dp-account --non-private --epsilon 1
-    complains 2 "dp-account: expected sigma, epsilon, delta, laps, rate, sensitivity, curve, budget, report, verify, certify or the gate's options, got 'sigmas'" dp-account sigmas
+    complains 2 "dp-account: expected sigma, epsilon, delta, laps, rate, curve, sensitivity, budget, report, verify, certify, help or the gate's options, got 'sigmas'" dp-account sigmas
     run dp-account --help
     assert_success
     assert_output --partial 'Usage: dp-account'
@@ -580,7 +580,7 @@ EOF
     run dp-account epsilon -z "$sigma" --delta 1e-3 --rate 100/24420 --laps 2442
     /usr/bin/python3 -c "import sys; sys.exit(not (0.9997 < float(sys.argv[1]) <= 1))" "$output"
     run dp-account sigma --json --epsilon 1 --delta 1e-3 --rate 0.01 --laps 100
-    assert_output --partial '"sound": true'
+    assert_output --partial '"sound":true'
 }
 
 @test "calculators: usage" {

@@ -33,7 +33,7 @@ load helper
 
 @test "--get prints one value, --json all of them" {
     small_data 40 3
-    for pair in rows=40 cols=3 classes=2 storage=dense label=y private_preprocessing= 'class_names=["c0", "c1"]'; do
+    for pair in rows=40 cols=3 classes=2 storage=dense label=y private_preprocessing= 'class_names=["c0","c1"]'; do
         run dp-info --get "${pair%%=*}" small.dp
         assert_success
         assert_output "${pair#*=}"

@@ -289,7 +289,7 @@ static void expect_json(const struct dp_frame *f, bool full, const char *text)
     size_t size;
     FILE *stream = open_memstream(&got, &size);
     json_t *root = dp_json_frame(f, full);
-    assert_int_equal(dp_json_print(root, stream, NULL), 0);
+    assert_int_equal(dp_json_print(root, 0, stream, NULL), 0);
     fclose(stream);
     json_decref(root);
     assert_string_equal(got, text);

@@ -119,6 +119,10 @@ static void rounding_down(void **state)
         snprintf(text, sizeof text, "%.5e", down);
         assert_true(strtod(text, NULL) == down);
     }
+    /* the largest of so many digits, below powers of ten too */
+    assert_true(dp_round_down(1.0000001, 4) == 1 && dp_round_down(9.9999, 3) == 9.99 && dp_round_down(0.0999999, 2) == 0.099);
+    assert_true(dp_round_down(1.82821, 4) == 1.828 && dp_round_down(nextafter(1, 0), 4) == 0.9999);
+    assert_true(dp_round_down(0, 4) == 0 && isinf(dp_round_down((double)INFINITY, 4)));
     assert_true(dp_round_down(0.25, 3) == 0.25 && dp_round_down(1, 6) == 1 && dp_round_down(0.1, 6) == 0.1);
     gsl_rng_free(rng);
 }

@@ -1,0 +1,97 @@
+#include "base/json.h"
+
+#include <stdlib.h>
+
+#include "base/number.h"
+
+struct writer {
+    FILE *stream;
+    int indent, depth;
+};
+
+static int write_value(struct writer *w, const json_t *value);
+
+static void new_line(const struct writer *w)
+{
+    if (w->indent > 0)
+        fprintf(w->stream, "\n%*s", w->indent * w->depth, "");
+}
+
+/* jansson knows how to quote. */
+static int write_text(const struct writer *w, const json_t *value)
+{
+    char *text = value != NULL ? json_dumps(value, JSON_ENCODE_ANY) : NULL;
+    if (text == NULL)
+        return -1;
+    fputs(text, w->stream);
+    free(text);
+    return 0;
+}
+
+static int write_object(struct writer *w, const json_t *value)
+{
+    const char *key, *separator = "";
+    json_t *entry;
+    int bad = 0;
+    fputc('{', w->stream);
+    w->depth++;
+    json_object_foreach((json_t *)value, key, entry)
+    {
+        json_t *name = json_string(key);
+        fputs(separator, w->stream);
+        separator = ",";
+        new_line(w);
+        bad |= write_text(w, name);
+        json_decref(name);
+        fputs(w->indent > 0 ? ": " : ":", w->stream);
+        bad |= write_value(w, entry);
+    }
+    w->depth--;
+    if (json_object_size(value) > 0)
+        new_line(w);
+    fputc('}', w->stream);
+    return bad;
+}
+
+static int write_array(struct writer *w, const json_t *value)
+{
+    json_t *entry;
+    size_t index;
+    int bad = 0;
+    fputc('[', w->stream);
+    w->depth++;
+    json_array_foreach(value, index, entry)
+    {
+        if (index > 0)
+            fputc(',', w->stream);
+        new_line(w);
+        bad |= write_value(w, entry);
+    }
+    w->depth--;
+    if (json_array_size(value) > 0)
+        new_line(w);
+    fputc(']', w->stream);
+    return bad;
+}
+
+static int write_value(struct writer *w, const json_t *value)
+{
+    char number[40];
+    if (json_is_object(value))
+        return write_object(w, value);
+    if (json_is_array(value))
+        return write_array(w, value);
+    if (!json_is_real(value))
+        return write_text(w, value);
+    fputs(dp_number_print(json_real_value(value), number, sizeof number), w->stream);
+    return 0;
+}
+
+int dp_json_print(const json_t *root, int indent, FILE *stream, struct dp_err *err)
+{
+    struct writer w = {stream, indent, 0};
+    if (root == NULL || write_value(&w, root) != 0)
+        return dp_fail(err, DP_E_RUN, "out of memory");
+    fputc('\n', stream);
+    return DP_OK;
+}

@@ -90,9 +90,15 @@ int dp_pipeline_parse(struct dp_pipeline *pipeline, const char *text, struct dp_
     pipeline->stages = 1;
     for (;;) {
         int at = pipeline->stages - 1;
-        size_t blanks = strspn(from, " \t\n");
-        bool line_break = memchr(from, '\n', blanks) != NULL;
-        from += blanks;
+        bool line_break = false;
+        for (;; from++) {
+            if (from[0] == '\\' && from[1] == '\n')
+                from++; // joins two lines
+            else if (*from == '\n')
+                line_break = true;
+            else if (*from != ' ' && *from != '\t')
+                break;
+        }
         if (*from == '\0')
             break;
         if (line_break && pipeline->argc[at] > 0)

@@ -25,6 +25,13 @@ static void pipelines_split_as_a_shell_does(void **state)
     assert_string_equal(p.argv[1][1], "-z 1");
     assert_string_equal(p.argv[1][2], "--multiplier=2");
     dp_pipeline_free(&p);
+    assert_int_equal(dp_pipeline_parse(&p, "dp-sample --data d \\\n    --rate 1 \\\n  | dp-noise -z\\\n 1\\\n2 \\\n", &err), 0);
+    assert_int_equal(p.stages, 2);
+    assert_int_equal(p.argc[0], 5);
+    assert_string_equal(p.argv[0][3], "--rate");
+    assert_int_equal(p.argc[1], 3);
+    assert_string_equal(p.argv[1][2], "12");
+    dp_pipeline_free(&p);
 }
 
 static void what_needs_a_shell(void **state)

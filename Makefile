@@ -70,7 +70,7 @@ $(BUILD)/unit/%: tests/unit/%.c $(BUILD)/lib/libdpline.a
 # --- what a fresh Debian needs -------------------------------------------------------------------------------------
 DEPS := gcc libc6-dev pkg-config libzmq3-dev libmsgpack-dev libgsl-dev libsodium-dev libmpfr-dev libjansson-dev zlib1g-dev
 DEMO_DEPS := gnuplot-nox dataset-fashion-mnist
-CHECK_DEPS := bats bats-assert bats-support bats-file parallel libcmocka-dev mandoc shellcheck dataset-fashion-mnist procps python3-msgpack python3-numpy
+CHECK_DEPS := man-db bats bats-assert bats-support bats-file parallel libcmocka-dev mandoc shellcheck dataset-fashion-mnist procps python3-msgpack python3-numpy
 
 deps-build: WANT = $(DEPS)
 deps-demo: WANT = $(DEPS) $(DEMO_DEPS)

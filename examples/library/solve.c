@@ -1,4 +1,4 @@
-/* A few lines against the installed library: clip one example's update, noise the sum, and see what it costs.
+/* A few lines against the installed library: clip one example's update and add exact noise to the sum.
  *
  *   cc solve.c $(pkg-config --cflags --libs dpline) -o solve && ./solve */
 #include <stdio.h>

@@ -1,17 +1,79 @@
-# Every EXAMPLE of every man page runs as it stands.
+# The manual as a reader has it: rendered for 80 columns. What stands in EXAMPLES is pasted from there and run as it is.
 load helper
 
-examples_of() { sed -n '/^\.Sh EXAMPLES/,/^\.Sh SEE/p' "$1" | sed -n 's/^\.Dl //p' | sed -e 's/\\&//g; s/\\-/-/g; s/\\(aq/'"'"'/g; s/\\e/\\/g'; }
+# Three renderings, without bold and underlining, blanks for tabs.
+in_groff() { MANWIDTH=80 man -l --warnings "$1" 2> "${2:-/dev/null}" | col -bx; }
+in_mandoc() { mandoc -T "$1" -O width=80 "$2" | col -bx; }
 
-@test "the examples of all man pages" {
+# examples: of a rendered page on standard input, the displays in EXAMPLES, as they stand. They begin after an empty line, further
+# right than prose; displays that are not for a shell stand where prose does.
+examples() {
+    sed -n '/^EXAMPLES/,/^[A-DF-Z]/p' | awk '
+        /^$/ { blank = 1; next }
+        /^ / { match($0, / */); if (!base) base = RLENGTH; if (RLENGTH == base) inside = 0; else if (blank) inside = 1; if (inside) print }
+        { blank = 0 }'
+}
+
+# python PAGE: its program in Python, from the rendered page
+python_of() { in_mandoc ascii "$1" | sed -n '/^EXAMPLES/,/^SEE ALSO/p' | sed -n '/^ *import /,/^ *\(sys.exit("trunc\|print(spent\)/p' | sed 's/^     //'; }
+
+@test "no page gives a warning, and no line is wider than 80 columns" {
     for page in "$ROOT"/man/*.[157]; do
-        lines=$(examples_of "$page")
-        case $(basename "$page") in
-            dp-*.1) [ -n "$lines" ] || fail "$(basename "$page") has no examples" ;;
-        esac
-        [ -n "$lines" ] || continue
-        mkdir "$(basename "$page")"
-        (cd "$(basename "$page")" && timeout 120 bash -eo pipefail -c "$lines" > out 2>&1) ||
-            fail "$(basename "$page"): $(tail -n 3 "$(basename "$page")/out")"
+        name=$(basename "$page")
+        in_groff "$page" warnings > groff
+        [ ! -s warnings ] || fail "$name: $(cat warnings)"
+        in_mandoc ascii "$page" > ascii
+        in_mandoc utf8 "$page" > utf8
+        for form in groff ascii utf8; do
+            wide=$(grep -E '^.{81}' $form || true)
+            [ -z "$wide" ] || fail "$name, $form: $wide"
+        done
     done
+}
+
+@test "a page is whole in groff: every heading and every reference of the source" {
+    for page in "$ROOT"/man/*.[157]; do
+        in_groff "$page" | tr -s ' \n' ' ' > groff
+        in_mandoc utf8 "$page" | tr -s ' \n' ' ' > mandoc
+        for form in groff mandoc; do
+            while read -r title; do
+                grep -qF -- "$title" $form || fail "$(basename "$page"), $form: '$title' is missing"
+            done < <(sed -n 's/^\.Sh "*\([^"]*\)"*$/\1/p; s/^\.%D //p' "$page")
+        done
+    done
+}
+
+@test "the examples of all pages can be pasted from a terminal of 80 columns" {
+    for page in "$ROOT"/man/*.[157]; do
+        name=$(basename "$page")
+        in_groff "$page" | examples > pasted
+        for form in ascii utf8; do
+            in_mandoc $form "$page" | examples | diff pasted - > difference || fail "$name: groff and mandoc differ: $(cat difference)"
+        done
+        case $name in
+            dp-*.1) [ -s pasted ] || fail "$name has no examples" ;;
+        esac
+        ! grep -q '^\.D[1l] ' <(sed -n '/^\.Sh EXAMPLES/,/^\.Sh/p' "$page") || fail "$name: .D1 or .Dl in EXAMPLES, which is wrapped"
+        [ -s pasted ] || continue
+        mkdir "$name"
+        (cd "$name" && timeout 240 bash -eo pipefail ../pasted > out 2>&1) || fail "$name: $(tail -n 3 "$name/out")"
+    done
+}
+
+@test "the programs in Python of dp-frame(5) and dp-ledger(5)" {
+    small_data
+    dp-loop --laps 3 -o model -- "dp-sample --data small.dp --rate 0.2 | dp-grad --data small.dp --loss logistic --clip 1 | dp-noise -z 4 |
+        dp-account --epsilon 5 --delta 1e-5 --ledger the.ledger | dp-step --step 1" > run
+    python_of "$ROOT/man/dp-frame.5" > frames.py
+    run /usr/bin/python3 frames.py < run
+    assert_success
+    assert_equal "$(echo "$output" | cut -d ' ' -f 1 | tr '\n' ' ')" "1 2 3 "
+    python_of "$ROOT/man/dp-ledger.5" > ledger.py
+    run /usr/bin/python3 ledger.py < the.ledger
+    assert_success
+    assert_output --regexp '^\{.*: 3\}$'
+    sed 's/"laps":1/"laps":2/' the.ledger > edited.ledger
+    run /usr/bin/python3 ledger.py < edited.ledger
+    assert_failure
+    assert_output --partial 'was edited'
 }

@@ -68,11 +68,8 @@ static int take_all(struct run *r, struct dp_frame *frame, struct dp_err *err)
         if (frame->kind == DP_KIND_ERROR) {
             err->status = DP_E_UPSTREAM;
             err->message[0] = '\0'; /* whoever failed has said so */
-            if (r->stage->class->gate) {
-                dp_frame_strip(frame);
-                dp_frame_drop(frame, DP_F_WHERE);
-                dp_frame_drop(frame, DP_F_MESSAGE);
-            }
+            if (r->stage->class->gate)
+                dp_stage_bare(frame, NULL); /* which cannot fail: there is no text in an error frame */
             if (r->out != NULL)
                 dp_port_write(r->out, frame, NULL);
             r->end_out = true;

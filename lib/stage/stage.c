@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include "base/mem.h"
+#include "base/version.h"
 
 const struct dp_option dp_stage_port_options[] = {
     {.name = "in", .letter = 'i', .kind = DP_OPT_TEXT, .offset = offsetof(struct dp_stage_ports, in), .metavar = "PORT",
@@ -71,6 +72,24 @@ void dp_stage_free(struct dp_stage *stage)
     free(stage);
 }
 
+int dp_stage_bare(struct dp_frame *frame, struct dp_err *err)
+{
+    static const char software[] = "dpline " DP_VERSION;
+    int64_t ordinal = dp_frame_int(frame, DP_F_STAGE, 0), laps = dp_frame_int(frame, DP_F_LAPS, 0),
+            status = dp_frame_int(frame, DP_F_STATUS, 0);
+    dp_frame_reset(frame, frame->kind);
+    if (frame->kind != DP_KIND_HELLO) {
+        if (status != 0)
+            dp_frame_set_int(frame, DP_F_STATUS, status > 0 && status <= -DP_E_UNSAFE ? status : -DP_E_RUN);
+        return DP_OK;
+    }
+    dp_frame_set_int(frame, DP_F_FORMAT, DP_FRAME_FORMAT);
+    dp_frame_set_int(frame, DP_F_STAGE, ordinal);
+    if (laps > 0)
+        dp_frame_set_int(frame, DP_F_LAPS, laps);
+    return dp_frame_set_text(frame, DP_F_SOFTWARE, software, strlen(software), err);
+}
+
 static int take_hello(struct dp_stage *stage, struct dp_frame *frame, struct dp_out *out, struct dp_err *err)
 {
     int64_t format = dp_frame_int(frame, DP_F_FORMAT, 0);
@@ -88,9 +107,8 @@ static int take_hello(struct dp_stage *stage, struct dp_frame *frame, struct dp_
         if (rc != DP_OK)
             return rc;
     }
-    if (stage->class->gate)
-        dp_frame_strip(frame);
-    return stage->class->sink ? DP_OK : out->frame(out, frame, err);
+    int rc = stage->class->gate ? dp_stage_bare(frame, err) : DP_OK;
+    return rc != DP_OK || stage->class->sink ? rc : out->frame(out, frame, err);
 }
 
 /* Checks that a stage gives only the labels it declares. */
@@ -146,8 +164,8 @@ int dp_stage_take(struct dp_stage *stage, struct dp_frame *frame, struct dp_out 
     case DP_KIND_END:
         if (stage->class->drain != NULL)
             rc = stage->class->drain(stage, &wrapped, err);
-        if (stage->class->gate)
-            dp_frame_strip(frame);
+        if (rc == DP_OK && stage->class->gate)
+            rc = dp_stage_bare(frame, err);
         if (rc == DP_OK && !stage->class->sink)
             rc = out->frame(out, frame, err);
         break;

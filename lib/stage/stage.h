@@ -32,7 +32,7 @@ struct dp_stage_class {
     size_t state_size;
     unsigned takes, gives; /* sets of dp_label */
     bool sink;
-    bool gate; /* what passes is public: private fields are stripped from every frame, sentences from errors */
+    bool gate; /* what passes is public: hello, end and error frames are made anew (dp_stage_bare) */
     /* Each may be NULL, except fire. open checks options against one another and loads what they name. hello sees the
        opening frame (the key is set by then). fire may change the frame and emits it, or others, or none. drain runs
        before the end frame is passed on. close frees what state holds, after any failure too. */
@@ -69,6 +69,10 @@ void dp_stage_free(struct dp_stage *stage);
 /* Takes in one frame of any kind but error, in order: checks labels, derives keys, fires, drains. Emits to out what
    follows from it, hello and end frames too. Errors are attributed to the stage. */
 int dp_stage_take(struct dp_stage *stage, struct dp_frame *frame, struct dp_out *out, struct dp_err *err);
+
+/* Makes a hello, end or error frame anew of what its kind needs: format, number of stages and laps; an exit status. Nothing that a
+   stage left of a gate wrote in words passes it. */
+int dp_stage_bare(struct dp_frame *frame, struct dp_err *err);
 
 /* The class with that name ("dp-noise"), or NULL. The table itself is in lib/stages/registry.c. */
 const struct dp_stage_class *dp_stage_find(const char *name);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "stages/charge.h"
+#include "stages/hold.h"
 #include "stages/reserve.h"
 #include "stages/spend.h"
 #include "stages/stages.h"
@@ -18,10 +19,12 @@ struct options {
 
 struct state {
     bool begun;
+    struct dp_hold hold;
     struct dp_spend spend;
     struct dp_reserve reserve; /* with --ledger */
     int64_t last_lap;
     double prior_epsilon, prior_delta, prior_sound; /* of the model that the run started from */
+    bool published;                                 /* that model, or this run, was accounted as published */
 };
 
 static const struct dp_option options[] = {
@@ -48,6 +51,7 @@ static void account_close(struct dp_stage *stage)
     struct state *s = stage->state;
     dp_spend_close(&s->spend);
     dp_reserve_close(&s->reserve);
+    dp_hold_close(&s->hold);
 }
 
 static int account_open(struct dp_stage *stage, struct dp_err *err)
@@ -93,12 +97,7 @@ static int pass_non_private(struct dp_frame *frame, struct dp_out *out, struct d
     double gap = dp_frame_real(frame, DP_F_GAP, NAN), objective = dp_frame_real(frame, DP_F_OBJECTIVE, NAN);
     if (!dp_frame_has(frame, DP_F_SUM))
         return dp_fail(err, DP_E_RUN, "the frame of lap %lld has no sum", (long long)frame->lap);
-    dp_frame_strip(frame);
-    dp_frame_drop(frame, DP_F_EPSILON); /* what an earlier, private run may have spent bounds nothing now */
-    dp_frame_drop(frame, DP_F_DELTA);
-    dp_frame_drop(frame, DP_F_EPSILON_SOUND);
-    dp_frame_drop(frame, DP_F_LEDGER); /* and no line of a ledger has paid for it */
-    dp_frame_drop(frame, DP_F_PLAN);
+    dp_frame_strip(frame); /* also what an earlier, private run has spent, which bounds nothing now */
     /* Nothing here is private any more, and the mark says so. */
     if (!isnan(gap)) {
         dp_frame_set_real(frame, DP_F_GAP, gap);
@@ -120,8 +119,9 @@ static int note_prior(struct state *s, const struct dp_frame *frame, struct dp_e
                                          "not add up", then, now);
     s->prior_epsilon = dp_frame_real(frame, DP_F_EPSILON, 0);
     s->prior_delta = dp_frame_real(frame, DP_F_DELTA, 0);
-    s->prior_sound = dp_frame_real(frame, DP_F_EPSILON_SOUND,
-                                   dp_frame_bool(frame, DP_F_AS_PUBLISHED) ? (double)NAN : s->prior_epsilon);
+    bool published = dp_frame_bool(frame, DP_F_AS_PUBLISHED);
+    s->prior_sound = dp_frame_real(frame, DP_F_EPSILON_SOUND, published ? (double)NAN : s->prior_epsilon);
+    s->published |= published;
     return DP_OK;
 }
 
@@ -130,12 +130,10 @@ static void set_sound(const struct dp_stage *stage, struct dp_frame *frame)
 {
     const struct options *o = stage->options;
     const struct state *s = stage->state;
-    bool published = dp_frame_bool(frame, DP_F_AS_PUBLISHED) || o->as_published;
     double own = !o->as_published           ? s->spend.epsilon
                  : s->spend.sound != NULL ? dp_meter_epsilon(s->spend.sound)
                                           : (double)NAN;
-    dp_frame_drop(frame, DP_F_EPSILON_SOUND);
-    if (published && !isnan(s->prior_sound + own))
+    if (s->published && !isnan(s->prior_sound + own))
         dp_frame_set_real(frame, DP_F_EPSILON_SOUND, s->prior_sound + own);
 }
 
@@ -188,6 +186,7 @@ static int begin(struct dp_stage *stage, struct dp_frame *frame, const struct dp
         rc = dp_spend_open(&s->spend, &start, err);
     if (rc == DP_OK && o->ledger != NULL)
         rc = open_ledger(stage, frame, has_sound, err);
+    s->published |= o->as_published;
     s->begun = true;
     return rc;
 }
@@ -221,7 +220,7 @@ static int pay(struct dp_stage *stage, struct dp_frame *frame, struct dp_err *er
 static int check_lap(struct dp_stage *stage, const struct dp_frame *frame, struct dp_err *err)
 {
     const struct options *o = stage->options;
-    const struct state *s = stage->state;
+    struct state *s = stage->state;
     long long lap = (long long)frame->lap, last = (long long)s->last_lap;
     if (frame->label != DP_LABEL_NOISED)
         return dp_fail(err, DP_E_UNSAFE, "takes noised frames and got a %s one: a stage is missing or out of place",
@@ -239,7 +238,27 @@ static int check_lap(struct dp_stage *stage, const struct dp_frame *frame, struc
     /* Epochs and plans are counted in laps from 1 on. */
     if (lap != last + 1)
         return dp_fail(err, DP_E_UNSAFE, "lap %lld came after lap %lld: laps are missing", lap, last);
-    return DP_OK;
+    return dp_hold_lap(&s->hold, frame, err);
+}
+
+/* Throws away what must not pass, and writes what the gate says of the lap. */
+static int state_spent(struct dp_stage *stage, struct dp_frame *frame, struct dp_err *err)
+{
+    const struct options *o = stage->options;
+    struct state *s = stage->state;
+    const char *adjacency = dp_adjacency_names[frame->mechanism[0].adjacency];
+    const char *mark = s->reserve.ledger != NULL ? dp_ledger_mark(s->reserve.ledger) : NULL;
+    dp_frame_strip(frame);
+    dp_frame_set_real(frame, DP_F_EPSILON, s->prior_epsilon + s->spend.epsilon);
+    dp_frame_set_real(frame, DP_F_DELTA, s->prior_delta + o->delta);
+    dp_frame_set_real(frame, DP_F_NOISE_SCALE, frame->mechanism[0].scale);
+    set_sound(stage, frame);
+    if (stage->seeded)
+        dp_frame_set_bool(frame, DP_F_SEEDED, true);
+    if (s->published)
+        dp_frame_set_bool(frame, DP_F_AS_PUBLISHED, true);
+    int rc = dp_frame_set_text(frame, DP_F_ADJACENCY, adjacency, strlen(adjacency), err);
+    return rc == DP_OK && mark != NULL ? dp_frame_set_text(frame, DP_F_LEDGER, mark, strlen(mark), err) : rc;
 }
 
 static int account_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp_out *out, struct dp_err *err)
@@ -266,30 +285,9 @@ static int account_fire(struct dp_stage *stage, struct dp_frame *frame, struct d
         return rc;
     s->last_lap = frame->lap;
 
-    double scale = frame->mechanism[0].scale;
-    const char *adjacency = dp_adjacency_names[frame->mechanism[0].adjacency];
-    rc = dp_frame_set_text(frame, DP_F_ADJACENCY, adjacency, strlen(adjacency), err);
-    if (rc != DP_OK)
-        return rc;
-    dp_frame_strip(frame);
-    dp_frame_drop(frame, DP_F_PLAN); /* it has served */
-    dp_frame_set_real(frame, DP_F_EPSILON, s->prior_epsilon + s->spend.epsilon);
-    dp_frame_set_real(frame, DP_F_DELTA, s->prior_delta + o->delta);
-    dp_frame_set_real(frame, DP_F_NOISE_SCALE, scale);
-    set_sound(stage, frame);
-    if (stage->seeded)
-        dp_frame_set_bool(frame, DP_F_SEEDED, true);
-    if (o->as_published)
-        dp_frame_set_bool(frame, DP_F_AS_PUBLISHED, true);
-    dp_frame_drop(frame, DP_F_LEDGER);
-    if (s->reserve.ledger != NULL) {
-        const char *mark = dp_ledger_mark(s->reserve.ledger);
-        rc = dp_frame_set_text(frame, DP_F_LEDGER, mark, strlen(mark), err);
-        if (rc != DP_OK)
-            return rc;
-    }
+    rc = state_spent(stage, frame, err);
     frame->label = DP_LABEL_RELEASED;
-    return out->frame(out, frame, err);
+    return rc != DP_OK ? rc : out->frame(out, frame, err);
 }
 
 static int account_drain(struct dp_stage *stage, struct dp_out *out, struct dp_err *err)

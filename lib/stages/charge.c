@@ -2,6 +2,8 @@
 
 #include <math.h>
 
+#include "math/grid.h"
+
 static bool near(double a, double b)
 {
     return fabs(a - b) <= 1e-12 * fabs(b);
@@ -84,12 +86,17 @@ int dp_charge_check(const struct dp_frame *frame, struct dp_err *err)
     if (bound != frame->mechanism[0].bound)
         return dp_fail(err, DP_E_UNSAFE, "the clip bounds of lap %lld disagree: %g on the sum, %g in its record", lap,
                        bound, frame->mechanism[0].bound);
-    if (!(grid > 0 && grid <= bound))
-        return dp_fail(err, DP_E_UNSAFE, "the sum of lap %lld has no grid", lap);
+    if (grid != dp_grid_for(bound))
+        return dp_fail(err, DP_E_UNSAFE, "lap %lld has another grid than its bound implies", lap);
     /* And the count, if there is one, is what the second is about. */
     struct dp_array *count = dp_frame_array(frame, DP_F_WITHIN);
     if (count != NULL && (frame->mechanisms < 2 || frame->mechanism[1].bound != 0.5 || count->dtype != DP_I64 || count->count != 1))
         return dp_fail(err, DP_E_UNSAFE, "the count of lap %lld has no mechanism record", lap);
+    /* The recorded sensitivity is in L2; what Laplace noise hides is L1, and on one number that is the same. */
+    for (int i = 0; i < frame->mechanisms; i++)
+        if (frame->mechanism[i].noise == DP_NOISE_LAPLACE && sum->count != 1 && !(count != NULL && i == 1))
+            return dp_fail(err, DP_E_UNSAFE, "the Laplace noise of lap %lld is on %zu numbers, and its accountant is for one", lap,
+                           (size_t)sum->count);
     return DP_OK;
 }
 

@@ -156,47 +156,85 @@ int dp_frame_need_array(const struct dp_frame *frame, enum dp_field field, enum 
     return DP_OK;
 }
 
+static int copy_array(struct dp_array *to, const struct dp_array *from, struct dp_err *err)
+{
+    size_t bytes = from->count * dp_dtype_size(from->dtype);
+    int rc = dp_grow(&to->data, &to->capacity, bytes, 1, err);
+    if (rc != DP_OK)
+        return rc;
+    void *data = to->data;
+    size_t capacity = to->capacity;
+    *to = *from;
+    to->data = data;
+    to->capacity = capacity;
+    if (bytes > 0)
+        memcpy(data, from->data, bytes);
+    return DP_OK;
+}
+
+int dp_frame_copy_field(struct dp_frame *to, const struct dp_frame *from, enum dp_field field, struct dp_err *err)
+{
+    const struct dp_value *v = &from->value[field];
+    struct dp_value *w = &to->value[field];
+    int rc = DP_OK;
+    w->present = false;
+    if (!v->present)
+        return DP_OK;
+    if (dp_fields[field].type == DP_T_TEXT)
+        rc = dp_frame_set_text(to, field, v->text, strlen(v->text), err);
+    else if (dp_fields[field].type == DP_T_ARRAY)
+        rc = copy_array(&w->array, &v->array, err);
+    else
+        w->u = v->u;
+    w->present = rc == DP_OK;
+    return rc;
+}
+
 int dp_frame_copy(struct dp_frame *to, const struct dp_frame *from, struct dp_err *err)
 {
+    int rc = DP_OK;
     dp_frame_reset(to, from->kind);
     to->label = from->label;
     to->lap = from->lap;
     to->mechanisms = from->mechanisms;
     memcpy(to->mechanism, from->mechanism, sizeof to->mechanism);
-    for (int i = 0; i < DP_F_COUNT; i++) {
-        const struct dp_value *v = &from->value[i];
-        int rc = DP_OK;
-        if (!v->present)
-            continue;
-        if (dp_fields[i].type == DP_T_TEXT) {
-            rc = dp_frame_set_text(to, (enum dp_field)i, v->text, strlen(v->text), err);
-        } else if (dp_fields[i].type == DP_T_ARRAY) {
-            struct dp_array *a = &to->value[i].array;
-            size_t bytes = v->array.count * dp_dtype_size(v->array.dtype);
-            rc = dp_grow(&a->data, &a->capacity, bytes, 1, err);
-            if (rc == DP_OK) {
-                void *data = a->data;
-                size_t capacity = a->capacity;
-                *a = v->array;
-                a->data = data;
-                a->capacity = capacity;
-                if (bytes > 0)
-                    memcpy(data, v->array.data, bytes);
-                to->value[i].present = true;
-            }
-        } else {
-            to->value[i].u = v->u;
-            to->value[i].present = true;
-        }
-        if (rc != DP_OK)
-            return rc;
+    for (int i = 0; rc == DP_OK && i < DP_F_COUNT; i++)
+        rc = dp_frame_copy_field(to, from, (enum dp_field)i, err);
+    return rc;
+}
+
+static bool same_array(const struct dp_array *a, const struct dp_array *b)
+{
+    return a->dtype == b->dtype && a->ndim == b->ndim &&
+           memcmp(a->dims, b->dims, (size_t)a->ndim * sizeof *a->dims) == 0 &&
+           (a->count == 0 || memcmp(a->data, b->data, a->count * dp_dtype_size(a->dtype)) == 0);
+}
+
+bool dp_frame_same_field(const struct dp_frame *a, const struct dp_frame *b, enum dp_field field)
+{
+    const struct dp_value *v = &a->value[field], *w = &b->value[field];
+    if (!v->present || !w->present)
+        return v->present == w->present;
+    switch (dp_fields[field].type) {
+    case DP_T_INT:
+        return v->u.whole == w->u.whole;
+    case DP_T_REAL:
+        return memcmp(&v->u.real, &w->u.real, sizeof v->u.real) == 0;
+    case DP_T_BOOL:
+        return v->u.flag == w->u.flag;
+    case DP_T_TEXT:
+        return strcmp(v->text, w->text) == 0;
+    case DP_T_ARRAY:
+        return same_array(&v->array, &w->array);
     }
-    return DP_OK;
+    return false;
 }
 
 void dp_frame_strip(struct dp_frame *frame)
 {
-    for (int i = 0; i < DP_F_COUNT; i++)
-        if (dp_fields[i].visibility == DP_PRIVATE)
+    for (int i = 0; i < DP_F_COUNT; i++) {
+        enum dp_visibility v = dp_fields[i].visibility;
+        if (v == DP_PRIVATE || v == DP_STREAM || v == DP_STATED)
             frame->value[i].present = false;
+    }
 }

@@ -96,10 +96,14 @@ int dp_frame_make_array(struct dp_frame *frame, enum dp_field field, enum dp_dty
 int dp_frame_need_array(const struct dp_frame *frame, enum dp_field field, enum dp_dtype dtype, int ndim,
                         struct dp_array **array, struct dp_err *err);
 
-/* Copies everything. */
+/* Copies everything, or one field and whether it is there. */
 int dp_frame_copy(struct dp_frame *to, const struct dp_frame *from, struct dp_err *err);
+int dp_frame_copy_field(struct dp_frame *to, const struct dp_frame *from, enum dp_field field, struct dp_err *err);
 
-/* Removes every DP_PRIVATE field: what the gate does before it lets a frame through. */
+/* Whether both hold the same, bit by bit, or neither has it. */
+bool dp_frame_same_field(const struct dp_frame *a, const struct dp_frame *b, enum dp_field field);
+
+/* Removes every field that is not to cross the gate in a lap frame: DP_PRIVATE, DP_STREAM and DP_STATED. */
 void dp_frame_strip(struct dp_frame *frame);
 
 /* The last mechanism record, or NULL. */

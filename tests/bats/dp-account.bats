@@ -128,7 +128,7 @@ EOF
     refused "a mechanism record has no noise" 'mechanism.multiplier=Infinity'
     refused "a mechanism record has noise of scale 0.1, its multiplier implies 0.2" 'mechanism.scale=0.1'
     refused "the clip bounds of lap 1 disagree: 0.2 on the sum, 0.1 in its record" 'bound=0.2'
-    refused "the sum of lap 1 has no grid" 'grid=0'
+    refused "lap 1 has another grid than its bound implies" 'grid=0'
     refused "a mechanism record has every row sampled at a rate of 0.2" 'mechanism.sampler="full"'
     refused "a mechanism record of shuffled epochs does not say how long an epoch is" 'mechanism.sampler="shuffle"'
     noised 2 '--rate 0.2' "$STEP --release-alpha"

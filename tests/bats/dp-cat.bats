@@ -219,5 +219,5 @@ END
     sed -n 's/^ *X(DP_F_[A-Z_]*, "\([A-Za-z_]*\)", DP_T_\([A-Z]*\), DP_\([A-Z]*\)).*/.It Va \1 Pq \L\2, \3/p' \
         "$ROOT/lib/wire/schema.h" > schema
     [ "$(wc -l < schema)" -gt 30 ]
-    sed -n '/^\.Ss Fields/,/^\.Ss Mech/s/^\.It/.It/p' "$ROOT/man/dp-frame.5" | diff schema -
+    sed -n '/^\.Ss Fields/,/^\.Ss Mech/s/^\.It Va/.It Va/p' "$ROOT/man/dp-frame.5" | diff schema -
 }

@@ -1,0 +1,61 @@
+#include "stages/hold.h"
+
+#include <math.h>
+#include <string.h>
+
+static int remember(struct dp_hold *hold, const struct dp_frame *frame, struct dp_err *err)
+{
+    int rc = dp_frame_new(&hold->first, err);
+    if (rc != DP_OK)
+        return rc;
+    dp_frame_reset(hold->first, frame->kind);
+    hold->first->mechanisms = frame->mechanisms;
+    memcpy(hold->first->mechanism, frame->mechanism, sizeof frame->mechanism);
+    for (int i = 0; rc == DP_OK && i < DP_F_COUNT; i++)
+        if (dp_fields[i].visibility == DP_FIXED)
+            rc = dp_frame_copy_field(hold->first, frame, (enum dp_field)i, err);
+    return rc;
+}
+
+/* What a record must share with that of the first lap and does not, or NULL. How rows were sampled and the multiplier are part
+   of the event, which spend.c compares with what was announced. `follows`: the bound follows a released count. */
+static const char *difference(const struct dp_mechanism *a, const struct dp_mechanism *b, bool follows)
+{
+    if (a->adjacency != b->adjacency)
+        return "adjacency";
+    if (a->rows != b->rows)
+        return "number of rows";
+    if (a->release != b->release)
+        return "release";
+    if (!follows && a->bound != b->bound)
+        return "clip bound";
+    double sensitivity = b->bound * (a->sensitivity / a->bound);
+    if (!(fabs(b->sensitivity - sensitivity) <= 1e-12 * sensitivity))
+        return "sensitivity";
+    return NULL;
+}
+
+int dp_hold_lap(struct dp_hold *hold, const struct dp_frame *frame, struct dp_err *err)
+{
+    if (hold->first == NULL)
+        return remember(hold, frame, err);
+    long long lap = (long long)frame->lap;
+    const struct dp_frame *first = hold->first;
+    if (frame->mechanisms != first->mechanisms)
+        return dp_fail(err, DP_E_UNSAFE, "lap %lld has another number of records than the first lap", lap);
+    for (int i = 0; i < frame->mechanisms; i++) {
+        const char *what =
+            difference(&first->mechanism[i], &frame->mechanism[i], i == 0 && dp_frame_has(frame, DP_F_WITHIN));
+        if (what != NULL)
+            return dp_fail(err, DP_E_UNSAFE, "lap %lld records another %s than the first lap", lap, what);
+    }
+    for (int i = 0; i < DP_F_COUNT; i++)
+        if (dp_fields[i].visibility == DP_FIXED && !dp_frame_same_field(first, frame, (enum dp_field)i))
+            return dp_fail(err, DP_E_UNSAFE, "lap %lld has another '%s' than the first lap", lap, dp_fields[i].key);
+    return DP_OK;
+}
+
+void dp_hold_close(struct dp_hold *hold)
+{
+    dp_frame_free(hold->first);
+}

@@ -1,0 +1,124 @@
+# What a hostile or broken stage left of the gate can get past it: the record and the public fields stay those of the first lap.
+load helper
+bats_require_minimum_version 1.5.0
+
+GATE='dp-account --epsilon 1e6 --delta 1e-5 --allow-seeded'
+STEP='dp-scd-step --data small.dp --loss hinge --lambda 1e-3 --clip 0.1'
+
+prepare() { small_data 400 6 2; }
+
+# noised SAMPLE [STEP [NOISE]]: noised.frames, three laps of what comes before the gate
+noised() {
+    dp-loop --laps 3 --seed 1 --exec processes -- "dp-sample --data small.dp $1 | ${2:-$STEP} | dp-noise ${3:--z 2} |
+        tee noised.frames | dp-account --epsilon 1e6 --delta 1e-5 --allow-seeded ${4:-} | dp-step ${5:-}" > /dev/null
+}
+
+# changed PYTHON: changed.frames, after `frame` (a lap frame) or, where it begins with "stream:", each frame has been through it
+changed() {
+    /usr/bin/python3 - "$1" << 'END'
+import struct, sys
+import msgpack
+frames = list(msgpack.Unpacker(open("noised.frames", "rb"), raw=False))
+code = sys.argv[1]
+for frame in frames:
+    if code.startswith("stream:") or frame["kind"] == "lap":
+        exec(code.removeprefix("stream:"))
+open("changed.frames", "wb").write(b"".join(map(msgpack.packb, frames)))
+END
+}
+
+@test "adjacency, number of rows and release are those of the first lap" {
+    for how in "--mode full" "--rate 0.2 --mode shuffle" "--rate 0.2"; do
+        noised "$how"
+        changed 'm = frame["mechanisms"][0]
+if frame["lap"] == 3: m.update(adjacency="replace-one", sensitivity=0.2, scale=0.4)'
+        complains 5 "dp-account: lap 3 records another adjacency than the first lap" $GATE --in changed.frames
+    done
+    complains 5 "dp-account: lap 3 records another adjacency than the first lap" $GATE --adaptive --in changed.frames
+    changed 'frame["mechanisms"][0]["rows"] += frame["lap"] == 2'
+    complains 5 "dp-account: lap 2 records another number of rows than the first lap" $GATE --in changed.frames
+    complains 5 "dp-account: lap 2 records another number of rows than the first lap" $GATE --adaptive --in changed.frames
+    changed 'if frame["lap"] == 2: frame["mechanisms"][0]["release"] = "sum"'
+    complains 5 "dp-account: lap 2 records another release than the first lap" $GATE --in changed.frames
+}
+
+@test "clip bound and sensitivity are those of the first lap, unless a released count moves them" {
+    noised '--rate 0.2'
+    changed 'm = frame["mechanisms"][0]
+if frame["lap"] == 2: m.update(bound=0.05, sensitivity=0.05, scale=0.1); frame["bound"] = 0.05; frame["grid"] /= 2'
+    complains 5 "dp-account: lap 2 records another clip bound than the first lap" $GATE --in changed.frames
+    changed 'm = frame["mechanisms"][0]
+if frame["lap"] == 2: m.update(sensitivity=0.3, scale=0.6)'
+    complains 5 "dp-account: lap 2 records another sensitivity than the first lap" $GATE --in changed.frames
+    changed 'frame["grid"] /= frame["lap"]'
+    complains 5 "dp-account: lap 2 has another grid than its bound implies" $GATE --in changed.frames
+    changed 'frame["grid"] /= 2'
+    complains 5 "dp-account: lap 1 has another grid than its bound implies" $GATE --in changed.frames
+    noised '--rate 0.2' 'dp-grad --data small.dp --loss logistic | dp-clip --data small.dp --clip 1 --adaptive 0.5' \
+        '-z 2 --count-multiplier 10' '' '--step 1'
+    changed 'm = frame["mechanisms"][0]
+if frame["lap"] == 2: m["sensitivity"] *= 1.5; m["scale"] *= 1.5'
+    complains 5 "dp-account: lap 2 records another sensitivity than the first lap" $GATE --in changed.frames
+}
+
+@test "every public text and number of a run is that of the first lap" {
+    noised '--rate 0.2'
+    for field in 'data="sha256:0"' 'n=401' 'family="person 17 has 12345"' 'loss="12345"' 'loss_width=0.5' 'lambda=12345.0' 'intercept=3.0' \
+        'scale=12345.0' 'classes=3' 'labels="[\"12345\"]"' 'label_scale=0.5' 'label_offset=0.5' 'private_preprocessing="12345"' 'laps=4' \
+        'seeded=False'; do
+        changed "if frame['lap'] == 2: frame['${field%%=*}'] = ${field#*=}"
+        complains 5 "dp-account: lap 2 has another '${field%%=*}' than the first lap" $GATE --in changed.frames
+    done
+    changed "if frame['lap'] == 2: del frame['lambda']"
+    complains 5 "dp-account: lap 2 has another 'lambda' than the first lap" $GATE --in changed.frames
+    changed "if frame['lap'] == 2: frame['lambda'] = -0.0
+else: frame['lambda'] = 0.0"
+    complains 5 "dp-account: lap 2 has another 'lambda' than the first lap" $GATE --in changed.frames
+}
+
+@test "what the gate states is its own, and fields of other frames do not pass in a lap" {
+    noised '--rate 0.2'
+    $GATE < noised.frames > honest.frames
+    changed 'frame.update(software="person 17", message="person 17", where="person 17", stage=12345, status=12345, format=7)
+if frame["lap"] > 1: frame.update(noise_scale=17.0, epsilon=17.0, delta=17.0, adjacency="person 17", epsilon_sound=17.0, ledger="person 17",
+    as_published=True)'
+    $GATE < changed.frames > out.frames
+    cmp honest.frames out.frames
+    # a model that was accounted as published says so to the end, whatever becomes of its mark on the way
+    changed 'if frame["lap"] == 1: frame["as_published"] = True
+else: frame.pop("as_published", None)'
+    $GATE < changed.frames > out.frames
+    assert_equal "$(dp-cat --kind lap out.frames | grep -c '"as_published":true')" 3
+}
+
+@test "hello, end and error frames are made anew at the gate" {
+    noised '--rate 0.2'
+    $GATE < noised.frames > honest.frames
+    changed 'stream:
+if frame["kind"] == "hello": frame.update(software="person 17", message="person 17", labels="[1]", noise_scale=17.0)
+if frame["kind"] == "end": frame.update(message="row 17 has income 12345", where="person 17", loss="12345", status=12345)'
+    $GATE < changed.frames > out.frames
+    cmp <(dp-cat --kind hello --kind lap honest.frames) <(dp-cat --kind hello --kind lap out.frames)
+    assert_equal "$(dp-cat --kind end out.frames)" '{"kind":"end","status":1}'
+    changed 'stream:
+if frame["kind"] == "end": frame.clear(); frame.update(kind="error", status=-12345, message="row 17 has income 12345", loss="12345")'
+    $GATE --in changed.frames > out.frames || assert_equal $? 4
+    assert_equal "$(dp-cat --kind error out.frames)" '{"kind":"error","status":1}'
+    # in one process as well
+    dp-loop --laps 2 --seed 1 -- "dp-sample --data small.dp --rate 0.2 | $STEP | dp-noise -z 2 | $GATE | dp-step" > fused.frames
+    assert_equal "$(dp-cat --kind hello fused.frames | grep -oE '"(software|laps|stage)":[^,}]*' | sort | tr '\n' ' ')" \
+        "\"laps\":2 \"software\":\"dpline $(dp-cat --version | grep -oE '[0-9.]+$')\" \"stage\":5 "
+}
+
+@test "Laplace noise is taken on a single number alone" {
+    noised '--rate 0.2'
+    changed 'frame["mechanisms"][0]["noise"] = "laplace"'
+    complains 5 "dp-account: the Laplace noise of lap 1 is on 6 numbers, and its accountant is for one" $GATE --in changed.frames
+    changed 'frame["mechanisms"] *= 2
+frame["mechanisms"][1] = dict(frame["mechanisms"][0], noise="laplace")'
+    complains 5 "dp-account: the Laplace noise of lap 1 is on 6 numbers, and its accountant is for one" $GATE --in changed.frames
+    dp-synth classification --rows 400 --cols 1 --classes 2 --seed 7 -o small.dp -q --force
+    noised '--rate 0.2' "$STEP" '-z 2 --noise laplace'
+    $GATE < noised.frames > out.frames
+    assert_equal "$(dp-cat --kind lap out.frames | wc -l)" 3
+}

@@ -394,6 +394,8 @@ int dp_account_epsilon(enum dp_accountant accountant, const struct dp_charges *c
         return dp_fail(err, DP_E_RUN, "the accountant needs 0 < delta < 1");
     for (size_t i = 0; i < charges->count; i++) {
         int rc = dp_event_check(&charges->charge[i].event, err);
+        if (rc == DP_OK && charges->charge[i].laps < 0)
+            rc = dp_fail(err, DP_E_RUN, "cannot account for %lld laps", (long long)charges->charge[i].laps);
         if (rc != DP_OK)
             return rc;
     }

@@ -94,8 +94,17 @@ int64_t dp_event_times(const struct dp_event *event, int64_t laps)
     return (laps - 1) / event->epoch_laps + 1;
 }
 
+bool dp_event_may_follow(const struct dp_event *event, const struct dp_event *before, int64_t laps)
+{
+    if (dp_event_same(event, before) || (event->sampling != DP_SAMPLING_SHUFFLED && before->sampling != DP_SAMPLING_SHUFFLED))
+        return true;
+    return event->sampling == before->sampling && event->epoch_laps == before->epoch_laps && laps % before->epoch_laps == 0;
+}
+
 int dp_charges_add(struct dp_charges *charges, const struct dp_event *event, int64_t laps, struct dp_err *err)
 {
+    if (laps < 0)
+        return dp_fail(err, DP_E_RUN, "cannot account for %lld laps", (long long)laps);
     for (size_t i = 0; i < charges->count && event->sampling != DP_SAMPLING_SHUFFLED; i++) {
         if (dp_event_same(&charges->charge[i].event, event)) {
             if (laps > MOST_LAPS - charges->charge[i].laps)

@@ -420,9 +420,9 @@ static int room(struct dp_ledger *l, const struct dp_event *event, int64_t laps,
 static int check_epochs(const struct dp_ledger *l, const struct dp_event *event, struct dp_err *err)
 {
     const struct dp_ledger_entry *self = dp_ledger_book_find(&l->book, l->run);
-    if (self->events > 0 && !dp_event_same(&self->event[0].event, event) &&
-        (event->sampling == DP_SAMPLING_SHUFFLED || self->event[0].event.sampling == DP_SAMPLING_SHUFFLED))
-        return dp_fail(err, DP_E_UNSAFE, "a run with shuffled epochs must not change its mechanism");
+    for (size_t i = 0; i < self->events; i++)
+        if (!dp_event_may_follow(event, &self->event[i].event, self->event[i].reserved))
+            return dp_fail(err, DP_E_UNSAFE, "a run with shuffled epochs must not change its mechanism within an epoch");
     return DP_OK;
 }
 

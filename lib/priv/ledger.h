@@ -68,7 +68,7 @@ int dp_ledger_open(struct dp_ledger **ledger, const char *path, const struct dp_
 /* Pays for up to `laps` more laps of the event, and for at least one: *granted of them are in the file and fsynced when
  * this returns DP_OK, and may be released. Fewer than asked for only where the budget of the data set ends.
  * DP_E_BUDGET: it has no room for a single lap. DP_E_UNSAFE: the file was edited, cut or replaced since it was opened;
- * or an event with shuffled epochs is not the run's only event (they would have to share epochs). DP_E_RUN: writing
+ * or the event would share a shuffled epoch with another one of the run (dp_event_may_follow). DP_E_RUN: writing
  * failed. After any failure but DP_E_BUDGET the run can reserve nothing more. */
 int dp_ledger_reserve(struct dp_ledger *ledger, const struct dp_event *event, int64_t laps, int64_t *granted,
                       struct dp_err *err);

@@ -253,6 +253,9 @@ static const char *take_charge(struct dp_ledger_book *book, json_t *line, const 
     if (entry == NULL || entry->close != NULL)
         return "its run is not open";
     struct dp_ledger_laps *laps = laps_of(entry, &charge.event);
+    for (size_t i = 0; strcmp(kind, "reserve") == 0 && i < entry->events; i++)
+        if (!dp_event_may_follow(&charge.event, &entry->event[i].event, entry->event[i].reserved))
+            return "its run has two events in one shuffled epoch";
     if (strcmp(kind, "reserve") != 0) {
         bool used = strcmp(kind, "charge") == 0;
         if (laps == NULL || (used ? laps->used : laps->refunded) != 0 ||
@@ -264,9 +267,6 @@ static const char *take_charge(struct dp_ledger_book *book, json_t *line, const 
     } else if (laps != NULL) {
         return "its run cannot reserve more laps";
     } else {
-        if (entry->events > 0 &&
-            (charge.event.sampling == DP_SAMPLING_SHUFFLED || entry->event[0].event.sampling == DP_SAMPLING_SHUFFLED))
-            return "its run has shuffled epochs and more than one event";
         if (dp_grow(&entry->event, &entry->capacity, entry->events + 1, sizeof *laps, NULL) != DP_OK)
             return no_memory;
         entry->event[entry->events++] = (struct dp_ledger_laps){.event = charge.event, .reserved = charge.laps};

@@ -100,6 +100,8 @@ static int add_part(struct dp_meter *m, const struct dp_event *event, struct dp_
 int dp_meter_charge(struct dp_meter *m, const struct dp_event *event, int64_t laps, struct dp_err *err)
 {
     size_t index = 0;
+    if (laps < 0)
+        return dp_fail(err, DP_E_RUN, "cannot account for %lld laps", (long long)laps);
     while (index < m->parts && !dp_event_same(&m->part[index].event, event))
         index++;
     bool new = index == m->parts;

@@ -14,22 +14,31 @@ static size_t step_of(double ratio)
     return (size_t)floor(PER_OCTAVE * log2(ratio) + 1e-9);
 }
 
-int dp_plan_new(struct dp_plan *plan, const double *multipliers, int64_t laps, struct dp_err *err)
+static int check_multipliers(const double *multipliers, int64_t laps, double *least, struct dp_err *err)
 {
-    double least = INFINITY, most = 0;
-    uint16_t at[PER_OCTAVE * OCTAVES + 1];
+    double most = 0;
+    *least = INFINITY;
     for (int64_t t = 0; t < laps; t++) {
         if (!(multipliers[t] > 0 && isfinite(multipliers[t])))
             return dp_fail(err, DP_E_RUN, "the noise planned for lap %lld has a multiplier of %g", (long long)(t + 1),
                            multipliers[t]);
-        least = fmin(least, multipliers[t]);
+        *least = fmin(*least, multipliers[t]);
         most = fmax(most, multipliers[t]);
     }
     if (laps < 1)
         return dp_fail(err, DP_E_RUN, "a plan of no laps");
-    if (!(most / least < 0x1p40))
-        return dp_fail(err, DP_E_RUN, "the noise of a plan goes from %g to %g", least, most);
-    int rc = dp_alloc(&plan->bucket, (size_t)laps, sizeof *plan->bucket, err);
+    if (!(most / *least < 0x1p40))
+        return dp_fail(err, DP_E_RUN, "the noise of a plan goes from %g to %g", *least, most);
+    return DP_OK;
+}
+
+int dp_plan_new(struct dp_plan *plan, const double *multipliers, int64_t laps, int64_t epoch_laps, struct dp_err *err)
+{
+    double least;
+    uint16_t at[PER_OCTAVE * OCTAVES + 1];
+    int rc = check_multipliers(multipliers, laps, &least, err);
+    if (rc == DP_OK)
+        rc = dp_alloc(&plan->bucket, (size_t)laps, sizeof *plan->bucket, err);
     if (rc == DP_OK)
         rc = dp_alloc(&plan->multiplier, sizeof at / sizeof *at, sizeof *plan->multiplier, err);
     if (rc != DP_OK)
@@ -37,14 +46,20 @@ int dp_plan_new(struct dp_plan *plan, const double *multipliers, int64_t laps, s
     plan->laps = laps;
     for (size_t i = 0; i < sizeof at / sizeof *at; i++)
         at[i] = UINT16_MAX;
-    for (int64_t t = 0; t < laps; t++) {
-        size_t step = step_of(multipliers[t] / least);
+    int64_t together = epoch_laps > 0 ? epoch_laps : 1;
+    for (int64_t from = 0, to; from < laps; from = to) {
+        double smallest = multipliers[from];
+        to = together < laps - from ? from + together : laps;
+        for (int64_t t = from; t < to; t++)
+            smallest = fmin(smallest, multipliers[t]);
+        size_t step = step_of(smallest / least);
         if (at[step] == UINT16_MAX) {
             at[step] = (uint16_t)plan->buckets++;
-            plan->multiplier[at[step]] = multipliers[t];
+            plan->multiplier[at[step]] = smallest;
         }
-        plan->bucket[t] = at[step];
-        plan->multiplier[at[step]] = fmin(plan->multiplier[at[step]], multipliers[t]);
+        plan->multiplier[at[step]] = fmin(plan->multiplier[at[step]], smallest);
+        for (int64_t t = from; t < to; t++)
+            plan->bucket[t] = at[step];
     }
     return DP_OK;
 }

@@ -81,7 +81,7 @@ int dp_spend_open(struct dp_spend *s, const struct dp_spend_start *start, struct
     if (rc == DP_OK && start->plan != NULL && start->first->query[0].kind != DP_QUERY_GAUSSIAN)
         return dp_fail(err, DP_E_UNSAFE, "only Gaussian noise may follow a schedule");
     if (rc == DP_OK && start->plan != NULL)
-        rc = dp_plan_new(&s->plan, start->plan, start->laps, err);
+        rc = dp_plan_new(&s->plan, start->plan, start->laps, start->first->epoch_laps, err);
     if (rc == DP_OK && !start->published && start->laps > 0)
         rc = set_limit(s, start->laps, err);
     return rc;

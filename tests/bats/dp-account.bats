@@ -639,3 +639,22 @@ EOF
     run dp-account epsilon --accountant pld --sampler full -z 1 --laps 1 --delta 1e-5
     assert_output --regexp '^4\.37[67]'
 }
+
+@test "shuffled epochs with a schedule: each is charged at its least noise, by gate, ledger and calculator alike" {
+    # one lap in five with little noise, and twice the noise in the second epoch; small.dp has epochs of 5 laps at rate 0.2
+    printf '%s\n' 4 4 1 4 4 8 8 8 2 8 4 4 > some.txt
+    dp-loop --laps 12 -o model -- "dp-sample --data small.dp --rate 0.2 --mode shuffle | dp-grad --data small.dp --loss logistic --clip 1 |
+        dp-noise -z 2 --schedule some.txt | dp-account --epsilon 100 --delta 1e-5 --ledger l | dp-step --step 0.1" > run.frames
+    spent=$(dp-cat --last run.frames | grep -oE '"epsilon":[0-9.e-]+' | cut -d: -f2)
+    said=$(dp-account epsilon -z 2 --schedule some.txt --sampler shuffle --rate 0.2 --laps 12 --delta 1e-5)
+    # the sum of three Gaussians: the first epoch at its third lap, the others as they are
+    json() { printf '{"laps": 1, "sampling": "none", "queries": [{"noise": "gaussian", "multiplier": %s}]}\n' "$@"; }
+    least=$(/usr/bin/python3 -c 'from math import sqrt; [print(2 * sqrt(b / 4)) for b in (1, 2, 4)]')
+    # shellcheck disable=SC2086 # three words
+    exact=$(json $least | dp-account epsilon --delta 1e-5)
+    report=$(dp-account report l --json | grep -m1 -oE '"epsilon": [0-9.e-]+' | cut -d' ' -f2)
+    /usr/bin/python3 -c "import sys; *all, exact = map(float, sys.argv[1:]); sys.exit(any(not exact <= e * 1.000001 or e > exact * 1.012 for e in all))" \
+        "$spent" "$said" "$report" "$exact"
+    run grep -c '"kind":"reserve"' l
+    [ "$output" -ge 3 ]
+}

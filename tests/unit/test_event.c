@@ -6,6 +6,9 @@
 #include <string.h>
 
 #include "priv/event.h"
+#include "priv/account.h"
+#include "priv/gdp.h"
+#include "priv/meter.h"
 #include "priv/plan.h"
 
 static struct dp_charge parse(const char *text, int expected, struct dp_err *err)
@@ -116,8 +119,8 @@ static void buckets(void **state)
         twice[t] = 2.3 * z[t];
     }
     struct dp_plan plan = {0}, scaled = {0};
-    assert_int_equal(dp_plan_new(&plan, z, LAPS, &err), DP_OK);
-    assert_int_equal(dp_plan_new(&scaled, twice, LAPS, &err), DP_OK);
+    assert_int_equal(dp_plan_new(&plan, z, LAPS, 0, &err), DP_OK);
+    assert_int_equal(dp_plan_new(&scaled, twice, LAPS, 0, &err), DP_OK);
     assert_true(plan.buckets < 140 && plan.buckets == scaled.buckets);
     for (int t = 0; t < LAPS; t++) {
         double charged = dp_plan_event(&plan, &first, t + 1).query[0].multiplier;
@@ -136,17 +139,107 @@ static void buckets(void **state)
 
     for (int t = 0; t < LAPS; t++)
         z[t] = 1.7;
-    assert_int_equal(dp_plan_new(&plan, z, LAPS, &err), DP_OK);
+    assert_int_equal(dp_plan_new(&plan, z, LAPS, 0, &err), DP_OK);
     assert_true(plan.buckets == 1 && plan.multiplier[0] == 1.7);
     dp_plan_free(&plan);
     z[17] = -1;
-    assert_int_equal(dp_plan_new(&plan, z, LAPS, &err), DP_E_RUN);
+    assert_int_equal(dp_plan_new(&plan, z, LAPS, 0, &err), DP_E_RUN);
     assert_string_equal(err.message, "the noise planned for lap 18 has a multiplier of -1");
     dp_plan_free(&plan);
     z[17] = 1e-300;
-    assert_int_equal(dp_plan_new(&plan, z, LAPS, &err), DP_E_RUN);
+    assert_int_equal(dp_plan_new(&plan, z, LAPS, 0, &err), DP_E_RUN);
     assert_string_equal(err.message, "the noise of a plan goes from 1e-300 to 1.7");
     dp_plan_free(&plan);
+}
+
+/* Epsilon at delta 1e-5 of a planned run. */
+static double cost_of_plan(enum dp_sampling sampling, const double *z, int64_t laps, int64_t epoch_laps)
+{
+    struct dp_event first = dp_event_gaussian(sampling, 1.0 / (double)epoch_laps, z[0], epoch_laps);
+    struct dp_plan plan = {0};
+    struct dp_charges charges = {0};
+    struct dp_answer answer;
+    struct dp_err err = {0};
+    assert_int_equal(dp_plan_new(&plan, z, laps, epoch_laps, &err), DP_OK);
+    assert_int_equal(dp_plan_charges(&plan, &first, laps, &charges, &err), DP_OK);
+    assert_int_equal(dp_account_epsilon(DP_ACCOUNTANT_BEST, &charges, 1e-5, &answer, &err), DP_OK);
+    dp_charges_free(&charges);
+    dp_plan_free(&plan);
+    return answer.upper;
+}
+
+/* A person is in one lap of an epoch, which may be the one with little noise each time. The truth from below: all rows but
+   one contribute zero, and the loud laps say nothing, so that an epoch is (1 - q) N(0) + q N(1) on its quiet lap. */
+static void shuffled_epochs_have_one_quiet_lap(void **state)
+{
+    (void)state;
+    static const struct {
+        double z;
+        int64_t epoch_laps, laps;
+        double truth;
+    } cases[] = {{0.3, 10, 100, 35.6604}, {0.3, 2, 4, 27.5948}, {0.3, 2, 100, 225}, {1, 2, 4, 4.8538}};
+    double z[100];
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        for (int64_t quiet = 0; quiet < cases[i].epoch_laps; quiet++) {
+            for (int64_t t = 0; t < cases[i].laps; t++)
+                z[t] = t % cases[i].epoch_laps == quiet ? cases[i].z : 1e6 * cases[i].z;
+            double stated = cost_of_plan(DP_SAMPLING_SHUFFLED, z, cases[i].laps, cases[i].epoch_laps);
+            assert_true(stated >= cases[i].truth);
+            for (int64_t t = 0; t < cases[i].laps; t++)
+                z[t] = cases[i].z;
+            assert_true(stated <= cost_of_plan(DP_SAMPLING_SHUFFLED, z, cases[i].laps, cases[i].epoch_laps));
+        }
+}
+
+/* More noise in later epochs is never dearer than the first epoch's in all of them. */
+static void growing_noise_is_not_dearer(void **state)
+{
+    (void)state;
+    double z[95], constant[95];
+    for (int t = 0; t < 95; t++) {
+        z[t] = sqrt(1 + t);
+        constant[t] = 1;
+    }
+    double grows = cost_of_plan(DP_SAMPLING_SHUFFLED, z, 95, 10), stays = cost_of_plan(DP_SAMPLING_SHUFFLED, constant, 95, 10);
+    assert_true(stays > 17 && stays < 17.86 && grows < 0.6 * stays);
+    /* and as ten Gaussians: of the first lap of each epoch */
+    double mu = 0;
+    for (int e = 0; e < 10; e++)
+        mu += 1 / (1 + 10.0 * e);
+    double exact = dp_gaussian_epsilon(sqrt(mu), 1e-5);
+    assert_true(grows >= exact && grows <= 1.02 * exact);
+}
+
+static void epochs_are_shared_by_one_event(void **state)
+{
+    (void)state;
+    struct dp_event a = dp_event_gaussian(DP_SAMPLING_SHUFFLED, 0.1, 1, 10), b = dp_event_gaussian(DP_SAMPLING_SHUFFLED, 0.1, 2, 10);
+    struct dp_event longer = dp_event_gaussian(DP_SAMPLING_SHUFFLED, 0.05, 1, 20), coins = dp_event_gaussian(DP_SAMPLING_POISSON, 0.1, 1, 0);
+    struct dp_event more = dp_event_gaussian(DP_SAMPLING_POISSON, 0.1, 2, 0);
+    assert_true(dp_event_may_follow(&a, &a, 7) && dp_event_may_follow(&b, &a, 20) && dp_event_may_follow(&more, &coins, 7));
+    assert_false(dp_event_may_follow(&b, &a, 7) || dp_event_may_follow(&longer, &a, 20) || dp_event_may_follow(&coins, &a, 20) ||
+                 dp_event_may_follow(&a, &coins, 20));
+}
+
+static void no_laps_are_negative(void **state)
+{
+    (void)state;
+    struct dp_event event = dp_event_gaussian(DP_SAMPLING_POISSON, 0.01, 1, 0);
+    struct dp_charge charge = {event, -5};
+    struct dp_charges charges = {0}, by_hand = {.count = 1, .capacity = 1, .charge = &charge};
+    struct dp_answer answer;
+    struct dp_meter *meter;
+    struct dp_err err = {0};
+    assert_int_equal(dp_charges_add(&charges, &event, -5, &err), DP_E_RUN);
+    assert_string_equal(err.message, "cannot account for -5 laps");
+    assert_int_equal(charges.count, 0);
+    for (int i = DP_ACCOUNTANT_BEST; i <= DP_ACCOUNTANT_PUBLISHED; i++)
+        assert_int_equal(dp_account_epsilon((enum dp_accountant)i, &by_hand, 1e-5, &answer, &err), DP_E_RUN);
+    assert_int_equal(dp_meter_new(&meter, DP_METER_RDP, 1e-5, &err), DP_OK);
+    assert_int_equal(dp_meter_charge(meter, &event, -1, &err), DP_E_RUN);
+    assert_true(dp_meter_epsilon(meter) == 0);
+    dp_meter_free(meter);
+    dp_charges_free(&charges);
 }
 
 int main(void)
@@ -156,6 +249,10 @@ int main(void)
         cmocka_unit_test(nonsense_is_refused),
         cmocka_unit_test(charges_add_up),
         cmocka_unit_test(buckets),
+        cmocka_unit_test(shuffled_epochs_have_one_quiet_lap),
+        cmocka_unit_test(growing_noise_is_not_dearer),
+        cmocka_unit_test(epochs_are_shared_by_one_event),
+        cmocka_unit_test(no_laps_are_negative),
     };
     return cmocka_run_group_tests_name("event", tests, NULL, NULL);
 }

@@ -1,4 +1,3 @@
-#include <gsl/gsl_errno.h>
 #include <jansson.h>
 #include <math.h>
 #include <signal.h>
@@ -232,8 +231,7 @@ int main(int argc, char **argv)
     sigaction(SIGTERM, &action, NULL);
     sigaction(SIGHUP, &action, NULL);
     sigaction(SIGALRM, &action, NULL);
-    signal(SIGPIPE, SIG_IGN);    /* a child that dies must not take us along */
-    gsl_set_error_handler_off(); /* the temporary data sets must go, whatever happens */
+    signal(SIGPIPE, SIG_IGN); /* a child that dies must not take us along */
     struct dp_audit_watch watch = {&stop, group, (unsigned)o.timeout};
     const char *word = operand < argc ? argv[operand] : "";
     bool sensitive = strcmp(word, "sensitivity") == 0;

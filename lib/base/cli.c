@@ -6,11 +6,13 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/init.h"
 #include "base/version.h"
 
 void dp_cli_guard(void)
 {
     int fd;
+    dp_init();
     do
         fd = open("/dev/null", O_RDONLY);
     while (fd >= 0 && fd <= STDERR_FILENO);

@@ -6,7 +6,7 @@
 #include "base/err.h"
 #include "base/option.h"
 
-/* Puts something on the standard streams that were closed, so that no file of ours takes their numbers; writing to a closed
+/* dp_init, and puts something on the standard streams that were closed, so that no file of ours takes their numbers; writing to a closed
    standard output still fails. */
 void dp_cli_guard(void);
 

@@ -316,15 +316,13 @@ static int by_advanced(const struct dp_charges *charges, double delta, struct dp
 
 bool dp_account_covers(enum dp_accountant accountant, const struct dp_charges *charges)
 {
-    struct dp_err unused;
-    struct dp_pld_part *part;
-    size_t count;
-    int rc;
+    struct dp_pld_part part[DP_EVENT_MOST_QUERIES];
     switch (accountant) {
     case DP_ACCOUNTANT_PLD:
-        part = dp_account_pld_parts(charges, &count, &rc, &unused);
-        free(part);
-        return part != NULL;
+        for (size_t i = 0; i < charges->count; i++)
+            if (event_parts(&charges->charge[i].event, charges->charge[i].laps, part) == 0)
+                return false;
+        return true;
     case DP_ACCOUNTANT_GDP:
         return nothing_sampled(charges) && all_gaussian(charges);
     case DP_ACCOUNTANT_ZCDP:
@@ -348,39 +346,27 @@ static int ask(enum dp_accountant accountant, const struct dp_charges *charges, 
     return accountants[accountant](charges, delta, answer, err);
 }
 
-/* GDP is exact where it applies. Else the smallest of what covers the charges; zCDP is never below RDP. */
+/* GDP is exact where it applies. Else the smallest of what covers the charges; zCDP is never below RDP. A failure of one
+   is one of all: with less memory the answer must not be another. */
 static int best(const struct dp_charges *charges, double delta, struct dp_answer *answer, struct dp_err *err)
 {
     static const enum dp_accountant candidates[] = {DP_ACCOUNTANT_PLD, DP_ACCOUNTANT_ADVANCED, DP_ACCOUNTANT_RDP};
-    struct dp_err first = {0};
-    int failed = DP_OK, answered = 0;
     if (dp_account_covers(DP_ACCOUNTANT_GDP, charges))
         return by_gdp(charges, delta, answer, err);
     *answer = (struct dp_answer){.upper = (double)INFINITY, .by = DP_ACCOUNTANT_RDP};
     for (size_t i = 0; i < sizeof candidates / sizeof *candidates; i++) {
         struct dp_answer one;
-        struct dp_err own = {0};
         if (candidates[i] == DP_ACCOUNTANT_RDP && isfinite(answer->upper) && answer->upper - answer->lower <= 0.01 * answer->upper)
             break; /* within 1 %: it would only cost time */
         if (!dp_account_covers(candidates[i], charges))
             continue;
-        int rc = ask(candidates[i], charges, delta, &one, &own);
-        if (rc != DP_OK && failed == DP_OK) {
-            failed = rc;
-            first = own;
-        }
+        int rc = ask(candidates[i], charges, delta, &one, err);
         if (rc != DP_OK)
-            continue;
-        answered++;
+            return rc;
         double lower = fmax(answer->lower, one.lower);
         if (one.upper < answer->upper)
             *answer = one;
         answer->lower = fmin(lower, answer->upper);
-    }
-    if (answered == 0 && failed != DP_OK) {
-        if (err != NULL)
-            *err = first;
-        return failed;
     }
     answer->tight = answer->upper - answer->lower <= 0.01 * answer->upper;
     return DP_OK;

@@ -277,7 +277,7 @@ static int solve(struct question *a, struct dp_pld_answer *answer, struct dp_err
     double renyi = a->of_delta ? a->delta : a->epsilon;
     *answer = (struct dp_pld_answer){renyi, 0, renyi == 0};
     if (renyi == 0 || !reaches(a))
-        return isfinite(renyi) ? DP_OK : dp_fail(err, DP_E_RUN, "this much noise gives no bound at all");
+        return DP_OK;
     bool ok = sketch(a);
     if (ok && a->of_delta) { /* Rényi's δ may be far too large, and so would be what is cut off */
         a->delta = fmin(a->delta, fmax(estimate(a, false), a->symmetric ? 0 : estimate(a, true)) / 10);
@@ -306,7 +306,7 @@ static int solve(struct question *a, struct dp_pld_answer *answer, struct dp_err
     sketch_free(a);
     if (!ok)
         return dp_fail(err, DP_E_RUN, "no memory for a privacy loss distribution");
-    return isfinite(answer->upper) ? DP_OK : dp_fail(err, DP_E_RUN, "this much noise gives no bound at all");
+    return DP_OK;
 }
 
 /* --- the Rényi bound --------------------------------------------------------------------------------------------- */

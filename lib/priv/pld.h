@@ -87,7 +87,8 @@ struct dp_pld_answer {
  * remove direction plus (1−q)(1−2Φ(−μ/2)) + Φ(−μ/2) − (1−q)^α Φ(μ/2) in E[e^{(α−1) S}], or unsampled.
  * DP_E_RUN: no part, or one without 0 < rate <= 1, laps >= 1 and a positive and finite multiplier or epsilon; a
  * replaced part together with a sampled one of another kind (the adjacencies differ; rate 1 is fine, with
- * sensitivities under replacement); 0 < delta < 1 does not hold; nothing bounds the loss; no memory. */
+ * sensitivities under replacement); 0 < delta < 1 does not hold; no memory. upper is infinite where nothing bounds the
+ * loss. */
 int dp_pld_epsilon(const struct dp_pld_part *parts, size_t count, double delta, struct dp_pld_answer *answer,
                    struct dp_err *err);
 

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/init.h"
+
 static const double unit_roundoff = DBL_EPSILON / 2;
 
 static void power(double *re, double *im, int64_t laps)
@@ -51,6 +53,7 @@ static void product_free(struct product *p)
 
 static bool product_new(struct product *p, size_t n)
 {
+    dp_init();
     *p = (struct product){.n = n,
                           .value = calloc(n, sizeof(double)),
                           .error = calloc(n / 2 + 1, sizeof(double)),

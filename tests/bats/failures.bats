@@ -211,3 +211,31 @@ EOF
         assert_success
     done
 }
+
+@test "memory that runs out in an accountant is said, and never changes an answer" {
+    case $BUILD in *asan*) skip "the limit on memory does not go with sanitizers" ;; esac
+    local right failed=0 limit
+    right=$(dp-account epsilon --multiplier 0.6 --delta 1e-9 --rate 0.01 --laps 20000)
+    for limit in 24000 29000 32000 40000 80000; do
+        run bash -c "ulimit -v $limit; dp-account epsilon --multiplier 0.6 --delta 1e-9 --rate 0.01 --laps 20000"
+        if [ "$status" = 0 ]; then
+            assert_output "$right"
+            continue
+        fi
+        [ "$status" != 127 ] || continue # not even loaded
+        failed=$((failed + 1))
+        assert_equal "$status" 1
+        assert_output "dp-account epsilon: no memory for a privacy loss distribution"
+    done
+    [ $failed -gt 0 ]
+    failed=0
+    for limit in 28000 30000 32000 36000 40000; do
+        run bash -c "ulimit -v $limit; dp-loop --laps 20000 --exec fused -o model -- 'dp-sample --data small.dp --rate 0.01 |
+            dp-grad --data small.dp --loss logistic --clip 1 | dp-noise -z 0.6 | dp-account --epsilon 1 --delta 1e-9 | dp-step' > stream"
+        [ "$status" = 1 ] || continue # 3 where memory was enough
+        failed=$((failed + 1))
+        assert_output "dp-account: no memory for a privacy loss distribution"
+        assert [ ! -e model ]
+    done
+    [ $failed -gt 0 ]
+}

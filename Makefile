@@ -11,10 +11,11 @@ PACKAGES := msgpack libzmq gsl libsodium mpfr jansson
 
 WARN := -Wall -Wextra -Wconversion -Wshadow -Wstrict-prototypes -Wno-sign-conversion -Werror
 # -ffp-contract=off: the same bits whether or not the CPU has FMA.
-ALL_CFLAGS = -std=c11 -D_GNU_SOURCE $(WARN) -ffp-contract=off -fno-math-errno -fPIC -fopenmp -pthread -Ilib $(CFLAGS) $(PKG_CFLAGS) $(EXTRA)
+OPENMP := -fopenmp
+ALL_CFLAGS = -std=c11 -D_GNU_SOURCE $(WARN) -ffp-contract=off -fno-math-errno -fPIC $(OPENMP) -pthread -Ilib $(CFLAGS) $(PKG_CFLAGS) $(EXTRA)
 PKG_CFLAGS := $(shell pkg-config --cflags $(PACKAGES) 2>/dev/null)
 PKG_LIBS := $(shell pkg-config --libs $(PACKAGES) 2>/dev/null)
-ALL_LIBS = $(PKG_LIBS) -lz -lm -fopenmp -pthread $(EXTRA)
+ALL_LIBS = $(PKG_LIBS) -lz -lm $(OPENMP) -pthread $(EXTRA)
 
 LIB_SRC := $(sort $(wildcard lib/*/*.c))
 LIB_OBJ := $(LIB_SRC:lib/%.c=$(BUILD)/obj/%.o)
@@ -23,7 +24,7 @@ BINS := $(BIN_SRC:bin/%.c=$(BUILD)/bin/%)
 UNIT_SRC := $(sort $(wildcard tests/unit/test_*.c))
 UNITS := $(UNIT_SRC:tests/unit/%.c=$(BUILD)/unit/%)
 
-.PHONY: all deps demo check check-asan bench tables lint format install uninstall clean
+.PHONY: all deps demo check check-asan fuzz bench tables lint format install uninstall clean
 # One short line per step; V=1 shows the commands.
 ifndef V
 .SILENT:
@@ -70,7 +71,7 @@ $(BUILD)/unit/%: tests/unit/%.c $(BUILD)/lib/libdpline.a
 # --- what a fresh Debian needs -------------------------------------------------------------------------------------
 DEPS := gcc libc6-dev pkg-config libzmq3-dev libmsgpack-dev libgsl-dev libsodium-dev libmpfr-dev libjansson-dev zlib1g-dev
 DEMO_DEPS := gnuplot-nox dataset-fashion-mnist
-CHECK_DEPS := man-db bats bats-assert bats-support bats-file parallel libcmocka-dev mandoc shellcheck dataset-fashion-mnist procps python3-msgpack python3-numpy
+CHECK_DEPS := man-db bats bats-assert bats-support bats-file parallel libcmocka-dev mandoc shellcheck dataset-fashion-mnist procps python3-msgpack python3-numpy clang libclang-rt-dev
 
 deps-build: WANT = $(DEPS)
 deps-demo: WANT = $(DEPS) $(DEMO_DEPS)
@@ -89,8 +90,11 @@ check: deps-check
 	+$(MAKE) all units
 	BUILD=$(BUILD) tests/run
 
+FUZZ_TARGETS := $(filter-out fuzz replay,$(basename $(notdir $(sort $(wildcard tests/fuzz/*.c)))))
+REPLAYS := $(FUZZ_TARGETS:%=$(BUILD)/replay/bin/%)
+
 .PHONY: units
-units: $(UNITS) $(BUILD)/audit/dp-audit
+units: $(UNITS) $(BUILD)/audit/dp-audit $(REPLAYS)
 
 # dp-audit that also knows stages which are wrong on purpose: their table stands in for the library's.
 $(BUILD)/audit/dp-audit: bin/dp-audit.c tests/audit/mutant.c $(BUILD)/lib/libdpline.a
@@ -101,7 +105,41 @@ $(BUILD)/audit/dp-audit: bin/dp-audit.c tests/audit/mutant.c $(BUILD)/lib/libdpl
 # The same tests with address and undefined-behaviour sanitizers.
 check-asan: deps-check
 	+$(MAKE) all units BUILD=$(BUILD)/asan CFLAGS="-O1 -g" EXTRA="-fsanitize=address,undefined -fno-sanitize-recover=all -DDP_NO_CLONES"
-	BUILD=$(BUILD)/asan ASAN_OPTIONS=detect_leaks=1 tests/run unit bats
+	BUILD=$(BUILD)/asan ASAN_OPTIONS=detect_leaks=1 tests/run unit fuzz bats
+	+$(MAKE) fuzz
+
+# The decoders under libFuzzer (clang), each SECONDS long and as many at a time as -j says: make -j4 fuzz SECONDS=600
+# TARGET="csv arff". Targets are the files in tests/fuzz; seeds are made by the tools. What was reached stays in
+# $(BUILD)/fuzz/corpus and is where the next run begins; what was found is in $(BUILD)/fuzz/findings, and goes, made small, into
+# tests/fuzz/corpus/TARGET, which `make check` feeds to the targets without a fuzzer.
+SECONDS ?= 20
+TARGET ?= $(FUZZ_TARGETS)
+FUZZ_BUILD := $(BUILD)/fuzz
+FUZZ_CC := clang
+FUZZ_FLAGS := -fsanitize=address,undefined,fuzzer-no-link -fno-sanitize-recover=all
+fuzz: deps-check
+	+$(MAKE) all
+	+$(MAKE) fuzzers BUILD=$(FUZZ_BUILD) CC="$(FUZZ_CC)" CFLAGS="-O1 -g" WARN= OPENMP=-Itests/fuzz/one-thread \
+		EXTRA="$(FUZZ_FLAGS) -DDP_NO_CLONES"
+	BUILD=$(BUILD) tests/fuzz/seeds $(FUZZ_BUILD)/seeds
+	rm -f $(FUZZ_BUILD)/*.result
+	+-$(MAKE) -k $(TARGET:%=fuzz-%)
+	BUILD=$(BUILD) tests/fuzz/run results $(TARGET)
+
+.PHONY: fuzzers $(FUZZ_TARGETS:%=fuzz-%)
+fuzzers: $(FUZZ_TARGETS:%=$(BUILD)/bin/fuzz-%)
+$(FUZZ_TARGETS:%=fuzz-%): fuzz-%:
+	BUILD=$(BUILD) tests/fuzz/run fuzz $* $(SECONDS)
+
+$(BUILD)/bin/fuzz-%: tests/fuzz/%.c tests/fuzz/fuzz.c $(wildcard tests/fuzz/*.h) $(BUILD)/lib/libdpline.a
+	$(call say,LD,$@)
+	@mkdir -p $(@D) $(BUILD)/obj/fuzz
+	$(CC) $(ALL_CFLAGS) -fsanitize=fuzzer $(filter %.c,$^) $(LDFLAGS) -o $@ $(BUILD)/lib/libdpline.a $(ALL_LIBS)
+
+$(BUILD)/replay/bin/%: tests/fuzz/%.c tests/fuzz/fuzz.c tests/fuzz/replay.c $(wildcard tests/fuzz/*.h) $(BUILD)/lib/libdpline.a
+	$(call say,LD,$@)
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) $(filter %.c,$^) $(LDFLAGS) -o $@ $(BUILD)/lib/libdpline.a $(ALL_LIBS)
 
 lint:
 	BUILD=$(BUILD) tests/run lint

@@ -1,0 +1,52 @@
+/* A certificate, checked against a ledger. What the input says is put over a true certificate, so that single members are
+ * looked at; and it is taken as it is. */
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fuzz.h"
+#include "priv/certificate.h"
+#include "stages/reserve.h"
+
+static json_t *genuine;
+static char path[4096];
+
+static void start(void)
+{
+    struct dp_ledger *ledger;
+    struct dp_err err = {0};
+    struct dp_event event = dp_event_gaussian(DP_SAMPLING_POISSON, 0.01, 10, 0);
+    struct dp_ledger_run run = {.data = "0123456789abcdef0123456789abcdef", .rows = 100, .adjacency = "null-record",
+                                .epsilon = 1, .delta = 1e-5, .preprocessing = "max-abs"};
+    char mark[DP_LEDGER_MARK];
+    int64_t granted;
+    strcpy(path, fuzz_path("ledger"));
+    for (int i = 0; i < 2; i++) {
+        fuzz_assert(dp_ledger_open(&ledger, path, &run, &dp_reserve_hooks, &err) == DP_OK);
+        fuzz_assert(dp_ledger_reserve(ledger, &event, 3, &granted, &err) == DP_OK);
+        strcpy(mark, dp_ledger_mark(ledger));
+        run.init = mark;
+        dp_ledger_free(ledger);
+    }
+    struct dp_certified what = {mark, 3, "00"};
+    fuzz_assert(dp_certificate_make(path, &what, &dp_reserve_hooks, &genuine, &err) == DP_OK);
+    fuzz_assert(dp_certificate_verify(genuine, path, "00", &dp_reserve_hooks, &err) == DP_OK);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct dp_err err = {0};
+    if (genuine == NULL)
+        start();
+    json_t *said = json_loadb((const char *)data, size, JSON_REJECT_DUPLICATES, NULL);
+    if (said == NULL)
+        return -1;
+    fuzz_said(dp_certificate_verify(said, path, NULL, &dp_reserve_hooks, &err), &err);
+    json_t *mixed = json_deep_copy(genuine);
+    if (json_is_object(said))
+        json_object_update_recursive(mixed, said);
+    fuzz_said(dp_certificate_verify(mixed, path, "00", &dp_reserve_hooks, &err), &err);
+    json_decref(mixed);
+    json_decref(said);
+    return 0;
+}

@@ -1,0 +1,117 @@
+/* Lines of a ledger, read, reported and verified, and appended to. Each line of the input that is a JSON object gets the seq,
+ * prev and hash that make it follow the one before, so that what it says is looked at; other lines are taken as they are. */
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "fuzz.h"
+#include "priv/ledger_book.h"
+#include "priv/report.h"
+#include "stages/reserve.h"
+
+struct chain {
+    char *text, hash[DP_LEDGER_HASH + 1];
+    size_t length, seq;
+};
+
+static void append(struct chain *c, const char *text, size_t length)
+{
+    c->text = realloc(c->text, c->length + length + 1);
+    fuzz_assert(c->text != NULL);
+    memcpy(c->text + c->length, text, length);
+    c->length += length;
+}
+
+static void add_line(struct chain *c, const char *line, size_t length)
+{
+    json_t *members = json_loadb(line, length, 0, NULL);
+    char *text = NULL;
+    size_t made;
+    if (!json_is_object(members)) {
+        json_decref(members);
+        append(c, line, length);
+        append(c, "\n", 1);
+        return;
+    }
+    json_object_del(members, "seq");
+    json_object_del(members, "prev");
+    json_object_del(members, "hash");
+    if (dp_ledger_line(members, ++c->seq, c->hash, &text, &made, c->hash, NULL) == DP_OK)
+        append(c, text, made);
+    free(text);
+}
+
+/* The true accountants take their time; most inputs are judged by one line of arithmetic. */
+static int any_rdp(const struct dp_event *event, double order, double *r, struct dp_err *err)
+{
+    (void)err;
+    *r = order * event->rate;
+    return DP_OK;
+}
+
+static int any_epsilon(const struct dp_charges *charges, double delta, double *upper, double *lower,
+                       const char **accountant, struct dp_err *err)
+{
+    (void)err;
+    *accountant = "pld";
+    *lower = (double)charges->count;
+    *upper = *lower + delta;
+    return DP_OK;
+}
+
+static void write_to(const char *path, const struct dp_ledger_hooks *hooks)
+{
+    struct dp_ledger *ledger;
+    struct dp_err err = {0};
+    struct dp_event event = dp_event_gaussian(DP_SAMPLING_POISSON, 0.01, 10, 0);
+    struct dp_ledger_run run = {.data = "0123456789abcdef0123456789abcdef", .rows = 100, .adjacency = "null-record",
+                                .epsilon = 1, .delta = 1e-5};
+    int64_t granted;
+    int rc = dp_ledger_open(&ledger, path, &run, hooks, &err);
+    fuzz_said(rc, &err);
+    if (rc != DP_OK)
+        return;
+    fuzz_said(dp_ledger_reserve(ledger, &event, 3, &granted, &err), &err);
+    dp_ledger_free(ledger);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static const struct dp_ledger_hooks arithmetic = {any_rdp, any_epsilon};
+    const struct dp_ledger_hooks *hooks = size % 16 == 0 ? &dp_reserve_hooks : &arithmetic;
+    static FILE *nowhere;
+    struct chain chain = {0};
+    struct dp_err err = {0};
+    json_t *json;
+    char *text = fuzz_text(data, size);
+    if (nowhere == NULL)
+        nowhere = fopen("/dev/null", "w");
+    memset(chain.hash, '0', DP_LEDGER_HASH);
+    for (char *line = text, *end; line < text + size; line = end + 1) {
+        end = memchr(line, '\n', (size_t)(text + size - line));
+        if (end == NULL)
+            break;
+        add_line(&chain, line, (size_t)(end - line));
+    }
+    const char *path = fuzz_file("ledger", chain.text != NULL ? chain.text : "", chain.length);
+    int rc = dp_ledger_report(path, NULL, (double)NAN, hooks, &json, &err);
+    fuzz_said(rc, &err);
+    if (rc == DP_OK) {
+        dp_ledger_report_print(json, nowhere);
+        json_decref(json);
+    }
+    rc = dp_ledger_verify(path, hooks, &json, &err);
+    fuzz_said(rc, &err);
+    if (rc == DP_OK) {
+        dp_ledger_verify_print(json, nowhere);
+        json_decref(json);
+    }
+    write_to(path, hooks);
+    unlink(path);
+    free(chain.text);
+    free(text);
+    return 0;
+}

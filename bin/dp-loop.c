@@ -24,7 +24,7 @@ int main(int argc, char **argv)
 {
     const struct dp_command command = {"dp-loop", "[--] 'STAGE | STAGE …'",
                                        "Hand a model to a pipeline, lap after lap", dp_loop_option_table, NULL};
-    struct dp_loop loop = {.progress = stderr, .stop = &stop, .group = &group};
+    struct dp_loop loop = {.progress = stderr, .warn = dp_cli_warn, .stop = &stop, .group = &group};
     struct dp_err err = {0};
     int operand, status;
     if (!dp_cli_start(&command, &loop.options, NULL, argc, argv, &operand, &status))

@@ -112,7 +112,7 @@ int dp_audit_part_start(struct dp_audit_part *part, const struct dp_audit_watch 
     int rc = join(&text, stages, from, to, data, err);
     if (rc != DP_OK)
         return rc;
-    rc = dp_child_fused(&part->child, text, err);
+    rc = dp_child_fused(&part->child, text, NULL, err);
     if (rc == 1) {
         err->message[0] = '\0';
         rc = dp_child_processes(&part->child, text, err);

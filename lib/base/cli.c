@@ -42,6 +42,11 @@ int dp_cli_answer(const struct dp_command *command, int code)
     return dp_cli_finish(command->name, DP_OK, &err);
 }
 
+void dp_cli_warn(const char *name, const char *sentence)
+{
+    fprintf(stderr, "%s: warning: %s\n", name, sentence);
+}
+
 int dp_cli_finish(const char *name, int rc, struct dp_err *err)
 {
     if (rc < 0 && err->message[0] != '\0') {

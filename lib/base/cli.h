@@ -18,6 +18,9 @@ bool dp_cli_start(const struct dp_command *command, void *values, void *common, 
 /* Prints the page that --help or --version asked for (code is a DP_PARSE_ value); returns the exit status. */
 int dp_cli_answer(const struct dp_command *command, int code);
 
+/* Prints "name: warning: sentence" on standard error. */
+void dp_cli_warn(const char *name, const char *sentence);
+
 /* Prints "name: message" for a failure (unless DP_E_UPSTREAM with an empty message), flushes and checks stdout, and
    returns the exit status. */
 int dp_cli_finish(const char *name, int rc, struct dp_err *err);

@@ -7,12 +7,15 @@
 
 struct dp_child;
 
+/* What is done with a warning of a stage. */
+typedef void dp_child_warn(const char *stage, const char *sentence);
+
 /* `sh -c text` with pipes at both ends. */
 int dp_child_processes(struct dp_child **child, const char *text, struct dp_err *err);
 
 /* All stages in this process, frames handed over as pointers. Returns 1, with *err saying why, when the text can only
-   run as processes. */
-int dp_child_fused(struct dp_child **child, const char *text, struct dp_err *err);
+   run as processes. warn, which may be NULL, hears what stages that are processes say for themselves. */
+int dp_child_fused(struct dp_child **child, const char *text, dp_child_warn *warn, struct dp_err *err);
 
 /* A pipeline that somebody else started, between two ports. */
 int dp_child_ports(struct dp_child **child, const char *out, const char *in, struct dp_err *err);

@@ -20,6 +20,7 @@ struct fused {
     struct dp_child base;
     struct dp_pipeline pipeline;
     struct link link[DP_MAX_STAGES];
+    dp_child_warn *warn;
     struct dp_frame *answer; /* where the last link puts its frame */
     int answers;
     int stopped; /* a stage ended the run: later frames are dropped */
@@ -31,6 +32,13 @@ static int emit(struct dp_out *out, struct dp_frame *frame, struct dp_err *err)
 {
     struct link *link = out->self;
     return feed(link->fused, link->at + 1, frame, err);
+}
+
+static void warn(struct dp_out *out, const char *stage, const char *sentence)
+{
+    struct link *link = out->self;
+    if (link->fused->warn != NULL)
+        link->fused->warn(stage, sentence);
 }
 
 static int no_text(struct dp_out *out, const char *text, size_t length, struct dp_err *err)
@@ -89,16 +97,17 @@ static void fused_free(struct dp_child *child)
 
 static const struct dp_child_ops fused_ops = {fused_exchange, fused_finish, fused_free, NULL};
 
-int dp_child_fused(struct dp_child **child, const char *text, struct dp_err *err)
+int dp_child_fused(struct dp_child **child, const char *text, dp_child_warn *warning, struct dp_err *err)
 {
     struct fused *f;
     int rc = dp_alloc(&f, 1, sizeof *f, err);
     if (rc != DP_OK)
         return rc;
     f->base.ops = &fused_ops;
+    f->warn = warning;
     rc = dp_pipeline_parse(&f->pipeline, text, err);
     for (int i = 0; rc == DP_OK && i < f->pipeline.stages; i++) {
-        f->link[i] = (struct link){.fused = f, .at = i, .out = {emit, no_text, &f->link[i]}};
+        f->link[i] = (struct link){.fused = f, .at = i, .out = {emit, no_text, &f->link[i], warn}};
         char **argv = f->pipeline.argv[i];
         rc = dp_stage_new(&f->link[i].stage, dp_stage_find(argv[0]), f->pipeline.argc[i], argv, NULL, err);
         if (rc > 0)

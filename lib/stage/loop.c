@@ -63,7 +63,7 @@ static int start_child(struct run *r, struct dp_err *err)
         err->message[0] = '\0'; /* a shell can run what we cannot */
         return dp_child_processes(&r->child, l->pipeline, err);
     }
-    rc = dp_child_fused(&r->child, l->pipeline, err);
+    rc = dp_child_fused(&r->child, l->pipeline, l->warn, err);
     if (rc == 1 && o->exec == DP_EXEC_AUTO) {
         err->message[0] = '\0';
         return dp_child_processes(&r->child, l->pipeline, err);

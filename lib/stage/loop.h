@@ -25,6 +25,7 @@ struct dp_loop {
     struct dp_loop_options options;
     const char *pipeline;         /* text of the child pipeline, NULL with send and receive */
     FILE *progress;               /* where progress goes */
+    void (*warn)(const char *stage, const char *sentence); /* of stages inside this process; may be NULL */
     volatile sig_atomic_t *stop;  /* set by a signal handler: end as soon as possible */
     volatile sig_atomic_t *group; /* the child's process group while there is one, for that handler */
     int reader_gone;              /* out: the reader of standard output has closed it */

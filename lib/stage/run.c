@@ -45,6 +45,12 @@ static int put_text(struct dp_out *out, const char *text, size_t length, struct 
     return DP_OK;
 }
 
+static void put_warning(struct dp_out *out, const char *stage, const char *sentence)
+{
+    (void)out;
+    dp_cli_warn(stage, sentence);
+}
+
 /* The stage has ended the run: what still comes is read and dropped, so that nobody upstream meets a closed pipe. */
 static int discard(struct run *r, struct dp_frame *frame, struct dp_err *err)
 {
@@ -57,7 +63,7 @@ static int discard(struct run *r, struct dp_frame *frame, struct dp_err *err)
 
 static int take_all(struct run *r, struct dp_frame *frame, struct dp_err *err)
 {
-    struct dp_out out = {put_frame, put_text, r};
+    struct dp_out out = {put_frame, put_text, r, put_warning};
     bool hello = false;
     for (;;) {
         int rc = dp_port_read(r->in, frame, err);

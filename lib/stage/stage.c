@@ -1,5 +1,6 @@
 #include "stage/stage.h"
 
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -131,6 +132,25 @@ static int pass_text(struct dp_out *out, const char *text, size_t length, struct
     return c->next->text(c->next, text, length, err);
 }
 
+static void pass_warning(struct dp_out *out, const char *stage, const char *sentence)
+{
+    struct checked_out *c = out->self;
+    if (c->next->warn != NULL)
+        c->next->warn(c->next, stage, sentence);
+}
+
+void dp_stage_warn(const struct dp_stage *stage, struct dp_out *out, const char *format, ...)
+{
+    char sentence[DP_ERR_MESSAGE_SIZE];
+    va_list arguments;
+    if (out->warn == NULL)
+        return;
+    va_start(arguments, format);
+    vsnprintf(sentence, sizeof sentence, format, arguments);
+    va_end(arguments);
+    out->warn(out, stage->class->name, sentence);
+}
+
 static void label_set(unsigned labels, char *buffer, size_t size)
 {
     buffer[0] = '\0';
@@ -145,7 +165,7 @@ static void label_set(unsigned labels, char *buffer, size_t size)
 int dp_stage_take(struct dp_stage *stage, struct dp_frame *frame, struct dp_out *out, struct dp_err *err)
 {
     struct checked_out checked = {out, stage->class};
-    struct dp_out wrapped = {check_frame, pass_text, &checked};
+    struct dp_out wrapped = {check_frame, pass_text, &checked, pass_warning};
     char takes[64];
     int rc = DP_OK;
     switch (frame->kind) {

@@ -14,11 +14,13 @@
 
 struct dp_stage;
 
-/* Where a stage puts what it makes. Filters emit frames; sinks (dp-eval, dp-cat) emit text. */
+/* Where a stage puts what it makes. Filters emit frames; sinks (dp-eval, dp-cat) emit text. warn, which may be NULL, takes a sentence
+   for whoever started the run; a stage says each at most once. */
 struct dp_out {
     int (*frame)(struct dp_out *out, struct dp_frame *frame, struct dp_err *err);
     int (*text)(struct dp_out *out, const char *text, size_t length, struct dp_err *err);
     void *self;
+    void (*warn)(struct dp_out *out, const char *stage, const char *sentence);
 };
 
 /* fire's way to end the run without a failure: the frame was not let through; the end frame says why. */
@@ -73,6 +75,10 @@ int dp_stage_take(struct dp_stage *stage, struct dp_frame *frame, struct dp_out 
 /* Makes a hello, end or error frame anew of what its kind needs: format, number of stages and laps; an exit status. Nothing that a
    stage left of a gate wrote in words passes it. */
 int dp_stage_bare(struct dp_frame *frame, struct dp_err *err);
+
+/* Has a warning said by whoever runs the stage. */
+void dp_stage_warn(const struct dp_stage *stage, struct dp_out *out, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 
 /* The class with that name ("dp-noise"), or NULL. The table itself is in lib/stages/registry.c. */
 const struct dp_stage_class *dp_stage_find(const char *name);

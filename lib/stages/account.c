@@ -191,8 +191,24 @@ static int begin(struct dp_stage *stage, struct dp_frame *frame, const struct dp
     return rc;
 }
 
+/* What a budget leaves open, said once and before anything is released. Seeded runs hide nothing, whatever they state. */
+static void warn(struct dp_stage *stage, const struct dp_frame *frame, struct dp_out *out)
+{
+    const struct options *o = stage->options;
+    const struct state *s = stage->state;
+    double rows = (double)frame->mechanism[0].rows, most = fmin(o->epsilon, s->spend.whole);
+    if (stage->seeded || dp_frame_bool(frame, DP_F_SEEDED))
+        return;
+    if (o->delta * rows >= 1)
+        dp_stage_warn(stage, out, "delta = %g is not below 1/N = %g: it would permit to publish somebody's row; see dp-privacy(7) on "
+                                  "choosing it", o->delta, 1 / rows);
+    if (most > 10)
+        dp_stage_warn(stage, out, "this run may cost epsilon = %.3g, and above 10 little is hidden; see dp-privacy(7) on choosing it",
+                      most);
+}
+
 /* Pays for the lap: against the budget, and in the ledger. */
-static int pay(struct dp_stage *stage, struct dp_frame *frame, struct dp_err *err)
+static int pay(struct dp_stage *stage, struct dp_frame *frame, struct dp_out *out, struct dp_err *err)
 {
     const struct options *o = stage->options;
     struct state *s = stage->state;
@@ -203,9 +219,12 @@ static int pay(struct dp_stage *stage, struct dp_frame *frame, struct dp_err *er
         *err = unsound;
         return sound;
     }
-    int rc = s->begun ? DP_OK : begin(stage, frame, &event, sound == DP_OK, err);
+    bool first = !s->begun;
+    int rc = first ? begin(stage, frame, &event, sound == DP_OK, err) : DP_OK;
     if (rc != DP_OK)
         return rc;
+    if (first)
+        warn(stage, frame, out);
     published = dp_charge_event_published(&frame->mechanism[0]);
     struct dp_event charged = dp_spend_charged(&s->spend, &event);
     int64_t left = dp_spend_left(&s->spend);
@@ -269,7 +288,7 @@ static int account_fire(struct dp_stage *stage, struct dp_frame *frame, struct d
         return pass_non_private(frame, out, err);
     int rc = check_lap(stage, frame, err);
     if (rc == DP_OK)
-        rc = pay(stage, frame, err);
+        rc = pay(stage, frame, out, err);
     if (rc == DP_STAGE_STOP) {
         char text[200];
         snprintf(text, sizeof text, "the budget of epsilon = %g is spent after lap %lld (epsilon %.6g)", o->epsilon,

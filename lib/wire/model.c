@@ -366,6 +366,16 @@ static void print_training(const struct dp_frame *frame, size_t outputs, size_t 
         fputc('\n', out);
 }
 
+/* What the two numbers leave open, as the gate warns of it. */
+static void print_doubts(const struct dp_frame *frame, FILE *out)
+{
+    double rows = (double)dp_frame_int(frame, DP_F_N, 0);
+    if (dp_frame_real(frame, DP_F_DELTA, 0) * rows >= 1)
+        fprintf(out, "  delta is not below 1/N = %g: it would permit to publish somebody's row\n", 1 / rows);
+    if (dp_frame_real(frame, DP_F_EPSILON, 0) > 10)
+        fputs("  epsilon is above 10: little is hidden\n", out);
+}
+
 static void print_privacy(const struct dp_frame *frame, FILE *out)
 {
     char epsilon[40], delta[40], sound[40];
@@ -379,6 +389,8 @@ static void print_privacy(const struct dp_frame *frame, FILE *out)
                 rounded_up(dp_frame_real(frame, DP_F_EPSILON, 0), epsilon, sizeof epsilon),
                 number(dp_frame_real(frame, DP_F_DELTA, (double)NAN), delta, sizeof delta),
                 dp_frame_bool(frame, DP_F_AS_PUBLISHED) ? ", as published" : "");
+    if (!non_private)
+        print_doubts(frame, out);
     if (dp_frame_bool(frame, DP_F_AS_PUBLISHED)) {
         fputs("  as published: charged as the paper does, which is not sound;", out);
         if (dp_frame_has(frame, DP_F_EPSILON_SOUND))

@@ -122,3 +122,26 @@ frame["mechanisms"][1] = dict(frame["mechanisms"][0], noise="laplace")'
     $GATE < noised.frames > out.frames
     assert_equal "$(dp-cat --kind lap out.frames | wc -l)" 3
 }
+
+@test "a delta of 1/N or more and an epsilon above 10 are warned of, once, however the pipeline runs" {
+    child="dp-sample --data small.dp --rate 0.2 | $STEP | dp-noise -z"
+    delta="dp-account: warning: delta = 0.0025 is not below 1/N = 0.0025: it would permit to publish somebody's row; see dp-privacy(7) on choosing it"
+    epsilon="dp-account: warning: this run may cost epsilon = 20, and above 10 little is hidden; see dp-privacy(7) on choosing it"
+    for how in fused processes; do
+        complains 0 "$delta" dp-loop -q --laps 3 --exec $how -- "$child 2 | dp-account --epsilon 100 --delta 1/400 | dp-step"
+        complains 0 "" dp-loop -q --laps 3 --exec $how -- "$child 2 | dp-account --epsilon 100 --delta 0.0024 | dp-step"
+        complains 0 "$epsilon" dp-loop -q --laps 3 --exec $how -- "$child 2 | dp-account --adaptive --epsilon 20 --delta 1e-5 | dp-step"
+        complains 0 "$delta
+$epsilon" dp-loop -q --laps 3 --exec $how -- "$child 2 | dp-account --adaptive --epsilon 20 --delta 1/400 | dp-step"
+        # what a seeded run, or one without privacy, states protects nobody
+        complains 0 "" dp-loop -q --laps 3 --seed 1 --exec $how -- "$child 2 | dp-account --adaptive --epsilon 20 --delta 1/400 --allow-seeded | dp-step"
+    done
+    dp-loop -q --laps 3 -o model -- "$child 0.3 | dp-account --epsilon 100 --delta 1/400 | dp-step" > /dev/null 2> said
+    dp-info model > described
+    grep -qx "  delta is not below 1/N = 0.0025: it would permit to publish somebody's row" described
+    grep -qx "  epsilon is above 10: little is hidden" described
+    # what counts is the whole run, if that is known, and not the budget
+    complains 0 "" dp-loop -q --laps 3 --exec fused -o model -- "$child 2 | dp-account --epsilon 100 --delta 1e-5 | dp-step"
+    run dp-info model
+    refute_output --regexp 'not below|above 10'
+}

@@ -198,7 +198,7 @@ static int line_open(struct line *line, const char *const *text, int parts, int6
         rc = dp_frame_new(&line->token, err);
     for (int i = 0; rc == DP_OK && i < parts; i++) {
         snprintf(filled, sizeof filled, text[i], path, path);
-        rc = dp_child_fused(&line->part[i], filled, err);
+        rc = dp_child_fused(&line->part[i], filled, NULL, err);
         line->parts += rc == DP_OK;
     }
     if (rc != DP_OK)

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/init.h"
+#include "base/mapped.h"
 #include "base/version.h"
 
 void dp_cli_guard(void)
@@ -18,6 +19,7 @@ void dp_cli_guard(void)
     while (fd >= 0 && fd <= STDERR_FILENO);
     if (fd > STDERR_FILENO)
         close(fd);
+    dp_mapped_guard();
 }
 
 bool dp_cli_start(const struct dp_command *command, void *values, void *common, int argc, char **argv,
@@ -49,6 +51,8 @@ void dp_cli_warn(const char *name, const char *sentence)
 
 int dp_cli_finish(const char *name, int rc, struct dp_err *err)
 {
+    if (rc >= 0 && dp_mapped_check(false, err) != DP_OK)
+        rc = DP_E_RUN;
     if (rc < 0 && err->message[0] != '\0') {
         char text[DP_ERR_MESSAGE_SIZE + 40];
         dp_err_at(err, name);

@@ -6,8 +6,8 @@
 #include "base/err.h"
 #include "base/option.h"
 
-/* dp_init, and puts something on the standard streams that were closed, so that no file of ours takes their numbers; writing to a closed
-   standard output still fails. */
+/* dp_init, and puts something on the standard streams that were closed, so that no file of ours takes their numbers;
+   writing to a closed standard output still fails. Handles SIGBUS (mapped.h). */
 void dp_cli_guard(void);
 
 /* Parses; answers --help and --version itself. Returns true when the command is to run; otherwise *status is the

@@ -1,11 +1,17 @@
 #include "data/dataset.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include "base/mapped.h"
 #include "base/mem.h"
+#include "base/number.h"
 #include "data/digest.h"
 #include "data/npy.h"
 
@@ -18,97 +24,177 @@ struct dp_dataset_map {
     unsigned char salt[crypto_generichash_KEYBYTES];
 };
 
-/* A string of the object, copied; NULL when absent. */
-static char *text_of(const json_t *object, const char *key)
+static int copy_text(const char *text, char **copy, struct dp_err *err)
 {
-    const char *value = json_string_value(json_object_get(object, key));
-    return value != NULL ? strdup(value) : NULL;
+    *copy = strdup(text);
+    return *copy != NULL ? DP_OK : dp_fail(err, DP_E_RUN, "out of memory");
 }
 
-static int names_of(const json_t *list, size_t expected, char ***names, const char *path, struct dp_err *err)
+static int names_of(const json_t *list, size_t expected, const char *what, char ***names, const char *path,
+                    struct dp_err *err)
 {
     if (!json_is_array(list))
         return DP_OK;
     if (json_array_size(list) != expected)
-        return dp_fail(err, DP_E_RUN, "%s: names %zu things, the data has %zu", path, json_array_size(list),
-                       expected);
+        return dp_fail(err, DP_E_RUN, "%s: names %zu %s, the data set has %zu", path, json_array_size(list),
+                       what, expected);
     int rc = dp_alloc(names, expected, sizeof **names, err);
     for (size_t i = 0; rc == DP_OK && i < expected; i++) {
         const char *name = json_string_value(json_array_get(list, i));
-        (*names)[i] = strdup(name != NULL ? name : "");
-        if ((*names)[i] == NULL)
-            rc = dp_fail(err, DP_E_RUN, "out of memory");
+        rc = name != NULL ? copy_text(name, &(*names)[i], err)
+                          : dp_fail(err, DP_E_RUN, "%s: a name of the %s is not a text", path, what);
     }
     return rc;
 }
 
-static char *join(const json_t *list)
+/* The words of a list, with commas between them. */
+static int join(const json_t *list, char **text, const char *path, struct dp_err *err)
 {
     size_t size = 1;
+    if (list != NULL && !json_is_array(list))
+        return dp_fail(err, DP_E_RUN, "%s: \"private_preprocessing\" is not a list", path);
     for (size_t i = 0; i < json_array_size(list); i++)
         size += json_string_length(json_array_get(list, i)) + 1;
-    char *text = calloc(size, 1);
-    for (size_t i = 0; text != NULL && i < json_array_size(list); i++) {
+    int rc = dp_alloc(text, size, 1, err);
+    for (size_t i = 0; rc == DP_OK && i < json_array_size(list); i++) {
         const char *word = json_string_value(json_array_get(list, i));
+        if (word == NULL)
+            return dp_fail(err, DP_E_RUN, "%s: \"private_preprocessing\" holds something else than texts",
+                           path);
         if (i > 0)
-            strcat(text, ",");
-        strcat(text, word != NULL ? word : "");
+            strcat(*text, ",");
+        strcat(*text, word);
     }
-    return text;
+    return rc;
 }
 
-static int read_description(struct dp_dataset *d, const char *path, struct dp_err *err)
+/* Which of the words `value` is. */
+static int word_of(const json_t *value, const char *const words[], int count, const char *key, int *which,
+                   const char *path, struct dp_err *err)
 {
-    json_error_t where;
-    json_t *root = json_load_file(path, 0, &where);
-    if (root == NULL)
-        return where.line < 0 ? dp_fail(err, DP_E_RUN, "cannot open %s: not a data set (see dp-import)", path)
-                              : dp_fail(err, DP_E_RUN, "%s: line %d: %s", path, where.line, where.text);
-    int rc = DP_OK;
-    const json_t *label = json_object_get(root, "label");
-    const char *kind = json_string_value(json_object_get(label, "kind"));
-    const char *storage = json_string_value(json_object_get(root, "storage"));
-    const char *digest = json_string_value(json_object_get(root, "digest"));
+    const char *word = json_string_value(value);
+    for (*which = 0; word != NULL && *which < count; (*which)++)
+        if (strcmp(word, words[*which]) == 0)
+            return DP_OK;
+    return word == NULL ? dp_fail(err, DP_E_RUN, "%s: \"%s\" is missing", path, key)
+                        : dp_fail(err, DP_E_RUN, "%s: \"%s\" is '%.40s', which is unknown", path, key, word);
+}
+
+static int read_salt(struct dp_dataset_map *m, const json_t *root, const char *path, struct dp_err *err)
+{
     const char *salt = json_string_value(json_object_get(root, "salt"));
+    size_t length = 0;
+    m->salted = salt != NULL && salt[0] != '\0';
+    if (m->salted && (sodium_hex2bin(m->salt, sizeof m->salt, salt, strlen(salt), NULL, &length, NULL) != 0 ||
+                      length != sizeof m->salt))
+        return dp_fail(err, DP_E_RUN, "%s: \"salt\" is not %zu hexadecimal digits", path, 2 * sizeof m->salt);
+    return DP_OK;
+}
+
+static int read_label(struct dp_dataset *d, const json_t *label, const char *path, struct dp_err *err)
+{
+    static const char *const kinds[] = {[DP_LABEL_REAL] = "real", [DP_LABEL_CLASSES] = "classes"};
+    const json_t *classes = json_object_get(label, "classes"), *scale = json_object_get(label, "scale");
+    const char *name = json_string_value(json_object_get(label, "name"));
+    int kind, rc = word_of(json_object_get(label, "kind"), kinds, 2, "kind", &kind, path, err);
+    if (rc != DP_OK)
+        return rc;
+    d->label_kind = (enum dp_label_kind)kind;
+    d->label_scale = json_is_number(scale) ? json_number_value(scale) : 1;
+    d->label_offset = json_number_value(json_object_get(label, "offset"));
+    if (name != NULL)
+        rc = copy_text(name, &d->label_name, err);
+    if (rc != DP_OK || d->label_kind == DP_LABEL_REAL)
+        return rc;
+    if (json_array_size(classes) == 0)
+        return dp_fail(err, DP_E_RUN, "%s: \"classes\" lists none", path);
+    d->classes = json_array_size(classes);
+    return names_of(classes, d->classes, "classes", &d->class_names, path, err);
+}
+
+/* In words, for frames and people: "divided by 1.41, bias". */
+static int read_row_norm(struct dp_dataset *d, const json_t *root, const char *path, struct dp_err *err)
+{
+    static const char *const norms[] = {"unit", "cap", "none", "bounds"};
+    const json_t *norm = json_object_get(root, "row_norm");
+    char text[80] = "unknown", number[32];
+    int which, rc = DP_OK;
+    if (norm != NULL && (rc = word_of(norm, norms, 4, "row_norm", &which, path, err)) == DP_OK)
+        snprintf(text, sizeof text, "%s", norms[which]);
+    if (rc == DP_OK && norm != NULL && which == 3) {
+        dp_number_print(json_number_value(json_object_get(root, "row_divisor")), number, sizeof number);
+        snprintf(text, sizeof text, "divided by %s", number);
+    }
+    if (json_is_true(json_object_get(root, "bias")))
+        strcat(text, ", bias");
+    return rc == DP_OK ? copy_text(text, &d->row_norm, err) : rc;
+}
+
+static int read_shape(struct dp_dataset *d, const json_t *root, const char *path, struct dp_err *err)
+{
+    static const char *const storages[] = {"dense", "csr"};
+    const char *digest = json_string_value(json_object_get(root, "digest"));
     json_int_t rows = json_integer_value(json_object_get(root, "rows"));
     json_int_t cols = json_integer_value(json_object_get(root, "cols"));
+    int storage;
     if (json_integer_value(json_object_get(root, "format")) != 1)
-        rc = dp_fail(err, DP_E_RUN, "%s: \"format\" is not 1", path);
-    else if (rows < 0 || cols < 1 || cols > INT32_MAX || kind == NULL || storage == NULL || digest == NULL ||
-             strlen(digest) != 32)
-        rc = dp_fail(err, DP_E_RUN, "%s: rows, cols, storage, label or digest is missing or wrong", path);
-    if (rc == DP_OK) {
-        d->rows = (size_t)rows;
-        d->cols = (size_t)cols;
-        d->sparse = strcmp(storage, "csr") == 0;
-        memcpy(d->digest, digest, 33);
-        d->map->salted = salt != NULL && salt[0] != '\0';
-        size_t length = 0;
-        if (d->map->salted && (sodium_hex2bin(d->map->salt, sizeof d->map->salt, salt, strlen(salt), NULL,
-                                              &length, NULL) != 0 ||
-                               length != sizeof d->map->salt))
-            rc = dp_fail(err, DP_E_RUN, "%s: \"salt\" is not %zu hexadecimal digits", path,
-                         2 * sizeof d->map->salt);
+        return dp_fail(err, DP_E_RUN, "%s: \"format\" is not 1", path);
+    if (rows < 0 || cols < 1 || cols > INT32_MAX || digest == NULL || strlen(digest) != 32)
+        return dp_fail(err, DP_E_RUN, "%s: rows, cols or digest is missing or wrong", path);
+    d->rows = (size_t)rows;
+    d->cols = (size_t)cols;
+    memcpy(d->digest, digest, 33);
+    int rc = word_of(json_object_get(root, "storage"), storages, 2, "storage", &storage, path, err);
+    d->sparse = rc == DP_OK && storage == 1;
+    return rc;
+}
+
+static int read_description(struct dp_dataset *d, const json_t *root, const char *path, struct dp_err *err)
+{
+    const json_t *held_out = json_object_get(root, "held_out"), *who = json_object_get(root, "population");
+    int rc = read_shape(d, root, path, err);
+    if (rc == DP_OK)
+        rc = read_salt(d->map, root, path, err);
+    if (rc == DP_OK)
+        rc = join(json_object_get(root, "private_preprocessing"), &d->private_preprocessing, path, err);
+    if (rc == DP_OK &&
+        ((held_out != NULL && !json_is_boolean(held_out)) || (who != NULL && !json_is_string(who))))
+        rc = dp_fail(err, DP_E_RUN, "%s: \"population\" is not a text or \"held_out\" not true or false",
+                     path);
+    d->held_out = json_is_true(held_out);
+    if (rc == DP_OK)
+        rc = copy_text(who != NULL ? json_string_value(who) : d->digest, &d->population, err);
+    if (rc == DP_OK)
+        rc = read_label(d, json_object_get(root, "label"), path, err);
+    if (rc == DP_OK)
+        rc = read_row_norm(d, root, path, err);
+    if (rc == DP_OK)
+        rc = names_of(json_object_get(root, "names"), d->cols, "columns", &d->column_names, path, err);
+    return rc;
+}
+
+static int load_description(struct dp_dataset *d, int at, const char *path, struct dp_err *err)
+{
+    char file[4200];
+    struct stat st;
+    json_error_t where;
+    snprintf(file, sizeof file, "%s/dataset.json", path);
+    int fd = openat(at, "dataset.json", O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0)
+        return errno == ENOENT
+                   ? dp_fail(err, DP_E_RUN, "cannot open %s: not a data set (see dp-import)", file)
+                   : dp_fail_errno(err, errno, "cannot open %s", file);
+    if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode)) {
+        close(fd);
+        return dp_fail(err, DP_E_RUN, "%s is not a file", file);
     }
-    if (rc == DP_OK) {
-        d->label_kind = strcmp(kind, "classes") == 0 ? DP_LABEL_CLASSES : DP_LABEL_REAL;
-        const json_t *classes = json_object_get(label, "classes"), *scale = json_object_get(label, "scale");
-        d->classes = d->label_kind == DP_LABEL_CLASSES ? json_array_size(classes) : 0;
-        d->label_scale = json_is_number(scale) ? json_number_value(scale) : 1;
-        d->label_offset = json_number_value(json_object_get(label, "offset"));
-        d->label_name = text_of(label, "name");
-        d->private_preprocessing = join(json_object_get(root, "private_preprocessing"));
-        d->held_out = json_is_true(json_object_get(root, "held_out"));
-        d->population = text_of(root, "population");
-        if (d->population == NULL)
-            d->population = strdup(d->digest);
-        if (d->population == NULL)
-            rc = dp_fail(err, DP_E_RUN, "out of memory");
-        if (rc == DP_OK && d->label_kind == DP_LABEL_CLASSES)
-            rc = names_of(classes, d->classes, &d->class_names, path, err);
-        if (rc == DP_OK)
-            rc = names_of(json_object_get(root, "names"), d->cols, &d->column_names, path, err);
-    }
+    json_t *root = json_loadfd(fd, JSON_REJECT_DUPLICATES, &where);
+    close(fd);
+    if (root == NULL)
+        return json_error_code(&where) == json_error_out_of_memory
+                   ? dp_fail(err, DP_E_RUN, "out of memory")
+                   : dp_fail(err, DP_E_RUN, "%s: line %d: %s", file, where.line, where.text);
+    int rc = read_description(d, root, file, err);
     json_decref(root);
     return rc;
 }
@@ -138,18 +224,18 @@ static int check_labels(const struct dp_dataset *d, const char *path, struct dp_
     return DP_OK;
 }
 
-static int map_arrays(struct dp_dataset *d, const char *path, struct dp_err *err)
+static int map_arrays(struct dp_dataset *d, int at, const char *path, struct dp_err *err)
 {
     struct dp_dataset_map *m = d->map;
-    int rc = dp_npy_open(&m->y, path, "y.npy", "<f8", 1, err);
+    int rc = dp_npy_open(&m->y, at, path, "y.npy", "<f8", 1, err);
     if (rc == DP_OK && !d->sparse)
-        rc = dp_npy_open(&m->x, path, "X.npy", "<f4", 2, err);
+        rc = dp_npy_open(&m->x, at, path, "X.npy", "<f4", 2, err);
     if (rc == DP_OK && d->sparse)
-        rc = dp_npy_open(&m->x, path, "X_data.npy", "<f4", 1, err);
+        rc = dp_npy_open(&m->x, at, path, "X_data.npy", "<f4", 1, err);
     if (rc == DP_OK && d->sparse)
-        rc = dp_npy_open(&m->indices, path, "X_indices.npy", "<i4", 1, err);
+        rc = dp_npy_open(&m->indices, at, path, "X_indices.npy", "<i4", 1, err);
     if (rc == DP_OK && d->sparse)
-        rc = dp_npy_open(&m->indptr, path, "X_indptr.npy", "<i8", 1, err);
+        rc = dp_npy_open(&m->indptr, at, path, "X_indptr.npy", "<i8", 1, err);
     if (rc != DP_OK)
         return rc;
     d->y = m->y.data;
@@ -159,31 +245,6 @@ static int map_arrays(struct dp_dataset *d, const char *path, struct dp_err *err
     if (m->y.dims[0] != d->rows || (!d->sparse && (m->x.dims[0] != d->rows || m->x.dims[1] != d->cols)))
         return dp_fail(err, DP_E_RUN, "%s: its arrays do not have the shape that dataset.json states", path);
     return d->sparse ? check_sparse(d, path, err) : DP_OK;
-}
-
-int dp_dataset_open(struct dp_dataset **dataset, const char *path, struct dp_err *err)
-{
-    struct dp_dataset *d;
-    char description[4096];
-    int rc = dp_alloc(&d, 1, sizeof *d, err);
-    if (rc != DP_OK)
-        return rc;
-    if ((size_t)snprintf(description, sizeof description, "%s/dataset.json", path) >= sizeof description)
-        rc = dp_fail(err, DP_E_RUN, "%.60s…: the path is too long", path);
-    if (rc == DP_OK)
-        rc = dp_alloc(&d->map, 1, sizeof *d->map, err);
-    if (rc == DP_OK)
-        rc = read_description(d, description, err);
-    if (rc == DP_OK)
-        rc = map_arrays(d, path, err);
-    if (rc == DP_OK)
-        rc = check_labels(d, path, err);
-    if (rc != DP_OK) {
-        dp_dataset_close(d);
-        return rc;
-    }
-    *dataset = d;
-    return DP_OK;
 }
 
 static void free_names(char **names, size_t count)
@@ -207,9 +268,60 @@ void dp_dataset_close(struct dp_dataset *dataset)
     free_names(dataset->column_names, dataset->cols);
     free(dataset->label_name);
     free(dataset->population);
+    free(dataset->row_norm);
     free(dataset->private_preprocessing);
     free(dataset->map);
     free(dataset);
+}
+
+/* Everything through one descriptor, so that all arrays are those of one directory, whatever takes its name
+   meanwhile. */
+static int open_at(struct dp_dataset **dataset, int at, const char *path, struct dp_err *err)
+{
+    struct dp_dataset *d;
+    int rc = dp_alloc(&d, 1, sizeof *d, err);
+    if (rc != DP_OK)
+        return rc;
+    rc = dp_alloc(&d->map, 1, sizeof *d->map, err);
+    if (rc == DP_OK)
+        rc = load_description(d, at, path, err);
+    if (rc == DP_OK)
+        rc = map_arrays(d, at, path, err);
+    if (rc == DP_OK)
+        rc = check_labels(d, path, err);
+    if (rc == DP_OK || d->y != NULL) {
+        /* A file that was being written over explains what else is wrong with it. */
+        int changed = dp_mapped_check(true, err);
+        rc = changed != DP_OK ? changed : rc;
+    }
+    if (rc != DP_OK) {
+        dp_dataset_close(d);
+        return rc;
+    }
+    *dataset = d;
+    return DP_OK;
+}
+
+int dp_dataset_open(struct dp_dataset **dataset, const char *path, struct dp_err *err)
+{
+    struct stat opened, named;
+    if (strlen(path) > 4000)
+        return dp_fail(err, DP_E_RUN, "%.60s…: the path is too long", path);
+    for (int tries = 1;; tries++) {
+        int at = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        if (at < 0)
+            return errno == ENOENT || errno == ENOTDIR
+                       ? dp_fail(err, DP_E_RUN, "cannot open %s/dataset.json: not a data set (see dp-import)",
+                                 path)
+                       : dp_fail_errno(err, errno, "cannot open %s", path);
+        int rc = open_at(dataset, at, path, err);
+        /* What dp-import --force replaces loses its files one by one: the new one stands there then. */
+        bool replaced = rc != DP_OK && fstat(at, &opened) == 0 && stat(path, &named) == 0 &&
+                        (opened.st_dev != named.st_dev || opened.st_ino != named.st_ino);
+        close(at);
+        if (!replaced || tries == 100)
+            return rc;
+    }
 }
 
 struct dp_row dp_dataset_row(const struct dp_dataset *dataset, size_t i)
@@ -217,8 +329,10 @@ struct dp_row dp_dataset_row(const struct dp_dataset *dataset, size_t i)
     const struct dp_dataset_map *m = dataset->map;
     if (!dataset->sparse)
         return (struct dp_row){m->values + i * dataset->cols, NULL, dataset->cols};
-    size_t from = (size_t)m->start[i];
-    return (struct dp_row){m->values + from, m->columns + from, (size_t)m->start[i + 1] - from};
+    /* Zeros may stand for pages of X_indptr.npy that are gone; see mapped.h. */
+    int64_t from = m->start[i], to = m->start[i + 1];
+    size_t count = from >= 0 && to > from && (uint64_t)to <= m->x.dims[0] ? (size_t)(to - from) : 0;
+    return (struct dp_row){m->values + (count > 0 ? from : 0), m->columns + (count > 0 ? from : 0), count};
 }
 
 static int check_row(const struct dp_dataset *d, size_t i, const char *path, struct dp_err *err)
@@ -253,6 +367,8 @@ int dp_dataset_verify(const struct dp_dataset *d, const char *path, struct dp_er
         crypto_generichash_update(&hash, (const unsigned char *)&d->y[i], sizeof *d->y);
     }
     dp_digest_finish(&hash, d->rows, d->cols, digest);
+    if (dp_mapped_check(true, err) != DP_OK)
+        rc = DP_E_RUN;
     if (rc == DP_OK && strcmp(digest, d->digest) != 0)
         rc = dp_fail(err, DP_E_RUN, "%s: its contents are not those that dp-import wrote: the digest differs",
                      path);

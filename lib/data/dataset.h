@@ -5,8 +5,8 @@
  *   y.npy         rows float64: the class index 0..classes-1 for a classification, the value for a regression
  *   dataset.json  {"format": 1, "rows", "cols", "storage": "dense"|"csr", "names": […],
  *                  "label": {"kind": "classes"|"real", "name", "classes": ["<=50K", …] or "scale", "offset"},
- *                  "row_norm": "unit"|"cap"|"none", "private_preprocessing": ["max-abs", …],
- *                 "population", "held_out", "salt", "digest"}
+ *                  "row_norm": "bounds"|"unit"|"cap"|"none", "row_divisor", "bias", "private_preprocessing":
+ * ["max-abs", …], "population", "held_out", "salt", "digest"}
  *
  * (man page dp-dataset.5.) dp-import and dp-synth write rows of L2 norm at most 1, exactly: the float32
  * values as stored. The mapping is read-only and shared: a data set costs no private memory. */
@@ -34,16 +34,21 @@ struct dp_dataset {
     double label_scale,
         label_offset; /* a real label in its own units is label_scale × y + label_offset; 1 and 0 */
     char *private_preprocessing; /* "max-abs,mode" or "" */
+    char *row_norm;              /* what was done to rows: "divided by 1.41, bias", "unit", "cap" or "none" */
     char *population; /* whose rows these are, over all imports of them; the digest where nothing is said */
     bool held_out;    /* the part of a split that is kept for tests */
     char digest[33];  /* hex, of the contents as written by dp-import: names the data set in frames */
     struct dp_dataset_map *map; /* private */
 };
 
-/* Opens and maps PATH, checks shapes, dtypes, that every file has its full length, that labels are finite and
-   classes in range, and that CSR columns ascend in range. The values are not read: see dp_dataset_verify. The
-   caller frees with dp_dataset_close. */
+/* Opens and maps PATH, all files through one directory descriptor, so that they belong together. Checks
+   shapes, dtypes, that every file has its full length, that labels are finite and classes in range, and that
+   CSR columns ascend in range. The values are not read: see dp_dataset_verify. The caller frees with
+   dp_dataset_close. */
 int dp_dataset_open(struct dp_dataset **dataset, const char *path, struct dp_err *err);
+
+/* Files must not be written to while they are mapped: dp_mapped_check (base/mapped.h) notices when one loses
+   pages, or changes in size or time. */
 
 /* Reads every value: rows are finite, with L2 norm at most 1, and the digest is the one in dataset.json. */
 int dp_dataset_verify(const struct dp_dataset *dataset, const char *path, struct dp_err *err);

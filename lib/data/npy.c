@@ -1,12 +1,8 @@
 #include "data/npy.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 /* The value after 'key': in the header's dictionary. */
 static const char *entry(const char *header, const char *key)
@@ -43,16 +39,17 @@ static int shape(const char *text, uint64_t dims[2])
 
 static int parse(struct dp_npy *npy, const char *dtype, int ndim, const char *path, struct dp_err *err)
 {
-    const unsigned char *bytes = npy->map;
+    const unsigned char *bytes = dp_mapped_bytes(npy->file);
+    size_t total = dp_mapped_size(npy->file);
     char header[1024];
-    if (npy->map_size < 12 || memcmp(bytes, "\x93NUMPY", 6) != 0)
+    if (total < 12 || memcmp(bytes, "\x93NUMPY", 6) != 0)
         return dp_fail(err, DP_E_RUN, "%s: not a .npy file", path);
     size_t length = bytes[8] + 256u * bytes[9], start = 10;
     if (bytes[6] >= 2) {
         length += ((size_t)bytes[10] << 16) + ((size_t)bytes[11] << 24);
         start = 12;
     }
-    if (length >= sizeof header || start + length > npy->map_size)
+    if (length >= sizeof header || start + length > total)
         return dp_fail(err, DP_E_RUN, "%s: its header is cut short or too long", path);
     memcpy(header, bytes + start, length);
     header[length] = '\0';
@@ -66,40 +63,23 @@ static int parse(struct dp_npy *npy, const char *dtype, int ndim, const char *pa
         return dp_fail(err, DP_E_RUN, "%s: expected %d dimensions", path, ndim);
     size_t element = (size_t)(dtype[2] - '0'), size;
     if (__builtin_mul_overflow(npy->dims[0], npy->dims[1], &size) ||
-        __builtin_mul_overflow(size, element, &size) || size != npy->map_size - start - length)
+        __builtin_mul_overflow(size, element, &size) || size != total - start - length)
         return dp_fail(err, DP_E_RUN, "%s: holds %zu bytes of data, its shape needs %zu", path,
-                       npy->map_size - start - length, size);
+                       total - start - length, size);
     if ((start + length) % element != 0)
         return dp_fail(err, DP_E_RUN, "%s: its data are not aligned", path);
     npy->data = bytes + start + length;
     return DP_OK;
 }
 
-int dp_npy_open(struct dp_npy *npy, const char *dir, const char *name, const char *dtype, int ndim,
+int dp_npy_open(struct dp_npy *npy, int at, const char *dir, const char *name, const char *dtype, int ndim,
                 struct dp_err *err)
 {
     char path[4096];
-    struct stat st;
     memset(npy, 0, sizeof *npy);
     if ((size_t)snprintf(path, sizeof path, "%s/%s", dir, name) >= sizeof path)
         return dp_fail(err, DP_E_RUN, "%.60s…: the path is too long", dir);
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return dp_fail_errno(err, errno, "cannot open %s", path);
-    int rc = DP_OK;
-    if (fstat(fd, &st) != 0)
-        rc = dp_fail_errno(err, errno, "cannot read %s", path);
-    else if (st.st_size == 0)
-        rc = dp_fail(err, DP_E_RUN, "%s: not a .npy file", path);
-    if (rc == DP_OK) {
-        npy->map_size = (size_t)st.st_size;
-        npy->map = mmap(NULL, npy->map_size, PROT_READ, MAP_SHARED, fd, 0);
-        if (npy->map == MAP_FAILED) {
-            npy->map = NULL;
-            rc = dp_fail_errno(err, errno, "cannot map %s", path);
-        }
-    }
-    close(fd);
+    int rc = dp_mapped_open(&npy->file, at, name, path, err);
     if (rc == DP_OK)
         rc = parse(npy, dtype, ndim, path, err);
     if (rc != DP_OK)
@@ -109,9 +89,8 @@ int dp_npy_open(struct dp_npy *npy, const char *dir, const char *name, const cha
 
 void dp_npy_close(struct dp_npy *npy)
 {
-    if (npy->map != NULL)
-        munmap(npy->map, npy->map_size);
-    npy->map = NULL;
+    dp_mapped_close(npy->file);
+    npy->file = NULL;
 }
 
 int dp_npy_write_header(FILE *stream, const char *dtype, uint64_t d0, uint64_t d1, struct dp_err *err)

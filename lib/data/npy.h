@@ -8,18 +8,19 @@
 #include <stdio.h>
 
 #include "base/err.h"
+#include "base/mapped.h"
 
 struct dp_npy {
     const void *data; /* dims[0] × dims[1] elements, into the mapping */
     uint64_t dims[2]; /* dims[1] is 1 for a vector */
     int ndim;
-    void *map;
-    size_t map_size;
+    struct dp_mapped *file;
 };
 
-/* Maps dir/name read-only and checks dtype ("<f4", "<f8", "<i4", "<i8"), number of dimensions, and that the
-   file is exactly as long as its shape says. Unmap with dp_npy_close. */
-int dp_npy_open(struct dp_npy *npy, const char *dir, const char *name, const char *dtype, int ndim,
+/* Maps the file `name` in the open directory `at`, whose name is dir, read-only and checks dtype ("<f4",
+   "<f8", "<i4", "<i8"), number of dimensions, and that the file is exactly as long as its shape says. Unmap
+   with dp_npy_close. */
+int dp_npy_open(struct dp_npy *npy, int at, const char *dir, const char *name, const char *dtype, int ndim,
                 struct dp_err *err);
 void dp_npy_close(struct dp_npy *npy);
 

@@ -5,8 +5,11 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/mapped.h"
 #include "base/mem.h"
 #include "base/version.h"
+
+#define LAPS_PER_LOOK 64
 
 const struct dp_option dp_stage_port_options[] = {
     {.name = "in", .letter = 'i', .kind = DP_OPT_TEXT, .offset = offsetof(struct dp_stage_ports, in), .metavar = "PORT",
@@ -112,7 +115,7 @@ static int take_hello(struct dp_stage *stage, struct dp_frame *frame, struct dp_
     return rc != DP_OK || stage->class->sink ? rc : out->frame(out, frame, err);
 }
 
-/* Checks that a stage gives only the labels it declares. */
+/* Checks that a stage gives only the labels it declares, and nothing that it made of data that are gone. */
 struct checked_out {
     struct dp_out *next;
     const struct dp_stage_class *class;
@@ -123,13 +126,15 @@ static int check_frame(struct dp_out *out, struct dp_frame *frame, struct dp_err
     struct checked_out *c = out->self;
     if ((frame->label & c->class->gives) == 0)
         return dp_fail(err, DP_E_UNSAFE, "made a %s frame, which it must not", dp_label_name(frame->label));
-    return c->next->frame(c->next, frame, err);
+    int rc = dp_mapped_check(false, err);
+    return rc == DP_OK ? c->next->frame(c->next, frame, err) : rc;
 }
 
 static int pass_text(struct dp_out *out, const char *text, size_t length, struct dp_err *err)
 {
     struct checked_out *c = out->self;
-    return c->next->text(c->next, text, length, err);
+    int rc = dp_mapped_check(false, err);
+    return rc == DP_OK ? c->next->text(c->next, text, length, err) : rc;
 }
 
 static void pass_warning(struct dp_out *out, const char *stage, const char *sentence)
@@ -167,7 +172,13 @@ int dp_stage_take(struct dp_stage *stage, struct dp_frame *frame, struct dp_out 
     struct checked_out checked = {out, stage->class};
     struct dp_out wrapped = {check_frame, pass_text, &checked, pass_warning};
     char takes[64];
-    int rc = DP_OK;
+    /* Whether the data are still the same is looked up rarely: it costs a system call per file. */
+    bool look = frame->kind == DP_KIND_END || (frame->kind == DP_KIND_LAP && frame->lap % LAPS_PER_LOOK == 0);
+    int rc = look ? dp_mapped_check(true, err) : DP_OK;
+    if (rc != DP_OK) {
+        dp_err_at(err, stage->class->name);
+        return rc;
+    }
     switch (frame->kind) {
     case DP_KIND_HELLO:
         rc = take_hello(stage, frame, out, err);

@@ -2,6 +2,7 @@
    short, altered or made up are refused by name. */
 #include "unit.h"
 
+#include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -336,17 +337,34 @@ static void altered_files_are_refused(void **state)
     }
     check_small("bad.dp", true);
 
+#define HEAD "{\"format\":1,\"rows\":4,\"cols\":3,\"digest\":\"00000000000000000000000000000000\","
     const char *const jsons[][2] = {
         {"{", "bad.dp/dataset.json: line 1: "},
         {"{}", "bad.dp/dataset.json: \"format\" is not 1"},
-        {"{\"format\":1}", "bad.dp/dataset.json: rows, cols, storage, label or digest is missing or wrong"},
+        {"{\"format\":1}", "bad.dp/dataset.json: rows, cols or digest is missing or wrong"},
         {"{\"format\":1,\"rows\":5,\"cols\":3,\"storage\":\"csr\",\"label\":{\"kind\":\"real\"},"
          "\"digest\":\"00000000000000000000000000000000\"}",
          "bad.dp: its arrays do not have the shape that dataset.json states"},
         {"{\"format\":1,\"rows\":4,\"cols\":3,\"storage\":\"csr\",\"label\":{\"kind\":\"real\"},\"names\":["
          "\"a\"],"
          "\"digest\":\"00000000000000000000000000000000\"}",
-         "bad.dp/dataset.json: names 1 things, the data has 3"},
+         "bad.dp/dataset.json: names 1 columns, the data set has 3"},
+        {HEAD "\"storage\":\"csr\",\"label\":{\"kind\":\"klasses\"}}",
+         "bad.dp/dataset.json: \"kind\" is 'klasses', which is unknown"},
+        {HEAD "\"storage\":\"csr\"}", "bad.dp/dataset.json: \"kind\" is missing"},
+        {HEAD "\"storage\":\"sparse\"}", "bad.dp/dataset.json: \"storage\" is 'sparse', which is unknown"},
+        {HEAD "\"storage\":\"csr\",\"label\":{\"kind\":\"classes\",\"classes\":[]}}",
+         "bad.dp/dataset.json: \"classes\" lists none"},
+        {HEAD "\"storage\":\"csr\",\"label\":{\"kind\":\"classes\",\"classes\":[\"a\",1]}}",
+         "bad.dp/dataset.json: a name of the classes is not a text"},
+        {HEAD "\"storage\":\"csr\",\"label\":{\"kind\":\"real\"},\"row_norm\":\"long\"}",
+         "bad.dp/dataset.json: \"row_norm\" is 'long', which is unknown"},
+        {HEAD "\"storage\":\"csr\",\"label\":{\"kind\":\"real\"},\"held_out\":1}",
+         "bad.dp/dataset.json: \"population\" is not a text or \"held_out\" not true or false"},
+        {HEAD "\"storage\":\"csr\",\"private_preprocessing\":\"mode\"}",
+         "bad.dp/dataset.json: \"private_preprocessing\" is not a list"},
+        {HEAD "\"storage\":\"csr\",\"private_preprocessing\":[1]}",
+         "bad.dp/dataset.json: \"private_preprocessing\" holds something else than texts"},
         {"{\"format\":1,\"rows\":4,\"cols\":3,\"storage\":\"csr\",\"label\":{\"kind\":\"real\"},\"salt\":"
          "\"zz\","
          "\"digest\":\"00000000000000000000000000000000\"}",
@@ -356,6 +374,37 @@ static void altered_files_are_refused(void **state)
         put_text("bad.dp/dataset.json", jsons[i][0]);
         refused("bad.dp", jsons[i][1]);
     }
+}
+
+/* pages that are gone read as zeros, and what was open is named; a change of size or time is found by looking
+ */
+static void files_that_change_while_mapped(void **state)
+{
+    (void)state;
+    struct dp_dataset *d;
+    struct dp_err err = {0};
+    char bytes[4096];
+    dp_mapped_guard();
+    for (int sparse = 0; sparse < 2; sparse++) {
+        write_small("edit.dp", (struct dp_writer_options){.sparse = sparse, .force = true}, false);
+        assert_int_equal(dp_dataset_open(&d, "edit.dp", &err), 0);
+        assert_int_equal(dp_mapped_check(true, &err), 0);
+        size_t length = get_file("edit.dp/y.npy", bytes, sizeof bytes);
+        put_file("edit.dp/y.npy", bytes, length);
+        assert_int_equal(dp_mapped_check(false, &err), 0);
+        assert_int_equal(dp_mapped_check(true, &err), DP_E_RUN);
+        assert_string_equal(err.message, "edit.dp/y.npy was changed while it was read");
+        dp_dataset_close(d);
+        assert_int_equal(dp_mapped_check(true, &err), 0);
+    }
+    assert_int_equal(dp_dataset_open(&d, "edit.dp", &err), 0);
+    assert_int_equal(truncate("edit.dp/X_indptr.npy", 0), 0);
+    for (size_t i = 0; i < 4; i++)
+        assert_int_equal(dp_dataset_row(d, i).count, 0);
+    dp_dataset_close(d);
+    assert_int_equal(dp_mapped_check(false, &err), DP_E_RUN);
+    assert_string_equal(err.message,
+                        "edit.dp/X_indptr.npy was cut short while it was read, or its disk fails");
 }
 
 /* headers that NumPy writes, and some that nobody should */
@@ -394,7 +443,7 @@ static void npy_headers(void **state)
         memcpy(file + 10, cases[i].header, length);
         memset(file + 10 + padded, 0, cases[i].bytes);
         put_file("a.npy", file, 10 + padded + cases[i].bytes);
-        int rc = dp_npy_open(&npy, ".", "a.npy", cases[i].dtype, cases[i].ndim, &err);
+        int rc = dp_npy_open(&npy, AT_FDCWD, ".", "a.npy", cases[i].dtype, cases[i].ndim, &err);
         if ((rc == 0) != cases[i].good)
             fail_msg("%s: %d", cases[i].header, rc);
         dp_npy_close(&npy);
@@ -405,7 +454,7 @@ static void npy_headers(void **state)
     file[8] = (char)strlen(header);
     memcpy(file + 10, header, strlen(header));
     put_file("a.npy", file, 10 + strlen(header) + 8);
-    assert_int_equal(dp_npy_open(&npy, ".", "a.npy", "<f8", 1, &err), DP_E_RUN);
+    assert_int_equal(dp_npy_open(&npy, AT_FDCWD, ".", "a.npy", "<f8", 1, &err), DP_E_RUN);
     assert_string_equal(err.message, "./a.npy: its data are not aligned");
 }
 
@@ -569,6 +618,7 @@ int main(void)
         IN_SCRATCH(schema_mistakes_are_named),
         IN_SCRATCH(class_lists),
         IN_SCRATCH(splits_are_exact),
+        IN_SCRATCH(files_that_change_while_mapped), /* last: a lost page is never forgotten */
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,167 @@
+#include "base/mapped.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* The handler walks the list while other threads may change it, so that nodes are never freed, only used
+   again, and `begin` is the last thing that is set and the first that is cleared. */
+struct dp_mapped {
+    _Atomic uintptr_t begin; /* 0: nothing is mapped */
+    size_t size;
+    int fd;
+    struct timespec modified;
+    atomic_bool used;
+    struct dp_mapped *next;
+    char path[400];
+};
+
+static struct dp_mapped *_Atomic first;
+static struct dp_mapped *_Atomic lost; /* stays in use for ever, for its name */
+static struct sigaction before;
+static uintptr_t page_size = 4096;
+
+static struct dp_mapped *take_node(void)
+{
+    for (struct dp_mapped *m = atomic_load(&first); m != NULL; m = m->next)
+        if (!atomic_exchange(&m->used, true))
+            return m;
+    struct dp_mapped *m = calloc(1, sizeof *m);
+    if (m == NULL)
+        return NULL;
+    atomic_store(&m->used, true);
+    m->next = atomic_load(&first);
+    while (!atomic_compare_exchange_weak(&first, &m->next, m))
+        ;
+    return m;
+}
+
+/* The end of a long path says more than its beginning; UTF-8 is not cut within a character. */
+static void keep_path(char *kept, size_t size, const char *path)
+{
+    size_t length = strlen(path);
+    if (length < size) {
+        memcpy(kept, path, length + 1);
+        return;
+    }
+    const char *from = path + length - (size - 4);
+    while (((unsigned char)*from & 0xc0) == 0x80)
+        from++;
+    memcpy(kept, "…", 3);
+    memcpy(kept + 3, from, (size_t)(path + length - from) + 1);
+}
+
+int dp_mapped_open(struct dp_mapped **file, int at, const char *name, const char *path, struct dp_err *err)
+{
+    struct stat st;
+    /* Not blocking, so that a pipe of that name is refused below rather than waited for. */
+    int fd = openat(at, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0)
+        return dp_fail_errno(err, errno, "cannot open %s", path);
+    int rc = DP_OK;
+    void *bytes = MAP_FAILED;
+    if (fstat(fd, &st) != 0)
+        rc = dp_fail_errno(err, errno, "cannot read %s", path);
+    else if (!S_ISREG(st.st_mode))
+        rc = dp_fail(err, DP_E_RUN, "%s is not a file", path);
+    else if (st.st_size == 0)
+        rc = dp_fail(err, DP_E_RUN, "%s is empty", path);
+    else if ((bytes = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_SHARED, fd, 0)) == MAP_FAILED)
+        rc = dp_fail_errno(err, errno, "cannot map %s", path);
+    struct dp_mapped *m = rc == DP_OK ? take_node() : NULL;
+    if (rc == DP_OK && m == NULL) {
+        rc = dp_fail(err, DP_E_RUN, "out of memory");
+        munmap(bytes, (size_t)st.st_size);
+    }
+    if (rc != DP_OK) {
+        close(fd);
+        return rc;
+    }
+    keep_path(m->path, sizeof m->path, path);
+    m->size = (size_t)st.st_size;
+    m->fd = fd;
+    m->modified = st.st_mtim;
+    atomic_store(&m->begin, (uintptr_t)bytes);
+    *file = m;
+    return DP_OK;
+}
+
+void dp_mapped_close(struct dp_mapped *file)
+{
+    if (file == NULL)
+        return;
+    void *bytes = (void *)atomic_exchange(&file->begin, (uintptr_t)0);
+    munmap(bytes, file->size);
+    close(file->fd);
+    if (file != atomic_load(&lost))
+        atomic_store(&file->used, false);
+}
+
+const void *dp_mapped_bytes(const struct dp_mapped *file)
+{
+    return (const void *)atomic_load(&file->begin);
+}
+
+size_t dp_mapped_size(const struct dp_mapped *file)
+{
+    return file->size;
+}
+
+int dp_mapped_check(bool look, struct dp_err *err)
+{
+    struct stat st;
+    struct dp_mapped *m = atomic_load_explicit(&lost, memory_order_acquire);
+    if (m != NULL)
+        return dp_fail(err, DP_E_RUN, "%s was cut short while it was read, or its disk fails", m->path);
+    for (m = look ? atomic_load(&first) : NULL; m != NULL; m = m->next) {
+        if (atomic_load(&m->begin) == 0)
+            continue;
+        if (fstat(m->fd, &st) != 0)
+            return dp_fail_errno(err, errno, "cannot read %s", m->path);
+        if ((size_t)st.st_size != m->size || st.st_mtim.tv_sec != m->modified.tv_sec ||
+            st.st_mtim.tv_nsec != m->modified.tv_nsec)
+            return dp_fail(err, DP_E_RUN, "%s was changed while it was read", m->path);
+    }
+    return DP_OK;
+}
+
+/* Puts zeros in place of the pages that are gone, from the one that was read to the end: mmap is a plain
+   system call, and may be called here. */
+static void on_bus_error(int number, siginfo_t *info, void *context)
+{
+    (void)context;
+    int saved = errno;
+    uintptr_t at = (uintptr_t)info->si_addr;
+    for (struct dp_mapped *m = atomic_load(&first); m != NULL; m = m->next) {
+        uintptr_t begin = atomic_load(&m->begin);
+        if (begin == 0 || at < begin || at - begin >= m->size)
+            continue;
+        uintptr_t page = at - at % page_size;
+        if (mmap((void *)page, begin + m->size - page, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1,
+                 0) == MAP_FAILED)
+            break;
+        struct dp_mapped *none = NULL;
+        atomic_compare_exchange_strong(&lost, &none, m);
+        errno = saved;
+        return;
+    }
+    /* Not ours: the instruction runs again and meets whatever was there before. */
+    sigaction(number, &before, NULL);
+    errno = saved;
+}
+
+void dp_mapped_guard(void)
+{
+    struct sigaction action = {.sa_sigaction = on_bus_error, .sa_flags = SA_SIGINFO};
+    long size = sysconf(_SC_PAGESIZE);
+    page_size = size > 0 ? (uintptr_t)size : page_size;
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGBUS, &action, &before);
+}

@@ -83,9 +83,24 @@ static int solve_sigma(struct question *q, struct result *r, struct dp_err *err)
     return rc == DP_OK ? dp_charges_stretch(&q->charges, r->value, &r->charges, err) : rc;
 }
 
+/* What the models that recorded runs started from have cost is added (basic composition), and nothing is known from below. */
+static void add_prior(const struct question *q, struct dp_answer *answer, double prior)
+{
+    if (q->recorded.prior_epsilon == 0 && q->recorded.prior_delta == 0)
+        return;
+    answer->upper += prior;
+    answer->lower = 0;
+    answer->tight = false;
+}
+
 static int solve_epsilon(struct question *q, struct result *r, struct dp_err *err)
 {
-    int rc = dp_account_epsilon((enum dp_accountant)q->accountant, &q->charges, q->delta, &r->answer, err);
+    double delta = q->delta - q->recorded.prior_delta;
+    if (!(delta > 0))
+        return dp_fail(err, DP_E_USAGE, "--delta: must be above the %g at which the model was charged that the run started from",
+                       q->recorded.prior_delta);
+    int rc = dp_account_epsilon((enum dp_accountant)q->accountant, &q->charges, delta, &r->answer, err);
+    add_prior(q, &r->answer, q->recorded.prior_epsilon);
     r->value = dp_round_up(r->answer.upper, 6);
     if (rc == DP_OK && !isfinite(r->value))
         return dp_fail(err, DP_E_RUN, "this much noise gives no bound at all");
@@ -94,7 +109,12 @@ static int solve_epsilon(struct question *q, struct result *r, struct dp_err *er
 
 static int solve_delta(struct question *q, struct result *r, struct dp_err *err)
 {
-    int rc = dp_solve_delta((enum dp_accountant)q->accountant, &q->charges, q->epsilon, &r->answer, err);
+    double epsilon = q->epsilon - q->recorded.prior_epsilon;
+    if (!(epsilon > 0))
+        return dp_fail(err, DP_E_USAGE, "--epsilon: must be above the %.6g that the model has cost that the run started from",
+                       q->recorded.prior_epsilon);
+    int rc = dp_solve_delta((enum dp_accountant)q->accountant, &q->charges, epsilon, &r->answer, err);
+    add_prior(q, &r->answer, q->recorded.prior_delta);
     r->value = dp_round_up(r->answer.upper, 6);
     return rc;
 }
@@ -133,6 +153,45 @@ static json_t *charges_json(const struct dp_charges *charges)
     return list;
 }
 
+static void add_sound(const struct question *q, json_t *root)
+{
+    json_t *why = json_array();
+    for (int i = 0; question_unsound(q, i) != NULL; i++)
+        json_array_append_new(why, json_string(question_unsound(q, i)));
+    json_object_set_new(root, "sound", json_boolean(json_array_size(why) == 0));
+    if (json_array_size(why) > 0)
+        json_object_set(root, "why", why);
+    json_decref(why);
+}
+
+static void add_records(const struct question *q, json_t *root)
+{
+    json_t *runs = json_array();
+    bool agree = true;
+    for (size_t i = 0; i < q->recorded.runs; i++) {
+        const struct recorded_run *run = &q->recorded.run[i];
+        json_t *json = json_pack("{s:I, s:I, s:b, s:b}", "line", (json_int_t)run->line, "laps", (json_int_t)run->laps, "seeded",
+                                 run->seeded, "as_published", run->as_published);
+        if (run->planned > 0)
+            json_object_set_new(json, "planned", json_integer((json_int_t)run->planned));
+        if (run->prior_epsilon > 0 || run->prior_delta > 0)
+            json_object_set_new(json, "started_from", json_pack("{s:f, s:f}", "epsilon", run->prior_epsilon, "delta", run->prior_delta));
+        if (!isnan(run->epsilon) && !isnan(run->delta)) {
+            json_object_set_new(json, "stated", json_pack("{s:f, s:f}", "epsilon", run->epsilon, "delta", run->delta));
+            if (run->lower > 0)
+                json_object_set_new(json, "lower", json_real(dp_round_down(run->lower, 6)));
+            json_object_set_new(json, "upper", json_real(dp_round_up(run->upper, 6)));
+            json_object_set_new(json, "agrees", json_boolean(recorded_agrees(run)));
+            agree = agree && recorded_agrees(run);
+        }
+        json_array_append_new(runs, json);
+    }
+    json_object_set_new(root, "adjacency", json_string(dp_adjacency_names[q->recorded.adjacency]));
+    json_object_set_new(root, "data", json_string(q->recorded.data));
+    json_object_set_new(root, "agrees", json_boolean(agree));
+    json_object_set_new(root, "runs", runs);
+}
+
 static int print_json(const struct question *q, enum unknown unknown, const struct result *r, struct dp_err *err)
 {
     static const char *const samplers[] = {"poisson", "fixed", "full", "shuffle", "full"};
@@ -153,9 +212,12 @@ static int print_json(const struct question *q, enum unknown unknown, const stru
     json_object_set_new(root, words[unknown].unknown,
                         unknown == UNKNOWN_LAPS ? json_integer((json_int_t)r->value) : json_real(r->value));
     json_object_set_new(root, "accountant", json_string(dp_accountant_names[r->answer.by]));
-    json_object_set_new(root, "sound", json_boolean(q->accountant != DP_ACCOUNTANT_PUBLISHED));
-    json_object_set_new(root, "lower", json_real(dp_round_down(r->answer.lower, 6)));
+    add_sound(q, root);
+    if (r->answer.lower > 0)
+        json_object_set_new(root, "lower", json_real(dp_round_down(r->answer.lower, 6)));
     json_object_set_new(root, "tight", json_boolean(r->answer.tight));
+    if (q->recorded.runs > 0)
+        add_records(q, root);
     json_object_set_new(root, "charges", charges_json(charges));
     int rc = dp_json_print(root, 0, stdout, err);
     json_decref(root);
@@ -187,6 +249,24 @@ static int check(struct question *q, enum unknown unknown, struct result *r, str
     return dp_account_epsilon((enum dp_accountant)q->accountant, charges, q->delta, &r->answer, err);
 }
 
+/* What must not go unread where only a number is printed. */
+static void warn(const struct question *q, const char *name)
+{
+    char a[40], b[40];
+    for (int i = 0; q->records != NULL && question_unsound(q, i) != NULL; i++)
+        fprintf(stderr, "%s: not sound: %s\n", name, question_unsound(q, i));
+    for (size_t i = 0; i < q->recorded.runs; i++) {
+        const struct recorded_run *run = &q->recorded.run[i];
+        if (!run->ended && run->planned > run->laps)
+            fprintf(stderr, "%s: the run from line %zu on has %lld of its %lld laps, and the answer is about these alone\n", name, run->line,
+                    (long long)run->laps, (long long)run->planned);
+        if (!recorded_agrees(run))
+            fprintf(stderr, "%s: the run from line %zu on states an epsilon of %s, more than the %s that its records cost: it was charged "
+                            "for more than they show, as --adaptive does\n", name, run->line,
+                    dp_number_print(dp_round_up(run->epsilon, 6), a, sizeof a), dp_number_print(dp_round_up(run->upper, 6), b, sizeof b));
+    }
+}
+
 static int answer(struct question *q, enum unknown unknown, const char *records, struct dp_err *err)
 {
     int (*const solve[])(struct question *, struct result *, struct dp_err *) = {solve_sigma, solve_epsilon, solve_delta,
@@ -205,6 +285,8 @@ static int answer(struct question *q, enum unknown unknown, const char *records,
         puts(dp_number_print(r.value, text, sizeof text));
     if (rc == DP_OK && words_too && !q->json)
         explain(q, unknown, &r);
+    if (rc == DP_OK)
+        warn(q, words[unknown].command->name);
     dp_charges_free(&r.charges);
     return rc;
 }
@@ -218,7 +300,7 @@ static int calculate(enum unknown unknown, int argc, char **argv)
         return status;
     int rc = operand + 1 < argc ? dp_fail(&err, DP_E_USAGE, "unexpected argument '%.80s'", argv[operand + 1])
                                 : answer(&q, unknown, operand < argc ? argv[operand] : NULL, &err);
-    dp_charges_free(&q.charges);
+    question_free(&q);
     return dp_cli_finish(words[unknown].command->name, rc, &err);
 }
 

@@ -122,6 +122,6 @@ int word_curve(int argc, char **argv)
     if (!dp_cli_start(&command_curve, &q, NULL, argc, argv, &operand, &status))
         return status;
     int rc = operand < argc ? dp_fail(&err, DP_E_USAGE, "unexpected argument '%.80s'", argv[operand]) : curve(&q, &err);
-    dp_charges_free(&q.charges);
+    question_free(&q);
     return dp_cli_finish(command_curve.name, rc, &err);
 }

@@ -10,6 +10,7 @@
 #include "base/number.h"
 #include "data/schedule_file.h"
 #include "priv/plan.h"
+#include "priv/round.h"
 #include "records.h"
 
 enum { SAMPLER_POISSON, SAMPLER_FIXED, SAMPLER_FULL, SAMPLER_SHUFFLE, SAMPLER_NONE };
@@ -18,8 +19,6 @@ enum { ADJACENCY_NULL_RECORD, ADJACENCY_REPLACE_ONE, ADJACENCY_NULL };
 /* As dp-sample cuts an epoch. */
 static int64_t laps_per_epoch(const struct question *q)
 {
-    if (q->rows == DP_OPT_ABSENT_INT)
-        return (int64_t)ceil(1 / q->rate - 1e-9);
     int64_t batch = (int64_t)llround(q->rate * (double)q->rows);
     return batch < 1 ? q->rows : (q->rows + batch - 1) / batch;
 }
@@ -35,6 +34,9 @@ static int sampling_of(const struct question *q, struct dp_event *event, struct 
         event->rate = 1;
         break;
     case SAMPLER_SHUFFLE:
+        if (q->rows == DP_OPT_ABSENT_INT)
+            return dp_fail(err, DP_E_USAGE, "--sampler shuffle needs --rows: a batch is a whole number of rows, which decides how "
+                                            "many laps an epoch has");
         event->sampling = DP_SAMPLING_SHUFFLED;
         event->epoch_laps = laps_per_epoch(q);
         break;
@@ -128,7 +130,10 @@ int question_charges(struct question *q, enum unknown unknown, const char *recor
         return dp_fail(err, DP_E_USAGE, "unexpected argument '%.80s'", records);
     if (records != NULL) {
         q->records = records;
-        return records_read(records, &q->charges, err);
+        int rc = records_read(records, &q->recorded, err);
+        q->charges = q->recorded.charges;
+        q->recorded.charges = (struct dp_charges){0};
+        return rc == DP_OK ? records_check(&q->recorded, err) : rc;
     }
     struct dp_event event = {.queries = 1};
     bool output = q->mechanism == MECHANISM_OUTPUT;
@@ -150,6 +155,70 @@ int question_charges(struct question *q, enum unknown unknown, const char *recor
         rc = q->schedule != NULL ? scheduled(q, &event, laps, err) : dp_charges_add(&q->charges, &event, laps, err);
     q->laps = laps;
     return rc;
+}
+
+void question_free(struct question *q)
+{
+    dp_charges_free(&q->charges);
+    records_free(&q->recorded);
+}
+
+const char *question_unsound(const struct question *q, int i)
+{
+    const struct {
+        bool holds;
+        const char *why;
+    } reasons[] = {
+        {q->accountant == DP_ACCOUNTANT_PUBLISHED, "the published accountant is not sound"},
+        {q->recorded.seeded, "the recorded run is seeded: whoever knows the seed knows the noise"},
+        {q->recorded.as_published, "the recorded run was let through as published, which checks less than soundness needs"},
+    };
+    for (size_t j = 0; j < sizeof reasons / sizeof *reasons; j++)
+        if (reasons[j].holds && i-- == 0)
+            return reasons[j].why;
+    return NULL;
+}
+
+static void explain_run(const struct recorded_run *run)
+{
+    char a[40], b[40];
+    printf("  the run from line %zu on has %lld", run->line, (long long)run->laps);
+    if (run->planned > run->laps)
+        printf(" of %lld", (long long)run->planned);
+    printf(" lap%s", run->laps == 1 && run->planned <= 1 ? "" : "s");
+    if (run->prior_epsilon > 0)
+        printf(", and starts from a model that has cost epsilon %s at delta %s",
+               dp_number_print(dp_round_up(run->prior_epsilon, 6), a, sizeof a), dp_number_print(run->prior_delta, b, sizeof b));
+    if (isnan(run->epsilon) || isnan(run->delta)) {
+        puts("; its frames do not state a sound epsilon");
+        return;
+    }
+    printf("; its frames state epsilon %s at delta %s, ", dp_number_print(dp_round_up(run->epsilon, 6), a, sizeof a),
+           dp_number_print(run->delta, b, sizeof b));
+    if (recorded_agrees(run))
+        puts("and their records agree");
+    else
+        printf("MORE THAN THE %s THAT THEIR RECORDS COST\n", dp_number_print(dp_round_up(run->upper, 6), a, sizeof a));
+}
+
+static const char *person(const struct question *q)
+{
+    bool replaced = q->records != NULL ? q->recorded.adjacency == DP_ADJACENCY_REPLACE_ONE : q->adjacency == ADJACENCY_REPLACE_ONE;
+    if (q->records != NULL && q->recorded.adjacency == DP_ADJACENCY_NONE)
+        return "is what the charges were made for: they do not say";
+    return replaced ? "is exchanged for another's" : "is present or contributes nothing";
+}
+
+static void explain_records(const struct question *q)
+{
+    for (size_t i = 0; i < q->recorded.runs && i < 20; i++)
+        explain_run(&q->recorded.run[i]);
+    if (q->recorded.runs > 20)
+        printf("  and %zu more run%s\n", q->recorded.runs - 20, q->recorded.runs == 21 ? "" : "s");
+    if (q->recorded.moves)
+        puts("  the mechanism of each lap was fixed before the run");
+    if (q->recorded.runs > 1)
+        puts("  what each run does was fixed before the first of them");
 }
 
 static void explain_query(const struct dp_query *query)
@@ -205,6 +274,8 @@ void question_explain(const struct question *q, enum unknown unknown, const stru
         putchar('\n');
     }
     if (unknown != UNKNOWN_SIGMA || charges->count > 0)
-        printf("  one person's row %s\n", q->adjacency == ADJACENCY_REPLACE_ONE ? "is exchanged for another's"
-                                          : q->records != NULL ? "is what the records say" : "is present or contributes nothing");
+        printf("  one person's row %s\n", person(q));
+    explain_records(q);
+    for (int i = 0; question_unsound(q, i) != NULL; i++)
+        printf("NOT SOUND: %s\n", question_unsound(q, i));
 }

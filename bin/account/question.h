@@ -7,6 +7,7 @@
 
 #include "base/option.h"
 #include "priv/account.h"
+#include "records.h"
 
 struct question {
     double epsilon, delta, rate, multiplier, count_multiplier, mechanism_epsilon, query_epsilon, rho;
@@ -18,6 +19,7 @@ struct question {
     int64_t points;
     const char *plot;
     const char *records; /* where the charges were read from, or NULL */
+    struct recorded recorded;
     struct dp_charges charges;
 };
 
@@ -49,7 +51,7 @@ struct question {
     {.name = "sampler", .letter = 's', .kind = DP_OPT_CHOICE, .offset = Q_OFFSET(sampler), .metavar = "HOW",       \
      .help = "how dp-sample chooses rows", .fallback = "poisson", .choices = "poisson|fixed|full|shuffle|none"},   \
         {.name = "rows", .letter = 'N', .kind = DP_OPT_INT, .offset = Q_OFFSET(rows), .metavar = "N",              \
-         .help = "shuffle: number of rows, where the rate does not divide it", .min = 1, .max = 1e15}
+         .help = "shuffle: the public number of rows", .min = 1, .max = 1e15}
 #define Q_MECHANISM(choices_)                                                                                      \
     {.name = "mechanism", .letter = 'm', .kind = DP_OPT_CHOICE, .offset = Q_OFFSET(mechanism), .metavar = "WHAT",  \
      .help = "what is done to the batch; output is one Gaussian release of every row", .fallback = "gaussian",     \
@@ -91,10 +93,16 @@ enum { MECHANISM_GAUSSIAN, MECHANISM_LAPLACE, MECHANISM_PURE, MECHANISM_SVT, MEC
 enum unknown { UNKNOWN_SIGMA, UNKNOWN_EPSILON, UNKNOWN_DELTA, UNKNOWN_LAPS, UNKNOWN_RATE, UNKNOWN_CURVE };
 
 /* Checks the options against one another and fills q->charges: with a multiplier of 1 for sigma, one lap for laps. records:
-   an operand (a file, "-") or NULL; standard input is read for epsilon and delta when neither it nor --laps is given. */
+   an operand (a file, "-") or NULL; standard input is read for epsilon and delta when neither it nor --laps is given. Recorded
+   runs are checked against what their frames state. */
 int question_charges(struct question *q, enum unknown unknown, const char *records, struct dp_err *err);
 
-/* One sentence per charge on stdout. */
+void question_free(struct question *q);
+
+/* Why the answer is no bound on what a person has at stake: the i-th sentence, or NULL. */
+const char *question_unsound(const struct question *q, int i);
+
+/* One sentence per charge on stdout, and what holds of recorded runs. */
 void question_explain(const struct question *q, enum unknown unknown, const struct dp_charges *charges);
 
 #endif

@@ -1,10 +1,30 @@
 #include "records.h"
 
 #include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "data/lines.h"
+#include "priv/account.h"
+#include "priv/plan.h"
 #include "stages/charge.h"
+
+#define WHOLE "record the whole stream (dp-loop ... > FILE, or a pipeline without -o)"
+
+/* The run that is being read. */
+struct reader {
+    struct recorded *all;
+    struct recorded_run *run; /* NULL before the first lap */
+    bool has_charges;         /* the input has lines that are charges */
+    int64_t rows;             /* of its data set */
+    struct dp_event first;    /* event of lap 1 */
+    bool planned;             /* the laps differ in the multiplier of the first query only */
+    double *multiplier;       /* of each lap */
+    size_t capacity;
+    struct dp_charges charges; /* lap by lap, where they differ in more */
+};
 
 static int name_of(const json_t *json, const char *key, const char *const *names, int count)
 {
@@ -18,6 +38,23 @@ static int name_of(const json_t *json, const char *key, const char *const *names
 static double real_of(const json_t *json, const char *key)
 {
     return json_number_value(json_object_get(json, key));
+}
+
+static double real_or(const json_t *json, const char *key, double fallback)
+{
+    const json_t *value = json_object_get(json, key);
+    return json_is_number(value) ? json_number_value(value) : fallback;
+}
+
+static const char *text_of(const json_t *json, const char *key)
+{
+    const char *text = json_string_value(json_object_get(json, key));
+    return text != NULL ? text : "";
+}
+
+static bool released(const json_t *json)
+{
+    return strcmp(text_of(json, "label"), "released") == 0;
 }
 
 static struct dp_mechanism mechanism_of(const json_t *json)
@@ -37,30 +74,190 @@ static struct dp_mechanism mechanism_of(const json_t *json)
     };
 }
 
-/* One lap of a run, as dp-cat prints its frame. */
-static int add_frame(const json_t *json, struct dp_charges *charges, struct dp_err *err)
+static int event_of(const json_t *json, int64_t lap, struct dp_mechanism *first, struct dp_event *event, struct dp_err *err)
 {
     const json_t *mechanisms = json_object_get(json, "mechanisms");
     struct dp_mechanism records[DP_EVENT_MOST_QUERIES];
-    struct dp_event event;
     int count = (int)json_array_size(mechanisms);
     for (int i = 0; i < count && i < DP_EVENT_MOST_QUERIES; i++)
         records[i] = mechanism_of(json_array_get(mechanisms, (size_t)i));
-    int rc = dp_charge_check_records(records, count, json_integer_value(json_object_get(json, "lap")), err);
+    int rc = dp_charge_check_records(records, count, lap, err);
     if (rc == DP_OK)
-        rc = dp_charge_event(records, count, &event, err);
-    if (rc != DP_OK)
-        return rc;
-    /* The laps of one run share their shuffled epochs. */
-    struct dp_charge *last = charges->count > 0 ? &charges->charge[charges->count - 1] : NULL;
-    if (last != NULL && dp_event_same(&last->event, &event)) {
-        last->laps++;
-        return DP_OK;
-    }
-    return dp_charges_add(charges, &event, 1, err);
+        rc = dp_charge_event(records, count, event, err);
+    if (rc == DP_OK)
+        *first = records[0];
+    return rc;
 }
 
-static int add_line(const char *text, size_t length, struct dp_charges *charges, struct dp_err *err)
+static int append(struct dp_charges *to, const struct dp_charges *from, struct dp_err *err)
+{
+    int rc = DP_OK;
+    for (size_t i = 0; rc == DP_OK && i < from->count; i++)
+        rc = dp_charges_add(to, &from->charge[i].event, from->charge[i].laps, err);
+    return rc;
+}
+
+/* The run is complete: its laps become charges, as the gate charges them. */
+static int end_run(struct reader *r, struct dp_err *err)
+{
+    struct dp_plan plan = {0};
+    int rc = DP_OK;
+    if (r->run == NULL)
+        return DP_OK;
+    if (r->planned && r->first.query[0].kind != DP_QUERY_GAUSSIAN) {
+        rc = dp_charges_add(&r->run->charges, &r->first, r->run->laps, err);
+    } else if (r->planned) {
+        rc = dp_plan_new(&plan, r->multiplier, r->run->laps, err);
+        if (rc == DP_OK)
+            rc = dp_plan_charges(&plan, &r->first, r->run->laps, &r->run->charges, err);
+        dp_plan_free(&plan);
+    } else {
+        r->run->charges = r->charges;
+        r->charges = (struct dp_charges){0};
+    }
+    struct recorded *all = r->all;
+    all->moves |= r->run->charges.count > 1;
+    all->prior_epsilon += r->run->prior_epsilon;
+    all->prior_delta += r->run->prior_delta;
+    return rc == DP_OK ? append(&all->charges, &r->run->charges, err) : rc;
+}
+
+static int begin_run(struct reader *r, const json_t *json, size_t line, struct dp_err *err)
+{
+    struct recorded *all = r->all;
+    int rc = end_run(r, err);
+    if (rc == DP_OK)
+        rc = dp_grow(&all->run, &all->capacity, all->runs + 1, sizeof *all->run, err);
+    if (rc != DP_OK)
+        return rc;
+    r->run = &all->run[all->runs++];
+    /* Left of the gate the frame of lap 1 is the model that the run starts from, with all that it has cost. */
+    bool out = released(json);
+    *r->run = (struct recorded_run){.line = line, .epsilon = (double)NAN, .delta = (double)NAN,
+                                    .planned = json_integer_value(json_object_get(json, "laps")),
+                                    .prior_epsilon = real_or(json, out ? "prior_epsilon" : "epsilon", 0),
+                                    .prior_delta = real_or(json, out ? "prior_delta" : "delta", 0)};
+    r->planned = true;
+    r->rows = 0;
+    return DP_OK;
+}
+
+/* Lap numbers are what tells a whole run from a part of one. */
+static int check_lap(const struct reader *r, int64_t lap, struct dp_err *err)
+{
+    int64_t last = r->run != NULL ? r->run->laps : 0;
+    if (lap == last + 1 || lap == 1)
+        return DP_OK;
+    if (last == 0)
+        return dp_fail(err, DP_E_UNSAFE, "the stream begins with lap %lld, and what the laps before it cost is not in it: a model "
+                                         "file (-o) holds the last lap alone; " WHOLE ", or ask dp-info what the model says of itself",
+                       (long long)lap);
+    return dp_fail(err, DP_E_UNSAFE, "lap %lld came after lap %lld: a run has each lap once, and all of them; " WHOLE, (long long)lap,
+                   (long long)last);
+}
+
+/* What does not change within a stream. */
+static int check_same(struct reader *r, const json_t *json, const struct dp_mechanism *record, struct dp_err *err)
+{
+    struct recorded *all = r->all;
+    const char *data = text_of(json, "data");
+    if (all->adjacency == DP_ADJACENCY_NONE) {
+        all->adjacency = record->adjacency;
+        snprintf(all->data, sizeof all->data, "%s", data);
+    }
+    if (record->adjacency != all->adjacency)
+        return dp_fail(err, DP_E_UNSAFE, "the frame is under %s adjacency, those before it are under %s: they do not compose",
+                       dp_adjacency_names[record->adjacency], dp_adjacency_names[all->adjacency]);
+    if (strncmp(data, all->data, sizeof all->data - 1) != 0)
+        return dp_fail(err, DP_E_UNSAFE, "the frame is about the data set %.40s, those before it are about %.40s: one data set at a time",
+                       data[0] != '\0' ? data : "(unnamed)", all->data[0] != '\0' ? all->data : "(unnamed)");
+    if (r->rows != 0 && record->rows != r->rows)
+        return dp_fail(err, DP_E_UNSAFE, "the data set has %lld rows in this lap and %lld in the first", (long long)record->rows,
+                       (long long)r->rows);
+    r->rows = record->rows;
+    return DP_OK;
+}
+
+/* Laps that differ in more than the multiplier of their first query are charged one by one. */
+static int unplan(struct reader *r, struct dp_err *err)
+{
+    int rc = DP_OK;
+    r->planned = false;
+    r->charges = (struct dp_charges){0};
+    for (int64_t t = 0; rc == DP_OK && t < r->run->laps; t++) {
+        struct dp_event event = r->first;
+        if (event.query[0].kind == DP_QUERY_GAUSSIAN)
+            event.query[0].multiplier = r->multiplier[t];
+        rc = dp_charges_add(&r->charges, &event, 1, err);
+    }
+    return rc;
+}
+
+static int add_event(struct reader *r, const struct dp_event *event, struct dp_err *err)
+{
+    int64_t lap = r->run->laps + 1;
+    int rc = DP_OK;
+    if (lap == 1)
+        r->first = *event;
+    struct dp_event same = *event;
+    same.query[0].multiplier = r->first.query[0].multiplier;
+    bool gaussian = event->query[0].kind == DP_QUERY_GAUSSIAN;
+    bool like = gaussian ? dp_event_same(&same, &r->first) : dp_event_same(event, &r->first);
+    if (!like && (event->sampling == DP_SAMPLING_SHUFFLED || r->first.sampling == DP_SAMPLING_SHUFFLED))
+        return dp_fail(err, DP_E_UNSAFE, "the mechanism of lap %lld is not that of the first, and laps of shuffled epochs are charged "
+                                         "together", (long long)lap);
+    rc = dp_grow(&r->multiplier, &r->capacity, (size_t)lap, sizeof *r->multiplier, err);
+    if (rc == DP_OK && r->planned && !like)
+        rc = unplan(r, err);
+    if (rc == DP_OK && !r->planned)
+        rc = dp_charges_add(&r->charges, event, 1, err);
+    if (rc != DP_OK)
+        return rc;
+    r->multiplier[lap - 1] = gaussian ? event->query[0].multiplier : 0;
+    r->run->laps = lap;
+    return DP_OK;
+}
+
+static void note(struct reader *r, const json_t *json)
+{
+    struct recorded_run *run = r->run;
+    bool published = json_is_true(json_object_get(json, "as_published"));
+    run->seeded |= json_is_true(json_object_get(json, "seeded"));
+    run->as_published |= published;
+    if (released(json)) {
+        run->delta = real_or(json, "delta", (double)NAN);
+        run->epsilon = real_or(json, published ? "epsilon_sound" : "epsilon", (double)NAN);
+    }
+    /* Of a chain with a published link only the whole has a sound epsilon. */
+    if (published && run->prior_epsilon > 0)
+        run->epsilon = (double)NAN;
+    r->all->seeded |= run->seeded;
+    r->all->as_published |= run->as_published;
+}
+
+/* One lap of a run, as dp-cat prints its frame. */
+static int add_frame(struct reader *r, const json_t *json, size_t line, struct dp_err *err)
+{
+    int64_t lap = json_integer_value(json_object_get(json, "lap"));
+    struct dp_mechanism record;
+    struct dp_event event;
+    if (json_is_true(json_object_get(json, "non_private")))
+        return dp_fail(err, DP_E_UNSAFE, "the frame comes from a run without privacy: no epsilon bounds what it released");
+    int rc = check_lap(r, lap, err);
+    if (rc == DP_OK && lap == 1)
+        rc = begin_run(r, json, line, err);
+    if (rc == DP_OK)
+        rc = event_of(json, lap, &record, &event, err);
+    if (rc == DP_OK)
+        rc = check_same(r, json, &record, err);
+    if (rc == DP_OK)
+        rc = add_event(r, &event, err);
+    if (rc == DP_OK)
+        note(r, json);
+    return rc;
+}
+
+static int add_line(struct reader *r, const char *text, size_t length, size_t line, struct dp_err *err)
 {
     json_error_t error;
     struct dp_charge charge;
@@ -70,28 +267,84 @@ static int add_line(const char *text, size_t length, struct dp_charges *charges,
     const char *kind = json_string_value(json_object_get(json, "kind"));
     int rc = DP_OK;
     if (kind == NULL) {
+        r->has_charges = true;
         rc = dp_charge_from_json(json, NULL, &charge, err);
         if (rc == DP_OK)
-            rc = dp_charges_add(charges, &charge.event, charge.laps, err);
+            rc = dp_charges_add(&r->all->charges, &charge.event, charge.laps, err);
     } else if (strcmp(kind, "lap") == 0) {
-        rc = add_frame(json, charges, err);
+        rc = add_frame(r, json, line, err);
+    } else if (strcmp(kind, "end") == 0 && r->run != NULL) {
+        r->run->ended = true;
+    } else if (strcmp(kind, "hello") != 0 && strcmp(kind, "end") != 0 && strcmp(kind, "error") != 0) {
+        rc = dp_fail(err, DP_E_RUN, "neither a frame nor a charge: a '%.40s' line (dp-account report reads ledgers)", kind);
     }
+    if (rc == DP_OK && r->has_charges && r->run != NULL)
+        rc = dp_fail(err, DP_E_RUN, "frames and charges in one input: a charge does not say whom it protects");
     json_decref(json);
     return rc;
 }
 
-int records_read(const char *path, struct dp_charges *charges, struct dp_err *err)
+int records_read(const char *path, struct recorded *recorded, struct dp_err *err)
 {
     struct dp_lines lines = {0};
+    struct reader r = {.all = recorded};
     int rc = dp_lines_open(&lines, path, err);
     while (rc == DP_OK && (rc = dp_lines_next(&lines, err)) == 1) {
         struct dp_err inner = {0};
-        rc = lines.length == 0 ? DP_OK : add_line(lines.line, lines.length, charges, &inner);
+        rc = lines.length == 0 ? DP_OK : add_line(&r, lines.line, lines.length, lines.number, &inner);
         if (rc != DP_OK)
             dp_fail(err, rc, "%s: line %zu: %s", lines.name, lines.number, inner.message);
     }
-    if (rc == DP_OK && charges->count == 0)
+    if (rc == DP_OK)
+        rc = end_run(&r, err);
+    if (rc == DP_OK && recorded->charges.count == 0)
         rc = dp_fail(err, DP_E_RUN, "%s: no mechanism records", lines.name);
     dp_lines_close(&lines);
+    free(r.multiplier);
+    dp_charges_free(&r.charges);
     return rc;
+}
+
+void records_free(struct recorded *recorded)
+{
+    for (size_t i = 0; i < recorded->runs; i++)
+        dp_charges_free(&recorded->run[i].charges);
+    free(recorded->run);
+    dp_charges_free(&recorded->charges);
+    *recorded = (struct recorded){0};
+}
+
+static int check_run(struct recorded_run *run, struct dp_err *err)
+{
+    struct dp_answer best, rdp;
+    double delta = run->delta - run->prior_delta;
+    if (isnan(run->epsilon) || isnan(run->delta))
+        return DP_OK;
+    if (!(delta > 0))
+        return dp_fail(err, DP_E_UNSAFE, "the run from line %zu on states a delta of %g, and %g of it for the model it started from",
+                       run->line, run->delta, run->prior_delta);
+    int rc = dp_account_epsilon(DP_ACCOUNTANT_BEST, &run->charges, delta, &best, err);
+    if (rc == DP_OK)
+        rc = dp_account_epsilon(DP_ACCOUNTANT_RDP, &run->charges, delta, &rdp, err);
+    if (rc != DP_OK)
+        return rc;
+    run->lower = run->prior_epsilon + best.lower;
+    run->upper = run->prior_epsilon + fmax(best.upper, rdp.upper); /* the gate has only the latter in the middle of a run */
+    if (run->epsilon < run->lower * (1 - 1e-9))
+        return dp_fail(err, DP_E_UNSAFE, "the run from line %zu on states an epsilon of %.9g at delta %g, and its records cost at least "
+                                         "%.9g", run->line, run->epsilon, run->delta, run->lower);
+    return DP_OK;
+}
+
+int records_check(struct recorded *recorded, struct dp_err *err)
+{
+    int rc = DP_OK;
+    for (size_t i = 0; rc == DP_OK && i < recorded->runs; i++)
+        rc = check_run(&recorded->run[i], err);
+    return rc;
+}
+
+bool recorded_agrees(const struct recorded_run *run)
+{
+    return isnan(run->epsilon) || isnan(run->delta) || run->epsilon <= run->upper * (1 + 1e-6);
 }

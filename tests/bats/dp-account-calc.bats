@@ -118,9 +118,14 @@ END
 @test "calculator: shuffling is one Gaussian per epoch begun, a full batch one per lap" {
     one=$(dp-account epsilon --multiplier 5 --laps 1 --delta 1e-5)
     two=$(dp-account epsilon --multiplier 5 --laps 2 --delta 1e-5)
-    answers "$one" epsilon --multiplier 5 --laps 10 --rate 1/10 --delta 1e-5 --sampler shuffle
-    answers "$two" epsilon --multiplier 5 --laps 11 --rate 1/10 --delta 1e-5 --sampler shuffle
-    answers "$one" epsilon --multiplier 5 --laps 244 --rate 100/24420 --delta 1e-5 --sampler shuffle
+    answers "$one" epsilon --multiplier 5 --laps 10 --rate 1/10 --rows 1000 --delta 1e-5 --sampler shuffle
+    answers "$two" epsilon --multiplier 5 --laps 11 --rate 1/10 --rows 1000 --delta 1e-5 --sampler shuffle
+    answers "$one" epsilon --multiplier 5 --laps 244 --rate 100/24420 --rows 24420 --delta 1e-5 --sampler shuffle
+    # .15 of 10 rows are 2, and an epoch is 5 laps, not 7
+    answers "$(dp-account epsilon --multiplier 5 --laps 7 --delta 1e-5)" \
+        epsilon --multiplier 5 --laps 35 --rate .15 --rows 10 --delta 1e-5 --sampler shuffle
+    refuses 2 "dp-account epsilon: --sampler shuffle needs --rows: a batch is a whole number of rows, which decides how many laps an epoch has" \
+        epsilon --multiplier 1 --laps 35 --rate .15 --delta 1e-5 --sampler shuffle
     answers "$two" epsilon --multiplier 5 --laps 2 --delta 1e-5 --sampler full
 }
 
@@ -211,4 +216,130 @@ PY
     run bash -c 'dp-account sigma --epsilon 1 --delta 1e-5 --laps 10 > /dev/full'
     assert_equal "$status" 1
     assert_output --partial "cannot write standard output"
+}
+
+# --- recorded runs
+
+WHOLE="record the whole stream (dp-loop ... > FILE, or a pipeline without -o)"
+SEEDED="dp-account epsilon: not sound: the recorded run is seeded: whoever knows the seed knows the noise"
+
+# record LAPS OUT [SAMPLE [STEP [GATE [LOOP]]]]: a seeded run on small.dp, its stream in OUT, its model in OUT.model
+record() {
+    [ -d small.dp ] || small_data 100 4
+    dp-loop --laps "$1" --seed 1 -q -o "$2.model" ${6:-} -- "dp-sample --data small.dp ${3:---rate 0.2} |
+        dp-scd-step --data small.dp --loss hinge --lambda 1e-3 --clip 0.1 ${4:-} | dp-noise -z 2 |
+        dp-account ${5:---epsilon 100 --delta 1e-5} --allow-seeded | dp-step" > "$2"
+}
+# same A B: to six digits
+same() { awk -v a="$1" -v b="$2" 'BEGIN { exit !(a / b < 1.00001 && b / a < 1.00001) }' || fail "$1 and $2"; }
+
+@test "records: a model file is not a run, nor are laps with a gap, or one twice" {
+    record 5 run
+    dp-cat run > run.json
+    complains 5 "dp-account epsilon: standard input: line 2: the stream begins with lap 5, and what the laps before it cost is not in it: a model file (-o) holds the last lap alone; $WHOLE, or ask dp-info what the model says of itself" \
+        bash -c "dp-cat run.model | dp-account epsilon --delta 1e-5"
+    complains 5 "dp-account delta: standard input: line 1: the stream begins with lap 5, and what the laps before it cost is not in it: a model file (-o) holds the last lap alone; $WHOLE, or ask dp-info what the model says of itself" \
+        bash -c "dp-cat --last run | dp-account delta --epsilon 1"
+    grep -v '"lap":3,' run.json > gap.json
+    complains 5 "dp-account epsilon: gap.json: line 4: lap 4 came after lap 2: a run has each lap once, and all of them; $WHOLE" dp-account epsilon --delta 1e-5 gap.json
+    sed '/"lap":3,/p' run.json > twice.json
+    complains 5 "dp-account epsilon: twice.json: line 5: lap 3 came after lap 3: a run has each lap once, and all of them; $WHOLE" dp-account epsilon --delta 1e-5 twice.json
+    # a beginning is charged for what it is, and that is said
+    complains 0 "$SEEDED
+dp-account epsilon: the run from line 2 on has 3 of its 5 laps, and the answer is about these alone" bash -c "head -4 run.json | dp-account epsilon --delta 1e-5"
+    same "$(head -4 run.json | dp-account epsilon --delta 1e-5 2> /dev/null)" "$(dp-account epsilon -z 2 --rate .2 --laps 3 --delta 1e-5)"
+    echo '{"kind": "reserve"}' > ledger.json
+    complains 1 "dp-account epsilon: ledger.json: line 1: neither a frame nor a charge: a 'reserve' line (dp-account report reads ledgers)" \
+        dp-account epsilon --delta 1e-5 ledger.json
+    complains 1 "dp-account epsilon: both.json: line 8: frames and charges in one input: a charge does not say whom it protects" \
+        bash -c 'cat run.json - > both.json <<< "{\"laps\":1,\"sampling\":\"none\",\"queries\":[{\"noise\":\"gaussian\",\"multiplier\":2}]}"; dp-account epsilon --delta 1e-5 both.json'
+}
+
+@test "records: lap 1 begins another run, with shuffled epochs of its own, and runs compose" {
+    record 5 run
+    dp-cat run run | dp-account epsilon --delta 1e-5 2> /dev/null > two
+    same "$(cat two)" "$(dp-account epsilon -z 2 --rate .2 --laps 10 --delta 1e-5)"
+    # an epoch of ten laps: five of one run and five of another are two epochs begun, not one
+    record 5 shuffled "--rate 0.1 --mode shuffle"
+    same "$(dp-cat shuffled | dp-account epsilon --delta 1e-5 2> /dev/null)" "$(dp-account epsilon -z 2 --laps 1 --delta 1e-5)"
+    same "$(dp-cat shuffled shuffled | dp-account epsilon --delta 1e-5 2> /dev/null)" "$(dp-account epsilon -z 2 --laps 2 --delta 1e-5)"
+    run --separate-stderr bash -c "dp-cat run run | dp-account epsilon --delta 1e-5 --json"
+    /usr/bin/python3 - "$output" << 'END'
+import json, sys
+o = json.loads(sys.argv[1])
+assert [r["laps"] for r in o["runs"]] == [5, 5] and o["agrees"] and o["adjacency"] == "null-record", o
+assert len(o["charges"]) == 1 and o["charges"][0]["laps"] == 10, o
+END
+}
+
+@test "records: mixed adjacency, data sets and numbers of rows are refused" {
+    record 2 run
+    record 2 other "--rate 0.2" "--adjacency replace-one"
+    complains 5 "dp-account epsilon: standard input: line 6: the frame is under replace-one adjacency, those before it are under null-record: they do not compose" \
+        bash -c "dp-cat run other | dp-account epsilon --delta 1e-5"
+    edit 'data="0123456789abcdef0123456789abcdef"' < run > elsewhere
+    complains 5 "dp-account epsilon: standard input: line 6: the frame is about the data set 0123456789abcdef0123456789abcdef, those before it are about $(dp-info -g digest small.dp): one data set at a time" \
+        bash -c "dp-cat run elsewhere | dp-account epsilon --delta 1e-5"
+    dp-cat run | sed '3s/"rows":100/"rows":50/' > rows.json
+    complains 5 "dp-account epsilon: rows.json: line 3: the data set has 50 rows in this lap and 100 in the first" dp-account epsilon --delta 1e-5 rows.json
+    dp-cat run | sed '3s/"rate":0.2/"rate":0.1/' > rate.json
+    moved=$(dp-account epsilon --delta 1e-5 --explain rate.json)
+    grep -q "the mechanism of each lap was fixed before the run" <<< "$moved"
+    record 2 shuffled "--rate 0.1 --mode shuffle"
+    dp-cat shuffled | sed '3s/"rate":0.1,/"rate":0.2,/;3s/"epoch_laps":10/"epoch_laps":5/' > shuffled.json
+    complains 5 "dp-account epsilon: shuffled.json: line 3: the mechanism of lap 2 is not that of the first, and laps of shuffled epochs are charged together" \
+        dp-account epsilon --delta 1e-5 shuffled.json
+}
+
+@test "records: seeded and published runs are never called sound, and one without privacy is refused" {
+    record 3 run
+    complains 0 "$SEEDED" bash -c "dp-cat run | dp-account epsilon --delta 1e-5"
+    record 3 published "--rate 0.2 --mode shuffle" --release-alpha "--epsilon 1e4 --delta 1e-5 --as-published"
+    for what in run published; do
+        run --separate-stderr bash -c "dp-cat $what | dp-account epsilon --delta 1e-5 --json"
+        assert_output --partial '"sound":false,"why":["the recorded run'
+        run bash -c "dp-cat $what | dp-account epsilon --delta 1e-5 --explain"
+        assert_line --regexp '^NOT SOUND: the recorded run '
+    done
+    edit seeded= < run > sown
+    run --separate-stderr bash -c "dp-cat sown | dp-account epsilon --delta 1e-5 --json"
+    assert_output --partial '"sound":true'
+    dp-loop --laps 2 --seed 1 -q -- "dp-sample --data small.dp --mode shuffle | dp-scd-step --data small.dp --loss hinge --lambda 1e-3 --variant non-private |
+        dp-account --non-private --allow-seeded | dp-step" > open
+    complains 5 "dp-account epsilon: standard input: line 2: the frame comes from a run without privacy: no epsilon bounds what it released" \
+        bash -c "dp-cat open | dp-account epsilon --delta 1e-5"
+}
+
+@test "records: what the frames state is compared with what they cost" {
+    record 5 run
+    edit seeded= < run > sown
+    dp-cat sown > run.json
+    complains 0 "" dp-account epsilon --delta 1e-5 run.json
+    sed -E 's/"epsilon":[0-9.]+/"epsilon":0.1/' run.json > less.json
+    run dp-account epsilon --delta 1e-5 less.json
+    assert_equal "$status" 5
+    assert_output --regexp '^dp-account epsilon: the run from line 2 on states an epsilon of 0.1 at delta 1e-05, and its records cost at least [0-9.]+$'
+    # at whatever delta it is asked
+    run dp-account epsilon --delta 1e-2 less.json
+    assert_equal "$status" 5
+    sed -E 's/"epsilon":[0-9.]+/"epsilon":90/' run.json > more.json
+    run --separate-stderr dp-account epsilon --delta 1e-5 more.json
+    assert_success
+    # shellcheck disable=SC2154
+    assert_regex "$stderr" '^dp-account epsilon: the run from line 2 on states an epsilon of 90, more than the [0-9.]+ that its records cost: it was charged for more than they show, as --adaptive does$'
+    run --separate-stderr dp-account epsilon --delta 1e-5 --json more.json
+    assert_output --partial '"agrees":false'
+    # left of the gate a frame has what the laps before it have cost
+    dp-loop --laps 5 -q -o model -- "dp-sample --data small.dp --rate 0.2 | dp-scd-step --data small.dp --loss hinge --lambda 1e-3 --clip 0.1 |
+        dp-noise -z 2 | tee noised | dp-account --epsilon 100 --delta 1e-5 | dp-step" > /dev/null
+    complains 0 "" bash -c "dp-cat noised | dp-account epsilon --delta 1e-5"
+}
+
+@test "records: noise that follows a schedule is charged as the gate charges it" {
+    small_data 100 4
+    dp-loop --laps 40 -q -- "dp-sample --data small.dp --rate 0.2 | dp-scd-step --data small.dp --loss hinge --lambda 1e-3 --clip 0.1 |
+        dp-noise -z 2 --schedule linear:.2 | dp-account --epsilon 100 --delta 1e-5 | dp-step" > run
+    stated=$(dp-cat --last run | grep -oE '"epsilon":[0-9.e-]+' | cut -d: -f2)
+    complains 0 "" bash -c "dp-cat run | dp-account epsilon --delta 1e-5"
+    same "$(dp-cat run | dp-account epsilon --delta 1e-5)" "$stated"
 }

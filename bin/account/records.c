@@ -107,7 +107,7 @@ static int end_run(struct reader *r, struct dp_err *err)
     if (r->planned && r->first.query[0].kind != DP_QUERY_GAUSSIAN) {
         rc = dp_charges_add(&r->run->charges, &r->first, r->run->laps, err);
     } else if (r->planned) {
-        rc = dp_plan_new(&plan, r->multiplier, r->run->laps, err);
+        rc = dp_plan_new(&plan, r->multiplier, r->run->laps, r->first.epoch_laps, err);
         if (rc == DP_OK)
             rc = dp_plan_charges(&plan, &r->first, r->run->laps, &r->run->charges, err);
         dp_plan_free(&plan);

@@ -270,6 +270,10 @@ static int state_spent(struct dp_stage *stage, struct dp_frame *frame, struct dp
     dp_frame_strip(frame);
     dp_frame_set_real(frame, DP_F_EPSILON, s->prior_epsilon + s->spend.epsilon);
     dp_frame_set_real(frame, DP_F_DELTA, s->prior_delta + o->delta);
+    if (s->prior_epsilon > 0 || s->prior_delta > 0) {
+        dp_frame_set_real(frame, DP_F_PRIOR_EPSILON, s->prior_epsilon);
+        dp_frame_set_real(frame, DP_F_PRIOR_DELTA, s->prior_delta);
+    }
     dp_frame_set_real(frame, DP_F_NOISE_SCALE, frame->mechanism[0].scale);
     set_sound(stage, frame);
     if (stage->seeded)

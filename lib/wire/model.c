@@ -391,6 +391,10 @@ static void print_privacy(const struct dp_frame *frame, FILE *out)
                 dp_frame_bool(frame, DP_F_AS_PUBLISHED) ? ", as published" : "");
     if (!non_private)
         print_doubts(frame, out);
+    if (dp_frame_has(frame, DP_F_PRIOR_EPSILON))
+        fprintf(out, "  of it epsilon %s, delta %s is what the model has cost that the run started from\n",
+                rounded_up(dp_frame_real(frame, DP_F_PRIOR_EPSILON, 0), epsilon, sizeof epsilon),
+                number(dp_frame_real(frame, DP_F_PRIOR_DELTA, (double)NAN), delta, sizeof delta));
     if (dp_frame_bool(frame, DP_F_AS_PUBLISHED)) {
         fputs("  as published: charged as the paper does, which is not sound;", out);
         if (dp_frame_has(frame, DP_F_EPSILON_SOUND))

@@ -59,6 +59,8 @@ enum dp_visibility {
     X(DP_F_LEDGER, "ledger", DP_T_TEXT, DP_STATED)            /* mark of the line that paid: run:seq:hash */        \
     X(DP_F_EPSILON, "epsilon", DP_T_REAL, DP_STATED)          /* spent so far */                                    \
     X(DP_F_DELTA, "delta", DP_T_REAL, DP_STATED)                                                                    \
+    X(DP_F_PRIOR_EPSILON, "prior_epsilon", DP_T_REAL, DP_STATED) /* of epsilon, the model it started from */        \
+    X(DP_F_PRIOR_DELTA, "prior_delta", DP_T_REAL, DP_STATED)                                                        \
     X(DP_F_ADJACENCY, "adjacency", DP_T_TEXT, DP_STATED)      /* what epsilon and delta are about */                \
     X(DP_F_EPSILON_SOUND, "epsilon_sound", DP_T_REAL, DP_STATED) /* beside a published, unsound epsilon */          \
     X(DP_F_SEEDED, "seeded", DP_T_BOOL, DP_FIXED)             /* keys came from a seed: not private */              \

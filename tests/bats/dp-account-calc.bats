@@ -343,3 +343,31 @@ END
     complains 0 "" bash -c "dp-cat run | dp-account epsilon --delta 1e-5"
     same "$(dp-cat run | dp-account epsilon --delta 1e-5)" "$stated"
 }
+
+@test "records: what the model has cost that a run started from is added" {
+    record 5 first
+    record 4 second "" "" "" "--init first.model"
+    one=$(dp-info -g epsilon first.model) own=$(dp-account epsilon -z 2 --rate .2 --laps 4 --delta 1e-5)
+    same "$(dp-info -g prior_epsilon second.model)" "$one"
+    assert_equal "$(dp-info -g prior_delta second.model)" 1e-05
+    run dp-info second.model
+    assert_line --regexp '^  of it epsilon [0-9.]+, delta 1e-05 is what the model has cost that the run started from$'
+    said=$(dp-cat second | dp-account epsilon --delta 2e-5 2> /dev/null)
+    same "$said" "$(awk -v a="$one" -v b="$own" 'BEGIN { printf "%.9g", a + b }')"
+    same "$said" "$(dp-info -g epsilon second.model)"
+    complains 2 "dp-account epsilon: --delta: must be above the 1e-05 at which the model was charged that the run started from" \
+        bash -c "dp-cat second | dp-account epsilon --delta 1e-5"
+    run bash -c "dp-cat second | dp-account epsilon --delta 2e-5 --explain"
+    assert_line --regexp '4 laps, and starts from a model that has cost epsilon [0-9.]+ at delta 1e-05; its frames state'
+    # the delta at which it keeps to what it states, and back
+    same "$(dp-cat second | dp-account delta --epsilon "$said" 2> /dev/null | awk '{ print $1 + 1 }')" 1.00002
+    complains 2 "dp-account delta: --epsilon: must be above the $(awk -v a="$one" 'BEGIN { printf "%.6g", a }') that the model has cost that the run started from" \
+        bash -c "dp-cat second | dp-account delta --epsilon 0.1"
+    # a stream from left of the gate says it in its first frame
+    dp-loop --laps 2 --init first.model -q -o model -- "dp-sample --data small.dp --rate 0.2 | dp-scd-step --data small.dp --loss hinge --lambda 1e-3 --clip 0.1 |
+        dp-noise -z 2 | tee noised | dp-account --epsilon 100 --delta 1e-5 --allow-seeded | dp-step" > /dev/null
+    same "$(dp-cat noised | dp-account epsilon --delta 2e-5 2> /dev/null)" "$(dp-info -g epsilon model)"
+    # and a run without --init says nothing
+    run dp-info -g prior_epsilon first.model
+    assert_failure 1
+}

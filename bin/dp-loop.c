@@ -1,30 +1,53 @@
 #include <signal.h>
-#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include "base/cli.h"
 #include "stage/loop.h"
 
-static volatile sig_atomic_t stop, group;
+#define PATIENCE 5 /* seconds that a lap under way may still take after a signal */
 
-/* The child has a process group of its own, so that ^C ends it once, here. */
-static void on_signal(int number)
-{
-    stop = number;
-    if (group > 0)
-        kill(-(pid_t)group, SIGTERM);
-}
+static struct dp_interrupt interrupt;
 
 static void end_by(int number)
 {
+    struct rlimit none = {0, 0};
+    setrlimit(RLIMIT_CORE, &none); /* after SIGQUIT: stages in this process hold private data */
     signal(number, SIG_DFL);
     raise(number);
+}
+
+/* The first signal asks for an end after the lap under way; a second one, or time, for an end at once. Stages in this
+   process cannot be left alone, so that there a second signal ends everything. The child has a process group of its own,
+   so that ^C reaches it through us. */
+static void on_signal(int number)
+{
+    if (number != SIGALRM && interrupt.stop == 0) {
+        interrupt.stop = number;
+        alarm(PATIENCE);
+    } else if (!interrupt.deaf) {
+        interrupt.hurry = 1;
+        alarm(1); /* again, lest it came just before somebody waits */
+    } else if (number != SIGALRM) {
+        end_by(number);
+    }
+}
+
+static void catch_signals(void)
+{
+    const int numbers[] = {SIGINT, SIGTERM, SIGQUIT, SIGHUP, SIGALRM};
+    struct sigaction action = {.sa_handler = on_signal}, old;
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
+        if (numbers[i] != SIGHUP || (sigaction(SIGHUP, NULL, &old) == 0 && old.sa_handler != SIG_IGN)) /* nohup(1) */
+            sigaction(numbers[i], &action, NULL);
+    signal(SIGPIPE, SIG_IGN); /* a child that dies must not take us along; our own reader is looked after below */
 }
 
 int main(int argc, char **argv)
 {
     const struct dp_command command = {"dp-loop", "[--] 'STAGE | STAGE …'",
                                        "Hand a model to a pipeline, lap after lap", dp_loop_option_table, NULL};
-    struct dp_loop loop = {.progress = stderr, .warn = dp_cli_warn, .stop = &stop, .group = &group};
+    struct dp_loop loop = {.progress = stderr, .warn = dp_cli_warn, .interrupt = &interrupt};
     struct dp_err err = {0};
     int operand, status;
     if (!dp_cli_start(&command, &loop.options, NULL, argc, argv, &operand, &status))
@@ -35,15 +58,12 @@ int main(int argc, char **argv)
     }
     loop.pipeline = operand < argc ? argv[operand] : NULL;
 
-    struct sigaction action = {.sa_handler = on_signal};
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
-    signal(SIGPIPE, SIG_IGN); /* a child that dies must not take us along; our own reader is looked after below */
+    catch_signals();
     int rc = dp_loop_run(&loop, &err);
     if (loop.reader_gone)
         end_by(SIGPIPE);
     status = dp_cli_finish("dp-loop", rc, &err);
-    if (stop)
-        end_by(stop);
+    if (loop.interrupted)
+        end_by(interrupt.stop);
     return status;
 }

@@ -1,6 +1,7 @@
 /* Ports on file descriptors and files. */
 #include <errno.h>
 #include <fcntl.h>
+#include <libgen.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,15 +17,18 @@
 struct fd_port {
     int fd;
     char *name;
-    char *temporary; /* an output file until it is committed */
+    char *temporary; /* an output file until it is committed, where it has a name by then */
+    bool file;       /* an output file that takes its name when it is committed */
+    bool reader;     /* its reader may go away: a pipe or a socket */
     char *in;        /* bytes in[start..end) have been read and not used */
     size_t start, end, capacity;
     msgpack_sbuffer out;
 };
 
-static void fd_close(void *self)
+static void fd_close(void *self, bool abandon)
 {
     struct fd_port *p = self;
+    (void)abandon;
     if (p->fd >= 0)
         close(p->fd);
     if (p->temporary != NULL)
@@ -36,9 +40,26 @@ static void fd_close(void *self)
     free(p);
 }
 
-/* Appends what one read gives. 1, or 0 at end of file. */
-static int fill(struct fd_port *p, struct dp_err *err)
+static bool fd_unread(void *self)
 {
+    const struct fd_port *p = self;
+    struct pollfd item = {p->fd, 0, 0};
+    return p->reader && poll(&item, 1, 0) > 0 && (item.revents & (POLLERR | POLLHUP)) != 0;
+}
+
+/* Without events asked for, poll waits for just these two. */
+static struct pollfd fd_item(void *self)
+{
+    const struct fd_port *p = self;
+    return (struct pollfd){p->reader ? p->fd : -1, 0, 0};
+}
+
+/* Appends what one read gives. 1, 0 at end of file, or DP_PORT_UNREAD. */
+static int fill(struct dp_port *port, struct dp_err *err)
+{
+    struct fd_port *p = port->self;
+    struct pollfd items[2] = {{p->fd, POLLIN, 0}};
+    ssize_t got;
     if (p->start > 0) {
         memmove(p->in, p->in + p->start, p->end - p->start);
         p->end -= p->start;
@@ -47,16 +68,23 @@ static int fill(struct fd_port *p, struct dp_err *err)
     int rc = dp_grow(&p->in, &p->capacity, p->end + CHUNK, 1, err);
     if (rc != DP_OK)
         return rc;
-    ssize_t got = read(p->fd, p->in + p->end, p->capacity - p->end);
+    do {
+        /* Nobody else reads this input, so that what poll has seen is still there for read. */
+        if (port->watched != NULL || port->cancel != NULL)
+            rc = dp_port_wait(port, items, 1, err);
+        if (rc < 0 || rc == DP_PORT_UNREAD)
+            return rc;
+        got = read(p->fd, p->in + p->end, p->capacity - p->end);
+    } while (got < 0 && errno == EINTR);
     if (got < 0)
         return dp_fail_errno(err, errno, "cannot read %s", p->name);
     p->end += (size_t)got;
     return got > 0;
 }
 
-static int fd_read(void *self, struct dp_frame *frame, struct dp_err *err)
+static int fd_read(struct dp_port *port, struct dp_frame *frame, struct dp_err *err)
 {
-    struct fd_port *p = self;
+    struct fd_port *p = port->self;
     for (;;) {
         size_t length = 0;
         int rc = p->end > p->start ? dp_wire_scan(p->in + p->start, p->end - p->start, &length, err) : 0;
@@ -67,23 +95,29 @@ static int fd_read(void *self, struct dp_frame *frame, struct dp_err *err)
             p->start += length;
             return rc < 0 ? rc : 1;
         }
-        rc = fill(p, err);
-        if (rc < 0)
+        rc = fill(port, err);
+        if (rc < 0 || rc == DP_PORT_UNREAD)
             return rc;
         if (rc == 0)
             return p->end > p->start ? dp_fail(err, DP_E_UPSTREAM, "%s ends inside a frame", p->name) : 0;
     }
 }
 
-static int fd_write(void *self, const struct dp_frame *frame, struct dp_err *err)
+static int fd_write(struct dp_port *port, const struct dp_frame *frame, struct dp_err *err)
 {
-    struct fd_port *p = self;
+    struct fd_port *p = port->self;
     msgpack_sbuffer_clear(&p->out);
     int rc = dp_wire_encode(&p->out, frame, err);
     if (rc != DP_OK)
         return rc;
     for (size_t done = 0; done < p->out.size;) {
         ssize_t put = write(p->fd, p->out.data + done, p->out.size - done);
+        if (put < 0 && errno == EINTR) {
+            rc = dp_port_interrupted(port, err);
+            if (rc != DP_OK)
+                return rc;
+            continue;
+        }
         if (put < 0)
             return dp_fail_errno(err, errno, "cannot write %s", p->name);
         done += (size_t)put;
@@ -91,16 +125,38 @@ static int fd_write(void *self, const struct dp_frame *frame, struct dp_err *err
     return DP_OK;
 }
 
-static int fd_commit(void *self, struct dp_err *err)
+/* A name for a file without one. linkat does not replace, so a file that is there needs a step more. */
+static int name_file(struct fd_port *p, struct dp_err *err)
 {
-    struct fd_port *p = self;
+    char self[40];
+    snprintf(self, sizeof self, "/proc/self/fd/%d", p->fd);
+    if (linkat(AT_FDCWD, self, AT_FDCWD, p->name, AT_SYMLINK_FOLLOW) == 0)
+        return DP_OK;
+    for (unsigned tries = 0; errno == EEXIST && tries < 1000; tries++) {
+        if (p->temporary == NULL && asprintf(&p->temporary, "%s.%06ld-%u", p->name, (long)getpid(), tries) < 0) {
+            p->temporary = NULL;
+            return dp_fail(err, DP_E_RUN, "out of memory");
+        }
+        if (linkat(AT_FDCWD, self, AT_FDCWD, p->temporary, AT_SYMLINK_FOLLOW) == 0)
+            return DP_OK;
+        free(p->temporary);
+        p->temporary = NULL;
+    }
+    return dp_fail_errno(err, errno, "cannot create %s", p->name);
+}
+
+static int fd_commit(struct dp_port *port, struct dp_err *err)
+{
+    struct fd_port *p = port->self;
+    if (p->file && fsync(p->fd) != 0)
+        return dp_fail_errno(err, errno, "cannot write %s", p->name);
+    if (p->file && p->temporary == NULL) {
+        int rc = name_file(p, err);
+        if (rc != DP_OK)
+            return rc;
+    }
     int fd = p->fd;
     p->fd = -1;
-    if (p->temporary != NULL && fsync(fd) != 0) {
-        int saved = errno;
-        close(fd);
-        return dp_fail_errno(err, saved, "cannot write %s", p->name);
-    }
     if (close(fd) != 0)
         return dp_fail_errno(err, errno, "cannot close %s", p->name);
     if (p->temporary != NULL) {
@@ -112,7 +168,7 @@ static int fd_commit(void *self, struct dp_err *err)
     return DP_OK;
 }
 
-static const struct dp_port_ops fd_ops = {fd_read, fd_write, fd_commit, fd_close};
+static const struct dp_port_ops fd_ops = {fd_read, fd_write, fd_commit, fd_close, fd_unread, fd_item};
 
 int dp_port_open_fd(struct dp_port **port, int fd, const char *name, enum dp_direction direction, struct dp_err *err)
 {
@@ -126,11 +182,33 @@ int dp_port_open_fd(struct dp_port **port, int fd, const char *name, enum dp_dir
     p->name = strdup(name);
     msgpack_sbuffer_init(&p->out);
     if (p->name == NULL) {
-        fd_close(p);
+        fd_close(p, true);
         return dp_fail(err, DP_E_RUN, "out of memory");
     }
-    bool terminal = direction == DP_OUT && isatty(fd);
-    return dp_port_wrap(port, &fd_ops, p, terminal ? DP_EXPOSED_TERMINAL : DP_EXPOSED_NO, err);
+    struct stat st;
+    bool known = fstat(fd, &st) == 0, terminal = direction == DP_OUT && isatty(fd);
+    p->reader = known && (S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode));
+    rc = dp_port_wrap(port, &fd_ops, p, terminal ? DP_EXPOSED_TERMINAL : DP_EXPOSED_NO, err);
+    if (rc == DP_OK)
+        (*port)->stored = known && S_ISREG(st.st_mode);
+    return rc;
+}
+
+/* A file in the directory of `path` that goes with its last descriptor, even when we are killed. -1 where the file system
+   or a missing /proc does not allow that. */
+static int open_unnamed(const char *path)
+{
+    char *copy = strdup(path), self[40];
+    if (copy == NULL)
+        return -1;
+    int fd = open(dirname(copy), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666);
+    free(copy);
+    snprintf(self, sizeof self, "/proc/self/fd/%d", fd);
+    if (fd >= 0 && access(self, F_OK) != 0) {
+        close(fd);
+        return -1;
+    }
+    return fd;
 }
 
 int dp_port_open_file(struct dp_port **port, const char *path, enum dp_direction direction, struct dp_err *err)
@@ -145,10 +223,8 @@ int dp_port_open_file(struct dp_port **port, const char *path, enum dp_direction
     struct stat st;
     bool special = stat(path, &st) == 0 && !S_ISREG(st.st_mode);
     char *temporary = NULL;
-    int fd;
-    if (special) {
-        fd = open(path, O_WRONLY | O_CLOEXEC);
-    } else {
+    int fd = special ? open(path, O_WRONLY | O_CLOEXEC) : open_unnamed(path);
+    if (fd < 0 && !special) {
         if (asprintf(&temporary, "%s.XXXXXX", path) < 0)
             return dp_fail(err, DP_E_RUN, "out of memory");
         fd = mkostemp(temporary, O_CLOEXEC);
@@ -170,6 +246,8 @@ int dp_port_open_file(struct dp_port **port, const char *path, enum dp_direction
         free(temporary);
         return rc;
     }
-    ((struct fd_port *)(*port)->self)->temporary = temporary;
+    struct fd_port *p = (*port)->self;
+    p->temporary = temporary;
+    p->file = !special;
     return DP_OK;
 }

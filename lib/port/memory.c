@@ -23,9 +23,9 @@ static void pop(struct memory_port *p)
     free(n);
 }
 
-static int memory_read(void *self, struct dp_frame *frame, struct dp_err *err)
+static int memory_read(struct dp_port *port, struct dp_frame *frame, struct dp_err *err)
 {
-    struct memory_port *p = self;
+    struct memory_port *p = port->self;
     if (p->head == NULL)
         return 0;
     int rc = dp_frame_copy(frame, p->head->frame, err);
@@ -33,9 +33,9 @@ static int memory_read(void *self, struct dp_frame *frame, struct dp_err *err)
     return rc < 0 ? rc : 1;
 }
 
-static int memory_write(void *self, const struct dp_frame *frame, struct dp_err *err)
+static int memory_write(struct dp_port *port, const struct dp_frame *frame, struct dp_err *err)
 {
-    struct memory_port *p = self;
+    struct memory_port *p = port->self;
     struct node *n = NULL;
     int rc = dp_alloc(&n, 1, sizeof *n, err);
     if (rc == DP_OK)
@@ -53,22 +53,23 @@ static int memory_write(void *self, const struct dp_frame *frame, struct dp_err 
     return DP_OK;
 }
 
-static int memory_commit(void *self, struct dp_err *err)
+static int memory_commit(struct dp_port *port, struct dp_err *err)
 {
-    (void)self;
+    (void)port;
     (void)err;
     return DP_OK;
 }
 
-static void memory_close(void *self)
+static void memory_close(void *self, bool abandon)
 {
+    (void)abandon;
     struct memory_port *p = self;
     while (p->head != NULL)
         pop(p);
     free(p);
 }
 
-static const struct dp_port_ops memory_ops = {memory_read, memory_write, memory_commit, memory_close};
+static const struct dp_port_ops memory_ops = {memory_read, memory_write, memory_commit, memory_close, NULL, NULL};
 
 int dp_port_open_memory(struct dp_port **port, struct dp_err *err)
 {

@@ -1,6 +1,7 @@
 #include "port/port.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -12,7 +13,7 @@ int dp_port_wrap(struct dp_port **port, const struct dp_port_ops *ops, void *sel
 {
     int rc = dp_alloc(port, 1, sizeof **port, err);
     if (rc != DP_OK) {
-        ops->close(self);
+        ops->close(self, true);
         return rc;
     }
     **port = (struct dp_port){.ops = ops, .self = self, .exposure = exposure};
@@ -22,7 +23,7 @@ int dp_port_wrap(struct dp_port **port, const struct dp_port_ops *ops, void *sel
 int dp_port_open(struct dp_port **port, const char *spec, enum dp_direction direction, struct dp_err *err)
 {
     if (strcmp(spec, "-") == 0) {
-        int fd = dup(direction == DP_IN ? STDIN_FILENO : STDOUT_FILENO);
+        int fd = fcntl(direction == DP_IN ? STDIN_FILENO : STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
         const char *name = direction == DP_IN ? "standard input" : "standard output";
         if (fd < 0)
             return dp_fail_errno(err, errno, "cannot use %s", name);
@@ -33,30 +34,83 @@ int dp_port_open(struct dp_port **port, const char *spec, enum dp_direction dire
     return dp_port_open_file(port, spec, direction, err);
 }
 
+void dp_port_watch(struct dp_port *in, struct dp_port *out)
+{
+    in->watched = out != NULL && out->ops->unread != NULL ? out : NULL;
+}
+
+void dp_port_cancel(struct dp_port *port, volatile sig_atomic_t *flag)
+{
+    port->cancel = flag;
+}
+
+int dp_port_interrupted(const struct dp_port *port, struct dp_err *err)
+{
+    return port->cancel != NULL && *port->cancel ? dp_fail(err, DP_E_RUN, "interrupted") : DP_OK;
+}
+
+int dp_port_wait(struct dp_port *port, struct pollfd *items, nfds_t count, struct dp_err *err)
+{
+    struct dp_port *out = port->watched;
+    nfds_t all = count;
+    if (out != NULL)
+        items[all++] = out->ops->item(out->self);
+    for (;;) {
+        int rc = dp_port_interrupted(port, err);
+        if (rc != DP_OK)
+            return rc;
+        if (poll(items, all, -1) < 0) {
+            if (errno != EINTR)
+                return dp_fail_errno(err, errno, "cannot wait for input");
+            continue;
+        }
+        for (nfds_t i = 0; i < count; i++)
+            if (items[i].revents != 0)
+                return 1;
+        if (out->ops->unread(out->self))
+            return DP_PORT_UNREAD;
+    }
+}
+
 int dp_port_read(struct dp_port *port, struct dp_frame *frame, struct dp_err *err)
 {
-    return port->ops->read(port->self, frame, err);
+    return port->ops->read(port, frame, err);
 }
 
 int dp_port_write(struct dp_port *port, const struct dp_frame *frame, struct dp_err *err)
 {
-    return port->ops->write(port->self, frame, err);
+    return port->ops->write(port, frame, err);
 }
 
 int dp_port_commit(struct dp_port *port, struct dp_err *err)
 {
-    return port->ops->commit(port->self, err);
+    return port->ops->commit(port, err);
+}
+
+static void free_port(struct dp_port *port, bool abandon)
+{
+    if (port == NULL)
+        return;
+    port->ops->close(port->self, abandon);
+    free(port);
 }
 
 void dp_port_close(struct dp_port *port)
 {
-    if (port == NULL)
-        return;
-    port->ops->close(port->self);
-    free(port);
+    free_port(port, false);
+}
+
+void dp_port_abandon(struct dp_port *port)
+{
+    free_port(port, true);
 }
 
 enum dp_exposure dp_port_exposure(const struct dp_port *port)
 {
     return port->exposure;
+}
+
+bool dp_port_stored(const struct dp_port *port)
+{
+    return port->stored;
 }

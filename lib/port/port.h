@@ -2,6 +2,8 @@
 #ifndef DP_PORT_PORT_H
 #define DP_PORT_PORT_H
 
+#include <poll.h>
+#include <signal.h>
 #include <stdbool.h>
 
 #include "base/err.h"
@@ -25,32 +27,65 @@ int dp_port_open_fd(struct dp_port **port, int fd, const char *name, enum dp_dir
 /* A queue of frames in memory that is written and read by one thread. Reading it empty gives end of input. */
 int dp_port_open_memory(struct dp_port **port, struct dp_err *err);
 
-/* The next frame: 1; 0 at end of input between frames. Truncated or corrupt input is an error. */
+/* What dp_port_read returns besides 0, 1 and errors. */
+enum { DP_PORT_UNREAD = 2 };
+
+/* The next frame: 1; 0 at end of input between frames, over ZeroMQ when all writers that there were are gone;
+   DP_PORT_UNREAD when there is no input yet and nobody reads the watched output any more. Truncated or corrupt input is
+   an error. */
 int dp_port_read(struct dp_port *port, struct dp_frame *frame, struct dp_err *err);
+
+/* While `in` waits for input it also looks whether `out` still has a reader: without that, nobody upstream learns of a
+   process that dies while all wait for the next frame. out may be NULL, to stop that, and outlives the watch. Output that
+   is neither a pipe nor a socket always has a reader. */
+void dp_port_watch(struct dp_port *in, struct dp_port *out);
+
+/* Reading and writing that wait fail once *flag is set, which a signal handler may do (again and again, since a signal
+   may come just before the wait). Without a flag signals interrupt nothing. */
+void dp_port_cancel(struct dp_port *port, volatile sig_atomic_t *flag);
 
 int dp_port_write(struct dp_port *port, const struct dp_frame *frame, struct dp_err *err);
 
 /* All is written: closes the descriptor and checks that, and gives an output file its name. */
 int dp_port_commit(struct dp_port *port, struct dp_err *err);
 
-/* Frees the port. An output file that was not committed is removed. port may be NULL. */
+/* Frees the port. An output file that was not committed is removed. What a ZeroMQ port has written waits a while for a
+   reader that was not there yet. port may be NULL. */
 void dp_port_close(struct dp_port *port);
+
+/* The same without that wait: only a reader that is connected gets what was written. */
+void dp_port_abandon(struct dp_port *port);
 
 enum dp_exposure dp_port_exposure(const struct dp_port *port);
 
-/* Private to lib/port: one implementation. */
+/* Whether it is a file on disk: whoever wrote that may be long gone. */
+bool dp_port_stored(const struct dp_port *port);
+
+/* Private to lib/port: one implementation. unread and item may be NULL together: such output always has a reader. */
 struct dp_port_ops {
-    int (*read)(void *self, struct dp_frame *frame, struct dp_err *err);
-    int (*write)(void *self, const struct dp_frame *frame, struct dp_err *err);
-    int (*commit)(void *self, struct dp_err *err);
-    void (*close)(void *self);
+    int (*read)(struct dp_port *port, struct dp_frame *frame, struct dp_err *err);
+    int (*write)(struct dp_port *port, const struct dp_frame *frame, struct dp_err *err);
+    int (*commit)(struct dp_port *port, struct dp_err *err);
+    void (*close)(void *self, bool abandon);
+    bool (*unread)(void *self);          /* nobody reads what is written any more */
+    struct pollfd (*item)(void *self);   /* what poll(2) waits for until that may have changed */
 };
 
 struct dp_port {
     const struct dp_port_ops *ops;
     void *self;
     enum dp_exposure exposure;
+    bool stored;
+    struct dp_port *watched;
+    volatile sig_atomic_t *cancel;
 };
+
+/* Waits until one of items[0..count), or what tells of the watched output, is ready. The array has room for one item more.
+   1; DP_PORT_UNREAD when none of them is and the output has no reader; or an error. */
+int dp_port_wait(struct dp_port *port, struct pollfd *items, nfds_t count, struct dp_err *err);
+
+/* After EINTR: 0 to go on, or the error that says that it was meant. */
+int dp_port_interrupted(const struct dp_port *port, struct dp_err *err);
 
 int dp_port_open_file(struct dp_port **port, const char *path, enum dp_direction direction, struct dp_err *err);
 int dp_port_open_zmq(struct dp_port **port, const char *spec, enum dp_direction direction, struct dp_err *err);

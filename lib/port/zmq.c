@@ -1,4 +1,6 @@
-/* Ports on ZeroMQ PUSH and PULL sockets, one message per frame. ZeroMQ has no end of file: the end frame is the end. */
+/* Ports on ZeroMQ PUSH and PULL sockets, one message per frame. ZeroMQ has no end of file: the end frame is the end, and
+   the socket's monitor tells of a process at the other end that goes before it. On one machine the kernel closes the
+   connection of a process that dies, so no heartbeat is needed, which a process that is only stopped would miss. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,65 +10,152 @@
 #include "port/port.h"
 #include "wire/codec.h"
 
-#define LINGER_MS 10000 /* how long what was written may wait for a reader that is not there */
+#define LINGER_MS 10000  /* how long what was written may wait for a reader that has not come yet */
+#define ABANDON_MS 1000  /* the same for one that is there, when the run is over anyway */
+#define MONITOR "inproc://monitor"
 
 struct zmq_port {
-    void *context, *socket;
+    void *context, *socket, *monitor;
+    int socket_fd, monitor_fd; /* readable when there may be news */
     char *name;
     msgpack_sbuffer out;
+    unsigned came, peers; /* connections that there have been, and are */
+    bool failed;          /* the next one to end never was one */
 };
 
-static void zmq_port_close(void *self)
+#define FAILURES                                                                                                       \
+    (ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL | ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL | ZMQ_EVENT_HANDSHAKE_FAILED_AUTH)
+#define EVENTS (ZMQ_EVENT_HANDSHAKE_SUCCEEDED | ZMQ_EVENT_DISCONNECTED | FAILURES)
+
+/* Counts who comes and goes. */
+static void note_peers(struct zmq_port *p)
+{
+    zmq_msg_t message;
+    for (;;) {
+        uint16_t event = 0;
+        zmq_msg_init(&message);
+        int size = zmq_msg_recv(&message, p->monitor, ZMQ_DONTWAIT);
+        if (size >= (int)sizeof event)
+            memcpy(&event, zmq_msg_data(&message), sizeof event);
+        bool more = size >= 0 && zmq_msg_more(&message);
+        zmq_msg_close(&message);
+        if (size < 0)
+            return;
+        if (more) { /* the second part names the endpoint */
+            zmq_msg_init(&message);
+            zmq_msg_recv(&message, p->monitor, ZMQ_DONTWAIT);
+            zmq_msg_close(&message);
+        }
+        if (event == ZMQ_EVENT_HANDSHAKE_SUCCEEDED) {
+            p->came++;
+            p->peers++;
+        } else if ((event & FAILURES) != 0) {
+            p->failed = true;
+        } else if (event == ZMQ_EVENT_DISCONNECTED) {
+            p->peers -= !p->failed && p->peers > 0;
+            p->failed = false;
+        }
+    }
+}
+
+/* All that there were are gone. */
+static bool zmq_port_alone(void *self)
 {
     struct zmq_port *p = self;
+    note_peers(p);
+    return p->came > 0 && p->peers == 0;
+}
+
+static struct pollfd zmq_port_item(void *self)
+{
+    const struct zmq_port *p = self;
+    return (struct pollfd){p->monitor_fd, POLLIN, 0};
+}
+
+static void zmq_port_close(void *self, bool abandon)
+{
+    struct zmq_port *p = self;
+    if (p->monitor != NULL) {
+        bool alone = zmq_port_alone(p);
+        int linger = alone || (abandon && p->peers == 0) ? 0 : abandon ? ABANDON_MS : LINGER_MS;
+        zmq_socket_monitor(p->socket, NULL, 0);
+        zmq_close(p->monitor);
+        zmq_setsockopt(p->socket, ZMQ_LINGER, &linger, sizeof linger);
+    }
     if (p->socket != NULL)
         zmq_close(p->socket);
     if (p->context != NULL)
-        zmq_ctx_term(p->context);
+        while (zmq_ctx_term(p->context) != 0 && errno == EINTR)
+            ;
     free(p->name);
     msgpack_sbuffer_destroy(&p->out);
     free(p);
 }
 
-static int zmq_port_read(void *self, struct dp_frame *frame, struct dp_err *err)
+/* The next message: 1, 0 when all writers are gone and it has all been read, DP_PORT_UNREAD, or an error. */
+static int receive(struct dp_port *port, zmq_msg_t *message, struct dp_err *err)
 {
-    struct zmq_port *p = self;
+    struct zmq_port *p = port->self;
+    for (bool last = false;;) {
+        /* Nobody may have been asleep when the watched reader went: look before each wait. */
+        if (zmq_msg_recv(message, p->socket, ZMQ_DONTWAIT) >= 0)
+            return 1;
+        if (errno != EAGAIN && errno != EINTR)
+            return dp_fail(err, DP_E_RUN, "cannot read %s: %s", p->name, zmq_strerror(errno));
+        if (last)
+            return 0;
+        last = zmq_port_alone(p); /* what came before that is still to be read */
+        if (last)
+            continue;
+        struct pollfd items[3] = {{p->socket_fd, POLLIN, 0}, {p->monitor_fd, POLLIN, 0}};
+        int rc = dp_port_wait(port, items, 2, err);
+        if (rc != 1)
+            return rc;
+    }
+}
+
+static int zmq_port_read(struct dp_port *port, struct dp_frame *frame, struct dp_err *err)
+{
+    struct zmq_port *p = port->self;
     zmq_msg_t message;
     zmq_msg_init(&message);
-    int rc;
     size_t length = 0;
-    if (zmq_msg_recv(&message, p->socket, 0) < 0) {
-        rc = dp_fail(err, DP_E_RUN, "cannot read %s: %s", p->name, zmq_strerror(errno));
-    } else {
+    int rc = receive(port, &message, err);
+    if (rc == 1) {
         size_t size = zmq_msg_size(&message);
         rc = dp_wire_scan(zmq_msg_data(&message), size, &length, err);
         if (rc == 0 || (rc == 1 && length != size))
             rc = dp_fail(err, DP_E_RUN, "a message on %s is not one frame", p->name);
         if (rc == 1)
             rc = dp_wire_decode(frame, zmq_msg_data(&message), length, err);
+        rc = rc < 0 ? rc : 1;
     }
     zmq_msg_close(&message);
-    return rc < 0 ? rc : 1;
-}
-
-static int zmq_port_write(void *self, const struct dp_frame *frame, struct dp_err *err)
-{
-    struct zmq_port *p = self;
-    msgpack_sbuffer_clear(&p->out);
-    int rc = dp_wire_encode(&p->out, frame, err);
-    if (rc == DP_OK && zmq_send(p->socket, p->out.data, p->out.size, 0) < 0)
-        rc = dp_fail(err, DP_E_RUN, "cannot write %s: %s", p->name, zmq_strerror(errno));
     return rc;
 }
 
-static int zmq_port_commit(void *self, struct dp_err *err)
+static int zmq_port_write(struct dp_port *port, const struct dp_frame *frame, struct dp_err *err)
 {
-    (void)self;
+    struct zmq_port *p = port->self;
+    msgpack_sbuffer_clear(&p->out);
+    int rc = dp_wire_encode(&p->out, frame, err);
+    while (rc == DP_OK && zmq_send(p->socket, p->out.data, p->out.size, 0) < 0) {
+        if (errno != EINTR)
+            return dp_fail(err, DP_E_RUN, "cannot write %s: %s", p->name, zmq_strerror(errno));
+        rc = dp_port_interrupted(port, err);
+    }
+    return rc;
+}
+
+static int zmq_port_commit(struct dp_port *port, struct dp_err *err)
+{
+    (void)port;
     (void)err;
     return DP_OK;
 }
 
-static const struct dp_port_ops zmq_ops = {zmq_port_read, zmq_port_write, zmq_port_commit, zmq_port_close};
+static const struct dp_port_ops zmq_ops = {zmq_port_read,  zmq_port_write, zmq_port_commit,
+                                           zmq_port_close, zmq_port_alone, zmq_port_item};
 
 /* Without keys and allow-lists a frame may not leave this machine: a numeric loopback address, or localhost. */
 static bool stays_here(const char *spec)
@@ -77,6 +166,21 @@ static bool stays_here(const char *spec)
     if (strncmp(spec, "tcp://127.", 10) != 0)
         return false;
     return spec[6 + strspn(spec + 6, "0123456789.")] == ':';
+}
+
+/* A socket that hears who comes to p->socket and who goes. */
+static int open_monitor(struct zmq_port *p)
+{
+    size_t size = sizeof(int);
+    if (zmq_socket_monitor(p->socket, MONITOR, EVENTS) != 0)
+        return -1;
+    p->monitor = zmq_socket(p->context, ZMQ_PAIR);
+    if (p->monitor == NULL || zmq_connect(p->monitor, MONITOR) != 0)
+        return -1;
+    return zmq_getsockopt(p->socket, ZMQ_FD, &p->socket_fd, &size) != 0 ||
+                   zmq_getsockopt(p->monitor, ZMQ_FD, &p->monitor_fd, &size) != 0
+               ? -1
+               : 0;
 }
 
 int dp_port_open_zmq(struct dp_port **port, const char *spec, enum dp_direction direction, struct dp_err *err)
@@ -96,18 +200,16 @@ int dp_port_open_zmq(struct dp_port **port, const char *spec, enum dp_direction 
         p->socket = zmq_socket(p->context, direction == DP_IN ? ZMQ_PULL : ZMQ_PUSH);
     if (p->name == NULL || p->socket == NULL) {
         rc = dp_fail(err, DP_E_RUN, "cannot open %s: %s", spec, zmq_strerror(errno));
-        zmq_port_close(p);
+        zmq_port_close(p, true);
         return rc;
     }
-    int linger = direction == DP_IN ? 0 : LINGER_MS;
     int64_t largest = (int64_t)DP_LIMIT_FRAME;
     int ipv6 = strstr(spec, "[::1]") != NULL;
-    zmq_setsockopt(p->socket, ZMQ_LINGER, &linger, sizeof linger);
     zmq_setsockopt(p->socket, ZMQ_MAXMSGSIZE, &largest, sizeof largest);
     zmq_setsockopt(p->socket, ZMQ_IPV6, &ipv6, sizeof ipv6);
-    if ((direction == DP_IN ? zmq_bind(p->socket, spec) : zmq_connect(p->socket, spec)) != 0) {
+    if (open_monitor(p) != 0 || (direction == DP_IN ? zmq_bind(p->socket, spec) : zmq_connect(p->socket, spec)) != 0) {
         rc = dp_fail(err, DP_E_RUN, "cannot open %s: %s", spec, zmq_strerror(errno));
-        zmq_port_close(p);
+        zmq_port_close(p, true);
         return rc;
     }
     return dp_port_wrap(port, &zmq_ops, p, DP_EXPOSED_SOCKET, err);

@@ -75,3 +75,10 @@ int dp_child_group(const struct dp_child *child)
 {
     return child->ops->group != NULL ? child->ops->group(child) : 0;
 }
+
+bool dp_child_cancel(struct dp_child *child, volatile sig_atomic_t *flag)
+{
+    if (child->ops->cancel != NULL)
+        child->ops->cancel(child, flag);
+    return child->ops->cancel != NULL;
+}

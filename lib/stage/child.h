@@ -2,6 +2,9 @@
 #ifndef DP_STAGE_CHILD_H
 #define DP_STAGE_CHILD_H
 
+#include <signal.h>
+#include <stdbool.h>
+
 #include "base/err.h"
 #include "wire/frame.h"
 
@@ -32,15 +35,20 @@ int dp_child_pass(struct dp_child *child, struct dp_frame *frame, struct dp_fram
 int dp_child_finish(struct dp_child *child, struct dp_err *err);
 void dp_child_kill(struct dp_child *child);
 
-/* The process group of a child that has one, else 0: what a signal handler may end. */
+/* The process group of a child that has one, else 0. */
 int dp_child_group(const struct dp_child *child);
+
+/* From now on an exchange fails once *flag is set, see dp_port_cancel. False for a child in this process, whose stages
+   cannot be left in the middle of a lap. */
+bool dp_child_cancel(struct dp_child *child, volatile sig_atomic_t *flag);
 
 /* Private to lib/stage. */
 struct dp_child_ops {
     int (*exchange)(struct dp_child *child, struct dp_frame *frame, struct dp_frame *answer, struct dp_err *err);
     int (*finish)(struct dp_child *child, struct dp_err *err);
     void (*free)(struct dp_child *child);
-    int (*group)(const struct dp_child *child);
+    int (*group)(const struct dp_child *child);                                /* or NULL */
+    void (*cancel)(struct dp_child *child, volatile sig_atomic_t *flag); /* or NULL */
 };
 struct dp_child {
     const struct dp_child_ops *ops;

@@ -95,7 +95,7 @@ static void fused_free(struct dp_child *child)
     free(f);
 }
 
-static const struct dp_child_ops fused_ops = {fused_exchange, fused_finish, fused_free, NULL};
+static const struct dp_child_ops fused_ops = {fused_exchange, fused_finish, fused_free, NULL, NULL};
 
 int dp_child_fused(struct dp_child **child, const char *text, dp_child_warn *warning, struct dp_err *err)
 {

@@ -20,6 +20,38 @@ struct remote {
     pid_t pid;     /* of the shell, which leads a process group; 0 if there is none */
 };
 
+/* Waits up to `seconds` for the shell to end, and leaves it to be reaped: until then nobody else can have its number. */
+static bool ended(pid_t pid, double seconds, siginfo_t *how)
+{
+    struct timespec pause = {0, 2000000};
+    for (double waited = 0;; waited += 0.002) {
+        how->si_pid = 0;
+        int rc = waitid(P_PID, (id_t)pid, how, WEXITED | WNOHANG | WNOWAIT);
+        if ((rc == 0 && how->si_pid == pid) || (rc != 0 && errno != EINTR))
+            return true;
+        if (waited >= seconds)
+            return false;
+        nanosleep(&pause, NULL);
+    }
+}
+
+static void reap(struct remote *r)
+{
+    while (waitpid(r->pid, NULL, 0) < 0 && errno == EINTR)
+        ;
+    r->pid = 0;
+}
+
+/* The child is gone. A shell's status above 128 tells which signal ended its last stage, which could not speak itself. */
+static int gone(struct remote *r, struct dp_err *err)
+{
+    siginfo_t how = {0};
+    const char *text = "the child pipeline ended before it gave back a frame";
+    if (r->pid != 0 && ended(r->pid, 2, &how) && how.si_code == CLD_EXITED && how.si_status > 128)
+        return dp_fail(err, DP_E_RUN, "%s: signal %d ended its last stage", text, how.si_status - 128);
+    return dp_fail(err, DP_E_RUN, "%s", text);
+}
+
 static int remote_exchange(struct dp_child *child, struct dp_frame *frame, struct dp_frame *answer, struct dp_err *err)
 {
     struct remote *r = (struct remote *)child;
@@ -30,42 +62,27 @@ static int remote_exchange(struct dp_child *child, struct dp_frame *frame, struc
     if (rc == 1)
         return DP_OK;
     if (rc == 0)
-        return dp_fail(err, DP_E_RUN, "the child pipeline ended before it gave back a frame");
+        return gone(r, err);
     if (wrote != DP_OK)
         *err = write_err;
     return rc;
 }
 
-/* Waits up to `seconds` for the shell. 1 when it has ended. */
-static int wait_for(pid_t pid, double seconds, int *status)
-{
-    struct timespec pause = {0, 2000000};
-    for (double waited = 0;; waited += 0.002) {
-        pid_t got = waitpid(pid, status, WNOHANG);
-        if (got == pid || (got < 0 && errno != EINTR))
-            return 1;
-        if (waited >= seconds)
-            return 0;
-        nanosleep(&pause, NULL);
-    }
-}
-
 static int remote_finish(struct dp_child *child, struct dp_err *err)
 {
     struct remote *r = (struct remote *)child;
-    int status = 0;
+    siginfo_t how = {0};
     r->finished = true;
     dp_port_close(r->out);
     r->out = NULL;
     if (r->pid == 0)
         return DP_OK;
-    if (!wait_for(r->pid, 10, &status))
+    if (!ended(r->pid, 10, &how))
         return dp_fail(err, DP_E_RUN, "the child pipeline does not end");
-    r->pid = 0;
-    if (WIFSIGNALED(status))
-        return dp_fail(err, DP_E_RUN, "the child pipeline was ended by signal %d", WTERMSIG(status));
-    if (WEXITSTATUS(status) != 0 && WEXITSTATUS(status) != 3)
-        return dp_fail(err, DP_E_RUN, "the child pipeline ended with status %d", WEXITSTATUS(status));
+    reap(r);
+    /* A shell that was killed takes nothing from the stages: the end frame has been through all of them. */
+    if (how.si_code == CLD_EXITED && how.si_status != 0 && how.si_status != 3)
+        return dp_fail(err, DP_E_RUN, "the child pipeline ended with status %d", how.si_status);
     return DP_OK;
 }
 
@@ -85,19 +102,18 @@ static void send_off(struct remote *r)
 static void remote_free(struct dp_child *child)
 {
     struct remote *r = (struct remote *)child;
-    int status;
+    siginfo_t how;
     if (!r->finished)
         send_off(r);
-    dp_port_close(r->out);
+    dp_port_abandon(r->out);
     if (r->pid != 0) {
-        int ended = wait_for(r->pid, 0.5, &status);
+        bool left = !ended(r->pid, 0.5, &how);
         kill(-r->pid, SIGTERM); /* what the shell may have left behind, too */
-        if (!ended && !wait_for(r->pid, 2, &status)) {
+        if (left && !ended(r->pid, 2, &how))
             kill(-r->pid, SIGKILL);
-            wait_for(r->pid, 2, &status);
-        }
+        reap(r);
     }
-    dp_port_close(r->in);
+    dp_port_abandon(r->in);
     free(r);
 }
 
@@ -106,7 +122,14 @@ static int remote_group(const struct dp_child *child)
     return ((const struct remote *)child)->pid;
 }
 
-static const struct dp_child_ops remote_ops = {remote_exchange, remote_finish, remote_free, remote_group};
+static void remote_cancel(struct dp_child *child, volatile sig_atomic_t *flag)
+{
+    struct remote *r = (struct remote *)child;
+    dp_port_cancel(r->out, flag);
+    dp_port_cancel(r->in, flag);
+}
+
+static const struct dp_child_ops remote_ops = {remote_exchange, remote_finish, remote_free, remote_group, remote_cancel};
 
 int dp_child_ports(struct dp_child **child, const char *out, const char *in, struct dp_err *err)
 {
@@ -130,8 +153,6 @@ static void become_shell(const char *text, int in, int out)
 {
     setpgid(0, 0);
     signal(SIGPIPE, SIG_DFL);
-    signal(SIGINT, SIG_DFL);
-    signal(SIGTERM, SIG_DFL);
     if (dup2(in, STDIN_FILENO) >= 0 && dup2(out, STDOUT_FILENO) >= 0)
         execl("/bin/sh", "sh", "-c", text, (char *)NULL);
     _exit(127);

@@ -2,7 +2,10 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/version.h"
@@ -45,6 +48,7 @@ struct run {
     struct dp_frame *token; /* the one that goes round */
     struct dp_progress progress;
     int64_t done;
+    bool hello; /* has gone round */
 };
 
 static int start_child(struct run *r, struct dp_err *err)
@@ -76,13 +80,23 @@ static int start_child(struct run *r, struct dp_err *err)
     return rc;
 }
 
+/* Frame out and back. Whether a signal may cut that short is for its handler to know. */
+static int exchange(struct run *r, struct dp_frame *frame, struct dp_err *err)
+{
+    struct dp_interrupt *i = r->loop->interrupt;
+    i->deaf = !dp_child_cancel(r->child, &i->hurry);
+    int rc = dp_child_exchange(r->child, frame, frame, err);
+    i->deaf = 0;
+    return rc;
+}
+
 static int write_out(struct run *r, const struct dp_frame *frame, struct dp_err *err)
 {
     if (r->out == NULL)
         return DP_OK;
     int rc = dp_port_write(r->out, frame, err);
     if (rc != DP_OK && errno == EPIPE)
-        r->loop->reader_gone = 1;
+        r->loop->reader_gone = true;
     return rc;
 }
 
@@ -98,10 +112,11 @@ static int say_hello(struct run *r, struct dp_err *err)
     if (o->seed != DP_OPT_ABSENT_INT)
         dp_frame_set_int(f, DP_F_SEED, o->seed);
     if (rc == DP_OK)
-        rc = dp_child_exchange(r->child, f, f, err);
+        rc = exchange(r, f, err);
     if (rc != DP_OK)
         return rc;
     dp_frame_drop(f, DP_F_SEED);
+    r->hello = true;
     rc = write_out(r, f, err);
     return rc == DP_OK && r->model != NULL ? dp_port_write(r->model, f, err) : rc;
 }
@@ -119,6 +134,7 @@ static int first_model(struct run *r, struct dp_err *err)
     dp_frame_drop(r->last, DP_F_AVERAGE);
     dp_frame_drop(r->last, DP_F_AVERAGED);
     dp_frame_drop(r->last, DP_F_WITHIN);
+    dp_frame_drop(r->last, DP_F_INTERRUPTED);
     dp_frame_drop(r->last, DP_F_GAP);
     dp_frame_drop(r->last, DP_F_OBJECTIVE);
     return DP_OK;
@@ -142,8 +158,8 @@ static int run_laps(struct run *r, struct dp_err *err)
         dp_frame_set_int(r->token, DP_F_LAPS, o->laps);
         if (o->seed != DP_OPT_ABSENT_INT)
             dp_frame_set_bool(r->token, DP_F_SEEDED, true);
-        rc = dp_child_exchange(r->child, r->token, r->token, err);
-        if (rc != DP_OK || *r->loop->stop)
+        rc = exchange(r, r->token, err);
+        if (rc != DP_OK)
             return rc;
         struct dp_frame *swap = r->last;
         r->last = r->token;
@@ -153,40 +169,109 @@ static int run_laps(struct run *r, struct dp_err *err)
         if (rc != DP_OK)
             return rc;
         dp_progress_show(&r->progress, lap, dp_frame_real(r->last, DP_F_EPSILON, -1));
-        if (gap_reached(r))
+        if (gap_reached(r) || r->loop->interrupt->stop)
             break;
     }
     return DP_OK;
 }
 
-/* Ends the child and the streams. budget: the child has sent its end frame already. */
-static int finish(struct run *r, bool budget, struct dp_err *err)
+/* How a run ends when nothing has failed. */
+enum ending { DONE, BUDGET, INTERRUPTED };
+
+static void make_end(struct run *r, enum ending how)
+{
+    dp_frame_reset(r->token, DP_KIND_END);
+    if (how == BUDGET)
+        dp_frame_set_int(r->token, DP_F_STATUS, 3);
+    if (how == INTERRUPTED)
+        dp_frame_set_bool(r->token, DP_F_INTERRUPTED, true);
+}
+
+/* The end frame goes round, and then the child ends. After the budget its own end frame has come already. */
+static int end_child(struct run *r, enum ending how, struct dp_err *err)
 {
     struct dp_err unused = {0};
-    dp_frame_reset(r->token, DP_KIND_END);
-    int rc = dp_child_exchange(r->child, r->token, r->token, budget ? &unused : err);
-    if (rc != DP_OK && !budget)
+    make_end(r, how == BUDGET ? DONE : how);
+    int rc = exchange(r, r->token, how == BUDGET ? &unused : err);
+    if (rc != DP_OK && how != BUDGET)
         return rc;
     rc = dp_child_finish(r->child, err);
     r->child = NULL;
-    if (rc != DP_OK)
-        return rc;
-    dp_frame_reset(r->token, DP_KIND_END);
-    if (budget)
-        dp_frame_set_int(r->token, DP_F_STATUS, 3);
-    rc = write_out(r, r->token, err);
+    return rc;
+}
+
+static int end_stream(struct run *r, enum ending how, struct dp_err *err)
+{
+    make_end(r, how);
+    int rc = write_out(r, r->token, err);
     if (rc == DP_OK && r->out != NULL)
         rc = dp_port_commit(r->out, err);
-    if (rc != DP_OK || r->model == NULL || r->done == 0)
-        return rc;
-    rc = dp_port_write(r->model, r->last, err);
-    dp_frame_reset(r->token, DP_KIND_END);
+    dp_port_close(r->out);
+    r->out = NULL;
+    return rc;
+}
+
+/* Where not one lap was paid for, an older model under that name would be taken for this run's. */
+static int put_aside(const char *path, struct dp_err *err)
+{
+    struct stat st;
+    char *old;
+    int rc = DP_OK;
+    if (lstat(path, &st) != 0 || !S_ISREG(st.st_mode))
+        return DP_OK;
+    if (asprintf(&old, "%s~", path) < 0)
+        return dp_fail(err, DP_E_RUN, "out of memory");
+    if (rename(path, old) != 0)
+        rc = dp_fail_errno(err, errno, "cannot rename %s to %s", path, old);
+    free(old);
+    return rc;
+}
+
+/* The last model that was paid for. */
+static int put_model(struct run *r, enum ending how, struct dp_err *err)
+{
+    if (r->model == NULL || r->done == 0)
+        return r->model != NULL && how == BUDGET ? put_aside(r->loop->options.model, err) : DP_OK;
+    if (how == INTERRUPTED)
+        dp_frame_set_bool(r->last, DP_F_INTERRUPTED, true);
+    int rc = dp_port_write(r->model, r->last, err);
+    make_end(r, how == INTERRUPTED ? how : DONE);
     if (rc == DP_OK)
         rc = dp_port_write(r->model, r->token, err);
     return rc == DP_OK ? dp_port_commit(r->model, err) : rc;
 }
 
-static int run_all(struct run *r, struct dp_err *err)
+/* What was paid for is kept, whatever else goes wrong: the first failure is the one to tell. */
+static int finish(struct run *r, enum ending how, struct dp_err *err)
+{
+    struct dp_err later = {0};
+    int rc = r->child != NULL ? end_child(r, how, err) : DP_OK;
+    if (rc == DP_OK)
+        rc = end_stream(r, how, err);
+    int put = put_model(r, how, rc == DP_OK ? err : &later);
+    return rc == DP_OK ? put : rc;
+}
+
+/* A signal has come. Where the lap under way did not come back the child is lost, but what it gave before is not. */
+static int finish_interrupted(struct run *r, bool whole, struct dp_err *err)
+{
+    const struct dp_loop_options *o = &r->loop->options;
+    struct dp_err unused = {0};
+    r->loop->interrupted = true;
+    if (!whole || end_child(r, INTERRUPTED, &unused) != DP_OK) {
+        dp_child_kill(r->child);
+        r->child = NULL;
+    }
+    int rc = r->hello ? finish(r, INTERRUPTED, err) : DP_OK;
+    if (rc == DP_OK && r->done > 0 && o->model != NULL)
+        return dp_fail(err, DP_E_RUN, "interrupted after lap %lld of %lld, whose model is in %.300s", (long long)r->done,
+                       (long long)o->laps, o->model);
+    if (rc == DP_OK)
+        return dp_fail(err, DP_E_RUN, "interrupted after lap %lld of %lld", (long long)r->done, (long long)o->laps);
+    return rc;
+}
+
+static int open_ports(struct run *r, struct dp_err *err)
 {
     const struct dp_loop_options *o = &r->loop->options;
     int rc = first_model(r, err);
@@ -194,27 +279,37 @@ static int run_all(struct run *r, struct dp_err *err)
         rc = dp_port_open(&r->model, o->model, DP_OUT, err);
     if (rc == DP_OK && !isatty(STDOUT_FILENO))
         rc = dp_port_open(&r->out, "-", DP_OUT, err);
+    if (r->out != NULL)
+        dp_port_cancel(r->out, &r->loop->interrupt->hurry);
+    return rc;
+}
+
+static int run_all(struct run *r, struct dp_err *err)
+{
+    const struct dp_loop_options *o = &r->loop->options;
+    int rc = open_ports(r, err);
     if (rc == DP_OK)
         rc = start_child(r, err);
     if (rc != DP_OK)
         return rc;
-    *r->loop->group = dp_child_group(r->child);
     dp_progress_start(&r->progress, r->loop->progress, o->quiet ? DP_PROGRESS_NONE : (enum dp_progress_mode)o->progress,
                       o->laps);
     rc = say_hello(r, err);
     if (rc == DP_OK)
         rc = run_laps(r, err);
     dp_progress_end(&r->progress);
+    if (r->loop->interrupt->stop && r->done < o->laps && !r->loop->reader_gone && rc != DP_E_BUDGET)
+        return finish_interrupted(r, rc == DP_OK, err);
     if (rc == DP_E_BUDGET) {
         struct dp_err spent = *err;
-        rc = finish(r, true, err);
+        rc = finish(r, BUDGET, err);
         if (rc == DP_OK) {
             *err = spent;
             rc = DP_E_BUDGET;
         }
         return rc;
     }
-    return rc == DP_OK && !*r->loop->stop ? finish(r, false, err) : rc;
+    return rc == DP_OK ? finish(r, DONE, err) : rc;
 }
 
 /* Readers of the stream learn that no more will come. */
@@ -237,14 +332,13 @@ int dp_loop_run(struct dp_loop *loop, struct dp_err *err)
     if ((o->send == NULL) == (loop->pipeline == NULL))
         return dp_fail(err, DP_E_USAGE, o->send == NULL ? "no child pipeline (try --help)"
                                                         : "--send and --receive leave no room for a child pipeline");
+    if (o->model == NULL && isatty(STDOUT_FILENO))
+        return dp_fail(err, DP_E_USAGE, "standard output is a terminal, which takes no model: name a file with --model, or redirect");
     int rc = dp_frame_new(&r.last, err);
     if (rc == DP_OK)
         rc = dp_frame_new(&r.token, err);
     if (rc == DP_OK)
         rc = run_all(&r, err);
-    *loop->group = 0;
-    if (*loop->stop)
-        rc = dp_fail(err, DP_E_RUN, "interrupted in lap %lld of %lld", (long long)r.done + 1, (long long)o->laps);
     if (rc < 0 && rc != DP_E_BUDGET && r.token != NULL)
         pass_error(&r, rc);
     dp_child_kill(r.child);

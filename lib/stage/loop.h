@@ -3,6 +3,7 @@
 #define DP_STAGE_LOOP_H
 
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 
 #include "base/option.h"
@@ -21,18 +22,26 @@ struct dp_loop_options {
 };
 extern const struct dp_option dp_loop_option_table[];
 
-struct dp_loop {
-    struct dp_loop_options options;
-    const char *pipeline;         /* text of the child pipeline, NULL with send and receive */
-    FILE *progress;               /* where progress goes */
-    void (*warn)(const char *stage, const char *sentence); /* of stages inside this process; may be NULL */
-    volatile sig_atomic_t *stop;  /* set by a signal handler: end as soon as possible */
-    volatile sig_atomic_t *group; /* the child's process group while there is one, for that handler */
-    int reader_gone;              /* out: the reader of standard output has closed it */
+/* What signal handlers say to a run, and it to them. */
+struct dp_interrupt {
+    volatile sig_atomic_t stop;   /* in: the signal that asks for an end after the lap under way */
+    volatile sig_atomic_t hurry;  /* in: end at once */
+    volatile sig_atomic_t deaf;   /* out: computing in this process, where nothing looks at `hurry` */
 };
 
-/* Runs all laps. Released frames go to standard output (unless it is a terminal), the last one to options.model. Returns 0,
-   DP_E_BUDGET when the gate ended the run early (the last affordable model is written all the same), or an error. */
+struct dp_loop {
+    struct dp_loop_options options;
+    const char *pipeline; /* text of the child pipeline, NULL with send and receive */
+    FILE *progress;       /* where progress goes */
+    void (*warn)(const char *stage, const char *sentence); /* of stages inside this process; may be NULL */
+    struct dp_interrupt *interrupt;
+    bool interrupted; /* out: a signal has ended the run before its last lap */
+    bool reader_gone; /* out: the reader of standard output has closed it */
+};
+
+/* Runs all laps. Released frames go to standard output, the last one to options.model. Returns 0, DP_E_BUDGET when the gate
+   ended the run early (the last affordable model is written all the same), or an error; also when a signal ended it,
+   though the last model is written then. */
 int dp_loop_run(struct dp_loop *loop, struct dp_err *err);
 
 #endif

@@ -1,6 +1,7 @@
 #include "stage/run.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -13,6 +14,7 @@ struct run {
     struct dp_port *in, *out;
     bool allow_private_output;
     bool hello_out, end_out;
+    bool unread; /* whoever read our output is gone */
 };
 
 static int refuse_exposure(const struct run *r, enum dp_label label, enum dp_exposure exposure, struct dp_err *err)
@@ -55,6 +57,7 @@ static void put_warning(struct dp_out *out, const char *stage, const char *sente
 static int discard(struct run *r, struct dp_frame *frame, struct dp_err *err)
 {
     int rc;
+    dp_port_watch(r->in, NULL); /* whoever reads us may be done */
     while ((rc = dp_port_read(r->in, frame, err)) == 1)
         if (frame->kind == DP_KIND_END || frame->kind == DP_KIND_ERROR)
             break;
@@ -69,6 +72,11 @@ static int take_all(struct run *r, struct dp_frame *frame, struct dp_err *err)
         int rc = dp_port_read(r->in, frame, err);
         if (rc < 0)
             return rc;
+        if (rc == DP_PORT_UNREAD) {
+            r->unread = r->end_out = true;
+            err->message[0] = '\0';
+            return err->status = DP_E_UPSTREAM;
+        }
         if (rc == 0)
             return dp_fail(err, DP_E_UPSTREAM, "the input ended before its end frame: an upstream stage is gone");
         if (frame->kind == DP_KIND_ERROR) {
@@ -126,6 +134,8 @@ static int run(struct run *r, const struct dp_stage_ports *ports, struct dp_err 
         rc = dp_fail(err, DP_E_USAGE, "--out: this command prints text; redirect its standard output");
     if (rc == DP_OK && !sink)
         rc = dp_port_open(&r->out, ports->out, DP_OUT, err);
+    if (rc == DP_OK && !sink)
+        dp_port_watch(r->in, r->out);
     if (rc == DP_OK)
         rc = dp_frame_new(&frame, err);
     if (rc == DP_OK)
@@ -160,5 +170,10 @@ int dp_stage_main(const struct dp_stage_class *class, int argc, char **argv)
     dp_port_close(r.in);
     dp_port_close(r.out);
     dp_stage_free(r.stage);
+    if (r.unread) {
+        /* As if we had written: whoever is downstream has said why, or could not. */
+        signal(SIGPIPE, SIG_DFL);
+        raise(SIGPIPE);
+    }
     return dp_cli_finish(class->name, rc, &err);
 }

@@ -193,6 +193,7 @@ int dp_stage_take(struct dp_stage *stage, struct dp_frame *frame, struct dp_out 
         }
         break;
     case DP_KIND_END:
+        stage->interrupted = dp_frame_bool(frame, DP_F_INTERRUPTED);
         if (stage->class->drain != NULL)
             rc = stage->class->drain(stage, &wrapped, err);
         if (rc == DP_OK && stage->class->gate)

@@ -51,6 +51,7 @@ struct dp_stage {
     void *state;       /* state_size zeroed bytes */
     struct dp_key key; /* fresh from the kernel, or derived from the run's seed */
     bool seeded;
+    bool interrupted; /* drain: a signal has ended the run early */
     int64_t started; /* seconds since 1970: a stage does not read the clock itself */
 };
 

@@ -317,7 +317,7 @@ static int account_drain(struct dp_stage *stage, struct dp_out *out, struct dp_e
 {
     struct state *s = stage->state;
     (void)out;
-    return s->begun ? dp_reserve_end(&s->reserve, &s->spend, "done", err) : DP_OK;
+    return s->begun ? dp_reserve_end(&s->reserve, &s->spend, stage->interrupted ? "interrupted" : "done", err) : DP_OK;
 }
 
 const struct dp_stage_class dp_account_class = {

@@ -104,10 +104,10 @@ EOF
     no_orphans
 }
 
-@test "^C and SIGTERM: the child goes too, no file is left, the signal is the cause of death" {
+@test "a signal: the lap under way is the last, its model is kept, the signal is the cause of death" {
     for exec in fused processes; do
-        for signal in INT TERM; do
-            rm -f stream
+        for signal in INT TERM HUP QUIT; do
+            rm -f stream model
             timeout 20 dp-loop --laps 100000000 --exec $exec -o "$BATS_TEST_TMPDIR/model" -- "${CHILD//small.dp/$BATS_TEST_TMPDIR/small.dp}" > stream 2> said &
             job=$!
             under_way
@@ -115,10 +115,12 @@ EOF
             got=0
             wait $job || got=$?
             [ $got = $((128 + $(kill -l $signal))) ] || fail "$exec, $signal: status $got: $(cat said)"
-            run grep -cE '^dp-loop: interrupted in lap [0-9]+ of 100000000$' said
-            assert_output 1
-            [ "$(grep -vc "^dp-account: warning: " said)" = 1 ] || fail "$(cat said)"
-            nothing_left
+            run grep -v '^dp-account: warning: ' said
+            assert_output --regexp "^dp-loop: interrupted after lap [0-9]+ of 100000000, whose model is in $BATS_TEST_TMPDIR/model\$"
+            [[ $output == *" lap $(dp-cat --last model | sed 's/.*"lap":\([0-9]*\).*/\1/') of "* ]] || fail "$(cat said)"
+            run ls
+            assert_output $'model\nsaid\nsmall.dp\nstream'
+            [ "$(dp-cat --kind end stream)" = '{"kind":"end","interrupted":true}' ]
             no_orphans
         done
     done

@@ -76,4 +76,5 @@ def main():
     print(killed, some, total)
 
 
-main()
+if __name__ == "__main__":
+    main()

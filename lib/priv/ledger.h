@@ -84,7 +84,7 @@ struct dp_ledger_end {
     const struct dp_charges *used; /* the laps that were released, by event; not more than were reserved */
     double epsilon, delta;         /* what the run says it has cost */
     const char *accountant;        /* by which accountant */
-    const char *status;            /* "done", or "budget" where that ended it */
+    const char *status;            /* "done", "budget" where that ended it, or "interrupted" */
 };
 
 /* The clean end: says what was used, gives back the rest and closes the run, fsynced. No lap may be released

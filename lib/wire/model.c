@@ -355,6 +355,8 @@ static void print_training(const struct dp_frame *frame, size_t outputs, size_t 
     fprintf(out, "laps: %lld", (long long)frame->lap);
     if (dp_frame_has(frame, DP_F_LAPS))
         fprintf(out, " of %lld", (long long)dp_frame_int(frame, DP_F_LAPS, 0));
+    if (dp_frame_bool(frame, DP_F_INTERRUPTED))
+        fputs(", interrupted", out);
     if (dp_frame_has(frame, DP_F_AVERAGE))
         fprintf(out, ", the mean of the last %lld", (long long)dp_frame_int(frame, DP_F_AVERAGED, 1));
     fputc('\n', out);

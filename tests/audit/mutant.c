@@ -98,7 +98,7 @@ static int mean_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp_o
     const struct dp_mechanism *m = dp_frame_mechanism(frame);
     const struct dp_array *rows = dp_frame_array(frame, DP_F_ROWS);
     struct divided d = {out, m->rate * (double)m->rows / fmax(1, (double)rows->count)};
-    struct dp_out divided = {divide, NULL, &d};
+    struct dp_out divided = {divide, NULL, &d, NULL};
     return dp_clip_class.fire(stage, frame, &divided, err);
 }
 
@@ -118,7 +118,7 @@ static int restore(struct dp_out *self, struct dp_frame *frame, struct dp_err *e
 static int noise_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp_out *out, struct dp_err *err)
 {
     struct restored r = {out, frame->lap};
-    struct dp_out restored = {restore, NULL, &r};
+    struct dp_out restored = {restore, NULL, &r, NULL};
     frame->lap = 1;
     return dp_noise_class.fire(stage, frame, &restored, err);
 }
@@ -142,7 +142,7 @@ static int claim_poisson(struct dp_out *self, struct dp_frame *frame, struct dp_
 
 static int sample_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp_out *out, struct dp_err *err)
 {
-    struct dp_out claimed = {claim_poisson, NULL, out};
+    struct dp_out claimed = {claim_poisson, NULL, out, NULL};
     return dp_sample_class.fire(stage, frame, &claimed, err);
 }
 

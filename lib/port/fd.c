@@ -22,6 +22,7 @@ struct fd_port {
     bool reader;     /* its reader may go away: a pipe or a socket */
     char *in;        /* bytes in[start..end) have been read and not used */
     size_t start, end, capacity;
+    struct dp_scan scan; /* of the frame that begins at start */
     msgpack_sbuffer out;
 };
 
@@ -87,7 +88,7 @@ static int fd_read(struct dp_port *port, struct dp_frame *frame, struct dp_err *
     struct fd_port *p = port->self;
     for (;;) {
         size_t length = 0;
-        int rc = p->end > p->start ? dp_wire_scan(p->in + p->start, p->end - p->start, &length, err) : 0;
+        int rc = p->end > p->start ? dp_wire_scan(&p->scan, p->in + p->start, p->end - p->start, &length, err) : 0;
         if (rc < 0)
             return rc;
         if (rc == 1) {

@@ -120,10 +120,11 @@ static int zmq_port_read(struct dp_port *port, struct dp_frame *frame, struct dp
     zmq_msg_t message;
     zmq_msg_init(&message);
     size_t length = 0;
+    struct dp_scan scan = {0};
     int rc = receive(port, &message, err);
     if (rc == 1) {
         size_t size = zmq_msg_size(&message);
-        rc = dp_wire_scan(zmq_msg_data(&message), size, &length, err);
+        rc = dp_wire_scan(&scan, zmq_msg_data(&message), size, &length, err);
         if (rc == 0 || (rc == 1 && length != size))
             rc = dp_fail(err, DP_E_RUN, "a message on %s is not one frame", p->name);
         if (rc == 1)

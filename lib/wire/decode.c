@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "wire/codec.h"
+#include "wire/item.h"
 
 static uint64_t little_endian(const unsigned char *p)
 {
@@ -12,34 +13,29 @@ static uint64_t little_endian(const unsigned char *p)
     return value;
 }
 
-static bool text_is(const msgpack_object *o, const char *text)
+/* Where decoding stands in a frame. */
+struct reader {
+    const char *bytes;
+    size_t length, at;
+};
+
+/* The next value: whole, or the head of a list or map. */
+static int next(struct reader *r, struct dp_item *item, struct dp_err *err)
 {
-    return o->type == MSGPACK_OBJECT_STR && o->via.str.size == strlen(text) &&
-           memcmp(o->via.str.ptr, text, o->via.str.size) == 0;
+    size_t left = r->length - r->at;
+    if (dp_item_read(r->bytes + r->at, left, item) == 0 || item->type == DP_ITEM_BAD || item->head > left ||
+        item->body > left - item->head)
+        return dp_fail(err, DP_E_RUN, "corrupt frame: it ends inside a value");
+    r->at += item->head + (size_t)item->body;
+    return DP_OK;
 }
 
-static bool to_real(const msgpack_object *o, double *value)
+static int next_entry(struct reader *r, struct dp_item *key, struct dp_item *value, struct dp_err *err)
 {
-    if (o->type == MSGPACK_OBJECT_FLOAT64 || o->type == MSGPACK_OBJECT_FLOAT32)
-        *value = o->via.f64;
-    else if (o->type == MSGPACK_OBJECT_POSITIVE_INTEGER)
-        *value = (double)o->via.u64;
-    else if (o->type == MSGPACK_OBJECT_NEGATIVE_INTEGER)
-        *value = (double)o->via.i64;
-    else
-        return false;
-    return true;
-}
-
-static bool to_int(const msgpack_object *o, int64_t *value)
-{
-    if (o->type == MSGPACK_OBJECT_POSITIVE_INTEGER && o->via.u64 <= INT64_MAX)
-        *value = (int64_t)o->via.u64;
-    else if (o->type == MSGPACK_OBJECT_NEGATIVE_INTEGER)
-        *value = o->via.i64;
-    else
-        return false;
-    return true;
+    int rc = next(r, key, err);
+    if (rc == DP_OK && key->type != DP_ITEM_TEXT)
+        rc = dp_fail(err, DP_E_RUN, "corrupt frame: a key is not a string");
+    return rc == DP_OK ? next(r, value, err) : rc;
 }
 
 static int wrong(const char *key, struct dp_err *err)
@@ -47,13 +43,14 @@ static int wrong(const char *key, struct dp_err *err)
     return dp_fail(err, DP_E_RUN, "corrupt frame: '%s' has the wrong type or value", key);
 }
 
-static int get_array(struct dp_value *v, const char *key, const msgpack_object *o, struct dp_err *err)
+static int get_array(struct dp_value *v, const char *key, const struct dp_item *o, struct dp_err *err)
 {
-    if (o->type != MSGPACK_OBJECT_EXT || o->via.ext.type != DP_EXT_ARRAY || o->via.ext.size < 2)
+    if (o->type != DP_ITEM_EXT || dp_item_ext(o) != DP_EXT_ARRAY || o->body < 2)
         return wrong(key, err);
-    const unsigned char *p = (const unsigned char *)o->via.ext.ptr;
+    const unsigned char *p = (const unsigned char *)dp_item_body(o);
+    size_t size = (size_t)o->body;
     struct dp_array a = v->array;
-    if (p[0] < DP_F32 || p[0] > DP_I64 || p[1] < 1 || p[1] > DP_MAX_DIMS || o->via.ext.size < 2u + 8u * p[1])
+    if (p[0] < DP_F32 || p[0] > DP_I64 || p[1] < 1 || p[1] > DP_MAX_DIMS || size < 2u + 8u * p[1])
         return dp_fail(err, DP_E_RUN, "corrupt frame: the array '%s' has a bad header", key);
     a.dtype = (enum dp_dtype)p[0];
     a.ndim = p[1];
@@ -65,9 +62,9 @@ static int get_array(struct dp_value *v, const char *key, const msgpack_object *
     }
     size_t head = 2 + 8 * (size_t)a.ndim;
     size_t bytes = a.count * dp_dtype_size(a.dtype);
-    if (o->via.ext.size != head + bytes)
+    if (size != head + bytes)
         return dp_fail(err, DP_E_RUN, "corrupt frame: the array '%s' has %zu bytes, its shape needs %zu", key,
-                       (size_t)o->via.ext.size - head, bytes);
+                       size - head, bytes);
     int rc = dp_grow(&a.data, &a.capacity, bytes, 1, err);
     if (rc != DP_OK)
         return rc;
@@ -77,7 +74,7 @@ static int get_array(struct dp_value *v, const char *key, const msgpack_object *
     return DP_OK;
 }
 
-static int get_value(struct dp_frame *frame, enum dp_field field, const msgpack_object *o, struct dp_err *err)
+static int get_value(struct dp_frame *frame, enum dp_field field, const struct dp_item *o, struct dp_err *err)
 {
     struct dp_value *v = &frame->value[field];
     const char *key = dp_fields[field].key;
@@ -86,20 +83,18 @@ static int get_value(struct dp_frame *frame, enum dp_field field, const msgpack_
     int rc = DP_OK;
     switch (dp_fields[field].type) {
     case DP_T_INT:
-        rc = to_int(o, &v->u.whole) ? DP_OK : wrong(key, err);
+        rc = dp_item_int(o, &v->u.whole) ? DP_OK : wrong(key, err);
         break;
     case DP_T_REAL:
-        rc = to_real(o, &v->u.real) ? DP_OK : wrong(key, err);
+        rc = dp_item_real(o, &v->u.real) ? DP_OK : wrong(key, err);
         break;
     case DP_T_BOOL:
-        if (o->type != MSGPACK_OBJECT_BOOLEAN)
-            return wrong(key, err);
-        v->u.flag = o->via.boolean;
+        rc = dp_item_bool(o, &v->u.flag) ? DP_OK : wrong(key, err);
         break;
     case DP_T_TEXT:
-        if (o->type != MSGPACK_OBJECT_STR || memchr(o->via.str.ptr, '\0', o->via.str.size) != NULL)
+        if (o->type != DP_ITEM_TEXT || memchr(dp_item_body(o), '\0', (size_t)o->body) != NULL)
             return wrong(key, err);
-        rc = dp_frame_set_text(frame, field, o->via.str.ptr, o->via.str.size, err);
+        rc = dp_frame_set_text(frame, field, dp_item_body(o), (size_t)o->body, err);
         break;
     case DP_T_ARRAY:
         rc = get_array(v, key, o, err);
@@ -109,64 +104,69 @@ static int get_value(struct dp_frame *frame, enum dp_field field, const msgpack_
     return rc;
 }
 
-static int get_name(const msgpack_object *o, const char *const *names, int count, const char *key, struct dp_err *err)
+static int get_name(const struct dp_item *o, const char *const *names, int count, const char *key, struct dp_err *err)
 {
     for (int i = 0; i < count; i++)
-        if (text_is(o, names[i]))
+        if (dp_item_is(o, names[i]))
             return i;
     return wrong(key, err);
 }
 
 #define NAMES(table) (table), (int)(sizeof(table) / sizeof(table)[0])
 
-static int get_mechanism(struct dp_mechanism *m, const msgpack_object *o, struct dp_err *err)
+static int get_mechanism(struct reader *r, struct dp_mechanism *m, struct dp_err *err)
 {
-    if (o->type != MSGPACK_OBJECT_MAP)
-        return wrong("mechanisms", err);
+    struct dp_item o, key, value;
+    int rc = next(r, &o, err);
+    if (rc == DP_OK && o.type != DP_ITEM_MAP)
+        rc = wrong("mechanisms", err);
     *m = (struct dp_mechanism){0};
     unsigned seen = 0;
-    for (uint32_t i = 0; i < o->via.map.size; i++) {
-        const msgpack_object *k = &o->via.map.ptr[i].key, *v = &o->via.map.ptr[i].val;
+    for (uint64_t i = 0; rc == DP_OK && i < o.entries; i++) {
+        const struct dp_item *k = &key, *v = &value;
         int name = 0;
         bool good = true;
         unsigned bit;
-        if (text_is(k, "sampler")) {
+        rc = next_entry(r, &key, &value, err);
+        if (rc != DP_OK)
+            return rc;
+        if (dp_item_is(k, "sampler")) {
             bit = 1;
             name = get_name(v, NAMES(dp_sampler_names), "sampler", err);
             m->sampler = (enum dp_sampler)name;
-        } else if (text_is(k, "adjacency")) {
+        } else if (dp_item_is(k, "adjacency")) {
             bit = 2;
             name = get_name(v, NAMES(dp_adjacency_names), "adjacency", err);
             m->adjacency = (enum dp_adjacency)name;
-        } else if (text_is(k, "release")) {
+        } else if (dp_item_is(k, "release")) {
             bit = 4;
             name = get_name(v, NAMES(dp_release_names), "release", err);
             m->release = (enum dp_release)name;
-        } else if (text_is(k, "noise")) {
+        } else if (dp_item_is(k, "noise")) {
             bit = 8;
             name = get_name(v, NAMES(dp_noise_names), "noise", err);
             m->noise = (enum dp_noise)name;
-        } else if (text_is(k, "rate")) {
+        } else if (dp_item_is(k, "rate")) {
             bit = 16;
-            good = to_real(v, &m->rate);
-        } else if (text_is(k, "rows")) {
+            good = dp_item_real(v, &m->rate);
+        } else if (dp_item_is(k, "rows")) {
             bit = 32;
-            good = to_int(v, &m->rows);
-        } else if (text_is(k, "epoch_laps")) {
+            good = dp_item_int(v, &m->rows);
+        } else if (dp_item_is(k, "epoch_laps")) {
             bit = 64;
-            good = to_int(v, &m->epoch_laps);
-        } else if (text_is(k, "bound")) {
+            good = dp_item_int(v, &m->epoch_laps);
+        } else if (dp_item_is(k, "bound")) {
             bit = 128;
-            good = to_real(v, &m->bound);
-        } else if (text_is(k, "sensitivity")) {
+            good = dp_item_real(v, &m->bound);
+        } else if (dp_item_is(k, "sensitivity")) {
             bit = 256;
-            good = to_real(v, &m->sensitivity);
-        } else if (text_is(k, "multiplier")) {
+            good = dp_item_real(v, &m->sensitivity);
+        } else if (dp_item_is(k, "multiplier")) {
             bit = 512;
-            good = to_real(v, &m->multiplier);
-        } else if (text_is(k, "scale")) {
+            good = dp_item_real(v, &m->multiplier);
+        } else if (dp_item_is(k, "scale")) {
             bit = 1024;
-            good = to_real(v, &m->scale);
+            good = dp_item_real(v, &m->scale);
         } else {
             return dp_fail(err, DP_E_RUN, "unknown entry in a mechanism record");
         }
@@ -176,85 +176,91 @@ static int get_mechanism(struct dp_mechanism *m, const msgpack_object *o, struct
             return wrong("mechanisms", err);
         seen |= bit;
     }
-    if (seen != 2047)
-        return dp_fail(err, DP_E_RUN, "a mechanism record is incomplete");
-    return DP_OK;
+    if (rc == DP_OK && seen != 2047)
+        rc = dp_fail(err, DP_E_RUN, "a mechanism record is incomplete");
+    return rc;
 }
 
-static int get_mechanisms(struct dp_frame *frame, const msgpack_object *o, struct dp_err *err)
+static int get_mechanisms(struct reader *r, struct dp_frame *frame, const struct dp_item *o, struct dp_err *err)
 {
-    if (o->type != MSGPACK_OBJECT_ARRAY || o->via.array.size > DP_MAX_MECHANISMS)
+    if (o->type != DP_ITEM_LIST || o->entries > DP_MAX_MECHANISMS)
         return wrong("mechanisms", err);
-    for (uint32_t i = 0; i < o->via.array.size; i++) {
-        int rc = get_mechanism(&frame->mechanism[i], &o->via.array.ptr[i], err);
+    for (uint64_t i = 0; i < o->entries; i++) {
+        int rc = get_mechanism(r, &frame->mechanism[i], err);
         if (rc != DP_OK)
             return rc;
     }
-    frame->mechanisms = (int)o->via.array.size;
+    frame->mechanisms = (int)o->entries;
     return DP_OK;
 }
 
-static int get_kind(struct dp_frame *frame, const msgpack_object_map *map, struct dp_err *err)
+static int get_kind(struct reader *r, struct dp_frame *frame, uint64_t entries, struct dp_err *err)
 {
     static const char *const kinds[] = {"hello", "lap", "end", "error"};
-    if (map->size == 0 || !text_is(&map->ptr[0].key, "kind"))
-        return dp_fail(err, DP_E_RUN, "not a dpline stream: a frame must begin with its 'kind'");
-    int kind = get_name(&map->ptr[0].val, NAMES(kinds), "kind", err);
+    struct dp_item key, value;
+    int rc = entries > 0 ? next_entry(r, &key, &value, err) : DP_OK;
+    if (rc == DP_OK && (entries == 0 || !dp_item_is(&key, "kind")))
+        rc = dp_fail(err, DP_E_RUN, "not a dpline stream: a frame must begin with its 'kind'");
+    if (rc != DP_OK)
+        return rc;
+    int kind = get_name(&value, NAMES(kinds), "kind", err);
     if (kind < 0)
         return kind;
     dp_frame_reset(frame, (enum dp_kind)kind);
     return DP_OK;
 }
 
-static int get_map(struct dp_frame *frame, const msgpack_object_map *map, struct dp_err *err)
+/* One key and its value; *bit is that of lap, label or mechanisms. */
+static int get_entry(struct reader *r, struct dp_frame *frame, unsigned *bit, struct dp_err *err)
 {
     static const char *const labels[] = {"raw", "bounded", "noised", "released"};
-    int rc = get_kind(frame, map, err);
-    unsigned seen = 0;
-    for (uint32_t i = 1; i < map->size && rc >= 0; i++) {
-        const msgpack_object *k = &map->ptr[i].key, *v = &map->ptr[i].val;
-        unsigned bit = 0;
-        if (k->type != MSGPACK_OBJECT_STR)
-            return dp_fail(err, DP_E_RUN, "corrupt frame: a key is not a string");
-        if (frame->kind == DP_KIND_LAP && text_is(k, "lap")) {
-            bit = 1;
-            rc = to_int(v, &frame->lap) && frame->lap >= 0 && frame->lap < DP_LIMIT_LAP ? DP_OK : wrong("lap", err);
-        } else if (frame->kind == DP_KIND_LAP && text_is(k, "label")) {
-            bit = 2;
-            rc = get_name(v, NAMES(labels), "label", err);
-            frame->label = (enum dp_label)(rc >= 0 ? 1 << rc : DP_LABEL_RAW);
-        } else if (frame->kind == DP_KIND_LAP && text_is(k, "mechanisms")) {
-            bit = 4;
-            rc = get_mechanisms(frame, v, err);
-        } else {
-            enum dp_field field = dp_field_find(k->via.str.ptr, k->via.str.size);
-            if (field == DP_F_COUNT)
-                return dp_fail(err, DP_E_RUN, "unknown field '%.*s' in a frame",
-                               (int)(k->via.str.size < 40 ? k->via.str.size : 40), k->via.str.ptr);
-            rc = get_value(frame, field, v, err);
-        }
-        if (rc >= 0 && (seen & bit))
-            return dp_fail(err, DP_E_RUN, "corrupt frame: an entry stands in it twice");
-        seen |= bit;
-    }
-    if (rc < 0)
+    struct dp_item key, value;
+    int rc = next_entry(r, &key, &value, err);
+    *bit = 0;
+    if (rc != DP_OK)
         return rc;
-    if (frame->kind == DP_KIND_LAP && seen != 7)
-        return dp_fail(err, DP_E_RUN, "corrupt frame: lap, label or mechanisms is missing");
-    return DP_OK;
+    if (frame->kind == DP_KIND_LAP && dp_item_is(&key, "lap")) {
+        *bit = 1;
+        bool good = dp_item_int(&value, &frame->lap) && frame->lap >= 0 && frame->lap < DP_LIMIT_LAP;
+        return good ? DP_OK : wrong("lap", err);
+    }
+    if (frame->kind == DP_KIND_LAP && dp_item_is(&key, "label")) {
+        *bit = 2;
+        rc = get_name(&value, NAMES(labels), "label", err);
+        frame->label = (enum dp_label)(rc >= 0 ? 1 << rc : DP_LABEL_RAW);
+        return rc < 0 ? rc : DP_OK;
+    }
+    if (frame->kind == DP_KIND_LAP && dp_item_is(&key, "mechanisms")) {
+        *bit = 4;
+        return get_mechanisms(r, frame, &value, err);
+    }
+    enum dp_field field = dp_field_find(dp_item_body(&key), (size_t)key.body);
+    if (field == DP_F_COUNT)
+        return dp_fail(err, DP_E_RUN, "unknown field '%.*s' in a frame", key.body < 40 ? (int)key.body : 40,
+                       dp_item_body(&key));
+    return get_value(frame, field, &value, err);
 }
 
 int dp_wire_decode(struct dp_frame *frame, const char *bytes, size_t length, struct dp_err *err)
 {
-    msgpack_unpacked result;
-    msgpack_unpacked_init(&result);
-    size_t offset = 0;
-    int rc;
-    if (msgpack_unpack_next(&result, bytes, length, &offset) != MSGPACK_UNPACK_SUCCESS || offset != length ||
-        result.data.type != MSGPACK_OBJECT_MAP)
+    struct reader r = {bytes, length, 0};
+    struct dp_item map;
+    unsigned seen = 0;
+    int rc = next(&r, &map, err);
+    if (rc == DP_OK && map.type != DP_ITEM_MAP)
         rc = dp_fail(err, DP_E_RUN, "corrupt frame: not a msgpack map");
-    else
-        rc = get_map(frame, &result.data.via.map, err);
-    msgpack_unpacked_destroy(&result);
+    if (rc == DP_OK)
+        rc = get_kind(&r, frame, map.entries, err);
+    for (uint64_t i = 1; rc == DP_OK && i < map.entries; i++) {
+        unsigned bit;
+        rc = get_entry(&r, frame, &bit, err);
+        if (rc == DP_OK && (seen & bit))
+            rc = dp_fail(err, DP_E_RUN, "corrupt frame: an entry stands in it twice");
+        seen |= bit;
+    }
+    if (rc == DP_OK && frame->kind == DP_KIND_LAP && seen != 7)
+        rc = dp_fail(err, DP_E_RUN, "corrupt frame: lap, label or mechanisms is missing");
+    if (rc == DP_OK && r.at != length)
+        rc = dp_fail(err, DP_E_RUN, "corrupt frame: bytes follow its last value");
     return rc;
 }

@@ -180,6 +180,41 @@ END
     done
 }
 
+# nested MEGABYTES KEY: a lap frame whose fields are lists of lists of lists, none longer than 256: each byte is a value
+nested() {
+    python3 - "$1" "$2" << 'END'
+import struct, sys
+def items(of): return b"\xdc" + struct.pack(">H", len(of)) + b"".join(of)
+inner = items([items([b"\xc0"] * 256)] * 256)
+fields = [items([inner] * 64)] * int(float(sys.argv[1]) * 1e6 / (64 * len(inner)))
+names = [b"\xa4kind"] + [bytes([0xa0 + len(sys.argv[2])]) + sys.argv[2].encode()] * len(fields)
+values = [b"\xa3lap"] + fields
+sys.stdout.buffer.write(b"\xde" + struct.pack(">H", len(names)) + b"".join(map(b"".join, zip(names, values))))
+END
+}
+
+@test "a frame of millions of values is refused at its head, from a file and from a pipe" {
+    nested 40 k00 > deep
+    ulimit -v 200000
+    complains 1 "dp-cat: corrupt frame: 'k00' is a list or map" timeout 10 dp-cat deep
+    complains 1 "dp-cat: corrupt frame: 'k00' is a list or map" timeout 10 bash -c 'cat deep | dp-cat'
+    nested 40 mechanisms > deep
+    complains 1 "dp-cat: corrupt frame: nested deeper than 3" timeout 10 bash -c 'cat deep | dp-cat'
+}
+
+@test "a large frame takes its own size in memory, and time in proportion to it, in small pieces too" {
+    python3 - << 'END' > large
+import struct, sys
+data = bytes([1, 1]) + struct.pack("<Q", 10_000_000) + bytes(40_000_000)
+sys.stdout.buffer.write(b"\x81\xa4kind\xa5hello\x85\xa4kind\xa3lap\xa3lap\x01\xa5label\xa8released\xaamechanisms\x90\xa5model\xc9"
+                        + struct.pack(">I", len(data)) + b"\x01" + data + b"\x81\xa4kind\xa3end")
+END
+    ulimit -v 300000
+    timeout 20 bash -c 'dd if=large bs=4k status=none | dp-cat' > got
+    grep -q '"dtype":"f4","shape":\[10000000\]' got
+    [ "$(wc -l < got)" -eq 3 ]
+}
+
 @test "a stream that ends with a failure" {
     dp-sample --data nowhere.dp < run > failed 2> /dev/null || true
     run dp-cat failed

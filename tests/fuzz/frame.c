@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "fuzz.h"
 #include "wire/codec.h"
 #include "wire/json.h"
@@ -18,7 +19,7 @@ static void check_round_trip(const struct dp_frame *frame)
     msgpack_sbuffer_init(&two);
     fuzz_assert(dp_frame_new(&again, NULL) == DP_OK);
     fuzz_assert(dp_wire_encode(&one, frame, NULL) == DP_OK);
-    fuzz_assert(dp_wire_scan(one.data, one.size, &length, NULL) == 1 && length == one.size);
+    fuzz_assert(dp_wire_scan(&(struct dp_scan){0}, one.data, one.size, &length, NULL) == 1 && length == one.size);
     fuzz_assert(dp_wire_decode(again, one.data, one.size, NULL) == DP_OK);
     fuzz_assert(dp_wire_encode(&two, again, NULL) == DP_OK);
     fuzz_assert(one.size == two.size && memcmp(one.data, two.data, one.size) == 0);
@@ -59,7 +60,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         nowhere = fopen("/dev/null", "w");
     fuzz_assert(dp_frame_new(&frame, NULL) == DP_OK);
     for (size_t at = 0, length; at < size; at += length) {
-        int rc = dp_wire_scan(bytes + at, size - at, &length, &err);
+        int rc = dp_wire_scan(&(struct dp_scan){0}, bytes + at, size - at, &length, &err);
         fuzz_said(rc, &err);
         fuzz_assert(rc != 0 || length > size - at);
         if (rc != 1)
@@ -71,7 +72,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             break;
         check_round_trip(frame);
         json_t *json = dp_json_frame(frame, true);
-        fuzz_assert(json != NULL && dp_json_print(json, nowhere, NULL) == DP_OK);
+        fuzz_assert(json != NULL && dp_json_print(json, 0, nowhere, NULL) == DP_OK);
         json_decref(json);
         if (frame->kind == DP_KIND_LAP)
             as_model(frame, nowhere);

@@ -125,7 +125,7 @@ static int read_all(const char *bytes, size_t size, struct dp_frame *frame, bool
     *whole = true;
     for (size_t at = 0; at < size;) {
         size_t length = 0;
-        int rc = dp_wire_scan(bytes + at, size - at, &length, &err);
+        int rc = dp_wire_scan(&(struct dp_scan){0}, bytes + at, size - at, &length, &err);
         if (rc == 0) {
             assert_true(length > size - at);
             *whole = false;
@@ -153,7 +153,7 @@ static void every_field_comes_back(void **state)
     size_t length = 0;
     msgpack_sbuffer_init(&buffer);
     assert_int_equal(dp_wire_encode(&buffer, sent, NULL), 0);
-    assert_int_equal(dp_wire_scan(buffer.data, buffer.size, &length, NULL), 1);
+    assert_int_equal(dp_wire_scan(&(struct dp_scan){0}, buffer.data, buffer.size, &length, NULL), 1);
     assert_int_equal(length, buffer.size);
     assert_int_equal(dp_wire_decode(got, buffer.data, length, NULL), 0);
     assert_true(same_frame(sent, got));
@@ -197,7 +197,7 @@ static void frames_do_not_leak_into_each_other(void **state)
     struct dp_frame *reused = new_frame(DP_KIND_END), *fresh = new_frame(DP_KIND_END);
     for (size_t at = 0, length; at < small.size; at += length) {
         assert_int_equal(dp_wire_decode(reused, large.data, large.size, NULL), 0);
-        assert_int_equal(dp_wire_scan(small.data + at, small.size - at, &length, NULL), 1);
+        assert_int_equal(dp_wire_scan(&(struct dp_scan){0}, small.data + at, small.size - at, &length, NULL), 1);
         assert_int_equal(dp_wire_decode(reused, small.data + at, length, NULL), 0);
         assert_int_equal(dp_wire_decode(fresh, small.data + at, length, NULL), 0);
         assert_true(same_frame(reused, fresh));
@@ -241,7 +241,7 @@ static void check_usable(const struct dp_frame *frame)
     struct dp_frame *again = new_frame(DP_KIND_END);
     msgpack_sbuffer_init(&buffer);
     assert_int_equal(dp_wire_encode(&buffer, frame, NULL), 0);
-    assert_int_equal(dp_wire_scan(buffer.data, buffer.size, &length, NULL), 1);
+    assert_int_equal(dp_wire_scan(&(struct dp_scan){0}, buffer.data, buffer.size, &length, NULL), 1);
     assert_int_equal(dp_wire_decode(again, buffer.data, length, NULL), 0);
     assert_true(same_frame(frame, again));
     dp_frame_free(again);
@@ -333,7 +333,7 @@ static void scan_fails(const char *bytes, size_t size, const char *message)
     size_t length;
     char *copy = malloc(size);
     memcpy(copy, bytes, size);
-    assert_int_equal(dp_wire_scan(copy, size, &length, &err), DP_E_RUN);
+    assert_int_equal(dp_wire_scan(&(struct dp_scan){0}, copy, size, &length, &err), DP_E_RUN);
     assert_string_equal(err.message, message);
     free(copy);
 }
@@ -345,14 +345,66 @@ static void limits_are_checked_on_headers(void **state)
     SCAN_FAILS("\x93", "not a dpline stream: a frame starts with byte 0x93, not with a map");
     SCAN_FAILS("{\"kind\":\"hello\"}", "not a dpline stream: a frame starts with byte 0x7b, not with a map");
     SCAN_FAILS("\x81\xc1", "corrupt frame: byte 0xc1 at offset 1 is not msgpack");
-    SCAN_FAILS("\xdf\xff\xff\xff\xff", "corrupt frame: 8589934590 entries in one list, the limit is 256");
-    SCAN_FAILS("\xde\x01\x01", "corrupt frame: 514 entries in one list, the limit is 256");
-    SCAN_FAILS("\x81\xdd\x00\x00\x02\x01", "corrupt frame: 513 entries in one list, the limit is 256");
+    SCAN_FAILS("\xdf\xff\xff\xff\xff", "corrupt frame: 4294967295 entries in one list or map, the limit is 256");
+    SCAN_FAILS("\xde\x01\x01", "corrupt frame: 257 entries in one list or map, the limit is 256");
+    SCAN_FAILS("\x81\xaamechanisms\xdd\x00\x00\x02\x01",
+               "corrupt frame: 513 entries in one list or map, the limit is 256");
     SCAN_FAILS("\x81\xdb\x00\x10\x00\x01", "corrupt frame: a string of 1048577 bytes, the limit is 1048576");
     SCAN_FAILS("\x81\xa1x\xc9\xff\xff\xff\xff\x01", "the frame is larger than the limit of 1073741824 bytes");
     SCAN_FAILS("\x81\xa1x\xc6\x40\x00\x00\x00", "the frame is larger than the limit of 1073741824 bytes");
-    SCAN_FAILS("\x81\x91\x91\x91\x91", "corrupt frame: nested deeper than 4");
-    SCAN_FAILS("\x81\x81\x81\x81\x81", "corrupt frame: nested deeper than 4");
+    SCAN_FAILS("\x81\x90", "corrupt frame: a key is not a string");
+    SCAN_FAILS("\x82\xa4kind\xa3lap\x80", "corrupt frame: a key is not a string");
+    SCAN_FAILS("\x81\xa3k00\x91\xc0", "corrupt frame: 'k00' is a list or map");
+    SCAN_FAILS("\x81\xa3k00\x80", "corrupt frame: 'k00' is a list or map");
+    SCAN_FAILS("\x81\xaamechanisms\x91\x81\xa1x\x91\xc0", "corrupt frame: nested deeper than 3");
+}
+
+/* 16 records of 256 nils each are 4096 values, and with the frame, its key and the list more. */
+static void values_are_counted(void **state)
+{
+    (void)state;
+    char bytes[8192], *p = bytes;
+    p = stpcpy(p, "\x81\xaamechanisms\xdc");
+    *p++ = 0;
+    *p++ = 16;
+    for (int i = 0; i < 16; i++) {
+        *p++ = (char)0xdc;
+        *p++ = 1;
+        *p++ = 0;
+        memset(p, 0xc0, 256);
+        p += 256;
+    }
+    scan_fails(bytes, (size_t)(p - bytes), "corrupt frame: more than 4096 values");
+}
+
+/* A scan that waited for bytes goes on where it stood: what it has seen it does not look at again, so that a frame costs
+   time in proportion to its length however small the pieces are that it comes in. */
+static void scans_go_on(void **state)
+{
+    (void)state;
+    msgpack_sbuffer stream;
+    size_t length;
+    msgpack_sbuffer_init(&stream);
+    append(&stream, full_lap());
+    for (size_t step = 1; step < 40; step += 3) {
+        struct dp_scan scan = {0};
+        char *copy = malloc(stream.size);
+        memcpy(copy, stream.data, stream.size);
+        for (size_t size = 0; size < stream.size; size += step) {
+            char *piece = malloc(size > 0 ? size : 1);
+            memcpy(piece, copy, size);
+            assert_int_equal(dp_wire_scan(&scan, piece, size, &length, NULL), 0);
+            assert_true(length > size && length <= stream.size);
+            assert_true(scan.at <= size);
+            memset(copy, 0xc1, scan.key > 0 && scan.key < scan.at ? scan.key : scan.at);
+            free(piece);
+        }
+        assert_int_equal(dp_wire_scan(&scan, copy, stream.size, &length, NULL), 1);
+        assert_int_equal(length, stream.size);
+        assert_true(scan.at == 0 && !scan.begun);
+        free(copy);
+    }
+    msgpack_sbuffer_destroy(&stream);
 }
 
 /* A map of one kind and `count` entries that pack adds. */
@@ -368,7 +420,7 @@ static int decode_with(enum dp_kind kind, int count, void (*pack)(msgpack_packer
     msgpack_pack_str_with_body(&pk, "kind", 4);
     msgpack_pack_str_with_body(&pk, dp_kind_name(kind), strlen(dp_kind_name(kind)));
     pack(&pk);
-    int rc = dp_wire_scan(buffer.data, buffer.size, &length, err);
+    int rc = dp_wire_scan(&(struct dp_scan){0}, buffer.data, buffer.size, &length, err);
     assert_int_equal(rc, 1);
     assert_int_equal(length, buffer.size);
     rc = dp_wire_decode(frame, buffer.data, length, err);
@@ -575,6 +627,8 @@ int main(void)
         cmocka_unit_test(every_byte_of_a_full_frame_flipped),
         cmocka_unit_test(truncated_files),
         cmocka_unit_test(limits_are_checked_on_headers),
+        cmocka_unit_test(values_are_counted),
+        cmocka_unit_test(scans_go_on),
         cmocka_unit_test(decoding_refuses),
         cmocka_unit_test(arrays_must_fit_their_shape),
     };

@@ -1,0 +1,60 @@
+/* The head of one msgpack value: what it is and how long, before anything is taken for it. Private to lib/wire. */
+#ifndef DP_WIRE_ITEM_H
+#define DP_WIRE_ITEM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum dp_item_type {
+    DP_ITEM_BAD, /* the one byte that msgpack does not use */
+    DP_ITEM_NIL,
+    DP_ITEM_BOOL,
+    DP_ITEM_UNSIGNED,
+    DP_ITEM_SIGNED,
+    DP_ITEM_REAL,
+    DP_ITEM_TEXT,
+    DP_ITEM_BINARY,
+    DP_ITEM_EXT,
+    DP_ITEM_LIST,
+    DP_ITEM_MAP,
+};
+
+struct dp_item {
+    enum dp_item_type type;
+    const unsigned char *bytes; /* where it begins, borrowed */
+    size_t head;                /* bytes up to the body; of a list or map, up to its first value */
+    uint64_t body;              /* bytes of the body; a list or map has none of its own */
+    uint64_t entries;           /* of a list or map */
+};
+
+/* Reads the head of the value that begins at bytes. Returns 1; or 0 when more than size bytes are needed for that
+   (item->head of them). Whether the body is there is for the caller to see. */
+int dp_item_read(const void *bytes, size_t size, struct dp_item *item);
+
+/* The value of an item whose body is there; false when it is of another type or does not fit. A real may be written as a
+   whole number. */
+bool dp_item_int(const struct dp_item *item, int64_t *value);
+bool dp_item_real(const struct dp_item *item, double *value);
+bool dp_item_bool(const struct dp_item *item, bool *value);
+
+/* Whether it is this text. */
+bool dp_item_is(const struct dp_item *item, const char *text);
+
+static inline const char *dp_item_body(const struct dp_item *item)
+{
+    return (const char *)item->bytes + item->head;
+}
+
+/* The ext type of an item of that kind. */
+static inline int dp_item_ext(const struct dp_item *item)
+{
+    return (signed char)item->bytes[item->head - 1];
+}
+
+static inline bool dp_item_nests(const struct dp_item *item)
+{
+    return item->type == DP_ITEM_LIST || item->type == DP_ITEM_MAP;
+}
+
+#endif

@@ -97,9 +97,9 @@ static int budget(struct books *b, struct dp_err *err)
     double order = isnan(b->order) ? dp_filter_order(b->epsilon, b->delta) : b->order;
     if (isnan(order))
         return dp_fail(err, DP_E_RUN, "no Renyi order has any room for epsilon %g at delta %g", b->epsilon, b->delta);
-    struct dp_ledger_budget line = {.data = digest, .adjacency = b->adjacency == 0 ? "null-record" : "replace-one",
-                                    .epsilon = b->epsilon, .delta = b->delta, .order = order};
-    return dp_ledger_set_budget(b->ledger, &line, err);
+    struct dp_ledger_budget line = {.population = digest, .data = digest, .adjacency = b->adjacency == 0 ? "null-record" : "replace-one",
+                                    .epsilon = b->epsilon, .delta = b->delta, .order = {{order, 1}}, .orders = 1};
+    return dp_ledger_set_budget(b->ledger, &line, &dp_reserve_hooks, err);
 }
 
 static int report(struct books *b, struct dp_err *err)

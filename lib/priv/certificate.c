@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/version.h"
-#include "priv/ledger_book.h"
+#include "priv/ledger_sum.h"
 
 /* What the runs on one data set have cost the model. */
 struct cost {

@@ -13,14 +13,9 @@
 
 #include "base/mem.h"
 #include "base/version.h"
-#include "priv/ledger_book.h"
+#include "priv/ledger_limit.h"
+#include "priv/ledger_sum.h"
 #include "priv/rdp.h"
-
-/* r of an event at the order of the budget */
-struct cost {
-    struct dp_event event;
-    double r;
-};
 
 struct dp_ledger {
     char *path;
@@ -31,8 +26,8 @@ struct dp_ledger {
     char mark[DP_LEDGER_MARK];
     char *last; /* the last line of the book, to be found unchanged */
     size_t last_length, last_capacity;
-    struct cost *cost;
-    size_t costs, costs_capacity;
+    struct dp_ledger_costs costs;
+    int64_t affords;
     bool broken; /* nothing more can be paid for */
 };
 
@@ -71,8 +66,7 @@ static int batch_add(struct batch *batch, json_t *members, struct dp_err *err)
 
 static json_t *charge_line(const char *kind, const char *run, const struct dp_event *event, int64_t laps)
 {
-    struct dp_charge charge = {*event, laps};
-    json_t *json = dp_charge_to_json(&charge);
+    json_t *json = dp_charge_to_json(&(struct dp_charge){*event, laps});
     return json != NULL ? json_pack("{s:s, s:s, s:o}", "kind", kind, "run", run, "charge", json) : NULL;
 }
 
@@ -91,22 +85,6 @@ static int put(int fd, const char *text, size_t length, size_t at)
         length -= (size_t)n;
     }
     return 0;
-}
-
-static int sync_directory(const char *path, struct dp_err *err)
-{
-    char *copy = strdup(path), *slash = copy != NULL ? strrchr(copy, '/') : NULL;
-    if (copy == NULL)
-        return dp_fail(err, DP_E_RUN, "out of memory");
-    if (slash != NULL)
-        slash[slash == copy] = '\0'; /* "/" itself stays */
-    int fd = open(slash != NULL ? copy : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    /* Some file systems cannot sync a directory and say EINVAL. */
-    int bad = fd < 0 || (fsync(fd) != 0 && errno != EINVAL) ? errno : 0;
-    if (fd >= 0)
-        close(fd);
-    free(copy);
-    return bad == 0 ? DP_OK : dp_fail_errno(err, bad, "cannot sync the directory of the ledger %s", path);
 }
 
 /* The file at the path must still be the open one, with its last known line in its place. */
@@ -161,20 +139,30 @@ static int begin(struct dp_ledger *l, struct dp_err *err)
     return rc;
 }
 
+/* The same for whoever opens the file. */
+static int begin_anew(struct dp_ledger *l, struct dp_err *err)
+{
+    int rc = begin(l, err);
+    return rc == DP_OK ? dp_ledger_beside_check(&l->book, l->path, err) : rc;
+}
+
 static void end(struct dp_ledger *l)
 {
     flock(l->fd, LOCK_UN);
 }
 
-/* Checks the lines against all before them, then appends and syncs them. Under the lock. */
-static int append(struct dp_ledger *l, const struct batch *batch, struct dp_err *err)
+/* Checks the lines against all before them. */
+static int accept(struct dp_ledger *l, const struct batch *batch, struct dp_err *err)
 {
-    size_t at = l->book.end;
-    if (l->book.torn && ftruncate(l->fd, (off_t)at) != 0)
+    return dp_ledger_book_take(&l->book, batch->text, batch->length, err);
+}
+
+/* Writes and syncs lines that were accepted; at: where the book ended before them. Under the lock. */
+static int write_down(struct dp_ledger *l, const struct batch *batch, size_t at, bool torn, struct dp_err *err)
+{
+    if (torn && ftruncate(l->fd, (off_t)at) != 0)
         return dp_fail_errno(err, errno, "cannot cut an unfinished line off the ledger %s", l->path);
-    int rc = dp_ledger_book_take(&l->book, batch->text, batch->length, err);
-    if (rc == DP_OK)
-        rc = dp_grow(&l->last, &l->last_capacity, l->book.last_length, 1, err);
+    int rc = dp_grow(&l->last, &l->last_capacity, l->book.last_length, 1, err);
     if (rc != DP_OK)
         return rc;
     l->last_length = l->book.last_length;
@@ -191,7 +179,16 @@ static int append(struct dp_ledger *l, const struct batch *batch, struct dp_err 
     return DP_OK;
 }
 
-static int new_ledger(struct dp_ledger **ledger, const char *path, bool create, struct dp_err *err)
+static int append(struct dp_ledger *l, const struct batch *batch, struct dp_err *err)
+{
+    size_t at = l->book.end;
+    bool torn = l->book.torn;
+    int rc = accept(l, batch, err);
+    return rc == DP_OK ? write_down(l, batch, at, torn, err) : rc;
+}
+
+static int new_ledger(struct dp_ledger **ledger, const char *path, bool create, const struct dp_ledger_hooks *hooks,
+                      struct dp_err *err)
 {
     struct dp_ledger *l;
     *ledger = NULL;
@@ -203,6 +200,9 @@ static int new_ledger(struct dp_ledger **ledger, const char *path, bool create, 
     l->fd = -1;
     l->path = strdup(path);
     l->book.path = l->path;
+    l->hooks = *hooks;
+    l->costs.hooks = &l->hooks;
+    l->affords = INT64_MAX;
     rc = l->path != NULL ? dp_ledger_open_file(path, O_RDWR | (create ? O_CREAT : 0), err)
                          : dp_fail(err, DP_E_RUN, "out of memory");
     if (rc < 0) {
@@ -223,7 +223,7 @@ void dp_ledger_free(struct dp_ledger *l)
     dp_ledger_book_free(&l->book);
     free(l->path);
     free(l->last);
-    free(l->cost);
+    dp_ledger_costs_free(&l->costs);
     free(l);
 }
 
@@ -240,6 +240,8 @@ static int check_run(const struct dp_ledger_run *run, struct dp_err *err)
         return dp_fail(err, DP_E_RUN, "a run in a ledger needs a finite epsilon above 0 and a delta in (0, 1)");
     if (!(run->prior_epsilon >= 0 && isfinite(run->prior_epsilon) && run->prior_delta >= 0 && run->prior_delta <= 1))
         return dp_fail(err, DP_E_RUN, "the model to start from states an impossible cost");
+    if (run->laps > 0 && run->prefix == NULL)
+        return dp_fail(err, DP_E_RUN, "a run that knows its laps has to say what they are");
     if (run->order != 0 && !(run->order > 1 && isfinite(run->order)))
         return dp_fail(err, DP_E_RUN, "the filter of a run needs a finite order above 1, got %g", run->order);
     if (run->order != 0 && dp_rdp_penalty(run->order, run->delta) >= run->epsilon)
@@ -258,8 +260,12 @@ static json_t *open_line(const struct dp_ledger_run *run, const char *id)
     int bad = line == NULL;
     if (run->time != 0)
         bad |= json_object_set_new(line, "time", json_integer((json_int_t)run->time));
+    if (run->population != NULL && run->population[0] != '\0')
+        bad |= json_object_set_new(line, "population", json_string(run->population));
     if (run->init != NULL)
         bad |= json_object_set_new(line, "init", json_string(run->init));
+    if (run->resumes != NULL)
+        bad |= json_object_set_new(line, "resumes", json_string(run->resumes));
     if (run->prior_epsilon > 0) {
         bad |= json_object_set_new(line, "prior_epsilon", json_real(run->prior_epsilon));
         bad |= json_object_set_new(line, "prior_delta", json_real(run->prior_delta));
@@ -273,31 +279,95 @@ static json_t *open_line(const struct dp_ledger_run *run, const char *id)
     return line;
 }
 
+static const char *population_of(const struct dp_ledger_run *run)
+{
+    return run->population != NULL && run->population[0] != '\0' ? run->population : run->data;
+}
+
+static int check_resumed(const struct dp_ledger *l, const struct dp_ledger_run *run, struct dp_err *err)
+{
+    struct dp_ledger_entry *from;
+    const struct dp_ledger_entry now = {.data = run->data, .population = population_of(run), .adjacency = run->adjacency,
+                                        .rows = run->rows, .epsilon = run->epsilon, .delta = run->delta,
+                                        .order = run->order, .seeded = run->seeded, .as_published = run->as_published};
+    int rc = dp_ledger_book_checkpoint(&l->book, run->resumes, &from, err);
+    if (rc == DP_OK && !dp_ledger_same_run(from, &now))
+        rc = dp_fail(err, DP_E_UNSAFE, "the run does not say of itself what the one that it resumes said in the ledger %s",
+                     l->path);
+    return rc;
+}
+
+/* Before the line is in the book: what a reader of the book would call an edit is here the user's. */
+static int check_place(struct dp_ledger *l, const struct dp_ledger_run *run, struct dp_err *err)
+{
+    struct dp_ledger_entry *from;
+    size_t at = 0;
+    int rc = DP_OK;
+    if (run->resumes != NULL)
+        rc = check_resumed(l, run, err);
+    if (rc == DP_OK && run->init != NULL)
+        rc = dp_ledger_book_mark(&l->book, run->init, &from, err);
+    while (rc == DP_OK) {
+        const struct dp_ledger_limit *limit = dp_ledger_book_limit(&l->book, population_of(run), run->data, &at);
+        if (limit == NULL)
+            break;
+        if (strcmp(limit->adjacency, run->adjacency) != 0)
+            rc = dp_fail(err, DP_E_UNSAFE,
+                         "the population has a budget under %s adjacency in the ledger %s, the run is under %s",
+                         limit->adjacency, l->path, run->adjacency);
+        else if (l->hooks.rdp == NULL)
+            rc = dp_fail(err, DP_E_RUN, "a population with a budget needs an accountant");
+    }
+    return rc;
+}
+
+/* Whether the budgets of the population afford the run's laps. */
+static int check_room(struct dp_ledger *l, const struct dp_ledger_run *run, struct dp_err *err)
+{
+    const struct dp_ledger_entry *self = dp_ledger_book_find(&l->book, l->run);
+    const struct dp_ledger_limit *limit;
+    size_t at = 0;
+    while (run->laps > 0 && (limit = dp_ledger_book_limit(&l->book, self->population, self->data, &at)) != NULL) {
+        int64_t affords;
+        int rc = dp_ledger_limit_run(&l->book, limit, &l->costs, self, run, &affords, err);
+        if (rc != DP_OK)
+            return rc;
+        if (affords < l->affords)
+            l->affords = affords;
+        if (affords < run->laps && !run->partial)
+            return dp_fail(err, DP_E_UNSAFE,
+                           "the budget of epsilon = %g for %.60s in the ledger %s affords %lld of the run's %lld laps "
+                           "(--partial lets it run that far)",
+                           limit->epsilon, limit->population, l->path, (long long)affords, (long long)run->laps);
+    }
+    return DP_OK;
+}
+
 static int open_run(struct dp_ledger *l, const struct dp_ledger_run *run, struct dp_err *err)
 {
     unsigned char id[DP_LEDGER_RUN / 2];
-    struct dp_ledger_entry *from;
     struct batch batch = {0};
-    int rc = begin(l, err);
-    if (rc == DP_OK && run->init != NULL)
-        rc = dp_ledger_book_mark(&l->book, run->init, &from, err);
+    int rc = begin_anew(l, err);
+    if (rc == DP_OK)
+        rc = check_place(l, run, err);
     if (rc != DP_OK)
         return rc;
-    const struct dp_ledger_limit *limit = dp_ledger_book_limit(&l->book, run->data);
-    if (limit != NULL && strcmp(limit->adjacency, run->adjacency) != 0)
-        return dp_fail(err, DP_E_UNSAFE,
-                       "the data set has a budget under %s adjacency in the ledger %s, the run is under %s",
-                       limit->adjacency, l->path, run->adjacency);
-    if (limit != NULL && l->hooks.rdp == NULL)
-        return dp_fail(err, DP_E_RUN, "a data set with a budget needs an accountant");
     randombytes_buf(id, sizeof id);
     sodium_bin2hex(l->run, sizeof l->run, id, sizeof id);
+    size_t at = l->book.end;
+    bool torn = l->book.torn;
     batch_start(&batch, &l->book);
     rc = batch_add(&batch, open_line(run, l->run), err);
     if (rc == DP_OK)
-        rc = append(l, &batch, err);
+        rc = accept(l, &batch, err);
     if (rc == DP_OK)
-        rc = sync_directory(l->path, err);
+        rc = check_room(l, run, err);
+    if (rc == DP_OK)
+        rc = write_down(l, &batch, at, torn, err);
+    if (rc == DP_OK)
+        rc = dp_ledger_sync_directory(l->path, err);
+    if (rc == DP_OK)
+        rc = dp_ledger_beside_write(l->path, l->mark, err);
     free(batch.text);
     return rc;
 }
@@ -310,10 +380,9 @@ int dp_ledger_open(struct dp_ledger **ledger, const char *path, const struct dp_
     int rc = check_run(run, err);
     /* A ledger that has to hold a mark exists. */
     if (rc == DP_OK)
-        rc = new_ledger(&l, path, run->init == NULL, err);
+        rc = new_ledger(&l, path, run->init == NULL && run->resumes == NULL, hooks, err);
     if (rc != DP_OK)
         return rc;
-    l->hooks = *hooks;
     rc = open_run(l, run, err);
     end(l);
     if (rc != DP_OK) {
@@ -322,6 +391,25 @@ int dp_ledger_open(struct dp_ledger **ledger, const char *path, const struct dp_
     }
     *ledger = l;
     return DP_OK;
+}
+
+int64_t dp_ledger_affords(const struct dp_ledger *ledger)
+{
+    return ledger->affords;
+}
+
+int dp_ledger_resumed(const struct dp_ledger *l, struct dp_charges *used, struct dp_charges *paid, struct dp_err *err)
+{
+    const struct dp_ledger_entry *self = dp_ledger_book_find(&l->book, l->run);
+    int rc = DP_OK;
+    for (size_t i = 0; rc == DP_OK && i < self->events; i++) {
+        const struct dp_ledger_laps *laps = &self->event[i];
+        if (laps->at_checkpoint > 0)
+            rc = dp_charges_add(used, &laps->event, laps->at_checkpoint, err);
+        if (rc == DP_OK && laps->least > 0)
+            rc = dp_charges_add(paid, &laps->event, laps->least, err);
+    }
+    return rc;
 }
 
 const char *dp_ledger_mark(const struct dp_ledger *ledger)
@@ -336,92 +424,38 @@ const char *dp_ledger_run_id(const struct dp_ledger *ledger)
 
 /* --- paying ------------------------------------------------------------------------------------------------------- */
 
-/* r of one time of the event at the budget's order */
-static int cost_of(struct dp_ledger *l, const struct dp_event *event, double order, double *r, struct dp_err *err)
-{
-    for (size_t i = 0; i < l->costs; i++)
-        if (dp_event_same(&l->cost[i].event, event)) {
-            *r = l->cost[i].r;
-            return DP_OK;
-        }
-    int rc = dp_grow(&l->cost, &l->costs_capacity, l->costs + 1, sizeof *l->cost, err);
-    if (rc == DP_OK)
-        rc = l->hooks.rdp(event, order, r, err);
-    if (rc == DP_OK && !(*r >= 0))
-        rc = dp_fail(err, DP_E_RUN, "an accountant gave no bound");
-    if (rc == DP_OK)
-        l->cost[l->costs++] = (struct cost){*event, *r};
-    return rc;
-}
-
-/* What all runs on a data set have spent at the order of its budget, rounded up; *own of it for the event in the
-   running run, *own_laps laps. */
-static int spent_on(struct dp_ledger *l, const struct dp_ledger_limit *limit, const struct dp_event *event,
-                    double *others, int64_t *own_laps, struct dp_err *err)
-{
-    size_t terms = 0;
-    *others = 0;
-    *own_laps = 0;
-    for (size_t i = 0; i < l->book.entries; i++) {
-        const struct dp_ledger_entry *entry = &l->book.entry[i];
-        if (strcmp(entry->data, limit->data) != 0)
-            continue;
-        bool own = strcmp(entry->run, l->run) == 0;
-        for (size_t e = 0; e < entry->events; e++, terms++) {
-            const struct dp_ledger_laps *laps = &entry->event[e];
-            double r;
-            if (own && dp_event_same(&laps->event, event)) {
-                *own_laps = dp_ledger_laps_spent(laps);
-                continue;
-            }
-            int rc = cost_of(l, &laps->event, limit->order, &r, err);
-            if (rc != DP_OK)
-                return rc;
-            int64_t times = dp_event_times(&laps->event, dp_ledger_laps_spent(laps));
-            *others += times > 0 ? (double)times * r : 0;
-        }
-    }
-    *others *= 1 + (double)(terms + 4) * 0x1p-52;
-    return DP_OK;
-}
-
-/* *granted: how many of the laps the budget of the data set has room for. */
+/* *granted: how many of the laps the budgets of the population have room for. */
 static int room(struct dp_ledger *l, const struct dp_event *event, int64_t laps, int64_t *granted, struct dp_err *err)
 {
     const struct dp_ledger_entry *self = dp_ledger_book_find(&l->book, l->run);
-    const struct dp_ledger_limit *limit = dp_ledger_book_limit(&l->book, self->data);
-    double r, others;
-    int64_t own, none = 0, all = laps + 1;
+    const struct dp_ledger_limit *limit;
+    size_t at = 0;
     *granted = laps;
-    if (limit == NULL)
-        return DP_OK;
-    int rc = cost_of(l, event, limit->order, &r, err);
-    if (rc == DP_OK)
-        rc = spent_on(l, limit, event, &others, &own, err);
-    if (rc != DP_OK)
-        return rc;
-    double left = limit->epsilon - dp_rdp_penalty(limit->order, limit->delta);
-    while (all - none > 1) { /* `none` laps have room, `all` have not */
-        int64_t middle = none + (all - none) / 2;
-        double cost = (others + (double)dp_event_times(event, own + middle) * r) * (1 + 0x1p-50);
-        if (cost <= left)
-            none = middle;
-        else
-            all = middle;
+    while ((limit = dp_ledger_book_limit(&l->book, self->population, self->data, &at)) != NULL) {
+        int rc = dp_ledger_limit_laps(&l->book, limit, &l->costs, self, event, *granted, granted, err);
+        if (rc != DP_OK)
+            return rc;
+        if (*granted < 1)
+            return dp_fail(err, DP_E_BUDGET, "the budget of epsilon = %g for %.60s, over all its runs in the ledger %s, is spent",
+                           limit->epsilon, limit->population, l->path);
     }
-    *granted = none;
-    if (none > 0)
-        return DP_OK;
-    return dp_fail(err, DP_E_BUDGET,
-                   "the budget of the data set over all its runs, epsilon = %g in the ledger %s, is spent",
-                   limit->epsilon, l->path);
+    return DP_OK;
+}
+
+/* Whether the run is still this process's. */
+static int check_own(const struct dp_ledger *l, struct dp_err *err)
+{
+    const struct dp_ledger_entry *self = dp_ledger_book_find(&l->book, l->run);
+    return self != NULL && self->close == NULL
+               ? DP_OK
+               : dp_fail(err, DP_E_UNSAFE, "the run was resumed by another process, by the ledger %s", l->path);
 }
 
 static int check_epochs(const struct dp_ledger *l, const struct dp_event *event, struct dp_err *err)
 {
     const struct dp_ledger_entry *self = dp_ledger_book_find(&l->book, l->run);
     for (size_t i = 0; i < self->events; i++)
-        if (!dp_event_may_follow(event, &self->event[i].event, self->event[i].reserved))
+        if (!dp_event_may_follow(event, &self->event[i].event, dp_ledger_laps_spent(&self->event[i])))
             return dp_fail(err, DP_E_UNSAFE, "a run with shuffled epochs must not change its mechanism within an epoch");
     return DP_OK;
 }
@@ -439,6 +473,8 @@ int dp_ledger_reserve(struct dp_ledger *l, const struct dp_event *event, int64_t
     int rc = dp_event_check(event, err);
     if (rc == DP_OK)
         rc = begin(l, err);
+    if (rc == DP_OK)
+        rc = check_own(l, err);
     if (rc == DP_OK)
         rc = check_epochs(l, event, err);
     if (rc == DP_OK)
@@ -467,34 +503,92 @@ static int64_t used_of(const struct dp_charges *used, const struct dp_event *eve
     return laps;
 }
 
-static int add_ends(struct dp_ledger *l, struct batch *batch, const struct dp_ledger_end *how, struct dp_err *err)
+/* What the run has used of an event, and *back: what it gives back of it. What a resumed run had paid for may be out. */
+static int settle(const struct dp_ledger_laps *laps, int64_t used, int64_t *back, struct dp_err *err)
+{
+    int64_t spent = dp_ledger_laps_spent(laps);
+    if (used < 0 || used > spent)
+        return dp_fail(err, DP_E_UNSAFE, "the run has used %lld laps and reserved %lld", (long long)used, (long long)spent);
+    *back = spent - (used > laps->least ? used : laps->least);
+    return DP_OK;
+}
+
+/* The lines of an end, without the last one (*laps: its number of laps), or those before a checkpoint. */
+static int add_ends(struct dp_ledger *l, struct batch *batch, const struct dp_charges *charges, bool final, int64_t *laps,
+                    struct dp_err *err)
 {
     const struct dp_ledger_entry *self = dp_ledger_book_find(&l->book, l->run);
-    int64_t total = 0, found = 0;
+    int64_t total = 0, found = 0, back = 0;
     int rc = DP_OK;
-    for (size_t i = 0; i < how->used->count; i++)
-        total += how->used->charge[i].laps;
+    *laps = 0;
+    for (size_t i = 0; i < charges->count; i++)
+        total += charges->charge[i].laps;
     for (size_t i = 0; rc == DP_OK && i < self->events; i++) {
-        const struct dp_ledger_laps *laps = &self->event[i];
-        int64_t used = used_of(how->used, &laps->event);
+        const struct dp_ledger_laps *event = &self->event[i];
+        int64_t used = used_of(charges, &event->event);
         found += used;
-        if (used < 0 || used > laps->reserved)
-            return dp_fail(err, DP_E_UNSAFE, "the run has used %lld laps and reserved %lld", (long long)used,
-                           (long long)laps->reserved);
-        if (used > 0)
-            rc = batch_add(batch, charge_line("charge", l->run, &laps->event, used), err);
-        if (rc == DP_OK && used < laps->reserved)
-            rc = batch_add(batch, charge_line("refund", l->run, &laps->event, laps->reserved - used), err);
+        rc = settle(event, used, &back, err);
+        int64_t kept = dp_ledger_laps_spent(event) - back;
+        *laps += kept;
+        if (rc == DP_OK && final && kept > 0)
+            rc = batch_add(batch, charge_line("charge", l->run, &event->event, kept), err);
+        if (rc == DP_OK && back > 0)
+            rc = batch_add(batch, charge_line("refund", l->run, &event->event, back), err);
     }
     if (rc == DP_OK && found != total)
         return dp_fail(err, DP_E_UNSAFE, "the run has used laps of an event that it did not reserve");
+    if (!final)
+        *laps = total;
+    return rc;
+}
+
+static int add_close(struct dp_ledger *l, struct batch *batch, const struct dp_ledger_end *how, struct dp_err *err)
+{
+    int64_t laps;
+    int rc = add_ends(l, batch, how->used, true, &laps, err);
     if (rc != DP_OK)
         return rc;
     return batch_add(batch,
                      json_pack("{s:s, s:s, s:I, s:f, s:f, s:s, s:s}", "kind", "close", "run", l->run, "laps",
-                               (json_int_t)total, "epsilon", how->epsilon, "delta", how->delta, "accountant",
+                               (json_int_t)laps, "epsilon", how->epsilon, "delta", how->delta, "accountant",
                                how->accountant, "status", how->status),
                      err);
+}
+
+static int add_checkpoint(struct dp_ledger *l, struct batch *batch, const struct dp_charges *used, struct dp_err *err)
+{
+    int64_t laps;
+    int rc = add_ends(l, batch, used, false, &laps, err);
+    if (rc != DP_OK)
+        return rc;
+    json_t *charges = dp_ledger_charges_json(used);
+    return batch_add(batch,
+                     charges != NULL ? json_pack("{s:s, s:s, s:I, s:o}", "kind", "checkpoint", "run", l->run, "laps",
+                                                 (json_int_t)laps, "charges", charges)
+                                     : NULL,
+                     err);
+}
+
+int dp_ledger_checkpoint(struct dp_ledger *l, const struct dp_charges *used, struct dp_err *err)
+{
+    struct batch batch = {0};
+    if (l->broken)
+        return dp_fail(err, DP_E_RUN, "the run has ended in the ledger %s", l->path);
+    int rc = begin(l, err);
+    if (rc == DP_OK)
+        rc = check_own(l, err);
+    if (rc == DP_OK) {
+        batch_start(&batch, &l->book);
+        rc = add_checkpoint(l, &batch, used, err);
+    }
+    if (rc == DP_OK)
+        rc = append(l, &batch, err);
+    if (rc == DP_OK)
+        rc = dp_ledger_beside_write(l->path, l->mark, err);
+    end(l);
+    free(batch.text);
+    l->broken = rc != DP_OK;
+    return rc;
 }
 
 int dp_ledger_close(struct dp_ledger *l, const struct dp_ledger_end *how, struct dp_err *err)
@@ -506,12 +600,16 @@ int dp_ledger_close(struct dp_ledger *l, const struct dp_ledger_end *how, struct
     if (!(how->epsilon >= 0 && isfinite(how->epsilon) && how->delta >= 0 && how->delta < 1))
         return dp_fail(err, DP_E_RUN, "a run cannot end with epsilon = %g and delta = %g", how->epsilon, how->delta);
     int rc = begin(l, err);
+    if (rc == DP_OK)
+        rc = check_own(l, err);
     if (rc == DP_OK) {
         batch_start(&batch, &l->book);
-        rc = add_ends(l, &batch, how, err);
+        rc = add_close(l, &batch, how, err);
     }
     if (rc == DP_OK)
         rc = append(l, &batch, err);
+    if (rc == DP_OK)
+        rc = dp_ledger_beside_write(l->path, l->mark, err);
     end(l);
     free(batch.text);
     return rc;
@@ -519,45 +617,142 @@ int dp_ledger_close(struct dp_ledger *l, const struct dp_ledger_end *how, struct
 
 /* --- the rest ----------------------------------------------------------------------------------------------------- */
 
+/* What the runs on the population have cost by now, however one was chosen by the results of another: epsilons and deltas
+   add up. One that may go on counts with all that it may spend. */
+static int cost_before(struct dp_ledger *l, const struct dp_ledger_budget *b, size_t *runs, double *epsilon, double *delta,
+                       struct dp_err *err)
+{
+    size_t who[2] = {dp_ledger_book_who(&l->book, b->population),
+                     b->data != NULL ? dp_ledger_book_who(&l->book, b->data) : SIZE_MAX};
+    *epsilon = *delta = 0;
+    *runs = 0;
+    for (size_t i = 0; i < l->book.entries; i++) {
+        const struct dp_ledger_entry *e = &l->book.entry[i];
+        size_t root = dp_ledger_book_root(&l->book, e->who);
+        double cost = e->epsilon;
+        int rc = DP_OK;
+        if (root != who[0] && root != who[1])
+            continue;
+        ++*runs;
+        bool ended = e->close != NULL && strcmp(e->status, "interrupted") != 0;
+        if (strcmp(e->adjacency, b->adjacency) != 0)
+            return dp_fail(err, DP_E_UNSAFE, "the run %s in the ledger %s is under %s adjacency, the budget is not", e->run,
+                           l->path, e->adjacency);
+        if (!ended && e->as_published)
+            return dp_fail(err, DP_E_UNSAFE, "the run %s in the ledger %s is charged as published and has not ended", e->run,
+                           l->path);
+        if (ended)
+            rc = dp_ledger_run_epsilon(e, &l->hooks, &cost, err);
+        if (rc != DP_OK)
+            return rc;
+        *epsilon += cost + e->prior_epsilon;
+        *delta += e->delta + e->prior_delta;
+    }
+    *epsilon *= 1 + (double)(*runs + 4) * 0x1p-52;
+    *delta *= 1 + (double)(*runs + 4) * 0x1p-52;
+    return DP_OK;
+}
+
+/* Whether any order has any room; the numbers of the line that is to come. */
+static int check_orders(const struct dp_ledger_budget *b, double epsilon, double delta, double deltas[DP_LEDGER_ORDERS],
+                        struct dp_err *err)
+{
+    double least = (double)INFINITY;
+    for (size_t i = 0; i < b->orders; i++) {
+        deltas[i] = b->order[i].delta * delta * (1 - 0x1p-50);
+        least = fmin(least, dp_rdp_penalty(b->order[i].order, deltas[i]));
+    }
+    return least < epsilon ? DP_OK
+                           : dp_fail(err, DP_E_RUN,
+                                     "at delta = %g nothing fits into epsilon = %g: converting to it alone costs %g at "
+                                     "the orders of the budget",
+                                     delta, epsilon, least);
+}
+
+static json_t *budget_line(const struct dp_ledger_budget *b, const double deltas[DP_LEDGER_ORDERS])
+{
+    json_t *orders = json_array();
+    int bad = orders == NULL;
+    for (size_t i = 0; !bad && i < b->orders; i++)
+        bad = json_array_append_new(orders, json_pack("{s:f, s:f}", "order", b->order[i].order, "delta", deltas[i]));
+    json_t *line = json_pack("{s:s, s:s, s:s, s:f, s:f}", "kind", "budget", "population", b->population, "adjacency",
+                             b->adjacency, "epsilon", b->epsilon, "delta", b->delta);
+    if (b->data != NULL)
+        bad |= json_object_set_new(line, "data", json_string(b->data));
+    bad |= json_object_set_new(line, "orders", orders);
+    if (bad) {
+        json_decref(line);
+        return NULL;
+    }
+    return line;
+}
+
 static int add_budget(struct dp_ledger *l, const struct dp_ledger_budget *b, struct dp_err *err)
 {
     struct batch batch = {0};
-    int rc = begin(l, err);
+    size_t runs, at = 0;
+    double epsilon, delta, deltas[DP_LEDGER_ORDERS];
+    int rc = begin_anew(l, err);
+    if (rc == DP_OK && dp_ledger_book_limit(&l->book, b->population, b->data != NULL ? b->data : b->population, &at) != NULL)
+        rc = dp_fail(err, DP_E_UNSAFE, "%.60s has a budget in the ledger %s already", b->population, l->path);
+    if (rc == DP_OK)
+        rc = cost_before(l, b, &runs, &epsilon, &delta, err);
+    if (rc == DP_OK && runs > 0 && !b->after_runs)
+        rc = dp_fail(err, DP_E_UNSAFE,
+                     "%.60s has runs in the ledger %s already: a budget comes before them, or begins with what they have cost "
+                     "(--after-runs)",
+                     b->population, l->path);
+    if (rc == DP_OK && !(epsilon < b->epsilon && delta < b->delta))
+        rc = dp_fail(err, DP_E_RUN, "the runs in the ledger %s have cost epsilon = %g and delta = %g already", l->path, epsilon,
+                     delta);
+    if (rc == DP_OK)
+        rc = check_orders(b, b->epsilon - epsilon, b->delta - delta, deltas, err);
     if (rc != DP_OK)
         return rc;
-    if (dp_ledger_book_limit(&l->book, b->data) != NULL)
-        return dp_fail(err, DP_E_UNSAFE, "the data set has a budget in the ledger %s already", l->path);
-    for (size_t i = 0; i < l->book.entries; i++)
-        if (strcmp(l->book.entry[i].data, b->data) == 0)
-            return dp_fail(err, DP_E_UNSAFE,
-                           "the data set has runs in the ledger %s already: a budget comes before them", l->path);
+    json_t *line = budget_line(b, deltas);
+    if (line != NULL && runs > 0 &&
+        json_object_set_new(line, "before", json_pack("{s:f, s:f}", "epsilon", epsilon, "delta", delta)) != 0) {
+        json_decref(line);
+        line = NULL;
+    }
+    memset(l->run, '0', DP_LEDGER_RUN); /* a mark of no run */
     batch_start(&batch, &l->book);
-    rc = batch_add(&batch,
-                   json_pack("{s:s, s:s, s:s, s:f, s:f, s:f}", "kind", "budget", "data", b->data, "adjacency",
-                             b->adjacency, "epsilon", b->epsilon, "delta", b->delta, "order", b->order),
-                   err);
+    rc = batch_add(&batch, line, err);
     if (rc == DP_OK)
         rc = append(l, &batch, err);
     if (rc == DP_OK)
-        rc = sync_directory(l->path, err);
+        rc = dp_ledger_sync_directory(l->path, err);
+    if (rc == DP_OK)
+        rc = dp_ledger_beside_write(l->path, l->mark, err);
     free(batch.text);
     return rc;
 }
 
-int dp_ledger_set_budget(const char *path, const struct dp_ledger_budget *b, struct dp_err *err)
+static int check_budget(const struct dp_ledger_budget *b, struct dp_err *err)
+{
+    double shares = 0;
+    if (b->population == NULL || b->population[0] == '\0' || b->adjacency == NULL ||
+        (strcmp(b->adjacency, "null-record") != 0 && strcmp(b->adjacency, "replace-one") != 0))
+        return dp_fail(err, DP_E_RUN, "a budget needs a population and an adjacency");
+    if (!(b->epsilon > 0 && isfinite(b->epsilon) && b->delta > 0 && b->delta < 1))
+        return dp_fail(err, DP_E_RUN, "a budget needs a finite epsilon above 0 and a delta in (0, 1)");
+    if (b->orders < 1 || b->orders > DP_LEDGER_ORDERS)
+        return dp_fail(err, DP_E_RUN, "a budget needs 1 to %d orders, got %zu", DP_LEDGER_ORDERS, b->orders);
+    for (size_t i = 0; i < b->orders; i++) {
+        if (!(b->order[i].order > 1 && isfinite(b->order[i].order) && b->order[i].delta > 0))
+            return dp_fail(err, DP_E_RUN, "the orders of a budget are finite and above 1, each with a share of delta");
+        shares += b->order[i].delta;
+    }
+    return shares <= 1 + 1e-12 ? DP_OK : dp_fail(err, DP_E_RUN, "the shares of delta add up to %.17g", shares);
+}
+
+int dp_ledger_set_budget(const char *path, const struct dp_ledger_budget *b, const struct dp_ledger_hooks *hooks,
+                         struct dp_err *err)
 {
     struct dp_ledger *l;
-    if (b->data == NULL || b->data[0] == '\0' || b->adjacency == NULL ||
-        (strcmp(b->adjacency, "null-record") != 0 && strcmp(b->adjacency, "replace-one") != 0))
-        return dp_fail(err, DP_E_RUN, "a budget needs a data set and an adjacency");
-    if (!(b->epsilon > 0 && isfinite(b->epsilon) && b->delta > 0 && b->delta < 1 && b->order > 1 && isfinite(b->order)))
-        return dp_fail(err, DP_E_RUN,
-                       "a budget needs a finite epsilon above 0, a delta in (0, 1) and a finite order above 1");
-    if (dp_rdp_penalty(b->order, b->delta) >= b->epsilon)
-        return dp_fail(err, DP_E_RUN,
-                       "at order %g and delta = %g nothing fits into epsilon = %g: converting alone costs %g", b->order,
-                       b->delta, b->epsilon, dp_rdp_penalty(b->order, b->delta));
-    int rc = new_ledger(&l, path, true, err);
+    int rc = check_budget(b, err);
+    if (rc == DP_OK)
+        rc = new_ledger(&l, path, true, hooks, err);
     if (rc != DP_OK)
         return rc;
     rc = add_budget(l, b, err);

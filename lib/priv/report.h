@@ -1,8 +1,10 @@
-/* What a ledger says about its data sets, as JSON and for a person: dp-account report and verify.
+/* What a ledger says about its populations, as JSON and for a person: dp-account report and verify.
  *
- * The total of a data set composes the charges of all its runs at one delta; it is not the sum of the runs' epsilons.
- * It bounds what was spent if no run was planned upon the results of another; where runs were, the filter of a budget
- * is what holds ("budget"). Runs under different adjacencies do not compose and are totalled apart. */
+ * One number says what a population has spent. Where there is a budget it is that of the budget's filter, which holds
+ * whatever one run was told by the results of another. Else it composes the charges of all runs at one delta, which is not
+ * the sum of their epsilons; that holds if no run was planned upon the results of another, and where one was, the sum of
+ * epsilons and deltas does, which stands beside it. Runs under different adjacencies do not compose and are totalled
+ * apart. */
 #ifndef DP_PRIV_REPORT_H
 #define DP_PRIV_REPORT_H
 
@@ -13,16 +15,21 @@
 #include "priv/ledger.h"
 
 /* {"ledger", "lines", "torn",
- *  "runs": [{"run", "data", "rows", "adjacency", "opened" (seconds since 1970, or absent), "closed", "status",
+ *  "runs": [{"run", "population", "data", "rows", "adjacency", "opened" (seconds since 1970, or absent), "closed", "status",
  *            "laps", "charges" (what was reserved less what was given back), "epsilon", "epsilon_lower", "delta",
  *            "accountant", "seeded", "as_published", "private_preprocessing", "software", "init" (a run), "order" (of its filter)}],
- *  "data_sets": [{"data", "adjacency", "rows", "runs", "not_closed", "laps", "epsilon", "epsilon_lower", "delta",
- *                 "accountant", "seeded", "as_published", "private_preprocessing",
- *                 "budget": {"epsilon", "delta", "order", "spent"}}]}
- * of one data set, or of all when data is NULL; at delta, or at the largest delta of the runs when that is NaN. An epsilon
- * that no accountant gives is null, and "why" says why; without bound it is "Infinity". The caller owns *report.
- * DP_E_RUN, DP_E_UNSAFE as dp_ledger_check_mark; DP_E_RUN: there is nothing on that data set. */
-int dp_ledger_report(const char *path, const char *data, double delta, const struct dp_ledger_hooks *hooks,
+ *  "populations": [{"population", "data": [digest, …], "adjacency", "rows", "runs", "not_closed", "laps",
+ *                   "epsilon", "epsilon_lower", "delta", "accountant" (what was spent; "filter" with a budget),
+ *                   "composed": {"epsilon", "epsilon_lower", "delta", "accountant"} (with a budget),
+ *                   "added": {"epsilon", "delta"} (of several runs without one),
+ *                   "not_in_ledger": {"epsilon", "delta"} (what models to start from stated; part of epsilon and delta),
+ *                   "seeded", "as_published", "private_preprocessing",
+ *                   "budget": {"epsilon", "delta", "orders": [{"order", "delta"}, …], "spent", "order"}}]}
+ * of one population, by its name or a digest of its data, or of all when that is NULL; at delta, or at the largest delta of
+ * the runs when that is NaN. An epsilon that no accountant gives is null, and "why" says why; without bound it is
+ * "Infinity". The caller owns *report.
+ * DP_E_RUN, DP_E_UNSAFE as dp_ledger_check_mark; DP_E_RUN: there is nothing on that population. */
+int dp_ledger_report(const char *path, const char *population, double delta, const struct dp_ledger_hooks *hooks,
                      json_t **report, struct dp_err *err);
 
 /* Checks every line, recomputes the epsilon of every run that has ended and every budget:

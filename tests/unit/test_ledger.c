@@ -91,11 +91,20 @@ static int leave(void **state)
     return chdir("/") == 0 && system(command) == 0 ? 0 : -1;
 }
 
+/* A ledger with the mark beside it. */
+static void gone(const char *path)
+{
+    char mark[80];
+    snprintf(mark, sizeof mark, "%s.mark", path);
+    unlink(mark);
+    unlink(path);
+}
+
 static int fresh(void **state)
 {
     (void)state;
-    unlink(PATH);
-    unlink(OTHER);
+    gone(PATH);
+    gone(OTHER);
     memset(&fault, 0, sizeof fault);
     return 0;
 }
@@ -163,6 +172,7 @@ static size_t get_file(const char *path, char *bytes, size_t size)
 
 static void put_file(const char *path, const char *bytes, size_t length)
 {
+    gone(path); /* the mark beside it, too: these tests are of the lines themselves */
     FILE *file = fopen(path, "wb");
     assert_non_null(file);
     assert_int_equal(fwrite(bytes, 1, length, file), length);
@@ -320,7 +330,7 @@ static void lines_cannot_be_moved(void **state)
 
     /* the last one is that of another ledger */
     char foreign[8192];
-    unlink(PATH);
+    gone(PATH);
     size_t its_length = three_lines(foreign, sizeof foreign), its_last = its_length - 1;
     while (foreign[its_last - 1] != '\n')
         its_last--;
@@ -534,6 +544,55 @@ static void a_mark_finds_an_older_state(void **state)
     assert_string_equal(err.message, "cannot open the ledger other.ledger: No such file or directory");
 }
 
+/* Copied back between two runs: neither is there then to see it, but the mark beside the file is. */
+static void a_copy_put_back_between_runs_is_found(void **state)
+{
+    (void)state;
+    char bytes[8192], sentence[300];
+    struct dp_event event = poisson(0.01, 1.1);
+    struct dp_err err = {0};
+    struct dp_ledger *ledger = open_run(PATH, &run);
+    reserve(ledger, &event, 10);
+    assert_int_equal(close_run(ledger, &event, 10, &err), 0);
+    size_t length = get_file(PATH, bytes, sizeof bytes);
+    ledger = open_run(PATH, &run);
+    reserve(ledger, &event, 30);
+    assert_int_equal(close_run(ledger, &event, 30, &err), 0);
+    FILE *file = fopen(PATH, "wb");
+    assert_int_equal(fwrite(bytes, 1, length, file), length);
+    fclose(file);
+    snprintf(sentence, sizeof sentence,
+             "the ledger test.ledger does not hold line 8, whose mark is in test.ledger.mark: it is an older copy, or another "
+             "ledger");
+    assert_refused(PATH, DP_E_UNSAFE, sentence);
+    struct dp_ledger_book book = {0};
+    assert_int_equal(dp_ledger_book_read(&book, PATH, &err), DP_E_UNSAFE);
+    assert_string_equal(err.message, sentence);
+    dp_ledger_book_free(&book);
+    struct dp_ledger_budget budget = {.population = "p", .adjacency = "null-record", .epsilon = 3, .delta = 1e-5,
+                                      .order = {{16, 1}}, .orders = 1};
+    assert_int_equal(dp_ledger_set_budget(PATH, &budget, &hooks, &err), DP_E_UNSAFE);
+
+    unlink(PATH); /* nor is it begun anew */
+    assert_refused(PATH, DP_E_UNSAFE, "the ledger test.ledger is gone, and test.ledger.mark says that there was one");
+    assert_int_equal(access(PATH, F_OK), -1);
+
+    /* a mark that is no mark; one from the middle of the file, as a killed run leaves it */
+    put_file(PATH, bytes, length);
+    file = fopen(PATH ".mark", "w");
+    fputs("nothing\n", file);
+    fclose(file);
+    assert_refused(PATH, DP_E_UNSAFE, "test.ledger.mark does not hold a mark: it was edited or damaged");
+    gone(PATH);
+    ledger = open_run(PATH, &run);
+    reserve(ledger, &event, 10);
+    dp_ledger_free(ledger);
+    dp_ledger_free(open_run(PATH, &run));
+    struct stat st;
+    assert_int_equal(stat(PATH ".mark", &st), 0);
+    assert_int_equal(st.st_mode & 0777, 0600);
+}
+
 /* --- many writers -------------------------------------------------------------------------------------------------- */
 
 static void writers_take_turns(void **state)
@@ -630,12 +689,13 @@ static void only_a_clean_end_gives_back(void **state)
 static void a_budget_holds_for_all_runs_together(void **state)
 {
     (void)state;
-    struct dp_ledger_budget budget = {run.data, "null-record", 10.1 - M_LN2, 0.5, 2};
+    struct dp_ledger_budget budget = {.population = run.data, .adjacency = "null-record", .epsilon = 10.1 - M_LN2, .delta = 0.5,
+                                      .order = {{2, 1}}, .orders = 1};
     struct dp_event event = poisson(0.01, 2), twice = poisson(0.01, M_SQRT2);
     struct dp_err err = {0};
     int64_t granted;
-    assert_int_equal(dp_ledger_set_budget(PATH, &budget, &err), 0);
-    assert_int_equal(dp_ledger_set_budget(PATH, &budget, &err), DP_E_UNSAFE);
+    assert_int_equal(dp_ledger_set_budget(PATH, &budget, &hooks, &err), 0);
+    assert_int_equal(dp_ledger_set_budget(PATH, &budget, &hooks, &err), DP_E_UNSAFE);
 
     struct dp_ledger *lost = open_run(PATH, &run), *ledger = open_run(PATH, &run);
     reserve(lost, &event, 10);
@@ -646,8 +706,8 @@ static void a_budget_holds_for_all_runs_together(void **state)
     assert_int_equal(granted, 1);
     assert_int_equal(dp_ledger_reserve(ledger, &event, 1, &granted, &err), DP_E_BUDGET);
     assert_string_equal(err.message,
-                        "the budget of the data set over all its runs, epsilon = 9.40685 in the ledger test.ledger, "
-                        "is spent");
+                        "the budget of epsilon = 9.40685 for 0123456789abcdef0123456789abcdef, over all its runs in the ledger "
+                        "test.ledger, is spent");
     dp_ledger_free(lost);
     assert_int_equal(close_run(ledger, &event, 20, &err), 0); /* and ten come back */
 
@@ -665,22 +725,23 @@ static void a_budget_holds_for_all_runs_together(void **state)
     struct dp_ledger_run replace = run;
     replace.adjacency = "replace-one";
     assert_int_equal(dp_ledger_open(&ledger, PATH, &replace, &hooks, &err), DP_E_UNSAFE);
-    budget.data = "ffff"; /* too late */
-    assert_int_equal(dp_ledger_set_budget(PATH, &budget, &err), DP_E_UNSAFE);
-    budget.data = "eeee";
+    budget.population = "ffff"; /* too late */
+    assert_int_equal(dp_ledger_set_budget(PATH, &budget, &hooks, &err), DP_E_UNSAFE);
+    budget.population = "eeee";
     budget.delta = 1e-9; /* penalty ln(1/2) + ln(1e9) − ln 2 = 19.3 */
-    assert_int_equal(dp_ledger_set_budget(PATH, &budget, &err), DP_E_RUN);
+    assert_int_equal(dp_ledger_set_budget(PATH, &budget, &hooks, &err), DP_E_RUN);
 }
 
 /* Epochs of 10 laps cost 1/4 each, whatever the chunks. */
 static void shuffled_epochs_are_paid_once(void **state)
 {
     (void)state;
-    struct dp_ledger_budget budget = {run.data, "null-record", 1.1 - M_LN2, 0.5, 2};
+    struct dp_ledger_budget budget = {.population = run.data, .adjacency = "null-record", .epsilon = 1.1 - M_LN2, .delta = 0.5,
+                                      .order = {{2, 1}}, .orders = 1};
     struct dp_event event = dp_event_gaussian(DP_SAMPLING_SHUFFLED, 1, 2, 10);
     struct dp_err err = {0};
     int64_t granted;
-    assert_int_equal(dp_ledger_set_budget(PATH, &budget, &err), 0);
+    assert_int_equal(dp_ledger_set_budget(PATH, &budget, &hooks, &err), 0);
     struct dp_ledger *ledger = open_run(PATH, &run);
     for (int i = 0; i < 5; i++)
         reserve(ledger, &event, 7);
@@ -688,6 +749,280 @@ static void shuffled_epochs_are_paid_once(void **state)
     assert_int_equal(granted, 5); /* 35 + 5 = 4 epochs */
     assert_int_equal(dp_ledger_reserve(ledger, &event, 7, &granted, &err), DP_E_BUDGET);
     dp_ledger_free(ledger);
+}
+
+/* The budget is of the people: another import of their table, or another name for it, has spent it as well. */
+static void a_budget_is_of_a_population(void **state)
+{
+    (void)state;
+    struct dp_ledger_budget budget = {.population = "adult", .data = "aaaa", .adjacency = "null-record",
+                                      .epsilon = 10.1 - M_LN2, .delta = 0.5, .order = {{2, 1}}, .orders = 1};
+    struct dp_event event = poisson(0.01, 2);
+    struct dp_err err = {0};
+    int64_t granted;
+    struct dp_ledger_run old = run, first = run, again = run, renamed = run, other = run;
+    old.data = "oooo"; /* as former versions wrote it: the digest stands for the population */
+    first.population = again.population = "adult";
+    first.data = "aaaa";
+    again.data = "bbbb"; /* imported anew */
+    renamed.population = "grown-ups";
+    renamed.data = "bbbb";
+    other.population = "bank";
+    other.data = "cccc";
+    struct dp_ledger *ledger = open_run(PATH, &old);
+    reserve(ledger, &event, 15);
+    dp_ledger_free(ledger);
+    assert_int_equal(dp_ledger_set_budget(PATH, &budget, &hooks, &err), 0);
+    const struct dp_ledger_run *const runs[] = {&first, &again, &renamed};
+    for (size_t i = 0; i < 3; i++) {
+        ledger = open_run(PATH, runs[i]);
+        reserve(ledger, &event, 10);
+        dp_ledger_free(ledger);
+    }
+    again.population = NULL; /* and by the digest alone */
+    ledger = open_run(PATH, &again);
+    assert_int_equal(dp_ledger_reserve(ledger, &event, 100, &granted, &err), 0);
+    assert_int_equal(granted, 10);
+    dp_ledger_free(ledger);
+    renamed.data = "dddd"; /* known by its other name only */
+    ledger = open_run(PATH, &renamed);
+    assert_int_equal(dp_ledger_reserve(ledger, &event, 1, &granted, &err), DP_E_BUDGET);
+    dp_ledger_free(ledger);
+    ledger = open_run(PATH, &other);
+    reserve(ledger, &event, 1000);
+    dp_ledger_free(ledger);
+    /* what had no budget is still apart, until it turns out to be of the same people */
+    old.population = "adult";
+    ledger = open_run(PATH, &old);
+    assert_int_equal(dp_ledger_reserve(ledger, &event, 1, &granted, &err), DP_E_BUDGET);
+    dp_ledger_free(ledger);
+    budget.population = "grown-ups";
+    budget.data = NULL;
+    assert_int_equal(dp_ledger_set_budget(PATH, &budget, &hooks, &err), DP_E_UNSAFE);
+    assert_string_equal(err.message, "grown-ups has a budget in the ledger test.ledger already");
+}
+
+static int laps_of_two(const void *plan, int64_t laps, struct dp_charges *charges, struct dp_err *err)
+{
+    return dp_charges_add(charges, plan, laps, err);
+}
+
+/* Orders 2 and 8 with z = 2: a lap costs 1/4 and 1. Half of delta = 1/2 each: penalties ln(1/2) + ln(4/2) = 0 and
+   ln(7/8) + ln(4/8)/7 = -0.23255. A lap may run while one of them has room. */
+static void one_order_with_room_is_enough(void **state)
+{
+    (void)state;
+    struct dp_ledger_budget budget = {.population = "p", .adjacency = "null-record", .epsilon = 10.1, .delta = 0.5,
+                                      .order = {{8, 0.5}, {2, 0.5}}, .orders = 2};
+    struct dp_event event = poisson(0.01, 2);
+    struct dp_err err = {0};
+    int64_t granted;
+    struct dp_ledger *ledger;
+    struct dp_ledger_run known = run;
+    known.population = "p";
+    known.laps = 41;
+    known.prefix = laps_of_two;
+    known.plan = &event;
+    budget.order[0].delta = 0.6;
+    assert_int_equal(dp_ledger_set_budget(PATH, &budget, &hooks, &err), DP_E_RUN);
+    assert_string_equal(err.message, "the shares of delta add up to 1.1000000000000001");
+    budget.order[0].delta = 0.5;
+    assert_int_equal(dp_ledger_set_budget(PATH, &budget, &hooks, &err), 0);
+    size_t lines = lines_of(PATH);
+    assert_int_equal(dp_ledger_open(&ledger, PATH, &known, &hooks, &err), DP_E_UNSAFE);
+    assert_string_equal(err.message, "the budget of epsilon = 10.1 for p in the ledger test.ledger affords 40 of the run's 41 "
+                                     "laps (--partial lets it run that far)");
+    assert_int_equal(lines_of(PATH), lines); /* and nothing was written */
+    known.partial = true;
+    ledger = open_run(PATH, &known);
+    assert_int_equal(dp_ledger_affords(ledger), 40);
+    assert_int_equal(dp_ledger_reserve(ledger, &event, 41, &granted, &err), 0);
+    assert_int_equal(granted, 40);
+    dp_ledger_free(ledger);
+    known.partial = false;
+    known.laps = 1;
+    assert_int_equal(dp_ledger_open(&ledger, PATH, &known, &hooks, &err), DP_E_UNSAFE);
+    known.laps = 0; /* not known: it shows along the way */
+    ledger = open_run(PATH, &known);
+    assert_int_equal(dp_ledger_reserve(ledger, &event, 1, &granted, &err), DP_E_BUDGET);
+    assert_int_equal(dp_ledger_affords(ledger), INT64_MAX);
+    dp_ledger_free(ledger);
+}
+
+static int one_each(const struct dp_charges *charges, double delta, double *upper, double *lower, const char **accountant,
+                    struct dp_err *err)
+{
+    (void)delta;
+    (void)err;
+    *upper = *lower = (double)charges->count;
+    *accountant = "one";
+    return 0;
+}
+
+/* A budget after runs begins with what they have cost, added up; one that may go on counts with all of its own budget. */
+static void a_budget_after_runs_begins_with_their_cost(void **state)
+{
+    (void)state;
+    const struct dp_ledger_hooks both = {gaussian_rdp, one_each};
+    struct dp_ledger_budget budget = {.population = "p", .adjacency = "null-record", .epsilon = 4, .delta = 1e-4,
+                                      .order = {{16, 1}}, .orders = 1};
+    struct dp_event event = poisson(0.01, 2);
+    struct dp_err err = {0};
+    struct dp_ledger_run ended = run, lost = run;
+    ended.population = lost.population = "p";
+    lost.epsilon = 2.5;
+    struct dp_ledger *ledger = open_run(PATH, &ended), *going;
+    reserve(ledger, &event, 10);
+    assert_int_equal(close_run(ledger, &event, 10, &err), 0);
+    going = open_run(PATH, &lost);
+    reserve(going, &event, 10);
+    assert_int_equal(dp_ledger_set_budget(PATH, &budget, &both, &err), DP_E_UNSAFE);
+    assert_string_equal(err.message, "p has runs in the ledger test.ledger already: a budget comes before them, or begins with "
+                                     "what they have cost (--after-runs)");
+    budget.after_runs = true;
+    budget.epsilon = 3.5;
+    assert_int_equal(dp_ledger_set_budget(PATH, &budget, &both, &err), DP_E_RUN);
+    assert_string_equal(err.message, "the runs in the ledger test.ledger have cost epsilon = 3.5 and delta = 2e-05 already");
+    budget.epsilon = 3.8; /* penalty(16, 8e-5) = 0.3796 */
+    assert_int_equal(dp_ledger_set_budget(PATH, &budget, &both, &err), DP_E_RUN);
+    budget.epsilon = 3.5 + 0.38 + 16.0 / 8 * 3; /* three laps at order 16 */
+    assert_int_equal(dp_ledger_set_budget(PATH, &budget, &both, &err), 0);
+    struct dp_ledger_book book;
+    read_book(&book, PATH);
+    assert_near(book.limit[0].before_epsilon, 3.5, 1e-12);
+    assert_near(book.limit[0].before_delta, 2e-5, 1e-12);
+    assert_near(book.limit[0].order[0].delta, 8e-5, 1e-12);
+    dp_ledger_book_free(&book);
+    reserve(going, &event, 1000); /* what is in that sum already */
+    dp_ledger_free(going);
+    int64_t granted;
+    ledger = open_run(PATH, &ended);
+    assert_int_equal(dp_ledger_reserve(ledger, &event, 10, &granted, &err), 0);
+    assert_int_equal(granted, 3);
+    dp_ledger_free(ledger);
+}
+
+/* --- checkpoints --------------------------------------------------------------------------------------------------- */
+
+static void checkpoint(struct dp_ledger *ledger, const struct dp_event *event, int64_t laps, char mark[DP_LEDGER_MARK])
+{
+    struct dp_charges used = {0};
+    struct dp_err err = {0};
+    assert_int_equal(dp_charges_add(&used, event, laps, &err), 0);
+    if (dp_ledger_checkpoint(ledger, &used, &err) != 0)
+        fail_msg("%s", err.message);
+    dp_charges_free(&used);
+    snprintf(mark, DP_LEDGER_MARK, "%s", dp_ledger_mark(ledger));
+}
+
+static void assert_resumed(struct dp_ledger *ledger, int64_t laps, int64_t of)
+{
+    struct dp_charges used = {0}, paid = {0};
+    struct dp_err err = {0};
+    assert_int_equal(dp_ledger_resumed(ledger, &used, &paid, &err), 0);
+    assert_int_equal(used.count, 1);
+    assert_int_equal(used.charge[0].laps, laps);
+    assert_int_equal(paid.charge[0].laps, of);
+    dp_charges_free(&used);
+    dp_charges_free(&paid);
+}
+
+/* 100 laps reserved, checkpoint after 60, 30 more reserved; killed. Resumed: 90 laps are paid for, and stay so whatever
+   becomes of it. */
+static void a_run_goes_on_from_its_checkpoint_once(void **state)
+{
+    (void)state;
+    char mark[DP_LEDGER_MARK], second[DP_LEDGER_MARK], third[DP_LEDGER_MARK], sentence[300];
+    struct dp_event event = poisson(0.01, 1.1);
+    struct dp_err err = {0};
+    struct dp_ledger_run resumed = run;
+    struct dp_ledger *ledger = open_run(PATH, &run), *again;
+    int64_t granted;
+    reserve(ledger, &event, 100);
+    checkpoint(ledger, &event, 60, mark);
+    assert_int_equal(spent(PATH), 60);
+    reserve(ledger, &event, 30);
+    assert_int_equal(spent(PATH), 90);
+    resumed.resumes = mark;
+    again = open_run(PATH, &resumed);
+    assert_resumed(again, 60, 90);
+    /* the process that was thought dead pays for nothing more */
+    assert_int_equal(dp_ledger_reserve(ledger, &event, 1, &granted, &err), DP_E_UNSAFE);
+    assert_string_equal(err.message, "the run was resumed by another process, by the ledger test.ledger");
+    dp_ledger_free(ledger);
+    assert_int_equal(spent(PATH), 90);
+    struct dp_ledger *twice;
+    assert_int_equal(dp_ledger_open(&twice, PATH, &resumed, &hooks, &err), DP_E_UNSAFE);
+    snprintf(sentence, sizeof sentence, "the run %.32s was resumed before: by the ledger test.ledger a run goes on once", mark);
+    assert_string_equal(err.message, sentence);
+
+    reserve(again, &event, 20);
+    checkpoint(again, &event, 70, second); /* 70 were used again, 90 stay spent */
+    assert_int_equal(spent(PATH), 90);
+    reserve(again, &event, 20);
+    checkpoint(again, &event, 100, third);
+    assert_int_equal(spent(PATH), 100);
+    resumed.resumes = second;
+    assert_int_equal(dp_ledger_open(&twice, PATH, &resumed, &hooks, &err), DP_E_UNSAFE);
+    assert_non_null(strstr(err.message, "is not the newest checkpoint of its run: it has gone on since"));
+    reserve(again, &event, 10);
+    struct dp_charges used = {0};
+    dp_charges_add(&used, &event, 105, &err);
+    assert_int_equal(dp_ledger_close(again, &(struct dp_ledger_end){&used, 0.5, 1e-5, "rdp", "interrupted"}, &err), 0);
+    assert_int_equal(spent(PATH), 105);
+    dp_ledger_free(again);
+    assert_int_equal(dp_ledger_check_mark(PATH, mark, &err), 0); /* all names of the run stand */
+
+    resumed.resumes = third; /* one that was interrupted goes on, and 105 stay spent even if it ends at once */
+    again = open_run(PATH, &resumed);
+    assert_resumed(again, 100, 105);
+    used.charge[0].laps = 100;
+    assert_int_equal(dp_ledger_close(again, &(struct dp_ledger_end){&used, 0.5, 1e-5, "rdp", "done"}, &err), 0);
+    assert_int_equal(spent(PATH), 105);
+    dp_ledger_free(again);
+    dp_charges_free(&used);
+    struct dp_ledger_book book;
+    read_book(&book, PATH);
+    assert_int_equal(book.entries, 1);
+    assert_int_equal(book.entry[0].openings, 3);
+    assert_int_equal(book.entry[0].laps, 105);
+    dp_ledger_book_free(&book);
+}
+
+static void what_is_not_a_checkpoint_is_not_resumed(void **state)
+{
+    (void)state;
+    char mark[DP_LEDGER_MARK], opened[DP_LEDGER_MARK];
+    struct dp_event event = poisson(0.01, 1.1);
+    struct dp_err err = {0};
+    struct dp_ledger_run resumed = run;
+    struct dp_ledger *ledger = open_run(PATH, &run), *again;
+    snprintf(opened, sizeof opened, "%s", dp_ledger_mark(ledger));
+    resumed.resumes = opened;
+    assert_int_equal(dp_ledger_open(&again, PATH, &resumed, &hooks, &err), DP_E_UNSAFE);
+    assert_string_equal(err.message, "line 1 of the ledger test.ledger is not a checkpoint");
+    reserve(ledger, &event, 10);
+    struct dp_charges used = {0};
+    dp_charges_add(&used, &event, 11, &err);
+    assert_int_equal(dp_ledger_checkpoint(ledger, &used, &err), DP_E_UNSAFE);
+    assert_int_equal(dp_ledger_checkpoint(ledger, &used, &err), DP_E_RUN); /* and nothing goes on after that */
+    dp_ledger_free(ledger);
+    dp_charges_free(&used);
+    ledger = open_run(PATH, &run);
+    reserve(ledger, &event, 10);
+    checkpoint(ledger, &event, 10, mark);
+    resumed.resumes = mark;
+    resumed.epsilon = 2; /* another run */
+    assert_int_equal(dp_ledger_open(&again, PATH, &resumed, &hooks, &err), DP_E_UNSAFE);
+    assert_string_equal(err.message, "the run does not say of itself what the one that it resumes said in the ledger test.ledger");
+    resumed.epsilon = run.epsilon;
+    assert_int_equal(close_run(ledger, &event, 10, &err), 0);
+    assert_int_equal(dp_ledger_open(&again, PATH, &resumed, &hooks, &err), DP_E_UNSAFE);
+    char sentence[300];
+    snprintf(sentence, sizeof sentence, "the run %.32s has ended by the ledger test.ledger: nothing is left to resume", mark);
+    assert_string_equal(err.message, sentence);
+    mark[40] = mark[40] == '0' ? '1' : '0';
+    assert_int_not_equal(dp_ledger_open(&again, PATH, &resumed, &hooks, &err), 0);
 }
 
 static void a_run_must_say_what_it_is(void **state)
@@ -769,7 +1104,7 @@ static void a_full_disk_pays_for_nothing(void **state)
     for (size_t some = 0; some < line; some++) {
         struct dp_err err = {0};
         int64_t granted;
-        unlink(PATH);
+        gone(PATH);
         ledger = open_run(PATH, &run);
         size_t length = get_file(PATH, before, sizeof before);
         limit = old;
@@ -852,7 +1187,7 @@ static void death_at_every_step_leaves_nothing_unpaid(void **state)
     put_file(OTHER, "", 0);
     for (step = 1; step < 1000 && status != 0; step++) {
         *released = 0;
-        unlink(PATH);
+        gone(PATH);
         dp_ledger_free(open_run(PATH, &run));
         pid_t child = fork();
         if (child == 0) {
@@ -866,8 +1201,9 @@ static void death_at_every_step_leaves_nothing_unpaid(void **state)
         dp_ledger_free(open_run(PATH, &run));
         lines_of(PATH);
     }
-    /* 5 appends of 3 + 2 steps, 2 for the torn line, 2 for the directory, and one run that lives */
-    assert_int_equal(step - 1, 5 * 5 + 2 + 2 + 1);
+    /* 5 appends of 3 + 2 steps, 2 for the torn line, 2 for the directory, twice 2 + 2 for the mark beside and its
+       directory, and one run that lives */
+    assert_int_equal(step - 1, 5 * 5 + 2 + 2 + 8 + 1);
     munmap(released, sizeof *released);
 }
 
@@ -895,7 +1231,7 @@ static void kills_at_random_moments_leave_nothing_unpaid(void **state)
         if (*released > 0 && spent(PATH) < *released)
             fail_msg("kill %d: %lld released, %lld spent", i, (long long)*released, (long long)spent(PATH));
         if (i % 5 == 4)
-            unlink(PATH);
+            gone(PATH);
     }
     assert_true(some >= 150);
     munmap(released, sizeof *released);
@@ -943,10 +1279,16 @@ int main(void)
         TEST(what_is_no_ledger_is_not_cut_off),
         TEST(a_running_writer_sees_what_was_done_to_the_file),
         TEST(a_mark_finds_an_older_state),
+        TEST(a_copy_put_back_between_runs_is_found),
         TEST(writers_take_turns),
         TEST(only_a_clean_end_gives_back),
         TEST(a_budget_holds_for_all_runs_together),
         TEST(shuffled_epochs_are_paid_once),
+        TEST(a_budget_is_of_a_population),
+        TEST(one_order_with_room_is_enough),
+        TEST(a_budget_after_runs_begins_with_their_cost),
+        TEST(a_run_goes_on_from_its_checkpoint_once),
+        TEST(what_is_not_a_checkpoint_is_not_resumed),
         TEST(a_run_must_say_what_it_is),
         TEST(only_a_regular_file_is_a_ledger),
         TEST(a_full_disk_pays_for_nothing),

@@ -29,10 +29,16 @@ static int leave(void **state)
     return chdir("/") == 0 && system(command) == 0 ? 0 : -1;
 }
 
+static void gone(void)
+{
+    unlink(PATH);
+    unlink(PATH ".mark");
+}
+
 static int fresh(void **state)
 {
     (void)state;
-    unlink(PATH);
+    gone();
     return 0;
 }
 
@@ -185,7 +191,7 @@ static void a_report_composes_and_does_not_add(void **state)
     assert_true(json_is_false(json_object_get(report, "torn")));
     assert_int_equal(json_array_size(json_object_get(report, "runs")), 4);
     const json_t *first = at(report, "runs", 0), *second = at(report, "runs", 1), *last = at(report, "runs", 3);
-    assert_string_equal(string_of(first, "status"), "not closed");
+    assert_string_equal(string_of(first, "status"), "going or killed");
     assert_true(json_is_false(json_object_get(first, "closed")));
     assert_int_equal(real_of(first, "laps"), 40);
     assert_near(real_of(first, "epsilon"), zcdp(0.2, 1e-5), 1e-14);
@@ -199,9 +205,9 @@ static void a_report_composes_and_does_not_add(void **state)
     assert_int_equal(real_of(last, "opened"), 1700000000);
     assert_null(json_object_get(first, "opened"));
 
-    assert_int_equal(json_array_size(json_object_get(report, "data_sets")), 2);
-    const json_t *total = at(report, "data_sets", 0);
-    assert_string_equal(string_of(total, "data"), "aaaa");
+    assert_int_equal(json_array_size(json_object_get(report, "populations")), 2);
+    const json_t *total = at(report, "populations", 0);
+    assert_string_equal(string_of(total, "population"), "aaaa");
     assert_int_equal(real_of(total, "runs"), 3);
     assert_int_equal(real_of(total, "not_closed"), 1);
     assert_int_equal(real_of(total, "laps"), 78);
@@ -210,16 +216,16 @@ static void a_report_composes_and_does_not_add(void **state)
     assert_true(json_is_true(json_object_get(total, "seeded")));
     assert_string_equal(json_string_value(json_array_get(json_object_get(total, "private_preprocessing"), 0)),
                         "max-abs");
-    assert_near(real_of(at(report, "data_sets", 1), "epsilon"), zcdp(0.05, 1e-5), 1e-14);
+    assert_near(real_of(at(report, "populations", 1), "epsilon"), zcdp(0.05, 1e-5), 1e-14);
     json_decref(report);
 
     assert_int_equal(dp_ledger_report(PATH, "bbbb", 1e-3, &hooks, &report, &err), 0);
     assert_int_equal(json_array_size(json_object_get(report, "runs")), 1);
-    assert_near(real_of(at(report, "data_sets", 0), "epsilon"), zcdp(0.05, 1e-3), 1e-14);
+    assert_near(real_of(at(report, "populations", 0), "epsilon"), zcdp(0.05, 1e-3), 1e-14);
     assert_near(real_of(at(report, "runs", 0), "epsilon"), zcdp(0.05, 1e-3), 1e-14);
     json_decref(report);
     assert_int_equal(dp_ledger_report(PATH, "cccc", NAN, &hooks, &report, &err), DP_E_RUN);
-    assert_string_equal(err.message, "the ledger test.ledger has nothing on the data set cccc");
+    assert_string_equal(err.message, "the ledger test.ledger has nothing on cccc");
     assert_int_equal(dp_ledger_report(PATH, NULL, 1, &hooks, &report, &err), DP_E_RUN);
     assert_int_equal(dp_ledger_report("absent", NULL, NAN, &hooks, &report, &err), DP_E_RUN);
     assert_null(report);
@@ -237,13 +243,13 @@ static void adjacencies_are_totalled_apart(void **state)
     play(&replace, NULL);
     play(&beyond, NULL);
     assert_int_equal(dp_ledger_report(PATH, NULL, NAN, &hooks, &report, &err), 0);
-    assert_int_equal(json_array_size(json_object_get(report, "data_sets")), 3);
-    assert_string_equal(string_of(at(report, "data_sets", 1), "adjacency"), "replace-one");
-    assert_near(real_of(at(report, "data_sets", 0), "epsilon"), zcdp(0.05, 1e-5), 1e-14);
-    assert_near(real_of(at(report, "data_sets", 1), "epsilon"), zcdp(0.1, 1e-5), 1e-14);
+    assert_int_equal(json_array_size(json_object_get(report, "populations")), 3);
+    assert_string_equal(string_of(at(report, "populations", 1), "adjacency"), "replace-one");
+    assert_near(real_of(at(report, "populations", 0), "epsilon"), zcdp(0.05, 1e-5), 1e-14);
+    assert_near(real_of(at(report, "populations", 1), "epsilon"), zcdp(0.1, 1e-5), 1e-14);
     /* what no accountant covers */
-    assert_true(json_is_null(json_object_get(at(report, "data_sets", 2), "epsilon")));
-    assert_string_equal(string_of(at(report, "data_sets", 2), "why"), "no accountant for this");
+    assert_true(json_is_null(json_object_get(at(report, "populations", 2), "epsilon")));
+    assert_string_equal(string_of(at(report, "populations", 2), "why"), "no accountant for this");
     json_decref(report);
 }
 
@@ -273,7 +279,7 @@ static void a_run_with_a_filter_costs_its_budget(void **state)
     assert_string_equal(string_of(at(report, "runs", 1), "accountant"), "filter");
     assert_near(real_of(at(report, "runs", 2), "epsilon"), 0, 0);
     /* order 16: 40 · 16/200 = 3.2, and the filter's 3 with the one penalty in it */
-    assert_near(real_of(at(report, "data_sets", 0), "epsilon"), 6.2, 1e-12);
+    assert_near(real_of(at(report, "populations", 0), "epsilon"), 6.2, 1e-12);
     json_decref(report);
     result = verify();
     assert_true(json_is_true(json_object_get(result, "intact")));
@@ -282,7 +288,7 @@ static void a_run_with_a_filter_costs_its_budget(void **state)
     play(&low, mark);
     assert_int_equal(dp_ledger_report(PATH, NULL, NAN, &hooks, &report, &err), 0);
     /* order 8: 40 · 8/200 = 1.6, 3 − penalty(16), and 2 with its penalty in it */
-    assert_near(real_of(at(report, "data_sets", 0), "epsilon"), 1.6 + 3 - penalty16 + 2, 1e-12);
+    assert_near(real_of(at(report, "populations", 0), "epsilon"), 1.6 + 3 - penalty16 + 2, 1e-12);
     json_decref(report);
     certificate = certify(mark, 1);
     assert_int_equal(real_of(at(certificate, "mechanisms", 0), "laps"), 5);
@@ -290,7 +296,7 @@ static void a_run_with_a_filter_costs_its_budget(void **state)
     assert_string_equal(string_of(certificate, "accountant"), "filter");
     json_decref(certificate);
 
-    unlink(PATH);
+    gone();
     wide.stated = 2.118;
     play(&wide, NULL);
     result = verify();
@@ -308,11 +314,11 @@ static void a_report_is_readable(void **state)
     json_t *report;
     char *text, expected[1000];
     size_t size;
-    struct dp_ledger_budget budget = {"aaaa", "null-record", 3, 1e-5, 16};
+    struct dp_ledger_budget budget = {.population = "aaaa", .adjacency = "null-record", .epsilon = 3, .delta = 1e-5, .order = {{16, 1}}, .orders = 1};
     struct story story = plain(10, 40, 20);
     story.run.time = 1700000000;
     story.run.preprocessing = "max-abs";
-    assert_int_equal(dp_ledger_set_budget(PATH, &budget, &err), 0);
+    assert_int_equal(dp_ledger_set_budget(PATH, &budget, &hooks, &err), 0);
     play(&story, NULL);
     FILE *file = fopen(PATH, "ab");
     fputs("{\"seq", file);
@@ -326,9 +332,9 @@ static void a_report_is_readable(void **state)
     snprintf(expected, sizeof expected,
              "data set aaaa, 1000 rows, null-record adjacency\n"
              "run                               opened                 laps    epsilon  ended\n"
-             "%s  2023-11-14T22:13Z        20    2.24597  done        preprocessing not private: max-abs\n"
-             "in all, 1 run, 20 laps: epsilon 2.24597 at delta 1e-05 (zcdp)\n"
-             "budget: epsilon 3 at delta 1e-05, of which 2.11816 is spent at order 16\n"
+             "%s  2023-11-14T22:13Z        20    2.24597  done  preprocessing not private: max-abs\n"
+             "spent: epsilon 2.11816 at delta 1e-05 of a budget of 3, by 1 run and 20 laps (filter at order 16)\n"
+             "if all runs had been planned together: epsilon 2.24597 at delta 1e-05\n"
              "the last line is unfinished and does not count\n",
              string_of(at(report, "runs", 0), "run"));
     assert_string_equal(text, expected);
@@ -342,7 +348,7 @@ static void a_report_is_readable(void **state)
 static void assert_stands(double factor, const char *accountant, bool published, int agrees)
 {
     struct story story = plain(10, 40, 20);
-    unlink(PATH);
+    gone();
     story.stated *= factor;
     story.accountant = accountant;
     story.run.as_published = published;
@@ -400,20 +406,20 @@ static void verify_says_what_is_wrong(void **state)
     assert_string_equal(err.message, "cannot open the ledger absent: No such file or directory");
 
     /* a budget that its writer did not keep */
-    unlink(PATH);
-    struct dp_ledger_budget budget = {"aaaa", "null-record", 1, 0.5, 2};
+    gone();
+    struct dp_ledger_budget budget = {.population = "aaaa", .adjacency = "null-record", .epsilon = 1, .delta = 0.5, .order = {{2, 1}}, .orders = 1};
     struct dp_event event = dp_event_gaussian(DP_SAMPLING_NONE, 1, 1, 0);
     struct dp_ledger_hooks cheap = {free_rdp, epsilon};
     struct dp_ledger *ledger;
     int64_t granted;
-    assert_int_equal(dp_ledger_set_budget(PATH, &budget, &err), 0);
+    assert_int_equal(dp_ledger_set_budget(PATH, &budget, &hooks, &err), 0);
     assert_int_equal(dp_ledger_open(&ledger, PATH, &run, &cheap, &err), 0);
     assert_int_equal(dp_ledger_reserve(ledger, &event, 3, &granted, &err), 0);
     dp_ledger_free(ledger);
     result = verify();
     /* 3 laps of 2/2, and −ln 2 */
     assert_string_equal(json_string_value(at(result, "findings", 0)),
-                        "data set aaaa: its budget is epsilon = 1, 2.30685282 are spent");
+                        "aaaa: its budget is epsilon = 1, 2.30685282 are spent");
     json_decref(result);
 }
 

@@ -108,6 +108,9 @@ int dp_ledger_limit_laps(const struct dp_ledger_book *book, const struct dp_ledg
 {
     double others[DP_LEDGER_ORDERS], r;
     int64_t own = 0;
+    *affords = laps;
+    if (!binds(book, limit, self)) /* the budget began with all that this run may spend */
+        return DP_OK;
     int rc = dp_ledger_limit_spent(book, limit, costs, self, event, others, err);
     *affords = 0;
     for (size_t e = 0; e < self->events; e++)
@@ -156,6 +159,9 @@ int dp_ledger_limit_run(const struct dp_ledger_book *book, const struct dp_ledge
     double others[DP_LEDGER_ORDERS];
     bool yes;
     int64_t none = 0, all = run->laps + 1;
+    *affords = run->laps;
+    if (!binds(book, limit, self))
+        return DP_OK;
     int rc = dp_ledger_limit_spent(book, limit, costs, self, NULL, others, err);
     if (rc == DP_OK)
         rc = fits(limit, costs, others, run, run->laps, &yes, err);

@@ -405,8 +405,8 @@ int dp_ledger_verify(const char *path, const struct dp_ledger_hooks *hooks, json
         bad = verify_budget(&book, &book.limit[i], hooks, findings);
     if (rc != DP_OK && rc != DP_E_UNSAFE)
         rc = dp_fail(err, (enum dp_status)rc, "%s", why.message);
-    else if (bad || (*result = json_pack("{s:o, s:b, s:I, s:b, s:O, s:O}", "ledger", path_json(path), "intact",
-                                         json_array_size(findings) == 0, "lines", (json_int_t)book.lines, "torn",
+    else if (bad || (*result = json_pack("{s:o, s:b, s:b, s:I, s:b, s:O, s:O}", "ledger", path_json(path), "intact",
+                                         json_array_size(findings) == 0, "edited", rc == DP_E_UNSAFE, "lines", (json_int_t)book.lines, "torn",
                                          book.torn, "findings", findings, "runs", runs)) == NULL)
         rc = dp_fail(err, DP_E_RUN, "out of memory");
     else

@@ -33,7 +33,7 @@ int dp_ledger_report(const char *path, const char *population, double delta, con
                      json_t **report, struct dp_err *err);
 
 /* Checks every line, recomputes the epsilon of every run that has ended and every budget:
- *   {"ledger", "intact", "lines", "torn", "findings": [sentence, …],
+ *   {"ledger", "intact", "edited" (a line is not what was written, or lines are missing), "lines", "torn", "findings": [sentence, …],
  *    "runs": [{"run", "closed", "recorded", "recomputed", "accountant", "delta", "agrees"}]}
  * Recorded may not be below what is recomputed (1e-9 relative); by the same accountant it may not be more than 1e-6
  * above. By another accountant it may not be below the lower bound; with a filter, not below the filter's sum. Runs as published are charged by an accountant

@@ -36,15 +36,16 @@ ask() { /usr/bin/python3 -c "import json, sys; r = json.load(sys.stdin); print($
     dp-account report ledger --json > report.json
     assert_equal "$(ask "[run['laps'] for run in r['runs']]" < report.json)" "[20, 30]"
     assert_equal "$(ask "[run['closed'] for run in r['runs']]" < report.json)" "[True, True]"
-    assert_equal "$(ask "r['data_sets'][0]['laps']" < report.json)" 50
+    assert_equal "$(ask "r['populations'][0]['laps']" < report.json)" 50
     # 50 laps at once cost what the calculator says, which is less than 20 and 30 laps added
     calculator=$(dp-account epsilon --multiplier 20 --rate 0.2 --laps 50 --delta 1e-5)
-    assert_equal "$(ask "abs(r['data_sets'][0]['epsilon'] / $calculator - 1) < 1e-5" < report.json)" True
-    assert_equal "$(ask "r['data_sets'][0]['epsilon'] < r['runs'][0]['epsilon'] + r['runs'][1]['epsilon']" < report.json)" True
+    assert_equal "$(ask "abs(r['populations'][0]['epsilon'] / $calculator - 1) < 1e-5" < report.json)" True
+    assert_equal "$(ask "r['populations'][0]['epsilon'] < r['runs'][0]['epsilon'] + r['runs'][1]['epsilon']" < report.json)" True
     run dp-account report ledger --data small.dp
     assert_success
-    assert_line --regexp '^in all, 2 runs, 50 laps: epsilon [0-9.]+ at delta 1e-05 '
-    complains 1 "dp-account report: the ledger ledger has nothing on the data set 00000000000000000000000000000000" \
+    assert_line --regexp '^spent: epsilon [0-9.]+ at delta 1e-05, by 2 runs and 50 laps \(pld\)$'
+    assert_line --regexp '^if one run was planned upon the results of another: epsilon [0-9.]+ at delta 2e-05$'
+    complains 1 "dp-account report: the ledger ledger has nothing on 00000000000000000000000000000000" \
         dp-account report ledger --data 00000000000000000000000000000000
 }
 
@@ -52,7 +53,7 @@ ask() { /usr/bin/python3 -c "import json, sys; r = json.load(sys.stdin); print($
     train 20
     run dp-account verify ledger
     assert_success
-    assert_output --regexp '^ledger is intact: [0-9]+ lines, 1 runs, epsilon recomputed for 1$'
+    assert_output --regexp '^ledger is intact: [0-9]+ lines, 1 run, epsilon recomputed for 1$'
     printf '{"seq":' >> ledger
     run dp-account verify ledger --json
     assert_success
@@ -62,7 +63,7 @@ ask() { /usr/bin/python3 -c "import json, sys; r = json.load(sys.stdin); print($
     assert_equal "$(ask "(r['torn'], r['intact'], len(r['runs']))" <<< "$output")" "(False, True, 2)"
     sed -i '1s/"rows":400/"rows":401/' ledger
     run dp-account verify ledger
-    assert_failure 1
+    assert_failure 5
     assert_output --partial 'line 1 of the ledger ledger was edited or damaged: its hash does not fit'
     cp ledger before
     complains 5 "dp-account: line 1 of the ledger ledger was edited or damaged: its hash does not fit" \
@@ -72,8 +73,8 @@ ask() { /usr/bin/python3 -c "import json, sys; r = json.load(sys.stdin); print($
 
 @test "a budget holds over runs" {
     train 20
-    spent=$(dp-account report ledger --json | ask "r['data_sets'][0]['epsilon']")
-    rm ledger
+    spent=$(dp-account report ledger --json | ask "r['populations'][0]['epsilon']")
+    rm ledger ledger.mark
     dp-account budget ledger --data small.dp --epsilon "$(ask "1.5 * r" <<< "$spent")" --delta 1e-5
     train 20
     run train 1000
@@ -81,8 +82,8 @@ ask() { /usr/bin/python3 -c "import json, sys; r = json.load(sys.stdin); print($
     run train 1
     assert_failure 3
     dp-account report ledger --json > report.json
-    assert_equal "$(ask "r['data_sets'][0]['budget']['spent'] <= r['data_sets'][0]['budget']['epsilon']" < report.json)" True
-    assert_equal "$(ask "r['data_sets'][0]['laps'] > 20" < report.json)" True
+    assert_equal "$(ask "r['populations'][0]['budget']['spent'] <= r['populations'][0]['budget']['epsilon']" < report.json)" True
+    assert_equal "$(ask "r['populations'][0]['laps'] > 20" < report.json)" True
     dp-account verify ledger
     run dp-account budget ledger --data small.dp --epsilon 9 --delta 1e-5
     assert_failure 5
@@ -99,9 +100,13 @@ ask() { /usr/bin/python3 -c "import json, sys; r = json.load(sys.stdin); print($
     cp old ledger
     run train 5 --init second
     assert_failure 5
+    assert_output --partial 'is in ledger.mark: it is an older copy, or another ledger'
+    rm ledger.mark
+    run train 5 --init second
+    assert_failure 5
     assert_output --partial 'rolled back to an older state'
     cmp ledger old
-    rm ledger
+    rm ledger ledger.mark
     run train 5 --init second
     assert_failure 1
     assert_not_exist ledger
@@ -140,6 +145,7 @@ ask() { /usr/bin/python3 -c "import json, sys; r = json.load(sys.stdin); print($
     dp-account certify --ledger ledger --model model > second
     assert_equal "$(ask "(sum(m['laps'] for m in r['mechanisms']), len(r['runs']))" < second)" "(25, 2)"
     cp then ledger
+    rm ledger.mark
     run dp-account verify ledger --certificate second
     assert_failure 5
     assert_output --partial 'rolled back to an older state'
@@ -162,7 +168,7 @@ ask() { /usr/bin/python3 -c "import json, sys; r = json.load(sys.stdin); print($
 @test "a full disk releases nothing that it did not take" {
     mkdir full
     mount -t tmpfs -o size=64k tmpfs full 2> /dev/null || skip "needs to mount a file system"
-    head -c 61440 /dev/zero > full/filler # one page is left
+    head -c 57344 /dev/zero > full/filler # two pages are left
     got=0
     dp-loop --laps 1000000 --exec processes -- "${RUN/--ledger ledger/--ledger full/ledger} | dp-step" > stream 2> said || got=$?
     cp full/ledger ledger

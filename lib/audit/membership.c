@@ -1,5 +1,6 @@
 #include "audit/membership.h"
 
+#include <gsl/gsl_cdf.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,6 +43,8 @@ struct audit {
     struct learnt learnt;
     int64_t *noise; /* what step 1 has seen: noise_count vectors of noise_size */
     size_t noise_count, noise_size;
+    double *squares; /* outputs: Σ (noise / recorded scale)², Gaussian noise only */
+    double entries;  /* of each output in these sums */
     int64_t keys; /* runs begun: each has a seed of its own */
 };
 
@@ -206,6 +209,18 @@ static int release(struct audit *a, enum phase phase, struct dp_err *err)
     return DP_OK;
 }
 
+static void add_squares(struct audit *a, const struct dp_array *sum)
+{
+    const struct dp_mechanism *m = &a->token->mechanism[0]; /* that of the sum */
+    double step = dp_frame_real(a->token, DP_F_GRID, 0) / m->scale;
+    const int64_t *entry = sum->data;
+    if (m->noise != DP_NOISE_GAUSSIAN || !(m->scale > 0))
+        return;
+    for (size_t i = 0; i < sum->count; i++)
+        a->squares[i / sum->dims[1]] += (step * (double)entry[i]) * (step * (double)entry[i]);
+    a->entries += (double)sum->dims[1];
+}
+
 static int keep_noise(struct audit *a, struct dp_err *err)
 {
     struct dp_array *sum;
@@ -214,7 +229,11 @@ static int keep_noise(struct audit *a, struct dp_err *err)
         int64_t laps = a->out->laps < NOISE_LAPS ? a->out->laps : NOISE_LAPS;
         a->noise_size = sum->count;
         rc = dp_alloc(&a->noise, (size_t)(laps * NOISE_RUNS) * sum->count, sizeof *a->noise, err);
+        if (rc == DP_OK)
+            rc = dp_alloc(&a->squares, sum->dims[0], sizeof *a->squares, err);
     }
+    if (rc == DP_OK && sum->count == a->noise_size)
+        add_squares(a, sum);
     if (rc == DP_OK && sum->count == a->noise_size)
         memcpy(a->noise + a->noise_count++ * a->noise_size, sum->data, a->noise_size * sizeof *a->noise);
     return rc;
@@ -332,6 +351,16 @@ static int check_noise(struct audit *a, struct dp_err *err)
     return rc;
 }
 
+/* Step 2. Whatever rows of zeros add to the noise (an intercept, a regulariser) can only make the squares larger. */
+static int check_scale(const struct audit *a, struct dp_err *err)
+{
+    for (size_t k = 0; a->entries > 0 && k < a->outputs; k++)
+        if (gsl_cdf_chisq_P(a->squares[k], a->entries) < (1 - a->out->confidence) / (double)a->outputs)
+            return dp_fail(err, DP_E_RUN, "the noise on output %zu of the sum has %.3g times the scale in its record (confidence %g)",
+                           k + 1, sqrt(a->squares[k] / a->entries), a->out->confidence);
+    return DP_OK;
+}
+
 static uint64_t count_above(const double *score, int64_t count, double threshold)
 {
     uint64_t above = 0;
@@ -368,7 +397,7 @@ static double choose(const double *with, const double *without, int64_t count, d
     return threshold;
 }
 
-/* Step 3. */
+/* Step 4. */
 static int measure(struct audit *a, struct dp_err *err)
 {
     struct dp_membership *out = a->out;
@@ -479,6 +508,8 @@ int dp_membership_run(struct dp_membership *audit, struct dp_err *err)
     if (rc == DP_OK)
         rc = check_noise(&a, err);
     if (rc == DP_OK)
+        rc = check_scale(&a, err);
+    if (rc == DP_OK)
         rc = measure(&a, err);
     dp_audit_parts_kill(a.part, DP_AUDIT_PARTS, audit->watch);
     dp_variant_close(&a.with);
@@ -494,6 +525,7 @@ int dp_membership_run(struct dp_membership *audit, struct dp_err *err)
     free(a.learnt.mean);
     free(a.feature);
     free(a.noise);
+    free(a.squares);
     free(a.x);
     return rc;
 }

@@ -49,6 +49,7 @@ struct audit {
     struct dp_key key; /* of rows and models */
     float *x;          /* cols */
     int64_t row;       /* from 0 on */
+    bool alone;        /* what is kept of other rows must not depend on this one */
 };
 
 /* What stands in row i's place. other: another row. False when the kind makes no sense for this data set. */
@@ -210,6 +211,13 @@ static int check_bounded(struct audit *a, const struct dp_mechanism *sampled, st
     return dp_frame_has(f, DP_F_WITHIN) ? check_count(f, err) : DP_OK;
 }
 
+/* In every fourth lap the row is in no batch, on neither side: then the sums must be the same, or what is kept of another row (its
+   dual variable) depends on this one. */
+static bool nobody_in(const struct audit *a, int64_t lap, const struct dp_mechanism *sampled)
+{
+    return a->alone && lap % 4 == 0 && sampled->sampler != DP_SAMPLER_FULL;
+}
+
 /* One lap through both parts, with the row in the batch or not. */
 static int one_lap(struct audit *a, int64_t lap, bool present, struct dp_err *err)
 {
@@ -223,6 +231,7 @@ static int one_lap(struct audit *a, int64_t lap, bool present, struct dp_err *er
     if (rc != DP_OK)
         return rc;
     struct dp_mechanism sampled = *dp_frame_mechanism(a->token);
+    present &= !nobody_in(a, lap, &sampled);
     if (present && sampled.sampler == DP_SAMPLER_POISSON)
         rc = dp_audit_insert_row(a->token, a->row, err);
     if (!present && sampled.sampler != DP_SAMPLER_FULL)
@@ -313,6 +322,9 @@ static int compare(struct audit *a, const char *kind, struct dp_err *err)
     if (s->dims[0] != t->dims[0] || s->dims[1] != t->dims[1] || counted != dp_frame_has(without, DP_F_WITHIN))
         return dp_fail(err, DP_E_RUN, "row %lld as '%s', lap %lld: the sum changes its shape",
                        (long long)a->row + 1, kind, (long long)a->token->lap);
+    if (nobody_in(a, a->token->lap, a->token->mechanism) && dp_audit_distance2(s->data, t->data, s->count) != 0)
+        return dp_fail(err, DP_E_RUN, "row %lld as '%s', lap %lld: the sum shows it, and it is not in the batch: what is kept of another "
+                                      "row depends on it", (long long)a->row + 1, kind, (long long)a->token->lap);
     judge(a, DP_F_SUM, dp_frame_real(a->token, DP_F_GRID, 0), &a->token->mechanism[0], kind);
     if (counted)
         judge(a, DP_F_WITHIN, 0.5, &a->token->mechanism[1], kind);
@@ -382,6 +394,7 @@ static int probe(struct audit *a, struct dp_err *err)
     if (rc == DP_OK) {
         const struct dp_mechanism *m = a->absent[0]->mechanism;
         a->out->replace_one = m->adjacency == DP_ADJACENCY_REPLACE_ONE;
+        a->alone = m->release != DP_RELEASE_SUM_AND_STATE;
         if (m->adjacency == DP_ADJACENCY_NONE)
             rc = dp_fail(err, DP_E_UNSAFE, "the record does not say what one person can change");
     }

@@ -8,6 +8,7 @@
 /* dp-mutant: rewrites what the mechanism record says and leaves the sum as it is. */
 struct options {
     double bound, multiplier, count;
+    int64_t halve;
     int sampler;
 };
 
@@ -33,6 +34,13 @@ static const struct dp_option record_options[] = {
      .help = "claim this sensitivity of the count",
      .min = 0,
      .max = INFINITY},
+    {.name = "halve",
+     .kind = DP_OPT_INT,
+     .offset = offsetof(struct options, halve),
+     .metavar = "K",
+     .help = "halve output K of the sum",
+     .min = 1,
+     .max = 1000},
     {.name = "sampler",
      .kind = DP_OPT_CHOICE,
      .offset = offsetof(struct options, sampler),
@@ -57,6 +65,12 @@ static int record_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp
     }
     if (!isnan(o->count))
         m->sensitivity = o->count; /* its record is the last */
+    if (o->halve != DP_OPT_ABSENT_INT) {
+        struct dp_array *sum = dp_frame_array(frame, DP_F_SUM);
+        int64_t *row = (int64_t *)sum->data + (uint64_t)(o->halve - 1) * sum->dims[1];
+        for (uint64_t j = 0; j < sum->dims[1]; j++)
+            row[j] /= 2;
+    }
     if (o->sampler >= 0) {
         m->sampler = (enum dp_sampler)o->sampler;
         m->epoch_laps = 0;
@@ -98,7 +112,7 @@ static int mean_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp_o
     const struct dp_mechanism *m = dp_frame_mechanism(frame);
     const struct dp_array *rows = dp_frame_array(frame, DP_F_ROWS);
     struct divided d = {out, m->rate * (double)m->rows / fmax(1, (double)rows->count)};
-    struct dp_out divided = {divide, NULL, &d, NULL};
+    struct dp_out divided = {.frame = divide, .self = &d};
     return dp_clip_class.fire(stage, frame, &divided, err);
 }
 
@@ -118,7 +132,7 @@ static int restore(struct dp_out *self, struct dp_frame *frame, struct dp_err *e
 static int noise_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp_out *out, struct dp_err *err)
 {
     struct restored r = {out, frame->lap};
-    struct dp_out restored = {restore, NULL, &r, NULL};
+    struct dp_out restored = {.frame = restore, .self = &r};
     frame->lap = 1;
     return dp_noise_class.fire(stage, frame, &restored, err);
 }
@@ -142,7 +156,7 @@ static int claim_poisson(struct dp_out *self, struct dp_frame *frame, struct dp_
 
 static int sample_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp_out *out, struct dp_err *err)
 {
-    struct dp_out claimed = {claim_poisson, NULL, out, NULL};
+    struct dp_out claimed = {.frame = claim_poisson, .self = out};
     return dp_sample_class.fire(stage, frame, &claimed, err);
 }
 

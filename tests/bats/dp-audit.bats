@@ -93,6 +93,22 @@ epsilon() { within 60 "$AUDIT" epsilon --data small.dp --confidence 0.9999 --see
     assert_success
 }
 
+@test "sensitivity: the primal comes close to its bound where it can" {
+    # one column: 2C of 2C sqrt(2)
+    sensitivity -- "dp-sample --data {} --mode full --columns 1 | dp-scd-step --data {} --loss logistic --lambda 1e-2 --clip 0.001 --variant primal"
+    assert_success
+    awk -v r="$(sed -n 's/^worst ratio \([0-9.]*\) .*/\1/p' <<< "$output")" 'BEGIN { exit !(r > 0.6 && r < 0.70711) }' || fail "$output"
+}
+
+@test "sensitivity: what is kept of other rows does not depend on the one" {
+    for loss in logistic squared; do
+        sensitivity --rows 3 --laps 8 -- "dp-sample --data {} --rate 0.9 | dp-scd-step --data {} --loss $loss --lambda 1 --clip 10"
+        assert_success
+        sensitivity --rows 3 --laps 8 -- "dp-sample --data {} --rate 0.9 | dp-scd-step --data {} --loss $loss --lambda 1 | dp-clip --data {} --clip 10 --adaptive 0.5"
+        assert_success
+    done
+}
+
 @test "sensitivity: gradients of every loss, clipped by dp-clip or in place, keep to their bound" {
     worst() { sed -n 's/^worst ratio \([0-9.]*\) .*/\1/p' <<< "$output"; }
     # tight MORE LOSS: the two ways give one answer, and a row of some kind uses all of the bound
@@ -196,11 +212,29 @@ passed() {
     assert_output --regexp "^epsilon is at least [0-9.]+ as measured, at most [0-9.]+ as claimed \(delta [0-9.]+, confidence 0.9999, [0-9]+ runs\)$"
 }
 
-@test "epsilon catches: half the noise" {
+@test "epsilon catches: twice the sensitivity" {
     epsilon --laps 1 --runs 5000 -- "dp-sample --data {} | $STEP --clip 0.01 | dp-noise -z 1 | $GATE | dp-step"
     passed
-    epsilon --laps 1 --runs 5000 -- "dp-sample --data {} | $STEP --clip 0.01 | dp-noise -z 0.5 | dp-mutant --multiplier 1 | $GATE | dp-step"
+    epsilon --laps 1 --runs 5000 -- "dp-sample --data {} | $STEP --clip 0.02 | dp-mutant --bound 0.01 | dp-noise -z 1 | $GATE | dp-step"
     caught
+}
+
+@test "epsilon catches: half the noise, on all of the sum or on one output" {
+    epsilon --laps 1 --runs 40 -- "dp-sample --data {} | $STEP --clip 0.01 | dp-noise -z 0.5 | dp-mutant --multiplier 1 | $GATE | dp-step"
+    assert_failure 1
+    assert_output --regexp '^dp-audit: the noise on output 1 of the sum has 0\.[45][0-9]* times the scale in its record \(confidence 0.9999\)$'
+    dp-synth classification --rows 60 --cols 9 --classes 4 --seed 2 -o small.dp -q -f
+    epsilon --laps 2 --runs 40 -- "dp-sample --data {} | $STEP --clip 0.01 | dp-noise -z 1 | dp-mutant --halve 4 | $GATE | dp-step"
+    assert_failure 1
+    assert_output --regexp '^dp-audit: the noise on output 4 of the sum has 0\.[45][0-9]* times the scale in its record \(confidence 0.9999\)$'
+}
+
+@test "epsilon: the noise of dp-noise is honest on every output" {
+    dp-synth classification --rows 60 --cols 9 --classes 3 --seed 2 -o small.dp -q -f
+    epsilon --laps 3 --runs 40 -- "dp-sample --data {} | $STEP --clip 0.01 | dp-noise -z 1 | $GATE | dp-step"
+    assert_success
+    epsilon --laps 3 --runs 40 -- "dp-sample --data {} | dp-grad --data {} --loss softmax --intercept 1 --clip 0.01 | dp-noise -z 1 | $GATE | dp-step --step 1"
+    assert_success
 }
 
 @test "epsilon: of a single Gaussian, most of what there is" {

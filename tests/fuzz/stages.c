@@ -81,7 +81,7 @@ static struct dp_stage *start(const char *configuration)
 static void feed(struct dp_stage *stage, const char *bytes, size_t size)
 {
     struct dp_err err = {0};
-    struct dp_out out = {put_frame, put_text, NULL};
+    struct dp_out out = {.frame = put_frame, .text = put_text};
     struct dp_frame *frame;
     size_t length;
     int laps = 0, rc = DP_OK;

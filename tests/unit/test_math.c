@@ -52,6 +52,26 @@ static void addresses_do_not_collide(void **state)
     assert_memory_not_equal(key.bytes, other.bytes, sizeof key.bytes);
 }
 
+/* Each of the 256 bits of a fresh key is 0 in some of 64 keys and 1 in others; of honest keys, 2^-54 of all runs would fail. */
+static void fresh_keys_are_random_in_every_bit(void **state)
+{
+    (void)state;
+    unsigned char any[32] = {0}, all[32];
+    memset(all, 0xff, sizeof all);
+    for (int n = 0; n < 64; n++) {
+        struct dp_key key = {{0}};
+        dp_key_fresh(&key);
+        for (int i = 0; i < 32; i++) {
+            any[i] |= key.bytes[i];
+            all[i] &= key.bytes[i];
+        }
+    }
+    for (int i = 0; i < 32; i++) {
+        assert_int_equal(any[i], 0xff);
+        assert_int_equal(all[i], 0);
+    }
+}
+
 /* The cipher is ChaCha20 itself: RFC 8439's first block for an all-zero key and nonce. */
 static void the_cipher_is_chacha20(void **state)
 {
@@ -236,6 +256,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(draws_are_addressed), cmocka_unit_test(addresses_do_not_collide),
+        cmocka_unit_test(fresh_keys_are_random_in_every_bit),
         cmocka_unit_test(the_cipher_is_chacha20), cmocka_unit_test(strings_go_on),
         cmocka_unit_test(below_is_uniform),
         cmocka_unit_test(kernels_agree),       cmocka_unit_test(blocks_are_rows),

@@ -72,7 +72,7 @@ static void a_stage_takes_its_labels_only(void **state)
     assert_int_equal(dp_stage_new(&stage, dp_stage_find("dp-noise"), 3, argv, NULL, &err), 0);
     assert_int_equal(dp_frame_new(&frame, &err), 0);
     assert_int_equal(dp_frame_new(&got, &err), 0);
-    struct dp_out out = {keep, NULL, got, NULL};
+    struct dp_out out = {.frame = keep, .self = got};
     const enum dp_label labels[] = {DP_LABEL_RAW, DP_LABEL_NOISED, DP_LABEL_RELEASED};
     for (int i = 0; i < 3; i++) {
         dp_frame_reset(frame, DP_KIND_LAP);

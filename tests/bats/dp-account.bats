@@ -646,7 +646,7 @@ EOF
     dp-loop --laps 12 -o model -- "dp-sample --data small.dp --rate 0.2 --mode shuffle | dp-grad --data small.dp --loss logistic --clip 1 |
         dp-noise -z 2 --schedule some.txt | dp-account --epsilon 100 --delta 1e-5 --ledger l | dp-step --step 0.1" > run.frames
     spent=$(dp-cat --last run.frames | grep -oE '"epsilon":[0-9.e-]+' | cut -d: -f2)
-    said=$(dp-account epsilon -z 2 --schedule some.txt --sampler shuffle --rate 0.2 --laps 12 --delta 1e-5)
+    said=$(dp-account epsilon -z 2 --schedule some.txt --sampler shuffle --rate 0.2 --rows 400 --laps 12 --delta 1e-5)
     # the sum of three Gaussians: the first epoch at its third lap, the others as they are
     json() { printf '{"laps": 1, "sampling": "none", "queries": [{"noise": "gaussian", "multiplier": %s}]}\n' "$@"; }
     least=$(/usr/bin/python3 -c 'from math import sqrt; [print(2 * sqrt(b / 4)) for b in (1, 2, 4)]')

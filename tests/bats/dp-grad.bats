@@ -147,6 +147,30 @@ assert (clipped > 0) == (C < 1), clipped' - "$1" "$2" "$3" || fail "$case"
     done
 }
 
+@test "rows of any norm, in batches of any size, are each clipped by their own" {
+    dp-synth classification --rows 9000 --cols 3 --seed 3 -o large.dp -q
+    # norms between 0.05 and 4, in no order; every update is far beyond the bound, in the last rows as in the first
+    python "
+X = numpy.load('large.dp/X.npy')
+numpy.save('large.dp/X.npy', (X * 4 * 0.05 ** numpy.random.default_rng(1).random((9000, 1))).astype('f4'))"
+    dp-loop --laps 1 --seed 1 --exec processes -- "dp-sample --data large.dp | tee raw | dp-grad --data large.dp --loss squared --clip 1e-3 |
+        tee inside | dp-noise -z 1 | dp-account -e 1e6 -d 1e-6 --allow-seeded | dp-step --step 1" > /dev/null
+    dp-grad --data large.dp --loss squared --clip 1e-3 --threads 3 < raw > threads
+    dp-grad --data large.dp --loss squared < raw > updates
+    dp-clip --data large.dp --clip 1e-3 < updates > outside
+    dp-clip --data large.dp --clip 1e-3 --threads 3 < updates > outside-threads
+    python "
+X, y = numpy.load('large.dp/X.npy').astype(float), numpy.load('large.dp/y.npy')
+norm = numpy.maximum(1, numpy.linalg.norm(X, axis=1))
+assert norm.max() > 3 and (norm == 1).sum() > 1000
+expected = (numpy.where(y == 1, 1.0, -1.0) * 1e-3 / norm) @ X"'
+for name in "inside", "threads", "outside", "outside-threads":
+    lap, = frames.laps(name)
+    # truncation and float coefficients: at most 1.2 grid steps a row
+    error = numpy.abs(lap["sum"][0] - expected / lap["grid"]).max()
+    assert error < 9000 * 1.2 and numpy.abs(expected / lap["grid"]).max() > 1e6, (name, error)'
+}
+
 @test "one row alone stays within the bound, as whole numbers" {
     for seed in 1 2 3 4 5 6 7 8; do
         dp-synth classification --rows 2 --cols 7 --classes 3 --seed $seed -o one.dp -q --force

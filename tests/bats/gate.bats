@@ -123,6 +123,27 @@ frame["mechanisms"][1] = dict(frame["mechanisms"][0], noise="laplace")'
     assert_equal "$(dp-cat --kind lap out.frames | wc -l)" 3
 }
 
+@test "shuffled epochs with a schedule: never less than what an exact mixture shows, with a ledger and without" {
+    /usr/bin/python3 -c "
+for name, every, laps in ('tenth', 10, 100), ('four', 2, 4), ('half', 2, 100):
+    open(name, 'w').write('\\n'.join('1' if t % every == 0 else '1000000' for t in range(laps)))"
+    # truth: lower bounds of an independent accountant for one cheap lap in each epoch, in which a person is by chance
+    while read -r z schedule laps rate truth; do
+        for ledger in "" "--ledger own.ledger"; do
+            dp-loop --laps "$laps" -o model -- "dp-sample --data small.dp --rate $rate --mode shuffle | dp-grad --data small.dp --loss logistic --clip 1 |
+                dp-noise -z $z --schedule $schedule | dp-account --epsilon 1000 --delta 1e-5 $ledger | dp-step --step 0.1" > stream 2> said
+            awk -v stated="$(dp-info --get epsilon model)" -v truth="$truth" 'BEGIN { exit !(stated >= truth) }' || fail "$z $schedule $laps: $(dp-info --get epsilon model)"
+            assert_equal "$(dp-cat stream | sed -n 's/.*"epsilon":\([0-9.]*\).*/\1/p' | sort -gc && echo sorted)" sorted
+        done
+    done << 'END'
+0.3 tenth 100 0.1 35.66
+0.3 four 4 0.5 27.59
+0.3 half 100 0.5 225.0
+1 four 4 0.5 4.853
+END
+    dp-account verify own.ledger
+}
+
 @test "a delta of 1/N or more and an epsilon above 10 are warned of, once, however the pipeline runs" {
     child="dp-sample --data small.dp --rate 0.2 | $STEP | dp-noise -z"
     delta="dp-account: warning: delta = 0.0025 is not below 1/N = 0.0025: it would permit to publish somebody's row; see dp-privacy(7) on choosing it"

@@ -112,6 +112,22 @@ ask() { /usr/bin/python3 -c "import json, sys; r = json.load(sys.stdin); print($
     assert_not_exist ledger
 }
 
+@test "a ledger has what the model of --init has cost, where no line of it paid for that, with --adaptive too" {
+    child="dp-sample --data small.dp --rate 0.2 | dp-grad --data small.dp --loss logistic --clip 1 | dp-noise -z 2"
+    dp-loop --laps 3 --exec fused -o first -- "$child | dp-account --epsilon 9 --delta 1e-5 | dp-step --step 1" > /dev/null
+    spent=$(dp-info --get epsilon first)
+    for adaptive in "" --adaptive; do
+        rm -f own.ledger own.ledger.mark
+        dp-loop --laps 3 --exec fused --init first -o second -- "$child | dp-account --epsilon 9 --delta 1e-5 $adaptive --ledger own.ledger |
+            dp-step --step 1" > /dev/null
+        /usr/bin/python3 - "$spent" << 'END'
+import json, sys
+opened, = [line for line in map(json.loads, open("own.ledger")) if line["kind"] == "open"]
+assert opened["prior_epsilon"] == float(sys.argv[1]) and opened["prior_delta"] == 1e-5, opened
+END
+    done
+}
+
 @test "no certificate for a model that went on without privacy" {
     train 5
     cp model paid

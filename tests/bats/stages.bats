@@ -222,6 +222,9 @@ EOF
 
 @test "dp-scd-step: sums are those of a NumPy rendering of Algorithm 1, clip, grid and alpha included" {
     dp-synth classification --rows 300 --cols 5 --classes 3 --seed 9 -o three.dp -q
+    /usr/bin/python3 -c "import numpy as np
+X = np.load('three.dp/X.npy') # rows of norms between 0.2 and 2, in no order
+np.save('three.dp/X.npy', (X * 2 * 0.1 ** np.random.default_rng(1).random((300, 1))).astype('f4'))"
     for loss in squared hinge logistic smooth-hinge huber; do
         dp-loop --laps 25 --seed 5 --exec processes -- "dp-sample --data three.dp --rate 0.2 | tee raw.frames |
             dp-scd-step --data three.dp --loss $loss --loss-width 0.5 --lambda 0.1 --clip 0.3 --sigma-prime-scale 0.3 | tee bounded.frames |
@@ -257,7 +260,7 @@ for raw, bounded in zip(laps("raw.frames"), laps("bounded.frames")):
     v = np.frombuffer(raw["model"].data[18:], "<f8").reshape(3, 5) if "model" in raw else np.zeros((3, 5))
     x, norm2 = X[rows], (X[rows] ** 2).sum(1, keepdims=True)
     zeta = update(target[rows], alpha[rows], x @ v.T / (lam * N), s * norm2)
-    norm = np.sqrt((zeta ** 2).sum(1, keepdims=True))
+    norm = np.sqrt((zeta ** 2).sum(1, keepdims=True)) * np.maximum(1, np.sqrt(norm2))
     clipped += (norm > C).sum()
     zeta = (zeta * np.minimum(1, C / norm)).astype(np.float32).astype(float)
     alpha[rows] += zeta

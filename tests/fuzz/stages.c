@@ -55,6 +55,12 @@ static int put_text(struct dp_out *out, const char *text, size_t length, struct 
     return DP_OK;
 }
 
+static void warn(struct dp_out *out, const char *stage, const char *sentence)
+{
+    (void)out;
+    fuzz_assert(stage[0] != '\0' && sentence[0] != '\0');
+}
+
 static struct dp_stage *start(const char *configuration)
 {
     char *argv[32], *text = strdup(configuration), *rest = NULL;
@@ -81,7 +87,7 @@ static struct dp_stage *start(const char *configuration)
 static void feed(struct dp_stage *stage, const char *bytes, size_t size)
 {
     struct dp_err err = {0};
-    struct dp_out out = {.frame = put_frame, .text = put_text};
+    struct dp_out out = {.frame = put_frame, .text = put_text, .warn = warn};
     struct dp_frame *frame;
     size_t length;
     int laps = 0, rc = DP_OK;

@@ -54,7 +54,7 @@ enum phase { PHASE_CLAIM, PHASE_NOISE, PHASE_LEARN, PHASE_SCORE };
 static int read_feature(struct audit *a, struct dp_err *err)
 {
     const struct dp_array *columns = dp_frame_array(a->token, DP_F_COLUMNS);
-    struct dp_array *sum;
+    const struct dp_array *sum;
     double grid = dp_frame_real(a->token, DP_F_GRID, 0), intercept = dp_frame_real(a->token, DP_F_INTERCEPT, 0);
     int rc = dp_frame_need_array(a->token, DP_F_SUM, DP_I64, 2, &sum, err);
     if (rc != DP_OK)
@@ -153,7 +153,7 @@ static bool same_record(const struct dp_mechanism *a, const struct dp_mechanism 
 static int private_lap(struct audit *a, bool with, bool note, bool *in, struct dp_err *err)
 {
     const struct dp_audit_watch *w = a->out->watch;
-    struct dp_array *rows;
+    const struct dp_array *rows;
     int rc = dp_audit_part_take(&a->part[SAMPLER], w, a->token, err);
     if (rc == DP_OK && (a->token->label != DP_LABEL_RAW || a->token->mechanisms != 1))
         rc = dp_fail(err, DP_E_USAGE, "the first stage of the pipeline must sample rows, as dp-sample does");
@@ -223,7 +223,7 @@ static void add_squares(struct audit *a, const struct dp_array *sum)
 
 static int keep_noise(struct audit *a, struct dp_err *err)
 {
-    struct dp_array *sum;
+    const struct dp_array *sum;
     int rc = dp_frame_need_array(a->token, DP_F_SUM, DP_I64, 2, &sum, err);
     if (rc == DP_OK && a->noise == NULL) {
         int64_t laps = a->out->laps < NOISE_LAPS ? a->out->laps : NOISE_LAPS;

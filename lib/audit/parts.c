@@ -181,8 +181,9 @@ int dp_audit_hello(struct dp_frame *frame, int64_t laps, int64_t seed, struct dp
 }
 
 /* Drops element `at` of the first axis. */
-static void shorten(struct dp_array *a, size_t at)
+static void shorten(struct dp_frame *frame, enum dp_field field, size_t at)
 {
+    struct dp_array *a = dp_frame_edit_array(frame, field);
     if (a == NULL || a->ndim < 1 || a->dims[0] <= at)
         return;
     size_t width = a->count / a->dims[0], bytes = width * dp_dtype_size(a->dtype);
@@ -194,7 +195,7 @@ static void shorten(struct dp_array *a, size_t at)
 
 int dp_audit_remove_row(struct dp_frame *frame, int64_t id, bool *was, struct dp_err *err)
 {
-    struct dp_array *rows;
+    const struct dp_array *rows;
     *was = false;
     int rc = dp_frame_need_array(frame, DP_F_ROWS, DP_I64, 1, &rows, err);
     if (rc != DP_OK)
@@ -203,16 +204,16 @@ int dp_audit_remove_row(struct dp_frame *frame, int64_t id, bool *was, struct dp
         if (((int64_t *)rows->data)[i] != id)
             continue;
         *was = true;
-        shorten(rows, i);
-        shorten(dp_frame_array(frame, DP_F_X), i);
-        shorten(dp_frame_array(frame, DP_F_Y), i);
+        shorten(frame, DP_F_ROWS, i);
+        shorten(frame, DP_F_X, i);
+        shorten(frame, DP_F_Y, i);
     }
     return DP_OK;
 }
 
 int dp_audit_insert_row(struct dp_frame *frame, int64_t id, struct dp_err *err)
 {
-    struct dp_array *rows;
+    const struct dp_array *rows;
     int rc = dp_frame_need_array(frame, DP_F_ROWS, DP_I64, 1, &rows, err);
     if (rc != DP_OK || dp_frame_has(frame, DP_F_X))
         return rc;

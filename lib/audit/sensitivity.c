@@ -166,7 +166,7 @@ static int make_token(struct audit *a, int64_t lap, struct dp_err *err)
 /* The count of dp-clip --adaptive: a number, in halves, with a record of its own. */
 static int check_count(const struct dp_frame *f, struct dp_err *err)
 {
-    struct dp_array *count;
+    const struct dp_array *count;
     const struct dp_mechanism *m = &f->mechanism[1];
     int rc = dp_frame_need_array(f, DP_F_WITHIN, DP_I64, 2, &count, err);
     if (rc == DP_OK && (count->count != 1 || !(m->sensitivity > 0 && isfinite(m->sensitivity)) ||
@@ -181,7 +181,7 @@ static int check_bounded(struct audit *a, const struct dp_mechanism *sampled, st
 {
     struct dp_frame *f = a->token;
     const struct dp_mechanism *m = f->mechanism; /* the first is about the sum */
-    struct dp_array *sum;
+    const struct dp_array *sum;
     if (f->label != DP_LABEL_BOUNDED)
         return dp_fail(err, DP_E_USAGE,
                        "the pipeline ends with a %s frame: end it where the sum is bounded, before dp-noise",

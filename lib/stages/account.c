@@ -173,7 +173,7 @@ static int begin(struct dp_stage *stage, struct dp_frame *frame, const struct dp
         .first = o->as_published ? &published : sound, .sound = has_sound ? sound : NULL,
         .laps = dp_frame_int(frame, DP_F_LAPS, 0),
     };
-    struct dp_array *plan = dp_frame_array(frame, DP_F_PLAN);
+    const struct dp_array *plan = dp_frame_array(frame, DP_F_PLAN);
     if (plan != NULL && !o->adaptive) {
         if (o->as_published)
             return dp_fail(err, DP_E_UNSAFE, "--as-published: noise that changes was not published");

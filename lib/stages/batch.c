@@ -45,8 +45,8 @@ static void set_columns(struct dp_batch *batch, size_t features)
 int dp_batch_read(struct dp_batch *batch, const struct dp_frame *frame, const struct dp_dataset *dataset,
                   struct dp_batch_seen *seen, struct dp_err *err)
 {
-    struct dp_array *rows, *x, *y;
-    const struct dp_mechanism *m = dp_frame_mechanism((struct dp_frame *)frame);
+    const struct dp_array *rows, *x, *y;
+    const struct dp_mechanism *m = dp_frame_mechanism(frame);
     if (m == NULL || m->rows <= 0)
         return dp_fail(err, DP_E_UNSAFE, "the frame of lap %lld does not record how its rows were sampled",
                        (long long)frame->lap);

@@ -75,7 +75,7 @@ int dp_charge_check_records(const struct dp_mechanism *records, int count, int64
 int dp_charge_check(const struct dp_frame *frame, struct dp_err *err)
 {
     long long lap = (long long)frame->lap;
-    struct dp_array *sum;
+    const struct dp_array *sum;
     int rc = dp_charge_check_records(frame->mechanism, frame->mechanisms, frame->lap, err);
     if (rc == DP_OK)
         rc = dp_frame_need_array(frame, DP_F_SUM, DP_I64, 2, &sum, err);
@@ -89,7 +89,7 @@ int dp_charge_check(const struct dp_frame *frame, struct dp_err *err)
     if (grid != dp_grid_for(bound))
         return dp_fail(err, DP_E_UNSAFE, "lap %lld has another grid than its bound implies", lap);
     /* And the count, if there is one, is what the second is about. */
-    struct dp_array *count = dp_frame_array(frame, DP_F_WITHIN);
+    const struct dp_array *count = dp_frame_array(frame, DP_F_WITHIN);
     if (count != NULL && (frame->mechanisms < 2 || frame->mechanism[1].bound != 0.5 || count->dtype != DP_I64 || count->count != 1))
         return dp_fail(err, DP_E_UNSAFE, "the count of lap %lld has no mechanism record", lap);
     /* The recorded sensitivity is in L2; what Laplace noise hides is L1, and on one number that is the same. */

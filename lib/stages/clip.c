@@ -76,7 +76,7 @@ static int next_bound(const struct options *o, struct dp_frame *frame, double *b
 {
     const struct dp_mechanism *m = dp_frame_mechanism(frame);
     double last = dp_frame_real(frame, DP_F_BOUND, 0);
-    struct dp_array *count;
+    const struct dp_array *count;
     *bound = o->clip;
     if (isnan(o->adaptive) || !dp_frame_has(frame, DP_F_WITHIN))
         return DP_OK;
@@ -115,8 +115,8 @@ static int clip_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp_o
     const struct options *o = stage->options;
     struct state *s = stage->state;
     struct dp_batch batch;
-    struct dp_array *updates;
-    struct dp_mechanism *m = dp_frame_mechanism(frame);
+    const struct dp_array *updates;
+    struct dp_mechanism *m = dp_frame_edit_mechanism(frame);
     int64_t *sum, within = 0;
     double bound = 0;
     int rc = dp_batch_read(&batch, frame, s->dataset, &s->seen, err);

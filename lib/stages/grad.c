@@ -154,7 +154,7 @@ static int announce(struct dp_stage *stage, struct dp_frame *frame, struct dp_er
 
 static int get_model(const struct state *s, struct dp_frame *frame, const double **model, struct dp_err *err)
 {
-    struct dp_array *a;
+    const struct dp_array *a;
     double *zeros;
     int rc;
     if (!dp_frame_has(frame, DP_F_MODEL)) { /* a run begins at zero */
@@ -279,7 +279,7 @@ static int put_sum(struct dp_stage *stage, struct dp_frame *frame, const struct 
 {
     const struct options *o = stage->options;
     struct state *s = stage->state;
-    struct dp_mechanism *m = dp_frame_mechanism(frame);
+    struct dp_mechanism *m = dp_frame_edit_mechanism(frame);
     double grid = dp_grid_for(o->clip);
     int64_t *sum;
     int rc = dp_frame_make_array(frame, DP_F_SUM, DP_I64, s->outputs, s->cols, &sum, err);
@@ -301,7 +301,7 @@ static int lap(struct dp_stage *stage, struct dp_frame *frame, const struct dp_b
 {
     const struct options *o = stage->options;
     struct state *s = stage->state;
-    dp_frame_mechanism(frame)->release = DP_RELEASE_SUM;
+    dp_frame_edit_mechanism(frame)->release = DP_RELEASE_SUM;
     if (o->non_private)
         return sum_exactly(s, frame, batch, model, err);
     int rc = dp_grow(&s->coefficient, &s->coefficient_capacity, batch->count * s->outputs, sizeof(float), err);

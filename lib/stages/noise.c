@@ -87,8 +87,10 @@ static int multiplier(struct dp_stage *stage, struct dp_frame *frame, double *z,
     return rc;
 }
 
-static int add_laplace(struct dp_stage *stage, int64_t lap, double scale, struct dp_array *sum, struct dp_err *err)
+static int add_laplace(struct dp_stage *stage, int64_t lap, double scale, struct dp_frame *frame,
+                       struct dp_err *err)
 {
+    struct dp_array *sum = dp_frame_edit_array(frame, DP_F_SUM);
     int64_t draw, *entry = sum->data;
     if (sum->count != 1) /* the recorded sensitivity is in L2, and that of a vector in L1 is another */
         return dp_fail(err, DP_E_RUN, "--noise laplace needs a single number, the sum has %zu", (size_t)sum->count);
@@ -98,9 +100,11 @@ static int add_laplace(struct dp_stage *stage, int64_t lap, double scale, struct
     return DP_OK;
 }
 
-static int add_gamma(struct dp_stage *stage, int64_t lap, double scale, struct dp_array *sum, struct dp_err *err)
+static int add_gamma(struct dp_stage *stage, int64_t lap, double scale, struct dp_frame *frame,
+                     struct dp_err *err)
 {
     struct state *s = stage->state;
+    struct dp_array *sum = dp_frame_edit_array(frame, DP_F_SUM);
     int64_t *entry = sum->data;
     int rc = dp_grow(&s->draw, &s->capacity, sum->count, sizeof *s->draw, err);
     if (rc == DP_OK)
@@ -115,7 +119,7 @@ static int add_gamma(struct dp_stage *stage, int64_t lap, double scale, struct d
 static int add_to_count(struct dp_stage *stage, struct dp_frame *frame, struct dp_err *err)
 {
     const struct options *o = stage->options;
-    struct dp_array *count;
+    const struct dp_array *count;
     long long lap = (long long)frame->lap;
     if (isnan(o->count_multiplier))
         return dp_fail(err, DP_E_USAGE, "--count-multiplier is required: dp-clip --adaptive counts examples");
@@ -139,7 +143,7 @@ static int noise_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp_
     const struct options *o = stage->options;
     struct dp_mechanism *m = frame->mechanisms > 0 ? &frame->mechanism[0] : NULL; /* that of the sum */
     double grid = dp_frame_real(frame, DP_F_GRID, 0);
-    struct dp_array *sum;
+    const struct dp_array *sum;
     int rc = dp_frame_need_array(frame, DP_F_SUM, DP_I64, 2, &sum, err);
     if (rc != DP_OK)
         return rc;
@@ -154,9 +158,9 @@ static int noise_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp_
     m->noise = (enum dp_noise)(DP_NOISE_GAUSSIAN + o->noise); /* the choices in their order */
     m->scale = m->multiplier * m->sensitivity;
     if (m->noise == DP_NOISE_LAPLACE)
-        rc = add_laplace(stage, frame->lap, m->scale / grid, sum, err);
+        rc = add_laplace(stage, frame->lap, m->scale / grid, frame, err);
     else if (m->noise == DP_NOISE_GAMMA)
-        rc = add_gamma(stage, frame->lap, m->scale / grid, sum, err);
+        rc = add_gamma(stage, frame->lap, m->scale / grid, frame, err);
     else if (dp_grid_add_gaussian(&stage->key, DP_DRAW_NOISE, (uint64_t)frame->lap, 0, m->scale / grid, sum->data,
                                   sum->count) != 0)
         rc = dp_fail(err, DP_E_RUN, "--multiplier: noise of scale %g does not fit the grid", m->scale);

@@ -48,7 +48,7 @@ int dp_scd_parallel(struct dp_stage *stage, struct dp_frame *frame, const struct
 {
     struct dp_scd *s = stage->state;
     const struct dp_scd_options *o = stage->options;
-    struct dp_mechanism *m = dp_frame_mechanism(frame);
+    struct dp_mechanism *m = dp_frame_edit_mechanism(frame);
     double sigma_prime = dp_scd_sigma_prime(s, m);
     int threads = (int)o->threads;
     int rc = o->release_alpha ? dp_scd_noise_alpha(stage, frame, err) : DP_OK;

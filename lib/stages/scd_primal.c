@@ -37,7 +37,7 @@ int dp_scd_primal(struct dp_stage *stage, struct dp_frame *frame, const struct d
 {
     struct dp_scd *s = stage->state;
     const struct dp_scd_options *o = stage->options;
-    struct dp_array *columns;
+    const struct dp_array *columns;
     int64_t *sum;
     int rc = dp_frame_need_array(frame, DP_F_COLUMNS, DP_I64, 1, &columns, err);
     if (rc == DP_OK && (columns->count == 0 || columns->count > s->cols || batch->count != s->rows))

@@ -17,7 +17,7 @@ int dp_scd_sequential(struct dp_stage *stage, struct dp_frame *frame, const stru
 {
     struct dp_scd *s = stage->state;
     const struct dp_scd_options *o = stage->options;
-    struct dp_mechanism *m = dp_frame_mechanism(frame);
+    struct dp_mechanism *m = dp_frame_edit_mechanism(frame);
     double grid = dp_grid_for(o->clip);
     size_t cap = lap_cap(m), count = batch->count < cap ? batch->count : cap, start = 0;
     int64_t *sum;

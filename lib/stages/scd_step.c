@@ -130,7 +130,7 @@ static int announce(struct dp_scd *s, struct dp_frame *frame, struct dp_err *err
 
 static int get_model(struct dp_scd *s, struct dp_frame *frame, double **model, struct dp_err *err)
 {
-    struct dp_array *a;
+    const struct dp_array *a;
     int rc;
     if (!s->announced) {
         rc = announce(s, frame, err);
@@ -160,7 +160,7 @@ double dp_scd_sigma_prime(const struct dp_scd *s, const struct dp_mechanism *m)
 
 void dp_scd_record(const struct dp_scd *s, struct dp_frame *frame, enum dp_release release, double sensitivity)
 {
-    struct dp_mechanism *m = dp_frame_mechanism(frame);
+    struct dp_mechanism *m = dp_frame_edit_mechanism(frame);
     m->release = release;
     m->adjacency = s->options->adjacency == 0 ? DP_ADJACENCY_NULL_RECORD : DP_ADJACENCY_REPLACE_ONE;
     m->bound = s->options->clip;

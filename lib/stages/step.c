@@ -100,9 +100,9 @@ static int step_open(struct dp_stage *stage, struct dp_err *err)
 }
 
 /* The released sum: whole numbers on a grid, or, without privacy, doubles. */
-static int get_sum(const struct dp_frame *frame, struct dp_array **sum, double *grid, struct dp_err *err)
+static int get_sum(const struct dp_frame *frame, const struct dp_array **sum, double *grid, struct dp_err *err)
 {
-    struct dp_array *a = *sum = dp_frame_array(frame, DP_F_SUM);
+    const struct dp_array *a = *sum = dp_frame_array(frame, DP_F_SUM);
     *grid = dp_frame_real(frame, DP_F_GRID, 0);
     if (a == NULL)
         return dp_fail(err, DP_E_RUN, "the frame of lap %lld has no released sum", (long long)frame->lap);
@@ -120,7 +120,7 @@ static double sum_at(const struct dp_array *sum, double grid, size_t i)
 /* model += sum, on all coordinates or on those of `columns`. */
 static int add_sum(struct dp_frame *frame, struct dp_array *model, struct dp_err *err)
 {
-    struct dp_array *sum, *columns = dp_frame_array(frame, DP_F_COLUMNS);
+    const struct dp_array *sum, *columns = dp_frame_array(frame, DP_F_COLUMNS);
     uint64_t width = columns != NULL ? columns->count : model->dims[1];
     double *w = model->data, grid;
     int rc = get_sum(frame, &sum, &grid, err);
@@ -164,7 +164,7 @@ static int descend(struct dp_stage *stage, struct dp_frame *frame, struct dp_arr
     const struct options *o = stage->options;
     struct state *s = stage->state;
     const struct dp_mechanism *m = dp_frame_mechanism(frame);
-    struct dp_array *sum;
+    const struct dp_array *sum;
     double *w = model->data, grid, lambda = dp_frame_real(frame, DP_F_LAMBDA, 0);
     int64_t laps = dp_frame_int(frame, DP_F_LAPS, 0);
     int rc = get_sum(frame, &sum, &grid, err);
@@ -205,7 +205,7 @@ static int average_in(const struct options *o, struct dp_frame *frame, const str
     if (o->average == AVERAGE_TAIL && frame->lap <= laps - (int64_t)ceil(o->tail * (double)laps))
         return DP_OK;
     int64_t held = dp_frame_has(frame, DP_F_AVERAGE) ? dp_frame_int(frame, DP_F_AVERAGED, 0) : 0;
-    struct dp_array *old = dp_frame_array(frame, DP_F_AVERAGE);
+    const struct dp_array *old = dp_frame_array(frame, DP_F_AVERAGE);
     if (old != NULL && (old->dtype != DP_F64 || old->count != model->count))
         return dp_fail(err, DP_E_RUN, "the average does not have the shape of the model");
     double *mean, t = (double)(held + 1);
@@ -241,10 +241,10 @@ static int move(struct dp_stage *stage, struct dp_frame *frame, struct dp_array 
 static int step_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp_out *out, struct dp_err *err)
 {
     const struct options *o = stage->options;
-    struct dp_array *model;
+    const struct dp_array *model;
     int rc = dp_frame_need_array(frame, DP_F_MODEL, DP_F64, 2, &model, err);
     if (rc == DP_OK)
-        rc = move(stage, frame, model, err);
+        rc = move(stage, frame, dp_frame_edit_array(frame, DP_F_MODEL), err);
     dp_frame_drop(frame, DP_F_SUM);
     dp_frame_drop(frame, DP_F_COLUMNS);
     if (rc == DP_OK && o->average != AVERAGE_NONE)

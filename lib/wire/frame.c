@@ -114,10 +114,16 @@ const char *dp_frame_text(const struct dp_frame *frame, enum dp_field field, con
     return frame->value[field].present ? frame->value[field].text : fallback;
 }
 
-struct dp_array *dp_frame_array(const struct dp_frame *frame, enum dp_field field)
+const struct dp_array *dp_frame_array(const struct dp_frame *frame, enum dp_field field)
 {
     const struct dp_value *v = &frame->value[field];
-    return v->present ? (struct dp_array *)&v->array : NULL;
+    return v->present ? &v->array : NULL;
+}
+
+struct dp_array *dp_frame_edit_array(struct dp_frame *frame, enum dp_field field)
+{
+    struct dp_value *v = &frame->value[field];
+    return v->present ? &v->array : NULL;
 }
 
 int dp_frame_make_array(struct dp_frame *frame, enum dp_field field, enum dp_dtype dtype, uint64_t d0, uint64_t d1,
@@ -142,9 +148,9 @@ int dp_frame_make_array(struct dp_frame *frame, enum dp_field field, enum dp_dty
 }
 
 int dp_frame_need_array(const struct dp_frame *frame, enum dp_field field, enum dp_dtype dtype, int ndim,
-                        struct dp_array **array, struct dp_err *err)
+                        const struct dp_array **array, struct dp_err *err)
 {
-    struct dp_array *a = dp_frame_array(frame, field);
+    const struct dp_array *a = dp_frame_array(frame, field);
     if (a == NULL)
         return dp_fail(err, DP_E_RUN, "the frame of lap %lld has no '%s'", (long long)frame->lap,
                        dp_fields[field].key);

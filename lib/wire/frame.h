@@ -80,12 +80,13 @@ void dp_frame_set_bool(struct dp_frame *frame, enum dp_field field, bool value);
 int dp_frame_set_text(struct dp_frame *frame, enum dp_field field, const char *text, size_t length,
                       struct dp_err *err);
 
-/* Getters: the value, or the fallback when absent. dp_frame_array gives NULL when absent. */
+/* Getters: the value, or the fallback when absent. The arrays are NULL when absent: one to read, one to change. */
 int64_t dp_frame_int(const struct dp_frame *frame, enum dp_field field, int64_t fallback);
 double dp_frame_real(const struct dp_frame *frame, enum dp_field field, double fallback);
 bool dp_frame_bool(const struct dp_frame *frame, enum dp_field field);
 const char *dp_frame_text(const struct dp_frame *frame, enum dp_field field, const char *fallback);
-struct dp_array *dp_frame_array(const struct dp_frame *frame, enum dp_field field);
+const struct dp_array *dp_frame_array(const struct dp_frame *frame, enum dp_field field);
+struct dp_array *dp_frame_edit_array(struct dp_frame *frame, enum dp_field field);
 
 /* Makes the field an array of this shape and returns its storage in *data (contents undefined, or what was there when
    the shape is unchanged). d1 = 0 gives a vector. */
@@ -94,7 +95,7 @@ int dp_frame_make_array(struct dp_frame *frame, enum dp_field field, enum dp_dty
 
 /* The array, checked for dtype and number of dimensions; a sentence naming the field otherwise. */
 int dp_frame_need_array(const struct dp_frame *frame, enum dp_field field, enum dp_dtype dtype, int ndim,
-                        struct dp_array **array, struct dp_err *err);
+                        const struct dp_array **array, struct dp_err *err);
 
 /* Copies everything, or one field and whether it is there. */
 int dp_frame_copy(struct dp_frame *to, const struct dp_frame *from, struct dp_err *err);
@@ -106,8 +107,12 @@ bool dp_frame_same_field(const struct dp_frame *a, const struct dp_frame *b, enu
 /* Removes every field that is not to cross the gate in a lap frame: DP_PRIVATE, DP_STREAM and DP_STATED. */
 void dp_frame_strip(struct dp_frame *frame);
 
-/* The last mechanism record, or NULL. */
-static inline struct dp_mechanism *dp_frame_mechanism(struct dp_frame *frame)
+/* The last mechanism record, or NULL: to read, and to complete. */
+static inline const struct dp_mechanism *dp_frame_mechanism(const struct dp_frame *frame)
+{
+    return frame->mechanisms > 0 ? &frame->mechanism[frame->mechanisms - 1] : NULL;
+}
+static inline struct dp_mechanism *dp_frame_edit_mechanism(struct dp_frame *frame)
 {
     return frame->mechanisms > 0 ? &frame->mechanism[frame->mechanisms - 1] : NULL;
 }

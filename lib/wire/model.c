@@ -12,7 +12,7 @@
 
 int dp_model_shape(const struct dp_frame *frame, size_t *outputs, size_t *cols, struct dp_err *err)
 {
-    struct dp_array *model, *average = dp_frame_array(frame, DP_F_AVERAGE);
+    const struct dp_array *model, *average = dp_frame_array(frame, DP_F_AVERAGE);
     int rc = dp_frame_need_array(frame, DP_F_MODEL, DP_F64, 2, &model, err);
     if (rc != DP_OK)
         return rc;

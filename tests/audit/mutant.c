@@ -53,7 +53,7 @@ static const struct dp_option record_options[] = {
 static int record_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp_out *out, struct dp_err *err)
 {
     const struct options *o = stage->options;
-    struct dp_mechanism *m = dp_frame_mechanism(frame);
+    struct dp_mechanism *m = dp_frame_edit_mechanism(frame);
     if (!isnan(o->bound)) {
         m->sensitivity *= o->bound / m->bound;
         m->bound = o->bound;
@@ -100,7 +100,7 @@ struct divided {
 static int divide(struct dp_out *self, struct dp_frame *frame, struct dp_err *err)
 {
     const struct divided *d = self->self;
-    struct dp_array *sum = dp_frame_array(frame, DP_F_SUM);
+    struct dp_array *sum = dp_frame_edit_array(frame, DP_F_SUM);
     int64_t *s = sum->data;
     for (size_t j = 0; j < sum->count; j++)
         s[j] = llround((double)s[j] * d->factor);
@@ -148,7 +148,7 @@ static int key_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp_ou
 static int claim_poisson(struct dp_out *self, struct dp_frame *frame, struct dp_err *err)
 {
     struct dp_out *out = self->self;
-    struct dp_mechanism *m = dp_frame_mechanism(frame);
+    struct dp_mechanism *m = dp_frame_edit_mechanism(frame);
     m->sampler = DP_SAMPLER_POISSON;
     m->epoch_laps = 0;
     return out->frame(out, frame, err);

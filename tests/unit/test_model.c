@@ -135,7 +135,7 @@ static void exact_comparison(void **state)
 {
     (void)state;
     struct dp_frame *a = new_model(), *b = new_model();
-    double *w = dp_frame_array(b, DP_F_MODEL)->data;
+    double *w = dp_frame_edit_array(b, DP_F_MODEL)->data;
     expect(a, b, &exact, NULL);
     w[4] = nextafter(5, 6);
     expect(a, b, &exact, "model[1, 1]: 5 and 5.000000000000001");
@@ -184,7 +184,7 @@ static void comparison_within_a_tolerance(void **state)
 {
     (void)state;
     struct dp_frame *a = new_model(), *b = new_model();
-    double *w = dp_frame_array(b, DP_F_MODEL)->data;
+    double *w = dp_frame_edit_array(b, DP_F_MODEL)->data;
     w[0] = 1.25; /* weights 0.5 and 0.625 */
     expect(a, b, &(struct dp_model_tolerance){.absolute = 0.125}, NULL);
     expect(a, b, &(struct dp_model_tolerance){.absolute = 0.12}, "weight[0, 0]: 0.5 and 0.625");

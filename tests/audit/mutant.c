@@ -66,7 +66,7 @@ static int record_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp
     if (!isnan(o->count))
         m->sensitivity = o->count; /* its record is the last */
     if (o->halve != DP_OPT_ABSENT_INT) {
-        struct dp_array *sum = dp_frame_array(frame, DP_F_SUM);
+        struct dp_array *sum = dp_frame_edit_array(frame, DP_F_SUM);
         int64_t *row = (int64_t *)sum->data + (uint64_t)(o->halve - 1) * sum->dims[1];
         for (uint64_t j = 0; j < sum->dims[1]; j++)
             row[j] /= 2;

@@ -7,7 +7,9 @@ BUILD ?= build
 override BUILD := $(patsubst $(CURDIR)/%,%,$(abspath $(BUILD)))
 CC ?= gcc
 CFLAGS ?= -O3 -g
-PACKAGES := msgpack libzmq gsl libsodium mpfr jansson
+# The libraries: pkg-config's name and Debian's package.
+LIBRARIES := msgpack/libmsgpack-dev libzmq/libzmq3-dev gsl/libgsl-dev libsodium/libsodium-dev mpfr/libmpfr-dev jansson/libjansson-dev zlib/zlib1g-dev
+PACKAGES := $(patsubst %/,%,$(dir $(LIBRARIES)))
 
 WARN := -Wall -Wextra -Wconversion -Wshadow -Wstrict-prototypes -Wno-sign-conversion -Werror
 # -ffp-contract=off: the same bits whether or not the CPU has FMA.
@@ -15,7 +17,7 @@ OPENMP := -fopenmp
 ALL_CFLAGS = -std=c11 -D_GNU_SOURCE $(WARN) -ffp-contract=off -fno-math-errno -fPIC $(OPENMP) -pthread -Ilib $(CFLAGS) $(PKG_CFLAGS) $(EXTRA)
 PKG_CFLAGS := $(shell pkg-config --cflags $(PACKAGES) 2>/dev/null)
 PKG_LIBS := $(shell pkg-config --libs $(PACKAGES) 2>/dev/null)
-ALL_LIBS = $(PKG_LIBS) -lz -lm $(OPENMP) -pthread $(EXTRA)
+ALL_LIBS = $(PKG_LIBS) -lm $(OPENMP) -pthread $(EXTRA)
 
 LIB_SRC := $(sort $(wildcard lib/*/*.c))
 LIB_OBJ := $(LIB_SRC:lib/%.c=$(BUILD)/obj/%.o)
@@ -36,7 +38,12 @@ endif
 
 all: $(BINS) $(BUILD)/lib/libdpline.a $(BUILD)/lib/libdpline.so.$(VERSION)
 
-$(BUILD)/obj/%.o: lib/%.c
+# Before anything is compiled: what is missing, and how to get it.
+.PHONY: packages
+packages:
+	tests/check-packages $(firstword $(CC)) $(LIBRARIES)
+
+$(BUILD)/obj/%.o: lib/%.c | packages
 	$(call say,CC,$<)
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -MMD -MP -c $< -o $@
@@ -69,7 +76,7 @@ $(BUILD)/unit/%: tests/unit/%.c $(BUILD)/lib/libdpline.a
 -include $(wildcard $(BUILD)/obj/*/*.d)
 
 # --- what a fresh Debian needs -------------------------------------------------------------------------------------
-DEPS := gcc libc6-dev pkg-config libzmq3-dev libmsgpack-dev libgsl-dev libsodium-dev libmpfr-dev libjansson-dev zlib1g-dev
+DEPS := gcc libc6-dev pkg-config $(notdir $(LIBRARIES))
 DEMO_DEPS := gnuplot-nox dataset-fashion-mnist
 CHECK_DEPS := man-db bats bats-assert bats-support bats-file parallel libcmocka-dev mandoc shellcheck dataset-fashion-mnist procps python3-msgpack python3-numpy clang libclang-rt-dev
 
@@ -79,7 +86,7 @@ deps-check: WANT = $(DEPS) $(DEMO_DEPS) $(CHECK_DEPS)
 .PHONY: deps-build deps-demo deps-check
 deps: deps-check
 deps-build deps-demo deps-check:
-	tests/install-packages $(WANT)
+	tests/install-packages "$(PACKAGES)" $(WANT)
 
 demo: deps-demo
 	+$(MAKE) all

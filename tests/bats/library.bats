@@ -16,7 +16,7 @@ load helper
     assert_output --partial 'clipped to 0.1000'
     # shellcheck disable=SC2086
     cc "$ROOT/examples/library/solve.c" $(pkg-config --cflags dpline) stage/opt/dpline/lib/libdpline.a -o solve-static \
-        $(PKG_CONFIG_SYSROOT_DIR='' pkg-config --libs msgpack libzmq gsl libsodium mpfr jansson) -lz -lm -fopenmp
+        $(PKG_CONFIG_SYSROOT_DIR='' pkg-config --libs msgpack libzmq gsl libsodium mpfr jansson zlib) -lm -fopenmp
     run ./solve-static
     assert_success
     make -s -C "$ROOT" uninstall BUILD="$BUILD" PREFIX=/opt/dpline DESTDIR="$PWD/stage"
@@ -28,4 +28,38 @@ load helper
     make -s -C "$ROOT" install BUILD="$BUILD" PREFIX=/usr DESTDIR="$PWD/stage" > log 2>&1 || fail "$(cat log)"
     PATH="$PWD/stage/usr/bin:/usr/bin:/bin" run "$PWD/stage/usr/share/dpline/pipelines/scd.sh" --data small.dp --epochs 1 -o model
     assert_success
+}
+
+# a directory of commands with everything make needs, and no compiler, pkg-config or apt-get but those named
+few_commands() {
+    mkdir -p few
+    for c in sh bash make sed mkdir rm printf "$@"; do ln -sf "$(command -v "$c")" few/; done
+}
+
+@test "make without its packages says which are missing, and what installs them, before it compiles" {
+    few_commands cc
+    says() { within 20 env PATH="$PWD/few" make -C "$ROOT" "$@"; }
+    says BUILD="$PWD/none" all
+    assert_failure 2
+    assert_line 'dpline needs what this system lacks: pkg-config'
+    assert_line --regexp '^The Debian packages are: pkg-config .* libjansson-dev zlib1g-dev$'
+    refute_output --partial 'CC  '
+    assert_file_not_exist none/obj
+
+    few_commands cc pkg-config
+    printf '#!/bin/sh\n' > few/apt-get && chmod +x few/apt-get
+    PKG_CONFIG_LIBDIR=$PWD/nowhere says BUILD="$PWD/none" all
+    assert_failure 2
+    assert_line 'dpline needs what this system lacks: msgpack libzmq gsl libsodium mpfr jansson zlib'
+    assert_line '  sudo apt-get install libmsgpack-dev libzmq3-dev libgsl-dev libsodium-dev libmpfr-dev libjansson-dev zlib1g-dev'
+    refute_output --partial 'CC  '
+
+    mkdir pc && for p in msgpack libzmq gsl libsodium mpfr zlib; do printf 'Name: x\nDescription: x\nVersion: 1\n' > pc/$p.pc; done
+    PKG_CONFIG_LIBDIR=$PWD/pc says BUILD="$PWD/none" all CC=no-such-compiler
+    assert_line 'dpline needs what this system lacks: no-such-compiler jansson'
+    assert_line '  sudo apt-get install gcc libc6-dev libjansson-dev'
+
+    mkdir none && PKG_CONFIG_LIBDIR=$PWD/nowhere says BUILD="$PWD/none" clean
+    assert_success
+    assert_file_not_exist none
 }

@@ -80,7 +80,8 @@ page_options() { grep -oE '^\.It .*' "$1" | grep -oE 'Fl -[a-z-]+' | sed 's/Fl -
 }
 
 @test "shell scripts pass shellcheck" {
-    run shellcheck -x -P SCRIPTDIR:pipelines pipelines/*.sh tests/run tests/install-packages .ci/run examples/*/*.sh tests/fuzz/seeds tests/fuzz/run
+    run shellcheck -x -P SCRIPTDIR:pipelines pipelines/*.sh tests/run tests/install-packages tests/check-packages .ci/run examples/*/*.sh \
+        tests/fuzz/seeds tests/fuzz/run
     assert_success
 }
 

@@ -172,14 +172,15 @@ tables:
 
 # --- installation --------------------------------------------------------------------------------------------------
 INSTALLED_BINS = $(notdir $(BINS))
-PIPELINES = $(notdir $(wildcard pipelines/*.sh))
+PIPELINES = $(notdir $(filter-out pipelines/options.sh,$(wildcard pipelines/*.sh)))
 D = $(DESTDIR)$(PREFIX)
 
 install: all
 	install -d $(D)/bin $(D)/lib/pkgconfig $(D)/include $(D)/share/dpline/pipelines $(D)/share/man/man1 $(D)/share/man/man5 $(D)/share/man/man7
 	install -m 755 $(BINS) $(D)/bin
-	install -m 755 $(filter-out pipelines/options.sh,$(wildcard pipelines/*.sh)) $(D)/share/dpline/pipelines
+	install -m 755 $(PIPELINES:%=pipelines/%) $(D)/share/dpline/pipelines
 	install -m 644 pipelines/options.sh $(D)/share/dpline/pipelines
+	for p in $(PIPELINES); do ln -sf ../share/dpline/pipelines/$$p $(D)/bin/$$p; done
 	install -m 644 $(BUILD)/lib/libdpline.a $(D)/lib
 	install -m 755 $(BUILD)/lib/libdpline.so.$(VERSION) $(D)/lib
 	ln -sf libdpline.so.$(VERSION) $(D)/lib/libdpline.so.$(SOVERSION)
@@ -191,7 +192,7 @@ install: all
 	sed -e 's|@PREFIX@|$(PREFIX)|; s|@VERSION@|$(VERSION)|; s|@PACKAGES@|$(PACKAGES)|' lib/dpline.pc.in > $(D)/lib/pkgconfig/dpline.pc
 
 uninstall:
-	rm -f $(addprefix $(D)/bin/,$(INSTALLED_BINS)) $(D)/lib/libdpline.* $(D)/lib/pkgconfig/dpline.pc
+	rm -f $(addprefix $(D)/bin/,$(INSTALLED_BINS) $(PIPELINES)) $(D)/lib/libdpline.* $(D)/lib/pkgconfig/dpline.pc
 	rm -f $(addprefix $(D)/share/man/man1/,$(notdir $(wildcard man/*.1))) $(addprefix $(D)/share/man/man5/,$(notdir $(wildcard man/*.5))) $(addprefix $(D)/share/man/man7/,$(notdir $(wildcard man/*.7)))
 	rm -rf $(D)/include/dpline $(D)/share/dpline
 

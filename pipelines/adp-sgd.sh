@@ -3,11 +3,11 @@
 # --schedule adaptive the steps are AdaGrad-norm's on released gradients, less the noise's share of their norm, and the noise is
 # the same in every lap.
 set -euo pipefail
-. "$(dirname "$0")/options.sh"
+. "$(dirname "$(readlink -f "$0")")/options.sh"
 losses+='|huberised-hinge|poisson|softmax'
 schedules="adaptive, $schedules"
 summary="Train by private stochastic gradient descent with noise adapted to the step sizes (ADP-SGD)."
-loss=logistic lambda=1e-5 epsilon=1 delta=1e-5 epochs=10 batch=100 clip=1 step=10 schedule=sqrt:20:1
+loss=logistic many_classes=softmax lambda=1e-5 epsilon=1 delta=1e-5 epochs=10 batch=100 clip=1 step=10 schedule=sqrt:20:1
 options "$@"
 
 if [ "$schedule" = adaptive ]; then
@@ -16,11 +16,12 @@ else
     steps="--schedule $schedule" noise="--schedule $schedule"
 fi
 # shellcheck disable=SC2086 # no words or two
-sigma=${multiplier:-$(dp-account sigma --epsilon "$epsilon" --delta "$delta" --rate "$rate" --laps "$laps" $noise)}
+sigma=${multiplier:-$(dp-account sigma --epsilon "$epsilon" --delta "$delta" --rate "$rate" \
+    --laps "$laps" --adjacency "$adjacency" $noise)}
 loop "
   dp-sample  --data $dir --rate $rate |
   dp-grad    --data $dir --loss $loss --lambda $lambda --intercept $intercept --clip $clip \
-             --threads $threads |
+             --threads $threads --adjacency $adjacency |
   dp-noise   --multiplier $sigma $noise |
   dp-account --epsilon $epsilon --delta $delta $seeded |
   dp-step    --step $step $steps --average tail"

@@ -1,12 +1,14 @@
 # shellcheck shell=bash disable=SC2034,SC2154
 # Sourced by the pipelines: their common options. A pipeline sets its own defaults first, then calls `options "$@"`.
+name=$(basename "$0")
 
 usage() {
-    cat << EOF
-Usage: $(basename "$0") --data DIR [options]
+    cat << END
+Usage: $name --data DIR [options]
 $summary
   --data DIR       data set (see dp-import)
-  --loss LOSS      ${losses} (default $loss)
+  --loss LOSS      $losses
+                   (default $default_losses)
   --lambda L       L2 regularisation (default $lambda)
   --epsilon E      privacy budget (default $epsilon)
   --delta D        (default $delta)
@@ -14,84 +16,145 @@ $summary
   --batch B        expected rows per lap (default $batch)
   --clip C         bound on one person's update (default $clip)
   --multiplier Z   noise multiplier (default: the smallest that keeps to the budget)
-EOF
+  --adjacency HOW  null-record|replace-one: what one person can change (default $adjacency)
+END
     [ -z "$sigma_prime_scale" ] || echo "  --sigma-prime-scale S   less cautious subproblems (default $sigma_prime_scale)"
-    [ -z "$step" ] || cat << EOF
+    [ -z "$step" ] || cat << END
   --step ETA       step size (default $step)
   --schedule B     divide it by b_t: $schedules (default $schedule)
   --intercept V    value of a constant column to append, 0 for none (default $intercept)
-EOF
-    cat << EOF
-  --exec HOW       auto|processes|fused (default auto)
-  --threads N      (default 1)
+END
+    cat << END
+  --init FILE      start from this model; what it has cost is added
+  --exec HOW       auto|processes|fused (default $exec)
+  --threads N      (default $threads)
   --seed S         reproducible, not private
-  -o FILE          write the model there; without it every lap's model goes to standard output
-  -q               no progress
-EOF
+  -o, --model FILE write the model there; without it every lap's model goes to standard output
+  --print          print the command instead of running it
+  -q, --quiet      no progress, no warning, no summary
+  -h, --help       this page
+  --version        the version
+
+The manual: man dpline-pipelines
+END
 }
 
 fail() {
-    echo "$(basename "$0"): $*" >&2
+    echo "$name: $*" >&2
     exit 2
+}
+say() { [ -n "$quiet" ] || echo "$name: $*" >&2; }
+calculate() { awk "BEGIN { OFMT = \"%.6g\"; print ($1) }"; }
+
+number() { [[ $1 =~ ^([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?$ && $(calculate "$1 > 0") = 1 ]]; }
+
+# parse ARGUMENT…: an option --a-b sets the variable a_b
+parse() {
+    local option word
+    while [ $# -gt 0 ]; do
+        case $1 in
+            -h | --help) usage && exit 0 ;;
+            --version) word=$(dp-loop --version) && echo "$name ${word#dp-loop }" && exit 0 ;;
+            -q | --quiet) quiet=-q && shift && continue ;;
+            --print) print=1 && shift && continue ;;
+            --help=* | --version=* | --quiet=* | --print=*) fail "${1%%=*}: takes no value" ;;
+            -o) set -- --model "${@:2}" ;;&
+            -o?*) set -- --model "${1#-o}" "${@:2}" ;;
+            --*=*) set -- "${1%%=*}" "${1#*=}" "${@:2}" ;;
+            -*) [ $# -lt 2 ] || [[ $2 != -[[:alpha:]-]* ]] || set -- "$1" ;; # an option is not a value
+            *) fail "unexpected argument '$1' (try --help)" ;;
+        esac
+        option=$1 word=${1#--} word=${word//-/_}
+        [[ " $taken " == *" $word "* && $option == --* ]] || fail "unknown option '$option' (try --help)"
+        [ $# -ge 2 ] || fail "${option/#--model/-o}: needs a value"
+        printf -v "$word" %s "$2"
+        shift 2
+    done
 }
 
 options() {
-    while [ $# -gt 0 ]; do
-        case $1 in
-            --help | -h) usage && exit 0 ;;
-            -q | --quiet) quiet=-q && shift && continue ;;
-            --*=*) set -- "${1%%=*}" "${1#*=}" "${@:2}" && continue ;;
-        esac
-        case $1 in
-            --sigma-prime-scale) [ -n "$sigma_prime_scale" ] || fail "unknown option '$1' (try --help)" ;;
-            --step | --schedule | --intercept) [ -n "$step" ] || fail "unknown option '$1' (try --help)" ;;
-        esac
-        [ $# -ge 2 ] || fail "$1: needs a value"
-        case $1 in
-            --data) data=$2 ;;
-            --loss) loss=$2 ;;
-            --lambda) lambda=$2 ;;
-            --epsilon) epsilon=$2 ;;
-            --delta) delta=$2 ;;
-            --epochs) epochs=$2 ;;
-            --batch) batch=$2 ;;
-            --clip) clip=$2 ;;
-            --multiplier) multiplier=$2 ;;
-            --sigma-prime-scale) sigma_prime_scale=$2 ;;
-            --step) step=$2 ;;
-            --schedule) schedule=$(printf %q "$2") ;;
-            --intercept) intercept=$2 ;;
-            --exec) exec=$2 ;;
-            --threads) threads=$2 ;;
-            --seed) seed=$2 ;;
-            -o | --model) model=$2 ;;
-            *) fail "unknown option '$1' (try --help)" ;;
-        esac
-        shift 2
-    done
+    taken+=" ${sigma_prime_scale:+sigma_prime_scale} ${step:+step schedule intercept}"
+    default_losses="$loss; squared for a regression${many_classes:+, $many_classes for three classes or more}"
+    local two_classes=$loss classes word
+    loss=
+    parse "$@"
     [ -n "$data" ] || fail "--data is required"
-    [[ $epochs =~ ^[1-9][0-9]*$ ]] || fail "--epochs: must be a whole number >= 1, got '$epochs'"
+    for word in epochs clip multiplier; do
+        [[ -z ${!word} || ${!word} = auto || ${!word} = none ]] || number "${!word}" || fail "--$word: must be a number > 0, got '${!word}'"
+    done
     [[ $batch =~ ^[1-9][0-9]*$ ]] || fail "--batch: must be a whole number >= 1, got '$batch'"
     rows=$(dp-info --get rows "$data") || exit
+    classes=$(dp-info --get classes "$data") || exit
+    if [ -z "$loss" ]; then
+        case $classes in
+            0) loss=squared ;;
+            2) loss=$two_classes ;;
+            *) loss=${many_classes:-$two_classes}
+                [ -n "$many_classes" ] || say "$classes classes: $loss for one against the rest each (dp-sgd.sh has softmax)" ;;
+        esac
+    fi
     [ "$batch" -le "$rows" ] || batch=$rows
     rate=$batch/$rows
-    laps=$(((epochs * rows + batch - 1) / batch))
+    laps=$(laps_of "$rows")
     dir=$(printf %q "$data")
+    schedule=$(printf %q "$schedule")
     seeded=${seed:+--allow-seeded}
+    sensitivity=1 # in clips
+    [ "$adjacency" != replace-one ] || sensitivity=2
+    adjacency=$(printf %q "$adjacency")
 }
+
+# laps_of ITEMS: how many laps of --batch make --epochs passes over so many rows or columns
+laps_of() { awk "BEGIN { laps = $epochs * $1 / $batch; print int(laps) + (laps > int(laps)) }"; }
 
 # loop [dp-loop options] PIPELINE: with -o only the model is written, without it the stream of models.
 loop() {
-    set -- --laps "$laps" --exec "$exec" ${seed:+--seed "$seed"} ${quiet:+-q} "$@"
-    if [ -n "$model" ]; then
-        dp-loop --model "$model" "$@" > /dev/null
+    local status=0 pipeline
+    set -- --laps "$laps" --exec "$exec" ${init:+--init "$init"} ${seed:+--seed "$seed"} ${quiet:+-q} ${model:+--model "$model"} "$@"
+    if [ -n "$print" ]; then
+        pipeline=${*: -1}
+        printf '%q ' dp-loop "${@:1:$#-1}"
+        echo "-- '${pipeline//\'/\'\\\'\'}'"
+    elif [ -n "$model" ]; then
+        dp-loop "$@" > /dev/null || status=$?
+        [ $status != 0 ] || spent
+        exit $status
     else
         dp-loop "$@"
     fi
 }
 
+# by_loss CLASSES NUMBERS: the first for a loss that bounds its dual variables, the second for one whose residuals are large
+by_loss() { case $loss in squared | huber) echo "$2" ;; *) echo "$1" ;; esac; }
+
+# warn_of_clip: every row is in --epochs laps on average and moves its dual variable by at most --clip in each. The optimal ones
+# are between 0 and 1 (squared and huber: the residual), near 1 for rows that are hard to fit. For hinge a lower bound than 1 is a
+# larger lambda, and does no harm.
+warn_of_clip() {
+    [ "$loss" != hinge ] && [ "$(calculate "$epochs * $clip < 0.999")" = 1 ] || return 0
+    say "warning: in $epochs epoch$([ "$epochs" = 1 ] || echo s) --clip $clip keeps dual variables below $(calculate "$epochs * $clip"), $loss needs up to 1:" \
+        "scores and probabilities will be wrong (--clip $(calculate "1 / $epochs"))"
+}
+
+# spent: what the model says of itself, in one line
+spent() {
+    local cost laps
+    cost=$(dp-info "$model" 2> /dev/null | sed -n 's/^privacy: //; s/^none, it was/not private,/; T; p')
+    laps=$(dp-info --get lap "$model" 2> /dev/null) || return 0
+    say "$cost${seed:+ (seeded: not private)}; $laps lap$([ "$laps" = 1 ] || echo s); the model is in $model"
+}
+
+here=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
+if ! command -v dp-loop > /dev/null; then
+    for bin in "$here/../../../bin" "$here/../build/bin"; do
+        [ ! -x "$bin/dp-loop" ] || PATH=$bin:$PATH
+    done
+    command -v dp-loop > /dev/null || fail "dp-loop is not in PATH"
+fi
+
 losses='squared|hinge|logistic|smooth-hinge|huber'
-# gradients have a step size, coordinate descent has sigma'; the pipeline sets what it has
-sigma_prime_scale='' step='' schedule=constant intercept=0
 schedules='constant, sqrt:A:C, linear[:E], cosine[:E] or a file'
-data='' model='' seed='' quiet='' exec=auto threads=1 multiplier=''
+taken='data loss lambda epsilon delta epochs batch clip multiplier adjacency init exec threads seed model'
+# gradients have a step size, coordinate descent has sigma'; the pipeline sets what it has
+sigma_prime_scale='' step='' schedule=constant intercept=0 many_classes=''
+data='' model='' init='' seed='' quiet='' print='' exec=auto threads=1 adjacency=null-record multiplier=''

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # Stochastic gradient descent without privacy, to compare with; --epsilon, --delta and --clip are taken and not used.
 set -euo pipefail
-. "$(dirname "$0")/options.sh"
+. "$(dirname "$(readlink -f "$0")")/options.sh"
 losses+='|huberised-hinge|poisson|softmax'
 summary="Train by stochastic gradient descent without privacy: the model is marked non-private."
-loss=logistic lambda=1e-5 epsilon=none delta=none epochs=10 batch=100 clip=none step=1
+loss=logistic many_classes=softmax lambda=1e-5 epsilon=none delta=none epochs=10 batch=100 clip=none step=1
 options "$@"
 
 loop "

@@ -26,8 +26,21 @@ load helper
 @test "pipelines run from where they are installed" {
     small_data
     make -s -C "$ROOT" install BUILD="$BUILD" PREFIX=/usr DESTDIR="$PWD/stage" > log 2>&1 || fail "$(cat log)"
-    PATH="$PWD/stage/usr/bin:/usr/bin:/bin" run "$PWD/stage/usr/share/dpline/pipelines/scd.sh" --data small.dp --epochs 1 -o model
+    # as commands, by their path with nothing in PATH, and through a link of one's own
+    PATH="$PWD/stage/usr/bin:/usr/bin:/bin" run scd.sh --data small.dp --epochs 1 -o model
     assert_success
+    mv stage moved
+    for p in moved/usr/bin/scd.sh moved/usr/share/dpline/pipelines/scd.sh; do
+        PATH=/usr/bin:/bin run $p --data small.dp --epochs 1 -o model
+        assert_success
+    done
+    ln -s moved/usr/bin/dp-sgd.sh mine
+    PATH=/usr/bin:/bin run ./mine --data small.dp --epochs 1 -o model
+    assert_success
+    assert_line --regexp '^mine: epsilon (1|0.9999[0-9]*), delta 1e-05; 4 laps; the model is in model$'
+    # where dpline is not
+    mkdir alone && cp moved/usr/share/dpline/pipelines/{scd,options}.sh alone/
+    PATH=/usr/bin:/bin complains 2 'scd.sh: dp-loop is not in PATH' alone/scd.sh --data small.dp
 }
 
 # a directory of commands with everything make needs, and no compiler, pkg-config or apt-get but those named

@@ -9,20 +9,134 @@ prepare() {
 accuracy() { dp-eval --last --metrics accuracy --data "$1" --in "$2" | tail -n 1 | cut -f 3; }
 above() { /usr/bin/python3 -c "import sys; sys.exit(not float(sys.argv[1]) >= float(sys.argv[2]))" "$1" "$2" || fail "$1 is below $2"; }
 
-@test "every pipeline: --help, missing and bad options" {
+@test "every pipeline: --help, --version, missing and bad options" {
+    version=$(dp-loop --version)
     for p in scd scd-published seq-scd primal-scd scd-nonprivate sgd dp-sgd dp-adam adp-sgd; do
         run $p.sh --help
         assert_success
-        assert_output --partial "Usage: $p.sh"
+        assert_line "Usage: $p.sh --data DIR [options]"
+        run $p.sh --version
+        assert_success
+        assert_output "$p.sh ${version#dp-loop }"
         complains 2 "$p.sh: --data is required" $p.sh
+        complains 2 "$p.sh: unexpected argument 'small.dp' (try --help)" $p.sh small.dp
+        complains 2 "$p.sh: unexpected argument 'extra' (try --help)" $p.sh --data small.dp -o m extra
         complains 2 "$p.sh: unknown option '--colour' (try --help)" $p.sh --colour red
+        complains 2 "$p.sh: unknown option '--colour' (try --help)" $p.sh --colour
+        complains 2 "$p.sh: unknown option '-x' (try --help)" $p.sh -x 1
         complains 2 "$p.sh: --loss: needs a value" $p.sh --loss
-        complains 2 "$p.sh: --epochs: must be a whole number >= 1, got '1.5'" $p.sh --data small.dp --epochs 1.5
+        complains 2 "$p.sh: --epsilon: needs a value" $p.sh --epsilon -o m --data small.dp
+        complains 2 "$p.sh: -o: needs a value" $p.sh --data small.dp -o --epochs 1
+        complains 2 "$p.sh: --print: takes no value" $p.sh --print=yes
+        complains 2 "$p.sh: --epochs: must be a number > 0, got '1,5'" $p.sh --data small.dp --epochs 1,5
+        complains 2 "$p.sh: --epochs: must be a number > 0, got '0'" $p.sh --data small.dp --epochs 0
+        complains 2 "$p.sh: --clip: must be a number > 0, got '-1'" $p.sh --data small.dp --clip -1
         complains 2 "$p.sh: --batch: must be a whole number >= 1, got '0'" $p.sh --data small.dp --batch 0
         complains 1 "dp-info: cannot open gone.dp/dataset.json: not a data set (see dp-import)" $p.sh --data gone.dp
     done
+    complains 2 "scd-nonprivate.sh: --epochs: must be a whole number >= 1, got '1.5'" scd-nonprivate.sh --data small.dp --epochs 1.5
     complains 2 "dp-account sigma: --epsilon: must be > 0, got -1" scd.sh --data small.dp --epsilon -1
+    complains 2 "dp-account sigma: --adjacency: must be one of null-record|replace-one|null, got 'nobody'" scd.sh --data small.dp --adjacency nobody
     complains 2 "dp-scd-step: --loss: must be one of squared|hinge|logistic|smooth-hinge|huber, got 'hing'" scd.sh --data small.dp --loss hing
+}
+
+@test "every option may be written in one word, and a part of an epoch is laps rounded up" {
+    scd.sh -q --data=small.dp --epochs=.26 --batch=100 --seed=3 -omodel
+    assert_equal "$(dp-info --get lap model)" 6
+    scd.sh --quiet --data small.dp --epochs 0.26 --batch 100 --seed 3 --model same
+    cmp model same
+    primal-scd.sh -q --data small.dp --epochs .5 --batch 3 --seed 1 -o model
+    assert_equal "$(dp-info --get lap model)" 2
+}
+
+@test "the last line of a run says what it has cost and where the model is, unless -q" {
+    small='--data small.dp --epochs 1 --batch 1000'
+    # shellcheck disable=SC2086
+    {
+        said=$(scd.sh $small -o model 2>&1)
+        assert_regex "$said" '^scd.sh: epsilon (1|0.9999[0-9]*), delta 1e-05; 2 laps; the model is in model$'
+        said=$(dp-sgd.sh $small --epochs .1 --batch 200 --seed 1 -o model 2>&1)
+        assert_regex "$said" '^dp-sgd.sh: epsilon (1|0.9999[0-9]*), delta 1e-05 \(seeded: not private\); 1 lap; the model is in model$'
+        said=$(scd-published.sh $small -o model 2>&1)
+        assert_regex "$said" '^scd-published.sh: epsilon (1|0.9999[0-9]*), delta 1e-05, as published; 2 laps; the model is in model$'
+        assert_equal "$(sgd.sh $small -o model 2>&1)" 'sgd.sh: not private, trained without noise; 2 laps; the model is in model'
+        assert_equal "$(scd.sh -q $small -o model 2>&1)" ''
+        assert_equal "$(scd.sh $small 2>&1 > stream)" ''
+    }
+}
+
+@test "--print prints the command, which gives the same model" {
+    cp -r small.dp "it's a set.dp"
+    scd.sh --data "it's a set.dp" --epochs 1 --seed 1 -o "a model" --print > command
+    assert_file_not_exist "a model"
+    bash command > /dev/null
+    scd.sh -q --data "it's a set.dp" --epochs 1 --seed 1 -o model
+    cmp model "a model"
+}
+
+@test "the default loss is that of the labels" {
+    dp-synth classification --rows 300 --cols 4 --classes 3 --seed 1 -q -o three.dp
+    loss_of() { "$@" --epochs 1 --seed 1 -q -o model && dp-info --get loss model; }
+    for p in scd scd-published seq-scd scd-nonprivate; do
+        assert_equal "$(loss_of $p.sh --data small.dp)" hinge
+        assert_equal "$(loss_of $p.sh --data real.dp)" squared
+        assert_equal "$(loss_of $p.sh --data three.dp)" hinge
+    done
+    assert_equal "$(loss_of primal-scd.sh --data real.dp)" squared
+    for p in sgd dp-sgd dp-adam adp-sgd; do
+        assert_equal "$(loss_of $p.sh --data small.dp)" logistic
+        assert_equal "$(loss_of $p.sh --data real.dp)" squared
+        assert_equal "$(loss_of $p.sh --data three.dp)" softmax
+        assert_equal "$(loss_of $p.sh --data three.dp --loss logistic)" logistic
+    done
+    said=$(scd.sh --data three.dp --epochs 1 2>&1 > stream)
+    assert_equal "$said" 'scd.sh: 3 classes: hinge for one against the rest each (dp-sgd.sh has softmax)'
+}
+
+@test "--init goes on from a model, and --adjacency replace-one doubles the sensitivity" {
+    for p in scd dp-sgd; do
+        $p.sh -q --data small.dp --epochs 1 --lambda 1e-3 --seed 1 -o first
+        $p.sh -q --data small.dp --epochs 1 --lambda 1e-3 --seed 2 --init first -o second
+        above "$(dp-info --get epsilon second)" 1.999
+        $p.sh -q --data small.dp --epochs 1 --clip 0.5 --adjacency replace-one -o model
+        assert_equal "$(dp-cat --last --full model | grep -o '"adjacency":"[a-z-]*","release":"[a-z-]*","bound":0.5,"sensitivity":[0-9.]*' |
+            sed 's/"release":"[a-z-]*",//')" '"adjacency":"replace-one","bound":0.5,"sensitivity":1'
+        above "$(dp-info --get epsilon model)" 0.999
+    done
+}
+
+logloss() { dp-eval --last --metrics logloss --data "$1" --in "$2" | tail -n 1 | cut -f 3; }
+
+@test "scd.sh's own clip and lambda: rows that are hard to fit, near the optimum without privacy for every loss" {
+    dp-synth classification --rows 4000 --cols 8 --noise 2 --seed 3 -q -o hard.dp --test hard-test.dp
+    for loss in logistic hinge squared smooth-hinge huber; do
+        scd-nonprivate.sh -q --data hard.dp --loss $loss --seed 1 -o optimum
+        scd.sh -q --data hard.dp --loss $loss --epsilon 2 --seed 1 -o model
+        above "$(accuracy hard-test.dp model)" "$(awk "BEGIN { print $(accuracy hard-test.dp optimum) - 0.015 }")"
+        [ $loss != logistic ] ||
+            above "$(awk "BEGIN { print $(logloss hard-test.dp optimum) + 0.01 }")" "$(logloss hard-test.dp model)"
+    done
+    for batch in 25 400; do
+        scd.sh -q --data hard.dp --loss logistic --epsilon 2 --epochs 5 --batch $batch --seed 1 -o model
+        above 0.6 "$(logloss hard-test.dp model)"
+    done
+}
+
+@test "real data: scd.sh's log loss on Adult is far below that of a constant" {
+    need_data adult adult.data.gz
+    dp-import csv -q --schema "$ROOT/examples/dp-scd/schema-adult.json" --row-norm unit --split 0.75 --seed 1 -o train.dp --test held-out.dp "$DATA_FILE"
+    scd.sh -q --data train.dp --loss logistic --seed 1 -o model
+    above 0.36 "$(logloss held-out.dp model)" # a constant: 0.55
+}
+
+@test "scd.sh: a clip that keeps dual variables too small is warned of before the run" {
+    complains 0 "scd.sh: warning: in 2 epochs --clip 0.02 keeps dual variables below 0.04, logistic needs up to 1: scores and probabilities \
+will be wrong (--clip 0.5)" scd.sh --data small.dp --loss logistic --epochs 2 --clip 0.02 --seed 1
+    complains 0 "seq-scd.sh: warning: in 1 epoch --clip 0.01 keeps dual variables below 0.01, huber needs up to 1: scores and probabilities \
+will be wrong (--clip 1)" seq-scd.sh --data small.dp --loss huber --epochs 1 --seed 1
+    complains 0 '' scd.sh --data small.dp --loss hinge --epochs 1 --clip 0.02 --seed 1
+    complains 0 '' scd.sh --data small.dp --loss logistic --epochs 3 --seed 1
+    complains 0 '' scd.sh -q --data small.dp --loss logistic --epochs 1 --clip 0.02 --seed 1
 }
 
 @test "scd.sh learns, spends its budget to the last lap, and says what it is" {
@@ -32,7 +146,7 @@ above() { /usr/bin/python3 -c "import sys; sys.exit(not float(sys.argv[1]) >= fl
     above "$(dp-info --get epsilon model)" 1.999
     above 2 "$(dp-info --get epsilon model)"
     assert_equal "$(dp-info --get seeded model)" true
-    scd.sh --data small.dp --epsilon 2 --epochs 1 -o unseeded
+    scd.sh -q --data small.dp --epsilon 2 --epochs 1 -o unseeded
     run dp-info --get seeded unseeded
     refute_output true
 }
@@ -112,13 +226,6 @@ assert best - gap - 1e-12 <= reached <= best + 1e-4 * best, sys.argv' "$(dp-info
         [ $loss = hinge ] || primal-scd.sh --data small.dp --loss $loss --epochs 3 --epsilon 5 --seed 1 -o model
     done
     above 5 "$(dp-info --get epsilon model)"
-}
-
-@test "names with blanks and quotes" {
-    cp -r small.dp "it's a set.dp"
-    scd.sh --data "it's a set.dp" --epochs 1 --seed 1 -o "a model"
-    scd.sh --data small.dp --epochs 1 --seed 1 -o model
-    cmp model "a model"
 }
 
 @test "non-private SCD: duality gap below 1e-6 for every loss but hinge's slow tail, and for hinge" {

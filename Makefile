@@ -26,7 +26,7 @@ BINS := $(BIN_SRC:bin/%.c=$(BUILD)/bin/%)
 UNIT_SRC := $(sort $(wildcard tests/unit/test_*.c))
 UNITS := $(UNIT_SRC:tests/unit/%.c=$(BUILD)/unit/%)
 
-.PHONY: all deps demo check check-asan fuzz bench tables lint format install uninstall clean
+.PHONY: all deps demo check check-asan fuzz mutants bench tables lint format install uninstall clean
 # One short line per step; V=1 shows the commands.
 ifndef V
 .SILENT:
@@ -147,6 +147,11 @@ $(BUILD)/replay/bin/%: tests/fuzz/%.c tests/fuzz/fuzz.c tests/fuzz/replay.c $(wi
 	$(call say,LD,$@)
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) $(filter %.c,$^) $(LDFLAGS) -o $@ $(BUILD)/lib/libdpline.a $(ALL_LIBS)
+
+# Breaks the code on purpose, about 150 times, and expects a test to notice each time; takes half an hour.
+mutants: deps-check
+	+$(MAKE) all units
+	tests/mutants/run
 
 lint:
 	BUILD=$(BUILD) tests/run lint

@@ -12,7 +12,13 @@
 #include "priv/pure.h"
 #include "priv/rdp.h"
 
-enum { ROUNDS = 4, LARGEST_JOINT = 512 /* order of a sampled sum; time grows with its square */ };
+enum {
+    ROUNDS = 4,
+    LARGEST_JOINT = 512, /* order of a sampled sum; time grows with its square */
+    WORK = 1 << 24,      /* parts times points of one grid: half a second */
+    POINTS_MIN = 4096,   /* however many parts there are */
+    TRANSFORMS = 256,    /* of the parts' laps for all prefixes */
+};
 static const double loss_max = 500;
 static const double deviations_max = 12; /* how far out the quadrature is exact */
 
@@ -144,22 +150,30 @@ static struct dp_pld_window window_for(const struct question *a, bool add, doubl
     return w;
 }
 
+/* The step of a grid where the upper bound is about `bias` too high in ε, and not more points than there is time for. */
+static double step_for(const struct question *a, bool add, const struct dp_pld_window *w, double bias, double work,
+                       bool *finest)
+{
+    double mean, variance, range = 0;
+    moment(a, add, w->s, &mean, &variance);
+    double h = sqrt(12 * bias / (a->laps * (w->s + 1 + 1 / sqrt(variance))));
+    for (size_t i = 0; i < a->count; i++) {
+        struct dp_pld_range r = dp_pld_range(&a->parts[i], a->deviations);
+        range = fmax(range, r.high - r.low);
+    }
+    double points = fmin(DP_PLD_POINTS_MAX, fmax(WORK / work, POINTS_MIN));
+    double least = fmax((w->top - w->bottom) * 1.001, range) / (points - 8);
+    *finest = h <= least;
+    return fmax(h, least);
+}
+
 /* One direction on a grid where the upper bound is about `bias` too high in ε (T h² (s + 1)/12, and the lower bound
    a dozen times that too low). False without memory. *finest: no finer grid fits. */
 static bool bounds_on(const struct question *a, bool add, double epsilon, double delta, double bias, bool *finest,
                       struct dp_pld_answer *answer)
 {
     struct dp_pld_window w = window_for(a, add, epsilon, delta);
-    double mean, variance, range = 0;
-    moment(a, add, w.s, &mean, &variance);
-    double h = sqrt(12 * bias / (a->laps * (w.s + 1 + 1 / sqrt(variance))));
-    for (size_t i = 0; i < a->count; i++) {
-        struct dp_pld_range r = dp_pld_range(&a->parts[i], a->deviations);
-        range = fmax(range, r.high - r.low);
-    }
-    double least = fmax((w.top - w.bottom) * 1.001, range) / (DP_PLD_POINTS_MAX - 8);
-    *finest = h <= least;
-    h = fmax(h, least);
+    double h = step_for(a, add, &w, bias, (double)a->count, finest);
     /* Randomised response has two losses, ±ε: on such a grid nothing is lost. */
     if (a->count == 1 && a->parts[0].kind == DP_PLD_PURE && a->parts[0].rate == 1)
         h = a->parts[0].epsilon / ceil(a->parts[0].epsilon / h);
@@ -475,6 +489,75 @@ int dp_pld_delta(const struct dp_pld_part *parts, size_t count, double epsilon, 
     }
     a.delta = epsilon >= most(&a) ? 0 : fmax(exp(log_delta), DBL_MIN);
     return solve(&a, answer, err);
+}
+
+/* Rows that are computed: all, or every so many from the last one on where the transforms of all would be too many. */
+static size_t stride_of(const struct dp_pld_part *parts, size_t count, size_t n, double *transforms)
+{
+    for (size_t stride = 1;; stride *= 2) {
+        *transforms = 0;
+        for (size_t i = (n - 1) % stride; i < n; i += stride) {
+            size_t own = 0;
+            for (size_t p = 0; p < count; p++)
+                own += parts[i * count + p].laps > (i < stride ? 0 : parts[(i - stride) * count + p].laps);
+            *transforms += (double)own;
+        }
+        if (*transforms <= fmax(2 * (double)count, TRANSFORMS) || stride >= n)
+            return stride;
+    }
+}
+
+/* One direction: the larger of what upper[i] was and this one's bound. */
+static bool prefixes(const struct question *a, bool add, size_t n, double *upper)
+{
+    double mean, variance, transforms;
+    moment(a, add, 0, &mean, &variance);
+    double epsilon = fmax(estimate_epsilon(a, add, a->delta), 0.02 * sqrt(variance));
+    struct dp_pld_window w = window_for(a, add, epsilon, a->delta);
+    moment(a, add, w.s, &mean, &variance);
+    /* The mean of fewer laps is at least 0, and their deviation is less. */
+    w.bottom = fmin(w.bottom, -8 * sqrt(variance));
+    const struct dp_pld_part *rows = a->parts - (n - 1) * a->count;
+    size_t stride = stride_of(rows, a->count, n, &transforms);
+    bool finest;
+    double h = step_for(a, add, &w, 5e-4 * epsilon, fmax(transforms / 2, (double)a->count), &finest);
+    struct dp_pld_running *running;
+    bool ok = dp_pld_running_new(&running, a->parts, a->count, add, a->deviations, h, &w);
+    for (size_t i = (n - 1) % stride; ok && i < n; i += stride) {
+        const struct dp_pld_part *now = rows + i * a->count, *before = i < stride ? NULL : now - stride * a->count;
+        struct dp_pld_composed c;
+        double bound;
+        for (size_t p = 0; ok && p < a->count; p++)
+            ok = dp_pld_running_take(running, &a->parts[p], now[p].laps - (before != NULL ? before[p].laps : 0));
+        ok = ok && dp_pld_running_read(running, &c);
+        if (!ok)
+            break;
+        dp_pld_composed_epsilon(&c, a->delta, &bound, NULL);
+        dp_pld_composed_free(&c);
+        for (size_t j = i < stride ? 0 : i - stride + 1; j <= i; j++)
+            upper[j] = fmax(upper[j], isnan(bound) ? INFINITY : bound);
+    }
+    dp_pld_running_free(running);
+    return ok;
+}
+
+int dp_pld_prefixes(const struct dp_pld_part *parts, size_t count, size_t n, double delta, double *upper,
+                    struct dp_err *err)
+{
+    struct question a = {.parts = parts + (n - 1) * count, .count = count, .delta = delta};
+    int rc = check(&a, err);
+    if (rc == DP_OK && !(delta > 0 && delta < 1))
+        rc = dp_fail(err, DP_E_RUN, "delta must be between 0 and 1, got %g", delta);
+    if (rc != DP_OK)
+        return rc;
+    bool reached = reaches(&a);
+    for (size_t i = 0; i < n; i++)
+        upper[i] = reached ? 0 : INFINITY;
+    if (!reached)
+        return DP_OK;
+    bool ok = sketch(&a) && prefixes(&a, false, n, upper) && (a.symmetric || prefixes(&a, true, n, upper));
+    sketch_free(&a);
+    return ok ? DP_OK : dp_fail(err, DP_E_RUN, "no memory for a privacy loss distribution");
 }
 
 int dp_pld_estimate(const struct dp_pld_part *parts, size_t count, double delta, double *epsilon, struct dp_err *err)

@@ -73,12 +73,17 @@ static double transform_error(const struct product *p)
     return 24 * unit_roundoff * log2((double)p->n);
 }
 
-/* Multiplies by the T-th power of the transform of next, and clears next. Where |f|^T is below 1e-60 it is not
-   computed. The 2e-60 also cover the masses below e^-200 that dp_pld_compose leaves out. */
+/* next becomes its transform. */
+static void product_transform(struct product *p)
+{
+    gsl_fft_real_transform(p->next, 1, p->n, p->real, p->work);
+}
+
+/* Multiplies by the T-th power of the transform in next. Where |f|^T is below 1e-60 it is not computed. The 2e-60 also cover
+   the masses below e^-200 that are left out. */
 static void product_take(struct product *p, int64_t laps, bool first)
 {
     double e = transform_error(p), t = (double)laps, least = exp(-138 / t);
-    gsl_fft_real_transform(p->next, 1, p->n, p->real, p->work);
     for (size_t f = 0; f <= p->n / 2; f++) {
         size_t at = f == 0 ? 0 : 2 * f - 1;
         bool alone = f == 0 || f == p->n / 2;
@@ -105,21 +110,20 @@ static void product_take(struct product *p, int64_t laps, bool first)
         if (!alone)
             p->value[at + 1] = im;
     }
-    for (size_t i = 0; i < p->n; i++)
-        p->next[i] = 0;
 }
 
-/* Back; the error of every output. */
-static double product_invert(struct product *p)
+/* Back, into mass; the error of every output. */
+static double product_invert(struct product *p, double *mass)
 {
     double e = transform_error(p), total = 0;
+    memcpy(mass, p->value, p->n * sizeof *mass);
     for (size_t f = 0; f <= p->n / 2; f++) {
         size_t at = f == 0 ? 0 : 2 * f - 1;
         bool alone = f == 0 || f == p->n / 2;
         double size = hypot(p->value[at], alone ? 0 : p->value[at + 1]);
         total += (alone ? 1 : 2) * (p->error[f] + e * (size + p->error[f]));
     }
-    gsl_fft_halfcomplex_inverse(p->value, 1, p->n, p->half, p->work);
+    gsl_fft_halfcomplex_inverse(mass, 1, p->n, p->half, p->work);
     return total / (double)p->n;
 }
 
@@ -135,78 +139,170 @@ static size_t points_for(int64_t wanted)
     return n > 16 && (int64_t)(n / 4 * 3) >= wanted ? n / 4 * 3 : n;
 }
 
-static size_t slot(const struct dp_pld_composed *c, int64_t j)
+static size_t slot_of(int64_t j, size_t n)
 {
-    int64_t n = (int64_t)c->n, rest = j % n;
-    return (size_t)(rest < 0 ? rest + n : rest);
+    int64_t rest = j % (int64_t)n;
+    return (size_t)(rest < 0 ? rest + (int64_t)n : rest);
 }
 
-bool dp_pld_compose(struct dp_pld_composed *c, const struct dp_pld_part *parts, size_t count, bool add,
-                    double deviations, double h, const struct dp_pld_window *w)
+static size_t slot(const struct dp_pld_composed *c, int64_t j)
 {
-    *c = (struct dp_pld_composed){.h = h, .s = w->s};
+    return slot_of(j, c->n);
+}
+
+/* What the laps so far add up to, and one lap of the part they are of. */
+struct dp_pld_running {
+    struct product product;
+    struct dp_pld_window window;
+    bool add;
+    double h, deviations, tail;
+    int64_t bottom, top;
+    double laps, log_scale, above, below, kappa, shift, infinite;
+    double least, most;             /* in steps of h */
+    const struct dp_pld_part *part; /* whose lap is in product.next */
+    bool transformed;
+    bool alone; /* it is the only lap: nothing was multiplied yet */
+    struct {
+        double log_scale, above, below, kappa, shift;
+        double least, most;
+    } lap;
+};
+
+bool dp_pld_running_new(struct dp_pld_running **running, const struct dp_pld_part *parts, size_t count, bool add,
+                        double deviations, double h, const struct dp_pld_window *w)
+{
     double least = 0, most = 0; /* in steps of h */
     for (size_t i = 0; i < count; i++) {
         struct dp_pld_range r = dp_pld_range(&parts[i], deviations);
         least += (double)parts[i].laps * floor((add ? -r.high : r.low) / h);
         most += (double)parts[i].laps * ceil((add ? -r.low : r.high) / h);
     }
-    c->bottom = (int64_t)fmax(floor(w->bottom / h), least - 1);
-    c->n = points_for((int64_t)fmin(ceil(w->top / h), most) + 2 - c->bottom);
-    c->top = c->bottom + (int64_t)c->n;
-    struct product product;
-    if (!product_new(&product, c->n))
+    struct dp_pld_running *r = *running = malloc(sizeof *r);
+    if (r == NULL)
         return false;
-    double laps = 0, kappa = 0, above = 0, below = 0, tail = erfc(deviations / sqrt(2));
-    for (size_t i = 0; i < count; i++) {
-        struct dp_pld_cells cells;
-        if (!dp_pld_cells_new(&cells, &parts[i], add, deviations, h)) {
-            product_free(&product);
-            return false;
-        }
-        double t = (double)parts[i].laps, k = dp_pld_cells_moment(&cells, w->s);
-        double low = dp_pld_cells_loss(&cells, 0), high = dp_pld_cells_loss(&cells, cells.count - 1);
-        for (size_t j = 0; j < cells.count; j++) {
-            double x = cells.log_mass[j] + w->s * dp_pld_cells_loss(&cells, j) - k;
-            if (x > -200)
-                product.next[slot(c, cells.first + (int64_t)j)] += exp(x);
-        }
-        laps += t;
-        c->log_scale += t * k;
-        above += t * dp_pld_cells_moment(&cells, w->above);
-        below += t * dp_pld_cells_moment(&cells, w->below);
-        kappa += t * (1e-13 + 16 * unit_roundoff * (w->s + 1) * fmax(fabs(low), fabs(high)));
-        c->shift += t * 32 * unit_roundoff * dp_pld_range(&parts[i], deviations).rounding;
-        if (dp_pld_has_gaussian(&parts[i]))
-            c->infinite += t * tail * (1 + 1e-9);
-        dp_pld_cells_free(&cells);
-        if (laps > 1 || count > 1)
-            product_take(&product, parts[i].laps, i == 0);
-    }
-    if (laps > 1) {
-        c->error = product_invert(&product);
-    } else { /* nothing to compose, and no rounding to fear */
-        memcpy(product.value, product.next, c->n * sizeof *product.value);
-        c->error = 2e-60;
-    }
-    c->mass = product.value;
-    product.value = NULL;
-    product_free(&product);
+    *r = (struct dp_pld_running){.window = *w, .add = add, .h = h, .deviations = deviations};
+    r->tail = erfc(deviations / sqrt(2));
+    r->bottom = (int64_t)fmax(floor(w->bottom / h), least - 1);
+    size_t n = points_for((int64_t)fmin(ceil(w->top / h), most) + 2 - r->bottom);
+    r->top = r->bottom + (int64_t)n;
+    if (product_new(&r->product, n))
+        return true;
+    free(r);
+    *running = NULL;
+    return false;
+}
 
-    double top = (double)c->top * h, bottom = (double)c->bottom * h;
-    if ((double)c->top <= most) {
-        c->above = exp(above - w->above * top + kappa);
-        c->wrapped += exp(above - c->log_scale - (w->above - w->s) * top + kappa);
+void dp_pld_running_free(struct dp_pld_running *r)
+{
+    if (r == NULL)
+        return;
+    product_free(&r->product);
+    free(r);
+}
+
+/* One lap of the part, weighted, into product.next. */
+static bool load(struct dp_pld_running *r, const struct dp_pld_part *part)
+{
+    struct product *p = &r->product;
+    struct dp_pld_cells cells;
+    double s = r->window.s;
+    if (!dp_pld_cells_new(&cells, part, r->add, r->deviations, r->h))
+        return false;
+    double k = dp_pld_cells_moment(&cells, s);
+    double low = dp_pld_cells_loss(&cells, 0), high = dp_pld_cells_loss(&cells, cells.count - 1);
+    memset(p->next, 0, p->n * sizeof *p->next);
+    for (size_t j = 0; j < cells.count; j++) {
+        double x = cells.log_mass[j] + s * dp_pld_cells_loss(&cells, j) - k;
+        if (x > -200)
+            p->next[slot_of(cells.first + (int64_t)j, p->n)] += exp(x);
     }
-    c->open = (double)c->bottom > least;
-    if (c->open)
-        c->wrapped += exp(below - c->log_scale + (w->s - w->below) * bottom + kappa);
-    c->factor = exp(kappa);
-    c->deviation = h * sqrt(laps) / 2;
-    c->drift = laps * h * h * exp(h) / 8;
-    c->radius = fmin(2 * c->deviation + c->drift, laps * h);
-    c->covered = c->radius < laps * h ? 1 - 2 * exp(-2) : 1;
+    struct dp_pld_range range = dp_pld_range(part, r->deviations);
+    r->part = part;
+    r->transformed = false;
+    r->lap.log_scale = k;
+    r->lap.above = dp_pld_cells_moment(&cells, r->window.above);
+    r->lap.below = dp_pld_cells_moment(&cells, r->window.below);
+    r->lap.kappa = 1e-13 + 16 * unit_roundoff * (s + 1) * fmax(fabs(low), fabs(high));
+    r->lap.shift = 32 * unit_roundoff * range.rounding;
+    r->lap.least = floor((r->add ? -range.high : range.low) / r->h);
+    r->lap.most = ceil((r->add ? -range.low : range.high) / r->h);
+    dp_pld_cells_free(&cells);
     return true;
+}
+
+static void multiply(struct dp_pld_running *r, int64_t laps, bool first)
+{
+    if (!r->transformed)
+        product_transform(&r->product);
+    r->transformed = true;
+    product_take(&r->product, laps, first);
+}
+
+bool dp_pld_running_take(struct dp_pld_running *r, const struct dp_pld_part *part, int64_t laps)
+{
+    double t = (double)laps;
+    if (laps <= 0)
+        return true;
+    if (r->alone)
+        multiply(r, 1, true);
+    if (r->part != part && !load(r, part))
+        return false;
+    r->alone = laps == 1 && r->laps == 0;
+    if (!r->alone)
+        multiply(r, laps, r->laps == 0);
+    r->laps += t;
+    r->log_scale += t * r->lap.log_scale;
+    r->above += t * r->lap.above;
+    r->below += t * r->lap.below;
+    r->kappa += t * r->lap.kappa;
+    r->shift += t * r->lap.shift;
+    r->least += t * r->lap.least;
+    r->most += t * r->lap.most;
+    if (dp_pld_has_gaussian(part))
+        r->infinite += t * r->tail * (1 + 1e-9);
+    return true;
+}
+
+bool dp_pld_running_read(struct dp_pld_running *r, struct dp_pld_composed *c)
+{
+    double s = r->window.s, above = r->window.above, below = r->window.below, h = r->h;
+    *c = (struct dp_pld_composed){.h = h, .s = s, .n = r->product.n, .bottom = r->bottom, .top = r->top,
+                                  .log_scale = r->log_scale, .shift = r->shift, .infinite = r->infinite};
+    c->mass = malloc(c->n * sizeof *c->mass);
+    if (c->mass == NULL)
+        return false;
+    if (r->alone) { /* nothing to compose, and no rounding to fear */
+        memcpy(c->mass, r->product.next, c->n * sizeof *c->mass);
+        c->error = 2e-60;
+    } else {
+        c->error = product_invert(&r->product, c->mass);
+    }
+    double top = (double)c->top * h, bottom = (double)c->bottom * h;
+    if ((double)c->top <= r->most) {
+        c->above = exp(r->above - above * top + r->kappa);
+        c->wrapped += exp(r->above - c->log_scale - (above - s) * top + r->kappa);
+    }
+    c->open = (double)c->bottom > r->least;
+    if (c->open)
+        c->wrapped += exp(r->below - c->log_scale + (s - below) * bottom + r->kappa);
+    c->factor = exp(r->kappa);
+    c->deviation = h * sqrt(r->laps) / 2;
+    c->drift = r->laps * h * h * exp(h) / 8;
+    c->radius = fmin(2 * c->deviation + c->drift, r->laps * h);
+    c->covered = c->radius < r->laps * h ? 1 - 2 * exp(-2) : 1;
+    return true;
+}
+
+bool dp_pld_compose(struct dp_pld_composed *c, const struct dp_pld_part *parts, size_t count, bool add,
+                    double deviations, double h, const struct dp_pld_window *w)
+{
+    struct dp_pld_running *running;
+    bool ok = dp_pld_running_new(&running, parts, count, add, deviations, h, w);
+    for (size_t i = 0; ok && i < count; i++)
+        ok = dp_pld_running_take(running, &parts[i], parts[i].laps);
+    ok = ok && dp_pld_running_read(running, c);
+    dp_pld_running_free(running);
+    return ok;
 }
 
 void dp_pld_composed_free(struct dp_pld_composed *c)
@@ -296,7 +392,8 @@ void dp_pld_composed_epsilon(const struct dp_pld_composed *c, double delta, doub
     bool above = true;
     int64_t next = 0, stride = 1 + (int64_t)(c->deviation / c->h / 16);
     *upper = (double)c->bottom * c->h > 0 ? (double)c->bottom * c->h + c->shift : -INFINITY;
-    *lower = -INFINITY;
+    if (lower != NULL)
+        *lower = -INFINITY;
     for (int64_t j = c->top - 1; j >= c->bottom; j--) {
         double epsilon = (double)j * c->h, scale = exp(c->log_scale - c->s * epsilon);
         r.weights += mass;
@@ -305,6 +402,8 @@ void dp_pld_composed_epsilon(const struct dp_pld_composed *c, double delta, doub
             *upper = j == c->top - 1 ? INFINITY : crossing(c, e, delta, epsilon + c->h, r) + c->shift;
             above = false;
             next = j;
+            if (lower == NULL)
+                return;
         }
         if (!above && j <= next) {
             double seen = bound(c, e, false, delta_here, scale);

@@ -35,8 +35,21 @@ bool dp_pld_compose(struct dp_pld_composed *c, const struct dp_pld_part *parts, 
                     double deviations, double h, const struct dp_pld_window *window);
 void dp_pld_composed_free(struct dp_pld_composed *c);
 
-/* Where δ falls to delta: upper is at least that ε, infinite when the window is too low to tell; lower at most.
-   Both are -infinity where δ is always below. */
+/* The same lap by lap, to be read after any of them: for the prefixes of one run. The window has to suit the whole run, which
+   is `parts`: a shorter one then reads well, too. */
+struct dp_pld_running;
+bool dp_pld_running_new(struct dp_pld_running **running, const struct dp_pld_part *parts, size_t count, bool add,
+                        double deviations, double h, const struct dp_pld_window *window);
+void dp_pld_running_free(struct dp_pld_running *running);
+
+/* Adds laps of a part, at the same address each time it comes; part->laps is not read. False without memory. */
+bool dp_pld_running_take(struct dp_pld_running *running, const struct dp_pld_part *part, int64_t laps);
+
+/* All laps so far, at least one; freed by the caller. False without memory. */
+bool dp_pld_running_read(struct dp_pld_running *running, struct dp_pld_composed *c);
+
+/* Where δ falls to delta: upper is at least that ε, infinite when the window is too low to tell; lower (may be NULL) at
+   most. Both are -infinity where δ is always below. */
 void dp_pld_composed_epsilon(const struct dp_pld_composed *c, double delta, double *upper, double *lower);
 
 /* δ(epsilon) is at most upper and at least lower. */

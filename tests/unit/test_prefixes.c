@@ -1,0 +1,140 @@
+/* Epsilon along a run: between the bounds of each prefix asked by itself, never falling, and the whole run's at its end. */
+#include "unit.h"
+
+#include <math.h>
+
+#include "priv/account.h"
+#include "priv/prefixes.h"
+
+static struct dp_answer best_of(const struct dp_plan *plan, const struct dp_event *first, int64_t laps, double delta)
+{
+    struct dp_charges charges = {0};
+    struct dp_answer answer;
+    struct dp_err err = {0};
+    assert_int_equal(plan != NULL ? dp_plan_charges(plan, first, laps, &charges, &err) : dp_charges_add(&charges, first, laps, &err),
+                     DP_OK);
+    assert_int_equal(dp_account_epsilon(DP_ACCOUNTANT_BEST, &charges, delta, &answer, &err), DP_OK);
+    dp_charges_free(&charges);
+    return answer;
+}
+
+/* Not below the truth, and at most `loose` times what the best accountant says of the same laps. */
+static void holds(const struct dp_plan *plan, const struct dp_event *first, const int64_t *laps, size_t n, double delta, double loose)
+{
+    double epsilon[64];
+    struct dp_err err = {0};
+    assert_int_equal(dp_account_prefixes(plan, first, laps, n, delta, epsilon, &err), DP_OK);
+    for (size_t i = 0; i < n; i++) {
+        struct dp_answer own = best_of(plan, first, laps[i], delta);
+        assert_true(epsilon[i] >= own.lower);
+        assert_true(epsilon[i] <= own.upper * loose);
+        assert_true(i == 0 || epsilon[i] >= epsilon[i - 1]);
+        if (i == n - 1)
+            assert_true(epsilon[i] == own.upper);
+    }
+}
+
+static void constant_runs(void **state)
+{
+    (void)state;
+    static const int64_t laps[] = {1, 2, 7, 100, 611, 1221, 2000, 2441, 2442};
+    enum { N = sizeof laps / sizeof *laps };
+    const struct {
+        struct dp_event event;
+        double delta, loose;
+    } runs[] = {
+        {dp_event_gaussian(DP_SAMPLING_POISSON, 100.0 / 24420, 1, 0), 1e-5, 1.002},
+        {dp_event_gaussian(DP_SAMPLING_POISSON, 0.01, 4, 0), 1e-12, 1.002},
+        {dp_event_gaussian(DP_SAMPLING_REPLACED, 0.01, 2, 0), 1e-6, 1.002},
+        {dp_event_gaussian(DP_SAMPLING_NONE, 1, 20, 0), 1e-6, 1},
+        {dp_event_gaussian(DP_SAMPLING_SHUFFLED, 0.01, 5, 100), 1e-6, 1},
+        {dp_event_gaussian(DP_SAMPLING_VISIBLE, 0.01, 5, 0), 1e-6, 1},
+        {{.sampling = DP_SAMPLING_POISSON, .rate = 0.01, .queries = 1, .query = {{.kind = DP_QUERY_LAPLACE, .multiplier = 3}}},
+         1e-6, 1.01},
+        {{.sampling = DP_SAMPLING_POISSON, .rate = 0.01, .queries = 1,
+          .query = {{.kind = DP_QUERY_SPARSE_GAUSSIAN, .rho = 0.01, .most = 5}}}, 1e-6, 1},
+    };
+    for (size_t i = 0; i < sizeof runs / sizeof *runs; i++) {
+        holds(NULL, &runs[i].event, laps, N, runs[i].delta, runs[i].loose);
+        holds(NULL, &runs[i].event, laps + 3, 1, runs[i].delta, 1);
+    }
+}
+
+static void planned_runs(void **state)
+{
+    (void)state;
+    enum { LAPS = 600, N = 8 };
+    double z[LAPS];
+    int64_t laps[N];
+    struct dp_event coins = dp_event_gaussian(DP_SAMPLING_POISSON, 0.02, 1, 0);
+    struct dp_event epochs = dp_event_gaussian(DP_SAMPLING_SHUFFLED, 0.02, 1, 50);
+    struct dp_err err = {0};
+    for (int64_t i = 0; i < N; i++)
+        laps[i] = LAPS * (i + 1) / N - (i < N - 1 ? i : 0);
+    for (int kind = 0; kind < 3; kind++) { /* more and more noise, less and less, and in turns */
+        struct dp_plan plan = {0}, shuffled = {0};
+        for (int t = 0; t < LAPS; t++)
+            z[t] = kind == 0 ? 1 + 0.1 * (t / 50) : kind == 1 ? 2 - 0.1 * (t / 60) : 1 + t * 37 % 10;
+        assert_int_equal(dp_plan_new(&plan, z, LAPS, 0, &err), DP_OK);
+        assert_int_equal(dp_plan_new(&shuffled, z, LAPS, 50, &err), DP_OK);
+        holds(&plan, &coins, laps, N, 1e-6, 1.02);
+        holds(&shuffled, &epochs, laps, N, 1e-6, 1);
+        dp_plan_free(&plan);
+        dp_plan_free(&shuffled);
+    }
+}
+
+/* Rows that are not computed get a later row's bound. */
+static void many_events_in_turns(void **state)
+{
+    (void)state;
+    enum { LAPS = 2000, N = 20 };
+    double z[LAPS], epsilon[N];
+    int64_t laps[N];
+    struct dp_event coins = dp_event_gaussian(DP_SAMPLING_POISSON, 0.02, 1, 0);
+    struct dp_plan plan = {0};
+    struct dp_err err = {0};
+    for (int t = 0; t < LAPS; t++)
+        z[t] = 1 + (double)(t * 37 % 100) / 100;
+    for (int64_t i = 0; i < N; i++)
+        laps[i] = LAPS * (i + 1) / N;
+    assert_int_equal(dp_plan_new(&plan, z, LAPS, 0, &err), DP_OK);
+    assert_int_equal(dp_account_prefixes(&plan, &coins, laps, N, 1e-6, epsilon, &err), DP_OK);
+    for (size_t i = 0; i < N; i += 9) {
+        struct dp_answer own = best_of(&plan, &coins, laps[i], 1e-6);
+        struct dp_answer later = best_of(&plan, &coins, laps[i + 8 < N ? i + 8 : N - 1], 1e-6);
+        assert_true(epsilon[i] >= own.lower && epsilon[i] <= 1.01 * later.upper);
+    }
+    dp_plan_free(&plan);
+}
+
+static void refused(void **state)
+{
+    (void)state;
+    double z[10], epsilon[3];
+    struct dp_event event = dp_event_gaussian(DP_SAMPLING_POISSON, 0.02, 1, 0);
+    struct dp_plan plan = {0};
+    struct dp_err err = {0};
+    for (int t = 0; t < 10; t++)
+        z[t] = 1 + t;
+    assert_int_equal(dp_plan_new(&plan, z, 10, 0, &err), DP_OK);
+    assert_int_equal(dp_account_prefixes(&plan, &event, (int64_t[]){1, 5, 11}, 3, 1e-5, epsilon, &err), DP_E_RUN);
+    assert_string_equal(err.message, "lap 11 is beyond the 10 laps that were planned");
+    assert_int_equal(dp_account_prefixes(&plan, &event, (int64_t[]){5, 5}, 2, 1e-5, epsilon, &err), DP_E_RUN);
+    assert_int_equal(dp_account_prefixes(&plan, &event, (int64_t[]){0, 5}, 2, 1e-5, epsilon, &err), DP_E_RUN);
+    assert_int_equal(dp_account_prefixes(&plan, &event, (int64_t[]){1, 5}, 2, 1, epsilon, &err), DP_E_RUN);
+    event.rate = 2;
+    assert_int_equal(dp_account_prefixes(NULL, &event, (int64_t[]){1, 5}, 2, 1e-5, epsilon, &err), DP_E_RUN);
+    dp_plan_free(&plan);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(constant_runs),
+        cmocka_unit_test(planned_runs),
+        cmocka_unit_test(many_events_in_turns),
+        cmocka_unit_test(refused),
+    };
+    return cmocka_run_group_tests_name("prefixes", tests, NULL, NULL);
+}

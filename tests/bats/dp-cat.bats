@@ -237,7 +237,7 @@ END
 }
 
 @test "the Python of dp-frame(5) reads a stream" {
-    sed -n '/^\.Bd -literal/,/^\.Ed/p' "$ROOT/man/dp-frame.5" | sed '/^\.[BE]d/d; s/\\e/\\/g' > read.py
+    sed -n '/^\.Bd -literal$/,/^\.Ed/p' "$ROOT/man/dp-frame.5" | sed '/^\.[BE]d/d; s/\\e/\\/g' > read.py
     grep -q ext_hook read.py
     run /usr/bin/python3 read.py < run
     assert_success

@@ -160,8 +160,10 @@ static int read_stream(struct cat *c, const char *spec, struct dp_err *err)
         return rc;
     while (rc == DP_OK && !end) {
         rc = dp_port_read(in, c->frame, err);
-        if (rc < 0)
+        if (rc < 0) {
+            dp_err_in(err, name);
             break;
+        }
         if (rc == 0) {
             rc = dp_fail(err, DP_E_UPSTREAM, "%s ends before its end frame", name);
             break;

@@ -1,3 +1,4 @@
+#include <errno.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -92,6 +93,9 @@ static void print_dataset(const char *path, const struct dp_dataset *d)
 static int dataset(const char *path, const struct options *o, struct dp_err *err)
 {
     struct dp_dataset *d = NULL;
+    struct stat st;
+    if (stat(path, &st) != 0)
+        return dp_fail_errno(err, errno, "cannot open %s", path);
     int rc = dp_dataset_open(&d, path, err);
     if (rc == DP_OK && o->verify)
         rc = dp_dataset_verify(d, path, err);
@@ -118,16 +122,17 @@ int main(int argc, char **argv)
     struct options o;
     struct dp_err err = {0};
     struct stat st;
-    int operand, status, rc;
+    int operand, status, rc = DP_OK;
     if (!dp_cli_start(&command, &o, NULL, argc, argv, &operand, &status))
         return status;
     if (argc - operand != 1)
         rc = dp_fail(&err, DP_E_USAGE, "expected one data set or model");
-    else if (stat(argv[operand], &st) == 0 && !S_ISDIR(st.st_mode) && o.verify)
+    bool model = rc == DP_OK && (strcmp(argv[operand], "-") == 0 || (stat(argv[operand], &st) == 0 && !S_ISDIR(st.st_mode)));
+    if (model && o.verify)
         rc = dp_fail(&err, DP_E_USAGE, "--verify is for data sets");
-    else if (stat(argv[operand], &st) == 0 && !S_ISDIR(st.st_mode))
+    else if (model)
         rc = dp_info_model(argv[operand], o.json, o.get, stdout, &err);
-    else
+    else if (rc == DP_OK)
         rc = dataset(argv[operand], &o, &err);
     return dp_cli_finish("dp-info", rc, &err);
 }

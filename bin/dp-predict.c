@@ -12,10 +12,17 @@
 #include "wire/model.h"
 
 struct options {
+    const char *data;
     bool scores, probability, no_header;
 };
 
 static const struct dp_option options[] = {
+    {.name = "data",
+     .letter = 'd',
+     .kind = DP_OPT_TEXT,
+     .offset = offsetof(struct options, data),
+     .metavar = "DIR",
+     .help = "the data set, where it is not the second operand"},
     {.name = "scores",
      .letter = 's',
      .kind = DP_OPT_FLAG,
@@ -181,7 +188,7 @@ static int run(struct predict *p, const char *model, const char *data, struct dp
 
 int main(int argc, char **argv)
 {
-    const struct dp_command command = {"dp-predict", "MODEL DIR",
+    const struct dp_command command = {"dp-predict", "MODEL [DIR]",
                                        "Predict the labels of a data set's rows, as CSV", options, NULL};
     struct options o;
     struct predict p = {.options = &o};
@@ -189,10 +196,11 @@ int main(int argc, char **argv)
     int operand, status, rc;
     if (!dp_cli_start(&command, &o, NULL, argc, argv, &operand, &status))
         return status;
-    if (argc - operand != 2)
+    int operands = argc - operand;
+    if (o.data == NULL ? operands != 2 : operands > 1)
         rc = dp_fail(&err, DP_E_USAGE, "expected a model and a data set (try --help)");
     else
-        rc = run(&p, argv[operand], argv[operand + 1], &err);
+        rc = run(&p, operands > 0 ? argv[operand] : "-", o.data != NULL ? o.data : argv[operand + 1], &err);
     dp_model_free_names(p.names, p.name_count);
     free(p.weights);
     free(p.scores);

@@ -42,6 +42,19 @@ void dp_err_at(struct dp_err *err, const char *where)
         snprintf(err->where, sizeof err->where, "%s", where);
 }
 
+void dp_err_in(struct dp_err *err, const char *file)
+{
+    char message[DP_ERR_MESSAGE_SIZE];
+    if (err == NULL)
+        return;
+    /* Its own word, that is: a quoted field may be called the same. */
+    const char *at = strstr(err->message, file);
+    if (at != NULL && (at == err->message || at[-1] == ' '))
+        return;
+    memcpy(message, err->message, sizeof message);
+    snprintf(err->message, sizeof err->message, "%.200s: %.300s", file, message);
+}
+
 const char *dp_err_text(const struct dp_err *err, char *buffer, unsigned long size)
 {
     if (err->where[0] != '\0')

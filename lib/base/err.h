@@ -30,6 +30,9 @@ int dp_fail_errno(struct dp_err *err, int errnum, const char *format, ...) __att
 /* Names the command or stage at fault, unless one is named already. */
 void dp_err_at(struct dp_err *err, const char *where);
 
+/* Puts "file: " before the sentence, unless it names the file already. */
+void dp_err_in(struct dp_err *err, const char *file);
+
 /* Writes "where: message" (or the bare message) into buffer and returns it. */
 const char *dp_err_text(const struct dp_err *err, char *buffer, unsigned long size);
 

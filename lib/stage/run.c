@@ -110,7 +110,7 @@ static void pass_error(struct run *r, int rc, const struct dp_err *err)
 {
     struct dp_frame *frame;
     struct dp_err unused;
-    if (r->end_out || (r->stage != NULL && r->stage->class->sink))
+    if (r->end_out)
         return;
     if (r->out == NULL && (isatty(STDOUT_FILENO) || dp_port_open(&r->out, "-", DP_OUT, &unused) != DP_OK))
         return;
@@ -134,6 +134,10 @@ static int run(struct run *r, const struct dp_stage_ports *ports, struct dp_err 
         rc = dp_fail(err, DP_E_USAGE, "--out: this command prints text; redirect its standard output");
     if (rc == DP_OK && !sink)
         rc = dp_port_open(&r->out, ports->out, DP_OUT, err);
+    /* Before the hello frame: nothing of a stream that will be refused goes out. */
+    unsigned gives = r->stage->class->gives;
+    if (rc == DP_OK && !sink)
+        rc = refuse_exposure(r, (enum dp_label)(gives & -gives), dp_port_exposure(r->out), err);
     if (rc == DP_OK && !sink)
         dp_port_watch(r->in, r->out);
     if (rc == DP_OK)
@@ -157,7 +161,7 @@ int dp_stage_main(const struct dp_stage_class *class, int argc, char **argv)
     dp_cli_guard();
     int rc = dp_stage_new(&r.stage, class, argc, argv, &ports, &err);
     if (rc > 0) {
-        struct dp_command command = {class->name, "", class->summary, class->options, dp_stage_port_options};
+        struct dp_command command = {class->name, class->sink ? "[PORT]" : "", class->summary, class->options, dp_stage_port_options};
         return dp_cli_answer(&command, rc);
     }
     r.allow_private_output = ports.allow_private_output;
@@ -165,7 +169,7 @@ int dp_stage_main(const struct dp_stage_class *class, int argc, char **argv)
         rc = run(&r, &ports, &err);
     if (rc < 0)
         dp_err_at(&err, class->name);
-    if (rc < 0 && rc != DP_E_BUDGET)
+    if (rc < 0 && rc != DP_E_BUDGET && !class->sink) /* a reader of text has no use for a frame */
         pass_error(&r, rc, &err);
     dp_port_close(r.in);
     dp_port_close(r.out);

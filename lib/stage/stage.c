@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/mapped.h"
 #include "base/mem.h"
@@ -35,7 +36,7 @@ int dp_stage_new(struct dp_stage **stage, const struct dp_stage_class *class, in
 {
     struct dp_stage *s = NULL;
     struct dp_stage_ports own;
-    struct dp_command command = {class->name, "", class->summary, class->options, dp_stage_port_options};
+    struct dp_command command = {class->name, class->sink ? "[PORT]" : "", class->summary, class->options, dp_stage_port_options};
     int operand = 0;
     int rc = dp_alloc(&s, 1, sizeof *s, err);
     if (rc != DP_OK)
@@ -46,6 +47,9 @@ int dp_stage_new(struct dp_stage **stage, const struct dp_stage_class *class, in
         rc = dp_alloc(&s->state, 1, class->state_size, err);
     if (rc == DP_OK)
         rc = dp_option_parse(&command, s->options, ports != NULL ? ports : &own, argc, argv, &operand, err);
+    /* What ends a pipeline may be given a file as well, by name. */
+    if (rc == DP_PARSE_RUN && class->sink && ports != NULL && operand + 1 == argc && strcmp(ports->in, "-") == 0)
+        ports->in = argv[operand++];
     if (rc == DP_PARSE_RUN && operand < argc)
         rc = dp_fail(err, DP_E_USAGE, "unexpected argument '%.80s'", argv[operand]);
     if (rc == DP_PARSE_RUN && ports == NULL && (strcmp(own.in, "-") != 0 || strcmp(own.out, "-") != 0))
@@ -53,6 +57,7 @@ int dp_stage_new(struct dp_stage **stage, const struct dp_stage_class *class, in
     if (rc == DP_PARSE_RUN) {
         dp_key_fresh(&s->key);
         s->started = (int64_t)time(NULL);
+        s->terminal = isatty(STDOUT_FILENO) == 1;
         if (class->open != NULL)
             rc = class->open(s, err);
     }

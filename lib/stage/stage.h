@@ -53,6 +53,7 @@ struct dp_stage {
     bool seeded;
     bool interrupted; /* drain: a signal has ended the run early */
     int64_t started; /* seconds since 1970: a stage does not read the clock itself */
+    bool terminal;   /* standard output is one: text is for a person */
 };
 
 /* The option table that every stage has besides its own: where frames come from and go to. */

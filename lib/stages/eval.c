@@ -10,6 +10,7 @@
 #include "data/dataset.h"
 #include "math/metrics.h"
 #include "math/vec.h"
+#include "priv/round.h"
 #include "stages/stages.h"
 #include "wire/model.h"
 
@@ -104,6 +105,7 @@ struct state {
     struct dp_dataset *dataset;
     enum metric metric[METRIC_COUNT];
     int count;
+    bool rounded;         /* lines for a person: six digits, where epsilon is not below what it is */
     bool started, header; /* shapes are known; the first TSV line is out */
     bool pending;         /* the lap has not been evaluated */
     struct lap lap;
@@ -174,6 +176,7 @@ static int eval_open(struct dp_stage *stage, struct dp_err *err)
     if (rc != DP_OK)
         return rc;
     bool classes = s->dataset->label_kind == DP_LABEL_CLASSES;
+    s->rounded = stage->terminal && o->format == FORMAT_TSV;
     return parse_metrics(s,
                          o->metrics != NULL ? o->metrics
                          : classes          ? "accuracy,auc,objective"
@@ -346,10 +349,17 @@ static void __attribute__((format(printf, 2, 3))) put(struct state *s, const cha
 static void put_number(struct state *s, double value, bool json)
 {
     char text[40];
-    if (isfinite(value))
+    if (isfinite(value) && s->rounded)
+        put(s, "%.6g", value);
+    else if (isfinite(value))
         put(s, "%s", dp_number_print(value, text, sizeof text));
     else
         put(s, "%s", json ? "null" : isnan(value) ? "nan" : value > 0 ? "inf" : "-inf");
+}
+
+static void put_epsilon(struct state *s, double epsilon)
+{
+    put_number(s, s->rounded ? dp_round_up(epsilon, 6) : epsilon, false);
 }
 
 /* [[…], …], a row per true class; the same text in both formats. */
@@ -380,7 +390,7 @@ static void put_tsv(struct state *s, const struct options *o)
         put_header(s, o);
     s->header = true;
     put(s, "%lld\t", (long long)s->lap.number);
-    put_number(s, s->lap.epsilon, false);
+    put_epsilon(s, s->lap.epsilon);
     for (int i = 0; i < s->count; i++) {
         put(s, "\t");
         if (s->metric[i] == METRIC_CONFUSION)
@@ -390,7 +400,7 @@ static void put_tsv(struct state *s, const struct options *o)
     }
     if (s->lap.as_published) {
         put(s, "\t");
-        put_number(s, s->lap.epsilon_sound, false);
+        put_epsilon(s, s->lap.epsilon_sound);
     }
     put(s, "%s\n", o->private_data ? "\tyes" : "");
 }

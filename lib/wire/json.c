@@ -38,10 +38,10 @@ static json_t *array_json(const struct dp_array *a, bool full)
     size_t shown = full || a->count < SHORT_VALUES ? a->count : SHORT_VALUES;
     for (size_t i = 0; i < shown; i++)
         bad |= json_array_append_new(values, element(a, i));
-    if (shown < a->count)
-        bad |= json_array_append_new(values, json_string("…"));
     bad |= json_object_set_new(root, "shape", shape);
     bad |= json_object_set_new(root, "values", values);
+    if (shown < a->count)
+        bad |= json_object_set_new(root, "more", json_integer((json_int_t)(a->count - shown)));
     if (bad) {
         json_decref(root);
         return NULL;
@@ -59,7 +59,17 @@ static json_t *mechanism_json(const struct dp_mechanism *m)
                      dp_json_real(m->multiplier), "scale", dp_json_real(m->scale));
 }
 
-static json_t *value_json(const struct dp_value *v, enum dp_type type, bool full)
+/* Class names travel as the text of a JSON array. */
+static json_t *labels_json(const char *text)
+{
+    json_t *names = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
+    if (json_is_array(names))
+        return names;
+    json_decref(names);
+    return json_string(text);
+}
+
+static json_t *value_json(const struct dp_value *v, enum dp_type type, bool labels, bool full)
 {
     json_t *text;
     switch (type) {
@@ -71,7 +81,7 @@ static json_t *value_json(const struct dp_value *v, enum dp_type type, bool full
         return json_boolean(v->u.flag);
     case DP_T_TEXT:
         /* Text off the wire need not be UTF-8, and JSON is. */
-        text = json_string(v->text);
+        text = labels ? labels_json(v->text) : json_string(v->text);
         return text != NULL ? text : json_string("(not UTF-8)");
     case DP_T_ARRAY:
         return array_json(&v->array, full);
@@ -94,7 +104,7 @@ json_t *dp_json_frame(const struct dp_frame *frame, bool full)
     for (int i = 0; i < DP_F_COUNT; i++)
         if (frame->value[i].present)
             bad |= json_object_set_new(root, dp_fields[i].key,
-                                       value_json(&frame->value[i], dp_fields[i].type, full));
+                                       value_json(&frame->value[i], dp_fields[i].type, i == DP_F_LABELS, full));
     if (bad) {
         json_decref(root);
         return NULL;

@@ -419,7 +419,7 @@ int dp_model_describe(const struct dp_frame *frame, bool json, const char *get, 
     if (get != NULL)
         return print_field(frame, get, out, err);
     if (json) {
-        json_t *root = dp_json_frame(frame, false);
+        json_t *root = dp_json_frame(frame, true);
         int rc = dp_json_print(root, 0, out, err);
         json_decref(root);
         return rc;

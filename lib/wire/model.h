@@ -37,7 +37,7 @@ struct dp_model_tolerance {
 int dp_model_compare(const struct dp_frame *a, const struct dp_frame *b,
                      const struct dp_model_tolerance *tolerance, char *what, size_t size, struct dp_err *err);
 
-/* Prints what the model is for a person, or as JSON without its arrays, or (get != NULL) one field by its
+/* Prints what the model is for a person, or as JSON, or (get != NULL) one field by its
    name on the wire: text and numbers as they are, an array as one number per line. DP_E_RUN when the field is
    absent. */
 int dp_model_describe(const struct dp_frame *frame, bool json, const char *get, FILE *out,

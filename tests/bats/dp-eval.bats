@@ -81,6 +81,46 @@ END
     complains 1 "dp-eval: cannot open nowhere.dp/dataset.json: not a data set (see dp-import)" dp-eval --data nowhere.dp
 }
 
+@test "text or nothing: no frame on standard output, whatever fails" {
+    train model train.dp hinge
+    for bad in "" "--data test.dp --metrics accurancy" "--dada test.dp" "--data nowhere.dp" "--data test.dp --in nowhere" "--data test.dp train.dp/X.npy"; do
+        # shellcheck disable=SC2086
+        dp-eval $bad > out < model 2> said && fail "$bad passes"
+        [ ! -s out ] && [ "$(wc -l < said)" = 1 ] || fail "$bad: $(cat out said)"
+    done
+}
+
+@test "the model is an operand, as dp-predict has it, and --data is dp-predict's as well" {
+    train model train.dp hinge
+    assert_equal "$(dp-eval --data test.dp model)" "$(dp-eval --data test.dp --in model)"
+    complains 2 "dp-eval: unexpected argument 'model'" dp-eval --data test.dp model model
+    complains 2 "dp-eval: unexpected argument 'model'" dp-eval --data test.dp --in model model
+    dp-predict model test.dp > one.csv
+    for said in "--data test.dp model" "-d test.dp" "-d test.dp -"; do
+        # shellcheck disable=SC2086
+        dp-predict $said < model | cmp - one.csv
+    done
+    complains 2 "dp-predict: expected a model and a data set (try --help)" dp-predict --data test.dp model test.dp
+    complains 2 "dp-predict: expected a model and a data set (try --help)" dp-predict model
+}
+
+@test "on a terminal: six digits, epsilon rounded up; and no waiting for frames that nobody types" {
+    train model train.dp hinge
+    dp-eval --data test.dp --last model > file.tsv
+    script -qec "dp-eval --data test.dp --last model" /dev/null | tr -d '\r' > terminal.tsv
+    /usr/bin/python3 - << 'END'
+full, short = (open(name).read().split("\n")[1].split("\t") for name in ("file.tsv", "terminal.tsv"))
+assert full[0] == short[0] and float(full[1]) <= float(short[1]) <= float(full[1]) * 1.00001, (full, short)
+assert all(abs(float(a) - float(b)) <= 1e-5 for a, b in zip(full, short)), (full, short)
+assert all(len(b) <= 8 for b in short), short
+END
+    for what in "dp-eval --data test.dp" "dp-cat" "dp-step" "dp-predict --data test.dp" "dp-info -"; do
+        run timeout 20 script -qec "$what" /dev/null
+        assert_equal "$status" 2
+        assert_output --partial "${what%% *}: no input: standard input is a terminal, and frames come from a pipe or a file (try --help)"
+    done
+}
+
 @test "two classes, every loss, against NumPy" {
     for loss in squared hinge logistic smooth-hinge huber; do
         train model train.dp $loss

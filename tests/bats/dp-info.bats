@@ -8,7 +8,7 @@ load helper
     complains 2 "dp-info: expected one data set or model" dp-info
     complains 2 "dp-info: expected one data set or model" dp-info a b
     complains 2 "dp-info: unknown option '--all' (try --help)" dp-info --all a
-    complains 1 "dp-info: cannot open gone/dataset.json: not a data set (see dp-import)" dp-info gone
+    complains 1 "dp-info: cannot open gone: No such file or directory" dp-info gone
     mkdir empty
     complains 1 "dp-info: cannot open empty/dataset.json: not a data set (see dp-import)" dp-info empty
 }
@@ -87,4 +87,24 @@ load helper
     printf '\0\0\0\0' | dd of=small.dp/X.npy bs=1 seek=128 conv=notrunc status=none
     complains 1 "dp-info: small.dp: its contents are not those that dp-import wrote: the digest differs" \
         dp-info --verify small.dp
+}
+
+@test "a model: as JSON, and field by field" {
+    small_data 40 6
+    dp-loop --laps 2 --seed 1 -q -o model -- "dp-sample --data small.dp --rate 0.2 | dp-scd-step --data small.dp --loss hinge --lambda 1e-3 --clip 0.1 |
+        dp-noise -z 2 | dp-account --epsilon 100 --delta 1e-5 --allow-seeded | dp-step" > /dev/null
+    dp-info --json model > model.json
+    /usr/bin/python3 - << 'END'
+import json
+model = json.load(open("model.json"))
+assert model["labels"] == ["c0", "c1"] and model["model"]["shape"] == [1, 6], model
+assert len(model["model"]["values"]) == 6 and all(isinstance(v, float) for v in model["model"]["values"]), model
+END
+    assert_equal "$(dp-info --get model model | wc -l)" 6
+    assert_equal "$(dp-info --get lap model)" 2
+    assert_equal "$(dp-info --get labels model)" '["c0","c1"]'
+    # and what is no model is named
+    complains 1 "dp-info: small.dp/dataset.json: not a dpline stream: a frame starts with byte 0x7b, not with a map" dp-info small.dp/dataset.json
+    : > empty
+    complains 4 "dp-info: empty ends before its end frame: the run behind it did not finish" dp-info empty
 }

@@ -25,7 +25,7 @@ X = np.load(sys.argv[1] + "/X.npy").astype(float)
 U = X @ (model["scale"] * np.array(model["average"]["values"]).reshape(model["average"]["shape"])).T
 assert len(rows) == len(X)
 k = model["classes"]
-names = json.loads(model.get("labels", "[]"))
+names = model.get("labels", [])
 for row, u in zip(rows, U):
     if k == 0:
         assert np.isclose(float(row["prediction"]), model["label_scale"] * u[0] + model["label_offset"])
@@ -45,7 +45,7 @@ END
 @test "usage" {
     run dp-predict --help
     assert_success
-    assert_line --index 0 "Usage: dp-predict [options] MODEL DIR"
+    assert_line --index 0 "Usage: dp-predict [options] MODEL [DIR]"
     complains 2 "dp-predict: expected a model and a data set (try --help)" dp-predict two.dp
     complains 2 "dp-predict: expected a model and a data set (try --help)" dp-predict a b c
     complains 2 "dp-predict: unknown option '--csv' (try --help)" dp-predict --csv a b
@@ -136,7 +136,7 @@ END
     complains 4 "dp-predict: endless ends before its end frame: the run behind it did not finish" dp-predict endless two.dp
     [ -z "$(dp-predict endless two.dp 2> /dev/null)" ]
     LC_ALL=C sed 's/\xa5model/\xa5mudel/' model > broken
-    complains 1 "dp-predict: unknown field 'mudel' in a frame" dp-predict broken two.dp
+    complains 1 "dp-predict: broken: unknown field 'mudel' in a frame" dp-predict broken two.dp
     edit 'label="raw"' < model > raw
     complains 5 "dp-predict: raw holds a raw frame, not a released model" dp-predict raw two.dp
     edit 'scale=1e999' < model > huge

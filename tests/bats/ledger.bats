@@ -49,6 +49,19 @@ ask() { /usr/bin/python3 -c "import json, sys; r = json.load(sys.stdin); print($
         dp-account report ledger --data 00000000000000000000000000000000
 }
 
+@test "a report of an empty ledger says so, and no line ends in blanks" {
+    : > empty
+    run dp-account report empty
+    assert_success
+    assert_output "empty is empty: nothing has been spent by it"
+    dp-synth classification --rows 100 --cols 3 --seed 1 -o one.dp -q
+    dp-loop --laps 1 -q -o model -- "dp-sample --data one.dp --rate 0.2 | dp-scd-step --data one.dp --loss hinge --lambda 1e-3 --clip 0.1 |
+        dp-noise -z 2 | dp-account --epsilon 100 --delta 1e-5 --ledger one.ledger | dp-step" > /dev/null
+    run dp-account report one.ledger
+    assert_line --partial "by 1 run and 1 lap ("
+    refute_line --regexp ' $'
+}
+
 @test "verify: an intact ledger, a torn line, an edited one" {
     train 20
     run dp-account verify ledger

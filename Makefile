@@ -101,13 +101,19 @@ FUZZ_TARGETS := $(filter-out fuzz replay,$(basename $(notdir $(sort $(wildcard t
 REPLAYS := $(FUZZ_TARGETS:%=$(BUILD)/replay/bin/%)
 
 .PHONY: units
-units: $(UNITS) $(BUILD)/audit/dp-audit $(REPLAYS)
+units: $(UNITS) $(BUILD)/audit/dp-audit $(REPLAYS) $(BUILD)/memory/fail.so
 
 # dp-audit that also knows stages which are wrong on purpose: their table stands in for the library's.
 $(BUILD)/audit/dp-audit: bin/dp-audit.c tests/audit/mutant.c $(BUILD)/lib/libdpline.a
 	$(call say,LD,$@)
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) $(filter %.c,$^) $(LDFLAGS) -o $@ $(BUILD)/lib/libdpline.a $(ALL_LIBS)
+
+# Preloaded, lets allocations fail (tests/memory/sweep.py).
+$(BUILD)/memory/fail.so: tests/memory/fail.c
+	$(call say,LD,$@)
+	@mkdir -p $(@D)
+	$(CC) -std=c11 -D_GNU_SOURCE $(WARN) -fPIC -shared -O1 -o $@ $<
 
 # The same tests with address and undefined-behaviour sanitizers.
 check-asan: deps-check

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "base/mem.h"
 #include "data/lines.h"
 #include "priv/account.h"
@@ -259,13 +260,12 @@ static int add_frame(struct reader *r, const json_t *json, size_t line, struct d
 
 static int add_line(struct reader *r, const char *text, size_t length, size_t line, struct dp_err *err)
 {
-    json_error_t error;
     struct dp_charge charge;
-    json_t *json = json_loadb(text, length, JSON_REJECT_DUPLICATES, &error);
-    if (json == NULL)
-        return dp_fail(err, DP_E_RUN, "not JSON: %.80s", error.text);
+    json_t *json;
+    int rc = dp_json_parse(&json, text, length, NULL, err);
+    if (rc != DP_OK)
+        return rc;
     const char *kind = json_string_value(json_object_get(json, "kind"));
-    int rc = DP_OK;
     if (kind == NULL) {
         r->has_charges = true;
         rc = dp_charge_from_json(json, NULL, &charge, err);

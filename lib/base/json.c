@@ -1,8 +1,51 @@
 #include "base/json.h"
 
+#include <errno.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
+#include "base/mem.h"
 #include "base/number.h"
+
+int dp_json_parse(json_t **root, const char *text, size_t length, const char *name, struct dp_err *err)
+{
+    json_error_t where;
+    errno = 0; /* malloc sets it, and nothing else here does */
+    *root = json_loadb(text, length, JSON_REJECT_DUPLICATES, &where);
+    if (*root != NULL)
+        return DP_OK;
+    if (errno == ENOMEM)
+        return dp_fail(err, DP_E_RUN, "out of memory");
+    errno = 0;
+    if (name == NULL)
+        return dp_fail(err, DP_E_RUN, "not JSON: %.100s", where.text);
+    return dp_fail(err, DP_E_RUN, "%s: line %d: %.100s", name, where.line, where.text);
+}
+
+int dp_json_read(json_t **root, int fd, const char *name, struct dp_err *err)
+{
+    char *text = NULL;
+    size_t capacity = 0, length = 0;
+    ssize_t got = 1;
+    int rc = DP_OK;
+    *root = NULL;
+    while (rc == DP_OK && got > 0) {
+        rc = dp_grow(&text, &capacity, length + 4096, 1, err);
+        if (rc == DP_OK && (got = read(fd, text + length, capacity - length)) < 0 && errno != EINTR)
+            rc = dp_fail_errno(err, errno, "cannot read %s", name);
+        if (got > 0)
+            length += (size_t)got;
+        if (got < 0)
+            got = 1; /* interrupted */
+        if (rc == DP_OK && length > DP_JSON_MOST)
+            rc = dp_fail(err, DP_E_RUN, "%s is longer than %zu bytes", name, DP_JSON_MOST);
+    }
+    if (rc == DP_OK)
+        rc = dp_json_parse(root, text, length, name, err);
+    free(text);
+    return rc;
+}
 
 struct writer {
     FILE *stream;

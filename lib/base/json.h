@@ -1,4 +1,4 @@
-/* JSON as text, written in one way everywhere. */
+/* JSON as text, read and written in one way everywhere. */
 #ifndef DP_BASE_JSON_H
 #define DP_BASE_JSON_H
 
@@ -6,6 +6,15 @@
 #include <stdio.h>
 
 #include "base/err.h"
+
+/* Reads a JSON text; *root is the caller's to release. An object that has a key twice is refused. DP_E_RUN: it is no JSON,
+   "NAME: line N: …", or "not JSON: …" where name is NULL; or memory is short, which jansson may take for a fault in the text:
+   errno is ENOMEM then, and only then. */
+int dp_json_parse(json_t **root, const char *text, size_t length, const char *name, struct dp_err *err);
+
+/* The same for what is left in a file, up to DP_JSON_MOST bytes. */
+#define DP_JSON_MOST ((size_t)1 << 28)
+int dp_json_read(json_t **root, int fd, const char *name, struct dp_err *err);
 
 /* Writes the value and a line feed: in one line where indent is 0, else an entry per line, that many blanks deeper at each
    level. Numbers have the fewest digits that read back as the same double. The stream's error flag tells whether writing

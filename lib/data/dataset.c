@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/json.h"
 #include "base/mapped.h"
 #include "base/mem.h"
 #include "base/number.h"
@@ -177,7 +178,7 @@ static int load_description(struct dp_dataset *d, int at, const char *path, stru
 {
     char file[4200];
     struct stat st;
-    json_error_t where;
+    json_t *root;
     snprintf(file, sizeof file, "%s/dataset.json", path);
     int fd = openat(at, "dataset.json", O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0)
@@ -188,13 +189,10 @@ static int load_description(struct dp_dataset *d, int at, const char *path, stru
         close(fd);
         return dp_fail(err, DP_E_RUN, "%s is not a file", file);
     }
-    json_t *root = json_loadfd(fd, JSON_REJECT_DUPLICATES, &where);
+    int rc = dp_json_read(&root, fd, file, err);
     close(fd);
-    if (root == NULL)
-        return json_error_code(&where) == json_error_out_of_memory
-                   ? dp_fail(err, DP_E_RUN, "out of memory")
-                   : dp_fail(err, DP_E_RUN, "%s: line %d: %s", file, where.line, where.text);
-    int rc = read_description(d, root, file, err);
+    if (rc == DP_OK)
+        rc = read_description(d, root, file, err);
     json_decref(root);
     return rc;
 }

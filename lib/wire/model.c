@@ -1,11 +1,13 @@
 #include "wire/model.h"
 
+#include <errno.h>
 #include <math.h>
 #include <sodium.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "base/mem.h"
 #include "base/number.h"
 #include "wire/json.h"
@@ -77,10 +79,10 @@ int dp_model_names(const struct dp_frame *frame, char ***names, size_t *count, s
     *count = 0;
     if (text[0] == '\0')
         return DP_OK;
-    json_t *root = json_loads(text, 0, NULL), *entry;
+    json_t *root, *entry;
     size_t index;
-    int rc = DP_OK;
-    if (!json_is_array(root) || json_array_size(root) == 0)
+    int rc = dp_json_parse(&root, text, strlen(text), "labels", err);
+    if ((rc != DP_OK && errno != ENOMEM) || (rc == DP_OK && (!json_is_array(root) || json_array_size(root) == 0)))
         rc = dp_fail(err, DP_E_RUN, "'labels' of lap %lld is not a JSON array of names",
                      (long long)frame->lap);
     if (rc == DP_OK)

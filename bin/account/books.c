@@ -4,29 +4,35 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/cli.h"
 #include "base/json.h"
 #include "data/dataset.h"
 #include "port/model.h"
 #include "priv/certificate.h"
-#include "priv/filter.h"
+#include "priv/calibrate.h"
+#include "priv/ledger_orders.h"
 #include "priv/report.h"
+#include "priv/round.h"
+#include "question.h"
 #include "stages/reserve.h"
 #include "wire/model.h"
 #include "words.h"
 
 struct books {
+    struct question q; /* budget: the runs that are planned */
     const char *data, *ledger, *model, *certificate;
-    double epsilon, delta, order;
-    int adjacency;
-    bool json;
+    double order, run_epsilon;
+    bool after_runs;
+    char own[4096];                       /* a ledger in a data set's directory */
+    char digest[64], population[1024];    /* of --data */
 };
 
 #define OFFSET(member) offsetof(struct books, member)
 #define JSON                                                                                                       \
     {                                                                                                              \
-        .name = "json", .letter = 'j', .kind = DP_OPT_FLAG, .offset = OFFSET(json), .help = "the answer as JSON"   \
+        .name = "json", .letter = 'j', .kind = DP_OPT_FLAG, .offset = Q_OFFSET(json), .help = "the answer as JSON"   \
     }
 #define DATA(help_, more)                                                                                          \
     {                                                                                                              \
@@ -35,22 +41,29 @@ struct books {
     }
 
 static const struct dp_option budget_options[] = {
-    DATA("the data set, or its digest", DP_OPT_REQUIRED),
-    {.name = "epsilon", .letter = 'e', .kind = DP_OPT_REAL, .offset = OFFSET(epsilon), .metavar = "E",
-     .help = "for all runs on the data set together", .min = 0, .max = INFINITY, .flags = DP_OPT_OPEN_MIN | DP_OPT_REQUIRED},
-    {.name = "delta", .letter = 'd', .kind = DP_OPT_REAL, .offset = OFFSET(delta), .metavar = "D",
-     .help = "probability that epsilon may fail to bound", .min = 0, .max = 1,
-     .flags = DP_OPT_OPEN_MIN | DP_OPT_OPEN_MAX | DP_OPT_REQUIRED},
+    DATA("the data set, or its digest", 0),
+    Q_EPSILON(DP_OPT_REQUIRED),
+    Q_DELTA(DP_OPT_REQUIRED),
     {.name = "order", .kind = DP_OPT_REAL, .offset = OFFSET(order), .metavar = "A",
-     .help = "the Renyi order of the filter; without it the one that has most room for Gaussian noise", .min = 1, .max = 8192,
+     .help = "one Renyi order for the filter; without it several, picked for the runs that are planned", .min = 1, .max = 8192,
      .flags = DP_OPT_OPEN_MIN},
-    {.name = "adjacency", .kind = DP_OPT_CHOICE, .offset = OFFSET(adjacency), .metavar = "HOW",
-     .help = "what one person can change", .fallback = "null-record", .choices = "null-record|replace-one"},
+    {.name = "after-runs", .kind = DP_OPT_FLAG, .offset = OFFSET(after_runs),
+     .help = "begin with what the runs that there are have cost"},
+    {.name = "run-epsilon", .kind = DP_OPT_REAL, .offset = OFFSET(run_epsilon), .metavar = "E",
+     .help = "planned: runs calibrated to this epsilon", .min = 0, .max = INFINITY, .flags = DP_OPT_OPEN_MIN},
+    Q_MULTIPLIER,
+    Q_RATE,
+    Q_LAPS,
+    Q_SAMPLER,
+    Q_SCHEDULE,
+    Q_COUNT,
+    Q_REST,
+    JSON,
     {.name = NULL},
 };
 static const struct dp_option report_options[] = {
-    DATA("only this data set, or its digest", 0),
-    {.name = "delta", .letter = 'd', .kind = DP_OPT_REAL, .offset = OFFSET(delta), .metavar = "D",
+    DATA("only this data set, its digest or its population", 0),
+    {.name = "delta", .letter = 'd', .kind = DP_OPT_REAL, .offset = Q_OFFSET(delta), .metavar = "D",
      .help = "the delta of the totals; without it the largest of the runs", .min = 0, .max = 1,
      .flags = DP_OPT_OPEN_MIN | DP_OPT_OPEN_MAX},
     JSON,
@@ -66,52 +79,175 @@ static const struct dp_option verify_options[] = {
 };
 static const struct dp_option certify_options[] = {
     {.name = "ledger", .letter = 'l', .kind = DP_OPT_TEXT, .offset = OFFSET(ledger), .metavar = "FILE",
-     .help = "the ledger of the run", .flags = DP_OPT_REQUIRED},
+     .help = "the ledger of the run, or the directory of a data set that has it"},
+    DATA("the data set of the run, whose own ledger it is in", 0),
     {.name = "model", .letter = 'm', .kind = DP_OPT_TEXT, .offset = OFFSET(model), .metavar = "FILE",
      .help = "the model that the run released", .flags = DP_OPT_REQUIRED},
     {.name = NULL},
 };
 
-/* A data set by its directory, or a digest as it stands. */
-static int digest_of(const char *data, char digest[64], struct dp_err *err)
+static bool is_directory(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+static int name_own(struct books *b, const char *directory, struct dp_err *err)
+{
+    if ((size_t)snprintf(b->own, sizeof b->own, "%s/ledger", directory) >= sizeof b->own)
+        return dp_fail(err, DP_E_USAGE, "the name of the directory %.80s is too long", directory);
+    b->ledger = b->own;
+    return DP_OK;
+}
+
+/* Which ledger: a file, or that of a data set. `data`: --data names one where no operand does. */
+static int find_ledger(struct books *b, const char *what, struct dp_err *err)
+{
+    const char *directory = b->ledger != NULL ? b->ledger : b->data;
+    if (directory != NULL && is_directory(directory))
+        return name_own(b, directory, err);
+    return b->ledger != NULL ? DP_OK : dp_fail(err, DP_E_USAGE, "which ledger? (%s)", what);
+}
+
+/* Whose rows: of a data set by its directory, or a digest as it stands, or, where a name will do, that. */
+static int find_population(struct books *b, bool name, struct dp_err *err)
 {
     struct dp_dataset *set;
-    if (strlen(data) == 32 && strspn(data, "0123456789abcdef") == 32) {
-        snprintf(digest, 64, "%s", data);
+    bool digest = strlen(b->data) == 32 && strspn(b->data, "0123456789abcdef") == 32;
+    if (digest || (name && !is_directory(b->data))) {
+        snprintf(b->digest, sizeof b->digest, "%s", digest ? b->data : "");
+        snprintf(b->population, sizeof b->population, "%s", b->data);
         return DP_OK;
     }
-    int rc = dp_dataset_open(&set, data, err);
-    if (rc == DP_OK)
-        snprintf(digest, 64, "%s", set->digest);
-    if (rc == DP_OK)
-        dp_dataset_close(set);
+    int rc = dp_dataset_open(&set, b->data, err);
+    if (rc != DP_OK)
+        return rc;
+    snprintf(b->digest, sizeof b->digest, "%s", set->digest);
+    snprintf(b->population, sizeof b->population, "%s", set->population);
+    dp_dataset_close(set);
+    return DP_OK;
+}
+
+static bool is_planned(const struct books *b)
+{
+    return !isnan(b->run_epsilon) || !isnan(b->q.multiplier) || b->q.laps != DP_OPT_ABSENT_INT;
+}
+
+/* The charges of one planned run. */
+static int plan_run(struct books *b, struct dp_charges *run, struct dp_err *err)
+{
+    struct question *q = &b->q;
+    bool calibrated = !isnan(b->run_epsilon);
+    double factor;
+    if (calibrated && !isnan(q->multiplier))
+        return dp_fail(err, DP_E_USAGE, "--run-epsilon and --multiplier exclude each other");
+    if (calibrated && q->laps == DP_OPT_ABSENT_INT)
+        q->laps = 1;
+    int rc = question_charges(q, calibrated ? UNKNOWN_SIGMA : UNKNOWN_CURVE, NULL, err);
+    if (rc != DP_OK)
+        return rc;
+    if (!calibrated) {
+        *run = q->charges;
+        q->charges = (struct dp_charges){0};
+        return DP_OK;
+    }
+    rc = dp_calibrate_noise((enum dp_accountant)q->accountant, &q->charges, b->run_epsilon, q->delta, &factor, err);
+    return rc == DP_OK ? dp_charges_stretch(&q->charges, factor, run, err) : rc;
+}
+
+static int print_budget(const struct books *b, const struct dp_ledger_budget *line, const struct dp_ledger_before *before,
+                        bool planned, int64_t fit, struct dp_err *err)
+{
+    json_t *orders = json_array(), *json;
+    if (!b->q.json) {
+        json_decref(orders);
+        printf("%s: epsilon %g at delta %g for all runs together, at the order%s", line->population, line->epsilon, line->delta,
+               line->orders == 1 ? "" : "s");
+        for (size_t i = 0; i < line->orders; i++)
+            printf("%s %g", i == 0 ? "" : i + 1 == line->orders ? " or" : ",", line->order[i].order);
+        putchar('\n');
+        if (before->runs > 0)
+            printf("%zu run%s had cost epsilon %.6g and delta %g of it\n", before->runs, before->runs == 1 ? "" : "s",
+                   dp_round_up(before->epsilon, 6), before->delta);
+        if (planned)
+            printf("%lld such run%s fit%s\n", (long long)fit, fit == 1 ? "" : "s", fit == 1 ? "s" : "");
+        return DP_OK;
+    }
+    for (size_t i = 0; i < line->orders; i++)
+        json_array_append_new(orders, json_pack("{s:f, s:f}", "order", line->order[i].order, "delta",
+                                                line->order[i].delta * (line->delta - before->delta)));
+    json = json_pack("{s:s, s:f, s:f, s:o}", "population", line->population, "epsilon", line->epsilon, "delta", line->delta,
+                     "orders", orders);
+    if (json != NULL && planned)
+        json_object_set_new(json, "runs_fit", json_integer(fit));
+    if (json_array_size(orders) != line->orders || json == NULL || (planned && json_object_get(json, "runs_fit") == NULL)) {
+        json_decref(json);
+        return dp_fail(err, DP_E_RUN, "out of memory");
+    }
+    int rc = dp_json_print(json, 2, stdout, err);
+    json_decref(json);
+    return rc;
+}
+
+static int choose_orders(struct books *b, struct dp_ledger_budget *line, const struct dp_ledger_before *before, bool planned,
+                         int64_t *fit, struct dp_err *err)
+{
+    struct dp_charges run = {0};
+    int rc = planned ? plan_run(b, &run, err) : DP_OK;
+    const struct dp_charges *runs = planned ? &run : NULL;
+    if (rc == DP_OK && !isnan(b->order)) {
+        line->order[0] = (struct dp_ledger_order){b->order, 1};
+        line->orders = 1;
+        rc = dp_ledger_orders_fit(line, before, runs, &dp_reserve_hooks, fit, err);
+    } else if (rc == DP_OK) {
+        rc = dp_ledger_orders_pick(line, before, runs, &dp_reserve_hooks, fit, err);
+    }
+    dp_charges_free(&run);
+    if (rc == DP_OK && planned && *fit < 1)
+        rc = dp_fail(err, DP_E_RUN, "not one such run fits into epsilon = %g at delta = %g: no budget was set", line->epsilon,
+                     line->delta);
     return rc;
 }
 
 static int budget(struct books *b, struct dp_err *err)
 {
-    char digest[64];
-    int rc = digest_of(b->data, digest, err);
+    struct dp_ledger_before before;
+    int64_t fit = 0;
+    bool planned = is_planned(b);
+    if (b->data == NULL && b->ledger != NULL && is_directory(b->ledger))
+        b->data = b->ledger;
+    if (b->data == NULL)
+        return dp_fail(err, DP_E_USAGE, "--data is required, or a data set for an operand");
+    int rc = find_population(b, false, err);
+    if (rc == DP_OK)
+        rc = find_ledger(b, "a file, or a data set that has one", err);
     if (rc != DP_OK)
         return rc;
-    double order = isnan(b->order) ? dp_filter_order(b->epsilon, b->delta) : b->order;
-    if (isnan(order))
-        return dp_fail(err, DP_E_RUN, "no Renyi order has any room for epsilon %g at delta %g", b->epsilon, b->delta);
-    struct dp_ledger_budget line = {.population = digest, .data = digest, .adjacency = b->adjacency == 0 ? "null-record" : "replace-one",
-                                    .epsilon = b->epsilon, .delta = b->delta, .order = {{order, 1}}, .orders = 1};
-    return dp_ledger_set_budget(b->ledger, &line, &dp_reserve_hooks, err);
+    struct dp_ledger_budget line = {.population = b->population, .data = b->digest,
+                                    .adjacency = b->q.adjacency == 1 ? "replace-one" : "null-record",
+                                    .epsilon = b->q.epsilon, .delta = b->q.delta, .after_runs = b->after_runs};
+    rc = dp_ledger_cost_before(b->ledger, &line, &dp_reserve_hooks, &before, err);
+    if (rc == DP_OK && !b->after_runs)
+        before = (struct dp_ledger_before){0}; /* runs are then refused below */
+    if (rc == DP_OK)
+        rc = choose_orders(b, &line, &before, planned, &fit, err);
+    if (rc == DP_OK)
+        rc = dp_ledger_set_budget(b->ledger, &line, &dp_reserve_hooks, err);
+    question_free(&b->q);
+    return rc == DP_OK ? print_budget(b, &line, &before, planned, fit, err) : rc;
 }
 
 static int report(struct books *b, struct dp_err *err)
 {
-    char digest[64];
     json_t *json;
-    int rc = b->data != NULL ? digest_of(b->data, digest, err) : DP_OK;
+    int rc = find_ledger(b, "a file, or a data set that has one", err);
+    if (rc == DP_OK && b->data != NULL)
+        rc = find_population(b, true, err);
     if (rc == DP_OK)
-        rc = dp_ledger_report(b->ledger, b->data != NULL ? digest : NULL, b->delta, &dp_reserve_hooks, &json, err);
+        rc = dp_ledger_report(b->ledger, b->data != NULL ? b->population : NULL, b->q.delta, &dp_reserve_hooks, &json, err);
     if (rc != DP_OK)
         return rc;
-    if (b->json)
+    if (b->q.json)
         rc = dp_json_print(json, 2, stdout, err);
     else
         dp_ledger_report_print(json, stdout);
@@ -149,10 +285,12 @@ static int verify(struct books *b, struct dp_err *err)
     json_t *result;
     if (b->model != NULL && b->certificate == NULL)
         return dp_fail(err, DP_E_USAGE, "--model goes with --certificate");
-    int rc = dp_ledger_verify(b->ledger, &dp_reserve_hooks, &result, err);
+    int rc = find_ledger(b, "a file, or a data set that has one", err);
+    if (rc == DP_OK)
+        rc = dp_ledger_verify(b->ledger, &dp_reserve_hooks, &result, err);
     if (rc != DP_OK)
         return rc;
-    if (b->json)
+    if (b->q.json)
         rc = dp_json_print(result, 2, stdout, err);
     else
         dp_ledger_verify_print(result, stdout);
@@ -162,7 +300,7 @@ static int verify(struct books *b, struct dp_err *err)
         rc = dp_fail(err, edited ? DP_E_UNSAFE : DP_E_RUN, "%s does not hold: %zu finding%s", b->ledger, findings, findings == 1 ? "" : "s");
     if (rc == DP_OK && b->certificate != NULL)
         rc = verify_certificate(b, err);
-    if (rc == DP_OK && b->certificate != NULL && !b->json)
+    if (rc == DP_OK && b->certificate != NULL && !b->q.json)
         puts("the certificate holds");
     json_decref(result);
     return rc;
@@ -173,9 +311,13 @@ static int certify(struct books *b, struct dp_err *err)
     char digest[DP_MODEL_DIGEST];
     struct dp_frame *frame = NULL;
     json_t *json;
-    int rc = read_model(b->model, &frame, digest, err);
+    int rc = find_ledger(b, "--ledger FILE, or --data DIR for that data set's own", err);
+    if (rc == DP_OK)
+        rc = read_model(b->model, &frame, digest, err);
     if (rc == DP_OK && dp_frame_bool(frame, DP_F_NON_PRIVATE))
         rc = dp_fail(err, DP_E_UNSAFE, "%s: the model comes from a run without privacy", b->model);
+    if (rc == DP_OK && dp_frame_bool(frame, DP_F_UNTRACKED))
+        rc = dp_fail(err, DP_E_UNSAFE, "%s: no ledger has the run of this model: it was told --no-ledger", b->model);
     if (rc == DP_OK && !dp_frame_has(frame, DP_F_LEDGER))
         rc = dp_fail(err, DP_E_RUN, "%s: no ledger has paid for this model", b->model);
     if (rc == DP_OK) {
@@ -193,7 +335,7 @@ static int certify(struct books *b, struct dp_err *err)
 static int run(const struct dp_command *command, int (*word)(struct books *b, struct dp_err *err), bool operand, int argc,
                char **argv)
 {
-    struct books b = {.epsilon = NAN, .delta = NAN, .order = NAN};
+    struct books b = {.q = QUESTION_UNASKED, .order = NAN, .run_epsilon = NAN};
     struct dp_err err = {0};
     int first, status;
     if (!dp_cli_start(command, &b, NULL, argc, argv, &first, &status))
@@ -201,8 +343,6 @@ static int run(const struct dp_command *command, int (*word)(struct books *b, st
     int rc = DP_OK;
     if (operand && first < argc)
         b.ledger = argv[first++];
-    else if (operand)
-        rc = dp_fail(&err, DP_E_USAGE, "which ledger? (try --help)");
     if (rc == DP_OK && first < argc)
         rc = dp_fail(&err, DP_E_USAGE, "unexpected argument '%.80s'", argv[first]);
     if (rc == DP_OK)
@@ -210,7 +350,7 @@ static int run(const struct dp_command *command, int (*word)(struct books *b, st
     return dp_cli_finish(command->name, rc, &err);
 }
 
-const struct dp_command command_budget = {"dp-account budget", "LEDGER", "Limit what all runs on a data set may spend together",
+const struct dp_command command_budget = {"dp-account budget", "[LEDGER|DIR]", "Limit what all runs on a data set may spend together",
     budget_options, NULL};
 
 int word_budget(int argc, char **argv)
@@ -218,7 +358,7 @@ int word_budget(int argc, char **argv)
     return run(&command_budget, budget, true, argc, argv);
 }
 
-const struct dp_command command_report = {"dp-account report", "LEDGER", "Say what has been spent on data sets", report_options,
+const struct dp_command command_report = {"dp-account report", "[LEDGER|DIR]", "Say what has been spent on data sets", report_options,
     NULL};
 
 int word_report(int argc, char **argv)
@@ -226,7 +366,7 @@ int word_report(int argc, char **argv)
     return run(&command_report, report, true, argc, argv);
 }
 
-const struct dp_command command_verify = {"dp-account verify", "LEDGER", "Check a ledger, and a certificate against it",
+const struct dp_command command_verify = {"dp-account verify", "LEDGER|DIR", "Check a ledger, and a certificate against it",
     verify_options, NULL};
 
 int word_verify(int argc, char **argv)

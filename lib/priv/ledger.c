@@ -332,7 +332,7 @@ static int check_room(struct dp_ledger *l, const struct dp_ledger_run *run, stru
         int rc = dp_ledger_limit_run(&l->book, limit, &l->costs, self, run, &affords, err);
         if (rc != DP_OK)
             return rc;
-        if (affords < l->affords)
+        if (affords < run->laps && affords < l->affords)
             l->affords = affords;
         if (affords < run->laps && !run->partial)
             return dp_fail(err, DP_E_UNSAFE,
@@ -617,40 +617,49 @@ int dp_ledger_close(struct dp_ledger *l, const struct dp_ledger_end *how, struct
 
 /* --- the rest ----------------------------------------------------------------------------------------------------- */
 
-/* What the runs on the population have cost by now, however one was chosen by the results of another: epsilons and deltas
-   add up. One that may go on counts with all that it may spend. */
-static int cost_before(struct dp_ledger *l, const struct dp_ledger_budget *b, size_t *runs, double *epsilon, double *delta,
-                       struct dp_err *err)
+static int cost_before(const struct dp_ledger_book *book, const struct dp_ledger_budget *b,
+                       const struct dp_ledger_hooks *hooks, struct dp_ledger_before *before, struct dp_err *err)
 {
-    size_t who[2] = {dp_ledger_book_who(&l->book, b->population),
-                     b->data != NULL ? dp_ledger_book_who(&l->book, b->data) : SIZE_MAX};
-    *epsilon = *delta = 0;
-    *runs = 0;
-    for (size_t i = 0; i < l->book.entries; i++) {
-        const struct dp_ledger_entry *e = &l->book.entry[i];
-        size_t root = dp_ledger_book_root(&l->book, e->who);
+    size_t who[2] = {dp_ledger_book_who(book, b->population), b->data != NULL ? dp_ledger_book_who(book, b->data) : SIZE_MAX};
+    *before = (struct dp_ledger_before){0};
+    for (size_t i = 0; i < book->entries; i++) {
+        const struct dp_ledger_entry *e = &book->entry[i];
+        size_t root = dp_ledger_book_root(book, e->who);
+        bool ended = e->close != NULL && strcmp(e->status, "interrupted") != 0;
         double cost = e->epsilon;
-        int rc = DP_OK;
         if (root != who[0] && root != who[1])
             continue;
-        ++*runs;
-        bool ended = e->close != NULL && strcmp(e->status, "interrupted") != 0;
         if (strcmp(e->adjacency, b->adjacency) != 0)
             return dp_fail(err, DP_E_UNSAFE, "the run %s in the ledger %s is under %s adjacency, the budget is not", e->run,
-                           l->path, e->adjacency);
+                           book->path, e->adjacency);
         if (!ended && e->as_published)
             return dp_fail(err, DP_E_UNSAFE, "the run %s in the ledger %s is charged as published and has not ended", e->run,
-                           l->path);
-        if (ended)
-            rc = dp_ledger_run_epsilon(e, &l->hooks, &cost, err);
+                           book->path);
+        int rc = ended ? dp_ledger_run_epsilon(e, hooks, &cost, err) : DP_OK;
         if (rc != DP_OK)
             return rc;
-        *epsilon += cost + e->prior_epsilon;
-        *delta += e->delta + e->prior_delta;
+        before->runs++;
+        before->epsilon += cost + e->prior_epsilon;
+        before->delta += e->delta + e->prior_delta;
     }
-    *epsilon *= 1 + (double)(*runs + 4) * 0x1p-52;
-    *delta *= 1 + (double)(*runs + 4) * 0x1p-52;
+    before->epsilon *= 1 + (double)(before->runs + 4) * 0x1p-52;
+    before->delta *= 1 + (double)(before->runs + 4) * 0x1p-52;
     return DP_OK;
+}
+
+int dp_ledger_cost_before(const char *path, const struct dp_ledger_budget *budget, const struct dp_ledger_hooks *hooks,
+                          struct dp_ledger_before *before, struct dp_err *err)
+{
+    struct dp_ledger_book book = {0};
+    struct stat st;
+    *before = (struct dp_ledger_before){0};
+    if (lstat(path, &st) != 0 && errno == ENOENT)
+        return DP_OK; /* and setting the budget says whether there was one */
+    int rc = dp_ledger_book_read(&book, path, err);
+    if (rc == DP_OK)
+        rc = cost_before(&book, budget, hooks, before, err);
+    dp_ledger_book_free(&book);
+    return rc;
 }
 
 /* Whether any order has any room; the numbers of the line that is to come. */
@@ -690,28 +699,29 @@ static json_t *budget_line(const struct dp_ledger_budget *b, const double deltas
 static int add_budget(struct dp_ledger *l, const struct dp_ledger_budget *b, struct dp_err *err)
 {
     struct batch batch = {0};
-    size_t runs, at = 0;
-    double epsilon, delta, deltas[DP_LEDGER_ORDERS];
+    struct dp_ledger_before before = {0};
+    size_t at = 0;
+    double deltas[DP_LEDGER_ORDERS];
     int rc = begin_anew(l, err);
     if (rc == DP_OK && dp_ledger_book_limit(&l->book, b->population, b->data != NULL ? b->data : b->population, &at) != NULL)
         rc = dp_fail(err, DP_E_UNSAFE, "%.60s has a budget in the ledger %s already", b->population, l->path);
     if (rc == DP_OK)
-        rc = cost_before(l, b, &runs, &epsilon, &delta, err);
-    if (rc == DP_OK && runs > 0 && !b->after_runs)
+        rc = cost_before(&l->book, b, &l->hooks, &before, err);
+    if (rc == DP_OK && before.runs > 0 && !b->after_runs)
         rc = dp_fail(err, DP_E_UNSAFE,
                      "%.60s has runs in the ledger %s already: a budget comes before them, or begins with what they have cost "
                      "(--after-runs)",
                      b->population, l->path);
-    if (rc == DP_OK && !(epsilon < b->epsilon && delta < b->delta))
-        rc = dp_fail(err, DP_E_RUN, "the runs in the ledger %s have cost epsilon = %g and delta = %g already", l->path, epsilon,
-                     delta);
+    if (rc == DP_OK && !(before.epsilon < b->epsilon && before.delta < b->delta))
+        rc = dp_fail(err, DP_E_RUN, "the runs in the ledger %s have cost epsilon = %g and delta = %g already", l->path,
+                     before.epsilon, before.delta);
     if (rc == DP_OK)
-        rc = check_orders(b, b->epsilon - epsilon, b->delta - delta, deltas, err);
+        rc = check_orders(b, b->epsilon - before.epsilon, b->delta - before.delta, deltas, err);
     if (rc != DP_OK)
         return rc;
     json_t *line = budget_line(b, deltas);
-    if (line != NULL && runs > 0 &&
-        json_object_set_new(line, "before", json_pack("{s:f, s:f}", "epsilon", epsilon, "delta", delta)) != 0) {
+    if (line != NULL && before.runs > 0 &&
+        json_object_set_new(line, "before", json_pack("{s:f, s:f}", "epsilon", before.epsilon, "delta", before.delta)) != 0) {
         json_decref(line);
         line = NULL;
     }

@@ -84,8 +84,8 @@ int dp_ledger_open(struct dp_ledger **ledger, const char *path, const struct dp_
 int dp_ledger_reserve(struct dp_ledger *ledger, const struct dp_event *event, int64_t laps, int64_t *granted,
                       struct dp_err *err);
 
-/* How many laps of the run the budget affords, as it was opened; INT64_MAX where there is no budget or the laps are not
-   known. */
+/* How many laps of a partial run the budget affords, as it was opened; INT64_MAX where it affords all, there is no budget, or
+   the laps are not known. */
 int64_t dp_ledger_affords(const struct dp_ledger *ledger);
 
 /* The run has used these laps and can be resumed from here: gives the others back and writes a checkpoint, whose mark is
@@ -132,6 +132,17 @@ struct dp_ledger_budget {
     size_t orders;
     bool after_runs;
 };
+/* What the runs on a population have cost by now, however one was chosen by the results of another: epsilons and deltas add
+ * up, and one that may go on counts with all of its own budget. A budget that is set after them begins with it. No runs and
+ * no file cost nothing. Errors as dp_ledger_check_mark; DP_E_UNSAFE: one is under another adjacency, or is charged as
+ * published and may go on. */
+struct dp_ledger_before {
+    size_t runs;
+    double epsilon, delta;
+};
+int dp_ledger_cost_before(const char *path, const struct dp_ledger_budget *budget, const struct dp_ledger_hooks *hooks,
+                          struct dp_ledger_before *before, struct dp_err *err);
+
 int dp_ledger_set_budget(const char *path, const struct dp_ledger_budget *budget, const struct dp_ledger_hooks *hooks,
                          struct dp_err *err);
 

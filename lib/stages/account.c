@@ -14,6 +14,7 @@
 struct options {
     double epsilon, delta;
     const char *ledger;
+    bool no_ledger, partial;
     bool allow_seeded, as_published, non_private, adaptive;
 };
 
@@ -21,7 +22,9 @@ struct state {
     bool begun;
     struct dp_hold hold;
     struct dp_spend spend;
-    struct dp_reserve reserve; /* with --ledger */
+    char *directory;           /* of the data set, as dp-sample says it */
+    struct dp_event event;     /* of the first lap */
+    struct dp_reserve reserve; /* unless there is no ledger */
     int64_t last_lap;
     double prior_epsilon, prior_delta, prior_sound; /* of the model that the run started from */
     bool published;                                 /* that model, or this run, was accounted as published */
@@ -34,7 +37,11 @@ static const struct dp_option options[] = {
      .help = "probability that the budget may fail to bound", .min = 0, .max = 1,
      .flags = DP_OPT_OPEN_MIN | DP_OPT_OPEN_MAX},
     {.name = "ledger", .letter = 'l', .kind = DP_OPT_TEXT, .offset = offsetof(struct options, ledger), .metavar = "FILE",
-     .help = "write down what is spent before it is, in this file"},
+     .help = "write down what is spent before it is in this file, not in the data set's own ledger"},
+    {.name = "no-ledger", .kind = DP_OPT_FLAG, .offset = offsetof(struct options, no_ledger),
+     .help = "write nothing down, and say so in every frame"},
+    {.name = "partial", .kind = DP_OPT_FLAG, .offset = offsetof(struct options, partial),
+     .help = "begin although the budget of the data set does not afford all laps"},
     {.name = "adaptive", .kind = DP_OPT_FLAG, .offset = offsetof(struct options, adaptive),
      .help = "noise may change with what was released: charge by a filter at one order"},
     {.name = "allow-seeded", .kind = DP_OPT_FLAG, .offset = offsetof(struct options, allow_seeded),
@@ -52,14 +59,17 @@ static void account_close(struct dp_stage *stage)
     dp_spend_close(&s->spend);
     dp_reserve_close(&s->reserve);
     dp_hold_close(&s->hold);
+    free(s->directory);
 }
 
 static int account_open(struct dp_stage *stage, struct dp_err *err)
 {
     const struct options *o = stage->options;
     bool budget = !isnan(o->epsilon) || !isnan(o->delta);
-    if (o->non_private && (budget || o->as_published || o->adaptive || o->ledger != NULL))
+    if (o->non_private && (budget || o->as_published || o->adaptive || o->ledger != NULL || o->no_ledger || o->partial))
         return dp_fail(err, DP_E_USAGE, "--non-private takes no budget");
+    if (o->no_ledger && (o->ledger != NULL || o->partial))
+        return dp_fail(err, DP_E_USAGE, "--no-ledger and --%s exclude each other", o->partial ? "partial" : "ledger");
     if (!o->non_private && isnan(o->epsilon))
         return dp_fail(err, DP_E_USAGE, "--epsilon is required");
     if (!o->non_private && isnan(o->delta))
@@ -75,8 +85,11 @@ static int account_hello(struct dp_stage *stage, struct dp_frame *frame, struct 
     if (stage->seeded && !o->allow_seeded)
         return dp_fail(err, DP_E_UNSAFE, "the run is seeded: whoever knows the seed knows the noise "
                                          "(--allow-seeded for experiments)");
-    (void)frame; /* the runtime strips the seed from what a gate passes */
-    return DP_OK;
+    /* The runtime makes the frame that goes on. */
+    struct state *s = stage->state;
+    const char *directory = dp_frame_text(frame, DP_F_DIRECTORY, NULL);
+    s->directory = directory != NULL ? strdup(directory) : NULL;
+    return directory == NULL || s->directory != NULL ? DP_OK : dp_fail(err, DP_E_RUN, "out of memory");
 }
 
 /* Turns the frame into the end frame of a run whose budget is spent. */
@@ -137,28 +150,68 @@ static void set_sound(const struct dp_stage *stage, struct dp_frame *frame)
         dp_frame_set_real(frame, DP_F_EPSILON_SOUND, s->prior_sound + own);
 }
 
+/* The laps that the run will have, as the ledger charges them: what is announced, or as many as its own budget affords. */
+static int prefix(const void *plan, int64_t laps, struct dp_charges *charges, struct dp_err *err)
+{
+    const struct state *s = plan;
+    return s->spend.published ? dp_charges_add(charges, &s->event, laps, err) : dp_spend_prefix(&s->spend, laps, charges, err);
+}
+
+static struct dp_ledger_run ledger_run(const struct dp_stage *stage, const struct dp_frame *frame)
+{
+    const struct options *o = stage->options;
+    const struct state *s = stage->state;
+    const struct dp_mechanism *m = &frame->mechanism[0];
+    int64_t laps = dp_frame_int(frame, DP_F_LAPS, 0);
+    struct dp_ledger_run run = {
+        .data = dp_frame_text(frame, DP_F_DATA, NULL), .population = dp_frame_text(frame, DP_F_POPULATION, NULL),
+        .rows = m->rows, .adjacency = dp_adjacency_names[m->adjacency], .epsilon = o->epsilon, .delta = o->delta,
+        .seeded = stage->seeded || dp_frame_bool(frame, DP_F_SEEDED), .as_published = o->as_published,
+        .preprocessing = dp_frame_text(frame, DP_F_PREPROCESSING, ""), .init = dp_frame_text(frame, DP_F_LEDGER, NULL),
+        .time = stage->started, .laps = s->spend.limit < laps ? s->spend.limit : laps, .prefix = prefix, .plan = s,
+        .partial = o->partial,
+    };
+    if (o->adaptive) {
+        run.order = s->spend.filter.order;
+        run.laps = 0; /* what later laps do is not known */
+    }
+    /* A model of other people's rows is in their ledger. It counts by what it states. */
+    if (o->ledger == NULL && dp_frame_bool(frame, DP_F_ELSEWHERE))
+        run.init = NULL;
+    if (run.init == NULL) {
+        run.prior_epsilon = s->prior_epsilon;
+        run.prior_delta = s->prior_delta;
+    }
+    return run;
+}
+
+/* The ledger of the data set, unless there is another or none. */
 static int open_ledger(struct dp_stage *stage, const struct dp_frame *frame, bool has_sound, struct dp_err *err)
 {
     const struct options *o = stage->options;
     struct state *s = stage->state;
-    const struct dp_mechanism *m = &frame->mechanism[0];
-    const char *init = dp_frame_text(frame, DP_F_LEDGER, NULL), *data = dp_frame_text(frame, DP_F_DATA, NULL);
-    if (data == NULL)
+    char *path = NULL;
+    struct dp_ledger_run run = ledger_run(stage, frame);
+    if (o->no_ledger || (run.seeded && o->ledger == NULL)) /* seeded runs are experiments */
+        return DP_OK;
+    if (run.data == NULL)
         return dp_fail(err, DP_E_UNSAFE, "--ledger: the frame of lap %lld does not name its data set", (long long)frame->lap);
     if (o->as_published && !has_sound)
-        return dp_fail(err, DP_E_UNSAFE, "--ledger: nothing sound can be written down for this run");
-    struct dp_ledger_run run = {
-        .data = data, .rows = m->rows, .adjacency = dp_adjacency_names[m->adjacency], .epsilon = o->epsilon,
-        .delta = o->delta, .seeded = stage->seeded || dp_frame_bool(frame, DP_F_SEEDED), .as_published = o->as_published,
-        .preprocessing = dp_frame_text(frame, DP_F_PREPROCESSING, ""), .init = init, .time = stage->started,
-    };
-    if (o->adaptive)
-        run.order = s->spend.filter.order;
-    if (init == NULL) {
-        run.prior_epsilon = s->prior_epsilon;
-        run.prior_delta = s->prior_delta;
-    }
-    return dp_reserve_open(&s->reserve, o->ledger, &run, err);
+        return dp_fail(err, DP_E_UNSAFE, "nothing sound can be written down for this run (--no-ledger goes without)");
+    if (o->ledger != NULL)
+        return dp_reserve_open(&s->reserve, o->ledger, &run, err);
+    if (s->directory == NULL)
+        return dp_fail(err, DP_E_RUN, "nothing says where the data set is and its ledger: --ledger FILE names one, --no-ledger "
+                                      "goes without");
+    if (asprintf(&path, "%s/ledger", s->directory) < 0)
+        return dp_fail(err, DP_E_RUN, "out of memory");
+    int rc = dp_reserve_open(&s->reserve, path, &run, err);
+    free(path);
+    char why[DP_ERR_MESSAGE_SIZE];
+    if (rc != DP_E_RUN)
+        return rc;
+    memcpy(why, err->message, sizeof why);
+    return dp_fail(err, DP_E_RUN, "%.400s (--ledger FILE names another one, --no-ledger goes without)", why);
 }
 
 /* What the run will be charged as, from its first lap. */
@@ -184,7 +237,8 @@ static int begin(struct dp_stage *stage, struct dp_frame *frame, const struct dp
     int rc = note_prior(s, frame, err);
     if (rc == DP_OK)
         rc = dp_spend_open(&s->spend, &start, err);
-    if (rc == DP_OK && o->ledger != NULL)
+    s->event = *sound;
+    if (rc == DP_OK)
         rc = open_ledger(stage, frame, has_sound, err);
     s->published |= o->as_published;
     s->begun = true;
@@ -202,6 +256,9 @@ static void warn(struct dp_stage *stage, const struct dp_frame *frame, struct dp
     if (o->delta * rows >= 1)
         dp_stage_warn(stage, out, "delta = %g is not below 1/N = %g: it would permit to publish somebody's row; see dp-privacy(7) on "
                                   "choosing it", o->delta, 1 / rows);
+    if (s->reserve.ledger != NULL && dp_ledger_affords(s->reserve.ledger) < dp_frame_int(frame, DP_F_LAPS, 0))
+        dp_stage_warn(stage, out, "the budget of the data set affords %lld of the run's %lld laps",
+                      (long long)dp_ledger_affords(s->reserve.ledger), (long long)dp_frame_int(frame, DP_F_LAPS, 0));
     if (most > 10)
         dp_stage_warn(stage, out, "this run may cost epsilon = %.3g, and above 10 little is hidden; see dp-privacy(7) on choosing it",
                       most);
@@ -280,6 +337,8 @@ static int state_spent(struct dp_stage *stage, struct dp_frame *frame, struct dp
         dp_frame_set_bool(frame, DP_F_SEEDED, true);
     if (s->published)
         dp_frame_set_bool(frame, DP_F_AS_PUBLISHED, true);
+    if (o->no_ledger)
+        dp_frame_set_bool(frame, DP_F_UNTRACKED, true);
     int rc = dp_frame_set_text(frame, DP_F_ADJACENCY, adjacency, strlen(adjacency), err);
     return rc == DP_OK && mark != NULL ? dp_frame_set_text(frame, DP_F_LEDGER, mark, strlen(mark), err) : rc;
 }

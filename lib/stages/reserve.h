@@ -9,16 +9,20 @@
 struct dp_reserve {
     struct dp_ledger *ledger;
     struct dp_charges reserved, used;
-    int64_t laps; /* used */
+    struct dp_charges paid; /* of a resumed run: before it was, and spent whatever comes */
+    int64_t laps;           /* used */
 };
 
-/* Opens the run in the ledger. */
+/* Opens the run in the ledger. One that is resumed begins with the laps that it had used at its checkpoint. */
 int dp_reserve_open(struct dp_reserve *reserve, const char *path, const struct dp_ledger_run *run, struct dp_err *err);
 
 /* Returns when a lap of this event is paid for: written and fsynced. At most `left` laps are reserved ahead, and not more than
    an eighth of those used, so that a run that dies wastes little and a long one waits for the disk about 60 times.
    DP_E_BUDGET: the data set's budget has no room. */
 int dp_reserve_lap(struct dp_reserve *reserve, const struct dp_event *event, int64_t left, struct dp_err *err);
+
+/* From here the run can be resumed: dp_ledger_mark says by which mark. What is reserved and not used is given back. */
+int dp_reserve_checkpoint(struct dp_reserve *reserve, struct dp_err *err);
 
 /* The clean end. What is written down as the run's epsilon is that of its laps together, by the best accountant, where which
    laps there would be was known in advance; else what the gate charged. */

@@ -35,6 +35,7 @@ struct state {
     size_t picked_capacity, count;
     int64_t *column_order; /* primal: cols entries */
     char *labels;          /* class names, a JSON array, or NULL */
+    char *directory;       /* of the data set, from the root on; NULL where that cannot be told */
 };
 
 #define CHUNK 4096 /* rows whose coins are drawn together: shards begin at multiples of it */
@@ -65,6 +66,7 @@ static void sample_close(struct dp_stage *stage)
     free(s->picked);
     free(s->column_order);
     free(s->labels);
+    free(s->directory);
 }
 
 /* ["<=50K",">50K"] */
@@ -86,6 +88,7 @@ static int sample_open(struct dp_stage *stage, struct dp_err *err)
     int rc = dp_dataset_open(&s->dataset, o->data, err);
     if (rc != DP_OK)
         return rc;
+    s->directory = realpath(o->data, NULL);
     s->rows = (int64_t)s->dataset->rows;
     s->epoch = -1;
     if (s->rows == 0)
@@ -273,12 +276,32 @@ static int put_inline(struct state *s, struct dp_frame *frame, struct dp_err *er
     return DP_OK;
 }
 
+/* Tells the gate where the ledger of the data set is. The gate throws it away. */
+static int sample_hello(struct dp_stage *stage, struct dp_frame *frame, struct dp_err *err)
+{
+    const struct state *s = stage->state;
+    if (s->directory == NULL)
+        return DP_OK;
+    return dp_frame_set_text(frame, DP_F_DIRECTORY, s->directory, strlen(s->directory), err);
+}
+
+static bool is_described(const struct state *s, const struct dp_frame *frame)
+{
+    return strcmp(dp_frame_text(frame, DP_F_DATA, ""), s->dataset->digest) == 0 &&
+           strcmp(dp_frame_text(frame, DP_F_POPULATION, ""), s->dataset->population) == 0;
+}
+
 /* What the model has to know of its data: the schema, nothing of the rows. */
 static int describe(const struct state *s, struct dp_frame *frame, struct dp_err *err)
 {
     const struct dp_dataset *d = s->dataset;
     const char *preprocessing = d->private_preprocessing != NULL ? d->private_preprocessing : "";
+    const char *before = dp_frame_text(frame, DP_F_POPULATION, dp_frame_text(frame, DP_F_DATA, NULL));
+    if (before != NULL && strcmp(before, d->population) != 0 && strcmp(dp_frame_text(frame, DP_F_DATA, ""), d->digest) != 0)
+        dp_frame_set_bool(frame, DP_F_ELSEWHERE, true);
     int rc = dp_frame_set_text(frame, DP_F_DATA, d->digest, strlen(d->digest), err);
+    if (rc == DP_OK)
+        rc = dp_frame_set_text(frame, DP_F_POPULATION, d->population, strlen(d->population), err);
     if (rc == DP_OK)
         rc = dp_frame_set_text(frame, DP_F_PREPROCESSING, preprocessing, strlen(preprocessing), err);
     if (rc == DP_OK && s->labels != NULL)
@@ -317,7 +340,7 @@ static int sample_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp
         rc = choose_columns(stage, frame, err);
     if (rc == DP_OK && o->inline_rows)
         rc = put_inline(s, frame, err);
-    if (rc == DP_OK && strcmp(dp_frame_text(frame, DP_F_DATA, ""), s->dataset->digest) != 0)
+    if (rc == DP_OK && !is_described(s, frame))
         rc = describe(s, frame, err);
     if (rc != DP_OK)
         return rc;
@@ -341,6 +364,7 @@ const struct dp_stage_class dp_sample_class = {
     .takes = DP_LABEL_RELEASED,
     .gives = DP_LABEL_RAW,
     .open = sample_open,
+    .hello = sample_hello,
     .fire = sample_fire,
     .close = sample_close,
 };

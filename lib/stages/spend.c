@@ -7,13 +7,18 @@
 #include "priv/solve.h"
 #include "stage/stage.h"
 
+int dp_spend_prefix(const struct dp_spend *s, int64_t laps, struct dp_charges *charges, struct dp_err *err)
+{
+    return s->plan.laps > 0 ? dp_plan_charges(&s->plan, &s->first, laps, charges, err)
+                            : dp_charges_add(charges, &s->first, laps, err);
+}
+
 /* Epsilon of the first `laps` laps by the best accountant; infinite after a failure. */
 static double best_of_prefix(const struct dp_spend *s, int64_t laps, int *rc, struct dp_err *err)
 {
     struct dp_charges charges = {0};
     struct dp_answer answer = {.upper = (double)INFINITY};
-    *rc = s->plan.laps > 0 ? dp_plan_charges(&s->plan, &s->first, laps, &charges, err)
-                           : dp_charges_add(&charges, &s->first, laps, err);
+    *rc = dp_spend_prefix(s, laps, &charges, err);
     if (*rc == DP_OK)
         *rc = dp_account_epsilon(DP_ACCOUNTANT_BEST, &charges, s->delta, &answer, err);
     dp_charges_free(&charges);

@@ -46,6 +46,9 @@ int dp_spend_lap(struct dp_spend *spend, const struct dp_event *event, struct dp
 /* The event that the next lap is charged as (a plan's bucket, or the event itself). */
 struct dp_event dp_spend_charged(const struct dp_spend *spend, const struct dp_event *event);
 
+/* Adds the first `laps` laps of a run that is not adaptive, as the ledger charges them. */
+int dp_spend_prefix(const struct dp_spend *spend, int64_t laps, struct dp_charges *charges, struct dp_err *err);
+
 /* Laps of the next lap's event, itself included, that the run will have as far as that is known; INT64_MAX where it is
    not. */
 int64_t dp_spend_left(const struct dp_spend *spend);

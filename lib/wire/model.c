@@ -409,6 +409,8 @@ static void print_privacy(const struct dp_frame *frame, FILE *out)
     }
     if (dp_frame_bool(frame, DP_F_SEEDED))
         fputs("  seeded: whoever knows the seed knows the noise; for experiments, not private\n", out);
+    if (dp_frame_bool(frame, DP_F_UNTRACKED))
+        fputs("  untracked: no ledger has the run, it was told --no-ledger\n", out);
     const char *preprocessing = dp_frame_text(frame, DP_F_PREPROCESSING, "");
     if (preprocessing[0] != '\0' && !non_private)
         fprintf(out, "  the preparation of the data read private rows, which epsilon leaves out: %s\n",

@@ -23,6 +23,7 @@ enum dp_visibility {
     X(DP_F_FORMAT, "format", DP_T_INT, DP_STREAM)             /* hello: version of the frame format */              \
     X(DP_F_SOFTWARE, "software", DP_T_TEXT, DP_STREAM)        /* hello: what wrote the stream */                    \
     X(DP_F_SEED, "seed", DP_T_INT, DP_PRIVATE)                /* hello: keys are derived from it */                 \
+    X(DP_F_DIRECTORY, "directory", DP_T_TEXT, DP_PRIVATE)     /* hello: of the data set, where its ledger is */      \
     X(DP_F_STAGE, "stage", DP_T_INT, DP_STREAM)               /* hello: how many stages it has passed */            \
     X(DP_F_STATUS, "status", DP_T_INT, DP_STREAM)             /* end, error: exit status */                         \
     X(DP_F_WHERE, "where", DP_T_TEXT, DP_STREAM)              /* error: the stage at fault */                       \
@@ -40,6 +41,7 @@ enum dp_visibility {
     X(DP_F_LABEL_SCALE, "label_scale", DP_T_REAL, DP_FIXED)   /* label in its own units = scale × y + offset */     \
     X(DP_F_LABEL_OFFSET, "label_offset", DP_T_REAL, DP_FIXED)                                                       \
     X(DP_F_DATA, "data", DP_T_TEXT, DP_FIXED)                 /* digest of the training data set */                 \
+    X(DP_F_POPULATION, "population", DP_T_TEXT, DP_FIXED)     /* whose rows they are: a name that the user publishes */ \
     X(DP_F_PREPROCESSING, "private_preprocessing", DP_T_TEXT, DP_FIXED)                                             \
     X(DP_F_MODEL, "model", DP_T_ARRAY, DP_MOVING)             /* K × d f8 */                                        \
     X(DP_F_AVERAGE, "average", DP_T_ARRAY, DP_MOVING)         /* K × d f8, mean of released iterates */             \
@@ -56,6 +58,8 @@ enum dp_visibility {
     X(DP_F_COLUMNS, "columns", DP_T_ARRAY, DP_MOVING)         /* i8, the coordinates of this lap (primal) */        \
     X(DP_F_NOISE_SCALE, "noise_scale", DP_T_REAL, DP_STATED)  /* standard deviation of the noise last released */   \
     X(DP_F_PLAN, "plan", DP_T_ARRAY, DP_PRIVATE)               /* laps f8, the noise multiplier of every lap */      \
+    X(DP_F_ELSEWHERE, "elsewhere", DP_T_BOOL, DP_PRIVATE)     /* the model it starts from is of another population */ \
+    X(DP_F_UNTRACKED, "untracked", DP_T_BOOL, DP_STATED)      /* no ledger has the run: --no-ledger */              \
     X(DP_F_LEDGER, "ledger", DP_T_TEXT, DP_STATED)            /* mark of the line that paid: run:seq:hash */        \
     X(DP_F_EPSILON, "epsilon", DP_T_REAL, DP_STATED)          /* spent so far */                                    \
     X(DP_F_DELTA, "delta", DP_T_REAL, DP_STATED)                                                                    \

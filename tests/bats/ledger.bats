@@ -91,6 +91,10 @@ ask() { /usr/bin/python3 -c "import json, sys; r = json.load(sys.stdin); print($
     dp-account budget ledger --data small.dp --epsilon "$(ask "1.5 * r" <<< "$spent")" --delta 1e-5
     train 20
     run train 1000
+    assert_failure 5
+    assert_output --partial "laps (--partial lets it run that far)"
+    RUN+=" --partial"
+    run train 1000
     assert_failure 3
     run train 1
     assert_failure 3

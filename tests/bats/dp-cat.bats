@@ -197,9 +197,9 @@ END
     nested 40 k00 > deep
     ulimit -v 200000
     complains 1 "dp-cat: deep: corrupt frame: 'k00' is a list or map" timeout 10 dp-cat deep
-    complains 1 "dp-cat: deep: corrupt frame: 'k00' is a list or map" timeout 10 bash -c 'cat deep | dp-cat'
+    complains 1 "dp-cat: standard input: corrupt frame: 'k00' is a list or map" timeout 10 bash -c 'cat deep | dp-cat'
     nested 40 mechanisms > deep
-    complains 1 "dp-cat: corrupt frame: nested deeper than 3" timeout 10 bash -c 'cat deep | dp-cat'
+    complains 1 "dp-cat: standard input: corrupt frame: nested deeper than 3" timeout 10 bash -c 'cat deep | dp-cat'
 }
 
 @test "a large frame takes its own size in memory, and time in proportion to it, in small pieces too" {

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/cli.h"
 #include "base/mem.h"
@@ -100,6 +101,9 @@ static int get_names(struct predict *p, struct dp_err *err)
 
 static int get_model(struct predict *p, const char *model, const char *data, struct dp_err *err)
 {
+    struct stat st;
+    if (stat(model, &st) == 0 && S_ISDIR(st.st_mode))
+        return dp_fail(err, DP_E_USAGE, "%s is a directory: first the model, then the data set", model);
     int rc = dp_frame_new(&p->frame, err);
     if (rc == DP_OK)
         rc = dp_model_read(p->frame, model, err);

@@ -262,6 +262,8 @@ static int add_line(struct reader *r, const char *text, size_t length, size_t li
 {
     struct dp_charge charge;
     json_t *json;
+    if (((unsigned char)text[0] & 0xf0) == 0x80) /* msgpack's map, as every frame is one */
+        return dp_fail(err, DP_E_RUN, "this is a stream of frames: give what dp-cat prints of it (dp-cat FILE | dp-account ...)");
     int rc = dp_json_parse(&json, text, length, NULL, err);
     if (rc != DP_OK)
         return rc;

@@ -74,6 +74,7 @@ struct cat {
     struct dp_frame *frame; /* the one that was read */
     struct dp_frame *kept;  /* --last: the one that may be it */
     bool has_kept, hello_out;
+    bool interrupted; /* the stream broke off, or its end frame says that the run did */
     int64_t status; /* of the end frame */
     size_t shown;
 };
@@ -133,8 +134,10 @@ static int take(struct cat *c, struct dp_err *err)
         c->hello_out = true;
         return dp_port_write(c->out, c->frame, err);
     }
-    if (c->frame->kind == DP_KIND_END)
+    if (c->frame->kind == DP_KIND_END) {
         c->status = dp_frame_int(c->frame, DP_F_STATUS, 0);
+        c->interrupted = dp_frame_bool(c->frame, DP_F_INTERRUPTED);
+    }
     if (!selected(c, c->frame))
         return DP_OK;
     if (!c->options.last)
@@ -200,6 +203,8 @@ static int end_frames(struct cat *c, struct dp_err *err)
     dp_frame_reset(c->frame, DP_KIND_END);
     if (c->status != 0)
         dp_frame_set_int(c->frame, DP_F_STATUS, c->status);
+    if (c->interrupted)
+        dp_frame_set_bool(c->frame, DP_F_INTERRUPTED, true);
     int rc = dp_port_write(c->out, c->frame, err);
     return rc == DP_OK ? dp_port_commit(c->out, err) : rc;
 }
@@ -240,10 +245,22 @@ static int run(struct cat *c, int files, char **file, struct dp_err *err)
     }
     for (int i = 0; rc == DP_OK && i < files; i++)
         rc = read_stream(c, file[i], err);
+    struct dp_err broken = {0};
+    if (rc == DP_E_UPSTREAM && c->has_kept) { /* frames before the break are whole: the last of them is what there is */
+        broken = *err;
+        c->interrupted = true;
+        rc = DP_OK;
+    }
+    if (rc == DP_OK && c->has_kept && c->interrupted && c->out != NULL)
+        dp_frame_set_bool(c->kept, DP_F_INTERRUPTED, true);
     if (rc == DP_OK && c->has_kept)
         rc = show(c, c->kept, err);
     if (rc == DP_OK && c->out != NULL)
         rc = end_frames(c, err);
+    if (rc == DP_OK && broken.status != 0) {
+        *err = broken;
+        return broken.status;
+    }
     if (rc != DP_OK && c->out != NULL)
         pass_error(c, rc, err);
     return rc;

@@ -147,8 +147,34 @@ END
     edit kind=end < run > endless
     complains 4 "dp-cat: endless ends before its end frame" dp-cat endless
     [ "$(dp-cat endless 2> /dev/null | wc -l)" -eq 6 ]
-    complains 4 "dp-cat: endless ends before its end frame" dp-cat --last --frames -o cut endless
+    complains 4 "dp-cat: endless ends before its end frame" dp-cat --frames -o cut endless
     assert_file_not_exist cut
+}
+
+@test "--last of a stream that broke off is a model, marked" {
+    edit kind=end < run > endless
+    size=$(stat -c %s run)
+    head -c $((size - 100)) run > short
+    { cat endless; printf '\x81\xa4kind\xa5error'; } > failed
+    for broken in endless short failed; do
+        lap=5
+        [ $broken != short ] || lap=4
+        got=0
+        dp-cat --last --frames -o cut $broken 2> /dev/null || got=$?
+        assert_equal $got 4
+        dp-cat --last --frames $broken 2> /dev/null | cmp - cut
+        dp-eval --data small.dp --last --in cut --private-data 2> said || fail "$(cat said)"
+        run dp-info cut
+        assert_line "laps: $lap of 5, interrupted"
+        [ "$(dp-cat --kind end cut)" = '{"kind":"end","interrupted":true}' ]
+        got=0
+        dp-cat --last $broken > line 2> /dev/null || got=$?
+        assert_equal $got 4
+        cmp line <(dp-cat --lap $lap run)
+        dp-loop --laps 2 --seed 1 -q --init cut -o again -- "$CHILD | $GATE" > /dev/null
+        run dp-cat again
+        refute_output --partial interrupted
+    done
 }
 
 @test "a corrupt stream" {

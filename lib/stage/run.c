@@ -12,6 +12,7 @@
 struct run {
     struct dp_stage *stage;
     struct dp_port *in, *out;
+    const char *in_name;
     bool allow_private_output;
     bool hello_out, end_out;
     bool unread; /* whoever read our output is gone */
@@ -81,7 +82,10 @@ static int take_all(struct run *r, struct dp_frame *frame, struct dp_err *err)
             return dp_fail(err, DP_E_UPSTREAM, "the input ended before its end frame: an upstream stage is gone");
         if (frame->kind == DP_KIND_ERROR) {
             err->status = DP_E_UPSTREAM;
-            err->message[0] = '\0'; /* whoever failed has said so */
+            err->message[0] = '\0'; /* whoever failed has said so, unless that was long ago */
+            if (dp_port_stored(r->in) && r->stage->class->sink)
+                dp_fail(err, DP_E_UPSTREAM, "%s ends with the failure of a run",
+                        strcmp(r->in_name, "-") == 0 ? "standard input" : r->in_name);
             if (r->stage->class->gate)
                 dp_stage_bare(frame, NULL); /* which cannot fail: there is no text in an error frame */
             if (r->out != NULL)
@@ -165,6 +169,7 @@ int dp_stage_main(const struct dp_stage_class *class, int argc, char **argv)
         return dp_cli_answer(&command, rc);
     }
     r.allow_private_output = ports.allow_private_output;
+    r.in_name = ports.in;
     if (rc == DP_OK)
         rc = run(&r, &ports, &err);
     if (rc < 0)

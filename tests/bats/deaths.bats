@@ -15,3 +15,174 @@ prepare() {
     [ "$some" -ge 90 ] || fail "only $some runs had released something"
     dp-account verify ledger
 }
+
+# start EXEC LAPS [dp-loop options]: a run in the background that has released something
+start() {
+    local exec=$1 laps=$2
+    shift 2
+    rm -f stream
+    dp-loop --laps "$laps" --exec "$exec" -q "$@" -- "$CHILD" > stream 2> said &
+    loop=$!
+    for _ in $(seq 200); do
+        [ ! -s stream ] || [ "$(stat -c %s stream)" -lt 2000 ] || return 0
+        sleep 0.02
+    done
+    fail "the run does not start: $(cat said)"
+}
+
+# ended STATUS SECONDS: it ends with that status
+ended() {
+    local got=0 from=$SECONDS
+    wait $loop || got=$?
+    assert_equal "$got" "$1"
+    [ $((SECONDS - from)) -le "$2" ] || fail "it took $((SECONDS - from)) s"
+}
+
+@test "a signal: what was reserved and not used is given back, and every tool reads what is there" {
+    for exec in fused processes; do
+        for signal in INT TERM HUP QUIT; do
+            start $exec 100000 -o model
+            kill -$signal $loop
+            ended $((128 + $(kill -l $signal))) 4
+            run dp-info model
+            assert_output --regexp 'laps: [0-9]+ of 100000, interrupted'
+            laps=$(dp-cat --last model | grep -o '"lap":[0-9]*' | cut -d: -f2)
+            run dp-account report ledger
+            assert_output --regexp " $laps  +[0-9.e-]+  interrupted"
+            run grep -c "\"laps\":$laps," <(tail -n 1 ledger)
+            assert_output 1
+            dp-cat --last --frames stream | cmp - model
+            dp-eval --data small.dp --private-data --in stream > lines 2> warnings || fail "$(cat warnings)"
+            dp-loop --laps 1 -q --init model -o next -- "$CHILD" > /dev/null
+            rm model next ledger
+        done
+    done
+}
+
+@test "SIGHUP that was ignored from the start stays ignored" {
+    (trap '' HUP; exec dp-loop --laps 2000 --exec processes -q -o model -- "$CHILD" > stream) &
+    loop=$!
+    while [ ! -s stream ]; do sleep 0.02; done
+    kill -HUP $loop
+    ended 0 60
+}
+
+# a last stage that passes some frames on and then answers no more
+stuck() {
+    cat > stuck.py << 'END'
+import os, time
+left = 20000
+while left > 0:
+    left -= os.write(1, os.read(0, min(left, 65536)))
+time.sleep(1000)
+END
+    dp-loop --laps 100000 --exec processes -q -o model -- "$1 | python3 stuck.py" > stream 2> said &
+    loop=$!
+    while [ ! -s stream ] || [ "$(stat -c %s stream)" -lt 19000 ]; do sleep 0.02; done
+}
+
+@test "stages that do not answer: a second signal ends the run at once, and so does time; the model is kept" {
+    for signals in 2 1; do
+        stuck "$CHILD"
+        sleep 0.2
+        for _ in $(seq $signals); do
+            kill -TERM $loop
+            sleep 0.2
+        done
+        ended 143 $((12 - 4 * signals))
+        run dp-info model
+        assert_output --regexp 'laps: [0-9]+ of 100000, interrupted'
+        [ "$(dp-cat --kind end stream)" = '{"kind":"end","interrupted":true}' ]
+        run pgrep -f "python3 stuck.py"
+        assert_output ''
+    done
+}
+
+@test "the shell of the child dies: the run goes on, and its model is there" {
+    start processes 3000 -o model
+    kill -KILL "$(pgrep -P $loop)"
+    ended 0 60
+    run dp-info model
+    assert_output --partial 'laps: 3000 of 3000'
+    refute_output --partial interrupted
+}
+
+@test "dp-loop killed outright leaves no temporary file" {
+    for exec in fused processes; do
+        start $exec 100000 -o model
+        kill -KILL $loop
+        ended 137 4
+        run bash -c 'ls -A | grep ^model'
+        assert_output ''
+    done
+}
+
+@test "a run that cannot afford one lap leaves no older model under its name" {
+    dp-loop --laps 5 -q -o model -- "$CHILD" > /dev/null
+    cp model old
+    poor=${CHILD/-z 500/-z 1}
+    for exec in fused processes; do
+        mv -f old model
+        run dp-loop --laps 5 --exec $exec -q -o model -- "${poor/--epsilon 1000/--epsilon 0.001}"
+        assert_failure 3
+        assert_file_not_exist model
+        mv model~ old
+    done
+    # one that fails or is refused leaves it alone
+    mv old model
+    run dp-loop --laps 5 -q -o model -- "${CHILD/-z 500/-z -1}"
+    assert_failure 2
+    assert_file_exist model
+}
+
+@test "training into a terminal without --model is refused before the first lap" {
+    run script -qec "dp-loop --laps 5 -q -- '$CHILD'" /dev/null
+    assert_failure 2
+    assert_output --partial "dp-loop: standard output is a terminal, which takes no model: name a file with --model, or redirect"
+    assert_file_not_exist ledger
+}
+
+@test "a stored stream that ends with a failure is said to; from a pipe whoever failed has spoken" {
+    dp-loop --laps 2 -q -- "${CHILD/dp-noise -z 500 |/}" > stream 2> /dev/null || true
+    complains 4 "dp-eval: stream ends with the failure of a run" dp-eval --data small.dp --private-data --in stream
+    complains 4 "dp-eval: standard input ends with the failure of a run" bash -c 'dp-eval --data small.dp --private-data < stream'
+    complains 4 "" bash -c 'cat stream | dp-eval --data small.dp --private-data'
+}
+
+@test "ZeroMQ: every process killed, and the run ends" {
+    for victim in dp-sample dp-scd-step dp-noise dp-account dp-step; do
+        text='' i=0
+        while IFS= read -r -d '|' stage; do
+            (exec $stage --in "ipc://$PWD/$victim.$i" --out "ipc://$PWD/$victim.$((i + 1))" --allow-private-output 2>> said) &
+            pid[i]=$!
+            read -r name _ <<< "$stage"
+            [ $name != $victim ] || killed=$!
+            i=$((i + 1))
+        done <<< "${CHILD//$'\n'/ }|"
+        dp-loop --laps 100000 -q --send "ipc://$PWD/$victim.0" --receive "ipc://$PWD/$victim.5" > stream 2> said.loop &
+        loop=$!
+        for _ in $(seq 200); do
+            [ "$(stat -c %s stream)" -lt 2000 ] || break
+            sleep 0.02
+        done
+        kill -KILL $killed
+        ended 1 4
+        for p in "${pid[@]}"; do
+            for _ in $(seq 100); do
+                kill -0 $p 2> /dev/null || continue 2
+                sleep 0.02
+            done
+            fail "$victim killed: $(ps -p $p -o args=) still runs"
+        done
+    done
+}
+
+@test "ZeroMQ: a signal where nobody is at the other end" {
+    dp-loop --laps 5 -q --send "ipc://$PWD/a" --receive "ipc://$PWD/b" > stream 2> said &
+    loop=$!
+    sleep 0.5
+    kill -TERM $loop
+    sleep 0.1
+    kill -TERM $loop
+    ended 143 3
+}

@@ -11,13 +11,12 @@ loss=logistic many_classes=softmax lambda=1e-5 epsilon=1 delta=1e-5 epochs=10 ba
 options "$@"
 
 if [ "$schedule" = adaptive ]; then
-    steps="--optimizer adagrad-norm" noise=
+    steps="--optimizer adagrad-norm" noise='' schedule=''
 else
-    steps="--schedule $schedule" noise="--schedule $schedule"
+    steps="--schedule $by" noise="--schedule $by"
 fi
-# shellcheck disable=SC2086 # no words or two
 sigma=${multiplier:-$(dp-account sigma --epsilon "$epsilon" --delta "$delta" --rate "$rate" \
-    --laps "$laps" --adjacency "$adjacency" $noise)}
+    --laps "$laps" --adjacency "$adjacency" ${schedule:+--schedule "$schedule"})}
 loop "
   dp-sample  --data $dir --rate $rate |
   dp-grad    --data $dir --loss $loss --lambda $lambda --intercept $intercept --clip $clip \

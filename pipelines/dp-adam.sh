@@ -15,4 +15,4 @@ loop "
              --threads $threads --adjacency $adjacency |
   dp-noise   --multiplier $sigma |
   dp-account --epsilon $epsilon --delta $delta $seeded |
-  dp-step    --step $step --schedule $schedule --optimizer adam --average tail"
+  dp-step    --step $step --schedule $by --optimizer adam --average tail"

@@ -72,6 +72,15 @@ parse() {
     done
 }
 
+# quote WORD: as one word for sh, which does not know the $'...' of bash
+quote() {
+    local mark="'" escaped="'\\''"
+    case $1 in
+        '' | *[!A-Za-z0-9_.,:/+=@%-]*) printf "'%s'" "${1//"$mark"/"$escaped"}" ;;
+        *) printf %s "$1" ;;
+    esac
+}
+
 options() {
     taken+=" ${sigma_prime_scale:+sigma_prime_scale} ${step:+step schedule intercept}"
     default_losses="$loss; squared for a regression${many_classes:+, $many_classes for three classes or more}"
@@ -96,12 +105,11 @@ options() {
     [ "$batch" -le "$rows" ] || batch=$rows
     rate=$batch/$rows
     laps=$(laps_of "$rows")
-    dir=$(printf %q "$data")
-    schedule=$(printf %q "$schedule")
+    dir=$(quote "$data") by=$(quote "$schedule")
     seeded=${seed:+--allow-seeded}
     sensitivity=1 # in clips
     [ "$adjacency" != replace-one ] || sensitivity=2
-    adjacency=$(printf %q "$adjacency")
+    adjacency=$(quote "$adjacency")
 }
 
 # laps_of ITEMS: how many laps of --batch make --epochs passes over so many rows or columns

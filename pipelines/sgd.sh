@@ -11,4 +11,4 @@ loop "
   dp-sample  --data $dir --rate $rate |
   dp-grad    --data $dir --loss $loss --lambda $lambda --intercept $intercept --non-private --threads $threads |
   dp-account --non-private $seeded |
-  dp-step    --step $step --schedule $schedule --average tail"
+  dp-step    --step $step --schedule $by --average tail"

@@ -308,3 +308,18 @@ EOF
     almost_noiseless '--rate 0.01' '--variant sequential' 4000
     almost_noiseless '--mode full --columns 3' '--variant primal' 600
 }
+
+@test "paths with blanks, quotes, line feeds and letters beyond ASCII, in any locale" {
+    i=0
+    for name in $'d\303\251 x' $'tab\tnew\nline' "it's" '$HOME `x` \ *' '"' ; do
+        mkdir $((++i))
+        mv small.dp "$i/$name.dp"
+        printf '%s\n' 1 2 3 4 > "$i/$name.b"
+        for locale in C C.UTF-8; do
+            LC_ALL=$locale scd.sh --data "$i/$name.dp" --epochs 1 --batch 1000 --epsilon 5 -q -o "$i/$name m" --exec processes
+            LC_ALL=$locale adp-sgd.sh --data "$i/$name.dp" --epochs 2 --batch 1000 --epsilon 5 --schedule "$i/$name.b" -q -o "$i/$name m" --exec processes
+            assert_equal "$(dp-info --get lap "$i/$name m")" 4
+        done
+        mv "$i/$name.dp" small.dp
+    done
+}

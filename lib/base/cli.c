@@ -8,6 +8,7 @@
 
 #include "base/init.h"
 #include "base/mapped.h"
+#include "base/progress.h"
 #include "base/version.h"
 
 void dp_cli_guard(void)
@@ -46,7 +47,7 @@ int dp_cli_answer(const struct dp_command *command, int code)
 
 void dp_cli_warn(const char *name, const char *sentence)
 {
-    fprintf(stderr, "%s: warning: %s\n", name, sentence);
+    fprintf(stderr, "%s%s: warning: %s\n", dp_progress_clear(stderr), name, sentence);
 }
 
 int dp_cli_finish(const char *name, int rc, struct dp_err *err)

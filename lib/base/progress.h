@@ -12,17 +12,23 @@ struct dp_progress {
     FILE *stream;
     enum dp_progress_mode mode;
     double started, shown;
-    int64_t total;
+    int64_t done, total;
+    double epsilon;
 };
 
-/* auto: a bar when stream is a terminal, else nothing. */
+/* auto: a bar when stream is a terminal, else nothing. Says that the first lap is on its way, which takes seconds where the
+   gate plans very many. */
 void dp_progress_start(struct dp_progress *progress, FILE *stream, enum dp_progress_mode mode, int64_t total);
 
 /* Shows "lap 120/1220  epsilon 0.31  4031 laps/s  0:01 left" at most ten times a second (a plain line every ten
-   seconds), and always when done == total. epsilon < 0 is left out. */
+   seconds), in the width of the terminal. epsilon < 0 is left out. */
 void dp_progress_show(struct dp_progress *progress, int64_t done, double epsilon);
 
-/* Ends the bar's line. */
+/* The last lap's line, with the time that all of them took. */
 void dp_progress_end(struct dp_progress *progress);
+
+/* What a line of text on `stream` begins with, lest it stands behind the bar of another command: takes the cursor's line
+   off, where that and stderr are terminals that know how; else "". */
+const char *dp_progress_clear(FILE *stream);
 
 #endif

@@ -7,12 +7,14 @@
 #include <unistd.h>
 
 #include "base/cli.h"
+#include "base/progress.h"
 #include "port/port.h"
 
 struct run {
     struct dp_stage *stage;
     struct dp_port *in, *out;
     const char *in_name;
+    bool line_begins; /* of the text on standard output */
     bool allow_private_output;
     bool hello_out, end_out;
     bool unread; /* whoever read our output is gone */
@@ -42,7 +44,10 @@ static int put_frame(struct dp_out *out, struct dp_frame *frame, struct dp_err *
 
 static int put_text(struct dp_out *out, const char *text, size_t length, struct dp_err *err)
 {
-    (void)out;
+    struct run *r = out->self;
+    if (r->line_begins)
+        fputs(dp_progress_clear(stdout), stdout);
+    r->line_begins = length > 0 && text[length - 1] == '\n';
     if (fwrite(text, 1, length, stdout) != length || fflush(stdout) != 0)
         return dp_fail_errno(err, errno, "cannot write standard output");
     return DP_OK;
@@ -170,6 +175,7 @@ int dp_stage_main(const struct dp_stage_class *class, int argc, char **argv)
     }
     r.allow_private_output = ports.allow_private_output;
     r.in_name = ports.in;
+    r.line_begins = true;
     if (rc == DP_OK)
         rc = run(&r, &ports, &err);
     if (rc < 0)

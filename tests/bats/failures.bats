@@ -181,7 +181,7 @@ EOF
     printf '\000\000\000\000\000\000\360\077' | dd of=other.dp/y.npy bs=1 seek=128 conv=notrunc status=none
     for d in small other; do
         dp-loop --laps 20 --progress plain -o model-$d -- "${CHILD//small.dp/$d.dp}" > /dev/null 2> said-$d
-        sed -i -E 's/[0-9]+ laps\/s +[0-9:]+ left//' said-$d
+        sed -i -E 's/[0-9]+ laps\/s +took [0-9:]+//' said-$d
     done
     cmp said-small said-other
 }
@@ -193,11 +193,12 @@ EOF
 
 @test "progress: plain lines, a bar on a terminal, silence" {
     run bash -c "dp-loop --laps 5 --progress plain -- '$CHILD' 2>&1 > /dev/null"
-    assert_output --regexp '^lap 5/5  epsilon [0-9.]+  [0-9]+ laps/s  0:00 left$'
+    assert_output --regexp '^lap 5/5  epsilon [0-9.]+  [0-9]+ laps/s  took 0:00$'
     run bash -c "dp-loop --laps 5 -q -- '$CHILD' 2>&1 > /dev/null"
     assert_output ''
     run script -qec "dp-loop --laps 5 --progress bar -o model -- '$CHILD'" /dev/null
     assert_output --partial '[########################]'
+    assert_output --partial 'took 0:0'
 }
 
 @test "memory: a data set is mapped, not copied" {
@@ -240,4 +241,60 @@ EOF
         assert [ ! -e model ]
     done
     [ $failed -gt 0 ]
+}
+
+# on_terminal COLUMNS TERM COMMAND: what the command writes to a terminal of that width
+on_terminal() {
+    python3 - "$@" << 'END'
+import fcntl, os, pty, struct, sys, termios
+pid, fd = pty.fork()
+if pid == 0:
+    os.environ["TERM"] = sys.argv[2]
+    os.read(0, 1)  # until the width is set
+    os.execvp("sh", ["sh", "-c", sys.argv[3]])
+fcntl.ioctl(fd, termios.TIOCSWINSZ, struct.pack("HHHH", 24, int(sys.argv[1]), 0, 0))
+os.write(fd, b"\n")
+out = b""
+try:
+    while chunk := os.read(fd, 4096):
+        out += chunk
+except OSError:
+    pass
+sys.stdout.write(out.decode())
+END
+}
+
+@test "progress keeps to the width of the terminal and to what it knows" {
+    cat > widest.py << 'END'
+import re, sys
+text = sys.stdin.read()
+lines = re.sub("\033\\[[0-9;]*[mK]", "", text).replace("\r", "\n").split("\n")
+lines = [line.rstrip() for line in lines if not line.startswith("dp-")]
+print(max(len(line) for line in lines), "\033" in text, any("[#" in line or "[." in line for line in lines))
+END
+    run bash -c "$(declare -f on_terminal); on_terminal 40 xterm \"dp-loop --laps 30000 -o model -- '$CHILD'\" | python3 widest.py"
+    assert_output --regexp '^3[0-9] True'
+    run bash -c "$(declare -f on_terminal); on_terminal 100 xterm \"dp-loop --laps 300 -o model -- '$CHILD'\" | python3 widest.py"
+    assert_output --regexp '^[6-9][0-9] True True$'
+    run bash -c "$(declare -f on_terminal); on_terminal 100 dumb \"dp-loop --laps 300 -o model -- '$CHILD'\" | python3 widest.py"
+    assert_output --regexp '^[6-9][0-9] False True$'
+    run bash -c "dp-loop --laps 100000 --progress plain -- '${CHILD/-z 2/-z 90}' 2>&1 > /dev/null | head -n 1"
+    assert_output 'lap 0/100000  planning'
+}
+
+@test "lines of dp-eval do not stand behind the bar" {
+    run on_terminal 80 xterm "dp-loop --laps 5 -- '$CHILD' | dp-eval --data small.dp --private-data --metrics accuracy --every 1"
+    # a terminal that only knows carriage return, line feed and 'erase to the end of the line'
+    python3 -c '
+import re, sys
+lines, line, at = [], "", 0
+for part in re.findall("\033\\[[0-9;]*[mK]|\r|\n|[^\r\n\033]+", sys.argv[1]):
+    if part == "\n": lines.append(line); line, at = "", 0
+    elif part == "\r": at = 0
+    elif part.endswith("K"): line = line[:at]
+    elif part.endswith("m"): pass
+    else: line = line[:at] + part + line[at + len(part):]; at += len(part)
+for line in lines: print(line)
+' "$output" > screen
+    [ "$(grep -cE $'^[1-5]\t[0-9.e-]+\t0\\.[0-9]+\tyes$' screen)" = 5 ] || fail "$(cat -A screen)"
 }

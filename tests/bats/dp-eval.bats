@@ -270,7 +270,7 @@ END
     complains 1 "dp-eval: unknown field 'mudel' in a frame" dp-eval --data test.dp -i broken
     # whoever failed upstream has said why
     dp-sample --data nowhere.dp < model > failed 2> /dev/null || true
-    complains 4 "" dp-eval --data test.dp -i failed
+    complains 4 "dp-eval: failed ends with the failure of a run" dp-eval --data test.dp -i failed
 }
 
 @test "standard output closed or full; --out" {

@@ -188,7 +188,7 @@ EOF
 
 @test "a failed training leaves a readable error at the end of the stream" {
     dp-loop --laps 2 -- "${CHILD/| dp-noise -z 2 /}" > stream 2> /dev/null || true
-    complains 4 "" dp-eval --data small.dp --in stream
+    complains 4 "dp-eval: stream ends with the failure of a run" dp-eval --data small.dp --in stream
 }
 
 @test "progress: plain lines, a bar on a terminal, silence" {

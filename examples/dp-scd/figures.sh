@@ -49,6 +49,9 @@ figure() {
         fi
         plots+=" with linespoints linewidth 2 pointsize 1.2 pointtype ${style[1]} linecolor rgb ${style[0]} title \"$label\""
     done
+    [ ! -s "$out/$name-spread.tsv" ] || plots+=", '$out/$name-spread.tsv' using 1:3:2:4 skip 1 with yerrorbars linewidth 1.5 pointtype 0
+        linecolor rgb '#7fb2dd' title 'DP-SCD, one setting: all seeds'"
+    plots=${plots//$'\n'/ }
     gnuplot << END
 set terminal pngcairo size 900,420 font "DejaVu Sans,11"
 set output "$out/$name.png"

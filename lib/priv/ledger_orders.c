@@ -71,7 +71,7 @@ int dp_ledger_orders_pick(struct dp_ledger_budget *b, const struct dp_ledger_bef
     int rc = best_order(epsilon, delta, run, hooks, &order, &all, err);
     for (; rc == DP_OK && i < 3; i++) {
         rc = best_order(epsilon, shares[i] * delta, run, hooks, &order, &runs, err);
-        if (rc != DP_OK || floor(runs) >= floor(all))
+        if (rc != DP_OK || floor(runs) >= floor(all) || (all >= 20 && runs >= 0.95 * all))
             break;
     }
     if (!(all > 0))

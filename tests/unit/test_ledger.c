@@ -19,6 +19,8 @@
 
 #include "priv/ledger.h"
 #include "priv/ledger_book.h"
+#include "priv/ledger_orders.h"
+#include "priv/rdp.h"
 
 #define PATH "test.ledger"
 #define OTHER "other.ledger"
@@ -361,9 +363,29 @@ static void a_line_must_add_up(void **state)
 #define CLOSE(laps)                                                                                                    \
     "{\"kind\":\"close\",\"run\":\"%s\",\"laps\":" laps                                                                \
     ",\"epsilon\":1,\"delta\":0.1,\"accountant\":\"a\",\"status\":\"s\"}"
+#define BUDGET(whose, orders)                                                                                          \
+    "{\"kind\":\"budget\"," whose ",\"adjacency\":\"null-record\",\"epsilon\":3,\"delta\":1e-5," orders "}"
+#define CHECKPOINT(laps)                                                                                               \
+    "{\"kind\":\"checkpoint\",\"run\":\"%s\",\"laps\":" laps ",\"charges\":[{\"laps\":" laps                       \
+    ",\"sampling\":\"none\",\"queries\":[{\"noise\":\"gaussian\",\"multiplier\":2}]}]}"
     static const struct {
         const char *line[6], *why; /* the last one is at fault, or none if why is NULL */
     } cases[] = {
+        /* as former versions wrote it: one order, and a digest */
+        {{BUDGET("\"data\":\"d\"", "\"order\":8"), OPEN, LAPS("reserve", "5")}, NULL},
+        {{BUDGET("\"population\":\"p\"", "\"orders\":[{\"order\":8,\"delta\":5e-6},{\"order\":16,\"delta\":5e-6}]"), OPEN}, NULL},
+        {{BUDGET("\"population\":\"p\"", "\"orders\":[{\"order\":8,\"delta\":6e-6},{\"order\":16,\"delta\":5e-6}]")},
+         "its budget makes no sense"},
+        {{BUDGET("\"population\":\"p\"", "\"orders\":[]")}, "it is not a line of a ledger"},
+        {{BUDGET("\"population\":\"p\"", "\"orders\":[{\"order\":8,\"delta\":5e-6}],\"order\":8")}, "it is not a line of a ledger"},
+        {{BUDGET("\"population\":\"p\"", "\"order\":8,\"before\":{\"epsilon\":1,\"delta\":1e-6}")},
+         "it begins with the cost of runs that there are not"},
+        {{BUDGET("\"data\":\"d\"", "\"order\":8"), BUDGET("\"data\":\"d\",\"population\":\"p\"", "\"order\":8")},
+         "it is a second budget for the same population"},
+        {{OPEN, BUDGET("\"data\":\"d\"", "\"order\":8")}, "it is a budget that comes after a run"},
+        {{OPEN, LAPS("reserve", "5"), LAPS("refund", "2"), CHECKPOINT("3"), LAPS("reserve", "2")}, NULL},
+        {{OPEN, LAPS("reserve", "5"), CHECKPOINT("3")}, "its run did not say what became of all its laps"},
+        {{OPEN, LAPS("reserve", "5"), LAPS("refund", "2"), LAPS("reserve", "2")}, "its run cannot reserve more laps"},
         {{OPEN, LAPS("reserve", "5"), LAPS("charge", "3"), LAPS("refund", "2"), CLOSE("3")}, NULL},
         {{OPEN, OPEN}, "it opens a run that was opened before"},
         {{LAPS("reserve", "5")}, "its run is not open"},
@@ -902,6 +924,41 @@ static void a_budget_after_runs_begins_with_their_cost(void **state)
     dp_ledger_free(ledger);
 }
 
+/* As many runs fit as at the best single order, or nearly. */
+static void orders_are_picked_for_what_is_planned(void **state)
+{
+    (void)state;
+    const struct dp_ledger_before none = {0};
+    struct dp_charges planned = {0};
+    struct dp_event event = poisson(1, 4);
+    struct dp_err err = {0};
+    assert_int_equal(dp_charges_add(&planned, &event, 1, &err), 0);
+    for (int i = 0; i < 6; i++) {
+        static const double epsilons[] = {1.25, 1.5, 2, 4, 8, 50};
+        struct dp_ledger_budget budget = {.epsilon = epsilons[i], .delta = 1e-5}, one = budget;
+        int64_t fit, best = 0, alone;
+        double shares = 0;
+        assert_int_equal(dp_ledger_orders_pick(&budget, &none, &planned, &hooks, &fit, &err), 0);
+        for (int k = 0; k < DP_RDP_ORDER_COUNT; k++) {
+            one.order[0] = (struct dp_ledger_order){dp_rdp_orders[k], 1};
+            one.orders = 1;
+            assert_int_equal(dp_ledger_orders_fit(&one, &none, &planned, &hooks, &alone, &err), 0);
+            best = alone > best ? alone : best;
+        }
+        if (!(fit >= 1 && (double)fit >= (best >= 20 ? 0.94 : 1) * (double)best && fit <= best))
+            fail_msg("epsilon %g: %lld of %lld runs fit", budget.epsilon, (long long)fit, (long long)best);
+        assert_true(budget.orders >= 3 && budget.orders <= 5);
+        for (size_t k = 0; k < budget.orders; k++)
+            shares += budget.order[k].delta;
+        assert_near(shares, 1, 1e-12);
+    }
+    struct dp_ledger_budget little = {.epsilon = 1e-6, .delta = 1e-12};
+    int64_t fit;
+    assert_int_equal(dp_ledger_orders_pick(&little, &none, &planned, &hooks, &fit, &err), DP_E_RUN);
+    assert_string_equal(err.message, "no Rényi order has any room for epsilon 1e-06 at delta 1e-12");
+    dp_charges_free(&planned);
+}
+
 /* --- checkpoints --------------------------------------------------------------------------------------------------- */
 
 static void checkpoint(struct dp_ledger *ledger, const struct dp_event *event, int64_t laps, char mark[DP_LEDGER_MARK])
@@ -1287,6 +1344,7 @@ int main(void)
         TEST(a_budget_is_of_a_population),
         TEST(one_order_with_room_is_enough),
         TEST(a_budget_after_runs_begins_with_their_cost),
+        TEST(orders_are_picked_for_what_is_planned),
         TEST(a_run_goes_on_from_its_checkpoint_once),
         TEST(what_is_not_a_checkpoint_is_not_resumed),
         TEST(a_run_must_say_what_it_is),

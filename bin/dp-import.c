@@ -1,9 +1,12 @@
 #include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/cli.h"
+#include "base/text.h"
 #include "data/import.h"
 #include "data/interrupt.h"
 
@@ -12,7 +15,7 @@ struct options {
     double split;
     int64_t cols, seed, skip_bad, skip_lines;
     int storage, norm, scale;
-    bool header, bias, real_label, force, quiet;
+    bool header, bias, no_bias, real_label, private_counts, force, quiet;
 };
 
 #define OFFSET(member) offsetof(struct options, member)
@@ -96,10 +99,15 @@ static const struct dp_option options[] = {
      .kind = DP_OPT_CHOICE,
      .offset = OFFSET(norm),
      .metavar = "HOW",
-     .help = "L2 norm of the rows: all 1, at most 1, or refused above 1",
-     .fallback = "unit",
+     .help = "of the rows: all divided by the largest norm that the bounds permit (where there are bounds), "
+             "all made 1 "
+             "(elsewhere), at most 1, or refused above 1",
      .choices = DP_NORM_CHOICES},
-    {.name = "bias", .kind = DP_OPT_FLAG, .offset = OFFSET(bias), .help = "add a column of ones"},
+    {.name = "bias",
+     .kind = DP_OPT_FLAG,
+     .offset = OFFSET(bias),
+     .help = "add a column of ones (this is the default)"},
+    {.name = "no-bias", .kind = DP_OPT_FLAG, .offset = OFFSET(no_bias), .help = "add no column of ones"},
     {.name = "storage",
      .kind = DP_OPT_CHOICE,
      .offset = OFFSET(storage),
@@ -128,33 +136,70 @@ static const struct dp_option options[] = {
      .kind = DP_OPT_INT,
      .offset = OFFSET(skip_bad),
      .metavar = "N",
-     .help = "leave out up to N malformed lines",
+     .help = "up to N malformed lines become rows of zeros",
      .fallback = "0",
      .min = 0,
      .max = 1e15},
+    {.name = "private-counts",
+     .kind = DP_OPT_FLAG,
+     .offset = OFFSET(private_counts),
+     .help = "say how many values were clamped and lines malformed: not to be made public"},
     {.name = "force",
      .letter = 'f',
      .kind = DP_OPT_FLAG,
      .offset = OFFSET(force),
-     .help = "replace a data set"},
+     .help = "replace a data set, or the schema that --infer-schema names"},
     {.name = "quiet", .letter = 'q', .kind = DP_OPT_FLAG, .offset = OFFSET(quiet), .help = "no summary"},
     {.name = NULL},
 };
 
+/* What is in a first schema is private, and what stands under its name may be the work of hours. */
+static int write_schema(const json_t *schema, const struct options *o, struct dp_err *err)
+{
+    const size_t form = JSON_INDENT(1) | JSON_REAL_PRECISION(12);
+    if (strcmp(o->infer, "-") == 0)
+        return json_dumpf(schema, stdout, form) == 0 && putchar('\n') == '\n'
+                   ? DP_OK
+                   : dp_fail_errno(err, errno, "cannot write standard output");
+    int fd = open(o->infer, O_WRONLY | O_CREAT | O_CLOEXEC | (o->force ? O_TRUNC : O_EXCL), 0600);
+    if (fd < 0)
+        return errno == EEXIST ? dp_fail(err, DP_E_RUN, "%s exists (--force replaces it)", o->infer)
+                               : dp_fail_errno(err, errno, "cannot create %s", o->infer);
+    int rc = json_dumpfd(schema, fd, form) == 0 && write(fd, "\n", 1) == 1
+                 ? DP_OK
+                 : dp_fail_errno(err, errno, "cannot write %s", o->infer);
+    if (close(fd) != 0 && rc == DP_OK)
+        rc = dp_fail_errno(err, errno, "cannot write %s", o->infer);
+    if (rc != DP_OK)
+        unlink(o->infer);
+    return rc;
+}
+
 static int infer(struct dp_import *import, const struct options *o, struct dp_err *err)
 {
-    json_t *schema;
+    json_t *schema, *column;
+    size_t i;
+    /* Before the table is read: that may take a while. */
+    if (!o->force && strcmp(o->infer, "-") != 0 && access(o->infer, F_OK) == 0)
+        return dp_fail(err, DP_E_RUN, "%s exists (--force replaces it)", o->infer);
     int rc = dp_import_infer(import, o->header, &schema, err);
-    if (rc != DP_OK)
-        return rc;
-    if (json_dump_file(schema, o->infer, JSON_INDENT(1) | JSON_REAL_PRECISION(12)) != 0)
-        rc = dp_fail_errno(err, errno, "cannot write %s", o->infer);
-    else if (!o->quiet)
+    if (rc == DP_OK)
+        rc = write_schema(schema, o, err);
+    json_array_foreach(json_object_get(schema, "columns"), i, column)
+    {
+        char shown[DP_TEXT_SHOWN];
+        const char *name = json_string_value(json_object_get(column, "name"));
+        if (rc == DP_OK && strcmp(json_string_value(json_object_get(column, "type")), "ignore") == 0)
+            fprintf(stderr,
+                    "dp-import: column '%s' is left out: it is not numeric and has 1000 different texts or "
+                    "more\n",
+                    dp_text_show(name, strlen(name), shown));
+    }
+    if (rc == DP_OK && !o->quiet)
         fprintf(stderr,
                 "dp-import: looked at the data to write %s: its bounds and categories are private until you "
-                "replace "
-                "them\n",
-                o->infer);
+                "replace them\n",
+                strcmp(o->infer, "-") == 0 ? "a schema" : o->infer);
     json_decref(schema);
     return rc;
 }
@@ -214,25 +259,72 @@ static int operands(struct dp_import *import, const struct options *o, int count
         return dp_fail(err, DP_E_USAGE, "--classes and --real-label exclude one another");
     if (o->cols != DP_OPT_ABSENT_INT && format != DP_IMPORT_LIBSVM)
         return dp_fail(err, DP_E_USAGE, "--cols is for libsvm");
+    if (o->bias && o->no_bias)
+        return dp_fail(err, DP_E_USAGE, "--bias and --no-bias exclude one another");
     if (o->delimiter != NULL && strlen(o->delimiter) != 1)
         return dp_fail(err, DP_E_USAGE, "--delimiter: must be one character, got '%.20s'", o->delimiter);
     return DP_OK;
 }
 
+static const char *plural(size_t count)
+{
+    return count == 1 ? "" : "s";
+}
+
+/* What was done to the rows: it decides what the coefficients of a model mean. */
+static void summarise_rows(const struct dp_import *i)
+{
+    char number[32], shown[DP_TEXT_SHOWN];
+    fputs("dp-import: ", stderr);
+    switch (i->writer.norm) {
+    case DP_NORM_BOUNDS:
+        snprintf(number, sizeof number, "%.6g", i->writer.divisor);
+        fprintf(stderr, "every row is divided by %s, the largest norm that the bounds permit", number);
+        break;
+    case DP_NORM_UNIT:
+        fputs("each row is scaled to norm 1 by itself", stderr);
+        if (i->choose_norm)
+            fprintf(stderr, ", since column '%s' has no bounds",
+                    dp_text_show(i->unbounded, strlen(i->unbounded), shown));
+        break;
+    case DP_NORM_CAP:
+        fputs("rows above norm 1 are scaled to it", stderr);
+        break;
+    case DP_NORM_NONE:
+        fputs("rows stay as they are", stderr);
+        break;
+    }
+    fputs(i->bias ? "; the last column is a bias" : "; there is no bias column", stderr);
+    if (i->schema.real_label && !i->schema.label_bounded)
+        fputs("; the label has no bounds", stderr);
+    fputc('\n', stderr);
+}
+
 static void summarise(const struct dp_import *i)
 {
-    fprintf(stderr, "dp-import: %s: %zu rows, %zu columns", i->output, i->rows, i->features);
+    fprintf(stderr, "dp-import: %s: %zu row%s, %zu column%s", i->output, i->rows, plural(i->rows),
+            i->features, plural(i->features));
     if (i->schema.real_label)
         fputs(", real labels", stderr);
     else
-        fprintf(stderr, ", %zu classes", i->schema.classes);
+        fprintf(stderr, ", %zu class%s", i->schema.classes, i->schema.classes == 1 ? "" : "es");
     if (i->test != NULL)
-        fprintf(stderr, "; %s: %zu rows", i->test, i->test_rows);
-    if (i->clamped > 0)
-        fprintf(stderr, "; %zu values clamped to their bounds", i->clamped);
-    if (i->skipped > 0)
-        fprintf(stderr, "; %zu malformed lines left out", i->skipped);
+        fprintf(stderr, "; %s: %zu row%s", i->test, i->test_rows, plural(i->test_rows));
     fputc('\n', stderr);
+    summarise_rows(i);
+}
+
+/* These are functions of the rows that no budget covers. */
+static void private_counts(const struct dp_import *i)
+{
+    char shown[DP_TEXT_SHOWN];
+    for (size_t k = 0; k < i->schema.columns; k++) {
+        const char *name = i->schema.column[k].name != NULL ? i->schema.column[k].name : "";
+        if (i->clamped[k] > 0)
+            fprintf(stderr, "dp-import: private: %zu value%s of column %zu (%s) clamped to the bounds\n",
+                    i->clamped[k], plural(i->clamped[k]), k + 1, dp_text_show(name, strlen(name), shown));
+    }
+    fprintf(stderr, "dp-import: private: %zu malformed line%s\n", i->malformed, plural(i->malformed));
 }
 
 int main(int argc, char **argv)
@@ -254,7 +346,8 @@ int main(int argc, char **argv)
         .max_abs = o.scale == 1,
         .skip_lines = (size_t)o.skip_lines,
         .skip_bad = (size_t)o.skip_bad,
-        .bias = o.bias,
+        .bias = !o.no_bias,
+        .choose_norm = o.norm < 0,
         .split = o.split,
         .seed = o.seed,
         .output = o.output,
@@ -280,6 +373,8 @@ int main(int argc, char **argv)
         rc = dp_import_run(&import, &err);
         if (rc == DP_OK && !o.quiet)
             summarise(&import);
+        if (rc == DP_OK && o.private_counts)
+            private_counts(&import);
     }
     dp_import_free(&import);
     dp_interrupt_rethrow();

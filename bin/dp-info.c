@@ -44,11 +44,11 @@ static json_t *names(char *const *list, size_t count)
 
 static json_t *dataset_json(const struct dp_dataset *d)
 {
-    json_t *o = json_pack("{s:I, s:I, s:s, s:s, s:I, s:s, s:s, s:b, s:s}", "rows", (json_int_t)d->rows,
+    json_t *o = json_pack("{s:I, s:I, s:s, s:s, s:I, s:s, s:s, s:s, s:b, s:s}", "rows", (json_int_t)d->rows,
                           "cols", (json_int_t)d->cols, "storage", d->sparse ? "csr" : "dense", "label",
                           d->label_name != NULL ? d->label_name : "", "classes", (json_int_t)d->classes,
-                          "private_preprocessing", d->private_preprocessing, "population", d->population,
-                          "held_out", d->held_out, "digest", d->digest);
+                          "private_preprocessing", d->private_preprocessing, "row_norm", d->row_norm,
+                          "population", d->population, "held_out", d->held_out, "digest", d->digest);
     if (d->classes > 0)
         json_object_set_new(o, "class_names", names(d->class_names, d->classes));
     else
@@ -86,6 +86,7 @@ static void print_dataset(const char *path, const struct dp_dataset *d)
         puts("privacy    nothing was measured on the rows to prepare them");
     else
         printf("privacy    measured on the rows, and not paid for: %s\n", d->private_preprocessing);
+    printf("row norm   %s\n", d->row_norm);
     printf("population %s%s\ndigest     %s\n", d->population, d->held_out ? ", rows held out for tests" : "",
            d->digest);
 }

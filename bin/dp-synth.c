@@ -154,23 +154,38 @@ static double draw(struct synth *s)
     return label;
 }
 
-static json_t *describe(const struct synth *s)
+/* c0, c1, … or x1, x2, …; NULL when memory is short. */
+static json_t *numbered(const char *letter, size_t first, size_t count)
 {
-    json_t *names = json_array(), *classes = json_array(), *label;
+    json_t *names = json_array();
     char name[32];
-    for (size_t j = 0; j < s->cols; j++) {
-        snprintf(name, sizeof name, "x%zu", j + 1);
-        json_array_append_new(names, json_string(name));
+    for (size_t j = 0; j < count; j++) {
+        snprintf(name, sizeof name, "%s%zu", letter, first + j);
+        if (json_array_append_new(names, json_string(name)) != 0) {
+            json_decref(names);
+            return NULL;
+        }
     }
-    for (int64_t k = 0; k < s->o->classes; k++) {
-        snprintf(name, sizeof name, "c%lld", (long long)k);
-        json_array_append_new(classes, json_string(name));
+    return names;
+}
+
+static int describe(const struct synth *s, json_t **description, struct dp_err *err)
+{
+    bool real = s->kind == REGRESSION;
+    json_t *root = json_object(), *label = json_object();
+    int bad = json_object_set_new(label, "kind", json_string(real ? "real" : "classes"));
+    bad |= json_object_set_new(label, "name", json_string("y"));
+    if (real) {
+        bad |= json_object_set_new(label, "scale", json_real(1));
+        bad |= json_object_set_new(label, "offset", json_real(0));
+    } else {
+        bad |= json_object_set_new(label, "classes", numbered("c", 0, (size_t)s->o->classes));
     }
-    label = s->kind == REGRESSION
-                ? json_pack("{s:s, s:s, s:f, s:f}", "kind", "real", "name", "y", "scale", 1.0, "offset", 0.0)
-                : json_pack("{s:s, s:s, s:O}", "kind", "classes", "name", "y", "classes", classes);
-    json_decref(classes);
-    return json_pack("{s:o, s:o, s:[]}", "names", names, "label", label, "private_preprocessing");
+    bad |= json_object_set_new(root, "label", label);
+    bad |= json_object_set_new(root, "names", numbered("x", 1, s->cols));
+    bad |= json_object_set_new(root, "private_preprocessing", json_array());
+    *description = root;
+    return bad == 0 ? DP_OK : dp_fail(err, DP_E_RUN, "out of memory");
 }
 
 static int write_set(struct synth *s, const char *path, int64_t rows, struct dp_err *err)
@@ -192,15 +207,17 @@ static int write_set(struct synth *s, const char *path, int64_t rows, struct dp_
         double y = draw(s);
         rc = dp_writer_row(writer, s->x, y, err);
     }
-    if (rc != DP_OK) {
+    json_t *description = NULL;
+    if (rc == DP_OK)
+        rc = describe(s, &description, err);
+    if (rc == DP_OK)
+        rc = dp_writer_commit(writer, description, err);
+    else
         dp_writer_abort(writer);
-        return rc;
-    }
-    json_t *description = describe(s);
-    rc = dp_writer_commit(writer, description, err);
     json_decref(description);
     if (rc == DP_OK && !s->o->quiet)
-        fprintf(stderr, "dp-synth: %s: %lld rows, %zu columns\n", path, (long long)rows, s->cols);
+        fprintf(stderr, "dp-synth: %s: %lld row%s, %zu column%s\n", path, (long long)rows,
+                rows == 1 ? "" : "s", s->cols, s->cols == 1 ? "" : "s");
     return rc;
 }
 
@@ -251,9 +268,12 @@ int main(int argc, char **argv)
     s.outputs = s.kind == CLASSIFICATION && o.classes > 2 ? (size_t)o.classes : 1;
     s.rng = gsl_rng_alloc(gsl_rng_mt19937);
     dp_interrupt_catch();
+    if (rc == DP_OK && s.rng == NULL)
+        rc = dp_fail(&err, DP_E_RUN, "out of memory");
     if (rc == DP_OK)
         rc = synthesise(&s, &err);
-    gsl_rng_free(s.rng);
+    if (s.rng != NULL)
+        gsl_rng_free(s.rng);
     free(s.weights);
     free(s.x);
     free(s.spread);

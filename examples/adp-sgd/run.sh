@@ -21,7 +21,7 @@ import() { # SET DIRECTORY
         return 1
     }
     [ -d "$out/$1-test.dp" ] || for part in train:"$1" t10k:"$1-test"; do
-        dp-import idx -q -f --row-norm unit -o "$out/${part#*:}.dp" "$2/${part%:*}-images-idx3-ubyte.gz" "$2/${part%:*}-labels-idx1-ubyte.gz"
+        dp-import idx -q -f --row-norm unit --no-bias -o "$out/${part#*:}.dp" "$2/${part%:*}-images-idx3-ubyte.gz" "$2/${part%:*}-labels-idx1-ubyte.gz"
     done
 }
 mnist() { import mnist "$raw/mnist"; }

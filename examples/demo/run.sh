@@ -16,7 +16,8 @@ epsilon=1 delta=1e-5
 mkdir -p "$out"
 echo "== importing Fashion-MNIST"
 for part in train t10k; do
-    dp-import idx --force -o "$out/$part.dp" "$pictures/$part-images-idx3-ubyte.gz" "$pictures/$part-labels-idx1-ubyte.gz"
+    dp-import idx --force --row-norm unit --no-bias -o "$out/$part.dp" \
+        "$pictures/$part-images-idx3-ubyte.gz" "$pictures/$part-labels-idx1-ubyte.gz"
 done
 
 echo "== training privately: hinge, ten classes one-vs-rest, epsilon = $epsilon, delta = $delta"

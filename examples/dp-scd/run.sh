@@ -36,10 +36,10 @@ file_of() { case $1 in adult) echo adult/adult.data.gz ;; phishing) echo phishin
 import_classification() {
     for seed in ${2:-$(seq "$seeds")}; do
         [ -d "$out/$1-$seed-test.dp" ] || case $1 in
-            adult) dp-import csv -q --schema schema-adult.json --split 0.75 --seed "$seed" -o "$out/adult-$seed.dp" \
+            adult) dp-import csv -q --row-norm unit --no-bias --schema schema-adult.json --split 0.75 --seed "$seed" -o "$out/adult-$seed.dp" \
                 --test "$out/adult-$seed-test.dp" "$raw/adult/adult.data.gz" ;;
-            phishing) dp-import libsvm -q --classes 0,1 --cols 68 --scale max-abs --split 0.75 --seed "$seed" -o "$out/phishing-$seed.dp" \
-                --test "$out/phishing-$seed-test.dp" "$raw/phishing/phishing.gz" ;;
+            phishing) dp-import libsvm -q --row-norm unit --no-bias --classes 0,1 --cols 68 --scale max-abs --split 0.75 --seed "$seed" \
+                -o "$out/phishing-$seed.dp" --test "$out/phishing-$seed-test.dp" "$raw/phishing/phishing.gz" ;;
         esac
     done
 }
@@ -135,12 +135,6 @@ classification() {
                     "${tuned#* }" "${published#* }" "${sgd#* }" "${gradients#* }"
             done
         } > "$out/$set.tsv"
-        {
-            tsv epsilon least median greatest
-            for e in $epsilons; do
-                tsv "$e" "$(spread_of "$set/secret/$e" head)" "$(median_of "$set/secret/$e")" "$(spread_of "$set/secret/$e" tail)"
-            done
-        } > "$out/$set-spread.tsv"
         column -t -s $'\t' "$out/$set.tsv"
     done
 }
@@ -305,15 +299,15 @@ table_schema() {
 import_regression() {
     for seed in $(seq "$regression_seeds"); do
         [ -d "$out/$1-$seed-test.dp" ] && continue
-        local files=(-o "$out/$1-$seed.dp" --test "$out/$1-$seed-test.dp" -q)
+        local files=(-o "$out/$1-$seed.dp" --test "$out/$1-$seed-test.dp" -q) rows=(--row-norm unit --no-bias)
         case $1 in
             year) table_schema 91 1 1922 2011 > "$out/year.json"
-                dp-import csv --schema "$out/year.json" --split 0.75 --seed "$seed" "${files[@]}" "$raw/year/YearPredictionMSD.txt" ;;
+                dp-import csv "${rows[@]}" --schema "$out/year.json" --split 0.75 --seed "$seed" "${files[@]}" "$raw/year/YearPredictionMSD.txt" ;;
             protein) table_schema 10 10 -2 2 > "$out/protein.json"
-                protein_rows | dp-import csv --schema "$out/protein.json" --split 0.75 --seed "$seed" "${files[@]}" - ;;
+                protein_rows | dp-import csv "${rows[@]}" --schema "$out/protein.json" --split 0.75 --seed "$seed" "${files[@]}" - ;;
             blogfeedback) table_schema 281 281 0 1500 > "$out/blogfeedback.json"
                 unzip -p "$raw/blogfeedback/BlogFeedback.zip" blogData_train.csv |
-                    dp-import csv --schema "$out/blogfeedback.json" --split 0.75 --seed "$seed" "${files[@]}" - ;;
+                    dp-import csv "${rows[@]}" --schema "$out/blogfeedback.json" --split 0.75 --seed "$seed" "${files[@]}" - ;;
             synth) dp-synth --like year-prediction-msd --test-rows 51630 --seed "$seed" "${files[@]}" ;;
         esac
     done

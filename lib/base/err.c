@@ -5,11 +5,28 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/text.h"
+
+/* A message that was too long ends with a whole character. */
+static void end_whole(struct dp_err *err, int length)
+{
+    size_t most = sizeof err->message - 1;
+    if (length <= (int)most)
+        return;
+    size_t at = most;
+    while (at > 0 && ((unsigned char)err->message[at - 1] & 0xc0) == 0x80)
+        at--;
+    if (at > 0 && (unsigned char)err->message[at - 1] >= 0xc0 &&
+        dp_text_valid(err->message + at - 1, most - at + 1) == 0)
+        err->message[at - 1] = '\0';
+}
+
 static void fill(struct dp_err *err, enum dp_status status, const char *format, va_list args)
 {
     err->status = status;
     err->where[0] = '\0';
-    vsnprintf(err->message, sizeof err->message, format, args);
+    int length = vsnprintf(err->message, sizeof err->message, format, args);
+    end_whole(err, length);
 }
 
 int dp_fail(struct dp_err *err, enum dp_status status, const char *format, ...)
@@ -31,7 +48,8 @@ int dp_fail_errno(struct dp_err *err, int errnum, const char *format, ...)
         fill(err, DP_E_RUN, format, args);
         va_end(args);
         size_t used = strlen(err->message);
-        snprintf(err->message + used, sizeof err->message - used, ": %s", strerror(errnum));
+        int more = snprintf(err->message + used, sizeof err->message - used, ": %s", strerror(errnum));
+        end_whole(err, (int)used + more);
     }
     return DP_E_RUN;
 }

@@ -12,7 +12,6 @@
 #include "base/json.h"
 #include "base/mapped.h"
 #include "base/mem.h"
-#include "base/number.h"
 #include "data/digest.h"
 #include "data/npy.h"
 
@@ -118,14 +117,12 @@ static int read_row_norm(struct dp_dataset *d, const json_t *root, const char *p
 {
     static const char *const norms[] = {"unit", "cap", "none", "bounds"};
     const json_t *norm = json_object_get(root, "row_norm");
-    char text[80] = "unknown", number[32];
+    char text[80] = "unknown";
     int which, rc = DP_OK;
     if (norm != NULL && (rc = word_of(norm, norms, 4, "row_norm", &which, path, err)) == DP_OK)
         snprintf(text, sizeof text, "%s", norms[which]);
-    if (rc == DP_OK && norm != NULL && which == 3) {
-        dp_number_print(json_number_value(json_object_get(root, "row_divisor")), number, sizeof number);
-        snprintf(text, sizeof text, "divided by %s", number);
-    }
+    if (rc == DP_OK && norm != NULL && which == 3)
+        snprintf(text, sizeof text, "divided by %.9g", json_number_value(json_object_get(root, "row_divisor")));
     if (json_is_true(json_object_get(root, "bias")))
         strcat(text, ", bias");
     return rc == DP_OK ? copy_text(text, &d->row_norm, err) : rc;

@@ -12,14 +12,16 @@ enum dp_row_norm {
     DP_NORM_UNIT, /* every row to L2 norm 1 (just below it), zero rows stay */
     DP_NORM_CAP,  /* rows above 1 only */
     DP_NORM_NONE, /* rows above 1 are an error */
+    DP_NORM_BOUNDS, /* every row divided by the same public number, which no norm exceeds by 1 − 2⁻²² of it */
 };
 #define DP_POPULATION_MOST 500
-#define DP_NORM_CHOICES "unit|cap|none"
+#define DP_NORM_CHOICES "unit|cap|none|bounds"
 
 struct dp_writer_options {
     size_t cols;
     bool sparse; /* CSR storage */
     enum dp_row_norm norm;
+    double divisor;   /* DP_NORM_BOUNDS */
     bool force;       /* replace what stands under the name, if it is a data set */
     bool public_rows; /* nobody's rows (dp-synth): the digest needs no salt, so the same rows give the same
                          digest */

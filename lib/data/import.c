@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/text.h"
 #include "math/rng.h"
 
 /* What is measured on the rows, where the schema leaves it to them. */
@@ -49,11 +50,15 @@ static int measure(struct dp_import *import, struct dp_spool *spool, struct meas
     if (rc == DP_OK)
         rc = dp_spool_rewind(spool, err);
     while (rc >= 0 && (rc = dp_spool_get(spool, &r, err)) == 1) {
+        if (isnan(r.label)) /* a null record */
+            continue;
         m->label_sum += r.label;
         m->labels++;
         for (uint32_t k = 0; k < r.count; k++) {
             size_t i = r.column[k];
             double value = r.value[k];
+            if (isnan(value) && s->column[i].type == DP_COLUMN_NUMERIC)
+                value = s->column[i].fill_value;
             if (isnan(value))
                 continue;
             if (m->frequency[i] != NULL)
@@ -74,17 +79,65 @@ static int measure(struct dp_import *import, struct dp_spool *spool, struct meas
 }
 
 /* Says in the data set what was measured on it. */
-static void note_measures(struct dp_schema *s)
+static int note_measures(struct dp_schema *s, struct dp_err *err)
 {
-    for (size_t i = 0; i < s->columns; i++) {
+    int rc = DP_OK;
+    for (size_t i = 0; rc == DP_OK && i < s->columns; i++) {
         const struct dp_column *c = &s->column[i];
         if (c->type == DP_COLUMN_NUMERIC && c->scaling == DP_SCALE_MAX_ABS)
-            dp_schema_note_private(s, "max-abs");
-        if (c->fill == DP_FILL_MODE)
-            dp_schema_note_private(s, "mode");
+            rc = dp_schema_note_private(s, "max-abs", err);
+        if (rc == DP_OK && c->fill == DP_FILL_MODE)
+            rc = dp_schema_note_private(s, "mode", err);
     }
-    if (s->real_label && s->label_center)
-        dp_schema_note_private(s, "label-mean");
+    return rc == DP_OK && s->real_label && s->label_center ? dp_schema_note_private(s, "label-mean", err)
+                                                           : rc;
+}
+
+/* The largest magnitude that a feature of this column can have by what is known without the rows; INFINITY if
+   nothing is. Of a categorical column one feature at most is not zero, and it is 1. */
+static double column_bound(const struct dp_column *c)
+{
+    if (c->type == DP_COLUMN_LABEL || c->type == DP_COLUMN_IGNORE)
+        return 0;
+    if (c->type == DP_COLUMN_CATEGORICAL || c->scaling != DP_SCALE_NONE)
+        return 1;
+    return c->bounded ? fmax(fabs(c->low), fabs(c->high)) : INFINITY;
+}
+
+/* The largest norm that the bounds permit, and the first column without any. */
+static double norm_bound(struct dp_import *import)
+{
+    const struct dp_schema *s = &import->schema;
+    static const char *const nameless = "x1";
+    double largest = import->bias ? 1 : 0, sum = 0;
+    import->unbounded = NULL;
+    for (size_t i = 0; i < s->columns; i++) {
+        largest = fmax(largest, column_bound(&s->column[i]));
+        if (isinf(largest)) {
+            import->unbounded = s->column[i].name != NULL ? s->column[i].name : nameless;
+            return largest;
+        }
+    }
+    for (size_t i = 0; i < s->columns; i++)
+        sum += pow(column_bound(&s->column[i]) / largest, 2);
+    sum += import->bias ? 1 / (largest * largest) : 0;
+    return largest * sqrt(sum);
+}
+
+static int choose_norm(struct dp_import *import, struct dp_err *err)
+{
+    double bound = norm_bound(import);
+    if (import->choose_norm)
+        import->writer.norm = isinf(bound) && import->unbounded != NULL ? DP_NORM_UNIT : DP_NORM_BOUNDS;
+    if (import->writer.norm != DP_NORM_BOUNDS)
+        return DP_OK;
+    if (import->unbounded != NULL)
+        return dp_fail(err, DP_E_USAGE, "--row-norm bounds: column '%.60s' has no bounds", import->unbounded);
+    /* Rows come out a little below norm 1, so that rounding to float32 does not lift one above it. */
+    import->writer.divisor = bound / (1 - 0x1p-22);
+    return isfinite(import->writer.divisor)
+               ? DP_OK
+               : dp_fail(err, DP_E_RUN, "the bounds are so large that no row has a finite norm");
 }
 
 struct layout {
@@ -146,7 +199,8 @@ static double label_of(struct dp_import *import, const struct layout *l, double 
         return import->format == DP_IMPORT_LIBSVM ? (double)dp_schema_class_of(s, label) : label;
     }
     if (s->label_bounded && (label < s->label_low || label > s->label_high)) {
-        import->clamped++;
+        if (s->label >= 0)
+            import->clamped[s->label]++;
         label = label < s->label_low ? s->label_low : s->label_high;
     }
     return (label - l->label_offset) / l->label_scale;
@@ -165,44 +219,81 @@ static void base_row(const struct dp_import *import, const struct measures *m, c
         x[l->features - 1] = 1;
 }
 
-static json_t *describe(const struct dp_import *import, const struct layout *l)
+static int append_name(json_t *names, const char *name, size_t length, struct dp_err *err)
 {
-    const struct dp_schema *s = &import->schema;
-    json_t *names = json_array(), *label, *root = json_object();
-    char name[600];
-    for (size_t i = 0; i < s->columns; i++) {
-        const struct dp_column *c = &s->column[i];
-        const char *column = c->name;
-        char number[32];
-        if (column == NULL) {
-            snprintf(number, sizeof number, "x%zu", i + 1);
-            column = number;
-        }
-        if (c->type == DP_COLUMN_NUMERIC)
-            json_array_append_new(names, json_string(column));
-        for (size_t k = c->drop_first; c->type == DP_COLUMN_CATEGORICAL && k < c->categories.count; k++) {
-            snprintf(name, sizeof name, "%.250s=%.250s", column, c->categories.text[k]);
-            json_array_append_new(names, json_string(name));
-        }
+    return json_array_append_new(names, json_stringn(name, length)) == 0
+               ? DP_OK
+               : dp_fail(err, DP_E_RUN, "out of memory");
+}
+
+/* "job=cook"; parts of more than NAME_MOST bytes are cut, so that a long name does not stand there once per
+ * category. */
+#define NAME_MOST ((size_t)250)
+static int feature_names(const struct dp_column *c, size_t i, json_t *names, struct dp_err *err)
+{
+    char name[2 * NAME_MOST + 2], number[32];
+    snprintf(number, sizeof number, "x%zu", i + 1);
+    const char *column = c->name != NULL ? c->name : number;
+    size_t length = dp_text_cut(column, strlen(column), NAME_MOST);
+    int rc = DP_OK;
+    memcpy(name, column, length);
+    if (c->type == DP_COLUMN_NUMERIC)
+        return append_name(names, name, length, err);
+    name[length++] = '=';
+    for (size_t k = c->drop_first; rc == DP_OK && c->type == DP_COLUMN_CATEGORICAL && k < c->categories.count;
+         k++) {
+        const char *category = c->categories.text[k];
+        size_t more = dp_text_cut(category, strlen(category), NAME_MOST);
+        memcpy(name + length, category, more);
+        rc = append_name(names, name, length + more, err);
     }
-    if (import->bias)
-        json_array_append_new(names, json_string("bias"));
-    const char *label_name = s->label >= 0 ? s->column[s->label].name : "label";
+    return rc;
+}
+
+/* NULL when memory is short. */
+static json_t *label_json(const struct dp_schema *s, const struct layout *l)
+{
+    const char *name = s->label >= 0 ? s->column[s->label].name : "label";
+    json_t *label = json_object();
+    int bad = json_object_set_new(label, "name", json_string(name));
+    bad |= json_object_set_new(label, "kind", json_string(s->real_label ? "real" : "classes"));
     if (s->real_label) {
-        label = json_pack("{s:s, s:s, s:f, s:f}", "kind", "real", "name", label_name, "scale", l->label_scale,
-                          "offset", l->label_offset);
+        bad |= json_object_set_new(label, "scale", json_real(l->label_scale));
+        bad |= json_object_set_new(label, "offset", json_real(l->label_offset));
     } else {
         json_t *classes = json_array();
+        bad |= json_object_set(label, "classes", classes);
         for (size_t k = 0; k < s->classes; k++)
-            json_array_append_new(classes, json_string(s->class[k].text[0]));
-        label = json_pack("{s:s, s:s, s:o}", "kind", "classes", "name", label_name, "classes", classes);
+            bad |= json_array_append_new(classes, json_string(s->class[k].text[0]));
+        json_decref(classes);
     }
-    json_object_set_new(root, "names", names);
-    json_object_set_new(root, "label", label);
-    json_object_set_new(root, "private_preprocessing",
-                        s->private_preprocessing != NULL ? json_deep_copy(s->private_preprocessing)
-                                                         : json_array());
-    return root;
+    if (bad == 0)
+        return label;
+    json_decref(label);
+    return NULL;
+}
+
+static int describe(const struct dp_import *import, const struct layout *l, json_t **description,
+                    struct dp_err *err)
+{
+    const struct dp_schema *s = &import->schema;
+    json_t *names = json_array(), *root = json_object();
+    int rc = DP_OK;
+    for (size_t i = 0; rc == DP_OK && i < s->columns; i++)
+        rc = feature_names(&s->column[i], i, names, err);
+    if (rc == DP_OK && import->bias)
+        rc = append_name(names, "bias", 4, err);
+    int bad = json_object_set(root, "names", names);
+    bad |= json_object_set_new(root, "label", label_json(s, l));
+    bad |= json_object_set_new(root, "bias", json_boolean(import->bias));
+    bad |= json_object_set_new(root, "private_preprocessing",
+                               s->private_preprocessing != NULL ? json_deep_copy(s->private_preprocessing)
+                                                                : json_array());
+    json_decref(names);
+    if (rc == DP_OK && bad != 0)
+        rc = dp_fail(err, DP_E_RUN, "out of memory");
+    *description = root;
+    return rc;
 }
 
 /* Selection sampling: each of the remaining rows goes to training with probability (still wanted)/(still
@@ -245,12 +336,16 @@ static int write_rows(struct dp_import *import, struct dp_spool *spool, const st
         dp_stream_start(&splitter.stream, &splitter.key, DP_DRAW_PERMUTATION, 0);
     }
     while (rc >= 0 && (rc = dp_spool_get(spool, &r, err)) == 1) {
-        memcpy(x, base, l->features * sizeof *x);
+        bool null = isnan(r.label);
+        if (null)
+            memset(x, 0, l->features * sizeof *x);
+        else
+            memcpy(x, base, l->features * sizeof *x);
         for (uint32_t k = 0; k < r.count; k++)
             set_feature(&s->column[r.column[k]], m, r.column[k], r.value[k], x + l->first[r.column[k]],
-                        &import->clamped);
+                        &import->clamped[r.column[k]]);
         struct dp_writer *to = test == NULL || goes_to_training(&splitter) ? output : test;
-        rc = dp_writer_row(to, x, label_of(import, l, r.label), err);
+        rc = dp_writer_row(to, x, null ? 0 : label_of(import, l, r.label), err);
         if (rc < 0)
             break;
     }
@@ -265,10 +360,13 @@ static int write_out(struct dp_import *import, struct dp_spool *spool, const str
 {
     struct layout l = {0};
     struct dp_writer *output = NULL, *test = NULL;
+    json_t *description = NULL;
     int rc = lay_out(import, m, &l, err);
     import->features = import->writer.cols = l.features;
     if (rc == DP_OK && l.features == 0)
         rc = dp_fail(err, DP_E_RUN, "no column is a feature");
+    if (rc == DP_OK)
+        rc = choose_norm(import, err);
     if (rc == DP_OK)
         rc = dp_writer_open(&output, import->output, &import->writer, err);
     if (rc == DP_OK && import->test != NULL) {
@@ -278,8 +376,9 @@ static int write_out(struct dp_import *import, struct dp_spool *spool, const str
     }
     if (rc == DP_OK)
         rc = write_rows(import, spool, m, &l, output, test, err);
+    if (rc == DP_OK)
+        rc = describe(import, &l, &description, err);
     if (rc == DP_OK) {
-        json_t *description = describe(import, &l);
         import->rows = dp_writer_rows(output);
         if (test != NULL) {
             import->test_rows = dp_writer_rows(test);
@@ -290,8 +389,8 @@ static int write_out(struct dp_import *import, struct dp_spool *spool, const str
             rc = dp_writer_commit(output, description, err);
             output = NULL;
         }
-        json_decref(description);
     }
+    json_decref(description);
     dp_writer_abort(output);
     dp_writer_abort(test);
     free(l.first);
@@ -312,10 +411,12 @@ int dp_import_run(struct dp_import *import, struct dp_err *err)
                      strcmp(import->input, "-") == 0 ? "standard input" : import->input);
     if (rc == DP_OK)
         rc = measure(import, &spool, &m, err);
-    if (rc == DP_OK) {
-        note_measures(&import->schema);
+    if (rc == DP_OK)
+        rc = note_measures(&import->schema, err);
+    if (rc == DP_OK)
+        rc = dp_alloc(&import->clamped, import->schema.columns, sizeof *import->clamped, err);
+    if (rc == DP_OK)
         rc = write_out(import, &spool, &m, err);
-    }
     free_measures(&m, &import->schema);
     dp_spool_close(&spool);
     return rc;
@@ -324,4 +425,6 @@ int dp_import_run(struct dp_import *import, struct dp_err *err)
 void dp_import_free(struct dp_import *import)
 {
     dp_schema_free(&import->schema);
+    free(import->clamped);
+    import->clamped = NULL;
 }

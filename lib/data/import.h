@@ -12,7 +12,7 @@ enum dp_import_format { DP_IMPORT_CSV, DP_IMPORT_TSV, DP_IMPORT_LIBSVM, DP_IMPOR
 
 struct dp_import {
     enum dp_import_format format;
-    const char *input, *labels; /* labels: IDX only; "-" is standard input; gzip is recognised */
+    const char *input, *labels; /* labels: IDX only; see input.h */
     struct dp_schema schema;    /* filled by the caller for csv and tsv, by the reader otherwise */
     const char *label_name;     /* arff: which attribute is the label; NULL: the last */
     bool real_label;            /* libsvm: labels are numbers to predict, not classes */
@@ -20,14 +20,20 @@ struct dp_import {
     size_t cols;                /* libsvm: columns; 0: the largest index there is, measured */
     bool max_abs;      /* numeric columns without bounds: divide by the largest magnitude (measured) */
     size_t skip_lines; /* csv, tsv: lines to pass over at the start */
-    size_t skip_bad;   /* how many malformed lines may be left out */
+    size_t skip_bad;   /* how many malformed lines may become null records: rows of zeros that count in N */
     bool bias;         /* add a column of ones */
+    bool choose_norm;  /* rows are divided by one number if there is a public one, else scaled to norm 1 */
     double split;      /* part of the rows for output; NAN: all */
     long long seed;    /* of the split */
     const char *output, *test;
-    struct dp_writer_options writer;
+    struct dp_writer_options writer; /* norm and divisor are set where choose_norm is */
 
-    size_t rows, test_rows, features, skipped, clamped; /* out: what was done */
+    /* out: what was done */
+    size_t rows, test_rows, features;
+    const char *unbounded; /* the first column without public bounds, or NULL */
+    /* Private: how many values were beyond the bounds of each column of the schema, and how many lines were
+     * malformed. */
+    size_t *clamped, malformed;
 };
 
 /* Reads, then writes. On failure nothing stands under the names of the outputs. */
@@ -38,7 +44,18 @@ void dp_import_free(struct dp_import *import);
    with json_decref. header: whether the first line names the columns. */
 int dp_import_infer(const struct dp_import *import, bool header, json_t **schema, struct dp_err *err);
 
-/* Private to lib/data: readers append to the spool. */
+/* Of a reader's functions: the record is malformed, and err says how. */
+enum { DP_BAD_RECORD = 1 };
+
+/* Private to lib/data. */
+char dp_import_delimiter(const struct dp_import *import);
+
+/* Appends the record that was read with that result: if it is malformed, a null record, as long as skip_bad
+   allows. A null record is a label of NAN and no values. */
+int dp_import_put(struct dp_import *import, struct dp_spool *spool, int rc, struct dp_record *record,
+                  struct dp_err *err);
+
+/* Readers append to the spool. */
 int dp_read_delimited(struct dp_import *import, struct dp_spool *spool, struct dp_err *err);
 struct dp_lines;
 int dp_read_records(struct dp_import *import, struct dp_lines *lines, struct dp_spool *spool,

@@ -1,37 +1,42 @@
 #include "data/lines.h"
 
 #include <ctype.h>
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
-#include <zlib.h>
 
 #include "base/mem.h"
+#include "data/input.h"
 
 #define LINE_LIMIT ((size_t)1 << 26)
+#define CHUNK ((size_t)1 << 16)
+
+static int next_chunk(struct dp_lines *l, struct dp_err *err)
+{
+    l->chunk_at = l->chunk_end = 0;
+    return dp_input_read(l->input, l->chunk, CHUNK, &l->chunk_end, err);
+}
 
 int dp_lines_open(struct dp_lines *l, const char *path, struct dp_err *err)
 {
     memset(l, 0, sizeof *l);
-    bool standard = strcmp(path, "-") == 0;
-    l->name = standard ? "standard input" : path;
-    if (standard) {
-        int fd = dup(STDIN_FILENO);
-        l->gz = fd >= 0 ? gzdopen(fd, "rb") : NULL;
-    } else {
-        l->gz = gzopen(path, "rb");
-    }
-    if (l->gz == NULL)
-        return dp_fail_errno(err, errno, "cannot open %s", l->name);
-    gzbuffer(l->gz, 1 << 17);
-    return DP_OK;
+    int rc = dp_input_open(&l->input, path, err);
+    if (rc != DP_OK)
+        return rc;
+    l->name = dp_input_name(l->input);
+    rc = dp_alloc(&l->chunk, CHUNK, 1, err);
+    if (rc == DP_OK)
+        rc = next_chunk(l, err);
+    if (rc == DP_OK && l->chunk_end >= 3 && memcmp(l->chunk, "\xef\xbb\xbf", 3) == 0)
+        l->chunk_at = 3;
+    if (rc != DP_OK)
+        dp_lines_close(l);
+    return rc;
 }
 
 void dp_lines_close(struct dp_lines *l)
 {
-    if (l->gz != NULL)
-        gzclose_r(l->gz);
+    dp_input_close(l->input);
+    free(l->chunk);
     free(l->line);
     free(l->buffer);
     free(l->field);
@@ -42,29 +47,29 @@ void dp_lines_close(struct dp_lines *l)
 static int append_line(struct dp_lines *l, struct dp_err *err)
 {
     size_t before = l->length;
-    for (;;) {
-        int rc = dp_grow(&l->line, &l->capacity, l->length + 4096, 1, err);
+    for (bool whole = false; !whole;) {
+        int rc = l->chunk_at == l->chunk_end ? next_chunk(l, err) : DP_OK;
         if (rc != DP_OK)
             return rc;
-        char *got = gzgets(l->gz, l->line + l->length, (int)(l->capacity - l->length));
-        if (got == NULL) {
-            int code;
-            const char *why = gzerror(l->gz, &code);
-            if (code != Z_OK && code != Z_STREAM_END)
-                return dp_fail(err, DP_E_RUN, "%s: line %zu: cannot read: %s", l->name, l->number + 1,
-                               code == Z_ERRNO ? strerror(errno) : why);
-            if (l->length == before)
-                return 0;
-            break;
-        }
-        l->length += strlen(got);
+        if (l->chunk_end == 0 && l->length == before)
+            return 0;
+        const char *from = l->chunk + l->chunk_at;
+        size_t left = l->chunk_end - l->chunk_at;
+        const char *end = left > 0 ? memchr(from, '\n', left) : NULL;
+        size_t length = end != NULL ? (size_t)(end - from) : left;
+        whole = end != NULL || l->chunk_end == 0;
+        rc = dp_grow(&l->line, &l->capacity, l->length + length + 1, 1, err);
+        if (rc != DP_OK)
+            return rc;
+        if (length > 0 && memchr(from, '\0', length) != NULL)
+            return dp_fail(err, DP_E_RUN, "%s: line %zu: holds a NUL byte, so this is no text in UTF-8",
+                           l->name, l->number + 1);
+        memcpy(l->line + l->length, from, length);
+        l->chunk_at += length + (end != NULL);
+        l->length += length;
         if (l->length > LINE_LIMIT)
             return dp_fail(err, DP_E_RUN, "%s: line %zu is longer than %zu bytes", l->name, l->number + 1,
                            LINE_LIMIT);
-        if (l->length > 0 && l->line[l->length - 1] == '\n') {
-            l->length--;
-            break;
-        }
     }
     l->number++;
     return 1;
@@ -81,7 +86,7 @@ int dp_lines_next(struct dp_lines *l, struct dp_err *err)
     return rc;
 }
 
-static int add_field(struct dp_lines *l, size_t start, size_t end, bool quoted, size_t at, struct dp_err *err)
+static int add_field(struct dp_lines *l, size_t start, size_t end, bool quoted, struct dp_err *err)
 {
     int rc = dp_grow(&l->field, &l->field_capacity, l->fields + 1, sizeof *l->field, err);
     if (rc != DP_OK)
@@ -90,8 +95,8 @@ static int add_field(struct dp_lines *l, size_t start, size_t end, bool quoted, 
         start++;
     while (!quoted && end > start && isspace((unsigned char)l->buffer[end - 1]))
         end--;
-    l->field[l->fields++] =
-        (struct dp_cell){(const char *)start, end - start, at}; /* an offset until buffer is still */
+    /* An offset until buffer is still. */
+    l->field[l->fields++] = (struct dp_cell){(const char *)start, end - start};
     return DP_OK;
 }
 
@@ -104,7 +109,7 @@ int dp_lines_record(struct dp_lines *l, char delimiter, struct dp_err *err)
     if (rc != 1)
         return rc;
     char quote = '"';
-    size_t used = 0, start = 0, at = 1, first = l->number;
+    size_t used = 0, start = 0, first = l->number;
     bool in_quotes = false, quoted = false;
     l->fields = 0;
     for (size_t i = 0;; i++) {
@@ -123,13 +128,12 @@ int dp_lines_record(struct dp_lines *l, char delimiter, struct dp_err *err)
         }
         char c = i < l->length ? l->line[i] : '\0';
         if (i == l->length || (!in_quotes && c == delimiter)) {
-            rc = add_field(l, start, used, quoted, at, err);
+            rc = add_field(l, start, used, quoted, err);
             if (rc != DP_OK)
                 return rc;
             if (i == l->length)
                 break;
             start = used;
-            at = i + 2;
             quoted = false;
         } else if (in_quotes && c == quote) {
             if (i + 1 < l->length && l->line[i + 1] == quote) {

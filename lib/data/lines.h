@@ -1,4 +1,5 @@
-/* Lines and delimited records of a text file, plain or gzip-compressed, from a file or standard input. */
+/* Lines and delimited records of a text file or of standard input (input.h). A byte order mark at the start
+   is passed over; a NUL byte is an error. */
 #ifndef DP_DATA_LINES_H
 #define DP_DATA_LINES_H
 
@@ -7,15 +8,18 @@
 
 #include "base/err.h"
 
+struct dp_input;
+
 struct dp_cell {
     const char *text; /* length bytes, unquoted and, if it was not quoted, trimmed of blanks */
     size_t length;
-    size_t at; /* column in the line, from 1 */
 };
 
 struct dp_lines {
     const char *name; /* for messages */
-    void *gz;
+    struct dp_input *input;
+    char *chunk; /* bytes that were read and not yet used */
+    size_t chunk_at, chunk_end;
     bool arff;     /* records may also be quoted by ', and lines that begin with % are comments */
     size_t number; /* of the current line, from 1 */
     char *line;    /* without its end */
@@ -26,6 +30,7 @@ struct dp_lines {
     size_t fields, field_capacity;
 };
 
+/* On failure there is nothing to close. */
 int dp_lines_open(struct dp_lines *lines, const char *path, struct dp_err *err);
 void dp_lines_close(struct dp_lines *lines);
 

@@ -6,12 +6,17 @@
 #include <strings.h>
 
 #include "base/mem.h"
+#include "base/text.h"
 #include "data/import.h"
 #include "data/lines.h"
 
-static int bad(const struct dp_lines *l, size_t at, const char *what, struct dp_err *err)
+/* In the header: what is wrong with the attribute of that name, or with the line if there is none. */
+static int bad(const struct dp_lines *l, const char *name, const char *what, struct dp_err *err)
 {
-    return dp_fail(err, DP_E_RUN, "%s: line %zu, column %zu: %s", l->name, l->number, at + 1, what);
+    char shown[DP_TEXT_SHOWN];
+    return name == NULL ? dp_fail(err, DP_E_RUN, "%s: line %zu: %s", l->name, l->number, what)
+                        : dp_fail(err, DP_E_RUN, "%s: line %zu, attribute '%s': %s", l->name, l->number,
+                                  dp_text_show(name, strlen(name), shown), what);
 }
 
 /* One word, quoted by ' or " or ending at a blank or one of `stop`; *at moves behind it. */
@@ -45,7 +50,7 @@ static int nominal(const struct dp_lines *l, size_t at, struct dp_column *c, str
         if (l->line[at] == '}')
             return DP_OK;
         if (l->line[at] != ',')
-            return bad(l, at, "expected , or } in a list of values", err);
+            return bad(l, c->name, "expected , or } in a list of values", err);
         at++;
     }
 }
@@ -63,8 +68,12 @@ static int attribute(struct dp_import *import, const struct dp_lines *l, struct 
     *c = (struct dp_column){.scaling = import->max_abs ? DP_SCALE_MAX_ABS : DP_SCALE_NONE};
     word(l->line, &at, " \t{", &text, &length);
     if (length == 0)
-        return bad(l, at, "an attribute without a name", err);
+        return bad(l, NULL, "an attribute without a name", err);
+    if (dp_text_valid(l->line, l->length) < l->length)
+        return bad(l, NULL, "is not UTF-8 (iconv -f LATIN1 -t UTF-8 converts a file in Latin-1)", err);
     c->name = strndup(text, length);
+    if (c->name == NULL)
+        return dp_fail(err, DP_E_RUN, "out of memory");
     at += strspn(l->line + at, " \t");
     if (l->line[at] == '{') {
         c->type = DP_COLUMN_CATEGORICAL;
@@ -77,7 +86,7 @@ static int attribute(struct dp_import *import, const struct dp_lines *l, struct 
         c->type = DP_COLUMN_IGNORE;
         return DP_OK;
     }
-    return bad(l, at, "only numeric, nominal and string attributes are read", err);
+    return bad(l, c->name, "only numeric, nominal and string attributes are read", err);
 }
 
 /* Which attribute is the label, and what it means. */
@@ -97,11 +106,14 @@ static int choose_label(struct dp_import *import, const struct dp_lines *l, stru
         return dp_fail(err, DP_E_RUN, "%s: fewer than two attributes", l->name);
     struct dp_column *c = &s->column[s->label];
     s->real_label = c->type == DP_COLUMN_NUMERIC;
+    if (c->type == DP_COLUMN_IGNORE || (!s->real_label && c->categories.count < 2))
+        return bad(l, c->name, "the label must be numeric or have two or more values (--label)", err);
     c->type = DP_COLUMN_LABEL;
     int rc = s->real_label ? DP_OK : dp_alloc(&s->class, c->categories.count, sizeof *s->class, err);
-    for (; rc == DP_OK && !s->real_label && s->classes < c->categories.count; s->classes++)
-        rc = dp_texts_add(&s->class[s->classes], c -> categories.text[s->classes],
-                          strlen(c->categories.text[s->classes]), err);
+    while (rc == DP_OK && !s->real_label && s->classes < c->categories.count) {
+        size_t k = s->classes++;
+        rc = dp_texts_add(&s->class[k], c -> categories.text[k], strlen(c->categories.text[k]), err);
+    }
     return rc;
 }
 
@@ -118,7 +130,7 @@ static int read_header(struct dp_import *import, struct dp_lines *l, struct dp_e
         if (strncasecmp(l->line, "@attribute", 10) == 0)
             rc = attribute(import, l, err);
         else if (l->line[0] != '\0' && l->line[0] != '%' && strncasecmp(l->line, "@relation", 9) != 0)
-            rc = bad(l, 0, "expected @relation, @attribute or @data", err);
+            rc = bad(l, NULL, "expected @relation, @attribute or @data", err);
         if (rc < 0)
             return rc;
     }

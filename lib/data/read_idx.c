@@ -1,17 +1,15 @@
 /* IDX, the format of MNIST: unsigned bytes, images in one file and labels in another. */
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
-#include <zlib.h>
 
 #include "base/mem.h"
 #include "data/import.h"
+#include "data/input.h"
 
 struct idx {
-    gzFile gz;
+    struct dp_input *input;
     const char *name;
     uint32_t dims[4];
     int ndim;
@@ -22,42 +20,71 @@ static uint32_t big_endian(const unsigned char *p)
     return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
 }
 
+/* Fewer than size only at the end. */
+static int read_full(struct idx *x, void *out, size_t size, size_t *had, struct dp_err *err)
+{
+    size_t got = 1;
+    int rc = DP_OK;
+    for (*had = 0; rc == DP_OK && got > 0 && *had < size; *had += got)
+        rc = dp_input_read(x->input, (char *)out + *had, size - *had, &got, err);
+    return rc;
+}
+
 static int idx_open(struct idx *x, const char *path, int least, int most, struct dp_err *err)
 {
     unsigned char head[16];
-    bool standard = strcmp(path, "-") == 0;
-    x->name = standard ? "standard input" : path;
-    x->gz = standard ? gzdopen(dup(STDIN_FILENO), "rb") : gzopen(path, "rb");
-    if (x->gz == NULL)
-        return dp_fail_errno(err, errno, "cannot open %s", x->name);
-    gzbuffer(x->gz, 1 << 18);
-    if (gzread(x->gz, head, 4) != 4 || head[0] != 0 || head[1] != 0)
+    size_t had, sizes;
+    int rc = dp_input_open(&x->input, path, err);
+    if (rc != DP_OK)
+        return rc;
+    x->name = dp_input_name(x->input);
+    rc = read_full(x, head, 4, &had, err);
+    if (rc != DP_OK)
+        return rc;
+    if (had != 4 || head[0] != 0 || head[1] != 0)
         return dp_fail(err, DP_E_RUN, "%s: not an IDX file", x->name);
     if (head[2] != 0x08)
         return dp_fail(err, DP_E_RUN, "%s: IDX of type 0x%02x, only unsigned bytes (0x08) are read", x->name,
                        head[2]);
     x->ndim = head[3];
     if (x->ndim < least || x->ndim > most)
-        return dp_fail(err, DP_E_RUN, "%s: IDX with %d dimensions", x->name, x->ndim);
-    if (gzread(x->gz, head, (unsigned)(4 * x->ndim)) != 4 * x->ndim)
+        return dp_fail(err, DP_E_RUN, "%s: IDX with %d dimension%s", x->name, x->ndim,
+                       x->ndim == 1 ? "" : "s");
+    sizes = 4 * (size_t)x->ndim;
+    rc = read_full(x, head, sizes, &had, err);
+    if (rc != DP_OK)
+        return rc;
+    if (had != sizes)
         return dp_fail(err, DP_E_RUN, "%s: its header is cut short", x->name);
     for (int i = 0; i < x->ndim; i++)
         x->dims[i] = big_endian(head + 4 * i);
+    if (x->dims[0] == 0)
+        return dp_fail(err, DP_E_RUN, "%s: no rows", x->name);
     return DP_OK;
 }
 
 static int idx_read(struct idx *x, void *out, size_t size, size_t item, struct dp_err *err)
 {
-    if (gzread(x->gz, out, (unsigned)size) == (int)size)
-        return DP_OK;
-    return dp_fail(err, DP_E_RUN, "%s: ends inside item %zu of %u", x->name, item + 1, x->dims[0]);
+    size_t had;
+    int rc = read_full(x, out, size, &had, err);
+    return rc != DP_OK || had == size
+               ? rc
+               : dp_fail(err, DP_E_RUN, "%s: ends inside item %zu of %u", x->name, item + 1, x->dims[0]);
+}
+
+static int at_end(struct idx *x, struct dp_err *err)
+{
+    unsigned char more;
+    size_t had;
+    int rc = read_full(x, &more, 1, &had, err);
+    return rc != DP_OK || had == 0 ? rc : dp_fail(err, DP_E_RUN, "%s: goes on after its last item", x->name);
 }
 
 static int read_pairs(struct idx *images, struct idx *labels, size_t pixels, size_t classes,
                       struct dp_spool *spool, struct dp_err *err)
 {
     struct dp_record r = {0};
-    unsigned char *image = NULL, label, more;
+    unsigned char *image = NULL, label;
     int rc = dp_alloc(&image, pixels, 1, err);
     for (size_t i = 0; rc == DP_OK && i < images->dims[0]; i++) {
         rc = idx_read(images, image, pixels, i, err);
@@ -76,8 +103,10 @@ static int read_pairs(struct idx *images, struct idx *labels, size_t pixels, siz
         r.label = label;
         rc = dp_spool_put(spool, &r, err);
     }
-    if (rc == DP_OK && (gzread(images->gz, &more, 1) > 0 || gzread(labels->gz, &more, 1) > 0))
-        rc = dp_fail(err, DP_E_RUN, "%s: goes on after its last item", images->name);
+    if (rc == DP_OK)
+        rc = at_end(images, err);
+    if (rc == DP_OK)
+        rc = at_end(labels, err);
     dp_record_free(&r);
     free(image);
     return rc;
@@ -104,10 +133,8 @@ int dp_read_idx(struct dp_import *import, struct dp_spool *spool, struct dp_err 
             rc = dp_fail(err, DP_E_RUN, "%s: an item of %zu bytes", images.name, pixels);
     if (rc == DP_OK)
         rc = read_pairs(&images, &labels, pixels, s->classes, spool, err);
-    if (images.gz != NULL)
-        gzclose_r(images.gz);
-    if (labels.gz != NULL)
-        gzclose_r(labels.gz);
+    dp_input_close(images.input);
+    dp_input_close(labels.input);
     if (rc != DP_OK)
         return rc;
     rc = dp_alloc(&s->column, pixels, sizeof *s->column, err);

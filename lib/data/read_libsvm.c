@@ -9,21 +9,24 @@
 #include "data/lines.h"
 
 #define MOST_COLUMNS 10000000
+#define FEW_COLUMNS 65536 /* that any file may have */
 #define MOST_CLASSES 1000
 
-static int bad(const struct dp_lines *l, size_t at, const char *what, struct dp_err *err)
+/* A malformed record: field 1 is the label, field 2 the first index:value. */
+static int bad(const struct dp_lines *l, size_t field, const char *what, struct dp_err *err)
 {
-    return dp_fail(err, DP_E_RUN, "%s: line %zu, column %zu: %s", l->name, l->number, at + 1, what);
+    dp_fail(err, DP_E_RUN, "%s: line %zu, field %zu: %s", l->name, l->number, field, what);
+    return DP_BAD_RECORD;
 }
 
 static int parse_line(const struct dp_lines *l, size_t cols, struct dp_record *r, size_t *largest,
                       struct dp_err *err)
 {
-    size_t at = strspn(l->line, " \t"), length = strcspn(l->line + at, " \t#");
+    size_t at = strspn(l->line, " \t"), length = strcspn(l->line + at, " \t#"), field = 1;
     long before = 0;
     r->count = 0;
     if (!dp_number_cell(l->line + at, length, &r->label))
-        return bad(l, at, "expected a label", err);
+        return bad(l, field, "expected a label", err);
     for (at += length;; at += length) {
         at += strspn(l->line + at, " \t");
         length = strcspn(l->line + at, " \t#");
@@ -33,14 +36,15 @@ static int parse_line(const struct dp_lines *l, size_t cols, struct dp_record *r
         char *end;
         double value;
         long index = colon != NULL ? strtol(l->line + at, &end, 10) : 0;
+        field++;
         if (colon == NULL || end != colon || index < 1 || index > MOST_COLUMNS)
-            return bad(l, at, "expected index:value with an index from 1", err);
+            return bad(l, field, "expected index:value with an index from 1", err);
         if (cols > 0 && (size_t)index > cols)
-            return bad(l, at, "the index is above --cols", err);
+            return bad(l, field, "the index is above --cols", err);
         if (index <= before)
-            return bad(l, at, "indices must ascend", err);
+            return bad(l, field, "indices must ascend", err);
         if (!dp_number_cell(colon + 1, length - (size_t)(colon + 1 - (l->line + at)), &value))
-            return bad(l, at, "expected a number after ':'", err);
+            return bad(l, field, "expected a number after ':'", err);
         before = index;
         if ((size_t)index > *largest)
             *largest = (size_t)index;
@@ -63,9 +67,10 @@ static int name_classes(struct dp_schema *s, double *labels, size_t count, struc
     char name[32];
     qsort(labels, count, sizeof *labels, compare);
     int rc = dp_alloc(&s->class, count, sizeof *s->class, err);
-    for (; rc == DP_OK && s->classes < count; s->classes++) {
-        dp_number_print(labels[s->classes], name, sizeof name);
-        rc = dp_texts_add(&s->class[s->classes], name, strlen(name), err);
+    while (rc == DP_OK && s->classes < count) {
+        size_t k = s->classes++;
+        dp_number_print(labels[k], name, sizeof name);
+        rc = dp_texts_add(&s->class[k], name, strlen(name), err);
     }
     return rc;
 }
@@ -83,13 +88,52 @@ static int note_label(double *labels, size_t *count, double label, const struct 
     return DP_OK;
 }
 
+struct libsvm {
+    double labels[MOST_CLASSES]; /* measured */
+    size_t classes, columns, bytes;
+};
+
+static int read_lines(struct dp_import *import, struct dp_lines *lines, struct libsvm *m,
+                      struct dp_spool *spool, struct dp_err *err)
+{
+    struct dp_record r = {0};
+    bool measured = !import->real_label && import->classes == NULL;
+    int rc;
+    while ((rc = dp_lines_next(lines, err)) == 1) {
+        m->bytes += lines->length + 1;
+        if (strspn(lines->line, " \t") == lines->length || lines->line[0] == '#')
+            continue;
+        size_t largest = m->columns;
+        rc = parse_line(lines, import->cols, &r, &largest, err);
+        if (rc == DP_OK && import->classes != NULL && dp_schema_class_of(&import->schema, r.label) < 0)
+            rc = bad(lines, 1, "the label is not one of --classes", err);
+        if (rc == DP_OK)
+            m->columns = largest;
+        if (rc == DP_OK && measured)
+            rc = note_label(m->labels, &m->classes, r.label, lines, err);
+        rc = dp_import_put(import, spool, rc, &r, err);
+        if (rc != DP_OK)
+            break;
+    }
+    dp_record_free(&r);
+    if (rc == DP_OK && m->columns == 0)
+        rc = dp_fail(err, DP_E_RUN, "%s: no features", lines->name);
+    /* So that memory is bounded by the file, whatever number stands in it. */
+    if (rc == DP_OK && import->cols == 0 && m->columns > FEW_COLUMNS && m->columns > m->bytes)
+        rc = dp_fail(err, DP_E_RUN,
+                     "%s: the largest index is %zu in a file of %zu bytes (--cols %zu if that is right)",
+                     lines->name, m->columns, m->bytes, m->columns);
+    if (rc == DP_OK && measured && m->classes < 2)
+        rc = dp_fail(err, DP_E_RUN, "%s: all labels are the same (--classes lists those that there are)",
+                     lines->name);
+    return rc;
+}
+
 int dp_read_libsvm(struct dp_import *import, struct dp_spool *spool, struct dp_err *err)
 {
     struct dp_lines lines;
-    struct dp_record r = {0};
     struct dp_schema *s = &import->schema;
-    double labels[MOST_CLASSES];
-    size_t classes = 0, columns = import->cols;
+    struct libsvm m = {.columns = import->cols};
     bool measured = !import->real_label && import->classes == NULL;
     s->label = -1;
     s->real_label = import->real_label;
@@ -98,39 +142,17 @@ int dp_read_libsvm(struct dp_import *import, struct dp_spool *spool, struct dp_e
         rc = dp_lines_open(&lines, import->input, err);
     if (rc != DP_OK)
         return rc;
-    while ((rc = dp_lines_next(&lines, err)) == 1) {
-        if (strspn(lines.line, " \t") == lines.length || lines.line[0] == '#')
-            continue;
-        size_t largest = columns;
-        rc = parse_line(&lines, import->cols, &r, &largest, err);
-        if (rc == DP_OK && import->classes != NULL && dp_schema_class_of(s, r.label) < 0)
-            rc = bad(&lines, 0, "the label is not one of --classes", err);
-        if (rc != DP_OK && import->skipped < import->skip_bad) {
-            import->skipped++;
-            continue;
-        }
-        columns = largest;
-        if (rc == DP_OK && measured)
-            rc = note_label(labels, &classes, r.label, &lines, err);
-        if (rc == DP_OK)
-            rc = dp_spool_put(spool, &r, err);
-        if (rc != DP_OK)
-            break;
-    }
-    if (rc == DP_OK && columns == 0)
-        rc = dp_fail(err, DP_E_RUN, "%s: no features", lines.name);
-    dp_record_free(&r);
+    rc = read_lines(import, &lines, &m, spool, err);
     dp_lines_close(&lines);
-    if (rc < 0)
-        return rc;
-    if (measured)
-        dp_schema_note_private(s, "classes");
-    if (import->cols == 0)
-        dp_schema_note_private(s, "columns");
-    rc = dp_alloc(&s->column, columns, sizeof *s->column, err);
-    for (size_t j = 0; rc == DP_OK && j < columns; j++) {
+    if (rc == DP_OK && measured)
+        rc = dp_schema_note_private(s, "classes", err);
+    if (rc == DP_OK && import->cols == 0)
+        rc = dp_schema_note_private(s, "columns", err);
+    if (rc == DP_OK)
+        rc = dp_alloc(&s->column, m.columns, sizeof *s->column, err);
+    for (size_t j = 0; rc == DP_OK && j < m.columns; j++) {
         s->column[j] = (struct dp_column){.scaling = import->max_abs ? DP_SCALE_MAX_ABS : DP_SCALE_NONE};
         s->columns = j + 1;
     }
-    return rc == DP_OK && measured ? name_classes(s, labels, classes, err) : rc;
+    return rc == DP_OK && measured ? name_classes(s, m.labels, m.classes, err) : rc;
 }

@@ -6,6 +6,10 @@
 
 #include "base/mem.h"
 #include "base/number.h"
+#include "base/text.h"
+#include "data/input.h"
+
+#define SCHEMA_MOST ((size_t)1 << 26)
 
 long dp_texts_find(const struct dp_texts *texts, const char *text, size_t length)
 {
@@ -51,24 +55,29 @@ void dp_schema_free(struct dp_schema *s)
     *s = (struct dp_schema){.label = -1};
 }
 
-void dp_schema_note_private(struct dp_schema *s, const char *word)
+int dp_schema_note_private(struct dp_schema *s, const char *word, struct dp_err *err)
 {
     if (s->private_preprocessing == NULL)
         s->private_preprocessing = json_array();
     for (size_t i = 0; i < json_array_size(s->private_preprocessing); i++)
         if (strcmp(json_string_value(json_array_get(s->private_preprocessing, i)), word) == 0)
-            return;
-    json_array_append_new(s->private_preprocessing, json_string(word));
+            return DP_OK;
+    return json_array_append_new(s->private_preprocessing, json_string(word)) == 0
+               ? DP_OK
+               : dp_fail(err, DP_E_RUN, "out of memory");
 }
 
 static int add_class(struct dp_schema *s, const char *name, size_t length, struct dp_err *err)
 {
+    char shown[DP_TEXT_SHOWN];
     for (size_t k = 0; k < s->classes; k++)
         if (dp_texts_find(&s->class[k], name, length) >= 0)
-            return dp_fail(err, DP_E_USAGE, "--classes: '%.*s' is there twice",
-                           (int)(length < 40 ? length : 40), name);
+            return dp_fail(err, DP_E_USAGE, "--classes: '%s' is there twice",
+                           dp_text_show(name, length, shown));
     if (length == 0)
         return dp_fail(err, DP_E_USAGE, "--classes: a name is empty");
+    if (dp_text_valid(name, length) < length)
+        return dp_fail(err, DP_E_USAGE, "--classes: '%s' is not UTF-8", dp_text_show(name, length, shown));
     return dp_texts_add(&s->class[s->classes++], name, length, err);
 }
 
@@ -124,6 +133,8 @@ static int bounds_of(const json_t *list, double *low, double *high, const char *
         return dp_fail(err, DP_E_RUN, "%s: column '%s': \"bounds\" must be [low, high]", path, name);
     *low = json_number_value(json_array_get(list, 0));
     *high = json_number_value(json_array_get(list, 1));
+    if (!isfinite(*high - *low))
+        return dp_fail(err, DP_E_RUN, "%s: column '%s': the bounds are too far apart", path, name);
     if (!(*low < *high))
         return dp_fail(err, DP_E_RUN, "%s: column '%s': the lower bound is not below the upper", path, name);
     return DP_OK;
@@ -147,6 +158,21 @@ static int texts_of(const json_t *value, struct dp_texts *texts, const char *pat
     return rc;
 }
 
+/* A text that stands in two classes would silently mean the first. */
+static int check_class(const struct dp_schema *s, size_t k, const char *path, const char *name,
+                       struct dp_err *err)
+{
+    char shown[DP_TEXT_SHOWN];
+    for (size_t i = 0; i < s->class[k].count; i++) {
+        const char *text = s->class[k].text[i];
+        for (size_t other = 0; other < k; other++)
+            if (dp_texts_find(&s->class[other], text, strlen(text)) >= 0)
+                return dp_fail(err, DP_E_RUN, "%s: column '%s': '%s' stands in two classes", path, name,
+                               dp_text_show(text, strlen(text), shown));
+    }
+    return DP_OK;
+}
+
 static int label_column(struct dp_schema *s, const json_t *o, const char *path, const char *name,
                         struct dp_err *err)
 {
@@ -161,17 +187,25 @@ static int label_column(struct dp_schema *s, const json_t *o, const char *path, 
     if (json_array_size(classes) < 2)
         return dp_fail(err, DP_E_RUN, "%s: column '%s': \"classes\" must list two or more", path, name);
     rc = dp_alloc(&s->class, json_array_size(classes), sizeof *s->class, err);
-    for (; rc == DP_OK && s->classes < json_array_size(classes); s->classes++)
-        rc = texts_of(json_array_get(classes, s->classes), &s->class[s->classes], path, name, err);
+    while (rc == DP_OK && s->classes < json_array_size(classes)) {
+        size_t k = s->classes++;
+        rc = texts_of(json_array_get(classes, k), &s->class[k], path, name, err);
+        if (rc == DP_OK && s->class[k].count == 0)
+            rc = dp_fail(err, DP_E_RUN, "%s: column '%s': class %zu of \"classes\" has no text", path, name,
+                         k + 1);
+        if (rc == DP_OK)
+            rc = check_class(s, k, path, name, err);
+    }
     return rc;
 }
 
-static int numeric_column(struct dp_column *c, const json_t *o, const char *path, struct dp_err *err)
+static int numeric_column(struct dp_column *c, const json_t *o, const char *path, const char *name,
+                          struct dp_err *err)
 {
     const json_t *bounds = json_object_get(o, "bounds");
     const char *scale = json_string_value(json_object_get(o, "scale"));
     if (bounds != NULL) {
-        int rc = bounds_of(bounds, &c->low, &c->high, path, c->name, err);
+        int rc = bounds_of(bounds, &c->low, &c->high, path, name, err);
         if (rc != DP_OK)
             return rc;
         c->bounded = true;
@@ -183,15 +217,15 @@ static int numeric_column(struct dp_column *c, const json_t *o, const char *path
     else if (strcmp(scale, "none") == 0)
         c->scaling = DP_SCALE_NONE;
     else
-        return dp_fail(err, DP_E_RUN, "%s: column '%s': \"scale\" is bounds, max-abs or none", path, c->name);
+        return dp_fail(err, DP_E_RUN, "%s: column '%s': \"scale\" is bounds, max-abs or none", path, name);
     if (c->scaling == DP_SCALE_BOUNDS && !c->bounded)
         return dp_fail(err, DP_E_RUN,
-                       "%s: column '%s' needs \"bounds\", or \"scale\": \"max-abs\" or \"none\"", path,
-                       c->name);
+                       "%s: column '%s' needs \"bounds\", or \"scale\": \"max-abs\" or \"none\"", path, name);
     return DP_OK;
 }
 
-static int fill_of(struct dp_column *c, const json_t *o, const char *path, struct dp_err *err)
+static int fill_of(struct dp_column *c, const json_t *o, const char *path, const char *name,
+                   struct dp_err *err)
 {
     const json_t *fill = json_object_get(o, "fill");
     const char *text = json_string_value(fill);
@@ -204,11 +238,11 @@ static int fill_of(struct dp_column *c, const json_t *o, const char *path, struc
         c->fill_value = (double)dp_texts_find(&c->categories, text, strlen(text));
         if (c->fill_value < 0)
             return dp_fail(err, DP_E_RUN, "%s: column '%s': \"fill\" is not one of its categories", path,
-                           c->name);
+                           name);
     } else if (json_is_number(fill) && c->type == DP_COLUMN_NUMERIC) {
         c->fill_value = json_number_value(fill);
     } else {
-        return dp_fail(err, DP_E_RUN, "%s: column '%s': \"fill\" does not fit its type", path, c->name);
+        return dp_fail(err, DP_E_RUN, "%s: column '%s': \"fill\" does not fit its type", path, name);
     }
     return DP_OK;
 }
@@ -218,12 +252,14 @@ static int column_of(struct dp_schema *s, size_t i, const json_t *o, const char 
     static const char *const known[] = {"name",    "type", "bounds",  "scale",  "categories", "drop",
                                         "unknown", "fill", "classes", "center", "note"};
     struct dp_column *c = &s->column[i];
-    const char *name = json_string_value(json_object_get(o, "name"));
+    const char *full = json_string_value(json_object_get(o, "name"));
     const char *type = json_string_value(json_object_get(o, "type"));
+    char name[DP_TEXT_SHOWN]; /* for messages */
     const char *key;
     json_t *value;
-    if (name == NULL || type == NULL)
+    if (full == NULL || type == NULL)
         return dp_fail(err, DP_E_RUN, "%s: column %zu needs \"name\" and \"type\"", path, i + 1);
+    dp_text_show(full, strlen(full), name);
     json_object_foreach((json_t *)o, key, value)
     {
         bool found = false;
@@ -232,13 +268,13 @@ static int column_of(struct dp_schema *s, size_t i, const json_t *o, const char 
         if (!found)
             return dp_fail(err, DP_E_RUN, "%s: column '%s': unknown entry \"%.40s\"", path, name, key);
     }
-    c->name = strdup(name);
+    c->name = strdup(full);
     if (c->name == NULL)
         return dp_fail(err, DP_E_RUN, "out of memory");
     int rc = DP_OK;
     if (strcmp(type, "numeric") == 0) {
         c->type = DP_COLUMN_NUMERIC;
-        rc = numeric_column(c, o, path, err);
+        rc = numeric_column(c, o, path, name, err);
     } else if (strcmp(type, "categorical") == 0) {
         c->type = DP_COLUMN_CATEGORICAL;
         rc = texts_of(json_object_get(o, "categories"), &c->categories, path, name, err);
@@ -265,7 +301,7 @@ static int column_of(struct dp_schema *s, size_t i, const json_t *o, const char 
         rc = dp_fail(err, DP_E_RUN, "%s: column '%s': \"type\" is numeric, categorical, label or ignore",
                      path, name);
     }
-    return rc == DP_OK ? fill_of(c, o, path, err) : rc;
+    return rc == DP_OK ? fill_of(c, o, path, name, err) : rc;
 }
 
 int dp_schema_parse(struct dp_schema *s, const json_t *root, const char *path, struct dp_err *err)
@@ -293,9 +329,14 @@ int dp_schema_parse(struct dp_schema *s, const json_t *root, const char *path, s
     int rc = dp_alloc(&s->column, json_array_size(columns), sizeof *s->column, err);
     s->delimiter = delimiter != NULL ? delimiter[0] : 0;
     s->header = json_is_true(json_object_get(root, "header"));
-    for (size_t i = 0; i < json_array_size(private); i++)
-        if (json_is_string(json_array_get(private, i)))
-            dp_schema_note_private(s, json_string_value(json_array_get(private, i)));
+    if (rc == DP_OK && private != NULL && !json_is_array(private))
+        rc = dp_fail(err, DP_E_RUN, "%s: \"private_preprocessing\" must be a list of texts", path);
+    for (size_t i = 0; rc == DP_OK && i < json_array_size(private); i++) {
+        const char *word = json_string_value(json_array_get(private, i));
+        rc = word != NULL && word[0] != '\0'
+                 ? dp_schema_note_private(s, word, err)
+                 : dp_fail(err, DP_E_RUN, "%s: \"private_preprocessing\" must be a list of texts", path);
+    }
     if (rc == DP_OK && missing != NULL)
         rc = texts_of(missing, &s->missing, path, "missing", err);
     for (size_t i = 0; rc == DP_OK && i < json_array_size(columns); i++) {
@@ -309,15 +350,44 @@ int dp_schema_parse(struct dp_schema *s, const json_t *root, const char *path, s
     return rc;
 }
 
+static int read_all(const char *path, char **text, size_t *length, struct dp_err *err)
+{
+    struct dp_input *input;
+    size_t capacity = 0, got = 0;
+    *text = NULL;
+    *length = 0;
+    int rc = dp_input_open(&input, path, err);
+    if (rc != DP_OK)
+        return rc;
+    do {
+        *length += got;
+        rc = *length > SCHEMA_MOST ? dp_fail(err, DP_E_RUN, "%s is longer than %zu bytes", path, SCHEMA_MOST)
+                                   : dp_grow(text, &capacity, *length + 65536, 1, err);
+        if (rc == DP_OK)
+            rc = dp_input_read(input, *text + *length, capacity - *length, &got, err);
+    } while (rc == DP_OK && got > 0);
+    dp_input_close(input);
+    return rc;
+}
+
 int dp_schema_load(struct dp_schema *schema, const char *path, struct dp_err *err)
 {
     json_error_t where;
-    json_t *root = json_load_file(path, JSON_REJECT_DUPLICATES, &where);
+    char *text;
+    size_t length, mark;
     *schema = (struct dp_schema){.label = -1};
-    if (root == NULL)
-        return where.line < 0 ? dp_fail(err, DP_E_RUN, "cannot open %s", path)
-                              : dp_fail(err, DP_E_RUN, "%s: line %d: %s", path, where.line, where.text);
-    int rc = dp_schema_parse(schema, root, path, err);
-    json_decref(root);
+    int rc = read_all(path, &text, &length, err);
+    if (rc == DP_OK) {
+        mark = length >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
+        json_t *root = json_loadb(text + mark, length - mark, JSON_REJECT_DUPLICATES, &where);
+        if (root != NULL)
+            rc = dp_schema_parse(schema, root, path, err);
+        else if (json_error_code(&where) == json_error_out_of_memory)
+            rc = dp_fail(err, DP_E_RUN, "out of memory");
+        else
+            rc = dp_fail(err, DP_E_RUN, "%s: line %d: %s", path, where.line, where.text);
+        json_decref(root);
+    }
+    free(text);
     return rc;
 }

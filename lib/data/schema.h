@@ -63,7 +63,7 @@ long dp_schema_class_of(const struct dp_schema *s, double label);
 size_t dp_schema_features(const struct dp_schema *schema);
 
 /* Adds a word to private_preprocessing, once. */
-void dp_schema_note_private(struct dp_schema *schema, const char *word);
+int dp_schema_note_private(struct dp_schema *schema, const char *word, struct dp_err *err);
 
 /* The index of the text among texts, or -1. */
 long dp_texts_find(const struct dp_texts *texts, const char *text, size_t length);

@@ -304,6 +304,8 @@ static int describe(const struct state *s, struct dp_frame *frame, struct dp_err
         rc = dp_frame_set_text(frame, DP_F_POPULATION, d->population, strlen(d->population), err);
     if (rc == DP_OK)
         rc = dp_frame_set_text(frame, DP_F_PREPROCESSING, preprocessing, strlen(preprocessing), err);
+    if (rc == DP_OK)
+        rc = dp_frame_set_text(frame, DP_F_ROW_NORM, d->row_norm, strlen(d->row_norm), err);
     if (rc == DP_OK && s->labels != NULL)
         rc = dp_frame_set_text(frame, DP_F_LABELS, s->labels, strlen(s->labels), err);
     dp_frame_set_int(frame, DP_F_N, s->rows);

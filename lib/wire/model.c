@@ -368,6 +368,8 @@ static void print_training(const struct dp_frame *frame, size_t outputs, size_t 
         fprintf(out, ", %lld rows", (long long)dp_frame_int(frame, DP_F_N, 0));
     if (dp_frame_has(frame, DP_F_DATA))
         fputc('\n', out);
+    if (dp_frame_has(frame, DP_F_ROW_NORM))
+        fprintf(out, "its rows: %s\n", dp_frame_text(frame, DP_F_ROW_NORM, ""));
 }
 
 /* What the two numbers leave open, as the gate warns of it. */

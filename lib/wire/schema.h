@@ -43,6 +43,7 @@ enum dp_visibility {
     X(DP_F_DATA, "data", DP_T_TEXT, DP_FIXED)                 /* digest of the training data set */                 \
     X(DP_F_POPULATION, "population", DP_T_TEXT, DP_FIXED)     /* whose rows they are: a name that the user publishes */ \
     X(DP_F_PREPROCESSING, "private_preprocessing", DP_T_TEXT, DP_FIXED)                                             \
+    X(DP_F_ROW_NORM, "row_norm", DP_T_TEXT, DP_FIXED)                                                               \
     X(DP_F_MODEL, "model", DP_T_ARRAY, DP_MOVING)             /* K × d f8 */                                        \
     X(DP_F_AVERAGE, "average", DP_T_ARRAY, DP_MOVING)         /* K × d f8, mean of released iterates */             \
     X(DP_F_AVERAGED, "averaged", DP_T_INT, DP_MOVING)         /* how many iterates that mean holds */               \

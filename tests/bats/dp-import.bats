@@ -32,7 +32,7 @@ bad_csv() {
     complains 2 "dp-import: --split and --test go together" dp-import libsvm a -o b --test c
     complains 2 "dp-import: --split: must be > 0 and < 1, got 1" dp-import libsvm a -o b --test c --split 1
     complains 2 "dp-import: --delimiter: must be one character, got 'ab'" dp-import csv a -o b --schema c --delimiter ab
-    complains 2 "dp-import: --row-norm: must be one of unit|cap|none, got 'two'" dp-import libsvm a -o b --row-norm two
+    complains 2 "dp-import: --row-norm: must be one of unit|cap|none|bounds, got 'two'" dp-import libsvm a -o b --row-norm two
     complains 2 "dp-import: --classes is for libsvm and idx: elsewhere the schema or the file lists them" \
         dp-import arff a -o b --classes 2
     complains 2 "dp-import: --classes: must be a number from 2 to 1000 or a list, got '1'" dp-import libsvm a -o b -k 1
@@ -40,7 +40,8 @@ bad_csv() {
     complains 2 "dp-import: --classes and --real-label exclude one another" dp-import libsvm a -o b -k 2 --real-label
     complains 2 "dp-import: --cols is for libsvm" dp-import arff a -o b --cols 3
     complains 1 "dp-import: cannot open gone: No such file or directory" dp-import libsvm gone -o b
-    complains 1 "dp-import: cannot open gone.json" dp-import csv a -o b --schema gone.json
+    complains 2 "dp-import: --bias and --no-bias exclude one another" dp-import libsvm a -o b --bias --no-bias
+    complains 1 "dp-import: cannot open gone.json: No such file or directory" dp-import csv a -o b --schema gone.json
 }
 
 @test "csv: numbers by bounds and largest magnitude, categories, clamping, missing values" {
@@ -62,16 +63,17 @@ bad_csv() {
     assert_failure 1
     assert_output "dp-import: row 1 has norm 1.73205: --row-norm cap or unit scales it"
     assert_not_exist t.dp
-    run dp-import csv --schema schema.json -o t.dp t.csv
+    run dp-import csv --schema schema.json --row-norm unit --no-bias -o t.dp t.csv
     assert_success
-    assert_output "dp-import: t.dp: 3 rows, 4 columns, 2 classes; 2 values clamped to their bounds"
+    assert_output "dp-import: t.dp: 3 rows, 4 columns, 2 classes
+dp-import: each row is scaled to norm 1 by itself; there is no bias column"
     assert_equal "$(labels t.dp)" "$(printf '0\n1\n1')"
     # age, job=cook, job=smith, pay: row 1 (0, 1, 0, -1)/√2; row 2 (1, 1, 0, 0.5)/1.5; row 3 (0, 0, 1, 0.5)/√1.25
     assert_equal "$(values t.dp 4 | awk '{ printf "%.5f %.5f %.5f %.5f\n", $1, $2, $3, $4 }')" "0.00000 0.70711 0.00000 -0.70711
 0.66667 0.66667 0.00000 0.33333
 0.00000 0.00000 0.89443 0.44721"
     run dp-info t.dp --get columns
-    assert_output '["age", "job=cook", "job=smith", "pay"]'
+    assert_output '["age","job=cook","job=smith","pay"]'
     run dp-info t.dp --get private_preprocessing
     assert_output 'mode,max-abs'
     run dp-info --verify t.dp
@@ -81,8 +83,9 @@ bad_csv() {
 @test "a data set without measured values says that nothing was measured" {
     schema '{"name": "a", "type": "numeric", "bounds": [0, 10]}, {"name": "y", "type": "label", "bounds": [-10, 30]}'
     printf '1,-10\n2,30\n3,0\n4,50\n' > t.csv
-    run dp-import csv --schema schema.json -o t.dp t.csv
-    assert_output "dp-import: t.dp: 4 rows, 1 columns, real labels; 1 values clamped to their bounds"
+    run dp-import csv --schema schema.json --no-bias -o t.dp t.csv
+    assert_output "dp-import: t.dp: 4 rows, 1 column, real labels
+dp-import: every row is divided by 1, the largest norm that the bounds permit; there is no bias column"
     assert_equal "$(labels t.dp)" "$(printf '%s\n' -1 1 -0.5 1)"
     run dp-info t.dp
     assert_line "label      y, a number: 20 × y +10"
@@ -119,9 +122,9 @@ bad_csv() {
 @test "csv: bad lines are named by line and column" {
     schema "$NUMBER, $LABEL"
     printf '1,no\n2\n' > t.csv
-    bad_csv "t.csv: line 2, column 2: 1 fields, the schema has 2 columns"
+    bad_csv "t.csv: line 2: 1 field, the schema has 2 columns"
     printf '1,no\n2,no,3\n' > t.csv
-    bad_csv "t.csv: line 2, column 6: 3 fields, the schema has 2 columns"
+    bad_csv "t.csv: line 2: 3 fields, the schema has 2 columns"
     printf '1,no\n0x10,no\n' > t.csv
     bad_csv "t.csv: line 2, column 1 (a): expected a number, got '0x10'"
     printf '1,no\nnan,no\n' > t.csv
@@ -129,7 +132,7 @@ bad_csv() {
     printf '1,no\n1e999,no\n' > t.csv
     bad_csv "t.csv: line 2, column 1 (a): expected a number, got '1e999'"
     printf '1,no\n2,maybe\n' > t.csv
-    bad_csv "t.csv: line 2, column 3 (y): the label is not one of the classes, got 'maybe'"
+    bad_csv "t.csv: line 2, column 2 (y): the label is not one of the classes, got 'maybe'"
     printf '1,no\n ,no\n' > t.csv
     bad_csv "t.csv: line 2, column 1 (a): the value is missing and the schema has no \"fill\", got ''"
     printf '1,no\n2,"no\n' > t.csv
@@ -141,25 +144,169 @@ bad_csv() {
     bad_csv "t.csv: line 2, column 1 (c): unknown category, got 'z'"
     schema "$NUMBER, $LABEL" '"header": true'
     printf 'a,b\n1,no\n' > t.csv
-    bad_csv "t.csv: line 1, column 3 (y): the header names another column, got 'b'"
+    bad_csv "t.csv: line 1, column 2 (y): the header names another column, got 'b'"
     printf 'a\n1,no\n' > t.csv
-    bad_csv "t.csv: line 1: 1 names, the schema has 2 columns"
+    bad_csv "t.csv: line 1: 1 name, the schema has 2 columns"
 }
 
 @test "an unknown category may be all zeros" {
     schema "{\"name\": \"c\", \"type\": \"categorical\", \"categories\": [\"x\", \"z\"], \"unknown\": \"zero\"}, $LABEL"
     printf 'x,no\nwhat,yes\n' > t.csv
-    dp-import csv --schema schema.json -q -o t.dp t.csv
+    dp-import csv --schema schema.json --no-bias -q -o t.dp t.csv
     assert_equal "$(values t.dp 2 | tail -n 1)" "0 0"
 }
 
-@test "--skip-bad leaves out that many lines and counts them" {
-    schema "$NUMBER, $LABEL"
-    printf '1,no\nbad,no\n3,yes\n4\n' > t.csv
-    bad_csv "t.csv: line 4, column 2: 1 fields, the schema has 2 columns" --skip-bad 1
-    run dp-import csv --schema schema.json --skip-bad 2 -o t.dp t.csv
+@test "--skip-bad makes rows of zeros, so that N is that of the table" {
+    schema '{"name": "a", "type": "numeric", "bounds": [2, 4]}, '"$LABEL"
+    printf '2,yes\nbad,yes\n4,yes\n4\n3,maybe\n' > t.csv
+    bad_csv "t.csv: line 5, column 2 (y): the label is not one of the classes, got 'maybe'" --skip-bad 2
+    run dp-import csv --schema schema.json --skip-bad 3 -o t.dp t.csv
     assert_success
-    assert_output "dp-import: t.dp: 2 rows, 1 columns, 2 classes; 2 malformed lines left out"
+    assert_output "dp-import: t.dp: 5 rows, 2 columns, 2 classes
+dp-import: every row is divided by 1.41421, the largest norm that the bounds permit; the last column is a bias"
+    assert_equal "$(values t.dp 2 | awk '{ printf "%.4f %.4f\n", $1, $2 }')" "0.0000 0.7071
+0.0000 0.0000
+0.7071 0.7071
+0.0000 0.0000
+0.0000 0.0000"
+    assert_equal "$(labels t.dp)" "$(printf '%s\n' 1 0 1 0 0)"
+    # labels that are numbers get the middle of their range, and nothing is measured on a row that is not one
+    schema "$NUMBER, "'{"name": "y", "type": "label", "center": true}'
+    printf '1,10\nx,1000\n3,20\n' > t.csv
+    dp-import csv --schema schema.json --skip-bad 1 -q -o r.dp t.csv
+    assert_equal "$(labels r.dp)" "$(printf '%s\n' -5 0 5)"
+    printf '1 1:1\n? 1:1\n-1 2:1\n' > t.svm
+    dp-import libsvm --skip-bad 1 -q -o s.dp t.svm
+    assert_equal "$(labels s.dp)" "$(printf '%s\n' 1 0 0)"
+    assert_equal "$(values s.dp 3 | sed -n 2p)" "0 0 0"
+}
+
+@test "what was clamped or malformed is private, and said only when asked for" {
+    schema '{"name": "a", "type": "numeric", "bounds": [0, 1]}, {"name": "b", "type": "numeric", "bounds": [0, 1]}, {"name": "y", "type": "label", "bounds": [0, 1]}'
+    printf '1,7,0\n2,0.5,9\nx\n' > dirty.csv
+    printf '1,0,0\n1,0.5,1\n0,0,1\n' > clean.csv
+    dp-import csv --schema schema.json --population p --skip-bad 5 -o t.dp clean.csv 2> clean
+    dp-import csv --schema schema.json --population p --skip-bad 5 -f -o t.dp dirty.csv 2> dirty
+    diff clean dirty
+    run dp-import csv --schema schema.json --skip-bad 5 --private-counts -q -f -o t.dp dirty.csv
+    assert_output "dp-import: private: 1 value of column 1 (a) clamped to the bounds
+dp-import: private: 1 value of column 2 (b) clamped to the bounds
+dp-import: private: 1 value of column 3 (y) clamped to the bounds
+dp-import: private: 1 malformed line"
+}
+
+@test "xz and zstd are read as gzip is, and a byte order mark is no part of a name" {
+    schema "$NUMBER, $LABEL" '"header": true'
+    { printf '\357\273\277a,y\n'; for i in $(seq 20000); do echo "$i.5,no"; done; } > t.csv
+    dp-import csv --schema schema.json -q -o plain.dp t.csv
+    for tool in gzip xz zstd; do
+        $tool -qc t.csv > t.packed
+        dp-import csv --schema schema.json -q -f -o t.dp t.packed
+        cmp plain.dp/X.npy t.dp/X.npy
+        { head -n 100 t.csv | $tool -qc; tail -n +101 t.csv | $tool -qc; } | dp-import csv --schema schema.json -q -f -o t.dp -
+        cmp plain.dp/X.npy t.dp/X.npy
+        head -c 900 t.packed > out.csv
+        complains 1 "dp-import: out.csv ends in the middle of its compressed data" dp-import csv --schema schema.json -o out.dp out.csv
+        { head -c 900 t.packed; head -c 9000 /dev/zero | tr '\0' x; } > out.csv
+        run dp-import csv --schema schema.json -o out.dp out.csv
+        assert_failure 1
+        assert_output --regexp "^dp-import: out.csv is damaged, or no $tool file: "
+    done
+    { printf '\357\273\277'; cat schema.json; } > bom.json
+    dp-import csv --schema bom.json -q -f -o t.dp t.csv
+    dp-import csv --infer-schema first.json --header -q t.csv
+    assert_equal "$(jq -r '.columns[0].name' first.json)" a
+}
+
+@test "what is no table is named" {
+    schema "$NUMBER, $LABEL"
+    while IFS='|' read -r bytes message; do
+        { printf '%b' "$bytes"; head -c 100 /dev/zero; } > t.csv
+        bad_csv "t.csv $message"
+    done <<- 'END'
+		PK\x03\x04|is a zip archive or a workbook: unpack it, or save it as CSV
+		BZh91AY&SY|is compressed by bzip2: unpack it first
+		\x04\x22\x4d\x18|is compressed by lz4: unpack it first
+		\xff\xfea\x00|is UTF-16: iconv -f UTF-16 -t UTF-8 converts it
+	END
+    mkdir d
+    complains 1 "dp-import: d is a directory" dp-import csv --schema schema.json -o out.dp d
+    printf '1,no\n2,n\0o\n' > t.csv
+    bad_csv "t.csv: line 2: holds a NUL byte, so this is no text in UTF-8"
+    printf '1 1:0.5\0\n0 2:0.7\n1 3:0.25\n' > t.svm
+    complains 1 "dp-import: t.svm: line 1: holds a NUL byte, so this is no text in UTF-8" dp-import libsvm -o out.dp --cols 3 --classes 0,1 t.svm
+    printf '@relation t\n@attribute a numeric\n@attribute c {x,\0y}\n@data\n1,x\n' > t.arff
+    complains 1 "dp-import: t.arff: line 3: holds a NUL byte, so this is no text in UTF-8" dp-import arff -o out.dp t.arff
+    assert_not_exist out.dp
+}
+
+@test "names that are not UTF-8 are refused with their line, and long ones are cut between characters" {
+    hint='is not UTF-8 (iconv -f LATIN1 -t UTF-8 converts a file in Latin-1)'
+    for line in '@attribute gr\366sse numeric' '@attribute c {a,\377}'; do
+        printf "@relation t\n@attribute a numeric\n$line\n@data\n1,1\n" > t.arff
+        complains 1 "dp-import: t.arff: line 3: $hint" dp-import arff -o out.dp t.arff
+    done
+    printf 'a,gr\366sse\n1,2\n' > t.csv
+    complains 1 "dp-import: t.csv: line 1, column 2: 'gr\\xf6sse' $hint" dp-import csv --infer-schema out.json --header t.csv
+    printf '1,x\n2,caf\351\n' > t.csv
+    complains 1 "dp-import: t.csv: line 2, column 2: 'caf\\xe9' $hint" dp-import csv --infer-schema out.json t.csv
+    assert_not_exist out.json
+    schema "$NUMBER, {\"name\": \"y\", \"type\": \"label\", \"classes\": [\"x\", \"café\"]}"
+    complains 1 "dp-import: t.csv: line 2, column 2 (y): the label is not one of the classes, got 'caf\\xe9', which $hint" \
+        dp-import csv --schema schema.json -o out.dp t.csv
+    printf '1 1:1\n2 1:2\n' > t.svm
+    complains 2 "dp-import: --classes: '\\xff' is not UTF-8" dp-import libsvm --classes $'1,\377' -o out.dp t.svm
+    assert_not_exist out.dp
+    # 249 bytes and a character of two: 250 would cut it in half
+    long=$(printf 'a%.0s' {1..249})é$(printf 'b%.0s' {1..200})
+    schema "{\"name\": \"$long\", \"type\": \"categorical\", \"categories\": [\"$long\", \"z\"]}, $LABEL"
+    printf 'z,no\n%s,yes\n' "$long" > t.csv
+    dp-import csv --schema schema.json -q -o long.dp t.csv
+    assert_equal "$(dp-info -g columns long.dp)" "[\"${long:0:249}=${long:0:249}\",\"${long:0:249}=z\",\"bias\"]"
+    schema "{\"name\": \"$long\", \"type\": \"numeric\", \"bounds\": [0, 1]}, $LABEL"
+    printf 'x,no\n' > t.csv
+    bad_csv "t.csv: line 1, column 1 ($(printf 'a%.0s' {1..40})…): expected a number, got 'x'"
+}
+
+@test "classes without a text, with one text for two, or fewer than two are refused" {
+    printf '1,a\n' > t.csv
+    schema "$NUMBER, {\"name\": \"y\", \"type\": \"label\", \"classes\": [[], [\"a\"]]}"
+    bad_csv "schema.json: column 'y': class 1 of \"classes\" has no text"
+    schema "$NUMBER, {\"name\": \"y\", \"type\": \"label\", \"classes\": [[\"a\"], [\"b\", \"a\"]]}"
+    bad_csv "schema.json: column 'y': 'a' stands in two classes"
+    printf '@relation t\n@attribute a numeric\n@attribute y {x}\n@data\n1,x\n' > t.arff
+    complains 1 "dp-import: t.arff: line 4, attribute 'y': the label must be numeric or have two or more values (--label)" \
+        dp-import arff -o out.dp t.arff
+    printf '1 1:1\n1 2:1\n' > t.svm
+    complains 1 "dp-import: t.svm: all labels are the same (--classes lists those that there are)" dp-import libsvm -o out.dp t.svm
+    assert_not_exist out.dp
+}
+
+@test "memory is bounded by the file, unless --cols says that a large index is right" {
+    printf '1 10000000:1\n0 1:1\n' > t.svm
+    complains 1 "dp-import: t.svm: the largest index is 10000000 in a file of 19 bytes (--cols 10000000 if that is right)" \
+        bash -c 'ulimit -v 200000; exec dp-import libsvm -o out.dp t.svm'
+    printf '1 60000:1\n0 1:1\n' > t.svm
+    dp-import libsvm -q -o some.dp t.svm
+    dp-import libsvm -q -f --cols 100000 -o some.dp t.svm
+    printf '\0\0\010\003\0\0\0\0\0\0\047\020\0\0\003\350' > images
+    printf '\0\0\010\001\0\0\0\0' > labels
+    complains 1 "dp-import: images: no rows" bash -c 'ulimit -v 200000; exec dp-import idx -o out.dp images labels'
+}
+
+@test "rows are divided by one number, so that columns keep their meaning" {
+    # one column that says all about the label: with rows of norm 1 each there is nothing left of it
+    schema '{"name": "age", "type": "numeric", "bounds": [0, 100]}, '"$LABEL"
+    awk 'BEGIN { srand(1); for (i = 0; i < 4000; i++) { a = 100 * rand(); print a "," (1 / (1 + exp((50 - a) / 8)) > rand() ? "yes" : "no") } }' > t.csv
+    auc() {
+        dp-import csv --schema schema.json -q -f --split 0.75 -o t.dp -t held.dp "$@" t.csv
+        dp-loop --laps 100 -o model -- "dp-sample --data t.dp --mode full --rate 1 | dp-grad --data t.dp --loss logistic --lambda 1e-4 --non-private | dp-account --non-private | dp-step --step 4" > /dev/null
+        dp-eval --data held.dp --metrics auc --last --in model | tail -n 1 | awk '{ print $NF }'
+    }
+    awk -v unit="$(auc --row-norm unit --no-bias)" -v plain="$(auc)" 'BEGIN { exit !(unit < 0.6 && plain > 0.93) }'
+    # what was done comes along into the model
+    assert_equal "$(dp-info -g row_norm t.dp)" "divided by 1.4142139, bias"
+    assert_equal "$(dp-info -g row_norm model)" "divided by 1.4142139, bias"
 }
 
 @test "input that is cut short is refused, and nothing is left" {
@@ -168,7 +315,7 @@ bad_csv() {
     gzip -c t.csv | head -c 9000 > t.csv.gz
     run dp-import csv --schema schema.json -o out.dp t.csv.gz
     assert_failure 1
-    assert_output --regexp '^dp-import: t.csv.gz: line [0-9]+: cannot read: .*unexpected end of file$'
+    assert_output 'dp-import: t.csv.gz ends in the middle of its compressed data'
     assert_equal "$(find . -name 'out.dp*')" ''
 }
 
@@ -260,11 +407,12 @@ bad_csv() {
 
 @test "--split is an exact partition, the same for the same seed" {
     for i in $(seq 101); do echo "$((i % 2)) 1:1 2:$i"; done > t.svm
-    run dp-import libsvm -k 2 -d 2 --row-norm cap --split 0.75 --seed 4 -o a.dp -t at.dp t.svm
-    assert_output "dp-import: a.dp: 75 rows, 2 columns, 2 classes; at.dp: 26 rows"
-    dp-import libsvm -k 2 -d 2 --row-norm cap --split 0.75 --seed 4 -o b.dp -t bt.dp -q t.svm
-    dp-import libsvm -k 2 -d 2 --row-norm cap --split 0.75 --seed 5 -o c.dp -t ct.dp -q t.svm
-    dp-import libsvm -k 2 -d 2 --row-norm cap -o all.dp -q t.svm
+    run dp-import libsvm -k 2 -d 2 --row-norm cap --no-bias --split 0.75 --seed 4 -o a.dp -t at.dp t.svm
+    assert_output "dp-import: a.dp: 75 rows, 2 columns, 2 classes; at.dp: 26 rows
+dp-import: rows above norm 1 are scaled to it; there is no bias column"
+    dp-import libsvm -k 2 -d 2 --row-norm cap --no-bias --split 0.75 --seed 4 -o b.dp -t bt.dp -q t.svm
+    dp-import libsvm -k 2 -d 2 --row-norm cap --no-bias --split 0.75 --seed 5 -o c.dp -t ct.dp -q t.svm
+    dp-import libsvm -k 2 -d 2 --row-norm cap --no-bias -o all.dp -q t.svm
     cmp a.dp/X.npy b.dp/X.npy
     cmp at.dp/X.npy bt.dp/X.npy
     run cmp a.dp/X.npy c.dp/X.npy
@@ -275,15 +423,16 @@ bad_csv() {
 
 @test "libsvm: dense and CSR hold the same rows; what was measured is said" {
     printf '%s\n' '+1 2:1 4:2' '-1 # nothing' '-1 1:-3 # comment' '' '# comment' > t.svm
-    run dp-import libsvm --storage csr -o s.dp t.svm
-    assert_output "dp-import: s.dp: 3 rows, 4 columns, 2 classes"
+    run dp-import libsvm --storage csr --no-bias -o s.dp t.svm
+    assert_output "dp-import: s.dp: 3 rows, 4 columns, 2 classes
+dp-import: each row is scaled to norm 1 by itself, since column 'x1' has no bounds; there is no bias column"
     assert_equal "$(dp-info s.dp --get private_preprocessing)" classes,columns
-    assert_equal "$(dp-info s.dp --get class_names)" '["-1", "1"]'
+    assert_equal "$(dp-info s.dp --get class_names)" '["-1","1"]'
     assert_equal "$(dp-info s.dp --get storage)" csr
     assert_equal "$(labels s.dp)" "$(printf '%s\n' 1 0 0)"
     assert_equal "$(od -An -t d8 -v -w8 -j 128 s.dp/X_indptr.npy | tr -d ' ')" "$(printf '%s\n' 0 2 2 3)"
     assert_equal "$(od -An -t d4 -v -w4 -j 128 s.dp/X_indices.npy | tr -d ' ')" "$(printf '%s\n' 1 3 0)"
-    dp-import libsvm --classes -1,1 --cols 4 -q -o d.dp t.svm
+    dp-import libsvm --classes -1,1 --cols 4 --no-bias -q -o d.dp t.svm
     assert_equal "$(dp-info d.dp --get private_preprocessing)" ''
     assert_equal "$(values d.dp 4 | awk '{ printf "%.4f %.4f %.4f %.4f\n", $1, $2, $3, $4 }')" "0.0000 0.4472 0.0000 0.8944
 0.0000 0.0000 0.0000 0.0000
@@ -291,7 +440,7 @@ bad_csv() {
     dp-info --verify d.dp
     dp-info --verify s.dp
     printf '%s\n' 1 '0 1:1' > z.svm # a row of zeros may come first
-    dp-import libsvm -q -o z.dp z.svm
+    dp-import libsvm --no-bias -q -o z.dp z.svm
     assert_equal "$(values z.dp 1 | head -n 1)" 0
     dp-import libsvm --real-label --scale max-abs -q -o r.dp t.svm
     assert_equal "$(dp-info r.dp --get private_preprocessing)" columns,max-abs
@@ -301,15 +450,15 @@ bad_csv() {
 @test "libsvm: bad lines are named by line and column" {
     while IFS='|' read -r line message; do
         printf '1 1:1\n%s\n' "$line" > t.svm
-        complains 1 "dp-import: t.svm: line 2, column $message" dp-import libsvm -k 0,1 -d 9 -o o.dp t.svm
+        complains 1 "dp-import: t.svm: line 2, field $message" dp-import libsvm -k 0,1 -d 9 -o o.dp t.svm
     done <<- 'END'
 		x 1:1|1: expected a label
-		1 a:1|3: expected index:value with an index from 1
-		1 0:1|3: expected index:value with an index from 1
-		1 1|3: expected index:value with an index from 1
-		1 2:1 2:1|7: indices must ascend
-		1 1:x|3: expected a number after ':'
-		1 10:1|3: the index is above --cols
+		1 a:1|2: expected index:value with an index from 1
+		1 0:1|2: expected index:value with an index from 1
+		1 1|2: expected index:value with an index from 1
+		1 2:1 2:1|3: indices must ascend
+		1 1:x|2: expected a number after ':'
+		1 10:1|2: the index is above --cols
 		2 1:1|1: the label is not one of --classes
 	END
     assert_not_exist o.dp
@@ -328,17 +477,18 @@ bad_csv() {
 		% another's
 		20, 'grey', y, 'oh yes'
 	END
-    run dp-import arff -o t.dp t.arff
-    assert_output "dp-import: t.dp: 2 rows, 3 columns, 2 classes"
-    assert_equal "$(dp-info t.dp --get columns)" '["temperature", "sky colour=blue", "sky colour=grey"]'
+    run dp-import arff --no-bias -o t.dp t.arff
+    assert_output "dp-import: t.dp: 2 rows, 3 columns, 2 classes
+dp-import: each row is scaled to norm 1 by itself, since column 'temperature' has no bounds; there is no bias column"
+    assert_equal "$(dp-info t.dp --get columns)" '["temperature","sky colour=blue","sky colour=grey"]'
     assert_equal "$(dp-info t.dp --get label)" play
     dp-import arff --label temperature -q -o r.dp t.arff
     assert_equal "$(labels r.dp)" "$(printf '10\n20')"
     complains 2 "dp-import: --label: t.arff has no attribute 'x'" dp-import arff --label x -o x.dp t.arff
     sed -i 's/20, .grey./20, green/' t.arff
-    complains 1 "dp-import: t.arff: line 10, column 4 (sky colour): unknown category, got 'green'" dp-import arff -o x.dp t.arff
+    complains 1 "dp-import: t.arff: line 10, column 2 (sky colour): unknown category, got 'green'" dp-import arff -o x.dp t.arff
     printf '@relation x\n@attribute a date\n' > t.arff
-    complains 1 "dp-import: t.arff: line 2, column 14: only numeric, nominal and string attributes are read" \
+    complains 1 "dp-import: t.arff: line 2, attribute 'a': only numeric, nominal and string attributes are read" \
         dp-import arff -o x.dp t.arff
     printf '@relation x\n@attribute a numeric\n' > t.arff
     complains 1 "dp-import: t.arff: no @data" dp-import arff -o x.dp t.arff
@@ -347,8 +497,9 @@ bad_csv() {
 @test "idx: bytes by their range, labels by --classes" {
     printf '\0\0\010\003\0\0\0\002\0\0\0\001\0\0\0\002\377\0\0\063' > images
     printf '\0\0\010\001\0\0\0\002\001\0' > labels
-    run dp-import idx --classes 2 --row-norm cap -o t.dp images labels
-    assert_output "dp-import: t.dp: 2 rows, 2 columns, 2 classes"
+    run dp-import idx --classes 2 --row-norm cap --no-bias -o t.dp images labels
+    assert_output "dp-import: t.dp: 2 rows, 2 columns, 2 classes
+dp-import: rows above norm 1 are scaled to it; there is no bias column"
     assert_equal "$(values t.dp 2 | awk '{ printf "%.4f %.4f\n", $1, $2 }')" "1.0000 0.0000
 0.0000 0.2000"
     assert_equal "$(labels t.dp)" "$(printf '1\n0')"
@@ -359,7 +510,7 @@ bad_csv() {
     dp-import idx -q -o gz.dp images.gz labels
     cmp ten.dp/X.npy gz.dp/X.npy
 
-    complains 1 "dp-import: labels: IDX with 1 dimensions" dp-import idx -o x.dp labels labels
+    complains 1 "dp-import: labels: IDX with 1 dimension" dp-import idx -o x.dp labels labels
     head -c 18 images > short
     complains 1 "dp-import: short: ends inside item 2 of 2" dp-import idx -o x.dp short labels
     head -c 10 images > short
@@ -386,20 +537,48 @@ bad_csv() {
     assert_success
     assert_output "dp-import: looked at the data to write s.json: its bounds and categories are private until you replace them"
     run dp-import csv --schema s.json -o t.dp t.csv
-    assert_output "dp-import: t.dp: 3 rows, 3 columns, 2 classes"
+    assert_line "dp-import: t.dp: 3 rows, 4 columns, 2 classes"
     assert_equal "$(dp-info t.dp --get private_preprocessing)" inferred-schema
-    assert_equal "$(dp-info t.dp --get columns)" '["size", "kind=a", "kind=b"]'
+    assert_equal "$(dp-info t.dp --get columns)" '["size","kind=a","kind=b","bias"]'
     dp-import csv --infer-schema s2.json --header --label kind -q t.csv
     dp-import csv --schema s2.json -q -o t2.dp t.csv
     assert_equal "$(dp-info t2.dp --get label)" kind
     printf '1\n2\n' > t.csv
     complains 1 "dp-import: t.csv: fewer than two columns (is the delimiter right?)" dp-import csv --infer-schema s3.json t.csv
     printf '1,2\n2\n' > t.csv
-    complains 1 "dp-import: t.csv: line 2: 1 fields, the first line has 2" dp-import csv --infer-schema s3.json t.csv
+    complains 1 "dp-import: t.csv: line 2: 1 field, the first line has 2" dp-import csv --infer-schema s3.json t.csv
+}
+
+@test "--infer-schema overwrites nothing, writes to standard output, and says what it leaves out" {
+    printf 'a,y\n1,x\n2,z\n' > t.csv
+    echo mine > edited.json
+    complains 1 "dp-import: edited.json exists (--force replaces it)" dp-import csv --infer-schema edited.json --header t.csv
+    assert_equal "$(cat edited.json)" mine
+    dp-import csv --infer-schema edited.json --header -q --force t.csv
+    dp-import csv --infer-schema - --header -q t.csv > out.json
+    cmp edited.json out.json
+    assert_not_exist -
+    assert_equal "$(stat -c %a edited.json)" 644 # as it was
+    dp-import csv --infer-schema new.json --header -q t.csv
+    assert_equal "$(stat -c %a new.json)" 600
+    complains 2 "dp-import: --label: t.csv has no column 'Y'" dp-import csv --infer-schema none.json --header --label Y t.csv
+    assert_not_exist none.json
+    { echo id,a,y; for i in $(seq 1200); do echo "i$i,$i,$((i % 2))"; done; } > t.csv
+    run dp-import csv --infer-schema left.json --header -q t.csv
+    assert_output "dp-import: column 'id' is left out: it is not numeric and has 1000 different texts or more"
+}
+
+@test "bounds that are inferred hold the extremes" {
+    for pair in 0.1234567890123456,0.9876543210987654 -1234567.8901234567,-3e-17 5e-324,1.2345678901234567e300; do
+        printf '%s,x\n%s,z\n' ${pair/,/ } > t.csv
+        dp-import csv --infer-schema s.json -q --force t.csv
+        run dp-import csv --schema s.json -q -f --private-counts -o t.dp t.csv
+        assert_output "dp-import: private: 0 malformed lines"
+    done
 }
 
 @test "Fashion-MNIST is 60000 × 784 in ten classes" {
-    dp-import idx -o f.dp "$FASHION/train-images-idx3-ubyte.gz" "$FASHION/train-labels-idx1-ubyte.gz" -q
+    dp-import idx --no-bias -o f.dp "$FASHION/train-images-idx3-ubyte.gz" "$FASHION/train-labels-idx1-ubyte.gz" -q
     assert_equal "$(dp-info --get rows f.dp) $(dp-info --get cols f.dp) $(dp-info --get classes f.dp)" "60000 784 10"
     dp-info --verify f.dp > info
     rm -r f.dp
@@ -408,14 +587,14 @@ bad_csv() {
 @test "Adult is 24420 × 81 as in the DP-SCD paper" {
     need_data adult adult.data.gz
     s=$ROOT/examples/dp-scd/schema-adult.json
-    run dp-import csv --schema "$s" --split 0.75 -o a.dp --test at.dp "$DATA_FILE"
-    assert_output "dp-import: a.dp: 24420 rows, 81 columns, 2 classes; at.dp: 8141 rows"
-    run dp-import csv --schema "$s" --skip-lines 1 -o t.dp "${DATA_FILE%data.gz}test.gz"
-    assert_output "dp-import: t.dp: 16281 rows, 81 columns, 2 classes"
+    run dp-import csv --schema "$s" --row-norm unit --no-bias --split 0.75 -o a.dp --test at.dp "$DATA_FILE"
+    assert_line "dp-import: a.dp: 24420 rows, 81 columns, 2 classes; at.dp: 8141 rows"
+    run dp-import csv --schema "$s" --row-norm unit --no-bias --skip-lines 1 -o t.dp "${DATA_FILE%data.gz}test.gz"
+    assert_line "dp-import: t.dp: 16281 rows, 81 columns, 2 classes"
 }
 
 @test "Phishing is 8291 × 68" {
     need_data phishing phishing.gz
-    run dp-import libsvm -k 0,1 -d 68 --split 0.75 -o p.dp -t pt.dp "$DATA_FILE"
-    assert_output "dp-import: p.dp: 8291 rows, 68 columns, 2 classes; pt.dp: 2764 rows"
+    run dp-import libsvm -k 0,1 -d 68 --no-bias --split 0.75 -o p.dp -t pt.dp "$DATA_FILE"
+    assert_line "dp-import: p.dp: 8291 rows, 68 columns, 2 classes; pt.dp: 2764 rows"
 }

@@ -1,12 +1,15 @@
 /* Options, numbers, memory, errors. */
 #include "unit.h"
 
+#include <errno.h>
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "base/number.h"
 #include "base/option.h"
+#include "base/text.h"
 
 static void reals(void **state)
 {
@@ -15,11 +18,12 @@ static void reals(void **state)
         const char *text;
         bool good;
         double value;
-    } cases[] = {{"1", true, 1},       {"1e-5", true, 1e-5},   {"-.5", true, -0.5},  {"100/24420", true, 100.0 / 24420},
-                 {"+2.", true, 2},     {"", false, 0},         {"nan", false, 0},    {"inf", false, 0},
-                 {"1e999", false, 0},  {"0x10", false, 0},     {"1,5", false, 0},    {"1 ", false, 0},
-                 {" 1", false, 0},     {"1/0", false, 0},      {"1/2/3", false, 0},  {"1/", false, 0},
-                 {"--1", false, 0},    {"1e-999/1", true, 0},  {"-0", true, 0},      {"1e", false, 0}};
+    } cases[] = {
+        {"1", true, 1},      {"1e-5", true, 1e-5},  {"-.5", true, -0.5}, {"100/24420", true, 100.0 / 24420},
+        {"+2.", true, 2},    {"", false, 0},        {"nan", false, 0},   {"inf", false, 0},
+        {"1e999", false, 0}, {"0x10", false, 0},    {"1,5", false, 0},   {"1 ", false, 0},
+        {" 1", false, 0},    {"1/0", false, 0},     {"1/2/3", false, 0}, {"1/", false, 0},
+        {"--1", false, 0},   {"1e-999/1", true, 0}, {"-0", true, 0},     {"1e", false, 0}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         double value = 7;
         if (dp_number_real(cases[i].text, &value) != cases[i].good)
@@ -71,9 +75,21 @@ struct sample {
 #define AT(member) .offset = offsetof(struct sample, member)
 static const struct dp_option table[] = {
     {.name = "flag", .letter = 'f', .kind = DP_OPT_FLAG, AT(flag), .help = "h"},
-    {.name = "text", .letter = 't', .kind = DP_OPT_TEXT, AT(text), .metavar = "T", .help = "h", .fallback = "none"},
+    {.name = "text",
+     .letter = 't',
+     .kind = DP_OPT_TEXT,
+     AT(text),
+     .metavar = "T",
+     .help = "h",
+     .fallback = "none"},
     {.name = "real", .kind = DP_OPT_REAL, AT(real), .metavar = "R", .help = "h", .min = 0, .max = 1},
-    {.name = "open", .kind = DP_OPT_REAL, AT(open), .metavar = "R", .help = "h", .min = 0, .max = 1,
+    {.name = "open",
+     .kind = DP_OPT_REAL,
+     AT(open),
+     .metavar = "R",
+     .help = "h",
+     .min = 0,
+     .max = 1,
      .flags = DP_OPT_OPEN_MIN | DP_OPT_OPEN_MAX},
     {.name = "whole", .kind = DP_OPT_INT, AT(whole), .metavar = "N", .help = "h", .min = 1, .max = 10},
     {.name = "choice", .kind = DP_OPT_CHOICE, AT(choice), .metavar = "C", .help = "h", .choices = "a|bc|d"},
@@ -177,6 +193,55 @@ static void errors_name_their_place_once(void **state)
     assert_int_equal(dp_fail(NULL, DP_E_RUN, "nowhere"), DP_E_RUN);
 }
 
+static void texts_from_outside(void **state)
+{
+    (void)state;
+    const struct {
+        const char *text;
+        size_t valid;
+    } cases[] = {
+        {"", 0},
+        {"abc", 3},
+        {"\xc3\xa9", 2},
+        {"a\xe9", 1},
+        {"\xc3", 0},
+        {"\xc0\xaf", 0},
+        {"\xe2\x82\xac", 3},
+        {"\xe0\x9f\xbf", 0},
+        {"\xed\xa0\x80", 0},
+        {"\xf0\x9f\x98\x80", 4},
+        {"\xf0\x8f\xbf\xbf", 0},
+        {"\xf4\x90\x80\x80", 0},
+        {"\xf5\x80\x80\x80", 0},
+        {"\x80", 0},
+        {"\xe2\x82", 0},
+    };
+    char shown[DP_TEXT_SHOWN];
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+        assert_int_equal(dp_text_valid(cases[i].text, strlen(cases[i].text)), cases[i].valid);
+    assert_int_equal(dp_text_cut("a\xc3\xa9z", 4, 2), 1);
+    assert_int_equal(dp_text_cut("a\xc3\xa9z", 4, 3), 3);
+    assert_int_equal(dp_text_cut("a\xc3\xa9z", 4, 4), 4);
+    assert_string_equal(dp_text_show("a\x1b[1m\xff\xc3\xa9", 8, shown), "a\\x1b[1m\\xff\xc3\xa9");
+    char bytes[60];
+    memset(bytes, 0xff, sizeof bytes);
+    assert_int_equal(strlen(dp_text_show(bytes, sizeof bytes, shown)), 4 * 40 + strlen("…"));
+    /* a message that is too long ends with a whole character */
+    for (int lead = 0; lead < 4; lead++) {
+        struct dp_err err = {0};
+        char text[600] = "";
+        for (int i = 0; i < lead; i++)
+            strcat(text, "x");
+        while (strlen(text) < 590)
+            strcat(text, "€");
+        dp_fail(&err, DP_E_RUN, "%s", text);
+        assert_int_equal(dp_text_valid(err.message, strlen(err.message)), strlen(err.message));
+        assert_true(strlen(err.message) >= sizeof err.message - 4);
+        dp_fail_errno(&err, ENOENT, "%.505s", text);
+        assert_int_equal(dp_text_valid(err.message, strlen(err.message)) >= 500, true);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -188,6 +253,7 @@ int main(void)
         cmocka_unit_test(options_complain),
         cmocka_unit_test(memory_checks_overflow),
         cmocka_unit_test(errors_name_their_place_once),
+        cmocka_unit_test(texts_from_outside),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

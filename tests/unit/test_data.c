@@ -407,6 +407,72 @@ static void files_that_change_while_mapped(void **state)
                         "edit.dp/X_indptr.npy was cut short while it was read, or its disk fails");
 }
 
+/* Random bounds and scalings, rows at the corners of the bounds and beyond: no norm exceeds 1 as a real
+   number (dense and CSR; dp_dataset_verify allows for its own rounding, long double does not need to), the
+   longest row that the bounds permit comes close to it, and each value is the table's times one number. */
+static void divided_rows_stay_in_the_unit_ball(void **state)
+{
+    (void)state;
+    enum { COLS = 6, CORNERS = 1 << COLS };
+    struct dp_err err = {0};
+    unsigned seed = 1;
+    for (int trial = 0; trial < 60; trial++) {
+        double bound[COLS][2];
+        bool scaled[COLS];
+        char schema[4096] = "{\"columns\":[";
+        for (int j = 0; j < COLS; j++) {
+            double size = pow(10, (double)(rand_r(&seed) % 9) - 4) * (1 + rand_r(&seed) % 1000 / 999.0);
+            bound[j][0] = rand_r(&seed) % 3 == 0 ? 0 : -size * (rand_r(&seed) % 100) / 99.0;
+            bound[j][1] = bound[j][0] + size;
+            scaled[j] = rand_r(&seed) % 2 == 0;
+            size_t used = strlen(schema);
+            snprintf(schema + used, sizeof schema - used,
+                     "{\"name\":\"c%d\",\"type\":\"numeric\",\"bounds\":[%.17g,%.17g],\"scale\":\"%s\"},", j,
+                     bound[j][0], bound[j][1], scaled[j] ? "bounds" : "none");
+        }
+        strcat(schema, "{\"name\":\"k\",\"type\":\"categorical\",\"categories\":[\"a\",\"b\"]},"
+                       "{\"name\":\"y\",\"type\":\"label\",\"classes\":[\"0\",\"1\"]}]}");
+        put_text("s.json", schema);
+        FILE *table = fopen("t.csv", "w");
+        for (int i = 0; i < CORNERS; i++) {
+            for (int j = 0; j < COLS; j++)
+                fprintf(table, "%.17g,", (i % 2 ? 1.0 : 1 + 1e9) * bound[j][i >> j & 1]);
+            fprintf(table, "%c,%d\n", i % 2 ? 'a' : 'b', i % 2);
+        }
+        fclose(table);
+        struct dp_import import = {.format = DP_IMPORT_CSV,
+                                   .input = "t.csv",
+                                   .output = "t.dp",
+                                   .choose_norm = true,
+                                   .bias = trial % 2,
+                                   .split = NAN,
+                                   .writer = {.force = true, .sparse = trial % 3 == 0}};
+        struct dp_dataset *d;
+        assert_int_equal(dp_schema_load(&import.schema, "s.json", &err), 0);
+        assert_int_equal(dp_import_run(&import, &err), 0);
+        assert_int_equal(import.writer.norm, DP_NORM_BOUNDS);
+        assert_int_equal(dp_dataset_open(&d, "t.dp", &err), 0);
+        assert_int_equal(dp_dataset_verify(d, "t.dp", &err), 0);
+        long double most = 0;
+        for (size_t i = 0; i < CORNERS; i++) {
+            struct dp_row row = dp_dataset_row(d, i);
+            long double sum = 0;
+            for (size_t k = 0; k < row.count; k++)
+                sum += (long double)row.values[k] * (long double)row.values[k];
+            assert_true(sum <= 1);
+            most = sum > most ? sum : most;
+            for (size_t j = 0; j < COLS && i % 2; j++) {
+                double v = bound[j][i >> j & 1], size = bound[j][1] - bound[j][0];
+                assert_near(dp_row_at(row, j),
+                            (scaled[j] ? (v - bound[j][0]) / size : v) / import.writer.divisor, 1e-6);
+            }
+        }
+        assert_true(most > 1 - 1e-6L);
+        dp_dataset_close(d);
+        dp_import_free(&import);
+    }
+}
+
 /* headers that NumPy writes, and some that nobody should */
 static void npy_headers(void **state)
 {
@@ -613,6 +679,7 @@ int main(void)
         IN_SCRATCH(only_data_sets_are_replaced),
         IN_SCRATCH(truncated_files_are_refused),
         IN_SCRATCH(altered_files_are_refused),
+        IN_SCRATCH(divided_rows_stay_in_the_unit_ball),
         IN_SCRATCH(npy_headers),
         IN_SCRATCH(records),
         IN_SCRATCH(schema_mistakes_are_named),

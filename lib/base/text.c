@@ -1,0 +1,58 @@
+#include "base/text.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Bytes of the character that begins here, or 0. Overlong forms, surrogates and what is above U+10FFFF are
+ * none. */
+static size_t character(const unsigned char *p, size_t left)
+{
+    size_t length = p[0] < 0x80   ? 1
+                    : p[0] < 0xc2 ? 0
+                    : p[0] < 0xe0 ? 2
+                    : p[0] < 0xf0 ? 3
+                    : p[0] < 0xf5 ? 4
+                                  : 0;
+    if (length > left)
+        return 0;
+    for (size_t i = 1; i < length; i++)
+        if ((p[i] & 0xc0) != 0x80)
+            return 0;
+    bool bad = (p[0] == 0xe0 && p[1] < 0xa0) || (p[0] == 0xed && p[1] > 0x9f) ||
+               (p[0] == 0xf0 && p[1] < 0x90) || (p[0] == 0xf4 && p[1] > 0x8f);
+    return bad ? 0 : length;
+}
+
+size_t dp_text_valid(const char *text, size_t length)
+{
+    size_t at = 0, step;
+    while (at < length && (step = character((const unsigned char *)text + at, length - at)) > 0)
+        at += step;
+    return at;
+}
+
+size_t dp_text_cut(const char *text, size_t length, size_t most)
+{
+    if (length <= most)
+        return length;
+    while (most > 0 && ((unsigned char)text[most] & 0xc0) == 0x80)
+        most--;
+    return most;
+}
+
+const char *dp_text_show(const char *text, size_t length, char buffer[DP_TEXT_SHOWN])
+{
+    size_t shown = length <= 40 ? length : dp_text_cut(text, length, 40), used = 0;
+    for (size_t at = 0; at < shown;) {
+        const unsigned char *p = (const unsigned char *)text + at;
+        size_t step = character(p, shown - at);
+        bool plain = step > 1 || (step == 1 && p[0] >= ' ' && p[0] != 0x7f);
+        if (plain)
+            memcpy(buffer + used, p, step);
+        used += plain ? step : (size_t)snprintf(buffer + used, 5, "\\x%02x", p[0]);
+        at += plain ? step : 1;
+    }
+    snprintf(buffer + used, DP_TEXT_SHOWN - used, "%s", shown < length ? "…" : "");
+    return buffer;
+}

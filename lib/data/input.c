@@ -1,0 +1,234 @@
+#include "data/input.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <lzma.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+#include <zstd.h>
+
+#include "base/mem.h"
+#include "data/interrupt.h"
+
+#define MEMORY_MOST ((uint64_t)1 << 28) /* for the dictionary of an xz file; xz -9 needs 65 MB */
+
+enum kind { KIND_PLAIN, KIND_GZIP, KIND_XZ, KIND_ZSTD };
+
+struct dp_input {
+    const char *name;
+    int fd;
+    enum kind kind;
+    bool at_end, inside; /* of the file; of a compressed stream in it */
+    z_stream gzip;
+    lzma_stream xz;
+    ZSTD_DStream *zstd;
+    size_t at, end; /* what is left in raw */
+    unsigned char raw[1 << 17];
+};
+
+struct magic {
+    const char *bytes;
+    size_t length;
+    const char *what;
+};
+
+/* What a file begins with that will not be read, lest its bytes are taken for a table. */
+static const struct magic refused[] = {
+    {"PK\x03\x04", 4, "is a zip archive or a workbook: unpack it, or save it as CSV"},
+    {"\xd0\xcf\x11\xe0", 4, "is a workbook of Excel: save it as CSV"},
+    {"BZh91AY&SY", 10, "is compressed by bzip2: unpack it first"},
+    {"7z\xbc\xaf\x27\x1c", 6, "is a 7z archive: unpack it first"},
+    {"Rar!\x1a\x07", 6, "is a rar archive: unpack it first"},
+    {"\x04\x22\x4d\x18", 4, "is compressed by lz4: unpack it first"},
+    {"LZIP\x01", 5, "is compressed by lzip: unpack it first"},
+    {"\x1f\x9d", 2, "is compressed by compress: unpack it first"},
+    {"PAR1\x15", 5, "is a Parquet file: save it as CSV"},
+    {"SQLite format 3", 16, "is an SQLite database: save a query as CSV"},
+    {"\x89HDF", 4, "is an HDF5 file: save it as CSV"},
+    {"\xff\xfe", 2, "is UTF-16: iconv -f UTF-16 -t UTF-8 converts it"},
+    {"\xfe\xff", 2, "is UTF-16: iconv -f UTF-16 -t UTF-8 converts it"},
+};
+
+/* More bytes behind those in raw, which has room. */
+static int fill(struct dp_input *in, struct dp_err *err)
+{
+    if (in->at == in->end)
+        in->at = in->end = 0;
+    while (!in->at_end && in->end < sizeof in->raw) {
+        if (dp_interrupt_pending())
+            return dp_fail(err, DP_E_RUN, "interrupted");
+        ssize_t got = read(in->fd, in->raw + in->end, sizeof in->raw - in->end);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0)
+            return dp_fail_errno(err, errno, "cannot read %s", in->name);
+        in->at_end = got == 0;
+        in->end += (size_t)got;
+        if (in->end >= 16) /* enough to know what it is */
+            break;
+    }
+    return DP_OK;
+}
+
+static bool begins(const struct dp_input *in, const char *bytes, size_t length)
+{
+    return in->end - in->at >= length && memcmp(in->raw + in->at, bytes, length) == 0;
+}
+
+static int start(struct dp_input *in, struct dp_err *err)
+{
+    bool good = true;
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
+        if (begins(in, refused[i].bytes, refused[i].length))
+            return dp_fail(err, DP_E_RUN, "%s %s", in->name, refused[i].what);
+    if (begins(in, "\x1f\x8b", 2)) {
+        in->kind = KIND_GZIP;
+        good = inflateInit2(&in->gzip, 15 + 16) == Z_OK;
+    } else if (begins(in,
+                      "\xfd"
+                      "7zXZ\0",
+                      6)) {
+        in->kind = KIND_XZ;
+        good = lzma_stream_decoder(&in->xz, MEMORY_MOST, LZMA_CONCATENATED) == LZMA_OK;
+    } else if (begins(in, "\x28\xb5\x2f\xfd", 4)) {
+        in->kind = KIND_ZSTD;
+        good = (in->zstd = ZSTD_createDStream()) != NULL;
+    }
+    return good ? DP_OK : dp_fail(err, DP_E_RUN, "out of memory");
+}
+
+int dp_input_open(struct dp_input **input, const char *path, struct dp_err *err)
+{
+    struct dp_input *in;
+    struct stat st;
+    int rc = dp_alloc(&in, 1, sizeof *in, err);
+    if (rc != DP_OK)
+        return rc;
+    bool standard = strcmp(path, "-") == 0;
+    in->xz = (lzma_stream)LZMA_STREAM_INIT;
+    in->name = standard ? "standard input" : path;
+    in->fd = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
+    if (in->fd < 0)
+        rc = dp_fail_errno(err, errno, "cannot open %s", in->name);
+    else if (fstat(in->fd, &st) == 0 && S_ISDIR(st.st_mode))
+        rc = dp_fail(err, DP_E_RUN, "%s is a directory", in->name);
+    if (rc == DP_OK)
+        rc = fill(in, err);
+    if (rc == DP_OK)
+        rc = start(in, err);
+    if (rc != DP_OK) {
+        dp_input_close(in);
+        return rc;
+    }
+    *input = in;
+    return DP_OK;
+}
+
+void dp_input_close(struct dp_input *in)
+{
+    if (in == NULL)
+        return;
+    if (in->kind == KIND_GZIP)
+        inflateEnd(&in->gzip);
+    lzma_end(&in->xz);
+    ZSTD_freeDStream(in->zstd);
+    if (in->fd > STDERR_FILENO)
+        close(in->fd);
+    free(in);
+}
+
+const char *dp_input_name(const struct dp_input *in)
+{
+    return in->name;
+}
+
+static int damaged(const struct dp_input *in, const char *format, const char *why, struct dp_err *err)
+{
+    return dp_fail(err, DP_E_RUN, "%s is damaged, or no %s file: %s", in->name, format, why);
+}
+
+/* Each of these takes from raw what it needs and puts out what there is, perhaps nothing. */
+
+static int gunzip(struct dp_input *in, void *bytes, size_t size, size_t *got, struct dp_err *err)
+{
+    z_stream *z = &in->gzip;
+    z->next_in = in->raw + in->at;
+    z->avail_in = (uInt)(in->end - in->at);
+    z->next_out = bytes;
+    z->avail_out = (uInt)size;
+    int rc = inflate(z, Z_NO_FLUSH);
+    in->at = in->end - z->avail_in;
+    *got = size - z->avail_out;
+    in->inside = rc != Z_STREAM_END;
+    if (rc == Z_STREAM_END)
+        return inflateReset(z) == Z_OK ? DP_OK : damaged(in, "gzip", "its state is lost", err);
+    if (rc == Z_MEM_ERROR)
+        return dp_fail(err, DP_E_RUN, "out of memory");
+    return rc == Z_OK || rc == Z_BUF_ERROR
+               ? DP_OK
+               : damaged(in, "gzip", z->msg != NULL ? z->msg : "its data make no sense", err);
+}
+
+static int unxz(struct dp_input *in, void *bytes, size_t size, size_t *got, struct dp_err *err)
+{
+    lzma_stream *x = &in->xz;
+    x->next_in = in->raw + in->at;
+    x->avail_in = in->end - in->at;
+    x->next_out = bytes;
+    x->avail_out = size;
+    lzma_ret rc = lzma_code(x, in->at_end ? LZMA_FINISH : LZMA_RUN);
+    in->at = in->end - x->avail_in;
+    *got = size - x->avail_out;
+    in->inside = rc != LZMA_STREAM_END;
+    if (rc == LZMA_MEM_ERROR)
+        return dp_fail(err, DP_E_RUN, "out of memory");
+    if (rc == LZMA_MEMLIMIT_ERROR)
+        return damaged(in, "xz", "it asks for more than 256 MB of memory", err);
+    return rc == LZMA_OK || rc == LZMA_STREAM_END || rc == LZMA_BUF_ERROR
+               ? DP_OK
+               : damaged(in, "xz", "its data make no sense", err);
+}
+
+static int unzstd(struct dp_input *in, void *bytes, size_t size, size_t *got, struct dp_err *err)
+{
+    ZSTD_inBuffer from = {in->raw + in->at, in->end - in->at, 0};
+    ZSTD_outBuffer to = {bytes, size, 0};
+    size_t rc = ZSTD_decompressStream(in->zstd, &to, &from);
+    in->at += from.pos;
+    *got = to.pos;
+    in->inside = rc != 0;
+    return ZSTD_isError(rc) ? damaged(in, "zstd", ZSTD_getErrorName(rc), err) : DP_OK;
+}
+
+int dp_input_read(struct dp_input *in, void *bytes, size_t size, size_t *got, struct dp_err *err)
+{
+    static int (*const decoders[])(struct dp_input *, void *, size_t, size_t *, struct dp_err *) = {
+        [KIND_GZIP] = gunzip, [KIND_XZ] = unxz, [KIND_ZSTD] = unzstd};
+    size_t most = (size_t)1 << 30;
+    int rc = DP_OK;
+    *got = 0;
+    if (size > most)
+        size = most;
+    while (rc == DP_OK && *got == 0) {
+        if (in->at == in->end && !in->at_end)
+            rc = fill(in, err);
+        bool last = in->at == in->end && in->at_end;
+        if (rc != DP_OK || (last && (in->kind == KIND_PLAIN || !in->inside)))
+            break;
+        if (in->kind == KIND_PLAIN) {
+            *got = in->end - in->at < size ? in->end - in->at : size;
+            memcpy(bytes, in->raw + in->at, *got);
+            in->at += *got;
+            break;
+        }
+        rc = decoders[in->kind](in, bytes, size, got, err);
+        if (rc == DP_OK && last && *got == 0 && in->inside)
+            return dp_fail(err, DP_E_RUN, "%s ends in the middle of its compressed data", in->name);
+    }
+    return rc;
+}

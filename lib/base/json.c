@@ -1,6 +1,8 @@
 #include "base/json.h"
 
 #include <errno.h>
+#include <pthread.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -8,15 +10,41 @@
 #include "base/mem.h"
 #include "base/number.h"
 
+/* Where memory is short, jansson's lexer drops a byte of a string and goes on, or takes the text for a wrong one: neither what
+   it gives nor what it says then is worth anything. So its allocations are watched. */
+static _Thread_local bool ran_short;
+static json_malloc_t allocate;
+static pthread_once_t watched = PTHREAD_ONCE_INIT;
+
+static void *watched_malloc(size_t size)
+{
+    void *block = allocate(size);
+    ran_short |= block == NULL;
+    return block;
+}
+
+static void watch(void)
+{
+    json_free_t release;
+    json_get_alloc_funcs(&allocate, &release);
+    json_set_alloc_funcs(watched_malloc, release);
+}
+
 int dp_json_parse(json_t **root, const char *text, size_t length, const char *name, struct dp_err *err)
 {
     json_error_t where;
-    errno = 0; /* malloc sets it, and nothing else here does */
+    pthread_once(&watched, watch);
+    ran_short = false;
     *root = json_loadb(text, length, JSON_REJECT_DUPLICATES, &where);
+    if (ran_short) {
+        json_decref(*root);
+        *root = NULL;
+        dp_fail(err, DP_E_RUN, "out of memory");
+        errno = ENOMEM;
+        return DP_E_RUN;
+    }
     if (*root != NULL)
         return DP_OK;
-    if (errno == ENOMEM)
-        return dp_fail(err, DP_E_RUN, "out of memory");
     errno = 0;
     if (name == NULL)
         return dp_fail(err, DP_E_RUN, "not JSON: %.100s", where.text);

@@ -8,8 +8,8 @@
 #include "base/err.h"
 
 /* Reads a JSON text; *root is the caller's to release. An object that has a key twice is refused. DP_E_RUN: it is no JSON,
-   "NAME: line N: …", or "not JSON: …" where name is NULL; or memory is short, which jansson may take for a fault in the text:
-   errno is ENOMEM then, and only then. */
+   "NAME: line N: …", or "not JSON: …" where name is NULL; or memory is short: errno is ENOMEM then, and only then. Nothing
+   else should read JSON: jansson by itself drops bytes from strings when memory is short. */
 int dp_json_parse(json_t **root, const char *text, size_t length, const char *name, struct dp_err *err);
 
 /* The same for what is left in a file, up to DP_JSON_MOST bytes. */

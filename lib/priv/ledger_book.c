@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "base/mem.h"
 #include "priv/rdp.h"
 
@@ -488,8 +489,10 @@ static const char *take_line(struct dp_ledger_book *book, const char *bytes, siz
     hash_of(bytes, length - TAIL, hash);
     if (memcmp(bytes + length - 2 - DP_LEDGER_HASH, hash, DP_LEDGER_HASH) != 0)
         return "its hash does not fit";
+    json_t *line;
+    if (dp_json_parse(&line, bytes, length, "", NULL) != DP_OK)
+        return errno == ENOMEM ? no_memory : malformed;
     errno = 0;
-    json_t *line = json_loadb(bytes, length, JSON_REJECT_DUPLICATES, NULL);
     const char *why = json_is_object(line) ? take_members(book, line) : malformed;
     if (why != NULL && errno == ENOMEM) /* jansson says no more than that it failed */
         why = no_memory;

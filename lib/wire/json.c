@@ -1,7 +1,10 @@
 #include "wire/json.h"
 
+#include <errno.h>
 #include <math.h>
 #include <string.h>
+
+#include "base/json.h"
 
 #define SHORT_VALUES 4
 
@@ -59,19 +62,28 @@ static json_t *mechanism_json(const struct dp_mechanism *m)
                      dp_json_real(m->multiplier), "scale", dp_json_real(m->scale));
 }
 
+/* Text off the wire need not be UTF-8, and JSON is. */
+static json_t *text_json(const char *text)
+{
+    errno = 0;
+    json_t *json = json_string(text);
+    return json != NULL || errno == ENOMEM ? json : json_string("(not UTF-8)");
+}
+
 /* Class names travel as the text of a JSON array. */
 static json_t *labels_json(const char *text)
 {
-    json_t *names = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
+    json_t *names;
+    if (dp_json_parse(&names, text, strlen(text), NULL, NULL) != DP_OK)
+        return errno == ENOMEM ? NULL : text_json(text);
     if (json_is_array(names))
         return names;
     json_decref(names);
-    return json_string(text);
+    return text_json(text);
 }
 
 static json_t *value_json(const struct dp_value *v, enum dp_type type, bool labels, bool full)
 {
-    json_t *text;
     switch (type) {
     case DP_T_INT:
         return json_integer(v->u.whole);
@@ -80,9 +92,7 @@ static json_t *value_json(const struct dp_value *v, enum dp_type type, bool labe
     case DP_T_BOOL:
         return json_boolean(v->u.flag);
     case DP_T_TEXT:
-        /* Text off the wire need not be UTF-8, and JSON is. */
-        text = labels ? labels_json(v->text) : json_string(v->text);
-        return text != NULL ? text : json_string("(not UTF-8)");
+        return labels ? labels_json(v->text) : text_json(v->text);
     case DP_T_ARRAY:
         return array_json(&v->array, full);
     }

@@ -268,11 +268,10 @@ static int verify_certificate(const struct books *b, struct dp_err *err)
 {
     char digest[DP_MODEL_DIGEST];
     struct dp_frame *frame = NULL;
-    json_error_t error;
-    json_t *json = json_load_file(b->certificate, JSON_REJECT_DUPLICATES, &error);
-    if (json == NULL)
-        return dp_fail(err, DP_E_RUN, "%s: %.200s", b->certificate, error.text);
-    int rc = b->model != NULL ? read_model(b->model, &frame, digest, err) : DP_OK;
+    json_t *json;
+    int rc = dp_json_load(&json, b->certificate, err);
+    if (rc == DP_OK && b->model != NULL)
+        rc = read_model(b->model, &frame, digest, err);
     if (rc == DP_OK)
         rc = dp_certificate_verify(json, b->ledger, b->model != NULL ? digest : NULL, &dp_reserve_hooks, err);
     dp_frame_free(frame);

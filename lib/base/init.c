@@ -3,9 +3,12 @@
 #include <gsl/gsl_errno.h>
 #include <pthread.h>
 
+#include "base/json.h"
+
 static void once(void)
 {
     gsl_set_error_handler_off();
+    dp_json_watch();
 }
 
 void dp_init(void)

@@ -1,6 +1,7 @@
 #include "base/json.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -10,16 +11,17 @@
 #include "base/mem.h"
 #include "base/number.h"
 
-/* Where memory is short, jansson's lexer drops a byte of a string and goes on, or takes the text for a wrong one: neither what
-   it gives nor what it says then is worth anything. So its allocations are watched. */
-static _Thread_local bool ran_short;
+/* Where memory is short, jansson's lexer drops a byte of a string and goes on, or takes the text for a wrong one, and its
+   writer leaves keys out: neither what it gives nor what it says then is worth anything. So its allocations are watched. */
+static _Thread_local bool parse_ran_short, ran_short;
 static json_malloc_t allocate;
 static pthread_once_t watched = PTHREAD_ONCE_INIT;
 
 static void *watched_malloc(size_t size)
 {
     void *block = allocate(size);
-    ran_short |= block == NULL;
+    if (block == NULL)
+        parse_ran_short = ran_short = true;
     return block;
 }
 
@@ -30,13 +32,35 @@ static void watch(void)
     json_set_alloc_funcs(watched_malloc, release);
 }
 
+void dp_json_watch(void)
+{
+    pthread_once(&watched, watch);
+}
+
+bool dp_json_ran_short(void)
+{
+    bool was = ran_short;
+    ran_short = false;
+    return was;
+}
+
+char *dp_json_text(const json_t *root, size_t flags)
+{
+    dp_json_watch();
+    char *text = root != NULL ? json_dumps(root, flags) : NULL;
+    if (!dp_json_ran_short())
+        return text;
+    free(text);
+    return NULL;
+}
+
 int dp_json_parse(json_t **root, const char *text, size_t length, const char *name, struct dp_err *err)
 {
     json_error_t where;
-    pthread_once(&watched, watch);
-    ran_short = false;
+    dp_json_watch();
+    parse_ran_short = false;
     *root = json_loadb(text, length, JSON_REJECT_DUPLICATES, &where);
-    if (ran_short) {
+    if (parse_ran_short) {
         json_decref(*root);
         *root = NULL;
         dp_fail(err, DP_E_RUN, "out of memory");
@@ -75,6 +99,17 @@ int dp_json_read(json_t **root, int fd, const char *name, struct dp_err *err)
     return rc;
 }
 
+int dp_json_load(json_t **root, const char *path, struct dp_err *err)
+{
+    *root = NULL;
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return dp_fail_errno(err, errno, "cannot open %s", path);
+    int rc = dp_json_read(root, fd, path, err);
+    close(fd);
+    return rc;
+}
+
 struct writer {
     FILE *stream;
     int indent, depth;
@@ -91,7 +126,7 @@ static void new_line(const struct writer *w)
 /* jansson knows how to quote. */
 static int write_text(const struct writer *w, const json_t *value)
 {
-    char *text = value != NULL ? json_dumps(value, JSON_ENCODE_ANY) : NULL;
+    char *text = dp_json_text(value, JSON_ENCODE_ANY);
     if (text == NULL)
         return -1;
     fputs(text, w->stream);
@@ -161,7 +196,7 @@ static int write_value(struct writer *w, const json_t *value)
 int dp_json_print(const json_t *root, int indent, FILE *stream, struct dp_err *err)
 {
     struct writer w = {stream, indent, 0};
-    if (root == NULL || write_value(&w, root) != 0)
+    if (root == NULL || dp_json_ran_short() || write_value(&w, root) != 0)
         return dp_fail(err, DP_E_RUN, "out of memory");
     fputc('\n', stream);
     return DP_OK;

@@ -3,9 +3,20 @@
 #define DP_BASE_JSON_H
 
 #include <jansson.h>
+#include <stdbool.h>
 #include <stdio.h>
 
 #include "base/err.h"
+
+/* Lets the functions below know of allocations for JSON that fail. dp_init does it. From any thread, any number of times. */
+void dp_json_watch(void);
+
+/* Whether an allocation for JSON has failed in this thread since the last call: what was made since may lack members. Who
+   writes JSON in another way than by the two functions below asks. */
+bool dp_json_ran_short(void);
+
+/* As json_dumps; NULL too when something that the value was made of ran short of memory. Free it. */
+char *dp_json_text(const json_t *root, size_t flags);
 
 /* Reads a JSON text; *root is the caller's to release. An object that has a key twice is refused. DP_E_RUN: it is no JSON,
    "NAME: line N: …", or "not JSON: …" where name is NULL; or memory is short: errno is ENOMEM then, and only then. Nothing
@@ -15,6 +26,7 @@ int dp_json_parse(json_t **root, const char *text, size_t length, const char *na
 /* The same for what is left in a file, up to DP_JSON_MOST bytes. */
 #define DP_JSON_MOST ((size_t)1 << 28)
 int dp_json_read(json_t **root, int fd, const char *name, struct dp_err *err);
+int dp_json_load(json_t **root, const char *path, struct dp_err *err);
 
 /* Writes the value and a line feed: in one line where indent is 0, else an entry per line, that many blanks deeper at each
    level. Numbers have the fewest digits that read back as the same double. The stream's error flag tells whether writing

@@ -129,12 +129,16 @@ void dp_charges_free(struct dp_charges *charges)
 static json_t *query_to_json(const struct dp_query *query)
 {
     json_t *json = json_pack("{s:s}", "noise", query_names[query->kind]);
-    for (int m = 0; json != NULL && m < MEMBERS; m++)
+    int bad = json == NULL;
+    for (int m = 0; m < MEMBERS; m++)
         if (members[m].of[query->kind])
-            json_object_set_new(json, members[m].key, json_real(member_of(query, &members[m])));
-    if (json != NULL && has_most(query->kind))
-        json_object_set_new(json, "most", json_integer((json_int_t)query->most));
-    return json;
+            bad |= json_object_set_new(json, members[m].key, json_real(member_of(query, &members[m])));
+    if (has_most(query->kind))
+        bad |= json_object_set_new(json, "most", json_integer((json_int_t)query->most));
+    if (bad == 0)
+        return json;
+    json_decref(json);
+    return NULL;
 }
 
 json_t *dp_charge_to_json(const struct dp_charge *charge)
@@ -142,19 +146,18 @@ json_t *dp_charge_to_json(const struct dp_charge *charge)
     const struct dp_event *event = &charge->event;
     json_t *json = json_pack("{s:I, s:s}", "laps", (json_int_t)charge->laps, "sampling", sampling_names[event->sampling]);
     json_t *queries = json_array();
+    int bad = json == NULL;
     for (int i = 0; i < event->queries; i++)
-        json_array_append_new(queries, query_to_json(&event->query[i]));
-    if (json == NULL || queries == NULL || json_array_size(queries) != (size_t)event->queries) {
-        json_decref(json);
-        json_decref(queries);
-        return NULL;
-    }
+        bad |= json_array_append_new(queries, query_to_json(&event->query[i]));
     if (event->sampling == DP_SAMPLING_SHUFFLED)
-        json_object_set_new(json, "epoch_laps", json_integer((json_int_t)event->epoch_laps));
+        bad |= json_object_set_new(json, "epoch_laps", json_integer((json_int_t)event->epoch_laps));
     if (event->sampling != DP_SAMPLING_NONE)
-        json_object_set_new(json, "rate", json_real(event->rate));
-    json_object_set_new(json, "queries", queries);
-    return json;
+        bad |= json_object_set_new(json, "rate", json_real(event->rate));
+    bad |= json_object_set_new(json, "queries", queries);
+    if (bad == 0)
+        return json;
+    json_decref(json);
+    return NULL;
 }
 
 static int name_of(const json_t *json, const char *key, const char *const *names, int count, int *index,

@@ -42,7 +42,7 @@ int dp_ledger_line(json_t *members, size_t seq, const char *prev, char **text, s
     char *body = NULL;
     *text = NULL;
     if (line != NULL && members != NULL && json_object_update(line, members) == 0)
-        body = json_dumps(line, JSON_COMPACT | JSON_REAL_PRECISION(17));
+        body = dp_json_text(line, JSON_COMPACT | JSON_REAL_PRECISION(17));
     json_decref(line);
     json_decref(members);
     if (body == NULL)

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "base/mem.h"
 #include "data/dataset.h"
 #include "stages/stages.h"
@@ -76,9 +77,9 @@ static int name_classes(struct state *s, struct dp_err *err)
     for (size_t k = 0; names != NULL && k < s->dataset->classes; k++)
         if (json_array_append_new(names, json_string(s->dataset->class_names[k])) != 0)
             break;
-    s->labels = names != NULL ? json_dumps(names, JSON_COMPACT) : NULL;
+    s->labels = names != NULL ? dp_json_text(names, JSON_COMPACT) : NULL;
     json_decref(names);
-    return s->labels != NULL ? DP_OK : dp_fail(err, DP_E_RUN, "cannot write the class names as JSON");
+    return s->labels != NULL ? DP_OK : dp_fail(err, DP_E_RUN, "no memory for the class names");
 }
 
 static int sample_open(struct dp_stage *stage, struct dp_err *err)

@@ -1,6 +1,8 @@
 /* Preloaded by sweep.py: the allocation whose number is in FAIL_AT finds no memory; with FAIL_ON it and all after it. At the
- * end a line on descriptor FAIL_FD says how many there were, and whether one has failed. */
+ * end a line on descriptor FAIL_FD says how many there were, and whether one has failed. FAIL_TRACE in the environment: the stack at
+ * that allocation goes to standard error, for addr2line. */
 #include <errno.h>
+#include <execinfo.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -26,6 +28,12 @@ static bool fails(void)
     }
     if (at == 0 || (on ? n < at : n != at))
         return false;
+    if (n == at && getenv("FAIL_TRACE") != NULL) {
+        void *frames[40];
+        at = 0;
+        backtrace_symbols_fd(frames, backtrace(frames, 40), STDERR_FILENO);
+        at = n;
+    }
     errno = ENOMEM;
     return true;
 }

@@ -120,6 +120,28 @@ static int scheduled(struct question *q, const struct dp_event *event, int64_t l
     return rc;
 }
 
+/* Records say themselves what the options would describe. */
+static int check_described(const struct question *q, const char *records, struct dp_err *err)
+{
+    const struct {
+        bool given;
+        const char *option;
+    } options[] = {
+        {q->rate != 1, "rate"},
+        {q->rows != DP_OPT_ABSENT_INT, "rows"},
+        {q->sampler != SAMPLER_POISSON, "sampler"},
+        {q->adjacency != ADJACENCY_NULL_RECORD, "adjacency"},
+        {q->schedule != NULL, "schedule"},
+        {!isnan(q->count_multiplier), "count-multiplier"},
+        {q->visible_batch, "visible-batch"},
+    };
+    for (size_t i = 0; i < sizeof options / sizeof *options; i++)
+        if (options[i].given)
+            return dp_fail(err, DP_E_USAGE, "--%s: the records in %s say that themselves (a run described by options needs --multiplier "
+                                            "and --laps)", options[i].option, strcmp(records, "-") == 0 ? "standard input" : records);
+    return DP_OK;
+}
+
 int question_charges(struct question *q, enum unknown unknown, const char *records, struct dp_err *err)
 {
     bool recorded = unknown == UNKNOWN_EPSILON || unknown == UNKNOWN_DELTA;
@@ -130,11 +152,15 @@ int question_charges(struct question *q, enum unknown unknown, const char *recor
         return dp_fail(err, DP_E_USAGE, "unexpected argument '%.80s'", records);
     if (records != NULL) {
         q->records = records;
-        int rc = records_read(records, &q->recorded, err);
+        int rc = check_described(q, records, err);
+        if (rc == DP_OK)
+            rc = records_read(records, &q->recorded, err);
         q->charges = q->recorded.charges;
         q->recorded.charges = (struct dp_charges){0};
         return rc == DP_OK ? records_check(&q->recorded, err) : rc;
     }
+    if (recorded && isnan(q->multiplier) && q->laps == DP_OPT_ABSENT_INT && q->mechanism == MECHANISM_GAUSSIAN)
+        return dp_fail(err, DP_E_USAGE, "--multiplier and --laps are required, or the records of a run (dp-cat FILE | dp-account ...)");
     struct dp_event event = {.queries = 1};
     bool output = q->mechanism == MECHANISM_OUTPUT;
     int64_t laps = unknown == UNKNOWN_LAPS || (output && q->laps == DP_OPT_ABSENT_INT) ? 1 : q->laps;

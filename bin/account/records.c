@@ -12,6 +12,7 @@
 #include "priv/plan.h"
 #include "stages/charge.h"
 
+#define MOST_DIFFERENT 4096 /* mechanisms: an accountant takes some milliseconds for each */
 #define WHOLE "record the whole stream (dp-loop ... > FILE, or a pipeline without -o)"
 
 /* The run that is being read. */
@@ -294,6 +295,8 @@ int records_read(const char *path, struct recorded *recorded, struct dp_err *err
     while (rc == DP_OK && (rc = dp_lines_next(&lines, err)) == 1) {
         struct dp_err inner = {0};
         rc = lines.length == 0 ? DP_OK : add_line(&r, lines.line, lines.length, lines.number, &inner);
+        if (rc == DP_OK && (recorded->charges.count > MOST_DIFFERENT || r.charges.count > MOST_DIFFERENT))
+            rc = dp_fail(&inner, DP_E_RUN, "more than %d mechanisms that differ: they cannot be accounted for in time", MOST_DIFFERENT);
         if (rc != DP_OK)
             dp_fail(err, rc, "%s: line %zu: %s", lines.name, lines.number, inner.message);
     }
@@ -326,12 +329,17 @@ static int check_run(struct recorded_run *run, struct dp_err *err)
         return dp_fail(err, DP_E_UNSAFE, "the run from line %zu on states a delta of %g, and %g of it for the model it started from",
                        run->line, run->delta, run->prior_delta);
     int rc = dp_account_epsilon(DP_ACCOUNTANT_BEST, &run->charges, delta, &best, err);
-    if (rc == DP_OK)
-        rc = dp_account_epsilon(DP_ACCOUNTANT_RDP, &run->charges, delta, &rdp, err);
     if (rc != DP_OK)
         return rc;
     run->lower = run->prior_epsilon + best.lower;
-    run->upper = run->prior_epsilon + fmax(best.upper, rdp.upper); /* the gate has only the latter in the middle of a run */
+    run->upper = run->prior_epsilon + best.upper;
+    if (!recorded_agrees(run)) {
+        /* In the middle of a run the gate may have only this. */
+        rc = dp_account_epsilon(DP_ACCOUNTANT_RDP, &run->charges, delta, &rdp, err);
+        run->upper = run->prior_epsilon + fmax(best.upper, rdp.upper);
+    }
+    if (rc != DP_OK)
+        return rc;
     if (run->epsilon < run->lower * (1 - 1e-9))
         return dp_fail(err, DP_E_UNSAFE, "the run from line %zu on states an epsilon of %.9g at delta %g, and its records cost at least "
                                          "%.9g", run->line, run->epsilon, run->delta, run->lower);

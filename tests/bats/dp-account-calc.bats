@@ -256,6 +256,25 @@ dp-account epsilon: the run from line 2 on has 3 of its 5 laps, and the answer i
         bash -c 'cat run.json - > both.json <<< "{\"laps\":1,\"sampling\":\"none\",\"queries\":[{\"noise\":\"gaussian\",\"multiplier\":2}]}"; dp-account epsilon --delta 1e-5 both.json'
 }
 
+@test "records: on a terminal nobody waits for them, and their work is bounded" {
+    run timeout 20 script -qec "dp-account epsilon --delta 1e-5" /dev/null
+    assert_equal "$status" 2
+    assert_output "dp-account epsilon: --multiplier and --laps are required, or the records of a run (dp-cat FILE | dp-account ...)"$'\r'
+    awk 'BEGIN { for (i = 0; i < 5000; i++) printf "{\"laps\":1,\"sampling\":\"none\",\"queries\":[{\"noise\":\"gaussian\",\"multiplier\":%d}]}\n", i + 1 }' > many.json
+    complains 1 "dp-account epsilon: many.json: line 4097: more than 4096 mechanisms that differ: they cannot be accounted for in time" \
+        dp-account epsilon --delta 1e-5 many.json
+}
+
+@test "records: no option describes what they say themselves" {
+    record 2 run
+    dp-cat run > run.json
+    for option in "rate .5" "rows 3" "sampler full" "adjacency replace-one" "schedule linear:.2" "count-multiplier 3" visible-batch; do
+        # shellcheck disable=SC2086
+        complains 2 "dp-account epsilon: --${option%% *}: the records in run.json say that themselves (a run described by options needs --multiplier and --laps)" \
+            dp-account epsilon --delta 1e-5 --$option run.json
+    done
+}
+
 @test "records: lap 1 begins another run, with shuffled epochs of its own, and runs compose" {
     record 5 run
     dp-cat run run | dp-account epsilon --delta 1e-5 2> /dev/null > two

@@ -22,5 +22,5 @@ loop "
   dp-grad    --data $dir --loss $loss --lambda $lambda --intercept $intercept --clip $clip \
              --threads $threads --adjacency $adjacency |
   dp-noise   --multiplier $sigma $noise |
-  dp-account --epsilon $epsilon --delta $delta $seeded |
+  dp-account --epsilon $epsilon --delta $delta $gate |
   dp-step    --step $step $steps --average tail"

@@ -14,5 +14,5 @@ loop "
   dp-grad    --data $dir --loss $loss --lambda $lambda --intercept $intercept --clip $clip \
              --threads $threads --adjacency $adjacency |
   dp-noise   --multiplier $sigma |
-  dp-account --epsilon $epsilon --delta $delta $seeded |
+  dp-account --epsilon $epsilon --delta $delta $gate |
   dp-step    --step $step --schedule $by --average tail"

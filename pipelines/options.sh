@@ -25,6 +25,9 @@ END
   --intercept V    value of a constant column to append, 0 for none (default $intercept)
 END
     cat << END
+  --ledger FILE    write what is spent there (default: the ledger of the data set)
+  --no-ledger      write nothing down; every frame and the model say so
+  --partial        train as long as the budget of the data set allows
   --init FILE      start from this model; what it has cost is added
   --exec HOW       auto|processes|fused (default $exec)
   --threads N      (default $threads)
@@ -57,7 +60,8 @@ parse() {
             --version) word=$(dp-loop --version) && echo "$name ${word#dp-loop }" && exit 0 ;;
             -q | --quiet) quiet=-q && shift && continue ;;
             --print) print=1 && shift && continue ;;
-            --help=* | --version=* | --quiet=* | --print=*) fail "${1%%=*}: takes no value" ;;
+            --no-ledger | --partial) gate+=" $1" && shift && continue ;;
+            --help=* | --version=* | --quiet=* | --print=* | --no-ledger=* | --partial=*) fail "${1%%=*}: takes no value" ;;
             -o) set -- --model "${@:2}" ;;&
             -o?*) set -- --model "${1#-o}" "${@:2}" ;;
             --*=*) set -- "${1%%=*}" "${1#*=}" "${@:2}" ;;
@@ -107,6 +111,7 @@ options() {
     laps=$(laps_of "$rows")
     dir=$(quote "$data") by=$(quote "$schedule")
     seeded=${seed:+--allow-seeded}
+    gate+="${ledger:+ --ledger $(quote "$ledger")} $seeded"
     sensitivity=1 # in clips
     [ "$adjacency" != replace-one ] || sensitivity=2
     adjacency=$(quote "$adjacency")
@@ -125,7 +130,7 @@ loop() {
         echo "-- '${pipeline//\'/\'\\\'\'}'"
     elif [ -n "$model" ]; then
         dp-loop "$@" > /dev/null || status=$?
-        [ $status != 0 ] || spent
+        case $status in 0 | 3) spent ;; esac
         exit $status
     else
         dp-loop "$@"
@@ -147,8 +152,8 @@ warn_of_clip() {
 # spent: what the model says of itself, in one line
 spent() {
     local cost laps
-    cost=$(dp-info "$model" 2> /dev/null | sed -n 's/^privacy: //; s/^none, it was/not private,/; T; p')
-    laps=$(dp-info --get lap "$model" 2> /dev/null) || return 0
+    laps=$(dp-info --get lap "$model" 2> /dev/null) || return 0 # the budget did not last for a lap
+    cost=$(dp-info "$model" | sed -n 's/^privacy: //; s/^none, it was/not private,/; T; p')
     say "$cost${seed:+ (seeded: not private)}; $laps lap$([ "$laps" = 1 ] || echo s); the model is in $model"
 }
 
@@ -162,7 +167,7 @@ fi
 
 losses='squared|hinge|logistic|smooth-hinge|huber'
 schedules='constant, sqrt:A:C, linear[:E], cosine[:E] or a file'
-taken='data loss lambda epsilon delta epochs batch clip multiplier adjacency init exec threads seed model'
+taken='data loss lambda epsilon delta epochs batch clip multiplier adjacency ledger init exec threads seed model'
 # gradients have a step size, coordinate descent has sigma'; the pipeline sets what it has
 sigma_prime_scale='' step='' schedule=constant intercept=0 many_classes=''
-data='' model='' init='' seed='' quiet='' print='' exec=auto threads=1 adjacency=null-record multiplier=''
+data='' model='' ledger='' gate='' init='' seed='' quiet='' print='' exec=auto threads=1 adjacency=null-record multiplier=''

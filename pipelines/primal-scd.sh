@@ -16,5 +16,5 @@ loop "
   dp-scd-step --data $dir --loss $loss --lambda $lambda --clip $clip --variant primal \
               --sigma-prime-scale $sigma_prime_scale --adjacency $adjacency |
   dp-noise    --multiplier $sigma |
-  dp-account  --epsilon $epsilon --delta $delta $seeded |
+  dp-account  --epsilon $epsilon --delta $delta $gate |
   dp-step     --average tail"

@@ -15,5 +15,5 @@ loop "
   dp-scd-step --data $dir --loss $loss --lambda $lambda --clip $clip --release-alpha \
               --sigma-prime-scale $sigma_prime_scale --threads $threads --adjacency $adjacency |
   dp-noise    --multiplier $sigma |
-  dp-account  --epsilon $epsilon --delta $delta --as-published $seeded |
+  dp-account  --epsilon $epsilon --delta $delta --as-published $gate |
   dp-step"

@@ -17,5 +17,5 @@ loop "
   dp-scd-step --data $dir --loss $loss --lambda $lambda --clip $clip \
               --sigma-prime-scale $sigma_prime_scale --threads $threads --adjacency $adjacency |
   dp-noise    --multiplier $sigma |
-  dp-account  --epsilon $epsilon --delta $delta $seeded |
+  dp-account  --epsilon $epsilon --delta $delta $gate |
   dp-step     --average tail"

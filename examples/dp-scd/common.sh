@@ -81,6 +81,9 @@ multiplier() {
     cut -f "${6:-1}" "$file"
 }
 
+# spread_of CELL head|tail: the least or the greatest over seeds
+spread_of() { printf '%.4f\n' "$(cat "$results/cells/${1//[\/ ]/_}"-* | cut -f 3 | sort -g | "$2" -n 1)"; }
+
 # The median over seeds of a cell
 median_of() {
     cat "$results/cells/${1//[\/ ]/_}"-* 2> /dev/null | cut -f 3 | median

@@ -135,6 +135,12 @@ classification() {
                     "${tuned#* }" "${published#* }" "${sgd#* }" "${gradients#* }"
             done
         } > "$out/$set.tsv"
+        {
+            tsv epsilon least median greatest
+            for e in $epsilons; do
+                tsv "$e" "$(spread_of "$set/secret/$e" head)" "$(median_of "$set/secret/$e")" "$(spread_of "$set/secret/$e" tail)"
+            done
+        } > "$out/$set-spread.tsv"
         column -t -s $'\t' "$out/$set.tsv"
     done
 }

@@ -1,5 +1,6 @@
 #include "priv/certificate.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdbool.h>
 #include <string.h>
@@ -7,11 +8,11 @@
 #include "base/version.h"
 #include "priv/ledger_sum.h"
 
-/* What the runs on one data set have cost the model. */
+/* What the runs on one population have cost the model. */
 struct cost {
     struct dp_ledger_sum sum;
-    double delta, prior_epsilon, prior_delta;
-    int seeded, published;
+    double delta, added_epsilon, added_delta, prior_epsilon, prior_delta;
+    int count, seeded, published;
     json_t *runs, *preprocessing;
 };
 
@@ -33,46 +34,114 @@ static const struct dp_ledger_entry *parent_of(const struct dp_ledger_book *book
 
 static int add_text(json_t *list, const char *text)
 {
-    size_t i;
-    json_t *known;
-    json_array_foreach(list, i, known) if (strcmp(json_string_value(known), text) == 0) return 0;
+    for (size_t i = 0; i < json_array_size(list); i++)
+        if (strcmp(json_string_value(json_array_get(list, i)), text) == 0)
+            return 0;
     return json_array_append_new(list, json_string(text));
 }
 
-static int add_run(struct cost *cost, const struct dp_ledger_entry *entry, int64_t lap, struct dp_err *err)
+/* Adds what the run has cost by itself: its epsilon and its delta. */
+static int add_epsilon(struct cost *cost, const struct dp_ledger_entry *entry, int64_t most,
+                       const struct dp_ledger_hooks *hooks, struct dp_err *err)
 {
-    int64_t paid = 0;
+    struct dp_ledger_sum own = {0};
+    double upper, lower;
+    const char *accountant;
+    int rc = dp_ledger_sum_add(&own, entry, most, err);
+    if (rc == DP_OK)
+        rc = dp_ledger_sum_epsilon(&own, hooks, entry->delta, &upper, &lower, &accountant, err);
+    dp_ledger_sum_free(&own);
+    if (rc == DP_OK) {
+        cost->added_epsilon = (cost->added_epsilon + upper) * (1 + 0x1p-52);
+        cost->added_delta = (cost->added_delta + entry->delta) * (1 + 0x1p-52);
+    }
+    return rc;
+}
+
+static int add_run(struct cost *cost, const struct dp_ledger_entry *entry, int64_t lap, const struct dp_ledger_hooks *hooks,
+                   struct dp_err *err)
+{
+    int64_t paid = 0, most = lap > 0 ? lap : INT64_MAX;
     for (size_t i = 0; i < entry->events; i++)
         paid += dp_ledger_laps_spent(&entry->event[i]);
     if (lap > paid)
         return dp_fail(err, DP_E_UNSAFE, "the model is of lap %lld and its run has paid for %lld", (long long)lap,
                        (long long)paid);
-    int rc = dp_ledger_sum_add(&cost->sum, entry, lap > 0 ? lap : INT64_MAX, err);
+    int rc = dp_ledger_sum_add(&cost->sum, entry, most, err);
+    if (rc == DP_OK)
+        rc = add_epsilon(cost, entry, most, hooks, err);
     if (rc != DP_OK)
         return rc;
+    cost->count++;
     cost->delta = fmax(cost->delta, entry->delta);
     cost->prior_epsilon += entry->prior_epsilon;
     cost->prior_delta += entry->prior_delta;
     cost->seeded |= entry->seeded;
     cost->published |= entry->as_published;
-    int bad = json_array_append_new(cost->runs, json_pack("{s:s, s:b, s:s}", "run", entry->run, "closed",
-                                                          entry->close != NULL, "software", entry->software));
+    int bad = json_array_append_new(cost->runs, json_pack("{s:s, s:s, s:b, s:s}", "run", entry->run, "data", entry->data,
+                                                          "closed", entry->close != NULL, "software", entry->software));
     if (entry->preprocessing[0] != '\0')
         bad |= add_text(cost->preprocessing, entry->preprocessing);
     return bad ? dp_fail(err, DP_E_RUN, "out of memory") : DP_OK;
 }
 
-/* The members about one data set, from `newest` back; lap as in struct dp_certified, or 0 for all. */
-static int state(const struct dp_ledger_book *book, const struct dp_ledger_entry *newest, const char *data, int64_t lap,
+/* What all the runs cost if what each does was known before the first of them: "if_planned_together". */
+static json_t *together_json(const struct cost *cost, double upper, double lower, const char *accountant)
+{
+    return json_pack("{s:o, s:o, s:f, s:s}", "epsilon", dp_ledger_real_json(cost->prior_epsilon + upper), "epsilon_lower",
+                     dp_ledger_real_json(lower), "delta", cost->delta + cost->prior_delta, "accountant", accountant);
+}
+
+/* A later run may have been planned upon the model that it started from. Its epsilon and delta add to that model's,
+   whatever it was planned upon; one list of mechanisms with a single delta would need them all to be known beforehand. */
+static int bound(const struct cost *cost, const struct dp_ledger_hooks *hooks, json_t *members, struct dp_err *err)
+{
+    double upper, lower, sound, unused;
+    const char *accountant, *other;
+    bool chain = cost->count > 1;
+    int bad = 0, rc = dp_ledger_sum_epsilon(&cost->sum, hooks, cost->delta, &upper, &lower, &accountant, err);
+    if (rc == DP_OK && chain) {
+        bad = json_object_set_new(members, "if_planned_together", together_json(cost, upper, lower, accountant));
+        /* At the sum of the deltas the truth is still not below what those mechanisms cost that were not chosen at all. */
+        rc = dp_ledger_sum_epsilon(&cost->sum, hooks, fmin(cost->added_delta, 0.5), &unused, &lower, &other, err);
+    }
+    if (rc != DP_OK)
+        return rc;
+    sound = chain ? cost->added_epsilon : upper;
+    bad |= json_object_set_new(members, "epsilon", dp_ledger_real_json(cost->prior_epsilon + sound));
+    bad |= json_object_set_new(members, "epsilon_lower", dp_ledger_real_json(lower));
+    bad |= json_object_set_new(members, "delta", json_real((chain ? cost->added_delta : cost->delta) + cost->prior_delta));
+    bad |= json_object_set_new(members, "accountant", json_string(chain ? "added" : accountant));
+    if (cost->prior_epsilon > 0 || cost->prior_delta > 0)
+        bad |= json_object_set_new(members, "not_in_ledger",
+                                   json_pack("{s:f, s:f}", "epsilon", cost->prior_epsilon, "delta", cost->prior_delta));
+    return bad ? dp_fail(err, DP_E_RUN, "out of memory") : DP_OK;
+}
+
+static int describe(const struct cost *cost, const struct dp_ledger_entry *first, const struct dp_ledger_hooks *hooks,
+                    json_t *into, struct dp_err *err)
+{
+    json_t *members =
+        json_pack("{s:s, s:s, s:I, s:s, s:O, s:o, s:O, s:b, s:b}", "population", first->population, "data", first->data, "rows",
+                  (json_int_t)first->rows, "adjacency", first->adjacency, "runs", cost->runs, "mechanisms",
+                  dp_ledger_charges_json(&cost->sum.all), "private_preprocessing", cost->preprocessing, "seeded",
+                  cost->seeded, "as_published", cost->published);
+    int rc = members != NULL ? bound(cost, hooks, members, err) : dp_fail(err, DP_E_RUN, "out of memory");
+    if (rc == DP_OK && json_object_update(into, members) != 0)
+        rc = dp_fail(err, DP_E_RUN, "out of memory");
+    json_decref(members);
+    return rc;
+}
+
+/* The members about one population, from `newest` back; lap as in struct dp_certified, or 0 for all. */
+static int state(const struct dp_ledger_book *book, const struct dp_ledger_entry *newest, size_t who, int64_t lap,
                  const struct dp_ledger_hooks *hooks, json_t *into, struct dp_err *err)
 {
     struct cost cost = {.runs = json_array(), .preprocessing = json_array()};
     const struct dp_ledger_entry *first = NULL;
-    double upper, lower;
-    const char *accountant;
-    int rc = DP_OK;
+    int rc = cost.runs != NULL && cost.preprocessing != NULL ? DP_OK : dp_fail(err, DP_E_RUN, "out of memory");
     for (const struct dp_ledger_entry *e = newest; rc == DP_OK && e != NULL; e = parent_of(book, e)) {
-        if (strcmp(e->data, data) != 0)
+        if (dp_ledger_book_root(book, e->who) != who)
             continue;
         if (first == NULL)
             first = e;
@@ -80,50 +149,28 @@ static int state(const struct dp_ledger_book *book, const struct dp_ledger_entry
             rc = dp_fail(err, DP_E_UNSAFE, "the runs %s and %s have different adjacencies: their costs do not compose",
                          first->run, e->run);
         else
-            rc = add_run(&cost, e, e == newest ? lap : 0, err);
+            rc = add_run(&cost, e, e == newest ? lap : 0, hooks, err);
     }
     if (rc == DP_OK)
-        rc = dp_ledger_sum_epsilon(&cost.sum, hooks, cost.delta, &upper, &lower, &accountant, err);
-    if (rc == DP_OK) {
-        bool prior = cost.prior_epsilon > 0 || cost.prior_delta > 0;
-        json_t *members =
-            json_pack("{s:s, s:I, s:s, s:O, s:o, s:o, s:o, s:f, s:s, s:O, s:b, s:b}", "data", data, "rows",
-                      (json_int_t)first->rows, "adjacency", first->adjacency, "runs", cost.runs, "mechanisms",
-                      dp_ledger_charges_json(&cost.sum.all), "epsilon", dp_ledger_real_json(cost.prior_epsilon + upper),
-                      "epsilon_lower", dp_ledger_real_json(lower), "delta", cost.delta + cost.prior_delta, "accountant",
-                      accountant, "private_preprocessing", cost.preprocessing, "seeded", cost.seeded, "as_published",
-                      cost.published);
-        int bad = members == NULL;
-        if (!bad && prior)
-            bad =
-                json_object_set_new(members, "not_in_ledger",
-                                    json_pack("{s:f, s:f}", "epsilon", cost.prior_epsilon, "delta", cost.prior_delta));
-        if (bad || json_object_update(into, members) != 0)
-            rc = dp_fail(err, DP_E_RUN, "out of memory");
-        json_decref(members);
-    }
+        rc = describe(&cost, first, hooks, into, err);
     cost_free(&cost);
     return rc;
 }
 
-static bool has_data(const json_t *list, const char *data)
-{
-    size_t i;
-    json_t *entry;
-    json_array_foreach(list, i,
-                       entry) if (strcmp(json_string_value(json_object_get(entry, "data")), data) == 0) return true;
-    return false;
-}
-
+/* Populations of the runs that the model started from, other than its own: each once, by its newest run. */
 static int add_others(const struct dp_ledger_book *book, const struct dp_ledger_entry *own,
                       const struct dp_ledger_hooks *hooks, json_t *others, struct dp_err *err)
 {
     int rc = DP_OK;
     for (const struct dp_ledger_entry *e = parent_of(book, own); rc == DP_OK && e != NULL; e = parent_of(book, e)) {
-        if (strcmp(e->data, own->data) == 0 || has_data(others, e->data))
+        size_t who = dp_ledger_book_root(book, e->who);
+        bool known = who == dp_ledger_book_root(book, own->who);
+        for (const struct dp_ledger_entry *f = parent_of(book, own); !known && f != e; f = parent_of(book, f))
+            known = dp_ledger_book_root(book, f->who) == who;
+        if (known)
             continue;
         json_t *other = json_object();
-        rc = state(book, own, e->data, 0, hooks, other, err);
+        rc = other != NULL ? state(book, own, who, 0, hooks, other, err) : dp_fail(err, DP_E_RUN, "out of memory");
         if (rc == DP_OK && json_array_append(others, other) != 0)
             rc = dp_fail(err, DP_E_RUN, "out of memory");
         json_decref(other);
@@ -143,11 +190,13 @@ static int make(const struct dp_ledger_book *book, size_t lines, const struct dp
     if (rc != DP_OK)
         return rc;
     json_t *others = json_array();
+    if (others == NULL)
+        return dp_fail(err, DP_E_RUN, "out of memory");
     json_t *made = json_pack("{s:i, s:s, s:s, s:I, s:s, s:{s:I, s:s}}", "certificate", 1, "software",
                              "dpline " DP_VERSION, "model", what->model, "lap", (json_int_t)what->lap, "mark",
                              what->mark, "ledger", "lines", (json_int_t)lines, "hash", book->hash[lines - 1]);
-    rc = made != NULL ? state(book, entry, entry->data, what->lap, hooks, made, err)
-                      : dp_fail(err, DP_E_RUN, "cannot write the certificate as JSON");
+    rc = made != NULL ? state(book, entry, dp_ledger_book_root(book, entry->who), what->lap, hooks, made, err)
+                      : dp_fail(err, DP_E_RUN, "out of memory");
     if (rc == DP_OK)
         rc = add_others(book, entry, hooks, others, err);
     if (rc == DP_OK && json_array_size(others) > 0 && json_object_set(made, "other_data", others) != 0)
@@ -224,11 +273,12 @@ int dp_certificate_verify(const json_t *certificate, const char *path, const cha
     int version;
     json_int_t lines, lap;
     json_t *made;
+    errno = 0;
     if (json_unpack((json_t *)certificate, "{s:i, s:s, s:s, s:I, s:s, s:{s:I, s:s}}", "certificate", &version,
                     "software", &software, "model", &what.model, "lap", &lap, "mark", &what.mark, "ledger", "lines",
                     &lines, "hash", &hash) != 0 ||
         version != 1 || lines < 1)
-        return dp_fail(err, DP_E_RUN, "not a certificate");
+        return dp_fail(err, DP_E_RUN, errno == ENOMEM ? "out of memory" : "not a certificate");
     if (model != NULL && strcmp(model, what.model) != 0)
         return dp_fail(err, DP_E_UNSAFE, "the certificate is for another model");
     what.lap = lap;

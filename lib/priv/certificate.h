@@ -16,13 +16,16 @@ struct dp_certified {
 };
 
 /* {"certificate": 1, "software", "model", "lap", "mark", "ledger": {"lines", "hash"},
- *  "data", "rows", "adjacency", "runs": [{"run", "closed", "software"}], "mechanisms": [charge, …],
+ *  "population", "data", "rows", "adjacency", "runs": [{"run", "data", "closed", "software"}], "mechanisms": [charge, …],
  *  "epsilon", "epsilon_lower", "delta", "accountant", "private_preprocessing": [text, …], "seeded", "as_published",
- *  "not_in_ledger": {"epsilon", "delta"}, "other_data": [{"data", "rows", … "as_published"}, …]}
+ *  "if_planned_together": {"epsilon", "epsilon_lower", "delta", "accountant"}, "not_in_ledger": {"epsilon", "delta"},
+ *  "other_data": [{"population", "data", … "as_published"}, …]}
  * by the ledger as it is now, which "ledger" names. "runs": the model's own and those that it started from, back to the
- * first, on the same data set; those on other data sets are in "other_data". Of the model's own run count the laps up to
- * its own when the run had one mechanism and no filter, else all; of a run it started from, all. "not_in_ledger" is what a model to
- * start from stated that had no mark; it is part of epsilon and delta (added).
+ * first, on the same population; those on other populations are in "other_data". Of the model's own run count the laps up to
+ * its own when the run had one mechanism and no filter, else all; of a run it started from, all. Where there are several
+ * runs their epsilons and deltas are added up (accountant "added"), which holds whatever a later run was planned upon;
+ * "if_planned_together" is what they cost as one list of mechanisms, if the later ones did not depend on what the earlier
+ * ones released. "not_in_ledger" is what a model to start from stated that had no mark; it is part of epsilon and delta.
  * The caller owns *certificate. DP_E_UNSAFE: the ledger was edited, does not hold the mark, has fewer laps paid for than
  * the model has seen, or the runs have different adjacencies. DP_E_RUN: it cannot be read, or no accountant covers it. */
 int dp_certificate_make(const char *path, const struct dp_certified *what, const struct dp_ledger_hooks *hooks,

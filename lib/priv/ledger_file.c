@@ -158,8 +158,8 @@ int dp_ledger_beside_write(const char *path, const char *mark, struct dp_err *er
     char *name = NULL, *temporary = NULL;
     int fd = -1, rc = beside(path, "", &name, err);
     if (rc == DP_OK)
-        rc = beside(path, ".XXXXXX", &temporary, err);
-    if (rc == DP_OK && (fd = mkostemp(temporary, O_CLOEXEC)) < 0) /* with mode 0600 */
+        rc = beside(path, ".new", &temporary, err); /* one name, under the lock: whoever dies here leaves no heap of them */
+    if (rc == DP_OK && (fd = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600)) < 0)
         rc = dp_fail_errno(err, errno, "cannot write %s", name);
     if (rc == DP_OK && (dprintf(fd, "%s\n", mark) < 0 || fsync(fd) != 0 || rename(temporary, name) != 0)) {
         rc = dp_fail_errno(err, errno, "cannot write %s", name);

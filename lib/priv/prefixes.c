@@ -24,6 +24,17 @@ static int charges_of(const struct dp_plan *plan, const struct dp_event *first, 
     return rc;
 }
 
+/* Buckets of the plan that only laps after these have are no part of the run. */
+static void drop_unused(struct dp_charges *row, size_t n)
+{
+    for (size_t c = row[n - 1].count; c-- > 0;) {
+        if (row[n - 1].charge[c].laps > 0)
+            continue;
+        for (size_t i = 0; i < n; i++)
+            row[i].charge[c] = row[i].charge[--row[i].count];
+    }
+}
+
 static int check(const struct dp_plan *plan, const int64_t *laps, size_t n, struct dp_err *err)
 {
     bool planned = plan != NULL && plan->laps > 0;
@@ -107,6 +118,8 @@ int dp_account_prefixes(const struct dp_plan *plan, const struct dp_event *first
         epsilon[i] = (double)INFINITY;
         rc = charges_of(plan, first, laps[i], &row[i], err);
     }
+    if (rc == DP_OK)
+        drop_unused(row, n);
     if (rc == DP_OK)
         rc = plan != NULL && plan->laps > 0 ? dp_plan_charges(plan, first, laps[n - 1], &whole, err)
                                             : dp_charges_add(&whole, first, laps[n - 1], err);

@@ -68,8 +68,8 @@ static int account_open(struct dp_stage *stage, struct dp_err *err)
     bool budget = !isnan(o->epsilon) || !isnan(o->delta);
     if (o->non_private && (budget || o->as_published || o->adaptive || o->ledger != NULL || o->no_ledger || o->partial))
         return dp_fail(err, DP_E_USAGE, "--non-private takes no budget");
-    if (o->no_ledger && (o->ledger != NULL || o->partial))
-        return dp_fail(err, DP_E_USAGE, "--no-ledger and --%s exclude each other", o->partial ? "partial" : "ledger");
+    if (o->no_ledger && o->ledger != NULL)
+        return dp_fail(err, DP_E_USAGE, "--no-ledger and --ledger exclude each other");
     if (!o->non_private && isnan(o->epsilon))
         return dp_fail(err, DP_E_USAGE, "--epsilon is required");
     if (!o->non_private && isnan(o->delta))

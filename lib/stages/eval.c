@@ -206,18 +206,32 @@ static int check_names(const struct state *s, const struct dp_frame *frame, cons
     return rc;
 }
 
+/* Rows that the model was trained on, or of the people it was trained on: the same table imported again, or all of it. */
+static int check_private(const struct options *o, const struct dp_dataset *d, const struct dp_frame *frame, struct dp_err *err)
+{
+    if (o->private_data || dp_frame_bool(frame, DP_F_NON_PRIVATE))
+        return DP_OK;
+    if (strcmp(dp_frame_text(frame, DP_F_DATA, ""), d->digest) == 0)
+        return dp_fail(err, DP_E_UNSAFE,
+                       "%s is the training set: what is measured on it is not covered by epsilon "
+                       "(--private-data if that is meant)",
+                       o->data);
+    if (!d->held_out && strcmp(dp_frame_text(frame, DP_F_POPULATION, ""), d->population) == 0)
+        return dp_fail(err, DP_E_UNSAFE,
+                       "%s has rows of '%.80s', as the training set has, and none of them were held out: what is measured on them is "
+                       "not covered by epsilon (--private-data if that is meant)",
+                       o->data, d->population);
+    return DP_OK;
+}
+
 static int check_against_data(struct dp_stage *stage, const struct dp_frame *frame, struct dp_err *err)
 {
     const struct options *o = stage->options;
     struct state *s = stage->state;
     const struct dp_dataset *d = s->dataset;
-    if (!o->private_data && !dp_frame_bool(frame, DP_F_NON_PRIVATE) &&
-        strcmp(dp_frame_text(frame, DP_F_DATA, ""), d->digest) == 0)
-        return dp_fail(err, DP_E_UNSAFE,
-                       "%s is the training set: what is measured on it is not covered by epsilon "
-                       "(--private-data if that is meant)",
-                       o->data);
-    int rc = dp_model_shape(frame, &s->outputs, &s->cols, err);
+    int rc = check_private(o, d, frame, err);
+    if (rc == DP_OK)
+        rc = dp_model_shape(frame, &s->outputs, &s->cols, err);
     if (rc != DP_OK)
         return rc;
     s->intercept = dp_frame_real(frame, DP_F_INTERCEPT, 0);

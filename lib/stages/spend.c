@@ -4,6 +4,7 @@
 
 #include "priv/account.h"
 #include "priv/curve.h"
+#include "priv/prefixes.h"
 #include "priv/solve.h"
 #include "stage/stage.h"
 
@@ -25,27 +26,51 @@ static double best_of_prefix(const struct dp_spend *s, int64_t laps, int *rc, st
     return answer.upper;
 }
 
+/* Epsilon along the first `laps` laps, at numbers of laps that epsilon grows between by about as much each time, since it grows
+   about as their root; of shuffled epochs each is paid with its first lap, so at their ends. */
+static int set_course(struct dp_spend *s, int64_t laps, struct dp_err *err)
+{
+    int64_t epoch = s->first.epoch_laps > 0 ? s->first.epoch_laps : 1;
+    s->limit = laps;
+    s->points = 0;
+    for (int i = 1; i <= DP_SPEND_POINTS; i++) {
+        double part = (double)i / DP_SPEND_POINTS;
+        int64_t at = i == DP_SPEND_POINTS ? laps : (int64_t)ceil((double)laps * part * part);
+        at = at <= laps - epoch ? (at + epoch - 1) / epoch * epoch : laps;
+        if (s->points == 0 || at > s->point[s->points - 1])
+            s->point[s->points++] = at;
+    }
+    int rc = dp_account_prefixes(&s->plan, &s->first, s->point, (size_t)s->points, s->delta, s->along, err);
+    s->whole = rc == DP_OK ? s->along[s->points - 1] : (double)INFINITY;
+    return rc;
+}
+
+/* What the first `laps` laps have cost, as far as that is known: at the next point that was asked for. */
+static double course_at(const struct dp_spend *s, int64_t laps)
+{
+    for (int i = 0; i < s->points; i++)
+        if (laps <= s->point[i])
+            return s->along[i];
+    return (double)INFINITY;
+}
+
 #define SEARCHED_LAPS 200000 /* beyond, the search would keep a run waiting */
 
-/* How many of the run's laps the budget affords, and what they cost together. Of a very long run that is too dear Rényi
+/* How many of the run's laps the budget affords, and what they cost along the way. Of a very long run that is too dear Rényi
    accounting finds the last lap along the way. */
 static int set_limit(struct dp_spend *s, int64_t laps, struct dp_err *err)
 {
-    int rc;
-    s->limit = laps;
-    s->whole = best_of_prefix(s, laps, &rc, err);
+    int rc = set_course(s, laps, err);
     if (s->whole <= s->budget || rc != DP_OK)
         return rc;
-    if (laps > SEARCHED_LAPS) {
-        s->whole = (double)INFINITY;
+    s->points = 0;
+    s->whole = (double)INFINITY;
+    if (laps > SEARCHED_LAPS)
         return DP_OK;
-    }
     int64_t low = 0, high = laps; /* low is affordable, high is not */
-    double cost = 0;
     if (s->plan.laps == 0) {
         rc = dp_solve_laps(DP_ACCOUNTANT_BEST, &s->first, s->budget, s->delta, &low, err);
         high = low + 1;
-        cost = s->budget;
         if (rc != DP_OK)
             return rc;
     }
@@ -54,16 +79,13 @@ static int set_limit(struct dp_spend *s, int64_t laps, struct dp_err *err)
         double after = best_of_prefix(s, middle, &rc, err);
         if (rc != DP_OK)
             return rc;
-        if (after <= s->budget) {
+        if (after <= s->budget)
             low = middle;
-            cost = after;
-        } else {
+        else
             high = middle;
-        }
     }
     s->limit = low;
-    s->whole = low > 0 ? cost : (double)INFINITY;
-    return DP_OK;
+    return low > 0 ? set_course(s, low, err) : DP_OK;
 }
 
 int dp_spend_open(struct dp_spend *s, const struct dp_spend_start *start, struct dp_err *err)
@@ -163,7 +185,8 @@ int dp_spend_lap(struct dp_spend *s, const struct dp_event *event, struct dp_err
     rc = dp_meter_charge(s->meter, &charged, 0, err);
     if (rc != DP_OK)
         return rc;
-    double after = fmin(dp_meter_epsilon_after(s->meter, 1), s->whole);
+    /* Each bounds the first laps of a run that ends where it was planned to, and neither falls. */
+    double after = fmin(dp_meter_epsilon_after(s->meter, 1), course_at(s, s->laps + 1));
     if (s->laps >= s->limit || !(after <= s->budget))
         return DP_STAGE_STOP;
     rc = dp_meter_charge(s->meter, &charged, 1, err);

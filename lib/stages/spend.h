@@ -13,6 +13,8 @@
  *               one is known in advance, and for the same reason the best accountant may be asked about the whole run.
  *   adaptive    events may change with what was released: a filter at ONE order fixed before the run (Feldman & Zrnic 2021).
  *   published   as the DP-SCD paper, with the sound epsilon beside it. */
+#define DP_SPEND_POINTS 32
+
 struct dp_spend {
     double budget, delta;
     bool adaptive, published;
@@ -22,6 +24,9 @@ struct dp_spend {
     struct dp_meter *sound; /* published: the sound epsilon, or NULL */
     double whole;           /* epsilon of the whole run by the best accountant; infinite where it was not asked */
     int64_t limit;          /* laps that the budget affords; INT64_MAX where that shows along the way */
+    int points;             /* epsilon after some laps of the run, the last of which is limit; 0 where it was not asked */
+    int64_t point[DP_SPEND_POINTS];
+    double along[DP_SPEND_POINTS];
     struct dp_filter filter; /* adaptive */
     int64_t laps;           /* released */
     double epsilon;         /* what they cost */

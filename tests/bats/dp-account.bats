@@ -173,8 +173,8 @@ EOF
     $GATE < noised.frames > out.frames
     per_epoch() { dp-account epsilon --sampler full -z 2 --laps "$@" --delta 1e-5; }
     mapfile -t spent < <(dp-cat --kind lap out.frames | grep -oE '"epsilon":[0-9.e-]+' | cut -d: -f2)
-    # lap by lap it is Renyi accounting; of the whole run, which is known in advance, the exact composition
-    /usr/bin/python3 - "$(per_epoch 1 --accountant rdp)" "$(per_epoch 2)" "${spent[@]}" << 'EOF'
+    # the run is known in advance: the exact composition, lap by lap
+    /usr/bin/python3 - "$(per_epoch 1)" "$(per_epoch 2)" "${spent[@]}" << 'EOF'
 import sys
 one, two, *spent = map(float, sys.argv[1:])
 assert len(spent) == 6

@@ -214,6 +214,26 @@ END
     assert_output --regexp '^\{"lap":2,"epsilon":null,"delta":null,.*"non_private":true\}$'
 }
 
+@test "other data sets of the same population are refused, unless they were held out" {
+    train model train.dp hinge
+    # the table imported again, by another digest
+    cp -r train.dp again.dp
+    sed -i 's/"digest": *"[0-9a-f]*"/"digest": "0123456789abcdef0123456789abcdef"/' again.dp/dataset.json
+    name=$(dp-info -g population train.dp)
+    complains 5 "dp-eval: again.dp has rows of '$name', as the training set has, and none of them were held out: what is measured on them is not covered by epsilon (--private-data if that is meant)" \
+        dp-eval --data again.dp model
+    run dp-eval --data again.dp --private-data -m accuracy model
+    assert_success
+    assert_line --index 1 --regexp $'\tyes$'
+    assert_equal "$(dp-info -g population test.dp) $(dp-info -g held_out test.dp)" "$name true"
+    run dp-eval --data test.dp -m accuracy model
+    assert_success
+    # of other people
+    sed -i 's/"population": *"[^"]*"/"population": "elsewhere"/' again.dp/dataset.json
+    run dp-eval --data again.dp -m accuracy model
+    assert_success
+}
+
 @test "as published: the sound epsilon stands beside" {
     dp-loop --laps 3 --seed 1 -q -o model -- "dp-sample --data train.dp --rate 0.2 --mode shuffle | dp-scd-step --data train.dp --loss hinge --lambda 1e-3 --clip 0.1 --release-alpha | dp-noise -z 1 | dp-account --epsilon 1e4 --delta 1e-5 --as-published --allow-seeded | dp-step" > /dev/null
     run dp-eval --data test.dp -m accuracy -i model

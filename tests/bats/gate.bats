@@ -144,6 +144,63 @@ END
     dp-account verify own.ledger
 }
 
+# along OPTIONS…: what dp-account epsilon says of $1 laps with the other options
+along() { dp-account epsilon --laps "$1" --delta 1e-5 --rate 0.2 "${@:2}"; }
+
+@test "epsilon along a run: by one accountant, never falling, and at its end that of the whole" {
+    child="dp-sample --data small.dp --rate 0.2 | dp-grad --data small.dp --loss logistic --clip 1"
+    # sampled Gaussians; noise that grows; the state released; a budget that ends the run early; exchanged rows; pure noise
+    while IFS='|' read -r laps last step noise budget calculator; do
+        dp-loop --laps "$laps" --seed 1 -- "${child/ --clip 1/ --clip 1 $step} | dp-noise $noise |
+            dp-account --epsilon $budget --delta 1e-5 --allow-seeded | dp-step --step 0.1" > stream 2> said || assert_equal $? 3
+        # shellcheck disable=SC2086 # options
+        {
+            dp-cat --kind lap stream | sed -n 's/.*"epsilon":\([0-9.e-]*\).*/\1/p' > stated
+            assert_equal "$(wc -l < stated)" "$last"
+            sort -g -c stated || fail "$calculator: falls"
+            for lap in 1 2 $((last / 10)) $((last / 3)) $((last / 2)) $((last * 9 / 10)) "$last"; do
+                # a part of a planned run is that run cut: the schedule of the whole, so only the end can be asked for
+                [[ $calculator != *schedule* ]] || [ "$lap" = "$last" ] || continue
+                said=$(along $lap $calculator)
+                awk -v a="$(sed -n "${lap}p" stated)" -v b="$said" -v end="$(tail -n 1 stated)" -v last=$((lap == last)) \
+                    'BEGIN { exit !(a >= b * 0.999 && (last ? a <= b * 1.0001 : a <= b + end / 28)) }' ||
+                    fail "$calculator, lap $lap: stated $(sed -n "${lap}p" stated), asked $said, in the end $(tail -n 1 stated)"
+            done
+            # no plateau at the end: the last tenth of epsilon takes more than the last thirtieth of the laps
+            plateau=$(awk -v end="$(tail -n 1 stated)" '$1 >= end' stated | wc -l)
+            [ "$plateau" -le $((last / 15 + 1)) ] || fail "$calculator: $plateau laps of $last with the last epsilon"
+        }
+    done << 'END'
+300|300||-z 2|100|-z 2
+20|20||-z 2|100|-z 2
+300|300||-z 2 --schedule sqrt:20:1|100|-z 2 --schedule sqrt:20:1
+300|300|--adjacency replace-one|-z 2|100|-z 2 --adjacency replace-one
+300|300||-z 30 --noise gamma|1000|--mechanism pure --mechanism-epsilon 0.0333333333333334
+END
+}
+
+@test "epsilon along a run that its budget ends early, and along shuffled epochs" {
+    child="dp-sample --data small.dp --rate 0.2 | dp-grad --data small.dp --loss logistic --clip 1 | dp-noise -z 2"
+    got=0
+    dp-loop --laps 300 --seed 1 -- "$child | dp-account --epsilon 4 --delta 1e-5 --allow-seeded | dp-step --step 0.1" > stream 2> said || got=$?
+    assert_equal $got 3
+    dp-cat --kind lap stream | sed -n 's/.*"epsilon":\([0-9.e-]*\).*/\1/p' > stated
+    last=$(wc -l < stated)
+    [ "$last" -lt 300 ]
+    assert_equal "$last" "$(dp-account laps -z 2 --rate 0.2 --epsilon 4 --delta 1e-5)"
+    sort -g -c stated
+    awk -v a="$(tail -n 1 stated)" -v b="$(along "$last" -z 2)" 'BEGIN { exit !(a <= 4 && a <= b * 1.0001) }'
+    [ "$(awk -v end="$(tail -n 1 stated)" '$1 >= end' stated | wc -l)" -le $((last / 15 + 1)) ]
+    dp-loop --laps 40 --seed 1 -- "${child/0.2/0.2 --mode shuffle} | dp-account --epsilon 100 --delta 1e-5 --allow-seeded | dp-step --step 0.1" > stream
+    for epoch in 1 4 8; do
+        exact=$(dp-account epsilon -z 2 --sampler full --laps $epoch --delta 1e-5)
+        for lap in $((5 * epoch - 4)) $((5 * epoch)); do
+            stated=$(dp-cat --kind lap stream | sed -n "${lap}s/.*\"epsilon\":\([0-9.e-]*\).*/\1/p")
+            awk -v a="$stated" -v b="$exact" 'BEGIN { exit !(a >= b * 0.99999 && a <= b * 1.06) }' || fail "$lap: $stated, $exact"
+        done
+    done
+}
+
 @test "a delta of 1/N or more and an epsilon above 10 are warned of, once, however the pipeline runs" {
     child="dp-sample --data small.dp --rate 0.2 | $STEP | dp-noise -z"
     delta="dp-account: warning: delta = 0.0025 is not below 1/N = 0.0025: it would permit to publish somebody's row; see dp-privacy(7) on choosing it"

@@ -95,7 +95,7 @@ def main():
     for name in ("stream", "said", ledger):
         open(name, "ab").close()
     os.chmod(ledger, 0o600)
-    before = set(os.listdir("."))
+    before = set(os.listdir(".")) | {ledger + ".mark", ledger + ".mark.new"}
     killed = some = 0
     for number in (signal.SIGKILL, signal.SIGSEGV):
         for stage in stages:

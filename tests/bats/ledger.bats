@@ -184,6 +184,24 @@ END
     assert_output --partial 'rolled back to an older state'
 }
 
+@test "a certificate of a model that started from a model adds up, as their frames do" {
+    chain() {
+        dp-loop --laps 5 -o "$1" ${3:-} -- "dp-sample --data small.dp --rate 0.2 |
+            dp-scd-step --data small.dp --loss hinge --lambda 1e-3 --clip 0.1 | dp-noise -z $2 | dp-account --epsilon 10 --delta 1e-5 --ledger ledger | dp-step" > /dev/null
+    }
+    chain first 1
+    chain second 1.7 "--init first"
+    dp-account certify --ledger ledger --model second > certificate
+    stated=$(dp-info --json second | ask "(r['epsilon'], r['delta'])")
+    assert_equal "$(ask "tuple(abs(r[k] / s - 1) < 1e-5 for k, s in zip(('epsilon', 'delta'), $stated))" < certificate)" "(True, True)"
+    assert_equal "$(ask "r['accountant'], r['if_planned_together']['accountant'], r['if_planned_together']['epsilon'] < r['epsilon']" < certificate)" \
+        "added pld True"
+    dp-account verify ledger --certificate certificate --model second
+    sed 's/"accountant": "added"/"accountant": "pld"/' certificate > wrong
+    complains 5 "dp-account verify: the certificate is not what the ledger ledger says: 'accountant' differs" \
+        dp-account verify ledger --certificate wrong
+}
+
 @test "what cannot be written releases nothing" {
     mkdir directory
     ln -s elsewhere link

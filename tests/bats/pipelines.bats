@@ -32,7 +32,7 @@ above() { /usr/bin/python3 -c "import sys; sys.exit(not float(sys.argv[1]) >= fl
         complains 2 "$p.sh: --epochs: must be a number > 0, got '0'" $p.sh --data small.dp --epochs 0
         complains 2 "$p.sh: --clip: must be a number > 0, got '-1'" $p.sh --data small.dp --clip -1
         complains 2 "$p.sh: --batch: must be a whole number >= 1, got '0'" $p.sh --data small.dp --batch 0
-        complains 1 "dp-info: cannot open gone.dp/dataset.json: not a data set (see dp-import)" $p.sh --data gone.dp
+        complains 1 "dp-info: cannot open gone.dp: No such file or directory" $p.sh --data gone.dp
     done
     complains 2 "scd-nonprivate.sh: --epochs: must be a whole number >= 1, got '1.5'" scd-nonprivate.sh --data small.dp --epochs 1.5
     complains 2 "dp-account sigma: --epsilon: must be > 0, got -1" scd.sh --data small.dp --epsilon -1
@@ -61,6 +61,10 @@ above() { /usr/bin/python3 -c "import sys; sys.exit(not float(sys.argv[1]) >= fl
         assert_regex "$said" '^scd-published.sh: epsilon (1|0.9999[0-9]*), delta 1e-05, as published; 2 laps; the model is in model$'
         assert_equal "$(sgd.sh $small -o model 2>&1)" 'sgd.sh: not private, trained without noise; 2 laps; the model is in model'
         assert_equal "$(scd.sh -q $small -o model 2>&1)" ''
+        said=$(scd.sh $small --batch 100 --epochs 2 --multiplier 2 -o model 2>&1) || assert_equal $? 3
+        assert_regex "$said" 'scd.sh: epsilon [0-9.]*, delta 1e-05; [0-9]* laps; the model is in model$'
+        said=$(scd.sh $small --multiplier 0.01 -o model 2>&1) || assert_equal $? 3
+        assert_equal "$said" 'dp-loop: the budget of epsilon = 1 is spent after lap 0 (epsilon 0)'
         assert_equal "$(scd.sh $small 2>&1 > stream)" ''
     }
 }
@@ -91,6 +95,38 @@ above() { /usr/bin/python3 -c "import sys; sys.exit(not float(sys.argv[1]) >= fl
     done
     said=$(scd.sh --data three.dp --epochs 1 2>&1 > stream)
     assert_equal "$said" 'scd.sh: 3 classes: hinge for one against the rest each (dp-sgd.sh has softmax)'
+}
+
+@test "a private run is in the ledger of its data set, or where --ledger says, or nowhere with --no-ledger" {
+    rows() { awk '/"kind":"reserve"/ { n++ } END { print n + 0 }' "$1"; }
+    dp-sgd.sh -q --data small.dp --epochs 1 -o model
+    before=$(rows small.dp/ledger)
+    above "$before" 1
+    dp-sgd.sh -q --data small.dp --epochs 1 --ledger "my ledger" -o model
+    assert_equal "$(rows small.dp/ledger)" "$before"
+    above "$(rows 'my ledger')" 1
+    for p in scd dp-adam adp-sgd seq-scd scd-published primal-scd; do
+        $p.sh -q --data small.dp --epochs 0.2 --ledger $p.ledger -o model
+        above "$(rows $p.ledger)" 1
+        $p.sh -q --data small.dp --epochs 0.2 --no-ledger -o model
+        assert_equal "$(dp-info --get untracked model)" true
+    done
+    assert_equal "$(rows small.dp/ledger)" "$before"
+    sgd.sh -q --data small.dp --epochs 1 --no-ledger -o model
+    scd-nonprivate.sh -q --data small.dp --epochs 1 --ledger none.ledger -o model
+    assert_file_not_exist none.ledger
+}
+
+@test "--partial trains as long as the budget of the data set allows" {
+    dp-account budget --data small.dp --epsilon 1 --delta 1e-5 b.ledger > /dev/null
+    within 30 dp-sgd.sh -q --data small.dp --epsilon 2 --ledger b.ledger -o model
+    assert_failure 5
+    assert_output --regexp "^dp-account: the budget .* affords [0-9]+ of the run's 200 laps \(--partial lets it run that far\)$"
+    assert_file_not_exist model
+    within 30 dp-sgd.sh -q --data small.dp --epsilon 2 --ledger b.ledger --partial -o model
+    assert_failure 3
+    above "$(dp-info --get lap model)" 1
+    above 1 "$(dp-info --get epsilon model)"
 }
 
 @test "--init goes on from a model, and --adjacency replace-one doubles the sensitivity" {

@@ -87,18 +87,21 @@ static void spending(void **state)
     assert_false(dp_filter_can_spend(&none, 0) || dp_filter_can_spend(&none, 1e-9));
 }
 
+/* Orders that are watched at once, each with a delta: what fits at one of them may run. */
+struct watched {
+    int count;
+    const double *order, *delta;
+};
+
 /* The largest p of a coin of loss l that the rule admits after `first`. */
-static double largest_coin(struct coin first, double l, double epsilon, double delta, double order)
+static double largest_coin(struct coin first, double l, double epsilon, struct watched w)
 {
     double low = 1e-12, high = 1;
     for (int i = 0; i < 100; i++) {
         double p = sqrt(low * high), best = INFINITY;
-        for (int k = 0; k < DP_RDP_ORDER_COUNT; k++) {
-            double a = dp_rdp_orders[k];
-            if (isnan(order) || order == a)
-                best = fmin(best,
-                            coin_rdp(first, a) + coin_rdp((struct coin){p, l}, a) + dp_rdp_penalty(a, delta));
-        }
+        for (int k = 0; k < w.count; k++)
+            best = fmin(best, coin_rdp(first, w.order[k]) + coin_rdp((struct coin){p, l}, w.order[k]) +
+                                  dp_rdp_penalty(w.order[k], w.delta[k]));
         if (best <= epsilon)
             low = p;
         else
@@ -108,16 +111,15 @@ static double largest_coin(struct coin first, double l, double epsilon, double d
 }
 
 /* Toss a coin; after the rare output run a second one that is tight at a high order, after the common output
-   one that is tight at a low order. order = NaN: admitted as long as some order is not exceeded. Returns the
-   true δ. */
-static double two_branches(double epsilon, double delta, double order)
+   one that is tight at a low order. Returns the true δ. */
+static double two_branches(double epsilon, struct watched w)
 {
     const struct coin first = {1e-3, 0.3};
     const double high = 60, low = 14; /* loss = ε + ln(α/(α−1)) is where the conversion at α is tight */
     double after_rare = epsilon + log(high / (high - 1)) - first.l;
     double after_common = epsilon + log(low / (low - 1)) - other_loss(first);
-    struct coin rare = {largest_coin(first, after_rare, epsilon, delta, order), after_rare};
-    struct coin common = {largest_coin(first, after_common, epsilon, delta, order), after_common};
+    struct coin rare = {largest_coin(first, after_rare, epsilon, w), after_rare};
+    struct coin common = {largest_coin(first, after_common, epsilon, w), after_common};
     return first.p * coin_delta(rare, first.l, epsilon) +
            (1 - first.p) * coin_delta(common, other_loss(first), epsilon);
 }
@@ -126,42 +128,102 @@ static void two_branches_break_the_rule_of_all_orders(void **state)
 {
     (void)state;
     const double epsilon = 1, delta = 1e-5;
-    double any = two_branches(epsilon, delta, NAN),
-           one = two_branches(epsilon, delta, dp_filter_order(epsilon, delta));
+    double deltas[DP_RDP_ORDER_COUNT], order = dp_filter_order(epsilon, delta);
+    for (int i = 0; i < DP_RDP_ORDER_COUNT; i++)
+        deltas[i] = delta;
+    double any = two_branches(epsilon, (struct watched){DP_RDP_ORDER_COUNT, dp_rdp_orders, deltas});
+    double one = two_branches(epsilon, (struct watched){1, &order, &delta});
     if (!(any > 1.9 * delta))
         fail_msg("watching all orders: δ = %g", any);
     if (!(one <= delta))
         fail_msg("at one order: δ = %g", one);
 }
 
-/* A random adversary: coins chosen at random after every output, run when the filter admits them. */
-static double play(gsl_rng *rng, struct dp_filter filter, int depth, double before, double epsilon)
+/* As the budget of a ledger does it: several orders are watched, and share delta. With all of delta for each the same
+   adversary, who has one order for each branch, passes it. */
+static void orders_that_share_delta_hold(void **state)
+{
+    (void)state;
+    const double epsilon = 1, delta = 1e-5, orders[] = {14, 60}, all[] = {delta, delta};
+    double both = two_branches(epsilon, (struct watched){2, orders, all});
+    if (!(both > 1.5 * delta))
+        fail_msg("two orders with all of delta: δ = %g", both);
+    for (double share = 0.05; share < 1; share += 0.05) {
+        const double shared[] = {share * delta, (1 - share) * delta};
+        double reached = two_branches(epsilon, (struct watched){2, orders, shared});
+        if (!(reached <= delta))
+            fail_msg("a share of %g: δ = %g", share, reached);
+    }
+    const double half[] = {delta / 2, delta / 2};
+    double reached = two_branches(epsilon, (struct watched){2, orders, half});
+    assert_true(reached > 0.5 * delta); /* it is not that nothing would fit */
+}
+
+/* Filters at several orders; what one of them admits is run, and all of them have spent it. */
+struct filters {
+    int count;
+    struct dp_filter filter[3];
+};
+
+static bool admits(const struct filters *f, struct coin c)
+{
+    for (int i = 0; i < f->count; i++)
+        if (dp_filter_can_spend(&f->filter[i], coin_rdp(c, f->filter[i].order)))
+            return true;
+    return false;
+}
+
+static void spend_all(struct filters *f, struct coin c)
+{
+    for (int i = 0; i < f->count; i++)
+        f->filter[i].spent = nextafter(f->filter[i].spent + coin_rdp(c, f->filter[i].order), INFINITY);
+}
+
+/* A random adversary: coins chosen at random after every output, run when the filters admit them. */
+static double play(gsl_rng *rng, struct filters filters, int depth, double before, double epsilon)
 {
     struct coin c = {exp(log(1e-9) * gsl_rng_uniform(rng)), 2.5 * epsilon * gsl_rng_uniform(rng)};
     c.p = fmin(c.p, 0.99);
     if (gsl_rng_uniform_int(rng, 3) == 0) /* exactly as much as is left, where a coin of this loss can */
-        for (int i = 0; i < 60 && !dp_filter_can_spend(&filter, coin_rdp(c, filter.order)); i++)
+        for (int i = 0; i < 60 && !admits(&filters, c); i++)
             c.p *= 0.7;
-    if (depth == 0 || !dp_filter_spend(&filter, coin_rdp(c, filter.order)))
+    if (depth == 0 || !admits(&filters, c))
         return fmax(0, -expm1(epsilon - before));
-    return c.p * play(rng, filter, depth - 1, before + c.l, epsilon) +
-           (1 - c.p) * play(rng, filter, depth - 1, before + other_loss(c), epsilon);
+    spend_all(&filters, c);
+    return c.p * play(rng, filters, depth - 1, before + c.l, epsilon) +
+           (1 - c.p) * play(rng, filters, depth - 1, before + other_loss(c), epsilon);
+}
+
+static struct filters filters_at(double epsilon, double delta, int count)
+{
+    struct filters f = {.count = count};
+    double order = dp_filter_order(epsilon, delta);
+    for (int i = 0; i < count; i++) {
+        double a = 1 + (order - 1) * (i == 0 ? 1 : i == 1 ? 0.7 : 1.5);
+        f.filter[i] = (struct dp_filter){.order = a, .allowance = fmax(0, epsilon - dp_rdp_penalty(a, delta / count))};
+    }
+    return f;
 }
 
 static void no_adversary_passes_the_filter(void **state)
 {
     (void)state;
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
-    double worst = 0;
-    for (int i = 0; i < 5000; i++) {
-        double epsilon = 0.2 + 3 * gsl_rng_uniform(rng),
-               delta = exp(log(1e-6) * (0.3 + 0.7 * gsl_rng_uniform(rng)));
-        double reached = play(rng, dp_filter_new(epsilon, delta), 6, 0, epsilon);
-        if (!(reached <= delta))
-            fail_msg("epsilon %g: δ = %g of %g", epsilon, reached, delta);
-        worst = fmax(worst, reached / delta);
+    for (int count = 1; count <= 3; count += 2) {
+        double worst = 0;
+        for (int i = 0; i < 5000; i++) {
+            double epsilon = 0.2 + 3 * gsl_rng_uniform(rng),
+                   delta = exp(log(1e-6) * (0.3 + 0.7 * gsl_rng_uniform(rng)));
+            struct filters f = filters_at(epsilon, delta, count);
+            if (count == 1)
+                f.filter[0] = dp_filter_new(epsilon, delta);
+            double reached = play(rng, f, 6, 0, epsilon);
+            if (!(reached <= delta))
+                fail_msg("%d orders, epsilon %g: δ = %g of %g", count, epsilon, reached, delta);
+            worst = fmax(worst, reached / delta);
+        }
+        assert_true(worst > 0.1); /* they do try */
     }
-    assert_true(worst > 0.1); /* they do try */
     gsl_rng_free(rng);
 }
 
@@ -171,6 +233,7 @@ int main(void)
         cmocka_unit_test(the_order_has_the_most_room),
         cmocka_unit_test(spending),
         cmocka_unit_test(two_branches_break_the_rule_of_all_orders),
+        cmocka_unit_test(orders_that_share_delta_hold),
         cmocka_unit_test(no_adversary_passes_the_filter),
     };
     return cmocka_run_group_tests_name("filter", tests, NULL, NULL);

@@ -79,6 +79,9 @@ static void planned_runs(void **state)
         assert_int_equal(dp_plan_new(&shuffled, z, LAPS, 50, &err), DP_OK);
         holds(&plan, &coins, laps, N, 1e-6, 1.02);
         holds(&shuffled, &epochs, laps, N, 1e-6, 1);
+        /* a plan that its budget cuts: laps of some noise will not come */
+        holds(&plan, &coins, laps, N / 2, 1e-6, 1.02);
+        holds(&shuffled, &epochs, laps, N / 2, 1e-6, 1);
         dp_plan_free(&plan);
         dp_plan_free(&shuffled);
     }

@@ -451,6 +451,7 @@ static void a_certificate_states_what_a_model_has_cost(void **state)
     assert_true(json_is_true(json_object_get(certificate, "seeded")));
     assert_true(json_is_false(json_object_get(certificate, "as_published")));
     assert_null(json_object_get(certificate, "not_in_ledger"));
+    assert_null(json_object_get(certificate, "if_planned_together"));
     assert_null(json_object_get(certificate, "other_data"));
     assert_int_equal(dp_certificate_verify(certificate, PATH, NULL, &hooks, &err), 0);
     assert_int_equal(dp_certificate_verify(certificate, PATH, "feed", &hooks, &err), 0);
@@ -503,6 +504,7 @@ static void every_member_is_compared(void **state)
     play(&story, mark);
     json_t *certificate = certify(mark, 20);
     static const char *const names[] = {"lap",
+                                        "population",
                                         "data",
                                         "rows",
                                         "adjacency",
@@ -582,9 +584,16 @@ static void a_certificate_goes_back_to_the_first_run(void **state)
     json_t *certificate = certify(third, 10);
     assert_int_equal(json_array_size(json_object_get(certificate, "runs")), 2);
     assert_int_equal(json_array_size(json_object_get(certificate, "mechanisms")), 2);
-    /* 10 laps at z = 5 and 20 at z = 10: rho = .2 + .1; and what the first model said it had cost */
-    assert_near(real_of(certificate, "epsilon"), 0.25 + zcdp(0.3, 1e-4), 1e-14);
-    assert_near(real_of(certificate, "delta"), 1e-4 + 1e-6, 1e-14);
+    /* 10 laps at z = 5 and 20 at z = 10: rho = .2 at 1e-5 and .1 at 1e-4; and what the first model said it had cost */
+    assert_near(real_of(certificate, "epsilon"), 0.25 + zcdp(0.2, 1e-5) + zcdp(0.1, 1e-4), 1e-14);
+    assert_near(real_of(certificate, "delta"), 1.1e-4 + 1e-6, 1e-14);
+    assert_string_equal(string_of(certificate, "accountant"), "added");
+    assert_near(real_of(certificate, "epsilon_lower"), zcdp(0.3, 1.1e-4) / 2, 1e-14);
+    /* what one list of mechanisms would cost, which no run may be that was planned upon the first model */
+    const json_t *together = json_object_get(certificate, "if_planned_together");
+    assert_near(real_of(together, "epsilon"), 0.25 + zcdp(0.3, 1e-4), 1e-14);
+    assert_near(real_of(together, "delta"), 1e-4 + 1e-6, 1e-14);
+    assert_string_equal(string_of(together, "accountant"), "zcdp");
     assert_near(real_of(json_object_get(certificate, "not_in_ledger"), "epsilon"), 0.25, 0);
     assert_true(json_is_false(json_object_get(certificate, "as_published")));
     const json_t *other = at(certificate, "other_data", 0);
@@ -601,6 +610,32 @@ static void a_certificate_goes_back_to_the_first_run(void **state)
                      DP_E_UNSAFE);
 }
 
+/* Another import of the same table is no other data. */
+static void a_certificate_adds_all_runs_on_the_same_people(void **state)
+{
+    (void)state;
+    char first[DP_LEDGER_MARK], second[DP_LEDGER_MARK];
+    struct dp_err err = {0};
+    struct story a = plain(10, 40, 20), b = plain(10, 30, 30);
+    a.run.population = b.run.population = "people";
+    play(&a, first);
+    b.run.data = "bbbb";
+    b.run.init = first;
+    play(&b, second);
+    json_t *certificate = certify(second, 30);
+    assert_string_equal(string_of(certificate, "population"), "people");
+    assert_string_equal(string_of(certificate, "data"), "bbbb");
+    assert_string_equal(string_of(at(certificate, "runs", 1), "data"), "aaaa");
+    assert_null(json_object_get(certificate, "other_data"));
+    assert_near(real_of(certificate, "epsilon"), zcdp(0.15, 1e-5) + zcdp(0.1, 1e-5), 1e-14);
+    assert_near(real_of(certificate, "delta"), 2e-5, 1e-14);
+    assert_int_equal(dp_certificate_verify(certificate, PATH, NULL, &hooks, &err), 0);
+    /* the sound number is compared like every other */
+    json_real_set(json_object_get(json_object_get(certificate, "if_planned_together"), "epsilon"), 0.1);
+    assert_int_equal(dp_certificate_verify(certificate, PATH, NULL, &hooks, &err), DP_E_UNSAFE);
+    json_decref(certificate);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup(name, fresh)
@@ -615,6 +650,7 @@ int main(void)
         TEST(a_certificate_outlives_the_end_of_its_run),
         TEST(every_member_is_compared),
         TEST(a_certificate_goes_back_to_the_first_run),
+        TEST(a_certificate_adds_all_runs_on_the_same_people),
     };
     return cmocka_run_group_tests(tests, enter, leave);
 }

@@ -77,3 +77,25 @@ python_of() { in_mandoc ascii "$1" | sed -n '/^EXAMPLES/,/^SEE ALSO/p' | sed -n 
     assert_failure
     assert_output --partial 'was edited'
 }
+
+# readme HEADING: its first block of shell
+readme() { sed -n "/^## $1/,/^## /p" "$ROOT/README.md" | sed -n '/^```sh/,/^```/p' | sed '/^```/d'; }
+
+@test "the README's tour, as printed" {
+    mkdir copy && ln -s "$BUILD" "$ROOT/pipelines" copy/ && cd copy
+    readme 'A tour' | sed "s|build/tour|../tour|g; s|build/bin|$(basename "$BUILD")/bin|" > ../tour.sh
+    timeout 120 bash -eo pipefail ../tour.sh > ../out 2>&1 || fail "$(cat ../out)"
+    assert_equal "$(tail -n 1 ../out | cut -f 1)" 1000
+    assert_file_exist ../tour/certificate.json
+    run dp-account verify --certificate ../tour/certificate.json --model ../tour/model ../tour/train.dp/ledger
+    assert_success
+}
+
+@test "the README's own table, as printed" {
+    awk 'BEGIN { print "age,job,income"; srand(1); split("baker cook smith", jobs, " ")
+        for (i = 0; i < 3000; i++) { age = int(18 + 60 * rand()); print age "," jobs[1 + int(3 * rand())] "," (age > 30 + 30 * rand() ? "high" : "low") } }' > people.csv
+    readme 'Your own table' > own.sh
+    timeout 120 bash -eo pipefail own.sh > out 2>&1 || fail "$(cat out)"
+    above=$(dp-eval --data people-test.dp --metrics auc --last --in people.model | tail -n 1 | cut -f 3)
+    [ "$(awk "BEGIN { print ($above > 0.8) }")" = 1 ] || fail "$above: $(cat out)"
+}

@@ -3,6 +3,7 @@
    from published code. */
 #include <math.h>
 
+#include "math/grid.h"
 #include "stages/stages.h"
 
 /* dp-mutant: rewrites what the mechanism record says and leaves the sum as it is. */
@@ -57,7 +58,13 @@ static int record_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp
     if (!isnan(o->bound)) {
         m->sensitivity *= o->bound / m->bound;
         m->bound = o->bound;
+        /* The same sum, on the grid that goes with the bound. */
+        struct dp_array *sum = dp_frame_edit_array(frame, DP_F_SUM);
+        double grid = dp_grid_for(o->bound), finer = dp_frame_real(frame, DP_F_GRID, 0) / grid;
+        for (size_t j = 0; j < sum->count; j++)
+            ((int64_t *)sum->data)[j] = (int64_t)(finer * (double)((int64_t *)sum->data)[j]);
         dp_frame_set_real(frame, DP_F_BOUND, o->bound);
+        dp_frame_set_real(frame, DP_F_GRID, grid);
     }
     if (!isnan(o->multiplier)) {
         m->multiplier = o->multiplier;

@@ -174,7 +174,7 @@ epsilon() { within 60 "$AUDIT" epsilon --data small.dp --confidence 0.9999 --see
     sensitivity --rows 2 --laps 3 --json -- "$SAMPLE | $STEP --clip 0.01 | cat"
     assert_success
     assert_equal "$output" "$fused"
-    assert_output --regexp '^\{"exceeded": false, "ratio": 0\.[0-9]+, "measured": 0\.00[0-9]+, "declared": 0.01, "adjacency": "null-record", .*"sums": 78\}$'
+    assert_output --regexp '^\{"exceeded":false,"ratio":0\.[0-9]+,"measured":0\.00[0-9]+,"declared":0.01,"adjacency":"null-record",.*"sums":78\}$'
 }
 
 @test "sensitivity catches: no clipping" {
@@ -241,8 +241,8 @@ passed() {
     # z = 1, delta = 0.1: epsilon is 1.1603 (analytic Gaussian). 2 x 20000 runs show over half of it and no more than all.
     epsilon --laps 1 --runs 20000 --json -- "dp-sample --data {} | $STEP --clip 0.01 | dp-noise -z 1 | $GATE | dp-step"
     assert_success
-    assert_output --regexp '^\{"exceeded": false, "measured": [0-9.]+, "claimed": [0-9.]+, "delta": 0.1[0-9]*, "sound": null, '
-    number() { sed "s/.*\"$1\": \([0-9.]*\).*/\1/" <<< "$output"; }
+    assert_output --regexp '^\{"exceeded":false,"measured":[0-9.]+,"claimed":[0-9.]+,"delta":0.1[0-9]*,"sound":null,'
+    number() { sed "s/.*\"$1\":\([0-9.]*\).*/\1/" <<< "$output"; }
     awk "BEGIN { exit !($(number measured) > 0.6 && $(number measured) < 1.1603 && $(number claimed) > 1.1603) }" || fail "$output"
 }
 

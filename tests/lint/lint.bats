@@ -96,3 +96,34 @@ page_options() { grep -oE '^\.It .*' "$1" | grep -oE 'Fl -[a-z-]+' | sed 's/Fl -
         grep -rqs -- "$name" tests/bats || fail "$name is tested nowhere"
     done
 }
+
+# help_defaults COMMAND…: "--name default", as --help has them
+help_defaults() { "$@" --help | sed -nE 's/^  (-., |    )(--[a-z-]+) .*\(default ([^ ()]*)\)$/\2 \3/p'; }
+# page_defaults PAGE: the same, where the page says "The default is X." or "X (the default)"
+page_defaults() {
+    awk 'function found(word) { gsub(/[\\&]|[.,]$/, "", word); if (word != "") print name, word }
+        /^\.(It|El|Sh|Ss)/ { name = ""; if (/^\.It .*Fl -[a-z-]/) { name = $0; sub(/.*Fl -/, "--", name); sub(/ .*/, "", name) } next }
+        name == "" { next }
+        /^\(the default\)/ { found(cm) }
+        /^The default is [^ ]+\.$/ || /^The default is [^ ]+, / { found($4) }
+        /^The default, [^ ]+, / { found($3) }
+        wait && /^\.Cm / { found($2) }
+        { wait = ($0 == "The default is"); cm = $0; if (!sub(/^\.Cm /, "", cm)) cm = "" }' "$1"
+}
+
+@test "no page contradicts a default of an option table" {
+    bad='' compared=0
+    for program in "$BUILD"/bin/dp-*; do
+        name=$(basename "$program")
+        tables=$(help_defaults "$name")
+        [ "$name" != dp-account ] || tables+=$'\n'$(for word in sigma epsilon delta laps rate sensitivity curve budget report verify certify; do help_defaults dp-account $word; done)
+        while read -r option value; do
+            known=$(grep -- "^$option " <<< "$tables" | cut -d ' ' -f 2 | sort -u)
+            [ -n "$known" ] || continue
+            compared=$((compared + 1))
+            grep -qxF -- "$value" <<< "$known" || bad+="$name $option: '$value' in the page, '$known' in --help"$'\n'
+        done < <(page_defaults "man/$name.1")
+    done
+    [ -z "$bad" ] || fail "$bad"
+    [ "$compared" -gt 30 ] || fail "only $compared defaults were found in the pages"
+}

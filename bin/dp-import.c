@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/cli.h"
+#include "base/json.h"
 #include "base/text.h"
 #include "data/import.h"
 #include "data/interrupt.h"
@@ -156,21 +157,21 @@ static const struct dp_option options[] = {
 /* What is in a first schema is private, and what stands under its name may be the work of hours. */
 static int write_schema(const json_t *schema, const struct options *o, struct dp_err *err)
 {
-    const size_t form = JSON_INDENT(1) | JSON_REAL_PRECISION(12);
     if (strcmp(o->infer, "-") == 0)
-        return json_dumpf(schema, stdout, form) == 0 && putchar('\n') == '\n'
-                   ? DP_OK
-                   : dp_fail_errno(err, errno, "cannot write standard output");
+        return dp_json_print(schema, 1, stdout, err);
     int fd = open(o->infer, O_WRONLY | O_CREAT | O_CLOEXEC | (o->force ? O_TRUNC : O_EXCL), 0600);
-    if (fd < 0)
-        return errno == EEXIST ? dp_fail(err, DP_E_RUN, "%s exists (--force replaces it)", o->infer)
-                               : dp_fail_errno(err, errno, "cannot create %s", o->infer);
-    int rc = json_dumpfd(schema, fd, form) == 0 && write(fd, "\n", 1) == 1
-                 ? DP_OK
-                 : dp_fail_errno(err, errno, "cannot write %s", o->infer);
-    if (close(fd) != 0 && rc == DP_OK)
+    FILE *file = fd >= 0 ? fdopen(fd, "w") : NULL;
+    int rc = DP_OK;
+    if (file == NULL)
+        rc = errno == EEXIST ? dp_fail(err, DP_E_RUN, "%s exists (--force replaces it)", o->infer)
+                             : dp_fail_errno(err, errno, "cannot create %s", o->infer);
+    if (fd >= 0 && file == NULL)
+        close(fd);
+    if (rc == DP_OK)
+        rc = dp_json_print(schema, 1, file, err);
+    if (file != NULL && (ferror(file) | fclose(file)) != 0 && rc == DP_OK)
         rc = dp_fail_errno(err, errno, "cannot write %s", o->infer);
-    if (rc != DP_OK)
+    if (rc != DP_OK && fd >= 0)
         unlink(o->infer);
     return rc;
 }

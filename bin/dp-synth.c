@@ -188,7 +188,10 @@ static int describe(const struct synth *s, json_t **description, struct dp_err *
     return bad == 0 ? DP_OK : dp_fail(err, DP_E_RUN, "out of memory");
 }
 
-static int write_set(struct synth *s, const char *path, int64_t rows, struct dp_err *err)
+/* Writes a set but for its name. The caller aborts or commits *writer, which is NULL where it could not be
+ * opened. */
+static int write_set(struct synth *s, struct dp_writer **writer, const char *path, int64_t rows,
+                     struct dp_err *err)
 {
     char population[80];
     struct dp_writer_options w = {.cols = s->cols,
@@ -199,25 +202,28 @@ static int write_set(struct synth *s, const char *path, int64_t rows, struct dp_
                                   .held_out = path == s->o->test};
     snprintf(population, sizeof population, "dp-synth:%s:%lld",
              s->kind == REGRESSION ? "regression" : "classification", (long long)s->o->seed);
-    struct dp_writer *writer;
-    int rc = dp_writer_open(&writer, path, &w, err);
-    if (rc != DP_OK)
-        return rc;
+    json_t *description = NULL;
+    int rc = dp_writer_open(writer, path, &w, err);
     for (int64_t i = 0; rc == DP_OK && i < rows; i++) {
         double y = draw(s);
-        rc = dp_writer_row(writer, s->x, y, err);
+        rc = dp_writer_row(*writer, s->x, y, err);
     }
-    json_t *description = NULL;
     if (rc == DP_OK)
         rc = describe(s, &description, err);
     if (rc == DP_OK)
-        rc = dp_writer_commit(writer, description, err);
-    else
-        dp_writer_abort(writer);
+        rc = dp_writer_finish(*writer, description, err);
     json_decref(description);
+    return rc;
+}
+
+static int commit(const struct synth *s, struct dp_writer **writer, const char *path, struct dp_err *err)
+{
+    size_t rows = dp_writer_rows(*writer);
+    int rc = dp_writer_commit(*writer, err);
+    *writer = NULL;
     if (rc == DP_OK && !s->o->quiet)
-        fprintf(stderr, "dp-synth: %s: %lld row%s, %zu column%s\n", path, (long long)rows,
-                rows == 1 ? "" : "s", s->cols, s->cols == 1 ? "" : "s");
+        fprintf(stderr, "dp-synth: %s: %zu row%s, %zu column%s\n", path, rows, rows == 1 ? "" : "s", s->cols,
+                s->cols == 1 ? "" : "s");
     return rc;
 }
 
@@ -237,9 +243,17 @@ static int synthesise(struct synth *s, struct dp_err *err)
     gsl_rng_set(s->rng, (unsigned long)o->seed);
     for (size_t i = 0; i < s->cols * s->outputs; i++)
         s->weights[i] = gsl_ran_gaussian(s->rng, 1);
-    rc = write_set(s, o->output, o->rows, err);
+    struct dp_writer *output = NULL, *test = NULL;
+    rc = write_set(s, &output, o->output, o->rows, err);
     if (rc == DP_OK && o->test != NULL)
-        rc = write_set(s, o->test, o->test_rows != DP_OPT_ABSENT_INT ? o->test_rows : (o->rows + 2) / 3, err);
+        rc = write_set(s, &test, o->test,
+                       o->test_rows != DP_OPT_ABSENT_INT ? o->test_rows : (o->rows + 2) / 3, err);
+    if (rc == DP_OK)
+        rc = commit(s, &output, o->output, err);
+    if (rc == DP_OK && test != NULL)
+        rc = commit(s, &test, o->test, err);
+    dp_writer_abort(output);
+    dp_writer_abort(test);
     return rc;
 }
 

@@ -122,7 +122,8 @@ static int read_row_norm(struct dp_dataset *d, const json_t *root, const char *p
     if (norm != NULL && (rc = word_of(norm, norms, 4, "row_norm", &which, path, err)) == DP_OK)
         snprintf(text, sizeof text, "%s", norms[which]);
     if (rc == DP_OK && norm != NULL && which == 3)
-        snprintf(text, sizeof text, "divided by %.9g", json_number_value(json_object_get(root, "row_divisor")));
+        snprintf(text, sizeof text, "divided by %.9g",
+                 json_number_value(json_object_get(root, "row_divisor")));
     if (json_is_true(json_object_get(root, "bias")))
         strcat(text, ", bias");
     return rc == DP_OK ? copy_text(text, &d->row_norm, err) : rc;

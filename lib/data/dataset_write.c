@@ -9,7 +9,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/json.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "data/digest.h"
 #include "data/interrupt.h"
 #include "data/npy.h"
@@ -75,6 +77,19 @@ static int put_header(struct dp_writer *w, enum file file, struct dp_err *err)
     return dp_npy_write_header(w->file[file], dtype[file], d0, d1, err);
 }
 
+/* A new file for the owner only; NULL with errno. */
+static FILE *create(const char *path)
+{
+    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    FILE *file = fd >= 0 ? fdopen(fd, "wb") : NULL;
+    if (file == NULL && fd >= 0) {
+        int saved = errno;
+        close(fd);
+        errno = saved;
+    }
+    return file;
+}
+
 static int open_files(struct dp_writer *w, struct dp_err *err)
 {
     char path[4200];
@@ -82,14 +97,9 @@ static int open_files(struct dp_writer *w, struct dp_err *err)
         if (!has_file(w, (enum file)f))
             continue;
         snprintf(path, sizeof path, "%s/%s", w->temporary, file_name(w, (enum file)f));
-        int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-        w->file[f] = fd >= 0 ? fdopen(fd, "wb") : NULL;
-        if (w->file[f] == NULL) {
-            int rc = dp_fail_errno(err, errno, "cannot create %s", path);
-            if (fd >= 0)
-                close(fd);
-            return rc;
-        }
+        w->file[f] = create(path);
+        if (w->file[f] == NULL)
+            return dp_fail_errno(err, errno, "cannot create %s", path);
         int rc = put_header(w, (enum file)f, err);
         if (rc != DP_OK)
             return rc;
@@ -120,9 +130,8 @@ static int check_population(const char *name, struct dp_err *err)
     bool printable = true;
     for (size_t i = 0; name != NULL && i < length; i++)
         printable &= (unsigned char)name[i] >= ' ' && name[i] != 0x7f;
-    json_t *text = name != NULL ? json_stringn(name, length) : json_null();
-    bool good = length >= 1 && length <= DP_POPULATION_MOST && printable && text != NULL;
-    json_decref(text);
+    bool good = length >= 1 && length <= DP_POPULATION_MOST && printable &&
+                (name == NULL || dp_text_valid(name, length) == length);
     return good ? DP_OK
                 : dp_fail(err, DP_E_USAGE,
                           "--population: must be 1 to %d bytes of UTF-8 without control characters",
@@ -298,15 +307,17 @@ static int describe(struct dp_writer *w, json_t *description, struct dp_err *err
                              "population", w->population != NULL ? w->population : digest, "held_out",
                              w->options.held_out, "salt", salt, "digest", digest);
     snprintf(path, sizeof path, "%s/dataset.json", w->temporary);
-    int rc = DP_OK, fd = -1;
+    int rc = DP_OK;
     if (root == NULL || json_object_update(root, description) != 0 ||
         (w->options.norm == DP_NORM_BOUNDS &&
          json_object_set_new(root, "row_divisor", json_real(w->options.divisor)) != 0))
         rc = dp_fail(err, DP_E_RUN, "out of memory");
-    else if ((fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600)) < 0 ||
-             json_dumpfd(root, fd, JSON_INDENT(1)) != 0)
-        rc = dp_fail_errno(err, errno, "cannot write %s", path);
-    if (fd >= 0 && close(fd) != 0 && rc == DP_OK)
+    FILE *file = rc == DP_OK ? create(path) : NULL;
+    if (rc == DP_OK && file == NULL)
+        rc = dp_fail_errno(err, errno, "cannot create %s", path);
+    if (rc == DP_OK)
+        rc = dp_json_print(root, 1, file, err);
+    if (file != NULL && (ferror(file) | fclose(file)) != 0 && rc == DP_OK)
         rc = dp_fail_errno(err, errno, "cannot write %s", path);
     json_decref(root);
     return rc;
@@ -386,13 +397,15 @@ static int take_name(struct dp_writer *w, struct dp_err *err)
     return rc;
 }
 
-int dp_writer_commit(struct dp_writer *w, json_t *description, struct dp_err *err)
+int dp_writer_finish(struct dp_writer *w, json_t *description, struct dp_err *err)
 {
     int rc = close_files(w, err);
-    if (rc == DP_OK)
-        rc = describe(w, description, err);
-    if (rc == DP_OK)
-        rc = take_name(w, err);
+    return rc == DP_OK ? describe(w, description, err) : rc;
+}
+
+int dp_writer_commit(struct dp_writer *w, struct dp_err *err)
+{
+    int rc = take_name(w, err);
     dp_writer_abort(w);
     return rc;
 }

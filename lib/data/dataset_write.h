@@ -43,12 +43,15 @@ int dp_writer_row(struct dp_writer *writer, const double *x, double y, struct dp
 
 size_t dp_writer_rows(const struct dp_writer *writer);
 
-/* description: an object with "names", "label" and "private_preprocessing"; format, rows, cols, storage,
-   row_norm, population, held_out, salt and digest are added. The digest goes into every frame and model, and
-   a plain hash would let anybody confirm a guess of the rows: it is BLAKE2b keyed with 32 random bytes, the
-   salt, which stay in the data set. Files get mode 0600, the directory 0700. Gives the directory its name and
-   frees the writer, whatever comes of it. */
-int dp_writer_commit(struct dp_writer *writer, json_t *description, struct dp_err *err);
+/* Closes the arrays and writes dataset.json. description: an object with "names", "label" and
+   "private_preprocessing"; format, rows, cols, storage, row_norm, population, held_out, salt and digest are
+   added. The digest goes into every frame and model, and a plain hash would let anybody confirm a guess of
+   the rows: it is BLAKE2b keyed with 32 random bytes, the salt, which stay in the data set. Files get mode
+   0600, the directory 0700. */
+int dp_writer_finish(struct dp_writer *writer, json_t *description, struct dp_err *err);
+
+/* Gives the finished directory its name and frees the writer, whatever comes of it. */
+int dp_writer_commit(struct dp_writer *writer, struct dp_err *err);
 
 /* Removes what was written. writer may be NULL. */
 void dp_writer_abort(struct dp_writer *writer);

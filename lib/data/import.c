@@ -380,15 +380,20 @@ static int write_out(struct dp_import *import, struct dp_spool *spool, const str
         rc = describe(import, &l, &description, err);
     if (rc == DP_OK) {
         import->rows = dp_writer_rows(output);
-        if (test != NULL) {
-            import->test_rows = dp_writer_rows(test);
-            rc = dp_writer_commit(test, description, err);
-            test = NULL;
-        }
-        if (rc == DP_OK) {
-            rc = dp_writer_commit(output, description, err);
-            output = NULL;
-        }
+        rc = dp_writer_finish(output, description, err);
+    }
+    if (rc == DP_OK && test != NULL) {
+        import->test_rows = dp_writer_rows(test);
+        rc = dp_writer_finish(test, description, err);
+    }
+    /* Both are whole by now: what can still fail is a rename. */
+    if (rc == DP_OK && test != NULL) {
+        rc = dp_writer_commit(test, err);
+        test = NULL;
+    }
+    if (rc == DP_OK) {
+        rc = dp_writer_commit(output, err);
+        output = NULL;
     }
     json_decref(description);
     dp_writer_abort(output);

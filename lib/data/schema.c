@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "base/mem.h"
 #include "base/number.h"
 #include "base/text.h"
@@ -372,22 +373,17 @@ static int read_all(const char *path, char **text, size_t *length, struct dp_err
 
 int dp_schema_load(struct dp_schema *schema, const char *path, struct dp_err *err)
 {
-    json_error_t where;
+    json_t *root = NULL;
     char *text;
-    size_t length, mark;
+    size_t length;
     *schema = (struct dp_schema){.label = -1};
     int rc = read_all(path, &text, &length, err);
-    if (rc == DP_OK) {
-        mark = length >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
-        json_t *root = json_loadb(text + mark, length - mark, JSON_REJECT_DUPLICATES, &where);
-        if (root != NULL)
-            rc = dp_schema_parse(schema, root, path, err);
-        else if (json_error_code(&where) == json_error_out_of_memory)
-            rc = dp_fail(err, DP_E_RUN, "out of memory");
-        else
-            rc = dp_fail(err, DP_E_RUN, "%s: line %d: %s", path, where.line, where.text);
-        json_decref(root);
-    }
+    size_t mark = rc == DP_OK && length >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
+    if (rc == DP_OK)
+        rc = dp_json_parse(&root, text + mark, length - mark, path, err);
+    if (rc == DP_OK)
+        rc = dp_schema_parse(schema, root, path, err);
+    json_decref(root);
     free(text);
     return rc;
 }

@@ -279,7 +279,11 @@ static int write_data(const char *path, struct dp_err *err)
     }
     json_t *about = json_pack("{s:o, s:{s:s, s:s, s:o}, s:[]}", "names", columns, "label", "kind", "classes", "name", "y",
                               "classes", classes, "private_preprocessing");
-    rc = dp_writer_commit(writer, about, err);
+    rc = dp_writer_finish(writer, about, err);
+    if (rc == DP_OK)
+        rc = dp_writer_commit(writer, err);
+    else
+        dp_writer_abort(writer);
     json_decref(about);
     return rc;
 }

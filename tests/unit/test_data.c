@@ -74,7 +74,8 @@ static void write_small(const char *path, struct dp_writer_options options, bool
         assert_int_equal(dp_writer_row(w, ROWS[i], (double)(i % 2), &err), 0);
     assert_int_equal(dp_writer_rows(w), 4);
     json_t *d = description(real);
-    assert_int_equal(dp_writer_commit(w, d, &err), 0);
+    assert_int_equal(dp_writer_finish(w, d, &err), 0);
+    assert_int_equal(dp_writer_commit(w, &err), 0);
     json_decref(d);
 }
 
@@ -195,7 +196,8 @@ static void rows_never_leave_the_unit_ball(void **state)
                 assert_int_equal(dp_writer_row(w, x, 0, NULL), 0);
             }
             json_t *d = json_pack("{s:{s:s}}", "label", "kind", "real");
-            assert_int_equal(dp_writer_commit(w, d, NULL), 0);
+            assert_int_equal(dp_writer_finish(w, d, NULL), 0);
+            assert_int_equal(dp_writer_commit(w, NULL), 0);
             json_decref(d);
             check_within("ball.dp", cols[c], 60);
             free(x);
@@ -214,7 +216,8 @@ static void cap_leaves_short_rows_and_none_refuses_long_ones(void **state)
     assert_int_equal(dp_writer_row(w, (double[]){0.25, 0.5}, 0, &err), 0);
     assert_int_equal(dp_writer_row(w, (double[]){30, 40}, 0, &err), 0);
     json_t *o = json_pack("{s:{s:s}}", "label", "kind", "real");
-    assert_int_equal(dp_writer_commit(w, o, &err), 0);
+    assert_int_equal(dp_writer_finish(w, o, &err), 0);
+    assert_int_equal(dp_writer_commit(w, &err), 0);
     json_decref(o);
     assert_int_equal(dp_dataset_open(&d, "cap.dp", &err), 0);
     assert_true(dp_dataset_row(d, 0).values[0] == 0.25f && dp_dataset_row(d, 0).values[1] == 0.5f);

@@ -325,7 +325,7 @@ static void frames_as_json(void **state)
     expect_json(
         f, false,
         "{\"kind\":\"lap\",\"lap\":2,\"label\":\"noised\",\"mechanisms\":[],\"model\":{\"dtype\":\"f8\","
-        "\"shape\":[2,3],\"values\":[1,\"Infinity\",3,4,\"…\"]}}\n");
+        "\"shape\":[2,3],\"values\":[1,\"Infinity\",3,4],\"more\":2}}\n");
     expect_json(
         f, true,
         "{\"kind\":\"lap\",\"lap\":2,\"label\":\"noised\",\"mechanisms\":[],\"model\":{\"dtype\":\"f8\","

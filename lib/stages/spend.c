@@ -91,7 +91,7 @@ static int set_limit(struct dp_spend *s, int64_t laps, struct dp_err *err)
 int dp_spend_open(struct dp_spend *s, const struct dp_spend_start *start, struct dp_err *err)
 {
     *s = (struct dp_spend){.budget = start->epsilon, .delta = start->delta, .adaptive = start->adaptive,
-                           .published = start->published, .first = *start->first, .limit = INT64_MAX, .whole = (double)INFINITY};
+                           .published = start->published, .first = *start->first, .planned = start->laps, .limit = INT64_MAX, .whole = (double)INFINITY};
     int rc = DP_OK;
     if (start->adaptive) {
         if (start->first->sampling == DP_SAMPLING_SHUFFLED)
@@ -143,10 +143,10 @@ static int check_event(const struct dp_spend *s, const struct dp_event *event, s
 {
     long long lap = (long long)s->laps + 1;
     struct dp_event planned = s->first, same = *event;
+    /* What a run costs is known beforehand only if its length is. */
+    if (s->planned > 0 && s->laps >= s->planned)
+        return dp_fail(err, DP_E_UNSAFE, "lap %lld is beyond the %lld laps that were planned", lap, (long long)s->planned);
     if (s->plan.laps > 0) {
-        if (s->laps >= s->plan.laps)
-            return dp_fail(err, DP_E_UNSAFE, "lap %lld is beyond the %lld laps that were planned", lap,
-                           (long long)s->plan.laps);
         planned = dp_plan_event(&s->plan, &s->first, lap);
         /* More noise than is charged for does no harm. */
         same.query[0].multiplier = planned.query[0].multiplier;

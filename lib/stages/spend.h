@@ -20,6 +20,7 @@ struct dp_spend {
     bool adaptive, published;
     struct dp_event first;
     struct dp_plan plan;    /* plan.laps = 0: there is none */
+    int64_t planned;        /* laps that the run will have; 0: not known */
     struct dp_meter *meter; /* what is charged against the budget, unless adaptive */
     struct dp_meter *sound; /* published: the sound epsilon, or NULL */
     double whole;           /* epsilon of the whole run by the best accountant; infinite where it was not asked */

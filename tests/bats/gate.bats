@@ -61,6 +61,13 @@ if frame["lap"] == 2: m["sensitivity"] *= 1.5; m["scale"] *= 1.5'
     complains 5 "dp-account: lap 2 records another sensitivity than the first lap" $GATE --in changed.frames
 }
 
+@test "no lap is let through after the last one that was announced" {
+    noised '--rate 0.2'
+    changed 'stream:
+if frame["kind"] == "end" and len(frames) == 5: frames.insert(4, dict(frames[3], lap=4))'
+    complains 5 "dp-account: lap 4 is beyond the 3 laps that were planned" $GATE --in changed.frames
+}
+
 @test "every public text and number of a run is that of the first lap" {
     noised '--rate 0.2'
     for field in 'data="sha256:0"' 'n=401' 'family="person 17 has 12345"' 'loss="12345"' 'loss_width=0.5' 'lambda=12345.0' 'intercept=3.0' \

@@ -263,8 +263,6 @@ static int add_line(struct reader *r, const char *text, size_t length, size_t li
 {
     struct dp_charge charge;
     json_t *json;
-    if (((unsigned char)text[0] & 0xf0) == 0x80) /* msgpack's map, as every frame is one */
-        return dp_fail(err, DP_E_RUN, "this is a stream of frames: give what dp-cat prints of it (dp-cat FILE | dp-account ...)");
     int rc = dp_json_parse(&json, text, length, NULL, err);
     if (rc != DP_OK)
         return rc;
@@ -287,6 +285,15 @@ static int add_line(struct reader *r, const char *text, size_t length, size_t li
     return rc;
 }
 
+/* Whether the first line begins with msgpack's map, as every frame does. */
+static bool is_stream(const struct dp_lines *lines)
+{
+    bool refused = lines->number == 0; /* as no text: what was read is still in the chunk */
+    const char *from = refused ? lines->chunk + lines->chunk_at : lines->line;
+    bool some = refused ? lines->chunk_at < lines->chunk_end : lines->capacity > 0;
+    return lines->number <= 1 && some && ((unsigned char)from[0] & 0xf0) == 0x80;
+}
+
 int records_read(const char *path, struct recorded *recorded, struct dp_err *err)
 {
     struct dp_lines lines = {0};
@@ -300,6 +307,9 @@ int records_read(const char *path, struct recorded *recorded, struct dp_err *err
         if (rc != DP_OK)
             dp_fail(err, rc, "%s: line %zu: %s", lines.name, lines.number, inner.message);
     }
+    if (rc < 0 && is_stream(&lines))
+        rc = dp_fail(err, DP_E_RUN, "%s: this is a stream of frames: give what dp-cat prints of it (dp-cat FILE | dp-account ...)",
+                     lines.name);
     if (rc == DP_OK)
         rc = end_run(&r, err);
     if (rc == DP_OK && recorded->charges.count == 0)

@@ -244,7 +244,7 @@ same() { awk -v a="$1" -v b="$2" 'BEGIN { exit !(a / b < 1.00001 && b / a < 1.00
     complains 5 "dp-account epsilon: gap.json: line 4: lap 4 came after lap 2: a run has each lap once, and all of them; $WHOLE" dp-account epsilon --delta 1e-5 gap.json
     sed '/"lap":3,/p' run.json > twice.json
     complains 5 "dp-account epsilon: twice.json: line 5: lap 3 came after lap 3: a run has each lap once, and all of them; $WHOLE" dp-account epsilon --delta 1e-5 twice.json
-    complains 1 "dp-account epsilon: run: line 1: this is a stream of frames: give what dp-cat prints of it (dp-cat FILE | dp-account ...)" dp-account epsilon --delta 1e-5 run
+    complains 1 "dp-account epsilon: run: this is a stream of frames: give what dp-cat prints of it (dp-cat FILE | dp-account ...)" dp-account epsilon --delta 1e-5 run
     # a beginning is charged for what it is, and that is said
     complains 0 "$SEEDED
 dp-account epsilon: the run from line 2 on has 3 of its 5 laps, and the answer is about these alone" bash -c "head -4 run.json | dp-account epsilon --delta 1e-5"

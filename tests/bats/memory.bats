@@ -1,0 +1,82 @@
+# Memory that runs out: whichever allocation fails, there is one sentence that says so and status 1, or the right answer; what is
+# left is whole; and nobody is accused of having edited anything. FULL=1 fails every allocation, which takes minutes.
+load helper
+
+prepare() {
+    case $BUILD in *asan*) skip "sanitizers have allocators of their own" ;; esac
+    small_data 60 4 2
+}
+sweep() {
+    run timeout 600 "$ROOT/tests/memory/sweep.py" "$@"
+    assert_success
+}
+
+RUN="dp-sample --data small.dp --rate 0.1 | dp-grad --data small.dp --loss logistic --clip 1 | dp-noise -z 3 |
+    dp-account --epsilon 100 --delta 1e-5 --ledger ledger | dp-step --step 1"
+
+# a_run: model, stream, ledger and certificate of three laps
+a_run() {
+    dp-loop -q --laps 3 -o model -- "$RUN" > stream
+    dp-account certify --ledger ledger --model model > certificate
+}
+import() { sweep --output out.dp --check 'dp-info --verify out.dp' -- dp-import "$@" -q -o out.dp; }
+
+@test "memory runs out in dp-import csv" {
+    printf 'age,job,pay,who\n39,clerk,77516,no\n50,smith,,yes\n22,clerk,1000,no.\n' > t.csv
+    cat > t.json << 'END'
+{"header": true, "missing": ["?"], "columns": [{"name": "age", "type": "numeric", "bounds": [17, 90], "fill": 40},
+  {"name": "job", "type": "categorical", "categories": ["clerk", "smith"], "drop": "first", "unknown": "zero"},
+  {"name": "pay", "type": "numeric", "scale": "max-abs", "fill": 0},
+  {"name": "who", "type": "label", "classes": [["no", "no."], ["yes"]]}]}
+END
+    import csv t.csv --schema t.json
+    sweep --output schema --check 'dp-import csv t.csv --schema schema -q -f -o in.dp' -- \
+        dp-import csv t.csv --infer-schema schema --header -q
+}
+
+@test "memory runs out in dp-import arff, libsvm and idx" {
+    printf '@relation t\n@attribute a numeric\n@attribute b {x,"y z"}\n@attribute c {yes,no}\n@data\n1,x,yes\n2,"y z",no\n' > t.arff
+    printf '1 1:0.5 3:-2\n-1 2:1e-3\n1 1:1 2:2 3:3\n' > t.svm
+    printf '\0\0\010\03\0\0\0\02\0\0\0\02\0\0\0\02\01\02\03\04\377\0\0\07' > images
+    printf '\0\0\010\01\0\0\0\02\03\011' > labels
+    import arff t.arff
+    import libsvm t.svm
+    import idx images labels
+}
+
+@test "memory runs out in the calculator" {
+    sweep -- dp-account epsilon --multiplier 2 --delta 1e-5 --rate 0.1 --laps 10 --json
+    sweep -- dp-account sigma --epsilon 1 --delta 1e-5 --rate 0.1 --laps 10
+    a_run
+    dp-cat --full stream > frames
+    sweep -- dp-account epsilon --delta 1e-5 frames
+}
+
+@test "memory runs out in reports, verification and certificates" {
+    a_run
+    sweep -- dp-account report ledger
+    sweep -- dp-account verify ledger
+    sweep --runs 300 -- dp-account certify --ledger ledger --model model
+    sweep --runs 300 -- dp-account verify ledger --certificate certificate --model model
+}
+
+@test "memory runs out in a run with a ledger" {
+    a_run
+    mkdir before && cp ledger* before/
+    local restore=()
+    for file in before/*; do restore+=(--restore "$file" "${file#before/}"); done
+    sweep "${restore[@]}" --runs 600 --any --ledger ledger --model new -- dp-loop -q --laps 3 --exec fused -o new -- "$RUN"
+}
+
+@test "memory runs out in what reads models and streams" {
+    a_run
+    sweep -- dp-info small.dp
+    sweep -- dp-info --json small.dp
+    sweep -- dp-info model
+    sweep -- dp-info --json model
+    sweep --runs 300 -- dp-cat stream
+    sweep -- dp-cat --last --frames stream
+    sweep -- dp-eval --data small.dp --private-data -i stream
+    sweep -- dp-predict --data small.dp model
+    sweep -- dp-cmp model model
+}

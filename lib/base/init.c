@@ -4,11 +4,13 @@
 #include <pthread.h>
 
 #include "base/json.h"
+#include "base/spare.h"
 
 static void once(void)
 {
     gsl_set_error_handler_off();
     dp_json_watch();
+    dp_spare_open();
 }
 
 void dp_init(void)

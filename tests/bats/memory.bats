@@ -68,6 +68,13 @@ END
     sweep "${restore[@]}" --runs 600 --any --ledger ledger --model new -- dp-loop -q --laps 3 --exec fused -o new -- "$RUN"
 }
 
+@test "memory runs out in the exact noise, and changes no bit of it" {
+    dp-synth regression --rows 40 --cols 2 --seed 1 -o r.dp -q
+    sweep --runs 300 -- dp-loop -q --laps 2 --exec fused --seed 1 -- "dp-sample --data r.dp --rate 0.1 |
+        dp-grad --data r.dp --loss squared --clip 1 | dp-noise -z 3 --noise gamma |
+        dp-account --epsilon 100 --delta 1e-5 --allow-seeded --no-ledger | dp-step --step 1"
+}
+
 @test "memory runs out in what reads models and streams" {
     a_run
     sweep -- dp-info small.dp

@@ -41,3 +41,34 @@ double dp_bracket_falling(double (*f)(double x, void *context), void *context, d
     }
     return a.y > 0 ? b.x : a.x;
 }
+
+double dp_bracket_smallest(double (*f)(double x, void *context), void *context, double largest)
+{
+    double low = 0, high = 0.01;
+    if (f(0, context) <= 0)
+        return 0;
+    while (f(high, context) > 0) {
+        low = high;
+        high *= 4;
+        if (high > largest)
+            return INFINITY;
+    }
+    while (low == 0) { /* or far below */
+        if (f(high / 4, context) > 0)
+            low = high / 4;
+        else if ((high /= 4) < 1e-300)
+            return high;
+    }
+    double root = dp_bracket_falling(f, context, low, high, 1e-12 * high);
+
+    int exponent;
+    double step = ceil(ldexp(frexp(root, &exponent), 33));
+    double unit = ldexp(1, exponent - 33);
+    for (int tries = 0; tries < 1000 && f(step * unit, context) > 0; tries++)
+        step++;
+    if (f(step * unit, context) > 0)
+        return high;
+    for (int tries = 0; tries < 1000 && step > 1 && f((step - 1) * unit, context) <= 0; tries++)
+        step--;
+    return step * unit;
+}

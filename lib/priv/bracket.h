@@ -9,4 +9,8 @@
 double dp_bracket_falling(double (*f)(double x, void *context), void *context, double low, double high,
                           double width);
 
+/* The smallest x >= 0 with f(x) <= 0, of a falling f, on a grid of relative spacing 2^-33: f is <= 0 at what is returned.
+ * Infinite when there is none up to `largest`. At most some thousand questions. */
+double dp_bracket_smallest(double (*f)(double x, void *context), void *context, double largest);
+
 #endif

@@ -35,23 +35,5 @@ double dp_gaussian_epsilon(double mu, double delta)
     if (!(mu >= 0 && mu < INFINITY && delta > 0 && delta < 1))
         return INFINITY;
     struct question q = {.mu = mu, .log_delta = log(delta) * (1 + DBL_EPSILON)};
-    if (excess_of_epsilon(0, &q) <= 0)
-        return 0;
-    double low = 0, high = 0.01;
-    while (excess_of_epsilon(high, &q) > 0) {
-        low = high;
-        high *= 4;
-        if (high > LARGEST_EPSILON)
-            return INFINITY;
-    }
-    double root = dp_bracket_falling(excess_of_epsilon, &q, low, high, 1e-12 * high);
-
-    int exponent;
-    double step = ceil(ldexp(frexp(root, &exponent), 33));
-    double unit = ldexp(1, exponent - 33);
-    while (excess_of_epsilon(step * unit, &q) > 0)
-        step++;
-    while (step > 1 && excess_of_epsilon((step - 1) * unit, &q) <= 0)
-        step--;
-    return step * unit;
+    return dp_bracket_smallest(excess_of_epsilon, &q, LARGEST_EPSILON);
 }

@@ -2,6 +2,7 @@
 
 #include <float.h>
 #include <math.h>
+#include <stdbool.h>
 
 #include <gsl/gsl_math.h>
 #include <gsl/gsl_sf_erf.h>
@@ -9,6 +10,7 @@
 #include "priv/bracket.h"
 
 static const double LARGEST_EPSILON = 1e9;
+static const double MOST_DEVIATION = 1e4; /* of the number of laps that a person is in */
 
 /* ln Φ(x) */
 static double log_normal_cdf(double x)
@@ -30,6 +32,16 @@ double dp_gaussian_log_delta(double epsilon, double mu)
     return plus + share + 8 * DBL_EPSILON * (fabs(plus) + fabs(share) + 1);
 }
 
+/* δ where a person is in so many laps that summing over their number would take long: that of more laps than they are in,
+   but for a probability of `missed`. */
+static double many(double mean, double deviation, double missed, double total, double multiplier, double epsilon)
+{
+    double surprise = -log(missed);
+    double more = surprise / 3 + sqrt(surprise * surprise / 9 + 2 * deviation * deviation * surprise);
+    double laps = fmin(ceil((mean + more) * (1 + 1e-12)), total);
+    return exp(dp_gaussian_log_delta(epsilon, sqrt(laps) / multiplier)) * (1 + 1e-12) + missed;
+}
+
 double dp_mixture_delta(int64_t laps, double rate, double multiplier, double epsilon, double resolution)
 {
     double total = (double)laps;
@@ -37,28 +49,42 @@ double dp_mixture_delta(int64_t laps, double rate, double multiplier, double eps
     if (rate >= 1)
         return exp(dp_gaussian_log_delta(epsilon, sqrt(total) / multiplier));
 
-    /* Weights relative to the mode, by their ratios: what is left out of their sum makes each share larger.
-     */
+    double deviation = sqrt(total * rate * (1 - rate));
+    if (deviation > MOST_DEVIATION) /* Bernstein: more laps than that have a probability of a millionth of the resolution */
+        return many(total * rate, deviation, fmax(resolution * 1e-6, DBL_MIN), total, multiplier, epsilon);
+    /* Weights relative to the mode, by their ratios: what is left out of their sum makes each share larger. δ grows with j:
+       so many j at once get that of their last one. */
     double odds = rate / (1 - rate);
     double weights = 0, lost = 0, rest = 0;
-    double weight = 1;
+    double weight = 1, together = 0;
+    int64_t block = 1 + (int64_t)(deviation / 64), left = block;
     for (double j = mode; j <= total; j++) {
         weights += weight;
-        lost += weight * exp(dp_gaussian_log_delta(epsilon, sqrt(j) / multiplier));
+        together += weight;
         double ratio = (total - j) / (j + 1) * odds;
         double tail = ratio < 1 ? weight * ratio / (1 - ratio) : INFINITY; /* bounds all terms above j */
-        if (tail < 1e-13 * fmin(resolution, 1e-3)) {
+        bool last = tail < 1e-13 * fmin(resolution, 1e-3);
+        if (last || --left == 0) {
+            lost += together * exp(dp_gaussian_log_delta(epsilon, sqrt(j) / multiplier));
+            together = 0;
+            left = block;
+        }
+        if (last) {
             rest += tail;
             break;
         }
         weight *= ratio;
     }
     weight = 1;
-    for (double j = mode; j > 0;) {
+    left = 0;
+    for (double j = mode, delta = 0; j > 0;) {
         double ratio = j / (total - j + 1) / odds;
         weight *= ratio;
         j--;
-        double delta = exp(dp_gaussian_log_delta(epsilon, sqrt(j) / multiplier));
+        if (left-- == 0) {
+            delta = exp(dp_gaussian_log_delta(epsilon, sqrt(j) / multiplier));
+            left = block - 1;
+        }
         weights += weight;
         lost += weight * delta;
         ratio = j / (total - j + 1) / odds;
@@ -91,23 +117,5 @@ static double excess(double epsilon, void *context)
 double dp_mixture_epsilon(int64_t laps, double rate, double multiplier, double delta)
 {
     struct question q = {laps, rate, multiplier, delta};
-    if (excess(0, &q) <= 0)
-        return 0;
-    double low = 0, high = 0.01;
-    while (excess(high, &q) > 0) {
-        low = high;
-        high *= 4;
-        if (high > LARGEST_EPSILON)
-            return INFINITY;
-    }
-    double root = dp_bracket_falling(excess, &q, low, high, 1e-12 * high);
-
-    int exponent;
-    double step = ceil(ldexp(frexp(root, &exponent), 33));
-    double unit = ldexp(1, exponent - 33);
-    while (excess(step * unit, &q) > 0)
-        step++;
-    while (step > 1 && excess((step - 1) * unit, &q) <= 0)
-        step--;
-    return step * unit;
+    return dp_bracket_smallest(excess, &q, LARGEST_EPSILON);
 }

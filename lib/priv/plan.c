@@ -5,16 +5,22 @@
 
 #include "base/mem.h"
 
-#define PER_OCTAVE 64
-#define OCTAVES 40
+enum { PER_OCTAVE = 64, BUCKETS = 256 };
 
-/* A scaled plan must fall in the same buckets: a ratio a rounding error below a boundary counts as on it. */
-static size_t step_of(double ratio)
+/* How many buckets an octave has: fewer where the multipliers are far apart, because work grows with their number. */
+static double buckets_per_octave(double ratio)
 {
-    return (size_t)floor(PER_OCTAVE * log2(ratio) + 1e-9);
+    return fmin(PER_OCTAVE, BUCKETS / fmax(log2(ratio), 1));
 }
 
-static int check_multipliers(const double *multipliers, int64_t laps, double *least, struct dp_err *err)
+/* A scaled plan must fall in the same buckets: a ratio a rounding error below a boundary counts as on it. */
+static size_t step_of(double ratio, double per_octave)
+{
+    return (size_t)floor(per_octave * log2(ratio) + 1e-9);
+}
+
+static int check_multipliers(const double *multipliers, int64_t laps, double *least, double *ratio,
+                             struct dp_err *err)
 {
     double most = 0;
     *least = INFINITY;
@@ -27,16 +33,17 @@ static int check_multipliers(const double *multipliers, int64_t laps, double *le
     }
     if (laps < 1)
         return dp_fail(err, DP_E_RUN, "a plan of no laps");
-    if (!(most / *least < 0x1p40))
+    *ratio = most / *least;
+    if (!(*ratio < 0x1p40))
         return dp_fail(err, DP_E_RUN, "the noise of a plan goes from %g to %g", *least, most);
     return DP_OK;
 }
 
 int dp_plan_new(struct dp_plan *plan, const double *multipliers, int64_t laps, int64_t epoch_laps, struct dp_err *err)
 {
-    double least;
-    uint16_t at[PER_OCTAVE * OCTAVES + 1];
-    int rc = check_multipliers(multipliers, laps, &least, err);
+    double least, ratio = 1;
+    uint16_t at[BUCKETS + 2];
+    int rc = check_multipliers(multipliers, laps, &least, &ratio, err);
     if (rc == DP_OK)
         rc = dp_alloc(&plan->bucket, (size_t)laps, sizeof *plan->bucket, err);
     if (rc == DP_OK)
@@ -44,6 +51,7 @@ int dp_plan_new(struct dp_plan *plan, const double *multipliers, int64_t laps, i
     if (rc != DP_OK)
         return rc;
     plan->laps = laps;
+    double per_octave = buckets_per_octave(ratio);
     for (size_t i = 0; i < sizeof at / sizeof *at; i++)
         at[i] = UINT16_MAX;
     int64_t together = epoch_laps > 0 ? epoch_laps : 1;
@@ -52,7 +60,7 @@ int dp_plan_new(struct dp_plan *plan, const double *multipliers, int64_t laps, i
         to = together < laps - from ? from + together : laps;
         for (int64_t t = from; t < to; t++)
             smallest = fmin(smallest, multipliers[t]);
-        size_t step = step_of(smallest / least);
+        size_t step = step_of(smallest / least, per_octave);
         if (at[step] == UINT16_MAX) {
             at[step] = (uint16_t)plan->buckets++;
             plan->multiplier[at[step]] = smallest;

@@ -13,7 +13,8 @@ struct dp_plan {
 };
 
 /* Multipliers whose ratio to the smallest one lies between the same two powers of 2^(1/64) share a bucket, which is
-   charged as the smallest of them: at most 1.1 % less noise than there is. One multiplier for all laps stays itself.
+   charged as the smallest of them: at most 1.1 % less noise than there is. There are about 256 buckets at most: where the
+   largest multiplier is more than 16 times the smallest, they are wider. One multiplier for all laps stays itself.
    epoch_laps: laps per shuffled epoch, counted from the first lap, or 0 where epochs are not shuffled. Which lap of a
    shuffled epoch a person is in is random, and that lap may be the one with the least noise; so all laps of an epoch are
    in the bucket of its smallest multiplier. A bucket then holds whole epochs, but for the last one, and dp_event_times of

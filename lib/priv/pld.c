@@ -227,7 +227,7 @@ static bool refine(const struct question *a, bool add, double estimate, struct d
     double share = fmin(4e-6, 2e-7 + a->laps * 2e-10) * (a->of_delta ? 10 : 1);
     for (int round = 0; round < ROUNDS; round++) {
         double gap = answer->upper - answer->lower;
-        if (!narrow(a, add, estimate, round == 0 ? 1e-3 : share, &finest, answer))
+        if (!narrow(a, add, estimate, round == 0 ? 1e-2 : share, &finest, answer))
             return false;
         if (finest || answer->upper <= 0 || (round > 0 && is_tight(answer)))
             break;

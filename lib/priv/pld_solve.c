@@ -93,60 +93,84 @@ static double excess(double x, void *context)
     return y;
 }
 
-/* The least x in [first, last] that holds; NaN where not even last does. From the root of the estimate, away from it
-   as far as its slope says, then by secants, and halves where they do not help, between a point that holds and one
-   that does not. */
+/* Where to begin: the root of the estimate, and its slope there. */
+static double begin(struct search *s, double first, double last, double *slope)
+{
+    double x = first;
+    if (estimated(first, s) > 0)
+        x = estimated(last, s) > 0 ? last : dp_bracket_falling(estimated, s, first, last, 1e-4);
+    double fall = (estimated(x, s) - estimated(x + 0.1, s)) / 0.1;
+    *slope = fall > 0.02 && fall < 100 ? fall : 1;
+    return x;
+}
+
+struct asked {
+    double x, y;
+};
+
+/* Where the quadratic through three points is `level`, x as a function of y; where that makes no sense, the secant of the last
+   two. */
+static double interpolate(const struct asked *p, int count, double level)
+{
+    const struct asked *c = &p[count - 1], *b = &p[count - 2], *a = count > 2 ? &p[count - 3] : NULL;
+    double x = b->x + (level - b->y) * (c->x - b->x) / (c->y - b->y);
+    if (a == NULL || a->y == b->y || a->y == c->y || fabs(a->y) > 3)
+        return x;
+    double bend = ((c->x - b->x) / (c->y - b->y) - (b->x - a->x) / (b->y - a->y)) / (c->y - a->y);
+    return x + bend * (level - b->y) * (level - c->y);
+}
+
+/* The next x between one that fails and one that holds. */
+static double between(const struct search *s, const struct asked *p, int count, struct asked fail, struct asked hold)
+{
+    double gap = hold.x - fail.x, x = fail.x + gap / 2;
+    bool jumps = fail.y - hold.y > 3;
+    if (!jumps && count % 4 != 3)
+        x = fmin(fmax(interpolate(p, count, -CLOSE / 2), fail.x + 0.01 * gap), hold.x - 0.01 * gap);
+    if (s->unknown == LAPS) /* a number that neither of them is */
+        x = -log(fmin(fmax(exp(-x), exp(-hold.x) + 1), exp(-fail.x) - 1));
+    return isnan(x) ? fail.x + gap / 2 : x;
+}
+
+/* Good enough after so many questions. Each costs as much as the one before: the longer it takes, the sooner an answer will
+   do. Where the bound jumps, because the grid reaches no further, nothing is gained by locating the jump. */
+static bool settled(const struct search *s, int asked, struct asked fail, struct asked hold)
+{
+    double enough = asked < 7 ? CLOSE : asked < 12 ? fmin(ENOUGH * (1 << (asked - 7)), 2e-4) : 1e-2;
+    double width = s->unknown == LAPS ? 1.5 * exp(hold.x) : WIDTH; /* the next lap fails */
+    bool jumps = fail.y - hold.y > 3;
+    return hold.y > -enough || hold.x - fail.x <= (jumps && asked > 5 ? 1e4 : 1) * width;
+}
+
+/* The least x in [first, last] that holds; NaN where not even last does. From the root of the estimate, away from it as far
+   as its slope says, then between a point that holds and one that does not. */
 static double search(struct search *s, double first, double last)
 {
-    double low = first, slope = 1;
-    if (estimated(first, s) > 0)
-        low = estimated(last, s) > 0 ? last : dp_bracket_falling(estimated, s, first, last, 1e-4);
-    double fall = estimated(low, s) - estimated(low + 0.1, s);
-    if (fall > 0.002 && fall < 10)
-        slope = fall / 0.1;
-    double width = s->unknown == LAPS ? fmax(WIDTH, 0.4 * exp(low)) : WIDTH; /* less than a lap */
-    double at_low = excess(low, s), high = low, at_high = at_low, step = 1.2 * fabs(at_low) / slope + width;
-    for (; at_high > 0 && high < last && s->rc == DP_OK; step *= 4) {
-        low = high;
-        at_low = at_high;
-        high = fmin(high + step, last);
-        at_high = excess(high, s);
-    }
-    if (at_high > 0)
-        return NAN;
-    for (; at_low <= 0 && low > first && at_high < -CLOSE && s->rc == DP_OK; step *= 4) {
-        high = low;
-        at_high = at_low;
-        low = fmax(low - step, first);
-        at_low = excess(low, s);
-    }
-    if (at_low <= 0)
-        return low == first || at_low >= -CLOSE ? low : high;
-    double weight_low = at_low, weight_high = at_high;
-    int side = 0;
-    for (int i = 0; i < TRIES && s->rc == DP_OK; i++) {
-        /* Each question costs as much as the one before: the longer it takes, the sooner an answer will do. Where the bound
-           jumps, because the grid reaches no further, nothing is gained by locating the jump. */
-        bool jumps = at_low - at_high > 3;
-        double enough = i < 1 ? CLOSE : i < 8 ? fmin(ENOUGH * (1 << i), 2e-4) : 1e-2;
-        if (high - low <= (jumps && i > 3 ? 1e4 : 1) * width || at_high > -enough)
-            break;
-        double part = (weight_low + CLOSE / 2) / (weight_low - weight_high);
-        double x = low + (high - low) * (jumps || i % 4 == 3 ? 0.5 : fmin(fmax(part, 0.01), 0.99)), y = excess(x, s);
-        /* Illinois: an end that stays counts half. */
-        if (y > 0) {
-            low = x;
-            at_low = weight_low = y;
-            weight_high = side > 0 ? weight_high / 2 : at_high;
-            side = 1;
-        } else {
-            high = x;
-            at_high = weight_high = y;
-            weight_low = side < 0 ? weight_low / 2 : at_low;
-            side = -1;
+    struct asked p[TRIES], fail = {-INFINITY, INFINITY}, hold = {INFINITY, -INFINITY};
+    double slope, x = begin(s, first, last, &slope), reach = WIDTH;
+    for (int count = 0; count < TRIES && s->rc == DP_OK;) {
+        if (s->unknown == LAPS)
+            x = fmax(-log(value_at(s, x)), first);
+        double y = excess(x, s);
+        p[count++] = (struct asked){x, y};
+        *(y > 0 ? &fail : &hold) = p[count - 1];
+        if (isinf(hold.x) && x >= last)
+            return NAN;
+        if (isfinite(hold.x) && (hold.x <= first || (isfinite(fail.x) && settled(s, count, fail, hold)) || hold.y > -CLOSE))
+            return hold.x;
+        if (isfinite(hold.x) && isfinite(fail.x)) {
+            x = between(s, p, count, fail, hold);
+            continue;
         }
+        double step = fmin(1.2 * fabs(y) / slope + reach, 3);
+        if (count > 1) { /* where the last two points lead */
+            double there = fabs(interpolate(p, count, 0) - x);
+            step = isfinite(there) ? fmin(fmax(1.2 * there, reach), 4 * step) : step;
+        }
+        reach = fmax(4 * reach, s->unknown == LAPS ? 1.5 * exp(x) : 0);
+        x = y > 0 ? fmin(x + step, last) : fmax(x - step, first);
     }
-    return high;
+    return hold.x;
 }
 
 /* s->parts, count, epsilon, delta and err given; the rest is set up here and freed with search_free. */
@@ -201,9 +225,6 @@ int dp_pld_laps(const struct dp_pld_part *part, double epsilon, double delta, in
         return rc;
     double x = search(&s, -log(MOST_LAPS), 0);
     double found = isnan(x) ? 0 : value_at(&s, x);
-    /* Short runs to the last lap; where one lap changes little, the next ones are not worth the asking. */
-    for (int more = 0; more < 8 && found > 0 && found < 1e4 && excess(-log(found + 1), &s) <= 0; more++)
-        found++;
     *laps = (int64_t)found;
     free(s.tried);
     return s.rc;

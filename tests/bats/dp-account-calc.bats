@@ -391,3 +391,19 @@ END
     run dp-info -g prior_epsilon first.model
     assert_failure 1
 }
+
+# A limit that a busy machine keeps, too; each takes 3 s of CPU at most where nothing else runs.
+@test "no question takes long" {
+    case $BUILD in *asan*) skip "sanitizers take their time" ;; esac
+    quick() {
+        run bash -c "ulimit -t 8; dp-account $*"
+        assert_success
+    }
+    quick epsilon --multiplier 1e300 --rate .5 --laps 10 --delta 1e-300
+    quick epsilon --multiplier 1 --schedule linear:1e-6 --laps 100000 --rate .001 --delta 1e-5
+    quick epsilon --multiplier 1 --schedule linear:.01 --laps 2442 --rate 100/24420 --delta 1e-5
+    quick sigma --epsilon 1 --delta 1e-12 --rate 1e-6 --laps 1000000
+    quick laps --multiplier 0.629039860830923 --rate 0.00013312128233857295 --epsilon 0.8838 --delta 9.385894043925967e-08
+    quick epsilon --visible-batch --multiplier 1000 --laps 1000000000000 --rate 0.5 --delta 1e-5
+    quick sigma --visible-batch --epsilon 1 --laps 300000000 --rate 0.5 --delta 1e-5
+}

@@ -133,11 +133,24 @@ static void refused(void **state)
     assert_int_equal(dp_pld_rate(&runs[0], 1, 2, &x, &err), DP_E_RUN);
 }
 
+/* Where the bound is not smooth in the number of laps: the search once stopped a fifth below. */
+static void laps_to_the_last_one(void **state)
+{
+    (void)state;
+    struct dp_pld_part part = {DP_PLD_GAUSSIAN, 0.00013312128233857295, 0.629039860830923, 0, 1};
+    struct dp_err err = {0};
+    assert_int_equal(dp_pld_laps(&part, 0.8838, 9.385894043925967e-08, &part.laps, &err), DP_OK);
+    assert_true(part.laps >= 12484 && spent(&part, 1, 9.385894043925967e-08) <= 0.8838);
+    part.laps += 2;
+    assert_true(spent(&part, 1, 9.385894043925967e-08) > 0.8838);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(multiplier), cmocka_unit_test(several_parts), cmocka_unit_test(laps),
         cmocka_unit_test(rate),       cmocka_unit_test(refused),
+        cmocka_unit_test(laps_to_the_last_one),
     };
     return cmocka_run_group_tests_name("pld_solve", tests, NULL, NULL);
 }

@@ -1,0 +1,245 @@
+/* What holds of every accountant and every kind of event: more laps, a larger sample and less noise cost more, the order of
+   charges does not matter, a plan costs at least what its laps do, and no lower bound is above an upper one. Events are drawn
+   from a fixed seed, so that a new kind only has to be added to the generator. */
+#include "unit.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "priv/account.h"
+#include "priv/curve.h"
+#include "priv/plan.h"
+#include "priv/rdp.h"
+
+static uint64_t seed;
+
+static double uniform(void)
+{
+    seed = seed * 6364136223846793005u + 1442695040888963407u;
+    return (double)(seed >> 11) * 0x1p-53;
+}
+
+static double between(double low, double high)
+{
+    return low * pow(high / low, uniform());
+}
+
+static int one_of(int count)
+{
+    return (int)(uniform() * count);
+}
+
+static struct dp_query draw_query(int kinds)
+{
+    struct dp_query query = {.kind = (enum dp_query_kind)one_of(kinds)};
+    query.multiplier = query.kind == DP_QUERY_LAPLACE ? between(2, 50) : between(0.6, 20);
+    query.epsilon = between(0.01, 0.5);
+    query.query_epsilon = between(0.01, 0.5);
+    query.rho = between(0.001, 0.1);
+    query.most = 1 + one_of(20);
+    return query;
+}
+
+/* replaced: under replace-one adjacency, else null-record. */
+static struct dp_event draw_event(bool replaced)
+{
+    static const enum dp_sampling added[] = {DP_SAMPLING_POISSON, DP_SAMPLING_POISSON, DP_SAMPLING_NONE, DP_SAMPLING_SHUFFLED,
+                                             DP_SAMPLING_VISIBLE};
+    static const enum dp_sampling exchanged[] = {DP_SAMPLING_REPLACED, DP_SAMPLING_NONE, DP_SAMPLING_SHUFFLED};
+    struct dp_event event = {.sampling = replaced ? exchanged[one_of(3)] : added[one_of(5)], .rate = between(1e-3, 0.5), .queries = 1};
+    bool gaussian = event.sampling == DP_SAMPLING_VISIBLE || event.sampling == DP_SAMPLING_REPLACED;
+    if (event.sampling == DP_SAMPLING_NONE)
+        event.rate = 1;
+    if (event.sampling == DP_SAMPLING_SHUFFLED)
+        event.epoch_laps = 1 + one_of(20);
+    if (event.sampling != DP_SAMPLING_REPLACED)
+        event.queries = 1 + one_of(2);
+    for (int i = 0; i < event.queries; i++)
+        event.query[i] = draw_query(gaussian ? 1 : 5);
+    return event;
+}
+
+enum { CHARGES = 2 };
+
+struct run {
+    struct dp_charge charge[CHARGES];
+    size_t count;
+    double delta;
+};
+
+static struct run draw_run(void)
+{
+    struct run run = {.count = 1 + (size_t)one_of(CHARGES), .delta = between(1e-10, 1e-4)};
+    bool replaced = one_of(4) == 0;
+    for (size_t i = 0; i < run.count; i++)
+        run.charge[i] = (struct dp_charge){draw_event(replaced), 1 + one_of(200)};
+    return run;
+}
+
+static struct dp_answer ask(enum dp_accountant accountant, const struct run *run)
+{
+    struct dp_charge charge[CHARGES];
+    struct dp_charges charges = {run->count, CHARGES, charge};
+    struct dp_answer answer;
+    struct dp_err err = {0};
+    memcpy(charge, run->charge, sizeof charge);
+    if (!dp_account_covers(accountant, &charges) ||
+        (accountant != DP_ACCOUNTANT_BEST && dp_account_epsilon(accountant, &charges, run->delta, &answer, &err) != DP_OK))
+        return (struct dp_answer){.upper = (double)INFINITY};
+    if (accountant == DP_ACCOUNTANT_BEST)
+        assert_int_equal(dp_account_epsilon(accountant, &charges, run->delta, &answer, &err), DP_OK);
+    return answer;
+}
+
+/* One charge made worse in some way. */
+static struct run worse(const struct run *run, int way)
+{
+    struct run other = *run;
+    struct dp_charge *c = &other.charge[one_of((int)run->count)];
+    switch (way) {
+    case 0:
+        c->laps += 1 + one_of((int)c->laps);
+        break;
+    case 1:
+        if (c->event.sampling == DP_SAMPLING_NONE || c->event.sampling == DP_SAMPLING_SHUFFLED)
+            c->laps *= 2;
+        else
+            c->event.rate = fmin(1, c->event.rate * (1 + uniform()));
+        break;
+    default:
+        for (int i = 0; i < c->event.queries; i++) {
+            struct dp_query *q = &c->event.query[i];
+            double more = 1 + uniform();
+            q->multiplier /= more;
+            q->epsilon *= more;
+            q->query_epsilon *= more;
+            q->rho *= more;
+        }
+    }
+    return other;
+}
+
+static const enum dp_accountant sound[] = {DP_ACCOUNTANT_BEST, DP_ACCOUNTANT_PLD, DP_ACCOUNTANT_RDP,
+                                           DP_ACCOUNTANT_ZCDP, DP_ACCOUNTANT_GDP, DP_ACCOUNTANT_ADVANCED};
+enum { SOUND = sizeof sound / sizeof *sound };
+
+/* No answer's lower bound is above any upper bound, of the same run or of a worse one. */
+static void bounds_do_not_cross(void **state)
+{
+    (void)state;
+    seed = 1;
+    for (int i = 0; i < 40; i++) {
+        struct run run = draw_run(), more = worse(&run, i % 3);
+        double lower = 0;
+        for (int a = 0; a < SOUND; a++) {
+            struct dp_answer answer = ask(sound[a], &run);
+            assert_true(answer.lower <= answer.upper);
+            lower = fmax(lower, answer.lower);
+        }
+        for (int a = 0; a < SOUND; a++)
+            assert_true(lower <= ask(sound[a], &run).upper && lower <= ask(sound[a], &more).upper);
+    }
+}
+
+/* Rényi DP and advanced composition have no grid: more is more, to the last digits. */
+static void more_costs_more(void **state)
+{
+    (void)state;
+    static const enum dp_accountant smooth[] = {DP_ACCOUNTANT_RDP, DP_ACCOUNTANT_ZCDP, DP_ACCOUNTANT_GDP, DP_ACCOUNTANT_ADVANCED};
+    seed = 2;
+    for (int i = 0; i < 120; i++) {
+        struct run run = draw_run(), more = worse(&run, i % 3);
+        for (size_t a = 0; a < sizeof smooth / sizeof *smooth; a++) {
+            double less = ask(smooth[a], &run).upper, cost = ask(smooth[a], &more).upper;
+            assert_true(isinf(less) || less <= cost * (1 + 1e-9));
+        }
+    }
+}
+
+static void the_order_of_charges_does_not_matter(void **state)
+{
+    (void)state;
+    seed = 3;
+    for (int i = 0; i < 60; i++) {
+        struct run run = draw_run(), turned = run;
+        if (run.count < CHARGES)
+            continue;
+        turned.charge[0] = run.charge[1];
+        turned.charge[1] = run.charge[0];
+        for (int a = 0; a < SOUND; a++) {
+            double one = ask(sound[a], &run).upper, other = ask(sound[a], &turned).upper;
+            assert_true(one == other || fabs(one - other) <= 1e-9 * one);
+        }
+    }
+}
+
+/* Two queries on one batch cost at least what each of them does, at every order. */
+static void another_query_costs_more(void **state)
+{
+    (void)state;
+    int seen = 0;
+    seed = 4;
+    for (int i = 0; i < 200; i++) {
+        struct dp_event event = draw_event(false), one = event;
+        double both[DP_RDP_ORDER_COUNT], alone[DP_RDP_ORDER_COUNT];
+        struct dp_err err = {0};
+        one.queries = 1;
+        one.query[0] = event.query[i % 2];
+        if (event.queries < 2 || one.query[0].kind == DP_QUERY_PURE) /* by itself it has a bound of its own */
+            continue;
+        assert_int_equal(dp_event_curve(&event, dp_rdp_orders, DP_RDP_ORDER_COUNT, both, &err), DP_OK);
+        assert_int_equal(dp_event_curve(&one, dp_rdp_orders, DP_RDP_ORDER_COUNT, alone, &err), DP_OK);
+        for (int k = 0; k < DP_RDP_ORDER_COUNT; k++)
+            assert_true(alone[k] > 0 && (isinf(both[k]) || both[k] >= alone[k] * (1 - 1e-9)));
+        seen++;
+    }
+    assert_true(seen > 40);
+}
+
+/* What is charged for a plan is at least what its laps cost one by one, and little more. */
+static void a_plan_costs_what_its_laps_do(void **state)
+{
+    (void)state;
+    enum { LAPS = 30 };
+    seed = 5;
+    for (int i = 0; i < 12; i++) {
+        int64_t epoch = i % 2 ? 1 + one_of(10) : 0;
+        struct dp_event first = dp_event_gaussian(epoch ? DP_SAMPLING_SHUFFLED : DP_SAMPLING_POISSON, between(0.01, 0.3), 1, epoch);
+        struct dp_plan plan = {0};
+        struct dp_charges planned = {0}, laps = {0};
+        struct dp_answer charged, truth;
+        struct dp_err err = {0};
+        double z[LAPS], most = i % 3 ? 4 : 1000;
+        for (int t = 0; t < LAPS; t++)
+            z[t] = between(0.8, most);
+        assert_int_equal(dp_plan_new(&plan, z, LAPS, epoch, &err), DP_OK);
+        assert_int_equal(dp_plan_charges(&plan, &first, LAPS, &planned, &err), DP_OK);
+        for (int64_t t = 0; t < LAPS; t += epoch ? epoch : 1) { /* an epoch as a lap of the least noise in it */
+            struct dp_event lap = first;
+            lap.query[0].multiplier = z[t];
+            for (int64_t u = t; u < LAPS && u < t + epoch; u++)
+                lap.query[0].multiplier = fmin(lap.query[0].multiplier, z[u]);
+            assert_int_equal(dp_charges_add(&laps, &lap, 1, &err), DP_OK);
+        }
+        assert_int_equal(dp_account_epsilon(DP_ACCOUNTANT_BEST, &planned, 1e-6, &charged, &err), DP_OK);
+        assert_int_equal(dp_account_epsilon(DP_ACCOUNTANT_BEST, &laps, 1e-6, &truth, &err), DP_OK);
+        double wide = i % 3 ? 1.02 : 1.05;
+        assert_true(charged.upper >= truth.lower && charged.upper >= truth.upper * (1 - 1e-3) &&
+                    charged.upper <= wide * truth.upper);
+        dp_charges_free(&planned);
+        dp_charges_free(&laps);
+        dp_plan_free(&plan);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(bounds_do_not_cross),
+        cmocka_unit_test(more_costs_more),
+        cmocka_unit_test(the_order_of_charges_does_not_matter),
+        cmocka_unit_test(another_query_costs_more),
+        cmocka_unit_test(a_plan_costs_what_its_laps_do),
+    };
+    return cmocka_run_group_tests_name("properties", tests, NULL, NULL);
+}

@@ -128,7 +128,7 @@ static double estimate_epsilon(const struct question *a, bool add, double delta)
 
 static struct dp_pld_window window_for(const struct question *a, bool add, double epsilon, double delta)
 {
-    struct dp_pld_window w = {.s = tilt_for(a, add, epsilon), .bottom = -INFINITY, .top = INFINITY};
+    struct dp_pld_window w = {.s = tilt_for(a, add, epsilon), .bottom = -INFINITY, .top = INFINITY, .split = INFINITY};
     double mean, variance, middle = moment(a, add, w.s, &mean, &variance);
     double unit = 1 / sqrt(variance), spill = log(DP_PLD_SPILL_SHARE * delta);
     /* What wraps around must be small against δ and not only against the weighted law, where they differ. */
@@ -167,6 +167,73 @@ static double step_for(const struct question *a, bool add, const struct dp_pld_w
     return fmax(h, least);
 }
 
+/* The mass of the losses above `split`, weighted by e^{s loss} less K(s), and ln of E e^{σ loss} of the others on a grid of
+   step h, which moves a loss by up to h. */
+static double rare_mass(const struct dp_pld_nodes *n, bool add, double s, double k, double split, double sigma, double h,
+                        double *log_small)
+{
+    double mass = 0, grown = 0;
+    for (size_t i = 0; i < n->count; i++) {
+        double loss = add ? -n->loss[i] : n->loss[i], log_mass = n->log_mass[i] - (add ? n->loss[i] : 0);
+        if (loss > split) {
+            mass += exp(log_mass + s * loss - k);
+            grown -= exp(log_mass);
+        } else {
+            grown += exp(log_mass) * (expm1(sigma * loss) + fabs(loss) * h * sigma * sigma / 2);
+        }
+    }
+    *log_small = log1p(fmax(grown, -0.5));
+    return mass;
+}
+
+/* Where rounding would count against delta: the largest split with few laps beyond it, without which epsilon is out of
+   reach. Any split and small are valid. */
+static void choose_split(const struct question *a, bool add, double epsilon, double delta, double h, struct dp_pld_window *w)
+{
+    double mean, variance, k = moment(a, add, w->s, &mean, &variance), t = a->laps;
+    double noise = log(t * 4e-14 / (h * (w->s + 1) * (w->s + 1 / (epsilon + h)))) + k - w->s * epsilon;
+    if (a->count != 1 || a->parts[0].laps == 1 || noise < log(delta) + log(1e-5))
+        return;
+    for (double split = epsilon / 2; split > 2 * h && split > epsilon * 1e-3; split /= 1.5) {
+        double best = INFINITY, log_small, small = 0, rare = 0;
+        for (double sigma = 1 / epsilon; sigma < 1e3 / split; sigma *= 1.4) {
+            rare = rare_mass(a->nodes, add, w->s, k / t, split, sigma, h, &log_small);
+            double log_delta = t * log_small - sigma * epsilon - log1p(sigma);
+            if (log_delta < best) {
+                best = log_delta;
+                small = sigma;
+            }
+        }
+        if (!(t * rare < 0.1))
+            return;
+        if (best < log(delta) + log(1e-4)) {
+            w->split = split;
+            w->small = small;
+            return;
+        }
+    }
+}
+
+/* One lap that loses more than all the others: the ε at which T times the δ of one lap is delta. A bit below the truth where
+   such laps are rare. */
+static double single_lap(const struct question *a, bool add, double delta)
+{
+    double low = -50, high = log(loss_max);
+    while (high - low > 1e-3) {
+        double middle = (low + high) / 2, epsilon = exp(middle), seen = 0;
+        for (size_t p = 0; p < a->count; p++) {
+            const struct dp_pld_nodes *n = &a->nodes[p];
+            for (size_t i = 0; i < n->count; i++) {
+                double loss = add ? -n->loss[i] : n->loss[i];
+                if (loss > epsilon)
+                    seen -= (double)a->parts[p].laps * exp(n->log_mass[i] - (add ? n->loss[i] : 0)) * expm1(epsilon - loss);
+            }
+        }
+        *(seen > delta ? &low : &high) = middle;
+    }
+    return exp(high);
+}
+
 /* One direction on a grid where the upper bound is about `bias` too high in ε (T h² (s + 1)/12, and the lower bound
    a dozen times that too low). False without memory. *finest: no finer grid fits. */
 static bool bounds_on(const struct question *a, bool add, double epsilon, double delta, double bias, bool *finest,
@@ -174,6 +241,7 @@ static bool bounds_on(const struct question *a, bool add, double epsilon, double
 {
     struct dp_pld_window w = window_for(a, add, epsilon, delta);
     double h = step_for(a, add, &w, bias, (double)a->count, finest);
+    choose_split(a, add, epsilon, delta, h, &w);
     /* Randomised response has two losses, ±ε: on such a grid nothing is lost. */
     if (a->count == 1 && a->parts[0].kind == DP_PLD_PURE && a->parts[0].rate == 1)
         h = a->parts[0].epsilon / ceil(a->parts[0].epsilon / h);
@@ -220,16 +288,19 @@ static bool narrow(const struct question *a, bool add, double estimate, double s
 }
 
 /* A coarse grid, to know where the answer is, then finer ones until the bounds are close. Few laps are cheap and get
-   more digits. */
+   more digits. The estimate is far too high where one lap may lose more than all the others. */
 static bool refine(const struct question *a, bool add, double estimate, struct dp_pld_answer *answer)
 {
     bool finest;
     double share = fmin(4e-6, 2e-7 + a->laps * 2e-10) * (a->of_delta ? 10 : 1);
+    double single = a->of_delta ? estimate : single_lap(a, add, a->delta);
     for (int round = 0; round < ROUNDS; round++) {
-        double gap = answer->upper - answer->lower;
-        if (!narrow(a, add, estimate, round == 0 ? 1e-2 : share, &finest, answer))
+        double gap = answer->upper - answer->lower, before = answer->upper;
+        if (!narrow(a, add, estimate, round == 0 ? 1e-3 : share, &finest, answer))
             return false;
-        if (finest || answer->upper <= 0 || (round > 0 && is_tight(answer)))
+        if (round == 0 && answer->upper > 1.3 * single && !narrow(a, add, 1.02 * single, 1e-3, &finest, answer))
+            return false;
+        if (answer->upper <= 0 || (round > 0 && (is_tight(answer) || (finest && answer->upper > 0.9 * before))))
             break;
         if (round > 1 && !(answer->upper - answer->lower < 0.9 * gap)) /* rounding is what is left */
             break;

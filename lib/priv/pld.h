@@ -23,6 +23,9 @@
  *   exp, log     a factor e^{Σ T κ}, κ = 1e-13 + 2^-49 (s+1) max|l|, and an absolute Σ T·2^-48·ρ on ε, with ρ
  *                the rounding of dp_pld_range
  *
+ *   rare laps    where rounding would count, one part is cut in small and rare losses (priv/pld_compose.h); runs without
+ *                a rare lap: Chernoff (upper), dropped (lower)
+ *
  * The lower bound is proved from the same numbers. Discretisation turns S into S̃ = S + Ξ; given the losses, Ξ is a
  * sum of T independent ξ (T laps in all), each within an interval of length h around 0 and with E[e^{−ξ}] = 1, so
  * that 0 <= E[ξ] <= h² e^h/8. With σ = h √T / 2, m = T h² e^h/8 and f(x) = (1 − e^{ε−x})₊:
@@ -80,7 +83,7 @@ struct dp_pld_answer {
 /* The smallest ε >= 0 with (ε, delta)-DP after all parts, in whatever order they ran. Time is linear in the number
  * of parts: merge equal ones; one takes some hundredths of a second, and 2 s at worst. The bounds are mostly within
  * 1e-4 of each other. Where the grid does not reach (an answer or a single loss above 500, delta / laps below 1e-24,
- * more than 2^21 points, rounding of the FFT: a delta of 1e-12 with rare and large losses), upper is the best of the
+ * more than 2^21 points, rounding of the FFT where large losses are neither rare nor frequent), upper is the best of the
  * grids' bounds, Rényi's and, without a Gaussian, the sum of the largest losses, and lower may be 0; tight says so.
  * The Rényi curves are dp_rdp_sampled_gaussian; for a pure or Laplace part that of randomised response with
  * ln(1 + q(e^ε − 1)); for a joint one dp_rdp_sampled_symmetric of the sum; for a replaced one at most that of the

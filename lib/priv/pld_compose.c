@@ -36,6 +36,8 @@ struct product {
     double *value; /* half-complex: re 0, re 1, im 1, …, re n/2 */
     double *error; /* a bound on |error of value|, per frequency */
     double *next;  /* one lap of one part */
+    double *rest;  /* its rare losses, NULL where they are in next, and their mass */
+    double rest_mass;
     gsl_fft_real_wavetable *real;
     gsl_fft_halfcomplex_wavetable *half;
     gsl_fft_real_workspace *work;
@@ -46,6 +48,7 @@ static void product_free(struct product *p)
     free(p->value);
     free(p->error);
     free(p->next);
+    free(p->rest);
     gsl_fft_real_wavetable_free(p->real);
     gsl_fft_halfcomplex_wavetable_free(p->half);
     gsl_fft_real_workspace_free(p->work);
@@ -112,6 +115,54 @@ static void product_take(struct product *p, int64_t laps, bool first)
     }
 }
 
+/* (a + ib)^T − 1 for a + ib = 1 + x of a small x. */
+static void power_less_one(double x, double y, double t, double *re, double *im)
+{
+    double real = t * 0.5 * log1p(2 * x + x * x + y * y), angle = t * atan2(y, 1 + x);
+    double half = sin(angle / 2);
+    *re = expm1(real) * cos(angle) - 2 * half * half;
+    *im = exp(real) * sin(angle);
+}
+
+/* value = (g + r)^T − g^T, g in next and r in rest, both transformed, with its error: to first order T M^{T−1} e_r from r and
+   T (T − 1) |r| M^{T−2} e_g from g, M a bound on |g| + |r| errors included, so that both are bounds; what is left is rounding,
+   T |r/g| M^T times some units, or T M^T where r is not small against g. */
+static void product_take_rare(struct product *p, int64_t laps)
+{
+    double t = (double)laps, e = transform_error(p), e_rest = e * p->rest_mass * (1 + 1e-9), least = exp(-138 / t);
+    for (size_t f = 0; f <= p->n / 2; f++) {
+        size_t at = f == 0 ? 0 : 2 * f - 1;
+        bool alone = f == 0 || f == p->n / 2;
+        double a = p->next[at], b = alone ? 0 : p->next[at + 1], c = p->rest[at], d = alone ? 0 : p->rest[at + 1];
+        double size = hypot(a, b), rare = hypot(c, d), all = size + rare + e + e_rest, re = 0, im = 0, error = 4e-60;
+        if (all >= least) {
+            double log_all = log(all), before = exp((t - 1) * log_all), bound = before * all;
+            error += t * before * e_rest + t * (t - 1) * (rare + e_rest) * exp((t - 2) * log_all) * e;
+            re = a;
+            im = b;
+            power(&re, &im, laps);
+            if (rare < size / 2) {
+                double more, turned, square = size * size;
+                power_less_one((c * a + d * b) / square, (d * a - c * b) / square, t, &more, &turned);
+                double product = re * more - im * turned;
+                im = re * turned + im * more;
+                re = product;
+                error += 96 * unit_roundoff * t * (rare / size) * bound + 16 * t * unit_roundoff * hypot(re, im);
+            } else {
+                double x = a + c, y = b + d;
+                power(&x, &y, laps);
+                re = x - re;
+                im = y - im;
+                error += 32 * t * unit_roundoff * bound;
+            }
+        }
+        p->error[f] = error;
+        p->value[at] = re;
+        if (!alone)
+            p->value[at + 1] = im;
+    }
+}
+
 /* Back, into mass; the error of every output. */
 static double product_invert(struct product *p, double *mass)
 {
@@ -157,13 +208,13 @@ struct dp_pld_running {
     bool add;
     double h, deviations, tail;
     int64_t bottom, top;
-    double laps, log_scale, above, below, kappa, shift, infinite;
+    double laps, log_scale, above, below, kappa, shift, infinite, small_scale;
     double least, most;             /* in steps of h */
     const struct dp_pld_part *part; /* whose lap is in product.next */
     bool transformed;
     bool alone; /* it is the only lap: nothing was multiplied yet */
     struct {
-        double log_scale, above, below, kappa, shift;
+        double log_scale, above, below, kappa, shift, small_scale;
         double least, most;
     } lap;
 };
@@ -181,11 +232,20 @@ bool dp_pld_running_new(struct dp_pld_running **running, const struct dp_pld_par
     if (r == NULL)
         return false;
     *r = (struct dp_pld_running){.window = *w, .add = add, .h = h, .deviations = deviations};
+    if (count > 1 || parts[0].laps == 1)
+        r->window.split = INFINITY;
     r->tail = erfc(deviations / sqrt(2));
     r->bottom = (int64_t)fmax(floor(w->bottom / h), least - 1);
     size_t n = points_for((int64_t)fmin(ceil(w->top / h), most) + 2 - r->bottom);
     r->top = r->bottom + (int64_t)n;
-    if (product_new(&r->product, n))
+    bool ok = product_new(&r->product, n);
+    if (ok && isfinite(r->window.split)) {
+        r->product.rest = malloc(n * sizeof(double));
+        ok = r->product.rest != NULL;
+        if (!ok)
+            product_free(&r->product);
+    }
+    if (ok)
         return true;
     free(r);
     *running = NULL;
@@ -211,11 +271,24 @@ static bool load(struct dp_pld_running *r, const struct dp_pld_part *part)
     double k = dp_pld_cells_moment(&cells, s);
     double low = dp_pld_cells_loss(&cells, 0), high = dp_pld_cells_loss(&cells, cells.count - 1);
     memset(p->next, 0, p->n * sizeof *p->next);
+    if (p->rest != NULL)
+        memset(p->rest, 0, p->n * sizeof *p->rest);
+    size_t small = 0; /* cells below the split */
+    p->rest_mass = 0;
     for (size_t j = 0; j < cells.count; j++) {
-        double x = cells.log_mass[j] + s * dp_pld_cells_loss(&cells, j) - k;
-        if (x > -200)
-            p->next[slot_of(cells.first + (int64_t)j, p->n)] += exp(x);
+        double loss = dp_pld_cells_loss(&cells, j), x = cells.log_mass[j] + s * loss - k;
+        bool rare = p->rest != NULL && loss > r->window.split;
+        small += !rare;
+        if (x > -200) {
+            (rare ? p->rest : p->next)[slot_of(cells.first + (int64_t)j, p->n)] += exp(x);
+            p->rest_mass += rare ? exp(x) : 0;
+        }
     }
+    double all = (double)cells.count;
+    cells.count = small;
+    r->lap.small_scale = p->rest == NULL ? 0 : dp_pld_cells_moment(&cells, r->window.small);
+    r->lap.small_scale += 1e-13 + 16 * unit_roundoff * (r->window.small + 1) * fmax(fabs(low), fabs(high));
+    cells.count = (size_t)all;
     struct dp_pld_range range = dp_pld_range(part, r->deviations);
     r->part = part;
     r->transformed = false;
@@ -232,10 +305,16 @@ static bool load(struct dp_pld_running *r, const struct dp_pld_part *part)
 
 static void multiply(struct dp_pld_running *r, int64_t laps, bool first)
 {
+    struct product *p = &r->product;
     if (!r->transformed)
-        product_transform(&r->product);
+        product_transform(p);
     r->transformed = true;
-    product_take(&r->product, laps, first);
+    if (p->rest == NULL) {
+        product_take(p, laps, first);
+        return;
+    }
+    gsl_fft_real_transform(p->rest, 1, p->n, p->real, p->work);
+    product_take_rare(p, laps);
 }
 
 bool dp_pld_running_take(struct dp_pld_running *r, const struct dp_pld_part *part, int64_t laps)
@@ -256,6 +335,7 @@ bool dp_pld_running_take(struct dp_pld_running *r, const struct dp_pld_part *par
     r->below += t * r->lap.below;
     r->kappa += t * r->lap.kappa;
     r->shift += t * r->lap.shift;
+    r->small_scale += t * r->lap.small_scale;
     r->least += t * r->lap.least;
     r->most += t * r->lap.most;
     if (dp_pld_has_gaussian(part))
@@ -268,6 +348,10 @@ bool dp_pld_running_read(struct dp_pld_running *r, struct dp_pld_composed *c)
     double s = r->window.s, above = r->window.above, below = r->window.below, h = r->h;
     *c = (struct dp_pld_composed){.h = h, .s = s, .n = r->product.n, .bottom = r->bottom, .top = r->top,
                                   .log_scale = r->log_scale, .shift = r->shift, .infinite = r->infinite};
+    if (r->product.rest != NULL) {
+        c->small = r->window.small;
+        c->small_scale = r->small_scale;
+    }
     c->mass = malloc(c->n * sizeof *c->mass);
     if (c->mass == NULL)
         return false;
@@ -327,22 +411,32 @@ struct errors {
     double peak;    /* sup (1 − e^{−y}) e^{−sy} */
 };
 
+static double peak_of(double s)
+{
+    return s > 0 ? exp(-s * log1p(1 / s)) / (s + 1) : 1;
+}
+
 static struct errors errors_of(const struct dp_pld_composed *c)
 {
     double n = (double)c->n, s = c->s;
     struct errors e;
-    e.peak = s > 0 ? exp(-s * log1p(1 / s)) / (s + 1) : 1;
-    e.peak = fmin(e.peak, -expm1(-n * c->h));
+    e.peak = fmin(peak_of(s), -expm1(-n * c->h));
     e.weights = fmin(n, s > 0 ? 1 / (c->h * s * (s + 1)) / e.peak + 1 : n) * e.peak;
     return e;
 }
 
-/* A bound on δ from what was read; scale = e^{log_scale − s ε}. */
-static double bound(const struct dp_pld_composed *c, struct errors e, bool upper, double seen, double scale)
+/* At most what the runs without a rare lap add to δ(ε). */
+static double without_rare(const struct dp_pld_composed *c, double epsilon)
+{
+    return c->small > 0 ? peak_of(c->small) * exp(c->small_scale - c->small * epsilon) * (1 + 1e-9) : 0;
+}
+
+/* A bound on δ(ε) from what was read; scale = e^{log_scale − s ε}. */
+static double bound(const struct dp_pld_composed *c, struct errors e, bool upper, double seen, double scale, double epsilon)
 {
     double noise = c->error * e.weights * scale * (1 + 1e-6) + 8 * unit_roundoff * (double)c->n * fabs(seen);
     if (upper)
-        return c->factor * (seen + noise) + c->above + c->infinite;
+        return c->factor * (seen + noise) + c->above + c->infinite + without_rare(c, epsilon);
     return (seen - noise - c->wrapped * e.peak * scale) / c->factor;
 }
 
@@ -353,7 +447,7 @@ static double crossing(const struct dp_pld_composed *c, struct errors e, double 
     double near = 0, far = c->h;
     for (int i = 0; i < 40; i++) {
         double t = (near + far) / 2, scale = exp(c->log_scale - c->s * (epsilon - t));
-        *(bound(c, e, true, read_below(r, t), scale) <= delta ? &near : &far) = t;
+        *(bound(c, e, true, read_below(r, t), scale, epsilon - t) <= delta ? &near : &far) = t;
     }
     return epsilon - near;
 }
@@ -374,6 +468,8 @@ static double time_value(const struct dp_pld_composed *c, double epsilon)
     int64_t from = (int64_t)fmax((double)c->bottom, floor((epsilon - reach) / c->h));
     int64_t to = (int64_t)fmin((double)c->top - 1, ceil((epsilon + reach) / c->h));
     double sum = excess(c, 12 * c->deviation + c->drift) + c->above * excess(c, 0);
+    if (c->small > 0) /* runs without a rare lap that may be near; they are not in mass */
+        sum += excess(c, 0) * exp(fmin(c->small_scale - c->small * (epsilon - reach), 0));
     if (from == c->bottom && c->open) /* all that may be below the window */
         sum += excess(c, fmax(epsilon - (double)c->bottom * c->h - c->radius - c->shift, 0));
     for (int64_t j = from; j <= to; j++) {
@@ -398,7 +494,7 @@ void dp_pld_composed_epsilon(const struct dp_pld_composed *c, double delta, doub
         double epsilon = (double)j * c->h, scale = exp(c->log_scale - c->s * epsilon);
         r.weights += mass;
         double delta_here = stay * r.delta + leave * r.weights;
-        if (above && !(bound(c, e, true, delta_here, scale) <= delta)) {
+        if (above && !(bound(c, e, true, delta_here, scale, epsilon) <= delta)) {
             *upper = j == c->top - 1 ? INFINITY : crossing(c, e, delta, epsilon + c->h, r) + c->shift;
             above = false;
             next = j;
@@ -406,7 +502,7 @@ void dp_pld_composed_epsilon(const struct dp_pld_composed *c, double delta, doub
                 return;
         }
         if (!above && j <= next) {
-            double seen = bound(c, e, false, delta_here, scale);
+            double seen = bound(c, e, false, delta_here, scale, epsilon);
             if (seen > delta && seen - time_value(c, epsilon) > delta) {
                 *lower = epsilon - c->shift;
                 return;
@@ -430,7 +526,7 @@ void dp_pld_composed_delta(const struct dp_pld_composed *c, double epsilon, doub
     for (int up = 0; up < 2; up++) {
         struct reading r = {0, 0};
         if (asked[up] >= (double)c->top * c->h) {
-            bounds[up] = up ? c->above + c->infinite : 0;
+            bounds[up] = up ? c->above + c->infinite + without_rare(c, asked[up]) : 0;
             continue;
         }
         if (asked[up] < (double)c->bottom * c->h) {
@@ -442,7 +538,7 @@ void dp_pld_composed_delta(const struct dp_pld_composed *c, double epsilon, doub
             if (loss <= asked[up] || j == c->bottom) {
                 double t = fmin(fmax(loss + c->h - asked[up], 0), c->h);
                 scale = exp(c->log_scale - c->s * asked[up]);
-                bounds[up] = bound(c, e, up, read_below(r, t), scale);
+                bounds[up] = bound(c, e, up, read_below(r, t), scale, asked[up]);
                 break;
             }
             r.delta = stay * r.delta + leave * r.weights;

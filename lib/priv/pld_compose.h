@@ -14,6 +14,8 @@ enum { DP_PLD_POINTS_MAX = 1 << 21 };
 struct dp_pld_window {
     double s, above, below; /* above > s > below; s >= 0 */
     double bottom, top;
+    double split; /* of one part: laps that lose more are rare; infinite for none. See dp_pld_compose. */
+    double small; /* the s of the Chernoff bound on runs without one */
 };
 
 struct dp_pld_composed {
@@ -26,11 +28,17 @@ struct dp_pld_composed {
     double above, infinite;  /* δ of what is beyond the window and beyond everything */
     double wrapped;          /* weighted mass that wrapped around */
     double factor, shift;    /* e^{Σ T κ}; of ε */
+    double small, small_scale; /* δ of runs without a rare lap is below peak e^{small_scale − small ε}; small 0: in mass */
     double deviation, drift; /* σ and m of what discretisation adds to S */
     double radius, covered;  /* r and 1 − p */
 };
 
-/* Composes on a grid of step h, Gaussian tails cut at `deviations`. False without memory. */
+/* Composes on a grid of step h, Gaussian tails cut at `deviations`. False without memory.
+ *
+ * Rounding of the FFT counts relative to the whole weighted mass. Where few laps lose much (a small rate) and δ is small, that
+ * would be more than δ. Then the cells of one part are cut at window->split into g, the small losses, and r, the rest, of
+ * weighted mass ρ, and mass has f^T − g^T = g^T ((1 + r/g)^T − 1) for f = g + r, of which each frequency is good to about
+ * T ρ · T e in place of T e. g^T, the runs without a single rare lap, is bounded by Chernoff. */
 bool dp_pld_compose(struct dp_pld_composed *c, const struct dp_pld_part *parts, size_t count, bool add,
                     double deviations, double h, const struct dp_pld_window *window);
 void dp_pld_composed_free(struct dp_pld_composed *c);

@@ -8,6 +8,7 @@
 #include <mpfr.h>
 #include <time.h>
 
+#include "priv/gdp.h"
 #include "priv/mixture.h"
 
 /* ln(Φ(μ/2 − ε/μ) − e^ε Φ(−μ/2 − ε/μ)) with so many bits that nothing cancels */
@@ -116,6 +117,17 @@ static void many_laps(void **state)
     assert_true(few > all && few < 1.1 * all);
 }
 
+/* So many that their number is not summed over: a person is in half of them, give or take a thousandth. */
+static void so_many_laps_that_they_are_not_summed(void **state)
+{
+    (void)state;
+    for (int64_t laps = 1000000000; laps <= 1000000000000; laps *= 10) {
+        double z = 0.3 * sqrt((double)laps);
+        double epsilon = dp_mixture_epsilon(laps, 0.5, z, 1e-6), mean = dp_gaussian_epsilon(sqrt(0.5 * (double)laps) / z, 1e-6);
+        assert_true(epsilon >= mean && epsilon <= mean * 1.002);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -125,6 +137,7 @@ int main(void)
         cmocka_unit_test(check_value),
         cmocka_unit_test(epsilon_solves_for_delta),
         cmocka_unit_test(many_laps),
+        cmocka_unit_test(so_many_laps_that_they_are_not_summed),
     };
     return cmocka_run_group_tests_name("mixture", tests, NULL, NULL);
 }

@@ -547,6 +547,29 @@ static void far_corners(void **state)
     assert_true(tiny.tight && at_upper <= 1e-12 * (1 + 1e-4) && at_lower >= 1e-12 * (1 - 1e-4));
 }
 
+/* A rate so small that δ comes from one lap which loses much: T times the δ of one, in closed form. Rounding of the FFT once
+   counted for more than δ there. */
+static void tiny_rates(void **state)
+{
+    (void)state;
+    static const struct {
+        double q, z;
+        int64_t laps;
+        double delta;
+    } cases[] = {{3.96e-8, 0.4323, 798, 2.14e-11}, {2.2e-8, 0.588, 27, 2.3e-12}, {7.5e-6, 0.6276, 127, 1.8e-12}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        double q = cases[i].q, mu = 1 / cases[i].z, low = 1e-9, high = 10;
+        while (high / low > 1 + 1e-9) {
+            double epsilon = sqrt(low * high), v = log1p(expm1(epsilon) / q);
+            double one = q * (upper_tail(v / mu - mu / 2) - exp(v) * upper_tail(v / mu + mu / 2));
+            *((double)cases[i].laps * one > cases[i].delta ? &low : &high) = epsilon;
+        }
+        struct dp_pld_answer a = epsilon_of(q, cases[i].z, cases[i].laps, cases[i].delta);
+        assert_true(a.upper >= low * (1 - 1e-4) && a.upper <= low * 1.02);
+        assert_true(a.lower <= a.upper && a.lower <= low * 1.02);
+    }
+}
+
 static void refused(void **state)
 {
     (void)state;
@@ -596,6 +619,7 @@ int main(void)
         cmocka_unit_test(joint_check_values),
         cmocka_unit_test(joint_limits),
         cmocka_unit_test(far_corners),
+        cmocka_unit_test(tiny_rates),
         cmocka_unit_test(refused),
     };
     return cmocka_run_group_tests_name("pld", tests, NULL, NULL);

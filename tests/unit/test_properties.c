@@ -128,7 +128,7 @@ static void bounds_do_not_cross(void **state)
 {
     (void)state;
     seed = 1;
-    for (int i = 0; i < 40; i++) {
+    for (int i = 0; i < 16; i++) {
         struct run run = draw_run(), more = worse(&run, i % 3);
         double lower = 0;
         for (int a = 0; a < SOUND; a++) {
@@ -160,7 +160,7 @@ static void the_order_of_charges_does_not_matter(void **state)
 {
     (void)state;
     seed = 3;
-    for (int i = 0; i < 60; i++) {
+    for (int i = 0; i < 24; i++) {
         struct run run = draw_run(), turned = run;
         if (run.count < CHARGES)
             continue;
@@ -202,7 +202,7 @@ static void a_plan_costs_what_its_laps_do(void **state)
     (void)state;
     enum { LAPS = 30 };
     seed = 5;
-    for (int i = 0; i < 12; i++) {
+    for (int i = 0; i < 8; i++) {
         int64_t epoch = i % 2 ? 1 + one_of(10) : 0;
         struct dp_event first = dp_event_gaussian(epoch ? DP_SAMPLING_SHUFFLED : DP_SAMPLING_POISSON, between(0.01, 0.3), 1, epoch);
         struct dp_plan plan = {0};

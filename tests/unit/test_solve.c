@@ -90,6 +90,21 @@ static void delta_is_above_the_exact_one(void **state)
     assert_true(delta > exact && delta < 20 * exact);
 }
 
+static void a_delta_is_rounded_up(void **state)
+{
+    (void)state;
+    struct dp_event event = dp_event_gaussian(DP_SAMPLING_POISSON, 0.01, 1.2, 0);
+    for (int64_t laps = 1; laps < 200; laps += 17) {
+        struct dp_charge charge = {event, laps};
+        struct dp_charges charges = {1, 1, &charge};
+        struct dp_answer exact, rounded;
+        struct dp_err err = {0};
+        assert_int_equal(dp_account_pld_delta(&charges, 0.7, &exact, &err), DP_OK);
+        assert_int_equal(dp_solve_delta(DP_ACCOUNTANT_BEST, &charges, 0.7, &rounded, &err), DP_OK);
+        assert_true(rounded.upper >= exact.upper && rounded.upper <= exact.upper * (1 + 2e-5));
+    }
+}
+
 static void what_cannot_be_had(void **state)
 {
     (void)state;
@@ -162,7 +177,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_answer_is_the_last_that_holds), cmocka_unit_test(solving_back_and_forth),
-        cmocka_unit_test(delta_is_above_the_exact_one),        cmocka_unit_test(what_cannot_be_had),
+        cmocka_unit_test(delta_is_above_the_exact_one),        cmocka_unit_test(a_delta_is_rounded_up),
+        cmocka_unit_test(what_cannot_be_had),
         cmocka_unit_test(rounding_down),               cmocka_unit_test(exchanging_a_row_costs_at_least_what_a_mechanism_does),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

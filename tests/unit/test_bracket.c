@@ -1,0 +1,56 @@
+/* Where a falling function crosses zero: what is returned holds, and a little less does not. */
+#include "unit.h"
+
+#include <math.h>
+
+#include "priv/bracket.h"
+
+static double line(double x, void *context)
+{
+    return *(double *)context - x;
+}
+
+static double steep(double x, void *context)
+{
+    return *(double *)context / x - x * x * x;
+}
+
+static double step(double x, void *context)
+{
+    return x < *(double *)context ? 1e6 : -1e-6;
+}
+
+static void the_upper_end_is_returned(void **state)
+{
+    (void)state;
+    double (*const falling[])(double, void *) = {line, steep, step};
+    for (int i = 0; i < 3; i++)
+        for (double at = 0.3; at < 1.9; at += 0.0917) {
+            double x = dp_bracket_falling(falling[i], &at, 0.1, 2, 1e-9);
+            assert_true(falling[i](x, &at) <= 0);
+            assert_true(falling[i](x - 2e-9, &at) > 0);
+        }
+}
+
+static void the_smallest_is_found_wherever_it_is(void **state)
+{
+    (void)state;
+    double (*const falling[])(double, void *) = {line, step};
+    for (int i = 0; i < 2; i++)
+        for (double at = 1e-200; at < 1e8; at *= 7.3e5) {
+            double x = dp_bracket_smallest(falling[i], &at, 1e9);
+            assert_true(x >= at && x <= at * (1 + 1e-9));
+        }
+    double none = 0, far = 1e12;
+    assert_true(dp_bracket_smallest(line, &none, 1e9) == 0);
+    assert_true(isinf(dp_bracket_smallest(line, &far, 1e9)));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_upper_end_is_returned),
+        cmocka_unit_test(the_smallest_is_found_wherever_it_is),
+    };
+    return cmocka_run_group_tests_name("bracket", tests, NULL, NULL);
+}

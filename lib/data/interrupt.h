@@ -1,4 +1,4 @@
-/* SIGINT, SIGTERM and SIGHUP while a data set is written: finish the row, remove what was written, then die
+/* SIGINT, SIGTERM, SIGHUP and SIGQUIT while a data set is written: finish the row, remove what was written, then die
    of the signal. Used by commands, which call dp_interrupt_catch before and dp_interrupt_rethrow after their
    work. */
 #ifndef DP_DATA_INTERRUPT_H

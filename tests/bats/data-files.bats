@@ -68,3 +68,13 @@ edit_label() { printf '\0\0\0\0\0\0\360\77' | dd of=small.dp/y.npy bs=1 seek=128
     assert_failure 1
     assert_output "dp-info: cannot open small.dp/dataset.json: Too many open files"
 }
+
+@test "a command that is no stage says it too, at its end" {
+    dp-synth classification --rows 40000 --cols 6 --seed 7 -q -f -o small.dp
+    dp-loop --laps 2 -o model -- "$CHILD" > /dev/null 2> said
+    predict() { dp-predict model small.dp && echo 0 > status || echo $? > status; }
+    # the pipe is full while the file is cut
+    predict 2> said | { sleep 1; truncate -s 200 small.dp/X.npy; cat > /dev/null; }
+    assert_equal "$(cat status said)" "1
+dp-predict: small.dp/X.npy was cut short while it was read, or its disk fails"
+}

@@ -326,8 +326,10 @@ dp-import: private: 1 malformed line"
     mkdir in
     (cd in && timeout -s INT 1 dp-import csv --schema ../schema.json -o out.dp - < <(echo 1,no; sleep 3) || true)
     assert_equal "$(find in -mindepth 1)" ''
-    (cd in && timeout -s TERM 1 dp-synth regression --rows 100000000 --cols 50 -o out.dp || true)
-    assert_equal "$(find in -mindepth 1)" ''
+    for signal in TERM HUP QUIT; do
+        (cd in && ulimit -c 0 && timeout -s $signal 1 dp-synth regression --rows 100000000 --cols 50 -o out.dp || true)
+        assert_equal "$(find in -mindepth 1)" ''
+    done
 }
 
 @test "nothing is overwritten without --force, and only data sets with it" {

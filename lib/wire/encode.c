@@ -2,6 +2,20 @@
 
 #include "wire/codec.h"
 
+/* The packer goes on when a write has failed: what is in the buffer then is no frame. */
+struct output {
+    msgpack_sbuffer *buffer;
+    bool failed;
+};
+
+static int put_bytes(void *self, const char *bytes, size_t length)
+{
+    struct output *o = self;
+    int rc = o->failed ? -1 : msgpack_sbuffer_write(o->buffer, bytes, length);
+    o->failed = rc != 0;
+    return rc;
+}
+
 static void put_text(msgpack_packer *pk, const char *text, size_t length)
 {
     msgpack_pack_str(pk, length);
@@ -70,7 +84,8 @@ static void put_mechanism(msgpack_packer *pk, const struct dp_mechanism *m)
 int dp_wire_encode(msgpack_sbuffer *buffer, const struct dp_frame *frame, struct dp_err *err)
 {
     msgpack_packer pk;
-    msgpack_packer_init(&pk, buffer, msgpack_sbuffer_write);
+    struct output output = {buffer, false};
+    msgpack_packer_init(&pk, &output, put_bytes);
     size_t entries = 1;
     for (int i = 0; i < DP_F_COUNT; i++)
         entries += frame->value[i].present;
@@ -115,5 +130,5 @@ int dp_wire_encode(msgpack_sbuffer *buffer, const struct dp_frame *frame, struct
         if (rc != DP_OK)
             return rc;
     }
-    return DP_OK;
+    return output.failed ? dp_fail(err, DP_E_RUN, "out of memory") : DP_OK;
 }

@@ -546,6 +546,57 @@ static void nine_records(msgpack_packer *pk)
         msgpack_pack_map(pk, 0);
 }
 
+#ifndef __SANITIZE_ADDRESS__ /* which has a malloc of its own */
+/* Allocations of this program fail from the n-th on. */
+static long allocations_left = -1;
+static bool ran_out;
+extern void *__libc_realloc(void *block, size_t size);
+extern void *__libc_malloc(size_t size);
+
+static bool runs_out(void)
+{
+    ran_out |= allocations_left == 0;
+    if (allocations_left > 0)
+        allocations_left--;
+    return ran_out && allocations_left == 0;
+}
+
+void *realloc(void *block, size_t size)
+{
+    return runs_out() ? NULL : __libc_realloc(block, size);
+}
+
+void *malloc(size_t size)
+{
+    return runs_out() ? NULL : __libc_malloc(size);
+}
+
+/* A buffer that cannot grow holds no frame. */
+static void encoding_without_memory(void **state)
+{
+    (void)state;
+    struct dp_frame *frame = new_frame(DP_KIND_HELLO);
+    make_array(frame, DP_F_MODEL, DP_F64, 100, 100);
+    int failures = 0;
+    for (long left = 0; left < 8; left++) {
+        msgpack_sbuffer buffer;
+        struct dp_err err = {0};
+        msgpack_sbuffer_init(&buffer);
+        ran_out = false;
+        allocations_left = left;
+        int rc = dp_wire_encode(&buffer, frame, &err);
+        allocations_left = -1;
+        assert_int_equal(rc, ran_out ? DP_E_RUN : DP_OK);
+        if (ran_out)
+            assert_string_equal(err.message, "out of memory");
+        failures += ran_out;
+        msgpack_sbuffer_destroy(&buffer);
+    }
+    assert_true(failures > 0 && failures < 8);
+    dp_frame_free(frame);
+}
+#endif
+
 static void decoding_refuses(void **state)
 {
     (void)state;
@@ -629,6 +680,9 @@ int main(void)
         cmocka_unit_test(limits_are_checked_on_headers),
         cmocka_unit_test(values_are_counted),
         cmocka_unit_test(scans_go_on),
+#ifndef __SANITIZE_ADDRESS__
+        cmocka_unit_test(encoding_without_memory),
+#endif
         cmocka_unit_test(decoding_refuses),
         cmocka_unit_test(arrays_must_fit_their_shape),
     };

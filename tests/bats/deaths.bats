@@ -54,7 +54,7 @@ ended() {
             dp-cat --last --frames stream | cmp - model
             dp-eval --data small.dp --private-data --in stream > lines 2> warnings || fail "$(cat warnings)"
             dp-loop --laps 1 -q --init model -o next -- "$CHILD" > /dev/null
-            rm model next ledger
+            rm model next ledger ledger.mark
         done
     done
 }

@@ -111,6 +111,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     write_to(path, hooks);
     unlink(path);
+    unlink(fuzz_path("ledger.mark"));
     free(chain.text);
     free(text);
     return 0;

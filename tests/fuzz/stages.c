@@ -120,5 +120,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     dp_stage_free(stage);
     free(bytes);
     unlink(fuzz_path("ledger"));
+    unlink(fuzz_path("ledger.mark"));
     return 0;
 }

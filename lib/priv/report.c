@@ -364,7 +364,7 @@ static int verify_run(const struct dp_ledger_entry *entry, const struct dp_ledge
     }
     bool same = strcmp(accountant, entry->accountant) == 0;
     bool agrees =
-        same ? recorded >= upper * (1 - 1e-9) && recorded <= upper * (1 + 1e-6) : recorded >= lower * (1 - 1e-9);
+        same ? fabs(recorded - upper) <= 1e-6 * upper : recorded >= lower * (1 - 1e-9);
     bool compared = same || !entry->as_published;
     bad |= json_object_set_new(json, "recomputed", dp_ledger_real_json(upper));
     bad |= json_object_set_new(json, "agrees", compared ? json_boolean(agrees) : json_null());

@@ -17,6 +17,7 @@ enum {
     LARGEST_JOINT = 512, /* order of a sampled sum; time grows with its square */
     WORK = 1 << 24,      /* parts times points of one grid: half a second */
     POINTS_MIN = 4096,   /* however many parts there are */
+    RARE = 32,           /* parts that one with rare losses counts as */
     TRANSFORMS = 256,    /* of the parts' laps for all prefixes */
 };
 static const double loss_max = 500;
@@ -242,6 +243,11 @@ static bool bounds_on(const struct question *a, bool add, double epsilon, double
     struct dp_pld_window w = window_for(a, add, epsilon, delta);
     double h = step_for(a, add, &w, bias, (double)a->count, finest);
     choose_split(a, add, epsilon, delta, h, &w);
+    if (isfinite(w.split)) { /* a frequency costs ten times as much, and need not be as fine */
+        h = step_for(a, add, &w, bias, RARE, finest);
+        w.split = INFINITY;
+        choose_split(a, add, epsilon, delta, h, &w);
+    }
     /* Randomised response has two losses, ±ε: on such a grid nothing is lost. */
     if (a->count == 1 && a->parts[0].kind == DP_PLD_PURE && a->parts[0].rate == 1)
         h = a->parts[0].epsilon / ceil(a->parts[0].epsilon / h);
@@ -291,7 +297,7 @@ static bool narrow(const struct question *a, bool add, double estimate, double s
    more digits. The estimate is far too high where one lap may lose more than all the others. */
 static bool refine(const struct question *a, bool add, double estimate, struct dp_pld_answer *answer)
 {
-    bool finest;
+    bool finest, again = false; /* once more on the finest grid, at most */
     double share = fmin(4e-6, 2e-7 + a->laps * 2e-10) * (a->of_delta ? 10 : 1);
     double single = a->of_delta ? estimate : single_lap(a, add, a->delta);
     for (int round = 0; round < ROUNDS; round++) {
@@ -300,8 +306,9 @@ static bool refine(const struct question *a, bool add, double estimate, struct d
             return false;
         if (round == 0 && answer->upper > 1.3 * single && !narrow(a, add, 1.02 * single, 1e-3, &finest, answer))
             return false;
-        if (answer->upper <= 0 || (round > 0 && (is_tight(answer) || (finest && answer->upper > 0.9 * before))))
+        if (answer->upper <= 0 || (round > 0 && (is_tight(answer) || (finest && (again || answer->upper > 0.9 * before)))))
             break;
+        again = round > 0 && finest;
         if (round > 1 && !(answer->upper - answer->lower < 0.9 * gap)) /* rounding is what is left */
             break;
         if (round > 0)

@@ -139,7 +139,9 @@ static bool settled(const struct search *s, int asked, struct asked fail, struct
     double enough = asked < 7 ? CLOSE : asked < 12 ? fmin(ENOUGH * (1 << (asked - 7)), 2e-4) : 1e-2;
     double width = s->unknown == LAPS ? 1.5 * exp(hold.x) : WIDTH; /* the next lap fails */
     bool jumps = fail.y - hold.y > 3;
-    return hold.y > -enough || hold.x - fail.x <= (jumps && asked > 5 ? 1e4 : 1) * width;
+    int patience = s->unknown == LAPS ? 9 : 5;
+    double wide = asked > patience ? pow(8, asked - patience) : 1;
+    return hold.y > -enough || hold.x - fail.x <= fmax(jumps && asked > 5 ? 1e4 : 1, wide) * width;
 }
 
 /* The least x in [first, last] that holds; NaN where not even last does. From the root of the estimate, away from it as far

@@ -35,7 +35,9 @@ int dp_ledger_report(const char *path, const char *population, double delta, con
 /* Checks every line, recomputes the epsilon of every run that has ended and every budget:
  *   {"ledger", "intact", "edited" (a line is not what was written, or lines are missing), "lines", "torn", "findings": [sentence, …],
  *    "runs": [{"run", "closed", "recorded", "recomputed", "accountant", "delta", "agrees"}]}
- * Recorded is what is recomputed by the same accountant, to 1e-6 relative: another version may have rounded differently. By another accountant it may not be below the lower bound; with a filter, not below the filter's sum. Runs as published are charged by an accountant
+ * Recorded is what is recomputed by the same accountant, to 1e-6 relative: another version may have rounded differently.
+ * By another accountant it may not be below the lower bound; with a filter, not below the filter's sum. Runs as published are
+ * charged by an accountant
  * that is not sound, and theirs are shown, not compared: "agrees" is null. A ledger that was edited is not intact;
  * only what cannot be read is an error. */
 int dp_ledger_verify(const char *path, const struct dp_ledger_hooks *hooks, json_t **result, struct dp_err *err);

@@ -1,0 +1,33 @@
+/* What a window leaves out and what the FFT rounds is part of the bound. */
+#include "unit.h"
+
+#include <math.h>
+
+#include "priv/mixture.h"
+#include "priv/pld_compose.h"
+
+static void what_is_left_out_is_added(void **state)
+{
+    (void)state;
+    const struct dp_pld_part part = {DP_PLD_GAUSSIAN, 1, 2, 0, 4}; /* one Gaussian of μ = 1 */
+    double exact = exp(dp_gaussian_log_delta(1, 1));
+    for (double top = 1.1; top < 12; top += 0.7) {
+        struct dp_pld_window w = {.s = 1, .above = 2, .below = -2, .bottom = -8, .top = top, .split = INFINITY};
+        struct dp_pld_composed c;
+        double upper, lower;
+        assert_true(dp_pld_compose(&c, &part, 1, false, 9, 1e-3, &w));
+        dp_pld_composed_delta(&c, 1, &upper, &lower);
+        assert_true(upper >= exact && lower <= exact);
+        /* at the frequency 0, where the transform is 1, alone: four laps and the way back */
+        assert_true(c.error >= 5 * 24 * 0x1p-53 * log2((double)c.n) / (double)c.n);
+        dp_pld_composed_free(&c);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_left_out_is_added),
+    };
+    return cmocka_run_group_tests_name("pld_compose", tests, NULL, NULL);
+}

@@ -1,10 +1,12 @@
 #include <signal.h>
 #include <sys/resource.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/cli.h"
 #include "stage/loop.h"
 
+#define TWICE 0.5  /* seconds in which a signal that comes again is the same one: timeout(1) sends it twice */
 #define PATIENCE 5 /* seconds that a lap under way may still take after a signal */
 
 static struct dp_interrupt interrupt;
@@ -22,9 +24,15 @@ static void end_by(int number)
    so that ^C reaches it through us. */
 static void on_signal(int number)
 {
+    static struct timespec first;
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
     if (number != SIGALRM && interrupt.stop == 0) {
         interrupt.stop = number;
+        first = now;
         alarm(PATIENCE);
+    } else if (number != SIGALRM && (double)(now.tv_sec - first.tv_sec) + 1e-9 * (double)(now.tv_nsec - first.tv_nsec) < TWICE) {
+        return;
     } else if (!interrupt.deaf) {
         interrupt.hurry = 1;
         alarm(1); /* again, lest it came just before somebody waits */

@@ -71,19 +71,19 @@ __attribute__((format(printf, 2, 3))) static void print_text(const struct dp_pro
     fflush(p->stream);
 }
 
-void dp_progress_start(struct dp_progress *progress, FILE *stream, enum dp_progress_mode mode, int64_t total)
+void dp_progress_start(struct dp_progress *progress, FILE *stream, enum dp_progress_mode mode, int64_t from, int64_t total)
 {
     if (mode == DP_PROGRESS_AUTO)
         mode = isatty(fileno(stream)) ? DP_PROGRESS_BAR : DP_PROGRESS_NONE;
-    *progress = (struct dp_progress){.stream = stream, .mode = mode, .started = now(), .total = total, .epsilon = -1};
+    *progress = (struct dp_progress){.stream = stream, .mode = mode, .started = now(), .from = from, .total = total, .epsilon = -1};
     progress->shown = progress->started;
     if (mode == DP_PROGRESS_BAR || (mode == DP_PROGRESS_PLAIN && total >= MANY))
-        print_text(progress, "lap 0/%lld  planning", (long long)total);
+        print_text(progress, "lap %lld/%lld  planning", (long long)from, (long long)total);
 }
 
 static void print_line(const struct dp_progress *p, double elapsed, bool last)
 {
-    double speed = elapsed > 0 ? (double)p->done / elapsed : 0;
+    double speed = elapsed > 0 ? (double)(p->done - p->from) / elapsed : 0;
     double time = last ? elapsed : speed > 0 ? (double)(p->total - p->done) / speed : 0;
     char epsilon[40] = "";
     if (p->epsilon >= 0)

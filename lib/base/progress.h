@@ -12,13 +12,13 @@ struct dp_progress {
     FILE *stream;
     enum dp_progress_mode mode;
     double started, shown;
-    int64_t done, total;
+    int64_t from, done, total; /* from: laps of an earlier run, which this one goes on from */
     double epsilon;
 };
 
 /* auto: a bar when stream is a terminal, else nothing. Says that the first lap is on its way, which takes seconds where the
    gate plans very many. */
-void dp_progress_start(struct dp_progress *progress, FILE *stream, enum dp_progress_mode mode, int64_t total);
+void dp_progress_start(struct dp_progress *progress, FILE *stream, enum dp_progress_mode mode, int64_t from, int64_t total);
 
 /* Shows "lap 120/1220  epsilon 0.31  4031 laps/s  0:01 left" at most ten times a second (a plain line every ten
    seconds), in the width of the terminal. epsilon < 0 is left out. */

@@ -92,8 +92,8 @@ int64_t dp_ledger_affords(const struct dp_ledger *ledger);
    dp_ledger_mark. It may go on reserving laps. Errors as dp_ledger_close. */
 int dp_ledger_checkpoint(struct dp_ledger *ledger, const struct dp_charges *used, struct dp_err *err);
 
-/* Of a resumed run: adds what it had used at its checkpoint, and what is paid for in all, which is not reserved again and
-   not given back: those laps may be out already. */
+/* Of a resumed run: adds what it had used at its checkpoint, and what is paid for in all and not given back. What lies between
+   may be out already, with other noise than the laps to come, which are reserved beside it. */
 int dp_ledger_resumed(const struct dp_ledger *ledger, struct dp_charges *used, struct dp_charges *paid, struct dp_err *err);
 
 /* "run:seq:hash" of the run's last line: public, and to be carried by what it pays for. Valid until the next call. */

@@ -265,6 +265,8 @@ static const char *take_resumed(struct dp_ledger_book *book, json_t *line, const
         return "no run can be resumed from its checkpoint";
     if (!dp_ledger_same_run(entry, now))
         return another;
+    struct dp_ledger_place place;
+    bool older = dp_ledger_place_read(mark, &place, NULL) == DP_OK && place.seq != entry->checkpoint;
     const char *why = add_opening(book, entry, line, now->run);
     if (why != NULL)
         return why;
@@ -273,10 +275,12 @@ static const char *take_resumed(struct dp_ledger_book *book, json_t *line, const
         laps->least = laps->reserved = dp_ledger_laps_spent(laps);
         laps->used = laps->refunded = 0;
         laps->given = false;
+        if (older)
+            laps->at_checkpoint = laps->at_before;
     }
     json_decref(entry->close);
     entry->close = NULL;
-    entry->checkpoint = 0;
+    entry->checkpoint = entry->before = 0;
     return NULL;
 }
 
@@ -344,6 +348,7 @@ static const char *take_reserve(struct dp_ledger_entry *entry, const struct dp_c
             return "its run has two events in one shuffled epoch";
     if (laps != NULL && (charge->laps > MOST_LAPS - laps->reserved || laps->used != 0 || laps->given))
         return "its run cannot reserve more laps";
+    entry->before = 0;
     if (laps != NULL) {
         laps->reserved += charge->laps;
         return NULL;
@@ -389,8 +394,11 @@ static const char *take_checkpoint(struct dp_ledger_book *book, json_t *line)
     struct dp_ledger_entry *entry = dp_ledger_book_find(book, run);
     if (entry == NULL || entry->close != NULL)
         return closed;
-    for (size_t i = 0; i < entry->events; i++)
+    for (size_t i = 0; i < entry->events; i++) {
+        entry->event[i].at_before = entry->event[i].at_checkpoint;
         entry->event[i].at_checkpoint = 0;
+    }
+    entry->before = entry->checkpoint;
     for (size_t i = 0; i < json_array_size(charges); i++) {
         if (dp_charge_from_json(json_array_get(charges, i), NULL, &charge, NULL) != DP_OK)
             return malformed;
@@ -595,7 +603,7 @@ int dp_ledger_book_checkpoint(const struct dp_ledger_book *book, const char *tex
     if (strcmp(e->run, mark.run) != 0)
         return dp_fail(err, DP_E_UNSAFE, "the run %s was resumed before: by the ledger %s a run goes on once", mark.run,
                        book->path);
-    if (e->checkpoint != mark.seq)
+    if (e->checkpoint != mark.seq && (e->before == 0 || e->before != mark.seq))
         return dp_fail(err, DP_E_UNSAFE,
                        e->checkpoint > mark.seq ? "line %llu of the ledger %s is not the newest checkpoint of its run: it has "
                                                   "gone on since"

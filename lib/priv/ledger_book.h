@@ -17,7 +17,7 @@ struct dp_ledger_laps {
     struct dp_event event;
     int64_t reserved, used, refunded; /* used: 0 until the run ends properly */
     bool given;                       /* refunded since the last checkpoint */
-    int64_t at_checkpoint;            /* laps used at the newest checkpoint */
+    int64_t at_checkpoint, at_before; /* laps used at the newest checkpoint, and at the one before it */
     int64_t least;                    /* laps that a resumed run had paid for by then: they may be out, and stay spent */
 };
 
@@ -42,6 +42,7 @@ struct dp_ledger_entry {
     struct dp_ledger_laps *event;
     size_t events, capacity;
     size_t checkpoint; /* seq of the newest line that it can be resumed from, 0 for none */
+    size_t before;     /* the one before, while nothing was reserved since the newest: its files may never have been finished */
     size_t who;        /* of its population, for dp_ledger_book_root */
     size_t covered;    /* 1 + the limit that its cost was taken from when that was set; 0: none */
     /* of its close line */

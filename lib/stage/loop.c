@@ -11,8 +11,10 @@
 #include "base/version.h"
 #include "port/model.h"
 #include "port/port.h"
+#include "stage/checkpoint.h"
 #include "stage/child.h"
 #include "stage/pipeline.h"
+#include "stage/saved.h"
 
 #define OFFSET(member) offsetof(struct dp_loop_options, member)
 
@@ -31,6 +33,12 @@ const struct dp_option dp_loop_option_table[] = {
      .help = "no child: send the model to this port"},
     {.name = "receive", .kind = DP_OPT_TEXT, .offset = OFFSET(receive), .metavar = "PORT",
      .help = "no child: take it back from this one"},
+    {.name = "checkpoint", .kind = DP_OPT_TEXT, .offset = OFFSET(checkpoint), .metavar = "DIR",
+     .help = "keep in this new directory what the run can be resumed from"},
+    {.name = "checkpoint-every", .kind = DP_OPT_INT, .offset = OFFSET(every), .metavar = "K",
+     .help = "laps from one checkpoint to the next", .fallback = "1000", .min = 1, .max = 1099511627775},
+    {.name = "resume", .kind = DP_OPT_TEXT, .offset = OFFSET(resume), .metavar = "DIR",
+     .help = "go on from the checkpoint in this directory, and keep the next ones there"},
     {.name = "stop-gap", .kind = DP_OPT_REAL, .offset = OFFSET(stop_gap), .metavar = "GAP",
      .help = "non-private runs: stop when the duality gap is at most GAP", .min = 0, .max = INFINITY,
      .flags = DP_OPT_OPEN_MIN},
@@ -49,6 +57,9 @@ struct run {
     struct dp_progress progress;
     int64_t done;
     bool hello; /* has gone round */
+    struct dp_checkpoint checkpoint;
+    int64_t kept;          /* lap of the last checkpoint */
+    struct dp_saved saved; /* what dp-loop's own file says of the run */
 };
 
 static int start_child(struct run *r, struct dp_err *err)
@@ -117,6 +128,7 @@ static int say_hello(struct run *r, struct dp_err *err)
         return rc;
     dp_frame_drop(f, DP_F_SEED);
     r->hello = true;
+    r->saved.stages = dp_frame_int(f, DP_F_STAGE, 0);
     rc = write_out(r, f, err);
     return rc == DP_OK && r->model != NULL ? dp_port_write(r->model, f, err) : rc;
 }
@@ -146,10 +158,23 @@ static bool gap_reached(const struct run *r)
     return !isnan(limit) && dp_frame_has(r->last, DP_F_GAP) && dp_frame_real(r->last, DP_F_GAP, 0) <= limit;
 }
 
+/* All stages have saved the lap that has come back: now it is the checkpoint. */
+static int keep(struct run *r, struct dp_err *err)
+{
+    const char *directory = r->checkpoint.directory;
+    int rc = dp_checkpoint_complete(directory, r->saved.stages, r->done, err);
+    if (rc == DP_OK)
+        rc = dp_saved_write(directory, &r->saved, r->last, err);
+    if (rc == DP_OK)
+        dp_checkpoint_clean(directory, r->done);
+    r->kept = rc == DP_OK ? r->done : r->kept;
+    return rc;
+}
+
 static int run_laps(struct run *r, struct dp_err *err)
 {
     const struct dp_loop_options *o = &r->loop->options;
-    for (int64_t lap = 1; lap <= o->laps; lap++) {
+    for (int64_t lap = r->done + 1; lap <= o->laps; lap++) {
         int rc = dp_frame_copy(r->token, r->last, err);
         if (rc != DP_OK)
             return rc;
@@ -166,6 +191,8 @@ static int run_laps(struct run *r, struct dp_err *err)
         r->token = swap;
         r->done = lap;
         rc = write_out(r, r->last, err);
+        if (rc == DP_OK && dp_checkpoint_due(&r->checkpoint, r->last))
+            rc = keep(r, err);
         if (rc != DP_OK)
             return rc;
         dp_progress_show(&r->progress, lap, dp_frame_real(r->last, DP_F_EPSILON, -1));
@@ -249,6 +276,8 @@ static int finish(struct run *r, enum ending how, struct dp_err *err)
     if (rc == DP_OK)
         rc = end_stream(r, how, err);
     int put = put_model(r, how, rc == DP_OK ? err : &later);
+    if (rc == DP_OK && put == DP_OK && how != INTERRUPTED && r->checkpoint.directory != NULL)
+        dp_checkpoint_clean(r->checkpoint.directory, 0); /* nothing is left to resume */
     return rc == DP_OK ? put : rc;
 }
 
@@ -258,11 +287,16 @@ static int finish_interrupted(struct run *r, bool whole, struct dp_err *err)
     const struct dp_loop_options *o = &r->loop->options;
     struct dp_err unused = {0};
     r->loop->interrupted = true;
-    if (!whole || end_child(r, INTERRUPTED, &unused) != DP_OK) {
+    bool ended = whole && end_child(r, INTERRUPTED, &unused) == DP_OK;
+    int rc = DP_OK;
+    if (!ended) {
         dp_child_kill(r->child);
         r->child = NULL;
     }
-    int rc = r->hello ? finish(r, INTERRUPTED, err) : DP_OK;
+    if (ended && r->checkpoint.directory != NULL && r->done > r->kept && dp_checkpoint_possible(r->last))
+        rc = keep(r, err);
+    if (r->hello && rc == DP_OK)
+        rc = finish(r, INTERRUPTED, err);
     if (rc == DP_OK && r->done > 0 && o->model != NULL)
         return dp_fail(err, DP_E_RUN, "interrupted after lap %lld of %lld, whose model is in %.300s", (long long)r->done,
                        (long long)o->laps, o->model);
@@ -284,16 +318,42 @@ static int open_ports(struct run *r, struct dp_err *err)
     return rc;
 }
 
+/* A new directory for the checkpoints, or the state of an old one. */
+static int open_checkpoint(struct run *r, struct dp_err *err)
+{
+    const struct dp_loop_options *o = &r->loop->options;
+    const char *directory = o->resume != NULL ? o->resume : o->checkpoint;
+    if (directory == NULL)
+        return dp_checkpoint_tell(NULL, err);
+    int rc = o->checkpoint != NULL ? dp_checkpoint_make(directory, err) : DP_OK;
+    if (rc != DP_OK)
+        return rc;
+    r->checkpoint.directory = realpath(directory, NULL);
+    if (r->checkpoint.directory == NULL)
+        return dp_fail_errno(err, errno, "cannot use %s", directory);
+    r->checkpoint.every = o->every;
+    rc = dp_saved_of(&r->saved, r->loop->pipeline, o->laps, o->seed, err);
+    if (rc == DP_OK && o->resume != NULL)
+        rc = dp_saved_read(directory, &r->saved, r->last, err);
+    if (rc == DP_OK && o->resume != NULL)
+        r->done = r->kept = r->checkpoint.resumed = r->last->lap;
+    if (rc == DP_OK) /* what a lap that did not come back has left */
+        dp_checkpoint_clean(r->checkpoint.directory, o->resume != NULL ? r->kept : INT64_MAX);
+    return rc == DP_OK ? dp_checkpoint_tell(&r->checkpoint, err) : rc;
+}
+
 static int run_all(struct run *r, struct dp_err *err)
 {
     const struct dp_loop_options *o = &r->loop->options;
     int rc = open_ports(r, err);
     if (rc == DP_OK)
+        rc = open_checkpoint(r, err);
+    if (rc == DP_OK)
         rc = start_child(r, err);
     if (rc != DP_OK)
         return rc;
     dp_progress_start(&r->progress, r->loop->progress, o->quiet ? DP_PROGRESS_NONE : (enum dp_progress_mode)o->progress,
-                      o->laps);
+                      r->done, o->laps);
     rc = say_hello(r, err);
     if (rc == DP_OK)
         rc = run_laps(r, err);
@@ -332,6 +392,12 @@ int dp_loop_run(struct dp_loop *loop, struct dp_err *err)
     if ((o->send == NULL) == (loop->pipeline == NULL))
         return dp_fail(err, DP_E_USAGE, o->send == NULL ? "no child pipeline (try --help)"
                                                         : "--send and --receive leave no room for a child pipeline");
+    if (o->send != NULL && (o->checkpoint != NULL || o->resume != NULL))
+        return dp_fail(err, DP_E_USAGE, "--checkpoint and --resume need a child pipeline: stages that others start are not told");
+    if (o->checkpoint != NULL && o->resume != NULL)
+        return dp_fail(err, DP_E_USAGE, "--resume keeps its checkpoints where they were: leave out --checkpoint");
+    if (o->resume != NULL && o->init != NULL)
+        return dp_fail(err, DP_E_USAGE, "--resume has the model to go on from: leave out --init");
     if (o->model == NULL && isatty(STDOUT_FILENO))
         return dp_fail(err, DP_E_USAGE, "standard output is a terminal, which takes no model: name a file with --model, or redirect");
     int rc = dp_frame_new(&r.last, err);
@@ -342,6 +408,9 @@ int dp_loop_run(struct dp_loop *loop, struct dp_err *err)
     if (rc < 0 && rc != DP_E_BUDGET && r.token != NULL)
         pass_error(&r, rc);
     dp_child_kill(r.child);
+    if (r.checkpoint.directory != NULL && o->checkpoint != NULL && r.kept == 0)
+        dp_checkpoint_clean(r.checkpoint.directory, 0);
+    free(r.checkpoint.directory);
     dp_port_close(r.out);
     dp_port_close(r.model);
     dp_frame_free(r.last);

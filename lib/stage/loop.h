@@ -18,6 +18,8 @@ struct dp_loop_options {
     const char *init;  /* model to start from, or NULL */
     const char *send, *receive;
     double stop_gap;
+    const char *checkpoint, *resume; /* directories, or NULL */
+    int64_t every;                   /* laps between checkpoints */
     bool quiet;
 };
 extern const struct dp_option dp_loop_option_table[];

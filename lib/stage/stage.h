@@ -10,6 +10,7 @@
 #include "base/err.h"
 #include "base/option.h"
 #include "math/rng.h"
+#include "stage/checkpoint.h"
 #include "wire/frame.h"
 
 struct dp_stage;
@@ -43,6 +44,12 @@ struct dp_stage_class {
     int (*fire)(struct dp_stage *stage, struct dp_frame *frame, struct dp_out *out, struct dp_err *err);
     int (*drain)(struct dp_stage *stage, struct dp_out *out, struct dp_err *err);
     void (*close)(struct dp_stage *stage);
+    /* What a checkpoint holds of the state, between laps; and from that the state, after hello and before the first lap. The
+       state must be final when fire emits. NULL, and `ephemeral`, where every lap finds what it needs in its frame and the
+       options. */
+    int (*save)(struct dp_stage *stage, struct dp_state *state, struct dp_err *err);
+    int (*restore)(struct dp_stage *stage, const struct dp_state *state, struct dp_err *err);
+    bool ephemeral;
 };
 
 struct dp_stage {
@@ -52,6 +59,10 @@ struct dp_stage {
     struct dp_key key; /* fresh from the kernel, or derived from the run's seed */
     bool seeded;
     bool interrupted; /* drain: a signal has ended the run early */
+    struct dp_checkpoint checkpoint;
+    int64_t ordinal;             /* in the pipeline, from 1 */
+    int64_t lap, saved;          /* the last one that was passed on, and the last that a checkpoint has */
+    bool may_save;               /* it may serve as a checkpoint, and is not the run's last */
     int64_t started; /* seconds since 1970: a stage does not read the clock itself */
     bool terminal;   /* standard output is one: text is for a person */
 };

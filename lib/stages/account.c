@@ -28,6 +28,8 @@ struct state {
     int64_t last_lap;
     double prior_epsilon, prior_delta, prior_sound; /* of the model that the run started from */
     bool published;                                 /* that model, or this run, was accounted as published */
+    char resumes[DP_LEDGER_MARK];                   /* of a run that is resumed: the line of its checkpoint, or "" */
+    double spent;                                   /* and what its filter had */
 };
 
 static const struct dp_option options[] = {
@@ -175,6 +177,11 @@ static struct dp_ledger_run ledger_run(const struct dp_stage *stage, const struc
         run.order = s->spend.filter.order;
         run.laps = 0; /* what later laps do is not known */
     }
+    if (s->last_lap > 0) { /* the model it goes on from is its own */
+        run.init = NULL;
+        run.resumes = s->resumes;
+        return run;
+    }
     /* A model of other people's rows is in their ledger. It counts by what it states. */
     if (o->ledger == NULL && dp_frame_bool(frame, DP_F_ELSEWHERE))
         run.init = NULL;
@@ -234,12 +241,16 @@ static int begin(struct dp_stage *stage, struct dp_frame *frame, const struct dp
             return dp_fail(err, DP_E_UNSAFE, "the plan of the noise does not have a multiplier for each lap");
         start.plan = plan->data;
     }
-    int rc = note_prior(s, frame, err);
+    int rc = s->last_lap > 0 ? DP_OK : note_prior(s, frame, err);
     if (rc == DP_OK)
         rc = dp_spend_open(&s->spend, &start, err);
+    if (rc == DP_OK)
+        rc = dp_spend_resume(&s->spend, sound, s->last_lap, s->spent, err);
     s->event = *sound;
     if (rc == DP_OK)
         rc = open_ledger(stage, frame, has_sound, err);
+    if (rc == DP_OK)
+        rc = dp_spend_lost(&s->spend, &s->reserve.lost, err);
     s->published |= o->as_published;
     s->begun = true;
     return rc;
@@ -379,6 +390,54 @@ static int account_drain(struct dp_stage *stage, struct dp_out *out, struct dp_e
     return s->begun ? dp_reserve_end(&s->reserve, &s->spend, stage->interrupted ? "interrupted" : "done", err) : DP_OK;
 }
 
+/* What was charged follows from the event and the number of laps. The first frame is held to; the ledger has a line that says
+   from where the run may go on. */
+static int account_save(struct dp_stage *stage, struct dp_state *state, struct dp_err *err)
+{
+    const struct options *o = stage->options;
+    struct state *s = stage->state;
+    int rc = DP_OK;
+    if (o->non_private)
+        return DP_OK;
+    if (s->reserve.ledger != NULL)
+        rc = dp_reserve_checkpoint(&s->reserve, err);
+    if (rc == DP_OK)
+        rc = dp_hold_save(&s->hold, state, err);
+    if (s->reserve.ledger != NULL)
+        dp_state_put_text(state, "mark", dp_ledger_mark(s->reserve.ledger));
+    dp_state_put_int(state, "lap", s->last_lap);
+    dp_state_put_real(state, "filter", s->spend.filter.spent);
+    dp_state_put_real(state, "prior_epsilon", s->prior_epsilon);
+    dp_state_put_real(state, "prior_delta", s->prior_delta);
+    dp_state_put_real(state, "prior_sound", s->prior_sound);
+    dp_state_put_int(state, "published", s->published);
+    return rc;
+}
+
+static int account_restore(struct dp_stage *stage, const struct dp_state *state, struct dp_err *err)
+{
+    const struct options *o = stage->options;
+    struct state *s = stage->state;
+    int64_t published = 0;
+    if (o->non_private)
+        return DP_OK;
+    int rc = dp_state_get_int(state, "lap", 1, INT64_MAX, &s->last_lap, err);
+    if (rc == DP_OK)
+        rc = dp_state_get_int(state, "published", 0, 1, &published, err);
+    if (rc == DP_OK)
+        rc = dp_state_get_real(state, "filter", &s->spent, err);
+    if (rc == DP_OK)
+        rc = dp_state_get_real(state, "prior_epsilon", &s->prior_epsilon, err);
+    if (rc == DP_OK)
+        rc = dp_state_get_real(state, "prior_delta", &s->prior_delta, err);
+    if (rc == DP_OK)
+        rc = dp_state_get_real(state, "prior_sound", &s->prior_sound, err);
+    if (rc == DP_OK && dp_state_has(state, "mark"))
+        rc = dp_state_get_text(state, "mark", s->resumes, sizeof s->resumes, err);
+    s->published = published == 1;
+    return rc == DP_OK ? dp_hold_restore(&s->hold, state, err) : rc;
+}
+
 const struct dp_stage_class dp_account_class = {
     .name = "dp-account",
     .summary = "The gate: charge what was done to private data, and let only that through",
@@ -393,4 +452,6 @@ const struct dp_stage_class dp_account_class = {
     .fire = account_fire,
     .drain = account_drain,
     .close = account_close,
+    .save = account_save,
+    .restore = account_restore,
 };

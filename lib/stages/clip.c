@@ -178,4 +178,5 @@ const struct dp_stage_class dp_clip_class = {
     .open = clip_open,
     .fire = clip_fire,
     .close = clip_close,
+    .ephemeral = true,
 };

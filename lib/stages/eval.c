@@ -504,4 +504,5 @@ const struct dp_stage_class dp_eval_class = {
     .fire = eval_fire,
     .drain = eval_drain,
     .close = eval_close,
+    .ephemeral = true,
 };

@@ -348,4 +348,5 @@ const struct dp_stage_class dp_grad_class = {
     .open = grad_open,
     .fire = grad_fire,
     .close = grad_close,
+    .ephemeral = true,
 };

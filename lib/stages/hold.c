@@ -3,6 +3,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "wire/codec.h"
+
 static int remember(struct dp_hold *hold, const struct dp_frame *frame, struct dp_err *err)
 {
     int rc = dp_frame_new(&hold->first, err);
@@ -55,7 +57,26 @@ int dp_hold_lap(struct dp_hold *hold, const struct dp_frame *frame, struct dp_er
     return DP_OK;
 }
 
+int dp_hold_save(struct dp_hold *hold, struct dp_state *state, struct dp_err *err)
+{
+    msgpack_sbuffer_clear(&hold->bytes);
+    int rc = dp_wire_encode(&hold->bytes, hold->first, err);
+    dp_state_put_bytes(state, "first", hold->bytes.data, hold->bytes.size);
+    return rc;
+}
+
+int dp_hold_restore(struct dp_hold *hold, const struct dp_state *state, struct dp_err *err)
+{
+    const void *bytes;
+    size_t size;
+    int rc = dp_state_get_bytes(state, "first", &bytes, &size, err);
+    if (rc == DP_OK)
+        rc = dp_frame_new(&hold->first, err);
+    return rc == DP_OK ? dp_wire_read(hold->first, bytes, size, err) : rc;
+}
+
 void dp_hold_close(struct dp_hold *hold)
 {
+    msgpack_sbuffer_destroy(&hold->bytes);
     dp_frame_free(hold->first);
 }

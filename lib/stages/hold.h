@@ -5,13 +5,20 @@
 #define DP_STAGES_HOLD_H
 
 #include "wire/frame.h"
+#include "wire/state.h"
 
 struct dp_hold {
     struct dp_frame *first; /* of the first lap: its records and DP_FIXED fields; NULL before it */
+    msgpack_sbuffer bytes;  /* of it, for the last checkpoint */
 };
 
 /* Remembers the first frame it sees. DP_E_UNSAFE: a later one differs from it where it must not. */
 int dp_hold_lap(struct dp_hold *hold, const struct dp_frame *frame, struct dp_err *err);
+
+/* The same in a checkpoint. */
+int dp_hold_save(struct dp_hold *hold, struct dp_state *state, struct dp_err *err);
+int dp_hold_restore(struct dp_hold *hold, const struct dp_state *state, struct dp_err *err);
+
 void dp_hold_close(struct dp_hold *hold);
 
 #endif

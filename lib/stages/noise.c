@@ -17,6 +17,7 @@ struct options {
 
 struct state {
     struct dp_schedule schedule;
+    bool planned;  /* the gate has been told of all laps */
     int64_t *draw; /* gamma: one vector */
     size_t capacity;
 };
@@ -50,7 +51,7 @@ static int noise_open(struct dp_stage *stage, struct dp_err *err)
     return dp_schedule_open(&s->schedule, "--schedule", o->schedule, err);
 }
 
-/* With the first lap, before anything is paid for: the multipliers of all laps, for the gate to hold the run to. */
+/* With the first lap (also of a run that is resumed), before anything is paid for: the multipliers of all laps, for the gate to hold the run to. */
 static int put_plan(struct dp_stage *stage, struct dp_frame *frame, struct dp_err *err)
 {
     const struct options *o = stage->options;
@@ -60,6 +61,7 @@ static int put_plan(struct dp_stage *stage, struct dp_frame *frame, struct dp_er
     int rc = dp_frame_make_array(frame, DP_F_PLAN, DP_F64, (uint64_t)laps, 0, &plan, err);
     for (int64_t t = 1; rc == DP_OK && t <= laps; t++)
         plan[t - 1] = o->multiplier * dp_schedule_noise(&s->schedule, t, laps);
+    s->planned = rc == DP_OK;
     return rc;
 }
 
@@ -78,7 +80,7 @@ static int multiplier(struct dp_stage *stage, struct dp_frame *frame, double *z,
     int rc = dp_schedule_check(&s->schedule, "--schedule", laps, err);
     if (rc == DP_OK && (frame->lap < 1 || frame->lap > laps))
         rc = dp_fail(err, DP_E_RUN, "--schedule: lap %lld of a run of %lld", (long long)frame->lap, (long long)laps);
-    if (rc == DP_OK && frame->lap == 1)
+    if (rc == DP_OK && !s->planned)
         rc = put_plan(stage, frame, err);
     if (rc == DP_OK)
         *z = o->multiplier * dp_schedule_noise(&s->schedule, frame->lap, laps);
@@ -183,4 +185,5 @@ const struct dp_stage_class dp_noise_class = {
     .open = noise_open,
     .fire = noise_fire,
     .close = noise_close,
+    .ephemeral = true,
 };

@@ -44,26 +44,57 @@ static int add(struct dp_charges *charges, const struct dp_event *event, int64_t
     return dp_charges_add(charges, event, laps, err);
 }
 
+/* Laps of a shuffled epoch that were lost: no other laps may fill it, since they are of another permutation. */
+static int fill_epoch(struct dp_reserve *r, const struct dp_charge *lost, struct dp_err *err)
+{
+    int64_t laps = laps_of(&r->used, &lost->event), epoch = lost->event.epoch_laps, granted = 0;
+    if (lost->event.sampling != DP_SAMPLING_SHUFFLED || laps % epoch == 0)
+        return DP_OK;
+    for (int64_t missing = epoch - laps % epoch; missing > 0; missing -= granted) {
+        int rc = dp_ledger_reserve(r->ledger, &lost->event, missing, &granted, err);
+        if (rc == DP_OK)
+            rc = add(&r->used, &lost->event, granted, err);
+        if (rc == DP_OK)
+            rc = add(&r->lost, &lost->event, granted, err);
+        if (rc != DP_OK)
+            return rc;
+    }
+    return DP_OK;
+}
+
 int dp_reserve_open(struct dp_reserve *r, const char *path, const struct dp_ledger_run *run, struct dp_err *err)
 {
+    struct dp_charges paid = {0};
     int rc = dp_ledger_open(&r->ledger, path, run, &dp_reserve_hooks, err);
     if (rc == DP_OK)
-        rc = dp_ledger_resumed(r->ledger, &r->used, &r->paid, err);
-    for (size_t i = 0; rc == DP_OK && i < r->paid.count; i++)
-        rc = add(&r->reserved, &r->paid.charge[i].event, r->paid.charge[i].laps, err);
-    for (size_t i = 0; rc == DP_OK && i < r->used.count; i++)
+        rc = dp_ledger_resumed(r->ledger, &r->used, &paid, err);
+    for (size_t i = 0; rc == DP_OK && i < paid.count; i++) {
+        const struct dp_charge *charge = &paid.charge[i];
+        int64_t lost = charge->laps - laps_of(&r->used, &charge->event);
+        if (lost <= 0)
+            continue;
+        rc = add(&r->lost, &charge->event, lost, err);
+        if (rc == DP_OK)
+            rc = add(&r->used, &charge->event, lost, err);
+    }
+    for (size_t i = 0; rc == DP_OK && i < r->lost.count; i++) {
+        struct dp_charge lost = r->lost.charge[i];
+        rc = fill_epoch(r, &lost, err);
+    }
+    for (size_t i = 0; rc == DP_OK && i < r->used.count; i++) {
         r->laps += r->used.charge[i].laps;
+        rc = add(&r->reserved, &r->used.charge[i].event, r->used.charge[i].laps, err);
+    }
+    dp_charges_free(&paid);
     return rc;
 }
 
 int dp_reserve_checkpoint(struct dp_reserve *r, struct dp_err *err)
 {
     int rc = dp_ledger_checkpoint(r->ledger, &r->used, err);
-    /* What a resumed run had paid for stays reserved. */
     for (size_t i = 0; rc == DP_OK && i < r->reserved.count; i++) {
         struct dp_charge *charge = &r->reserved.charge[i];
-        int64_t used = laps_of(&r->used, &charge->event), paid = laps_of(&r->paid, &charge->event);
-        charge->laps = used > paid ? used : paid;
+        charge->laps = laps_of(&r->used, &charge->event);
     }
     return rc;
 }
@@ -90,18 +121,11 @@ int dp_reserve_end(struct dp_reserve *r, const struct dp_spend *spend, const cha
     int rc = DP_OK;
     if (r->ledger == NULL)
         return DP_OK;
-    bool repaid = false; /* what a resumed run had paid for is charged even if it did not come to it again */
-    for (size_t i = 0; rc == DP_OK && i < r->paid.count; i++) {
-        int64_t missing = r->paid.charge[i].laps - laps_of(&r->used, &r->paid.charge[i].event);
-        repaid |= missing > 0;
-        if (missing > 0)
-            rc = add(&r->used, &r->paid.charge[i].event, missing, err);
-    }
     end.accountant = spend->adaptive ? "filter" : spend->published ? "published" : "rdp";
     if (rc == DP_OK && !spend->adaptive && !spend->published) {
         const char *accountant;
         rc = epsilon(&r->used, spend->delta, &upper, &lower, &accountant, err);
-        if (rc == DP_OK && (upper <= spend->epsilon || repaid)) {
+        if (rc == DP_OK && (upper <= spend->epsilon)) {
             end.epsilon = upper;
             end.accountant = accountant;
         }
@@ -118,5 +142,5 @@ void dp_reserve_close(struct dp_reserve *r)
     dp_ledger_free(r->ledger);
     dp_charges_free(&r->reserved);
     dp_charges_free(&r->used);
-    dp_charges_free(&r->paid);
+    dp_charges_free(&r->lost);
 }

@@ -9,11 +9,12 @@
 struct dp_reserve {
     struct dp_ledger *ledger;
     struct dp_charges reserved, used;
-    struct dp_charges paid; /* of a resumed run: before it was, and spent whatever comes */
+    struct dp_charges lost; /* of a resumed run: laps that it had paid for after its checkpoint, which may be out */
     int64_t laps;           /* used */
 };
 
-/* Opens the run in the ledger. One that is resumed begins with the laps that it had used at its checkpoint. */
+/* Opens the run in the ledger. One that is resumed has used all that it had paid for: the laps up to its checkpoint, and
+   those that were lost, whose last shuffled epoch counts as a whole one. */
 int dp_reserve_open(struct dp_reserve *reserve, const char *path, const struct dp_ledger_run *run, struct dp_err *err);
 
 /* Returns when a lap of this event is paid for: written and fsynced. At most `left` laps are reserved ahead, and not more than

@@ -358,6 +358,26 @@ static int sample_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp
     return out->frame(out, frame, err);
 }
 
+/* The permutation of an epoch is drawn again from a seeded key; without a seed there is no checkpoint within an epoch. */
+static int sample_save(struct dp_stage *stage, struct dp_state *state, struct dp_err *err)
+{
+    const struct state *s = stage->state;
+    (void)err;
+    dp_state_put_text(state, "data", s->dataset->digest);
+    return DP_OK;
+}
+
+static int sample_restore(struct dp_stage *stage, const struct dp_state *state, struct dp_err *err)
+{
+    const struct options *o = stage->options;
+    const struct state *s = stage->state;
+    char digest[80];
+    int rc = dp_state_get_text(state, "data", digest, sizeof digest, err);
+    if (rc == DP_OK && strcmp(digest, s->dataset->digest) != 0)
+        rc = dp_fail(err, DP_E_RUN, "%s is another data set than that of the checkpoint", o->data);
+    return rc;
+}
+
 const struct dp_stage_class dp_sample_class = {
     .name = "dp-sample",
     .summary = "Choose the rows that take part in each lap",
@@ -370,4 +390,6 @@ const struct dp_stage_class dp_sample_class = {
     .hello = sample_hello,
     .fire = sample_fire,
     .close = sample_close,
+    .save = sample_save,
+    .restore = sample_restore,
 };

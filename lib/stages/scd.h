@@ -35,6 +35,7 @@ struct dp_scd {
     double *work;               /* outputs × cols, and cols more for the primal */
     int64_t *last_id;           /* release_alpha: the rows of the last batch, whose alpha is still to be noised */
     size_t last_count, last_capacity;
+    size_t restored;            /* entries of alpha that a checkpoint gave, before the shapes are known */
     int64_t last_lap;
 };
 

@@ -93,7 +93,12 @@ static int set_shape(struct dp_stage *stage, struct dp_frame *frame, const struc
     s->lambda_n = o->lambda * (double)m->rows;
     bool primal = o->variant == DP_SCD_PRIMAL;
     int rc = DP_OK;
-    if (!primal)
+    if (s->restored != 0 && (primal || s->restored != s->rows * s->outputs))
+        return dp_fail(err, DP_E_RUN, "the checkpoint is of a data set with another number of rows or classes");
+    for (size_t i = 0; i < s->last_count; i++) /* of a checkpoint */
+        if (s->last_id[i] < 0 || (size_t)s->last_id[i] >= s->rows)
+            return dp_fail(err, DP_E_RUN, "a row of the checkpoint is out of range");
+    if (!primal && s->restored == 0)
         rc = dp_alloc(&s->alpha, s->rows * s->outputs, sizeof(double), err);
     if (rc == DP_OK)
         rc = dp_alloc(&s->zeta, (size_t)o->threads * s->outputs, sizeof(double), err);
@@ -226,6 +231,27 @@ static int scd_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp_ou
     return out->frame(out, frame, err);
 }
 
+/* The secret of this stage: alpha, and which rows it still owes noise. */
+static int scd_save(struct dp_stage *stage, struct dp_state *state, struct dp_err *err)
+{
+    const struct dp_scd *s = stage->state;
+    (void)err;
+    dp_state_put_reals(state, "alpha", s->alpha, s->alpha != NULL ? s->rows * s->outputs : 0);
+    dp_state_put_ints(state, "last_id", s->last_id, s->last_count);
+    dp_state_put_int(state, "last_lap", s->last_lap);
+    return DP_OK;
+}
+
+static int scd_restore(struct dp_stage *stage, const struct dp_state *state, struct dp_err *err)
+{
+    struct dp_scd *s = stage->state;
+    int rc = dp_state_get_reals(state, "alpha", &s->alpha, &s->restored, err);
+    if (rc == DP_OK)
+        rc = dp_state_get_ints(state, "last_id", &s->last_id, &s->last_count, err);
+    s->last_capacity = s->last_count;
+    return rc == DP_OK ? dp_state_get_int(state, "last_lap", 0, INT64_MAX, &s->last_lap, err) : rc;
+}
+
 const struct dp_stage_class dp_scd_step_class = {
     .name = "dp-scd-step",
     .summary = "Update dual variables of the sampled rows (stochastic coordinate descent)",
@@ -237,4 +263,6 @@ const struct dp_stage_class dp_scd_step_class = {
     .open = scd_open,
     .fire = scd_fire,
     .close = scd_close,
+    .save = scd_save,
+    .restore = scd_restore,
 };

@@ -194,3 +194,60 @@ int dp_spend_lap(struct dp_spend *s, const struct dp_event *event, struct dp_err
     s->epsilon = after;
     return rc;
 }
+
+int dp_spend_resume(struct dp_spend *s, const struct dp_event *event, int64_t laps, double spent, struct dp_err *err)
+{
+    int rc = DP_OK;
+    if (s->adaptive) {
+        s->filter.spent = spent;
+        s->laps = laps;
+        return DP_OK;
+    }
+    /* One by one, as they were charged, so that what they cost is the same to the last bit. */
+    for (; rc == DP_OK && s->laps < laps; s->laps++) {
+        struct dp_event charged = dp_spend_charged(s, s->published ? &s->first : event);
+        rc = dp_meter_charge(s->meter, &charged, 1, err);
+        if (rc == DP_OK && s->sound != NULL)
+            rc = dp_meter_charge(s->sound, event, 1, err);
+    }
+    return rc;
+}
+
+/* The whole run once more, by the best accountant, or by the meter alone where that is too dear now. */
+static int whole_with(struct dp_spend *s, const struct dp_charges *lost, struct dp_err *err)
+{
+    struct dp_charges charges = {0};
+    struct dp_answer answer = {.upper = (double)INFINITY};
+    int rc = dp_spend_prefix(s, s->limit, &charges, err);
+    for (size_t i = 0; rc == DP_OK && i < lost->count; i++)
+        rc = dp_charges_add(&charges, &lost->charge[i].event, lost->charge[i].laps, err);
+    if (rc == DP_OK)
+        rc = dp_account_epsilon(DP_ACCOUNTANT_BEST, &charges, s->delta, &answer, err);
+    dp_charges_free(&charges);
+    s->whole = answer.upper <= s->budget ? answer.upper : (double)INFINITY;
+    s->points = isfinite(s->whole) ? 1 : 0; /* what is known of the end holds before it, too */
+    s->point[0] = s->limit;
+    s->along[0] = s->whole;
+    return rc;
+}
+
+int dp_spend_lost(struct dp_spend *s, const struct dp_charges *lost, struct dp_err *err)
+{
+    int rc = DP_OK;
+    for (size_t i = 0; rc == DP_OK && i < lost->count; i++) {
+        const struct dp_charge *charge = &lost->charge[i];
+        double r;
+        if (s->adaptive) {
+            rc = dp_event_curve(&charge->event, &s->filter.order, 1, &r, err);
+            if (rc == DP_OK && !dp_filter_spend(&s->filter, nextafter(r * (double)charge->laps, (double)INFINITY)))
+                s->filter.spent = s->filter.allowance;
+            continue;
+        }
+        rc = dp_meter_charge(s->meter, s->published ? &s->first : &charge->event, charge->laps, err);
+        if (rc == DP_OK && s->sound != NULL)
+            rc = dp_meter_charge(s->sound, &charge->event, charge->laps, err);
+    }
+    if (rc == DP_OK && lost->count > 0 && s->points > 0)
+        rc = whole_with(s, lost, err);
+    return rc;
+}

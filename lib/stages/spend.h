@@ -55,6 +55,13 @@ struct dp_event dp_spend_charged(const struct dp_spend *spend, const struct dp_e
 /* Adds the first `laps` laps of a run that is not adaptive, as the ledger charges them. */
 int dp_spend_prefix(const struct dp_spend *spend, int64_t laps, struct dp_charges *charges, struct dp_err *err);
 
+/* A run that is resumed begins where it was: `laps` laps of this event (with a plan, of what was planned) have been charged; of an
+   adaptive run, `spent` at the order of its filter. */
+int dp_spend_resume(struct dp_spend *spend, const struct dp_event *event, int64_t laps, double spent, struct dp_err *err);
+
+/* Laps of such a run that were paid for after its checkpoint and may be out: they count beside those to come. */
+int dp_spend_lost(struct dp_spend *spend, const struct dp_charges *lost, struct dp_err *err);
+
 /* Laps of the next lap's event, itself included, that the run will have as far as that is known; INT64_MAX where it is
    not. */
 int64_t dp_spend_left(const struct dp_spend *spend);

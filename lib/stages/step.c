@@ -21,7 +21,8 @@ struct options {
 };
 
 struct state {
-    bool opened; /* shapes are known */
+    bool opened;  /* shapes are known */
+    bool checked; /* the schedule, against the number of laps */
     struct dp_schedule schedule;
     struct dp_optimiser optimiser;
     double *gradient; /* of the model's size */
@@ -142,18 +143,14 @@ static int add_sum(struct dp_frame *frame, struct dp_array *model, struct dp_err
     return DP_OK;
 }
 
-/* What the optimiser needs is allocated with the first gradient. */
-static int open_optimiser(struct dp_stage *stage, const struct dp_frame *frame, const struct dp_array *model,
-                          struct dp_err *err)
+/* What the optimiser needs is allocated with the first gradient, or with a checkpoint. */
+static int open_optimiser(struct state *s, size_t outputs, size_t cols, struct dp_err *err)
 {
-    struct state *s = stage->state;
-    s->outputs = model->dims[0];
-    s->cols = model->dims[1];
-    int rc = dp_schedule_check(&s->schedule, "--schedule", dp_frame_int(frame, DP_F_LAPS, 0), err);
+    s->outputs = outputs;
+    s->cols = cols;
+    int rc = dp_alloc(&s->gradient, outputs * cols, sizeof *s->gradient, err);
     if (rc == DP_OK)
-        rc = dp_alloc(&s->gradient, model->count, sizeof *s->gradient, err);
-    if (rc == DP_OK)
-        rc = dp_optimiser_open(&s->optimiser, model->count, err);
+        rc = dp_optimiser_open(&s->optimiser, outputs * cols, err);
     s->opened = rc == DP_OK;
     return rc;
 }
@@ -173,8 +170,11 @@ static int descend(struct dp_stage *stage, struct dp_frame *frame, struct dp_arr
     if (rc == DP_OK && (m == NULL || !(m->rate > 0) || m->rows <= 0))
         rc = dp_fail(err, DP_E_RUN, "the frame of lap %lld does not record how its rows were sampled",
                      (long long)frame->lap);
+    if (rc == DP_OK && !s->checked)
+        rc = dp_schedule_check(&s->schedule, "--schedule", laps, err);
+    s->checked = rc == DP_OK;
     if (rc == DP_OK && !s->opened)
-        rc = open_optimiser(stage, frame, model, err);
+        rc = open_optimiser(s, model->dims[0], model->dims[1], err);
     if (rc != DP_OK)
         return rc;
     if (model->dims[0] != s->outputs || model->dims[1] != s->cols)
@@ -252,6 +252,63 @@ static int step_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp_o
     return rc != DP_OK ? rc : out->frame(out, frame, err);
 }
 
+/* The means of released models are in the frame; the optimiser's are not. */
+static int step_save(struct dp_stage *stage, struct dp_state *state, struct dp_err *err)
+{
+    const struct state *s = stage->state;
+    const struct dp_optimiser *o = &s->optimiser;
+    (void)err;
+    if (!s->opened)
+        return DP_OK;
+    dp_state_put_int(state, "outputs", (int64_t)s->outputs);
+    dp_state_put_int(state, "cols", (int64_t)s->cols);
+    dp_state_put_int(state, "steps", o->steps);
+    dp_state_put_real(state, "b2", o->b2);
+    if (o->first != NULL)
+        dp_state_put_reals(state, "first", o->first, o->size);
+    if (o->second != NULL)
+        dp_state_put_reals(state, "second", o->second, o->size);
+    return DP_OK;
+}
+
+static int restore_mean(const struct dp_state *state, const char *name, double *mean, size_t size, struct dp_err *err)
+{
+    const void *bytes;
+    size_t length;
+    if (mean == NULL)
+        return DP_OK;
+    int rc = dp_state_get_bytes(state, name, &bytes, &length, err);
+    if (rc == DP_OK && length != size * sizeof *mean)
+        rc = dp_fail(err, DP_E_RUN, "'%s' of the checkpoint does not have the shape of the model", name);
+    if (rc == DP_OK)
+        memcpy(mean, bytes, length);
+    return rc;
+}
+
+static int step_restore(struct dp_stage *stage, const struct dp_state *state, struct dp_err *err)
+{
+    struct state *s = stage->state;
+    struct dp_optimiser *o = &s->optimiser;
+    const int64_t most = (int64_t)1 << 27; /* more weights do not fit a frame */
+    int64_t outputs, cols, steps;
+    if (!dp_state_has(state, "outputs"))
+        return DP_OK;
+    int rc = dp_state_get_int(state, "outputs", 1, most, &outputs, err);
+    if (rc == DP_OK)
+        rc = dp_state_get_int(state, "cols", 1, most / outputs, &cols, err);
+    if (rc == DP_OK)
+        rc = dp_state_get_int(state, "steps", 0, INT64_MAX, &steps, err);
+    if (rc == DP_OK)
+        rc = open_optimiser(s, (size_t)outputs, (size_t)cols, err);
+    if (rc != DP_OK)
+        return rc;
+    o->steps = steps;
+    rc = dp_state_get_real(state, "b2", &o->b2, err);
+    if (rc == DP_OK)
+        rc = restore_mean(state, "first", o->first, o->size, err);
+    return rc == DP_OK ? restore_mean(state, "second", o->second, o->size, err) : rc;
+}
+
 const struct dp_stage_class dp_step_class = {
     .name = "dp-step",
     .summary = "Move the model by a released sum",
@@ -263,4 +320,6 @@ const struct dp_stage_class dp_step_class = {
     .open = step_open,
     .fire = step_fire,
     .close = step_close,
+    .save = step_save,
+    .restore = step_restore,
 };

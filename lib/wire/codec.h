@@ -45,4 +45,7 @@ int dp_wire_encode(msgpack_sbuffer *buffer, const struct dp_frame *frame, struct
    for the frame's texts and arrays and for nothing else. */
 int dp_wire_decode(struct dp_frame *frame, const char *bytes, size_t length, struct dp_err *err);
 
+/* Scans and decodes bytes that are to be exactly one frame. */
+int dp_wire_read(struct dp_frame *frame, const char *bytes, size_t size, struct dp_err *err);
+
 #endif

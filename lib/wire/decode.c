@@ -264,3 +264,13 @@ int dp_wire_decode(struct dp_frame *frame, const char *bytes, size_t length, str
         rc = dp_fail(err, DP_E_RUN, "corrupt frame: bytes follow its last value");
     return rc;
 }
+
+int dp_wire_read(struct dp_frame *frame, const char *bytes, size_t size, struct dp_err *err)
+{
+    struct dp_scan scan = {0};
+    size_t length = 0;
+    int rc = dp_wire_scan(&scan, bytes, size, &length, err);
+    if (rc == 0 || (rc == 1 && length != size))
+        return dp_fail(err, DP_E_RUN, "it is not one frame");
+    return rc < 0 ? rc : dp_wire_decode(frame, bytes, length, err);
+}

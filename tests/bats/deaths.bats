@@ -87,7 +87,7 @@ END
         sleep 0.2
         for _ in $(seq $signals); do
             kill -TERM $loop
-            sleep 0.2
+            sleep 0.7
         done
         ended 143 $((12 - 4 * signals))
         run dp-info model
@@ -182,7 +182,15 @@ END
     loop=$!
     sleep 0.5
     kill -TERM $loop
-    sleep 0.1
+    sleep 0.7
     kill -TERM $loop
     ended 143 3
+}
+
+@test "timeout(1) sends its signal twice, which is once" {
+    run timeout -s INT 1 dp-loop --laps 100000 --exec fused -q -o model -- "${CHILD/-z 500/-z 900}"
+    assert_failure 124
+    dp-info model
+    run dp-account report ledger
+    assert_output --partial interrupted
 }

@@ -1,53 +1,11 @@
 # The central test: the bytes of the model do not depend on how the pipeline is run.
 load helper
+load variants
 
 prepare() {
     dp-synth classification --rows 600 --cols 9 --seed 3 -o two.dp -q
     dp-synth classification --rows 600 --cols 9 --classes 4 --seed 4 -o four.dp -q
     dp-synth regression --rows 600 --cols 9 --seed 5 -o real.dp -q
-}
-
-# pipeline DATA LOSS VARIANT: prints the child pipeline
-pipeline() {
-    local sample="dp-sample --data $1 --rate 0.1" step="dp-scd-step --data $1 --loss $2 --lambda 1e-3 --loss-width 0.5"
-    local noise='dp-noise --multiplier 1.5' gate='dp-account --epsilon 1000 --delta 1e-5 --allow-seeded' more=''
-    case $3 in
-        parallel) step+=' --clip 0.1' more=' --average tail' ;;
-        threads) step+=' --clip 0.1 --threads 3' more=' --average tail' ;;
-        release) step+=' --clip 0.1 --release-alpha' ;;
-        published) sample+=' --mode shuffle' step+=' --clip 0.1 --release-alpha' gate+=' --as-published' ;;
-        sequential) step+=' --clip 0.1 --variant sequential' ;;
-        primal) sample="dp-sample --data $1 --mode full --columns 4" step+=' --clip 0.1 --variant primal' ;;
-        clip) step+=" | dp-clip --data $1 --clip 0.1 --threads 2" ;;
-        inline) sample+=' --inline' step="${step/--data $1 /} --clip 0.1" ;;
-        shuffle) sample+=' --mode shuffle' step+=' --clip 0.1' ;;
-        gradient | gradient-*)
-            step="dp-grad --data $1 --loss $2 --lambda 1e-3 --loss-width 0.5 --intercept 0.5 --clip 0.3"
-            local walk='--step 0.5 --schedule sqrt:1:1 --momentum 0.5 --average tail'
-            case $3 in
-                gradient-threads) step+=' --threads 3' ;;
-                gradient-clip) step="${step/ --clip 0.3/ --threads 2} | dp-clip --data $1 --clip 0.3 --threads 2" ;;
-                gradient-adagrad) walk='--step 2 --optimizer adagrad-norm --project 3 --average polynomial' ;;
-                gradient-adaptive)
-                    step="${step/ --clip 0.3/} | dp-clip --data $1 --clip 0.3 --adaptive 0.5"
-                    noise+=' --count-multiplier 5'
-                    ;;
-                gradient-schedule) noise+=' --schedule sqrt:1:1' ;;
-                gradient-adam) walk='--step 0.1 --optimizer adam --schedule cosine' ;;
-            esac
-            echo "$sample | $step | $noise | $gate | dp-step $walk"
-            return
-            ;;
-        sgd)
-            echo "$sample | dp-grad --data $1 --loss $2 --lambda 1e-3 --non-private | dp-account --non-private --allow-seeded | dp-step --step 0.5"
-            return
-            ;;
-        non-private)
-            echo "dp-sample --data $1 --mode shuffle | $step --variant non-private | dp-account --non-private --allow-seeded | dp-step"
-            return
-            ;;
-    esac
-    echo "$sample | $step | $noise | $gate | dp-step$more"
 }
 
 # train OUT HOW PIPELINE

@@ -127,3 +127,14 @@ page_defaults() {
     [ -z "$bad" ] || fail "$bad"
     [ "$compared" -gt 30 ] || fail "only $compared defaults were found in the pages"
 }
+
+@test "a stage class with state saves and restores it, or says that it needs no checkpoint" {
+    for file in $(grep -l 'struct dp_stage_class dp_[a-z_]*_class = {' lib/stages/*.c); do
+        class=$(sed -n '/struct dp_stage_class dp_[a-z_]*_class = {/,/^};/p' "$file")
+        if grep -q '\.ephemeral = true' <<< "$class"; then
+            ! grep -qE '\.(save|restore) =' <<< "$class" || fail "$file: ephemeral, and it saves"
+        else
+            grep -q '\.save =' <<< "$class" && grep -q '\.restore =' <<< "$class" || fail "$file: no save and restore"
+        fi
+    done
+}

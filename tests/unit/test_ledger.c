@@ -1019,10 +1019,10 @@ static void a_run_goes_on_from_its_checkpoint_once(void **state)
     reserve(again, &event, 20);
     checkpoint(again, &event, 100, third);
     assert_int_equal(spent(PATH), 100);
+    reserve(again, &event, 10);
     resumed.resumes = second;
     assert_int_equal(dp_ledger_open(&twice, PATH, &resumed, &hooks, &err), DP_E_UNSAFE);
     assert_non_null(strstr(err.message, "is not the newest checkpoint of its run: it has gone on since"));
-    reserve(again, &event, 10);
     struct dp_charges used = {0};
     dp_charges_add(&used, &event, 105, &err);
     assert_int_equal(dp_ledger_close(again, &(struct dp_ledger_end){&used, 0.5, 1e-5, "rdp", "interrupted"}, &err), 0);
@@ -1044,6 +1044,32 @@ static void a_run_goes_on_from_its_checkpoint_once(void **state)
     assert_int_equal(book.entry[0].openings, 3);
     assert_int_equal(book.entry[0].laps, 105);
     dp_ledger_book_free(&book);
+}
+
+/* Whoever is killed between the ledger's line and the last file of a checkpoint has the files of the one before. */
+static void the_checkpoint_before_serves_while_nothing_was_reserved_since(void **state)
+{
+    (void)state;
+    char first[DP_LEDGER_MARK], second[DP_LEDGER_MARK], third[DP_LEDGER_MARK];
+    struct dp_event event = poisson(0.01, 1.1);
+    struct dp_ledger_run resumed = run;
+    struct dp_ledger *ledger = open_run(PATH, &run), *again;
+    struct dp_err err = {0};
+    reserve(ledger, &event, 100);
+    checkpoint(ledger, &event, 40, first);
+    reserve(ledger, &event, 60);
+    checkpoint(ledger, &event, 60, second);
+    reserve(ledger, &event, 60);
+    checkpoint(ledger, &event, 80, third);
+    dp_ledger_free(ledger);
+    resumed.resumes = first;
+    assert_int_equal(dp_ledger_open(&again, PATH, &resumed, &hooks, &err), DP_E_UNSAFE);
+    resumed.resumes = second;
+    again = open_run(PATH, &resumed);
+    assert_resumed(again, 60, 80);
+    dp_ledger_free(again);
+    resumed.resumes = third;
+    assert_int_equal(dp_ledger_open(&again, PATH, &resumed, &hooks, &err), DP_E_UNSAFE);
 }
 
 static void what_is_not_a_checkpoint_is_not_resumed(void **state)
@@ -1346,6 +1372,7 @@ int main(void)
         TEST(a_budget_after_runs_begins_with_their_cost),
         TEST(orders_are_picked_for_what_is_planned),
         TEST(a_run_goes_on_from_its_checkpoint_once),
+        TEST(the_checkpoint_before_serves_while_nothing_was_reserved_since),
         TEST(what_is_not_a_checkpoint_is_not_resumed),
         TEST(a_run_must_say_what_it_is),
         TEST(only_a_regular_file_is_a_ledger),

@@ -1,0 +1,237 @@
+# A run that is killed and resumed ends with the very bytes of one that was not.
+load helper
+load variants
+
+prepare() {
+    dp-synth classification --rows 600 --cols 9 --seed 3 -o two.dp -q
+    dp-synth classification --rows 600 --cols 9 --classes 4 --seed 4 -o four.dp -q
+    LAPS=300
+}
+
+# resumed EXEC TEXT [SEED]: kills a seeded run and resumes it three times, and compares with one that was left alone
+resumed() {
+    local exec=$1 text=$2
+    dp-loop --laps $LAPS --seed 11 --exec $exec -q -o whole -- "$text" > whole.stream
+    run timeout 120 "$ROOT/tests/bats/resume.py" "${3:-1}" 3 kept part 20 -- dp-loop --laps $LAPS --seed 11 --exec $exec -q -- "$text"
+    assert_success
+    [ "${output##*$'\n'}" -ge 1 ] || fail "never resumed: $output"
+    cmp whole part || fail "$exec: $text"
+    assert_file_not_exist kept
+    # the stream is the end of the other's, behind its own hello frame
+    dp-cat --kind lap stream > part.laps
+    dp-cat --kind lap whole.stream | tail -n "$(wc -l < part.laps)" | cmp - part.laps
+}
+
+@test "killed and resumed, coordinate descent, fused" {
+    for variant in parallel threads release published sequential primal clip inline shuffle non-private; do
+        resumed fused "$(pipeline four.dp squared $variant)"
+    done
+}
+
+@test "killed and resumed, coordinate descent, processes" {
+    LAPS=150
+    for variant in parallel release published sequential primal clip inline shuffle non-private; do
+        resumed processes "$(pipeline two.dp squared $variant)"
+    done
+}
+
+GRADIENTS="gradient gradient-threads gradient-clip gradient-adagrad gradient-adaptive gradient-schedule gradient-adam sgd"
+
+@test "killed and resumed, gradients, fused" {
+    for variant in $GRADIENTS; do resumed fused "$(pipeline four.dp logistic $variant)"; done
+    text=$(pipeline two.dp logistic gradient-schedule)
+    resumed fused "${text/ --schedule sqrt:1:1 | dp-account/ --schedule linear | dp-account --adaptive}"
+}
+
+@test "killed and resumed, gradients, processes" {
+    LAPS=150
+    for variant in $GRADIENTS; do resumed processes "$(pipeline two.dp logistic $variant)"; done
+}
+
+# private: CHILD, a private run with a ledger
+private() {
+    CHILD="dp-sample --data two.dp --rate 0.1 | dp-scd-step --data two.dp --loss hinge --lambda 1e-3 --clip 0.1 |
+        dp-noise -z 150 | dp-account --epsilon 5 --delta 1e-5 --ledger $PWD/ledger | dp-step --average tail"
+}
+
+# stopped LAPS SIGNAL [dp-loop options]: a run that a signal has ended when it had a checkpoint in kept and had gone on
+stopped() {
+    local laps=$1 signal=$2 got=0 checkpoint=--checkpoint
+    shift 2
+    [ ! -e kept ] || checkpoint=--resume
+    dp-loop --laps "$laps" -q $checkpoint kept --checkpoint-every 50 -o model "$@" -- "$CHILD" > stream 2> said &
+    loop=$!
+    for _ in $(seq 500); do
+        [ ! -e kept/loop ] || [ "$(stat -c %s stream)" -lt 5000 ] || break
+        sleep 0.01
+    done
+    kill -$signal $loop
+    wait $loop 2> /dev/null || got=$?
+    [ $got -gt 128 ] || fail "status $got: $(cat said)"
+    while [ $signal = KILL ] && pgrep -f "dp-account .*--ledger $PWD/ledger" > /dev/null; do sleep 0.02; done
+}
+
+# laps that the ledger says were spent, without those that were given back
+laps_spent() {
+    python3 -c '
+import json
+laps = 0
+for line in open("ledger"):
+    entry = json.loads(line)
+    laps += {"reserve": 1, "refund": -1}.get(entry["kind"], 0) * entry.get("charge", {}).get("laps", 0)
+print(laps)'
+}
+
+@test "a signal: the last checkpoint is of the last lap, nothing is lost, and the ledger agrees" {
+    private
+    for exec in fused processes; do
+        rm -rf ledger* kept
+        dp-loop --laps 20000 --exec $exec -q -o whole -- "${CHILD/--ledger $PWD\/ledger/--no-ledger}" > /dev/null
+        stopped 20000 INT --exec $exec
+        [ "$(stat -c %a kept)" = 700 ]
+        [ "$(stat -c %a kept/* | sort -u)" = 600 ]
+        lap=$(dp-info --get lap model)
+        [ "$lap" -lt 20000 ]
+        run ls kept
+        assert_output "loop
+stage-1.lap-$lap
+stage-2.lap-$lap
+stage-3.lap-$lap
+stage-4.lap-$lap
+stage-5.lap-$lap"
+        assert_equal "$(laps_spent)" "$lap"
+        cp -a kept copy
+        dp-loop --laps 20000 --exec $exec -q --resume kept -o model -- "$CHILD" > stream
+        assert_equal "$(dp-info --get lap model)" 20000
+        assert_equal "$(dp-cat --kind lap stream | wc -l)" $((20000 - lap))
+        # what it has cost is what a run in one piece costs
+        assert_equal "$(dp-info --get epsilon model)" "$(dp-info --get epsilon whole)"
+        assert_equal "$(laps_spent)" 20000
+        dp-account verify ledger
+        [ ! -e kept ]
+        # only once
+        run dp-loop --laps 20000 --exec $exec -q --resume copy -o again -- "$CHILD"
+        assert_failure 5
+        assert_output --partial "dp-account: the run "
+        assert_file_not_exist again
+        rm -rf copy
+    done
+}
+
+@test "kill -9: laps that were released after the checkpoint stay spent, beside those that come again" {
+    private
+    for exec in fused processes; do
+        rm -rf ledger* kept
+        stopped 20000 KILL --exec $exec
+        mv stream first
+        spent=$(laps_spent)
+        dp-loop --laps 20000 --exec $exec -q --resume kept -o model -- "$CHILD" > stream
+        lap=$((20000 - $(dp-cat --kind lap stream | wc -l)))
+        [ "$(dp-cat --kind lap first 2> /dev/null | wc -l)" -le "$spent" ]
+        assert_equal "$(laps_spent)" $((spent + 20000 - lap))
+        dp-account verify ledger
+        # the model states all of it
+        assert_equal "$(dp-info --get lap model)" 20000
+        dp-account epsilon --delta 1e-5 --rate 0.1 --multiplier 150 --laps $((spent + 20000 - lap)) > cost
+        python3 -c '
+import sys
+stated, least = float(sys.argv[1]), float(sys.argv[2])
+sys.exit(not least * 0.9999 <= stated <= 5)' "$(dp-info --get epsilon model)" "$(sed 's/.*epsilon[^0-9]*\([0-9.e-]*\).*/\1/' cost | head -n 1)" || fail "$(dp-info model) $(cat cost)"
+    done
+}
+
+@test "a budget that the lost laps have used up ends the run" {
+    private
+    z=$(dp-account sigma --epsilon 1 --delta 1e-5 --rate 0.1 --laps 20000)
+    CHILD=${CHILD/-z 150/-z $z}
+    CHILD=${CHILD/--epsilon 5/--epsilon 1}
+    stopped 20000 KILL --exec processes
+    if [ ! -e kept/loop ]; then # no checkpoint yet: the laps of a run that begins anew are another run's
+        return
+    fi
+    run dp-loop --laps 20000 -q --resume kept -o model -- "$CHILD"
+    assert_failure 3
+    python3 -c 'import sys; sys.exit(not float(sys.argv[1]) <= 1)' "$(dp-info --get epsilon model)"
+    dp-account verify ledger
+}
+
+@test "an older checkpoint is refused by the ledger" {
+    private
+    stopped 20000 TERM
+    cp -a kept old
+    stopped 20000 TERM
+    run dp-loop --laps 20000 -q --resume old -o again -- "$CHILD"
+    assert_failure 5
+    dp-account verify ledger
+}
+
+@test "a resumed run without a seed has fresh keys: noise never serves twice" {
+    private
+    CHILD=${CHILD/--ledger $PWD\/ledger/--no-ledger}
+    stopped 20000 INT
+    for i in 1 2; do
+        cp -a kept kept-$i
+        dp-loop --laps 20000 -q --resume kept-$i -o model-$i -- "$CHILD" > stream-$i
+    done
+    run cmp model-1 model-2
+    assert_failure 1
+    # from the very first lap
+    run cmp <(dp-cat --kind lap --full stream-1 | head -n 1) <(dp-cat --kind lap --full stream-2 | head -n 1)
+    assert_failure 1
+}
+
+@test "shuffled epochs: without a seed a checkpoint is at the end of one" {
+    private
+    CHILD=${CHILD/--rate 0.1/--rate 0.1 --mode shuffle}
+    for signal in INT KILL; do
+        rm -rf ledger* kept
+        stopped 20000 $signal --exec processes
+        [ -e kept/loop ]
+        for lap in $(ls kept | sed -n 's/stage-1.lap-//p'); do [ $((lap % 10)) = 0 ]; done
+        dp-loop --laps 20000 -q --resume kept -o model -- "$CHILD" > /dev/null
+        assert_equal "$(dp-info --get lap model)" 20000
+    done
+}
+
+@test "what may not be resumed is refused with one sentence" {
+    private
+    stopped 20000 INT
+    here=$PWD
+    complains 1 "dp-loop: the checkpoint kept is of a run of 20000 laps, not 500" dp-loop --laps 500 --resume kept -- "$CHILD"
+    complains 1 "dp-loop: the checkpoint kept is of another pipeline: resume it with the same text" dp-loop --laps 20000 --resume kept -- "$CHILD --tail 0.4"
+    complains 1 "dp-loop: the checkpoint kept is of a run with another seed, or without" dp-loop --laps 20000 --seed 1 --resume kept -- "$CHILD"
+    complains 2 "dp-loop: kept holds a checkpoint: --resume goes on from it" dp-loop --laps 20000 --checkpoint kept -- "$CHILD"
+    complains 2 "dp-loop: --resume keeps its checkpoints where they were: leave out --checkpoint" dp-loop --laps 20000 --resume kept --checkpoint x -- "$CHILD"
+    complains 2 "dp-loop: --resume has the model to go on from: leave out --init" dp-loop --laps 20000 --resume kept --init model -- "$CHILD"
+    complains 2 "dp-loop: --checkpoint and --resume need a child pipeline: stages that others start are not told" \
+        dp-loop --laps 20000 --resume kept --send ipc://a --receive ipc://b
+    complains 1 "dp-loop: cannot use nowhere: No such file or directory" dp-loop --laps 20000 --resume nowhere -- "$CHILD"
+    mkdir -m 755 open
+    complains 5 "dp-loop: open: what a checkpoint holds is private: it needs a directory of your own, mode 0700" \
+        dp-loop --laps 20000 --checkpoint open -- "$CHILD"
+    mv two.dp one.dp
+    dp-synth classification --rows 600 --cols 9 --seed 4 -o two.dp -q
+    for exec in fused processes; do
+        complains 1 "dp-sample: two.dp is another data set than that of the checkpoint" dp-loop --laps 20000 --exec $exec --resume kept -- "$CHILD"
+    done
+    rm -r two.dp
+    mv one.dp two.dp
+    # files that are cut short or not there
+    for file in loop stage-2 stage-5; do
+        for part in kept/$file*; do
+            cp -a kept cut
+            truncate -s -1 cut/"${part#kept/}"
+            run timeout 20 dp-loop --laps 20000 --exec processes -q --resume cut -- "$CHILD"
+            assert_failure 1
+            assert_output --partial "cut/${part#kept/}: it is damaged, or no file of a checkpoint"
+            rm -f cut/"${part#kept/}"
+            run timeout 20 dp-loop --laps 20000 -q --resume cut -- "$CHILD"
+            assert_failure 1
+            assert_output --partial "cut/${part#kept/}: No such file or directory"
+            rm -r cut
+        done
+    done
+    # a stage that was not told where to save
+    complains 1 "dp-loop: stage 5 has not saved its state in $here/lost: does its environment have DPLINE_CHECKPOINT?" \
+        dp-loop --laps 20000 -q --checkpoint lost --checkpoint-every 10 -- "${CHILD/| dp-step/| env -u DPLINE_CHECKPOINT dp-step}"
+}

@@ -1,0 +1,103 @@
+/* What a checkpoint's files hold: written and read, cut short at every byte, and what does not belong there. */
+#include "unit.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "wire/state.h"
+
+static const double reals[] = {1.5, -0.0, 1e300};
+static const int64_t ints[] = {INT64_MIN, -1, INT64_MAX};
+
+static void encode(msgpack_sbuffer *buffer)
+{
+    struct dp_state state = {0};
+    struct dp_err err;
+    dp_state_put_int(&state, "whole", -5);
+    dp_state_put_real(&state, "real", 0.1);
+    dp_state_put_text(&state, "text", "dp-step");
+    dp_state_put_reals(&state, "reals", reals, 3);
+    dp_state_put_ints(&state, "ints", ints, 3);
+    dp_state_put_reals(&state, "none", NULL, 0);
+    msgpack_sbuffer_init(buffer);
+    assert_int_equal(dp_state_encode(&state, buffer, &err), 0);
+}
+
+static void what_is_written_is_read(void **unused)
+{
+    (void)unused;
+    msgpack_sbuffer buffer;
+    struct dp_state state;
+    struct dp_err err;
+    int64_t whole, *i;
+    double real, *r;
+    size_t count;
+    char text[8];
+    encode(&buffer);
+    assert_int_equal(dp_state_decode(&state, buffer.data, buffer.size, &err), 0);
+    assert_int_equal(dp_state_get_int(&state, "whole", -5, -5, &whole, &err), 0);
+    assert_int_equal(dp_state_get_int(&state, "whole", -4, 9, &whole, &err), DP_E_RUN);
+    assert_int_equal(dp_state_get_int(&state, "real", 0, 9, &whole, &err), DP_E_RUN);
+    assert_int_equal(dp_state_get_int(&state, "gone", 0, 9, &whole, &err), DP_E_RUN);
+    assert_int_equal(dp_state_get_real(&state, "real", &real, &err), 0);
+    assert_true(real == 0.1);
+    assert_int_equal(dp_state_get_text(&state, "text", text, 8, &err), 0);
+    assert_string_equal(text, "dp-step");
+    assert_int_equal(dp_state_get_text(&state, "text", text, 7, &err), DP_E_RUN);
+    assert_int_equal(dp_state_get_reals(&state, "reals", &r, &count, &err), 0);
+    assert_int_equal(count, 3);
+    assert_memory_equal(r, reals, sizeof reals);
+    free(r);
+    assert_int_equal(dp_state_get_ints(&state, "ints", &i, &count, &err), 0);
+    assert_memory_equal(i, ints, sizeof ints);
+    free(i);
+    assert_int_equal(dp_state_get_reals(&state, "none", &r, &count, &err), 0);
+    assert_true(r == NULL && count == 0);
+    assert_int_equal(dp_state_get_reals(&state, "text", &r, &count, &err), DP_E_RUN); /* seven bytes */
+    assert_true(dp_state_has(&state, "none") && !dp_state_has(&state, "gone"));
+    msgpack_sbuffer_destroy(&buffer);
+}
+
+static void cut_anywhere_it_is_refused(void **unused)
+{
+    (void)unused;
+    msgpack_sbuffer buffer;
+    struct dp_state state;
+    encode(&buffer);
+    for (size_t size = 0; size < buffer.size; size++) {
+        char *copy = malloc(size > 0 ? size : 1); /* of that size, for tools that look at every byte */
+        memcpy(copy, buffer.data, size);
+        assert_int_equal(dp_state_decode(&state, copy, size, NULL), DP_E_RUN);
+        free(copy);
+    }
+    msgpack_sbuffer_write(&buffer, "\0", 1);
+    assert_int_equal(dp_state_decode(&state, buffer.data, buffer.size, NULL), DP_E_RUN);
+    msgpack_sbuffer_destroy(&buffer);
+}
+
+static void what_does_not_belong_there(void **unused)
+{
+    (void)unused;
+    struct dp_state state = {0};
+    msgpack_sbuffer buffer;
+    assert_int_equal(dp_state_decode(&state, "\x82\xa1" "a\x01\xa1" "a\x02", 7, NULL), DP_E_RUN);      /* twice */
+    assert_int_equal(dp_state_decode(&state, "\x81\xa1" "a\x91\x01", 5, NULL), DP_E_RUN);              /* a list */
+    assert_int_equal(dp_state_decode(&state, "\x81\x01\x01", 3, NULL), DP_E_RUN);                      /* no name */
+    assert_int_equal(dp_state_decode(&state, "\xdf\xff\xff\xff\xff\xa1" "a\x01", 8, NULL), DP_E_RUN); /* too many */
+    state.count = 0;
+    for (int i = 0; i <= DP_STATE_VALUES; i++)
+        dp_state_put_int(&state, "a", i);
+    msgpack_sbuffer_init(&buffer);
+    assert_int_equal(dp_state_encode(&state, &buffer, NULL), DP_E_RUN);
+    msgpack_sbuffer_destroy(&buffer);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_written_is_read),
+        cmocka_unit_test(cut_anywhere_it_is_refused),
+        cmocka_unit_test(what_does_not_belong_there),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

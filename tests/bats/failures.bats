@@ -16,10 +16,10 @@ no_orphans() {
     fail "still running: $(pgrep -af "[d]p-.*$BATS_TEST_TMPDIR")"
 }
 
-# until dp-loop is under way, however busy the machine is
+# until dp-loop has had some laps, however busy the machine is
 under_way() {
-    for _ in $(seq 100); do
-        if pgrep -f "^dp-loop .*$BATS_TEST_TMPDIR" > /dev/null && [ -s stream ]; then return 0; fi
+    for _ in $(seq 200); do
+        if pgrep -f "^dp-loop .*$BATS_TEST_TMPDIR" > /dev/null && [ "$(stat -c %s stream 2> /dev/null || echo 0)" -gt 2000 ]; then return 0; fi
         sleep 0.1
     done
     fail "dp-loop does not start"
@@ -108,7 +108,7 @@ EOF
     for exec in fused processes; do
         for signal in INT TERM HUP QUIT; do
             rm -f stream model
-            timeout 20 dp-loop --laps 100000000 --exec $exec -o "$BATS_TEST_TMPDIR/model" -- "${CHILD//small.dp/$BATS_TEST_TMPDIR/small.dp}" > stream 2> said &
+            timeout 60 dp-loop --laps 100000 --exec $exec -o "$BATS_TEST_TMPDIR/model" -- "${CHILD//small.dp/$BATS_TEST_TMPDIR/small.dp}" > stream 2> said &
             job=$!
             under_way
             pkill -$signal -f "^dp-loop .*$BATS_TEST_TMPDIR"
@@ -116,7 +116,7 @@ EOF
             wait $job || got=$?
             [ $got = $((128 + $(kill -l $signal))) ] || fail "$exec, $signal: status $got: $(cat said)"
             run grep -v '^dp-account: warning: ' said
-            assert_output --regexp "^dp-loop: interrupted after lap [0-9]+ of 100000000, whose model is in $BATS_TEST_TMPDIR/model\$"
+            assert_output --regexp "^dp-loop: interrupted after lap [0-9]+ of 100000, whose model is in $BATS_TEST_TMPDIR/model\$"
             [[ $output == *" lap $(dp-cat --last model | sed 's/.*"lap":\([0-9]*\).*/\1/') of "* ]] || fail "$(cat said)"
             run ls
             assert_output $'model\nsaid\nsmall.dp\nstream'
@@ -127,7 +127,7 @@ EOF
 }
 
 @test "dp-loop killed outright: its children end by themselves" {
-    timeout 20 dp-loop --laps 100000000 --exec processes -o "$BATS_TEST_TMPDIR/model" -- "${CHILD//small.dp/$BATS_TEST_TMPDIR/small.dp}" > stream 2> /dev/null &
+    timeout 60 dp-loop --laps 100000 --exec processes -o "$BATS_TEST_TMPDIR/model" -- "${CHILD//small.dp/$BATS_TEST_TMPDIR/small.dp}" > stream 2> /dev/null &
     under_way
     pkill -KILL -f "^dp-loop .*$BATS_TEST_TMPDIR"
     wait || true
@@ -283,7 +283,7 @@ END
 }
 
 @test "lines of dp-eval do not stand behind the bar" {
-    run on_terminal 80 xterm "dp-loop --laps 5 -- '$CHILD' | dp-eval --data small.dp --private-data --metrics accuracy --every 1"
+    run on_terminal 80 xterm "dp-loop --laps 5 -- '$CHILD' | dp-eval --data small.dp --private-data --metrics accuracy --every 1; sleep 0.3"
     # a terminal that only knows carriage return, line feed and 'erase to the end of the line'
     python3 -c '
 import re, sys

@@ -29,6 +29,9 @@ END
   --no-ledger      write nothing down; every frame and the model say so
   --partial        train as long as the budget of the data set allows
   --init FILE      start from this model; what it has cost is added
+  --checkpoint DIR keep there what the run can be resumed from
+  --checkpoint-every K   laps from one checkpoint to the next (default 1000)
+  --resume DIR     go on from there, with the same options
   --exec HOW       auto|processes|fused (default $exec)
   --threads N      (default $threads)
   --seed S         reproducible, not private
@@ -123,6 +126,8 @@ laps_of() { awk "BEGIN { laps = $epochs * $1 / $batch; print int(laps) + (laps >
 # loop [dp-loop options] PIPELINE: with -o only the model is written, without it the stream of models.
 loop() {
     local status=0 pipeline
+    set -- ${checkpoint:+--checkpoint "$checkpoint"} ${checkpoint_every:+--checkpoint-every "$checkpoint_every"} \
+        ${resume:+--resume "$resume"} "$@"
     set -- --laps "$laps" --exec "$exec" ${init:+--init "$init"} ${seed:+--seed "$seed"} ${quiet:+-q} ${model:+--model "$model"} "$@"
     if [ -n "$print" ]; then
         pipeline=${*: -1}
@@ -167,7 +172,7 @@ fi
 
 losses='squared|hinge|logistic|smooth-hinge|huber'
 schedules='constant, sqrt:A:C, linear[:E], cosine[:E] or a file'
-taken='data loss lambda epsilon delta epochs batch clip multiplier adjacency ledger init exec threads seed model'
+taken='data loss lambda epsilon delta epochs batch clip multiplier adjacency ledger init checkpoint checkpoint_every resume exec threads seed model'
 # gradients have a step size, coordinate descent has sigma'; the pipeline sets what it has
 sigma_prime_scale='' step='' schedule=constant intercept=0 many_classes=''
-data='' model='' ledger='' gate='' init='' seed='' quiet='' print='' exec=auto threads=1 adjacency=null-record multiplier=''
+data='' model='' ledger='' gate='' init='' checkpoint='' checkpoint_every='' resume='' seed='' quiet='' print='' exec=auto threads=1 adjacency=null-record multiplier=''

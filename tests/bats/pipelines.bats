@@ -129,6 +129,19 @@ above() { /usr/bin/python3 -c "import sys; sys.exit(not float(sys.argv[1]) >= fl
     above 1 "$(dp-info --get epsilon model)"
 }
 
+@test "--checkpoint and --resume go on to the very model of the uninterrupted run" {
+    for p in "scd.sh --loss logistic" "dp-adam.sh"; do
+        run_of="$p -q --data small.dp --epochs 20 --batch 10 --seed 1"
+        $run_of -o whole
+        $run_of --checkpoint kept --checkpoint-every 100 2> said | head -c 200000 > part || true
+        assert_dir_exist kept
+        above 3999 "$(dp-cat --kind lap part 2> /dev/null | wc -l)"
+        $run_of --resume kept -o resumed
+        dp-cmp whole resumed
+        rm -rf kept
+    done
+}
+
 @test "--init goes on from a model, and --adjacency replace-one doubles the sensitivity" {
     for p in scd dp-sgd; do
         $p.sh -q --data small.dp --epochs 1 --lambda 1e-3 --seed 1 -o first

@@ -3,39 +3,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "fuzz.h"
-#include "stage/stage.h"
+#include "configured.h"
 #include "wire/codec.h"
 
 #define MOST_LAPS 8 /* of an input */
-
-/* @DATA is the data set of classes, @REAL of a regression, @LEDGER a new file. */
-static const char *const configurations[] = {
-    "dp-sample --data @DATA --rate 0.1",
-    "dp-sample --data @DATA --mode fixed --rate 0.1 --inline",
-    "dp-sample --data @DATA --mode full --columns 2",
-    "dp-scd-step --data @DATA --loss hinge --lambda 1e-3 --clip 0.1",
-    "dp-scd-step --data @DATA --loss logistic --lambda 1e-3 --variant sequential --clip 0.1",
-    "dp-scd-step --data @REAL --loss squared --lambda 1e-3 --variant primal --clip 0.1",
-    "dp-scd-step --data @DATA --loss hinge --lambda 1e-3",
-    "dp-grad --loss logistic --clip 0.5",
-    "dp-grad --data @DATA --loss smooth-hinge --intercept 1",
-    "dp-grad --data @REAL --loss squared --non-private",
-    "dp-clip --clip 0.1",
-    "dp-clip --data @DATA --clip 0.1 --adaptive 0.5",
-    "dp-noise --multiplier 2 --count-multiplier 5",
-    "dp-noise --multiplier 2 --noise laplace",
-    "dp-noise --multiplier 2 --schedule sqrt:1:1",
-    "dp-account --epsilon 100 --delta 1e-5 --allow-seeded",
-    "dp-account --epsilon 100 --delta 1e-5 --allow-seeded --ledger @LEDGER",
-    "dp-account --epsilon 100 --delta 1e-5 --allow-seeded --adaptive",
-    "dp-account --non-private --allow-seeded",
-    "dp-step --average tail",
-    "dp-step --step 0.1 --optimizer adam",
-    "dp-step --step 0.1 --average polynomial --momentum 0.9 --project 10",
-    "dp-eval --data @DATA",
-    "dp-eval --data @REAL --format json",
-};
 
 static int put_frame(struct dp_out *out, struct dp_frame *frame, struct dp_err *err)
 {
@@ -59,29 +30,6 @@ static void warn(struct dp_out *out, const char *stage, const char *sentence)
 {
     (void)out;
     fuzz_assert(stage[0] != '\0' && sentence[0] != '\0');
-}
-
-static struct dp_stage *start(const char *configuration)
-{
-    char *argv[32], *text = strdup(configuration), *rest = NULL;
-    int argc = 0;
-    struct dp_stage *stage = NULL;
-    struct dp_err err = {0};
-    for (char *word = strtok_r(text, " ", &rest); word != NULL && argc < 31; word = strtok_r(NULL, " ", &rest)) {
-        if (strcmp(word, "@DATA") == 0)
-            word = (char *)fuzz_need("FUZZ_CLASSES");
-        else if (strcmp(word, "@REAL") == 0)
-            word = (char *)fuzz_need("FUZZ_REAL");
-        else if (strcmp(word, "@LEDGER") == 0)
-            word = (char *)fuzz_path("ledger");
-        argv[argc++] = word;
-    }
-    argv[argc] = NULL;
-    int rc = dp_stage_new(&stage, dp_stage_find(argv[0]), argc, argv, NULL, &err);
-    if (rc != DP_OK)
-        fuzz_fail(err.message, configuration, rc);
-    free(text);
-    return stage;
 }
 
 static void feed(struct dp_stage *stage, const char *bytes, size_t size)
@@ -111,8 +59,7 @@ static void feed(struct dp_stage *stage, const char *bytes, size_t size)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    const unsigned count = sizeof configurations / sizeof configurations[0];
-    if (size < 1 || data[0] < 'A' || data[0] >= 'A' + count)
+    if (size < 1 || data[0] < 'A' || data[0] >= 'A' + CONFIGURATIONS)
         return -1;
     struct dp_stage *stage = start(configurations[data[0] - 'A']);
     char *bytes = fuzz_text(data + 1, size - 1);

@@ -1,0 +1,64 @@
+/* Stages as the targets configure them: the first byte of an input, from 'A' on, says which. */
+#ifndef DP_TESTS_FUZZ_CONFIGURED_H
+#define DP_TESTS_FUZZ_CONFIGURED_H
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "fuzz.h"
+#include "stage/stage.h"
+
+/* @DATA is the data set of classes, @REAL of a regression, @LEDGER a new file. */
+static const char *const configurations[] = {
+    "dp-sample --data @DATA --rate 0.1",
+    "dp-sample --data @DATA --mode fixed --rate 0.1 --inline",
+    "dp-sample --data @DATA --mode full --columns 2",
+    "dp-scd-step --data @DATA --loss hinge --lambda 1e-3 --clip 0.1",
+    "dp-scd-step --data @DATA --loss logistic --lambda 1e-3 --variant sequential --clip 0.1",
+    "dp-scd-step --data @REAL --loss squared --lambda 1e-3 --variant primal --clip 0.1",
+    "dp-scd-step --data @DATA --loss hinge --lambda 1e-3",
+    "dp-grad --loss logistic --clip 0.5",
+    "dp-grad --data @DATA --loss smooth-hinge --intercept 1",
+    "dp-grad --data @REAL --loss squared --non-private",
+    "dp-clip --clip 0.1",
+    "dp-clip --data @DATA --clip 0.1 --adaptive 0.5",
+    "dp-noise --multiplier 2 --count-multiplier 5",
+    "dp-noise --multiplier 2 --noise laplace",
+    "dp-noise --multiplier 2 --schedule sqrt:1:1",
+    "dp-account --epsilon 100 --delta 1e-5 --allow-seeded",
+    "dp-account --epsilon 100 --delta 1e-5 --allow-seeded --ledger @LEDGER",
+    "dp-account --epsilon 100 --delta 1e-5 --allow-seeded --adaptive",
+    "dp-account --non-private --allow-seeded",
+    "dp-step --average tail",
+    "dp-step --step 0.1 --optimizer adam",
+    "dp-step --step 0.1 --average polynomial --momentum 0.9 --project 10",
+    "dp-eval --data @DATA",
+    "dp-eval --data @REAL --format json",
+};
+
+#define CONFIGURATIONS (sizeof configurations / sizeof configurations[0])
+
+static inline struct dp_stage *start(const char *configuration)
+{
+    char *argv[32], *text = strdup(configuration), *rest = NULL;
+    int argc = 0;
+    struct dp_stage *stage = NULL;
+    struct dp_err err = {0};
+    for (char *word = strtok_r(text, " ", &rest); word != NULL && argc < 31; word = strtok_r(NULL, " ", &rest)) {
+        if (strcmp(word, "@DATA") == 0)
+            word = (char *)fuzz_need("FUZZ_CLASSES");
+        else if (strcmp(word, "@REAL") == 0)
+            word = (char *)fuzz_need("FUZZ_REAL");
+        else if (strcmp(word, "@LEDGER") == 0)
+            word = (char *)fuzz_path("ledger");
+        argv[argc++] = word;
+    }
+    argv[argc] = NULL;
+    int rc = dp_stage_new(&stage, dp_stage_find(argv[0]), argc, argv, NULL, &err);
+    if (rc != DP_OK)
+        fuzz_fail(err.message, configuration, rc);
+    free(text);
+    return stage;
+}
+
+#endif

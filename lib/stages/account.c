@@ -2,6 +2,7 @@
    really ran, refuses what does not add up, charges it, strips every private field, and stops the run rather than
    overspend. */
 #include <math.h>
+#include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,6 +11,8 @@
 #include "stages/reserve.h"
 #include "stages/spend.h"
 #include "stages/stages.h"
+
+#define PLAN_DIGEST 32
 
 struct options {
     double epsilon, delta;
@@ -29,7 +32,9 @@ struct state {
     double prior_epsilon, prior_delta, prior_sound; /* of the model that the run started from */
     bool published;                                 /* that model, or this run, was accounted as published */
     char resumes[DP_LEDGER_MARK];                   /* of a run that is resumed: the line of its checkpoint, or "" */
-    double spent;                                   /* and what its filter had */
+    double spent, order;                            /* and what its filter had, at which order */
+    unsigned char plan[PLAN_DIGEST];            /* of the multipliers of all laps; zeros without a plan */
+    unsigned char planned[PLAN_DIGEST];         /* what that was in the checkpoint */
 };
 
 static const struct dp_option options[] = {
@@ -221,6 +226,44 @@ static int open_ledger(struct dp_stage *stage, const struct dp_frame *frame, boo
     return dp_fail(err, DP_E_RUN, "%.400s (--ledger FILE names another one, --no-ledger goes without)", why);
 }
 
+/* Laps before the checkpoint were other laps if what runs now is another mechanism: the text of a pipeline does not say all. */
+static int check_resumed(const struct dp_stage *stage, const struct dp_frame *frame, struct dp_err *err)
+{
+    const struct options *o = stage->options;
+    const struct state *s = stage->state;
+    const struct dp_mechanism *now = frame->mechanism, *then = s->hold.first->mechanism;
+    bool planned = !sodium_is_zero(s->plan, sizeof s->plan), same = s->order == s->spend.filter.order;
+    for (int i = 0; !o->adaptive && i < frame->mechanisms; i++)
+        same &= now[i].sampler == then[i].sampler && now[i].rate == then[i].rate && now[i].epoch_laps == then[i].epoch_laps &&
+                now[i].noise == then[i].noise && ((planned && i == 0) || now[i].multiplier == then[i].multiplier);
+    if (!same || (!o->adaptive && memcmp(s->plan, s->planned, sizeof s->plan) != 0))
+        return dp_fail(err, DP_E_UNSAFE, "the mechanism of lap %lld is not that of the run before its checkpoint", (long long)frame->lap);
+    return DP_OK;
+}
+
+/* What a resumed run has paid for beside its laps up to the checkpoint, since it first began. A filter has counted all of it but
+   what was lost since the checkpoint. */
+static int charge_lost(struct state *s, struct dp_err *err)
+{
+    struct dp_charges own = {0}, beside = {0};
+    const struct dp_charges *used = &s->reserve.used;
+    if (s->last_lap == 0 || s->spend.adaptive)
+        return dp_spend_lost(&s->spend, &s->reserve.lost, err);
+    int rc = prefix(s, s->last_lap, &own, err);
+    for (size_t i = 0; rc == DP_OK && i < used->count; i++) {
+        int64_t laps = used->charge[i].laps;
+        for (size_t k = 0; k < own.count; k++)
+            laps -= dp_event_same(&own.charge[k].event, &used->charge[i].event) ? own.charge[k].laps : 0;
+        if (laps > 0)
+            rc = dp_charges_add(&beside, &used->charge[i].event, laps, err);
+    }
+    if (rc == DP_OK)
+        rc = dp_spend_lost(&s->spend, &beside, err);
+    dp_charges_free(&own);
+    dp_charges_free(&beside);
+    return rc;
+}
+
 /* What the run will be charged as, from its first lap. */
 static int begin(struct dp_stage *stage, struct dp_frame *frame, const struct dp_event *sound, bool has_sound,
                  struct dp_err *err)
@@ -240,17 +283,20 @@ static int begin(struct dp_stage *stage, struct dp_frame *frame, const struct dp
         if (plan->dtype != DP_F64 || plan->ndim != 1 || start.laps < 1 || plan->count != (uint64_t)start.laps)
             return dp_fail(err, DP_E_UNSAFE, "the plan of the noise does not have a multiplier for each lap");
         start.plan = plan->data;
+        crypto_generichash(s->plan, sizeof s->plan, plan->data, plan->count * sizeof(double), NULL, 0);
     }
     int rc = s->last_lap > 0 ? DP_OK : note_prior(s, frame, err);
     if (rc == DP_OK)
         rc = dp_spend_open(&s->spend, &start, err);
+    if (rc == DP_OK && s->last_lap > 0)
+        rc = check_resumed(stage, frame, err);
     if (rc == DP_OK)
         rc = dp_spend_resume(&s->spend, sound, s->last_lap, s->spent, err);
     s->event = *sound;
     if (rc == DP_OK)
         rc = open_ledger(stage, frame, has_sound, err);
     if (rc == DP_OK)
-        rc = dp_spend_lost(&s->spend, &s->reserve.lost, err);
+        rc = charge_lost(s, err);
     s->published |= o->as_published;
     s->begun = true;
     return rc;
@@ -407,6 +453,8 @@ static int account_save(struct dp_stage *stage, struct dp_state *state, struct d
         dp_state_put_text(state, "mark", dp_ledger_mark(s->reserve.ledger));
     dp_state_put_int(state, "lap", s->last_lap);
     dp_state_put_real(state, "filter", s->spend.filter.spent);
+    dp_state_put_real(state, "order", s->spend.filter.order);
+    dp_state_put_bytes(state, "plan", s->plan, sizeof s->plan);
     dp_state_put_real(state, "prior_epsilon", s->prior_epsilon);
     dp_state_put_real(state, "prior_delta", s->prior_delta);
     dp_state_put_real(state, "prior_sound", s->prior_sound);
@@ -419,6 +467,8 @@ static int account_restore(struct dp_stage *stage, const struct dp_state *state,
     const struct options *o = stage->options;
     struct state *s = stage->state;
     int64_t published = 0;
+    const void *plan;
+    size_t size;
     if (o->non_private)
         return DP_OK;
     int rc = dp_state_get_int(state, "lap", 1, INT64_MAX, &s->last_lap, err);
@@ -426,6 +476,14 @@ static int account_restore(struct dp_stage *stage, const struct dp_state *state,
         rc = dp_state_get_int(state, "published", 0, 1, &published, err);
     if (rc == DP_OK)
         rc = dp_state_get_real(state, "filter", &s->spent, err);
+    if (rc == DP_OK)
+        rc = dp_state_get_real(state, "order", &s->order, err);
+    if (rc == DP_OK)
+        rc = dp_state_get_bytes(state, "plan", &plan, &size, err);
+    if (rc == DP_OK && size != sizeof s->planned)
+        rc = dp_fail(err, DP_E_RUN, "'plan' of the checkpoint is no digest");
+    if (rc == DP_OK)
+        memcpy(s->planned, plan, size);
     if (rc == DP_OK)
         rc = dp_state_get_real(state, "prior_epsilon", &s->prior_epsilon, err);
     if (rc == DP_OK)

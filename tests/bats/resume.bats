@@ -140,6 +140,46 @@ sys.exit(not least * 0.9999 <= stated <= 5)' "$(dp-info --get epsilon model)" "$
     done
 }
 
+@test "killed again and again: laps that were lost before an earlier resumption still count" {
+    private
+    for i in 1 2 3; do stopped 20000 KILL --exec fused; done
+    dp-loop --laps 20000 --exec fused -q --resume kept -o model -- "$CHILD" > stream
+    spent=$(laps_spent)
+    [ "$spent" -gt 20000 ]
+    cost=$(dp-account epsilon --delta 1e-5 --rate 0.1 --multiplier 150 --laps "$spent")
+    python3 -c 'import sys; sys.exit(not float(sys.argv[1]) >= 0.9999 * float(sys.argv[2]))' "$(dp-info --get epsilon model)" "$cost" ||
+        fail "stated: $(dp-info --get epsilon model), $spent laps cost $cost"
+    dp-account verify ledger
+}
+
+@test "a run goes on with the mechanism that it had, whatever the text of the pipeline takes from elsewhere" {
+    private
+    seq 1 20000 > falling
+    seq 20000 -1 1 > rising
+    cp falling schedule
+    for ledger in "--ledger $PWD/ledger" --no-ledger; do
+        for part in "--rate \$Q" "-z \$Z" "--schedule schedule -z \$Z" "--epsilon \$E --adaptive"; do
+            rm -rf ledger* kept
+            CHILD="dp-sample --data two.dp --rate 0.1 | dp-scd-step --data two.dp --loss hinge --lambda 1e-3 --clip 0.1 |
+                dp-noise -z 150 | dp-account --delta 1e-5 $ledger --epsilon 5 | dp-step --average tail"
+            case $part in
+                --rate*) CHILD=${CHILD/--rate 0.1/$part} ;;
+                -*E*) CHILD=${CHILD/--epsilon 5/$part} ;;
+                *) CHILD=${CHILD/-z 150/$part} ;;
+            esac
+            export Q=0.1 Z=150 E=5
+            cp falling schedule
+            stopped 20000 INT
+            Q=0.01 Z=1500 E=500
+            cp rising schedule
+            run sh -c 'dp-loop --laps 20000 -q --resume kept -o again -- "$1" > /dev/null' sh "$CHILD"
+            assert_failure 5
+            assert_regex "$output" "is not that of the run before its checkpoint|does not say of itself what the one that it resumes said"
+            assert_file_not_exist again
+        done
+    done
+}
+
 @test "a budget that the lost laps have used up ends the run" {
     private
     z=$(dp-account sigma --epsilon 1 --delta 1e-5 --rate 0.1 --laps 20000)

@@ -136,11 +136,13 @@ prepare() { small_data 400 6 2; }
     printf '\x82\xa4kind\xa5hello\xa6format\x02' > format.frames
     complains 1 "dp-step: the stream has frame format 2, this is 1" dp-step --in format.frames
     printf '\xdf\xff\xff\xff\xff' > huge.frames
-    complains 1 "dp-step: corrupt frame: 8589934590 entries in one list, the limit is 256" dp-step --in huge.frames
+    complains 1 "dp-step: corrupt frame: 4294967295 entries in one list or map, the limit is 256" dp-step --in huge.frames
     printf '\x81\xa4kind\xc9\xff\xff\xff\xff\x01' > blob.frames
     complains 1 "dp-step: the frame is larger than the limit of 1073741824 bytes" dp-step --in blob.frames
     printf '\x81\xa4kind\x91\x91\x91\x91\x91\x91\x91\x01' > deep.frames
-    complains 1 "dp-step: corrupt frame: nested deeper than 4" dp-step --in deep.frames
+    complains 1 "dp-step: corrupt frame: 'kind' is a list or map" dp-step --in deep.frames
+    printf '\x82\xa4kind\xa3lap\xaamechanisms\x91\x91\x91\x91\x91\x01' > deeper.frames
+    complains 1 "dp-step: corrupt frame: nested deeper than 3" dp-step --in deeper.frames
 }
 
 @test "mismatched dimensions and data" {

@@ -281,6 +281,15 @@ static int finish(struct run *r, enum ending how, struct dp_err *err)
     return rc == DP_OK ? put : rc;
 }
 
+/* A failed run has paid for the model of its last lap, too. A resumed one that got nowhere has none of its own. */
+static int keep_model(struct run *r, int rc)
+{
+    struct dp_err unused = {0};
+    if (r->done > r->checkpoint.resumed)
+        put_model(r, INTERRUPTED, &unused);
+    return rc;
+}
+
 /* A signal has come. Where the lap under way did not come back the child is lost, but what it gave before is not. */
 static int finish_interrupted(struct run *r, bool whole, struct dp_err *err)
 {
@@ -295,7 +304,9 @@ static int finish_interrupted(struct run *r, bool whole, struct dp_err *err)
     }
     if (ended && r->checkpoint.directory != NULL && r->done > r->kept && dp_checkpoint_possible(r->last))
         rc = keep(r, err);
-    if (r->hello && rc == DP_OK)
+    if (rc != DP_OK)
+        return keep_model(r, rc);
+    if (r->hello)
         rc = finish(r, INTERRUPTED, err);
     if (rc == DP_OK && r->done > 0 && o->model != NULL)
         return dp_fail(err, DP_E_RUN, "interrupted after lap %lld of %lld, whose model is in %.300s", (long long)r->done,
@@ -369,7 +380,7 @@ static int run_all(struct run *r, struct dp_err *err)
         }
         return rc;
     }
-    return rc == DP_OK ? finish(r, DONE, err) : rc;
+    return rc == DP_OK ? finish(r, DONE, err) : keep_model(r, rc);
 }
 
 /* Readers of the stream learn that no more will come. */

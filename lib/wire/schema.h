@@ -71,7 +71,7 @@ enum dp_visibility {
     X(DP_F_SEEDED, "seeded", DP_T_BOOL, DP_FIXED)             /* keys came from a seed: not private */              \
     X(DP_F_AS_PUBLISHED, "as_published", DP_T_BOOL, DP_STATED)                                                      \
     X(DP_F_NON_PRIVATE, "non_private", DP_T_BOOL, DP_FIXED)                                                         \
-    X(DP_F_INTERRUPTED, "interrupted", DP_T_BOOL, DP_STREAM)  /* end, model: a signal ended the run */              \
+    X(DP_F_INTERRUPTED, "interrupted", DP_T_BOOL, DP_STREAM)  /* end, model: the run did not get to its end */      \
     X(DP_F_GAP, "gap", DP_T_REAL, DP_PRIVATE)                 /* duality gap on the training rows */                \
     X(DP_F_OBJECTIVE, "objective", DP_T_REAL, DP_PRIVATE)     /* primal objective on the training rows */
 

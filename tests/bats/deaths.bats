@@ -107,6 +107,27 @@ END
     refute_output --partial interrupted
 }
 
+@test "a run that fails keeps the model of the last lap that it has paid for" {
+    for exec in fused processes; do
+        cp -r small.dp other.dp
+        CHILD=${CHILD//small.dp/other.dp} start $exec 100000 -o model
+        truncate -s 200 other.dp/X.npy
+        ended 1 20
+        assert_equal "$(dp-cat --last stream 2> said | jq -c '[.lap, .model.values]')" "$(dp-cat --last model | jq -c '[.lap, .model.values]')"
+        run dp-info model
+        assert_output --regexp 'laps: [0-9]+ of 100000, interrupted'
+        rm -r other.dp model
+    done
+    # a resumed run that gets nowhere has none
+    start processes 1000000 -o model --checkpoint state
+    kill -INT $loop
+    ended 130 4
+    cp model before
+    run dp-loop --laps 1000000 -q --resume state -o model -- "${CHILD/-z 500/-z 400}"
+    assert_failure
+    cmp model before
+}
+
 @test "dp-loop killed outright leaves no temporary file" {
     for exec in fused processes; do
         start $exec 100000 -o model

@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 """kill-stages.py TIMES SEED LEDGER -- DP-LOOP...: for KILL and SEGV (a crash) and each stage of the child pipeline, first to
 last, starts dp-loop TIMES times and sends the stage that signal at a random moment. The run then ends within seconds, with
-status 1 and a sentence that names a command; no process is left, no file but the stream, and the ledger has paid for every lap
-that was released. Prints how many stages were killed, and in how many runs laps had been released by then."""
+status 1 and a sentence that names a command; no process is left, no file but the stream and, where laps were released, the last
+model, and the ledger has paid for every lap that was released. Prints how many stages were killed, and in how many runs laps had been released by then."""
 import importlib.machinery
 import importlib.util
 import os
@@ -95,7 +95,7 @@ def main():
     for name in ("stream", "said", ledger):
         open(name, "ab").close()
     os.chmod(ledger, 0o600)
-    before = set(os.listdir(".")) | {ledger + ".mark", ledger + ".mark.new"}
+    before = set(os.listdir(".")) | {"model", ledger + ".mark", ledger + ".mark.new"}
     killed = some = 0
     for number in (signal.SIGKILL, signal.SIGSEGV):
         for stage in stages:
@@ -103,6 +103,9 @@ def main():
                 kill_one(command, stage, number, chance.uniform(0, 0.03), i % 2 == 1, before)
                 killed += 1
                 frames, names = runs.released("stream")
+                assert os.path.exists("model") == (frames > 0), f"{frames} laps released, model: {os.path.exists('model')}"
+                if frames > 0:
+                    os.remove("model")
                 spent = runs.laps_of(ledger)
                 for name in names:
                     assert frames <= spent[name], f"{frames} laps released, {spent[name]} paid for"

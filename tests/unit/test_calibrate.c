@@ -339,6 +339,29 @@ static void what_cannot_be_reached(void **state)
     assert_int_equal(dp_calibrate_noise(DP_ACCOUNTANT_RDP, &none, 1, 1e-5, &z, &err), DP_E_RUN);
 }
 
+/* Several queries on one batch are stretched together: two Gaussians are one of 1/z^2 = 1/z1^2 + 1/z2^2. */
+static void queries_are_stretched_together(void **state)
+{
+    (void)state;
+    struct dp_event two = dp_event_gaussian(DP_SAMPLING_POISSON, 0.01, 1, 0);
+    two.queries = 2;
+    two.query[1] = (struct dp_query){.kind = DP_QUERY_GAUSSIAN, .multiplier = 2};
+    struct dp_charge pair = {two, 1000}, one = {dp_event_gaussian(DP_SAMPLING_POISSON, 0.01, 1 / sqrt(1.25), 0), 1000};
+    struct dp_charges charges = {.count = 1, .charge = &pair}, single = {.count = 1, .charge = &one};
+    enum dp_accountant accountants[] = {DP_ACCOUNTANT_RDP, DP_ACCOUNTANT_PLD, DP_ACCOUNTANT_BEST};
+    for (size_t i = 0; i < sizeof accountants / sizeof *accountants; i++) {
+        double factor, expected;
+        struct dp_err err = {0};
+        assert_int_equal(dp_calibrate_noise(accountants[i], &charges, 1, 1e-5, &factor, &err), DP_OK);
+        assert_int_equal(dp_calibrate_noise(accountants[i], &single, 1, 1e-5, &expected, &err), DP_OK);
+        assert_near(factor, expected, 1e-7);
+        struct dp_event stretched = two;
+        stretched.query[0].multiplier *= factor;
+        stretched.query[1].multiplier *= factor;
+        assert_true(epsilon_of(accountants[i], stretched, 1e-5, 1000) <= 1);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -354,6 +377,7 @@ int main(void)
         cmocka_unit_test(rounding_up),
         cmocka_unit_test(calibration_meets_its_target),
         cmocka_unit_test(what_cannot_be_reached),
+        cmocka_unit_test(queries_are_stretched_together),
     };
     return cmocka_run_group_tests_name("calibrate", tests, NULL, NULL);
 }

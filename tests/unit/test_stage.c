@@ -1,9 +1,13 @@
 /* Pipelines taken apart, labels checked, frames through ports, the judge of what a child gives back. */
 #include "unit.h"
 
+#include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/time.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "port/port.h"
@@ -175,6 +179,66 @@ static void frames_go_through_every_port(void **state)
     dp_frame_free(g);
 }
 
+static volatile sig_atomic_t interruptions, cancelled;
+static void interruption(int number)
+{
+    (void)number;
+    interruptions = interruptions + 1;
+}
+
+/* Reads from fd until its end, having let the writer wait; the exit status says whether all `bytes` came. */
+static pid_t slow_reader(const int fd[2], size_t bytes)
+{
+    pid_t pid = fork();
+    if (pid != 0)
+        return pid;
+    static char buffer[65536];
+    size_t got = 0;
+    close(fd[1]);
+    usleep(100000);
+    for (ssize_t n; (n = read(fd[0], buffer, sizeof buffer)) > 0;)
+        got += (size_t)n;
+    _exit(got < bytes);
+}
+
+/* Signals that mean nothing to the port: a frame that waits for its reader gets there whole. With a flag set it does not. */
+static void signals_do_not_cut_a_frame(void **state)
+{
+    (void)state;
+    struct dp_frame *f;
+    struct dp_err err = {0};
+    double *model;
+    struct sigaction on_alarm = {.sa_handler = interruption}; /* without SA_RESTART */
+    struct itimerval often = {{0, 2000}, {0, 2000}}, never = {{0, 0}, {0, 0}};
+    dp_frame_new(&f, &err);
+    fill(f);
+    assert_int_equal(dp_frame_make_array(f, DP_F_MODEL, DP_F64, 1, 200000, &model, &err), 0);
+    memset(model, 0, 200000 * sizeof *model);
+    sigaction(SIGALRM, &on_alarm, NULL);
+    for (int cancel = 0; cancel < 2; cancel++) {
+        struct dp_port *out;
+        int fd[2], status;
+        assert_int_equal(pipe(fd), 0);
+        pid_t reader = slow_reader(fd, 200000 * sizeof *model);
+        assert_true(reader > 0);
+        close(fd[0]);
+        assert_int_equal(dp_port_open_fd(&out, fd[1], "pipe", DP_OUT, &err), 0);
+        cancelled = cancel;
+        dp_port_cancel(out, &cancelled);
+        interruptions = 0;
+        setitimer(ITIMER_REAL, &often, NULL);
+        assert_int_equal(dp_port_write(out, f, &err), cancel ? DP_E_RUN : DP_OK);
+        setitimer(ITIMER_REAL, &never, NULL);
+        assert_true(interruptions > 0);
+        dp_port_close(out);
+        while (waitpid(reader, &status, 0) < 0)
+            assert_int_equal(errno, EINTR);
+        assert_true(WIFEXITED(status) && WEXITSTATUS(status) == cancel);
+    }
+    signal(SIGALRM, SIG_DFL);
+    dp_frame_free(f);
+}
+
 static void the_judge(void **state)
 {
     (void)state;
@@ -204,7 +268,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pipelines_split_as_a_shell_does), cmocka_unit_test(what_needs_a_shell),
         cmocka_unit_test(a_stage_takes_its_labels_only),   cmocka_unit_test(frames_go_through_every_port),
-        cmocka_unit_test(the_judge),
+        cmocka_unit_test(signals_do_not_cut_a_frame),      cmocka_unit_test(the_judge),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -200,11 +200,12 @@ END
     sort -g -c stated
     awk -v a="$(tail -n 1 stated)" -v b="$(along "$last" -z 2)" 'BEGIN { exit !(a <= 4 && a <= b * 1.0001) }'
     [ "$(awk -v end="$(tail -n 1 stated)" '$1 >= end' stated | wc -l)" -le $((last / 15 + 1)) ]
-    dp-loop --laps 40 --seed 1 -- "${child/0.2/0.2 --mode shuffle} | dp-account --epsilon 100 --delta 1e-5 --allow-seeded | dp-step --step 0.1" > stream
+    # so many laps that most of those that epsilon is asked for would be inside of an epoch
+    dp-loop --laps 4000 --seed 1 -- "${child/0.2/0.2 --mode shuffle} | dp-account --epsilon 1000 --delta 1e-5 --allow-seeded | dp-step --step 0.1" > stream
     for epoch in 1 4 8; do
         exact=$(dp-account epsilon -z 2 --sampler full --laps $epoch --delta 1e-5)
         for lap in $((5 * epoch - 4)) $((5 * epoch)); do
-            stated=$(dp-cat --kind lap stream | sed -n "${lap}s/.*\"epsilon\":\([0-9.e-]*\).*/\1/p")
+            stated=$(dp-cat --lap $lap stream | sed -n "s/.*\"epsilon\":\([0-9.e-]*\).*/\1/p")
             awk -v a="$stated" -v b="$exact" 'BEGIN { exit !(a >= b * 0.99999 && a <= b * 1.06) }' || fail "$lap: $stated, $exact"
         done
     done

@@ -317,6 +317,10 @@ static int check_place(struct dp_ledger *l, const struct dp_ledger_run *run, str
                          limit->adjacency, l->path, run->adjacency);
         else if (l->hooks.rdp == NULL)
             rc = dp_fail(err, DP_E_RUN, "a population with a budget needs an accountant");
+        else if (run->prior_epsilon > 0 && !run->elsewhere)
+            rc = dp_fail(err, DP_E_UNSAFE,
+                         "the model to start from has cost epsilon = %g, which the budget of %.60s in the ledger %s does not have: it "
+                         "was trained without that ledger", run->prior_epsilon, limit->population, l->path);
     }
     return rc;
 }

@@ -57,6 +57,7 @@ struct dp_ledger_run {
     const char *preprocessing;         /* what was measured on private rows to scale them; NULL or "" for nothing */
     const char *init;                  /* the mark of the released model the run starts from, or NULL */
     double prior_epsilon, prior_delta; /* what such a model without a mark has cost; else 0 */
+    bool elsewhere;                    /* and other people's rows, not the population's */
     double order; /* 0: what each lap does was fixed before the run. Else later laps were chosen by what earlier ones
                      released, under a filter at this Rényi order, and what the run has cost is its whole budget */
     int64_t time;         /* seconds since 1970, 0 for unknown; nothing in the library reads the clock */

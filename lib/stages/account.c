@@ -190,6 +190,7 @@ static struct dp_ledger_run ledger_run(const struct dp_stage *stage, const struc
     /* A model of other people's rows is in their ledger. It counts by what it states. */
     if (o->ledger == NULL && dp_frame_bool(frame, DP_F_ELSEWHERE))
         run.init = NULL;
+    run.elsewhere = dp_frame_bool(frame, DP_F_ELSEWHERE);
     if (run.init == NULL) {
         run.prior_epsilon = s->prior_epsilon;
         run.prior_delta = s->prior_delta;
@@ -432,8 +433,10 @@ static int account_fire(struct dp_stage *stage, struct dp_frame *frame, struct d
 static int account_drain(struct dp_stage *stage, struct dp_out *out, struct dp_err *err)
 {
     struct state *s = stage->state;
+    /* Why a run ends before its last lap is for the gate to doubt: what was released may have decided it. */
+    bool early = stage->interrupted || s->spend.laps < s->spend.planned;
     (void)out;
-    return s->begun ? dp_reserve_end(&s->reserve, &s->spend, stage->interrupted ? "interrupted" : "done", err) : DP_OK;
+    return s->begun ? dp_reserve_end(&s->reserve, &s->spend, early ? "interrupted" : "done", err) : DP_OK;
 }
 
 /* What was charged follows from the event and the number of laps. The first frame is held to; the ledger has a line that says

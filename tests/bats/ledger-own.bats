@@ -244,3 +244,31 @@ lines() { grep -c "\"kind\":\"$1\"" "$2" || true; }
     assert_failure 1
     assert_output --partial 'cannot open the ledger'
 }
+
+@test "a budget takes no model of its own rows that no line of its ledger paid for" {
+    train 20 --no-ledger
+    dp-account budget small.dp --epsilon 3 --delta 1e-4
+    LOOP="--init model" run train 5
+    assert_failure 5
+    assert_output --regexp 'the model to start from has cost epsilon = [0-9.]+, which the budget of dp-synth:classification:7 in the ledger .*/small.dp/ledger does not have'
+    assert_equal "$(lines open small.dp/ledger)" 0
+    # of other people's rows it has nothing to do with this budget
+    dp-synth classification --rows 400 --cols 6 --seed 8 -o other.dp -q
+    dp-account budget other.dp --epsilon 3 --delta 1e-4
+    dp-loop --laps 5 -o second --init model -- "$(pipeline | sed 's/--data small.dp/--data other.dp/g')" > /dev/null
+    dp-account verify other.dp
+}
+
+@test "a run that ends before the laps it announced was interrupted, whoever ended it" {
+    dp-loop --laps 30 --exec processes -- "$(pipeline --no-ledger | sed 's/| dp-account/| tee noised.frames &/')" > /dev/null
+    /usr/bin/python3 -c '
+import msgpack, sys
+for f in msgpack.Unpacker(open("noised.frames", "rb"), raw=False, strict_map_key=False):
+    if f["kind"] != "lap" or f["lap"] <= 20:
+        sys.stdout.buffer.write(msgpack.packb(f))' > cut.frames
+    dp-account --epsilon 10 --delta 1e-5 --in cut.frames > /dev/null
+    assert_equal "$(dp-account report small.dp --json | ask "(r['runs'][0]['laps'], r['runs'][0]['status'])")" "(20, 'interrupted')"
+    # so that a budget begins with all that it may have cost
+    dp-account budget small.dp --epsilon 30 --delta 1e-4 --after-runs
+    assert_equal "$(tail -n 1 small.dp/ledger | ask "r['before']['epsilon'] >= 10")" True
+}

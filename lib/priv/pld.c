@@ -19,6 +19,7 @@ enum {
     POINTS_MIN = 4096,   /* however many parts there are */
     RARE = 32,           /* parts that one with rare losses counts as */
     TRANSFORMS = 256,    /* of the parts' laps for all prefixes */
+    FREQUENCIES = 48,    /* looked at before a grid is chosen */
 };
 static const double loss_max = 500;
 static const double deviations_max = 12; /* how far out the quadrature is exact */
@@ -28,6 +29,7 @@ struct question {
     size_t count;
     double laps; /* of all parts */
     bool of_delta, symmetric;
+    bool rough; /* one coarse grid of the direction that is thought to matter more */
     double epsilon, delta; /* one given; the other found, first by Rényi */
     double deviations;
     double scale;               /* the largest |loss| of one lap: s is searched for in units of its inverse */
@@ -148,24 +150,102 @@ static struct dp_pld_window window_for(const struct question *a, bool add, doubl
             w.below = w.s - step;
         }
     }
+    w.top = fmax(w.top, 1.01 * epsilon); /* where epsilon is far above all losses, too */
     return w;
 }
 
-/* The step of a grid where the upper bound is about `bias` too high in ε, and not more points than there is time for. */
-static double step_for(const struct question *a, bool add, const struct dp_pld_window *w, double bias, double work,
-                       bool *finest)
+/* ln of what rounding of the FFT may count for in δ at epsilon, times the step, if no frequency dies out. */
+static double log_rounding(const struct question *a, bool add, const struct dp_pld_window *w, double epsilon, double h)
+{
+    double s = w->s;
+    return log(a->laps * 4e-14 / ((s + 1) * (s + 1 / (epsilon + h)))) + log_moment(a, add, s) - s * epsilon;
+}
+
+/* |E e^{iωL}|^T of the one part under the weights. */
+static double surviving(const struct question *a, bool add, double s, double k, double omega)
+{
+    const struct dp_pld_nodes *n = a->nodes;
+    double re = 0, im = 0, t = a->laps;
+    for (size_t i = 0; i < n->count; i++) {
+        double loss = add ? -n->loss[i] : n->loss[i], mass = exp(n->log_mass[i] - (add ? n->loss[i] : 0) + s * loss - k / t);
+        re += mass * cos(omega * loss);
+        im += mass * sin(omega * loss);
+    }
+    return exp(t * log(fmin(hypot(re, im), 1)));
+}
+
+/* How much too high the upper bound is in ε on a grid of step h, roughly: what moving each loss to the grid adds to the variance
+   is at most h²/6 on average, and less where most losses are far below h. */
+static double discretised(const struct question *a, bool add, double s, double h)
+{
+    double mean, variance, part_mean, part_variance, added = 0;
+    moment(a, add, s, &mean, &variance);
+    for (size_t p = 0; p < a->count; p++) {
+        const struct dp_pld_nodes *n = &a->nodes[p];
+        double k = dp_pld_nodes_moment(n, add, s, &part_mean, &part_variance), one = 0;
+        for (size_t i = 0; i < n->count; i++) {
+            double loss = add ? -n->loss[i] : n->loss[i], mass = exp(n->log_mass[i] - (add ? n->loss[i] : 0) + s * loss - k);
+            one += mass * fmin(fabs(loss) * h, h * h / 6);
+        }
+        added += (double)a->parts[p].laps * one;
+    }
+    return added * (s + 1 + 1 / sqrt(variance)) / 2;
+}
+
+/* The step, from h on, where the upper bound has the least to add for discretisation and rounding, which is `rounding` times the
+   integral of the frequencies that survive, relative to δ, whose logarithm falls by `fall`: a larger step makes the law wider,
+   and fewer survive. A finer one only serves the lower bound: where rounding keeps that away at any step it is not worth its
+   time. */
+static double step_against(const struct question *a, bool add, const struct dp_pld_window *w, double rounding, double fall,
+                           double epsilon, double h)
+{
+    double omega[FREQUENCIES], size[FREQUENCIES], k = log_moment(a, add, w->s), best = h, least = INFINITY, at_h = 0;
+    if (log1p(rounding / h) < 0.01 * epsilon * fall)
+        return h;
+    double ratio = pow(fmax(M_PI / (h * 0.1 * fall), 1), 1.0 / FREQUENCIES);
+    for (int i = 0; i < FREQUENCIES; i++) {
+        omega[i] = M_PI / h * pow(ratio, -i);
+        size[i] = surviving(a, add, w->s, k, omega[i]) * omega[i] * (ratio - 1);
+    }
+    for (int i = 0; i < FREQUENCIES; i++) {
+        double step = M_PI / omega[i], bias = discretised(a, add, w->s, step), sum = omega[FREQUENCIES - 1];
+        for (int j = i; j < FREQUENCIES; j++)
+            sum += size[j] * exp(-bias / (fall + 1) * omega[j] * omega[j]);
+        double noise = log1p(rounding * sum / M_PI) / fall;
+        at_h = i == 0 ? noise : at_h;
+        if (bias + noise < least) {
+            least = bias + noise;
+            best = step;
+        }
+    }
+    return at_h < 0.01 * epsilon ? h : fmax(best, h);
+}
+
+struct grid {
+    double epsilon; /* near which it is to be good */
+    double bias;    /* about how much too high the upper bound may be there */
+    bool rough;     /* the lower bound does not count */
+};
+
+/* The step of a grid, or where a finer one would be worse for the rounding a larger one, and not more points than there is time
+   for. */
+static double step_for(const struct question *a, bool add, const struct dp_pld_window *w, struct grid g, double work,
+                       double rounding, bool *finest)
 {
     double mean, variance, range = 0;
     moment(a, add, w->s, &mean, &variance);
-    double h = sqrt(12 * bias / (a->laps * (w->s + 1 + 1 / sqrt(variance))));
+    double fall = w->s + 1 / sqrt(variance), h = sqrt(12 * g.bias / (a->laps * (fall + 1)));
+    for (int tries = 0; g.rough && tries < 40 && discretised(a, add, w->s, 1.25 * h) < g.bias; tries++)
+        h *= 1.25;
     for (size_t i = 0; i < a->count; i++) {
         struct dp_pld_range r = dp_pld_range(&a->parts[i], a->deviations);
         range = fmax(range, r.high - r.low);
     }
     double points = fmin(DP_PLD_POINTS_MAX, fmax(WORK / work, POINTS_MIN));
     double least = fmax((w->top - w->bottom) * 1.001, range) / (points - 8);
-    *finest = h <= least;
-    return fmax(h, least);
+    double step = fmax(h, least), larger = rounding > 0 ? step_against(a, add, w, rounding, fall, g.epsilon, step) : step;
+    *finest = h <= least || larger > step;
+    return larger;
 }
 
 /* The mass of the losses above `split`, weighted by e^{s loss} less K(s), and ln of E e^{σ loss} of the others on a grid of
@@ -191,8 +271,7 @@ static double rare_mass(const struct dp_pld_nodes *n, bool add, double s, double
    reach. Any split and small are valid. */
 static void choose_split(const struct question *a, bool add, double epsilon, double delta, double h, struct dp_pld_window *w)
 {
-    double mean, variance, k = moment(a, add, w->s, &mean, &variance), t = a->laps;
-    double noise = log(t * 4e-14 / (h * (w->s + 1) * (w->s + 1 / (epsilon + h)))) + k - w->s * epsilon;
+    double t = a->laps, k = log_moment(a, add, w->s), noise = log_rounding(a, add, w, epsilon, h) - log(h);
     if (a->count != 1 || a->parts[0].laps == 1 || noise < log(delta) + log(1e-5))
         return;
     for (double split = epsilon / 2; split > 2 * h && split > epsilon * 1e-3; split /= 1.5) {
@@ -237,16 +316,22 @@ static double single_lap(const struct question *a, bool add, double delta)
 
 /* One direction on a grid where the upper bound is about `bias` too high in ε (T h² (s + 1)/12, and the lower bound
    a dozen times that too low). False without memory. *finest: no finer grid fits. */
-static bool bounds_on(const struct question *a, bool add, double epsilon, double delta, double bias, bool *finest,
+static bool bounds_on(const struct question *a, bool add, struct grid g, double delta, bool *finest,
                       struct dp_pld_answer *answer)
 {
+    double epsilon = g.epsilon;
     struct dp_pld_window w = window_for(a, add, epsilon, delta);
-    double h = step_for(a, add, &w, bias, (double)a->count, finest);
+    struct grid fine = {epsilon, g.bias, false}; /* a split takes that, however roughly it is asked */
+    double h = step_for(a, add, &w, fine, (double)a->count, 0, finest);
     choose_split(a, add, epsilon, delta, h, &w);
     if (isfinite(w.split)) { /* a frequency costs ten times as much, and need not be as fine */
-        h = step_for(a, add, &w, bias, RARE, finest);
+        h = step_for(a, add, &w, fine, RARE, 0, finest);
         w.split = INFINITY;
         choose_split(a, add, epsilon, delta, h, &w);
+    } else {
+        bool counts = a->count == 1 && a->laps > 1;
+        double rounding = counts ? exp(fmin(log_rounding(a, add, &w, epsilon, 0) - log(delta), 100)) : 0;
+        h = step_for(a, add, &w, g, (double)a->count, rounding, finest);
     }
     /* Randomised response has two losses, ±ε: on such a grid nothing is lost. */
     if (a->count == 1 && a->parts[0].kind == DP_PLD_PURE && a->parts[0].rate == 1)
@@ -271,7 +356,7 @@ static bool is_tight(const struct dp_pld_answer *answer)
 
 /* Narrows *answer, the bounds so far, around an estimate of what is asked; share: by how much of it the upper bound
    may be too high. */
-static bool narrow(const struct question *a, bool add, double estimate, double share, bool *finest,
+static bool narrow(const struct question *a, bool add, double estimate, double share, bool rough, bool *finest,
                    struct dp_pld_answer *answer)
 {
     double mean, variance, epsilon, delta, bias;
@@ -286,7 +371,7 @@ static bool narrow(const struct question *a, bool add, double estimate, double s
         bias = share * epsilon;
     }
     struct dp_pld_answer now;
-    if (!bounds_on(a, add, epsilon, delta, bias, finest, &now))
+    if (!bounds_on(a, add, (struct grid){epsilon, bias, rough}, delta, finest, &now))
         return false;
     answer->upper = fmin(answer->upper, now.upper);
     answer->lower = fmax(answer->lower, now.lower);
@@ -302,11 +387,11 @@ static bool refine(const struct question *a, bool add, double estimate, struct d
     double single = a->of_delta ? estimate : single_lap(a, add, a->delta);
     for (int round = 0; round < ROUNDS; round++) {
         double gap = answer->upper - answer->lower, before = answer->upper;
-        if (!narrow(a, add, estimate, round == 0 ? 1e-3 : share, &finest, answer))
+        if (!narrow(a, add, estimate, round == 0 ? 1e-3 : share, round == 0, &finest, answer))
             return false;
-        if (round == 0 && answer->upper > 1.3 * single && !narrow(a, add, 1.02 * single, 1e-3, &finest, answer))
+        if (round == 0 && answer->upper > 1.3 * single && !narrow(a, add, 1.02 * single, 1e-3, true, &finest, answer))
             return false;
-        if (answer->upper <= 0 || (round > 0 && (is_tight(answer) || (finest && (again || answer->upper > 0.9 * before)))))
+        if (a->rough || answer->upper <= 0 || (round > 0 && (is_tight(answer) || (finest && (again || answer->upper > 0.9 * before)))))
             break;
         again = round > 0 && finest;
         if (round > 1 && !(answer->upper - answer->lower < 0.9 * gap)) /* rounding is what is left */
@@ -323,8 +408,9 @@ static bool compare(const struct question *a, bool add, double estimate, const s
                     struct dp_pld_answer *answer)
 {
     bool finest;
-    if (!narrow(a, add, larger->upper, 1e-3, &finest, answer))
-        return false;
+    for (double share = 0.016; share > 5e-4 && answer->upper > larger->upper; share /= 4)
+        if (!narrow(a, add, larger->upper, share, true, &finest, answer))
+            return false;
     return answer->upper <= larger->upper || refine(a, add, estimate, answer);
 }
 
@@ -386,10 +472,10 @@ static int solve(struct question *a, struct dp_pld_answer *answer, struct dp_err
         bool larger = guess[1] > guess[0];
         struct dp_pld_answer one = *answer, other = *answer;
         ok = refine(a, larger, guess[larger], &one);
-        if (ok && !a->symmetric)
+        if (ok && !a->symmetric && !a->rough)
             ok = compare(a, !larger, guess[!larger], &one, &other);
         *answer = one;
-        if (!a->symmetric) {
+        if (!a->symmetric && !a->rough) {
             answer->upper = fmax(one.upper, other.upper);
             answer->lower = fmax(one.lower, other.lower);
         }
@@ -548,6 +634,16 @@ int dp_pld_epsilon(const struct dp_pld_part *parts, size_t count, double delta, 
     return rc == DP_OK ? solve(&a, answer, err) : rc;
 }
 
+int dp_pld_rough(const struct dp_pld_part *parts, size_t count, double delta, double *epsilon, struct dp_err *err)
+{
+    struct question a = {.parts = parts, .count = count, .rough = true};
+    struct dp_pld_answer answer = {.upper = INFINITY};
+    int rc = ask_epsilon(&a, delta, err);
+    rc = rc == DP_OK ? solve(&a, &answer, err) : rc;
+    *epsilon = answer.upper;
+    return rc;
+}
+
 int dp_pld_delta(const struct dp_pld_part *parts, size_t count, double epsilon, struct dp_pld_answer *answer,
                  struct dp_err *err)
 {
@@ -598,7 +694,8 @@ static bool prefixes(const struct question *a, bool add, size_t n, double *upper
     const struct dp_pld_part *rows = a->parts - (n - 1) * a->count;
     size_t stride = stride_of(rows, a->count, n, &transforms);
     bool finest;
-    double h = step_for(a, add, &w, 5e-4 * epsilon, fmax(transforms / 2, (double)a->count), &finest);
+    struct grid shared = {epsilon, 5e-4 * epsilon, false};
+    double h = step_for(a, add, &w, shared, fmax(transforms / 2, (double)a->count), 0, &finest);
     struct dp_pld_running *running;
     bool ok = dp_pld_running_new(&running, a->parts, a->count, add, a->deviations, h, &w);
     for (size_t i = (n - 1) % stride; ok && i < n; i += stride) {

@@ -108,6 +108,10 @@ int dp_pld_delta(const struct dp_pld_part *parts, size_t count, double epsilon, 
 int dp_pld_prefixes(const struct dp_pld_part *parts, size_t count, size_t n, double delta, double *upper,
                     struct dp_err *err);
 
+/* About what dp_pld_epsilon answers, mostly within a hundredth, at the price of one coarse grid; no bound, as one direction is
+   left out. Errors as dp_pld_epsilon. */
+int dp_pld_rough(const struct dp_pld_part *parts, size_t count, double delta, double *epsilon, struct dp_err *err);
+
 /* The saddle-point estimate of ε, in a millisecond: mostly within a few per cent, and no bound at all. NaN where
    the grid does not reach. Errors as dp_pld_epsilon. */
 int dp_pld_estimate(const struct dp_pld_part *parts, size_t count, double delta, double *epsilon, struct dp_err *err);

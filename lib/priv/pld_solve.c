@@ -7,10 +7,10 @@
 #include "priv/bracket.h"
 #include "priv/round.h"
 
-enum { DIGITS = 9, TRIES = 40 };
+enum { DIGITS = 9, TRIES = 40, ROUGH_TRIES = 12 };
 static const double LEAST_FACTOR = 1e-6, MOST_FACTOR = 1e9, LEAST_RATE = 1e-9, MOST_LAPS = 1e9;
 static const double WIDTH = 1e-6, CLOSE = 5e-6; /* bounds on different grids are not closer than that */
-static const double ENOUGH = 1e-5;
+static const double ENOUGH = 1e-5, ROUGH = 2e-3;
 
 enum unknown { FACTOR, LAPS, RATE };
 
@@ -24,6 +24,7 @@ struct search {
     struct dp_pld_part *tried; /* parts with the unknown put in */
     size_t count;
     double epsilon, delta;
+    bool rough;                /* asks cheaply, to know where to ask */
     struct point holds, fails; /* seen last */
     int rc;                    /* the first failure */
     struct dp_err *err;
@@ -54,7 +55,9 @@ static double spent(struct search *s, double value)
 {
     struct dp_pld_answer answer;
     put(s, value);
-    if (s->rc == DP_OK)
+    if (s->rc == DP_OK && s->rough)
+        s->rc = dp_pld_rough(s->tried, s->count, s->delta, &answer.upper, s->err);
+    else if (s->rc == DP_OK)
         s->rc = dp_pld_epsilon(s->tried, s->count, s->delta, &answer, s->err);
     return s->rc == DP_OK ? answer.upper : INFINITY;
 }
@@ -144,13 +147,25 @@ static bool settled(const struct search *s, int asked, struct asked fail, struct
     return hold.y > -enough || hold.x - fail.x <= fmax(jumps && asked > 5 ? 1e4 : 1, wide) * width;
 }
 
-/* The least x in [first, last] that holds; NaN where not even last does. From the root of the estimate, away from it as far
-   as its slope says, then between a point that holds and one that does not. */
-static double search(struct search *s, double first, double last)
+/* Where to ask next while all points so far are on one side of the target. */
+static double outwards(const struct search *s, const struct asked *p, int count, double slope, double *reach)
+{
+    double x = p[count - 1].x, y = p[count - 1].y, step = fmin(1.2 * fabs(y) / slope + *reach, 3);
+    if (count > 1) { /* where the last two points lead */
+        double there = fabs(interpolate(p, count, 0) - x);
+        step = isfinite(there) ? fmin(fmax(1.2 * there, *reach), 4 * step) : step;
+    }
+    *reach = fmax(4 * *reach, s->unknown == LAPS ? 1.5 * exp(x) : 0);
+    return y > 0 ? x + step : x - step;
+}
+
+/* The least x in [first, last] that holds; NaN where not even last does. From x away from it as far as the slope there says, then
+   between a point that holds and one that does not. Roughly: about where that is. */
+static double search_from(struct search *s, double first, double last, double x, double *slope)
 {
     struct asked p[TRIES], fail = {-INFINITY, INFINITY}, hold = {INFINITY, -INFINITY};
-    double slope, x = begin(s, first, last, &slope), reach = WIDTH;
-    for (int count = 0; count < TRIES && s->rc == DP_OK;) {
+    double reach = WIDTH;
+    for (int count = 0; count < (s->rough ? ROUGH_TRIES : TRIES) && s->rc == DP_OK;) {
         if (s->unknown == LAPS)
             x = fmax(-log(value_at(s, x)), first);
         double y = excess(x, s);
@@ -158,21 +173,27 @@ static double search(struct search *s, double first, double last)
         *(y > 0 ? &fail : &hold) = p[count - 1];
         if (isinf(hold.x) && x >= last)
             return NAN;
-        if (isfinite(hold.x) && (hold.x <= first || (isfinite(fail.x) && settled(s, count, fail, hold)) || hold.y > -CLOSE))
+        bool both = isfinite(hold.x) && isfinite(fail.x);
+        if (both)
+            *slope = fmin(fmax((fail.y - hold.y) / (hold.x - fail.x), 0.02), 100);
+        if (s->rough && fabs(y) < ROUGH)
+            return x;
+        if (isfinite(hold.x) && (hold.x <= first || (both && settled(s, count, fail, hold)) || hold.y > -CLOSE))
             return hold.x;
-        if (isfinite(hold.x) && isfinite(fail.x)) {
-            x = between(s, p, count, fail, hold);
-            continue;
-        }
-        double step = fmin(1.2 * fabs(y) / slope + reach, 3);
-        if (count > 1) { /* where the last two points lead */
-            double there = fabs(interpolate(p, count, 0) - x);
-            step = isfinite(there) ? fmin(fmax(1.2 * there, reach), 4 * step) : step;
-        }
-        reach = fmax(4 * reach, s->unknown == LAPS ? 1.5 * exp(x) : 0);
-        x = y > 0 ? fmin(x + step, last) : fmax(x - step, first);
+        x = both ? between(s, p, count, fail, hold) : fmin(fmax(outwards(s, p, count, *slope, &reach), first), last);
     }
-    return hold.x;
+    return s->rough && isinf(hold.x) ? x : hold.x;
+}
+
+/* From the root of the estimate to that of a rough answer, and from there. */
+static double search(struct search *s, double first, double last)
+{
+    double slope, x = begin(s, first, last, &slope);
+    s->rough = true;
+    x = search_from(s, first, last, x, &slope);
+    s->rough = false;
+    s->holds.value = s->fails.value = NAN;
+    return search_from(s, first, last, isnan(x) ? last : x, &slope);
 }
 
 /* s->parts, count, epsilon, delta and err given; the rest is set up here and freed with search_free. */

@@ -1,7 +1,7 @@
 /* The other unknowns of a run by privacy loss distributions: how much noise, how many laps, which sampling rate a
  * budget allows. Each answer has been asked of dp_pld_epsilon again and costs at most epsilon as printed. Upper
  * bounds on different grids differ by a few 1e-6 of themselves, which is how close to the best possible the
- * answers are; a few tenths of a second, 2 s at worst for runs that dp_pld_epsilon answers in a tenth.
+ * answers are; a few tenths of a second, below 2 s for one part. Rough answers say where to ask.
  * DP_E_RUN besides what is said below: as dp_pld_epsilon, or epsilon is not positive and finite. */
 #ifndef DP_PRIV_PLD_SOLVE_H
 #define DP_PRIV_PLD_SOLVE_H

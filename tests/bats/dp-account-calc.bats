@@ -396,7 +396,7 @@ END
 @test "no question takes long" {
     case $BUILD in *asan*) skip "sanitizers take their time" ;; esac
     quick() {
-        run bash -c "ulimit -t 15; dp-account $*"
+        run bash -c "ulimit -t 5; dp-account $*"
         assert_success
     }
     quick epsilon --multiplier 1e300 --rate .5 --laps 10 --delta 1e-300

@@ -123,6 +123,23 @@ options() {
 # laps_of ITEMS: how many laps of --batch make --epochs passes over so many rows or columns
 laps_of() { awk "BEGIN { laps = $epochs * $1 / $batch; print int(laps) + (laps > int(laps)) }"; }
 
+# attend ...: dp-loop, which also gets the signals that are sent to this script alone. In the foreground the shell would die of them
+# at once, or keep them to the end of the run.
+attend() {
+    local signal status=0 run
+    dp-loop "$@" <&0 &
+    run=$!
+    # shellcheck disable=SC2064 # the number of now
+    for signal in INT TERM HUP QUIT; do trap "kill -$signal $run 2> /dev/null" $signal; done
+    wait $run || status=$?
+    while kill -0 $run 2> /dev/null; do # a signal has ended the wait, not the run
+        status=0
+        wait $run || status=$?
+    done
+    trap - INT TERM HUP QUIT
+    return $status
+}
+
 # loop [dp-loop options] PIPELINE: with -o only the model is written, without it the stream of models.
 loop() {
     local status=0 pipeline
@@ -134,11 +151,11 @@ loop() {
         printf '%q ' dp-loop "${@:1:$#-1}"
         echo "-- '${pipeline//\'/\'\\\'\'}'"
     elif [ -n "$model" ]; then
-        dp-loop "$@" > /dev/null || status=$?
+        attend "$@" > /dev/null || status=$?
         case $status in 0 | 3) spent ;; esac
         exit $status
     else
-        dp-loop "$@"
+        exec dp-loop "$@"
     fi
 }
 

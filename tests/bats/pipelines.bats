@@ -200,6 +200,32 @@ will be wrong (--clip 1)" seq-scd.sh --data small.dp --loss huber --epochs 1 --s
     refute_output true
 }
 
+@test "a signal for the script alone ends its run in order" {
+    for signal in INT TERM HUP QUIT; do
+        for how in "-o model" ""; do
+            rm -f ledger* model
+            # a shell without job control would have its background ignore SIGINT and SIGQUIT
+            python3 -c 'import os, signal, sys
+for s in signal.SIGINT, signal.SIGQUIT: signal.signal(s, signal.SIG_DFL)
+os.execvp(sys.argv[1], sys.argv[1:])' scd.sh --data small.dp --epochs 5000 --exec processes --multiplier 900 -q --ledger "$PWD/ledger" $how > stream 2> said &
+            script=$!
+            for _ in $(seq 500); do
+                ! grep -q reserve ledger 2> /dev/null || break
+                sleep 0.02
+            done
+            kill -$signal $script
+            got=0
+            wait $script || got=$?
+            assert_equal $got $((128 + $(kill -l $signal)))
+            run pgrep -f "dp-loop .*--ledger $PWD/ledger"
+            assert_output ''
+            [[ $(dp-account report ledger) == *interrupted* ]]
+            [ -z "$how" ] || [[ $(dp-info model) == *interrupted* ]]
+            [ -n "$how" ] || [[ $(dp-cat --kind end stream) == *interrupted* ]]
+        done
+    done
+}
+
 @test "--multiplier spares the calibration and not the gate" {
     for p in "scd.sh --clip 0.05" "dp-sgd.sh --step 4"; do
         z=$(dp-account sigma --epsilon 2 --delta 1e-5 --rate 50/2000 --laps 400)

@@ -103,7 +103,8 @@ int dp_reserve_lap(struct dp_reserve *r, const struct dp_event *event, int64_t l
 {
     int rc = DP_OK;
     if (laps_of(&r->reserved, event) == laps_of(&r->used, event)) {
-        int64_t chunk = 1 + r->laps / 8, granted;
+        /* Where nobody knows what comes next, another lap of this event may never come. */
+        int64_t before = left == INT64_MAX ? laps_of(&r->used, event) : r->laps, chunk = 1 + before / 8, granted;
         rc = dp_ledger_reserve(r->ledger, event, chunk < left ? chunk : left, &granted, err);
         if (rc == DP_OK)
             rc = add(&r->reserved, event, granted, err);

@@ -272,3 +272,11 @@ for f in msgpack.Unpacker(open("noised.frames", "rb"), raw=False, strict_map_key
     dp-account budget small.dp --epsilon 30 --delta 1e-4 --after-runs
     assert_equal "$(tail -n 1 small.dp/ledger | ask "r['before']['epsilon'] >= 10")" True
 }
+
+@test "noise that changes with every lap does not use up a budget by laps that never come" {
+    dp-account budget small.dp --epsilon 2 --delta 1e-4
+    gate="dp-noise -z 10 --schedule sqrt:200:1 | dp-account --epsilon 2 --delta 1e-5 --adaptive"
+    dp-loop --laps 600 -o model -- "$(pipeline | sed "s/dp-noise.*1e-5/$gate/; s/--rate 0.2/--rate 0.05/")" > stream
+    assert_equal "$(dp-info --get lap model)" 600
+    assert_equal "$(dp-account report small.dp --json | ask "r['populations'][0]['epsilon'] < 1")" True
+}

@@ -651,6 +651,14 @@ static int cost_before(const struct dp_ledger_book *book, const struct dp_ledger
     return DP_OK;
 }
 
+static int check_rest(const char *path, const struct dp_ledger_budget *b, const struct dp_ledger_before *before, struct dp_err *err)
+{
+    return before->epsilon < b->epsilon && before->delta < b->delta
+               ? DP_OK
+               : dp_fail(err, DP_E_RUN, "the runs in the ledger %s have cost epsilon = %g and delta = %g already", path,
+                         before->epsilon, before->delta);
+}
+
 int dp_ledger_cost_before(const char *path, const struct dp_ledger_budget *budget, const struct dp_ledger_hooks *hooks,
                           struct dp_ledger_before *before, struct dp_err *err)
 {
@@ -662,6 +670,8 @@ int dp_ledger_cost_before(const char *path, const struct dp_ledger_budget *budge
     int rc = dp_ledger_book_read(&book, path, err);
     if (rc == DP_OK)
         rc = cost_before(&book, budget, hooks, before, err);
+    if (rc == DP_OK && budget->after_runs)
+        rc = check_rest(path, budget, before, err);
     dp_ledger_book_free(&book);
     return rc;
 }
@@ -716,9 +726,8 @@ static int add_budget(struct dp_ledger *l, const struct dp_ledger_budget *b, str
                      "%.60s has runs in the ledger %s already: a budget comes before them, or begins with what they have cost "
                      "(--after-runs)",
                      b->population, l->path);
-    if (rc == DP_OK && !(before.epsilon < b->epsilon && before.delta < b->delta))
-        rc = dp_fail(err, DP_E_RUN, "the runs in the ledger %s have cost epsilon = %g and delta = %g already", l->path,
-                     before.epsilon, before.delta);
+    if (rc == DP_OK)
+        rc = check_rest(l->path, b, &before, err);
     if (rc == DP_OK)
         rc = check_orders(b, b->epsilon - before.epsilon, b->delta - before.delta, deltas, err);
     if (rc != DP_OK)

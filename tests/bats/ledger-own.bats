@@ -190,6 +190,11 @@ lines() { grep -c "\"kind\":\"$1\"" "$2" || true; }
     run dp-account budget small.dp --epsilon 3 --delta 1e-4
     assert_failure 5
     assert_output --partial 'begins with what they have cost (--after-runs)'
+    for less in "0.001 --delta 1e-4" "3 --delta 1e-6"; do
+        run dp-account budget small.dp --epsilon $less --after-runs
+        assert_failure 1
+        assert_output --regexp '^dp-account budget: the runs in the ledger small.dp/ledger have cost epsilon = [0-9.]+ and delta = 1e-05 already$'
+    done
     run dp-account budget small.dp --epsilon 3 --delta 1e-4 --after-runs --json
     assert_success
     assert_equal "$(ask "(r['epsilon'], abs(sum(o['delta'] for o in r['orders']) / 9e-5 - 1) < 1e-9)" <<< "$output")" "(3, True)"

@@ -24,10 +24,28 @@ static void what_is_left_out_is_added(void **state)
     }
 }
 
+/* Runs without a rare lap are not in the masses: most of δ, where no lap is rare. */
+static void runs_without_a_rare_lap_count(void **state)
+{
+    (void)state;
+    const struct dp_pld_part part = {DP_PLD_GAUSSIAN, 1, 2, 0, 4};
+    double exact = exp(dp_gaussian_log_delta(1, 1));
+    for (double split = 0.4; split < 3; split += 0.4) {
+        struct dp_pld_window w = {.s = 1, .above = 2, .below = -2, .bottom = -8, .top = 12, .split = split, .small = 1};
+        struct dp_pld_composed c;
+        double upper, lower;
+        assert_true(dp_pld_compose(&c, &part, 1, false, 9, 1e-3, &w));
+        dp_pld_composed_delta(&c, 1, &upper, &lower);
+        assert_true(upper >= exact && lower <= exact);
+        dp_pld_composed_free(&c);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_left_out_is_added),
+        cmocka_unit_test(runs_without_a_rare_lap_count),
     };
     return cmocka_run_group_tests_name("pld_compose", tests, NULL, NULL);
 }

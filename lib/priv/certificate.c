@@ -61,7 +61,8 @@ static int add_epsilon(struct cost *cost, const struct dp_ledger_entry *entry, i
 static int add_run(struct cost *cost, const struct dp_ledger_entry *entry, int64_t lap, const struct dp_ledger_hooks *hooks,
                    struct dp_err *err)
 {
-    int64_t paid = 0, most = lap > 0 ? lap : INT64_MAX;
+    /* Of a run that was resumed its number does not say how many laps went out before it. */
+    int64_t paid = 0, most = lap > 0 && entry->openings == 1 ? lap : INT64_MAX;
     for (size_t i = 0; i < entry->events; i++)
         paid += dp_ledger_laps_spent(&entry->event[i]);
     if (lap > paid)

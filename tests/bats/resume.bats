@@ -149,6 +149,11 @@ sys.exit(not least * 0.9999 <= stated <= 5)' "$(dp-info --get epsilon model)" "$
     cost=$(dp-account epsilon --delta 1e-5 --rate 0.1 --multiplier 150 --laps "$spent")
     python3 -c 'import sys; sys.exit(not float(sys.argv[1]) >= 0.9999 * float(sys.argv[2]))' "$(dp-info --get epsilon model)" "$cost" ||
         fail "stated: $(dp-info --get epsilon model), $spent laps cost $cost"
+    # and the certificate says no less than the model
+    dp-account certify --ledger ledger --model model > certificate
+    python3 -c 'import json, sys; sys.exit(not json.load(open("certificate"))["epsilon"] >= 0.9999 * float(sys.argv[1]))' "$cost" ||
+        fail "$spent laps cost $cost: $(cat certificate)"
+    dp-account verify --certificate certificate --model model ledger
     dp-account verify ledger
 }
 

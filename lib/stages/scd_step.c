@@ -231,6 +231,18 @@ static int scd_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp_ou
     return out->frame(out, frame, err);
 }
 
+/* Released alpha of a batch gets its noise on the next lap. Where that lap is run again with a fresh key, alpha of one batch would
+   be out twice, with independent noise, and no record says so. */
+static int scd_hello(struct dp_stage *stage, struct dp_frame *frame, struct dp_err *err)
+{
+    const struct dp_scd_options *o = stage->options;
+    (void)frame;
+    if (stage->checkpoint.directory != NULL && !stage->seeded && (o->release_alpha || o->variant == DP_SCD_SEQUENTIAL))
+        return dp_fail(err, DP_E_UNSAFE, "a run that releases alpha has no checkpoints without a seed: the noise on alpha would be "
+                                         "drawn twice for one batch");
+    return DP_OK;
+}
+
 /* The secret of this stage: alpha, and which rows it still owes noise. */
 static int scd_save(struct dp_stage *stage, struct dp_state *state, struct dp_err *err)
 {
@@ -261,6 +273,7 @@ const struct dp_stage_class dp_scd_step_class = {
     .takes = DP_LABEL_RAW,
     .gives = DP_LABEL_RAW | DP_LABEL_BOUNDED,
     .open = scd_open,
+    .hello = scd_hello,
     .fire = scd_fire,
     .close = scd_close,
     .save = scd_save,

@@ -238,6 +238,20 @@ sys.exit(not least * 0.9999 <= stated <= 5)' "$(dp-info --get epsilon model)" "$
     done
 }
 
+@test "a run that releases alpha has no checkpoints without a seed" {
+    local why="dp-scd-step: a run that releases alpha has no checkpoints without a seed: the noise on alpha would be drawn twice for one batch"
+    for how in --release-alpha '--variant sequential'; do
+        for exec in fused processes; do
+            complains 5 "$why" dp-loop --laps 50 --exec $exec --checkpoint kept -o model -- "dp-sample --data two.dp --rate 0.1 |
+                dp-scd-step --data two.dp --loss hinge --lambda 1e-3 --clip 0.1 $how | dp-noise -z 150 |
+                dp-account --epsilon 5 --delta 1e-5 | dp-step"
+            assert_file_not_exist model
+            assert_file_not_exist two.dp/ledger
+            rm -rf kept
+        done
+    done
+}
+
 @test "what may not be resumed is refused with one sentence" {
     private
     stopped 20000 INT

@@ -221,7 +221,7 @@ END
 
 @test "a frame of millions of values is refused at its head, from a file and from a pipe" {
     nested 40 k00 > deep
-    ulimit -v 200000
+    limit_memory 200000
     complains 1 "dp-cat: deep: corrupt frame: 'k00' is a list or map" timeout 10 dp-cat deep
     complains 1 "dp-cat: standard input: corrupt frame: 'k00' is a list or map" timeout 10 bash -c 'cat deep | dp-cat'
     nested 40 mechanisms > deep
@@ -235,7 +235,7 @@ data = bytes([1, 1]) + struct.pack("<Q", 10_000_000) + bytes(40_000_000)
 sys.stdout.buffer.write(b"\x81\xa4kind\xa5hello\x85\xa4kind\xa3lap\xa3lap\x01\xa5label\xa8released\xaamechanisms\x90\xa5model\xc9"
                         + struct.pack(">I", len(data)) + b"\x01" + data + b"\x81\xa4kind\xa3end")
 END
-    ulimit -v 300000
+    limit_memory 300000
     timeout 20 bash -c 'dd if=large bs=4k status=none | dp-cat' > got
     grep -q '"dtype":"f4","shape":\[10000000\]' got
     [ "$(wc -l < got)" -eq 3 ]

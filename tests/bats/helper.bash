@@ -28,6 +28,11 @@ small_data() {
     dp-synth classification --rows "${1:-400}" --cols "${2:-6}" --classes "${3:-2}" --seed 7 -o small.dp -q
 }
 
+# limit_memory KILOBYTES: of address space, from here on; an address sanitizer takes terabytes, and goes without
+limit_memory() {
+    case $BUILD in *asan*) ;; *) ulimit -v "$1" ;; esac
+}
+
 # within SECONDS COMMAND…: bats' run with a time limit
 within() {
     local seconds=$1

@@ -19,15 +19,14 @@ static int beside(const char *path, const char *ending, char **name, struct dp_e
     return dp_fail(err, DP_E_RUN, "out of memory");
 }
 
-/* A ledger that has had lines does not begin anew because its file is gone. */
+/* A ledger that has had lines does not begin anew because its file is gone. The mark is looked for first: its ledger was there before
+   it, so that one that another process is just making is not taken for lost. */
 static int check_gone(const char *path, struct dp_err *err)
 {
     struct stat st;
     char *name;
-    if (lstat(path, &st) == 0 || errno != ENOENT)
-        return DP_OK;
     int rc = beside(path, "", &name, err);
-    if (rc == DP_OK && lstat(name, &st) == 0)
+    if (rc == DP_OK && lstat(name, &st) == 0 && lstat(path, &st) != 0 && errno == ENOENT)
         rc = dp_fail(err, DP_E_UNSAFE, "the ledger %s is gone, and %s says that there was one", path, name);
     free(name);
     return rc;

@@ -10,6 +10,7 @@
 
 #include "base/mem.h"
 #include "base/number.h"
+#include "base/text.h"
 
 /* Where memory is short, jansson's lexer drops a byte of a string and goes on, or takes the text for a wrong one, and its
    writer leaves keys out: neither what it gives nor what it says then is worth anything. So its allocations are watched. */
@@ -52,6 +53,12 @@ char *dp_json_text(const json_t *root, size_t flags)
         return text;
     free(text);
     return NULL;
+}
+
+json_t *dp_json_string(const char *text)
+{
+    size_t length = strlen(text);
+    return dp_text_valid(text, length) == length ? json_stringn_nocheck(text, length) : json_string("(not UTF-8)");
 }
 
 int dp_json_parse(json_t **root, const char *text, size_t length, const char *name, struct dp_err *err)

@@ -6,17 +6,11 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/json.h"
 #include "base/mem.h"
 #include "priv/ledger_limit.h"
 #include "priv/ledger_sum.h"
 #include "priv/rdp.h"
-
-/* A path need not be UTF-8, and JSON is. NULL when memory is short. */
-static json_t *path_json(const char *path)
-{
-    json_t *text = json_string(path);
-    return text != NULL ? text : json_string("(not UTF-8)");
-}
 
 static int64_t spent_laps(const struct dp_ledger_entry *entry)
 {
@@ -308,7 +302,7 @@ int dp_ledger_report(const char *path, const char *population, double delta, con
     json_t *runs = json_array();
     totals.list = json_array();
     if (report_book(&book, only, delta, hooks, runs, &totals) == 0)
-        *report = json_pack("{s:o, s:I, s:b, s:O, s:O}", "ledger", path_json(path), "lines", (json_int_t)book.lines, "torn",
+        *report = json_pack("{s:o, s:I, s:b, s:O, s:O}", "ledger", dp_json_string(path), "lines", (json_int_t)book.lines, "torn",
                             book.torn, "runs", runs, "populations", totals.list);
     if (*report == NULL)
         rc = dp_fail(err, DP_E_RUN, "out of memory");
@@ -405,7 +399,7 @@ int dp_ledger_verify(const char *path, const struct dp_ledger_hooks *hooks, json
         bad = verify_budget(&book, &book.limit[i], hooks, findings);
     if (rc != DP_OK && rc != DP_E_UNSAFE)
         rc = dp_fail(err, (enum dp_status)rc, "%s", why.message);
-    else if (bad || (*result = json_pack("{s:o, s:b, s:b, s:I, s:b, s:O, s:O}", "ledger", path_json(path), "intact",
+    else if (bad || (*result = json_pack("{s:o, s:b, s:b, s:I, s:b, s:O, s:O}", "ledger", dp_json_string(path), "intact",
                                          json_array_size(findings) == 0, "edited", rc == DP_E_UNSAFE, "lines", (json_int_t)book.lines, "torn",
                                          book.torn, "findings", findings, "runs", runs)) == NULL)
         rc = dp_fail(err, DP_E_RUN, "out of memory");

@@ -62,24 +62,16 @@ static json_t *mechanism_json(const struct dp_mechanism *m)
                      dp_json_real(m->multiplier), "scale", dp_json_real(m->scale));
 }
 
-/* Text off the wire need not be UTF-8, and JSON is. */
-static json_t *text_json(const char *text)
-{
-    errno = 0;
-    json_t *json = json_string(text);
-    return json != NULL || errno == ENOMEM ? json : json_string("(not UTF-8)");
-}
-
 /* Class names travel as the text of a JSON array. */
 static json_t *labels_json(const char *text)
 {
     json_t *names;
     if (dp_json_parse(&names, text, strlen(text), NULL, NULL) != DP_OK)
-        return errno == ENOMEM ? NULL : text_json(text);
+        return errno == ENOMEM ? NULL : dp_json_string(text);
     if (json_is_array(names))
         return names;
     json_decref(names);
-    return text_json(text);
+    return dp_json_string(text);
 }
 
 static json_t *value_json(const struct dp_value *v, enum dp_type type, bool labels, bool full)
@@ -92,7 +84,7 @@ static json_t *value_json(const struct dp_value *v, enum dp_type type, bool labe
     case DP_T_BOOL:
         return json_boolean(v->u.flag);
     case DP_T_TEXT:
-        return labels ? labels_json(v->text) : text_json(v->text);
+        return labels ? labels_json(v->text) : dp_json_string(v->text);
     case DP_T_ARRAY:
         return array_json(&v->array, full);
     }

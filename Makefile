@@ -78,7 +78,7 @@ $(BUILD)/unit/%: tests/unit/%.c $(BUILD)/lib/libdpline.a
 # --- what a fresh Debian needs -------------------------------------------------------------------------------------
 DEPS := gcc libc6-dev pkg-config $(notdir $(LIBRARIES))
 DEMO_DEPS := gnuplot-nox dataset-fashion-mnist
-CHECK_DEPS := man-db jq xz-utils zstd bats bats-assert bats-support bats-file parallel libcmocka-dev mandoc shellcheck dataset-fashion-mnist procps python3-msgpack python3-numpy clang libclang-rt-dev
+CHECK_DEPS := man-db jq xz-utils zstd bats bats-assert bats-support bats-file parallel libcmocka-dev mandoc shellcheck dataset-fashion-mnist procps python3-msgpack python3-numpy clang clang-format libclang-rt-dev
 
 deps-build: WANT = $(DEPS)
 deps-demo: WANT = $(DEPS) $(DEMO_DEPS)
@@ -163,7 +163,7 @@ lint:
 	BUILD=$(BUILD) tests/run lint
 
 format:
-	clang-format -i lib/*/*.[ch] bin/*.c bin/*/*.[ch] tests/*/*.c examples/library/*.c
+	clang-format -i $$(git ls-files '*.[ch]')
 
 # Figures of speed, on one core; not part of the tests.
 BENCHES := $(patsubst tests/bench/%.c,$(BUILD)/bench/%,$(sort $(wildcard tests/bench/*.c)))

@@ -97,11 +97,7 @@ static const struct dp_option options[] = {
      .fallback = "60",
      .min = 1,
      .max = 86400},
-    {.name = "json",
-     .letter = 'j',
-     .kind = DP_OPT_FLAG,
-     .offset = OFFSET(json),
-     .help = "the answer as JSON"},
+    {.name = "json", .letter = 'j', .kind = DP_OPT_FLAG, .offset = OFFSET(json), .help = "the answer as JSON"},
     {.name = NULL},
 };
 
@@ -140,8 +136,7 @@ static int print_json(json_t *root, struct dp_err *err)
     return rc;
 }
 
-static int sensitivity(const struct options *o, const char *pipeline, const struct dp_audit_watch *watch,
-                       struct dp_err *err)
+static int sensitivity(const struct options *o, const char *pipeline, const struct dp_audit_watch *watch, struct dp_err *err)
 {
     struct dp_sensitivity a = {.data = o->data, .pipeline = pipeline, .scratch = scratch(), .watch = watch};
     a.rows = number_or(o->rows, 10);
@@ -151,29 +146,28 @@ static int sensitivity(const struct options *o, const char *pipeline, const stru
     if (rc != DP_OK)
         return rc;
     if (o->json)
-        rc = print_json(json_pack("{s:b, s:f, s:f, s:f, s:s, s:I, s:I, s:s, s:I}", "exceeded", a.exceeded, "ratio",
-                             a.ratio, "measured", a.measured, "declared", a.declared, "adjacency",
-                             a.replace_one ? "replace-one" : "null-record", "row", (json_int_t)a.row, "lap",
-                             (json_int_t)a.lap, "kind", a.kind != NULL ? a.kind : "", "sums",
-                             (json_int_t)a.compared), err);
+        rc = print_json(json_pack("{s:b, s:f, s:f, s:f, s:s, s:I, s:I, s:s, s:I}", "exceeded", a.exceeded, "ratio", a.ratio,
+                                  "measured", a.measured, "declared", a.declared, "adjacency",
+                                  a.replace_one ? "replace-one" : "null-record", "row", (json_int_t)a.row, "lap",
+                                  (json_int_t)a.lap, "kind", a.kind != NULL ? a.kind : "", "sums", (json_int_t)a.compared),
+                        err);
     if (rc != DP_OK)
         return rc;
     if (a.exceeded)
         return dp_fail(err, DP_E_RUN,
                        "row %lld as '%s', lap %lld: the %s moved by %.9g, and the declared sensitivity is "
                        "%.9g (ratio %.6f)",
-                       (long long)a.row, a.kind, (long long)a.lap, a.count ? "count" : "sum", a.measured, a.declared, shown(a.ratio));
+                       (long long)a.row, a.kind, (long long)a.lap, a.count ? "count" : "sum", a.measured, a.declared,
+                       shown(a.ratio));
     if (a.row == 0)
-        return dp_fail(err, DP_E_RUN, "no row moved any of %lld sums: nothing was tested",
-                       (long long)a.compared);
+        return dp_fail(err, DP_E_RUN, "no row moved any of %lld sums: nothing was tested", (long long)a.compared);
     if (!o->json)
-        printf("worst ratio %.6f of the declared sensitivity %g: row %lld as '%s', lap %lld, of %lld sums\n",
-               shown(a.ratio), a.declared, (long long)a.row, a.kind, (long long)a.lap, (long long)a.compared);
+        printf("worst ratio %.6f of the declared sensitivity %g: row %lld as '%s', lap %lld, of %lld sums\n", shown(a.ratio),
+               a.declared, (long long)a.row, a.kind, (long long)a.lap, (long long)a.compared);
     return DP_OK;
 }
 
-static int epsilon(const struct options *o, const char *pipeline, const struct dp_audit_watch *watch,
-                   struct dp_err *err)
+static int epsilon(const struct options *o, const char *pipeline, const struct dp_audit_watch *watch, struct dp_err *err)
 {
     struct dp_membership a = {.data = o->data, .pipeline = pipeline, .scratch = scratch(), .watch = watch};
     a.laps = number_or(o->laps, 10);
@@ -188,10 +182,12 @@ static int epsilon(const struct options *o, const char *pipeline, const struct d
         return rc;
     double tested = (double)a.tested;
     if (o->json)
-        rc = print_json(json_pack("{s:b, s:f, s:f, s:f, s:o, s:f, s:I, s:f, s:f}", "exceeded", a.lower > a.claimed,
-                             "measured", a.lower, "claimed", a.claimed, "delta", a.delta, "sound", isnan(a.sound) ? json_null() : json_real(a.sound),
-                             "confidence", a.confidence, "runs", (json_int_t)a.runs, "true_positives",
-                             (double)a.hits / tested, "false_positives", (double)a.alarms / tested), err);
+        rc = print_json(json_pack("{s:b, s:f, s:f, s:f, s:o, s:f, s:I, s:f, s:f}", "exceeded", a.lower > a.claimed, "measured",
+                                  a.lower, "claimed", a.claimed, "delta", a.delta, "sound",
+                                  isnan(a.sound) ? json_null() : json_real(a.sound), "confidence", a.confidence, "runs",
+                                  (json_int_t)a.runs, "true_positives", (double)a.hits / tested, "false_positives",
+                                  (double)a.alarms / tested),
+                        err);
     if (rc != DP_OK)
         return rc;
     if (a.lower > a.claimed)
@@ -211,8 +207,8 @@ static int check_options(const struct options *o, bool sensitive, struct dp_err 
 {
     if (!sensitive && o->rows != DP_OPT_ABSENT_INT)
         return dp_fail(err, DP_E_USAGE, "--rows goes with sensitivity");
-    if (sensitive && (o->runs != DP_OPT_ABSENT_INT || !isnan(o->confidence) || o->row != DP_OPT_ABSENT_INT ||
-                      o->canary >= 0 || o->others >= 0))
+    if (sensitive && (o->runs != DP_OPT_ABSENT_INT || !isnan(o->confidence) || o->row != DP_OPT_ABSENT_INT || o->canary >= 0 ||
+                      o->others >= 0))
         return dp_fail(err, DP_E_USAGE, "--runs, --confidence, --row, --canary and --others go with epsilon");
     return DP_OK;
 }
@@ -239,8 +235,7 @@ int main(int argc, char **argv)
         rc = dp_fail(&err, DP_E_USAGE, "expected one of: sensitivity, epsilon");
     else if (argc - operand != 2)
         rc = dp_fail(&err, DP_E_USAGE,
-                     argc - operand < 2 ? "no pipeline (try --help)"
-                                        : "the pipeline is one argument: quote it");
+                     argc - operand < 2 ? "no pipeline (try --help)" : "the pipeline is one argument: quote it");
     else if ((rc = check_options(&o, sensitive, &err)) == DP_OK)
         rc = (sensitive ? sensitivity : epsilon)(&o, argv[operand + 1], &watch, &err);
     status = dp_cli_finish("dp-audit", rc, &err);

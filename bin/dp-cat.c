@@ -45,11 +45,7 @@ static const struct dp_option options[] = {
      .kind = DP_OPT_FLAG,
      .offset = OFFSET(last),
      .help = "only the last lap frame of what is left"},
-    {.name = "full",
-     .letter = 'F',
-     .kind = DP_OPT_FLAG,
-     .offset = OFFSET(full),
-     .help = "arrays with all their values"},
+    {.name = "full", .letter = 'F', .kind = DP_OPT_FLAG, .offset = OFFSET(full), .help = "arrays with all their values"},
     {.name = "frames",
      .letter = 'f',
      .kind = DP_OPT_FLAG,
@@ -75,7 +71,7 @@ struct cat {
     struct dp_frame *kept;  /* --last: the one that may be it */
     bool has_kept, hello_out;
     bool interrupted; /* the stream broke off, or its end frame says that the run did */
-    int64_t status; /* of the end frame */
+    int64_t status;   /* of the end frame */
     size_t shown;
 };
 
@@ -87,8 +83,7 @@ static bool selected(const struct cat *c, const struct dp_frame *f)
         return false;
     if (!lap)
         return !o->frames && !o->last && o->label == ANY && o->lap == DP_OPT_ABSENT_INT;
-    return (o->label == ANY || f->label == (enum dp_label)(1 << o->label)) &&
-           (o->lap == DP_OPT_ABSENT_INT || f->lap == o->lap);
+    return (o->label == ANY || f->label == (enum dp_label)(1 << o->label)) && (o->lap == DP_OPT_ABSENT_INT || f->lap == o->lap);
 }
 
 /* Who might be reading over somebody's shoulder. */
@@ -97,8 +92,7 @@ static int refuse_exposure(const struct cat *c, const struct dp_frame *f, struct
     enum dp_exposure exposure = isatty(STDOUT_FILENO) ? DP_EXPOSED_TERMINAL : DP_EXPOSED_NO;
     if (c->out != NULL)
         exposure = dp_port_exposure(c->out);
-    if (f->kind != DP_KIND_LAP || f->label == DP_LABEL_RELEASED || exposure == DP_EXPOSED_NO ||
-        c->options.allow_private_output)
+    if (f->kind != DP_KIND_LAP || f->label == DP_LABEL_RELEASED || exposure == DP_EXPOSED_NO || c->options.allow_private_output)
         return DP_OK;
     return dp_fail(err, DP_E_UNSAFE, "will not write a %s frame to %s (--allow-private-output overrides)",
                    dp_label_name(f->label),
@@ -149,8 +143,8 @@ static int take(struct cat *c, struct dp_err *err)
 static int upstream_failed(const struct dp_frame *f, struct dp_err *err)
 {
     const char *where = dp_frame_text(f, DP_F_WHERE, "");
-    return dp_fail(err, DP_E_UPSTREAM, "the stream ends with a failure: %.40s%s%.400s", where,
-                   where[0] != '\0' ? ": " : "", dp_frame_text(f, DP_F_MESSAGE, "without a message"));
+    return dp_fail(err, DP_E_UPSTREAM, "the stream ends with a failure: %.40s%s%.400s", where, where[0] != '\0' ? ": " : "",
+                   dp_frame_text(f, DP_F_MESSAGE, "without a message"));
 }
 
 static int read_stream(struct cat *c, const char *spec, struct dp_err *err)
@@ -268,8 +262,8 @@ static int run(struct cat *c, int files, char **file, struct dp_err *err)
 
 int main(int argc, char **argv)
 {
-    const struct dp_command command = {
-        "dp-cat", "[PORT …]", "Show frames as lines of JSON, or cut some out of a stream", options, NULL};
+    const struct dp_command command = {"dp-cat", "[PORT …]", "Show frames as lines of JSON, or cut some out of a stream",
+                                       options, NULL};
     struct cat c = {0};
     struct dp_err err = {0};
     int operand, status;

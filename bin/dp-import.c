@@ -104,10 +104,7 @@ static const struct dp_option options[] = {
              "all made 1 "
              "(elsewhere), at most 1, or refused above 1",
      .choices = DP_NORM_CHOICES},
-    {.name = "bias",
-     .kind = DP_OPT_FLAG,
-     .offset = OFFSET(bias),
-     .help = "add a column of ones (this is the default)"},
+    {.name = "bias", .kind = DP_OPT_FLAG, .offset = OFFSET(bias), .help = "add a column of ones (this is the default)"},
     {.name = "no-bias", .kind = DP_OPT_FLAG, .offset = OFFSET(no_bias), .help = "add no column of ones"},
     {.name = "storage",
      .kind = DP_OPT_CHOICE,
@@ -186,8 +183,7 @@ static int infer(struct dp_import *import, const struct options *o, struct dp_er
     int rc = dp_import_infer(import, o->header, &schema, err);
     if (rc == DP_OK)
         rc = write_schema(schema, o, err);
-    json_array_foreach(json_object_get(schema, "columns"), i, column)
-    {
+    json_array_foreach (json_object_get(schema, "columns"), i, column) {
         char shown[DP_TEXT_SHOWN];
         const char *name = json_string_value(json_object_get(column, "name"));
         if (rc == DP_OK && strcmp(json_string_value(json_object_get(column, "type")), "ignore") == 0)
@@ -213,20 +209,18 @@ static const char *base_name(const char *path)
 
 /* "people:people.csv": by what the rows are read and from where, so that an import of the same table again is
    of the same population. */
-static void name_population(const struct dp_import *import, const struct options *o, const char *format,
-                            char *name, size_t size)
+static void name_population(const struct dp_import *import, const struct options *o, const char *format, char *name,
+                            size_t size)
 {
     const char *schema = o->schema != NULL ? base_name(o->schema) : format;
     size_t length = strlen(schema);
     bool standard = strcmp(import->input, "-") == 0;
     if (o->schema != NULL && length > 5 && strcmp(schema + length - 5, ".json") == 0)
         length -= 5;
-    snprintf(name, size, "%.*s%s%s", (int)length, schema, standard ? "" : ":",
-             standard ? "" : base_name(import->input));
+    snprintf(name, size, "%.*s%s%s", (int)length, schema, standard ? "" : ":", standard ? "" : base_name(import->input));
 }
 
-static int operands(struct dp_import *import, const struct options *o, int count, char **operand,
-                    struct dp_err *err)
+static int operands(struct dp_import *import, const struct options *o, int count, char **operand, struct dp_err *err)
 {
     static const char *const formats[] = {"csv", "tsv", "libsvm", "arff", "idx"};
     int format = 0;
@@ -254,8 +248,7 @@ static int operands(struct dp_import *import, const struct options *o, int count
     if (isnan(o->split) != (o->test == NULL))
         return dp_fail(err, DP_E_USAGE, "--split and --test go together");
     if (o->classes != NULL && format != DP_IMPORT_LIBSVM && format != DP_IMPORT_IDX)
-        return dp_fail(err, DP_E_USAGE,
-                       "--classes is for libsvm and idx: elsewhere the schema or the file lists them");
+        return dp_fail(err, DP_E_USAGE, "--classes is for libsvm and idx: elsewhere the schema or the file lists them");
     if (o->classes != NULL && o->real_label)
         return dp_fail(err, DP_E_USAGE, "--classes and --real-label exclude one another");
     if (o->cols != DP_OPT_ABSENT_INT && format != DP_IMPORT_LIBSVM)
@@ -285,8 +278,7 @@ static void summarise_rows(const struct dp_import *i)
     case DP_NORM_UNIT:
         fputs("each row is scaled to norm 1 by itself", stderr);
         if (i->choose_norm)
-            fprintf(stderr, ", since column '%s' has no bounds",
-                    dp_text_show(i->unbounded, strlen(i->unbounded), shown));
+            fprintf(stderr, ", since column '%s' has no bounds", dp_text_show(i->unbounded, strlen(i->unbounded), shown));
         break;
     case DP_NORM_CAP:
         fputs("rows above norm 1 are scaled to it", stderr);
@@ -303,8 +295,8 @@ static void summarise_rows(const struct dp_import *i)
 
 static void summarise(const struct dp_import *i)
 {
-    fprintf(stderr, "dp-import: %s: %zu row%s, %zu column%s", i->output, i->rows, plural(i->rows),
-            i->features, plural(i->features));
+    fprintf(stderr, "dp-import: %s: %zu row%s, %zu column%s", i->output, i->rows, plural(i->rows), i->features,
+            plural(i->features));
     if (i->schema.real_label)
         fputs(", real labels", stderr);
     else
@@ -322,8 +314,8 @@ static void private_counts(const struct dp_import *i)
     for (size_t k = 0; k < i->schema.columns; k++) {
         const char *name = i->schema.column[k].name != NULL ? i->schema.column[k].name : "";
         if (i->clamped[k] > 0)
-            fprintf(stderr, "dp-import: private: %zu value%s of column %zu (%s) clamped to the bounds\n",
-                    i->clamped[k], plural(i->clamped[k]), k + 1, dp_text_show(name, strlen(name), shown));
+            fprintf(stderr, "dp-import: private: %zu value%s of column %zu (%s) clamped to the bounds\n", i->clamped[k],
+                    plural(i->clamped[k]), k + 1, dp_text_show(name, strlen(name), shown));
     }
     fprintf(stderr, "dp-import: private: %zu malformed line%s\n", i->malformed, plural(i->malformed));
 }
@@ -331,8 +323,7 @@ static void private_counts(const struct dp_import *i)
 int main(int argc, char **argv)
 {
     const struct dp_command command = {"dp-import", "csv|tsv|libsvm|arff|idx FILE …",
-                                       "Make a data set from a table, in a file or from a pipe (-)", options,
-                                       NULL};
+                                       "Make a data set from a table, in a file or from a pipe (-)", options, NULL};
     struct options o;
     struct dp_err err = {0};
     char population[1024];
@@ -353,10 +344,7 @@ int main(int argc, char **argv)
         .seed = o.seed,
         .output = o.output,
         .test = o.test,
-        .writer = {.sparse = o.storage == 1,
-                   .norm = (enum dp_row_norm)o.norm,
-                   .force = o.force,
-                   .population = o.population},
+        .writer = {.sparse = o.storage == 1, .norm = (enum dp_row_norm)o.norm, .force = o.force, .population = o.population},
     };
     int rc = operands(&import, &o, argc - operand, argv + operand, &err);
     if (rc == DP_OK && o.schema != NULL)

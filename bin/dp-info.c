@@ -44,16 +44,15 @@ static json_t *names(char *const *list, size_t count)
 
 static json_t *dataset_json(const struct dp_dataset *d)
 {
-    json_t *o = json_pack("{s:I, s:I, s:s, s:s, s:I, s:s, s:s, s:s, s:b, s:s}", "rows", (json_int_t)d->rows,
-                          "cols", (json_int_t)d->cols, "storage", d->sparse ? "csr" : "dense", "label",
+    json_t *o = json_pack("{s:I, s:I, s:s, s:s, s:I, s:s, s:s, s:s, s:b, s:s}", "rows", (json_int_t)d->rows, "cols",
+                          (json_int_t)d->cols, "storage", d->sparse ? "csr" : "dense", "label",
                           d->label_name != NULL ? d->label_name : "", "classes", (json_int_t)d->classes,
-                          "private_preprocessing", d->private_preprocessing, "row_norm", d->row_norm,
-                          "population", d->population, "held_out", d->held_out, "digest", d->digest);
+                          "private_preprocessing", d->private_preprocessing, "row_norm", d->row_norm, "population",
+                          d->population, "held_out", d->held_out, "digest", d->digest);
     if (d->classes > 0)
         json_object_set_new(o, "class_names", names(d->class_names, d->classes));
     else
-        json_object_set_new(o, "label_units",
-                            json_pack("{s:f, s:f}", "scale", d->label_scale, "offset", d->label_offset));
+        json_object_set_new(o, "label_units", json_pack("{s:f, s:f}", "scale", d->label_scale, "offset", d->label_offset));
     json_object_set_new(o, "columns", names(d->column_names, d->cols));
     return o;
 }
@@ -87,8 +86,7 @@ static void print_dataset(const char *path, const struct dp_dataset *d)
     else
         printf("privacy    measured on the rows, and not paid for: %s\n", d->private_preprocessing);
     printf("row norm   %s\n", d->row_norm);
-    printf("population %s%s\ndigest     %s\n", d->population, d->held_out ? ", rows held out for tests" : "",
-           d->digest);
+    printf("population %s%s\ndigest     %s\n", d->population, d->held_out ? ", rows held out for tests" : "", d->digest);
 }
 
 static int dataset(const char *path, const struct options *o, struct dp_err *err)
@@ -118,8 +116,7 @@ static int dataset(const char *path, const struct options *o, struct dp_err *err
 
 int main(int argc, char **argv)
 {
-    const struct dp_command command = {"dp-info", "PATH", "Print what a data set or a model is", options,
-                                       NULL};
+    const struct dp_command command = {"dp-info", "PATH", "Print what a data set or a model is", options, NULL};
     struct options o;
     struct dp_err err = {0};
     struct stat st;

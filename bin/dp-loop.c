@@ -31,7 +31,8 @@ static void on_signal(int number)
         interrupt.stop = number;
         first = now;
         alarm(PATIENCE);
-    } else if (number != SIGALRM && (double)(now.tv_sec - first.tv_sec) + 1e-9 * (double)(now.tv_nsec - first.tv_nsec) < TWICE) {
+    } else if (number != SIGALRM &&
+               (double)(now.tv_sec - first.tv_sec) + 1e-9 * (double)(now.tv_nsec - first.tv_nsec) < TWICE) {
         return;
     } else if (!interrupt.deaf) {
         interrupt.hurry = 1;
@@ -53,8 +54,8 @@ static void catch_signals(void)
 
 int main(int argc, char **argv)
 {
-    const struct dp_command command = {"dp-loop", "[--] 'STAGE | STAGE …'",
-                                       "Hand a model to a pipeline, lap after lap", dp_loop_option_table, NULL};
+    const struct dp_command command = {"dp-loop", "[--] 'STAGE | STAGE …'", "Hand a model to a pipeline, lap after lap",
+                                       dp_loop_option_table, NULL};
     struct dp_loop loop = {.progress = stderr, .warn = dp_cli_warn, .interrupt = &interrupt};
     struct dp_err err = {0};
     int operand, status;

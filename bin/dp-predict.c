@@ -121,8 +121,7 @@ static int get_model(struct predict *p, const char *model, const char *data, str
     if (classes < 0 || p->outputs != (classes > 2 ? (size_t)classes : 1) || classes == 1)
         return dp_fail(err, DP_E_RUN, "%s does not say what its %zu outputs stand for", model, p->outputs);
     p->classes = (size_t)classes;
-    p->label = (struct dp_affine){dp_frame_real(p->frame, DP_F_LABEL_SCALE, 1),
-                                  dp_frame_real(p->frame, DP_F_LABEL_OFFSET, 0)};
+    p->label = (struct dp_affine){dp_frame_real(p->frame, DP_F_LABEL_SCALE, 1), dp_frame_real(p->frame, DP_F_LABEL_OFFSET, 0)};
     bool known = dp_loss_parse(dp_frame_text(p->frame, DP_F_LOSS, ""), &p->loss) == 0;
     if (known && p->loss == DP_LOSS_SOFTMAX && p->outputs < 2)
         return dp_fail(err, DP_E_RUN, "%s has softmax loss and one output", model);
@@ -192,8 +191,8 @@ static int run(struct predict *p, const char *model, const char *data, struct dp
 
 int main(int argc, char **argv)
 {
-    const struct dp_command command = {"dp-predict", "MODEL [DIR]",
-                                       "Predict the labels of a data set's rows, as CSV", options, NULL};
+    const struct dp_command command = {"dp-predict", "MODEL [DIR]", "Predict the labels of a data set's rows, as CSV", options,
+                                       NULL};
     struct options o;
     struct predict p = {.options = &o};
     struct dp_err err = {0};

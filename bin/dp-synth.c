@@ -111,11 +111,7 @@ static const struct dp_option options[] = {
      .help = "of the rows",
      .fallback = "dense",
      .choices = "dense|csr"},
-    {.name = "force",
-     .letter = 'f',
-     .kind = DP_OPT_FLAG,
-     .offset = OFFSET(force),
-     .help = "replace a data set"},
+    {.name = "force", .letter = 'f', .kind = DP_OPT_FLAG, .offset = OFFSET(force), .help = "replace a data set"},
     {.name = "quiet", .letter = 'q', .kind = DP_OPT_FLAG, .offset = OFFSET(quiet), .help = "no summary"},
     {.name = NULL},
 };
@@ -190,8 +186,7 @@ static int describe(const struct synth *s, json_t **description, struct dp_err *
 
 /* Writes a set but for its name. The caller aborts or commits *writer, which is NULL where it could not be
  * opened. */
-static int write_set(struct synth *s, struct dp_writer **writer, const char *path, int64_t rows,
-                     struct dp_err *err)
+static int write_set(struct synth *s, struct dp_writer **writer, const char *path, int64_t rows, struct dp_err *err)
 {
     char population[80];
     struct dp_writer_options w = {.cols = s->cols,
@@ -200,8 +195,8 @@ static int write_set(struct synth *s, struct dp_writer **writer, const char *pat
                                   .public_rows = true,
                                   .population = population,
                                   .held_out = path == s->o->test};
-    snprintf(population, sizeof population, "dp-synth:%s:%lld",
-             s->kind == REGRESSION ? "regression" : "classification", (long long)s->o->seed);
+    snprintf(population, sizeof population, "dp-synth:%s:%lld", s->kind == REGRESSION ? "regression" : "classification",
+             (long long)s->o->seed);
     json_t *description = NULL;
     int rc = dp_writer_open(writer, path, &w, err);
     for (int64_t i = 0; rc == DP_OK && i < rows; i++) {
@@ -246,8 +241,7 @@ static int synthesise(struct synth *s, struct dp_err *err)
     struct dp_writer *output = NULL, *test = NULL;
     rc = write_set(s, &output, o->output, o->rows, err);
     if (rc == DP_OK && o->test != NULL)
-        rc = write_set(s, &test, o->test,
-                       o->test_rows != DP_OPT_ABSENT_INT ? o->test_rows : (o->rows + 2) / 3, err);
+        rc = write_set(s, &test, o->test, o->test_rows != DP_OPT_ABSENT_INT ? o->test_rows : (o->rows + 2) / 3, err);
     if (rc == DP_OK)
         rc = commit(s, &output, o->output, err);
     if (rc == DP_OK && test != NULL)
@@ -259,8 +253,8 @@ static int synthesise(struct synth *s, struct dp_err *err)
 
 int main(int argc, char **argv)
 {
-    const struct dp_command command = {"dp-synth", "[regression|classification]",
-                                       "Make a seeded synthetic data set", options, NULL};
+    const struct dp_command command = {"dp-synth", "[regression|classification]", "Make a seeded synthetic data set", options,
+                                       NULL};
     struct options o;
     struct dp_err err = {0};
     int operand, status, rc = DP_OK;

@@ -25,32 +25,45 @@ struct books {
     const char *data, *ledger, *model, *certificate;
     double order, run_epsilon;
     bool after_runs;
-    char own[4096];                       /* a ledger in a data set's directory */
-    char digest[64], population[1024];    /* of --data */
+    char own[4096];                    /* a ledger in a data set's directory */
+    char digest[64], population[1024]; /* of --data */
 };
 
 #define OFFSET(member) offsetof(struct books, member)
-#define JSON                                                                                                       \
-    {                                                                                                              \
-        .name = "json", .letter = 'j', .kind = DP_OPT_FLAG, .offset = Q_OFFSET(json), .help = "the answer as JSON"   \
+#define JSON                                                                                                                   \
+    {                                                                                                                          \
+        .name = "json", .letter = 'j', .kind = DP_OPT_FLAG, .offset = Q_OFFSET(json), .help = "the answer as JSON"             \
     }
-#define DATA(help_, more)                                                                                          \
-    {                                                                                                              \
-        .name = "data", .letter = 'D', .kind = DP_OPT_TEXT, .offset = OFFSET(data), .metavar = "DIR", .help = help_, \
-        .flags = more                                                                                              \
+#define DATA(help_, more)                                                                                                      \
+    {                                                                                                                          \
+        .name = "data", .letter = 'D', .kind = DP_OPT_TEXT, .offset = OFFSET(data), .metavar = "DIR", .help = help_,           \
+        .flags = more                                                                                                          \
     }
 
 static const struct dp_option budget_options[] = {
     DATA("the data set, or its digest", 0),
     Q_EPSILON(DP_OPT_REQUIRED),
     Q_DELTA(DP_OPT_REQUIRED),
-    {.name = "order", .kind = DP_OPT_REAL, .offset = OFFSET(order), .metavar = "A",
-     .help = "one Renyi order for the filter; without it several, picked for the runs that are planned", .min = 1, .max = 8192,
+    {.name = "order",
+     .kind = DP_OPT_REAL,
+     .offset = OFFSET(order),
+     .metavar = "A",
+     .help = "one Renyi order for the filter; without it several, picked for the runs that are planned",
+     .min = 1,
+     .max = 8192,
      .flags = DP_OPT_OPEN_MIN},
-    {.name = "after-runs", .kind = DP_OPT_FLAG, .offset = OFFSET(after_runs),
+    {.name = "after-runs",
+     .kind = DP_OPT_FLAG,
+     .offset = OFFSET(after_runs),
      .help = "begin with what the runs that there are have cost"},
-    {.name = "run-epsilon", .kind = DP_OPT_REAL, .offset = OFFSET(run_epsilon), .metavar = "E",
-     .help = "planned: runs calibrated to this epsilon", .min = 0, .max = INFINITY, .flags = DP_OPT_OPEN_MIN},
+    {.name = "run-epsilon",
+     .kind = DP_OPT_REAL,
+     .offset = OFFSET(run_epsilon),
+     .metavar = "E",
+     .help = "planned: runs calibrated to this epsilon",
+     .min = 0,
+     .max = INFINITY,
+     .flags = DP_OPT_OPEN_MIN},
     Q_MULTIPLIER,
     Q_RATE,
     Q_LAPS,
@@ -63,26 +76,49 @@ static const struct dp_option budget_options[] = {
 };
 static const struct dp_option report_options[] = {
     DATA("only this data set, its digest or its population", 0),
-    {.name = "delta", .letter = 'd', .kind = DP_OPT_REAL, .offset = Q_OFFSET(delta), .metavar = "D",
-     .help = "the delta of the totals; without it the largest of the runs", .min = 0, .max = 1,
+    {.name = "delta",
+     .letter = 'd',
+     .kind = DP_OPT_REAL,
+     .offset = Q_OFFSET(delta),
+     .metavar = "D",
+     .help = "the delta of the totals; without it the largest of the runs",
+     .min = 0,
+     .max = 1,
      .flags = DP_OPT_OPEN_MIN | DP_OPT_OPEN_MAX},
     JSON,
     {.name = NULL},
 };
 static const struct dp_option verify_options[] = {
-    {.name = "certificate", .letter = 'c', .kind = DP_OPT_TEXT, .offset = OFFSET(certificate), .metavar = "FILE",
+    {.name = "certificate",
+     .letter = 'c',
+     .kind = DP_OPT_TEXT,
+     .offset = OFFSET(certificate),
+     .metavar = "FILE",
      .help = "check this certificate against the ledger, too"},
-    {.name = "model", .letter = 'm', .kind = DP_OPT_TEXT, .offset = OFFSET(model), .metavar = "FILE",
+    {.name = "model",
+     .letter = 'm',
+     .kind = DP_OPT_TEXT,
+     .offset = OFFSET(model),
+     .metavar = "FILE",
      .help = "and that it is this model's"},
     JSON,
     {.name = NULL},
 };
 static const struct dp_option certify_options[] = {
-    {.name = "ledger", .letter = 'l', .kind = DP_OPT_TEXT, .offset = OFFSET(ledger), .metavar = "FILE",
+    {.name = "ledger",
+     .letter = 'l',
+     .kind = DP_OPT_TEXT,
+     .offset = OFFSET(ledger),
+     .metavar = "FILE",
      .help = "the ledger of the run, or the directory of a data set that has it"},
     DATA("the data set of the run, whose own ledger it is in", 0),
-    {.name = "model", .letter = 'm', .kind = DP_OPT_TEXT, .offset = OFFSET(model), .metavar = "FILE",
-     .help = "the model that the run released", .flags = DP_OPT_REQUIRED},
+    {.name = "model",
+     .letter = 'm',
+     .kind = DP_OPT_TEXT,
+     .offset = OFFSET(model),
+     .metavar = "FILE",
+     .help = "the model that the run released",
+     .flags = DP_OPT_REQUIRED},
     {.name = NULL},
 };
 
@@ -223,9 +259,12 @@ static int budget(struct books *b, struct dp_err *err)
         rc = find_ledger(b, "a file, or a data set that has one", err);
     if (rc != DP_OK)
         return rc;
-    struct dp_ledger_budget line = {.population = b->population, .data = b->digest,
+    struct dp_ledger_budget line = {.population = b->population,
+                                    .data = b->digest,
                                     .adjacency = b->q.adjacency == 1 ? "replace-one" : "null-record",
-                                    .epsilon = b->q.epsilon, .delta = b->q.delta, .after_runs = b->after_runs};
+                                    .epsilon = b->q.epsilon,
+                                    .delta = b->q.delta,
+                                    .after_runs = b->after_runs};
     rc = dp_ledger_cost_before(b->ledger, &line, &dp_reserve_hooks, &before, err);
     if (rc == DP_OK && !b->after_runs)
         before = (struct dp_ledger_before){0}; /* runs are then refused below */
@@ -296,7 +335,8 @@ static int verify(struct books *b, struct dp_err *err)
     size_t findings = json_array_size(json_object_get(result, "findings"));
     bool edited = json_is_true(json_object_get(result, "edited"));
     if (rc == DP_OK && findings > 0)
-        rc = dp_fail(err, edited ? DP_E_UNSAFE : DP_E_RUN, "%s does not hold: %zu finding%s", b->ledger, findings, findings == 1 ? "" : "s");
+        rc = dp_fail(err, edited ? DP_E_UNSAFE : DP_E_RUN, "%s does not hold: %zu finding%s", b->ledger, findings,
+                     findings == 1 ? "" : "s");
     if (rc == DP_OK && b->certificate != NULL)
         rc = verify_certificate(b, err);
     if (rc == DP_OK && b->certificate != NULL && !b->q.json)
@@ -349,16 +389,16 @@ static int run(const struct dp_command *command, int (*word)(struct books *b, st
     return dp_cli_finish(command->name, rc, &err);
 }
 
-const struct dp_command command_budget = {"dp-account budget", "[LEDGER|DIR]", "Limit what all runs on a data set may spend together",
-    budget_options, NULL};
+const struct dp_command command_budget = {"dp-account budget", "[LEDGER|DIR]",
+                                          "Limit what all runs on a data set may spend together", budget_options, NULL};
 
 int word_budget(int argc, char **argv)
 {
     return run(&command_budget, budget, true, argc, argv);
 }
 
-const struct dp_command command_report = {"dp-account report", "[LEDGER|DIR]", "Say what has been spent on data sets", report_options,
-    NULL};
+const struct dp_command command_report = {"dp-account report", "[LEDGER|DIR]", "Say what has been spent on data sets",
+                                          report_options, NULL};
 
 int word_report(int argc, char **argv)
 {
@@ -366,7 +406,7 @@ int word_report(int argc, char **argv)
 }
 
 const struct dp_command command_verify = {"dp-account verify", "LEDGER|DIR", "Check a ledger, and a certificate against it",
-    verify_options, NULL};
+                                          verify_options, NULL};
 
 int word_verify(int argc, char **argv)
 {
@@ -374,7 +414,7 @@ int word_verify(int argc, char **argv)
 }
 
 const struct dp_command command_certify = {"dp-account certify", "", "State what a released model has cost, as JSON",
-    certify_options, NULL};
+                                           certify_options, NULL};
 
 int word_certify(int argc, char **argv)
 {

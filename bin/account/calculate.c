@@ -15,28 +15,42 @@
 #include "question.h"
 #include "words.h"
 
-#define END {.name = NULL}
+#define END                                                                                                                    \
+    {                                                                                                                          \
+        .name = NULL                                                                                                           \
+    }
 #define MECHANISMS Q_MECHANISM("gaussian|laplace|pure|svt|output"), Q_MECHANISM_ARGUMENTS
 
-static const struct dp_option sigma_options[] = {Q_EPSILON(DP_OPT_REQUIRED), Q_DELTA(DP_OPT_REQUIRED), Q_RATE, Q_LAPS, Q_SCHEDULE, Q_COUNT, Q_SAMPLER,
-                                                 MECHANISMS, Q_REST, Q_OUTPUT, END};
-static const struct dp_option epsilon_options[] = {Q_MULTIPLIER, Q_DELTA(DP_OPT_REQUIRED), Q_RATE, Q_LAPS, Q_SCHEDULE, Q_COUNT, Q_SAMPLER, MECHANISMS,
-                                                   Q_REST, Q_OUTPUT, END};
-static const struct dp_option delta_options[] = {Q_MULTIPLIER, Q_EPSILON(DP_OPT_REQUIRED), Q_RATE, Q_LAPS, Q_SCHEDULE, Q_COUNT, Q_SAMPLER, MECHANISMS,
-                                                 Q_REST, Q_OUTPUT, END};
-static const struct dp_option laps_options[] = {Q_MULTIPLIER, Q_EPSILON(DP_OPT_REQUIRED), Q_DELTA(DP_OPT_REQUIRED), Q_RATE,
-                                                Q_SAMPLER, MECHANISMS, Q_REST, Q_OUTPUT, END};
-static const struct dp_option rate_options[] = {Q_MULTIPLIER, Q_EPSILON(DP_OPT_REQUIRED), Q_DELTA(DP_OPT_REQUIRED), Q_LAPS,
-                                                Q_SAMPLER, MECHANISMS, Q_REST, Q_OUTPUT, END};
+static const struct dp_option sigma_options[] = {Q_EPSILON(DP_OPT_REQUIRED),
+                                                 Q_DELTA(DP_OPT_REQUIRED),
+                                                 Q_RATE,
+                                                 Q_LAPS,
+                                                 Q_SCHEDULE,
+                                                 Q_COUNT,
+                                                 Q_SAMPLER,
+                                                 MECHANISMS,
+                                                 Q_REST,
+                                                 Q_OUTPUT,
+                                                 END};
+static const struct dp_option epsilon_options[] = {
+    Q_MULTIPLIER, Q_DELTA(DP_OPT_REQUIRED), Q_RATE, Q_LAPS, Q_SCHEDULE, Q_COUNT, Q_SAMPLER, MECHANISMS, Q_REST, Q_OUTPUT, END};
+static const struct dp_option delta_options[] = {
+    Q_MULTIPLIER, Q_EPSILON(DP_OPT_REQUIRED), Q_RATE, Q_LAPS, Q_SCHEDULE, Q_COUNT, Q_SAMPLER, MECHANISMS, Q_REST, Q_OUTPUT,
+    END};
+static const struct dp_option laps_options[] = {
+    Q_MULTIPLIER, Q_EPSILON(DP_OPT_REQUIRED), Q_DELTA(DP_OPT_REQUIRED), Q_RATE, Q_SAMPLER, MECHANISMS, Q_REST, Q_OUTPUT, END};
+static const struct dp_option rate_options[] = {
+    Q_MULTIPLIER, Q_EPSILON(DP_OPT_REQUIRED), Q_DELTA(DP_OPT_REQUIRED), Q_LAPS, Q_SAMPLER, MECHANISMS, Q_REST, Q_OUTPUT, END};
 
-const struct dp_command command_sigma = {"dp-account sigma", "", "Print the noise multiplier that a budget asks for", sigma_options,
-                                         NULL};
-const struct dp_command command_epsilon = {"dp-account epsilon", "[RECORDS]", "Print the epsilon that a run costs", epsilon_options,
-                                           NULL};
+const struct dp_command command_sigma = {"dp-account sigma", "", "Print the noise multiplier that a budget asks for",
+                                         sigma_options, NULL};
+const struct dp_command command_epsilon = {"dp-account epsilon", "[RECORDS]", "Print the epsilon that a run costs",
+                                           epsilon_options, NULL};
 const struct dp_command command_delta = {"dp-account delta", "[RECORDS]", "Print the delta at which a run keeps to epsilon",
                                          delta_options, NULL};
 const struct dp_command command_laps = {"dp-account laps", "", "Print how many laps a budget allows", laps_options, NULL};
-const struct dp_command command_rate = {"dp-account rate", "", "Print the sampling rate that a budget allows", rate_options, NULL};
+const struct dp_command command_rate = {"dp-account rate", "", "Print the sampling rate that a budget allows", rate_options,
+                                        NULL};
 
 static const struct {
     const char *unknown;
@@ -76,7 +90,8 @@ static int beside_count(struct question *q, struct result *r, struct dp_err *err
 static int solve_sigma(struct question *q, struct result *r, struct dp_err *err)
 {
     if (q->mechanism == MECHANISM_PURE || q->mechanism == MECHANISM_SVT)
-        return dp_fail(err, DP_E_USAGE, "--mechanism %s has no noise multiplier", q->mechanism == MECHANISM_PURE ? "pure" : "svt");
+        return dp_fail(err, DP_E_USAGE, "--mechanism %s has no noise multiplier",
+                       q->mechanism == MECHANISM_PURE ? "pure" : "svt");
     int rc = dp_calibrate_noise((enum dp_accountant)q->accountant, &q->charges, q->epsilon, q->delta, &r->value, err);
     if (rc == DP_OK && !isnan(q->count_multiplier))
         return beside_count(q, r, err);
@@ -97,7 +112,8 @@ static int solve_epsilon(struct question *q, struct result *r, struct dp_err *er
 {
     double delta = q->delta - q->recorded.prior_delta;
     if (!(delta > 0))
-        return dp_fail(err, DP_E_USAGE, "--delta: must be above the %g at which the model was charged that the run started from",
+        return dp_fail(err, DP_E_USAGE,
+                       "--delta: must be above the %g at which the model was charged that the run started from",
                        q->recorded.prior_delta);
     int rc = dp_account_epsilon((enum dp_accountant)q->accountant, &q->charges, delta, &r->answer, err);
     add_prior(q, &r->answer, q->recorded.prior_epsilon);
@@ -175,7 +191,8 @@ static void add_records(const struct question *q, json_t *root)
         if (run->planned > 0)
             json_object_set_new(json, "planned", json_integer((json_int_t)run->planned));
         if (run->prior_epsilon > 0 || run->prior_delta > 0)
-            json_object_set_new(json, "started_from", json_pack("{s:f, s:f}", "epsilon", run->prior_epsilon, "delta", run->prior_delta));
+            json_object_set_new(json, "started_from",
+                                json_pack("{s:f, s:f}", "epsilon", run->prior_epsilon, "delta", run->prior_delta));
         if (!isnan(run->epsilon) && !isnan(run->delta)) {
             json_object_set_new(json, "stated", json_pack("{s:f, s:f}", "epsilon", run->epsilon, "delta", run->delta));
             if (run->lower > 0)
@@ -226,9 +243,13 @@ static int print_json(const struct question *q, enum unknown unknown, const stru
 
 static void explain(const struct question *q, enum unknown unknown, const struct result *r)
 {
-    static const char *const accountants[] = {
-        "the best of several", "privacy loss distributions", "Renyi differential privacy", "zero-concentrated differential privacy",
-        "Gaussian differential privacy", "advanced composition", "the published accountant, WHICH IS NOT SOUND"};
+    static const char *const accountants[] = {"the best of several",
+                                              "privacy loss distributions",
+                                              "Renyi differential privacy",
+                                              "zero-concentrated differential privacy",
+                                              "Gaussian differential privacy",
+                                              "advanced composition",
+                                              "the published accountant, WHICH IS NOT SOUND"};
     char a[40], b[40];
     double epsilon = unknown == UNKNOWN_EPSILON ? r->value : q->epsilon, delta = unknown == UNKNOWN_DELTA ? r->value : q->delta;
     printf("epsilon %s at delta %s, by %s", dp_number_print(epsilon, a, sizeof a), dp_number_print(delta, b, sizeof b),
@@ -258,19 +279,22 @@ static void warn(const struct question *q, const char *name)
     for (size_t i = 0; i < q->recorded.runs; i++) {
         const struct recorded_run *run = &q->recorded.run[i];
         if (!run->ended && run->planned > run->laps)
-            fprintf(stderr, "%s: the run from line %zu on has %lld of its %lld laps, and the answer is about these alone\n", name, run->line,
-                    (long long)run->laps, (long long)run->planned);
+            fprintf(stderr, "%s: the run from line %zu on has %lld of its %lld laps, and the answer is about these alone\n",
+                    name, run->line, (long long)run->laps, (long long)run->planned);
         if (!recorded_agrees(run))
-            fprintf(stderr, "%s: the run from line %zu on states an epsilon of %s, more than the %s that its records cost: it was charged "
-                            "for more than they show, as --adaptive does\n", name, run->line,
-                    dp_number_print(dp_round_up(run->epsilon, 6), a, sizeof a), dp_number_print(dp_round_up(run->upper, 6), b, sizeof b));
+            fprintf(
+                stderr,
+                "%s: the run from line %zu on states an epsilon of %s, more than the %s that its records cost: it was charged "
+                "for more than they show, as --adaptive does\n",
+                name, run->line, dp_number_print(dp_round_up(run->epsilon, 6), a, sizeof a),
+                dp_number_print(dp_round_up(run->upper, 6), b, sizeof b));
     }
 }
 
 static int answer(struct question *q, enum unknown unknown, const char *records, struct dp_err *err)
 {
     int (*const solve[])(struct question *, struct result *, struct dp_err *) = {solve_sigma, solve_epsilon, solve_delta,
-                                                                                solve_laps, solve_rate};
+                                                                                 solve_laps, solve_rate};
     struct result r = {.answer.by = (enum dp_accountant)q->accountant};
     char text[40];
     bool words_too = q->explain || (!q->json && isatty(STDOUT_FILENO));

@@ -16,11 +16,27 @@
 enum { OVER_LAPS, OVER_DELTA };
 
 static const struct dp_option options[] = {
-    {.name = "over", .letter = 'o', .kind = DP_OPT_CHOICE, .offset = Q_OFFSET(over), .metavar = "WHAT",
-     .help = "what epsilon is shown against", .fallback = "laps", .choices = "laps|delta"},
-    {.name = "points", .letter = 'p', .kind = DP_OPT_INT, .offset = Q_OFFSET(points), .metavar = "N",
-     .help = "lines of the table", .fallback = "20", .min = 2, .max = 1000},
-    {.name = "plot", .kind = DP_OPT_TEXT, .offset = Q_OFFSET(plot), .metavar = "FILE",
+    {.name = "over",
+     .letter = 'o',
+     .kind = DP_OPT_CHOICE,
+     .offset = Q_OFFSET(over),
+     .metavar = "WHAT",
+     .help = "what epsilon is shown against",
+     .fallback = "laps",
+     .choices = "laps|delta"},
+    {.name = "points",
+     .letter = 'p',
+     .kind = DP_OPT_INT,
+     .offset = Q_OFFSET(points),
+     .metavar = "N",
+     .help = "lines of the table",
+     .fallback = "20",
+     .min = 2,
+     .max = 1000},
+    {.name = "plot",
+     .kind = DP_OPT_TEXT,
+     .offset = Q_OFFSET(plot),
+     .metavar = "FILE",
      .help = "draw it there, too, as PNG (with gnuplot)"},
     Q_MULTIPLIER,
     Q_DELTA(0),
@@ -77,7 +93,8 @@ static int plot(const struct question *q, const struct point *point, size_t coun
             "set terminal pngcairo size 900,560 font ',13'\nset output '%s'\nset grid lc rgb '#dddddd'\nset key off\n"
             "set xlabel '%s'\nset ylabel 'epsilon'\n%sset yrange [0:*]\n"
             "plot '-' with linespoints lw 2 pt 7 ps 0.7 lc rgb '#1f5fa8'\n",
-            q->plot, q->over == OVER_DELTA ? "delta" : "laps", q->over == OVER_DELTA ? "set logscale x\nset format x '10^{%T}'\n" : "");
+            q->plot, q->over == OVER_DELTA ? "delta" : "laps",
+            q->over == OVER_DELTA ? "set logscale x\nset format x '10^{%T}'\n" : "");
     for (size_t i = 0; i < count; i++)
         if (isfinite(point[i].epsilon))
             fprintf(gnuplot, "%.17g %.17g\n", point[i].x, point[i].epsilon);
@@ -107,7 +124,8 @@ static int curve(struct question *q, struct dp_err *err)
     if (rc == DP_OK)
         printf("%s\tepsilon\n", q->over == OVER_DELTA ? "delta" : "laps");
     for (size_t i = 0; rc == DP_OK && i < count; i++)
-        printf("%s\t%s\n", dp_number_print(point[i].x, x, sizeof x), dp_number_print(point[i].epsilon, epsilon, sizeof epsilon));
+        printf("%s\t%s\n", dp_number_print(point[i].x, x, sizeof x),
+               dp_number_print(point[i].epsilon, epsilon, sizeof epsilon));
     if (rc == DP_OK && q->plot != NULL)
         rc = plot(q, point, count, err);
     free(point);

@@ -35,15 +35,17 @@ static int sampling_of(const struct question *q, struct dp_event *event, struct 
         break;
     case SAMPLER_SHUFFLE:
         if (q->rows == DP_OPT_ABSENT_INT)
-            return dp_fail(err, DP_E_USAGE, "--sampler shuffle needs --rows: a batch is a whole number of rows, which decides how "
-                                            "many laps an epoch has");
+            return dp_fail(err, DP_E_USAGE,
+                           "--sampler shuffle needs --rows: a batch is a whole number of rows, which decides how "
+                           "many laps an epoch has");
         event->sampling = DP_SAMPLING_SHUFFLED;
         event->epoch_laps = laps_per_epoch(q);
         break;
     case SAMPLER_FIXED:
         if (!replace)
-            return dp_fail(err, DP_E_USAGE, "--sampler fixed needs --adjacency replace-one: a batch of fixed size shows who is "
-                                            "missing");
+            return dp_fail(err, DP_E_USAGE,
+                           "--sampler fixed needs --adjacency replace-one: a batch of fixed size shows who is "
+                           "missing");
         event->sampling = DP_SAMPLING_REPLACED;
         break;
     default:
@@ -70,7 +72,8 @@ static int query_of(const struct question *q, enum unknown unknown, struct dp_qu
     if (noise && isnan(multiplier))
         return dp_fail(err, DP_E_USAGE, "--multiplier is required");
     if (!noise && !isnan(q->multiplier))
-        return dp_fail(err, DP_E_USAGE, "--multiplier: not with --mechanism %s", q->mechanism == MECHANISM_PURE ? "pure" : "svt");
+        return dp_fail(err, DP_E_USAGE, "--multiplier: not with --mechanism %s",
+                       q->mechanism == MECHANISM_PURE ? "pure" : "svt");
     int rc = DP_OK;
     switch (q->mechanism) {
     case MECHANISM_LAPLACE:
@@ -83,10 +86,12 @@ static int query_of(const struct question *q, enum unknown unknown, struct dp_qu
     case MECHANISM_SVT:
         rc = needs(q->queries != DP_OPT_ABSENT_INT, "--queries", "--mechanism svt", err);
         if (rc == DP_OK && isnan(q->rho))
-            rc = needs(!isnan(q->mechanism_epsilon) && !isnan(q->query_epsilon), "--mechanism-epsilon and --query-epsilon, or --rho",
-                       "--mechanism svt", err);
-        *query = isnan(q->rho) ? (struct dp_query){.kind = DP_QUERY_SPARSE_LAPLACE, .epsilon = q->mechanism_epsilon,
-                                                   .query_epsilon = q->query_epsilon, .most = q->queries}
+            rc = needs(!isnan(q->mechanism_epsilon) && !isnan(q->query_epsilon),
+                       "--mechanism-epsilon and --query-epsilon, or --rho", "--mechanism svt", err);
+        *query = isnan(q->rho) ? (struct dp_query){.kind = DP_QUERY_SPARSE_LAPLACE,
+                                                   .epsilon = q->mechanism_epsilon,
+                                                   .query_epsilon = q->query_epsilon,
+                                                   .most = q->queries}
                                : (struct dp_query){.kind = DP_QUERY_SPARSE_GAUSSIAN, .rho = q->rho, .most = q->queries};
         break;
     default:
@@ -137,8 +142,10 @@ static int check_described(const struct question *q, const char *records, struct
     };
     for (size_t i = 0; i < sizeof options / sizeof *options; i++)
         if (options[i].given)
-            return dp_fail(err, DP_E_USAGE, "--%s: the records in %s say that themselves (a run described by options needs --multiplier "
-                                            "and --laps)", options[i].option, strcmp(records, "-") == 0 ? "standard input" : records);
+            return dp_fail(err, DP_E_USAGE,
+                           "--%s: the records in %s say that themselves (a run described by options needs --multiplier "
+                           "and --laps)",
+                           options[i].option, strcmp(records, "-") == 0 ? "standard input" : records);
     return DP_OK;
 }
 
@@ -160,7 +167,8 @@ int question_charges(struct question *q, enum unknown unknown, const char *recor
         return rc == DP_OK ? records_check(&q->recorded, err) : rc;
     }
     if (recorded && isnan(q->multiplier) && q->laps == DP_OPT_ABSENT_INT && q->mechanism == MECHANISM_GAUSSIAN)
-        return dp_fail(err, DP_E_USAGE, "--multiplier and --laps are required, or the records of a run (dp-cat FILE | dp-account ...)");
+        return dp_fail(err, DP_E_USAGE,
+                       "--multiplier and --laps are required, or the records of a run (dp-cat FILE | dp-account ...)");
     struct dp_event event = {.queries = 1};
     bool output = q->mechanism == MECHANISM_OUTPUT;
     int64_t laps = unknown == UNKNOWN_LAPS || (output && q->laps == DP_OPT_ABSENT_INT) ? 1 : q->laps;
@@ -214,7 +222,8 @@ static void explain_run(const struct recorded_run *run)
     printf(" lap%s", run->laps == 1 && run->planned <= 1 ? "" : "s");
     if (run->prior_epsilon > 0)
         printf(", and starts from a model that has cost epsilon %s at delta %s",
-               dp_number_print(dp_round_up(run->prior_epsilon, 6), a, sizeof a), dp_number_print(run->prior_delta, b, sizeof b));
+               dp_number_print(dp_round_up(run->prior_epsilon, 6), a, sizeof a),
+               dp_number_print(run->prior_delta, b, sizeof b));
     if (isnan(run->epsilon) || isnan(run->delta)) {
         puts("; its frames do not state a sound epsilon");
         return;
@@ -229,7 +238,8 @@ static void explain_run(const struct recorded_run *run)
 
 static const char *person(const struct question *q)
 {
-    bool replaced = q->records != NULL ? q->recorded.adjacency == DP_ADJACENCY_REPLACE_ONE : q->adjacency == ADJACENCY_REPLACE_ONE;
+    bool replaced =
+        q->records != NULL ? q->recorded.adjacency == DP_ADJACENCY_REPLACE_ONE : q->adjacency == ADJACENCY_REPLACE_ONE;
     if (q->records != NULL && q->recorded.adjacency == DP_ADJACENCY_NONE)
         return "is what the charges were made for: they do not say";
     return replaced ? "is exchanged for another's" : "is present or contributes nothing";

@@ -24,69 +24,127 @@ struct question {
 };
 
 /* Before the options are parsed. */
-#define QUESTION_UNASKED                                                                                           \
-    {                                                                                                              \
-        .epsilon = NAN, .delta = NAN, .multiplier = NAN, .count_multiplier = NAN, .rate = 1, .mechanism_epsilon = NAN, .query_epsilon = NAN, \
-        .rho = NAN, .laps = DP_OPT_ABSENT_INT, .rows = DP_OPT_ABSENT_INT, .queries = DP_OPT_ABSENT_INT              \
+#define QUESTION_UNASKED                                                                                                       \
+    {                                                                                                                          \
+        .epsilon = NAN, .delta = NAN, .multiplier = NAN, .count_multiplier = NAN, .rate = 1, .mechanism_epsilon = NAN,         \
+        .query_epsilon = NAN, .rho = NAN, .laps = DP_OPT_ABSENT_INT, .rows = DP_OPT_ABSENT_INT, .queries = DP_OPT_ABSENT_INT   \
     }
 
 #define Q_OFFSET(member) offsetof(struct question, member)
-#define Q_EPSILON(more)                                                                                            \
-    {.name = "epsilon", .letter = 'e', .kind = DP_OPT_REAL, .offset = Q_OFFSET(epsilon), .metavar = "E",           \
-     .help = "the budget", .min = 0, .max = INFINITY, .flags = DP_OPT_OPEN_MIN | (more)}
-#define Q_DELTA(more)                                                                                              \
-    {.name = "delta", .letter = 'd', .kind = DP_OPT_REAL, .offset = Q_OFFSET(delta), .metavar = "D",               \
-     .help = "probability that epsilon may fail to bound", .min = 0, .max = 1,                                     \
-     .flags = DP_OPT_OPEN_MIN | DP_OPT_OPEN_MAX | (more)}
-#define Q_MULTIPLIER                                                                                               \
-    {.name = "multiplier", .letter = 'z', .kind = DP_OPT_REAL, .offset = Q_OFFSET(multiplier), .metavar = "Z",     \
-     .help = "noise scale divided by the sensitivity", .min = 0, .max = INFINITY, .flags = DP_OPT_OPEN_MIN}
-#define Q_RATE                                                                                                     \
-    {.name = "rate", .letter = 'r', .kind = DP_OPT_REAL, .offset = Q_OFFSET(rate), .metavar = "Q",                 \
-     .help = "sampling rate; 100/24420 will do", .fallback = "1", .min = 0, .max = 1, .flags = DP_OPT_OPEN_MIN}
-#define Q_LAPS                                                                                                     \
-    {.name = "laps", .letter = 'n', .kind = DP_OPT_INT, .offset = Q_OFFSET(laps), .metavar = "T",                  \
-     .help = "laps of the run", .min = 1, .max = 1e12}
-#define Q_SAMPLER                                                                                                  \
-    {.name = "sampler", .letter = 's', .kind = DP_OPT_CHOICE, .offset = Q_OFFSET(sampler), .metavar = "HOW",       \
-     .help = "how dp-sample chooses rows", .fallback = "poisson", .choices = "poisson|fixed|full|shuffle|none"},   \
-        {.name = "rows", .letter = 'N', .kind = DP_OPT_INT, .offset = Q_OFFSET(rows), .metavar = "N",              \
-         .help = "shuffle: the public number of rows", .min = 1, .max = 1e15}
-#define Q_MECHANISM(choices_)                                                                                      \
-    {.name = "mechanism", .letter = 'm', .kind = DP_OPT_CHOICE, .offset = Q_OFFSET(mechanism), .metavar = "WHAT",  \
-     .help = "what is done to the batch; output is one Gaussian release of every row", .fallback = "gaussian",     \
-     .choices = choices_}
-#define Q_MECHANISM_ARGUMENTS                                                                                      \
-    {.name = "mechanism-epsilon", .kind = DP_OPT_REAL, .offset = Q_OFFSET(mechanism_epsilon), .metavar = "E1",     \
-     .help = "pure: its epsilon; svt: that of the threshold", .min = 0, .max = INFINITY,                           \
-     .flags = DP_OPT_OPEN_MIN},                                                                                    \
-        {.name = "query-epsilon", .kind = DP_OPT_REAL, .offset = Q_OFFSET(query_epsilon), .metavar = "E2",         \
-         .help = "svt: epsilon of each query", .min = 0, .max = INFINITY, .flags = DP_OPT_OPEN_MIN},               \
-        {.name = "rho", .kind = DP_OPT_REAL, .offset = Q_OFFSET(rho), .metavar = "R",                              \
-         .help = "svt: Gaussian noise of this rho in place of Laplace noise", .min = 0, .max = INFINITY,           \
-         .flags = DP_OPT_OPEN_MIN},                                                                                \
-        {.name = "queries", .kind = DP_OPT_INT, .offset = Q_OFFSET(queries), .metavar = "M",                       \
-         .help = "svt: queries at most", .min = 1, .max = 1e6}
-#define Q_REST                                                                                                     \
-    {.name = "adjacency", .kind = DP_OPT_CHOICE, .offset = Q_OFFSET(adjacency), .metavar = "HOW",                  \
-     .help = "what one person can change", .fallback = "null-record", .choices = "null-record|replace-one|null"},  \
-        {.name = "accountant", .letter = 'a', .kind = DP_OPT_CHOICE, .offset = Q_OFFSET(accountant),               \
-         .metavar = "WHICH", .help = "published is the DP-SCD paper's own, which is not sound", .fallback = "best", \
-         .choices = DP_ACCOUNTANT_CHOICES},                                                                        \
-        {.name = "visible-batch", .kind = DP_OPT_FLAG, .offset = Q_OFFSET(visible_batch),                          \
-         .help = "the release shows who was sampled (dp-scd-step --release-alpha): no amplification"}
-#define Q_SCHEDULE                                                                                                 \
-    {.name = "schedule", .kind = DP_OPT_TEXT, .offset = Q_OFFSET(schedule), .metavar = "B",                        \
-     .help = "the multiplier of lap t is Z sqrt(b_t/b_1), as dp-noise has it"}
-#define Q_COUNT                                                                                                    \
-    {.name = "count-multiplier", .kind = DP_OPT_REAL, .offset = Q_OFFSET(count_multiplier), .metavar = "ZB",       \
-     .help = "a second Gaussian query on each batch: the count of dp-clip --adaptive", .min = 0, .max = INFINITY,  \
-     .flags = DP_OPT_OPEN_MIN}
-#define Q_OUTPUT                                                                                                   \
-    {.name = "explain", .kind = DP_OPT_FLAG, .offset = Q_OFFSET(explain),                                          \
-     .help = "say in words what was assumed (as on a terminal)"},                                                  \
-        {.name = "json", .letter = 'j', .kind = DP_OPT_FLAG, .offset = Q_OFFSET(json),                             \
-         .help = "the answer and what was assumed, as JSON"}
+#define Q_EPSILON(more)                                                                                                        \
+    {                                                                                                                          \
+        .name = "epsilon", .letter = 'e', .kind = DP_OPT_REAL, .offset = Q_OFFSET(epsilon), .metavar = "E",                    \
+        .help = "the budget", .min = 0, .max = INFINITY, .flags = DP_OPT_OPEN_MIN | (more)                                     \
+    }
+#define Q_DELTA(more)                                                                                                          \
+    {                                                                                                                          \
+        .name = "delta", .letter = 'd', .kind = DP_OPT_REAL, .offset = Q_OFFSET(delta), .metavar = "D",                        \
+        .help = "probability that epsilon may fail to bound", .min = 0, .max = 1,                                              \
+        .flags = DP_OPT_OPEN_MIN | DP_OPT_OPEN_MAX | (more)                                                                    \
+    }
+#define Q_MULTIPLIER                                                                                                           \
+    {                                                                                                                          \
+        .name = "multiplier", .letter = 'z', .kind = DP_OPT_REAL, .offset = Q_OFFSET(multiplier), .metavar = "Z",              \
+        .help = "noise scale divided by the sensitivity", .min = 0, .max = INFINITY, .flags = DP_OPT_OPEN_MIN                  \
+    }
+#define Q_RATE                                                                                                                 \
+    {                                                                                                                          \
+        .name = "rate", .letter = 'r', .kind = DP_OPT_REAL, .offset = Q_OFFSET(rate), .metavar = "Q",                          \
+        .help = "sampling rate; 100/24420 will do", .fallback = "1", .min = 0, .max = 1, .flags = DP_OPT_OPEN_MIN              \
+    }
+#define Q_LAPS                                                                                                                 \
+    {                                                                                                                          \
+        .name = "laps", .letter = 'n', .kind = DP_OPT_INT, .offset = Q_OFFSET(laps), .metavar = "T",                           \
+        .help = "laps of the run", .min = 1, .max = 1e12                                                                       \
+    }
+#define Q_SAMPLER                                                                                                              \
+    {.name = "sampler",                                                                                                        \
+     .letter = 's',                                                                                                            \
+     .kind = DP_OPT_CHOICE,                                                                                                    \
+     .offset = Q_OFFSET(sampler),                                                                                              \
+     .metavar = "HOW",                                                                                                         \
+     .help = "how dp-sample chooses rows",                                                                                     \
+     .fallback = "poisson",                                                                                                    \
+     .choices = "poisson|fixed|full|shuffle|none"},                                                                            \
+    {                                                                                                                          \
+        .name = "rows", .letter = 'N', .kind = DP_OPT_INT, .offset = Q_OFFSET(rows), .metavar = "N",                           \
+        .help = "shuffle: the public number of rows", .min = 1, .max = 1e15                                                    \
+    }
+#define Q_MECHANISM(choices_)                                                                                                  \
+    {                                                                                                                          \
+        .name = "mechanism", .letter = 'm', .kind = DP_OPT_CHOICE, .offset = Q_OFFSET(mechanism), .metavar = "WHAT",           \
+        .help = "what is done to the batch; output is one Gaussian release of every row", .fallback = "gaussian",              \
+        .choices = choices_                                                                                                    \
+    }
+#define Q_MECHANISM_ARGUMENTS                                                                                                  \
+    {.name = "mechanism-epsilon",                                                                                              \
+     .kind = DP_OPT_REAL,                                                                                                      \
+     .offset = Q_OFFSET(mechanism_epsilon),                                                                                    \
+     .metavar = "E1",                                                                                                          \
+     .help = "pure: its epsilon; svt: that of the threshold",                                                                  \
+     .min = 0,                                                                                                                 \
+     .max = INFINITY,                                                                                                          \
+     .flags = DP_OPT_OPEN_MIN},                                                                                                \
+        {.name = "query-epsilon",                                                                                              \
+         .kind = DP_OPT_REAL,                                                                                                  \
+         .offset = Q_OFFSET(query_epsilon),                                                                                    \
+         .metavar = "E2",                                                                                                      \
+         .help = "svt: epsilon of each query",                                                                                 \
+         .min = 0,                                                                                                             \
+         .max = INFINITY,                                                                                                      \
+         .flags = DP_OPT_OPEN_MIN},                                                                                            \
+        {.name = "rho",                                                                                                        \
+         .kind = DP_OPT_REAL,                                                                                                  \
+         .offset = Q_OFFSET(rho),                                                                                              \
+         .metavar = "R",                                                                                                       \
+         .help = "svt: Gaussian noise of this rho in place of Laplace noise",                                                  \
+         .min = 0,                                                                                                             \
+         .max = INFINITY,                                                                                                      \
+         .flags = DP_OPT_OPEN_MIN},                                                                                            \
+    {                                                                                                                          \
+        .name = "queries", .kind = DP_OPT_INT, .offset = Q_OFFSET(queries), .metavar = "M", .help = "svt: queries at most",    \
+        .min = 1, .max = 1e6                                                                                                   \
+    }
+#define Q_REST                                                                                                                 \
+    {.name = "adjacency",                                                                                                      \
+     .kind = DP_OPT_CHOICE,                                                                                                    \
+     .offset = Q_OFFSET(adjacency),                                                                                            \
+     .metavar = "HOW",                                                                                                         \
+     .help = "what one person can change",                                                                                     \
+     .fallback = "null-record",                                                                                                \
+     .choices = "null-record|replace-one|null"},                                                                               \
+        {.name = "accountant",                                                                                                 \
+         .letter = 'a',                                                                                                        \
+         .kind = DP_OPT_CHOICE,                                                                                                \
+         .offset = Q_OFFSET(accountant),                                                                                       \
+         .metavar = "WHICH",                                                                                                   \
+         .help = "published is the DP-SCD paper's own, which is not sound",                                                    \
+         .fallback = "best",                                                                                                   \
+         .choices = DP_ACCOUNTANT_CHOICES},                                                                                    \
+    {                                                                                                                          \
+        .name = "visible-batch", .kind = DP_OPT_FLAG, .offset = Q_OFFSET(visible_batch),                                       \
+        .help = "the release shows who was sampled (dp-scd-step --release-alpha): no amplification"                            \
+    }
+#define Q_SCHEDULE                                                                                                             \
+    {                                                                                                                          \
+        .name = "schedule", .kind = DP_OPT_TEXT, .offset = Q_OFFSET(schedule), .metavar = "B",                                 \
+        .help = "the multiplier of lap t is Z sqrt(b_t/b_1), as dp-noise has it"                                               \
+    }
+#define Q_COUNT                                                                                                                \
+    {                                                                                                                          \
+        .name = "count-multiplier", .kind = DP_OPT_REAL, .offset = Q_OFFSET(count_multiplier), .metavar = "ZB",                \
+        .help = "a second Gaussian query on each batch: the count of dp-clip --adaptive", .min = 0, .max = INFINITY,           \
+        .flags = DP_OPT_OPEN_MIN                                                                                               \
+    }
+#define Q_OUTPUT                                                                                                               \
+    {.name = "explain",                                                                                                        \
+     .kind = DP_OPT_FLAG,                                                                                                      \
+     .offset = Q_OFFSET(explain),                                                                                              \
+     .help = "say in words what was assumed (as on a terminal)"},                                                              \
+    {                                                                                                                          \
+        .name = "json", .letter = 'j', .kind = DP_OPT_FLAG, .offset = Q_OFFSET(json),                                          \
+        .help = "the answer and what was assumed, as JSON"                                                                     \
+    }
 enum { MECHANISM_GAUSSIAN, MECHANISM_LAPLACE, MECHANISM_PURE, MECHANISM_SVT, MECHANISM_OUTPUT };
 
 /* The unknown that a word solves for: what is missing is not asked for. */

@@ -135,7 +135,9 @@ static int begin_run(struct reader *r, const json_t *json, size_t line, struct d
     r->run = &all->run[all->runs++];
     /* Left of the gate the frame of lap 1 is the model that the run starts from, with all that it has cost. */
     bool out = released(json);
-    *r->run = (struct recorded_run){.line = line, .epsilon = (double)NAN, .delta = (double)NAN,
+    *r->run = (struct recorded_run){.line = line,
+                                    .epsilon = (double)NAN,
+                                    .delta = (double)NAN,
                                     .planned = json_integer_value(json_object_get(json, "laps")),
                                     .prior_epsilon = real_or(json, out ? "prior_epsilon" : "epsilon", 0),
                                     .prior_delta = real_or(json, out ? "prior_delta" : "delta", 0)};
@@ -151,11 +153,12 @@ static int check_lap(const struct reader *r, int64_t lap, struct dp_err *err)
     if (lap == last + 1 || lap == 1)
         return DP_OK;
     if (last == 0)
-        return dp_fail(err, DP_E_UNSAFE, "the stream begins with lap %lld, and what the laps before it cost is not in it: a model "
-                                         "file (-o) holds the last lap alone; " WHOLE ", or ask dp-info what the model says of itself",
+        return dp_fail(err, DP_E_UNSAFE,
+                       "the stream begins with lap %lld, and what the laps before it cost is not in it: a model "
+                       "file (-o) holds the last lap alone; " WHOLE ", or ask dp-info what the model says of itself",
                        (long long)lap);
-    return dp_fail(err, DP_E_UNSAFE, "lap %lld came after lap %lld: a run has each lap once, and all of them; " WHOLE, (long long)lap,
-                   (long long)last);
+    return dp_fail(err, DP_E_UNSAFE, "lap %lld came after lap %lld: a run has each lap once, and all of them; " WHOLE,
+                   (long long)lap, (long long)last);
 }
 
 /* What does not change within a stream. */
@@ -171,11 +174,12 @@ static int check_same(struct reader *r, const json_t *json, const struct dp_mech
         return dp_fail(err, DP_E_UNSAFE, "the frame is under %s adjacency, those before it are under %s: they do not compose",
                        dp_adjacency_names[record->adjacency], dp_adjacency_names[all->adjacency]);
     if (strncmp(data, all->data, sizeof all->data - 1) != 0)
-        return dp_fail(err, DP_E_UNSAFE, "the frame is about the data set %.40s, those before it are about %.40s: one data set at a time",
+        return dp_fail(err, DP_E_UNSAFE,
+                       "the frame is about the data set %.40s, those before it are about %.40s: one data set at a time",
                        data[0] != '\0' ? data : "(unnamed)", all->data[0] != '\0' ? all->data : "(unnamed)");
     if (r->rows != 0 && record->rows != r->rows)
-        return dp_fail(err, DP_E_UNSAFE, "the data set has %lld rows in this lap and %lld in the first", (long long)record->rows,
-                       (long long)r->rows);
+        return dp_fail(err, DP_E_UNSAFE, "the data set has %lld rows in this lap and %lld in the first",
+                       (long long)record->rows, (long long)r->rows);
     r->rows = record->rows;
     return DP_OK;
 }
@@ -206,8 +210,10 @@ static int add_event(struct reader *r, const struct dp_event *event, struct dp_e
     bool gaussian = event->query[0].kind == DP_QUERY_GAUSSIAN;
     bool like = gaussian ? dp_event_same(&same, &r->first) : dp_event_same(event, &r->first);
     if (!like && (event->sampling == DP_SAMPLING_SHUFFLED || r->first.sampling == DP_SAMPLING_SHUFFLED))
-        return dp_fail(err, DP_E_UNSAFE, "the mechanism of lap %lld is not that of the first, and laps of shuffled epochs are charged "
-                                         "together", (long long)lap);
+        return dp_fail(err, DP_E_UNSAFE,
+                       "the mechanism of lap %lld is not that of the first, and laps of shuffled epochs are charged "
+                       "together",
+                       (long long)lap);
     rc = dp_grow(&r->multiplier, &r->capacity, (size_t)lap, sizeof *r->multiplier, err);
     if (rc == DP_OK && r->planned && !like)
         rc = unplan(r, err);
@@ -303,13 +309,15 @@ int records_read(const char *path, struct recorded *recorded, struct dp_err *err
         struct dp_err inner = {0};
         rc = lines.length == 0 ? DP_OK : add_line(&r, lines.line, lines.length, lines.number, &inner);
         if (rc == DP_OK && (recorded->charges.count > MOST_DIFFERENT || r.charges.count > MOST_DIFFERENT))
-            rc = dp_fail(&inner, DP_E_RUN, "more than %d mechanisms that differ: they cannot be accounted for in time", MOST_DIFFERENT);
+            rc = dp_fail(&inner, DP_E_RUN, "more than %d mechanisms that differ: they cannot be accounted for in time",
+                         MOST_DIFFERENT);
         if (rc != DP_OK)
             dp_fail(err, rc, "%s: line %zu: %s", lines.name, lines.number, inner.message);
     }
     if (rc < 0 && is_stream(&lines))
-        rc = dp_fail(err, DP_E_RUN, "%s: this is a stream of frames: give what dp-cat prints of it (dp-cat FILE | dp-account ...)",
-                     lines.name);
+        rc =
+            dp_fail(err, DP_E_RUN,
+                    "%s: this is a stream of frames: give what dp-cat prints of it (dp-cat FILE | dp-account ...)", lines.name);
     if (rc == DP_OK)
         rc = end_run(&r, err);
     if (rc == DP_OK && recorded->charges.count == 0)
@@ -336,8 +344,9 @@ static int check_run(struct recorded_run *run, struct dp_err *err)
     if (isnan(run->epsilon) || isnan(run->delta))
         return DP_OK;
     if (!(delta > 0))
-        return dp_fail(err, DP_E_UNSAFE, "the run from line %zu on states a delta of %g, and %g of it for the model it started from",
-                       run->line, run->delta, run->prior_delta);
+        return dp_fail(err, DP_E_UNSAFE,
+                       "the run from line %zu on states a delta of %g, and %g of it for the model it started from", run->line,
+                       run->delta, run->prior_delta);
     int rc = dp_account_epsilon(DP_ACCOUNTANT_BEST, &run->charges, delta, &best, err);
     if (rc != DP_OK)
         return rc;
@@ -351,8 +360,10 @@ static int check_run(struct recorded_run *run, struct dp_err *err)
     if (rc != DP_OK)
         return rc;
     if (run->epsilon < run->lower * (1 - 1e-9))
-        return dp_fail(err, DP_E_UNSAFE, "the run from line %zu on states an epsilon of %.9g at delta %g, and its records cost at least "
-                                         "%.9g", run->line, run->epsilon, run->delta, run->lower);
+        return dp_fail(err, DP_E_UNSAFE,
+                       "the run from line %zu on states an epsilon of %.9g at delta %g, and its records cost at least "
+                       "%.9g",
+                       run->line, run->epsilon, run->delta, run->lower);
     return DP_OK;
 }
 

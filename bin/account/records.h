@@ -17,7 +17,7 @@ struct recorded_run {
     double epsilon, delta;             /* what the last frame states, as far as it claims to be sound; NAN where it does not */
     double prior_epsilon, prior_delta; /* of the model that the run started from */
     bool seeded, as_published;
-    bool ended; /* an end frame came after it */
+    bool ended;          /* an end frame came after it */
     double lower, upper; /* what records_check finds for the stated delta */
 };
 
@@ -26,7 +26,7 @@ struct recorded {
     size_t runs, capacity;
     struct recorded_run *run; /* none where the input has charges */
     enum dp_adjacency adjacency;
-    char data[128]; /* the data set's digest, "" where the frames do not name it */
+    char data[128];                    /* the data set's digest, "" where the frames do not name it */
     double prior_epsilon, prior_delta; /* of all runs */
     bool seeded, as_published;
     bool moves; /* the mechanism of some run changes from lap to lap */

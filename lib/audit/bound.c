@@ -65,8 +65,7 @@ double dp_audit_proportion_upper(uint64_t successes, uint64_t trials, double con
 double dp_audit_epsilon_lower(uint64_t hits, uint64_t alarms, uint64_t runs, double delta, double confidence)
 {
     double each = 1 - (1 - confidence) / 2, epsilon = 0;
-    double hit = dp_audit_proportion_lower(hits, runs, each),
-           alarm = dp_audit_proportion_upper(alarms, runs, each);
+    double hit = dp_audit_proportion_lower(hits, runs, each), alarm = dp_audit_proportion_upper(alarms, runs, each);
     if (hit - delta > 0 && alarm > 0)
         epsilon = fmax(epsilon, log((hit - delta) / alarm));
     if (1 - alarm - delta > 0 && hit < 1)

@@ -46,7 +46,7 @@ struct audit {
     size_t noise_count, noise_size;
     double *squares; /* outputs: Σ (noise / recorded scale)², Gaussian noise only */
     double entries;  /* of each output in these sums */
-    int64_t keys; /* runs begun: each has a seed of its own */
+    int64_t keys;    /* runs begun: each has a seed of its own */
 };
 
 enum phase { PHASE_CLAIM, PHASE_NOISE, PHASE_LEARN, PHASE_SCORE };
@@ -62,8 +62,7 @@ static int read_feature(struct audit *a, struct dp_err *err)
         return rc;
     size_t width = columns != NULL ? columns->count : a->data->cols + (intercept != 0 ? 1 : 0);
     if (sum->dims[1] != width || (a->outputs != 0 && a->outputs != sum->dims[0]))
-        return dp_fail(err, DP_E_RUN, "the sum of lap %lld does not have the shape of the data",
-                       (long long)a->token->lap);
+        return dp_fail(err, DP_E_RUN, "the sum of lap %lld does not have the shape of the data", (long long)a->token->lap);
     if (a->outputs == 0) {
         struct learnt *l = &a->learnt;
         a->outputs = sum->dims[0];
@@ -110,8 +109,7 @@ static int settle(struct audit *a, struct dp_err *err)
     struct learnt *l = &a->learnt;
     double length = 0, means = 0;
     if (l->with_count == 0)
-        return dp_fail(err, DP_E_RUN,
-                       "the canary was in no batch of the first runs: more laps or runs are needed");
+        return dp_fail(err, DP_E_RUN, "the canary was in no batch of the first runs: more laps or runs are needed");
     for (size_t k = 0; k < a->outputs; k++) {
         l->mean[k] = l->without[k] / (double)l->without_count;
         l->direction[k] = l->with[k] / (double)l->with_count - l->mean[k];
@@ -145,8 +143,7 @@ static double score(const struct audit *a, bool in)
 
 static bool same_record(const struct dp_mechanism *a, const struct dp_mechanism *b)
 {
-    return a->sampler == b->sampler && a->rate == b->rate && a->rows == b->rows &&
-           a->epoch_laps == b->epoch_laps;
+    return a->sampler == b->sampler && a->rate == b->rate && a->rows == b->rows && a->epoch_laps == b->epoch_laps;
 }
 
 /* Sampler and private stages, one lap; the canary's row is taken out unless `with`. *in: it was in the batch.
@@ -164,8 +161,8 @@ static int private_lap(struct audit *a, bool with, bool note, bool *in, struct d
         return rc;
     struct dp_mechanism sampled = *dp_frame_mechanism(a->token);
     if (sampled.rows != (int64_t)a->data->rows)
-        return dp_fail(err, DP_E_RUN, "the first stage samples from %lld rows, the data set has %zu",
-                       (long long)sampled.rows, a->data->rows);
+        return dp_fail(err, DP_E_RUN, "the first stage samples from %lld rows, the data set has %zu", (long long)sampled.rows,
+                       a->data->rows);
     if (a->sampler.now == NULL)
         rc = dp_audit_sampler_open(&a->sampler, &sampled, err);
     if (rc == DP_OK && note)
@@ -189,10 +186,9 @@ static int private_lap(struct audit *a, bool with, bool note, bool *in, struct d
         return dp_fail(err, DP_E_USAGE, "what reaches dp-account is a %s frame, not a noised one",
                        dp_label_name(a->token->label));
     if (!same_record(m, &sampled))
-        return dp_fail(err, DP_E_UNSAFE,
-                       "rows were sampled as %s of rate %g, and lap %lld records %s of rate %g",
-                       dp_sampler_names[sampled.sampler], sampled.rate, (long long)a->token->lap,
-                       dp_sampler_names[m->sampler], m->rate);
+        return dp_fail(err, DP_E_UNSAFE, "rows were sampled as %s of rate %g, and lap %lld records %s of rate %g",
+                       dp_sampler_names[sampled.sampler], sampled.rate, (long long)a->token->lap, dp_sampler_names[m->sampler],
+                       m->rate);
     return DP_OK;
 }
 
@@ -344,8 +340,7 @@ static int check_noise(struct audit *a, struct dp_err *err)
             continue;
         long long first = (long long)((size_t)(order[i - 1] - a->noise) / a->noise_size);
         long long second = (long long)((size_t)(order[i] - a->noise) / a->noise_size);
-        rc = dp_fail(err, DP_E_RUN,
-                     "a key serves twice: the noise of lap %lld of run %lld is that of lap %lld of run %lld",
+        rc = dp_fail(err, DP_E_RUN, "a key serves twice: the noise of lap %lld of run %lld is that of lap %lld of run %lld",
                      second % laps + 1, second / laps + 1, first % laps + 1, first / laps + 1);
     }
     free(order);
@@ -357,8 +352,9 @@ static int check_scale(const struct audit *a, struct dp_err *err)
 {
     for (size_t k = 0; a->entries > 0 && k < a->outputs; k++)
         if (gsl_cdf_chisq_P(a->squares[k], a->entries) < (1 - a->out->confidence) / (double)a->outputs)
-            return dp_fail(err, DP_E_RUN, "the noise on output %zu of the sum has %.3g times the scale in its record (confidence %g)",
-                           k + 1, sqrt(a->squares[k] / a->entries), a->out->confidence);
+            return dp_fail(err, DP_E_RUN,
+                           "the noise on output %zu of the sum has %.3g times the scale in its record (confidence %g)", k + 1,
+                           sqrt(a->squares[k] / a->entries), a->out->confidence);
     return DP_OK;
 }
 
@@ -378,8 +374,7 @@ static int compare_real(const void *left, const void *right)
 
 /* The threshold, among quantiles of both kinds of run, whose bound would be the largest for as many runs as
  * will be counted. */
-static double choose(const double *with, const double *without, int64_t count, double delta,
-                     double confidence, double *sorted)
+static double choose(const double *with, const double *without, int64_t count, double delta, double confidence, double *sorted)
 {
     double best = -1, threshold = 0;
     memcpy(sorted, with, (size_t)count * sizeof *sorted);
@@ -387,9 +382,8 @@ static double choose(const double *with, const double *without, int64_t count, d
     qsort(sorted, (size_t)count * 2, sizeof *sorted, compare_real);
     int64_t step = count * 2 / 400 + 1;
     for (int64_t i = 0; i < count * 2; i += step) {
-        double lower = dp_audit_epsilon_lower(count_above(with, count, sorted[i]),
-                                              count_above(without, count, sorted[i]), (uint64_t)count, delta,
-                                              confidence);
+        double lower = dp_audit_epsilon_lower(count_above(with, count, sorted[i]), count_above(without, count, sorted[i]),
+                                              (uint64_t)count, delta, confidence);
         if (lower > best) {
             best = lower;
             threshold = sorted[i];
@@ -402,8 +396,8 @@ static double choose(const double *with, const double *without, int64_t count, d
 static int measure(struct audit *a, struct dp_err *err)
 {
     struct dp_membership *out = a->out;
-    int64_t learning = out->runs / 10 > 10 ? out->runs / 10 : 10, scored = out->runs - learning,
-            first = scored / 2, second = scored - first;
+    int64_t learning = out->runs / 10 > 10 ? out->runs / 10 : 10, scored = out->runs - learning, first = scored / 2,
+            second = scored - first;
     double *with, *sorted = NULL;
     int rc = dp_alloc(&with, (size_t)scored * 2, sizeof *with, err);
     if (rc == DP_OK)

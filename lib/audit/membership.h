@@ -21,9 +21,8 @@ struct dp_membership {
     double confidence;
     const struct dp_audit_watch *watch;
     /* out */
-    double claimed, delta,
-        sound; /* of the gate after the last lap; sound: NAN unless it says one beside a published epsilon */
-    double lower; /* epsilon is at least that */
+    double claimed, delta, sound; /* of the gate after the last lap; sound: NAN unless it says one beside a published epsilon */
+    double lower;                 /* epsilon is at least that */
     uint64_t hits, alarms, tested;
     bool visible; /* the record counts the rows' state as released: who is in a batch shows */
 };

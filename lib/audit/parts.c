@@ -59,8 +59,7 @@ bool dp_audit_stage_is(const struct dp_audit_stages *stages, int at, const char 
 {
     size_t length = strlen(name);
     const char *text = stages->text[at];
-    return strncmp(text, name, length) == 0 &&
-           (text[length] == '\0' || strchr(" \t\n", text[length]) != NULL);
+    return strncmp(text, name, length) == 0 && (text[length] == '\0' || strchr(" \t\n", text[length]) != NULL);
 }
 
 bool dp_audit_names_data(const struct dp_audit_stages *stages)
@@ -72,8 +71,7 @@ bool dp_audit_names_data(const struct dp_audit_stages *stages)
 }
 
 /* Stages [from, to) with bars between them and 'data' for {}. */
-static int join(char **joined, const struct dp_audit_stages *stages, int from, int to, const char *data,
-                struct dp_err *err)
+static int join(char **joined, const struct dp_audit_stages *stages, int from, int to, const char *data, struct dp_err *err)
 {
     size_t size = 1, length = strlen(data);
     for (int i = from; i < to; i++) {
@@ -104,8 +102,7 @@ static int join(char **joined, const struct dp_audit_stages *stages, int from, i
 }
 
 int dp_audit_part_start(struct dp_audit_part *part, const struct dp_audit_watch *watch, int slot,
-                        const struct dp_audit_stages *stages, int from, int to, const char *data,
-                        struct dp_err *err)
+                        const struct dp_audit_stages *stages, int from, int to, const char *data, struct dp_err *err)
 {
     char *text;
     *part = (struct dp_audit_part){.slot = slot};
@@ -139,8 +136,8 @@ int dp_audit_part_take(struct dp_audit_part *part, const struct dp_audit_watch *
     return rc;
 }
 
-int dp_audit_parts_end(struct dp_audit_part *part, int count, const struct dp_audit_watch *watch,
-                       struct dp_frame *frame, struct dp_err *err)
+int dp_audit_parts_end(struct dp_audit_part *part, int count, const struct dp_audit_watch *watch, struct dp_frame *frame,
+                       struct dp_err *err)
 {
     int rc = DP_OK;
     dp_frame_reset(frame, DP_KIND_END);

@@ -47,16 +47,15 @@ struct dp_audit_part {
 
 /* Starts stages [from, to) with {} replaced by the path of a data set, in quotes. */
 int dp_audit_part_start(struct dp_audit_part *part, const struct dp_audit_watch *watch, int slot,
-                        const struct dp_audit_stages *stages, int from, int to, const char *data,
-                        struct dp_err *err);
+                        const struct dp_audit_stages *stages, int from, int to, const char *data, struct dp_err *err);
 
 /* Passes the frame through the part, in place. DP_E_BUDGET when the gate ended the run. */
 int dp_audit_part_take(struct dp_audit_part *part, const struct dp_audit_watch *watch, struct dp_frame *frame,
                        struct dp_err *err);
 
 /* Ends parts with an end frame, or (dp_audit_parts_kill) at once. Both free the children. */
-int dp_audit_parts_end(struct dp_audit_part *part, int count, const struct dp_audit_watch *watch,
-                       struct dp_frame *frame, struct dp_err *err);
+int dp_audit_parts_end(struct dp_audit_part *part, int count, const struct dp_audit_watch *watch, struct dp_frame *frame,
+                       struct dp_err *err);
 void dp_audit_parts_kill(struct dp_audit_part *part, int count, const struct dp_audit_watch *watch);
 
 /* Makes the hello frame of a run; seed < 0: none. */

@@ -62,8 +62,8 @@ static int check_parts(struct dp_audit_sampler *s, int64_t lap, struct dp_err *e
     const struct dp_mechanism *m = &s->record;
     size_t expected = (size_t)llround(m->rate * (double)m->rows);
     if ((m->sampler == DP_SAMPLER_FULL || m->sampler == DP_SAMPLER_FIXED) && s->size != expected)
-        return dp_fail(err, DP_E_RUN, "lap %lld has %zu rows, and a %s sampler of rate %g takes %zu",
-                       (long long)lap, s->size, dp_sampler_names[m->sampler], m->rate, expected);
+        return dp_fail(err, DP_E_RUN, "lap %lld has %zu rows, and a %s sampler of rate %g takes %zu", (long long)lap, s->size,
+                       dp_sampler_names[m->sampler], m->rate, expected);
     if (m->sampler != DP_SAMPLER_SHUFFLE || m->epoch_laps < 1)
         return DP_OK;
     if ((lap - 1) % m->epoch_laps == 0)
@@ -75,8 +75,7 @@ static int check_parts(struct dp_audit_sampler *s, int64_t lap, struct dp_err *e
     return DP_OK;
 }
 
-int dp_audit_sampler_note(struct dp_audit_sampler *s, int64_t lap, const int64_t *id, size_t count,
-                          struct dp_err *err)
+int dp_audit_sampler_note(struct dp_audit_sampler *s, int64_t lap, const int64_t *id, size_t count, struct dp_err *err)
 {
     uint64_t *swap = s->before;
     s->before = s->now;
@@ -129,10 +128,9 @@ int dp_audit_sampler_judge(const struct dp_audit_sampler *s, double confidence, 
     for (size_t i = 0; i < sizeof test / sizeof *test; i++) {
         const struct dp_audit_count *c = test[i].count;
         if (dp_audit_unlikely(c->successes, c->trials, test[i].p, each))
-            return dp_fail(
-                err, DP_E_RUN,
-                "the batches are not Poisson samples of rate %g: %llu %s, expected %.6g (confidence %g)", q,
-                (unsigned long long)c->successes, test[i].what, test[i].p * (double)c->trials, confidence);
+            return dp_fail(err, DP_E_RUN,
+                           "the batches are not Poisson samples of rate %g: %llu %s, expected %.6g (confidence %g)", q,
+                           (unsigned long long)c->successes, test[i].what, test[i].p * (double)c->trials, confidence);
     }
     return DP_OK;
 }

@@ -16,10 +16,9 @@ struct dp_audit_count {
 };
 
 struct dp_audit_sampler {
-    struct dp_mechanism record; /* sampler, rate, rows, epoch_laps */
-    uint64_t *now, *before,
-        *opening;    /* a bit per row: this batch, the last one, the first one of the last run */
-    uint64_t *epoch; /* shuffle: rows seen in this epoch */
+    struct dp_mechanism record;       /* sampler, rate, rows, epoch_laps */
+    uint64_t *now, *before, *opening; /* a bit per row: this batch, the last one, the first one of the last run */
+    uint64_t *epoch;                  /* shuffle: rows seen in this epoch */
     size_t words, size, before_size;
     uint64_t batches, runs;
     /* poisson. Pairs are disjoint, so that what is counted is independent. */
@@ -35,8 +34,7 @@ void dp_audit_sampler_close(struct dp_audit_sampler *s);
 /* Takes note of the batch of a lap: count row numbers in [0, rows). DP_E_RUN when it contradicts the record
    at once: a row twice, in one batch or one epoch; a fixed batch of another size; a full one with rows
    missing. */
-int dp_audit_sampler_note(struct dp_audit_sampler *s, int64_t lap, const int64_t *id, size_t count,
-                          struct dp_err *err);
+int dp_audit_sampler_note(struct dp_audit_sampler *s, int64_t lap, const int64_t *id, size_t count, struct dp_err *err);
 
 /* For poisson: DP_E_RUN and a sentence when a count is one that honest coins give with a probability of less
    than 1 − confidence (over all counts together). */

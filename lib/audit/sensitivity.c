@@ -30,9 +30,8 @@ enum kind {
     KINDS
 };
 static const char *const kind_names[KINDS] = {
-    "itself",    "other label",       "opposite",  "duplicate",       "opposite of another",
-    "zeros",     "one entry",         "norm 1000", "entries of 1e30", "largest floats",
-    "subnormal", "an infinite entry", "a NaN",     "label 1e300",
+    "itself",    "other label",     "opposite",       "duplicate", "opposite of another", "zeros", "one entry",
+    "norm 1000", "entries of 1e30", "largest floats", "subnormal", "an infinite entry",   "a NaN", "label 1e300",
 };
 
 struct audit {
@@ -169,10 +168,9 @@ static int check_count(const struct dp_frame *f, struct dp_err *err)
     const struct dp_array *count;
     const struct dp_mechanism *m = &f->mechanism[1];
     int rc = dp_frame_need_array(f, DP_F_WITHIN, DP_I64, 2, &count, err);
-    if (rc == DP_OK && (count->count != 1 || !(m->sensitivity > 0 && isfinite(m->sensitivity)) ||
-                        m->adjacency != f->mechanism[0].adjacency))
-        rc = dp_fail(err, DP_E_UNSAFE, "lap %lld does not record by how much one row may move the count",
-                     (long long)f->lap);
+    if (rc == DP_OK &&
+        (count->count != 1 || !(m->sensitivity > 0 && isfinite(m->sensitivity)) || m->adjacency != f->mechanism[0].adjacency))
+        rc = dp_fail(err, DP_E_UNSAFE, "lap %lld does not record by how much one row may move the count", (long long)f->lap);
     return rc;
 }
 
@@ -183,8 +181,7 @@ static int check_bounded(struct audit *a, const struct dp_mechanism *sampled, st
     const struct dp_mechanism *m = f->mechanism; /* the first is about the sum */
     const struct dp_array *sum;
     if (f->label != DP_LABEL_BOUNDED)
-        return dp_fail(err, DP_E_USAGE,
-                       "the pipeline ends with a %s frame: end it where the sum is bounded, before dp-noise",
+        return dp_fail(err, DP_E_USAGE, "the pipeline ends with a %s frame: end it where the sum is bounded, before dp-noise",
                        dp_label_name(f->label));
     int rc = dp_frame_need_array(f, DP_F_SUM, DP_I64, 2, &sum, err);
     if (rc != DP_OK)
@@ -193,26 +190,23 @@ static int check_bounded(struct audit *a, const struct dp_mechanism *sampled, st
     int exponent;
     if (f->mechanisms != (dp_frame_has(f, DP_F_WITHIN) ? 2 : 1) || !(m->bound > 0 && isfinite(m->bound)) ||
         !(m->sensitivity > 0 && isfinite(m->sensitivity)))
-        return dp_fail(err, DP_E_UNSAFE, "lap %lld does not record by how much one row may move the sum",
-                       (long long)f->lap);
+        return dp_fail(err, DP_E_UNSAFE, "lap %lld does not record by how much one row may move the sum", (long long)f->lap);
     if (!(grid > 0) || frexp(grid, &exponent) != 0.5)
         return dp_fail(err, DP_E_UNSAFE, "lap %lld has no grid that is a power of two", (long long)f->lap);
     if (dp_frame_real(f, DP_F_BOUND, 0) != m->bound)
-        return dp_fail(err, DP_E_UNSAFE,
-                       "the clip bounds of lap %lld disagree: %g on the sum, %g in its record",
+        return dp_fail(err, DP_E_UNSAFE, "the clip bounds of lap %lld disagree: %g on the sum, %g in its record",
                        (long long)f->lap, dp_frame_real(f, DP_F_BOUND, 0), m->bound);
     for (int i = 0; i < f->mechanisms; i++, m++)
         if (m->sampler != sampled->sampler || m->rate != sampled->rate || m->rows != sampled->rows ||
             m->epoch_laps != sampled->epoch_laps)
-            return dp_fail(err, DP_E_UNSAFE,
-                           "rows were sampled as %s of rate %g, and lap %lld records %s of rate %g",
-                           dp_sampler_names[sampled->sampler], sampled->rate, (long long)f->lap,
-                           dp_sampler_names[m->sampler], m->rate);
+            return dp_fail(err, DP_E_UNSAFE, "rows were sampled as %s of rate %g, and lap %lld records %s of rate %g",
+                           dp_sampler_names[sampled->sampler], sampled->rate, (long long)f->lap, dp_sampler_names[m->sampler],
+                           m->rate);
     return dp_frame_has(f, DP_F_WITHIN) ? check_count(f, err) : DP_OK;
 }
 
-/* In every fourth lap the row is in no batch, on neither side: then the sums must be the same, or what is kept of another row (its
-   dual variable) depends on this one. */
+/* In every fourth lap the row is in no batch, on neither side: then the sums must be the same, or what is kept of another row
+   (its dual variable) depends on this one. */
 static bool nobody_in(const struct audit *a, int64_t lap, const struct dp_mechanism *sampled)
 {
     return a->alone && lap % 4 == 0 && sampled->sampler != DP_SAMPLER_FULL;
@@ -259,8 +253,7 @@ static int train(struct audit *a, const struct dp_frame *f, struct dp_err *err)
         return rc;
     size_t width = columns != NULL ? columns->count : a->cols;
     if (sum->dims[0] != a->outputs || sum->dims[1] != width)
-        return dp_fail(err, DP_E_RUN, "the sum of lap %lld does not have the shape of the model",
-                       (long long)f->lap);
+        return dp_fail(err, DP_E_RUN, "the sum of lap %lld does not have the shape of the model", (long long)f->lap);
     for (size_t k = 0; k < a->outputs; k++)
         for (size_t j = 0; j < width; j++) {
             size_t column = columns != NULL ? (size_t)((int64_t *)columns->data)[j] : j;
@@ -285,10 +278,9 @@ static int compare_rest(struct audit *a, const struct dp_frame *without, const c
     dp_frame_strip(a->aside);
     dp_frame_strip(a->token);
     rc = dp_model_compare(a->aside, a->token, &exact, what, sizeof what, err);
-    return rc == 1
-               ? dp_fail(err, DP_E_RUN, "row %lld as '%s', lap %lld: the frame shows it beside the sum (%s)",
-                         (long long)a->row + 1, kind, (long long)a->token->lap, what)
-               : rc;
+    return rc == 1 ? dp_fail(err, DP_E_RUN, "row %lld as '%s', lap %lld: the frame shows it beside the sum (%s)",
+                             (long long)a->row + 1, kind, (long long)a->token->lap, what)
+                   : rc;
 }
 
 /* One whole-number vector of the two sides, in units of grid, against its record. The worst sum is kept, and the first
@@ -320,11 +312,13 @@ static int compare(struct audit *a, const char *kind, struct dp_err *err)
     const struct dp_array *s = dp_frame_array(without, DP_F_SUM), *t = dp_frame_array(a->token, DP_F_SUM);
     bool counted = dp_frame_has(a->token, DP_F_WITHIN);
     if (s->dims[0] != t->dims[0] || s->dims[1] != t->dims[1] || counted != dp_frame_has(without, DP_F_WITHIN))
-        return dp_fail(err, DP_E_RUN, "row %lld as '%s', lap %lld: the sum changes its shape",
-                       (long long)a->row + 1, kind, (long long)a->token->lap);
+        return dp_fail(err, DP_E_RUN, "row %lld as '%s', lap %lld: the sum changes its shape", (long long)a->row + 1, kind,
+                       (long long)a->token->lap);
     if (nobody_in(a, a->token->lap, a->token->mechanism) && dp_audit_distance2(s->data, t->data, s->count) != 0)
-        return dp_fail(err, DP_E_RUN, "row %lld as '%s', lap %lld: the sum shows it, and it is not in the batch: what is kept of another "
-                                      "row depends on it", (long long)a->row + 1, kind, (long long)a->token->lap);
+        return dp_fail(err, DP_E_RUN,
+                       "row %lld as '%s', lap %lld: the sum shows it, and it is not in the batch: what is kept of another "
+                       "row depends on it",
+                       (long long)a->row + 1, kind, (long long)a->token->lap);
     judge(a, DP_F_SUM, dp_frame_real(a->token, DP_F_GRID, 0), &a->token->mechanism[0], kind);
     if (counted)
         judge(a, DP_F_WITHIN, 0.5, &a->token->mechanism[1], kind);
@@ -379,8 +373,8 @@ static int run_present(struct audit *a, int64_t seed, enum kind kind, double y, 
     char why[DP_ERR_MESSAGE_SIZE];
     dp_err_text(err, why, sizeof why);
     *err = (struct dp_err){0};
-    return dp_fail(err, DP_E_RUN, "row %lld as '%s' ends the run, which does not end without it%s%.300s",
-                   (long long)a->row + 1, kind_names[kind], why[0] != '\0' ? ": " : "", why);
+    return dp_fail(err, DP_E_RUN, "row %lld as '%s' ends the run, which does not end without it%s%.300s", (long long)a->row + 1,
+                   kind_names[kind], why[0] != '\0' ? ": " : "", why);
 }
 
 /* Learns the adjacency from the record of a first lap. */

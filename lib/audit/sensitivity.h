@@ -18,7 +18,7 @@ struct dp_sensitivity {
     double ratio; /* measured / declared, rounded up; exact in its verdict `exceeded` only */
     double measured, declared;
     bool exceeded, replace_one;
-    bool count; /* what moved is the count of dp-clip --adaptive, not the sum: only when its bound is exceeded */
+    bool count;       /* what moved is the count of dp-clip --adaptive, not the sum: only when its bound is exceeded */
     int64_t row, lap; /* from 1 on; 0 when no row moved anything */
     const char *kind; /* what stood in the row's place */
     int64_t compared; /* sums */

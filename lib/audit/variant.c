@@ -10,11 +10,9 @@
 #include "base/mem.h"
 #include "data/npy.h"
 
-static const char *const files[] = {"dataset.json", "y.npy",         "X.npy",
-                                    "X_data.npy",   "X_indices.npy", "X_indptr.npy"};
+static const char *const files[] = {"dataset.json", "y.npy", "X.npy", "X_data.npy", "X_indices.npy", "X_indptr.npy"};
 
-static int open_in(FILE **stream, const char *directory, const char *name, const char *mode,
-                   struct dp_err *err)
+static int open_in(FILE **stream, const char *directory, const char *name, const char *mode, struct dp_err *err)
 {
     char path[4200];
     if ((size_t)snprintf(path, sizeof path, "%s/%s", directory, name) >= sizeof path)
@@ -52,8 +50,7 @@ static int copy_description(const struct dp_variant *variant, const char *path, 
 int dp_variant_open(struct dp_variant *variant, const char *parent, const char *path, struct dp_err *err)
 {
     char name[sizeof variant->path];
-    if ((size_t)snprintf(name, sizeof name, "%s/dp-audit.XXXXXX", parent) >= sizeof name ||
-        strchr(parent, '\'') != NULL)
+    if ((size_t)snprintf(name, sizeof name, "%s/dp-audit.XXXXXX", parent) >= sizeof name || strchr(parent, '\'') != NULL)
         return dp_fail(err, DP_E_RUN, "TMPDIR: '%.60s' is too long a path or has a quote in it", parent);
     if (mkdtemp(name) == NULL)
         return dp_fail_errno(err, errno, "cannot make a directory in %s", parent);
@@ -69,8 +66,8 @@ static struct dp_row row_of(const struct dp_dataset *d, bool blank, size_t row, 
     return blank ? (struct dp_row){NULL, NULL, 0} : dp_dataset_row(d, i);
 }
 
-static int write_dense(const struct dp_variant *v, const struct dp_dataset *d, bool blank, size_t row,
-                       const float *x, struct dp_err *err)
+static int write_dense(const struct dp_variant *v, const struct dp_dataset *d, bool blank, size_t row, const float *x,
+                       struct dp_err *err)
 {
     FILE *out;
     float *zero;
@@ -90,8 +87,8 @@ static int write_dense(const struct dp_variant *v, const struct dp_dataset *d, b
     return rc;
 }
 
-static int write_sparse(const struct dp_variant *v, const struct dp_dataset *d, bool blank, size_t row,
-                        const float *x, struct dp_err *err)
+static int write_sparse(const struct dp_variant *v, const struct dp_dataset *d, bool blank, size_t row, const float *x,
+                        struct dp_err *err)
 {
     FILE *data = NULL, *indices = NULL, *start = NULL;
     int64_t stored = 0;
@@ -133,8 +130,8 @@ static int write_sparse(const struct dp_variant *v, const struct dp_dataset *d, 
     return close_checked(start, rc, v->path, err);
 }
 
-int dp_variant_write(const struct dp_variant *variant, const struct dp_dataset *dataset, bool blank,
-                     size_t row, const float *x, double y, struct dp_err *err)
+int dp_variant_write(const struct dp_variant *variant, const struct dp_dataset *dataset, bool blank, size_t row, const float *x,
+                     double y, struct dp_err *err)
 {
     FILE *out;
     int rc = (dataset->sparse ? write_sparse : write_dense)(variant, dataset, blank, row, x, err);

@@ -19,8 +19,8 @@ int dp_variant_open(struct dp_variant *variant, const char *parent, const char *
 
 /* Writes all rows of the data set, or zeros in their place (blank), with row `row` replaced by x (cols
    entries, any values) and the label y. May be called again. */
-int dp_variant_write(const struct dp_variant *variant, const struct dp_dataset *dataset, bool blank,
-                     size_t row, const float *x, double y, struct dp_err *err);
+int dp_variant_write(const struct dp_variant *variant, const struct dp_dataset *dataset, bool blank, size_t row, const float *x,
+                     double y, struct dp_err *err);
 
 /* Removes the directory. */
 void dp_variant_close(struct dp_variant *variant);

@@ -23,8 +23,8 @@ void dp_cli_guard(void)
     dp_mapped_guard();
 }
 
-bool dp_cli_start(const struct dp_command *command, void *values, void *common, int argc, char **argv,
-                  int *first_operand, int *status)
+bool dp_cli_start(const struct dp_command *command, void *values, void *common, int argc, char **argv, int *first_operand,
+                  int *status)
 {
     struct dp_err err = {0};
     dp_cli_guard();

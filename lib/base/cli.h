@@ -12,8 +12,8 @@ void dp_cli_guard(void);
 
 /* Parses; answers --help and --version itself. Returns true when the command is to run; otherwise *status is the
    exit status. */
-bool dp_cli_start(const struct dp_command *command, void *values, void *common, int argc, char **argv,
-                  int *first_operand, int *status);
+bool dp_cli_start(const struct dp_command *command, void *values, void *common, int argc, char **argv, int *first_operand,
+                  int *status);
 
 /* Prints the page that --help or --version asked for (code is a DP_PARSE_ value); returns the exit status. */
 int dp_cli_answer(const struct dp_command *command, int code);

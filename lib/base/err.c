@@ -16,8 +16,7 @@ static void end_whole(struct dp_err *err, int length)
     size_t at = most;
     while (at > 0 && ((unsigned char)err->message[at - 1] & 0xc0) == 0x80)
         at--;
-    if (at > 0 && (unsigned char)err->message[at - 1] >= 0xc0 &&
-        dp_text_valid(err->message + at - 1, most - at + 1) == 0)
+    if (at > 0 && (unsigned char)err->message[at - 1] >= 0xc0 && dp_text_valid(err->message + at - 1, most - at + 1) == 0)
         err->message[at - 1] = '\0';
 }
 

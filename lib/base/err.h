@@ -21,8 +21,7 @@ struct dp_err {
 };
 
 /* Fills *err (may be NULL) with the formatted sentence and returns status, so that `return dp_fail(...)` reads well. */
-int dp_fail(struct dp_err *err, enum dp_status status, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
+int dp_fail(struct dp_err *err, enum dp_status status, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 /* As dp_fail with DP_E_RUN; appends ": " and the text of the errno value. */
 int dp_fail_errno(struct dp_err *err, int errnum, const char *format, ...) __attribute__((format(printf, 3, 4)));

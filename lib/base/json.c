@@ -148,8 +148,7 @@ static int write_object(struct writer *w, const json_t *value)
     int bad = 0;
     fputc('{', w->stream);
     w->depth++;
-    json_object_foreach((json_t *)value, key, entry)
-    {
+    json_object_foreach ((json_t *)value, key, entry) {
         json_t *name = json_string(key);
         fputs(separator, w->stream);
         separator = ",";
@@ -173,8 +172,7 @@ static int write_array(struct writer *w, const json_t *value)
     int bad = 0;
     fputc('[', w->stream);
     w->depth++;
-    json_array_foreach(value, index, entry)
-    {
+    json_array_foreach (value, index, entry) {
         if (index > 0)
             fputc(',', w->stream);
         new_line(w);

@@ -18,7 +18,8 @@ bool dp_json_ran_short(void);
 /* As json_dumps; NULL too when something that the value was made of ran short of memory. Free it. */
 char *dp_json_text(const json_t *root, size_t flags);
 
-/* A text from outside, a path for instance, which need not be UTF-8 where JSON is: "(not UTF-8)" then. NULL when memory is short. */
+/* A text from outside, a path for instance, which need not be UTF-8 where JSON is: "(not UTF-8)" then. NULL when memory is
+ * short. */
 json_t *dp_json_string(const char *text);
 
 /* Reads a JSON text; *root is the caller's to release. An object that has a key twice is refused. DP_E_RUN: it is no JSON,

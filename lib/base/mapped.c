@@ -144,8 +144,7 @@ static void on_bus_error(int number, siginfo_t *info, void *context)
         if (begin == 0 || at < begin || at - begin >= m->size)
             continue;
         uintptr_t page = at - at % page_size;
-        if (mmap((void *)page, begin + m->size - page, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1,
-                 0) == MAP_FAILED)
+        if (mmap((void *)page, begin + m->size - page, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED)
             break;
         struct dp_mapped *none = NULL;
         atomic_compare_exchange_strong(&lost, &none, m);

@@ -133,8 +133,8 @@ static int table_add(struct table *t, const struct dp_option *options, void *val
     return DP_OK;
 }
 
-int dp_option_parse(const struct dp_command *command, void *values, void *common, int argc, char **argv,
-                    int *first_operand, struct dp_err *err)
+int dp_option_parse(const struct dp_command *command, void *values, void *common, int argc, char **argv, int *first_operand,
+                    struct dp_err *err)
 {
     struct table t = {.count = 0};
     int rc = table_add(&t, command->options, values, err);
@@ -177,9 +177,8 @@ int dp_option_parse(const struct dp_command *command, void *values, void *common
         if (code == ':' || code == '?') {
             const char *word = at < argc ? argv[at] : "";
             if (optopt >= CODE && optopt < CODE + t.count)
-                return code == ':'
-                           ? dp_fail(err, DP_E_USAGE, "--%s: needs a value", t.entry[optopt - CODE]->name)
-                           : dp_fail(err, DP_E_USAGE, "--%s: takes no value", t.entry[optopt - CODE]->name);
+                return code == ':' ? dp_fail(err, DP_E_USAGE, "--%s: needs a value", t.entry[optopt - CODE]->name)
+                                   : dp_fail(err, DP_E_USAGE, "--%s: takes no value", t.entry[optopt - CODE]->name);
             if (code == ':')
                 return dp_fail(err, DP_E_USAGE, "-%c: needs a value", optopt);
             if (optopt != 0 && word[0] == '-' && word[1] != '-')

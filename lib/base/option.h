@@ -51,8 +51,8 @@ enum { DP_PARSE_RUN = 0, DP_PARSE_HELP = 1, DP_PARSE_VERSION = 2 };
 /* Parses argv[1..argc) into the struct `values` (laid out by command->options) and `common` (by command->common).
    Both are filled with defaults first. Options and operands may mix; "--" ends the options. argv is permuted; on
    return *first_operand is the index of the first operand. Returns DP_PARSE_*, or DP_E_USAGE. */
-int dp_option_parse(const struct dp_command *command, void *values, void *common, int argc, char **argv,
-                    int *first_operand, struct dp_err *err);
+int dp_option_parse(const struct dp_command *command, void *values, void *common, int argc, char **argv, int *first_operand,
+                    struct dp_err *err);
 
 /* Writes the --help page. */
 void dp_option_help(const struct dp_command *command, FILE *stream);

@@ -75,7 +75,8 @@ void dp_progress_start(struct dp_progress *progress, FILE *stream, enum dp_progr
 {
     if (mode == DP_PROGRESS_AUTO)
         mode = isatty(fileno(stream)) ? DP_PROGRESS_BAR : DP_PROGRESS_NONE;
-    *progress = (struct dp_progress){.stream = stream, .mode = mode, .started = now(), .from = from, .total = total, .epsilon = -1};
+    *progress =
+        (struct dp_progress){.stream = stream, .mode = mode, .started = now(), .from = from, .total = total, .epsilon = -1};
     progress->shown = progress->started;
     if (mode == DP_PROGRESS_BAR || (mode == DP_PROGRESS_PLAIN && total >= MANY))
         print_text(progress, "lap %lld/%lld  planning", (long long)from, (long long)total);

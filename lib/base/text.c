@@ -8,19 +8,14 @@
  * none. */
 static size_t character(const unsigned char *p, size_t left)
 {
-    size_t length = p[0] < 0x80   ? 1
-                    : p[0] < 0xc2 ? 0
-                    : p[0] < 0xe0 ? 2
-                    : p[0] < 0xf0 ? 3
-                    : p[0] < 0xf5 ? 4
-                                  : 0;
+    size_t length = p[0] < 0x80 ? 1 : p[0] < 0xc2 ? 0 : p[0] < 0xe0 ? 2 : p[0] < 0xf0 ? 3 : p[0] < 0xf5 ? 4 : 0;
     if (length > left)
         return 0;
     for (size_t i = 1; i < length; i++)
         if ((p[i] & 0xc0) != 0x80)
             return 0;
-    bool bad = (p[0] == 0xe0 && p[1] < 0xa0) || (p[0] == 0xed && p[1] > 0x9f) ||
-               (p[0] == 0xf0 && p[1] < 0x90) || (p[0] == 0xf4 && p[1] > 0x8f);
+    bool bad = (p[0] == 0xe0 && p[1] < 0xa0) || (p[0] == 0xed && p[1] > 0x9f) || (p[0] == 0xf0 && p[1] < 0x90) ||
+               (p[0] == 0xf4 && p[1] > 0x8f);
     return bad ? 0 : length;
 }
 

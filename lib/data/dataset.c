@@ -30,14 +30,12 @@ static int copy_text(const char *text, char **copy, struct dp_err *err)
     return *copy != NULL ? DP_OK : dp_fail(err, DP_E_RUN, "out of memory");
 }
 
-static int names_of(const json_t *list, size_t expected, const char *what, char ***names, const char *path,
-                    struct dp_err *err)
+static int names_of(const json_t *list, size_t expected, const char *what, char ***names, const char *path, struct dp_err *err)
 {
     if (!json_is_array(list))
         return DP_OK;
     if (json_array_size(list) != expected)
-        return dp_fail(err, DP_E_RUN, "%s: names %zu %s, the data set has %zu", path, json_array_size(list),
-                       what, expected);
+        return dp_fail(err, DP_E_RUN, "%s: names %zu %s, the data set has %zu", path, json_array_size(list), what, expected);
     int rc = dp_alloc(names, expected, sizeof **names, err);
     for (size_t i = 0; rc == DP_OK && i < expected; i++) {
         const char *name = json_string_value(json_array_get(list, i));
@@ -59,8 +57,7 @@ static int join(const json_t *list, char **text, const char *path, struct dp_err
     for (size_t i = 0; rc == DP_OK && i < json_array_size(list); i++) {
         const char *word = json_string_value(json_array_get(list, i));
         if (word == NULL)
-            return dp_fail(err, DP_E_RUN, "%s: \"private_preprocessing\" holds something else than texts",
-                           path);
+            return dp_fail(err, DP_E_RUN, "%s: \"private_preprocessing\" holds something else than texts", path);
         if (i > 0)
             strcat(*text, ",");
         strcat(*text, word);
@@ -69,8 +66,8 @@ static int join(const json_t *list, char **text, const char *path, struct dp_err
 }
 
 /* Which of the words `value` is. */
-static int word_of(const json_t *value, const char *const words[], int count, const char *key, int *which,
-                   const char *path, struct dp_err *err)
+static int word_of(const json_t *value, const char *const words[], int count, const char *key, int *which, const char *path,
+                   struct dp_err *err)
 {
     const char *word = json_string_value(value);
     for (*which = 0; word != NULL && *which < count; (*which)++)
@@ -85,8 +82,8 @@ static int read_salt(struct dp_dataset_map *m, const json_t *root, const char *p
     const char *salt = json_string_value(json_object_get(root, "salt"));
     size_t length = 0;
     m->salted = salt != NULL && salt[0] != '\0';
-    if (m->salted && (sodium_hex2bin(m->salt, sizeof m->salt, salt, strlen(salt), NULL, &length, NULL) != 0 ||
-                      length != sizeof m->salt))
+    if (m->salted &&
+        (sodium_hex2bin(m->salt, sizeof m->salt, salt, strlen(salt), NULL, &length, NULL) != 0 || length != sizeof m->salt))
         return dp_fail(err, DP_E_RUN, "%s: \"salt\" is not %zu hexadecimal digits", path, 2 * sizeof m->salt);
     return DP_OK;
 }
@@ -122,8 +119,7 @@ static int read_row_norm(struct dp_dataset *d, const json_t *root, const char *p
     if (norm != NULL && (rc = word_of(norm, norms, 4, "row_norm", &which, path, err)) == DP_OK)
         snprintf(text, sizeof text, "%s", norms[which]);
     if (rc == DP_OK && norm != NULL && which == 3)
-        snprintf(text, sizeof text, "divided by %.9g",
-                 json_number_value(json_object_get(root, "row_divisor")));
+        snprintf(text, sizeof text, "divided by %.9g", json_number_value(json_object_get(root, "row_divisor")));
     if (json_is_true(json_object_get(root, "bias")))
         strcat(text, ", bias");
     return rc == DP_OK ? copy_text(text, &d->row_norm, err) : rc;
@@ -156,10 +152,8 @@ static int read_description(struct dp_dataset *d, const json_t *root, const char
         rc = read_salt(d->map, root, path, err);
     if (rc == DP_OK)
         rc = join(json_object_get(root, "private_preprocessing"), &d->private_preprocessing, path, err);
-    if (rc == DP_OK &&
-        ((held_out != NULL && !json_is_boolean(held_out)) || (who != NULL && !json_is_string(who))))
-        rc = dp_fail(err, DP_E_RUN, "%s: \"population\" is not a text or \"held_out\" not true or false",
-                     path);
+    if (rc == DP_OK && ((held_out != NULL && !json_is_boolean(held_out)) || (who != NULL && !json_is_string(who))))
+        rc = dp_fail(err, DP_E_RUN, "%s: \"population\" is not a text or \"held_out\" not true or false", path);
     d->held_out = json_is_true(held_out);
     if (rc == DP_OK)
         rc = copy_text(who != NULL ? json_string_value(who) : d->digest, &d->population, err);
@@ -180,9 +174,8 @@ static int load_description(struct dp_dataset *d, int at, const char *path, stru
     snprintf(file, sizeof file, "%s/dataset.json", path);
     int fd = openat(at, "dataset.json", O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0)
-        return errno == ENOENT
-                   ? dp_fail(err, DP_E_RUN, "cannot open %s: not a data set (see dp-import)", file)
-                   : dp_fail_errno(err, errno, "cannot open %s", file);
+        return errno == ENOENT ? dp_fail(err, DP_E_RUN, "cannot open %s: not a data set (see dp-import)", file)
+                               : dp_fail_errno(err, errno, "cannot open %s", file);
     if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode)) {
         close(fd);
         return dp_fail(err, DP_E_RUN, "%s is not a file", file);
@@ -199,8 +192,8 @@ static int check_sparse(const struct dp_dataset *d, const char *path, struct dp_
 {
     const struct dp_dataset_map *m = d->map;
     uint64_t stored = m->x.dims[0];
-    bool good = m->indices.dims[0] == stored && m->indptr.dims[0] == (uint64_t)d->rows + 1 &&
-                m->start[0] == 0 && (uint64_t)m->start[d->rows] == stored;
+    bool good = m->indices.dims[0] == stored && m->indptr.dims[0] == (uint64_t)d->rows + 1 && m->start[0] == 0 &&
+                (uint64_t)m->start[d->rows] == stored;
     for (size_t i = 0; good && i < d->rows; i++)
         good = m->start[i] <= m->start[i + 1];
     /* Ascending, so that no column is there twice: its entries would add up beyond the norm of the row. */
@@ -307,8 +300,7 @@ int dp_dataset_open(struct dp_dataset **dataset, const char *path, struct dp_err
         int at = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         if (at < 0)
             return errno == ENOENT || errno == ENOTDIR
-                       ? dp_fail(err, DP_E_RUN, "cannot open %s/dataset.json: not a data set (see dp-import)",
-                                 path)
+                       ? dp_fail(err, DP_E_RUN, "cannot open %s/dataset.json: not a data set (see dp-import)", path)
                        : dp_fail_errno(err, errno, "cannot open %s", path);
         int rc = open_at(dataset, at, path, err);
         /* What dp-import --force replaces loses its files one by one: the new one stands there then. */
@@ -355,8 +347,7 @@ int dp_dataset_verify(const struct dp_dataset *d, const char *path, struct dp_er
         struct dp_row row = dp_dataset_row(d, i);
         rc = check_row(d, i, path, err);
         if (d->sparse) {
-            crypto_generichash_update(&hash, (const unsigned char *)row.columns,
-                                      row.count * sizeof *row.columns);
+            crypto_generichash_update(&hash, (const unsigned char *)row.columns, row.count * sizeof *row.columns);
             crypto_generichash_update(&hash, (const unsigned char *)&m->start[i + 1], sizeof *m->start);
         }
         crypto_generichash_update(&hash, (const unsigned char *)row.values, row.count * sizeof *row.values);
@@ -366,7 +357,6 @@ int dp_dataset_verify(const struct dp_dataset *d, const char *path, struct dp_er
     if (dp_mapped_check(true, err) != DP_OK)
         rc = DP_E_RUN;
     if (rc == DP_OK && strcmp(digest, d->digest) != 0)
-        rc = dp_fail(err, DP_E_RUN, "%s: its contents are not those that dp-import wrote: the digest differs",
-                     path);
+        rc = dp_fail(err, DP_E_RUN, "%s: its contents are not those that dp-import wrote: the digest differs", path);
     return rc;
 }

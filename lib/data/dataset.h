@@ -26,19 +26,18 @@ struct dp_dataset {
     size_t rows, cols;
     bool sparse; /* CSR: rows have columns */
     enum dp_label_kind label_kind;
-    size_t classes;      /* number of classes, 0 for a regression */
-    const double *y;     /* rows; into the mapping */
-    char **class_names;  /* classes entries, or NULL */
-    char **column_names; /* cols entries, or NULL */
-    char *label_name;    /* or NULL */
-    double label_scale,
-        label_offset; /* a real label in its own units is label_scale × y + label_offset; 1 and 0 */
-    char *private_preprocessing; /* "max-abs,mode" or "" */
-    char *row_norm;              /* what was done to rows: "divided by 1.41, bias", "unit", "cap" or "none" */
-    char *population; /* whose rows these are, over all imports of them; the digest where nothing is said */
-    bool held_out;    /* the part of a split that is kept for tests */
-    char digest[33];  /* hex, of the contents as written by dp-import: names the data set in frames */
-    struct dp_dataset_map *map; /* private */
+    size_t classes;                   /* number of classes, 0 for a regression */
+    const double *y;                  /* rows; into the mapping */
+    char **class_names;               /* classes entries, or NULL */
+    char **column_names;              /* cols entries, or NULL */
+    char *label_name;                 /* or NULL */
+    double label_scale, label_offset; /* a real label in its own units is label_scale × y + label_offset; 1 and 0 */
+    char *private_preprocessing;      /* "max-abs,mode" or "" */
+    char *row_norm;                   /* what was done to rows: "divided by 1.41, bias", "unit", "cap" or "none" */
+    char *population;                 /* whose rows these are, over all imports of them; the digest where nothing is said */
+    bool held_out;                    /* the part of a split that is kept for tests */
+    char digest[33];                  /* hex, of the contents as written by dp-import: names the data set in frames */
+    struct dp_dataset_map *map;       /* private */
 };
 
 /* Opens and maps PATH, all files through one directory descriptor, so that they belong together. Checks

@@ -130,16 +130,14 @@ static int check_population(const char *name, struct dp_err *err)
     bool printable = true;
     for (size_t i = 0; name != NULL && i < length; i++)
         printable &= (unsigned char)name[i] >= ' ' && name[i] != 0x7f;
-    bool good = length >= 1 && length <= DP_POPULATION_MOST && printable &&
-                (name == NULL || dp_text_valid(name, length) == length);
+    bool good =
+        length >= 1 && length <= DP_POPULATION_MOST && printable && (name == NULL || dp_text_valid(name, length) == length);
     return good ? DP_OK
-                : dp_fail(err, DP_E_USAGE,
-                          "--population: must be 1 to %d bytes of UTF-8 without control characters",
+                : dp_fail(err, DP_E_USAGE, "--population: must be 1 to %d bytes of UTF-8 without control characters",
                           DP_POPULATION_MOST);
 }
 
-int dp_writer_open(struct dp_writer **writer, const char *path, const struct dp_writer_options *options,
-                   struct dp_err *err)
+int dp_writer_open(struct dp_writer **writer, const char *path, const struct dp_writer_options *options, struct dp_err *err)
 {
     struct dp_writer *w;
     if (path[0] == '\0' || strlen(path) > 4000)
@@ -231,8 +229,7 @@ static int scale_row(struct dp_writer *w, const double *x, struct dp_err *err)
     double norm = sqrt(norm2);
     bool above = ldexp(norm, down) > 1 - 0x1p-22;
     if (w->options.norm == DP_NORM_NONE && ldexp(norm, down) > 1)
-        return dp_fail(err, DP_E_RUN, "row %zu has norm %g: --row-norm cap or unit scales it", w->rows + 1,
-                       ldexp(norm, down));
+        return dp_fail(err, DP_E_RUN, "row %zu has norm %g: --row-norm cap or unit scales it", w->rows + 1, ldexp(norm, down));
     /* A little below 1, more than rounding to float32 can add. */
     if (norm > 0 && (w->options.norm == DP_NORM_UNIT || above))
         scale = (1 - 0x1p-22) / norm;
@@ -301,16 +298,14 @@ static int describe(struct dp_writer *w, json_t *description, struct dp_err *err
     dp_digest_finish(&w->hash, w->rows, w->options.cols, digest);
     if (!w->options.public_rows)
         sodium_bin2hex(salt, sizeof salt, w->salt, sizeof w->salt);
-    json_t *root = json_pack("{s:i, s:I, s:I, s:s, s:s, s:s, s:b, s:s, s:s}", "format", 1, "rows",
-                             (json_int_t)w->rows, "cols", (json_int_t)w->options.cols, "storage",
-                             w->options.sparse ? "csr" : "dense", "row_norm", norms[w->options.norm],
-                             "population", w->population != NULL ? w->population : digest, "held_out",
+    json_t *root = json_pack("{s:i, s:I, s:I, s:s, s:s, s:s, s:b, s:s, s:s}", "format", 1, "rows", (json_int_t)w->rows, "cols",
+                             (json_int_t)w->options.cols, "storage", w->options.sparse ? "csr" : "dense", "row_norm",
+                             norms[w->options.norm], "population", w->population != NULL ? w->population : digest, "held_out",
                              w->options.held_out, "salt", salt, "digest", digest);
     snprintf(path, sizeof path, "%s/dataset.json", w->temporary);
     int rc = DP_OK;
     if (root == NULL || json_object_update(root, description) != 0 ||
-        (w->options.norm == DP_NORM_BOUNDS &&
-         json_object_set_new(root, "row_divisor", json_real(w->options.divisor)) != 0))
+        (w->options.norm == DP_NORM_BOUNDS && json_object_set_new(root, "row_divisor", json_real(w->options.divisor)) != 0))
         rc = dp_fail(err, DP_E_RUN, "out of memory");
     FILE *file = rc == DP_OK ? create(path) : NULL;
     if (rc == DP_OK && file == NULL)

@@ -9,9 +9,9 @@
 #include "base/err.h"
 
 enum dp_row_norm {
-    DP_NORM_UNIT, /* every row to L2 norm 1 (just below it), zero rows stay */
-    DP_NORM_CAP,  /* rows above 1 only */
-    DP_NORM_NONE, /* rows above 1 are an error */
+    DP_NORM_UNIT,   /* every row to L2 norm 1 (just below it), zero rows stay */
+    DP_NORM_CAP,    /* rows above 1 only */
+    DP_NORM_NONE,   /* rows above 1 are an error */
     DP_NORM_BOUNDS, /* every row divided by the same public number, which no norm exceeds by 1 − 2⁻²² of it */
 };
 #define DP_POPULATION_MOST 500
@@ -21,10 +21,10 @@ struct dp_writer_options {
     size_t cols;
     bool sparse; /* CSR storage */
     enum dp_row_norm norm;
-    double divisor;   /* DP_NORM_BOUNDS */
-    bool force;       /* replace what stands under the name, if it is a data set */
-    bool public_rows; /* nobody's rows (dp-synth): the digest needs no salt, so the same rows give the same
-                         digest */
+    double divisor;         /* DP_NORM_BOUNDS */
+    bool force;             /* replace what stands under the name, if it is a data set */
+    bool public_rows;       /* nobody's rows (dp-synth): the digest needs no salt, so the same rows give the same
+                               digest */
     const char *population; /* whose rows they are, at most DP_POPULATION_MOST bytes; NULL: the digest */
     bool held_out;          /* the part of a split that is kept for tests */
 };
@@ -33,8 +33,7 @@ struct dp_writer;
 
 /* path must not exist, unless force: then the data set that stands there is replaced by dp_writer_commit, and
    its files ledger and ledger.mark pass to the new one. */
-int dp_writer_open(struct dp_writer **writer, const char *path, const struct dp_writer_options *options,
-                   struct dp_err *err);
+int dp_writer_open(struct dp_writer **writer, const char *path, const struct dp_writer_options *options, struct dp_err *err);
 
 /* x: cols entries; y: the label. Stored as float32 with Σ x² ≤ 1 as real numbers: scaled to 1 − 2⁻²² at most,
    then checked with the error bound of dp_row_norm2. Entries must be finite. Fails when a signal is pending

@@ -89,8 +89,7 @@ static int note_measures(struct dp_schema *s, struct dp_err *err)
         if (rc == DP_OK && c->fill == DP_FILL_MODE)
             rc = dp_schema_note_private(s, "mode", err);
     }
-    return rc == DP_OK && s->real_label && s->label_center ? dp_schema_note_private(s, "label-mean", err)
-                                                           : rc;
+    return rc == DP_OK && s->real_label && s->label_center ? dp_schema_note_private(s, "label-mean", err) : rc;
 }
 
 /* The largest magnitude that a feature of this column can have by what is known without the rows; INFINITY if
@@ -135,9 +134,8 @@ static int choose_norm(struct dp_import *import, struct dp_err *err)
         return dp_fail(err, DP_E_USAGE, "--row-norm bounds: column '%.60s' has no bounds", import->unbounded);
     /* Rows come out a little below norm 1, so that rounding to float32 does not lift one above it. */
     import->writer.divisor = bound / (1 - 0x1p-22);
-    return isfinite(import->writer.divisor)
-               ? DP_OK
-               : dp_fail(err, DP_E_RUN, "the bounds are so large that no row has a finite norm");
+    return isfinite(import->writer.divisor) ? DP_OK
+                                            : dp_fail(err, DP_E_RUN, "the bounds are so large that no row has a finite norm");
 }
 
 struct layout {
@@ -146,8 +144,7 @@ struct layout {
     double label_scale, label_offset;
 };
 
-static int lay_out(const struct dp_import *import, const struct measures *m, struct layout *l,
-                   struct dp_err *err)
+static int lay_out(const struct dp_import *import, const struct measures *m, struct layout *l, struct dp_err *err)
 {
     const struct dp_schema *s = &import->schema;
     int rc = dp_alloc(&l->first, s->columns, sizeof *l->first, err);
@@ -172,8 +169,8 @@ static int lay_out(const struct dp_import *import, const struct measures *m, str
     return DP_OK;
 }
 
-static void set_feature(const struct dp_column *c, const struct measures *m, size_t i, double value,
-                        double *x, size_t *clamped_values)
+static void set_feature(const struct dp_column *c, const struct measures *m, size_t i, double value, double *x,
+                        size_t *clamped_values)
 {
     if (isnan(value))
         value = c->fill == DP_FILL_MODE ? m->mode[i] : c->fill_value + (c->type == DP_COLUMN_CATEGORICAL);
@@ -207,8 +204,7 @@ static double label_of(struct dp_import *import, const struct layout *l, double 
 }
 
 /* A column with lower bound above zero moves a zero that the spool left out. */
-static void base_row(const struct dp_import *import, const struct measures *m, const struct layout *l,
-                     double *x)
+static void base_row(const struct dp_import *import, const struct measures *m, const struct layout *l, double *x)
 {
     const struct dp_schema *s = &import->schema;
     memset(x, 0, l->features * sizeof *x);
@@ -221,9 +217,7 @@ static void base_row(const struct dp_import *import, const struct measures *m, c
 
 static int append_name(json_t *names, const char *name, size_t length, struct dp_err *err)
 {
-    return json_array_append_new(names, json_stringn(name, length)) == 0
-               ? DP_OK
-               : dp_fail(err, DP_E_RUN, "out of memory");
+    return json_array_append_new(names, json_stringn(name, length)) == 0 ? DP_OK : dp_fail(err, DP_E_RUN, "out of memory");
 }
 
 /* "job=cook"; parts of more than NAME_MOST bytes are cut, so that a long name does not stand there once per
@@ -240,8 +234,7 @@ static int feature_names(const struct dp_column *c, size_t i, json_t *names, str
     if (c->type == DP_COLUMN_NUMERIC)
         return append_name(names, name, length, err);
     name[length++] = '=';
-    for (size_t k = c->drop_first; rc == DP_OK && c->type == DP_COLUMN_CATEGORICAL && k < c->categories.count;
-         k++) {
+    for (size_t k = c->drop_first; rc == DP_OK && c->type == DP_COLUMN_CATEGORICAL && k < c->categories.count; k++) {
         const char *category = c->categories.text[k];
         size_t more = dp_text_cut(category, strlen(category), NAME_MOST);
         memcpy(name + length, category, more);
@@ -273,8 +266,7 @@ static json_t *label_json(const struct dp_schema *s, const struct layout *l)
     return NULL;
 }
 
-static int describe(const struct dp_import *import, const struct layout *l, json_t **description,
-                    struct dp_err *err)
+static int describe(const struct dp_import *import, const struct layout *l, json_t **description, struct dp_err *err)
 {
     const struct dp_schema *s = &import->schema;
     json_t *names = json_array(), *root = json_object();
@@ -287,8 +279,7 @@ static int describe(const struct dp_import *import, const struct layout *l, json
     bad |= json_object_set_new(root, "label", label_json(s, l));
     bad |= json_object_set_new(root, "bias", json_boolean(import->bias));
     bad |= json_object_set_new(root, "private_preprocessing",
-                               s->private_preprocessing != NULL ? json_deep_copy(s->private_preprocessing)
-                                                                : json_array());
+                               s->private_preprocessing != NULL ? json_deep_copy(s->private_preprocessing) : json_array());
     json_decref(names);
     if (rc == DP_OK && bad != 0)
         rc = dp_fail(err, DP_E_RUN, "out of memory");
@@ -312,9 +303,8 @@ static bool goes_to_training(struct splitter *s)
     return takes;
 }
 
-static int write_rows(struct dp_import *import, struct dp_spool *spool, const struct measures *m,
-                      const struct layout *l, struct dp_writer *output, struct dp_writer *test,
-                      struct dp_err *err)
+static int write_rows(struct dp_import *import, struct dp_spool *spool, const struct measures *m, const struct layout *l,
+                      struct dp_writer *output, struct dp_writer *test, struct dp_err *err)
 {
     const struct dp_schema *s = &import->schema;
     struct dp_record r = {0};
@@ -330,8 +320,7 @@ static int write_rows(struct dp_import *import, struct dp_spool *spool, const st
     if (test != NULL) {
         double wanted = import->split * (double)spool->records;
         /* 0.29 × 100 is 29 */
-        splitter.wanted =
-            (size_t)(fabs(wanted - round(wanted)) < 1e-9 * wanted ? round(wanted) : floor(wanted));
+        splitter.wanted = (size_t)(fabs(wanted - round(wanted)) < 1e-9 * wanted ? round(wanted) : floor(wanted));
         dp_key_derive(&splitter.key, import->seed, "dp-import split", 0);
         dp_stream_start(&splitter.stream, &splitter.key, DP_DRAW_PERMUTATION, 0);
     }
@@ -355,8 +344,7 @@ static int write_rows(struct dp_import *import, struct dp_spool *spool, const st
     return rc;
 }
 
-static int write_out(struct dp_import *import, struct dp_spool *spool, const struct measures *m,
-                     struct dp_err *err)
+static int write_out(struct dp_import *import, struct dp_spool *spool, const struct measures *m, struct dp_err *err)
 {
     struct layout l = {0};
     struct dp_writer *output = NULL, *test = NULL;
@@ -412,8 +400,7 @@ int dp_import_run(struct dp_import *import, struct dp_err *err)
     if (rc == DP_OK)
         rc = readers[import->format](import, &spool, err);
     if (rc == DP_OK && spool.records == 0)
-        rc = dp_fail(err, DP_E_RUN, "%s: no rows",
-                     strcmp(import->input, "-") == 0 ? "standard input" : import->input);
+        rc = dp_fail(err, DP_E_RUN, "%s: no rows", strcmp(import->input, "-") == 0 ? "standard input" : import->input);
     if (rc == DP_OK)
         rc = measure(import, &spool, &m, err);
     if (rc == DP_OK)

@@ -18,13 +18,13 @@ struct dp_import {
     bool real_label;            /* libsvm: labels are numbers to predict, not classes */
     const char *classes;        /* libsvm, idx: see dp_schema_classes; NULL: measured (libsvm), 10 (idx) */
     size_t cols;                /* libsvm: columns; 0: the largest index there is, measured */
-    bool max_abs;      /* numeric columns without bounds: divide by the largest magnitude (measured) */
-    size_t skip_lines; /* csv, tsv: lines to pass over at the start */
-    size_t skip_bad;   /* how many malformed lines may become null records: rows of zeros that count in N */
-    bool bias;         /* add a column of ones */
-    bool choose_norm;  /* rows are divided by one number if there is a public one, else scaled to norm 1 */
-    double split;      /* part of the rows for output; NAN: all */
-    long long seed;    /* of the split */
+    bool max_abs;               /* numeric columns without bounds: divide by the largest magnitude (measured) */
+    size_t skip_lines;          /* csv, tsv: lines to pass over at the start */
+    size_t skip_bad;            /* how many malformed lines may become null records: rows of zeros that count in N */
+    bool bias;                  /* add a column of ones */
+    bool choose_norm;           /* rows are divided by one number if there is a public one, else scaled to norm 1 */
+    double split;               /* part of the rows for output; NAN: all */
+    long long seed;             /* of the split */
     const char *output, *test;
     struct dp_writer_options writer; /* norm and divisor are set where choose_norm is */
 
@@ -52,14 +52,12 @@ char dp_import_delimiter(const struct dp_import *import);
 
 /* Appends the record that was read with that result: if it is malformed, a null record, as long as skip_bad
    allows. A null record is a label of NAN and no values. */
-int dp_import_put(struct dp_import *import, struct dp_spool *spool, int rc, struct dp_record *record,
-                  struct dp_err *err);
+int dp_import_put(struct dp_import *import, struct dp_spool *spool, int rc, struct dp_record *record, struct dp_err *err);
 
 /* Readers append to the spool. */
 int dp_read_delimited(struct dp_import *import, struct dp_spool *spool, struct dp_err *err);
 struct dp_lines;
-int dp_read_records(struct dp_import *import, struct dp_lines *lines, struct dp_spool *spool,
-                    struct dp_err *err);
+int dp_read_records(struct dp_import *import, struct dp_lines *lines, struct dp_spool *spool, struct dp_err *err);
 int dp_read_libsvm(struct dp_import *import, struct dp_spool *spool, struct dp_err *err);
 int dp_read_arff(struct dp_import *import, struct dp_spool *spool, struct dp_err *err);
 int dp_read_idx(struct dp_import *import, struct dp_spool *spool, struct dp_err *err);

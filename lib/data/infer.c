@@ -20,10 +20,9 @@ struct seen {
 static int not_utf8(const struct dp_lines *l, size_t i, struct dp_err *err)
 {
     char shown[DP_TEXT_SHOWN];
-    return dp_fail(
-        err, DP_E_RUN,
-        "%s: line %zu, column %zu: '%s' is not UTF-8 (iconv -f LATIN1 -t UTF-8 converts a file in Latin-1)",
-        l->name, l->number, i + 1, dp_text_show(l->field[i].text, l->field[i].length, shown));
+    return dp_fail(err, DP_E_RUN,
+                   "%s: line %zu, column %zu: '%s' is not UTF-8 (iconv -f LATIN1 -t UTF-8 converts a file in Latin-1)", l->name,
+                   l->number, i + 1, dp_text_show(l->field[i].text, l->field[i].length, shown));
 }
 
 static int look(struct seen *c, const struct dp_lines *l, size_t i, struct dp_err *err)
@@ -120,8 +119,7 @@ static json_t *column_json(struct seen *c, bool label)
     return NULL;
 }
 
-static int add_columns(struct seen **seen, size_t *columns, const struct dp_lines *l, bool header,
-                       struct dp_err *err)
+static int add_columns(struct seen **seen, size_t *columns, const struct dp_lines *l, bool header, struct dp_err *err)
 {
     *seen = calloc(l->fields, sizeof **seen);
     if (*seen == NULL)
@@ -141,8 +139,8 @@ static int add_columns(struct seen **seen, size_t *columns, const struct dp_line
     return DP_OK;
 }
 
-static int read_table(const struct dp_import *import, bool header, struct dp_lines *lines, struct seen **seen,
-                      size_t *columns, struct dp_err *err)
+static int read_table(const struct dp_import *import, bool header, struct dp_lines *lines, struct seen **seen, size_t *columns,
+                      struct dp_err *err)
 {
     int rc = DP_OK;
     for (size_t skip = import->skip_lines; skip > 0 && (rc = dp_lines_next(lines, err)) == 1; skip--)
@@ -154,8 +152,8 @@ static int read_table(const struct dp_import *import, bool header, struct dp_lin
         if (first)
             rc = add_columns(seen, columns, lines, header, err);
         if (rc >= 0 && lines->fields != *columns)
-            rc = dp_fail(err, DP_E_RUN, "%s: line %zu: %zu field%s, the first line has %zu", lines->name,
-                         lines->number, lines->fields, lines->fields == 1 ? "" : "s", *columns);
+            rc = dp_fail(err, DP_E_RUN, "%s: line %zu: %zu field%s, the first line has %zu", lines->name, lines->number,
+                         lines->fields, lines->fields == 1 ? "" : "s", *columns);
         for (size_t i = 0; rc >= 0 && !(first && header) && i < *columns; i++)
             rc = look(&(*seen)[i], lines, i, err);
     }
@@ -170,8 +168,7 @@ static int find_label(const struct dp_import *import, const struct seen *seen, s
     *label = columns - 1;
     for (size_t i = 0; import->label_name != NULL && i <= columns; i++) {
         if (i == columns)
-            return dp_fail(err, DP_E_USAGE, "--label: %s has no column '%s'", import->input,
-                           import->label_name);
+            return dp_fail(err, DP_E_USAGE, "--label: %s has no column '%s'", import->input, import->label_name);
         if (strcmp(seen[i].name, import->label_name) == 0) {
             *label = i;
             break;
@@ -180,8 +177,7 @@ static int find_label(const struct dp_import *import, const struct seen *seen, s
     return DP_OK;
 }
 
-static json_t *schema_json(const struct dp_import *import, bool header, struct seen *seen, size_t columns,
-                           size_t label)
+static json_t *schema_json(const struct dp_import *import, bool header, struct seen *seen, size_t columns, size_t label)
 {
     char delimiter[2] = {dp_import_delimiter(import), '\0'};
     json_t *list = json_array();
@@ -191,12 +187,11 @@ static json_t *schema_json(const struct dp_import *import, bool header, struct s
             return NULL;
         }
     }
-    json_t *schema =
-        json_pack("{s:s, s:s, s:b, s:[s], s:[s], s:O}", "note",
-                  "Inferred from the data: bounds and categories come from private rows. Read it, put public "
-                  "values in, then drop inferred-schema below.",
-                  "delimiter", delimiter, "header", header, "missing", "?", "private_preprocessing",
-                  "inferred-schema", "columns", list);
+    json_t *schema = json_pack("{s:s, s:s, s:b, s:[s], s:[s], s:O}", "note",
+                               "Inferred from the data: bounds and categories come from private rows. Read it, put public "
+                               "values in, then drop inferred-schema below.",
+                               "delimiter", delimiter, "header", header, "missing", "?", "private_preprocessing",
+                               "inferred-schema", "columns", list);
     json_decref(list);
     return schema;
 }

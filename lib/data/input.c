@@ -169,9 +169,8 @@ static int gunzip(struct dp_input *in, void *bytes, size_t size, size_t *got, st
         return inflateReset(z) == Z_OK ? DP_OK : damaged(in, "gzip", "its state is lost", err);
     if (rc == Z_MEM_ERROR)
         return dp_fail(err, DP_E_RUN, "out of memory");
-    return rc == Z_OK || rc == Z_BUF_ERROR
-               ? DP_OK
-               : damaged(in, "gzip", z->msg != NULL ? z->msg : "its data make no sense", err);
+    return rc == Z_OK || rc == Z_BUF_ERROR ? DP_OK
+                                           : damaged(in, "gzip", z->msg != NULL ? z->msg : "its data make no sense", err);
 }
 
 static int unxz(struct dp_input *in, void *bytes, size_t size, size_t *got, struct dp_err *err)
@@ -189,9 +188,8 @@ static int unxz(struct dp_input *in, void *bytes, size_t size, size_t *got, stru
         return dp_fail(err, DP_E_RUN, "out of memory");
     if (rc == LZMA_MEMLIMIT_ERROR)
         return damaged(in, "xz", "it asks for more than 256 MB of memory", err);
-    return rc == LZMA_OK || rc == LZMA_STREAM_END || rc == LZMA_BUF_ERROR
-               ? DP_OK
-               : damaged(in, "xz", "its data make no sense", err);
+    return rc == LZMA_OK || rc == LZMA_STREAM_END || rc == LZMA_BUF_ERROR ? DP_OK
+                                                                          : damaged(in, "xz", "its data make no sense", err);
 }
 
 static int unzstd(struct dp_input *in, void *bytes, size_t size, size_t *got, struct dp_err *err)
@@ -207,8 +205,8 @@ static int unzstd(struct dp_input *in, void *bytes, size_t size, size_t *got, st
 
 int dp_input_read(struct dp_input *in, void *bytes, size_t size, size_t *got, struct dp_err *err)
 {
-    static int (*const decoders[])(struct dp_input *, void *, size_t, size_t *, struct dp_err *) = {
-        [KIND_GZIP] = gunzip, [KIND_XZ] = unxz, [KIND_ZSTD] = unzstd};
+    static int (*const decoders[])(struct dp_input *, void *, size_t, size_t *,
+                                   struct dp_err *) = {[KIND_GZIP] = gunzip, [KIND_XZ] = unxz, [KIND_ZSTD] = unzstd};
     size_t most = (size_t)1 << 30;
     int rc = DP_OK;
     *got = 0;

@@ -62,14 +62,13 @@ static int append_line(struct dp_lines *l, struct dp_err *err)
         if (rc != DP_OK)
             return rc;
         if (length > 0 && memchr(from, '\0', length) != NULL)
-            return dp_fail(err, DP_E_RUN, "%s: line %zu: holds a NUL byte, so this is no text in UTF-8",
-                           l->name, l->number + 1);
+            return dp_fail(err, DP_E_RUN, "%s: line %zu: holds a NUL byte, so this is no text in UTF-8", l->name,
+                           l->number + 1);
         memcpy(l->line + l->length, from, length);
         l->chunk_at += length + (end != NULL);
         l->length += length;
         if (l->length > LINE_LIMIT)
-            return dp_fail(err, DP_E_RUN, "%s: line %zu is longer than %zu bytes", l->name, l->number + 1,
-                           LINE_LIMIT);
+            return dp_fail(err, DP_E_RUN, "%s: line %zu is longer than %zu bytes", l->name, l->number + 1, LINE_LIMIT);
     }
     l->number++;
     return 1;

@@ -62,18 +62,16 @@ static int parse(struct dp_npy *npy, const char *dtype, int ndim, const char *pa
     if (npy->ndim != ndim)
         return dp_fail(err, DP_E_RUN, "%s: expected %d dimensions", path, ndim);
     size_t element = (size_t)(dtype[2] - '0'), size;
-    if (__builtin_mul_overflow(npy->dims[0], npy->dims[1], &size) ||
-        __builtin_mul_overflow(size, element, &size) || size != total - start - length)
-        return dp_fail(err, DP_E_RUN, "%s: holds %zu bytes of data, its shape needs %zu", path,
-                       total - start - length, size);
+    if (__builtin_mul_overflow(npy->dims[0], npy->dims[1], &size) || __builtin_mul_overflow(size, element, &size) ||
+        size != total - start - length)
+        return dp_fail(err, DP_E_RUN, "%s: holds %zu bytes of data, its shape needs %zu", path, total - start - length, size);
     if ((start + length) % element != 0)
         return dp_fail(err, DP_E_RUN, "%s: its data are not aligned", path);
     npy->data = bytes + start + length;
     return DP_OK;
 }
 
-int dp_npy_open(struct dp_npy *npy, int at, const char *dir, const char *name, const char *dtype, int ndim,
-                struct dp_err *err)
+int dp_npy_open(struct dp_npy *npy, int at, const char *dir, const char *name, const char *dtype, int ndim, struct dp_err *err)
 {
     char path[4096];
     memset(npy, 0, sizeof *npy);
@@ -96,14 +94,12 @@ void dp_npy_close(struct dp_npy *npy)
 int dp_npy_write_header(FILE *stream, const char *dtype, uint64_t d0, uint64_t d1, struct dp_err *err)
 {
     char header[DP_NPY_HEADER], dims[48];
-    snprintf(dims, sizeof dims, d1 > 0 ? "(%llu, %llu)" : "(%llu,)", (unsigned long long)d0,
-             (unsigned long long)d1);
+    snprintf(dims, sizeof dims, d1 > 0 ? "(%llu, %llu)" : "(%llu,)", (unsigned long long)d0, (unsigned long long)d1);
     memset(header, ' ', sizeof header);
     memcpy(header, "\x93NUMPY\x01\x00", 8);
     header[8] = DP_NPY_HEADER - 10;
     header[9] = 0;
-    int used = snprintf(header + 10, sizeof header - 10,
-                        "{'descr': '%s', 'fortran_order': False, 'shape': %s, }", dtype, dims);
+    int used = snprintf(header + 10, sizeof header - 10, "{'descr': '%s', 'fortran_order': False, 'shape': %s, }", dtype, dims);
     header[10 + used] = ' ';
     header[DP_NPY_HEADER - 1] = '\n';
     if (fwrite(header, 1, DP_NPY_HEADER, stream) != DP_NPY_HEADER)

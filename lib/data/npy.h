@@ -20,8 +20,7 @@ struct dp_npy {
 /* Maps the file `name` in the open directory `at`, whose name is dir, read-only and checks dtype ("<f4",
    "<f8", "<i4", "<i8"), number of dimensions, and that the file is exactly as long as its shape says. Unmap
    with dp_npy_close. */
-int dp_npy_open(struct dp_npy *npy, int at, const char *dir, const char *name, const char *dtype, int ndim,
-                struct dp_err *err);
+int dp_npy_open(struct dp_npy *npy, int at, const char *dir, const char *name, const char *dtype, int ndim, struct dp_err *err);
 void dp_npy_close(struct dp_npy *npy);
 
 /* Writes a header of exactly DP_NPY_HEADER bytes at the start of the stream; may be rewritten when the shape

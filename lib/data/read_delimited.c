@@ -14,8 +14,7 @@ static bool is_missing(const struct dp_schema *s, const struct dp_cell *f)
 }
 
 /* A malformed record: i is the number of the column, from 0. */
-static int bad_cell(const struct dp_lines *l, size_t i, const char *column, const char *what,
-                    struct dp_err *err)
+static int bad_cell(const struct dp_lines *l, size_t i, const char *column, const char *what, struct dp_err *err)
 {
     const struct dp_cell *f = &l->field[i];
     char name[DP_TEXT_SHOWN], shown[DP_TEXT_SHOWN];
@@ -26,15 +25,12 @@ static int bad_cell(const struct dp_lines *l, size_t i, const char *column, cons
     return DP_BAD_RECORD;
 }
 
-static int label_cell(const struct dp_schema *s, const struct dp_lines *l, size_t i, struct dp_record *r,
-                      struct dp_err *err)
+static int label_cell(const struct dp_schema *s, const struct dp_lines *l, size_t i, struct dp_record *r, struct dp_err *err)
 {
     const struct dp_cell *f = &l->field[i];
     const char *name = s->column[i].name;
     if (s->real_label)
-        return dp_number_cell(f->text, f->length, &r->label)
-                   ? DP_OK
-                   : bad_cell(l, i, name, "the label must be a number", err);
+        return dp_number_cell(f->text, f->length, &r->label) ? DP_OK : bad_cell(l, i, name, "the label must be a number", err);
     for (size_t k = 0; k < s->classes; k++) {
         if (dp_texts_find(&s->class[k], f -> text, f -> length) >= 0) {
             r->label = (double)k;
@@ -44,8 +40,7 @@ static int label_cell(const struct dp_schema *s, const struct dp_lines *l, size_
     return bad_cell(l, i, name, "the label is not one of the classes", err);
 }
 
-static int cell(const struct dp_schema *s, size_t i, const struct dp_lines *l, struct dp_record *r,
-                struct dp_err *err)
+static int cell(const struct dp_schema *s, size_t i, const struct dp_lines *l, struct dp_record *r, struct dp_err *err)
 {
     const struct dp_column *c = &s->column[i];
     const struct dp_cell *f = &l->field[i];
@@ -69,13 +64,12 @@ static int cell(const struct dp_schema *s, size_t i, const struct dp_lines *l, s
     return dp_record_add(r, (uint32_t)i, value, err);
 }
 
-static int record(const struct dp_schema *s, const struct dp_lines *l, struct dp_record *r,
-                  struct dp_err *err)
+static int record(const struct dp_schema *s, const struct dp_lines *l, struct dp_record *r, struct dp_err *err)
 {
     r->count = 0;
     if (l->fields != s->columns) {
-        dp_fail(err, DP_E_RUN, "%s: line %zu: %zu field%s, the schema has %zu columns", l->name, l->number,
-                l->fields, l->fields == 1 ? "" : "s", s->columns);
+        dp_fail(err, DP_E_RUN, "%s: line %zu: %zu field%s, the schema has %zu columns", l->name, l->number, l->fields,
+                l->fields == 1 ? "" : "s", s->columns);
         return DP_BAD_RECORD;
     }
     int rc = DP_OK;
@@ -91,8 +85,7 @@ char dp_import_delimiter(const struct dp_import *import)
     return import->format == DP_IMPORT_TSV ? '\t' : ',';
 }
 
-int dp_import_put(struct dp_import *import, struct dp_spool *spool, int rc, struct dp_record *r,
-                  struct dp_err *err)
+int dp_import_put(struct dp_import *import, struct dp_spool *spool, int rc, struct dp_record *r, struct dp_err *err)
 {
     if (rc == DP_BAD_RECORD && import->malformed == import->skip_bad)
         return DP_E_RUN; /* err says what is wrong with it */
@@ -106,8 +99,7 @@ int dp_import_put(struct dp_import *import, struct dp_spool *spool, int rc, stru
 }
 
 /* The rest of the file, of CSV and ARFF. */
-int dp_read_records(struct dp_import *import, struct dp_lines *lines, struct dp_spool *spool,
-                    struct dp_err *err)
+int dp_read_records(struct dp_import *import, struct dp_lines *lines, struct dp_spool *spool, struct dp_err *err)
 {
     struct dp_record r = {0};
     int rc;
@@ -130,8 +122,8 @@ static int check_header(const struct dp_import *import, struct dp_lines *l, stru
     if (rc != 1)
         return rc;
     if (l->fields != s->columns)
-        return dp_fail(err, DP_E_RUN, "%s: line %zu: %zu name%s, the schema has %zu columns", l->name,
-                       l->number, l->fields, l->fields == 1 ? "" : "s", s->columns);
+        return dp_fail(err, DP_E_RUN, "%s: line %zu: %zu name%s, the schema has %zu columns", l->name, l->number, l->fields,
+                       l->fields == 1 ? "" : "s", s->columns);
     for (size_t i = 0; i < s->columns; i++) {
         const struct dp_cell *f = &l->field[i];
         const char *name = s->column[i].name;

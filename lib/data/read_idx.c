@@ -44,12 +44,10 @@ static int idx_open(struct idx *x, const char *path, int least, int most, struct
     if (had != 4 || head[0] != 0 || head[1] != 0)
         return dp_fail(err, DP_E_RUN, "%s: not an IDX file", x->name);
     if (head[2] != 0x08)
-        return dp_fail(err, DP_E_RUN, "%s: IDX of type 0x%02x, only unsigned bytes (0x08) are read", x->name,
-                       head[2]);
+        return dp_fail(err, DP_E_RUN, "%s: IDX of type 0x%02x, only unsigned bytes (0x08) are read", x->name, head[2]);
     x->ndim = head[3];
     if (x->ndim < least || x->ndim > most)
-        return dp_fail(err, DP_E_RUN, "%s: IDX with %d dimension%s", x->name, x->ndim,
-                       x->ndim == 1 ? "" : "s");
+        return dp_fail(err, DP_E_RUN, "%s: IDX with %d dimension%s", x->name, x->ndim, x->ndim == 1 ? "" : "s");
     sizes = 4 * (size_t)x->ndim;
     rc = read_full(x, head, sizes, &had, err);
     if (rc != DP_OK)
@@ -67,9 +65,8 @@ static int idx_read(struct idx *x, void *out, size_t size, size_t item, struct d
 {
     size_t had;
     int rc = read_full(x, out, size, &had, err);
-    return rc != DP_OK || had == size
-               ? rc
-               : dp_fail(err, DP_E_RUN, "%s: ends inside item %zu of %u", x->name, item + 1, x->dims[0]);
+    return rc != DP_OK || had == size ? rc
+                                      : dp_fail(err, DP_E_RUN, "%s: ends inside item %zu of %u", x->name, item + 1, x->dims[0]);
 }
 
 static int at_end(struct idx *x, struct dp_err *err)
@@ -80,8 +77,8 @@ static int at_end(struct idx *x, struct dp_err *err)
     return rc != DP_OK || had == 0 ? rc : dp_fail(err, DP_E_RUN, "%s: goes on after its last item", x->name);
 }
 
-static int read_pairs(struct idx *images, struct idx *labels, size_t pixels, size_t classes,
-                      struct dp_spool *spool, struct dp_err *err)
+static int read_pairs(struct idx *images, struct idx *labels, size_t pixels, size_t classes, struct dp_spool *spool,
+                      struct dp_err *err)
 {
     struct dp_record r = {0};
     unsigned char *image = NULL, label;
@@ -96,8 +93,8 @@ static int read_pairs(struct idx *images, struct idx *labels, size_t pixels, siz
         if (rc != DP_OK)
             break;
         if (label >= classes) {
-            rc = dp_fail(err, DP_E_RUN, "%s: item %zu has label %u, there are %zu classes (--classes)",
-                         labels->name, i + 1, label, classes);
+            rc = dp_fail(err, DP_E_RUN, "%s: item %zu has label %u, there are %zu classes (--classes)", labels->name, i + 1,
+                         label, classes);
             break;
         }
         r.label = label;
@@ -125,11 +122,9 @@ int dp_read_idx(struct dp_import *import, struct dp_spool *spool, struct dp_err 
     if (rc == DP_OK)
         rc = idx_open(&labels, import->labels, 1, 1, err);
     if (rc == DP_OK && images.dims[0] != labels.dims[0])
-        rc = dp_fail(err, DP_E_RUN, "%s has %u items, %s has %u", images.name, images.dims[0], labels.name,
-                     labels.dims[0]);
+        rc = dp_fail(err, DP_E_RUN, "%s has %u items, %s has %u", images.name, images.dims[0], labels.name, labels.dims[0]);
     for (int i = 1; rc == DP_OK && i < images.ndim; i++)
-        if (__builtin_mul_overflow(pixels, (size_t)images.dims[i], &pixels) || pixels > 10000000 ||
-            pixels == 0)
+        if (__builtin_mul_overflow(pixels, (size_t)images.dims[i], &pixels) || pixels > 10000000 || pixels == 0)
             rc = dp_fail(err, DP_E_RUN, "%s: an item of %zu bytes", images.name, pixels);
     if (rc == DP_OK)
         rc = read_pairs(&images, &labels, pixels, s->classes, spool, err);

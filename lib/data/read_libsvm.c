@@ -19,8 +19,7 @@ static int bad(const struct dp_lines *l, size_t field, const char *what, struct 
     return DP_BAD_RECORD;
 }
 
-static int parse_line(const struct dp_lines *l, size_t cols, struct dp_record *r, size_t *largest,
-                      struct dp_err *err)
+static int parse_line(const struct dp_lines *l, size_t cols, struct dp_record *r, size_t *largest, struct dp_err *err)
 {
     size_t at = strspn(l->line, " \t"), length = strcspn(l->line + at, " \t#"), field = 1;
     long before = 0;
@@ -75,15 +74,14 @@ static int name_classes(struct dp_schema *s, double *labels, size_t count, struc
     return rc;
 }
 
-static int note_label(double *labels, size_t *count, double label, const struct dp_lines *l,
-                      struct dp_err *err)
+static int note_label(double *labels, size_t *count, double label, const struct dp_lines *l, struct dp_err *err)
 {
     for (size_t k = 0; k < *count; k++)
         if (labels[k] == label)
             return DP_OK;
     if (*count == MOST_CLASSES)
-        return dp_fail(err, DP_E_RUN, "%s: more than %d different labels (--real-label for a regression)",
-                       l->name, MOST_CLASSES);
+        return dp_fail(err, DP_E_RUN, "%s: more than %d different labels (--real-label for a regression)", l->name,
+                       MOST_CLASSES);
     labels[(*count)++] = label;
     return DP_OK;
 }
@@ -93,8 +91,8 @@ struct libsvm {
     size_t classes, columns, bytes;
 };
 
-static int read_lines(struct dp_import *import, struct dp_lines *lines, struct libsvm *m,
-                      struct dp_spool *spool, struct dp_err *err)
+static int read_lines(struct dp_import *import, struct dp_lines *lines, struct libsvm *m, struct dp_spool *spool,
+                      struct dp_err *err)
 {
     struct dp_record r = {0};
     bool measured = !import->real_label && import->classes == NULL;
@@ -120,12 +118,10 @@ static int read_lines(struct dp_import *import, struct dp_lines *lines, struct l
         rc = dp_fail(err, DP_E_RUN, "%s: no features", lines->name);
     /* So that memory is bounded by the file, whatever number stands in it. */
     if (rc == DP_OK && import->cols == 0 && m->columns > FEW_COLUMNS && m->columns > m->bytes)
-        rc = dp_fail(err, DP_E_RUN,
-                     "%s: the largest index is %zu in a file of %zu bytes (--cols %zu if that is right)",
+        rc = dp_fail(err, DP_E_RUN, "%s: the largest index is %zu in a file of %zu bytes (--cols %zu if that is right)",
                      lines->name, m->columns, m->bytes, m->columns);
     if (rc == DP_OK && measured && m->classes < 2)
-        rc = dp_fail(err, DP_E_RUN, "%s: all labels are the same (--classes lists those that there are)",
-                     lines->name);
+        rc = dp_fail(err, DP_E_RUN, "%s: all labels are the same (--classes lists those that there are)", lines->name);
     return rc;
 }
 

@@ -32,8 +32,7 @@ int dp_schedule_open(struct dp_schedule *schedule, const char *option, const cha
     if (rc != 1)
         return rc;
     if (strcmp(text, "-") == 0)
-        return dp_fail(err, DP_E_USAGE, "%s: a file cannot be standard input, where frames come from",
-                       option);
+        return dp_fail(err, DP_E_USAGE, "%s: a file cannot be standard input, where frames come from", option);
     *schedule = (struct dp_schedule){.kind = DP_SCHEDULE_TABLE};
     rc = dp_lines_open(&lines, text, err);
     if (rc != DP_OK)

@@ -63,9 +63,8 @@ int dp_schema_note_private(struct dp_schema *s, const char *word, struct dp_err 
     for (size_t i = 0; i < json_array_size(s->private_preprocessing); i++)
         if (strcmp(json_string_value(json_array_get(s->private_preprocessing, i)), word) == 0)
             return DP_OK;
-    return json_array_append_new(s->private_preprocessing, json_string(word)) == 0
-               ? DP_OK
-               : dp_fail(err, DP_E_RUN, "out of memory");
+    return json_array_append_new(s->private_preprocessing, json_string(word)) == 0 ? DP_OK
+                                                                                   : dp_fail(err, DP_E_RUN, "out of memory");
 }
 
 static int add_class(struct dp_schema *s, const char *name, size_t length, struct dp_err *err)
@@ -73,8 +72,7 @@ static int add_class(struct dp_schema *s, const char *name, size_t length, struc
     char shown[DP_TEXT_SHOWN];
     for (size_t k = 0; k < s->classes; k++)
         if (dp_texts_find(&s->class[k], name, length) >= 0)
-            return dp_fail(err, DP_E_USAGE, "--classes: '%s' is there twice",
-                           dp_text_show(name, length, shown));
+            return dp_fail(err, DP_E_USAGE, "--classes: '%s' is there twice", dp_text_show(name, length, shown));
     if (length == 0)
         return dp_fail(err, DP_E_USAGE, "--classes: a name is empty");
     if (dp_text_valid(name, length) < length)
@@ -87,8 +85,7 @@ int dp_schema_classes(struct dp_schema *s, const char *text, struct dp_err *err)
     int64_t count = 1;
     bool listed = strchr(text, ',') != NULL;
     if (!listed && (!dp_number_int(text, &count) || count < 2 || count > 1000))
-        return dp_fail(err, DP_E_USAGE, "--classes: must be a number from 2 to 1000 or a list, got '%.80s'",
-                       text);
+        return dp_fail(err, DP_E_USAGE, "--classes: must be a number from 2 to 1000 or a list, got '%.80s'", text);
     for (const char *p = text; listed && *p != '\0'; p++)
         count += *p == ',';
     int rc = dp_alloc(&s->class, (size_t)count, sizeof *s->class, err);
@@ -126,11 +123,9 @@ size_t dp_schema_features(const struct dp_schema *s)
     return features;
 }
 
-static int bounds_of(const json_t *list, double *low, double *high, const char *path, const char *name,
-                     struct dp_err *err)
+static int bounds_of(const json_t *list, double *low, double *high, const char *path, const char *name, struct dp_err *err)
 {
-    if (json_array_size(list) != 2 || !json_is_number(json_array_get(list, 0)) ||
-        !json_is_number(json_array_get(list, 1)))
+    if (json_array_size(list) != 2 || !json_is_number(json_array_get(list, 0)) || !json_is_number(json_array_get(list, 1)))
         return dp_fail(err, DP_E_RUN, "%s: column '%s': \"bounds\" must be [low, high]", path, name);
     *low = json_number_value(json_array_get(list, 0));
     *high = json_number_value(json_array_get(list, 1));
@@ -142,8 +137,7 @@ static int bounds_of(const json_t *list, double *low, double *high, const char *
 }
 
 /* A text, or a list of texts, into *texts. */
-static int texts_of(const json_t *value, struct dp_texts *texts, const char *path, const char *name,
-                    struct dp_err *err)
+static int texts_of(const json_t *value, struct dp_texts *texts, const char *path, const char *name, struct dp_err *err)
 {
     int rc = DP_OK;
     if (json_is_string(value))
@@ -152,16 +146,14 @@ static int texts_of(const json_t *value, struct dp_texts *texts, const char *pat
         return dp_fail(err, DP_E_RUN, "%s: '%s': expected a text or a list of texts", path, name);
     for (size_t i = 0; rc == DP_OK && i < json_array_size(value); i++) {
         const json_t *text = json_array_get(value, i);
-        rc = json_is_string(text)
-                 ? dp_texts_add(texts, json_string_value(text), json_string_length(text), err)
-                 : dp_fail(err, DP_E_RUN, "%s: '%s': expected a list of texts", path, name);
+        rc = json_is_string(text) ? dp_texts_add(texts, json_string_value(text), json_string_length(text), err)
+                                  : dp_fail(err, DP_E_RUN, "%s: '%s': expected a list of texts", path, name);
     }
     return rc;
 }
 
 /* A text that stands in two classes would silently mean the first. */
-static int check_class(const struct dp_schema *s, size_t k, const char *path, const char *name,
-                       struct dp_err *err)
+static int check_class(const struct dp_schema *s, size_t k, const char *path, const char *name, struct dp_err *err)
 {
     char shown[DP_TEXT_SHOWN];
     for (size_t i = 0; i < s->class[k].count; i++) {
@@ -174,8 +166,7 @@ static int check_class(const struct dp_schema *s, size_t k, const char *path, co
     return DP_OK;
 }
 
-static int label_column(struct dp_schema *s, const json_t *o, const char *path, const char *name,
-                        struct dp_err *err)
+static int label_column(struct dp_schema *s, const json_t *o, const char *path, const char *name, struct dp_err *err)
 {
     const json_t *classes = json_object_get(o, "classes"), *bounds = json_object_get(o, "bounds");
     int rc = DP_OK;
@@ -192,16 +183,14 @@ static int label_column(struct dp_schema *s, const json_t *o, const char *path, 
         size_t k = s->classes++;
         rc = texts_of(json_array_get(classes, k), &s->class[k], path, name, err);
         if (rc == DP_OK && s->class[k].count == 0)
-            rc = dp_fail(err, DP_E_RUN, "%s: column '%s': class %zu of \"classes\" has no text", path, name,
-                         k + 1);
+            rc = dp_fail(err, DP_E_RUN, "%s: column '%s': class %zu of \"classes\" has no text", path, name, k + 1);
         if (rc == DP_OK)
             rc = check_class(s, k, path, name, err);
     }
     return rc;
 }
 
-static int numeric_column(struct dp_column *c, const json_t *o, const char *path, const char *name,
-                          struct dp_err *err)
+static int numeric_column(struct dp_column *c, const json_t *o, const char *path, const char *name, struct dp_err *err)
 {
     const json_t *bounds = json_object_get(o, "bounds");
     const char *scale = json_string_value(json_object_get(o, "scale"));
@@ -220,13 +209,11 @@ static int numeric_column(struct dp_column *c, const json_t *o, const char *path
     else
         return dp_fail(err, DP_E_RUN, "%s: column '%s': \"scale\" is bounds, max-abs or none", path, name);
     if (c->scaling == DP_SCALE_BOUNDS && !c->bounded)
-        return dp_fail(err, DP_E_RUN,
-                       "%s: column '%s' needs \"bounds\", or \"scale\": \"max-abs\" or \"none\"", path, name);
+        return dp_fail(err, DP_E_RUN, "%s: column '%s' needs \"bounds\", or \"scale\": \"max-abs\" or \"none\"", path, name);
     return DP_OK;
 }
 
-static int fill_of(struct dp_column *c, const json_t *o, const char *path, const char *name,
-                   struct dp_err *err)
+static int fill_of(struct dp_column *c, const json_t *o, const char *path, const char *name, struct dp_err *err)
 {
     const json_t *fill = json_object_get(o, "fill");
     const char *text = json_string_value(fill);
@@ -238,8 +225,7 @@ static int fill_of(struct dp_column *c, const json_t *o, const char *path, const
     } else if (text != NULL && c->type == DP_COLUMN_CATEGORICAL) {
         c->fill_value = (double)dp_texts_find(&c->categories, text, strlen(text));
         if (c->fill_value < 0)
-            return dp_fail(err, DP_E_RUN, "%s: column '%s': \"fill\" is not one of its categories", path,
-                           name);
+            return dp_fail(err, DP_E_RUN, "%s: column '%s': \"fill\" is not one of its categories", path, name);
     } else if (json_is_number(fill) && c->type == DP_COLUMN_NUMERIC) {
         c->fill_value = json_number_value(fill);
     } else {
@@ -261,8 +247,7 @@ static int column_of(struct dp_schema *s, size_t i, const json_t *o, const char 
     if (full == NULL || type == NULL)
         return dp_fail(err, DP_E_RUN, "%s: column %zu needs \"name\" and \"type\"", path, i + 1);
     dp_text_show(full, strlen(full), name);
-    json_object_foreach((json_t *)o, key, value)
-    {
+    json_object_foreach ((json_t *)o, key, value) {
         bool found = false;
         for (size_t k = 0; k < sizeof known / sizeof known[0]; k++)
             found |= strcmp(key, known[k]) == 0;
@@ -285,8 +270,7 @@ static int column_of(struct dp_schema *s, size_t i, const json_t *o, const char 
             rc = dp_fail(err, DP_E_RUN, "%s: column '%s': \"categories\" is empty", path, name);
         if (rc == DP_OK && json_object_get(o, "drop") != NULL && (drop == NULL || strcmp(drop, "first") != 0))
             rc = dp_fail(err, DP_E_RUN, "%s: column '%s': \"drop\" can only be first", path, name);
-        if (rc == DP_OK && json_object_get(o, "unknown") != NULL &&
-            (unknown == NULL || strcmp(unknown, "zero") != 0))
+        if (rc == DP_OK && json_object_get(o, "unknown") != NULL && (unknown == NULL || strcmp(unknown, "zero") != 0))
             rc = dp_fail(err, DP_E_RUN, "%s: column '%s': \"unknown\" can only be zero", path, name);
         c->drop_first = drop != NULL && strcmp(drop, "first") == 0;
         c->unknown_zero = unknown != NULL && strcmp(unknown, "zero") == 0;
@@ -299,8 +283,7 @@ static int column_of(struct dp_schema *s, size_t i, const json_t *o, const char 
     } else if (strcmp(type, "ignore") == 0) {
         c->type = DP_COLUMN_IGNORE;
     } else {
-        rc = dp_fail(err, DP_E_RUN, "%s: column '%s': \"type\" is numeric, categorical, label or ignore",
-                     path, name);
+        rc = dp_fail(err, DP_E_RUN, "%s: column '%s': \"type\" is numeric, categorical, label or ignore", path, name);
     }
     return rc == DP_OK ? fill_of(c, o, path, name, err) : rc;
 }
@@ -310,13 +293,11 @@ int dp_schema_parse(struct dp_schema *s, const json_t *root, const char *path, s
     const json_t *columns = json_object_get(root, "columns"), *missing = json_object_get(root, "missing");
     const char *delimiter = json_string_value(json_object_get(root, "delimiter"));
     const json_t *private = json_object_get(root, "private_preprocessing");
-    static const char *const known[] = {"columns", "header", "delimiter", "missing", "private_preprocessing",
-                                        "note"};
+    static const char *const known[] = {"columns", "header", "delimiter", "missing", "private_preprocessing", "note"};
     const char *key;
     json_t *value;
     *s = (struct dp_schema){.label = -1};
-    json_object_foreach((json_t *)root, key, value)
-    {
+    json_object_foreach ((json_t *)root, key, value) {
         bool found = false;
         for (size_t k = 0; k < sizeof known / sizeof known[0]; k++)
             found |= strcmp(key, known[k]) == 0;

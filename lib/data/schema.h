@@ -39,8 +39,7 @@ struct dp_schema {
     bool real_label;        /* regression */
     struct dp_texts *class; /* class k goes by any of class[k].text; the first is its name */
     size_t classes;
-    bool label_bounded,
-        label_center; /* regression: scaled from bounds to [−1,1]; centred at the measured mean */
+    bool label_bounded, label_center; /* regression: scaled from bounds to [−1,1]; centred at the measured mean */
     double label_low, label_high;
     struct dp_texts missing;       /* cells that mean "missing", besides empty ones */
     char delimiter;                /* 0: by format */

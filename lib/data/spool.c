@@ -37,8 +37,7 @@ int dp_spool_put(struct dp_spool *spool, const struct dp_record *r, struct dp_er
     size_t n = r->count;
     if (dp_interrupt_pending())
         return dp_fail(err, DP_E_RUN, "interrupted");
-    if (fwrite(&r->label, sizeof r->label, 1, spool->file) != 1 ||
-        fwrite(&r->count, sizeof r->count, 1, spool->file) != 1 ||
+    if (fwrite(&r->label, sizeof r->label, 1, spool->file) != 1 || fwrite(&r->count, sizeof r->count, 1, spool->file) != 1 ||
         (n > 0 && (fwrite(r->column, sizeof *r->column, n, spool->file) != n ||
                    fwrite(r->value, sizeof *r->value, n, spool->file) != n)))
         return dp_fail_errno(err, errno, "cannot write a temporary file");

@@ -135,8 +135,8 @@ static bool decide(struct draw *s, size_t d, int64_t *out, bool *fits)
     return true;
 }
 
-int dp_gamma_norm_draw(const struct dp_key *key, enum dp_purpose purpose, uint64_t lap, uint64_t index, double scale,
-                       size_t d, int64_t *out, struct dp_err *err)
+int dp_gamma_norm_draw(const struct dp_key *key, enum dp_purpose purpose, uint64_t lap, uint64_t index, double scale, size_t d,
+                       int64_t *out, struct dp_err *err)
 {
     if (!(scale > 0 && scale <= DP_GAMMA_NORM_MOST))
         return dp_fail(err, DP_E_RUN, "noise of scale %g does not fit the grid", scale);

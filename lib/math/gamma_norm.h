@@ -18,12 +18,12 @@
 #include "base/err.h"
 #include "math/rng.h"
 
-#define DP_GAMMA_NORM_MOST 0x1p48                   /* the largest scale */
+#define DP_GAMMA_NORM_MOST 0x1p48                     /* the largest scale */
 #define DP_GAMMA_NORM_MOST_DIMENSIONS ((1 << 19) - 1) /* 2 d + 1 numbers of each vector's 2^20 */
 
 /* Vector number `index` < 2^37 of (purpose, lap). Refuses scales outside (0, 2^48], d outside 1 … 2^19 − 1, and a
    coordinate that does not fit 64 bits. */
-int dp_gamma_norm_draw(const struct dp_key *key, enum dp_purpose purpose, uint64_t lap, uint64_t index, double scale,
-                       size_t d, int64_t *out, struct dp_err *err);
+int dp_gamma_norm_draw(const struct dp_key *key, enum dp_purpose purpose, uint64_t lap, uint64_t index, double scale, size_t d,
+                       int64_t *out, struct dp_err *err);
 
 #endif

@@ -26,8 +26,7 @@ static inline double from_bits(uint64_t bits)
 }
 
 /* The draws of `count` first words; open[i] says that the double precision of this function did not decide draw i. */
-static void draw_fast(const uint64_t *restrict word, double scale, size_t count, int64_t *restrict out,
-                      bool *restrict open)
+static void draw_fast(const uint64_t *restrict word, double scale, size_t count, int64_t *restrict out, bool *restrict open)
 {
     const uint64_t first = (uint64_t)(1023 - DP_GAUSSIAN_OCTAVES) * DP_GAUSSIAN_PARTS, place = (UINT64_C(1) << 47) - 1;
     const double whole = 0x1.8p52; /* added, it rounds to an integer, which the low bits of the sum hold */
@@ -98,8 +97,7 @@ static bool exact_at_most(struct exact *s, int64_t k)
     }
 }
 
-int64_t dp_gaussian_exact(const struct dp_key *key, enum dp_purpose purpose, uint64_t lap, uint64_t index,
-                          double scale)
+int64_t dp_gaussian_exact(const struct dp_key *key, enum dp_purpose purpose, uint64_t lap, uint64_t index, double scale)
 {
     struct exact s = {.key = key, .purpose = purpose, .lap = lap, .index = index, .scale = scale};
     bool negative = dp_draw_word(key, purpose, lap, index, 0) >> 63;

@@ -46,8 +46,7 @@ int dp_gaussian_draw(const struct dp_key *key, enum dp_purpose purpose, uint64_t
                      int64_t *out, size_t count);
 
 /* One draw by the slow path alone: the same number, thousands of times slower. 0 < scale ≤ 2^57. */
-int64_t dp_gaussian_exact(const struct dp_key *key, enum dp_purpose purpose, uint64_t lap, uint64_t index,
-                          double scale);
+int64_t dp_gaussian_exact(const struct dp_key *key, enum dp_purpose purpose, uint64_t lap, uint64_t index, double scale);
 
 /* Gives back what MPFR keeps per thread for the slow path. dp_gaussian_draw does so itself. */
 void dp_gaussian_forget(void);

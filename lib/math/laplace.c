@@ -58,8 +58,8 @@ static int64_t draw(struct laplace *s, const struct dp_key *key, enum dp_purpose
     return dp_draw_word(key, purpose, lap, index, 0) >> 63 ? -magnitude : magnitude;
 }
 
-int dp_laplace_draw(const struct dp_key *key, enum dp_purpose purpose, uint64_t lap, uint64_t first, double scale,
-                    int64_t *out, size_t count)
+int dp_laplace_draw(const struct dp_key *key, enum dp_purpose purpose, uint64_t lap, uint64_t first, double scale, int64_t *out,
+                    size_t count)
 {
     if (!(scale > 0 && scale <= DP_LAPLACE_MOST))
         return -1;

@@ -20,7 +20,7 @@
 #define DP_LAPLACE_MOST 0x1p48
 
 /* Draws first … first + count − 1 of (purpose, lap). Returns nonzero unless 0 < scale ≤ DP_LAPLACE_MOST. */
-int dp_laplace_draw(const struct dp_key *key, enum dp_purpose purpose, uint64_t lap, uint64_t first, double scale,
-                    int64_t *out, size_t count);
+int dp_laplace_draw(const struct dp_key *key, enum dp_purpose purpose, uint64_t lap, uint64_t first, double scale, int64_t *out,
+                    size_t count);
 
 #endif

@@ -24,8 +24,7 @@ double dp_metric_accuracy(const double *scores, size_t outputs, const double *y,
     return rows > 0 ? (double)right / (double)rows : (double)NAN;
 }
 
-void dp_metric_confusion(const double *scores, size_t outputs, const double *y, size_t rows, size_t classes,
-                         uint64_t *counts)
+void dp_metric_confusion(const double *scores, size_t outputs, const double *y, size_t rows, size_t classes, uint64_t *counts)
 {
     memset(counts, 0, classes * classes * sizeof *counts);
     for (size_t i = 0; i < rows; i++)
@@ -67,8 +66,8 @@ static const uint64_t *sort_keys(uint64_t *key, uint64_t *spare, size_t count)
 
 /* Each class of rows is sorted by itself; a merge then counts, for each row of the class, the others below
  * and level. */
-static double auc_of(const double *scores, size_t outputs, size_t output, size_t class, const double *y,
-                     size_t rows, uint64_t *work)
+static double auc_of(const double *scores, size_t outputs, size_t output, size_t class, const double *y, size_t rows,
+                     uint64_t *work)
 {
     size_t inside = 0, outside = 0;
     for (size_t i = 0; i < rows; i++)
@@ -199,9 +198,9 @@ double dp_metric_r2(enum dp_loss loss, const double *scores, struct dp_affine pr
     return total > 0 ? 1.0 - squared_error(loss, scores, prediction, y, truth, rows) / total : (double)NAN;
 }
 
-double dp_metric_objective(enum dp_loss loss, double width, double lambda, const double *scores,
-                           size_t outputs, const double *y, struct dp_affine label, size_t rows,
-                           size_t classes, const double *weights, size_t cols)
+double dp_metric_objective(enum dp_loss loss, double width, double lambda, const double *scores, size_t outputs,
+                           const double *y, struct dp_affine label, size_t rows, size_t classes, const double *weights,
+                           size_t cols)
 {
     double sum = 0;
     if (rows == 0)

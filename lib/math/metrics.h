@@ -21,8 +21,7 @@ size_t dp_metric_class(const double *scores, size_t outputs);
 double dp_metric_accuracy(const double *scores, size_t outputs, const double *y, size_t rows);
 
 /* counts: classes × classes, [true class × classes + predicted class] = number of rows. */
-void dp_metric_confusion(const double *scores, size_t outputs, const double *y, size_t rows, size_t classes,
-                         uint64_t *counts);
+void dp_metric_confusion(const double *scores, size_t outputs, const double *y, size_t rows, size_t classes, uint64_t *counts);
 
 /* Area under the ROC curve: P(u⁺ > u⁻) + P(u⁺ = u⁻)/2 over pairs of a row of the class and one that is not,
    counted exactly. One output: of class 1. More: the mean over the classes that have rows in and out
@@ -58,8 +57,8 @@ double dp_metric_r2(enum dp_loss loss, const double *scores, struct dp_affine pr
 /* P(w) = Σ_k [ (1/rows) Σ_i l(y_ik, u_ik) + (lambda/2) ‖w_k‖² ]. classes > 0: y_ik is +1 where row i is of
    class k (of class 1 for one output), else −1; softmax has one l for all outputs of a row. classes = 0: y_i itself,
    through `label`. weights: outputs × cols. */
-double dp_metric_objective(enum dp_loss loss, double width, double lambda, const double *scores,
-                           size_t outputs, const double *y, struct dp_affine label, size_t rows,
-                           size_t classes, const double *weights, size_t cols);
+double dp_metric_objective(enum dp_loss loss, double width, double lambda, const double *scores, size_t outputs,
+                           const double *y, struct dp_affine label, size_t rows, size_t classes, const double *weights,
+                           size_t cols);
 
 #endif

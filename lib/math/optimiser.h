@@ -21,12 +21,12 @@ enum dp_optimiser_kind { DP_OPTIMISER_SGD, DP_OPTIMISER_ADAGRAD_NORM, DP_OPTIMIS
 
 struct dp_optimiser {
     enum dp_optimiser_kind kind;
-    double momentum;                /* sgd, adagrad-norm: 0 ≤ momentum < 1 */
-    double b2, beta, floor;         /* adagrad-norm: b², to begin with b_0² > 0; beta > 0; floor ≥ 0 */
-    double beta1, beta2, epsilon;   /* adam */
-    size_t size;                    /* of w and g */
-    int64_t steps;                  /* taken so far */
-    double *first, *second;         /* m and v, owned; NULL where not needed */
+    double momentum;              /* sgd, adagrad-norm: 0 ≤ momentum < 1 */
+    double b2, beta, floor;       /* adagrad-norm: b², to begin with b_0² > 0; beta > 0; floor ≥ 0 */
+    double beta1, beta2, epsilon; /* adam */
+    size_t size;                  /* of w and g */
+    int64_t steps;                /* taken so far */
+    double *first, *second;       /* m and v, owned; NULL where not needed */
 };
 
 /* Allocates what the kind needs for `size` weights; the parameters are set already. Close frees it. */

@@ -70,8 +70,8 @@ int dp_schedule_check(const struct dp_schedule *schedule, const char *option, in
     if (needs && laps <= 0)
         return dp_fail(err, DP_E_RUN, "%s: the stream does not say how many laps there will be", option);
     if (schedule->kind == DP_SCHEDULE_TABLE && schedule->count < (uint64_t)laps)
-        return dp_fail(err, DP_E_RUN, "%s: the file has values for %zu laps, the run has %lld", option,
-                       schedule->count, (long long)laps);
+        return dp_fail(err, DP_E_RUN, "%s: the file has values for %zu laps, the run has %lld", option, schedule->count,
+                       (long long)laps);
     return DP_OK;
 }
 

@@ -16,13 +16,7 @@
 
 #include "base/err.h"
 
-enum dp_schedule_kind {
-    DP_SCHEDULE_CONSTANT,
-    DP_SCHEDULE_SQRT,
-    DP_SCHEDULE_LINEAR,
-    DP_SCHEDULE_COSINE,
-    DP_SCHEDULE_TABLE
-};
+enum dp_schedule_kind { DP_SCHEDULE_CONSTANT, DP_SCHEDULE_SQRT, DP_SCHEDULE_LINEAR, DP_SCHEDULE_COSINE, DP_SCHEDULE_TABLE };
 
 struct dp_schedule {
     enum dp_schedule_kind kind;

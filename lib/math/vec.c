@@ -52,8 +52,7 @@ CLONES static void dense_axpy(double a, const float *restrict x, double *restric
         w[j] += a * (double)x[j];
 }
 
-CLONES static void dense_add_grid(double a, double inverse_grid, const float *restrict x, int64_t *restrict sum,
-                                  size_t count)
+CLONES static void dense_add_grid(double a, double inverse_grid, const float *restrict x, int64_t *restrict sum, size_t count)
 {
     /* a x is exact (24 + 24 bits), the power of two too, and the conversion truncates. */
     for (size_t j = 0; j < count; j++)
@@ -130,8 +129,8 @@ CLONES static void widen(const float *restrict x, double *restrict wide, size_t 
 }
 
 /* Adds to the lanes of four rows with v, and then with w: eight sums, in as many registers as there are. */
-CLONES static void dot_4x2(const double (*restrict x)[SPAN], const double *restrict v, const double *restrict w,
-                           size_t count, double (*restrict lane)[LANES])
+CLONES static void dot_4x2(const double (*restrict x)[SPAN], const double *restrict v, const double *restrict w, size_t count,
+                           double (*restrict lane)[LANES])
 {
     double v0[LANES], v1[LANES], v2[LANES], v3[LANES], w0[LANES], w1[LANES], w2[LANES], w3[LANES];
     memcpy(v0, lane[0], sizeof v0);
@@ -184,8 +183,8 @@ static void ask(struct dp_row row, size_t from, size_t to)
 
 /* Four dense rows with an even number of outputs, at most MOST_PAIRS pairs. */
 #define MOST_PAIRS 8
-static void dot_quad(const struct dp_row *rows, const struct dp_row *next, const double *w, size_t pairs,
-                     size_t outputs, size_t stride, double *dot)
+static void dot_quad(const struct dp_row *rows, const struct dp_row *next, const double *w, size_t pairs, size_t outputs,
+                     size_t stride, double *dot)
 {
     _Alignas(64) double x[QUAD][SPAN]; /* no load of a whole register across two lines */
     _Alignas(64) double lane[MOST_PAIRS][2 * QUAD][LANES];
@@ -230,8 +229,8 @@ void dp_rows_dot(const struct dp_row *rows, size_t count, const struct dp_row *n
    are. */
 #define WIDTH 64
 __attribute__((noinline)) CLONES static void add_block(const float *restrict a, size_t outputs,
-                                                       const float (*restrict x)[WIDTH], int64_t *restrict sum,
-                                                       size_t stride, size_t width)
+                                                       const float (*restrict x)[WIDTH], int64_t *restrict sum, size_t stride,
+                                                       size_t width)
 {
     for (size_t k = 0; k < outputs; k++) {
         int32_t part[WIDTH];

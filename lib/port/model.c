@@ -10,16 +10,14 @@ static int read_one(struct dp_port *port, const char *name, struct dp_frame *fra
 {
     int rc = dp_port_read(port, frame, err);
     if (rc == 0)
-        return dp_fail(err, DP_E_UPSTREAM, "%s ends before its end frame: the run behind it did not finish",
-                       name);
+        return dp_fail(err, DP_E_UPSTREAM, "%s ends before its end frame: the run behind it did not finish", name);
     if (rc < 0)
         dp_err_in(err, name);
     if (rc < 0)
         return rc;
     if (frame->kind == DP_KIND_ERROR)
         return dp_fail(err, DP_E_UPSTREAM, "%s ends with the failure of %s: %.300s", name,
-                       dp_frame_text(frame, DP_F_WHERE, "a stage"),
-                       dp_frame_text(frame, DP_F_MESSAGE, "no message"));
+                       dp_frame_text(frame, DP_F_WHERE, "a stage"), dp_frame_text(frame, DP_F_MESSAGE, "no message"));
     return frame->kind == DP_KIND_END;
 }
 
@@ -50,8 +48,7 @@ int dp_model_read(struct dp_frame *frame, const char *spec, struct dp_err *err)
     if (rc == DP_OK && !found)
         rc = dp_fail(err, DP_E_RUN, "%s holds no model", name);
     if (rc == DP_OK && last->label != DP_LABEL_RELEASED)
-        rc = dp_fail(err, DP_E_UNSAFE, "%s holds a %s frame, not a released model", name,
-                     dp_label_name(last->label));
+        rc = dp_fail(err, DP_E_UNSAFE, "%s holds a %s frame, not a released model", name, dp_label_name(last->label));
     if (rc == DP_OK && (rc = dp_model_shape(last, &outputs, &cols, err)) != DP_OK)
         dp_err_in(err, name);
     if (rc == DP_OK)

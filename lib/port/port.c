@@ -23,7 +23,8 @@ int dp_port_wrap(struct dp_port **port, const struct dp_port_ops *ops, void *sel
 int dp_port_open(struct dp_port **port, const char *spec, enum dp_direction direction, struct dp_err *err)
 {
     if (direction == DP_IN && strcmp(spec, "-") == 0 && isatty(STDIN_FILENO))
-        return dp_fail(err, DP_E_USAGE, "no input: standard input is a terminal, and frames come from a pipe or a file (try --help)");
+        return dp_fail(err, DP_E_USAGE,
+                       "no input: standard input is a terminal, and frames come from a pipe or a file (try --help)");
     if (strcmp(spec, "-") == 0) {
         int fd = fcntl(direction == DP_IN ? STDIN_FILENO : STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
         const char *name = direction == DP_IN ? "standard input" : "standard output";

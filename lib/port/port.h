@@ -67,8 +67,8 @@ struct dp_port_ops {
     int (*write)(struct dp_port *port, const struct dp_frame *frame, struct dp_err *err);
     int (*commit)(struct dp_port *port, struct dp_err *err);
     void (*close)(void *self, bool abandon);
-    bool (*unread)(void *self);          /* nobody reads what is written any more */
-    struct pollfd (*item)(void *self);   /* what poll(2) waits for until that may have changed */
+    bool (*unread)(void *self);        /* nobody reads what is written any more */
+    struct pollfd (*item)(void *self); /* what poll(2) waits for until that may have changed */
 };
 
 struct dp_port {

@@ -10,8 +10,8 @@
 #include "port/port.h"
 #include "wire/codec.h"
 
-#define LINGER_MS 10000  /* how long what was written may wait for a reader that has not come yet */
-#define ABANDON_MS 1000  /* the same for one that is there, when the run is over anyway */
+#define LINGER_MS 10000 /* how long what was written may wait for a reader that has not come yet */
+#define ABANDON_MS 1000 /* the same for one that is there, when the run is over anyway */
 #define MONITOR "inproc://monitor"
 
 struct zmq_port {
@@ -23,8 +23,7 @@ struct zmq_port {
     bool failed;          /* the next one to end never was one */
 };
 
-#define FAILURES                                                                                                       \
-    (ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL | ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL | ZMQ_EVENT_HANDSHAKE_FAILED_AUTH)
+#define FAILURES (ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL | ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL | ZMQ_EVENT_HANDSHAKE_FAILED_AUTH)
 #define EVENTS (ZMQ_EVENT_HANDSHAKE_SUCCEEDED | ZMQ_EVENT_DISCONNECTED | FAILURES)
 
 /* Counts who comes and goes. */
@@ -161,8 +160,7 @@ static const struct dp_port_ops zmq_ops = {zmq_port_read,  zmq_port_write, zmq_p
 /* Without keys and allow-lists a frame may not leave this machine: a numeric loopback address, or localhost. */
 static bool stays_here(const char *spec)
 {
-    if (strncmp(spec, "ipc://", 6) == 0 || strncmp(spec, "tcp://localhost:", 16) == 0 ||
-        strncmp(spec, "tcp://[::1]:", 12) == 0)
+    if (strncmp(spec, "ipc://", 6) == 0 || strncmp(spec, "tcp://localhost:", 16) == 0 || strncmp(spec, "tcp://[::1]:", 12) == 0)
         return true;
     if (strncmp(spec, "tcp://127.", 10) != 0)
         return false;

@@ -126,8 +126,7 @@ static bool stands_in(const struct dp_event *event)
     int others = 0;
     for (int i = 0; i < event->queries; i++) {
         enum dp_query_kind kind = event->query[i].kind;
-        if (kind == DP_QUERY_SPARSE_LAPLACE ||
-            (kind == DP_QUERY_LAPLACE && (joint || event->sampling == DP_SAMPLING_REPLACED)))
+        if (kind == DP_QUERY_SPARSE_LAPLACE || (kind == DP_QUERY_LAPLACE && (joint || event->sampling == DP_SAMPLING_REPLACED)))
             return true;
         others += kind != DP_QUERY_GAUSSIAN;
     }
@@ -341,8 +340,8 @@ bool dp_account_covers(enum dp_accountant accountant, const struct dp_charges *c
 static int ask(enum dp_accountant accountant, const struct dp_charges *charges, double delta, struct dp_answer *answer,
                struct dp_err *err)
 {
-    static int (*const accountants[])(const struct dp_charges *, double, struct dp_answer *, struct dp_err *) = {
-        NULL, by_pld, by_rdp, by_zcdp, by_gdp, by_advanced, by_published};
+    static int (*const accountants[])(const struct dp_charges *, double, struct dp_answer *,
+                                      struct dp_err *) = {NULL, by_pld, by_rdp, by_zcdp, by_gdp, by_advanced, by_published};
     return accountants[accountant](charges, delta, answer, err);
 }
 
@@ -356,7 +355,8 @@ static int best(const struct dp_charges *charges, double delta, struct dp_answer
     *answer = (struct dp_answer){.upper = (double)INFINITY, .by = DP_ACCOUNTANT_RDP};
     for (size_t i = 0; i < sizeof candidates / sizeof *candidates; i++) {
         struct dp_answer one;
-        if (candidates[i] == DP_ACCOUNTANT_RDP && isfinite(answer->upper) && answer->upper - answer->lower <= 0.01 * answer->upper)
+        if (candidates[i] == DP_ACCOUNTANT_RDP && isfinite(answer->upper) &&
+            answer->upper - answer->lower <= 0.01 * answer->upper)
             break; /* within 1 %: it would only cost time */
         if (!dp_account_covers(candidates[i], charges))
             continue;
@@ -372,8 +372,8 @@ static int best(const struct dp_charges *charges, double delta, struct dp_answer
     return DP_OK;
 }
 
-int dp_account_epsilon(enum dp_accountant accountant, const struct dp_charges *charges, double delta,
-                       struct dp_answer *answer, struct dp_err *err)
+int dp_account_epsilon(enum dp_accountant accountant, const struct dp_charges *charges, double delta, struct dp_answer *answer,
+                       struct dp_err *err)
 {
     *answer = (struct dp_answer){.tight = true, .by = accountant};
     if (!(delta > 0 && delta < 1))

@@ -28,8 +28,8 @@ struct dp_answer {
 
 /* The smallest ε >= 0 the accountant can show at delta. 0 for no charges. DP_E_RUN: 0 < delta < 1 does not hold, a bad
    event, or charges that this accountant does not cover. */
-int dp_account_epsilon(enum dp_accountant accountant, const struct dp_charges *charges, double delta,
-                       struct dp_answer *answer, struct dp_err *err);
+int dp_account_epsilon(enum dp_accountant accountant, const struct dp_charges *charges, double delta, struct dp_answer *answer,
+                       struct dp_err *err);
 
 /* Whether that accountant says anything about these charges. */
 bool dp_account_covers(enum dp_accountant accountant, const struct dp_charges *charges);

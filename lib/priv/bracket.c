@@ -15,12 +15,10 @@ static double next_fraction(struct point a, struct point b, struct point c)
     bool safe = level * level < place && (1 - level) * (1 - level) < 1 - place;
     if (!safe)
         return 0.5;
-    return a.y / (b.y - a.y) * c.y / (b.y - c.y) +
-           (c.x - a.x) / (b.x - a.x) * a.y / (c.y - a.y) * b.y / (c.y - b.y);
+    return a.y / (b.y - a.y) * c.y / (b.y - c.y) + (c.x - a.x) / (b.x - a.x) * a.y / (c.y - a.y) * b.y / (c.y - b.y);
 }
 
-double dp_bracket_falling(double (*f)(double x, void *context), void *context, double low, double high,
-                          double width)
+double dp_bracket_falling(double (*f)(double x, void *context), void *context, double low, double high, double width)
 {
     struct point a = {high, f(high, context)}, b = {low, f(low, context)};
     double fraction = 0.5;

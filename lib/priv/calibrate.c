@@ -89,9 +89,9 @@ static int search(struct question *q, double guess, double step, double width, d
         }
         z = nextafter(z, INFINITY);
     }
-    return q->rc != DP_OK ? q->rc
-                          : dp_fail(q->err, DP_E_RUN, "the search for a noise multiplier for epsilon %g did not settle",
-                                    q->epsilon);
+    return q->rc != DP_OK
+               ? q->rc
+               : dp_fail(q->err, DP_E_RUN, "the search for a noise multiplier for epsilon %g did not settle", q->epsilon);
 }
 
 /* Laplace noise on a sample under replace-one: its part of a loss distribution is an epsilon that does not fall as one over

@@ -122,11 +122,10 @@ static int bound(const struct cost *cost, const struct dp_ledger_hooks *hooks, j
 static int describe(const struct cost *cost, const struct dp_ledger_entry *first, const struct dp_ledger_hooks *hooks,
                     json_t *into, struct dp_err *err)
 {
-    json_t *members =
-        json_pack("{s:s, s:s, s:I, s:s, s:O, s:o, s:O, s:b, s:b}", "population", first->population, "data", first->data, "rows",
-                  (json_int_t)first->rows, "adjacency", first->adjacency, "runs", cost->runs, "mechanisms",
-                  dp_ledger_charges_json(&cost->sum.all), "private_preprocessing", cost->preprocessing, "seeded",
-                  cost->seeded, "as_published", cost->published);
+    json_t *members = json_pack("{s:s, s:s, s:I, s:s, s:O, s:o, s:O, s:b, s:b}", "population", first->population, "data",
+                                first->data, "rows", (json_int_t)first->rows, "adjacency", first->adjacency, "runs", cost->runs,
+                                "mechanisms", dp_ledger_charges_json(&cost->sum.all), "private_preprocessing",
+                                cost->preprocessing, "seeded", cost->seeded, "as_published", cost->published);
     int rc = members != NULL ? bound(cost, hooks, members, err) : dp_fail(err, DP_E_RUN, "out of memory");
     if (rc == DP_OK && json_object_update(into, members) != 0)
         rc = dp_fail(err, DP_E_RUN, "out of memory");
@@ -159,8 +158,8 @@ static int state(const struct dp_ledger_book *book, const struct dp_ledger_entry
 }
 
 /* Populations of the runs that the model started from, other than its own: each once, by its newest run. */
-static int add_others(const struct dp_ledger_book *book, const struct dp_ledger_entry *own,
-                      const struct dp_ledger_hooks *hooks, json_t *others, struct dp_err *err)
+static int add_others(const struct dp_ledger_book *book, const struct dp_ledger_entry *own, const struct dp_ledger_hooks *hooks,
+                      json_t *others, struct dp_err *err)
 {
     int rc = DP_OK;
     for (const struct dp_ledger_entry *e = parent_of(book, own); rc == DP_OK && e != NULL; e = parent_of(book, e)) {
@@ -193,9 +192,9 @@ static int make(const struct dp_ledger_book *book, size_t lines, const struct dp
     json_t *others = json_array();
     if (others == NULL)
         return dp_fail(err, DP_E_RUN, "out of memory");
-    json_t *made = json_pack("{s:i, s:s, s:s, s:I, s:s, s:{s:I, s:s}}", "certificate", 1, "software",
-                             "dpline " DP_VERSION, "model", what->model, "lap", (json_int_t)what->lap, "mark",
-                             what->mark, "ledger", "lines", (json_int_t)lines, "hash", book->hash[lines - 1]);
+    json_t *made = json_pack("{s:i, s:s, s:s, s:I, s:s, s:{s:I, s:s}}", "certificate", 1, "software", "dpline " DP_VERSION,
+                             "model", what->model, "lap", (json_int_t)what->lap, "mark", what->mark, "ledger", "lines",
+                             (json_int_t)lines, "hash", book->hash[lines - 1]);
     rc = made != NULL ? state(book, entry, dp_ledger_book_root(book, entry->who), what->lap, hooks, made, err)
                       : dp_fail(err, DP_E_RUN, "out of memory");
     if (rc == DP_OK)
@@ -235,13 +234,17 @@ static bool same(const json_t *a, const json_t *b)
     if (json_is_array(a) && json_is_array(b)) {
         if (json_array_size(a) != json_array_size(b))
             return false;
-        json_array_foreach(a, i, value) if (!same(value, json_array_get(b, i))) return false;
+        json_array_foreach (a, i, value)
+            if (!same(value, json_array_get(b, i)))
+                return false;
         return true;
     }
     if (json_is_object(a) && json_is_object(b)) {
         if (json_object_size(a) != json_object_size(b))
             return false;
-        json_object_foreach((json_t *)a, key, value) if (!same(value, json_object_get(b, key))) return false;
+        json_object_foreach ((json_t *)a, key, value)
+            if (!same(value, json_object_get(b, key)))
+                return false;
         return true;
     }
     return json_equal(a, b);
@@ -255,8 +258,7 @@ static void leave_out_later(json_t *made, const json_t *certificate)
     if (json_object_get(certificate, "population") != NULL)
         return;
     json_object_del(made, "population");
-    json_array_foreach(json_object_get(made, "runs"), i, run)
-    {
+    json_array_foreach (json_object_get(made, "runs"), i, run) {
         json_object_del(run, "data");
     }
 }
@@ -265,22 +267,18 @@ static int compare(const json_t *certificate, const json_t *made, const char *pa
 {
     const char *key;
     json_t *value;
-    json_object_foreach(
-        (json_t *)made, key,
-        value) if (strcmp(key, "software") != 0 &&
-                   !same(value,
-                         json_object_get(
-                             certificate,
-                             key))) return dp_fail(err, DP_E_UNSAFE,
-                                                   "the certificate is not what the ledger %s says: '%s' differs", path,
-                                                   key);
-    json_object_foreach((json_t *)certificate, key, value) if (json_object_get(made, key) == NULL) return dp_fail(
-        err, DP_E_UNSAFE, "the certificate is not what the ledger %s says: it has '%.40s' as well", path, key);
+    json_object_foreach ((json_t *)made, key, value)
+        if (strcmp(key, "software") != 0 && !same(value, json_object_get(certificate, key)))
+            return dp_fail(err, DP_E_UNSAFE, "the certificate is not what the ledger %s says: '%s' differs", path, key);
+    json_object_foreach ((json_t *)certificate, key, value)
+        if (json_object_get(made, key) == NULL)
+            return dp_fail(err, DP_E_UNSAFE, "the certificate is not what the ledger %s says: it has '%.40s' as well", path,
+                           key);
     return DP_OK;
 }
 
-int dp_certificate_verify(const json_t *certificate, const char *path, const char *model,
-                          const struct dp_ledger_hooks *hooks, struct dp_err *err)
+int dp_certificate_verify(const json_t *certificate, const char *path, const char *model, const struct dp_ledger_hooks *hooks,
+                          struct dp_err *err)
 {
     struct dp_ledger_book book = {0};
     struct dp_certified what;
@@ -289,9 +287,9 @@ int dp_certificate_verify(const json_t *certificate, const char *path, const cha
     json_int_t lines, lap;
     json_t *made;
     errno = 0;
-    if (json_unpack((json_t *)certificate, "{s:i, s:s, s:s, s:I, s:s, s:{s:I, s:s}}", "certificate", &version,
-                    "software", &software, "model", &what.model, "lap", &lap, "mark", &what.mark, "ledger", "lines",
-                    &lines, "hash", &hash) != 0 ||
+    if (json_unpack((json_t *)certificate, "{s:i, s:s, s:s, s:I, s:s, s:{s:I, s:s}}", "certificate", &version, "software",
+                    &software, "model", &what.model, "lap", &lap, "mark", &what.mark, "ledger", "lines", &lines, "hash",
+                    &hash) != 0 ||
         version != 1 || lines < 1)
         return dp_fail(err, DP_E_RUN, errno == ENOMEM ? "out of memory" : "not a certificate");
     if (model != NULL && strcmp(model, what.model) != 0)
@@ -300,11 +298,10 @@ int dp_certificate_verify(const json_t *certificate, const char *path, const cha
     book.most = (size_t)lines;
     int rc = dp_ledger_book_read(&book, path, err);
     if (rc == DP_OK && ((size_t)lines > book.lines || strcmp(book.hash[lines - 1], hash) != 0))
-        rc = dp_fail(
-            err, DP_E_UNSAFE,
-            "the ledger %s does not hold line %lld as the certificate has it: rolled back to an older state, or "
-            "another ledger",
-            path, (long long)lines);
+        rc = dp_fail(err, DP_E_UNSAFE,
+                     "the ledger %s does not hold line %lld as the certificate has it: rolled back to an older state, or "
+                     "another ledger",
+                     path, (long long)lines);
     if (rc == DP_OK)
         rc = make(&book, (size_t)lines, &what, hooks, &made, err);
     dp_ledger_book_free(&book);

@@ -35,7 +35,7 @@ int dp_certificate_make(const char *path, const struct dp_certified *what, const
  * (numbers to 1e-6 relative, so that another version may round differently). model (may be NULL): the digest of the model
  * at hand. DP_E_UNSAFE and a sentence that names the first member that differs; else as above. DP_E_RUN: not a
  * certificate. */
-int dp_certificate_verify(const json_t *certificate, const char *path, const char *model,
-                          const struct dp_ledger_hooks *hooks, struct dp_err *err);
+int dp_certificate_verify(const json_t *certificate, const char *path, const char *model, const struct dp_ledger_hooks *hooks,
+                          struct dp_err *err);
 
 #endif

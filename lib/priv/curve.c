@@ -71,8 +71,8 @@ static int joint(const struct dp_event *event, const double *orders, size_t n, d
     double order[LARGEST_JOINT + 1], sum[LARGEST_JOINT + 1];
     bool symmetric = true;
     for (int i = 0; i < event->queries; i++)
-        symmetric = symmetric && event->query[i].kind != DP_QUERY_SPARSE_LAPLACE &&
-                    event->query[i].kind != DP_QUERY_SPARSE_GAUSSIAN;
+        symmetric =
+            symmetric && event->query[i].kind != DP_QUERY_SPARSE_LAPLACE && event->query[i].kind != DP_QUERY_SPARSE_GAUSSIAN;
     for (int l = 0; l <= LARGEST_JOINT; l++)
         order[l] = l;
     sum[0] = sum[1] = 0;

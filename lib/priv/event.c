@@ -54,8 +54,7 @@ int dp_event_check(const struct dp_event *event, struct dp_err *err)
     if (event->sampling == DP_SAMPLING_SHUFFLED ? event->epoch_laps < 1 : event->epoch_laps != 0)
         return dp_fail(err, DP_E_RUN, "an event has epochs of %lld laps", (long long)event->epoch_laps);
     if (event->queries < 1 || event->queries > DP_EVENT_MOST_QUERIES)
-        return dp_fail(err, DP_E_RUN, "an event has %d queries, expected 1 to %d", event->queries,
-                       DP_EVENT_MOST_QUERIES);
+        return dp_fail(err, DP_E_RUN, "an event has %d queries, expected 1 to %d", event->queries, DP_EVENT_MOST_QUERIES);
     for (int i = 0; i < event->queries; i++) {
         const struct dp_query *q = &event->query[i];
         if ((int)q->kind < 0 || (int)q->kind >= KINDS)
@@ -63,8 +62,8 @@ int dp_event_check(const struct dp_event *event, struct dp_err *err)
         for (int m = 0; m < MEMBERS; m++) {
             double value = member_of(q, &members[m]);
             if (members[m].of[q->kind] && !(value > 0 && isfinite(value)))
-                return dp_fail(err, DP_E_RUN, "the %s of a %s query must be positive and finite, got %g",
-                               members[m].key, query_names[q->kind], value);
+                return dp_fail(err, DP_E_RUN, "the %s of a %s query must be positive and finite, got %g", members[m].key,
+                               query_names[q->kind], value);
         }
         if (has_most(q->kind) && q->most < 1)
             return dp_fail(err, DP_E_RUN, "a sparse vector needs at least 1 query, got %lld", (long long)q->most);
@@ -160,8 +159,7 @@ json_t *dp_charge_to_json(const struct dp_charge *charge)
     return NULL;
 }
 
-static int name_of(const json_t *json, const char *key, const char *const *names, int count, int *index,
-                   struct dp_err *err)
+static int name_of(const json_t *json, const char *key, const char *const *names, int count, int *index, struct dp_err *err)
 {
     const char *name = json_string_value(json_object_get(json, key));
     for (*index = 0; name != NULL && *index < count; ++*index)
@@ -182,7 +180,7 @@ static int refuse_others(const json_t *json, const char *const *known, const cha
 {
     const char *key;
     json_t *value;
-    json_object_foreach((json_t *)json, key, value)
+    json_object_foreach ((json_t *)json, key, value)
         if (!is_one_of(key, known) && !is_one_of(key, also))
             return dp_fail(err, DP_E_RUN, "a charge has an unknown key '%.40s'", key);
     return DP_OK;
@@ -224,8 +222,8 @@ int dp_charge_from_json(const json_t *json, const char *const *also, struct dp_c
         return rc;
     if (!json_is_integer(laps) || json_integer_value(laps) < 1 || json_integer_value(laps) > MOST_LAPS)
         return dp_fail(err, DP_E_RUN, "a charge needs laps between 1 and %lld", (long long)MOST_LAPS);
-    *charge = (struct dp_charge){.event = {.sampling = (enum dp_sampling)sampling, .rate = 1},
-                                 .laps = json_integer_value(laps)};
+    *charge =
+        (struct dp_charge){.event = {.sampling = (enum dp_sampling)sampling, .rate = 1}, .laps = json_integer_value(laps)};
     struct dp_event *event = &charge->event;
     const json_t *rate = json_object_get(json, "rate");
     if (rate != NULL || sampling != DP_SAMPLING_NONE)

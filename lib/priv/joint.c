@@ -29,8 +29,7 @@ static double log_a_integer(const struct sampled *s, int order)
             return INFINITY;
         double log_growth = growth > 0 ? dp_log_expm1(growth) : -INFINITY;
         if (l > 2 && s->factor > 1) /* 3e^x − 1 */
-            log_growth =
-                growth > 40 ? growth + log(s->factor) : log(s->factor - 1 + s->factor * expm1(growth));
+            log_growth = growth > 40 ? growth + log(s->factor) : log(s->factor - 1 + s->factor * expm1(growth));
         if (log_growth == -INFINITY)
             continue;
         double out = (order - l) * s->log_1q, in = l * s->log_q;
@@ -64,22 +63,19 @@ static double sampled_rdp(struct sampled *s, double order)
     return dp_upward(at / (order - 1));
 }
 
-static void sampled(double q, const double *unsampled, int largest, double factor, const double *orders,
-                    size_t n, double *out)
+static void sampled(double q, const double *unsampled, int largest, double factor, const double *orders, size_t n, double *out)
 {
     struct sampled s = {log(q), log1p(-q), unsampled, largest, factor, {0, 0}, {0, 0}};
     for (size_t i = 0; i < n; i++)
         out[i] = q >= 0 && q <= 1 ? (q > 0 ? sampled_rdp(&s, orders[i]) : 0) : INFINITY;
 }
 
-void dp_rdp_sampled(double q, const double *unsampled, int largest, const double *orders, size_t n,
-                    double *out)
+void dp_rdp_sampled(double q, const double *unsampled, int largest, const double *orders, size_t n, double *out)
 {
     sampled(q, unsampled, largest, 3, orders, n, out);
 }
 
-void dp_rdp_sampled_symmetric(double q, const double *unsampled, int largest, const double *orders, size_t n,
-                              double *out)
+void dp_rdp_sampled_symmetric(double q, const double *unsampled, int largest, const double *orders, size_t n, double *out)
 {
     sampled(q, unsampled, largest, 1, orders, n, out);
 }

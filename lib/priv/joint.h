@@ -19,15 +19,13 @@
 /* Whatever the mechanism ([ZW] Theorem 6): (α − 1) r(α) = ln of
      (1−q)^{α−1} (αq−q+1) + C(α,2) q² (1−q)^{α−2} e^{r(2)} + 3 Σ_{l=3}^α C(α,l) (1−q)^{α−l} q^l e^{(l−1)
    r(l)}. */
-void dp_rdp_sampled(double q, const double *unsampled, int largest, const double *orders, size_t n,
-                    double *out);
+void dp_rdp_sampled(double q, const double *unsampled, int largest, const double *orders, size_t n, double *out);
 
 /* The same with 1 for 3, exact: only where the curve is (a bound on) that of ONE pair of distributions that
    dominates the mechanism, and whose two members an involution exchanges ([MTZ] Theorem 5): products of
    Gaussian, Laplace and randomised response pairs, and so any composition of Gaussian, Laplace (real or
    discrete) and pure ε-DP mechanisms, each by its curve. Not AboveThreshold by its own Rényi bound. */
-void dp_rdp_sampled_symmetric(double q, const double *unsampled, int largest, const double *orders, size_t n,
-                              double *out);
+void dp_rdp_sampled_symmetric(double q, const double *unsampled, int largest, const double *orders, size_t n, double *out);
 
 /* Gaussians of multipliers z_1 … z_n on one batch are one Gaussian of multiplier 1/√(Σ 1/z_i²), exactly;
    rounded down. n = 0 gives +infinity, a z <= 0 or NaN gives 0. */

@@ -107,8 +107,8 @@ static int check_unchanged(const struct dp_ledger *l, struct dp_err *err)
     if (n < 0)
         rc = dp_fail_errno(err, errno, "cannot read the ledger %s", l->path);
     else if ((size_t)n != l->last_length || memcmp(now, l->last, l->last_length) != 0)
-        rc = dp_fail(err, DP_E_UNSAFE, "line %zu of the ledger %s was changed while a run was writing to it",
-                     l->book.lines, l->path);
+        rc = dp_fail(err, DP_E_UNSAFE, "line %zu of the ledger %s was changed while a run was writing to it", l->book.lines,
+                     l->path);
     free(now);
     return rc;
 }
@@ -233,8 +233,7 @@ static int check_run(const struct dp_ledger_run *run, struct dp_err *err)
 {
     if (run->data == NULL || run->data[0] == '\0' || run->rows < 1)
         return dp_fail(err, DP_E_UNSAFE, "a run whose data set has no digest or no rows cannot be kept in a ledger");
-    if (run->adjacency == NULL ||
-        (strcmp(run->adjacency, "null-record") != 0 && strcmp(run->adjacency, "replace-one") != 0))
+    if (run->adjacency == NULL || (strcmp(run->adjacency, "null-record") != 0 && strcmp(run->adjacency, "replace-one") != 0))
         return dp_fail(err, DP_E_UNSAFE, "a run without an adjacency cannot be kept in a ledger");
     if (!(run->epsilon > 0 && isfinite(run->epsilon) && run->delta > 0 && run->delta < 1))
         return dp_fail(err, DP_E_RUN, "a run in a ledger needs a finite epsilon above 0 and a delta in (0, 1)");
@@ -252,11 +251,11 @@ static int check_run(const struct dp_ledger_run *run, struct dp_err *err)
 
 static json_t *open_line(const struct dp_ledger_run *run, const char *id)
 {
-    json_t *line = json_pack("{s:s, s:s, s:s, s:I, s:s, s:f, s:f, s:b, s:b, s:s, s:s}", "kind", "open", "run", id,
-                             "data", run->data, "rows", (json_int_t)run->rows, "adjacency", run->adjacency, "epsilon",
-                             run->epsilon, "delta", run->delta, "seeded", run->seeded, "as_published",
-                             run->as_published, "private_preprocessing",
-                             run->preprocessing != NULL ? run->preprocessing : "", "software", "dpline " DP_VERSION);
+    json_t *line =
+        json_pack("{s:s, s:s, s:s, s:I, s:s, s:f, s:f, s:b, s:b, s:s, s:s}", "kind", "open", "run", id, "data", run->data,
+                  "rows", (json_int_t)run->rows, "adjacency", run->adjacency, "epsilon", run->epsilon, "delta", run->delta,
+                  "seeded", run->seeded, "as_published", run->as_published, "private_preprocessing",
+                  run->preprocessing != NULL ? run->preprocessing : "", "software", "dpline " DP_VERSION);
     int bad = line == NULL;
     if (run->time != 0)
         bad |= json_object_set_new(line, "time", json_integer((json_int_t)run->time));
@@ -287,9 +286,15 @@ static const char *population_of(const struct dp_ledger_run *run)
 static int check_resumed(const struct dp_ledger *l, const struct dp_ledger_run *run, struct dp_err *err)
 {
     struct dp_ledger_entry *from;
-    const struct dp_ledger_entry now = {.data = run->data, .population = population_of(run), .adjacency = run->adjacency,
-                                        .rows = run->rows, .epsilon = run->epsilon, .delta = run->delta,
-                                        .order = run->order, .seeded = run->seeded, .as_published = run->as_published};
+    const struct dp_ledger_entry now = {.data = run->data,
+                                        .population = population_of(run),
+                                        .adjacency = run->adjacency,
+                                        .rows = run->rows,
+                                        .epsilon = run->epsilon,
+                                        .delta = run->delta,
+                                        .order = run->order,
+                                        .seeded = run->seeded,
+                                        .as_published = run->as_published};
     int rc = dp_ledger_book_checkpoint(&l->book, run->resumes, &from, err);
     if (rc == DP_OK && !dp_ledger_same_run(from, &now))
         rc = dp_fail(err, DP_E_UNSAFE, "the run does not say of itself what the one that it resumes said in the ledger %s",
@@ -318,9 +323,11 @@ static int check_place(struct dp_ledger *l, const struct dp_ledger_run *run, str
         else if (l->hooks.rdp == NULL)
             rc = dp_fail(err, DP_E_RUN, "a population with a budget needs an accountant");
         else if (run->prior_epsilon > 0 && !run->elsewhere)
-            rc = dp_fail(err, DP_E_UNSAFE,
-                         "the model to start from has cost epsilon = %g, which the budget of %.60s in the ledger %s does not have: it "
-                         "was trained without that ledger", run->prior_epsilon, limit->population, l->path);
+            rc = dp_fail(
+                err, DP_E_UNSAFE,
+                "the model to start from has cost epsilon = %g, which the budget of %.60s in the ledger %s does not have: it "
+                "was trained without that ledger",
+                run->prior_epsilon, limit->population, l->path);
     }
     return rc;
 }
@@ -440,8 +447,9 @@ static int room(struct dp_ledger *l, const struct dp_event *event, int64_t laps,
         if (rc != DP_OK)
             return rc;
         if (*granted < 1)
-            return dp_fail(err, DP_E_BUDGET, "the budget of epsilon = %g for %.60s, over all its runs in the ledger %s, is spent",
-                           limit->epsilon, limit->population, l->path);
+            return dp_fail(err, DP_E_BUDGET,
+                           "the budget of epsilon = %g for %.60s, over all its runs in the ledger %s, is spent", limit->epsilon,
+                           limit->population, l->path);
     }
     return DP_OK;
 }
@@ -464,8 +472,7 @@ static int check_epochs(const struct dp_ledger *l, const struct dp_event *event,
     return DP_OK;
 }
 
-int dp_ledger_reserve(struct dp_ledger *l, const struct dp_event *event, int64_t laps, int64_t *granted,
-                      struct dp_err *err)
+int dp_ledger_reserve(struct dp_ledger *l, const struct dp_event *event, int64_t laps, int64_t *granted, struct dp_err *err)
 {
     struct batch batch = {0};
     int64_t most = 0;
@@ -553,9 +560,9 @@ static int add_close(struct dp_ledger *l, struct batch *batch, const struct dp_l
     if (rc != DP_OK)
         return rc;
     return batch_add(batch,
-                     json_pack("{s:s, s:s, s:I, s:f, s:f, s:s, s:s}", "kind", "close", "run", l->run, "laps",
-                               (json_int_t)laps, "epsilon", how->epsilon, "delta", how->delta, "accountant",
-                               how->accountant, "status", how->status),
+                     json_pack("{s:s, s:s, s:I, s:f, s:f, s:s, s:s}", "kind", "close", "run", l->run, "laps", (json_int_t)laps,
+                               "epsilon", how->epsilon, "delta", how->delta, "accountant", how->accountant, "status",
+                               how->status),
                      err);
 }
 
@@ -621,8 +628,8 @@ int dp_ledger_close(struct dp_ledger *l, const struct dp_ledger_end *how, struct
 
 /* --- the rest ----------------------------------------------------------------------------------------------------- */
 
-static int cost_before(const struct dp_ledger_book *book, const struct dp_ledger_budget *b,
-                       const struct dp_ledger_hooks *hooks, struct dp_ledger_before *before, struct dp_err *err)
+static int cost_before(const struct dp_ledger_book *book, const struct dp_ledger_budget *b, const struct dp_ledger_hooks *hooks,
+                       struct dp_ledger_before *before, struct dp_err *err)
 {
     size_t who[2] = {dp_ledger_book_who(book, b->population), b->data != NULL ? dp_ledger_book_who(book, b->data) : SIZE_MAX};
     *before = (struct dp_ledger_before){0};
@@ -651,7 +658,8 @@ static int cost_before(const struct dp_ledger_book *book, const struct dp_ledger
     return DP_OK;
 }
 
-static int check_rest(const char *path, const struct dp_ledger_budget *b, const struct dp_ledger_before *before, struct dp_err *err)
+static int check_rest(const char *path, const struct dp_ledger_budget *b, const struct dp_ledger_before *before,
+                      struct dp_err *err)
 {
     return before->epsilon < b->epsilon && before->delta < b->delta
                ? DP_OK

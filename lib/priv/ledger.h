@@ -42,25 +42,25 @@ struct dp_ledger_hooks {
     int (*rdp)(const struct dp_event *event, double order, double *r, struct dp_err *err);
     /* The epsilon of all charges together at delta, between two bounds, and by which accountant (a static string).
        For reports, checks and certificates. */
-    int (*epsilon)(const struct dp_charges *charges, double delta, double *upper, double *lower,
-                   const char **accountant, struct dp_err *err);
+    int (*epsilon)(const struct dp_charges *charges, double delta, double *upper, double *lower, const char **accountant,
+                   struct dp_err *err);
 };
 
 /* What is known of a run when it starts. Strings are UTF-8 and are copied. */
 struct dp_ledger_run {
     const char *data;       /* the digest that names the data set */
     const char *population; /* whose rows they are; NULL or "": the digest stands for it */
-    int64_t rows;          /* its public number of rows */
-    const char *adjacency; /* "null-record" or "replace-one" */
-    double epsilon, delta; /* the run's own budget */
+    int64_t rows;           /* its public number of rows */
+    const char *adjacency;  /* "null-record" or "replace-one" */
+    double epsilon, delta;  /* the run's own budget */
     bool seeded, as_published;
     const char *preprocessing;         /* what was measured on private rows to scale them; NULL or "" for nothing */
     const char *init;                  /* the mark of the released model the run starts from, or NULL */
     double prior_epsilon, prior_delta; /* what such a model without a mark has cost; else 0 */
     bool elsewhere;                    /* and other people's rows, not the population's */
-    double order; /* 0: what each lap does was fixed before the run. Else later laps were chosen by what earlier ones
-                     released, under a filter at this Rényi order, and what the run has cost is its whole budget */
-    int64_t time;         /* seconds since 1970, 0 for unknown; nothing in the library reads the clock */
+    double order;        /* 0: what each lap does was fixed before the run. Else later laps were chosen by what earlier ones
+                            released, under a filter at this Rényi order, and what the run has cost is its whole budget */
+    int64_t time;        /* seconds since 1970, 0 for unknown; nothing in the library reads the clock */
     const char *resumes; /* the mark of the checkpoint that the run goes on from, or NULL */
     int64_t laps;        /* that the run will have, 0 where that is not known */
     int (*prefix)(const void *plan, int64_t laps, struct dp_charges *charges, struct dp_err *err); /* adds the first of them */
@@ -147,8 +147,8 @@ int dp_ledger_cost_before(const char *path, const struct dp_ledger_budget *budge
 int dp_ledger_set_budget(const char *path, const struct dp_ledger_budget *budget, const struct dp_ledger_hooks *hooks,
                          struct dp_err *err);
 
-/* Whether the ledger is intact and holds that mark and the one beside it. DP_E_UNSAFE: it does not (or was edited): it is older than the model
- * that carries the mark, rolled back, or another ledger. DP_E_RUN: not a mark, or the file cannot be read. */
+/* Whether the ledger is intact and holds that mark and the one beside it. DP_E_UNSAFE: it does not (or was edited): it is older
+ * than the model that carries the mark, rolled back, or another ledger. DP_E_RUN: not a mark, or the file cannot be read. */
 int dp_ledger_check_mark(const char *path, const char *mark, struct dp_err *err);
 
 #endif

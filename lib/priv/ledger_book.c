@@ -35,8 +35,7 @@ const char *dp_ledger_book_hash(const struct dp_ledger_book *book)
     return book->lines > 0 ? book->hash[book->lines - 1] : origin;
 }
 
-int dp_ledger_line(json_t *members, size_t seq, const char *prev, char **text, size_t *length, char *hash,
-                   struct dp_err *err)
+int dp_ledger_line(json_t *members, size_t seq, const char *prev, char **text, size_t *length, char *hash, struct dp_err *err)
 {
     json_t *line = json_pack("{s:I, s:s}", "seq", (json_int_t)seq, "prev", prev);
     char *body = NULL;
@@ -100,8 +99,8 @@ size_t dp_ledger_book_who(const struct dp_ledger_book *book, const char *name)
     return SIZE_MAX;
 }
 
-const struct dp_ledger_limit *dp_ledger_book_limit(const struct dp_ledger_book *book, const char *population,
-                                                   const char *data, size_t *from)
+const struct dp_ledger_limit *dp_ledger_book_limit(const struct dp_ledger_book *book, const char *population, const char *data,
+                                                   size_t *from)
 {
     while (*from < book->limits) {
         const struct dp_ledger_limit *limit = &book->limit[(*from)++];
@@ -186,8 +185,8 @@ static const char *take_budget(struct dp_ledger_book *book, json_t *line)
     size_t from = 0;
     /* Lines of former versions have one order, which has all of delta, and are about a digest. */
     if (json_unpack_ex(line, NULL, JSON_STRICT, "{s?s, s?s, s:s, s:F, s:F, s?F, s?o, s?o}", "population", &limit.population,
-                       "data", &data, "adjacency", &limit.adjacency, "epsilon", &limit.epsilon, "delta",
-                       &limit.delta, "order", &limit.order[0].order, "orders", &orders, "before", &before) != 0 ||
+                       "data", &data, "adjacency", &limit.adjacency, "epsilon", &limit.epsilon, "delta", &limit.delta, "order",
+                       &limit.order[0].order, "orders", &orders, "before", &before) != 0 ||
         (before != NULL && json_unpack_ex(before, NULL, JSON_STRICT, "{s:F, s:F}", "epsilon", &limit.before_epsilon, "delta",
                                           &limit.before_delta) != 0))
         return malformed;
@@ -520,8 +519,7 @@ static const char *take_line(struct dp_ledger_book *book, const char *bytes, siz
 static bool is_torn(const struct dp_ledger_book *book, const char *bytes, size_t length)
 {
     char start[64 + DP_LEDGER_HASH];
-    int known =
-        snprintf(start, sizeof start, "{\"seq\":%zu,\"prev\":\"%s\"", book->lines + 1, dp_ledger_book_hash(book));
+    int known = snprintf(start, sizeof start, "{\"seq\":%zu,\"prev\":\"%s\"", book->lines + 1, dp_ledger_book_hash(book));
     for (size_t i = 0; i < length && i < (size_t)known; i++) {
         if (bytes[i] == start[i])
             continue;
@@ -540,14 +538,14 @@ int dp_ledger_book_take(struct dp_ledger_book *book, const char *bytes, size_t l
         if (why == no_memory)
             return dp_fail(err, DP_E_RUN, no_memory);
         if (why != NULL)
-            return dp_fail(err, DP_E_UNSAFE, "line %zu of the ledger %s was edited or damaged: %s", book->lines + 1,
-                           book->path, why);
+            return dp_fail(err, DP_E_UNSAFE, "line %zu of the ledger %s was edited or damaged: %s", book->lines + 1, book->path,
+                           why);
         length -= (size_t)(end - bytes) + 1;
     }
     book->torn = length > 0;
     if (length > 0 && !is_torn(book, bytes, length))
-        return dp_fail(err, DP_E_UNSAFE, "line %zu of the ledger %s was edited or damaged: %s", book->lines + 1,
-                       book->path, malformed);
+        return dp_fail(err, DP_E_UNSAFE, "line %zu of the ledger %s was edited or damaged: %s", book->lines + 1, book->path,
+                       malformed);
     return DP_OK;
 }
 
@@ -567,8 +565,7 @@ bool dp_ledger_book_has(const struct dp_ledger_book *book, const struct dp_ledge
     return mark->seq <= book->lines && strcmp(book->hash[mark->seq - 1], mark->hash) == 0;
 }
 
-int dp_ledger_book_mark(const struct dp_ledger_book *book, const char *text, struct dp_ledger_entry **entry,
-                        struct dp_err *err)
+int dp_ledger_book_mark(const struct dp_ledger_book *book, const char *text, struct dp_ledger_entry **entry, struct dp_err *err)
 {
     const struct dp_ledger_opening *opening = NULL;
     struct dp_ledger_place mark;

@@ -32,7 +32,7 @@ struct dp_ledger_opening {
 struct dp_ledger_entry {
     struct dp_ledger_opening *opening;
     size_t openings, openings_capacity;
-    json_t *close; /* NULL while there is none, and again when it is resumed */
+    json_t *close;   /* NULL while there is none, and again when it is resumed */
     const char *run; /* the newest of its names */
     const char *data, *population, *adjacency, *preprocessing, *software;
     const char *init; /* a mark, or NULL */
@@ -103,8 +103,8 @@ size_t dp_ledger_book_root(const struct dp_ledger_book *book, size_t who);
 
 /* The first limit from *from on that binds runs on the population or on the data set of that digest, or NULL; *from is set
    behind it. */
-const struct dp_ledger_limit *dp_ledger_book_limit(const struct dp_ledger_book *book, const char *population,
-                                                   const char *data, size_t *from);
+const struct dp_ledger_limit *dp_ledger_book_limit(const struct dp_ledger_book *book, const char *population, const char *data,
+                                                   size_t *from);
 
 /* The parts of a mark. DP_E_RUN: it is none. */
 struct dp_ledger_place {
@@ -148,7 +148,6 @@ int dp_ledger_lock(int fd, int operation, const char *path, struct dp_err *err);
 
 /* The text of a line with line feed: `members` (stolen) with seq and prev before and the hash behind them. *text is the
    caller's to free; hash: DP_LEDGER_HASH + 1 bytes. */
-int dp_ledger_line(json_t *members, size_t seq, const char *prev, char **text, size_t *length, char *hash,
-                   struct dp_err *err);
+int dp_ledger_line(json_t *members, size_t seq, const char *prev, char **text, size_t *length, char *hash, struct dp_err *err);
 
 #endif

@@ -19,8 +19,8 @@ static int beside(const char *path, const char *ending, char **name, struct dp_e
     return dp_fail(err, DP_E_RUN, "out of memory");
 }
 
-/* A ledger that has had lines does not begin anew because its file is gone. The mark is looked for first: its ledger was there before
-   it, so that one that another process is just making is not taken for lost. */
+/* A ledger that has had lines does not begin anew because its file is gone. The mark is looked for first: its ledger was there
+   before it, so that one that another process is just making is not taken for lost. */
 static int check_gone(const char *path, struct dp_err *err)
 {
     struct stat st;

@@ -60,9 +60,9 @@ static int add_entry(const struct dp_ledger_limit *limit, struct dp_ledger_costs
     return DP_OK;
 }
 
-int dp_ledger_limit_spent(const struct dp_ledger_book *book, const struct dp_ledger_limit *limit,
-                          struct dp_ledger_costs *costs, const struct dp_ledger_entry *except, const struct dp_event *event,
-                          double spent[DP_LEDGER_ORDERS], struct dp_err *err)
+int dp_ledger_limit_spent(const struct dp_ledger_book *book, const struct dp_ledger_limit *limit, struct dp_ledger_costs *costs,
+                          const struct dp_ledger_entry *except, const struct dp_event *event, double spent[DP_LEDGER_ORDERS],
+                          struct dp_err *err)
 {
     size_t terms = 0;
     int rc = DP_OK;
@@ -117,7 +117,8 @@ int dp_ledger_limit_laps(const struct dp_ledger_book *book, const struct dp_ledg
         if (dp_event_same(&self->event[e].event, event))
             own = dp_ledger_laps_spent(&self->event[e]);
     for (size_t i = 0; rc == DP_OK && i < limit->orders && *affords < laps; i++) {
-        int64_t none = *affords, all = laps + 1; /* `none` laps have room at this order or an earlier one, `all` have not here */
+        int64_t none = *affords,
+                all = laps + 1; /* `none` laps have room at this order or an earlier one, `all` have not here */
         rc = cost_of(costs, event, limit->order[i].order, &r, err);
         while (rc == DP_OK && all - none > 1) {
             int64_t middle = none + (all - none) / 2;

@@ -22,9 +22,9 @@ void dp_ledger_costs_free(struct dp_ledger_costs *costs);
 
 /* spent[i]: what all runs that the limit binds have spent at its order i, rounded up; of `except` (may be NULL) without that
    event, or without all of them where event is NULL. */
-int dp_ledger_limit_spent(const struct dp_ledger_book *book, const struct dp_ledger_limit *limit,
-                          struct dp_ledger_costs *costs, const struct dp_ledger_entry *except, const struct dp_event *event,
-                          double spent[DP_LEDGER_ORDERS], struct dp_err *err);
+int dp_ledger_limit_spent(const struct dp_ledger_book *book, const struct dp_ledger_limit *limit, struct dp_ledger_costs *costs,
+                          const struct dp_ledger_entry *except, const struct dp_event *event, double spent[DP_LEDGER_ORDERS],
+                          struct dp_err *err);
 
 /* What the runs may spend at order i. */
 double dp_ledger_limit_room(const struct dp_ledger_limit *limit, size_t i);

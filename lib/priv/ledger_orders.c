@@ -40,8 +40,7 @@ static int best_order(double epsilon, double delta, const struct dp_charges *run
             *order = dp_rdp_orders[i];
         }
     }
-    return *runs > 0 ? DP_OK
-                     : dp_fail(err, DP_E_RUN, "no Rényi order has any room for epsilon %g at delta %g", epsilon, delta);
+    return *runs > 0 ? DP_OK : dp_fail(err, DP_E_RUN, "no Rényi order has any room for epsilon %g at delta %g", epsilon, delta);
 }
 
 /* Orders of few digits beside the best one that have room of their own. */

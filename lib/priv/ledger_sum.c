@@ -68,8 +68,8 @@ int dp_ledger_rdp(const struct dp_ledger_hooks *hooks, const struct dp_charges *
     return DP_OK;
 }
 
-int dp_ledger_sum_epsilon(const struct dp_ledger_sum *sum, const struct dp_ledger_hooks *hooks, double delta,
-                          double *upper, double *lower, const char **accountant, struct dp_err *err)
+int dp_ledger_sum_epsilon(const struct dp_ledger_sum *sum, const struct dp_ledger_hooks *hooks, double delta, double *upper,
+                          double *lower, const char **accountant, struct dp_err *err)
 {
     double fixed;
     *upper = *lower = 0;

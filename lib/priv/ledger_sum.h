@@ -19,8 +19,8 @@ void dp_ledger_sum_free(struct dp_ledger_sum *sum);
 
 /* The epsilon at delta: by hooks->epsilon; by accountant "filter" where there was one (lower: 0); 0 by "none" for
    nothing. */
-int dp_ledger_sum_epsilon(const struct dp_ledger_sum *sum, const struct dp_ledger_hooks *hooks, double delta,
-                          double *upper, double *lower, const char **accountant, struct dp_err *err);
+int dp_ledger_sum_epsilon(const struct dp_ledger_sum *sum, const struct dp_ledger_hooks *hooks, double delta, double *upper,
+                          double *lower, const char **accountant, struct dp_err *err);
 
 /* What a run has cost by itself, at its own delta: as dp_ledger_sum_epsilon of it alone. */
 int dp_ledger_run_epsilon(const struct dp_ledger_entry *entry, const struct dp_ledger_hooks *hooks, double *upper,

@@ -40,8 +40,7 @@ int dp_meter_new(struct dp_meter **meter, enum dp_meter_kind kind, double delta,
     m->orders = published ? dp_rdp_published_orders : dp_rdp_orders;
     m->count = published ? DP_RDP_PUBLISHED_COUNT : DP_RDP_ORDER_COUNT;
     for (size_t i = 0; i < m->count; i++)
-        m->penalty[i] =
-            published ? dp_rdp_penalty_published(m->orders[i], delta) : dp_rdp_penalty(m->orders[i], delta);
+        m->penalty[i] = published ? dp_rdp_penalty_published(m->orders[i], delta) : dp_rdp_penalty(m->orders[i], delta);
     rc = dp_alloc(&m->rest, DP_RDP_ORDER_COUNT, sizeof(double), err);
     if (rc != DP_OK) {
         free(m);

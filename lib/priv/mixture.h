@@ -19,7 +19,8 @@ double dp_gaussian_log_delta(double epsilon, double mu);
 /* δ(ε), an upper bound good to about 1e-12 of itself or of `resolution`, whichever is larger: the binomial
    mass that is not summed is added. Where a person is in so many laps that their number has a deviation of 64 or more,
    several numbers are taken for the largest of them, which is up to 1e-5 too much; from a deviation of 1e4 on, where it is
-   about 1e-3, only one is left, so that the time has a bound. laps >= 1, 0 < rate <= 1, multiplier > 0, epsilon >= 0, resolution > 0.
+   about 1e-3, only one is left, so that the time has a bound. laps >= 1, 0 < rate <= 1, multiplier > 0, epsilon >= 0,
+   resolution > 0.
  */
 double dp_mixture_delta(int64_t laps, double rate, double multiplier, double epsilon, double resolution);
 

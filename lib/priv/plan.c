@@ -19,8 +19,7 @@ static size_t step_of(double ratio, double per_octave)
     return (size_t)floor(per_octave * log2(ratio) + 1e-9);
 }
 
-static int check_multipliers(const double *multipliers, int64_t laps, double *least, double *ratio,
-                             struct dp_err *err)
+static int check_multipliers(const double *multipliers, int64_t laps, double *least, double *ratio, struct dp_err *err)
 {
     double most = 0;
     *least = INFINITY;

@@ -29,7 +29,7 @@ struct question {
     size_t count;
     double laps; /* of all parts */
     bool of_delta, symmetric;
-    bool rough; /* one coarse grid of the direction that is thought to matter more */
+    bool rough;            /* one coarse grid of the direction that is thought to matter more */
     double epsilon, delta; /* one given; the other found, first by Rényi */
     double deviations;
     double scale;               /* the largest |loss| of one lap: s is searched for in units of its inverse */
@@ -174,8 +174,8 @@ static double surviving(const struct question *a, bool add, double s, double k, 
     return exp(t * log(fmin(hypot(re, im), 1)));
 }
 
-/* How much too high the upper bound is in ε on a grid of step h, roughly: what moving each loss to the grid adds to the variance
-   is at most h²/6 on average, and less where most losses are far below h. */
+/* How much too high the upper bound is in ε on a grid of step h, roughly: what moving each loss to the grid adds to the
+   variance is at most h²/6 on average, and less where most losses are far below h. */
 static double discretised(const struct question *a, bool add, double s, double h)
 {
     double mean, variance, part_mean, part_variance, added = 0;
@@ -192,10 +192,10 @@ static double discretised(const struct question *a, bool add, double s, double h
     return added * (s + 1 + 1 / sqrt(variance)) / 2;
 }
 
-/* The step, from h on, where the upper bound has the least to add for discretisation and rounding, which is `rounding` times the
-   integral of the frequencies that survive, relative to δ, whose logarithm falls by `fall`: a larger step makes the law wider,
-   and fewer survive. A finer one only serves the lower bound: where rounding keeps that away at any step it is not worth its
-   time. */
+/* The step, from h on, where the upper bound has the least to add for discretisation and rounding, which is `rounding` times
+   the integral of the frequencies that survive, relative to δ, whose logarithm falls by `fall`: a larger step makes the law
+   wider, and fewer survive. A finer one only serves the lower bound: where rounding keeps that away at any step it is not worth
+   its time. */
 static double step_against(const struct question *a, bool add, const struct dp_pld_window *w, double rounding, double fall,
                            double epsilon, double h)
 {
@@ -391,7 +391,8 @@ static bool refine(const struct question *a, bool add, double estimate, struct d
             return false;
         if (round == 0 && answer->upper > 1.3 * single && !narrow(a, add, 1.02 * single, 1e-3, true, &finest, answer))
             return false;
-        if (a->rough || answer->upper <= 0 || (round > 0 && (is_tight(answer) || (finest && (again || answer->upper > 0.9 * before)))))
+        if (a->rough || answer->upper <= 0 ||
+            (round > 0 && (is_tight(answer) || (finest && (again || answer->upper > 0.9 * before)))))
             break;
         again = round > 0 && finest;
         if (round > 1 && !(answer->upper - answer->lower < 0.9 * gap)) /* rounding is what is left */
@@ -553,8 +554,7 @@ static void part_renyi(const struct dp_pld_part *part, double *r)
     } else {
         double sampled = pure_epsilon(part);
         for (int i = 0; i < DP_RDP_ORDER_COUNT; i++) {
-            double order = dp_rdp_orders[i],
-                   log_a = log_sum(order * sampled, (1 - order) * sampled) - log_sum(sampled, 0);
+            double order = dp_rdp_orders[i], log_a = log_sum(order * sampled, (1 - order) * sampled) - log_sum(sampled, 0);
             r[i] = fmin((fmax(log_a, 0) + slack * (1 + order * sampled)) / (order - 1), sampled) * (1 + slack);
         }
     }
@@ -592,8 +592,7 @@ static int check(struct question *a, struct dp_err *err)
     for (size_t i = 0; i < a->count; i++) {
         const struct dp_pld_part *p = &a->parts[i];
         /* of a joint part first the multiplier, then epsilon */
-        bool pure = p->kind == DP_PLD_PURE ||
-                    (p->kind == DP_PLD_JOINT && p->multiplier > 0 && isfinite(p->multiplier));
+        bool pure = p->kind == DP_PLD_PURE || (p->kind == DP_PLD_JOINT && p->multiplier > 0 && isfinite(p->multiplier));
         double size = pure ? p->epsilon : p->multiplier;
         if (!(p->rate > 0 && p->rate <= 1))
             return dp_fail(err, DP_E_RUN, "the sampling rate must be above 0 and at most 1, got %g", p->rate);
@@ -716,8 +715,7 @@ static bool prefixes(const struct question *a, bool add, size_t n, double *upper
     return ok;
 }
 
-int dp_pld_prefixes(const struct dp_pld_part *parts, size_t count, size_t n, double delta, double *upper,
-                    struct dp_err *err)
+int dp_pld_prefixes(const struct dp_pld_part *parts, size_t count, size_t n, double delta, double *upper, struct dp_err *err)
 {
     struct question a = {.parts = parts + (n - 1) * count, .count = count, .delta = delta};
     int rc = check(&a, err);

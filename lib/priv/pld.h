@@ -105,8 +105,7 @@ int dp_pld_delta(const struct dp_pld_part *parts, size_t count, double epsilon, 
    is about 5e-4 of the whole run's ε too high, and the transform of one lap, so that a row costs a power and a transform
    back. Where parts take turns along the rows so often that this would take long, a row gets the bound of a later one.
    Infinite where the grid does not reach. Errors as dp_pld_epsilon. */
-int dp_pld_prefixes(const struct dp_pld_part *parts, size_t count, size_t n, double delta, double *upper,
-                    struct dp_err *err);
+int dp_pld_prefixes(const struct dp_pld_part *parts, size_t count, size_t n, double delta, double *upper, struct dp_err *err);
 
 /* About what dp_pld_epsilon answers, mostly within a hundredth, at the price of one coarse grid; no bound, as one direction is
    left out. Errors as dp_pld_epsilon. */

@@ -192,8 +192,7 @@ double dp_pld_nodes_moment(const struct dp_pld_nodes *nodes, bool add, double s,
  * e^{floor} where `deep`, else e^{floor} - 1.
  * Eight points on a quarter, or four on a hundredth, of a standard deviation are exact to rounding up to
  * twelve standard deviations from the centres; further out masses are below 1e-30 of all. */
-static void integrate(const struct pair *p, double left, double right, bool deep, double floor_ratio, double *mass,
-                      double *up)
+static void integrate(const struct pair *p, double left, double right, bool deep, double floor_ratio, double *mass, double *up)
 {
     double width = right - left;
     int panels = width <= 0.25 ? 1 : (int)ceil(width * 4), points = width <= 0.01 ? 4 : 8;
@@ -259,8 +258,7 @@ static void mirror(struct dp_pld_cells *cells)
     cells->first = -(cells->first + (int64_t)cells->count - 1);
 }
 
-bool dp_pld_cells_new(struct dp_pld_cells *cells, const struct dp_pld_part *part, bool add, double deviations,
-                      double h)
+bool dp_pld_cells_new(struct dp_pld_cells *cells, const struct dp_pld_part *part, bool add, double deviations, double h)
 {
     struct pair p = pair_of(part, 0, deviations);
     struct dp_pld_range range = dp_pld_range(part, deviations);

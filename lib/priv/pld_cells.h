@@ -69,8 +69,7 @@ struct dp_pld_cells {
 };
 
 /* False without memory. */
-bool dp_pld_cells_new(struct dp_pld_cells *cells, const struct dp_pld_part *part, bool add, double deviations,
-                      double h);
+bool dp_pld_cells_new(struct dp_pld_cells *cells, const struct dp_pld_part *part, bool add, double deviations, double h);
 void dp_pld_cells_free(struct dp_pld_cells *cells);
 
 double dp_pld_cells_loss(const struct dp_pld_cells *cells, size_t k);

@@ -64,8 +64,7 @@ static bool product_new(struct product *p, size_t n)
                           .real = gsl_fft_real_wavetable_alloc(n),
                           .half = gsl_fft_halfcomplex_wavetable_alloc(n),
                           .work = gsl_fft_real_workspace_alloc(n)};
-    if (p->value != NULL && p->error != NULL && p->next != NULL && p->real != NULL && p->half != NULL &&
-        p->work != NULL)
+    if (p->value != NULL && p->error != NULL && p->next != NULL && p->real != NULL && p->half != NULL && p->work != NULL)
         return true;
     product_free(p);
     return false;
@@ -346,8 +345,14 @@ bool dp_pld_running_take(struct dp_pld_running *r, const struct dp_pld_part *par
 bool dp_pld_running_read(struct dp_pld_running *r, struct dp_pld_composed *c)
 {
     double s = r->window.s, above = r->window.above, below = r->window.below, h = r->h;
-    *c = (struct dp_pld_composed){.h = h, .s = s, .n = r->product.n, .bottom = r->bottom, .top = r->top,
-                                  .log_scale = r->log_scale, .shift = r->shift, .infinite = r->infinite};
+    *c = (struct dp_pld_composed){.h = h,
+                                  .s = s,
+                                  .n = r->product.n,
+                                  .bottom = r->bottom,
+                                  .top = r->top,
+                                  .log_scale = r->log_scale,
+                                  .shift = r->shift,
+                                  .infinite = r->infinite};
     if (r->product.rest != NULL) {
         c->small = r->window.small;
         c->small_scale = r->small_scale;
@@ -377,8 +382,8 @@ bool dp_pld_running_read(struct dp_pld_running *r, struct dp_pld_composed *c)
     return true;
 }
 
-bool dp_pld_compose(struct dp_pld_composed *c, const struct dp_pld_part *parts, size_t count, bool add,
-                    double deviations, double h, const struct dp_pld_window *w)
+bool dp_pld_compose(struct dp_pld_composed *c, const struct dp_pld_part *parts, size_t count, bool add, double deviations,
+                    double h, const struct dp_pld_window *w)
 {
     struct dp_pld_running *running;
     bool ok = dp_pld_running_new(&running, parts, count, add, deviations, h, w);
@@ -441,8 +446,7 @@ static double bound(const struct dp_pld_composed *c, struct errors e, bool upper
 }
 
 /* The point between one grid point and the next lower where the upper bound crosses delta. */
-static double crossing(const struct dp_pld_composed *c, struct errors e, double delta, double epsilon,
-                       struct reading r)
+static double crossing(const struct dp_pld_composed *c, struct errors e, double delta, double epsilon, struct reading r)
 {
     double near = 0, far = c->h;
     for (int i = 0; i < 40; i++) {
@@ -457,8 +461,7 @@ static double excess(const struct dp_pld_composed *c, double a)
 {
     double x = (a - c->drift) / c->deviation, lambda = (x + sqrt(x * x + 4)) / 2;
     double by_variance = 0.5 + fmax(-x, 0);
-    return c->deviation *
-           (x < 0 ? by_variance : fmin(exp(-lambda * x + lambda * lambda / 2 - 1) / lambda, by_variance));
+    return c->deviation * (x < 0 ? by_variance : fmin(exp(-lambda * x + lambda * lambda / 2 - 1) / lambda, by_variance));
 }
 
 /* A bound on what discretisation adds to δ at ε: E[G((|S̃ − ε| − r)₊)]/(1 − p). */

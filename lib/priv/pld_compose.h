@@ -21,16 +21,16 @@ struct dp_pld_window {
 struct dp_pld_composed {
     double *mass; /* weighted, at loss j h, index j mod n */
     size_t n;
-    int64_t bottom, top;     /* j in [bottom, top) */
-    bool open;               /* S may be below bottom */
-    double h, s, log_scale;  /* Σ T K(s) */
-    double error;            /* of each mass */
-    double above, infinite;  /* δ of what is beyond the window and beyond everything */
-    double wrapped;          /* weighted mass that wrapped around */
-    double factor, shift;    /* e^{Σ T κ}; of ε */
+    int64_t bottom, top;       /* j in [bottom, top) */
+    bool open;                 /* S may be below bottom */
+    double h, s, log_scale;    /* Σ T K(s) */
+    double error;              /* of each mass */
+    double above, infinite;    /* δ of what is beyond the window and beyond everything */
+    double wrapped;            /* weighted mass that wrapped around */
+    double factor, shift;      /* e^{Σ T κ}; of ε */
     double small, small_scale; /* δ of runs without a rare lap is below peak e^{small_scale − small ε}; small 0: in mass */
-    double deviation, drift; /* σ and m of what discretisation adds to S */
-    double radius, covered;  /* r and 1 − p */
+    double deviation, drift;   /* σ and m of what discretisation adds to S */
+    double radius, covered;    /* r and 1 − p */
 };
 
 /* Composes on a grid of step h, Gaussian tails cut at `deviations`. False without memory.
@@ -39,8 +39,8 @@ struct dp_pld_composed {
  * would be more than δ. Then the cells of one part are cut at window->split into g, the small losses, and r, the rest, of
  * weighted mass ρ, and mass has f^T − g^T = g^T ((1 + r/g)^T − 1) for f = g + r, of which each frequency is good to about
  * T ρ · T e in place of T e. g^T, the runs without a single rare lap, is bounded by Chernoff. */
-bool dp_pld_compose(struct dp_pld_composed *c, const struct dp_pld_part *parts, size_t count, bool add,
-                    double deviations, double h, const struct dp_pld_window *window);
+bool dp_pld_compose(struct dp_pld_composed *c, const struct dp_pld_part *parts, size_t count, bool add, double deviations,
+                    double h, const struct dp_pld_window *window);
 void dp_pld_composed_free(struct dp_pld_composed *c);
 
 /* The same lap by lap, to be read after any of them: for the prefixes of one run. The window has to suit the whole run, which

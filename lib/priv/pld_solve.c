@@ -159,8 +159,8 @@ static double outwards(const struct search *s, const struct asked *p, int count,
     return y > 0 ? x + step : x - step;
 }
 
-/* The least x in [first, last] that holds; NaN where not even last does. From x away from it as far as the slope there says, then
-   between a point that holds and one that does not. Roughly: about where that is. */
+/* The least x in [first, last] that holds; NaN where not even last does. From x away from it as far as the slope there says,
+   then between a point that holds and one that does not. Roughly: about where that is. */
 static double search_from(struct search *s, double first, double last, double x, double *slope)
 {
     struct asked p[TRIES], fail = {-INFINITY, INFINITY}, hold = {INFINITY, -INFINITY};
@@ -222,8 +222,8 @@ static int settle(struct search *s, double x, double *value)
     return s->rc != DP_OK ? s->rc : dp_fail(s->err, DP_E_RUN, "the search for epsilon %g did not settle", s->epsilon);
 }
 
-int dp_pld_scale_multiplier(const struct dp_pld_part *parts, size_t count, double epsilon, double delta,
-                            double *factor, struct dp_err *err)
+int dp_pld_scale_multiplier(const struct dp_pld_part *parts, size_t count, double epsilon, double delta, double *factor,
+                            struct dp_err *err)
 {
     struct search s = {FACTOR, parts, .count = count, .epsilon = epsilon, .delta = delta, .err = err};
     int rc = search_new(&s);
@@ -232,8 +232,8 @@ int dp_pld_scale_multiplier(const struct dp_pld_part *parts, size_t count, doubl
     double x = search(&s, log(LEAST_FACTOR), log(MOST_FACTOR));
     rc = s.rc;
     if (rc == DP_OK && isnan(x))
-        rc = dp_fail(err, DP_E_RUN, "no noise multiplier up to %g times as large reaches epsilon %g at delta %g",
-                     MOST_FACTOR, epsilon, delta);
+        rc = dp_fail(err, DP_E_RUN, "no noise multiplier up to %g times as large reaches epsilon %g at delta %g", MOST_FACTOR,
+                     epsilon, delta);
     if (rc == DP_OK)
         rc = settle(&s, x, factor);
     free(s.tried);
@@ -262,8 +262,8 @@ int dp_pld_rate(const struct dp_pld_part *part, double epsilon, double delta, do
     double x = search(&s, 0, -log(LEAST_RATE));
     rc = s.rc;
     if (rc == DP_OK && isnan(x))
-        rc = dp_fail(err, DP_E_RUN, "no sampling rate from %g reaches epsilon %g at delta %g over %lld laps",
-                     LEAST_RATE, epsilon, delta, (long long)part->laps);
+        rc = dp_fail(err, DP_E_RUN, "no sampling rate from %g reaches epsilon %g at delta %g over %lld laps", LEAST_RATE,
+                     epsilon, delta, (long long)part->laps);
     if (rc == DP_OK)
         rc = settle(&s, x, rate);
     free(s.tried);

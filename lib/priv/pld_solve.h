@@ -9,10 +9,10 @@
 #include "priv/pld.h"
 
 /* The smallest factor, nine significant digits and rounded up, with which the parts, each multiplier times factor
- * and each pure epsilon (a joint part has both) divided by it, cost at most epsilon at delta. One part of multiplier 1 gives the multiplier itself. At least 1e-6;
- * DP_E_RUN when nothing up to 1e9 does. */
-int dp_pld_scale_multiplier(const struct dp_pld_part *parts, size_t count, double epsilon, double delta,
-                            double *factor, struct dp_err *err);
+ * and each pure epsilon (a joint part has both) divided by it, cost at most epsilon at delta. One part of multiplier 1 gives
+ * the multiplier itself. At least 1e-6; DP_E_RUN when nothing up to 1e9 does. */
+int dp_pld_scale_multiplier(const struct dp_pld_part *parts, size_t count, double epsilon, double delta, double *factor,
+                            struct dp_err *err);
 
 /* The largest number of laps like *part (part->laps is not read), at most 10^9, that cost at most epsilon; 0 when not
    even one does. */

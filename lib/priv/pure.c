@@ -11,11 +11,10 @@ static double pure(double epsilon, double order)
     /* The quotient is cosh((α − ½)ε) / cosh(ε/2) = 1 + 2 sinh(αε/2) sinh((α−1)ε/2) / cosh(ε/2). */
     double log_a;
     if (order * epsilon < 40)
-        log_a = log1p(2 * sinh(order * epsilon / 2) * sinh((order - 1) * epsilon / 2) / cosh(epsilon / 2)) *
-                (1 + 64 * DP_SLACK);
-    else /* e^{(α−1)ε} (1 + e^{−(2α−1)ε}) / (1 + e^{−ε}) */
         log_a =
-            (order - 1) * epsilon + log1p(exp(-(2 * order - 1) * epsilon)) - log1p(exp(-epsilon)) + DP_SLACK;
+            log1p(2 * sinh(order * epsilon / 2) * sinh((order - 1) * epsilon / 2) / cosh(epsilon / 2)) * (1 + 64 * DP_SLACK);
+    else /* e^{(α−1)ε} (1 + e^{−(2α−1)ε}) / (1 + e^{−ε}) */
+        log_a = (order - 1) * epsilon + log1p(exp(-(2 * order - 1) * epsilon)) - log1p(exp(-epsilon)) + DP_SLACK;
     return fmin(epsilon, dp_upward(log_a / (order - 1)));
 }
 
@@ -45,9 +44,8 @@ static double laplace(double multiplier, double order)
     double epsilon = 1 / multiplier, rise = (order - 1) * epsilon;
     double log_a;
     if (rise < 40) /* the first moments of both sides cancel; what remains is positive */
-        log_a =
-            log1p((order * expm1_rest(rise) + (order - 1) * expm1_rest(-order * epsilon)) / (2 * order - 1)) *
-            (1 + 64 * DP_SLACK);
+        log_a = log1p((order * expm1_rest(rise) + (order - 1) * expm1_rest(-order * epsilon)) / (2 * order - 1)) *
+                (1 + 64 * DP_SLACK);
     else
         log_a = rise + log1p(-(order - 1) / (2 * order - 1)) + /* α/(2α−1) */
                 log1p((order - 1) / order * exp(-(2 * order - 1) * epsilon)) + DP_SLACK;
@@ -84,8 +82,7 @@ double dp_pure_sampled(double q, double epsilon)
 {
     if (!(q >= 0 && q <= 1 && epsilon >= 0))
         return INFINITY;
-    double sampled = epsilon < 40
-                         ? log1p(q * expm1(epsilon)) * (1 + 2 * DP_SLACK)
-                         : epsilon + log(q + (1 - q) * exp(-epsilon)) + DP_SLACK * (1 + fabs(log(q)));
+    double sampled = epsilon < 40 ? log1p(q * expm1(epsilon)) * (1 + 2 * DP_SLACK)
+                                  : epsilon + log(q + (1 - q) * exp(-epsilon)) + DP_SLACK * (1 + fabs(log(q)));
     return q == 0 ? 0 : fmin(epsilon, dp_upward(sampled));
 }

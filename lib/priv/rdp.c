@@ -11,31 +11,29 @@
 enum { LARGEST_ORDER = 8192, TAIL_TERMS = 24 };
 
 const double dp_rdp_orders[DP_RDP_ORDER_COUNT] = {
-    1.01, 1.02, 1.03, 1.04, 1.05, 1.06, 1.08, 1.1,  1.2,  1.3,  1.4,  1.5,  1.6,  1.7,  1.8,  1.9,  2,   2.1,
-    2.2,  2.3,  2.4,  2.5,  2.6,  2.7,  2.8,  2.9,  3,    3.1,  3.2,  3.3,  3.4,  3.5,  3.6,  3.7,  3.8, 3.9,
-    4,    4.1,  4.2,  4.3,  4.4,  4.5,  4.6,  4.7,  4.8,  4.9,  5,    5.1,  5.2,  5.3,  5.4,  5.5,  5.6, 5.7,
-    5.8,  5.9,  6,    6.1,  6.2,  6.3,  6.4,  6.5,  6.6,  6.7,  6.8,  6.9,  7,    7.1,  7.2,  7.3,  7.4, 7.5,
-    7.6,  7.7,  7.8,  7.9,  8,    8.1,  8.2,  8.3,  8.4,  8.5,  8.6,  8.7,  8.8,  8.9,  9,    9.1,  9.2, 9.3,
-    9.4,  9.5,  9.6,  9.7,  9.8,  9.9,  10,   10.1, 10.2, 10.3, 10.4, 10.5, 10.6, 10.7, 10.8, 10.9, 11,  12,
-    13,   14,   15,   16,   17,   18,   19,   20,   21,   22,   23,   24,   25,   26,   27,   28,   29,  30,
-    31,   32,   33,   34,   35,   36,   37,   38,   39,   40,   41,   42,   43,   44,   45,   46,   47,  48,
-    49,   50,   51,   52,   53,   54,   55,   56,   57,   58,   59,   60,   61,   62,   63,   64,   66,  68,
-    70,   72,   74,   76,   78,   80,   82,   84,   86,   88,   90,   92,   94,   96,   98,   100,  102, 104,
-    106,  108,  110,  112,  114,  116,  118,  120,  122,  124,  126,  128,  132,  136,  140,  144,  148, 152,
-    156,  160,  164,  168,  172,  176,  180,  184,  188,  192,  196,  200,  204,  208,  212,  216,  220, 224,
-    228,  232,  236,  240,  244,  248,  252,  256,  272,  288,  304,  320,  336,  352,  368,  384,  400, 416,
-    432,  448,  464,  480,  496,  512,  544,  576,  608,  640,  672,  704,  736,  768,  800,  832,  864, 896,
-    928,  960,  992,  1024, 1152, 1280, 1536, 1792, 2048, 2560, 3072, 4096, 5120, 6144, 8192,
+    1.01, 1.02, 1.03, 1.04, 1.05, 1.06, 1.08, 1.1, 1.2, 1.3, 1.4, 1.5, 1.6, 1.7, 1.8, 1.9,  2,    2.1,  2.2,  2.3,
+    2.4,  2.5,  2.6,  2.7,  2.8,  2.9,  3,    3.1, 3.2, 3.3, 3.4, 3.5, 3.6, 3.7, 3.8, 3.9,  4,    4.1,  4.2,  4.3,
+    4.4,  4.5,  4.6,  4.7,  4.8,  4.9,  5,    5.1, 5.2, 5.3, 5.4, 5.5, 5.6, 5.7, 5.8, 5.9,  6,    6.1,  6.2,  6.3,
+    6.4,  6.5,  6.6,  6.7,  6.8,  6.9,  7,    7.1, 7.2, 7.3, 7.4, 7.5, 7.6, 7.7, 7.8, 7.9,  8,    8.1,  8.2,  8.3,
+    8.4,  8.5,  8.6,  8.7,  8.8,  8.9,  9,    9.1, 9.2, 9.3, 9.4, 9.5, 9.6, 9.7, 9.8, 9.9,  10,   10.1, 10.2, 10.3,
+    10.4, 10.5, 10.6, 10.7, 10.8, 10.9, 11,   12,  13,  14,  15,  16,  17,  18,  19,  20,   21,   22,   23,   24,
+    25,   26,   27,   28,   29,   30,   31,   32,  33,  34,  35,  36,  37,  38,  39,  40,   41,   42,   43,   44,
+    45,   46,   47,   48,   49,   50,   51,   52,  53,  54,  55,  56,  57,  58,  59,  60,   61,   62,   63,   64,
+    66,   68,   70,   72,   74,   76,   78,   80,  82,  84,  86,  88,  90,  92,  94,  96,   98,   100,  102,  104,
+    106,  108,  110,  112,  114,  116,  118,  120, 122, 124, 126, 128, 132, 136, 140, 144,  148,  152,  156,  160,
+    164,  168,  172,  176,  180,  184,  188,  192, 196, 200, 204, 208, 212, 216, 220, 224,  228,  232,  236,  240,
+    244,  248,  252,  256,  272,  288,  304,  320, 336, 352, 368, 384, 400, 416, 432, 448,  464,  480,  496,  512,
+    544,  576,  608,  640,  672,  704,  736,  768, 800, 832, 864, 896, 928, 960, 992, 1024, 1152, 1280, 1536, 1792,
+    2048, 2560, 3072, 4096, 5120, 6144, 8192,
 };
 
 const double dp_rdp_published_orders[DP_RDP_PUBLISHED_COUNT] = {
-    2,   3,   4,   5,   6,   7,   8,   9,   10,  11,  12,  13,  14,  15,  16,  17,  18,  19,  20,
-    21,  22,  23,  24,  25,  26,  27,  28,  29,  30,  31,  32,  33,  34,  35,  36,  37,  38,  39,
-    40,  41,  42,  43,  44,  45,  46,  47,  48,  49,  50,  51,  52,  53,  54,  55,  56,  57,  58,
-    59,  60,  61,  62,  63,  64,  65,  66,  67,  68,  69,  70,  71,  72,  73,  74,  75,  76,  77,
-    78,  79,  80,  81,  82,  83,  84,  85,  86,  87,  88,  89,  90,  91,  92,  93,  94,  95,  96,
-    97,  98,  99,  100, 101, 102, 103, 104, 105, 106, 107, 108, 109, 110, 111, 112, 113, 114, 115,
-    116, 117, 118, 119, 120, 121, 122, 123, 124, 125, 126, 127, 128, 129,
+    2,   3,   4,   5,   6,   7,   8,   9,   10,  11,  12,  13,  14,  15,  16,  17,  18,  19,  20,  21,  22,  23,
+    24,  25,  26,  27,  28,  29,  30,  31,  32,  33,  34,  35,  36,  37,  38,  39,  40,  41,  42,  43,  44,  45,
+    46,  47,  48,  49,  50,  51,  52,  53,  54,  55,  56,  57,  58,  59,  60,  61,  62,  63,  64,  65,  66,  67,
+    68,  69,  70,  71,  72,  73,  74,  75,  76,  77,  78,  79,  80,  81,  82,  83,  84,  85,  86,  87,  88,  89,
+    90,  91,  92,  93,  94,  95,  96,  97,  98,  99,  100, 101, 102, 103, 104, 105, 106, 107, 108, 109, 110, 111,
+    112, 113, 114, 115, 116, 117, 118, 119, 120, 121, 122, 123, 124, 125, 126, 127, 128, 129,
 };
 
 static double gaussian(double z, double order)
@@ -109,22 +107,18 @@ static double half_line(const struct sampled *s, double log_weight, double power
     gsl_sf_log_erfc_e(x, &tail); /* no domain or range error for any finite x */
     double rise = power * (power - 1) * s->half_precision;
     double moved = x > -6 ? (fabs(x) + 1) * (fabs(s->crossing) + fabs(power)) / s->z : 0;
-    *error = DP_SLACK * (fabs(log_weight) + power * power * s->half_precision + fabs(tail.val) + moved + 4) +
-             tail.err;
+    *error = DP_SLACK * (fabs(log_weight) + power * power * s->half_precision + fabs(tail.val) + moved + 4) + tail.err;
     return log_weight + rise + tail.val - M_LN2;
 }
 
 /* The two terms with binomial coefficient C(α, i), whose logarithm is log_choices. */
-static void fractional_terms(const struct sampled *s, double order, int i, double log_choices, double term[2],
-                             double error[2])
+static void fractional_terms(const struct sampled *s, double order, int i, double log_choices, double term[2], double error[2])
 {
     double rest = order - i;
     double width = M_SQRT2 * s->z;
     double slack = DP_SLACK * (i + 1) * (fabs(log_choices) + 8);
-    term[0] =
-        log_choices + half_line(s, i * s->log_q + rest * s->log_1q, i, (i - s->crossing) / width, &error[0]);
-    term[1] = log_choices +
-              half_line(s, rest * s->log_q + i * s->log_1q, rest, (s->crossing - rest) / width, &error[1]);
+    term[0] = log_choices + half_line(s, i * s->log_q + rest * s->log_1q, i, (i - s->crossing) / width, &error[0]);
+    term[1] = log_choices + half_line(s, rest * s->log_q + i * s->log_1q, rest, (s->crossing - rest) / width, &error[1]);
     error[0] += slack;
     error[1] += slack;
 }
@@ -168,8 +162,7 @@ static double log_a_fractional(struct sampled *s, double order)
 {
     int below = (int)floor(order);
     double fraction = order - below;
-    double chord = dp_upward((1 - fraction) * log_a_integer_cached(s, below) +
-                             fraction * log_a_integer_cached(s, below + 1));
+    double chord = dp_upward((1 - fraction) * log_a_integer_cached(s, below) + fraction * log_a_integer_cached(s, below + 1));
     double series = log_a_series(s, order);
     return series >= 0 && series < chord ? series : chord;
 }
@@ -228,8 +221,7 @@ void dp_rdp_sampled_gaussian(double q, double z, const double *orders, size_t n,
         double order = orders[i];
         if (!(order > 1 && order <= LARGEST_ORDER))
             continue;
-        double log_a =
-            order == floor(order) ? log_a_integer_cached(&s, (int)order) : log_a_fractional(&s, order);
+        double log_a = order == floor(order) ? log_a_integer_cached(&s, (int)order) : log_a_fractional(&s, order);
         double rdp = dp_upward(log_a / (order - 1));
         if (rdp < out[i])
             out[i] = fmax(rdp, DBL_MIN); /* never an underflow to "no loss at all" */
@@ -269,8 +261,7 @@ double dp_rdp_epsilon(const double *orders, const double *rdp, size_t n, double 
     return smallest(orders, rdp, n, delta, order, dp_rdp_penalty);
 }
 
-double dp_rdp_epsilon_published(const double *orders, const double *rdp, size_t n, double delta,
-                                double *order)
+double dp_rdp_epsilon_published(const double *orders, const double *rdp, size_t n, double delta, double *order)
 {
     return smallest(orders, rdp, n, delta, order, dp_rdp_penalty_published);
 }

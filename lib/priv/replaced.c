@@ -9,11 +9,10 @@
 #include "priv/upward.h"
 
 enum { POINTS = 20 };
-static const double steepest = 200; /* α μ beyond which the unsampled bound stands in */
-static const double far = 12;       /* how far beyond the peak of φ x^α, at αμ or before, panels go */
-static const double ellipse = 4;    /* sum of the semi-axes of the ellipse, in half panels */
-static const double negligible =
-    -50; /* ln of the share of the integral a panel may be bounded by, not summed */
+static const double steepest = 200;   /* α μ beyond which the unsampled bound stands in */
+static const double far = 12;         /* how far beyond the peak of φ x^α, at αμ or before, panels go */
+static const double ellipse = 4;      /* sum of the semi-axes of the ellipse, in half panels */
+static const double negligible = -50; /* ln of the share of the integral a panel may be bounded by, not summed */
 
 struct moment {
     double q, mu, order;
@@ -62,8 +61,7 @@ static double log_largest(const struct moment *m, double a, double b, double h)
     double log_x = top < 40 ? log1p(g) : top + log(m->q) + turn + log1p(1 / g);
     double up = m->order * log_x;
     double least = 1 + fmin(0, m->q * (exp(bottom) * cos(turn) - 1)); /* |1 + sg| for s in [0, 1] */
-    double log_down = fmin(log((m->order - 1) * g) - m->order * log(least),
-                           dp_log_one_plus_exp((1 - m->order) * log(least)));
+    double log_down = fmin(log((m->order - 1) * g) - m->order * log(least), dp_log_one_plus_exp((1 - m->order) * log(least)));
     double u = fmax(0, m->mu / 2 + a);
     return dp_log_expm1(up) + log_down + h * h / 2 - u * u / 2;
 }

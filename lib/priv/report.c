@@ -21,8 +21,7 @@ static int64_t spent_laps(const struct dp_ledger_entry *entry)
 }
 
 /* Sets epsilon, epsilon_lower, delta and accountant, or why there are none. Non-zero when memory is short. */
-static int set_epsilon(json_t *json, const struct dp_ledger_sum *sum, double delta,
-                       const struct dp_ledger_hooks *hooks)
+static int set_epsilon(json_t *json, const struct dp_ledger_sum *sum, double delta, const struct dp_ledger_hooks *hooks)
 {
     double upper, lower;
     const char *accountant;
@@ -44,10 +43,10 @@ static json_t *run_json(const struct dp_ledger_entry *entry, double delta, const
     struct dp_ledger_sum sum = {0};
     json_t *json =
         json_pack("{s:s, s:s, s:s, s:I, s:s, s:b, s:s, s:I, s:b, s:b, s:s, s:s}", "run", entry->run, "population",
-                  entry->population, "data", entry->data, "rows", (json_int_t)entry->rows, "adjacency", entry->adjacency, "closed", entry->close != NULL,
-                  "status", entry->close != NULL ? entry->status : "going or killed", "laps", (json_int_t)spent_laps(entry),
-                  "seeded", entry->seeded, "as_published", entry->as_published, "private_preprocessing",
-                  entry->preprocessing, "software", entry->software);
+                  entry->population, "data", entry->data, "rows", (json_int_t)entry->rows, "adjacency", entry->adjacency,
+                  "closed", entry->close != NULL, "status", entry->close != NULL ? entry->status : "going or killed", "laps",
+                  (json_int_t)spent_laps(entry), "seeded", entry->seeded, "as_published", entry->as_published,
+                  "private_preprocessing", entry->preprocessing, "software", entry->software);
     int bad = json == NULL || dp_ledger_sum_add(&sum, entry, INT64_MAX, NULL) != DP_OK;
     if (!bad && entry->time != 0)
         bad |= json_object_set_new(json, "opened", json_integer((json_int_t)entry->time));
@@ -81,8 +80,8 @@ static json_t *orders_json(const struct dp_ledger_limit *limit)
 {
     json_t *list = json_array();
     for (size_t i = 0; list != NULL && i < limit->orders; i++)
-        if (json_array_append_new(list, json_pack("{s:f, s:f}", "order", limit->order[i].order, "delta",
-                                                  limit->order[i].delta)) != 0) {
+        if (json_array_append_new(
+                list, json_pack("{s:f, s:f}", "order", limit->order[i].order, "delta", limit->order[i].delta)) != 0) {
             json_decref(list);
             return NULL;
         }
@@ -148,7 +147,8 @@ static int total_add(struct total *t, const struct dp_ledger_entry *entry, const
 }
 
 /* Makes the filter's number the one, and the composition the other. */
-static int set_budget(json_t *json, const struct total *t, const struct dp_ledger_book *book, const struct dp_ledger_hooks *hooks)
+static int set_budget(json_t *json, const struct total *t, const struct dp_ledger_book *book,
+                      const struct dp_ledger_hooks *hooks)
 {
     struct dp_ledger_costs costs = {.hooks = hooks};
     double spent, order;
@@ -170,10 +170,10 @@ static int set_budget(json_t *json, const struct total *t, const struct dp_ledge
     bad |= json_object_set_new(json, "epsilon_lower", json_real(0));
     bad |= json_object_set_new(json, "delta", json_real(t->limit->delta));
     bad |= json_object_set_new(json, "accountant", json_string("filter"));
-    return bad | json_object_set_new(json, "budget",
-                                     json_pack("{s:f, s:f, s:o, s:o, s:f}", "epsilon", t->limit->epsilon, "delta",
-                                               t->limit->delta, "orders", orders_json(t->limit), "spent",
-                                               dp_ledger_real_json(spent), "order", order));
+    return bad |
+           json_object_set_new(json, "budget",
+                               json_pack("{s:f, s:f, s:o, s:o, s:f}", "epsilon", t->limit->epsilon, "delta", t->limit->delta,
+                                         "orders", orders_json(t->limit), "spent", dp_ledger_real_json(spent), "order", order));
 }
 
 /* What models without a mark said that they had cost. */
@@ -218,8 +218,8 @@ static json_t *total_members(const struct total *t, const struct dp_ledger_book 
 static json_t *total_json(const struct dp_ledger_book *book, size_t who, const char *name, const char *adjacency, double delta,
                           const struct dp_ledger_hooks *hooks)
 {
-    struct total t = {.who = who, .adjacency = adjacency, .population = name, .data = json_array(),
-                      .preprocessing = json_array()};
+    struct total t = {
+        .who = who, .adjacency = adjacency, .population = name, .data = json_array(), .preprocessing = json_array()};
     json_t *json = NULL;
     int bad = t.data == NULL || t.preprocessing == NULL;
     for (size_t i = 0; i < book->limits && t.limit == NULL; i++)
@@ -302,8 +302,8 @@ int dp_ledger_report(const char *path, const char *population, double delta, con
     json_t *runs = json_array();
     totals.list = json_array();
     if (report_book(&book, only, delta, hooks, runs, &totals) == 0)
-        *report = json_pack("{s:o, s:I, s:b, s:O, s:O}", "ledger", dp_json_string(path), "lines", (json_int_t)book.lines, "torn",
-                            book.torn, "runs", runs, "populations", totals.list);
+        *report = json_pack("{s:o, s:I, s:b, s:O, s:O}", "ledger", dp_json_string(path), "lines", (json_int_t)book.lines,
+                            "torn", book.torn, "runs", runs, "populations", totals.list);
     if (*report == NULL)
         rc = dp_fail(err, DP_E_RUN, "out of memory");
     json_decref(runs);
@@ -325,8 +325,7 @@ static int find(json_t *findings, const char *format, ...)
     return bad;
 }
 
-static int verify_run(const struct dp_ledger_entry *entry, const struct dp_ledger_hooks *hooks, json_t *runs,
-                      json_t *findings)
+static int verify_run(const struct dp_ledger_entry *entry, const struct dp_ledger_hooks *hooks, json_t *runs, json_t *findings)
 {
     struct dp_charges charges = {0};
     struct dp_err why = {0};
@@ -357,14 +356,12 @@ static int verify_run(const struct dp_ledger_entry *entry, const struct dp_ledge
         return bad || entry->as_published ? bad : find(findings, "run %s: %s", entry->run, why.message);
     }
     bool same = strcmp(accountant, entry->accountant) == 0;
-    bool agrees =
-        same ? fabs(recorded - upper) <= 1e-6 * upper : recorded >= lower * (1 - 1e-9);
+    bool agrees = same ? fabs(recorded - upper) <= 1e-6 * upper : recorded >= lower * (1 - 1e-9);
     bool compared = same || !entry->as_published;
     bad |= json_object_set_new(json, "recomputed", dp_ledger_real_json(upper));
     bad |= json_object_set_new(json, "agrees", compared ? json_boolean(agrees) : json_null());
     if (compared && !agrees)
-        bad |=
-            find(findings, "run %s: epsilon is recorded as %.9g, recomputed it is %.9g", entry->run, recorded, upper);
+        bad |= find(findings, "run %s: epsilon is recorded as %.9g, recomputed it is %.9g", entry->run, recorded, upper);
     return bad;
 }
 
@@ -399,9 +396,10 @@ int dp_ledger_verify(const char *path, const struct dp_ledger_hooks *hooks, json
         bad = verify_budget(&book, &book.limit[i], hooks, findings);
     if (rc != DP_OK && rc != DP_E_UNSAFE)
         rc = dp_fail(err, (enum dp_status)rc, "%s", why.message);
-    else if (bad || (*result = json_pack("{s:o, s:b, s:b, s:I, s:b, s:O, s:O}", "ledger", dp_json_string(path), "intact",
-                                         json_array_size(findings) == 0, "edited", rc == DP_E_UNSAFE, "lines", (json_int_t)book.lines, "torn",
-                                         book.torn, "findings", findings, "runs", runs)) == NULL)
+    else if (bad ||
+             (*result = json_pack("{s:o, s:b, s:b, s:I, s:b, s:O, s:O}", "ledger", dp_json_string(path), "intact",
+                                  json_array_size(findings) == 0, "edited", rc == DP_E_UNSAFE, "lines", (json_int_t)book.lines,
+                                  "torn", book.torn, "findings", findings, "runs", runs)) == NULL)
         rc = dp_fail(err, DP_E_RUN, "out of memory");
     else
         rc = DP_OK;
@@ -532,8 +530,7 @@ void dp_ledger_report_print(const json_t *report, FILE *stream)
     json_t *total;
     if (json_array_size(json_object_get(report, "populations")) == 0)
         fprintf(stream, "%s is empty: nothing has been spent by it\n", text_of(report, "ledger"));
-    json_array_foreach(json_object_get(report, "populations"), i, total)
-    {
+    json_array_foreach (json_object_get(report, "populations"), i, total) {
         if (i > 0)
             fputc('\n', stream);
         print_total(total, json_object_get(report, "runs"), stream);
@@ -546,9 +543,10 @@ void dp_ledger_verify_print(const json_t *result, FILE *stream)
     char lines[48], runs[48];
     size_t i, ended = 0;
     json_t *entry;
-    json_array_foreach(json_object_get(result, "findings"), i, entry) fprintf(stream, "%s\n", json_string_value(entry));
-    json_array_foreach(json_object_get(result, "runs"), i, entry) ended +=
-        json_is_true(json_object_get(entry, "agrees"));
+    json_array_foreach (json_object_get(result, "findings"), i, entry)
+        fprintf(stream, "%s\n", json_string_value(entry));
+    json_array_foreach (json_object_get(result, "runs"), i, entry)
+        ended += json_is_true(json_object_get(entry, "agrees"));
     print_torn(result, stream);
     if (json_is_true(json_object_get(result, "intact")))
         fprintf(stream, "%s is intact: %s, %s, epsilon recomputed for %zu\n", text_of(result, "ledger"),

@@ -17,27 +17,23 @@
 /* {"ledger", "lines", "torn",
  *  "runs": [{"run", "population", "data", "rows", "adjacency", "opened" (seconds since 1970, or absent), "closed", "status",
  *            "laps", "charges" (what was reserved less what was given back), "epsilon", "epsilon_lower", "delta",
- *            "accountant", "seeded", "as_published", "private_preprocessing", "software", "init" (a run), "order" (of its filter)}],
- *  "populations": [{"population", "data": [digest, …], "adjacency", "rows", "runs", "not_closed", "laps",
- *                   "epsilon", "epsilon_lower", "delta", "accountant" (what was spent; "filter" with a budget),
- *                   "composed": {"epsilon", "epsilon_lower", "delta", "accountant"} (with a budget),
- *                   "added": {"epsilon", "delta"} (of several runs without one),
- *                   "not_in_ledger": {"epsilon", "delta"} (what models to start from stated; part of epsilon and delta),
- *                   "seeded", "as_published", "private_preprocessing",
- *                   "budget": {"epsilon", "delta", "orders": [{"order", "delta"}, …], "spent", "order"}}]}
- * of one population, by its name or a digest of its data, or of all when that is NULL; at delta, or at the largest delta of
- * the runs when that is NaN. An epsilon that no accountant gives is null, and "why" says why; without bound it is
- * "Infinity". The caller owns *report.
- * DP_E_RUN, DP_E_UNSAFE as dp_ledger_check_mark; DP_E_RUN: there is nothing on that population. */
+ *            "accountant", "seeded", "as_published", "private_preprocessing", "software", "init" (a run), "order" (of its
+ * filter)}], "populations": [{"population", "data": [digest, …], "adjacency", "rows", "runs", "not_closed", "laps", "epsilon",
+ * "epsilon_lower", "delta", "accountant" (what was spent; "filter" with a budget), "composed": {"epsilon", "epsilon_lower",
+ * "delta", "accountant"} (with a budget), "added": {"epsilon", "delta"} (of several runs without one), "not_in_ledger":
+ * {"epsilon", "delta"} (what models to start from stated; part of epsilon and delta), "seeded", "as_published",
+ * "private_preprocessing", "budget": {"epsilon", "delta", "orders": [{"order", "delta"}, …], "spent", "order"}}]} of one
+ * population, by its name or a digest of its data, or of all when that is NULL; at delta, or at the largest delta of the runs
+ * when that is NaN. An epsilon that no accountant gives is null, and "why" says why; without bound it is "Infinity". The caller
+ * owns *report. DP_E_RUN, DP_E_UNSAFE as dp_ledger_check_mark; DP_E_RUN: there is nothing on that population. */
 int dp_ledger_report(const char *path, const char *population, double delta, const struct dp_ledger_hooks *hooks,
                      json_t **report, struct dp_err *err);
 
 /* Checks every line, recomputes the epsilon of every run that has ended and every budget:
- *   {"ledger", "intact", "edited" (a line is not what was written, or lines are missing), "lines", "torn", "findings": [sentence, …],
- *    "runs": [{"run", "closed", "recorded", "recomputed", "accountant", "delta", "agrees"}]}
- * Recorded is what is recomputed by the same accountant, to 1e-6 relative: another version may have rounded differently.
- * By another accountant it may not be below the lower bound; with a filter, not below the filter's sum. Runs as published are
- * charged by an accountant
+ *   {"ledger", "intact", "edited" (a line is not what was written, or lines are missing), "lines", "torn", "findings":
+ * [sentence, …], "runs": [{"run", "closed", "recorded", "recomputed", "accountant", "delta", "agrees"}]} Recorded is what is
+ * recomputed by the same accountant, to 1e-6 relative: another version may have rounded differently. By another accountant it
+ * may not be below the lower bound; with a filter, not below the filter's sum. Runs as published are charged by an accountant
  * that is not sound, and theirs are shown, not compared: "agrees" is null. A ledger that was edited is not intact;
  * only what cannot be read is an error. */
 int dp_ledger_verify(const char *path, const struct dp_ledger_hooks *hooks, json_t **result, struct dp_err *err);

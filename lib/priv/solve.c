@@ -55,8 +55,8 @@ static int search_delta(enum dp_accountant accountant, const struct dp_charges *
     return DP_OK;
 }
 
-int dp_solve_delta(enum dp_accountant accountant, const struct dp_charges *charges, double epsilon,
-                   struct dp_answer *answer, struct dp_err *err)
+int dp_solve_delta(enum dp_accountant accountant, const struct dp_charges *charges, double epsilon, struct dp_answer *answer,
+                   struct dp_err *err)
 {
     *answer = (struct dp_answer){.upper = 1, .by = accountant};
     struct dp_err unused = {0};
@@ -90,8 +90,9 @@ static bool one_part(enum dp_accountant accountant, const struct dp_event *event
     struct dp_err unused;
     size_t count;
     int rc;
-    if (event->sampling == DP_SAMPLING_SHUFFLED || !(accountant == DP_ACCOUNTANT_PLD ||
-        (accountant == DP_ACCOUNTANT_BEST && !dp_account_covers(DP_ACCOUNTANT_GDP, &charges))))
+    if (event->sampling == DP_SAMPLING_SHUFFLED ||
+        !(accountant == DP_ACCOUNTANT_PLD ||
+          (accountant == DP_ACCOUNTANT_BEST && !dp_account_covers(DP_ACCOUNTANT_GDP, &charges))))
         return false;
     struct dp_pld_part *parts = dp_account_pld_parts(&charges, &count, &rc, &unused);
     /* A part that holds the sampled epsilon cannot be asked about another rate. */
@@ -102,8 +103,8 @@ static bool one_part(enum dp_accountant accountant, const struct dp_event *event
     return one;
 }
 
-int dp_solve_laps(enum dp_accountant accountant, const struct dp_event *event, double epsilon, double delta,
-                  int64_t *laps, struct dp_err *err)
+int dp_solve_laps(enum dp_accountant accountant, const struct dp_event *event, double epsilon, double delta, int64_t *laps,
+                  struct dp_err *err)
 {
     int64_t low = 0, high = 1; /* low is affordable */
     struct dp_pld_part part;
@@ -155,8 +156,9 @@ int dp_solve_rate(enum dp_accountant accountant, const struct dp_event *event, i
         return rc;
     tried.rate = exp(low);
     if (cost(accountant, &tried, laps, delta, &rc, err) > epsilon)
-        return rc != DP_OK ? rc : dp_fail(err, DP_E_RUN, "no sampling rate reaches epsilon %g at delta %g over %lld laps",
-                                          epsilon, delta, (long long)laps);
+        return rc != DP_OK ? rc
+                           : dp_fail(err, DP_E_RUN, "no sampling rate reaches epsilon %g at delta %g over %lld laps", epsilon,
+                                     delta, (long long)laps);
     while (high - low > 1e-10) {
         tried.rate = exp(0.5 * (low + high));
         double spent = cost(accountant, &tried, laps, delta, &rc, err);

@@ -68,8 +68,8 @@ static struct corner tangent(const struct point *touch, const struct point *at)
 
 /* Corners above cells + 1 points of the curve from tangents half-way between them. An edge from corner to
    corner is below the tangent at its middle on both ends, and so below the curve. */
-static void polygon_around(struct point (*curve)(const void *context, double at), const void *context,
-                           double from, double width, struct polygon *p)
+static void polygon_around(struct point (*curve)(const void *context, double at), const void *context, double from,
+                           double width, struct polygon *p)
 {
     size_t cells = p->count - 1;
     struct point before = {0};
@@ -115,8 +115,7 @@ static size_t envelope_add(struct line *lines, size_t n, struct line new)
 
 /* ln V_m from corners 0 … last and `left`, the one before them. Right of them the curve is straight to (0,
    0), a corner of V_j = V_{j−1}, or, for a tail, a is less than that of the last corner and b <= 1. */
-static double log_v(const struct polygon *p, const struct corner *left, size_t last, bool tail,
-                    int64_t queries, double order)
+static double log_v(const struct polygon *p, const struct corner *left, size_t last, bool tail, int64_t queries, double order)
 {
     double log_scale = 0;
     for (size_t i = 0; i <= last; i++)
@@ -138,8 +137,7 @@ static double log_v(const struct polygon *p, const struct corner *left, size_t l
             v += rise * (long double)(queries - j);
             break;
         }
-        while (best + 1 < n &&
-               p->line[best + 1].a + p->line[best + 1].b * v >= p->line[best].a + p->line[best].b * v)
+        while (best + 1 < n && p->line[best + 1].a + p->line[best + 1].b * v >= p->line[best].a + p->line[best].b * v)
             best++;
         long double next = p->line[best].a + p->line[best].b * v;
         if (next <= v * (1 + 2e-19L)) { /* so small a rise each time adds nothing to the last digit */
@@ -165,8 +163,8 @@ static struct point laplace_point(const void *context, double x)
     return (struct point){log1p(-exp(log_u)), log_u, log_h2, log1p(-exp(log_h2)), l->log_c - 2 * log_u};
 }
 
-int dp_rdp_sparse_vector_laplace(double threshold, double query, int64_t steps, int64_t queries,
-                                 const double *orders, size_t n, double *out, struct dp_err *err)
+int dp_rdp_sparse_vector_laplace(double threshold, double query, int64_t steps, int64_t queries, const double *orders, size_t n,
+                                 double *out, struct dp_err *err)
 {
     for (size_t i = 0; i < n; i++)
         out[i] = INFINITY;
@@ -190,8 +188,7 @@ int dp_rdp_sparse_vector_laplace(double threshold, double query, int64_t steps, 
     for (size_t i = 0; i < n; i++) {
         double pure;
         dp_rdp_pure(threshold + 2 * query, &orders[i], 1, &pure);
-        double added =
-            fmin(log_v(&p, &left, p.count - 1, false, queries, orders[i]) / (orders[i] - 1), 2 * query);
+        double added = fmin(log_v(&p, &left, p.count - 1, false, queries, orders[i]) / (orders[i] - 1), 2 * query);
         out[i] = fmin(dp_upward(out[i] + dp_upward(added)), dp_upward(pure));
     }
 out:
@@ -218,8 +215,8 @@ static struct point gaussian_point(const void *context, double t)
     return p;
 }
 
-int dp_rdp_sparse_vector_gaussian(double threshold, double query, int64_t queries, const double *orders,
-                                  size_t n, double *out, struct dp_err *err)
+int dp_rdp_sparse_vector_gaussian(double threshold, double query, int64_t queries, const double *orders, size_t n, double *out,
+                                  struct dp_err *err)
 {
     dp_rdp_gaussian(threshold, orders, n, out);
     if (!(query > 0 && queries >= 1)) {

@@ -27,13 +27,13 @@
 /* Laplace noise of scale 1/threshold on the threshold and 1/query on every query (ε₁, ε₂ > 0). steps: points
    of the noise's grid per unit of sensitivity where it is discrete Laplace, 0 where it is real. The minimum
    of the bound above, of R_threshold(α) + 2 ε₂ and of dp_rdp_pure(ε₁ + 2ε₂). DP_E_RUN: no memory. */
-int dp_rdp_sparse_vector_laplace(double threshold, double query, int64_t steps, int64_t queries,
-                                 const double *orders, size_t n, double *out, struct dp_err *err);
+int dp_rdp_sparse_vector_laplace(double threshold, double query, int64_t steps, int64_t queries, const double *orders, size_t n,
+                                 double *out, struct dp_err *err);
 
 /* Gaussian noise of standard deviations `threshold` and `query`. A budget of ρ-zCDP for the pair, split as
    1:2, is threshold = √(3/(2ρ)), query = √(3/ρ) (a query's shift is 2); it does not make the whole ρ-zCDP.
    Also at most m compositions of one query. DP_E_RUN: no memory. */
-int dp_rdp_sparse_vector_gaussian(double threshold, double query, int64_t queries, const double *orders,
-                                  size_t n, double *out, struct dp_err *err);
+int dp_rdp_sparse_vector_gaussian(double threshold, double query, int64_t queries, const double *orders, size_t n, double *out,
+                                  struct dp_err *err);
 
 #endif

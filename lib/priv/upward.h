@@ -35,8 +35,7 @@ static inline void dp_log_sum_add(struct dp_log_sum *s, double term)
 /* ln of the sum of `terms` terms and no less; -infinity for none. */
 static inline double dp_log_sum_value(const struct dp_log_sum *s, double terms)
 {
-    return s->sum > 0 ? s->largest + log(s->sum) +
-                            DBL_EPSILON * (2 * terms + 16 + fabs(s->largest) + fabs(log(s->sum)))
+    return s->sum > 0 ? s->largest + log(s->sum) + DBL_EPSILON * (2 * terms + 16 + fabs(s->largest) + fabs(log(s->sum)))
                       : -INFINITY;
 }
 

@@ -24,8 +24,8 @@ int dp_checkpoint_tell(const struct dp_checkpoint *checkpoint, struct dp_err *er
 /* What dp-loop has told, or zeros. free(directory). */
 int dp_checkpoint_told(struct dp_checkpoint *checkpoint, struct dp_err *err);
 
-/* Whether the state after the lap of this frame, as a stage gives it, may serve as a checkpoint: not in the middle of a shuffled
-   epoch without a seed, since the permutation cannot be drawn again. */
+/* Whether the state after the lap of this frame, as a stage gives it, may serve as a checkpoint: not in the middle of a
+   shuffled epoch without a seed, since the permutation cannot be drawn again. */
 bool dp_checkpoint_possible(const struct dp_frame *frame);
 
 /* Whether it is to: every `every` laps, or the first that is possible from there on; at the first after a resumption, since a
@@ -37,8 +37,7 @@ int dp_checkpoint_make(const char *directory, struct dp_err *err);
 
 /* Writes the state as the file of stage `ordinal` (from 1; 0 for dp-loop's own, which has no lap in its name), so that the
    file is whole or the old one. */
-int dp_checkpoint_write(const char *directory, int64_t ordinal, int64_t lap, const struct dp_state *state,
-                        struct dp_err *err);
+int dp_checkpoint_write(const char *directory, int64_t ordinal, int64_t lap, const struct dp_state *state, struct dp_err *err);
 
 /* Reads it. *text holds what the state borrows, and is the caller's to free. */
 int dp_checkpoint_read(const char *directory, int64_t ordinal, int64_t lap, struct dp_state *state, char **text,

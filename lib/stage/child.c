@@ -26,7 +26,7 @@ static int judge_kind(enum dp_kind asked, int64_t lap, const struct dp_frame *an
     if (answer->kind == DP_KIND_ERROR) {
         int64_t status = dp_frame_int(answer, DP_F_STATUS, 1);
         /* 4 is for streams that end early; for the loop, that is a run that failed. */
-        err->status = status >= 1 && status <= 5 && status != 4 ? (enum dp_status)-status : DP_E_RUN;
+        err->status = status >= 1 && status <= 5 && status != 4 ? (enum dp_status) - status : DP_E_RUN;
         err->message[0] = '\0';
         return err->status;
     }
@@ -51,8 +51,9 @@ int dp_child_judge(enum dp_kind asked, int64_t lap, const struct dp_frame *answe
         return dp_fail(err, DP_E_UNSAFE, "the child pipeline gave back a %s frame: dp-account is missing",
                        dp_label_name(answer->label));
     if (dp_frame_has(answer, DP_F_SUM))
-        return dp_fail(err, DP_E_RUN, "the child pipeline gave back a sum that no stage applied: put dp-step after "
-                                      "dp-account");
+        return dp_fail(err, DP_E_RUN,
+                       "the child pipeline gave back a sum that no stage applied: put dp-step after "
+                       "dp-account");
     if (!dp_frame_has(answer, DP_F_MODEL))
         return dp_fail(err, DP_E_RUN, "the child pipeline gave back no model");
     return DP_OK;

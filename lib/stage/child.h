@@ -47,7 +47,7 @@ struct dp_child_ops {
     int (*exchange)(struct dp_child *child, struct dp_frame *frame, struct dp_frame *answer, struct dp_err *err);
     int (*finish)(struct dp_child *child, struct dp_err *err);
     void (*free)(struct dp_child *child);
-    int (*group)(const struct dp_child *child);                                /* or NULL */
+    int (*group)(const struct dp_child *child);                          /* or NULL */
     void (*cancel)(struct dp_child *child, volatile sig_atomic_t *flag); /* or NULL */
 };
 struct dp_child {

@@ -19,31 +19,85 @@
 #define OFFSET(member) offsetof(struct dp_loop_options, member)
 
 const struct dp_option dp_loop_option_table[] = {
-    {.name = "laps", .letter = 'n', .kind = DP_OPT_INT, .offset = OFFSET(laps), .metavar = "T",
-     .help = "how often the model goes round", .min = 1, .max = 1099511627775, .flags = DP_OPT_REQUIRED},
-    {.name = "model", .letter = 'o', .kind = DP_OPT_TEXT, .offset = OFFSET(model), .metavar = "FILE",
+    {.name = "laps",
+     .letter = 'n',
+     .kind = DP_OPT_INT,
+     .offset = OFFSET(laps),
+     .metavar = "T",
+     .help = "how often the model goes round",
+     .min = 1,
+     .max = 1099511627775,
+     .flags = DP_OPT_REQUIRED},
+    {.name = "model",
+     .letter = 'o',
+     .kind = DP_OPT_TEXT,
+     .offset = OFFSET(model),
+     .metavar = "FILE",
      .help = "write the last model there"},
-    {.name = "init", .kind = DP_OPT_TEXT, .offset = OFFSET(init), .metavar = "FILE",
+    {.name = "init",
+     .kind = DP_OPT_TEXT,
+     .offset = OFFSET(init),
+     .metavar = "FILE",
      .help = "start from this model instead of zero"},
-    {.name = "seed", .letter = 's', .kind = DP_OPT_INT, .offset = OFFSET(seed), .metavar = "SEED",
-     .help = "derive every key from SEED: reproducible, not private", .min = 0, .max = 9007199254740992},
-    {.name = "exec", .letter = 'x', .kind = DP_OPT_CHOICE, .offset = OFFSET(exec), .metavar = "HOW",
-     .help = "run the child as processes or inside this one", .fallback = "auto", .choices = "auto|processes|fused"},
-    {.name = "send", .kind = DP_OPT_TEXT, .offset = OFFSET(send), .metavar = "PORT",
+    {.name = "seed",
+     .letter = 's',
+     .kind = DP_OPT_INT,
+     .offset = OFFSET(seed),
+     .metavar = "SEED",
+     .help = "derive every key from SEED: reproducible, not private",
+     .min = 0,
+     .max = 9007199254740992},
+    {.name = "exec",
+     .letter = 'x',
+     .kind = DP_OPT_CHOICE,
+     .offset = OFFSET(exec),
+     .metavar = "HOW",
+     .help = "run the child as processes or inside this one",
+     .fallback = "auto",
+     .choices = "auto|processes|fused"},
+    {.name = "send",
+     .kind = DP_OPT_TEXT,
+     .offset = OFFSET(send),
+     .metavar = "PORT",
      .help = "no child: send the model to this port"},
-    {.name = "receive", .kind = DP_OPT_TEXT, .offset = OFFSET(receive), .metavar = "PORT",
+    {.name = "receive",
+     .kind = DP_OPT_TEXT,
+     .offset = OFFSET(receive),
+     .metavar = "PORT",
      .help = "no child: take it back from this one"},
-    {.name = "checkpoint", .kind = DP_OPT_TEXT, .offset = OFFSET(checkpoint), .metavar = "DIR",
+    {.name = "checkpoint",
+     .kind = DP_OPT_TEXT,
+     .offset = OFFSET(checkpoint),
+     .metavar = "DIR",
      .help = "keep in this new directory what the run can be resumed from"},
-    {.name = "checkpoint-every", .kind = DP_OPT_INT, .offset = OFFSET(every), .metavar = "K",
-     .help = "laps from one checkpoint to the next", .fallback = "1000", .min = 1, .max = 1099511627775},
-    {.name = "resume", .kind = DP_OPT_TEXT, .offset = OFFSET(resume), .metavar = "DIR",
+    {.name = "checkpoint-every",
+     .kind = DP_OPT_INT,
+     .offset = OFFSET(every),
+     .metavar = "K",
+     .help = "laps from one checkpoint to the next",
+     .fallback = "1000",
+     .min = 1,
+     .max = 1099511627775},
+    {.name = "resume",
+     .kind = DP_OPT_TEXT,
+     .offset = OFFSET(resume),
+     .metavar = "DIR",
      .help = "go on from the checkpoint in this directory, and keep the next ones there"},
-    {.name = "stop-gap", .kind = DP_OPT_REAL, .offset = OFFSET(stop_gap), .metavar = "GAP",
-     .help = "non-private runs: stop when the duality gap is at most GAP", .min = 0, .max = INFINITY,
+    {.name = "stop-gap",
+     .kind = DP_OPT_REAL,
+     .offset = OFFSET(stop_gap),
+     .metavar = "GAP",
+     .help = "non-private runs: stop when the duality gap is at most GAP",
+     .min = 0,
+     .max = INFINITY,
      .flags = DP_OPT_OPEN_MIN},
-    {.name = "progress", .kind = DP_OPT_CHOICE, .offset = OFFSET(progress), .metavar = "HOW",
-     .help = "on standard error", .fallback = "auto", .choices = DP_PROGRESS_CHOICES},
+    {.name = "progress",
+     .kind = DP_OPT_CHOICE,
+     .offset = OFFSET(progress),
+     .metavar = "HOW",
+     .help = "on standard error",
+     .fallback = "auto",
+     .choices = DP_PROGRESS_CHOICES},
     {.name = "quiet", .letter = 'q', .kind = DP_OPT_FLAG, .offset = OFFSET(quiet), .help = "no progress"},
     {.name = NULL},
 };
@@ -401,16 +455,19 @@ int dp_loop_run(struct dp_loop *loop, struct dp_err *err)
     if ((o->send == NULL) != (o->receive == NULL))
         return dp_fail(err, DP_E_USAGE, "--send and --receive go together");
     if ((o->send == NULL) == (loop->pipeline == NULL))
-        return dp_fail(err, DP_E_USAGE, o->send == NULL ? "no child pipeline (try --help)"
-                                                        : "--send and --receive leave no room for a child pipeline");
+        return dp_fail(err, DP_E_USAGE,
+                       o->send == NULL ? "no child pipeline (try --help)"
+                                       : "--send and --receive leave no room for a child pipeline");
     if (o->send != NULL && (o->checkpoint != NULL || o->resume != NULL))
-        return dp_fail(err, DP_E_USAGE, "--checkpoint and --resume need a child pipeline: stages that others start are not told");
+        return dp_fail(err, DP_E_USAGE,
+                       "--checkpoint and --resume need a child pipeline: stages that others start are not told");
     if (o->checkpoint != NULL && o->resume != NULL)
         return dp_fail(err, DP_E_USAGE, "--resume keeps its checkpoints where they were: leave out --checkpoint");
     if (o->resume != NULL && o->init != NULL)
         return dp_fail(err, DP_E_USAGE, "--resume has the model to go on from: leave out --init");
     if (o->model == NULL && isatty(STDOUT_FILENO))
-        return dp_fail(err, DP_E_USAGE, "standard output is a terminal, which takes no model: name a file with --model, or redirect");
+        return dp_fail(err, DP_E_USAGE,
+                       "standard output is a terminal, which takes no model: name a file with --model, or redirect");
     int rc = dp_frame_new(&r.last, err);
     if (rc == DP_OK)
         rc = dp_frame_new(&r.token, err);

@@ -26,15 +26,15 @@ extern const struct dp_option dp_loop_option_table[];
 
 /* What signal handlers say to a run, and it to them. */
 struct dp_interrupt {
-    volatile sig_atomic_t stop;   /* in: the signal that asks for an end after the lap under way */
-    volatile sig_atomic_t hurry;  /* in: end at once */
-    volatile sig_atomic_t deaf;   /* out: computing in this process, where nothing looks at `hurry` */
+    volatile sig_atomic_t stop;  /* in: the signal that asks for an end after the lap under way */
+    volatile sig_atomic_t hurry; /* in: end at once */
+    volatile sig_atomic_t deaf;  /* out: computing in this process, where nothing looks at `hurry` */
 };
 
 struct dp_loop {
     struct dp_loop_options options;
-    const char *pipeline; /* text of the child pipeline, NULL with send and receive */
-    FILE *progress;       /* where progress goes */
+    const char *pipeline;                                  /* text of the child pipeline, NULL with send and receive */
+    FILE *progress;                                        /* where progress goes */
     void (*warn)(const char *stage, const char *sentence); /* of stages inside this process; may be NULL */
     struct dp_interrupt *interrupt;
     bool interrupted; /* out: a signal has ended the run before its last lap */

@@ -14,9 +14,9 @@ struct dp_pipeline {
     char *text;
 };
 
-/* Splits at unquoted '|', and words at blanks (a line may break after '|'); '…', "…" and \ quote. Returns 0; or 1 when only a shell can
-   run it (variables, globs, redirections, lists, `|&`, commands that are not dp stages, --in or --out), with *err saying
-   why; or a negative status, also for a stage that prints text. The caller frees with dp_pipeline_free. */
+/* Splits at unquoted '|', and words at blanks (a line may break after '|'); '…', "…" and \ quote. Returns 0; or 1 when only a
+   shell can run it (variables, globs, redirections, lists, `|&`, commands that are not dp stages, --in or --out), with *err
+   saying why; or a negative status, also for a stage that prints text. The caller frees with dp_pipeline_free. */
 int dp_pipeline_parse(struct dp_pipeline *pipeline, const char *text, struct dp_err *err);
 void dp_pipeline_free(struct dp_pipeline *pipeline);
 

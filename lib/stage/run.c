@@ -24,8 +24,7 @@ static int refuse_exposure(const struct run *r, enum dp_label label, enum dp_exp
 {
     if (label == DP_LABEL_RELEASED || exposure == DP_EXPOSED_NO || r->allow_private_output)
         return DP_OK;
-    return dp_fail(err, DP_E_UNSAFE, "will not write a %s frame to %s (--allow-private-output overrides)",
-                   dp_label_name(label),
+    return dp_fail(err, DP_E_UNSAFE, "will not write a %s frame to %s (--allow-private-output overrides)", dp_label_name(label),
                    exposure == DP_EXPOSED_TERMINAL ? "a terminal" : "a socket that is not authenticated");
 }
 
@@ -170,7 +169,8 @@ int dp_stage_main(const struct dp_stage_class *class, int argc, char **argv)
     dp_cli_guard();
     int rc = dp_stage_new(&r.stage, class, argc, argv, &ports, &err);
     if (rc > 0) {
-        struct dp_command command = {class->name, class->sink ? "[PORT]" : "", class->summary, class->options, dp_stage_port_options};
+        struct dp_command command = {class->name, class->sink ? "[PORT]" : "", class->summary, class->options,
+                                     dp_stage_port_options};
         return dp_cli_answer(&command, rc);
     }
     r.allow_private_output = ports.allow_private_output;

@@ -10,7 +10,8 @@
 int dp_saved_of(struct dp_saved *saved, const char *pipeline, int64_t laps, int64_t seed, struct dp_err *err)
 {
     *saved = (struct dp_saved){.laps = laps, .seed = seed};
-    if (crypto_generichash(saved->pipeline, sizeof saved->pipeline, (const unsigned char *)pipeline, strlen(pipeline), NULL, 0) != 0)
+    if (crypto_generichash(saved->pipeline, sizeof saved->pipeline, (const unsigned char *)pipeline, strlen(pipeline), NULL,
+                           0) != 0)
         return dp_fail(err, DP_E_RUN, "cannot hash the pipeline");
     return DP_OK;
 }
@@ -70,7 +71,8 @@ int dp_saved_read(const char *directory, struct dp_saved *saved, struct dp_frame
         rc = dp_state_get_bytes(&state, "last", &bytes, &size, err);
     if (rc == DP_OK)
         rc = dp_wire_read(last, bytes, size, err);
-    if (rc == DP_OK && (last->kind != DP_KIND_LAP || last->label != DP_LABEL_RELEASED || last->lap < 1 || last->lap >= saved->laps))
+    if (rc == DP_OK &&
+        (last->kind != DP_KIND_LAP || last->label != DP_LABEL_RELEASED || last->lap < 1 || last->lap >= saved->laps))
         rc = dp_fail(err, DP_E_RUN, "the checkpoint %s holds no model of its run", directory);
     free(text);
     return rc;

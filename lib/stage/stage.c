@@ -13,11 +13,22 @@
 #define LAPS_PER_LOOK 64
 
 const struct dp_option dp_stage_port_options[] = {
-    {.name = "in", .letter = 'i', .kind = DP_OPT_TEXT, .offset = offsetof(struct dp_stage_ports, in), .metavar = "PORT",
-     .help = "where frames come from", .fallback = "-"},
-    {.name = "out", .letter = 'o', .kind = DP_OPT_TEXT, .offset = offsetof(struct dp_stage_ports, out),
-     .metavar = "PORT", .help = "where frames go to", .fallback = "-"},
-    {.name = "allow-private-output", .kind = DP_OPT_FLAG,
+    {.name = "in",
+     .letter = 'i',
+     .kind = DP_OPT_TEXT,
+     .offset = offsetof(struct dp_stage_ports, in),
+     .metavar = "PORT",
+     .help = "where frames come from",
+     .fallback = "-"},
+    {.name = "out",
+     .letter = 'o',
+     .kind = DP_OPT_TEXT,
+     .offset = offsetof(struct dp_stage_ports, out),
+     .metavar = "PORT",
+     .help = "where frames go to",
+     .fallback = "-"},
+    {.name = "allow-private-output",
+     .kind = DP_OPT_FLAG,
      .offset = offsetof(struct dp_stage_ports, allow_private_output),
      .help = "write frames that are not released to a terminal or an unauthenticated socket"},
     {.name = NULL},
@@ -36,7 +47,8 @@ int dp_stage_new(struct dp_stage **stage, const struct dp_stage_class *class, in
 {
     struct dp_stage *s = NULL;
     struct dp_stage_ports own;
-    struct dp_command command = {class->name, class->sink ? "[PORT]" : "", class->summary, class->options, dp_stage_port_options};
+    struct dp_command command = {class->name, class->sink ? "[PORT]" : "", class->summary, class->options,
+                                 dp_stage_port_options};
     int operand = 0;
     int rc = dp_alloc(&s, 1, sizeof *s, err);
     if (rc != DP_OK)
@@ -136,8 +148,7 @@ static int take_hello(struct dp_stage *stage, struct dp_frame *frame, struct dp_
 {
     int64_t format = dp_frame_int(frame, DP_F_FORMAT, 0);
     if (format != DP_FRAME_FORMAT)
-        return dp_fail(err, DP_E_RUN, "the stream has frame format %lld, this is %d", (long long)format,
-                       DP_FRAME_FORMAT);
+        return dp_fail(err, DP_E_RUN, "the stream has frame format %lld, this is %d", (long long)format, DP_FRAME_FORMAT);
     int64_t ordinal = dp_frame_int(frame, DP_F_STAGE, 0);
     if (dp_frame_has(frame, DP_F_SEED)) {
         stage->seeded = true;
@@ -237,8 +248,8 @@ int dp_stage_take(struct dp_stage *stage, struct dp_frame *frame, struct dp_out 
     case DP_KIND_LAP:
         if ((frame->label & stage->class->takes) == 0) {
             label_set(stage->class->takes, takes, sizeof takes);
-            rc = dp_fail(err, DP_E_UNSAFE, "takes %s frames and got a %s one: a stage is missing or out of place",
-                         takes, dp_label_name(frame->label));
+            rc = dp_fail(err, DP_E_UNSAFE, "takes %s frames and got a %s one: a stage is missing or out of place", takes,
+                         dp_label_name(frame->label));
         } else {
             rc = stage->class->fire(stage, frame, &wrapped, err);
         }

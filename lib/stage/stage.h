@@ -15,8 +15,8 @@
 
 struct dp_stage;
 
-/* Where a stage puts what it makes. Filters emit frames; sinks (dp-eval, dp-cat) emit text. warn, which may be NULL, takes a sentence
-   for whoever started the run; a stage says each at most once. */
+/* Where a stage puts what it makes. Filters emit frames; sinks (dp-eval, dp-cat) emit text. warn, which may be NULL, takes a
+   sentence for whoever started the run; a stage says each at most once. */
 struct dp_out {
     int (*frame)(struct dp_out *out, struct dp_frame *frame, struct dp_err *err);
     int (*text)(struct dp_out *out, const char *text, size_t length, struct dp_err *err);
@@ -60,11 +60,11 @@ struct dp_stage {
     bool seeded;
     bool interrupted; /* drain: a signal has ended the run early */
     struct dp_checkpoint checkpoint;
-    int64_t ordinal;             /* in the pipeline, from 1 */
-    int64_t lap, saved;          /* the last one that was passed on, and the last that a checkpoint has */
-    bool may_save;               /* it may serve as a checkpoint, and is not the run's last */
-    int64_t started; /* seconds since 1970: a stage does not read the clock itself */
-    bool terminal;   /* standard output is one: text is for a person */
+    int64_t ordinal;    /* in the pipeline, from 1 */
+    int64_t lap, saved; /* the last one that was passed on, and the last that a checkpoint has */
+    bool may_save;      /* it may serve as a checkpoint, and is not the run's last */
+    int64_t started;    /* seconds since 1970: a stage does not read the clock itself */
+    bool terminal;      /* standard output is one: text is for a person */
 };
 
 /* The option table that every stage has besides its own: where frames come from and go to. */
@@ -85,8 +85,8 @@ void dp_stage_free(struct dp_stage *stage);
    follows from it, hello and end frames too. Errors are attributed to the stage. */
 int dp_stage_take(struct dp_stage *stage, struct dp_frame *frame, struct dp_out *out, struct dp_err *err);
 
-/* Makes a hello, end or error frame anew of what its kind needs: format, number of stages and laps; an exit status. Nothing that a
-   stage left of a gate wrote in words passes it. */
+/* Makes a hello, end or error frame anew of what its kind needs: format, number of stages and laps; an exit status. Nothing
+   that a stage left of a gate wrote in words passes it. */
 int dp_stage_bare(struct dp_frame *frame, struct dp_err *err);
 
 /* Has a warning said by whoever runs the stage. */

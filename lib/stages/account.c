@@ -33,29 +33,58 @@ struct state {
     bool published;                                 /* that model, or this run, was accounted as published */
     char resumes[DP_LEDGER_MARK];                   /* of a run that is resumed: the line of its checkpoint, or "" */
     double spent, order;                            /* and what its filter had, at which order */
-    unsigned char plan[PLAN_DIGEST];            /* of the multipliers of all laps; zeros without a plan */
-    unsigned char planned[PLAN_DIGEST];         /* what that was in the checkpoint */
+    unsigned char plan[PLAN_DIGEST];                /* of the multipliers of all laps; zeros without a plan */
+    unsigned char planned[PLAN_DIGEST];             /* what that was in the checkpoint */
 };
 
 static const struct dp_option options[] = {
-    {.name = "epsilon", .letter = 'e', .kind = DP_OPT_REAL, .offset = offsetof(struct options, epsilon), .metavar = "E",
-     .help = "the budget", .min = 0, .max = INFINITY, .flags = DP_OPT_OPEN_MIN},
-    {.name = "delta", .letter = 'd', .kind = DP_OPT_REAL, .offset = offsetof(struct options, delta), .metavar = "D",
-     .help = "probability that the budget may fail to bound", .min = 0, .max = 1,
+    {.name = "epsilon",
+     .letter = 'e',
+     .kind = DP_OPT_REAL,
+     .offset = offsetof(struct options, epsilon),
+     .metavar = "E",
+     .help = "the budget",
+     .min = 0,
+     .max = INFINITY,
+     .flags = DP_OPT_OPEN_MIN},
+    {.name = "delta",
+     .letter = 'd',
+     .kind = DP_OPT_REAL,
+     .offset = offsetof(struct options, delta),
+     .metavar = "D",
+     .help = "probability that the budget may fail to bound",
+     .min = 0,
+     .max = 1,
      .flags = DP_OPT_OPEN_MIN | DP_OPT_OPEN_MAX},
-    {.name = "ledger", .letter = 'l', .kind = DP_OPT_TEXT, .offset = offsetof(struct options, ledger), .metavar = "FILE",
+    {.name = "ledger",
+     .letter = 'l',
+     .kind = DP_OPT_TEXT,
+     .offset = offsetof(struct options, ledger),
+     .metavar = "FILE",
      .help = "write down what is spent before it is in this file, not in the data set's own ledger"},
-    {.name = "no-ledger", .kind = DP_OPT_FLAG, .offset = offsetof(struct options, no_ledger),
+    {.name = "no-ledger",
+     .kind = DP_OPT_FLAG,
+     .offset = offsetof(struct options, no_ledger),
      .help = "write nothing down, and say so in every frame"},
-    {.name = "partial", .kind = DP_OPT_FLAG, .offset = offsetof(struct options, partial),
+    {.name = "partial",
+     .kind = DP_OPT_FLAG,
+     .offset = offsetof(struct options, partial),
      .help = "begin although the budget of the data set does not afford all laps"},
-    {.name = "adaptive", .kind = DP_OPT_FLAG, .offset = offsetof(struct options, adaptive),
+    {.name = "adaptive",
+     .kind = DP_OPT_FLAG,
+     .offset = offsetof(struct options, adaptive),
      .help = "noise may change with what was released: charge by a filter at one order"},
-    {.name = "allow-seeded", .kind = DP_OPT_FLAG, .offset = offsetof(struct options, allow_seeded),
+    {.name = "allow-seeded",
+     .kind = DP_OPT_FLAG,
+     .offset = offsetof(struct options, allow_seeded),
      .help = "let a seeded run through: reproducible, not private"},
-    {.name = "as-published", .kind = DP_OPT_FLAG, .offset = offsetof(struct options, as_published),
+    {.name = "as-published",
+     .kind = DP_OPT_FLAG,
+     .offset = offsetof(struct options, as_published),
      .help = "charge as the DP-SCD paper does, which is not sound; the sound epsilon is reported beside it"},
-    {.name = "non-private", .kind = DP_OPT_FLAG, .offset = offsetof(struct options, non_private),
+    {.name = "non-private",
+     .kind = DP_OPT_FLAG,
+     .offset = offsetof(struct options, non_private),
      .help = "let everything through, marked as not private"},
     {.name = NULL},
 };
@@ -90,8 +119,9 @@ static int account_hello(struct dp_stage *stage, struct dp_frame *frame, struct 
 {
     const struct options *o = stage->options;
     if (stage->seeded && !o->allow_seeded)
-        return dp_fail(err, DP_E_UNSAFE, "the run is seeded: whoever knows the seed knows the noise "
-                                         "(--allow-seeded for experiments)");
+        return dp_fail(err, DP_E_UNSAFE,
+                       "the run is seeded: whoever knows the seed knows the noise "
+                       "(--allow-seeded for experiments)");
     /* The runtime makes the frame that goes on. */
     struct state *s = stage->state;
     const char *directory = dp_frame_text(frame, DP_F_DIRECTORY, NULL);
@@ -135,8 +165,10 @@ static int note_prior(struct state *s, const struct dp_frame *frame, struct dp_e
 {
     const char *now = dp_adjacency_names[frame->mechanism[0].adjacency], *then = dp_frame_text(frame, DP_F_ADJACENCY, now);
     if (strcmp(now, then) != 0)
-        return dp_fail(err, DP_E_UNSAFE, "the model it starts from was charged under %.20s adjacency, this run is under %s: they do "
-                                         "not add up", then, now);
+        return dp_fail(err, DP_E_UNSAFE,
+                       "the model it starts from was charged under %.20s adjacency, this run is under %s: they do "
+                       "not add up",
+                       then, now);
     s->prior_epsilon = dp_frame_real(frame, DP_F_EPSILON, 0);
     s->prior_delta = dp_frame_real(frame, DP_F_DELTA, 0);
     bool published = dp_frame_bool(frame, DP_F_AS_PUBLISHED);
@@ -150,9 +182,7 @@ static void set_sound(const struct dp_stage *stage, struct dp_frame *frame)
 {
     const struct options *o = stage->options;
     const struct state *s = stage->state;
-    double own = !o->as_published           ? s->spend.epsilon
-                 : s->spend.sound != NULL ? dp_meter_epsilon(s->spend.sound)
-                                          : (double)NAN;
+    double own = !o->as_published ? s->spend.epsilon : s->spend.sound != NULL ? dp_meter_epsilon(s->spend.sound) : (double)NAN;
     if (s->published && !isnan(s->prior_sound + own))
         dp_frame_set_real(frame, DP_F_EPSILON_SOUND, s->prior_sound + own);
 }
@@ -171,11 +201,20 @@ static struct dp_ledger_run ledger_run(const struct dp_stage *stage, const struc
     const struct dp_mechanism *m = &frame->mechanism[0];
     int64_t laps = dp_frame_int(frame, DP_F_LAPS, 0);
     struct dp_ledger_run run = {
-        .data = dp_frame_text(frame, DP_F_DATA, NULL), .population = dp_frame_text(frame, DP_F_POPULATION, NULL),
-        .rows = m->rows, .adjacency = dp_adjacency_names[m->adjacency], .epsilon = o->epsilon, .delta = o->delta,
-        .seeded = stage->seeded || dp_frame_bool(frame, DP_F_SEEDED), .as_published = o->as_published,
-        .preprocessing = dp_frame_text(frame, DP_F_PREPROCESSING, ""), .init = dp_frame_text(frame, DP_F_LEDGER, NULL),
-        .time = stage->started, .laps = s->spend.limit < laps ? s->spend.limit : laps, .prefix = prefix, .plan = s,
+        .data = dp_frame_text(frame, DP_F_DATA, NULL),
+        .population = dp_frame_text(frame, DP_F_POPULATION, NULL),
+        .rows = m->rows,
+        .adjacency = dp_adjacency_names[m->adjacency],
+        .epsilon = o->epsilon,
+        .delta = o->delta,
+        .seeded = stage->seeded || dp_frame_bool(frame, DP_F_SEEDED),
+        .as_published = o->as_published,
+        .preprocessing = dp_frame_text(frame, DP_F_PREPROCESSING, ""),
+        .init = dp_frame_text(frame, DP_F_LEDGER, NULL),
+        .time = stage->started,
+        .laps = s->spend.limit < laps ? s->spend.limit : laps,
+        .prefix = prefix,
+        .plan = s,
         .partial = o->partial,
     };
     if (o->adaptive) {
@@ -214,8 +253,9 @@ static int open_ledger(struct dp_stage *stage, const struct dp_frame *frame, boo
     if (o->ledger != NULL)
         return dp_reserve_open(&s->reserve, o->ledger, &run, err);
     if (s->directory == NULL)
-        return dp_fail(err, DP_E_RUN, "nothing says where the data set is and its ledger: --ledger FILE names one, --no-ledger "
-                                      "goes without");
+        return dp_fail(err, DP_E_RUN,
+                       "nothing says where the data set is and its ledger: --ledger FILE names one, --no-ledger "
+                       "goes without");
     if (asprintf(&path, "%s/ledger", s->directory) < 0)
         return dp_fail(err, DP_E_RUN, "out of memory");
     int rc = dp_reserve_open(&s->reserve, path, &run, err);
@@ -238,12 +278,13 @@ static int check_resumed(const struct dp_stage *stage, const struct dp_frame *fr
         same &= now[i].sampler == then[i].sampler && now[i].rate == then[i].rate && now[i].epoch_laps == then[i].epoch_laps &&
                 now[i].noise == then[i].noise && ((planned && i == 0) || now[i].multiplier == then[i].multiplier);
     if (!same || (!o->adaptive && memcmp(s->plan, s->planned, sizeof s->plan) != 0))
-        return dp_fail(err, DP_E_UNSAFE, "the mechanism of lap %lld is not that of the run before its checkpoint", (long long)frame->lap);
+        return dp_fail(err, DP_E_UNSAFE, "the mechanism of lap %lld is not that of the run before its checkpoint",
+                       (long long)frame->lap);
     return DP_OK;
 }
 
-/* What a resumed run has paid for beside its laps up to the checkpoint, since it first began. A filter has counted all of it but
-   what was lost since the checkpoint. */
+/* What a resumed run has paid for beside its laps up to the checkpoint, since it first began. A filter has counted all of it
+   but what was lost since the checkpoint. */
 static int charge_lost(struct state *s, struct dp_err *err)
 {
     struct dp_charges own = {0}, beside = {0};
@@ -273,8 +314,12 @@ static int begin(struct dp_stage *stage, struct dp_frame *frame, const struct dp
     struct state *s = stage->state;
     struct dp_event published = dp_charge_event_published(&frame->mechanism[0]);
     struct dp_spend_start start = {
-        .epsilon = o->epsilon, .delta = o->delta, .adaptive = o->adaptive, .published = o->as_published,
-        .first = o->as_published ? &published : sound, .sound = has_sound ? sound : NULL,
+        .epsilon = o->epsilon,
+        .delta = o->delta,
+        .adaptive = o->adaptive,
+        .published = o->as_published,
+        .first = o->as_published ? &published : sound,
+        .sound = has_sound ? sound : NULL,
         .laps = dp_frame_int(frame, DP_F_LAPS, 0),
     };
     const struct dp_array *plan = dp_frame_array(frame, DP_F_PLAN);
@@ -312,13 +357,16 @@ static void warn(struct dp_stage *stage, const struct dp_frame *frame, struct dp
     if (stage->seeded || dp_frame_bool(frame, DP_F_SEEDED))
         return;
     if (o->delta * rows >= 1)
-        dp_stage_warn(stage, out, "delta = %g is not below 1/N = %g: it would permit to publish somebody's row; see dp-privacy(7) on "
-                                  "choosing it", o->delta, 1 / rows);
+        dp_stage_warn(stage, out,
+                      "delta = %g is not below 1/N = %g: it would permit to publish somebody's row; see dp-privacy(7) on "
+                      "choosing it",
+                      o->delta, 1 / rows);
     if (s->reserve.ledger != NULL && dp_ledger_affords(s->reserve.ledger) < dp_frame_int(frame, DP_F_LAPS, 0))
         dp_stage_warn(stage, out, "the budget of the data set affords %lld of the run's %lld laps",
                       (long long)dp_ledger_affords(s->reserve.ledger), (long long)dp_frame_int(frame, DP_F_LAPS, 0));
     if (most > 10)
-        dp_stage_warn(stage, out, "this run may cost epsilon = %.3g, and above 10 little is hidden; see dp-privacy(7) on choosing it",
+        dp_stage_warn(stage, out,
+                      "this run may cost epsilon = %.3g, and above 10 little is hidden; see dp-privacy(7) on choosing it",
                       most);
 }
 
@@ -360,8 +408,9 @@ static int check_lap(struct dp_stage *stage, const struct dp_frame *frame, struc
         return dp_fail(err, DP_E_UNSAFE, "takes noised frames and got a %s one: a stage is missing or out of place",
                        dp_label_name(frame->label));
     if ((dp_frame_bool(frame, DP_F_SEEDED) || stage->seeded) && !o->allow_seeded)
-        return dp_fail(err, DP_E_UNSAFE, "the run is seeded: whoever knows the seed knows the noise "
-                                         "(--allow-seeded for experiments)");
+        return dp_fail(err, DP_E_UNSAFE,
+                       "the run is seeded: whoever knows the seed knows the noise "
+                       "(--allow-seeded for experiments)");
     if (dp_frame_bool(frame, DP_F_NON_PRIVATE))
         return dp_fail(err, DP_E_UNSAFE, "the model of lap %lld comes from a run without privacy", lap);
     int rc = dp_charge_check(frame, err);

@@ -57,8 +57,7 @@ int dp_batch_read(struct dp_batch *batch, const struct dp_frame *frame, const st
     /* A float, so that its products with coefficients are exact. */
     if (!isfinite(intercept) || (double)(float)intercept != intercept)
         return dp_fail(err, DP_E_RUN, "the intercept of lap %lld is not a finite f4", (long long)frame->lap);
-    *batch = (struct dp_batch){
-        .count = rows->count, .id = rows->data, .dataset = dataset, .intercept = (float)intercept};
+    *batch = (struct dp_batch){.count = rows->count, .id = rows->data, .dataset = dataset, .intercept = (float)intercept};
     if (batch->count > (size_t)1 << 31)
         return dp_fail(err, DP_E_RUN, "lap %lld has more than 2^31 rows", (long long)frame->lap);
     rc = check_rows(batch->id, batch->count, m->rows, seen, frame->lap, err);

@@ -6,14 +6,14 @@
 #include "wire/frame.h"
 
 struct dp_batch {
-    size_t count;          /* rows in the batch */
-    size_t features;       /* columns of a row */
-    size_t cols;           /* columns of the model: one more with an intercept */
-    float intercept;       /* value of a constant column after the row's own; 0 if there is none */
-    const int64_t *id;     /* row numbers, each in [0, rows) */
+    size_t count;                     /* rows in the batch */
+    size_t features;                  /* columns of a row */
+    size_t cols;                      /* columns of the model: one more with an intercept */
+    float intercept;                  /* value of a constant column after the row's own; 0 if there is none */
+    const int64_t *id;                /* row numbers, each in [0, rows) */
     const struct dp_dataset *dataset; /* NULL when inline */
-    const float *x;        /* inline: count × features */
-    const double *y;       /* inline: count; else dataset->y, indexed by id */
+    const float *x;                   /* inline: count × features */
+    const double *y;                  /* inline: count; else dataset->y, indexed by id */
 };
 
 /* A bit per row, kept by the stage between laps. Starts zeroed; free(bits) at the end. */

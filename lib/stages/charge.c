@@ -35,8 +35,8 @@ static int check_record(const struct dp_mechanism *m, struct dp_err *err)
     double least = m->bound * (m->adjacency == DP_ADJACENCY_REPLACE_ONE ? 2.0 : 1.0) *
                    (m->release == DP_RELEASE_SUM_AND_STATE ? M_SQRT2 : 1.0);
     if (m->sensitivity < least && !near(m->sensitivity, least))
-        return dp_fail(err, DP_E_UNSAFE, "a mechanism record states a sensitivity of %g, its bound implies %g",
-                       m->sensitivity, least);
+        return dp_fail(err, DP_E_UNSAFE, "a mechanism record states a sensitivity of %g, its bound implies %g", m->sensitivity,
+                       least);
     if (m->noise == DP_NOISE_NONE || !(m->multiplier > 0 && isfinite(m->multiplier)) || !(m->scale > 0))
         return dp_fail(err, DP_E_UNSAFE, "a mechanism record has no noise");
     /* The sensitivity of sum and state together is in L2 over two draws of noise, which only Gaussians add up in. */
@@ -44,8 +44,8 @@ static int check_record(const struct dp_mechanism *m, struct dp_err *err)
         return dp_fail(err, DP_E_UNSAFE, "a released state has an accountant behind Gaussian noise alone, not %s",
                        dp_noise_names[m->noise]);
     if (!near(m->scale, m->multiplier * m->sensitivity))
-        return dp_fail(err, DP_E_UNSAFE, "a mechanism record has noise of scale %g, its multiplier implies %g",
-                       m->scale, m->multiplier * m->sensitivity);
+        return dp_fail(err, DP_E_UNSAFE, "a mechanism record has noise of scale %g, its multiplier implies %g", m->scale,
+                       m->multiplier * m->sensitivity);
     return DP_OK;
 }
 
@@ -84,19 +84,20 @@ int dp_charge_check(const struct dp_frame *frame, struct dp_err *err)
     double bound = dp_frame_real(frame, DP_F_BOUND, 0), grid = dp_frame_real(frame, DP_F_GRID, 0);
     /* The sum is what the first record is about. */
     if (bound != frame->mechanism[0].bound)
-        return dp_fail(err, DP_E_UNSAFE, "the clip bounds of lap %lld disagree: %g on the sum, %g in its record", lap,
-                       bound, frame->mechanism[0].bound);
+        return dp_fail(err, DP_E_UNSAFE, "the clip bounds of lap %lld disagree: %g on the sum, %g in its record", lap, bound,
+                       frame->mechanism[0].bound);
     if (grid != dp_grid_for(bound))
         return dp_fail(err, DP_E_UNSAFE, "lap %lld has another grid than its bound implies", lap);
     /* And the count, if there is one, is what the second is about. */
     const struct dp_array *count = dp_frame_array(frame, DP_F_WITHIN);
-    if (count != NULL && (frame->mechanisms < 2 || frame->mechanism[1].bound != 0.5 || count->dtype != DP_I64 || count->count != 1))
+    if (count != NULL &&
+        (frame->mechanisms < 2 || frame->mechanism[1].bound != 0.5 || count->dtype != DP_I64 || count->count != 1))
         return dp_fail(err, DP_E_UNSAFE, "the count of lap %lld has no mechanism record", lap);
     /* The recorded sensitivity is in L2; what Laplace noise hides is L1, and on one number that is the same. */
     for (int i = 0; i < frame->mechanisms; i++)
         if (frame->mechanism[i].noise == DP_NOISE_LAPLACE && sum->count != 1 && !(count != NULL && i == 1))
-            return dp_fail(err, DP_E_UNSAFE, "the Laplace noise of lap %lld is on %zu numbers, and its accountant is for one", lap,
-                           (size_t)sum->count);
+            return dp_fail(err, DP_E_UNSAFE, "the Laplace noise of lap %lld is on %zu numbers, and its accountant is for one",
+                           lap, (size_t)sum->count);
     return DP_OK;
 }
 
@@ -113,8 +114,9 @@ static int sampling_of(const struct dp_mechanism *m, enum dp_sampling *sampling,
         return DP_OK;
     case DP_SAMPLER_FIXED:
         if (!replace)
-            return dp_fail(err, DP_E_UNSAFE, "a Poisson accountant does not cover a fixed sampler: a batch of fixed size "
-                                             "needs replace-one adjacency");
+            return dp_fail(err, DP_E_UNSAFE,
+                           "a Poisson accountant does not cover a fixed sampler: a batch of fixed size "
+                           "needs replace-one adjacency");
         /* Given everybody else's membership, one's own is certain: a person's past updates are no mixture then. */
         if (m->release != DP_RELEASE_SUM)
             return dp_fail(err, DP_E_UNSAFE, "a secret or released state behind a fixed sampler has no accountant");

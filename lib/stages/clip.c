@@ -23,20 +23,54 @@ struct state {
 };
 
 static const struct dp_option options[] = {
-    {.name = "data", .letter = 'd', .kind = DP_OPT_TEXT, .offset = offsetof(struct options, data), .metavar = "DIR",
+    {.name = "data",
+     .letter = 'd',
+     .kind = DP_OPT_TEXT,
+     .offset = offsetof(struct options, data),
+     .metavar = "DIR",
      .help = "the data set that the rows are numbers of; not needed when they are inline"},
-    {.name = "clip", .letter = 'C', .kind = DP_OPT_REAL, .offset = offsetof(struct options, clip), .metavar = "C",
-     .help = "L2 bound on one person's contribution", .min = 0, .max = INFINITY,
+    {.name = "clip",
+     .letter = 'C',
+     .kind = DP_OPT_REAL,
+     .offset = offsetof(struct options, clip),
+     .metavar = "C",
+     .help = "L2 bound on one person's contribution",
+     .min = 0,
+     .max = INFINITY,
      .flags = DP_OPT_REQUIRED | DP_OPT_OPEN_MIN},
-    {.name = "adaptive", .kind = DP_OPT_REAL, .offset = offsetof(struct options, adaptive), .metavar = "QUANTILE",
-     .help = "let the bound follow this quantile of the norms; how many are within it is a query of its own", .min = 0,
-     .max = 1, .flags = DP_OPT_OPEN_MIN | DP_OPT_OPEN_MAX},
-    {.name = "adaptive-rate", .kind = DP_OPT_REAL, .offset = offsetof(struct options, rate), .metavar = "ETA",
-     .help = "how fast the bound follows", .fallback = "0.2", .min = 0, .max = 10, .flags = DP_OPT_OPEN_MIN},
-    {.name = "adjacency", .kind = DP_OPT_CHOICE, .offset = offsetof(struct options, adjacency), .metavar = "HOW",
-     .help = "what one person can change", .fallback = "null-record", .choices = "null-record|replace-one"},
-    {.name = "threads", .letter = 't', .kind = DP_OPT_INT, .offset = offsetof(struct options, threads), .metavar = "N",
-     .help = "threads for the sum", .fallback = "1", .min = 1, .max = 256},
+    {.name = "adaptive",
+     .kind = DP_OPT_REAL,
+     .offset = offsetof(struct options, adaptive),
+     .metavar = "QUANTILE",
+     .help = "let the bound follow this quantile of the norms; how many are within it is a query of its own",
+     .min = 0,
+     .max = 1,
+     .flags = DP_OPT_OPEN_MIN | DP_OPT_OPEN_MAX},
+    {.name = "adaptive-rate",
+     .kind = DP_OPT_REAL,
+     .offset = offsetof(struct options, rate),
+     .metavar = "ETA",
+     .help = "how fast the bound follows",
+     .fallback = "0.2",
+     .min = 0,
+     .max = 10,
+     .flags = DP_OPT_OPEN_MIN},
+    {.name = "adjacency",
+     .kind = DP_OPT_CHOICE,
+     .offset = offsetof(struct options, adjacency),
+     .metavar = "HOW",
+     .help = "what one person can change",
+     .fallback = "null-record",
+     .choices = "null-record|replace-one"},
+    {.name = "threads",
+     .letter = 't',
+     .kind = DP_OPT_INT,
+     .offset = offsetof(struct options, threads),
+     .metavar = "N",
+     .help = "threads for the sum",
+     .fallback = "1",
+     .min = 1,
+     .max = 256},
     {.name = NULL},
 };
 
@@ -125,8 +159,7 @@ static int clip_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp_o
     if (rc == DP_OK && updates->dims[0] != batch.count)
         rc = dp_fail(err, DP_E_RUN, "lap %lld does not have an update for each row", (long long)frame->lap);
     if (rc == DP_OK && m->release == DP_RELEASE_NONE)
-        rc = dp_fail(err, DP_E_UNSAFE, "the updates of lap %lld do not record what they depend on",
-                     (long long)frame->lap);
+        rc = dp_fail(err, DP_E_UNSAFE, "the updates of lap %lld do not record what they depend on", (long long)frame->lap);
     if (rc == DP_OK)
         rc = next_bound(o, frame, &bound, err);
     if (rc == DP_OK)

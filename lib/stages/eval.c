@@ -147,17 +147,14 @@ static int parse_metrics(struct state *s, const char *list, struct dp_err *err)
     for (const char *p = list;; p++) {
         size_t length = strcspn(p, ",");
         int m = 0;
-        while (m < METRIC_COUNT &&
-               !(strlen(metrics[m].name) == length && memcmp(p, metrics[m].name, length) == 0))
+        while (m < METRIC_COUNT && !(strlen(metrics[m].name) == length && memcmp(p, metrics[m].name, length) == 0))
             m++;
         if (m == METRIC_COUNT)
-            return dp_fail(err, DP_E_USAGE, "--metrics: '%.*s' is none of " METRIC_NAMES,
-                           (int)(length < 80 ? length : 80), p);
+            return dp_fail(err, DP_E_USAGE, "--metrics: '%.*s' is none of " METRIC_NAMES, (int)(length < 80 ? length : 80), p);
         if (has_metric(s, (enum metric)m))
             return dp_fail(err, DP_E_USAGE, "--metrics: '%s' stands there twice", metrics[m].name);
         if (metrics[m].needs != NEEDS_LABELS && (metrics[m].needs == NEEDS_CLASSES) != classes)
-            return dp_fail(err, DP_E_USAGE,
-                           "--metrics: %s is for labels that are %s, those of this data set are %s",
+            return dp_fail(err, DP_E_USAGE, "--metrics: %s is for labels that are %s, those of this data set are %s",
                            metrics[m].name, classes ? "numbers" : "classes", classes ? "classes" : "numbers");
         s->metric[s->count++] = (enum metric)m;
         p += length;
@@ -177,16 +174,11 @@ static int eval_open(struct dp_stage *stage, struct dp_err *err)
         return rc;
     bool classes = s->dataset->label_kind == DP_LABEL_CLASSES;
     s->rounded = stage->terminal && o->format == FORMAT_TSV;
-    return parse_metrics(s,
-                         o->metrics != NULL ? o->metrics
-                         : classes          ? "accuracy,auc,objective"
-                                            : "mse,r2,objective",
-                         err);
+    return parse_metrics(s, o->metrics != NULL ? o->metrics : classes ? "accuracy,auc,objective" : "mse,r2,objective", err);
 }
 
 /* Class names, where both sides have them, must be the same in the same order. */
-static int check_names(const struct state *s, const struct dp_frame *frame, const char *path,
-                       struct dp_err *err)
+static int check_names(const struct state *s, const struct dp_frame *frame, const char *path, struct dp_err *err)
 {
     const struct dp_dataset *d = s->dataset;
     char **names;
@@ -200,8 +192,8 @@ static int check_names(const struct state *s, const struct dp_frame *frame, cons
         rc = dp_fail(err, DP_E_RUN, "the model has %zu classes, %s has %zu", count, path, d->classes);
     for (size_t k = 0; rc == DP_OK && d->class_names != NULL && k < count; k++)
         if (strcmp(names[k], d->class_names[k]) != 0)
-            rc = dp_fail(err, DP_E_RUN, "class %zu is '%.60s' in the model and '%.60s' in %s", k, names[k],
-                         d->class_names[k], path);
+            rc = dp_fail(err, DP_E_RUN, "class %zu is '%.60s' in the model and '%.60s' in %s", k, names[k], d->class_names[k],
+                         path);
     dp_model_free_names(names, count);
     return rc;
 }
@@ -217,10 +209,11 @@ static int check_private(const struct options *o, const struct dp_dataset *d, co
                        "(--private-data if that is meant)",
                        o->data);
     if (!d->held_out && strcmp(dp_frame_text(frame, DP_F_POPULATION, ""), d->population) == 0)
-        return dp_fail(err, DP_E_UNSAFE,
-                       "%s has rows of '%.80s', as the training set has, and none of them were held out: what is measured on them is "
-                       "not covered by epsilon (--private-data if that is meant)",
-                       o->data, d->population);
+        return dp_fail(
+            err, DP_E_UNSAFE,
+            "%s has rows of '%.80s', as the training set has, and none of them were held out: what is measured on them is "
+            "not covered by epsilon (--private-data if that is meant)",
+            o->data, d->population);
     return DP_OK;
 }
 
@@ -243,15 +236,14 @@ static int check_against_data(struct dp_stage *stage, const struct dp_frame *fra
         return rc;
     int64_t classes = dp_frame_int(frame, DP_F_CLASSES, (int64_t)d->classes);
     if ((classes > 0) != (d->classes > 0))
-        return dp_fail(err, DP_E_RUN, "the model predicts %s, the labels of %s are %s",
-                       classes > 0 ? "classes" : "numbers", o->data, classes > 0 ? "numbers" : "classes");
+        return dp_fail(err, DP_E_RUN, "the model predicts %s, the labels of %s are %s", classes > 0 ? "classes" : "numbers",
+                       o->data, classes > 0 ? "numbers" : "classes");
     if (classes != (int64_t)d->classes)
-        return dp_fail(err, DP_E_RUN, "the model has %lld classes, %s has %zu", (long long)classes, o->data,
-                       d->classes);
+        return dp_fail(err, DP_E_RUN, "the model has %lld classes, %s has %zu", (long long)classes, o->data, d->classes);
     size_t outputs = d->classes > 2 ? d->classes : 1;
     if (s->outputs != outputs)
-        return dp_fail(err, DP_E_RUN, "the model is %zu × %zu, the labels of %s need %zu × %zu", s->outputs,
-                       s->cols, o->data, outputs, s->cols);
+        return dp_fail(err, DP_E_RUN, "the model is %zu × %zu, the labels of %s need %zu × %zu", s->outputs, s->cols, o->data,
+                       outputs, s->cols);
     return DP_OK;
 }
 
@@ -263,8 +255,7 @@ static int read_loss(struct state *s, const struct dp_frame *frame, struct dp_er
     bool known = dp_loss_parse(name, &s->loss) == 0;
     s->width = dp_frame_real(frame, DP_F_LOSS_WIDTH, 1);
     s->data_label = (struct dp_affine){d->label_scale, d->label_offset};
-    s->model_label = (struct dp_affine){dp_frame_real(frame, DP_F_LABEL_SCALE, 1),
-                                        dp_frame_real(frame, DP_F_LABEL_OFFSET, 0)};
+    s->model_label = (struct dp_affine){dp_frame_real(frame, DP_F_LABEL_SCALE, 1), dp_frame_real(frame, DP_F_LABEL_OFFSET, 0)};
     if (has_metric(s, METRIC_OBJECTIVE) &&
         (!known || !dp_frame_has(frame, DP_F_LAMBDA) || !(s->width > 0) || s->model_label.scale == 0))
         return dp_fail(err, DP_E_RUN, "objective: the model does not say which loss and lambda it minimises");
@@ -273,8 +264,7 @@ static int read_loss(struct state *s, const struct dp_frame *frame, struct dp_er
     if (known && s->loss == DP_LOSS_SOFTMAX && s->outputs < 2)
         return dp_fail(err, DP_E_RUN, "the model has softmax loss and one output");
     if (has_metric(s, METRIC_LOG_LOSS) && !(known && dp_metric_has_probability(s->loss)))
-        return dp_fail(err, DP_E_RUN,
-                       "logloss: only logistic and softmax models give probabilities; this one has %s loss",
+        return dp_fail(err, DP_E_RUN, "logloss: only logistic and softmax models give probabilities; this one has %s loss",
                        known ? name : "an unnamed");
     return DP_OK;
 }
@@ -316,8 +306,7 @@ static void score_rows(struct state *s)
             row[i] = dp_dataset_row(d, from + i);
         for (size_t k = 0; k < s->outputs; k++)
             for (size_t i = 0; i < count; i++)
-                s->scores[(from + i) * s->outputs + k] =
-                    dp_row_score(row[i], s->weights + k * s->cols, d->cols, s->intercept);
+                s->scores[(from + i) * s->outputs + k] = dp_row_score(row[i], s->weights + k * s->cols, d->cols, s->intercept);
     }
 }
 
@@ -341,8 +330,8 @@ static double measure(const struct state *s, enum metric metric)
         if (s->data_label.scale != s->model_label.scale || s->data_label.offset != s->model_label.offset)
             label = (struct dp_affine){s->data_label.scale / s->model_label.scale,
                                        (s->data_label.offset - s->model_label.offset) / s->model_label.scale};
-        return dp_metric_objective(s->loss, s->width, s->lap.lambda, s->scores, s->outputs, d->y, label,
-                                   d->rows, d->classes, s->weights, s->cols);
+        return dp_metric_objective(s->loss, s->width, s->lap.lambda, s->scores, s->outputs, d->y, label, d->rows, d->classes,
+                                   s->weights, s->cols);
     case METRIC_CONFUSION:
     case METRIC_COUNT:
         break;
@@ -437,8 +426,8 @@ static void put_json(struct state *s, const struct options *o)
         put(s, ",\"as_published\":true,\"epsilon_sound\":");
         put_number(s, s->lap.epsilon_sound, true);
     }
-    put(s, "%s%s%s}\n", s->lap.seeded ? ",\"seeded\":true" : "",
-        s->lap.non_private ? ",\"non_private\":true" : "", o->private_data ? ",\"private_data\":true" : "");
+    put(s, "%s%s%s}\n", s->lap.seeded ? ",\"seeded\":true" : "", s->lap.non_private ? ",\"non_private\":true" : "",
+        o->private_data ? ",\"private_data\":true" : "");
 }
 
 static int evaluate(struct dp_stage *stage, struct dp_out *out, struct dp_err *err)

@@ -38,26 +38,71 @@ struct state {
 #define OFFSET(member) offsetof(struct options, member)
 
 static const struct dp_option options[] = {
-    {.name = "data", .letter = 'd', .kind = DP_OPT_TEXT, .offset = OFFSET(data), .metavar = "DIR",
+    {.name = "data",
+     .letter = 'd',
+     .kind = DP_OPT_TEXT,
+     .offset = OFFSET(data),
+     .metavar = "DIR",
      .help = "the data set that the rows are numbers of; not needed when they are inline"},
-    {.name = "loss", .letter = 'l', .kind = DP_OPT_CHOICE, .offset = OFFSET(loss), .metavar = "LOSS",
-     .help = "what is minimised", .choices = DP_LOSS_CHOICES, .flags = DP_OPT_REQUIRED},
-    {.name = "loss-width", .kind = DP_OPT_REAL, .offset = OFFSET(width), .metavar = "W",
-     .help = "smoothing of smooth-hinge and huberised-hinge, delta of huber (default 1; huberised-hinge 0.5)", .min = 0,
-     .max = INFINITY, .flags = DP_OPT_OPEN_MIN},
-    {.name = "lambda", .letter = 'L', .kind = DP_OPT_REAL, .offset = OFFSET(lambda), .metavar = "LAMBDA",
-     .help = "L2 regularisation, for dp-step to add", .fallback = "0", .min = 0, .max = INFINITY},
-    {.name = "intercept", .kind = DP_OPT_REAL, .offset = OFFSET(intercept), .metavar = "V",
-     .help = "append a constant column of value V to each row; 0 is none", .fallback = "0", .min = 0, .max = 1e6},
-    {.name = "clip", .letter = 'C', .kind = DP_OPT_REAL, .offset = OFFSET(clip), .metavar = "C",
-     .help = "L2 bound on one person's gradient; without it the gradients go on one by one, for dp-clip", .min = 0,
-     .max = INFINITY, .flags = DP_OPT_OPEN_MIN},
-    {.name = "adjacency", .kind = DP_OPT_CHOICE, .offset = OFFSET(adjacency), .metavar = "HOW",
-     .help = "what one person can change", .fallback = "null-record", .choices = "null-record|replace-one"},
-    {.name = "non-private", .kind = DP_OPT_FLAG, .offset = OFFSET(non_private),
-     .help = "the exact sum, without clip or grid"},
-    {.name = "threads", .letter = 't', .kind = DP_OPT_INT, .offset = OFFSET(threads), .metavar = "N",
-     .help = "threads", .fallback = "1", .min = 1, .max = 256},
+    {.name = "loss",
+     .letter = 'l',
+     .kind = DP_OPT_CHOICE,
+     .offset = OFFSET(loss),
+     .metavar = "LOSS",
+     .help = "what is minimised",
+     .choices = DP_LOSS_CHOICES,
+     .flags = DP_OPT_REQUIRED},
+    {.name = "loss-width",
+     .kind = DP_OPT_REAL,
+     .offset = OFFSET(width),
+     .metavar = "W",
+     .help = "smoothing of smooth-hinge and huberised-hinge, delta of huber (default 1; huberised-hinge 0.5)",
+     .min = 0,
+     .max = INFINITY,
+     .flags = DP_OPT_OPEN_MIN},
+    {.name = "lambda",
+     .letter = 'L',
+     .kind = DP_OPT_REAL,
+     .offset = OFFSET(lambda),
+     .metavar = "LAMBDA",
+     .help = "L2 regularisation, for dp-step to add",
+     .fallback = "0",
+     .min = 0,
+     .max = INFINITY},
+    {.name = "intercept",
+     .kind = DP_OPT_REAL,
+     .offset = OFFSET(intercept),
+     .metavar = "V",
+     .help = "append a constant column of value V to each row; 0 is none",
+     .fallback = "0",
+     .min = 0,
+     .max = 1e6},
+    {.name = "clip",
+     .letter = 'C',
+     .kind = DP_OPT_REAL,
+     .offset = OFFSET(clip),
+     .metavar = "C",
+     .help = "L2 bound on one person's gradient; without it the gradients go on one by one, for dp-clip",
+     .min = 0,
+     .max = INFINITY,
+     .flags = DP_OPT_OPEN_MIN},
+    {.name = "adjacency",
+     .kind = DP_OPT_CHOICE,
+     .offset = OFFSET(adjacency),
+     .metavar = "HOW",
+     .help = "what one person can change",
+     .fallback = "null-record",
+     .choices = "null-record|replace-one"},
+    {.name = "non-private", .kind = DP_OPT_FLAG, .offset = OFFSET(non_private), .help = "the exact sum, without clip or grid"},
+    {.name = "threads",
+     .letter = 't',
+     .kind = DP_OPT_INT,
+     .offset = OFFSET(threads),
+     .metavar = "N",
+     .help = "threads",
+     .fallback = "1",
+     .min = 1,
+     .max = 256},
     {.name = NULL},
 };
 
@@ -90,13 +135,11 @@ static int check_labels(const struct state *s, const char *path, struct dp_err *
 {
     const char *name = dp_loss_names[s->loss];
     if (dp_loss_is_classification(s->loss) && s->classes < 2)
-        return dp_fail(err, DP_E_RUN, "--loss %s needs labels in classes; the labels of this data set are real numbers",
-                       name);
+        return dp_fail(err, DP_E_RUN, "--loss %s needs labels in classes; the labels of this data set are real numbers", name);
     if (s->loss == DP_LOSS_SOFTMAX && s->classes < 3)
         return dp_fail(err, DP_E_RUN, "--loss softmax needs three classes or more; for two, --loss logistic is the same");
     if (s->loss == DP_LOSS_POISSON && s->classes > 0)
-        return dp_fail(err, DP_E_RUN,
-                       "--loss poisson needs labels that are counts; the labels of this data set are classes");
+        return dp_fail(err, DP_E_RUN, "--loss poisson needs labels that are counts; the labels of this data set are classes");
     if (s->loss != DP_LOSS_POISSON || s->dataset == NULL)
         return DP_OK;
     for (size_t i = 0; i < s->dataset->rows; i++)
@@ -167,8 +210,8 @@ static int get_model(const struct state *s, struct dp_frame *frame, const double
     if (rc != DP_OK)
         return rc;
     if (a->dims[0] != s->outputs || a->dims[1] != s->cols)
-        return dp_fail(err, DP_E_RUN, "the model is %llu × %llu, the data needs %zu × %zu",
-                       (unsigned long long)a->dims[0], (unsigned long long)a->dims[1], s->outputs, s->cols);
+        return dp_fail(err, DP_E_RUN, "the model is %llu × %llu, the data needs %zu × %zu", (unsigned long long)a->dims[0],
+                       (unsigned long long)a->dims[1], s->outputs, s->cols);
     *model = a->data;
     return DP_OK;
 }

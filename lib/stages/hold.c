@@ -46,8 +46,7 @@ int dp_hold_lap(struct dp_hold *hold, const struct dp_frame *frame, struct dp_er
     if (frame->mechanisms != first->mechanisms)
         return dp_fail(err, DP_E_UNSAFE, "lap %lld has another number of records than the first lap", lap);
     for (int i = 0; i < frame->mechanisms; i++) {
-        const char *what =
-            difference(&first->mechanism[i], &frame->mechanism[i], i == 0 && dp_frame_has(frame, DP_F_WITHIN));
+        const char *what = difference(&first->mechanism[i], &frame->mechanism[i], i == 0 && dp_frame_has(frame, DP_F_WITHIN));
         if (what != NULL)
             return dp_fail(err, DP_E_UNSAFE, "lap %lld records another %s than the first lap", lap, what);
     }

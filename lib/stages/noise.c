@@ -23,15 +23,34 @@ struct state {
 };
 
 static const struct dp_option options[] = {
-    {.name = "multiplier", .letter = 'z', .kind = DP_OPT_REAL, .offset = offsetof(struct options, multiplier),
-     .metavar = "Z", .help = "scale of the noise divided by the sensitivity", .min = 0, .max = INFINITY,
+    {.name = "multiplier",
+     .letter = 'z',
+     .kind = DP_OPT_REAL,
+     .offset = offsetof(struct options, multiplier),
+     .metavar = "Z",
+     .help = "scale of the noise divided by the sensitivity",
+     .min = 0,
+     .max = INFINITY,
      .flags = DP_OPT_REQUIRED | DP_OPT_OPEN_MIN},
-    {.name = "count-multiplier", .kind = DP_OPT_REAL, .offset = offsetof(struct options, count_multiplier),
-     .metavar = "ZB", .help = "the same for the count of dp-clip --adaptive", .min = 0, .max = INFINITY,
+    {.name = "count-multiplier",
+     .kind = DP_OPT_REAL,
+     .offset = offsetof(struct options, count_multiplier),
+     .metavar = "ZB",
+     .help = "the same for the count of dp-clip --adaptive",
+     .min = 0,
+     .max = INFINITY,
      .flags = DP_OPT_OPEN_MIN},
-    {.name = "noise", .kind = DP_OPT_CHOICE, .offset = offsetof(struct options, noise), .metavar = "KIND",
-     .help = "distribution of the noise", .fallback = "gaussian", .choices = "gaussian|laplace|gamma"},
-    {.name = "schedule", .kind = DP_OPT_TEXT, .offset = offsetof(struct options, schedule), .metavar = "B",
+    {.name = "noise",
+     .kind = DP_OPT_CHOICE,
+     .offset = offsetof(struct options, noise),
+     .metavar = "KIND",
+     .help = "distribution of the noise",
+     .fallback = "gaussian",
+     .choices = "gaussian|laplace|gamma"},
+    {.name = "schedule",
+     .kind = DP_OPT_TEXT,
+     .offset = offsetof(struct options, schedule),
+     .metavar = "B",
      .help = "the multiplier of lap t is Z sqrt(b_t/b_1): constant, sqrt:A:C, linear[:E], cosine[:E] or a file",
      .fallback = "constant"},
     {.name = NULL},
@@ -51,7 +70,8 @@ static int noise_open(struct dp_stage *stage, struct dp_err *err)
     return dp_schedule_open(&s->schedule, "--schedule", o->schedule, err);
 }
 
-/* With the first lap (also of a run that is resumed), before anything is paid for: the multipliers of all laps, for the gate to hold the run to. */
+/* With the first lap (also of a run that is resumed), before anything is paid for: the multipliers of all laps, for the gate to
+ * hold the run to. */
 static int put_plan(struct dp_stage *stage, struct dp_frame *frame, struct dp_err *err)
 {
     const struct options *o = stage->options;
@@ -89,8 +109,7 @@ static int multiplier(struct dp_stage *stage, struct dp_frame *frame, double *z,
     return rc;
 }
 
-static int add_laplace(struct dp_stage *stage, int64_t lap, double scale, struct dp_frame *frame,
-                       struct dp_err *err)
+static int add_laplace(struct dp_stage *stage, int64_t lap, double scale, struct dp_frame *frame, struct dp_err *err)
 {
     struct dp_array *sum = dp_frame_edit_array(frame, DP_F_SUM);
     int64_t draw, *entry = sum->data;
@@ -102,8 +121,7 @@ static int add_laplace(struct dp_stage *stage, int64_t lap, double scale, struct
     return DP_OK;
 }
 
-static int add_gamma(struct dp_stage *stage, int64_t lap, double scale, struct dp_frame *frame,
-                     struct dp_err *err)
+static int add_gamma(struct dp_stage *stage, int64_t lap, double scale, struct dp_frame *frame, struct dp_err *err)
 {
     struct state *s = stage->state;
     struct dp_array *sum = dp_frame_edit_array(frame, DP_F_SUM);
@@ -150,8 +168,7 @@ static int noise_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp_
     if (rc != DP_OK)
         return rc;
     if (m == NULL || !(m->sensitivity > 0) || !(grid > 0))
-        return dp_fail(err, DP_E_UNSAFE, "the sum of lap %lld has no recorded sensitivity or grid",
-                       (long long)frame->lap);
+        return dp_fail(err, DP_E_UNSAFE, "the sum of lap %lld has no recorded sensitivity or grid", (long long)frame->lap);
     if (m->noise != DP_NOISE_NONE)
         return dp_fail(err, DP_E_UNSAFE, "the sum of lap %lld is recorded as noised already", (long long)frame->lap);
     rc = multiplier(stage, frame, &m->multiplier, err);

@@ -18,9 +18,8 @@ struct dp_reserve {
 int dp_reserve_open(struct dp_reserve *reserve, const char *path, const struct dp_ledger_run *run, struct dp_err *err);
 
 /* Returns when a lap of this event is paid for: written and fsynced. At most `left` laps are reserved ahead, and not more than
-   an eighth of those used (of this event, where `left` is not known), so that a run that dies wastes little and a long one waits
-   for the disk about 60 times.
-   DP_E_BUDGET: the data set's budget has no room. */
+   an eighth of those used (of this event, where `left` is not known), so that a run that dies wastes little and a long one
+   waits for the disk about 60 times. DP_E_BUDGET: the data set's budget has no room. */
 int dp_reserve_lap(struct dp_reserve *reserve, const struct dp_event *event, int64_t left, struct dp_err *err);
 
 /* From here the run can be resumed: dp_ledger_mark says by which mark. What is reserved and not used is given back. */

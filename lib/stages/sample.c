@@ -43,16 +43,41 @@ struct state {
 #define TAILS 32
 
 static const struct dp_option options[] = {
-    {.name = "data", .letter = 'd', .kind = DP_OPT_TEXT, .offset = offsetof(struct options, data), .metavar = "DIR",
-     .help = "data set to sample from", .flags = DP_OPT_REQUIRED},
-    {.name = "rate", .letter = 'r', .kind = DP_OPT_REAL, .offset = offsetof(struct options, rate), .metavar = "Q",
-     .help = "probability of a row, or part of the rows, per lap; 100/24420 will do", .fallback = "1", .min = 0,
-     .max = 1, .flags = DP_OPT_OPEN_MIN},
-    {.name = "mode", .letter = 'm', .kind = DP_OPT_CHOICE, .offset = offsetof(struct options, mode), .metavar = "MODE",
-     .help = "how rows are chosen", .fallback = "poisson", .choices = "poisson|fixed|shuffle|full"},
-    {.name = "columns", .kind = DP_OPT_INT, .offset = offsetof(struct options, columns), .metavar = "L",
-     .help = "also choose L columns, for primal coordinate descent (with --mode full)", .min = 1, .max = 1e9},
-    {.name = "inline", .kind = DP_OPT_FLAG, .offset = offsetof(struct options, inline_rows),
+    {.name = "data",
+     .letter = 'd',
+     .kind = DP_OPT_TEXT,
+     .offset = offsetof(struct options, data),
+     .metavar = "DIR",
+     .help = "data set to sample from",
+     .flags = DP_OPT_REQUIRED},
+    {.name = "rate",
+     .letter = 'r',
+     .kind = DP_OPT_REAL,
+     .offset = offsetof(struct options, rate),
+     .metavar = "Q",
+     .help = "probability of a row, or part of the rows, per lap; 100/24420 will do",
+     .fallback = "1",
+     .min = 0,
+     .max = 1,
+     .flags = DP_OPT_OPEN_MIN},
+    {.name = "mode",
+     .letter = 'm',
+     .kind = DP_OPT_CHOICE,
+     .offset = offsetof(struct options, mode),
+     .metavar = "MODE",
+     .help = "how rows are chosen",
+     .fallback = "poisson",
+     .choices = "poisson|fixed|shuffle|full"},
+    {.name = "columns",
+     .kind = DP_OPT_INT,
+     .offset = offsetof(struct options, columns),
+     .metavar = "L",
+     .help = "also choose L columns, for primal coordinate descent (with --mode full)",
+     .min = 1,
+     .max = 1e9},
+    {.name = "inline",
+     .kind = DP_OPT_FLAG,
+     .offset = offsetof(struct options, inline_rows),
      .help = "put the rows themselves into the frame, not their numbers only"},
     {.name = NULL},
 };
@@ -318,8 +343,7 @@ static int describe(const struct state *s, struct dp_frame *frame, struct dp_err
 
 static int sample_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp_out *out, struct dp_err *err)
 {
-    static const enum dp_sampler sampler[] = {DP_SAMPLER_POISSON, DP_SAMPLER_FIXED, DP_SAMPLER_SHUFFLE,
-                                              DP_SAMPLER_FULL};
+    static const enum dp_sampler sampler[] = {DP_SAMPLER_POISSON, DP_SAMPLER_FIXED, DP_SAMPLER_SHUFFLE, DP_SAMPLER_FULL};
     const struct options *o = stage->options;
     struct state *s = stage->state;
     int64_t *rows;

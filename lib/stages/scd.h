@@ -32,10 +32,10 @@ struct dp_scd {
     double *zeta;               /* threads × outputs */
     float *coefficient;         /* coefficients of a batch, batch × outputs */
     size_t coefficient_capacity;
-    double *work;               /* outputs × cols, and cols more for the primal */
-    int64_t *last_id;           /* release_alpha: the rows of the last batch, whose alpha is still to be noised */
+    double *work;     /* outputs × cols, and cols more for the primal */
+    int64_t *last_id; /* release_alpha: the rows of the last batch, whose alpha is still to be noised */
     size_t last_count, last_capacity;
-    size_t restored;            /* entries of alpha that a checkpoint gave, before the shapes are known */
+    size_t restored; /* entries of alpha that a checkpoint gave, before the shapes are known */
     int64_t last_lap;
 };
 
@@ -50,16 +50,16 @@ int dp_scd_parallel(struct dp_stage *stage, struct dp_frame *frame, const struct
                     struct dp_err *err);
 
 /* Algorithm 3, one lap: zeta after zeta, each seeing the ones before it. */
-int dp_scd_sequential(struct dp_stage *stage, struct dp_frame *frame, const struct dp_batch *batch,
-                      const double *model, struct dp_err *err);
+int dp_scd_sequential(struct dp_stage *stage, struct dp_frame *frame, const struct dp_batch *batch, const double *model,
+                      struct dp_err *err);
 
 /* Algorithm 2, one lap: coordinates of the weights, each from all rows. */
 int dp_scd_primal(struct dp_stage *stage, struct dp_frame *frame, const struct dp_batch *batch, const double *model,
                   struct dp_err *err);
 
 /* Stochastic dual coordinate ascent without privacy, in double, with the duality gap every --gap-every laps. */
-int dp_scd_non_private(struct dp_stage *stage, struct dp_frame *frame, const struct dp_batch *batch,
-                       const double *model, struct dp_err *err);
+int dp_scd_non_private(struct dp_stage *stage, struct dp_frame *frame, const struct dp_batch *batch, const double *model,
+                       struct dp_err *err);
 
 /* sigma' of the subproblem: --sigma-prime-scale × q N. */
 double dp_scd_sigma_prime(const struct dp_scd *s, const struct dp_mechanism *m);

@@ -8,8 +8,8 @@
 #include "stages/scd.h"
 
 /* The updates of row i, clipped when there is a bound. alpha moves by what is sent on, to the last bit. */
-static void update_row(struct dp_scd *s, const struct dp_batch *batch, const double *model, double sigma_prime,
-                       size_t i, double *zeta)
+static void update_row(struct dp_scd *s, const struct dp_batch *batch, const double *model, double sigma_prime, size_t i,
+                       double *zeta)
 {
     const struct dp_scd_options *o = s->options;
     struct dp_row row = dp_batch_row(batch, i);
@@ -22,16 +22,15 @@ static void update_row(struct dp_scd *s, const struct dp_batch *batch, const dou
     float *coefficient = s->coefficient + i * s->outputs;
     for (size_t k = 0; k < s->outputs; k++) {
         double u = dp_row_dot(row, model + k * s->cols) / s->lambda_n;
-        zeta[k] = dp_dual_update((enum dp_loss)o->loss, o->width, dp_scd_target(s, label, k), alpha[k], u, curvature,
-                                 (int)o->newton);
+        zeta[k] =
+            dp_dual_update((enum dp_loss)o->loss, o->width, dp_scd_target(s, label, k), alpha[k], u, curvature, (int)o->newton);
     }
     dp_grid_clip(zeta, s->outputs, isnan(o->clip) ? (double)INFINITY : o->clip, norm2, row.count, coefficient);
     for (size_t k = 0; k < s->outputs; k++)
         alpha[k] += (double)coefficient[k];
 }
 
-static int keep_batch(struct dp_scd *s, const struct dp_frame *frame, const struct dp_batch *batch,
-                      struct dp_err *err)
+static int keep_batch(struct dp_scd *s, const struct dp_frame *frame, const struct dp_batch *batch, struct dp_err *err)
 {
     int rc = dp_grow(&s->last_id, &s->last_capacity, batch->count + 1, sizeof(int64_t), err);
     if (rc != DP_OK)

@@ -6,8 +6,7 @@
 #include "stages/scd.h"
 
 /* P(w) and P(w) − D(alpha) on all rows of the batch, at v = model; sums over outputs. */
-static void duality_gap(const struct dp_scd *s, const struct dp_batch *batch, const double *v, double *objective,
-                        double *gap)
+static void duality_gap(const struct dp_scd *s, const struct dp_batch *batch, const double *v, double *objective, double *gap)
 {
     const struct dp_scd_options *o = s->options;
     enum dp_loss loss = (enum dp_loss)o->loss;
@@ -26,8 +25,8 @@ static void duality_gap(const struct dp_scd *s, const struct dp_batch *batch, co
     *gap = *objective + conjugates / n + quadratic;
 }
 
-int dp_scd_non_private(struct dp_stage *stage, struct dp_frame *frame, const struct dp_batch *batch,
-                       const double *model, struct dp_err *err)
+int dp_scd_non_private(struct dp_stage *stage, struct dp_frame *frame, const struct dp_batch *batch, const double *model,
+                       struct dp_err *err)
 {
     struct dp_scd *s = stage->state;
     const struct dp_scd_options *o = stage->options;

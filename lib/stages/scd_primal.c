@@ -8,8 +8,8 @@
 #include "stages/scd.h"
 
 /* Slope and curvature of the mean loss in the chosen columns: slope_kj = (1/N) Σ l'(u_ik) x_ij, curve_j = (1/N) Σ b x_ij². */
-static void columns_of(const struct dp_scd *s, const struct dp_batch *batch, const double *weights,
-                       const int64_t *columns, size_t chosen, double *slope, double *curve)
+static void columns_of(const struct dp_scd *s, const struct dp_batch *batch, const double *weights, const int64_t *columns,
+                       size_t chosen, double *slope, double *curve)
 {
     const struct dp_scd_options *o = s->options;
     enum dp_loss loss = (enum dp_loss)o->loss;

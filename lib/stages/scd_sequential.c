@@ -12,8 +12,8 @@ static size_t lap_cap(const struct dp_mechanism *m)
     return (size_t)fmax(1.0, ceil(m->rate * (double)m->rows));
 }
 
-int dp_scd_sequential(struct dp_stage *stage, struct dp_frame *frame, const struct dp_batch *batch,
-                      const double *model, struct dp_err *err)
+int dp_scd_sequential(struct dp_stage *stage, struct dp_frame *frame, const struct dp_batch *batch, const double *model,
+                      struct dp_err *err)
 {
     struct dp_scd *s = stage->state;
     const struct dp_scd_options *o = stage->options;

@@ -11,33 +11,100 @@
 #define OFFSET(member) offsetof(struct dp_scd_options, member)
 
 static const struct dp_option options[] = {
-    {.name = "data", .letter = 'd', .kind = DP_OPT_TEXT, .offset = OFFSET(data), .metavar = "DIR",
+    {.name = "data",
+     .letter = 'd',
+     .kind = DP_OPT_TEXT,
+     .offset = OFFSET(data),
+     .metavar = "DIR",
      .help = "the data set that the rows are numbers of; not needed when they are inline"},
-    {.name = "loss", .letter = 'l', .kind = DP_OPT_CHOICE, .offset = OFFSET(loss), .metavar = "LOSS",
-     .help = "what is minimised", .choices = DP_LOSS_DUAL_CHOICES, .flags = DP_OPT_REQUIRED},
-    {.name = "lambda", .letter = 'L', .kind = DP_OPT_REAL, .offset = OFFSET(lambda), .metavar = "LAMBDA",
-     .help = "L2 regularisation", .min = 0, .max = INFINITY, .flags = DP_OPT_REQUIRED | DP_OPT_OPEN_MIN},
-    {.name = "clip", .letter = 'C', .kind = DP_OPT_REAL, .offset = OFFSET(clip), .metavar = "C",
-     .help = "L2 bound on one person's update; without it the updates go on one by one, for dp-clip", .min = 0,
-     .max = INFINITY, .flags = DP_OPT_OPEN_MIN},
-    {.name = "variant", .letter = 'v', .kind = DP_OPT_CHOICE, .offset = OFFSET(variant), .metavar = "WHICH",
-     .help = "algorithm", .fallback = "parallel", .choices = "parallel|sequential|primal|non-private"},
-    {.name = "release-alpha", .kind = DP_OPT_FLAG, .offset = OFFSET(release_alpha),
+    {.name = "loss",
+     .letter = 'l',
+     .kind = DP_OPT_CHOICE,
+     .offset = OFFSET(loss),
+     .metavar = "LOSS",
+     .help = "what is minimised",
+     .choices = DP_LOSS_DUAL_CHOICES,
+     .flags = DP_OPT_REQUIRED},
+    {.name = "lambda",
+     .letter = 'L',
+     .kind = DP_OPT_REAL,
+     .offset = OFFSET(lambda),
+     .metavar = "LAMBDA",
+     .help = "L2 regularisation",
+     .min = 0,
+     .max = INFINITY,
+     .flags = DP_OPT_REQUIRED | DP_OPT_OPEN_MIN},
+    {.name = "clip",
+     .letter = 'C',
+     .kind = DP_OPT_REAL,
+     .offset = OFFSET(clip),
+     .metavar = "C",
+     .help = "L2 bound on one person's update; without it the updates go on one by one, for dp-clip",
+     .min = 0,
+     .max = INFINITY,
+     .flags = DP_OPT_OPEN_MIN},
+    {.name = "variant",
+     .letter = 'v',
+     .kind = DP_OPT_CHOICE,
+     .offset = OFFSET(variant),
+     .metavar = "WHICH",
+     .help = "algorithm",
+     .fallback = "parallel",
+     .choices = "parallel|sequential|primal|non-private"},
+    {.name = "release-alpha",
+     .kind = DP_OPT_FLAG,
+     .offset = OFFSET(release_alpha),
      .help = "treat alpha as released, noised on the batch's rows, as the paper does (always so for sequential)"},
-    {.name = "sigma-prime-scale", .kind = DP_OPT_REAL, .offset = OFFSET(sigma_prime_scale), .metavar = "S",
-     .help = "subproblem parameter sigma' divided by its safe value qN", .fallback = "1", .min = 0, .max = INFINITY,
+    {.name = "sigma-prime-scale",
+     .kind = DP_OPT_REAL,
+     .offset = OFFSET(sigma_prime_scale),
+     .metavar = "S",
+     .help = "subproblem parameter sigma' divided by its safe value qN",
+     .fallback = "1",
+     .min = 0,
+     .max = INFINITY,
      .flags = DP_OPT_OPEN_MIN},
-    {.name = "newton", .kind = DP_OPT_INT, .offset = OFFSET(newton), .metavar = "STEPS",
-     .help = "Newton steps per update of the logistic loss", .fallback = "1", .min = 1, .max = 1000},
-    {.name = "loss-width", .kind = DP_OPT_REAL, .offset = OFFSET(width), .metavar = "W",
-     .help = "smoothing of smooth-hinge, delta of huber", .fallback = "1", .min = 0, .max = INFINITY,
+    {.name = "newton",
+     .kind = DP_OPT_INT,
+     .offset = OFFSET(newton),
+     .metavar = "STEPS",
+     .help = "Newton steps per update of the logistic loss",
+     .fallback = "1",
+     .min = 1,
+     .max = 1000},
+    {.name = "loss-width",
+     .kind = DP_OPT_REAL,
+     .offset = OFFSET(width),
+     .metavar = "W",
+     .help = "smoothing of smooth-hinge, delta of huber",
+     .fallback = "1",
+     .min = 0,
+     .max = INFINITY,
      .flags = DP_OPT_OPEN_MIN},
-    {.name = "adjacency", .kind = DP_OPT_CHOICE, .offset = OFFSET(adjacency), .metavar = "HOW",
-     .help = "what one person can change", .fallback = "null-record", .choices = "null-record|replace-one"},
-    {.name = "gap-every", .kind = DP_OPT_INT, .offset = OFFSET(gap_every), .metavar = "LAPS",
-     .help = "non-private: laps between computations of the duality gap", .fallback = "1", .min = 1, .max = 1e9},
-    {.name = "threads", .letter = 't', .kind = DP_OPT_INT, .offset = OFFSET(threads), .metavar = "N",
-     .help = "threads", .fallback = "1", .min = 1, .max = 256},
+    {.name = "adjacency",
+     .kind = DP_OPT_CHOICE,
+     .offset = OFFSET(adjacency),
+     .metavar = "HOW",
+     .help = "what one person can change",
+     .fallback = "null-record",
+     .choices = "null-record|replace-one"},
+    {.name = "gap-every",
+     .kind = DP_OPT_INT,
+     .offset = OFFSET(gap_every),
+     .metavar = "LAPS",
+     .help = "non-private: laps between computations of the duality gap",
+     .fallback = "1",
+     .min = 1,
+     .max = 1e9},
+    {.name = "threads",
+     .letter = 't',
+     .kind = DP_OPT_INT,
+     .offset = OFFSET(threads),
+     .metavar = "N",
+     .help = "threads",
+     .fallback = "1",
+     .min = 1,
+     .max = 256},
     {.name = NULL},
 };
 
@@ -152,8 +219,8 @@ static int get_model(struct dp_scd *s, struct dp_frame *frame, double **model, s
     if (rc != DP_OK)
         return rc;
     if (a->dims[0] != s->outputs || a->dims[1] != s->cols)
-        return dp_fail(err, DP_E_RUN, "the model is %llu × %llu, the data needs %zu × %zu",
-                       (unsigned long long)a->dims[0], (unsigned long long)a->dims[1], s->outputs, s->cols);
+        return dp_fail(err, DP_E_RUN, "the model is %llu × %llu, the data needs %zu × %zu", (unsigned long long)a->dims[0],
+                       (unsigned long long)a->dims[1], s->outputs, s->cols);
     *model = a->data;
     return DP_OK;
 }
@@ -189,8 +256,7 @@ int dp_scd_noise_alpha(struct dp_stage *stage, const struct dp_frame *frame, str
         for (size_t k = 0; k < s->outputs; k++) {
             size_t at = (size_t)s->last_id[i] * s->outputs + k;
             int64_t noise;
-            if (dp_gaussian_draw(&stage->key, DP_DRAW_STATE_NOISE, (uint64_t)s->last_lap, at, scale / grid, &noise,
-                                 1) != 0)
+            if (dp_gaussian_draw(&stage->key, DP_DRAW_STATE_NOISE, (uint64_t)s->last_lap, at, scale / grid, &noise, 1) != 0)
                 return dp_fail(err, DP_E_RUN, "--release-alpha: noise of scale %g does not fit the grid", scale);
             s->alpha[at] += (double)noise * grid;
         }
@@ -202,8 +268,7 @@ int dp_scd_noise_alpha(struct dp_stage *stage, const struct dp_frame *frame, str
 static int scd_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp_out *out, struct dp_err *err)
 {
     static int (*const lap[])(struct dp_stage *, struct dp_frame *, const struct dp_batch *, const double *,
-                              struct dp_err *) = {dp_scd_parallel, dp_scd_sequential, dp_scd_primal,
-                                                  dp_scd_non_private};
+                              struct dp_err *) = {dp_scd_parallel, dp_scd_sequential, dp_scd_primal, dp_scd_non_private};
     const struct dp_scd_options *o = stage->options;
     struct dp_scd *s = stage->state;
     struct dp_batch batch;
@@ -231,15 +296,16 @@ static int scd_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp_ou
     return out->frame(out, frame, err);
 }
 
-/* Released alpha of a batch gets its noise on the next lap. Where that lap is run again with a fresh key, alpha of one batch would
-   be out twice, with independent noise, and no record says so. */
+/* Released alpha of a batch gets its noise on the next lap. Where that lap is run again with a fresh key, alpha of one batch
+   would be out twice, with independent noise, and no record says so. */
 static int scd_hello(struct dp_stage *stage, struct dp_frame *frame, struct dp_err *err)
 {
     const struct dp_scd_options *o = stage->options;
     (void)frame;
     if (stage->checkpoint.directory != NULL && !stage->seeded && (o->release_alpha || o->variant == DP_SCD_SEQUENTIAL))
-        return dp_fail(err, DP_E_UNSAFE, "a run that releases alpha has no checkpoints without a seed: the noise on alpha would be "
-                                         "drawn twice for one batch");
+        return dp_fail(err, DP_E_UNSAFE,
+                       "a run that releases alpha has no checkpoints without a seed: the noise on alpha would be "
+                       "drawn twice for one batch");
     return DP_OK;
 }
 

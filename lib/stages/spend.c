@@ -90,8 +90,14 @@ static int set_limit(struct dp_spend *s, int64_t laps, struct dp_err *err)
 
 int dp_spend_open(struct dp_spend *s, const struct dp_spend_start *start, struct dp_err *err)
 {
-    *s = (struct dp_spend){.budget = start->epsilon, .delta = start->delta, .adaptive = start->adaptive,
-                           .published = start->published, .first = *start->first, .planned = start->laps, .limit = INT64_MAX, .whole = (double)INFINITY};
+    *s = (struct dp_spend){.budget = start->epsilon,
+                           .delta = start->delta,
+                           .adaptive = start->adaptive,
+                           .published = start->published,
+                           .first = *start->first,
+                           .planned = start->laps,
+                           .limit = INT64_MAX,
+                           .whole = (double)INFINITY};
     int rc = DP_OK;
     if (start->adaptive) {
         if (start->first->sampling == DP_SAMPLING_SHUFFLED)
@@ -155,8 +161,10 @@ static int check_event(const struct dp_spend *s, const struct dp_event *event, s
                            event->query[0].multiplier, planned.query[0].multiplier);
     }
     if (!dp_event_same(&same, &planned))
-        return dp_fail(err, DP_E_UNSAFE, "the mechanism of lap %lld is not that of the first lap: noise that changes needs "
-                                         "a schedule or --adaptive", lap);
+        return dp_fail(err, DP_E_UNSAFE,
+                       "the mechanism of lap %lld is not that of the first lap: noise that changes needs "
+                       "a schedule or --adaptive",
+                       lap);
     return DP_OK;
 }
 

@@ -29,8 +29,8 @@ struct dp_spend {
     int64_t point[DP_SPEND_POINTS];
     double along[DP_SPEND_POINTS];
     struct dp_filter filter; /* adaptive */
-    int64_t laps;           /* released */
-    double epsilon;         /* what they cost */
+    int64_t laps;            /* released */
+    double epsilon;          /* what they cost */
 };
 
 /* laps: how many the run will have, 0 if that is not known. plan: multipliers of `laps` laps, or NULL. `sound` is the event
@@ -55,8 +55,8 @@ struct dp_event dp_spend_charged(const struct dp_spend *spend, const struct dp_e
 /* Adds the first `laps` laps of a run that is not adaptive, as the ledger charges them. */
 int dp_spend_prefix(const struct dp_spend *spend, int64_t laps, struct dp_charges *charges, struct dp_err *err);
 
-/* A run that is resumed begins where it was: `laps` laps of this event (with a plan, of what was planned) have been charged; of an
-   adaptive run, `spent` at the order of its filter. */
+/* A run that is resumed begins where it was: `laps` laps of this event (with a plan, of what was planned) have been charged; of
+   an adaptive run, `spent` at the order of its filter. */
 int dp_spend_resume(struct dp_spend *spend, const struct dp_event *event, int64_t laps, double spent, struct dp_err *err);
 
 /* Laps of such a run that were paid for after its checkpoint and may be out: they count beside those to come. */

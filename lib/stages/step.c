@@ -32,39 +32,121 @@ struct state {
 #define OFFSET(member) offsetof(struct options, member)
 
 static const struct dp_option options[] = {
-    {.name = "average", .letter = 'a', .kind = DP_OPT_CHOICE, .offset = OFFSET(average), .metavar = "HOW",
-     .help = "which iterates to average", .fallback = "none", .choices = "none|tail|polynomial"},
-    {.name = "tail", .kind = DP_OPT_REAL, .offset = OFFSET(tail), .metavar = "PART",
-     .help = "part of the laps, at the end, that --average tail takes", .fallback = "0.5", .min = 0, .max = 1,
+    {.name = "average",
+     .letter = 'a',
+     .kind = DP_OPT_CHOICE,
+     .offset = OFFSET(average),
+     .metavar = "HOW",
+     .help = "which iterates to average",
+     .fallback = "none",
+     .choices = "none|tail|polynomial"},
+    {.name = "tail",
+     .kind = DP_OPT_REAL,
+     .offset = OFFSET(tail),
+     .metavar = "PART",
+     .help = "part of the laps, at the end, that --average tail takes",
+     .fallback = "0.5",
+     .min = 0,
+     .max = 1,
      .flags = DP_OPT_OPEN_MIN},
-    {.name = "gamma", .kind = DP_OPT_REAL, .offset = OFFSET(gamma), .metavar = "G",
-     .help = "degree of --average polynomial: iterate t weighs about t^G", .fallback = "3", .min = 0, .max = 1000},
-    {.name = "step", .letter = 's', .kind = DP_OPT_REAL, .offset = OFFSET(step), .metavar = "ETA",
-     .help = "gradients: the step size; required for them", .min = 0, .max = INFINITY, .flags = DP_OPT_OPEN_MIN},
-    {.name = "schedule", .kind = DP_OPT_TEXT, .offset = OFFSET(schedule), .metavar = "B",
+    {.name = "gamma",
+     .kind = DP_OPT_REAL,
+     .offset = OFFSET(gamma),
+     .metavar = "G",
+     .help = "degree of --average polynomial: iterate t weighs about t^G",
+     .fallback = "3",
+     .min = 0,
+     .max = 1000},
+    {.name = "step",
+     .letter = 's',
+     .kind = DP_OPT_REAL,
+     .offset = OFFSET(step),
+     .metavar = "ETA",
+     .help = "gradients: the step size; required for them",
+     .min = 0,
+     .max = INFINITY,
+     .flags = DP_OPT_OPEN_MIN},
+    {.name = "schedule",
+     .kind = DP_OPT_TEXT,
+     .offset = OFFSET(schedule),
+     .metavar = "B",
      .help = "gradients: divide the step size by b_t: constant, sqrt:A:C, linear[:E], cosine[:E] or a file (constant)"},
-    {.name = "optimizer", .kind = DP_OPT_CHOICE, .offset = OFFSET(optimiser), .metavar = "WHICH",
-     .help = "gradients: how to step", .fallback = "sgd", .choices = DP_OPTIMISER_CHOICES},
-    {.name = "momentum", .kind = DP_OPT_REAL, .offset = OFFSET(momentum), .metavar = "M",
-     .help = "sgd, adagrad-norm: part of the last step to keep", .fallback = "0", .min = 0, .max = 1,
+    {.name = "optimizer",
+     .kind = DP_OPT_CHOICE,
+     .offset = OFFSET(optimiser),
+     .metavar = "WHICH",
+     .help = "gradients: how to step",
+     .fallback = "sgd",
+     .choices = DP_OPTIMISER_CHOICES},
+    {.name = "momentum",
+     .kind = DP_OPT_REAL,
+     .offset = OFFSET(momentum),
+     .metavar = "M",
+     .help = "sgd, adagrad-norm: part of the last step to keep",
+     .fallback = "0",
+     .min = 0,
+     .max = 1,
      .flags = DP_OPT_OPEN_MAX},
-    {.name = "b0", .kind = DP_OPT_REAL, .offset = OFFSET(b0), .metavar = "B",
-     .help = "adagrad-norm: b before the first lap", .fallback = "1", .min = 0, .max = INFINITY,
+    {.name = "b0",
+     .kind = DP_OPT_REAL,
+     .offset = OFFSET(b0),
+     .metavar = "B",
+     .help = "adagrad-norm: b before the first lap",
+     .fallback = "1",
+     .min = 0,
+     .max = INFINITY,
      .flags = DP_OPT_OPEN_MIN},
-    {.name = "beta", .kind = DP_OPT_REAL, .offset = OFFSET(beta), .metavar = "BETA",
-     .help = "adagrad-norm: weight of the squared norm", .fallback = "1", .min = 0, .max = INFINITY,
+    {.name = "beta",
+     .kind = DP_OPT_REAL,
+     .offset = OFFSET(beta),
+     .metavar = "BETA",
+     .help = "adagrad-norm: weight of the squared norm",
+     .fallback = "1",
+     .min = 0,
+     .max = INFINITY,
      .flags = DP_OPT_OPEN_MIN},
-    {.name = "floor", .kind = DP_OPT_REAL, .offset = OFFSET(floor), .metavar = "NU",
-     .help = "adagrad-norm: least growth of b^2 per lap", .fallback = "1e-6", .min = 0, .max = INFINITY},
-    {.name = "beta1", .kind = DP_OPT_REAL, .offset = OFFSET(beta1), .metavar = "B1",
-     .help = "adam: decay of the mean gradient", .fallback = "0.9", .min = 0, .max = 1, .flags = DP_OPT_OPEN_MAX},
-    {.name = "beta2", .kind = DP_OPT_REAL, .offset = OFFSET(beta2), .metavar = "B2",
-     .help = "adam: decay of the mean square", .fallback = "0.999", .min = 0, .max = 1, .flags = DP_OPT_OPEN_MAX},
-    {.name = "adam-epsilon", .kind = DP_OPT_REAL, .offset = OFFSET(epsilon), .metavar = "E",
-     .help = "adam: what is added to the root of the mean square", .fallback = "1e-8", .min = 0, .max = INFINITY,
+    {.name = "floor",
+     .kind = DP_OPT_REAL,
+     .offset = OFFSET(floor),
+     .metavar = "NU",
+     .help = "adagrad-norm: least growth of b^2 per lap",
+     .fallback = "1e-6",
+     .min = 0,
+     .max = INFINITY},
+    {.name = "beta1",
+     .kind = DP_OPT_REAL,
+     .offset = OFFSET(beta1),
+     .metavar = "B1",
+     .help = "adam: decay of the mean gradient",
+     .fallback = "0.9",
+     .min = 0,
+     .max = 1,
+     .flags = DP_OPT_OPEN_MAX},
+    {.name = "beta2",
+     .kind = DP_OPT_REAL,
+     .offset = OFFSET(beta2),
+     .metavar = "B2",
+     .help = "adam: decay of the mean square",
+     .fallback = "0.999",
+     .min = 0,
+     .max = 1,
+     .flags = DP_OPT_OPEN_MAX},
+    {.name = "adam-epsilon",
+     .kind = DP_OPT_REAL,
+     .offset = OFFSET(epsilon),
+     .metavar = "E",
+     .help = "adam: what is added to the root of the mean square",
+     .fallback = "1e-8",
+     .min = 0,
+     .max = INFINITY,
      .flags = DP_OPT_OPEN_MIN},
-    {.name = "project", .kind = DP_OPT_REAL, .offset = OFFSET(project), .metavar = "R",
-     .help = "gradients: keep the weights in the ball of radius R", .min = 0, .max = INFINITY,
+    {.name = "project",
+     .kind = DP_OPT_REAL,
+     .offset = OFFSET(project),
+     .metavar = "R",
+     .help = "gradients: keep the weights in the ball of radius R",
+     .min = 0,
+     .max = INFINITY,
      .flags = DP_OPT_OPEN_MIN},
     {.name = NULL},
 };
@@ -82,8 +164,7 @@ static int step_open(struct dp_stage *stage, struct dp_err *err)
     const struct options *o = stage->options;
     struct state *s = stage->state;
     bool adam = o->optimiser == DP_OPTIMISER_ADAM;
-    if (isnan(o->step) && (o->schedule != NULL || o->optimiser != DP_OPTIMISER_SGD || o->momentum > 0 ||
-                           !isnan(o->project)))
+    if (isnan(o->step) && (o->schedule != NULL || o->optimiser != DP_OPTIMISER_SGD || o->momentum > 0 || !isnan(o->project)))
         return dp_fail(err, DP_E_USAGE, "--schedule, --optimizer, --momentum and --project need --step");
     if (adam && o->momentum > 0)
         return dp_fail(err, DP_E_USAGE, "--optimizer adam has --beta1 and takes no --momentum");
@@ -128,8 +209,7 @@ static int add_sum(struct dp_frame *frame, struct dp_array *model, struct dp_err
     if (rc != DP_OK)
         return rc;
     if (sum->ndim != 2 || sum->dims[0] != model->dims[0] || sum->dims[1] != width)
-        return dp_fail(err, DP_E_RUN, "the sum of lap %lld does not have the shape of the model",
-                       (long long)frame->lap);
+        return dp_fail(err, DP_E_RUN, "the sum of lap %lld does not have the shape of the model", (long long)frame->lap);
     if (columns != NULL && (columns->dtype != DP_I64 || columns->ndim != 1))
         return dp_fail(err, DP_E_RUN, "'columns' of lap %lld is not a vector of i8", (long long)frame->lap);
     for (uint64_t k = 0; k < model->dims[0]; k++) {
@@ -168,8 +248,7 @@ static int descend(struct dp_stage *stage, struct dp_frame *frame, struct dp_arr
     if (rc == DP_OK && isnan(o->step))
         rc = dp_fail(err, DP_E_USAGE, "--step is required: the sums are gradients");
     if (rc == DP_OK && (m == NULL || !(m->rate > 0) || m->rows <= 0))
-        rc = dp_fail(err, DP_E_RUN, "the frame of lap %lld does not record how its rows were sampled",
-                     (long long)frame->lap);
+        rc = dp_fail(err, DP_E_RUN, "the frame of lap %lld does not record how its rows were sampled", (long long)frame->lap);
     if (rc == DP_OK && !s->checked)
         rc = dp_schedule_check(&s->schedule, "--schedule", laps, err);
     s->checked = rc == DP_OK;
@@ -180,15 +259,13 @@ static int descend(struct dp_stage *stage, struct dp_frame *frame, struct dp_arr
     if (model->dims[0] != s->outputs || model->dims[1] != s->cols)
         return dp_fail(err, DP_E_RUN, "the model changes its shape during the run");
     if (sum->ndim != 2 || sum->dims[0] != s->outputs || sum->dims[1] != s->cols)
-        return dp_fail(err, DP_E_RUN, "the sum of lap %lld does not have the shape of the model",
-                       (long long)frame->lap);
+        return dp_fail(err, DP_E_RUN, "the sum of lap %lld does not have the shape of the model", (long long)frame->lap);
     if (s->schedule.kind != DP_SCHEDULE_CONSTANT && (frame->lap < 1 || (laps > 0 && frame->lap > laps)))
         return dp_fail(err, DP_E_RUN, "--schedule: lap %lld of a run of %lld", (long long)frame->lap, (long long)laps);
     double rows = m->rate * (double)m->rows, noise = dp_frame_real(frame, DP_F_NOISE_SCALE, 0) / rows;
     for (size_t i = 0; i < model->count; i++)
         s->gradient[i] = lambda * w[i] - sum_at(sum, grid, i) / rows;
-    dp_optimiser_step(&s->optimiser, o->step / dp_schedule_at(&s->schedule, frame->lap, laps), noise * noise,
-                      s->gradient, w);
+    dp_optimiser_step(&s->optimiser, o->step / dp_schedule_at(&s->schedule, frame->lap, laps), noise * noise, s->gradient, w);
     if (!isnan(o->project))
         dp_project_ball(o->project, w, model->count);
     return DP_OK;
@@ -196,8 +273,7 @@ static int descend(struct dp_stage *stage, struct dp_frame *frame, struct dp_arr
 
 /* The mean so far of all iterates or of the tail, into which the new one goes with a weight of 1/(held + 1) or, for the
    polynomial, (gamma + 1)/(t + gamma) with t = held + 1 (Shamir & Zhang, 2013). */
-static int average_in(const struct options *o, struct dp_frame *frame, const struct dp_array *model,
-                      struct dp_err *err)
+static int average_in(const struct options *o, struct dp_frame *frame, const struct dp_array *model, struct dp_err *err)
 {
     int64_t laps = dp_frame_int(frame, DP_F_LAPS, 0);
     if (o->average == AVERAGE_TAIL && laps <= 0)

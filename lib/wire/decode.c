@@ -63,8 +63,8 @@ static int get_array(struct dp_value *v, const char *key, const struct dp_item *
     size_t head = 2 + 8 * (size_t)a.ndim;
     size_t bytes = a.count * dp_dtype_size(a.dtype);
     if (size != head + bytes)
-        return dp_fail(err, DP_E_RUN, "corrupt frame: the array '%s' has %zu bytes, its shape needs %zu", key,
-                       size - head, bytes);
+        return dp_fail(err, DP_E_RUN, "corrupt frame: the array '%s' has %zu bytes, its shape needs %zu", key, size - head,
+                       bytes);
     int rc = dp_grow(&a.data, &a.capacity, bytes, 1, err);
     if (rc != DP_OK)
         return rc;

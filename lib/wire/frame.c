@@ -81,8 +81,7 @@ void dp_frame_set_bool(struct dp_frame *frame, enum dp_field field, bool value)
     frame->value[field].u.flag = value;
 }
 
-int dp_frame_set_text(struct dp_frame *frame, enum dp_field field, const char *text, size_t length,
-                      struct dp_err *err)
+int dp_frame_set_text(struct dp_frame *frame, enum dp_field field, const char *text, size_t length, struct dp_err *err)
 {
     struct dp_value *v = &frame->value[field];
     int rc = dp_grow(&v->text, &v->text_capacity, length + 1, 1, err);
@@ -126,8 +125,8 @@ struct dp_array *dp_frame_edit_array(struct dp_frame *frame, enum dp_field field
     return v->present ? &v->array : NULL;
 }
 
-int dp_frame_make_array(struct dp_frame *frame, enum dp_field field, enum dp_dtype dtype, uint64_t d0, uint64_t d1,
-                        void *data, struct dp_err *err)
+int dp_frame_make_array(struct dp_frame *frame, enum dp_field field, enum dp_dtype dtype, uint64_t d0, uint64_t d1, void *data,
+                        struct dp_err *err)
 {
     struct dp_value *v = &frame->value[field];
     struct dp_array *a = &v->array;
@@ -152,8 +151,7 @@ int dp_frame_need_array(const struct dp_frame *frame, enum dp_field field, enum 
 {
     const struct dp_array *a = dp_frame_array(frame, field);
     if (a == NULL)
-        return dp_fail(err, DP_E_RUN, "the frame of lap %lld has no '%s'", (long long)frame->lap,
-                       dp_fields[field].key);
+        return dp_fail(err, DP_E_RUN, "the frame of lap %lld has no '%s'", (long long)frame->lap, dp_fields[field].key);
     if (a->dtype != dtype || a->ndim != ndim)
         return dp_fail(err, DP_E_RUN, "'%s' in the frame of lap %lld is %d-dimensional %s, expected %d-dimensional %s",
                        dp_fields[field].key, (long long)frame->lap, a->ndim, dp_dtype_name(a->dtype), ndim,
@@ -211,8 +209,7 @@ int dp_frame_copy(struct dp_frame *to, const struct dp_frame *from, struct dp_er
 
 static bool same_array(const struct dp_array *a, const struct dp_array *b)
 {
-    return a->dtype == b->dtype && a->ndim == b->ndim &&
-           memcmp(a->dims, b->dims, (size_t)a->ndim * sizeof *a->dims) == 0 &&
+    return a->dtype == b->dtype && a->ndim == b->ndim && memcmp(a->dims, b->dims, (size_t)a->ndim * sizeof *a->dims) == 0 &&
            (a->count == 0 || memcmp(a->data, b->data, a->count * dp_dtype_size(a->dtype)) == 0);
 }
 

@@ -77,8 +77,7 @@ static inline void dp_frame_drop(struct dp_frame *frame, enum dp_field field)
 void dp_frame_set_int(struct dp_frame *frame, enum dp_field field, int64_t value);
 void dp_frame_set_real(struct dp_frame *frame, enum dp_field field, double value);
 void dp_frame_set_bool(struct dp_frame *frame, enum dp_field field, bool value);
-int dp_frame_set_text(struct dp_frame *frame, enum dp_field field, const char *text, size_t length,
-                      struct dp_err *err);
+int dp_frame_set_text(struct dp_frame *frame, enum dp_field field, const char *text, size_t length, struct dp_err *err);
 
 /* Getters: the value, or the fallback when absent. The arrays are NULL when absent: one to read, one to change. */
 int64_t dp_frame_int(const struct dp_frame *frame, enum dp_field field, int64_t fallback);
@@ -90,8 +89,8 @@ struct dp_array *dp_frame_edit_array(struct dp_frame *frame, enum dp_field field
 
 /* Makes the field an array of this shape and returns its storage in *data (contents undefined, or what was there when
    the shape is unchanged). d1 = 0 gives a vector. */
-int dp_frame_make_array(struct dp_frame *frame, enum dp_field field, enum dp_dtype dtype, uint64_t d0, uint64_t d1,
-                        void *data, struct dp_err *err);
+int dp_frame_make_array(struct dp_frame *frame, enum dp_field field, enum dp_dtype dtype, uint64_t d0, uint64_t d1, void *data,
+                        struct dp_err *err);
 
 /* The array, checked for dtype and number of dimensions; a sentence naming the field otherwise. */
 int dp_frame_need_array(const struct dp_frame *frame, enum dp_field field, enum dp_dtype dtype, int ndim,

@@ -54,11 +54,10 @@ static json_t *array_json(const struct dp_array *a, bool full)
 
 static json_t *mechanism_json(const struct dp_mechanism *m)
 {
-    return json_pack("{s:s, s:o, s:I, s:I, s:s, s:s, s:o, s:o, s:s, s:o, s:o}", "sampler",
-                     dp_sampler_names[m->sampler], "rate", dp_json_real(m->rate), "rows", (json_int_t)m->rows,
-                     "epoch_laps", (json_int_t)m->epoch_laps, "adjacency", dp_adjacency_names[m->adjacency],
-                     "release", dp_release_names[m->release], "bound", dp_json_real(m->bound), "sensitivity",
-                     dp_json_real(m->sensitivity), "noise", dp_noise_names[m->noise], "multiplier",
+    return json_pack("{s:s, s:o, s:I, s:I, s:s, s:s, s:o, s:o, s:s, s:o, s:o}", "sampler", dp_sampler_names[m->sampler], "rate",
+                     dp_json_real(m->rate), "rows", (json_int_t)m->rows, "epoch_laps", (json_int_t)m->epoch_laps, "adjacency",
+                     dp_adjacency_names[m->adjacency], "release", dp_release_names[m->release], "bound", dp_json_real(m->bound),
+                     "sensitivity", dp_json_real(m->sensitivity), "noise", dp_noise_names[m->noise], "multiplier",
                      dp_json_real(m->multiplier), "scale", dp_json_real(m->scale));
 }
 

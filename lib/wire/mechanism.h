@@ -45,8 +45,8 @@ struct dp_mechanism {
     double bound;       /* C: L2 norm of one person's contribution to the sum; 0 until bounded */
     double sensitivity; /* L2 sensitivity of what is noised, the unit of the multiplier; 0 until bounded */
     enum dp_noise noise;
-    double multiplier;  /* scale / sensitivity */
-    double scale;       /* of the noise, in the units of the sum; Gaussian: its standard deviation */
+    double multiplier; /* scale / sensitivity */
+    double scale;      /* of the noise, in the units of the sum; Gaussian: its standard deviation */
 };
 
 /* Names as they stand on the wire, e.g. "poisson"; index with the enumerators above. */

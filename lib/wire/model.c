@@ -20,10 +20,9 @@ int dp_model_shape(const struct dp_frame *frame, size_t *outputs, size_t *cols, 
         return rc;
     if (model->count == 0)
         return dp_fail(err, DP_E_RUN, "the model of lap %lld is empty", (long long)frame->lap);
-    if (average != NULL && (average->dtype != DP_F64 || average->ndim != 2 ||
-                            average->dims[0] != model->dims[0] || average->dims[1] != model->dims[1]))
-        return dp_fail(err, DP_E_RUN, "'average' of lap %lld does not have the shape of the model",
-                       (long long)frame->lap);
+    if (average != NULL && (average->dtype != DP_F64 || average->ndim != 2 || average->dims[0] != model->dims[0] ||
+                            average->dims[1] != model->dims[1]))
+        return dp_fail(err, DP_E_RUN, "'average' of lap %lld does not have the shape of the model", (long long)frame->lap);
     *outputs = model->dims[0];
     *cols = model->dims[1];
     return DP_OK;
@@ -83,17 +82,14 @@ int dp_model_names(const struct dp_frame *frame, char ***names, size_t *count, s
     size_t index;
     int rc = dp_json_parse(&root, text, strlen(text), "labels", err);
     if ((rc != DP_OK && errno != ENOMEM) || (rc == DP_OK && (!json_is_array(root) || json_array_size(root) == 0)))
-        rc = dp_fail(err, DP_E_RUN, "'labels' of lap %lld is not a JSON array of names",
-                     (long long)frame->lap);
+        rc = dp_fail(err, DP_E_RUN, "'labels' of lap %lld is not a JSON array of names", (long long)frame->lap);
     if (rc == DP_OK)
         rc = dp_alloc(names, json_array_size(root), sizeof **names, err);
-    json_array_foreach(root, index, entry)
-    {
+    json_array_foreach (root, index, entry) {
         if (rc != DP_OK)
             break;
         if (!json_is_string(entry)) {
-            rc = dp_fail(err, DP_E_RUN, "'labels' of lap %lld is not a JSON array of names",
-                         (long long)frame->lap);
+            rc = dp_fail(err, DP_E_RUN, "'labels' of lap %lld is not a JSON array of names", (long long)frame->lap);
             break;
         }
         (*names)[index] = strdup(json_string_value(entry));
@@ -136,8 +132,7 @@ static bool same_real(double a, double b)
 static int differ_real(struct phrase *p, const char *name, double a, double b)
 {
     char left[40], right[40];
-    return differ(p, "%s: %s and %s", name, dp_number_print(a, left, sizeof left),
-                  dp_number_print(b, right, sizeof right));
+    return differ(p, "%s: %s and %s", name, dp_number_print(a, left, sizeof left), dp_number_print(b, right, sizeof right));
 }
 
 static int compare_mechanisms(const struct dp_frame *a, const struct dp_frame *b, struct phrase *p)
@@ -146,11 +141,10 @@ static int compare_mechanisms(const struct dp_frame *a, const struct dp_frame *b
         return differ(p, "mechanism records: %d and %d", a->mechanisms, b->mechanisms);
     for (int i = 0; i < a->mechanisms; i++) {
         const struct dp_mechanism *m = &a->mechanism[i], *n = &b->mechanism[i];
-        if (m->sampler != n->sampler || m->adjacency != n->adjacency || m->release != n->release ||
-            m->noise != n->noise || m->rows != n->rows || m->epoch_laps != n->epoch_laps ||
-            !same_real(m->rate, n->rate) || !same_real(m->bound, n->bound) ||
-            !same_real(m->sensitivity, n->sensitivity) || !same_real(m->multiplier, n->multiplier) ||
-            !same_real(m->scale, n->scale))
+        if (m->sampler != n->sampler || m->adjacency != n->adjacency || m->release != n->release || m->noise != n->noise ||
+            m->rows != n->rows || m->epoch_laps != n->epoch_laps || !same_real(m->rate, n->rate) ||
+            !same_real(m->bound, n->bound) || !same_real(m->sensitivity, n->sensitivity) ||
+            !same_real(m->multiplier, n->multiplier) || !same_real(m->scale, n->scale))
             return differ(p, "mechanism record %d", i + 1);
     }
     return 0;
@@ -175,16 +169,13 @@ static void shape_text(const struct dp_array *a, char *text, size_t size)
 {
     size_t used = (size_t)snprintf(text, size, "%s", dp_dtype_name(a->dtype));
     for (int i = 0; i < a->ndim && used < size; i++)
-        used += (size_t)snprintf(text + used, size - used, "%s%llu", i == 0 ? " " : " × ",
-                                 (unsigned long long)a->dims[i]);
+        used += (size_t)snprintf(text + used, size - used, "%s%llu", i == 0 ? " " : " × ", (unsigned long long)a->dims[i]);
 }
 
-static int compare_arrays(const char *key, const struct dp_array *a, const struct dp_array *b,
-                          struct phrase *p)
+static int compare_arrays(const char *key, const struct dp_array *a, const struct dp_array *b, struct phrase *p)
 {
     size_t width = dp_dtype_size(a->dtype);
-    if (a->dtype != b->dtype || a->ndim != b->ndim ||
-        memcmp(a->dims, b->dims, (size_t)a->ndim * sizeof a->dims[0]) != 0) {
+    if (a->dtype != b->dtype || a->ndim != b->ndim || memcmp(a->dims, b->dims, (size_t)a->ndim * sizeof a->dims[0]) != 0) {
         char left[120], right[120];
         shape_text(a, left, sizeof left);
         shape_text(b, right, sizeof right);
@@ -204,8 +195,7 @@ static int compare_arrays(const char *key, const struct dp_array *a, const struc
     return 0;
 }
 
-static int compare_field(const struct dp_frame *a, const struct dp_frame *b, enum dp_field field,
-                         struct phrase *p)
+static int compare_field(const struct dp_frame *a, const struct dp_frame *b, enum dp_field field, struct phrase *p)
 {
     const struct dp_value *v = &a->value[field], *w = &b->value[field];
     const char *key = dp_fields[field].key;
@@ -223,16 +213,15 @@ static int compare_field(const struct dp_frame *a, const struct dp_frame *b, enu
     case DP_T_BOOL:
         return v->u.flag == w->u.flag ? 0 : differ(p, "%s: %s", key, v->u.flag ? "yes and no" : "no and yes");
     case DP_T_TEXT:
-        return strcmp(v->text, w->text) == 0 ? 0
-                                             : differ(p, "%s: '%.80s' and '%.80s'", key, v->text, w->text);
+        return strcmp(v->text, w->text) == 0 ? 0 : differ(p, "%s: '%.80s' and '%.80s'", key, v->text, w->text);
     case DP_T_ARRAY:
         return compare_arrays(key, &v->array, &w->array, p);
     }
     return 0;
 }
 
-static int compare_weights(const struct dp_frame *a, const struct dp_frame *b,
-                           const struct dp_model_tolerance *t, struct phrase *p, struct dp_err *err)
+static int compare_weights(const struct dp_frame *a, const struct dp_frame *b, const struct dp_model_tolerance *t,
+                           struct phrase *p, struct dp_err *err)
 {
     size_t outputs, cols, other_outputs, other_cols;
     double *left = NULL, *right = NULL;
@@ -263,8 +252,8 @@ static int compare_weights(const struct dp_frame *a, const struct dp_frame *b,
     return rc;
 }
 
-int dp_model_compare(const struct dp_frame *a, const struct dp_frame *b,
-                     const struct dp_model_tolerance *tolerance, char *what, size_t size, struct dp_err *err)
+int dp_model_compare(const struct dp_frame *a, const struct dp_frame *b, const struct dp_model_tolerance *tolerance, char *what,
+                     size_t size, struct dp_err *err)
 {
     struct phrase p = {what, size};
     if (!tolerance->weights_only) {
@@ -290,10 +279,7 @@ int dp_model_compare(const struct dp_frame *a, const struct dp_frame *b,
 
 static const char *number(double value, char *buffer, size_t size)
 {
-    return isfinite(value) ? dp_number_print(value, buffer, size)
-           : isnan(value)  ? "nan"
-           : value > 0     ? "inf"
-                           : "-inf";
+    return isfinite(value) ? dp_number_print(value, buffer, size) : isnan(value) ? "nan" : value > 0 ? "inf" : "-inf";
 }
 
 /* Epsilon for a person: six digits, never less than it is. */
@@ -415,8 +401,7 @@ static void print_privacy(const struct dp_frame *frame, FILE *out)
         fputs("  untracked: no ledger has the run, it was told --no-ledger\n", out);
     const char *preprocessing = dp_frame_text(frame, DP_F_PREPROCESSING, "");
     if (preprocessing[0] != '\0' && !non_private)
-        fprintf(out, "  the preparation of the data read private rows, which epsilon leaves out: %s\n",
-                preprocessing);
+        fprintf(out, "  the preparation of the data read private rows, which epsilon leaves out: %s\n", preprocessing);
 }
 
 int dp_model_describe(const struct dp_frame *frame, bool json, const char *get, FILE *out, struct dp_err *err)

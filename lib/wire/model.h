@@ -34,13 +34,12 @@ struct dp_model_tolerance {
     bool weights_only;         /* nothing but the weights */
     double absolute, relative; /* not exact: |a − b| ≤ absolute + relative × max(|a|, |b|) for weights */
 };
-int dp_model_compare(const struct dp_frame *a, const struct dp_frame *b,
-                     const struct dp_model_tolerance *tolerance, char *what, size_t size, struct dp_err *err);
+int dp_model_compare(const struct dp_frame *a, const struct dp_frame *b, const struct dp_model_tolerance *tolerance, char *what,
+                     size_t size, struct dp_err *err);
 
 /* Prints what the model is for a person, or as JSON, or (get != NULL) one field by its
    name on the wire: text and numbers as they are, an array as one number per line. DP_E_RUN when the field is
    absent. */
-int dp_model_describe(const struct dp_frame *frame, bool json, const char *get, FILE *out,
-                      struct dp_err *err);
+int dp_model_describe(const struct dp_frame *frame, bool json, const char *get, FILE *out, struct dp_err *err);
 
 #endif

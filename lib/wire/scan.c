@@ -30,8 +30,8 @@ static int check_limits(const struct dp_scan *s, const struct dp_item *item, str
     if (s->items > DP_LIMIT_ITEMS)
         return dp_fail(err, DP_E_RUN, "corrupt frame: more than %d values", DP_LIMIT_ITEMS);
     if (item->type == DP_ITEM_TEXT && item->body > DP_LIMIT_TEXT)
-        return dp_fail(err, DP_E_RUN, "corrupt frame: a string of %llu bytes, the limit is %zu",
-                       (unsigned long long)item->body, DP_LIMIT_TEXT);
+        return dp_fail(err, DP_E_RUN, "corrupt frame: a string of %llu bytes, the limit is %zu", (unsigned long long)item->body,
+                       DP_LIMIT_TEXT);
     if (item->body > DP_LIMIT_FRAME || s->at + item->head + item->body > DP_LIMIT_FRAME)
         return dp_fail(err, DP_E_RUN, "the frame is larger than the limit of %zu bytes", DP_LIMIT_FRAME);
     return DP_OK;

@@ -18,6 +18,7 @@ enum dp_visibility {
     DP_PAID,    /* the noised sum: passes because it has been charged for */
 };
 
+/* clang-format off */
 /*     enumerator       key on the wire          type        visibility   meaning */
 #define DP_FIELDS(X)                                                                                                \
     X(DP_F_FORMAT, "format", DP_T_INT, DP_STREAM)             /* hello: version of the frame format */              \
@@ -74,6 +75,8 @@ enum dp_visibility {
     X(DP_F_INTERRUPTED, "interrupted", DP_T_BOOL, DP_STREAM)  /* end, model: the run did not get to its end */      \
     X(DP_F_GAP, "gap", DP_T_REAL, DP_PRIVATE)                 /* duality gap on the training rows */                \
     X(DP_F_OBJECTIVE, "objective", DP_T_REAL, DP_PRIVATE)     /* primal objective on the training rows */
+
+/* clang-format on */
 
 #define DP_FIELD_ENUMERATOR(id, key, type, visibility) id,
 enum dp_field { DP_FIELDS(DP_FIELD_ENUMERATOR) DP_F_COUNT };

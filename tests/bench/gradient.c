@@ -112,8 +112,7 @@ static const char *find_blas(struct blas *blas)
 }
 
 /* X·W and Gᵀ·X */
-static void products_f32(const struct blas *blas, const float *x, const float *w, const float *g, float *scores,
-                         float *sum)
+static void products_f32(const struct blas *blas, const float *x, const float *w, const float *g, float *scores, float *sum)
 {
     blas->sgemm(ROW_MAJOR, PLAIN, PLAIN, BATCH, CLASSES, COLS, 1, x, COLS, w, CLASSES, 0, scores, CLASSES);
     blas->sgemm(ROW_MAJOR, TRANSPOSED, PLAIN, CLASSES, COLS, BATCH, 1, g, CLASSES, x, COLS, 0, sum, COLS);
@@ -129,8 +128,7 @@ static void products_f64(const struct blas *blas, const double *x, const double 
 static void measure_blas(const struct blas *blas, const struct dp_dataset *d, const int64_t *id, int lap)
 {
     static float x[BATCH * COLS], w[COLS * CLASSES], g[BATCH * CLASSES], scores[BATCH * CLASSES], sum[CLASSES * COLS];
-    static double x2[BATCH * COLS], w2[COLS * CLASSES], g2[BATCH * CLASSES], scores2[BATCH * CLASSES],
-        sum2[CLASSES * COLS];
+    static double x2[BATCH * COLS], w2[COLS * CLASSES], g2[BATCH * CLASSES], scores2[BATCH * CLASSES], sum2[CLASSES * COLS];
     for (size_t j = 0; j < COLS * CLASSES; j++)
         w2[j] = w[j] = (float)(j % 7) - 3;
     for (size_t j = 0; j < BATCH * CLASSES; j++)
@@ -189,8 +187,7 @@ struct line {
     struct dp_frame *last, *token;
 };
 
-static int line_open(struct line *line, const char *const *text, int parts, int64_t seed, const char *path,
-                     struct dp_err *err)
+static int line_open(struct line *line, const char *const *text, int parts, int64_t seed, const char *path, struct dp_err *err)
 {
     char filled[4096];
     int rc = dp_frame_new(&line->last, err);
@@ -294,7 +291,7 @@ static void report(const struct blas *blas)
         printf("gradient, %-44s %9.1f us\n", names[i], 1e6 * median((enum what)i));
     double lap = median(LAP), plain = 0, private = 0;
     for (int i = SAMPLE; i <= STEP; i++)
-        private += median((enum what)i);
+    private += median((enum what)i);
     for (int i = SAMPLE_PLAIN; i <= STEP_PLAIN; i++)
         plain += median((enum what)i);
     double kernels = median(DOT) + median(ADD), without = kernels + median(SOFTMAX);

@@ -16,8 +16,12 @@ static void start(void)
     struct dp_ledger *ledger;
     struct dp_err err = {0};
     struct dp_event event = dp_event_gaussian(DP_SAMPLING_POISSON, 0.01, 10, 0);
-    struct dp_ledger_run run = {.data = "0123456789abcdef0123456789abcdef", .rows = 100, .adjacency = "null-record",
-                                .epsilon = 1, .delta = 1e-5, .preprocessing = "max-abs"};
+    struct dp_ledger_run run = {.data = "0123456789abcdef0123456789abcdef",
+                                .rows = 100,
+                                .adjacency = "null-record",
+                                .epsilon = 1,
+                                .delta = 1e-5,
+                                .preprocessing = "max-abs"};
     char mark[DP_LEDGER_MARK];
     int64_t granted;
     strcpy(path, fuzz_path("ledger"));

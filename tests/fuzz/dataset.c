@@ -7,8 +7,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static const char *const names[] = {"dataset.json", "X.npy", "y.npy", "X_data.npy", "X_indices.npy", "X_indptr.npy",
-                                        NULL};
+    static const char *const names[] = {"dataset.json", "X.npy", "y.npy", "X_data.npy", "X_indices.npy", "X_indptr.npy", NULL};
     struct dp_dataset *set = NULL;
     struct dp_err err = {0};
     const char *path = fuzz_path("d.dp");

@@ -52,8 +52,8 @@ static int any_rdp(const struct dp_event *event, double order, double *r, struct
     return DP_OK;
 }
 
-static int any_epsilon(const struct dp_charges *charges, double delta, double *upper, double *lower,
-                       const char **accountant, struct dp_err *err)
+static int any_epsilon(const struct dp_charges *charges, double delta, double *upper, double *lower, const char **accountant,
+                       struct dp_err *err)
 {
     (void)err;
     *accountant = "pld";
@@ -67,8 +67,8 @@ static void write_to(const char *path, const struct dp_ledger_hooks *hooks)
     struct dp_ledger *ledger;
     struct dp_err err = {0};
     struct dp_event event = dp_event_gaussian(DP_SAMPLING_POISSON, 0.01, 10, 0);
-    struct dp_ledger_run run = {.data = "0123456789abcdef0123456789abcdef", .rows = 100, .adjacency = "null-record",
-                                .epsilon = 1, .delta = 1e-5};
+    struct dp_ledger_run run = {
+        .data = "0123456789abcdef0123456789abcdef", .rows = 100, .adjacency = "null-record", .epsilon = 1, .delta = 1e-5};
     int64_t granted;
     int rc = dp_ledger_open(&ledger, path, &run, hooks, &err);
     fuzz_said(rc, &err);

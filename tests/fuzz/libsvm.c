@@ -3,9 +3,13 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct dp_import import = {.format = DP_IMPORT_LIBSVM, .input = fuzz_file("table.svm", data, size),
-                               .cols = size % 2 == 0 ? 300 : 0, .max_abs = size % 3 == 0, .real_label = size % 5 == 0,
-                               .classes = size % 7 == 0 ? "-1,1" : NULL, .writer = {.sparse = size % 2 == 0}};
+    struct dp_import import = {.format = DP_IMPORT_LIBSVM,
+                               .input = fuzz_file("table.svm", data, size),
+                               .cols = size % 2 == 0 ? 300 : 0,
+                               .max_abs = size % 3 == 0,
+                               .real_label = size % 5 == 0,
+                               .classes = size % 7 == 0 ? "-1,1" : NULL,
+                               .writer = {.sparse = size % 2 == 0}};
     fuzz_import(&import);
     return 0;
 }

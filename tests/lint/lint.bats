@@ -138,3 +138,13 @@ page_defaults() {
         fi
     done
 }
+
+@test "each mutant still changes the code it is about" {
+    run tests/mutants/run -n
+    assert_success
+}
+
+@test "the formatter has nothing to change" {
+    run clang-format --dry-run -Werror $(git ls-files '*.[ch]')
+    assert_success
+}

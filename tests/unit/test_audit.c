@@ -9,8 +9,7 @@
 static void distances(void **state)
 {
     (void)state;
-    const int64_t a[] = {3, -4, 0}, b[] = {0, 0, 0}, most[] = {INT64_MAX, INT64_MAX},
-                  least[] = {INT64_MIN, INT64_MIN};
+    const int64_t a[] = {3, -4, 0}, b[] = {0, 0, 0}, most[] = {INT64_MAX, INT64_MAX}, least[] = {INT64_MIN, INT64_MIN};
     assert_true(dp_audit_distance2(a, b, 3) == 25);
     assert_true(dp_audit_distance2(b, a, 3) == 25);
     assert_true(dp_audit_distance2(a, a, 3) == 0);
@@ -48,8 +47,7 @@ static double tail(int k, int n, double p)
 {
     double sum = 0;
     for (int i = k; i <= n; i++)
-        sum +=
-            exp(lgamma(n + 1.0) - lgamma(i + 1.0) - lgamma(n - i + 1.0) + i * log(p) + (n - i) * log1p(-p));
+        sum += exp(lgamma(n + 1.0) - lgamma(i + 1.0) - lgamma(n - i + 1.0) + i * log(p) + (n - i) * log1p(-p));
     return sum;
 }
 

@@ -18,12 +18,11 @@ static void reals(void **state)
         const char *text;
         bool good;
         double value;
-    } cases[] = {
-        {"1", true, 1},      {"1e-5", true, 1e-5},  {"-.5", true, -0.5}, {"100/24420", true, 100.0 / 24420},
-        {"+2.", true, 2},    {"", false, 0},        {"nan", false, 0},   {"inf", false, 0},
-        {"1e999", false, 0}, {"0x10", false, 0},    {"1,5", false, 0},   {"1 ", false, 0},
-        {" 1", false, 0},    {"1/0", false, 0},     {"1/2/3", false, 0}, {"1/", false, 0},
-        {"--1", false, 0},   {"1e-999/1", true, 0}, {"-0", true, 0},     {"1e", false, 0}};
+    } cases[] = {{"1", true, 1},      {"1e-5", true, 1e-5},  {"-.5", true, -0.5}, {"100/24420", true, 100.0 / 24420},
+                 {"+2.", true, 2},    {"", false, 0},        {"nan", false, 0},   {"inf", false, 0},
+                 {"1e999", false, 0}, {"0x10", false, 0},    {"1,5", false, 0},   {"1 ", false, 0},
+                 {" 1", false, 0},    {"1/0", false, 0},     {"1/2/3", false, 0}, {"1/", false, 0},
+                 {"--1", false, 0},   {"1e-999/1", true, 0}, {"-0", true, 0},     {"1e", false, 0}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         double value = 7;
         if (dp_number_real(cases[i].text, &value) != cases[i].good)
@@ -75,13 +74,7 @@ struct sample {
 #define AT(member) .offset = offsetof(struct sample, member)
 static const struct dp_option table[] = {
     {.name = "flag", .letter = 'f', .kind = DP_OPT_FLAG, AT(flag), .help = "h"},
-    {.name = "text",
-     .letter = 't',
-     .kind = DP_OPT_TEXT,
-     AT(text),
-     .metavar = "T",
-     .help = "h",
-     .fallback = "none"},
+    {.name = "text", .letter = 't', .kind = DP_OPT_TEXT, AT(text), .metavar = "T", .help = "h", .fallback = "none"},
     {.name = "real", .kind = DP_OPT_REAL, AT(real), .metavar = "R", .help = "h", .min = 0, .max = 1},
     {.name = "open",
      .kind = DP_OPT_REAL,

@@ -86,8 +86,8 @@ static void every_row(void **state)
     struct dp_event one = dp_event_gaussian(DP_SAMPLING_POISSON, 1, 1, 0);
     double expected = epsilon_of(DP_ACCOUNTANT_RDP, one, 1e-5, 1);
     assert_near(epsilon_of(DP_ACCOUNTANT_RDP, event, 1e-5, 100), expected, 1e-12);
-    assert_near(epsilon_of(DP_ACCOUNTANT_PUBLISHED, event, 1e-5, 100),
-                epsilon_of(DP_ACCOUNTANT_PUBLISHED, one, 1e-5, 1), 1e-12);
+    assert_near(epsilon_of(DP_ACCOUNTANT_PUBLISHED, event, 1e-5, 100), epsilon_of(DP_ACCOUNTANT_PUBLISHED, one, 1e-5, 1),
+                1e-12);
 }
 
 static void shuffling_amplifies_nothing(void **state)
@@ -100,8 +100,7 @@ static void shuffling_amplifies_nothing(void **state)
                     epsilon_of(DP_ACCOUNTANT_RDP, gaussian, 1e-5, (laps + 9) / 10));
     /* the paper takes it for Poisson sampling */
     struct dp_event poisson = dp_event_gaussian(DP_SAMPLING_POISSON, 0.1, 2, 0);
-    assert_true(epsilon_of(DP_ACCOUNTANT_PUBLISHED, event, 1e-5, 45) ==
-                epsilon_of(DP_ACCOUNTANT_PUBLISHED, poisson, 1e-5, 45));
+    assert_true(epsilon_of(DP_ACCOUNTANT_PUBLISHED, event, 1e-5, 45) == epsilon_of(DP_ACCOUNTANT_PUBLISHED, poisson, 1e-5, 45));
 }
 
 static void visible_batch(void **state)
@@ -158,12 +157,11 @@ static void queries_on_one_sample(void **state)
 {
     (void)state;
     const struct dp_query a = {.kind = DP_QUERY_GAUSSIAN, .multiplier = 3}, b = {.kind = DP_QUERY_GAUSSIAN, .multiplier = 4},
-                          pure = {.kind = DP_QUERY_PURE, .epsilon = 0.3},
-                          laplace = {.kind = DP_QUERY_LAPLACE, .multiplier = 5},
+                          pure = {.kind = DP_QUERY_PURE, .epsilon = 0.3}, laplace = {.kind = DP_QUERY_LAPLACE, .multiplier = 5},
                           sparse = {.kind = DP_QUERY_SPARSE_LAPLACE, .epsilon = 0.1, .query_epsilon = 0.05, .most = 9},
                           never = {.kind = DP_QUERY_SPARSE_GAUSSIAN, .rho = 0.1, .most = 9};
-    const struct dp_pld_part same[] = {{DP_PLD_JOINT, 0.1, 2.4, 0.3, 50}, {DP_PLD_JOINT, 0.1, 3, 0.7, 50},
-                                       {DP_PLD_PURE, 0.1, 0, 0.7, 50}};
+    const struct dp_pld_part same[] = {
+        {DP_PLD_JOINT, 0.1, 2.4, 0.3, 50}, {DP_PLD_JOINT, 0.1, 3, 0.7, 50}, {DP_PLD_PURE, 0.1, 0, 0.7, 50}};
     const struct dp_event events[] = {{DP_SAMPLING_POISSON, 0.1, 0, 3, {a, pure, b}},
                                       {DP_SAMPLING_POISSON, 0.1, 0, 4, {sparse, a, pure, laplace}},
                                       {DP_SAMPLING_POISSON, 0.1, 0, 3, {laplace, pure, sparse}}};
@@ -178,8 +176,8 @@ static void queries_on_one_sample(void **state)
 
     /* On every row they are one after the other. */
     struct dp_event whole = {DP_SAMPLING_POISSON, 1, 0, 3, {a, pure, laplace}};
-    const struct dp_pld_part apart[] = {{DP_PLD_GAUSSIAN, 1, 3, 0, 50}, {DP_PLD_PURE, 1, 0, 0.3, 50},
-                                        {DP_PLD_LAPLACE, 1, 5, 0, 50}};
+    const struct dp_pld_part apart[] = {
+        {DP_PLD_GAUSSIAN, 1, 3, 0, 50}, {DP_PLD_PURE, 1, 0, 0.3, 50}, {DP_PLD_LAPLACE, 1, 5, 0, 50}};
     assert_near(asked(DP_ACCOUNTANT_PLD, &whole, 50).upper / pld_of(apart, 3), 1, 1e-9);
 
     struct dp_event none = {DP_SAMPLING_POISSON, 0.1, 0, 2, {a, never}};
@@ -265,8 +263,7 @@ static void rounding_up(void **state)
 
 static double slowest;
 
-static void check_calibration(enum dp_accountant accountant, struct dp_event event, int64_t laps,
-                              double epsilon, double delta)
+static void check_calibration(enum dp_accountant accountant, struct dp_event event, int64_t laps, double epsilon, double delta)
 {
     struct dp_err err = {0};
     double z;
@@ -274,8 +271,8 @@ static void check_calibration(enum dp_accountant accountant, struct dp_event eve
     struct dp_charge charge = {event, laps};
     struct dp_charges charges = {.count = 1, .charge = &charge};
     if (dp_calibrate_noise(accountant, &charges, epsilon, delta, &z, &err) != DP_OK)
-        fail_msg("sampling %d rate %g laps %lld epsilon %g delta %g: %s", event.sampling, event.rate, (long long)laps,
-                 epsilon, delta, err.message);
+        fail_msg("sampling %d rate %g laps %lld epsilon %g delta %g: %s", event.sampling, event.rate, (long long)laps, epsilon,
+                 delta, err.message);
     slowest = fmax(slowest, (double)(clock() - start) / CLOCKS_PER_SEC);
     char text[40];
     double printed;

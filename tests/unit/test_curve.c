@@ -15,12 +15,17 @@ enum { N = sizeof orders / sizeof *orders, LARGEST = 512 };
 
 static struct dp_event event_of(enum dp_sampling sampling, int queries, struct dp_query first, struct dp_query second)
 {
-    return (struct dp_event){.sampling = sampling, .rate = sampling == DP_SAMPLING_NONE || sampling == DP_SAMPLING_SHUFFLED ? 1 : 0.1,
-                             .epoch_laps = sampling == DP_SAMPLING_SHUFFLED ? 10 : 0, .queries = queries, .query = {first, second}};
+    return (struct dp_event){.sampling = sampling,
+                             .rate = sampling == DP_SAMPLING_NONE || sampling == DP_SAMPLING_SHUFFLED ? 1 : 0.1,
+                             .epoch_laps = sampling == DP_SAMPLING_SHUFFLED ? 10 : 0,
+                             .queries = queries,
+                             .query = {first, second}};
 }
 
-static const struct dp_query gaussian = {.kind = DP_QUERY_GAUSSIAN, .multiplier = 2}, loud = {.kind = DP_QUERY_GAUSSIAN, .multiplier = 3},
-                             laplace = {.kind = DP_QUERY_LAPLACE, .multiplier = 4}, pure = {.kind = DP_QUERY_PURE, .epsilon = 0.3},
+static const struct dp_query gaussian = {.kind = DP_QUERY_GAUSSIAN, .multiplier = 2},
+                             loud = {.kind = DP_QUERY_GAUSSIAN, .multiplier = 3},
+                             laplace = {.kind = DP_QUERY_LAPLACE, .multiplier = 4},
+                             pure = {.kind = DP_QUERY_PURE, .epsilon = 0.3},
                              svt = {.kind = DP_QUERY_SPARSE_LAPLACE, .epsilon = 0.2, .query_epsilon = 0.1, .most = 7},
                              svt_gaussian = {.kind = DP_QUERY_SPARSE_GAUSSIAN, .rho = 0.05, .most = 7};
 
@@ -52,8 +57,9 @@ static void add(const double *at, size_t n, struct dp_query query, double *sum)
         assert_int_equal(dp_rdp_sparse_vector_laplace(query.epsilon, query.query_epsilon, 0, query.most, at, n, r, &err), 0);
         break;
     case DP_QUERY_SPARSE_GAUSSIAN: /* a third of ρ = 1/(2 z²) for the threshold, of sensitivity 1; the rest for a query, 2 */
-        assert_int_equal(dp_rdp_sparse_vector_gaussian(1 / sqrt(2 * query.rho / 3), 2 / sqrt(4 * query.rho / 3), query.most, at, n,
-                                                       r, &err), 0);
+        assert_int_equal(
+            dp_rdp_sparse_vector_gaussian(1 / sqrt(2 * query.rho / 3), 2 / sqrt(4 * query.rho / 3), query.most, at, n, r, &err),
+            0);
         break;
     }
     for (size_t i = 0; i < n; i++)

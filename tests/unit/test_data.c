@@ -55,11 +55,10 @@ static size_t get_file(const char *path, char *bytes, size_t size)
 
 static json_t *description(bool real)
 {
-    return real ? json_pack("{s:[s,s,s], s:{s:s, s:s, s:f, s:f}, s:[s]}", "names", "a", "b", "c", "label",
-                            "kind", "real", "name", "y", "scale", 2.0, "offset", -1.0,
-                            "private_preprocessing", "max-abs")
-                : json_pack("{s:[s,s,s], s:{s:s, s:s, s:[s,s]}, s:[]}", "names", "a", "b", "c", "label",
-                            "kind", "classes", "name", "y", "classes", "no", "yes", "private_preprocessing");
+    return real ? json_pack("{s:[s,s,s], s:{s:s, s:s, s:f, s:f}, s:[s]}", "names", "a", "b", "c", "label", "kind", "real",
+                            "name", "y", "scale", 2.0, "offset", -1.0, "private_preprocessing", "max-abs")
+                : json_pack("{s:[s,s,s], s:{s:s, s:s, s:[s,s]}, s:[]}", "names", "a", "b", "c", "label", "kind", "classes",
+                            "name", "y", "classes", "no", "yes", "private_preprocessing");
 }
 
 static const double ROWS[4][3] = {{3, 0, 4}, {0, 0, 0}, {0, -1e-200, 0}, {1e300, 1e300, 0}};
@@ -177,8 +176,7 @@ static void rows_never_leave_the_unit_ball(void **state)
     const size_t cols[] = {1, 2, 3, 10, 784, 5000};
     for (int norm = DP_NORM_UNIT; norm <= DP_NORM_CAP; norm++) {
         for (size_t c = 0; c < sizeof cols / sizeof cols[0]; c++) {
-            struct dp_writer_options options = {
-                .cols = cols[c], .norm = (enum dp_row_norm)norm, .force = true};
+            struct dp_writer_options options = {.cols = cols[c], .norm = (enum dp_row_norm)norm, .force = true};
             struct dp_writer *w;
             double *x = calloc(cols[c], sizeof *x);
             unsigned seed = 1;
@@ -312,16 +310,15 @@ static void altered_files_are_refused(void **state)
         unsigned char byte;
         const char *text;
     } cases[] = {
-        {"X_indices.npy", 128, 7, "bad.dp: its CSR arrays do not fit one another"},    /* column 7 of 3 */
-        {"X_indices.npy", 128, 2, "bad.dp: its CSR arrays do not fit one another"},    /* column 2 twice */
-        {"X_indices.npy", 131, 0xff, "bad.dp: its CSR arrays do not fit one another"}, /* negative */
-        {"X_indptr.npy", 136, 9, "bad.dp: its CSR arrays do not fit one another"},     /* descending */
-        {"X_indptr.npy", 128, 1, "bad.dp: its CSR arrays do not fit one another"},     /* starts at 1 */
+        {"X_indices.npy", 128, 7, "bad.dp: its CSR arrays do not fit one another"},                /* column 7 of 3 */
+        {"X_indices.npy", 128, 2, "bad.dp: its CSR arrays do not fit one another"},                /* column 2 twice */
+        {"X_indices.npy", 131, 0xff, "bad.dp: its CSR arrays do not fit one another"},             /* negative */
+        {"X_indptr.npy", 136, 9, "bad.dp: its CSR arrays do not fit one another"},                 /* descending */
+        {"X_indptr.npy", 128, 1, "bad.dp: its CSR arrays do not fit one another"},                 /* starts at 1 */
         {"y.npy", 128 + 7, 0x40, "bad.dp/y.npy: a label is not one of the classes or not finite"}, /* 2.0 */
         {"X_data.npy", 128 + 3, 0x40, "bad.dp: row 1 has norm"},
         {"X_data.npy", 128 + 3, 0x7f, "bad.dp: row 1"},
-        {"X_data.npy", 128, 0x55,
-         "bad.dp: its contents are not those that dp-import wrote: the digest differs"},
+        {"X_data.npy", 128, 0x55, "bad.dp: its contents are not those that dp-import wrote: the digest differs"},
         {"X_data.npy", 0, 'x', "bad.dp/X_data.npy: not a .npy file"},
         {"X_data.npy", 22, '>', "bad.dp/X_data.npy: expected <f4 in C order"},
         {"X_data.npy", 24, '8', "bad.dp/X_data.npy: expected <f4 in C order"},
@@ -406,8 +403,7 @@ static void files_that_change_while_mapped(void **state)
         assert_int_equal(dp_dataset_row(d, i).count, 0);
     dp_dataset_close(d);
     assert_int_equal(dp_mapped_check(false, &err), DP_E_RUN);
-    assert_string_equal(err.message,
-                        "edit.dp/X_indptr.npy was cut short while it was read, or its disk fails");
+    assert_string_equal(err.message, "edit.dp/X_indptr.npy was cut short while it was read, or its disk fails");
 }
 
 /* Random bounds and scalings, rows at the corners of the bounds and beyond: no norm exceeds 1 as a real
@@ -430,8 +426,8 @@ static void divided_rows_stay_in_the_unit_ball(void **state)
             scaled[j] = rand_r(&seed) % 2 == 0;
             size_t used = strlen(schema);
             snprintf(schema + used, sizeof schema - used,
-                     "{\"name\":\"c%d\",\"type\":\"numeric\",\"bounds\":[%.17g,%.17g],\"scale\":\"%s\"},", j,
-                     bound[j][0], bound[j][1], scaled[j] ? "bounds" : "none");
+                     "{\"name\":\"c%d\",\"type\":\"numeric\",\"bounds\":[%.17g,%.17g],\"scale\":\"%s\"},", j, bound[j][0],
+                     bound[j][1], scaled[j] ? "bounds" : "none");
         }
         strcat(schema, "{\"name\":\"k\",\"type\":\"categorical\",\"categories\":[\"a\",\"b\"]},"
                        "{\"name\":\"y\",\"type\":\"label\",\"classes\":[\"0\",\"1\"]}]}");
@@ -466,8 +462,7 @@ static void divided_rows_stay_in_the_unit_ball(void **state)
             most = sum > most ? sum : most;
             for (size_t j = 0; j < COLS && i % 2; j++) {
                 double v = bound[j][i >> j & 1], size = bound[j][1] - bound[j][0];
-                assert_near(dp_row_at(row, j),
-                            (scaled[j] ? (v - bound[j][0]) / size : v) / import.writer.divisor, 1e-6);
+                assert_near(dp_row_at(row, j), (scaled[j] ? (v - bound[j][0]) / size : v) / import.writer.divisor, 1e-6);
             }
         }
         assert_true(most > 1 - 1e-6L);
@@ -592,8 +587,7 @@ static void schema_mistakes_are_named(void **state)
          "s.json: column 'a': \"scale\" is bounds, max-abs or none"},
         {"{\"columns\":[{\"name\":\"a\",\"type\":\"numeric\",\"bound\":[0,1]}]}",
          "s.json: column 'a': unknown entry \"bound\""},
-        {"{\"columns\":[{\"name\":\"a\",\"type\":\"categorical\"}]}",
-         "s.json: 'a': expected a text or a list of texts"},
+        {"{\"columns\":[{\"name\":\"a\",\"type\":\"categorical\"}]}", "s.json: 'a': expected a text or a list of texts"},
         {"{\"columns\":[{\"name\":\"a\",\"type\":\"categorical\",\"categories\":[\"x\"],\"fill\":\"z\"}]}",
          "s.json: column 'a': \"fill\" is not one of its categories"},
         {"{\"columns\":[{\"name\":\"a\",\"type\":\"numeric\",\"scale\":\"none\",\"fill\":\"mode\"}]}",

@@ -31,7 +31,9 @@ static void every_kind_reads_back(void **state)
         {dp_event_gaussian(DP_SAMPLING_REPLACED, 0.01, 3, 0), 2},
         {dp_event_gaussian(DP_SAMPLING_SHUFFLED, 0.1, 3, 10), 25},
         {dp_event_gaussian(DP_SAMPLING_VISIBLE, 0.01, 7, 0), 3},
-        {{.sampling = DP_SAMPLING_POISSON, .rate = 0.5, .queries = 4,
+        {{.sampling = DP_SAMPLING_POISSON,
+          .rate = 0.5,
+          .queries = 4,
           .query = {{.kind = DP_QUERY_LAPLACE, .multiplier = 2},
                     {.kind = DP_QUERY_PURE, .epsilon = 0.7},
                     {.kind = DP_QUERY_SPARSE_LAPLACE, .epsilon = 0.5, .query_epsilon = 0.25, .most = 30},
@@ -213,12 +215,14 @@ static void growing_noise_is_not_dearer(void **state)
 static void epochs_are_shared_by_one_event(void **state)
 {
     (void)state;
-    struct dp_event a = dp_event_gaussian(DP_SAMPLING_SHUFFLED, 0.1, 1, 10), b = dp_event_gaussian(DP_SAMPLING_SHUFFLED, 0.1, 2, 10);
-    struct dp_event longer = dp_event_gaussian(DP_SAMPLING_SHUFFLED, 0.05, 1, 20), coins = dp_event_gaussian(DP_SAMPLING_POISSON, 0.1, 1, 0);
+    struct dp_event a = dp_event_gaussian(DP_SAMPLING_SHUFFLED, 0.1, 1, 10),
+                    b = dp_event_gaussian(DP_SAMPLING_SHUFFLED, 0.1, 2, 10);
+    struct dp_event longer = dp_event_gaussian(DP_SAMPLING_SHUFFLED, 0.05, 1, 20),
+                    coins = dp_event_gaussian(DP_SAMPLING_POISSON, 0.1, 1, 0);
     struct dp_event more = dp_event_gaussian(DP_SAMPLING_POISSON, 0.1, 2, 0);
     assert_true(dp_event_may_follow(&a, &a, 7) && dp_event_may_follow(&b, &a, 20) && dp_event_may_follow(&more, &coins, 7));
-    assert_false(dp_event_may_follow(&b, &a, 7) || dp_event_may_follow(&longer, &a, 20) || dp_event_may_follow(&coins, &a, 20) ||
-                 dp_event_may_follow(&a, &coins, 20));
+    assert_false(dp_event_may_follow(&b, &a, 7) || dp_event_may_follow(&longer, &a, 20) ||
+                 dp_event_may_follow(&coins, &a, 20) || dp_event_may_follow(&a, &coins, 20));
 }
 
 static void no_laps_are_negative(void **state)

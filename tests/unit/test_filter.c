@@ -29,8 +29,7 @@ static double coin_rdp(struct coin c, double order)
 /* E[(1 − e^{ε−L})+] of a coin after a loss of `before` */
 static double coin_delta(struct coin c, double before, double epsilon)
 {
-    return c.p * fmax(0, -expm1(epsilon - before - c.l)) +
-           (1 - c.p) * fmax(0, -expm1(epsilon - before - other_loss(c)));
+    return c.p * fmax(0, -expm1(epsilon - before - c.l)) + (1 - c.p) * fmax(0, -expm1(epsilon - before - other_loss(c)));
 }
 
 static void the_order_has_the_most_room(void **state)
@@ -39,24 +38,21 @@ static void the_order_has_the_most_room(void **state)
     const double budgets[][2] = {{0.1, 1e-3}, {1, 1e-5}, {8, 1e-6}, {0.01, 1e-12}, {50, 0.5}};
     for (size_t k = 0; k < sizeof budgets / sizeof budgets[0]; k++) {
         double epsilon = budgets[k][0], delta = budgets[k][1];
-        double order = dp_filter_order(epsilon, delta),
-               rho = (epsilon - dp_rdp_penalty(order, delta)) / order;
+        double order = dp_filter_order(epsilon, delta), rho = (epsilon - dp_rdp_penalty(order, delta)) / order;
         struct dp_filter f = dp_filter_new(epsilon, delta);
         assert_true(f.order == order && f.spent == 0);
         assert_true(f.allowance <= epsilon - dp_rdp_penalty(order, delta));
         assert_near(f.allowance, rho * order, 1e-13);
         /* no other order admits a Gaussian of less noise */
         for (int i = 0; i < DP_RDP_ORDER_COUNT; i++)
-            assert_true(epsilon - dp_rdp_penalty(dp_rdp_orders[i], delta) <=
-                        dp_rdp_orders[i] * rho * (1 + 1e-14));
+            assert_true(epsilon - dp_rdp_penalty(dp_rdp_orders[i], delta) <= dp_rdp_orders[i] * rho * (1 + 1e-14));
         /* spent on a Gaussian, it is the budget */
         double z = sqrt(1 / (2 * rho)), r[DP_RDP_ORDER_COUNT];
         dp_rdp_gaussian(z, dp_rdp_orders, DP_RDP_ORDER_COUNT, r);
         assert_near(dp_rdp_epsilon(dp_rdp_orders, r, DP_RDP_ORDER_COUNT, delta, NULL), epsilon, 1e-12);
     }
     assert_true(isnan(dp_filter_order(1e-6, 1e-12)) && isnan(dp_filter_order(NAN, 1e-5)));
-    assert_true(isnan(dp_filter_order(1, 0)) && isnan(dp_filter_order(1, NAN)) &&
-                isnan(dp_filter_order(-1, 0.9)));
+    assert_true(isnan(dp_filter_order(1, 0)) && isnan(dp_filter_order(1, NAN)) && isnan(dp_filter_order(-1, 0.9)));
 }
 
 static void spending(void **state)
@@ -120,8 +116,7 @@ static double two_branches(double epsilon, struct watched w)
     double after_common = epsilon + log(low / (low - 1)) - other_loss(first);
     struct coin rare = {largest_coin(first, after_rare, epsilon, w), after_rare};
     struct coin common = {largest_coin(first, after_common, epsilon, w), after_common};
-    return first.p * coin_delta(rare, first.l, epsilon) +
-           (1 - first.p) * coin_delta(common, other_loss(first), epsilon);
+    return first.p * coin_delta(rare, first.l, epsilon) + (1 - first.p) * coin_delta(common, other_loss(first), epsilon);
 }
 
 static void two_branches_break_the_rule_of_all_orders(void **state)
@@ -212,8 +207,7 @@ static void no_adversary_passes_the_filter(void **state)
     for (int count = 1; count <= 3; count += 2) {
         double worst = 0;
         for (int i = 0; i < 5000; i++) {
-            double epsilon = 0.2 + 3 * gsl_rng_uniform(rng),
-                   delta = exp(log(1e-6) * (0.3 + 0.7 * gsl_rng_uniform(rng)));
+            double epsilon = 0.2 + 3 * gsl_rng_uniform(rng), delta = exp(log(1e-6) * (0.3 + 0.7 * gsl_rng_uniform(rng)));
             struct filters f = filters_at(epsilon, delta, count);
             if (count == 1)
                 f.filter[0] = dp_filter_new(epsilon, delta);

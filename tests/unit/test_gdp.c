@@ -53,12 +53,10 @@ static void epsilon_solves_for_delta(void **state)
     (void)state;
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
     for (int i = 0; i < 300; i++) {
-        double mu = exp(log(1e-3) + log(1e5) * gsl_rng_uniform(rng)),
-               delta = exp(log(1e-15) * gsl_rng_uniform(rng));
+        double mu = exp(log(1e-3) + log(1e5) * gsl_rng_uniform(rng)), delta = exp(log(1e-15) * gsl_rng_uniform(rng));
         double epsilon = dp_gaussian_epsilon(mu, delta);
         assert_true(exp(dp_gaussian_log_delta(epsilon, mu)) <= delta * (1 + 1e-12));
-        assert_true(epsilon == 0 ||
-                    exp(dp_gaussian_log_delta(epsilon * (1 - 1e-9), mu)) > delta * (1 - 1e-12));
+        assert_true(epsilon == 0 || exp(dp_gaussian_log_delta(epsilon * (1 - 1e-9), mu)) > delta * (1 - 1e-12));
     }
     gsl_rng_free(rng);
     /* every row in each of T laps: the mixture of nothing */

@@ -53,7 +53,7 @@ static void bound_holds_on_the_grid(void **state)
                 x[j] = 1; /* all equal: every product rounds alike */
             norm2 += (double)x[j] * (double)x[j];
         }
-        for (size_t j = 0; j < cols && kind != 2; j++) /* kind 2 stays far above norm 1 */
+        for (size_t j = 0; j < cols && kind != 2; j++)  /* kind 2 stays far above norm 1 */
             x[j] = (float)((double)x[j] / sqrt(norm2)); /* rounds up as often as down: norms just above 1 */
         if (kind == 3)
             x[0] = 3e38f;
@@ -213,10 +213,14 @@ static void low_bits_are_noise(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(grid_is_a_power_of_two), cmocka_unit_test(bound_holds_on_the_grid),
-        cmocka_unit_test(small_updates_are_left_alone), cmocka_unit_test(what_is_not_finite_counts_nothing),
-        cmocka_unit_test(sums_are_exact), cmocka_unit_test(noise_is_gaussian),
-        cmocka_unit_test(noise_is_addressed), cmocka_unit_test(overflow_is_seen),
+        cmocka_unit_test(grid_is_a_power_of_two),
+        cmocka_unit_test(bound_holds_on_the_grid),
+        cmocka_unit_test(small_updates_are_left_alone),
+        cmocka_unit_test(what_is_not_finite_counts_nothing),
+        cmocka_unit_test(sums_are_exact),
+        cmocka_unit_test(noise_is_gaussian),
+        cmocka_unit_test(noise_is_addressed),
+        cmocka_unit_test(overflow_is_seen),
         cmocka_unit_test(low_bits_are_noise),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

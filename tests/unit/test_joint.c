@@ -66,8 +66,7 @@ static void formulas_summed_plainly(void **state)
                            fmin((double)(logl(ours[1]) / (top - 1)), r[top])};
         if (!(general >= exact[0] * (1 - 1e-13) && general <= exact[0] * (1 + 1e-10) && general <= bound))
             fail_msg("q=%.17g order %d: %.17g, the sum is %.17g", q, top, general, exact[0]);
-        if (!(symmetric >= exact[1] * (1 - 1e-13) && symmetric <= exact[1] * (1 + 1e-10) &&
-              symmetric <= general))
+        if (!(symmetric >= exact[1] * (1 - 1e-13) && symmetric <= exact[1] * (1 + 1e-10) && symmetric <= general))
             fail_msg("q=%.17g order %d: %.17g, the sum is %.17g", q, top, symmetric, exact[1]);
     }
     gsl_rng_free(rng);
@@ -87,8 +86,8 @@ static void product_pairs_by_integration(void **state)
             double add = product_pair(q, z, epsilon, 1 - order) / (order - 1);
             bool integer = order == floor(order);
             if (!(ours >= remove * (1 - 1e-11) && ours >= add && (!integer || ours <= remove * (1 + 1e-9))))
-                fail_msg("q=%g z=%g epsilon=%g order %g: %.17g, remove %.17g, add %.17g", q, z, epsilon,
-                         order, ours, remove, add);
+                fail_msg("q=%g z=%g epsilon=%g order %g: %.17g, remove %.17g, add %.17g", q, z, epsilon, order, ours, remove,
+                         add);
         }
     }
 }

@@ -172,10 +172,8 @@ static void what_is_no_scale_is_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(draws_agree_with_powers),
-        cmocka_unit_test(whole_numbers_have_their_probabilities),
-        cmocka_unit_test(the_scale_is_right),
-        cmocka_unit_test(known_answers),
+        cmocka_unit_test(draws_agree_with_powers),     cmocka_unit_test(whole_numbers_have_their_probabilities),
+        cmocka_unit_test(the_scale_is_right),          cmocka_unit_test(known_answers),
         cmocka_unit_test(what_is_no_scale_is_refused),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);

@@ -354,30 +354,31 @@ static void a_line_must_add_up(void **state)
 {
     (void)state;
     static const char id[] = "00112233445566778899aabbccddeeff";
-#define OPEN                                                                                                           \
-    "{\"kind\":\"open\",\"run\":\"%s\",\"data\":\"d\",\"rows\":9,\"adjacency\":\"null-record\",\"epsilon\":1,"         \
+#define OPEN                                                                                                                   \
+    "{\"kind\":\"open\",\"run\":\"%s\",\"data\":\"d\",\"rows\":9,\"adjacency\":\"null-record\",\"epsilon\":1,"                 \
     "\"delta\":1e-5,\"seeded\":false,\"as_published\":false,\"private_preprocessing\":\"\",\"software\":\"x\"}"
-#define LAPS(kind, laps)                                                                                               \
-    "{\"kind\":\"" kind "\",\"run\":\"%s\",\"charge\":{\"laps\":" laps                                                 \
+#define LAPS(kind, laps)                                                                                                       \
+    "{\"kind\":\"" kind "\",\"run\":\"%s\",\"charge\":{\"laps\":" laps                                                         \
     ",\"sampling\":\"none\",\"queries\":[{\"noise\":\"gaussian\",\"multiplier\":2}]}}"
-#define CLOSE(laps)                                                                                                    \
-    "{\"kind\":\"close\",\"run\":\"%s\",\"laps\":" laps                                                                \
-    ",\"epsilon\":1,\"delta\":0.1,\"accountant\":\"a\",\"status\":\"s\"}"
-#define BUDGET(whose, orders)                                                                                          \
+#define CLOSE(laps)                                                                                                            \
+    "{\"kind\":\"close\",\"run\":\"%s\",\"laps\":" laps ",\"epsilon\":1,\"delta\":0.1,\"accountant\":\"a\",\"status\":\"s\"}"
+#define BUDGET(whose, orders)                                                                                                  \
     "{\"kind\":\"budget\"," whose ",\"adjacency\":\"null-record\",\"epsilon\":3,\"delta\":1e-5," orders "}"
-#define CHECKPOINT(laps)                                                                                               \
-    "{\"kind\":\"checkpoint\",\"run\":\"%s\",\"laps\":" laps ",\"charges\":[{\"laps\":" laps                       \
+#define CHECKPOINT(laps)                                                                                                       \
+    "{\"kind\":\"checkpoint\",\"run\":\"%s\",\"laps\":" laps ",\"charges\":[{\"laps\":" laps                                   \
     ",\"sampling\":\"none\",\"queries\":[{\"noise\":\"gaussian\",\"multiplier\":2}]}]}"
     static const struct {
         const char *line[6], *why; /* the last one is at fault, or none if why is NULL */
     } cases[] = {
         /* as former versions wrote it: one order, and a digest */
         {{BUDGET("\"data\":\"d\"", "\"order\":8"), OPEN, LAPS("reserve", "5")}, NULL},
-        {{BUDGET("\"population\":\"p\"", "\"orders\":[{\"order\":8,\"delta\":5e-6},{\"order\":16,\"delta\":5e-6}]"), OPEN}, NULL},
+        {{BUDGET("\"population\":\"p\"", "\"orders\":[{\"order\":8,\"delta\":5e-6},{\"order\":16,\"delta\":5e-6}]"), OPEN},
+         NULL},
         {{BUDGET("\"population\":\"p\"", "\"orders\":[{\"order\":8,\"delta\":6e-6},{\"order\":16,\"delta\":5e-6}]")},
          "its budget makes no sense"},
         {{BUDGET("\"population\":\"p\"", "\"orders\":[]")}, "it is not a line of a ledger"},
-        {{BUDGET("\"population\":\"p\"", "\"orders\":[{\"order\":8,\"delta\":5e-6}],\"order\":8")}, "it is not a line of a ledger"},
+        {{BUDGET("\"population\":\"p\"", "\"orders\":[{\"order\":8,\"delta\":5e-6}],\"order\":8")},
+         "it is not a line of a ledger"},
         {{BUDGET("\"population\":\"p\"", "\"order\":8,\"before\":{\"epsilon\":1,\"delta\":1e-6}")},
          "it begins with the cost of runs that there are not"},
         {{BUDGET("\"data\":\"d\"", "\"order\":8"), BUDGET("\"data\":\"d\",\"population\":\"p\"", "\"order\":8")},
@@ -393,8 +394,7 @@ static void a_line_must_add_up(void **state)
         {{OPEN, LAPS("reserve", "5"), LAPS("refund", "6")}, "its run did not reserve these laps"},
         {{OPEN, LAPS("reserve", "5"), LAPS("charge", "3"), LAPS("refund", "3")}, "its run did not reserve these laps"},
         {{OPEN, LAPS("reserve", "5"), LAPS("refund", "2"), LAPS("refund", "2")}, "its run did not reserve these laps"},
-        {{OPEN, LAPS("reserve", "5"), LAPS("charge", "3"), CLOSE("3")},
-         "its run did not say what became of all its laps"},
+        {{OPEN, LAPS("reserve", "5"), LAPS("charge", "3"), CLOSE("3")}, "its run did not say what became of all its laps"},
         {{OPEN, LAPS("reserve", "5"), LAPS("charge", "5"), CLOSE("4")}, "its laps are not those that its run used"},
         {{OPEN, LAPS("reserve", "5"), LAPS("charge", "5"), LAPS("reserve", "5")}, "its run cannot reserve more laps"},
         {{OPEN, CLOSE("0"), LAPS("reserve", "5")}, "its run is not open"},
@@ -419,8 +419,8 @@ static void a_line_must_add_up(void **state)
             rc = dp_ledger_book_take(&book, text, length, &err);
             free(text);
             if (rc != 0) {
-                snprintf(sentence, sizeof sentence, "line %zu of the ledger test.ledger was edited or damaged: %s",
-                         i + 1, cases[c].why != NULL ? cases[c].why : "");
+                snprintf(sentence, sizeof sentence, "line %zu of the ledger test.ledger was edited or damaged: %s", i + 1,
+                         cases[c].why != NULL ? cases[c].why : "");
                 assert_string_equal(err.message, sentence);
             }
         }
@@ -460,8 +460,7 @@ static void what_is_no_ledger_is_not_cut_off(void **state)
 {
     (void)state;
     char again[100];
-    static const char sentence[] =
-        "line 1 of the ledger test.ledger was edited or damaged: it is not a line of a ledger";
+    static const char sentence[] = "line 1 of the ledger test.ledger was edited or damaged: it is not a line of a ledger";
     put_file(PATH, "a model, say", 12);
     assert_refused(PATH, DP_E_UNSAFE, sentence);
     assert_int_equal(get_file(PATH, again, sizeof again), 12);
@@ -537,9 +536,8 @@ static void a_mark_finds_an_older_state(void **state)
     size_t length = get_file(PATH, bytes, sizeof bytes);
 
     put_file(PATH, bytes, one);
-    static const char older[] =
-        "the ledger test.ledger does not hold line 2 as the model has it: rolled back to an older "
-        "state, or not the model's ledger";
+    static const char older[] = "the ledger test.ledger does not hold line 2 as the model has it: rolled back to an older "
+                                "state, or not the model's ledger";
     assert_int_equal(dp_ledger_check_mark(PATH, mark, &err), DP_E_UNSAFE);
     assert_string_equal(err.message, older);
     assert_int_equal(dp_ledger_check_mark(PATH, first, &err), 0);
@@ -591,8 +589,8 @@ static void a_copy_put_back_between_runs_is_found(void **state)
     assert_int_equal(dp_ledger_book_read(&book, PATH, &err), DP_E_UNSAFE);
     assert_string_equal(err.message, sentence);
     dp_ledger_book_free(&book);
-    struct dp_ledger_budget budget = {.population = "p", .adjacency = "null-record", .epsilon = 3, .delta = 1e-5,
-                                      .order = {{16, 1}}, .orders = 1};
+    struct dp_ledger_budget budget = {
+        .population = "p", .adjacency = "null-record", .epsilon = 3, .delta = 1e-5, .order = {{16, 1}}, .orders = 1};
     assert_int_equal(dp_ledger_set_budget(PATH, &budget, &hooks, &err), DP_E_UNSAFE);
 
     unlink(PATH); /* nor is it begun anew */
@@ -693,8 +691,7 @@ static void only_a_clean_end_gives_back(void **state)
         lines = lines_of(PATH);
         used.charge[0].laps = what == 0 ? 101 : 70;
         used.count = what == 0 ? 1 : 2;
-        assert_int_equal(dp_ledger_close(ledger, &(struct dp_ledger_end){&used, 0.5, 1e-5, "rdp", "done"}, &err),
-                         DP_E_UNSAFE);
+        assert_int_equal(dp_ledger_close(ledger, &(struct dp_ledger_end){&used, 0.5, 1e-5, "rdp", "done"}, &err), DP_E_UNSAFE);
         assert_int_equal(lines_of(PATH), lines);
         assert_int_equal(spent(PATH), 100);
         dp_ledger_free(ledger);
@@ -711,8 +708,12 @@ static void only_a_clean_end_gives_back(void **state)
 static void a_budget_holds_for_all_runs_together(void **state)
 {
     (void)state;
-    struct dp_ledger_budget budget = {.population = run.data, .adjacency = "null-record", .epsilon = 10.1 - M_LN2, .delta = 0.5,
-                                      .order = {{2, 1}}, .orders = 1};
+    struct dp_ledger_budget budget = {.population = run.data,
+                                      .adjacency = "null-record",
+                                      .epsilon = 10.1 - M_LN2,
+                                      .delta = 0.5,
+                                      .order = {{2, 1}},
+                                      .orders = 1};
     struct dp_event event = poisson(0.01, 2), twice = poisson(0.01, M_SQRT2);
     struct dp_err err = {0};
     int64_t granted;
@@ -758,8 +759,12 @@ static void a_budget_holds_for_all_runs_together(void **state)
 static void shuffled_epochs_are_paid_once(void **state)
 {
     (void)state;
-    struct dp_ledger_budget budget = {.population = run.data, .adjacency = "null-record", .epsilon = 1.1 - M_LN2, .delta = 0.5,
-                                      .order = {{2, 1}}, .orders = 1};
+    struct dp_ledger_budget budget = {.population = run.data,
+                                      .adjacency = "null-record",
+                                      .epsilon = 1.1 - M_LN2,
+                                      .delta = 0.5,
+                                      .order = {{2, 1}},
+                                      .orders = 1};
     struct dp_event event = dp_event_gaussian(DP_SAMPLING_SHUFFLED, 1, 2, 10);
     struct dp_err err = {0};
     int64_t granted;
@@ -777,8 +782,13 @@ static void shuffled_epochs_are_paid_once(void **state)
 static void a_budget_is_of_a_population(void **state)
 {
     (void)state;
-    struct dp_ledger_budget budget = {.population = "adult", .data = "aaaa", .adjacency = "null-record",
-                                      .epsilon = 10.1 - M_LN2, .delta = 0.5, .order = {{2, 1}}, .orders = 1};
+    struct dp_ledger_budget budget = {.population = "adult",
+                                      .data = "aaaa",
+                                      .adjacency = "null-record",
+                                      .epsilon = 10.1 - M_LN2,
+                                      .delta = 0.5,
+                                      .order = {{2, 1}},
+                                      .orders = 1};
     struct dp_event event = poisson(0.01, 2);
     struct dp_err err = {0};
     int64_t granted;
@@ -834,8 +844,12 @@ static int laps_of_two(const void *plan, int64_t laps, struct dp_charges *charge
 static void one_order_with_room_is_enough(void **state)
 {
     (void)state;
-    struct dp_ledger_budget budget = {.population = "p", .adjacency = "null-record", .epsilon = 10.1, .delta = 0.5,
-                                      .order = {{8, 0.5}, {2, 0.5}}, .orders = 2};
+    struct dp_ledger_budget budget = {.population = "p",
+                                      .adjacency = "null-record",
+                                      .epsilon = 10.1,
+                                      .delta = 0.5,
+                                      .order = {{8, 0.5}, {2, 0.5}},
+                                      .orders = 2};
     struct dp_event event = poisson(0.01, 2);
     struct dp_err err = {0};
     int64_t granted;
@@ -886,8 +900,8 @@ static void a_budget_after_runs_begins_with_their_cost(void **state)
 {
     (void)state;
     const struct dp_ledger_hooks both = {gaussian_rdp, one_each};
-    struct dp_ledger_budget budget = {.population = "p", .adjacency = "null-record", .epsilon = 4, .delta = 1e-4,
-                                      .order = {{16, 1}}, .orders = 1};
+    struct dp_ledger_budget budget = {
+        .population = "p", .adjacency = "null-record", .epsilon = 4, .delta = 1e-4, .order = {{16, 1}}, .orders = 1};
     struct dp_event event = poisson(0.01, 2);
     struct dp_err err = {0};
     struct dp_ledger_run ended = run, lost = run;
@@ -1097,7 +1111,8 @@ static void what_is_not_a_checkpoint_is_not_resumed(void **state)
     resumed.resumes = mark;
     resumed.epsilon = 2; /* another run */
     assert_int_equal(dp_ledger_open(&again, PATH, &resumed, &hooks, &err), DP_E_UNSAFE);
-    assert_string_equal(err.message, "the run does not say of itself what the one that it resumes said in the ledger test.ledger");
+    assert_string_equal(err.message,
+                        "the run does not say of itself what the one that it resumes said in the ledger test.ledger");
     resumed.epsilon = run.epsilon;
     assert_int_equal(close_run(ledger, &event, 10, &err), 0);
     assert_int_equal(dp_ledger_open(&again, PATH, &resumed, &hooks, &err), DP_E_UNSAFE);

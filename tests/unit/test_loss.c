@@ -152,8 +152,8 @@ static void slopes_are_slopes(void **state)
     for (int loss = DP_LOSS_SQUARED; loss <= DP_LOSS_HUBER; loss++) {
         for (double u = -2.95; u < 3; u += 0.31) {
             double h = 1e-6, y = 1;
-            double slope = (dp_loss_value((enum dp_loss)loss, 0.5, y, u + h) -
-                            dp_loss_value((enum dp_loss)loss, 0.5, y, u - h)) / (2 * h);
+            double slope =
+                (dp_loss_value((enum dp_loss)loss, 0.5, y, u + h) - dp_loss_value((enum dp_loss)loss, 0.5, y, u - h)) / (2 * h);
             assert_near(dp_loss_slope((enum dp_loss)loss, 0.5, y, u), slope, 1e-6);
         }
     }
@@ -205,7 +205,7 @@ static void softmax_is_that_of_the_definition(void **state)
     (void)state;
     const double u[4] = {0.3, -1.7, 2.9, 0.8};
     const long double h = 1e-6L;
-    for (size_t class = 0; class < 4; class++) {
+    for (size_t class = 0; class < 4; class ++) {
         double slope[4], total = 0;
         long double sum = 0;
         for (int k = 0; k < 4; k++)
@@ -256,10 +256,14 @@ static void names_parse(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(updates_minimise_the_subproblem), cmocka_unit_test(logistic_takes_one_newton_step),
-        cmocka_unit_test(infeasible_alpha_comes_back),     cmocka_unit_test(conjugates_are_conjugate),
-        cmocka_unit_test(slopes_are_slopes),               cmocka_unit_test(values_and_slopes_are_those_of_the_definition),
-        cmocka_unit_test(softmax_is_that_of_the_definition), cmocka_unit_test(domains_and_targets),
+        cmocka_unit_test(updates_minimise_the_subproblem),
+        cmocka_unit_test(logistic_takes_one_newton_step),
+        cmocka_unit_test(infeasible_alpha_comes_back),
+        cmocka_unit_test(conjugates_are_conjugate),
+        cmocka_unit_test(slopes_are_slopes),
+        cmocka_unit_test(values_and_slopes_are_those_of_the_definition),
+        cmocka_unit_test(softmax_is_that_of_the_definition),
+        cmocka_unit_test(domains_and_targets),
         cmocka_unit_test(names_parse),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

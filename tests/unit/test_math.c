@@ -255,12 +255,16 @@ static void sums_have_a_fixed_order(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(draws_are_addressed), cmocka_unit_test(addresses_do_not_collide),
+        cmocka_unit_test(draws_are_addressed),
+        cmocka_unit_test(addresses_do_not_collide),
         cmocka_unit_test(fresh_keys_are_random_in_every_bit),
-        cmocka_unit_test(the_cipher_is_chacha20), cmocka_unit_test(strings_go_on),
+        cmocka_unit_test(the_cipher_is_chacha20),
+        cmocka_unit_test(strings_go_on),
         cmocka_unit_test(below_is_uniform),
-        cmocka_unit_test(kernels_agree),       cmocka_unit_test(blocks_are_rows),
-        cmocka_unit_test(products_are_truncated_exactly), cmocka_unit_test(sums_have_a_fixed_order),
+        cmocka_unit_test(kernels_agree),
+        cmocka_unit_test(blocks_are_rows),
+        cmocka_unit_test(products_are_truncated_exactly),
+        cmocka_unit_test(sums_have_a_fixed_order),
     };
     return sodium_init() < 0 ? 1 : cmocka_run_group_tests(tests, NULL, NULL);
 }

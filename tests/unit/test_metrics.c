@@ -19,11 +19,10 @@ struct data {
 static void fill(struct data *d, size_t outputs, size_t classes, unsigned levels)
 {
     for (size_t i = 0; i < ROWS; i++)
-        d->y[i] =
-            classes > 0 ? (double)gsl_rng_uniform_int(d->rng, classes) : 4 * gsl_rng_uniform(d->rng) - 2;
+        d->y[i] = classes > 0 ? (double)gsl_rng_uniform_int(d->rng, classes) : 4 * gsl_rng_uniform(d->rng) - 2;
     for (size_t i = 0; i < ROWS * outputs; i++)
-        d->scores[i] = levels > 0 ? (double)gsl_rng_uniform_int(d->rng, levels) - levels / 2
-                                  : 20 * gsl_rng_uniform(d->rng) - 10;
+        d->scores[i] =
+            levels > 0 ? (double)gsl_rng_uniform_int(d->rng, levels) - levels / 2 : 20 * gsl_rng_uniform(d->rng) - 10;
 }
 
 static double auc_by_pairs(const struct data *d, size_t outputs, size_t output, size_t class, size_t rows)
@@ -47,8 +46,7 @@ static void auc_counts_pairs(void **state)
     for (unsigned levels = 0; levels <= 12; levels++) {
         for (size_t rows = 2; rows <= ROWS; rows += 13) {
             fill(d, 1, 2, levels);
-            double expected = auc_by_pairs(d, 1, 0, 1, rows),
-                   got = dp_metric_auc(d->scores, 1, d->y, rows, d->work);
+            double expected = auc_by_pairs(d, 1, 0, 1, rows), got = dp_metric_auc(d->scores, 1, d->y, rows, d->work);
             if (isnan(expected))
                 assert_true(isnan(got));
             else
@@ -70,8 +68,8 @@ static void auc_of_many_classes_is_the_mean(void **state)
         for (size_t i = 0; i < ROWS; i++)
             if (d->y[i] == 2)
                 d->y[i] = 0;
-        sum = auc_by_pairs(d, CLASSES, 0, 0, ROWS) + auc_by_pairs(d, CLASSES, 1, 1, ROWS) +
-              auc_by_pairs(d, CLASSES, 3, 3, ROWS);
+        sum =
+            auc_by_pairs(d, CLASSES, 0, 0, ROWS) + auc_by_pairs(d, CLASSES, 1, 1, ROWS) + auc_by_pairs(d, CLASSES, 3, 3, ROWS);
         assert_near(dp_metric_auc(d->scores, CLASSES, d->y, ROWS, d->work), sum / 3, 1e-15);
     }
 }
@@ -230,16 +228,15 @@ static void objective_is_the_sum_of_the_binary_ones(void **state)
         for (size_t k = 0; k < CLASSES; k++) {
             double binary = 0;
             for (size_t i = 0; i < ROWS; i++)
-                binary += dp_loss_value((enum dp_loss)loss, width, (size_t)d->y[i] == k ? 1 : -1,
-                                        d->scores[i * CLASSES + k]) /
-                          ROWS;
+                binary +=
+                    dp_loss_value((enum dp_loss)loss, width, (size_t)d->y[i] == k ? 1 : -1, d->scores[i * CLASSES + k]) / ROWS;
             for (size_t j = 0; j < COLS; j++)
                 binary += lambda / 2 * w[k * COLS + j] * w[k * COLS + j];
             total += binary;
         }
-        assert_near(dp_metric_objective((enum dp_loss)loss, width, lambda, d->scores, CLASSES, d->y, unit,
-                                        ROWS, CLASSES, w, COLS),
-                    total, 1e-12);
+        assert_near(
+            dp_metric_objective((enum dp_loss)loss, width, lambda, d->scores, CLASSES, d->y, unit, ROWS, CLASSES, w, COLS),
+            total, 1e-12);
     }
     fill(d, 1, 2, 0);
     double hinge = 0, squared = 0, norm = 0;
@@ -247,13 +244,12 @@ static void objective_is_the_sum_of_the_binary_ones(void **state)
         norm += lambda / 2 * w[j] * w[j];
     for (size_t i = 0; i < ROWS; i++)
         hinge += fmax(0, 1 - (d->y[i] > 0 ? 1 : -1) * d->scores[i]) / ROWS;
-    assert_near(dp_metric_objective(DP_LOSS_HINGE, 1, lambda, d->scores, 1, d->y, unit, ROWS, 2, w, COLS),
-                hinge + norm, 1e-12);
+    assert_near(dp_metric_objective(DP_LOSS_HINGE, 1, lambda, d->scores, 1, d->y, unit, ROWS, 2, w, COLS), hinge + norm, 1e-12);
     fill(d, 1, 0, 0);
     for (size_t i = 0; i < ROWS; i++)
         squared += 0.5 * pow(d->scores[i] - (2 * d->y[i] - 1), 2) / ROWS;
-    assert_near(dp_metric_objective(DP_LOSS_SQUARED, 1, lambda, d->scores, 1, d->y, label, ROWS, 0, w, COLS),
-                squared + norm, 1e-12);
+    assert_near(dp_metric_objective(DP_LOSS_SQUARED, 1, lambda, d->scores, 1, d->y, label, ROWS, 0, w, COLS), squared + norm,
+                1e-12);
 }
 
 static int start(void **state)

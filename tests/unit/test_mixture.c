@@ -66,8 +66,7 @@ static void delta_is_the_binomial_mean(void **state)
             sum += gsl_ran_binomial_pdf(j, q, laps) * exp(dp_gaussian_log_delta(epsilon, sqrt(j) / z));
         double ours = dp_mixture_delta(laps, q, z, epsilon, 1e-12);
         if (!(ours >= sum * (1 - 1e-11) && ours <= sum * (1 + 1e-9) + 1e-24))
-            fail_msg("T=%u q=%.17g z=%.17g epsilon=%.17g: %.17g, the sum is %.17g", laps, q, z, epsilon, ours,
-                     sum);
+            fail_msg("T=%u q=%.17g z=%.17g epsilon=%.17g: %.17g, the sum is %.17g", laps, q, z, epsilon, ours, sum);
     }
     gsl_rng_free(rng);
 }

@@ -122,8 +122,7 @@ static void class_names(void **state)
 static const struct dp_model_tolerance exact = {.exact = true};
 static const struct dp_model_tolerance exact_weights = {.exact = true, .weights_only = true};
 
-static void expect(const struct dp_frame *a, const struct dp_frame *b, const struct dp_model_tolerance *t,
-                   const char *what)
+static void expect(const struct dp_frame *a, const struct dp_frame *b, const struct dp_model_tolerance *t, const char *what)
 {
     char got[256] = "";
     assert_int_equal(dp_model_compare(a, b, t, got, sizeof got, NULL), what != NULL);
@@ -247,16 +246,15 @@ static void description(void **state)
     dp_frame_set_bool(f, DP_F_SEEDED, true);
     dp_frame_set_real(f, DP_F_EPSILON, 0.99999951);
     dp_frame_set_real(f, DP_F_EPSILON_SOUND, 23.391234567);
-    expect_text(
-        f, NULL, 0,
-        "model: hinge loss, 2 × 3 weights (outputs × columns), lambda 0.001\n"
-        "classes: [\"no\",\"yes\"]\n"
-        "laps: 4 of 9, the mean of the last 3\n"
-        "trained on: data set abcd, 10 rows\n"
-        "privacy: epsilon 1, delta 1e-05, as published\n"
-        "  as published: charged as the paper does, which is not sound; the sound epsilon is 23.3913\n"
-        "  seeded: whoever knows the seed knows the noise; for experiments, not private\n"
-        "  the preparation of the data read private rows, which epsilon leaves out: max-abs\n");
+    expect_text(f, NULL, 0,
+                "model: hinge loss, 2 × 3 weights (outputs × columns), lambda 0.001\n"
+                "classes: [\"no\",\"yes\"]\n"
+                "laps: 4 of 9, the mean of the last 3\n"
+                "trained on: data set abcd, 10 rows\n"
+                "privacy: epsilon 1, delta 1e-05, as published\n"
+                "  as published: charged as the paper does, which is not sound; the sound epsilon is 23.3913\n"
+                "  seeded: whoever knows the seed knows the noise; for experiments, not private\n"
+                "  the preparation of the data read private rows, which epsilon leaves out: max-abs\n");
     dp_frame_set_bool(f, DP_F_NON_PRIVATE, true);
     dp_frame_drop(f, DP_F_AS_PUBLISHED);
     dp_frame_drop(f, DP_F_SEEDED);
@@ -322,14 +320,12 @@ static void frames_as_json(void **state)
     f->lap = 2;
     f->label = DP_LABEL_NOISED;
     matrix(f, DP_F_MODEL, 2, 3)[1] = (double)INFINITY;
-    expect_json(
-        f, false,
-        "{\"kind\":\"lap\",\"lap\":2,\"label\":\"noised\",\"mechanisms\":[],\"model\":{\"dtype\":\"f8\","
-        "\"shape\":[2,3],\"values\":[1,\"Infinity\",3,4],\"more\":2}}\n");
-    expect_json(
-        f, true,
-        "{\"kind\":\"lap\",\"lap\":2,\"label\":\"noised\",\"mechanisms\":[],\"model\":{\"dtype\":\"f8\","
-        "\"shape\":[2,3],\"values\":[1,\"Infinity\",3,4,5,6]}}\n");
+    expect_json(f, false,
+                "{\"kind\":\"lap\",\"lap\":2,\"label\":\"noised\",\"mechanisms\":[],\"model\":{\"dtype\":\"f8\","
+                "\"shape\":[2,3],\"values\":[1,\"Infinity\",3,4],\"more\":2}}\n");
+    expect_json(f, true,
+                "{\"kind\":\"lap\",\"lap\":2,\"label\":\"noised\",\"mechanisms\":[],\"model\":{\"dtype\":\"f8\","
+                "\"shape\":[2,3],\"values\":[1,\"Infinity\",3,4,5,6]}}\n");
     dp_frame_reset(f, DP_KIND_END);
     void *data;
     assert_int_equal(dp_frame_make_array(f, DP_F_ROWS, DP_I64, 2, 0, &data, NULL), 0);

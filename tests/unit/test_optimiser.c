@@ -14,7 +14,9 @@ static const struct {
     {"sgd", 0.2, 0, {.kind = DP_OPTIMISER_SGD}},
     {"momentum", 0.1, 0, {.kind = DP_OPTIMISER_SGD, .momentum = 0.9}},
     {"adagrad-norm", 1.5, 0, {.kind = DP_OPTIMISER_ADAGRAD_NORM, .b2 = 0.25, .beta = 1, .floor = 1e-6}},
-    {"adagrad-norm-noisy", 1.5, 0.3,
+    {"adagrad-norm-noisy",
+     1.5,
+     0.3,
      {.kind = DP_OPTIMISER_ADAGRAD_NORM, .b2 = 0.25, .beta = 0.25, .floor = 0.125, .momentum = 0.5}},
     {"adam", 0.1, 0, {.kind = DP_OPTIMISER_ADAM, .beta1 = 0.9, .beta2 = 0.999, .epsilon = 1e-8}},
     {"adam-other", 0.3, 0, {.kind = DP_OPTIMISER_ADAM, .beta1 = 0.5, .beta2 = 0.9, .epsilon = 1e-2}},
@@ -46,8 +48,8 @@ static void steps_are_those_of_the_formulas(void **state)
         for (int t = 1; t <= STEPS; t++, lines++) {
             char name[40];
             int at;
-            assert_int_equal(fscanf(file, "%39s %d %lf %lf %lf %lf", name, &at, &expected[0], &expected[1],
-                                    &expected[2], &expected[3]), 6);
+            assert_int_equal(
+                fscanf(file, "%39s %d %lf %lf %lf %lf", name, &at, &expected[0], &expected[1], &expected[2], &expected[3]), 6);
             assert_string_equal(name, cases[c].name);
             assert_int_equal(at, t);
             gradient(w, t, g);

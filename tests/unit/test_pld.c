@@ -22,8 +22,8 @@ static struct dp_pld_answer epsilon_of_parts(const struct dp_pld_part *parts, si
     struct dp_pld_answer answer;
     struct dp_err err = {0};
     if (dp_pld_epsilon(parts, count, delta, &answer, &err) != DP_OK)
-        fail_msg("%zu parts, q=%g z=%g T=%g delta=%g: %s", count, parts->rate, parts->multiplier, (double)parts->laps,
-                 delta, err.message);
+        fail_msg("%zu parts, q=%g z=%g T=%g delta=%g: %s", count, parts->rate, parts->multiplier, (double)parts->laps, delta,
+                 err.message);
     return checked(answer);
 }
 
@@ -32,8 +32,8 @@ static struct dp_pld_answer delta_of_parts(const struct dp_pld_part *parts, size
     struct dp_pld_answer answer;
     struct dp_err err = {0};
     if (dp_pld_delta(parts, count, epsilon, &answer, &err) != DP_OK)
-        fail_msg("%zu parts, q=%g z=%g T=%g epsilon=%g: %s", count, parts->rate, parts->multiplier,
-                 (double)parts->laps, epsilon, err.message);
+        fail_msg("%zu parts, q=%g z=%g T=%g epsilon=%g: %s", count, parts->rate, parts->multiplier, (double)parts->laps,
+                 epsilon, err.message);
     return checked(answer);
 }
 
@@ -70,8 +70,7 @@ static void vectors(void **state)
         double q, z, laps, delta, reference, upper, lower;
         if (line[0] == '#')
             continue;
-        assert_int_equal(
-            sscanf(line, "%lf %lf %lf %lf %lf %lf %lf", &q, &z, &laps, &delta, &reference, &upper, &lower), 7);
+        assert_int_equal(sscanf(line, "%lf %lf %lf %lf %lf %lf %lf", &q, &z, &laps, &delta, &reference, &upper, &lower), 7);
 #ifdef __SANITIZE_ADDRESS__
         if (rows++ % 6 != 0) /* under sanitizers a few must do */
             continue;
@@ -79,8 +78,8 @@ static void vectors(void **state)
 #endif
         struct dp_pld_answer a = epsilon_of(q, z, (int64_t)laps, delta);
         if (!(a.upper >= lower && a.upper <= upper * (1 + 1e-6) && a.lower <= upper && a.tight))
-            fail_msg("q=%g z=%g T=%g delta=%g: %.9g to %.9g, expected %.9g to %.9g", q, z, laps, delta, a.lower,
-                     a.upper, lower, upper);
+            fail_msg("q=%g z=%g T=%g delta=%g: %.9g to %.9g, expected %.9g to %.9g", q, z, laps, delta, a.lower, a.upper, lower,
+                     upper);
         assert_true(a.upper < renyi(q, z, laps, delta) * 0.97);
         struct dp_pld_answer back = delta_of(q, z, (int64_t)laps, a.upper);
         if (!(back.lower <= delta && back.upper >= delta * 0.98 && back.upper <= delta * 1.01))
@@ -106,8 +105,8 @@ static void full_batch_is_the_gaussian(void **state)
             double at_upper = dp_gaussian_log_delta(a.upper, mu), at_lower = dp_gaussian_log_delta(a.lower, mu);
             double above = dp_gaussian_log_delta(a.upper * (1 - 2e-5), mu);
             if (!(at_upper <= log(delta) + 1e-11 && at_lower >= log(delta) && above > log(delta) && a.tight))
-                fail_msg("z=%g T=%g delta=%g: %.9g to %.9g, ln delta %.9g", runs[i].z, (double)runs[i].laps, delta,
-                         a.lower, a.upper, at_upper);
+                fail_msg("z=%g T=%g delta=%g: %.9g to %.9g, ln delta %.9g", runs[i].z, (double)runs[i].laps, delta, a.lower,
+                         a.upper, at_upper);
         }
     }
 }
@@ -144,10 +143,8 @@ static void one_lap_in_closed_form(void **state)
             count++;
             struct dp_pld_answer a = delta_of(q, z, 1, epsilon);
             tight += a.tight;
-            if (!(a.upper >= exact * (1 - 1e-9) && a.lower <= exact * (1 + 1e-9) &&
-                  (!a.tight || a.upper <= exact * 1.011)))
-                fail_msg("q=%g z=%g epsilon=%g: %.12g to %.12g, exactly %.12g", q, z, epsilon, a.lower, a.upper,
-                         exact);
+            if (!(a.upper >= exact * (1 - 1e-9) && a.lower <= exact * (1 + 1e-9) && (!a.tight || a.upper <= exact * 1.011)))
+                fail_msg("q=%g z=%g epsilon=%g: %.12g to %.12g, exactly %.12g", q, z, epsilon, a.lower, a.upper, exact);
         }
     }
     assert_true(count > 10 && tight == count);
@@ -182,8 +179,7 @@ static void never_above_renyi(void **state)
     const double qs[] = {1e-8, 1e-3, 0.5, 1}, zs[] = {0.05, 0.7, 10, 1e4};
     for (int i = 0; i < 16; i++)
         for (int64_t laps = 1; laps <= 1000; laps *= 1000)
-            assert_true(epsilon_of(qs[i % 4], zs[i / 4], laps, 1e-7).upper <=
-                        renyi(qs[i % 4], zs[i / 4], (double)laps, 1e-7));
+            assert_true(epsilon_of(qs[i % 4], zs[i / 4], laps, 1e-7).upper <= renyi(qs[i % 4], zs[i / 4], (double)laps, 1e-7));
     assert_true(epsilon_of(1e-3, 10, 1, 0.5).upper == 0);
 }
 
@@ -205,8 +201,7 @@ static void parts_and_replacement(void **state)
 static void parts_add_up(void **state)
 {
     (void)state;
-    const enum dp_pld_kind kinds[] = {DP_PLD_GAUSSIAN, DP_PLD_GAUSSIAN_REPLACED, DP_PLD_LAPLACE, DP_PLD_PURE,
-                                      DP_PLD_JOINT};
+    const enum dp_pld_kind kinds[] = {DP_PLD_GAUSSIAN, DP_PLD_GAUSSIAN_REPLACED, DP_PLD_LAPLACE, DP_PLD_PURE, DP_PLD_JOINT};
     for (int i = 0; i < 5; i++) {
         const struct dp_pld_part whole = {kinds[i], 0.02, 1.5, 0.8, 300};
         struct dp_pld_part split[] = {whole, whole, whole};
@@ -253,8 +248,8 @@ static void holds_between(const struct dp_pld_part *part, double epsilon, double
 {
     struct dp_pld_answer a = delta_of_parts(part, 1, epsilon);
     if (!(a.upper >= exact * (1 - 1e-9) && a.lower <= exact * (1 + 1e-9) && a.tight && a.upper <= exact * 1.01))
-        fail_msg("kind %d q=%g T=%g epsilon=%g: %.12g to %.12g, exactly %.12g", part->kind, part->rate,
-                 (double)part->laps, epsilon, a.lower, a.upper, exact);
+        fail_msg("kind %d q=%g T=%g epsilon=%g: %.12g to %.12g, exactly %.12g", part->kind, part->rate, (double)part->laps,
+                 epsilon, a.lower, a.upper, exact);
 }
 
 /* Sampled randomised response is one of two losses: T of them are a binomial. */
@@ -267,8 +262,7 @@ static double pure_delta(double q, double pure, int laps, double epsilon)
         double p = add ? b_high : b_high * exp(high), r = add ? b_low : b_low * exp(low), sum = 0;
         for (int k = 0; k <= laps; k++) {
             double loss = (k * high + (laps - k) * low) * (add ? -1 : 1);
-            double log_mass =
-                lgamma(laps + 1) - lgamma(k + 1) - lgamma(laps - k + 1) + k * log(p) + (laps - k) * log(r);
+            double log_mass = lgamma(laps + 1) - lgamma(k + 1) - lgamma(laps - k + 1) + k * log(p) + (laps - k) * log(r);
             if (loss > epsilon)
                 sum += exp(log_mass) * -expm1(epsilon - loss);
         }
@@ -355,8 +349,7 @@ static void two_laplaces_by_quadrature(void **state)
                 exact += 2 * mu / points * exp((loss - mu) / 2) / 4 * laplace_profile(mu, epsilon - loss);
             }
             struct dp_pld_answer a = delta_of_parts(&run, 1, epsilon);
-            assert_true(a.tight && a.upper >= exact * (1 - 1e-8) && a.lower <= exact * (1 + 1e-8) &&
-                        a.upper <= exact * 1.001);
+            assert_true(a.tight && a.upper >= exact * (1 - 1e-8) && a.lower <= exact * (1 + 1e-8) && a.upper <= exact * 1.001);
         }
     }
 }
@@ -404,7 +397,7 @@ static double joint_delta(const struct dp_pld_part *part, bool add, int laps, do
 }
 
 static const struct dp_pld_part joints[] = {
-    {DP_PLD_JOINT, 0.1, 2, 1, 1},   {DP_PLD_JOINT, 0.01, 1, 1, 1}, {DP_PLD_JOINT, 0.6, 0.7, 0.3, 1},
+    {DP_PLD_JOINT, 0.1, 2, 1, 1},   {DP_PLD_JOINT, 0.01, 1, 1, 1},  {DP_PLD_JOINT, 0.6, 0.7, 0.3, 1},
     {DP_PLD_JOINT, 0.3, 4, 2.5, 1}, {DP_PLD_JOINT, 1, 1.5, 0.7, 1},
 };
 enum { JOINTS = sizeof joints / sizeof joints[0] };
@@ -418,8 +411,7 @@ static void joint_laps_by_quadrature(void **state)
             for (double epsilon = 0.15; epsilon < 5; epsilon *= 2) {
                 struct dp_pld_part run = joints[i];
                 run.laps = laps;
-                double exact =
-                    fmax(joint_delta(&run, false, laps, epsilon), joint_delta(&run, true, laps, epsilon));
+                double exact = fmax(joint_delta(&run, false, laps, epsilon), joint_delta(&run, true, laps, epsilon));
                 if (exact < 1e-9)
                     continue;
                 holds_between(&run, epsilon, exact);
@@ -479,8 +471,8 @@ static void joint_check_values(void **state)
     const double truth[] = {6.41, 3.30};
     for (int i = 0; i < 2; i++) {
         struct dp_pld_answer a = epsilon_of_parts(&runs[i], 1, 1e-5);
-        assert_true(a.tight && a.upper >= truth[i] - 0.005 && a.upper <= truth[i] * 1.005 &&
-                    a.lower <= truth[i] + 0.005 && a.lower > truth[i] * 0.995);
+        assert_true(a.tight && a.upper >= truth[i] - 0.005 && a.upper <= truth[i] * 1.005 && a.lower <= truth[i] + 0.005 &&
+                    a.lower > truth[i] * 0.995);
     }
     for (int i = 0; i < JOINTS; i++) {
         struct dp_pld_part run = joints[i];
@@ -575,11 +567,13 @@ static void refused(void **state)
     (void)state;
     const struct dp_pld_part good = {DP_PLD_GAUSSIAN, 0.1, 1, 0, 1};
     const struct dp_pld_part bad[] = {
-        {DP_PLD_GAUSSIAN, 0, 1, 0, 1},        {DP_PLD_GAUSSIAN, 1.1, 1, 0, 1},        {DP_PLD_GAUSSIAN, NAN, 1, 0, 1},
-        {DP_PLD_GAUSSIAN, 0.1, 0, 0, 1},      {DP_PLD_GAUSSIAN, 0.1, INFINITY, 0, 1}, {DP_PLD_GAUSSIAN, 0.1, 1, 0, 0},
-        {DP_PLD_LAPLACE, 0.1, -1, 0, 1},      {DP_PLD_PURE, 0.1, 1, 0, 1},
-        {DP_PLD_PURE, 0.1, 1, INFINITY, 1},   {DP_PLD_JOINT, 0.1, 1, 0, 1},           {DP_PLD_JOINT, 0.1, 0, 1, 1},
-        {DP_PLD_JOINT, 0.1, NAN, 1, 1},       {DP_PLD_JOINT, 0.1, 1, NAN, 1},
+        {DP_PLD_GAUSSIAN, 0, 1, 0, 1},          {DP_PLD_GAUSSIAN, 1.1, 1, 0, 1},
+        {DP_PLD_GAUSSIAN, NAN, 1, 0, 1},        {DP_PLD_GAUSSIAN, 0.1, 0, 0, 1},
+        {DP_PLD_GAUSSIAN, 0.1, INFINITY, 0, 1}, {DP_PLD_GAUSSIAN, 0.1, 1, 0, 0},
+        {DP_PLD_LAPLACE, 0.1, -1, 0, 1},        {DP_PLD_PURE, 0.1, 1, 0, 1},
+        {DP_PLD_PURE, 0.1, 1, INFINITY, 1},     {DP_PLD_JOINT, 0.1, 1, 0, 1},
+        {DP_PLD_JOINT, 0.1, 0, 1, 1},           {DP_PLD_JOINT, 0.1, NAN, 1, 1},
+        {DP_PLD_JOINT, 0.1, 1, NAN, 1},
     };
     struct dp_pld_answer a;
     struct dp_err err = {0};

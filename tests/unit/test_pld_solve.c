@@ -26,12 +26,8 @@ static double lower(const struct dp_pld_part *parts, size_t count, double delta)
 }
 
 static const struct dp_pld_part runs[] = {
-    {DP_PLD_GAUSSIAN, 0.01, 1, 0, 1000},
-    {DP_PLD_GAUSSIAN, 0.2, 4, 0, 50},
-    {DP_PLD_GAUSSIAN_REPLACED, 0.02, 3, 0, 200},
-    {DP_PLD_LAPLACE, 0.1, 5, 0, 100},
-    {DP_PLD_PURE, 0.3, 0, 0.2, 60},
-    {DP_PLD_GAUSSIAN, 0.004, 0.7, 0, 3},
+    {DP_PLD_GAUSSIAN, 0.01, 1, 0, 1000}, {DP_PLD_GAUSSIAN, 0.2, 4, 0, 50}, {DP_PLD_GAUSSIAN_REPLACED, 0.02, 3, 0, 200},
+    {DP_PLD_LAPLACE, 0.1, 5, 0, 100},    {DP_PLD_PURE, 0.3, 0, 0.2, 60},   {DP_PLD_GAUSSIAN, 0.004, 0.7, 0, 3},
     {DP_PLD_JOINT, 0.05, 3, 0.4, 100},
 };
 enum { RUNS = sizeof runs / sizeof runs[0] };
@@ -179,9 +175,14 @@ static void roughly(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(multiplier), cmocka_unit_test(several_parts), cmocka_unit_test(laps),
-        cmocka_unit_test(rate),       cmocka_unit_test(refused),
-        cmocka_unit_test(laps_to_the_last_one), cmocka_unit_test(noise_at_a_tiny_rate), cmocka_unit_test(roughly),
+        cmocka_unit_test(multiplier),
+        cmocka_unit_test(several_parts),
+        cmocka_unit_test(laps),
+        cmocka_unit_test(rate),
+        cmocka_unit_test(refused),
+        cmocka_unit_test(laps_to_the_last_one),
+        cmocka_unit_test(noise_at_a_tiny_rate),
+        cmocka_unit_test(roughly),
     };
     return cmocka_run_group_tests_name("pld_solve", tests, NULL, NULL);
 }

@@ -11,15 +11,16 @@ static struct dp_answer best_of(const struct dp_plan *plan, const struct dp_even
     struct dp_charges charges = {0};
     struct dp_answer answer;
     struct dp_err err = {0};
-    assert_int_equal(plan != NULL ? dp_plan_charges(plan, first, laps, &charges, &err) : dp_charges_add(&charges, first, laps, &err),
-                     DP_OK);
+    assert_int_equal(
+        plan != NULL ? dp_plan_charges(plan, first, laps, &charges, &err) : dp_charges_add(&charges, first, laps, &err), DP_OK);
     assert_int_equal(dp_account_epsilon(DP_ACCOUNTANT_BEST, &charges, delta, &answer, &err), DP_OK);
     dp_charges_free(&charges);
     return answer;
 }
 
 /* Not below the truth, and at most `loose` times what the best accountant says of the same laps. */
-static void holds(const struct dp_plan *plan, const struct dp_event *first, const int64_t *laps, size_t n, double delta, double loose)
+static void holds(const struct dp_plan *plan, const struct dp_event *first, const int64_t *laps, size_t n, double delta,
+                  double loose)
 {
     double epsilon[64];
     struct dp_err err = {0};
@@ -50,9 +51,14 @@ static void constant_runs(void **state)
         {dp_event_gaussian(DP_SAMPLING_SHUFFLED, 0.01, 5, 100), 1e-6, 1},
         {dp_event_gaussian(DP_SAMPLING_VISIBLE, 0.01, 5, 0), 1e-6, 1},
         {{.sampling = DP_SAMPLING_POISSON, .rate = 0.01, .queries = 1, .query = {{.kind = DP_QUERY_LAPLACE, .multiplier = 3}}},
-         1e-6, 1.01},
-        {{.sampling = DP_SAMPLING_POISSON, .rate = 0.01, .queries = 1,
-          .query = {{.kind = DP_QUERY_SPARSE_GAUSSIAN, .rho = 0.01, .most = 5}}}, 1e-6, 1},
+         1e-6,
+         1.01},
+        {{.sampling = DP_SAMPLING_POISSON,
+          .rate = 0.01,
+          .queries = 1,
+          .query = {{.kind = DP_QUERY_SPARSE_GAUSSIAN, .rho = 0.01, .most = 5}}},
+         1e-6,
+         1},
     };
     for (size_t i = 0; i < sizeof runs / sizeof *runs; i++) {
         holds(NULL, &runs[i].event, laps, N, runs[i].delta, runs[i].loose);

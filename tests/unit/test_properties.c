@@ -46,7 +46,8 @@ static struct dp_event draw_event(bool replaced)
     static const enum dp_sampling added[] = {DP_SAMPLING_POISSON, DP_SAMPLING_POISSON, DP_SAMPLING_NONE, DP_SAMPLING_SHUFFLED,
                                              DP_SAMPLING_VISIBLE};
     static const enum dp_sampling exchanged[] = {DP_SAMPLING_REPLACED, DP_SAMPLING_NONE, DP_SAMPLING_SHUFFLED};
-    struct dp_event event = {.sampling = replaced ? exchanged[one_of(3)] : added[one_of(5)], .rate = between(1e-3, 0.5), .queries = 1};
+    struct dp_event event = {
+        .sampling = replaced ? exchanged[one_of(3)] : added[one_of(5)], .rate = between(1e-3, 0.5), .queries = 1};
     bool gaussian = event.sampling == DP_SAMPLING_VISIBLE || event.sampling == DP_SAMPLING_REPLACED;
     if (event.sampling == DP_SAMPLING_NONE)
         event.rate = 1;
@@ -145,7 +146,8 @@ static void bounds_do_not_cross(void **state)
 static void more_costs_more(void **state)
 {
     (void)state;
-    static const enum dp_accountant smooth[] = {DP_ACCOUNTANT_RDP, DP_ACCOUNTANT_ZCDP, DP_ACCOUNTANT_GDP, DP_ACCOUNTANT_ADVANCED};
+    static const enum dp_accountant smooth[] = {DP_ACCOUNTANT_RDP, DP_ACCOUNTANT_ZCDP, DP_ACCOUNTANT_GDP,
+                                                DP_ACCOUNTANT_ADVANCED};
     seed = 2;
     for (int i = 0; i < 120; i++) {
         struct run run = draw_run(), more = worse(&run, i % 3);
@@ -204,7 +206,8 @@ static void a_plan_costs_what_its_laps_do(void **state)
     seed = 5;
     for (int i = 0; i < 8; i++) {
         int64_t epoch = i % 2 ? 1 + one_of(10) : 0;
-        struct dp_event first = dp_event_gaussian(epoch ? DP_SAMPLING_SHUFFLED : DP_SAMPLING_POISSON, between(0.01, 0.3), 1, epoch);
+        struct dp_event first =
+            dp_event_gaussian(epoch ? DP_SAMPLING_SHUFFLED : DP_SAMPLING_POISSON, between(0.01, 0.3), 1, epoch);
         struct dp_plan plan = {0};
         struct dp_charges planned = {0}, laps = {0};
         struct dp_answer charged, truth;

@@ -94,8 +94,7 @@ static void discrete_laplace_is_the_sum(void **state)
         double truth = (double)(logl(sum) / ((long double)order - 1));
         dp_rdp_discrete_laplace(epsilon, steps, &order, 1, &ours);
         if (!(ours >= truth * (1 - 1e-12) && ours <= truth * (1 + 1e-13) + 1e-12 / (order - 1)))
-            fail_msg("epsilon %.17g steps %d order %.17g: %.17g, the sum is %.17g", epsilon, steps, order,
-                     ours, truth);
+            fail_msg("epsilon %.17g steps %d order %.17g: %.17g, the sum is %.17g", epsilon, steps, order, ours, truth);
     }
     gsl_rng_free(rng);
 
@@ -117,8 +116,7 @@ static void sampling(void **state)
     assert_near(dp_pure_sampled(0.1, 800), 800 + log(0.1), 1e-15);
     assert_true(dp_pure_sampled(1, 0.3) == 0.3 && dp_pure_sampled(0, 0.3) == 0);
     assert_true(dp_pure_sampled(1e-12, 1e-3) >= 1e-15);
-    assert_true(isinf(dp_pure_sampled(1.1, 1)) && isinf(dp_pure_sampled(NAN, 1)) &&
-                isinf(dp_pure_sampled(1, -1)));
+    assert_true(isinf(dp_pure_sampled(1.1, 1)) && isinf(dp_pure_sampled(NAN, 1)) && isinf(dp_pure_sampled(1, -1)));
 }
 
 static void what_is_no_number_is_no_bound(void **state)

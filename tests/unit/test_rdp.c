@@ -50,16 +50,14 @@ static void vectors(void **state)
         double q, z, laps, delta, reference, upper, lower, r[N];
         if (line[0] == '#')
             continue;
-        assert_int_equal(
-            sscanf(line, "%lf %lf %lf %lf %lf %lf %lf", &q, &z, &laps, &delta, &reference, &upper, &lower),
-            7);
+        assert_int_equal(sscanf(line, "%lf %lf %lf %lf %lf %lf %lf", &q, &z, &laps, &delta, &reference, &upper, &lower), 7);
         dp_rdp_sampled_gaussian(q, z, dp_rdp_orders, N, r);
         for (int i = 0; i < N; i++)
             r[i] *= laps;
         double epsilon = dp_rdp_epsilon(dp_rdp_orders, r, N, delta, NULL);
         if (epsilon > reference * (1 + 1e-4) || epsilon < lower)
-            fail_msg("q=%g z=%g T=%g delta=%g: %.9g, expected between %.9g and %.9g", q, z, laps, delta,
-                     epsilon, lower, reference);
+            fail_msg("q=%g z=%g T=%g delta=%g: %.9g, expected between %.9g and %.9g", q, z, laps, delta, epsilon, lower,
+                     reference);
         rows++;
     }
     fclose(file);
@@ -195,8 +193,7 @@ static void fractional_orders_against_integration(void **state)
         double reference = integrated(q, z, order), ours = rdp_at(q, z, order);
         double noise = 1e-9 / (order - 1); /* of the integral */
         if (!(ours >= reference - noise && ours <= reference * (1 + 1e-8) + noise))
-            fail_msg("q=%.17g z=%.17g order %.17g: %.17g, by integration %.17g", q, z, order, ours,
-                     reference);
+            fail_msg("q=%.17g z=%.17g order %.17g: %.17g, by integration %.17g", q, z, order, ours, reference);
         compared += reference > 1e3 * noise;
     }
     assert_true(compared > 300);
@@ -260,8 +257,7 @@ static void conversion(void **state)
     /* .1 + ln(1/2) − (ln 1e-5 + ln 2), and 3 + ln(3/4) − (ln 1e-5 + ln 4)/3 */
     assert_near(dp_rdp_epsilon(orders, rdp, 1, 1e-5, &order), 0.1 - 2 * log(2) - log(1e-5), 1e-13);
     assert_true(order == 2);
-    assert_near(dp_rdp_epsilon(orders, rdp, 2, 1e-5, &order), 3 + log(0.75) - (log(1e-5) + log(4)) / 3,
-                1e-13);
+    assert_near(dp_rdp_epsilon(orders, rdp, 2, 1e-5, &order), 3 + log(0.75) - (log(1e-5) + log(4)) / 3, 1e-13);
     assert_true(order == 4);
     assert_near(dp_rdp_epsilon_published(orders, rdp, 1, 1e-5, NULL), 0.1 - log(1e-5), 1e-13);
     assert_near(dp_rdp_epsilon_published(orders, rdp, 2, 1e-5, &order), 3 - log(1e-5) / 3, 1e-13);
@@ -270,8 +266,7 @@ static void conversion(void **state)
     assert_true(dp_rdp_epsilon(orders, nothing, 2, 0.5, NULL) == 0);
     assert_true(isinf(dp_rdp_epsilon(orders, everything, 2, 1e-5, NULL)));
     for (int i = 0; i < N; i++)
-        assert_true(dp_rdp_penalty(dp_rdp_orders[i], 1e-5) <
-                    dp_rdp_penalty_published(dp_rdp_orders[i], 1e-5));
+        assert_true(dp_rdp_penalty(dp_rdp_orders[i], 1e-5) < dp_rdp_penalty_published(dp_rdp_orders[i], 1e-5));
 }
 
 /* The true δ of a Gaussian at the ε that is claimed for it must not exceed δ, and not be far from it. */
@@ -317,8 +312,7 @@ static void visible_batch(void **state)
         r[i] *= 1000;
     }
     double epsilon = dp_rdp_epsilon(dp_rdp_orders, r, N, 1e-5, NULL);
-    assert_true(epsilon >= dp_mixture_epsilon(1000, 0.01, 1, 1e-5) && epsilon > 23.39 &&
-                epsilon < 1.3 * 23.39);
+    assert_true(epsilon >= dp_mixture_epsilon(1000, 0.01, 1, 1e-5) && epsilon > 23.39 && epsilon < 1.3 * 23.39);
     dp_rdp_gaussian(3, dp_rdp_orders, N, g);
     dp_rdp_visible_batch(1, 3, dp_rdp_orders, N, r);
     for (int i = 0; i < N; i++)

@@ -48,13 +48,12 @@ static void pair_by_integration(void **state)
         gsl_integration_qag(&f, p.mu / 2, middle, 0, 1e-11, 2000, GSL_INTEG_GAUSS61, w, &value, &error);
         gsl_integration_qag(&f, middle, end, 0, 1e-11, 2000, GSL_INTEG_GAUSS61, w, &far, &error);
         /* what is left of the second distribution has ratio 1 */
-        double atom = 1 - gsl_cdf_ugaussian_Q(p.mu / 2) -
-                      ((1 - q) * gsl_cdf_ugaussian_Q(p.mu / 2) + q * gsl_cdf_ugaussian_Q(-p.mu / 2));
+        double atom =
+            1 - gsl_cdf_ugaussian_Q(p.mu / 2) - ((1 - q) * gsl_cdf_ugaussian_Q(p.mu / 2) + q * gsl_cdf_ugaussian_Q(-p.mu / 2));
         double exact = log(value + far + atom) / (order - 1), ours = replaced(q, multiplier, order);
         double cancelled = 1e-12 / (order - 1);
         if (!(ours >= exact * (1 - 1e-10) - cancelled && ours <= exact * (1 + 1e-9) + cancelled))
-            fail_msg("q=%.17g z=%.17g order %.17g: %.17g, integrated %.17g", q, multiplier, order, ours,
-                     exact);
+            fail_msg("q=%.17g z=%.17g order %.17g: %.17g, integrated %.17g", q, multiplier, order, ours, exact);
     }
     gsl_rng_free(rng);
     gsl_integration_workspace_free(w);
@@ -89,8 +88,8 @@ static void between_its_neighbours(void **state)
         for (int i = 0; i < N; i++) {
             bool exact = dp_rdp_orders[i] == floor(dp_rdp_orders[i]); /* not a chord */
             if (!((!exact || ours[i] >= remove[i] * (1 - 1e-10)) && ours[i] <= gaussian[i]))
-                fail_msg("q=%.17g z=%.17g order %g: %.17g, not in [%.17g, %.17g]", q, z, dp_rdp_orders[i],
-                         ours[i], remove[i], gaussian[i]);
+                fail_msg("q=%.17g z=%.17g order %g: %.17g, not in [%.17g, %.17g]", q, z, dp_rdp_orders[i], ours[i], remove[i],
+                         gaussian[i]);
             /* r itself rises in the order; where the unsampled bound stands in it is above */
             if (i > 0 && dp_rdp_orders[i] / z <= 200)
                 assert_true(ours[i] >= ours[i - 1] * (1 - 1e-9));

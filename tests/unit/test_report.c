@@ -47,8 +47,8 @@ static double zcdp(double rho, double delta)
     return rho + 2 * sqrt(rho * log(1 / delta));
 }
 
-static int epsilon(const struct dp_charges *charges, double delta, double *upper, double *lower,
-                   const char **accountant, struct dp_err *err)
+static int epsilon(const struct dp_charges *charges, double delta, double *upper, double *lower, const char **accountant,
+                   struct dp_err *err)
 {
     double rho = 0;
     for (size_t i = 0; i < charges->count; i++) {
@@ -80,8 +80,7 @@ static int free_rdp(const struct dp_event *event, double order, double *r, struc
 }
 
 static const struct dp_ledger_hooks hooks = {rdp, epsilon};
-static const struct dp_ledger_run run = {
-    .data = "aaaa", .rows = 1000, .adjacency = "null-record", .epsilon = 1, .delta = 1e-5};
+static const struct dp_ledger_run run = {.data = "aaaa", .rows = 1000, .adjacency = "null-record", .epsilon = 1, .delta = 1e-5};
 
 /* How a run of the tests goes: laps at z are reserved, `used` of them used (negative: the run is lost), and the close
    states `stated` by `accountant`. */
@@ -175,8 +174,7 @@ static void a_report_composes_and_does_not_add(void **state)
     (void)state;
     struct dp_err err = {0};
     json_t *report;
-    struct story lost = plain(10, 40, -1), ended = plain(5, 100, 30), other = plain(10, 10, 10),
-                 marked = plain(20, 8, 8);
+    struct story lost = plain(10, 40, -1), ended = plain(5, 100, 30), other = plain(10, 10, 10), marked = plain(20, 8, 8);
     other.run.data = "bbbb";
     marked.run.seeded = marked.run.as_published = true;
     marked.run.preprocessing = "max-abs";
@@ -214,8 +212,7 @@ static void a_report_composes_and_does_not_add(void **state)
     assert_near(real_of(total, "delta"), 1e-4, 0); /* the largest */
     assert_near(real_of(total, "epsilon"), zcdp(0.2 + 0.6 + 0.01, 1e-4), 1e-14);
     assert_true(json_is_true(json_object_get(total, "seeded")));
-    assert_string_equal(json_string_value(json_array_get(json_object_get(total, "private_preprocessing"), 0)),
-                        "max-abs");
+    assert_string_equal(json_string_value(json_array_get(json_object_get(total, "private_preprocessing"), 0)), "max-abs");
     assert_near(real_of(at(report, "populations", 1), "epsilon"), zcdp(0.05, 1e-5), 1e-14);
     json_decref(report);
 
@@ -314,7 +311,8 @@ static void a_report_is_readable(void **state)
     json_t *report;
     char *text, expected[1000];
     size_t size;
-    struct dp_ledger_budget budget = {.population = "aaaa", .adjacency = "null-record", .epsilon = 3, .delta = 1e-5, .order = {{16, 1}}, .orders = 1};
+    struct dp_ledger_budget budget = {
+        .population = "aaaa", .adjacency = "null-record", .epsilon = 3, .delta = 1e-5, .order = {{16, 1}}, .orders = 1};
     struct story story = plain(10, 40, 20);
     story.run.time = 1700000000;
     story.run.preprocessing = "max-abs";
@@ -407,7 +405,8 @@ static void verify_says_what_is_wrong(void **state)
 
     /* a budget that its writer did not keep */
     gone();
-    struct dp_ledger_budget budget = {.population = "aaaa", .adjacency = "null-record", .epsilon = 1, .delta = 0.5, .order = {{2, 1}}, .orders = 1};
+    struct dp_ledger_budget budget = {
+        .population = "aaaa", .adjacency = "null-record", .epsilon = 1, .delta = 0.5, .order = {{2, 1}}, .orders = 1};
     struct dp_event event = dp_event_gaussian(DP_SAMPLING_NONE, 1, 1, 0);
     struct dp_ledger_hooks cheap = {free_rdp, epsilon};
     struct dp_ledger *ledger;
@@ -418,8 +417,7 @@ static void verify_says_what_is_wrong(void **state)
     dp_ledger_free(ledger);
     result = verify();
     /* 3 laps of 2/2, and −ln 2 */
-    assert_string_equal(json_string_value(at(result, "findings", 0)),
-                        "aaaa: its budget is epsilon = 1, 2.30685282 are spent");
+    assert_string_equal(json_string_value(at(result, "findings", 0)), "aaaa: its budget is epsilon = 1, 2.30685282 are spent");
     json_decref(result);
 }
 
@@ -446,8 +444,7 @@ static void a_certificate_states_what_a_model_has_cost(void **state)
     assert_near(real_of(certificate, "delta"), 1e-5, 0);
     assert_string_equal(string_of(certificate, "accountant"), "zcdp");
     assert_string_equal(string_of(certificate, "software"), "dpline 0.1.0");
-    assert_string_equal(json_string_value(json_array_get(json_object_get(certificate, "private_preprocessing"), 0)),
-                        "max-abs");
+    assert_string_equal(json_string_value(json_array_get(json_object_get(certificate, "private_preprocessing"), 0)), "max-abs");
     assert_true(json_is_true(json_object_get(certificate, "seeded")));
     assert_true(json_is_false(json_object_get(certificate, "as_published")));
     assert_null(json_object_get(certificate, "not_in_ledger"));
@@ -465,11 +462,9 @@ static void a_certificate_states_what_a_model_has_cost(void **state)
                      DP_E_UNSAFE);
     assert_string_equal(err.message, "the model is of lap 31 and its run has paid for 30");
     assert_null(certificate);
-    assert_int_equal(dp_certificate_make(PATH, &(struct dp_certified){mark, 0, "feed"}, &hooks, &certificate, &err),
-                     DP_E_RUN);
+    assert_int_equal(dp_certificate_make(PATH, &(struct dp_certified){mark, 0, "feed"}, &hooks, &certificate, &err), DP_E_RUN);
     mark[40] ^= 1;
-    assert_int_not_equal(dp_certificate_make(PATH, &(struct dp_certified){mark, 1, "feed"}, &hooks, &certificate, &err),
-                         0);
+    assert_int_not_equal(dp_certificate_make(PATH, &(struct dp_certified){mark, 1, "feed"}, &hooks, &certificate, &err), 0);
 }
 
 /* A certificate of a run that was still going on when it was made. */
@@ -503,22 +498,10 @@ static void every_member_is_compared(void **state)
     story.run.prior_delta = 1e-6;
     play(&story, mark);
     json_t *certificate = certify(mark, 20);
-    static const char *const names[] = {"lap",
-                                        "population",
-                                        "data",
-                                        "rows",
-                                        "adjacency",
-                                        "runs",
-                                        "mechanisms",
-                                        "epsilon",
-                                        "epsilon_lower",
-                                        "delta",
-                                        "accountant",
-                                        "private_preprocessing",
-                                        "seeded",
-                                        "as_published",
-                                        "not_in_ledger",
-                                        "more"};
+    static const char *const names[] = {"lap",           "population",   "data",          "rows",
+                                        "adjacency",     "runs",         "mechanisms",    "epsilon",
+                                        "epsilon_lower", "delta",        "accountant",    "private_preprocessing",
+                                        "seeded",        "as_published", "not_in_ledger", "more"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         json_t *wrong = json_deep_copy(certificate), *value = json_object_get(wrong, names[i]);
         bool more = strcmp(names[i], "more") == 0;
@@ -529,8 +512,7 @@ static void every_member_is_compared(void **state)
         else if (json_is_boolean(value))
             json_object_set_new(wrong, names[i], json_boolean(!json_is_true(value)));
         else if (json_is_array(value) && json_array_size(value) > 0)
-            json_object_set_new(json_array_get(value, 0), strcmp(names[i], "runs") == 0 ? "run" : "laps",
-                                json_integer(1));
+            json_object_set_new(json_array_get(value, 0), strcmp(names[i], "runs") == 0 ? "run" : "laps", json_integer(1));
         else if (json_is_array(value))
             json_array_append_new(value, json_string("x"));
         else if (json_is_object(value))
@@ -540,8 +522,7 @@ static void every_member_is_compared(void **state)
         assert_int_equal(dp_certificate_verify(wrong, PATH, NULL, &hooks, &err), DP_E_UNSAFE);
         /* another lap means other charges */
         snprintf(expected, sizeof expected, "the certificate is not what the ledger test.ledger says: %s'%s' %s",
-                 more ? "it has " : "", strcmp(names[i], "lap") == 0 ? "mechanisms" : names[i],
-                 more ? "as well" : "differs");
+                 more ? "it has " : "", strcmp(names[i], "lap") == 0 ? "mechanisms" : names[i], more ? "as well" : "differs");
         assert_string_equal(err.message, expected);
         json_decref(wrong);
         wrong = json_deep_copy(certificate);

@@ -44,9 +44,9 @@ static void values(void **state)
 static void bad_ones(void **state)
 {
     (void)state;
-    static const char *const bad[] = {"sqrt",       "sqrt:1",    "sqrt:1:-1", "sqrt:-1:1",   "sqrt:1:2:3", "sqrt:a:1",
-                                      "sqrt::1",    "linear:2",  "linear:",   "cosine:-0.1", "cosine:1:1", "constant:1",
-                                      "sqrt:nan:1", "linear:nan"};
+    static const char *const bad[] = {"sqrt",       "sqrt:1",     "sqrt:1:-1",  "sqrt:-1:1", "sqrt:1:2:3",
+                                      "sqrt:a:1",   "sqrt::1",    "linear:2",   "linear:",   "cosine:-0.1",
+                                      "cosine:1:1", "constant:1", "sqrt:nan:1", "linear:nan"};
     struct dp_schedule s;
     struct dp_err err;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)

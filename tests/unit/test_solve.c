@@ -37,7 +37,8 @@ static void every_answer_is_the_last_that_holds(void **state)
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
     struct dp_err err = {0};
     for (int i = 0; i < 12; i++) {
-        struct dp_event event = dp_event_gaussian(DP_SAMPLING_POISSON, exp(-7 * gsl_rng_uniform(rng)), 0.7 + 9 * gsl_rng_uniform(rng), 0);
+        struct dp_event event =
+            dp_event_gaussian(DP_SAMPLING_POISSON, exp(-7 * gsl_rng_uniform(rng)), 0.7 + 9 * gsl_rng_uniform(rng), 0);
         double epsilon = 0.1 + 5 * gsl_rng_uniform(rng), delta = pow(10, -3 - 7 * gsl_rng_uniform(rng)), found;
         int64_t laps;
         assert_int_equal(dp_solve_laps(DP_ACCOUNTANT_RDP, &event, epsilon, delta, &laps, &err), 0);
@@ -156,7 +157,9 @@ static void exchanging_a_row_costs_at_least_what_a_mechanism_does(void **state)
     for (size_t i = 0; i < 2; i++) {
         struct dp_err err = {0};
         struct dp_answer answer;
-        struct dp_charge charge = {{.sampling = DP_SAMPLING_REPLACED, .rate = known[i].rate, .queries = 1,
+        struct dp_charge charge = {{.sampling = DP_SAMPLING_REPLACED,
+                                    .rate = known[i].rate,
+                                    .queries = 1,
                                     .query = {{.kind = DP_QUERY_PURE, .epsilon = 3}}},
                                    known[i].laps};
         struct dp_charges charges = {.count = 1, .charge = &charge};
@@ -176,10 +179,13 @@ static void exchanging_a_row_costs_at_least_what_a_mechanism_does(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_answer_is_the_last_that_holds), cmocka_unit_test(solving_back_and_forth),
-        cmocka_unit_test(delta_is_above_the_exact_one),        cmocka_unit_test(a_delta_is_rounded_up),
+        cmocka_unit_test(every_answer_is_the_last_that_holds),
+        cmocka_unit_test(solving_back_and_forth),
+        cmocka_unit_test(delta_is_above_the_exact_one),
+        cmocka_unit_test(a_delta_is_rounded_up),
         cmocka_unit_test(what_cannot_be_had),
-        cmocka_unit_test(rounding_down),               cmocka_unit_test(exchanging_a_row_costs_at_least_what_a_mechanism_does),
+        cmocka_unit_test(rounding_down),
+        cmocka_unit_test(exchanging_a_row_costs_at_least_what_a_mechanism_does),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -57,11 +57,9 @@ static double searched(double (*tail)(double, double), double scale, int queries
         double best = v;
         for (double t = -2 - 12 * scale; t < (12 + 2 * order) * scale; t += scale / 512) {
             for (double s = 2; s > 1; s -= 0.5) { /* and s = 0 gives at most v */
-                double h = tail(scale, t), h2 = tail(scale, t + s), u = tail(scale, -t),
-                       u2 = tail(scale, -t - s);
+                double h = tail(scale, t), h2 = tail(scale, t + s), u = tail(scale, -t), u2 = tail(scale, -t - s);
                 if (h2 > 1e-280 && u2 > 1e-280)
-                    best = fmax(best,
-                                pow(h, order) * pow(h2, 1 - order) + v * pow(u, order) * pow(u2, 1 - order));
+                    best = fmax(best, pow(h, order) * pow(h2, 1 - order) + v * pow(u, order) * pow(u2, 1 - order));
             }
         }
         v = best;
@@ -79,8 +77,7 @@ static void the_supremum_is_met(void **state)
         double expected = searched(gaussian_tail, scale, queries, order) + order / (2 * 9);
         double ours = gaussian_at(3, scale, queries, order);
         if (!(ours >= expected - 1e-13 && ours <= expected * (1 + 1e-4)))
-            fail_msg("Gaussian %g, %d queries, order %g: %.10g, found %.10g", scale, queries, order, ours,
-                     expected);
+            fail_msg("Gaussian %g, %d queries, order %g: %.10g, found %.10g", scale, queries, order, ours, expected);
         /* a threshold so dear that the pure bound is not the smaller one */
         double threshold;
         dp_rdp_laplace(1 / 3.0, &order, 1, &threshold);
@@ -90,15 +87,13 @@ static void the_supremum_is_met(void **state)
         expected = fmin(expected, pure);
         ours = laplace_at(3, 1 / scale, 0, queries, order);
         if (!(ours >= expected - 1e-13 && ours <= expected * (1 + 1e-6)))
-            fail_msg("Laplace %g, %d queries, order %g: %.10g, found %.10g", scale, queries, order, ours,
-                     expected);
+            fail_msg("Laplace %g, %d queries, order %g: %.10g, found %.10g", scale, queries, order, ours, expected);
     }
 }
 
 /* The whole game, exactly: integer queries known in advance, discrete Laplace noise, every neighbour ±1. The
    halting index under both data sets by summing over the threshold's noise. */
-static double game(double threshold, double query, const int *value, const int *other, int queries,
-                   double order)
+static double game(double threshold, double query, const int *value, const int *other, int queries, double order)
 {
     enum { FAR = 400 };
     double theta = exp(-threshold), kappa = exp(-query), ratio = 0;
@@ -163,8 +158,7 @@ static void bounds_are_bounds(void **state)
     dp_rdp_gaussian(4, dp_rdp_orders, N, threshold);
     dp_rdp_gaussian(3, dp_rdp_orders, N, real);
     for (int i = 0; i < N; i++) {
-        assert_true(few[i] > threshold[i] && few[i] <= many[i] &&
-                    few[i] <= (threshold[i] + 10 * real[i]) * (1 + 1e-12));
+        assert_true(few[i] > threshold[i] && few[i] <= many[i] && few[i] <= (threshold[i] + 10 * real[i]) * (1 + 1e-12));
         assert_true(i == 0 || few[i] >= few[i - 1] * (1 - 1e-3));
     }
     /* one query is a coin of the Gaussian */
@@ -180,8 +174,7 @@ static void what_is_no_number_is_no_bound(void **state)
     (void)state;
     assert_true(isinf(laplace_at(0, 1, 0, 1, 2)) && isinf(laplace_at(1, NAN, 0, 1, 2)));
     assert_true(isinf(laplace_at(1, 1, -1, 1, 2)) && isinf(laplace_at(1, 1, 0, 0, 2)));
-    assert_true(isinf(gaussian_at(0, 1, 1, 2)) && isinf(gaussian_at(1, NAN, 1, 2)) &&
-                isinf(gaussian_at(1, 1, 0, 2)));
+    assert_true(isinf(gaussian_at(0, 1, 1, 2)) && isinf(gaussian_at(1, NAN, 1, 2)) && isinf(gaussian_at(1, 1, 0, 2)));
     assert_true(isfinite(gaussian_at(1, 1e-3, 5, 2)) && isfinite(gaussian_at(1, 1e9, 1000000, 8192)));
     assert_true(isfinite(laplace_at(1, 600, 0, 5, 8192)) && isfinite(laplace_at(1, 1e-9, 0, 1000000, 8192)));
 }

@@ -20,7 +20,8 @@ static void pipelines_split_as_a_shell_does(void **state)
     (void)state;
     struct dp_pipeline p;
     struct dp_err err = {0};
-    assert_int_equal(dp_pipeline_parse(&p, "dp-sample --data 'a b' --rate \"0.5\" |\n dp-noise -z\\ 1 --multi''plier=2 ", &err), 0);
+    assert_int_equal(dp_pipeline_parse(&p, "dp-sample --data 'a b' --rate \"0.5\" |\n dp-noise -z\\ 1 --multi''plier=2 ", &err),
+                     0);
     assert_int_equal(p.stages, 2);
     assert_int_equal(p.argc[0], 5);
     assert_string_equal(p.argv[0][2], "a b");
@@ -41,11 +42,26 @@ static void pipelines_split_as_a_shell_does(void **state)
 static void what_needs_a_shell(void **state)
 {
     (void)state;
-    const char *const texts[] = {"dp-noise $x",          "dp-noise `x`",        "dp-noise; dp-noise", "dp-noise > f",
-                                 "dp-noise \"$x\"",      "dp-noise & ",         "cat | dp-noise",     "dp-noise --inline --in f",
-                                 "dp-noise --in f",      "dp-noise -o f | dp-step", "dp-noise --out=f | dp-step",   "",
-                                 "dp-noise | | dp-step", "dp-noise\n-z 1",      "dp-noise 'x",        "dp-noise *",
-                                 "dp-noise # x",         "dp-noise ~/x",        "dp-noise \\",        "(dp-noise)"};
+    const char *const texts[] = {"dp-noise $x",
+                                 "dp-noise `x`",
+                                 "dp-noise; dp-noise",
+                                 "dp-noise > f",
+                                 "dp-noise \"$x\"",
+                                 "dp-noise & ",
+                                 "cat | dp-noise",
+                                 "dp-noise --inline --in f",
+                                 "dp-noise --in f",
+                                 "dp-noise -o f | dp-step",
+                                 "dp-noise --out=f | dp-step",
+                                 "",
+                                 "dp-noise | | dp-step",
+                                 "dp-noise\n-z 1",
+                                 "dp-noise 'x",
+                                 "dp-noise *",
+                                 "dp-noise # x",
+                                 "dp-noise ~/x",
+                                 "dp-noise \\",
+                                 "(dp-noise)"};
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         struct dp_pipeline p;
         struct dp_err err = {0};

@@ -80,10 +80,23 @@ static void what_does_not_belong_there(void **unused)
     (void)unused;
     struct dp_state state = {0};
     msgpack_sbuffer buffer;
-    assert_int_equal(dp_state_decode(&state, "\x82\xa1" "a\x01\xa1" "a\x02", 7, NULL), DP_E_RUN);      /* twice */
-    assert_int_equal(dp_state_decode(&state, "\x81\xa1" "a\x91\x01", 5, NULL), DP_E_RUN);              /* a list */
-    assert_int_equal(dp_state_decode(&state, "\x81\x01\x01", 3, NULL), DP_E_RUN);                      /* no name */
-    assert_int_equal(dp_state_decode(&state, "\xdf\xff\xff\xff\xff\xa1" "a\x01", 8, NULL), DP_E_RUN); /* too many */
+    assert_int_equal(dp_state_decode(&state,
+                                     "\x82\xa1"
+                                     "a\x01\xa1"
+                                     "a\x02",
+                                     7, NULL),
+                     DP_E_RUN); /* twice */
+    assert_int_equal(dp_state_decode(&state,
+                                     "\x81\xa1"
+                                     "a\x91\x01",
+                                     5, NULL),
+                     DP_E_RUN);                                                   /* a list */
+    assert_int_equal(dp_state_decode(&state, "\x81\x01\x01", 3, NULL), DP_E_RUN); /* no name */
+    assert_int_equal(dp_state_decode(&state,
+                                     "\xdf\xff\xff\xff\xff\xa1"
+                                     "a\x01",
+                                     8, NULL),
+                     DP_E_RUN); /* too many */
     state.count = 0;
     for (int i = 0; i <= DP_STATE_VALUES; i++)
         dp_state_put_int(&state, "a", i);

@@ -23,8 +23,7 @@ static void set_text(struct dp_frame *f, enum dp_field field, const char *text)
     assert_int_equal(dp_frame_set_text(f, field, text, strlen(text), NULL), 0);
 }
 
-static void *make_array(struct dp_frame *f, enum dp_field field, enum dp_dtype dtype, uint64_t d0,
-                        uint64_t d1)
+static void *make_array(struct dp_frame *f, enum dp_field field, enum dp_dtype dtype, uint64_t d0, uint64_t d1)
 {
     void *data;
     assert_int_equal(dp_frame_make_array(f, field, dtype, d0, d1, &data, NULL), 0);
@@ -38,12 +37,11 @@ static struct dp_frame *full_lap(void)
     f->lap = 12;
     f->label = DP_LABEL_BOUNDED;
     f->mechanisms = 2;
-    f->mechanism[0] = (struct dp_mechanism){
-        DP_SAMPLER_POISSON, 0.1,  24420, 0, DP_ADJACENCY_NULL_RECORD, DP_RELEASE_SECRET_STATE, 0.5, 0.5,
-        DP_NOISE_GAUSSIAN,  1.25, 0.625};
+    f->mechanism[0] =
+        (struct dp_mechanism){DP_SAMPLER_POISSON, 0.1,  24420, 0, DP_ADJACENCY_NULL_RECORD, DP_RELEASE_SECRET_STATE, 0.5, 0.5,
+                              DP_NOISE_GAUSSIAN,  1.25, 0.625};
     f->mechanism[1] = (struct dp_mechanism){
-        DP_SAMPLER_SHUFFLE, 0.25, 7, 4, DP_ADJACENCY_REPLACE_ONE, DP_RELEASE_SUM_AND_STATE, 1e-3, 2,
-        DP_NOISE_NONE,      0,    0};
+        DP_SAMPLER_SHUFFLE, 0.25, 7, 4, DP_ADJACENCY_REPLACE_ONE, DP_RELEASE_SUM_AND_STATE, 1e-3, 2, DP_NOISE_NONE, 0, 0};
     for (int i = 0; i < DP_F_COUNT; i++) {
         enum dp_field field = (enum dp_field)i;
         enum dp_dtype dtype = (enum dp_dtype)(DP_F32 + i % 4);
@@ -90,8 +88,7 @@ static void small_stream(msgpack_sbuffer *buffer)
     f->lap = 3;
     f->mechanisms = 1;
     f->mechanism[0] = (struct dp_mechanism){
-        DP_SAMPLER_POISSON, 0.1,  24420, 0, DP_ADJACENCY_NULL_RECORD, DP_RELEASE_SUM, 0.5, 0.5,
-        DP_NOISE_GAUSSIAN,  1.25, 0.625};
+        DP_SAMPLER_POISSON, 0.1, 24420, 0, DP_ADJACENCY_NULL_RECORD, DP_RELEASE_SUM, 0.5, 0.5, DP_NOISE_GAUSSIAN, 1.25, 0.625};
     double *model = make_array(f, DP_F_MODEL, DP_F64, 2, 2);
     for (int i = 0; i < 4; i++)
         model[i] = i;
@@ -347,8 +344,7 @@ static void limits_are_checked_on_headers(void **state)
     SCAN_FAILS("\x81\xc1", "corrupt frame: byte 0xc1 at offset 1 is not msgpack");
     SCAN_FAILS("\xdf\xff\xff\xff\xff", "corrupt frame: 4294967295 entries in one list or map, the limit is 256");
     SCAN_FAILS("\xde\x01\x01", "corrupt frame: 257 entries in one list or map, the limit is 256");
-    SCAN_FAILS("\x81\xaamechanisms\xdd\x00\x00\x02\x01",
-               "corrupt frame: 513 entries in one list or map, the limit is 256");
+    SCAN_FAILS("\x81\xaamechanisms\xdd\x00\x00\x02\x01", "corrupt frame: 513 entries in one list or map, the limit is 256");
     SCAN_FAILS("\x81\xdb\x00\x10\x00\x01", "corrupt frame: a string of 1048577 bytes, the limit is 1048576");
     SCAN_FAILS("\x81\xa1x\xc9\xff\xff\xff\xff\x01", "the frame is larger than the limit of 1073741824 bytes");
     SCAN_FAILS("\x81\xa1x\xc6\x40\x00\x00\x00", "the frame is larger than the limit of 1073741824 bytes");
@@ -616,8 +612,7 @@ static void decoding_refuses(void **state)
     expect(DP_KIND_LAP, 1, unknown_label, "corrupt frame: 'label' has the wrong type or value");
     expect(DP_KIND_LAP, 1, record_is_a_number, "corrupt frame: 'mechanisms' has the wrong type or value");
     expect(DP_KIND_LAP, 1, record_is_empty, "a mechanism record is incomplete");
-    expect(DP_KIND_LAP, 1, record_with_unknown_sampler,
-           "corrupt frame: 'sampler' has the wrong type or value");
+    expect(DP_KIND_LAP, 1, record_with_unknown_sampler, "corrupt frame: 'sampler' has the wrong type or value");
     expect(DP_KIND_LAP, 1, record_with_unknown_entry, "unknown entry in a mechanism record");
     expect(DP_KIND_LAP, 1, nine_records, "corrupt frame: 'mechanisms' has the wrong type or value");
 }
@@ -632,8 +627,7 @@ static void packed_array(msgpack_packer *pk)
     msgpack_pack_ext_body(pk, array_bytes, array_size);
 }
 
-static void array(unsigned char dtype, unsigned char ndim, uint64_t d0, uint64_t d1, size_t data,
-                  const char *message)
+static void array(unsigned char dtype, unsigned char ndim, uint64_t d0, uint64_t d1, size_t data, const char *message)
 {
     memset(array_bytes, 0, sizeof array_bytes);
     array_bytes[0] = dtype;
@@ -658,14 +652,12 @@ static void arrays_must_fit_their_shape(void **state)
     array(DP_F64, 1, 2, 0, 15, "corrupt frame: the array 'model' has 15 bytes, its shape needs 16");
     array(DP_F64, 1, 2, 0, 24, "corrupt frame: the array 'model' has 24 bytes, its shape needs 16");
     array(DP_F64, 1, (uint64_t)1 << 61, 0, 0, "corrupt frame: the array 'model' is too large");
-    array(DP_F64, 2, (uint64_t)1 << 33, (uint64_t)1 << 33, 0,
-          "corrupt frame: the array 'model' is too large");
+    array(DP_F64, 2, (uint64_t)1 << 33, (uint64_t)1 << 33, 0, "corrupt frame: the array 'model' is too large");
     array(DP_F64, 2, UINT64_MAX, UINT64_MAX, 0, "corrupt frame: the array 'model' is too large");
     array_bytes[0] = DP_F64;
     array_bytes[1] = 2;
     for (array_size = 0; array_size < 18; array_size++)
-        expect(DP_KIND_HELLO, 1, packed_array,
-               array_size < 2 ? "corrupt frame: 'model' has the wrong type or value" : header);
+        expect(DP_KIND_HELLO, 1, packed_array, array_size < 2 ? "corrupt frame: 'model' has the wrong type or value" : header);
 }
 
 int main(void)

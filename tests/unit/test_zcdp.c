@@ -31,8 +31,7 @@ static void conversion(void **state)
     (void)state;
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
     for (int i = 0; i < 200; i++) {
-        double rho = exp(log(1e-8) + log(1e11) * gsl_rng_uniform(rng)),
-               delta = exp(log(1e-15) * gsl_rng_uniform(rng));
+        double rho = exp(log(1e-8) + log(1e11) * gsl_rng_uniform(rng)), delta = exp(log(1e-15) * gsl_rng_uniform(rng));
         double ours = dp_zcdp_epsilon(rho, delta), best = INFINITY;
         for (double x = -12; x < 16; x += 1.0 / 512) {
             double order = 1 + exp(x);
@@ -47,8 +46,7 @@ static void conversion(void **state)
     }
     gsl_rng_free(rng);
     assert_true(dp_zcdp_epsilon(0, 1e-5) == 0);
-    assert_true(isinf(dp_zcdp_epsilon(-1, 0.1)) && isinf(dp_zcdp_epsilon(NAN, 0.1)) &&
-                isinf(dp_zcdp_epsilon(1, 0)));
+    assert_true(isinf(dp_zcdp_epsilon(-1, 0.1)) && isinf(dp_zcdp_epsilon(NAN, 0.1)) && isinf(dp_zcdp_epsilon(1, 0)));
 }
 
 int main(void)

@@ -12,11 +12,11 @@
 #include <math.h>
 
 /* |a − b| ≤ tolerance × max(1, |b|), said with the numbers. */
-#define assert_near(a, b, tolerance)                                                                               \
-    do {                                                                                                           \
-        double near_a = (a), near_b = (b);                                                                         \
-        if (!(fabs(near_a - near_b) <= (tolerance) * fmax(1.0, fabs(near_b))))                                     \
-            fail_msg("%s = %.17g, expected %.17g", #a, near_a, near_b);                                            \
+#define assert_near(a, b, tolerance)                                                                                           \
+    do {                                                                                                                       \
+        double near_a = (a), near_b = (b);                                                                                     \
+        if (!(fabs(near_a - near_b) <= (tolerance)*fmax(1.0, fabs(near_b))))                                                   \
+            fail_msg("%s = %.17g, expected %.17g", #a, near_a, near_b);                                                        \
     } while (0)
 
 #endif

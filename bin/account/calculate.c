@@ -10,6 +10,7 @@
 #include "base/json.h"
 #include "base/number.h"
 #include "priv/calibrate.h"
+#include "priv/charge_json.h"
 #include "priv/solve.h"
 #include "priv/round.h"
 #include "question.h"

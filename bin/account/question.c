@@ -279,6 +279,15 @@ static void explain_query(const struct dp_query *query)
         printf("a sparse vector of at most %lld queries with Gaussian noise, rho %s", (long long)query->most,
                dp_number_print(query->rho, a, sizeof a));
         break;
+    default:
+        printf("%s", dp_query_kinds[query->kind].name);
+        for (int i = 0; i < DP_QUERY_MEMBER_COUNT; i++) {
+            const void *value = dp_query_at(query, (enum dp_query_member)i);
+            if (!dp_query_has(query->kind, (enum dp_query_member)i))
+                continue;
+            double number = dp_query_members[i].whole ? (double)*(const int64_t *)value : *(const double *)value;
+            printf(", %s %s", dp_query_members[i].key, dp_number_print(number, a, sizeof a));
+        }
     }
 }
 

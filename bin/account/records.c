@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "data/lines.h"
 #include "priv/account.h"
+#include "priv/charge_json.h"
 #include "priv/plan.h"
 #include "stages/charge.h"
 

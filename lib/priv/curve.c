@@ -36,6 +36,10 @@ static int add_unsampled(const struct dp_query *query, const double *orders, siz
     case DP_QUERY_LAPLACE:
         dp_rdp_laplace(query->multiplier, orders, n, work);
         break;
+    case DP_QUERY_DISCRETE_LAPLACE:
+    case DP_QUERY_GAMMA:
+        dp_rdp_pure((1 + 0x1p-51) / query->multiplier, orders, n, work);
+        break;
     case DP_QUERY_PURE:
         dp_rdp_pure(query->epsilon, orders, n, work);
         break;
@@ -47,6 +51,8 @@ static int add_unsampled(const struct dp_query *query, const double *orders, siz
         rc = dp_rdp_sparse_vector_gaussian(sqrt(1.5 / query->rho) * (1 - 1e-15), sqrt(3 / query->rho) * (1 - 1e-15),
                                            query->most, orders, n, work, err);
         break;
+    default:
+        rc = dp_fail(err, DP_E_RUN, "an event has an unknown query");
     }
     for (size_t i = 0; i < n; i++)
         out[i] += work[i];

@@ -1,38 +1,14 @@
 /* What one lap does to private rows, as accountants see it: how rows were chosen, and the queries that were put to the
- * batch. A run is a list of charges: so many laps of one event, and so many of another.
- *
- * As JSON, in ledgers and for dp-account on its standard input, a charge is
- *   {"laps": 1000, "sampling": "poisson", "rate": 0.01, "queries": [{"noise": "gaussian", "multiplier": 1.5}]}
- * with "rate" where rows are sampled, "epoch_laps" where epochs are shuffled, and queries
- *   {"noise": "gaussian", "multiplier": z}     {"noise": "laplace", "multiplier": b}     {"noise": "pure", "epsilon": e}
- *   {"noise": "sparse-vector-laplace", "epsilon": e1, "query_epsilon": e2, "most": m}
- *   {"noise": "sparse-vector-gaussian", "rho": r, "most": m} */
+ * batch. A run is a list of charges: so many laps of one event, and so many of another. */
 #ifndef DP_PRIV_EVENT_H
 #define DP_PRIV_EVENT_H
 
-#include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "base/err.h"
-
-enum dp_query_kind {
-    DP_QUERY_GAUSSIAN,
-    DP_QUERY_LAPLACE, /* on one number */
-    DP_QUERY_PURE,    /* anything that is epsilon-DP by itself */
-    DP_QUERY_SPARSE_LAPLACE,
-    DP_QUERY_SPARSE_GAUSSIAN,
-};
-
-struct dp_query {
-    enum dp_query_kind kind;
-    double multiplier;    /* Gaussian: standard deviation / L2 sensitivity; Laplace: scale / sensitivity */
-    double epsilon;       /* pure; sparse vector with Laplace noise: of the threshold */
-    double query_epsilon; /* sparse vector with Laplace noise: of each query */
-    double rho;           /* sparse vector with Gaussian noise: split 1:2 between threshold and queries */
-    int64_t most;         /* sparse vector: queries at most, m */
-};
+#include "query/query.h"
 
 enum dp_sampling {
     DP_SAMPLING_NONE,     /* every row, each lap */
@@ -43,8 +19,12 @@ enum dp_sampling {
     DP_SAMPLING_VISIBLE,  /* coins, but the release shows who took part (noised alpha): a person pays for each lap they
                              are in */
 };
+#define DP_SAMPLING_COUNT 5
+_Static_assert(DP_SAMPLING_VISIBLE + 1 == DP_SAMPLING_COUNT, "a name for each sampling");
+extern const char *const dp_sampling_names[DP_SAMPLING_COUNT]; /* as in ledgers: "none", "poisson", … */
 
 #define DP_EVENT_MOST_QUERIES 4
+#define DP_EVENT_MOST_LAPS 1000000000000
 
 struct dp_event {
     enum dp_sampling sampling;
@@ -85,12 +65,5 @@ bool dp_event_may_follow(const struct dp_event *event, const struct dp_event *be
    are shuffled: the laps of two runs must not share an epoch). */
 int dp_charges_add(struct dp_charges *charges, const struct dp_event *event, int64_t laps, struct dp_err *err);
 void dp_charges_free(struct dp_charges *charges);
-
-/* A new reference, or NULL when out of memory. Numbers are written so that they read back as the same doubles when
-   dumped with JSON_REAL_PRECISION(17). */
-json_t *dp_charge_to_json(const struct dp_charge *charge);
-
-/* Checks everything; unknown keys are refused except those the caller names in `also` (NULL-terminated, may be NULL). */
-int dp_charge_from_json(const json_t *json, const char *const *also, struct dp_charge *charge, struct dp_err *err);
 
 #endif

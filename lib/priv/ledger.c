@@ -13,6 +13,7 @@
 
 #include "base/mem.h"
 #include "base/version.h"
+#include "priv/charge_json.h"
 #include "priv/ledger_limit.h"
 #include "priv/ledger_sum.h"
 #include "priv/rdp.h"

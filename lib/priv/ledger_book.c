@@ -9,6 +9,7 @@
 
 #include "base/json.h"
 #include "base/mem.h"
+#include "priv/charge_json.h"
 #include "priv/rdp.h"
 
 #define HASH_KEY ",\"hash\":\""

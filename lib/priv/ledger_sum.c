@@ -2,6 +2,7 @@
 
 #include <math.h>
 
+#include "priv/charge_json.h"
 #include "priv/rdp.h"
 
 int dp_ledger_add_spent(const struct dp_ledger_entry *entry, struct dp_charges *charges, struct dp_err *err)

@@ -4,12 +4,13 @@ load ../bats/helper
 ROOM_RULES="
 base    base
 math    base math
-priv    base math priv
-wire    base wire
-port    base wire port
+query   base query
+priv    base math query priv
+wire    base query wire
+port    base query wire port
 data    base math data
-stages  base math priv data wire stages
-audit   base math data wire stage audit
+stages  base math query priv data wire stages
+audit   base math query data wire stage audit
 "
 
 prepare() { cd "$ROOT" || return 1; }

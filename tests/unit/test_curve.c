@@ -61,6 +61,8 @@ static void add(const double *at, size_t n, struct dp_query query, double *sum)
             dp_rdp_sparse_vector_gaussian(1 / sqrt(2 * query.rho / 3), 2 / sqrt(4 * query.rho / 3), query.most, at, n, r, &err),
             0);
         break;
+    default:
+        fail();
     }
     for (size_t i = 0; i < n; i++)
         sum[i] += r[i];

@@ -1,4 +1,5 @@
 /* Events, charges and plans: what is written reads back, what makes no sense is refused, buckets never flatter. */
+#include "priv/charge_json.h"
 #include "unit.h"
 
 #include <jansson.h>

@@ -1,5 +1,6 @@
 /* The ledger: the chain, what tears it and what is torn, who writes at the same time, what is paid for and what is given
    back, and that no death or full disk leaves a lap released and not paid. */
+#include "priv/charge_json.h"
 #include "unit.h"
 
 #include <errno.h>

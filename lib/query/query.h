@@ -1,0 +1,91 @@
+/* A privacy query: what was asked of a batch of rows and with which noise, from the frame that carries its answer to the
+ * ledger and the certificate. One table says which kinds there are and which members each of them has; whoever encodes, prints,
+ * compares or reads queries goes over that table. What a kind costs is in the accountants' own table (priv/kinds.h).
+ *
+ * A new kind is a row here, a row there, and its formula. */
+#ifndef DP_QUERY_QUERY_H
+#define DP_QUERY_QUERY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+
+/* The members, all in struct dp_query: X(name, type). The name is also the key in frames and in JSON. */
+#define DP_QUERY_MEMBERS(X)                                                                                                    \
+    X(multiplier, REAL)    /* scale of the noise / sensitivity */                                                              \
+    X(epsilon, REAL)       /* pure: its epsilon; sparse vector with Laplace noise: that of the threshold */                    \
+    X(query_epsilon, REAL) /* sparse vector with Laplace noise: of each query */                                               \
+    X(rho, REAL)           /* sparse vector with Gaussian noise: split 1:2 between threshold and queries */                    \
+    X(most, INT)           /* sparse vector: queries at most, m */
+
+#define DP_QUERY_ENUMERATOR(name, type) DP_QUERY_##name,
+enum dp_query_member { DP_QUERY_MEMBERS(DP_QUERY_ENUMERATOR) DP_QUERY_MEMBER_COUNT };
+#undef DP_QUERY_ENUMERATOR
+
+/* The kinds: X(enumerator, name in frames and in JSON, its members as a set of bits). A kind with a multiplier adds noise of
+   scale = multiplier × sensitivity, and costs less the larger that is. */
+/* clang-format off */
+#define DP_QUERY_KINDS(X)                                                                                                      \
+    X(DP_QUERY_NONE, "none", 0)                                                /* no noise yet */                              \
+    X(DP_QUERY_GAUSSIAN, "gaussian", 1u << DP_QUERY_multiplier)                /* multiplier: standard deviation / L2 sensitivity */ \
+    X(DP_QUERY_LAPLACE, "laplace", 1u << DP_QUERY_multiplier)                  /* on the reals, on one number */               \
+    X(DP_QUERY_DISCRETE_LAPLACE, "discrete-laplace", 1u << DP_QUERY_multiplier) /* on a grid, on one number */                 \
+    X(DP_QUERY_GAMMA, "gamma", 1u << DP_QUERY_multiplier)                      /* vectors, density ∝ exp(−‖z‖₂ / scale) */     \
+    X(DP_QUERY_PURE, "pure", 1u << DP_QUERY_epsilon)                           /* anything that is epsilon-DP by itself */     \
+    X(DP_QUERY_SPARSE_LAPLACE, "sparse-vector-laplace", 1u << DP_QUERY_epsilon | 1u << DP_QUERY_query_epsilon | 1u << DP_QUERY_most) \
+    X(DP_QUERY_SPARSE_GAUSSIAN, "sparse-vector-gaussian", 1u << DP_QUERY_rho | 1u << DP_QUERY_most)
+/* clang-format on */
+
+#define DP_QUERY_ENUMERATOR(id, name, members) id,
+enum dp_query_kind { DP_QUERY_KINDS(DP_QUERY_ENUMERATOR) DP_QUERY_KIND_COUNT };
+#undef DP_QUERY_ENUMERATOR
+
+#define DP_QUERY_REAL_MEMBER double
+#define DP_QUERY_INT_MEMBER int64_t
+#define DP_QUERY_DECLARE(name, type) DP_QUERY_##type##_MEMBER name;
+struct dp_query {
+    enum dp_query_kind kind;
+    DP_QUERY_MEMBERS(DP_QUERY_DECLARE) /* zero where the kind does not have it */
+};
+#undef DP_QUERY_DECLARE
+
+struct dp_query_member_info {
+    const char *key;
+    bool whole;    /* an int64_t, else a double */
+    size_t offset; /* in struct dp_query */
+};
+extern const struct dp_query_member_info dp_query_members[DP_QUERY_MEMBER_COUNT];
+
+struct dp_query_kind_info {
+    const char *name;
+    unsigned members; /* bit m is dp_query_members[m] */
+};
+extern const struct dp_query_kind_info dp_query_kinds[DP_QUERY_KIND_COUNT];
+
+static inline bool dp_query_has(enum dp_query_kind kind, enum dp_query_member member)
+{
+    return (dp_query_kinds[kind].members >> member & 1) != 0;
+}
+
+/* Where a member is: to read, and to set. */
+static inline const void *dp_query_at(const struct dp_query *query, enum dp_query_member member)
+{
+    return (const char *)query + dp_query_members[member].offset;
+}
+static inline void *dp_query_edit(struct dp_query *query, enum dp_query_member member)
+{
+    return (char *)query + dp_query_members[member].offset;
+}
+
+/* The kind of that name, or DP_QUERY_KIND_COUNT. */
+enum dp_query_kind dp_query_find(const char *name, size_t length);
+
+/* DP_E_RUN: no known kind, or a member of its kind that is not positive and finite. DP_QUERY_NONE passes. */
+int dp_query_check(const struct dp_query *query, struct dp_err *err);
+
+/* Whether kind and the members of that kind are the same. */
+bool dp_query_same(const struct dp_query *a, const struct dp_query *b);
+
+#endif

@@ -21,8 +21,11 @@ ALL_LIBS = $(PKG_LIBS) -lm $(OPENMP) -pthread $(EXTRA)
 
 LIB_SRC := $(sort $(wildcard lib/*/*.c))
 LIB_OBJ := $(LIB_SRC:lib/%.c=$(BUILD)/obj/%.o)
-BIN_SRC := $(sort $(wildcard bin/*.c))
-BINS := $(BIN_SRC:bin/%.c=$(BUILD)/bin/%)
+# An executable for each bin/dp-NAME.c, and for each other row of lib/stages/stages.h out of bin/stage.c.
+STAGES := $(subst _,-,$(shell sed -n 's/^ *STAGE(\(.*\)).*/dp-\1/p' lib/stages/stages.h))
+PROGRAMS := $(basename $(notdir $(wildcard bin/dp-*.c)))
+BINS := $(patsubst %,$(BUILD)/bin/%,$(sort $(PROGRAMS) $(STAGES)))
+PLAIN_STAGES := $(patsubst %,$(BUILD)/bin/%,$(filter-out $(PROGRAMS),$(STAGES)))
 UNIT_SRC := $(sort $(wildcard tests/unit/test_*.c))
 UNITS := $(UNIT_SRC:tests/unit/%.c=$(BUILD)/unit/%)
 
@@ -68,12 +71,19 @@ $(BUILD)/bin/dp-%: bin/dp-%.c $$(wildcard bin/$$*/*.[ch]) $(BUILD)/lib/libdpline
 	@mkdir -p $(@D) $(BUILD)/obj/bin
 	$(CC) $(ALL_CFLAGS) -MMD -MP -MF $(BUILD)/obj/bin/dp-$*.d -MT $@ $(filter %.c,$^) $(LDFLAGS) -o $@ $(BUILD)/lib/libdpline.a $(ALL_LIBS)
 
+$(PLAIN_STAGES): $(BUILD)/bin/dp-%: bin/stage.c $(BUILD)/lib/libdpline.a
+	$(call say,LD,$@)
+	@mkdir -p $(@D) $(BUILD)/obj/bin
+	$(CC) $(ALL_CFLAGS) -DSTAGE=dp_$(subst -,_,$*)_class -MMD -MP -MF $(BUILD)/obj/bin/stage-$*.d -MT $@ $< $(LDFLAGS) -o $@ $(BUILD)/lib/libdpline.a $(ALL_LIBS)
+
 $(BUILD)/unit/%: tests/unit/%.c $(BUILD)/lib/libdpline.a
 	$(call say,LD,$@)
 	@mkdir -p $(@D) $(BUILD)/obj/unit
 	$(CC) $(ALL_CFLAGS) -MMD -MP -MF $(BUILD)/obj/unit/$*.d -MT $@ $< $(LDFLAGS) -o $@ $(BUILD)/lib/libdpline.a $(shell pkg-config --libs cmocka) $(ALL_LIBS)
 
--include $(wildcard $(BUILD)/obj/*/*.d)
+# Of what is built now: a file that is gone is no reason to stop.
+-include $(LIB_OBJ:.o=.d) $(PROGRAMS:%=$(BUILD)/obj/bin/%.d) $(PLAIN_STAGES:$(BUILD)/bin/dp-%=$(BUILD)/obj/bin/stage-%.d) $(UNITS:$(BUILD)/unit/%=$(BUILD)/obj/unit/%.d) \
+	$(wildcard $(BUILD)/obj/fuzz/*.d)
 
 # --- what a fresh Debian needs -------------------------------------------------------------------------------------
 DEPS := gcc libc6-dev pkg-config $(notdir $(LIBRARIES))

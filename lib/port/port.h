@@ -1,4 +1,4 @@
-/* A port carries frames: a pipe or standard stream, a file, a ZeroMQ socket, or memory. A stage never knows which. */
+/* A port carries frames: a pipe or standard stream, a file, or a ZeroMQ socket. A stage never knows which. */
 #ifndef DP_PORT_PORT_H
 #define DP_PORT_PORT_H
 
@@ -23,9 +23,6 @@ int dp_port_open(struct dp_port **port, const char *spec, enum dp_direction dire
 
 /* Wraps a file descriptor, which the port then owns. name is for messages. */
 int dp_port_open_fd(struct dp_port **port, int fd, const char *name, enum dp_direction direction, struct dp_err *err);
-
-/* A queue of frames in memory that is written and read by one thread. Reading it empty gives end of input. */
-int dp_port_open_memory(struct dp_port **port, struct dp_err *err);
 
 /* What dp_port_read returns besides 0, 1 and errors. */
 enum { DP_PORT_UNREAD = 2 };

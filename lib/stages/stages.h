@@ -1,16 +1,27 @@
-/* The classes of all stages; registry.c lists them. */
+/* All stages, one row each: dp_NAME_class, in a file of lib/stages, is the executable dp-NAME. What must know all of them
+   follows from this list: the declarations below, the table of registry.c, and the executables that the Makefile builds
+   (out of bin/stage.c where there is no bin/dp-NAME.c). */
 #ifndef DP_STAGES_STAGES_H
 #define DP_STAGES_STAGES_H
 
 #include "stage/stage.h"
 
-extern const struct dp_stage_class dp_sample_class;
-extern const struct dp_stage_class dp_scd_step_class;
-extern const struct dp_stage_class dp_grad_class;
-extern const struct dp_stage_class dp_clip_class;
-extern const struct dp_stage_class dp_noise_class;
-extern const struct dp_stage_class dp_account_class;
-extern const struct dp_stage_class dp_step_class;
-extern const struct dp_stage_class dp_eval_class;
+// clang-format off
+#define DP_STAGES(STAGE) \
+    STAGE(sample)        \
+    STAGE(scd_step)      \
+    STAGE(grad)          \
+    STAGE(clip)          \
+    STAGE(noise)         \
+    STAGE(account)       \
+    STAGE(step)          \
+    STAGE(eval)
+// clang-format on
+
+#define DP_STAGE_DECLARE(name) extern const struct dp_stage_class dp_##name##_class;
+DP_STAGES(DP_STAGE_DECLARE)
+
+/* The row in a table of pointers to classes. */
+#define DP_STAGE_ROW(name) &dp_##name##_class,
 
 #endif

@@ -170,8 +170,7 @@ static int sample_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp
 static struct dp_stage_class mean_class, noise_class, key_class, sample_class;
 
 const struct dp_stage_class *const dp_stage_classes[] = {
-    &dp_sample_class, &dp_scd_step_class, &dp_grad_class, &dp_clip_class, &dp_noise_class, &dp_account_class, &dp_step_class,
-    &dp_eval_class,   &dp_mutant_class,   &mean_class,    &noise_class,   &key_class,      &sample_class,     NULL,
+    &dp_mutant_class, &mean_class, &noise_class, &key_class, &sample_class, DP_STAGES(DP_STAGE_ROW) NULL,
 };
 
 __attribute__((constructor)) static void derive_classes(void)

@@ -42,9 +42,13 @@ rooms() { grep -HoE '^#include "[a-z_]+/' "$@" | sed 's/:#include "/ /; s|/$||';
     refute_output --regexp '\b(puts|exit|abort|clock_gettime|time|getenv) ?\('
 }
 
-@test "bin: a stage's main is three lines" {
-    for f in bin/dp-{sample,scd-step,grad,clip,noise,step,eval}.c; do
-        [ "$(grep -c ';' "$f")" -eq 1 ] || fail "$f does more than call dp_stage_main"
+@test "each stage class is a row of the table, an executable and a page" {
+    classes=$(sed -n 's/^const struct dp_stage_class dp_\(.*\)_class = {$/\1/p' lib/stages/*.c | sort)
+    rows=$(sed -n 's/^ *STAGE(\(.*\)).*/\1/p' lib/stages/stages.h | sort)
+    [ -n "$rows" ] && assert_equal "$rows" "$classes"
+    for name in ${rows//_/-}; do
+        [ -x "$BUILD/bin/dp-$name" ] || fail "there is no executable dp-$name"
+        [ -e "man/dp-$name.1" ] || fail "there is no page of dp-$name"
     done
 }
 
@@ -92,8 +96,8 @@ page_options() { grep -oE '^\.It .*' "$1" | grep -oE 'Fl -[a-z-]+' | sed 's/Fl -
 }
 
 @test "every test file of an executable exists" {
-    for program in bin/dp-*.c; do
-        name=$(basename "$program" .c)
+    for program in "$BUILD"/bin/dp-*; do
+        name=$(basename "$program")
         grep -rqs -- "$name" tests/bats || fail "$name is tested nowhere"
     done
 }

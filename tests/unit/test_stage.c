@@ -154,13 +154,6 @@ static void frames_go_through_every_port(void **state)
     dp_frame_new(&g, &err);
     fill(f);
 
-    assert_int_equal(dp_port_open_memory(&out, &err), 0);
-    assert_int_equal(dp_port_write(out, f, &err), 0);
-    assert_int_equal(dp_port_read(out, g, &err), 1);
-    assert_same(f, g);
-    assert_int_equal(dp_port_read(out, g, &err), 0);
-    dp_port_close(out);
-
     assert_int_equal(dp_port_open(&out, path, DP_OUT, &err), 0);
     assert_int_equal(dp_port_write(out, f, &err), 0);
     assert_int_equal(dp_port_write(out, f, &err), 0);

@@ -1,7 +1,0 @@
-#include "stage/run.h"
-#include "stages/stages.h"
-
-int main(int argc, char **argv)
-{
-    return dp_stage_main(&dp_eval_class, argc, argv);
-}

@@ -1,0 +1,8 @@
+/* The executable of a stage: compiled once for each row of lib/stages/stages.h, with its class as STAGE. */
+#include "stage/run.h"
+#include "stages/stages.h"
+
+int main(int argc, char **argv)
+{
+    return dp_stage_main(&STAGE, argc, argv);
+}

@@ -76,10 +76,13 @@ $(PLAIN_STAGES): $(BUILD)/bin/dp-%: bin/stage.c $(BUILD)/lib/libdpline.a
 	@mkdir -p $(@D) $(BUILD)/obj/bin
 	$(CC) $(ALL_CFLAGS) -DSTAGE=dp_$(subst -,_,$*)_class -MMD -MP -MF $(BUILD)/obj/bin/stage-$*.d -MT $@ $< $(LDFLAGS) -o $@ $(BUILD)/lib/libdpline.a $(ALL_LIBS)
 
+# What a command says of a model is also called in-process, by a unit test and a fuzzer.
+$(BUILD)/unit/test_model $(BUILD)/replay/bin/frame $(BUILD)/bin/fuzz-frame: bin/info/model.c
+
 $(BUILD)/unit/%: tests/unit/%.c $(BUILD)/lib/libdpline.a
 	$(call say,LD,$@)
 	@mkdir -p $(@D) $(BUILD)/obj/unit
-	$(CC) $(ALL_CFLAGS) -MMD -MP -MF $(BUILD)/obj/unit/$*.d -MT $@ $< $(LDFLAGS) -o $@ $(BUILD)/lib/libdpline.a $(shell pkg-config --libs cmocka) $(ALL_LIBS)
+	$(CC) $(ALL_CFLAGS) -MMD -MP -MF $(BUILD)/obj/unit/$*.d -MT $@ $(filter %.c,$^) $(LDFLAGS) -o $@ $(BUILD)/lib/libdpline.a $(shell pkg-config --libs cmocka) $(ALL_LIBS)
 
 # Of what is built now: a file that is gone is no reason to stop.
 -include $(LIB_OBJ:.o=.d) $(PROGRAMS:%=$(BUILD)/obj/bin/%.d) $(PLAIN_STAGES:$(BUILD)/bin/dp-%=$(BUILD)/obj/bin/stage-%.d) $(UNITS:$(BUILD)/unit/%=$(BUILD)/obj/unit/%.d) \

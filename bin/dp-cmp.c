@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "base/cli.h"
+#include "model/compare.h"
 #include "port/model.h"
-#include "wire/model.h"
 
 struct options {
     double tolerance, relative;

@@ -8,7 +8,7 @@
 #include "base/cli.h"
 #include "base/json.h"
 #include "data/dataset.h"
-#include "port/model.h"
+#include "info/model.h"
 
 struct options {
     const char *get;
@@ -129,7 +129,7 @@ int main(int argc, char **argv)
     if (model && o.verify)
         rc = dp_fail(&err, DP_E_USAGE, "--verify is for data sets");
     else if (model)
-        rc = dp_info_model(argv[operand], o.json, o.get, stdout, &err);
+        rc = info_model(argv[operand], o.json, o.get, stdout, &err);
     else if (rc == DP_OK)
         rc = dataset(argv[operand], &o, &err);
     return dp_cli_finish("dp-info", rc, &err);

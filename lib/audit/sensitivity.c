@@ -10,7 +10,7 @@
 #include "base/mem.h"
 #include "math/grid.h"
 #include "math/rng.h"
-#include "wire/model.h"
+#include "model/compare.h"
 
 enum kind {
     KIND_ITSELF,

@@ -58,15 +58,3 @@ int dp_model_read(struct dp_frame *frame, const char *spec, struct dp_err *err)
     dp_port_close(port);
     return rc;
 }
-
-int dp_info_model(const char *path, bool json, const char *get, FILE *out, struct dp_err *err)
-{
-    struct dp_frame *frame = NULL;
-    int rc = dp_frame_new(&frame, err);
-    if (rc == DP_OK)
-        rc = dp_model_read(frame, path, err);
-    if (rc == DP_OK)
-        rc = dp_model_describe(frame, json, get, out, err);
-    dp_frame_free(frame);
-    return rc;
-}

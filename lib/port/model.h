@@ -2,9 +2,6 @@
 #ifndef DP_PORT_MODEL_H
 #define DP_PORT_MODEL_H
 
-#include <stdbool.h>
-#include <stdio.h>
-
 #include "base/err.h"
 #include "wire/frame.h"
 
@@ -12,8 +9,5 @@
    hold a model. DP_E_RUN for corrupt input or no lap frame, DP_E_UPSTREAM when it ends before its end frame
    or with an error frame, DP_E_UNSAFE when the frame is not released. */
 int dp_model_read(struct dp_frame *frame, const char *spec, struct dp_err *err);
-
-/* dp_model_read and dp_model_describe: what dp-info prints for a model. */
-int dp_info_model(const char *path, bool json, const char *get, FILE *out, struct dp_err *err);
 
 #endif

@@ -1,5 +1,6 @@
 #include "wire/frame.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -158,6 +159,21 @@ int dp_frame_need_array(const struct dp_frame *frame, enum dp_field field, enum 
                        dp_dtype_name(dtype));
     *array = a;
     return DP_OK;
+}
+
+double dp_array_at(const struct dp_array *array, size_t i)
+{
+    switch (array->dtype) {
+    case DP_F32:
+        return (double)((const float *)array->data)[i];
+    case DP_F64:
+        return ((const double *)array->data)[i];
+    case DP_I32:
+        return ((const int32_t *)array->data)[i];
+    case DP_I64:
+        return (double)((const int64_t *)array->data)[i];
+    }
+    return (double)NAN;
 }
 
 static int copy_array(struct dp_array *to, const struct dp_array *from, struct dp_err *err)

@@ -96,6 +96,9 @@ int dp_frame_make_array(struct dp_frame *frame, enum dp_field field, enum dp_dty
 int dp_frame_need_array(const struct dp_frame *frame, enum dp_field field, enum dp_dtype dtype, int ndim,
                         const struct dp_array **array, struct dp_err *err);
 
+/* Element i as a double, whatever its dtype. */
+double dp_array_at(const struct dp_array *array, size_t i);
+
 /* Copies everything, or one field and whether it is there. */
 int dp_frame_copy(struct dp_frame *to, const struct dp_frame *from, struct dp_err *err);
 int dp_frame_copy_field(struct dp_frame *to, const struct dp_frame *from, enum dp_field field, struct dp_err *err);

@@ -1,10 +1,8 @@
-/* A model in a frame: shape, weights, class names, and what it says about itself. */
+/* A model in a frame: shape, weights, class names, digest. */
 #ifndef DP_WIRE_MODEL_H
 #define DP_WIRE_MODEL_H
 
-#include <stdbool.h>
 #include <stddef.h>
-#include <stdio.h>
 
 #include "base/err.h"
 #include "wire/frame.h"
@@ -26,20 +24,5 @@ int dp_model_digest(const struct dp_frame *frame, char digest[DP_MODEL_DIGEST], 
    it is not a JSON array of strings. Free with dp_model_free_names. */
 int dp_model_names(const struct dp_frame *frame, char ***names, size_t *count, struct dp_err *err);
 void dp_model_free_names(char **names, size_t count);
-
-/* Whether two models are the same: 1 and `what` holds a phrase that names the first difference; 0; or
- * negative. */
-struct dp_model_tolerance {
-    bool exact;                /* lap, label, mechanism records and every byte of every field */
-    bool weights_only;         /* nothing but the weights */
-    double absolute, relative; /* not exact: |a − b| ≤ absolute + relative × max(|a|, |b|) for weights */
-};
-int dp_model_compare(const struct dp_frame *a, const struct dp_frame *b, const struct dp_model_tolerance *tolerance, char *what,
-                     size_t size, struct dp_err *err);
-
-/* Prints what the model is for a person, or as JSON, or (get != NULL) one field by its
-   name on the wire: text and numbers as they are, an array as one number per line. DP_E_RUN when the field is
-   absent. */
-int dp_model_describe(const struct dp_frame *frame, bool json, const char *get, FILE *out, struct dp_err *err);
 
 #endif

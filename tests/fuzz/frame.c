@@ -3,8 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../../bin/info/model.h"
 #include "base/json.h"
 #include "fuzz.h"
+#include "model/compare.h"
 #include "wire/codec.h"
 #include "wire/json.h"
 #include "wire/model.h"
@@ -42,9 +44,9 @@ static void as_model(const struct dp_frame *frame, FILE *nowhere)
     fuzz_said(dp_model_digest(frame, digest, &err), &err);
     fuzz_said(dp_model_names(frame, &name, &names, &err), &err);
     dp_model_free_names(name, names);
-    fuzz_said(dp_model_describe(frame, false, NULL, nowhere, &err), &err);
-    fuzz_said(dp_model_describe(frame, true, NULL, nowhere, &err), &err);
-    fuzz_said(dp_model_describe(frame, false, "labels", nowhere, &err), &err);
+    fuzz_said(info_model_describe(frame, false, NULL, nowhere, &err), &err);
+    fuzz_said(info_model_describe(frame, true, NULL, nowhere, &err), &err);
+    fuzz_said(info_model_describe(frame, false, "labels", nowhere, &err), &err);
     struct dp_model_tolerance exact = {.exact = true}, weights = {.weights_only = true};
     fuzz_assert(dp_model_compare(frame, frame, &exact, what, sizeof what, &err) <= 0);
     fuzz_said(dp_model_compare(frame, frame, &weights, what, sizeof what, &err), &err);

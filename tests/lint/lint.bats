@@ -8,9 +8,10 @@ query   base query
 priv    base math query priv
 wire    base query wire
 port    base query wire port
+model   base math query wire model
 data    base math data
 stages  base math query priv data wire stages
-audit   base math query data wire stage audit
+audit   base math query data wire model stage audit
 "
 
 prepare() { cd "$ROOT" || return 1; }

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../../bin/info/model.h"
+#include "model/compare.h"
 #include "wire/json.h"
 #include "wire/model.h"
 
@@ -210,7 +212,7 @@ static char *described(const struct dp_frame *f, bool json, const char *get, int
     size_t size;
     struct dp_err err = {0};
     FILE *stream = open_memstream(&text, &size);
-    assert_int_equal(dp_model_describe(f, json, get, stream, &err), status);
+    assert_int_equal(info_model_describe(f, json, get, stream, &err), status);
     fclose(stream);
     if (status != 0) {
         free(text);

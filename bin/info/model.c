@@ -1,0 +1,166 @@
+#include "model.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "base/number.h"
+#include "port/model.h"
+#include "priv/round.h"
+#include "wire/json.h"
+#include "wire/model.h"
+
+static const char *number(double value, char *buffer, size_t size)
+{
+    return isfinite(value) ? dp_number_print(value, buffer, size) : isnan(value) ? "nan" : value > 0 ? "inf" : "-inf";
+}
+
+/* Epsilon for a person: six digits, never less than it is. */
+static const char *rounded_up(double value, char *buffer, size_t size)
+{
+    if (!(value > 0) || !isfinite(value))
+        return number(value, buffer, size);
+    snprintf(buffer, size, "%.6g", dp_round_up(value, 6));
+    return buffer;
+}
+
+static int print_field(const struct dp_frame *frame, const char *name, FILE *out, struct dp_err *err)
+{
+    char text[40];
+    enum dp_field field = dp_field_find(name, strlen(name));
+    if (strcmp(name, "lap") == 0) {
+        fprintf(out, "%lld\n", (long long)frame->lap);
+        return DP_OK;
+    }
+    if (strcmp(name, "label") == 0) {
+        fprintf(out, "%s\n", dp_label_name(frame->label));
+        return DP_OK;
+    }
+    if (field == DP_F_COUNT || !dp_frame_has(frame, field))
+        return dp_fail(err, DP_E_RUN, "the model has no '%.80s'", name);
+    const struct dp_value *v = &frame->value[field];
+    switch (dp_fields[field].type) {
+    case DP_T_INT:
+        fprintf(out, "%lld\n", (long long)v->u.whole);
+        break;
+    case DP_T_REAL:
+        fprintf(out, "%s\n", number(v->u.real, text, sizeof text));
+        break;
+    case DP_T_BOOL:
+        fprintf(out, "%s\n", v->u.flag ? "true" : "false");
+        break;
+    case DP_T_TEXT:
+        fprintf(out, "%s\n", v->text);
+        break;
+    case DP_T_ARRAY:
+        for (size_t i = 0; i < v->array.count; i++)
+            fprintf(out, "%s\n", number(dp_array_at(&v->array, i), text, sizeof text));
+        break;
+    }
+    return DP_OK;
+}
+
+static void print_training(const struct dp_frame *frame, size_t outputs, size_t cols, FILE *out)
+{
+    char text[40];
+    const char *loss = dp_frame_text(frame, DP_F_LOSS, "an unnamed");
+    fprintf(out, "model: %s loss, %zu × %zu weights (outputs × columns)", loss, outputs, cols);
+    if (dp_frame_has(frame, DP_F_LAMBDA))
+        fprintf(out, ", lambda %s", number(dp_frame_real(frame, DP_F_LAMBDA, 0), text, sizeof text));
+    fputc('\n', out);
+    if (dp_frame_has(frame, DP_F_LABELS))
+        fprintf(out, "classes: %s\n", dp_frame_text(frame, DP_F_LABELS, ""));
+    fprintf(out, "laps: %lld", (long long)frame->lap);
+    if (dp_frame_has(frame, DP_F_LAPS))
+        fprintf(out, " of %lld", (long long)dp_frame_int(frame, DP_F_LAPS, 0));
+    if (dp_frame_bool(frame, DP_F_INTERRUPTED))
+        fputs(", interrupted", out);
+    if (dp_frame_has(frame, DP_F_AVERAGE))
+        fprintf(out, ", the mean of the last %lld", (long long)dp_frame_int(frame, DP_F_AVERAGED, 1));
+    fputc('\n', out);
+    if (dp_frame_has(frame, DP_F_DATA))
+        fprintf(out, "trained on: data set %s", dp_frame_text(frame, DP_F_DATA, ""));
+    if (dp_frame_has(frame, DP_F_DATA) && dp_frame_has(frame, DP_F_N))
+        fprintf(out, ", %lld rows", (long long)dp_frame_int(frame, DP_F_N, 0));
+    if (dp_frame_has(frame, DP_F_DATA))
+        fputc('\n', out);
+    if (dp_frame_has(frame, DP_F_ROW_NORM))
+        fprintf(out, "its rows: %s\n", dp_frame_text(frame, DP_F_ROW_NORM, ""));
+}
+
+/* What the two numbers leave open, as the gate warns of it. */
+static void print_doubts(const struct dp_frame *frame, FILE *out)
+{
+    double rows = (double)dp_frame_int(frame, DP_F_N, 0);
+    if (dp_frame_real(frame, DP_F_DELTA, 0) * rows >= 1)
+        fprintf(out, "  delta is not below 1/N = %g: it would permit to publish somebody's row\n", 1 / rows);
+    if (dp_frame_real(frame, DP_F_EPSILON, 0) > 10)
+        fputs("  epsilon is above 10: little is hidden\n", out);
+}
+
+static void print_privacy(const struct dp_frame *frame, FILE *out)
+{
+    char epsilon[40], delta[40], sound[40];
+    bool non_private = dp_frame_bool(frame, DP_F_NON_PRIVATE);
+    if (non_private)
+        fputs("privacy: none, it was trained without noise\n", out);
+    else if (!dp_frame_has(frame, DP_F_EPSILON))
+        fputs("privacy: it does not say what was spent\n", out);
+    else
+        fprintf(out, "privacy: epsilon %s, delta %s%s\n",
+                rounded_up(dp_frame_real(frame, DP_F_EPSILON, 0), epsilon, sizeof epsilon),
+                number(dp_frame_real(frame, DP_F_DELTA, (double)NAN), delta, sizeof delta),
+                dp_frame_bool(frame, DP_F_AS_PUBLISHED) ? ", as published" : "");
+    if (!non_private)
+        print_doubts(frame, out);
+    if (dp_frame_has(frame, DP_F_PRIOR_EPSILON))
+        fprintf(out, "  of it epsilon %s, delta %s is what the model has cost that the run started from\n",
+                rounded_up(dp_frame_real(frame, DP_F_PRIOR_EPSILON, 0), epsilon, sizeof epsilon),
+                number(dp_frame_real(frame, DP_F_PRIOR_DELTA, (double)NAN), delta, sizeof delta));
+    if (dp_frame_bool(frame, DP_F_AS_PUBLISHED)) {
+        fputs("  as published: charged as the paper does, which is not sound;", out);
+        if (dp_frame_has(frame, DP_F_EPSILON_SOUND))
+            fprintf(out, " the sound epsilon is %s\n",
+                    rounded_up(dp_frame_real(frame, DP_F_EPSILON_SOUND, 0), sound, sizeof sound));
+        else
+            fputs(" it does not give the sound epsilon\n", out);
+    }
+    if (dp_frame_bool(frame, DP_F_SEEDED))
+        fputs("  seeded: whoever knows the seed knows the noise; for experiments, not private\n", out);
+    if (dp_frame_bool(frame, DP_F_UNTRACKED))
+        fputs("  untracked: no ledger has the run, it was told --no-ledger\n", out);
+    const char *preprocessing = dp_frame_text(frame, DP_F_PREPROCESSING, "");
+    if (preprocessing[0] != '\0' && !non_private)
+        fprintf(out, "  the preparation of the data read private rows, which epsilon leaves out: %s\n", preprocessing);
+}
+
+int info_model_describe(const struct dp_frame *frame, bool json, const char *get, FILE *out, struct dp_err *err)
+{
+    size_t outputs, cols;
+    if (get != NULL)
+        return print_field(frame, get, out, err);
+    if (json) {
+        json_t *root = dp_json_frame(frame, true);
+        int rc = dp_json_print(root, 0, out, err);
+        json_decref(root);
+        return rc;
+    }
+    int rc = dp_model_shape(frame, &outputs, &cols, err);
+    if (rc != DP_OK)
+        return rc;
+    print_training(frame, outputs, cols, out);
+    print_privacy(frame, out);
+    return DP_OK;
+}
+
+int info_model(const char *path, bool json, const char *get, FILE *out, struct dp_err *err)
+{
+    struct dp_frame *frame = NULL;
+    int rc = dp_frame_new(&frame, err);
+    if (rc == DP_OK)
+        rc = dp_model_read(frame, path, err);
+    if (rc == DP_OK)
+        rc = info_model_describe(frame, json, get, out, err);
+    dp_frame_free(frame);
+    return rc;
+}

@@ -1,0 +1,161 @@
+#include "model/compare.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/number.h"
+#include "wire/model.h"
+
+struct phrase {
+    char *text;
+    size_t size;
+};
+
+static int __attribute__((format(printf, 2, 3))) differ(struct phrase *p, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    vsnprintf(p->text, p->size, format, args);
+    va_end(args);
+    return 1;
+}
+
+/* Bit by bit: −0 is not 0, and a NaN is like itself. */
+static bool same_real(double a, double b)
+{
+    return memcmp(&a, &b, sizeof a) == 0;
+}
+
+static int differ_real(struct phrase *p, const char *name, double a, double b)
+{
+    char left[40], right[40];
+    return differ(p, "%s: %s and %s", name, dp_number_print(a, left, sizeof left), dp_number_print(b, right, sizeof right));
+}
+
+static int compare_mechanisms(const struct dp_frame *a, const struct dp_frame *b, struct phrase *p)
+{
+    if (a->mechanisms != b->mechanisms)
+        return differ(p, "mechanism records: %d and %d", a->mechanisms, b->mechanisms);
+    for (int i = 0; i < a->mechanisms; i++) {
+        const struct dp_mechanism *m = &a->mechanism[i], *n = &b->mechanism[i];
+        if (m->sampler != n->sampler || m->adjacency != n->adjacency || m->release != n->release || m->noise != n->noise ||
+            m->rows != n->rows || m->epoch_laps != n->epoch_laps || !same_real(m->rate, n->rate) ||
+            !same_real(m->bound, n->bound) || !same_real(m->sensitivity, n->sensitivity) ||
+            !same_real(m->multiplier, n->multiplier) || !same_real(m->scale, n->scale))
+            return differ(p, "mechanism record %d", i + 1);
+    }
+    return 0;
+}
+
+static void shape_text(const struct dp_array *a, char *text, size_t size)
+{
+    size_t used = (size_t)snprintf(text, size, "%s", dp_dtype_name(a->dtype));
+    for (int i = 0; i < a->ndim && used < size; i++)
+        used += (size_t)snprintf(text + used, size - used, "%s%llu", i == 0 ? " " : " × ", (unsigned long long)a->dims[i]);
+}
+
+static int compare_arrays(const char *key, const struct dp_array *a, const struct dp_array *b, struct phrase *p)
+{
+    size_t width = dp_dtype_size(a->dtype);
+    if (a->dtype != b->dtype || a->ndim != b->ndim || memcmp(a->dims, b->dims, (size_t)a->ndim * sizeof a->dims[0]) != 0) {
+        char left[120], right[120];
+        shape_text(a, left, sizeof left);
+        shape_text(b, right, sizeof right);
+        return differ(p, "%s: %s and %s", key, left, right);
+    }
+    for (size_t i = 0; i < a->count; i++) {
+        if (memcmp((const char *)a->data + i * width, (const char *)b->data + i * width, width) == 0)
+            continue;
+        char name[120];
+        size_t last = a->dims[a->ndim - 1];
+        if (a->ndim == 2)
+            snprintf(name, sizeof name, "%s[%zu, %zu]", key, i / last, i % last);
+        else
+            snprintf(name, sizeof name, "%s[%zu]", key, i);
+        return differ_real(p, name, dp_array_at(a, i), dp_array_at(b, i));
+    }
+    return 0;
+}
+
+static int compare_field(const struct dp_frame *a, const struct dp_frame *b, enum dp_field field, struct phrase *p)
+{
+    const struct dp_value *v = &a->value[field], *w = &b->value[field];
+    const char *key = dp_fields[field].key;
+    if (v->present != w->present)
+        return differ(p, "%s: only the %s has it", key, v->present ? "first" : "second");
+    if (!v->present)
+        return 0;
+    switch (dp_fields[field].type) {
+    case DP_T_INT:
+        if (v->u.whole != w->u.whole)
+            return differ(p, "%s: %lld and %lld", key, (long long)v->u.whole, (long long)w->u.whole);
+        return 0;
+    case DP_T_REAL:
+        return same_real(v->u.real, w->u.real) ? 0 : differ_real(p, key, v->u.real, w->u.real);
+    case DP_T_BOOL:
+        return v->u.flag == w->u.flag ? 0 : differ(p, "%s: %s", key, v->u.flag ? "yes and no" : "no and yes");
+    case DP_T_TEXT:
+        return strcmp(v->text, w->text) == 0 ? 0 : differ(p, "%s: '%.80s' and '%.80s'", key, v->text, w->text);
+    case DP_T_ARRAY:
+        return compare_arrays(key, &v->array, &w->array, p);
+    }
+    return 0;
+}
+
+static int compare_weights(const struct dp_frame *a, const struct dp_frame *b, const struct dp_model_tolerance *t,
+                           struct phrase *p, struct dp_err *err)
+{
+    size_t outputs, cols, other_outputs, other_cols;
+    double *left = NULL, *right = NULL;
+    int rc = dp_model_shape(a, &outputs, &cols, err);
+    if (rc == DP_OK)
+        rc = dp_model_shape(b, &other_outputs, &other_cols, err);
+    if (rc != DP_OK)
+        return rc;
+    if (outputs != other_outputs || cols != other_cols)
+        return differ(p, "weights: %zu × %zu and %zu × %zu", outputs, cols, other_outputs, other_cols);
+    rc = dp_alloc(&left, outputs * cols, sizeof *left, err);
+    if (rc == DP_OK)
+        rc = dp_alloc(&right, outputs * cols, sizeof *right, err);
+    if (rc == DP_OK)
+        rc = dp_model_weights(a, left, err);
+    if (rc == DP_OK)
+        rc = dp_model_weights(b, right, err);
+    for (size_t i = 0; rc == DP_OK && i < outputs * cols; i++) {
+        double slack = t->absolute + t->relative * fmax(fabs(left[i]), fabs(right[i]));
+        if (t->exact ? same_real(left[i], right[i]) : fabs(left[i] - right[i]) <= slack)
+            continue;
+        char name[80];
+        snprintf(name, sizeof name, "weight[%zu, %zu]", i / cols, i % cols);
+        rc = differ_real(p, name, left[i], right[i]);
+    }
+    free(left);
+    free(right);
+    return rc;
+}
+
+int dp_model_compare(const struct dp_frame *a, const struct dp_frame *b, const struct dp_model_tolerance *tolerance, char *what,
+                     size_t size, struct dp_err *err)
+{
+    struct phrase p = {what, size};
+    if (!tolerance->weights_only) {
+        if (a->lap != b->lap)
+            return differ(&p, "lap: %lld and %lld", (long long)a->lap, (long long)b->lap);
+        if (a->label != b->label)
+            return differ(&p, "label: %s and %s", dp_label_name(a->label), dp_label_name(b->label));
+        int rc = compare_mechanisms(a, b, &p);
+        for (int i = 0; rc == 0 && i < DP_F_COUNT; i++) {
+            /* Within a tolerance the weights stand for these. */
+            bool weight = i == DP_F_MODEL || i == DP_F_AVERAGE || i == DP_F_SCALE;
+            if (tolerance->exact || !weight)
+                rc = compare_field(a, b, (enum dp_field)i, &p);
+        }
+        if (rc != 0 || tolerance->exact)
+            return rc;
+    }
+    return compare_weights(a, b, tolerance, &p, err);
+}

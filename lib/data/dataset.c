@@ -132,8 +132,12 @@ static int read_shape(struct dp_dataset *d, const json_t *root, const char *path
     json_int_t rows = json_integer_value(json_object_get(root, "rows"));
     json_int_t cols = json_integer_value(json_object_get(root, "cols"));
     int storage;
-    if (json_integer_value(json_object_get(root, "format")) != 1)
-        return dp_fail(err, DP_E_RUN, "%s: \"format\" is not 1", path);
+    json_int_t format = json_integer_value(json_object_get(root, "format"));
+    if (format > DP_DATASET_FORMAT)
+        return dp_fail(err, DP_E_RUN, "%s is of format %lld; %d is the newest that this version knows", path, (long long)format,
+                       DP_DATASET_FORMAT);
+    if (format < 1)
+        return dp_fail(err, DP_E_RUN, "%s: \"format\" is missing or wrong", path);
     if (rows < 0 || cols < 1 || cols > INT32_MAX || digest == NULL || strlen(digest) != 32)
         return dp_fail(err, DP_E_RUN, "%s: rows, cols or digest is missing or wrong", path);
     d->rows = (size_t)rows;

@@ -20,6 +20,8 @@
 #include "base/err.h"
 #include "math/vec.h"
 
+#define DP_DATASET_FORMAT 1 /* what this version writes, and the newest that it reads */
+
 enum dp_label_kind { DP_LABEL_REAL, DP_LABEL_CLASSES };
 
 struct dp_dataset {

@@ -12,6 +12,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "data/dataset.h"
 #include "data/digest.h"
 #include "data/interrupt.h"
 #include "data/npy.h"
@@ -298,10 +299,11 @@ static int describe(struct dp_writer *w, json_t *description, struct dp_err *err
     dp_digest_finish(&w->hash, w->rows, w->options.cols, digest);
     if (!w->options.public_rows)
         sodium_bin2hex(salt, sizeof salt, w->salt, sizeof w->salt);
-    json_t *root = json_pack("{s:i, s:I, s:I, s:s, s:s, s:s, s:b, s:s, s:s}", "format", 1, "rows", (json_int_t)w->rows, "cols",
-                             (json_int_t)w->options.cols, "storage", w->options.sparse ? "csr" : "dense", "row_norm",
-                             norms[w->options.norm], "population", w->population != NULL ? w->population : digest, "held_out",
-                             w->options.held_out, "salt", salt, "digest", digest);
+    json_t *root =
+        json_pack("{s:i, s:I, s:I, s:s, s:s, s:s, s:b, s:s, s:s}", "format", DP_DATASET_FORMAT, "rows", (json_int_t)w->rows,
+                  "cols", (json_int_t)w->options.cols, "storage", w->options.sparse ? "csr" : "dense", "row_norm",
+                  norms[w->options.norm], "population", w->population != NULL ? w->population : digest, "held_out",
+                  w->options.held_out, "salt", salt, "digest", digest);
     snprintf(path, sizeof path, "%s/dataset.json", w->temporary);
     int rc = DP_OK;
     if (root == NULL || json_object_update(root, description) != 0 ||

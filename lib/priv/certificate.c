@@ -192,9 +192,9 @@ static int make(const struct dp_ledger_book *book, size_t lines, const struct dp
     json_t *others = json_array();
     if (others == NULL)
         return dp_fail(err, DP_E_RUN, "out of memory");
-    json_t *made = json_pack("{s:i, s:s, s:s, s:I, s:s, s:{s:I, s:s}}", "certificate", 1, "software", "dpline " DP_VERSION,
-                             "model", what->model, "lap", (json_int_t)what->lap, "mark", what->mark, "ledger", "lines",
-                             (json_int_t)lines, "hash", book->hash[lines - 1]);
+    json_t *made = json_pack("{s:i, s:s, s:s, s:I, s:s, s:{s:I, s:s}}", "certificate", DP_CERTIFICATE_FORMAT, "software",
+                             "dpline " DP_VERSION, "model", what->model, "lap", (json_int_t)what->lap, "mark", what->mark,
+                             "ledger", "lines", (json_int_t)lines, "hash", book->hash[lines - 1]);
     rc = made != NULL ? state(book, entry, dp_ledger_book_root(book, entry->who), what->lap, hooks, made, err)
                       : dp_fail(err, DP_E_RUN, "out of memory");
     if (rc == DP_OK)
@@ -283,14 +283,16 @@ int dp_certificate_verify(const json_t *certificate, const char *path, const cha
     struct dp_ledger_book book = {0};
     struct dp_certified what;
     const char *software, *hash;
-    int version;
     json_int_t lines, lap;
     json_t *made;
+    json_int_t format = json_integer_value(json_object_get(certificate, "certificate"));
+    if (format > DP_CERTIFICATE_FORMAT)
+        return dp_fail(err, DP_E_RUN, "the certificate is of format %lld; %d is the newest that this version knows",
+                       (long long)format, DP_CERTIFICATE_FORMAT);
     errno = 0;
-    if (json_unpack((json_t *)certificate, "{s:i, s:s, s:s, s:I, s:s, s:{s:I, s:s}}", "certificate", &version, "software",
-                    &software, "model", &what.model, "lap", &lap, "mark", &what.mark, "ledger", "lines", &lines, "hash",
-                    &hash) != 0 ||
-        version != 1 || lines < 1)
+    if (json_unpack((json_t *)certificate, "{s:s, s:s, s:I, s:s, s:{s:I, s:s}}", "software", &software, "model", &what.model,
+                    "lap", &lap, "mark", &what.mark, "ledger", "lines", &lines, "hash", &hash) != 0 ||
+        format < 1 || lines < 1)
         return dp_fail(err, DP_E_RUN, errno == ENOMEM ? "out of memory" : "not a certificate");
     if (model != NULL && strcmp(model, what.model) != 0)
         return dp_fail(err, DP_E_UNSAFE, "the certificate is for another model");

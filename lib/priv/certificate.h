@@ -8,6 +8,8 @@
 #include "base/err.h"
 #include "priv/ledger.h"
 
+#define DP_CERTIFICATE_FORMAT 1 /* what this version writes, and the newest that it reads */
+
 /* The model that is certified. */
 struct dp_certified {
     const char *mark;  /* the ledger's mark that it carries */
@@ -15,7 +17,7 @@ struct dp_certified {
     const char *model; /* a digest of its weights */
 };
 
-/* {"certificate": 1, "software", "model", "lap", "mark", "ledger": {"lines", "hash"},
+/* {"certificate": the format, "software", "model", "lap", "mark", "ledger": {"lines", "hash"},
  *  "population", "data", "rows", "adjacency", "runs": [{"run", "data", "closed", "software"}], "mechanisms": [charge, …],
  *  "epsilon", "epsilon_lower", "delta", "accountant", "private_preprocessing": [text, …], "seeded", "as_published",
  *  "if_planned_together": {"epsilon", "epsilon_lower", "delta", "accountant"}, "not_in_ledger": {"epsilon", "delta"},

@@ -38,12 +38,13 @@ struct batch {
     char *text;
     size_t length, capacity, last; /* last: where the last line begins */
     size_t seq;
+    int64_t format; /* of the lines so far */
     char prev[DP_LEDGER_HASH + 1];
 };
 
 static void batch_start(struct batch *batch, const struct dp_ledger_book *book)
 {
-    *batch = (struct batch){.seq = book->lines};
+    *batch = (struct batch){.seq = book->lines, .format = book->format};
     snprintf(batch->prev, sizeof batch->prev, "%s", dp_ledger_book_hash(book));
 }
 
@@ -51,6 +52,11 @@ static int batch_add(struct batch *batch, json_t *members, struct dp_err *err)
 {
     char hash[DP_LEDGER_HASH + 1], *text;
     size_t length;
+    if (batch->format < DP_LEDGER_FORMAT && json_object_set_new(members, "format", json_integer(DP_LEDGER_FORMAT)) != 0) {
+        json_decref(members);
+        return dp_fail(err, DP_E_RUN, "out of memory");
+    }
+    batch->format = DP_LEDGER_FORMAT;
     int rc = dp_ledger_line(members, batch->seq + 1, batch->prev, &text, &length, hash, err);
     if (rc == DP_OK)
         rc = dp_grow(&batch->text, &batch->capacity, batch->length + length, 1, err);

@@ -30,6 +30,7 @@
 
 struct dp_ledger;
 
+#define DP_LEDGER_FORMAT 2 /* what this version writes, and the newest that it reads */
 #define DP_LEDGER_HASH 64  /* hexadecimal digits of a line's hash */
 #define DP_LEDGER_RUN 32   /* hexadecimal digits of a run's name */
 #define DP_LEDGER_MARK 128 /* bytes that hold any mark and its NUL */

@@ -19,6 +19,7 @@ enum { TAIL = sizeof HASH_KEY - 1 + DP_LEDGER_HASH + 2 }; /* ,"hash":"…"} */
 static const char origin[] = "0000000000000000000000000000000000000000000000000000000000000000";
 static const char no_memory[] = "out of memory";
 static const char malformed[] = "it is not a line of a ledger";
+static const char newer[] = "it is of a newer format";
 static const char closed[] = "its run is not open";
 static const char unreserved[] = "its run did not reserve these laps";
 static const char nonsense[] = "its budget makes no sense";
@@ -451,6 +452,19 @@ static const char *take_close(struct dp_ledger_book *book, json_t *line)
     return NULL;
 }
 
+/* The format of this line and those that follow, where it states one. */
+static const char *take_format(struct dp_ledger_book *book, const json_t *format)
+{
+    if (format == NULL)
+        return NULL;
+    if (json_integer_value(format) > DP_LEDGER_FORMAT)
+        return newer;
+    if (json_integer_value(format) <= (book->format > 0 ? book->format : 1))
+        return "its format is not above that of the lines before it";
+    book->format = json_integer_value(format);
+    return NULL;
+}
+
 static const char *take_members(struct dp_ledger_book *book, json_t *line)
 {
     json_t *seq = json_object_get(line, "seq");
@@ -460,6 +474,9 @@ static const char *take_members(struct dp_ledger_book *book, json_t *line)
         return malformed;
     if (json_integer_value(seq) != (json_int_t)book->lines + 1 || strcmp(prev, dp_ledger_book_hash(book)) != 0)
         return "it does not follow the line before it";
+    const char *why = take_format(book, json_object_get(line, "format"));
+    if (why != NULL)
+        return why;
     if (book->most > 0 && book->lines >= book->most)
         return NULL;
     static const char *const kinds[] = {"budget", "open", "reserve", "charge", "refund", "close", "checkpoint"};
@@ -468,6 +485,7 @@ static const char *take_members(struct dp_ledger_book *book, json_t *line)
         k++;
     json_object_del(line, "seq");
     json_object_del(line, "prev");
+    json_object_del(line, "format");
     json_object_del(line, "hash");
     json_object_del(line, "kind"); /* kind is not to be used from here on */
     switch (k) {
@@ -538,6 +556,10 @@ int dp_ledger_book_take(struct dp_ledger_book *book, const char *bytes, size_t l
         const char *why = take_line(book, bytes, (size_t)(end - bytes));
         if (why == no_memory)
             return dp_fail(err, DP_E_RUN, no_memory);
+        if (why == newer)
+            return dp_fail(err, DP_E_UNSAFE,
+                           "line %zu of the ledger %s is of a newer format than %d, the newest that this version knows",
+                           book->lines + 1, book->path, DP_LEDGER_FORMAT);
         if (why != NULL)
             return dp_fail(err, DP_E_UNSAFE, "line %zu of the ledger %s was edited or damaged: %s", book->lines + 1, book->path,
                            why);

@@ -71,6 +71,7 @@ struct dp_ledger_name {
 struct dp_ledger_book {
     const char *path; /* for messages; the caller's */
     size_t most;      /* only that many lines count, the others are checked but not added up; 0 for all */
+    int64_t format;   /* that the lines state; 0 for none, as 0.1 wrote them */
     size_t lines, lines_capacity;
     char (*hash)[DP_LEDGER_HASH + 1]; /* of line seq at seq − 1 */
     size_t end, last_length;          /* bytes of the lines, and of the last one of them */

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/version.h"
 #include "stage/checkpoint.h"
 #include "wire/codec.h"
 
@@ -22,6 +23,7 @@ int dp_saved_write(const char *directory, const struct dp_saved *saved, const st
     msgpack_sbuffer frame;
     msgpack_sbuffer_init(&frame);
     int rc = dp_wire_encode(&frame, last, err);
+    dp_state_put_text(&state, "software", "dpline " DP_VERSION);
     dp_state_put_bytes(&state, "pipeline", saved->pipeline, sizeof saved->pipeline);
     dp_state_put_int(&state, "laps", saved->laps);
     dp_state_put_int(&state, "seed", saved->seed);
@@ -33,13 +35,27 @@ int dp_saved_write(const char *directory, const struct dp_saved *saved, const st
     return rc;
 }
 
+/* The values of stages are named, but no version promises another one what they mean. */
+static int check_software(const struct dp_state *state, const char *directory, struct dp_err *err)
+{
+    static const char own[] = "dpline " DP_VERSION;
+    char software[64] = "an older version"; /* 0.1 did not say */
+    int rc = dp_state_has(state, "software") ? dp_state_get_text(state, "software", software, sizeof software, err) : DP_OK;
+    if (rc == DP_OK && strcmp(software, own) != 0)
+        rc = dp_fail(err, DP_E_RUN, "the checkpoint %s was written by %s, and only that can resume it; this is %s", directory,
+                     software, own);
+    return rc;
+}
+
 /* What the options say against what the file says. */
 static int check(const struct dp_state *state, const struct dp_saved *saved, const char *directory, struct dp_err *err)
 {
     const void *digest;
     size_t size;
     int64_t laps, seed;
-    int rc = dp_state_get_bytes(state, "pipeline", &digest, &size, err);
+    int rc = check_software(state, directory, err);
+    if (rc == DP_OK)
+        rc = dp_state_get_bytes(state, "pipeline", &digest, &size, err);
     if (rc == DP_OK)
         rc = dp_state_get_int(state, "laps", 1, INT64_MAX, &laps, err);
     if (rc == DP_OK)

@@ -21,6 +21,14 @@ prepare() {
     assert_success
 }
 
+@test "a later version's data set: a new member is ignored, a new format refused" {
+    jq '. + {later: 1}' dense.dp/dataset.json > later && cp later dense.dp/dataset.json
+    run dp-info --verify dense.dp
+    assert_success
+    jq '.format = 2' later > dense.dp/dataset.json
+    complains 1 "dp-info: dense.dp/dataset.json is of format 2; 1 is the newest that this version knows" dp-info dense.dp
+}
+
 @test "0.1: a schema" {
     printf 'age,job,pay,who\n39,clerk,77516,<=50K\n50,smith,83311,>50K\n,clerk,1000,<=50K.\n' > t.csv
     dp-import csv t.csv --schema schema.json -o t.dp -q
@@ -66,6 +74,8 @@ prepare() {
     assert_output --regexp "^ledger is intact: [0-9]+ lines, 5 runs, epsilon recomputed for 5$"
     run dp-account report ledger
     assert_line --regexp '10.514 at delta 1e-06'
+    # the first new line says of which format it and those after it are
+    assert_equal "$(jq -c 'select(has("format")) | [.seq, .format]' ledger)" '[44,2]'
 }
 
 @test "0.1: a certificate" {

@@ -259,6 +259,10 @@ sys.exit(not least * 0.9999 <= stated <= 5)' "$(dp-info --get epsilon model)" "$
     complains 1 "dp-loop: the checkpoint kept is of a run of 20000 laps, not 500" dp-loop --laps 500 --resume kept -- "$CHILD"
     complains 1 "dp-loop: the checkpoint kept is of another pipeline: resume it with the same text" dp-loop --laps 20000 --resume kept -- "$CHILD --tail 0.4"
     complains 1 "dp-loop: the checkpoint kept is of a run with another seed, or without" dp-loop --laps 20000 --seed 1 --resume kept -- "$CHILD"
+    software=$(dp-loop --version | tr -d '()' | cut -d ' ' -f 2-)
+    cp -r kept other && sed -i "s/$software/${software/[0-9]/9}/" other/loop
+    complains 1 "dp-loop: the checkpoint other was written by ${software/[0-9]/9}, and only that can resume it; this is $software" \
+        dp-loop --laps 20000 --resume other -- "$CHILD"
     complains 2 "dp-loop: kept holds a checkpoint: --resume goes on from it" dp-loop --laps 20000 --checkpoint kept -- "$CHILD"
     complains 2 "dp-loop: --resume keeps its checkpoints where they were: leave out --checkpoint" dp-loop --laps 20000 --resume kept --checkpoint x -- "$CHILD"
     complains 2 "dp-loop: --resume has the model to go on from: leave out --init" dp-loop --laps 20000 --resume kept --init model -- "$CHILD"

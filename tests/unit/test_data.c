@@ -340,7 +340,9 @@ static void altered_files_are_refused(void **state)
 #define HEAD "{\"format\":1,\"rows\":4,\"cols\":3,\"digest\":\"00000000000000000000000000000000\","
     const char *const jsons[][2] = {
         {"{", "bad.dp/dataset.json: line 1: "},
-        {"{}", "bad.dp/dataset.json: \"format\" is not 1"},
+        {"{}", "bad.dp/dataset.json: \"format\" is missing or wrong"},
+        {"{\"format\":\"1\"}", "bad.dp/dataset.json: \"format\" is missing or wrong"},
+        {"{\"format\":2}", "bad.dp/dataset.json is of format 2; 1 is the newest that this version knows"},
         {"{\"format\":1}", "bad.dp/dataset.json: rows, cols or digest is missing or wrong"},
         {"{\"format\":1,\"rows\":5,\"cols\":3,\"storage\":\"csr\",\"label\":{\"kind\":\"real\"},"
          "\"digest\":\"00000000000000000000000000000000\"}",

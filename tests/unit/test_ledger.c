@@ -430,6 +430,101 @@ static void a_line_must_add_up(void **state)
     }
 }
 
+/* --- formats ------------------------------------------------------------------------------------------------------- */
+
+/* Appends a line with these members to the bytes, as the line that follows seq lines. */
+static size_t add_line(char *bytes, size_t at, const char *members, size_t seq, char hash[DP_LEDGER_HASH + 1])
+{
+    char *text, prev[DP_LEDGER_HASH + 1];
+    size_t length;
+    struct dp_err err = {0};
+    json_t *json = json_loads(members, 0, NULL);
+    assert_non_null(json);
+    memcpy(prev, hash, sizeof prev);
+    assert_int_equal(dp_ledger_line(json, seq, prev, &text, &length, hash, &err), 0);
+    memcpy(bytes + at, text, length);
+    free(text);
+    return at + length;
+}
+
+#define RUN(id, members)                                                                                                       \
+    "{\"kind\":\"open\",\"run\":\"" id "\",\"data\":\"d\",\"rows\":9,\"adjacency\":\"null-record\",\"epsilon\":1,"             \
+    "\"delta\":1e-5,\"seeded\":false,\"as_published\":false,\"private_preprocessing\":\"\",\"software\":\"x\"" members "}"
+#define FIRST "00112233445566778899aabbccddeeff"
+#define SECOND "11112233445566778899aabbccddeeff"
+
+/* The format that line seq of the file states, 0 for none. */
+static int64_t stated_format(const char *path, int seq)
+{
+    char bytes[8192];
+    bytes[get_file(path, bytes, sizeof bytes - 1)] = '\0';
+    const char *line = bytes;
+    for (int i = 1; i < seq; i++)
+        line = strchr(line, '\n') + 1;
+    json_t *json = json_loads(line, JSON_DISABLE_EOF_CHECK, NULL);
+    assert_non_null(json);
+    int64_t format = json_integer_value(json_object_get(json, "format"));
+    json_decref(json);
+    return format;
+}
+
+static void a_new_ledger_states_its_format_once(void **state)
+{
+    (void)state;
+    char bytes[8192];
+    three_lines(bytes, sizeof bytes);
+    assert_int_equal(stated_format(PATH, 1), DP_LEDGER_FORMAT);
+    assert_int_equal(stated_format(PATH, 2), 0);
+    assert_int_equal(stated_format(PATH, 3), 0);
+}
+
+/* Lines of 0.1 stated none. */
+static void an_older_ledger_goes_on_in_the_newer_format(void **state)
+{
+    (void)state;
+    char bytes[8192], hash[DP_LEDGER_HASH + 1];
+    memset(hash, '0', DP_LEDGER_HASH);
+    hash[DP_LEDGER_HASH] = '\0';
+    put_file(PATH, bytes, add_line(bytes, 0, RUN(FIRST, ""), 1, hash));
+    assert_int_equal(lines_of(PATH), 1);
+    dp_ledger_free(open_run(PATH, &run));
+    dp_ledger_free(open_run(PATH, &run));
+    assert_int_equal(stated_format(PATH, 1), 0);
+    assert_int_equal(stated_format(PATH, 2), DP_LEDGER_FORMAT);
+    assert_int_equal(stated_format(PATH, 3), 0);
+}
+
+static void a_newer_format_is_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *line[2], *sentence; /* the last line is at fault */
+    } cases[] = {
+        {{RUN(FIRST, ",\"format\":3"), NULL},
+         "line 1 of the ledger test.ledger is of a newer format than 2, the newest that this version knows"},
+        {{RUN(FIRST, ",\"format\":2"), "{\"kind\":\"unheard of\",\"format\":3,\"new\":1}"},
+         "line 2 of the ledger test.ledger is of a newer format than 2, the newest that this version knows"},
+        {{RUN(FIRST, ",\"format\":2"), RUN(SECOND, ",\"format\":2")},
+         "line 2 of the ledger test.ledger was edited or damaged: its format is not above that of the lines before it"},
+        {{RUN(FIRST, ",\"format\":1"), NULL},
+         "line 1 of the ledger test.ledger was edited or damaged: its format is not above that of the lines before it"},
+        {{RUN(FIRST, ",\"format\":\"2\""), NULL},
+         "line 1 of the ledger test.ledger was edited or damaged: its format is not above that of the lines before it"},
+    };
+    assert_int_equal(DP_LEDGER_FORMAT, 2);
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+        char bytes[8192], again[8192], hash[DP_LEDGER_HASH + 1];
+        size_t length = 0;
+        memset(hash, '0', DP_LEDGER_HASH);
+        hash[DP_LEDGER_HASH] = '\0';
+        for (size_t i = 0; i < 2 && cases[c].line[i] != NULL; i++)
+            length = add_line(bytes, length, cases[c].line[i], i + 1, hash);
+        put_file(PATH, bytes, length);
+        assert_refused(PATH, DP_E_UNSAFE, cases[c].sentence);
+        assert_int_equal(get_file(PATH, again, sizeof again), length);
+    }
+}
+
 /* --- torn lines ---------------------------------------------------------------------------------------------------- */
 
 static void a_torn_line_is_cut_off_wherever_it_tore(void **state)
@@ -1374,6 +1469,9 @@ int main(void)
         TEST(every_flipped_bit_is_found),
         TEST(lines_cannot_be_moved),
         TEST(a_line_must_add_up),
+        TEST(a_new_ledger_states_its_format_once),
+        TEST(an_older_ledger_goes_on_in_the_newer_format),
+        TEST(a_newer_format_is_refused),
         TEST(a_torn_line_is_cut_off_wherever_it_tore),
         TEST(what_is_no_ledger_is_not_cut_off),
         TEST(a_running_writer_sees_what_was_done_to_the_file),

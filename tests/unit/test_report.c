@@ -534,6 +534,10 @@ static void every_member_is_compared(void **state)
     }
     json_object_set_new(certificate, "software", json_string("dpline 0.0.9"));
     assert_int_equal(dp_certificate_verify(certificate, PATH, NULL, &hooks, &err), 0);
+    json_integer_set(json_object_get(certificate, "certificate"), 2);
+    assert_int_equal(dp_certificate_verify(certificate, PATH, NULL, &hooks, &err), DP_E_RUN);
+    assert_string_equal(err.message, "the certificate is of format 2; 1 is the newest that this version knows");
+    json_integer_set(json_object_get(certificate, "certificate"), 1);
     json_integer_set(json_object_get(json_object_get(certificate, "ledger"), "lines"), 99);
     assert_int_equal(dp_certificate_verify(certificate, PATH, NULL, &hooks, &err), DP_E_UNSAFE);
     assert_string_equal(err.message,

@@ -12,7 +12,7 @@
 #include "stages/stages.h"
 #include "wire/codec.h"
 
-static const char FAMILY[] = "gradient";
+static const char METHOD[] = "gradient";
 
 struct options {
     const char *data;
@@ -175,14 +175,14 @@ static int announce(struct dp_stage *stage, struct dp_frame *frame, struct dp_er
     struct state *s = stage->state;
     double intercept = (double)(float)o->intercept;
     if (dp_frame_has(frame, DP_F_MODEL)) {
-        if (strcmp(dp_frame_text(frame, DP_F_FAMILY, ""), FAMILY) != 0 || dp_frame_real(frame, DP_F_SCALE, 0) != 1)
-            return dp_fail(err, DP_E_RUN, "the model to start from is of another family");
+        if (strcmp(dp_frame_text(frame, DP_F_METHOD, ""), METHOD) != 0 || dp_frame_real(frame, DP_F_SCALE, 0) != 1)
+            return dp_fail(err, DP_E_RUN, "the model to start from was trained by another method");
         if (dp_frame_real(frame, DP_F_INTERCEPT, 0) != intercept)
             return dp_fail(err, DP_E_RUN, "--intercept: %g, but the model to start from has %g", intercept,
                            dp_frame_real(frame, DP_F_INTERCEPT, 0));
     }
     const char *loss = dp_loss_names[s->loss];
-    int rc = dp_frame_set_text(frame, DP_F_FAMILY, FAMILY, strlen(FAMILY), err);
+    int rc = dp_frame_set_text(frame, DP_F_METHOD, METHOD, strlen(METHOD), err);
     if (rc == DP_OK)
         rc = dp_frame_set_text(frame, DP_F_LOSS, loss, strlen(loss), err);
     dp_frame_set_real(frame, DP_F_LOSS_WIDTH, s->width);

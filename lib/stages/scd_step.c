@@ -185,12 +185,12 @@ static int announce(struct dp_scd *s, struct dp_frame *frame, struct dp_err *err
 {
     const struct dp_scd_options *o = s->options;
     bool primal = o->variant == DP_SCD_PRIMAL;
-    const char *family = primal ? "scd-primal" : "scd-dual", *loss = dp_loss_names[o->loss];
+    const char *method = primal ? "scd-primal" : "scd-dual", *loss = dp_loss_names[o->loss];
     double scale = primal ? 1.0 : 1.0 / s->lambda_n;
     if (dp_frame_has(frame, DP_F_MODEL) &&
-        (strcmp(dp_frame_text(frame, DP_F_FAMILY, ""), family) != 0 || dp_frame_real(frame, DP_F_SCALE, 0) != scale))
-        return dp_fail(err, DP_E_RUN, "the model to start from is of another family, lambda or number of rows");
-    int rc = dp_frame_set_text(frame, DP_F_FAMILY, family, strlen(family), err);
+        (strcmp(dp_frame_text(frame, DP_F_METHOD, ""), method) != 0 || dp_frame_real(frame, DP_F_SCALE, 0) != scale))
+        return dp_fail(err, DP_E_RUN, "the model to start from has another method, lambda or number of rows");
+    int rc = dp_frame_set_text(frame, DP_F_METHOD, method, strlen(method), err);
     if (rc == DP_OK)
         rc = dp_frame_set_text(frame, DP_F_LOSS, loss, strlen(loss), err);
     dp_frame_set_real(frame, DP_F_LOSS_WIDTH, o->width);

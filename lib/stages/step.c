@@ -1,5 +1,5 @@
 /* dp-step: the next model from the last one and a released sum, and a mean of released iterates. Post-processing: stands
-   right of the gate. The family of the model decides: for "gradient" the sum is that of negative gradients and an
+   right of the gate. The method decides: for "gradient" the sum is that of negative gradients and an
    optimiser takes a step; for all others the sum is what the model moves by. */
 #include <math.h>
 #include <stdlib.h>
@@ -301,10 +301,10 @@ static int average_in(const struct options *o, struct dp_frame *frame, const str
 static int move(struct dp_stage *stage, struct dp_frame *frame, struct dp_array *model, struct dp_err *err)
 {
     const struct options *o = stage->options;
-    const char *family = dp_frame_text(frame, DP_F_FAMILY, "");
-    bool gradient = strcmp(family, "gradient") == 0;
+    const char *method = dp_frame_text(frame, DP_F_METHOD, "");
+    bool gradient = strcmp(method, "gradient") == 0;
     if (!gradient && !isnan(o->step))
-        return dp_fail(err, DP_E_USAGE, "--step is for gradients; the family of the model is '%.40s'", family);
+        return dp_fail(err, DP_E_USAGE, "--step is for gradients; the method of the model is '%.40s'", method);
     int rc = gradient ? descend(stage, frame, model, err) : add_sum(frame, model, err);
     const double *w = model->data;
     for (size_t i = 0; rc == DP_OK && i < model->count; i++)

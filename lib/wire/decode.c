@@ -241,6 +241,16 @@ static int get_entry(struct reader *r, struct dp_frame *frame, unsigned *bit, st
     return get_value(frame, field, &value, err);
 }
 
+/* Before there were families of models, the method was called the family. A frame that has a family says its method too. */
+static int name_method(struct dp_frame *frame, struct dp_err *err)
+{
+    const char *text = dp_frame_text(frame, DP_F_FAMILY, NULL);
+    if (text == NULL || dp_frame_has(frame, DP_F_METHOD))
+        return DP_OK;
+    dp_frame_drop(frame, DP_F_FAMILY);
+    return dp_frame_set_text(frame, DP_F_METHOD, text, strlen(text), err);
+}
+
 int dp_wire_decode(struct dp_frame *frame, const char *bytes, size_t length, struct dp_err *err)
 {
     struct reader r = {bytes, length, 0};
@@ -262,7 +272,7 @@ int dp_wire_decode(struct dp_frame *frame, const char *bytes, size_t length, str
         rc = dp_fail(err, DP_E_RUN, "corrupt frame: lap, label or mechanisms is missing");
     if (rc == DP_OK && r.at != length)
         rc = dp_fail(err, DP_E_RUN, "corrupt frame: bytes follow its last value");
-    return rc;
+    return rc == DP_OK ? name_method(frame, err) : rc;
 }
 
 int dp_wire_read(struct dp_frame *frame, const char *bytes, size_t size, struct dp_err *err)

@@ -30,7 +30,8 @@ enum dp_visibility {
     X(DP_F_WHERE, "where", DP_T_TEXT, DP_STREAM)              /* error: the stage at fault */                       \
     X(DP_F_MESSAGE, "message", DP_T_TEXT, DP_STREAM)          /* error: one sentence */                             \
     X(DP_F_LAPS, "laps", DP_T_INT, DP_FIXED)                  /* laps the run will have */                          \
-    X(DP_F_FAMILY, "family", DP_T_TEXT, DP_FIXED)             /* "scd-dual", "scd-primal", "gradient" */            \
+    X(DP_F_METHOD, "method", DP_T_TEXT, DP_FIXED)             /* "scd-dual", "scd-primal", "gradient" */            \
+    X(DP_F_FAMILY, "family", DP_T_TEXT, DP_FIXED)             /* of models: what model and sum mean; absent: linear */ \
     X(DP_F_LOSS, "loss", DP_T_TEXT, DP_FIXED)                                                                       \
     X(DP_F_LOSS_WIDTH, "loss_width", DP_T_REAL, DP_FIXED)     /* smoothing of smooth-hinge, delta of huber */       \
     X(DP_F_LAMBDA, "lambda", DP_T_REAL, DP_FIXED)             /* L2 regularisation */                               \

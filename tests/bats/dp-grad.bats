@@ -253,7 +253,7 @@ assert abs(said["objective"] - (numpy.exp(u) - y * u).mean() - 0.005 * (lap["mod
     complains 1 "dp-grad: the model is 4 × 5, the data needs 1 × 5" env init=four bash -c 'train x two.dp'
     complains 1 "dp-grad: --intercept: 0, but the model to start from has 1" env init=shifted bash -c 'train x two.dp'
     dp-loop --laps 2 -o scd -- "dp-sample --data two.dp --mode shuffle | dp-scd-step --data two.dp --loss squared --lambda 1 --variant non-private | dp-account --non-private | dp-step" > /dev/null
-    complains 1 "dp-grad: the model to start from is of another family" env init=scd bash -c 'train x two.dp'
+    complains 1 "dp-grad: the model to start from was trained by another method" env init=scd bash -c 'train x two.dp'
     complains 1 "dp-scd-step: the model to start from has an intercept; coordinate descent fits none" \
         dp-loop --laps 2 --init shifted -- "dp-sample --data two.dp --mode shuffle | dp-scd-step --data two.dp --loss squared --lambda 1 --variant non-private | dp-account --non-private | dp-step"
     # going on from a model is going on with the descent
@@ -263,10 +263,10 @@ assert abs(said["objective"] - (numpy.exp(u) - y * u).mean() - 0.005 * (lap["mod
     dp-cmp --weights-only second whole
 }
 
-@test "dp-step: the family decides what a sum is" {
+@test "dp-step: the method decides what a sum is" {
     gradients='dp-sample --data two.dp --rate 0.5 | dp-grad --data two.dp --loss logistic --clip 1 | dp-noise -z 1 | dp-account -e 9 -d 1e-5'
     complains 2 "dp-step: --step is required: the sums are gradients" dp-loop --laps 2 -- "$gradients | dp-step"
-    complains 2 "dp-step: --step is for gradients; the family of the model is 'scd-dual'" dp-loop --laps 2 -- \
+    complains 2 "dp-step: --step is for gradients; the method of the model is 'scd-dual'" dp-loop --laps 2 -- \
         "dp-sample --data two.dp --rate 0.5 | dp-scd-step --data two.dp --loss hinge --lambda 1 --clip 1 | dp-noise -z 1 | dp-account -e 9 -d 1e-5 | dp-step --step 1"
 }
 

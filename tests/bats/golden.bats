@@ -39,6 +39,8 @@ prepare() {
 @test "0.1: a stream and models" {
     [ "$(dp-cat stream | wc -l)" -eq 6 ]
     assert_equal "$(dp-info -g epsilon model)" "$(dp-cat --last --full stream | grep -o '"epsilon":[0-9.]*' | cut -d: -f2)"
+    assert_equal "$(dp-info -g method model)" scd-dual
+    complains 1 "dp-info: the model has no 'family'" dp-info -g family model
     run dp-cmp model <(dp-cat --last --frames stream)
     assert_success
     assert_equal "$(dp-cat --full stream | dp-account epsilon --delta 1e-5)" 0.520942

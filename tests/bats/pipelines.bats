@@ -253,7 +253,7 @@ os.execvp(sys.argv[1], sys.argv[1:])' scd.sh --data small.dp --epochs 5000 --exe
         # shellcheck disable=SC2086 # options
         ${p%% *}.sh ${1-} --data small.dp --epsilon 2 --batch 50 --intercept 0.5 --seed 1 -o model
         above "$(accuracy test.dp model)" 0.85
-        assert_equal "$(dp-info --get lap model) $(dp-info --get family model)" "400 gradient"
+        assert_equal "$(dp-info --get lap model) $(dp-info --get method model)" "400 gradient"
         above "$(dp-info --get epsilon model)" 1.999
         above 2 "$(dp-info --get epsilon model)"
     done

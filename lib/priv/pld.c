@@ -379,11 +379,13 @@ static bool narrow(const struct question *a, bool add, double estimate, double s
 }
 
 /* A coarse grid, to know where the answer is, then finer ones until the bounds are close. Few laps are cheap and get
-   more digits. The estimate is far too high where one lap may lose more than all the others. */
+   more digits, many parts are dear and get fewer. The estimate is far too high where one lap may lose more than all the
+   others. */
 static bool refine(const struct question *a, bool add, double estimate, struct dp_pld_answer *answer)
 {
     bool finest, again = false; /* once more on the finest grid, at most */
-    double share = fmin(4e-6, 2e-7 + a->laps * 2e-10) * (a->of_delta ? 10 : 1);
+    double share =
+        fmax(fmin(4e-6, 2e-7 + a->laps * 2e-10), fmin(1e-8 * (double)(a->count * a->count), 1e-4)) * (a->of_delta ? 10 : 1);
     double single = a->of_delta ? estimate : single_lap(a, add, a->delta);
     for (int round = 0; round < ROUNDS; round++) {
         double gap = answer->upper - answer->lower, before = answer->upper;
@@ -526,7 +528,7 @@ static double most(const struct question *a)
 }
 
 /* Above the largest order what is not sampled. */
-static void joint_renyi(const struct dp_pld_part *part, double *r)
+static void joint_renyi(const struct dp_pld_part *part, const double *orders, size_t n, double *r)
 {
     double order[LARGEST_JOINT + 1], sum[LARGEST_JOINT + 1], pure[LARGEST_JOINT], plain[DP_RDP_ORDER_COUNT];
     for (int l = 0; l <= LARGEST_JOINT; l++)
@@ -535,48 +537,48 @@ static void joint_renyi(const struct dp_pld_part *part, double *r)
     dp_rdp_pure(part->epsilon, order + 2, LARGEST_JOINT - 1, pure);
     for (int l = 2; l <= LARGEST_JOINT; l++)
         sum[l] = (sum[l] + pure[l - 2]) * (1 + DBL_EPSILON);
-    dp_rdp_gaussian(part->multiplier, dp_rdp_orders, DP_RDP_ORDER_COUNT, plain);
-    dp_rdp_pure(part->epsilon, dp_rdp_orders, DP_RDP_ORDER_COUNT, pure);
-    dp_rdp_sampled_symmetric(part->rate, sum, LARGEST_JOINT, dp_rdp_orders, DP_RDP_ORDER_COUNT, r);
-    for (int i = 0; i < DP_RDP_ORDER_COUNT; i++)
+    dp_rdp_gaussian(part->multiplier, orders, n, plain);
+    dp_rdp_pure(part->epsilon, orders, n, pure);
+    dp_rdp_sampled_symmetric(part->rate, sum, LARGEST_JOINT, orders, n, r);
+    for (size_t i = 0; i < n; i++)
         r[i] = fmin(r[i], (plain[i] + pure[i]) * (1 + DBL_EPSILON));
 }
 
-static void part_renyi(const struct dp_pld_part *part, double *r)
+static void part_renyi(const struct dp_pld_part *part, const double *orders, size_t n, double *r)
 {
     const double slack = 1e-12, q = part->rate;
     if (part->kind == DP_PLD_JOINT) {
-        joint_renyi(part, r);
+        joint_renyi(part, orders, n, r);
         return;
     }
     if (part->kind == DP_PLD_GAUSSIAN || part->kind == DP_PLD_GAUSSIAN_REPLACED) {
-        dp_rdp_sampled_gaussian(q, part->multiplier, dp_rdp_orders, DP_RDP_ORDER_COUNT, r);
+        dp_rdp_sampled_gaussian(q, part->multiplier, orders, n, r);
     } else {
         double sampled = pure_epsilon(part);
-        for (int i = 0; i < DP_RDP_ORDER_COUNT; i++) {
-            double order = dp_rdp_orders[i], log_a = log_sum(order * sampled, (1 - order) * sampled) - log_sum(sampled, 0);
+        for (size_t i = 0; i < n; i++) {
+            double order = orders[i], log_a = log_sum(order * sampled, (1 - order) * sampled) - log_sum(sampled, 0);
             r[i] = fmin((fmax(log_a, 0) + slack * (1 + order * sampled)) / (order - 1), sampled) * (1 + slack);
         }
     }
     if (part->kind == DP_PLD_GAUSSIAN_REPLACED && q < 1) {
         double plain[DP_RDP_ORDER_COUNT], x = gsl_cdf_ugaussian_P(-0.5 / part->multiplier);
-        dp_rdp_gaussian(part->multiplier, dp_rdp_orders, DP_RDP_ORDER_COUNT, plain);
-        for (int i = 0; i < DP_RDP_ORDER_COUNT; i++) {
-            double order = dp_rdp_orders[i], log_a = (order - 1) * r[i];
+        dp_rdp_gaussian(part->multiplier, orders, n, plain);
+        for (size_t i = 0; i < n; i++) {
+            double order = orders[i], log_a = (order - 1) * r[i];
             double more = x + (1 - q) * (1 - 2 * x) - exp(order * log1p(-q)) * (1 - x) + slack;
             r[i] = fmin((log_a + log1p(more * exp(-log_a))) / (order - 1) * (1 + slack), plain[i]);
         }
     }
 }
 
-static void renyi(const struct question *a, double *rdp)
+static void renyi(const struct question *a, const double *orders, size_t n, double *rdp)
 {
     double r[DP_RDP_ORDER_COUNT];
-    for (int i = 0; i < DP_RDP_ORDER_COUNT; i++)
+    for (size_t i = 0; i < n; i++)
         rdp[i] = 0;
     for (size_t p = 0; p < a->count; p++) {
-        part_renyi(&a->parts[p], r);
-        for (int i = 0; i < DP_RDP_ORDER_COUNT; i++)
+        part_renyi(&a->parts[p], orders, n, r);
+        for (size_t i = 0; i < n; i++)
             rdp[i] += r[i] * (double)a->parts[p].laps * (1 + 2 * DBL_EPSILON * (double)p);
     }
 }
@@ -611,17 +613,26 @@ static int check(struct question *a, struct dp_err *err)
     return DP_OK;
 }
 
+static double renyi_epsilon(const struct question *a, const double *orders, size_t n)
+{
+    double rdp[DP_RDP_ORDER_COUNT];
+    renyi(a, orders, n, rdp);
+    return fmin(dp_rdp_epsilon(orders, rdp, n, a->delta, NULL), most(a));
+}
+
+/* By a few orders, which are enough to begin with. */
 static int ask_epsilon(struct question *a, double delta, struct dp_err *err)
 {
+    static const double few[] = {1.5, 2, 3, 4, 6, 8, 12, 16, 32, 64, 128, 256};
     int rc = check(a, err);
     if (rc == DP_OK && !(delta > 0 && delta < 1))
         rc = dp_fail(err, DP_E_RUN, "delta must be between 0 and 1, got %g", delta);
     if (rc != DP_OK)
         return rc;
-    double rdp[DP_RDP_ORDER_COUNT];
-    renyi(a, rdp);
     a->delta = delta;
-    a->epsilon = fmin(dp_rdp_epsilon(dp_rdp_orders, rdp, DP_RDP_ORDER_COUNT, delta, NULL), most(a));
+    a->epsilon = renyi_epsilon(a, few, sizeof few / sizeof *few);
+    if (a->epsilon > loss_max)
+        a->epsilon = renyi_epsilon(a, dp_rdp_orders, DP_RDP_ORDER_COUNT);
     return DP_OK;
 }
 
@@ -630,7 +641,13 @@ int dp_pld_epsilon(const struct dp_pld_part *parts, size_t count, double delta, 
 {
     struct question a = {.parts = parts, .count = count};
     int rc = ask_epsilon(&a, delta, err);
-    return rc == DP_OK ? solve(&a, answer, err) : rc;
+    rc = rc == DP_OK ? solve(&a, answer, err) : rc;
+    if (rc == DP_OK && !answer->tight) {
+        double renyi = renyi_epsilon(&a, dp_rdp_orders, DP_RDP_ORDER_COUNT);
+        if (renyi < answer->upper)
+            *answer = (struct dp_pld_answer){renyi, answer->lower, renyi - answer->lower <= 0.01 * renyi};
+    }
+    return rc;
 }
 
 int dp_pld_rough(const struct dp_pld_part *parts, size_t count, double delta, double *epsilon, struct dp_err *err)
@@ -653,7 +670,7 @@ int dp_pld_delta(const struct dp_pld_part *parts, size_t count, double epsilon, 
     if (rc != DP_OK)
         return rc;
     double rdp[DP_RDP_ORDER_COUNT], log_delta = 0;
-    renyi(&a, rdp);
+    renyi(&a, dp_rdp_orders, DP_RDP_ORDER_COUNT, rdp);
     for (int i = 0; i < DP_RDP_ORDER_COUNT; i++) {
         /* ε = r + ln(1 − 1/α) − (ln δ + ln α)/(α − 1), for δ */
         double order = dp_rdp_orders[i];
@@ -693,7 +710,7 @@ static bool prefixes(const struct question *a, bool add, size_t n, double *upper
     const struct dp_pld_part *rows = a->parts - (n - 1) * a->count;
     size_t stride = stride_of(rows, a->count, n, &transforms);
     bool finest;
-    struct grid shared = {epsilon, 5e-4 * epsilon, false};
+    struct grid shared = {epsilon, 2e-3 * epsilon, false};
     double h = step_for(a, add, &w, shared, fmax(transforms / 2, (double)a->count), 0, &finest);
     struct dp_pld_running *running;
     bool ok = dp_pld_running_new(&running, a->parts, a->count, add, a->deviations, h, &w);

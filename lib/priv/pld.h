@@ -102,7 +102,7 @@ int dp_pld_delta(const struct dp_pld_part *parts, size_t count, double epsilon, 
 
 /* upper[i] bounds the ε of row i at delta. parts: n rows of `count` parts, alike but for their laps (0 or more), which no
    later row has fewer of; the last row is the whole run, with laps in each part. All rows share one grid, on which a bound
-   is about 5e-4 of the whole run's ε too high, and the transform of one lap, so that a row costs a power and a transform
+   is about 2e-3 of the whole run's ε too high, and the transform of one lap, so that a row costs a power and a transform
    back. Where parts take turns along the rows so often that this would take long, a row gets the bound of a later one.
    Infinite where the grid does not reach. Errors as dp_pld_epsilon. */
 int dp_pld_prefixes(const struct dp_pld_part *parts, size_t count, size_t n, double delta, double *upper, struct dp_err *err);

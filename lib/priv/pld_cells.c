@@ -127,7 +127,7 @@ bool dp_pld_nodes_new(struct dp_pld_nodes *nodes, const struct dp_pld_part *part
     double width = p.gaussian ? 0.5 / fmax(1, p.mu / 2) : 0.25;
     size_t panels = p.to > p.from ? (size_t)ceil((p.to - p.from) / width) : 0, n = 0;
     size_t room = 2 * (8 * panels + 2); /* twice: answers, or what is replaced */
-    *nodes = (struct dp_pld_nodes){0, calloc(room, sizeof(double)), calloc(room, sizeof(double))};
+    *nodes = (struct dp_pld_nodes){.loss = calloc(room, sizeof(double)), .log_mass = calloc(room, sizeof(double))};
     if (nodes->loss == NULL || nodes->log_mass == NULL) {
         dp_pld_nodes_free(nodes);
         return false;
@@ -156,6 +156,10 @@ bool dp_pld_nodes_new(struct dp_pld_nodes *nodes, const struct dp_pld_part *part
         nodes->log_mass[2 * n] = log(idle_mass(&p));
         nodes->count = 2 * n + 1;
     }
+    for (size_t k = 0; k < nodes->count; k++) {
+        nodes->all[false] += exp(nodes->log_mass[k]);
+        nodes->all[true] += exp(nodes->log_mass[k] - nodes->loss[k]);
+    }
     return true;
 }
 
@@ -169,23 +173,25 @@ void dp_pld_nodes_free(struct dp_pld_nodes *nodes)
 double dp_pld_nodes_moment(const struct dp_pld_nodes *nodes, bool add, double s, double *mean, double *variance)
 {
     /* Adding draws from B: the exponent s L of B's mass is s - 1 of A's, mirrored. */
-    double t = add ? -s - 1 : s, rest = add ? -1 : 0, peak = -INFINITY;
+    double t = add ? -s - 1 : s, peak = -INFINITY;
     for (size_t k = 0; k < nodes->count; k++)
         peak = fmax(peak, nodes->log_mass[k] + t * nodes->loss[k]);
-    double sum = 0, first = 0, second = 0, all = 0;
+    double sum = 0, first = 0, second = 0;
     for (size_t k = 0; k < nodes->count; k++) {
-        double loss = nodes->loss[k], w = exp(nodes->log_mass[k] + t * loss - peak);
+        double loss = nodes->loss[k], x = nodes->log_mass[k] + t * loss - peak;
+        if (x < -40)
+            continue;
+        double w = exp(x);
         sum += w;
         first += w * loss;
         second += w * loss * loss;
-        all += exp(nodes->log_mass[k] + rest * loss);
     }
     double middle = first / sum;
     if (mean != NULL)
         *mean = add ? -middle : middle;
     if (variance != NULL)
         *variance = fmax(second / sum - middle * middle, 0);
-    return peak + log(sum / all);
+    return peak + log(sum / nodes->all[add]);
 }
 
 /* Adds to *mass the A mass of [left, right] and to *up that less e^{floor} times the B mass; floor_ratio is

@@ -43,6 +43,7 @@ struct dp_pld_range dp_pld_range(const struct dp_pld_part *part, double deviatio
 struct dp_pld_nodes {
     size_t count;
     double *loss, *log_mass;
+    double all[2]; /* E e^0 of remove and add: about 1 */
 };
 
 /* False without memory. */

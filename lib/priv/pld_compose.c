@@ -30,6 +30,12 @@ static void power(double *re, double *im, int64_t laps)
     *im = d;
 }
 
+/* |re + i im|, where what underflows is too small to count: all transforms are at most about 1. */
+static double length(double re, double im)
+{
+    return sqrt(re * re + im * im);
+}
+
 /* What the parts' transforms are multiplied in. */
 struct product {
     size_t n;
@@ -89,19 +95,19 @@ static void product_take(struct product *p, int64_t laps, bool first)
     for (size_t f = 0; f <= p->n / 2; f++) {
         size_t at = f == 0 ? 0 : 2 * f - 1;
         bool alone = f == 0 || f == p->n / 2;
-        double re = p->next[at], im = alone ? 0 : p->next[at + 1], size = hypot(re, im) + e;
+        double re = p->next[at], im = alone ? 0 : p->next[at + 1], size = length(re, im) + e;
         double error = 2e-60, bound = 1e-60;
         if (size < least) {
             error += laps == 1 ? size : 0;
             re = im = 0;
         } else {
-            double before = exp((t - 1) * log(size));
+            double before = laps == 1 ? 1 : exp((t - 1) * log(size));
             bound = before * size;
             error += t * e * before + 8 * t * unit_roundoff * bound;
             power(&re, &im, laps);
         }
         if (!first) {
-            double a = p->value[at], b = alone ? 0 : p->value[at + 1], other = hypot(a, b);
+            double a = p->value[at], b = alone ? 0 : p->value[at + 1], other = length(a, b);
             error = p->error[f] * (bound + error) + other * error + 8 * unit_roundoff * other * bound;
             double c = a * re - b * im;
             im = a * im + b * re;
@@ -170,7 +176,7 @@ static double product_invert(struct product *p, double *mass)
     for (size_t f = 0; f <= p->n / 2; f++) {
         size_t at = f == 0 ? 0 : 2 * f - 1;
         bool alone = f == 0 || f == p->n / 2;
-        double size = hypot(p->value[at], alone ? 0 : p->value[at + 1]);
+        double size = length(p->value[at], alone ? 0 : p->value[at + 1]);
         total += (alone ? 1 : 2) * (p->error[f] + e * (size + p->error[f]));
     }
     gsl_fft_halfcomplex_inverse(mass, 1, p->n, p->half, p->work);

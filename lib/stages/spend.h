@@ -13,7 +13,7 @@
  *               one is known in advance, and for the same reason the best accountant may be asked about the whole run.
  *   adaptive    events may change with what was released: a filter at ONE order fixed before the run (Feldman & Zrnic 2021).
  *   published   as the DP-SCD paper, with the sound epsilon beside it. */
-#define DP_SPEND_POINTS 64
+#define DP_SPEND_POINTS 32
 
 struct dp_spend {
     double budget, delta;

@@ -3,13 +3,18 @@
 #include "wire/codec.h"
 #include "wire/item.h"
 
+/* The values of the frame are keys in turn. */
+static bool is_key(const struct dp_scan *s)
+{
+    return s->depth == 1 && s->pending[1] % 2 == 0;
+}
+
 /* Who may hold a list or map: the frame itself, and `mechanisms`. */
 static int check_place(const struct dp_scan *s, const char *bytes, const struct dp_item *item, struct dp_err *err)
 {
-    bool key = s->depth == 1 && s->pending[1] % 2 == 1;
     if (!dp_item_nests(item) || s->depth == 0)
         return DP_OK;
-    if (key)
+    if (is_key(s))
         return dp_fail(err, DP_E_RUN, "corrupt frame: a key is not a string");
     if (!s->nests)
         return dp_fail(err, DP_E_RUN, "corrupt frame: '%.*s' is a list or map", s->key_length < 40 ? (int)s->key_length : 40,
@@ -27,7 +32,7 @@ static int check_limits(const struct dp_scan *s, const struct dp_item *item, str
     if (item->entries > DP_LIMIT_ENTRIES)
         return dp_fail(err, DP_E_RUN, "corrupt frame: %llu entries in one list or map, the limit is %d",
                        (unsigned long long)item->entries, DP_LIMIT_ENTRIES);
-    if (s->items > DP_LIMIT_ITEMS)
+    if (s->items >= DP_LIMIT_ITEMS)
         return dp_fail(err, DP_E_RUN, "corrupt frame: more than %d values", DP_LIMIT_ITEMS);
     if (item->type == DP_ITEM_TEXT && item->body > DP_LIMIT_TEXT)
         return dp_fail(err, DP_E_RUN, "corrupt frame: a string of %llu bytes, the limit is %zu", (unsigned long long)item->body,
@@ -40,49 +45,47 @@ static int check_limits(const struct dp_scan *s, const struct dp_item *item, str
 /* The item is whole, or its head is and values follow. */
 static void pass(struct dp_scan *s, const struct dp_item *item)
 {
-    if (s->depth == 1 && s->pending[1] % 2 == 1) {
+    if (is_key(s)) {
         s->key = s->at + item->head;
         s->key_length = (size_t)item->body;
         s->nests = dp_item_is(item, "mechanisms");
     }
     s->at += item->head + (size_t)item->body;
+    s->begun = true;
+    s->items++;
+    if (s->depth > 0)
+        s->pending[s->depth]--;
     if (dp_item_nests(item))
         s->pending[++s->depth] = item->type == DP_ITEM_MAP ? 2 * item->entries : item->entries;
     while (s->depth > 0 && s->pending[s->depth] == 0)
         s->depth--;
 }
 
-int dp_wire_scan(struct dp_scan *scan, const char *bytes, size_t size, size_t *length, struct dp_err *err)
+int dp_wire_scan(struct dp_scan *s, const char *bytes, size_t size, size_t *length, struct dp_err *err)
 {
-    struct dp_scan s = *scan;
-    while (!s.begun || s.depth > 0) {
+    while (!s->begun || s->depth > 0) {
         struct dp_item item;
-        *length = s.at + 1;
-        if (s.at >= size)
+        *length = s->at + 1;
+        if (s->at >= size)
             return 0;
-        int whole = dp_item_read(bytes + s.at, size - s.at, &item);
-        if (!s.begun && item.type != DP_ITEM_MAP)
+        int whole = dp_item_read(bytes + s->at, size - s->at, &item);
+        if (!s->begun && item.type != DP_ITEM_MAP)
             return dp_fail(err, DP_E_RUN, "not a dpline stream: a frame starts with byte 0x%02x, not with a map",
                            item.bytes[0]);
-        *length = s.at + item.head;
+        *length = s->at + item.head;
         if (whole == 0)
             return 0;
-        s.items++;
-        if (s.depth > 0)
-            s.pending[s.depth]--;
-        int rc = check_limits(&s, &item, err);
+        int rc = check_limits(s, &item, err);
         if (rc == DP_OK)
-            rc = check_place(&s, bytes, &item, err);
+            rc = check_place(s, bytes, &item, err);
         if (rc != DP_OK)
             return rc;
-        *length = s.at + item.head + (size_t)item.body;
+        *length = s->at + item.head + (size_t)item.body;
         if (*length > size)
             return 0;
-        pass(&s, &item);
-        s.begun = true;
-        *scan = s;
+        pass(s, &item);
     }
-    *length = s.at;
-    *scan = (struct dp_scan){0};
+    *length = s->at;
+    *s = (struct dp_scan){0};
     return 1;
 }

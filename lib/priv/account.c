@@ -8,6 +8,7 @@
 #include "priv/curve.h"
 #include "priv/gdp.h"
 #include "priv/joint.h"
+#include "priv/kinds.h"
 #include "priv/meter.h"
 #include "priv/pure.h"
 #include "priv/zcdp.h"
@@ -21,21 +22,6 @@ static bool sampled(const struct dp_event *event)
 
 /* --- privacy loss distributions --- */
 
-/* The epsilon of a query as a pure mechanism; infinite when it is none. */
-static double pure_epsilon(const struct dp_query *query)
-{
-    switch (query->kind) {
-    case DP_QUERY_LAPLACE:
-        return 1 / query->multiplier * (1 + 0x1p-51);
-    case DP_QUERY_PURE:
-        return query->epsilon;
-    case DP_QUERY_SPARSE_LAPLACE:
-        return (query->epsilon + 2 * query->query_epsilon) * (1 + 0x1p-51);
-    default:
-        return (double)INFINITY;
-    }
-}
-
 /* Several queries on one Poisson sample: the Gaussians as one, the others as one randomised response, and both amplified
    together. False when there is one that is neither. */
 static bool joint_part(const struct dp_event *event, struct dp_pld_part *part)
@@ -44,10 +30,10 @@ static bool joint_part(const struct dp_event *event, struct dp_pld_part *part)
     size_t gaussians = 0;
     part->epsilon = 0;
     for (int i = 0; i < event->queries; i++) {
-        if (event->query[i].kind == DP_QUERY_GAUSSIAN)
+        if (dp_kind_is_gaussian(&event->query[i]))
             z[gaussians++] = event->query[i].multiplier;
         else
-            part->epsilon += pure_epsilon(&event->query[i]) * (1 + 0x1p-50);
+            part->epsilon += dp_kind_epsilon(&event->query[i]) * (1 + 0x1p-50);
     }
     part->kind = gaussians > 0 ? DP_PLD_JOINT : DP_PLD_PURE;
     part->multiplier = gaussians == 1 ? z[0] : dp_gaussian_joint(z, gaussians);
@@ -78,25 +64,23 @@ static size_t event_parts(const struct dp_event *event, int64_t laps, struct dp_
         return 0;
     for (int i = 0; i < event->queries; i++) {
         const struct dp_query *query = &event->query[i];
+        if (!dp_kind_has_pair(query))
+            return 0;
         part[i] = p;
-        if (replaced && isfinite(pure_epsilon(query))) {
+        part[i].kind = dp_kinds[query->kind].pair;
+        if (replaced) {
             /* Exchanging a row moves both ways from what neither has in common: no pair of adding or removing one covers
                that. The sampled epsilon does, with its two losses. */
             part[i].kind = DP_PLD_PURE;
-            part[i].epsilon = dp_pure_sampled(event->rate, pure_epsilon(query));
+            part[i].epsilon = dp_pure_sampled(event->rate, dp_kind_epsilon(query));
             part[i].rate = 1;
-        } else if (query->kind == DP_QUERY_GAUSSIAN) {
-            part[i].kind = DP_PLD_GAUSSIAN;
-            part[i].multiplier = query->multiplier;
-        } else if (query->kind == DP_QUERY_LAPLACE) {
-            part[i].kind = DP_PLD_LAPLACE;
-            part[i].multiplier = query->multiplier;
-        } else if (isfinite(pure_epsilon(query))) {
-            part[i].kind = DP_PLD_PURE;
-            part[i].epsilon = pure_epsilon(query);
+        } else if (part[i].kind == DP_PLD_PURE) {
+            part[i].epsilon = dp_kind_epsilon(query);
         } else {
-            return 0;
+            part[i].multiplier = query->multiplier;
         }
+        if (!isfinite(part[i].epsilon))
+            return 0;
     }
     return (size_t)event->queries;
 }
@@ -119,16 +103,18 @@ struct dp_pld_part *dp_account_pld_parts(const struct dp_charges *charges, size_
     return part;
 }
 
-/* Some query is charged as a pure mechanism that costs more than it does: its lower bound is none on the truth. */
+/* Some query is charged as another mechanism that costs more than it does: its lower bound is none on the truth. On one
+   sample, and where a row is exchanged, all but Gaussians are charged as randomised response. */
 static bool stands_in(const struct dp_event *event)
 {
     bool joint = event->queries > 1 && event->sampling == DP_SAMPLING_POISSON && event->rate < 1;
+    bool response = joint || event->sampling == DP_SAMPLING_REPLACED;
     int others = 0;
     for (int i = 0; i < event->queries; i++) {
-        enum dp_query_kind kind = event->query[i].kind;
-        if (kind == DP_QUERY_SPARSE_LAPLACE || (kind == DP_QUERY_LAPLACE && (joint || event->sampling == DP_SAMPLING_REPLACED)))
+        const struct dp_kind *kind = &dp_kinds[event->query[i].kind];
+        if (!kind->exact || (response && kind->pair != DP_PLD_GAUSSIAN && kind->pair != DP_PLD_PURE))
             return true;
-        others += kind != DP_QUERY_GAUSSIAN;
+        others += kind->pair != DP_PLD_GAUSSIAN;
     }
     return joint && others > 1;
 }
@@ -207,12 +193,12 @@ static bool nothing_sampled(const struct dp_charges *charges)
     return true;
 }
 
-static bool all_gaussian(const struct dp_charges *charges)
+static bool every_query(const struct dp_charges *charges, bool (*holds)(const struct dp_query *query))
 {
-    double z;
     for (size_t i = 0; i < charges->count; i++)
-        if (!dp_event_is_gaussian(&charges->charge[i].event, &z))
-            return false;
+        for (int j = 0; j < charges->charge[i].event.queries; j++)
+            if (!holds(&charges->charge[i].event.query[j]))
+                return false;
     return true;
 }
 
@@ -251,23 +237,13 @@ static int by_zcdp(const struct dp_charges *charges, double delta, struct dp_ans
         const struct dp_event *event = &charges->charge[i].event;
         double one = 0;
         for (int j = 0; j < event->queries; j++)
-            one += event->query[j].kind == DP_QUERY_GAUSSIAN ? dp_zcdp_gaussian(event->query[j].multiplier)
-                                                             : dp_zcdp_pure(pure_epsilon(&event->query[j]));
+            one += dp_kind_rho(&event->query[j]);
         rho += one * (double)dp_event_times(event, charges->charge[i].laps);
     }
     /* Past the rounding of products and sums. */
     rho *= 1 + 1e-15 * (double)(charges->count + DP_EVENT_MOST_QUERIES);
     *answer = (struct dp_answer){.upper = dp_zcdp_epsilon(rho, delta), .by = DP_ACCOUNTANT_ZCDP};
     return DP_OK;
-}
-
-static bool zcdp_covers(const struct dp_charges *charges)
-{
-    for (size_t i = 0; i < charges->count; i++)
-        for (int j = 0; j < charges->charge[i].event.queries; j++)
-            if (charges->charge[i].event.query[j].kind == DP_QUERY_SPARSE_GAUSSIAN)
-                return false;
-    return nothing_sampled(charges);
 }
 
 /* --- composition lap by lap --- */
@@ -282,11 +258,11 @@ static struct dp_guarantee lap_guarantee(const struct dp_charge *charge, double 
     for (int j = 0; j < event->queries; j++) {
         const struct dp_query *query = &event->query[j];
         double each = fmin(share / q / event->queries, 0.5);
-        if (query->kind == DP_QUERY_GAUSSIAN) {
+        if (dp_kind_is_gaussian(query)) {
             lap.epsilon += dp_gaussian_epsilon(dp_gaussian_mu(&query->multiplier, &(int64_t){1}, 1), each);
             lap.delta += each;
         } else {
-            lap.epsilon += pure_epsilon(query);
+            lap.epsilon += dp_kind_epsilon(query);
         }
     }
     lap.epsilon = dp_pure_sampled(q, lap.epsilon * (1 + 1e-15));
@@ -323,15 +299,11 @@ bool dp_account_covers(enum dp_accountant accountant, const struct dp_charges *c
                 return false;
         return true;
     case DP_ACCOUNTANT_GDP:
-        return nothing_sampled(charges) && all_gaussian(charges);
+        return nothing_sampled(charges) && every_query(charges, dp_kind_is_gaussian);
     case DP_ACCOUNTANT_ZCDP:
-        return zcdp_covers(charges);
+        return nothing_sampled(charges) && every_query(charges, dp_kind_has_rho);
     case DP_ACCOUNTANT_ADVANCED:
-        for (size_t i = 0; i < charges->count; i++)
-            for (int j = 0; j < charges->charge[i].event.queries; j++)
-                if (charges->charge[i].event.query[j].kind == DP_QUERY_SPARSE_GAUSSIAN)
-                    return false;
-        return true;
+        return every_query(charges, dp_kind_has_pair);
     default:
         return true;
     }

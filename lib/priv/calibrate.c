@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "priv/bracket.h"
+#include "priv/kinds.h"
 #include "priv/pld_solve.h"
 #include "priv/round.h"
 
@@ -94,38 +95,51 @@ static int search(struct question *q, double guess, double step, double width, d
                : dp_fail(q->err, DP_E_RUN, "the search for a noise multiplier for epsilon %g did not settle", q->epsilon);
 }
 
-/* Laplace noise on a sample under replace-one: its part of a loss distribution is an epsilon that does not fall as one over
-   the multiplier, and Rényi DP has no curve for it. */
-static bool exchanged_laplace(const struct dp_charges *charges)
+/* A query on a sample under replace-one whose part of a loss distribution is an epsilon that does not fall as one over the
+   multiplier. */
+static bool exchanged(const struct dp_charges *charges)
 {
     for (size_t i = 0; i < charges->count; i++)
         for (int j = 0; j < charges->charge[i].event.queries; j++)
-            if (charges->charge[i].event.query[j].kind == DP_QUERY_LAPLACE &&
-                charges->charge[i].event.sampling == DP_SAMPLING_REPLACED)
+            if (charges->charge[i].event.sampling == DP_SAMPLING_REPLACED &&
+                !dp_kind_is_gaussian(&charges->charge[i].event.query[j]))
                 return true;
     return false;
 }
 
-/* By privacy loss distributions, if they cover the charges and noise is all there is to stretch; INFINITY otherwise. */
+/* Noise is all there is to stretch. */
+static bool all_noise(const struct dp_charges *charges)
+{
+    for (size_t i = 0; i < charges->count; i++)
+        for (int j = 0; j < charges->charge[i].event.queries; j++)
+            if (!dp_query_has(charges->charge[i].event.query[j].kind, DP_QUERY_multiplier))
+                return false;
+    return true;
+}
+
+/* Charges of one query each ask the same of a stretched part as of a stretched query; several are joined first, and products
+   may round differently, as does an epsilon. */
+static bool same_parts(const struct dp_charges *charges)
+{
+    for (size_t i = 0; i < charges->count; i++)
+        if (charges->charge[i].event.queries > 1 || dp_kinds[charges->charge[i].event.query[0].kind].pair == DP_PLD_PURE)
+            return false;
+    return true;
+}
+
+/* By privacy loss distributions, if they cover the charges; INFINITY otherwise. */
 static int by_pld(struct question *q, double *factor)
 {
     size_t count;
     *factor = (double)INFINITY;
-    if (exchanged_laplace(q->charges))
+    if (exchanged(q->charges) || !all_noise(q->charges))
         return DP_OK;
-    for (size_t i = 0; i < q->charges->count; i++)
-        for (int j = 0; j < q->charges->charge[i].event.queries; j++)
-            if (q->charges->charge[i].event.query[j].kind > DP_QUERY_LAPLACE)
-                return DP_OK;
     struct dp_pld_part *parts = dp_account_pld_parts(q->charges, &count, &q->rc, q->err);
     if (parts == NULL)
         return q->rc;
     q->rc = dp_pld_scale_multiplier(parts, count, q->epsilon, q->delta, factor, q->err);
     free(parts);
-    /* Charges of one query each ask the same; several are joined first, and products may round differently. */
-    bool same = true;
-    for (size_t i = 0; i < q->charges->count; i++)
-        same = same && q->charges->charge[i].event.queries == 1;
+    bool same = same_parts(q->charges);
     for (int tries = 0; q->rc == DP_OK && tries < 10; tries++) {
         if (*factor >= LEAST && (same || spent(q, *factor) <= q->epsilon))
             return q->rc;
@@ -147,7 +161,7 @@ int dp_calibrate_noise(enum dp_accountant accountant, const struct dp_charges *c
     int rc = DP_OK;
     if (best || accountant == DP_ACCOUNTANT_PLD)
         rc = by_pld(&q, &found);
-    if (rc == DP_OK && best && isinf(found) && !exchanged_laplace(charges))
+    if (rc == DP_OK && best && isinf(found) && !exchanged(charges))
         q.accountant = DP_ACCOUNTANT_RDP;
     if (rc == DP_OK && isinf(found))
         rc = search(&q, 1, 2, 1e-8, &found);

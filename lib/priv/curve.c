@@ -5,10 +5,10 @@
 
 #include "base/mem.h"
 #include "priv/joint.h"
+#include "priv/kinds.h"
 #include "priv/pure.h"
 #include "priv/rdp.h"
 #include "priv/replaced.h"
-#include "priv/sparse_vector.h"
 
 #define LARGEST_JOINT 512 /* whole orders of a sampled mixture of mechanisms; its cost grows with their square */
 
@@ -16,47 +16,12 @@ bool dp_event_is_gaussian(const struct dp_event *event, double *multiplier)
 {
     double z[DP_EVENT_MOST_QUERIES];
     for (int i = 0; i < event->queries; i++) {
-        if (event->query[i].kind != DP_QUERY_GAUSSIAN)
+        if (!dp_kind_is_gaussian(&event->query[i]))
             return false;
         z[i] = event->query[i].multiplier;
     }
     *multiplier = event->queries == 1 ? z[0] : dp_gaussian_joint(z, (size_t)event->queries);
     return true;
-}
-
-/* out[i] += the curve of one query on every row. */
-static int add_unsampled(const struct dp_query *query, const double *orders, size_t n, double *work, double *out,
-                         struct dp_err *err)
-{
-    int rc = DP_OK;
-    switch (query->kind) {
-    case DP_QUERY_GAUSSIAN:
-        dp_rdp_gaussian(query->multiplier, orders, n, work);
-        break;
-    case DP_QUERY_LAPLACE:
-        dp_rdp_laplace(query->multiplier, orders, n, work);
-        break;
-    case DP_QUERY_DISCRETE_LAPLACE:
-    case DP_QUERY_GAMMA:
-        dp_rdp_pure((1 + 0x1p-51) / query->multiplier, orders, n, work);
-        break;
-    case DP_QUERY_PURE:
-        dp_rdp_pure(query->epsilon, orders, n, work);
-        break;
-    case DP_QUERY_SPARSE_LAPLACE:
-        rc = dp_rdp_sparse_vector_laplace(query->epsilon, query->query_epsilon, 0, query->most, orders, n, work, err);
-        break;
-    case DP_QUERY_SPARSE_GAUSSIAN:
-        /* The split 1:2 of priv/sparse_vector.h, rounded down. */
-        rc = dp_rdp_sparse_vector_gaussian(sqrt(1.5 / query->rho) * (1 - 1e-15), sqrt(3 / query->rho) * (1 - 1e-15),
-                                           query->most, orders, n, work, err);
-        break;
-    default:
-        rc = dp_fail(err, DP_E_RUN, "an event has an unknown query");
-    }
-    for (size_t i = 0; i < n; i++)
-        out[i] += work[i];
-    return rc;
 }
 
 static int unsampled(const struct dp_event *event, const double *orders, size_t n, double *out, struct dp_err *err)
@@ -65,8 +30,11 @@ static int unsampled(const struct dp_event *event, const double *orders, size_t 
     int rc = dp_alloc(&work, n, sizeof *work, err);
     for (size_t i = 0; rc == DP_OK && i < n; i++)
         out[i] = 0;
-    for (int i = 0; rc == DP_OK && i < event->queries; i++)
-        rc = add_unsampled(&event->query[i], orders, n, work, out, err);
+    for (int i = 0; rc == DP_OK && i < event->queries; i++) {
+        rc = dp_kind_curve(&event->query[i], orders, n, work, err);
+        for (size_t k = 0; rc == DP_OK && k < n; k++)
+            out[k] += work[k];
+    }
     free(work);
     return rc;
 }
@@ -77,8 +45,7 @@ static int joint(const struct dp_event *event, const double *orders, size_t n, d
     double order[LARGEST_JOINT + 1], sum[LARGEST_JOINT + 1];
     bool symmetric = true;
     for (int i = 0; i < event->queries; i++)
-        symmetric =
-            symmetric && event->query[i].kind != DP_QUERY_SPARSE_LAPLACE && event->query[i].kind != DP_QUERY_SPARSE_GAUSSIAN;
+        symmetric = symmetric && dp_kinds[event->query[i].kind].symmetric;
     for (int l = 0; l <= LARGEST_JOINT; l++)
         order[l] = l;
     sum[0] = sum[1] = 0;
@@ -99,7 +66,7 @@ int dp_event_curve(const struct dp_event *event, const double *orders, size_t n,
     if (rc != DP_OK)
         return rc;
     bool gaussian = dp_event_is_gaussian(event, &z);
-    bool pure = event->queries == 1 && event->query[0].kind == DP_QUERY_PURE;
+    double sampled = event->queries == 1 ? dp_pure_sampled(event->rate, dp_kind_epsilon(&event->query[0])) : (double)INFINITY;
     switch (event->sampling) {
     case DP_SAMPLING_NONE:
     case DP_SAMPLING_SHUFFLED:
@@ -107,16 +74,16 @@ int dp_event_curve(const struct dp_event *event, const double *orders, size_t n,
     case DP_SAMPLING_POISSON:
         if (gaussian)
             dp_rdp_sampled_gaussian(event->rate, z, orders, n, out);
-        else if (pure)
-            dp_rdp_pure(dp_pure_sampled(event->rate, event->query[0].epsilon), orders, n, out);
+        else if (event->queries == 1 && dp_kind_is_pure(&event->query[0]))
+            dp_rdp_pure(sampled, orders, n, out);
         else
             return joint(event, orders, n, out, err);
         return DP_OK;
     case DP_SAMPLING_REPLACED:
         if (gaussian)
             dp_rdp_replaced_gaussian(event->rate, z, orders, n, out);
-        else if (pure)
-            dp_rdp_pure(dp_pure_sampled(event->rate, event->query[0].epsilon), orders, n, out);
+        else if (isfinite(sampled))
+            dp_rdp_pure(sampled, orders, n, out);
         else
             return dp_fail(err, DP_E_RUN, "no accountant covers these mechanisms on a sample under replace-one adjacency");
         return DP_OK;

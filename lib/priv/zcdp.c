@@ -19,7 +19,7 @@ double dp_zcdp_pure(double epsilon)
 static double at(double rho, double delta, double log_excess)
 {
     double order = 1 + exp(log_excess);
-    return dp_upward(rho * order) + dp_rdp_penalty(order, delta);
+    return order > 1 ? dp_upward(rho * order) + dp_rdp_penalty(order, delta) : INFINITY;
 }
 
 double dp_zcdp_epsilon(double rho, double delta)

@@ -77,7 +77,7 @@ static void nonsense_is_refused(void **state)
         {"{\"laps\": 1, \"sampling\": \"none\", \"queries\": [{\"noise\": \"pure\", \"multiplier\": 1}]}",
          "a charge has an unknown key 'multiplier'"},
         {"{\"laps\": 1, \"sampling\": \"none\", \"queries\": [{\"noise\": \"sparse-vector-gaussian\", \"rho\": 1}]}",
-         "a sparse vector needs at least 1 query, got 0"},
+         "the most of a sparse-vector-gaussian query must be at least 1, got 0"},
         {"{\"laps\": 1, \"sampling\": \"shuffled\", \"rate\": 0.1, \"queries\": [{\"noise\": \"gaussian\", \"multiplier\": 1}]}",
          "an event has epochs of 0 laps"},
     };

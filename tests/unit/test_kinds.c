@@ -1,0 +1,114 @@
+/* What each kind of query costs: the columns of the table against its formulas, and against each other. */
+#include "unit.h"
+
+#include <math.h>
+
+#include "priv/account.h"
+#include "priv/curve.h"
+#include "priv/kinds.h"
+#include "priv/rdp.h"
+
+/* One query of each kind, its epsilon and its ρ by hand; 0 where it has none. */
+static const struct {
+    struct dp_query query;
+    double epsilon, rho;
+    bool exact; /* what it is charged as is what it may cost */
+} rows[] = {
+    {{.kind = DP_QUERY_GAUSSIAN, .multiplier = 4}, 0, 1. / 32, true},
+    {{.kind = DP_QUERY_LAPLACE, .multiplier = 4}, 0.25, 1. / 32, true},
+    {{.kind = DP_QUERY_DISCRETE_LAPLACE, .multiplier = 5}, 0.2, 0.02, false},
+    {{.kind = DP_QUERY_GAMMA, .multiplier = 10}, 0.1, 0.005, false},
+    {{.kind = DP_QUERY_PURE, .epsilon = 0.3}, 0.3, 0.045, true},
+    {{.kind = DP_QUERY_SPARSE_LAPLACE, .epsilon = 0.1, .query_epsilon = 0.2, .most = 7}, 0.5, 0.125, false},
+    {{.kind = DP_QUERY_SPARSE_GAUSSIAN, .rho = 0.05, .most = 7}, 0, 0, false},
+};
+enum { ROWS = sizeof rows / sizeof *rows };
+
+static void is_just_above(double value, double expected)
+{
+    if (expected == 0)
+        assert_true(isinf(value));
+    else
+        assert_true(value >= expected && value <= expected * (1 + 1e-14));
+}
+
+static void every_kind_has_its_costs(void **state)
+{
+    (void)state;
+    unsigned seen = 1u << DP_QUERY_NONE;
+    for (int i = 0; i < ROWS; i++) {
+        is_just_above(dp_kind_epsilon(&rows[i].query), rows[i].epsilon);
+        is_just_above(dp_kind_rho(&rows[i].query), rows[i].rho);
+        seen |= 1u << rows[i].query.kind;
+    }
+    assert_int_equal(seen, (1u << DP_QUERY_KIND_COUNT) - 1);
+}
+
+/* No order costs more than the epsilon, nor than ρα. */
+static void curves_are_below_what_bounds_them(void **state)
+{
+    (void)state;
+    for (int i = 0; i < ROWS; i++) {
+        double r[DP_RDP_ORDER_COUNT], e = dp_kind_epsilon(&rows[i].query), rho = dp_kind_rho(&rows[i].query);
+        struct dp_err err = {0};
+        assert_int_equal(dp_kind_curve(&rows[i].query, dp_rdp_orders, DP_RDP_ORDER_COUNT, r, &err), DP_OK);
+        for (int k = 0; k < DP_RDP_ORDER_COUNT; k++)
+            assert_true(r[k] > 0 && r[k] <= e && r[k] <= rho * dp_rdp_orders[k] * (1 + 1e-12));
+        assert_true(isinf(e) || r[DP_RDP_ORDER_COUNT - 1] > 0.9 * e);
+    }
+    struct dp_query none = {.kind = DP_QUERY_NONE};
+    struct dp_err err = {0};
+    double r;
+    assert_int_equal(dp_kind_curve(&none, dp_rdp_orders, 1, &r, &err), DP_E_RUN);
+}
+
+static struct dp_answer ask(const struct dp_query *query, enum dp_sampling sampling, double rate)
+{
+    struct dp_charge charge = {{.sampling = sampling, .rate = rate, .queries = 1, .query = {*query}}, 20};
+    struct dp_charges charges = {.count = 1, .charge = &charge};
+    struct dp_answer answer;
+    struct dp_err err = {0};
+    assert_int_equal(dp_account_epsilon(DP_ACCOUNTANT_BEST, &charges, 1e-6, &answer, &err), DP_OK);
+    return answer;
+}
+
+/* A lower bound only where the pair is the query's own. */
+static void what_stands_in_has_no_lower_bound(void **state)
+{
+    (void)state;
+    for (int i = 0; i < ROWS; i++) {
+        struct dp_answer all = ask(&rows[i].query, DP_SAMPLING_NONE, 1), some = ask(&rows[i].query, DP_SAMPLING_POISSON, 0.1);
+        assert_true(rows[i].exact ? all.lower > 0.99 * all.upper : all.lower == 0);
+        assert_true(rows[i].exact ? some.lower > 0.99 * some.upper : some.lower == 0);
+        assert_true(some.upper < all.upper);
+    }
+}
+
+/* A row exchanged for another on a sample: whatever is pure is covered, by its sampled epsilon. */
+static void whatever_is_pure_may_be_exchanged(void **state)
+{
+    (void)state;
+    for (int i = 0; i < ROWS; i++) {
+        const double e = rows[i].epsilon;
+        struct dp_event event = {.sampling = DP_SAMPLING_REPLACED, .rate = 0.1, .queries = 1, .query = {rows[i].query}};
+        struct dp_err err = {0};
+        double r, order = 8192;
+        int rc = dp_event_curve(&event, &order, 1, &r, &err);
+        if (e > 0)
+            assert_true(rc == DP_OK && r > 0.9 * log1p(0.1 * expm1(e)) && r <= log1p(0.1 * expm1(e)) * (1 + 1e-12) &&
+                        ask(&rows[i].query, DP_SAMPLING_REPLACED, 0.1).upper > 0);
+        else
+            assert_int_equal(rc, rows[i].query.kind == DP_QUERY_GAUSSIAN ? DP_OK : DP_E_RUN);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_kind_has_its_costs),
+        cmocka_unit_test(curves_are_below_what_bounds_them),
+        cmocka_unit_test(what_stands_in_has_no_lower_bound),
+        cmocka_unit_test(whatever_is_pure_may_be_exchanged),
+    };
+    return cmocka_run_group_tests_name("kinds", tests, NULL, NULL);
+}

@@ -128,11 +128,23 @@ $(BUILD)/memory/fail.so: tests/memory/fail.c
 	@mkdir -p $(@D)
 	$(CC) -std=c11 -D_GNU_SOURCE $(WARN) -fPIC -shared -O1 -o $@ $<
 
-# The same tests with address and undefined-behaviour sanitizers.
-check-asan: deps-check
-	+$(MAKE) all units BUILD=$(BUILD)/asan CFLAGS="-O1 -g" EXTRA="-fsanitize=address,undefined -fno-sanitize-recover=all -DDP_NO_CLONES"
-	BUILD=$(BUILD)/asan ASAN_OPTIONS=detect_leaks=1 tests/run unit fuzz bats
+# The same tests with address and undefined-behaviour sanitizers. ASAN_TESTS: which; all of them take half an hour.
+ASAN_TESTS ?= unit fuzz bats
+check-asan: asan
+	BUILD=$(BUILD)/asan ASAN_OPTIONS=detect_leaks=1 tests/run $(ASAN_TESTS)
 	+$(MAKE) fuzz
+
+.PHONY: asan
+asan: deps-check
+	+$(MAKE) all units BUILD=$(BUILD)/asan CFLAGS="-O1 -g" EXTRA="-fsanitize=address,undefined -fno-sanitize-recover=all -DDP_NO_CLONES"
+
+# What .ci/run runs: all tests, a quick part of them with sanitizers, and each fuzzer for some seconds.
+CI_SECONDS := 5
+CI_ASAN_TESTS := unit fuzz $(patsubst %,tests/bats/%.bats,golden data-files dp-cat dp-cmp dp-eval dp-grad dp-import dp-info dp-predict dp-synth \
+	dp-account gate ledger stages)
+.PHONY: ci
+ci: deps-check
+	+tests/ci "$(MAKE) check" "$(MAKE) check-asan ASAN_TESTS='$(CI_ASAN_TESTS)' SECONDS=$(CI_SECONDS)"
 
 # The decoders under libFuzzer (clang), each SECONDS long and as many at a time as -j says: make -j4 fuzz SECONDS=600
 # TARGET="csv arff". Targets are the files in tests/fuzz; seeds are made by the tools. What was reached stays in
@@ -150,7 +162,7 @@ fuzz: deps-check
 	BUILD=$(BUILD) tests/fuzz/seeds $(FUZZ_BUILD)/seeds
 	rm -f $(FUZZ_BUILD)/*.result
 	+-$(MAKE) -k $(TARGET:%=fuzz-%)
-	BUILD=$(BUILD) tests/fuzz/run results $(TARGET)
+	BUILD=$(BUILD) FUZZED="$(TARGET)" tests/run fuzzed
 
 .PHONY: fuzzers $(FUZZ_TARGETS:%=fuzz-%)
 fuzzers: $(FUZZ_TARGETS:%=$(BUILD)/bin/fuzz-%)

@@ -86,7 +86,7 @@ page_options() { grep -oE '^\.It .*' "$1" | grep -oE 'Fl -[a-z-]+' | sed 's/Fl -
 }
 
 @test "shell scripts pass shellcheck" {
-    run shellcheck -x -P SCRIPTDIR:pipelines pipelines/*.sh tests/run tests/install-packages tests/check-packages .ci/run examples/*/*.sh \
+    run shellcheck -x -P SCRIPTDIR:pipelines pipelines/*.sh tests/run tests/ci tests/install-packages tests/check-packages .ci/run examples/*/*.sh \
         tests/fuzz/seeds tests/fuzz/run
     assert_success
 }
@@ -153,4 +153,15 @@ page_defaults() {
 @test "the formatter has nothing to change" {
     run clang-format --dry-run -Werror $(git ls-files '*.[ch]')
     assert_success
+}
+
+# Since the rule was made; a checkout without history has nothing to say.
+@test "commit messages have a subject of at most 72 columns, and a body that says why" {
+    since=d313dd0635def15e23ff39d4da6a012de28c94aa
+    git cat-file -e "$since^{commit}" 2> /dev/null && git merge-base --is-ancestor $since HEAD || skip "no history"
+    bad=$(git log --no-merges --format='%h %s%n%b%x01' $since..HEAD | awk -v RS='\1\n?' -F '\n' '
+        { subject = $1; sub(/^[^ ]* /, "", subject); body = 0
+          for (i = 2; i <= NF; i++) if ($i != "" && $i !~ /^[A-Z][A-Za-z-]*: /) body = 1 }
+        $1 != "" && (length(subject) > 72 || !body) { print $1 (body ? ": longer than 72 columns" : ": no body") }')
+    [ -z "$bad" ] || fail "$bad"
 }

@@ -1,0 +1,38 @@
+# What adds up the tests: a part that dies is a failure, whatever it printed before.
+load helper
+
+@test "tests/ci adds up the totals of its commands" {
+    run "$ROOT/tests/ci" 'echo first; echo "3 passed, 0 failed, 1 skipped"' 'echo "4 passed, 0 failed, 0 skipped"'
+    assert_success
+    assert_equal "${lines[-1]}" "7 passed, 0 failed, 1 skipped"
+}
+
+@test "tests/ci fails when any command does, and goes on" {
+    run "$ROOT/tests/ci" 'echo "3 passed, 1 failed, 0 skipped"; exit 1' 'echo "2 passed, 0 failed, 0 skipped"'
+    assert_failure
+    assert_equal "${lines[-1]}" "5 passed, 1 failed, 0 skipped"
+    run "$ROOT/tests/ci" 'echo "3 passed, 0 failed, 0 skipped"' 'echo it does not compile; exit 2'
+    assert_failure
+    assert_line "not ok echo it does not compile; exit 2: status 2"
+    assert_equal "${lines[-1]}" "3 passed, 1 failed, 0 skipped"
+    run "$ROOT/tests/ci" 'echo "3 passed, 1 failed, 0 skipped"'
+    assert_failure
+    run "$ROOT/tests/ci" true
+    assert_failure
+}
+
+@test "tests/run counts a unit test that dies, and a fuzzer that did not run" {
+    mkdir -p unit fuzz
+    printf '#!/bin/sh\necho ok 1 first\nkill -SEGV $$\n' > unit/test_dies
+    printf '#!/bin/sh\necho ok 1 first\n' > unit/test_lives
+    chmod +x unit/*
+    BUILD=$PWD run "$ROOT/tests/run" unit
+    assert_failure
+    assert_equal "${lines[-1]}" "2 passed, 1 failed, 0 skipped"
+    echo 'csv  9 runs  8 edges  0 findings' > fuzz/csv.result
+    echo 'arff  9 runs  8 edges  10 findings' > fuzz/arff.result
+    FUZZED="csv arff idx" BUILD=$PWD run "$ROOT/tests/run" fuzzed
+    assert_failure
+    assert_line "# idx did not run"
+    assert_equal "${lines[-1]}" "1 passed, 2 failed, 0 skipped"
+}

@@ -41,6 +41,8 @@ void dp_port_watch(struct dp_port *in, struct dp_port *out);
    may come just before the wait). Without a flag signals interrupt nothing. */
 void dp_port_cancel(struct dp_port *port, volatile sig_atomic_t *flag);
 
+/* Waits while the reader is slower. A ZeroMQ port holds one frame for a reader that has not come yet; with the next it waits
+   ten seconds for it, and fails. */
 int dp_port_write(struct dp_port *port, const struct dp_frame *frame, struct dp_err *err);
 
 /* All is written: closes the descriptor and checks that, and gives an output file its name. */
@@ -65,7 +67,7 @@ struct dp_port_ops {
     int (*commit)(struct dp_port *port, struct dp_err *err);
     void (*close)(void *self, bool abandon);
     bool (*unread)(void *self);        /* nobody reads what is written any more */
-    struct pollfd (*item)(void *self); /* what poll(2) waits for until that may have changed */
+    struct pollfd (*item)(void *self); /* what poll(2) waits for until that may have changed; ready if it has already */
 };
 
 struct dp_port {

@@ -12,6 +12,7 @@
 
 #define LINGER_MS 10000 /* how long what was written may wait for a reader that has not come yet */
 #define ABANDON_MS 1000 /* the same for one that is there, when the run is over anyway */
+#define STEP_MS 100     /* waits with an end are counted in steps, which a signal may cut short */
 #define MONITOR "inproc://monitor"
 
 struct zmq_port {
@@ -19,8 +20,9 @@ struct zmq_port {
     int socket_fd, monitor_fd; /* readable when there may be news */
     char *name;
     msgpack_sbuffer out;
-    unsigned came, peers; /* connections that there have been, and are */
-    bool failed;          /* the next one to end never was one */
+    unsigned came, peers;  /* connections that there have been, and are */
+    bool failed;           /* the next one to end never was one */
+    bool writes, given_up; /* a writer; its reader has not come in time */
 };
 
 #define FAILURES (ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL | ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL | ZMQ_EVENT_HANDSHAKE_FAILED_AUTH)
@@ -62,24 +64,51 @@ static bool zmq_port_alone(void *self)
 {
     struct zmq_port *p = self;
     note_peers(p);
-    return p->came > 0 && p->peers == 0;
+    return p->given_up || (p->came > 0 && p->peers == 0);
 }
 
+/* The descriptor becomes readable only by what comes after a look at the monitor. It is always writable. */
 static struct pollfd zmq_port_item(void *self)
 {
     const struct zmq_port *p = self;
-    return (struct pollfd){p->monitor_fd, POLLIN, 0};
+    return (struct pollfd){p->monitor_fd, zmq_port_alone(self) ? POLLOUT : POLLIN, 0};
+}
+
+/* The connection has taken all that was written: the queue holds one frame, and has room. */
+static bool taken(const struct zmq_port *p)
+{
+    int events = 0;
+    size_t size = sizeof events;
+    return zmq_getsockopt(p->socket, ZMQ_EVENTS, &events, &size) == 0 && (events & ZMQ_POLLOUT) != 0;
+}
+
+/* Waits for news, after a look at the socket and its monitor. */
+static void wait_step(const struct zmq_port *p)
+{
+    struct pollfd items[2] = {{p->socket_fd, POLLIN, 0}, {p->monitor_fd, POLLIN, 0}};
+    poll(items, 2, STEP_MS);
+}
+
+/* Waits until what was written has been taken, and tells how long ZeroMQ may then go on with it. It cannot wait in our place:
+   a reader that dies meanwhile does not shorten its wait. */
+static int linger(struct zmq_port *p, bool abandon)
+{
+    if (!p->writes || zmq_port_alone(p) || (abandon && p->peers == 0))
+        return 0;
+    int patience = abandon ? ABANDON_MS : LINGER_MS;
+    for (int left = patience / STEP_MS; left > 0 && !taken(p) && !zmq_port_alone(p); left--)
+        wait_step(p);
+    return taken(p) ? patience : 0;
 }
 
 static void zmq_port_close(void *self, bool abandon)
 {
     struct zmq_port *p = self;
     if (p->monitor != NULL) {
-        bool alone = zmq_port_alone(p);
-        int linger = alone || (abandon && p->peers == 0) ? 0 : abandon ? ABANDON_MS : LINGER_MS;
+        int rest = linger(p, abandon);
         zmq_socket_monitor(p->socket, NULL, 0);
         zmq_close(p->monitor);
-        zmq_setsockopt(p->socket, ZMQ_LINGER, &linger, sizeof linger);
+        zmq_setsockopt(p->socket, ZMQ_LINGER, &rest, sizeof rest);
     }
     if (p->socket != NULL)
         zmq_close(p->socket);
@@ -134,14 +163,23 @@ static int zmq_port_read(struct dp_port *port, struct dp_frame *frame, struct dp
     return rc;
 }
 
+/* What is written to a reader that is gone is lost, which the next read tells. */
 static int zmq_port_write(struct dp_port *port, const struct dp_frame *frame, struct dp_err *err)
 {
     struct zmq_port *p = port->self;
     msgpack_sbuffer_clear(&p->out);
     int rc = dp_wire_encode(&p->out, frame, err);
-    while (rc == DP_OK && zmq_send(p->socket, p->out.data, p->out.size, 0) < 0) {
-        if (errno != EINTR)
+    for (int left = LINGER_MS / STEP_MS; rc == DP_OK; left--) {
+        if (zmq_send(p->socket, p->out.data, p->out.size, ZMQ_DONTWAIT) >= 0)
+            return DP_OK;
+        if (errno != EAGAIN && errno != EINTR)
             return dp_fail(err, DP_E_RUN, "cannot write %s: %s", p->name, zmq_strerror(errno));
+        if (zmq_port_alone(p))
+            return DP_OK;
+        p->given_up = p->came == 0 && left <= 0;
+        if (p->given_up)
+            return dp_fail(err, DP_E_RUN, "nobody has come to read %s", p->name);
+        wait_step(p);
         rc = dp_port_interrupted(port, err);
     }
     return rc;
@@ -202,9 +240,12 @@ int dp_port_open_zmq(struct dp_port **port, const char *spec, enum dp_direction 
         zmq_port_close(p, true);
         return rc;
     }
+    p->writes = direction == DP_OUT;
     int64_t largest = (int64_t)DP_LIMIT_FRAME;
+    int one = 1;
     int ipv6 = strstr(spec, "[::1]") != NULL;
     zmq_setsockopt(p->socket, ZMQ_MAXMSGSIZE, &largest, sizeof largest);
+    zmq_setsockopt(p->socket, ZMQ_SNDHWM, &one, sizeof one);
     zmq_setsockopt(p->socket, ZMQ_IPV6, &ipv6, sizeof ipv6);
     if (open_monitor(p) != 0 || (direction == DP_IN ? zmq_bind(p->socket, spec) : zmq_connect(p->socket, spec)) != 0) {
         rc = dp_fail(err, DP_E_RUN, "cannot open %s: %s", spec, zmq_strerror(errno));

@@ -25,7 +25,7 @@ start() {
     rm -f stream
     dp-loop --laps "$laps" --exec "$exec" -q "$@" -- "$CHILD" > stream 2> said &
     loop=$!
-    for _ in $(seq 200); do
+    for _ in $(seq 1500); do # 30 s, which a loaded machine may need
         [ ! -s stream ] || [ "$(stat -c %s stream)" -lt 2000 ] || return 0
         sleep 0.02
     done
@@ -184,20 +184,44 @@ END
         done <<< "${CHILD//$'\n'/ }|"
         dp-loop --laps 100000 -q --send "ipc://$PWD/$victim.0" --receive "ipc://$PWD/$victim.5" > stream 2> said.loop &
         loop=$!
-        for _ in $(seq 200); do
+        for _ in $(seq 1500); do
             [ "$(stat -c %s stream)" -lt 2000 ] || break
             sleep 0.02
         done
         kill -KILL $killed
-        ended 1 4
+        # Nothing waits for anybody: all are gone long before the ten seconds that a frame waits for a reader that may still come.
+        ended 1 8
         for p in "${pid[@]}"; do
-            for _ in $(seq 100); do
+            for _ in $(seq 400); do
                 kill -0 $p 2> /dev/null || continue 2
                 sleep 0.02
             done
             fail "$victim killed: $(ps -p $p -o args=) still runs"
         done
     done
+}
+
+@test "ZeroMQ: a reader that dies is noticed while its writer waits for input" {
+    dp-loop --laps 2 -q -- "$CHILD" > run 2> said
+    edit kind=lap < run | edit kind=end > hello
+    mkfifo input
+    { cat hello; exec sleep 60; } > input 3>&- &
+    source=$!
+    dp-noise -z 1 --out "ipc://$PWD/there" --allow-private-output < input 2> said 3>&- &
+    loop=$!
+    dp-cat "ipc://$PWD/there" > seen 2> cat.said 3>&- &
+    reader=$!
+    for _ in $(seq 1500); do
+        [ ! -s seen ] || break
+        sleep 0.02
+    done
+    kill -KILL $reader
+    for _ in $(seq 400); do
+        kill -0 $loop 2> /dev/null || break
+        sleep 0.02
+    done
+    kill $source
+    ended 141 1
 }
 
 @test "ZeroMQ: a signal where nobody is at the other end" {

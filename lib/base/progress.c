@@ -1,7 +1,6 @@
 #include "base/progress.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,40 +33,30 @@ static int columns(FILE *stream)
     return ioctl(fileno(stream), TIOCGWINSZ, &size) == 0 && size.ws_col > 1 ? size.ws_col - 1 : 79;
 }
 
-static void print_bar(const struct dp_progress *p, int width)
+/* On a terminal in the place of what was there, with as much of a bar as there is room for; else as a line. It is one call,
+   and so one write even where the stream has no buffer: what others write to the terminal does not come in between. */
+static void print_text(const struct dp_progress *p, const char *text, bool last)
 {
-    const char *no_color = getenv("NO_COLOR");
-    bool plain = dumb() || (no_color != NULL && no_color[0] != '\0');
-    int64_t filled = p->total > 0 ? p->done * width / p->total : 0;
-    fputs(plain ? "[" : "\033[32m[", p->stream);
-    for (int i = 0; i < width; i++)
-        fputc(i < filled ? '#' : '.', p->stream);
-    fputs(plain ? "] " : "]\033[0m ", p->stream);
-}
-
-/* On a terminal in the place of what was there, with as much of a bar as there is room for; else as a line. */
-__attribute__((format(printf, 2, 3))) static void print_text(const struct dp_progress *p, const char *format, ...)
-{
-    char text[160];
-    va_list args;
-    va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
-    va_end(args);
+    static const char full[] = "########################", empty[] = "........................";
+    _Static_assert(sizeof full == WIDTH + 1 && sizeof empty == WIDTH + 1, "of one width");
     if (p->mode == DP_PROGRESS_PLAIN) {
         fprintf(p->stream, "%s\n", text);
         fflush(p->stream);
         return;
     }
+    const char *no_color = getenv("NO_COLOR");
+    bool plain = dumb() || (no_color != NULL && no_color[0] != '\0');
     int room = columns(p->stream), length = (int)strlen(text);
     int bar = room - length - 3 < WIDTH ? room - length - 3 : WIDTH;
-    fputc('\r', p->stream);
-    if (bar >= NARROW)
-        print_bar(p, bar);
-    int left = room - (bar >= NARROW ? bar + 3 : 0);
-    if (dumb())
-        fprintf(p->stream, "%-*.*s", left, left, text);
-    else
-        fprintf(p->stream, "%.*s\033[K", left, text);
+    const char *begin = plain ? "[" : "\033[32m[", *end = plain ? "] " : "]\033[0m ";
+    if (bar < NARROW) {
+        bar = 0;
+        begin = end = "";
+    }
+    int filled = p->total > 0 ? (int)(p->done * bar / p->total) : 0;
+    int left = room - (bar > 0 ? bar + 3 : 0);
+    fprintf(p->stream, "\r%s%.*s%.*s%s%-*.*s%s%s", begin, filled, full, bar - filled, empty, end, dumb() ? left : 0, left, text,
+            dumb() ? "" : "\033[K", last ? "\n" : "");
     fflush(p->stream);
 }
 
@@ -78,19 +67,22 @@ void dp_progress_start(struct dp_progress *progress, FILE *stream, enum dp_progr
     *progress =
         (struct dp_progress){.stream = stream, .mode = mode, .started = now(), .from = from, .total = total, .epsilon = -1};
     progress->shown = progress->started;
+    char text[80];
+    snprintf(text, sizeof text, "lap %lld/%lld  planning", (long long)from, (long long)total);
     if (mode == DP_PROGRESS_BAR || (mode == DP_PROGRESS_PLAIN && total >= MANY))
-        print_text(progress, "lap %lld/%lld  planning", (long long)from, (long long)total);
+        print_text(progress, text, false);
 }
 
 static void print_line(const struct dp_progress *p, double elapsed, bool last)
 {
     double speed = elapsed > 0 ? (double)(p->done - p->from) / elapsed : 0;
     double time = last ? elapsed : speed > 0 ? (double)(p->total - p->done) / speed : 0;
-    char epsilon[40] = "";
+    char epsilon[40] = "", text[160];
     if (p->epsilon >= 0)
         snprintf(epsilon, sizeof epsilon, "  epsilon %.4g", p->epsilon);
-    print_text(p, "lap %lld/%lld%s  %.0f laps/s  %s%d:%02d%s", (long long)p->done, (long long)p->total, epsilon, speed,
-               last ? "took " : "", (int)(time / 60), (int)fmod(time, 60), last ? "" : " left");
+    snprintf(text, sizeof text, "lap %lld/%lld%s  %.0f laps/s  %s%d:%02d%s", (long long)p->done, (long long)p->total, epsilon,
+             speed, last ? "took " : "", (int)(time / 60), (int)fmod(time, 60), last ? "" : " left");
+    print_text(p, text, last);
 }
 
 void dp_progress_show(struct dp_progress *progress, int64_t done, double epsilon)
@@ -112,7 +104,7 @@ void dp_progress_end(struct dp_progress *progress)
     struct dp_progress *p = progress;
     if (p->mode != DP_PROGRESS_NONE && p->done > 0)
         print_line(p, now() - p->started, true);
-    if (p->mode == DP_PROGRESS_BAR) {
+    else if (p->mode == DP_PROGRESS_BAR) {
         fputc('\n', p->stream);
         fflush(p->stream);
     }

@@ -176,6 +176,8 @@ int dp_stage_main(const struct dp_stage_class *class, int argc, char **argv)
     r.allow_private_output = ports.allow_private_output;
     r.in_name = ports.in;
     r.line_begins = true;
+    if (class->sink) /* a text goes out as one write: the bar of dp-loop does not come in between */
+        setvbuf(stdout, NULL, _IOFBF, 1 << 16);
     if (rc == DP_OK)
         rc = run(&r, &ports, &err);
     if (rc < 0)

@@ -1,14 +1,17 @@
-/* Options, numbers, memory, errors. */
+/* Options, numbers, memory, errors, progress. */
 #include "unit.h"
 
 #include <errno.h>
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include "base/mem.h"
 #include "base/number.h"
 #include "base/option.h"
+#include "base/progress.h"
 #include "base/text.h"
 
 static void reals(void **state)
@@ -235,6 +238,41 @@ static void texts_from_outside(void **state)
     }
 }
 
+/* Another command writes to the same terminal: each state of the bar is one write, and the last one ends its line. */
+static void a_bar_is_one_write(void **state)
+{
+    (void)state;
+    const char *terms[] = {"xterm", "dumb"};
+    for (int i = 0; i < 2; i++) {
+        struct dp_progress progress;
+        char got[400];
+        int fd[2];
+        ssize_t size;
+        setenv("TERM", terms[i], 1);
+        assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, fd), 0); /* which gives back one write at a time */
+        FILE *stream = fdopen(fd[1], "w");
+        setvbuf(stream, NULL, _IONBF, 0);
+        dp_progress_start(&progress, stream, DP_PROGRESS_BAR, 0, 4);
+        size = read(fd[0], got, sizeof got - 1);
+        assert_true(size > 0);
+        got[size] = '\0';
+        assert_ptr_equal(strchr(got, '\r'), got);
+        assert_non_null(strstr(got, "[........................"));
+        assert_non_null(strstr(got, "lap 0/4  planning"));
+        dp_progress_show(&progress, 4, 0.5);
+        dp_progress_end(&progress);
+        size = read(fd[0], got, sizeof got - 1);
+        assert_true(size > 0);
+        got[size] = '\0';
+        assert_ptr_equal(strchr(got, '\r'), got);
+        assert_non_null(strstr(got, "[########################"));
+        assert_int_equal(got[size - 1], '\n');
+        assert_int_equal(recv(fd[0], got, sizeof got, MSG_DONTWAIT), -1);
+        fclose(stream);
+        close(fd[0]);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -247,6 +285,7 @@ int main(void)
         cmocka_unit_test(memory_checks_overflow),
         cmocka_unit_test(errors_name_their_place_once),
         cmocka_unit_test(texts_from_outside),
+        cmocka_unit_test(a_bar_is_one_write),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

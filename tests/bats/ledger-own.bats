@@ -228,7 +228,7 @@ lines() { grep -c "\"kind\":\"$1\"" "$2" || true; }
     grep -qE '  done$' report
     dp-loop --laps 100000 -- "$(pipeline --partial)" > running 2> /dev/null &
     local pid=$!
-    for _ in $(seq 200); do [ "$(lines reserve small.dp/ledger)" -lt 25 ] || break; sleep 0.05; done
+    for _ in $(seq 600); do [ "$(lines reserve small.dp/ledger)" -lt 25 ] || break; sleep 0.05; done
     run dp-account report small.dp
     assert_line --regexp '  going or killed$'
     kill -KILL $pid

@@ -209,7 +209,7 @@ will be wrong (--clip 1)" seq-scd.sh --data small.dp --loss huber --epochs 1 --s
 for s in signal.SIGINT, signal.SIGQUIT: signal.signal(s, signal.SIG_DFL)
 os.execvp(sys.argv[1], sys.argv[1:])' scd.sh --data small.dp --epochs 5000 --exec processes --multiplier 900 -q --ledger "$PWD/ledger" $how > stream 2> said &
             script=$!
-            for _ in $(seq 500); do
+            for _ in $(seq 1500); do
                 ! grep -q reserve ledger 2> /dev/null || break
                 sleep 0.02
             done

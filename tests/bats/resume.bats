@@ -61,7 +61,7 @@ stopped() {
     [ ! -e kept ] || checkpoint=--resume
     dp-loop --laps "$laps" -q $checkpoint kept --checkpoint-every 50 -o model "$@" -- "$CHILD" > stream 2> said &
     loop=$!
-    for _ in $(seq 500); do
+    for _ in $(seq 3000); do
         [ ! -e kept/loop ] || [ "$(stat -c %s stream)" -lt 5000 ] || break
         sleep 0.01
     done

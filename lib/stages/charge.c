@@ -134,10 +134,10 @@ static int sampling_of(const struct dp_mechanism *m, enum dp_sampling *sampling,
 
 static struct dp_query query_of(const struct dp_mechanism *m)
 {
-    /* Discrete Laplace noise on one number and gamma-norm noise on a vector are epsilon-DP with epsilon = 1/z. */
-    if (m->noise != DP_NOISE_GAUSSIAN)
-        return (struct dp_query){.kind = DP_QUERY_PURE, .epsilon = (1 + 0x1p-51) / m->multiplier};
-    return (struct dp_query){.kind = DP_QUERY_GAUSSIAN, .multiplier = m->multiplier};
+    static const enum dp_query_kind kinds[] = {[DP_NOISE_GAUSSIAN] = DP_QUERY_GAUSSIAN,
+                                               [DP_NOISE_LAPLACE] = DP_QUERY_DISCRETE_LAPLACE,
+                                               [DP_NOISE_GAMMA] = DP_QUERY_GAMMA};
+    return (struct dp_query){.kind = kinds[m->noise], .multiplier = m->multiplier};
 }
 
 int dp_charge_event(const struct dp_mechanism *records, int count, struct dp_event *event, struct dp_err *err)

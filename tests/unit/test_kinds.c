@@ -6,6 +6,7 @@
 #include "priv/account.h"
 #include "priv/curve.h"
 #include "priv/kinds.h"
+#include "priv/pure.h"
 #include "priv/rdp.h"
 
 /* One query of each kind, its epsilon and its ρ by hand; 0 where it has none. */
@@ -62,6 +63,19 @@ static void curves_are_below_what_bounds_them(void **state)
     assert_int_equal(dp_kind_curve(&none, dp_rdp_orders, 1, &r, &err), DP_E_RUN);
 }
 
+/* Discrete noise costs the most where the sensitivity is one step of its grid, and nothing says that it is not. */
+static void noise_on_a_coarse_grid(void **state)
+{
+    (void)state;
+    const struct dp_query query = {.kind = DP_QUERY_DISCRETE_LAPLACE, .multiplier = 5};
+    double charged[DP_RDP_ORDER_COUNT], cost[DP_RDP_ORDER_COUNT];
+    struct dp_err err = {0};
+    assert_int_equal(dp_kind_curve(&query, dp_rdp_orders, DP_RDP_ORDER_COUNT, charged, &err), DP_OK);
+    dp_rdp_discrete_laplace(1 / query.multiplier, 1, dp_rdp_orders, DP_RDP_ORDER_COUNT, cost);
+    for (int k = 0; k < DP_RDP_ORDER_COUNT; k++)
+        assert_true(charged[k] >= cost[k] * (1 - 1e-12));
+}
+
 static struct dp_answer ask(const struct dp_query *query, enum dp_sampling sampling, double rate)
 {
     struct dp_charge charge = {{.sampling = sampling, .rate = rate, .queries = 1, .query = {*query}}, 20};
@@ -107,6 +121,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_kind_has_its_costs),
         cmocka_unit_test(curves_are_below_what_bounds_them),
+        cmocka_unit_test(noise_on_a_coarse_grid),
         cmocka_unit_test(what_stands_in_has_no_lower_bound),
         cmocka_unit_test(whatever_is_pure_may_be_exchanged),
     };

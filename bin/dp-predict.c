@@ -9,6 +9,7 @@
 #include "base/number.h"
 #include "data/dataset.h"
 #include "math/metrics.h"
+#include "model/predictor.h"
 #include "port/model.h"
 #include "wire/model.h"
 
@@ -46,14 +47,12 @@ struct predict {
     const struct options *options;
     struct dp_frame *frame;
     struct dp_dataset *dataset;
-    size_t outputs, cols; /* of the model */
-    double intercept;     /* the value of its last column, which the rows do not have; 0 if none */
-    enum dp_loss loss;
+    struct dp_predictor model;
+    size_t outputs; /* of the model */
     size_t classes; /* 0 for a regression */
     char **names;   /* of the classes */
     size_t name_count;
-    double *weights, *scores, *probability;
-    struct dp_affine label;
+    double *scores, *probability;
 };
 
 /* RFC 4180: quotes only where they are needed. */
@@ -110,30 +109,21 @@ static int get_model(struct predict *p, const char *model, const char *data, str
     if (rc == DP_OK)
         rc = dp_dataset_open(&p->dataset, data, err);
     if (rc == DP_OK)
-        rc = dp_model_shape(p->frame, &p->outputs, &p->cols, err);
+        rc = dp_predictor_open(&p->model, p->frame, p->dataset, data, err);
+    if (rc == DP_OK)
+        rc = dp_predictor_take(&p->model, p->frame, err);
     if (rc != DP_OK)
         return rc;
-    p->intercept = dp_frame_real(p->frame, DP_F_INTERCEPT, 0);
-    size_t features = p->cols - (p->intercept != 0 ? 1 : 0);
-    if (features != p->dataset->cols)
-        return dp_fail(err, DP_E_RUN, "the model has %zu columns, %s has %zu", features, data, p->dataset->cols);
+    p->outputs = p->model.form.outputs;
     int64_t classes = dp_frame_int(p->frame, DP_F_CLASSES, -1);
-    if (classes < 0 || p->outputs != (classes > 2 ? (size_t)classes : 1) || classes == 1)
+    if (classes < 0 || p->outputs != dp_loss_outputs((size_t)classes) || classes == 1)
         return dp_fail(err, DP_E_RUN, "%s does not say what its %zu outputs stand for", model, p->outputs);
     p->classes = (size_t)classes;
-    p->label = (struct dp_affine){dp_frame_real(p->frame, DP_F_LABEL_SCALE, 1), dp_frame_real(p->frame, DP_F_LABEL_OFFSET, 0)};
-    bool known = dp_loss_parse(dp_frame_text(p->frame, DP_F_LOSS, ""), &p->loss) == 0;
-    if (known && p->loss == DP_LOSS_SOFTMAX && p->outputs < 2)
-        return dp_fail(err, DP_E_RUN, "%s has softmax loss and one output", model);
-    if (p->options->probability && (p->classes == 0 || !known || !dp_metric_has_probability(p->loss)))
+    if (p->options->probability && (p->classes == 0 || !p->model.known || !dp_metric_has_probability(p->model.loss)))
         return dp_fail(err, DP_E_RUN, "--probability: only logistic and softmax models give probabilities");
-    rc = dp_alloc(&p->weights, p->outputs * p->cols, sizeof *p->weights, err);
-    if (rc == DP_OK)
-        rc = dp_alloc(&p->scores, p->outputs, sizeof *p->scores, err);
+    rc = dp_alloc(&p->scores, p->outputs, sizeof *p->scores, err);
     if (rc == DP_OK)
         rc = dp_alloc(&p->probability, p->classes + 1, sizeof *p->probability, err);
-    if (rc == DP_OK)
-        rc = dp_model_weights(p->frame, p->weights, err);
     return rc == DP_OK && p->classes > 0 ? get_names(p, err) : rc;
 }
 
@@ -156,11 +146,10 @@ static void put_header(const struct predict *p)
 
 static void put_row(const struct predict *p, size_t i)
 {
-    struct dp_row row = dp_dataset_row(p->dataset, i);
-    for (size_t k = 0; k < p->outputs; k++)
-        p->scores[k] = dp_row_score(row, p->weights + k * p->cols, p->dataset->cols, p->intercept);
+    const struct dp_predictor *m = &p->model;
+    dp_predictor_score(m, p->dataset, i, 1, p->scores);
     if (p->classes == 0)
-        put_number(p->label.scale * dp_loss_prediction(p->loss, p->scores[0]) + p->label.offset);
+        put_number(m->label.scale * dp_loss_prediction(m->loss, p->scores[0]) + m->label.offset);
     else
         put_text("", p->names[dp_metric_class(p->scores, p->outputs)]);
     for (size_t k = 0; p->options->scores && k < p->outputs; k++) {
@@ -168,7 +157,7 @@ static void put_row(const struct predict *p, size_t i)
         put_number(p->scores[k]);
     }
     if (p->options->probability)
-        dp_metric_probability(p->loss, p->scores, p->outputs, p->probability);
+        dp_metric_probability(m->loss, p->scores, p->outputs, p->probability);
     for (size_t k = 0; p->options->probability && k < p->classes; k++) {
         putchar(',');
         put_number(p->probability[k]);
@@ -205,7 +194,7 @@ int main(int argc, char **argv)
     else
         rc = run(&p, operands > 0 ? argv[operand] : "-", o.data != NULL ? o.data : argv[operand + 1], &err);
     dp_model_free_names(p.names, p.name_count);
-    free(p.weights);
+    dp_predictor_close(&p.model);
     free(p.scores);
     free(p.probability);
     dp_dataset_close(p.dataset);

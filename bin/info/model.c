@@ -5,10 +5,10 @@
 
 #include "base/json.h"
 #include "base/number.h"
+#include "model/family.h"
 #include "port/model.h"
 #include "priv/round.h"
 #include "wire/json.h"
-#include "wire/model.h"
 
 static const char *number(double value, char *buffer, size_t size)
 {
@@ -60,11 +60,11 @@ static int print_field(const struct dp_frame *frame, const char *name, FILE *out
     return DP_OK;
 }
 
-static void print_training(const struct dp_frame *frame, size_t outputs, size_t cols, FILE *out)
+static void print_training(const struct dp_frame *frame, const struct dp_form *form, FILE *out)
 {
     char text[40];
     const char *loss = dp_frame_text(frame, DP_F_LOSS, "an unnamed");
-    fprintf(out, "model: %s loss, %zu × %zu weights (outputs × columns)", loss, outputs, cols);
+    fprintf(out, "model: %s loss, %zu × %zu weights (%s)", loss, form->rows, form->cols, form->family->sides);
     if (dp_frame_has(frame, DP_F_LAMBDA))
         fprintf(out, ", lambda %s", number(dp_frame_real(frame, DP_F_LAMBDA, 0), text, sizeof text));
     fputc('\n', out);
@@ -136,7 +136,7 @@ static void print_privacy(const struct dp_frame *frame, FILE *out)
 
 int info_model_describe(const struct dp_frame *frame, bool json, const char *get, FILE *out, struct dp_err *err)
 {
-    size_t outputs, cols;
+    struct dp_form form;
     if (get != NULL)
         return print_field(frame, get, out, err);
     if (json) {
@@ -145,10 +145,10 @@ int info_model_describe(const struct dp_frame *frame, bool json, const char *get
         json_decref(root);
         return rc;
     }
-    int rc = dp_model_shape(frame, &outputs, &cols, err);
+    int rc = dp_form_read(&form, frame, err);
     if (rc != DP_OK)
         return rc;
-    print_training(frame, outputs, cols, out);
+    print_training(frame, &form, out);
     print_privacy(frame, out);
     return DP_OK;
 }

@@ -10,6 +10,8 @@
 #include "audit/sampler.h"
 #include "audit/variant.h"
 #include "base/mem.h"
+#include "model/family.h"
+#include "model/sum.h"
 
 #define NOISE_RUNS 16
 #define NOISE_LAPS 64 /* of each, at most */
@@ -39,7 +41,9 @@ struct audit {
     int64_t row;                /* the canary's, from 0 on */
     float *x;                   /* cols: the canary */
     double y;
-    double *feature; /* outputs */
+    struct dp_form form; /* of the model */
+    double *moved;       /* of that form: a model that is the sum of a lap */
+    double *feature;     /* outputs */
     size_t outputs;
     struct learnt learnt;
     int64_t *noise; /* what step 1 has seen: noise_count vectors of noise_size */
@@ -51,41 +55,43 @@ struct audit {
 
 enum phase { PHASE_CLAIM, PHASE_NOISE, PHASE_LEARN, PHASE_SCORE };
 
-/* Σ_j x_j sum_kj × grid for each output; the intercept is the last column. */
-static int read_feature(struct audit *a, struct dp_err *err)
+static int open_feature(struct audit *a, struct dp_err *err)
 {
-    const struct dp_array *columns = dp_frame_array(a->token, DP_F_COLUMNS);
-    const struct dp_array *sum;
-    double grid = dp_frame_real(a->token, DP_F_GRID, 0), intercept = dp_frame_real(a->token, DP_F_INTERCEPT, 0);
-    int rc = dp_frame_need_array(a->token, DP_F_SUM, DP_I64, 2, &sum, err);
+    struct learnt *l = &a->learnt;
+    int rc = dp_form_read(&a->form, a->token, err);
+    if (rc == DP_OK && a->form.features != a->data->cols)
+        rc = dp_fail(err, DP_E_RUN, "the model of lap %lld does not have the shape of the data", (long long)a->token->lap);
     if (rc != DP_OK)
         return rc;
-    size_t width = columns != NULL ? columns->count : a->data->cols + (intercept != 0 ? 1 : 0);
-    if (sum->dims[1] != width || (a->outputs != 0 && a->outputs != sum->dims[0]))
-        return dp_fail(err, DP_E_RUN, "the sum of lap %lld does not have the shape of the data", (long long)a->token->lap);
-    if (a->outputs == 0) {
-        struct learnt *l = &a->learnt;
-        a->outputs = sum->dims[0];
+    a->outputs = a->form.outputs;
+    rc = dp_alloc(&a->moved, a->form.rows * a->form.cols, sizeof *a->moved, err);
+    if (rc == DP_OK)
         rc = dp_alloc(&a->feature, a->outputs, sizeof *a->feature, err);
-        if (rc == DP_OK)
-            rc = dp_alloc(&l->with, a->outputs, sizeof *l->with, err);
-        if (rc == DP_OK)
-            rc = dp_alloc(&l->without, a->outputs, sizeof *l->without, err);
-        if (rc == DP_OK)
-            rc = dp_alloc(&l->direction, a->outputs, sizeof *l->direction, err);
-        if (rc == DP_OK)
-            rc = dp_alloc(&l->mean, a->outputs, sizeof *l->mean, err);
-    }
-    for (size_t k = 0; rc == DP_OK && k < a->outputs; k++) {
-        a->feature[k] = 0;
-        for (size_t j = 0; j < width; j++) {
-            size_t column = columns != NULL ? (size_t)((int64_t *)columns->data)[j] : j;
-            if (columns == NULL || column < a->data->cols) {
-                double x = column < a->data->cols ? (double)a->x[column] : intercept;
-                a->feature[k] += x * grid * (double)((int64_t *)sum->data)[k * width + j];
-            }
-        }
-    }
+    if (rc == DP_OK)
+        rc = dp_alloc(&l->with, a->outputs, sizeof *l->with, err);
+    if (rc == DP_OK)
+        rc = dp_alloc(&l->without, a->outputs, sizeof *l->without, err);
+    if (rc == DP_OK)
+        rc = dp_alloc(&l->direction, a->outputs, sizeof *l->direction, err);
+    if (rc == DP_OK)
+        rc = dp_alloc(&l->mean, a->outputs, sizeof *l->mean, err);
+    return rc;
+}
+
+/* How the canary scores under a model that is the sum: of a linear one, its own part of the sum stands out there. */
+static int read_feature(struct audit *a, struct dp_err *err)
+{
+    const struct dp_row canary = {a->x, NULL, a->data->cols};
+    struct dp_sum sum;
+    int rc = a->feature == NULL ? open_feature(a, err) : DP_OK;
+    if (rc == DP_OK)
+        rc = dp_sum_read(&sum, a->token, err);
+    if (rc != DP_OK)
+        return rc;
+    memset(a->moved, 0, a->form.rows * a->form.cols * sizeof *a->moved);
+    rc = dp_sum_add(&sum, a->form.rows, a->form.cols, a->moved, err);
+    if (rc == DP_OK)
+        a->form.family->score(&a->form, a->moved, &canary, 1, NULL, a->feature);
     return rc;
 }
 
@@ -533,6 +539,7 @@ int dp_membership_run(struct dp_membership *audit, struct dp_err *err)
     free(a.learnt.without);
     free(a.learnt.direction);
     free(a.learnt.mean);
+    free(a.moved);
     free(a.feature);
     free(a.noise);
     free(a.squares);

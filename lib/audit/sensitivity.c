@@ -11,6 +11,8 @@
 #include "math/grid.h"
 #include "math/rng.h"
 #include "model/compare.h"
+#include "model/sum.h"
+#include "wire/model.h"
 
 enum kind {
     KIND_ITSELF,
@@ -42,8 +44,8 @@ struct audit {
     struct dp_audit_part part[2]; /* the sampler, and the rest */
     struct dp_frame *token, *aside;
     struct dp_frame **absent; /* laps: what came back with the row absent */
-    double *model;            /* K × d: what the sums so far would have trained */
-    size_t outputs, cols;
+    double *model;            /* what the sums so far would have trained */
+    size_t model_rows, model_cols;
     bool positive;     /* no label is below 0: counts perhaps, that must stay counts */
     struct dp_key key; /* of rows and models */
     float *x;          /* cols */
@@ -126,8 +128,8 @@ static int start(struct audit *a, int64_t seed, struct dp_err *err)
 static int set_model(struct audit *a, int64_t lap, struct dp_err *err)
 {
     double *model, size = pow(10, (double)(lap / 3 % 7) - 3);
-    size_t count = a->outputs * a->cols;
-    int rc = dp_frame_make_array(a->token, DP_F_MODEL, DP_F64, a->outputs, a->cols, &model, err);
+    size_t count = a->model_rows * a->model_cols;
+    int rc = dp_frame_make_array(a->token, DP_F_MODEL, DP_F64, a->model_rows, a->model_cols, &model, err);
     if (rc != DP_OK)
         return rc;
     for (size_t j = 0; j < count; j++) {
@@ -238,29 +240,14 @@ static int one_lap(struct audit *a, int64_t lap, bool present, struct dp_err *er
 /* Moves the trained model on by a sum. */
 static int train(struct audit *a, const struct dp_frame *f, struct dp_err *err)
 {
-    const struct dp_array *sum = dp_frame_array(f, DP_F_SUM), *columns = dp_frame_array(f, DP_F_COLUMNS);
-    const struct dp_array *model = dp_frame_array(f, DP_F_MODEL);
-    double grid = dp_frame_real(f, DP_F_GRID, 0);
-    int rc = DP_OK;
-    if (a->model == NULL) {
-        if (model == NULL || model->ndim != 2)
-            return dp_fail(err, DP_E_RUN, "the frame of lap %lld has no model", (long long)f->lap);
-        a->outputs = model->dims[0];
-        a->cols = model->dims[1];
-        rc = dp_alloc(&a->model, a->outputs * a->cols, sizeof *a->model, err);
+    struct dp_sum sum;
+    int rc = dp_sum_read(&sum, f, err);
+    if (rc == DP_OK && a->model == NULL) {
+        rc = dp_model_shape(f, &a->model_rows, &a->model_cols, err);
+        if (rc == DP_OK)
+            rc = dp_alloc(&a->model, a->model_rows * a->model_cols, sizeof *a->model, err);
     }
-    if (rc != DP_OK)
-        return rc;
-    size_t width = columns != NULL ? columns->count : a->cols;
-    if (sum->dims[0] != a->outputs || sum->dims[1] != width)
-        return dp_fail(err, DP_E_RUN, "the sum of lap %lld does not have the shape of the model", (long long)f->lap);
-    for (size_t k = 0; k < a->outputs; k++)
-        for (size_t j = 0; j < width; j++) {
-            size_t column = columns != NULL ? (size_t)((int64_t *)columns->data)[j] : j;
-            if (column < a->cols)
-                a->model[k * a->cols + column] += grid * (double)((int64_t *)sum->data)[k * width + j];
-        }
-    return DP_OK;
+    return rc == DP_OK ? dp_sum_add(&sum, a->model_rows, a->model_cols, a->model, err) : rc;
 }
 
 /* Everything but the sum and the count must be the same on both sides. */
@@ -335,7 +322,7 @@ static int run_absent(struct audit *a, int64_t seed, struct dp_err *err)
     int rc = dp_variant_write(&a->variant, a->data, false, i, a->x, y, err);
     if (rc == DP_OK)
         rc = start(a, seed, err);
-    for (size_t j = 0; a->model != NULL && j < a->outputs * a->cols; j++)
+    for (size_t j = 0; a->model != NULL && j < a->model_rows * a->model_cols; j++)
         a->model[j] = 0;
     for (int64_t lap = 1; rc == DP_OK && lap <= a->out->laps; lap++) {
         rc = one_lap(a, lap, a->out->replace_one, err);
@@ -355,7 +342,7 @@ static int run_present(struct audit *a, int64_t seed, enum kind kind, double y, 
     int rc = dp_variant_write(&a->variant, a->data, false, (size_t)a->row, a->x, y, err);
     if (rc == DP_OK)
         rc = start(a, seed, err);
-    memset(a->model, 0, a->outputs * a->cols * sizeof *a->model);
+    memset(a->model, 0, a->model_rows * a->model_cols * sizeof *a->model);
     for (int64_t lap = 1; rc == DP_OK && lap <= a->out->laps; lap++) {
         rc = one_lap(a, lap, true, err);
         if (rc != DP_OK)

@@ -129,6 +129,17 @@ void dp_softmax_slope(const double *u, size_t outputs, size_t class, double *slo
     slope[class] -= 1;
 }
 
+void dp_loss_row_slope(enum dp_loss loss, double width, double label, size_t classes, const double *u, size_t outputs,
+                       double *slope)
+{
+    if (loss == DP_LOSS_SOFTMAX) {
+        dp_softmax_slope(u, outputs, (size_t)label, slope);
+        return;
+    }
+    for (size_t k = 0; k < outputs; k++)
+        slope[k] = dp_loss_slope(loss, width, dp_loss_target(label, classes, outputs, k), u[k]);
+}
+
 /* b ln b, continued to 0 */
 static double entropy_term(double b)
 {

@@ -56,6 +56,12 @@ static inline double dp_loss_target(double label, size_t classes, size_t outputs
     return label == positive ? 1.0 : -1.0;
 }
 
+/* Outputs of a model for labels of that many classes: one for two classes and for a regression. */
+static inline size_t dp_loss_outputs(size_t classes)
+{
+    return classes > 2 ? classes : 1;
+}
+
 /* The width g that is meant where none is given: 1/2 for huberised-hinge, else 1. */
 double dp_loss_default_width(enum dp_loss loss);
 
@@ -76,6 +82,11 @@ double dp_softmax_value(const double *u, size_t outputs, size_t class);
 
 /* slope_k = e^{u_k}/Σ e^{u_j} − [k = class]: the derivative of dp_softmax_value. slope may be u. */
 void dp_softmax_slope(const double *u, size_t outputs, size_t class, double *slope);
+
+/* slope_k = dl/du_k of a row with all its outputs u: of the loss of each at dp_loss_target, or of softmax's. A label of classes
+   is the class, and must be one. slope may be u. */
+void dp_loss_row_slope(enum dp_loss loss, double width, double label, size_t classes, const double *u, size_t outputs,
+                       double *slope);
 
 /* What follows is for losses with a dual: up to DP_LOSS_HUBER. */
 

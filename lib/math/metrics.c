@@ -200,22 +200,18 @@ double dp_metric_r2(enum dp_loss loss, const double *scores, struct dp_affine pr
 
 double dp_metric_objective(enum dp_loss loss, double width, double lambda, const double *scores, size_t outputs,
                            const double *y, struct dp_affine label, size_t rows, size_t classes, const double *weights,
-                           size_t cols)
+                           size_t count)
 {
     double sum = 0;
     if (rows == 0)
         return (double)NAN;
     for (size_t i = 0; i < rows; i++) {
-        if (loss == DP_LOSS_SOFTMAX) {
-            sum += dp_softmax_value(scores + i * outputs, outputs, (size_t)y[i]);
-            continue;
-        }
-        for (size_t k = 0; k < outputs; k++) {
-            double target = label.scale * y[i] + label.offset;
-            if (classes > 0)
-                target = (size_t)y[i] == (outputs == 1 ? 1 : k) ? 1.0 : -1.0;
-            sum += dp_loss_value(loss, width, target, scores[i * outputs + k]);
-        }
+        const double *u = scores + i * outputs;
+        double truth = classes > 0 ? y[i] : label.scale * y[i] + label.offset;
+        if (loss == DP_LOSS_SOFTMAX)
+            sum += dp_softmax_value(u, outputs, (size_t)y[i]);
+        for (size_t k = 0; loss != DP_LOSS_SOFTMAX && k < outputs; k++)
+            sum += dp_loss_value(loss, width, dp_loss_target(truth, classes, outputs, k), u[k]);
     }
-    return sum / (double)rows + 0.5 * lambda * dp_norm2(weights, outputs * cols);
+    return sum / (double)rows + 0.5 * lambda * dp_norm2(weights, count);
 }

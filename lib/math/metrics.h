@@ -1,6 +1,6 @@
-/* What a linear model's scores are worth against labels.
+/* What a model's scores are worth against labels.
  *
- * scores: rows × outputs, row-major, u = w_k·x. y: rows. For a classification y is the class index 0 …
+ * scores: rows × outputs, row-major. y: rows. For a classification y is the class index 0 …
  * classes−1; outputs is 1 for two classes (class 1 is +1, class 0 is −1) and classes otherwise (one-vs-rest).
  * A metric that has no value on these rows (no row, one class only, constant labels) is NAN. Nothing here
  * allocates. */
@@ -54,11 +54,11 @@ double dp_metric_mse(enum dp_loss loss, const double *scores, struct dp_affine p
 double dp_metric_r2(enum dp_loss loss, const double *scores, struct dp_affine prediction, const double *y,
                     struct dp_affine truth, size_t rows);
 
-/* P(w) = Σ_k [ (1/rows) Σ_i l(y_ik, u_ik) + (lambda/2) ‖w_k‖² ]. classes > 0: y_ik is +1 where row i is of
+/* P(w) = (1/rows) Σ_i Σ_k l(y_ik, u_ik) + (lambda/2) ‖w‖². classes > 0: y_ik is +1 where row i is of
    class k (of class 1 for one output), else −1; softmax has one l for all outputs of a row. classes = 0: y_i itself,
-   through `label`. weights: outputs × cols. */
+   through `label`. weights: count of them. */
 double dp_metric_objective(enum dp_loss loss, double width, double lambda, const double *scores, size_t outputs,
                            const double *y, struct dp_affine label, size_t rows, size_t classes, const double *weights,
-                           size_t cols);
+                           size_t count);
 
 #endif

@@ -16,13 +16,6 @@ struct dp_row {
 /* Σ_j row_j w_j. For a dense row count must be the length of w. A row gives the same bits dense and sparse. */
 double dp_row_dot(struct dp_row row, const double *w);
 
-/* Σ_j row_j w_j + intercept × w[cols]: a row of cols columns with a constant one after them; w[cols] is not read when
-   intercept is 0. */
-static inline double dp_row_score(struct dp_row row, const double *w, size_t cols, double intercept)
-{
-    return intercept != 0 ? dp_row_dot(row, w) + intercept * w[cols] : dp_row_dot(row, w);
-}
-
 /* Σ_j row_j² (in double; relative error at most (count + 16) 2^-53). */
 double dp_row_norm2(struct dp_row row);
 

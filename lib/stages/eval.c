@@ -9,7 +9,7 @@
 #include "base/number.h"
 #include "data/dataset.h"
 #include "math/metrics.h"
-#include "math/vec.h"
+#include "model/predictor.h"
 #include "priv/round.h"
 #include "stages/stages.h"
 #include "wire/model.h"
@@ -109,12 +109,8 @@ struct state {
     bool started, header; /* shapes are known; the first TSV line is out */
     bool pending;         /* the lap has not been evaluated */
     struct lap lap;
-    size_t outputs, cols; /* of the model */
-    double intercept;     /* the value of its last column, which the rows do not have; 0 if none */
-    enum dp_loss loss;
-    double width;
-    struct dp_affine model_label, data_label;
-    double *weights;  /* outputs × cols */
+    struct dp_predictor model;
+    struct dp_affine data_label;
     double *scores;   /* rows × outputs */
     uint64_t *work;   /* for auc */
     uint64_t *counts; /* classes × classes, for confusion */
@@ -126,7 +122,7 @@ static void eval_close(struct dp_stage *stage)
 {
     struct state *s = stage->state;
     dp_dataset_close(s->dataset);
-    free(s->weights);
+    dp_predictor_close(&s->model);
     free(s->scores);
     free(s->work);
     free(s->counts);
@@ -224,14 +220,9 @@ static int check_against_data(struct dp_stage *stage, const struct dp_frame *fra
     const struct dp_dataset *d = s->dataset;
     int rc = check_private(o, d, frame, err);
     if (rc == DP_OK)
-        rc = dp_model_shape(frame, &s->outputs, &s->cols, err);
-    if (rc != DP_OK)
-        return rc;
-    s->intercept = dp_frame_real(frame, DP_F_INTERCEPT, 0);
-    size_t features = s->cols - (s->intercept != 0 ? 1 : 0);
-    if (features != d->cols)
-        return dp_fail(err, DP_E_RUN, "the model has %zu columns, %s has %zu", features, o->data, d->cols);
-    rc = check_names(s, frame, o->data, err);
+        rc = dp_predictor_open(&s->model, frame, d, o->data, err);
+    if (rc == DP_OK)
+        rc = check_names(s, frame, o->data, err);
     if (rc != DP_OK)
         return rc;
     int64_t classes = dp_frame_int(frame, DP_F_CLASSES, (int64_t)d->classes);
@@ -240,32 +231,29 @@ static int check_against_data(struct dp_stage *stage, const struct dp_frame *fra
                        o->data, classes > 0 ? "numbers" : "classes");
     if (classes != (int64_t)d->classes)
         return dp_fail(err, DP_E_RUN, "the model has %lld classes, %s has %zu", (long long)classes, o->data, d->classes);
-    size_t outputs = d->classes > 2 ? d->classes : 1;
-    if (s->outputs != outputs)
-        return dp_fail(err, DP_E_RUN, "the model is %zu × %zu, the labels of %s need %zu × %zu", s->outputs, s->cols, o->data,
-                       outputs, s->cols);
+    const struct dp_form *have = &s->model.form;
+    struct dp_form want = dp_form_for(have->family, have->features, dp_loss_outputs(d->classes), have->intercept);
+    if (have->outputs != want.outputs)
+        return dp_fail(err, DP_E_RUN, "the model is %zu × %zu, the labels of %s need %zu × %zu", have->rows, have->cols,
+                       o->data, want.rows, want.cols);
     return DP_OK;
 }
 
-/* Loss and label units, which all laps of a run share. */
-static int read_loss(struct state *s, const struct dp_frame *frame, struct dp_err *err)
+/* Whether the metrics asked for can be had of such a model. */
+static int check_metrics(struct state *s, const struct dp_frame *frame, struct dp_err *err)
 {
     const struct dp_dataset *d = s->dataset;
+    const struct dp_predictor *m = &s->model;
     const char *name = dp_frame_text(frame, DP_F_LOSS, "");
-    bool known = dp_loss_parse(name, &s->loss) == 0;
-    s->width = dp_frame_real(frame, DP_F_LOSS_WIDTH, 1);
     s->data_label = (struct dp_affine){d->label_scale, d->label_offset};
-    s->model_label = (struct dp_affine){dp_frame_real(frame, DP_F_LABEL_SCALE, 1), dp_frame_real(frame, DP_F_LABEL_OFFSET, 0)};
     if (has_metric(s, METRIC_OBJECTIVE) &&
-        (!known || !dp_frame_has(frame, DP_F_LAMBDA) || !(s->width > 0) || s->model_label.scale == 0))
+        (!m->known || !dp_frame_has(frame, DP_F_LAMBDA) || !(m->width > 0) || m->label.scale == 0))
         return dp_fail(err, DP_E_RUN, "objective: the model does not say which loss and lambda it minimises");
-    if (has_metric(s, METRIC_OBJECTIVE) && d->classes == 0 && dp_loss_is_classification(s->loss))
+    if (has_metric(s, METRIC_OBJECTIVE) && d->classes == 0 && dp_loss_is_classification(m->loss))
         return dp_fail(err, DP_E_RUN, "objective: the model's %s loss is for classes", name);
-    if (known && s->loss == DP_LOSS_SOFTMAX && s->outputs < 2)
-        return dp_fail(err, DP_E_RUN, "the model has softmax loss and one output");
-    if (has_metric(s, METRIC_LOG_LOSS) && !(known && dp_metric_has_probability(s->loss)))
+    if (has_metric(s, METRIC_LOG_LOSS) && !(m->known && dp_metric_has_probability(m->loss)))
         return dp_fail(err, DP_E_RUN, "logloss: only logistic and softmax models give probabilities; this one has %s loss",
-                       known ? name : "an unnamed");
+                       m->known ? name : "an unnamed");
     return DP_OK;
 }
 
@@ -276,11 +264,9 @@ static int start(struct dp_stage *stage, const struct dp_frame *frame, struct dp
     const struct dp_dataset *d = s->dataset;
     int rc = check_against_data(stage, frame, err);
     if (rc == DP_OK)
-        rc = read_loss(s, frame, err);
+        rc = check_metrics(s, frame, err);
     if (rc == DP_OK)
-        rc = dp_alloc(&s->weights, s->outputs * s->cols, sizeof *s->weights, err);
-    if (rc == DP_OK)
-        rc = dp_alloc(&s->scores, d->rows * s->outputs + 1, sizeof *s->scores, err);
+        rc = dp_alloc(&s->scores, d->rows * s->model.form.outputs + 1, sizeof *s->scores, err);
     if (rc == DP_OK && has_metric(s, METRIC_AUC))
         rc = dp_alloc(&s->work, DP_METRIC_AUC_WORK(d->rows) + 1, sizeof *s->work, err);
     s->text_size = 2048;
@@ -294,44 +280,30 @@ static int start(struct dp_stage *stage, const struct dp_frame *frame, struct dp
     return rc;
 }
 
-/* Blocks of rows, so that a block stays in the cache while every output passes over it. */
-static void score_rows(struct state *s)
-{
-    enum { BLOCK = 16 };
-    const struct dp_dataset *d = s->dataset;
-    struct dp_row row[BLOCK];
-    for (size_t from = 0; from < d->rows; from += BLOCK) {
-        size_t count = d->rows - from < BLOCK ? d->rows - from : BLOCK;
-        for (size_t i = 0; i < count; i++)
-            row[i] = dp_dataset_row(d, from + i);
-        for (size_t k = 0; k < s->outputs; k++)
-            for (size_t i = 0; i < count; i++)
-                s->scores[(from + i) * s->outputs + k] = dp_row_score(row[i], s->weights + k * s->cols, d->cols, s->intercept);
-    }
-}
-
 static double measure(const struct state *s, enum metric metric)
 {
     const struct dp_dataset *d = s->dataset;
+    const struct dp_predictor *m = &s->model;
+    size_t outputs = m->form.outputs;
     struct dp_affine label = {1, 0};
     switch (metric) {
     case METRIC_ACCURACY:
-        return dp_metric_accuracy(s->scores, s->outputs, d->y, d->rows);
+        return dp_metric_accuracy(s->scores, outputs, d->y, d->rows);
     case METRIC_AUC:
-        return dp_metric_auc(s->scores, s->outputs, d->y, d->rows, s->work);
+        return dp_metric_auc(s->scores, outputs, d->y, d->rows, s->work);
     case METRIC_LOG_LOSS:
-        return dp_metric_log_loss(s->loss, s->scores, s->outputs, d->y, d->rows);
+        return dp_metric_log_loss(m->loss, s->scores, outputs, d->y, d->rows);
     case METRIC_MSE:
-        return dp_metric_mse(s->loss, s->scores, s->model_label, d->y, s->data_label, d->rows);
+        return dp_metric_mse(m->loss, s->scores, m->label, d->y, s->data_label, d->rows);
     case METRIC_R2:
-        return dp_metric_r2(s->loss, s->scores, s->model_label, d->y, s->data_label, d->rows);
+        return dp_metric_r2(m->loss, s->scores, m->label, d->y, s->data_label, d->rows);
     case METRIC_OBJECTIVE:
         /* The model's loss is in the units it was trained in. */
-        if (s->data_label.scale != s->model_label.scale || s->data_label.offset != s->model_label.offset)
-            label = (struct dp_affine){s->data_label.scale / s->model_label.scale,
-                                       (s->data_label.offset - s->model_label.offset) / s->model_label.scale};
-        return dp_metric_objective(s->loss, s->width, s->lap.lambda, s->scores, s->outputs, d->y, label, d->rows, d->classes,
-                                   s->weights, s->cols);
+        if (s->data_label.scale != m->label.scale || s->data_label.offset != m->label.offset)
+            label = (struct dp_affine){s->data_label.scale / m->label.scale,
+                                       (s->data_label.offset - m->label.offset) / m->label.scale};
+        return dp_metric_objective(m->loss, m->width, s->lap.lambda, s->scores, outputs, d->y, label, d->rows, d->classes,
+                                   m->parameters, m->form.rows * m->form.cols);
     case METRIC_CONFUSION:
     case METRIC_COUNT:
         break;
@@ -369,7 +341,7 @@ static void put_epsilon(struct state *s, double epsilon)
 static void put_confusion(struct state *s)
 {
     const struct dp_dataset *d = s->dataset;
-    dp_metric_confusion(s->scores, s->outputs, d->y, d->rows, d->classes, s->counts);
+    dp_metric_confusion(s->scores, s->model.form.outputs, d->y, d->rows, d->classes, s->counts);
     for (size_t i = 0; i < d->classes; i++) {
         put(s, i == 0 ? "[[" : ",[");
         for (size_t j = 0; j < d->classes; j++)
@@ -434,7 +406,7 @@ static int evaluate(struct dp_stage *stage, struct dp_out *out, struct dp_err *e
 {
     const struct options *o = stage->options;
     struct state *s = stage->state;
-    score_rows(s);
+    dp_predictor_score(&s->model, s->dataset, 0, s->dataset->rows, s->scores);
     s->used = 0;
     if (o->format == FORMAT_JSON)
         put_json(s, o);
@@ -448,14 +420,9 @@ static int eval_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp_o
 {
     const struct options *o = stage->options;
     struct state *s = stage->state;
-    size_t outputs, cols;
     int rc = s->started ? DP_OK : start(stage, frame, err);
     if (rc == DP_OK)
-        rc = dp_model_shape(frame, &outputs, &cols, err);
-    if (rc == DP_OK && (outputs != s->outputs || cols != s->cols))
-        rc = dp_fail(err, DP_E_RUN, "the model changes its shape in lap %lld", (long long)frame->lap);
-    if (rc == DP_OK)
-        rc = dp_model_weights(frame, s->weights, err);
+        rc = dp_predictor_take(&s->model, frame, err);
     if (rc != DP_OK)
         return rc;
     bool non_private = dp_frame_bool(frame, DP_F_NON_PRIVATE);

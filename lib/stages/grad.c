@@ -1,5 +1,6 @@
-/* dp-grad: the gradient of the loss at each sampled row, as coefficients on the row: for a linear model with scores
-   u = W x the derivative with respect to W is (dl/du) xᵀ, so K numbers per row say all and clipping costs no more. */
+/* dp-grad: the gradient of the loss at each sampled row, as coefficients on the row: for scores u = W x the derivative with
+   respect to W is (dl/du) xᵀ, so K numbers per row say all and clipping costs no more. This is so for the family "linear"
+   alone; another makes its bounded sum itself. */
 #include <math.h>
 #include <omp.h>
 #include <stdlib.h>
@@ -8,11 +9,10 @@
 #include "base/mem.h"
 #include "math/grid.h"
 #include "math/loss.h"
+#include "model/method.h"
 #include "stages/gather.h"
 #include "stages/stages.h"
 #include "wire/codec.h"
-
-static const char METHOD[] = "gradient";
 
 struct options {
     const char *data;
@@ -28,10 +28,11 @@ struct state {
     struct dp_gather gather;
     enum dp_loss loss;
     double width;
-    size_t rows, cols, outputs, classes; /* classes: of the labels; 0 for a regression */
-    bool announced;                      /* the frame says what the model is */
-    double *zeta;                        /* threads × DP_ROWS × outputs */
-    float *coefficient;                  /* count × outputs */
+    struct dp_form form;  /* of the model */
+    size_t rows, classes; /* classes: of the labels; 0 for a regression */
+    bool announced;       /* the frame says what the model is */
+    double *zeta;         /* threads × DP_ROWS × outputs */
+    float *coefficient;   /* count × outputs */
     size_t coefficient_capacity;
 };
 
@@ -157,37 +158,32 @@ static int set_shape(struct dp_stage *stage, struct dp_frame *frame, const struc
     if (classes < 0)
         return dp_fail(err, DP_E_RUN, "the frame does not say how many classes the labels have");
     s->classes = (size_t)classes;
-    s->outputs = s->classes > 2 ? s->classes : 1;
     s->rows = (size_t)dp_frame_mechanism(frame)->rows;
-    s->cols = batch->cols;
+    s->form = dp_form_for(&dp_family_linear, batch->features, dp_loss_outputs(s->classes), (double)batch->intercept);
     int rc = check_labels(s, o->data, err);
-    if (rc == DP_OK && isnan(o->clip) && !o->non_private && s->rows > DP_LIMIT_FRAME / 2 / (4 * s->outputs))
+    if (rc == DP_OK && isnan(o->clip) && !o->non_private && s->rows > DP_LIMIT_FRAME / 2 / (4 * s->form.outputs))
         rc = dp_fail(err, DP_E_RUN, "the updates of %zu rows may not fit a frame: use --clip", s->rows);
     if (rc == DP_OK)
-        rc = dp_alloc(&s->zeta, (size_t)o->threads * DP_ROWS * s->outputs, sizeof(double), err);
-    return rc == DP_OK ? dp_gather_open(&s->gather, (int)o->threads, s->outputs, s->cols, err) : rc;
+        rc = dp_alloc(&s->zeta, (size_t)o->threads * DP_ROWS * s->form.outputs, sizeof(double), err);
+    return rc == DP_OK ? dp_gather_open(&s->gather, (int)o->threads, s->form.outputs, s->form.cols, err) : rc;
 }
 
-/* Says in the frame what the model is; one to start from must be of the same kind. */
+/* Says in the frame what the model is. */
 static int announce(struct dp_stage *stage, struct dp_frame *frame, struct dp_err *err)
 {
     const struct options *o = stage->options;
     struct state *s = stage->state;
     double intercept = (double)(float)o->intercept;
-    if (dp_frame_has(frame, DP_F_MODEL)) {
-        if (strcmp(dp_frame_text(frame, DP_F_METHOD, ""), METHOD) != 0 || dp_frame_real(frame, DP_F_SCALE, 0) != 1)
-            return dp_fail(err, DP_E_RUN, "the model to start from was trained by another method");
-        if (dp_frame_real(frame, DP_F_INTERCEPT, 0) != intercept)
-            return dp_fail(err, DP_E_RUN, "--intercept: %g, but the model to start from has %g", intercept,
-                           dp_frame_real(frame, DP_F_INTERCEPT, 0));
-    }
-    const char *loss = dp_loss_names[s->loss];
-    int rc = dp_frame_set_text(frame, DP_F_METHOD, METHOD, strlen(METHOD), err);
-    if (rc == DP_OK)
-        rc = dp_frame_set_text(frame, DP_F_LOSS, loss, strlen(loss), err);
-    dp_frame_set_real(frame, DP_F_LOSS_WIDTH, s->width);
-    dp_frame_set_real(frame, DP_F_LAMBDA, o->lambda);
-    dp_frame_set_real(frame, DP_F_SCALE, 1);
+    const struct dp_training training = {.method = &dp_method_gradient,
+                                         .family = &dp_family_linear,
+                                         .loss = s->loss,
+                                         .width = s->width,
+                                         .lambda = o->lambda,
+                                         .scale = 1};
+    if (dp_frame_has(frame, DP_F_MODEL) && dp_frame_real(frame, DP_F_INTERCEPT, 0) != intercept)
+        return dp_fail(err, DP_E_RUN, "--intercept: %g, but the model to start from has %g", intercept,
+                       dp_frame_real(frame, DP_F_INTERCEPT, 0));
+    int rc = dp_training_announce(&training, frame, err);
     dp_frame_drop(frame, DP_F_INTERCEPT);
     if (intercept != 0)
         dp_frame_set_real(frame, DP_F_INTERCEPT, intercept);
@@ -195,41 +191,16 @@ static int announce(struct dp_stage *stage, struct dp_frame *frame, struct dp_er
     return rc;
 }
 
-static int get_model(const struct state *s, struct dp_frame *frame, const double **model, struct dp_err *err)
-{
-    const struct dp_array *a;
-    double *zeros;
-    int rc;
-    if (!dp_frame_has(frame, DP_F_MODEL)) { /* a run begins at zero */
-        rc = dp_frame_make_array(frame, DP_F_MODEL, DP_F64, s->outputs, s->cols, &zeros, err);
-        if (rc == DP_OK)
-            *model = memset(zeros, 0, s->outputs * s->cols * sizeof *zeros);
-        return rc;
-    }
-    rc = dp_frame_need_array(frame, DP_F_MODEL, DP_F64, 2, &a, err);
-    if (rc != DP_OK)
-        return rc;
-    if (a->dims[0] != s->outputs || a->dims[1] != s->cols)
-        return dp_fail(err, DP_E_RUN, "the model is %llu × %llu, the data needs %zu × %zu", (unsigned long long)a->dims[0],
-                       (unsigned long long)a->dims[1], s->outputs, s->cols);
-    *model = a->data;
-    return DP_OK;
-}
-
 /* zeta, outputs scores of a row, becomes −dl/du at them: zeros where the label is outside the loss's domain. */
 static void descend(const struct state *s, double label, double *zeta)
 {
     bool one_of_classes = label >= 0 && label < (double)s->classes && floor(label) == label;
     if (s->classes > 0 ? !one_of_classes : !dp_loss_takes(s->loss, label)) {
-        memset(zeta, 0, s->outputs * sizeof *zeta);
+        memset(zeta, 0, s->form.outputs * sizeof *zeta);
         return;
     }
-    if (s->loss == DP_LOSS_SOFTMAX)
-        dp_softmax_slope(zeta, s->outputs, (size_t)label, zeta);
-    else
-        for (size_t k = 0; k < s->outputs; k++)
-            zeta[k] = dp_loss_slope(s->loss, s->width, dp_loss_target(label, s->classes, s->outputs, k), zeta[k]);
-    for (size_t k = 0; k < s->outputs; k++)
+    dp_loss_row_slope(s->loss, s->width, label, s->classes, zeta, s->form.outputs, zeta);
+    for (size_t k = 0; k < s->form.outputs; k++)
         zeta[k] = -zeta[k];
 }
 
@@ -247,12 +218,9 @@ static size_t descend_block(const struct state *s, const struct dp_batch *batch,
             __builtin_prefetch(batch->y + (batch->dataset != NULL ? (size_t)batch->id[ahead] : ahead));
         }
     }
-    dp_rows_dot(row, count, next, model, s->outputs, s->cols, zeta);
-    for (size_t i = 0; i < count; i++, zeta += s->outputs) {
-        for (size_t k = 0; batch->intercept != 0 && k < s->outputs; k++)
-            zeta[k] += (double)batch->intercept * model[k * s->cols + batch->features];
-        descend(s, dp_batch_label(batch, first + i), zeta);
-    }
+    s->form.family->score(&s->form, model, row, count, next, zeta);
+    for (size_t i = 0; i < count; i++)
+        descend(s, dp_batch_label(batch, first + i), zeta + i * s->form.outputs);
     return count;
 }
 
@@ -260,9 +228,9 @@ static void update_block(struct state *s, const struct options *o, const struct 
                          size_t first, double *zeta)
 {
     size_t count = descend_block(s, batch, model, first, zeta);
-    for (size_t i = first; i < first + count; i++, zeta += s->outputs)
-        dp_grid_clip(zeta, s->outputs, isnan(o->clip) ? (double)INFINITY : o->clip, dp_batch_norm2(batch, i),
-                     dp_batch_entries(batch, i), s->coefficient + i * s->outputs);
+    for (size_t i = first; i < first + count; i++, zeta += s->form.outputs)
+        dp_grid_clip(zeta, s->form.outputs, isnan(o->clip) ? (double)INFINITY : o->clip, dp_batch_norm2(batch, i),
+                     dp_batch_entries(batch, i), s->coefficient + i * s->form.outputs);
 }
 
 static void update_rows(struct dp_stage *stage, const struct dp_batch *batch, const double *model)
@@ -272,7 +240,7 @@ static void update_rows(struct dp_stage *stage, const struct dp_batch *batch, co
     if (o->threads > 1) {
 #pragma omp parallel for num_threads((int)o->threads) schedule(static)
         for (size_t i = 0; i < batch->count; i += DP_ROWS)
-            update_block(s, o, batch, model, i, s->zeta + (size_t)omp_get_thread_num() * DP_ROWS * s->outputs);
+            update_block(s, o, batch, model, i, s->zeta + (size_t)omp_get_thread_num() * DP_ROWS * s->form.outputs);
     } else {
         for (size_t i = 0; i < batch->count; i += DP_ROWS)
             update_block(s, o, batch, model, i, s->zeta);
@@ -281,10 +249,10 @@ static void update_rows(struct dp_stage *stage, const struct dp_batch *batch, co
 
 static void add_row(const struct state *s, const struct dp_batch *batch, size_t i, const double *zeta, double *sum)
 {
-    for (size_t k = 0; k < s->outputs; k++) {
-        dp_row_axpy(zeta[k], dp_batch_row(batch, i), sum + k * s->cols);
+    for (size_t k = 0; k < s->form.outputs; k++) {
+        dp_row_axpy(zeta[k], dp_batch_row(batch, i), sum + k * s->form.cols);
         if (batch->intercept != 0)
-            sum[k * s->cols + batch->features] += zeta[k] * (double)batch->intercept;
+            sum[k * s->form.cols + batch->features] += zeta[k] * (double)batch->intercept;
     }
 }
 
@@ -292,18 +260,18 @@ static int sum_exactly(struct state *s, struct dp_frame *frame, const struct dp_
                        struct dp_err *err)
 {
     double *sum;
-    int rc = dp_frame_make_array(frame, DP_F_SUM, DP_F64, s->outputs, s->cols, &sum, err);
+    int rc = dp_frame_make_array(frame, DP_F_SUM, DP_F64, s->form.outputs, s->form.cols, &sum, err);
     if (rc != DP_OK)
         return rc;
-    memset(sum, 0, s->outputs * s->cols * sizeof *sum);
+    memset(sum, 0, s->form.outputs * s->form.cols * sizeof *sum);
     for (size_t first = 0, count; first < batch->count; first += count) {
         count = descend_block(s, batch, model, first, s->zeta);
-        for (size_t at = 0; at < count * s->outputs; at++)
+        for (size_t at = 0; at < count * s->form.outputs; at++)
             if (!isfinite(s->zeta[at]))
                 return dp_fail(err, DP_E_RUN, "a gradient of lap %lld is not finite: a smaller step size may help",
                                (long long)frame->lap);
         for (size_t i = 0; i < count; i++)
-            add_row(s, batch, first + i, s->zeta + i * s->outputs, sum);
+            add_row(s, batch, first + i, s->zeta + i * s->form.outputs, sum);
     }
     dp_frame_drop(frame, DP_F_GRID);
     return DP_OK;
@@ -312,9 +280,9 @@ static int sum_exactly(struct state *s, struct dp_frame *frame, const struct dp_
 static int put_updates(const struct state *s, struct dp_frame *frame, const struct dp_batch *batch, struct dp_err *err)
 {
     float *updates;
-    int rc = dp_frame_make_array(frame, DP_F_UPDATES, DP_F32, batch->count, s->outputs, &updates, err);
+    int rc = dp_frame_make_array(frame, DP_F_UPDATES, DP_F32, batch->count, s->form.outputs, &updates, err);
     if (rc == DP_OK && batch->count > 0)
-        memcpy(updates, s->coefficient, batch->count * s->outputs * sizeof *updates);
+        memcpy(updates, s->coefficient, batch->count * s->form.outputs * sizeof *updates);
     return rc;
 }
 
@@ -325,10 +293,10 @@ static int put_sum(struct dp_stage *stage, struct dp_frame *frame, const struct 
     struct dp_mechanism *m = dp_frame_edit_mechanism(frame);
     double grid = dp_grid_for(o->clip);
     int64_t *sum;
-    int rc = dp_frame_make_array(frame, DP_F_SUM, DP_I64, s->outputs, s->cols, &sum, err);
+    int rc = dp_frame_make_array(frame, DP_F_SUM, DP_I64, s->form.outputs, s->form.cols, &sum, err);
     if (rc != DP_OK)
         return rc;
-    dp_gather_sum(&s->gather, batch, s->coefficient, s->outputs, grid, sum);
+    dp_gather_sum(&s->gather, batch, s->coefficient, s->form.outputs, grid, sum);
     m->adjacency = o->adjacency == 0 ? DP_ADJACENCY_NULL_RECORD : DP_ADJACENCY_REPLACE_ONE;
     m->bound = o->clip;
     m->sensitivity = o->adjacency == 0 ? o->clip : 2 * o->clip;
@@ -347,7 +315,7 @@ static int lap(struct dp_stage *stage, struct dp_frame *frame, const struct dp_b
     dp_frame_edit_mechanism(frame)->release = DP_RELEASE_SUM;
     if (o->non_private)
         return sum_exactly(s, frame, batch, model, err);
-    int rc = dp_grow(&s->coefficient, &s->coefficient_capacity, batch->count * s->outputs, sizeof(float), err);
+    int rc = dp_grow(&s->coefficient, &s->coefficient_capacity, batch->count * s->form.outputs, sizeof(float), err);
     if (rc != DP_OK)
         return rc;
     update_rows(stage, batch, model);
@@ -364,10 +332,10 @@ static int grad_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp_o
         rc = dp_batch_read(&batch, frame, s->dataset, &s->seen, err);
     if (rc == DP_OK && s->zeta == NULL)
         rc = set_shape(stage, frame, &batch, err);
-    if (rc == DP_OK && (batch.cols != s->cols || dp_frame_mechanism(frame)->rows != (int64_t)s->rows))
+    if (rc == DP_OK && (batch.cols != s->form.cols || dp_frame_mechanism(frame)->rows != (int64_t)s->rows))
         rc = dp_fail(err, DP_E_RUN, "the rows change their shape during the run");
     if (rc == DP_OK)
-        rc = get_model(s, frame, &model, err);
+        rc = dp_form_model(&s->form, frame, &stage->key, &model, err);
     if (rc == DP_OK)
         rc = lap(stage, frame, &batch, model, err);
     if (rc != DP_OK)

@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "math/grid.h"
+#include "model/method.h"
 #include "stages/scd.h"
 #include "wire/codec.h"
 
@@ -154,7 +155,7 @@ static int set_shape(struct dp_stage *stage, struct dp_frame *frame, const struc
         return dp_fail(err, DP_E_RUN, "--loss %s needs labels in classes; the labels of this data set are real numbers",
                        dp_loss_names[o->loss]);
     s->classes = (size_t)classes;
-    s->outputs = s->classes > 2 ? s->classes : 1;
+    s->outputs = dp_loss_outputs(s->classes);
     s->rows = (size_t)m->rows;
     s->cols = batch->cols;
     s->lambda_n = o->lambda * (double)m->rows;
@@ -180,49 +181,28 @@ static int set_shape(struct dp_stage *stage, struct dp_frame *frame, const struc
     return DP_OK;
 }
 
-/* Says in the frame what the model is; one to start from must be of the same kind. */
+/* Says in the frame what the model is. */
 static int announce(struct dp_scd *s, struct dp_frame *frame, struct dp_err *err)
 {
     const struct dp_scd_options *o = s->options;
     bool primal = o->variant == DP_SCD_PRIMAL;
-    const char *method = primal ? "scd-primal" : "scd-dual", *loss = dp_loss_names[o->loss];
-    double scale = primal ? 1.0 : 1.0 / s->lambda_n;
-    if (dp_frame_has(frame, DP_F_MODEL) &&
-        (strcmp(dp_frame_text(frame, DP_F_METHOD, ""), method) != 0 || dp_frame_real(frame, DP_F_SCALE, 0) != scale))
-        return dp_fail(err, DP_E_RUN, "the model to start from has another method, lambda or number of rows");
-    int rc = dp_frame_set_text(frame, DP_F_METHOD, method, strlen(method), err);
-    if (rc == DP_OK)
-        rc = dp_frame_set_text(frame, DP_F_LOSS, loss, strlen(loss), err);
-    dp_frame_set_real(frame, DP_F_LOSS_WIDTH, o->width);
-    dp_frame_set_real(frame, DP_F_LAMBDA, o->lambda);
-    dp_frame_set_real(frame, DP_F_SCALE, scale);
-    s->announced = true;
+    const struct dp_training training = {.method = primal ? &dp_method_scd_primal : &dp_method_scd_dual,
+                                         .family = &dp_family_linear,
+                                         .loss = (enum dp_loss)o->loss,
+                                         .width = o->width,
+                                         .lambda = o->lambda,
+                                         .scale = primal ? 1.0 : 1.0 / s->lambda_n};
+    int rc = dp_training_announce(&training, frame, err);
+    s->announced = rc == DP_OK;
     return rc;
 }
 
-static int get_model(struct dp_scd *s, struct dp_frame *frame, double **model, struct dp_err *err)
+static int get_model(struct dp_stage *stage, struct dp_frame *frame, const double **model, struct dp_err *err)
 {
-    const struct dp_array *a;
-    int rc;
-    if (!s->announced) {
-        rc = announce(s, frame, err);
-        if (rc != DP_OK)
-            return rc;
-    }
-    if (!dp_frame_has(frame, DP_F_MODEL)) { /* a run begins at zero */
-        rc = dp_frame_make_array(frame, DP_F_MODEL, DP_F64, s->outputs, s->cols, model, err);
-        if (rc == DP_OK)
-            memset(*model, 0, s->outputs * s->cols * sizeof **model);
-        return rc;
-    }
-    rc = dp_frame_need_array(frame, DP_F_MODEL, DP_F64, 2, &a, err);
-    if (rc != DP_OK)
-        return rc;
-    if (a->dims[0] != s->outputs || a->dims[1] != s->cols)
-        return dp_fail(err, DP_E_RUN, "the model is %llu × %llu, the data needs %zu × %zu", (unsigned long long)a->dims[0],
-                       (unsigned long long)a->dims[1], s->outputs, s->cols);
-    *model = a->data;
-    return DP_OK;
+    struct dp_scd *s = stage->state;
+    struct dp_form form = dp_form_for(&dp_family_linear, s->cols, s->outputs, 0);
+    int rc = s->announced ? DP_OK : announce(s, frame, err);
+    return rc == DP_OK ? dp_form_model(&form, frame, &stage->key, model, err) : rc;
 }
 
 double dp_scd_sigma_prime(const struct dp_scd *s, const struct dp_mechanism *m)
@@ -272,7 +252,7 @@ static int scd_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp_ou
     const struct dp_scd_options *o = stage->options;
     struct dp_scd *s = stage->state;
     struct dp_batch batch;
-    double *model;
+    const double *model = NULL;
     int rc = dp_batch_read(&batch, frame, s->dataset, &s->seen, err);
     if (rc == DP_OK && batch.intercept != 0)
         rc = dp_fail(err, DP_E_RUN, "the model to start from has an intercept; coordinate descent fits none");
@@ -281,7 +261,7 @@ static int scd_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp_ou
     if (rc == DP_OK && (batch.cols != s->cols || dp_frame_mechanism(frame)->rows != (int64_t)s->rows))
         rc = dp_fail(err, DP_E_RUN, "the rows change their shape during the run");
     if (rc == DP_OK)
-        rc = get_model(s, frame, &model, err);
+        rc = get_model(stage, frame, &model, err);
     if (rc == DP_OK)
         rc = dp_grow(&s->coefficient, &s->coefficient_capacity, batch.count * s->outputs, sizeof(float), err);
     if (rc == DP_OK)

@@ -1,5 +1,5 @@
 /* dp-step: the next model from the last one and a released sum, and a mean of released iterates. Post-processing: stands
-   right of the gate. The method decides: for "gradient" the sum is that of negative gradients and an
+   right of the gate. The method of the model decides: where its sums are those of negative gradients, an
    optimiser takes a step; for all others the sum is what the model moves by. */
 #include <math.h>
 #include <stdlib.h>
@@ -8,6 +8,8 @@
 #include "base/mem.h"
 #include "data/schedule_file.h"
 #include "math/optimiser.h"
+#include "model/method.h"
+#include "model/sum.h"
 #include "stages/stages.h"
 
 enum average { AVERAGE_NONE, AVERAGE_TAIL, AVERAGE_POLYNOMIAL };
@@ -181,48 +183,6 @@ static int step_open(struct dp_stage *stage, struct dp_err *err)
     return dp_schedule_open(&s->schedule, "--schedule", o->schedule != NULL ? o->schedule : "constant", err);
 }
 
-/* The released sum: whole numbers on a grid, or, without privacy, doubles. */
-static int get_sum(const struct dp_frame *frame, const struct dp_array **sum, double *grid, struct dp_err *err)
-{
-    const struct dp_array *a = *sum = dp_frame_array(frame, DP_F_SUM);
-    *grid = dp_frame_real(frame, DP_F_GRID, 0);
-    if (a == NULL)
-        return dp_fail(err, DP_E_RUN, "the frame of lap %lld has no released sum", (long long)frame->lap);
-    bool whole = a->dtype == DP_I64 && *grid > 0;
-    if (!whole && !(a->dtype == DP_F64 && dp_frame_bool(frame, DP_F_NON_PRIVATE)))
-        return dp_fail(err, DP_E_RUN, "the sum of lap %lld is not on a grid", (long long)frame->lap);
-    return DP_OK;
-}
-
-static double sum_at(const struct dp_array *sum, double grid, size_t i)
-{
-    return sum->dtype == DP_I64 ? grid * (double)((int64_t *)sum->data)[i] : ((double *)sum->data)[i];
-}
-
-/* model += sum, on all coordinates or on those of `columns`. */
-static int add_sum(struct dp_frame *frame, struct dp_array *model, struct dp_err *err)
-{
-    const struct dp_array *sum, *columns = dp_frame_array(frame, DP_F_COLUMNS);
-    uint64_t width = columns != NULL ? columns->count : model->dims[1];
-    double *w = model->data, grid;
-    int rc = get_sum(frame, &sum, &grid, err);
-    if (rc != DP_OK)
-        return rc;
-    if (sum->ndim != 2 || sum->dims[0] != model->dims[0] || sum->dims[1] != width)
-        return dp_fail(err, DP_E_RUN, "the sum of lap %lld does not have the shape of the model", (long long)frame->lap);
-    if (columns != NULL && (columns->dtype != DP_I64 || columns->ndim != 1))
-        return dp_fail(err, DP_E_RUN, "'columns' of lap %lld is not a vector of i8", (long long)frame->lap);
-    for (uint64_t k = 0; k < model->dims[0]; k++) {
-        for (uint64_t j = 0; j < width; j++) {
-            uint64_t column = columns != NULL ? (uint64_t)((int64_t *)columns->data)[j] : j;
-            if (column >= model->dims[1])
-                return dp_fail(err, DP_E_RUN, "a column of lap %lld is out of range", (long long)frame->lap);
-            w[k * model->dims[1] + column] += sum_at(sum, grid, k * width + j);
-        }
-    }
-    return DP_OK;
-}
-
 /* What the optimiser needs is allocated with the first gradient, or with a checkpoint. */
 static int open_optimiser(struct state *s, size_t outputs, size_t cols, struct dp_err *err)
 {
@@ -241,10 +201,10 @@ static int descend(struct dp_stage *stage, struct dp_frame *frame, struct dp_arr
     const struct options *o = stage->options;
     struct state *s = stage->state;
     const struct dp_mechanism *m = dp_frame_mechanism(frame);
-    const struct dp_array *sum;
-    double *w = model->data, grid, lambda = dp_frame_real(frame, DP_F_LAMBDA, 0);
+    struct dp_sum sum;
+    double *w = model->data, lambda = dp_frame_real(frame, DP_F_LAMBDA, 0);
     int64_t laps = dp_frame_int(frame, DP_F_LAPS, 0);
-    int rc = get_sum(frame, &sum, &grid, err);
+    int rc = dp_sum_read(&sum, frame, err);
     if (rc == DP_OK && isnan(o->step))
         rc = dp_fail(err, DP_E_USAGE, "--step is required: the sums are gradients");
     if (rc == DP_OK && (m == NULL || !(m->rate > 0) || m->rows <= 0))
@@ -258,17 +218,25 @@ static int descend(struct dp_stage *stage, struct dp_frame *frame, struct dp_arr
         return rc;
     if (model->dims[0] != s->outputs || model->dims[1] != s->cols)
         return dp_fail(err, DP_E_RUN, "the model changes its shape during the run");
-    if (sum->ndim != 2 || sum->dims[0] != s->outputs || sum->dims[1] != s->cols)
-        return dp_fail(err, DP_E_RUN, "the sum of lap %lld does not have the shape of the model", (long long)frame->lap);
+    rc = dp_sum_need(&sum, s->outputs, s->cols, err);
+    if (rc != DP_OK)
+        return rc;
     if (s->schedule.kind != DP_SCHEDULE_CONSTANT && (frame->lap < 1 || (laps > 0 && frame->lap > laps)))
         return dp_fail(err, DP_E_RUN, "--schedule: lap %lld of a run of %lld", (long long)frame->lap, (long long)laps);
     double rows = m->rate * (double)m->rows, noise = dp_frame_real(frame, DP_F_NOISE_SCALE, 0) / rows;
     for (size_t i = 0; i < model->count; i++)
-        s->gradient[i] = lambda * w[i] - sum_at(sum, grid, i) / rows;
+        s->gradient[i] = lambda * w[i] - dp_sum_at(&sum, i) / rows;
     dp_optimiser_step(&s->optimiser, o->step / dp_schedule_at(&s->schedule, frame->lap, laps), noise * noise, s->gradient, w);
     if (!isnan(o->project))
         dp_project_ball(o->project, w, model->count);
     return DP_OK;
+}
+
+static int add(const struct dp_frame *frame, struct dp_array *model, struct dp_err *err)
+{
+    struct dp_sum sum;
+    int rc = dp_sum_read(&sum, frame, err);
+    return rc == DP_OK ? dp_sum_add(&sum, model->dims[0], model->dims[1], model->data, err) : rc;
 }
 
 /* The mean so far of all iterates or of the tail, into which the new one goes with a weight of 1/(held + 1) or, for the
@@ -301,11 +269,11 @@ static int average_in(const struct options *o, struct dp_frame *frame, const str
 static int move(struct dp_stage *stage, struct dp_frame *frame, struct dp_array *model, struct dp_err *err)
 {
     const struct options *o = stage->options;
-    const char *method = dp_frame_text(frame, DP_F_METHOD, "");
-    bool gradient = strcmp(method, "gradient") == 0;
+    bool gradient = dp_method_gradients(frame);
     if (!gradient && !isnan(o->step))
-        return dp_fail(err, DP_E_USAGE, "--step is for gradients; the method of the model is '%.40s'", method);
-    int rc = gradient ? descend(stage, frame, model, err) : add_sum(frame, model, err);
+        return dp_fail(err, DP_E_USAGE, "--step is for gradients; the method of the model is '%.40s'",
+                       dp_frame_text(frame, DP_F_METHOD, ""));
+    int rc = gradient ? descend(stage, frame, model, err) : add(frame, model, err);
     const double *w = model->data;
     for (size_t i = 0; rc == DP_OK && i < model->count; i++)
         if (!isfinite(w[i]))

@@ -9,7 +9,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 
-int dp_model_shape(const struct dp_frame *frame, size_t *outputs, size_t *cols, struct dp_err *err)
+int dp_model_shape(const struct dp_frame *frame, size_t *rows, size_t *cols, struct dp_err *err)
 {
     const struct dp_array *model, *average = dp_frame_array(frame, DP_F_AVERAGE);
     int rc = dp_frame_need_array(frame, DP_F_MODEL, DP_F64, 2, &model, err);
@@ -20,7 +20,7 @@ int dp_model_shape(const struct dp_frame *frame, size_t *outputs, size_t *cols, 
     if (average != NULL && (average->dtype != DP_F64 || average->ndim != 2 || average->dims[0] != model->dims[0] ||
                             average->dims[1] != model->dims[1]))
         return dp_fail(err, DP_E_RUN, "'average' of lap %lld does not have the shape of the model", (long long)frame->lap);
-    *outputs = model->dims[0];
+    *rows = model->dims[0];
     *cols = model->dims[1];
     return DP_OK;
 }
@@ -43,18 +43,18 @@ int dp_model_digest(const struct dp_frame *frame, char digest[DP_MODEL_DIGEST], 
 {
     crypto_generichash_state hash;
     unsigned char bytes[DP_MODEL_DIGEST / 2];
-    size_t outputs, cols;
+    size_t rows, cols;
     double *weights;
-    int rc = dp_model_shape(frame, &outputs, &cols, err);
+    int rc = dp_model_shape(frame, &rows, &cols, err);
     if (rc == DP_OK)
-        rc = dp_alloc(&weights, outputs * cols, sizeof *weights, err);
+        rc = dp_alloc(&weights, rows * cols, sizeof *weights, err);
     if (rc != DP_OK)
         return rc;
     rc = dp_model_weights(frame, weights, err);
-    uint64_t shape[2] = {outputs, cols};
+    uint64_t shape[2] = {rows, cols};
     crypto_generichash_init(&hash, NULL, 0, sizeof bytes);
     crypto_generichash_update(&hash, (const unsigned char *)shape, sizeof shape);
-    crypto_generichash_update(&hash, (const unsigned char *)weights, outputs * cols * sizeof *weights);
+    crypto_generichash_update(&hash, (const unsigned char *)weights, rows * cols * sizeof *weights);
     crypto_generichash_final(&hash, bytes, sizeof bytes);
     sodium_bin2hex(digest, DP_MODEL_DIGEST, bytes, sizeof bytes);
     free(weights);

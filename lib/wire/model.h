@@ -7,15 +7,15 @@
 #include "base/err.h"
 #include "wire/frame.h"
 
-/* *outputs = K and *cols = d of a lap frame's model. DP_E_RUN when there is none, it is not K × d f8, K or d
-   is 0, or `average` has another shape. */
-int dp_model_shape(const struct dp_frame *frame, size_t *outputs, size_t *cols, struct dp_err *err);
+/* The rows and columns of a lap frame's model, a matrix of f8; what they mean is its family's to say. DP_E_RUN when there is
+   no model, one of the two is 0, or `average` has another shape. */
+int dp_model_shape(const struct dp_frame *frame, size_t *rows, size_t *cols, struct dp_err *err);
 
-/* weights: K × d, row-major, = scale × average, or scale × model when there is no average; scale is 1 when
+/* weights: rows × cols, row-major, = scale × average, or scale × model when there is no average; scale is 1 when
    absent. A weight that is not finite is an error. Shapes as dp_model_shape found them. */
 int dp_model_weights(const struct dp_frame *frame, double *weights, struct dp_err *err);
 
-/* BLAKE2b-256 of the weights (K and d as uint64, then K × d float64, little endian), in hexadecimal: what a certificate
+/* BLAKE2b-256 of the weights (rows and cols as uint64, then as many float64, little endian), in hexadecimal: what a certificate
    is about. Shapes as dp_model_shape found them. */
 #define DP_MODEL_DIGEST 65
 int dp_model_digest(const struct dp_frame *frame, char digest[DP_MODEL_DIGEST], struct dp_err *err);

@@ -243,6 +243,27 @@ END
     assert_output --regexp '"as_published":true,"epsilon_sound":[0-9.]+,"seeded":true\}$'
 }
 
+@test "rows that were scaled in another way" {
+    train model train.dp hinge
+    cp -r test.dp cut.dp
+    sed -i 's/"row_norm": *"unit"/"row_norm": "cap"/' cut.dp/dataset.json
+    complains 1 "dp-eval: the rows of the model have row norm 'unit', those of cut.dp 'cap'" dp-eval --data cut.dp -i model
+    # the same divisor is the same scale, another is another
+    sed -i 's/"row_norm": *"cap"/"row_norm": "bounds", "row_divisor": 1.5, "bias": true/' cut.dp/dataset.json
+    edit 'row_norm="divided by 1.5, bias"' < model > divided
+    dp-eval --data cut.dp -i divided > /dev/null
+    edit 'row_norm="divided by 2, bias"' < model > divided
+    complains 1 "dp-eval: the rows of the model have row norm 'divided by 2, bias', those of cut.dp 'divided by 1.5, bias'" \
+        dp-eval --data cut.dp -i divided
+    # a model, or a data set, that does not say it fits all
+    for unsaid in 'row_norm=' 'row_norm="unknown"'; do
+        edit "$unsaid" < model > quiet
+        dp-eval --data cut.dp -i quiet > /dev/null
+    done
+    sed -i 's/"row_norm": *"bounds", "row_divisor": 1.5, //' cut.dp/dataset.json
+    dp-eval --data cut.dp -i model > /dev/null
+}
+
 @test "models and data that do not fit together" {
     train model train.dp hinge
     dp-synth classification --rows 50 --cols 5 --seed 1 -o narrow.dp -q

@@ -116,6 +116,27 @@ END
     dp-predict nameless two.dp | cmp - named
 }
 
+@test "rows that were scaled in another way" {
+    train model two.dp hinge
+    cp -r two.dp cut.dp
+    sed -i 's/"row_norm": *"unit"/"row_norm": "cap"/' cut.dp/dataset.json
+    complains 1 "dp-predict: the rows of the model have row norm 'unit', those of cut.dp 'cap'" dp-predict model cut.dp
+    # the same divisor is the same scale, another is another
+    sed -i 's/"row_norm": *"cap"/"row_norm": "bounds", "row_divisor": 1.5, "bias": true/' cut.dp/dataset.json
+    edit 'row_norm="divided by 1.5, bias"' < model > divided
+    dp-predict divided cut.dp > /dev/null
+    edit 'row_norm="divided by 2, bias"' < model > divided
+    complains 1 "dp-predict: the rows of the model have row norm 'divided by 2, bias', those of cut.dp 'divided by 1.5, bias'" \
+        dp-predict divided cut.dp
+    # a model, or a data set, that does not say it fits all
+    for unsaid in 'row_norm=' 'row_norm="unknown"'; do
+        edit "$unsaid" < model > quiet
+        dp-predict quiet cut.dp > /dev/null
+    done
+    sed -i 's/"row_norm": *"bounds", "row_divisor": 1.5, //' cut.dp/dataset.json
+    dp-predict model cut.dp > /dev/null
+}
+
 @test "models and data that do not fit together" {
     train model two.dp hinge
     complains 1 "dp-predict: --probability: only logistic and softmax models give probabilities" dp-predict -p model two.dp

@@ -81,9 +81,9 @@ only_the_model_left() {
     done
 }
 
-@test "a model of another method or lambda is no start" {
+@test "a model of another lambda is no start" {
     dp-loop --laps 2 -o model -- "$CHILD" > /dev/null
-    complains 1 "dp-scd-step: the model to start from has another method, lambda or number of rows" \
+    complains 1 "dp-scd-step: the model to start from has another lambda or number of rows" \
         dp-loop --laps 2 --init model -- "${CHILD/--lambda 1e-3/--lambda 1e-2}"
     rm model
 }

@@ -8,9 +8,9 @@ query   base query
 priv    base math query priv
 wire    base query wire
 port    base query wire port
-model   base math query wire model
+model   base math query wire data model
 data    base math data
-stages  base math query priv data wire stages
+stages  base math query priv data wire model stages
 audit   base math query data wire model stage audit
 "
 
@@ -34,11 +34,13 @@ rooms() { grep -HoE '^#include "[a-z_]+/' "$@" | sed 's/:#include "/ /; s|/$||';
     done <<< "$ROOM_RULES"
     # the interface that stages see does not know ports
     grep -lE '#include "port/' lib/stage/stage.[ch] && bad+="lib/stage/stage knows a port"$'\n'
+    # what runs and charges laps knows no family of models
+    grep -lE '#include "model/' lib/stage/* lib/stages/{account,charge,spend,reserve}.[ch] && bad+="(these know families)"$'\n'
     [ -z "$bad" ] || fail "$bad"
 }
 
 @test "layering: only the runtime and bin print or read the clock" {
-    run grep -nE '\b(printf|puts|exit|abort|clock_gettime|time|getenv) ?\(' -r lib/math lib/priv lib/wire lib/port lib/data lib/stages lib/audit
+    run grep -nE '\b(printf|puts|exit|abort|clock_gettime|time|getenv) ?\(' -r lib/math lib/priv lib/wire lib/port lib/model lib/data lib/stages lib/audit
     refute_output --regexp '(^|[^a-z])printf ?\('
     refute_output --regexp '\b(puts|exit|abort|clock_gettime|time|getenv) ?\('
 }

@@ -182,7 +182,7 @@ static void softmax_and_poisson(void **state)
     }
     w[3] = 2;
     assert_near(dp_metric_log_loss(DP_LOSS_SOFTMAX, d->scores, CLASSES, d->y, ROWS), losses, 1e-12);
-    assert_near(dp_metric_objective(DP_LOSS_SOFTMAX, 1, 0.3, d->scores, CLASSES, d->y, unit, ROWS, CLASSES, w, COLS),
+    assert_near(dp_metric_objective(DP_LOSS_SOFTMAX, 1, 0.3, d->scores, CLASSES, d->y, unit, ROWS, CLASSES, w, CLASSES * COLS),
                 losses + 0.6, 1e-12);
     assert_true(dp_metric_has_probability(DP_LOSS_SOFTMAX) && !dp_metric_has_probability(DP_LOSS_HINGE));
     /* A Poisson regression predicts e^u. */
@@ -234,9 +234,9 @@ static void objective_is_the_sum_of_the_binary_ones(void **state)
                 binary += lambda / 2 * w[k * COLS + j] * w[k * COLS + j];
             total += binary;
         }
-        assert_near(
-            dp_metric_objective((enum dp_loss)loss, width, lambda, d->scores, CLASSES, d->y, unit, ROWS, CLASSES, w, COLS),
-            total, 1e-12);
+        assert_near(dp_metric_objective((enum dp_loss)loss, width, lambda, d->scores, CLASSES, d->y, unit, ROWS, CLASSES, w,
+                                        CLASSES * COLS),
+                    total, 1e-12);
     }
     fill(d, 1, 2, 0);
     double hinge = 0, squared = 0, norm = 0;

@@ -1,0 +1,59 @@
+#include "model/family.h"
+
+#include <string.h>
+
+#include "wire/model.h"
+
+static const struct dp_family *const families[] = {&dp_family_linear};
+
+static const struct dp_family *find(const char *name)
+{
+    for (size_t i = 0; i < sizeof families / sizeof *families; i++)
+        if (strcmp(families[i]->name, name) == 0)
+            return families[i];
+    return NULL;
+}
+
+struct dp_form dp_form_for(const struct dp_family *family, size_t features, size_t outputs, double intercept)
+{
+    struct dp_form form = {.family = family, .features = features, .outputs = outputs, .intercept = intercept};
+    family->shape(&form);
+    return form;
+}
+
+int dp_form_read(struct dp_form *form, const struct dp_frame *frame, struct dp_err *err)
+{
+    const char *name = dp_frame_text(frame, DP_F_FAMILY, dp_family_linear.name);
+    *form = (struct dp_form){.family = find(name), .intercept = dp_frame_real(frame, DP_F_INTERCEPT, 0)};
+    if (form->family == NULL)
+        return dp_fail(err, DP_E_RUN, "the model is of the family '%.40s', which is unknown here", name);
+    int rc = dp_model_shape(frame, &form->rows, &form->cols, err);
+    if (rc == DP_OK && !form->family->read(form))
+        rc = dp_fail(err, DP_E_RUN, "the model of lap %lld is %zu × %zu, which no %s model is", (long long)frame->lap,
+                     form->rows, form->cols, name);
+    return rc;
+}
+
+int dp_form_model(const struct dp_form *form, struct dp_frame *frame, const struct dp_key *key, const double **model,
+                  struct dp_err *err)
+{
+    const struct dp_array *a;
+    double *parameters;
+    int rc;
+    if (!dp_frame_has(frame, DP_F_MODEL)) {
+        rc = dp_frame_make_array(frame, DP_F_MODEL, DP_F64, form->rows, form->cols, &parameters, err);
+        if (rc == DP_OK) {
+            form->family->start(form, key, parameters);
+            *model = parameters;
+        }
+        return rc;
+    }
+    rc = dp_frame_need_array(frame, DP_F_MODEL, DP_F64, 2, &a, err);
+    if (rc != DP_OK)
+        return rc;
+    if (a->dims[0] != form->rows || a->dims[1] != form->cols)
+        return dp_fail(err, DP_E_RUN, "the model is %llu × %llu, the data needs %zu × %zu", (unsigned long long)a->dims[0],
+                       (unsigned long long)a->dims[1], form->rows, form->cols);
+    *model = a->data;
+    return DP_OK;
+}

@@ -1,0 +1,43 @@
+/* The family "linear": a row of weights for each output. Softmax is such a model too: its loss, not its scores, has all
+   outputs in it. */
+#include <string.h>
+
+#include "model/family.h"
+
+static void shape(struct dp_form *form)
+{
+    form->rows = form->outputs;
+    form->cols = form->features + (form->intercept != 0 ? 1 : 0);
+}
+
+static bool read(struct dp_form *form)
+{
+    form->outputs = form->rows;
+    form->features = form->cols - (form->intercept != 0 ? 1 : 0);
+    return true;
+}
+
+/* A run begins at zero. */
+static void start(const struct dp_form *form, const struct dp_key *key, double *weights)
+{
+    (void)key;
+    memset(weights, 0, form->rows * form->cols * sizeof *weights);
+}
+
+static void score(const struct dp_form *form, const double *weights, const struct dp_row *rows, size_t count,
+                  const struct dp_row *next, double *scores)
+{
+    dp_rows_dot(rows, count, next, weights, form->outputs, form->cols, scores);
+    for (size_t i = 0; form->intercept != 0 && i < count; i++)
+        for (size_t k = 0; k < form->outputs; k++)
+            scores[i * form->outputs + k] += form->intercept * weights[k * form->cols + form->features];
+}
+
+const struct dp_family dp_family_linear = {
+    .name = "linear",
+    .sides = "outputs × columns",
+    .shape = shape,
+    .read = read,
+    .start = start,
+    .score = score,
+};

@@ -1,0 +1,43 @@
+#include "model/method.h"
+
+#include <string.h>
+
+const struct dp_method dp_method_scd_dual = {.name = "scd-dual"}, dp_method_scd_primal = {.name = "scd-primal"},
+                       dp_method_gradient = {.name = "gradient", .gradients = true};
+
+bool dp_method_gradients(const struct dp_frame *frame)
+{
+    static const struct dp_method *const methods[] = {&dp_method_scd_dual, &dp_method_scd_primal, &dp_method_gradient};
+    const char *name = dp_frame_text(frame, DP_F_METHOD, "");
+    for (size_t i = 0; i < sizeof methods / sizeof *methods; i++)
+        if (strcmp(methods[i]->name, name) == 0)
+            return methods[i]->gradients;
+    return false;
+}
+
+static int check_start(const struct dp_training *t, const struct dp_frame *frame, struct dp_err *err)
+{
+    if (strcmp(dp_frame_text(frame, DP_F_METHOD, ""), t->method->name) != 0)
+        return dp_fail(err, DP_E_RUN, "the model to start from was trained by another method");
+    if (strcmp(dp_frame_text(frame, DP_F_FAMILY, dp_family_linear.name), t->family->name) != 0)
+        return dp_fail(err, DP_E_RUN, "the model to start from is of another family");
+    if (dp_frame_real(frame, DP_F_SCALE, 0) != t->scale)
+        return dp_fail(err, DP_E_RUN, "the model to start from has another lambda or number of rows");
+    return DP_OK;
+}
+
+int dp_training_announce(const struct dp_training *t, struct dp_frame *frame, struct dp_err *err)
+{
+    const char *loss = dp_loss_names[t->loss];
+    int rc = dp_frame_has(frame, DP_F_MODEL) ? check_start(t, frame, err) : DP_OK;
+    if (rc == DP_OK)
+        rc = dp_frame_set_text(frame, DP_F_METHOD, t->method->name, strlen(t->method->name), err);
+    if (rc == DP_OK)
+        rc = dp_frame_set_text(frame, DP_F_FAMILY, t->family->name, strlen(t->family->name), err);
+    if (rc == DP_OK)
+        rc = dp_frame_set_text(frame, DP_F_LOSS, loss, strlen(loss), err);
+    dp_frame_set_real(frame, DP_F_LOSS_WIDTH, t->width);
+    dp_frame_set_real(frame, DP_F_LAMBDA, t->lambda);
+    dp_frame_set_real(frame, DP_F_SCALE, t->scale);
+    return rc;
+}

@@ -1,0 +1,67 @@
+#include "model/predictor.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "wire/model.h"
+
+/* What was done to the lengths of rows, if it says so. */
+static bool says_norm(const char *row_norm)
+{
+    return row_norm[0] != '\0' && strncmp(row_norm, "unknown", strlen("unknown")) != 0;
+}
+
+static int check_rows(const struct dp_form *form, const struct dp_frame *frame, const struct dp_dataset *d, const char *path,
+                      struct dp_err *err)
+{
+    const char *norm = dp_frame_text(frame, DP_F_ROW_NORM, "");
+    if (form->features != d->cols)
+        return dp_fail(err, DP_E_RUN, "the model has %zu columns, %s has %zu", form->features, path, d->cols);
+    if (says_norm(norm) && says_norm(d->row_norm) && strcmp(norm, d->row_norm) != 0)
+        return dp_fail(err, DP_E_RUN, "the rows of the model have row norm '%.80s', those of %s '%s'", norm, path, d->row_norm);
+    return DP_OK;
+}
+
+int dp_predictor_open(struct dp_predictor *p, const struct dp_frame *frame, const struct dp_dataset *dataset, const char *path,
+                      struct dp_err *err)
+{
+    int rc = dp_form_read(&p->form, frame, err);
+    if (rc == DP_OK)
+        rc = check_rows(&p->form, frame, dataset, path, err);
+    if (rc != DP_OK)
+        return rc;
+    p->known = dp_loss_parse(dp_frame_text(frame, DP_F_LOSS, ""), &p->loss) == 0;
+    p->width = dp_frame_real(frame, DP_F_LOSS_WIDTH, 1);
+    p->label = (struct dp_affine){dp_frame_real(frame, DP_F_LABEL_SCALE, 1), dp_frame_real(frame, DP_F_LABEL_OFFSET, 0)};
+    if (p->known && p->loss == DP_LOSS_SOFTMAX && p->form.outputs < 2)
+        return dp_fail(err, DP_E_RUN, "the model has softmax loss and one output");
+    return dp_alloc(&p->parameters, p->form.rows * p->form.cols, sizeof *p->parameters, err);
+}
+
+void dp_predictor_close(struct dp_predictor *p)
+{
+    free(p->parameters);
+    p->parameters = NULL;
+}
+
+int dp_predictor_take(struct dp_predictor *p, const struct dp_frame *frame, struct dp_err *err)
+{
+    size_t rows, cols;
+    int rc = dp_model_shape(frame, &rows, &cols, err);
+    if (rc == DP_OK && (rows != p->form.rows || cols != p->form.cols))
+        rc = dp_fail(err, DP_E_RUN, "the model changes its shape in lap %lld", (long long)frame->lap);
+    return rc == DP_OK ? dp_model_weights(frame, p->parameters, err) : rc;
+}
+
+void dp_predictor_score(const struct dp_predictor *p, const struct dp_dataset *dataset, size_t from, size_t count,
+                        double *scores)
+{
+    struct dp_row row[DP_ROWS];
+    for (size_t done = 0; done < count; done += DP_ROWS) {
+        size_t block = count - done < DP_ROWS ? count - done : DP_ROWS;
+        for (size_t i = 0; i < block; i++)
+            row[i] = dp_dataset_row(dataset, from + done + i);
+        p->form.family->score(&p->form, p->parameters, row, block, NULL, scores + done * p->form.outputs);
+    }
+}

@@ -116,9 +116,9 @@ static int scheduled(struct question *q, const struct dp_event *event, int64_t l
     for (int64_t t = 1; rc == DP_OK && t <= laps; t++)
         multiplier[t - 1] = event->query[0].multiplier * dp_schedule_noise(&schedule, t, laps);
     if (rc == DP_OK)
-        rc = dp_plan_new(&plan, multiplier, laps, event->epoch_laps, err);
+        rc = dp_plan_add_scheduled(&plan, event, multiplier, laps, err);
     if (rc == DP_OK)
-        rc = dp_plan_charges(&plan, event, laps, &q->charges, err);
+        rc = dp_plan_charges(&plan, laps, &q->charges, err);
     dp_plan_free(&plan);
     free(multiplier);
     dp_schedule_free(&schedule);

@@ -110,9 +110,9 @@ static int end_run(struct reader *r, struct dp_err *err)
     if (r->planned && r->first.query[0].kind != DP_QUERY_GAUSSIAN) {
         rc = dp_charges_add(&r->run->charges, &r->first, r->run->laps, err);
     } else if (r->planned) {
-        rc = dp_plan_new(&plan, r->multiplier, r->run->laps, r->first.epoch_laps, err);
+        rc = dp_plan_add_scheduled(&plan, &r->first, r->multiplier, r->run->laps, err);
         if (rc == DP_OK)
-            rc = dp_plan_charges(&plan, &r->first, r->run->laps, &r->run->charges, err);
+            rc = dp_plan_charges(&plan, r->run->laps, &r->run->charges, err);
         dp_plan_free(&plan);
     } else {
         r->run->charges = r->charges;

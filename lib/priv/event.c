@@ -51,9 +51,7 @@ int64_t dp_event_times(const struct dp_event *event, int64_t laps)
 
 bool dp_event_may_follow(const struct dp_event *event, const struct dp_event *before, int64_t laps)
 {
-    if (dp_event_same(event, before) || (event->sampling != DP_SAMPLING_SHUFFLED && before->sampling != DP_SAMPLING_SHUFFLED))
-        return true;
-    return event->sampling == before->sampling && event->epoch_laps == before->epoch_laps && laps % before->epoch_laps == 0;
+    return dp_event_same(event, before) || before->sampling != DP_SAMPLING_SHUFFLED || laps % before->epoch_laps == 0;
 }
 
 int dp_charges_add(struct dp_charges *charges, const struct dp_event *event, int64_t laps, struct dp_err *err)

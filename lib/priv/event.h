@@ -57,8 +57,8 @@ bool dp_event_same(const struct dp_event *a, const struct dp_event *b);
 /* How often the event's unsampled mechanism runs in that many laps: epochs begun where they are shuffled, else laps. */
 int64_t dp_event_times(const struct dp_event *event, int64_t laps);
 
-/* Whether a run may go on with `event` after so many laps of `before`. False where both would share a shuffled epoch, in
-   which a person is in a lap of either: only whole epochs may come before another event. */
+/* Whether a run may go on with `event` after so many laps of `before`. False in the middle of a shuffled epoch of `before`:
+   only whole epochs may come before another event, so that the laps of an epoch are charged as one. */
 bool dp_event_may_follow(const struct dp_event *event, const struct dp_event *before, int64_t laps);
 
 /* Adds laps (0 or more, else DP_E_RUN) of an event, to the charge of the same event if there is one (except where epochs

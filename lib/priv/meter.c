@@ -84,9 +84,11 @@ static int add_part(struct dp_meter *m, const struct dp_event *event, struct dp_
         rc = dp_grow(&m->part, &m->capacity, m->parts + 1, sizeof *m->part, err);
     if (rc != DP_OK)
         return rc;
-    /* As published: laps of a shuffled epoch, and laps whose batch shows, count as Poisson samples. */
-    if (m->kind == DP_METER_PUBLISHED && event->sampling != DP_SAMPLING_NONE)
-        charged.sampling = DP_SAMPLING_POISSON;
+    /* As published: laps of a shuffled epoch, and laps whose batch shows, count as Poisson samples of one query. */
+    if (m->kind == DP_METER_PUBLISHED) {
+        charged.sampling = event->sampling == DP_SAMPLING_NONE ? DP_SAMPLING_NONE : DP_SAMPLING_POISSON;
+        charged.queries = 1;
+    }
     charged.epoch_laps = charged.sampling == DP_SAMPLING_SHUFFLED ? charged.epoch_laps : 0;
     struct part *part = &m->part[m->parts];
     *part = (struct part){.event = *event};

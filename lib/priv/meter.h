@@ -10,8 +10,8 @@
 
 enum dp_meter_kind {
     DP_METER_RDP,       /* every order of priv/rdp.h; the mixture of priv/mixture.h for one event with a visible batch */
-    DP_METER_PUBLISHED, /* as the DP-SCD paper: whatever the sampler, a Poisson-sampled Gaussian at whole orders and
-                           Proposition 1. Not sound. */
+    DP_METER_PUBLISHED, /* as the DP-SCD paper: whatever the sampler and whatever else was released, the first query on a
+                           Poisson sample, at whole orders and by Proposition 1. Not sound. */
 };
 
 struct dp_meter;

@@ -7,24 +7,21 @@
 #include "priv/account.h"
 #include "priv/meter.h"
 
-/* One charge for each bucket of the plan; those of no laps stay, so that the rows of all prefixes are alike. */
-static int charges_of(const struct dp_plan *plan, const struct dp_event *first, int64_t laps, struct dp_charges *charges,
-                      struct dp_err *err)
+/* One charge for each event of the plan; those of no laps stay, so that the rows of all prefixes are alike. */
+static int charges_of(const struct dp_plan *plan, int64_t laps, struct dp_charges *charges, struct dp_err *err)
 {
-    if (plan == NULL || plan->laps == 0)
-        return dp_charges_add(charges, first, laps, err);
-    int rc = DP_OK;
-    for (size_t b = 0; rc == DP_OK && b < plan->buckets; b++) {
-        struct dp_event event = *first;
-        event.query[0].multiplier = plan->multiplier[b];
-        rc = dp_charges_add(charges, &event, 0, err);
-    }
-    for (int64_t t = 0; rc == DP_OK && t < laps; t++)
-        charges->charge[plan->bucket[t]].laps++;
+    int64_t *count;
+    int rc = dp_alloc(&count, plan->events, sizeof *count, err);
+    if (rc != DP_OK)
+        return rc;
+    dp_plan_count(plan, laps, count);
+    for (size_t i = 0; rc == DP_OK && i < plan->events; i++)
+        rc = dp_charges_add(charges, &plan->event[i], count[i], err);
+    free(count);
     return rc;
 }
 
-/* Buckets of the plan that only laps after these have are no part of the run. */
+/* Events of the plan that only laps after these have are no part of the run. */
 static void drop_unused(struct dp_charges *row, size_t n)
 {
     for (size_t c = row[n - 1].count; c-- > 0;) {
@@ -37,13 +34,12 @@ static void drop_unused(struct dp_charges *row, size_t n)
 
 static int check(const struct dp_plan *plan, const int64_t *laps, size_t n, struct dp_err *err)
 {
-    bool planned = plan != NULL && plan->laps > 0;
     if (n == 0 || laps[0] < 1)
         return dp_fail(err, DP_E_RUN, "a run has at least one lap");
     for (size_t i = 0; i + 1 < n; i++)
         if (laps[i + 1] <= laps[i])
             return dp_fail(err, DP_E_RUN, "laps must ascend, got %lld after %lld", (long long)laps[i + 1], (long long)laps[i]);
-    if (planned && laps[n - 1] > plan->laps)
+    if (laps[n - 1] > plan->laps)
         return dp_fail(err, DP_E_RUN, "lap %lld is beyond the %lld laps that were planned", (long long)laps[n - 1],
                        (long long)plan->laps);
     return DP_OK;
@@ -104,8 +100,8 @@ static int by_gdp(const struct dp_charges *row, size_t n, double delta, double *
     return rc;
 }
 
-int dp_account_prefixes(const struct dp_plan *plan, const struct dp_event *first, const int64_t *laps, size_t n, double delta,
-                        double *epsilon, struct dp_err *err)
+int dp_account_prefixes(const struct dp_plan *plan, const int64_t *laps, size_t n, double delta, double *epsilon,
+                        struct dp_err *err)
 {
     struct dp_charges *row, whole = {0};
     struct dp_answer answer;
@@ -116,13 +112,12 @@ int dp_account_prefixes(const struct dp_plan *plan, const struct dp_event *first
         return rc;
     for (size_t i = 0; rc == DP_OK && i < n; i++) {
         epsilon[i] = (double)INFINITY;
-        rc = charges_of(plan, first, laps[i], &row[i], err);
+        rc = charges_of(plan, laps[i], &row[i], err);
     }
     if (rc == DP_OK)
         drop_unused(row, n);
     if (rc == DP_OK)
-        rc = plan != NULL && plan->laps > 0 ? dp_plan_charges(plan, first, laps[n - 1], &whole, err)
-                                            : dp_charges_add(&whole, first, laps[n - 1], err);
+        rc = dp_plan_charges(plan, laps[n - 1], &whole, err);
     if (rc == DP_OK)
         rc = dp_account_epsilon(DP_ACCOUNTANT_BEST, &whole, delta, &answer, err);
     if (rc == DP_OK && n > 1 && dp_account_covers(DP_ACCOUNTANT_GDP, &whole)) {

@@ -12,8 +12,6 @@
 #include "stages/spend.h"
 #include "stages/stages.h"
 
-#define PLAN_DIGEST 32
-
 struct options {
     double epsilon, delta;
     const char *ledger;
@@ -25,16 +23,14 @@ struct state {
     bool begun;
     struct dp_hold hold;
     struct dp_spend spend;
-    char *directory;           /* of the data set, as dp-sample says it */
-    struct dp_event event;     /* of the first lap */
-    struct dp_reserve reserve; /* unless there is no ledger */
-    int64_t last_lap;
+    char *directory;                                /* of the data set, as dp-sample says it */
+    struct dp_reserve reserve;                      /* unless there is no ledger */
+    int64_t last_lap, laps;                         /* and how many there will be, 0 where that is not known */
     double prior_epsilon, prior_delta, prior_sound; /* of the model that the run started from */
     bool published;                                 /* that model, or this run, was accounted as published */
     char resumes[DP_LEDGER_MARK];                   /* of a run that is resumed: the line of its checkpoint, or "" */
     double spent, order;                            /* and what its filter had, at which order */
-    unsigned char plan[PLAN_DIGEST];                /* of the multipliers of all laps; zeros without a plan */
-    unsigned char planned[PLAN_DIGEST];             /* what that was in the checkpoint */
+    unsigned char planned[DP_PLAN_DIGEST];          /* and the plan that it was charged by */
 };
 
 static const struct dp_option options[] = {
@@ -88,6 +84,13 @@ static const struct dp_option options[] = {
      .help = "let everything through, marked as not private"},
     {.name = NULL},
 };
+
+/* What charges a run that is not adaptive. */
+static enum dp_meter_kind meter_of(const struct dp_stage *stage)
+{
+    const struct options *o = stage->options;
+    return o->as_published ? DP_METER_PUBLISHED : DP_METER_RDP;
+}
 
 static void account_close(struct dp_stage *stage)
 {
@@ -178,20 +181,17 @@ static int note_prior(struct state *s, const struct dp_frame *frame, struct dp_e
 }
 
 /* The sound epsilon stands in the frame only beside a published one, and only where there is one. */
-static void set_sound(const struct dp_stage *stage, struct dp_frame *frame)
+static void set_sound(const struct state *s, struct dp_frame *frame)
 {
-    const struct options *o = stage->options;
-    const struct state *s = stage->state;
-    double own = !o->as_published ? s->spend.epsilon : s->spend.sound != NULL ? dp_meter_epsilon(s->spend.sound) : (double)NAN;
-    if (s->published && !isnan(s->prior_sound + own))
-        dp_frame_set_real(frame, DP_F_EPSILON_SOUND, s->prior_sound + own);
+    double sound = s->prior_sound + dp_spend_sound(&s->spend);
+    if (s->published && !isnan(sound))
+        dp_frame_set_real(frame, DP_F_EPSILON_SOUND, sound);
 }
 
-/* The laps that the run will have, as the ledger charges them: what is announced, or as many as its own budget affords. */
+/* The first laps of the run, as the ledger charges them. */
 static int prefix(const void *plan, int64_t laps, struct dp_charges *charges, struct dp_err *err)
 {
-    const struct state *s = plan;
-    return s->spend.published ? dp_charges_add(charges, &s->event, laps, err) : dp_spend_prefix(&s->spend, laps, charges, err);
+    return dp_plan_charges(plan, laps, charges, err);
 }
 
 static struct dp_ledger_run ledger_run(const struct dp_stage *stage, const struct dp_frame *frame)
@@ -214,7 +214,7 @@ static struct dp_ledger_run ledger_run(const struct dp_stage *stage, const struc
         .time = stage->started,
         .laps = s->spend.limit < laps ? s->spend.limit : laps,
         .prefix = prefix,
-        .plan = s,
+        .plan = &s->spend.plan,
         .partial = o->partial,
     };
     if (o->adaptive) {
@@ -238,7 +238,7 @@ static struct dp_ledger_run ledger_run(const struct dp_stage *stage, const struc
 }
 
 /* The ledger of the data set, unless there is another or none. */
-static int open_ledger(struct dp_stage *stage, const struct dp_frame *frame, bool has_sound, struct dp_err *err)
+static int open_ledger(struct dp_stage *stage, const struct dp_frame *frame, bool sound, struct dp_err *err)
 {
     const struct options *o = stage->options;
     struct state *s = stage->state;
@@ -248,7 +248,7 @@ static int open_ledger(struct dp_stage *stage, const struct dp_frame *frame, boo
         return DP_OK;
     if (run.data == NULL)
         return dp_fail(err, DP_E_UNSAFE, "--ledger: the frame of lap %lld does not name its data set", (long long)frame->lap);
-    if (o->as_published && !has_sound)
+    if (!sound)
         return dp_fail(err, DP_E_UNSAFE, "nothing sound can be written down for this run (--no-ledger goes without)");
     if (o->ledger != NULL)
         return dp_reserve_open(&s->reserve, o->ledger, &run, err);
@@ -272,12 +272,9 @@ static int check_resumed(const struct dp_stage *stage, const struct dp_frame *fr
 {
     const struct options *o = stage->options;
     const struct state *s = stage->state;
-    const struct dp_mechanism *now = frame->mechanism, *then = s->hold.first->mechanism;
-    bool planned = !sodium_is_zero(s->plan, sizeof s->plan), same = s->order == s->spend.filter.order;
-    for (int i = 0; !o->adaptive && i < frame->mechanisms; i++)
-        same &= now[i].sampler == then[i].sampler && now[i].rate == then[i].rate && now[i].epoch_laps == then[i].epoch_laps &&
-                now[i].noise == then[i].noise && ((planned && i == 0) || now[i].multiplier == then[i].multiplier);
-    if (!same || (!o->adaptive && memcmp(s->plan, s->planned, sizeof s->plan) != 0))
+    unsigned char plan[DP_PLAN_DIGEST];
+    dp_plan_digest(&s->spend.plan, plan);
+    if (s->order != s->spend.filter.order || (!o->adaptive && memcmp(plan, s->planned, sizeof plan) != 0))
         return dp_fail(err, DP_E_UNSAFE, "the mechanism of lap %lld is not that of the run before its checkpoint",
                        (long long)frame->lap);
     return DP_OK;
@@ -291,7 +288,7 @@ static int charge_lost(struct state *s, struct dp_err *err)
     const struct dp_charges *used = &s->reserve.used;
     if (s->last_lap == 0 || s->spend.adaptive)
         return dp_spend_lost(&s->spend, &s->reserve.lost, err);
-    int rc = prefix(s, s->last_lap, &own, err);
+    int rc = dp_plan_charges(&s->spend.plan, s->last_lap, &own, err);
     for (size_t i = 0; rc == DP_OK && i < used->count; i++) {
         int64_t laps = used->charge[i].laps;
         for (size_t k = 0; k < own.count; k++)
@@ -306,44 +303,48 @@ static int charge_lost(struct state *s, struct dp_err *err)
     return rc;
 }
 
-/* What the run will be charged as, from its first lap. */
-static int begin(struct dp_stage *stage, struct dp_frame *frame, const struct dp_event *sound, bool has_sound,
-                 struct dp_err *err)
+/* What the laps of the run will be, by its first lap: all like that one, but for noise that follows a schedule. */
+static int make_plan(struct dp_plan *plan, const struct dp_frame *frame, const struct dp_event *event, struct dp_err *err)
+{
+    int64_t laps = dp_frame_int(frame, DP_F_LAPS, 0);
+    const struct dp_array *noise = dp_frame_array(frame, DP_F_PLAN);
+    if (noise == NULL)
+        return dp_plan_add(plan, event, laps > 0 ? laps : DP_PLAN_OPEN, err);
+    if (noise->dtype != DP_F64 || noise->ndim != 1 || laps < 1 || noise->count != (uint64_t)laps)
+        return dp_fail(err, DP_E_UNSAFE, "the plan of the noise does not have a multiplier for each lap");
+    return dp_plan_add_scheduled(plan, event, noise->data, laps, err);
+}
+
+/* How the run will be charged, by its first lap. */
+static int begin(struct dp_stage *stage, struct dp_frame *frame, const struct dp_event *event, bool sound, struct dp_err *err)
 {
     const struct options *o = stage->options;
     struct state *s = stage->state;
-    struct dp_event published = dp_charge_event_published(&frame->mechanism[0]);
+    struct dp_plan plan = {0};
     struct dp_spend_start start = {
         .epsilon = o->epsilon,
         .delta = o->delta,
         .adaptive = o->adaptive,
-        .published = o->as_published,
-        .first = o->as_published ? &published : sound,
-        .sound = has_sound ? sound : NULL,
-        .laps = dp_frame_int(frame, DP_F_LAPS, 0),
+        .by = meter_of(stage),
+        .sound = sound,
+        .plan = &plan,
     };
-    const struct dp_array *plan = dp_frame_array(frame, DP_F_PLAN);
-    if (plan != NULL && !o->adaptive) {
-        if (o->as_published)
-            return dp_fail(err, DP_E_UNSAFE, "--as-published: noise that changes was not published");
-        if (plan->dtype != DP_F64 || plan->ndim != 1 || start.laps < 1 || plan->count != (uint64_t)start.laps)
-            return dp_fail(err, DP_E_UNSAFE, "the plan of the noise does not have a multiplier for each lap");
-        start.plan = plan->data;
-        crypto_generichash(s->plan, sizeof s->plan, plan->data, plan->count * sizeof(double), NULL, 0);
-    }
     int rc = s->last_lap > 0 ? DP_OK : note_prior(s, frame, err);
+    if (rc == DP_OK && !o->adaptive)
+        rc = make_plan(&plan, frame, event, err);
     if (rc == DP_OK)
         rc = dp_spend_open(&s->spend, &start, err);
+    dp_plan_free(&plan);
     if (rc == DP_OK && s->last_lap > 0)
         rc = check_resumed(stage, frame, err);
     if (rc == DP_OK)
-        rc = dp_spend_resume(&s->spend, sound, s->last_lap, s->spent, err);
-    s->event = *sound;
+        rc = dp_spend_resume(&s->spend, s->last_lap, s->spent, err);
     if (rc == DP_OK)
-        rc = open_ledger(stage, frame, has_sound, err);
+        rc = open_ledger(stage, frame, sound, err);
     if (rc == DP_OK)
         rc = charge_lost(s, err);
     s->published |= o->as_published;
+    s->laps = dp_frame_int(frame, DP_F_LAPS, 0);
     s->begun = true;
     return rc;
 }
@@ -373,29 +374,22 @@ static void warn(struct dp_stage *stage, const struct dp_frame *frame, struct dp
 /* Pays for the lap: against the budget, and in the ledger. */
 static int pay(struct dp_stage *stage, struct dp_frame *frame, struct dp_out *out, struct dp_err *err)
 {
-    const struct options *o = stage->options;
     struct state *s = stage->state;
-    struct dp_event event, published;
-    struct dp_err unsound = {0};
-    int sound = dp_charge_event(frame->mechanism, frame->mechanisms, &event, &unsound);
-    if (sound != DP_OK && !o->as_published) {
-        *err = unsound;
-        return sound;
-    }
-    bool first = !s->begun;
-    int rc = first ? begin(stage, frame, &event, sound == DP_OK, err) : DP_OK;
+    struct dp_event event;
+    bool sound, first = !s->begun;
+    int64_t together, left;
+    int rc = dp_charge_event_by(meter_of(stage), frame->mechanism, frame->mechanisms, &event, &sound, err);
+    if (rc == DP_OK && first)
+        rc = begin(stage, frame, &event, sound, err);
     if (rc != DP_OK)
         return rc;
     if (first)
         warn(stage, frame, out);
-    published = dp_charge_event_published(&frame->mechanism[0]);
     struct dp_event charged = dp_spend_charged(&s->spend, &event);
-    int64_t left = dp_spend_left(&s->spend);
-    rc = dp_spend_lap(&s->spend, o->as_published ? &published : &event, err);
-    if (rc == DP_OK && s->spend.sound != NULL)
-        rc = dp_meter_charge(s->spend.sound, &event, 1, err);
+    dp_spend_ahead(&s->spend, &together, &left);
+    rc = dp_spend_lap(&s->spend, &event, err);
     if (rc == DP_OK && s->reserve.ledger != NULL)
-        rc = dp_reserve_lap(&s->reserve, &charged, left, err);
+        rc = dp_reserve_lap(&s->reserve, &charged, together, left, err);
     return rc;
 }
 
@@ -439,7 +433,7 @@ static int state_spent(struct dp_stage *stage, struct dp_frame *frame, struct dp
         dp_frame_set_real(frame, DP_F_PRIOR_DELTA, s->prior_delta);
     }
     dp_frame_set_real(frame, DP_F_NOISE_SCALE, frame->mechanism[0].scale);
-    set_sound(stage, frame);
+    set_sound(s, frame);
     if (stage->seeded)
         dp_frame_set_bool(frame, DP_F_SEEDED, true);
     if (s->published)
@@ -483,7 +477,7 @@ static int account_drain(struct dp_stage *stage, struct dp_out *out, struct dp_e
 {
     struct state *s = stage->state;
     /* Why a run ends before its last lap is for the gate to doubt: what was released may have decided it. */
-    bool early = stage->interrupted || s->spend.laps < s->spend.planned;
+    bool early = stage->interrupted || s->spend.laps < s->laps;
     (void)out;
     return s->begun ? dp_reserve_end(&s->reserve, &s->spend, early ? "interrupted" : "done", err) : DP_OK;
 }
@@ -506,7 +500,8 @@ static int account_save(struct dp_stage *stage, struct dp_state *state, struct d
     dp_state_put_int(state, "lap", s->last_lap);
     dp_state_put_real(state, "filter", s->spend.filter.spent);
     dp_state_put_real(state, "order", s->spend.filter.order);
-    dp_state_put_bytes(state, "plan", s->plan, sizeof s->plan);
+    dp_plan_digest(&s->spend.plan, s->planned);
+    dp_state_put_bytes(state, "plan", s->planned, sizeof s->planned);
     dp_state_put_real(state, "prior_epsilon", s->prior_epsilon);
     dp_state_put_real(state, "prior_delta", s->prior_delta);
     dp_state_put_real(state, "prior_sound", s->prior_sound);

@@ -150,7 +150,17 @@ int dp_charge_event(const struct dp_mechanism *records, int count, struct dp_eve
     return rc;
 }
 
-struct dp_event dp_charge_event_published(const struct dp_mechanism *record)
+int dp_charge_event_by(enum dp_meter_kind by, const struct dp_mechanism *records, int count, struct dp_event *event,
+                       bool *sound, struct dp_err *err)
 {
-    return dp_event_gaussian(DP_SAMPLING_POISSON, record->rate, record->multiplier, 0);
+    struct dp_err uncovered = {0};
+    int rc = dp_charge_event(records, count, event, &uncovered);
+    *sound = rc == DP_OK;
+    if (rc != DP_OK && by == DP_METER_RDP) {
+        *err = uncovered;
+        return rc;
+    }
+    if (rc != DP_OK)
+        *event = dp_event_gaussian(DP_SAMPLING_POISSON, records[0].rate, records[0].multiplier, 0);
+    return DP_OK;
 }

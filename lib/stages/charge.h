@@ -3,6 +3,7 @@
 #define DP_STAGES_CHARGE_H
 
 #include "priv/event.h"
+#include "priv/meter.h"
 #include "wire/frame.h"
 
 /* Every record against what it must hold by itself, and against the others (they are of one batch). lap is for the
@@ -16,7 +17,9 @@ int dp_charge_check(const struct dp_frame *frame, struct dp_err *err);
    them: a batch of fixed size where a row may be missing, a secret state behind one, a visible batch under replace-one. */
 int dp_charge_event(const struct dp_mechanism *records, int count, struct dp_event *event, struct dp_err *err);
 
-/* The same as the DP-SCD paper has it: a Poisson sample, whatever the sampler and whatever else was released. */
-struct dp_event dp_charge_event_published(const struct dp_mechanism *record);
+/* The same for that meter. *sound: an accountant covers them. Where none does a sound meter refuses them, as above; another
+   takes the first record for a Poisson sample. */
+int dp_charge_event_by(enum dp_meter_kind by, const struct dp_mechanism *records, int count, struct dp_event *event,
+                       bool *sound, struct dp_err *err);
 
 #endif

@@ -99,13 +99,23 @@ int dp_reserve_checkpoint(struct dp_reserve *r, struct dp_err *err)
     return rc;
 }
 
-int dp_reserve_lap(struct dp_reserve *r, const struct dp_event *event, int64_t left, struct dp_err *err)
+/* How many laps to reserve. Where nobody knows what comes next, another lap of this event may never come. */
+static int64_t chunk(const struct dp_reserve *r, const struct dp_event *event, int64_t together, int64_t left)
+{
+    int64_t all = 1 + r->laps / 8, own = 1 + laps_of(&r->used, event) / 8;
+    int64_t piece = all < together ? all : together;
+    if (event->sampling == DP_SAMPLING_SHUFFLED && left != DP_PLAN_OPEN)
+        return piece;
+    int64_t most = piece > own ? piece : own;
+    return most < left ? most : left;
+}
+
+int dp_reserve_lap(struct dp_reserve *r, const struct dp_event *event, int64_t together, int64_t left, struct dp_err *err)
 {
     int rc = DP_OK;
     if (laps_of(&r->reserved, event) == laps_of(&r->used, event)) {
-        /* Where nobody knows what comes next, another lap of this event may never come. */
-        int64_t before = left == INT64_MAX ? laps_of(&r->used, event) : r->laps, chunk = 1 + before / 8, granted;
-        rc = dp_ledger_reserve(r->ledger, event, chunk < left ? chunk : left, &granted, err);
+        int64_t granted;
+        rc = dp_ledger_reserve(r->ledger, event, chunk(r, event, together, left), &granted, err);
         if (rc == DP_OK)
             rc = add(&r->reserved, event, granted, err);
     }
@@ -122,8 +132,8 @@ int dp_reserve_end(struct dp_reserve *r, const struct dp_spend *spend, const cha
     int rc = DP_OK;
     if (r->ledger == NULL)
         return DP_OK;
-    end.accountant = spend->adaptive ? "filter" : spend->published ? "published" : "rdp";
-    if (rc == DP_OK && !spend->adaptive && !spend->published) {
+    end.accountant = dp_spend_accountant(spend);
+    if (rc == DP_OK && !spend->adaptive && spend->by == DP_METER_RDP) {
         const char *accountant;
         rc = epsilon(&r->used, spend->delta, &upper, &lower, &accountant, err);
         if (rc == DP_OK && (upper <= spend->epsilon)) {

@@ -17,10 +17,13 @@ struct dp_reserve {
    those that were lost, whose last shuffled epoch counts as a whole one. */
 int dp_reserve_open(struct dp_reserve *reserve, const char *path, const struct dp_ledger_run *run, struct dp_err *err);
 
-/* Returns when a lap of this event is paid for: written and fsynced. At most `left` laps are reserved ahead, and not more than
-   an eighth of those used (of this event, where `left` is not known), so that a run that dies wastes little and a long one
-   waits for the disk about 60 times. DP_E_BUDGET: the data set's budget has no room. */
-int dp_reserve_lap(struct dp_reserve *reserve, const struct dp_event *event, int64_t left, struct dp_err *err);
+/* Returns when a lap of this event is paid for: written and fsynced. Laps are reserved ahead, so that a long run waits for the
+   disk about 60 times, but few, so that one that dies wastes little: of those that come `together` in one piece not more than
+   an eighth of all laps used, else not more than an eighth of those of this event; and never more than are `left`. Of shuffled
+   epochs only laps that come together are reserved: another event may follow whole epochs alone. DP_E_BUDGET: the data set's
+   budget has no room. */
+int dp_reserve_lap(struct dp_reserve *reserve, const struct dp_event *event, int64_t together, int64_t left,
+                   struct dp_err *err);
 
 /* From here the run can be resumed: dp_ledger_mark says by which mark. What is reserved and not used is given back. */
 int dp_reserve_checkpoint(struct dp_reserve *reserve, struct dp_err *err);

@@ -122,16 +122,16 @@ static void buckets(void **state)
         twice[t] = 2.3 * z[t];
     }
     struct dp_plan plan = {0}, scaled = {0};
-    assert_int_equal(dp_plan_new(&plan, z, LAPS, 0, &err), DP_OK);
-    assert_int_equal(dp_plan_new(&scaled, twice, LAPS, 0, &err), DP_OK);
-    assert_true(plan.buckets < 140 && plan.buckets == scaled.buckets);
+    assert_int_equal(dp_plan_add_scheduled(&plan, &first, z, LAPS, &err), DP_OK);
+    assert_int_equal(dp_plan_add_scheduled(&scaled, &first, twice, LAPS, &err), DP_OK);
+    assert_true(plan.events < 140 && plan.events == scaled.events);
     for (int t = 0; t < LAPS; t++) {
-        double charged = dp_plan_event(&plan, &first, t + 1).query[0].multiplier;
+        double charged = dp_plan_event(&plan, t + 1)->query[0].multiplier;
         assert_true(charged <= z[t] && charged >= z[t] / 1.011);
-        assert_true(plan.bucket[t] == scaled.bucket[t]);
+        assert_true(dp_plan_at(&plan, t + 1)->event == dp_plan_at(&scaled, t + 1)->event);
     }
     struct dp_charges charges = {0};
-    assert_int_equal(dp_plan_charges(&plan, &first, LAPS - 7, &charges, &err), DP_OK);
+    assert_int_equal(dp_plan_charges(&plan, LAPS - 7, &charges, &err), DP_OK);
     int64_t laps = 0;
     for (size_t i = 0; i < charges.count; i++)
         laps += charges.charge[i].laps;
@@ -142,15 +142,15 @@ static void buckets(void **state)
 
     for (int t = 0; t < LAPS; t++)
         z[t] = 1.7;
-    assert_int_equal(dp_plan_new(&plan, z, LAPS, 0, &err), DP_OK);
-    assert_true(plan.buckets == 1 && plan.multiplier[0] == 1.7);
+    assert_int_equal(dp_plan_add_scheduled(&plan, &first, z, LAPS, &err), DP_OK);
+    assert_true(plan.events == 1 && plan.spans == 1 && plan.event[0].query[0].multiplier == 1.7);
     dp_plan_free(&plan);
     z[17] = -1;
-    assert_int_equal(dp_plan_new(&plan, z, LAPS, 0, &err), DP_E_RUN);
+    assert_int_equal(dp_plan_add_scheduled(&plan, &first, z, LAPS, &err), DP_E_RUN);
     assert_string_equal(err.message, "the noise planned for lap 18 has a multiplier of -1");
     dp_plan_free(&plan);
     z[17] = 1e-300;
-    assert_int_equal(dp_plan_new(&plan, z, LAPS, 0, &err), DP_E_RUN);
+    assert_int_equal(dp_plan_add_scheduled(&plan, &first, z, LAPS, &err), DP_E_RUN);
     assert_string_equal(err.message, "the noise of a plan goes from 1e-300 to 1.7");
     dp_plan_free(&plan);
 }
@@ -163,8 +163,8 @@ static double cost_of_plan(enum dp_sampling sampling, const double *z, int64_t l
     struct dp_charges charges = {0};
     struct dp_answer answer;
     struct dp_err err = {0};
-    assert_int_equal(dp_plan_new(&plan, z, laps, epoch_laps, &err), DP_OK);
-    assert_int_equal(dp_plan_charges(&plan, &first, laps, &charges, &err), DP_OK);
+    assert_int_equal(dp_plan_add_scheduled(&plan, &first, z, laps, &err), DP_OK);
+    assert_int_equal(dp_plan_charges(&plan, laps, &charges, &err), DP_OK);
     assert_int_equal(dp_account_epsilon(DP_ACCOUNTANT_BEST, &charges, 1e-5, &answer, &err), DP_OK);
     dp_charges_free(&charges);
     dp_plan_free(&plan);
@@ -222,8 +222,56 @@ static void epochs_are_shared_by_one_event(void **state)
                     coins = dp_event_gaussian(DP_SAMPLING_POISSON, 0.1, 1, 0);
     struct dp_event more = dp_event_gaussian(DP_SAMPLING_POISSON, 0.1, 2, 0);
     assert_true(dp_event_may_follow(&a, &a, 7) && dp_event_may_follow(&b, &a, 20) && dp_event_may_follow(&more, &coins, 7));
-    assert_false(dp_event_may_follow(&b, &a, 7) || dp_event_may_follow(&longer, &a, 20) ||
-                 dp_event_may_follow(&coins, &a, 20) || dp_event_may_follow(&a, &coins, 20));
+    assert_true(dp_event_may_follow(&longer, &a, 20) && dp_event_may_follow(&coins, &a, 20) &&
+                dp_event_may_follow(&a, &coins, 7));
+    assert_false(dp_event_may_follow(&b, &a, 7) || dp_event_may_follow(&longer, &a, 19) || dp_event_may_follow(&coins, &a, 21));
+}
+
+/* Laps of several kinds, in turns: each is found again, neighbours share a span, and the first laps are counted. */
+static void a_plan_of_several_events(void **state)
+{
+    (void)state;
+    struct dp_plan plan = {0}, other = {0};
+    struct dp_charges charges = {0};
+    struct dp_err err = {0};
+    struct dp_event moments = dp_event_gaussian(DP_SAMPLING_NONE, 1, 40, 0),
+                    coins = dp_event_gaussian(DP_SAMPLING_POISSON, 0.1, 2, 0),
+                    epochs = dp_event_gaussian(DP_SAMPLING_SHUFFLED, 0.1, 3, 10);
+    const struct dp_event *of[] = {&moments, &coins, &coins, &moments, &coins};
+    unsigned char digest[DP_PLAN_DIGEST], again[DP_PLAN_DIGEST];
+    for (size_t i = 0; i < 5; i++)
+        assert_int_equal(dp_plan_add(&plan, of[i], i == 1 ? 6 : 1, &err), DP_OK);
+    assert_true(plan.laps == 10 && plan.events == 2 && plan.spans == 4);
+    for (int64_t lap = 1; lap <= 10; lap++)
+        assert_true(dp_event_same(dp_plan_event(&plan, lap), lap == 1 || lap == 9 ? &moments : &coins));
+    for (int64_t laps = 0; laps <= 10; laps++) {
+        int64_t count[2];
+        dp_plan_count(&plan, laps, count);
+        assert_true(count[0] == (laps >= 1) + (laps >= 9) && count[0] + count[1] == laps);
+    }
+    assert_int_equal(dp_plan_charges(&plan, 10, &charges, &err), DP_OK);
+    assert_true(charges.count == 2 && charges.charge[0].laps == 2 && charges.charge[1].laps == 8);
+    dp_plan_digest(&plan, digest);
+    for (size_t i = 0; i < 5; i++)
+        assert_int_equal(dp_plan_add(&other, of[i], i == 2 ? 6 : 1, &err), DP_OK);
+    dp_plan_digest(&other, again);
+    assert_memory_equal(digest, again, sizeof digest);
+    dp_plan_add(&other, &coins, 1, &err);
+    dp_plan_digest(&other, again);
+    assert_memory_not_equal(digest, again, sizeof digest);
+
+    assert_int_equal(dp_plan_add(&plan, &epochs, 20, &err), DP_OK);
+    assert_int_equal(dp_plan_add(&plan, &coins, 1, &err), DP_OK);
+    assert_int_equal(dp_plan_add(&plan, &epochs, 15, &err), DP_OK);
+    assert_int_equal(dp_plan_add(&plan, &coins, 1, &err), DP_E_UNSAFE);
+    assert_string_equal(err.message, "lap 47 has another mechanism in the middle of a shuffled epoch");
+    assert_int_equal(dp_plan_add(&plan, &epochs, 0, &err), DP_E_RUN);
+    assert_int_equal(dp_plan_add(&plan, &epochs, DP_PLAN_OPEN, &err), DP_OK);
+    assert_true(dp_event_same(dp_plan_event(&plan, 1000000000000), &epochs));
+    assert_int_equal(dp_plan_add(&plan, &epochs, 1, &err), DP_E_RUN);
+    dp_charges_free(&charges);
+    dp_plan_free(&plan);
+    dp_plan_free(&other);
 }
 
 static void no_laps_are_negative(void **state)
@@ -257,6 +305,7 @@ int main(void)
         cmocka_unit_test(shuffled_epochs_have_one_quiet_lap),
         cmocka_unit_test(growing_noise_is_not_dearer),
         cmocka_unit_test(epochs_are_shared_by_one_event),
+        cmocka_unit_test(a_plan_of_several_events),
         cmocka_unit_test(no_laps_are_negative),
     };
     return cmocka_run_group_tests_name("event", tests, NULL, NULL);

@@ -6,27 +6,25 @@
 #include "priv/account.h"
 #include "priv/prefixes.h"
 
-static struct dp_answer best_of(const struct dp_plan *plan, const struct dp_event *first, int64_t laps, double delta)
+static struct dp_answer best_of(const struct dp_plan *plan, int64_t laps, double delta)
 {
     struct dp_charges charges = {0};
     struct dp_answer answer;
     struct dp_err err = {0};
-    assert_int_equal(
-        plan != NULL ? dp_plan_charges(plan, first, laps, &charges, &err) : dp_charges_add(&charges, first, laps, &err), DP_OK);
+    assert_int_equal(dp_plan_charges(plan, laps, &charges, &err), DP_OK);
     assert_int_equal(dp_account_epsilon(DP_ACCOUNTANT_BEST, &charges, delta, &answer, &err), DP_OK);
     dp_charges_free(&charges);
     return answer;
 }
 
 /* Not below the truth, and at most `loose` times what the best accountant says of the same laps. */
-static void holds(const struct dp_plan *plan, const struct dp_event *first, const int64_t *laps, size_t n, double delta,
-                  double loose)
+static void holds(const struct dp_plan *plan, const int64_t *laps, size_t n, double delta, double loose)
 {
     double epsilon[64];
     struct dp_err err = {0};
-    assert_int_equal(dp_account_prefixes(plan, first, laps, n, delta, epsilon, &err), DP_OK);
+    assert_int_equal(dp_account_prefixes(plan, laps, n, delta, epsilon, &err), DP_OK);
     for (size_t i = 0; i < n; i++) {
-        struct dp_answer own = best_of(plan, first, laps[i], delta);
+        struct dp_answer own = best_of(plan, laps[i], delta);
         assert_true(epsilon[i] >= own.lower);
         assert_true(epsilon[i] <= own.upper * loose);
         assert_true(i == 0 || epsilon[i] >= epsilon[i - 1]);
@@ -61,8 +59,12 @@ static void constant_runs(void **state)
          1},
     };
     for (size_t i = 0; i < sizeof runs / sizeof *runs; i++) {
-        holds(NULL, &runs[i].event, laps, N, runs[i].delta, runs[i].loose);
-        holds(NULL, &runs[i].event, laps + 2, 1, runs[i].delta, 1);
+        struct dp_plan plan = {0};
+        struct dp_err err = {0};
+        assert_int_equal(dp_plan_add(&plan, &runs[i].event, laps[N - 1], &err), DP_OK);
+        holds(&plan, laps, N, runs[i].delta, runs[i].loose);
+        holds(&plan, laps + 2, 1, runs[i].delta, 1);
+        dp_plan_free(&plan);
     }
 }
 
@@ -81,16 +83,37 @@ static void planned_runs(void **state)
         struct dp_plan plan = {0}, shuffled = {0};
         for (int t = 0; t < LAPS; t++)
             z[t] = kind == 0 ? 1 + 0.1 * (t / 50) : kind == 1 ? 2 - 0.1 * (t / 60) : 1 + t * 37 % 10;
-        assert_int_equal(dp_plan_new(&plan, z, LAPS, 0, &err), DP_OK);
-        assert_int_equal(dp_plan_new(&shuffled, z, LAPS, 50, &err), DP_OK);
-        holds(&plan, &coins, laps, N, 1e-6, 1.02);
-        holds(&shuffled, &epochs, laps, N, 1e-6, 1);
+        assert_int_equal(dp_plan_add_scheduled(&plan, &coins, z, LAPS, &err), DP_OK);
+        assert_int_equal(dp_plan_add_scheduled(&shuffled, &epochs, z, LAPS, &err), DP_OK);
+        holds(&plan, laps, N, 1e-6, 1.02);
+        holds(&shuffled, laps, N, 1e-6, 1);
         /* a plan that its budget cuts: laps of some noise will not come */
-        holds(&plan, &coins, laps, N / 2, 1e-6, 1.02);
-        holds(&shuffled, &epochs, laps, N / 2, 1e-6, 1);
+        holds(&plan, laps, N / 2, 1e-6, 1.02);
+        holds(&shuffled, laps, N / 2, 1e-6, 1);
         dp_plan_free(&plan);
         dp_plan_free(&shuffled);
     }
+}
+
+/* One lap of all rows and then samples; and one of each in turns. */
+static void laps_of_several_kinds(void **state)
+{
+    (void)state;
+    enum { N = 6 };
+    static const int64_t laps[N] = {1, 2, 9, 40, 150, 201};
+    struct dp_event moments = dp_event_gaussian(DP_SAMPLING_NONE, 1, 20, 0),
+                    coins = dp_event_gaussian(DP_SAMPLING_POISSON, 0.02, 1.5, 0);
+    struct dp_plan once = {0}, turns = {0};
+    struct dp_err err = {0};
+    assert_int_equal(dp_plan_add(&once, &moments, 1, &err), DP_OK);
+    assert_int_equal(dp_plan_add(&once, &coins, 200, &err), DP_OK);
+    for (int i = 0; i < 201; i++)
+        assert_int_equal(dp_plan_add(&turns, i % 2 ? &moments : &coins, 1, &err), DP_OK);
+    holds(&once, laps, N, 1e-6, 1.03);
+    holds(&turns, laps, N, 1e-6, 1.03);
+    holds(&turns, laps, N / 2, 1e-6, 1.03);
+    dp_plan_free(&once);
+    dp_plan_free(&turns);
 }
 
 /* Rows that are not computed get a later row's bound. */
@@ -107,11 +130,11 @@ static void many_events_in_turns(void **state)
         z[t] = 1 + (double)(t * 37 % 100) / 100;
     for (int64_t i = 0; i < N; i++)
         laps[i] = LAPS * (i + 1) / N;
-    assert_int_equal(dp_plan_new(&plan, z, LAPS, 0, &err), DP_OK);
-    assert_int_equal(dp_account_prefixes(&plan, &coins, laps, N, 1e-6, epsilon, &err), DP_OK);
+    assert_int_equal(dp_plan_add_scheduled(&plan, &coins, z, LAPS, &err), DP_OK);
+    assert_int_equal(dp_account_prefixes(&plan, laps, N, 1e-6, epsilon, &err), DP_OK);
     for (size_t i = 0; i < N; i += 9) {
-        struct dp_answer own = best_of(&plan, &coins, laps[i], 1e-6);
-        struct dp_answer later = best_of(&plan, &coins, laps[i + 8 < N ? i + 8 : N - 1], 1e-6);
+        struct dp_answer own = best_of(&plan, laps[i], 1e-6);
+        struct dp_answer later = best_of(&plan, laps[i + 8 < N ? i + 8 : N - 1], 1e-6);
         assert_true(epsilon[i] >= own.lower && epsilon[i] <= 1.01 * later.upper);
     }
     dp_plan_free(&plan);
@@ -126,24 +149,20 @@ static void refused(void **state)
     struct dp_err err = {0};
     for (int t = 0; t < 10; t++)
         z[t] = 1 + t;
-    assert_int_equal(dp_plan_new(&plan, z, 10, 0, &err), DP_OK);
-    assert_int_equal(dp_account_prefixes(&plan, &event, (int64_t[]){1, 5, 11}, 3, 1e-5, epsilon, &err), DP_E_RUN);
+    assert_int_equal(dp_plan_add_scheduled(&plan, &event, z, 10, &err), DP_OK);
+    assert_int_equal(dp_account_prefixes(&plan, (int64_t[]){1, 5, 11}, 3, 1e-5, epsilon, &err), DP_E_RUN);
     assert_string_equal(err.message, "lap 11 is beyond the 10 laps that were planned");
-    assert_int_equal(dp_account_prefixes(&plan, &event, (int64_t[]){5, 5}, 2, 1e-5, epsilon, &err), DP_E_RUN);
-    assert_int_equal(dp_account_prefixes(&plan, &event, (int64_t[]){0, 5}, 2, 1e-5, epsilon, &err), DP_E_RUN);
-    assert_int_equal(dp_account_prefixes(&plan, &event, (int64_t[]){1, 5}, 2, 1, epsilon, &err), DP_E_RUN);
-    event.rate = 2;
-    assert_int_equal(dp_account_prefixes(NULL, &event, (int64_t[]){1, 5}, 2, 1e-5, epsilon, &err), DP_E_RUN);
+    assert_int_equal(dp_account_prefixes(&plan, (int64_t[]){5, 5}, 2, 1e-5, epsilon, &err), DP_E_RUN);
+    assert_int_equal(dp_account_prefixes(&plan, (int64_t[]){0, 5}, 2, 1e-5, epsilon, &err), DP_E_RUN);
+    assert_int_equal(dp_account_prefixes(&plan, (int64_t[]){1, 5}, 2, 1, epsilon, &err), DP_E_RUN);
     dp_plan_free(&plan);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(constant_runs),
-        cmocka_unit_test(planned_runs),
-        cmocka_unit_test(many_events_in_turns),
-        cmocka_unit_test(refused),
+        cmocka_unit_test(constant_runs),        cmocka_unit_test(planned_runs), cmocka_unit_test(laps_of_several_kinds),
+        cmocka_unit_test(many_events_in_turns), cmocka_unit_test(refused),
     };
     return cmocka_run_group_tests_name("prefixes", tests, NULL, NULL);
 }

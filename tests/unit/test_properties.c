@@ -218,8 +218,8 @@ static void a_plan_costs_what_its_laps_do(void **state)
         double z[LAPS], most = i % 3 ? 4 : 1000;
         for (int t = 0; t < LAPS; t++)
             z[t] = between(0.8, most);
-        assert_int_equal(dp_plan_new(&plan, z, LAPS, epoch, &err), DP_OK);
-        assert_int_equal(dp_plan_charges(&plan, &first, LAPS, &planned, &err), DP_OK);
+        assert_int_equal(dp_plan_add_scheduled(&plan, &first, z, LAPS, &err), DP_OK);
+        assert_int_equal(dp_plan_charges(&plan, LAPS, &planned, &err), DP_OK);
         for (int64_t t = 0; t < LAPS; t += epoch ? epoch : 1) { /* an epoch as a lap of the least noise in it */
             struct dp_event lap = first;
             lap.query[0].multiplier = z[t];

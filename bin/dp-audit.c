@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "audit/membership.h"
 #include "audit/sensitivity.h"
@@ -101,15 +102,13 @@ static const struct dp_option options[] = {
     {.name = NULL},
 };
 
-static volatile sig_atomic_t stop, group[DP_AUDIT_PARTS];
+static volatile sig_atomic_t stop;
 
-/* Children have process groups of their own; one that hangs is not asked twice. */
 static void on_signal(int number)
 {
-    stop = number;
-    for (int i = 0; i < DP_AUDIT_PARTS; i++)
-        if (group[i] > 0)
-            kill(-(pid_t)group[i], number == SIGALRM ? SIGKILL : SIGTERM);
+    if (number != SIGALRM)
+        stop = number;
+    alarm(1); /* again, lest it came just before somebody waits */
 }
 
 static int64_t number_or(int64_t value, int64_t fallback)
@@ -228,7 +227,7 @@ int main(int argc, char **argv)
     sigaction(SIGHUP, &action, NULL);
     sigaction(SIGALRM, &action, NULL);
     signal(SIGPIPE, SIG_IGN); /* a child that dies must not take us along */
-    struct dp_audit_watch watch = {&stop, group, (unsigned)o.timeout};
+    struct dp_audit_watch watch = {&stop, (int)o.timeout};
     const char *word = operand < argc ? argv[operand] : "";
     bool sensitive = strcmp(word, "sensitivity") == 0;
     if (!sensitive && strcmp(word, "epsilon") != 0)
@@ -239,7 +238,7 @@ int main(int argc, char **argv)
     else if ((rc = check_options(&o, sensitive, &err)) == DP_OK)
         rc = (sensitive ? sensitivity : epsilon)(&o, argv[operand + 1], &watch, &err);
     status = dp_cli_finish("dp-audit", rc, &err);
-    if (stop != 0 && stop != SIGALRM) {
+    if (stop != 0) {
         signal(stop, SIG_DFL);
         raise(stop);
     }

@@ -9,7 +9,7 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "data/import.h"
-#include "data/interrupt.h"
+#include "base/interrupt.h"
 
 struct options {
     const char *output, *test, *schema, *infer, *label, *classes, *delimiter, *population;

@@ -8,7 +8,7 @@
 #include "base/cli.h"
 #include "base/mem.h"
 #include "data/dataset_write.h"
-#include "data/interrupt.h"
+#include "base/interrupt.h"
 
 /* Seeded synthetic data: x ~ N(0, I) through a decaying spectrum, scaled to unit norm; labels from a hidden
    linear model. GSL's generator serves here: nothing of it is ever released as noise. */

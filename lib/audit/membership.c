@@ -16,7 +16,7 @@
 #define NOISE_RUNS 16
 #define NOISE_LAPS 64 /* of each, at most */
 
-enum { SAMPLER, PRIVATE, GATE, PUBLIC };
+enum { SAMPLER, PRIVATE, GATE, PUBLIC, PARTS };
 
 /* What is learnt about one lap's feature a, the canary's part of the released sum. */
 struct learnt {
@@ -30,11 +30,11 @@ struct learnt {
 
 struct audit {
     struct dp_membership *out;
-    struct dp_audit_stages stages;
+    struct dp_pipeline pipeline;
     int gate; /* index of dp-account */
     struct dp_dataset *data;
     struct dp_variant with, without, zeros;
-    struct dp_audit_part part[DP_AUDIT_PARTS];
+    struct dp_child *part[PARTS];
     struct dp_frame *token;
     struct dp_audit_sampler sampler;
     struct dp_mechanism record; /* of the first lap */
@@ -158,7 +158,7 @@ static int private_lap(struct audit *a, bool with, bool note, bool *in, struct d
 {
     const struct dp_audit_watch *w = a->out->watch;
     const struct dp_array *rows;
-    int rc = dp_audit_part_take(&a->part[SAMPLER], w, a->token, err);
+    int rc = dp_audit_part_take(a->part[SAMPLER], w, a->token, err);
     if (rc == DP_OK && (a->token->label != DP_LABEL_RAW || a->token->mechanisms != 1))
         rc = dp_fail(err, DP_E_USAGE, "the first stage of the pipeline must sample rows, as dp-sample does");
     if (rc == DP_OK)
@@ -184,7 +184,7 @@ static int private_lap(struct audit *a, bool with, bool note, bool *in, struct d
     if (!with && !a->out->visible && sampled.sampler != DP_SAMPLER_FULL)
         rc = dp_audit_remove_row(a->token, a->row, &was, err);
     if (rc == DP_OK)
-        rc = dp_audit_part_take(&a->part[PRIVATE], w, a->token, err);
+        rc = dp_audit_part_take(a->part[PRIVATE], w, a->token, err);
     if (rc != DP_OK)
         return rc;
     const struct dp_mechanism *m = dp_frame_mechanism(a->token);
@@ -204,7 +204,7 @@ static int release(struct audit *a, enum phase phase, struct dp_err *err)
     const struct dp_audit_watch *w = a->out->watch;
     struct dp_frame *f = a->token;
     if (phase == PHASE_CLAIM)
-        return dp_audit_part_take(&a->part[GATE], w, f, err);
+        return dp_audit_part_take(a->part[GATE], w, f, err);
     double scale = f->mechanism[0].scale; /* that of the sum */
     dp_frame_strip(f);
     dp_frame_set_real(f, DP_F_NOISE_SCALE, scale);
@@ -245,16 +245,16 @@ static int keep_noise(struct audit *a, struct dp_err *err)
 static int start(struct audit *a, enum phase phase, const char *path, struct dp_err *err)
 {
     const struct dp_audit_watch *w = a->out->watch;
-    const int from[] = {0, 1, a->gate, a->gate + 1}, to[] = {1, a->gate, a->gate + 1, a->stages.count};
+    const int from[] = {0, 1, a->gate, a->gate + 1}, to[] = {1, a->gate, a->gate + 1, a->pipeline.stages};
     int rc = DP_OK;
-    for (int i = 0; rc == DP_OK && i < DP_AUDIT_PARTS; i++)
+    for (int i = 0; rc == DP_OK && i < PARTS; i++)
         if (from[i] < to[i] && (i != GATE || phase == PHASE_CLAIM))
-            rc = dp_audit_part_start(&a->part[i], w, i, &a->stages, from[i], to[i], path, err);
+            rc = dp_audit_part_start(&a->part[i], w, &a->pipeline, from[i], to[i], path, err);
     if (rc == DP_OK)
         rc = dp_audit_hello(a->token, a->out->laps, a->out->seed >= 0 ? a->out->seed + a->keys++ : -1, err);
-    for (int i = 0; rc == DP_OK && i < DP_AUDIT_PARTS; i++) {
-        if (a->part[i].child != NULL)
-            rc = dp_audit_part_take(&a->part[i], w, a->token, err);
+    for (int i = 0; rc == DP_OK && i < PARTS; i++) {
+        if (a->part[i] != NULL)
+            rc = dp_audit_part_take(a->part[i], w, a->token, err);
         else if (i == GATE) /* a stage counts although it is not there: keys hang on it */
             dp_frame_set_int(a->token, DP_F_STAGE, dp_frame_int(a->token, DP_F_STAGE, 0) + 1);
     }
@@ -294,8 +294,8 @@ static int one_run(struct audit *a, enum phase phase, bool with, double *total, 
         if (phase == PHASE_SCORE)
             sum += score(a, in);
         rc = release(a, phase, err);
-        if (rc == DP_OK && a->part[PUBLIC].child != NULL)
-            rc = dp_audit_part_take(&a->part[PUBLIC], out->watch, a->token, err);
+        if (rc == DP_OK && a->part[PUBLIC] != NULL)
+            rc = dp_audit_part_take(a->part[PUBLIC], out->watch, a->token, err);
         if (rc == DP_OK && dp_frame_has(a->token, DP_F_SUM))
             rc = dp_fail(err, DP_E_USAGE, "no stage applies the released sum: put dp-step after dp-account");
     }
@@ -309,10 +309,10 @@ static int one_run(struct audit *a, enum phase phase, bool with, double *total, 
     if (total != NULL)
         *total = sum;
     if (rc != DP_OK) {
-        dp_audit_parts_kill(a->part, DP_AUDIT_PARTS, out->watch);
+        dp_audit_parts_kill(a->part, PARTS);
         return rc;
     }
-    return dp_audit_parts_end(a->part, DP_AUDIT_PARTS, out->watch, a->token, err);
+    return dp_audit_parts_end(a->part, PARTS, out->watch, a->token, err);
 }
 
 static int compare_noise(const void *left, const void *right, void *size)
@@ -476,25 +476,26 @@ static int make_variants(struct audit *a, struct dp_err *err)
 /* The gate of an audit charges nobody: it claims on rows that were made up, and keeps no ledger. */
 static int without_ledger(struct audit *a, struct dp_err *err)
 {
-    char *text = a->stages.text[a->gate], *more;
-    if (strstr(text, "ledger") != NULL || strstr(text, "--non-private") != NULL)
-        return DP_OK;
-    if (asprintf(&more, "%s --no-ledger", text) < 0)
+    const struct dp_pipeline_stage *gate = &a->pipeline.stage[a->gate];
+    for (int i = 1; i < gate->argc; i++)
+        if (strstr(gate->argv[i], "ledger") != NULL || strcmp(gate->argv[i], "--non-private") == 0)
+            return DP_OK;
+    char *text;
+    if (asprintf(&text, "%.*s --no-ledger%s", (int)gate->to, a->pipeline.text, a->pipeline.text + gate->to) < 0)
         return dp_fail(err, DP_E_RUN, "out of memory");
+    dp_pipeline_free(&a->pipeline);
+    int rc = dp_audit_cut(&a->pipeline, text, err);
     free(text);
-    a->stages.text[a->gate] = more;
-    return DP_OK;
+    return rc;
 }
 
 static int prepare(struct audit *a, struct dp_err *err)
 {
     struct dp_membership *out = a->out;
-    int rc = dp_audit_split(&a->stages, out->pipeline, err);
-    if (rc == DP_OK && !dp_audit_names_data(&a->stages))
-        rc = dp_fail(err, DP_E_USAGE, "the pipeline names no {}, where the data set is to stand");
-    while (rc == DP_OK && a->gate < a->stages.count && !dp_audit_stage_is(&a->stages, a->gate, "dp-account"))
-        a->gate++;
-    if (rc == DP_OK && a->gate == a->stages.count)
+    int rc = dp_audit_cut(&a->pipeline, out->pipeline, err);
+    if (rc == DP_OK)
+        a->gate = dp_pipeline_find(&a->pipeline, "dp-account");
+    if (rc == DP_OK && a->gate == a->pipeline.stages)
         rc = dp_fail(err, DP_E_USAGE, "the pipeline has no dp-account, so that it claims nothing");
     if (rc == DP_OK && a->gate < 2)
         rc = dp_fail(err, DP_E_USAGE, "the pipeline must sample rows and release a noised sum of them");
@@ -527,14 +528,14 @@ int dp_membership_run(struct dp_membership *audit, struct dp_err *err)
         rc = check_scale(&a, err);
     if (rc == DP_OK)
         rc = measure(&a, err);
-    dp_audit_parts_kill(a.part, DP_AUDIT_PARTS, audit->watch);
+    dp_audit_parts_kill(a.part, PARTS);
     dp_variant_close(&a.with);
     dp_variant_close(&a.without);
     dp_variant_close(&a.zeros);
     dp_audit_sampler_close(&a.sampler);
     dp_frame_free(a.token);
     dp_dataset_close(a.data);
-    dp_audit_stages_free(&a.stages);
+    dp_pipeline_free(&a.pipeline);
     free(a.learnt.with);
     free(a.learnt.without);
     free(a.learnt.direction);

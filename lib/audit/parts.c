@@ -1,168 +1,103 @@
 #include "audit/parts.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/mem.h"
 #include "base/version.h"
 
-static int keep(struct dp_audit_stages *stages, const char *from, const char *to, struct dp_err *err)
+int dp_audit_cut(struct dp_pipeline *pipeline, const char *text, struct dp_err *err)
 {
-    while (from < to && strchr(" \t\n", *from) != NULL)
-        from++;
-    if (from == to)
-        return dp_fail(err, DP_E_USAGE, "an element of the pipeline is empty");
-    if (stages->count == DP_AUDIT_MAX_STAGES)
-        return dp_fail(err, DP_E_USAGE, "more than %d stages", DP_AUDIT_MAX_STAGES);
-    char *text;
-    int rc = dp_alloc(&text, (size_t)(to - from) + 1, 1, err);
-    if (rc == DP_OK) {
-        memcpy(text, from, (size_t)(to - from));
-        stages->text[stages->count++] = text;
-    }
+    int rc = dp_pipeline_cut(pipeline, text, err);
+    if (rc == 1)
+        return err->status; /* there is no way but to cut it */
+    if (rc == DP_OK && strstr(text, "{}") == NULL)
+        rc = dp_fail(err, DP_E_USAGE, "the pipeline names no {}, where the data set is to stand");
     return rc;
 }
 
-int dp_audit_split(struct dp_audit_stages *stages, const char *text, struct dp_err *err)
+/* The path, in quotes. */
+static void put_quoted(FILE *to, const char *path)
 {
-    const char *from = text, *p = text;
-    char quote = 0;
-    *stages = (struct dp_audit_stages){0};
-    for (; *p != '\0'; p++) {
-        if (*p == '\\' && quote != '\'' && p[1] != '\0') {
-            p++;
-        } else if (quote != 0 || *p == '\'' || *p == '"') {
-            quote = quote == 0 ? *p : *p == quote ? 0 : quote;
-        } else if (strchr(";&()`", *p) != NULL || (*p == '|' && p[1] == '|')) {
-            return dp_fail(err, DP_E_USAGE, "'%c' in the pipeline: it must be stages joined by bars", *p);
-        } else if (*p == '|') {
-            int rc = keep(stages, from, p, err);
-            if (rc != DP_OK)
-                return rc;
-            from = p + 1;
+    fputc('\'', to);
+    for (; *path != '\0'; path++)
+        fputs(*path == '\'' ? "'\\''" : (char[]){*path, '\0'}, to);
+    fputc('\'', to);
+}
+
+/* text[from .. to) with `data` for each {}. */
+static int name_data(char **named, const char *text, size_t from, size_t to, const char *data, struct dp_err *err)
+{
+    size_t size;
+    FILE *f = open_memstream(named, &size);
+    if (f == NULL)
+        return dp_fail(err, DP_E_RUN, "out of memory");
+    for (size_t i = from; i < to; i++) {
+        if (text[i] == '{' && text[i + 1] == '}') {
+            put_quoted(f, data);
+            i++;
+        } else {
+            fputc(text[i], f);
         }
     }
-    if (quote != 0)
-        return dp_fail(err, DP_E_USAGE, "a quote in the pipeline is not closed");
-    return keep(stages, from, p, err);
-}
-
-void dp_audit_stages_free(struct dp_audit_stages *stages)
-{
-    for (int i = 0; i < stages->count; i++)
-        free(stages->text[i]);
-    stages->count = 0;
-}
-
-bool dp_audit_stage_is(const struct dp_audit_stages *stages, int at, const char *name)
-{
-    size_t length = strlen(name);
-    const char *text = stages->text[at];
-    return strncmp(text, name, length) == 0 && (text[length] == '\0' || strchr(" \t\n", text[length]) != NULL);
-}
-
-bool dp_audit_names_data(const struct dp_audit_stages *stages)
-{
-    for (int i = 0; i < stages->count; i++)
-        if (strstr(stages->text[i], "{}") != NULL)
-            return true;
-    return false;
-}
-
-/* Stages [from, to) with bars between them and 'data' for {}. */
-static int join(char **joined, const struct dp_audit_stages *stages, int from, int to, const char *data, struct dp_err *err)
-{
-    size_t size = 1, length = strlen(data);
-    for (int i = from; i < to; i++) {
-        size += strlen(stages->text[i]) + 3;
-        for (const char *p = stages->text[i]; (p = strstr(p, "{}")) != NULL; p += 2)
-            size += length + 2;
+    bool failed = ferror(f) != 0;
+    if (fclose(f) != 0 || failed) {
+        free(*named);
+        return dp_fail(err, DP_E_RUN, "out of memory");
     }
-    int rc = dp_alloc(joined, size, 1, err);
-    if (rc != DP_OK)
-        return rc;
-    char *to_byte = *joined;
-    for (int i = from; i < to; i++) {
-        if (i > from)
-            to_byte = stpcpy(to_byte, " | ");
-        for (const char *p = stages->text[i]; *p != '\0';) {
-            if (p[0] == '{' && p[1] == '}') {
-                *to_byte++ = '\'';
-                to_byte = stpcpy(to_byte, data);
-                *to_byte++ = '\'';
-                p += 2;
-            } else {
-                *to_byte++ = *p++;
-            }
-        }
-    }
-    *to_byte = '\0';
     return DP_OK;
 }
 
-int dp_audit_part_start(struct dp_audit_part *part, const struct dp_audit_watch *watch, int slot,
-                        const struct dp_audit_stages *stages, int from, int to, const char *data, struct dp_err *err)
+int dp_audit_part_start(struct dp_child **part, const struct dp_audit_watch *watch, const struct dp_pipeline *pipeline,
+                        int from, int to, const char *data, struct dp_err *err)
 {
     char *text;
-    *part = (struct dp_audit_part){.slot = slot};
-    int rc = join(&text, stages, from, to, data, err);
+    *part = NULL;
+    int rc = name_data(&text, pipeline->text, pipeline->stage[from].from, pipeline->stage[to - 1].to, data, err);
     if (rc != DP_OK)
         return rc;
-    rc = dp_child_fused(&part->child, text, NULL, err);
+    rc = dp_child_fused(part, text, NULL, err);
     if (rc == 1) {
         err->message[0] = '\0';
-        rc = dp_child_processes(&part->child, text, err);
+        rc = dp_child_processes(part, text, err);
     }
     free(text);
-    if (rc == DP_OK)
-        watch->group[slot] = dp_child_group(part->child);
+    if (rc == DP_OK) {
+        dp_child_cancel(*part, watch->stop);
+        dp_child_limit(*part, watch->timeout);
+    }
     return rc;
 }
 
-int dp_audit_part_take(struct dp_audit_part *part, const struct dp_audit_watch *watch, struct dp_frame *frame,
-                       struct dp_err *err)
+int dp_audit_part_take(struct dp_child *part, const struct dp_audit_watch *watch, struct dp_frame *frame, struct dp_err *err)
 {
-    bool processes = dp_child_group(part->child) != 0;
-    if (processes)
-        alarm(watch->timeout);
-    int rc = dp_child_pass(part->child, frame, frame, err);
-    if (processes)
-        alarm(0);
-    if (*watch->stop == SIGALRM)
-        return dp_fail(err, DP_E_RUN, "the pipeline gave no answer within %u s", watch->timeout);
-    if (*watch->stop != 0)
-        return dp_fail(err, DP_E_RUN, "interrupted");
-    return rc;
+    int rc = dp_child_pass(part, frame, frame, err);
+    return *watch->stop != 0 ? dp_fail(err, DP_E_RUN, "interrupted") : rc;
 }
 
-int dp_audit_parts_end(struct dp_audit_part *part, int count, const struct dp_audit_watch *watch, struct dp_frame *frame,
+int dp_audit_parts_end(struct dp_child **part, int count, const struct dp_audit_watch *watch, struct dp_frame *frame,
                        struct dp_err *err)
 {
     int rc = DP_OK;
     dp_frame_reset(frame, DP_KIND_END);
     for (int i = 0; rc == DP_OK && i < count; i++)
-        if (part[i].child != NULL)
-            rc = dp_audit_part_take(&part[i], watch, frame, err);
+        if (part[i] != NULL)
+            rc = dp_audit_part_take(part[i], watch, frame, err);
     for (int i = 0; rc == DP_OK && i < count; i++) {
-        if (part[i].child == NULL)
-            continue;
-        watch->group[part[i].slot] = 0;
-        rc = dp_child_finish(part[i].child, err);
-        part[i].child = NULL;
+        if (part[i] != NULL)
+            rc = dp_child_finish(part[i], err);
+        part[i] = NULL;
     }
-    dp_audit_parts_kill(part, count, watch);
+    dp_audit_parts_kill(part, count);
     return rc;
 }
 
-void dp_audit_parts_kill(struct dp_audit_part *part, int count, const struct dp_audit_watch *watch)
+void dp_audit_parts_kill(struct dp_child **part, int count)
 {
     for (int i = 0; i < count; i++) {
-        if (part[i].child == NULL)
-            continue;
-        watch->group[part[i].slot] = 0;
-        dp_child_kill(part[i].child);
-        part[i].child = NULL;
+        dp_child_kill(part[i]);
+        part[i] = NULL;
     }
 }
 

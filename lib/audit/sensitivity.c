@@ -38,10 +38,10 @@ static const char *const kind_names[KINDS] = {
 
 struct audit {
     struct dp_sensitivity *out;
-    struct dp_audit_stages stages;
+    struct dp_pipeline pipeline;
     struct dp_dataset *data;
     struct dp_variant variant;
-    struct dp_audit_part part[2]; /* the sampler, and the rest */
+    struct dp_child *part[2]; /* the sampler, and the rest */
     struct dp_frame *token, *aside;
     struct dp_frame **absent; /* laps: what came back with the row absent */
     double *model;            /* what the sums so far would have trained */
@@ -113,13 +113,13 @@ static bool fill(const struct audit *a, enum kind kind, size_t i, size_t other, 
 static int start(struct audit *a, int64_t seed, struct dp_err *err)
 {
     const struct dp_audit_watch *w = a->out->watch;
-    int rc = dp_audit_part_start(&a->part[0], w, 0, &a->stages, 0, 1, a->variant.path, err);
+    int rc = dp_audit_part_start(&a->part[0], w, &a->pipeline, 0, 1, a->variant.path, err);
     if (rc == DP_OK)
-        rc = dp_audit_part_start(&a->part[1], w, 1, &a->stages, 1, a->stages.count, a->variant.path, err);
+        rc = dp_audit_part_start(&a->part[1], w, &a->pipeline, 1, a->pipeline.stages, a->variant.path, err);
     if (rc == DP_OK)
         rc = dp_audit_hello(a->token, a->out->laps, seed, err);
     for (int i = 0; rc == DP_OK && i < 2; i++)
-        rc = dp_audit_part_take(&a->part[i], w, a->token, err);
+        rc = dp_audit_part_take(a->part[i], w, a->token, err);
     return rc;
 }
 
@@ -221,7 +221,7 @@ static int one_lap(struct audit *a, int64_t lap, bool present, struct dp_err *er
     bool was;
     int rc = make_token(a, lap, err);
     if (rc == DP_OK)
-        rc = dp_audit_part_take(&a->part[0], w, a->token, err);
+        rc = dp_audit_part_take(a->part[0], w, a->token, err);
     if (rc == DP_OK && (a->token->label != DP_LABEL_RAW || a->token->mechanisms != 1))
         rc = dp_fail(err, DP_E_USAGE, "the first stage of the pipeline must sample rows, as dp-sample does");
     if (rc != DP_OK)
@@ -233,7 +233,7 @@ static int one_lap(struct audit *a, int64_t lap, bool present, struct dp_err *er
     if (!present && sampled.sampler != DP_SAMPLER_FULL)
         rc = dp_audit_remove_row(a->token, a->row, &was, err);
     if (rc == DP_OK)
-        rc = dp_audit_part_take(&a->part[1], w, a->token, err);
+        rc = dp_audit_part_take(a->part[1], w, a->token, err);
     return rc == DP_OK ? check_bounded(a, &sampled, err) : rc;
 }
 
@@ -396,10 +396,8 @@ static int one_row(struct audit *a, int64_t seed, size_t other, struct dp_err *e
 static int run(struct audit *a, struct dp_err *err)
 {
     struct dp_sensitivity *out = a->out;
-    int rc = dp_audit_split(&a->stages, out->pipeline, err);
-    if (rc == DP_OK && !dp_audit_names_data(&a->stages))
-        rc = dp_fail(err, DP_E_USAGE, "the pipeline names no {}, where the data set is to stand");
-    if (rc == DP_OK && a->stages.count < 2)
+    int rc = dp_audit_cut(&a->pipeline, out->pipeline, err);
+    if (rc == DP_OK && a->pipeline.stages < 2)
         rc = dp_fail(err, DP_E_USAGE, "the pipeline must sample rows and bound a sum: it is one stage");
     if (rc == DP_OK)
         rc = dp_dataset_open(&a->data, out->data, err);
@@ -437,7 +435,7 @@ int dp_sensitivity_run(struct dp_sensitivity *audit, struct dp_err *err)
 {
     struct audit a = {.out = audit};
     int rc = run(&a, err);
-    dp_audit_parts_kill(a.part, 2, audit->watch);
+    dp_audit_parts_kill(a.part, 2);
     dp_variant_close(&a.variant);
     for (int64_t lap = 0; a.absent != NULL && lap < audit->laps; lap++)
         dp_frame_free(a.absent[lap]);
@@ -445,7 +443,7 @@ int dp_sensitivity_run(struct dp_sensitivity *audit, struct dp_err *err)
     dp_frame_free(a.token);
     dp_frame_free(a.aside);
     dp_dataset_close(a.data);
-    dp_audit_stages_free(&a.stages);
+    dp_pipeline_free(&a.pipeline);
     free(a.model);
     free(a.x);
     return rc;

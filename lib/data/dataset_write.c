@@ -14,7 +14,7 @@
 #include "base/text.h"
 #include "data/dataset.h"
 #include "data/digest.h"
-#include "data/interrupt.h"
+#include "base/interrupt.h"
 #include "data/npy.h"
 #include "math/vec.h"
 

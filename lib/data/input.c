@@ -13,7 +13,7 @@
 #include <zstd.h>
 
 #include "base/mem.h"
-#include "data/interrupt.h"
+#include "base/interrupt.h"
 
 #define MEMORY_MOST ((uint64_t)1 << 28) /* for the dictionary of an xz file; xz -9 needs 65 MB */
 

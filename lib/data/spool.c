@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "data/interrupt.h"
+#include "base/interrupt.h"
 
 int dp_spool_open(struct dp_spool *spool, const char *beside, struct dp_err *err)
 {

@@ -71,8 +71,8 @@ static int fill(struct dp_port *port, struct dp_err *err)
         return rc;
     do {
         /* Nobody else reads this input, so that what poll has seen is still there for read. */
-        if (port->watched != NULL || port->cancel != NULL)
-            rc = dp_port_wait(port, items, 1, err);
+        if (port->watched != NULL || port->cancel != NULL || port->limit > 0)
+            rc = dp_port_wait(port, p->name, items, 1, err);
         if (rc < 0 || rc == DP_PORT_UNREAD)
             return rc;
         got = read(p->fd, p->in + p->end, p->capacity - p->end);
@@ -116,6 +116,13 @@ static int fd_write(struct dp_port *port, const struct dp_frame *frame, struct d
         if (put < 0 && errno == EINTR) {
             rc = dp_port_interrupted(port, err);
             if (rc != DP_OK)
+                return rc;
+            continue;
+        }
+        if (put < 0 && errno == EAGAIN) {
+            struct pollfd items[2] = {{p->fd, POLLOUT, 0}};
+            rc = dp_port_wait(port, p->name, items, 1, err);
+            if (rc != 1)
                 return rc;
             continue;
         }

@@ -47,12 +47,17 @@ void dp_port_cancel(struct dp_port *port, volatile sig_atomic_t *flag)
     port->cancel = flag;
 }
 
+void dp_port_limit(struct dp_port *port, double seconds)
+{
+    port->limit = seconds;
+}
+
 int dp_port_interrupted(const struct dp_port *port, struct dp_err *err)
 {
     return port->cancel != NULL && *port->cancel ? dp_fail(err, DP_E_RUN, "interrupted") : DP_OK;
 }
 
-int dp_port_wait(struct dp_port *port, struct pollfd *items, nfds_t count, struct dp_err *err)
+int dp_port_wait(struct dp_port *port, const char *name, struct pollfd *items, nfds_t count, struct dp_err *err)
 {
     struct dp_port *out = port->watched;
     nfds_t all = count;
@@ -62,11 +67,13 @@ int dp_port_wait(struct dp_port *port, struct pollfd *items, nfds_t count, struc
         int rc = dp_port_interrupted(port, err);
         if (rc != DP_OK)
             return rc;
-        if (poll(items, all, -1) < 0) {
-            if (errno != EINTR)
-                return dp_fail_errno(err, errno, "cannot wait for input");
+        int ready = poll(items, all, port->limit > 0 ? (int)(1000 * port->limit) : -1);
+        if (ready < 0 && errno != EINTR)
+            return dp_fail_errno(err, errno, "cannot wait for %s", name);
+        if (ready < 0)
             continue;
-        }
+        if (ready == 0)
+            return dp_fail(err, DP_E_RUN, "%s gave no answer within %g s", name, port->limit);
         for (nfds_t i = 0; i < count; i++)
             if (items[i].revents != 0)
                 return 1;

@@ -41,6 +41,10 @@ void dp_port_watch(struct dp_port *in, struct dp_port *out);
    may come just before the wait). Without a flag signals interrupt nothing. */
 void dp_port_cancel(struct dp_port *port, volatile sig_atomic_t *flag);
 
+/* Reading fails, and writing to a descriptor that does not block, when the other end lets it wait longer than this. A signal
+   begins the time anew. */
+void dp_port_limit(struct dp_port *port, double seconds);
+
 /* Waits while the reader is slower. A ZeroMQ port holds one frame for a reader that has not come yet; with the next it waits
    ten seconds for it, and fails. */
 int dp_port_write(struct dp_port *port, const struct dp_frame *frame, struct dp_err *err);
@@ -77,11 +81,12 @@ struct dp_port {
     bool stored;
     struct dp_port *watched;
     volatile sig_atomic_t *cancel;
+    double limit; /* seconds; 0: none */
 };
 
 /* Waits until one of items[0..count), or what tells of the watched output, is ready. The array has room for one item more.
-   1; DP_PORT_UNREAD when none of them is and the output has no reader; or an error. */
-int dp_port_wait(struct dp_port *port, struct pollfd *items, nfds_t count, struct dp_err *err);
+   name is for messages. 1; DP_PORT_UNREAD when none of them is and the output has no reader; or an error. */
+int dp_port_wait(struct dp_port *port, const char *name, struct pollfd *items, nfds_t count, struct dp_err *err);
 
 /* After EINTR: 0 to go on, or the error that says that it was meant. */
 int dp_port_interrupted(const struct dp_port *port, struct dp_err *err);

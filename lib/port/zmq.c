@@ -136,7 +136,7 @@ static int receive(struct dp_port *port, zmq_msg_t *message, struct dp_err *err)
         if (last)
             continue;
         struct pollfd items[3] = {{p->socket_fd, POLLIN, 0}, {p->monitor_fd, POLLIN, 0}};
-        int rc = dp_port_wait(port, items, 2, err);
+        int rc = dp_port_wait(port, p->name, items, 2, err);
         if (rc != 1)
             return rc;
     }

@@ -72,14 +72,15 @@ void dp_child_kill(struct dp_child *child)
         child->ops->free(child);
 }
 
-int dp_child_group(const struct dp_child *child)
-{
-    return child->ops->group != NULL ? child->ops->group(child) : 0;
-}
-
 bool dp_child_cancel(struct dp_child *child, volatile sig_atomic_t *flag)
 {
     if (child->ops->cancel != NULL)
         child->ops->cancel(child, flag);
     return child->ops->cancel != NULL;
+}
+
+void dp_child_limit(struct dp_child *child, double seconds)
+{
+    if (child->ops->limit != NULL)
+        child->ops->limit(child, seconds);
 }

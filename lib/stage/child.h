@@ -35,20 +35,20 @@ int dp_child_pass(struct dp_child *child, struct dp_frame *frame, struct dp_fram
 int dp_child_finish(struct dp_child *child, struct dp_err *err);
 void dp_child_kill(struct dp_child *child);
 
-/* The process group of a child that has one, else 0. */
-int dp_child_group(const struct dp_child *child);
-
 /* From now on an exchange fails once *flag is set, see dp_port_cancel. False for a child in this process, whose stages
    cannot be left in the middle of a lap. */
 bool dp_child_cancel(struct dp_child *child, volatile sig_atomic_t *flag);
+
+/* An exchange fails when the child lets it wait longer than this. For a child in this process it means nothing. */
+void dp_child_limit(struct dp_child *child, double seconds);
 
 /* Private to lib/stage. */
 struct dp_child_ops {
     int (*exchange)(struct dp_child *child, struct dp_frame *frame, struct dp_frame *answer, struct dp_err *err);
     int (*finish)(struct dp_child *child, struct dp_err *err);
     void (*free)(struct dp_child *child);
-    int (*group)(const struct dp_child *child);                          /* or NULL */
     void (*cancel)(struct dp_child *child, volatile sig_atomic_t *flag); /* or NULL */
+    void (*limit)(struct dp_child *child, double seconds);               /* or NULL */
 };
 struct dp_child {
     const struct dp_child_ops *ops;

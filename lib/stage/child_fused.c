@@ -108,8 +108,8 @@ int dp_child_fused(struct dp_child **child, const char *text, dp_child_warn *war
     rc = dp_pipeline_parse(&f->pipeline, text, err);
     for (int i = 0; rc == DP_OK && i < f->pipeline.stages; i++) {
         f->link[i] = (struct link){.fused = f, .at = i, .out = {emit, no_text, &f->link[i], warn}};
-        char **argv = f->pipeline.argv[i];
-        rc = dp_stage_new(&f->link[i].stage, dp_stage_find(argv[0]), f->pipeline.argc[i], argv, NULL, err);
+        struct dp_pipeline_stage *stage = &f->pipeline.stage[i];
+        rc = dp_stage_new(&f->link[i].stage, dp_stage_find(stage->argv[0]), stage->argc, stage->argv, NULL, err);
         if (rc > 0)
             rc = dp_fail(err, DP_E_USAGE, "--help and --version have no place in a child pipeline");
     }

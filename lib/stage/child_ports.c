@@ -18,6 +18,7 @@ struct remote {
     struct dp_port *out, *in;
     bool finished; /* the end frame went round */
     pid_t pid;     /* of the shell, which leads a process group; 0 if there is none */
+    const volatile sig_atomic_t *cancel;
 };
 
 /* Waits up to `seconds` for the shell to end, and leaves it to be reaped: until then nobody else can have its number. */
@@ -77,8 +78,12 @@ static int remote_finish(struct dp_child *child, struct dp_err *err)
     r->out = NULL;
     if (r->pid == 0)
         return DP_OK;
-    if (!ended(r->pid, 10, &how))
-        return dp_fail(err, DP_E_RUN, "the child pipeline does not end");
+    for (int tenths = 0; !ended(r->pid, 0.1, &how); tenths++) {
+        if (r->cancel != NULL && *r->cancel)
+            return dp_fail(err, DP_E_RUN, "interrupted");
+        if (tenths == 100)
+            return dp_fail(err, DP_E_RUN, "the child pipeline does not end");
+    }
     reap(r);
     /* A shell that was killed takes nothing from the stages: the end frame has been through all of them. */
     if (how.si_code == CLD_EXITED && how.si_status != 0 && how.si_status != 3)
@@ -94,6 +99,7 @@ static void send_off(struct remote *r)
     if (r->out != NULL && dp_frame_new(&frame, &unused) == DP_OK) {
         dp_frame_reset(frame, DP_KIND_ERROR);
         dp_frame_set_int(frame, DP_F_STATUS, -DP_E_UPSTREAM);
+        dp_port_limit(r->out, 0.5);
         dp_port_write(r->out, frame, &unused);
     }
     dp_frame_free(frame);
@@ -117,19 +123,22 @@ static void remote_free(struct dp_child *child)
     free(r);
 }
 
-static int remote_group(const struct dp_child *child)
-{
-    return ((const struct remote *)child)->pid;
-}
-
 static void remote_cancel(struct dp_child *child, volatile sig_atomic_t *flag)
 {
     struct remote *r = (struct remote *)child;
+    r->cancel = flag;
     dp_port_cancel(r->out, flag);
     dp_port_cancel(r->in, flag);
 }
 
-static const struct dp_child_ops remote_ops = {remote_exchange, remote_finish, remote_free, remote_group, remote_cancel};
+static void remote_limit(struct dp_child *child, double seconds)
+{
+    struct remote *r = (struct remote *)child;
+    dp_port_limit(r->out, seconds);
+    dp_port_limit(r->in, seconds);
+}
+
+static const struct dp_child_ops remote_ops = {remote_exchange, remote_finish, remote_free, remote_cancel, remote_limit};
 
 int dp_child_ports(struct dp_child **child, const char *out, const char *in, struct dp_err *err)
 {
@@ -168,6 +177,8 @@ int dp_child_processes(struct dp_child **child, const char *text, struct dp_err 
     r->base.ops = &remote_ops;
     if (pipe2(down, O_CLOEXEC) != 0 || pipe2(up, O_CLOEXEC) != 0)
         rc = dp_fail_errno(err, errno, "cannot make a pipe");
+    else
+        fcntl(down[1], F_SETFL, O_NONBLOCK); /* our end alone: what a write waits for may be cancelled, and has a limit */
     if (rc == DP_OK) {
         r->pid = fork();
         if (r->pid == 0)

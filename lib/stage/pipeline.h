@@ -1,6 +1,9 @@
-/* The text of a child pipeline, "dp-sample --data a.dp | dp-noise -z 1", taken apart the way a shell would. */
+/* The text of a pipeline, "dp-sample --data a.dp | dp-noise -z 1", taken apart the way a shell would. */
 #ifndef DP_STAGE_PIPELINE_H
 #define DP_STAGE_PIPELINE_H
+
+#include <stdbool.h>
+#include <stddef.h>
 
 #include "base/err.h"
 
@@ -8,16 +11,28 @@
 #define DP_MAX_WORDS 64
 
 struct dp_pipeline {
+    char *text; /* a copy */
     int stages;
-    int argc[DP_MAX_STAGES];
-    char *argv[DP_MAX_STAGES][DP_MAX_WORDS + 1]; /* into text */
-    char *text;
+    struct dp_pipeline_stage {
+        size_t from, to; /* the stage is text[from .. to), without the blanks around it */
+        int argc;
+        char *argv[DP_MAX_WORDS + 1]; /* words without their quotes */
+    } stage[DP_MAX_STAGES];
+    char shell; /* a character that only a shell can expand, so that words are not what they will be; 0: none */
 };
 
-/* Splits at unquoted '|', and words at blanks (a line may break after '|'); '…', "…" and \ quote. Returns 0; or 1 when only a
-   shell can run it (variables, globs, redirections, lists, `|&`, commands that are not dp stages, --in or --out), with *err
-   saying why; or a negative status, also for a stage that prints text. The caller frees with dp_pipeline_free. */
+/* Cuts at unquoted '|', and into words at blanks (a line may break after '|'); '…', "…" and \ quote. Returns 0; 1, with *err
+   saying why, for what only a shell can cut: lists, groups, `|&`, comments, substitutions, quotes that are open, empty
+   elements; or a negative status. The caller frees with dp_pipeline_free, whatever it returned. */
+int dp_pipeline_cut(struct dp_pipeline *pipeline, const char *text, struct dp_err *err);
+
+/* Cuts, and asks for a pipeline that can do without a shell. Returns 1, with *err saying why, also for variables, globs,
+   redirections, commands that are not dp stages, --in and --out; a negative status also for a stage that prints text. */
 int dp_pipeline_parse(struct dp_pipeline *pipeline, const char *text, struct dp_err *err);
+
+/* The first stage whose command is `name`; the number of stages when there is none. */
+int dp_pipeline_find(const struct dp_pipeline *pipeline, const char *name);
+
 void dp_pipeline_free(struct dp_pipeline *pipeline);
 
 #endif

@@ -58,12 +58,23 @@ epsilon() { within 60 "$AUDIT" epsilon --data small.dp --confidence 0.9999 --see
 @test "a child that hangs is ended, a child that dies is reported" {
     mkdir tmp
     export TMPDIR=$PWD/tmp
-    complains 1 "dp-audit: the pipeline gave no answer within 1 s" \
+    complains 1 "dp-audit: the child pipeline gave no answer within 1 s" \
         dp-audit sensitivity --timeout 1 --data small.dp "$SAMPLE | sh -c 'echo \$\$ > pid; exec sleep 60' {}"
     run ps -o stat= -p "$(cat pid)" # gone, or a zombie that nobody has fetched
     refute_output --regexp '^[^Z]'
     complains 1 "dp-audit: the child pipeline ended before it gave back a frame" \
         dp-audit sensitivity --data small.dp "$SAMPLE | true {}"
+    # on a signal, long before that
+    for signal in INT TERM HUP; do
+        rm pid
+        timeout --foreground 20 dp-audit sensitivity --data small.dp "$SAMPLE | sh -c 'echo \$\$ > pid; exec sleep 60' {}" 2> said &
+        until [ -s pid ]; do sleep 0.05; done
+        kill -$signal $(ps -o pid= --ppid $!)
+        got=0 && wait $! || got=$?
+        [ "$(cat said)" = 'dp-audit: interrupted' ] || fail "$signal, status $got: $(cat said)"
+        run ps -o stat= -p "$(cat pid)"
+        refute_output --regexp '^[^Z]'
+    done
     run ls tmp
     assert_output ''
 }

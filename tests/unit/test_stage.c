@@ -23,19 +23,19 @@ static void pipelines_split_as_a_shell_does(void **state)
     assert_int_equal(dp_pipeline_parse(&p, "dp-sample --data 'a b' --rate \"0.5\" |\n dp-noise -z\\ 1 --multi''plier=2 ", &err),
                      0);
     assert_int_equal(p.stages, 2);
-    assert_int_equal(p.argc[0], 5);
-    assert_string_equal(p.argv[0][2], "a b");
-    assert_string_equal(p.argv[0][4], "0.5");
-    assert_null(p.argv[0][5]);
-    assert_string_equal(p.argv[1][1], "-z 1");
-    assert_string_equal(p.argv[1][2], "--multiplier=2");
+    assert_int_equal(p.stage[0].argc, 5);
+    assert_string_equal(p.stage[0].argv[2], "a b");
+    assert_string_equal(p.stage[0].argv[4], "0.5");
+    assert_null(p.stage[0].argv[5]);
+    assert_string_equal(p.stage[1].argv[1], "-z 1");
+    assert_string_equal(p.stage[1].argv[2], "--multiplier=2");
     dp_pipeline_free(&p);
     assert_int_equal(dp_pipeline_parse(&p, "dp-sample --data d \\\n    --rate 1 \\\n  | dp-noise -z\\\n 1\\\n2 \\\n", &err), 0);
     assert_int_equal(p.stages, 2);
-    assert_int_equal(p.argc[0], 5);
-    assert_string_equal(p.argv[0][3], "--rate");
-    assert_int_equal(p.argc[1], 3);
-    assert_string_equal(p.argv[1][2], "12");
+    assert_int_equal(p.stage[0].argc, 5);
+    assert_string_equal(p.stage[0].argv[3], "--rate");
+    assert_int_equal(p.stage[1].argc, 3);
+    assert_string_equal(p.stage[1].argv[2], "12");
     dp_pipeline_free(&p);
 }
 
@@ -73,13 +73,38 @@ static void what_needs_a_shell(void **state)
     assert_int_equal(dp_pipeline_parse(&p, "dp-step | dp-eval --data x", NULL), DP_E_USAGE);
     dp_pipeline_free(&p);
     assert_int_equal(dp_pipeline_parse(&p, "dp-sample --inline | dp-noise '$x' \"a|b;c\"", NULL), 0);
-    assert_string_equal(p.argv[1][2], "a|b;c");
+    assert_string_equal(p.stage[1].argv[2], "a|b;c");
     dp_pipeline_free(&p);
 }
 
 static int keep(struct dp_out *out, struct dp_frame *frame, struct dp_err *err)
 {
     return dp_frame_copy(out->self, frame, err);
+}
+
+/* The text of each stage as it stands, for whoever stands between stages. */
+static void pipelines_are_cut_at_their_bars(void **state)
+{
+    (void)state;
+    struct dp_pipeline p;
+    assert_int_equal(dp_pipeline_cut(&p, " dp-sample {} 'a|b' |\n ./own \"$x|\" <f\\|g |dp-step ", NULL), 0);
+    assert_int_equal(p.stages, 3);
+    const char *const stage[] = {"dp-sample {} 'a|b'", "./own \"$x|\" <f\\|g", "dp-step"};
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(p.stage[i].to - p.stage[i].from, strlen(stage[i]));
+        assert_memory_equal(p.text + p.stage[i].from, stage[i], strlen(stage[i]));
+    }
+    assert_int_equal(dp_pipeline_find(&p, "dp-step"), 2);
+    assert_int_equal(dp_pipeline_find(&p, "dp-noise"), 3);
+    dp_pipeline_free(&p);
+    const char *const other[] = {"a; b",       "a & b",          "a || b", "a |& b",  "(a | b)", "a `b | c`",
+                                 "a $(b | c)", "a \"$(b | c)\"", "a |",    "a # b|c", "a\nb",    "a $'\\'|b'",
+                                 "a ${x|y}",   "a \"`b|c`\"",    "a 'b",   "a \\"};
+    for (size_t i = 0; i < sizeof other / sizeof other[0]; i++) {
+        if (dp_pipeline_cut(&p, other[i], NULL) != 1)
+            fail_msg("'%s'", other[i]);
+        dp_pipeline_free(&p);
+    }
 }
 
 static void a_stage_takes_its_labels_only(void **state)
@@ -188,6 +213,32 @@ static void frames_go_through_every_port(void **state)
     dp_frame_free(g);
 }
 
+/* sleep(1) neither reads nor answers: the small frame waits for the answer, the large one for a reader. */
+static void a_child_that_hangs_is_given_up(void **state)
+{
+    (void)state;
+    volatile sig_atomic_t stop = 1;
+    struct dp_frame *f;
+    struct dp_err err = {0};
+    double *model;
+    dp_frame_new(&f, &err);
+    for (size_t cols = 10; cols <= 1000000; cols *= 100000) {
+        struct dp_child *child;
+        dp_frame_reset(f, DP_KIND_LAP);
+        assert_int_equal(dp_frame_make_array(f, DP_F_MODEL, DP_F64, 1, cols, &model, &err), 0);
+        memset(model, 0, cols * sizeof *model);
+        assert_int_equal(dp_child_processes(&child, "exec sleep 60", &err), 0);
+        dp_child_limit(child, 0.1);
+        assert_int_equal(dp_child_pass(child, f, f, &err), DP_E_RUN);
+        assert_string_equal(err.message, "the child pipeline gave no answer within 0.1 s");
+        dp_child_cancel(child, &stop);
+        assert_int_equal(dp_child_pass(child, f, f, &err), DP_E_RUN);
+        assert_string_equal(err.message, "interrupted");
+        dp_child_kill(child);
+    }
+    dp_frame_free(f);
+}
+
 static volatile sig_atomic_t interruptions, cancelled;
 static void interruption(int number)
 {
@@ -276,7 +327,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pipelines_split_as_a_shell_does), cmocka_unit_test(what_needs_a_shell),
-        cmocka_unit_test(a_stage_takes_its_labels_only),   cmocka_unit_test(frames_go_through_every_port),
+        cmocka_unit_test(pipelines_are_cut_at_their_bars), cmocka_unit_test(a_stage_takes_its_labels_only),
+        cmocka_unit_test(frames_go_through_every_port),    cmocka_unit_test(a_child_that_hangs_is_given_up),
         cmocka_unit_test(signals_do_not_cut_a_frame),      cmocka_unit_test(the_judge),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,4 @@
-#include "data/interrupt.h"
+#include "base/interrupt.h"
 
 #include <signal.h>
 #include <string.h>

@@ -1,0 +1,54 @@
+# What dpline-hacking(7) tells to do can be done, and what it names is there.
+load helper
+
+PAGE=$ROOT/man/dpline-hacking.7
+
+# display TEXT: the display of the page that has this text
+display() {
+    awk -v text="$1" '/^\.Bd / { shown = ""; inside = 1; next } /^\.Ed/ { if (index(shown, text)) printf "%s", shown; inside = 0 }
+        inside { gsub(/\\e/, "\\"); shown = shown $0 "\n" }' "$PAGE"
+}
+
+# in_source TEXT: runs that display at the top of a copy of the source tree
+in_source() {
+    case $BUILD in */build) ;; *) skip "not the usual build" ;; esac
+    local copy=$PWD/copy
+    mkdir -p copy/build
+    (cd "$ROOT" && cp -rp Makefile .clang-format lib bin tests pipelines examples man "$copy" &&
+        cd build && cp -rp obj bin lib unit replay audit memory "$copy/build")
+    display "$1" > commands
+    [ -s commands ] || fail "the page does not show '$1'"
+    (cd copy && unset BUILD && bash -eo pipefail ../commands < /dev/null > ../out 2>&1) || fail "$(tail -n 30 out)"
+}
+
+@test "one test at a time" {
+    in_source 'make -j2 all units'
+    assert_file_contains out '^ok 1 selections$'
+    assert_file_contains out '^ok . layering'
+}
+
+@test "one mutant" {
+    in_source 'tests/mutants/run -j 1'
+    assert_equal "$(tail -n 1 out)" "1 caught, 0 survived"
+}
+
+@test "a stage on one frame, and in the debugger" {
+    display 'tee bounded' > commands
+    bash -eo pipefail commands > out || fail "$(cat out)"
+    assert_equal "$(grep -c '"kind":"lap"' out)" 5 # all of the run, one of it twice
+    assert_equal "$(tail -n 2 out | jq -r .kind | tr '\n' ' ')" "lap end "
+    assert_equal "$(tail -n 2 out | head -n 1 | jq -c '[.lap, .label]')" '[2,"noised"]'
+    gdb --version > /dev/null 2>&1 && gdb -batch -ex run --args true > /dev/null 2>&1 || skip "no debugger that works here"
+    display 'gdb ' > commands
+    bash -eo pipefail commands > out 2>&1 || fail "$(cat out)"
+    assert_file_contains out '^#0 .*dp_grid_add_gaussian'
+}
+
+@test "files and targets that the page names are there" {
+    sed -nE 's/^\.(It )?Pa //p; s/.* Pa ([^ ]*).*/\1/p' "$PAGE" | tr -d ',' | tr ' ' '\n' | grep / | grep -v '^build/' > paths
+    [ "$(wc -l < paths)" -gt 8 ]
+    while read -r path; do [ -e "$ROOT/$path" ] || fail "$path is not there"; done < paths
+    sed -nE 's/^\.(It )?Ql make //p' "$PAGE" | tr ' ' '\n' | grep -xE '[a-z][a-z-]+' > targets
+    [ "$(wc -l < targets)" -gt 8 ]
+    while read -r target; do grep -qE "^([a-z -]+ )?$target( [a-z -]+)?:" "$ROOT/Makefile" || fail "make $target"; done < targets
+}

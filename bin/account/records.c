@@ -29,20 +29,6 @@ struct reader {
     struct dp_charges charges; /* lap by lap, where they differ in more */
 };
 
-static int name_of(const json_t *json, const char *key, const char *const *names, int count)
-{
-    const char *name = json_string_value(json_object_get(json, key));
-    for (int i = 0; name != NULL && i < count; i++)
-        if (strcmp(name, names[i]) == 0)
-            return i;
-    return 0; /* "none": refused by the check of the record */
-}
-
-static double real_of(const json_t *json, const char *key)
-{
-    return json_number_value(json_object_get(json, key));
-}
-
 static double real_or(const json_t *json, const char *key, double fallback)
 {
     const json_t *value = json_object_get(json, key);
@@ -60,35 +46,41 @@ static bool released(const json_t *json)
     return strcmp(text_of(json, "label"), "released") == 0;
 }
 
-static struct dp_mechanism mechanism_of(const json_t *json)
+/* What is missing, or of another type or name, stays as in an empty record: the check of the record refuses it. */
+static struct dp_record record_of(const json_t *json)
 {
-    return (struct dp_mechanism){
-        .sampler = (enum dp_sampler)name_of(json, "sampler", dp_sampler_names, 5),
-        .rate = real_of(json, "rate"),
-        .rows = json_integer_value(json_object_get(json, "rows")),
-        .epoch_laps = json_integer_value(json_object_get(json, "epoch_laps")),
-        .adjacency = (enum dp_adjacency)name_of(json, "adjacency", dp_adjacency_names, 3),
-        .release = (enum dp_release)name_of(json, "release", dp_release_names, 4),
-        .bound = real_of(json, "bound"),
-        .sensitivity = real_of(json, "sensitivity"),
-        .noise = (enum dp_noise)name_of(json, "noise", dp_noise_names, 4),
-        .multiplier = real_of(json, "multiplier"),
-        .scale = real_of(json, "scale"),
-    };
+    struct dp_record record = {.of = DP_F_NONE};
+    const char *key;
+    json_t *entry;
+    json_object_foreach ((json_t *)json, key, entry) {
+        const char *text = json_string_value(entry);
+        int member = dp_record_find(key, strlen(key));
+        struct dp_record_value value = {.whole = json_integer_value(entry),
+                                        .real = json_number_value(entry),
+                                        .text = text != NULL ? text : "",
+                                        .length = text != NULL ? strlen(text) : 0};
+        if (member < DP_RECORD_MEMBER_COUNT)
+            dp_record_set(&record, member, &value);
+    }
+    dp_record_tidy(&record);
+    return record;
 }
 
-static int event_of(const json_t *json, int64_t lap, struct dp_mechanism *first, struct dp_event *event, struct dp_err *err)
+static int event_of(const json_t *json, int64_t lap, struct dp_record *first, struct dp_event *event, struct dp_err *err)
 {
-    const json_t *mechanisms = json_object_get(json, "mechanisms");
-    struct dp_mechanism records[DP_EVENT_MOST_QUERIES];
-    int count = (int)json_array_size(mechanisms);
-    for (int i = 0; i < count && i < DP_EVENT_MOST_QUERIES; i++)
-        records[i] = mechanism_of(json_array_get(mechanisms, (size_t)i));
+    const json_t *list = json_object_get(json, "records"), *old = json_object_get(json, "mechanisms"); /* of format 1 */
+    struct dp_record records[DP_EVENT_MOST_QUERIES];
+    int count = (int)json_array_size(list != NULL ? list : old);
+    for (int i = 0; i < count && i < DP_EVENT_MOST_QUERIES; i++) {
+        records[i] = record_of(json_array_get(list != NULL ? list : old, (size_t)i));
+        if (list == NULL)
+            dp_record_of_format_1(&records[i], i);
+    }
     int rc = dp_charge_check_records(records, count, lap, err);
     if (rc == DP_OK)
         rc = dp_charge_event(records, count, event, err);
     if (rc == DP_OK)
-        *first = records[0];
+        *first = *records;
     return rc;
 }
 
@@ -163,7 +155,7 @@ static int check_lap(const struct reader *r, int64_t lap, struct dp_err *err)
 }
 
 /* What does not change within a stream. */
-static int check_same(struct reader *r, const json_t *json, const struct dp_mechanism *record, struct dp_err *err)
+static int check_same(struct reader *r, const json_t *json, const struct dp_record *record, struct dp_err *err)
 {
     struct recorded *all = r->all;
     const char *data = text_of(json, "data");
@@ -248,7 +240,7 @@ static void note(struct reader *r, const json_t *json)
 static int add_frame(struct reader *r, const json_t *json, size_t line, struct dp_err *err)
 {
     int64_t lap = json_integer_value(json_object_get(json, "lap"));
-    struct dp_mechanism record;
+    struct dp_record record;
     struct dp_event event;
     if (json_is_true(json_object_get(json, "non_private")))
         return dp_fail(err, DP_E_UNSAFE, "the frame comes from a run without privacy: no epsilon bounds what it released");
@@ -322,7 +314,7 @@ int records_read(const char *path, struct recorded *recorded, struct dp_err *err
     if (rc == DP_OK)
         rc = end_run(&r, err);
     if (rc == DP_OK && recorded->charges.count == 0)
-        rc = dp_fail(err, DP_E_RUN, "%s: no mechanism records", lines.name);
+        rc = dp_fail(err, DP_E_RUN, "%s: no records", lines.name);
     dp_lines_close(&lines);
     free(r.multiplier);
     dp_charges_free(&r.charges);

@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "priv/event.h"
-#include "wire/mechanism.h"
+#include "wire/record.h"
 
 /* One run: laps 1 … k without a gap. */
 struct recorded_run {

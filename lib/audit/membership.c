@@ -37,9 +37,9 @@ struct audit {
     struct dp_child *part[PARTS];
     struct dp_frame *token;
     struct dp_audit_sampler sampler;
-    struct dp_mechanism record; /* of the first lap */
-    int64_t row;                /* the canary's, from 0 on */
-    float *x;                   /* cols: the canary */
+    struct dp_record record; /* of the first lap */
+    int64_t row;             /* the canary's, from 0 on */
+    float *x;                /* cols: the canary */
     double y;
     struct dp_form form; /* of the model */
     double *moved;       /* of that form: a model that is the sum of a lap */
@@ -147,7 +147,7 @@ static double score(const struct audit *a, bool in)
     return high + log((1 - q) * exp(-high) + q * exp(ratio - high));
 }
 
-static bool same_record(const struct dp_mechanism *a, const struct dp_mechanism *b)
+static bool same_record(const struct dp_record *a, const struct dp_record *b)
 {
     return a->sampler == b->sampler && a->rate == b->rate && a->rows == b->rows && a->epoch_laps == b->epoch_laps;
 }
@@ -159,13 +159,13 @@ static int private_lap(struct audit *a, bool with, bool note, bool *in, struct d
     const struct dp_audit_watch *w = a->out->watch;
     const struct dp_array *rows;
     int rc = dp_audit_part_take(a->part[SAMPLER], w, a->token, err);
-    if (rc == DP_OK && (a->token->label != DP_LABEL_RAW || a->token->mechanisms != 1))
+    if (rc == DP_OK && (a->token->label != DP_LABEL_RAW || a->token->records != 1))
         rc = dp_fail(err, DP_E_USAGE, "the first stage of the pipeline must sample rows, as dp-sample does");
     if (rc == DP_OK)
         rc = dp_frame_need_array(a->token, DP_F_ROWS, DP_I64, 1, &rows, err);
     if (rc != DP_OK)
         return rc;
-    struct dp_mechanism sampled = *dp_frame_mechanism(a->token);
+    struct dp_record sampled = *a->token->record;
     if (sampled.rows != (int64_t)a->data->rows)
         return dp_fail(err, DP_E_RUN, "the first stage samples from %lld rows, the data set has %zu", (long long)sampled.rows,
                        a->data->rows);
@@ -187,7 +187,7 @@ static int private_lap(struct audit *a, bool with, bool note, bool *in, struct d
         rc = dp_audit_part_take(a->part[PRIVATE], w, a->token, err);
     if (rc != DP_OK)
         return rc;
-    const struct dp_mechanism *m = dp_frame_mechanism(a->token);
+    const struct dp_record *m = dp_frame_record(a->token, DP_F_SUM);
     if (a->token->label != DP_LABEL_NOISED || m == NULL)
         return dp_fail(err, DP_E_USAGE, "what reaches dp-account is a %s frame, not a noised one",
                        dp_label_name(a->token->label));
@@ -205,7 +205,7 @@ static int release(struct audit *a, enum phase phase, struct dp_err *err)
     struct dp_frame *f = a->token;
     if (phase == PHASE_CLAIM)
         return dp_audit_part_take(a->part[GATE], w, f, err);
-    double scale = f->mechanism[0].scale; /* that of the sum */
+    double scale = dp_frame_record(f, DP_F_SUM)->scale;
     dp_frame_strip(f);
     dp_frame_set_real(f, DP_F_NOISE_SCALE, scale);
     f->label = DP_LABEL_RELEASED;
@@ -214,10 +214,10 @@ static int release(struct audit *a, enum phase phase, struct dp_err *err)
 
 static void add_squares(struct audit *a, const struct dp_array *sum)
 {
-    const struct dp_mechanism *m = &a->token->mechanism[0]; /* that of the sum */
+    const struct dp_record *m = dp_frame_record(a->token, DP_F_SUM);
     double step = dp_frame_real(a->token, DP_F_GRID, 0) / m->scale;
     const int64_t *entry = sum->data;
-    if (m->noise != DP_NOISE_GAUSSIAN || !(m->scale > 0))
+    if (m->query.kind != DP_QUERY_GAUSSIAN || !(m->scale > 0))
         return;
     for (size_t i = 0; i < sum->count; i++)
         a->squares[i / sum->dims[1]] += (step * (double)entry[i]) * (step * (double)entry[i]);
@@ -274,13 +274,13 @@ static int one_run(struct audit *a, enum phase phase, bool with, double *total, 
         bool in;
         a->token->label = DP_LABEL_RELEASED;
         a->token->lap = lap;
-        a->token->mechanisms = 0;
+        a->token->records = 0;
         dp_frame_set_int(a->token, DP_F_LAPS, out->laps);
         if (out->seed >= 0)
             dp_frame_set_bool(a->token, DP_F_SEEDED, true);
         rc = private_lap(a, with, phase != PHASE_CLAIM, &in, err);
         if (rc == DP_OK && phase == PHASE_CLAIM && lap == 1) {
-            a->record = a->token->mechanism[0]; /* of the sum */
+            a->record = *dp_frame_record(a->token, DP_F_SUM);
             out->visible = a->record.release == DP_RELEASE_SUM_AND_STATE;
         }
         if (rc == DP_OK && phase == PHASE_NOISE)

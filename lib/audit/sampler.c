@@ -8,7 +8,7 @@
 #include "audit/bound.h"
 #include "base/mem.h"
 
-int dp_audit_sampler_open(struct dp_audit_sampler *s, const struct dp_mechanism *record, struct dp_err *err)
+int dp_audit_sampler_open(struct dp_audit_sampler *s, const struct dp_record *record, struct dp_err *err)
 {
     *s = (struct dp_audit_sampler){.record = *record, .words = (size_t)record->rows / 64 + 1};
     int rc = dp_alloc(&s->now, s->words, sizeof *s->now, err);
@@ -59,7 +59,7 @@ static void count_pairs(struct dp_audit_sampler *s, int64_t lap)
 
 static int check_parts(struct dp_audit_sampler *s, int64_t lap, struct dp_err *err)
 {
-    const struct dp_mechanism *m = &s->record;
+    const struct dp_record *m = &s->record;
     size_t expected = (size_t)llround(m->rate * (double)m->rows);
     if ((m->sampler == DP_SAMPLER_FULL || m->sampler == DP_SAMPLER_FIXED) && s->size != expected)
         return dp_fail(err, DP_E_RUN, "lap %lld has %zu rows, and a %s sampler of rate %g takes %zu", (long long)lap, s->size,

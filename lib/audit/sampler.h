@@ -1,4 +1,4 @@
-/* Whether batches look like what their mechanism record says of them: the accountant's amplification rests on
+/* Whether batches look like what their record says of them: the accountant's amplification rests on
  * it. */
 #ifndef DP_AUDIT_SAMPLER_H
 #define DP_AUDIT_SAMPLER_H
@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
-#include "wire/mechanism.h"
+#include "wire/record.h"
 
 /* A count of successes among independent draws of one probability. */
 struct dp_audit_count {
@@ -16,7 +16,7 @@ struct dp_audit_count {
 };
 
 struct dp_audit_sampler {
-    struct dp_mechanism record;       /* sampler, rate, rows, epoch_laps */
+    struct dp_record record;          /* sampler, rate, rows, epoch_laps */
     uint64_t *now, *before, *opening; /* a bit per row: this batch, the last one, the first one of the last run */
     uint64_t *epoch;                  /* shuffle: rows seen in this epoch */
     size_t words, size, before_size;
@@ -28,7 +28,7 @@ struct dp_audit_sampler {
     struct dp_audit_count equal; /* consecutive batches of equal size: Σ_k Bin(k; N, q)² */
 };
 
-int dp_audit_sampler_open(struct dp_audit_sampler *s, const struct dp_mechanism *record, struct dp_err *err);
+int dp_audit_sampler_open(struct dp_audit_sampler *s, const struct dp_record *record, struct dp_err *err);
 void dp_audit_sampler_close(struct dp_audit_sampler *s);
 
 /* Takes note of the batch of a lap: count row numbers in [0, rows). DP_E_RUN when it contradicts the record

@@ -150,7 +150,7 @@ static int make_token(struct audit *a, int64_t lap, struct dp_err *err)
     } else {
         rc = dp_frame_copy(a->token, a->absent[lap - 2], err);
         dp_frame_strip(a->token);
-        dp_frame_set_real(a->token, DP_F_NOISE_SCALE, a->token->mechanism[0].sensitivity);
+        dp_frame_set_real(a->token, DP_F_NOISE_SCALE, dp_frame_record(a->token, DP_F_SUM)->sensitivity);
         if (rc == DP_OK)
             rc = set_model(a, lap, err);
         dp_frame_drop(a->token, DP_F_SUM);
@@ -158,7 +158,7 @@ static int make_token(struct audit *a, int64_t lap, struct dp_err *err)
     }
     a->token->label = DP_LABEL_RELEASED;
     a->token->lap = lap;
-    a->token->mechanisms = 0;
+    a->token->records = 0;
     dp_frame_set_int(a->token, DP_F_LAPS, a->out->laps);
     dp_frame_set_bool(a->token, DP_F_SEEDED, true);
     return rc;
@@ -168,19 +168,20 @@ static int make_token(struct audit *a, int64_t lap, struct dp_err *err)
 static int check_count(const struct dp_frame *f, struct dp_err *err)
 {
     const struct dp_array *count;
-    const struct dp_mechanism *m = &f->mechanism[1];
+    const struct dp_record *m = dp_frame_record(f, DP_F_WITHIN);
     int rc = dp_frame_need_array(f, DP_F_WITHIN, DP_I64, 2, &count, err);
-    if (rc == DP_OK &&
-        (count->count != 1 || !(m->sensitivity > 0 && isfinite(m->sensitivity)) || m->adjacency != f->mechanism[0].adjacency))
+    if (rc == DP_OK && (count->count != 1 || !(m->sensitivity > 0 && isfinite(m->sensitivity)) ||
+                        m->adjacency != dp_frame_record(f, DP_F_SUM)->adjacency))
         rc = dp_fail(err, DP_E_UNSAFE, "lap %lld does not record by how much one row may move the count", (long long)f->lap);
     return rc;
 }
 
 /* What a bounded frame must hold to be judged. */
-static int check_bounded(struct audit *a, const struct dp_mechanism *sampled, struct dp_err *err)
+static int check_bounded(struct audit *a, const struct dp_record *sampled, struct dp_err *err)
 {
     struct dp_frame *f = a->token;
-    const struct dp_mechanism *m = f->mechanism; /* the first is about the sum */
+    const struct dp_record *m = dp_frame_record(f, DP_F_SUM);
+    bool counted = dp_frame_has(f, DP_F_WITHIN);
     const struct dp_array *sum;
     if (f->label != DP_LABEL_BOUNDED)
         return dp_fail(err, DP_E_USAGE, "the pipeline ends with a %s frame: end it where the sum is bounded, before dp-noise",
@@ -190,26 +191,28 @@ static int check_bounded(struct audit *a, const struct dp_mechanism *sampled, st
         return rc;
     double grid = dp_frame_real(f, DP_F_GRID, 0);
     int exponent;
-    if (f->mechanisms != (dp_frame_has(f, DP_F_WITHIN) ? 2 : 1) || !(m->bound > 0 && isfinite(m->bound)) ||
-        !(m->sensitivity > 0 && isfinite(m->sensitivity)))
+    if (f->records != (counted ? 2 : 1) || m == NULL || (counted && dp_frame_record(f, DP_F_WITHIN) == NULL) ||
+        !(m->bound > 0 && isfinite(m->bound)) || !(m->sensitivity > 0 && isfinite(m->sensitivity)))
         return dp_fail(err, DP_E_UNSAFE, "lap %lld does not record by how much one row may move the sum", (long long)f->lap);
     if (!(grid > 0) || frexp(grid, &exponent) != 0.5)
         return dp_fail(err, DP_E_UNSAFE, "lap %lld has no grid that is a power of two", (long long)f->lap);
     if (dp_frame_real(f, DP_F_BOUND, 0) != m->bound)
         return dp_fail(err, DP_E_UNSAFE, "the clip bounds of lap %lld disagree: %g on the sum, %g in its record",
                        (long long)f->lap, dp_frame_real(f, DP_F_BOUND, 0), m->bound);
-    for (int i = 0; i < f->mechanisms; i++, m++)
+    for (int i = 0; i < f->records; i++) {
+        m = &f->record[i];
         if (m->sampler != sampled->sampler || m->rate != sampled->rate || m->rows != sampled->rows ||
             m->epoch_laps != sampled->epoch_laps)
             return dp_fail(err, DP_E_UNSAFE, "rows were sampled as %s of rate %g, and lap %lld records %s of rate %g",
                            dp_sampler_names[sampled->sampler], sampled->rate, (long long)f->lap, dp_sampler_names[m->sampler],
                            m->rate);
-    return dp_frame_has(f, DP_F_WITHIN) ? check_count(f, err) : DP_OK;
+    }
+    return counted ? check_count(f, err) : DP_OK;
 }
 
 /* In every fourth lap the row is in no batch, on neither side: then the sums must be the same, or what is kept of another row
    (its dual variable) depends on this one. */
-static bool nobody_in(const struct audit *a, int64_t lap, const struct dp_mechanism *sampled)
+static bool nobody_in(const struct audit *a, int64_t lap, const struct dp_record *sampled)
 {
     return a->alone && lap % 4 == 0 && sampled->sampler != DP_SAMPLER_FULL;
 }
@@ -222,11 +225,11 @@ static int one_lap(struct audit *a, int64_t lap, bool present, struct dp_err *er
     int rc = make_token(a, lap, err);
     if (rc == DP_OK)
         rc = dp_audit_part_take(a->part[0], w, a->token, err);
-    if (rc == DP_OK && (a->token->label != DP_LABEL_RAW || a->token->mechanisms != 1))
+    if (rc == DP_OK && (a->token->label != DP_LABEL_RAW || a->token->records != 1))
         rc = dp_fail(err, DP_E_USAGE, "the first stage of the pipeline must sample rows, as dp-sample does");
     if (rc != DP_OK)
         return rc;
-    struct dp_mechanism sampled = *dp_frame_mechanism(a->token);
+    struct dp_record sampled = *a->token->record;
     present &= !nobody_in(a, lap, &sampled);
     if (present && sampled.sampler == DP_SAMPLER_POISSON)
         rc = dp_audit_insert_row(a->token, a->row, err);
@@ -272,7 +275,7 @@ static int compare_rest(struct audit *a, const struct dp_frame *without, const c
 
 /* One whole-number vector of the two sides, in units of grid, against its record. The worst sum is kept, and the first
    query that is exceeded. */
-static void judge(struct audit *a, enum dp_field field, double grid, const struct dp_mechanism *m, const char *kind)
+static void judge(struct audit *a, enum dp_field field, double grid, const struct dp_record *m, const char *kind)
 {
     struct dp_sensitivity *out = a->out;
     const struct dp_array *s = dp_frame_array(a->absent[a->token->lap - 1], field), *t = dp_frame_array(a->token, field);
@@ -301,14 +304,14 @@ static int compare(struct audit *a, const char *kind, struct dp_err *err)
     if (s->dims[0] != t->dims[0] || s->dims[1] != t->dims[1] || counted != dp_frame_has(without, DP_F_WITHIN))
         return dp_fail(err, DP_E_RUN, "row %lld as '%s', lap %lld: the sum changes its shape", (long long)a->row + 1, kind,
                        (long long)a->token->lap);
-    if (nobody_in(a, a->token->lap, a->token->mechanism) && dp_audit_distance2(s->data, t->data, s->count) != 0)
+    if (nobody_in(a, a->token->lap, dp_frame_record(a->token, DP_F_SUM)) && dp_audit_distance2(s->data, t->data, s->count) != 0)
         return dp_fail(err, DP_E_RUN,
                        "row %lld as '%s', lap %lld: the sum shows it, and it is not in the batch: what is kept of another "
                        "row depends on it",
                        (long long)a->row + 1, kind, (long long)a->token->lap);
-    judge(a, DP_F_SUM, dp_frame_real(a->token, DP_F_GRID, 0), &a->token->mechanism[0], kind);
+    judge(a, DP_F_SUM, dp_frame_real(a->token, DP_F_GRID, 0), dp_frame_record(a->token, DP_F_SUM), kind);
     if (counted)
-        judge(a, DP_F_WITHIN, 0.5, &a->token->mechanism[1], kind);
+        judge(a, DP_F_WITHIN, 0.5, dp_frame_record(a->token, DP_F_WITHIN), kind);
     a->out->compared++;
     return compare_rest(a, without, kind, err);
 }
@@ -373,7 +376,7 @@ static int probe(struct audit *a, struct dp_err *err)
     int rc = run_absent(a, a->out->seed, err);
     a->out->laps = laps;
     if (rc == DP_OK) {
-        const struct dp_mechanism *m = a->absent[0]->mechanism;
+        const struct dp_record *m = dp_frame_record(a->absent[0], DP_F_SUM);
         a->out->replace_one = m->adjacency == DP_ADJACENCY_REPLACE_ONE;
         a->alone = m->release != DP_RELEASE_SUM_AND_STATE;
         if (m->adjacency == DP_ADJACENCY_NONE)

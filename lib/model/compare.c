@@ -36,18 +36,24 @@ static int differ_real(struct phrase *p, const char *name, double a, double b)
     return differ(p, "%s: %s and %s", name, dp_number_print(a, left, sizeof left), dp_number_print(b, right, sizeof right));
 }
 
-static int compare_mechanisms(const struct dp_frame *a, const struct dp_frame *b, struct phrase *p)
+static bool same_member(const struct dp_record *a, const struct dp_record *b, int member)
 {
-    if (a->mechanisms != b->mechanisms)
-        return differ(p, "mechanism records: %d and %d", a->mechanisms, b->mechanisms);
-    for (int i = 0; i < a->mechanisms; i++) {
-        const struct dp_mechanism *m = &a->mechanism[i], *n = &b->mechanism[i];
-        if (m->sampler != n->sampler || m->adjacency != n->adjacency || m->release != n->release || m->noise != n->noise ||
-            m->rows != n->rows || m->epoch_laps != n->epoch_laps || !same_real(m->rate, n->rate) ||
-            !same_real(m->bound, n->bound) || !same_real(m->sensitivity, n->sensitivity) ||
-            !same_real(m->multiplier, n->multiplier) || !same_real(m->scale, n->scale))
-            return differ(p, "mechanism record %d", i + 1);
-    }
+    if (!dp_record_has(a, member) || !dp_record_has(b, member))
+        return dp_record_has(a, member) == dp_record_has(b, member);
+    struct dp_record_value v = dp_record_get(a, member), w = dp_record_get(b, member);
+    return v.type == DP_T_REAL  ? same_real(v.real, w.real)
+           : v.type == DP_T_INT ? v.whole == w.whole
+                                : strcmp(v.text, w.text) == 0;
+}
+
+static int compare_records(const struct dp_frame *a, const struct dp_frame *b, struct phrase *p)
+{
+    if (a->records != b->records)
+        return differ(p, "records: %d and %d", a->records, b->records);
+    for (int i = 0; i < a->records; i++)
+        for (int m = 0; m < DP_RECORD_MEMBER_COUNT; m++)
+            if (!same_member(&a->record[i], &b->record[i], m))
+                return differ(p, "%s in record %d", dp_record_key(m), i + 1);
     return 0;
 }
 
@@ -147,7 +153,7 @@ int dp_model_compare(const struct dp_frame *a, const struct dp_frame *b, const s
             return differ(&p, "lap: %lld and %lld", (long long)a->lap, (long long)b->lap);
         if (a->label != b->label)
             return differ(&p, "label: %s and %s", dp_label_name(a->label), dp_label_name(b->label));
-        int rc = compare_mechanisms(a, b, &p);
+        int rc = compare_records(a, b, &p);
         for (int i = 0; rc == 0 && i < DP_F_COUNT; i++) {
             /* Within a tolerance the weights stand for these. */
             bool weight = i == DP_F_MODEL || i == DP_F_AVERAGE || i == DP_F_SCALE;

@@ -10,7 +10,7 @@
 
 /* 1 and `what` holds a phrase that names the first difference; 0 when there is none; or negative. */
 struct dp_model_tolerance {
-    bool exact;                /* lap, label, mechanism records and every byte of every field */
+    bool exact;                /* lap, label, records and every byte of every field */
     bool weights_only;         /* nothing but the weights */
     double absolute, relative; /* not exact: |a − b| ≤ absolute + relative × max(|a|, |b|) for weights */
 };

@@ -48,9 +48,9 @@ int dp_checkpoint_told(struct dp_checkpoint *c, struct dp_err *err)
 static int64_t step(const struct dp_frame *frame)
 {
     int64_t laps = 1;
-    for (int i = 0; i < frame->mechanisms && !dp_frame_bool(frame, DP_F_SEEDED); i++)
-        if (frame->mechanism[i].sampler == DP_SAMPLER_SHUFFLE && frame->mechanism[i].epoch_laps > laps)
-            laps = frame->mechanism[i].epoch_laps;
+    for (int i = 0; i < frame->records && !dp_frame_bool(frame, DP_F_SEEDED); i++)
+        if (frame->record[i].sampler == DP_SAMPLER_SHUFFLE && frame->record[i].epoch_laps > laps)
+            laps = frame->record[i].epoch_laps;
     return laps;
 }
 

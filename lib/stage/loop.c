@@ -233,7 +233,7 @@ static int run_laps(struct run *r, struct dp_err *err)
         if (rc != DP_OK)
             return rc;
         r->token->lap = lap;
-        r->token->mechanisms = 0;
+        r->token->records = 0;
         dp_frame_set_int(r->token, DP_F_LAPS, o->laps);
         if (o->seed != DP_OPT_ABSENT_INT)
             dp_frame_set_bool(r->token, DP_F_SEEDED, true);

@@ -147,8 +147,9 @@ static int restore(struct dp_stage *stage, struct dp_err *err)
 static int take_hello(struct dp_stage *stage, struct dp_frame *frame, struct dp_out *out, struct dp_err *err)
 {
     int64_t format = dp_frame_int(frame, DP_F_FORMAT, 0);
-    if (format != DP_FRAME_FORMAT)
-        return dp_fail(err, DP_E_RUN, "the stream has frame format %lld, this is %d", (long long)format, DP_FRAME_FORMAT);
+    if (format < 1 || format > DP_FRAME_FORMAT)
+        return dp_fail(err, DP_E_RUN, "the stream has frame format %lld, known are those up to %d", (long long)format,
+                       DP_FRAME_FORMAT);
     int64_t ordinal = dp_frame_int(frame, DP_F_STAGE, 0);
     if (dp_frame_has(frame, DP_F_SEED)) {
         stage->seeded = true;

@@ -145,6 +145,14 @@ static int stop(const struct dp_stage *stage, const char *text, struct dp_frame 
     return rc != DP_OK ? rc : DP_STAGE_STOP;
 }
 
+/* That of the noise on the sum, if there is any. */
+static void set_noise_scale(struct dp_frame *frame)
+{
+    const struct dp_record *sum = dp_frame_record(frame, DP_F_SUM);
+    if (sum != NULL && sum->scale > 0)
+        dp_frame_set_real(frame, DP_F_NOISE_SCALE, sum->scale);
+}
+
 static int pass_non_private(struct dp_frame *frame, struct dp_out *out, struct dp_err *err)
 {
     double gap = dp_frame_real(frame, DP_F_GAP, NAN), objective = dp_frame_real(frame, DP_F_OBJECTIVE, NAN);
@@ -156,8 +164,7 @@ static int pass_non_private(struct dp_frame *frame, struct dp_out *out, struct d
         dp_frame_set_real(frame, DP_F_GAP, gap);
         dp_frame_set_real(frame, DP_F_OBJECTIVE, objective);
     }
-    if (frame->mechanisms > 0 && frame->mechanism[0].scale > 0)
-        dp_frame_set_real(frame, DP_F_NOISE_SCALE, frame->mechanism[0].scale);
+    set_noise_scale(frame);
     dp_frame_set_bool(frame, DP_F_NON_PRIVATE, true);
     frame->label = DP_LABEL_RELEASED;
     return out->frame(out, frame, err);
@@ -166,7 +173,7 @@ static int pass_non_private(struct dp_frame *frame, struct dp_out *out, struct d
 /* A run that starts from a released model adds to what that model has cost (basic composition). */
 static int note_prior(struct state *s, const struct dp_frame *frame, struct dp_err *err)
 {
-    const char *now = dp_adjacency_names[frame->mechanism[0].adjacency], *then = dp_frame_text(frame, DP_F_ADJACENCY, now);
+    const char *now = dp_adjacency_names[dp_charge_batch(frame)->adjacency], *then = dp_frame_text(frame, DP_F_ADJACENCY, now);
     if (strcmp(now, then) != 0)
         return dp_fail(err, DP_E_UNSAFE,
                        "the model it starts from was charged under %.20s adjacency, this run is under %s: they do "
@@ -198,7 +205,7 @@ static struct dp_ledger_run ledger_run(const struct dp_stage *stage, const struc
 {
     const struct options *o = stage->options;
     const struct state *s = stage->state;
-    const struct dp_mechanism *m = &frame->mechanism[0];
+    const struct dp_record *m = dp_charge_batch(frame);
     int64_t laps = dp_frame_int(frame, DP_F_LAPS, 0);
     struct dp_ledger_run run = {
         .data = dp_frame_text(frame, DP_F_DATA, NULL),
@@ -354,7 +361,7 @@ static void warn(struct dp_stage *stage, const struct dp_frame *frame, struct dp
 {
     const struct options *o = stage->options;
     const struct state *s = stage->state;
-    double rows = (double)frame->mechanism[0].rows, most = fmin(o->epsilon, s->spend.whole);
+    double rows = (double)dp_charge_batch(frame)->rows, most = fmin(o->epsilon, s->spend.whole);
     if (stage->seeded || dp_frame_bool(frame, DP_F_SEEDED))
         return;
     if (o->delta * rows >= 1)
@@ -378,7 +385,7 @@ static int pay(struct dp_stage *stage, struct dp_frame *frame, struct dp_out *ou
     struct dp_event event;
     bool sound, first = !s->begun;
     int64_t together, left;
-    int rc = dp_charge_event_by(meter_of(stage), frame->mechanism, frame->mechanisms, &event, &sound, err);
+    int rc = dp_charge_event_by(meter_of(stage), frame->record, frame->records, &event, &sound, err);
     if (rc == DP_OK && first)
         rc = begin(stage, frame, &event, sound, err);
     if (rc != DP_OK)
@@ -423,7 +430,7 @@ static int state_spent(struct dp_stage *stage, struct dp_frame *frame, struct dp
 {
     const struct options *o = stage->options;
     struct state *s = stage->state;
-    const char *adjacency = dp_adjacency_names[frame->mechanism[0].adjacency];
+    const char *adjacency = dp_adjacency_names[dp_charge_batch(frame)->adjacency];
     const char *mark = s->reserve.ledger != NULL ? dp_ledger_mark(s->reserve.ledger) : NULL;
     dp_frame_strip(frame);
     dp_frame_set_real(frame, DP_F_EPSILON, s->prior_epsilon + s->spend.epsilon);
@@ -432,7 +439,7 @@ static int state_spent(struct dp_stage *stage, struct dp_frame *frame, struct dp
         dp_frame_set_real(frame, DP_F_PRIOR_EPSILON, s->prior_epsilon);
         dp_frame_set_real(frame, DP_F_PRIOR_DELTA, s->prior_delta);
     }
-    dp_frame_set_real(frame, DP_F_NOISE_SCALE, frame->mechanism[0].scale);
+    set_noise_scale(frame);
     set_sound(s, frame);
     if (stage->seeded)
         dp_frame_set_bool(frame, DP_F_SEEDED, true);

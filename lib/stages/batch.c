@@ -46,7 +46,7 @@ int dp_batch_read(struct dp_batch *batch, const struct dp_frame *frame, const st
                   struct dp_batch_seen *seen, struct dp_err *err)
 {
     const struct dp_array *rows, *x, *y;
-    const struct dp_mechanism *m = dp_frame_mechanism(frame);
+    const struct dp_record *m = dp_frame_record(frame, DP_F_NONE);
     if (m == NULL || m->rows <= 0)
         return dp_fail(err, DP_E_UNSAFE, "the frame of lap %lld does not record how its rows were sampled",
                        (long long)frame->lap);

@@ -108,7 +108,7 @@ static int set_shape(struct dp_stage *stage, size_t classes, size_t cols, struct
    (Andrew, Thakkar, McMahan, Ramaswamy 2019, Algorithm 1). Released values and public numbers alone determine it. */
 static int next_bound(const struct options *o, struct dp_frame *frame, double *bound, struct dp_err *err)
 {
-    const struct dp_mechanism *m = dp_frame_mechanism(frame);
+    const struct dp_record *m = dp_frame_record(frame, DP_F_NONE);
     double last = dp_frame_real(frame, DP_F_BOUND, 0);
     const struct dp_array *count;
     *bound = o->clip;
@@ -131,17 +131,13 @@ static int next_bound(const struct options *o, struct dp_frame *frame, double *b
 static int record_count(struct dp_frame *frame, int64_t count, struct dp_err *err)
 {
     int64_t *cell;
-    if (frame->mechanisms == DP_MAX_MECHANISMS)
-        return dp_fail(err, DP_E_RUN, "the frame of lap %lld has no room for another record", (long long)frame->lap);
     int rc = dp_frame_make_array(frame, DP_F_WITHIN, DP_I64, 1, 1, &cell, err);
     if (rc != DP_OK)
         return rc;
     *cell = count;
-    struct dp_mechanism record = *dp_frame_mechanism(frame);
-    record.bound = 0.5;
-    record.sensitivity = record.adjacency == DP_ADJACENCY_REPLACE_ONE ? 1 : 0.5;
-    frame->mechanism[frame->mechanisms++] = record;
-    return DP_OK;
+    struct dp_record record = *dp_frame_record(frame, DP_F_SUM);
+    dp_record_bound(&record, DP_F_WITHIN, record.adjacency, 0.5);
+    return dp_frame_add_record(frame, &record, err);
 }
 
 static int clip_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp_out *out, struct dp_err *err)
@@ -150,7 +146,7 @@ static int clip_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp_o
     struct state *s = stage->state;
     struct dp_batch batch;
     const struct dp_array *updates;
-    struct dp_mechanism *m = dp_frame_edit_mechanism(frame);
+    struct dp_record *m = dp_frame_edit_record(frame, DP_F_NONE);
     int64_t *sum, within = 0;
     double bound = 0;
     int rc = dp_batch_read(&batch, frame, s->dataset, &s->seen, err);
@@ -181,9 +177,7 @@ static int clip_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp_o
     }
     double grid = dp_grid_for(bound);
     dp_gather_sum(&s->gather, &batch, updates->data, s->classes, grid, sum);
-    m->adjacency = o->adjacency == 0 ? DP_ADJACENCY_NULL_RECORD : DP_ADJACENCY_REPLACE_ONE;
-    m->bound = bound;
-    m->sensitivity = o->adjacency == 0 ? bound : 2 * bound;
+    dp_record_bound(m, DP_F_SUM, o->adjacency == 0 ? DP_ADJACENCY_NULL_RECORD : DP_ADJACENCY_REPLACE_ONE, bound);
     dp_frame_drop(frame, DP_F_WITHIN);
     if (!isnan(o->adaptive)) {
         rc = record_count(frame, within, err);

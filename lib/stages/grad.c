@@ -158,7 +158,7 @@ static int set_shape(struct dp_stage *stage, struct dp_frame *frame, const struc
     if (classes < 0)
         return dp_fail(err, DP_E_RUN, "the frame does not say how many classes the labels have");
     s->classes = (size_t)classes;
-    s->rows = (size_t)dp_frame_mechanism(frame)->rows;
+    s->rows = (size_t)dp_frame_record(frame, DP_F_NONE)->rows;
     s->form = dp_form_for(&dp_family_linear, batch->features, dp_loss_outputs(s->classes), (double)batch->intercept);
     int rc = check_labels(s, o->data, err);
     if (rc == DP_OK && isnan(o->clip) && !o->non_private && s->rows > DP_LIMIT_FRAME / 2 / (4 * s->form.outputs))
@@ -273,6 +273,7 @@ static int sum_exactly(struct state *s, struct dp_frame *frame, const struct dp_
         for (size_t i = 0; i < count; i++)
             add_row(s, batch, first + i, s->zeta + i * s->form.outputs, sum);
     }
+    dp_frame_edit_record(frame, DP_F_NONE)->of = DP_F_SUM;
     dp_frame_drop(frame, DP_F_GRID);
     return DP_OK;
 }
@@ -290,16 +291,14 @@ static int put_sum(struct dp_stage *stage, struct dp_frame *frame, const struct 
 {
     const struct options *o = stage->options;
     struct state *s = stage->state;
-    struct dp_mechanism *m = dp_frame_edit_mechanism(frame);
     double grid = dp_grid_for(o->clip);
     int64_t *sum;
     int rc = dp_frame_make_array(frame, DP_F_SUM, DP_I64, s->form.outputs, s->form.cols, &sum, err);
     if (rc != DP_OK)
         return rc;
     dp_gather_sum(&s->gather, batch, s->coefficient, s->form.outputs, grid, sum);
-    m->adjacency = o->adjacency == 0 ? DP_ADJACENCY_NULL_RECORD : DP_ADJACENCY_REPLACE_ONE;
-    m->bound = o->clip;
-    m->sensitivity = o->adjacency == 0 ? o->clip : 2 * o->clip;
+    dp_record_bound(dp_frame_edit_record(frame, DP_F_NONE), DP_F_SUM,
+                    o->adjacency == 0 ? DP_ADJACENCY_NULL_RECORD : DP_ADJACENCY_REPLACE_ONE, o->clip);
     dp_frame_set_real(frame, DP_F_BOUND, o->clip);
     dp_frame_set_real(frame, DP_F_GRID, grid);
     dp_frame_drop(frame, DP_F_WITHIN); /* of a run with an adaptive bound, that this model may come from */
@@ -312,7 +311,7 @@ static int lap(struct dp_stage *stage, struct dp_frame *frame, const struct dp_b
 {
     const struct options *o = stage->options;
     struct state *s = stage->state;
-    dp_frame_edit_mechanism(frame)->release = DP_RELEASE_SUM;
+    dp_frame_edit_record(frame, DP_F_NONE)->release = DP_RELEASE_SUM;
     if (o->non_private)
         return sum_exactly(s, frame, batch, model, err);
     int rc = dp_grow(&s->coefficient, &s->coefficient_capacity, batch->count * s->form.outputs, sizeof(float), err);
@@ -332,7 +331,7 @@ static int grad_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp_o
         rc = dp_batch_read(&batch, frame, s->dataset, &s->seen, err);
     if (rc == DP_OK && s->zeta == NULL)
         rc = set_shape(stage, frame, &batch, err);
-    if (rc == DP_OK && (batch.cols != s->form.cols || dp_frame_mechanism(frame)->rows != (int64_t)s->rows))
+    if (rc == DP_OK && (batch.cols != s->form.cols || dp_frame_record(frame, DP_F_NONE)->rows != (int64_t)s->rows))
         rc = dp_fail(err, DP_E_RUN, "the rows change their shape during the run");
     if (rc == DP_OK)
         rc = dp_form_model(&s->form, frame, &stage->key, &model, err);

@@ -11,8 +11,8 @@ static int remember(struct dp_hold *hold, const struct dp_frame *frame, struct d
     if (rc != DP_OK)
         return rc;
     dp_frame_reset(hold->first, frame->kind);
-    hold->first->mechanisms = frame->mechanisms;
-    memcpy(hold->first->mechanism, frame->mechanism, sizeof frame->mechanism);
+    hold->first->records = frame->records;
+    memcpy(hold->first->record, frame->record, sizeof frame->record);
     for (int i = 0; rc == DP_OK && i < DP_F_COUNT; i++)
         if (dp_fields[i].visibility == DP_FIXED)
             rc = dp_frame_copy_field(hold->first, frame, (enum dp_field)i, err);
@@ -21,7 +21,7 @@ static int remember(struct dp_hold *hold, const struct dp_frame *frame, struct d
 
 /* What a record must share with that of the first lap and does not, or NULL. How rows were sampled and the multiplier are part
    of the event, which spend.c compares with what was announced. `follows`: the bound follows a released count. */
-static const char *difference(const struct dp_mechanism *a, const struct dp_mechanism *b, bool follows)
+static const char *difference(const struct dp_record *a, const struct dp_record *b, bool follows)
 {
     if (a->adjacency != b->adjacency)
         return "adjacency";
@@ -43,10 +43,14 @@ int dp_hold_lap(struct dp_hold *hold, const struct dp_frame *frame, struct dp_er
         return remember(hold, frame, err);
     long long lap = (long long)frame->lap;
     const struct dp_frame *first = hold->first;
-    if (frame->mechanisms != first->mechanisms)
+    if (frame->records != first->records)
         return dp_fail(err, DP_E_UNSAFE, "lap %lld has another number of records than the first lap", lap);
-    for (int i = 0; i < frame->mechanisms; i++) {
-        const char *what = difference(&first->mechanism[i], &frame->mechanism[i], i == 0 && dp_frame_has(frame, DP_F_WITHIN));
+    for (int i = 0; i < frame->records; i++) {
+        const struct dp_record *now = &frame->record[i], *then = dp_frame_record(first, now->of);
+        if (then == NULL)
+            return dp_fail(err, DP_E_UNSAFE, "lap %lld has a record of '%s', and the first lap has none", lap,
+                           dp_fields[now->of].key);
+        const char *what = difference(then, now, now->of == DP_F_SUM && dp_frame_has(frame, DP_F_WITHIN));
         if (what != NULL)
             return dp_fail(err, DP_E_UNSAFE, "lap %lld records another %s than the first lap", lap, what);
     }

@@ -135,54 +135,75 @@ static int add_gamma(struct dp_stage *stage, int64_t lap, double scale, struct d
     return rc;
 }
 
-/* The count that dp-clip --adaptive put beside the sum, with the second record. Its grid is 1/2. */
+/* Records noise on a field that is bounded and has none yet. */
+static struct dp_record *record_noise(struct dp_frame *frame, enum dp_field field, enum dp_query_kind kind, double multiplier,
+                                      struct dp_err *err)
+{
+    struct dp_record *r = dp_frame_edit_record(frame, field);
+    if (r == NULL || !(r->sensitivity > 0)) {
+        dp_fail(err, DP_E_UNSAFE, "the %s of lap %lld has no recorded sensitivity", dp_fields[field].key,
+                (long long)frame->lap);
+        return NULL;
+    }
+    if (r->query.kind != DP_QUERY_NONE) {
+        dp_fail(err, DP_E_UNSAFE, "the %s of lap %lld is recorded as noised already", dp_fields[field].key,
+                (long long)frame->lap);
+        return NULL;
+    }
+    r->query = (struct dp_query){.kind = kind, .multiplier = multiplier};
+    r->scale = multiplier * r->sensitivity;
+    return r;
+}
+
+/* The count that dp-clip --adaptive put beside the sum. Its grid is 1/2. */
 static int add_to_count(struct dp_stage *stage, struct dp_frame *frame, struct dp_err *err)
 {
     const struct options *o = stage->options;
     const struct dp_array *count;
-    long long lap = (long long)frame->lap;
     if (isnan(o->count_multiplier))
         return dp_fail(err, DP_E_USAGE, "--count-multiplier is required: dp-clip --adaptive counts examples");
     int rc = dp_frame_need_array(frame, DP_F_WITHIN, DP_I64, 2, &count, err);
+    if (rc == DP_OK && count->count != 1)
+        rc = dp_fail(err, DP_E_UNSAFE, "the count of lap %lld is not one number", (long long)frame->lap);
     if (rc != DP_OK)
         return rc;
-    struct dp_mechanism *m = &frame->mechanism[1];
-    if (frame->mechanisms != 2 || !(m->sensitivity > 0) || m->noise != DP_NOISE_NONE || count->count != 1)
-        return dp_fail(err, DP_E_UNSAFE, "the count of lap %lld has no record of its own", lap);
-    m->noise = DP_NOISE_GAUSSIAN;
-    m->multiplier = o->count_multiplier;
-    m->scale = m->multiplier * m->sensitivity;
+    const struct dp_record *r = record_noise(frame, DP_F_WITHIN, DP_QUERY_GAUSSIAN, o->count_multiplier, err);
+    if (r == NULL)
+        return DP_E_UNSAFE;
     /* A purpose of its own: how many draws of the other the noise on the sum takes depends on its kind. */
-    if (dp_grid_add_gaussian(&stage->key, DP_DRAW_COUNT_NOISE, (uint64_t)frame->lap, 0, m->scale / 0.5, count->data, 1) != 0)
-        return dp_fail(err, DP_E_RUN, "--count-multiplier: noise of scale %g does not fit the grid", m->scale);
+    if (dp_grid_add_gaussian(&stage->key, DP_DRAW_COUNT_NOISE, (uint64_t)frame->lap, 0, r->scale / 0.5, count->data, 1) != 0)
+        return dp_fail(err, DP_E_RUN, "--count-multiplier: noise of scale %g does not fit the grid", r->scale);
+    return DP_OK;
+}
+
+static int add_to_sum(struct dp_stage *stage, struct dp_frame *frame, struct dp_err *err)
+{
+    static const enum dp_query_kind kind[] = {DP_QUERY_GAUSSIAN, DP_QUERY_DISCRETE_LAPLACE, DP_QUERY_GAMMA}; /* --noise */
+    const struct options *o = stage->options;
+    double z, grid = dp_frame_real(frame, DP_F_GRID, 0);
+    const struct dp_array *sum;
+    int rc = dp_frame_need_array(frame, DP_F_SUM, DP_I64, 2, &sum, err);
+    if (rc == DP_OK && !(grid > 0))
+        rc = dp_fail(err, DP_E_UNSAFE, "the sum of lap %lld has no grid", (long long)frame->lap);
+    if (rc == DP_OK)
+        rc = multiplier(stage, frame, &z, err);
+    if (rc != DP_OK)
+        return rc;
+    const struct dp_record *r = record_noise(frame, DP_F_SUM, kind[o->noise], z, err);
+    if (r == NULL)
+        return DP_E_UNSAFE;
+    if (r->query.kind == DP_QUERY_DISCRETE_LAPLACE)
+        return add_laplace(stage, frame->lap, r->scale / grid, frame, err);
+    if (r->query.kind == DP_QUERY_GAMMA)
+        return add_gamma(stage, frame->lap, r->scale / grid, frame, err);
+    if (dp_grid_add_gaussian(&stage->key, DP_DRAW_NOISE, (uint64_t)frame->lap, 0, r->scale / grid, sum->data, sum->count) != 0)
+        return dp_fail(err, DP_E_RUN, "--multiplier: noise of scale %g does not fit the grid", r->scale);
     return DP_OK;
 }
 
 static int noise_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp_out *out, struct dp_err *err)
 {
-    const struct options *o = stage->options;
-    struct dp_mechanism *m = frame->mechanisms > 0 ? &frame->mechanism[0] : NULL; /* that of the sum */
-    double grid = dp_frame_real(frame, DP_F_GRID, 0);
-    const struct dp_array *sum;
-    int rc = dp_frame_need_array(frame, DP_F_SUM, DP_I64, 2, &sum, err);
-    if (rc != DP_OK)
-        return rc;
-    if (m == NULL || !(m->sensitivity > 0) || !(grid > 0))
-        return dp_fail(err, DP_E_UNSAFE, "the sum of lap %lld has no recorded sensitivity or grid", (long long)frame->lap);
-    if (m->noise != DP_NOISE_NONE)
-        return dp_fail(err, DP_E_UNSAFE, "the sum of lap %lld is recorded as noised already", (long long)frame->lap);
-    rc = multiplier(stage, frame, &m->multiplier, err);
-    if (rc != DP_OK)
-        return rc;
-    m->noise = (enum dp_noise)(DP_NOISE_GAUSSIAN + o->noise); /* the choices in their order */
-    m->scale = m->multiplier * m->sensitivity;
-    if (m->noise == DP_NOISE_LAPLACE)
-        rc = add_laplace(stage, frame->lap, m->scale / grid, frame, err);
-    else if (m->noise == DP_NOISE_GAMMA)
-        rc = add_gamma(stage, frame->lap, m->scale / grid, frame, err);
-    else if (dp_grid_add_gaussian(&stage->key, DP_DRAW_NOISE, (uint64_t)frame->lap, 0, m->scale / grid, sum->data,
-                                  sum->count) != 0)
-        rc = dp_fail(err, DP_E_RUN, "--multiplier: noise of scale %g does not fit the grid", m->scale);
+    int rc = add_to_sum(stage, frame, err);
     if (rc == DP_OK && dp_frame_has(frame, DP_F_WITHIN))
         rc = add_to_count(stage, frame, err);
     if (rc != DP_OK)

@@ -348,8 +348,6 @@ static int sample_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp
     struct state *s = stage->state;
     int64_t *rows;
     int rc = DP_OK;
-    if (frame->mechanisms == DP_MAX_MECHANISMS)
-        return dp_fail(err, DP_E_RUN, "the frame holds %d mechanism records already", DP_MAX_MECHANISMS);
     s->count = 0;
     if (o->mode == MODE_POISSON)
         rc = s->certain ? pick_all(s, err) : toss(stage, frame->lap, err);
@@ -372,14 +370,16 @@ static int sample_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp
     if (rc != DP_OK)
         return rc;
     bool parts = o->mode == MODE_FIXED || o->mode == MODE_SHUFFLE;
-    frame->mechanism[frame->mechanisms++] = (struct dp_mechanism){
+    struct dp_record record = {
+        .of = DP_F_NONE,
         .sampler = sampler[o->mode],
         .rate = parts ? (double)s->batch / (double)s->rows : o->rate,
         .rows = s->rows,
         .epoch_laps = s->epoch_laps,
     };
     frame->label = DP_LABEL_RAW;
-    return out->frame(out, frame, err);
+    rc = dp_frame_add_record(frame, &record, err);
+    return rc != DP_OK ? rc : out->frame(out, frame, err);
 }
 
 /* The permutation of an epoch is drawn again from a seeded key; without a seed there is no checkpoint within an epoch. */

@@ -62,13 +62,14 @@ int dp_scd_non_private(struct dp_stage *stage, struct dp_frame *frame, const str
                        struct dp_err *err);
 
 /* sigma' of the subproblem: --sigma-prime-scale × q N. */
-double dp_scd_sigma_prime(const struct dp_scd *s, const struct dp_mechanism *m);
+double dp_scd_sigma_prime(const struct dp_scd *s, const struct dp_record *m);
 
 /* The noise that Algorithms 1 and 3 put on alpha, on the rows of the last batch: as large as the noise that was released
    with it (field noise_scale). */
 int dp_scd_noise_alpha(struct dp_stage *stage, const struct dp_frame *frame, struct dp_err *err);
 
-/* Records what bounds the sum. */
-void dp_scd_record(const struct dp_scd *s, struct dp_frame *frame, enum dp_release release, double sensitivity);
+/* Records what bounds the sum, as if each row had one update of it. Returns the record, for a variant with another sensitivity.
+ */
+struct dp_record *dp_scd_record(const struct dp_scd *s, struct dp_frame *frame, enum dp_release release);
 
 #endif

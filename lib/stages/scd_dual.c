@@ -47,7 +47,7 @@ int dp_scd_parallel(struct dp_stage *stage, struct dp_frame *frame, const struct
 {
     struct dp_scd *s = stage->state;
     const struct dp_scd_options *o = stage->options;
-    struct dp_mechanism *m = dp_frame_edit_mechanism(frame);
+    struct dp_record *m = dp_frame_edit_record(frame, DP_F_NONE);
     double sigma_prime = dp_scd_sigma_prime(s, m);
     int threads = (int)o->threads;
     int rc = o->release_alpha ? dp_scd_noise_alpha(stage, frame, err) : DP_OK;
@@ -79,8 +79,6 @@ int dp_scd_parallel(struct dp_stage *stage, struct dp_frame *frame, const struct
     if (rc != DP_OK)
         return rc;
     dp_gather_sum(&s->gather, batch, s->coefficient, s->outputs, dp_grid_for(o->clip), sum);
-    /* Replacing a row moves the sum (and with it alpha) by up to 2C, removing it by C. v and alpha together: √2 more. */
-    double sensitivity = (o->adjacency == 0 ? 1.0 : 2.0) * (o->release_alpha ? M_SQRT2 : 1.0) * o->clip;
-    dp_scd_record(s, frame, o->release_alpha ? DP_RELEASE_SUM_AND_STATE : DP_RELEASE_SECRET_STATE, sensitivity);
+    dp_scd_record(s, frame, o->release_alpha ? DP_RELEASE_SUM_AND_STATE : DP_RELEASE_SECRET_STATE);
     return DP_OK;
 }

@@ -66,6 +66,6 @@ int dp_scd_primal(struct dp_stage *stage, struct dp_frame *frame, const struct d
     }
     /* Every coordinate may turn round, by 2C each. Algorithm 2's factor √(L+1) pays for a released X w as well. */
     double updates = (double)chosen;
-    dp_scd_record(s, frame, DP_RELEASE_SUM, 2 * o->clip * sqrt(updates * (updates + 1)));
+    dp_scd_record(s, frame, DP_RELEASE_SUM)->sensitivity = 2 * o->clip * sqrt(updates * (updates + 1));
     return DP_OK;
 }

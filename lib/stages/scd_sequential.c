@@ -7,7 +7,7 @@
 #include "stages/scd.h"
 
 /* The public cap on the updates of one lap: Poisson batches may be larger, and the sensitivity rests on it. */
-static size_t lap_cap(const struct dp_mechanism *m)
+static size_t lap_cap(const struct dp_record *m)
 {
     return (size_t)fmax(1.0, ceil(m->rate * (double)m->rows));
 }
@@ -17,7 +17,7 @@ int dp_scd_sequential(struct dp_stage *stage, struct dp_frame *frame, const stru
 {
     struct dp_scd *s = stage->state;
     const struct dp_scd_options *o = stage->options;
-    struct dp_mechanism *m = dp_frame_edit_mechanism(frame);
+    struct dp_record *m = dp_frame_edit_record(frame, DP_F_NONE);
     double grid = dp_grid_for(o->clip);
     size_t cap = lap_cap(m), count = batch->count < cap ? batch->count : cap, start = 0;
     int64_t *sum;
@@ -60,6 +60,6 @@ int dp_scd_sequential(struct dp_stage *stage, struct dp_frame *frame, const stru
     s->last_lap = frame->lap;
     /* All `cap` updates may turn round: v by 2C cap, alpha by 2C √cap. */
     double updates = (double)cap;
-    dp_scd_record(s, frame, DP_RELEASE_SUM_AND_STATE, 2 * o->clip * sqrt(updates * (updates + 1)));
+    dp_scd_record(s, frame, DP_RELEASE_SUM_AND_STATE)->sensitivity = 2 * o->clip * sqrt(updates * (updates + 1));
     return DP_OK;
 }

@@ -146,7 +146,7 @@ static int set_shape(struct dp_stage *stage, struct dp_frame *frame, const struc
 {
     const struct dp_scd_options *o = stage->options;
     struct dp_scd *s = stage->state;
-    const struct dp_mechanism *m = dp_frame_mechanism(frame);
+    const struct dp_record *m = dp_frame_record(frame, DP_F_NONE);
     int64_t classes = dp_frame_int(frame, DP_F_CLASSES, -1);
     if (classes < 0)
         return dp_fail(err, DP_E_RUN, "the frame does not say how many classes the labels have");
@@ -205,22 +205,22 @@ static int get_model(struct dp_stage *stage, struct dp_frame *frame, const doubl
     return rc == DP_OK ? dp_form_model(&form, frame, &stage->key, model, err) : rc;
 }
 
-double dp_scd_sigma_prime(const struct dp_scd *s, const struct dp_mechanism *m)
+double dp_scd_sigma_prime(const struct dp_scd *s, const struct dp_record *m)
 {
     return s->options->sigma_prime_scale * m->rate * (double)m->rows;
 }
 
-void dp_scd_record(const struct dp_scd *s, struct dp_frame *frame, enum dp_release release, double sensitivity)
+struct dp_record *dp_scd_record(const struct dp_scd *s, struct dp_frame *frame, enum dp_release release)
 {
-    struct dp_mechanism *m = dp_frame_edit_mechanism(frame);
+    struct dp_record *m = dp_frame_edit_record(frame, DP_F_NONE);
     m->release = release;
-    m->adjacency = s->options->adjacency == 0 ? DP_ADJACENCY_NULL_RECORD : DP_ADJACENCY_REPLACE_ONE;
-    m->bound = s->options->clip;
-    m->sensitivity = sensitivity;
+    dp_record_bound(m, DP_F_SUM, s->options->adjacency == 0 ? DP_ADJACENCY_NULL_RECORD : DP_ADJACENCY_REPLACE_ONE,
+                    s->options->clip);
     dp_frame_set_real(frame, DP_F_BOUND, s->options->clip);
     dp_frame_set_real(frame, DP_F_GRID, dp_grid_for(s->options->clip));
     dp_frame_drop(frame, DP_F_WITHIN); /* of a run with an adaptive bound, that this model may come from */
     frame->label = DP_LABEL_BOUNDED;
+    return m;
 }
 
 int dp_scd_noise_alpha(struct dp_stage *stage, const struct dp_frame *frame, struct dp_err *err)
@@ -258,7 +258,7 @@ static int scd_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp_ou
         rc = dp_fail(err, DP_E_RUN, "the model to start from has an intercept; coordinate descent fits none");
     if (rc == DP_OK && s->work == NULL)
         rc = set_shape(stage, frame, &batch, err);
-    if (rc == DP_OK && (batch.cols != s->cols || dp_frame_mechanism(frame)->rows != (int64_t)s->rows))
+    if (rc == DP_OK && (batch.cols != s->cols || dp_frame_record(frame, DP_F_NONE)->rows != (int64_t)s->rows))
         rc = dp_fail(err, DP_E_RUN, "the rows change their shape during the run");
     if (rc == DP_OK)
         rc = get_model(stage, frame, &model, err);

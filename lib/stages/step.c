@@ -200,7 +200,7 @@ static int descend(struct dp_stage *stage, struct dp_frame *frame, struct dp_arr
 {
     const struct options *o = stage->options;
     struct state *s = stage->state;
-    const struct dp_mechanism *m = dp_frame_mechanism(frame);
+    const struct dp_record *m = dp_frame_record(frame, DP_F_SUM);
     struct dp_sum sum;
     double *w = model->data, lambda = dp_frame_real(frame, DP_F_LAMBDA, 0);
     int64_t laps = dp_frame_int(frame, DP_F_LAPS, 0);

@@ -13,7 +13,7 @@
 /* Limits on what comes in, checked on the heads of values before anything is allocated for them. They leave room around
    what wire/schema.h has: a map of some fifty fields, one of which is a list of maps. */
 #define DP_LIMIT_FRAME ((size_t)1 << 30) /* bytes in a frame */
-#define DP_LIMIT_DEPTH 3                 /* the frame, the list of `mechanisms`, a record; no other field nests */
+#define DP_LIMIT_DEPTH 3                 /* the frame, the list of records, a record; no other field nests */
 #define DP_LIMIT_ENTRIES 256             /* of a map or a list */
 #define DP_LIMIT_ITEMS 4096              /* values in a frame, keys, lists and maps included */
 #define DP_LIMIT_LAP ((int64_t)1 << 40)  /* laps address randomness in 40 bits */

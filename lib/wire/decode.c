@@ -114,83 +114,80 @@ static int get_name(const struct dp_item *o, const char *const *names, int count
 
 #define NAMES(table) (table), (int)(sizeof(table) / sizeof(table)[0])
 
-static int get_mechanism(struct reader *r, struct dp_mechanism *m, struct dp_err *err)
+/* Where a frame of format 1 has its records. */
+#define OLD_RECORDS "mechanisms"
+
+static int get_member(struct dp_record *record, int member, const struct dp_item *o, struct dp_err *err)
+{
+    struct dp_record_value value = {.type = dp_record_type(member)};
+    bool good = true;
+    if (value.type == DP_T_REAL)
+        good = dp_item_real(o, &value.real);
+    else if (value.type == DP_T_INT)
+        good = dp_item_int(o, &value.whole);
+    else
+        good = o->type == DP_ITEM_TEXT;
+    if (good && value.type == DP_T_TEXT) {
+        value.text = dp_item_body(o);
+        value.length = (size_t)o->body;
+    }
+    return good && dp_record_set(record, member, &value) ? DP_OK : wrong(dp_record_key(member), err);
+}
+
+/* Whether it has each member that it should, and no other. A record of format 1 was of no field, and had a multiplier without
+   noise, too. */
+static int check_members(const struct dp_record *record, const bool *seen, bool old, struct dp_err *err)
+{
+    for (int m = 0; m < DP_RECORD_MEMBER_COUNT; m++) {
+        if (dp_record_has(record, m) && !seen[m])
+            return dp_fail(err, DP_E_RUN, "corrupt frame: a record has no '%s'", dp_record_key(m));
+        bool needless = old && m == DP_RECORD_OWN_COUNT + (int)DP_QUERY_multiplier;
+        if (old && seen[DP_RECORD_of])
+            return dp_fail(err, DP_E_RUN, "corrupt frame: a record of format 1 has an 'of'");
+        if (!dp_record_has(record, m) && seen[m] && !needless)
+            return dp_fail(err, DP_E_RUN, "corrupt frame: a record of noise '%s' has a '%s'",
+                           dp_query_kinds[record->query.kind].name, dp_record_key(m));
+    }
+    return DP_OK;
+}
+
+static int get_record(struct reader *r, struct dp_record *record, bool old, struct dp_err *err)
 {
     struct dp_item o, key, value;
+    bool seen[DP_RECORD_MEMBER_COUNT] = {false};
     int rc = next(r, &o, err);
     if (rc == DP_OK && o.type != DP_ITEM_MAP)
-        rc = wrong("mechanisms", err);
-    *m = (struct dp_mechanism){0};
-    unsigned seen = 0;
+        rc = wrong("records", err);
+    *record = (struct dp_record){.of = DP_F_NONE};
     for (uint64_t i = 0; rc == DP_OK && i < o.entries; i++) {
-        const struct dp_item *k = &key, *v = &value;
-        int name = 0;
-        bool good = true;
-        unsigned bit;
         rc = next_entry(r, &key, &value, err);
         if (rc != DP_OK)
             return rc;
-        if (dp_item_is(k, "sampler")) {
-            bit = 1;
-            name = get_name(v, NAMES(dp_sampler_names), "sampler", err);
-            m->sampler = (enum dp_sampler)name;
-        } else if (dp_item_is(k, "adjacency")) {
-            bit = 2;
-            name = get_name(v, NAMES(dp_adjacency_names), "adjacency", err);
-            m->adjacency = (enum dp_adjacency)name;
-        } else if (dp_item_is(k, "release")) {
-            bit = 4;
-            name = get_name(v, NAMES(dp_release_names), "release", err);
-            m->release = (enum dp_release)name;
-        } else if (dp_item_is(k, "noise")) {
-            bit = 8;
-            name = get_name(v, NAMES(dp_noise_names), "noise", err);
-            m->noise = (enum dp_noise)name;
-        } else if (dp_item_is(k, "rate")) {
-            bit = 16;
-            good = dp_item_real(v, &m->rate);
-        } else if (dp_item_is(k, "rows")) {
-            bit = 32;
-            good = dp_item_int(v, &m->rows);
-        } else if (dp_item_is(k, "epoch_laps")) {
-            bit = 64;
-            good = dp_item_int(v, &m->epoch_laps);
-        } else if (dp_item_is(k, "bound")) {
-            bit = 128;
-            good = dp_item_real(v, &m->bound);
-        } else if (dp_item_is(k, "sensitivity")) {
-            bit = 256;
-            good = dp_item_real(v, &m->sensitivity);
-        } else if (dp_item_is(k, "multiplier")) {
-            bit = 512;
-            good = dp_item_real(v, &m->multiplier);
-        } else if (dp_item_is(k, "scale")) {
-            bit = 1024;
-            good = dp_item_real(v, &m->scale);
-        } else {
-            return dp_fail(err, DP_E_RUN, "unknown entry in a mechanism record");
-        }
-        if (name < 0)
-            return name;
-        if (!good || (seen & bit))
-            return wrong("mechanisms", err);
-        seen |= bit;
+        int member = dp_record_find(dp_item_body(&key), (size_t)key.body);
+        if (member == DP_RECORD_MEMBER_COUNT)
+            return dp_fail(err, DP_E_RUN, "corrupt frame: unknown entry '%.*s' in a record", key.body < 40 ? (int)key.body : 40,
+                           dp_item_body(&key));
+        if (seen[member])
+            return dp_fail(err, DP_E_RUN, "corrupt frame: '%s' stands twice in a record", dp_record_key(member));
+        seen[member] = true;
+        rc = get_member(record, member, &value, err);
     }
-    if (rc == DP_OK && seen != 2047)
-        rc = dp_fail(err, DP_E_RUN, "a mechanism record is incomplete");
+    if (rc == DP_OK)
+        rc = check_members(record, seen, old, err);
+    dp_record_tidy(record);
     return rc;
 }
 
-static int get_mechanisms(struct reader *r, struct dp_frame *frame, const struct dp_item *o, struct dp_err *err)
+static int get_records(struct reader *r, struct dp_frame *frame, const struct dp_item *o, bool old, struct dp_err *err)
 {
-    if (o->type != DP_ITEM_LIST || o->entries > DP_MAX_MECHANISMS)
-        return wrong("mechanisms", err);
+    if (o->type != DP_ITEM_LIST || o->entries > DP_MAX_RECORDS)
+        return wrong("records", err);
     for (uint64_t i = 0; i < o->entries; i++) {
-        int rc = get_mechanism(r, &frame->mechanism[i], err);
+        int rc = get_record(r, &frame->record[i], old, err);
         if (rc != DP_OK)
             return rc;
     }
-    frame->mechanisms = (int)o->entries;
+    frame->records = (int)o->entries;
     return DP_OK;
 }
 
@@ -210,29 +207,33 @@ static int get_kind(struct reader *r, struct dp_frame *frame, uint64_t entries, 
     return DP_OK;
 }
 
-/* One key and its value; *bit is that of lap, label or mechanisms. */
-static int get_entry(struct reader *r, struct dp_frame *frame, unsigned *bit, struct dp_err *err)
+/* What stands in every lap frame beside its fields, and how its records came. */
+enum { LAP = 1, LABEL = 2, RECORDS = 4, ALL = 7, OLD = 8 };
+
+/* One key and its value; *bits are those of lap, label or records, or 0. */
+static int get_entry(struct reader *r, struct dp_frame *frame, unsigned *bits, struct dp_err *err)
 {
     static const char *const labels[] = {"raw", "bounded", "noised", "released"};
     struct dp_item key, value;
     int rc = next_entry(r, &key, &value, err);
-    *bit = 0;
+    *bits = 0;
     if (rc != DP_OK)
         return rc;
     if (frame->kind == DP_KIND_LAP && dp_item_is(&key, "lap")) {
-        *bit = 1;
+        *bits = LAP;
         bool good = dp_item_int(&value, &frame->lap) && frame->lap >= 0 && frame->lap < DP_LIMIT_LAP;
         return good ? DP_OK : wrong("lap", err);
     }
     if (frame->kind == DP_KIND_LAP && dp_item_is(&key, "label")) {
-        *bit = 2;
+        *bits = LABEL;
         rc = get_name(&value, NAMES(labels), "label", err);
         frame->label = (enum dp_label)(rc >= 0 ? 1 << rc : DP_LABEL_RAW);
         return rc < 0 ? rc : DP_OK;
     }
-    if (frame->kind == DP_KIND_LAP && dp_item_is(&key, "mechanisms")) {
-        *bit = 4;
-        return get_mechanisms(r, frame, &value, err);
+    bool old = dp_item_is(&key, OLD_RECORDS);
+    if (frame->kind == DP_KIND_LAP && (old || dp_item_is(&key, "records"))) {
+        *bits = RECORDS | (old ? OLD : 0);
+        return get_records(r, frame, &value, old, err);
     }
     enum dp_field field = dp_field_find(dp_item_body(&key), (size_t)key.body);
     if (field == DP_F_COUNT)
@@ -262,14 +263,17 @@ int dp_wire_decode(struct dp_frame *frame, const char *bytes, size_t length, str
     if (rc == DP_OK)
         rc = get_kind(&r, frame, map.entries, err);
     for (uint64_t i = 1; rc == DP_OK && i < map.entries; i++) {
-        unsigned bit;
-        rc = get_entry(&r, frame, &bit, err);
-        if (rc == DP_OK && (seen & bit))
+        unsigned bits;
+        rc = get_entry(&r, frame, &bits, err);
+        if (rc == DP_OK && (seen & bits))
             rc = dp_fail(err, DP_E_RUN, "corrupt frame: an entry stands in it twice");
-        seen |= bit;
+        seen |= bits;
     }
-    if (rc == DP_OK && frame->kind == DP_KIND_LAP && seen != 7)
-        rc = dp_fail(err, DP_E_RUN, "corrupt frame: lap, label or mechanisms is missing");
+    if (rc == DP_OK && frame->kind == DP_KIND_LAP && (seen & ALL) != ALL)
+        rc = dp_fail(err, DP_E_RUN, "corrupt frame: lap, label or records is missing");
+    bool open = frame->label == DP_LABEL_RAW && !dp_frame_has(frame, DP_F_SUM);
+    for (int i = 0; rc == DP_OK && (seen & OLD) && i < frame->records; i++)
+        dp_record_of_format_1(&frame->record[i], open ? DP_MAX_RECORDS : i);
     if (rc == DP_OK && r.at != length)
         rc = dp_fail(err, DP_E_RUN, "corrupt frame: bytes follow its last value");
     return rc == DP_OK ? name_method(frame, err) : rc;

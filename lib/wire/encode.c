@@ -54,31 +54,24 @@ static int put_array(msgpack_packer *pk, const char *key, const struct dp_array 
     return DP_OK;
 }
 
-static void put_mechanism(msgpack_packer *pk, const struct dp_mechanism *m)
+static void put_record(msgpack_packer *pk, const struct dp_record *record)
 {
-    msgpack_pack_map(pk, 11);
-    put_key(pk, "sampler");
-    put_key(pk, dp_sampler_names[m->sampler]);
-    put_key(pk, "rate");
-    msgpack_pack_double(pk, m->rate);
-    put_key(pk, "rows");
-    msgpack_pack_int64(pk, m->rows);
-    put_key(pk, "epoch_laps");
-    msgpack_pack_int64(pk, m->epoch_laps);
-    put_key(pk, "adjacency");
-    put_key(pk, dp_adjacency_names[m->adjacency]);
-    put_key(pk, "release");
-    put_key(pk, dp_release_names[m->release]);
-    put_key(pk, "bound");
-    msgpack_pack_double(pk, m->bound);
-    put_key(pk, "sensitivity");
-    msgpack_pack_double(pk, m->sensitivity);
-    put_key(pk, "noise");
-    put_key(pk, dp_noise_names[m->noise]);
-    put_key(pk, "multiplier");
-    msgpack_pack_double(pk, m->multiplier);
-    put_key(pk, "scale");
-    msgpack_pack_double(pk, m->scale);
+    size_t entries = 0;
+    for (int m = 0; m < DP_RECORD_MEMBER_COUNT; m++)
+        entries += dp_record_has(record, m);
+    msgpack_pack_map(pk, entries);
+    for (int m = 0; m < DP_RECORD_MEMBER_COUNT; m++) {
+        if (!dp_record_has(record, m))
+            continue;
+        struct dp_record_value value = dp_record_get(record, m);
+        put_key(pk, dp_record_key(m));
+        if (value.type == DP_T_REAL)
+            msgpack_pack_double(pk, value.real);
+        else if (value.type == DP_T_INT)
+            msgpack_pack_int64(pk, value.whole);
+        else
+            put_text(pk, value.text, value.length);
+    }
 }
 
 int dp_wire_encode(msgpack_sbuffer *buffer, const struct dp_frame *frame, struct dp_err *err)
@@ -99,10 +92,10 @@ int dp_wire_encode(msgpack_sbuffer *buffer, const struct dp_frame *frame, struct
         msgpack_pack_int64(&pk, frame->lap);
         put_key(&pk, "label");
         put_key(&pk, dp_label_name(frame->label));
-        put_key(&pk, "mechanisms");
-        msgpack_pack_array(&pk, (size_t)frame->mechanisms);
-        for (int i = 0; i < frame->mechanisms; i++)
-            put_mechanism(&pk, &frame->mechanism[i]);
+        put_key(&pk, "records");
+        msgpack_pack_array(&pk, (size_t)frame->records);
+        for (int i = 0; i < frame->records; i++)
+            put_record(&pk, &frame->record[i]);
     }
     for (int i = 0; i < DP_F_COUNT; i++) {
         const struct dp_value *v = &frame->value[i];
@@ -112,7 +105,8 @@ int dp_wire_encode(msgpack_sbuffer *buffer, const struct dp_frame *frame, struct
         int rc = DP_OK;
         switch (dp_fields[i].type) {
         case DP_T_INT:
-            msgpack_pack_int64(&pk, v->u.whole);
+            /* Whatever format it came in: this is how it is written now. */
+            msgpack_pack_int64(&pk, frame->kind == DP_KIND_HELLO && i == DP_F_FORMAT ? DP_FRAME_FORMAT : v->u.whole);
             break;
         case DP_T_REAL:
             msgpack_pack_double(&pk, v->u.real);

@@ -27,7 +27,7 @@ void dp_frame_reset(struct dp_frame *frame, enum dp_kind kind)
     frame->kind = kind;
     frame->label = DP_LABEL_RELEASED;
     frame->lap = 0;
-    frame->mechanisms = 0;
+    frame->records = 0;
     for (int i = 0; i < DP_F_COUNT; i++)
         frame->value[i].present = false;
 }
@@ -216,8 +216,8 @@ int dp_frame_copy(struct dp_frame *to, const struct dp_frame *from, struct dp_er
     dp_frame_reset(to, from->kind);
     to->label = from->label;
     to->lap = from->lap;
-    to->mechanisms = from->mechanisms;
-    memcpy(to->mechanism, from->mechanism, sizeof to->mechanism);
+    to->records = from->records;
+    memcpy(to->record, from->record, sizeof to->record);
     for (int i = 0; rc == DP_OK && i < DP_F_COUNT; i++)
         rc = dp_frame_copy_field(to, from, (enum dp_field)i, err);
     return rc;
@@ -253,7 +253,36 @@ void dp_frame_strip(struct dp_frame *frame)
 {
     for (int i = 0; i < DP_F_COUNT; i++) {
         enum dp_visibility v = dp_fields[i].visibility;
-        if (v == DP_PRIVATE || v == DP_STREAM || v == DP_STATED)
+        if (v != DP_FIXED && v != DP_MOVING && v != DP_PAID)
             frame->value[i].present = false;
     }
+}
+
+struct dp_record *dp_frame_edit_record(struct dp_frame *frame, enum dp_field field)
+{
+    for (int i = 0; i < frame->records; i++)
+        if (frame->record[i].of == field)
+            return &frame->record[i];
+    return NULL;
+}
+
+const struct dp_record *dp_frame_record(const struct dp_frame *frame, enum dp_field field)
+{
+    for (int i = 0; i < frame->records; i++)
+        if (frame->record[i].of == field)
+            return &frame->record[i];
+    return NULL;
+}
+
+int dp_frame_add_record(struct dp_frame *frame, const struct dp_record *record, struct dp_err *err)
+{
+    if (frame->records == DP_MAX_RECORDS)
+        return dp_fail(err, DP_E_RUN, "the frame of lap %lld holds %d records already", (long long)frame->lap, DP_MAX_RECORDS);
+    if (record->of == DP_F_NONE && dp_frame_record(frame, DP_F_NONE) != NULL)
+        return dp_fail(err, DP_E_RUN, "the rows of lap %lld have been sampled already", (long long)frame->lap);
+    if (dp_frame_record(frame, record->of) != NULL)
+        return dp_fail(err, DP_E_RUN, "'%s' of lap %lld has a record already", dp_fields[record->of].key,
+                       (long long)frame->lap);
+    frame->record[frame->records++] = *record;
+    return DP_OK;
 }

@@ -8,11 +8,11 @@
 #include <stdint.h>
 
 #include "base/err.h"
-#include "wire/mechanism.h"
+#include "wire/record.h"
 #include "wire/schema.h"
 
-#define DP_FRAME_FORMAT 1
-#define DP_MAX_MECHANISMS 8
+#define DP_FRAME_FORMAT 2 /* as it is written; 1 is read as well */
+#define DP_MAX_RECORDS 8
 #define DP_MAX_DIMS 4
 
 enum dp_kind { DP_KIND_HELLO, DP_KIND_LAP, DP_KIND_END, DP_KIND_ERROR };
@@ -47,8 +47,8 @@ struct dp_frame {
     enum dp_kind kind;
     enum dp_label label; /* lap frames only */
     int64_t lap;         /* 1, 2, …; lap frames only */
-    int mechanisms;
-    struct dp_mechanism mechanism[DP_MAX_MECHANISMS];
+    int records;
+    struct dp_record record[DP_MAX_RECORDS];
     struct dp_value value[DP_F_COUNT];
 };
 
@@ -106,17 +106,15 @@ int dp_frame_copy_field(struct dp_frame *to, const struct dp_frame *from, enum d
 /* Whether both hold the same, bit by bit, or neither has it. */
 bool dp_frame_same_field(const struct dp_frame *a, const struct dp_frame *b, enum dp_field field);
 
-/* Removes every field that is not to cross the gate in a lap frame: DP_PRIVATE, DP_STREAM and DP_STATED. */
+/* Removes every field that is not to cross the gate in a lap frame: what stays is DP_FIXED, DP_MOVING or DP_PAID. */
 void dp_frame_strip(struct dp_frame *frame);
 
-/* The last mechanism record, or NULL: to read, and to complete. */
-static inline const struct dp_mechanism *dp_frame_mechanism(const struct dp_frame *frame)
-{
-    return frame->mechanisms > 0 ? &frame->mechanism[frame->mechanisms - 1] : NULL;
-}
-static inline struct dp_mechanism *dp_frame_edit_mechanism(struct dp_frame *frame)
-{
-    return frame->mechanisms > 0 ? &frame->mechanism[frame->mechanisms - 1] : NULL;
-}
+/* The record of a field, NULL when there is none; of DP_F_NONE, the one that is open: rows have been sampled and nothing has
+   been bounded yet. One to read, one to complete. */
+const struct dp_record *dp_frame_record(const struct dp_frame *frame, enum dp_field field);
+struct dp_record *dp_frame_edit_record(struct dp_frame *frame, enum dp_field field);
+
+/* Adds a copy. DP_E_RUN: its field has a record already, or the frame is full. */
+int dp_frame_add_record(struct dp_frame *frame, const struct dp_record *record, struct dp_err *err);
 
 #endif

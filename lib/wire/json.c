@@ -52,13 +52,24 @@ static json_t *array_json(const struct dp_array *a, bool full)
     return root;
 }
 
-static json_t *mechanism_json(const struct dp_mechanism *m)
+static json_t *record_json(const struct dp_record *record)
 {
-    return json_pack("{s:s, s:o, s:I, s:I, s:s, s:s, s:o, s:o, s:s, s:o, s:o}", "sampler", dp_sampler_names[m->sampler], "rate",
-                     dp_json_real(m->rate), "rows", (json_int_t)m->rows, "epoch_laps", (json_int_t)m->epoch_laps, "adjacency",
-                     dp_adjacency_names[m->adjacency], "release", dp_release_names[m->release], "bound", dp_json_real(m->bound),
-                     "sensitivity", dp_json_real(m->sensitivity), "noise", dp_noise_names[m->noise], "multiplier",
-                     dp_json_real(m->multiplier), "scale", dp_json_real(m->scale));
+    json_t *root = json_object();
+    int bad = 0;
+    for (int m = 0; m < DP_RECORD_MEMBER_COUNT; m++) {
+        if (!dp_record_has(record, m))
+            continue;
+        struct dp_record_value value = dp_record_get(record, m);
+        bad |= json_object_set_new(root, dp_record_key(m),
+                                   value.type == DP_T_REAL  ? dp_json_real(value.real)
+                                   : value.type == DP_T_INT ? json_integer(value.whole)
+                                                            : json_string(value.text));
+    }
+    if (bad) {
+        json_decref(root);
+        return NULL;
+    }
+    return root;
 }
 
 /* Class names travel as the text of a JSON array. */
@@ -95,12 +106,12 @@ json_t *dp_json_frame(const struct dp_frame *frame, bool full)
     json_t *root = json_object();
     int bad = json_object_set_new(root, "kind", json_string(dp_kind_name(frame->kind)));
     if (frame->kind == DP_KIND_LAP) {
-        json_t *mechanisms = json_array();
-        for (int i = 0; i < frame->mechanisms; i++)
-            bad |= json_array_append_new(mechanisms, mechanism_json(&frame->mechanism[i]));
+        json_t *records = json_array();
+        for (int i = 0; i < frame->records; i++)
+            bad |= json_array_append_new(records, record_json(&frame->record[i]));
         bad |= json_object_set_new(root, "lap", json_integer(frame->lap));
         bad |= json_object_set_new(root, "label", json_string(dp_label_name(frame->label)));
-        bad |= json_object_set_new(root, "mechanisms", mechanisms);
+        bad |= json_object_set_new(root, "records", records);
     }
     for (int i = 0; i < DP_F_COUNT; i++)
         if (frame->value[i].present)

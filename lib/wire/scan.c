@@ -9,7 +9,7 @@ static bool is_key(const struct dp_scan *s)
     return s->depth == 1 && s->pending[1] % 2 == 0;
 }
 
-/* Who may hold a list or map: the frame itself, and `mechanisms`. */
+/* Who may hold a list or map: the frame itself, and its list of records. */
 static int check_place(const struct dp_scan *s, const char *bytes, const struct dp_item *item, struct dp_err *err)
 {
     if (!dp_item_nests(item) || s->depth == 0)
@@ -48,7 +48,7 @@ static void pass(struct dp_scan *s, const struct dp_item *item)
     if (is_key(s)) {
         s->key = s->at + item->head;
         s->key_length = (size_t)item->body;
-        s->nests = dp_item_is(item, "mechanisms");
+        s->nests = dp_item_is(item, "records") || dp_item_is(item, "mechanisms"); /* so in format 1 */
     }
     s->at += item->head + (size_t)item->body;
     s->begun = true;

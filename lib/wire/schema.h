@@ -82,6 +82,7 @@ enum dp_visibility {
 #define DP_FIELD_ENUMERATOR(id, key, type, visibility) id,
 enum dp_field { DP_FIELDS(DP_FIELD_ENUMERATOR) DP_F_COUNT };
 #undef DP_FIELD_ENUMERATOR
+#define DP_F_NONE DP_F_COUNT
 
 struct dp_field_info {
     const char *key;

@@ -6,7 +6,7 @@
 #include "math/grid.h"
 #include "stages/stages.h"
 
-/* dp-mutant: rewrites what the mechanism record says and leaves the sum as it is. */
+/* dp-mutant: rewrites what the record says and leaves the sum as it is. */
 struct options {
     double bound, multiplier, count;
     int64_t halve;
@@ -51,10 +51,16 @@ static const struct dp_option record_options[] = {
     {.name = NULL},
 };
 
+/* The record of the sum, or the open one before there is a sum. */
+static struct dp_record *record_of(struct dp_frame *frame)
+{
+    return dp_frame_edit_record(frame, dp_frame_has(frame, DP_F_SUM) ? DP_F_SUM : DP_F_NONE);
+}
+
 static int record_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp_out *out, struct dp_err *err)
 {
     const struct options *o = stage->options;
-    struct dp_mechanism *m = dp_frame_edit_mechanism(frame);
+    struct dp_record *m = record_of(frame);
     if (!isnan(o->bound)) {
         m->sensitivity *= o->bound / m->bound;
         m->bound = o->bound;
@@ -67,11 +73,11 @@ static int record_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp
         dp_frame_set_real(frame, DP_F_GRID, grid);
     }
     if (!isnan(o->multiplier)) {
-        m->multiplier = o->multiplier;
+        m->query.multiplier = o->multiplier;
         m->scale = o->multiplier * m->sensitivity;
     }
     if (!isnan(o->count))
-        m->sensitivity = o->count; /* its record is the last */
+        dp_frame_edit_record(frame, DP_F_WITHIN)->sensitivity = o->count;
     if (o->halve != DP_OPT_ABSENT_INT) {
         struct dp_array *sum = dp_frame_edit_array(frame, DP_F_SUM);
         int64_t *row = (int64_t *)sum->data + (uint64_t)(o->halve - 1) * sum->dims[1];
@@ -116,7 +122,7 @@ static int divide(struct dp_out *self, struct dp_frame *frame, struct dp_err *er
 
 static int mean_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp_out *out, struct dp_err *err)
 {
-    const struct dp_mechanism *m = dp_frame_mechanism(frame);
+    const struct dp_record *m = record_of(frame);
     const struct dp_array *rows = dp_frame_array(frame, DP_F_ROWS);
     struct divided d = {out, m->rate * (double)m->rows / fmax(1, (double)rows->count)};
     struct dp_out divided = {.frame = divide, .self = &d};
@@ -155,7 +161,7 @@ static int key_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp_ou
 static int claim_poisson(struct dp_out *self, struct dp_frame *frame, struct dp_err *err)
 {
     struct dp_out *out = self->self;
-    struct dp_mechanism *m = dp_frame_edit_mechanism(frame);
+    struct dp_record *m = record_of(frame);
     m->sampler = DP_SAMPLER_POISSON;
     m->epoch_laps = 0;
     return out->frame(out, frame, err);

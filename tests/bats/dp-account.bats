@@ -78,31 +78,39 @@ refused() {
 
 @test "refuses a missing record, and several that are not of one batch" {
     noised
-    refused "the frame of lap 1 has no mechanism record" 'mechanisms=[]'
+    refused "the frame of lap 1 has no record" 'records=[]'
     /usr/bin/python3 - << 'EOF'
-import msgpack
+import msgpack, struct
+def count_of(record, **more):
+    return dict(record, of="count", bound=0.5, sensitivity=0.5, scale=0.5 * record["multiplier"], **more)
+one = msgpack.ExtType(1, bytes([4, 2]) + struct.pack("<QQq", 1, 1, 0))
 frames = list(msgpack.Unpacker(open("noised.frames", "rb"), raw=False))
 for f in frames:
     if f["kind"] == "lap":
-        f["mechanisms"].append(dict(f["mechanisms"][0], rate=0.1))
+        f["count"] = one
+        f["records"].append(count_of(f["records"][0], rate=0.1))
 open("two.frames", "wb").write(b"".join(map(msgpack.packb, frames)))
 for f in frames:
     if f["kind"] == "lap":
-        f["mechanisms"] *= 3
+        f["records"] *= 3
 open("six.frames", "wb").write(b"".join(map(msgpack.packb, frames)))
 EOF
-    complains 5 "dp-account: the mechanism records of lap 1 disagree on how rows were sampled" $GATE --in two.frames
-    complains 5 "dp-account: the frame of lap 1 has 6 mechanism records, at most 4 can be charged" $GATE --in six.frames
+    complains 5 "dp-account: the records of lap 1 disagree on how rows were sampled" $GATE --in two.frames
+    complains 5 "dp-account: the frame of lap 1 has 6 records, at most 4 can be charged" $GATE --in six.frames
 }
 
 @test "two queries on one batch are charged together" {
     noised 5
     /usr/bin/python3 - << 'EOF'
-import msgpack
+import msgpack, struct
+def count_of(record, **more):
+    return dict(record, of="count", bound=0.5, sensitivity=0.5, scale=0.5 * record["multiplier"], **more)
+one = msgpack.ExtType(1, bytes([4, 2]) + struct.pack("<QQq", 1, 1, 0))
 frames = list(msgpack.Unpacker(open("noised.frames", "rb"), raw=False))
 for f in frames:
     if f["kind"] == "lap":
-        f["mechanisms"] *= 2
+        f["count"] = one
+        f["records"].append(count_of(f["records"][0]))
 open("two.frames", "wb").write(b"".join(map(msgpack.packb, frames)))
 EOF
     $GATE --in two.frames > out.frames
@@ -114,37 +122,40 @@ EOF
 
 @test "refuses records that do not add up" {
     noised
-    refused "a mechanism record does not say how rows were sampled" 'mechanism.sampler="none"'
-    refused "a mechanism record does not say how rows were sampled" 'mechanism.rate=0'
-    refused "a mechanism record does not say how rows were sampled" 'mechanism.rate=1.5'
-    refused "a mechanism record does not say how rows were sampled" 'mechanism.rate=NaN'
-    refused "a mechanism record does not say what one person can change" 'mechanism.adjacency="none"'
-    refused "a mechanism record does not say what one person can change" 'mechanism.release="none"'
-    refused "a mechanism record has noise without a bound on the sum" 'mechanism.bound=0'
-    refused "a mechanism record has noise without a bound on the sum" 'mechanism.sensitivity=0'
-    refused "a mechanism record states a sensitivity of 0.05, its bound implies 0.1" 'mechanism.sensitivity=0.05'
-    refused "a mechanism record has no noise" 'mechanism.noise="none"'
-    refused "a mechanism record has no noise" 'mechanism.multiplier=0'
-    refused "a mechanism record has no noise" 'mechanism.multiplier=Infinity'
-    refused "a mechanism record has noise of scale 0.1, its multiplier implies 0.2" 'mechanism.scale=0.1'
+    refused "a record does not say how rows were sampled" 'record.sampler="none"'
+    refused "a record does not say how rows were sampled" 'record.rate=0'
+    refused "a record does not say how rows were sampled" 'record.rate=1.5'
+    refused "a record does not say how rows were sampled" 'record.rate=NaN'
+    refused "a record does not say what one person can change" 'record.adjacency="none"'
+    refused "a record does not say what one person can change" 'record.release="none"'
+    refused "a record has noise without a bound on the sum" 'record.bound=0'
+    refused "a record has noise without a bound on the sum" 'record.sensitivity=0'
+    refused "a record states a sensitivity of 0.05, its bound implies 0.1" 'record.sensitivity=0.05'
+    refused "a record has no noise" 'record.noise="none"' record.multiplier=
+    refused "a record has noise on the reals, and sums are whole numbers" 'record.noise="laplace"'
+    refused "a record has no noise" 'record.multiplier=0'
+    refused "a record has no noise" 'record.multiplier=Infinity'
+    refused "a record has noise of scale 0.1, its multiplier implies 0.2" 'record.scale=0.1'
     refused "the clip bounds of lap 1 disagree: 0.2 on the sum, 0.1 in its record" 'bound=0.2'
     refused "lap 1 has another grid than its bound implies" 'grid=0'
-    refused "a mechanism record has every row sampled at a rate of 0.2" 'mechanism.sampler="full"'
-    refused "a mechanism record of shuffled epochs does not say how long an epoch is" 'mechanism.sampler="shuffle"'
+    refused "a record has every row sampled at a rate of 0.2" 'record.sampler="full"'
+    refused "a record of shuffled epochs does not say how long an epoch is" 'record.sampler="shuffle"'
     noised 2 '--rate 0.2' "$STEP --release-alpha"
-    refused "a released state has an accountant behind Gaussian noise alone, not gamma" 'mechanism.noise="gamma"'
+    refused "a released state has an accountant behind Gaussian noise alone, not gamma" 'record.noise="gamma"'
     noised 2 '--rate 0.2 --mode shuffle'
-    refused "a mechanism record of shuffled epochs does not say how long an epoch is" mechanism.epoch_laps=1000000
-    refused "a mechanism record of shuffled epochs does not say how long an epoch is" mechanism.epoch_laps=4
+    refused "a record of shuffled epochs does not say how long an epoch is" record.epoch_laps=1000000
+    refused "a record of shuffled epochs does not say how long an epoch is" record.epoch_laps=4
 }
 
 @test "a record with an unknown or missing entry is corrupt" {
     noised
-    edit 'mechanism.colour="red"' < noised.frames > edited.frames
-    complains 1 "dp-account: unknown entry in a mechanism record" $GATE --in edited.frames
-    edit 'mechanism.scale=' < noised.frames > edited.frames
-    complains 1 "dp-account: a mechanism record is incomplete" $GATE --in edited.frames
-    edit 'mechanism.noise="cauchy"' < noised.frames > edited.frames
+    edit 'record.colour="red"' < noised.frames > edited.frames
+    complains 1 "dp-account: corrupt frame: unknown entry 'colour' in a record" $GATE --in edited.frames
+    edit 'record.scale=' < noised.frames > edited.frames
+    complains 1 "dp-account: corrupt frame: a record has no 'scale'" $GATE --in edited.frames
+    edit 'record.noise="none"' < noised.frames > edited.frames
+    complains 1 "dp-account: corrupt frame: a record of noise 'none' has a 'multiplier'" $GATE --in edited.frames
+    edit 'record.noise="cauchy"' < noised.frames > edited.frames
     complains 1 "dp-account: corrupt frame: 'noise' has the wrong type or value" $GATE --in edited.frames
 }
 
@@ -234,7 +245,7 @@ EOF
     /usr/bin/python3 - << 'EOF'
 import msgpack
 frames = list(msgpack.Unpacker(open("noised.frames", "rb"), raw=False))
-m = frames[2]["mechanisms"][0]
+m = frames[2]["records"][0]
 m["multiplier"], m["scale"] = 3.0, 3.0 * m["sensitivity"]
 open("changed.frames", "wb").write(b"".join(map(msgpack.packb, frames)))
 EOF
@@ -382,10 +393,10 @@ import msgpack
 frames = list(msgpack.Unpacker(open("noised.frames", "rb"), raw=False))
 for f in frames:
     if f["kind"] == "lap":
-        f["mechanisms"] = f["mechanisms"][:1]
+        f["records"] = f["records"][:1]
 open("one.frames", "wb").write(b"".join(map(msgpack.packb, frames)))
 EOF
-    complains 5 "dp-account: the count of lap 1 has no mechanism record" $GATE --in one.frames
+    complains 5 "dp-account: the count of lap 1 has no record" $GATE --in one.frames
 }
 
 PLANNED='dp-sample --data small.dp --rate 0.2 | dp-grad --data small.dp --loss logistic --lambda 1e-4 --clip 1 |
@@ -407,7 +418,7 @@ import msgpack, struct, sys
 frames = list(msgpack.Unpacker(open("noised.frames", "rb"), raw=False))
 laps = [f for f in frames if f["kind"] == "lap"]
 if sys.argv[1] == "less":
-    m = laps[4]["mechanisms"][0]
+    m = laps[4]["records"][0]
     m["multiplier"] *= 0.98
     m["scale"] = m["multiplier"] * m["sensitivity"]
 elif sys.argv[1] == "short":
@@ -449,7 +460,7 @@ import msgpack
 frames = list(msgpack.Unpacker(open("noised.frames", "rb"), raw=False))
 for f in frames:
     if f["kind"] == "lap":
-        m = f["mechanisms"][0]
+        m = f["records"][0]
         m["multiplier"] = 2.0 / f["lap"]
         m["scale"] = m["multiplier"] * m["sensitivity"]
 open("changed.frames", "wb").write(b"".join(map(msgpack.packb, frames)))
@@ -481,7 +492,7 @@ EOF
     done
     echo '{"laps": 7, "sampling": "poisson", "rate": 0.2, "queries": [{"noise": "gaussian", "multiplier": 2}]}' > charge.json
     assert_equal "$(dp-account epsilon --delta 1e-5 charge.json)" "$said"
-    complains 1 "dp-account epsilon: /dev/null: no mechanism records" dp-account epsilon --delta 1e-5 /dev/null
+    complains 1 "dp-account epsilon: /dev/null: no records" dp-account epsilon --delta 1e-5 /dev/null
     noised 7 '--rate 0.2' "$STEP" '2 --noise gamma'
     spent=$(dp-account --epsilon 1e6 --delta 1e-5 --allow-seeded < noised.frames | dp-cat --last - | grep -oE '"epsilon":[0-9.e-]+' | cut -d: -f2)
     said=$(dp-cat --kind lap noised.frames | dp-account epsilon --delta 1e-5)
@@ -491,7 +502,7 @@ EOF
     echo '{"laps": 7, "sampling": "dice"}' > bad.json
     complains 1 "dp-account epsilon: bad.json: line 1: a charge needs a known 'sampling', got 'dice'" dp-account epsilon --delta 1e-5 bad.json
     sed 's/"multiplier":2/"multiplier":3/' records.json > bad.json
-    complains 5 "dp-account epsilon: bad.json: line 2: a mechanism record has noise of scale 0.2, its multiplier implies 0.3" \
+    complains 5 "dp-account epsilon: bad.json: line 2: a record has noise of scale 0.2, its multiplier implies 0.3" \
         dp-account epsilon --delta 1e-5 bad.json
 }
 

@@ -55,10 +55,10 @@ prepare() {
     run dp-cmp one denies
     assert_failure 1
     assert_output "one denies differ: seeded: only the first has it"
-    edit mechanism.rows=199 < one > fewer
+    edit record.rows=199 < one > fewer
     run dp-cmp one fewer
     assert_failure 1
-    assert_output "one fewer differ: mechanism record 1"
+    assert_output "one fewer differ: rows in record 1"
     edit lap=7 < one > later
     run dp-cmp one later
     assert_failure 1

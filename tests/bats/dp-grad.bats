@@ -137,7 +137,7 @@ for raw, lap in zip(frames.laps("raw"), frames.laps("bounded")):
     norm = numpy.linalg.norm(z, axis=1) * numpy.maximum(1, numpy.linalg.norm(x, axis=1))
     clipped += (norm > C).sum()
     z *= numpy.minimum(1, C / numpy.maximum(norm, 1e-300))[:, None]
-    m = lap["mechanisms"][-1]
+    m = lap["records"][-1]
     assert m["bound"] == C == m["sensitivity"] and m["release"] == "sum" and m["adjacency"] == "null-record"
     assert "rows" not in lap and lap["label"] == "bounded" and lap["grid"] <= C * 2**-20 < 2 * lap["grid"]
     # each product lost less than one step toward zero, and at most a float rounding of its coefficient
@@ -199,7 +199,7 @@ assert norms and 0.999 < max(norms) <= 1, norms'
         dp-loop --laps 1 --seed 1 --exec processes -- "dp-sample --data four.dp --rate 0.3 | tee raw | dp-grad --data four.dp --loss softmax $options --clip 0.2 | tee inside | $gate" > /dev/null
         dp-grad --data four.dp --loss softmax $options < raw | dp-clip --data four.dp --clip 0.2 --threads 2 > outside
         python 'a, b = frames.laps("inside")[0], frames.laps("outside")[0]
-assert (a["sum"] == b["sum"]).all() and numpy.abs(a["sum"]).max() > 1000 and a["mechanisms"] == b["mechanisms"]'
+assert (a["sum"] == b["sum"]).all() and numpy.abs(a["sum"]).max() > 1000 and a["records"] == b["records"]'
     done
 }
 
@@ -300,10 +300,10 @@ z = 3 * numpy.sqrt(numpy.array([4, 9, 16, 1, 4, 2]) / 4)
 laps = frames.laps("noised")
 assert numpy.allclose(laps[0]["plan"], z, rtol=1e-15)
 for t, lap in enumerate(laps):
-    m = lap["mechanisms"][-1]
+    m = lap["records"][-1]
     assert m["multiplier"] == laps[0]["plan"][t] and m["scale"] == m["multiplier"] * 2 and ("plan" in lap) == (t == 0)'
     dp-noise -z 3 --in bounded --out plain
-    python 'assert all("plan" not in lap and lap["mechanisms"][-1]["multiplier"] == 3 for lap in frames.laps("plain"))'
+    python 'assert all("plan" not in lap and lap["records"][-1]["multiplier"] == 3 for lap in frames.laps("plain"))'
 }
 
 @test "a schedule is charged for what it is: q = .01, 500 laps at z = 1 and 500 at z = 2 cost epsilon = 1.3987" {

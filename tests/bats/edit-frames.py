@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Edits a frame stream, to make the frames that no honest stage makes: edit-frames.py KEY=JSON … < in > out.
 
-KEY is a key of the lap frames, or mechanism.KEY for the last mechanism record; KEY= without a value removes it.
+KEY is a key of the lap frames, or record.KEY for the last record; KEY= without a value removes it.
 kind=… edits nothing but drops the frames of that kind; twice=N repeats lap N."""
 import json
 import sys
@@ -22,8 +22,8 @@ for frame in msgpack.Unpacker(sys.stdin.buffer, raw=False, strict_map_key=False)
                 out = [frame, frame]
         else:
             target, name = frame, key
-            if key.startswith("mechanism."):
-                target, name = frame["mechanisms"][-1], key.split(".", 1)[1]
+            if key.startswith("record."):
+                target, name = frame["records"][-1], key.split(".", 1)[1]
             if text == "":
                 target.pop(name, None)
             else:

@@ -30,24 +30,24 @@ END
 @test "adjacency, number of rows and release are those of the first lap" {
     for how in "--mode full" "--rate 0.2 --mode shuffle" "--rate 0.2"; do
         noised "$how"
-        changed 'm = frame["mechanisms"][0]
+        changed 'm = frame["records"][0]
 if frame["lap"] == 3: m.update(adjacency="replace-one", sensitivity=0.2, scale=0.4)'
         complains 5 "dp-account: lap 3 records another adjacency than the first lap" $GATE --in changed.frames
     done
     complains 5 "dp-account: lap 3 records another adjacency than the first lap" $GATE --adaptive --in changed.frames
-    changed 'frame["mechanisms"][0]["rows"] += frame["lap"] == 2'
+    changed 'frame["records"][0]["rows"] += frame["lap"] == 2'
     complains 5 "dp-account: lap 2 records another number of rows than the first lap" $GATE --in changed.frames
     complains 5 "dp-account: lap 2 records another number of rows than the first lap" $GATE --adaptive --in changed.frames
-    changed 'if frame["lap"] == 2: frame["mechanisms"][0]["release"] = "sum"'
+    changed 'if frame["lap"] == 2: frame["records"][0]["release"] = "sum"'
     complains 5 "dp-account: lap 2 records another release than the first lap" $GATE --in changed.frames
 }
 
 @test "clip bound and sensitivity are those of the first lap, unless a released count moves them" {
     noised '--rate 0.2'
-    changed 'm = frame["mechanisms"][0]
+    changed 'm = frame["records"][0]
 if frame["lap"] == 2: m.update(bound=0.05, sensitivity=0.05, scale=0.1); frame["bound"] = 0.05; frame["grid"] /= 2'
     complains 5 "dp-account: lap 2 records another clip bound than the first lap" $GATE --in changed.frames
-    changed 'm = frame["mechanisms"][0]
+    changed 'm = frame["records"][0]
 if frame["lap"] == 2: m.update(sensitivity=0.3, scale=0.6)'
     complains 5 "dp-account: lap 2 records another sensitivity than the first lap" $GATE --in changed.frames
     changed 'frame["grid"] /= frame["lap"]'
@@ -56,7 +56,7 @@ if frame["lap"] == 2: m.update(sensitivity=0.3, scale=0.6)'
     complains 5 "dp-account: lap 1 has another grid than its bound implies" $GATE --in changed.frames
     noised '--rate 0.2' 'dp-grad --data small.dp --loss logistic | dp-clip --data small.dp --clip 1 --adaptive 0.5' \
         '-z 2 --count-multiplier 10' '' '--step 1'
-    changed 'm = frame["mechanisms"][0]
+    changed 'm = frame["records"][0]
 if frame["lap"] == 2: m["sensitivity"] *= 1.5; m["scale"] *= 1.5'
     complains 5 "dp-account: lap 2 records another sensitivity than the first lap" $GATE --in changed.frames
 }
@@ -119,12 +119,70 @@ if frame["kind"] == "end": frame.clear(); frame.update(kind="error", status=-123
         "\"laps\":2 \"software\":\"dpline $(dp-cat --version | grep -oE '[0-9.]+$')\" \"stage\":5 "
 }
 
+ADAPTIVE='dp-grad --data small.dp --loss logistic | dp-clip --data small.dp --clip 1 --adaptive 0.5'
+
+@test "every paid field has one record, and every record its paid field" {
+    noised '--rate 0.2' "$ADAPTIVE" '-z 2 --count-multiplier 10' '' '--step 1'
+    assert_equal "$($GATE < noised.frames | dp-cat --kind lap | grep -c '"of":"sum".*"of":"count"')" 3
+    # a paid field without a record, left of the noise as well
+    for field in sum count; do
+        changed "frame['records'] = [r for r in frame['records'] if r['of'] != '$field']"
+        complains 5 "dp-account: the $field of lap 1 has no record" $GATE --in changed.frames
+        changed "frame['label'] = 'bounded'
+frame['records'] = [dict(r, noise='none') for r in frame['records'] if r['of'] != '$field']
+for r in frame['records']: del r['multiplier']"
+        complains 5 "dp-noise: the $field of lap 1 has no recorded sensitivity" dp-noise -z 2 --count-multiplier 10 --in changed.frames
+    done
+    # two records of one field
+    for field in sum count; do
+        changed "frame['records'] = [r for r in frame['records'] if r['of'] == '$field'] * 2"
+        complains 5 "dp-account: lap 1 has two records of '$field'" $GATE --in changed.frames
+    done
+    # a record of a field that is not there, or that nobody pays for
+    changed 'if frame["lap"] == 2: del frame["count"]'
+    complains 5 "dp-account: lap 2 has a record of 'count', and no 'count'" $GATE --in changed.frames
+    changed 'frame["records"][1]["of"] = "model"'
+    complains 5 "dp-account: lap 1 has a record of 'model', which nobody pays for" $GATE --in changed.frames
+    # a record of no field, which would be charged for nothing
+    changed 'frame["records"].append(dict(frame["records"][0])); del frame["records"][2]["of"]'
+    complains 5 "dp-account: a record of lap 1 is of no field" $GATE --in changed.frames
+    # and what is bounded otherwise than its record says
+    changed 'frame["records"][1].update(bound=0.25, sensitivity=0.25, scale=2.5)'
+    complains 5 "dp-account: the clip bounds of lap 1 disagree: 0.5 on the count, 0.25 in its record" $GATE --in changed.frames
+}
+
+@test "the records of frames are charged by what they are of, not by their order" {
+    noised '--rate 0.2' "$ADAPTIVE" '-z 2 --count-multiplier 10' '' '--step 1'
+    $GATE < noised.frames > honest.frames
+    changed 'if frame["lap"] == 2: frame["records"].reverse()'
+    $GATE < changed.frames > out.frames
+    assert_equal "$(dp-cat out.frames | grep -oE '"(epsilon|noise_scale)":[0-9.e-]+')" "$(dp-cat honest.frames | grep -oE '"(epsilon|noise_scale)":[0-9.e-]+')"
+}
+
+@test "a stream of format 1 passes the gate as it did" {
+    noised '--rate 0.2' "$ADAPTIVE" '-z 2 --count-multiplier 10' '' '--step 1'
+    $GATE < noised.frames > honest.frames
+    changed 'stream:
+if frame["kind"] == "hello": frame["format"] = 1
+if frame["kind"] == "lap":
+    frame["mechanisms"] = [{key: value for key, value in r.items() if key != "of"} for r in frame.pop("records")]'
+    $GATE < changed.frames > out.frames
+    cmp honest.frames out.frames
+    dp-cat --kind lap changed.frames | cmp - <(dp-cat --kind lap noised.frames)
+    # and rows that were sampled then are still to be summed
+    dp-loop --laps 1 --seed 1 --exec processes -- "dp-sample --data small.dp --rate 0.2 | tee noised.frames | $STEP | dp-noise -z 2 | $GATE | dp-step" > /dev/null
+    $STEP < noised.frames > honest.frames
+    changed 'stream:
+if frame["kind"] == "hello": frame["format"] = 1
+if frame["kind"] == "lap":
+    frame["mechanisms"] = [dict(r, multiplier=0.0) for r in frame.pop("records")]'
+    $STEP < changed.frames > out.frames
+    cmp honest.frames out.frames
+}
+
 @test "Laplace noise is taken on a single number alone" {
     noised '--rate 0.2'
-    changed 'frame["mechanisms"][0]["noise"] = "laplace"'
-    complains 5 "dp-account: the Laplace noise of lap 1 is on 6 numbers, and its accountant is for one" $GATE --in changed.frames
-    changed 'frame["mechanisms"] *= 2
-frame["mechanisms"][1] = dict(frame["mechanisms"][0], noise="laplace")'
+    changed 'frame["records"][0]["noise"] = "discrete-laplace"'
     complains 5 "dp-account: the Laplace noise of lap 1 is on 6 numbers, and its accountant is for one" $GATE --in changed.frames
     dp-synth classification --rows 400 --cols 1 --classes 2 --seed 7 -o small.dp -q --force
     noised '--rate 0.2' "$STEP" '-z 2 --noise laplace'

@@ -96,7 +96,7 @@ END
         /usr/bin/python3 - $noise << 'END'
 import frames, numpy as np, sys
 gamma = sys.argv[1] == "gamma"
-noise = np.array([(b["sum"] - a["sum"]) * a["grid"] / b["mechanisms"][0]["scale"]
+noise = np.array([(b["sum"] - a["sum"]) * a["grid"] / b["records"][0]["scale"]
                   for a, b in zip(frames.laps("before.frames"), frames.laps("after.frames"))])
 assert noise.shape == (20, 3, 300)
 # a Gaussian output: 6000 squares of mean 1; a gamma one: the norm of all three is that of 900 exponentials, shared evenly
@@ -117,7 +117,7 @@ END
     /usr/bin/python3 - << 'END'
 import frames, numpy as np
 pairs = list(zip(frames.laps("before.frames"), frames.laps("after.frames")))
-entries = np.array([(b["sum"] - a["sum"]).ravel() * a["grid"] / b["mechanisms"][0]["scale"] for a, b in pairs])
+entries = np.array([(b["sum"] - a["sum"]).ravel() * a["grid"] / b["records"][0]["scale"] for a, b in pairs])
 count = np.array([(b["count"] - a["count"]).item() for a, b in pairs])
 for j in range(entries.shape[1]):
     r = np.corrcoef(entries[:, j], count)[0, 1]

@@ -133,15 +133,15 @@ prepare() { small_data 400 6 2; }
     complains 1 "dp-step: corrupt frame: 'kind' has the wrong type or value" dp-step --in kind.frames
     printf '\x82\xa4kind\xa5hello\xa3new\x01' > field.frames
     complains 1 "dp-step: unknown field 'new' in a frame" dp-step --in field.frames
-    printf '\x82\xa4kind\xa5hello\xa6format\x02' > format.frames
-    complains 1 "dp-step: the stream has frame format 2, this is 1" dp-step --in format.frames
+    printf '\x82\xa4kind\xa5hello\xa6format\x03' > format.frames
+    complains 1 "dp-step: the stream has frame format 3, known are those up to 2" dp-step --in format.frames
     printf '\xdf\xff\xff\xff\xff' > huge.frames
     complains 1 "dp-step: corrupt frame: 4294967295 entries in one list or map, the limit is 256" dp-step --in huge.frames
     printf '\x81\xa4kind\xc9\xff\xff\xff\xff\x01' > blob.frames
     complains 1 "dp-step: the frame is larger than the limit of 1073741824 bytes" dp-step --in blob.frames
     printf '\x81\xa4kind\x91\x91\x91\x91\x91\x91\x91\x01' > deep.frames
     complains 1 "dp-step: corrupt frame: 'kind' is a list or map" dp-step --in deep.frames
-    printf '\x82\xa4kind\xa3lap\xaamechanisms\x91\x91\x91\x91\x91\x01' > deeper.frames
+    printf '\x82\xa4kind\xa3lap\xa7records\x91\x91\x91\x91\x91\x01' > deeper.frames
     complains 1 "dp-step: corrupt frame: nested deeper than 3" dp-step --in deeper.frames
 }
 
@@ -316,8 +316,8 @@ def sums(path):
 for kind, d in ("gamma", 40), ("laplace", 1):
     noise = [b - a for (_, a), (_, b) in zip(sums(kind + "-before.frames"), sums(kind + "-after.frames"))]
     frame, _ = next(sums(kind + "-after.frames"))
-    m = frame["mechanisms"][0]
-    assert m["noise"] == kind and m["scale"] == m["multiplier"] * m["sensitivity"] == 1.5
+    m = frame["records"][0]
+    assert m["noise"].endswith(kind) and m["scale"] == m["multiplier"] * m["sensitivity"] == 1.5
     norm = np.linalg.norm(noise, axis=1)
     assert len(norm) == 400
     # the norm is a sum of d exponentials of mean scale, and |k| of the Laplace is one
@@ -337,7 +337,7 @@ def sums(path):
             yield f, np.frombuffer(f["sum"].data[18:], "<i8") * f["grid"]
 noise = np.concatenate([b - a for (_, a), (_, b) in zip(sums("before.frames"), sums("after.frames"))])
 frame, _ = next(sums("after.frames"))
-m = frame["mechanisms"][0]
+m = frame["records"][0]
 assert m["scale"] == m["multiplier"] * m["sensitivity"] == 1.5
 n = len(noise)
 assert n == 20000
@@ -355,7 +355,7 @@ import msgpack, sys
 from math import sqrt
 for f in msgpack.Unpacker(open("after.frames", "rb"), raw=False):
     if f["kind"] == "lap":
-        assert abs(f["mechanisms"][0]["sensitivity"] - eval(sys.argv[1])) < 1e-12, f["mechanisms"]
+        assert abs(f["records"][0]["sensitivity"] - eval(sys.argv[1])) < 1e-12, f["records"]
 EOF
     }
     check '--rate 0.1' '' 0.5

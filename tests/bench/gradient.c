@@ -219,7 +219,7 @@ static int line_lap(struct line *line, int64_t lap, enum what what, int at, stru
     double start = seconds();
     int rc = dp_frame_copy(line->token, line->last, err);
     line->token->lap = lap;
-    line->token->mechanisms = 0;
+    line->token->records = 0;
     dp_frame_set_int(line->token, DP_F_LAPS, WARM + LAPS);
     dp_frame_set_bool(line->token, DP_F_SEEDED, true);
     for (int i = 0; rc == DP_OK && i < line->parts; i++) {

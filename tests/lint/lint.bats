@@ -78,6 +78,25 @@ page_options() { grep -oE '^\.It .*' "$1" | grep -oE 'Fl -[a-z-]+' | sed 's/Fl -
     [ -z "$bad" ] || fail "$bad"
 }
 
+# of_page SECTION: "key type more" for each .It of that section of dp-frame(5)
+of_page() { sed -n "/^\.Ss $1$/,/^\.Ss /s/^\.It Va \([a-zA-Z_]*\) Pq \(.*\)/\1 \2/p" man/dp-frame.5; }
+
+@test "dp-frame(5) has the fields of the schema and the members of records, in their order" {
+    fields=$(sed -n 's/^ *X(DP_F_[A-Z_]*, "\([A-Za-z_]*\)", DP_T_\([A-Z]*\), DP_\([A-Z]*\)[,)].*/\1 \L\2, \3/p' lib/wire/schema.h)
+    members=$(sed -n 's/^ *X([a-z_]*, "\([a-z_]*\)", \(FIELD\|NAME\|KIND\|REAL\|INT\), .*/\1 \2/p' lib/wire/record.h |
+        sed 's/FIELD\|NAME\|KIND/text/; s/REAL/real/; s/INT/int/')
+    members+=$'\n'$(sed -n 's/^ *X(\([a-z_]*\), \(REAL\|INT\)).*/\1 \L\2/p' lib/query/query.h)
+    [ "$(wc -l <<< "$fields")" -gt 50 ]
+    assert_equal "$(wc -l <<< "$members")" 16
+    assert_equal "$(of_page Fields)" "$fields"
+    assert_equal "$(of_page 'Mechanism records')" "$members"
+    # and the names that a member may have
+    for name in $(sed -n 's/^const char \*const dp_[a-z]*_names\[.*{\(.*\)};/\1/p' lib/wire/record.c | tr -d '",') \
+        $(sed -n 's/^ *X(DP_QUERY_[A-Z_]*, "\([a-z-]*\)".*/\1/p' lib/query/query.h); do
+        sed -n '/^\.Ss Mechanism records$/,/^\.Ss /p' man/dp-frame.5 | grep -qE -- "^(\.Cm |and |or )?.*\b$name( |$)" || fail "dp-frame(5) does not know $name"
+    done
+}
+
 @test "man pages are clean" {
     run mandoc -Tlint -W warning man/*.[157]
     assert_success

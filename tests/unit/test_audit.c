@@ -114,12 +114,12 @@ static void samplers_that_contradict_themselves(void **state)
     (void)state;
     struct dp_audit_sampler s;
     struct dp_err err;
-    struct dp_mechanism m = {.sampler = DP_SAMPLER_FIXED, .rate = 0.1, .rows = 100};
+    struct dp_record m = {.sampler = DP_SAMPLER_FIXED, .rate = 0.1, .rows = 100};
     assert_int_equal(dp_audit_sampler_open(&s, &m, &err), DP_OK);
     assert_int_equal(note(&s, 1, 5, 10), DP_OK);
     assert_int_equal(note(&s, 2, 5, 11), DP_E_RUN);
     dp_audit_sampler_close(&s);
-    m = (struct dp_mechanism){.sampler = DP_SAMPLER_SHUFFLE, .rate = 0.1, .rows = 100, .epoch_laps = 10};
+    m = (struct dp_record){.sampler = DP_SAMPLER_SHUFFLE, .rate = 0.1, .rows = 100, .epoch_laps = 10};
     assert_int_equal(dp_audit_sampler_open(&s, &m, &err), DP_OK);
     for (int64_t lap = 1; lap <= 20; lap++)
         assert_int_equal(note(&s, lap, lap * 10, 10), DP_OK);
@@ -133,7 +133,7 @@ static void batches_of_one_size_are_not_poisson(void **state)
     (void)state;
     struct dp_audit_sampler s;
     struct dp_err err = {0};
-    struct dp_mechanism m = {.sampler = DP_SAMPLER_POISSON, .rate = 0.1, .rows = 100};
+    struct dp_record m = {.sampler = DP_SAMPLER_POISSON, .rate = 0.1, .rows = 100};
     assert_int_equal(dp_audit_sampler_open(&s, &m, &err), DP_OK);
     /* one row in a hundred in both of a pair, as for coins; but every batch has ten rows */
     for (int64_t lap = 1; lap <= 100; lap++)

@@ -73,17 +73,17 @@ static void fill(struct dp_frame *frame, int64_t lap)
     dp_frame_reset(frame, DP_KIND_LAP);
     frame->label = DP_LABEL_NOISED;
     frame->lap = lap;
-    frame->mechanisms = 1;
-    frame->mechanism[0] = (struct dp_mechanism){.sampler = DP_SAMPLER_POISSON,
-                                                .rate = 0.1,
-                                                .rows = 1000,
-                                                .adjacency = DP_ADJACENCY_NULL_RECORD,
-                                                .release = DP_RELEASE_SUM,
-                                                .bound = 1,
-                                                .sensitivity = 1,
-                                                .noise = DP_NOISE_GAUSSIAN,
-                                                .multiplier = 2,
-                                                .scale = 2};
+    frame->records = 1;
+    *frame->record = (struct dp_record){.of = DP_F_SUM,
+                                        .sampler = DP_SAMPLER_POISSON,
+                                        .rate = 0.1,
+                                        .rows = 1000,
+                                        .adjacency = DP_ADJACENCY_NULL_RECORD,
+                                        .release = DP_RELEASE_SUM,
+                                        .bound = 1,
+                                        .sensitivity = 1,
+                                        .scale = 2,
+                                        .query = {.kind = DP_QUERY_GAUSSIAN, .multiplier = 2}};
     dp_frame_set_int(frame, DP_F_LAPS, LAPS);
     dp_frame_set_int(frame, DP_F_N, 1000);
     dp_frame_set_real(frame, DP_F_BOUND, 1);

@@ -30,8 +30,8 @@ static struct dp_frame *new_model(void)
     assert_int_equal(dp_frame_new(&f, NULL), 0);
     dp_frame_reset(f, DP_KIND_LAP);
     f->lap = 4;
-    f->mechanisms = 1;
-    f->mechanism[0] = (struct dp_mechanism){.sampler = DP_SAMPLER_POISSON, .rate = 0.5, .rows = 10};
+    f->records = 1;
+    *f->record = (struct dp_record){.of = DP_F_NONE, .sampler = DP_SAMPLER_POISSON, .rate = 0.5, .rows = 10};
     matrix(f, DP_F_MODEL, 2, 3);
     dp_frame_set_real(f, DP_F_SCALE, 0.5);
     dp_frame_set_real(f, DP_F_EPSILON, 0.25);
@@ -155,10 +155,10 @@ static void exact_comparison(void **state)
     expect(a, b, &exact, "seeded: no and yes");
     set_text(b, DP_F_LOSS, "huber");
     expect(a, b, &exact, "loss: 'hinge' and 'huber'");
-    b->mechanism[0].rows = 11;
-    expect(a, b, &exact, "mechanism record 1");
-    b->mechanisms = 0;
-    expect(a, b, &exact, "mechanism records: 1 and 0");
+    b->record->rows = 11;
+    expect(a, b, &exact, "rows in record 1");
+    b->records = 0;
+    expect(a, b, &exact, "records: 1 and 0");
     b->lap = 5;
     expect(a, b, &exact, "lap: 4 and 5");
     matrix(b, DP_F_MODEL, 2, 4);
@@ -323,10 +323,10 @@ static void frames_as_json(void **state)
     f->label = DP_LABEL_NOISED;
     matrix(f, DP_F_MODEL, 2, 3)[1] = (double)INFINITY;
     expect_json(f, false,
-                "{\"kind\":\"lap\",\"lap\":2,\"label\":\"noised\",\"mechanisms\":[],\"model\":{\"dtype\":\"f8\","
+                "{\"kind\":\"lap\",\"lap\":2,\"label\":\"noised\",\"records\":[],\"model\":{\"dtype\":\"f8\","
                 "\"shape\":[2,3],\"values\":[1,\"Infinity\",3,4],\"more\":2}}\n");
     expect_json(f, true,
-                "{\"kind\":\"lap\",\"lap\":2,\"label\":\"noised\",\"mechanisms\":[],\"model\":{\"dtype\":\"f8\","
+                "{\"kind\":\"lap\",\"lap\":2,\"label\":\"noised\",\"records\":[],\"model\":{\"dtype\":\"f8\","
                 "\"shape\":[2,3],\"values\":[1,\"Infinity\",3,4,5,6]}}\n");
     dp_frame_reset(f, DP_KIND_END);
     void *data;

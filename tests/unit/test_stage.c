@@ -142,8 +142,8 @@ static void fill(struct dp_frame *f)
     dp_frame_reset(f, DP_KIND_LAP);
     f->lap = 3;
     f->label = DP_LABEL_NOISED;
-    f->mechanisms = 1;
-    f->mechanism[0] = (struct dp_mechanism){.sampler = DP_SAMPLER_POISSON, .rate = 0.25, .rows = 9};
+    f->records = 1;
+    *f->record = (struct dp_record){.of = DP_F_NONE, .sampler = DP_SAMPLER_POISSON, .rate = 0.25, .rows = 9};
     assert_int_equal(dp_frame_make_array(f, DP_F_MODEL, DP_F64, 2, 3, &model, &err), 0);
     for (int i = 0; i < 6; i++)
         model[i] = i - 2.5;
@@ -157,8 +157,8 @@ static void assert_same(const struct dp_frame *a, const struct dp_frame *b)
     assert_int_equal(a->kind, b->kind);
     assert_int_equal(a->label, b->label);
     assert_int_equal(a->lap, b->lap);
-    assert_int_equal(a->mechanisms, b->mechanisms);
-    assert_true(a->mechanism[0].rate == b->mechanism[0].rate && a->mechanism[0].rows == b->mechanism[0].rows);
+    assert_int_equal(a->records, b->records);
+    assert_true(a->record->rate == b->record->rate && a->record->rows == b->record->rows);
     assert_memory_equal(a->value[DP_F_MODEL].array.data, b->value[DP_F_MODEL].array.data, 6 * sizeof(double));
     assert_true(dp_frame_real(a, DP_F_EPSILON, 0) == dp_frame_real(b, DP_F_EPSILON, 1));
     assert_string_equal(dp_frame_text(a, DP_F_LOSS, ""), dp_frame_text(b, DP_F_LOSS, "x"));

@@ -36,12 +36,33 @@ static struct dp_frame *full_lap(void)
     struct dp_frame *f = new_frame(DP_KIND_LAP);
     f->lap = 12;
     f->label = DP_LABEL_BOUNDED;
-    f->mechanisms = 2;
-    f->mechanism[0] =
-        (struct dp_mechanism){DP_SAMPLER_POISSON, 0.1,  24420, 0, DP_ADJACENCY_NULL_RECORD, DP_RELEASE_SECRET_STATE, 0.5, 0.5,
-                              DP_NOISE_GAUSSIAN,  1.25, 0.625};
-    f->mechanism[1] = (struct dp_mechanism){
-        DP_SAMPLER_SHUFFLE, 0.25, 7, 4, DP_ADJACENCY_REPLACE_ONE, DP_RELEASE_SUM_AND_STATE, 1e-3, 2, DP_NOISE_NONE, 0, 0};
+    const struct dp_record records[] = {
+        {DP_F_SUM,
+         DP_SAMPLER_POISSON,
+         0.1,
+         24420,
+         0,
+         DP_ADJACENCY_NULL_RECORD,
+         DP_RELEASE_SECRET_STATE,
+         0.5,
+         0.5,
+         0.625,
+         {.kind = DP_QUERY_GAUSSIAN, .multiplier = 1.25}},
+        {DP_F_NONE, DP_SAMPLER_SHUFFLE, 0.25, 7, 4, DP_ADJACENCY_REPLACE_ONE, DP_RELEASE_SUM_AND_STATE, 1e-3, 2, 0, {0}},
+        {DP_F_WITHIN,
+         DP_SAMPLER_FULL,
+         1,
+         7,
+         0,
+         DP_ADJACENCY_REPLACE_ONE,
+         DP_RELEASE_SUM,
+         0.5,
+         1,
+         0,
+         {.kind = DP_QUERY_SPARSE_LAPLACE, .epsilon = 1, .query_epsilon = 0.25, .most = 9}},
+    };
+    for (size_t i = 0; i < sizeof records / sizeof *records; i++)
+        assert_int_equal(dp_frame_add_record(f, &records[i], NULL), 0);
     for (int i = 0; i < DP_F_COUNT; i++) {
         enum dp_field field = (enum dp_field)i;
         enum dp_dtype dtype = (enum dp_dtype)(DP_F32 + i % 4);
@@ -86,9 +107,18 @@ static void small_stream(msgpack_sbuffer *buffer)
     append(buffer, f);
     f = new_frame(DP_KIND_LAP);
     f->lap = 3;
-    f->mechanisms = 1;
-    f->mechanism[0] = (struct dp_mechanism){
-        DP_SAMPLER_POISSON, 0.1, 24420, 0, DP_ADJACENCY_NULL_RECORD, DP_RELEASE_SUM, 0.5, 0.5, DP_NOISE_GAUSSIAN, 1.25, 0.625};
+    struct dp_record record = {DP_F_SUM,
+                               DP_SAMPLER_POISSON,
+                               0.1,
+                               24420,
+                               0,
+                               DP_ADJACENCY_NULL_RECORD,
+                               DP_RELEASE_SUM,
+                               0.5,
+                               0.5,
+                               0.625,
+                               {.kind = DP_QUERY_GAUSSIAN, .multiplier = 1.25}};
+    assert_int_equal(dp_frame_add_record(f, &record, NULL), 0);
     double *model = make_array(f, DP_F_MODEL, DP_F64, 2, 2);
     for (int i = 0; i < 4; i++)
         model[i] = i;
@@ -156,9 +186,13 @@ static void every_field_comes_back(void **state)
     assert_true(same_frame(sent, got));
     assert_int_equal(got->lap, 12);
     assert_int_equal(got->label, DP_LABEL_BOUNDED);
-    assert_int_equal(got->mechanisms, 2);
-    assert_int_equal(got->mechanism[1].epoch_laps, 4);
-    assert_true(got->mechanism[0].scale == 0.625);
+    assert_int_equal(got->records, 3);
+    assert_int_equal(dp_frame_record(got, DP_F_NONE)->epoch_laps, 4);
+    assert_true(dp_frame_record(got, DP_F_SUM)->scale == 0.625);
+    assert_int_equal(dp_frame_record(got, DP_F_SUM)->adjacency, DP_ADJACENCY_NULL_RECORD);
+    const struct dp_query *query = &dp_frame_record(got, DP_F_WITHIN)->query;
+    assert_true(dp_query_same(query, &dp_frame_record(sent, DP_F_WITHIN)->query));
+    assert_int_equal(query->most, 9);
     for (int i = 0; i < DP_F_COUNT; i++) {
         const struct dp_value *v = &sent->value[i], *w = &got->value[i];
         assert_true(w->present);
@@ -344,7 +378,7 @@ static void limits_are_checked_on_headers(void **state)
     SCAN_FAILS("\x81\xc1", "corrupt frame: byte 0xc1 at offset 1 is not msgpack");
     SCAN_FAILS("\xdf\xff\xff\xff\xff", "corrupt frame: 4294967295 entries in one list or map, the limit is 256");
     SCAN_FAILS("\xde\x01\x01", "corrupt frame: 257 entries in one list or map, the limit is 256");
-    SCAN_FAILS("\x81\xaamechanisms\xdd\x00\x00\x02\x01", "corrupt frame: 513 entries in one list or map, the limit is 256");
+    SCAN_FAILS("\x81\xa7records\xdd\x00\x00\x02\x01", "corrupt frame: 513 entries in one list or map, the limit is 256");
     SCAN_FAILS("\x81\xdb\x00\x10\x00\x01", "corrupt frame: a string of 1048577 bytes, the limit is 1048576");
     SCAN_FAILS("\x81\xa1x\xc9\xff\xff\xff\xff\x01", "the frame is larger than the limit of 1073741824 bytes");
     SCAN_FAILS("\x81\xa1x\xc6\x40\x00\x00\x00", "the frame is larger than the limit of 1073741824 bytes");
@@ -352,7 +386,7 @@ static void limits_are_checked_on_headers(void **state)
     SCAN_FAILS("\x82\xa4kind\xa3lap\x80", "corrupt frame: a key is not a string");
     SCAN_FAILS("\x81\xa3k00\x91\xc0", "corrupt frame: 'k00' is a list or map");
     SCAN_FAILS("\x81\xa3k00\x80", "corrupt frame: 'k00' is a list or map");
-    SCAN_FAILS("\x81\xaamechanisms\x91\x81\xa1x\x91\xc0", "corrupt frame: nested deeper than 3");
+    SCAN_FAILS("\x81\xa7records\x91\x81\xa1x\x91\xc0", "corrupt frame: nested deeper than 3");
 }
 
 /* 16 records of 256 nils each are 4096 values, and with the frame, its key and the list more. */
@@ -360,7 +394,7 @@ static void values_are_counted(void **state)
 {
     (void)state;
     char bytes[8192], *p = bytes;
-    p = stpcpy(p, "\x81\xaamechanisms\xdc");
+    p = stpcpy(p, "\x81\xa7records\xdc");
     *p++ = 0;
     *p++ = 16;
     for (int i = 0; i < 16; i++) {
@@ -508,19 +542,19 @@ static void unknown_label(msgpack_packer *pk)
 }
 static void record_is_a_number(msgpack_packer *pk)
 {
-    text(pk, "mechanisms");
+    text(pk, "records");
     msgpack_pack_array(pk, 1);
     msgpack_pack_int(pk, 3);
 }
 static void record_is_empty(msgpack_packer *pk)
 {
-    text(pk, "mechanisms");
+    text(pk, "records");
     msgpack_pack_array(pk, 1);
     msgpack_pack_map(pk, 0);
 }
 static void record_with_unknown_sampler(msgpack_packer *pk)
 {
-    text(pk, "mechanisms");
+    text(pk, "records");
     msgpack_pack_array(pk, 1);
     msgpack_pack_map(pk, 1);
     text(pk, "sampler");
@@ -528,17 +562,143 @@ static void record_with_unknown_sampler(msgpack_packer *pk)
 }
 static void record_with_unknown_entry(msgpack_packer *pk)
 {
-    text(pk, "mechanisms");
+    text(pk, "records");
     msgpack_pack_array(pk, 1);
     msgpack_pack_map(pk, 1);
     text(pk, "colour");
     text(pk, "red");
 }
-static void nine_records(msgpack_packer *pk)
+static void record_of_nobody(msgpack_packer *pk)
+{
+    text(pk, "records");
+    msgpack_pack_array(pk, 1);
+    msgpack_pack_map(pk, 1);
+    text(pk, "of");
+    text(pk, "everybody");
+}
+static void record_with_a_rate_twice(msgpack_packer *pk)
+{
+    text(pk, "records");
+    msgpack_pack_array(pk, 1);
+    msgpack_pack_map(pk, 2);
+    for (int i = 0; i < 2; i++) {
+        text(pk, "rate");
+        msgpack_pack_double(pk, 0.5);
+    }
+}
+
+/* A record with every member but those of queries, and of a field if `of` is one. */
+static void put_record(msgpack_packer *pk, const char *of, const char *noise, int more)
+{
+    static const char *const names[][2] = {{"sampler", "poisson"}, {"adjacency", "null-record"}, {"release", "sum"}};
+    static const char *const reals[] = {"rate", "bound", "sensitivity", "scale"};
+    static const char *const ints[] = {"rows", "epoch_laps"};
+    msgpack_pack_map(pk, 10 + (of != NULL) + (size_t)more);
+    for (size_t i = 0; i < 3; i++) {
+        text(pk, names[i][0]);
+        text(pk, names[i][1]);
+    }
+    for (size_t i = 0; i < 4; i++) {
+        text(pk, reals[i]);
+        msgpack_pack_double(pk, 0.5);
+    }
+    for (size_t i = 0; i < 2; i++) {
+        text(pk, ints[i]);
+        msgpack_pack_int(pk, 7);
+    }
+    if (of != NULL) {
+        text(pk, "of");
+        text(pk, of);
+    }
+    if (more) { /* before the kind that says whether it belongs there */
+        text(pk, "multiplier");
+        msgpack_pack_double(pk, 2);
+    }
+    text(pk, "noise");
+    text(pk, noise);
+}
+static void noise_without_its_multiplier(msgpack_packer *pk)
+{
+    text(pk, "records");
+    msgpack_pack_array(pk, 1);
+    put_record(pk, "sum", "gamma", 0);
+}
+static void multiplier_without_noise(msgpack_packer *pk)
+{
+    text(pk, "records");
+    msgpack_pack_array(pk, 1);
+    put_record(pk, "sum", "none", 1);
+}
+static void owner_in_format_1(msgpack_packer *pk)
 {
     text(pk, "mechanisms");
-    msgpack_pack_array(pk, DP_MAX_MECHANISMS + 1);
-    for (int i = 0; i <= DP_MAX_MECHANISMS; i++)
+    msgpack_pack_array(pk, 1);
+    put_record(pk, "sum", "gaussian", 1);
+}
+
+/* A lap as format 1 had it: whose records they are is their order, but for one whose rows are still to be summed. */
+static void records_of_format_1(void **state)
+{
+    (void)state;
+    static const char *const labels[] = {"raw", "noised"};
+    struct dp_frame *frame = new_frame(DP_KIND_END);
+    for (int noised = 0; noised < 2; noised++) {
+        msgpack_sbuffer buffer;
+        msgpack_packer packer, *pk = &packer;
+        struct dp_err err = {0};
+        msgpack_sbuffer_init(&buffer);
+        msgpack_packer_init(pk, &buffer, msgpack_sbuffer_write);
+        msgpack_pack_map(pk, 4);
+        text(pk, "kind");
+        text(pk, "lap");
+        text(pk, "lap");
+        msgpack_pack_int(pk, 1);
+        text(pk, "mechanisms");
+        msgpack_pack_array(pk, noised ? 3 : 1);
+        put_record(pk, NULL, noised ? "laplace" : "none", 1);
+        for (int i = 0; noised && i < 2; i++)
+            put_record(pk, NULL, "gaussian", 1);
+        text(pk, "label");
+        text(pk, labels[noised]);
+        if (dp_wire_read(frame, buffer.data, buffer.size, &err) != 0)
+            fail_msg("%s", err.message);
+        msgpack_sbuffer_destroy(&buffer);
+        assert_int_equal(frame->records, noised ? 3 : 1);
+        assert_non_null(dp_frame_record(frame, DP_F_NONE));
+        assert_true(noised == (dp_frame_record(frame, DP_F_SUM) != NULL) &&
+                    noised == (dp_frame_record(frame, DP_F_WITHIN) != NULL));
+        const struct dp_record *first = dp_frame_record(frame, noised ? DP_F_SUM : DP_F_NONE);
+        assert_int_equal(first->query.kind, noised ? DP_QUERY_DISCRETE_LAPLACE : DP_QUERY_NONE);
+        assert_true(first->query.multiplier == (noised ? 2 : 0));
+    }
+    dp_frame_free(frame);
+}
+
+static void one_record_for_a_field(void **state)
+{
+    (void)state;
+    struct dp_frame *frame = new_frame(DP_KIND_LAP);
+    struct dp_record open = {.of = DP_F_NONE}, sum = {.of = DP_F_SUM};
+    struct dp_err err;
+    frame->lap = 3;
+    assert_int_equal(dp_frame_add_record(frame, &open, &err), 0);
+    assert_int_equal(dp_frame_add_record(frame, &open, &err), DP_E_RUN);
+    assert_string_equal(err.message, "the rows of lap 3 have been sampled already");
+    assert_int_equal(dp_frame_add_record(frame, &sum, &err), 0);
+    assert_int_equal(dp_frame_add_record(frame, &sum, &err), DP_E_RUN);
+    assert_string_equal(err.message, "'sum' of lap 3 has a record already");
+    for (int i = 2; i < DP_MAX_RECORDS; i++)
+        assert_int_equal(dp_frame_add_record(frame, &(struct dp_record){.of = (enum dp_field)i}, &err), 0);
+    assert_int_equal(dp_frame_add_record(frame, &(struct dp_record){.of = DP_F_WITHIN}, &err), DP_E_RUN);
+    assert_string_equal(err.message, "the frame of lap 3 holds 8 records already");
+    dp_frame_free(frame);
+}
+
+static void nine_records(msgpack_packer *pk)
+{
+    text(pk, "records");
+    msgpack_pack_array(pk, DP_MAX_RECORDS + 1);
+    for (int i = 0; i <= DP_MAX_RECORDS; i++)
         msgpack_pack_map(pk, 0);
 }
 
@@ -606,15 +766,20 @@ static void decoding_refuses(void **state)
     expect(DP_KIND_HELLO, 1, second_kind, "unknown field 'kind' in a frame");
     expect(DP_KIND_ERROR, 1, text_with_nul, "corrupt frame: 'message' has the wrong type or value");
     expect(DP_KIND_HELLO, 1, lap_without_label, "unknown field 'lap' in a frame");
-    expect(DP_KIND_LAP, 1, lap_without_label, "corrupt frame: lap, label or mechanisms is missing");
+    expect(DP_KIND_LAP, 1, lap_without_label, "corrupt frame: lap, label or records is missing");
     expect(DP_KIND_LAP, 2, lap_twice, "corrupt frame: an entry stands in it twice");
     expect(DP_KIND_LAP, 1, negative_lap, "corrupt frame: 'lap' has the wrong type or value");
     expect(DP_KIND_LAP, 1, unknown_label, "corrupt frame: 'label' has the wrong type or value");
-    expect(DP_KIND_LAP, 1, record_is_a_number, "corrupt frame: 'mechanisms' has the wrong type or value");
-    expect(DP_KIND_LAP, 1, record_is_empty, "a mechanism record is incomplete");
+    expect(DP_KIND_LAP, 1, record_is_a_number, "corrupt frame: 'records' has the wrong type or value");
+    expect(DP_KIND_LAP, 1, record_is_empty, "corrupt frame: a record has no 'sampler'");
     expect(DP_KIND_LAP, 1, record_with_unknown_sampler, "corrupt frame: 'sampler' has the wrong type or value");
-    expect(DP_KIND_LAP, 1, record_with_unknown_entry, "unknown entry in a mechanism record");
-    expect(DP_KIND_LAP, 1, nine_records, "corrupt frame: 'mechanisms' has the wrong type or value");
+    expect(DP_KIND_LAP, 1, record_with_unknown_entry, "corrupt frame: unknown entry 'colour' in a record");
+    expect(DP_KIND_LAP, 1, record_of_nobody, "corrupt frame: 'of' has the wrong type or value");
+    expect(DP_KIND_LAP, 1, record_with_a_rate_twice, "corrupt frame: 'rate' stands twice in a record");
+    expect(DP_KIND_LAP, 1, noise_without_its_multiplier, "corrupt frame: a record has no 'multiplier'");
+    expect(DP_KIND_LAP, 1, multiplier_without_noise, "corrupt frame: a record of noise 'none' has a 'multiplier'");
+    expect(DP_KIND_LAP, 1, owner_in_format_1, "corrupt frame: a record of format 1 has an 'of'");
+    expect(DP_KIND_LAP, 1, nine_records, "corrupt frame: 'records' has the wrong type or value");
 }
 
 static unsigned char array_bytes[64];
@@ -676,6 +841,8 @@ int main(void)
         cmocka_unit_test(encoding_without_memory),
 #endif
         cmocka_unit_test(decoding_refuses),
+        cmocka_unit_test(records_of_format_1),
+        cmocka_unit_test(one_record_for_a_field),
         cmocka_unit_test(arrays_must_fit_their_shape),
     };
     return cmocka_run_group_tests_name("wire", tests, NULL, NULL);

@@ -1,0 +1,144 @@
+#include "wire/record.h"
+
+#include <math.h>
+#include <string.h>
+
+const char *const dp_sampler_names[DP_SAMPLER_COUNT] = {"none", "poisson", "fixed", "shuffle", "full"};
+const char *const dp_adjacency_names[DP_ADJACENCY_COUNT] = {"none", "null-record", "replace-one"};
+const char *const dp_release_names[DP_RELEASE_COUNT] = {"none", "sum", "sum-of-secret-state", "sum-and-state"};
+
+/* A field is stored as its number, and so is a name or a kind of query. */
+enum storage { STORED_FIELD, STORED_NAME, STORED_KIND, STORED_REAL, STORED_INT };
+_Static_assert(sizeof(enum dp_field) == sizeof(unsigned) && sizeof(enum dp_sampler) == sizeof(unsigned) &&
+                   sizeof(enum dp_adjacency) == sizeof(unsigned) && sizeof(enum dp_release) == sizeof(unsigned) &&
+                   sizeof(enum dp_query_kind) == sizeof(unsigned),
+               "what has a name is numbered by an unsigned");
+_Static_assert(offsetof(struct dp_query, kind) == 0, "a query begins with its kind");
+
+struct member {
+    const char *key;
+    enum storage storage;
+    size_t offset; /* in struct dp_record */
+    const char *const *names;
+    int count;
+};
+
+#define OWN(member, key, type, names, count) {key, STORED_##type, offsetof(struct dp_record, member), names, count},
+static const struct member own[DP_RECORD_OWN_COUNT] = {DP_RECORD_MEMBERS(OWN)};
+#undef OWN
+
+static struct member member_at(int m)
+{
+    if (m < DP_RECORD_OWN_COUNT)
+        return own[m];
+    const struct dp_query_member_info *q = &dp_query_members[m - DP_RECORD_OWN_COUNT];
+    return (struct member){
+        .key = q->key, .storage = q->whole ? STORED_INT : STORED_REAL, .offset = offsetof(struct dp_record, query) + q->offset};
+}
+
+const char *dp_record_key(int member)
+{
+    return member_at(member).key;
+}
+
+enum dp_type dp_record_type(int member)
+{
+    enum storage storage = member_at(member).storage;
+    return storage == STORED_REAL ? DP_T_REAL : storage == STORED_INT ? DP_T_INT : DP_T_TEXT;
+}
+
+static bool is(const char *name, const char *text, size_t length)
+{
+    return length > 0 && name[0] == text[0] && strlen(name) == length && memcmp(name, text, length) == 0;
+}
+
+int dp_record_find(const char *key, size_t length)
+{
+    int m = 0;
+    while (m < DP_RECORD_MEMBER_COUNT && !is(dp_record_key(m), key, length))
+        m++;
+    return m;
+}
+
+bool dp_record_has(const struct dp_record *record, int member)
+{
+    if (member == DP_RECORD_of)
+        return record->of != DP_F_NONE;
+    return member < DP_RECORD_OWN_COUNT ||
+           dp_query_has(record->query.kind, (enum dp_query_member)(member - DP_RECORD_OWN_COUNT));
+}
+
+struct dp_record_value dp_record_get(const struct dp_record *record, int member)
+{
+    struct member m = member_at(member);
+    const void *at = (const char *)record + m.offset;
+    struct dp_record_value value = {.type = dp_record_type(member)};
+    if (m.storage == STORED_REAL)
+        value.real = *(const double *)at;
+    else if (m.storage == STORED_INT)
+        value.whole = *(const int64_t *)at;
+    else if (m.storage == STORED_FIELD)
+        value.text = dp_fields[*(const unsigned *)at].key;
+    else
+        value.text = m.storage == STORED_KIND ? dp_query_kinds[*(const unsigned *)at].name : m.names[*(const unsigned *)at];
+    value.length = value.text != NULL ? strlen(value.text) : 0;
+    return value;
+}
+
+bool dp_record_set(struct dp_record *record, int member, const struct dp_record_value *value)
+{
+    struct member m = member_at(member);
+    void *at = (char *)record + m.offset;
+    unsigned number = 0, count = (unsigned)m.count;
+    if (m.storage == STORED_REAL) {
+        *(double *)at = value->real;
+        return true;
+    }
+    if (m.storage == STORED_INT) {
+        *(int64_t *)at = value->whole;
+        return true;
+    }
+    if (m.storage == STORED_FIELD) {
+        count = DP_F_COUNT;
+        number = dp_field_find(value->text, value->length);
+    } else if (m.storage == STORED_KIND) {
+        count = DP_QUERY_KIND_COUNT;
+        number = dp_query_find(value->text, value->length);
+    } else {
+        while (number < count && !is(m.names[number], value->text, value->length))
+            number++;
+    }
+    if (number < count)
+        *(unsigned *)at = number;
+    return number < count;
+}
+
+void dp_record_tidy(struct dp_record *record)
+{
+    for (int m = DP_RECORD_OWN_COUNT; m < DP_RECORD_MEMBER_COUNT; m++)
+        if (!dp_record_has(record, m))
+            dp_record_set(record, m, &(struct dp_record_value){0});
+}
+
+void dp_record_of_format_1(struct dp_record *record, int i)
+{
+    record->of = i == 0 ? DP_F_SUM : i == 1 ? DP_F_WITHIN : DP_F_NONE;
+    if (record->query.kind == DP_QUERY_LAPLACE)
+        record->query.kind = DP_QUERY_DISCRETE_LAPLACE;
+    dp_record_tidy(record);
+}
+
+double dp_record_implied(const struct dp_record *record)
+{
+    /* A row that is exchanged takes its part away and brings another; a state beside the sum moves by as much as the sum. */
+    return record->bound * (record->adjacency == DP_ADJACENCY_REPLACE_ONE ? 2.0 : 1.0) *
+           (record->release == DP_RELEASE_SUM_AND_STATE ? M_SQRT2 : 1.0);
+}
+
+void dp_record_bound(struct dp_record *record, enum dp_field of, enum dp_adjacency adjacency, double bound)
+{
+    record->of = of;
+    record->adjacency = adjacency;
+    record->bound = bound;
+    record->sensitivity = dp_record_implied(record);
+}

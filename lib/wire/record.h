@@ -1,0 +1,113 @@
+/* Records: what was really done to private data, in the frame it was done to, one for each array that is to be paid for.
+   dp-sample opens a record, the stage that bounds a sum says which field the record is of, the one that adds noise completes
+   it, and the gate charges it. Whoever encodes, prints, compares or reads records goes over the members below. */
+#ifndef DP_WIRE_RECORD_H
+#define DP_WIRE_RECORD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "query/query.h"
+#include "wire/schema.h"
+
+enum dp_sampler {
+    DP_SAMPLER_NONE,    /* not recorded yet */
+    DP_SAMPLER_POISSON, /* every row by its own coin, anew each lap */
+    DP_SAMPLER_FIXED,   /* a fixed number of rows without replacement, anew each lap */
+    DP_SAMPLER_SHUFFLE, /* consecutive parts of one permutation per epoch */
+    DP_SAMPLER_FULL,    /* every row, each lap */
+    DP_SAMPLER_COUNT
+};
+
+enum dp_adjacency {
+    DP_ADJACENCY_NONE,
+    DP_ADJACENCY_NULL_RECORD, /* one person's row is present or contributes nothing */
+    DP_ADJACENCY_REPLACE_ONE, /* one person's row is exchanged for another's */
+    DP_ADJACENCY_COUNT
+};
+
+enum dp_release {
+    DP_RELEASE_NONE,
+    DP_RELEASE_SUM,           /* only the sum leaves; it depends on the rows of this lap alone */
+    DP_RELEASE_SECRET_STATE,  /* only the sum leaves; each row has a secret state of its own (alpha) */
+    DP_RELEASE_SUM_AND_STATE, /* the noised per-row state counts as released too, on the batch's rows */
+    DP_RELEASE_COUNT
+};
+
+/* Names as they stand on the wire, e.g. "poisson"; index with the enumerators above. */
+extern const char *const dp_sampler_names[DP_SAMPLER_COUNT];
+extern const char *const dp_adjacency_names[DP_ADJACENCY_COUNT];
+extern const char *const dp_release_names[DP_RELEASE_COUNT];
+
+/* The members, in their order on the wire: X(member of struct dp_record, key, type, its names, how many). After these a record
+   has those members of its query that the query's kind has (query/query.h), under their own keys. */
+/* clang-format off */
+#define DP_RECORD_MEMBERS(X)                                                                                                   \
+    X(of, "of", FIELD, NULL, 0)               /* whose record it is; DP_F_NONE until a stage has bounded something */          \
+    X(sampler, "sampler", NAME, dp_sampler_names, DP_SAMPLER_COUNT)                                                            \
+    X(rate, "rate", REAL, NULL, 0)            /* probability that a row is in the batch */                                     \
+    X(rows, "rows", INT, NULL, 0)             /* public number of rows */                                                      \
+    X(epoch_laps, "epoch_laps", INT, NULL, 0) /* shuffle: laps per epoch; else 0 */                                            \
+    X(adjacency, "adjacency", NAME, dp_adjacency_names, DP_ADJACENCY_COUNT)                                                    \
+    X(release, "release", NAME, dp_release_names, DP_RELEASE_COUNT)                                                            \
+    X(bound, "bound", REAL, NULL, 0)          /* C: L2 norm of one person's part of the field; 0 until bounded */              \
+    X(sensitivity, "sensitivity", REAL, NULL, 0) /* L2 sensitivity of what is noised, the unit of the multiplier */            \
+    X(scale, "scale", REAL, NULL, 0)          /* of the noise, in units of the field; Gaussian: its standard deviation */      \
+    X(query, "noise", KIND, NULL, 0)
+/* clang-format on */
+
+struct dp_record {
+    enum dp_field of;
+    enum dp_sampler sampler;
+    double rate;
+    int64_t rows, epoch_laps;
+    enum dp_adjacency adjacency;
+    enum dp_release release;
+    double bound, sensitivity, scale;
+    struct dp_query query;
+};
+
+#define DP_RECORD_ENUMERATOR(member, key, type, names, count) DP_RECORD_##member,
+enum dp_record_member { DP_RECORD_MEMBERS(DP_RECORD_ENUMERATOR) DP_RECORD_OWN_COUNT };
+#undef DP_RECORD_ENUMERATOR
+#define DP_RECORD_MEMBER_COUNT ((int)DP_RECORD_OWN_COUNT + (int)DP_QUERY_MEMBER_COUNT) /* members are 0 … this − 1 */
+
+/* A member of a record as it is written: a name, a field's key or a kind of query is its text. */
+struct dp_record_value {
+    enum dp_type type; /* DP_T_INT, DP_T_REAL or DP_T_TEXT */
+    int64_t whole;
+    double real;
+    const char *text; /* of `length` bytes; when got, NUL-terminated as well */
+    size_t length;
+};
+
+const char *dp_record_key(int member);
+enum dp_type dp_record_type(int member);
+/* The member with this key, or DP_RECORD_MEMBER_COUNT. */
+int dp_record_find(const char *key, size_t length);
+
+/* Whether the record has the member: `of` when it is of a field, a member of queries when its kind has it, else always. */
+bool dp_record_has(const struct dp_record *record, int member);
+
+/* A member that the record has. */
+struct dp_record_value dp_record_get(const struct dp_record *record, int member);
+
+/* Sets a member to a value of its type; false when the text is no name that it may have. */
+bool dp_record_set(struct dp_record *record, int member, const struct dp_record_value *value);
+
+/* Zeroes the members of the query that its kind does not have. */
+void dp_record_tidy(struct dp_record *record);
+
+/* Makes of a record as format 1 had it, number i of a frame from 0 on, one of today's: its place said whose it was, and its
+   "laplace" was discrete. */
+void dp_record_of_format_1(struct dp_record *record, int i);
+
+/* The L2 sensitivity that bound, adjacency and release imply. */
+double dp_record_implied(const struct dp_record *record);
+
+/* Makes the record that of a field which one person moves by at most `bound` (L2). Release must be recorded. */
+void dp_record_bound(struct dp_record *record, enum dp_field of, enum dp_adjacency adjacency, double bound);
+
+#endif

@@ -244,17 +244,10 @@ static int print_json(const struct question *q, enum unknown unknown, const stru
 
 static void explain(const struct question *q, enum unknown unknown, const struct result *r)
 {
-    static const char *const accountants[] = {"the best of several",
-                                              "privacy loss distributions",
-                                              "Renyi differential privacy",
-                                              "zero-concentrated differential privacy",
-                                              "Gaussian differential privacy",
-                                              "advanced composition",
-                                              "the published accountant, WHICH IS NOT SOUND"};
     char a[40], b[40];
     double epsilon = unknown == UNKNOWN_EPSILON ? r->value : q->epsilon, delta = unknown == UNKNOWN_DELTA ? r->value : q->delta;
     printf("epsilon %s at delta %s, by %s", dp_number_print(epsilon, a, sizeof a), dp_number_print(delta, b, sizeof b),
-           accountants[r->answer.by]);
+           dp_accountant_titles[r->answer.by]);
     if (r->answer.lower > 0)
         printf("; the truth is at least %s: %s", dp_number_print(dp_round_down(r->answer.lower, 4), a, sizeof a),
                r->answer.tight ? "within 1 %" : "further away than 1 %, which is all that could be shown");

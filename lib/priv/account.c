@@ -13,7 +13,12 @@
 #include "priv/pure.h"
 #include "priv/zcdp.h"
 
-const char *const dp_accountant_names[7] = {"best", "pld", "rdp", "zcdp", "gdp", "advanced", "published"};
+#define NAME(id, name, ...) name,
+const char *const dp_accountant_names[DP_ACCOUNTANT_COUNT] = {DP_ACCOUNTANTS(NAME) DP_ACCOUNTANTS_NAMED(NAME)};
+
+#define TITLE(id, name, title, ...) title,
+const char *const dp_accountant_titles[] = {DP_ACCOUNTANTS(TITLE)};
+_Static_assert(sizeof dp_accountant_titles / sizeof *dp_accountant_titles == DP_ACCOUNTANT_FILTER, "who can be asked is first");
 
 static bool sampled(const struct dp_event *event)
 {
@@ -289,32 +294,47 @@ static int by_advanced(const struct dp_charges *charges, double delta, struct dp
 
 /* --- which one --- */
 
-bool dp_account_covers(enum dp_accountant accountant, const struct dp_charges *charges)
+static bool any(const struct dp_charges *charges)
 {
-    struct dp_pld_part part[DP_EVENT_MOST_QUERIES];
-    switch (accountant) {
-    case DP_ACCOUNTANT_PLD:
-        for (size_t i = 0; i < charges->count; i++)
-            if (event_parts(&charges->charge[i].event, charges->charge[i].laps, part) == 0)
-                return false;
-        return true;
-    case DP_ACCOUNTANT_GDP:
-        return nothing_sampled(charges) && every_query(charges, dp_kind_is_gaussian);
-    case DP_ACCOUNTANT_ZCDP:
-        return nothing_sampled(charges) && every_query(charges, dp_kind_has_rho);
-    case DP_ACCOUNTANT_ADVANCED:
-        return every_query(charges, dp_kind_has_pair);
-    default:
-        return true;
-    }
+    (void)charges;
+    return true;
 }
 
-static int ask(enum dp_accountant accountant, const struct dp_charges *charges, double delta, struct dp_answer *answer,
-               struct dp_err *err)
+static bool have_parts(const struct dp_charges *charges)
 {
-    static int (*const accountants[])(const struct dp_charges *, double, struct dp_answer *,
-                                      struct dp_err *) = {NULL, by_pld, by_rdp, by_zcdp, by_gdp, by_advanced, by_published};
-    return accountants[accountant](charges, delta, answer, err);
+    struct dp_pld_part part[DP_EVENT_MOST_QUERIES];
+    for (size_t i = 0; i < charges->count; i++)
+        if (event_parts(&charges->charge[i].event, charges->charge[i].laps, part) == 0)
+            return false;
+    return true;
+}
+
+static bool unsampled_gaussians(const struct dp_charges *charges)
+{
+    return nothing_sampled(charges) && every_query(charges, dp_kind_is_gaussian);
+}
+
+static bool unsampled_rho(const struct dp_charges *charges)
+{
+    return nothing_sampled(charges) && every_query(charges, dp_kind_has_rho);
+}
+
+static bool have_pairs(const struct dp_charges *charges)
+{
+    return every_query(charges, dp_kind_has_pair);
+}
+
+static int best(const struct dp_charges *charges, double delta, struct dp_answer *answer, struct dp_err *err);
+
+#define ROW(id, name, title, covers, answer) {covers, answer},
+static const struct {
+    bool (*covers)(const struct dp_charges *charges);
+    int (*answer)(const struct dp_charges *charges, double delta, struct dp_answer *answer, struct dp_err *err);
+} rows[] = {DP_ACCOUNTANTS(ROW)};
+
+bool dp_account_covers(enum dp_accountant accountant, const struct dp_charges *charges)
+{
+    return rows[accountant].covers(charges);
 }
 
 /* GDP is exact where it applies. Else the smallest of what covers the charges; zCDP is never below RDP. A failure of one
@@ -322,7 +342,7 @@ static int ask(enum dp_accountant accountant, const struct dp_charges *charges, 
 static int best(const struct dp_charges *charges, double delta, struct dp_answer *answer, struct dp_err *err)
 {
     static const enum dp_accountant candidates[] = {DP_ACCOUNTANT_PLD, DP_ACCOUNTANT_ADVANCED, DP_ACCOUNTANT_RDP};
-    if (dp_account_covers(DP_ACCOUNTANT_GDP, charges))
+    if (unsampled_gaussians(charges))
         return by_gdp(charges, delta, answer, err);
     *answer = (struct dp_answer){.upper = (double)INFINITY, .by = DP_ACCOUNTANT_RDP};
     for (size_t i = 0; i < sizeof candidates / sizeof *candidates; i++) {
@@ -330,9 +350,9 @@ static int best(const struct dp_charges *charges, double delta, struct dp_answer
         if (candidates[i] == DP_ACCOUNTANT_RDP && isfinite(answer->upper) &&
             answer->upper - answer->lower <= 0.01 * answer->upper)
             break; /* within 1 %: it would only cost time */
-        if (!dp_account_covers(candidates[i], charges))
+        if (!rows[candidates[i]].covers(charges))
             continue;
-        int rc = ask(candidates[i], charges, delta, &one, err);
+        int rc = rows[candidates[i]].answer(charges, delta, &one, err);
         if (rc != DP_OK)
             return rc;
         double lower = fmax(answer->lower, one.lower);
@@ -359,9 +379,7 @@ int dp_account_epsilon(enum dp_accountant accountant, const struct dp_charges *c
     }
     if (charges->count == 0)
         return DP_OK;
-    if (accountant == DP_ACCOUNTANT_BEST)
-        return best(charges, delta, answer, err);
-    if (!dp_account_covers(accountant, charges))
+    if (!rows[accountant].covers(charges))
         return dp_fail(err, DP_E_RUN, "accountant %s does not cover these mechanisms", dp_accountant_names[accountant]);
-    return ask(accountant, charges, delta, answer, err);
+    return rows[accountant].answer(charges, delta, answer, err);
 }

@@ -6,18 +6,40 @@
 #include "priv/event.h"
 #include "priv/pld.h"
 
+/* The accountants: X(enumerator, name, name for readers, what it covers, its answer). The last two are functions of account.c;
+ *   best       the smallest bound of the sound ones that cover the charges
+ *   pld        privacy loss distributions (priv/pld.h): every kind that is Gaussian or pure, on one Poisson sample several of
+ *              them; a sparse vector with Laplace noise counts as pure
+ *   rdp        Rényi DP (priv/meter.h): everything
+ *   zcdp       zero-concentrated DP: nothing sampled
+ *   gdp        Gaussian DP, exact: Gaussians, nothing sampled
+ *   advanced   advanced composition of (ε, δ) bounds lap by lap
+ *   published  as the DP-SCD paper, which is not sound */
+#define DP_ACCOUNTANTS(X)                                                                                                      \
+    X(BEST, "best", "the best of several", any, best)                                                                          \
+    X(PLD, "pld", "privacy loss distributions", have_parts, by_pld)                                                            \
+    X(RDP, "rdp", "Renyi differential privacy", any, by_rdp)                                                                   \
+    X(ZCDP, "zcdp", "zero-concentrated differential privacy", unsampled_rho, by_zcdp)                                          \
+    X(GDP, "gdp", "Gaussian differential privacy", unsampled_gaussians, by_gdp)                                                \
+    X(ADVANCED, "advanced", "advanced composition", have_pairs, by_advanced)                                                   \
+    X(PUBLISHED, "published", "the published accountant, WHICH IS NOT SOUND", any, by_published)
+
+/* What else ledgers and certificates name, which nobody can ask. */
+#define DP_ACCOUNTANTS_NAMED(X)                                                                                                \
+    X(FILTER, "filter") /* a filter at one order, under which the run chose its noise */                                       \
+    X(ADDED, "added")   /* epsilons and deltas of several runs */                                                              \
+    X(NONE, "none")     /* nothing was charged */
+
+#define DP_ACCOUNTANT_ENUMERATOR(id, ...) DP_ACCOUNTANT_##id,
 enum dp_accountant {
-    DP_ACCOUNTANT_BEST,      /* the smallest bound of the sound ones that cover the charges */
-    DP_ACCOUNTANT_PLD,       /* privacy loss distributions (priv/pld.h): sampled or plain Gaussian, Laplace, pure, and on one
-                                Poisson sample several of them; a sparse vector with Laplace noise counts as pure */
-    DP_ACCOUNTANT_RDP,       /* Rényi DP (priv/meter.h): everything */
-    DP_ACCOUNTANT_ZCDP,      /* zero-concentrated DP: nothing sampled */
-    DP_ACCOUNTANT_GDP,       /* Gaussian DP, exact: Gaussians, nothing sampled */
-    DP_ACCOUNTANT_ADVANCED,  /* advanced composition of (ε, δ) bounds lap by lap */
-    DP_ACCOUNTANT_PUBLISHED, /* as the DP-SCD paper, which is not sound */
+    DP_ACCOUNTANTS(DP_ACCOUNTANT_ENUMERATOR) DP_ACCOUNTANTS_NAMED(DP_ACCOUNTANT_ENUMERATOR) DP_ACCOUNTANT_COUNT
 };
-#define DP_ACCOUNTANT_CHOICES "best|pld|rdp|zcdp|gdp|advanced|published"
-extern const char *const dp_accountant_names[7];
+#undef DP_ACCOUNTANT_ENUMERATOR
+
+#define DP_ACCOUNTANT_CHOICE(id, name, ...) "|" name
+#define DP_ACCOUNTANT_CHOICES (&(DP_ACCOUNTANTS(DP_ACCOUNTANT_CHOICE))[1]) /* "best|pld|…" */
+extern const char *const dp_accountant_names[DP_ACCOUNTANT_COUNT];
+extern const char *const dp_accountant_titles[DP_ACCOUNTANT_FILTER]; /* for readers */
 
 struct dp_answer {
     double upper;          /* what may be claimed; infinite where the accountant has no bound */

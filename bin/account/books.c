@@ -234,9 +234,9 @@ static int choose_orders(struct books *b, struct dp_ledger_budget *line, const s
     if (rc == DP_OK && !isnan(b->order)) {
         line->order[0] = (struct dp_ledger_order){b->order, 1};
         line->orders = 1;
-        rc = dp_ledger_orders_fit(line, before, runs, &dp_reserve_hooks, fit, err);
+        rc = dp_ledger_orders_fit(line, before, runs, fit, err);
     } else if (rc == DP_OK) {
-        rc = dp_ledger_orders_pick(line, before, runs, &dp_reserve_hooks, fit, err);
+        rc = dp_ledger_orders_pick(line, before, runs, fit, err);
     }
     dp_charges_free(&run);
     if (rc == DP_OK && planned && *fit < 1)
@@ -265,13 +265,13 @@ static int budget(struct books *b, struct dp_err *err)
                                     .epsilon = b->q.epsilon,
                                     .delta = b->q.delta,
                                     .after_runs = b->after_runs};
-    rc = dp_ledger_cost_before(b->ledger, &line, &dp_reserve_hooks, &before, err);
+    rc = dp_ledger_cost_before(b->ledger, &line, &before, err);
     if (rc == DP_OK && !b->after_runs)
         before = (struct dp_ledger_before){0}; /* runs are then refused below */
     if (rc == DP_OK)
         rc = choose_orders(b, &line, &before, planned, &fit, err);
     if (rc == DP_OK)
-        rc = dp_ledger_set_budget(b->ledger, &line, &dp_reserve_hooks, err);
+        rc = dp_ledger_set_budget(b->ledger, &line, err);
     question_free(&b->q);
     return rc == DP_OK ? print_budget(b, &line, &before, planned, fit, err) : rc;
 }
@@ -283,7 +283,7 @@ static int report(struct books *b, struct dp_err *err)
     if (rc == DP_OK && b->data != NULL)
         rc = find_population(b, true, err);
     if (rc == DP_OK)
-        rc = dp_ledger_report(b->ledger, b->data != NULL ? b->population : NULL, b->q.delta, &dp_reserve_hooks, &json, err);
+        rc = dp_ledger_report(b->ledger, b->data != NULL ? b->population : NULL, b->q.delta, &json, err);
     if (rc != DP_OK)
         return rc;
     if (b->q.json)
@@ -312,7 +312,7 @@ static int verify_certificate(const struct books *b, struct dp_err *err)
     if (rc == DP_OK && b->model != NULL)
         rc = read_model(b->model, &frame, digest, err);
     if (rc == DP_OK)
-        rc = dp_certificate_verify(json, b->ledger, b->model != NULL ? digest : NULL, &dp_reserve_hooks, err);
+        rc = dp_certificate_verify(json, b->ledger, b->model != NULL ? digest : NULL, err);
     dp_frame_free(frame);
     json_decref(json);
     return rc;
@@ -325,7 +325,7 @@ static int verify(struct books *b, struct dp_err *err)
         return dp_fail(err, DP_E_USAGE, "--model goes with --certificate");
     int rc = find_ledger(b, "a file, or a data set that has one", err);
     if (rc == DP_OK)
-        rc = dp_ledger_verify(b->ledger, &dp_reserve_hooks, &result, err);
+        rc = dp_ledger_verify(b->ledger, &result, err);
     if (rc != DP_OK)
         return rc;
     if (b->q.json)
@@ -361,7 +361,7 @@ static int certify(struct books *b, struct dp_err *err)
         rc = dp_fail(err, DP_E_RUN, "%s: no ledger has paid for this model", b->model);
     if (rc == DP_OK) {
         struct dp_certified what = {dp_frame_text(frame, DP_F_LEDGER, ""), frame->lap, digest};
-        rc = dp_certificate_make(b->ledger, &what, &dp_reserve_hooks, &json, err);
+        rc = dp_certificate_make(b->ledger, &what, &json, err);
     }
     if (rc == DP_OK) {
         rc = dp_json_print(json, 2, stdout, err);

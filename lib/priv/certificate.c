@@ -41,25 +41,22 @@ static int add_text(json_t *list, const char *text)
 }
 
 /* Adds what the run has cost by itself: its epsilon and its delta. */
-static int add_epsilon(struct cost *cost, const struct dp_ledger_entry *entry, int64_t most,
-                       const struct dp_ledger_hooks *hooks, struct dp_err *err)
+static int add_epsilon(struct cost *cost, const struct dp_ledger_entry *entry, int64_t most, struct dp_err *err)
 {
     struct dp_ledger_sum own = {0};
-    double upper, lower;
-    const char *accountant;
+    struct dp_answer answer;
     int rc = dp_ledger_sum_add(&own, entry, most, err);
     if (rc == DP_OK)
-        rc = dp_ledger_sum_epsilon(&own, hooks, entry->delta, &upper, &lower, &accountant, err);
+        rc = dp_ledger_sum_epsilon(&own, entry->delta, &answer, err);
     dp_ledger_sum_free(&own);
     if (rc == DP_OK) {
-        cost->added_epsilon = (cost->added_epsilon + upper) * (1 + 0x1p-52);
+        cost->added_epsilon = (cost->added_epsilon + answer.upper) * (1 + 0x1p-52);
         cost->added_delta = (cost->added_delta + entry->delta) * (1 + 0x1p-52);
     }
     return rc;
 }
 
-static int add_run(struct cost *cost, const struct dp_ledger_entry *entry, int64_t lap, const struct dp_ledger_hooks *hooks,
-                   struct dp_err *err)
+static int add_run(struct cost *cost, const struct dp_ledger_entry *entry, int64_t lap, struct dp_err *err)
 {
     /* Of a run that was resumed its number does not say how many laps went out before it. */
     int64_t paid = 0, most = lap > 0 && entry->openings == 1 ? lap : INT64_MAX;
@@ -70,7 +67,7 @@ static int add_run(struct cost *cost, const struct dp_ledger_entry *entry, int64
                        (long long)paid);
     int rc = dp_ledger_sum_add(&cost->sum, entry, most, err);
     if (rc == DP_OK)
-        rc = add_epsilon(cost, entry, most, hooks, err);
+        rc = add_epsilon(cost, entry, most, err);
     if (rc != DP_OK)
         return rc;
     cost->count++;
@@ -87,46 +84,45 @@ static int add_run(struct cost *cost, const struct dp_ledger_entry *entry, int64
 }
 
 /* What all the runs cost if what each does was known before the first of them: "if_planned_together". */
-static json_t *together_json(const struct cost *cost, double upper, double lower, const char *accountant)
+static json_t *together_json(const struct cost *cost, const struct dp_answer *all)
 {
-    return json_pack("{s:o, s:o, s:f, s:s}", "epsilon", dp_ledger_real_json(cost->prior_epsilon + upper), "epsilon_lower",
-                     dp_ledger_real_json(lower), "delta", cost->delta + cost->prior_delta, "accountant", accountant);
+    return json_pack("{s:o, s:o, s:f, s:s}", "epsilon", dp_ledger_real_json(cost->prior_epsilon + all->upper), "epsilon_lower",
+                     dp_ledger_real_json(all->lower), "delta", cost->delta + cost->prior_delta, "accountant",
+                     dp_accountant_names[all->by]);
 }
 
 /* A later run may have been planned upon the model that it started from. Its epsilon and delta add to that model's,
    whatever it was planned upon; one list of mechanisms with a single delta would need them all to be known beforehand. */
-static int bound(const struct cost *cost, const struct dp_ledger_hooks *hooks, json_t *members, struct dp_err *err)
+static int bound(const struct cost *cost, json_t *members, struct dp_err *err)
 {
-    double upper, lower, sound, unused;
-    const char *accountant, *other;
+    struct dp_answer all, added;
     bool chain = cost->count > 1;
-    int bad = 0, rc = dp_ledger_sum_epsilon(&cost->sum, hooks, cost->delta, &upper, &lower, &accountant, err);
+    int bad = 0, rc = dp_ledger_sum_epsilon(&cost->sum, cost->delta, &all, err);
     if (rc == DP_OK && chain) {
-        bad = json_object_set_new(members, "if_planned_together", together_json(cost, upper, lower, accountant));
+        bad = json_object_set_new(members, "if_planned_together", together_json(cost, &all));
         /* At the sum of the deltas the truth is still not below what those mechanisms cost that were not chosen at all. */
-        rc = dp_ledger_sum_epsilon(&cost->sum, hooks, fmin(cost->added_delta, 0.5), &unused, &lower, &other, err);
+        rc = dp_ledger_sum_epsilon(&cost->sum, fmin(cost->added_delta, 0.5), &added, err);
     }
     if (rc != DP_OK)
         return rc;
-    sound = chain ? cost->added_epsilon : upper;
+    double sound = chain ? cost->added_epsilon : all.upper;
     bad |= json_object_set_new(members, "epsilon", dp_ledger_real_json(cost->prior_epsilon + sound));
-    bad |= json_object_set_new(members, "epsilon_lower", dp_ledger_real_json(lower));
+    bad |= json_object_set_new(members, "epsilon_lower", dp_ledger_real_json(chain ? added.lower : all.lower));
     bad |= json_object_set_new(members, "delta", json_real((chain ? cost->added_delta : cost->delta) + cost->prior_delta));
-    bad |= json_object_set_new(members, "accountant", json_string(chain ? "added" : accountant));
+    bad |= json_object_set_new(members, "accountant", json_string(dp_accountant_names[chain ? DP_ACCOUNTANT_ADDED : all.by]));
     if (cost->prior_epsilon > 0 || cost->prior_delta > 0)
         bad |= json_object_set_new(members, "not_in_ledger",
                                    json_pack("{s:f, s:f}", "epsilon", cost->prior_epsilon, "delta", cost->prior_delta));
     return bad ? dp_fail(err, DP_E_RUN, "out of memory") : DP_OK;
 }
 
-static int describe(const struct cost *cost, const struct dp_ledger_entry *first, const struct dp_ledger_hooks *hooks,
-                    json_t *into, struct dp_err *err)
+static int describe(const struct cost *cost, const struct dp_ledger_entry *first, json_t *into, struct dp_err *err)
 {
     json_t *members = json_pack("{s:s, s:s, s:I, s:s, s:O, s:o, s:O, s:b, s:b}", "population", first->population, "data",
                                 first->data, "rows", (json_int_t)first->rows, "adjacency", first->adjacency, "runs", cost->runs,
                                 "mechanisms", dp_ledger_charges_json(&cost->sum.all), "private_preprocessing",
                                 cost->preprocessing, "seeded", cost->seeded, "as_published", cost->published);
-    int rc = members != NULL ? bound(cost, hooks, members, err) : dp_fail(err, DP_E_RUN, "out of memory");
+    int rc = members != NULL ? bound(cost, members, err) : dp_fail(err, DP_E_RUN, "out of memory");
     if (rc == DP_OK && json_object_update(into, members) != 0)
         rc = dp_fail(err, DP_E_RUN, "out of memory");
     json_decref(members);
@@ -134,8 +130,8 @@ static int describe(const struct cost *cost, const struct dp_ledger_entry *first
 }
 
 /* The members about one population, from `newest` back; lap as in struct dp_certified, or 0 for all. */
-static int state(const struct dp_ledger_book *book, const struct dp_ledger_entry *newest, size_t who, int64_t lap,
-                 const struct dp_ledger_hooks *hooks, json_t *into, struct dp_err *err)
+static int state(const struct dp_ledger_book *book, const struct dp_ledger_entry *newest, size_t who, int64_t lap, json_t *into,
+                 struct dp_err *err)
 {
     struct cost cost = {.runs = json_array(), .preprocessing = json_array()};
     const struct dp_ledger_entry *first = NULL;
@@ -149,17 +145,16 @@ static int state(const struct dp_ledger_book *book, const struct dp_ledger_entry
             rc = dp_fail(err, DP_E_UNSAFE, "the runs %s and %s have different adjacencies: their costs do not compose",
                          first->run, e->run);
         else
-            rc = add_run(&cost, e, e == newest ? lap : 0, hooks, err);
+            rc = add_run(&cost, e, e == newest ? lap : 0, err);
     }
     if (rc == DP_OK)
-        rc = describe(&cost, first, hooks, into, err);
+        rc = describe(&cost, first, into, err);
     cost_free(&cost);
     return rc;
 }
 
 /* Populations of the runs that the model started from, other than its own: each once, by its newest run. */
-static int add_others(const struct dp_ledger_book *book, const struct dp_ledger_entry *own, const struct dp_ledger_hooks *hooks,
-                      json_t *others, struct dp_err *err)
+static int add_others(const struct dp_ledger_book *book, const struct dp_ledger_entry *own, json_t *others, struct dp_err *err)
 {
     int rc = DP_OK;
     for (const struct dp_ledger_entry *e = parent_of(book, own); rc == DP_OK && e != NULL; e = parent_of(book, e)) {
@@ -170,7 +165,7 @@ static int add_others(const struct dp_ledger_book *book, const struct dp_ledger_
         if (known)
             continue;
         json_t *other = json_object();
-        rc = other != NULL ? state(book, own, who, 0, hooks, other, err) : dp_fail(err, DP_E_RUN, "out of memory");
+        rc = other != NULL ? state(book, own, who, 0, other, err) : dp_fail(err, DP_E_RUN, "out of memory");
         if (rc == DP_OK && json_array_append(others, other) != 0)
             rc = dp_fail(err, DP_E_RUN, "out of memory");
         json_decref(other);
@@ -179,8 +174,8 @@ static int add_others(const struct dp_ledger_book *book, const struct dp_ledger_
 }
 
 /* By the first `lines` lines of the ledger. */
-static int make(const struct dp_ledger_book *book, size_t lines, const struct dp_certified *what,
-                const struct dp_ledger_hooks *hooks, json_t **certificate, struct dp_err *err)
+static int make(const struct dp_ledger_book *book, size_t lines, const struct dp_certified *what, json_t **certificate,
+                struct dp_err *err)
 {
     struct dp_ledger_entry *entry;
     *certificate = NULL;
@@ -195,10 +190,10 @@ static int make(const struct dp_ledger_book *book, size_t lines, const struct dp
     json_t *made = json_pack("{s:i, s:s, s:s, s:I, s:s, s:{s:I, s:s}}", "certificate", DP_CERTIFICATE_FORMAT, "software",
                              "dpline " DP_VERSION, "model", what->model, "lap", (json_int_t)what->lap, "mark", what->mark,
                              "ledger", "lines", (json_int_t)lines, "hash", book->hash[lines - 1]);
-    rc = made != NULL ? state(book, entry, dp_ledger_book_root(book, entry->who), what->lap, hooks, made, err)
+    rc = made != NULL ? state(book, entry, dp_ledger_book_root(book, entry->who), what->lap, made, err)
                       : dp_fail(err, DP_E_RUN, "out of memory");
     if (rc == DP_OK)
-        rc = add_others(book, entry, hooks, others, err);
+        rc = add_others(book, entry, others, err);
     if (rc == DP_OK && json_array_size(others) > 0 && json_object_set(made, "other_data", others) != 0)
         rc = dp_fail(err, DP_E_RUN, "out of memory");
     json_decref(others);
@@ -210,14 +205,13 @@ static int make(const struct dp_ledger_book *book, size_t lines, const struct dp
     return DP_OK;
 }
 
-int dp_certificate_make(const char *path, const struct dp_certified *what, const struct dp_ledger_hooks *hooks,
-                        json_t **certificate, struct dp_err *err)
+int dp_certificate_make(const char *path, const struct dp_certified *what, json_t **certificate, struct dp_err *err)
 {
     struct dp_ledger_book book = {0};
     *certificate = NULL;
     int rc = dp_ledger_book_read(&book, path, err);
     if (rc == DP_OK)
-        rc = make(&book, book.lines, what, hooks, certificate, err);
+        rc = make(&book, book.lines, what, certificate, err);
     dp_ledger_book_free(&book);
     return rc;
 }
@@ -277,8 +271,7 @@ static int compare(const json_t *certificate, const json_t *made, const char *pa
     return DP_OK;
 }
 
-int dp_certificate_verify(const json_t *certificate, const char *path, const char *model, const struct dp_ledger_hooks *hooks,
-                          struct dp_err *err)
+int dp_certificate_verify(const json_t *certificate, const char *path, const char *model, struct dp_err *err)
 {
     struct dp_ledger_book book = {0};
     struct dp_certified what;
@@ -305,7 +298,7 @@ int dp_certificate_verify(const json_t *certificate, const char *path, const cha
                      "another ledger",
                      path, (long long)lines);
     if (rc == DP_OK)
-        rc = make(&book, (size_t)lines, &what, hooks, &made, err);
+        rc = make(&book, (size_t)lines, &what, &made, err);
     dp_ledger_book_free(&book);
     if (rc != DP_OK)
         return rc;

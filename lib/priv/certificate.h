@@ -30,14 +30,12 @@ struct dp_certified {
  * ones released. "not_in_ledger" is what a model to start from stated that had no mark; it is part of epsilon and delta.
  * The caller owns *certificate. DP_E_UNSAFE: the ledger was edited, does not hold the mark, has fewer laps paid for than
  * the model has seen, or the runs have different adjacencies. DP_E_RUN: it cannot be read, or no accountant covers it. */
-int dp_certificate_make(const char *path, const struct dp_certified *what, const struct dp_ledger_hooks *hooks,
-                        json_t **certificate, struct dp_err *err);
+int dp_certificate_make(const char *path, const struct dp_certified *what, json_t **certificate, struct dp_err *err);
 
 /* Makes it again from the ledger's first lines, as many as there were then, and compares all members but "software"
  * (numbers to 1e-6 relative, so that another version may round differently). model (may be NULL): the digest of the model
  * at hand. DP_E_UNSAFE and a sentence that names the first member that differs; else as above. DP_E_RUN: not a
  * certificate. */
-int dp_certificate_verify(const json_t *certificate, const char *path, const char *model, const struct dp_ledger_hooks *hooks,
-                          struct dp_err *err);
+int dp_certificate_verify(const json_t *certificate, const char *path, const char *model, struct dp_err *err);
 
 #endif

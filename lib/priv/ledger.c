@@ -22,7 +22,6 @@ struct dp_ledger {
     char *path;
     int fd;
     struct dp_ledger_book book;
-    struct dp_ledger_hooks hooks;
     char run[DP_LEDGER_RUN + 1];
     char mark[DP_LEDGER_MARK];
     char *last; /* the last line of the book, to be found unchanged */
@@ -194,8 +193,7 @@ static int append(struct dp_ledger *l, const struct batch *batch, struct dp_err 
     return rc == DP_OK ? write_down(l, batch, at, torn, err) : rc;
 }
 
-static int new_ledger(struct dp_ledger **ledger, const char *path, bool create, const struct dp_ledger_hooks *hooks,
-                      struct dp_err *err)
+static int new_ledger(struct dp_ledger **ledger, const char *path, bool create, struct dp_err *err)
 {
     struct dp_ledger *l;
     *ledger = NULL;
@@ -207,8 +205,6 @@ static int new_ledger(struct dp_ledger **ledger, const char *path, bool create, 
     l->fd = -1;
     l->path = strdup(path);
     l->book.path = l->path;
-    l->hooks = *hooks;
-    l->costs.hooks = &l->hooks;
     l->affords = INT64_MAX;
     rc = l->path != NULL ? dp_ledger_open_file(path, O_RDWR | (create ? O_CREAT : 0), err)
                          : dp_fail(err, DP_E_RUN, "out of memory");
@@ -327,8 +323,6 @@ static int check_place(struct dp_ledger *l, const struct dp_ledger_run *run, str
             rc = dp_fail(err, DP_E_UNSAFE,
                          "the population has a budget under %s adjacency in the ledger %s, the run is under %s",
                          limit->adjacency, l->path, run->adjacency);
-        else if (l->hooks.rdp == NULL)
-            rc = dp_fail(err, DP_E_RUN, "a population with a budget needs an accountant");
         else if (run->prior_epsilon > 0 && !run->elsewhere)
             rc = dp_fail(
                 err, DP_E_UNSAFE,
@@ -390,15 +384,14 @@ static int open_run(struct dp_ledger *l, const struct dp_ledger_run *run, struct
     return rc;
 }
 
-int dp_ledger_open(struct dp_ledger **ledger, const char *path, const struct dp_ledger_run *run,
-                   const struct dp_ledger_hooks *hooks, struct dp_err *err)
+int dp_ledger_open(struct dp_ledger **ledger, const char *path, const struct dp_ledger_run *run, struct dp_err *err)
 {
     struct dp_ledger *l;
     *ledger = NULL;
     int rc = check_run(run, err);
     /* A ledger that has to hold a mark exists. */
     if (rc == DP_OK)
-        rc = new_ledger(&l, path, run->init == NULL && run->resumes == NULL, hooks, err);
+        rc = new_ledger(&l, path, run->init == NULL && run->resumes == NULL, err);
     if (rc != DP_OK)
         return rc;
     rc = open_run(l, run, err);
@@ -635,8 +628,8 @@ int dp_ledger_close(struct dp_ledger *l, const struct dp_ledger_end *how, struct
 
 /* --- the rest ----------------------------------------------------------------------------------------------------- */
 
-static int cost_before(const struct dp_ledger_book *book, const struct dp_ledger_budget *b, const struct dp_ledger_hooks *hooks,
-                       struct dp_ledger_before *before, struct dp_err *err)
+static int cost_before(const struct dp_ledger_book *book, const struct dp_ledger_budget *b, struct dp_ledger_before *before,
+                       struct dp_err *err)
 {
     size_t who[2] = {dp_ledger_book_who(book, b->population), b->data != NULL ? dp_ledger_book_who(book, b->data) : SIZE_MAX};
     *before = (struct dp_ledger_before){0};
@@ -653,7 +646,7 @@ static int cost_before(const struct dp_ledger_book *book, const struct dp_ledger
         if (!ended && e->as_published)
             return dp_fail(err, DP_E_UNSAFE, "the run %s in the ledger %s is charged as published and has not ended", e->run,
                            book->path);
-        int rc = ended ? dp_ledger_run_epsilon(e, hooks, &cost, err) : DP_OK;
+        int rc = ended ? dp_ledger_run_epsilon(e, &cost, err) : DP_OK;
         if (rc != DP_OK)
             return rc;
         before->runs++;
@@ -674,8 +667,8 @@ static int check_rest(const char *path, const struct dp_ledger_budget *b, const 
                          before->epsilon, before->delta);
 }
 
-int dp_ledger_cost_before(const char *path, const struct dp_ledger_budget *budget, const struct dp_ledger_hooks *hooks,
-                          struct dp_ledger_before *before, struct dp_err *err)
+int dp_ledger_cost_before(const char *path, const struct dp_ledger_budget *budget, struct dp_ledger_before *before,
+                          struct dp_err *err)
 {
     struct dp_ledger_book book = {0};
     struct stat st;
@@ -684,7 +677,7 @@ int dp_ledger_cost_before(const char *path, const struct dp_ledger_budget *budge
         return DP_OK; /* and setting the budget says whether there was one */
     int rc = dp_ledger_book_read(&book, path, err);
     if (rc == DP_OK)
-        rc = cost_before(&book, budget, hooks, before, err);
+        rc = cost_before(&book, budget, before, err);
     if (rc == DP_OK && budget->after_runs)
         rc = check_rest(path, budget, before, err);
     dp_ledger_book_free(&book);
@@ -735,7 +728,7 @@ static int add_budget(struct dp_ledger *l, const struct dp_ledger_budget *b, str
     if (rc == DP_OK && dp_ledger_book_limit(&l->book, b->population, b->data != NULL ? b->data : b->population, &at) != NULL)
         rc = dp_fail(err, DP_E_UNSAFE, "%.60s has a budget in the ledger %s already", b->population, l->path);
     if (rc == DP_OK)
-        rc = cost_before(&l->book, b, &l->hooks, &before, err);
+        rc = cost_before(&l->book, b, &before, err);
     if (rc == DP_OK && before.runs > 0 && !b->after_runs)
         rc = dp_fail(err, DP_E_UNSAFE,
                      "%.60s has runs in the ledger %s already: a budget comes before them, or begins with what they have cost "
@@ -784,13 +777,12 @@ static int check_budget(const struct dp_ledger_budget *b, struct dp_err *err)
     return shares <= 1 + 1e-12 ? DP_OK : dp_fail(err, DP_E_RUN, "the shares of delta add up to %.17g", shares);
 }
 
-int dp_ledger_set_budget(const char *path, const struct dp_ledger_budget *b, const struct dp_ledger_hooks *hooks,
-                         struct dp_err *err)
+int dp_ledger_set_budget(const char *path, const struct dp_ledger_budget *b, struct dp_err *err)
 {
     struct dp_ledger *l;
     int rc = check_budget(b, err);
     if (rc == DP_OK)
-        rc = new_ledger(&l, path, true, hooks, err);
+        rc = new_ledger(&l, path, true, err);
     if (rc != DP_OK)
         return rc;
     rc = add_budget(l, b, err);

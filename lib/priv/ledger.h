@@ -36,17 +36,6 @@ struct dp_ledger;
 #define DP_LEDGER_MARK 128 /* bytes that hold any mark and its NUL */
 #define DP_LEDGER_ORDERS 8 /* of a budget, at most */
 
-/* The accountants that a ledger asks. */
-struct dp_ledger_hooks {
-    /* *r = r(order) of one time of the event, in nats, rounded up; infinite where nothing bounds it. Needed only where
-       the data set has a budget. */
-    int (*rdp)(const struct dp_event *event, double order, double *r, struct dp_err *err);
-    /* The epsilon of all charges together at delta, between two bounds, and by which accountant (a static string).
-       For reports, checks and certificates. */
-    int (*epsilon)(const struct dp_charges *charges, double delta, double *upper, double *lower, const char **accountant,
-                   struct dp_err *err);
-};
-
 /* What is known of a run when it starts. Strings are UTF-8 and are copied. */
 struct dp_ledger_run {
     const char *data;       /* the digest that names the data set */
@@ -70,13 +59,12 @@ struct dp_ledger_run {
 };
 
 /* Opens the ledger (and creates it, mode 0600), checks every line, and appends and fsyncs the line that opens a new
- * run. The caller closes or frees it. *hooks is copied.
+ * run. The caller closes or frees it.
  * DP_E_RUN: it is not a regular file, or cannot be read, written or fsynced. DP_E_UNSAFE: it was edited; or it does not
  * hold the mark `init` or the one beside it, and so was rolled back or is another one; or the run cannot be resumed; or the
  * population has a budget under another adjacency, or one that does not afford the run's laps (unless partial). Then no
  * line was written. */
-int dp_ledger_open(struct dp_ledger **ledger, const char *path, const struct dp_ledger_run *run,
-                   const struct dp_ledger_hooks *hooks, struct dp_err *err);
+int dp_ledger_open(struct dp_ledger **ledger, const char *path, const struct dp_ledger_run *run, struct dp_err *err);
 
 /* Pays for up to `laps` more laps of the event, and for at least one: *granted of them are in the file and fsynced when
  * this returns DP_OK, and may be released. Fewer than asked for only where the budget of the data set ends.
@@ -142,11 +130,10 @@ struct dp_ledger_before {
     size_t runs;
     double epsilon, delta;
 };
-int dp_ledger_cost_before(const char *path, const struct dp_ledger_budget *budget, const struct dp_ledger_hooks *hooks,
-                          struct dp_ledger_before *before, struct dp_err *err);
+int dp_ledger_cost_before(const char *path, const struct dp_ledger_budget *budget, struct dp_ledger_before *before,
+                          struct dp_err *err);
 
-int dp_ledger_set_budget(const char *path, const struct dp_ledger_budget *budget, const struct dp_ledger_hooks *hooks,
-                         struct dp_err *err);
+int dp_ledger_set_budget(const char *path, const struct dp_ledger_budget *budget, struct dp_err *err);
 
 /* Whether the ledger is intact and holds that mark and the one beside it. DP_E_UNSAFE: it does not (or was edited): it is older
  * than the model that carries the mark, rolled back, or another ledger. DP_E_RUN: not a mark, or the file cannot be read. */

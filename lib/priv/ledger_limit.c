@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "priv/curve.h"
 #include "priv/rdp.h"
 
 void dp_ledger_costs_free(struct dp_ledger_costs *costs)
@@ -23,7 +24,7 @@ static int cost_of(struct dp_ledger_costs *costs, const struct dp_event *event, 
         }
     int rc = dp_grow(&costs->cost, &costs->capacity, costs->count + 1, sizeof *costs->cost, err);
     if (rc == DP_OK)
-        rc = costs->hooks->rdp(event, order, r, err);
+        rc = dp_event_curve(event, &order, 1, r, err);
     if (rc == DP_OK && !(*r >= 0))
         rc = dp_fail(err, DP_E_RUN, "an accountant gave no bound");
     if (rc != DP_OK)

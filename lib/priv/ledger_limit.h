@@ -16,7 +16,6 @@ struct dp_ledger_costs {
         double order, r;
     } * cost;
     size_t count, capacity;
-    const struct dp_ledger_hooks *hooks;
 };
 void dp_ledger_costs_free(struct dp_ledger_costs *costs);
 

@@ -8,11 +8,10 @@
 #define MOST_RUNS 1e12
 
 /* What one run costs at an order; relative to others only, where none is planned. */
-static int cost_of(const struct dp_charges *run, const struct dp_ledger_hooks *hooks, double order, double *cost,
-                   struct dp_err *err)
+static int cost_of(const struct dp_charges *run, double order, double *cost, struct dp_err *err)
 {
     *cost = order;
-    return run != NULL ? dp_ledger_rdp(hooks, run, order, cost, err) : DP_OK;
+    return run != NULL ? dp_ledger_rdp(run, order, cost, err) : DP_OK;
 }
 
 /* How many runs fit at an order with that much of delta, not rounded. */
@@ -23,15 +22,15 @@ static double runs_at(double epsilon, double delta, double order, double cost)
 }
 
 /* The order with most room. */
-static int best_order(double epsilon, double delta, const struct dp_charges *run, const struct dp_ledger_hooks *hooks,
-                      double *order, double *runs, struct dp_err *err)
+static int best_order(double epsilon, double delta, const struct dp_charges *run, double *order, double *runs,
+                      struct dp_err *err)
 {
     *runs = 0;
     for (int i = 0; i < DP_RDP_ORDER_COUNT; i++) {
         double cost, some;
         if (runs_at(epsilon, delta, dp_rdp_orders[i], 1) == 0) /* no need to ask what a run costs */
             continue;
-        int rc = cost_of(run, hooks, dp_rdp_orders[i], &cost, err);
+        int rc = cost_of(run, dp_rdp_orders[i], &cost, err);
         if (rc != DP_OK)
             return rc;
         some = runs_at(epsilon, delta, dp_rdp_orders[i], cost);
@@ -62,14 +61,14 @@ static void spread(struct dp_ledger_budget *b, double epsilon, double delta, dou
 }
 
 int dp_ledger_orders_pick(struct dp_ledger_budget *b, const struct dp_ledger_before *before, const struct dp_charges *run,
-                          const struct dp_ledger_hooks *hooks, int64_t *fit, struct dp_err *err)
+                          int64_t *fit, struct dp_err *err)
 {
     static const double shares[] = {0.5, 0.9, 0.99};
     double epsilon = b->epsilon - before->epsilon, delta = b->delta - before->delta, all = 0, order, runs = 0;
     size_t i = 0;
-    int rc = best_order(epsilon, delta, run, hooks, &order, &all, err);
+    int rc = best_order(epsilon, delta, run, &order, &all, err);
     for (; rc == DP_OK && i < 3; i++) {
-        rc = best_order(epsilon, shares[i] * delta, run, hooks, &order, &runs, err);
+        rc = best_order(epsilon, shares[i] * delta, run, &order, &runs, err);
         if (rc != DP_OK || floor(runs) >= floor(all) || (all >= 20 && runs >= 0.95 * all))
             break;
     }
@@ -78,20 +77,20 @@ int dp_ledger_orders_pick(struct dp_ledger_budget *b, const struct dp_ledger_bef
     if (rc == DP_OK && i < 3) {
         spread(b, epsilon, delta, order, shares[i]);
     } else { /* with less than all of delta there is less room */
-        rc = best_order(epsilon, delta, run, hooks, &order, &all, err);
+        rc = best_order(epsilon, delta, run, &order, &all, err);
         b->order[0] = (struct dp_ledger_order){order, 1};
         b->orders = 1;
     }
-    return rc == DP_OK && fit != NULL ? dp_ledger_orders_fit(b, before, run, hooks, fit, err) : rc;
+    return rc == DP_OK && fit != NULL ? dp_ledger_orders_fit(b, before, run, fit, err) : rc;
 }
 
 int dp_ledger_orders_fit(const struct dp_ledger_budget *b, const struct dp_ledger_before *before, const struct dp_charges *run,
-                         const struct dp_ledger_hooks *hooks, int64_t *fit, struct dp_err *err)
+                         int64_t *fit, struct dp_err *err)
 {
     double most = 0, cost;
     int rc = DP_OK;
     for (size_t i = 0; rc == DP_OK && i < b->orders; i++) {
-        rc = cost_of(run, hooks, b->order[i].order, &cost, err);
+        rc = cost_of(run, b->order[i].order, &cost, err);
         double delta = b->order[i].delta * (b->delta - before->delta) * (1 - 0x1p-49);
         most = fmax(most, runs_at((b->epsilon - before->epsilon) * (1 - 0x1p-40), delta, b->order[i].order, cost));
     }

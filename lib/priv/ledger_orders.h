@@ -11,10 +11,10 @@
  * NULL): how many such runs the budget affords.
  * DP_E_RUN: no order has any room. */
 int dp_ledger_orders_pick(struct dp_ledger_budget *budget, const struct dp_ledger_before *before, const struct dp_charges *run,
-                          const struct dp_ledger_hooks *hooks, int64_t *fit, struct dp_err *err);
+                          int64_t *fit, struct dp_err *err);
 
 /* How many runs of these charges the orders of the budget have room for. */
 int dp_ledger_orders_fit(const struct dp_ledger_budget *budget, const struct dp_ledger_before *before,
-                         const struct dp_charges *run, const struct dp_ledger_hooks *hooks, int64_t *fit, struct dp_err *err);
+                         const struct dp_charges *run, int64_t *fit, struct dp_err *err);
 
 #endif

@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "priv/charge_json.h"
+#include "priv/curve.h"
 #include "priv/rdp.h"
 
 int dp_ledger_add_spent(const struct dp_ledger_entry *entry, struct dp_charges *charges, struct dp_err *err)
@@ -40,27 +41,25 @@ void dp_ledger_sum_free(struct dp_ledger_sum *sum)
     dp_charges_free(&sum->fixed);
 }
 
-int dp_ledger_run_epsilon(const struct dp_ledger_entry *entry, const struct dp_ledger_hooks *hooks, double *upper,
-                          struct dp_err *err)
+int dp_ledger_run_epsilon(const struct dp_ledger_entry *entry, double *upper, struct dp_err *err)
 {
     struct dp_ledger_sum sum = {0};
-    double lower;
-    const char *accountant;
+    struct dp_answer answer = {0};
     int rc = dp_ledger_sum_add(&sum, entry, INT64_MAX, err);
     if (rc == DP_OK)
-        rc = dp_ledger_sum_epsilon(&sum, hooks, entry->delta, upper, &lower, &accountant, err);
+        rc = dp_ledger_sum_epsilon(&sum, entry->delta, &answer, err);
+    *upper = answer.upper;
     dp_ledger_sum_free(&sum);
     return rc;
 }
 
-int dp_ledger_rdp(const struct dp_ledger_hooks *hooks, const struct dp_charges *charges, double order, double *rho,
-                  struct dp_err *err)
+int dp_ledger_rdp(const struct dp_charges *charges, double order, double *rho, struct dp_err *err)
 {
     double r;
     *rho = 0;
     for (size_t i = 0; i < charges->count; i++) {
         const struct dp_charge *charge = &charges->charge[i];
-        int rc = hooks->rdp(&charge->event, order, &r, err);
+        int rc = dp_event_curve(&charge->event, &order, 1, &r, err);
         if (rc != DP_OK)
             return rc;
         *rho += (double)dp_event_times(&charge->event, charge->laps) * r;
@@ -69,19 +68,17 @@ int dp_ledger_rdp(const struct dp_ledger_hooks *hooks, const struct dp_charges *
     return DP_OK;
 }
 
-int dp_ledger_sum_epsilon(const struct dp_ledger_sum *sum, const struct dp_ledger_hooks *hooks, double delta, double *upper,
-                          double *lower, const char **accountant, struct dp_err *err)
+int dp_ledger_sum_epsilon(const struct dp_ledger_sum *sum, double delta, struct dp_answer *answer, struct dp_err *err)
 {
     double fixed;
-    *upper = *lower = 0;
-    *accountant = "none";
+    *answer = (struct dp_answer){.tight = true, .by = DP_ACCOUNTANT_NONE};
     if (sum->all.count == 0)
         return DP_OK;
     if (sum->order == 0)
-        return hooks->epsilon(&sum->fixed, delta, upper, lower, accountant, err);
-    int rc = dp_ledger_rdp(hooks, &sum->fixed, sum->order, &fixed, err);
-    *upper = fmax(0, (sum->rho + fixed + dp_rdp_penalty(sum->order, delta)) * (1 + 0x1p-50));
-    *accountant = "filter";
+        return dp_account_epsilon(DP_ACCOUNTANT_BEST, &sum->fixed, delta, answer, err);
+    int rc = dp_ledger_rdp(&sum->fixed, sum->order, &fixed, err);
+    *answer = (struct dp_answer){.by = DP_ACCOUNTANT_FILTER};
+    answer->upper = fmax(0, (sum->rho + fixed + dp_rdp_penalty(sum->order, delta)) * (1 + 0x1p-50));
     return rc;
 }
 

@@ -2,6 +2,7 @@
 #ifndef DP_PRIV_LEDGER_SUM_H
 #define DP_PRIV_LEDGER_SUM_H
 
+#include "priv/account.h"
 #include "priv/ledger_book.h"
 
 /* A run under a filter at order a was (a, rho)-RDP with rho = its epsilon less the penalty(a, its delta), whatever of that
@@ -17,18 +18,15 @@ struct dp_ledger_sum {
 int dp_ledger_sum_add(struct dp_ledger_sum *sum, const struct dp_ledger_entry *entry, int64_t most, struct dp_err *err);
 void dp_ledger_sum_free(struct dp_ledger_sum *sum);
 
-/* The epsilon at delta: by hooks->epsilon; by accountant "filter" where there was one (lower: 0); 0 by "none" for
-   nothing. */
-int dp_ledger_sum_epsilon(const struct dp_ledger_sum *sum, const struct dp_ledger_hooks *hooks, double delta, double *upper,
-                          double *lower, const char **accountant, struct dp_err *err);
+/* The epsilon at delta: that of the best accountant; by DP_ACCOUNTANT_FILTER where there was a filter (lower: 0); 0 by
+   DP_ACCOUNTANT_NONE for nothing. */
+int dp_ledger_sum_epsilon(const struct dp_ledger_sum *sum, double delta, struct dp_answer *answer, struct dp_err *err);
 
 /* What a run has cost by itself, at its own delta: as dp_ledger_sum_epsilon of it alone. */
-int dp_ledger_run_epsilon(const struct dp_ledger_entry *entry, const struct dp_ledger_hooks *hooks, double *upper,
-                          struct dp_err *err);
+int dp_ledger_run_epsilon(const struct dp_ledger_entry *entry, double *upper, struct dp_err *err);
 
 /* Σ times(laps) r(order) of the charges, rounded up. */
-int dp_ledger_rdp(const struct dp_ledger_hooks *hooks, const struct dp_charges *charges, double order, double *rho,
-                  struct dp_err *err);
+int dp_ledger_rdp(const struct dp_charges *charges, double order, double *rho, struct dp_err *err);
 
 /* Adds what the run has spent to a list. */
 int dp_ledger_add_spent(const struct dp_ledger_entry *entry, struct dp_charges *charges, struct dp_err *err);

@@ -21,24 +21,23 @@ static int64_t spent_laps(const struct dp_ledger_entry *entry)
 }
 
 /* Sets epsilon, epsilon_lower, delta and accountant, or why there are none. Non-zero when memory is short. */
-static int set_epsilon(json_t *json, const struct dp_ledger_sum *sum, double delta, const struct dp_ledger_hooks *hooks)
+static int set_epsilon(json_t *json, const struct dp_ledger_sum *sum, double delta)
 {
-    double upper, lower;
-    const char *accountant;
+    struct dp_answer answer;
     struct dp_err why = {0};
     int bad = json_object_set_new(json, "delta", json_real(delta));
     errno = 0;
-    if (dp_ledger_sum_epsilon(sum, hooks, delta, &upper, &lower, &accountant, &why) != DP_OK) {
+    if (dp_ledger_sum_epsilon(sum, delta, &answer, &why) != DP_OK) {
         bad |= errno == ENOMEM;
         bad |= json_object_set_new(json, "epsilon", json_null());
         return bad | json_object_set_new(json, "why", json_string(why.message));
     }
-    bad |= json_object_set_new(json, "epsilon", dp_ledger_real_json(upper));
-    bad |= json_object_set_new(json, "epsilon_lower", dp_ledger_real_json(lower));
-    return bad | json_object_set_new(json, "accountant", json_string(accountant));
+    bad |= json_object_set_new(json, "epsilon", dp_ledger_real_json(answer.upper));
+    bad |= json_object_set_new(json, "epsilon_lower", dp_ledger_real_json(answer.lower));
+    return bad | json_object_set_new(json, "accountant", json_string(dp_accountant_names[answer.by]));
 }
 
-static json_t *run_json(const struct dp_ledger_entry *entry, double delta, const struct dp_ledger_hooks *hooks)
+static json_t *run_json(const struct dp_ledger_entry *entry, double delta)
 {
     struct dp_ledger_sum sum = {0};
     json_t *json =
@@ -57,7 +56,7 @@ static json_t *run_json(const struct dp_ledger_entry *entry, double delta, const
     if (!bad)
         bad |= json_object_set_new(json, "charges", dp_ledger_charges_json(&sum.all));
     if (!bad)
-        bad |= set_epsilon(json, &sum, isnan(delta) ? entry->delta : delta, hooks);
+        bad |= set_epsilon(json, &sum, isnan(delta) ? entry->delta : delta);
     dp_ledger_sum_free(&sum);
     if (bad) {
         json_decref(json);
@@ -67,10 +66,9 @@ static json_t *run_json(const struct dp_ledger_entry *entry, double delta, const
 }
 
 /* The epsilon of the charges at one order. */
-static int filter(const struct dp_charges *charges, double order, double delta, const struct dp_ledger_hooks *hooks,
-                  double *epsilon, struct dp_err *err)
+static int filter(const struct dp_charges *charges, double order, double delta, double *epsilon, struct dp_err *err)
 {
-    int rc = dp_ledger_rdp(hooks, charges, order, epsilon, err);
+    int rc = dp_ledger_rdp(charges, order, epsilon, err);
     if (rc == DP_OK && charges->count > 0)
         *epsilon = fmax(0, *epsilon + dp_rdp_penalty(order, delta));
     return rc;
@@ -117,7 +115,7 @@ static int add_text(json_t *list, const char *text)
     return json_array_append_new(list, json_string(text));
 }
 
-static int total_add(struct total *t, const struct dp_ledger_entry *entry, const struct dp_ledger_hooks *hooks)
+static int total_add(struct total *t, const struct dp_ledger_entry *entry)
 {
     double epsilon;
     t->delta = t->runs == 0 ? entry->delta : fmax(t->delta, entry->delta);
@@ -136,7 +134,7 @@ static int total_add(struct total *t, const struct dp_ledger_entry *entry, const
         bad |= add_text(t->preprocessing, entry->preprocessing);
     bad |= dp_ledger_sum_add(&t->sum, entry, INT64_MAX, NULL) != DP_OK;
     errno = 0;
-    if (dp_ledger_run_epsilon(entry, hooks, &epsilon, NULL) != DP_OK) {
+    if (dp_ledger_run_epsilon(entry, &epsilon, NULL) != DP_OK) {
         bad |= errno == ENOMEM;
         t->unbounded = true;
         return bad;
@@ -147,10 +145,9 @@ static int total_add(struct total *t, const struct dp_ledger_entry *entry, const
 }
 
 /* Makes the filter's number the one, and the composition the other. */
-static int set_budget(json_t *json, const struct total *t, const struct dp_ledger_book *book,
-                      const struct dp_ledger_hooks *hooks)
+static int set_budget(json_t *json, const struct total *t, const struct dp_ledger_book *book)
 {
-    struct dp_ledger_costs costs = {.hooks = hooks};
+    struct dp_ledger_costs costs = {0};
     double spent, order;
     static const char *const names[] = {"epsilon", "epsilon_lower", "delta", "accountant", "why"};
     json_t *composed = json_object();
@@ -189,8 +186,7 @@ static int add_prior(json_t *json, const struct total *t)
                                      json_pack("{s:f, s:f}", "epsilon", t->prior_epsilon, "delta", t->prior_delta));
 }
 
-static json_t *total_members(const struct total *t, const struct dp_ledger_book *book, double delta,
-                             const struct dp_ledger_hooks *hooks)
+static json_t *total_members(const struct total *t, const struct dp_ledger_book *book, double delta)
 {
     json_t *json = json_pack("{s:s, s:O, s:s, s:I, s:I, s:I, s:b, s:b, s:O}", "population", t->population, "data", t->data,
                              "adjacency", t->adjacency, "runs", t->runs, "not_closed", t->open, "laps", t->laps, "seeded",
@@ -199,9 +195,9 @@ static json_t *total_members(const struct total *t, const struct dp_ledger_book 
     if (!bad && t->rows > 0)
         bad = json_object_set_new(json, "rows", json_integer(t->rows));
     if (!bad)
-        bad = set_epsilon(json, &t->sum, isnan(delta) ? t->delta : delta, hooks);
+        bad = set_epsilon(json, &t->sum, isnan(delta) ? t->delta : delta);
     if (!bad && t->limit != NULL)
-        bad = set_budget(json, t, book, hooks);
+        bad = set_budget(json, t, book);
     else if (!bad && t->runs > 1 && !t->unbounded)
         bad = json_object_set_new(json, "added",
                                   json_pack("{s:o, s:f}", "epsilon", dp_ledger_real_json(t->added_epsilon + t->prior_epsilon),
@@ -215,8 +211,7 @@ static json_t *total_members(const struct total *t, const struct dp_ledger_book 
     return json;
 }
 
-static json_t *total_json(const struct dp_ledger_book *book, size_t who, const char *name, const char *adjacency, double delta,
-                          const struct dp_ledger_hooks *hooks)
+static json_t *total_json(const struct dp_ledger_book *book, size_t who, const char *name, const char *adjacency, double delta)
 {
     struct total t = {
         .who = who, .adjacency = adjacency, .population = name, .data = json_array(), .preprocessing = json_array()};
@@ -231,9 +226,9 @@ static json_t *total_json(const struct dp_ledger_book *book, size_t who, const c
     }
     for (size_t i = 0; !bad && i < book->entries; i++)
         if (dp_ledger_book_root(book, book->entry[i].who) == who && strcmp(book->entry[i].adjacency, adjacency) == 0)
-            bad = total_add(&t, &book->entry[i], hooks);
+            bad = total_add(&t, &book->entry[i]);
     if (!bad)
-        json = total_members(&t, book, delta, hooks);
+        json = total_members(&t, book, delta);
     total_free(&t);
     return json;
 }
@@ -249,7 +244,7 @@ struct totals {
 };
 
 static int add_total(struct totals *totals, const struct dp_ledger_book *book, size_t who, const char *name,
-                     const char *adjacency, double delta, const struct dp_ledger_hooks *hooks)
+                     const char *adjacency, double delta)
 {
     for (size_t i = 0; i < totals->count; i++)
         if (totals->of[i].who == who && strcmp(totals->of[i].adjacency, adjacency) == 0)
@@ -258,33 +253,31 @@ static int add_total(struct totals *totals, const struct dp_ledger_book *book, s
         return -1;
     totals->of[totals->count].who = who;
     totals->of[totals->count++].adjacency = adjacency;
-    return json_array_append_new(totals->list, total_json(book, who, name, adjacency, delta, hooks));
+    return json_array_append_new(totals->list, total_json(book, who, name, adjacency, delta));
 }
 
 /* All runs and totals, or those of one population. Non-zero when memory is short. */
-static int report_book(const struct dp_ledger_book *book, size_t only, double delta, const struct dp_ledger_hooks *hooks,
-                       json_t *runs, struct totals *totals)
+static int report_book(const struct dp_ledger_book *book, size_t only, double delta, json_t *runs, struct totals *totals)
 {
     int bad = runs == NULL || totals->list == NULL;
     for (size_t i = 0; !bad && i < book->limits; i++) {
         size_t who = dp_ledger_book_root(book, book->limit[i].who);
         if (only == SIZE_MAX || who == only)
-            bad = add_total(totals, book, who, book->limit[i].population, book->limit[i].adjacency, delta, hooks);
+            bad = add_total(totals, book, who, book->limit[i].population, book->limit[i].adjacency, delta);
     }
     for (size_t i = 0; !bad && i < book->entries; i++) {
         const struct dp_ledger_entry *entry = &book->entry[i];
         size_t who = dp_ledger_book_root(book, entry->who);
         if (only != SIZE_MAX && who != only)
             continue;
-        bad = json_array_append_new(runs, run_json(entry, delta, hooks));
+        bad = json_array_append_new(runs, run_json(entry, delta));
         if (!bad)
-            bad = add_total(totals, book, who, entry->population, entry->adjacency, delta, hooks);
+            bad = add_total(totals, book, who, entry->population, entry->adjacency, delta);
     }
     return bad;
 }
 
-int dp_ledger_report(const char *path, const char *population, double delta, const struct dp_ledger_hooks *hooks,
-                     json_t **report, struct dp_err *err)
+int dp_ledger_report(const char *path, const char *population, double delta, json_t **report, struct dp_err *err)
 {
     struct dp_ledger_book book = {0};
     struct totals totals = {0};
@@ -301,7 +294,7 @@ int dp_ledger_report(const char *path, const char *population, double delta, con
     }
     json_t *runs = json_array();
     totals.list = json_array();
-    if (report_book(&book, only, delta, hooks, runs, &totals) == 0)
+    if (report_book(&book, only, delta, runs, &totals) == 0)
         *report = json_pack("{s:o, s:I, s:b, s:O, s:O}", "ledger", dp_json_string(path), "lines", (json_int_t)book.lines,
                             "torn", book.torn, "runs", runs, "populations", totals.list);
     if (*report == NULL)
@@ -325,12 +318,12 @@ static int find(json_t *findings, const char *format, ...)
     return bad;
 }
 
-static int verify_run(const struct dp_ledger_entry *entry, const struct dp_ledger_hooks *hooks, json_t *runs, json_t *findings)
+static int verify_run(const struct dp_ledger_entry *entry, json_t *runs, json_t *findings)
 {
     struct dp_charges charges = {0};
     struct dp_err why = {0};
-    double upper, lower, recorded = entry->closed_epsilon;
-    const char *accountant;
+    struct dp_answer answer = {.by = DP_ACCOUNTANT_FILTER};
+    double recorded = entry->closed_epsilon;
     json_t *json = json_pack("{s:s, s:b}", "run", entry->run, "closed", entry->close != NULL);
     int bad = json == NULL || json_array_append_new(runs, json) != 0;
     if (bad || entry->close == NULL)
@@ -342,12 +335,11 @@ static int verify_run(const struct dp_ledger_entry *entry, const struct dp_ledge
     int rc;
     errno = 0;
     if (entry->order > 0) {
-        rc = filter(&charges, entry->order, entry->closed_delta, hooks, &upper, &why);
-        lower = upper;
-        accountant = "";
+        rc = filter(&charges, entry->order, entry->closed_delta, &answer.upper, &why);
+        answer.lower = answer.upper;
     } else {
-        rc = dp_ledger_sum_epsilon(&(struct dp_ledger_sum){.all = charges, .fixed = charges}, hooks, entry->closed_delta,
-                                   &upper, &lower, &accountant, &why);
+        rc = dp_ledger_sum_epsilon(&(struct dp_ledger_sum){.all = charges, .fixed = charges}, entry->closed_delta, &answer,
+                                   &why);
     }
     bad |= rc != DP_OK && errno == ENOMEM;
     dp_charges_free(&charges);
@@ -355,20 +347,19 @@ static int verify_run(const struct dp_ledger_entry *entry, const struct dp_ledge
         bad |= json_object_set_new(json, "agrees", entry->as_published ? json_null() : json_false());
         return bad || entry->as_published ? bad : find(findings, "run %s: %s", entry->run, why.message);
     }
-    bool same = strcmp(accountant, entry->accountant) == 0;
-    bool agrees = same ? fabs(recorded - upper) <= 1e-6 * upper : recorded >= lower * (1 - 1e-9);
+    bool same = entry->order == 0 && strcmp(dp_accountant_names[answer.by], entry->accountant) == 0;
+    bool agrees = same ? fabs(recorded - answer.upper) <= 1e-6 * answer.upper : recorded >= answer.lower * (1 - 1e-9);
     bool compared = same || !entry->as_published;
-    bad |= json_object_set_new(json, "recomputed", dp_ledger_real_json(upper));
+    bad |= json_object_set_new(json, "recomputed", dp_ledger_real_json(answer.upper));
     bad |= json_object_set_new(json, "agrees", compared ? json_boolean(agrees) : json_null());
     if (compared && !agrees)
-        bad |= find(findings, "run %s: epsilon is recorded as %.9g, recomputed it is %.9g", entry->run, recorded, upper);
+        bad |= find(findings, "run %s: epsilon is recorded as %.9g, recomputed it is %.9g", entry->run, recorded, answer.upper);
     return bad;
 }
 
-static int verify_budget(const struct dp_ledger_book *book, const struct dp_ledger_limit *limit,
-                         const struct dp_ledger_hooks *hooks, json_t *findings)
+static int verify_budget(const struct dp_ledger_book *book, const struct dp_ledger_limit *limit, json_t *findings)
 {
-    struct dp_ledger_costs costs = {.hooks = hooks};
+    struct dp_ledger_costs costs = {0};
     struct dp_err why = {0};
     double spent, order;
     errno = 0;
@@ -381,7 +372,7 @@ static int verify_budget(const struct dp_ledger_book *book, const struct dp_ledg
                : find(findings, "%s: its budget is epsilon = %.9g, %.9g are spent", limit->population, limit->epsilon, spent);
 }
 
-int dp_ledger_verify(const char *path, const struct dp_ledger_hooks *hooks, json_t **result, struct dp_err *err)
+int dp_ledger_verify(const char *path, json_t **result, struct dp_err *err)
 {
     struct dp_ledger_book book = {0};
     struct dp_err why = {0};
@@ -391,9 +382,9 @@ int dp_ledger_verify(const char *path, const struct dp_ledger_hooks *hooks, json
     if (rc == DP_E_UNSAFE && !bad)
         bad = find(findings, "%s", why.message);
     for (size_t i = 0; rc == DP_OK && !bad && i < book.entries; i++)
-        bad = verify_run(&book.entry[i], hooks, runs, findings);
+        bad = verify_run(&book.entry[i], runs, findings);
     for (size_t i = 0; rc == DP_OK && !bad && i < book.limits; i++)
-        bad = verify_budget(&book, &book.limit[i], hooks, findings);
+        bad = verify_budget(&book, &book.limit[i], findings);
     if (rc != DP_OK && rc != DP_E_UNSAFE)
         rc = dp_fail(err, (enum dp_status)rc, "%s", why.message);
     else if (bad ||

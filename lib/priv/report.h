@@ -26,8 +26,7 @@
  * population, by its name or a digest of its data, or of all when that is NULL; at delta, or at the largest delta of the runs
  * when that is NaN. An epsilon that no accountant gives is null, and "why" says why; without bound it is "Infinity". The caller
  * owns *report. DP_E_RUN, DP_E_UNSAFE as dp_ledger_check_mark; DP_E_RUN: there is nothing on that population. */
-int dp_ledger_report(const char *path, const char *population, double delta, const struct dp_ledger_hooks *hooks,
-                     json_t **report, struct dp_err *err);
+int dp_ledger_report(const char *path, const char *population, double delta, json_t **report, struct dp_err *err);
 
 /* Checks every line, recomputes the epsilon of every run that has ended and every budget:
  *   {"ledger", "intact", "edited" (a line is not what was written, or lines are missing), "lines", "torn", "findings":
@@ -36,7 +35,7 @@ int dp_ledger_report(const char *path, const char *population, double delta, con
  * may not be below the lower bound; with a filter, not below the filter's sum. Runs as published are charged by an accountant
  * that is not sound, and theirs are shown, not compared: "agrees" is null. A ledger that was edited is not intact;
  * only what cannot be read is an error. */
-int dp_ledger_verify(const char *path, const struct dp_ledger_hooks *hooks, json_t **result, struct dp_err *err);
+int dp_ledger_verify(const char *path, json_t **result, struct dp_err *err);
 
 /* The same for a person. Writing is checked by the caller with the stream's error flag. */
 void dp_ledger_report_print(const json_t *report, FILE *stream);

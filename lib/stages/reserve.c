@@ -1,27 +1,6 @@
 #include "stages/reserve.h"
 
 #include "priv/account.h"
-#include "priv/curve.h"
-
-static int rdp(const struct dp_event *event, double order, double *r, struct dp_err *err)
-{
-    return dp_event_curve(event, &order, 1, r, err);
-}
-
-static int epsilon(const struct dp_charges *charges, double delta, double *upper, double *lower, const char **accountant,
-                   struct dp_err *err)
-{
-    struct dp_answer answer;
-    int rc = dp_account_epsilon(DP_ACCOUNTANT_BEST, charges, delta, &answer, err);
-    if (rc != DP_OK)
-        return rc;
-    *upper = answer.upper;
-    *lower = answer.lower;
-    *accountant = dp_accountant_names[answer.by];
-    return DP_OK;
-}
-
-const struct dp_ledger_hooks dp_reserve_hooks = {rdp, epsilon};
 
 static int64_t laps_of(const struct dp_charges *charges, const struct dp_event *event)
 {
@@ -65,7 +44,7 @@ static int fill_epoch(struct dp_reserve *r, const struct dp_charge *lost, struct
 int dp_reserve_open(struct dp_reserve *r, const char *path, const struct dp_ledger_run *run, struct dp_err *err)
 {
     struct dp_charges paid = {0};
-    int rc = dp_ledger_open(&r->ledger, path, run, &dp_reserve_hooks, err);
+    int rc = dp_ledger_open(&r->ledger, path, run, err);
     if (rc == DP_OK)
         rc = dp_ledger_resumed(r->ledger, &r->used, &paid, err);
     for (size_t i = 0; rc == DP_OK && i < paid.count; i++) {
@@ -128,17 +107,16 @@ int dp_reserve_lap(struct dp_reserve *r, const struct dp_event *event, int64_t t
 int dp_reserve_end(struct dp_reserve *r, const struct dp_spend *spend, const char *status, struct dp_err *err)
 {
     struct dp_ledger_end end = {.used = &r->used, .epsilon = spend->epsilon, .delta = spend->delta, .status = status};
-    double upper, lower;
+    struct dp_answer answer;
     int rc = DP_OK;
     if (r->ledger == NULL)
         return DP_OK;
     end.accountant = dp_spend_accountant(spend);
     if (rc == DP_OK && !spend->adaptive && spend->by == DP_METER_RDP) {
-        const char *accountant;
-        rc = epsilon(&r->used, spend->delta, &upper, &lower, &accountant, err);
-        if (rc == DP_OK && (upper <= spend->epsilon)) {
-            end.epsilon = upper;
-            end.accountant = accountant;
+        rc = dp_account_epsilon(DP_ACCOUNTANT_BEST, &r->used, spend->delta, &answer, err);
+        if (rc == DP_OK && answer.upper <= spend->epsilon) {
+            end.epsilon = answer.upper;
+            end.accountant = dp_accountant_names[answer.by];
         }
     }
     if (rc == DP_OK)

@@ -35,7 +35,4 @@ int dp_reserve_end(struct dp_reserve *reserve, const struct dp_spend *spend, con
 /* What is reserved stays spent unless dp_reserve_end came first. */
 void dp_reserve_close(struct dp_reserve *reserve);
 
-/* The accountants of this library, for the ledger. */
-extern const struct dp_ledger_hooks dp_reserve_hooks;
-
 #endif

@@ -156,7 +156,9 @@ double dp_spend_sound(const struct dp_spend *s)
 
 const char *dp_spend_accountant(const struct dp_spend *s)
 {
-    return s->adaptive ? "filter" : dp_accountant_names[s->by == DP_METER_RDP ? DP_ACCOUNTANT_RDP : DP_ACCOUNTANT_PUBLISHED];
+    return dp_accountant_names[s->adaptive             ? DP_ACCOUNTANT_FILTER
+                               : s->by == DP_METER_RDP ? DP_ACCOUNTANT_RDP
+                                                       : DP_ACCOUNTANT_PUBLISHED];
 }
 
 /* Is this lap what was announced? */

@@ -6,7 +6,7 @@
 
 #include "fuzz.h"
 #include "priv/certificate.h"
-#include "stages/reserve.h"
+#include "priv/ledger.h"
 
 static json_t *genuine;
 static char path[4096];
@@ -26,15 +26,15 @@ static void start(void)
     int64_t granted;
     strcpy(path, fuzz_path("ledger"));
     for (int i = 0; i < 2; i++) {
-        fuzz_assert(dp_ledger_open(&ledger, path, &run, &dp_reserve_hooks, &err) == DP_OK);
+        fuzz_assert(dp_ledger_open(&ledger, path, &run, &err) == DP_OK);
         fuzz_assert(dp_ledger_reserve(ledger, &event, 3, &granted, &err) == DP_OK);
         strcpy(mark, dp_ledger_mark(ledger));
         run.init = mark;
         dp_ledger_free(ledger);
     }
     struct dp_certified what = {mark, 3, "00"};
-    fuzz_assert(dp_certificate_make(path, &what, &dp_reserve_hooks, &genuine, &err) == DP_OK);
-    fuzz_assert(dp_certificate_verify(genuine, path, "00", &dp_reserve_hooks, &err) == DP_OK);
+    fuzz_assert(dp_certificate_make(path, &what, &genuine, &err) == DP_OK);
+    fuzz_assert(dp_certificate_verify(genuine, path, "00", &err) == DP_OK);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -45,11 +45,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     json_t *said = json_loadb((const char *)data, size, JSON_REJECT_DUPLICATES, NULL);
     if (said == NULL)
         return -1;
-    fuzz_said(dp_certificate_verify(said, path, NULL, &dp_reserve_hooks, &err), &err);
+    fuzz_said(dp_certificate_verify(said, path, NULL, &err), &err);
     json_t *mixed = json_deep_copy(genuine);
     if (json_is_object(said))
         json_object_update_recursive(mixed, said);
-    fuzz_said(dp_certificate_verify(mixed, path, "00", &dp_reserve_hooks, &err), &err);
+    fuzz_said(dp_certificate_verify(mixed, path, "00", &err), &err);
     json_decref(mixed);
     json_decref(said);
     return 0;

@@ -18,6 +18,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "priv/gdp.h"
 #include "priv/ledger.h"
 #include "priv/ledger_book.h"
 #include "priv/ledger_orders.h"
@@ -112,15 +113,6 @@ static int fresh(void **state)
     return 0;
 }
 
-/* Rényi DP of the plain Gaussian mechanism, α / 2z². */
-static int gaussian_rdp(const struct dp_event *event, double order, double *r, struct dp_err *err)
-{
-    (void)err;
-    *r = order / (2 * event->query[0].multiplier * event->query[0].multiplier);
-    return 0;
-}
-
-static const struct dp_ledger_hooks hooks = {.rdp = gaussian_rdp};
 static const struct dp_ledger_run run = {.data = "0123456789abcdef0123456789abcdef",
                                          .rows = 1000,
                                          .adjacency = "null-record",
@@ -133,11 +125,17 @@ static struct dp_event poisson(double rate, double multiplier)
     return dp_event_gaussian(DP_SAMPLING_POISSON, rate, multiplier, 0);
 }
 
+/* r(α) = α / 2z² */
+static struct dp_event gaussian(double multiplier)
+{
+    return dp_event_gaussian(DP_SAMPLING_NONE, 1, multiplier, 0);
+}
+
 static struct dp_ledger *open_run(const char *path, const struct dp_ledger_run *r)
 {
     struct dp_ledger *ledger;
     struct dp_err err = {0};
-    if (dp_ledger_open(&ledger, path, r, &hooks, &err) != 0)
+    if (dp_ledger_open(&ledger, path, r, &err) != 0)
         fail_msg("%s", err.message);
     assert_non_null(ledger);
     return ledger;
@@ -228,7 +226,7 @@ static void assert_refused(const char *path, enum dp_status status, const char *
 {
     struct dp_ledger *ledger;
     struct dp_err err = {0};
-    assert_int_equal(dp_ledger_open(&ledger, path, &run, &hooks, &err), status);
+    assert_int_equal(dp_ledger_open(&ledger, path, &run, &err), status);
     assert_null(ledger);
     assert_string_equal(err.message, sentence);
 }
@@ -304,7 +302,7 @@ static void every_flipped_bit_is_found(void **state)
     put_file(PATH, bytes, length);
     struct dp_err err = {0};
     struct dp_ledger *ledger;
-    assert_int_equal(dp_ledger_open(&ledger, PATH, &run, &hooks, &err), DP_E_UNSAFE);
+    assert_int_equal(dp_ledger_open(&ledger, PATH, &run, &err), DP_E_UNSAFE);
     char again[8192];
     assert_int_equal(get_file(PATH, again, sizeof again), length);
     assert_memory_equal(again, bytes, length);
@@ -637,7 +635,7 @@ static void a_mark_finds_an_older_state(void **state)
     assert_int_equal(dp_ledger_check_mark(PATH, mark, &err), DP_E_UNSAFE);
     assert_string_equal(err.message, older);
     assert_int_equal(dp_ledger_check_mark(PATH, first, &err), 0);
-    assert_int_equal(dp_ledger_open(&ledger, PATH, &resumed, &hooks, &err), DP_E_UNSAFE);
+    assert_int_equal(dp_ledger_open(&ledger, PATH, &resumed, &err), DP_E_UNSAFE);
     assert_string_equal(err.message, older);
     /* another line 2 has come in its place */
     ledger = open_run(PATH, &run);
@@ -656,7 +654,7 @@ static void a_mark_finds_an_older_state(void **state)
     static const char *const no_marks[] = {"", ":", "abc:1:def", "x", "00112233445566778899aabbccddeeff:1"};
     for (size_t i = 0; i < sizeof no_marks / sizeof no_marks[0]; i++)
         assert_int_equal(dp_ledger_check_mark(PATH, no_marks[i], &err), DP_E_RUN);
-    assert_int_equal(dp_ledger_open(&ledger, OTHER, &resumed, &hooks, &err), DP_E_RUN);
+    assert_int_equal(dp_ledger_open(&ledger, OTHER, &resumed, &err), DP_E_RUN);
     assert_string_equal(err.message, "cannot open the ledger other.ledger: No such file or directory");
 }
 
@@ -687,7 +685,7 @@ static void a_copy_put_back_between_runs_is_found(void **state)
     dp_ledger_book_free(&book);
     struct dp_ledger_budget budget = {
         .population = "p", .adjacency = "null-record", .epsilon = 3, .delta = 1e-5, .order = {{16, 1}}, .orders = 1};
-    assert_int_equal(dp_ledger_set_budget(PATH, &budget, &hooks, &err), DP_E_UNSAFE);
+    assert_int_equal(dp_ledger_set_budget(PATH, &budget, &err), DP_E_UNSAFE);
 
     unlink(PATH); /* nor is it begun anew */
     assert_refused(PATH, DP_E_UNSAFE, "the ledger test.ledger is gone, and test.ledger.mark says that there was one");
@@ -722,7 +720,7 @@ static void writers_take_turns(void **state)
             struct dp_event event = poisson(0.01, 1 + w);
             struct dp_err err = {0};
             int64_t granted;
-            int rc = dp_ledger_open(&ledger, PATH, &run, &hooks, &err);
+            int rc = dp_ledger_open(&ledger, PATH, &run, &err);
             for (int i = 1; rc == 0 && i < LINES; i++)
                 rc = dp_ledger_reserve(ledger, &event, w + 1, &granted, &err);
             _exit(rc == 0 ? 0 : 1);
@@ -810,11 +808,11 @@ static void a_budget_holds_for_all_runs_together(void **state)
                                       .delta = 0.5,
                                       .order = {{2, 1}},
                                       .orders = 1};
-    struct dp_event event = poisson(0.01, 2), twice = poisson(0.01, M_SQRT2);
+    struct dp_event event = gaussian(2), twice = gaussian(M_SQRT2);
     struct dp_err err = {0};
     int64_t granted;
-    assert_int_equal(dp_ledger_set_budget(PATH, &budget, &hooks, &err), 0);
-    assert_int_equal(dp_ledger_set_budget(PATH, &budget, &hooks, &err), DP_E_UNSAFE);
+    assert_int_equal(dp_ledger_set_budget(PATH, &budget, &err), 0);
+    assert_int_equal(dp_ledger_set_budget(PATH, &budget, &err), DP_E_UNSAFE);
 
     struct dp_ledger *lost = open_run(PATH, &run), *ledger = open_run(PATH, &run);
     reserve(lost, &event, 10);
@@ -843,12 +841,12 @@ static void a_budget_holds_for_all_runs_together(void **state)
 
     struct dp_ledger_run replace = run;
     replace.adjacency = "replace-one";
-    assert_int_equal(dp_ledger_open(&ledger, PATH, &replace, &hooks, &err), DP_E_UNSAFE);
+    assert_int_equal(dp_ledger_open(&ledger, PATH, &replace, &err), DP_E_UNSAFE);
     budget.population = "ffff"; /* too late */
-    assert_int_equal(dp_ledger_set_budget(PATH, &budget, &hooks, &err), DP_E_UNSAFE);
+    assert_int_equal(dp_ledger_set_budget(PATH, &budget, &err), DP_E_UNSAFE);
     budget.population = "eeee";
     budget.delta = 1e-9; /* penalty ln(1/2) + ln(1e9) − ln 2 = 19.3 */
-    assert_int_equal(dp_ledger_set_budget(PATH, &budget, &hooks, &err), DP_E_RUN);
+    assert_int_equal(dp_ledger_set_budget(PATH, &budget, &err), DP_E_RUN);
 }
 
 /* Epochs of 10 laps cost 1/4 each, whatever the chunks. */
@@ -864,7 +862,7 @@ static void shuffled_epochs_are_paid_once(void **state)
     struct dp_event event = dp_event_gaussian(DP_SAMPLING_SHUFFLED, 1, 2, 10);
     struct dp_err err = {0};
     int64_t granted;
-    assert_int_equal(dp_ledger_set_budget(PATH, &budget, &hooks, &err), 0);
+    assert_int_equal(dp_ledger_set_budget(PATH, &budget, &err), 0);
     struct dp_ledger *ledger = open_run(PATH, &run);
     for (int i = 0; i < 5; i++)
         reserve(ledger, &event, 7);
@@ -885,7 +883,7 @@ static void a_budget_is_of_a_population(void **state)
                                       .delta = 0.5,
                                       .order = {{2, 1}},
                                       .orders = 1};
-    struct dp_event event = poisson(0.01, 2);
+    struct dp_event event = gaussian(2);
     struct dp_err err = {0};
     int64_t granted;
     struct dp_ledger_run old = run, first = run, again = run, renamed = run, other = run;
@@ -900,7 +898,7 @@ static void a_budget_is_of_a_population(void **state)
     struct dp_ledger *ledger = open_run(PATH, &old);
     reserve(ledger, &event, 15);
     dp_ledger_free(ledger);
-    assert_int_equal(dp_ledger_set_budget(PATH, &budget, &hooks, &err), 0);
+    assert_int_equal(dp_ledger_set_budget(PATH, &budget, &err), 0);
     const struct dp_ledger_run *const runs[] = {&first, &again, &renamed};
     for (size_t i = 0; i < 3; i++) {
         ledger = open_run(PATH, runs[i]);
@@ -926,7 +924,7 @@ static void a_budget_is_of_a_population(void **state)
     dp_ledger_free(ledger);
     budget.population = "grown-ups";
     budget.data = NULL;
-    assert_int_equal(dp_ledger_set_budget(PATH, &budget, &hooks, &err), DP_E_UNSAFE);
+    assert_int_equal(dp_ledger_set_budget(PATH, &budget, &err), DP_E_UNSAFE);
     assert_string_equal(err.message, "grown-ups has a budget in the ledger test.ledger already");
 }
 
@@ -946,7 +944,7 @@ static void one_order_with_room_is_enough(void **state)
                                       .delta = 0.5,
                                       .order = {{8, 0.5}, {2, 0.5}},
                                       .orders = 2};
-    struct dp_event event = poisson(0.01, 2);
+    struct dp_event event = gaussian(2);
     struct dp_err err = {0};
     int64_t granted;
     struct dp_ledger *ledger;
@@ -956,12 +954,12 @@ static void one_order_with_room_is_enough(void **state)
     known.prefix = laps_of_two;
     known.plan = &event;
     budget.order[0].delta = 0.6;
-    assert_int_equal(dp_ledger_set_budget(PATH, &budget, &hooks, &err), DP_E_RUN);
+    assert_int_equal(dp_ledger_set_budget(PATH, &budget, &err), DP_E_RUN);
     assert_string_equal(err.message, "the shares of delta add up to 1.1000000000000001");
     budget.order[0].delta = 0.5;
-    assert_int_equal(dp_ledger_set_budget(PATH, &budget, &hooks, &err), 0);
+    assert_int_equal(dp_ledger_set_budget(PATH, &budget, &err), 0);
     size_t lines = lines_of(PATH);
-    assert_int_equal(dp_ledger_open(&ledger, PATH, &known, &hooks, &err), DP_E_UNSAFE);
+    assert_int_equal(dp_ledger_open(&ledger, PATH, &known, &err), DP_E_UNSAFE);
     assert_string_equal(err.message, "the budget of epsilon = 10.1 for p in the ledger test.ledger affords 40 of the run's 41 "
                                      "laps (--partial lets it run that far)");
     assert_int_equal(lines_of(PATH), lines); /* and nothing was written */
@@ -973,7 +971,7 @@ static void one_order_with_room_is_enough(void **state)
     dp_ledger_free(ledger);
     known.partial = false;
     known.laps = 1;
-    assert_int_equal(dp_ledger_open(&ledger, PATH, &known, &hooks, &err), DP_E_UNSAFE);
+    assert_int_equal(dp_ledger_open(&ledger, PATH, &known, &err), DP_E_UNSAFE);
     known.laps = 0; /* not known: it shows along the way */
     ledger = open_run(PATH, &known);
     assert_int_equal(dp_ledger_reserve(ledger, &event, 1, &granted, &err), DP_E_BUDGET);
@@ -981,47 +979,40 @@ static void one_order_with_room_is_enough(void **state)
     dp_ledger_free(ledger);
 }
 
-static int one_each(const struct dp_charges *charges, double delta, double *upper, double *lower, const char **accountant,
-                    struct dp_err *err)
-{
-    (void)delta;
-    (void)err;
-    *upper = *lower = (double)charges->count;
-    *accountant = "one";
-    return 0;
-}
-
 /* A budget after runs begins with what they have cost, added up; one that may go on counts with all of its own budget. */
 static void a_budget_after_runs_begins_with_their_cost(void **state)
 {
     (void)state;
-    const struct dp_ledger_hooks both = {gaussian_rdp, one_each};
     struct dp_ledger_budget budget = {
         .population = "p", .adjacency = "null-record", .epsilon = 4, .delta = 1e-4, .order = {{16, 1}}, .orders = 1};
-    struct dp_event event = poisson(0.01, 2);
+    struct dp_event event = gaussian(2);
     struct dp_err err = {0};
     struct dp_ledger_run ended = run, lost = run;
     ended.population = lost.population = "p";
     lost.epsilon = 2.5;
+    double spent = 2.5 + dp_gaussian_epsilon(sqrt(10 / 4.), run.delta);
+    char expected[200];
     struct dp_ledger *ledger = open_run(PATH, &ended), *going;
     reserve(ledger, &event, 10);
     assert_int_equal(close_run(ledger, &event, 10, &err), 0);
     going = open_run(PATH, &lost);
     reserve(going, &event, 10);
-    assert_int_equal(dp_ledger_set_budget(PATH, &budget, &both, &err), DP_E_UNSAFE);
+    assert_int_equal(dp_ledger_set_budget(PATH, &budget, &err), DP_E_UNSAFE);
     assert_string_equal(err.message, "p has runs in the ledger test.ledger already: a budget comes before them, or begins with "
                                      "what they have cost (--after-runs)");
     budget.after_runs = true;
-    budget.epsilon = 3.5;
-    assert_int_equal(dp_ledger_set_budget(PATH, &budget, &both, &err), DP_E_RUN);
-    assert_string_equal(err.message, "the runs in the ledger test.ledger have cost epsilon = 3.5 and delta = 2e-05 already");
-    budget.epsilon = 3.8; /* penalty(16, 8e-5) = 0.3796 */
-    assert_int_equal(dp_ledger_set_budget(PATH, &budget, &both, &err), DP_E_RUN);
-    budget.epsilon = 3.5 + 0.38 + 16.0 / 8 * 3; /* three laps at order 16 */
-    assert_int_equal(dp_ledger_set_budget(PATH, &budget, &both, &err), 0);
+    budget.epsilon = spent;
+    assert_int_equal(dp_ledger_set_budget(PATH, &budget, &err), DP_E_RUN);
+    snprintf(expected, sizeof expected, "the runs in the ledger test.ledger have cost epsilon = %g and delta = 2e-05 already",
+             spent);
+    assert_string_equal(err.message, expected);
+    budget.epsilon = spent + 0.3; /* penalty(16, 8e-5) = 0.3796 */
+    assert_int_equal(dp_ledger_set_budget(PATH, &budget, &err), DP_E_RUN);
+    budget.epsilon = spent + 0.38 + 16.0 / 8 * 3; /* three laps at order 16 */
+    assert_int_equal(dp_ledger_set_budget(PATH, &budget, &err), 0);
     struct dp_ledger_book book;
     read_book(&book, PATH);
-    assert_near(book.limit[0].before_epsilon, 3.5, 1e-12);
+    assert_near(book.limit[0].before_epsilon, spent, 1e-9);
     assert_near(book.limit[0].before_delta, 2e-5, 1e-12);
     assert_near(book.limit[0].order[0].delta, 8e-5, 1e-12);
     dp_ledger_book_free(&book);
@@ -1048,11 +1039,11 @@ static void orders_are_picked_for_what_is_planned(void **state)
         struct dp_ledger_budget budget = {.epsilon = epsilons[i], .delta = 1e-5}, one = budget;
         int64_t fit, best = 0, alone;
         double shares = 0;
-        assert_int_equal(dp_ledger_orders_pick(&budget, &none, &planned, &hooks, &fit, &err), 0);
+        assert_int_equal(dp_ledger_orders_pick(&budget, &none, &planned, &fit, &err), 0);
         for (int k = 0; k < DP_RDP_ORDER_COUNT; k++) {
             one.order[0] = (struct dp_ledger_order){dp_rdp_orders[k], 1};
             one.orders = 1;
-            assert_int_equal(dp_ledger_orders_fit(&one, &none, &planned, &hooks, &alone, &err), 0);
+            assert_int_equal(dp_ledger_orders_fit(&one, &none, &planned, &alone, &err), 0);
             best = alone > best ? alone : best;
         }
         if (!(fit >= 1 && (double)fit >= (best >= 20 ? 0.94 : 1) * (double)best && fit <= best))
@@ -1064,7 +1055,7 @@ static void orders_are_picked_for_what_is_planned(void **state)
     }
     struct dp_ledger_budget little = {.epsilon = 1e-6, .delta = 1e-12};
     int64_t fit;
-    assert_int_equal(dp_ledger_orders_pick(&little, &none, &planned, &hooks, &fit, &err), DP_E_RUN);
+    assert_int_equal(dp_ledger_orders_pick(&little, &none, &planned, &fit, &err), DP_E_RUN);
     assert_string_equal(err.message, "no Rényi order has any room for epsilon 1e-06 at delta 1e-12");
     dp_charges_free(&planned);
 }
@@ -1119,7 +1110,7 @@ static void a_run_goes_on_from_its_checkpoint_once(void **state)
     dp_ledger_free(ledger);
     assert_int_equal(spent(PATH), 90);
     struct dp_ledger *twice;
-    assert_int_equal(dp_ledger_open(&twice, PATH, &resumed, &hooks, &err), DP_E_UNSAFE);
+    assert_int_equal(dp_ledger_open(&twice, PATH, &resumed, &err), DP_E_UNSAFE);
     snprintf(sentence, sizeof sentence, "the run %.32s was resumed before: by the ledger test.ledger a run goes on once", mark);
     assert_string_equal(err.message, sentence);
 
@@ -1131,7 +1122,7 @@ static void a_run_goes_on_from_its_checkpoint_once(void **state)
     assert_int_equal(spent(PATH), 100);
     reserve(again, &event, 10);
     resumed.resumes = second;
-    assert_int_equal(dp_ledger_open(&twice, PATH, &resumed, &hooks, &err), DP_E_UNSAFE);
+    assert_int_equal(dp_ledger_open(&twice, PATH, &resumed, &err), DP_E_UNSAFE);
     assert_non_null(strstr(err.message, "is not the newest checkpoint of its run: it has gone on since"));
     struct dp_charges used = {0};
     dp_charges_add(&used, &event, 105, &err);
@@ -1173,13 +1164,13 @@ static void the_checkpoint_before_serves_while_nothing_was_reserved_since(void *
     checkpoint(ledger, &event, 80, third);
     dp_ledger_free(ledger);
     resumed.resumes = first;
-    assert_int_equal(dp_ledger_open(&again, PATH, &resumed, &hooks, &err), DP_E_UNSAFE);
+    assert_int_equal(dp_ledger_open(&again, PATH, &resumed, &err), DP_E_UNSAFE);
     resumed.resumes = second;
     again = open_run(PATH, &resumed);
     assert_resumed(again, 60, 80);
     dp_ledger_free(again);
     resumed.resumes = third;
-    assert_int_equal(dp_ledger_open(&again, PATH, &resumed, &hooks, &err), DP_E_UNSAFE);
+    assert_int_equal(dp_ledger_open(&again, PATH, &resumed, &err), DP_E_UNSAFE);
 }
 
 static void what_is_not_a_checkpoint_is_not_resumed(void **state)
@@ -1192,7 +1183,7 @@ static void what_is_not_a_checkpoint_is_not_resumed(void **state)
     struct dp_ledger *ledger = open_run(PATH, &run), *again;
     snprintf(opened, sizeof opened, "%s", dp_ledger_mark(ledger));
     resumed.resumes = opened;
-    assert_int_equal(dp_ledger_open(&again, PATH, &resumed, &hooks, &err), DP_E_UNSAFE);
+    assert_int_equal(dp_ledger_open(&again, PATH, &resumed, &err), DP_E_UNSAFE);
     assert_string_equal(err.message, "line 1 of the ledger test.ledger is not a checkpoint");
     reserve(ledger, &event, 10);
     struct dp_charges used = {0};
@@ -1206,17 +1197,17 @@ static void what_is_not_a_checkpoint_is_not_resumed(void **state)
     checkpoint(ledger, &event, 10, mark);
     resumed.resumes = mark;
     resumed.epsilon = 2; /* another run */
-    assert_int_equal(dp_ledger_open(&again, PATH, &resumed, &hooks, &err), DP_E_UNSAFE);
+    assert_int_equal(dp_ledger_open(&again, PATH, &resumed, &err), DP_E_UNSAFE);
     assert_string_equal(err.message,
                         "the run does not say of itself what the one that it resumes said in the ledger test.ledger");
     resumed.epsilon = run.epsilon;
     assert_int_equal(close_run(ledger, &event, 10, &err), 0);
-    assert_int_equal(dp_ledger_open(&again, PATH, &resumed, &hooks, &err), DP_E_UNSAFE);
+    assert_int_equal(dp_ledger_open(&again, PATH, &resumed, &err), DP_E_UNSAFE);
     char sentence[300];
     snprintf(sentence, sizeof sentence, "the run %.32s has ended by the ledger test.ledger: nothing is left to resume", mark);
     assert_string_equal(err.message, sentence);
     mark[40] = mark[40] == '0' ? '1' : '0';
-    assert_int_not_equal(dp_ledger_open(&again, PATH, &resumed, &hooks, &err), 0);
+    assert_int_not_equal(dp_ledger_open(&again, PATH, &resumed, &err), 0);
 }
 
 static void a_run_must_say_what_it_is(void **state)
@@ -1234,7 +1225,7 @@ static void a_run_must_say_what_it_is(void **state)
     bad[4].delta = 1;
     bad[5].preprocessing = "\xff not UTF-8";
     for (int i = 0; i < 6; i++) {
-        assert_int_not_equal(dp_ledger_open(&ledger, PATH, &bad[i], &hooks, &err), 0);
+        assert_int_not_equal(dp_ledger_open(&ledger, PATH, &bad[i], &err), 0);
         assert_null(ledger);
     }
     struct dp_ledger_run full = run;
@@ -1335,7 +1326,7 @@ static void what_is_not_synced_is_not_paid(void **state)
     assert_int_equal(close_run(ledger, &event, 5, &err), DP_E_RUN);
     for (int which = 1; which <= 2; which++) { /* the file, the directory */
         fault.syncs_fail = which;
-        assert_int_equal(dp_ledger_open(&ledger, PATH, &run, &hooks, &err), DP_E_RUN);
+        assert_int_equal(dp_ledger_open(&ledger, PATH, &run, &err), DP_E_RUN);
         assert_null(ledger);
     }
 }
@@ -1354,7 +1345,7 @@ static void release_laps(int64_t *released, int64_t laps, bool torn_first)
             _exit(1);
         close(fd);
     }
-    if (dp_ledger_open(&ledger, PATH, &run, &hooks, &err) != 0)
+    if (dp_ledger_open(&ledger, PATH, &run, &err) != 0)
         _exit(1);
     for (int64_t left = 0, lap = 0; lap < laps; lap++, left--) {
         if (left == 0 && dp_ledger_reserve(ledger, &event, 7, &left, &err) != 0)

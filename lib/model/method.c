@@ -36,8 +36,10 @@ int dp_training_announce(const struct dp_training *t, struct dp_frame *frame, st
         rc = dp_frame_set_text(frame, DP_F_FAMILY, t->family->name, strlen(t->family->name), err);
     if (rc == DP_OK)
         rc = dp_frame_set_text(frame, DP_F_LOSS, loss, strlen(loss), err);
+    if (rc != DP_OK)
+        return rc;
     dp_frame_set_real(frame, DP_F_LOSS_WIDTH, t->width);
     dp_frame_set_real(frame, DP_F_LAMBDA, t->lambda);
     dp_frame_set_real(frame, DP_F_SCALE, t->scale);
-    return rc;
+    return DP_OK;
 }

@@ -228,6 +228,23 @@ static void softmax_is_that_of_the_definition(void **state)
     assert_true(slope[0] == 1 && slope[1] == -1 && slope[2] == 0);
 }
 
+static void slopes_of_a_row(void **state)
+{
+    (void)state;
+    const double u[3] = {0.3, -1.7, 0.9};
+    double slope[3], expected[3], in_place[3] = {0.3, -1.7, 0.9};
+    dp_softmax_slope(u, 3, 2, expected);
+    dp_loss_row_slope(DP_LOSS_SOFTMAX, 1, 2, 3, u, 3, slope);
+    assert_memory_equal(slope, expected, sizeof slope);
+    /* one against the rest: of its own output the class is +1, of the others −1 */
+    dp_loss_row_slope(DP_LOSS_LOGISTIC, 1, 2, 3, in_place, 3, in_place);
+    for (size_t k = 0; k < 3; k++)
+        assert_true(in_place[k] == dp_loss_slope(DP_LOSS_LOGISTIC, 1, k == 2 ? 1 : -1, u[k]));
+    dp_loss_row_slope(DP_LOSS_HUBER, 0.5, 0.2, 0, u, 1, slope);
+    assert_true(slope[0] == dp_loss_slope(DP_LOSS_HUBER, 0.5, 0.2, u[0]));
+    assert_true(dp_loss_outputs(0) == 1 && dp_loss_outputs(2) == 1 && dp_loss_outputs(3) == 3);
+}
+
 static void domains_and_targets(void **state)
 {
     (void)state;
@@ -263,6 +280,7 @@ int main(void)
         cmocka_unit_test(slopes_are_slopes),
         cmocka_unit_test(values_and_slopes_are_those_of_the_definition),
         cmocka_unit_test(softmax_is_that_of_the_definition),
+        cmocka_unit_test(slopes_of_a_row),
         cmocka_unit_test(domains_and_targets),
         cmocka_unit_test(names_parse),
     };

@@ -1,0 +1,275 @@
+/* Families of models, methods and sums: what the numbers of a frame mean. */
+#include "unit.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "math/loss.h"
+#include "model/method.h"
+#include "model/sum.h"
+
+static struct dp_frame *new_frame(void)
+{
+    struct dp_frame *f;
+    assert_int_equal(dp_frame_new(&f, NULL), 0);
+    dp_frame_reset(f, DP_KIND_LAP);
+    f->lap = 3;
+    return f;
+}
+
+static void set_text(struct dp_frame *f, enum dp_field field, const char *text)
+{
+    assert_int_equal(dp_frame_set_text(f, field, text, strlen(text), NULL), 0);
+}
+
+static double *set_model(struct dp_frame *f, uint64_t rows, uint64_t cols)
+{
+    double *data;
+    assert_int_equal(dp_frame_make_array(f, DP_F_MODEL, DP_F64, rows, cols, &data, NULL), 0);
+    for (size_t i = 0; i < rows * cols; i++)
+        data[i] = (double)i + 1;
+    return data;
+}
+
+static void the_form_of_a_linear_model(void **state)
+{
+    (void)state;
+    struct dp_form form = dp_form_for(&dp_family_linear, 5, 3, 0);
+    assert_true(form.rows == 3 && form.cols == 5);
+    form = dp_form_for(&dp_family_linear, 5, 3, 0.5);
+    assert_true(form.rows == 3 && form.cols == 6);
+    struct dp_frame *f = new_frame();
+    set_model(f, 3, 6);
+    assert_int_equal(dp_form_read(&form, f, NULL), 0);
+    assert_ptr_equal(form.family, &dp_family_linear); /* that of a frame that names none */
+    assert_true(form.features == 6 && form.outputs == 3 && form.intercept == 0);
+    set_text(f, DP_F_FAMILY, "linear");
+    dp_frame_set_real(f, DP_F_INTERCEPT, 0.5);
+    assert_int_equal(dp_form_read(&form, f, NULL), 0);
+    assert_true(form.features == 5 && form.outputs == 3 && form.intercept == 0.5);
+    dp_frame_free(f);
+}
+
+static void a_family_that_is_unknown(void **state)
+{
+    (void)state;
+    struct dp_err err = {0};
+    struct dp_form form;
+    struct dp_frame *f = new_frame();
+    set_model(f, 3, 6);
+    set_text(f, DP_F_FAMILY, "tree");
+    assert_int_equal(dp_form_read(&form, f, &err), DP_E_RUN);
+    assert_string_equal(err.message, "the model is of the family 'tree', which is unknown here");
+    dp_frame_free(f);
+}
+
+static void linear_scores(void **state)
+{
+    (void)state;
+    const float dense[] = {1, -2, 0.5f}, one[] = {4};
+    const int32_t at[] = {2};
+    const struct dp_row rows[] = {{dense, NULL, 3}, {one, at, 1}};
+    const double w[] = {1, 2, 3, 100, -1, 0, 4, 1000};
+    struct dp_form form = dp_form_for(&dp_family_linear, 3, 2, 0.25);
+    double u[4];
+    form.family->score(&form, w, rows, 2, NULL, u);
+    assert_true(u[0] == 1 - 4 + 1.5 + 25 && u[1] == -1 + 2 + 250 && u[2] == 12 + 25 && u[3] == 16 + 250);
+    form = dp_form_for(&dp_family_linear, 4, 2, 0); /* the same matrix, without a constant column */
+    form.family->score(&form, w, rows + 1, 1, NULL, u);
+    assert_true(u[0] == 12 && u[1] == 16);
+}
+
+/* A network of one hidden layer without biases, to see that a family need not be a row of weights per output: (features +
+   outputs) × hidden numbers in one row of the matrix, drawn where a run begins. */
+enum { HIDDEN = 4 };
+
+static void net_shape(struct dp_form *form)
+{
+    form->rows = 1;
+    form->cols = HIDDEN * (form->features + form->outputs);
+}
+
+static void net_start(const struct dp_form *form, const struct dp_key *key, double *p)
+{
+    for (size_t i = 0; i < form->cols; i++)
+        p[i] = (double)(int64_t)dp_draw_word(key, DP_DRAW_NOISE, 0, i, 0) * 0x1p-64;
+}
+
+static void net_score(const struct dp_form *form, const double *p, const struct dp_row *rows, size_t count,
+                      const struct dp_row *next, double *scores)
+{
+    (void)next;
+    for (size_t i = 0; i < count; i++)
+        for (size_t k = 0; k < form->outputs; k++) {
+            scores[i * form->outputs + k] = 0;
+            for (size_t h = 0; h < HIDDEN; h++)
+                scores[i * form->outputs + k] += p[HIDDEN * form->features + k * HIDDEN + h] *
+                                                 fmax(0, dp_row_dot(rows[i], p + h * form->features));
+        }
+}
+
+static void a_family_need_not_be_linear(void **state)
+{
+    (void)state;
+    static const struct dp_family net = {
+        .name = "net", .sides = "1 × weights", .shape = net_shape, .start = net_start, .score = net_score};
+    const float x[] = {1, 2, 3};
+    const struct dp_row row = {x, NULL, 3};
+    struct dp_key key, other;
+    struct dp_form form = dp_form_for(&net, 3, 2, 0);
+    struct dp_frame *f = new_frame(), *g = new_frame();
+    const double *p, *q;
+    double u[2];
+    dp_key_derive(&key, 1, "dp-grad", 1);
+    dp_key_derive(&other, 2, "dp-grad", 1);
+    assert_int_equal(dp_form_model(&form, f, &key, &p, NULL), 0);
+    assert_int_equal(dp_frame_array(f, DP_F_MODEL)->count, 20);
+    assert_int_equal(dp_form_model(&form, g, &key, &q, NULL), 0);
+    assert_memory_equal(p, q, 20 * sizeof *p);
+    dp_frame_drop(g, DP_F_MODEL);
+    assert_int_equal(dp_form_model(&form, g, &other, &q, NULL), 0);
+    assert_memory_not_equal(p, q, 20 * sizeof *p);
+    form.family->score(&form, p, &row, 1, NULL, u);
+    assert_true(isfinite(u[0]) && u[0] != u[1]);
+    dp_frame_free(f);
+    dp_frame_free(g);
+}
+
+static void where_a_run_begins(void **state)
+{
+    (void)state;
+    const double zeros[12] = {0}, *model;
+    struct dp_err err = {0};
+    struct dp_key key = {{0}};
+    struct dp_form form = dp_form_for(&dp_family_linear, 5, 2, 1);
+    struct dp_frame *f = new_frame();
+    assert_int_equal(dp_form_model(&form, f, &key, &model, NULL), 0);
+    assert_memory_equal(model, zeros, sizeof zeros);
+    set_model(f, 2, 6);
+    assert_int_equal(dp_form_model(&form, f, &key, &model, NULL), 0);
+    assert_true(model[11] == 12); /* that of the frame stays */
+    set_model(f, 2, 5);
+    assert_int_equal(dp_form_model(&form, f, &key, &model, &err), DP_E_RUN);
+    assert_string_equal(err.message, "the model is 2 × 5, the data needs 2 × 6");
+    dp_frame_free(f);
+}
+
+static void no_start(struct dp_frame *f, const struct dp_training *t, const char *message)
+{
+    struct dp_err err = {0};
+    assert_int_equal(dp_training_announce(t, f, &err), DP_E_RUN);
+    assert_string_equal(err.message, message);
+}
+
+static void what_a_stage_says_of_a_model(void **state)
+{
+    (void)state;
+    struct dp_training t = {&dp_method_scd_dual, &dp_family_linear, DP_LOSS_HUBER, 0.5, 1e-3, 0.125};
+    struct dp_frame *f = new_frame();
+    assert_false(dp_method_gradients(f));
+    assert_int_equal(dp_training_announce(&t, f, NULL), 0);
+    assert_string_equal(dp_frame_text(f, DP_F_METHOD, ""), "scd-dual");
+    assert_string_equal(dp_frame_text(f, DP_F_FAMILY, ""), "linear");
+    assert_string_equal(dp_frame_text(f, DP_F_LOSS, ""), "huber");
+    assert_true(dp_frame_real(f, DP_F_LOSS_WIDTH, 0) == 0.5 && dp_frame_real(f, DP_F_LAMBDA, 0) == 1e-3 &&
+                dp_frame_real(f, DP_F_SCALE, 0) == 0.125);
+    assert_false(dp_method_gradients(f));
+    /* a model to go on with */
+    set_model(f, 1, 2);
+    assert_int_equal(dp_training_announce(&t, f, NULL), 0);
+    t.scale = 0.25;
+    no_start(f, &t, "the model to start from has another lambda or number of rows");
+    set_text(f, DP_F_FAMILY, "net");
+    no_start(f, &t, "the model to start from is of another family");
+    dp_frame_drop(f, DP_F_FAMILY);
+    t.scale = 0.125;
+    assert_int_equal(dp_training_announce(&t, f, NULL), 0);
+    t.method = &dp_method_gradient;
+    no_start(f, &t, "the model to start from was trained by another method");
+    dp_frame_drop(f, DP_F_MODEL);
+    assert_int_equal(dp_training_announce(&t, f, NULL), 0);
+    assert_true(dp_method_gradients(f));
+    set_text(f, DP_F_METHOD, "of one's own");
+    assert_false(dp_method_gradients(f));
+    dp_frame_free(f);
+}
+
+static void set_sum(struct dp_frame *f, uint64_t rows, uint64_t cols)
+{
+    int64_t *data;
+    assert_int_equal(dp_frame_make_array(f, DP_F_SUM, DP_I64, rows, cols, &data, NULL), 0);
+    for (size_t i = 0; i < rows * cols; i++)
+        data[i] = (int64_t)i + 1;
+}
+
+static void no_sum(struct dp_frame *f, const char *message)
+{
+    struct dp_err err = {0};
+    struct dp_sum sum;
+    double w[6] = {0};
+    int rc = dp_sum_read(&sum, f, &err);
+    if (rc == DP_OK)
+        rc = dp_sum_add(&sum, 2, 3, w, &err);
+    assert_int_equal(rc, DP_E_RUN);
+    assert_string_equal(err.message, message);
+}
+
+static void sums_move_models(void **state)
+{
+    (void)state;
+    struct dp_frame *f = new_frame();
+    struct dp_sum sum;
+    double w[6] = {0};
+    int64_t *columns;
+    no_sum(f, "the frame of lap 3 has no released sum");
+    set_sum(f, 2, 3);
+    no_sum(f, "the sum of lap 3 is not on a grid");
+    dp_frame_set_real(f, DP_F_GRID, 0.5);
+    assert_int_equal(dp_sum_read(&sum, f, NULL), 0);
+    assert_int_equal(dp_sum_add(&sum, 2, 3, w, NULL), 0);
+    assert_int_equal(dp_sum_add(&sum, 2, 3, w, NULL), 0);
+    assert_true(w[0] == 1 && w[5] == 6);
+    set_sum(f, 3, 2);
+    no_sum(f, "the sum of lap 3 does not have the shape of the model");
+    /* two columns of three, the last first */
+    assert_int_equal(dp_frame_make_array(f, DP_F_COLUMNS, DP_I64, 2, 0, &columns, NULL), 0);
+    columns[0] = 2;
+    columns[1] = 0;
+    set_sum(f, 2, 2);
+    memset(w, 0, sizeof w);
+    assert_int_equal(dp_sum_read(&sum, f, NULL), 0);
+    assert_int_equal(dp_sum_add(&sum, 2, 3, w, NULL), 0);
+    assert_true(w[2] == 0.5 && w[0] == 1 && w[1] == 0 && w[5] == 1.5 && w[3] == 2);
+    for (int bad = 0; bad < 2; bad++) {
+        columns[1] = bad ? 3 : -1;
+        no_sum(f, "a column of lap 3 is out of range");
+    }
+    /* doubles are for runs without privacy */
+    double *real;
+    dp_frame_drop(f, DP_F_COLUMNS);
+    assert_int_equal(dp_frame_make_array(f, DP_F_SUM, DP_F64, 2, 3, &real, NULL), 0);
+    memset(real, 0, 6 * sizeof *real);
+    no_sum(f, "the sum of lap 3 is not on a grid");
+    real[4] = 0.1;
+    dp_frame_set_bool(f, DP_F_NON_PRIVATE, true);
+    memset(w, 0, sizeof w);
+    assert_int_equal(dp_sum_read(&sum, f, NULL), 0);
+    assert_int_equal(dp_sum_add(&sum, 2, 3, w, NULL), 0);
+    assert_true(w[4] == 0.1);
+    dp_frame_free(f);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_form_of_a_linear_model),
+        cmocka_unit_test(a_family_that_is_unknown),
+        cmocka_unit_test(linear_scores),
+        cmocka_unit_test(a_family_need_not_be_linear),
+        cmocka_unit_test(where_a_run_begins),
+        cmocka_unit_test(what_a_stage_says_of_a_model),
+        cmocka_unit_test(sums_move_models),
+    };
+    return cmocka_run_group_tests_name("family", tests, NULL, NULL);
+}

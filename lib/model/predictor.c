@@ -57,11 +57,14 @@ int dp_predictor_take(struct dp_predictor *p, const struct dp_frame *frame, stru
 void dp_predictor_score(const struct dp_predictor *p, const struct dp_dataset *dataset, size_t from, size_t count,
                         double *scores)
 {
-    struct dp_row row[DP_ROWS];
     for (size_t done = 0; done < count; done += DP_ROWS) {
-        size_t block = count - done < DP_ROWS ? count - done : DP_ROWS;
-        for (size_t i = 0; i < block; i++)
+        struct dp_row row[DP_ROWS] = {{0}}, next[DP_ROWS] = {{0}};
+        size_t left = count - done, block = left < DP_ROWS ? left : DP_ROWS;
+        for (size_t i = 0; i < block; i++) {
             row[i] = dp_dataset_row(dataset, from + done + i);
-        p->form.family->score(&p->form, p->parameters, row, block, NULL, scores + done * p->form.outputs);
+            if (i + DP_ROWS < left)
+                next[i] = dp_dataset_row(dataset, from + done + i + DP_ROWS);
+        }
+        p->form.family->score(&p->form, p->parameters, row, block, next, scores + done * p->form.outputs);
     }
 }

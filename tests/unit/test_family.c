@@ -104,8 +104,8 @@ static void net_score(const struct dp_form *form, const double *p, const struct 
         for (size_t k = 0; k < form->outputs; k++) {
             scores[i * form->outputs + k] = 0;
             for (size_t h = 0; h < HIDDEN; h++)
-                scores[i * form->outputs + k] += p[HIDDEN * form->features + k * HIDDEN + h] *
-                                                 fmax(0, dp_row_dot(rows[i], p + h * form->features));
+                scores[i * form->outputs + k] +=
+                    p[HIDDEN * form->features + k * HIDDEN + h] * fmax(0, dp_row_dot(rows[i], p + h * form->features));
         }
 }
 

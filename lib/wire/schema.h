@@ -46,10 +46,10 @@ enum dp_visibility {
     X(DP_F_POPULATION, "population", DP_T_TEXT, DP_FIXED)     /* whose rows they are: a name that the user publishes */ \
     X(DP_F_PREPROCESSING, "private_preprocessing", DP_T_TEXT, DP_FIXED)                                             \
     X(DP_F_ROW_NORM, "row_norm", DP_T_TEXT, DP_FIXED)                                                               \
-    X(DP_F_MODEL, "model", DP_T_ARRAY, DP_MOVING)             /* K × d f8 */                                        \
-    X(DP_F_AVERAGE, "average", DP_T_ARRAY, DP_MOVING)         /* K × d f8, mean of released iterates */             \
+    X(DP_F_MODEL, "model", DP_T_ARRAY, DP_MOVING)             /* matrix of f8; linear: K × d */                     \
+    X(DP_F_AVERAGE, "average", DP_T_ARRAY, DP_MOVING)         /* of its shape, mean of released iterates */          \
     X(DP_F_AVERAGED, "averaged", DP_T_INT, DP_MOVING)         /* how many iterates that mean holds */               \
-    X(DP_F_SUM, "sum", DP_T_ARRAY, DP_PAID)                   /* K × d i8 in units of grid, or f8 (non-private) */  \
+    X(DP_F_SUM, "sum", DP_T_ARRAY, DP_PAID)                   /* of its shape, i8 × grid, or f8 (non-private) */     \
     X(DP_F_WITHIN, "count", DP_T_ARRAY, DP_PAID)               /* 1 × 1 i8: twice the sum over the batch of + 1/2 for an     \
                                                                  example within the bound, − 1/2 for one beyond */  \
     X(DP_F_GRID, "grid", DP_T_REAL, DP_MOVING)                                                                      \

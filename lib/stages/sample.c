@@ -41,6 +41,7 @@ struct state {
 
 #define CHUNK 4096 /* rows whose coins are drawn together: shards begin at multiples of it */
 #define TAILS 32
+#define TOGETHER 16 /* coins that are looked at at once */
 
 static const struct dp_option options[] = {
     {.name = "data",
@@ -171,14 +172,16 @@ static int pick_all(struct state *s, struct dp_err *err)
     return rc;
 }
 
-/* Whether all of eight coins are certainly out; few rows are in, so this skips most of them at once. The usual test for
+/* Whether all of these coins are certainly out; few rows are in, so this skips most of them at once. The usual test for
    a byte below n ≤ 128 in a word. */
-static bool none_up_to(const unsigned char coins[8], unsigned char first)
+static bool none_up_to(const unsigned char coins[TOGETHER], unsigned char first)
 {
     const uint64_t ones = 0x0101010101010101, tops = 0x8080808080808080;
-    uint64_t word;
-    memcpy(&word, coins, sizeof word);
-    return first < 127 && ((word - ones * (first + 1u)) & ~word & tops) == 0;
+    uint64_t word[TOGETHER / 8], low = 0;
+    memcpy(word, coins, sizeof word);
+    for (int i = 0; i < TOGETHER / 8; i++)
+        low |= (word[i] - ones * (first + 1u)) & ~word[i];
+    return first < 127 && (low & tops) == 0;
 }
 
 /* The other 56 bits of a coin whose first byte did not decide: the nth of a chunk has the nth word of the chunk's part
@@ -200,16 +203,15 @@ static int toss(struct dp_stage *stage, int64_t lap, struct dp_err *err)
     for (int64_t base = 0; base < s->rows; base += CHUNK) {
         size_t size = s->rows - base < CHUNK ? (size_t)(s->rows - base) : CHUNK, undecided = 0;
         dp_draw(&stage->key, DP_DRAW_COINS, (uint64_t)lap, (uint64_t)base, s->coins, size);
-        for (size_t i = 0; i < size && rc == DP_OK; i++) {
-            if (i % 8 == 0 && i + 8 <= size && none_up_to(s->coins + i, first)) {
-                i += 7;
+        for (size_t from = 0, to; from < size; from = to) {
+            to = size - from < TOGETHER ? size : from + TOGETHER;
+            if (to - from == TOGETHER && none_up_to(s->coins + from, first))
                 continue;
+            for (size_t i = from; i < to && rc == DP_OK; i++) {
+                unsigned char coin = s->coins[i];
+                if (coin < first || (coin == first && coin_tail(stage, lap, base, undecided++, tails) < rest))
+                    rc = pick(s, base + (int64_t)i, err);
             }
-            if (s->coins[i] > first)
-                continue;
-            if (s->coins[i] == first && coin_tail(stage, lap, base, undecided++, tails) >= rest)
-                continue;
-            rc = pick(s, base + (int64_t)i, err);
         }
     }
     return rc;

@@ -13,7 +13,7 @@
 #include "priv/plan.h"
 #include "stages/charge.h"
 
-#define MOST_DIFFERENT 4096 /* mechanisms: an accountant takes some milliseconds for each */
+#define MOST_DIFFERENT 384 /* mechanisms: an accountant takes some milliseconds for each */
 #define WHOLE "record the whole stream (dp-loop ... > FILE, or a pipeline without -o)"
 
 /* The run that is being read. */

@@ -642,7 +642,7 @@ int dp_pld_epsilon(const struct dp_pld_part *parts, size_t count, double delta, 
     struct question a = {.parts = parts, .count = count};
     int rc = ask_epsilon(&a, delta, err);
     rc = rc == DP_OK ? solve(&a, answer, err) : rc;
-    if (rc == DP_OK && !answer->tight) {
+    if (rc == DP_OK && answer->upper >= a.epsilon && a.epsilon > 0) { /* the grids said nothing */
         double renyi = renyi_epsilon(&a, dp_rdp_orders, DP_RDP_ORDER_COUNT);
         if (renyi < answer->upper)
             *answer = (struct dp_pld_answer){renyi, answer->lower, renyi - answer->lower <= 0.01 * renyi};

@@ -84,7 +84,8 @@ struct dp_pld_answer {
  * of parts: merge equal ones; one takes some hundredths of a second, and 2 s at worst. The bounds are mostly within
  * 1e-4 of each other. Where the grid does not reach (an answer or a single loss above 500, delta / laps below 1e-24,
  * more than 2^21 points, rounding of the FFT where large losses are neither rare nor frequent), upper is the best of the
- * grids' bounds, Rényi's and, without a Gaussian, the sum of the largest losses, and lower may be 0; tight says so.
+ * grids' bounds, Rényi's (of all orders where the grids say nothing, of a few where they say something) and, without a
+ * Gaussian, the sum of the largest losses, and lower may be 0; tight says so.
  * The Rényi curves are dp_rdp_sampled_gaussian; for a pure or Laplace part that of randomised response with
  * ln(1 + q(e^ε − 1)); for a joint one dp_rdp_sampled_symmetric of the sum; for a replaced one at most that of the
  * remove direction plus (1−q)(1−2Φ(−μ/2)) + Φ(−μ/2) − (1−q)^α Φ(μ/2) in E[e^{(α−1) S}], or unsampled.

@@ -2,6 +2,7 @@
 
 #include <float.h>
 #include <math.h>
+#include <pthread.h>
 
 #include <gsl/gsl_math.h>
 #include <gsl/gsl_sf_erf.h>
@@ -47,32 +48,38 @@ struct sampled {
     double log_q, log_1q;  /* ln q, ln(1 − q) */
     double half_precision; /* 1/(2 z²) */
     double crossing;       /* z0: where the mixture component and the base have equal weight */
-    double log_factorial[LARGEST_ORDER + 1];
-    int cached_order[2]; /* the integers last asked for; the orders between them are many */
+    int cached_order[2];   /* the integers last asked for; the orders between them are many */
     double cached[2];
 };
 
-static void sampled_init(struct sampled *s, double q, double z, int largest)
+static double log_factorial[LARGEST_ORDER + 1];
+static pthread_once_t factorials_once = PTHREAD_ONCE_INIT;
+
+/* Extended precision: thousands of rounded logarithms add up to no more than the last rounding. */
+static void factorials_init(void)
 {
+    long double sum = 0;
+    for (int k = 1; k <= LARGEST_ORDER; k++) {
+        sum += logl((long double)k);
+        log_factorial[k] = (double)sum;
+    }
+}
+
+static void sampled_init(struct sampled *s, double q, double z)
+{
+    pthread_once(&factorials_once, factorials_init);
     s->z = fmin(z, 1e9); /* less noise is an upper bound, and keeps 1/z² away from nothing */
     s->log_q = log(q);
     s->log_1q = log1p(-q);
     s->half_precision = 1 / (2 * s->z * s->z);
     s->crossing = s->z * s->z * (s->log_1q - s->log_q) + 0.5;
     s->cached_order[0] = s->cached_order[1] = 0;
-    /* Extended precision: thousands of rounded logarithms add up to no more than the last rounding. */
-    long double sum = 0;
-    s->log_factorial[0] = 0;
-    for (int k = 1; k <= largest; k++) {
-        sum += logl((long double)k);
-        s->log_factorial[k] = (double)sum;
-    }
 }
 
 /* ln A at an integer order. */
 static double log_a_integer(const struct sampled *s, int order)
 {
-    const double *lf = s->log_factorial;
+    const double *lf = log_factorial;
     struct dp_log_sum sum = {.largest = -INFINITY};
     for (int k = 2; k <= order; k++) {
         double growth = (double)k * (double)(k - 1) * s->half_precision;
@@ -211,12 +218,8 @@ void dp_rdp_sampled_gaussian(double q, double z, const double *orders, size_t n,
     if (q >= 1 || z < 1e-6)
         return;
 
-    double largest = 1;
-    for (size_t i = 0; i < n; i++)
-        if (orders[i] <= LARGEST_ORDER)
-            largest = fmax(largest, orders[i]);
     struct sampled s;
-    sampled_init(&s, q, z, (int)ceil(largest));
+    sampled_init(&s, q, z);
     for (size_t i = 0; i < n; i++) {
         double order = orders[i];
         if (!(order > 1 && order <= LARGEST_ORDER))

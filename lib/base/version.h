@@ -1,6 +1,6 @@
 #ifndef DP_BASE_VERSION_H
 #define DP_BASE_VERSION_H
 
-#define DP_VERSION "0.1.0"
+#define DP_VERSION "0.2.0"
 
 #endif

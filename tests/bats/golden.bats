@@ -1,11 +1,11 @@
 # What earlier versions wrote is read, and means what it meant: tests/golden/VERSION has a small data set of each storage, a
 # schema, models, a stream, a ledger (a budget; runs that ended, one that started from another's model, one that met the
-# budget of its own) and a certificate, as the tools of that version wrote them. They are never made anew: a file format that
-# changes gets files of the new version beside these.
+# budget of its own) and a certificate, as the tools of that version wrote them; from 0.2 on what tests/golden/make makes. They are
+# never made anew: a file format that changes gets files of the new version beside these. A test's name begins with its version.
 load helper
 
 prepare() {
-    cp -r "$ROOT/tests/golden/0.1/." .
+    cp -r "$ROOT/tests/golden/${BATS_TEST_DESCRIPTION%%:*}/." .
     chmod 600 ledger
 }
 
@@ -21,7 +21,7 @@ prepare() {
     assert_success
 }
 
-@test "a later version's data set: a new member is ignored, a new format refused" {
+@test "0.2: a later version's data set: a new member is ignored, a new format refused" {
     jq '. + {later: 1}' dense.dp/dataset.json > later && cp later dense.dp/dataset.json
     run dp-info --verify dense.dp
     assert_success
@@ -86,4 +86,126 @@ prepare() {
     sed 's/"epsilon": 0.52/"epsilon": 0.51/' certificate > forged
     complains 5 "dp-account verify: the certificate is not what the ledger ledger says: 'epsilon' differs" \
         dp-account verify ledger --certificate forged --model model
+}
+
+@test "0.2: data sets" {
+    for set in dense sparse real people people-test; do
+        run dp-info --verify $set.dp
+        assert_success
+    done
+    assert_equal "$(dp-info -g digest dense.dp)" e72b2f4ee3ec593d029ddc49aad4b5c7
+    assert_equal "$(dp-info -g digest sparse.dp)" 944b8dc4f52ad1209cc91515b389d41c
+    assert_equal "$(dp-info -g digest real.dp)" 6a95ef11669b1992ad22b90925244009
+    assert_equal "$(jq -c '[.population, .held_out, .rows, .row_norm, .bias, .private_preprocessing, .label.classes]' people-test.dp/dataset.json)" \
+        '["people",true,8,"bounds",true,["max-abs"],["<=50K",">50K"]]'
+}
+
+@test "0.2: a schema" {
+    printf 'age,job,pay,id,who\n39,clerk,77516,1,<=50K\n50,smith,83311,2,>50K\n,cook,1000,3,<=50K.\n' > t.csv
+    dp-import csv t.csv --schema schema.json -o t.dp -q
+    assert_equal "$(dp-info -g rows t.dp)" 3
+    dp-info --verify t.dp | grep -q 'max-abs'
+}
+
+@test "0.2: streams, of every label" {
+    while read -r file label laps fields; do
+        assert_equal "$(dp-cat "$file" | jq -r 'select(.kind == "lap") | .label' | sort | uniq -c | tr -s ' ')" " $laps $label"
+        assert_equal "$(dp-cat "$file" | jq -r 'select(.lap == 2) | [.records[] | .of + "=" + .noise] | join(",")')" "$fields"
+    done << 'END'
+raw raw 3 =none
+inline raw 3 =none
+bounded bounded 4 sum=none
+noised noised 3 sum=gaussian,count=gaussian
+stream released 4 sum=gaussian
+END
+    # and stages take them
+    dp-clip --data people.dp --clip 1 --adaptive 0.5 --in raw --out again
+    dp-cat --full again | jq -c '[.sum, .count]' > clipped.now
+    assert_equal "$(grep -vc null clipped.now)" 3
+    dp-noise -z 4 --in bounded --out again
+    dp-account --epsilon 1 --delta 1e-6 --allow-seeded --no-ledger --in again | dp-step --average tail | dp-cat --frames --last -o model.now
+    run dp-cmp --weights-only model model.now
+    assert_success
+    dp-account --epsilon 2 --delta 1e-6 --allow-seeded --no-ledger --in noised | dp-step --step 1 | dp-cat --frames --last -o model.now
+    run dp-cmp --weights-only clipped model.now
+    assert_success
+    assert_equal "$(dp-cat stream | dp-account epsilon --delta 1e-6)" 0.618717
+}
+
+@test "0.2: models" {
+    while read -r name data epsilon; do
+        assert_equal "$name $(dp-info -g epsilon "$name" | cut -c 1-7)" "$name $epsilon"
+        dp-predict --data "$data" "$name" > predicted
+        assert_equal "$name $(wc -l < predicted)" "$name $(($(dp-info -g rows "$data") + 1))"
+    done << 'END'
+model people.dp 0.61871
+first people.dp 1.06070
+next people.dp 1.51964
+clipped people.dp 0.63254
+filtered people.dp 2
+gamma real.dp 0.20578
+primal sparse.dp 1.92535
+alpha sparse.dp 1.51852
+broke dense.dp 1.90570
+END
+    run dp-cmp model <(dp-cat --last --frames stream)
+    assert_success
+    assert_equal "$(dp-info -g interrupted resumed)" true
+}
+
+# Weights, bit by bit: the promise of dpline-changes(7).
+@test "0.2: the same seeds give the same models" {
+    local made=0
+    mv ledger old && rm ledger.mark
+    mkdir now
+    while IFS='@' read -r name seed laps init gate before after; do
+        # shellcheck disable=SC2086 # words
+        dp-loop -q --seed $seed --laps $laps $init -o now/$name -- \
+            "$(sed 's/| tee [a-z]* //' <<< "$before") | dp-account $gate --delta 1e-6 --allow-seeded --no-ledger | $after" < /dev/null > /dev/null 2> said || [ $? = 3 ] || fail "$name: $(cat said)"
+        run dp-cmp --weights-only $name now/$name
+        [ "$status" = 0 ] || fail "$name: $output"
+        made=$((made + 1))
+    done < <(sed 's/ @ /@/g' runs)
+    assert_equal $made 9
+}
+
+@test "0.2: a ledger" {
+    run dp-account verify ledger
+    assert_success
+    assert_output "ledger is intact: 69 lines, 10 runs, epsilon recomputed for 10"
+    run dp-account report ledger
+    for line in ' 4 +0.618717 +done' ' 4 +1.06071 +done' ' 2 +0.458939 +done' ' 3 +0.632544 +done' ' 3 +2.00001 +done' ' 3 +0.205789 +done' \
+        ' 3 +1.92536 +done' ' 3 +1.51853 +done' ' 6 +1.90571 +budget' ' 2 +0.00117343 +interrupted' \
+        '5.45851 at delta 1e-05 of a budget of 30, by 5 runs and 16 laps'; do
+        assert_line --regexp "$line"
+    done
+    assert_equal "$(jq -r .kind ledger | sort | uniq -c | tr -s ' ' | tr '\n' ';')" \
+        " 1 budget; 11 charge; 2 checkpoint; 11 close; 11 open; 33 reserve;"
+    assert_equal "$(jq -c 'select(has("format")) | [.seq, .format]' ledger)" '[1,2]'
+}
+
+@test "0.2: runs go on with its ledger, its budget and its models" {
+    dp-loop -q --laps 1 --init next -o new -- "dp-sample --data people.dp --rate 0.25 | dp-grad --data people.dp --loss hinge --clip 1 |
+        dp-noise -z 4 | dp-account --epsilon 2 --delta 1e-6 --ledger ledger --allow-seeded | dp-step --step 1" > /dev/null
+    run dp-account verify ledger
+    assert_output "ledger is intact: 73 lines, 11 runs, epsilon recomputed for 11"
+    assert_equal "$(jq -c 'select(has("format")) | [.seq, .format]' ledger)" '[1,2]'
+    head -n 69 ledger > copy && cp copy ledger
+    run dp-account verify ledger
+    assert_failure 5
+    assert_output --partial "does not hold line 73"
+}
+
+@test "0.2: certificates" {
+    for model in model next; do
+        certificate=certificate
+        [ $model = model ] || certificate=certificate-chain
+        run dp-account verify ledger --certificate $certificate --model $model
+        assert_success
+        jq '.epsilon = .epsilon / 2' $certificate > forged
+        complains 5 "dp-account verify: the certificate is not what the ledger ledger says: 'epsilon' differs" \
+            dp-account verify ledger --certificate forged --model $model
+    done
+    jq '.certificate = 2' certificate > later
+    complains 1 "dp-account verify: the certificate is of format 2; 1 is the newest that this version knows" dp-account verify ledger --certificate later
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/version.h"
 #include "priv/certificate.h"
 #include "priv/gdp.h"
 #include "priv/ledger.h"
@@ -439,7 +440,7 @@ static void a_certificate_states_what_a_model_has_cost(void **state)
     assert_near(real_of(certificate, "epsilon_lower"), gdp(0.1, 1e-5), 1e-8);
     assert_near(real_of(certificate, "delta"), 1e-5, 0);
     assert_string_equal(string_of(certificate, "accountant"), "gdp");
-    assert_string_equal(string_of(certificate, "software"), "dpline 0.1.0");
+    assert_string_equal(string_of(certificate, "software"), "dpline " DP_VERSION);
     assert_string_equal(json_string_value(json_array_get(json_object_get(certificate, "private_preprocessing"), 0)), "max-abs");
     assert_true(json_is_true(json_object_get(certificate, "seeded")));
     assert_true(json_is_false(json_object_get(certificate, "as_published")));

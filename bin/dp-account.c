@@ -4,7 +4,7 @@
 
 #include "account/words.h"
 #include "base/cli.h"
-#include "stage/run.h"
+#include "runtime/run.h"
 #include "stages/stages.h"
 
 static const struct word {

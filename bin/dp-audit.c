@@ -10,7 +10,7 @@
 #include "audit/sensitivity.h"
 #include "base/cli.h"
 #include "base/json.h"
-#include "priv/round.h"
+#include "base/round.h"
 
 struct options {
     const char *data;

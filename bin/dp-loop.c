@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include "base/cli.h"
-#include "stage/loop.h"
+#include "runtime/loop.h"
 
 #define TWICE 0.5  /* seconds in which a signal that comes again is the same one: timeout(1) sends it twice */
 #define PATIENCE 5 /* seconds that a lap under way may still take after a signal */

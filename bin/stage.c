@@ -1,5 +1,5 @@
 /* The executable of a stage: compiled once for each row of lib/stages/stages.h, with its class as STAGE. */
-#include "stage/run.h"
+#include "runtime/run.h"
 #include "stages/stages.h"
 
 int main(int argc, char **argv)

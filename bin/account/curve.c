@@ -9,7 +9,7 @@
 #include "base/cli.h"
 #include "base/mem.h"
 #include "base/number.h"
-#include "priv/round.h"
+#include "base/round.h"
 #include "question.h"
 #include "words.h"
 

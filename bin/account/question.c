@@ -9,8 +9,8 @@
 #include "base/mem.h"
 #include "base/number.h"
 #include "data/schedule_file.h"
-#include "priv/plan.h"
-#include "priv/round.h"
+#include "account/plan.h"
+#include "base/round.h"
 #include "records.h"
 
 enum { SAMPLER_POISSON, SAMPLER_FIXED, SAMPLER_FULL, SAMPLER_SHUFFLE, SAMPLER_NONE };

@@ -6,7 +6,7 @@
 #include <stddef.h>
 
 #include "base/option.h"
-#include "priv/account.h"
+#include "account/account.h"
 #include "records.h"
 
 struct question {

@@ -8,10 +8,10 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "data/lines.h"
-#include "priv/account.h"
-#include "priv/charge_json.h"
-#include "priv/plan.h"
-#include "stages/charge.h"
+#include "account/account.h"
+#include "ledger/charge_json.h"
+#include "account/plan.h"
+#include "gate/charge.h"
 
 #define MOST_DIFFERENT 384 /* mechanisms: an accountant takes some milliseconds for each */
 #define WHOLE "record the whole stream (dp-loop ... > FILE, or a pipeline without -o)"

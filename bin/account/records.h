@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "priv/event.h"
+#include "account/event.h"
 #include "wire/record.h"
 
 /* One run: laps 1 … k without a gap. */
@@ -32,7 +32,7 @@ struct recorded {
     bool moves; /* the mechanism of some run changes from lap to lap */
 };
 
-/* Reads the file ("-": standard input). A line is a charge as priv/event.h has it, or a frame as dp-cat prints it; of these
+/* Reads the file ("-": standard input). A line is a charge as account/event.h has it, or a frame as dp-cat prints it; of these
    only laps count, and they must be whole runs: laps 1, 2, … of one data set under one adjacency, where lap 1 begins another
    run. DP_E_UNSAFE for what cannot be charged as a run, a run without privacy among it; DP_E_RUN for what cannot be read. The
    caller starts *recorded zeroed and frees it. */

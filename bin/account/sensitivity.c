@@ -6,7 +6,7 @@
 #include "base/cli.h"
 #include "base/number.h"
 #include "priv/output.h"
-#include "priv/round.h"
+#include "base/round.h"
 #include "words.h"
 
 struct options {

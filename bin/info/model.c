@@ -7,7 +7,7 @@
 #include "base/number.h"
 #include "model/family.h"
 #include "port/model.h"
-#include "priv/round.h"
+#include "base/round.h"
 #include "wire/json.h"
 
 static const char *number(double value, char *buffer, size_t size)

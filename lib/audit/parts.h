@@ -9,8 +9,8 @@
 #include <stdint.h>
 
 #include "base/err.h"
-#include "stage/child.h"
-#include "stage/pipeline.h"
+#include "runtime/child.h"
+#include "runtime/pipeline.h"
 #include "wire/frame.h"
 
 /* What a command lends to an audit. */

@@ -3,7 +3,7 @@
 #include <gsl/gsl_math.h>
 #include <stdbool.h>
 
-#include "priv/upward.h"
+#include "math/upward.h"
 
 static bool valid(const struct dp_guarantee *steps, size_t n)
 {

@@ -3,7 +3,7 @@
 #include <float.h>
 #include <math.h>
 
-#include "priv/bracket.h"
+#include "math/bracket.h"
 #include "priv/mixture.h"
 
 static const double LARGEST_EPSILON = 1e9;

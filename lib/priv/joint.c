@@ -1,6 +1,6 @@
 #include "priv/joint.h"
 
-#include "priv/upward.h"
+#include "math/upward.h"
 
 /* What every order of one call shares. */
 struct sampled {

@@ -7,7 +7,7 @@
 #include <gsl/gsl_math.h>
 #include <gsl/gsl_sf_erf.h>
 
-#include "priv/bracket.h"
+#include "math/bracket.h"
 
 static const double LARGEST_EPSILON = 1e9;
 static const double MOST_DEVIATION = 1e4; /* of the number of laps that a person is in */

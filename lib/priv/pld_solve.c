@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "priv/bracket.h"
-#include "priv/round.h"
+#include "math/bracket.h"
+#include "base/round.h"
 
 enum { DIGITS = 9, TRIES = 40, ROUGH_TRIES = 12 };
 static const double LEAST_FACTOR = 1e-6, MOST_FACTOR = 1e9, LEAST_RATE = 1e-9, MOST_LAPS = 1e9;

@@ -2,7 +2,7 @@
 
 #include <gsl/gsl_math.h>
 
-#include "priv/upward.h"
+#include "math/upward.h"
 
 static double pure(double epsilon, double order)
 {

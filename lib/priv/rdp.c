@@ -7,7 +7,7 @@
 #include <gsl/gsl_math.h>
 #include <gsl/gsl_sf_erf.h>
 
-#include "priv/upward.h"
+#include "math/upward.h"
 
 enum { LARGEST_ORDER = 8192, TAIL_TERMS = 24 };
 

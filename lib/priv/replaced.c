@@ -6,7 +6,7 @@
 #include <gsl/gsl_sf_erf.h>
 
 #include "priv/rdp.h"
-#include "priv/upward.h"
+#include "math/upward.h"
 
 enum { POINTS = 20 };
 static const double steepest = 200;   /* α μ beyond which the unsampled bound stands in */

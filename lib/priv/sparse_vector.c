@@ -10,7 +10,7 @@
 #include "base/mem.h"
 #include "priv/pure.h"
 #include "priv/rdp.h"
-#include "priv/upward.h"
+#include "math/upward.h"
 
 enum { LAPLACE_CELLS = 2048, CELLS_PER_DEVIATION = 128, STEPS_MAX = 4096 };
 static const double deviations = 9;      /* beyond which a Gaussian's tail is one cell */

@@ -3,7 +3,7 @@
 #include <math.h>
 
 #include "priv/rdp.h"
-#include "priv/upward.h"
+#include "math/upward.h"
 
 double dp_zcdp_gaussian(double z)
 {

@@ -1,6 +1,6 @@
 /* A privacy query: what was asked of a batch of rows and with which noise, from the frame that carries its answer to the
  * ledger and the certificate. One table says which kinds there are and which members each of them has; whoever encodes, prints,
- * compares or reads queries goes over that table. What a kind costs is in the accountants' own table (priv/kinds.h).
+ * compares or reads queries goes over that table. What a kind costs is in the accountants' own table (account/kinds.h).
  *
  * A new kind is a row here, a row there, and its formula. */
 #ifndef DP_QUERY_QUERY_H

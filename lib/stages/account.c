@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "stages/charge.h"
-#include "stages/hold.h"
-#include "stages/reserve.h"
-#include "stages/spend.h"
+#include "gate/charge.h"
+#include "gate/hold.h"
+#include "gate/reserve.h"
+#include "gate/spend.h"
 #include "stages/stages.h"
 
 struct options {
@@ -460,7 +460,7 @@ static int account_fire(struct dp_stage *stage, struct dp_frame *frame, struct d
     int rc = check_lap(stage, frame, err);
     if (rc == DP_OK)
         rc = pay(stage, frame, out, err);
-    if (rc == DP_STAGE_STOP) {
+    if (rc == DP_SPENT) {
         char text[200];
         snprintf(text, sizeof text, "the budget of epsilon = %g is spent after lap %lld (epsilon %.6g)", o->epsilon,
                  (long long)s->last_lap, s->spend.epsilon);

@@ -10,7 +10,7 @@
 #include "data/dataset.h"
 #include "math/metrics.h"
 #include "model/predictor.h"
-#include "priv/round.h"
+#include "base/round.h"
 #include "stages/stages.h"
 #include "wire/model.h"
 

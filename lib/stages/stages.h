@@ -4,7 +4,7 @@
 #ifndef DP_STAGES_STAGES_H
 #define DP_STAGES_STAGES_H
 
-#include "stage/stage.h"
+#include "stages/stage.h"
 
 // clang-format off
 #define DP_STAGES(STAGE) \

@@ -15,7 +15,7 @@
 #include "math/grid.h"
 #include "math/loss.h"
 #include "math/rng.h"
-#include "stage/child.h"
+#include "runtime/child.h"
 
 enum { ROWS = 60000, COLS = 784, CLASSES = 10, BATCH = 256, WARM = 100, LAPS = 400 };
 #define RATE "256/60000"

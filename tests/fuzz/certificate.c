@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "fuzz.h"
-#include "priv/certificate.h"
-#include "priv/ledger.h"
+#include "ledger/certificate.h"
+#include "ledger/ledger.h"
 
 static json_t *genuine;
 static char path[4096];

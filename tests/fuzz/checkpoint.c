@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include "configured.h"
-#include "stage/saved.h"
+#include "checkpoint/saved.h"
 
 static int no_frame(struct dp_out *out, struct dp_frame *frame, struct dp_err *err)
 {

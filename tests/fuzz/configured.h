@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "fuzz.h"
-#include "stage/stage.h"
+#include "stages/stage.h"
 
 /* @DATA is the data set of classes, @REAL of a regression, @LEDGER a new file. */
 static const char *const configurations[] = {

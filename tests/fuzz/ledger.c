@@ -8,9 +8,9 @@
 #include <unistd.h>
 
 #include "fuzz.h"
-#include "priv/ledger_book.h"
-#include "priv/ledger.h"
-#include "priv/report.h"
+#include "ledger/book.h"
+#include "ledger/ledger.h"
+#include "ledger/report.h"
 
 struct chain {
     char *text, hash[DP_LEDGER_HASH + 1];

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "fuzz.h"
-#include "stage/pipeline.h"
+#include "runtime/pipeline.h"
 
 /* Stages in order, a bar between any two, and words that are no longer than the text. */
 static void check_cut(const struct dp_pipeline *p, const char *text)

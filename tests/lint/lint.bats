@@ -1,47 +1,39 @@
 # The rules of the house that a compiler does not check.
 load ../bats/helper
 
-ROOM_RULES="
-base    base
-math    base math
-query   base query
-priv    base math query priv
-wire    base query wire
-port    base query wire port
-model   base math query wire data model
-data    base math data
-stages  base math query priv data wire model stages
-audit   base math query data wire model stage audit
-"
+# "room allowed…" for each room, as dpline(7) has it
+room_rules() {
+    awk '/^\.It Pa lib\// { room = substr($3, 5) }
+        room != "" && /^\(.*\)$/ { gsub(/[(),]/, " "); sub(/ none /, " "); print room, room, $0; room = "" }' man/dpline.7
+}
 
 prepare() { cd "$ROOT" || return 1; }
 
 # rooms FILE…: "file room" for each project include
 rooms() { grep -HoE '^#include "[a-z_]+/' "$@" | sed 's/:#include "/ /; s|/$||'; }
 
-@test "layering: no room includes one above it" {
+@test "layering: no room includes one above it, and each has its rule" {
     bad=''
+    assert_equal "$(room_rules | cut -d' ' -f1 | sort)" "$(cd lib && ls -d */ | tr -d / | sort)"
     while read -r room allowed; do
-        [ -n "$room" ] || continue
         while read -r file used; do
-            [[ " $allowed " == *" $used "* ]] && continue
-            if [ "$room" = stages ] && [ "$used" = stage ]; then
-                others=$(grep -oE '^#include "stage/[a-z_]+\.h"' "$file" | grep -v '"stage/stage.h"' || true)
-                [ -n "$others" ] || continue
-            fi
-            bad+="$file includes $used/"$'\n'
+            [[ " $allowed " == *" $used "* ]] || bad+="$file includes $used/"$'\n'
         done < <(rooms lib/"$room"/*.[ch])
-    done <<< "$ROOM_RULES"
-    # the interface that stages see does not know ports
-    grep -lE '#include "port/' lib/stage/stage.[ch] && bad+="lib/stage/stage knows a port"$'\n'
-    # what runs and charges laps knows no family of models
-    grep -lE '#include "model/' lib/stage/* lib/stages/{account,charge,spend,reserve}.[ch] && bad+="(these know families)"$'\n'
+        for other in $allowed; do
+            [ "$other" = "$room" ] || grep -q "^#include \"$other/" lib/"$room"/*.[ch] || bad+="$room does not need $other/"$'\n'
+        done
+    done < <(room_rules)
     [ -z "$bad" ] || fail "$bad"
+}
+
+@test "layering: formulas and accountants know no file and no JSON" {
+    run grep -nE '(^|[^a-z_])(open|openat|fopen|fsync|flock|read|write|stat)\(|json|\bFILE\b' -r lib/priv lib/account lib/query
+    assert_output ''
 }
 
 @test "layering: only the runtime and bin print, read the clock or have to do with signals" {
     words='printf|puts|exit|abort|clock_gettime|time|getenv|alarm|setitimer|signal|sigaction|raise|kill|fork'
-    rooms=$(ls -d lib/*/ | grep -vxE 'lib/(base|stage)/')
+    rooms=$(ls -d lib/*/ | grep -vxE 'lib/(base|runtime|checkpoint)/')
     # shellcheck disable=SC2086
     run grep -rnE "(^|[^a-zA-Z0-9_])($words) ?\(" $rooms
     refute_output --regexp '[a-z]'

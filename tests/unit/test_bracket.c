@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "priv/bracket.h"
+#include "math/bracket.h"
 
 static double line(double x, void *context)
 {

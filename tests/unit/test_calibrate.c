@@ -8,11 +8,11 @@
 #include <time.h>
 
 #include "base/number.h"
-#include "priv/calibrate.h"
-#include "priv/meter.h"
+#include "account/calibrate.h"
+#include "account/meter.h"
 #include "priv/mixture.h"
 #include "priv/rdp.h"
-#include "priv/round.h"
+#include "base/round.h"
 
 static double epsilon_of(enum dp_accountant accountant, struct dp_event event, double delta, int64_t laps)
 {

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "priv/curve.h"
+#include "account/curve.h"
 #include "priv/joint.h"
 #include "priv/pure.h"
 #include "priv/rdp.h"

@@ -1,16 +1,16 @@
 /* Events, charges and plans: what is written reads back, what makes no sense is refused, buckets never flatter. */
-#include "priv/charge_json.h"
+#include "ledger/charge_json.h"
 #include "unit.h"
 
 #include <jansson.h>
 #include <math.h>
 #include <string.h>
 
-#include "priv/event.h"
-#include "priv/account.h"
+#include "account/event.h"
+#include "account/account.h"
 #include "priv/gdp.h"
-#include "priv/meter.h"
-#include "priv/plan.h"
+#include "account/meter.h"
+#include "account/plan.h"
 
 static struct dp_charge parse(const char *text, int expected, struct dp_err *err)
 {

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "math/grid.h"
-#include "stage/stage.h"
+#include "stages/stage.h"
 
 #define LAPS 100
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "priv/gdp.h"
-#include "priv/calibrate.h"
+#include "account/calibrate.h"
 #include "priv/mixture.h"
 
 /* What one release needs. */

@@ -3,9 +3,9 @@
 
 #include <math.h>
 
-#include "priv/account.h"
-#include "priv/curve.h"
-#include "priv/kinds.h"
+#include "account/account.h"
+#include "account/curve.h"
+#include "account/kinds.h"
 #include "priv/pure.h"
 #include "priv/rdp.h"
 

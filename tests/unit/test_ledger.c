@@ -1,6 +1,6 @@
 /* The ledger: the chain, what tears it and what is torn, who writes at the same time, what is paid for and what is given
    back, and that no death or full disk leaves a lap released and not paid. */
-#include "priv/charge_json.h"
+#include "ledger/charge_json.h"
 #include "unit.h"
 
 #include <errno.h>
@@ -19,9 +19,9 @@
 #include <unistd.h>
 
 #include "priv/gdp.h"
-#include "priv/ledger.h"
-#include "priv/ledger_book.h"
-#include "priv/ledger_orders.h"
+#include "ledger/ledger.h"
+#include "ledger/book.h"
+#include "ledger/orders.h"
 #include "priv/rdp.h"
 
 #define PATH "test.ledger"

@@ -1,11 +1,11 @@
 /* What a budget allows, by privacy loss distributions: the answer holds when asked again and a little more does not. */
 #include "unit.h"
 
-#include "priv/calibrate.h"
+#include "account/calibrate.h"
 #include "priv/mixture.h"
 #include "priv/pld_solve.h"
-#include "priv/solve.h"
-#include "priv/round.h"
+#include "account/solve.h"
+#include "base/round.h"
 
 static double spent(const struct dp_pld_part *parts, size_t count, double delta)
 {

@@ -3,8 +3,8 @@
 
 #include <math.h>
 
-#include "priv/account.h"
-#include "priv/prefixes.h"
+#include "account/account.h"
+#include "account/prefixes.h"
 
 static struct dp_answer best_of(const struct dp_plan *plan, int64_t laps, double delta)
 {

@@ -6,10 +6,10 @@
 #include <math.h>
 #include <string.h>
 
-#include "priv/account.h"
-#include "priv/curve.h"
-#include "priv/kinds.h"
-#include "priv/plan.h"
+#include "account/account.h"
+#include "account/curve.h"
+#include "account/kinds.h"
+#include "account/plan.h"
 #include "priv/rdp.h"
 
 static uint64_t seed;

@@ -9,11 +9,11 @@
 #include <unistd.h>
 
 #include "base/version.h"
-#include "priv/certificate.h"
+#include "ledger/certificate.h"
 #include "priv/gdp.h"
-#include "priv/ledger.h"
-#include "priv/ledger_book.h"
-#include "priv/report.h"
+#include "ledger/ledger.h"
+#include "ledger/book.h"
+#include "ledger/report.h"
 
 #define PATH "test.ledger"
 

@@ -5,10 +5,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "priv/calibrate.h"
+#include "account/calibrate.h"
 #include "priv/mixture.h"
-#include "priv/solve.h"
-#include "priv/round.h"
+#include "account/solve.h"
+#include "base/round.h"
 
 static double cost(struct dp_event event, int64_t laps, double delta)
 {

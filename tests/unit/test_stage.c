@@ -11,9 +11,9 @@
 #include <unistd.h>
 
 #include "port/port.h"
-#include "stage/child.h"
-#include "stage/pipeline.h"
-#include "stage/stage.h"
+#include "runtime/child.h"
+#include "runtime/pipeline.h"
+#include "stages/stage.h"
 
 static void pipelines_split_as_a_shell_does(void **state)
 {

@@ -1,0 +1,385 @@
+#include "account/account.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "priv/compose.h"
+#include "account/curve.h"
+#include "priv/gdp.h"
+#include "priv/joint.h"
+#include "account/kinds.h"
+#include "account/meter.h"
+#include "priv/pure.h"
+#include "priv/zcdp.h"
+
+#define NAME(id, name, ...) name,
+const char *const dp_accountant_names[DP_ACCOUNTANT_COUNT] = {DP_ACCOUNTANTS(NAME) DP_ACCOUNTANTS_NAMED(NAME)};
+
+#define TITLE(id, name, title, ...) title,
+const char *const dp_accountant_titles[] = {DP_ACCOUNTANTS(TITLE)};
+_Static_assert(sizeof dp_accountant_titles / sizeof *dp_accountant_titles == DP_ACCOUNTANT_FILTER, "who can be asked is first");
+
+static bool sampled(const struct dp_event *event)
+{
+    return event->rate < 1 && event->sampling != DP_SAMPLING_NONE && event->sampling != DP_SAMPLING_SHUFFLED;
+}
+
+/* --- privacy loss distributions --- */
+
+/* Several queries on one Poisson sample: the Gaussians as one, the others as one randomised response, and both amplified
+   together. False when there is one that is neither. */
+static bool joint_part(const struct dp_event *event, struct dp_pld_part *part)
+{
+    double z[DP_EVENT_MOST_QUERIES];
+    size_t gaussians = 0;
+    part->epsilon = 0;
+    for (int i = 0; i < event->queries; i++) {
+        if (dp_kind_is_gaussian(&event->query[i]))
+            z[gaussians++] = event->query[i].multiplier;
+        else
+            part->epsilon += dp_kind_epsilon(&event->query[i]) * (1 + 0x1p-50);
+    }
+    part->kind = gaussians > 0 ? DP_PLD_JOINT : DP_PLD_PURE;
+    part->multiplier = gaussians == 1 ? z[0] : dp_gaussian_joint(z, gaussians);
+    return isfinite(part->epsilon);
+}
+
+/* One event as parts of a privacy loss distribution: appended to part (room for DP_EVENT_MOST_QUERIES), the number of them
+   returned, 0 when there is none that holds. */
+static size_t event_parts(const struct dp_event *event, int64_t laps, struct dp_pld_part *part)
+{
+    bool none = event->sampling == DP_SAMPLING_NONE || event->sampling == DP_SAMPLING_SHUFFLED;
+    bool replaced = event->sampling == DP_SAMPLING_REPLACED;
+    double z;
+    struct dp_pld_part p = {.rate = none ? 1 : event->rate, .laps = dp_event_times(event, laps)};
+    if (event->sampling == DP_SAMPLING_VISIBLE && event->rate < 1)
+        return 0;
+    if (dp_event_is_gaussian(event, &z)) {
+        p.kind = replaced ? DP_PLD_GAUSSIAN_REPLACED : DP_PLD_GAUSSIAN;
+        p.multiplier = z;
+        part[0] = p;
+        return 1;
+    }
+    if (event->sampling == DP_SAMPLING_POISSON && event->rate < 1 && event->queries > 1) {
+        part[0] = p;
+        return joint_part(event, part) ? 1 : 0;
+    }
+    if (event->sampling == DP_SAMPLING_REPLACED && event->queries > 1) /* no joint distribution is known */
+        return 0;
+    for (int i = 0; i < event->queries; i++) {
+        const struct dp_query *query = &event->query[i];
+        if (!dp_kind_has_pair(query))
+            return 0;
+        part[i] = p;
+        part[i].kind = dp_kinds[query->kind].pair;
+        if (replaced) {
+            /* Exchanging a row moves both ways from what neither has in common: no pair of adding or removing one covers
+               that. The sampled epsilon does, with its two losses. */
+            part[i].kind = DP_PLD_PURE;
+            part[i].epsilon = dp_pure_sampled(event->rate, dp_kind_epsilon(query));
+            part[i].rate = 1;
+        } else if (part[i].kind == DP_PLD_PURE) {
+            part[i].epsilon = dp_kind_epsilon(query);
+        } else {
+            part[i].multiplier = query->multiplier;
+        }
+        if (!isfinite(part[i].epsilon))
+            return 0;
+    }
+    return (size_t)event->queries;
+}
+
+struct dp_pld_part *dp_account_pld_parts(const struct dp_charges *charges, size_t *count, int *rc, struct dp_err *err)
+{
+    struct dp_pld_part *part;
+    *rc = dp_alloc(&part, charges->count * DP_EVENT_MOST_QUERIES + 1, sizeof *part, err);
+    if (*rc != DP_OK)
+        return NULL;
+    *count = 0;
+    for (size_t i = 0; i < charges->count; i++) {
+        size_t more = event_parts(&charges->charge[i].event, charges->charge[i].laps, part + *count);
+        if (more == 0) {
+            free(part);
+            return NULL;
+        }
+        *count += more;
+    }
+    return part;
+}
+
+/* Some query is charged as another mechanism that costs more than it does: its lower bound is none on the truth. On one
+   sample, and where a row is exchanged, all but Gaussians are charged as randomised response. */
+static bool stands_in(const struct dp_event *event)
+{
+    bool joint = event->queries > 1 && event->sampling == DP_SAMPLING_POISSON && event->rate < 1;
+    bool response = joint || event->sampling == DP_SAMPLING_REPLACED;
+    int others = 0;
+    for (int i = 0; i < event->queries; i++) {
+        const struct dp_kind *kind = &dp_kinds[event->query[i].kind];
+        if (!kind->exact || (response && kind->pair != DP_PLD_GAUSSIAN && kind->pair != DP_PLD_PURE))
+            return true;
+        others += kind->pair != DP_PLD_GAUSSIAN;
+    }
+    return joint && others > 1;
+}
+
+static struct dp_answer answer_of(const struct dp_charges *charges, const struct dp_pld_answer *pld)
+{
+    struct dp_answer answer = {pld->upper, pld->lower, pld->tight, DP_ACCOUNTANT_PLD};
+    for (size_t i = 0; i < charges->count; i++)
+        if (stands_in(&charges->charge[i].event))
+            answer.lower = 0;
+    answer.tight = answer.tight && answer.upper - answer.lower <= 0.01 * answer.upper;
+    return answer;
+}
+
+/* Epsilon at delta = given, or δ at epsilon = given. */
+static int ask_pld(int (*question)(const struct dp_pld_part *, size_t, double, struct dp_pld_answer *, struct dp_err *),
+                   const struct dp_charges *charges, double given, struct dp_answer *answer, struct dp_err *err)
+{
+    struct dp_pld_answer pld = {.upper = (double)INFINITY};
+    size_t count;
+    int rc;
+    struct dp_pld_part *part = dp_account_pld_parts(charges, &count, &rc, err);
+    if (part == NULL)
+        return rc != DP_OK ? rc : dp_fail(err, DP_E_RUN, "privacy loss distributions do not cover these mechanisms");
+    rc = question(part, count, given, &pld, err);
+    free(part);
+    *answer = answer_of(charges, &pld);
+    return rc;
+}
+
+static int by_pld(const struct dp_charges *charges, double delta, struct dp_answer *answer, struct dp_err *err)
+{
+    return ask_pld(dp_pld_epsilon, charges, delta, answer, err);
+}
+
+int dp_account_pld_delta(const struct dp_charges *charges, double epsilon, struct dp_answer *answer, struct dp_err *err)
+{
+    return ask_pld(dp_pld_delta, charges, epsilon, answer, err);
+}
+
+/* --- Rényi DP, sound and as published --- */
+
+static int by_meter(enum dp_meter_kind kind, const struct dp_charges *charges, double delta, struct dp_answer *answer,
+                    struct dp_err *err)
+{
+    struct dp_meter *meter;
+    int rc = dp_meter_new(&meter, kind, delta, err);
+    if (rc != DP_OK)
+        return rc;
+    for (size_t i = 0; rc == DP_OK && i < charges->count; i++)
+        rc = dp_meter_charge(meter, &charges->charge[i].event, charges->charge[i].laps, err);
+    *answer = (struct dp_answer){.upper = dp_meter_epsilon(meter), .by = DP_ACCOUNTANT_RDP};
+    dp_meter_free(meter);
+    return rc;
+}
+
+static int by_rdp(const struct dp_charges *charges, double delta, struct dp_answer *answer, struct dp_err *err)
+{
+    return by_meter(DP_METER_RDP, charges, delta, answer, err);
+}
+
+static int by_published(const struct dp_charges *charges, double delta, struct dp_answer *answer, struct dp_err *err)
+{
+    int rc = by_meter(DP_METER_PUBLISHED, charges, delta, answer, err);
+    answer->by = DP_ACCOUNTANT_PUBLISHED;
+    return rc;
+}
+
+/* --- nothing sampled: Gaussian and zero-concentrated DP --- */
+
+static bool nothing_sampled(const struct dp_charges *charges)
+{
+    for (size_t i = 0; i < charges->count; i++)
+        if (sampled(&charges->charge[i].event))
+            return false;
+    return true;
+}
+
+static bool every_query(const struct dp_charges *charges, bool (*holds)(const struct dp_query *query))
+{
+    for (size_t i = 0; i < charges->count; i++)
+        for (int j = 0; j < charges->charge[i].event.queries; j++)
+            if (!holds(&charges->charge[i].event.query[j]))
+                return false;
+    return true;
+}
+
+static int by_gdp(const struct dp_charges *charges, double delta, struct dp_answer *answer, struct dp_err *err)
+{
+    double *z;
+    int64_t *times;
+    int rc = dp_alloc(&z, charges->count + 1, sizeof *z, err);
+    if (rc != DP_OK)
+        return rc;
+    rc = dp_alloc(&times, charges->count + 1, sizeof *times, err);
+    for (size_t i = 0; rc == DP_OK && i < charges->count; i++) {
+        dp_event_is_gaussian(&charges->charge[i].event, &z[i]);
+        times[i] = dp_event_times(&charges->charge[i].event, charges->charge[i].laps);
+    }
+    if (rc == DP_OK) {
+        double epsilon = dp_gaussian_epsilon(dp_gaussian_mu(z, times, charges->count), delta);
+        /* Exact to the grid of the search; shuffled epochs may cost less than one Gaussian each. */
+        *answer = (struct dp_answer){epsilon, 0, true, DP_ACCOUNTANT_GDP};
+        answer->lower = epsilon * (1 - 1e-9);
+        for (size_t i = 0; i < charges->count; i++)
+            if (charges->charge[i].event.sampling == DP_SAMPLING_SHUFFLED)
+                answer->lower = 0;
+        answer->tight = answer->lower > 0;
+        free(times);
+    }
+    free(z);
+    return rc;
+}
+
+static int by_zcdp(const struct dp_charges *charges, double delta, struct dp_answer *answer, struct dp_err *err)
+{
+    double rho = 0;
+    (void)err;
+    for (size_t i = 0; i < charges->count; i++) {
+        const struct dp_event *event = &charges->charge[i].event;
+        double one = 0;
+        for (int j = 0; j < event->queries; j++)
+            one += dp_kind_rho(&event->query[j]);
+        rho += one * (double)dp_event_times(event, charges->charge[i].laps);
+    }
+    /* Past the rounding of products and sums. */
+    rho *= 1 + 1e-15 * (double)(charges->count + DP_EVENT_MOST_QUERIES);
+    *answer = (struct dp_answer){.upper = dp_zcdp_epsilon(rho, delta), .by = DP_ACCOUNTANT_ZCDP};
+    return DP_OK;
+}
+
+/* --- composition lap by lap --- */
+
+/* (ε, δ) of one lap: pure queries at their ε, Gaussians at the ε that leaves them `share` of delta, amplified where the
+   batch is a sample (Balle, Barthe and Gaboardi 2018). */
+static struct dp_guarantee lap_guarantee(const struct dp_charge *charge, double share)
+{
+    const struct dp_event *event = &charge->event;
+    struct dp_guarantee lap = {.times = dp_event_times(event, charge->laps)};
+    double q = sampled(event) && event->sampling != DP_SAMPLING_VISIBLE ? event->rate : 1;
+    for (int j = 0; j < event->queries; j++) {
+        const struct dp_query *query = &event->query[j];
+        double each = fmin(share / q / event->queries, 0.5);
+        if (dp_kind_is_gaussian(query)) {
+            lap.epsilon += dp_gaussian_epsilon(dp_gaussian_mu(&query->multiplier, &(int64_t){1}, 1), each);
+            lap.delta += each;
+        } else {
+            lap.epsilon += dp_kind_epsilon(query);
+        }
+    }
+    lap.epsilon = dp_pure_sampled(q, lap.epsilon * (1 + 1e-15));
+    lap.delta = fmin(q * lap.delta * (1 + 1e-15), share);
+    return lap;
+}
+
+/* Half of delta for the laps' own, half for the composition. */
+static int by_advanced(const struct dp_charges *charges, double delta, struct dp_answer *answer, struct dp_err *err)
+{
+    struct dp_guarantee *step;
+    int64_t laps = 0;
+    int rc = dp_alloc(&step, charges->count + 1, sizeof *step, err);
+    if (rc != DP_OK)
+        return rc;
+    for (size_t i = 0; i < charges->count; i++)
+        laps += dp_event_times(&charges->charge[i].event, charges->charge[i].laps);
+    for (size_t i = 0; i < charges->count; i++)
+        step[i] = lap_guarantee(&charges->charge[i], 0.5 * delta / (double)laps);
+    *answer = (struct dp_answer){.upper = dp_compose_advanced(step, charges->count, delta), .by = DP_ACCOUNTANT_ADVANCED};
+    free(step);
+    return DP_OK;
+}
+
+/* --- which one --- */
+
+static bool any(const struct dp_charges *charges)
+{
+    (void)charges;
+    return true;
+}
+
+static bool have_parts(const struct dp_charges *charges)
+{
+    struct dp_pld_part part[DP_EVENT_MOST_QUERIES];
+    for (size_t i = 0; i < charges->count; i++)
+        if (event_parts(&charges->charge[i].event, charges->charge[i].laps, part) == 0)
+            return false;
+    return true;
+}
+
+static bool unsampled_gaussians(const struct dp_charges *charges)
+{
+    return nothing_sampled(charges) && every_query(charges, dp_kind_is_gaussian);
+}
+
+static bool unsampled_rho(const struct dp_charges *charges)
+{
+    return nothing_sampled(charges) && every_query(charges, dp_kind_has_rho);
+}
+
+static bool have_pairs(const struct dp_charges *charges)
+{
+    return every_query(charges, dp_kind_has_pair);
+}
+
+static int best(const struct dp_charges *charges, double delta, struct dp_answer *answer, struct dp_err *err);
+
+#define ROW(id, name, title, covers, answer) {covers, answer},
+static const struct {
+    bool (*covers)(const struct dp_charges *charges);
+    int (*answer)(const struct dp_charges *charges, double delta, struct dp_answer *answer, struct dp_err *err);
+} rows[] = {DP_ACCOUNTANTS(ROW)};
+
+bool dp_account_covers(enum dp_accountant accountant, const struct dp_charges *charges)
+{
+    return rows[accountant].covers(charges);
+}
+
+/* GDP is exact where it applies. Else the smallest of what covers the charges; zCDP is never below RDP. A failure of one
+   is one of all: with less memory the answer must not be another. */
+static int best(const struct dp_charges *charges, double delta, struct dp_answer *answer, struct dp_err *err)
+{
+    static const enum dp_accountant candidates[] = {DP_ACCOUNTANT_PLD, DP_ACCOUNTANT_ADVANCED, DP_ACCOUNTANT_RDP};
+    if (unsampled_gaussians(charges))
+        return by_gdp(charges, delta, answer, err);
+    *answer = (struct dp_answer){.upper = (double)INFINITY, .by = DP_ACCOUNTANT_RDP};
+    for (size_t i = 0; i < sizeof candidates / sizeof *candidates; i++) {
+        struct dp_answer one;
+        if (candidates[i] == DP_ACCOUNTANT_RDP && isfinite(answer->upper) &&
+            answer->upper - answer->lower <= 0.01 * answer->upper)
+            break; /* within 1 %: it would only cost time */
+        if (!rows[candidates[i]].covers(charges))
+            continue;
+        int rc = rows[candidates[i]].answer(charges, delta, &one, err);
+        if (rc != DP_OK)
+            return rc;
+        double lower = fmax(answer->lower, one.lower);
+        if (one.upper < answer->upper)
+            *answer = one;
+        answer->lower = fmin(lower, answer->upper);
+    }
+    answer->tight = answer->upper - answer->lower <= 0.01 * answer->upper;
+    return DP_OK;
+}
+
+int dp_account_epsilon(enum dp_accountant accountant, const struct dp_charges *charges, double delta, struct dp_answer *answer,
+                       struct dp_err *err)
+{
+    *answer = (struct dp_answer){.tight = true, .by = accountant};
+    if (!(delta > 0 && delta < 1))
+        return dp_fail(err, DP_E_RUN, "the accountant needs 0 < delta < 1");
+    for (size_t i = 0; i < charges->count; i++) {
+        int rc = dp_event_check(&charges->charge[i].event, err);
+        if (rc == DP_OK && charges->charge[i].laps < 0)
+            rc = dp_fail(err, DP_E_RUN, "cannot account for %lld laps", (long long)charges->charge[i].laps);
+        if (rc != DP_OK)
+            return rc;
+    }
+    if (charges->count == 0)
+        return DP_OK;
+    if (!rows[accountant].covers(charges))
+        return dp_fail(err, DP_E_RUN, "accountant %s does not cover these mechanisms", dp_accountant_names[accountant]);
+    return rows[accountant].answer(charges, delta, answer, err);
+}

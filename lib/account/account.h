@@ -1,0 +1,66 @@
+/* What a list of charges costs, by whichever accountant: the calculator, the gate and the ledger's report ask here, so
+ * that they agree to the last bit. Epsilon is in nats. */
+#ifndef DP_ACCOUNT_ACCOUNT_H
+#define DP_ACCOUNT_ACCOUNT_H
+
+#include "account/event.h"
+#include "priv/pld.h"
+
+/* The accountants: X(enumerator, name, name for readers, what it covers, its answer). The last two are functions of account.c;
+ *   best       the smallest bound of the sound ones that cover the charges
+ *   pld        privacy loss distributions (priv/pld.h): every kind that is Gaussian or pure, on one Poisson sample several of
+ *              them; a sparse vector with Laplace noise counts as pure
+ *   rdp        Rényi DP (account/meter.h): everything
+ *   zcdp       zero-concentrated DP: nothing sampled
+ *   gdp        Gaussian DP, exact: Gaussians, nothing sampled
+ *   advanced   advanced composition of (ε, δ) bounds lap by lap
+ *   published  as the DP-SCD paper, which is not sound */
+#define DP_ACCOUNTANTS(X)                                                                                                      \
+    X(BEST, "best", "the best of several", any, best)                                                                          \
+    X(PLD, "pld", "privacy loss distributions", have_parts, by_pld)                                                            \
+    X(RDP, "rdp", "Renyi differential privacy", any, by_rdp)                                                                   \
+    X(ZCDP, "zcdp", "zero-concentrated differential privacy", unsampled_rho, by_zcdp)                                          \
+    X(GDP, "gdp", "Gaussian differential privacy", unsampled_gaussians, by_gdp)                                                \
+    X(ADVANCED, "advanced", "advanced composition", have_pairs, by_advanced)                                                   \
+    X(PUBLISHED, "published", "the published accountant, WHICH IS NOT SOUND", any, by_published)
+
+/* What else ledgers and certificates name, which nobody can ask. */
+#define DP_ACCOUNTANTS_NAMED(X)                                                                                                \
+    X(FILTER, "filter") /* a filter at one order, under which the run chose its noise */                                       \
+    X(ADDED, "added")   /* epsilons and deltas of several runs */                                                              \
+    X(NONE, "none")     /* nothing was charged */
+
+#define DP_ACCOUNTANT_ENUMERATOR(id, ...) DP_ACCOUNTANT_##id,
+enum dp_accountant {
+    DP_ACCOUNTANTS(DP_ACCOUNTANT_ENUMERATOR) DP_ACCOUNTANTS_NAMED(DP_ACCOUNTANT_ENUMERATOR) DP_ACCOUNTANT_COUNT
+};
+#undef DP_ACCOUNTANT_ENUMERATOR
+
+#define DP_ACCOUNTANT_CHOICE(id, name, ...) "|" name
+#define DP_ACCOUNTANT_CHOICES (&(DP_ACCOUNTANTS(DP_ACCOUNTANT_CHOICE))[1]) /* "best|pld|…" */
+extern const char *const dp_accountant_names[DP_ACCOUNTANT_COUNT];
+extern const char *const dp_accountant_titles[DP_ACCOUNTANT_FILTER]; /* for readers */
+
+struct dp_answer {
+    double upper;          /* what may be claimed; infinite where the accountant has no bound */
+    double lower;          /* the truth is not below it; 0 where nothing better is known */
+    bool tight;            /* upper − lower <= 1 % of upper */
+    enum dp_accountant by; /* which one answered */
+};
+
+/* The smallest ε >= 0 the accountant can show at delta. 0 for no charges. DP_E_RUN: 0 < delta < 1 does not hold, a bad
+   event, or charges that this accountant does not cover. */
+int dp_account_epsilon(enum dp_accountant accountant, const struct dp_charges *charges, double delta, struct dp_answer *answer,
+                       struct dp_err *err);
+
+/* Whether that accountant says anything about these charges. */
+bool dp_account_covers(enum dp_accountant accountant, const struct dp_charges *charges);
+
+/* The charges as parts of a privacy loss distribution: *count of them, freed by the caller. NULL where there is none that
+   holds (*rc = DP_OK), or without memory. */
+struct dp_pld_part *dp_account_pld_parts(const struct dp_charges *charges, size_t *count, int *rc, struct dp_err *err);
+
+/* The δ of the charges at epsilon by privacy loss distributions; for other accountants see account/solve.h. */
+int dp_account_pld_delta(const struct dp_charges *charges, double epsilon, struct dp_answer *answer, struct dp_err *err);
+
+#endif

@@ -1,0 +1,17 @@
+/* The Rényi curve of an event: r(α) of one lap of it. */
+#ifndef DP_ACCOUNT_CURVE_H
+#define DP_ACCOUNT_CURVE_H
+
+#include <stddef.h>
+
+#include "account/event.h"
+
+/* Several Gaussians on one batch are one Gaussian, 1/z² = Σ 1/z_i², exactly: *multiplier, rounded down, and true; false when
+   the event has another query. */
+bool dp_event_is_gaussian(const struct dp_event *event, double *multiplier);
+
+/* out[i] = r(orders[i]), an upper bound; +infinity where none is known at that order. For shuffled epochs it is the curve
+   of a whole epoch: see dp_event_times. DP_E_RUN as dp_event_check, or where no curve exists at any order. */
+int dp_event_curve(const struct dp_event *event, const double *orders, size_t n, double *out, struct dp_err *err);
+
+#endif

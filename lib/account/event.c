@@ -1,0 +1,80 @@
+#include "account/event.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/mem.h"
+
+const char *const dp_sampling_names[DP_SAMPLING_COUNT] = {"none", "poisson", "replaced", "shuffled", "visible"};
+struct dp_event dp_event_gaussian(enum dp_sampling sampling, double rate, double multiplier, int64_t epoch_laps)
+{
+    struct dp_event event = {.sampling = sampling, .rate = rate, .epoch_laps = epoch_laps, .queries = 1};
+    event.query[0] = (struct dp_query){.kind = DP_QUERY_GAUSSIAN, .multiplier = multiplier};
+    return event;
+}
+
+int dp_event_check(const struct dp_event *event, struct dp_err *err)
+{
+    if ((int)event->sampling < 0 || (int)event->sampling >= DP_SAMPLING_COUNT)
+        return dp_fail(err, DP_E_RUN, "an event has an unknown sampling");
+    if (!(event->rate > 0 && event->rate <= 1))
+        return dp_fail(err, DP_E_RUN, "an event needs a sampling rate in (0, 1], got %g", event->rate);
+    if (event->sampling == DP_SAMPLING_NONE && event->rate != 1)
+        return dp_fail(err, DP_E_RUN, "an event of every row has a sampling rate of %g", event->rate);
+    if (event->sampling == DP_SAMPLING_SHUFFLED ? event->epoch_laps < 1 : event->epoch_laps != 0)
+        return dp_fail(err, DP_E_RUN, "an event has epochs of %lld laps", (long long)event->epoch_laps);
+    if (event->queries < 1 || event->queries > DP_EVENT_MOST_QUERIES)
+        return dp_fail(err, DP_E_RUN, "an event has %d queries, expected 1 to %d", event->queries, DP_EVENT_MOST_QUERIES);
+    int rc = DP_OK;
+    for (int i = 0; rc == DP_OK && i < event->queries; i++)
+        rc = event->query[i].kind == DP_QUERY_NONE ? dp_fail(err, DP_E_RUN, "an event has a query without noise")
+                                                   : dp_query_check(&event->query[i], err);
+    return rc;
+}
+
+bool dp_event_same(const struct dp_event *a, const struct dp_event *b)
+{
+    if (a->sampling != b->sampling || a->rate != b->rate || a->epoch_laps != b->epoch_laps || a->queries != b->queries)
+        return false;
+    bool same = true;
+    for (int i = 0; same && i < a->queries; i++)
+        same = dp_query_same(&a->query[i], &b->query[i]);
+    return same;
+}
+
+int64_t dp_event_times(const struct dp_event *event, int64_t laps)
+{
+    if (event->sampling != DP_SAMPLING_SHUFFLED || laps <= 0)
+        return laps;
+    return (laps - 1) / event->epoch_laps + 1;
+}
+
+bool dp_event_may_follow(const struct dp_event *event, const struct dp_event *before, int64_t laps)
+{
+    return dp_event_same(event, before) || before->sampling != DP_SAMPLING_SHUFFLED || laps % before->epoch_laps == 0;
+}
+
+int dp_charges_add(struct dp_charges *charges, const struct dp_event *event, int64_t laps, struct dp_err *err)
+{
+    if (laps < 0)
+        return dp_fail(err, DP_E_RUN, "cannot account for %lld laps", (long long)laps);
+    for (size_t i = 0; i < charges->count && event->sampling != DP_SAMPLING_SHUFFLED; i++) {
+        if (dp_event_same(&charges->charge[i].event, event)) {
+            if (laps > DP_EVENT_MOST_LAPS - charges->charge[i].laps)
+                return dp_fail(err, DP_E_RUN, "too many laps to account for");
+            charges->charge[i].laps += laps;
+            return DP_OK;
+        }
+    }
+    int rc = dp_grow(&charges->charge, &charges->capacity, charges->count + 1, sizeof *charges->charge, err);
+    if (rc != DP_OK)
+        return rc;
+    charges->charge[charges->count++] = (struct dp_charge){*event, laps};
+    return DP_OK;
+}
+
+void dp_charges_free(struct dp_charges *charges)
+{
+    free(charges->charge);
+    *charges = (struct dp_charges){0};
+}

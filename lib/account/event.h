@@ -1,0 +1,69 @@
+/* What one lap does to private rows, as accountants see it: how rows were chosen, and the queries that were put to the
+ * batch. A run is a list of charges: so many laps of one event, and so many of another. */
+#ifndef DP_ACCOUNT_EVENT_H
+#define DP_ACCOUNT_EVENT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "query/query.h"
+
+enum dp_sampling {
+    DP_SAMPLING_NONE,     /* every row, each lap */
+    DP_SAMPLING_POISSON,  /* own coin for each row, null-record adjacency */
+    DP_SAMPLING_REPLACED, /* a batch of fixed size without replacement, or coins, under replace-one adjacency */
+    DP_SAMPLING_SHUFFLED, /* parts of one permutation per epoch: one release of every row per epoch begun, nothing
+                             amplified */
+    DP_SAMPLING_VISIBLE,  /* coins, but the release shows who took part (noised alpha): a person pays for each lap they
+                             are in */
+};
+#define DP_SAMPLING_COUNT 5
+_Static_assert(DP_SAMPLING_VISIBLE + 1 == DP_SAMPLING_COUNT, "a name for each sampling");
+extern const char *const dp_sampling_names[DP_SAMPLING_COUNT]; /* as in ledgers: "none", "poisson", … */
+
+#define DP_EVENT_MOST_QUERIES 4
+#define DP_EVENT_MOST_LAPS 1000000000000
+
+struct dp_event {
+    enum dp_sampling sampling;
+    double rate;        /* q in (0, 1]: the part of the rows in a lap */
+    int64_t epoch_laps; /* shuffled: laps per epoch; else 0 */
+    int queries;        /* all on the same batch */
+    struct dp_query query[DP_EVENT_MOST_QUERIES];
+};
+
+struct dp_charge {
+    struct dp_event event;
+    int64_t laps;
+};
+
+/* A list of charges that grows; the caller starts it zeroed and frees it. */
+struct dp_charges {
+    size_t count, capacity;
+    struct dp_charge *charge;
+};
+
+/* One Gaussian query. */
+struct dp_event dp_event_gaussian(enum dp_sampling sampling, double rate, double multiplier, int64_t epoch_laps);
+
+/* DP_E_RUN and a sentence when the event makes no sense: a number that must be positive and finite and is not, a rate
+   outside (0, 1], epochs of no laps, no query or too many. */
+int dp_event_check(const struct dp_event *event, struct dp_err *err);
+
+bool dp_event_same(const struct dp_event *a, const struct dp_event *b);
+
+/* How often the event's unsampled mechanism runs in that many laps: epochs begun where they are shuffled, else laps. */
+int64_t dp_event_times(const struct dp_event *event, int64_t laps);
+
+/* Whether a run may go on with `event` after so many laps of `before`. False in the middle of a shuffled epoch of `before`:
+   only whole epochs may come before another event, so that the laps of an epoch are charged as one. */
+bool dp_event_may_follow(const struct dp_event *event, const struct dp_event *before, int64_t laps);
+
+/* Adds laps (0 or more, else DP_E_RUN) of an event, to the charge of the same event if there is one (except where epochs
+   are shuffled: the laps of two runs must not share an epoch). */
+int dp_charges_add(struct dp_charges *charges, const struct dp_event *event, int64_t laps, struct dp_err *err);
+void dp_charges_free(struct dp_charges *charges);
+
+#endif

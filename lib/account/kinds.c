@@ -1,0 +1,98 @@
+#include "account/kinds.h"
+
+#include <math.h>
+
+#include "priv/pure.h"
+#include "priv/rdp.h"
+#include "priv/sparse_vector.h"
+#include "priv/zcdp.h"
+
+/* Past the rounding of the quotient. */
+static double inverse(const struct dp_query *query)
+{
+    return (1 + 0x1p-51) / query->multiplier;
+}
+
+static double given(const struct dp_query *query)
+{
+    return query->epsilon;
+}
+
+static double threshold_and_query(const struct dp_query *query)
+{
+    return (query->epsilon + 2 * query->query_epsilon) * (1 + 0x1p-51);
+}
+
+static int gaussian(const struct dp_query *query, const double *orders, size_t n, double *out, struct dp_err *err)
+{
+    (void)err;
+    dp_rdp_gaussian(query->multiplier, orders, n, out);
+    return DP_OK;
+}
+
+static double gaussian_rho(const struct dp_query *query)
+{
+    return dp_zcdp_gaussian(query->multiplier);
+}
+
+static int laplace(const struct dp_query *query, const double *orders, size_t n, double *out, struct dp_err *err)
+{
+    (void)err;
+    dp_rdp_laplace(query->multiplier, orders, n, out);
+    return DP_OK;
+}
+
+static int sparse_laplace(const struct dp_query *query, const double *orders, size_t n, double *out, struct dp_err *err)
+{
+    return dp_rdp_sparse_vector_laplace(query->epsilon, query->query_epsilon, 0, query->most, orders, n, out, err);
+}
+
+/* The split 1:2 of priv/sparse_vector.h, rounded down. */
+static int sparse_gaussian(const struct dp_query *query, const double *orders, size_t n, double *out, struct dp_err *err)
+{
+    return dp_rdp_sparse_vector_gaussian(sqrt(1.5 / query->rho) * (1 - 1e-15), sqrt(3 / query->rho) * (1 - 1e-15), query->most,
+                                         orders, n, out, err);
+}
+
+/* clang-format off */
+#define ROWS(X)                                                                                                                \
+    /*                         epsilon              curve            rho           pair             exact  symmetric */        \
+    X(DP_QUERY_NONE,             NULL,                NULL,            NULL,         DP_PLD_PURE,     false, false)            \
+    X(DP_QUERY_GAUSSIAN,         NULL,                gaussian,        gaussian_rho, DP_PLD_GAUSSIAN, true,  true)             \
+    X(DP_QUERY_LAPLACE,          inverse,             laplace,         NULL,         DP_PLD_LAPLACE,  true,  true)             \
+    /* Randomised response costs more than either of these two, unless the sensitivity is one step of the grid. */             \
+    X(DP_QUERY_DISCRETE_LAPLACE, inverse,             NULL,            NULL,         DP_PLD_PURE,     false, true)             \
+    X(DP_QUERY_GAMMA,            inverse,             NULL,            NULL,         DP_PLD_PURE,     false, true)             \
+    X(DP_QUERY_PURE,             given,               NULL,            NULL,         DP_PLD_PURE,     true,  true)             \
+    X(DP_QUERY_SPARSE_LAPLACE,   threshold_and_query, sparse_laplace,  NULL,         DP_PLD_PURE,     false, false)            \
+    X(DP_QUERY_SPARSE_GAUSSIAN,  NULL,                sparse_gaussian, NULL,         DP_PLD_PURE,     false, false)
+/* clang-format on */
+
+#define ROW(kind, epsilon, curve, rho, pair, exact, symmetric) [kind] = {epsilon, curve, rho, pair, exact, symmetric},
+const struct dp_kind dp_kinds[DP_QUERY_KIND_COUNT] = {ROWS(ROW)};
+
+#define SEEN(kind, ...) | 1u << (kind)
+_Static_assert((0u ROWS(SEEN)) == (1u << DP_QUERY_KIND_COUNT) - 1, "a row for each kind of query");
+
+double dp_kind_epsilon(const struct dp_query *query)
+{
+    const struct dp_kind *kind = &dp_kinds[query->kind];
+    return kind->epsilon != NULL ? kind->epsilon(query) : INFINITY;
+}
+
+double dp_kind_rho(const struct dp_query *query)
+{
+    const struct dp_kind *kind = &dp_kinds[query->kind];
+    return kind->rho != NULL ? kind->rho(query) : dp_zcdp_pure(dp_kind_epsilon(query));
+}
+
+int dp_kind_curve(const struct dp_query *query, const double *orders, size_t n, double *out, struct dp_err *err)
+{
+    const struct dp_kind *kind = &dp_kinds[query->kind];
+    if (kind->curve != NULL)
+        return kind->curve(query, orders, n, out, err);
+    if (kind->epsilon == NULL)
+        return dp_fail(err, DP_E_RUN, "a query without noise has no bound");
+    dp_rdp_pure(kind->epsilon(query), orders, n, out);
+    return DP_OK;
+}

@@ -1,0 +1,67 @@
+/* What a query costs: one row for each kind of it, which every accountant reads. A new kind is a row in query/query.h, a row
+ * here and its formula. Epsilon, ρ and r(α) are in nats and upper bounds, rounded up; all functions are pure.
+ *
+ * What is left out of a row (NULL) follows from the epsilon of the kind, which randomised response has too and dominates
+ * whatever else is epsilon-DP: a kind that is pure needs no more than that one formula. */
+#ifndef DP_ACCOUNT_KINDS_H
+#define DP_ACCOUNT_KINDS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/err.h"
+#include "priv/pld.h"
+#include "query/query.h"
+
+struct dp_kind {
+    /* Its epsilon as a mechanism that is epsilon-DP by itself. NULL where it is none. */
+    double (*epsilon)(const struct dp_query *query);
+    /* out[i] = r(orders[i]) of one query on every row. NULL: the curve of its epsilon (priv/pure.h). */
+    int (*curve)(const struct dp_query *query, const double *orders, size_t n, double *out, struct dp_err *err);
+    /* ρ of zero-concentrated DP. NULL: that of its epsilon (priv/zcdp.h). */
+    double (*rho)(const struct dp_query *query);
+    /* The pair of distributions that dominates it on every row, as a part of a privacy loss distribution: DP_PLD_GAUSSIAN or
+       DP_PLD_LAPLACE of its multiplier, or DP_PLD_PURE of its epsilon. */
+    enum dp_pld_kind pair;
+    /* The pair costs no more than the query may: a lower bound on the one is one on the other. */
+    bool exact;
+    /* Its curve bounds, or is, that of one pair whose members an involution exchanges (priv/joint.h). */
+    bool symmetric;
+};
+
+extern const struct dp_kind dp_kinds[DP_QUERY_KIND_COUNT];
+
+/* The epsilon of the query as a pure mechanism; infinite where it is none. */
+double dp_kind_epsilon(const struct dp_query *query);
+
+/* Its ρ; infinite where none is known. */
+double dp_kind_rho(const struct dp_query *query);
+
+/* Its r(α) on every row. DP_E_RUN where it has no curve, which only DP_QUERY_NONE has not. */
+int dp_kind_curve(const struct dp_query *query, const double *orders, size_t n, double *out, struct dp_err *err);
+
+/* It is a Gaussian, of query->multiplier. */
+static inline bool dp_kind_is_gaussian(const struct dp_query *query)
+{
+    return dp_kinds[query->kind].pair == DP_PLD_GAUSSIAN;
+}
+
+/* Its epsilon is all that is known of it. */
+static inline bool dp_kind_is_pure(const struct dp_query *query)
+{
+    return dp_kinds[query->kind].epsilon != NULL && dp_kinds[query->kind].curve == NULL;
+}
+
+/* It has a ρ. */
+static inline bool dp_kind_has_rho(const struct dp_query *query)
+{
+    return dp_kinds[query->kind].rho != NULL || dp_kinds[query->kind].epsilon != NULL;
+}
+
+/* It is a Gaussian or pure: it has a pair of distributions, and a lap of it some (ε, δ). */
+static inline bool dp_kind_has_pair(const struct dp_query *query)
+{
+    return dp_kind_is_gaussian(query) || dp_kinds[query->kind].epsilon != NULL;
+}
+
+#endif

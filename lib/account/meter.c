@@ -1,0 +1,144 @@
+#include "account/meter.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "account/curve.h"
+#include "priv/mixture.h"
+#include "priv/rdp.h"
+
+struct part {
+    struct dp_event event;
+    int64_t laps;
+    double curve[DP_RDP_ORDER_COUNT]; /* r of one event, per order */
+};
+
+struct dp_meter {
+    enum dp_meter_kind kind;
+    double delta;
+    const double *orders;
+    size_t count;                       /* orders */
+    double penalty[DP_RDP_ORDER_COUNT]; /* conversion, per order */
+    double *rest;                       /* Σ over all parts but the last charged, per order */
+    struct part *part;
+    size_t parts, capacity, last;
+};
+
+_Static_assert((int)DP_RDP_PUBLISHED_COUNT <= (int)DP_RDP_ORDER_COUNT, "room for either set of orders");
+
+int dp_meter_new(struct dp_meter **meter, enum dp_meter_kind kind, double delta, struct dp_err *err)
+{
+    struct dp_meter *m;
+    if (!(delta > 0 && delta < 1))
+        return dp_fail(err, DP_E_RUN, "the accountant needs 0 < delta < 1");
+    int rc = dp_alloc(&m, 1, sizeof *m, err);
+    if (rc != DP_OK)
+        return rc;
+    bool published = kind == DP_METER_PUBLISHED;
+    *m = (struct dp_meter){.kind = kind, .delta = delta};
+    m->orders = published ? dp_rdp_published_orders : dp_rdp_orders;
+    m->count = published ? DP_RDP_PUBLISHED_COUNT : DP_RDP_ORDER_COUNT;
+    for (size_t i = 0; i < m->count; i++)
+        m->penalty[i] = published ? dp_rdp_penalty_published(m->orders[i], delta) : dp_rdp_penalty(m->orders[i], delta);
+    rc = dp_alloc(&m->rest, DP_RDP_ORDER_COUNT, sizeof(double), err);
+    if (rc != DP_OK) {
+        free(m);
+        return rc;
+    }
+    *meter = m;
+    return DP_OK;
+}
+
+void dp_meter_free(struct dp_meter *meter)
+{
+    if (meter == NULL)
+        return;
+    free(meter->rest);
+    free(meter->part);
+    free(meter);
+}
+
+static double times(const struct dp_meter *m, const struct part *part, int64_t laps)
+{
+    return (double)(m->kind == DP_METER_PUBLISHED ? laps : dp_event_times(&part->event, laps));
+}
+
+/* Makes part `index` the one that laps are added to. */
+static void select_part(struct dp_meter *m, size_t index)
+{
+    m->last = index;
+    for (size_t i = 0; i < m->count; i++) {
+        m->rest[i] = 0;
+        for (size_t p = 0; p < m->parts; p++)
+            if (p != index && m->part[p].laps > 0)
+                m->rest[i] += times(m, &m->part[p], m->part[p].laps) * m->part[p].curve[i];
+    }
+}
+
+static int add_part(struct dp_meter *m, const struct dp_event *event, struct dp_err *err)
+{
+    struct dp_event charged = *event;
+    int rc = dp_event_check(event, err);
+    if (rc == DP_OK)
+        rc = dp_grow(&m->part, &m->capacity, m->parts + 1, sizeof *m->part, err);
+    if (rc != DP_OK)
+        return rc;
+    /* As published: laps of a shuffled epoch, and laps whose batch shows, count as Poisson samples of one query. */
+    if (m->kind == DP_METER_PUBLISHED) {
+        charged.sampling = event->sampling == DP_SAMPLING_NONE ? DP_SAMPLING_NONE : DP_SAMPLING_POISSON;
+        charged.queries = 1;
+    }
+    charged.epoch_laps = charged.sampling == DP_SAMPLING_SHUFFLED ? charged.epoch_laps : 0;
+    struct part *part = &m->part[m->parts];
+    *part = (struct part){.event = *event};
+    rc = dp_event_curve(&charged, m->orders, m->count, part->curve, err);
+    if (rc == DP_OK)
+        m->parts++;
+    return rc;
+}
+
+int dp_meter_charge(struct dp_meter *m, const struct dp_event *event, int64_t laps, struct dp_err *err)
+{
+    size_t index = 0;
+    if (laps < 0)
+        return dp_fail(err, DP_E_RUN, "cannot account for %lld laps", (long long)laps);
+    while (index < m->parts && !dp_event_same(&m->part[index].event, event))
+        index++;
+    bool new = index == m->parts;
+    int rc = new ? add_part(m, event, err) : DP_OK;
+    if (rc != DP_OK)
+        return rc;
+    if (new || index != m->last)
+        select_part(m, index);
+    m->part[index].laps += laps;
+    return DP_OK;
+}
+
+double dp_meter_epsilon_after(const struct dp_meter *m, int64_t laps)
+{
+    double best = (double)INFINITY;
+    if (m->parts == 0)
+        return 0;
+    const struct part *part = &m->part[m->last];
+    int64_t total = part->laps + laps;
+    double gaussian;
+    if (m->kind == DP_METER_RDP && m->parts == 1 && part->event.sampling == DP_SAMPLING_VISIBLE &&
+        dp_event_is_gaussian(&part->event, &gaussian))
+        return total > 0 ? dp_mixture_epsilon(total, part->event.rate, gaussian, m->delta) : 0;
+    double n = times(m, part, total);
+    for (size_t i = 0; i < m->count; i++) {
+        double own = total > 0 ? n * part->curve[i] : 0;
+        best = fmin(best, m->rest[i] + own + m->penalty[i]);
+    }
+    bool any = total > 0;
+    for (size_t p = 0; p < m->parts && !any; p++)
+        any = m->part[p].laps > 0;
+    /* Past the rounding of the products and sums. */
+    return any && best > 0 ? best * (1 + 1e-15 * (double)(m->parts + 1)) : 0;
+}
+
+double dp_meter_epsilon(const struct dp_meter *meter)
+{
+    return dp_meter_epsilon_after(meter, 0);
+}

@@ -1,0 +1,34 @@
+/* What a run has cost so far, by Rényi DP: for whoever asks after each lap. Always computed from how often each event ran,
+ * never by adding lap to lap, so that whoever asks about the same run gets the same bits. Epsilon is in nats and an upper
+ * bound. */
+#ifndef DP_ACCOUNT_METER_H
+#define DP_ACCOUNT_METER_H
+
+#include <stdint.h>
+
+#include "account/event.h"
+
+enum dp_meter_kind {
+    DP_METER_RDP,       /* every order of priv/rdp.h; the mixture of priv/mixture.h for one event with a visible batch */
+    DP_METER_PUBLISHED, /* as the DP-SCD paper: whatever the sampler and whatever else was released, the first query on a
+                           Poisson sample, at whole orders and by Proposition 1. Not sound. */
+};
+
+struct dp_meter;
+
+/* An empty meter; the caller frees it. DP_E_RUN unless 0 < delta < 1. */
+int dp_meter_new(struct dp_meter **meter, enum dp_meter_kind kind, double delta, struct dp_err *err);
+void dp_meter_free(struct dp_meter *meter);
+
+/* Adds laps (0 or more) of an event. The first time an event is met its curve is computed, about 2 ms; then a lap costs
+   nothing. The laps of shuffled epochs follow one another. DP_E_RUN when the event has no curve. */
+int dp_meter_charge(struct dp_meter *meter, const struct dp_event *event, int64_t laps, struct dp_err *err);
+
+/* Epsilon of what has been charged, min_α Σ times · r(α) + penalty(α, δ), rounded up: 0 for nothing, infinite when
+   nothing bounds the loss. Under a microsecond per event; about a millisecond for a visible batch. */
+double dp_meter_epsilon(const struct dp_meter *meter);
+
+/* Epsilon if `laps` more of the event charged last had run. */
+double dp_meter_epsilon_after(const struct dp_meter *meter, int64_t laps);
+
+#endif

@@ -1,0 +1,63 @@
+/* A run whose laps are fixed before it starts, as accountants see it: which event each lap is. Events that differ are few,
+ * because an accountant's work grows with their number; laps are gathered in spans, because most are like the one before. */
+#ifndef DP_ACCOUNT_PLAN_H
+#define DP_ACCOUNT_PLAN_H
+
+#include "account/event.h"
+
+#define DP_PLAN_OPEN INT64_MAX /* laps of a run whose length nobody knows: all that come are of the last event */
+
+struct dp_plan_span {
+    int64_t end;    /* the last lap that is of it; the first is that after the end of the span before */
+    uint32_t event; /* index */
+    bool rounded;   /* the laps have at least the noise of the event, whose multiplier was rounded down */
+};
+
+/* The caller starts it zeroed and frees it. */
+struct dp_plan {
+    int64_t laps;
+    size_t events, event_capacity;
+    struct dp_event *event; /* no two are the same */
+    size_t spans, span_capacity;
+    struct dp_plan_span *span; /* no two neighbours are of the same event */
+};
+
+/* The next `laps` (1 or more, or DP_PLAN_OPEN) laps of the run are of this event. DP_E_UNSAFE: they would come in the middle
+   of a shuffled epoch of another event (dp_event_may_follow). DP_E_RUN: no laps, or laps after an open end. */
+int dp_plan_add(struct dp_plan *plan, const struct dp_event *event, int64_t laps, struct dp_err *err);
+void dp_plan_free(struct dp_plan *plan);
+
+/* Noise that changes from lap to lap makes few events when its multipliers are rounded down. Those whose ratio to the
+   smallest one lies between the same two powers of 2^(1/64) share a bucket and become the smallest of them: at most 1.1 %
+   less noise than there is. There are about 256 buckets at most: where the largest multiplier is more than 16 times the
+   smallest, they are wider. One multiplier for all laps stays itself.
+   epoch_laps: laps per shuffled epoch, counted from the first of these laps, or 0 where epochs are not shuffled. Which lap of a
+   shuffled epoch a person is in is random, and that lap may be the one with the least noise; so all laps of an epoch are
+   in the bucket of its smallest multiplier. A bucket then holds whole epochs, but for the last one, and dp_event_times of
+   its laps counts them. DP_E_RUN: a multiplier that is not positive and finite; more than 2^40 between largest and
+   smallest. laps ≥ 1. */
+int dp_plan_round(double *multiplier, int64_t laps, int64_t epoch_laps, struct dp_err *err);
+
+/* Adds laps 1 … laps of *event, whose first query has these multipliers, rounded down. DP_E_UNSAFE: its noise is not Gaussian.
+ */
+int dp_plan_add_scheduled(struct dp_plan *plan, const struct dp_event *event, const double *multiplier, int64_t laps,
+                          struct dp_err *err);
+
+/* The span that a lap is in, 1 ≤ lap ≤ plan->laps, and the event of that lap. */
+const struct dp_plan_span *dp_plan_at(const struct dp_plan *plan, int64_t lap);
+static inline const struct dp_event *dp_plan_event(const struct dp_plan *plan, int64_t lap)
+{
+    return &plan->event[dp_plan_at(plan, lap)->event];
+}
+
+/* count[i] for each event of the plan: how many of laps 1 … laps are of it. */
+void dp_plan_count(const struct dp_plan *plan, int64_t laps, int64_t *count);
+
+/* Adds the first `laps` laps to charges. A shuffled epoch that those laps end in counts as a whole one. */
+int dp_plan_charges(const struct dp_plan *plan, int64_t laps, struct dp_charges *charges, struct dp_err *err);
+
+/* A digest of which lap is of which event. */
+#define DP_PLAN_DIGEST 32
+void dp_plan_digest(const struct dp_plan *plan, unsigned char digest[DP_PLAN_DIGEST]);
+
+#endif

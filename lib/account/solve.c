@@ -1,0 +1,176 @@
+#include "account/solve.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "priv/pld_solve.h"
+#include "base/round.h"
+
+#define DELTA_DIGITS 6
+#define RATE_DIGITS 9
+#define MOST_LAPS 1000000000000
+
+/* Epsilon of the charges at delta; infinite after a failure. */
+static double cost_of(enum dp_accountant accountant, const struct dp_charges *charges, double delta, int *rc,
+                      struct dp_err *err)
+{
+    struct dp_answer answer;
+    *rc = dp_account_epsilon(accountant, charges, delta, &answer, err);
+    return *rc == DP_OK ? answer.upper : (double)INFINITY;
+}
+
+static double cost(enum dp_accountant accountant, const struct dp_event *event, int64_t laps, double delta, int *rc,
+                   struct dp_err *err)
+{
+    struct dp_charge charge = {*event, laps};
+    struct dp_charges charges = {.count = 1, .capacity = 1, .charge = &charge};
+    return cost_of(accountant, &charges, delta, rc, err);
+}
+
+static int none(double epsilon, struct dp_err *err)
+{
+    return dp_fail(err, DP_E_RUN, "epsilon %g does not hold at any delta up to 1/2", epsilon);
+}
+
+/* By asking for epsilon again and again. */
+static int search_delta(enum dp_accountant accountant, const struct dp_charges *charges, double epsilon, double *delta,
+                        struct dp_err *err)
+{
+    double low = log(1e-300), high = log(0.5);
+    int rc;
+    if (cost_of(accountant, charges, exp(high), &rc, err) > epsilon)
+        return rc != DP_OK ? rc : none(epsilon, err);
+    while (high - low > 1e-8) {
+        double middle = 0.5 * (low + high), spent = cost_of(accountant, charges, exp(middle), &rc, err);
+        if (rc != DP_OK)
+            return rc;
+        if (spent <= epsilon)
+            high = middle;
+        else
+            low = middle;
+    }
+    *delta = dp_round_up(exp(high), DELTA_DIGITS);
+    if (cost_of(accountant, charges, *delta, &rc, err) > epsilon)
+        return rc != DP_OK ? rc : dp_fail(err, DP_E_RUN, "the search for a delta for epsilon %g did not settle", epsilon);
+    return DP_OK;
+}
+
+int dp_solve_delta(enum dp_accountant accountant, const struct dp_charges *charges, double epsilon, struct dp_answer *answer,
+                   struct dp_err *err)
+{
+    *answer = (struct dp_answer){.upper = 1, .by = accountant};
+    struct dp_err unused = {0};
+    bool best = accountant == DP_ACCOUNTANT_BEST, found = false;
+    int rc = DP_OK;
+    if (accountant == DP_ACCOUNTANT_PLD || (best && dp_account_covers(DP_ACCOUNTANT_PLD, charges))) {
+        rc = dp_account_pld_delta(charges, epsilon, answer, err);
+        if (rc != DP_OK)
+            return rc;
+        found = answer->upper <= 0.5;
+        answer->upper = dp_round_up(answer->upper, DELTA_DIGITS);
+        if (!best || answer->tight)
+            return found ? DP_OK : none(epsilon, err);
+    }
+    double delta = 1;
+    enum dp_accountant other = best ? DP_ACCOUNTANT_RDP : accountant;
+    rc = search_delta(other, charges, epsilon, &delta, found ? &unused : err);
+    if (rc == DP_OK && delta < answer->upper) {
+        answer->upper = delta;
+        answer->by = other;
+        answer->tight = answer->upper - answer->lower <= 0.01 * answer->upper;
+    }
+    return found ? DP_OK : rc;
+}
+
+/* One event as one part of a privacy loss distribution, for the accountants that would use it. */
+static bool one_part(enum dp_accountant accountant, const struct dp_event *event, int64_t laps, struct dp_pld_part *part)
+{
+    struct dp_charge charge = {*event, laps};
+    struct dp_charges charges = {.count = 1, .capacity = 1, .charge = &charge};
+    struct dp_err unused;
+    size_t count;
+    int rc;
+    if (event->sampling == DP_SAMPLING_SHUFFLED ||
+        !(accountant == DP_ACCOUNTANT_PLD ||
+          (accountant == DP_ACCOUNTANT_BEST && !dp_account_covers(DP_ACCOUNTANT_GDP, &charges))))
+        return false;
+    struct dp_pld_part *parts = dp_account_pld_parts(&charges, &count, &rc, &unused);
+    /* A part that holds the sampled epsilon cannot be asked about another rate. */
+    bool one = parts != NULL && count == 1 && parts[0].rate == event->rate;
+    if (one)
+        *part = parts[0];
+    free(parts);
+    return one;
+}
+
+int dp_solve_laps(enum dp_accountant accountant, const struct dp_event *event, double epsilon, double delta, int64_t *laps,
+                  struct dp_err *err)
+{
+    int64_t low = 0, high = 1; /* low is affordable */
+    struct dp_pld_part part;
+    int rc = DP_OK;
+    if (one_part(accountant, event, 1, &part)) {
+        rc = dp_pld_laps(&part, epsilon, delta, &low, err);
+        *laps = low;
+        if (rc != DP_OK || cost(accountant, event, low, delta, &rc, err) <= epsilon)
+            return rc;
+        low = 0;
+    }
+    while (high < MOST_LAPS && cost(accountant, event, high, delta, &rc, err) <= epsilon) {
+        low = high;
+        high = 2 * high < MOST_LAPS ? 2 * high : MOST_LAPS;
+    }
+    if (rc == DP_OK && high == MOST_LAPS && cost(accountant, event, high, delta, &rc, err) <= epsilon)
+        low = high;
+    while (rc == DP_OK && high - low > 1) {
+        int64_t middle = low + (high - low) / 2;
+        if (cost(accountant, event, middle, delta, &rc, err) <= epsilon)
+            low = middle;
+        else
+            high = middle;
+    }
+    *laps = low;
+    return rc;
+}
+
+int dp_solve_rate(enum dp_accountant accountant, const struct dp_event *event, int64_t laps, double epsilon, double delta,
+                  double *rate, struct dp_err *err)
+{
+    struct dp_event tried = *event;
+    double low = log(1e-12), high = 0;
+    int rc;
+    struct dp_pld_part part;
+    tried.rate = 0.5;
+    if (one_part(accountant, &tried, laps, &part)) {
+        rc = dp_pld_rate(&part, epsilon, delta, &tried.rate, err);
+        *rate = tried.rate;
+        if (rc != DP_OK || cost(accountant, &tried, laps, delta, &rc, err) <= epsilon)
+            return rc;
+    }
+    tried.rate = 1;
+    if (cost(accountant, &tried, laps, delta, &rc, err) <= epsilon) {
+        *rate = 1;
+        return DP_OK;
+    }
+    if (rc != DP_OK)
+        return rc;
+    tried.rate = exp(low);
+    if (cost(accountant, &tried, laps, delta, &rc, err) > epsilon)
+        return rc != DP_OK ? rc
+                           : dp_fail(err, DP_E_RUN, "no sampling rate reaches epsilon %g at delta %g over %lld laps", epsilon,
+                                     delta, (long long)laps);
+    while (high - low > 1e-10) {
+        tried.rate = exp(0.5 * (low + high));
+        double spent = cost(accountant, &tried, laps, delta, &rc, err);
+        if (rc != DP_OK)
+            return rc;
+        if (spent <= epsilon)
+            low = 0.5 * (low + high);
+        else
+            high = 0.5 * (low + high);
+    }
+    *rate = tried.rate = dp_round_down(exp(low), RATE_DIGITS);
+    if (cost(accountant, &tried, laps, delta, &rc, err) > epsilon)
+        return rc != DP_OK ? rc : dp_fail(err, DP_E_RUN, "the search for a rate for epsilon %g did not settle", epsilon);
+    return DP_OK;
+}

@@ -1,0 +1,222 @@
+#include "checkpoint/checkpoint.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+
+#define VARIABLE "DPLINE_CHECKPOINT" /* "EVERY:RESUMED:DIRECTORY" */
+#define OWN "loop"
+#define STAGE "stage-"
+#define FRESH ".new" /* of a file that is not whole yet */
+
+int dp_checkpoint_tell(const struct dp_checkpoint *c, struct dp_err *err)
+{
+    char *text = NULL;
+    if (c == NULL)
+        return unsetenv(VARIABLE) == 0 ? DP_OK : dp_fail_errno(err, errno, "cannot clear " VARIABLE);
+    if (asprintf(&text, "%lld:%lld:%s", (long long)c->every, (long long)c->resumed, c->directory) < 0)
+        return dp_fail(err, DP_E_RUN, "out of memory");
+    int rc = setenv(VARIABLE, text, 1) == 0 ? DP_OK : dp_fail_errno(err, errno, "cannot set " VARIABLE);
+    free(text);
+    return rc;
+}
+
+int dp_checkpoint_told(struct dp_checkpoint *c, struct dp_err *err)
+{
+    const char *text = getenv(VARIABLE);
+    long long every, resumed;
+    int at = 0;
+    *c = (struct dp_checkpoint){0};
+    if (text == NULL)
+        return DP_OK;
+    if (sscanf(text, "%lld:%lld:%n", &every, &resumed, &at) != 2 || at == 0 || every < 1 || resumed < 0 || text[at] == '\0')
+        return dp_fail(err, DP_E_RUN, "the environment's " VARIABLE " is not dp-loop's");
+    c->directory = strdup(text + at);
+    c->every = every;
+    c->resumed = resumed;
+    return c->directory != NULL ? DP_OK : dp_fail(err, DP_E_RUN, "out of memory");
+}
+
+/* Laps from one state to the next that may serve. */
+static int64_t step(const struct dp_frame *frame)
+{
+    int64_t laps = 1;
+    for (int i = 0; i < frame->records && !dp_frame_bool(frame, DP_F_SEEDED); i++)
+        if (frame->record[i].sampler == DP_SAMPLER_SHUFFLE && frame->record[i].epoch_laps > laps)
+            laps = frame->record[i].epoch_laps;
+    return laps;
+}
+
+bool dp_checkpoint_possible(const struct dp_frame *frame)
+{
+    return frame->lap % step(frame) == 0;
+}
+
+bool dp_checkpoint_due(const struct dp_checkpoint *c, const struct dp_frame *frame)
+{
+    int64_t lap = frame->lap, laps = step(frame), before = lap - laps;
+    if (c->directory == NULL || lap % laps != 0 || lap >= dp_frame_int(frame, DP_F_LAPS, 0))
+        return false;
+    return lap / c->every > before / c->every || (c->resumed > 0 && before <= c->resumed && lap > c->resumed);
+}
+
+static int name_of(char **path, const char *directory, int64_t ordinal, int64_t lap, struct dp_err *err)
+{
+    int length = ordinal == 0 ? asprintf(path, "%s/" OWN, directory)
+                              : asprintf(path, "%s/" STAGE "%lld.lap-%lld", directory, (long long)ordinal, (long long)lap);
+    return length < 0 ? dp_fail(err, DP_E_RUN, "out of memory") : DP_OK;
+}
+
+int dp_checkpoint_make(const char *directory, struct dp_err *err)
+{
+    struct stat st;
+    char *own = NULL;
+    if (mkdir(directory, 0700) == 0)
+        return DP_OK;
+    if (errno != EEXIST || lstat(directory, &st) != 0)
+        return dp_fail_errno(err, errno, "cannot make %s", directory);
+    if (!S_ISDIR(st.st_mode) || st.st_uid != geteuid() || (st.st_mode & 077) != 0)
+        return dp_fail(err, DP_E_UNSAFE, "%s: what a checkpoint holds is private: it needs a directory of your own, mode 0700",
+                       directory);
+    int rc = name_of(&own, directory, 0, 0, err);
+    if (rc == DP_OK && access(own, F_OK) == 0)
+        rc = dp_fail(err, DP_E_USAGE, "%s holds a checkpoint: --resume goes on from it", directory);
+    free(own);
+    return rc;
+}
+
+static int write_whole(int fd, const char *bytes, size_t size)
+{
+    for (size_t done = 0; done < size;) {
+        ssize_t put = write(fd, bytes + done, size - done);
+        if (put < 0 && errno != EINTR)
+            return -1;
+        done += put > 0 ? (size_t)put : 0;
+    }
+    return fsync(fd);
+}
+
+/* A name in a directory is on disk when the directory is. */
+static int sync_directory(const char *directory)
+{
+    int fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int rc = fd >= 0 ? fsync(fd) : -1;
+    if (fd >= 0)
+        close(fd);
+    return rc;
+}
+
+static int replace(const char *directory, const char *path, const char *bytes, size_t size, struct dp_err *err)
+{
+    char *fresh = NULL;
+    if (asprintf(&fresh, "%s" FRESH, path) < 0)
+        return dp_fail(err, DP_E_RUN, "out of memory");
+    int fd = open(fresh, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600), rc = DP_OK;
+    bool bad = fd < 0 || write_whole(fd, bytes, size) != 0;
+    if (bad || rename(fresh, path) != 0 || sync_directory(directory) != 0)
+        rc = dp_fail_errno(err, errno, "cannot write %s", path);
+    if (fd >= 0)
+        close(fd);
+    if (rc != DP_OK)
+        unlink(fresh);
+    free(fresh);
+    return rc;
+}
+
+int dp_checkpoint_write(const char *directory, int64_t ordinal, int64_t lap, const struct dp_state *state, struct dp_err *err)
+{
+    msgpack_sbuffer buffer;
+    char *path = NULL;
+    msgpack_sbuffer_init(&buffer);
+    int rc = name_of(&path, directory, ordinal, lap, err);
+    if (rc == DP_OK)
+        rc = dp_state_encode(state, &buffer, err);
+    if (rc == DP_OK)
+        rc = replace(directory, path, buffer.data, buffer.size, err);
+    free(path);
+    msgpack_sbuffer_destroy(&buffer);
+    return rc;
+}
+
+static int read_whole(const char *path, char **text, size_t *size, struct dp_err *err)
+{
+    struct stat st;
+    size_t done = 0;
+    int fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC), rc = DP_OK;
+    if (fd < 0 || fstat(fd, &st) != 0)
+        rc = dp_fail_errno(err, errno, "cannot open %s", path);
+    else if (!S_ISREG(st.st_mode))
+        rc = dp_fail(err, DP_E_RUN, "%s is not a file", path);
+    *size = rc == DP_OK ? (size_t)st.st_size : 0;
+    if (rc == DP_OK)
+        rc = dp_alloc(text, *size + 1, 1, err);
+    while (rc == DP_OK && done < *size) {
+        ssize_t got = read(fd, *text + done, *size - done);
+        if (got == 0 || (got < 0 && errno != EINTR))
+            rc = dp_fail_errno(err, got == 0 ? EIO : errno, "cannot read %s", path);
+        done += got > 0 ? (size_t)got : 0;
+    }
+    if (fd >= 0)
+        close(fd);
+    return rc;
+}
+
+int dp_checkpoint_read(const char *directory, int64_t ordinal, int64_t lap, struct dp_state *state, char **text,
+                       struct dp_err *err)
+{
+    char *path = NULL;
+    size_t size;
+    struct dp_err why = {0};
+    *text = NULL;
+    int rc = name_of(&path, directory, ordinal, lap, err);
+    if (rc == DP_OK)
+        rc = read_whole(path, text, &size, err);
+    if (rc == DP_OK && dp_state_decode(state, *text, size, &why) != DP_OK)
+        rc = dp_fail(err, DP_E_RUN, "%s: %s", path, why.message);
+    free(path);
+    return rc;
+}
+
+int dp_checkpoint_complete(const char *directory, int64_t count, int64_t lap, struct dp_err *err)
+{
+    for (int64_t i = 1; i <= count; i++) {
+        char *path = NULL;
+        int rc = name_of(&path, directory, i, lap, err);
+        if (rc == DP_OK && access(path, R_OK) != 0)
+            rc = dp_fail(err, DP_E_RUN, "stage %lld has not saved its state in %s: does its environment have " VARIABLE "?",
+                         (long long)i, directory);
+        free(path);
+        if (rc != DP_OK)
+            return rc;
+    }
+    return DP_OK;
+}
+
+void dp_checkpoint_clean(const char *directory, int64_t lap)
+{
+    char keep[40];
+    const struct dirent *entry;
+    DIR *dir = opendir(directory);
+    if (dir == NULL)
+        return;
+    int length = snprintf(keep, sizeof keep, ".lap-%lld", (long long)lap);
+    while ((entry = readdir(dir)) != NULL) {
+        const char *name = entry->d_name;
+        size_t size = strlen(name);
+        bool stage = strncmp(name, STAGE, strlen(STAGE)) == 0;
+        bool own = strcmp(name, OWN) == 0 || strcmp(name, OWN FRESH) == 0;
+        bool kept = lap > 0 && (own || (size > (size_t)length && strcmp(name + size - (size_t)length, keep) == 0));
+        if ((stage || own) && !kept)
+            unlinkat(dirfd(dir), name, 0);
+    }
+    closedir(dir);
+    if (lap == 0)
+        rmdir(directory);
+}

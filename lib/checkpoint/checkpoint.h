@@ -1,0 +1,52 @@
+/* Checkpoints: a directory (mode 0700) with a file for each stage and one of dp-loop's, so that private state never crosses
+ * the gate. The stages of a run know from their environment where and how often to save, and agree on the laps from what
+ * every frame says. A stage saves before it passes the frame of such a lap on; when that is back all have, and dp-loop's own
+ * file, replaced last, makes it the checkpoint. Keys are in no file: a run that is resumed without a seed has fresh ones. */
+#ifndef DP_CHECKPOINT_CHECKPOINT_H
+#define DP_CHECKPOINT_CHECKPOINT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "wire/frame.h"
+#include "wire/state.h"
+
+struct dp_checkpoint {
+    char *directory; /* NULL: no checkpoints */
+    int64_t every;   /* laps */
+    int64_t resumed; /* the lap that the run goes on from, 0 for none */
+};
+
+/* Says it to the stages of this process and of those it starts; NULL says that there are none. */
+int dp_checkpoint_tell(const struct dp_checkpoint *checkpoint, struct dp_err *err);
+
+/* What dp-loop has told, or zeros. free(directory). */
+int dp_checkpoint_told(struct dp_checkpoint *checkpoint, struct dp_err *err);
+
+/* Whether the state after the lap of this frame, as a stage gives it, may serve as a checkpoint: not in the middle of a
+   shuffled epoch without a seed, since the permutation cannot be drawn again. */
+bool dp_checkpoint_possible(const struct dp_frame *frame);
+
+/* Whether it is to: every `every` laps, or the first that is possible from there on; at the first after a resumption, since a
+   run goes on from a checkpoint only once; never at the last lap. */
+bool dp_checkpoint_due(const struct dp_checkpoint *checkpoint, const struct dp_frame *frame);
+
+/* Makes the directory; one that is there is taken when it holds no checkpoint and only its owner can read it. */
+int dp_checkpoint_make(const char *directory, struct dp_err *err);
+
+/* Writes the state as the file of stage `ordinal` (from 1; 0 for dp-loop's own, which has no lap in its name), so that the
+   file is whole or the old one. */
+int dp_checkpoint_write(const char *directory, int64_t ordinal, int64_t lap, const struct dp_state *state, struct dp_err *err);
+
+/* Reads it. *text holds what the state borrows, and is the caller's to free. */
+int dp_checkpoint_read(const char *directory, int64_t ordinal, int64_t lap, struct dp_state *state, char **text,
+                       struct dp_err *err);
+
+/* Whether stages 1 … count have all saved that lap. */
+int dp_checkpoint_complete(const char *directory, int64_t count, int64_t lap, struct dp_err *err);
+
+/* Removes the files of stages that are not of that lap; with 0 all files, and the directory if nothing else is in it. */
+void dp_checkpoint_clean(const char *directory, int64_t lap);
+
+#endif

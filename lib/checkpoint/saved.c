@@ -1,0 +1,95 @@
+#include "checkpoint/saved.h"
+
+#include <sodium.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/version.h"
+#include "checkpoint/checkpoint.h"
+#include "wire/codec.h"
+
+int dp_saved_of(struct dp_saved *saved, const char *pipeline, int64_t laps, int64_t seed, struct dp_err *err)
+{
+    *saved = (struct dp_saved){.laps = laps, .seed = seed};
+    if (crypto_generichash(saved->pipeline, sizeof saved->pipeline, (const unsigned char *)pipeline, strlen(pipeline), NULL,
+                           0) != 0)
+        return dp_fail(err, DP_E_RUN, "cannot hash the pipeline");
+    return DP_OK;
+}
+
+int dp_saved_write(const char *directory, const struct dp_saved *saved, const struct dp_frame *last, struct dp_err *err)
+{
+    struct dp_state state = {0};
+    msgpack_sbuffer frame;
+    msgpack_sbuffer_init(&frame);
+    int rc = dp_wire_encode(&frame, last, err);
+    dp_state_put_text(&state, "software", "dpline " DP_VERSION);
+    dp_state_put_bytes(&state, "pipeline", saved->pipeline, sizeof saved->pipeline);
+    dp_state_put_int(&state, "laps", saved->laps);
+    dp_state_put_int(&state, "seed", saved->seed);
+    dp_state_put_int(&state, "stages", saved->stages);
+    dp_state_put_bytes(&state, "last", frame.data, frame.size);
+    if (rc == DP_OK)
+        rc = dp_checkpoint_write(directory, 0, last->lap, &state, err);
+    msgpack_sbuffer_destroy(&frame);
+    return rc;
+}
+
+/* The values of stages are named, but no version promises another one what they mean. */
+static int check_software(const struct dp_state *state, const char *directory, struct dp_err *err)
+{
+    static const char own[] = "dpline " DP_VERSION;
+    char software[64] = "an older version"; /* 0.1 did not say */
+    int rc = dp_state_has(state, "software") ? dp_state_get_text(state, "software", software, sizeof software, err) : DP_OK;
+    if (rc == DP_OK && strcmp(software, own) != 0)
+        rc = dp_fail(err, DP_E_RUN, "the checkpoint %s was written by %s, and only that can resume it; this is %s", directory,
+                     software, own);
+    return rc;
+}
+
+/* What the options say against what the file says. */
+static int check(const struct dp_state *state, const struct dp_saved *saved, const char *directory, struct dp_err *err)
+{
+    const void *digest;
+    size_t size;
+    int64_t laps, seed;
+    int rc = check_software(state, directory, err);
+    if (rc == DP_OK)
+        rc = dp_state_get_bytes(state, "pipeline", &digest, &size, err);
+    if (rc == DP_OK)
+        rc = dp_state_get_int(state, "laps", 1, INT64_MAX, &laps, err);
+    if (rc == DP_OK)
+        rc = dp_state_get_int(state, "seed", INT64_MIN, INT64_MAX, &seed, err);
+    if (rc != DP_OK)
+        return rc;
+    if (size != sizeof saved->pipeline || memcmp(digest, saved->pipeline, size) != 0)
+        return dp_fail(err, DP_E_RUN, "the checkpoint %s is of another pipeline: resume it with the same text", directory);
+    if (laps != saved->laps)
+        return dp_fail(err, DP_E_RUN, "the checkpoint %s is of a run of %lld laps, not %lld", directory, (long long)laps,
+                       (long long)saved->laps);
+    if (seed != saved->seed)
+        return dp_fail(err, DP_E_RUN, "the checkpoint %s is of a run with another seed, or without", directory);
+    return DP_OK;
+}
+
+int dp_saved_read(const char *directory, struct dp_saved *saved, struct dp_frame *last, struct dp_err *err)
+{
+    struct dp_state state = {0};
+    const void *bytes;
+    size_t size;
+    char *text;
+    int rc = dp_checkpoint_read(directory, 0, 0, &state, &text, err);
+    if (rc == DP_OK)
+        rc = check(&state, saved, directory, err);
+    if (rc == DP_OK)
+        rc = dp_state_get_int(&state, "stages", 1, 1000, &saved->stages, err);
+    if (rc == DP_OK)
+        rc = dp_state_get_bytes(&state, "last", &bytes, &size, err);
+    if (rc == DP_OK)
+        rc = dp_wire_read(last, bytes, size, err);
+    if (rc == DP_OK &&
+        (last->kind != DP_KIND_LAP || last->label != DP_LABEL_RELEASED || last->lap < 1 || last->lap >= saved->laps))
+        rc = dp_fail(err, DP_E_RUN, "the checkpoint %s holds no model of its run", directory);
+    free(text);
+    return rc;
+}

@@ -1,0 +1,25 @@
+/* dp-loop's own file of a checkpoint: which run it is of, and the last model. */
+#ifndef DP_CHECKPOINT_SAVED_H
+#define DP_CHECKPOINT_SAVED_H
+
+#include <stdint.h>
+
+#include "base/err.h"
+#include "wire/frame.h"
+
+#define DP_SAVED_DIGEST 32
+
+struct dp_saved {
+    unsigned char pipeline[DP_SAVED_DIGEST]; /* BLAKE2b of the text of the child */
+    int64_t laps, seed;                      /* as the options have them */
+    int64_t stages;                          /* that a frame passes */
+};
+
+int dp_saved_of(struct dp_saved *saved, const char *pipeline, int64_t laps, int64_t seed, struct dp_err *err);
+
+int dp_saved_write(const char *directory, const struct dp_saved *saved, const struct dp_frame *last, struct dp_err *err);
+
+/* Reads the last model, and checks that the run is the same. */
+int dp_saved_read(const char *directory, struct dp_saved *saved, struct dp_frame *last, struct dp_err *err);
+
+#endif

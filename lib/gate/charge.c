@@ -1,0 +1,209 @@
+#include "gate/charge.h"
+
+#include <math.h>
+
+#include "math/grid.h"
+
+static bool near(double a, double b)
+{
+    return fabs(a - b) <= 1e-12 * fabs(b);
+}
+
+static int check_sampling(const struct dp_record *m, struct dp_err *err)
+{
+    if (m->sampler == DP_SAMPLER_NONE || !(m->rate > 0 && m->rate <= 1) || m->rows <= 0)
+        return dp_fail(err, DP_E_UNSAFE, "a record does not say how rows were sampled");
+    if (m->sampler == DP_SAMPLER_FULL && m->rate != 1)
+        return dp_fail(err, DP_E_UNSAFE, "a record has every row sampled at a rate of %g", m->rate);
+    if (m->sampler == DP_SAMPLER_SHUFFLE) {
+        double batch = round(m->rate * (double)m->rows), rows = (double)m->rows, laps = (double)m->epoch_laps;
+        if (!(laps >= 1 && batch >= 1 && laps * batch >= rows && (laps - 1) * batch < rows))
+            return dp_fail(err, DP_E_UNSAFE, "a record of shuffled epochs does not say how long an epoch is");
+    }
+    return DP_OK;
+}
+
+static int check_noise(const struct dp_record *m, struct dp_err *err)
+{
+    const struct dp_query *query = &m->query;
+    struct dp_err unused;
+    bool scaled = dp_query_has(query->kind, DP_QUERY_multiplier);
+    if (query->kind == DP_QUERY_NONE || dp_query_check(query, &unused) != DP_OK || (scaled && !(m->scale > 0)))
+        return dp_fail(err, DP_E_UNSAFE, "a record has no noise");
+    if (query->kind == DP_QUERY_LAPLACE)
+        return dp_fail(err, DP_E_UNSAFE, "a record has noise on the reals, and sums are whole numbers");
+    /* The sensitivity of sum and state together is in L2 over two draws of noise, which only Gaussians add up in. */
+    if (m->release == DP_RELEASE_SUM_AND_STATE && query->kind != DP_QUERY_GAUSSIAN)
+        return dp_fail(err, DP_E_UNSAFE, "a released state has an accountant behind Gaussian noise alone, not %s",
+                       dp_query_kinds[query->kind].name);
+    if (scaled && !near(m->scale, query->multiplier * m->sensitivity))
+        return dp_fail(err, DP_E_UNSAFE, "a record has noise of scale %g, its multiplier implies %g", m->scale,
+                       query->multiplier * m->sensitivity);
+    return DP_OK;
+}
+
+static int check_record(const struct dp_record *m, struct dp_err *err)
+{
+    int rc = check_sampling(m, err);
+    if (rc != DP_OK)
+        return rc;
+    if (m->adjacency == DP_ADJACENCY_NONE || m->release == DP_RELEASE_NONE)
+        return dp_fail(err, DP_E_UNSAFE, "a record does not say what one person can change");
+    if (!(m->bound > 0 && isfinite(m->bound)) || !(m->sensitivity > 0 && isfinite(m->sensitivity)))
+        return dp_fail(err, DP_E_UNSAFE, "a record has noise without a bound on the sum");
+    double least = dp_record_implied(m);
+    if (m->sensitivity < least && !near(m->sensitivity, least))
+        return dp_fail(err, DP_E_UNSAFE, "a record states a sensitivity of %g, its bound implies %g", m->sensitivity, least);
+    return check_noise(m, err);
+}
+
+static bool same_batch(const struct dp_record *a, const struct dp_record *b)
+{
+    return a->sampler == b->sampler && a->rate == b->rate && a->rows == b->rows && a->epoch_laps == b->epoch_laps &&
+           a->adjacency == b->adjacency && a->release == b->release;
+}
+
+/* Whose record it is: a field that is paid for, which has no other. */
+static int check_owner(const struct dp_record *records, int i, int64_t lap, struct dp_err *err)
+{
+    enum dp_field of = records[i].of;
+    if (of == DP_F_NONE)
+        return dp_fail(err, DP_E_UNSAFE, "a record of lap %lld is of no field", (long long)lap);
+    if (dp_fields[of].visibility != DP_PAID)
+        return dp_fail(err, DP_E_UNSAFE, "lap %lld has a record of '%s', which nobody pays for", (long long)lap,
+                       dp_fields[of].key);
+    for (int k = 0; k < i; k++)
+        if (records[k].of == of)
+            return dp_fail(err, DP_E_UNSAFE, "lap %lld has two records of '%s'", (long long)lap, dp_fields[of].key);
+    return DP_OK;
+}
+
+int dp_charge_check_records(const struct dp_record *records, int count, int64_t lap, struct dp_err *err)
+{
+    int rc = DP_OK;
+    if (count < 1)
+        return dp_fail(err, DP_E_UNSAFE, "the frame of lap %lld has no record", (long long)lap);
+    if (count > DP_EVENT_MOST_QUERIES)
+        return dp_fail(err, DP_E_UNSAFE, "the frame of lap %lld has %d records, at most %d can be charged", (long long)lap,
+                       count, DP_EVENT_MOST_QUERIES);
+    for (int i = 0; rc == DP_OK && i < count; i++) {
+        rc = check_owner(records, i, lap, err);
+        if (rc == DP_OK)
+            rc = check_record(&records[i], err);
+        if (rc == DP_OK && !same_batch(&records[i], records))
+            rc = dp_fail(err, DP_E_UNSAFE, "the records of lap %lld disagree on how rows were sampled", (long long)lap);
+    }
+    return rc;
+}
+
+/* A paid array against its record. */
+static int check_paid(const struct dp_frame *frame, enum dp_field field, struct dp_err *err)
+{
+    const struct dp_record *record = dp_frame_record(frame, field);
+    const char *key = dp_fields[field].key;
+    long long lap = (long long)frame->lap;
+    const struct dp_array *array;
+    int rc = dp_frame_need_array(frame, field, DP_I64, 2, &array, err);
+    if (rc != DP_OK)
+        return rc;
+    /* A person counts for a half, on whichever side of the bound; what bounds a sum stands beside it. */
+    bool count = field == DP_F_WITHIN;
+    double bound = count ? 0.5 : dp_frame_real(frame, DP_F_BOUND, 0);
+    if (bound != record->bound)
+        return dp_fail(err, DP_E_UNSAFE, "the clip bounds of lap %lld disagree: %g on the %s, %g in its record", lap, bound,
+                       key, record->bound);
+    if (count && array->count != 1)
+        return dp_fail(err, DP_E_UNSAFE, "the count of lap %lld is not one number", lap);
+    if (!count && dp_frame_real(frame, DP_F_GRID, 0) != dp_grid_for(bound))
+        return dp_fail(err, DP_E_UNSAFE, "lap %lld has another grid than its bound implies", lap);
+    /* The recorded sensitivity is in L2; what Laplace noise hides is L1, and on one number that is the same. */
+    if (record->query.kind == DP_QUERY_DISCRETE_LAPLACE && array->count != 1)
+        return dp_fail(err, DP_E_UNSAFE, "the Laplace noise of lap %lld is on %zu numbers, and its accountant is for one", lap,
+                       (size_t)array->count);
+    return DP_OK;
+}
+
+int dp_charge_check(const struct dp_frame *frame, struct dp_err *err)
+{
+    long long lap = (long long)frame->lap;
+    int rc = dp_charge_check_records(frame->record, frame->records, frame->lap, err);
+    for (int i = 0; rc == DP_OK && i < DP_F_COUNT; i++) {
+        bool present = dp_frame_has(frame, (enum dp_field)i);
+        bool recorded = dp_frame_record(frame, (enum dp_field)i) != NULL;
+        if (recorded && !present)
+            return dp_fail(err, DP_E_UNSAFE, "lap %lld has a record of '%s', and no '%s'", lap, dp_fields[i].key,
+                           dp_fields[i].key);
+        if (present && !recorded && dp_fields[i].visibility == DP_PAID)
+            return dp_fail(err, DP_E_UNSAFE, "the %s of lap %lld has no record", dp_fields[i].key, lap);
+        if (recorded)
+            rc = check_paid(frame, (enum dp_field)i, err);
+    }
+    return rc;
+}
+
+const struct dp_record *dp_charge_batch(const struct dp_frame *frame)
+{
+    return frame->record;
+}
+
+/* How the record's rows were chosen, as accountants see it. */
+static int sampling_of(const struct dp_record *m, enum dp_sampling *sampling, struct dp_err *err)
+{
+    bool replace = m->adjacency == DP_ADJACENCY_REPLACE_ONE, visible = m->release == DP_RELEASE_SUM_AND_STATE;
+    switch (m->sampler) {
+    case DP_SAMPLER_FULL:
+        *sampling = DP_SAMPLING_NONE;
+        return DP_OK;
+    case DP_SAMPLER_SHUFFLE:
+        *sampling = DP_SAMPLING_SHUFFLED;
+        return DP_OK;
+    case DP_SAMPLER_FIXED:
+        if (!replace)
+            return dp_fail(err, DP_E_UNSAFE,
+                           "a Poisson accountant does not cover a fixed sampler: a batch of fixed size "
+                           "needs replace-one adjacency");
+        /* Given everybody else's membership, one's own is certain: a person's past updates are no mixture then. */
+        if (m->release != DP_RELEASE_SUM)
+            return dp_fail(err, DP_E_UNSAFE, "a secret or released state behind a fixed sampler has no accountant");
+        *sampling = DP_SAMPLING_REPLACED;
+        return DP_OK;
+    case DP_SAMPLER_POISSON:
+        if (visible && replace)
+            return dp_fail(err, DP_E_UNSAFE, "a visible batch under replace-one adjacency has no accountant");
+        *sampling = visible ? DP_SAMPLING_VISIBLE : replace ? DP_SAMPLING_REPLACED : DP_SAMPLING_POISSON;
+        return DP_OK;
+    default:
+        return dp_fail(err, DP_E_UNSAFE, "no accountant covers a %s sampler", dp_sampler_names[m->sampler]);
+    }
+}
+
+int dp_charge_event(const struct dp_record *records, int count, struct dp_event *event, struct dp_err *err)
+{
+    *event = (struct dp_event){.rate = records->rate, .queries = count};
+    int rc = sampling_of(records, &event->sampling, err);
+    event->epoch_laps = event->sampling == DP_SAMPLING_SHUFFLED ? records->epoch_laps : 0;
+    /* In the order of the fields: the order of records says nothing. */
+    for (int field = 0, n = 0; field < DP_F_COUNT; field++)
+        for (int i = 0; i < count; i++)
+            if (records[i].of == (enum dp_field)field)
+                event->query[n++] = records[i].query;
+    return rc;
+}
+
+int dp_charge_event_by(enum dp_meter_kind by, const struct dp_record *records, int count, struct dp_event *event, bool *sound,
+                       struct dp_err *err)
+{
+    const struct dp_record *sum = records;
+    struct dp_err uncovered = {0};
+    int rc = dp_charge_event(records, count, event, &uncovered);
+    for (int i = 0; i < count; i++)
+        sum = records[i].of == DP_F_SUM ? &records[i] : sum;
+    *sound = rc == DP_OK;
+    if (rc != DP_OK && by == DP_METER_RDP) {
+        *err = uncovered;
+        return rc;
+    }
+    if (rc != DP_OK)
+        *event = dp_event_gaussian(DP_SAMPLING_POISSON, sum->rate, sum->query.multiplier, 0);
+    return DP_OK;
+}

@@ -1,0 +1,29 @@
+/* From the records of a frame to the event that accountants charge. */
+#ifndef DP_GATE_CHARGE_H
+#define DP_GATE_CHARGE_H
+
+#include "account/event.h"
+#include "account/meter.h"
+#include "wire/frame.h"
+
+/* Every record against what it must hold by itself, and against the others: they are of one batch, and each is that of a paid
+   field which has no other. lap is for the sentence. DP_E_UNSAFE with the first thing that does not add up. */
+int dp_charge_check_records(const struct dp_record *records, int count, int64_t lap, struct dp_err *err);
+
+/* The frame's records as above, and against the paid fields that the frame carries: each has its record, and each record its
+   field. */
+int dp_charge_check(const struct dp_frame *frame, struct dp_err *err);
+
+/* Of checked records: how the rows of the batch were sampled and under which adjacency, which all of them agree on. */
+const struct dp_record *dp_charge_batch(const struct dp_frame *frame);
+
+/* What checked records cost: one event, all queries on the same batch. DP_E_UNSAFE when there is no sound accountant for
+   them: a batch of fixed size where a row may be missing, a secret state behind one, a visible batch under replace-one. */
+int dp_charge_event(const struct dp_record *records, int count, struct dp_event *event, struct dp_err *err);
+
+/* The same for that meter. *sound: an accountant covers them. Where none does a sound meter refuses them, as above; another
+   takes the record of the sum for a Poisson sample. */
+int dp_charge_event_by(enum dp_meter_kind by, const struct dp_record *records, int count, struct dp_event *event, bool *sound,
+                       struct dp_err *err);
+
+#endif

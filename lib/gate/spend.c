@@ -1,0 +1,293 @@
+#include "gate/spend.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "account/account.h"
+#include "account/curve.h"
+#include "account/prefixes.h"
+#include "account/solve.h"
+
+/* Epsilon of the first `laps` laps by the best accountant; infinite after a failure. */
+static double best_of_prefix(const struct dp_spend *s, int64_t laps, int *rc, struct dp_err *err)
+{
+    struct dp_charges charges = {0};
+    struct dp_answer answer = {.upper = (double)INFINITY};
+    *rc = dp_plan_charges(&s->plan, laps, &charges, err);
+    if (*rc == DP_OK)
+        *rc = dp_account_epsilon(DP_ACCOUNTANT_BEST, &charges, s->delta, &answer, err);
+    dp_charges_free(&charges);
+    return answer.upper;
+}
+
+/* The last lap, at most `laps`, of the shuffled epoch that lap `at` is in, or `at`. */
+static int64_t end_of_epoch(const struct dp_plan *plan, int64_t at, int64_t laps)
+{
+    const struct dp_plan_span *span = dp_plan_at(plan, at);
+    int64_t epoch = plan->event[span->event].epoch_laps, before = span > plan->span ? span[-1].end : 0;
+    int64_t end = epoch > 0 ? before + (at - before + epoch - 1) / epoch * epoch : at;
+    return end < laps ? end : laps;
+}
+
+/* Epsilon along the first `laps` laps, at numbers of laps that epsilon grows between by about as much each time, since it grows
+   about as their root; of shuffled epochs each is paid with its first lap, so at their ends. */
+static int set_course(struct dp_spend *s, int64_t laps, struct dp_err *err)
+{
+    s->limit = laps;
+    s->points = 0;
+    for (int i = 1; i <= DP_SPEND_POINTS; i++) {
+        double part = (double)i / DP_SPEND_POINTS;
+        int64_t at = i == DP_SPEND_POINTS ? laps : (int64_t)ceil((double)laps * part * part);
+        at = end_of_epoch(&s->plan, at, laps);
+        if (s->points == 0 || at > s->point[s->points - 1])
+            s->point[s->points++] = at;
+    }
+    int rc = dp_account_prefixes(&s->plan, s->point, (size_t)s->points, s->delta, s->along, err);
+    s->whole = rc == DP_OK ? s->along[s->points - 1] : (double)INFINITY;
+    return rc;
+}
+
+/* What the first `laps` laps have cost, as far as that is known: at the next point that was asked for. */
+static double course_at(const struct dp_spend *s, int64_t laps)
+{
+    for (int i = 0; i < s->points; i++)
+        if (laps <= s->point[i])
+            return s->along[i];
+    return (double)INFINITY;
+}
+
+#define SEARCHED_LAPS 200000 /* beyond, the search would keep a run waiting */
+
+/* How many of the run's laps the budget affords, and what they cost along the way. Of a very long run that is too dear Rényi
+   accounting finds the last lap along the way. */
+static int set_limit(struct dp_spend *s, int64_t laps, struct dp_err *err)
+{
+    int rc = set_course(s, laps, err);
+    if (s->whole <= s->budget || rc != DP_OK)
+        return rc;
+    s->points = 0;
+    s->whole = (double)INFINITY;
+    if (laps > SEARCHED_LAPS)
+        return DP_OK;
+    int64_t low = 0, high = laps; /* low is affordable, high is not */
+    if (s->plan.events == 1) {
+        rc = dp_solve_laps(DP_ACCOUNTANT_BEST, &s->plan.event[0], s->budget, s->delta, &low, err);
+        high = low + 1;
+        if (rc != DP_OK)
+            return rc;
+    }
+    while (high - low > 1) {
+        int64_t middle = low + (high - low) / 2;
+        double after = best_of_prefix(s, middle, &rc, err);
+        if (rc != DP_OK)
+            return rc;
+        if (after <= s->budget)
+            low = middle;
+        else
+            high = middle;
+    }
+    s->limit = low;
+    return low > 0 ? set_course(s, low, err) : DP_OK;
+}
+
+/* The meter, beside it the sound one where that is another and there is one, and what the best accountant says of the plan. */
+static int open_plan(struct dp_spend *s, bool sound, struct dp_err *err)
+{
+    int rc = dp_meter_new(&s->meter, s->by, s->delta, err);
+    if (rc == DP_OK && s->by != DP_METER_RDP && sound)
+        rc = dp_meter_new(&s->sound, DP_METER_RDP, s->delta, err);
+    if (rc == DP_OK && s->by == DP_METER_RDP && s->plan.laps != DP_PLAN_OPEN)
+        rc = set_limit(s, s->plan.laps, err);
+    if (rc == DP_OK)
+        rc = dp_alloc(&s->left, s->plan.events, sizeof *s->left, err);
+    if (rc == DP_OK && s->limit != DP_PLAN_OPEN)
+        dp_plan_count(&s->plan, s->limit, s->left);
+    return rc;
+}
+
+int dp_spend_open(struct dp_spend *s, const struct dp_spend_start *start, struct dp_err *err)
+{
+    *s = (struct dp_spend){.budget = start->epsilon,
+                           .delta = start->delta,
+                           .adaptive = start->adaptive,
+                           .by = start->by,
+                           .plan = *start->plan,
+                           .limit = DP_PLAN_OPEN,
+                           .whole = (double)INFINITY};
+    *start->plan = (struct dp_plan){0};
+    if (!start->adaptive)
+        return open_plan(s, start->sound, err);
+    s->filter = dp_filter_new(start->epsilon, start->delta);
+    return DP_OK;
+}
+
+void dp_spend_close(struct dp_spend *s)
+{
+    dp_meter_free(s->meter);
+    dp_meter_free(s->sound);
+    dp_plan_free(&s->plan);
+    free(s->left);
+}
+
+struct dp_event dp_spend_charged(const struct dp_spend *s, const struct dp_event *event)
+{
+    return !s->adaptive && s->laps < s->plan.laps ? *dp_plan_event(&s->plan, s->laps + 1) : *event;
+}
+
+void dp_spend_ahead(const struct dp_spend *s, int64_t *together, int64_t *left)
+{
+    *together = 1;
+    *left = DP_PLAN_OPEN;
+    if (s->adaptive || s->limit == DP_PLAN_OPEN || s->laps >= s->plan.laps)
+        return;
+    const struct dp_plan_span *span = dp_plan_at(&s->plan, s->laps + 1);
+    *left = s->left[span->event];
+    *together = (span->end < s->limit ? span->end : s->limit) - s->laps;
+}
+
+double dp_spend_sound(const struct dp_spend *s)
+{
+    if (s->adaptive || s->by == DP_METER_RDP)
+        return s->epsilon;
+    return s->sound != NULL ? dp_meter_epsilon(s->sound) : (double)NAN;
+}
+
+const char *dp_spend_accountant(const struct dp_spend *s)
+{
+    return dp_accountant_names[s->adaptive             ? DP_ACCOUNTANT_FILTER
+                               : s->by == DP_METER_RDP ? DP_ACCOUNTANT_RDP
+                                                       : DP_ACCOUNTANT_PUBLISHED];
+}
+
+/* Is this lap what was announced? */
+static int check_event(const struct dp_spend *s, const struct dp_event *event, struct dp_err *err)
+{
+    long long lap = (long long)s->laps + 1;
+    struct dp_event same = *event;
+    /* What a run costs is known beforehand only if its length is. */
+    if (s->laps >= s->plan.laps)
+        return dp_fail(err, DP_E_UNSAFE, "lap %lld is beyond the %lld laps that were planned", lap, (long long)s->plan.laps);
+    const struct dp_event *planned = dp_plan_event(&s->plan, lap);
+    if (dp_plan_at(&s->plan, lap)->rounded) {
+        /* More noise than is charged for does no harm. */
+        same.query[0].multiplier = planned->query[0].multiplier;
+        if (event->query[0].multiplier < planned->query[0].multiplier)
+            return dp_fail(err, DP_E_UNSAFE, "lap %lld has a noise multiplier of %g, planned were %g", lap,
+                           event->query[0].multiplier, planned->query[0].multiplier);
+    }
+    if (!dp_event_same(&same, planned))
+        return dp_fail(err, DP_E_UNSAFE,
+                       "the mechanism of lap %lld is not that of the first lap: noise that changes needs "
+                       "a schedule or --adaptive",
+                       lap);
+    return DP_OK;
+}
+
+/* Charges one lap to the meters. */
+static int charge(struct dp_spend *s, const struct dp_event *event, int64_t laps, struct dp_err *err)
+{
+    int rc = dp_meter_charge(s->meter, event, laps, err);
+    return rc == DP_OK && s->sound != NULL ? dp_meter_charge(s->sound, event, laps, err) : rc;
+}
+
+/* One lap of the plan is over. */
+static void note_lap(struct dp_spend *s)
+{
+    s->laps++;
+    if (s->limit != DP_PLAN_OPEN)
+        s->left[dp_plan_at(&s->plan, s->laps)->event]--;
+}
+
+static int lap_of_filter(struct dp_spend *s, const struct dp_event *event, struct dp_err *err)
+{
+    double r;
+    if (event->sampling == DP_SAMPLING_SHUFFLED)
+        return dp_fail(err, DP_E_UNSAFE, "--adaptive: noise that changes has no accountant behind shuffled epochs");
+    int rc = dp_event_curve(event, &s->filter.order, 1, &r, err);
+    if (rc != DP_OK)
+        return rc;
+    if (!dp_filter_spend(&s->filter, r))
+        return DP_SPENT;
+    /* What the laps add up to depends on what was released; only the budget bounds that, whatever it was. */
+    s->epsilon = s->budget;
+    s->laps++;
+    return DP_OK;
+}
+
+int dp_spend_lap(struct dp_spend *s, const struct dp_event *event, struct dp_err *err)
+{
+    if (s->adaptive)
+        return lap_of_filter(s, event, err);
+    int rc = check_event(s, event, err);
+    if (rc != DP_OK)
+        return rc;
+    const struct dp_event *planned = dp_plan_event(&s->plan, s->laps + 1);
+    rc = charge(s, planned, 0, err);
+    if (rc != DP_OK)
+        return rc;
+    /* Each bounds the first laps of a run that ends where it was planned to, and neither falls. */
+    double after = fmin(dp_meter_epsilon_after(s->meter, 1), course_at(s, s->laps + 1));
+    if (s->laps >= s->limit || !(after <= s->budget))
+        return DP_SPENT;
+    rc = charge(s, planned, 1, err);
+    if (rc == DP_OK)
+        note_lap(s);
+    s->epsilon = after;
+    return rc;
+}
+
+int dp_spend_resume(struct dp_spend *s, int64_t laps, double spent, struct dp_err *err)
+{
+    int rc = DP_OK;
+    if (s->adaptive) {
+        s->filter.spent = spent;
+        s->laps = laps;
+        return DP_OK;
+    }
+    if (laps > s->plan.laps)
+        return dp_fail(err, DP_E_UNSAFE, "the checkpoint is of a longer run");
+    /* One by one, as they were charged, so that what they cost is the same to the last bit. */
+    while (rc == DP_OK && s->laps < laps) {
+        rc = charge(s, dp_plan_event(&s->plan, s->laps + 1), 1, err);
+        note_lap(s);
+    }
+    return rc;
+}
+
+/* The whole run once more, by the best accountant, or by the meter alone where that is too dear now. */
+static int whole_with(struct dp_spend *s, const struct dp_charges *lost, struct dp_err *err)
+{
+    struct dp_charges charges = {0};
+    struct dp_answer answer = {.upper = (double)INFINITY};
+    int rc = dp_plan_charges(&s->plan, s->limit, &charges, err);
+    for (size_t i = 0; rc == DP_OK && i < lost->count; i++)
+        rc = dp_charges_add(&charges, &lost->charge[i].event, lost->charge[i].laps, err);
+    if (rc == DP_OK)
+        rc = dp_account_epsilon(DP_ACCOUNTANT_BEST, &charges, s->delta, &answer, err);
+    dp_charges_free(&charges);
+    s->whole = answer.upper <= s->budget ? answer.upper : (double)INFINITY;
+    s->points = isfinite(s->whole) ? 1 : 0; /* what is known of the end holds before it, too */
+    s->point[0] = s->limit;
+    s->along[0] = s->whole;
+    return rc;
+}
+
+int dp_spend_lost(struct dp_spend *s, const struct dp_charges *lost, struct dp_err *err)
+{
+    int rc = DP_OK;
+    for (size_t i = 0; rc == DP_OK && i < lost->count; i++) {
+        const struct dp_charge *paid = &lost->charge[i];
+        double r;
+        if (!s->adaptive) {
+            rc = charge(s, &paid->event, paid->laps, err);
+            continue;
+        }
+        rc = dp_event_curve(&paid->event, &s->filter.order, 1, &r, err);
+        if (rc == DP_OK && !dp_filter_spend(&s->filter, nextafter(r * (double)paid->laps, (double)INFINITY)))
+            s->filter.spent = s->filter.allowance;
+    }
+    if (rc == DP_OK && lost->count > 0 && s->points > 0)
+        rc = whole_with(s, lost, err);
+    return rc;
+}

@@ -1,0 +1,656 @@
+#include "ledger/book.h"
+
+#include <errno.h>
+#include <math.h>
+#include <sodium.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "base/mem.h"
+#include "ledger/charge_json.h"
+#include "priv/rdp.h"
+
+#define HASH_KEY ",\"hash\":\""
+#define MOST_LAPS 1000000000000
+enum { TAIL = sizeof HASH_KEY - 1 + DP_LEDGER_HASH + 2 }; /* ,"hash":"…"} */
+
+static const char origin[] = "0000000000000000000000000000000000000000000000000000000000000000";
+static const char no_memory[] = "out of memory";
+static const char malformed[] = "it is not a line of a ledger";
+static const char newer[] = "it is of a newer format";
+static const char closed[] = "its run is not open";
+static const char unreserved[] = "its run did not reserve these laps";
+static const char nonsense[] = "its budget makes no sense";
+static const char another[] = "its run is not the one that it resumes";
+
+static void hash_of(const char *bytes, size_t length, char *hash)
+{
+    unsigned char binary[DP_LEDGER_HASH / 2];
+    crypto_generichash(binary, sizeof binary, (const unsigned char *)bytes, length, NULL, 0);
+    sodium_bin2hex(hash, DP_LEDGER_HASH + 1, binary, sizeof binary);
+}
+
+const char *dp_ledger_book_hash(const struct dp_ledger_book *book)
+{
+    return book->lines > 0 ? book->hash[book->lines - 1] : origin;
+}
+
+int dp_ledger_line(json_t *members, size_t seq, const char *prev, char **text, size_t *length, char *hash, struct dp_err *err)
+{
+    json_t *line = json_pack("{s:I, s:s}", "seq", (json_int_t)seq, "prev", prev);
+    char *body = NULL;
+    *text = NULL;
+    if (line != NULL && members != NULL && json_object_update(line, members) == 0)
+        body = dp_json_text(line, JSON_COMPACT | JSON_REAL_PRECISION(17));
+    json_decref(line);
+    json_decref(members);
+    if (body == NULL)
+        return dp_fail(err, DP_E_RUN, no_memory);
+    size_t open = strlen(body) - 1; /* without the brace */
+    hash_of(body, open, hash);
+    int written = asprintf(text, "%.*s" HASH_KEY "%s\"}\n", (int)open, body, hash);
+    free(body);
+    if (written < 0) {
+        *text = NULL;
+        return dp_fail(err, DP_E_RUN, no_memory);
+    }
+    *length = (size_t)written;
+    return DP_OK;
+}
+
+int64_t dp_ledger_laps_spent(const struct dp_ledger_laps *laps)
+{
+    return laps->reserved - laps->refunded;
+}
+
+/* The run that has or had that name; *opening (may be NULL) is which of its names it is. */
+static struct dp_ledger_entry *find_any(const struct dp_ledger_book *book, const char *run,
+                                        const struct dp_ledger_opening **opening)
+{
+    /* Runs that are writing are mostly recent ones. */
+    for (size_t i = book->entries; i-- > 0;)
+        for (size_t k = book->entry[i].openings; k-- > 0;)
+            if (strcmp(book->entry[i].opening[k].run, run) == 0) {
+                if (opening != NULL)
+                    *opening = &book->entry[i].opening[k];
+                return &book->entry[i];
+            }
+    return NULL;
+}
+
+struct dp_ledger_entry *dp_ledger_book_find(const struct dp_ledger_book *book, const char *run)
+{
+    struct dp_ledger_entry *entry = find_any(book, run, NULL);
+    return entry != NULL && strcmp(entry->run, run) == 0 ? entry : NULL;
+}
+
+size_t dp_ledger_book_root(const struct dp_ledger_book *book, size_t who)
+{
+    while (book->name[who].same != who)
+        who = book->name[who].same;
+    return who;
+}
+
+size_t dp_ledger_book_who(const struct dp_ledger_book *book, const char *name)
+{
+    for (size_t i = 0; i < book->names; i++)
+        if (strcmp(book->name[i].name, name) == 0)
+            return dp_ledger_book_root(book, i);
+    return SIZE_MAX;
+}
+
+const struct dp_ledger_limit *dp_ledger_book_limit(const struct dp_ledger_book *book, const char *population, const char *data,
+                                                   size_t *from)
+{
+    while (*from < book->limits) {
+        const struct dp_ledger_limit *limit = &book->limit[(*from)++];
+        size_t root = dp_ledger_book_root(book, limit->who);
+        if (root == dp_ledger_book_who(book, population) || root == dp_ledger_book_who(book, data))
+            return limit;
+    }
+    return NULL;
+}
+
+/* *who: of that name, which the caller's JSON keeps. */
+static const char *note_name(struct dp_ledger_book *book, const char *name, size_t *who)
+{
+    *who = dp_ledger_book_who(book, name);
+    if (*who != SIZE_MAX)
+        return NULL;
+    if (dp_grow(&book->name, &book->names_capacity, book->names + 1, sizeof *book->name, NULL) != DP_OK)
+        return no_memory;
+    *who = book->names++;
+    book->name[*who] = (struct dp_ledger_name){name, *who};
+    return NULL;
+}
+
+/* Two names of the same people. */
+static const char *note_names(struct dp_ledger_book *book, const char *population, const char *data, size_t *who)
+{
+    size_t other;
+    if (note_name(book, population, who) != NULL || note_name(book, data, &other) != NULL)
+        return no_memory;
+    book->name[dp_ledger_book_root(book, other)].same = dp_ledger_book_root(book, *who);
+    return NULL;
+}
+
+static bool is_hex(const char *text, size_t length)
+{
+    return strlen(text) == length && strspn(text, "0123456789abcdef") == length;
+}
+
+static bool is_adjacency(const char *text)
+{
+    return strcmp(text, "null-record") == 0 || strcmp(text, "replace-one") == 0;
+}
+
+static bool is_budget(double epsilon, double delta)
+{
+    return epsilon > 0 && isfinite(epsilon) && delta > 0 && delta < 1;
+}
+
+/* The functions below take one kind of line each and return why it cannot stand where it stands, or NULL. */
+
+static const char *take_orders(json_t *orders, struct dp_ledger_limit *limit)
+{
+    double sum = limit->before_delta;
+    limit->orders = json_array_size(orders);
+    if (limit->orders < 1 || limit->orders > DP_LEDGER_ORDERS)
+        return malformed;
+    for (size_t i = 0; i < limit->orders; i++) {
+        struct dp_ledger_order *order = &limit->order[i];
+        if (json_unpack_ex(json_array_get(orders, i), NULL, JSON_STRICT, "{s:F, s:F}", "order", &order->order, "delta",
+                           &order->delta) != 0)
+            return malformed;
+        if (!(order->order > 1 && isfinite(order->order) && order->delta > 0 && order->delta < 1))
+            return nonsense;
+        sum += order->delta;
+    }
+    return sum <= limit->delta * (1 + 1e-12) ? NULL : nonsense;
+}
+
+/* Whose cost the budget begins with. */
+static void cover(struct dp_ledger_book *book, size_t limit)
+{
+    for (size_t i = 0; i < book->entries; i++)
+        if (dp_ledger_book_root(book, book->entry[i].who) == dp_ledger_book_root(book, book->limit[limit].who))
+            book->entry[i].covered = limit + 1;
+}
+
+static const char *take_budget(struct dp_ledger_book *book, json_t *line)
+{
+    struct dp_ledger_limit limit = {.line = line};
+    const char *data = NULL;
+    json_t *orders = NULL, *before = NULL;
+    size_t from = 0;
+    /* Lines of former versions have one order, which has all of delta, and are about a digest. */
+    if (json_unpack_ex(line, NULL, JSON_STRICT, "{s?s, s?s, s:s, s:F, s:F, s?F, s?o, s?o}", "population", &limit.population,
+                       "data", &data, "adjacency", &limit.adjacency, "epsilon", &limit.epsilon, "delta", &limit.delta, "order",
+                       &limit.order[0].order, "orders", &orders, "before", &before) != 0 ||
+        (before != NULL && json_unpack_ex(before, NULL, JSON_STRICT, "{s:F, s:F}", "epsilon", &limit.before_epsilon, "delta",
+                                          &limit.before_delta) != 0))
+        return malformed;
+    limit.population = limit.population != NULL ? limit.population : data;
+    data = data != NULL ? data : limit.population;
+    if (limit.population == NULL || (orders != NULL) == (json_object_get(line, "order") != NULL))
+        return malformed;
+    if (limit.population[0] == '\0' || !is_adjacency(limit.adjacency) || !is_budget(limit.epsilon, limit.delta) ||
+        !(limit.before_epsilon >= 0 && limit.before_epsilon < limit.epsilon && limit.before_delta >= 0))
+        return nonsense;
+    limit.order[0].delta = limit.delta - limit.before_delta;
+    limit.orders = 1;
+    const char *why = orders != NULL ? take_orders(orders, &limit) : NULL;
+    if (why != NULL || !(limit.order[0].order > 1 && isfinite(limit.order[0].order)))
+        return why != NULL ? why : nonsense;
+    if (dp_ledger_book_limit(book, limit.population, data, &from) != NULL)
+        return "it is a second budget for the same population";
+    bool first = dp_ledger_book_who(book, limit.population) == SIZE_MAX && dp_ledger_book_who(book, data) == SIZE_MAX;
+    if (first != (before == NULL))
+        return first ? "it begins with the cost of runs that there are not" : "it is a budget that comes after a run";
+    if (note_names(book, limit.population, data, &limit.who) != NULL ||
+        dp_grow(&book->limit, &book->limits_capacity, book->limits + 1, sizeof limit, NULL) != DP_OK)
+        return no_memory;
+    book->limit[book->limits++] = limit;
+    cover(book, book->limits - 1);
+    json_incref(line);
+    return NULL;
+}
+
+/* The members of an open line. */
+static const char *read_open(json_t *line, struct dp_ledger_entry *entry, const char **resumes)
+{
+    json_int_t rows, time = 0;
+    if (json_unpack_ex(line, NULL, JSON_STRICT,
+                       "{s:s, s:s, s?s, s:I, s:s, s:F, s:F, s:b, s:b, s:s, s:s, s?I, s?s, s?F, s?F, s?F, s?s}", "run",
+                       &entry->run, "data", &entry->data, "population", &entry->population, "rows", &rows, "adjacency",
+                       &entry->adjacency, "epsilon", &entry->epsilon, "delta", &entry->delta, "seeded", &entry->seeded,
+                       "as_published", &entry->as_published, "private_preprocessing", &entry->preprocessing, "software",
+                       &entry->software, "time", &time, "init", &entry->init, "prior_epsilon", &entry->prior_epsilon,
+                       "prior_delta", &entry->prior_delta, "order", &entry->order, "resumes", resumes) != 0)
+        return malformed;
+    entry->rows = rows;
+    entry->time = time;
+    if (entry->population == NULL) /* as former versions wrote it */
+        entry->population = entry->data;
+    if (!is_hex(entry->run, DP_LEDGER_RUN) || entry->data[0] == '\0' || entry->population[0] == '\0' ||
+        !is_adjacency(entry->adjacency) || rows < 1 || !is_budget(entry->epsilon, entry->delta) ||
+        !(entry->prior_epsilon >= 0) || !(entry->prior_delta >= 0) ||
+        (entry->order != 0 && !(entry->order > 1 && entry->epsilon > dp_rdp_penalty(entry->order, entry->delta))))
+        return "its run makes no sense";
+    return NULL;
+}
+
+static const char *add_opening(struct dp_ledger_book *book, struct dp_ledger_entry *entry, json_t *line, const char *run)
+{
+    if (dp_grow(&entry->opening, &entry->openings_capacity, entry->openings + 1, sizeof *entry->opening, NULL) != DP_OK)
+        return no_memory;
+    entry->opening[entry->openings++] = (struct dp_ledger_opening){json_incref(line), run, book->lines + 1, book->lines + 1};
+    entry->run = run;
+    return NULL;
+}
+
+bool dp_ledger_same_run(const struct dp_ledger_entry *a, const struct dp_ledger_entry *b)
+{
+    return strcmp(a->data, b->data) == 0 && strcmp(a->population, b->population) == 0 &&
+           strcmp(a->adjacency, b->adjacency) == 0 && a->rows == b->rows && a->epsilon == b->epsilon && a->delta == b->delta &&
+           a->order == b->order && !a->as_published == !b->as_published && !a->seeded == !b->seeded;
+}
+
+/* The run goes on under another name. What it had paid for by now may be out, and counts for what is to come. */
+static const char *take_resumed(struct dp_ledger_book *book, json_t *line, const struct dp_ledger_entry *now, const char *mark)
+{
+    struct dp_ledger_entry *entry;
+    if (dp_ledger_book_checkpoint(book, mark, &entry, NULL) != DP_OK)
+        return "no run can be resumed from its checkpoint";
+    if (!dp_ledger_same_run(entry, now))
+        return another;
+    struct dp_ledger_place place;
+    bool older = dp_ledger_place_read(mark, &place, NULL) == DP_OK && place.seq != entry->checkpoint;
+    const char *why = add_opening(book, entry, line, now->run);
+    if (why != NULL)
+        return why;
+    for (size_t i = 0; i < entry->events; i++) {
+        struct dp_ledger_laps *laps = &entry->event[i];
+        laps->least = laps->reserved = dp_ledger_laps_spent(laps);
+        laps->used = laps->refunded = 0;
+        laps->given = false;
+        if (older)
+            laps->at_checkpoint = laps->at_before;
+    }
+    json_decref(entry->close);
+    entry->close = NULL;
+    entry->checkpoint = entry->before = 0;
+    return NULL;
+}
+
+static const char *take_open(struct dp_ledger_book *book, json_t *line)
+{
+    struct dp_ledger_entry entry = {0}, *from;
+    const char *resumes = NULL;
+    size_t at = 0;
+    const char *why = read_open(line, &entry, &resumes);
+    if (why != NULL)
+        return why;
+    if (find_any(book, entry.run, NULL) != NULL)
+        return "it opens a run that was opened before";
+    if (resumes != NULL)
+        return take_resumed(book, line, &entry, resumes);
+    for (const struct dp_ledger_limit *limit; (limit = dp_ledger_book_limit(book, entry.population, entry.data, &at)) != NULL;)
+        if (strcmp(limit->adjacency, entry.adjacency) != 0)
+            return "its run has another adjacency than the budget of the population";
+    if (entry.init != NULL && dp_ledger_book_mark(book, entry.init, &from, NULL) != DP_OK)
+        return "its run starts from a model of no run before it";
+    if (note_names(book, entry.population, entry.data, &entry.who) != NULL ||
+        dp_grow(&book->entry, &book->entries_capacity, book->entries + 1, sizeof entry, NULL) != DP_OK)
+        return no_memory;
+    why = add_opening(book, &entry, line, entry.run);
+    if (why == NULL)
+        book->entry[book->entries++] = entry;
+    return why;
+}
+
+static struct dp_ledger_laps *laps_of(const struct dp_ledger_entry *entry, const struct dp_event *event)
+{
+    for (size_t i = 0; i < entry->events; i++)
+        if (dp_event_same(&entry->event[i].event, event))
+            return &entry->event[i];
+    return NULL;
+}
+
+static void note_line(const struct dp_ledger_book *book, struct dp_ledger_entry *entry)
+{
+    entry->opening[entry->openings - 1].last = book->lines + 1;
+}
+
+/* Laps used, or given back. */
+static const char *take_back(struct dp_ledger_laps *laps, int64_t count, bool used)
+{
+    int64_t left = laps->reserved - laps->used - laps->refunded;
+    if (used ? laps->used != 0 : laps->given)
+        return unreserved;
+    if (count > left || (!used && laps->reserved - laps->refunded - count < laps->least))
+        return unreserved;
+    if (used) {
+        laps->used = count;
+    } else {
+        laps->refunded += count;
+        laps->given = true;
+    }
+    return NULL;
+}
+
+static const char *take_reserve(struct dp_ledger_entry *entry, const struct dp_charge *charge)
+{
+    struct dp_ledger_laps *laps = laps_of(entry, &charge->event);
+    for (size_t i = 0; i < entry->events; i++)
+        if (!dp_event_may_follow(&charge->event, &entry->event[i].event, dp_ledger_laps_spent(&entry->event[i])))
+            return "its run has two events in one shuffled epoch";
+    if (laps != NULL && (charge->laps > MOST_LAPS - laps->reserved || laps->used != 0 || laps->given))
+        return "its run cannot reserve more laps";
+    entry->before = 0;
+    if (laps != NULL) {
+        laps->reserved += charge->laps;
+        return NULL;
+    }
+    if (dp_grow(&entry->event, &entry->capacity, entry->events + 1, sizeof *laps, NULL) != DP_OK)
+        return no_memory;
+    entry->event[entry->events++] = (struct dp_ledger_laps){.event = charge->event, .reserved = charge->laps};
+    return NULL;
+}
+
+static const char *take_charge(struct dp_ledger_book *book, json_t *line, const char *kind)
+{
+    struct dp_charge charge;
+    const char *run;
+    json_t *json;
+    if (json_unpack_ex(line, NULL, JSON_STRICT, "{s:s, s:o}", "run", &run, "charge", &json) != 0 ||
+        dp_charge_from_json(json, NULL, &charge, NULL) != DP_OK)
+        return malformed;
+    struct dp_ledger_entry *entry = dp_ledger_book_find(book, run);
+    if (entry == NULL || entry->close != NULL)
+        return closed;
+    struct dp_ledger_laps *laps = laps_of(entry, &charge.event);
+    bool reserve = strcmp(kind, "reserve") == 0;
+    if (!reserve && laps == NULL)
+        return unreserved;
+    const char *why = reserve ? take_reserve(entry, &charge) : take_back(laps, charge.laps, strcmp(kind, "charge") == 0);
+    if (why == NULL)
+        note_line(book, entry);
+    return why;
+}
+
+/* What the run has used by now is what it has spent, but for laps that it had paid for when it was resumed. */
+static const char *take_checkpoint(struct dp_ledger_book *book, json_t *line)
+{
+    const char *run;
+    json_int_t laps;
+    json_t *charges;
+    int64_t sum = 0;
+    struct dp_charge charge;
+    if (json_unpack_ex(line, NULL, JSON_STRICT, "{s:s, s:I, s:o}", "run", &run, "laps", &laps, "charges", &charges) != 0 ||
+        !json_is_array(charges))
+        return malformed;
+    struct dp_ledger_entry *entry = dp_ledger_book_find(book, run);
+    if (entry == NULL || entry->close != NULL)
+        return closed;
+    for (size_t i = 0; i < entry->events; i++) {
+        entry->event[i].at_before = entry->event[i].at_checkpoint;
+        entry->event[i].at_checkpoint = 0;
+    }
+    entry->before = entry->checkpoint;
+    for (size_t i = 0; i < json_array_size(charges); i++) {
+        if (dp_charge_from_json(json_array_get(charges, i), NULL, &charge, NULL) != DP_OK)
+            return malformed;
+        struct dp_ledger_laps *l = laps_of(entry, &charge.event);
+        if (l == NULL || l->at_checkpoint != 0)
+            return unreserved;
+        l->at_checkpoint = charge.laps;
+        sum += charge.laps;
+    }
+    for (size_t i = 0; i < entry->events; i++) {
+        struct dp_ledger_laps *l = &entry->event[i];
+        if (l->used != 0 || dp_ledger_laps_spent(l) != (l->at_checkpoint > l->least ? l->at_checkpoint : l->least))
+            return "its run did not say what became of all its laps";
+        l->given = false;
+    }
+    if (sum != laps)
+        return "its laps are not those that its run used";
+    entry->checkpoint = book->lines + 1;
+    note_line(book, entry);
+    return NULL;
+}
+
+static const char *take_close(struct dp_ledger_book *book, json_t *line)
+{
+    const char *run, *accountant, *status;
+    double epsilon, delta;
+    json_int_t laps;
+    int64_t used = 0;
+    if (json_unpack_ex(line, NULL, JSON_STRICT, "{s:s, s:I, s:F, s:F, s:s, s:s}", "run", &run, "laps", &laps, "epsilon",
+                       &epsilon, "delta", &delta, "accountant", &accountant, "status", &status) != 0)
+        return malformed;
+    struct dp_ledger_entry *entry = dp_ledger_book_find(book, run);
+    if (entry == NULL || entry->close != NULL)
+        return closed;
+    for (size_t i = 0; i < entry->events; i++) {
+        const struct dp_ledger_laps *l = &entry->event[i];
+        if (l->used + l->refunded != l->reserved)
+            return "its run did not say what became of all its laps";
+        used += l->used;
+    }
+    if (used != laps)
+        return "its laps are not those that its run used";
+    entry->close = json_incref(line);
+    note_line(book, entry);
+    entry->accountant = accountant;
+    entry->status = status;
+    entry->laps = laps;
+    entry->closed_epsilon = epsilon;
+    entry->closed_delta = delta;
+    return NULL;
+}
+
+/* The format of this line and those that follow, where it states one. */
+static const char *take_format(struct dp_ledger_book *book, const json_t *format)
+{
+    if (format == NULL)
+        return NULL;
+    if (json_integer_value(format) > DP_LEDGER_FORMAT)
+        return newer;
+    if (json_integer_value(format) <= (book->format > 0 ? book->format : 1))
+        return "its format is not above that of the lines before it";
+    book->format = json_integer_value(format);
+    return NULL;
+}
+
+static const char *take_members(struct dp_ledger_book *book, json_t *line)
+{
+    json_t *seq = json_object_get(line, "seq");
+    const char *prev = json_string_value(json_object_get(line, "prev"));
+    const char *kind = json_string_value(json_object_get(line, "kind"));
+    if (!json_is_integer(seq) || prev == NULL || kind == NULL)
+        return malformed;
+    if (json_integer_value(seq) != (json_int_t)book->lines + 1 || strcmp(prev, dp_ledger_book_hash(book)) != 0)
+        return "it does not follow the line before it";
+    const char *why = take_format(book, json_object_get(line, "format"));
+    if (why != NULL)
+        return why;
+    if (book->most > 0 && book->lines >= book->most)
+        return NULL;
+    static const char *const kinds[] = {"budget", "open", "reserve", "charge", "refund", "close", "checkpoint"};
+    size_t k = 0;
+    while (k < sizeof kinds / sizeof *kinds && strcmp(kind, kinds[k]) != 0)
+        k++;
+    json_object_del(line, "seq");
+    json_object_del(line, "prev");
+    json_object_del(line, "format");
+    json_object_del(line, "hash");
+    json_object_del(line, "kind"); /* kind is not to be used from here on */
+    switch (k) {
+    case 0:
+        return take_budget(book, line);
+    case 1:
+        return take_open(book, line);
+    case 2:
+    case 3:
+    case 4:
+        return take_charge(book, line, kinds[k]);
+    case 5:
+        return take_close(book, line);
+    case 6:
+        return take_checkpoint(book, line);
+    default:
+        return "it is of no kind that this version knows";
+    }
+}
+
+static const char *take_line(struct dp_ledger_book *book, const char *bytes, size_t length)
+{
+    char hash[DP_LEDGER_HASH + 1];
+    if (length <= TAIL || memcmp(bytes + length - TAIL, HASH_KEY, sizeof HASH_KEY - 1) != 0 ||
+        memcmp(bytes + length - 2, "\"}", 2) != 0)
+        return malformed;
+    hash_of(bytes, length - TAIL, hash);
+    if (memcmp(bytes + length - 2 - DP_LEDGER_HASH, hash, DP_LEDGER_HASH) != 0)
+        return "its hash does not fit";
+    json_t *line;
+    if (dp_json_parse(&line, bytes, length, "", NULL) != DP_OK)
+        return errno == ENOMEM ? no_memory : malformed;
+    errno = 0;
+    const char *why = json_is_object(line) ? take_members(book, line) : malformed;
+    if (why != NULL && errno == ENOMEM) /* jansson says no more than that it failed */
+        why = no_memory;
+    json_decref(line);
+    if (why == NULL && dp_grow(&book->hash, &book->lines_capacity, book->lines + 1, sizeof *book->hash, NULL) != DP_OK)
+        why = no_memory;
+    if (why == NULL) {
+        memcpy(book->hash[book->lines++], hash, sizeof hash);
+        book->end += length + 1;
+        book->last_length = length + 1;
+    }
+    return why;
+}
+
+/* Whether the bytes can be the beginning of the next line, whose write was cut short; storage that lost power may hold
+   zeros where a write was on its way. Anything else at the end is not ours to cut off. */
+static bool is_torn(const struct dp_ledger_book *book, const char *bytes, size_t length)
+{
+    char start[64 + DP_LEDGER_HASH];
+    int known = snprintf(start, sizeof start, "{\"seq\":%zu,\"prev\":\"%s\"", book->lines + 1, dp_ledger_book_hash(book));
+    for (size_t i = 0; i < length && i < (size_t)known; i++) {
+        if (bytes[i] == start[i])
+            continue;
+        while (i < length && bytes[i] == '\0')
+            i++;
+        return i == length;
+    }
+    return true;
+}
+
+int dp_ledger_book_take(struct dp_ledger_book *book, const char *bytes, size_t length, struct dp_err *err)
+{
+    const char *end;
+    for (; length > 0 && (end = memchr(bytes, '\n', length)) != NULL; bytes = end + 1) {
+        const char *why = take_line(book, bytes, (size_t)(end - bytes));
+        if (why == no_memory)
+            return dp_fail(err, DP_E_RUN, no_memory);
+        if (why == newer)
+            return dp_fail(err, DP_E_UNSAFE,
+                           "line %zu of the ledger %s is of a newer format than %d, the newest that this version knows",
+                           book->lines + 1, book->path, DP_LEDGER_FORMAT);
+        if (why != NULL)
+            return dp_fail(err, DP_E_UNSAFE, "line %zu of the ledger %s was edited or damaged: %s", book->lines + 1, book->path,
+                           why);
+        length -= (size_t)(end - bytes) + 1;
+    }
+    book->torn = length > 0;
+    if (length > 0 && !is_torn(book, bytes, length))
+        return dp_fail(err, DP_E_UNSAFE, "line %zu of the ledger %s was edited or damaged: %s", book->lines + 1, book->path,
+                       malformed);
+    return DP_OK;
+}
+
+/* What is not written as dp_ledger_mark writes it is no mark. */
+int dp_ledger_place_read(const char *text, struct dp_ledger_place *mark, struct dp_err *err)
+{
+    char again[DP_LEDGER_MARK];
+    if (sscanf(text, "%32[0-9a-f]:%18llu:%64[0-9a-f]", mark->run, &mark->seq, mark->hash) != 3 ||
+        snprintf(again, sizeof again, "%s:%llu:%s", mark->run, mark->seq, mark->hash) < 0 || strcmp(again, text) != 0 ||
+        !is_hex(mark->run, DP_LEDGER_RUN) || !is_hex(mark->hash, DP_LEDGER_HASH) || mark->seq == 0)
+        return dp_fail(err, DP_E_RUN, "'%.130s' is not a mark of a ledger", text);
+    return DP_OK;
+}
+
+bool dp_ledger_book_has(const struct dp_ledger_book *book, const struct dp_ledger_place *mark)
+{
+    return mark->seq <= book->lines && strcmp(book->hash[mark->seq - 1], mark->hash) == 0;
+}
+
+int dp_ledger_book_mark(const struct dp_ledger_book *book, const char *text, struct dp_ledger_entry **entry, struct dp_err *err)
+{
+    const struct dp_ledger_opening *opening = NULL;
+    struct dp_ledger_place mark;
+    int rc = dp_ledger_place_read(text, &mark, err);
+    *entry = NULL;
+    if (rc != DP_OK)
+        return rc;
+    if (dp_ledger_book_has(book, &mark))
+        *entry = find_any(book, mark.run, &opening);
+    if (*entry == NULL || mark.seq < opening->first || mark.seq > opening->last)
+        return dp_fail(err, DP_E_UNSAFE,
+                       "the ledger %s does not hold line %llu as the model has it: rolled back to an older state, or not "
+                       "the model's ledger",
+                       book->path, mark.seq);
+    return DP_OK;
+}
+
+int dp_ledger_book_checkpoint(const struct dp_ledger_book *book, const char *text, struct dp_ledger_entry **entry,
+                              struct dp_err *err)
+{
+    struct dp_ledger_place mark;
+    int rc = dp_ledger_place_read(text, &mark, err);
+    *entry = NULL;
+    if (rc != DP_OK)
+        return rc;
+    struct dp_ledger_entry *e = dp_ledger_book_has(book, &mark) ? find_any(book, mark.run, NULL) : NULL;
+    if (e == NULL)
+        return dp_fail(err, DP_E_UNSAFE,
+                       "the ledger %s does not hold line %llu as the checkpoint has it: rolled back to an older state, or "
+                       "not the checkpoint's ledger",
+                       book->path, mark.seq);
+    if (strcmp(e->run, mark.run) != 0)
+        return dp_fail(err, DP_E_UNSAFE, "the run %s was resumed before: by the ledger %s a run goes on once", mark.run,
+                       book->path);
+    if (e->checkpoint != mark.seq && (e->before == 0 || e->before != mark.seq))
+        return dp_fail(err, DP_E_UNSAFE,
+                       e->checkpoint > mark.seq ? "line %llu of the ledger %s is not the newest checkpoint of its run: it has "
+                                                  "gone on since"
+                                                : "line %llu of the ledger %s is not a checkpoint",
+                       mark.seq, book->path);
+    if (e->close != NULL && strcmp(e->status, "interrupted") != 0)
+        return dp_fail(err, DP_E_UNSAFE, "the run %s has ended by the ledger %s: nothing is left to resume", mark.run,
+                       book->path);
+    *entry = e;
+    return DP_OK;
+}
+
+void dp_ledger_book_free(struct dp_ledger_book *book)
+{
+    for (size_t i = 0; i < book->entries; i++) {
+        struct dp_ledger_entry *entry = &book->entry[i];
+        for (size_t k = 0; k < entry->openings; k++)
+            json_decref(entry->opening[k].line);
+        json_decref(entry->close);
+        free(entry->opening);
+        free(entry->event);
+    }
+    for (size_t i = 0; i < book->limits; i++)
+        json_decref(book->limit[i].line);
+    free(book->entry);
+    free(book->limit);
+    free(book->hash);
+    free(book->name);
+    *book = (struct dp_ledger_book){0};
+}

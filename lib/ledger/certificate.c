@@ -1,0 +1,309 @@
+#include "ledger/certificate.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "base/version.h"
+#include "ledger/sum.h"
+
+/* What the runs on one population have cost the model. */
+struct cost {
+    struct dp_ledger_sum sum;
+    double delta, added_epsilon, added_delta, prior_epsilon, prior_delta;
+    int count, seeded, published;
+    json_t *runs, *preprocessing;
+};
+
+static void cost_free(struct cost *cost)
+{
+    dp_ledger_sum_free(&cost->sum);
+    json_decref(cost->runs);
+    json_decref(cost->preprocessing);
+}
+
+/* The run that a run started from, or NULL. */
+static const struct dp_ledger_entry *parent_of(const struct dp_ledger_book *book, const struct dp_ledger_entry *entry)
+{
+    struct dp_ledger_entry *parent = NULL;
+    if (entry->init != NULL && dp_ledger_book_mark(book, entry->init, &parent, NULL) != DP_OK)
+        return NULL;
+    return parent;
+}
+
+static int add_text(json_t *list, const char *text)
+{
+    for (size_t i = 0; i < json_array_size(list); i++)
+        if (strcmp(json_string_value(json_array_get(list, i)), text) == 0)
+            return 0;
+    return json_array_append_new(list, json_string(text));
+}
+
+/* Adds what the run has cost by itself: its epsilon and its delta. */
+static int add_epsilon(struct cost *cost, const struct dp_ledger_entry *entry, int64_t most, struct dp_err *err)
+{
+    struct dp_ledger_sum own = {0};
+    struct dp_answer answer;
+    int rc = dp_ledger_sum_add(&own, entry, most, err);
+    if (rc == DP_OK)
+        rc = dp_ledger_sum_epsilon(&own, entry->delta, &answer, err);
+    dp_ledger_sum_free(&own);
+    if (rc == DP_OK) {
+        cost->added_epsilon = (cost->added_epsilon + answer.upper) * (1 + 0x1p-52);
+        cost->added_delta = (cost->added_delta + entry->delta) * (1 + 0x1p-52);
+    }
+    return rc;
+}
+
+static int add_run(struct cost *cost, const struct dp_ledger_entry *entry, int64_t lap, struct dp_err *err)
+{
+    /* Of a run that was resumed its number does not say how many laps went out before it. */
+    int64_t paid = 0, most = lap > 0 && entry->openings == 1 ? lap : INT64_MAX;
+    for (size_t i = 0; i < entry->events; i++)
+        paid += dp_ledger_laps_spent(&entry->event[i]);
+    if (lap > paid)
+        return dp_fail(err, DP_E_UNSAFE, "the model is of lap %lld and its run has paid for %lld", (long long)lap,
+                       (long long)paid);
+    int rc = dp_ledger_sum_add(&cost->sum, entry, most, err);
+    if (rc == DP_OK)
+        rc = add_epsilon(cost, entry, most, err);
+    if (rc != DP_OK)
+        return rc;
+    cost->count++;
+    cost->delta = fmax(cost->delta, entry->delta);
+    cost->prior_epsilon += entry->prior_epsilon;
+    cost->prior_delta += entry->prior_delta;
+    cost->seeded |= entry->seeded;
+    cost->published |= entry->as_published;
+    int bad = json_array_append_new(cost->runs, json_pack("{s:s, s:s, s:b, s:s}", "run", entry->run, "data", entry->data,
+                                                          "closed", entry->close != NULL, "software", entry->software));
+    if (entry->preprocessing[0] != '\0')
+        bad |= add_text(cost->preprocessing, entry->preprocessing);
+    return bad ? dp_fail(err, DP_E_RUN, "out of memory") : DP_OK;
+}
+
+/* What all the runs cost if what each does was known before the first of them: "if_planned_together". */
+static json_t *together_json(const struct cost *cost, const struct dp_answer *all)
+{
+    return json_pack("{s:o, s:o, s:f, s:s}", "epsilon", dp_ledger_real_json(cost->prior_epsilon + all->upper), "epsilon_lower",
+                     dp_ledger_real_json(all->lower), "delta", cost->delta + cost->prior_delta, "accountant",
+                     dp_accountant_names[all->by]);
+}
+
+/* A later run may have been planned upon the model that it started from. Its epsilon and delta add to that model's,
+   whatever it was planned upon; one list of mechanisms with a single delta would need them all to be known beforehand. */
+static int bound(const struct cost *cost, json_t *members, struct dp_err *err)
+{
+    struct dp_answer all, added;
+    bool chain = cost->count > 1;
+    int bad = 0, rc = dp_ledger_sum_epsilon(&cost->sum, cost->delta, &all, err);
+    if (rc == DP_OK && chain) {
+        bad = json_object_set_new(members, "if_planned_together", together_json(cost, &all));
+        /* At the sum of the deltas the truth is still not below what those mechanisms cost that were not chosen at all. */
+        rc = dp_ledger_sum_epsilon(&cost->sum, fmin(cost->added_delta, 0.5), &added, err);
+    }
+    if (rc != DP_OK)
+        return rc;
+    double sound = chain ? cost->added_epsilon : all.upper;
+    bad |= json_object_set_new(members, "epsilon", dp_ledger_real_json(cost->prior_epsilon + sound));
+    bad |= json_object_set_new(members, "epsilon_lower", dp_ledger_real_json(chain ? added.lower : all.lower));
+    bad |= json_object_set_new(members, "delta", json_real((chain ? cost->added_delta : cost->delta) + cost->prior_delta));
+    bad |= json_object_set_new(members, "accountant", json_string(dp_accountant_names[chain ? DP_ACCOUNTANT_ADDED : all.by]));
+    if (cost->prior_epsilon > 0 || cost->prior_delta > 0)
+        bad |= json_object_set_new(members, "not_in_ledger",
+                                   json_pack("{s:f, s:f}", "epsilon", cost->prior_epsilon, "delta", cost->prior_delta));
+    return bad ? dp_fail(err, DP_E_RUN, "out of memory") : DP_OK;
+}
+
+static int describe(const struct cost *cost, const struct dp_ledger_entry *first, json_t *into, struct dp_err *err)
+{
+    json_t *members = json_pack("{s:s, s:s, s:I, s:s, s:O, s:o, s:O, s:b, s:b}", "population", first->population, "data",
+                                first->data, "rows", (json_int_t)first->rows, "adjacency", first->adjacency, "runs", cost->runs,
+                                "mechanisms", dp_ledger_charges_json(&cost->sum.all), "private_preprocessing",
+                                cost->preprocessing, "seeded", cost->seeded, "as_published", cost->published);
+    int rc = members != NULL ? bound(cost, members, err) : dp_fail(err, DP_E_RUN, "out of memory");
+    if (rc == DP_OK && json_object_update(into, members) != 0)
+        rc = dp_fail(err, DP_E_RUN, "out of memory");
+    json_decref(members);
+    return rc;
+}
+
+/* The members about one population, from `newest` back; lap as in struct dp_certified, or 0 for all. */
+static int state(const struct dp_ledger_book *book, const struct dp_ledger_entry *newest, size_t who, int64_t lap, json_t *into,
+                 struct dp_err *err)
+{
+    struct cost cost = {.runs = json_array(), .preprocessing = json_array()};
+    const struct dp_ledger_entry *first = NULL;
+    int rc = cost.runs != NULL && cost.preprocessing != NULL ? DP_OK : dp_fail(err, DP_E_RUN, "out of memory");
+    for (const struct dp_ledger_entry *e = newest; rc == DP_OK && e != NULL; e = parent_of(book, e)) {
+        if (dp_ledger_book_root(book, e->who) != who)
+            continue;
+        if (first == NULL)
+            first = e;
+        if (strcmp(e->adjacency, first->adjacency) != 0)
+            rc = dp_fail(err, DP_E_UNSAFE, "the runs %s and %s have different adjacencies: their costs do not compose",
+                         first->run, e->run);
+        else
+            rc = add_run(&cost, e, e == newest ? lap : 0, err);
+    }
+    if (rc == DP_OK)
+        rc = describe(&cost, first, into, err);
+    cost_free(&cost);
+    return rc;
+}
+
+/* Populations of the runs that the model started from, other than its own: each once, by its newest run. */
+static int add_others(const struct dp_ledger_book *book, const struct dp_ledger_entry *own, json_t *others, struct dp_err *err)
+{
+    int rc = DP_OK;
+    for (const struct dp_ledger_entry *e = parent_of(book, own); rc == DP_OK && e != NULL; e = parent_of(book, e)) {
+        size_t who = dp_ledger_book_root(book, e->who);
+        bool known = who == dp_ledger_book_root(book, own->who);
+        for (const struct dp_ledger_entry *f = parent_of(book, own); !known && f != e; f = parent_of(book, f))
+            known = dp_ledger_book_root(book, f->who) == who;
+        if (known)
+            continue;
+        json_t *other = json_object();
+        rc = other != NULL ? state(book, own, who, 0, other, err) : dp_fail(err, DP_E_RUN, "out of memory");
+        if (rc == DP_OK && json_array_append(others, other) != 0)
+            rc = dp_fail(err, DP_E_RUN, "out of memory");
+        json_decref(other);
+    }
+    return rc;
+}
+
+/* By the first `lines` lines of the ledger. */
+static int make(const struct dp_ledger_book *book, size_t lines, const struct dp_certified *what, json_t **certificate,
+                struct dp_err *err)
+{
+    struct dp_ledger_entry *entry;
+    *certificate = NULL;
+    if (what->lap < 1)
+        return dp_fail(err, DP_E_RUN, "there is nothing to certify in a model of lap %lld", (long long)what->lap);
+    int rc = dp_ledger_book_mark(book, what->mark, &entry, err);
+    if (rc != DP_OK)
+        return rc;
+    json_t *others = json_array();
+    if (others == NULL)
+        return dp_fail(err, DP_E_RUN, "out of memory");
+    json_t *made = json_pack("{s:i, s:s, s:s, s:I, s:s, s:{s:I, s:s}}", "certificate", DP_CERTIFICATE_FORMAT, "software",
+                             "dpline " DP_VERSION, "model", what->model, "lap", (json_int_t)what->lap, "mark", what->mark,
+                             "ledger", "lines", (json_int_t)lines, "hash", book->hash[lines - 1]);
+    rc = made != NULL ? state(book, entry, dp_ledger_book_root(book, entry->who), what->lap, made, err)
+                      : dp_fail(err, DP_E_RUN, "out of memory");
+    if (rc == DP_OK)
+        rc = add_others(book, entry, others, err);
+    if (rc == DP_OK && json_array_size(others) > 0 && json_object_set(made, "other_data", others) != 0)
+        rc = dp_fail(err, DP_E_RUN, "out of memory");
+    json_decref(others);
+    if (rc != DP_OK) {
+        json_decref(made);
+        return rc;
+    }
+    *certificate = made;
+    return DP_OK;
+}
+
+int dp_certificate_make(const char *path, const struct dp_certified *what, json_t **certificate, struct dp_err *err)
+{
+    struct dp_ledger_book book = {0};
+    *certificate = NULL;
+    int rc = dp_ledger_book_read(&book, path, err);
+    if (rc == DP_OK)
+        rc = make(&book, book.lines, what, certificate, err);
+    dp_ledger_book_free(&book);
+    return rc;
+}
+
+static bool same(const json_t *a, const json_t *b)
+{
+    const char *key;
+    json_t *value;
+    size_t i;
+    if (json_is_number(a) && json_is_number(b)) {
+        double x = json_number_value(a), y = json_number_value(b);
+        return json_is_integer(a) ? json_equal(a, b) : fabs(x - y) <= 1e-6 * fabs(y);
+    }
+    if (json_is_array(a) && json_is_array(b)) {
+        if (json_array_size(a) != json_array_size(b))
+            return false;
+        json_array_foreach (a, i, value)
+            if (!same(value, json_array_get(b, i)))
+                return false;
+        return true;
+    }
+    if (json_is_object(a) && json_is_object(b)) {
+        if (json_object_size(a) != json_object_size(b))
+            return false;
+        json_object_foreach ((json_t *)a, key, value)
+            if (!same(value, json_object_get(b, key)))
+                return false;
+        return true;
+    }
+    return json_equal(a, b);
+}
+
+/* The first certificates named neither the population nor the data set of each run: what they do not say is not compared. */
+static void leave_out_later(json_t *made, const json_t *certificate)
+{
+    json_t *run;
+    size_t i;
+    if (json_object_get(certificate, "population") != NULL)
+        return;
+    json_object_del(made, "population");
+    json_array_foreach (json_object_get(made, "runs"), i, run) {
+        json_object_del(run, "data");
+    }
+}
+
+static int compare(const json_t *certificate, const json_t *made, const char *path, struct dp_err *err)
+{
+    const char *key;
+    json_t *value;
+    json_object_foreach ((json_t *)made, key, value)
+        if (strcmp(key, "software") != 0 && !same(value, json_object_get(certificate, key)))
+            return dp_fail(err, DP_E_UNSAFE, "the certificate is not what the ledger %s says: '%s' differs", path, key);
+    json_object_foreach ((json_t *)certificate, key, value)
+        if (json_object_get(made, key) == NULL)
+            return dp_fail(err, DP_E_UNSAFE, "the certificate is not what the ledger %s says: it has '%.40s' as well", path,
+                           key);
+    return DP_OK;
+}
+
+int dp_certificate_verify(const json_t *certificate, const char *path, const char *model, struct dp_err *err)
+{
+    struct dp_ledger_book book = {0};
+    struct dp_certified what;
+    const char *software, *hash;
+    json_int_t lines, lap;
+    json_t *made;
+    json_int_t format = json_integer_value(json_object_get(certificate, "certificate"));
+    if (format > DP_CERTIFICATE_FORMAT)
+        return dp_fail(err, DP_E_RUN, "the certificate is of format %lld; %d is the newest that this version knows",
+                       (long long)format, DP_CERTIFICATE_FORMAT);
+    errno = 0;
+    if (json_unpack((json_t *)certificate, "{s:s, s:s, s:I, s:s, s:{s:I, s:s}}", "software", &software, "model", &what.model,
+                    "lap", &lap, "mark", &what.mark, "ledger", "lines", &lines, "hash", &hash) != 0 ||
+        format < 1 || lines < 1)
+        return dp_fail(err, DP_E_RUN, errno == ENOMEM ? "out of memory" : "not a certificate");
+    if (model != NULL && strcmp(model, what.model) != 0)
+        return dp_fail(err, DP_E_UNSAFE, "the certificate is for another model");
+    what.lap = lap;
+    book.most = (size_t)lines;
+    int rc = dp_ledger_book_read(&book, path, err);
+    if (rc == DP_OK && ((size_t)lines > book.lines || strcmp(book.hash[lines - 1], hash) != 0))
+        rc = dp_fail(err, DP_E_UNSAFE,
+                     "the ledger %s does not hold line %lld as the certificate has it: rolled back to an older state, or "
+                     "another ledger",
+                     path, (long long)lines);
+    if (rc == DP_OK)
+        rc = make(&book, (size_t)lines, &what, &made, err);
+    dp_ledger_book_free(&book);
+    if (rc != DP_OK)
+        return rc;
+    leave_out_later(made, certificate);
+    rc = compare(certificate, made, path, err);
+    json_decref(made);
+    return rc;
+}

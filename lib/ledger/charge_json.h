@@ -1,0 +1,19 @@
+/* A charge as JSON, in ledgers and for dp-account on its standard input:
+ *   {"laps": 1000, "sampling": "poisson", "rate": 0.01, "queries": [{"noise": "gaussian", "multiplier": 1.5}]}
+ * with "rate" where rows are sampled, "epoch_laps" where epochs are shuffled, and each query with the members of its kind
+ * (query/query.h). */
+#ifndef DP_LEDGER_CHARGE_JSON_H
+#define DP_LEDGER_CHARGE_JSON_H
+
+#include <jansson.h>
+
+#include "account/event.h"
+
+/* A new reference, or NULL when out of memory. Numbers are written so that they read back as the same doubles when
+   dumped with JSON_REAL_PRECISION(17). */
+json_t *dp_charge_to_json(const struct dp_charge *charge);
+
+/* Checks everything; unknown keys are refused except those the caller names in `also` (NULL-terminated, may be NULL). */
+int dp_charge_from_json(const json_t *json, const char *const *also, struct dp_charge *charge, struct dp_err *err);
+
+#endif

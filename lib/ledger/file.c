@@ -1,0 +1,172 @@
+/* The files of a ledger: itself, and PATH.mark beside it. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "ledger/book.h"
+
+static int beside(const char *path, const char *ending, char **name, struct dp_err *err)
+{
+    if (asprintf(name, "%s.mark%s", path, ending) >= 0)
+        return DP_OK;
+    *name = NULL;
+    return dp_fail(err, DP_E_RUN, "out of memory");
+}
+
+/* A ledger that has had lines does not begin anew because its file is gone. The mark is looked for first: its ledger was there
+   before it, so that one that another process is just making is not taken for lost. */
+static int check_gone(const char *path, struct dp_err *err)
+{
+    struct stat st;
+    char *name;
+    int rc = beside(path, "", &name, err);
+    if (rc == DP_OK && lstat(name, &st) == 0 && lstat(path, &st) != 0 && errno == ENOENT)
+        rc = dp_fail(err, DP_E_UNSAFE, "the ledger %s is gone, and %s says that there was one", path, name);
+    free(name);
+    return rc;
+}
+
+int dp_ledger_open_file(const char *path, int flags, struct dp_err *err)
+{
+    struct stat st;
+    int rc = check_gone(path, err);
+    if (rc != DP_OK)
+        return rc;
+    /* Without O_NONBLOCK a FIFO would wait for its other end. */
+    int fd = open(path, flags | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600);
+    if (fd < 0 && errno == ELOOP)
+        return dp_fail(err, DP_E_RUN, "the ledger %s is a symbolic link: name the file itself", path);
+    if (fd < 0 && (errno == EISDIR || errno == ENXIO))
+        return dp_fail(err, DP_E_RUN, "the ledger %s is not a regular file", path);
+    if (fd < 0)
+        return dp_fail_errno(err, errno, "cannot open the ledger %s", path);
+    if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode)) {
+        close(fd);
+        return dp_fail(err, DP_E_RUN, "the ledger %s is not a regular file", path);
+    }
+    return fd;
+}
+
+int dp_ledger_book_fill(struct dp_ledger_book *book, int fd, struct dp_err *err)
+{
+    struct stat st;
+    char *bytes;
+    size_t got = 0;
+    if (fstat(fd, &st) != 0)
+        return dp_fail_errno(err, errno, "cannot read the ledger %s", book->path);
+    if ((size_t)st.st_size <= book->end) {
+        book->torn = false;
+        return DP_OK;
+    }
+    size_t size = (size_t)st.st_size - book->end;
+    int rc = dp_alloc(&bytes, size, 1, err);
+    if (rc != DP_OK)
+        return rc;
+    while (got < size) {
+        ssize_t n = pread(fd, bytes + got, size - got, (off_t)(book->end + got));
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0) {
+            free(bytes);
+            return n < 0 ? dp_fail_errno(err, errno, "cannot read the ledger %s", book->path)
+                         : dp_fail(err, DP_E_RUN, "the ledger %s became shorter while it was read", book->path);
+        }
+        got += (size_t)n;
+    }
+    rc = dp_ledger_book_take(book, bytes, size, err);
+    free(bytes);
+    return rc;
+}
+
+int dp_ledger_lock(int fd, int operation, const char *path, struct dp_err *err)
+{
+    while (flock(fd, operation) != 0)
+        if (errno != EINTR)
+            return dp_fail_errno(err, errno, "cannot lock the ledger %s", path);
+    return DP_OK;
+}
+
+int dp_ledger_book_read(struct dp_ledger_book *book, const char *path, struct dp_err *err)
+{
+    book->path = path;
+    int fd = dp_ledger_open_file(path, O_RDONLY, err);
+    if (fd < 0)
+        return fd;
+    int rc = dp_ledger_lock(fd, LOCK_SH, path, err);
+    if (rc == DP_OK)
+        rc = dp_ledger_book_fill(book, fd, err);
+    if (rc == DP_OK)
+        rc = dp_ledger_beside_check(book, path, err);
+    close(fd); /* and unlocks */
+    return rc;
+}
+
+int dp_ledger_sync_directory(const char *path, struct dp_err *err)
+{
+    char *copy = strdup(path), *slash = copy != NULL ? strrchr(copy, '/') : NULL;
+    if (copy == NULL)
+        return dp_fail(err, DP_E_RUN, "out of memory");
+    if (slash != NULL)
+        slash[slash == copy] = '\0'; /* "/" itself stays */
+    int fd = open(slash != NULL ? copy : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    /* Some file systems cannot sync a directory and say EINVAL. */
+    int bad = fd < 0 || (fsync(fd) != 0 && errno != EINVAL) ? errno : 0;
+    if (fd >= 0)
+        close(fd);
+    free(copy);
+    return bad == 0 ? DP_OK : dp_fail_errno(err, bad, "cannot sync the directory of the ledger %s", path);
+}
+
+int dp_ledger_beside_check(const struct dp_ledger_book *book, const char *path, struct dp_err *err)
+{
+    char *name, text[DP_LEDGER_MARK + 1];
+    struct dp_ledger_place mark;
+    ssize_t n = 0;
+    int rc = beside(path, "", &name, err);
+    if (rc != DP_OK)
+        return rc;
+    int fd = open(name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    if (fd < 0)
+        rc = errno == ENOENT ? DP_OK : dp_fail_errno(err, errno, "cannot open %s", name);
+    else if ((n = read(fd, text, sizeof text - 1)) < 0)
+        rc = dp_fail_errno(err, errno, "cannot read %s", name);
+    if (rc == DP_OK && fd >= 0) {
+        text[n] = '\0';
+        text[strcspn(text, "\n")] = '\0';
+        if (dp_ledger_place_read(text, &mark, NULL) != DP_OK)
+            rc = dp_fail(err, DP_E_UNSAFE, "%s does not hold a mark: it was edited or damaged", name);
+        else if (!dp_ledger_book_has(book, &mark))
+            rc = dp_fail(err, DP_E_UNSAFE,
+                         "the ledger %s does not hold line %llu, whose mark is in %s: it is an older copy, or another ledger",
+                         path, mark.seq, name);
+    }
+    if (fd >= 0)
+        close(fd);
+    free(name);
+    return rc;
+}
+
+int dp_ledger_beside_write(const char *path, const char *mark, struct dp_err *err)
+{
+    char *name = NULL, *temporary = NULL;
+    int fd = -1, rc = beside(path, "", &name, err);
+    if (rc == DP_OK)
+        rc = beside(path, ".new", &temporary, err); /* one name, under the lock: whoever dies here leaves no heap of them */
+    if (rc == DP_OK && (fd = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600)) < 0)
+        rc = dp_fail_errno(err, errno, "cannot write %s", name);
+    if (rc == DP_OK && (dprintf(fd, "%s\n", mark) < 0 || fsync(fd) != 0 || rename(temporary, name) != 0)) {
+        rc = dp_fail_errno(err, errno, "cannot write %s", name);
+        unlink(temporary);
+    }
+    if (fd >= 0)
+        close(fd);
+    free(name);
+    free(temporary);
+    return rc == DP_OK ? dp_ledger_sync_directory(path, err) : rc;
+}

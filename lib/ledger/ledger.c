@@ -1,0 +1,802 @@
+#include "ledger/ledger.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <sodium.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "base/version.h"
+#include "ledger/charge_json.h"
+#include "ledger/limit.h"
+#include "ledger/sum.h"
+#include "priv/rdp.h"
+
+struct dp_ledger {
+    char *path;
+    int fd;
+    struct dp_ledger_book book;
+    char run[DP_LEDGER_RUN + 1];
+    char mark[DP_LEDGER_MARK];
+    char *last; /* the last line of the book, to be found unchanged */
+    size_t last_length, last_capacity;
+    struct dp_ledger_costs costs;
+    int64_t affords;
+    bool broken; /* nothing more can be paid for */
+};
+
+/* --- lines on their way into the file ----------------------------------------------------------------------------- */
+
+struct batch {
+    char *text;
+    size_t length, capacity, last; /* last: where the last line begins */
+    size_t seq;
+    int64_t format; /* of the lines so far */
+    char prev[DP_LEDGER_HASH + 1];
+};
+
+static void batch_start(struct batch *batch, const struct dp_ledger_book *book)
+{
+    *batch = (struct batch){.seq = book->lines, .format = book->format};
+    snprintf(batch->prev, sizeof batch->prev, "%s", dp_ledger_book_hash(book));
+}
+
+static int batch_add(struct batch *batch, json_t *members, struct dp_err *err)
+{
+    char hash[DP_LEDGER_HASH + 1], *text;
+    size_t length;
+    if (batch->format < DP_LEDGER_FORMAT && json_object_set_new(members, "format", json_integer(DP_LEDGER_FORMAT)) != 0) {
+        json_decref(members);
+        return dp_fail(err, DP_E_RUN, "out of memory");
+    }
+    batch->format = DP_LEDGER_FORMAT;
+    int rc = dp_ledger_line(members, batch->seq + 1, batch->prev, &text, &length, hash, err);
+    if (rc == DP_OK)
+        rc = dp_grow(&batch->text, &batch->capacity, batch->length + length, 1, err);
+    if (rc == DP_OK) {
+        memcpy(batch->text + batch->length, text, length);
+        batch->last = batch->length;
+        batch->length += length;
+        batch->seq++;
+        memcpy(batch->prev, hash, sizeof hash);
+    }
+    free(text);
+    return rc;
+}
+
+static json_t *charge_line(const char *kind, const char *run, const struct dp_event *event, int64_t laps)
+{
+    json_t *json = dp_charge_to_json(&(struct dp_charge){*event, laps});
+    return json != NULL ? json_pack("{s:s, s:s, s:o}", "kind", kind, "run", run, "charge", json) : NULL;
+}
+
+/* --- the file ----------------------------------------------------------------------------------------------------- */
+
+static int put(int fd, const char *text, size_t length, size_t at)
+{
+    while (length > 0) {
+        ssize_t n = pwrite(fd, text, length, (off_t)at);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return -1;
+        text += n;
+        at += (size_t)n;
+        length -= (size_t)n;
+    }
+    return 0;
+}
+
+/* The file at the path must still be the open one, with its last known line in its place. */
+static int check_unchanged(const struct dp_ledger *l, struct dp_err *err)
+{
+    struct stat file, named;
+    if (fstat(l->fd, &file) != 0)
+        return dp_fail_errno(err, errno, "cannot read the ledger %s", l->path);
+    if (lstat(l->path, &named) != 0 || named.st_dev != file.st_dev || named.st_ino != file.st_ino)
+        return dp_fail(err, DP_E_UNSAFE, "the ledger %s was moved or replaced while a run was writing to it", l->path);
+    if ((size_t)file.st_size < l->book.end)
+        return dp_fail(err, DP_E_UNSAFE, "the ledger %s was rolled back while a run was writing to it", l->path);
+    if (l->last_length == 0)
+        return DP_OK;
+    char *now;
+    int rc = dp_alloc(&now, l->last_length, 1, err);
+    if (rc != DP_OK)
+        return rc;
+    ssize_t n = pread(l->fd, now, l->last_length, (off_t)(l->book.end - l->last_length));
+    if (n < 0)
+        rc = dp_fail_errno(err, errno, "cannot read the ledger %s", l->path);
+    else if ((size_t)n != l->last_length || memcmp(now, l->last, l->last_length) != 0)
+        rc = dp_fail(err, DP_E_UNSAFE, "line %zu of the ledger %s was changed while a run was writing to it", l->book.lines,
+                     l->path);
+    free(now);
+    return rc;
+}
+
+/* Remembers the book's last line. */
+static int note_last(struct dp_ledger *l, struct dp_err *err)
+{
+    size_t length = l->book.last_length;
+    int rc = dp_grow(&l->last, &l->last_capacity, length, 1, err);
+    if (rc != DP_OK)
+        return rc;
+    if (length > 0 && pread(l->fd, l->last, length, (off_t)(l->book.end - length)) != (ssize_t)length)
+        return dp_fail(err, DP_E_RUN, "cannot read the ledger %s", l->path);
+    l->last_length = length;
+    return DP_OK;
+}
+
+/* Locks, and reads what others have written since. */
+static int begin(struct dp_ledger *l, struct dp_err *err)
+{
+    int rc = dp_ledger_lock(l->fd, LOCK_EX, l->path, err);
+    if (rc == DP_OK)
+        rc = check_unchanged(l, err);
+    if (rc == DP_OK)
+        rc = dp_ledger_book_fill(&l->book, l->fd, err);
+    if (rc == DP_OK)
+        rc = note_last(l, err);
+    return rc;
+}
+
+/* The same for whoever opens the file. */
+static int begin_anew(struct dp_ledger *l, struct dp_err *err)
+{
+    int rc = begin(l, err);
+    return rc == DP_OK ? dp_ledger_beside_check(&l->book, l->path, err) : rc;
+}
+
+static void end(struct dp_ledger *l)
+{
+    flock(l->fd, LOCK_UN);
+}
+
+/* Checks the lines against all before them. */
+static int accept(struct dp_ledger *l, const struct batch *batch, struct dp_err *err)
+{
+    return dp_ledger_book_take(&l->book, batch->text, batch->length, err);
+}
+
+/* Writes and syncs lines that were accepted; at: where the book ended before them. Under the lock. */
+static int write_down(struct dp_ledger *l, const struct batch *batch, size_t at, bool torn, struct dp_err *err)
+{
+    if (torn && ftruncate(l->fd, (off_t)at) != 0)
+        return dp_fail_errno(err, errno, "cannot cut an unfinished line off the ledger %s", l->path);
+    int rc = dp_grow(&l->last, &l->last_capacity, l->book.last_length, 1, err);
+    if (rc != DP_OK)
+        return rc;
+    l->last_length = l->book.last_length;
+    memcpy(l->last, batch->text + batch->last, l->last_length);
+    if (put(l->fd, batch->text, batch->length, at) != 0) {
+        int why = errno;
+        if (ftruncate(l->fd, (off_t)at) != 0)
+            l->broken = true; /* the next writer cuts it off */
+        return dp_fail_errno(err, why, "cannot write to the ledger %s", l->path);
+    }
+    if (fsync(l->fd) != 0)
+        return dp_fail_errno(err, errno, "cannot sync the ledger %s", l->path);
+    snprintf(l->mark, sizeof l->mark, "%s:%zu:%s", l->run, l->book.lines, dp_ledger_book_hash(&l->book));
+    return DP_OK;
+}
+
+static int append(struct dp_ledger *l, const struct batch *batch, struct dp_err *err)
+{
+    size_t at = l->book.end;
+    bool torn = l->book.torn;
+    int rc = accept(l, batch, err);
+    return rc == DP_OK ? write_down(l, batch, at, torn, err) : rc;
+}
+
+static int new_ledger(struct dp_ledger **ledger, const char *path, bool create, struct dp_err *err)
+{
+    struct dp_ledger *l;
+    *ledger = NULL;
+    if (sodium_init() < 0)
+        return dp_fail(err, DP_E_RUN, "cannot initialise libsodium");
+    int rc = dp_alloc(&l, 1, sizeof *l, err);
+    if (rc != DP_OK)
+        return rc;
+    l->fd = -1;
+    l->path = strdup(path);
+    l->book.path = l->path;
+    l->affords = INT64_MAX;
+    rc = l->path != NULL ? dp_ledger_open_file(path, O_RDWR | (create ? O_CREAT : 0), err)
+                         : dp_fail(err, DP_E_RUN, "out of memory");
+    if (rc < 0) {
+        dp_ledger_free(l);
+        return rc;
+    }
+    l->fd = rc;
+    *ledger = l;
+    return DP_OK;
+}
+
+void dp_ledger_free(struct dp_ledger *l)
+{
+    if (l == NULL)
+        return;
+    if (l->fd >= 0)
+        close(l->fd);
+    dp_ledger_book_free(&l->book);
+    free(l->path);
+    free(l->last);
+    dp_ledger_costs_free(&l->costs);
+    free(l);
+}
+
+/* --- opening ------------------------------------------------------------------------------------------------------ */
+
+static int check_run(const struct dp_ledger_run *run, struct dp_err *err)
+{
+    if (run->data == NULL || run->data[0] == '\0' || run->rows < 1)
+        return dp_fail(err, DP_E_UNSAFE, "a run whose data set has no digest or no rows cannot be kept in a ledger");
+    if (run->adjacency == NULL || (strcmp(run->adjacency, "null-record") != 0 && strcmp(run->adjacency, "replace-one") != 0))
+        return dp_fail(err, DP_E_UNSAFE, "a run without an adjacency cannot be kept in a ledger");
+    if (!(run->epsilon > 0 && isfinite(run->epsilon) && run->delta > 0 && run->delta < 1))
+        return dp_fail(err, DP_E_RUN, "a run in a ledger needs a finite epsilon above 0 and a delta in (0, 1)");
+    if (!(run->prior_epsilon >= 0 && isfinite(run->prior_epsilon) && run->prior_delta >= 0 && run->prior_delta <= 1))
+        return dp_fail(err, DP_E_RUN, "the model to start from states an impossible cost");
+    if (run->laps > 0 && run->prefix == NULL)
+        return dp_fail(err, DP_E_RUN, "a run that knows its laps has to say what they are");
+    if (run->order != 0 && !(run->order > 1 && isfinite(run->order)))
+        return dp_fail(err, DP_E_RUN, "the filter of a run needs a finite order above 1, got %g", run->order);
+    if (run->order != 0 && dp_rdp_penalty(run->order, run->delta) >= run->epsilon)
+        return dp_fail(err, DP_E_RUN, "at order %g and delta = %g nothing fits into epsilon = %g", run->order, run->delta,
+                       run->epsilon);
+    return DP_OK;
+}
+
+static json_t *open_line(const struct dp_ledger_run *run, const char *id)
+{
+    json_t *line =
+        json_pack("{s:s, s:s, s:s, s:I, s:s, s:f, s:f, s:b, s:b, s:s, s:s}", "kind", "open", "run", id, "data", run->data,
+                  "rows", (json_int_t)run->rows, "adjacency", run->adjacency, "epsilon", run->epsilon, "delta", run->delta,
+                  "seeded", run->seeded, "as_published", run->as_published, "private_preprocessing",
+                  run->preprocessing != NULL ? run->preprocessing : "", "software", "dpline " DP_VERSION);
+    int bad = line == NULL;
+    if (run->time != 0)
+        bad |= json_object_set_new(line, "time", json_integer((json_int_t)run->time));
+    if (run->population != NULL && run->population[0] != '\0')
+        bad |= json_object_set_new(line, "population", json_string(run->population));
+    if (run->init != NULL)
+        bad |= json_object_set_new(line, "init", json_string(run->init));
+    if (run->resumes != NULL)
+        bad |= json_object_set_new(line, "resumes", json_string(run->resumes));
+    if (run->prior_epsilon > 0) {
+        bad |= json_object_set_new(line, "prior_epsilon", json_real(run->prior_epsilon));
+        bad |= json_object_set_new(line, "prior_delta", json_real(run->prior_delta));
+    }
+    if (run->order > 0)
+        bad |= json_object_set_new(line, "order", json_real(run->order));
+    if (bad) {
+        json_decref(line);
+        return NULL;
+    }
+    return line;
+}
+
+static const char *population_of(const struct dp_ledger_run *run)
+{
+    return run->population != NULL && run->population[0] != '\0' ? run->population : run->data;
+}
+
+static int check_resumed(const struct dp_ledger *l, const struct dp_ledger_run *run, struct dp_err *err)
+{
+    struct dp_ledger_entry *from;
+    const struct dp_ledger_entry now = {.data = run->data,
+                                        .population = population_of(run),
+                                        .adjacency = run->adjacency,
+                                        .rows = run->rows,
+                                        .epsilon = run->epsilon,
+                                        .delta = run->delta,
+                                        .order = run->order,
+                                        .seeded = run->seeded,
+                                        .as_published = run->as_published};
+    int rc = dp_ledger_book_checkpoint(&l->book, run->resumes, &from, err);
+    if (rc == DP_OK && !dp_ledger_same_run(from, &now))
+        rc = dp_fail(err, DP_E_UNSAFE, "the run does not say of itself what the one that it resumes said in the ledger %s",
+                     l->path);
+    return rc;
+}
+
+/* Before the line is in the book: what a reader of the book would call an edit is here the user's. */
+static int check_place(struct dp_ledger *l, const struct dp_ledger_run *run, struct dp_err *err)
+{
+    struct dp_ledger_entry *from;
+    size_t at = 0;
+    int rc = DP_OK;
+    if (run->resumes != NULL)
+        rc = check_resumed(l, run, err);
+    if (rc == DP_OK && run->init != NULL)
+        rc = dp_ledger_book_mark(&l->book, run->init, &from, err);
+    while (rc == DP_OK) {
+        const struct dp_ledger_limit *limit = dp_ledger_book_limit(&l->book, population_of(run), run->data, &at);
+        if (limit == NULL)
+            break;
+        if (strcmp(limit->adjacency, run->adjacency) != 0)
+            rc = dp_fail(err, DP_E_UNSAFE,
+                         "the population has a budget under %s adjacency in the ledger %s, the run is under %s",
+                         limit->adjacency, l->path, run->adjacency);
+        else if (run->prior_epsilon > 0 && !run->elsewhere)
+            rc = dp_fail(
+                err, DP_E_UNSAFE,
+                "the model to start from has cost epsilon = %g, which the budget of %.60s in the ledger %s does not have: it "
+                "was trained without that ledger",
+                run->prior_epsilon, limit->population, l->path);
+    }
+    return rc;
+}
+
+/* Whether the budgets of the population afford the run's laps. */
+static int check_room(struct dp_ledger *l, const struct dp_ledger_run *run, struct dp_err *err)
+{
+    const struct dp_ledger_entry *self = dp_ledger_book_find(&l->book, l->run);
+    const struct dp_ledger_limit *limit;
+    size_t at = 0;
+    while (run->laps > 0 && (limit = dp_ledger_book_limit(&l->book, self->population, self->data, &at)) != NULL) {
+        int64_t affords;
+        int rc = dp_ledger_limit_run(&l->book, limit, &l->costs, self, run, &affords, err);
+        if (rc != DP_OK)
+            return rc;
+        if (affords < run->laps && affords < l->affords)
+            l->affords = affords;
+        if (affords < run->laps && !run->partial)
+            return dp_fail(err, DP_E_UNSAFE,
+                           "the budget of epsilon = %g for %.60s in the ledger %s affords %lld of the run's %lld laps "
+                           "(--partial lets it run that far)",
+                           limit->epsilon, limit->population, l->path, (long long)affords, (long long)run->laps);
+    }
+    return DP_OK;
+}
+
+static int open_run(struct dp_ledger *l, const struct dp_ledger_run *run, struct dp_err *err)
+{
+    unsigned char id[DP_LEDGER_RUN / 2];
+    struct batch batch = {0};
+    int rc = begin_anew(l, err);
+    if (rc == DP_OK)
+        rc = check_place(l, run, err);
+    if (rc != DP_OK)
+        return rc;
+    randombytes_buf(id, sizeof id);
+    sodium_bin2hex(l->run, sizeof l->run, id, sizeof id);
+    size_t at = l->book.end;
+    bool torn = l->book.torn;
+    batch_start(&batch, &l->book);
+    rc = batch_add(&batch, open_line(run, l->run), err);
+    if (rc == DP_OK)
+        rc = accept(l, &batch, err);
+    if (rc == DP_OK)
+        rc = check_room(l, run, err);
+    if (rc == DP_OK)
+        rc = write_down(l, &batch, at, torn, err);
+    if (rc == DP_OK)
+        rc = dp_ledger_sync_directory(l->path, err);
+    if (rc == DP_OK)
+        rc = dp_ledger_beside_write(l->path, l->mark, err);
+    free(batch.text);
+    return rc;
+}
+
+int dp_ledger_open(struct dp_ledger **ledger, const char *path, const struct dp_ledger_run *run, struct dp_err *err)
+{
+    struct dp_ledger *l;
+    *ledger = NULL;
+    int rc = check_run(run, err);
+    /* A ledger that has to hold a mark exists. */
+    if (rc == DP_OK)
+        rc = new_ledger(&l, path, run->init == NULL && run->resumes == NULL, err);
+    if (rc != DP_OK)
+        return rc;
+    rc = open_run(l, run, err);
+    end(l);
+    if (rc != DP_OK) {
+        dp_ledger_free(l);
+        return rc;
+    }
+    *ledger = l;
+    return DP_OK;
+}
+
+int64_t dp_ledger_affords(const struct dp_ledger *ledger)
+{
+    return ledger->affords;
+}
+
+int dp_ledger_resumed(const struct dp_ledger *l, struct dp_charges *used, struct dp_charges *paid, struct dp_err *err)
+{
+    const struct dp_ledger_entry *self = dp_ledger_book_find(&l->book, l->run);
+    int rc = DP_OK;
+    for (size_t i = 0; rc == DP_OK && i < self->events; i++) {
+        const struct dp_ledger_laps *laps = &self->event[i];
+        if (laps->at_checkpoint > 0)
+            rc = dp_charges_add(used, &laps->event, laps->at_checkpoint, err);
+        if (rc == DP_OK && laps->least > 0)
+            rc = dp_charges_add(paid, &laps->event, laps->least, err);
+    }
+    return rc;
+}
+
+const char *dp_ledger_mark(const struct dp_ledger *ledger)
+{
+    return ledger->mark;
+}
+
+const char *dp_ledger_run_id(const struct dp_ledger *ledger)
+{
+    return ledger->run;
+}
+
+/* --- paying ------------------------------------------------------------------------------------------------------- */
+
+/* *granted: how many of the laps the budgets of the population have room for. */
+static int room(struct dp_ledger *l, const struct dp_event *event, int64_t laps, int64_t *granted, struct dp_err *err)
+{
+    const struct dp_ledger_entry *self = dp_ledger_book_find(&l->book, l->run);
+    const struct dp_ledger_limit *limit;
+    size_t at = 0;
+    *granted = laps;
+    while ((limit = dp_ledger_book_limit(&l->book, self->population, self->data, &at)) != NULL) {
+        int rc = dp_ledger_limit_laps(&l->book, limit, &l->costs, self, event, *granted, granted, err);
+        if (rc != DP_OK)
+            return rc;
+        if (*granted < 1)
+            return dp_fail(err, DP_E_BUDGET,
+                           "the budget of epsilon = %g for %.60s, over all its runs in the ledger %s, is spent", limit->epsilon,
+                           limit->population, l->path);
+    }
+    return DP_OK;
+}
+
+/* Whether the run is still this process's. */
+static int check_own(const struct dp_ledger *l, struct dp_err *err)
+{
+    const struct dp_ledger_entry *self = dp_ledger_book_find(&l->book, l->run);
+    return self != NULL && self->close == NULL
+               ? DP_OK
+               : dp_fail(err, DP_E_UNSAFE, "the run was resumed by another process, by the ledger %s", l->path);
+}
+
+static int check_epochs(const struct dp_ledger *l, const struct dp_event *event, struct dp_err *err)
+{
+    const struct dp_ledger_entry *self = dp_ledger_book_find(&l->book, l->run);
+    for (size_t i = 0; i < self->events; i++)
+        if (!dp_event_may_follow(event, &self->event[i].event, dp_ledger_laps_spent(&self->event[i])))
+            return dp_fail(err, DP_E_UNSAFE, "a run with shuffled epochs must not change its mechanism within an epoch");
+    return DP_OK;
+}
+
+int dp_ledger_reserve(struct dp_ledger *l, const struct dp_event *event, int64_t laps, int64_t *granted, struct dp_err *err)
+{
+    struct batch batch = {0};
+    int64_t most = 0;
+    *granted = 0;
+    if (l->broken)
+        return dp_fail(err, DP_E_RUN, "the run has ended in the ledger %s", l->path);
+    if (laps < 1)
+        return dp_fail(err, DP_E_RUN, "cannot reserve %lld laps", (long long)laps);
+    int rc = dp_event_check(event, err);
+    if (rc == DP_OK)
+        rc = begin(l, err);
+    if (rc == DP_OK)
+        rc = check_own(l, err);
+    if (rc == DP_OK)
+        rc = check_epochs(l, event, err);
+    if (rc == DP_OK)
+        rc = room(l, event, laps, &most, err);
+    if (rc == DP_OK) {
+        batch_start(&batch, &l->book);
+        rc = batch_add(&batch, charge_line("reserve", l->run, event, most), err);
+    }
+    if (rc == DP_OK)
+        rc = append(l, &batch, err);
+    end(l);
+    free(batch.text);
+    l->broken = rc != DP_OK && rc != DP_E_BUDGET;
+    if (rc == DP_OK)
+        *granted = most;
+    return rc;
+}
+
+/* --- closing ------------------------------------------------------------------------------------------------------ */
+
+static int64_t used_of(const struct dp_charges *used, const struct dp_event *event)
+{
+    int64_t laps = 0;
+    for (size_t i = 0; i < used->count; i++)
+        laps += dp_event_same(&used->charge[i].event, event) ? used->charge[i].laps : 0;
+    return laps;
+}
+
+/* What the run has used of an event, and *back: what it gives back of it. What a resumed run had paid for may be out. */
+static int settle(const struct dp_ledger_laps *laps, int64_t used, int64_t *back, struct dp_err *err)
+{
+    int64_t spent = dp_ledger_laps_spent(laps);
+    if (used < 0 || used > spent)
+        return dp_fail(err, DP_E_UNSAFE, "the run has used %lld laps and reserved %lld", (long long)used, (long long)spent);
+    *back = spent - (used > laps->least ? used : laps->least);
+    return DP_OK;
+}
+
+/* The lines of an end, without the last one (*laps: its number of laps), or those before a checkpoint. */
+static int add_ends(struct dp_ledger *l, struct batch *batch, const struct dp_charges *charges, bool final, int64_t *laps,
+                    struct dp_err *err)
+{
+    const struct dp_ledger_entry *self = dp_ledger_book_find(&l->book, l->run);
+    int64_t total = 0, found = 0, back = 0;
+    int rc = DP_OK;
+    *laps = 0;
+    for (size_t i = 0; i < charges->count; i++)
+        total += charges->charge[i].laps;
+    for (size_t i = 0; rc == DP_OK && i < self->events; i++) {
+        const struct dp_ledger_laps *event = &self->event[i];
+        int64_t used = used_of(charges, &event->event);
+        found += used;
+        rc = settle(event, used, &back, err);
+        int64_t kept = dp_ledger_laps_spent(event) - back;
+        *laps += kept;
+        if (rc == DP_OK && final && kept > 0)
+            rc = batch_add(batch, charge_line("charge", l->run, &event->event, kept), err);
+        if (rc == DP_OK && back > 0)
+            rc = batch_add(batch, charge_line("refund", l->run, &event->event, back), err);
+    }
+    if (rc == DP_OK && found != total)
+        return dp_fail(err, DP_E_UNSAFE, "the run has used laps of an event that it did not reserve");
+    if (!final)
+        *laps = total;
+    return rc;
+}
+
+static int add_close(struct dp_ledger *l, struct batch *batch, const struct dp_ledger_end *how, struct dp_err *err)
+{
+    int64_t laps;
+    int rc = add_ends(l, batch, how->used, true, &laps, err);
+    if (rc != DP_OK)
+        return rc;
+    return batch_add(batch,
+                     json_pack("{s:s, s:s, s:I, s:f, s:f, s:s, s:s}", "kind", "close", "run", l->run, "laps", (json_int_t)laps,
+                               "epsilon", how->epsilon, "delta", how->delta, "accountant", how->accountant, "status",
+                               how->status),
+                     err);
+}
+
+static int add_checkpoint(struct dp_ledger *l, struct batch *batch, const struct dp_charges *used, struct dp_err *err)
+{
+    int64_t laps;
+    int rc = add_ends(l, batch, used, false, &laps, err);
+    if (rc != DP_OK)
+        return rc;
+    json_t *charges = dp_ledger_charges_json(used);
+    return batch_add(batch,
+                     charges != NULL ? json_pack("{s:s, s:s, s:I, s:o}", "kind", "checkpoint", "run", l->run, "laps",
+                                                 (json_int_t)laps, "charges", charges)
+                                     : NULL,
+                     err);
+}
+
+int dp_ledger_checkpoint(struct dp_ledger *l, const struct dp_charges *used, struct dp_err *err)
+{
+    struct batch batch = {0};
+    if (l->broken)
+        return dp_fail(err, DP_E_RUN, "the run has ended in the ledger %s", l->path);
+    int rc = begin(l, err);
+    if (rc == DP_OK)
+        rc = check_own(l, err);
+    if (rc == DP_OK) {
+        batch_start(&batch, &l->book);
+        rc = add_checkpoint(l, &batch, used, err);
+    }
+    if (rc == DP_OK)
+        rc = append(l, &batch, err);
+    if (rc == DP_OK)
+        rc = dp_ledger_beside_write(l->path, l->mark, err);
+    end(l);
+    free(batch.text);
+    l->broken = rc != DP_OK;
+    return rc;
+}
+
+int dp_ledger_close(struct dp_ledger *l, const struct dp_ledger_end *how, struct dp_err *err)
+{
+    struct batch batch = {0};
+    if (l->broken)
+        return dp_fail(err, DP_E_RUN, "the run has ended in the ledger %s", l->path);
+    l->broken = true;
+    if (!(how->epsilon >= 0 && isfinite(how->epsilon) && how->delta >= 0 && how->delta < 1))
+        return dp_fail(err, DP_E_RUN, "a run cannot end with epsilon = %g and delta = %g", how->epsilon, how->delta);
+    int rc = begin(l, err);
+    if (rc == DP_OK)
+        rc = check_own(l, err);
+    if (rc == DP_OK) {
+        batch_start(&batch, &l->book);
+        rc = add_close(l, &batch, how, err);
+    }
+    if (rc == DP_OK)
+        rc = append(l, &batch, err);
+    if (rc == DP_OK)
+        rc = dp_ledger_beside_write(l->path, l->mark, err);
+    end(l);
+    free(batch.text);
+    return rc;
+}
+
+/* --- the rest ----------------------------------------------------------------------------------------------------- */
+
+static int cost_before(const struct dp_ledger_book *book, const struct dp_ledger_budget *b, struct dp_ledger_before *before,
+                       struct dp_err *err)
+{
+    size_t who[2] = {dp_ledger_book_who(book, b->population), b->data != NULL ? dp_ledger_book_who(book, b->data) : SIZE_MAX};
+    *before = (struct dp_ledger_before){0};
+    for (size_t i = 0; i < book->entries; i++) {
+        const struct dp_ledger_entry *e = &book->entry[i];
+        size_t root = dp_ledger_book_root(book, e->who);
+        bool ended = e->close != NULL && strcmp(e->status, "interrupted") != 0;
+        double cost = e->epsilon;
+        if (root != who[0] && root != who[1])
+            continue;
+        if (strcmp(e->adjacency, b->adjacency) != 0)
+            return dp_fail(err, DP_E_UNSAFE, "the run %s in the ledger %s is under %s adjacency, the budget is not", e->run,
+                           book->path, e->adjacency);
+        if (!ended && e->as_published)
+            return dp_fail(err, DP_E_UNSAFE, "the run %s in the ledger %s is charged as published and has not ended", e->run,
+                           book->path);
+        int rc = ended ? dp_ledger_run_epsilon(e, &cost, err) : DP_OK;
+        if (rc != DP_OK)
+            return rc;
+        before->runs++;
+        before->epsilon += cost + e->prior_epsilon;
+        before->delta += e->delta + e->prior_delta;
+    }
+    before->epsilon *= 1 + (double)(before->runs + 4) * 0x1p-52;
+    before->delta *= 1 + (double)(before->runs + 4) * 0x1p-52;
+    return DP_OK;
+}
+
+static int check_rest(const char *path, const struct dp_ledger_budget *b, const struct dp_ledger_before *before,
+                      struct dp_err *err)
+{
+    return before->epsilon < b->epsilon && before->delta < b->delta
+               ? DP_OK
+               : dp_fail(err, DP_E_RUN, "the runs in the ledger %s have cost epsilon = %g and delta = %g already", path,
+                         before->epsilon, before->delta);
+}
+
+int dp_ledger_cost_before(const char *path, const struct dp_ledger_budget *budget, struct dp_ledger_before *before,
+                          struct dp_err *err)
+{
+    struct dp_ledger_book book = {0};
+    struct stat st;
+    *before = (struct dp_ledger_before){0};
+    if (lstat(path, &st) != 0 && errno == ENOENT)
+        return DP_OK; /* and setting the budget says whether there was one */
+    int rc = dp_ledger_book_read(&book, path, err);
+    if (rc == DP_OK)
+        rc = cost_before(&book, budget, before, err);
+    if (rc == DP_OK && budget->after_runs)
+        rc = check_rest(path, budget, before, err);
+    dp_ledger_book_free(&book);
+    return rc;
+}
+
+/* Whether any order has any room; the numbers of the line that is to come. */
+static int check_orders(const struct dp_ledger_budget *b, double epsilon, double delta, double deltas[DP_LEDGER_ORDERS],
+                        struct dp_err *err)
+{
+    double least = (double)INFINITY;
+    for (size_t i = 0; i < b->orders; i++) {
+        deltas[i] = b->order[i].delta * delta * (1 - 0x1p-50);
+        least = fmin(least, dp_rdp_penalty(b->order[i].order, deltas[i]));
+    }
+    return least < epsilon ? DP_OK
+                           : dp_fail(err, DP_E_RUN,
+                                     "at delta = %g nothing fits into epsilon = %g: converting to it alone costs %g at "
+                                     "the orders of the budget",
+                                     delta, epsilon, least);
+}
+
+static json_t *budget_line(const struct dp_ledger_budget *b, const double deltas[DP_LEDGER_ORDERS])
+{
+    json_t *orders = json_array();
+    int bad = orders == NULL;
+    for (size_t i = 0; !bad && i < b->orders; i++)
+        bad = json_array_append_new(orders, json_pack("{s:f, s:f}", "order", b->order[i].order, "delta", deltas[i]));
+    json_t *line = json_pack("{s:s, s:s, s:s, s:f, s:f}", "kind", "budget", "population", b->population, "adjacency",
+                             b->adjacency, "epsilon", b->epsilon, "delta", b->delta);
+    if (b->data != NULL)
+        bad |= json_object_set_new(line, "data", json_string(b->data));
+    bad |= json_object_set_new(line, "orders", orders);
+    if (bad) {
+        json_decref(line);
+        return NULL;
+    }
+    return line;
+}
+
+static int add_budget(struct dp_ledger *l, const struct dp_ledger_budget *b, struct dp_err *err)
+{
+    struct batch batch = {0};
+    struct dp_ledger_before before = {0};
+    size_t at = 0;
+    double deltas[DP_LEDGER_ORDERS];
+    int rc = begin_anew(l, err);
+    if (rc == DP_OK && dp_ledger_book_limit(&l->book, b->population, b->data != NULL ? b->data : b->population, &at) != NULL)
+        rc = dp_fail(err, DP_E_UNSAFE, "%.60s has a budget in the ledger %s already", b->population, l->path);
+    if (rc == DP_OK)
+        rc = cost_before(&l->book, b, &before, err);
+    if (rc == DP_OK && before.runs > 0 && !b->after_runs)
+        rc = dp_fail(err, DP_E_UNSAFE,
+                     "%.60s has runs in the ledger %s already: a budget comes before them, or begins with what they have cost "
+                     "(--after-runs)",
+                     b->population, l->path);
+    if (rc == DP_OK)
+        rc = check_rest(l->path, b, &before, err);
+    if (rc == DP_OK)
+        rc = check_orders(b, b->epsilon - before.epsilon, b->delta - before.delta, deltas, err);
+    if (rc != DP_OK)
+        return rc;
+    json_t *line = budget_line(b, deltas);
+    if (line != NULL && before.runs > 0 &&
+        json_object_set_new(line, "before", json_pack("{s:f, s:f}", "epsilon", before.epsilon, "delta", before.delta)) != 0) {
+        json_decref(line);
+        line = NULL;
+    }
+    memset(l->run, '0', DP_LEDGER_RUN); /* a mark of no run */
+    batch_start(&batch, &l->book);
+    rc = batch_add(&batch, line, err);
+    if (rc == DP_OK)
+        rc = append(l, &batch, err);
+    if (rc == DP_OK)
+        rc = dp_ledger_sync_directory(l->path, err);
+    if (rc == DP_OK)
+        rc = dp_ledger_beside_write(l->path, l->mark, err);
+    free(batch.text);
+    return rc;
+}
+
+static int check_budget(const struct dp_ledger_budget *b, struct dp_err *err)
+{
+    double shares = 0;
+    if (b->population == NULL || b->population[0] == '\0' || b->adjacency == NULL ||
+        (strcmp(b->adjacency, "null-record") != 0 && strcmp(b->adjacency, "replace-one") != 0))
+        return dp_fail(err, DP_E_RUN, "a budget needs a population and an adjacency");
+    if (!(b->epsilon > 0 && isfinite(b->epsilon) && b->delta > 0 && b->delta < 1))
+        return dp_fail(err, DP_E_RUN, "a budget needs a finite epsilon above 0 and a delta in (0, 1)");
+    if (b->orders < 1 || b->orders > DP_LEDGER_ORDERS)
+        return dp_fail(err, DP_E_RUN, "a budget needs 1 to %d orders, got %zu", DP_LEDGER_ORDERS, b->orders);
+    for (size_t i = 0; i < b->orders; i++) {
+        if (!(b->order[i].order > 1 && isfinite(b->order[i].order) && b->order[i].delta > 0))
+            return dp_fail(err, DP_E_RUN, "the orders of a budget are finite and above 1, each with a share of delta");
+        shares += b->order[i].delta;
+    }
+    return shares <= 1 + 1e-12 ? DP_OK : dp_fail(err, DP_E_RUN, "the shares of delta add up to %.17g", shares);
+}
+
+int dp_ledger_set_budget(const char *path, const struct dp_ledger_budget *b, struct dp_err *err)
+{
+    struct dp_ledger *l;
+    int rc = check_budget(b, err);
+    if (rc == DP_OK)
+        rc = new_ledger(&l, path, true, err);
+    if (rc != DP_OK)
+        return rc;
+    rc = add_budget(l, b, err);
+    dp_ledger_free(l); /* and unlocks */
+    return rc;
+}
+
+int dp_ledger_check_mark(const char *path, const char *mark, struct dp_err *err)
+{
+    struct dp_ledger_book book = {0};
+    struct dp_ledger_entry *entry;
+    int rc = dp_ledger_book_read(&book, path, err);
+    if (rc == DP_OK)
+        rc = dp_ledger_book_mark(&book, mark, &entry, err);
+    dp_ledger_book_free(&book);
+    return rc;
+}

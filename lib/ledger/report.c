@@ -1,0 +1,546 @@
+#include "ledger/report.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/json.h"
+#include "base/mem.h"
+#include "ledger/limit.h"
+#include "ledger/sum.h"
+#include "priv/rdp.h"
+
+static int64_t spent_laps(const struct dp_ledger_entry *entry)
+{
+    int64_t laps = 0;
+    for (size_t i = 0; i < entry->events; i++)
+        laps += dp_ledger_laps_spent(&entry->event[i]);
+    return laps;
+}
+
+/* Sets epsilon, epsilon_lower, delta and accountant, or why there are none. Non-zero when memory is short. */
+static int set_epsilon(json_t *json, const struct dp_ledger_sum *sum, double delta)
+{
+    struct dp_answer answer;
+    struct dp_err why = {0};
+    int bad = json_object_set_new(json, "delta", json_real(delta));
+    errno = 0;
+    if (dp_ledger_sum_epsilon(sum, delta, &answer, &why) != DP_OK) {
+        bad |= errno == ENOMEM;
+        bad |= json_object_set_new(json, "epsilon", json_null());
+        return bad | json_object_set_new(json, "why", json_string(why.message));
+    }
+    bad |= json_object_set_new(json, "epsilon", dp_ledger_real_json(answer.upper));
+    bad |= json_object_set_new(json, "epsilon_lower", dp_ledger_real_json(answer.lower));
+    return bad | json_object_set_new(json, "accountant", json_string(dp_accountant_names[answer.by]));
+}
+
+static json_t *run_json(const struct dp_ledger_entry *entry, double delta)
+{
+    struct dp_ledger_sum sum = {0};
+    json_t *json =
+        json_pack("{s:s, s:s, s:s, s:I, s:s, s:b, s:s, s:I, s:b, s:b, s:s, s:s}", "run", entry->run, "population",
+                  entry->population, "data", entry->data, "rows", (json_int_t)entry->rows, "adjacency", entry->adjacency,
+                  "closed", entry->close != NULL, "status", entry->close != NULL ? entry->status : "going or killed", "laps",
+                  (json_int_t)spent_laps(entry), "seeded", entry->seeded, "as_published", entry->as_published,
+                  "private_preprocessing", entry->preprocessing, "software", entry->software);
+    int bad = json == NULL || dp_ledger_sum_add(&sum, entry, INT64_MAX, NULL) != DP_OK;
+    if (!bad && entry->time != 0)
+        bad |= json_object_set_new(json, "opened", json_integer((json_int_t)entry->time));
+    if (!bad && entry->init != NULL)
+        bad |= json_object_set_new(json, "init", json_stringn(entry->init, DP_LEDGER_RUN));
+    if (!bad && entry->order > 0)
+        bad |= json_object_set_new(json, "order", json_real(entry->order));
+    if (!bad)
+        bad |= json_object_set_new(json, "charges", dp_ledger_charges_json(&sum.all));
+    if (!bad)
+        bad |= set_epsilon(json, &sum, isnan(delta) ? entry->delta : delta);
+    dp_ledger_sum_free(&sum);
+    if (bad) {
+        json_decref(json);
+        return NULL;
+    }
+    return json;
+}
+
+/* The epsilon of the charges at one order. */
+static int filter(const struct dp_charges *charges, double order, double delta, double *epsilon, struct dp_err *err)
+{
+    int rc = dp_ledger_rdp(charges, order, epsilon, err);
+    if (rc == DP_OK && charges->count > 0)
+        *epsilon = fmax(0, *epsilon + dp_rdp_penalty(order, delta));
+    return rc;
+}
+
+static json_t *orders_json(const struct dp_ledger_limit *limit)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; list != NULL && i < limit->orders; i++)
+        if (json_array_append_new(
+                list, json_pack("{s:f, s:f}", "order", limit->order[i].order, "delta", limit->order[i].delta)) != 0) {
+            json_decref(list);
+            return NULL;
+        }
+    return list;
+}
+
+/* The runs of one population under one adjacency, added up. */
+struct total {
+    size_t who; /* the root */
+    const char *adjacency, *population;
+    const struct dp_ledger_limit *limit;
+    struct dp_ledger_sum sum;
+    double delta, added_epsilon, added_delta, prior_epsilon, prior_delta;
+    json_int_t runs, open, laps, rows;
+    int seeded, published;
+    bool unbounded; /* no accountant covers one of the runs */
+    json_t *data, *preprocessing;
+};
+
+static void total_free(struct total *t)
+{
+    dp_ledger_sum_free(&t->sum);
+    json_decref(t->data);
+    json_decref(t->preprocessing);
+}
+
+/* Adds a text to a list that does not have it. */
+static int add_text(json_t *list, const char *text)
+{
+    for (size_t i = 0; i < json_array_size(list); i++)
+        if (strcmp(json_string_value(json_array_get(list, i)), text) == 0)
+            return 0;
+    return json_array_append_new(list, json_string(text));
+}
+
+static int total_add(struct total *t, const struct dp_ledger_entry *entry)
+{
+    double epsilon;
+    t->delta = t->runs == 0 ? entry->delta : fmax(t->delta, entry->delta);
+    t->rows = entry->rows;
+    if (t->limit == NULL || strcmp(entry->population, entry->data) != 0)
+        t->population = entry->population;
+    t->runs++;
+    t->open += entry->close == NULL;
+    t->laps += spent_laps(entry);
+    t->seeded |= entry->seeded;
+    t->published |= entry->as_published;
+    t->prior_epsilon += entry->prior_epsilon;
+    t->prior_delta += entry->prior_delta;
+    int bad = add_text(t->data, entry->data);
+    if (entry->preprocessing[0] != '\0')
+        bad |= add_text(t->preprocessing, entry->preprocessing);
+    bad |= dp_ledger_sum_add(&t->sum, entry, INT64_MAX, NULL) != DP_OK;
+    errno = 0;
+    if (dp_ledger_run_epsilon(entry, &epsilon, NULL) != DP_OK) {
+        bad |= errno == ENOMEM;
+        t->unbounded = true;
+        return bad;
+    }
+    t->added_epsilon += epsilon;
+    t->added_delta += entry->delta;
+    return bad;
+}
+
+/* Makes the filter's number the one, and the composition the other. */
+static int set_budget(json_t *json, const struct total *t, const struct dp_ledger_book *book)
+{
+    struct dp_ledger_costs costs = {0};
+    double spent, order;
+    static const char *const names[] = {"epsilon", "epsilon_lower", "delta", "accountant", "why"};
+    json_t *composed = json_object();
+    int bad = composed == NULL;
+    errno = 0;
+    if (dp_ledger_limit_epsilon(book, t->limit, &costs, &spent, &order, NULL) != DP_OK) {
+        spent = (double)INFINITY;
+        bad |= errno == ENOMEM;
+    }
+    dp_ledger_costs_free(&costs);
+    for (size_t i = 0; !bad && i < sizeof names / sizeof *names; i++)
+        if (json_object_get(json, names[i]) != NULL)
+            bad = json_object_set(composed, names[i], json_object_get(json, names[i]));
+    json_object_del(json, "why");
+    bad |= json_object_set_new(json, "composed", composed);
+    bad |= json_object_set_new(json, "epsilon", dp_ledger_real_json(spent));
+    bad |= json_object_set_new(json, "epsilon_lower", json_real(0));
+    bad |= json_object_set_new(json, "delta", json_real(t->limit->delta));
+    bad |= json_object_set_new(json, "accountant", json_string("filter"));
+    return bad |
+           json_object_set_new(json, "budget",
+                               json_pack("{s:f, s:f, s:o, s:o, s:f}", "epsilon", t->limit->epsilon, "delta", t->limit->delta,
+                                         "orders", orders_json(t->limit), "spent", dp_ledger_real_json(spent), "order", order));
+}
+
+/* What models without a mark said that they had cost. */
+static int add_prior(json_t *json, const struct total *t)
+{
+    const json_t *epsilon = json_object_get(json, "epsilon");
+    double delta = json_number_value(json_object_get(json, "delta"));
+    int bad = 0;
+    if (json_is_real(epsilon))
+        bad = json_object_set_new(json, "epsilon", dp_ledger_real_json(json_real_value(epsilon) + t->prior_epsilon));
+    bad |= json_object_set_new(json, "delta", json_real(delta + t->prior_delta));
+    return bad | json_object_set_new(json, "not_in_ledger",
+                                     json_pack("{s:f, s:f}", "epsilon", t->prior_epsilon, "delta", t->prior_delta));
+}
+
+static json_t *total_members(const struct total *t, const struct dp_ledger_book *book, double delta)
+{
+    json_t *json = json_pack("{s:s, s:O, s:s, s:I, s:I, s:I, s:b, s:b, s:O}", "population", t->population, "data", t->data,
+                             "adjacency", t->adjacency, "runs", t->runs, "not_closed", t->open, "laps", t->laps, "seeded",
+                             t->seeded, "as_published", t->published, "private_preprocessing", t->preprocessing);
+    int bad = json == NULL;
+    if (!bad && t->rows > 0)
+        bad = json_object_set_new(json, "rows", json_integer(t->rows));
+    if (!bad)
+        bad = set_epsilon(json, &t->sum, isnan(delta) ? t->delta : delta);
+    if (!bad && t->limit != NULL)
+        bad = set_budget(json, t, book);
+    else if (!bad && t->runs > 1 && !t->unbounded)
+        bad = json_object_set_new(json, "added",
+                                  json_pack("{s:o, s:f}", "epsilon", dp_ledger_real_json(t->added_epsilon + t->prior_epsilon),
+                                            "delta", t->added_delta + t->prior_delta));
+    if (!bad && (t->prior_epsilon > 0 || t->prior_delta > 0))
+        bad = add_prior(json, t);
+    if (bad) {
+        json_decref(json);
+        return NULL;
+    }
+    return json;
+}
+
+static json_t *total_json(const struct dp_ledger_book *book, size_t who, const char *name, const char *adjacency, double delta)
+{
+    struct total t = {
+        .who = who, .adjacency = adjacency, .population = name, .data = json_array(), .preprocessing = json_array()};
+    json_t *json = NULL;
+    int bad = t.data == NULL || t.preprocessing == NULL;
+    for (size_t i = 0; i < book->limits && t.limit == NULL; i++)
+        if (dp_ledger_book_root(book, book->limit[i].who) == who && strcmp(book->limit[i].adjacency, adjacency) == 0)
+            t.limit = &book->limit[i];
+    if (t.limit != NULL) {
+        t.delta = t.limit->delta;
+        t.population = t.limit->population;
+    }
+    for (size_t i = 0; !bad && i < book->entries; i++)
+        if (dp_ledger_book_root(book, book->entry[i].who) == who && strcmp(book->entry[i].adjacency, adjacency) == 0)
+            bad = total_add(&t, &book->entry[i]);
+    if (!bad)
+        json = total_members(&t, book, delta);
+    total_free(&t);
+    return json;
+}
+
+/* The totals so far, and of which they are. */
+struct totals {
+    json_t *list;
+    struct {
+        size_t who;
+        const char *adjacency;
+    } * of;
+    size_t count, capacity;
+};
+
+static int add_total(struct totals *totals, const struct dp_ledger_book *book, size_t who, const char *name,
+                     const char *adjacency, double delta)
+{
+    for (size_t i = 0; i < totals->count; i++)
+        if (totals->of[i].who == who && strcmp(totals->of[i].adjacency, adjacency) == 0)
+            return 0;
+    if (dp_grow(&totals->of, &totals->capacity, totals->count + 1, sizeof *totals->of, NULL) != DP_OK)
+        return -1;
+    totals->of[totals->count].who = who;
+    totals->of[totals->count++].adjacency = adjacency;
+    return json_array_append_new(totals->list, total_json(book, who, name, adjacency, delta));
+}
+
+/* All runs and totals, or those of one population. Non-zero when memory is short. */
+static int report_book(const struct dp_ledger_book *book, size_t only, double delta, json_t *runs, struct totals *totals)
+{
+    int bad = runs == NULL || totals->list == NULL;
+    for (size_t i = 0; !bad && i < book->limits; i++) {
+        size_t who = dp_ledger_book_root(book, book->limit[i].who);
+        if (only == SIZE_MAX || who == only)
+            bad = add_total(totals, book, who, book->limit[i].population, book->limit[i].adjacency, delta);
+    }
+    for (size_t i = 0; !bad && i < book->entries; i++) {
+        const struct dp_ledger_entry *entry = &book->entry[i];
+        size_t who = dp_ledger_book_root(book, entry->who);
+        if (only != SIZE_MAX && who != only)
+            continue;
+        bad = json_array_append_new(runs, run_json(entry, delta));
+        if (!bad)
+            bad = add_total(totals, book, who, entry->population, entry->adjacency, delta);
+    }
+    return bad;
+}
+
+int dp_ledger_report(const char *path, const char *population, double delta, json_t **report, struct dp_err *err)
+{
+    struct dp_ledger_book book = {0};
+    struct totals totals = {0};
+    *report = NULL;
+    if (!isnan(delta) && !(delta > 0 && delta < 1))
+        return dp_fail(err, DP_E_RUN, "delta must be in (0, 1), got %g", delta);
+    int rc = dp_ledger_book_read(&book, path, err);
+    size_t only = rc == DP_OK && population != NULL ? dp_ledger_book_who(&book, population) : SIZE_MAX;
+    if (rc == DP_OK && population != NULL && only == SIZE_MAX)
+        rc = dp_fail(err, DP_E_RUN, "the ledger %s has nothing on %.80s", path, population);
+    if (rc != DP_OK) {
+        dp_ledger_book_free(&book);
+        return rc;
+    }
+    json_t *runs = json_array();
+    totals.list = json_array();
+    if (report_book(&book, only, delta, runs, &totals) == 0)
+        *report = json_pack("{s:o, s:I, s:b, s:O, s:O}", "ledger", dp_json_string(path), "lines", (json_int_t)book.lines,
+                            "torn", book.torn, "runs", runs, "populations", totals.list);
+    if (*report == NULL)
+        rc = dp_fail(err, DP_E_RUN, "out of memory");
+    json_decref(runs);
+    json_decref(totals.list);
+    free(totals.of);
+    dp_ledger_book_free(&book);
+    return rc;
+}
+
+/* --- verification ------------------------------------------------------------------------------------------------- */
+
+static int find(json_t *findings, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static int find(json_t *findings, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    int bad = json_array_append_new(findings, json_vsprintf(format, args));
+    va_end(args);
+    return bad;
+}
+
+static int verify_run(const struct dp_ledger_entry *entry, json_t *runs, json_t *findings)
+{
+    struct dp_charges charges = {0};
+    struct dp_err why = {0};
+    struct dp_answer answer = {.by = DP_ACCOUNTANT_FILTER};
+    double recorded = entry->closed_epsilon;
+    json_t *json = json_pack("{s:s, s:b}", "run", entry->run, "closed", entry->close != NULL);
+    int bad = json == NULL || json_array_append_new(runs, json) != 0;
+    if (bad || entry->close == NULL)
+        return bad;
+    bad |= json_object_set_new(json, "recorded", json_real(recorded));
+    bad |= json_object_set_new(json, "delta", json_real(entry->closed_delta));
+    bad |= json_object_set_new(json, "accountant", json_string(entry->accountant));
+    bad |= dp_ledger_add_spent(entry, &charges, NULL) != DP_OK;
+    int rc;
+    errno = 0;
+    if (entry->order > 0) {
+        rc = filter(&charges, entry->order, entry->closed_delta, &answer.upper, &why);
+        answer.lower = answer.upper;
+    } else {
+        rc = dp_ledger_sum_epsilon(&(struct dp_ledger_sum){.all = charges, .fixed = charges}, entry->closed_delta, &answer,
+                                   &why);
+    }
+    bad |= rc != DP_OK && errno == ENOMEM;
+    dp_charges_free(&charges);
+    if (bad || rc != DP_OK) {
+        bad |= json_object_set_new(json, "agrees", entry->as_published ? json_null() : json_false());
+        return bad || entry->as_published ? bad : find(findings, "run %s: %s", entry->run, why.message);
+    }
+    bool same = entry->order == 0 && strcmp(dp_accountant_names[answer.by], entry->accountant) == 0;
+    bool agrees = same ? fabs(recorded - answer.upper) <= 1e-6 * answer.upper : recorded >= answer.lower * (1 - 1e-9);
+    bool compared = same || !entry->as_published;
+    bad |= json_object_set_new(json, "recomputed", dp_ledger_real_json(answer.upper));
+    bad |= json_object_set_new(json, "agrees", compared ? json_boolean(agrees) : json_null());
+    if (compared && !agrees)
+        bad |= find(findings, "run %s: epsilon is recorded as %.9g, recomputed it is %.9g", entry->run, recorded, answer.upper);
+    return bad;
+}
+
+static int verify_budget(const struct dp_ledger_book *book, const struct dp_ledger_limit *limit, json_t *findings)
+{
+    struct dp_ledger_costs costs = {0};
+    struct dp_err why = {0};
+    double spent, order;
+    errno = 0;
+    int rc = dp_ledger_limit_epsilon(book, limit, &costs, &spent, &order, &why);
+    dp_ledger_costs_free(&costs);
+    if (rc != DP_OK)
+        return errno == ENOMEM || find(findings, "%s: %s", limit->population, why.message);
+    return spent <= limit->epsilon * (1 + 0x1p-40)
+               ? 0
+               : find(findings, "%s: its budget is epsilon = %.9g, %.9g are spent", limit->population, limit->epsilon, spent);
+}
+
+int dp_ledger_verify(const char *path, json_t **result, struct dp_err *err)
+{
+    struct dp_ledger_book book = {0};
+    struct dp_err why = {0};
+    json_t *runs = json_array(), *findings = json_array();
+    int bad = runs == NULL || findings == NULL, rc = dp_ledger_book_read(&book, path, &why);
+    *result = NULL;
+    if (rc == DP_E_UNSAFE && !bad)
+        bad = find(findings, "%s", why.message);
+    for (size_t i = 0; rc == DP_OK && !bad && i < book.entries; i++)
+        bad = verify_run(&book.entry[i], runs, findings);
+    for (size_t i = 0; rc == DP_OK && !bad && i < book.limits; i++)
+        bad = verify_budget(&book, &book.limit[i], findings);
+    if (rc != DP_OK && rc != DP_E_UNSAFE)
+        rc = dp_fail(err, (enum dp_status)rc, "%s", why.message);
+    else if (bad ||
+             (*result = json_pack("{s:o, s:b, s:b, s:I, s:b, s:O, s:O}", "ledger", dp_json_string(path), "intact",
+                                  json_array_size(findings) == 0, "edited", rc == DP_E_UNSAFE, "lines", (json_int_t)book.lines,
+                                  "torn", book.torn, "findings", findings, "runs", runs)) == NULL)
+        rc = dp_fail(err, DP_E_RUN, "out of memory");
+    else
+        rc = DP_OK;
+    json_decref(runs);
+    json_decref(findings);
+    dp_ledger_book_free(&book);
+    return rc;
+}
+
+/* --- for a person -------------------------------------------------------------------------------------------------- */
+
+static const char *text_of(const json_t *json, const char *key)
+{
+    const char *text = json_string_value(json_object_get(json, key));
+    return text != NULL ? text : "";
+}
+
+/* Six digits, rounded up: a person must not read less than there is. */
+static const char *number_of(const json_t *json, const char *key, char buffer[32])
+{
+    const json_t *value = json_object_get(json, key);
+    double number = json_number_value(value);
+    if (json_is_string(value))
+        snprintf(buffer, 32, "%s", strcmp(json_string_value(value), "Infinity") == 0 ? "unbounded" : "unknown");
+    else if (!json_is_number(value))
+        snprintf(buffer, 32, "unknown");
+    else
+        snprintf(buffer, 32, "%.6g", number);
+    if (json_is_number(value) && strtod(buffer, NULL) < number)
+        snprintf(buffer, 32, "%.6g", number + pow(10, floor(log10(number)) - 5));
+    return buffer;
+}
+
+static void print_marks(const json_t *json, FILE *stream)
+{
+    const json_t *preprocessing = json_object_get(json, "private_preprocessing");
+    if (json_is_true(json_object_get(json, "seeded")))
+        fputs("  SEEDED: not private", stream);
+    if (json_is_true(json_object_get(json, "as_published")))
+        fputs("  AS PUBLISHED", stream);
+    if (json_is_string(preprocessing) && json_string_length(preprocessing) > 0)
+        fprintf(stream, "  preprocessing not private: %s", json_string_value(preprocessing));
+}
+
+static void print_run(const json_t *run, FILE *stream)
+{
+    char opened[32] = "unknown", epsilon[32];
+    time_t seconds = (time_t)json_integer_value(json_object_get(run, "opened"));
+    struct tm tm;
+    if (seconds != 0 && gmtime_r(&seconds, &tm) != NULL)
+        strftime(opened, sizeof opened, "%Y-%m-%dT%H:%MZ", &tm);
+    fprintf(stream, "%s  %-17s %9lld  %9s  %s", text_of(run, "run"), opened,
+            (long long)json_integer_value(json_object_get(run, "laps")), number_of(run, "epsilon", epsilon),
+            text_of(run, "status"));
+    print_marks(run, stream);
+    fputc('\n', stream);
+}
+
+static const char *count_of(long long count, const char *what, char buffer[48])
+{
+    snprintf(buffer, 48, "%lld %s%s", count, what, count == 1 ? "" : "s");
+    return buffer;
+}
+
+/* The one number, and a sentence on the other. */
+static void print_spent(const json_t *total, FILE *stream)
+{
+    char epsilon[32], runs[48], laps[48];
+    const json_t *budget = json_object_get(total, "budget"), *other;
+    const char *why = text_of(total, json_object_get(total, "why") != NULL ? "why" : "accountant");
+    fprintf(stream, "spent: epsilon %s at delta %g", number_of(total, "epsilon", epsilon),
+            json_number_value(json_object_get(total, "delta")));
+    if (budget != NULL)
+        fprintf(stream, " of a budget of %g", json_number_value(json_object_get(budget, "epsilon")));
+    fprintf(stream, ", by %s and %s (%s", count_of(json_integer_value(json_object_get(total, "runs")), "run", runs),
+            count_of(json_integer_value(json_object_get(total, "laps")), "lap", laps), why);
+    if (budget != NULL)
+        fprintf(stream, " at order %g", json_number_value(json_object_get(budget, "order")));
+    fputc(')', stream);
+    print_marks(total, stream);
+    fputc('\n', stream);
+    if ((other = json_object_get(total, "composed")) != NULL && json_integer_value(json_object_get(total, "runs")) > 0)
+        fprintf(stream, "if all runs had been planned together: epsilon %s at delta %g\n", number_of(other, "epsilon", epsilon),
+                json_number_value(json_object_get(other, "delta")));
+    if ((other = json_object_get(total, "added")) != NULL)
+        fprintf(stream, "if one run was planned upon the results of another: epsilon %s at delta %g\n",
+                number_of(other, "epsilon", epsilon), json_number_value(json_object_get(other, "delta")));
+    if ((other = json_object_get(total, "not_in_ledger")) != NULL)
+        fprintf(stream, "of it epsilon %s and delta %g as models without a ledger stated it\n",
+                number_of(other, "epsilon", epsilon), json_number_value(json_object_get(other, "delta")));
+}
+
+static void print_total(const json_t *total, const json_t *runs, FILE *stream)
+{
+    const json_t *data = json_object_get(total, "data"), *rows = json_object_get(total, "rows");
+    const char *population = text_of(total, "population");
+    bool named = false, some = json_array_size(data) > 0;
+    for (size_t i = 0; i < json_array_size(data); i++)
+        named |= strcmp(json_string_value(json_array_get(data, i)), population) != 0;
+    fprintf(stream, some && !named ? "data set %s" : "population %s", population);
+    if (rows != NULL)
+        fprintf(stream, ", %lld rows", (long long)json_integer_value(rows));
+    fprintf(stream, ", %s adjacency\n", text_of(total, "adjacency"));
+    for (size_t i = 0; named && i < json_array_size(data); i++)
+        fprintf(stream, "data set %s\n", json_string_value(json_array_get(data, i)));
+    if (some)
+        fprintf(stream, "%-32s  %-17s %9s  %9s  %s\n", "run", "opened", "laps", "epsilon", "ended");
+    for (size_t i = 0; i < json_array_size(runs); i++) {
+        const json_t *run = json_array_get(runs, i);
+        bool own = false;
+        for (size_t k = 0; k < json_array_size(data); k++)
+            own |= strcmp(text_of(run, "data"), json_string_value(json_array_get(data, k))) == 0;
+        if (own && strcmp(text_of(run, "adjacency"), text_of(total, "adjacency")) == 0)
+            print_run(run, stream);
+    }
+    print_spent(total, stream);
+}
+
+static void print_torn(const json_t *json, FILE *stream)
+{
+    if (json_is_true(json_object_get(json, "torn")))
+        fputs("the last line is unfinished and does not count\n", stream);
+}
+
+void dp_ledger_report_print(const json_t *report, FILE *stream)
+{
+    size_t i;
+    json_t *total;
+    if (json_array_size(json_object_get(report, "populations")) == 0)
+        fprintf(stream, "%s is empty: nothing has been spent by it\n", text_of(report, "ledger"));
+    json_array_foreach (json_object_get(report, "populations"), i, total) {
+        if (i > 0)
+            fputc('\n', stream);
+        print_total(total, json_object_get(report, "runs"), stream);
+    }
+    print_torn(report, stream);
+}
+
+void dp_ledger_verify_print(const json_t *result, FILE *stream)
+{
+    char lines[48], runs[48];
+    size_t i, ended = 0;
+    json_t *entry;
+    json_array_foreach (json_object_get(result, "findings"), i, entry)
+        fprintf(stream, "%s\n", json_string_value(entry));
+    json_array_foreach (json_object_get(result, "runs"), i, entry)
+        ended += json_is_true(json_object_get(entry, "agrees"));
+    print_torn(result, stream);
+    if (json_is_true(json_object_get(result, "intact")))
+        fprintf(stream, "%s is intact: %s, %s, epsilon recomputed for %zu\n", text_of(result, "ledger"),
+                count_of(json_integer_value(json_object_get(result, "lines")), "line", lines),
+                count_of((long long)json_array_size(json_object_get(result, "runs")), "run", runs), ended);
+}

@@ -1,0 +1,54 @@
+/* Sums and results that err upward: what every bound of lib/priv is rounded by. */
+#ifndef DP_MATH_UPWARD_H
+#define DP_MATH_UPWARD_H
+
+#include <float.h>
+#include <math.h>
+
+/* A bound on the relative error of a sum of logarithms, each good to two units in the last place, per unit of
+   their magnitudes: added to every logarithm before it is exponentiated, so that sums err upward. */
+#define DP_SLACK (4 * DBL_EPSILON)
+
+/* Raises a non-negative result past the few roundings that made it. */
+static inline double dp_upward(double value)
+{
+    return value * (1 + 4 * DBL_EPSILON);
+}
+
+/* A running sum of exponentials, scaled by the largest so far. Starts as {.largest = -INFINITY}. */
+struct dp_log_sum {
+    double largest, sum;
+};
+
+static inline void dp_log_sum_add(struct dp_log_sum *s, double term)
+{
+    if (term > s->largest) {
+        s->sum = s->sum * exp(s->largest - term) + 1;
+        s->largest = term;
+    } else if (term > s->largest - 50) {
+        s->sum += exp(term - s->largest);
+    } else if (term > -INFINITY) {
+        s->sum += 2e-22; /* e^-50, so that nothing is dropped */
+    }
+}
+
+/* ln of the sum of `terms` terms and no less; -infinity for none. */
+static inline double dp_log_sum_value(const struct dp_log_sum *s, double terms)
+{
+    return s->sum > 0 ? s->largest + log(s->sum) + DBL_EPSILON * (2 * terms + 16 + fabs(s->largest) + fabs(log(s->sum)))
+                      : -INFINITY;
+}
+
+/* ln(1 + e^x), raised. */
+static inline double dp_log_one_plus_exp(double x)
+{
+    return dp_upward(x > 0 ? x + log1p(exp(-x)) : log1p(exp(x)));
+}
+
+/* ln(e^x − 1) for x > 0, to a few units in the last place of the larger of 1 and itself. */
+static inline double dp_log_expm1(double x)
+{
+    return x > 40 ? x : log(expm1(x));
+}
+
+#endif

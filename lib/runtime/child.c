@@ -1,0 +1,86 @@
+#include "runtime/child.h"
+
+#include <string.h>
+
+int dp_child_exchange(struct dp_child *child, struct dp_frame *frame, struct dp_frame *answer, struct dp_err *err)
+{
+    enum dp_kind asked = frame->kind;
+    int64_t lap = frame->lap;
+    int rc = child->ops->exchange(child, frame, answer, err);
+    return rc != DP_OK ? rc : dp_child_judge(asked, lap, answer, err);
+}
+
+static int judge_kind(enum dp_kind asked, int64_t lap, const struct dp_frame *answer, struct dp_err *err);
+
+int dp_child_pass(struct dp_child *child, struct dp_frame *frame, struct dp_frame *answer, struct dp_err *err)
+{
+    enum dp_kind asked = frame->kind;
+    int64_t lap = frame->lap;
+    int rc = child->ops->exchange(child, frame, answer, err);
+    return rc != DP_OK ? rc : judge_kind(asked, lap, answer, err);
+}
+
+/* Kind and lap of what came back. */
+static int judge_kind(enum dp_kind asked, int64_t lap, const struct dp_frame *answer, struct dp_err *err)
+{
+    if (answer->kind == DP_KIND_ERROR) {
+        int64_t status = dp_frame_int(answer, DP_F_STATUS, 1);
+        /* 4 is for streams that end early; for the loop, that is a run that failed. */
+        err->status = status >= 1 && status <= 5 && status != 4 ? (enum dp_status) - status : DP_E_RUN;
+        err->message[0] = '\0';
+        return err->status;
+    }
+    if (answer->kind == DP_KIND_END && asked == DP_KIND_LAP)
+        return dp_fail(err, dp_frame_int(answer, DP_F_STATUS, 0) == 3 ? DP_E_BUDGET : DP_E_RUN, "%s",
+                       dp_frame_text(answer, DP_F_MESSAGE, "the child pipeline ended the run early"));
+    if (answer->kind != asked)
+        return dp_fail(err, DP_E_RUN, "the child pipeline answered a %s frame with a %s frame", dp_kind_name(asked),
+                       dp_kind_name(answer->kind));
+    if (asked == DP_KIND_LAP && answer->lap != lap)
+        return dp_fail(err, DP_E_RUN, "the child pipeline answered lap %lld with lap %lld", (long long)lap,
+                       (long long)answer->lap);
+    return DP_OK;
+}
+
+int dp_child_judge(enum dp_kind asked, int64_t lap, const struct dp_frame *answer, struct dp_err *err)
+{
+    int rc = judge_kind(asked, lap, answer, err);
+    if (rc != DP_OK || asked != DP_KIND_LAP)
+        return rc;
+    if (answer->label != DP_LABEL_RELEASED)
+        return dp_fail(err, DP_E_UNSAFE, "the child pipeline gave back a %s frame: dp-account is missing",
+                       dp_label_name(answer->label));
+    if (dp_frame_has(answer, DP_F_SUM))
+        return dp_fail(err, DP_E_RUN,
+                       "the child pipeline gave back a sum that no stage applied: put dp-step after "
+                       "dp-account");
+    if (!dp_frame_has(answer, DP_F_MODEL))
+        return dp_fail(err, DP_E_RUN, "the child pipeline gave back no model");
+    return DP_OK;
+}
+
+int dp_child_finish(struct dp_child *child, struct dp_err *err)
+{
+    int rc = child->ops->finish(child, err);
+    child->ops->free(child);
+    return rc;
+}
+
+void dp_child_kill(struct dp_child *child)
+{
+    if (child != NULL)
+        child->ops->free(child);
+}
+
+bool dp_child_cancel(struct dp_child *child, volatile sig_atomic_t *flag)
+{
+    if (child->ops->cancel != NULL)
+        child->ops->cancel(child, flag);
+    return child->ops->cancel != NULL;
+}
+
+void dp_child_limit(struct dp_child *child, double seconds)
+{
+    if (child->ops->limit != NULL)
+        child->ops->limit(child, seconds);
+}

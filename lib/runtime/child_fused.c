@@ -1,0 +1,125 @@
+/* The child pipeline inside this process. */
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/mem.h"
+#include "runtime/child.h"
+#include "runtime/pipeline.h"
+#include "stages/stage.h"
+
+struct fused;
+
+struct link {
+    struct dp_stage *stage;
+    struct dp_out out; /* feeds the next link */
+    struct fused *fused;
+    int at;
+};
+
+struct fused {
+    struct dp_child base;
+    struct dp_pipeline pipeline;
+    struct link link[DP_MAX_STAGES];
+    dp_child_warn *warn;
+    struct dp_frame *answer; /* where the last link puts its frame */
+    int answers;
+    int stopped; /* a stage ended the run: later frames are dropped */
+};
+
+static int feed(struct fused *f, int at, struct dp_frame *frame, struct dp_err *err);
+
+static int emit(struct dp_out *out, struct dp_frame *frame, struct dp_err *err)
+{
+    struct link *link = out->self;
+    return feed(link->fused, link->at + 1, frame, err);
+}
+
+static void warn(struct dp_out *out, const char *stage, const char *sentence)
+{
+    struct link *link = out->self;
+    if (link->fused->warn != NULL)
+        link->fused->warn(stage, sentence);
+}
+
+static int no_text(struct dp_out *out, const char *text, size_t length, struct dp_err *err)
+{
+    (void)out;
+    (void)text;
+    (void)length;
+    return dp_fail(err, DP_E_RUN, "text has no place in a fused pipeline");
+}
+
+/* Frame to stage `at`, or out of the pipeline when there are no more. */
+static int feed(struct fused *f, int at, struct dp_frame *frame, struct dp_err *err)
+{
+    if (at == f->pipeline.stages) {
+        f->answers++;
+        return frame == f->answer ? DP_OK : dp_frame_copy(f->answer, frame, err);
+    }
+    struct link *link = &f->link[at];
+    int rc = dp_stage_take(link->stage, frame, &link->out, err);
+    if (rc == DP_STAGE_STOP) {
+        f->stopped = 1;
+        f->answers++;
+        return frame == f->answer ? DP_OK : dp_frame_copy(f->answer, frame, err);
+    }
+    return rc;
+}
+
+static int fused_exchange(struct dp_child *child, struct dp_frame *frame, struct dp_frame *answer, struct dp_err *err)
+{
+    struct fused *f = (struct fused *)child;
+    f->answer = answer;
+    f->answers = 0;
+    if (f->stopped)
+        return DP_OK;
+    int rc = feed(f, 0, frame, err);
+    if (rc == DP_OK && f->answers != 1)
+        rc = dp_fail(err, DP_E_RUN, "the child pipeline gave back %d frames for one", f->answers);
+    return rc;
+}
+
+static int fused_finish(struct dp_child *child, struct dp_err *err)
+{
+    (void)child;
+    (void)err;
+    return DP_OK;
+}
+
+static void fused_free(struct dp_child *child)
+{
+    struct fused *f = (struct fused *)child;
+    for (int i = 0; i < f->pipeline.stages; i++)
+        dp_stage_free(f->link[i].stage);
+    dp_pipeline_free(&f->pipeline);
+    free(f);
+}
+
+static const struct dp_child_ops fused_ops = {fused_exchange, fused_finish, fused_free, NULL, NULL};
+
+int dp_child_fused(struct dp_child **child, const char *text, dp_child_warn *warning, struct dp_err *err)
+{
+    struct fused *f;
+    int rc = dp_alloc(&f, 1, sizeof *f, err);
+    if (rc != DP_OK)
+        return rc;
+    f->base.ops = &fused_ops;
+    f->warn = warning;
+    rc = dp_pipeline_parse(&f->pipeline, text, err);
+    for (int i = 0; rc == DP_OK && i < f->pipeline.stages; i++) {
+        f->link[i] = (struct link){.fused = f, .at = i, .out = {emit, no_text, &f->link[i], warn}};
+        struct dp_pipeline_stage *stage = &f->pipeline.stage[i];
+        rc = dp_stage_new(&f->link[i].stage, dp_stage_find(stage->argv[0]), stage->argc, stage->argv, NULL, err);
+        if (rc > 0)
+            rc = dp_fail(err, DP_E_USAGE, "--help and --version have no place in a child pipeline");
+        if (rc == DP_OK)
+            f->link[i].stage->started = (int64_t)time(NULL);
+    }
+    if (rc != DP_OK) {
+        fused_free(&f->base);
+        return rc;
+    }
+    *child = &f->base;
+    return DP_OK;
+}

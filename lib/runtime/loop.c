@@ -1,0 +1,487 @@
+#include "runtime/loop.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/version.h"
+#include "port/model.h"
+#include "port/port.h"
+#include "checkpoint/checkpoint.h"
+#include "runtime/child.h"
+#include "runtime/pipeline.h"
+#include "checkpoint/saved.h"
+
+#define OFFSET(member) offsetof(struct dp_loop_options, member)
+
+const struct dp_option dp_loop_option_table[] = {
+    {.name = "laps",
+     .letter = 'n',
+     .kind = DP_OPT_INT,
+     .offset = OFFSET(laps),
+     .metavar = "T",
+     .help = "how often the model goes round",
+     .min = 1,
+     .max = 1099511627775,
+     .flags = DP_OPT_REQUIRED},
+    {.name = "model",
+     .letter = 'o',
+     .kind = DP_OPT_TEXT,
+     .offset = OFFSET(model),
+     .metavar = "FILE",
+     .help = "write the last model there"},
+    {.name = "init",
+     .kind = DP_OPT_TEXT,
+     .offset = OFFSET(init),
+     .metavar = "FILE",
+     .help = "start from this model instead of zero"},
+    {.name = "seed",
+     .letter = 's',
+     .kind = DP_OPT_INT,
+     .offset = OFFSET(seed),
+     .metavar = "SEED",
+     .help = "derive every key from SEED: reproducible, not private",
+     .min = 0,
+     .max = 9007199254740992},
+    {.name = "exec",
+     .letter = 'x',
+     .kind = DP_OPT_CHOICE,
+     .offset = OFFSET(exec),
+     .metavar = "HOW",
+     .help = "run the child as processes or inside this one",
+     .fallback = "auto",
+     .choices = "auto|processes|fused"},
+    {.name = "send",
+     .kind = DP_OPT_TEXT,
+     .offset = OFFSET(send),
+     .metavar = "PORT",
+     .help = "no child: send the model to this port"},
+    {.name = "receive",
+     .kind = DP_OPT_TEXT,
+     .offset = OFFSET(receive),
+     .metavar = "PORT",
+     .help = "no child: take it back from this one"},
+    {.name = "checkpoint",
+     .kind = DP_OPT_TEXT,
+     .offset = OFFSET(checkpoint),
+     .metavar = "DIR",
+     .help = "keep in this new directory what the run can be resumed from"},
+    {.name = "checkpoint-every",
+     .kind = DP_OPT_INT,
+     .offset = OFFSET(every),
+     .metavar = "K",
+     .help = "laps from one checkpoint to the next",
+     .fallback = "1000",
+     .min = 1,
+     .max = 1099511627775},
+    {.name = "resume",
+     .kind = DP_OPT_TEXT,
+     .offset = OFFSET(resume),
+     .metavar = "DIR",
+     .help = "go on from the checkpoint in this directory, and keep the next ones there"},
+    {.name = "stop-gap",
+     .kind = DP_OPT_REAL,
+     .offset = OFFSET(stop_gap),
+     .metavar = "GAP",
+     .help = "non-private runs: stop when the duality gap is at most GAP",
+     .min = 0,
+     .max = INFINITY,
+     .flags = DP_OPT_OPEN_MIN},
+    {.name = "progress",
+     .kind = DP_OPT_CHOICE,
+     .offset = OFFSET(progress),
+     .metavar = "HOW",
+     .help = "on standard error",
+     .fallback = "auto",
+     .choices = DP_PROGRESS_CHOICES},
+    {.name = "quiet", .letter = 'q', .kind = DP_OPT_FLAG, .offset = OFFSET(quiet), .help = "no progress"},
+    {.name = NULL},
+};
+
+struct run {
+    struct dp_loop *loop;
+    struct dp_child *child;
+    struct dp_port *out, *model;
+    struct dp_frame *last;  /* the last model that came back */
+    struct dp_frame *token; /* the one that goes round */
+    struct dp_progress progress;
+    int64_t done;
+    bool hello; /* has gone round */
+    struct dp_checkpoint checkpoint;
+    int64_t kept;          /* lap of the last checkpoint */
+    struct dp_saved saved; /* what dp-loop's own file says of the run */
+};
+
+static int start_child(struct run *r, struct dp_err *err)
+{
+    const struct dp_loop *l = r->loop;
+    const struct dp_loop_options *o = &l->options;
+    int rc;
+    if (o->send != NULL)
+        return dp_child_ports(&r->child, o->send, o->receive, err);
+    if (o->exec == DP_EXEC_PROCESSES) {
+        struct dp_pipeline pipeline;
+        rc = dp_pipeline_parse(&pipeline, l->pipeline, err);
+        dp_pipeline_free(&pipeline);
+        if (rc < 0)
+            return rc;
+        err->message[0] = '\0'; /* a shell can run what we cannot */
+        return dp_child_processes(&r->child, l->pipeline, err);
+    }
+    rc = dp_child_fused(&r->child, l->pipeline, l->warn, err);
+    if (rc == 1 && o->exec == DP_EXEC_AUTO) {
+        err->message[0] = '\0';
+        return dp_child_processes(&r->child, l->pipeline, err);
+    }
+    if (rc == 1) {
+        char why[DP_ERR_MESSAGE_SIZE];
+        memcpy(why, err->message, sizeof why);
+        return dp_fail(err, DP_E_USAGE, "--exec=fused: %.400s", why);
+    }
+    return rc;
+}
+
+/* Frame out and back. Whether a signal may cut that short is for its handler to know. */
+static int exchange(struct run *r, struct dp_frame *frame, struct dp_err *err)
+{
+    struct dp_interrupt *i = r->loop->interrupt;
+    i->deaf = !dp_child_cancel(r->child, &i->hurry);
+    int rc = dp_child_exchange(r->child, frame, frame, err);
+    i->deaf = 0;
+    return rc;
+}
+
+static int write_out(struct run *r, const struct dp_frame *frame, struct dp_err *err)
+{
+    if (r->out == NULL)
+        return DP_OK;
+    int rc = dp_port_write(r->out, frame, err);
+    if (rc != DP_OK && errno == EPIPE)
+        r->loop->reader_gone = true;
+    return rc;
+}
+
+static int say_hello(struct run *r, struct dp_err *err)
+{
+    const struct dp_loop_options *o = &r->loop->options;
+    struct dp_frame *f = r->token;
+    dp_frame_reset(f, DP_KIND_HELLO);
+    dp_frame_set_int(f, DP_F_FORMAT, DP_FRAME_FORMAT);
+    int rc = dp_frame_set_text(f, DP_F_SOFTWARE, "dpline " DP_VERSION, strlen("dpline " DP_VERSION), err);
+    dp_frame_set_int(f, DP_F_STAGE, 0);
+    dp_frame_set_int(f, DP_F_LAPS, o->laps);
+    if (o->seed != DP_OPT_ABSENT_INT)
+        dp_frame_set_int(f, DP_F_SEED, o->seed);
+    if (rc == DP_OK)
+        rc = exchange(r, f, err);
+    if (rc != DP_OK)
+        return rc;
+    dp_frame_drop(f, DP_F_SEED);
+    r->hello = true;
+    r->saved.stages = dp_frame_int(f, DP_F_STAGE, 0);
+    rc = write_out(r, f, err);
+    return rc == DP_OK && r->model != NULL ? dp_port_write(r->model, f, err) : rc;
+}
+
+/* The model that a run starts from: nothing, or the one in a file. */
+static int first_model(struct run *r, struct dp_err *err)
+{
+    const struct dp_loop_options *o = &r->loop->options;
+    dp_frame_reset(r->last, DP_KIND_LAP);
+    if (o->init == NULL)
+        return DP_OK;
+    int rc = dp_model_read(r->last, o->init, err);
+    if (rc != DP_OK)
+        return rc;
+    dp_frame_drop(r->last, DP_F_AVERAGE);
+    dp_frame_drop(r->last, DP_F_AVERAGED);
+    dp_frame_drop(r->last, DP_F_WITHIN);
+    dp_frame_drop(r->last, DP_F_INTERRUPTED);
+    dp_frame_drop(r->last, DP_F_GAP);
+    dp_frame_drop(r->last, DP_F_OBJECTIVE);
+    return DP_OK;
+}
+
+static bool gap_reached(const struct run *r)
+{
+    double limit = r->loop->options.stop_gap;
+    return !isnan(limit) && dp_frame_has(r->last, DP_F_GAP) && dp_frame_real(r->last, DP_F_GAP, 0) <= limit;
+}
+
+/* All stages have saved the lap that has come back: now it is the checkpoint. */
+static int keep(struct run *r, struct dp_err *err)
+{
+    const char *directory = r->checkpoint.directory;
+    int rc = dp_checkpoint_complete(directory, r->saved.stages, r->done, err);
+    if (rc == DP_OK)
+        rc = dp_saved_write(directory, &r->saved, r->last, err);
+    if (rc == DP_OK)
+        dp_checkpoint_clean(directory, r->done);
+    r->kept = rc == DP_OK ? r->done : r->kept;
+    return rc;
+}
+
+static int run_laps(struct run *r, struct dp_err *err)
+{
+    const struct dp_loop_options *o = &r->loop->options;
+    for (int64_t lap = r->done + 1; lap <= o->laps; lap++) {
+        int rc = dp_frame_copy(r->token, r->last, err);
+        if (rc != DP_OK)
+            return rc;
+        r->token->lap = lap;
+        r->token->records = 0;
+        dp_frame_set_int(r->token, DP_F_LAPS, o->laps);
+        if (o->seed != DP_OPT_ABSENT_INT)
+            dp_frame_set_bool(r->token, DP_F_SEEDED, true);
+        rc = exchange(r, r->token, err);
+        if (rc != DP_OK)
+            return rc;
+        struct dp_frame *swap = r->last;
+        r->last = r->token;
+        r->token = swap;
+        r->done = lap;
+        rc = write_out(r, r->last, err);
+        if (rc == DP_OK && dp_checkpoint_due(&r->checkpoint, r->last))
+            rc = keep(r, err);
+        if (rc != DP_OK)
+            return rc;
+        dp_progress_show(&r->progress, lap, dp_frame_real(r->last, DP_F_EPSILON, -1));
+        if (gap_reached(r) || r->loop->interrupt->stop)
+            break;
+    }
+    return DP_OK;
+}
+
+/* How a run ends when nothing has failed. */
+enum ending { DONE, BUDGET, INTERRUPTED };
+
+static void make_end(struct run *r, enum ending how)
+{
+    dp_frame_reset(r->token, DP_KIND_END);
+    if (how == BUDGET)
+        dp_frame_set_int(r->token, DP_F_STATUS, 3);
+    if (how == INTERRUPTED)
+        dp_frame_set_bool(r->token, DP_F_INTERRUPTED, true);
+}
+
+/* The end frame goes round, and then the child ends. After the budget its own end frame has come already. */
+static int end_child(struct run *r, enum ending how, struct dp_err *err)
+{
+    struct dp_err unused = {0};
+    make_end(r, how == BUDGET ? DONE : how);
+    int rc = exchange(r, r->token, how == BUDGET ? &unused : err);
+    if (rc != DP_OK && how != BUDGET)
+        return rc;
+    rc = dp_child_finish(r->child, err);
+    r->child = NULL;
+    return rc;
+}
+
+static int end_stream(struct run *r, enum ending how, struct dp_err *err)
+{
+    make_end(r, how);
+    int rc = write_out(r, r->token, err);
+    if (rc == DP_OK && r->out != NULL)
+        rc = dp_port_commit(r->out, err);
+    dp_port_close(r->out);
+    r->out = NULL;
+    return rc;
+}
+
+/* Where not one lap was paid for, an older model under that name would be taken for this run's. */
+static int put_aside(const char *path, struct dp_err *err)
+{
+    struct stat st;
+    char *old;
+    int rc = DP_OK;
+    if (lstat(path, &st) != 0 || !S_ISREG(st.st_mode))
+        return DP_OK;
+    if (asprintf(&old, "%s~", path) < 0)
+        return dp_fail(err, DP_E_RUN, "out of memory");
+    if (rename(path, old) != 0)
+        rc = dp_fail_errno(err, errno, "cannot rename %s to %s", path, old);
+    free(old);
+    return rc;
+}
+
+/* The last model that was paid for. */
+static int put_model(struct run *r, enum ending how, struct dp_err *err)
+{
+    if (r->model == NULL || r->done == 0)
+        return r->model != NULL && how == BUDGET ? put_aside(r->loop->options.model, err) : DP_OK;
+    if (how == INTERRUPTED)
+        dp_frame_set_bool(r->last, DP_F_INTERRUPTED, true);
+    int rc = dp_port_write(r->model, r->last, err);
+    make_end(r, how == INTERRUPTED ? how : DONE);
+    if (rc == DP_OK)
+        rc = dp_port_write(r->model, r->token, err);
+    return rc == DP_OK ? dp_port_commit(r->model, err) : rc;
+}
+
+/* What was paid for is kept, whatever else goes wrong: the first failure is the one to tell. */
+static int finish(struct run *r, enum ending how, struct dp_err *err)
+{
+    struct dp_err later = {0};
+    int rc = r->child != NULL ? end_child(r, how, err) : DP_OK;
+    if (rc == DP_OK)
+        rc = end_stream(r, how, err);
+    int put = put_model(r, how, rc == DP_OK ? err : &later);
+    if (rc == DP_OK && put == DP_OK && how != INTERRUPTED && r->checkpoint.directory != NULL)
+        dp_checkpoint_clean(r->checkpoint.directory, 0); /* nothing is left to resume */
+    return rc == DP_OK ? put : rc;
+}
+
+/* A failed run has paid for the model of its last lap, too. A resumed one that got nowhere has none of its own. */
+static int keep_model(struct run *r, int rc)
+{
+    struct dp_err unused = {0};
+    if (r->done > r->checkpoint.resumed)
+        put_model(r, INTERRUPTED, &unused);
+    return rc;
+}
+
+/* A signal has come. Where the lap under way did not come back the child is lost, but what it gave before is not. */
+static int finish_interrupted(struct run *r, bool whole, struct dp_err *err)
+{
+    const struct dp_loop_options *o = &r->loop->options;
+    struct dp_err unused = {0};
+    r->loop->interrupted = true;
+    bool ended = whole && end_child(r, INTERRUPTED, &unused) == DP_OK;
+    int rc = DP_OK;
+    if (!ended) {
+        dp_child_kill(r->child);
+        r->child = NULL;
+    }
+    if (ended && r->checkpoint.directory != NULL && r->done > r->kept && dp_checkpoint_possible(r->last))
+        rc = keep(r, err);
+    if (rc != DP_OK)
+        return keep_model(r, rc);
+    if (r->hello)
+        rc = finish(r, INTERRUPTED, err);
+    if (rc == DP_OK && r->done > 0 && o->model != NULL)
+        return dp_fail(err, DP_E_RUN, "interrupted after lap %lld of %lld, whose model is in %.300s", (long long)r->done,
+                       (long long)o->laps, o->model);
+    if (rc == DP_OK)
+        return dp_fail(err, DP_E_RUN, "interrupted after lap %lld of %lld", (long long)r->done, (long long)o->laps);
+    return rc;
+}
+
+static int open_ports(struct run *r, struct dp_err *err)
+{
+    const struct dp_loop_options *o = &r->loop->options;
+    int rc = first_model(r, err);
+    if (rc == DP_OK && o->model != NULL)
+        rc = dp_port_open(&r->model, o->model, DP_OUT, err);
+    if (rc == DP_OK && !isatty(STDOUT_FILENO))
+        rc = dp_port_open(&r->out, "-", DP_OUT, err);
+    if (r->out != NULL)
+        dp_port_cancel(r->out, &r->loop->interrupt->hurry);
+    return rc;
+}
+
+/* A new directory for the checkpoints, or the state of an old one. */
+static int open_checkpoint(struct run *r, struct dp_err *err)
+{
+    const struct dp_loop_options *o = &r->loop->options;
+    const char *directory = o->resume != NULL ? o->resume : o->checkpoint;
+    if (directory == NULL)
+        return dp_checkpoint_tell(NULL, err);
+    int rc = o->checkpoint != NULL ? dp_checkpoint_make(directory, err) : DP_OK;
+    if (rc != DP_OK)
+        return rc;
+    r->checkpoint.directory = realpath(directory, NULL);
+    if (r->checkpoint.directory == NULL)
+        return dp_fail_errno(err, errno, "cannot use %s", directory);
+    r->checkpoint.every = o->every;
+    rc = dp_saved_of(&r->saved, r->loop->pipeline, o->laps, o->seed, err);
+    if (rc == DP_OK && o->resume != NULL)
+        rc = dp_saved_read(directory, &r->saved, r->last, err);
+    if (rc == DP_OK && o->resume != NULL)
+        r->done = r->kept = r->checkpoint.resumed = r->last->lap;
+    if (rc == DP_OK) /* what a lap that did not come back has left */
+        dp_checkpoint_clean(r->checkpoint.directory, o->resume != NULL ? r->kept : INT64_MAX);
+    return rc == DP_OK ? dp_checkpoint_tell(&r->checkpoint, err) : rc;
+}
+
+static int run_all(struct run *r, struct dp_err *err)
+{
+    const struct dp_loop_options *o = &r->loop->options;
+    int rc = open_ports(r, err);
+    if (rc == DP_OK)
+        rc = open_checkpoint(r, err);
+    if (rc == DP_OK)
+        rc = start_child(r, err);
+    if (rc != DP_OK)
+        return rc;
+    dp_progress_start(&r->progress, r->loop->progress, o->quiet ? DP_PROGRESS_NONE : (enum dp_progress_mode)o->progress,
+                      r->done, o->laps);
+    rc = say_hello(r, err);
+    if (rc == DP_OK)
+        rc = run_laps(r, err);
+    dp_progress_end(&r->progress);
+    if (r->loop->interrupt->stop && r->done < o->laps && !r->loop->reader_gone && rc != DP_E_BUDGET)
+        return finish_interrupted(r, rc == DP_OK, err);
+    if (rc == DP_E_BUDGET) {
+        struct dp_err spent = *err;
+        rc = finish(r, BUDGET, err);
+        if (rc == DP_OK) {
+            *err = spent;
+            rc = DP_E_BUDGET;
+        }
+        return rc;
+    }
+    return rc == DP_OK ? finish(r, DONE, err) : keep_model(r, rc);
+}
+
+/* Readers of the stream learn that no more will come. */
+static void pass_error(struct run *r, int rc)
+{
+    struct dp_err unused;
+    if (r->out == NULL || r->loop->reader_gone)
+        return;
+    dp_frame_reset(r->token, DP_KIND_ERROR);
+    dp_frame_set_int(r->token, DP_F_STATUS, dp_exit_status(rc));
+    dp_port_write(r->out, r->token, &unused); /* no sentence: it may be that of a stage left of the gate */
+}
+
+int dp_loop_run(struct dp_loop *loop, struct dp_err *err)
+{
+    const struct dp_loop_options *o = &loop->options;
+    struct run r = {.loop = loop};
+    if ((o->send == NULL) != (o->receive == NULL))
+        return dp_fail(err, DP_E_USAGE, "--send and --receive go together");
+    if ((o->send == NULL) == (loop->pipeline == NULL))
+        return dp_fail(err, DP_E_USAGE,
+                       o->send == NULL ? "no child pipeline (try --help)"
+                                       : "--send and --receive leave no room for a child pipeline");
+    if (o->send != NULL && (o->checkpoint != NULL || o->resume != NULL))
+        return dp_fail(err, DP_E_USAGE,
+                       "--checkpoint and --resume need a child pipeline: stages that others start are not told");
+    if (o->checkpoint != NULL && o->resume != NULL)
+        return dp_fail(err, DP_E_USAGE, "--resume keeps its checkpoints where they were: leave out --checkpoint");
+    if (o->resume != NULL && o->init != NULL)
+        return dp_fail(err, DP_E_USAGE, "--resume has the model to go on from: leave out --init");
+    if (o->model == NULL && isatty(STDOUT_FILENO))
+        return dp_fail(err, DP_E_USAGE,
+                       "standard output is a terminal, which takes no model: name a file with --model, or redirect");
+    int rc = dp_frame_new(&r.last, err);
+    if (rc == DP_OK)
+        rc = dp_frame_new(&r.token, err);
+    if (rc == DP_OK)
+        rc = run_all(&r, err);
+    if (rc < 0 && rc != DP_E_BUDGET && r.token != NULL)
+        pass_error(&r, rc);
+    dp_child_kill(r.child);
+    if (r.checkpoint.directory != NULL && o->checkpoint != NULL && r.kept == 0)
+        dp_checkpoint_clean(r.checkpoint.directory, 0);
+    free(r.checkpoint.directory);
+    dp_port_close(r.out);
+    dp_port_close(r.model);
+    dp_frame_free(r.last);
+    dp_frame_free(r.token);
+    return rc;
+}

@@ -1,0 +1,49 @@
+/* The loop: owns the model, hands it to one child pipeline lap after lap, and alone decides when to stop. */
+#ifndef DP_RUNTIME_LOOP_H
+#define DP_RUNTIME_LOOP_H
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "base/option.h"
+#include "base/progress.h"
+
+enum dp_exec { DP_EXEC_AUTO, DP_EXEC_PROCESSES, DP_EXEC_FUSED };
+
+struct dp_loop_options {
+    int64_t laps, seed;
+    int exec, progress;
+    const char *model; /* file for the last model, or NULL */
+    const char *init;  /* model to start from, or NULL */
+    const char *send, *receive;
+    double stop_gap;
+    const char *checkpoint, *resume; /* directories, or NULL */
+    int64_t every;                   /* laps between checkpoints */
+    bool quiet;
+};
+extern const struct dp_option dp_loop_option_table[];
+
+/* What signal handlers say to a run, and it to them. */
+struct dp_interrupt {
+    volatile sig_atomic_t stop;  /* in: the signal that asks for an end after the lap under way */
+    volatile sig_atomic_t hurry; /* in: end at once */
+    volatile sig_atomic_t deaf;  /* out: computing in this process, where nothing looks at `hurry` */
+};
+
+struct dp_loop {
+    struct dp_loop_options options;
+    const char *pipeline;                                  /* text of the child pipeline, NULL with send and receive */
+    FILE *progress;                                        /* where progress goes */
+    void (*warn)(const char *stage, const char *sentence); /* of stages inside this process; may be NULL */
+    struct dp_interrupt *interrupt;
+    bool interrupted; /* out: a signal has ended the run before its last lap */
+    bool reader_gone; /* out: the reader of standard output has closed it */
+};
+
+/* Runs all laps. Released frames go to standard output, the last one to options.model. Returns 0, DP_E_BUDGET when the gate
+   ended the run early (the last affordable model is written all the same), or an error; also when a signal ended it,
+   though the last model is written then. */
+int dp_loop_run(struct dp_loop *loop, struct dp_err *err);
+
+#endif

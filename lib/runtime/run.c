@@ -1,0 +1,199 @@
+#include "runtime/run.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/cli.h"
+#include "base/progress.h"
+#include "port/port.h"
+
+struct run {
+    struct dp_stage *stage;
+    struct dp_port *in, *out;
+    const char *in_name;
+    bool line_begins; /* of the text on standard output */
+    bool allow_private_output;
+    bool hello_out, end_out;
+    bool unread; /* whoever read our output is gone */
+};
+
+static int refuse_exposure(const struct run *r, enum dp_label label, enum dp_exposure exposure, struct dp_err *err)
+{
+    if (label == DP_LABEL_RELEASED || exposure == DP_EXPOSED_NO || r->allow_private_output)
+        return DP_OK;
+    return dp_fail(err, DP_E_UNSAFE, "will not write a %s frame to %s (--allow-private-output overrides)", dp_label_name(label),
+                   exposure == DP_EXPOSED_TERMINAL ? "a terminal" : "a socket that is not authenticated");
+}
+
+static int put_frame(struct dp_out *out, struct dp_frame *frame, struct dp_err *err)
+{
+    struct run *r = out->self;
+    if (frame->kind == DP_KIND_LAP) {
+        int rc = refuse_exposure(r, frame->label, dp_port_exposure(r->out), err);
+        if (rc != DP_OK)
+            return rc;
+    }
+    r->hello_out |= frame->kind == DP_KIND_HELLO;
+    r->end_out |= frame->kind == DP_KIND_END;
+    return dp_port_write(r->out, frame, err);
+}
+
+static int put_text(struct dp_out *out, const char *text, size_t length, struct dp_err *err)
+{
+    struct run *r = out->self;
+    if (r->line_begins)
+        fputs(dp_progress_clear(stdout), stdout);
+    r->line_begins = length > 0 && text[length - 1] == '\n';
+    if (fwrite(text, 1, length, stdout) != length || fflush(stdout) != 0)
+        return dp_fail_errno(err, errno, "cannot write standard output");
+    return DP_OK;
+}
+
+static void put_warning(struct dp_out *out, const char *stage, const char *sentence)
+{
+    (void)out;
+    dp_cli_warn(stage, sentence);
+}
+
+/* The stage has ended the run: what still comes is read and dropped, so that nobody upstream meets a closed pipe. */
+static int discard(struct run *r, struct dp_frame *frame, struct dp_err *err)
+{
+    int rc;
+    dp_port_watch(r->in, NULL); /* whoever reads us may be done */
+    while ((rc = dp_port_read(r->in, frame, err)) == 1)
+        if (frame->kind == DP_KIND_END || frame->kind == DP_KIND_ERROR)
+            break;
+    return rc < 0 ? rc : DP_E_BUDGET;
+}
+
+static int take_all(struct run *r, struct dp_frame *frame, struct dp_err *err)
+{
+    struct dp_out out = {put_frame, put_text, r, put_warning};
+    bool hello = false;
+    for (;;) {
+        int rc = dp_port_read(r->in, frame, err);
+        if (rc < 0)
+            return rc;
+        if (rc == DP_PORT_UNREAD) {
+            r->unread = r->end_out = true;
+            err->message[0] = '\0';
+            return err->status = DP_E_UPSTREAM;
+        }
+        if (rc == 0)
+            return dp_fail(err, DP_E_UPSTREAM, "the input ended before its end frame: an upstream stage is gone");
+        if (frame->kind == DP_KIND_ERROR) {
+            err->status = DP_E_UPSTREAM;
+            err->message[0] = '\0'; /* whoever failed has said so, unless that was long ago */
+            if (dp_port_stored(r->in) && r->stage->class->sink)
+                dp_fail(err, DP_E_UPSTREAM, "%s ends with the failure of a run",
+                        strcmp(r->in_name, "-") == 0 ? "standard input" : r->in_name);
+            if (r->stage->class->gate)
+                dp_stage_bare(frame, NULL); /* which cannot fail: there is no text in an error frame */
+            if (r->out != NULL)
+                dp_port_write(r->out, frame, NULL);
+            r->end_out = true;
+            return DP_E_UPSTREAM;
+        }
+        if ((frame->kind == DP_KIND_HELLO) == hello)
+            return hello ? dp_fail(err, DP_E_RUN, "a second hello frame in one stream")
+                         : dp_fail(err, DP_E_RUN, "the stream does not begin with a hello frame");
+        hello = true;
+        bool end = frame->kind == DP_KIND_END;
+        rc = dp_stage_take(r->stage, frame, &out, err);
+        if (rc == DP_STAGE_STOP) {
+            /* fire has turned the frame into the end frame that says why */
+            rc = put_frame(&out, frame, err);
+            return rc != DP_OK ? rc : discard(r, frame, err);
+        }
+        if (rc != DP_OK || end)
+            return rc;
+    }
+}
+
+/* Tells whoever reads us that no more will come and why. */
+static void pass_error(struct run *r, int rc, const struct dp_err *err)
+{
+    struct dp_frame *frame;
+    struct dp_err unused;
+    if (r->end_out)
+        return;
+    if (r->out == NULL && (isatty(STDOUT_FILENO) || dp_port_open(&r->out, "-", DP_OUT, &unused) != DP_OK))
+        return;
+    if (dp_frame_new(&frame, &unused) != DP_OK)
+        return;
+    dp_frame_reset(frame, DP_KIND_ERROR);
+    dp_frame_set_int(frame, DP_F_STATUS, dp_exit_status(rc));
+    if (dp_frame_set_text(frame, DP_F_WHERE, err->where, strlen(err->where), &unused) == DP_OK &&
+        dp_frame_set_text(frame, DP_F_MESSAGE, err->message, strlen(err->message), &unused) == DP_OK &&
+        dp_port_exposure(r->out) != DP_EXPOSED_TERMINAL)
+        dp_port_write(r->out, frame, &unused);
+    dp_frame_free(frame);
+}
+
+static int run(struct run *r, const struct dp_stage_ports *ports, struct dp_err *err)
+{
+    struct dp_frame *frame = NULL;
+    bool sink = r->stage->class->sink;
+    int rc = dp_port_open(&r->in, ports->in, DP_IN, err);
+    if (rc == DP_OK && sink && strcmp(ports->out, "-") != 0)
+        rc = dp_fail(err, DP_E_USAGE, "--out: this command prints text; redirect its standard output");
+    if (rc == DP_OK && !sink)
+        rc = dp_port_open(&r->out, ports->out, DP_OUT, err);
+    /* Before the hello frame: nothing of a stream that will be refused goes out. */
+    unsigned gives = r->stage->class->gives;
+    if (rc == DP_OK && !sink)
+        rc = refuse_exposure(r, (enum dp_label)(gives & -gives), dp_port_exposure(r->out), err);
+    if (rc == DP_OK && !sink)
+        dp_port_watch(r->in, r->out);
+    if (rc == DP_OK)
+        rc = dp_frame_new(&frame, err);
+    if (rc == DP_OK)
+        rc = take_all(r, frame, err);
+    if ((rc == DP_OK || rc == DP_E_BUDGET) && r->out != NULL) {
+        int committed = dp_port_commit(r->out, err);
+        if (committed != DP_OK)
+            rc = committed;
+    }
+    dp_frame_free(frame);
+    return rc;
+}
+
+int dp_stage_main(const struct dp_stage_class *class, int argc, char **argv)
+{
+    struct run r = {0};
+    struct dp_err err = {0};
+    struct dp_stage_ports ports = {"-", "-", false};
+    dp_cli_guard();
+    int rc = dp_stage_new(&r.stage, class, argc, argv, &ports, &err);
+    if (rc > 0) {
+        struct dp_command command = {class->name, class->sink ? "[PORT]" : "", class->summary, class->options,
+                                     dp_stage_port_options};
+        return dp_cli_answer(&command, rc);
+    }
+    r.allow_private_output = ports.allow_private_output;
+    r.in_name = ports.in;
+    r.line_begins = true;
+    if (class->sink) /* a text goes out as one write: the bar of dp-loop does not come in between */
+        setvbuf(stdout, NULL, _IOFBF, 1 << 16);
+    if (rc == DP_OK) {
+        r.stage->started = (int64_t)time(NULL);
+        rc = run(&r, &ports, &err);
+    }
+    if (rc < 0)
+        dp_err_at(&err, class->name);
+    if (rc < 0 && rc != DP_E_BUDGET && !class->sink) /* a reader of text has no use for a frame */
+        pass_error(&r, rc, &err);
+    dp_port_close(r.in);
+    dp_port_close(r.out);
+    dp_stage_free(r.stage);
+    if (r.unread) {
+        /* As if we had written: whoever is downstream has said why, or could not. */
+        signal(SIGPIPE, SIG_DFL);
+        raise(SIGPIPE);
+    }
+    return dp_cli_finish(class->name, rc, &err);
+}

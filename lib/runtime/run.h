@@ -1,0 +1,11 @@
+/* One stage as a process: frames in from one port, out to another. */
+#ifndef DP_RUNTIME_RUN_H
+#define DP_RUNTIME_RUN_H
+
+#include "stages/stage.h"
+
+/* main() of a stage executable. Prints the sentence of a failure on stderr and passes an error frame downstream, so
+   that only the stage at fault speaks. Returns the exit status. */
+int dp_stage_main(const struct dp_stage_class *class, int argc, char **argv);
+
+#endif

@@ -1,0 +1,273 @@
+#include "stages/stage.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/mapped.h"
+#include "base/mem.h"
+#include "base/version.h"
+
+#define LAPS_PER_LOOK 64
+
+const struct dp_option dp_stage_port_options[] = {
+    {.name = "in",
+     .letter = 'i',
+     .kind = DP_OPT_TEXT,
+     .offset = offsetof(struct dp_stage_ports, in),
+     .metavar = "PORT",
+     .help = "where frames come from",
+     .fallback = "-"},
+    {.name = "out",
+     .letter = 'o',
+     .kind = DP_OPT_TEXT,
+     .offset = offsetof(struct dp_stage_ports, out),
+     .metavar = "PORT",
+     .help = "where frames go to",
+     .fallback = "-"},
+    {.name = "allow-private-output",
+     .kind = DP_OPT_FLAG,
+     .offset = offsetof(struct dp_stage_ports, allow_private_output),
+     .help = "write frames that are not released to a terminal or an unauthenticated socket"},
+    {.name = NULL},
+};
+
+const struct dp_stage_class *dp_stage_find(const char *name)
+{
+    for (int i = 0; dp_stage_classes[i] != NULL; i++)
+        if (strcmp(dp_stage_classes[i]->name, name) == 0)
+            return dp_stage_classes[i];
+    return NULL;
+}
+
+int dp_stage_new(struct dp_stage **stage, const struct dp_stage_class *class, int argc, char **argv,
+                 struct dp_stage_ports *ports, struct dp_err *err)
+{
+    struct dp_stage *s = NULL;
+    struct dp_stage_ports own;
+    struct dp_command command = {class->name, class->sink ? "[PORT]" : "", class->summary, class->options,
+                                 dp_stage_port_options};
+    int operand = 0;
+    int rc = dp_alloc(&s, 1, sizeof *s, err);
+    if (rc != DP_OK)
+        return rc;
+    s->class = class;
+    rc = dp_alloc(&s->options, 1, class->options_size, err);
+    if (rc == DP_OK)
+        rc = dp_alloc(&s->state, 1, class->state_size, err);
+    if (rc == DP_OK)
+        rc = dp_option_parse(&command, s->options, ports != NULL ? ports : &own, argc, argv, &operand, err);
+    /* What ends a pipeline may be given a file as well, by name. */
+    if (rc == DP_PARSE_RUN && class->sink && ports != NULL && operand + 1 == argc && strcmp(ports->in, "-") == 0)
+        ports->in = argv[operand++];
+    if (rc == DP_PARSE_RUN && operand < argc)
+        rc = dp_fail(err, DP_E_USAGE, "unexpected argument '%.80s'", argv[operand]);
+    if (rc == DP_PARSE_RUN && ports == NULL && (strcmp(own.in, "-") != 0 || strcmp(own.out, "-") != 0))
+        rc = dp_fail(err, DP_E_USAGE, "--in and --out have no place in a fused pipeline");
+    if (rc == DP_PARSE_RUN)
+        rc = dp_checkpoint_told(&s->checkpoint, err);
+    if (rc == DP_PARSE_RUN) {
+        dp_key_fresh(&s->key);
+        s->terminal = isatty(STDOUT_FILENO) == 1;
+        if (class->open != NULL)
+            rc = class->open(s, err);
+    }
+    if (rc != DP_OK) {
+        dp_err_at(err, class->name);
+        dp_stage_free(s);
+        return rc;
+    }
+    *stage = s;
+    return DP_OK;
+}
+
+void dp_stage_free(struct dp_stage *stage)
+{
+    if (stage == NULL)
+        return;
+    if (stage->class->close != NULL && stage->state != NULL)
+        stage->class->close(stage);
+    free(stage->checkpoint.directory);
+    free(stage->state);
+    free(stage->options);
+    free(stage);
+}
+
+int dp_stage_bare(struct dp_frame *frame, struct dp_err *err)
+{
+    static const char software[] = "dpline " DP_VERSION;
+    int64_t ordinal = dp_frame_int(frame, DP_F_STAGE, 0), laps = dp_frame_int(frame, DP_F_LAPS, 0),
+            status = dp_frame_int(frame, DP_F_STATUS, 0);
+    dp_frame_reset(frame, frame->kind);
+    if (frame->kind != DP_KIND_HELLO) {
+        if (status != 0)
+            dp_frame_set_int(frame, DP_F_STATUS, status > 0 && status <= -DP_E_UNSAFE ? status : -DP_E_RUN);
+        return DP_OK;
+    }
+    dp_frame_set_int(frame, DP_F_FORMAT, DP_FRAME_FORMAT);
+    dp_frame_set_int(frame, DP_F_STAGE, ordinal);
+    if (laps > 0)
+        dp_frame_set_int(frame, DP_F_LAPS, laps);
+    return dp_frame_set_text(frame, DP_F_SOFTWARE, software, strlen(software), err);
+}
+
+/* Writes the state after stage->lap. */
+static int save(struct dp_stage *stage, struct dp_err *err)
+{
+    struct dp_state state = {0};
+    dp_state_put_text(&state, "stage", stage->class->name);
+    int rc = stage->class->save != NULL ? stage->class->save(stage, &state, err) : DP_OK;
+    if (rc == DP_OK)
+        rc = dp_checkpoint_write(stage->checkpoint.directory, stage->ordinal, stage->lap, &state, err);
+    stage->saved = stage->lap;
+    return rc;
+}
+
+static int restore(struct dp_stage *stage, struct dp_err *err)
+{
+    struct dp_state state = {0};
+    char *text, name[DP_STATE_NAME];
+    int64_t lap = stage->checkpoint.resumed;
+    int rc = dp_checkpoint_read(stage->checkpoint.directory, stage->ordinal, lap, &state, &text, err);
+    if (rc == DP_OK)
+        rc = dp_state_get_text(&state, "stage", name, sizeof name, err);
+    if (rc == DP_OK && strcmp(name, stage->class->name) != 0)
+        rc = dp_fail(err, DP_E_RUN, "stage %lld of the checkpoint %s is %s", (long long)stage->ordinal,
+                     stage->checkpoint.directory, name);
+    if (rc == DP_OK && stage->class->restore != NULL)
+        rc = stage->class->restore(stage, &state, err);
+    stage->lap = stage->saved = lap;
+    free(text);
+    return rc;
+}
+
+static int take_hello(struct dp_stage *stage, struct dp_frame *frame, struct dp_out *out, struct dp_err *err)
+{
+    int64_t format = dp_frame_int(frame, DP_F_FORMAT, 0);
+    if (format < 1 || format > DP_FRAME_FORMAT)
+        return dp_fail(err, DP_E_RUN, "the stream has frame format %lld, known are those up to %d", (long long)format,
+                       DP_FRAME_FORMAT);
+    int64_t ordinal = dp_frame_int(frame, DP_F_STAGE, 0);
+    if (dp_frame_has(frame, DP_F_SEED)) {
+        stage->seeded = true;
+        dp_key_derive(&stage->key, dp_frame_int(frame, DP_F_SEED, 0), stage->class->name, ordinal);
+    }
+    dp_frame_set_int(frame, DP_F_STAGE, ordinal + 1);
+    stage->ordinal = ordinal + 1;
+    int rc = stage->class->hello != NULL ? stage->class->hello(stage, frame, err) : DP_OK;
+    if (rc == DP_OK && stage->checkpoint.resumed > 0 && !stage->class->sink)
+        rc = restore(stage, err);
+    if (rc == DP_OK && stage->class->gate)
+        rc = dp_stage_bare(frame, err);
+    return rc != DP_OK || stage->class->sink ? rc : out->frame(out, frame, err);
+}
+
+/* Checks that a stage gives only the labels it declares, and nothing that it made of data that are gone. */
+struct checked_out {
+    struct dp_out *next;
+    struct dp_stage *stage;
+};
+
+static int check_frame(struct dp_out *out, struct dp_frame *frame, struct dp_err *err)
+{
+    struct checked_out *c = out->self;
+    struct dp_stage *stage = c->stage;
+    if ((frame->label & stage->class->gives) == 0)
+        return dp_fail(err, DP_E_UNSAFE, "made a %s frame, which it must not", dp_label_name(frame->label));
+    int rc = dp_mapped_check(false, err);
+    stage->lap = frame->lap;
+    stage->may_save = dp_checkpoint_possible(frame) && frame->lap < dp_frame_int(frame, DP_F_LAPS, 0);
+    if (rc == DP_OK && dp_checkpoint_due(&stage->checkpoint, frame))
+        rc = save(stage, err);
+    return rc == DP_OK ? c->next->frame(c->next, frame, err) : rc;
+}
+
+static int pass_text(struct dp_out *out, const char *text, size_t length, struct dp_err *err)
+{
+    struct checked_out *c = out->self;
+    int rc = dp_mapped_check(false, err);
+    return rc == DP_OK ? c->next->text(c->next, text, length, err) : rc;
+}
+
+static void pass_warning(struct dp_out *out, const char *stage, const char *sentence)
+{
+    struct checked_out *c = out->self;
+    if (c->next->warn != NULL)
+        c->next->warn(c->next, stage, sentence);
+}
+
+void dp_stage_warn(const struct dp_stage *stage, struct dp_out *out, const char *format, ...)
+{
+    char sentence[DP_ERR_MESSAGE_SIZE];
+    va_list arguments;
+    if (out->warn == NULL)
+        return;
+    va_start(arguments, format);
+    vsnprintf(sentence, sizeof sentence, format, arguments);
+    va_end(arguments);
+    out->warn(out, stage->class->name, sentence);
+}
+
+static void label_set(unsigned labels, char *buffer, size_t size)
+{
+    buffer[0] = '\0';
+    for (unsigned bit = 1; bit <= DP_LABEL_RELEASED; bit <<= 1) {
+        if ((labels & bit) == 0)
+            continue;
+        size_t used = strlen(buffer);
+        snprintf(buffer + used, size - used, "%s%s", used > 0 ? " or " : "", dp_label_name((enum dp_label)bit));
+    }
+}
+
+/* An end before the last lap: what the state is then is worth a checkpoint, if a signal was the cause, which right of the gate
+   nobody says. dp-loop knows. */
+static bool end_saves(const struct dp_stage *stage)
+{
+    return stage->checkpoint.directory != NULL && stage->may_save && stage->saved != stage->lap && !stage->class->sink &&
+           (stage->interrupted || (!stage->class->gate && (stage->class->takes & DP_LABEL_RELEASED) != 0));
+}
+
+int dp_stage_take(struct dp_stage *stage, struct dp_frame *frame, struct dp_out *out, struct dp_err *err)
+{
+    struct checked_out checked = {out, stage};
+    struct dp_out wrapped = {check_frame, pass_text, &checked, pass_warning};
+    char takes[64];
+    /* Whether the data are still the same is looked up rarely: it costs a system call per file. */
+    bool look = frame->kind == DP_KIND_END || (frame->kind == DP_KIND_LAP && frame->lap % LAPS_PER_LOOK == 0);
+    int rc = look ? dp_mapped_check(true, err) : DP_OK;
+    if (rc != DP_OK) {
+        dp_err_at(err, stage->class->name);
+        return rc;
+    }
+    switch (frame->kind) {
+    case DP_KIND_HELLO:
+        rc = take_hello(stage, frame, out, err);
+        break;
+    case DP_KIND_LAP:
+        if ((frame->label & stage->class->takes) == 0) {
+            label_set(stage->class->takes, takes, sizeof takes);
+            rc = dp_fail(err, DP_E_UNSAFE, "takes %s frames and got a %s one: a stage is missing or out of place", takes,
+                         dp_label_name(frame->label));
+        } else {
+            rc = stage->class->fire(stage, frame, &wrapped, err);
+        }
+        break;
+    case DP_KIND_END:
+        stage->interrupted = dp_frame_bool(frame, DP_F_INTERRUPTED);
+        if (end_saves(stage))
+            rc = save(stage, err);
+        if (rc == DP_OK && stage->class->drain != NULL)
+            rc = stage->class->drain(stage, &wrapped, err);
+        if (rc == DP_OK && stage->class->gate)
+            rc = dp_stage_bare(frame, err);
+        if (rc == DP_OK && !stage->class->sink)
+            rc = out->frame(out, frame, err);
+        break;
+    case DP_KIND_ERROR:
+        break;
+    }
+    if (rc < 0)
+        dp_err_at(err, stage->class->name);
+    return rc;
+}

@@ -1,0 +1,100 @@
+/* A stage: one step of a lap. It sees one frame at a time, in order, and nothing else: no clock, no environment, no
+ * port. The same class runs as a process of its own or fused with others; the bytes are the same. */
+#ifndef DP_STAGES_STAGE_H
+#define DP_STAGES_STAGE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/option.h"
+#include "math/rng.h"
+#include "checkpoint/checkpoint.h"
+#include "wire/frame.h"
+
+struct dp_stage;
+
+/* Where a stage puts what it makes. Filters emit frames; sinks (dp-eval, dp-cat) emit text. warn, which may be NULL, takes a
+   sentence for whoever started the run; a stage says each at most once. */
+struct dp_out {
+    int (*frame)(struct dp_out *out, struct dp_frame *frame, struct dp_err *err);
+    int (*text)(struct dp_out *out, const char *text, size_t length, struct dp_err *err);
+    void *self;
+    void (*warn)(struct dp_out *out, const char *stage, const char *sentence);
+};
+
+/* fire's way to end the run without a failure: the frame was not let through; the end frame says why. */
+enum { DP_STAGE_STOP = 1 };
+
+struct dp_stage_class {
+    const char *name;    /* "dp-noise" */
+    const char *summary; /* one line */
+    const struct dp_option *options;
+    size_t options_size; /* of the struct that the table describes */
+    size_t state_size;
+    unsigned takes, gives; /* sets of dp_label */
+    bool sink;
+    bool gate; /* what passes is public: hello, end and error frames are made anew (dp_stage_bare) */
+    /* Each may be NULL, except fire. open checks options against one another and loads what they name. hello sees the
+       opening frame (the key is set by then). fire may change the frame and emits it, or others, or none. drain runs
+       before the end frame is passed on. close frees what state holds, after any failure too. */
+    int (*open)(struct dp_stage *stage, struct dp_err *err);
+    int (*hello)(struct dp_stage *stage, struct dp_frame *frame, struct dp_err *err);
+    int (*fire)(struct dp_stage *stage, struct dp_frame *frame, struct dp_out *out, struct dp_err *err);
+    int (*drain)(struct dp_stage *stage, struct dp_out *out, struct dp_err *err);
+    void (*close)(struct dp_stage *stage);
+    /* What a checkpoint holds of the state, between laps; and from that the state, after hello and before the first lap. The
+       state must be final when fire emits. NULL, and `ephemeral`, where every lap finds what it needs in its frame and the
+       options. */
+    int (*save)(struct dp_stage *stage, struct dp_state *state, struct dp_err *err);
+    int (*restore)(struct dp_stage *stage, const struct dp_state *state, struct dp_err *err);
+    bool ephemeral;
+};
+
+struct dp_stage {
+    const struct dp_stage_class *class;
+    void *options;     /* parsed; options_size bytes */
+    void *state;       /* state_size zeroed bytes */
+    struct dp_key key; /* fresh from the kernel, or derived from the run's seed */
+    bool seeded;
+    bool interrupted; /* drain: a signal has ended the run early */
+    struct dp_checkpoint checkpoint;
+    int64_t ordinal;    /* in the pipeline, from 1 */
+    int64_t lap, saved; /* the last one that was passed on, and the last that a checkpoint has */
+    bool may_save;      /* it may serve as a checkpoint, and is not the run's last */
+    int64_t started;    /* seconds since 1970, set by the runtime; 0 for unknown */
+    bool terminal;      /* standard output is one: text is for a person */
+};
+
+/* The option table that every stage has besides its own: where frames come from and go to. */
+struct dp_stage_ports {
+    const char *in, *out;
+    bool allow_private_output;
+};
+extern const struct dp_option dp_stage_port_options[];
+
+/* Makes a stage from its arguments (argv[0] is its name). ports may be NULL when the stage must not name any: then
+   giving --in or --out is an error. Returns DP_PARSE_HELP or DP_PARSE_VERSION when those were asked for (no stage is
+   made), 0, or a negative status. */
+int dp_stage_new(struct dp_stage **stage, const struct dp_stage_class *class, int argc, char **argv,
+                 struct dp_stage_ports *ports, struct dp_err *err);
+void dp_stage_free(struct dp_stage *stage);
+
+/* Takes in one frame of any kind but error, in order: checks labels, derives keys, fires, drains. Emits to out what
+   follows from it, hello and end frames too. Errors are attributed to the stage. */
+int dp_stage_take(struct dp_stage *stage, struct dp_frame *frame, struct dp_out *out, struct dp_err *err);
+
+/* Makes a hello, end or error frame anew of what its kind needs: format, number of stages and laps; an exit status. Nothing
+   that a stage left of a gate wrote in words passes it. */
+int dp_stage_bare(struct dp_frame *frame, struct dp_err *err);
+
+/* Has a warning said by whoever runs the stage. */
+void dp_stage_warn(const struct dp_stage *stage, struct dp_out *out, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* The class with that name ("dp-noise"), or NULL. The table itself is in lib/stages/registry.c. */
+const struct dp_stage_class *dp_stage_find(const char *name);
+extern const struct dp_stage_class *const dp_stage_classes[]; /* NULL at the end */
+
+#endif

@@ -272,13 +272,9 @@ static int one_run(struct audit *a, enum phase phase, bool with, double *total, 
     int rc = start(a, phase, v->path, err);
     for (int64_t lap = 1; rc == DP_OK && lap <= laps; lap++) {
         bool in;
-        a->token->label = DP_LABEL_RELEASED;
-        a->token->lap = lap;
-        a->token->records = 0;
-        dp_frame_set_int(a->token, DP_F_LAPS, out->laps);
-        if (out->seed >= 0)
-            dp_frame_set_bool(a->token, DP_F_SEEDED, true);
-        rc = private_lap(a, with, phase != PHASE_CLAIM, &in, err);
+        rc = dp_frame_begin_lap(a->token, a->token, lap, out->laps, out->seed >= 0, err);
+        if (rc == DP_OK)
+            rc = private_lap(a, with, phase != PHASE_CLAIM, &in, err);
         if (rc == DP_OK && phase == PHASE_CLAIM && lap == 1) {
             a->record = *dp_frame_record(a->token, DP_F_SUM);
             out->visible = a->record.release == DP_RELEASE_SUM_AND_STATE;

@@ -153,15 +153,8 @@ static int make_token(struct audit *a, int64_t lap, struct dp_err *err)
         dp_frame_set_real(a->token, DP_F_NOISE_SCALE, dp_frame_record(a->token, DP_F_SUM)->sensitivity);
         if (rc == DP_OK)
             rc = set_model(a, lap, err);
-        dp_frame_drop(a->token, DP_F_SUM);
-        dp_frame_drop(a->token, DP_F_COLUMNS);
     }
-    a->token->label = DP_LABEL_RELEASED;
-    a->token->lap = lap;
-    a->token->records = 0;
-    dp_frame_set_int(a->token, DP_F_LAPS, a->out->laps);
-    dp_frame_set_bool(a->token, DP_F_SEEDED, true);
-    return rc;
+    return rc == DP_OK ? dp_frame_begin_lap(a->token, a->token, lap, a->out->laps, true, err) : rc;
 }
 
 /* The count of dp-clip --adaptive: a number, in halves, with a record of its own. */
@@ -253,6 +246,15 @@ static int train(struct audit *a, const struct dp_frame *f, struct dp_err *err)
     return rc == DP_OK ? dp_sum_add(&sum, a->model_rows, a->model_cols, a->model, err) : rc;
 }
 
+/* What is public beside what is paid for. */
+static void keep_rest(struct dp_frame *f)
+{
+    dp_frame_strip(f);
+    for (int i = 0; i < DP_F_COUNT; i++)
+        if (dp_fields[i].visibility == DP_PAID)
+            dp_frame_drop(f, (enum dp_field)i);
+}
+
 /* Everything but the sum and the count must be the same on both sides. */
 static int compare_rest(struct audit *a, const struct dp_frame *without, const char *kind, struct dp_err *err)
 {
@@ -261,12 +263,8 @@ static int compare_rest(struct audit *a, const struct dp_frame *without, const c
     int rc = dp_frame_copy(a->aside, without, err);
     if (rc != DP_OK)
         return rc;
-    dp_frame_drop(a->aside, DP_F_SUM);
-    dp_frame_drop(a->token, DP_F_SUM);
-    dp_frame_drop(a->aside, DP_F_WITHIN);
-    dp_frame_drop(a->token, DP_F_WITHIN);
-    dp_frame_strip(a->aside);
-    dp_frame_strip(a->token);
+    keep_rest(a->aside);
+    keep_rest(a->token);
     rc = dp_model_compare(a->aside, a->token, &exact, what, sizeof what, err);
     return rc == 1 ? dp_fail(err, DP_E_RUN, "row %lld as '%s', lap %lld: the frame shows it beside the sum (%s)",
                              (long long)a->row + 1, kind, (long long)a->token->lap, what)

@@ -195,15 +195,8 @@ static int first_model(struct run *r, struct dp_err *err)
     if (o->init == NULL)
         return DP_OK;
     int rc = dp_model_read(r->last, o->init, err);
-    if (rc != DP_OK)
-        return rc;
-    dp_frame_drop(r->last, DP_F_AVERAGE);
-    dp_frame_drop(r->last, DP_F_AVERAGED);
-    dp_frame_drop(r->last, DP_F_WITHIN);
-    dp_frame_drop(r->last, DP_F_INTERRUPTED);
-    dp_frame_drop(r->last, DP_F_GAP);
-    dp_frame_drop(r->last, DP_F_OBJECTIVE);
-    return DP_OK;
+    dp_frame_begin_run(r->last);
+    return rc;
 }
 
 static bool gap_reached(const struct run *r)
@@ -229,15 +222,9 @@ static int run_laps(struct run *r, struct dp_err *err)
 {
     const struct dp_loop_options *o = &r->loop->options;
     for (int64_t lap = r->done + 1; lap <= o->laps; lap++) {
-        int rc = dp_frame_copy(r->token, r->last, err);
-        if (rc != DP_OK)
-            return rc;
-        r->token->lap = lap;
-        r->token->records = 0;
-        dp_frame_set_int(r->token, DP_F_LAPS, o->laps);
-        if (o->seed != DP_OPT_ABSENT_INT)
-            dp_frame_set_bool(r->token, DP_F_SEEDED, true);
-        rc = exchange(r, r->token, err);
+        int rc = dp_frame_begin_lap(r->token, r->last, lap, o->laps, o->seed != DP_OPT_ABSENT_INT, err);
+        if (rc == DP_OK)
+            rc = exchange(r, r->token, err);
         if (rc != DP_OK)
             return rc;
         struct dp_frame *swap = r->last;

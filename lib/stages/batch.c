@@ -96,3 +96,10 @@ double dp_batch_label(const struct dp_batch *batch, size_t i)
 {
     return batch->y[batch->dataset != NULL ? (size_t)batch->id[i] : i];
 }
+
+void dp_batch_forget(struct dp_frame *frame)
+{
+    static const enum dp_field fields[] = {DP_F_ROWS, DP_F_X, DP_F_Y, DP_F_UPDATES};
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
+        dp_frame_drop(frame, fields[i]);
+}

@@ -31,6 +31,9 @@ int dp_batch_read(struct dp_batch *batch, const struct dp_frame *frame, const st
 struct dp_row dp_batch_row(const struct dp_batch *batch, size_t i);
 double dp_batch_label(const struct dp_batch *batch, size_t i);
 
+/* Takes the rows out of a frame that has their sum. */
+void dp_batch_forget(struct dp_frame *frame);
+
 /* Of row i with its constant column: stored entries, and squared norm. */
 static inline size_t dp_batch_entries(const struct dp_batch *batch, size_t i)
 {

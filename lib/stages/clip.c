@@ -178,7 +178,6 @@ static int clip_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp_o
     double grid = dp_grid_for(bound);
     dp_gather_sum(&s->gather, &batch, updates->data, s->classes, grid, sum);
     dp_record_bound(m, DP_F_SUM, o->adjacency == 0 ? DP_ADJACENCY_NULL_RECORD : DP_ADJACENCY_REPLACE_ONE, bound);
-    dp_frame_drop(frame, DP_F_WITHIN);
     if (!isnan(o->adaptive)) {
         rc = record_count(frame, within, err);
         if (rc != DP_OK)
@@ -186,10 +185,7 @@ static int clip_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp_o
     }
     dp_frame_set_real(frame, DP_F_BOUND, bound);
     dp_frame_set_real(frame, DP_F_GRID, grid);
-    dp_frame_drop(frame, DP_F_UPDATES);
-    dp_frame_drop(frame, DP_F_ROWS);
-    dp_frame_drop(frame, DP_F_X);
-    dp_frame_drop(frame, DP_F_Y);
+    dp_batch_forget(frame);
     frame->label = DP_LABEL_BOUNDED;
     return out->frame(out, frame, err);
 }

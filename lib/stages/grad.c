@@ -274,7 +274,6 @@ static int sum_exactly(struct state *s, struct dp_frame *frame, const struct dp_
             add_row(s, batch, first + i, s->zeta + i * s->form.outputs, sum);
     }
     dp_frame_edit_record(frame, DP_F_NONE)->of = DP_F_SUM;
-    dp_frame_drop(frame, DP_F_GRID);
     return DP_OK;
 }
 
@@ -301,7 +300,6 @@ static int put_sum(struct dp_stage *stage, struct dp_frame *frame, const struct 
                     o->adjacency == 0 ? DP_ADJACENCY_NULL_RECORD : DP_ADJACENCY_REPLACE_ONE, o->clip);
     dp_frame_set_real(frame, DP_F_BOUND, o->clip);
     dp_frame_set_real(frame, DP_F_GRID, grid);
-    dp_frame_drop(frame, DP_F_WITHIN); /* of a run with an adaptive bound, that this model may come from */
     frame->label = DP_LABEL_BOUNDED;
     return DP_OK;
 }
@@ -339,11 +337,8 @@ static int grad_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp_o
         rc = lap(stage, frame, &batch, model, err);
     if (rc != DP_OK)
         return rc;
-    if (dp_frame_has(frame, DP_F_UPDATES)) /* dp-clip still needs the rows */
-        return out->frame(out, frame, err);
-    dp_frame_drop(frame, DP_F_ROWS);
-    dp_frame_drop(frame, DP_F_X);
-    dp_frame_drop(frame, DP_F_Y);
+    if (!dp_frame_has(frame, DP_F_UPDATES)) /* else dp-clip still needs the rows */
+        dp_batch_forget(frame);
     return out->frame(out, frame, err);
 }
 

@@ -91,7 +91,6 @@ static int multiplier(struct dp_stage *stage, struct dp_frame *frame, double *z,
     const struct options *o = stage->options;
     struct state *s = stage->state;
     int64_t laps = dp_frame_int(frame, DP_F_LAPS, 0);
-    dp_frame_drop(frame, DP_F_PLAN);
     *z = o->multiplier;
     if (s->schedule.kind == DP_SCHEDULE_CONSTANT)
         return DP_OK;

@@ -218,7 +218,6 @@ struct dp_record *dp_scd_record(const struct dp_scd *s, struct dp_frame *frame, 
                     s->options->clip);
     dp_frame_set_real(frame, DP_F_BOUND, s->options->clip);
     dp_frame_set_real(frame, DP_F_GRID, dp_grid_for(s->options->clip));
-    dp_frame_drop(frame, DP_F_WITHIN); /* of a run with an adaptive bound, that this model may come from */
     frame->label = DP_LABEL_BOUNDED;
     return m;
 }
@@ -268,11 +267,8 @@ static int scd_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp_ou
         rc = lap[o->variant](stage, frame, &batch, model, err);
     if (rc != DP_OK)
         return rc;
-    if (dp_frame_has(frame, DP_F_UPDATES)) /* dp-clip still needs the rows */
-        return out->frame(out, frame, err);
-    dp_frame_drop(frame, DP_F_ROWS);
-    dp_frame_drop(frame, DP_F_X);
-    dp_frame_drop(frame, DP_F_Y);
+    if (!dp_frame_has(frame, DP_F_UPDATES)) /* else dp-clip still needs the rows */
+        dp_batch_forget(frame);
     return out->frame(out, frame, err);
 }
 

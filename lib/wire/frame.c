@@ -258,6 +258,33 @@ void dp_frame_strip(struct dp_frame *frame)
     }
 }
 
+void dp_frame_begin_run(struct dp_frame *model)
+{
+    for (int i = 0; i < DP_F_COUNT; i++)
+        if (dp_fields[i].lifetime != DP_LIFETIME_MODEL)
+            model->value[i].present = false;
+}
+
+int dp_frame_begin_lap(struct dp_frame *token, const struct dp_frame *last, int64_t lap, int64_t laps, bool seeded,
+                       struct dp_err *err)
+{
+    int rc = DP_OK;
+    token->kind = DP_KIND_LAP;
+    token->label = DP_LABEL_RELEASED;
+    token->lap = lap;
+    token->records = 0;
+    for (int i = 0; rc == DP_OK && i < DP_F_COUNT; i++) {
+        if (dp_fields[i].lifetime != DP_LIFETIME_RUN && dp_fields[i].lifetime != DP_LIFETIME_MODEL)
+            token->value[i].present = false;
+        else if (token != last)
+            rc = dp_frame_copy_field(token, last, (enum dp_field)i, err);
+    }
+    dp_frame_set_int(token, DP_F_LAPS, laps);
+    if (seeded)
+        dp_frame_set_bool(token, DP_F_SEEDED, true);
+    return rc;
+}
+
 struct dp_record *dp_frame_edit_record(struct dp_frame *frame, enum dp_field field)
 {
     for (int i = 0; i < frame->records; i++)

@@ -109,6 +109,14 @@ bool dp_frame_same_field(const struct dp_frame *a, const struct dp_frame *b, enu
 /* Removes every field that is not to cross the gate in a lap frame: what stays is DP_FIXED, DP_MOVING or DP_PAID. */
 void dp_frame_strip(struct dp_frame *frame);
 
+/* What a run keeps of the model that it starts from: the fields of lifetime `model`. */
+void dp_frame_begin_run(struct dp_frame *model);
+
+/* The frame that a lap begins with: what came back from the last one, which may be the same frame, without the fields that
+   lived for that lap and without records. laps: of the run; seeded: its keys are. */
+int dp_frame_begin_lap(struct dp_frame *token, const struct dp_frame *last, int64_t lap, int64_t laps, bool seeded,
+                       struct dp_err *err);
+
 /* The record of a field, NULL when there is none; of DP_F_NONE, the one that is open: rows have been sampled and nothing has
    been bounded yet. One to read, one to complete. */
 const struct dp_record *dp_frame_record(const struct dp_frame *frame, enum dp_field field);

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#define DP_FIELD_INFO(id, key, type, visibility) [id] = {key, type, visibility},
+#define DP_FIELD_INFO(id, key, type, visibility, lifetime) [id] = {key, type, visibility, DP_LIFETIME_##lifetime},
 const struct dp_field_info dp_fields[DP_F_COUNT] = {DP_FIELDS(DP_FIELD_INFO)};
 
 enum dp_field dp_field_find(const char *key, size_t length)

@@ -277,10 +277,3 @@ END
     assert_failure 1
     assert_line truncated
 }
-
-@test "dp-frame(5) has every field, with its type and visibility" {
-    sed -n 's/^ *X(DP_F_[A-Z_]*, "\([A-Za-z_]*\)", DP_T_\([A-Z]*\), DP_\([A-Z]*\)).*/.It Va \1 Pq \L\2, \3/p' \
-        "$ROOT/lib/wire/schema.h" > schema
-    [ "$(wc -l < schema)" -gt 30 ]
-    sed -n '/^\.Ss Fields/,/^\.Ss Mech/s/^\.It Va/.It Va/p' "$ROOT/man/dp-frame.5" | diff schema -
-}

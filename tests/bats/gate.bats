@@ -71,7 +71,7 @@ if frame["kind"] == "end" and len(frames) == 5: frames.insert(4, dict(frames[3],
 @test "every public text and number of a run is that of the first lap" {
     noised '--rate 0.2'
     # all that the table of fields calls fixed; a model without privacy has a sentence of its own
-    sed -n 's/^ *X(DP_F_[A-Z_]*, "\([A-Za-z_]*\)", DP_T_\([A-Z]*\), DP_FIXED).*/\1 \2/p' "$ROOT/lib/wire/schema.h" | grep -v non_private > fixed
+    sed -n 's/^ *X(DP_F_[A-Z_]*, "\([A-Za-z_]*\)", DP_T_\([A-Z]*\), DP_FIXED, .*/\1 \2/p' "$ROOT/lib/wire/schema.h" | grep -v non_private > fixed
     [ "$(wc -l < fixed)" -ge 17 ]
     while read -r field type; do
         case $type in TEXT) value='"row 17 has 12345"' ;; INT) value=12345 ;; REAL) value=12345.5 ;; BOOL) value="not frame.get('$field')" ;; esac

@@ -694,6 +694,56 @@ static void one_record_for_a_field(void **state)
     dp_frame_free(frame);
 }
 
+/* What is read of private rows does not outlive its lap, whatever else the table says. */
+static void nothing_private_lives_on(void **state)
+{
+    (void)state;
+    for (int i = 0; i < DP_F_COUNT; i++)
+        if (dp_fields[i].visibility == DP_PRIVATE)
+            assert_true(dp_fields[i].lifetime == DP_LIFETIME_HELLO || dp_fields[i].lifetime == DP_LIFETIME_LAP);
+}
+
+static void a_lap_begins_with_what_the_last_one_released(void **state)
+{
+    (void)state;
+    static const enum dp_field gone[] = {DP_F_SUM, DP_F_ROWS, DP_F_X, DP_F_Y, DP_F_UPDATES, DP_F_GAP, DP_F_COLUMNS, DP_F_SEED},
+                               here[] = {DP_F_MODEL, DP_F_AVERAGE, DP_F_WITHIN, DP_F_BOUND, DP_F_NOISE_SCALE, DP_F_EPSILON};
+    struct dp_frame *last = full_lap(), *token = new_frame(DP_KIND_HELLO);
+    for (int in_place = 0; in_place < 2; in_place++) {
+        struct dp_frame *f = in_place ? last : token;
+        dp_frame_set_bool(last, DP_F_SEEDED, false);
+        assert_int_equal(dp_frame_begin_lap(f, last, 13, 20, in_place, NULL), 0);
+        assert_int_equal(f->kind, DP_KIND_LAP);
+        assert_int_equal(f->label, DP_LABEL_RELEASED);
+        assert_int_equal(f->lap, 13);
+        assert_int_equal(f->records, 0);
+        assert_int_equal(dp_frame_int(f, DP_F_LAPS, 0), 20);
+        assert_int_equal(dp_frame_bool(f, DP_F_SEEDED), in_place);
+        for (size_t i = 0; i < sizeof gone / sizeof *gone; i++)
+            assert_false(dp_frame_has(f, gone[i]));
+        for (size_t i = 0; i < sizeof here / sizeof *here; i++)
+            assert_true(dp_frame_has(f, here[i]) && dp_frame_same_field(f, last, here[i]));
+    }
+    dp_frame_free(last);
+    dp_frame_free(token);
+}
+
+static void a_run_begins_with_the_model(void **state)
+{
+    (void)state;
+    static const enum dp_field gone[] = {DP_F_AVERAGE,     DP_F_AVERAGED, DP_F_WITHIN, DP_F_BOUND,
+                                         DP_F_INTERRUPTED, DP_F_SUM,      DP_F_GRID},
+                               here[] = {DP_F_MODEL,  DP_F_SCALE,  DP_F_EPSILON,    DP_F_DELTA,
+                                         DP_F_LEDGER, DP_F_SEEDED, DP_F_NON_PRIVATE};
+    struct dp_frame *model = full_lap();
+    dp_frame_begin_run(model);
+    for (size_t i = 0; i < sizeof gone / sizeof *gone; i++)
+        assert_false(dp_frame_has(model, gone[i]));
+    for (size_t i = 0; i < sizeof here / sizeof *here; i++)
+        assert_true(dp_frame_has(model, here[i]));
+    dp_frame_free(model);
+}
+
 static void nine_records(msgpack_packer *pk)
 {
     text(pk, "records");
@@ -843,6 +893,9 @@ int main(void)
         cmocka_unit_test(decoding_refuses),
         cmocka_unit_test(records_of_format_1),
         cmocka_unit_test(one_record_for_a_field),
+        cmocka_unit_test(nothing_private_lives_on),
+        cmocka_unit_test(a_lap_begins_with_what_the_last_one_released),
+        cmocka_unit_test(a_run_begins_with_the_model),
         cmocka_unit_test(arrays_must_fit_their_shape),
     };
     return cmocka_run_group_tests_name("wire", tests, NULL, NULL);

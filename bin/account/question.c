@@ -12,51 +12,35 @@
 #include "account/plan.h"
 #include "base/round.h"
 #include "records.h"
+#include "gate/charge.h"
 
 enum { SAMPLER_POISSON, SAMPLER_FIXED, SAMPLER_FULL, SAMPLER_SHUFFLE, SAMPLER_NONE };
 enum { ADJACENCY_NULL_RECORD, ADJACENCY_REPLACE_ONE, ADJACENCY_NULL };
 
-/* As dp-sample cuts an epoch. */
-static int64_t laps_per_epoch(const struct question *q)
-{
-    int64_t batch = (int64_t)llround(q->rate * (double)q->rows);
-    return batch < 1 ? q->rows : (q->rows + batch - 1) / batch;
-}
-
+/* As the gate has it of a record. */
 static int sampling_of(const struct question *q, struct dp_event *event, struct dp_err *err)
 {
+    static const enum dp_sampler samplers[] = {[SAMPLER_POISSON] = DP_SAMPLER_POISSON,
+                                               [SAMPLER_FIXED] = DP_SAMPLER_FIXED,
+                                               [SAMPLER_FULL] = DP_SAMPLER_FULL,
+                                               [SAMPLER_SHUFFLE] = DP_SAMPLER_SHUFFLE,
+                                               [SAMPLER_NONE] = DP_SAMPLER_FULL};
     bool replace = q->adjacency == ADJACENCY_REPLACE_ONE;
-    event->rate = q->rate;
-    switch (q->sampler) {
-    case SAMPLER_FULL:
-    case SAMPLER_NONE:
-        event->sampling = DP_SAMPLING_NONE;
-        event->rate = 1;
-        break;
-    case SAMPLER_SHUFFLE:
-        if (q->rows == DP_OPT_ABSENT_INT)
-            return dp_fail(err, DP_E_USAGE,
-                           "--sampler shuffle needs --rows: a batch is a whole number of rows, which decides how "
-                           "many laps an epoch has");
-        event->sampling = DP_SAMPLING_SHUFFLED;
-        event->epoch_laps = laps_per_epoch(q);
-        break;
-    case SAMPLER_FIXED:
-        if (!replace)
-            return dp_fail(err, DP_E_USAGE,
-                           "--sampler fixed needs --adjacency replace-one: a batch of fixed size shows who is "
-                           "missing");
-        event->sampling = DP_SAMPLING_REPLACED;
-        break;
-    default:
-        event->sampling = replace ? DP_SAMPLING_REPLACED : DP_SAMPLING_POISSON;
-    }
-    if (q->visible_batch) {
-        if (event->sampling == DP_SAMPLING_REPLACED)
-            return dp_fail(err, DP_E_USAGE, "--visible-batch: not under replace-one adjacency");
-        if (event->sampling == DP_SAMPLING_POISSON)
-            event->sampling = DP_SAMPLING_VISIBLE;
-    }
+    struct dp_record record = {.sampler = samplers[q->sampler],
+                               .adjacency = replace ? DP_ADJACENCY_REPLACE_ONE : DP_ADJACENCY_NULL_RECORD,
+                               .release = q->visible_batch ? DP_RELEASE_SUM_AND_STATE : DP_RELEASE_SUM};
+    struct dp_err why;
+    if (dp_charge_sampling(&record, &event->sampling, &why) != DP_OK)
+        return dp_fail(err, DP_E_USAGE, "--sampler %s, --adjacency %s%s: %s", dp_sampler_names[record.sampler],
+                       dp_adjacency_names[record.adjacency], q->visible_batch ? ", --visible-batch" : "", why.message);
+    event->rate = event->sampling == DP_SAMPLING_NONE ? 1 : q->rate;
+    if (event->sampling != DP_SAMPLING_SHUFFLED)
+        return DP_OK;
+    if (q->rows == DP_OPT_ABSENT_INT)
+        return dp_fail(err, DP_E_USAGE,
+                       "--sampler shuffle needs --rows: a batch is a whole number of rows, which decides how "
+                       "many laps an epoch has");
+    event->epoch_laps = dp_record_epoch_laps(q->rows, q->rate);
     return DP_OK;
 }
 

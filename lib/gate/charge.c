@@ -16,8 +16,8 @@ static int check_sampling(const struct dp_record *m, struct dp_err *err)
     if (m->sampler == DP_SAMPLER_FULL && m->rate != 1)
         return dp_fail(err, DP_E_UNSAFE, "a record has every row sampled at a rate of %g", m->rate);
     if (m->sampler == DP_SAMPLER_SHUFFLE) {
-        double batch = round(m->rate * (double)m->rows), rows = (double)m->rows, laps = (double)m->epoch_laps;
-        if (!(laps >= 1 && batch >= 1 && laps * batch >= rows && (laps - 1) * batch < rows))
+        bool any = m->rate * (double)m->rows >= 0.5;
+        if (!any || m->epoch_laps != dp_record_epoch_laps(m->rows, m->rate))
             return dp_fail(err, DP_E_UNSAFE, "a record of shuffled epochs does not say how long an epoch is");
     }
     return DP_OK;
@@ -146,8 +146,7 @@ const struct dp_record *dp_charge_batch(const struct dp_frame *frame)
     return frame->record;
 }
 
-/* How the record's rows were chosen, as accountants see it. */
-static int sampling_of(const struct dp_record *m, enum dp_sampling *sampling, struct dp_err *err)
+int dp_charge_sampling(const struct dp_record *m, enum dp_sampling *sampling, struct dp_err *err)
 {
     bool replace = m->adjacency == DP_ADJACENCY_REPLACE_ONE, visible = m->release == DP_RELEASE_SUM_AND_STATE;
     switch (m->sampler) {
@@ -180,7 +179,7 @@ static int sampling_of(const struct dp_record *m, enum dp_sampling *sampling, st
 int dp_charge_event(const struct dp_record *records, int count, struct dp_event *event, struct dp_err *err)
 {
     *event = (struct dp_event){.rate = records->rate, .queries = count};
-    int rc = sampling_of(records, &event->sampling, err);
+    int rc = dp_charge_sampling(records, &event->sampling, err);
     event->epoch_laps = event->sampling == DP_SAMPLING_SHUFFLED ? records->epoch_laps : 0;
     /* In the order of the fields: the order of records says nothing. */
     for (int field = 0, n = 0; field < DP_F_COUNT; field++)

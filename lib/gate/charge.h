@@ -17,6 +17,11 @@ int dp_charge_check(const struct dp_frame *frame, struct dp_err *err);
 /* Of checked records: how the rows of the batch were sampled and under which adjacency, which all of them agree on. */
 const struct dp_record *dp_charge_batch(const struct dp_frame *frame);
 
+/* How a record's rows were chosen, as accountants see it: by its sampler, adjacency and release. DP_E_UNSAFE where no
+   accountant is sound: a batch of fixed size where a row may be missing, a secret state behind one, a visible batch under
+   replace-one. */
+int dp_charge_sampling(const struct dp_record *record, enum dp_sampling *sampling, struct dp_err *err);
+
 /* What checked records cost: one event, all queries on the same batch. DP_E_UNSAFE when there is no sound accountant for
    them: a batch of fixed size where a row may be missing, a secret state behind one, a visible batch under replace-one. */
 int dp_charge_event(const struct dp_record *records, int count, struct dp_event *event, struct dp_err *err);

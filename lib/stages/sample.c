@@ -141,7 +141,7 @@ static int sample_open(struct dp_stage *stage, struct dp_err *err)
         s->batch = 1;
     s->certain = o->rate >= 1;
     s->threshold = s->certain ? 0 : (uint64_t)(o->rate * 0x1p64); /* rounds the rate down */
-    s->epoch_laps = o->mode == MODE_SHUFFLE ? (s->rows + s->batch - 1) / s->batch : 0;
+    s->epoch_laps = o->mode == MODE_SHUFFLE ? dp_record_epoch_laps(s->rows, o->rate) : 0;
     if (rc == DP_OK && o->mode == MODE_POISSON)
         rc = dp_alloc(&s->coins, CHUNK, 1, err);
     if (rc == DP_OK && o->mode == MODE_SHUFFLE)

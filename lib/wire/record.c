@@ -128,6 +128,12 @@ void dp_record_of_format_1(struct dp_record *record, int i)
     dp_record_tidy(record);
 }
 
+int64_t dp_record_epoch_laps(int64_t rows, double rate)
+{
+    double batch = fmax(round(rate * (double)rows), 1);
+    return batch < (double)rows ? (rows - 1) / (int64_t)batch + 1 : 1;
+}
+
 double dp_record_implied(const struct dp_record *record)
 {
     /* A row that is exchanged takes its part away and brings another; a state beside the sum moves by as much as the sum. */

@@ -104,6 +104,10 @@ void dp_record_tidy(struct dp_record *record);
    "laplace" was discrete. */
 void dp_record_of_format_1(struct dp_record *record, int i);
 
+/* How many laps an epoch has whose batches are that part of the rows, in whole rows and at least one: all of the same size but
+   for the last. */
+int64_t dp_record_epoch_laps(int64_t rows, double rate);
+
 /* The L2 sensitivity that bound, adjacency and release imply. */
 double dp_record_implied(const struct dp_record *record);
 

@@ -605,9 +605,9 @@ EOF
         dp-account epsilon -z 1 --delta 1e-5 --laps 3 --rate 0.1 --accountant pld --visible-batch
     complains 1 "dp-account epsilon: accountant gdp does not cover these mechanisms" \
         dp-account epsilon -z 1 --delta 1e-5 --laps 3 --rate 0.1 --accountant gdp
-    complains 2 "dp-account epsilon: --sampler fixed needs --adjacency replace-one: a batch of fixed size shows who is missing" \
+    complains 2 "dp-account epsilon: --sampler fixed, --adjacency null-record: a Poisson accountant does not cover a fixed sampler: a batch of fixed size needs replace-one adjacency" \
         dp-account epsilon -z 1 --delta 1e-5 --laps 3 --rate 0.1 --sampler fixed
-    complains 2 "dp-account epsilon: --visible-batch: not under replace-one adjacency" \
+    complains 2 "dp-account epsilon: --sampler poisson, --adjacency replace-one, --visible-batch: a visible batch under replace-one adjacency has no accountant" \
         dp-account epsilon -z 1 --delta 1e-5 --laps 3 --rate 0.1 --visible-batch --adjacency replace-one
     complains 2 "dp-account epsilon: --multiplier: not with --mechanism pure" dp-account epsilon -m pure -z 1 --delta 1e-5 --laps 3
     complains 2 "dp-account epsilon: --mechanism pure needs --mechanism-epsilon" dp-account epsilon -m pure --delta 1e-5 --laps 3

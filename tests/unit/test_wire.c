@@ -875,9 +875,24 @@ static void arrays_must_fit_their_shape(void **state)
         expect(DP_KIND_HELLO, 1, packed_array, array_size < 2 ? "corrupt frame: 'model' has the wrong type or value" : header);
 }
 
+/* 100 rows in batches of 30 are 30, 30, 30 and 10. */
+static void epochs_are_cut_in_whole_rows(void **state)
+{
+    (void)state;
+    static const struct {
+        int64_t rows;
+        double rate;
+        int64_t laps;
+    } epochs[] = {{100, 0.3, 4},    {100, 0.25, 4}, {100, 0.254, 4}, {100, 0.256, 4}, {100, 0.246, 4},  {100, 1, 1},
+                  {100, 1e-9, 100}, {1, 0.2, 1},    {101, 0.5, 2},   {7, 2 / 7., 4},  {INT64_MAX, 1, 1}};
+    for (size_t i = 0; i < sizeof epochs / sizeof *epochs; i++)
+        assert_int_equal(dp_record_epoch_laps(epochs[i].rows, epochs[i].rate), epochs[i].laps);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(epochs_are_cut_in_whole_rows),
         cmocka_unit_test(every_field_comes_back),
         cmocka_unit_test(frames_do_not_leak_into_each_other),
         cmocka_unit_test(every_truncation),

@@ -1,11 +1,13 @@
 # dpline. `make demo` and `make check` install what is missing first; `make` only builds.
 VERSION := $(shell sed -n 's/.*DP_VERSION "\(.*\)"/\1/p' lib/base/version.h)
-SOVERSION := 0
+# The number of the public interface is that of the library.
+SOVERSION := $(shell sed -n 's/^.define DPLINE_API //p' lib/public/dpline/error.h)
 PREFIX ?= /usr/local
 BUILD ?= build
 # One spelling, so that the targets in .d files match however BUILD was given.
 override BUILD := $(patsubst $(CURDIR)/%,%,$(abspath $(BUILD)))
 CC ?= gcc
+OBJCOPY ?= objcopy
 CFLAGS ?= -O3 -g
 # The libraries: pkg-config's name and Debian's package.
 LIBRARIES := msgpack/libmsgpack-dev libzmq/libzmq3-dev gsl/libgsl-dev libsodium/libsodium-dev mpfr/libmpfr-dev gmp/libgmp-dev jansson/libjansson-dev zlib/zlib1g-dev liblzma/liblzma-dev libzstd/libzstd-dev
@@ -14,7 +16,7 @@ PACKAGES := $(patsubst %/,%,$(dir $(LIBRARIES)))
 WARN := -Wall -Wextra -Wconversion -Wshadow -Wstrict-prototypes -Wno-sign-conversion -Werror
 # -ffp-contract=off: the same bits whether or not the CPU has FMA.
 OPENMP := -fopenmp
-ALL_CFLAGS = -std=c11 -D_GNU_SOURCE $(WARN) -ffp-contract=off -fno-math-errno -fPIC $(OPENMP) -pthread -Ilib $(CFLAGS) $(PKG_CFLAGS) $(EXTRA)
+ALL_CFLAGS = -std=c11 -D_GNU_SOURCE $(WARN) -ffp-contract=off -fno-math-errno -fPIC $(OPENMP) -pthread -Ilib -Ilib/public $(CFLAGS) $(PKG_CFLAGS) $(EXTRA)
 PKG_CFLAGS := $(shell pkg-config --cflags $(PACKAGES) 2>/dev/null)
 PKG_LIBS := $(shell pkg-config --libs $(PACKAGES) 2>/dev/null)
 ALL_LIBS = $(PKG_LIBS) -lm $(OPENMP) -pthread $(EXTRA)
@@ -39,7 +41,7 @@ define say
 endef
 endif
 
-all: $(BINS) $(BUILD)/lib/libdpline.a $(BUILD)/lib/libdpline.so.$(VERSION)
+all: $(BINS) $(BUILD)/lib/libdpline.a $(BUILD)/lib/public/libdpline.a $(BUILD)/lib/libdpline.so.$(VERSION)
 
 # Before anything is compiled: what is missing, and how to get it.
 .PHONY: packages
@@ -49,7 +51,7 @@ packages:
 $(BUILD)/obj/%.o: lib/%.c | packages
 	$(call say,CC,$<)
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) -MMD -MP -c $< -o $@
+	$(CC) $(ALL_CFLAGS) -fvisibility=hidden -MMD -MP -c $< -o $@
 
 $(BUILD)/lib/libdpline.a: $(LIB_OBJ)
 	$(call say,AR,$@)
@@ -57,10 +59,19 @@ $(BUILD)/lib/libdpline.a: $(LIB_OBJ)
 	@rm -f $@
 	$(AR) qcs $@ $^
 
-$(BUILD)/lib/libdpline.so.$(VERSION): $(LIB_OBJ)
+# The one that is installed: a single object in which everything but the public functions is local.
+$(BUILD)/lib/public/libdpline.a: $(LIB_OBJ)
+	$(call say,AR,$@)
+	@mkdir -p $(@D)
+	@rm -f $@
+	$(LD) -r -o $(@D)/dpline.o $^
+	$(OBJCOPY) -w --keep-global-symbol='dpline_*' $(@D)/dpline.o
+	$(AR) qcs $@ $(@D)/dpline.o
+
+$(BUILD)/lib/libdpline.so.$(VERSION): $(LIB_OBJ) lib/public/dpline.map
 	$(call say,LD,$@)
 	@mkdir -p $(@D)
-	$(CC) -shared -Wl,-soname,libdpline.so.$(SOVERSION) $(LDFLAGS) -o $@ $^ $(ALL_LIBS)
+	$(CC) -shared -Wl,-soname,libdpline.so.$(SOVERSION) -Wl,--version-script=lib/public/dpline.map $(LDFLAGS) -o $@ $(LIB_OBJ) $(ALL_LIBS)
 	ln -sf libdpline.so.$(VERSION) $(BUILD)/lib/libdpline.so.$(SOVERSION)
 	ln -sf libdpline.so.$(SOVERSION) $(BUILD)/lib/libdpline.so
 
@@ -91,7 +102,7 @@ $(BUILD)/unit/%: tests/unit/%.c $(BUILD)/lib/libdpline.a
 # --- what a fresh Debian needs -------------------------------------------------------------------------------------
 DEPS := gcc libc6-dev pkg-config $(notdir $(LIBRARIES))
 DEMO_DEPS := gnuplot-nox dataset-fashion-mnist
-CHECK_DEPS := man-db jq xz-utils zstd bats bats-assert bats-support bats-file parallel libcmocka-dev mandoc shellcheck dataset-fashion-mnist procps python3-msgpack python3-numpy clang clang-format libclang-rt-dev
+CHECK_DEPS := g++ man-db jq xz-utils zstd bats bats-assert bats-support bats-file parallel libcmocka-dev mandoc shellcheck dataset-fashion-mnist procps python3-msgpack python3-numpy clang clang-format libclang-rt-dev
 
 deps-build: WANT = $(DEPS)
 deps-demo: WANT = $(DEPS) $(DEMO_DEPS)
@@ -212,24 +223,25 @@ PIPELINES = $(notdir $(filter-out pipelines/options.sh,$(wildcard pipelines/*.sh
 D = $(DESTDIR)$(PREFIX)
 
 install: all
-	install -d $(D)/bin $(D)/lib/pkgconfig $(D)/include $(D)/share/dpline/pipelines $(D)/share/man/man1 $(D)/share/man/man5 $(D)/share/man/man7
+	install -d $(D)/bin $(D)/lib/pkgconfig $(D)/include/dpline $(D)/share/dpline/pipelines $(D)/share/man/man1 $(D)/share/man/man3 $(D)/share/man/man5 $(D)/share/man/man7
 	install -m 755 $(BINS) $(D)/bin
 	install -m 755 $(PIPELINES:%=pipelines/%) $(D)/share/dpline/pipelines
 	install -m 644 pipelines/options.sh $(D)/share/dpline/pipelines
 	for p in $(PIPELINES); do ln -sf ../share/dpline/pipelines/$$p $(D)/bin/$$p; done
-	install -m 644 $(BUILD)/lib/libdpline.a $(D)/lib
+	install -m 644 $(BUILD)/lib/public/libdpline.a $(D)/lib
 	install -m 755 $(BUILD)/lib/libdpline.so.$(VERSION) $(D)/lib
 	ln -sf libdpline.so.$(VERSION) $(D)/lib/libdpline.so.$(SOVERSION)
 	ln -sf libdpline.so.$(SOVERSION) $(D)/lib/libdpline.so
-	for h in lib/*/*.h; do install -D -m 644 $$h $(D)/include/dpline/$${h#lib/}; done
+	install -m 644 $(wildcard lib/public/dpline/*.h) $(D)/include/dpline
 	install -m 644 $(wildcard man/*.1) $(D)/share/man/man1
+	install -m 644 $(wildcard man/*.3) $(D)/share/man/man3
 	install -m 644 $(wildcard man/*.5) $(D)/share/man/man5
 	install -m 644 $(wildcard man/*.7) $(D)/share/man/man7
 	sed -e 's|@PREFIX@|$(PREFIX)|; s|@VERSION@|$(VERSION)|; s|@PACKAGES@|$(PACKAGES)|' lib/dpline.pc.in > $(D)/lib/pkgconfig/dpline.pc
 
 uninstall:
 	rm -f $(addprefix $(D)/bin/,$(INSTALLED_BINS) $(PIPELINES)) $(D)/lib/libdpline.* $(D)/lib/pkgconfig/dpline.pc
-	rm -f $(addprefix $(D)/share/man/man1/,$(notdir $(wildcard man/*.1))) $(addprefix $(D)/share/man/man5/,$(notdir $(wildcard man/*.5))) $(addprefix $(D)/share/man/man7/,$(notdir $(wildcard man/*.7)))
+	rm -f $(addprefix $(D)/share/man/man1/,$(notdir $(wildcard man/*.1))) $(addprefix $(D)/share/man/man3/,$(notdir $(wildcard man/*.3))) $(addprefix $(D)/share/man/man5/,$(notdir $(wildcard man/*.5))) $(addprefix $(D)/share/man/man7/,$(notdir $(wildcard man/*.7)))
 	rm -rf $(D)/include/dpline $(D)/share/dpline
 
 clean:

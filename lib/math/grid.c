@@ -20,30 +20,50 @@ static float toward_zero(double x)
     return fabs((double)f) > fabs(x) ? nextafterf(f, 0.0f) : f;
 }
 
+/* Whether all are finite and one is not zero: then ‖v‖₂ = *largest × √*squares, without overflow. */
+static bool measure(const double *v, size_t count, double *largest, double *squares)
+{
+    *largest = *squares = 0;
+    for (size_t k = 0; k < count; k++) {
+        if (!isfinite(v[k]))
+            return false;
+        *largest = fmax(*largest, fabs(v[k]));
+    }
+    for (size_t k = 0; *largest > 0 && k < count; k++)
+        *squares += v[k] / *largest * (v[k] / *largest);
+    return *largest > 0;
+}
+
+/* A margin far above the rounding errors of a sum of so many squares, so that bounds hold for the real numbers. */
+static double margin(size_t count)
+{
+    return ldexp((double)count + 32, -52);
+}
+
 void dp_grid_clip(const double *zeta, size_t classes, double bound, double norm2, size_t count, float *out)
 {
-    double largest = 0, sum = 0;
-    bool finite = true;
-    for (size_t k = 0; k < classes; k++) {
-        if (!isfinite(zeta[k]))
-            finite = false;
-        largest = fmax(largest, fabs(zeta[k]));
-    }
-    if (!finite || !isfinite(norm2) || largest == 0) {
+    double largest, squares;
+    if (!isfinite(norm2) || !measure(zeta, classes, &largest, &squares)) {
         memset(out, 0, classes * sizeof *out);
         return;
     }
-    /* Scaled by the largest, so that huge updates do not overflow. */
-    for (size_t k = 0; k < classes; k++)
-        sum += zeta[k] / largest * (zeta[k] / largest);
-    /* Margins far above the rounding errors of the two sums, so that the bound holds for the real numbers. */
-    double row_norm = sqrt(norm2) * (1.0 + ldexp((double)count + 32, -52));
+    double row_norm = sqrt(norm2) * (1.0 + margin(count));
     double limit = row_norm > 1.0 ? bound / row_norm : bound;
-    double norm = largest * sqrt(sum);
-    limit *= 1.0 - ldexp((double)classes + 32, -52);
+    double norm = largest * sqrt(squares);
+    limit *= 1.0 - margin(classes);
     /* Divided before multiplied: limit / norm itself may be too small for a double. */
     for (size_t k = 0; k < classes; k++)
-        out[k] = toward_zero(norm > limit ? zeta[k] / largest * (limit / sqrt(sum)) : zeta[k]);
+        out[k] = toward_zero(norm > limit ? zeta[k] / largest * (limit / sqrt(squares)) : zeta[k]);
+}
+
+void dp_grid_add(const double *v, size_t count, double bound, double grid, int64_t *sum)
+{
+    double largest, squares;
+    if (!measure(v, count, &largest, &squares))
+        return;
+    double limit = bound * (1.0 - margin(count)), norm = largest * sqrt(squares);
+    for (size_t k = 0; k < count; k++)
+        sum[k] += (int64_t)((norm > limit ? v[k] / largest * (limit / sqrt(squares)) : v[k]) / grid);
 }
 
 int dp_grid_add_gaussian(const struct dp_key *key, enum dp_purpose purpose, uint64_t lap, uint64_t first, double scale,

@@ -17,6 +17,10 @@ double dp_grid_for(double bound);
    `count` entries. A coefficient that is not finite, or a row whose norm is not, gives all zeros. */
 void dp_grid_clip(const double *zeta, size_t classes, double bound, double norm2, size_t count, float *out);
 
+/* Clips one whole vector and adds it to a sum:  sum_j += trunc(v_j × min(1, C/‖v‖₂) / grid), so that what is added has, times
+   the grid, L2 norm at most C as real numbers. A v with an entry that is not finite adds nothing. */
+void dp_grid_add(const double *v, size_t count, double bound, double grid, int64_t *sum);
+
 /* Adds Gaussian noise of standard deviation `scale` (units of the grid) to count whole numbers: correctly rounded draws
    first … first + count − 1 of (purpose, lap), see math/gaussian.h. Returns nonzero unless 0 < scale ≤
    DP_GRID_MOST_NOISE, or if a sum would overflow; the sums are spoilt then. */

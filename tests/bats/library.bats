@@ -1,26 +1,104 @@
-# make install, a program against the installed library, make uninstall.
+# make install, programs against the installed library, make uninstall.
 load helper
 
-@test "install, link, run, uninstall" {
+# as a package is made of it: under DESTDIR, in $PWD/stage
+install_library() {
     make -s -C "$ROOT" install BUILD="$BUILD" PREFIX=/opt/dpline DESTDIR="$PWD/stage" > log 2>&1 || fail "$(cat log)"
+    export PKG_CONFIG_PATH=$PWD/stage/opt/dpline/lib/pkgconfig PKG_CONFIG_SYSROOT_DIR=$PWD/stage
+    export LD_LIBRARY_PATH=$PWD/stage/opt/dpline/lib
+}
+
+# program NAME: examples/library/NAME.c against the installed copy, in C (NAME), C++ (NAME-cc) and linked statically (NAME-static)
+program() {
+    local source=$ROOT/examples/library/$1.c warnings='-Wall -Wextra -Wpedantic -Werror'
+    # shellcheck disable=SC2046,SC2086
+    {
+        cc -std=c11 $warnings "$source" $(pkg-config --cflags --libs dpline) -lm -o "$1"
+        c++ -std=c++17 $warnings -Wno-missing-field-initializers -x c++ "$source" -x none $(pkg-config --cflags --libs dpline) -lm -o "$1-cc"
+        cc -std=c11 $warnings "$source" $(pkg-config --cflags dpline) stage/opt/dpline/lib/libdpline.a -o "$1-static" \
+            $(PKG_CONFIG_SYSROOT_DIR='' pkg-config --libs msgpack libzmq gsl libsodium mpfr gmp jansson zlib liblzma libzstd) -lm -fopenmp
+    }
+}
+
+@test "install and uninstall" {
+    install_library
     assert_file_exist stage/opt/dpline/bin/dp-loop
     assert_file_exist stage/opt/dpline/share/man/man1/dp-loop.1
+    assert_file_exist stage/opt/dpline/share/man/man3/dpline.3
     [ -z "$(find stage/opt/dpline/bin -name 'dp-*' -not -perm -111)" ]
-    case $BUILD in *asan*) skip "the installed library is not linked under sanitizers" ;; esac
-    export PKG_CONFIG_PATH=$PWD/stage/opt/dpline/lib/pkgconfig PKG_CONFIG_SYSROOT_DIR=$PWD/stage
-    flags=$(pkg-config --cflags --libs dpline)
-    # shellcheck disable=SC2086
-    cc "$ROOT/examples/library/solve.c" $flags -o solve
-    LD_LIBRARY_PATH=$PWD/stage/opt/dpline/lib run ./solve
-    assert_success
-    assert_output --partial 'clipped to 0.1000'
-    # shellcheck disable=SC2086
-    cc "$ROOT/examples/library/solve.c" $(pkg-config --cflags dpline) stage/opt/dpline/lib/libdpline.a -o solve-static \
-        $(PKG_CONFIG_SYSROOT_DIR='' pkg-config --libs msgpack libzmq gsl libsodium mpfr gmp jansson zlib liblzma libzstd) -lm -fopenmp
-    run ./solve-static
-    assert_success
+    assert_equal "$(find stage/opt/dpline/include -type f | sort)" "$(cd "$ROOT/lib/public" && find dpline -type f | sed 's|^|stage/opt/dpline/include/|' | sort)"
+    api=$(sed -n 's/^#define DPLINE_API //p' stage/opt/dpline/include/dpline/error.h)
+    run readelf -d stage/opt/dpline/lib/libdpline.so
+    assert_line --regexp "SONAME.*\[libdpline\.so\.$api\]"
+    assert_file_exist "stage/opt/dpline/lib/libdpline.so.$api"
     make -s -C "$ROOT" uninstall BUILD="$BUILD" PREFIX=/opt/dpline DESTDIR="$PWD/stage"
     assert_equal "$(find stage -type f -o -type l)" ''
+}
+
+@test "each public header by itself, in C and C++" {
+    install_library
+    for header in stage/opt/dpline/include/dpline/*.h; do
+        echo "#include <dpline/${header##*/}>" > one.c
+        # shellcheck disable=SC2046
+        {
+            cc -std=c11 -Wall -Wextra -Wpedantic -Wconversion -Wstrict-prototypes -Werror $(pkg-config --cflags dpline) -fsyntax-only one.c
+            c++ -std=c++17 -Wall -Wextra -Wpedantic -Werror $(pkg-config --cflags dpline) -fsyntax-only -x c++ one.c
+        }
+    done
+}
+
+@test "the examples against the installed library, in C, C++ and linked statically" {
+    case $BUILD in *asan*) skip "the installed library is not linked under sanitizers" ;; esac
+    install_library
+    for example in epsilon sum; do program $example; done
+    PATH=$BUILD/bin:$PATH
+    for p in epsilon epsilon-cc epsilon-static; do
+        run ./$p
+        assert_success
+        assert_output --regexp '^epsilon 1\.5595 at delta 1e-05 \(and not below 1\.55[0-9]+\), dpline [0-9.]+$'
+    done
+    complains 2 'usage: sum LEDGER' ./sum
+    for p in sum sum-cc sum-static; do
+        run ./$p ledger
+        assert_success
+        assert_output --regexp '^noised sum: -?[0-9.]+ -?[0-9.]+$'
+    done
+    dp-account verify ledger
+    run dp-account report --json ledger
+    assert_equal "$(jq -c '[.runs[] | [.population, .laps, .closed]]' <<< "$output")" '[["three people",1,true],["three people",1,true],["three people",1,true]]'
+    echo '{}' > edited
+    run ./sum edited
+    assert_failure
+}
+
+@test "a stage of one's own in a pipeline" {
+    case $BUILD in *asan*) skip "the installed library is not linked under sanitizers" ;; esac
+    install_library
+    program own-grad
+    dp-synth regression --rows 200 --cols 3 --seed 1 -o s.dp -q
+    child() { echo "dp-sample --data s.dp --rate 0.2 --inline | $1 | dp-noise -z 2 | dp-account -e 50 -d 1e-5 --allow-seeded --no-ledger | dp-step --step 1"; }
+    dp-loop --laps 20 --seed 3 -q -o model -- "$(child 'dp-grad --loss squared --clip 0.5')" > stream
+    for own in own-grad own-grad-cc own-grad-static; do
+        dp-loop --laps 20 --seed 3 -q -o model.own -- "$(child "./$own --clip 0.5")" > stream.own
+        dp-cmp --tolerance 1e-9 model model.own
+        assert_equal "$(dp-cat --last model.own | jq .epsilon)" "$(dp-cat --last model | jq .epsilon)"
+    done
+    dp-audit sensitivity --data s.dp --laps 4 --rows 3 'dp-sample --data {} --rate 0.2 --inline | ./own-grad --clip 0.5'
+    dp-audit sensitivity --data s.dp --laps 4 --rows 3 'dp-sample --data {} --rate 0.2 --inline | ./own-grad --clip 0.5 --replace-one'
+    # as any stage: help, options, labels, a failure upstream
+    run ./own-grad --help
+    assert_success
+    assert_line --partial '-C, --clip C'
+    complains 2 'own-grad: --clip is required' ./own-grad < stream
+    complains 5 'own-grad: takes raw frames and got a released one: a stage is missing or out of place' ./own-grad --clip 1 --in stream --out none
+    complains 1 "own-grad: the frame has no array 'X'" dp-loop --laps 2 -q -- "$(child './own-grad --clip 0.5' | sed 's/ --inline//')"
+    # it keeps no state, and so a run may have checkpoints; one that might is refused there
+    dp-loop --laps 4 --seed 3 -q --checkpoint state -o model.own -- "$(child './own-grad --clip 0.5')" > stream.own
+    sed '/ephemeral/d' "$ROOT/examples/library/own-grad.c" > keeps.c
+    # shellcheck disable=SC2046
+    cc keeps.c $(pkg-config --cflags --libs dpline) -lm -o keeps
+    complains 2 'own-grad: this stage keeps a state that no checkpoint holds: run without --checkpoint' \
+        dp-loop --laps 4 --seed 3 -q --checkpoint state -- "$(child './keeps --clip 0.5')"
 }
 
 @test "pipelines run from where they are installed" {

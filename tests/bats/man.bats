@@ -18,7 +18,7 @@ examples() {
 python_of() { in_mandoc ascii "$1" | sed -n '/^EXAMPLES/,/^SEE ALSO/p' | sed -n '/^ *import /,/^ *\(sys.exit("trunc\|print(spent\)/p' | sed 's/^     //'; }
 
 @test "no page gives a warning, and no line is wider than 80 columns" {
-    for page in "$ROOT"/man/*.[157]; do
+    for page in "$ROOT"/man/*.[1357]; do
         name=$(basename "$page")
         in_groff "$page" warnings > groff
         [ ! -s warnings ] || fail "$name: $(cat warnings)"
@@ -32,7 +32,7 @@ python_of() { in_mandoc ascii "$1" | sed -n '/^EXAMPLES/,/^SEE ALSO/p' | sed -n 
 }
 
 @test "a page is whole in groff: every heading and every reference of the source" {
-    for page in "$ROOT"/man/*.[157]; do
+    for page in "$ROOT"/man/*.[1357]; do
         in_groff "$page" | tr -s ' \n' ' ' > groff
         in_mandoc utf8 "$page" | tr -s ' \n' ' ' > mandoc
         for form in groff mandoc; do
@@ -44,7 +44,7 @@ python_of() { in_mandoc ascii "$1" | sed -n '/^EXAMPLES/,/^SEE ALSO/p' | sed -n 
 }
 
 @test "the examples of all pages can be pasted from a terminal of 80 columns" {
-    for page in "$ROOT"/man/*.[157]; do
+    for page in "$ROOT"/man/*.[1357]; do
         name=$(basename "$page")
         in_groff "$page" | examples > pasted
         for form in ascii utf8; do

@@ -49,6 +49,20 @@ rooms() { grep -HoE '^#include "[a-z_]+/' "$@" | sed 's/:#include "/ /; s|/$||';
     done
 }
 
+@test "what libdpline exports is in a public header and on dpline(3), and nothing else is" {
+    exported=$(nm -D --defined-only "$BUILD/lib/libdpline.so" | awk '$2 ~ /[TDBRVW]/ { sub(/@.*/, "", $3); print $3 }' | sort)
+    [ "$(wc -l <<< "$exported")" -gt 40 ] || fail "only these: $exported"
+    declared=$(cat lib/public/dpline/*.h | tr '\n' ' ' | grep -oE 'DPLINE_PUBLIC [^;(]*\(' | grep -oE 'dpline_[a-z_]+\($' | tr -d '(' | sort)
+    assert_equal "$declared" "$exported"
+    described=$(sed -n 's/^\.It Fn \([a-z_]*\).*/\1/p' man/dpline.3 | sort)
+    assert_equal "$described" "$exported"
+    # the installed archive has the same
+    assert_equal "$(nm --defined-only -g "$BUILD/lib/public/libdpline.a" | awk 'NF == 3 { print $3 }' | sort)" "$exported"
+    # and no header needs one that is not installed
+    run grep -hoE '^#include .*' lib/public/dpline/*.h
+    refute_output --regexp '#include ("[a-z]+/|<(base|wire|priv|stage)/)'
+}
+
 # options of COMMAND… as --help has them: --name lines
 help_options() { "$@" --help | grep -oE '^  (-., |    )--[a-z-]+' | grep -oE -- '--[a-z-]+' | sort -u; }
 page_options() { grep -oE '^\.It .*' "$1" | grep -oE 'Fl -[a-z-]+' | sed 's/Fl -/--/' | sort -u; }
@@ -90,13 +104,13 @@ of_page() { sed -n "/^\.Ss $1$/,/^\.Ss /s/^\.It Va \([a-zA-Z_]*\) Pq \(.*\)/\1 \
 }
 
 @test "man pages are clean" {
-    run mandoc -Tlint -W warning man/*.[157]
+    run mandoc -Tlint -W warning man/*.[1357]
     assert_success
 }
 
 @test "every pipeline has its place in a man page or the README" {
     for f in pipelines/*.sh; do
-        grep -qs -- "$(basename "$f")" README.md man/*.[157] || fail "$f is documented nowhere"
+        grep -qs -- "$(basename "$f")" README.md man/*.[1357] || fail "$f is documented nowhere"
     done
 }
 

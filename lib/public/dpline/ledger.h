@@ -1,0 +1,66 @@
+/* The ledger of what has been spent on people's data, dp-ledger(5): a file that is only ever appended to, by any number of
+ * processes. A run is opened, pays for laps before they are released, and is closed; what it paid for and did not release is
+ * given back then, and only then. */
+#ifndef DPLINE_LEDGER_H
+#define DPLINE_LEDGER_H
+
+#include <stdint.h>
+
+#include "account.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct dpline_ledger; /* one run in a ledger */
+
+/* What is known of a run when it starts. Strings are UTF-8, are copied, and may be NULL where that is said. Zero the rest. */
+struct dpline_run {
+    const char *data;          /* a name of the data set that changes with its content, such as a digest */
+    const char *population;    /* whose rows they are; NULL: `data` stands for it */
+    int64_t rows;              /* their public number */
+    int replace_one;           /* 0: one person's row is there or contributes nothing; 1: it is exchanged for another's */
+    double epsilon, delta;     /* the run's own budget */
+    int64_t time;              /* seconds since 1970, 0 for unknown: the library does not read the clock */
+    const char *preprocessing; /* what was measured on the rows without privacy, to scale them; NULL: nothing */
+    const void *unused[6];
+};
+
+/* Opens the ledger, made with mode 0600 where there is none, checks every line, and appends the line that opens a run, which is
+ * on disk when this returns. The caller closes or frees the run. DPLINE_E_RUN: no file, or not one that can be read and
+ * written. DPLINE_E_UNSAFE: it was edited or is an older copy, or the population has a budget under the other adjacency. */
+DPLINE_PUBLIC int dpline_ledger_open(struct dpline_ledger **ledger, const char *path, const struct dpline_run *run,
+                                     struct dpline_error *error);
+
+/* Pays for a charge: when this returns 0, its laps are in the file and on disk, and may be released. DPLINE_E_BUDGET: the run's
+   budget does not afford them beside what it has paid for, or that of the population does not; then nothing of it is paid.
+   DPLINE_E_UNSAFE: somebody changed the file. After a failure of another kind than the budget the run pays for nothing more. */
+DPLINE_PUBLIC int dpline_ledger_reserve(struct dpline_ledger *ledger, const struct dpline_charge *charge,
+                                        struct dpline_error *error);
+
+/* "run:line:hash" of the run's last line, public: whoever holds it can tell whether a ledger is that old (dpline_ledger_check).
+   Valid until the next call for this run. */
+DPLINE_PUBLIC const char *dpline_ledger_mark(const struct dpline_ledger *ledger);
+
+/* The end of the run: what was released of that which was paid for (NULL: all of it) is written down with its epsilon, and the
+   rest is given back. Frees the run, after a failure too; then what it paid for stays spent. */
+DPLINE_PUBLIC int dpline_ledger_close(struct dpline_ledger *ledger, const struct dpline_account *used,
+                                      struct dpline_error *error);
+
+/* Frees the run without closing it: what it paid for stays spent. NULL is fine. */
+DPLINE_PUBLIC void dpline_ledger_free(struct dpline_ledger *ledger);
+
+/* What a ledger says about a population (NULL: all of them), as JSON with the members that dp-account(1) describes for
+   `report --json`; free(3) it. At delta, or at the largest delta of the runs where that is 0. DPLINE_E_RUN: no file, or nothing
+   on that population. DPLINE_E_UNSAFE: it was edited. */
+DPLINE_PUBLIC int dpline_ledger_report(const char *path, const char *population, double delta, char **json,
+                                       struct dpline_error *error);
+
+/* Whether the ledger is whole and holds that mark. DPLINE_E_UNSAFE: it does not. */
+DPLINE_PUBLIC int dpline_ledger_check(const char *path, const char *mark, struct dpline_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,80 @@
+/* A stage of one's own: one step of a lap, as a program that stands in a pipeline between those of dpline(7). It sees one frame
+ * at a time, in order. In a pipeline that has such a program stages run as processes. */
+#ifndef DPLINE_STAGE_H
+#define DPLINE_STAGE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "frame.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum dpline_option_kind {
+    DPLINE_OPTION_FLAG = 0,  /* bool */
+    DPLINE_OPTION_TEXT = 1,  /* const char *; NULL when absent and without default */
+    DPLINE_OPTION_REAL = 2,  /* double; NAN when absent and without default */
+    DPLINE_OPTION_INT = 3,   /* int64_t; INT64_MIN when absent and without default */
+    DPLINE_OPTION_CHOICE = 4 /* int, the index in `choices`; -1 when absent and without default */
+};
+
+enum { DPLINE_OPTION_REQUIRED = 1, DPLINE_OPTION_OPEN_MIN = 2, DPLINE_OPTION_OPEN_MAX = 4 };
+
+/* A row of a table of options; a row without a name ends it. --help, --version, --in, --out and --allow-private-output are
+   there by themselves. */
+struct dpline_option {
+    const char *name; /* the long form, without dashes */
+    char letter;      /* the short form, or 0 */
+    enum dpline_option_kind kind;
+    size_t offset;        /* of the member in the struct of options */
+    const char *metavar;  /* "C"; NULL for a flag */
+    const char *help;     /* one line */
+    const char *fallback; /* the default as text, or NULL */
+    const char *choices;  /* "one|another" */
+    double min, max;      /* of a number; both 0: any that is finite */
+    unsigned flags;       /* required; min or max itself is out of range */
+};
+
+struct dpline_stage;
+
+struct dpline_stage_class {
+    const char *name;    /* of the program, "own-grad" */
+    const char *summary; /* one line */
+    const struct dpline_option *options;
+    size_t options_size; /* of the struct that the table is about */
+    size_t state_size;   /* of the state, which begins as zeros */
+    unsigned takes;      /* labels of laps that it takes, any others are refused: DPLINE_RAW | … */
+    unsigned gives;      /* labels of laps that it may give; 0: none, the stage prints text */
+
+    /* Each may be NULL, except fire. open checks options and loads what they name; hello sees the opening frame; fire sees a
+       lap, may change it, and emits it, or others, or none; drain comes before the end frame is passed on; close frees what the
+       state holds, after any failure too. */
+    int (*open)(struct dpline_stage *stage, struct dpline_error *error);
+    int (*hello)(struct dpline_stage *stage, struct dpline_frame *frame, struct dpline_error *error);
+    int (*fire)(struct dpline_stage *stage, struct dpline_frame *frame, struct dpline_error *error);
+    int (*drain)(struct dpline_stage *stage, struct dpline_error *error);
+    void (*close)(struct dpline_stage *stage);
+
+    int ephemeral; /* no lap needs what an earlier one left in the state: without this a run cannot have checkpoints */
+    const void *unused[6];
+};
+
+/* main() of the program: it parses arguments, takes frames from one port and gives them to another, prints the sentence of a
+   failure on standard error and passes the failure on. Returns the exit status. */
+DPLINE_PUBLIC int dpline_stage_main(const struct dpline_stage_class *stage_class, int argc, char **argv);
+
+DPLINE_PUBLIC const void *dpline_stage_options(const struct dpline_stage *stage);
+DPLINE_PUBLIC void *dpline_stage_state(struct dpline_stage *stage);
+
+/* In fire and drain: passes a frame on; prints text, where the stage gives no frames; says a sentence as a warning. */
+DPLINE_PUBLIC int dpline_stage_emit(struct dpline_stage *stage, struct dpline_frame *frame, struct dpline_error *error);
+DPLINE_PUBLIC int dpline_stage_print(struct dpline_stage *stage, const char *text, size_t size, struct dpline_error *error);
+DPLINE_PUBLIC void dpline_stage_warn(struct dpline_stage *stage, const char *sentence);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

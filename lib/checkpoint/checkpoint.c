@@ -56,13 +56,13 @@ static int64_t step(const struct dp_frame *frame)
 
 bool dp_checkpoint_possible(const struct dp_frame *frame)
 {
-    return frame->lap % step(frame) == 0;
+    return dp_frame_int(frame, DP_F_TURN, frame->lap) % step(frame) == 0;
 }
 
 bool dp_checkpoint_due(const struct dp_checkpoint *c, const struct dp_frame *frame)
 {
     int64_t lap = frame->lap, laps = step(frame), before = lap - laps;
-    if (c->directory == NULL || lap % laps != 0 || lap >= dp_frame_int(frame, DP_F_LAPS, 0))
+    if (c->directory == NULL || !dp_checkpoint_possible(frame) || lap >= dp_frame_int(frame, DP_F_LAPS, 0))
         return false;
     return lap / c->every > before / c->every || (c->resumed > 0 && before <= c->resumed && lap > c->resumed);
 }

@@ -1,6 +1,7 @@
 #include "checkpoint/saved.h"
 
 #include <sodium.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,13 +9,16 @@
 #include "checkpoint/checkpoint.h"
 #include "wire/codec.h"
 
-int dp_saved_of(struct dp_saved *saved, const char *pipeline, int64_t laps, int64_t seed, struct dp_err *err)
+static void hash(unsigned char digest[DP_SAVED_DIGEST], const char *text)
+{
+    crypto_generichash(digest, DP_SAVED_DIGEST, (const unsigned char *)text, strlen(text), NULL, 0);
+}
+
+void dp_saved_of(struct dp_saved *saved, const char *pipeline, const char *plan, int64_t laps, int64_t seed)
 {
     *saved = (struct dp_saved){.laps = laps, .seed = seed};
-    if (crypto_generichash(saved->pipeline, sizeof saved->pipeline, (const unsigned char *)pipeline, strlen(pipeline), NULL,
-                           0) != 0)
-        return dp_fail(err, DP_E_RUN, "cannot hash the pipeline");
-    return DP_OK;
+    hash(saved->pipeline, pipeline);
+    hash(saved->plan, plan != NULL ? plan : "");
 }
 
 int dp_saved_write(const char *directory, const struct dp_saved *saved, const struct dp_frame *last, struct dp_err *err)
@@ -25,7 +29,9 @@ int dp_saved_write(const char *directory, const struct dp_saved *saved, const st
     int rc = dp_wire_encode(&frame, last, err);
     dp_state_put_text(&state, "software", "dpline " DP_VERSION);
     dp_state_put_bytes(&state, "pipeline", saved->pipeline, sizeof saved->pipeline);
+    dp_state_put_bytes(&state, "plan", saved->plan, sizeof saved->plan);
     dp_state_put_int(&state, "laps", saved->laps);
+    dp_state_put_bytes(&state, "turn", saved->turn, sizeof saved->turn);
     dp_state_put_int(&state, "seed", saved->seed);
     dp_state_put_int(&state, "stages", saved->stages);
     dp_state_put_bytes(&state, "last", frame.data, frame.size);
@@ -47,29 +53,49 @@ static int check_software(const struct dp_state *state, const char *directory, s
     return rc;
 }
 
+/* Whether the file has this digest under that name. */
+static bool has_digest(const struct dp_state *state, const char *name, const unsigned char digest[DP_SAVED_DIGEST])
+{
+    const void *bytes;
+    size_t size;
+    struct dp_err unused;
+    return dp_state_get_bytes(state, name, &bytes, &size, &unused) == DP_OK && size == DP_SAVED_DIGEST &&
+           memcmp(bytes, digest, size) == 0;
+}
+
 /* What the options say against what the file says. */
 static int check(const struct dp_state *state, const struct dp_saved *saved, const char *directory, struct dp_err *err)
 {
-    const void *digest;
-    size_t size;
     int64_t laps, seed;
     int rc = check_software(state, directory, err);
-    if (rc == DP_OK)
-        rc = dp_state_get_bytes(state, "pipeline", &digest, &size, err);
     if (rc == DP_OK)
         rc = dp_state_get_int(state, "laps", 1, INT64_MAX, &laps, err);
     if (rc == DP_OK)
         rc = dp_state_get_int(state, "seed", INT64_MIN, INT64_MAX, &seed, err);
     if (rc != DP_OK)
         return rc;
-    if (size != sizeof saved->pipeline || memcmp(digest, saved->pipeline, size) != 0)
+    if (!has_digest(state, "pipeline", saved->pipeline))
         return dp_fail(err, DP_E_RUN, "the checkpoint %s is of another pipeline: resume it with the same text", directory);
     if (laps != saved->laps)
         return dp_fail(err, DP_E_RUN, "the checkpoint %s is of a run of %lld laps, not %lld", directory, (long long)laps,
                        (long long)saved->laps);
+    if (!has_digest(state, "plan", saved->plan))
+        return dp_fail(err, DP_E_RUN, "the checkpoint %s is of another plan: resume it with the same text", directory);
     if (seed != saved->seed)
         return dp_fail(err, DP_E_RUN, "the checkpoint %s is of a run with another seed, or without", directory);
     return DP_OK;
+}
+
+static int read_turns(const struct dp_state *state, struct dp_saved *saved, struct dp_err *err)
+{
+    const void *bytes;
+    size_t size;
+    int rc = dp_state_get_bytes(state, "turn", &bytes, &size, err);
+    if (rc == DP_OK && size != sizeof saved->turn)
+        rc = dp_fail(err, DP_E_RUN, "'turn' of the checkpoint does not have a number for each kind of lap");
+    if (rc == DP_OK)
+        memcpy(saved->turn, bytes, size);
+    return rc;
 }
 
 int dp_saved_read(const char *directory, struct dp_saved *saved, struct dp_frame *last, struct dp_err *err)
@@ -83,6 +109,8 @@ int dp_saved_read(const char *directory, struct dp_saved *saved, struct dp_frame
         rc = check(&state, saved, directory, err);
     if (rc == DP_OK)
         rc = dp_state_get_int(&state, "stages", 1, 1000, &saved->stages, err);
+    if (rc == DP_OK)
+        rc = read_turns(&state, saved, err);
     if (rc == DP_OK)
         rc = dp_state_get_bytes(&state, "last", &bytes, &size, err);
     if (rc == DP_OK)

@@ -6,16 +6,20 @@
 
 #include "base/err.h"
 #include "wire/frame.h"
+#include "wire/laps.h"
 
 #define DP_SAVED_DIGEST 32
 
 struct dp_saved {
     unsigned char pipeline[DP_SAVED_DIGEST]; /* BLAKE2b of the text of the child */
+    unsigned char plan[DP_SAVED_DIGEST];     /* and of that of the plan */
     int64_t laps, seed;                      /* as the options have them */
     int64_t stages;                          /* that a frame passes */
+    int64_t turn[DP_LAPS_MOST_KINDS];        /* laps of each kind that are done */
 };
 
-int dp_saved_of(struct dp_saved *saved, const char *pipeline, int64_t laps, int64_t seed, struct dp_err *err);
+/* plan: NULL where all laps are of one kind. */
+void dp_saved_of(struct dp_saved *saved, const char *pipeline, const char *plan, int64_t laps, int64_t seed);
 
 int dp_saved_write(const char *directory, const struct dp_saved *saved, const struct dp_frame *last, struct dp_err *err);
 

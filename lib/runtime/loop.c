@@ -15,6 +15,7 @@
 #include "runtime/child.h"
 #include "runtime/pipeline.h"
 #include "checkpoint/saved.h"
+#include "wire/laps.h"
 
 #define OFFSET(member) offsetof(struct dp_loop_options, member)
 
@@ -26,8 +27,12 @@ const struct dp_option dp_loop_option_table[] = {
      .metavar = "T",
      .help = "how often the model goes round",
      .min = 1,
-     .max = 1099511627775,
-     .flags = DP_OPT_REQUIRED},
+     .max = DP_LAPS_MOST},
+    {.name = "plan",
+     .kind = DP_OPT_TEXT,
+     .offset = OFFSET(plan),
+     .metavar = "TEXT",
+     .help = "laps of several kinds and their order, instead of --laps: 'moments 1, gradient 200'"},
     {.name = "model",
      .letter = 'o',
      .kind = DP_OPT_TEXT,
@@ -109,6 +114,7 @@ struct run {
     struct dp_frame *last;  /* the last model that came back */
     struct dp_frame *token; /* the one that goes round */
     struct dp_progress progress;
+    struct dp_laps laps; /* that there will be */
     int64_t done;
     bool hello; /* has gone round */
     struct dp_checkpoint checkpoint;
@@ -173,13 +179,18 @@ static int say_hello(struct run *r, struct dp_err *err)
     dp_frame_set_int(f, DP_F_FORMAT, DP_FRAME_FORMAT);
     int rc = dp_frame_set_text(f, DP_F_SOFTWARE, "dpline " DP_VERSION, strlen("dpline " DP_VERSION), err);
     dp_frame_set_int(f, DP_F_STAGE, 0);
-    dp_frame_set_int(f, DP_F_LAPS, o->laps);
+    dp_frame_set_int(f, DP_F_LAPS, r->laps.laps);
+    if (rc == DP_OK && o->plan != NULL)
+        rc = dp_frame_set_text(f, DP_F_KINDS, o->plan, strlen(o->plan), err);
     if (o->seed != DP_OPT_ABSENT_INT)
         dp_frame_set_int(f, DP_F_SEED, o->seed);
     if (rc == DP_OK)
         rc = exchange(r, f, err);
     if (rc != DP_OK)
         return rc;
+    /* Public words that come back are those that went, or somebody who sees private rows has written them. */
+    if (strcmp(dp_frame_text(f, DP_F_KINDS, ""), o->plan != NULL ? o->plan : "") != 0)
+        return dp_fail(err, DP_E_UNSAFE, "the child pipeline gave back another plan");
     dp_frame_drop(f, DP_F_SEED);
     r->hello = true;
     r->saved.stages = dp_frame_int(f, DP_F_STAGE, 0);
@@ -218,11 +229,35 @@ static int keep(struct run *r, struct dp_err *err)
     return rc;
 }
 
-static int run_laps(struct run *r, struct dp_err *err)
+/* The kind of the next lap: what the last one has asked for, or the plan's. */
+static int next_kind(const struct run *r, int64_t lap, int *kind, struct dp_err *err)
+{
+    const char *next = dp_frame_text(r->last, DP_F_NEXT, NULL);
+    *kind = next != NULL ? dp_laps_find(&r->laps, next) : dp_laps_kind(&r->laps, lap);
+    return *kind >= 0 ? DP_OK
+                      : dp_fail(err, DP_E_RUN,
+                                "the child pipeline asks for a lap of a kind '%.40s' that the plan does not have", next);
+}
+
+/* The token of a lap: the last model, and which lap it is. */
+static int begin_lap(struct run *r, int64_t lap, struct dp_err *err)
 {
     const struct dp_loop_options *o = &r->loop->options;
-    for (int64_t lap = r->done + 1; lap <= o->laps; lap++) {
-        int rc = dp_frame_begin_lap(r->token, r->last, lap, o->laps, o->seed != DP_OPT_ABSENT_INT, err);
+    struct dp_frame *f = r->token;
+    int kind;
+    int rc = next_kind(r, lap, &kind, err);
+    if (rc == DP_OK)
+        rc = dp_frame_begin_lap(f, r->last, lap, r->laps.laps, o->seed != DP_OPT_ABSENT_INT, err);
+    if (rc != DP_OK || o->plan == NULL)
+        return rc;
+    dp_frame_set_int(f, DP_F_TURN, ++r->saved.turn[kind]);
+    return dp_frame_set_text(f, DP_F_LAP_KIND, r->laps.name[kind], strlen(r->laps.name[kind]), err);
+}
+
+static int run_laps(struct run *r, struct dp_err *err)
+{
+    for (int64_t lap = r->done + 1; lap <= r->laps.laps; lap++) {
+        int rc = begin_lap(r, lap, err);
         if (rc == DP_OK)
             rc = exchange(r, r->token, err);
         if (rc != DP_OK)
@@ -351,9 +386,9 @@ static int finish_interrupted(struct run *r, bool whole, struct dp_err *err)
         rc = finish(r, INTERRUPTED, err);
     if (rc == DP_OK && r->done > 0 && o->model != NULL)
         return dp_fail(err, DP_E_RUN, "interrupted after lap %lld of %lld, whose model is in %.300s", (long long)r->done,
-                       (long long)o->laps, o->model);
+                       (long long)r->laps.laps, o->model);
     if (rc == DP_OK)
-        return dp_fail(err, DP_E_RUN, "interrupted after lap %lld of %lld", (long long)r->done, (long long)o->laps);
+        return dp_fail(err, DP_E_RUN, "interrupted after lap %lld of %lld", (long long)r->done, (long long)r->laps.laps);
     return rc;
 }
 
@@ -384,8 +419,8 @@ static int open_checkpoint(struct run *r, struct dp_err *err)
     if (r->checkpoint.directory == NULL)
         return dp_fail_errno(err, errno, "cannot use %s", directory);
     r->checkpoint.every = o->every;
-    rc = dp_saved_of(&r->saved, r->loop->pipeline, o->laps, o->seed, err);
-    if (rc == DP_OK && o->resume != NULL)
+    dp_saved_of(&r->saved, r->loop->pipeline, o->plan, r->laps.laps, o->seed);
+    if (o->resume != NULL)
         rc = dp_saved_read(directory, &r->saved, r->last, err);
     if (rc == DP_OK && o->resume != NULL)
         r->done = r->kept = r->checkpoint.resumed = r->last->lap;
@@ -405,12 +440,12 @@ static int run_all(struct run *r, struct dp_err *err)
     if (rc != DP_OK)
         return rc;
     dp_progress_start(&r->progress, r->loop->progress, o->quiet ? DP_PROGRESS_NONE : (enum dp_progress_mode)o->progress,
-                      r->done, o->laps);
+                      r->done, r->laps.laps);
     rc = say_hello(r, err);
     if (rc == DP_OK)
         rc = run_laps(r, err);
     dp_progress_end(&r->progress);
-    if (r->loop->interrupt->stop && r->done < o->laps && !r->loop->reader_gone && rc != DP_E_BUDGET)
+    if (r->loop->interrupt->stop && r->done < r->laps.laps && !r->loop->reader_gone && rc != DP_E_BUDGET)
         return finish_interrupted(r, rc == DP_OK, err);
     if (rc == DP_E_BUDGET) {
         struct dp_err spent = *err;
@@ -435,6 +470,16 @@ static void pass_error(struct run *r, int rc)
     dp_port_write(r->out, r->token, &unused); /* no sentence: it may be that of a stage left of the gate */
 }
 
+static int read_plan(struct run *r, struct dp_err *err)
+{
+    const struct dp_loop_options *o = &r->loop->options;
+    struct dp_err why = {0};
+    if (o->plan == NULL)
+        return dp_laps_plain(&r->laps, o->laps, err);
+    int rc = dp_laps_parse(&r->laps, o->plan, &why);
+    return rc == DP_OK ? rc : dp_fail(err, rc, "--plan: %s", why.message);
+}
+
 int dp_loop_run(struct dp_loop *loop, struct dp_err *err)
 {
     const struct dp_loop_options *o = &loop->options;
@@ -452,10 +497,14 @@ int dp_loop_run(struct dp_loop *loop, struct dp_err *err)
         return dp_fail(err, DP_E_USAGE, "--resume keeps its checkpoints where they were: leave out --checkpoint");
     if (o->resume != NULL && o->init != NULL)
         return dp_fail(err, DP_E_USAGE, "--resume has the model to go on from: leave out --init");
+    if ((o->laps == DP_OPT_ABSENT_INT) == (o->plan == NULL))
+        return dp_fail(err, DP_E_USAGE, o->plan == NULL ? "--laps is required" : "--laps and --plan exclude each other");
     if (o->model == NULL && isatty(STDOUT_FILENO))
         return dp_fail(err, DP_E_USAGE,
                        "standard output is a terminal, which takes no model: name a file with --model, or redirect");
-    int rc = dp_frame_new(&r.last, err);
+    int rc = read_plan(&r, err);
+    if (rc == DP_OK)
+        rc = dp_frame_new(&r.last, err);
     if (rc == DP_OK)
         rc = dp_frame_new(&r.token, err);
     if (rc == DP_OK)
@@ -470,5 +519,6 @@ int dp_loop_run(struct dp_loop *loop, struct dp_err *err)
     dp_port_close(r.model);
     dp_frame_free(r.last);
     dp_frame_free(r.token);
+    dp_laps_free(&r.laps);
     return rc;
 }

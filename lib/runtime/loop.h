@@ -13,6 +13,7 @@ enum dp_exec { DP_EXEC_AUTO, DP_EXEC_PROCESSES, DP_EXEC_FUSED };
 
 struct dp_loop_options {
     int64_t laps, seed;
+    const char *plan; /* kinds of laps in their order (wire/laps.h), instead of laps */
     int exec, progress;
     const char *model; /* file for the last model, or NULL */
     const char *init;  /* model to start from, or NULL */

@@ -166,7 +166,7 @@ int dp_stage_main(const struct dp_stage_class *class, int argc, char **argv)
 {
     struct run r = {0};
     struct dp_err err = {0};
-    struct dp_stage_ports ports = {"-", "-", false};
+    struct dp_stage_ports ports = {.in = "-", .out = "-"};
     dp_cli_guard();
     int rc = dp_stage_new(&r.stage, class, argc, argv, &ports, &err);
     if (rc > 0) {

@@ -254,10 +254,10 @@ static void permute(const struct dp_key *key, enum dp_purpose purpose, uint64_t 
     }
 }
 
-static int next_part(struct dp_stage *stage, int64_t lap, struct dp_err *err)
+static int next_part(struct dp_stage *stage, int64_t turn, struct dp_err *err)
 {
     struct state *s = stage->state;
-    int64_t epoch = (lap - 1) / s->epoch_laps, part = (lap - 1) % s->epoch_laps;
+    int64_t epoch = (turn - 1) / s->epoch_laps, part = (turn - 1) % s->epoch_laps;
     if (epoch != s->epoch) {
         permute(&stage->key, DP_DRAW_PERMUTATION, (uint64_t)epoch, s->permutation, s->rows);
         s->epoch = epoch;
@@ -356,7 +356,7 @@ static int sample_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp
     else if (o->mode == MODE_FIXED)
         rc = choose_fixed(stage, frame->lap, err);
     else if (o->mode == MODE_SHUFFLE)
-        rc = next_part(stage, frame->lap, err);
+        rc = next_part(stage, stage->turn, err);
     else
         rc = pick_all(s, err);
     if (rc == DP_OK)

@@ -54,8 +54,8 @@ int dp_scd_non_private(struct dp_stage *stage, struct dp_frame *frame, const str
     for (size_t j = 0; j < size; j++)
         sum[j] = s->work[j] - model[j];
     dp_frame_edit_record(frame, DP_F_NONE)->of = DP_F_SUM;
-    bool last = frame->lap == dp_frame_int(frame, DP_F_LAPS, 0);
-    if (batch->count == s->rows && (frame->lap % o->gap_every == 0 || last)) {
+    bool last = stage->turn == stage->turns;
+    if (batch->count == s->rows && (stage->turn % o->gap_every == 0 || last)) {
         double objective, gap;
         duality_gap(s, batch, s->work, &objective, &gap);
         dp_frame_set_real(frame, DP_F_OBJECTIVE, objective);

@@ -8,6 +8,7 @@
 #include "base/mapped.h"
 #include "base/mem.h"
 #include "base/version.h"
+#include "wire/laps.h"
 
 #define LAPS_PER_LOOK 64
 
@@ -26,6 +27,11 @@ const struct dp_option dp_stage_port_options[] = {
      .metavar = "PORT",
      .help = "where frames go to",
      .fallback = "-"},
+    {.name = "on",
+     .kind = DP_OPT_TEXT,
+     .offset = offsetof(struct dp_stage_ports, on),
+     .metavar = "KIND",
+     .help = "take part in laps of this kind alone; see dp-loop --plan"},
     {.name = "allow-private-output",
      .kind = DP_OPT_FLAG,
      .offset = offsetof(struct dp_stage_ports, allow_private_output),
@@ -45,7 +51,7 @@ int dp_stage_new(struct dp_stage **stage, const struct dp_stage_class *class, in
                  struct dp_stage_ports *ports, struct dp_err *err)
 {
     struct dp_stage *s = NULL;
-    struct dp_stage_ports own;
+    struct dp_stage_ports own, *common = ports != NULL ? ports : &own;
     struct dp_command command = {class->name, class->sink ? "[PORT]" : "", class->summary, class->options,
                                  dp_stage_port_options};
     int operand = 0;
@@ -57,7 +63,7 @@ int dp_stage_new(struct dp_stage **stage, const struct dp_stage_class *class, in
     if (rc == DP_OK)
         rc = dp_alloc(&s->state, 1, class->state_size, err);
     if (rc == DP_OK)
-        rc = dp_option_parse(&command, s->options, ports != NULL ? ports : &own, argc, argv, &operand, err);
+        rc = dp_option_parse(&command, s->options, common, argc, argv, &operand, err);
     /* What ends a pipeline may be given a file as well, by name. */
     if (rc == DP_PARSE_RUN && class->sink && ports != NULL && operand + 1 == argc && strcmp(ports->in, "-") == 0)
         ports->in = argv[operand++];
@@ -65,9 +71,12 @@ int dp_stage_new(struct dp_stage **stage, const struct dp_stage_class *class, in
         rc = dp_fail(err, DP_E_USAGE, "unexpected argument '%.80s'", argv[operand]);
     if (rc == DP_PARSE_RUN && ports == NULL && (strcmp(own.in, "-") != 0 || strcmp(own.out, "-") != 0))
         rc = dp_fail(err, DP_E_USAGE, "--in and --out have no place in a fused pipeline");
+    if (rc == DP_PARSE_RUN && class->gate && common->on != NULL)
+        rc = dp_fail(err, DP_E_USAGE, "--on: every lap has to be paid for, of whichever kind");
     if (rc == DP_PARSE_RUN)
         rc = dp_checkpoint_told(&s->checkpoint, err);
     if (rc == DP_PARSE_RUN) {
+        s->on = common->on;
         dp_key_fresh(&s->key);
         s->terminal = isatty(STDOUT_FILENO) == 1;
         if (class->open != NULL)
@@ -99,6 +108,7 @@ int dp_stage_bare(struct dp_frame *frame, struct dp_err *err)
     static const char software[] = "dpline " DP_VERSION;
     int64_t ordinal = dp_frame_int(frame, DP_F_STAGE, 0), laps = dp_frame_int(frame, DP_F_LAPS, 0),
             status = dp_frame_int(frame, DP_F_STATUS, 0);
+    bool kinds = frame->kind == DP_KIND_HELLO && dp_frame_has(frame, DP_F_KINDS);
     dp_frame_reset(frame, frame->kind);
     if (frame->kind != DP_KIND_HELLO) {
         if (status != 0)
@@ -109,6 +119,7 @@ int dp_stage_bare(struct dp_frame *frame, struct dp_err *err)
     dp_frame_set_int(frame, DP_F_STAGE, ordinal);
     if (laps > 0)
         dp_frame_set_int(frame, DP_F_LAPS, laps);
+    frame->value[DP_F_KINDS].present = kinds; /* the text is still there */
     return dp_frame_set_text(frame, DP_F_SOFTWARE, software, strlen(software), err);
 }
 
@@ -142,6 +153,20 @@ static int restore(struct dp_stage *stage, struct dp_err *err)
     return rc;
 }
 
+/* How many laps there will be of the kind that the stage is for. */
+static int count_turns(struct dp_stage *stage, const struct dp_frame *frame, struct dp_err *err)
+{
+    struct dp_laps laps = {0};
+    int rc = dp_laps_parse(&laps, dp_frame_text(frame, DP_F_KINDS, ""), err);
+    int kind = rc == DP_OK ? dp_laps_find(&laps, stage->on) : -1;
+    if (kind >= 0)
+        stage->turns = laps.turns[kind];
+    else if (rc == DP_OK || !dp_frame_has(frame, DP_F_KINDS))
+        rc = dp_fail(err, DP_E_USAGE, "--on: the run has no laps of a kind '%.40s'", stage->on);
+    dp_laps_free(&laps);
+    return rc;
+}
+
 static int take_hello(struct dp_stage *stage, struct dp_frame *frame, struct dp_out *out, struct dp_err *err)
 {
     int64_t format = dp_frame_int(frame, DP_F_FORMAT, 0);
@@ -155,7 +180,9 @@ static int take_hello(struct dp_stage *stage, struct dp_frame *frame, struct dp_
     }
     dp_frame_set_int(frame, DP_F_STAGE, ordinal + 1);
     stage->ordinal = ordinal + 1;
-    int rc = stage->class->hello != NULL ? stage->class->hello(stage, frame, err) : DP_OK;
+    int rc = stage->on != NULL ? count_turns(stage, frame, err) : DP_OK;
+    if (rc == DP_OK && stage->class->hello != NULL)
+        rc = stage->class->hello(stage, frame, err);
     if (rc == DP_OK && stage->checkpoint.resumed > 0 && !stage->class->sink)
         rc = restore(stage, err);
     if (rc == DP_OK && stage->class->gate)
@@ -169,18 +196,23 @@ struct checked_out {
     struct dp_stage *stage;
 };
 
-static int check_frame(struct dp_out *out, struct dp_frame *frame, struct dp_err *err)
+static int pass_frame(struct checked_out *c, struct dp_frame *frame, struct dp_err *err)
 {
-    struct checked_out *c = out->self;
     struct dp_stage *stage = c->stage;
-    if ((frame->label & stage->class->gives) == 0)
-        return dp_fail(err, DP_E_UNSAFE, "made a %s frame, which it must not", dp_label_name(frame->label));
     int rc = dp_mapped_check(false, err);
     stage->lap = frame->lap;
     stage->may_save = dp_checkpoint_possible(frame) && frame->lap < dp_frame_int(frame, DP_F_LAPS, 0);
     if (rc == DP_OK && dp_checkpoint_due(&stage->checkpoint, frame))
         rc = save(stage, err);
     return rc == DP_OK ? c->next->frame(c->next, frame, err) : rc;
+}
+
+static int check_frame(struct dp_out *out, struct dp_frame *frame, struct dp_err *err)
+{
+    struct checked_out *c = out->self;
+    if ((frame->label & c->stage->class->gives) == 0)
+        return dp_fail(err, DP_E_UNSAFE, "made a %s frame, which it must not", dp_label_name(frame->label));
+    return pass_frame(c, frame, err);
 }
 
 static int pass_text(struct dp_out *out, const char *text, size_t length, struct dp_err *err)
@@ -228,11 +260,29 @@ static bool end_saves(const struct dp_stage *stage)
            (stage->interrupted || (!stage->class->gate && (stage->class->takes & DP_LABEL_RELEASED) != 0));
 }
 
+/* A lap: the stage's, or one that passes it. */
+static int take_lap(struct dp_stage *stage, struct dp_frame *frame, struct dp_out *wrapped, struct dp_err *err)
+{
+    char takes[64];
+    if (stage->on != NULL && strcmp(dp_frame_text(frame, DP_F_LAP_KIND, ""), stage->on) != 0)
+        return stage->class->sink ? DP_OK : pass_frame(wrapped->self, frame, err);
+    if ((frame->label & stage->class->takes) == 0) {
+        label_set(stage->class->takes, takes, sizeof takes);
+        return dp_fail(err, DP_E_UNSAFE, "takes %s frames and got a %s one: a stage is missing or out of place", takes,
+                       dp_label_name(frame->label));
+    }
+    stage->turn = stage->on != NULL ? dp_frame_int(frame, DP_F_TURN, 0) : frame->lap;
+    if (stage->on == NULL)
+        stage->turns = dp_frame_int(frame, DP_F_LAPS, 0);
+    if (stage->on != NULL && stage->turn < 1)
+        return dp_fail(err, DP_E_RUN, "lap %lld does not say which of its kind it is", (long long)frame->lap);
+    return stage->class->fire(stage, frame, wrapped, err);
+}
+
 int dp_stage_take(struct dp_stage *stage, struct dp_frame *frame, struct dp_out *out, struct dp_err *err)
 {
     struct checked_out checked = {out, stage};
     struct dp_out wrapped = {check_frame, pass_text, &checked, pass_warning};
-    char takes[64];
     /* Whether the data are still the same is looked up rarely: it costs a system call per file. */
     bool look = frame->kind == DP_KIND_END || (frame->kind == DP_KIND_LAP && frame->lap % LAPS_PER_LOOK == 0);
     int rc = look ? dp_mapped_check(true, err) : DP_OK;
@@ -245,13 +295,7 @@ int dp_stage_take(struct dp_stage *stage, struct dp_frame *frame, struct dp_out 
         rc = take_hello(stage, frame, out, err);
         break;
     case DP_KIND_LAP:
-        if ((frame->label & stage->class->takes) == 0) {
-            label_set(stage->class->takes, takes, sizeof takes);
-            rc = dp_fail(err, DP_E_UNSAFE, "takes %s frames and got a %s one: a stage is missing or out of place", takes,
-                         dp_label_name(frame->label));
-        } else {
-            rc = stage->class->fire(stage, frame, &wrapped, err);
-        }
+        rc = take_lap(stage, frame, &wrapped, err);
         break;
     case DP_KIND_END:
         stage->interrupted = dp_frame_bool(frame, DP_F_INTERRUPTED);

@@ -60,16 +60,18 @@ struct dp_stage {
     bool seeded;
     bool interrupted; /* drain: a signal has ended the run early */
     struct dp_checkpoint checkpoint;
-    int64_t ordinal;    /* in the pipeline, from 1 */
-    int64_t lap, saved; /* the last one that was passed on, and the last that a checkpoint has */
-    bool may_save;      /* it may serve as a checkpoint, and is not the run's last */
-    int64_t started;    /* seconds since 1970, set by the runtime; 0 for unknown */
-    bool terminal;      /* standard output is one: text is for a person */
+    int64_t ordinal;     /* in the pipeline, from 1 */
+    int64_t lap, saved;  /* the last one that was passed on, and the last that a checkpoint has */
+    bool may_save;       /* it may serve as a checkpoint, and is not the run's last */
+    const char *on;      /* the kind of laps that it is for; NULL: all of them. Other laps pass it as they are */
+    int64_t turn, turns; /* fire: which lap of those that it is for, from 1, and how many there will be (0: not known) */
+    int64_t started;     /* seconds since 1970, set by the runtime; 0 for unknown */
+    bool terminal;       /* standard output is one: text is for a person */
 };
 
-/* The option table that every stage has besides its own: where frames come from and go to. */
+/* The option table that every stage has besides its own: where frames come from and go to, and which laps it is for. */
 struct dp_stage_ports {
-    const char *in, *out;
+    const char *in, *out, *on;
     bool allow_private_output;
 };
 extern const struct dp_option dp_stage_port_options[];

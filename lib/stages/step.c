@@ -203,7 +203,7 @@ static int descend(struct dp_stage *stage, struct dp_frame *frame, struct dp_arr
     const struct dp_record *m = dp_frame_record(frame, DP_F_SUM);
     struct dp_sum sum;
     double *w = model->data, lambda = dp_frame_real(frame, DP_F_LAMBDA, 0);
-    int64_t laps = dp_frame_int(frame, DP_F_LAPS, 0);
+    int64_t turn = stage->turn, laps = stage->turns;
     int rc = dp_sum_read(&sum, frame, err);
     if (rc == DP_OK && isnan(o->step))
         rc = dp_fail(err, DP_E_USAGE, "--step is required: the sums are gradients");
@@ -221,12 +221,12 @@ static int descend(struct dp_stage *stage, struct dp_frame *frame, struct dp_arr
     rc = dp_sum_need(&sum, s->outputs, s->cols, err);
     if (rc != DP_OK)
         return rc;
-    if (s->schedule.kind != DP_SCHEDULE_CONSTANT && (frame->lap < 1 || (laps > 0 && frame->lap > laps)))
-        return dp_fail(err, DP_E_RUN, "--schedule: lap %lld of a run of %lld", (long long)frame->lap, (long long)laps);
+    if (s->schedule.kind != DP_SCHEDULE_CONSTANT && (turn < 1 || (laps > 0 && turn > laps)))
+        return dp_fail(err, DP_E_RUN, "--schedule: lap %lld of a run of %lld", (long long)turn, (long long)laps);
     double rows = m->rate * (double)m->rows, noise = dp_frame_real(frame, DP_F_NOISE_SCALE, 0) / rows;
     for (size_t i = 0; i < model->count; i++)
         s->gradient[i] = lambda * w[i] - dp_sum_at(&sum, i) / rows;
-    dp_optimiser_step(&s->optimiser, o->step / dp_schedule_at(&s->schedule, frame->lap, laps), noise * noise, s->gradient, w);
+    dp_optimiser_step(&s->optimiser, o->step / dp_schedule_at(&s->schedule, turn, laps), noise * noise, s->gradient, w);
     if (!isnan(o->project))
         dp_project_ball(o->project, w, model->count);
     return DP_OK;
@@ -241,12 +241,13 @@ static int add(const struct dp_frame *frame, struct dp_array *model, struct dp_e
 
 /* The mean so far of all iterates or of the tail, into which the new one goes with a weight of 1/(held + 1) or, for the
    polynomial, (gamma + 1)/(t + gamma) with t = held + 1 (Shamir & Zhang, 2013). */
-static int average_in(const struct options *o, struct dp_frame *frame, const struct dp_array *model, struct dp_err *err)
+static int average_in(const struct dp_stage *stage, struct dp_frame *frame, const struct dp_array *model, struct dp_err *err)
 {
-    int64_t laps = dp_frame_int(frame, DP_F_LAPS, 0);
+    const struct options *o = stage->options;
+    int64_t laps = stage->turns;
     if (o->average == AVERAGE_TAIL && laps <= 0)
         return dp_fail(err, DP_E_RUN, "--average tail: the stream does not say how many laps there will be");
-    if (o->average == AVERAGE_TAIL && frame->lap <= laps - (int64_t)ceil(o->tail * (double)laps))
+    if (o->average == AVERAGE_TAIL && stage->turn <= laps - (int64_t)ceil(o->tail * (double)laps))
         return DP_OK;
     int64_t held = dp_frame_has(frame, DP_F_AVERAGE) ? dp_frame_int(frame, DP_F_AVERAGED, 0) : 0;
     const struct dp_array *old = dp_frame_array(frame, DP_F_AVERAGE);
@@ -292,7 +293,7 @@ static int step_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp_o
     dp_frame_drop(frame, DP_F_SUM);
     dp_frame_drop(frame, DP_F_COLUMNS);
     if (rc == DP_OK && o->average != AVERAGE_NONE)
-        rc = average_in(o, frame, model, err);
+        rc = average_in(stage, frame, model, err);
     return rc != DP_OK ? rc : out->frame(out, frame, err);
 }
 

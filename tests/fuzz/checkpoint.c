@@ -59,11 +59,13 @@ static void read_own(const uint8_t *data, size_t size)
     size_t length;
     fuzz_file("loop", data, size);
     fuzz_assert(dp_frame_new(&last, NULL) == DP_OK);
-    fuzz_assert(dp_saved_of(&saved, "a | b", 9, 1, &err) == DP_OK);
+    dp_saved_of(&saved, "a | b", "a, b 8", 9, 1);
     /* The run is the one that the file says it is of, so that what stands behind is read, too. */
     if (dp_state_decode(&state, (const char *)data, size, &err) == DP_OK) {
         if (dp_state_get_bytes(&state, "pipeline", &digest, &length, &err) == DP_OK && length == sizeof saved.pipeline)
             memcpy(saved.pipeline, digest, length);
+        if (dp_state_get_bytes(&state, "plan", &digest, &length, &err) == DP_OK && length == sizeof saved.plan)
+            memcpy(saved.plan, digest, length);
         dp_state_get_int(&state, "laps", 1, INT64_MAX, &saved.laps, &err);
         dp_state_get_int(&state, "seed", INT64_MIN, INT64_MAX, &saved.seed, &err);
     }

@@ -1,0 +1,53 @@
+/* Laps of several kinds: which come, in which order, and how often. It is a public text, fixed before the run, that dp-loop
+ * --plan takes and the hello frame carries:
+ *
+ *   plan  = part { "," part }
+ *   part  = ( kind | "(" plan ")" ) [ count ]
+ *   kind  = a lower-case letter, then lower-case letters, digits and "-"
+ *   count = how often, 1 where there is none
+ *
+ * "moments 1, gradient 200" is one lap of moments and then 200 of gradients; "(gradient, search) 100" has them in turns. */
+#ifndef DP_WIRE_LAPS_H
+#define DP_WIRE_LAPS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+
+#define DP_LAPS_MOST 1099511627775 /* laps of a run */
+#define DP_LAPS_MOST_KINDS 16
+#define DP_LAPS_MOST_PIECES 1000000
+#define DP_LAPS_MOST_DEPTH 8 /* of parentheses */
+#define DP_LAPS_NAME 32      /* with its NUL */
+
+struct dp_laps_piece {
+    int64_t end; /* the last lap of the piece */
+    int kind;
+};
+
+struct dp_laps {
+    int64_t laps;
+    int kinds;
+    char name[DP_LAPS_MOST_KINDS][DP_LAPS_NAME];
+    int64_t turns[DP_LAPS_MOST_KINDS]; /* laps of each kind */
+    size_t pieces, capacity;
+    struct dp_laps_piece *piece; /* no two neighbours are of the same kind */
+};
+
+/* Reads a plan into *laps, which starts zeroed and is the caller's to free, after a failure too. DP_E_USAGE with a sentence
+   that says at which character. */
+int dp_laps_parse(struct dp_laps *laps, const char *text, struct dp_err *err);
+
+/* A run whose laps are all of one kind that has no name: `count` laps. */
+int dp_laps_plain(struct dp_laps *laps, int64_t count, struct dp_err *err);
+
+void dp_laps_free(struct dp_laps *laps);
+
+/* The kind of a lap, 1 ≤ lap ≤ laps->laps. */
+int dp_laps_kind(const struct dp_laps *laps, int64_t lap);
+
+/* The kind of that name, or -1. */
+int dp_laps_find(const struct dp_laps *laps, const char *name);
+
+#endif

@@ -8,8 +8,8 @@
 #include "base/init.h"
 #include "convert.h"
 #include "frame.h"
-#include "math/grid.h"
 #include "port/port.h"
+#include "stages/bounded.h"
 #include "wire/json.h"
 
 _Static_assert((int)DPLINE_HELLO == (int)DP_KIND_HELLO && (int)DPLINE_LAP == (int)DP_KIND_LAP &&
@@ -234,15 +234,8 @@ int dpline_frame_bound(struct dpline_frame *frame, const int64_t *sum, uint64_t 
     if (rc != DP_OK)
         return rc;
     record->release = DP_RELEASE_SUM;
-    dp_record_bound(record, DP_F_SUM, replace_one ? DP_ADJACENCY_REPLACE_ONE : DP_ADJACENCY_NULL_RECORD, bound);
-    dp_frame_set_real(f, DP_F_BOUND, bound);
-    dp_frame_set_real(f, DP_F_GRID, dp_grid_for(bound));
-    dp_frame_drop(f, DP_F_WITHIN);
-    dp_frame_drop(f, DP_F_UPDATES);
-    dp_frame_drop(f, DP_F_ROWS);
-    dp_frame_drop(f, DP_F_X);
-    dp_frame_drop(f, DP_F_Y);
-    f->label = DP_LABEL_BOUNDED;
+    dp_bounded_state(f, replace_one ? DP_ADJACENCY_REPLACE_ONE : DP_ADJACENCY_NULL_RECORD, bound);
+    dp_batch_forget(f);
     return DPLINE_OK;
 }
 

@@ -4,7 +4,7 @@
 
 #include "base/mem.h"
 #include "math/grid.h"
-#include "stages/gather.h"
+#include "stages/bounded.h"
 #include "stages/stages.h"
 
 struct options {
@@ -61,7 +61,7 @@ static const struct dp_option options[] = {
      .metavar = "HOW",
      .help = "what one person can change",
      .fallback = "null-record",
-     .choices = "null-record|replace-one"},
+     .choices = DP_ADJACENCY_CHOICES},
     {.name = "threads",
      .letter = 't',
      .kind = DP_OPT_INT,
@@ -147,7 +147,7 @@ static int clip_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp_o
     struct dp_batch batch;
     const struct dp_array *updates;
     struct dp_record *m = dp_frame_edit_record(frame, DP_F_NONE);
-    int64_t *sum, within = 0;
+    int64_t within = 0;
     double bound = 0;
     int rc = dp_batch_read(&batch, frame, s->dataset, &s->seen, err);
     if (rc == DP_OK)
@@ -160,8 +160,6 @@ static int clip_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp_o
         rc = next_bound(o, frame, &bound, err);
     if (rc == DP_OK)
         rc = set_shape(stage, updates->dims[1], batch.cols, err);
-    if (rc == DP_OK)
-        rc = dp_frame_make_array(frame, DP_F_SUM, DP_I64, s->classes, s->cols, &sum, err);
     if (rc != DP_OK)
         return rc;
     float *update = updates->data;
@@ -175,18 +173,12 @@ static int clip_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp_o
         if (isfinite(length2 * norm2)) /* else it contributes nothing here either */
             within += length2 * fmax(norm2, 1) <= bound * bound ? 1 : -1;
     }
-    double grid = dp_grid_for(bound);
-    dp_gather_sum(&s->gather, &batch, updates->data, s->classes, grid, sum);
-    dp_record_bound(m, DP_F_SUM, o->adjacency == 0 ? DP_ADJACENCY_NULL_RECORD : DP_ADJACENCY_REPLACE_ONE, bound);
-    if (!isnan(o->adaptive)) {
+    rc = dp_bounded_sum(&s->gather, frame, &batch, updates->data, s->classes, dp_adjacency_chosen(o->adjacency), bound, err);
+    if (rc == DP_OK && !isnan(o->adaptive))
         rc = record_count(frame, within, err);
-        if (rc != DP_OK)
-            return rc;
-    }
-    dp_frame_set_real(frame, DP_F_BOUND, bound);
-    dp_frame_set_real(frame, DP_F_GRID, grid);
+    if (rc != DP_OK)
+        return rc;
     dp_batch_forget(frame);
-    frame->label = DP_LABEL_BOUNDED;
     return out->frame(out, frame, err);
 }
 

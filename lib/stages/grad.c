@@ -10,9 +10,8 @@
 #include "math/grid.h"
 #include "math/loss.h"
 #include "model/method.h"
-#include "stages/gather.h"
+#include "stages/bounded.h"
 #include "stages/stages.h"
-#include "wire/codec.h"
 
 struct options {
     const char *data;
@@ -93,7 +92,7 @@ static const struct dp_option options[] = {
      .metavar = "HOW",
      .help = "what one person can change",
      .fallback = "null-record",
-     .choices = "null-record|replace-one"},
+     .choices = DP_ADJACENCY_CHOICES},
     {.name = "non-private", .kind = DP_OPT_FLAG, .offset = OFFSET(non_private), .help = "the exact sum, without clip or grid"},
     {.name = "threads",
      .letter = 't',
@@ -161,8 +160,8 @@ static int set_shape(struct dp_stage *stage, struct dp_frame *frame, const struc
     s->rows = (size_t)dp_frame_record(frame, DP_F_NONE)->rows;
     s->form = dp_form_for(&dp_family_linear, batch->features, dp_loss_outputs(s->classes), (double)batch->intercept);
     int rc = check_labels(s, o->data, err);
-    if (rc == DP_OK && isnan(o->clip) && !o->non_private && s->rows > DP_LIMIT_FRAME / 2 / (4 * s->form.outputs))
-        rc = dp_fail(err, DP_E_RUN, "the updates of %zu rows may not fit a frame: use --clip", s->rows);
+    if (rc == DP_OK && isnan(o->clip) && !o->non_private)
+        rc = dp_bounded_later_fits(s->rows, s->form.outputs, err);
     if (rc == DP_OK)
         rc = dp_alloc(&s->zeta, (size_t)o->threads * DP_ROWS * s->form.outputs, sizeof(double), err);
     return rc == DP_OK ? dp_gather_open(&s->gather, (int)o->threads, s->form.outputs, s->form.cols, err) : rc;
@@ -277,33 +276,6 @@ static int sum_exactly(struct state *s, struct dp_frame *frame, const struct dp_
     return DP_OK;
 }
 
-static int put_updates(const struct state *s, struct dp_frame *frame, const struct dp_batch *batch, struct dp_err *err)
-{
-    float *updates;
-    int rc = dp_frame_make_array(frame, DP_F_UPDATES, DP_F32, batch->count, s->form.outputs, &updates, err);
-    if (rc == DP_OK && batch->count > 0)
-        memcpy(updates, s->coefficient, batch->count * s->form.outputs * sizeof *updates);
-    return rc;
-}
-
-static int put_sum(struct dp_stage *stage, struct dp_frame *frame, const struct dp_batch *batch, struct dp_err *err)
-{
-    const struct options *o = stage->options;
-    struct state *s = stage->state;
-    double grid = dp_grid_for(o->clip);
-    int64_t *sum;
-    int rc = dp_frame_make_array(frame, DP_F_SUM, DP_I64, s->form.outputs, s->form.cols, &sum, err);
-    if (rc != DP_OK)
-        return rc;
-    dp_gather_sum(&s->gather, batch, s->coefficient, s->form.outputs, grid, sum);
-    dp_record_bound(dp_frame_edit_record(frame, DP_F_NONE), DP_F_SUM,
-                    o->adjacency == 0 ? DP_ADJACENCY_NULL_RECORD : DP_ADJACENCY_REPLACE_ONE, o->clip);
-    dp_frame_set_real(frame, DP_F_BOUND, o->clip);
-    dp_frame_set_real(frame, DP_F_GRID, grid);
-    frame->label = DP_LABEL_BOUNDED;
-    return DP_OK;
-}
-
 static int lap(struct dp_stage *stage, struct dp_frame *frame, const struct dp_batch *batch, const double *model,
                struct dp_err *err)
 {
@@ -316,7 +288,10 @@ static int lap(struct dp_stage *stage, struct dp_frame *frame, const struct dp_b
     if (rc != DP_OK)
         return rc;
     update_rows(stage, batch, model);
-    return isnan(o->clip) ? put_updates(s, frame, batch, err) : put_sum(stage, frame, batch, err);
+    if (isnan(o->clip))
+        return dp_bounded_later(frame, batch, s->coefficient, s->form.outputs, err);
+    return dp_bounded_sum(&s->gather, frame, batch, s->coefficient, s->form.outputs, dp_adjacency_chosen(o->adjacency), o->clip,
+                          err);
 }
 
 static int grad_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp_out *out, struct dp_err *err)

@@ -5,7 +5,7 @@
 #define DP_STAGES_SCD_H
 
 #include "math/loss.h"
-#include "stages/gather.h"
+#include "stages/bounded.h"
 #include "stages/stages.h"
 
 enum dp_scd_variant { DP_SCD_PARALLEL, DP_SCD_SEQUENTIAL, DP_SCD_PRIMAL, DP_SCD_NON_PRIVATE };

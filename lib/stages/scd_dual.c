@@ -66,19 +66,9 @@ int dp_scd_parallel(struct dp_stage *stage, struct dp_frame *frame, const struct
     if (rc != DP_OK)
         return rc;
 
-    if (isnan(o->clip)) { /* dp-clip bounds and sums */
-        float *updates;
-        m->release = DP_RELEASE_SECRET_STATE;
-        rc = dp_frame_make_array(frame, DP_F_UPDATES, DP_F32, batch->count, s->outputs, &updates, err);
-        if (rc == DP_OK && batch->count > 0)
-            memcpy(updates, s->coefficient, batch->count * s->outputs * sizeof *updates);
-        return rc;
-    }
-    int64_t *sum;
-    rc = dp_frame_make_array(frame, DP_F_SUM, DP_I64, s->outputs, s->cols, &sum, err);
-    if (rc != DP_OK)
-        return rc;
-    dp_gather_sum(&s->gather, batch, s->coefficient, s->outputs, dp_grid_for(o->clip), sum);
-    dp_scd_record(s, frame, o->release_alpha ? DP_RELEASE_SUM_AND_STATE : DP_RELEASE_SECRET_STATE);
-    return DP_OK;
+    m->release = o->release_alpha ? DP_RELEASE_SUM_AND_STATE : DP_RELEASE_SECRET_STATE;
+    if (isnan(o->clip))
+        return dp_bounded_later(frame, batch, s->coefficient, s->outputs, err);
+    return dp_bounded_sum(&s->gather, frame, batch, s->coefficient, s->outputs, dp_adjacency_chosen(o->adjacency), o->clip,
+                          err);
 }

@@ -7,7 +7,6 @@
 #include "math/grid.h"
 #include "model/method.h"
 #include "stages/scd.h"
-#include "wire/codec.h"
 
 #define OFFSET(member) offsetof(struct dp_scd_options, member)
 
@@ -88,7 +87,7 @@ static const struct dp_option options[] = {
      .metavar = "HOW",
      .help = "what one person can change",
      .fallback = "null-record",
-     .choices = "null-record|replace-one"},
+     .choices = DP_ADJACENCY_CHOICES},
     {.name = "gap-every",
      .kind = DP_OPT_INT,
      .offset = OFFSET(gap_every),
@@ -176,9 +175,7 @@ static int set_shape(struct dp_stage *stage, struct dp_frame *frame, const struc
         rc = dp_gather_open(&s->gather, (int)o->threads, s->outputs, s->cols, err);
     if (rc != DP_OK)
         return rc;
-    if (o->variant == DP_SCD_PARALLEL && isnan(o->clip) && s->rows > DP_LIMIT_FRAME / 2 / (4 * s->outputs))
-        return dp_fail(err, DP_E_RUN, "the updates of %zu rows may not fit a frame: use --clip", s->rows);
-    return DP_OK;
+    return o->variant == DP_SCD_PARALLEL && isnan(o->clip) ? dp_bounded_later_fits(s->rows, s->outputs, err) : DP_OK;
 }
 
 /* Says in the frame what the model is. */
@@ -212,14 +209,8 @@ double dp_scd_sigma_prime(const struct dp_scd *s, const struct dp_record *m)
 
 struct dp_record *dp_scd_record(const struct dp_scd *s, struct dp_frame *frame, enum dp_release release)
 {
-    struct dp_record *m = dp_frame_edit_record(frame, DP_F_NONE);
-    m->release = release;
-    dp_record_bound(m, DP_F_SUM, s->options->adjacency == 0 ? DP_ADJACENCY_NULL_RECORD : DP_ADJACENCY_REPLACE_ONE,
-                    s->options->clip);
-    dp_frame_set_real(frame, DP_F_BOUND, s->options->clip);
-    dp_frame_set_real(frame, DP_F_GRID, dp_grid_for(s->options->clip));
-    frame->label = DP_LABEL_BOUNDED;
-    return m;
+    dp_frame_edit_record(frame, DP_F_NONE)->release = release;
+    return dp_bounded_state(frame, dp_adjacency_chosen(s->options->adjacency), s->options->clip);
 }
 
 int dp_scd_noise_alpha(struct dp_stage *stage, const struct dp_frame *frame, struct dp_err *err)

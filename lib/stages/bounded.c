@@ -1,0 +1,45 @@
+#include "stages/bounded.h"
+
+#include <string.h>
+
+#include "math/grid.h"
+#include "wire/codec.h"
+
+struct dp_record *dp_bounded_state(struct dp_frame *frame, enum dp_adjacency adjacency, double bound)
+{
+    struct dp_record *record = dp_frame_edit_record(frame, DP_F_NONE);
+    dp_record_bound(record, DP_F_SUM, adjacency, bound);
+    dp_frame_set_real(frame, DP_F_BOUND, bound);
+    dp_frame_set_real(frame, DP_F_GRID, dp_grid_for(bound));
+    frame->label = DP_LABEL_BOUNDED;
+    return record;
+}
+
+int dp_bounded_sum(struct dp_gather *gather, struct dp_frame *frame, const struct dp_batch *batch, const float *coefficient,
+                   size_t outputs, enum dp_adjacency adjacency, double bound, struct dp_err *err)
+{
+    int64_t *sum;
+    int rc = dp_frame_make_array(frame, DP_F_SUM, DP_I64, outputs, batch->cols, &sum, err);
+    if (rc != DP_OK)
+        return rc;
+    dp_gather_sum(gather, batch, coefficient, outputs, dp_grid_for(bound), sum);
+    dp_bounded_state(frame, adjacency, bound);
+    return DP_OK;
+}
+
+int dp_bounded_later(struct dp_frame *frame, const struct dp_batch *batch, const float *coefficient, size_t outputs,
+                     struct dp_err *err)
+{
+    float *updates;
+    int rc = dp_frame_make_array(frame, DP_F_UPDATES, DP_F32, batch->count, outputs, &updates, err);
+    if (rc == DP_OK && batch->count > 0)
+        memcpy(updates, coefficient, batch->count * outputs * sizeof *updates);
+    return rc;
+}
+
+int dp_bounded_later_fits(size_t rows, size_t outputs, struct dp_err *err)
+{
+    return rows > DP_LIMIT_FRAME / 2 / (4 * outputs)
+               ? dp_fail(err, DP_E_RUN, "the updates of %zu rows may not fit a frame: use --clip", rows)
+               : DP_OK;
+}

@@ -1,0 +1,31 @@
+/* What the stages share that read rows and give a sum which one person moves by at most a bound, or, for dp-clip, the update of
+   each row. */
+#ifndef DP_STAGES_BOUNDED_H
+#define DP_STAGES_BOUNDED_H
+
+#include "stages/gather.h"
+
+/* The option of these stages, and what its choice means. */
+#define DP_ADJACENCY_CHOICES "null-record|replace-one"
+static inline enum dp_adjacency dp_adjacency_chosen(int choice)
+{
+    return choice == 0 ? DP_ADJACENCY_NULL_RECORD : DP_ADJACENCY_REPLACE_ONE;
+}
+
+/* States that the frame's sum is bounded: in its record, which it returns, in the fields that say bound and grid, and by the
+   frame's label. The record must be open, and say on what the sum depends (release). */
+struct dp_record *dp_bounded_state(struct dp_frame *frame, enum dp_adjacency adjacency, double bound);
+
+/* Makes the frame's sum, on the grid of the bound, of coefficients (count × outputs) that dp_grid_clip has clipped to it, and
+   states that. */
+int dp_bounded_sum(struct dp_gather *gather, struct dp_frame *frame, const struct dp_batch *batch, const float *coefficient,
+                   size_t outputs, enum dp_adjacency adjacency, double bound, struct dp_err *err);
+
+/* Leaves the coefficients, of any size, to dp-clip. */
+int dp_bounded_later(struct dp_frame *frame, const struct dp_batch *batch, const float *coefficient, size_t outputs,
+                     struct dp_err *err);
+
+/* DP_E_RUN when the coefficients of that many rows may not fit a frame. */
+int dp_bounded_later_fits(size_t rows, size_t outputs, struct dp_err *err);
+
+#endif

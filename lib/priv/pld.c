@@ -11,6 +11,7 @@
 #include "priv/pld_compose.h"
 #include "priv/pure.h"
 #include "priv/rdp.h"
+#include "priv/replaced.h"
 
 enum {
     ROUNDS = 4,
@@ -492,23 +493,11 @@ static int solve(struct question *a, struct dp_pld_answer *answer, struct dp_err
 
 /* --- the Rényi bound --------------------------------------------------------------------------------------------- */
 
-static double log_sum(double a, double b)
-{
-    return fmax(a, b) + log1p(exp(-fabs(a - b)));
-}
-
 /* The largest loss of one lap of a pure or Laplace part, rounded up. */
 static double pure_epsilon(const struct dp_pld_part *part)
 {
-    double epsilon = part->epsilon;
-    if (part->kind == DP_PLD_LAPLACE) {
-        epsilon = 1 / part->multiplier;
-        if (fma(epsilon, part->multiplier, -1) < 0)
-            epsilon = nextafter(epsilon, INFINITY);
-    }
-    if (part->rate == 1 || epsilon > 500)
-        return epsilon;
-    return log1p(part->rate * expm1(epsilon)) * (1 + 8 * DBL_EPSILON);
+    double epsilon = part->kind == DP_PLD_LAPLACE ? (1 + DBL_EPSILON) / part->multiplier : part->epsilon;
+    return dp_pure_sampled(part->rate, epsilon);
 }
 
 /* No run loses more than that: the sum of the parts' largest losses, infinite with a Gaussian one. Rounded up. */
@@ -546,28 +535,20 @@ static void joint_renyi(const struct dp_pld_part *part, const double *orders, si
 
 static void part_renyi(const struct dp_pld_part *part, const double *orders, size_t n, double *r)
 {
-    const double slack = 1e-12, q = part->rate;
-    if (part->kind == DP_PLD_JOINT) {
+    switch (part->kind) {
+    case DP_PLD_JOINT:
         joint_renyi(part, orders, n, r);
-        return;
-    }
-    if (part->kind == DP_PLD_GAUSSIAN || part->kind == DP_PLD_GAUSSIAN_REPLACED) {
-        dp_rdp_sampled_gaussian(q, part->multiplier, orders, n, r);
-    } else {
-        double sampled = pure_epsilon(part);
-        for (size_t i = 0; i < n; i++) {
-            double order = orders[i], log_a = log_sum(order * sampled, (1 - order) * sampled) - log_sum(sampled, 0);
-            r[i] = fmin((fmax(log_a, 0) + slack * (1 + order * sampled)) / (order - 1), sampled) * (1 + slack);
-        }
-    }
-    if (part->kind == DP_PLD_GAUSSIAN_REPLACED && q < 1) {
-        double plain[DP_RDP_ORDER_COUNT], x = gsl_cdf_ugaussian_P(-0.5 / part->multiplier);
-        dp_rdp_gaussian(part->multiplier, orders, n, plain);
-        for (size_t i = 0; i < n; i++) {
-            double order = orders[i], log_a = (order - 1) * r[i];
-            double more = x + (1 - q) * (1 - 2 * x) - exp(order * log1p(-q)) * (1 - x) + slack;
-            r[i] = fmin((log_a + log1p(more * exp(-log_a))) / (order - 1) * (1 + slack), plain[i]);
-        }
+        break;
+    case DP_PLD_GAUSSIAN:
+        dp_rdp_sampled_gaussian(part->rate, part->multiplier, orders, n, r);
+        break;
+    case DP_PLD_GAUSSIAN_REPLACED:
+        dp_rdp_replaced_gaussian(part->rate, part->multiplier, orders, n, r);
+        break;
+    case DP_PLD_LAPLACE:
+    case DP_PLD_PURE:
+        dp_rdp_pure(pure_epsilon(part), orders, n, r);
+        break;
     }
 }
 

@@ -87,8 +87,7 @@ struct dp_pld_answer {
  * grids' bounds, Rényi's (of all orders where the grids say nothing, of a few where they say something) and, without a
  * Gaussian, the sum of the largest losses, and lower may be 0; tight says so.
  * The Rényi curves are dp_rdp_sampled_gaussian; for a pure or Laplace part that of randomised response with
- * ln(1 + q(e^ε − 1)); for a joint one dp_rdp_sampled_symmetric of the sum; for a replaced one at most that of the
- * remove direction plus (1−q)(1−2Φ(−μ/2)) + Φ(−μ/2) − (1−q)^α Φ(μ/2) in E[e^{(α−1) S}], or unsampled.
+ * ln(1 + q(e^ε − 1)); for a joint one dp_rdp_sampled_symmetric of the sum; for a replaced one dp_rdp_replaced_gaussian.
  * DP_E_RUN: no part, or one without 0 < rate <= 1, laps >= 1 and a positive and finite multiplier or epsilon; a
  * replaced part together with a sampled one of another kind (the adjacencies differ; rate 1 is fine, with
  * sensitivities under replacement); 0 < delta < 1 does not hold; no memory. upper is infinite where nothing bounds the

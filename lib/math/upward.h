@@ -51,4 +51,34 @@ static inline double dp_log_expm1(double x)
     return x > 40 ? x : log(expm1(x));
 }
 
+/* ln A at whole orders as a mechanism has it, kept for the two that were asked for last: the orders between them are many. A(1)
+   is
+   1. Starts as {of, mechanism}. */
+struct dp_log_a {
+    double (*of)(const void *mechanism, int order);
+    const void *mechanism;
+    int order[2];
+    double kept[2];
+};
+
+static inline double dp_log_a_whole(struct dp_log_a *a, int order)
+{
+    int slot = order & 1;
+    if (order == 1)
+        return 0;
+    if (a->order[slot] != order) {
+        a->kept[slot] = a->of(a->mechanism, order);
+        a->order[slot] = order;
+    }
+    return a->kept[slot];
+}
+
+/* At any order, from its neighbours: ln A is convex. */
+static inline double dp_log_a_chord(struct dp_log_a *a, double order)
+{
+    int below = (int)floor(order);
+    double share = order - below, at = dp_log_a_whole(a, below);
+    return share > 0 ? dp_upward((1 - share) * at + share * dp_log_a_whole(a, below + 1)) : at;
+}
+
 #endif

@@ -8,14 +8,13 @@ struct sampled {
     const double *unsampled;
     int largest;
     double factor; /* of the terms from l = 3 */
-    int cached_order[2];
-    double cached[2];
 };
 
 /* ln A at an integer order. Σ C(α,l) (1−q)^{α−l} q^l = 1 is taken off term by term, so that nothing cancels.
  */
-static double log_a_integer(const struct sampled *s, int order)
+static double log_a_integer(const void *mechanism, int order)
 {
+    const struct sampled *s = mechanism;
     double bound = dp_upward((order - 1) * s->unsampled[order]);
     if (s->log_1q == -INFINITY) /* q = 1 */
         return bound;
@@ -39,35 +38,20 @@ static double log_a_integer(const struct sampled *s, int order)
     return fmin(dp_log_one_plus_exp(dp_log_sum_value(&sum, order)), bound);
 }
 
-static double log_a(struct sampled *s, int order)
-{
-    if (order == 1)
-        return 0;
-    int slot = order & 1;
-    if (s->cached_order[slot] != order) {
-        s->cached[slot] = log_a_integer(s, order);
-        s->cached_order[slot] = order;
-    }
-    return s->cached[slot];
-}
-
-static double sampled_rdp(struct sampled *s, double order)
-{
-    if (!(order > 1 && order <= s->largest))
-        return INFINITY;
-    int below = (int)floor(order);
-    double share = order - below;
-    double at = log_a(s, below);
-    if (share > 0)
-        at = dp_upward((1 - share) * at + share * log_a(s, below + 1));
-    return dp_upward(at / (order - 1));
-}
-
 static void sampled(double q, const double *unsampled, int largest, double factor, const double *orders, size_t n, double *out)
 {
-    struct sampled s = {log(q), log1p(-q), unsampled, largest, factor, {0, 0}, {0, 0}};
-    for (size_t i = 0; i < n; i++)
-        out[i] = q >= 0 && q <= 1 ? (q > 0 ? sampled_rdp(&s, orders[i]) : 0) : INFINITY;
+    struct sampled s = {log(q), log1p(-q), unsampled, largest, factor};
+    struct dp_log_a log_a = {.of = log_a_integer, .mechanism = &s};
+    for (size_t i = 0; i < n; i++) {
+        if (!(q >= 0 && q <= 1))
+            out[i] = INFINITY;
+        else if (q == 0)
+            out[i] = 0;
+        else if (!(orders[i] > 1 && orders[i] <= largest))
+            out[i] = INFINITY;
+        else
+            out[i] = dp_upward(dp_log_a_chord(&log_a, orders[i]) / (orders[i] - 1));
+    }
 }
 
 void dp_rdp_sampled(double q, const double *unsampled, int largest, const double *orders, size_t n, double *out)

@@ -48,8 +48,6 @@ struct sampled {
     double log_q, log_1q;  /* ln q, ln(1 − q) */
     double half_precision; /* 1/(2 z²) */
     double crossing;       /* z0: where the mixture component and the base have equal weight */
-    int cached_order[2];   /* the integers last asked for; the orders between them are many */
-    double cached[2];
 };
 
 static double log_factorial[LARGEST_ORDER + 1];
@@ -73,12 +71,12 @@ static void sampled_init(struct sampled *s, double q, double z)
     s->log_1q = log1p(-q);
     s->half_precision = 1 / (2 * s->z * s->z);
     s->crossing = s->z * s->z * (s->log_1q - s->log_q) + 0.5;
-    s->cached_order[0] = s->cached_order[1] = 0;
 }
 
 /* ln A at an integer order. */
-static double log_a_integer(const struct sampled *s, int order)
+static double log_a_integer(const void *mechanism, int order)
 {
+    const struct sampled *s = mechanism;
     const double *lf = log_factorial;
     struct dp_log_sum sum = {.largest = -INFINITY};
     for (int k = 2; k <= order; k++) {
@@ -92,18 +90,6 @@ static double log_a_integer(const struct sampled *s, int order)
     }
     double log_excess = sum.largest + log(sum.sum) + DBL_EPSILON * (2 * order + 16); /* ln(A − 1) */
     return log_excess > 0 ? log_excess + log1p(exp(-log_excess)) : log1p(exp(log_excess));
-}
-
-static double log_a_integer_cached(struct sampled *s, int order)
-{
-    if (order == 1)
-        return 0;
-    int slot = order & 1;
-    if (s->cached_order[slot] != order) {
-        s->cached[slot] = log_a_integer(s, order);
-        s->cached_order[slot] = order;
-    }
-    return s->cached[slot];
 }
 
 /* ln of one term of a series of [MTZ] section 3.3 and a bound on its error: the mixture to the power `power`
@@ -165,12 +151,9 @@ static double log_a_series(const struct sampled *s, double order)
     return log_a + 2 * DBL_EPSILON * (fabs(sum.largest) + fabs(log(total)) + 1);
 }
 
-static double log_a_fractional(struct sampled *s, double order)
+static double log_a_fractional(const struct sampled *s, struct dp_log_a *a, double order)
 {
-    int below = (int)floor(order);
-    double fraction = order - below;
-    double chord = dp_upward((1 - fraction) * log_a_integer_cached(s, below) + fraction * log_a_integer_cached(s, below + 1));
-    double series = log_a_series(s, order);
+    double chord = dp_log_a_chord(a, order), series = log_a_series(s, order);
     return series >= 0 && series < chord ? series : chord;
 }
 
@@ -220,11 +203,12 @@ void dp_rdp_sampled_gaussian(double q, double z, const double *orders, size_t n,
 
     struct sampled s;
     sampled_init(&s, q, z);
+    struct dp_log_a a = {.of = log_a_integer, .mechanism = &s};
     for (size_t i = 0; i < n; i++) {
         double order = orders[i];
         if (!(order > 1 && order <= LARGEST_ORDER))
             continue;
-        double log_a = order == floor(order) ? log_a_integer_cached(&s, (int)order) : log_a_fractional(&s, order);
+        double log_a = order == floor(order) ? dp_log_a_whole(&a, (int)order) : log_a_fractional(&s, &a, order);
         double rdp = dp_upward(log_a / (order - 1));
         if (rdp < out[i])
             out[i] = fmax(rdp, DBL_MIN); /* never an underflow to "no loss at all" */

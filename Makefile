@@ -117,9 +117,10 @@ demo: deps-demo
 	BUILD=$(BUILD) examples/demo/run.sh
 
 # --- tests ---------------------------------------------------------------------------------------------------------
+TESTS ?= unit fuzz lint bats
 check: deps-check
 	+$(MAKE) all units
-	BUILD=$(BUILD) tests/run
+	BUILD=$(BUILD) tests/run $(TESTS)
 
 FUZZ_TARGETS := $(filter-out fuzz replay,$(basename $(notdir $(sort $(wildcard tests/fuzz/*.c)))))
 REPLAYS := $(FUZZ_TARGETS:%=$(BUILD)/replay/bin/%)

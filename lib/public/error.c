@@ -50,5 +50,6 @@ int dp_public_taken(struct dp_err *inside, int rc, const struct dpline_error *er
         return DP_OK;
     if (rc > 0 || rc < DP_E_UNSAFE)
         return dp_fail(inside, DP_E_RUN, "a function of the stage returned %d, which is not a status", rc);
-    return dp_fail(inside, (enum dp_status)rc, "%s", error->message);
+    return dp_fail(inside, (enum dp_status)rc, "%s",
+                   error->message[0] != '\0' ? error->message : "a function of the stage failed and did not say why");
 }

@@ -101,6 +101,83 @@ program() {
         dp-loop --laps 4 --seed 3 -q --checkpoint state -- "$(child './keeps --clip 0.5')"
 }
 
+@test "a stage of one's own that prints, and one that fails in silence" {
+    case $BUILD in *asan*) skip "the installed library is not linked under sanitizers" ;; esac
+    install_library
+    small_data
+    cat > tell.c << 'END'
+#include <dpline/stage.h>
+#include <stdio.h>
+#include <string.h>
+
+struct state { long long laps; };
+
+static int say(struct dpline_stage *stage, const char *text, struct dpline_error *error)
+{
+    return dpline_stage_print(stage, text, strlen(text), error);
+}
+static int start(struct dpline_stage *stage, struct dpline_error *error)
+{
+    return dpline_stage_emit(stage, NULL, error) == DPLINE_E_USAGE && say(stage, "x", NULL) == DPLINE_E_USAGE
+               ? DPLINE_OK : dpline_fail(error, DPLINE_E_RUN, "it could emit in open");
+}
+static int hello(struct dpline_stage *stage, struct dpline_frame *frame, struct dpline_error *error)
+{
+    return dpline_frame_kind(frame) == DPLINE_HELLO && ((struct state *)dpline_stage_state(stage))->laps == 0
+               ? DPLINE_OK : dpline_fail(error, DPLINE_E_RUN, "not a hello frame");
+}
+static int fire(struct dpline_stage *stage, struct dpline_frame *frame, struct dpline_error *error)
+{
+    char text[40];
+    if (dpline_frame_lap(frame) == 2)
+        dpline_stage_warn(stage, "lap 2 is here");
+    if (dpline_frame_lap(frame) == 4)
+        return DPLINE_E_RUN;
+    ((struct state *)dpline_stage_state(stage))->laps++;
+    snprintf(text, sizeof text, "lap %lld\n", (long long)dpline_frame_lap(frame));
+    return say(stage, text, error);
+}
+static int drain(struct dpline_stage *stage, struct dpline_error *error)
+{
+    char text[40];
+    snprintf(text, sizeof text, "%lld in all\n", ((struct state *)dpline_stage_state(stage))->laps);
+    return say(stage, text, error);
+}
+static void finish(struct dpline_stage *stage)
+{
+    (void)stage;
+    fputs("closed\n", stderr);
+}
+int main(int argc, char **argv)
+{
+    struct dpline_stage_class tell = {0};
+    tell.name = "tell";
+    tell.summary = "Tell the laps";
+    tell.state_size = sizeof(struct state);
+    tell.takes = DPLINE_RELEASED;
+    tell.open = start;
+    tell.hello = hello;
+    tell.fire = fire;
+    tell.drain = drain;
+    tell.close = finish;
+    return dpline_stage_main(&tell, argc, argv);
+}
+END
+    # shellcheck disable=SC2046
+    cc tell.c $(pkg-config --cflags --libs dpline) -o tell
+    child='dp-sample --data small.dp --rate 0.2 | dp-grad --data small.dp --loss logistic --clip 1 | dp-noise -z 4 | dp-account -e 5 -d 1e-5 --no-ledger | dp-step --step 1'
+    dp-loop --laps 3 -q -- "$child" > three
+    ./tell three > out 2> err
+    assert_equal "$(cat out)" $'lap 1\nlap 2\nlap 3\n3 in all'
+    assert_equal "$(cat err)" $'tell: warning: lap 2 is here\nclosed'
+    dp-loop --laps 4 -q -- "$child" > four
+    run ./tell four
+    assert_failure 1
+    assert_line 'tell: a function of the stage failed and did not say why'
+    assert_line closed
+    complains 2 "dp-loop: --exec=fused: './tell' is not a dp stage" dp-loop --laps 2 --exec fused -- "$child | ./tell"
+}
+
 @test "pipelines run from where they are installed" {
     small_data
     make -s -C "$ROOT" install BUILD="$BUILD" PREFIX=/usr DESTDIR="$PWD/stage" > log 2>&1 || fail "$(cat log)"

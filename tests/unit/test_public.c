@@ -5,6 +5,7 @@
 #include <dpline/frame.h>
 #include <dpline/grid.h>
 #include <dpline/ledger.h>
+#include <dpline/stage.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,6 +37,43 @@ static void it_says_which_version_it_is(void **state)
     assert_int_equal(dpline_fail(&error, DPLINE_E_UNSAFE, "%d is %s", 1, "one"), DPLINE_E_UNSAFE);
     assert_int_equal(error.status, DPLINE_E_UNSAFE);
     assert_string_equal(error.message, "1 is one");
+}
+
+/* What programs have compiled in: to change one of these is to change DPLINE_API. */
+static void the_layout_of_interface_1(void **state)
+{
+    (void)state;
+    assert_int_equal(DPLINE_API, 1);
+    if (sizeof(void *) != 8)
+        skip();
+    assert_int_equal(sizeof(struct dpline_error), 572);
+    assert_int_equal(sizeof(struct dpline_query), 80);
+    assert_int_equal(sizeof(struct dpline_charge), 392);
+    assert_int_equal(sizeof(struct dpline_bounds), 16);
+    assert_int_equal(sizeof(struct dpline_run), 112);
+    assert_int_equal(sizeof(struct dpline_array), 56);
+    assert_int_equal(sizeof(struct dpline_option), 80);
+    assert_int_equal(sizeof(struct dpline_stage_class), 144);
+    assert_int_equal(offsetof(struct dpline_query, most), 40);
+    assert_int_equal(offsetof(struct dpline_charge, query), 40);
+    assert_int_equal(offsetof(struct dpline_charge, unused), 360);
+    assert_int_equal(offsetof(struct dpline_run, preprocessing), 56);
+    assert_int_equal(offsetof(struct dpline_array, data), 48);
+    assert_int_equal(offsetof(struct dpline_option, flags), 72);
+    assert_int_equal(offsetof(struct dpline_stage_class, ephemeral), 88);
+    const int values[] = {DPLINE_GAUSSIAN,
+                          DPLINE_LAPLACE,
+                          DPLINE_PURE,
+                          DPLINE_SPARSE_LAPLACE,
+                          DPLINE_SPARSE_GAUSSIAN,
+                          DPLINE_DISCRETE_LAPLACE,
+                          DPLINE_GAMMA,
+                          DPLINE_SAMPLING_POISSON,
+                          DPLINE_SAMPLING_REPLACED,
+                          DPLINE_SAMPLING_SHUFFLED,
+                          DPLINE_SAMPLING_VISIBLE};
+    const int frozen[] = {1, 2, 3, 4, 5, 6, 7, 1, 2, 3, 4};
+    assert_memory_equal(values, frozen, sizeof frozen);
 }
 
 static void accounts_give_the_answers_of_the_library(void **state)
@@ -350,6 +388,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(it_says_which_version_it_is),
+        cmocka_unit_test(the_layout_of_interface_1),
         cmocka_unit_test(accounts_give_the_answers_of_the_library),
         cmocka_unit_test(every_kind_and_sampling_arrives),
         cmocka_unit_test(charges_that_make_no_sense_are_refused),

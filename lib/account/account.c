@@ -116,7 +116,7 @@ static bool stands_in(const struct dp_event *event)
     bool response = joint || event->sampling == DP_SAMPLING_REPLACED;
     int others = 0;
     for (int i = 0; i < event->queries; i++) {
-        const struct dp_kind *kind = &dp_kinds[event->query[i].kind];
+        const struct dp_kind_cost *kind = &dp_kinds[event->query[i].kind];
         if (!kind->exact || (response && kind->pair != DP_PLD_GAUSSIAN && kind->pair != DP_PLD_PURE))
             return true;
         others += kind->pair != DP_PLD_GAUSSIAN;

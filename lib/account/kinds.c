@@ -56,39 +56,39 @@ static int sparse_gaussian(const struct dp_query *query, const double *orders, s
 
 /* clang-format off */
 #define ROWS(X)                                                                                                                \
-    /*                         epsilon              curve            rho           pair             exact  symmetric */        \
-    X(DP_QUERY_NONE,             NULL,                NULL,            NULL,         DP_PLD_PURE,     false, false)            \
-    X(DP_QUERY_GAUSSIAN,         NULL,                gaussian,        gaussian_rho, DP_PLD_GAUSSIAN, true,  true)             \
-    X(DP_QUERY_LAPLACE,          inverse,             laplace,         NULL,         DP_PLD_LAPLACE,  true,  true)             \
+    /*                           epsilon              curve            rho           pair             exact  symm.  one number */ \
+    X(DP_QUERY_NONE,             NULL,                NULL,            NULL,         DP_PLD_PURE,     false, false, false)     \
+    X(DP_QUERY_GAUSSIAN,         NULL,                gaussian,        gaussian_rho, DP_PLD_GAUSSIAN, true,  true,  false)     \
+    X(DP_QUERY_LAPLACE,          inverse,             laplace,         NULL,         DP_PLD_LAPLACE,  true,  true,  true)      \
     /* Randomised response costs more than either of these two, unless the sensitivity is one step of the grid. */             \
-    X(DP_QUERY_DISCRETE_LAPLACE, inverse,             NULL,            NULL,         DP_PLD_PURE,     false, true)             \
-    X(DP_QUERY_GAMMA,            inverse,             NULL,            NULL,         DP_PLD_PURE,     false, true)             \
-    X(DP_QUERY_PURE,             given,               NULL,            NULL,         DP_PLD_PURE,     true,  true)             \
-    X(DP_QUERY_SPARSE_LAPLACE,   threshold_and_query, sparse_laplace,  NULL,         DP_PLD_PURE,     false, false)            \
-    X(DP_QUERY_SPARSE_GAUSSIAN,  NULL,                sparse_gaussian, NULL,         DP_PLD_PURE,     false, false)
+    X(DP_QUERY_DISCRETE_LAPLACE, inverse,             NULL,            NULL,         DP_PLD_PURE,     false, true,  true)      \
+    X(DP_QUERY_GAMMA,            inverse,             NULL,            NULL,         DP_PLD_PURE,     false, true,  false)     \
+    X(DP_QUERY_PURE,             given,               NULL,            NULL,         DP_PLD_PURE,     true,  true,  false)     \
+    X(DP_QUERY_SPARSE_LAPLACE,   threshold_and_query, sparse_laplace,  NULL,         DP_PLD_PURE,     false, false, false)     \
+    X(DP_QUERY_SPARSE_GAUSSIAN,  NULL,                sparse_gaussian, NULL,         DP_PLD_PURE,     false, false, false)
 /* clang-format on */
 
-#define ROW(kind, epsilon, curve, rho, pair, exact, symmetric) [kind] = {epsilon, curve, rho, pair, exact, symmetric},
-const struct dp_kind dp_kinds[DP_QUERY_KIND_COUNT] = {ROWS(ROW)};
+#define ROW(kind, ...) [kind] = {__VA_ARGS__},
+const struct dp_kind_cost dp_kinds[DP_QUERY_KIND_COUNT] = {ROWS(ROW)};
 
 #define SEEN(kind, ...) | 1u << (kind)
 _Static_assert((0u ROWS(SEEN)) == (1u << DP_QUERY_KIND_COUNT) - 1, "a row for each kind of query");
 
 double dp_kind_epsilon(const struct dp_query *query)
 {
-    const struct dp_kind *kind = &dp_kinds[query->kind];
+    const struct dp_kind_cost *kind = &dp_kinds[query->kind];
     return kind->epsilon != NULL ? kind->epsilon(query) : INFINITY;
 }
 
 double dp_kind_rho(const struct dp_query *query)
 {
-    const struct dp_kind *kind = &dp_kinds[query->kind];
+    const struct dp_kind_cost *kind = &dp_kinds[query->kind];
     return kind->rho != NULL ? kind->rho(query) : dp_zcdp_pure(dp_kind_epsilon(query));
 }
 
 int dp_kind_curve(const struct dp_query *query, const double *orders, size_t n, double *out, struct dp_err *err)
 {
-    const struct dp_kind *kind = &dp_kinds[query->kind];
+    const struct dp_kind_cost *kind = &dp_kinds[query->kind];
     if (kind->curve != NULL)
         return kind->curve(query, orders, n, out, err);
     if (kind->epsilon == NULL)

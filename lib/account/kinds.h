@@ -13,7 +13,7 @@
 #include "priv/pld.h"
 #include "query/query.h"
 
-struct dp_kind {
+struct dp_kind_cost {
     /* Its epsilon as a mechanism that is epsilon-DP by itself. NULL where it is none. */
     double (*epsilon)(const struct dp_query *query);
     /* out[i] = r(orders[i]) of one query on every row. NULL: the curve of its epsilon (priv/pure.h). */
@@ -27,9 +27,11 @@ struct dp_kind {
     bool exact;
     /* Its curve bounds, or is, that of one pair whose members an involution exchanges (priv/joint.h). */
     bool symmetric;
+    /* It counts on one number alone: its sensitivity is in L1, that of a record in L2, and there they are the same. */
+    bool one_number;
 };
 
-extern const struct dp_kind dp_kinds[DP_QUERY_KIND_COUNT];
+extern const struct dp_kind_cost dp_kinds[DP_QUERY_KIND_COUNT];
 
 /* The epsilon of the query as a pure mechanism; infinite where it is none. */
 double dp_kind_epsilon(const struct dp_query *query);

@@ -2,6 +2,7 @@
 
 #include <math.h>
 
+#include "account/kinds.h"
 #include "math/grid.h"
 
 static bool near(double a, double b)
@@ -33,7 +34,7 @@ static int check_noise(const struct dp_record *m, struct dp_err *err)
     if (query->kind == DP_QUERY_LAPLACE)
         return dp_fail(err, DP_E_UNSAFE, "a record has noise on the reals, and sums are whole numbers");
     /* The sensitivity of sum and state together is in L2 over two draws of noise, which only Gaussians add up in. */
-    if (m->release == DP_RELEASE_SUM_AND_STATE && query->kind != DP_QUERY_GAUSSIAN)
+    if (m->release == DP_RELEASE_SUM_AND_STATE && !dp_kind_is_gaussian(query))
         return dp_fail(err, DP_E_UNSAFE, "a released state has an accountant behind Gaussian noise alone, not %s",
                        dp_query_kinds[query->kind].name);
     if (scaled && !near(m->scale, query->multiplier * m->sensitivity))
@@ -116,10 +117,9 @@ static int check_paid(const struct dp_frame *frame, enum dp_field field, struct 
         return dp_fail(err, DP_E_UNSAFE, "the count of lap %lld is not one number", lap);
     if (!count && dp_frame_real(frame, DP_F_GRID, 0) != dp_grid_for(bound))
         return dp_fail(err, DP_E_UNSAFE, "lap %lld has another grid than its bound implies", lap);
-    /* The recorded sensitivity is in L2; what Laplace noise hides is L1, and on one number that is the same. */
-    if (record->query.kind == DP_QUERY_DISCRETE_LAPLACE && array->count != 1)
-        return dp_fail(err, DP_E_UNSAFE, "the Laplace noise of lap %lld is on %zu numbers, and its accountant is for one", lap,
-                       (size_t)array->count);
+    if (dp_kinds[record->query.kind].one_number && array->count != 1)
+        return dp_fail(err, DP_E_UNSAFE, "the %s noise of lap %lld is on %zu numbers, and its accountant is for one",
+                       dp_query_kinds[record->query.kind].name, lap, (size_t)array->count);
     return DP_OK;
 }
 

@@ -183,7 +183,7 @@ if frame["kind"] == "lap":
 @test "Laplace noise is taken on a single number alone" {
     noised '--rate 0.2'
     changed 'frame["records"][0]["noise"] = "discrete-laplace"'
-    complains 5 "dp-account: the Laplace noise of lap 1 is on 6 numbers, and its accountant is for one" $GATE --in changed.frames
+    complains 5 "dp-account: the discrete-laplace noise of lap 1 is on 6 numbers, and its accountant is for one" $GATE --in changed.frames
     dp-synth classification --rows 400 --cols 1 --classes 2 --seed 7 -o small.dp -q --force
     noised '--rate 0.2' "$STEP" '-z 2 --noise laplace'
     $GATE < noised.frames > out.frames

@@ -77,4 +77,13 @@ END
 
     # who does not know the kind says so
     complains 1 "dp-account: corrupt frame: 'noise' has the wrong type or value" "$BUILD/bin/dp-account" --epsilon 10 --delta 1e-5 --in noised.frames
+
+    # the table says that it is for one number, and the gate knows
+    rm -r small.dp
+    small_data 400 6
+    dp-loop --laps 1 --seed 1 --exec processes -- "dp-sample --data small.dp --rate 0.2 | dp-grad --data small.dp --loss logistic --clip 1 |
+        dp-noise -z 8 | tee vector.frames | dp-account --epsilon 10 --delta 1e-5 --allow-seeded | dp-step --step 1" > /dev/null
+    edit record.noise='"staircase"' record.riser=0.3 < vector.frames > staircase.frames
+    complains 5 "dp-account: the staircase noise of lap 1 is on 6 numbers, and its accountant is for one" \
+        dp-account --epsilon 10 --delta 1e-5 --allow-seeded --in staircase.frames
 }

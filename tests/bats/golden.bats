@@ -118,6 +118,8 @@ bounded bounded 4 sum=none
 noised noised 3 sum=gaussian,count=gaussian
 stream released 4 sum=gaussian
 END
+    assert_equal "$(dp-cat stream-of-kinds | jq -r 'select(.kind == "lap") | [.lap, .lap_kind, .turn] | join(" ")' | tr '\n' ';')" \
+        "1 small 1;2 small 2;3 large 1;"
     # and stages take them
     dp-clip --data people.dp --clip 1 --adaptive 0.5 --in raw --out again
     dp-cat --full again | jq -c '[.sum, .count]' > clipped.now
@@ -147,6 +149,7 @@ gamma real.dp 0.20578
 primal sparse.dp 1.92535
 alpha sparse.dp 1.51852
 broke dense.dp 1.90570
+planned real.dp 0.54550
 END
     run dp-cmp model <(dp-cat --last --frames stream)
     assert_success
@@ -158,29 +161,29 @@ END
     local made=0
     mv ledger old && rm ledger.mark
     mkdir now
-    while IFS='@' read -r name seed laps init gate before after; do
+    while IFS='@' read -r name seed how gate before after; do
         # shellcheck disable=SC2086 # words
-        dp-loop -q --seed $seed --laps $laps $init -o now/$name -- \
+        dp-loop -q --seed $seed $how -o now/$name -- \
             "$(sed 's/| tee [a-z]* //' <<< "$before") | dp-account $gate --delta 1e-6 --allow-seeded --no-ledger | $after" < /dev/null > /dev/null 2> said || [ $? = 3 ] || fail "$name: $(cat said)"
         run dp-cmp --weights-only $name now/$name
         [ "$status" = 0 ] || fail "$name: $output"
         made=$((made + 1))
     done < <(sed 's/ @ /@/g' runs)
-    assert_equal $made 9
+    assert_equal $made 10
 }
 
 @test "0.2: a ledger" {
     run dp-account verify ledger
     assert_success
-    assert_output "ledger is intact: 69 lines, 10 runs, epsilon recomputed for 10"
+    assert_output "ledger is intact: 75 lines, 11 runs, epsilon recomputed for 11"
     run dp-account report ledger
-    for line in ' 4 +0.618717 +done' ' 4 +1.06071 +done' ' 2 +0.458939 +done' ' 3 +0.632544 +done' ' 3 +2.00001 +done' ' 3 +0.205789 +done' \
+    for line in ' 4 +0.618717 +done' ' 4 +1.06071 +done' ' 2 +0.458939 +done' ' 3 +0.632544 +done' ' 3 +2.00001 +done' ' 3 +0.205789 +done' ' 3 +0.545504 +done' \
         ' 3 +1.92536 +done' ' 3 +1.51853 +done' ' 6 +1.90571 +budget' ' 2 +0.00117343 +interrupted' \
         '5.45851 at delta 1e-05 of a budget of 30, by 5 runs and 16 laps'; do
         assert_line --regexp "$line"
     done
     assert_equal "$(jq -r .kind ledger | sort | uniq -c | tr -s ' ' | tr '\n' ';')" \
-        " 1 budget; 11 charge; 2 checkpoint; 11 close; 11 open; 33 reserve;"
+        " 1 budget; 12 charge; 2 checkpoint; 12 close; 12 open; 36 reserve;"
     assert_equal "$(jq -c 'select(has("format")) | [.seq, .format]' ledger)" '[1,2]'
 }
 
@@ -188,12 +191,12 @@ END
     dp-loop -q --laps 1 --init next -o new -- "dp-sample --data people.dp --rate 0.25 | dp-grad --data people.dp --loss hinge --clip 1 |
         dp-noise -z 4 | dp-account --epsilon 2 --delta 1e-6 --ledger ledger --allow-seeded | dp-step --step 1" > /dev/null
     run dp-account verify ledger
-    assert_output "ledger is intact: 73 lines, 11 runs, epsilon recomputed for 11"
+    assert_output "ledger is intact: 79 lines, 12 runs, epsilon recomputed for 12"
     assert_equal "$(jq -c 'select(has("format")) | [.seq, .format]' ledger)" '[1,2]'
-    head -n 69 ledger > copy && cp copy ledger
+    head -n 75 ledger > copy && cp copy ledger
     run dp-account verify ledger
     assert_failure 5
-    assert_output --partial "does not hold line 73"
+    assert_output --partial "does not hold line 79"
 }
 
 @test "0.2: certificates" {

@@ -38,14 +38,14 @@ void dpline_frame_free(struct dpline_frame *frame)
     dp_frame_free(dp_public_frame(frame));
 }
 
-void dpline_frame_reset(struct dpline_frame *frame, enum dpline_frame_kind kind)
+void dpline_frame_reset(struct dpline_frame *frame, enum dpline_kind_of_frame kind)
 {
     dp_frame_reset(dp_public_frame(frame), (enum dp_kind)kind);
 }
 
-enum dpline_frame_kind dpline_frame_kind(const struct dpline_frame *frame)
+enum dpline_kind_of_frame dpline_frame_kind(const struct dpline_frame *frame)
 {
-    return (enum dpline_frame_kind)dp_public_frame_const(frame)->kind;
+    return (enum dpline_kind_of_frame)dp_public_frame_const(frame)->kind;
 }
 
 enum dpline_label dpline_frame_label(const struct dpline_frame *frame)

@@ -56,6 +56,8 @@ rooms() { grep -HoE '^#include "[a-z_]+/' "$@" | sed 's/:#include "/ /; s|/$||';
     assert_equal "$declared" "$exported"
     described=$(sed -n 's/^\.It Fn \([a-z_]*\).*/\1/p' man/dpline.3 | sort)
     assert_equal "$described" "$exported"
+    # in the version of the interface
+    grep -q "^DPLINE_$(sed -n 's/^#define DPLINE_API //p' lib/public/dpline/error.h) {$" lib/public/dpline.map
     # the installed archive has the same
     assert_equal "$(nm --defined-only -g "$BUILD/lib/public/libdpline.a" | awk 'NF == 3 { print $3 }' | sort)" "$exported"
     # and no header needs one that is not installed

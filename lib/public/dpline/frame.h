@@ -13,7 +13,7 @@ extern "C" {
 
 struct dpline_frame;
 
-enum dpline_frame_kind { DPLINE_HELLO = 0, DPLINE_LAP = 1, DPLINE_END = 2, DPLINE_FAILURE = 3 };
+enum dpline_kind_of_frame { DPLINE_HELLO = 0, DPLINE_LAP = 1, DPLINE_END = 2, DPLINE_FAILURE = 3 };
 
 /* Of a lap: which promise its private content meets. */
 enum dpline_label { DPLINE_RAW = 1, DPLINE_BOUNDED = 2, DPLINE_NOISED = 4, DPLINE_RELEASED = 8 };
@@ -34,9 +34,9 @@ DPLINE_PUBLIC int dpline_frame_new(struct dpline_frame **frame, struct dpline_er
 DPLINE_PUBLIC void dpline_frame_free(struct dpline_frame *frame); /* NULL is fine */
 
 /* Empties the frame; what it has allocated is kept for later. */
-DPLINE_PUBLIC void dpline_frame_reset(struct dpline_frame *frame, enum dpline_frame_kind kind);
+DPLINE_PUBLIC void dpline_frame_reset(struct dpline_frame *frame, enum dpline_kind_of_frame kind);
 
-DPLINE_PUBLIC enum dpline_frame_kind dpline_frame_kind(const struct dpline_frame *frame);
+DPLINE_PUBLIC enum dpline_kind_of_frame dpline_frame_kind(const struct dpline_frame *frame);
 DPLINE_PUBLIC enum dpline_label dpline_frame_label(const struct dpline_frame *frame);
 DPLINE_PUBLIC int64_t dpline_frame_lap(const struct dpline_frame *frame); /* 1, 2, … */
 

@@ -5,9 +5,10 @@
 #include "account/kinds.h"
 #include "math/grid.h"
 
+/* Nothing is near a product that overflowed. */
 static bool near(double a, double b)
 {
-    return fabs(a - b) <= 1e-12 * fabs(b);
+    return isfinite(b) && fabs(a - b) <= 1e-12 * fabs(b);
 }
 
 static int check_sampling(const struct dp_record *m, struct dp_err *err)
@@ -107,6 +108,10 @@ static int check_paid(const struct dp_frame *frame, enum dp_field field, struct 
     int rc = dp_frame_need_array(frame, field, DP_I64, 2, &array, err);
     if (rc != DP_OK)
         return rc;
+    /* Its own scale is all that speaks for noise on an array. */
+    if (!dp_query_has(record->query.kind, DP_QUERY_multiplier))
+        return dp_fail(err, DP_E_UNSAFE, "the %s of lap %lld has a record of %s, which is no noise on numbers", key, lap,
+                       dp_query_kinds[record->query.kind].name);
     /* A person counts for a half, on whichever side of the bound; what bounds a sum stands beside it. */
     bool count = field == DP_F_WITHIN;
     double bound = count ? 0.5 : dp_frame_real(frame, DP_F_BOUND, 0);

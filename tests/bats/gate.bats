@@ -180,6 +180,27 @@ if frame["kind"] == "lap":
     cmp honest.frames out.frames
 }
 
+@test "a scale that the multiplier does not imply is refused, however large the numbers" {
+    noised '--rate 0.2'
+    changed 'frame["records"][0].update(sensitivity=1e308, multiplier=1e6)'
+    complains 5 "dp-account: a record has noise of scale 0.2, its multiplier implies inf" $GATE --in changed.frames
+    changed 'frame["records"][0].update(adjacency="replace-one", bound=1e308, sensitivity=1e308, scale=1.5e308, multiplier=1.5)'
+    complains 5 "dp-account: a record states a sensitivity of 1e+308, its bound implies inf" $GATE --in changed.frames
+}
+
+@test "what is no noise on numbers pays for no array" {
+    noised '--rate 0.2' "$ADAPTIVE" '-z 2 --count-multiplier 10' '' '--step 1'
+    for kind in 'noise="pure", epsilon=1e-9' 'noise="sparse-vector-laplace", epsilon=1e-9, query_epsilon=1e-9, most=1' \
+        'noise="sparse-vector-gaussian", rho=1e-9, most=1'; do
+        changed "for r in frame['records']:
+    if r['of'] == 'sum': del r['multiplier']; r.update($kind, scale=0.0)"
+        complains 5 "dp-account: the sum of lap 1 has a record of $(cut -d '"' -f 2 <<< "$kind"), which is no noise on numbers" $GATE --in changed.frames
+        changed "for r in frame['records']:
+    if r['of'] == 'count': del r['multiplier']; r.update($kind)"
+        complains 5 "dp-account: the count of lap 1 has a record of $(cut -d '"' -f 2 <<< "$kind"), which is no noise on numbers" $GATE --in changed.frames
+    done
+}
+
 @test "Laplace noise is taken on a single number alone" {
     noised '--rate 0.2'
     changed 'frame["records"][0]["noise"] = "discrete-laplace"'

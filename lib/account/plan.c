@@ -97,16 +97,20 @@ static int check_multipliers(const double *multiplier, int64_t laps, double *lea
     return DP_OK;
 }
 
-int dp_plan_round(double *multiplier, int64_t laps, int64_t epoch_laps, struct dp_err *err)
+int dp_plan_round(const struct dp_event *event, double *multiplier, int64_t laps, struct dp_err *err)
 {
     double least, ratio = 1, bucket[BUCKETS + 2];
+    if (laps < 1)
+        return dp_fail(err, DP_E_RUN, "a plan of no laps");
+    if (event->query[0].kind != DP_QUERY_GAUSSIAN)
+        return dp_fail(err, DP_E_UNSAFE, "only Gaussian noise may follow a schedule");
     int rc = check_multipliers(multiplier, laps, &least, &ratio, err);
     if (rc != DP_OK)
         return rc;
     double per_octave = buckets_per_octave(ratio);
     for (size_t i = 0; i < sizeof bucket / sizeof *bucket; i++)
         bucket[i] = INFINITY;
-    int64_t together = epoch_laps > 0 ? epoch_laps : 1;
+    int64_t together = event->epoch_laps > 0 ? event->epoch_laps : 1;
     for (int64_t from = 0, to; from < laps; from = to) {
         double smallest = multiplier[from];
         to = together < laps - from ? from + together : laps;
@@ -122,24 +126,29 @@ int dp_plan_round(double *multiplier, int64_t laps, int64_t epoch_laps, struct d
     return DP_OK;
 }
 
-int dp_plan_add_scheduled(struct dp_plan *plan, const struct dp_event *event, const double *multiplier, int64_t laps,
-                          struct dp_err *err)
+int dp_plan_add_rounded(struct dp_plan *plan, const struct dp_event *event, const double *rounded, int64_t laps,
+                        struct dp_err *err)
 {
     struct dp_event one = *event;
-    double *rounded = NULL;
-    if (laps < 1)
-        return dp_fail(err, DP_E_RUN, "a plan of no laps");
-    if (event->query[0].kind != DP_QUERY_GAUSSIAN)
-        return dp_fail(err, DP_E_UNSAFE, "only Gaussian noise may follow a schedule");
-    int rc = dp_alloc(&rounded, (size_t)laps, sizeof *rounded, err);
-    for (int64_t t = 0; rc == DP_OK && t < laps; t++)
-        rounded[t] = multiplier[t];
-    if (rc == DP_OK)
-        rc = dp_plan_round(rounded, laps, event->epoch_laps, err);
+    int rc = DP_OK;
     for (int64_t t = 0; rc == DP_OK && t < laps; t++) {
         one.query[0].multiplier = rounded[t];
         rc = add(plan, &one, 1, true, err);
     }
+    return rc;
+}
+
+int dp_plan_add_scheduled(struct dp_plan *plan, const struct dp_event *event, const double *multiplier, int64_t laps,
+                          struct dp_err *err)
+{
+    double *rounded = NULL;
+    int rc = dp_alloc(&rounded, laps > 0 ? (size_t)laps : 1, sizeof *rounded, err);
+    for (int64_t t = 0; rc == DP_OK && t < laps; t++)
+        rounded[t] = multiplier[t];
+    if (rc == DP_OK)
+        rc = dp_plan_round(event, rounded, laps, err);
+    if (rc == DP_OK)
+        rc = dp_plan_add_rounded(plan, event, rounded, laps, err);
     free(rounded);
     return rc;
 }

@@ -31,15 +31,18 @@ void dp_plan_free(struct dp_plan *plan);
    smallest one lies between the same two powers of 2^(1/64) share a bucket and become the smallest of them: at most 1.1 %
    less noise than there is. There are about 256 buckets at most: where the largest multiplier is more than 16 times the
    smallest, they are wider. One multiplier for all laps stays itself.
-   epoch_laps: laps per shuffled epoch, counted from the first of these laps, or 0 where epochs are not shuffled. Which lap of a
+   Shuffled epochs of the event begin with the first of these laps. Which lap of a
    shuffled epoch a person is in is random, and that lap may be the one with the least noise; so all laps of an epoch are
    in the bucket of its smallest multiplier. A bucket then holds whole epochs, but for the last one, and dp_event_times of
    its laps counts them. DP_E_RUN: a multiplier that is not positive and finite; more than 2^40 between largest and
-   smallest. laps ≥ 1. */
-int dp_plan_round(double *multiplier, int64_t laps, int64_t epoch_laps, struct dp_err *err);
+   smallest; no laps. DP_E_UNSAFE: the noise of *event, whose laps these are, is not Gaussian. */
+int dp_plan_round(const struct dp_event *event, double *multiplier, int64_t laps, struct dp_err *err);
 
-/* Adds laps 1 … laps of *event, whose first query has these multipliers, rounded down. DP_E_UNSAFE: its noise is not Gaussian.
- */
+/* The next laps are *event with these multipliers, rounded already, in its first query. */
+int dp_plan_add_rounded(struct dp_plan *plan, const struct dp_event *event, const double *rounded, int64_t laps,
+                        struct dp_err *err);
+
+/* The same for multipliers that are not rounded yet, of a plan's first laps. */
 int dp_plan_add_scheduled(struct dp_plan *plan, const struct dp_event *event, const double *multiplier, int64_t laps,
                           struct dp_err *err);
 

@@ -71,6 +71,8 @@ static int check_owner(const struct dp_record *records, int i, int64_t lap, stru
     enum dp_field of = records[i].of;
     if (of == DP_F_NONE)
         return dp_fail(err, DP_E_UNSAFE, "a record of lap %lld is of no field", (long long)lap);
+    if (records[i].on[0] != '\0')
+        return dp_fail(err, DP_E_UNSAFE, "a record of lap %lld says for which laps it is", (long long)lap);
     if (dp_fields[of].visibility != DP_PAID)
         return dp_fail(err, DP_E_UNSAFE, "lap %lld has a record of '%s', which nobody pays for", (long long)lap,
                        dp_fields[of].key);

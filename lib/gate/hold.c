@@ -1,22 +1,18 @@
 #include "gate/hold.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "wire/codec.h"
 
-static int remember(struct dp_hold *hold, const struct dp_frame *frame, struct dp_err *err)
+/* The record of a field in the first lap of a kind, or NULL; DP_F_NONE: any of that lap's. */
+static const struct dp_record *first_of(const struct dp_hold *hold, const char *kind, enum dp_field of)
 {
-    int rc = dp_frame_new(&hold->first, err);
-    if (rc != DP_OK)
-        return rc;
-    dp_frame_reset(hold->first, frame->kind);
-    hold->first->records = frame->records;
-    memcpy(hold->first->record, frame->record, sizeof frame->record);
-    for (int i = 0; rc == DP_OK && i < DP_F_COUNT; i++)
-        if (dp_fields[i].visibility == DP_FIXED)
-            rc = dp_frame_copy_field(hold->first, frame, (enum dp_field)i, err);
-    return rc;
+    for (int i = 0; i < hold->first->records; i++)
+        if (strcmp(hold->first->record[i].on, kind) == 0 && (of == DP_F_NONE || hold->first->record[i].of == of))
+            return &hold->first->record[i];
+    return NULL;
 }
 
 /* What a record must share with that of the first lap and does not, or NULL. How rows were sampled and the multiplier are part
@@ -37,27 +33,61 @@ static const char *difference(const struct dp_record *a, const struct dp_record 
     return NULL;
 }
 
-int dp_hold_lap(struct dp_hold *hold, const struct dp_frame *frame, struct dp_err *err)
+/* The first lap of a kind: its records count for that kind. Whose rows they are is one thing in the whole run. */
+static int remember(struct dp_hold *hold, const char *kind, const struct dp_frame *frame, struct dp_err *err)
 {
-    if (hold->first == NULL)
-        return remember(hold, frame, err);
+    const struct dp_record *before = hold->first->records > 0 ? hold->first->record : NULL;
+    const char *what = before == NULL                                    ? NULL
+                       : before->adjacency != frame->record[0].adjacency ? "adjacency"
+                       : before->rows != frame->record[0].rows           ? "number of rows"
+                                                                         : NULL;
+    int rc = DP_OK;
+    if (what != NULL)
+        return dp_fail(err, DP_E_UNSAFE, "lap %lld records another %s than the first lap", (long long)frame->lap, what);
+    for (int i = 0; rc == DP_OK && i < frame->records; i++) {
+        struct dp_record record = frame->record[i];
+        snprintf(record.on, sizeof record.on, "%s", kind);
+        rc = dp_frame_add_record(hold->first, &record, err);
+    }
+    for (int i = 0; rc == DP_OK && i < DP_F_COUNT; i++)
+        if (dp_fields[i].visibility == DP_FIXED && !dp_frame_has(hold->first, (enum dp_field)i))
+            rc = dp_frame_copy_field(hold->first, frame, (enum dp_field)i, err);
+    return rc;
+}
+
+static int check_records(const struct dp_hold *hold, const char *kind, const struct dp_frame *frame, struct dp_err *err)
+{
     long long lap = (long long)frame->lap;
-    const struct dp_frame *first = hold->first;
-    if (frame->records != first->records)
-        return dp_fail(err, DP_E_UNSAFE, "lap %lld has another number of records than the first lap", lap);
+    const char *of_kind = kind[0] != '\0' ? " of its kind" : "";
+    int count = 0;
+    for (int i = 0; i < hold->first->records; i++)
+        count += strcmp(hold->first->record[i].on, kind) == 0;
+    if (frame->records != count)
+        return dp_fail(err, DP_E_UNSAFE, "lap %lld has another number of records than the first lap%s", lap, of_kind);
     for (int i = 0; i < frame->records; i++) {
-        const struct dp_record *now = &frame->record[i], *then = dp_frame_record(first, now->of);
+        const struct dp_record *now = &frame->record[i], *then = first_of(hold, kind, now->of);
         if (then == NULL)
-            return dp_fail(err, DP_E_UNSAFE, "lap %lld has a record of '%s', and the first lap has none", lap,
-                           dp_fields[now->of].key);
+            return dp_fail(err, DP_E_UNSAFE, "lap %lld has a record of '%s', and the first lap%s has none", lap,
+                           dp_fields[now->of].key, of_kind);
         const char *what = difference(then, now, now->of == DP_F_SUM && dp_frame_has(frame, DP_F_WITHIN));
         if (what != NULL)
-            return dp_fail(err, DP_E_UNSAFE, "lap %lld records another %s than the first lap", lap, what);
+            return dp_fail(err, DP_E_UNSAFE, "lap %lld records another %s than the first lap%s", lap, what, of_kind);
     }
-    for (int i = 0; i < DP_F_COUNT; i++)
-        if (dp_fields[i].visibility == DP_FIXED && !dp_frame_same_field(first, frame, (enum dp_field)i))
-            return dp_fail(err, DP_E_UNSAFE, "lap %lld has another '%s' than the first lap", lap, dp_fields[i].key);
     return DP_OK;
+}
+
+int dp_hold_lap(struct dp_hold *hold, const char *kind, const struct dp_frame *frame, struct dp_err *err)
+{
+    int rc = hold->first == NULL ? dp_frame_new(&hold->first, err) : DP_OK;
+    if (rc == DP_OK && hold->first->records == 0)
+        dp_frame_reset(hold->first, frame->kind);
+    if (rc == DP_OK)
+        rc = first_of(hold, kind, DP_F_NONE) == NULL ? remember(hold, kind, frame, err) : check_records(hold, kind, frame, err);
+    for (int i = 0; rc == DP_OK && i < DP_F_COUNT; i++)
+        if (dp_fields[i].visibility == DP_FIXED && !dp_frame_same_field(hold->first, frame, (enum dp_field)i))
+            rc = dp_fail(err, DP_E_UNSAFE, "lap %lld has another '%s' than the first lap", (long long)frame->lap,
+                         dp_fields[i].key);
+    return rc;
 }
 
 int dp_hold_save(struct dp_hold *hold, struct dp_state *state, struct dp_err *err)

@@ -178,8 +178,8 @@ static int check_event(const struct dp_spend *s, const struct dp_event *event, s
     }
     if (!dp_event_same(&same, planned))
         return dp_fail(err, DP_E_UNSAFE,
-                       "the mechanism of lap %lld is not that of the first lap: noise that changes needs "
-                       "a schedule or --adaptive",
+                       "the mechanism of lap %lld is not what was announced: noise that changes needs a schedule "
+                       "or --adaptive",
                        lap);
     return DP_OK;
 }

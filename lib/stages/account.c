@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "gate/charge.h"
+#include "gate/announce.h"
 #include "gate/hold.h"
 #include "gate/reserve.h"
 #include "gate/spend.h"
@@ -21,7 +22,10 @@ struct options {
 
 struct state {
     bool begun;
+    struct dp_announcement announcement;
     struct dp_hold hold;
+    int64_t turn[DP_LAPS_MOST_KINDS]; /* laps of each kind */
+    int kind;                         /* of the lap at hand */
     struct dp_spend spend;
     char *directory;                                /* of the data set, as dp-sample says it */
     struct dp_reserve reserve;                      /* unless there is no ledger */
@@ -98,6 +102,7 @@ static void account_close(struct dp_stage *stage)
     dp_spend_close(&s->spend);
     dp_reserve_close(&s->reserve);
     dp_hold_close(&s->hold);
+    dp_announcement_free(&s->announcement);
     free(s->directory);
 }
 
@@ -129,7 +134,9 @@ static int account_hello(struct dp_stage *stage, struct dp_frame *frame, struct 
     struct state *s = stage->state;
     const char *directory = dp_frame_text(frame, DP_F_DIRECTORY, NULL);
     s->directory = directory != NULL ? strdup(directory) : NULL;
-    return directory == NULL || s->directory != NULL ? DP_OK : dp_fail(err, DP_E_RUN, "out of memory");
+    if (directory != NULL && s->directory == NULL)
+        return dp_fail(err, DP_E_RUN, "out of memory");
+    return dp_announcement_read(&s->announcement, frame, err);
 }
 
 /* Turns the frame into the end frame of a run whose budget is spent. */
@@ -310,20 +317,8 @@ static int charge_lost(struct state *s, struct dp_err *err)
     return rc;
 }
 
-/* What the laps of the run will be, by its first lap: all like that one, but for noise that follows a schedule. */
-static int make_plan(struct dp_plan *plan, const struct dp_frame *frame, const struct dp_event *event, struct dp_err *err)
-{
-    int64_t laps = dp_frame_int(frame, DP_F_LAPS, 0);
-    const struct dp_array *noise = dp_frame_array(frame, DP_F_PLAN);
-    if (noise == NULL)
-        return dp_plan_add(plan, event, laps > 0 ? laps : DP_PLAN_OPEN, err);
-    if (noise->dtype != DP_F64 || noise->ndim != 1 || laps < 1 || noise->count != (uint64_t)laps)
-        return dp_fail(err, DP_E_UNSAFE, "the plan of the noise does not have a multiplier for each lap");
-    return dp_plan_add_scheduled(plan, event, noise->data, laps, err);
-}
-
-/* How the run will be charged, by its first lap. */
-static int begin(struct dp_stage *stage, struct dp_frame *frame, const struct dp_event *event, bool sound, struct dp_err *err)
+/* How the run will be charged: by what was announced, and its first lap. */
+static int begin(struct dp_stage *stage, struct dp_frame *frame, bool sound, struct dp_err *err)
 {
     const struct options *o = stage->options;
     struct state *s = stage->state;
@@ -338,7 +333,7 @@ static int begin(struct dp_stage *stage, struct dp_frame *frame, const struct dp
     };
     int rc = s->last_lap > 0 ? DP_OK : note_prior(s, frame, err);
     if (rc == DP_OK && !o->adaptive)
-        rc = make_plan(&plan, frame, event, err);
+        rc = dp_announcement_plan(&s->announcement, start.by, frame, &plan, &start.sound, err);
     if (rc == DP_OK)
         rc = dp_spend_open(&s->spend, &start, err);
     dp_plan_free(&plan);
@@ -347,7 +342,7 @@ static int begin(struct dp_stage *stage, struct dp_frame *frame, const struct dp
     if (rc == DP_OK)
         rc = dp_spend_resume(&s->spend, s->last_lap, s->spent, err);
     if (rc == DP_OK)
-        rc = open_ledger(stage, frame, sound, err);
+        rc = open_ledger(stage, frame, start.sound, err);
     if (rc == DP_OK)
         rc = charge_lost(s, err);
     s->published |= o->as_published;
@@ -387,7 +382,7 @@ static int pay(struct dp_stage *stage, struct dp_frame *frame, struct dp_out *ou
     int64_t together, left;
     int rc = dp_charge_event_by(meter_of(stage), frame->record, frame->records, &event, &sound, err);
     if (rc == DP_OK && first)
-        rc = begin(stage, frame, &event, sound, err);
+        rc = begin(stage, frame, sound, err);
     if (rc != DP_OK)
         return rc;
     if (first)
@@ -422,7 +417,8 @@ static int check_lap(struct dp_stage *stage, const struct dp_frame *frame, struc
     /* Epochs and plans are counted in laps from 1 on. */
     if (lap != last + 1)
         return dp_fail(err, DP_E_UNSAFE, "lap %lld came after lap %lld: laps are missing", lap, last);
-    return dp_hold_lap(&s->hold, frame, err);
+    rc = dp_announcement_check(&s->announcement, frame, o->adaptive, s->turn, &s->kind, err);
+    return rc == DP_OK ? dp_hold_lap(&s->hold, dp_frame_text(frame, DP_F_LAP_KIND, ""), frame, err) : rc;
 }
 
 /* Throws away what must not pass, and writes what the gate says of the lap. */
@@ -474,6 +470,7 @@ static int account_fire(struct dp_stage *stage, struct dp_frame *frame, struct d
     if (rc != DP_OK)
         return rc;
     s->last_lap = frame->lap;
+    s->turn[s->kind]++;
 
     rc = state_spent(stage, frame, err);
     frame->label = DP_LABEL_RELEASED;
@@ -505,6 +502,7 @@ static int account_save(struct dp_stage *stage, struct dp_state *state, struct d
     if (s->reserve.ledger != NULL)
         dp_state_put_text(state, "mark", dp_ledger_mark(s->reserve.ledger));
     dp_state_put_int(state, "lap", s->last_lap);
+    dp_state_put_bytes(state, "turn", s->turn, sizeof s->turn);
     dp_state_put_real(state, "filter", s->spend.filter.spent);
     dp_state_put_real(state, "order", s->spend.filter.order);
     dp_plan_digest(&s->spend.plan, s->planned);
@@ -521,7 +519,7 @@ static int account_restore(struct dp_stage *stage, const struct dp_state *state,
     const struct options *o = stage->options;
     struct state *s = stage->state;
     int64_t published = 0;
-    const void *plan;
+    const void *plan, *turn;
     size_t size;
     if (o->non_private)
         return DP_OK;
@@ -538,6 +536,12 @@ static int account_restore(struct dp_stage *stage, const struct dp_state *state,
         rc = dp_fail(err, DP_E_RUN, "'plan' of the checkpoint is no digest");
     if (rc == DP_OK)
         memcpy(s->planned, plan, size);
+    if (rc == DP_OK)
+        rc = dp_state_get_bytes(state, "turn", &turn, &size, err);
+    if (rc == DP_OK && size != sizeof s->turn)
+        rc = dp_fail(err, DP_E_RUN, "'turn' of the checkpoint does not have a number for each kind of lap");
+    if (rc == DP_OK)
+        memcpy(s->turn, turn, size);
     if (rc == DP_OK)
         rc = dp_state_get_real(state, "prior_epsilon", &s->prior_epsilon, err);
     if (rc == DP_OK)

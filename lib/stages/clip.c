@@ -4,6 +4,7 @@
 
 #include "base/mem.h"
 #include "math/grid.h"
+#include "stages/announce.h"
 #include "stages/bounded.h"
 #include "stages/stages.h"
 
@@ -140,6 +141,22 @@ static int record_count(struct dp_frame *frame, int64_t count, struct dp_err *er
     return dp_frame_add_record(frame, &record, err);
 }
 
+/* What the records of its laps will say; an adaptive bound begins at --clip. */
+static int clip_hello(struct dp_stage *stage, struct dp_frame *frame, struct dp_err *err)
+{
+    const struct options *o = stage->options;
+    struct dp_record *open;
+    int rc = DP_OK;
+    for (int at = 0; rc == DP_OK && (open = dp_announced(stage, frame, DP_F_NONE, &at)) != NULL;) {
+        dp_record_bound(open, DP_F_SUM, dp_adjacency_chosen(o->adjacency), o->clip);
+        struct dp_record count = *open;
+        dp_record_bound(&count, DP_F_WITHIN, count.adjacency, 0.5);
+        if (!isnan(o->adaptive))
+            rc = dp_frame_add_record(frame, &count, err);
+    }
+    return rc;
+}
+
 static int clip_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp_out *out, struct dp_err *err)
 {
     const struct options *o = stage->options;
@@ -191,6 +208,7 @@ const struct dp_stage_class dp_clip_class = {
     .takes = DP_LABEL_RAW,
     .gives = DP_LABEL_BOUNDED,
     .open = clip_open,
+    .hello = clip_hello,
     .fire = clip_fire,
     .close = clip_close,
     .ephemeral = true,

@@ -10,6 +10,7 @@
 #include "math/grid.h"
 #include "math/loss.h"
 #include "model/method.h"
+#include "stages/announce.h"
 #include "stages/bounded.h"
 #include "stages/stages.h"
 
@@ -294,6 +295,22 @@ static int lap(struct dp_stage *stage, struct dp_frame *frame, const struct dp_b
                           err);
 }
 
+/* What the records of its laps will say. */
+static int grad_hello(struct dp_stage *stage, struct dp_frame *frame, struct dp_err *err)
+{
+    const struct options *o = stage->options;
+    struct dp_record *open;
+    (void)err;
+    for (int at = 0; (open = dp_announced(stage, frame, DP_F_NONE, &at)) != NULL;) {
+        open->release = DP_RELEASE_SUM;
+        if (o->non_private)
+            open->of = DP_F_SUM;
+        else if (!isnan(o->clip))
+            dp_record_bound(open, DP_F_SUM, dp_adjacency_chosen(o->adjacency), o->clip);
+    }
+    return DP_OK;
+}
+
 static int grad_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp_out *out, struct dp_err *err)
 {
     struct state *s = stage->state;
@@ -326,6 +343,7 @@ const struct dp_stage_class dp_grad_class = {
     .takes = DP_LABEL_RAW,
     .gives = DP_LABEL_RAW | DP_LABEL_BOUNDED,
     .open = grad_open,
+    .hello = grad_hello,
     .fire = grad_fire,
     .close = grad_close,
     .ephemeral = true,

@@ -1,13 +1,16 @@
 /* dp-noise: exact noise on the grid, on a sum whose sensitivity is bounded. */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/mem.h"
 #include "data/schedule_file.h"
 #include "math/gamma_norm.h"
 #include "math/grid.h"
 #include "math/laplace.h"
+#include "stages/announce.h"
 #include "stages/stages.h"
+#include "wire/laps.h"
 
 struct options {
     double multiplier, count_multiplier;
@@ -17,7 +20,6 @@ struct options {
 
 struct state {
     struct dp_schedule schedule;
-    bool planned;  /* the gate has been told of all laps */
     int64_t *draw; /* gamma: one vector */
     size_t capacity;
 };
@@ -70,19 +72,66 @@ static int noise_open(struct dp_stage *stage, struct dp_err *err)
     return dp_schedule_open(&s->schedule, "--schedule", o->schedule, err);
 }
 
-/* With the first lap (also of a run that is resumed), before anything is paid for: the multipliers of all laps, for the gate to
- * hold the run to. */
-static int put_plan(struct dp_stage *stage, struct dp_frame *frame, struct dp_err *err)
+/* The multipliers of all laps that the stage is for; of others they are 0, or what another stage has put there. */
+static void put_multipliers(const struct dp_stage *stage, const struct dp_laps *laps, double *z)
+{
+    const struct options *o = stage->options;
+    const struct state *s = stage->state;
+    int64_t turn = 0, turns = stage->on != NULL ? stage->turns : laps->laps;
+    int kind = stage->on != NULL ? dp_laps_find(laps, stage->on) : -1;
+    for (int64_t t = 1; t <= laps->laps; t++)
+        if (kind < 0 || dp_laps_kind(laps, t) == kind)
+            z[t - 1] = o->multiplier * dp_schedule_noise(&s->schedule, ++turn, turns);
+}
+
+/* Before the first lap, for the gate to hold the run to. */
+static int announce_schedule(struct dp_stage *stage, struct dp_frame *hello, struct dp_err *err)
+{
+    struct state *s = stage->state;
+    const char *text = dp_frame_text(hello, DP_F_KINDS, NULL);
+    bool first = !dp_frame_has(hello, DP_F_PLAN);
+    int64_t count = dp_frame_int(hello, DP_F_LAPS, 0);
+    struct dp_laps laps = {0};
+    double *z;
+    if (count <= 0) /* then no lap has a multiplier */
+        return DP_OK;
+    int rc = text != NULL ? dp_laps_parse(&laps, text, err) : dp_laps_plain(&laps, count, err);
+    if (rc == DP_OK)
+        rc = dp_schedule_check(&s->schedule, "--schedule", stage->on != NULL ? stage->turns : laps.laps, err);
+    if (rc == DP_OK)
+        rc = dp_frame_make_array(hello, DP_F_PLAN, DP_F64, (uint64_t)laps.laps, 0, &z, err);
+    if (rc == DP_OK && first)
+        memset(z, 0, (size_t)laps.laps * sizeof *z);
+    if (rc == DP_OK)
+        put_multipliers(stage, &laps, z);
+    dp_laps_free(&laps);
+    return rc;
+}
+
+static enum dp_query_kind kind_of(const struct options *o)
+{
+    static const enum dp_query_kind kind[] = {DP_QUERY_GAUSSIAN, DP_QUERY_DISCRETE_LAPLACE, DP_QUERY_GAMMA}; /* --noise */
+    return kind[o->noise];
+}
+
+static void complete(struct dp_record *record, enum dp_query_kind kind, double multiplier)
+{
+    record->query = (struct dp_query){.kind = kind, .multiplier = multiplier};
+    record->scale = multiplier * record->sensitivity;
+}
+
+static int noise_hello(struct dp_stage *stage, struct dp_frame *frame, struct dp_err *err)
 {
     const struct options *o = stage->options;
     struct state *s = stage->state;
-    int64_t laps = dp_frame_int(frame, DP_F_LAPS, 0);
-    double *plan;
-    int rc = dp_frame_make_array(frame, DP_F_PLAN, DP_F64, (uint64_t)laps, 0, &plan, err);
-    for (int64_t t = 1; rc == DP_OK && t <= laps; t++)
-        plan[t - 1] = o->multiplier * dp_schedule_noise(&s->schedule, t, laps);
-    s->planned = rc == DP_OK;
-    return rc;
+    struct dp_record *record;
+    for (int at = 0; (record = dp_announced(stage, frame, DP_F_SUM, &at)) != NULL;)
+        if (record->query.kind == DP_QUERY_NONE)
+            complete(record, kind_of(o), o->multiplier);
+    for (int at = 0; !isnan(o->count_multiplier) && (record = dp_announced(stage, frame, DP_F_WITHIN, &at)) != NULL;)
+        if (record->query.kind == DP_QUERY_NONE)
+            complete(record, DP_QUERY_GAUSSIAN, o->count_multiplier);
+    return s->schedule.kind != DP_SCHEDULE_CONSTANT ? announce_schedule(stage, frame, err) : DP_OK;
 }
 
 /* z_t */
@@ -90,19 +139,17 @@ static int multiplier(struct dp_stage *stage, struct dp_frame *frame, double *z,
 {
     const struct options *o = stage->options;
     struct state *s = stage->state;
-    int64_t laps = dp_frame_int(frame, DP_F_LAPS, 0);
+    int64_t turn = stage->turn, laps = stage->turns;
     *z = o->multiplier;
     if (s->schedule.kind == DP_SCHEDULE_CONSTANT)
         return DP_OK;
     if (laps <= 0)
         return dp_fail(err, DP_E_RUN, "--schedule: the stream does not say how many laps there will be");
     int rc = dp_schedule_check(&s->schedule, "--schedule", laps, err);
-    if (rc == DP_OK && (frame->lap < 1 || frame->lap > laps))
-        rc = dp_fail(err, DP_E_RUN, "--schedule: lap %lld of a run of %lld", (long long)frame->lap, (long long)laps);
-    if (rc == DP_OK && !s->planned)
-        rc = put_plan(stage, frame, err);
+    if (rc == DP_OK && (turn < 1 || turn > laps))
+        rc = dp_fail(err, DP_E_RUN, "--schedule: lap %lld of a run of %lld", (long long)turn, (long long)laps);
     if (rc == DP_OK)
-        *z = o->multiplier * dp_schedule_noise(&s->schedule, frame->lap, laps);
+        *z = o->multiplier * dp_schedule_noise(&s->schedule, turn, laps);
     if (rc == DP_OK && !(*z > 0 && isfinite(*z)))
         rc = dp_fail(err, DP_E_RUN, "--schedule: lap %lld has a multiplier of %g", (long long)frame->lap, *z);
     return rc;
@@ -149,8 +196,7 @@ static struct dp_record *record_noise(struct dp_frame *frame, enum dp_field fiel
                 (long long)frame->lap);
         return NULL;
     }
-    r->query = (struct dp_query){.kind = kind, .multiplier = multiplier};
-    r->scale = multiplier * r->sensitivity;
+    complete(r, kind, multiplier);
     return r;
 }
 
@@ -177,7 +223,6 @@ static int add_to_count(struct dp_stage *stage, struct dp_frame *frame, struct d
 
 static int add_to_sum(struct dp_stage *stage, struct dp_frame *frame, struct dp_err *err)
 {
-    static const enum dp_query_kind kind[] = {DP_QUERY_GAUSSIAN, DP_QUERY_DISCRETE_LAPLACE, DP_QUERY_GAMMA}; /* --noise */
     const struct options *o = stage->options;
     double z, grid = dp_frame_real(frame, DP_F_GRID, 0);
     const struct dp_array *sum;
@@ -188,7 +233,7 @@ static int add_to_sum(struct dp_stage *stage, struct dp_frame *frame, struct dp_
         rc = multiplier(stage, frame, &z, err);
     if (rc != DP_OK)
         return rc;
-    const struct dp_record *r = record_noise(frame, DP_F_SUM, kind[o->noise], z, err);
+    const struct dp_record *r = record_noise(frame, DP_F_SUM, kind_of(o), z, err);
     if (r == NULL)
         return DP_E_UNSAFE;
     if (r->query.kind == DP_QUERY_DISCRETE_LAPLACE)
@@ -220,6 +265,7 @@ const struct dp_stage_class dp_noise_class = {
     .takes = DP_LABEL_BOUNDED,
     .gives = DP_LABEL_NOISED,
     .open = noise_open,
+    .hello = noise_hello,
     .fire = noise_fire,
     .close = noise_close,
     .ephemeral = true,

@@ -8,6 +8,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "data/dataset.h"
+#include "stages/announce.h"
 #include "stages/stages.h"
 #include "wire/codec.h"
 
@@ -304,12 +305,30 @@ static int put_inline(struct state *s, struct dp_frame *frame, struct dp_err *er
     return DP_OK;
 }
 
-/* Tells the gate where the ledger of the data set is. The gate throws it away. */
+/* How rows are sampled, in the record that this stage opens. */
+static struct dp_record record_of(const struct dp_stage *stage)
+{
+    static const enum dp_sampler sampler[] = {DP_SAMPLER_POISSON, DP_SAMPLER_FIXED, DP_SAMPLER_SHUFFLE, DP_SAMPLER_FULL};
+    const struct options *o = stage->options;
+    const struct state *s = stage->state;
+    bool parts = o->mode == MODE_FIXED || o->mode == MODE_SHUFFLE;
+    return (struct dp_record){
+        .of = DP_F_NONE,
+        .sampler = sampler[o->mode],
+        .rate = parts ? (double)s->batch / (double)s->rows : o->rate,
+        .rows = s->rows,
+        .epoch_laps = s->epoch_laps,
+    };
+}
+
+/* Tells the gate where the ledger of the data set is, which the gate throws away, and how rows will be sampled. */
 static int sample_hello(struct dp_stage *stage, struct dp_frame *frame, struct dp_err *err)
 {
     const struct state *s = stage->state;
-    if (s->directory == NULL)
-        return DP_OK;
+    struct dp_record record = record_of(stage);
+    int rc = dp_announce(stage, frame, &record, err);
+    if (rc != DP_OK || s->directory == NULL)
+        return rc;
     return dp_frame_set_text(frame, DP_F_DIRECTORY, s->directory, strlen(s->directory), err);
 }
 
@@ -345,9 +364,9 @@ static int describe(const struct state *s, struct dp_frame *frame, struct dp_err
 
 static int sample_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp_out *out, struct dp_err *err)
 {
-    static const enum dp_sampler sampler[] = {DP_SAMPLER_POISSON, DP_SAMPLER_FIXED, DP_SAMPLER_SHUFFLE, DP_SAMPLER_FULL};
     const struct options *o = stage->options;
     struct state *s = stage->state;
+    struct dp_record record = record_of(stage);
     int64_t *rows;
     int rc = DP_OK;
     s->count = 0;
@@ -371,14 +390,6 @@ static int sample_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp
         rc = describe(s, frame, err);
     if (rc != DP_OK)
         return rc;
-    bool parts = o->mode == MODE_FIXED || o->mode == MODE_SHUFFLE;
-    struct dp_record record = {
-        .of = DP_F_NONE,
-        .sampler = sampler[o->mode],
-        .rate = parts ? (double)s->batch / (double)s->rows : o->rate,
-        .rows = s->rows,
-        .epoch_laps = s->epoch_laps,
-    };
     frame->label = DP_LABEL_RAW;
     rc = dp_frame_add_record(frame, &record, err);
     return rc != DP_OK ? rc : out->frame(out, frame, err);

@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "math/grid.h"
 #include "model/method.h"
+#include "stages/announce.h"
 #include "stages/scd.h"
 
 #define OFFSET(member) offsetof(struct dp_scd_options, member)
@@ -265,15 +266,35 @@ static int scd_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp_ou
 
 /* Released alpha of a batch gets its noise on the next lap. Where that lap is run again with a fresh key, alpha of one batch
    would be out twice, with independent noise, and no record says so. */
-static int scd_hello(struct dp_stage *stage, struct dp_frame *frame, struct dp_err *err)
+static int check_alpha(const struct dp_stage *stage, const struct dp_frame *hello, struct dp_err *err)
 {
     const struct dp_scd_options *o = stage->options;
-    (void)frame;
-    if (stage->checkpoint.directory != NULL && !stage->seeded && (o->release_alpha || o->variant == DP_SCD_SEQUENTIAL))
+    if (!o->release_alpha && o->variant != DP_SCD_SEQUENTIAL)
+        return DP_OK;
+    if (stage->checkpoint.directory != NULL && !stage->seeded)
         return dp_fail(err, DP_E_UNSAFE,
                        "a run that releases alpha has no checkpoints without a seed: the noise on alpha would be "
                        "drawn twice for one batch");
+    /* How much noise alpha gets is that of the sum in the lap before, whose kind may be another. */
+    if (dp_frame_has(hello, DP_F_KINDS))
+        return dp_fail(err, DP_E_UNSAFE, "a run that releases alpha has laps of one kind alone");
     return DP_OK;
+}
+
+static int scd_hello(struct dp_stage *stage, struct dp_frame *frame, struct dp_err *err)
+{
+    static const enum dp_release release[] = {DP_RELEASE_SECRET_STATE, DP_RELEASE_SUM_AND_STATE, DP_RELEASE_SUM,
+                                              DP_RELEASE_NONE};
+    const struct dp_scd_options *o = stage->options;
+    struct dp_record *open;
+    for (int at = 0; (open = dp_announced(stage, frame, DP_F_NONE, &at)) != NULL;) {
+        open->release = o->release_alpha ? DP_RELEASE_SUM_AND_STATE : release[o->variant];
+        if (o->variant == DP_SCD_NON_PRIVATE)
+            open->of = DP_F_SUM;
+        else if (!isnan(o->clip))
+            dp_record_bound(open, DP_F_SUM, dp_adjacency_chosen(o->adjacency), o->clip);
+    }
+    return check_alpha(stage, frame, err);
 }
 
 /* The secret of this stage: alpha, and which rows it still owes noise. */

@@ -142,8 +142,8 @@ static int check_members(const struct dp_record *record, const bool *seen, bool 
         if (dp_record_has(record, m) && !seen[m])
             return dp_fail(err, DP_E_RUN, "corrupt frame: a record has no '%s'", dp_record_key(m));
         bool needless = old && m == DP_RECORD_OWN_COUNT + (int)DP_QUERY_multiplier;
-        if (old && seen[DP_RECORD_of])
-            return dp_fail(err, DP_E_RUN, "corrupt frame: a record of format 1 has an 'of'");
+        if (old && (seen[DP_RECORD_of] || seen[DP_RECORD_on]))
+            return dp_fail(err, DP_E_RUN, "corrupt frame: a record of format 1 has an '%s'", seen[DP_RECORD_of] ? "of" : "on");
         if (!dp_record_has(record, m) && seen[m] && !needless)
             return dp_fail(err, DP_E_RUN, "corrupt frame: a record of noise '%s' has a '%s'",
                            dp_query_kinds[record->query.kind].name, dp_record_key(m));
@@ -231,7 +231,7 @@ static int get_entry(struct reader *r, struct dp_frame *frame, unsigned *bits, s
         return rc < 0 ? rc : DP_OK;
     }
     bool old = dp_item_is(&key, OLD_RECORDS);
-    if (frame->kind == DP_KIND_LAP && (old || dp_item_is(&key, "records"))) {
+    if ((frame->kind == DP_KIND_LAP && old) || (frame->kind <= DP_KIND_LAP && dp_item_is(&key, "records"))) {
         *bits = RECORDS | (old ? OLD : 0);
         return get_records(r, frame, &value, old, err);
     }

@@ -82,8 +82,8 @@ int dp_wire_encode(msgpack_sbuffer *buffer, const struct dp_frame *frame, struct
     size_t entries = 1;
     for (int i = 0; i < DP_F_COUNT; i++)
         entries += frame->value[i].present;
-    if (frame->kind == DP_KIND_LAP)
-        entries += 3;
+    bool announces = frame->kind == DP_KIND_HELLO && frame->records > 0;
+    entries += frame->kind == DP_KIND_LAP ? 3 : announces ? 1 : 0;
     msgpack_pack_map(&pk, entries);
     put_key(&pk, "kind");
     put_key(&pk, dp_kind_name(frame->kind));
@@ -92,6 +92,8 @@ int dp_wire_encode(msgpack_sbuffer *buffer, const struct dp_frame *frame, struct
         msgpack_pack_int64(&pk, frame->lap);
         put_key(&pk, "label");
         put_key(&pk, dp_label_name(frame->label));
+    }
+    if (frame->kind == DP_KIND_LAP || announces) {
         put_key(&pk, "records");
         msgpack_pack_array(&pk, (size_t)frame->records);
         for (int i = 0; i < frame->records; i++)

@@ -217,7 +217,7 @@ int dp_frame_copy(struct dp_frame *to, const struct dp_frame *from, struct dp_er
     to->label = from->label;
     to->lap = from->lap;
     to->records = from->records;
-    memcpy(to->record, from->record, sizeof to->record);
+    memcpy(to->record, from->record, (size_t)from->records * sizeof *to->record);
     for (int i = 0; rc == DP_OK && i < DP_F_COUNT; i++)
         rc = dp_frame_copy_field(to, from, (enum dp_field)i, err);
     return rc;
@@ -305,9 +305,13 @@ int dp_frame_add_record(struct dp_frame *frame, const struct dp_record *record, 
 {
     if (frame->records == DP_MAX_RECORDS)
         return dp_fail(err, DP_E_RUN, "the frame of lap %lld holds %d records already", (long long)frame->lap, DP_MAX_RECORDS);
-    if (record->of == DP_F_NONE && dp_frame_record(frame, DP_F_NONE) != NULL)
+    const struct dp_record *same = NULL;
+    for (int i = 0; same == NULL && i < frame->records; i++)
+        if (frame->record[i].of == record->of && strcmp(frame->record[i].on, record->on) == 0)
+            same = &frame->record[i];
+    if (record->of == DP_F_NONE && same != NULL)
         return dp_fail(err, DP_E_RUN, "the rows of lap %lld have been sampled already", (long long)frame->lap);
-    if (dp_frame_record(frame, record->of) != NULL)
+    if (same != NULL)
         return dp_fail(err, DP_E_RUN, "'%s' of lap %lld has a record already", dp_fields[record->of].key,
                        (long long)frame->lap);
     frame->record[frame->records++] = *record;

@@ -12,7 +12,7 @@
 #include "wire/schema.h"
 
 #define DP_FRAME_FORMAT 2 /* as it is written; 1 is read as well */
-#define DP_MAX_RECORDS 8
+#define DP_MAX_RECORDS 32 /* a hello frame has some for each kind of laps */
 #define DP_MAX_DIMS 4
 
 enum dp_kind { DP_KIND_HELLO, DP_KIND_LAP, DP_KIND_END, DP_KIND_ERROR };

@@ -106,11 +106,13 @@ json_t *dp_json_frame(const struct dp_frame *frame, bool full)
     json_t *root = json_object();
     int bad = json_object_set_new(root, "kind", json_string(dp_kind_name(frame->kind)));
     if (frame->kind == DP_KIND_LAP) {
+        bad |= json_object_set_new(root, "lap", json_integer(frame->lap));
+        bad |= json_object_set_new(root, "label", json_string(dp_label_name(frame->label)));
+    }
+    if (frame->kind == DP_KIND_LAP || (frame->kind == DP_KIND_HELLO && frame->records > 0)) {
         json_t *records = json_array();
         for (int i = 0; i < frame->records; i++)
             bad |= json_array_append_new(records, record_json(&frame->record[i]));
-        bad |= json_object_set_new(root, "lap", json_integer(frame->lap));
-        bad |= json_object_set_new(root, "label", json_string(dp_label_name(frame->label)));
         bad |= json_object_set_new(root, "records", records);
     }
     for (int i = 0; i < DP_F_COUNT; i++)

@@ -8,7 +8,7 @@ const char *const dp_adjacency_names[DP_ADJACENCY_COUNT] = {"none", "null-record
 const char *const dp_release_names[DP_RELEASE_COUNT] = {"none", "sum", "sum-of-secret-state", "sum-and-state"};
 
 /* A field is stored as its number, and so is a name or a kind of query. */
-enum storage { STORED_FIELD, STORED_NAME, STORED_KIND, STORED_REAL, STORED_INT };
+enum storage { STORED_FIELD, STORED_NAME, STORED_KIND, STORED_REAL, STORED_INT, STORED_TEXT };
 _Static_assert(sizeof(enum dp_field) == sizeof(unsigned) && sizeof(enum dp_sampler) == sizeof(unsigned) &&
                    sizeof(enum dp_adjacency) == sizeof(unsigned) && sizeof(enum dp_release) == sizeof(unsigned) &&
                    sizeof(enum dp_query_kind) == sizeof(unsigned),
@@ -64,6 +64,8 @@ bool dp_record_has(const struct dp_record *record, int member)
 {
     if (member == DP_RECORD_of)
         return record->of != DP_F_NONE;
+    if (member == DP_RECORD_on)
+        return record->on[0] != '\0';
     return member < DP_RECORD_OWN_COUNT ||
            dp_query_has(record->query.kind, (enum dp_query_member)(member - DP_RECORD_OWN_COUNT));
 }
@@ -77,6 +79,8 @@ struct dp_record_value dp_record_get(const struct dp_record *record, int member)
         value.real = *(const double *)at;
     else if (m.storage == STORED_INT)
         value.whole = *(const int64_t *)at;
+    else if (m.storage == STORED_TEXT)
+        value.text = at;
     else if (m.storage == STORED_FIELD)
         value.text = dp_fields[*(const unsigned *)at].key;
     else
@@ -96,6 +100,13 @@ bool dp_record_set(struct dp_record *record, int member, const struct dp_record_
     }
     if (m.storage == STORED_INT) {
         *(int64_t *)at = value->whole;
+        return true;
+    }
+    if (m.storage == STORED_TEXT) {
+        if (value->length >= DP_RECORD_ON)
+            return false;
+        memset(at, 0, DP_RECORD_ON);
+        memcpy(at, value->text, value->length);
         return true;
     }
     if (m.storage == STORED_FIELD) {

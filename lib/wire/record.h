@@ -55,8 +55,10 @@ extern const char *const dp_release_names[DP_RELEASE_COUNT];
     X(bound, "bound", REAL, NULL, 0)          /* C: L2 norm of one person's part of the field; 0 until bounded */              \
     X(sensitivity, "sensitivity", REAL, NULL, 0) /* L2 sensitivity of what is noised, the unit of the multiplier */            \
     X(scale, "scale", REAL, NULL, 0)          /* of the noise, in units of the field; Gaussian: its standard deviation */      \
+    X(on, "on", TEXT, NULL, 0)                /* hello: the kind of laps that it announces a record for, "" if laps have no kinds */ \
     X(query, "noise", KIND, NULL, 0)
 /* clang-format on */
+#define DP_RECORD_ON 32 /* with its NUL */
 
 struct dp_record {
     enum dp_field of;
@@ -66,6 +68,7 @@ struct dp_record {
     enum dp_adjacency adjacency;
     enum dp_release release;
     double bound, sensitivity, scale;
+    char on[DP_RECORD_ON];
     struct dp_query query;
 };
 
@@ -88,13 +91,14 @@ enum dp_type dp_record_type(int member);
 /* The member with this key, or DP_RECORD_MEMBER_COUNT. */
 int dp_record_find(const char *key, size_t length);
 
-/* Whether the record has the member: `of` when it is of a field, a member of queries when its kind has it, else always. */
+/* Whether the record has the member: `of` when it is of a field, `on` when it names a kind of laps, a member of queries when
+ * its kind has it, else always. */
 bool dp_record_has(const struct dp_record *record, int member);
 
 /* A member that the record has. */
 struct dp_record_value dp_record_get(const struct dp_record *record, int member);
 
-/* Sets a member to a value of its type; false when the text is no name that it may have. */
+/* Sets a member to a value of its type; false when the text is no name that it may have, or too long. */
 bool dp_record_set(struct dp_record *record, int member, const struct dp_record_value *value);
 
 /* Zeroes the members of the query that its kind does not have. */

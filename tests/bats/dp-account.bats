@@ -110,6 +110,7 @@ frames = list(msgpack.Unpacker(open("noised.frames", "rb"), raw=False))
 for f in frames:
     if f["kind"] == "lap":
         f["count"] = one
+    if f["kind"] in ["hello", "lap"]:
         f["records"].append(count_of(f["records"][0]))
 open("two.frames", "wb").write(b"".join(map(msgpack.packb, frames)))
 EOF
@@ -249,7 +250,7 @@ m = frames[2]["records"][0]
 m["multiplier"], m["scale"] = 3.0, 3.0 * m["sensitivity"]
 open("changed.frames", "wb").write(b"".join(map(msgpack.packb, frames)))
 EOF
-    complains 5 "dp-account: the mechanism of lap 2 is not that of the first lap: noise that changes needs a schedule or --adaptive" \
+    complains 5 "dp-account: the mechanism of lap 2 is not what was announced: noise that changes needs a schedule or --adaptive" \
         $GATE --in changed.frames
     # a filter at one order takes it, and charges more than accountants of fixed runs do
     $GATE --adaptive --in changed.frames > out.frames
@@ -423,6 +424,10 @@ if sys.argv[1] == "less":
     m["scale"] = m["multiplier"] * m["sensitivity"]
 elif sys.argv[1] == "short":
     laps[0]["laps"] = 13
+elif sys.argv[1] == "few":
+    frames[0]["plan"] = msgpack.ExtType(1, bytes([2, 1]) + struct.pack("<Q11d", 11, *[9.0] * 11))
+elif sys.argv[1] == "zero":
+    frames[0]["plan"] = msgpack.ExtType(1, bytes([2, 1]) + struct.pack("<Q12d", 12, *[9.0 * (t != 2) for t in range(12)]))
 elif sys.argv[1] == "longer":
     more = dict(laps[-1], lap=13)
     frames.insert(-1, more)
@@ -435,7 +440,11 @@ EOF
     # shellcheck disable=SC2154
     [[ $stderr == "dp-account: lap 5 has a noise multiplier of "*", planned were "* ]] || fail "$stderr"
     edited short
+    complains 5 "dp-account: the run has 13 laps, announced were 12" $GATE --in edited.frames
+    edited few
     complains 5 "dp-account: the plan of the noise does not have a multiplier for each lap" $GATE --in edited.frames
+    edited zero
+    complains 1 "dp-account: the noise planned for lap 3 has a multiplier of 0" $GATE --in edited.frames
     edited longer
     complains 5 "dp-account: lap 13 is beyond the 12 laps that were planned" $GATE --in edited.frames
 }

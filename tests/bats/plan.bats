@@ -130,3 +130,235 @@ if frame["kind"] == "lap" and frame["lap"] > int(open("last").read()) and not os
         assert_equal "$(dp-cat --kind lap stream | head -1)" "$(dp-cat --kind lap whole.stream | sed -n "$((lap + 1))p")"
     done
 }
+
+# --- with privacy
+
+GATE="dp-account --allow-seeded --epsilon 50 --delta 1e-5"
+
+# one lap of all rows with much noise and then samples with less, or however the plan has it
+child() {
+    echo "dp-sample --on first --data a.dp --mode full | dp-sample --on later --data a.dp --rate 0.1 |
+        dp-grad --data a.dp --loss logistic --clip 1 | dp-noise --on first -z 8 | dp-noise --on later -z 2 |${2:-}
+        ${1:-$GATE} | dp-step --step 1"
+}
+
+# told PLAN: frames as they come to the gate, in noised.frames
+told() {
+    dp-loop --plan "$1" --seed 1 -q -o model -- "$(child "tee noised.frames | ${2:-$GATE}")" > stream
+}
+
+# edited CODE: the same with CODE run on hello and on the list of laps
+edited() {
+    /usr/bin/python3 - "$1" << 'END'
+import msgpack, sys
+frames = list(msgpack.Unpacker(open("noised.frames", "rb"), raw=False))
+hello, laps = frames[0], [frame for frame in frames if frame["kind"] == "lap"]
+def noise(record, multiplier):
+    record["multiplier"], record["scale"] = multiplier, multiplier * record["sensitivity"]
+exec(sys.argv[1])
+open("edited.frames", "wb").write(b"".join(map(msgpack.packb, [hello] + laps + frames[-1:])))
+END
+}
+
+# same A B: to the six digits that the calculator prints
+same() { [ "$(jq -n "$1 <= $2 and $2 <= $1 * (1 + 1e-5)")" = true ] || fail "$1 is not $2"; }
+# costs CHARGES: what the calculator says of a list of charges
+costs() { dp-account epsilon --delta 1e-5 --json "$1" | jq .epsilon; }
+
+@test "laps of two kinds are charged together, as the calculator charges the list" {
+    told 'first 1, later 30'
+    cat > charges << 'END'
+{"laps": 1, "sampling": "none", "queries": [{"noise": "gaussian", "multiplier": 8}]}
+{"laps": 30, "sampling": "poisson", "rate": 0.1, "queries": [{"noise": "gaussian", "multiplier": 2}]}
+END
+    same "$(dp-info --get epsilon model)" "$(costs charges)"
+    told '(first, later 15) 2'
+    sed -i 's/"laps": 1,/"laps": 2,/' charges
+    same "$(dp-info --get epsilon model)" "$(costs charges)"
+    # less than each for itself
+    head -1 charges > one
+    tail -1 charges > two
+    run awk "BEGIN { print $(costs charges) < $(costs one) + $(costs two) }" < /dev/null
+    assert_output 1
+    # and never falls on the way
+    dp-cat --kind lap stream | jq .epsilon > along
+    sort -gc along
+    [ "$(wc -l < along)" -eq 32 ]
+}
+
+@test "a schedule of one kind beside another kind" {
+    child="$(child "tee noised.frames | $GATE" | sed 's/--on later -z 2/--on later -z 2 --schedule sqrt:1:1/')"
+    dp-loop --plan '(first, later 5) 3' --seed 1 -q -o model -- "$child" > stream
+    dp-cat --kind hello --full noised.frames | jq -c '[.plan.values[] * 1000 | round / 1000]' > plan
+    assert_equal "$(jq -c '[.[0], .[6], .[12], (map(select(. > 0)) | length)]' plan)" '[0,0,0,15]'
+    # each lap has what was announced for it
+    dp-cat --kind lap stream | jq '.records[0] | select(.sampler == "poisson").multiplier * 1000 | round / 1000' > laps
+    jq '.[] | select(. > 0)' plan | cmp - laps
+    run jq -r '.[0] == 2 and .[-1] > .[0]' <(jq -s . laps)
+    assert_output true
+    edited 'noise(laps[9]["records"][0], 1.5)'
+    run $GATE --in edited.frames -o /dev/null
+    assert_failure 5
+    assert_output --partial "dp-account: lap 10 has a noise multiplier of 1.5, planned were "
+}
+
+@test "the gate holds every lap to the plan" {
+    told '(first, later 3) 2'
+    refused() { complains 5 "dp-account: $1" $GATE --in edited.frames; }
+    # order, number and kinds
+    edited 'laps[1], laps[4] = dict(laps[4], lap=2), dict(laps[1], lap=5)'
+    refused "lap 2 is of kind 'first', the plan has 'later' there: laps that follow what was released need --adaptive"
+    edited 'laps[2]["lap_kind"] = "secret"'
+    refused "lap 3 is of no kind that was announced"
+    edited 'laps[2].pop("lap_kind")'
+    refused "lap 3 is of no kind that was announced"
+    edited 'laps[2]["turn"] = 7'
+    refused "lap 3 says that it is number 7 of its kind, and it is number 2"
+    edited 'hello.pop("kinds")'
+    refused "lap 1 is of a kind, and no kinds were announced"
+    edited 'hello["kinds"] = "first, later 3"'
+    refused "the hello frame has a plan of 4 laps for a run of 8"
+    edited 'hello["kinds"] = "(first; later 3) 2"'
+    refused "the hello frame has no plan of laps: character 7 of the plan: expected ',' or ')', got ';'"
+    edited 'hello["kinds"] = "(first, later 2, search) 2"'
+    refused "no stage has announced what laps of kind 'search' do to private rows"
+    edited 'laps.append(dict(laps[-1], lap=9, turn=7))'
+    refused "lap 9 is beyond the 8 laps that were planned"
+    # what was announced
+    edited 'hello["records"] = hello["records"][:1]'
+    refused "no stage has announced what laps of kind 'later' do to private rows"
+    edited 'hello["records"][1].update(noise="none"); hello["records"][1].pop("multiplier")'
+    refused "no stage has announced what laps of kind 'later' do to private rows"
+    edited 'hello["records"][1]["sampler"] = "fixed"'
+    refused "laps of kind 'later': a Poisson accountant does not cover a fixed sampler: a batch of fixed size needs replace-one adjacency"
+    # what was done
+    edited 'noise(laps[2]["records"][0], 1.9)'
+    refused "the mechanism of lap 3 is not what was announced: noise that changes needs a schedule or --adaptive"
+    edited 'laps[2]["records"][0]["rate"] = 0.2'
+    refused "the mechanism of lap 3 is not what was announced: noise that changes needs a schedule or --adaptive"
+    edited 'laps[0]["records"][0].update(sampler="poisson", rate=0.1)'
+    refused "the mechanism of lap 1 is not what was announced: noise that changes needs a schedule or --adaptive"
+    edited 'noise(hello["records"][1], 3)'
+    refused "the mechanism of lap 2 is not what was announced: noise that changes needs a schedule or --adaptive"
+    edited 'laps[2]["records"][0]["on"] = "later"'
+    refused "a record of lap 3 says for which laps it is"
+}
+
+@test "what must stay stays in all kinds of laps" {
+    told '(first, later 3) 2'
+    refused() { complains 5 "dp-account: $1" $GATE --in edited.frames; }
+    edited 'laps[1]["records"][0].update(adjacency="replace-one", sensitivity=2, scale=4)'
+    refused "lap 2 records another adjacency than the first lap"
+    edited 'laps[1]["records"][0]["rows"] = 299'
+    refused "lap 2 records another number of rows than the first lap"
+    edited 'laps[5]["records"][0].update(bound=2, sensitivity=2, scale=4); laps[5].update(bound=2, grid=2 * laps[5]["grid"])'
+    refused "lap 6 records another clip bound than the first lap of its kind"
+    edited 'laps[1]["data"] = "secret"'
+    refused "lap 2 has another 'data' than the first lap"
+    # a kind's first lap may bring a field that no lap before it had, and no other lap may
+    edited 'laps[2]["label_offset"] = 1.0'
+    refused "lap 3 has another 'label_offset' than the first lap"
+    edited 'for lap in laps[1:]: lap["intercept"] = 0.5'
+    $GATE --in edited.frames > out.frames
+    edited 'for lap in laps[2:]: lap["intercept"] = 0.5'
+    refused "lap 3 has another 'intercept' than the first lap"
+}
+
+@test "epochs of one kind are whole before another kind comes" {
+    shuffled() { child "$GATE" | sed 's/--rate 0.1/--rate 0.1 --mode shuffle/'; }
+    complains 5 "dp-account: lap 16 has another mechanism in the middle of a shuffled epoch" \
+        dp-loop --plan 'first, (later 10, first) 1, later 3, first' --seed 1 -q -o m -- "$(shuffled)"
+    complains 5 "dp-account: lap 6 has another mechanism in the middle of a shuffled epoch" \
+        dp-loop --plan '(later 5, first) 2' --seed 1 -q -o m -- "$(shuffled)"
+    dp-loop --plan 'first, (later 10, first) 2, later 15' --seed 1 -q -o m -- "$(shuffled)" > stream
+    cat > charges << 'END'
+{"laps": 3, "sampling": "none", "queries": [{"noise": "gaussian", "multiplier": 8}]}
+{"laps": 35, "sampling": "shuffled", "rate": 0.1, "epoch_laps": 10, "queries": [{"noise": "gaussian", "multiplier": 2}]}
+END
+    same "$(dp-info --get epsilon m)" "$(costs charges)"
+}
+
+@test "released values decide the kind of the next lap: only under a filter" {
+    filter ask '
+if frame["kind"] == "lap" and frame["lap"] == 2:
+    frame["next"] = "first"'
+    complains 5 "dp-account: lap 3 is of kind 'first', the plan has 'later' there: laps that follow what was released need --adaptive" \
+        dp-loop --plan 'first, later 5' --seed 1 -q -o m -- "$(child) | ./ask"
+    dp-loop --plan 'first, later 5' --seed 1 -q -o m -- "$(child "$GATE --adaptive") | ./ask" > stream
+    run jq -r '.lap_kind + " " + (.turn | tostring)' <(dp-cat --kind lap stream)
+    assert_output "first 1
+later 1
+first 2
+later 2
+later 3
+later 4"
+    # from the private side nobody asks
+    dp-loop --plan 'first, later 5' --seed 1 -q -o m -- "$(child "./ask | $GATE")" > stream
+    run jq -r .lap_kind <(dp-cat --kind lap stream)
+    refute_line --index 2 first
+    # a filter stops the run when its budget is spent, whatever comes
+    run dp-loop --plan 'first, later 5000' --seed 1 -q -o m -- "$(child "dp-account --allow-seeded --adaptive --epsilon 3 --delta 1e-5") | ./ask"
+    assert_failure 3
+}
+
+@test "the budget affords so many laps of the plan" {
+    run dp-loop --plan '(first, later 15) 40' --seed 1 -q -o m -- "$(child "dp-account --allow-seeded --epsilon 2 --delta 1e-5")"
+    assert_failure 3
+    laps=$(dp-info --get lap m)
+    n=$((laps / 16)) rest=$((laps % 16))
+    charges() {
+        echo "{\"laps\": $1, \"sampling\": \"none\", \"queries\": [{\"noise\": \"gaussian\", \"multiplier\": 8}]}"
+        echo "{\"laps\": $2, \"sampling\": \"poisson\", \"rate\": 0.1, \"queries\": [{\"noise\": \"gaussian\", \"multiplier\": 2}]}"
+    }
+    first=$((n + (rest > 0))) later=$((laps - n - (rest > 0)))
+    charges $first $later > charges
+    [ "$(jq -n "$(costs charges) <= 2")" = true ]
+    if [ $rest -eq 0 ]; then charges $((first + 1)) $later; else charges $first $((later + 1)); fi > more
+    [ "$(jq -n "$(costs more) > 2")" = true ]
+}
+
+@test "processes = fused = ports, with privacy and laps of several kinds" {
+    plan='first 2, (later 3, first) 3'
+    for exec in fused processes; do
+        dp-loop --plan "$plan" --seed 4 --exec $exec -o $exec -- "$(child)" > $exec.stream
+    done
+    cmp fused processes
+    cmp fused.stream processes.stream
+    mkfifo there back
+    (sh -c "$(child)" > back < there) &
+    dp-loop --plan "$plan" --seed 4 --send there --receive back -o ports > ports.stream
+    wait
+    cmp fused ports
+}
+
+@test "a private run of several kinds goes on from any lap, in its ledger too" {
+    filter stop '
+if frame["kind"] == "lap" and frame["lap"] > int(open("last").read()) and not os.path.exists("stopped"):
+    open("stopped", "w").close()
+    sys.exit(1)'
+    plan='first, (later 3, first) 2'
+    gate="$GATE --ledger $PWD/ledger"
+    dp-loop --plan "$plan" --seed 4 -q -o whole -- "$(child "$gate" ' ./stop |' | sed 's/ .\/stop |//')" > whole.stream
+    dp-account verify ledger
+    dp-account report ledger > report
+    for lap in 1 2 4 5 6 8; do
+        rm -f stopped ledger*
+        echo $lap > last
+        run dp-loop --plan "$plan" --seed 4 -q --checkpoint kept --checkpoint-every 1 -o part -- "$(child "$gate" ' ./stop |')"
+        assert_failure 1
+        dp-loop --plan "$plan" --seed 4 -q --resume kept --checkpoint-every 1 -o part -- "$(child "$gate" ' ./stop |')" > stream
+        assert_equal "$(dp-cat part | jq -c .model)" "$(dp-cat whole | jq -c .model)"
+        assert_equal "$(dp-info --get epsilon part)" "$(dp-info --get epsilon whole)"
+        dp-account verify ledger
+        jq -s '[.[] | {"reserve": 1, "refund": -1}[.kind] * (.charge.laps // 0)] | add' <(jq -c 'select(.kind == "reserve" or .kind == "refund")' ledger) > spent
+        assert_equal "$(cat spent)" 9
+    done
+}
+
+@test "a run that releases alpha has laps of one kind" {
+    for step in '--clip 0.1 --release-alpha' '--clip 0.1 --variant sequential'; do
+        complains 5 "dp-scd-step: a run that releases alpha has laps of one kind alone" \
+            dp-loop --plan 'a 2, b' --seed 1 -q -o m -- "dp-sample --data a.dp --rate 0.1 | dp-scd-step --data a.dp --loss hinge --lambda 1e-3 $step | dp-noise --on a -z 5 | dp-noise --on b -z 1 | $GATE | dp-step"
+    done
+    [ ! -e m ]
+}

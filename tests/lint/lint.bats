@@ -91,11 +91,11 @@ of_page() { sed -n "/^\.Ss $1$/,/^\.Ss /s/^\.It Va \([a-zA-Z_]*\) Pq \(.*\)/\1 \
 
 @test "dp-frame(5) has the fields of the schema and the members of records, in their order" {
     fields=$(sed -n 's/^ *X(DP_F_[A-Z_]*, "\([A-Za-z_]*\)", DP_T_\([A-Z]*\), DP_\([A-Z]*\), \([A-Z]*\)).*/\1 \L\2, \3, \4/p' lib/wire/schema.h)
-    members=$(sed -n 's/^ *X([a-z_]*, "\([a-z_]*\)", \(FIELD\|NAME\|KIND\|REAL\|INT\), .*/\1 \2/p' lib/wire/record.h |
-        sed 's/FIELD\|NAME\|KIND/text/; s/REAL/real/; s/INT/int/')
+    members=$(sed -n 's/^ *X([a-z_]*, "\([a-z_]*\)", \(FIELD\|NAME\|KIND\|TEXT\|REAL\|INT\), .*/\1 \2/p' lib/wire/record.h |
+        sed 's/FIELD\|NAME\|KIND\|TEXT/text/; s/REAL/real/; s/INT/int/')
     members+=$'\n'$(sed -n 's/^ *X(\([a-z_]*\), \(REAL\|INT\)).*/\1 \L\2/p' lib/query/query.h)
     [ "$(wc -l <<< "$fields")" -gt 50 ]
-    assert_equal "$(wc -l <<< "$members")" 16
+    assert_equal "$(wc -l <<< "$members")" 17
     assert_equal "$(of_page Fields)" "$fields"
     assert_equal "$(of_page 'Mechanism records')" "$members"
     # and the names that a member may have

@@ -1,0 +1,168 @@
+#include "gate/announce.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "gate/charge.h"
+
+void dp_announcement_free(struct dp_announcement *a)
+{
+    dp_laps_free(&a->laps);
+    dp_frame_free(a->hello);
+    *a = (struct dp_announcement){0};
+}
+
+int dp_announcement_read(struct dp_announcement *a, const struct dp_frame *hello, struct dp_err *err)
+{
+    const char *text = dp_frame_text(hello, DP_F_KINDS, NULL);
+    int64_t count = dp_frame_int(hello, DP_F_LAPS, 0);
+    struct dp_err why = {0};
+    int rc = dp_frame_new(&a->hello, err);
+    if (rc == DP_OK)
+        rc = dp_frame_copy(a->hello, hello, err);
+    a->named = text != NULL;
+    if (rc == DP_OK && text == NULL)
+        return count > 0 ? dp_laps_plain(&a->laps, count, err) : DP_OK;
+    if (rc == DP_OK && dp_laps_parse(&a->laps, text, &why) != DP_OK)
+        rc = dp_fail(err, DP_E_UNSAFE, "the hello frame has no plan of laps: %s", why.message);
+    if (rc == DP_OK && a->laps.laps != count)
+        rc = dp_fail(err, DP_E_UNSAFE, "the hello frame has a plan of %lld laps for a run of %lld", (long long)a->laps.laps,
+                     (long long)count);
+    return rc;
+}
+
+/* The records that were announced for a kind of laps. */
+static int records_of(const struct dp_announcement *a, const char *kind, struct dp_record records[DP_MAX_RECORDS])
+{
+    int count = 0;
+    for (int i = 0; i < a->hello->records; i++) {
+        if (strcmp(a->hello->record[i].on, kind) != 0)
+            continue;
+        records[count] = a->hello->record[i];
+        records[count++].on[0] = '\0';
+    }
+    return count;
+}
+
+/* Whether they say what a lap costs; bounds may be open. */
+static bool complete(const struct dp_record *records, int count)
+{
+    bool all = count > 0;
+    for (int i = 0; all && i < count; i++)
+        all = records[i].of != DP_F_NONE && records[i].query.kind != DP_QUERY_NONE && records[i].sensitivity > 0;
+    return all;
+}
+
+/* The event of a kind of laps. */
+static int event_of(const struct dp_announcement *a, int kind, enum dp_meter_kind by, const struct dp_frame *first,
+                    struct dp_event *event, bool *sound, struct dp_err *err)
+{
+    struct dp_record records[DP_MAX_RECORDS];
+    const char *name = a->named ? a->laps.name[kind] : "";
+    int count = records_of(a, name, records);
+    if (!complete(records, count) && a->named)
+        return dp_fail(err, DP_E_UNSAFE, "no stage has announced what laps of kind '%s' do to private rows", name);
+    if (!complete(records, count))
+        return dp_charge_event_by(by, first->record, first->records, event, sound, err);
+    struct dp_err why = {0};
+    int rc = dp_charge_check_records(records, count, 0, &why);
+    if (rc == DP_OK)
+        rc = dp_charge_event_by(by, records, count, event, sound, &why);
+    if (rc == DP_OK)
+        return rc;
+    return a->named ? dp_fail(err, rc, "laps of kind '%s': %s", name, why.message)
+                    : dp_fail(err, rc, "what was announced: %s", why.message);
+}
+
+/* The multipliers of the laps of a kind, rounded; NULL where they follow no schedule. */
+static int schedule_of(const struct dp_announcement *a, int kind, const struct dp_event *event, double **rounded,
+                       struct dp_err *err)
+{
+    const struct dp_array *all = dp_frame_array(a->hello, DP_F_PLAN);
+    int64_t turn = 0, with = 0;
+    *rounded = NULL;
+    if (all == NULL)
+        return DP_OK;
+    if (all->dtype != DP_F64 || all->ndim != 1 || all->count != (uint64_t)a->laps.laps)
+        return dp_fail(err, DP_E_UNSAFE, "the plan of the noise does not have a multiplier for each lap");
+    int rc = dp_alloc(rounded, (size_t)a->laps.turns[kind], sizeof **rounded, err);
+    for (int64_t t = 1; rc == DP_OK && t <= a->laps.laps; t++) {
+        if (dp_laps_kind(&a->laps, t) != kind)
+            continue;
+        (*rounded)[turn] = ((const double *)all->data)[t - 1];
+        with += (*rounded)[turn++] != 0;
+    }
+    if (rc == DP_OK && with > 0)
+        return dp_plan_round(event, *rounded, turn, err);
+    free(*rounded);
+    *rounded = NULL;
+    return rc;
+}
+
+/* A run whose number of laps nobody knows. */
+static int open_plan(enum dp_meter_kind by, const struct dp_frame *first, struct dp_plan *plan, bool *sound, struct dp_err *err)
+{
+    struct dp_event event;
+    int64_t laps = dp_frame_int(first, DP_F_LAPS, 0);
+    int rc = dp_charge_event_by(by, first->record, first->records, &event, sound, err);
+    return rc == DP_OK ? dp_plan_add(plan, &event, laps > 0 ? laps : DP_PLAN_OPEN, err) : rc;
+}
+
+int dp_announcement_plan(const struct dp_announcement *a, enum dp_meter_kind by, const struct dp_frame *first,
+                         struct dp_plan *plan, bool *sound, struct dp_err *err)
+{
+    struct dp_event event[DP_LAPS_MOST_KINDS];
+    double *rounded[DP_LAPS_MOST_KINDS] = {NULL};
+    int64_t turn[DP_LAPS_MOST_KINDS] = {0}, begin = 0;
+    int rc = DP_OK;
+    *sound = true;
+    if (a->laps.laps == 0)
+        return open_plan(by, first, plan, sound, err);
+    if (dp_frame_int(first, DP_F_LAPS, a->laps.laps) != a->laps.laps)
+        return dp_fail(err, DP_E_UNSAFE, "the run has %lld laps, announced were %lld",
+                       (long long)dp_frame_int(first, DP_F_LAPS, 0), (long long)a->laps.laps);
+    for (int k = 0; rc == DP_OK && k < a->laps.kinds; k++) {
+        bool covered = true;
+        rc = event_of(a, k, by, first, &event[k], &covered, err);
+        *sound &= covered;
+        if (rc == DP_OK)
+            rc = schedule_of(a, k, &event[k], &rounded[k], err);
+    }
+    for (size_t i = 0; rc == DP_OK && i < a->laps.pieces; i++) {
+        int k = a->laps.piece[i].kind;
+        int64_t count = a->laps.piece[i].end - begin;
+        rc = rounded[k] == NULL ? dp_plan_add(plan, &event[k], count, err)
+                                : dp_plan_add_rounded(plan, &event[k], rounded[k] + turn[k], count, err);
+        turn[k] += count;
+        begin += count;
+    }
+    for (int k = 0; k < DP_LAPS_MOST_KINDS; k++)
+        free(rounded[k]);
+    return rc;
+}
+
+int dp_announcement_check(const struct dp_announcement *a, const struct dp_frame *lap, bool adaptive, const int64_t *turn,
+                          int *kind, struct dp_err *err)
+{
+    long long number = (long long)lap->lap;
+    const char *name = dp_frame_text(lap, DP_F_LAP_KIND, NULL);
+    *kind = 0;
+    if (!a->named && (name != NULL || dp_frame_has(lap, DP_F_TURN)))
+        return dp_fail(err, DP_E_UNSAFE, "lap %lld is of a kind, and no kinds were announced", number);
+    if (!a->named)
+        return DP_OK;
+    *kind = name != NULL ? dp_laps_find(&a->laps, name) : -1;
+    if (*kind < 0)
+        return dp_fail(err, DP_E_UNSAFE, "lap %lld is of no kind that was announced", number);
+    if (!adaptive && lap->lap > a->laps.laps)
+        return dp_fail(err, DP_E_UNSAFE, "lap %lld is beyond the %lld laps that were planned", number, (long long)a->laps.laps);
+    if (!adaptive && dp_laps_kind(&a->laps, lap->lap) != *kind)
+        return dp_fail(err, DP_E_UNSAFE,
+                       "lap %lld is of kind '%s', the plan has '%s' there: laps that follow what was released need --adaptive",
+                       number, name, a->laps.name[dp_laps_kind(&a->laps, lap->lap)]);
+    if (dp_frame_int(lap, DP_F_TURN, 0) != turn[*kind] + 1)
+        return dp_fail(err, DP_E_UNSAFE, "lap %lld says that it is number %lld of its kind, and it is number %lld", number,
+                       (long long)dp_frame_int(lap, DP_F_TURN, 0), (long long)turn[*kind] + 1);
+    return DP_OK;
+}

@@ -1,0 +1,34 @@
+#include "stages/announce.h"
+
+#include <string.h>
+
+#include "wire/laps.h"
+
+_Static_assert(DP_RECORD_ON == DP_LAPS_NAME, "a record names any kind of laps");
+
+int dp_announce(const struct dp_stage *stage, struct dp_frame *hello, const struct dp_record *record, struct dp_err *err)
+{
+    const char *text = dp_frame_text(hello, DP_F_KINDS, NULL);
+    struct dp_laps laps = {0};
+    if (text == NULL)
+        return dp_frame_add_record(hello, record, err);
+    int rc = dp_laps_parse(&laps, text, err);
+    for (int k = 0; rc == DP_OK && k < laps.kinds; k++) {
+        struct dp_record one = *record;
+        memcpy(one.on, laps.name[k], sizeof one.on);
+        if (stage->on == NULL || strcmp(stage->on, one.on) == 0)
+            rc = dp_frame_add_record(hello, &one, err);
+    }
+    dp_laps_free(&laps);
+    return rc;
+}
+
+struct dp_record *dp_announced(const struct dp_stage *stage, struct dp_frame *hello, enum dp_field of, int *at)
+{
+    while (*at < hello->records) {
+        struct dp_record *record = &hello->record[(*at)++];
+        if (record->of == of && (stage->on == NULL || strcmp(stage->on, record->on) == 0))
+            return record;
+    }
+    return NULL;
+}

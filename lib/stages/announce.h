@@ -1,0 +1,16 @@
+/* Announcements: in the hello frame, before any lap, a stage says of the laps that it is for what it will record in them, so
+ * that the gate knows the whole run before its first lap and can hold it to that. Where laps have kinds there is a record for
+ * each. Bounds may be unknown then: what is charged is how rows are sampled and with which noise. */
+#ifndef DP_STAGES_ANNOUNCE_H
+#define DP_STAGES_ANNOUNCE_H
+
+#include "stages/stage.h"
+
+/* Adds the record for the laps that the stage is for: as it is, or one for each kind of them. */
+int dp_announce(const struct dp_stage *stage, struct dp_frame *hello, const struct dp_record *record, struct dp_err *err);
+
+/* The records of that field (DP_F_NONE: of none yet) that are announced for laps of the stage's: the first from number *at on,
+   and *at is behind it then. NULL after the last. */
+struct dp_record *dp_announced(const struct dp_stage *stage, struct dp_frame *hello, enum dp_field of, int *at);
+
+#endif

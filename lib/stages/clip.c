@@ -4,7 +4,7 @@
 
 #include "base/mem.h"
 #include "math/grid.h"
-#include "stages/announce.h"
+#include "stages/announced.h"
 #include "stages/bounded.h"
 #include "stages/stages.h"
 

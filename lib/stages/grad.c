@@ -10,7 +10,7 @@
 #include "math/grid.h"
 #include "math/loss.h"
 #include "model/method.h"
-#include "stages/announce.h"
+#include "stages/announced.h"
 #include "stages/bounded.h"
 #include "stages/stages.h"
 

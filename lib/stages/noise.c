@@ -8,7 +8,7 @@
 #include "math/gamma_norm.h"
 #include "math/grid.h"
 #include "math/laplace.h"
-#include "stages/announce.h"
+#include "stages/announced.h"
 #include "stages/stages.h"
 #include "wire/laps.h"
 

@@ -8,7 +8,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "data/dataset.h"
-#include "stages/announce.h"
+#include "stages/announced.h"
 #include "stages/stages.h"
 #include "wire/codec.h"
 

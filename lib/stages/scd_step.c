@@ -6,7 +6,7 @@
 #include "base/mem.h"
 #include "math/grid.h"
 #include "model/method.h"
-#include "stages/announce.h"
+#include "stages/announced.h"
 #include "stages/scd.h"
 
 #define OFFSET(member) offsetof(struct dp_scd_options, member)

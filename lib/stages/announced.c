@@ -1,4 +1,4 @@
-#include "stages/announce.h"
+#include "stages/announced.h"
 
 #include <string.h>
 

@@ -1,8 +1,8 @@
 /* Announcements: in the hello frame, before any lap, a stage says of the laps that it is for what it will record in them, so
  * that the gate knows the whole run before its first lap and can hold it to that. Where laps have kinds there is a record for
  * each. Bounds may be unknown then: what is charged is how rows are sampled and with which noise. */
-#ifndef DP_STAGES_ANNOUNCE_H
-#define DP_STAGES_ANNOUNCE_H
+#ifndef DP_STAGES_ANNOUNCED_H
+#define DP_STAGES_ANNOUNCED_H
 
 #include "stages/stage.h"
 

@@ -19,6 +19,7 @@ enum {
     WORK = 1 << 24,      /* parts times points of one grid: half a second */
     POINTS_MIN = 4096,   /* however many parts there are */
     RARE = 32,           /* parts that one with rare losses counts as */
+    CELL = 4,            /* points that a cell of one lap takes as long as */
     TRANSFORMS = 256,    /* of the parts' laps for all prefixes */
     FREQUENCIES = 48,    /* looked at before a grid is chosen */
 };
@@ -239,11 +240,11 @@ static double step_for(const struct question *a, bool add, const struct dp_pld_w
     for (int tries = 0; g.rough && tries < 40 && discretised(a, add, w->s, 1.25 * h) < g.bias; tries++)
         h *= 1.25;
     for (size_t i = 0; i < a->count; i++) {
-        struct dp_pld_range r = dp_pld_range(&a->parts[i], a->deviations);
+        struct dp_pld_range r = dp_pld_range(&a->parts[i], add, a->deviations);
         range = fmax(range, r.high - r.low);
     }
     double points = fmin(DP_PLD_POINTS_MAX, fmax(WORK / work, POINTS_MIN));
-    double least = fmax((w->top - w->bottom) * 1.001, range) / (points - 8);
+    double least = fmax((w->top - w->bottom) * 1.001, CELL * range) / (points - 8);
     double step = fmax(h, least), larger = rounding > 0 ? step_against(a, add, w, rounding, fall, g.epsilon, step) : step;
     *finest = h <= least || larger > step;
     return larger;
@@ -346,6 +347,7 @@ static bool bounds_on(const struct question *a, bool add, struct grid g, double 
         dp_pld_composed_epsilon(&c, delta, &answer->upper, &answer->lower);
     answer->upper = isnan(answer->upper) ? INFINITY : fmax(answer->upper, 0);
     answer->lower = fmax(answer->lower, 0);
+    answer->work = (double)c.n * (double)(a->count + isfinite(w.split));
     dp_pld_composed_free(&c);
     return true;
 }
@@ -376,26 +378,34 @@ static bool narrow(const struct question *a, bool add, double estimate, double s
         return false;
     answer->upper = fmin(answer->upper, now.upper);
     answer->lower = fmax(answer->lower, now.lower);
+    answer->work += now.work;
     return true;
+}
+
+/* A dozen laps may lose what is asked about. Where that takes more of them no single one matters. */
+static bool few_laps(const struct question *a, double upper)
+{
+    return (a->of_delta ? a->epsilon : upper) < 12 * a->scale;
 }
 
 /* A coarse grid, to know where the answer is, then finer ones until the bounds are close. Few laps are cheap and get
    more digits, many parts are dear and get fewer. The estimate is far too high where one lap may lose more than all the
-   others. */
-static bool refine(const struct question *a, bool add, double estimate, struct dp_pld_answer *answer)
+   others. An upper bound of `enough` ends it. */
+static bool refine(const struct question *a, bool add, double estimate, double enough, struct dp_pld_answer *answer)
 {
     bool finest, again = false; /* once more on the finest grid, at most */
     double share =
         fmax(fmin(4e-6, 2e-7 + a->laps * 2e-10), fmin(1e-8 * (double)(a->count * a->count), 1e-4)) * (a->of_delta ? 10 : 1);
     double single = a->of_delta ? estimate : single_lap(a, add, a->delta);
     for (int round = 0; round < ROUNDS; round++) {
-        double gap = answer->upper - answer->lower, before = answer->upper;
+        double gap = answer->upper - answer->lower;
         if (!narrow(a, add, estimate, round == 0 ? 1e-3 : share, round == 0, &finest, answer))
             return false;
-        if (round == 0 && answer->upper > 1.3 * single && !narrow(a, add, 1.02 * single, 1e-3, true, &finest, answer))
+        if (round == 0 && few_laps(a, answer->upper) && answer->upper > 1.3 * fmax(single, answer->lower) &&
+            !narrow(a, add, 1.02 * single, 1e-3, true, &finest, answer))
             return false;
-        if (a->rough || answer->upper <= 0 ||
-            (round > 0 && (is_tight(answer) || (finest && (again || answer->upper > 0.9 * before)))))
+        if (a->rough || answer->upper <= enough || (round > 0 && (is_tight(answer) || (finest && again))) ||
+            (finest && answer->upper > 0.9 * estimate && (round > 0 || answer->upper < 1.1 * estimate)))
             break;
         again = round > 0 && finest;
         if (round > 1 && !(answer->upper - answer->lower < 0.9 * gap)) /* rounding is what is left */
@@ -407,15 +417,19 @@ static bool refine(const struct question *a, bool add, double estimate, struct d
     return true;
 }
 
-/* The direction that is thought to matter less: a coarse grid where that already shows it. */
-static bool compare(const struct question *a, bool add, double estimate, const struct dp_pld_answer *larger,
+/* The direction that is thought to matter less: a coarse grid where that already shows it, as fine as the estimates are apart.
+ */
+static bool compare(const struct question *a, bool add, double estimate, double apart, const struct dp_pld_answer *larger,
                     struct dp_pld_answer *answer)
 {
-    bool finest;
-    for (double share = 0.016; share > 5e-4 && answer->upper > larger->upper; share /= 4)
+    bool finest = false; /* a finer grid shows no more */
+    for (double share = fmin(fmax(apart / 2, 1e-3), 0.016); share > 5e-4 && answer->upper > larger->upper && !finest;
+         share /= 4) {
         if (!narrow(a, add, larger->upper, share, true, &finest, answer))
             return false;
-    return answer->upper <= larger->upper || refine(a, add, estimate, answer);
+        finest = finest && answer->upper < 1.1 * larger->upper;
+    }
+    return finest || answer->upper <= larger->upper || refine(a, add, estimate, larger->upper, answer);
 }
 
 static bool reaches(struct question *a)
@@ -425,7 +439,7 @@ static bool reaches(struct question *a)
         return false;
     a->scale = 0;
     for (size_t i = 0; i < a->count; i++) {
-        struct dp_pld_range r = dp_pld_range(&a->parts[i], a->deviations);
+        struct dp_pld_range r = dp_pld_range(&a->parts[i], false, a->deviations);
         if (!(r.high > r.low && r.low > -loss_max && r.high < loss_max))
             return false;
         a->scale = fmax(a->scale, fmax(-r.low, r.high));
@@ -457,7 +471,7 @@ static double estimate(const struct question *a, bool add)
 static int solve(struct question *a, struct dp_pld_answer *answer, struct dp_err *err)
 {
     double renyi = a->of_delta ? a->delta : a->epsilon;
-    *answer = (struct dp_pld_answer){renyi, 0, renyi == 0};
+    *answer = (struct dp_pld_answer){renyi, 0, renyi == 0, 0};
     if (renyi == 0 || !reaches(a))
         return DP_OK;
     bool ok = sketch(a);
@@ -475,13 +489,14 @@ static int solve(struct question *a, struct dp_pld_answer *answer, struct dp_err
         double guess[2] = {estimate(a, false), a->symmetric ? 0 : estimate(a, true)};
         bool larger = guess[1] > guess[0];
         struct dp_pld_answer one = *answer, other = *answer;
-        ok = refine(a, larger, guess[larger], &one);
+        ok = refine(a, larger, guess[larger], 0, &one);
         if (ok && !a->symmetric && !a->rough)
-            ok = compare(a, !larger, guess[!larger], &one, &other);
+            ok = compare(a, !larger, guess[!larger], 1 - guess[!larger] / guess[larger], &one, &other);
         *answer = one;
         if (!a->symmetric && !a->rough) {
             answer->upper = fmax(one.upper, other.upper);
             answer->lower = fmax(one.lower, other.lower);
+            answer->work = one.work + other.work;
         }
         answer->tight = is_tight(answer);
     }
@@ -626,19 +641,16 @@ int dp_pld_epsilon(const struct dp_pld_part *parts, size_t count, double delta, 
     if (rc == DP_OK && answer->upper >= a.epsilon && a.epsilon > 0) { /* the grids said nothing */
         double renyi = renyi_epsilon(&a, dp_rdp_orders, DP_RDP_ORDER_COUNT);
         if (renyi < answer->upper)
-            *answer = (struct dp_pld_answer){renyi, answer->lower, renyi - answer->lower <= 0.01 * renyi};
+            *answer = (struct dp_pld_answer){renyi, answer->lower, renyi - answer->lower <= 0.01 * renyi, answer->work};
     }
     return rc;
 }
 
-int dp_pld_rough(const struct dp_pld_part *parts, size_t count, double delta, double *epsilon, struct dp_err *err)
+int dp_pld_rough(const struct dp_pld_part *parts, size_t count, double delta, struct dp_pld_answer *answer, struct dp_err *err)
 {
     struct question a = {.parts = parts, .count = count, .rough = true};
-    struct dp_pld_answer answer = {.upper = INFINITY};
     int rc = ask_epsilon(&a, delta, err);
-    rc = rc == DP_OK ? solve(&a, &answer, err) : rc;
-    *epsilon = answer.upper;
-    return rc;
+    return rc == DP_OK ? solve(&a, answer, err) : rc;
 }
 
 int dp_pld_delta(const struct dp_pld_part *parts, size_t count, double epsilon, struct dp_pld_answer *answer,

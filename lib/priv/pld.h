@@ -11,7 +11,8 @@
  *   δ(ε) = Σ_{l>ε} (1 − e^{ε−l}) e^{Σ T K(s) − sl} c(l)   over the window [bottom, top).
  *
  * What is added to it (upper) or taken off (lower):
- *   truncation   u outside [−d, μ+d] counts as infinite loss: Σ 2 T Φ(−d) (upper); is dropped (lower)
+ *   truncation   u outside [−d, μ+d], of add outside [−d, d], counts as infinite loss: Σ 2 T Φ(−d) (upper); is dropped
+ *                (lower)
  *   above top    e^{Σ T K(s₂) − s₂ top} for an s₂ > s, Chernoff (upper)
  *   wrap-around  adds mass inside the window, never removes any (upper: nothing to do); Chernoff on both ends
  *                under the weighted law, times the largest weight sup (1−e^{−y}) e^{−sy} (lower)
@@ -78,6 +79,7 @@ struct dp_pld_answer {
     double upper; /* what may be claimed */
     double lower; /* the truth is not below it */
     bool tight;   /* upper − lower <= 1 % of upper */
+    double work;  /* points of all grids that it took */
 };
 
 /* The smallest ε >= 0 with (ε, delta)-DP after all parts, in whatever order they ran. Time is linear in the number
@@ -107,9 +109,9 @@ int dp_pld_delta(const struct dp_pld_part *parts, size_t count, double epsilon, 
    Infinite where the grid does not reach. Errors as dp_pld_epsilon. */
 int dp_pld_prefixes(const struct dp_pld_part *parts, size_t count, size_t n, double delta, double *upper, struct dp_err *err);
 
-/* About what dp_pld_epsilon answers, mostly within a hundredth, at the price of one coarse grid; no bound, as one direction is
-   left out. Errors as dp_pld_epsilon. */
-int dp_pld_rough(const struct dp_pld_part *parts, size_t count, double delta, double *epsilon, struct dp_err *err);
+/* About what dp_pld_epsilon answers, mostly within a hundredth, at the price of one coarse grid; upper is no bound, as one
+   direction is left out, and lower and tight say nothing. Errors as dp_pld_epsilon. */
+int dp_pld_rough(const struct dp_pld_part *parts, size_t count, double delta, struct dp_pld_answer *answer, struct dp_err *err);
 
 /* The saddle-point estimate of ε, in a millisecond: mostly within a few per cent, and no bound at all. NaN where
    the grid does not reach. Errors as dp_pld_epsilon. */

@@ -26,7 +26,7 @@ static int answers_of(const struct dp_pld_part *part)
     return part->kind == DP_PLD_JOINT ? 2 : 1;
 }
 
-static struct pair pair_of(const struct dp_pld_part *part, int answer, double deviations)
+static struct pair pair_of(const struct dp_pld_part *part, int answer, bool add, double deviations)
 {
     struct pair p = {.q = part->rate, .mu = 1 / part->multiplier, .weight = 1};
     switch (part->kind) {
@@ -39,7 +39,7 @@ static struct pair pair_of(const struct dp_pld_part *part, int answer, double de
         p.gaussian = true;
         p.replaced = part->kind == DP_PLD_GAUSSIAN_REPLACED && p.q < 1;
         p.from = p.replaced ? p.mu / 2 : -deviations;
-        p.to = p.mu + deviations;
+        p.to = add && !p.replaced ? deviations : p.mu + deviations; /* B draws from Q alone */
         break;
     case DP_PLD_LAPLACE:
         p.to = p.mu;
@@ -106,9 +106,9 @@ bool dp_pld_symmetric(const struct dp_pld_part *part)
     return part->rate == 1 || part->kind == DP_PLD_GAUSSIAN_REPLACED;
 }
 
-struct dp_pld_range dp_pld_range(const struct dp_pld_part *part, double deviations)
+struct dp_pld_range dp_pld_range(const struct dp_pld_part *part, bool add, double deviations)
 {
-    struct pair first = pair_of(part, 0, deviations), p = pair_of(part, answers_of(part) - 1, deviations);
+    struct pair first = pair_of(part, 0, add, deviations), p = pair_of(part, answers_of(part) - 1, add, deviations);
     double least = p.atoms > 0 ? p.v[0] : v_at(&first, p.from), most = p.atoms > 0 ? p.v[1] : v_at(&p, p.to);
     struct dp_pld_range r = {loss_of(&p, least), loss_of(&p, most), 0};
     if (p.replaced)
@@ -123,7 +123,7 @@ struct dp_pld_range dp_pld_range(const struct dp_pld_part *part, double deviatio
 
 bool dp_pld_nodes_new(struct dp_pld_nodes *nodes, const struct dp_pld_part *part, double deviations)
 {
-    struct pair p = pair_of(part, 0, deviations);
+    struct pair p = pair_of(part, 0, false, deviations);
     double width = p.gaussian ? 0.5 / fmax(1, p.mu / 2) : 0.25;
     size_t panels = p.to > p.from ? (size_t)ceil((p.to - p.from) / width) : 0, n = 0;
     size_t room = 2 * (8 * panels + 2); /* twice: answers, or what is replaced */
@@ -134,7 +134,7 @@ bool dp_pld_nodes_new(struct dp_pld_nodes *nodes, const struct dp_pld_part *part
     }
     width = (p.to - p.from) / (double)panels;
     for (int answer = 0; answer < answers_of(part); answer++) {
-        p = pair_of(part, answer, deviations);
+        p = pair_of(part, answer, false, deviations);
         for (size_t i = 0; i < panels; i++)
             for (int j = 0; j < 8; j++, n++) {
                 double u = p.from + width * ((double)i + (1 + x8[j]) / 2);
@@ -266,8 +266,8 @@ static void mirror(struct dp_pld_cells *cells)
 
 bool dp_pld_cells_new(struct dp_pld_cells *cells, const struct dp_pld_part *part, bool add, double deviations, double h)
 {
-    struct pair p = pair_of(part, 0, deviations);
-    struct dp_pld_range range = dp_pld_range(part, deviations);
+    struct pair p = pair_of(part, 0, add, deviations);
+    struct dp_pld_range range = dp_pld_range(part, add, deviations);
     int64_t first = (int64_t)floor(range.low / h), last = (int64_t)ceil(range.high / h);
     if (p.replaced)
         first = -last; /* its own mirror on the grid too */
@@ -278,7 +278,7 @@ bool dp_pld_cells_new(struct dp_pld_cells *cells, const struct dp_pld_part *part
     if (mass == NULL)
         return false;
     for (int answer = 0; p.to > p.from && answer < answers_of(part); answer++) {
-        p = pair_of(part, answer, deviations);
+        p = pair_of(part, answer, add, deviations);
         spread(&p, cells, mass);
     }
     for (int i = 0; i < p.atoms; i++)

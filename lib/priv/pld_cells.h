@@ -32,12 +32,12 @@ bool dp_pld_has_gaussian(const struct dp_pld_part *part);
 /* Both directions are one. */
 bool dp_pld_symmetric(const struct dp_pld_part *part);
 
-/* The losses of one lap, Gaussian tails cut `deviations` from the centres. */
+/* The losses ln dA/dB of one lap, Gaussian tails cut `deviations` from the centres: of A, or with add of B. */
 struct dp_pld_range {
     double low, high;
     double rounding; /* a loss is known to within 16·2^-53 times that */
 };
-struct dp_pld_range dp_pld_range(const struct dp_pld_part *part, double deviations);
+struct dp_pld_range dp_pld_range(const struct dp_pld_part *part, bool add, double deviations);
 
 /* The remove direction by quadrature, for first guesses: log_mass[k] at loss[k]. */
 struct dp_pld_nodes {

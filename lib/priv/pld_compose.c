@@ -229,7 +229,7 @@ bool dp_pld_running_new(struct dp_pld_running **running, const struct dp_pld_par
 {
     double least = 0, most = 0; /* in steps of h */
     for (size_t i = 0; i < count; i++) {
-        struct dp_pld_range r = dp_pld_range(&parts[i], deviations);
+        struct dp_pld_range r = dp_pld_range(&parts[i], add, deviations);
         least += (double)parts[i].laps * floor((add ? -r.high : r.low) / h);
         most += (double)parts[i].laps * ceil((add ? -r.low : r.high) / h);
     }
@@ -294,7 +294,7 @@ static bool load(struct dp_pld_running *r, const struct dp_pld_part *part)
     r->lap.small_scale = p->rest == NULL ? 0 : dp_pld_cells_moment(&cells, r->window.small);
     r->lap.small_scale += 1e-13 + 16 * unit_roundoff * (r->window.small + 1) * fmax(fabs(low), fabs(high));
     cells.count = (size_t)all;
-    struct dp_pld_range range = dp_pld_range(part, r->deviations);
+    struct dp_pld_range range = dp_pld_range(part, r->add, r->deviations);
     r->part = part;
     r->transformed = false;
     r->lap.log_scale = k;
@@ -481,10 +481,15 @@ static double time_value(const struct dp_pld_composed *c, double epsilon)
         sum += excess(c, 0) * exp(fmin(c->small_scale - c->small * (epsilon - reach), 0));
     if (from == c->bottom && c->open) /* all that may be below the window */
         sum += excess(c, fmax(epsilon - (double)c->bottom * c->h - c->radius - c->shift, 0));
-    for (int64_t j = from; j <= to; j++) {
-        double loss = (double)j * c->h, scale = exp(c->log_scale - c->s * loss);
-        double away = fmax(fabs(loss - epsilon) - c->radius - c->shift, 0);
-        sum += scale * (fabs(c->mass[slot(c, j)]) + c->error) * excess(c, away);
+    /* By blocks that are narrow against the deviation, each at its nearest end and largest weight. */
+    int64_t block = 1 + (int64_t)(c->deviation / c->h / 64);
+    for (int64_t j = from; j <= to; j += block) {
+        int64_t last = j + block - 1 < to ? j + block - 1 : to;
+        double low = (double)j * c->h, high = (double)last * c->h, seen = 0;
+        double away = fmax(fmax(low - epsilon, epsilon - high) - c->radius - c->shift, 0);
+        for (int64_t i = j; i <= last; i++)
+            seen += fabs(c->mass[slot(c, i)]) + c->error;
+        sum += exp(c->log_scale - c->s * low) * seen * excess(c, away);
     }
     return c->factor * c->factor * sum / c->covered * (1 + 1e-6);
 }

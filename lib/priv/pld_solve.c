@@ -26,6 +26,7 @@ struct search {
     double epsilon, delta;
     bool rough;                /* asks cheaply, to know where to ask */
     struct point holds, fails; /* seen last */
+    double work;               /* points of all grids so far */
     int rc;                    /* the first failure */
     struct dp_err *err;
 };
@@ -56,9 +57,10 @@ static double spent(struct search *s, double value)
     struct dp_pld_answer answer;
     put(s, value);
     if (s->rc == DP_OK && s->rough)
-        s->rc = dp_pld_rough(s->tried, s->count, s->delta, &answer.upper, s->err);
+        s->rc = dp_pld_rough(s->tried, s->count, s->delta, &answer, s->err);
     else if (s->rc == DP_OK)
         s->rc = dp_pld_epsilon(s->tried, s->count, s->delta, &answer, s->err);
+    s->work += s->rc == DP_OK ? answer.work : 0;
     return s->rc == DP_OK ? answer.upper : INFINITY;
 }
 
@@ -135,6 +137,12 @@ static double between(const struct search *s, const struct asked *p, int count, 
     return isnan(x) ? fail.x + gap / 2 : x;
 }
 
+/* Questions so far, where a large one counts as several: 2^22 points take about a second. */
+static int asked_of(const struct search *s, int count)
+{
+    return count + (int)fmin(s->work / (1 << 22), TRIES);
+}
+
 /* Good enough after so many questions. Each costs as much as the one before: the longer it takes, the sooner an answer will
    do. Where the bound jumps, because the grid reaches no further, nothing is gained by locating the jump. */
 static bool settled(const struct search *s, int asked, struct asked fail, struct asked hold)
@@ -176,9 +184,9 @@ static double search_from(struct search *s, double first, double last, double x,
         bool both = isfinite(hold.x) && isfinite(fail.x);
         if (both)
             *slope = fmin(fmax((fail.y - hold.y) / (hold.x - fail.x), 0.02), 100);
-        if (s->rough && fabs(y) < ROUGH)
+        if (s->rough && fabs(y) < ROUGH * asked_of(s, 1))
             return x;
-        if (isfinite(hold.x) && (hold.x <= first || (both && settled(s, count, fail, hold)) || hold.y > -CLOSE))
+        if (isfinite(hold.x) && (hold.x <= first || (both && settled(s, asked_of(s, count), fail, hold)) || hold.y > -CLOSE))
             return hold.x;
         x = both ? between(s, p, count, fail, hold) : fmin(fmax(outwards(s, p, count, *slope, &reach), first), last);
     }

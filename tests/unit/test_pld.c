@@ -420,6 +420,36 @@ static void joint_laps_by_quadrature(void **state)
     assert_true(count >= 40);
 }
 
+/* Grids as large as there are: one for each direction, and none again that shows no more. */
+static void the_largest_grids_once(void **state)
+{
+    (void)state;
+    struct dp_err err = {0};
+    struct dp_pld_part part = {DP_PLD_GAUSSIAN, 0.5, 118669.908, 0, 1000000000};
+    struct dp_pld_answer answer;
+    assert_int_equal(dp_pld_epsilon(&part, 1, 1e-15, &answer, &err), DP_OK);
+    assert_true(answer.upper > 0.999 && answer.upper < 1.0001);
+    assert_true(answer.work > 0 && answer.work <= 2.0 * (1 << 21));
+    part = (struct dp_pld_part){DP_PLD_GAUSSIAN, 0.004, 20, 0, 8000};
+    assert_int_equal(dp_pld_epsilon(&part, 1, 1e-5, &answer, &err), DP_OK);
+    assert_true(answer.tight && answer.work <= 300000);
+}
+
+/* What B is added to draws from Q alone: its tails are cut around Q, and no cell is spent on what only P would reach. */
+static void cells_of_add_end_with_q(void **state)
+{
+    (void)state;
+    const struct dp_pld_part part = {DP_PLD_GAUSSIAN, 1e-9, 0.08, 0, 1};
+    struct dp_pld_cells cells;
+    double sum = 0;
+    assert_true(dp_pld_cells_new(&cells, &part, true, 9, 0.01));
+    for (size_t k = 0; k < cells.count; k++)
+        sum += exp(cells.log_mass[k]);
+    assert_true(fabs(sum - 1) < 1e-12);
+    assert_true(dp_pld_cells_loss(&cells, 0) > -20 && dp_pld_cells_loss(&cells, 0) < -10);
+    dp_pld_cells_free(&cells);
+}
+
 /* On the grid's own points splitting a mass moves nothing: each direction is exact there. */
 static void joint_cells_in_both_directions(void **state)
 {
@@ -609,6 +639,8 @@ int main(void)
         cmocka_unit_test(two_laplaces_by_quadrature),
         cmocka_unit_test(one_replaced_in_closed_form),
         cmocka_unit_test(joint_laps_by_quadrature),
+        cmocka_unit_test(the_largest_grids_once),
+        cmocka_unit_test(cells_of_add_end_with_q),
         cmocka_unit_test(joint_cells_in_both_directions),
         cmocka_unit_test(joint_check_values),
         cmocka_unit_test(joint_limits),

@@ -163,12 +163,13 @@ static void roughly(void **state)
     (void)state;
     struct dp_err err = {0};
     for (int i = 0; i < RUNS; i++) {
-        double rough, epsilon = spent(&runs[i], 1, 1e-6);
+        struct dp_pld_answer rough;
+        double epsilon = spent(&runs[i], 1, 1e-6);
         assert_int_equal(dp_pld_rough(&runs[i], 1, 1e-6, &rough, &err), DP_OK);
-        assert_true(fabs(rough / epsilon - 1) < 0.02);
+        assert_true(fabs(rough.upper / epsilon - 1) < 0.02);
     }
     struct dp_pld_part bad = {DP_PLD_GAUSSIAN, 0.1, -1, 0, 10};
-    double unused;
+    struct dp_pld_answer unused;
     assert_int_equal(dp_pld_rough(&bad, 1, 1e-6, &unused, &err), DP_E_RUN);
 }
 

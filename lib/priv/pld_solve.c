@@ -137,10 +137,10 @@ static double between(const struct search *s, const struct asked *p, int count, 
     return isnan(x) ? fail.x + gap / 2 : x;
 }
 
-/* Questions so far, where a large one counts as several: 2^22 points take about a second. */
+/* Questions so far, where large ones count as up to four more: 2^22 points take about a second. */
 static int asked_of(const struct search *s, int count)
 {
-    return count + (int)fmin(s->work / (1 << 22), TRIES);
+    return count + (int)fmin(s->work / (1 << 22), 4);
 }
 
 /* Good enough after so many questions. Each costs as much as the one before: the longer it takes, the sooner an answer will

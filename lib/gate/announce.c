@@ -136,6 +136,11 @@ int dp_announcement_plan(const struct dp_announcement *a, enum dp_meter_kind by,
                                 : dp_plan_add_rounded(plan, &event[k], rounded[k] + turn[k], count, err);
         turn[k] += count;
         begin += count;
+        /* Also where the other kind has the same event: each may have shuffled for itself. */
+        bool within = event[k].sampling == DP_SAMPLING_SHUFFLED && turn[k] % event[k].epoch_laps != 0;
+        if (rc == DP_OK && within && i + 1 < a->laps.pieces)
+            rc = dp_fail(err, DP_E_UNSAFE, "lap %lld has another mechanism in the middle of a shuffled epoch",
+                         (long long)begin + 1);
     }
     for (int k = 0; k < DP_LAPS_MOST_KINDS; k++)
         free(rounded[k]);

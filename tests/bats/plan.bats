@@ -317,6 +317,23 @@ later 4"
     [ "$(jq -n "$(costs more) > 2")" = true ]
 }
 
+@test "two kinds that shuffle for themselves do not share an epoch, though their events are the same" {
+    twice='dp-sample --on a --data a.dp --rate 0.25 --mode shuffle | dp-sample --on b --data a.dp --rate 0.25 --mode shuffle |
+        dp-grad --data a.dp --loss logistic --clip 1 | dp-noise -z 2'
+    while read -r lap plan; do
+        complains 5 "dp-account: lap $lap has another mechanism in the middle of a shuffled epoch" \
+            dp-loop --plan "$plan" --seed 1 -q -o m -- "$twice | $GATE | dp-step --step 1"
+    done << 'END'
+3 a 2, b 2
+2 (a, b) 2
+7 a 6, b 2
+END
+    [ ! -e m ]
+    dp-loop --plan 'a 4, b 3' --seed 1 -q -o m -- "$twice | $GATE | dp-step --step 1" > stream
+    costs=$(dp-account epsilon -z 2 --sampler full --laps 2 --delta 1e-5)
+    [ "$(jq -n "$(dp-info --get epsilon m) >= $costs * 0.99999")" = true ]
+}
+
 @test "processes = fused = ports, with privacy and laps of several kinds" {
     plan='first 2, (later 3, first) 3'
     for exec in fused processes; do

@@ -26,7 +26,7 @@ struct reader {
     bool planned;             /* the laps differ in the multiplier of the first query only */
     double *multiplier;       /* of each lap */
     size_t capacity;
-    struct dp_charges charges; /* lap by lap, where they differ in more */
+    struct dp_plan laps; /* lap by lap, where they differ in more */
 };
 
 static double real_or(const json_t *json, const char *key, double fallback)
@@ -107,8 +107,8 @@ static int end_run(struct reader *r, struct dp_err *err)
             rc = dp_plan_charges(&plan, r->run->laps, &r->run->charges, err);
         dp_plan_free(&plan);
     } else {
-        r->run->charges = r->charges;
-        r->charges = (struct dp_charges){0};
+        rc = dp_plan_charges(&r->laps, r->run->laps, &r->run->charges, err);
+        dp_plan_free(&r->laps);
     }
     struct recorded *all = r->all;
     all->moves |= r->run->charges.count > 1;
@@ -182,12 +182,11 @@ static int unplan(struct reader *r, struct dp_err *err)
 {
     int rc = DP_OK;
     r->planned = false;
-    r->charges = (struct dp_charges){0};
     for (int64_t t = 0; rc == DP_OK && t < r->run->laps; t++) {
         struct dp_event event = r->first;
         if (event.query[0].kind == DP_QUERY_GAUSSIAN)
             event.query[0].multiplier = r->multiplier[t];
-        rc = dp_charges_add(&r->charges, &event, 1, err);
+        rc = dp_plan_add(&r->laps, &event, 1, err);
     }
     return rc;
 }
@@ -202,16 +201,11 @@ static int add_event(struct reader *r, const struct dp_event *event, struct dp_e
     same.query[0].multiplier = r->first.query[0].multiplier;
     bool gaussian = event->query[0].kind == DP_QUERY_GAUSSIAN;
     bool like = gaussian ? dp_event_same(&same, &r->first) : dp_event_same(event, &r->first);
-    if (!like && (event->sampling == DP_SAMPLING_SHUFFLED || r->first.sampling == DP_SAMPLING_SHUFFLED))
-        return dp_fail(err, DP_E_UNSAFE,
-                       "the mechanism of lap %lld is not that of the first, and laps of shuffled epochs are charged "
-                       "together",
-                       (long long)lap);
     rc = dp_grow(&r->multiplier, &r->capacity, (size_t)lap, sizeof *r->multiplier, err);
     if (rc == DP_OK && r->planned && !like)
         rc = unplan(r, err);
     if (rc == DP_OK && !r->planned)
-        rc = dp_charges_add(&r->charges, event, 1, err);
+        rc = dp_plan_add(&r->laps, event, 1, err);
     if (rc != DP_OK)
         return rc;
     r->multiplier[lap - 1] = gaussian ? event->query[0].multiplier : 0;
@@ -301,7 +295,7 @@ int records_read(const char *path, struct recorded *recorded, struct dp_err *err
     while (rc == DP_OK && (rc = dp_lines_next(&lines, err)) == 1) {
         struct dp_err inner = {0};
         rc = lines.length == 0 ? DP_OK : add_line(&r, lines.line, lines.length, lines.number, &inner);
-        if (rc == DP_OK && (recorded->charges.count > MOST_DIFFERENT || r.charges.count > MOST_DIFFERENT))
+        if (rc == DP_OK && (recorded->charges.count > MOST_DIFFERENT || r.laps.events > MOST_DIFFERENT))
             rc = dp_fail(&inner, DP_E_RUN, "more than %d mechanisms that differ: they cannot be accounted for in time",
                          MOST_DIFFERENT);
         if (rc != DP_OK)
@@ -317,7 +311,7 @@ int records_read(const char *path, struct recorded *recorded, struct dp_err *err
         rc = dp_fail(err, DP_E_RUN, "%s: no records", lines.name);
     dp_lines_close(&lines);
     free(r.multiplier);
-    dp_charges_free(&r.charges);
+    dp_plan_free(&r.laps);
     return rc;
 }
 

@@ -307,7 +307,7 @@ END
     grep -q "the mechanism of each lap was fixed before the run" <<< "$moved"
     record 2 shuffled "--rate 0.1 --mode shuffle"
     dp-cat shuffled | sed '3s/"rate":0.1,/"rate":0.2,/;3s/"epoch_laps":10/"epoch_laps":5/' > shuffled.json
-    complains 5 "dp-account epsilon: shuffled.json: line 3: the mechanism of lap 2 is not that of the first, and laps of shuffled epochs are charged together" \
+    complains 5 "dp-account epsilon: shuffled.json: line 3: lap 2 has another mechanism in the middle of a shuffled epoch" \
         dp-account epsilon --delta 1e-5 shuffled.json
 }
 

@@ -172,6 +172,8 @@ costs() { dp-account epsilon --delta 1e-5 --json "$1" | jq .epsilon; }
 {"laps": 30, "sampling": "poisson", "rate": 0.1, "queries": [{"noise": "gaussian", "multiplier": 2}]}
 END
     same "$(dp-info --get epsilon model)" "$(costs charges)"
+    dp-cat stream > recorded
+    same "$(dp-info --get epsilon model)" "$(costs recorded)"
     told '(first, later 15) 2'
     sed -i 's/"laps": 1,/"laps": 2,/' charges
     same "$(dp-info --get epsilon model)" "$(costs charges)"
@@ -195,6 +197,10 @@ END
     dp-cat --kind lap stream | jq '.records[0] | select(.sampler == "poisson").multiplier * 1000 | round / 1000' > laps
     jq '.[] | select(. > 0)' plan | cmp - laps
     run jq -r '.[0] == 2 and .[-1] > .[0]' <(jq -s . laps)
+    assert_output true
+    # and is charged so, less the rounding of a plan's multipliers
+    dp-cat stream > recorded
+    run jq -n "$(dp-info --get epsilon model) / $(costs recorded) | . > 0.99999 and . < 1.02"
     assert_output true
     edited 'noise(laps[9]["records"][0], 1.5)'
     run $GATE --in edited.frames -o /dev/null
@@ -275,6 +281,8 @@ END
 {"laps": 3, "sampling": "none", "queries": [{"noise": "gaussian", "multiplier": 8}]}
 {"laps": 35, "sampling": "shuffled", "rate": 0.1, "epoch_laps": 10, "queries": [{"noise": "gaussian", "multiplier": 2}]}
 END
+    dp-cat stream > recorded
+    same "$(dp-info --get epsilon m)" "$(costs recorded)"
     same "$(dp-info --get epsilon m)" "$(costs charges)"
 }
 
@@ -370,6 +378,12 @@ if frame["kind"] == "lap" and frame["lap"] > int(open("last").read()) and not os
         jq -s '[.[] | {"reserve": 1, "refund": -1}[.kind] * (.charge.laps // 0)] | add' <(jq -c 'select(.kind == "reserve" or .kind == "refund")' ledger) > spent
         assert_equal "$(cat spent)" 9
     done
+}
+
+@test "dp-audit has laps of one kind" {
+    run dp-audit sensitivity --data a.dp --laps 3 -- "$(child | sed 's/--data a.dp/--data {}/g')"
+    assert_failure 2
+    assert_output --partial "dp-sample: --on: the run has no laps of a kind 'first'"
 }
 
 @test "a run that releases alpha has laps of one kind" {

@@ -75,11 +75,18 @@ static int event_of(const struct dp_announcement *a, int kind, enum dp_meter_kin
                     : dp_fail(err, rc, "what was announced: %s", why.message);
 }
 
-/* The multipliers of the laps of a kind, rounded; NULL where they follow no schedule. */
-static int schedule_of(const struct dp_announcement *a, int kind, const struct dp_event *event, double **rounded,
-                       struct dp_err *err)
+/* The multipliers of all laps, or NULL. A stream of format 1 has them in its first lap. */
+static const struct dp_array *multipliers(const struct dp_announcement *a, const struct dp_frame *first)
 {
-    const struct dp_array *all = dp_frame_array(a->hello, DP_F_PLAN);
+    bool old = dp_frame_int(a->hello, DP_F_FORMAT, 0) == 1;
+    return dp_frame_array(old ? first : a->hello, DP_F_PLAN);
+}
+
+/* The multipliers of the laps of a kind, rounded; NULL where they follow no schedule. */
+static int schedule_of(const struct dp_announcement *a, int kind, const struct dp_frame *first, const struct dp_event *event,
+                       double **rounded, struct dp_err *err)
+{
+    const struct dp_array *all = multipliers(a, first);
     int64_t turn = 0, with = 0;
     *rounded = NULL;
     if (all == NULL)
@@ -127,7 +134,7 @@ int dp_announcement_plan(const struct dp_announcement *a, enum dp_meter_kind by,
         rc = event_of(a, k, by, first, &event[k], &covered, err);
         *sound &= covered;
         if (rc == DP_OK)
-            rc = schedule_of(a, k, &event[k], &rounded[k], err);
+            rc = schedule_of(a, k, first, &event[k], &rounded[k], err);
     }
     for (size_t i = 0; rc == DP_OK && i < a->laps.pieces; i++) {
         int k = a->laps.piece[i].kind;

@@ -169,6 +169,19 @@ if frame["kind"] == "lap":
     $GATE < changed.frames > out.frames
     cmp honest.frames out.frames
     dp-cat --kind lap changed.frames | cmp - <(dp-cat --kind lap noised.frames)
+    # the multipliers of a schedule stood in the first lap then, and in format 2 that says nothing
+    noised '--rate 0.2' "$STEP" '-z 2 --schedule sqrt:1:1'
+    $GATE < noised.frames > honest.frames
+    for format in 1 2; do
+        changed "stream:
+if frame['kind'] == 'hello':
+    frame['format'] = $format
+    del frame['records']
+    frames[1]['plan'] = frame.pop('plan')"
+        [ $format = 2 ] || $GATE < changed.frames | cmp honest.frames
+    done
+    complains 5 "dp-account: the mechanism of lap 2 is not what was announced: noise that changes needs a schedule or --adaptive" \
+        $GATE --in changed.frames
     # and rows that were sampled then are still to be summed
     dp-loop --laps 1 --seed 1 --exec processes -- "dp-sample --data small.dp --rate 0.2 | tee noised.frames | $STEP | dp-noise -z 2 | $GATE | dp-step" > /dev/null
     $STEP < noised.frames > honest.frames

@@ -9,7 +9,11 @@ prepare() {
 }
 
 # train OUT HOW PIPELINE
-train() { timeout 60 dp-loop --laps 12 --seed 11 --exec "$2" -o "$1" -- "$3" > "$1.stream"; }
+train() {
+    local laps=(--laps 12)
+    [[ $3 != *' --on '* ]] || laps=(--plan "$PLAN")
+    timeout 60 dp-loop "${laps[@]}" --seed 11 --exec "$2" -o "$1" -- "$3" > "$1.stream"
+}
 
 # fused = processes, stream and model
 same() {
@@ -65,6 +69,17 @@ same() {
     for loss in logistic huberised-hinge; do same two.dp $loss gradient; done
     for loss in squared huber; do same real.dp $loss gradient; done
     for variant in gradient-clip gradient-adaptive gradient-schedule gradient-adagrad gradient-adam sgd; do same four.dp softmax $variant; done
+}
+
+@test "laps of several kinds: processes = fused, on any number of threads" {
+    for loss in logistic softmax; do
+        same four.dp $loss kinds
+        train one fused "$(pipeline four.dp $loss kinds)"
+        train three fused "$(pipeline four.dp $loss kinds-threads)"
+        train three-processes processes "$(pipeline four.dp $loss kinds-threads)"
+        cmp one three
+        cmp one three-processes
+    done
 }
 
 @test "gradients on any number of threads" {
@@ -135,7 +150,7 @@ cut_at() {
 }
 
 @test "cut at any | by ZeroMQ over ipc" {
-    for variant in parallel release sequential primal clip non-private gradient-clip gradient-adaptive gradient-schedule gradient-adam sgd; do
+    for variant in parallel release sequential primal clip non-private gradient-clip gradient-adaptive gradient-schedule gradient-adam kinds sgd; do
         text=$(pipeline four.dp squared $variant)
         train whole fused "$text"
         pipes=$(tr -cd '|' <<< "$text" | wc -c)

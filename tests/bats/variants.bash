@@ -1,4 +1,5 @@
 # The ways to train that tests of whole runs go through.
+PLAN='(whole, part 5) 2' # of the laps of several kinds, 12 in all
 # pipeline DATA LOSS VARIANT: prints the child pipeline
 pipeline() {
     local sample="dp-sample --data $1 --rate 0.1" step="dp-scd-step --data $1 --loss $2 --lambda 1e-3 --loss-width 0.5"
@@ -28,6 +29,15 @@ pipeline() {
                 gradient-adam) walk='--step 0.1 --optimizer adam --schedule cosine' ;;
             esac
             echo "$sample | $step | $noise | $gate | dp-step $walk"
+            return
+            ;;
+        kinds | kinds-threads) # of laps: PLAN; scheduled noise on one of them
+            local threads=''
+            [ $3 = kinds ] || threads=' --threads 3'
+            step="dp-grad --data $1 --loss $2 --lambda 1e-3 --loss-width 0.5 --clip 0.3$threads"
+            echo "dp-sample --on whole --data $1 --rate 1 | $step --on whole | dp-noise --on whole -z 9 |
+                $sample --on part | $step --on part | $noise --schedule sqrt:1:1 --on part |
+                $gate | dp-step --on whole --step 0.2 | dp-step --on part --step 0.5 --schedule sqrt:1:1"
             return
             ;;
         sgd)

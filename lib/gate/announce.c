@@ -45,6 +45,17 @@ static int records_of(const struct dp_announcement *a, const char *kind, struct 
     return count;
 }
 
+/* What laps of different adjacencies cost does not add up. */
+static int check_adjacency(const struct dp_announcement *a, struct dp_err *err)
+{
+    const struct dp_record *record = a->hello->record;
+    for (int i = 1; i < a->hello->records; i++)
+        if (record[i].adjacency != record[0].adjacency)
+            return dp_fail(err, DP_E_UNSAFE, "laps of kind '%s' are under another adjacency than those of kind '%s'",
+                           record[i].on, record[0].on);
+    return DP_OK;
+}
+
 /* Whether they say what a lap costs; bounds may be open. */
 static bool complete(const struct dp_record *records, int count)
 {
@@ -136,6 +147,8 @@ int dp_announcement_plan(const struct dp_announcement *a, enum dp_meter_kind by,
         if (rc == DP_OK)
             rc = schedule_of(a, k, first, &event[k], &rounded[k], err);
     }
+    if (rc == DP_OK && a->named)
+        rc = check_adjacency(a, err);
     for (size_t i = 0; rc == DP_OK && i < a->laps.pieces; i++) {
         int k = a->laps.piece[i].kind;
         int64_t count = a->laps.piece[i].end - begin;

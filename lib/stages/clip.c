@@ -7,6 +7,7 @@
 #include "stages/announced.h"
 #include "stages/bounded.h"
 #include "stages/stages.h"
+#include "wire/laps.h"
 
 struct options {
     const char *data;
@@ -141,12 +142,26 @@ static int record_count(struct dp_frame *frame, int64_t count, struct dp_err *er
     return dp_frame_add_record(frame, &record, err);
 }
 
+/* The released count goes on from lap to lap until the next one: a lap of another kind would have one that it has not paid for.
+ */
+static int check_followers(const struct dp_stage *stage, const struct dp_frame *hello, struct dp_err *err)
+{
+    struct dp_laps laps = {0};
+    int rc = dp_laps_parse(&laps, dp_frame_text(hello, DP_F_KINDS, ""), err);
+    int kind = rc == DP_OK ? dp_laps_find(&laps, stage->on) : -1;
+    for (size_t i = 1; rc == DP_OK && i < laps.pieces; i++)
+        if (laps.piece[i - 1].kind == kind)
+            rc = dp_fail(err, DP_E_USAGE, "--adaptive: no laps of another kind may follow those of kind '%s'", stage->on);
+    dp_laps_free(&laps);
+    return rc;
+}
+
 /* What the records of its laps will say; an adaptive bound begins at --clip. */
 static int clip_hello(struct dp_stage *stage, struct dp_frame *frame, struct dp_err *err)
 {
     const struct options *o = stage->options;
     struct dp_record *open;
-    int rc = DP_OK;
+    int rc = !isnan(o->adaptive) && stage->on != NULL ? check_followers(stage, frame, err) : DP_OK;
     for (int at = 0; rc == DP_OK && (open = dp_announced(stage, frame, DP_F_NONE, &at)) != NULL;) {
         dp_record_bound(open, DP_F_SUM, dp_adjacency_chosen(o->adjacency), o->clip);
         struct dp_record count = *open;

@@ -1,6 +1,7 @@
 #include "wire/frame.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -309,11 +310,15 @@ int dp_frame_add_record(struct dp_frame *frame, const struct dp_record *record, 
     for (int i = 0; same == NULL && i < frame->records; i++)
         if (frame->record[i].of == record->of && strcmp(frame->record[i].on, record->on) == 0)
             same = &frame->record[i];
+    char laps[DP_RECORD_ON + 32] = "the run";
+    if (frame->kind == DP_KIND_LAP)
+        snprintf(laps, sizeof laps, "lap %lld", (long long)frame->lap);
+    else if (record->on[0] != '\0')
+        snprintf(laps, sizeof laps, "laps of kind '%s'", record->on);
     if (record->of == DP_F_NONE && same != NULL)
-        return dp_fail(err, DP_E_RUN, "the rows of lap %lld have been sampled already", (long long)frame->lap);
+        return dp_fail(err, DP_E_RUN, "the rows of %s have been sampled already", laps);
     if (same != NULL)
-        return dp_fail(err, DP_E_RUN, "'%s' of lap %lld has a record already", dp_fields[record->of].key,
-                       (long long)frame->lap);
+        return dp_fail(err, DP_E_RUN, "'%s' of %s has a record already", dp_fields[record->of].key, laps);
     frame->record[frame->records++] = *record;
     return DP_OK;
 }

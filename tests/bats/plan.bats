@@ -342,6 +342,23 @@ END
     [ "$(jq -n "$(dp-info --get epsilon m) >= $costs * 0.99999")" = true ]
 }
 
+@test "laps that do not go together are refused before the first one" {
+    rest="dp-noise -z 2 | $GATE | dp-step --step 1"
+    grad='dp-grad --data a.dp --loss logistic --clip 1'
+    complains 1 "dp-sample: the rows of laps of kind 'b' have been sampled already" \
+        dp-loop --plan 'a, b' -q -o m -- "dp-sample --data a.dp --rate 0.1 | dp-sample --on b --data a.dp --rate 0.2 | $grad | $rest"
+    for mode in '--rate 0.1' '--mode full'; do
+        complains 5 "dp-account: laps of kind 'b' are under another adjacency than those of kind 'a'" \
+            dp-loop --plan 'a, b' --seed 1 -q -o m -- "dp-sample --data a.dp $mode | $grad --on a | $grad --on b --adjacency replace-one | $rest"
+    done
+    clip='dp-grad --on a --data a.dp --loss logistic | dp-clip --on a --data a.dp --clip 1 --adaptive 0.5'
+    counted="dp-sample --data a.dp --rate 0.1 | $clip | $grad --on b | dp-noise --on a -z 2 --count-multiplier 9 | dp-noise --on b -z 2 | $GATE | dp-step --step 1"
+    complains 2 "dp-clip: --adaptive: no laps of another kind may follow those of kind 'a'" dp-loop --plan 'b, a 2, b' --seed 1 -q -o m -- "$counted"
+    [ ! -e m ]
+    dp-loop --plan 'b 2, a 3' --seed 1 -q -o m -- "$counted" > stream
+    assert_equal "$(dp-info --get lap m)" 5
+}
+
 @test "processes = fused = ports, with privacy and laps of several kinds" {
     plan='first 2, (later 3, first) 3'
     for exec in fused processes; do

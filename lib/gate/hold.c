@@ -37,15 +37,12 @@ static const char *difference(const struct dp_record *a, const struct dp_record 
 static int remember(struct dp_hold *hold, const char *kind, const struct dp_frame *frame, struct dp_err *err)
 {
     const struct dp_record *before = hold->first->records > 0 ? hold->first->record : NULL;
-    const char *what = before == NULL                                    ? NULL
-                       : before->adjacency != frame->record[0].adjacency ? "adjacency"
-                       : before->rows != frame->record[0].rows           ? "number of rows"
-                                                                         : NULL;
     int rc = DP_OK;
-    if (what != NULL)
-        return dp_fail(err, DP_E_UNSAFE, "lap %lld records another %s than the first lap", (long long)frame->lap, what);
     for (int i = 0; rc == DP_OK && i < frame->records; i++) {
         struct dp_record record = frame->record[i];
+        if (before != NULL && (before->adjacency != record.adjacency || before->rows != record.rows))
+            return dp_fail(err, DP_E_UNSAFE, "lap %lld records another %s than the first lap", (long long)frame->lap,
+                           before->adjacency != record.adjacency ? "adjacency" : "number of rows");
         snprintf(record.on, sizeof record.on, "%s", kind);
         rc = dp_frame_add_record(hold->first, &record, err);
     }

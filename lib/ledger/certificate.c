@@ -216,6 +216,8 @@ int dp_certificate_make(const char *path, const struct dp_certified *what, json_
     return rc;
 }
 
+static bool same_member(const json_t *made, const json_t *certificate, const char *key);
+
 static bool same(const json_t *a, const json_t *b)
 {
     const char *key;
@@ -237,11 +239,20 @@ static bool same(const json_t *a, const json_t *b)
         if (json_object_size(a) != json_object_size(b))
             return false;
         json_object_foreach ((json_t *)a, key, value)
-            if (!same(value, json_object_get(b, key)))
+            if (!same_member(a, b, key))
                 return false;
         return true;
     }
     return json_equal(a, b);
+}
+
+/* Another version's lower bound may be a better or a worse one. It must not contradict what is claimed. */
+static bool same_member(const json_t *made, const json_t *certificate, const char *key)
+{
+    const json_t *value = json_object_get(certificate, key), *upper = json_object_get(made, "epsilon");
+    if (strcmp(key, "epsilon_lower") == 0 && json_is_number(value) && json_is_number(upper))
+        return json_number_value(value) >= 0 && json_number_value(value) <= json_number_value(upper) * (1 + 1e-6);
+    return same(json_object_get(made, key), value);
 }
 
 /* The first certificates named neither the population nor the data set of each run: what they do not say is not compared. */
@@ -262,7 +273,7 @@ static int compare(const json_t *certificate, const json_t *made, const char *pa
     const char *key;
     json_t *value;
     json_object_foreach ((json_t *)made, key, value)
-        if (strcmp(key, "software") != 0 && !same(value, json_object_get(certificate, key)))
+        if (strcmp(key, "software") != 0 && !same_member(made, certificate, key))
             return dp_fail(err, DP_E_UNSAFE, "the certificate is not what the ledger %s says: '%s' differs", path, key);
     json_object_foreach ((json_t *)certificate, key, value)
         if (json_object_get(made, key) == NULL)

@@ -91,6 +91,24 @@ static int record_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp
     return out->frame(out, frame, err);
 }
 
+/* What it announces has to be what it records, or the gate refuses the first lap. */
+static int record_hello(struct dp_stage *stage, struct dp_frame *frame, struct dp_err *err)
+{
+    const struct options *o = stage->options;
+    (void)err;
+    for (int i = 0; i < frame->records; i++) {
+        if (!isnan(o->multiplier)) {
+            frame->record[i].query.multiplier = o->multiplier;
+            frame->record[i].scale = o->multiplier * frame->record[i].sensitivity;
+        }
+        if (o->sampler >= 0) {
+            frame->record[i].sampler = (enum dp_sampler)o->sampler;
+            frame->record[i].epoch_laps = 0;
+        }
+    }
+    return DP_OK;
+}
+
 #define ANY (DP_LABEL_RAW | DP_LABEL_BOUNDED | DP_LABEL_NOISED | DP_LABEL_RELEASED)
 
 const struct dp_stage_class dp_mutant_class = {
@@ -100,6 +118,7 @@ const struct dp_stage_class dp_mutant_class = {
     .options_size = sizeof(struct options),
     .takes = ANY,
     .gives = ANY,
+    .hello = record_hello,
     .fire = record_fire,
 };
 
@@ -173,6 +192,16 @@ static int sample_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp
     return dp_sample_class.fire(stage, frame, &claimed, err);
 }
 
+static int sample_hello(struct dp_stage *stage, struct dp_frame *frame, struct dp_err *err)
+{
+    int rc = dp_sample_class.hello(stage, frame, err);
+    for (int i = 0; i < frame->records; i++) {
+        frame->record[i].sampler = DP_SAMPLER_POISSON;
+        frame->record[i].epoch_laps = 0;
+    }
+    return rc;
+}
+
 static struct dp_stage_class mean_class, noise_class, key_class, sample_class;
 
 const struct dp_stage_class *const dp_stage_classes[] = {
@@ -192,5 +221,6 @@ __attribute__((constructor)) static void derive_classes(void)
     key_class.fire = key_fire;
     sample_class = dp_sample_class;
     sample_class.name = "dp-mutant-sample";
+    sample_class.hello = sample_hello;
     sample_class.fire = sample_fire;
 }

@@ -124,9 +124,10 @@ END
     run script -qec "dp-cat raw.frames" /dev/null
     assert_failure 5
     assert_output --partial "dp-cat: will not write a raw frame to a terminal (--allow-private-output overrides)"
-    refute_output --partial '"rows"'
+    refute_output --partial '"rows":{'
     run script -qec "dp-cat --allow-private-output raw.frames" /dev/null
     assert_success
+    assert_output --partial '"rows":{'
     assert_output --partial '"label":"raw"'
     run script -qec "dp-cat run" /dev/null
     assert_success

@@ -1,4 +1,4 @@
-"""For tests: the lap frames of a stream as dictionaries, arrays as NumPy's."""
+"""For tests: the frames of a stream as dictionaries, arrays as NumPy's."""
 import msgpack
 import numpy
 
@@ -10,7 +10,15 @@ def array(code, data):
     return numpy.frombuffer(data, dtype, offset=2 + 8 * data[1]).reshape(dims)
 
 
-def laps(path):
+def frames(path, kind):
     with open(path, "rb") as f:
-        frames = list(msgpack.Unpacker(f, ext_hook=array, raw=False, max_buffer_size=2**31))
-    return [frame for frame in frames if frame["kind"] == "lap"]
+        every = list(msgpack.Unpacker(f, ext_hook=array, raw=False, max_buffer_size=2**31))
+    return [frame for frame in every if frame["kind"] == kind]
+
+
+def laps(path):
+    return frames(path, "lap")
+
+
+def hello(path):
+    return frames(path, "hello")[0]

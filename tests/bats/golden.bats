@@ -208,6 +208,12 @@ END
         jq '.epsilon = .epsilon / 2' $certificate > forged
         complains 5 "dp-account verify: the certificate is not what the ledger ledger says: 'epsilon' differs" \
             dp-account verify ledger --certificate forged --model $model
+        # the lower bound may be that of other accountants, but not above what is claimed
+        jq '.epsilon_lower = .epsilon / 2' $certificate > looser
+        dp-account verify ledger --certificate looser --model $model
+        jq '.epsilon_lower = .epsilon * 1.01' $certificate > forged
+        complains 5 "dp-account verify: the certificate is not what the ledger ledger says: 'epsilon_lower' differs" \
+            dp-account verify ledger --certificate forged --model $model
     done
     jq '.certificate = 2' certificate > later
     complains 1 "dp-account verify: the certificate is of format 2; 1 is the newest that this version knows" dp-account verify ledger --certificate later

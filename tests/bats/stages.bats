@@ -70,7 +70,8 @@ prepare() { small_data 400 6 2; }
     where dp-noise bounded raw dp-noise -z 1 --in raw.frames
     where dp-noise bounded noised dp-noise -z 1 --in noised.frames
     where dp-noise bounded released dp-noise -z 1 --in token.frames
-    where dp-sample released raw dp-sample --data small.dp --in raw.frames
+    complains 1 "dp-sample: the rows of the run have been sampled already" dp-sample --data small.dp --in raw.frames
+    where dp-sample released noised dp-sample --data small.dp --in noised.frames
     where dp-step released bounded dp-step --in bounded.frames
     where dp-step released noised dp-step --in noised.frames
     where dp-eval released noised dp-eval --data small.dp --in noised.frames

@@ -364,21 +364,34 @@ static int best(const struct dp_charges *charges, double delta, struct dp_answer
     return DP_OK;
 }
 
+static int check_charges(const struct dp_charges *charges, struct dp_err *err)
+{
+    bool replaced = false, null_record = false;
+    for (size_t i = 0; i < charges->count; i++) {
+        const struct dp_event *event = &charges->charge[i].event;
+        int rc = dp_event_check(event, err);
+        if (rc == DP_OK && charges->charge[i].laps < 0)
+            rc = dp_fail(err, DP_E_RUN, "cannot account for %lld laps", (long long)charges->charge[i].laps);
+        if (rc != DP_OK)
+            return rc;
+        replaced |= event->rate < 1 && event->sampling == DP_SAMPLING_REPLACED;
+        null_record |= event->rate < 1 && (event->sampling == DP_SAMPLING_POISSON || event->sampling == DP_SAMPLING_VISIBLE);
+    }
+    /* Each is about another neighbour: their sum is about neither. */
+    return replaced && null_record
+               ? dp_fail(err, DP_E_RUN, "samples under replace-one and under null-record adjacency do not compose")
+               : DP_OK;
+}
+
 int dp_account_epsilon(enum dp_accountant accountant, const struct dp_charges *charges, double delta, struct dp_answer *answer,
                        struct dp_err *err)
 {
     *answer = (struct dp_answer){.tight = true, .by = accountant};
     if (!(delta > 0 && delta < 1))
         return dp_fail(err, DP_E_RUN, "the accountant needs 0 < delta < 1");
-    for (size_t i = 0; i < charges->count; i++) {
-        int rc = dp_event_check(&charges->charge[i].event, err);
-        if (rc == DP_OK && charges->charge[i].laps < 0)
-            rc = dp_fail(err, DP_E_RUN, "cannot account for %lld laps", (long long)charges->charge[i].laps);
-        if (rc != DP_OK)
-            return rc;
-    }
-    if (charges->count == 0)
-        return DP_OK;
+    int rc = check_charges(charges, err);
+    if (rc != DP_OK || charges->count == 0)
+        return rc;
     if (!rows[accountant].covers(charges))
         return dp_fail(err, DP_E_RUN, "accountant %s does not cover these mechanisms", dp_accountant_names[accountant]);
     return rows[accountant].answer(charges, delta, answer, err);

@@ -407,3 +407,17 @@ END
     quick epsilon --visible-batch --multiplier 1000 --laps 1000000000000 --rate 0.5 --delta 1e-5
     quick sigma --visible-batch --epsilon 1 --laps 300000000 --rate 0.5 --delta 1e-5
 }
+
+@test "charges under two adjacencies are refused, whichever accountant is asked" {
+    cat > mixed << 'END'
+{"laps": 331, "sampling": "poisson", "rate": 0.0095, "queries": [{"noise": "gaussian", "multiplier": 20.75}]}
+{"laps": 84, "sampling": "shuffled", "rate": 0.516, "epoch_laps": 1, "queries": [{"noise": "sparse-vector-gaussian", "rho": 0.00025, "most": 1}]}
+{"laps": 1, "sampling": "replaced", "rate": 0.25, "queries": [{"noise": "gaussian", "multiplier": 3.47}]}
+END
+    for accountant in best rdp; do
+        complains 1 "dp-account epsilon: samples under replace-one and under null-record adjacency do not compose" \
+            dp-account epsilon --delta 1e-5 --accountant $accountant mixed
+    done
+    head -n 2 mixed > one
+    dp-account epsilon --delta 1e-5 one
+}

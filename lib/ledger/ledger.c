@@ -435,8 +435,9 @@ const char *dp_ledger_run_id(const struct dp_ledger *ledger)
 
 /* --- paying ------------------------------------------------------------------------------------------------------- */
 
-/* *granted: how many of the laps the budgets of the population have room for. */
-static int room(struct dp_ledger *l, const struct dp_event *event, int64_t laps, int64_t *granted, struct dp_err *err)
+/* *granted: how many of the laps the budgets of the population have room for, `least` or more. */
+static int room(struct dp_ledger *l, const struct dp_event *event, int64_t laps, int64_t least, int64_t *granted,
+                struct dp_err *err)
 {
     const struct dp_ledger_entry *self = dp_ledger_book_find(&l->book, l->run);
     const struct dp_ledger_limit *limit;
@@ -450,6 +451,9 @@ static int room(struct dp_ledger *l, const struct dp_event *event, int64_t laps,
             return dp_fail(err, DP_E_BUDGET,
                            "the budget of epsilon = %g for %.60s, over all its runs in the ledger %s, is spent", limit->epsilon,
                            limit->population, l->path);
+        if (*granted < least)
+            return dp_fail(err, DP_E_BUDGET, "the budget of epsilon = %g for %.60s affords %lld of %lld laps", limit->epsilon,
+                           limit->population, (long long)*granted, (long long)laps);
     }
     return DP_OK;
 }
@@ -472,7 +476,8 @@ static int check_epochs(const struct dp_ledger *l, const struct dp_event *event,
     return DP_OK;
 }
 
-int dp_ledger_reserve(struct dp_ledger *l, const struct dp_event *event, int64_t laps, int64_t *granted, struct dp_err *err)
+static int reserve(struct dp_ledger *l, const struct dp_event *event, int64_t laps, int64_t least, int64_t *granted,
+                   struct dp_err *err)
 {
     struct batch batch = {0};
     int64_t most = 0;
@@ -489,7 +494,7 @@ int dp_ledger_reserve(struct dp_ledger *l, const struct dp_event *event, int64_t
     if (rc == DP_OK)
         rc = check_epochs(l, event, err);
     if (rc == DP_OK)
-        rc = room(l, event, laps, &most, err);
+        rc = room(l, event, laps, least, &most, err);
     if (rc == DP_OK) {
         batch_start(&batch, &l->book);
         rc = batch_add(&batch, charge_line("reserve", l->run, event, most), err);
@@ -502,6 +507,18 @@ int dp_ledger_reserve(struct dp_ledger *l, const struct dp_event *event, int64_t
     if (rc == DP_OK)
         *granted = most;
     return rc;
+}
+
+int dp_ledger_reserve(struct dp_ledger *ledger, const struct dp_event *event, int64_t laps, int64_t *granted,
+                      struct dp_err *err)
+{
+    return reserve(ledger, event, laps, 1, granted, err);
+}
+
+int dp_ledger_reserve_all(struct dp_ledger *ledger, const struct dp_event *event, int64_t laps, struct dp_err *err)
+{
+    int64_t granted;
+    return reserve(ledger, event, laps, laps, &granted, err);
 }
 
 /* --- closing ------------------------------------------------------------------------------------------------------ */
@@ -580,17 +597,16 @@ static int add_checkpoint(struct dp_ledger *l, struct batch *batch, const struct
                      err);
 }
 
-int dp_ledger_checkpoint(struct dp_ledger *l, const struct dp_charges *used, struct dp_err *err)
+/* Writes the lines of an end, or of a checkpoint where `how` is NULL, and the mark of the last beside the ledger. */
+static int settle_run(struct dp_ledger *l, const struct dp_charges *used, const struct dp_ledger_end *how, struct dp_err *err)
 {
     struct batch batch = {0};
-    if (l->broken)
-        return dp_fail(err, DP_E_RUN, "the run has ended in the ledger %s", l->path);
     int rc = begin(l, err);
     if (rc == DP_OK)
         rc = check_own(l, err);
     if (rc == DP_OK) {
         batch_start(&batch, &l->book);
-        rc = add_checkpoint(l, &batch, used, err);
+        rc = how != NULL ? add_close(l, &batch, how, err) : add_checkpoint(l, &batch, used, err);
     }
     if (rc == DP_OK)
         rc = append(l, &batch, err);
@@ -598,32 +614,26 @@ int dp_ledger_checkpoint(struct dp_ledger *l, const struct dp_charges *used, str
         rc = dp_ledger_beside_write(l->path, l->mark, err);
     end(l);
     free(batch.text);
+    return rc;
+}
+
+int dp_ledger_checkpoint(struct dp_ledger *l, const struct dp_charges *used, struct dp_err *err)
+{
+    if (l->broken)
+        return dp_fail(err, DP_E_RUN, "the run has ended in the ledger %s", l->path);
+    int rc = settle_run(l, used, NULL, err);
     l->broken = rc != DP_OK;
     return rc;
 }
 
 int dp_ledger_close(struct dp_ledger *l, const struct dp_ledger_end *how, struct dp_err *err)
 {
-    struct batch batch = {0};
     if (l->broken)
         return dp_fail(err, DP_E_RUN, "the run has ended in the ledger %s", l->path);
     l->broken = true;
     if (!(how->epsilon >= 0 && isfinite(how->epsilon) && how->delta >= 0 && how->delta < 1))
         return dp_fail(err, DP_E_RUN, "a run cannot end with epsilon = %g and delta = %g", how->epsilon, how->delta);
-    int rc = begin(l, err);
-    if (rc == DP_OK)
-        rc = check_own(l, err);
-    if (rc == DP_OK) {
-        batch_start(&batch, &l->book);
-        rc = add_close(l, &batch, how, err);
-    }
-    if (rc == DP_OK)
-        rc = append(l, &batch, err);
-    if (rc == DP_OK)
-        rc = dp_ledger_beside_write(l->path, l->mark, err);
-    end(l);
-    free(batch.text);
-    return rc;
+    return settle_run(l, how->used, how, err);
 }
 
 /* --- the rest ----------------------------------------------------------------------------------------------------- */

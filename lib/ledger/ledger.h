@@ -74,6 +74,9 @@ int dp_ledger_open(struct dp_ledger **ledger, const char *path, const struct dp_
 int dp_ledger_reserve(struct dp_ledger *ledger, const struct dp_event *event, int64_t laps, int64_t *granted,
                       struct dp_err *err);
 
+/* The same for all of the laps or, with DP_E_BUDGET, for none. */
+int dp_ledger_reserve_all(struct dp_ledger *ledger, const struct dp_event *event, int64_t laps, struct dp_err *err);
+
 /* How many laps of a partial run the budget affords, as it was opened; INT64_MAX where it affords all, there is no budget, or
    the laps are not known. */
 int64_t dp_ledger_affords(const struct dp_ledger *ledger);

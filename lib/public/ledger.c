@@ -81,17 +81,14 @@ int dpline_ledger_reserve(struct dpline_ledger *ledger, const struct dpline_char
 {
     struct dp_err err = {0};
     struct dp_event event;
-    int64_t laps, granted = 0;
+    int64_t laps;
     int rc = dp_public_event(&event, &laps, charge, &err);
     if (rc == DP_OK)
         rc = check_budget(ledger, &event, laps, &err);
     if (rc == DP_OK && laps > 0)
-        rc = dp_ledger_reserve(ledger->ledger, &event, laps, &granted, &err);
-    if (rc == DP_OK && granted > 0)
-        rc = dp_charges_add(&ledger->paid, &event, granted, &err);
-    if (rc == DP_OK && granted < laps)
-        rc = dp_fail(&err, DP_E_BUDGET, "the budget of the population affords %lld of %lld laps", (long long)granted,
-                     (long long)laps);
+        rc = dp_ledger_reserve_all(ledger->ledger, &event, laps, &err);
+    if (rc == DP_OK && laps > 0)
+        rc = dp_charges_add(&ledger->paid, &event, laps, &err);
     return dp_public_result(error, rc, &err);
 }
 

@@ -85,6 +85,21 @@ int dp_batch_read(struct dp_batch *batch, const struct dp_frame *frame, const st
     return DP_OK;
 }
 
+int dp_batch_same_shape(const struct dp_batch *batch, const struct dp_frame *frame, size_t cols, size_t rows,
+                        struct dp_err *err)
+{
+    return batch->cols == cols && dp_frame_record(frame, DP_F_NONE)->rows == (int64_t)rows
+               ? DP_OK
+               : dp_fail(err, DP_E_RUN, "the rows change their shape during the run");
+}
+
+int dp_batch_classes(const struct dp_frame *frame, size_t *classes, struct dp_err *err)
+{
+    int64_t said = dp_frame_int(frame, DP_F_CLASSES, -1);
+    *classes = said >= 0 ? (size_t)said : 0;
+    return said >= 0 ? DP_OK : dp_fail(err, DP_E_RUN, "the frame does not say how many classes the labels have");
+}
+
 struct dp_row dp_batch_row(const struct dp_batch *batch, size_t i)
 {
     if (batch->dataset != NULL)

@@ -28,6 +28,13 @@ struct dp_batch_seen {
 int dp_batch_read(struct dp_batch *batch, const struct dp_frame *frame, const struct dp_dataset *dataset,
                   struct dp_batch_seen *seen, struct dp_err *err);
 
+/* DP_E_RUN unless the batch has so many columns (of the model), and is of so many rows: those of the run's first lap. */
+int dp_batch_same_shape(const struct dp_batch *batch, const struct dp_frame *frame, size_t cols, size_t rows,
+                        struct dp_err *err);
+
+/* The number of classes that the frame's labels have, 0 for a regression. DP_E_RUN: it does not say. */
+int dp_batch_classes(const struct dp_frame *frame, size_t *classes, struct dp_err *err);
+
 struct dp_row dp_batch_row(const struct dp_batch *batch, size_t i);
 double dp_batch_label(const struct dp_batch *batch, size_t i);
 

@@ -154,13 +154,12 @@ static int set_shape(struct dp_stage *stage, struct dp_frame *frame, const struc
 {
     const struct options *o = stage->options;
     struct state *s = stage->state;
-    int64_t classes = dp_frame_int(frame, DP_F_CLASSES, -1);
-    if (classes < 0)
-        return dp_fail(err, DP_E_RUN, "the frame does not say how many classes the labels have");
-    s->classes = (size_t)classes;
+    int rc = dp_batch_classes(frame, &s->classes, err);
+    if (rc != DP_OK)
+        return rc;
     s->rows = (size_t)dp_frame_record(frame, DP_F_NONE)->rows;
     s->form = dp_form_for(&dp_family_linear, batch->features, dp_loss_outputs(s->classes), (double)batch->intercept);
-    int rc = check_labels(s, o->data, err);
+    rc = check_labels(s, o->data, err);
     if (rc == DP_OK && isnan(o->clip) && !o->non_private)
         rc = dp_bounded_later_fits(s->rows, s->form.outputs, err);
     if (rc == DP_OK)
@@ -321,8 +320,8 @@ static int grad_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp_o
         rc = dp_batch_read(&batch, frame, s->dataset, &s->seen, err);
     if (rc == DP_OK && s->zeta == NULL)
         rc = set_shape(stage, frame, &batch, err);
-    if (rc == DP_OK && (batch.cols != s->form.cols || dp_frame_record(frame, DP_F_NONE)->rows != (int64_t)s->rows))
-        rc = dp_fail(err, DP_E_RUN, "the rows change their shape during the run");
+    if (rc == DP_OK)
+        rc = dp_batch_same_shape(&batch, frame, s->form.cols, s->rows, err);
     if (rc == DP_OK)
         rc = dp_form_model(&s->form, frame, &stage->key, &model, err);
     if (rc == DP_OK)

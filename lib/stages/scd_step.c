@@ -147,20 +147,17 @@ static int set_shape(struct dp_stage *stage, struct dp_frame *frame, const struc
     const struct dp_scd_options *o = stage->options;
     struct dp_scd *s = stage->state;
     const struct dp_record *m = dp_frame_record(frame, DP_F_NONE);
-    int64_t classes = dp_frame_int(frame, DP_F_CLASSES, -1);
-    if (classes < 0)
-        return dp_fail(err, DP_E_RUN, "the frame does not say how many classes the labels have");
-    bool classification = dp_loss_is_classification((enum dp_loss)o->loss);
-    if (classification && classes < 2)
+    int rc = dp_batch_classes(frame, &s->classes, err);
+    if (rc != DP_OK)
+        return rc;
+    if (dp_loss_is_classification((enum dp_loss)o->loss) && s->classes < 2)
         return dp_fail(err, DP_E_RUN, "--loss %s needs labels in classes; the labels of this data set are real numbers",
                        dp_loss_names[o->loss]);
-    s->classes = (size_t)classes;
     s->outputs = dp_loss_outputs(s->classes);
     s->rows = (size_t)m->rows;
     s->cols = batch->cols;
     s->lambda_n = o->lambda * (double)m->rows;
     bool primal = o->variant == DP_SCD_PRIMAL;
-    int rc = DP_OK;
     if (s->restored != 0 && (primal || s->restored != s->rows * s->outputs))
         return dp_fail(err, DP_E_RUN, "the checkpoint is of a data set with another number of rows or classes");
     for (size_t i = 0; i < s->last_count; i++) /* of a checkpoint */
@@ -249,8 +246,8 @@ static int scd_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp_ou
         rc = dp_fail(err, DP_E_RUN, "the model to start from has an intercept; coordinate descent fits none");
     if (rc == DP_OK && s->work == NULL)
         rc = set_shape(stage, frame, &batch, err);
-    if (rc == DP_OK && (batch.cols != s->cols || dp_frame_record(frame, DP_F_NONE)->rows != (int64_t)s->rows))
-        rc = dp_fail(err, DP_E_RUN, "the rows change their shape during the run");
+    if (rc == DP_OK)
+        rc = dp_batch_same_shape(&batch, frame, s->cols, s->rows, err);
     if (rc == DP_OK)
         rc = get_model(stage, frame, &model, err);
     if (rc == DP_OK)

@@ -40,6 +40,27 @@ above() { /usr/bin/python3 -c "import sys; sys.exit(not float(sys.argv[1]) >= fl
     complains 2 "dp-scd-step: --loss: must be one of squared|hinge|logistic|smooth-hinge|huber, got 'hing'" scd.sh --data small.dp --loss hing
 }
 
+@test "options.sh: the help has the options that are taken, and each takes or refuses a value as it says" {
+    for p in "$ROOT"/pipelines/*.sh; do
+        grep -q 'options.sh' "$p" && [ "$(basename "$p")" != options.sh ] || continue
+        name=$(basename "$p")
+        shown=$($name --help | grep -oE '^  (-., )?--[a-z-]+( [A-Z]+)?' | sed 's/^  \(-., \)\?//')
+        taken=$(sed -n "s/^taken='\(.*\)'/\1/p" "$ROOT/pipelines/options.sh" | tr ' _' '\n-')
+        [ "$(wc -w <<< "$taken")" -gt 15 ] || fail "the list of options is not where it was"
+        for option in $taken; do
+            grep -q -- "^--$option [A-Z]" <<< "$shown" || fail "$name --help does not show --$option"
+        done
+        while read -r option value; do
+            case $option in --help | --version) continue ;; esac
+            if [ -n "$value" ]; then
+                complains 2 "$name: ${option/#--model/-o}: needs a value" $name "$option"
+            else
+                complains 2 "$name: $option: takes no value" $name "$option=1"
+            fi
+        done <<< "$shown"
+    done
+}
+
 @test "every option may be written in one word, and a part of an epoch is laps rounded up" {
     scd.sh -q --data=small.dp --epochs=.26 --batch=100 --seed=3 -omodel
     assert_equal "$(dp-info --get lap model)" 6

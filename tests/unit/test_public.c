@@ -6,6 +6,7 @@
 #include <dpline/grid.h>
 #include <dpline/ledger.h>
 #include <dpline/stage.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +14,7 @@
 
 #include "base/version.h"
 #include "account/account.h"
+#include "ledger/ledger.h"
 #include "wire/frame.h"
 
 static struct dpline_charge gaussian(int64_t laps, double multiplier)
@@ -278,6 +280,42 @@ static void a_run_pays_within_its_budget(void **state)
     assert_int_equal(rmdir(directory), 0);
 }
 
+/* Order 2, z = 2, all rows: each lap costs 1/4 of the population's budget, which has room for forty. */
+static void a_population_affords_all_laps_of_a_charge_or_none(void **state)
+{
+    (void)state;
+    char directory[] = "/tmp/dp-public-XXXXXX", path[64], mark[64], *report;
+    struct dp_ledger_budget budget = {
+        .population = "us", .adjacency = "null-record", .epsilon = 10.1 - M_LN2, .delta = 0.5, .order = {{2, 1}}, .orders = 1};
+    struct dpline_run run = {.data = "d1", .population = "us", .rows = 100, .epsilon = 1000, .delta = 0.5};
+    struct dpline_charge charge = gaussian(41, 2);
+    struct dpline_ledger *ledger;
+    struct dpline_error error;
+    struct dp_err err = {0};
+    charge.sampling = DPLINE_SAMPLING_NONE;
+    charge.rate = 1;
+    assert_non_null(mkdtemp(directory));
+    snprintf(path, sizeof path, "%s/ledger", directory);
+    snprintf(mark, sizeof mark, "%s/ledger.mark", directory);
+    assert_int_equal(dp_ledger_set_budget(path, &budget, &err), 0);
+    assert_int_equal(dpline_ledger_open(&ledger, path, &run, &error), 0);
+    assert_int_equal(dpline_ledger_reserve(ledger, &charge, &error), DPLINE_E_BUDGET);
+    assert_string_equal(error.message, "the budget of epsilon = 9.40685 for us affords 40 of 41 laps");
+    charge.laps = 39;
+    assert_int_equal(dpline_ledger_reserve(ledger, &charge, &error), 0);
+    charge.laps = 2;
+    assert_int_equal(dpline_ledger_reserve(ledger, &charge, &error), DPLINE_E_BUDGET);
+    charge.laps = 1;
+    assert_int_equal(dpline_ledger_reserve(ledger, &charge, &error), 0);
+    assert_int_equal(dpline_ledger_close(ledger, NULL, &error), 0);
+    assert_int_equal(dpline_ledger_report(path, "us", 0, &report, &error), 0);
+    assert_non_null(strstr(report, "\"laps\": 40"));
+    free(report);
+    unlink(path);
+    unlink(mark);
+    assert_int_equal(rmdir(directory), 0);
+}
+
 static void fields_have_their_types(void **state)
 {
     (void)state;
@@ -395,6 +433,7 @@ int main(void)
         cmocka_unit_test(a_vector_moves_the_sum_by_its_bound_at_most),
         cmocka_unit_test(noise_serves_once),
         cmocka_unit_test(a_run_pays_within_its_budget),
+        cmocka_unit_test(a_population_affords_all_laps_of_a_charge_or_none),
         cmocka_unit_test(fields_have_their_types),
         cmocka_unit_test(only_a_raw_lap_is_bounded),
         cmocka_unit_test(streams_keep_what_is_private),

@@ -32,9 +32,11 @@ struct dpline_run {
 DPLINE_PUBLIC int dpline_ledger_open(struct dpline_ledger **ledger, const char *path, const struct dpline_run *run,
                                      struct dpline_error *error);
 
-/* Pays for a charge: when this returns 0, its laps are in the file and on disk, and may be released. DPLINE_E_BUDGET: the run's
-   budget does not afford them beside what it has paid for, or that of the population does not; then nothing of it is paid.
-   DPLINE_E_UNSAFE: somebody changed the file. After a failure of another kind than the budget the run pays for nothing more. */
+/* What each charge of a run does is fixed before the run: epsilon does not hold for charges that were chosen by what earlier
+   ones released. Pays for a charge: when this returns 0, its laps are in the file and on disk, and may be released.
+   DPLINE_E_BUDGET: the run's budget does not afford them beside what it has paid for, or that of the population does not; then
+   nothing of it is paid. DPLINE_E_UNSAFE: somebody changed the file. After a failure of another kind than the budget the run
+   pays for nothing more. */
 DPLINE_PUBLIC int dpline_ledger_reserve(struct dpline_ledger *ledger, const struct dpline_charge *charge,
                                         struct dpline_error *error);
 

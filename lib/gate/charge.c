@@ -100,34 +100,68 @@ int dp_charge_check_records(const struct dp_record *records, int count, int64_t 
     return rc;
 }
 
+/* A choice is one of those that its steps are of: noise is in how it was made, not on it. */
+static int check_choice(const struct dp_frame *frame, const struct dp_array *choice, struct dp_err *err)
+{
+    const struct dp_query *query = &dp_frame_record(frame, DP_F_CHOICE)->query;
+    const struct dp_array *steps;
+    long long lap = (long long)frame->lap;
+    int rc = dp_frame_need_array(frame, DP_F_STEPS, DP_F64, 1, &steps, err);
+    if (rc != DP_OK)
+        return rc;
+    if (dp_query_has(query->kind, DP_QUERY_multiplier))
+        return dp_fail(err, DP_E_UNSAFE, "the choice of lap %lld has a record of %s, which is noise on numbers", lap,
+                       dp_query_kinds[query->kind].name);
+    if (dp_query_has(query->kind, DP_QUERY_most) && steps->count != (uint64_t)query->most + 1)
+        return dp_fail(err, DP_E_UNSAFE, "the search of lap %lld has %zu steps, and its record is of %lld queries", lap,
+                       steps->count, (long long)query->most);
+    if (choice->count != 1 || *(int64_t *)choice->data < 0 || *(int64_t *)choice->data >= (int64_t)steps->count)
+        return dp_fail(err, DP_E_UNSAFE, "the choice of lap %lld is not one of its steps", lap);
+    return DP_OK;
+}
+
+/* A person counts for a half, on whichever side of the bound. */
+static int check_count(const struct dp_frame *frame, const struct dp_array *count, struct dp_err *err)
+{
+    const struct dp_record *record = dp_frame_record(frame, DP_F_WITHIN);
+    if (record->bound != 0.5)
+        return dp_fail(err, DP_E_UNSAFE, "the clip bounds of lap %lld disagree: 0.5 on the count, %g in its record",
+                       (long long)frame->lap, record->bound);
+    if (count->count != 1)
+        return dp_fail(err, DP_E_UNSAFE, "the count of lap %lld is not one number", (long long)frame->lap);
+    return DP_OK;
+}
+
+/* What bounds a sum stands beside it. */
+static int check_sum(const struct dp_frame *frame, struct dp_err *err)
+{
+    const struct dp_record *record = dp_frame_record(frame, DP_F_SUM);
+    double bound = dp_frame_real(frame, DP_F_BOUND, 0);
+    if (bound != record->bound)
+        return dp_fail(err, DP_E_UNSAFE, "the clip bounds of lap %lld disagree: %g on the sum, %g in its record",
+                       (long long)frame->lap, bound, record->bound);
+    if (dp_frame_real(frame, DP_F_GRID, 0) != dp_grid_for(bound))
+        return dp_fail(err, DP_E_UNSAFE, "lap %lld has another grid than its bound implies", (long long)frame->lap);
+    return DP_OK;
+}
+
 /* A paid array against its record. */
 static int check_paid(const struct dp_frame *frame, enum dp_field field, struct dp_err *err)
 {
-    const struct dp_record *record = dp_frame_record(frame, field);
-    const char *key = dp_fields[field].key;
-    long long lap = (long long)frame->lap;
+    const struct dp_query *query = &dp_frame_record(frame, field)->query;
     const struct dp_array *array;
     int rc = dp_frame_need_array(frame, field, DP_I64, 2, &array, err);
-    if (rc != DP_OK)
-        return rc;
+    if (rc != DP_OK || field == DP_F_CHOICE)
+        return rc != DP_OK ? rc : check_choice(frame, array, err);
     /* Its own scale is all that speaks for noise on an array. */
-    if (!dp_query_has(record->query.kind, DP_QUERY_multiplier))
-        return dp_fail(err, DP_E_UNSAFE, "the %s of lap %lld has a record of %s, which is no noise on numbers", key, lap,
-                       dp_query_kinds[record->query.kind].name);
-    /* A person counts for a half, on whichever side of the bound; what bounds a sum stands beside it. */
-    bool count = field == DP_F_WITHIN;
-    double bound = count ? 0.5 : dp_frame_real(frame, DP_F_BOUND, 0);
-    if (bound != record->bound)
-        return dp_fail(err, DP_E_UNSAFE, "the clip bounds of lap %lld disagree: %g on the %s, %g in its record", lap, bound,
-                       key, record->bound);
-    if (count && array->count != 1)
-        return dp_fail(err, DP_E_UNSAFE, "the count of lap %lld is not one number", lap);
-    if (!count && dp_frame_real(frame, DP_F_GRID, 0) != dp_grid_for(bound))
-        return dp_fail(err, DP_E_UNSAFE, "lap %lld has another grid than its bound implies", lap);
-    if (dp_kinds[record->query.kind].one_number && array->count != 1)
+    if (!dp_query_has(query->kind, DP_QUERY_multiplier))
+        return dp_fail(err, DP_E_UNSAFE, "the %s of lap %lld has a record of %s, which is no noise on numbers",
+                       dp_fields[field].key, (long long)frame->lap, dp_query_kinds[query->kind].name);
+    rc = field == DP_F_WITHIN ? check_count(frame, array, err) : check_sum(frame, err);
+    if (rc == DP_OK && dp_kinds[query->kind].one_number && array->count != 1)
         return dp_fail(err, DP_E_UNSAFE, "the %s noise of lap %lld is on %zu numbers, and its accountant is for one",
-                       dp_query_kinds[record->query.kind].name, lap, (size_t)array->count);
-    return DP_OK;
+                       dp_query_kinds[query->kind].name, (long long)frame->lap, (size_t)array->count);
+    return rc;
 }
 
 int dp_charge_check(const struct dp_frame *frame, struct dp_err *err)

@@ -16,7 +16,7 @@ static const struct dp_record *first_of(const struct dp_hold *hold, const char *
 }
 
 /* What a record must share with that of the first lap and does not, or NULL. How rows were sampled and the multiplier are part
-   of the event, which spend.c compares with what was announced. `follows`: the bound follows a released count. */
+   of the event, which spend.c compares with what was announced. `follows`: the bound follows released values. */
 static const char *difference(const struct dp_record *a, const struct dp_record *b, bool follows)
 {
     if (a->adjacency != b->adjacency)
@@ -52,7 +52,8 @@ static int remember(struct dp_hold *hold, const char *kind, const struct dp_fram
     return rc;
 }
 
-static int check_records(const struct dp_hold *hold, const char *kind, const struct dp_frame *frame, struct dp_err *err)
+static int check_records(const struct dp_hold *hold, const char *kind, bool adaptive, const struct dp_frame *frame,
+                         struct dp_err *err)
 {
     long long lap = (long long)frame->lap;
     const char *of_kind = kind[0] != '\0' ? " of its kind" : "";
@@ -66,20 +67,21 @@ static int check_records(const struct dp_hold *hold, const char *kind, const str
         if (then == NULL)
             return dp_fail(err, DP_E_UNSAFE, "lap %lld has a record of '%s', and the first lap%s has none", lap,
                            dp_fields[now->of].key, of_kind);
-        const char *what = difference(then, now, now->of == DP_F_SUM && dp_frame_has(frame, DP_F_WITHIN));
+        const char *what = difference(then, now, now->of == DP_F_SUM && (adaptive || dp_frame_has(frame, DP_F_WITHIN)));
         if (what != NULL)
             return dp_fail(err, DP_E_UNSAFE, "lap %lld records another %s than the first lap%s", lap, what, of_kind);
     }
     return DP_OK;
 }
 
-int dp_hold_lap(struct dp_hold *hold, const char *kind, const struct dp_frame *frame, struct dp_err *err)
+int dp_hold_lap(struct dp_hold *hold, const char *kind, bool adaptive, const struct dp_frame *frame, struct dp_err *err)
 {
     int rc = hold->first == NULL ? dp_frame_new(&hold->first, err) : DP_OK;
     if (rc == DP_OK && hold->first->records == 0)
         dp_frame_reset(hold->first, frame->kind);
     if (rc == DP_OK)
-        rc = first_of(hold, kind, DP_F_NONE) == NULL ? remember(hold, kind, frame, err) : check_records(hold, kind, frame, err);
+        rc = first_of(hold, kind, DP_F_NONE) == NULL ? remember(hold, kind, frame, err)
+                                                     : check_records(hold, kind, adaptive, frame, err);
     for (int i = 0; rc == DP_OK && i < DP_F_COUNT; i++)
         if (dp_fields[i].visibility == DP_FIXED && !dp_frame_same_field(hold->first, frame, (enum dp_field)i))
             rc = dp_fail(err, DP_E_UNSAFE, "lap %lld has another '%s' than the first lap", (long long)frame->lap,

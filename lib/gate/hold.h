@@ -14,9 +14,9 @@ struct dp_hold {
     msgpack_sbuffer bytes;  /* of it, for the last checkpoint */
 };
 
-/* Remembers the first frame of each kind that it sees; kind is "" where laps have none. DP_E_UNSAFE: a later one differs where
-   it must not. */
-int dp_hold_lap(struct dp_hold *hold, const char *kind, const struct dp_frame *frame, struct dp_err *err);
+/* Remembers the first frame of each kind that it sees; kind is "" where laps have none. In an adaptive run the bound on a sum
+   may follow released values. DP_E_UNSAFE: a later frame differs where it must not. */
+int dp_hold_lap(struct dp_hold *hold, const char *kind, bool adaptive, const struct dp_frame *frame, struct dp_err *err);
 
 /* The same in a checkpoint. */
 int dp_hold_save(struct dp_hold *hold, struct dp_state *state, struct dp_err *err);

@@ -418,7 +418,7 @@ static int check_lap(struct dp_stage *stage, const struct dp_frame *frame, struc
     if (lap != last + 1)
         return dp_fail(err, DP_E_UNSAFE, "lap %lld came after lap %lld: laps are missing", lap, last);
     rc = dp_announcement_check(&s->announcement, frame, o->adaptive, s->turn, &s->kind, err);
-    return rc == DP_OK ? dp_hold_lap(&s->hold, dp_frame_text(frame, DP_F_LAP_KIND, ""), frame, err) : rc;
+    return rc == DP_OK ? dp_hold_lap(&s->hold, dp_frame_text(frame, DP_F_LAP_KIND, ""), o->adaptive, frame, err) : rc;
 }
 
 /* Throws away what must not pass, and writes what the gate says of the lap. */

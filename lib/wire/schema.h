@@ -15,7 +15,7 @@ enum dp_visibility {
     DP_MOVING,  /* public, and follows what was released: passes as it is */
     DP_STATED,  /* the gate's own statement: what comes in is thrown away */
     DP_PRIVATE, /* thrown away */
-    DP_PAID,    /* the noised sum: passes because it has been charged for */
+    DP_PAID,    /* noised, or chosen with noise: passes because it has been charged for */
 };
 
 /* How long a field of a lap frame lives. */
@@ -61,9 +61,17 @@ enum dp_lifetime {
     X(DP_F_MODEL, "model", DP_T_ARRAY, DP_MOVING, MODEL)                 /* matrix of f8; linear: K × d */                     \
     X(DP_F_AVERAGE, "average", DP_T_ARRAY, DP_MOVING, RUN)               /* of its shape, mean of released iterates */         \
     X(DP_F_AVERAGED, "averaged", DP_T_INT, DP_MOVING, RUN)               /* how many iterates that mean holds */               \
+    X(DP_F_GRADIENT, "gradient", DP_T_ARRAY, DP_MOVING, RUN)             /* of its shape, released mean gradient of the loss */\
+    X(DP_F_PRECISION, "precision", DP_T_REAL, DP_MOVING, RUN)            /* of it: sum of 1 / noise_scale^2 */                 \
+    X(DP_F_DIRECTION, "direction", DP_T_ARRAY, DP_MOVING, RUN)           /* of its shape, what a step goes against */          \
     X(DP_F_SUM, "sum", DP_T_ARRAY, DP_PAID, LAP)                         /* of its shape, i8 × grid, or f8 (non-private) */    \
     X(DP_F_WITHIN, "count", DP_T_ARRAY, DP_PAID, RUN)                    /* 1 × 1 i8: twice the sum of ±1/2, + within the bound */ \
+    X(DP_F_CHOICE, "choice", DP_T_ARRAY, DP_PAID, LAP)                   /* 1 × 1 i8: which of the steps a search chose, from 0 */\
     X(DP_F_GRID, "grid", DP_T_REAL, DP_MOVING, LAP)                                                                            \
+    X(DP_F_STEPS, "steps", DP_T_ARRAY, DP_MOVING, LAP)                   /* f8, the step sizes that choice is one of */        \
+    X(DP_F_STEP_SIZE, "step_size", DP_T_REAL, DP_MOVING, LAP)            /* the step that was taken, 0 for none */             \
+    X(DP_F_FIRST_STEP, "first_step", DP_T_REAL, DP_MOVING, RUN)          /* the largest step of the next search */             \
+    X(DP_F_MULTIPLIER, "multiplier", DP_T_REAL, DP_MOVING, RUN)          /* of the noise on the next sum */                    \
     X(DP_F_BOUND, "bound", DP_T_REAL, DP_MOVING, RUN)                    /* L2 bound on one person's part of sum */            \
     X(DP_F_ROWS, "rows", DP_T_ARRAY, DP_PRIVATE, LAP)                    /* b i8, the sampled row numbers */                   \
     X(DP_F_X, "X", DP_T_ARRAY, DP_PRIVATE, LAP)                          /* b × d f4, the rows themselves (inline) */          \

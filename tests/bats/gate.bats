@@ -47,6 +47,10 @@ if frame["lap"] == 3: m.update(adjacency="replace-one", sensitivity=0.2, scale=0
     changed 'm = frame["records"][0]
 if frame["lap"] == 2: m.update(bound=0.05, sensitivity=0.05, scale=0.1); frame["bound"] = 0.05; frame["grid"] /= 2'
     complains 5 "dp-account: lap 2 records another clip bound than the first lap" $GATE --in changed.frames
+    $GATE --adaptive --in changed.frames > out.frames # a bound may follow what was released, and is in the frame
+    changed 'm = frame["records"][0]
+if frame["lap"] == 2: m.update(bound=0.05, sensitivity=0.05, scale=0.1)'
+    complains 5 "dp-account: the clip bounds of lap 2 disagree: 0.1 on the sum, 0.05 in its record" $GATE --adaptive --in changed.frames
     changed 'm = frame["records"][0]
 if frame["lap"] == 2: m.update(sensitivity=0.3, scale=0.6)'
     complains 5 "dp-account: lap 2 records another sensitivity than the first lap" $GATE --in changed.frames
@@ -149,6 +153,41 @@ for r in frame['records']: del r['multiplier']"
     # and what is bounded otherwise than its record says
     changed 'frame["records"][1].update(bound=0.25, sensitivity=0.25, scale=2.5)'
     complains 5 "dp-account: the clip bounds of lap 1 disagree: 0.5 on the count, 0.25 in its record" $GATE --in changed.frames
+}
+
+@test "a choice has a record of a search, and is one of its steps" {
+    noised '--rate 0.2'
+    # three laps of a search: what was the sum is a choice of three
+    local search='for key in ("sum", "grid", "bound", "columns"): frame.pop(key, None)
+i8 = lambda dims, *v: msgpack.ExtType(1, struct.pack("<BB%dQ%dq" % (len(dims), len(v)), 4, len(dims), *dims, *v))
+f8 = lambda *v: msgpack.ExtType(1, struct.pack("<BBQ%dd" % len(v), 2, 1, len(v), *v))
+m = frame["records"][0]
+del m["multiplier"]
+m.update(of="choice", noise="sparse-vector-laplace", scale=0.0, epsilon=0.2, query_epsilon=0.1, most=2)
+frame.update(choice=i8((1, 1), 2), steps=f8(1.0, 0.5, 0.0))'
+    changed "stream:
+if frame['kind'] == 'hello': del frame['records'] # announced was a sum
+else:
+    if frame['kind'] == 'lap':
+        $(sed '2,$s/^/        /' <<< "$search")"
+    cp changed.frames noised.frames
+    $GATE --in changed.frames > out.frames
+    assert_equal "$(dp-cat --kind lap out.frames | grep -c '"of":"choice".*"choice":')" 3
+    for choice in 3 -1; do
+        changed "frame['choice'] = msgpack.ExtType(1, struct.pack('<BB2Qq', 4, 2, 1, 1, $choice))"
+        complains 5 "dp-account: the choice of lap 1 is not one of its steps" $GATE --in changed.frames
+    done
+    changed "frame['choice'] = msgpack.ExtType(1, struct.pack('<BB2Q2q', 4, 2, 1, 2, 1, 1))"
+    complains 5 "dp-account: the choice of lap 1 is not one of its steps" $GATE --in changed.frames
+    changed "frame['records'][0]['most'] = 3"
+    complains 5 "dp-account: the search of lap 1 has 3 steps, and its record is of 3 queries" $GATE --in changed.frames
+    changed "m = frame['records'][0]; m.update(noise='gaussian', multiplier=2.0, scale=0.2)
+for key in ('epsilon', 'query_epsilon', 'most'): del m[key]"
+    complains 5 "dp-account: the choice of lap 1 has a record of gaussian, which is noise on numbers" $GATE --in changed.frames
+    changed "frame['records'] = []"
+    complains 5 "dp-account: the frame of lap 1 has no record" $GATE --in changed.frames
+    changed "del frame['steps']"
+    complains 1 "dp-account: the frame of lap 1 has no 'steps'" $GATE --in changed.frames
 }
 
 @test "the records of frames are charged by what they are of, not by their order" {

@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "data/schedule_file.h"
 #include "math/optimiser.h"
+#include "model/direction.h"
 #include "model/method.h"
 #include "model/sum.h"
 #include "stages/stages.h"
@@ -195,20 +196,13 @@ static int open_optimiser(struct state *s, size_t outputs, size_t cols, struct d
     return rc;
 }
 
-/* gradient = −sum/(qN) + lambda w, and a step along it. Nothing here divides by the size of the batch: it is private. */
-static int descend(struct dp_stage *stage, struct dp_frame *frame, struct dp_array *model, struct dp_err *err)
+/* What lasts over the run is known with the first gradient. */
+static int begin(struct dp_stage *stage, const struct dp_array *model, struct dp_err *err)
 {
     const struct options *o = stage->options;
     struct state *s = stage->state;
-    const struct dp_record *m = dp_frame_record(frame, DP_F_SUM);
-    struct dp_sum sum;
-    double *w = model->data, lambda = dp_frame_real(frame, DP_F_LAMBDA, 0);
     int64_t turn = stage->turn, laps = stage->turns;
-    int rc = dp_sum_read(&sum, frame, err);
-    if (rc == DP_OK && isnan(o->step))
-        rc = dp_fail(err, DP_E_USAGE, "--step is required: the sums are gradients");
-    if (rc == DP_OK && (m == NULL || !(m->rate > 0) || m->rows <= 0))
-        rc = dp_fail(err, DP_E_RUN, "the frame of lap %lld does not record how its rows were sampled", (long long)frame->lap);
+    int rc = isnan(o->step) ? dp_fail(err, DP_E_USAGE, "--step is required: the sums are gradients") : DP_OK;
     if (rc == DP_OK && !s->checked)
         rc = dp_schedule_check(&s->schedule, "--schedule", laps, err);
     s->checked = rc == DP_OK;
@@ -218,15 +212,25 @@ static int descend(struct dp_stage *stage, struct dp_frame *frame, struct dp_arr
         return rc;
     if (model->dims[0] != s->outputs || model->dims[1] != s->cols)
         return dp_fail(err, DP_E_RUN, "the model changes its shape during the run");
-    rc = dp_sum_need(&sum, s->outputs, s->cols, err);
-    if (rc != DP_OK)
-        return rc;
     if (s->schedule.kind != DP_SCHEDULE_CONSTANT && (turn < 1 || (laps > 0 && turn > laps)))
         return dp_fail(err, DP_E_RUN, "--schedule: lap %lld of a run of %lld", (long long)turn, (long long)laps);
-    double rows = m->rate * (double)m->rows, noise = dp_frame_real(frame, DP_F_NOISE_SCALE, 0) / rows;
-    for (size_t i = 0; i < model->count; i++)
-        s->gradient[i] = lambda * w[i] - dp_sum_at(&sum, i) / rows;
-    dp_optimiser_step(&s->optimiser, o->step / dp_schedule_at(&s->schedule, turn, laps), noise * noise, s->gradient, w);
+    return DP_OK;
+}
+
+static int descend(struct dp_stage *stage, struct dp_frame *frame, struct dp_array *model, struct dp_err *err)
+{
+    const struct options *o = stage->options;
+    struct state *s = stage->state;
+    double rows, *w = model->data, lambda = dp_frame_real(frame, DP_F_LAMBDA, 0);
+    int rc = begin(stage, model, err);
+    if (rc == DP_OK)
+        rc = dp_direction_gradient(frame, s->outputs, s->cols, s->gradient, &rows, err);
+    if (rc != DP_OK)
+        return rc;
+    double noise = dp_frame_real(frame, DP_F_NOISE_SCALE, 0) / rows;
+    dp_direction_along(s->gradient, w, model->count, lambda, false, s->gradient);
+    dp_optimiser_step(&s->optimiser, o->step / dp_schedule_at(&s->schedule, stage->turn, stage->turns), noise * noise,
+                      s->gradient, w);
     if (!isnan(o->project))
         dp_project_ball(o->project, w, model->count);
     return DP_OK;

@@ -10,7 +10,9 @@
 #include "priv/rdp.h"
 #include "priv/replaced.h"
 
-#define LARGEST_JOINT 512 /* whole orders of a sampled mixture of mechanisms; its cost grows with their square */
+/* Whole orders of what is done to a sample: all that accountants ask for where the curves are formulas, fewer where each order
+   of a sparse vector takes its time. */
+enum { LARGEST_PAIRED = 8192, LARGEST_JOINT = 512 };
 
 bool dp_event_is_gaussian(const struct dp_event *event, double *multiplier)
 {
@@ -39,24 +41,77 @@ static int unsampled(const struct dp_event *event, const double *orders, size_t 
     return rc;
 }
 
-/* Several queries on one Poisson sample: their sum is amplified. */
+/* The largest whole order that the orders asked for need, at most `most`. */
+static int largest_needed(const double *orders, size_t n, int most)
+{
+    double largest = 2;
+    for (size_t i = 0; i < n; i++)
+        largest = fmax(largest, orders[i]);
+    return largest < most ? (int)ceil(largest) : most;
+}
+
+/* Everything that is done to one Poisson sample, where each query is dominated by a pair of distributions (P, Q) whose members
+   an involution exchanges: its own, or else the randomised response of its epsilon, of which whatever is epsilon-DP is a
+   post-processing, in both directions. Given the rest of the batch and the answers before, one map then makes of P the answer
+   with the person and of Q the one without; so the answers of all queries together are a post-processing of the product of the
+   pairs, chosen from each other as they may be, and those on the sample of (1 − q) Q + q P against Q. The involution of the
+   product exchanges its members too, and the direction of adding the person is no dearer than that of leaving them out
+   (priv/joint.h). Where all queries are pure, they are one that is, and its sampled epsilon bounds every order. +infinity where
+   a query has neither pair. */
+static int paired(const struct dp_event *event, const double *orders, size_t n, double *out, struct dp_err *err)
+{
+    int largest = largest_needed(orders, n, LARGEST_PAIRED);
+    double *order, *sum, *work, epsilon = 0;
+    int rc = dp_alloc(&order, 3 * ((size_t)largest + 1), sizeof *order, err);
+    if (rc != DP_OK)
+        return rc;
+    sum = order + largest + 1;
+    work = sum + largest + 1;
+    for (int l = 0; l <= largest; l++)
+        order[l] = l;
+    for (int i = 0; rc == DP_OK && i < event->queries; i++) {
+        const struct dp_query *query = &event->query[i];
+        epsilon += dp_kind_epsilon(query) * (1 + 0x1p-50);
+        if (dp_kinds[query->kind].symmetric)
+            rc = dp_kind_curve(query, order + 2, (size_t)largest - 1, work + 2, err);
+        else
+            dp_rdp_pure(dp_kind_epsilon(query), order + 2, (size_t)largest - 1, work + 2);
+        for (int l = 2; l <= largest; l++)
+            sum[l] += work[l];
+    }
+    if (rc == DP_OK)
+        dp_rdp_sampled_symmetric(event->rate, sum, largest, orders, n, out);
+    for (size_t i = 0; rc == DP_OK && i < n; i++) {
+        double pure;
+        dp_rdp_pure(dp_pure_sampled(event->rate, epsilon), &orders[i], 1, &pure);
+        out[i] = fmin(out[i], pure);
+    }
+    free(order);
+    return rc;
+}
+
+/* Several queries on one Poisson sample: their sum is amplified. As pairs, and, where a query has a curve that is that of no
+   pair, also as any mechanism. */
 static int joint(const struct dp_event *event, const double *orders, size_t n, double *out, struct dp_err *err)
 {
     double order[LARGEST_JOINT + 1], sum[LARGEST_JOINT + 1];
+    int largest = largest_needed(orders, n, LARGEST_JOINT);
     bool symmetric = true;
+    int rc = paired(event, orders, n, out, err);
     for (int i = 0; i < event->queries; i++)
         symmetric = symmetric && dp_kinds[event->query[i].kind].symmetric;
-    for (int l = 0; l <= LARGEST_JOINT; l++)
+    if (rc != DP_OK || symmetric)
+        return rc;
+    for (int l = 0; l <= largest; l++)
         order[l] = l;
     sum[0] = sum[1] = 0;
-    int rc = unsampled(event, order + 2, LARGEST_JOINT - 1, sum + 2, err);
-    if (rc != DP_OK)
-        return rc;
-    if (symmetric)
-        dp_rdp_sampled_symmetric(event->rate, sum, LARGEST_JOINT, orders, n, out);
-    else
-        dp_rdp_sampled(event->rate, sum, LARGEST_JOINT, orders, n, out);
-    return DP_OK;
+    rc = unsampled(event, order + 2, (size_t)largest - 1, sum + 2, err);
+    for (size_t i = 0; rc == DP_OK && i < n; i++) {
+        double general;
+        dp_rdp_sampled(event->rate, sum, largest, &orders[i], 1, &general);
+        out[i] = fmin(out[i], general);
+    }
+    return rc;
 }
 
 int dp_event_curve(const struct dp_event *event, const double *orders, size_t n, double *out, struct dp_err *err)
@@ -72,12 +127,9 @@ int dp_event_curve(const struct dp_event *event, const double *orders, size_t n,
     case DP_SAMPLING_SHUFFLED:
         return unsampled(event, orders, n, out, err);
     case DP_SAMPLING_POISSON:
-        if (gaussian)
-            dp_rdp_sampled_gaussian(event->rate, z, orders, n, out);
-        else if (event->queries == 1 && dp_kind_is_pure(&event->query[0]))
-            dp_rdp_pure(sampled, orders, n, out);
-        else
+        if (!gaussian)
             return joint(event, orders, n, out, err);
+        dp_rdp_sampled_gaussian(event->rate, z, orders, n, out);
         return DP_OK;
     case DP_SAMPLING_REPLACED:
         if (gaussian)

@@ -42,9 +42,13 @@ static int laplace(const struct dp_query *query, const double *orders, size_t n,
     return DP_OK;
 }
 
+/* Its noise is on the grid of the losses, which has at least so many points per unit of sensitivity (dp_grid_for). A finer one
+   costs less (priv/sparse_vector.h), and so does noise on the reals. */
+enum { LEAST_STEPS = 1 << 20 };
+
 static int sparse_laplace(const struct dp_query *query, const double *orders, size_t n, double *out, struct dp_err *err)
 {
-    return dp_rdp_sparse_vector_laplace(query->epsilon, query->query_epsilon, 0, query->most, orders, n, out, err);
+    return dp_rdp_sparse_vector_laplace(query->epsilon, query->query_epsilon, LEAST_STEPS, query->most, orders, n, out, err);
 }
 
 /* The split 1:2 of priv/sparse_vector.h, rounded down. */

@@ -48,12 +48,6 @@ static inline bool dp_kind_is_gaussian(const struct dp_query *query)
     return dp_kinds[query->kind].pair == DP_PLD_GAUSSIAN;
 }
 
-/* Its epsilon is all that is known of it. */
-static inline bool dp_kind_is_pure(const struct dp_query *query)
-{
-    return dp_kinds[query->kind].epsilon != NULL && dp_kinds[query->kind].curve == NULL;
-}
-
 /* It has a ρ. */
 static inline bool dp_kind_has_rho(const struct dp_query *query)
 {

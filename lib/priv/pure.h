@@ -22,7 +22,8 @@ void dp_rdp_laplace(double multiplier, const double *orders, size_t n, double *o
 /* Discrete Laplace noise on one number of a grid, Pr[x] = (1−θ)/(1+θ) θ^|x|, θ = e^{−ε/k}, where the
    sensitivity is k = steps points of the grid, exact up to rounding: with r = θ^{2α−1}, out[i] = ε + ln[(1 +
    r^k)/(1+θ) + (1−θ)/(1+θ) (r − r^k)/(1−r)] / (α − 1). k = 1 is dp_rdp_pure, k → infinity
-   dp_rdp_laplace(1/ε). steps < 1, epsilon < 0 and NaN give +infinity. */
+   dp_rdp_laplace(1/ε). It falls with k: the bracket is r^k + (1 − r^k) (1 + tanh s / tanh((2α−1) s)) / 2, s = ε/2k, where
+   r^k does not depend on k, and the quotient rises with s. steps < 1, epsilon < 0 and NaN give +infinity. */
 void dp_rdp_discrete_laplace(double epsilon, int64_t steps, const double *orders, size_t n, double *out);
 
 /* The ε of an ε-DP mechanism on a Poisson batch of rate q: ln(1 + q(e^ε − 1)), at most ε ([BBG] Theorem 8).

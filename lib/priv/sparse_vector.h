@@ -26,7 +26,10 @@
 
 /* Laplace noise of scale 1/threshold on the threshold and 1/query on every query (ε₁, ε₂ > 0). steps: points
    of the noise's grid per unit of sensitivity where it is discrete Laplace, 0 where it is real. The minimum
-   of the bound above, of R_threshold(α) + 2 ε₂ and of dp_rdp_pure(ε₁ + 2ε₂). DP_E_RUN: no memory. */
+   of the bound above, of R_threshold(α) + 2 ε₂ and of dp_rdp_pure(ε₁ + 2ε₂). DP_E_RUN: no memory.
+   It bounds every finer grid, too, and the reals, whole number of points or not. Queries: the points (1 − h, h') of k steps lie
+   on the hyperbola of product e^{−2ε₂} θ/(1+θ)², θ = e^{−ε₂/k}, which rises with k towards the diagonal, between the same
+   straight ends. Threshold: dp_rdp_discrete_laplace falls with k (priv/pure.h). */
 int dp_rdp_sparse_vector_laplace(double threshold, double query, int64_t steps, int64_t queries, const double *orders, size_t n,
                                  double *out, struct dp_err *err);
 

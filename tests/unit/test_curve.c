@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "account/curve.h"
+#include "account/kinds.h"
 #include "priv/joint.h"
 #include "priv/pure.h"
 #include "priv/rdp.h"
@@ -54,7 +55,8 @@ static void add(const double *at, size_t n, struct dp_query query, double *sum)
         dp_rdp_pure(query.epsilon, at, n, r);
         break;
     case DP_QUERY_SPARSE_LAPLACE:
-        assert_int_equal(dp_rdp_sparse_vector_laplace(query.epsilon, query.query_epsilon, 0, query.most, at, n, r, &err), 0);
+        assert_int_equal(dp_rdp_sparse_vector_laplace(query.epsilon, query.query_epsilon, 1 << 20, query.most, at, n, r, &err),
+                         0);
         break;
     case DP_QUERY_SPARSE_GAUSSIAN: /* a third of ρ = 1/(2 z²) for the threshold, of sensitivity 1; the rest for a query, 2 */
         assert_int_equal(
@@ -95,26 +97,112 @@ static void one_query_on_a_sample(void **state)
     is(event_of(DP_SAMPLING_REPLACED, 1, gaussian, gaussian), r);
     dp_rdp_visible_batch(0.1, 2, orders, N, r);
     is(event_of(DP_SAMPLING_VISIBLE, 1, gaussian, gaussian), r);
-    dp_rdp_pure(dp_pure_sampled(0.1, 0.3), orders, N, r);
-    is(event_of(DP_SAMPLING_POISSON, 1, pure, pure), r);
+    double sampled = dp_pure_sampled(0.1, 0.3);
+    dp_rdp_pure(sampled, orders, N, r);
     is(event_of(DP_SAMPLING_REPLACED, 1, pure, pure), r);
+}
+
+static void least(const double *one, const double *other, double *out)
+{
+    for (int i = 0; i < N; i++)
+        out[i] = fmin(one[i], other[i]);
+}
+
+/* What a query is dominated by: its own pair, or the randomised response of its epsilon. */
+static void add_pair(const double *at, size_t n, struct dp_query query, double *sum)
+{
+    struct dp_query response = {.kind = DP_QUERY_PURE, .epsilon = query.epsilon + 2 * query.query_epsilon};
+    add(at, n, query.kind == DP_QUERY_SPARSE_LAPLACE ? response : query, sum);
+}
+
+/* Queries on one Poisson sample as pairs, and as any mechanism. */
+static void amplified(const struct dp_query *query, int n, double *pairs, double *any)
+{
+    double whole[LARGEST + 1], paired[LARGEST + 1] = {0}, sum[LARGEST + 1] = {0};
+    for (int l = 0; l <= LARGEST; l++)
+        whole[l] = l;
+    for (int i = 0; i < n; i++) {
+        add_pair(whole + 2, LARGEST - 1, query[i], paired + 2);
+        add(whole + 2, LARGEST - 1, query[i], sum + 2);
+    }
+    dp_rdp_sampled_symmetric(0.1, paired, LARGEST, orders, N, pairs);
+    dp_rdp_sampled(0.1, sum, LARGEST, orders, N, any);
+}
+
+/* What is pure has its pair on the sample, or its sampled epsilon. */
+static void pure_on_a_sample(void **state)
+{
+    (void)state;
+    double pairs[N], any[N], response[N], r[N];
+    dp_rdp_pure(dp_pure_sampled(0.1, 0.3), orders, N, response);
+    amplified(&pure, 1, pairs, any);
+    least(pairs, response, r);
+    is(event_of(DP_SAMPLING_POISSON, 1, pure, pure), r);
+    assert_true(pairs[1] < 0.9 * response[1]); /* the sampled epsilon forgets that the loss has another floor */
+
+    dp_rdp_pure(dp_pure_sampled(0.1, 0.4), orders, N, response);
+    amplified(&svt, 1, pairs, any);
+    least(pairs, response, r);
+    least(any, r, r);
+    is(event_of(DP_SAMPLING_POISSON, 1, svt, svt), r);
+    assert_true(r[2] < 0.5 * any[2]);
+
+    const struct dp_query long_search = {.kind = DP_QUERY_SPARSE_LAPLACE, .epsilon = 2, .query_epsilon = 1, .most = 2};
+    const struct dp_event event = event_of(DP_SAMPLING_POISSON, 1, long_search, long_search);
+    struct dp_err err = {0};
+    amplified(&long_search, 1, pairs, any);
+    assert_int_equal(dp_event_curve(&event, orders, N, r, &err), DP_OK);
+    assert_true(any[1] < pairs[1] && r[1] == any[1]); /* at order 2 the factor is 1 */
 }
 
 static void several_on_a_sample(void **state)
 {
     (void)state;
-    const struct dp_query first[] = {gaussian, laplace, svt, gaussian}, second[] = {laplace, pure, gaussian, svt_gaussian};
-    double whole[LARGEST + 1], r[N];
-    for (int l = 0; l <= LARGEST; l++)
-        whole[l] = l;
-    for (int i = 0; i < 4; i++) {
-        double sum[LARGEST + 1] = {0};
-        add(whole + 2, LARGEST - 1, first[i], sum + 2);
-        add(whole + 2, LARGEST - 1, second[i], sum + 2);
-        /* A sparse vector has no pair that an involution exchanges. */
-        (i < 2 ? dp_rdp_sampled_symmetric : dp_rdp_sampled)(0.1, sum, LARGEST, orders, N, r);
-        is(event_of(DP_SAMPLING_POISSON, 2, first[i], second[i]), r);
-    }
+    double pairs[N], any[N], response[N], r[N];
+    struct dp_query two[] = {gaussian, laplace};
+    amplified(two, 2, pairs, any);
+    is(event_of(DP_SAMPLING_POISSON, 2, gaussian, laplace), pairs);
+    two[1] = svt;
+    amplified(two, 2, pairs, any);
+    least(pairs, any, r);
+    assert_true(pairs[2] < 0.9 * any[2]);
+    is(event_of(DP_SAMPLING_POISSON, 2, gaussian, svt), r);
+    is(event_of(DP_SAMPLING_POISSON, 2, svt, gaussian), r);
+    two[0] = laplace, two[1] = pure;
+    amplified(two, 2, pairs, any);
+    dp_rdp_pure(dp_pure_sampled(0.1, 0.25 + 0.3), orders, N, response);
+    least(pairs, response, r);
+    is(event_of(DP_SAMPLING_POISSON, 2, laplace, pure), r);
+    /* A sparse vector with Gaussian noise has no pair that an involution exchanges. */
+    two[0] = gaussian, two[1] = svt_gaussian;
+    amplified(two, 2, pairs, any);
+    is(event_of(DP_SAMPLING_POISSON, 2, gaussian, svt_gaussian), any);
+}
+
+/* Beyond the orders that a sparse vector's own curve is amplified at, its pair has one. */
+static void large_orders_have_a_bound(void **state)
+{
+    (void)state;
+    const struct dp_event event = event_of(DP_SAMPLING_POISSON, 2, gaussian, svt);
+    struct dp_err err = {0};
+    double order[] = {513, 8192}, r[2];
+    assert_int_equal(dp_event_curve(&event, order, 2, r, &err), DP_OK);
+    assert_true(r[0] > 0 && r[1] >= r[0] && isfinite(r[1]));
+}
+
+/* Noise on a grid of 2^20 steps: what losses so large show that the reals do not have. */
+static void a_search_has_noise_on_a_grid(void **state)
+{
+    (void)state;
+    const struct dp_query query = {.kind = DP_QUERY_SPARSE_LAPLACE, .epsilon = 1e5, .query_epsilon = 1, .most = 1};
+    double grid[N], real[N], charged[N];
+    struct dp_err err = {0};
+    assert_int_equal(dp_rdp_sparse_vector_laplace(1e5, 1, 1 << 20, 1, orders, N, grid, &err), 0);
+    assert_int_equal(dp_rdp_sparse_vector_laplace(1e5, 1, 0, 1, orders, N, real, &err), 0);
+    assert_int_equal(dp_kind_curve(&query, orders, N, charged, &err), DP_OK);
+    for (int i = 0; i < N; i++)
+        assert_true(charged[i] >= grid[i]);
+    assert_true(grid[1] > real[1] + 1e-4);
 }
 
 int main(void)
@@ -122,7 +210,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_row),
         cmocka_unit_test(one_query_on_a_sample),
+        cmocka_unit_test(pure_on_a_sample),
         cmocka_unit_test(several_on_a_sample),
+        cmocka_unit_test(large_orders_have_a_bound),
+        cmocka_unit_test(a_search_has_noise_on_a_grid),
     };
     return cmocka_run_group_tests_name("curve", tests, NULL, NULL);
 }

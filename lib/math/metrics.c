@@ -24,6 +24,17 @@ double dp_metric_accuracy(const double *scores, size_t outputs, const double *y,
     return rows > 0 ? (double)right / (double)rows : (double)NAN;
 }
 
+double dp_metric_majority(const double *y, size_t rows, size_t classes, uint64_t *counts)
+{
+    uint64_t most = 0;
+    memset(counts, 0, classes * sizeof *counts);
+    for (size_t i = 0; i < rows; i++)
+        counts[(size_t)y[i]]++;
+    for (size_t k = 0; k < classes; k++)
+        most = counts[k] > most ? counts[k] : most;
+    return rows > 0 ? (double)most / (double)rows : (double)NAN;
+}
+
 void dp_metric_confusion(const double *scores, size_t outputs, const double *y, size_t rows, size_t classes, uint64_t *counts)
 {
     memset(counts, 0, classes * classes * sizeof *counts);

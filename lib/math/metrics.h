@@ -20,6 +20,10 @@ size_t dp_metric_class(const double *scores, size_t outputs);
 /* The part of the rows whose class is predicted, 0 … 1. */
 double dp_metric_accuracy(const double *scores, size_t outputs, const double *y, size_t rows);
 
+/* The accuracy of naming the class that most of these rows have, for each of them: what a model has to beat. It depends on no
+   model. counts: classes entries, for work. */
+double dp_metric_majority(const double *y, size_t rows, size_t classes, uint64_t *counts);
+
 /* counts: classes × classes, [true class × classes + predicted class] = number of rows. */
 void dp_metric_confusion(const double *scores, size_t outputs, const double *y, size_t rows, size_t classes, uint64_t *counts);
 

@@ -22,6 +22,7 @@ enum metric {
     METRIC_R2,
     METRIC_OBJECTIVE,
     METRIC_CONFUSION,
+    METRIC_MAJORITY,
     METRIC_COUNT
 };
 
@@ -39,8 +40,9 @@ static const struct {
     [METRIC_R2] = {"r2", NEEDS_REAL},
     [METRIC_OBJECTIVE] = {"objective", NEEDS_LABELS},
     [METRIC_CONFUSION] = {"confusion", NEEDS_CLASSES},
+    [METRIC_MAJORITY] = {"majority", NEEDS_CLASSES},
 };
-#define METRIC_NAMES "accuracy, auc, logloss, mse, r2, objective, confusion"
+#define METRIC_NAMES "accuracy, auc, logloss, mse, r2, objective, confusion, majority"
 
 enum format { FORMAT_TSV, FORMAT_JSON };
 
@@ -64,7 +66,7 @@ static const struct dp_option options[] = {
      .kind = DP_OPT_TEXT,
      .offset = offsetof(struct options, metrics),
      .metavar = "LIST",
-     .help = "accuracy,auc,logloss,mse,r2,objective,confusion (default by the labels)"},
+     .help = "accuracy,auc,logloss,mse,r2,objective,confusion,majority (default by the labels)"},
     {.name = "every",
      .letter = 'n',
      .kind = DP_OPT_INT,
@@ -113,7 +115,7 @@ struct state {
     struct dp_affine data_label;
     double *scores;   /* rows × outputs */
     uint64_t *work;   /* for auc */
-    uint64_t *counts; /* classes × classes, for confusion */
+    uint64_t *counts; /* classes × classes, for confusion and majority */
     char *text;       /* one line */
     size_t text_size, used;
 };
@@ -270,10 +272,10 @@ static int start(struct dp_stage *stage, const struct dp_frame *frame, struct dp
     if (rc == DP_OK && has_metric(s, METRIC_AUC))
         rc = dp_alloc(&s->work, DP_METRIC_AUC_WORK(d->rows) + 1, sizeof *s->work, err);
     s->text_size = 2048;
-    if (rc == DP_OK && has_metric(s, METRIC_CONFUSION)) {
+    if (has_metric(s, METRIC_CONFUSION))
         s->text_size += d->classes * (d->classes * 21 + 3);
+    if (rc == DP_OK && (has_metric(s, METRIC_CONFUSION) || has_metric(s, METRIC_MAJORITY)))
         rc = dp_alloc(&s->counts, d->classes * d->classes, sizeof *s->counts, err);
-    }
     if (rc == DP_OK)
         rc = dp_alloc(&s->text, s->text_size, 1, err);
     s->started = rc == DP_OK;
@@ -304,6 +306,8 @@ static double measure(const struct state *s, enum metric metric)
                                        (s->data_label.offset - m->label.offset) / m->label.scale};
         return dp_metric_objective(m->loss, m->width, s->lap.lambda, s->scores, outputs, d->y, label, d->rows, d->classes,
                                    m->parameters, m->form.rows * m->form.cols);
+    case METRIC_MAJORITY:
+        return dp_metric_majority(d->y, d->rows, d->classes, s->counts);
     case METRIC_CONFUSION:
     case METRIC_COUNT:
         break;

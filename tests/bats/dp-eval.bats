@@ -59,6 +59,7 @@ else:
     targets = [1] if k == 2 else range(k)
     want["objective"] = norm + sum(np.mean(loss(np.where(y == c, 1, -1), U[:, i])) for i, c in enumerate(targets))
     want["confusion"] = [[int(np.sum((y == i) & (guess == j))) for j in range(k)] for i in range(k)]
+    want["majority"] = np.bincount(y.astype(int)).max() / len(y)
     if model["loss"] == "logistic":
         P = 1 / (1 + np.exp(-U))
         P = np.hstack([1 - P, P]) if k == 2 else P / P.sum(axis=1, keepdims=True)
@@ -71,8 +72,8 @@ END
 
 @test "usage" {
     complains 2 "dp-eval: --data is required" dp-eval
-    complains 2 "dp-eval: --metrics: 'accurancy' is none of accuracy, auc, logloss, mse, r2, objective, confusion" dp-eval --data test.dp --metrics accurancy
-    complains 2 "dp-eval: --metrics: '' is none of accuracy, auc, logloss, mse, r2, objective, confusion" dp-eval --data test.dp --metrics auc,
+    complains 2 "dp-eval: --metrics: 'accurancy' is none of accuracy, auc, logloss, mse, r2, objective, confusion, majority" dp-eval --data test.dp --metrics accurancy
+    complains 2 "dp-eval: --metrics: '' is none of accuracy, auc, logloss, mse, r2, objective, confusion, majority" dp-eval --data test.dp --metrics auc,
     complains 2 "dp-eval: --metrics: 'auc' stands there twice" dp-eval --data test.dp --metrics auc,auc
     complains 2 "dp-eval: --metrics: mse is for labels that are numbers, those of this data set are classes" dp-eval --data test.dp --metrics mse
     complains 2 "dp-eval: --last and --every do not go together" dp-eval --data test.dp --last --every 2
@@ -125,7 +126,7 @@ END
     for loss in squared hinge logistic smooth-hinge huber; do
         train model train.dp $loss
         more=$([ $loss = logistic ] && echo ,logloss || true)
-        dp-eval --data test.dp --format json --metrics accuracy,auc,objective,confusion$more < model > numbers.json
+        dp-eval --data test.dp --format json --metrics accuracy,auc,objective,confusion,majority$more < model > numbers.json
         check model test.dp
     done
 }
@@ -135,7 +136,7 @@ END
     for loss in squared hinge logistic smooth-hinge huber; do
         train model four.dp $loss
         more=$([ $loss = logistic ] && echo ,logloss || true)
-        dp-eval --data four-test.dp --format json --metrics accuracy,auc,objective,confusion$more < model.run > numbers.json
+        dp-eval --data four-test.dp --format json --metrics accuracy,auc,objective,confusion,majority$more < model.run > numbers.json
         check model four-test.dp
     done
 }
@@ -189,6 +190,8 @@ END
     run dp-eval --data test.dp -m confusion,logloss,accuracy -i model
     assert_line --index 0 $'lap\tepsilon\tconfusion\tlogloss\taccuracy'
     assert_line --index 1 --regexp $'\t\\[\\[[0-9]+,[0-9]+\\],\\[[0-9]+,[0-9]+\\]\\]\t'
+    run dp-eval --data test.dp -m majority -i model
+    assert_line --index 0 $'lap\tepsilon\tmajority'
     train model train.dp hinge
     complains 1 "dp-eval: logloss: only logistic and softmax models give probabilities; this one has hinge loss" dp-eval --data test.dp -m logloss -i model
 }

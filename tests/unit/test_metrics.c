@@ -108,7 +108,7 @@ static void accuracy_and_confusion_agree(void **state)
     for (size_t classes = 2; classes <= CLASSES; classes++) {
         size_t outputs = classes == 2 ? 1 : classes;
         for (unsigned levels = 0; levels <= 8; levels += 4) {
-            uint64_t counts[CLASSES * CLASSES], expected[CLASSES * CLASSES] = {0}, total = 0, right = 0;
+            uint64_t counts[CLASSES * CLASSES], expected[CLASSES * CLASSES] = {0}, total = 0, right = 0, most = 0;
             fill(d, outputs, classes, levels);
             for (size_t i = 0; i < ROWS; i++) {
                 const double *u = d->scores + i * outputs;
@@ -127,10 +127,19 @@ static void accuracy_and_confusion_agree(void **state)
                 right += i % (classes + 1) == 0 ? counts[i] : 0;
             }
             assert_int_equal(total, ROWS);
+            for (size_t k = 0; k < classes; k++) {
+                uint64_t rows = 0;
+                for (size_t j = 0; j < classes; j++)
+                    rows += counts[k * classes + j];
+                most = rows > most ? rows : most;
+            }
+            assert_true(dp_metric_majority(d->y, ROWS, classes, counts) == (double)most / ROWS);
             assert_near(dp_metric_accuracy(d->scores, outputs, d->y, ROWS), (double)right / ROWS, 1e-15);
         }
     }
     assert_true(isnan(dp_metric_accuracy(d->scores, 1, d->y, 0)));
+    uint64_t none[2];
+    assert_true(isnan(dp_metric_majority(d->y, 0, 2, none)));
 }
 
 static void log_loss_from_probabilities(void **state)

@@ -129,6 +129,16 @@ void dp_softmax_slope(const double *u, size_t outputs, size_t class, double *slo
     slope[class] -= 1;
 }
 
+double dp_loss_row_value(enum dp_loss loss, double width, double label, size_t classes, const double *u, size_t outputs)
+{
+    double sum = 0;
+    if (loss == DP_LOSS_SOFTMAX)
+        return dp_softmax_value(u, outputs, (size_t)label);
+    for (size_t k = 0; k < outputs; k++)
+        sum += dp_loss_value(loss, width, dp_loss_target(label, classes, outputs, k), u[k]);
+    return sum;
+}
+
 void dp_loss_row_slope(enum dp_loss loss, double width, double label, size_t classes, const double *u, size_t outputs,
                        double *slope)
 {

@@ -83,6 +83,10 @@ double dp_softmax_value(const double *u, size_t outputs, size_t class);
 /* slope_k = e^{u_k}/Σ e^{u_j} − [k = class]: the derivative of dp_softmax_value. slope may be u. */
 void dp_softmax_slope(const double *u, size_t outputs, size_t class, double *slope);
 
+/* l of a row with all its outputs u: the sum over them of the loss of each at dp_loss_target, or softmax's. Its derivatives are
+   those of dp_loss_row_slope. */
+double dp_loss_row_value(enum dp_loss loss, double width, double label, size_t classes, const double *u, size_t outputs);
+
 /* slope_k = dl/du_k of a row with all its outputs u: of the loss of each at dp_loss_target, or of softmax's. A label of classes
    is the class, and must be one. slope may be u. */
 void dp_loss_row_slope(enum dp_loss loss, double width, double label, size_t classes, const double *u, size_t outputs,

@@ -3,11 +3,12 @@
 #include <string.h>
 
 const struct dp_method dp_method_scd_dual = {.name = "scd-dual"}, dp_method_scd_primal = {.name = "scd-primal"},
-                       dp_method_gradient = {.name = "gradient", .gradients = true};
+                       dp_method_gradient = {.name = "gradient", .gradients = true}, dp_method_erm = {.name = "erm"};
 
 bool dp_method_gradients(const struct dp_frame *frame)
 {
-    static const struct dp_method *const methods[] = {&dp_method_scd_dual, &dp_method_scd_primal, &dp_method_gradient};
+    static const struct dp_method *const methods[] = {&dp_method_scd_dual, &dp_method_scd_primal, &dp_method_gradient,
+                                                      &dp_method_erm};
     const char *name = dp_frame_text(frame, DP_F_METHOD, "");
     for (size_t i = 0; i < sizeof methods / sizeof *methods; i++)
         if (strcmp(methods[i]->name, name) == 0)
@@ -17,6 +18,9 @@ bool dp_method_gradients(const struct dp_frame *frame)
 
 static int check_start(const struct dp_training *t, const struct dp_frame *frame, struct dp_err *err)
 {
+    double intercept = dp_frame_real(frame, DP_F_INTERCEPT, 0);
+    if (intercept != t->intercept)
+        return dp_fail(err, DP_E_RUN, "--intercept: %g, but the model to start from has %g", t->intercept, intercept);
     if (strcmp(dp_frame_text(frame, DP_F_METHOD, ""), t->method->name) != 0)
         return dp_fail(err, DP_E_RUN, "the model to start from was trained by another method");
     if (strcmp(dp_frame_text(frame, DP_F_FAMILY, dp_family_linear.name), t->family->name) != 0)
@@ -41,5 +45,8 @@ int dp_training_announce(const struct dp_training *t, struct dp_frame *frame, st
     dp_frame_set_real(frame, DP_F_LOSS_WIDTH, t->width);
     dp_frame_set_real(frame, DP_F_LAMBDA, t->lambda);
     dp_frame_set_real(frame, DP_F_SCALE, t->scale);
+    dp_frame_drop(frame, DP_F_INTERCEPT);
+    if (t->intercept != 0)
+        dp_frame_set_real(frame, DP_F_INTERCEPT, t->intercept);
     return DP_OK;
 }

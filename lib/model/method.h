@@ -15,7 +15,7 @@ struct dp_method {
     bool gradients;   /* the sum is one of negative gradients; otherwise it is what the model moves by */
 };
 
-extern const struct dp_method dp_method_scd_dual, dp_method_scd_primal, dp_method_gradient;
+extern const struct dp_method dp_method_scd_dual, dp_method_scd_primal, dp_method_gradient, dp_method_erm;
 
 /* Whether the sums of this frame are gradients. A method that is not one of these, or of a stage that names none, moves the
    model by its sum. */
@@ -27,10 +27,12 @@ struct dp_training {
     const struct dp_family *family;
     enum dp_loss loss;
     double width, lambda;
-    double scale; /* weights = scale × model */
+    double intercept; /* value of a constant column after the row's own; 0 if there is none */
+    double scale;     /* weights = scale × model */
 };
 
-/* Says it in the first frame of a run. DP_E_RUN when the model to start from is of another method, family or scale. */
+/* Says it in the first frame of a run. DP_E_RUN when the model to start from is of another method, family,
+   intercept or scale. */
 int dp_training_announce(const struct dp_training *training, struct dp_frame *frame, struct dp_err *err);
 
 #endif

@@ -12,6 +12,7 @@
 #include "model/method.h"
 #include "stages/announced.h"
 #include "stages/bounded.h"
+#include "stages/labels.h"
 #include "stages/stages.h"
 
 struct options {
@@ -130,25 +131,6 @@ static int grad_open(struct dp_stage *stage, struct dp_err *err)
     return o->data != NULL ? dp_dataset_open(&s->dataset, o->data, err) : DP_OK;
 }
 
-/* Labels against the loss, over the whole data set and before the first lap: which rows a lap draws decides nothing.
-   Classes are checked when a data set is opened. An inline label outside the domain contributes nothing. */
-static int check_labels(const struct state *s, const char *path, struct dp_err *err)
-{
-    const char *name = dp_loss_names[s->loss];
-    if (dp_loss_is_classification(s->loss) && s->classes < 2)
-        return dp_fail(err, DP_E_RUN, "--loss %s needs labels in classes; the labels of this data set are real numbers", name);
-    if (s->loss == DP_LOSS_SOFTMAX && s->classes < 3)
-        return dp_fail(err, DP_E_RUN, "--loss softmax needs three classes or more; for two, --loss logistic is the same");
-    if (s->loss == DP_LOSS_POISSON && s->classes > 0)
-        return dp_fail(err, DP_E_RUN, "--loss poisson needs labels that are counts; the labels of this data set are classes");
-    if (s->loss != DP_LOSS_POISSON || s->dataset == NULL)
-        return DP_OK;
-    for (size_t i = 0; i < s->dataset->rows; i++)
-        if (!dp_loss_takes(s->loss, s->dataset->y[i]))
-            return dp_fail(err, DP_E_RUN, "--loss poisson needs labels that are counts; %s has a label below 0", path);
-    return DP_OK;
-}
-
 /* Shapes, known with the first frame. */
 static int set_shape(struct dp_stage *stage, struct dp_frame *frame, const struct dp_batch *batch, struct dp_err *err)
 {
@@ -159,7 +141,7 @@ static int set_shape(struct dp_stage *stage, struct dp_frame *frame, const struc
         return rc;
     s->rows = (size_t)dp_frame_record(frame, DP_F_NONE)->rows;
     s->form = dp_form_for(&dp_family_linear, batch->features, dp_loss_outputs(s->classes), (double)batch->intercept);
-    rc = check_labels(s, o->data, err);
+    rc = dp_labels_check(s->loss, s->classes, s->dataset, o->data, err);
     if (rc == DP_OK && isnan(o->clip) && !o->non_private)
         rc = dp_bounded_later_fits(s->rows, s->form.outputs, err);
     if (rc == DP_OK)
@@ -172,20 +154,14 @@ static int announce(struct dp_stage *stage, struct dp_frame *frame, struct dp_er
 {
     const struct options *o = stage->options;
     struct state *s = stage->state;
-    double intercept = (double)(float)o->intercept;
     const struct dp_training training = {.method = &dp_method_gradient,
                                          .family = &dp_family_linear,
                                          .loss = s->loss,
                                          .width = s->width,
                                          .lambda = o->lambda,
+                                         .intercept = (double)(float)o->intercept,
                                          .scale = 1};
-    if (dp_frame_has(frame, DP_F_MODEL) && dp_frame_real(frame, DP_F_INTERCEPT, 0) != intercept)
-        return dp_fail(err, DP_E_RUN, "--intercept: %g, but the model to start from has %g", intercept,
-                       dp_frame_real(frame, DP_F_INTERCEPT, 0));
     int rc = dp_training_announce(&training, frame, err);
-    dp_frame_drop(frame, DP_F_INTERCEPT);
-    if (intercept != 0)
-        dp_frame_set_real(frame, DP_F_INTERCEPT, intercept);
     s->announced = true;
     return rc;
 }
@@ -193,8 +169,7 @@ static int announce(struct dp_stage *stage, struct dp_frame *frame, struct dp_er
 /* zeta, outputs scores of a row, becomes −dl/du at them: zeros where the label is outside the loss's domain. */
 static void descend(const struct state *s, double label, double *zeta)
 {
-    bool one_of_classes = label >= 0 && label < (double)s->classes && floor(label) == label;
-    if (s->classes > 0 ? !one_of_classes : !dp_loss_takes(s->loss, label)) {
+    if (!dp_labels_take(s->loss, s->classes, label)) {
         memset(zeta, 0, s->form.outputs * sizeof *zeta);
         return;
     }

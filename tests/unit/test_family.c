@@ -165,7 +165,7 @@ static void no_start(struct dp_frame *f, const struct dp_training *t, const char
 static void what_a_stage_says_of_a_model(void **state)
 {
     (void)state;
-    struct dp_training t = {&dp_method_scd_dual, &dp_family_linear, DP_LOSS_HUBER, 0.5, 1e-3, 0.125};
+    struct dp_training t = {&dp_method_scd_dual, &dp_family_linear, DP_LOSS_HUBER, 0.5, 1e-3, 0, 0.125};
     struct dp_frame *f = new_frame();
     assert_false(dp_method_gradients(f));
     assert_int_equal(dp_training_announce(&t, f, NULL), 0);
@@ -178,6 +178,9 @@ static void what_a_stage_says_of_a_model(void **state)
     /* a model to go on with */
     set_model(f, 1, 2);
     assert_int_equal(dp_training_announce(&t, f, NULL), 0);
+    t.intercept = 0.5;
+    no_start(f, &t, "--intercept: 0.5, but the model to start from has 0");
+    t.intercept = 0;
     t.scale = 0.25;
     no_start(f, &t, "the model to start from has another lambda or number of rows");
     set_text(f, DP_F_FAMILY, "net");
@@ -190,6 +193,10 @@ static void what_a_stage_says_of_a_model(void **state)
     dp_frame_drop(f, DP_F_MODEL);
     assert_int_equal(dp_training_announce(&t, f, NULL), 0);
     assert_true(dp_method_gradients(f));
+    t.method = &dp_method_erm;
+    t.intercept = 0.5;
+    assert_int_equal(dp_training_announce(&t, f, NULL), 0);
+    assert_true(!dp_method_gradients(f) && dp_frame_real(f, DP_F_INTERCEPT, 0) == 0.5);
     set_text(f, DP_F_METHOD, "of one's own");
     assert_false(dp_method_gradients(f));
     dp_frame_free(f);

@@ -22,8 +22,9 @@ END
     [ -z "$step" ] || cat << END
   --step ETA       step size (default $step)
   --schedule B     divide it by b_t: $schedules (default $schedule)
-  --intercept V    value of a constant column to append, 0 for none (default $intercept)
 END
+    [ -z "$step$tolerance" ] || echo "  --intercept V    value of a constant column to append, 0 for none (default $intercept)"
+    [ -z "$tolerance" ] || echo "  --tolerance G    largest norm of the gradient in the end (default $tolerance)"
     cat << END
   --ledger FILE    write what is spent there (default: the ledger of the data set)
   --no-ledger      write nothing down; every frame and the model say so
@@ -89,7 +90,7 @@ quote() {
 }
 
 options() {
-    taken+=" ${sigma_prime_scale:+sigma_prime_scale} ${step:+step schedule intercept}"
+    taken+=" ${sigma_prime_scale:+sigma_prime_scale} ${step:+step schedule intercept} ${tolerance:+intercept tolerance}"
     default_losses="$loss; squared for a regression${many_classes:+, $many_classes for three classes or more}"
     local two_classes=$loss classes word
     loss=
@@ -190,6 +191,6 @@ fi
 losses='squared|hinge|logistic|smooth-hinge|huber'
 schedules='constant, sqrt:A:C, linear[:E], cosine[:E] or a file'
 taken='data loss lambda epsilon delta epochs batch clip multiplier adjacency ledger init checkpoint checkpoint_every resume exec threads seed model'
-# gradients have a step size, coordinate descent has sigma'; the pipeline sets what it has
-sigma_prime_scale='' step='' schedule=constant intercept=0 many_classes=''
+# gradients have a step size, coordinate descent has sigma', a minimiser has a tolerance; the pipeline sets what it has
+sigma_prime_scale='' tolerance='' step='' schedule=constant intercept=0 many_classes=''
 data='' model='' ledger='' gate='' init='' checkpoint='' checkpoint_every='' resume='' seed='' quiet='' print='' exec=auto threads=1 adjacency=null-record multiplier=''

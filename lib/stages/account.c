@@ -167,10 +167,10 @@ static int pass_non_private(struct dp_frame *frame, struct dp_out *out, struct d
         return dp_fail(err, DP_E_RUN, "the frame of lap %lld has no sum", (long long)frame->lap);
     dp_frame_strip(frame); /* also what an earlier, private run has spent, which bounds nothing now */
     /* Nothing here is private any more, and the mark says so. */
-    if (!isnan(gap)) {
+    if (!isnan(gap))
         dp_frame_set_real(frame, DP_F_GAP, gap);
+    if (!isnan(objective))
         dp_frame_set_real(frame, DP_F_OBJECTIVE, objective);
-    }
     set_noise_scale(frame);
     dp_frame_set_bool(frame, DP_F_NON_PRIVATE, true);
     frame->label = DP_LABEL_RELEASED;

@@ -11,6 +11,7 @@
     STAGE(sample)        \
     STAGE(scd_step)      \
     STAGE(grad)          \
+    STAGE(erm)           \
     STAGE(clip)          \
     STAGE(noise)         \
     STAGE(account)       \

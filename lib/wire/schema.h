@@ -42,7 +42,7 @@ enum dp_lifetime {
     X(DP_F_LAP_KIND, "lap_kind", DP_T_TEXT, DP_MOVING, LAP)              /* of this lap, where there are kinds */              \
     X(DP_F_TURN, "turn", DP_T_INT, DP_MOVING, LAP)                       /* of this lap among those of its kind, from 1 */     \
     X(DP_F_NEXT, "next", DP_T_TEXT, DP_PRIVATE, LAP)                     /* right of the gate: the kind of the next lap */     \
-    X(DP_F_METHOD, "method", DP_T_TEXT, DP_FIXED, MODEL)                 /* "scd-dual", "scd-primal", "gradient" */            \
+    X(DP_F_METHOD, "method", DP_T_TEXT, DP_FIXED, MODEL)                 /* "scd-dual", "scd-primal", "gradient", "erm" */     \
     X(DP_F_FAMILY, "family", DP_T_TEXT, DP_FIXED, MODEL)                 /* of models: what model and sum mean; absent: linear */ \
     X(DP_F_LOSS, "loss", DP_T_TEXT, DP_FIXED, MODEL)                                                                           \
     X(DP_F_LOSS_WIDTH, "loss_width", DP_T_REAL, DP_FIXED, MODEL)         /* smoothing of smooth-hinge, delta of huber */       \
@@ -93,7 +93,7 @@ enum dp_lifetime {
     X(DP_F_AS_PUBLISHED, "as_published", DP_T_BOOL, DP_STATED, MODEL)                                                          \
     X(DP_F_NON_PRIVATE, "non_private", DP_T_BOOL, DP_FIXED, MODEL)                                                             \
     X(DP_F_INTERRUPTED, "interrupted", DP_T_BOOL, DP_STREAM, RUN)        /* end, model: the run did not get to its end */      \
-    X(DP_F_GAP, "gap", DP_T_REAL, DP_PRIVATE, LAP)                       /* duality gap on the training rows */                \
+    X(DP_F_GAP, "gap", DP_T_REAL, DP_PRIVATE, LAP)                       /* objective less its minimum, at most */             \
     X(DP_F_OBJECTIVE, "objective", DP_T_REAL, DP_PRIVATE, LAP)           /* primal objective on the training rows */
 
 /* clang-format on */

@@ -82,6 +82,19 @@ same() {
     done
 }
 
+@test "minimisers: processes = fused, on any number of threads, inline = by reference, every loss with a gradient" {
+    dp-synth classification --rows 1500 --cols 9 --classes 4 --seed 4 -o many.dp -q # more parts than threads
+    for what in many.dp:softmax many.dp:logistic two.dp:smooth-hinge two.dp:huberised-hinge real.dp:huber real.dp:squared; do
+        same ${what/:/ } erm
+        train three fused "$(pipeline ${what/:/ } erm-threads)"
+        train three-processes processes "$(pipeline ${what/:/ } erm-threads)"
+        train inline fused "$(pipeline ${what/:/ } erm-inline)"
+        cmp fused three
+        cmp fused three-processes
+        cmp fused inline
+    done
+}
+
 @test "gradients on any number of threads" {
     for loss in logistic softmax; do
         train one fused "$(pipeline four.dp $loss gradient)"
@@ -150,7 +163,7 @@ cut_at() {
 }
 
 @test "cut at any | by ZeroMQ over ipc" {
-    for variant in parallel release sequential primal clip non-private gradient-clip gradient-adaptive gradient-schedule gradient-adam kinds sgd; do
+    for variant in parallel release sequential primal clip non-private gradient-clip gradient-adaptive gradient-schedule gradient-adam kinds sgd erm; do
         text=$(pipeline four.dp squared $variant)
         train whole fused "$text"
         pipes=$(tr -cd '|' <<< "$text" | wc -c)

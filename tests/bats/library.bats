@@ -218,8 +218,8 @@ few_commands() {
     printf '#!/bin/sh\n' > few/apt-get && chmod +x few/apt-get
     PKG_CONFIG_LIBDIR=$PWD/nowhere says BUILD="$PWD/none" all
     assert_failure 2
-    assert_line 'dpline needs what this system lacks: msgpack libzmq gsl libsodium mpfr gmp jansson zlib liblzma libzstd'
-    assert_line '  sudo apt-get install libmsgpack-dev libzmq3-dev libgsl-dev libsodium-dev libmpfr-dev libgmp-dev libjansson-dev zlib1g-dev liblzma-dev libzstd-dev'
+    assert_line 'dpline needs what this system lacks: msgpack libzmq gsl nlopt libsodium mpfr gmp jansson zlib liblzma libzstd'
+    assert_line '  sudo apt-get install libmsgpack-dev libzmq3-dev libgsl-dev libnlopt-dev libsodium-dev libmpfr-dev libgmp-dev libjansson-dev zlib1g-dev liblzma-dev libzstd-dev'
     refute_output --partial 'CC  '
 
     mkdir pc && for p in msgpack libzmq gsl libsodium mpfr gmp zlib liblzma libzstd; do printf 'Name: x\nDescription: x\nVersion: 1\n' > pc/$p.pc; done

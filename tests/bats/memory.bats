@@ -75,6 +75,11 @@ END
         dp-account --epsilon 100 --delta 1e-5 --allow-seeded --no-ledger | dp-step --step 1"
 }
 
+@test "memory runs out in a minimiser, and moves no bit of it" {
+    sweep -- dp-loop -q --laps 1 --exec fused -- "dp-sample --data small.dp --mode full |
+        dp-erm --data small.dp --loss logistic --lambda 1e-2 --non-private | dp-account --non-private | dp-step"
+}
+
 @test "memory runs out in what reads models and streams" {
     a_run
     sweep -- dp-info small.dp

@@ -11,7 +11,7 @@ above() { /usr/bin/python3 -c "import sys; sys.exit(not float(sys.argv[1]) >= fl
 
 @test "every pipeline: --help, --version, missing and bad options" {
     version=$(dp-loop --version)
-    for p in scd scd-published seq-scd primal-scd scd-nonprivate sgd dp-sgd dp-adam adp-sgd; do
+    for p in scd scd-published seq-scd primal-scd scd-nonprivate sgd erm dp-sgd dp-adam adp-sgd; do
         run $p.sh --help
         assert_success
         assert_line "Usage: $p.sh --data DIR [options]"
@@ -108,7 +108,7 @@ above() { /usr/bin/python3 -c "import sys; sys.exit(not float(sys.argv[1]) >= fl
         assert_equal "$(loss_of $p.sh --data three.dp)" hinge
     done
     assert_equal "$(loss_of primal-scd.sh --data real.dp)" squared
-    for p in sgd dp-sgd dp-adam adp-sgd; do
+    for p in sgd erm dp-sgd dp-adam adp-sgd; do
         assert_equal "$(loss_of $p.sh --data small.dp)" logistic
         assert_equal "$(loss_of $p.sh --data real.dp)" squared
         assert_equal "$(loss_of $p.sh --data three.dp)" softmax
@@ -134,6 +134,7 @@ above() { /usr/bin/python3 -c "import sys; sys.exit(not float(sys.argv[1]) >= fl
     done
     assert_equal "$(rows small.dp/ledger)" "$before"
     sgd.sh -q --data small.dp --epochs 1 --no-ledger -o model
+    erm.sh -q --data small.dp --ledger none.ledger -o model
     scd-nonprivate.sh -q --data small.dp --epochs 1 --ledger none.ledger -o model
     assert_file_not_exist none.ledger
 }

@@ -30,7 +30,7 @@ resumed() {
 
 @test "killed and resumed, coordinate descent, processes" {
     LAPS=150
-    for variant in parallel release published sequential primal clip inline shuffle non-private; do
+    for variant in parallel release published sequential primal clip inline shuffle non-private erm; do
         resumed processes "$(pipeline two.dp squared $variant)"
     done
 }

@@ -44,6 +44,17 @@ pipeline() {
             echo "$sample | dp-grad --data $1 --loss $2 --lambda 1e-3 --non-private | dp-account --non-private --allow-seeded | dp-step --step 0.5"
             return
             ;;
+        erm | erm-threads | erm-inline)
+            local threads=''
+            sample="dp-sample --data $1 --mode full"
+            step="dp-erm --data $1 --loss $2 --lambda 1e-3 --loss-width 0.5 --intercept 0.5 --tolerance 1e-7 --non-private"
+            case $3 in
+                erm-threads) threads=' --threads 3' ;;
+                erm-inline) sample+=' --inline' step="${step/--data $1 /}" ;;
+            esac
+            echo "$sample | $step$threads | dp-account --non-private --allow-seeded | dp-step"
+            return
+            ;;
         non-private)
             echo "dp-sample --data $1 --mode shuffle | $step --variant non-private | dp-account --non-private --allow-seeded | dp-step"
             return

@@ -34,6 +34,7 @@ static const char *const configurations[] = {
     "dp-step --step 0.1 --average polynomial --momentum 0.9 --project 10",
     "dp-eval --data @DATA",
     "dp-eval --data @REAL --format json",
+    "dp-erm --data @REAL --loss squared --lambda 1e-2 --tolerance 1e-3 --most 20 --non-private",
 };
 
 #define CONFIGURATIONS (sizeof configurations / sizeof configurations[0])

@@ -15,10 +15,12 @@ enum dp_purpose {
     DP_DRAW_COIN_TAIL, /* the rest of it, where the first byte did not decide */
     DP_DRAW_BATCH,     /* fixed-size batches */
     DP_DRAW_PERMUTATION,
-    DP_DRAW_NOISE,       /* on the sum */
-    DP_DRAW_STATE_NOISE, /* on the dual variables, as published */
-    DP_DRAW_COLUMNS,     /* coordinates of a primal lap */
-    DP_DRAW_COUNT_NOISE, /* on the count beside the sum */
+    DP_DRAW_NOISE,            /* on the sum */
+    DP_DRAW_STATE_NOISE,      /* on the dual variables, as published */
+    DP_DRAW_COLUMNS,          /* coordinates of a primal lap */
+    DP_DRAW_COUNT_NOISE,      /* on the count beside the sum */
+    DP_DRAW_SEARCH_THRESHOLD, /* of a line search: on its threshold */
+    DP_DRAW_SEARCH_QUERY,     /* and on each candidate */
 };
 
 /* A key from the kernel's CSPRNG. */

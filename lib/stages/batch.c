@@ -112,6 +112,23 @@ double dp_batch_label(const struct dp_batch *batch, size_t i)
     return batch->y[batch->dataset != NULL ? (size_t)batch->id[i] : i];
 }
 
+size_t dp_batch_score(const struct dp_batch *batch, const struct dp_form *form, const double *parameters, size_t first,
+                      double *scores)
+{
+    struct dp_row row[DP_ROWS] = {{0}}, next[DP_ROWS] = {{0}}; /* sampled rows lie far apart: the CPU does not guess them */
+    size_t left = batch->count - first, count = left < DP_ROWS ? left : DP_ROWS;
+    for (size_t i = 0; i < count; i++) {
+        row[i] = dp_batch_row(batch, first + i);
+        if (i + DP_ROWS < left) {
+            size_t ahead = first + i + DP_ROWS;
+            next[i] = dp_batch_row(batch, ahead);
+            __builtin_prefetch(batch->y + (batch->dataset != NULL ? (size_t)batch->id[ahead] : ahead));
+        }
+    }
+    form->family->score(form, parameters, row, count, next, scores);
+    return count;
+}
+
 void dp_batch_forget(struct dp_frame *frame)
 {
     static const enum dp_field fields[] = {DP_F_ROWS, DP_F_X, DP_F_Y, DP_F_UPDATES};

@@ -3,6 +3,7 @@
 #define DP_STAGES_BATCH_H
 
 #include "data/dataset.h"
+#include "model/family.h"
 #include "wire/frame.h"
 
 struct dp_batch {
@@ -37,6 +38,10 @@ int dp_batch_classes(const struct dp_frame *frame, size_t *classes, struct dp_er
 
 struct dp_row dp_batch_row(const struct dp_batch *batch, size_t i);
 double dp_batch_label(const struct dp_batch *batch, size_t i);
+
+/* The scores of up to DP_ROWS rows, from `first` on, by parameters of the form: count × outputs. Returns count. */
+size_t dp_batch_score(const struct dp_batch *batch, const struct dp_form *form, const double *parameters, size_t first,
+                      double *scores);
 
 /* Takes the rows out of a frame that has their sum. */
 void dp_batch_forget(struct dp_frame *frame);

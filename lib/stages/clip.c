@@ -14,6 +14,7 @@ struct options {
     double clip, adaptive, rate;
     int adjacency;
     int64_t threads;
+    bool keep_batch;
 };
 
 struct state {
@@ -64,6 +65,10 @@ static const struct dp_option options[] = {
      .help = "what one person can change",
      .fallback = "null-record",
      .choices = DP_ADJACENCY_CHOICES},
+    {.name = "keep-batch",
+     .kind = DP_OPT_FLAG,
+     .offset = offsetof(struct options, keep_batch),
+     .help = "leave the rows in the frame, for dp-linesearch --same-batch"},
     {.name = "threads",
      .letter = 't',
      .kind = DP_OPT_INT,
@@ -210,7 +215,9 @@ static int clip_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp_o
         rc = record_count(frame, within, err);
     if (rc != DP_OK)
         return rc;
-    dp_batch_forget(frame);
+    dp_frame_drop(frame, DP_F_UPDATES);
+    if (!o->keep_batch)
+        dp_batch_forget(frame);
     return out->frame(out, frame, err);
 }
 

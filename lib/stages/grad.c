@@ -20,7 +20,7 @@ struct options {
     int loss, adjacency;
     double width, lambda, clip, intercept;
     int64_t threads;
-    bool non_private;
+    bool non_private, keep_batch;
 };
 
 struct state {
@@ -95,6 +95,10 @@ static const struct dp_option options[] = {
      .help = "what one person can change",
      .fallback = "null-record",
      .choices = DP_ADJACENCY_CHOICES},
+    {.name = "keep-batch",
+     .kind = DP_OPT_FLAG,
+     .offset = OFFSET(keep_batch),
+     .help = "with --clip: leave the rows in the frame, for dp-linesearch --same-batch"},
     {.name = "non-private", .kind = DP_OPT_FLAG, .offset = OFFSET(non_private), .help = "the exact sum, without clip or grid"},
     {.name = "threads",
      .letter = 't',
@@ -126,6 +130,8 @@ static int grad_open(struct dp_stage *stage, struct dp_err *err)
     s->width = isnan(o->width) ? dp_loss_default_width(s->loss) : o->width;
     if (o->non_private && !isnan(o->clip))
         return dp_fail(err, DP_E_USAGE, "--non-private takes no --clip");
+    if (o->keep_batch && isnan(o->clip))
+        return dp_fail(err, DP_E_USAGE, "--keep-batch goes with --clip; without it dp-clip --keep-batch leaves the rows");
     if (o->intercept > 0 && (float)o->intercept == 0)
         return dp_fail(err, DP_E_USAGE, "--intercept: %g is too small", o->intercept);
     return o->data != NULL ? dp_dataset_open(&s->dataset, o->data, err) : DP_OK;
@@ -182,17 +188,7 @@ static void descend(const struct state *s, double label, double *zeta)
 static size_t descend_block(const struct state *s, const struct dp_batch *batch, const double *model, size_t first,
                             double *zeta)
 {
-    struct dp_row row[DP_ROWS] = {{0}}, next[DP_ROWS] = {{0}}; /* sampled rows lie far apart: the CPU does not guess them */
-    size_t left = batch->count - first, count = left < DP_ROWS ? left : DP_ROWS;
-    for (size_t i = 0; i < count; i++) {
-        row[i] = dp_batch_row(batch, first + i);
-        if (i + DP_ROWS < left) {
-            size_t ahead = first + i + DP_ROWS;
-            next[i] = dp_batch_row(batch, ahead);
-            __builtin_prefetch(batch->y + (batch->dataset != NULL ? (size_t)batch->id[ahead] : ahead));
-        }
-    }
-    s->form.family->score(&s->form, model, row, count, next, zeta);
+    size_t count = dp_batch_score(batch, &s->form, model, first, zeta);
     for (size_t i = 0; i < count; i++)
         descend(s, dp_batch_label(batch, first + i), zeta + i * s->form.outputs);
     return count;
@@ -287,6 +283,7 @@ static int grad_hello(struct dp_stage *stage, struct dp_frame *frame, struct dp_
 
 static int grad_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp_out *out, struct dp_err *err)
 {
+    const struct options *o = stage->options;
     struct state *s = stage->state;
     struct dp_batch batch;
     const double *model = NULL;
@@ -303,7 +300,7 @@ static int grad_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp_o
         rc = lap(stage, frame, &batch, model, err);
     if (rc != DP_OK)
         return rc;
-    if (!dp_frame_has(frame, DP_F_UPDATES)) /* else dp-clip still needs the rows */
+    if (!dp_frame_has(frame, DP_F_UPDATES) && !o->keep_batch) /* else dp-clip or dp-linesearch still needs the rows */
         dp_batch_forget(frame);
     return out->frame(out, frame, err);
 }

@@ -14,6 +14,7 @@
     STAGE(erm)           \
     STAGE(clip)          \
     STAGE(noise)         \
+    STAGE(linesearch)    \
     STAGE(account)       \
     STAGE(step)          \
     STAGE(eval)

@@ -1,0 +1,53 @@
+/* Choosing one of several candidates by whole numbers with noise: mechanisms whose only output is the number of the candidate.
+ * Draws are addressed by (key, lap, candidate), so a choice is a function of these, the scales and the whole numbers alone.
+ * Scales are in units of the whole numbers.
+ *
+ * The first above a threshold (AboveThreshold, Dwork & Roth 2014, algorithm 1; Chen & Lee 2022, algorithm 1): of candidates in
+ * order, the first i with
+ *
+ *     S_i + ν_i ≥ T_i + ν_0,
+ *
+ * one ν_0 for all of them. T is public. What it costs for whole numbers S that one person moves by at most Δ is in
+ * priv/sparse_vector.h, for ν_0 of scale Δ/ε₁ and ν_i of scale Δ/ε₂ (Laplace), or of standard deviations Δ √(3/(2ρ)) and Δ
+ * √(3/ρ) (Gaussian). Laplace noise is discrete. Gaussian noise is correctly rounded, and Pr[round(G) ≥ t] = Pr[G ≥ t − ½]: it
+ * costs what real noise does.
+ *
+ * The least (report noisy minimum): the candidate with the smallest s_i + ν_i, of equals the first, ν_i discrete Laplace of
+ * scale Δ/ε. Pr[ν ≥ k + 1] ≥ e^(−ε/Δ) Pr[ν ≥ k] for every k, so it is ε-differentially private where one person moves all s_i
+ * by 0 to Δ in the same direction; and where each moves by up to Δ/2 in a direction of its own. (Exponential noise that is
+ * taken away from −s_i before the largest is chosen, as published code has it, costs (count − 1) ε: the worst candidate wins
+ * with probability Π_j e^(−gap_j ε/Δ) / count, and each gap moves by Δ.) */
+#ifndef DP_MATH_CHOOSE_H
+#define DP_MATH_CHOOSE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "math/rng.h"
+
+#define DP_ABOVE_TOGETHER 8 /* noise is drawn for so many candidates at once */
+
+struct dp_above {
+    const struct dp_key *key;
+    uint64_t lap;
+    bool gaussian;
+    double scale;   /* of ν_i */
+    int64_t level;  /* ν_0 */
+    uint64_t drawn; /* ν_0 … ν_(drawn − 1), of which the last few are here: */
+    int64_t noise[DP_ABOVE_TOGETHER];
+};
+
+/* Draws ν_0. Returns nonzero unless both scales can be drawn: 0 < scale ≤ DP_CHOOSE_MOST. The key is borrowed. */
+#define DP_CHOOSE_MOST 0x1p48
+int dp_above_open(struct dp_above *above, const struct dp_key *key, uint64_t lap, bool gaussian, double threshold_scale,
+                  double query_scale);
+
+/* Whether candidate i is above its threshold; to be asked in order, from 0 on, until the first that is. */
+bool dp_above_ask(struct dp_above *above, uint64_t i, int64_t sum, int64_t threshold);
+
+/* The candidate whose score is the least with noise. Returns nonzero, and chooses nothing, unless 0 < scale ≤ DP_CHOOSE_MOST.
+   count ≥ 1. */
+int dp_choose_least(const struct dp_key *key, uint64_t lap, double scale, const int64_t *score, size_t count, size_t *choice);
+
+#endif

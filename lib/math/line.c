@@ -1,0 +1,270 @@
+#include "math/line.h"
+
+#include <math.h>
+#include <string.h>
+
+#ifdef DP_NO_CLONES /* sanitizers and function multiversioning do not mix */
+#define CLONES
+#else
+#define CLONES __attribute__((target_clones("avx512f", "avx2", "default")))
+#endif
+
+/* A block is, for each output k, the places a_k and slopes b_k of its rows: a loss is a function of t_k = a_k − eta b_k.
+   Behind these poisson has y and the constant of each row. */
+static bool has_constants(const struct dp_line *line)
+{
+    return line->loss == DP_LOSS_POISSON;
+}
+
+size_t dp_line_block_size(const struct dp_line *line)
+{
+    return (2 * line->outputs + (has_constants(line) ? 2 : 0)) * DP_LINE_ROWS;
+}
+
+static bool in_domain(const struct dp_line *line, double label)
+{
+    if (line->classes > 0)
+        return label >= 0 && label < (double)line->classes && floor(label) == label;
+    return dp_loss_takes(line->loss, label);
+}
+
+/* t is the margin y u of a loss of margins, the residual u − y of a loss of residuals, for softmax the score above that of the
+   row's class, and for poisson the score. */
+static void place(const struct dp_line *line, double label, size_t k, const double *u, const double *v, double *a, double *b)
+{
+    double y = dp_loss_target(label, line->classes, line->outputs, k);
+    *a = u[k];
+    *b = v[k];
+    if (line->loss == DP_LOSS_SOFTMAX) {
+        *a -= u[(size_t)label];
+        *b -= v[(size_t)label];
+    } else if (line->loss == DP_LOSS_SQUARED || line->loss == DP_LOSS_HUBER) {
+        *a -= y;
+    } else if (line->loss != DP_LOSS_POISSON) {
+        *a *= y;
+        *b *= y;
+    }
+}
+
+void dp_line_put(const struct dp_line *line, double *block, size_t i, double label, const double *u, const double *v)
+{
+    double *extra = block + 2 * line->outputs * DP_LINE_ROWS + i, *at = block + i;
+    bool known = in_domain(line, label);
+    for (size_t k = 0; k < line->outputs; k++, at += 2 * DP_LINE_ROWS) {
+        at[0] = (double)NAN;
+        at[DP_LINE_ROWS] = 0;
+        if (known)
+            place(line, label, k, u, v, &at[0], &at[DP_LINE_ROWS]);
+    }
+    if (has_constants(line)) {
+        extra[0] = known ? label : 0;
+        extra[DP_LINE_ROWS] = known && label > 0 ? label * log(label) - label : 0;
+    }
+}
+
+/* e^−x for 0 ≤ x ≤ MOST: 2^−n e^r with |r| ≤ ln 2 / 2, and of e^r the Taylor polynomial, whose remainder is below 7e-15. NAN
+   stays. */
+#define MOST 700
+static inline double exp_minus(double x)
+{
+    const double magic = 0x1.8p52; /* added, it rounds to an integer, which the low bits of the sum hold */
+    double shifted = x * 0x1.71547652b82fep+0 + magic, n = shifted - magic;
+    double r = (n * 0x1.62e42fee00000p-1 - x) + n * 0x1.a39ef35793c76p-33; /* the first product is exact */
+    double q = r * r, even = 1.0 / 3628800, odd = 1.0 / 39916800;
+    even = even * q + 1.0 / 40320;
+    odd = odd * q + 1.0 / 362880;
+    even = even * q + 1.0 / 720;
+    odd = odd * q + 1.0 / 5040;
+    even = even * q + 1.0 / 24;
+    odd = odd * q + 1.0 / 120;
+    even = even * q + 1.0 / 2;
+    odd = odd * q + 1.0 / 6;
+    even = even * q + 1.0;
+    odd = odd * q + 1.0;
+    double p = even + r * odd;
+    uint64_t bits, base;
+    double power;
+    memcpy(&bits, &shifted, sizeof bits);
+    memcpy(&base, &magic, sizeof base);
+    bits = (base + 1023 - bits) << 52;
+    memcpy(&power, &bits, sizeof power);
+    return p * power;
+}
+
+/* In a loop of its own: where it is one with exp_minus, GCC 12 does not vectorise it. */
+CLONES static void limit(double *restrict x)
+{
+    for (size_t i = 0; i < DP_LINE_ROWS; i++)
+        x[i] = x[i] > MOST ? MOST : x[i];
+}
+
+/* ln(1 + z) for 0 ≤ z ≤ 1: 2 artanh(s) with s = z/(2 + z) ≤ 1/3, to a remainder below 2e-14 of it. */
+static inline double log_one_plus(double z)
+{
+    double s = z / (2 + z), q = s * s, f = q * q, even = 1.0 / 25, odd = 1.0 / 23;
+    even = even * f + 1.0 / 21;
+    odd = odd * f + 1.0 / 19;
+    even = even * f + 1.0 / 17;
+    odd = odd * f + 1.0 / 15;
+    even = even * f + 1.0 / 13;
+    odd = odd * f + 1.0 / 11;
+    even = even * f + 1.0 / 9;
+    odd = odd * f + 1.0 / 7;
+    even = even * f + 1.0 / 5;
+    odd = odd * f + 1.0 / 3;
+    even = even * f + 1.0;
+    double p = even + q * odd;
+    return 2 * s * p;
+}
+
+static inline double squared(double width, double t)
+{
+    (void)width;
+    return 0.5 * t * t;
+}
+
+static inline double hinge(double width, double t)
+{
+    (void)width;
+    double m = 1 - t;
+    return m < 0 ? 0 : m;
+}
+
+static inline double smooth_hinge(double width, double t)
+{
+    double m = 1 - t, square = 0.5 * m * m / width, beyond = m - 0.5 * width;
+    return m <= 0 ? 0 : m >= width ? beyond : square;
+}
+
+static inline double huber(double width, double t)
+{
+    double r = fabs(t), square = 0.5 * r * r, beyond = width * (r - 0.5 * width);
+    return r > width ? beyond : square;
+}
+
+static inline double huberised_hinge(double width, double t)
+{
+    double m = 1 - t, square = (m + width) * (m + width) / (4 * width);
+    return m <= -width ? 0 : m >= width ? m : square;
+}
+
+/* Adds the losses of one output: whole blocks, whatever the rows in it are, so that there is no remainder to do otherwise. */
+#define ADD(of)                                                                                                                \
+    CLONES static void add_##of(const double *restrict a, double eta, double width, double *restrict loss)                     \
+    {                                                                                                                          \
+        const double *restrict b = a + DP_LINE_ROWS;                                                                           \
+        for (size_t i = 0; i < DP_LINE_ROWS; i++)                                                                              \
+            loss[i] += of(width, a[i] - eta * b[i]);                                                                           \
+    }
+ADD(squared)
+ADD(hinge)
+ADD(smooth_hinge)
+ADD(huber)
+ADD(huberised_hinge)
+
+/* t, and what e is to be taken of */
+CLONES static void margins(const double *restrict a, double eta, double *restrict t, double *restrict x)
+{
+    const double *restrict b = a + DP_LINE_ROWS;
+    for (size_t i = 0; i < DP_LINE_ROWS; i++) {
+        t[i] = a[i] - eta * b[i];
+        x[i] = fabs(t[i]);
+    }
+}
+
+CLONES static void add_softplus(const double *restrict t, const double *restrict x, double *restrict loss)
+{
+    for (size_t i = 0; i < DP_LINE_ROWS; i++)
+        loss[i] += log_one_plus(exp_minus(x[i])) + (t[i] < 0 ? -t[i] : 0);
+}
+
+static void add_logistic(const double *a, double eta, double width, double *loss)
+{
+    double t[DP_LINE_ROWS], x[DP_LINE_ROWS];
+    (void)width;
+    margins(a, eta, t, x);
+    limit(x);
+    add_softplus(t, x, loss);
+}
+
+/* e^t − y t + constant */
+static void set_poisson(const double *block, size_t count, double eta, double *loss)
+{
+    for (size_t i = 0; i < count; i++) {
+        double t = block[i] - eta * block[DP_LINE_ROWS + i];
+        loss[i] = exp(t) - block[2 * DP_LINE_ROWS + i] * t + block[3 * DP_LINE_ROWS + i];
+    }
+}
+
+/* The largest t_k of each row, at least 0: that of the row's own class. A NAN is the largest. */
+CLONES static void raise_top(const double *restrict a, double eta, double *restrict top)
+{
+    const double *restrict b = a + DP_LINE_ROWS;
+    for (size_t i = 0; i < DP_LINE_ROWS; i++) {
+        double t = a[i] - eta * b[i];
+        top[i] = t <= top[i] ? top[i] : t;
+    }
+}
+
+CLONES static void below(const double *restrict a, double eta, const double *restrict top, double *restrict x)
+{
+    const double *restrict b = a + DP_LINE_ROWS;
+    for (size_t i = 0; i < DP_LINE_ROWS; i++)
+        x[i] = top[i] - (a[i] - eta * b[i]);
+}
+
+CLONES static void add_exponential(const double *restrict x, double *restrict sum)
+{
+    for (size_t i = 0; i < DP_LINE_ROWS; i++)
+        sum[i] += exp_minus(x[i]);
+}
+
+/* ln Σ_k e^t_k, where t of the row's class is 0 */
+static void set_softmax(size_t outputs, const double *block, size_t count, double eta, double *loss)
+{
+    double top[DP_LINE_ROWS] = {0}, sum[DP_LINE_ROWS] = {0}, x[DP_LINE_ROWS];
+    for (size_t k = 0; k < outputs; k++)
+        raise_top(block + 2 * k * DP_LINE_ROWS, eta, top);
+    for (size_t k = 0; k < outputs; k++) {
+        below(block + 2 * k * DP_LINE_ROWS, eta, top, x);
+        limit(x);
+        add_exponential(x, sum);
+    }
+    for (size_t i = 0; i < count; i++)
+        loss[i] = isinf(top[i]) ? top[i] : log(sum[i]) + top[i];
+}
+
+CLONES static void clip(double bound, double *restrict loss)
+{
+    for (size_t i = 0; i < DP_LINE_ROWS; i++) {
+        double l = loss[i] < 0 ? 0 : loss[i];
+        loss[i] = l > bound ? bound : l;
+    }
+}
+
+void dp_line_losses(const struct dp_line *line, const double *block, size_t count, double eta, double bound, double *loss)
+{
+    static void (*const add[DP_LOSS_COUNT])(const double *, double, double, double *) = {
+        [DP_LOSS_SQUARED] = add_squared,           [DP_LOSS_HINGE] = add_hinge, [DP_LOSS_LOGISTIC] = add_logistic,
+        [DP_LOSS_SMOOTH_HINGE] = add_smooth_hinge, [DP_LOSS_HUBER] = add_huber, [DP_LOSS_HUBERISED_HINGE] = add_huberised_hinge,
+    };
+    memset(loss, 0, DP_LINE_ROWS * sizeof *loss);
+    if (line->loss == DP_LOSS_POISSON)
+        set_poisson(block, count, eta, loss);
+    else if (line->loss == DP_LOSS_SOFTMAX)
+        set_softmax(line->outputs, block, count, eta, loss);
+    for (size_t k = 0; add[line->loss] != NULL && k < line->outputs; k++)
+        add[line->loss](block + 2 * k * DP_LINE_ROWS, eta, line->width, loss);
+    clip(bound, loss);
+}
+
+/* A whole number is below 2^21 in magnitude: 32 bits have room for a block of them. */
+CLONES int64_t dp_line_fall(const double *restrict a, const double *restrict b, size_t count, double inverse_grid)
+{
+    int32_t sum = 0;
+    for (size_t i = 0; i < count; i++) {
+        double steps = (a[i] - b[i]) * inverse_grid;
+        sum += (int32_t)(steps == steps ? steps : 0);
+    }
+    return sum;
+}

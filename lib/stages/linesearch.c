@@ -1,0 +1,554 @@
+/* dp-linesearch: how far to go against a direction that has been released, by the losses of a batch. What leaves is which of
+   several steps was chosen, a choice made with noise; the losses do not. */
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "math/choose.h"
+#include "math/grid.h"
+#include "model/direction.h"
+#include "model/method.h"
+#include "stages/along.h"
+#include "stages/announced.h"
+#include "stages/bounded.h"
+#include "stages/stages.h"
+
+enum method { METHOD_BACKTRACKING, METHOD_NOISY_MAX };
+enum noise { NOISE_LAPLACE, NOISE_GAUSSIAN };
+enum failure { FAILURE_ZERO, FAILURE_LAST };
+
+struct options {
+    const char *data;
+    int method, noise, on_failure, adjacency;
+    double epsilon, rho, split, clip, armijo, beta, first_step;
+    int64_t tries, threads;
+    bool same_batch, follow;
+};
+
+struct state {
+    struct dp_dataset *dataset; /* NULL: rows come inline */
+    struct dp_batch_seen seen;
+    struct dp_along along;
+    bool opened; /* shapes and loss are known */
+    size_t rows;
+    double *own[2]; /* --same-batch: gradient and direction, of the model's size */
+    size_t capacity[2];
+    int64_t *score; /* noisy-max: of each candidate */
+};
+
+#define OFFSET(member) offsetof(struct options, member)
+#define MOST_TRIES 10000
+#define SPLIT 0.5
+#define ARMIJO 0.5
+#define BETA 0.8
+
+static const struct dp_option options[] = {
+    {.name = "data",
+     .letter = 'd',
+     .kind = DP_OPT_TEXT,
+     .offset = OFFSET(data),
+     .metavar = "DIR",
+     .help = "the data set that the rows are numbers of; not needed when they are inline"},
+    {.name = "method",
+     .kind = DP_OPT_CHOICE,
+     .offset = OFFSET(method),
+     .metavar = "HOW",
+     .help = "the first step that lowers the loss enough, or that of several which leaves the least",
+     .fallback = "backtracking",
+     .choices = "backtracking|noisy-max"},
+    {.name = "noise",
+     .kind = DP_OPT_CHOICE,
+     .offset = OFFSET(noise),
+     .metavar = "KIND",
+     .help = "distribution of the noise",
+     .fallback = "laplace",
+     .choices = "laplace|gaussian"},
+    {.name = "epsilon",
+     .letter = 'e',
+     .kind = DP_OPT_REAL,
+     .offset = OFFSET(epsilon),
+     .metavar = "E",
+     .help = "laplace: what one search of a batch costs; required there",
+     .min = 0,
+     .max = INFINITY,
+     .flags = DP_OPT_OPEN_MIN},
+    {.name = "rho",
+     .kind = DP_OPT_REAL,
+     .offset = OFFSET(rho),
+     .metavar = "R",
+     .help = "gaussian: R/3 for the threshold and 2R/3 for the steps; required there",
+     .min = 0,
+     .max = INFINITY,
+     .flags = DP_OPT_OPEN_MIN},
+    {.name = "split",
+     .kind = DP_OPT_REAL,
+     .offset = OFFSET(split),
+     .metavar = "PART",
+     .help = "backtracking, laplace: part of epsilon that the threshold has (0.5)",
+     .min = 0,
+     .max = 1,
+     .flags = DP_OPT_OPEN_MIN | DP_OPT_OPEN_MAX},
+    {.name = "tries",
+     .letter = 'm',
+     .kind = DP_OPT_INT,
+     .offset = OFFSET(tries),
+     .metavar = "M",
+     .help = "steps that are tried at most",
+     .min = 1,
+     .max = MOST_TRIES,
+     .flags = DP_OPT_REQUIRED},
+    {.name = "clip",
+     .letter = 'C',
+     .kind = DP_OPT_REAL,
+     .offset = OFFSET(clip),
+     .metavar = "C",
+     .help = "bound on the loss of one person",
+     .min = 0,
+     .max = INFINITY,
+     .flags = DP_OPT_REQUIRED | DP_OPT_OPEN_MIN},
+    {.name = "first-step",
+     .letter = 's',
+     .kind = DP_OPT_REAL,
+     .offset = OFFSET(first_step),
+     .metavar = "ETA",
+     .help = "the largest step that is tried",
+     .min = 0,
+     .max = INFINITY,
+     .flags = DP_OPT_REQUIRED | DP_OPT_OPEN_MIN},
+    {.name = "follow",
+     .kind = DP_OPT_FLAG,
+     .offset = OFFSET(follow),
+     .help = "the largest step is what released values have made it, where they have"},
+    {.name = "beta",
+     .kind = DP_OPT_REAL,
+     .offset = OFFSET(beta),
+     .metavar = "BETA",
+     .help = "backtracking: each step is this part of the one before (0.8)",
+     .min = 0,
+     .max = 1,
+     .flags = DP_OPT_OPEN_MIN | DP_OPT_OPEN_MAX},
+    {.name = "armijo",
+     .kind = DP_OPT_REAL,
+     .offset = OFFSET(armijo),
+     .metavar = "A",
+     .help = "backtracking: part of what the slope promises that the loss must fall by (0.5)",
+     .min = 0,
+     .max = INFINITY},
+    {.name = "on-failure",
+     .kind = DP_OPT_CHOICE,
+     .offset = OFFSET(on_failure),
+     .metavar = "STEP",
+     .help = "backtracking: where no step will do, stay, or take the next smaller one (zero)",
+     .choices = "zero|last"},
+    {.name = "same-batch",
+     .kind = DP_OPT_FLAG,
+     .offset = OFFSET(same_batch),
+     .help = "search along the noised sum of this lap, by the losses of its own batch"},
+    {.name = "adjacency",
+     .kind = DP_OPT_CHOICE,
+     .offset = OFFSET(adjacency),
+     .metavar = "HOW",
+     .help = "what one person can change",
+     .fallback = "null-record",
+     .choices = DP_ADJACENCY_CHOICES},
+    {.name = "threads",
+     .letter = 't',
+     .kind = DP_OPT_INT,
+     .offset = OFFSET(threads),
+     .metavar = "N",
+     .help = "threads",
+     .fallback = "1",
+     .min = 1,
+     .max = 256},
+    {.name = NULL},
+};
+
+static double chosen(double option, double fallback)
+{
+    return isnan(option) ? fallback : option;
+}
+
+static void linesearch_close(struct dp_stage *stage)
+{
+    struct state *s = stage->state;
+    dp_dataset_close(s->dataset);
+    dp_along_close(&s->along);
+    free(s->seen.bits);
+    free(s->own[0]);
+    free(s->own[1]);
+    free(s->score);
+}
+
+/* --- what is charged ---------------------------------------------------------------------------------------------- */
+
+static struct dp_query query_of(const struct options *o)
+{
+    double split = chosen(o->split, SPLIT);
+    if (o->method == METHOD_NOISY_MAX)
+        return (struct dp_query){.kind = DP_QUERY_PURE, .epsilon = o->epsilon};
+    if (o->noise == NOISE_GAUSSIAN)
+        return (struct dp_query){.kind = DP_QUERY_SPARSE_GAUSSIAN, .rho = o->rho, .most = o->tries};
+    return (struct dp_query){.kind = DP_QUERY_SPARSE_LAPLACE,
+                             .epsilon = o->epsilon * split,
+                             .query_epsilon = o->epsilon * (1 - split) / 2,
+                             .most = o->tries};
+}
+
+/* Completes an open record. A choice has no scale: the noise is in how it was made. */
+static void complete(const struct options *o, struct dp_record *record)
+{
+    record->release = DP_RELEASE_SUM;
+    dp_record_bound(record, DP_F_CHOICE, dp_adjacency_chosen(o->adjacency), o->clip);
+    record->query = query_of(o);
+    record->scale = 0;
+}
+
+/* Scales of the noise, in steps of the grid: of the threshold (backtracking) and of each candidate. Rounded up. */
+static void scales(const struct options *o, double *threshold, double *candidate)
+{
+    struct dp_record record = {0};
+    complete(o, &record);
+    double sensitivity = record.sensitivity / dp_grid_for(o->clip); /* exact: the grid is a power of two */
+    const struct dp_query *q = &record.query;
+    bool gaussian = q->kind == DP_QUERY_SPARSE_GAUSSIAN, search = q->kind == DP_QUERY_SPARSE_LAPLACE;
+    *threshold = gaussian ? sensitivity * sqrt(1.5 / q->rho) : sensitivity / q->epsilon;
+    *candidate = gaussian ? sensitivity * sqrt(3 / q->rho) : search ? sensitivity / q->query_epsilon : *threshold;
+    *threshold *= 1 + 4 * DBL_EPSILON;
+    *candidate *= 1 + 4 * DBL_EPSILON;
+}
+
+/* --- options ------------------------------------------------------------------------------------------------------ */
+
+static int check_method(const struct options *o, struct dp_err *err)
+{
+    bool gaussian = o->noise == NOISE_GAUSSIAN, least = o->method == METHOD_NOISY_MAX;
+    if (least && gaussian)
+        return dp_fail(err, DP_E_USAGE, "--method noisy-max has Laplace noise, not --noise gaussian");
+    if (least && !(isnan(o->split) && isnan(o->armijo) && isnan(o->beta) && o->on_failure < 0))
+        return dp_fail(err, DP_E_USAGE, "--method noisy-max takes no --split, --armijo, --beta or --on-failure");
+    if (gaussian && !(isnan(o->epsilon) && isnan(o->split)))
+        return dp_fail(err, DP_E_USAGE, "--noise gaussian has --rho, and takes no --epsilon or --split");
+    if (gaussian ? isnan(o->rho) : isnan(o->epsilon))
+        return dp_fail(err, DP_E_USAGE, "%s is required", gaussian ? "--rho" : "--epsilon");
+    if (!gaussian && !isnan(o->rho))
+        return dp_fail(err, DP_E_USAGE, "--rho is for --noise gaussian");
+    return DP_OK;
+}
+
+static int check_sizes(const struct options *o, struct dp_err *err)
+{
+    double threshold, candidate, last = o->first_step * pow(chosen(o->beta, BETA), (double)o->tries);
+    if (!(dp_grid_for(o->clip) >= DBL_MIN && isfinite(2 * o->clip)))
+        return dp_fail(err, DP_E_USAGE, "--clip: %g has no grid", o->clip);
+    scales(o, &threshold, &candidate);
+    if (!(threshold > 0 && threshold <= DP_CHOOSE_MOST && candidate > 0 && candidate <= DP_CHOOSE_MOST))
+        return dp_fail(err, DP_E_USAGE, "%s: %g is out of range: its noise does not fit the grid of the losses",
+                       o->noise == NOISE_GAUSSIAN ? "--rho" : "--epsilon", o->noise == NOISE_GAUSSIAN ? o->rho : o->epsilon);
+    if (o->method == METHOD_BACKTRACKING && !(last >= DBL_MIN))
+        return dp_fail(err, DP_E_USAGE, "--tries: the last of %lld steps, each %g of the one before, would be zero",
+                       (long long)o->tries, chosen(o->beta, BETA));
+    return DP_OK;
+}
+
+static int linesearch_open(struct dp_stage *stage, struct dp_err *err)
+{
+    const struct options *o = stage->options;
+    struct state *s = stage->state;
+    int rc = check_method(o, err);
+    if (rc == DP_OK)
+        rc = check_sizes(o, err);
+    if (rc == DP_OK && o->method == METHOD_NOISY_MAX)
+        rc = dp_alloc(&s->score, (size_t)o->tries + 1, sizeof *s->score, err);
+    return rc == DP_OK && o->data != NULL ? dp_dataset_open(&s->dataset, o->data, err) : rc;
+}
+
+/* A second query of the batch whose record this is: open again, and of nothing yet. */
+static struct dp_record same_batch_again(const struct dp_record *record)
+{
+    struct dp_record again = *record;
+    again.of = DP_F_NONE;
+    again.query = (struct dp_query){.kind = DP_QUERY_NONE};
+    return again;
+}
+
+/* What the records of its laps will say. */
+static int linesearch_hello(struct dp_stage *stage, struct dp_frame *frame, struct dp_err *err)
+{
+    const struct options *o = stage->options;
+    struct dp_record *record;
+    int rc = DP_OK;
+    for (int at = 0; rc == DP_OK && (record = dp_announced(stage, frame, o->same_batch ? DP_F_SUM : DP_F_NONE, &at)) != NULL;) {
+        if (!o->same_batch) {
+            complete(o, record);
+            continue;
+        }
+        struct dp_record second = same_batch_again(record);
+        complete(o, &second);
+        rc = dp_frame_add_record(frame, &second, err);
+    }
+    return rc;
+}
+
+/* --- the lap's public side ---------------------------------------------------------------------------------------- */
+
+/* The model, and what is searched: w − eta × direction. Of `count` numbers each. */
+struct ray {
+    const double *model, *gradient, *direction;
+    size_t outputs, cols, count;
+    double rows, lambda;  /* q N; L2 regularisation */
+    double slope;         /* (gradient + lambda w)·direction, what F falls by along it, to first order */
+    double across, norm2; /* w·direction, ‖direction‖² */
+};
+
+static int need(const struct dp_frame *frame, enum dp_field field, const struct dp_array *model, const double **numbers,
+                struct dp_err *err)
+{
+    const struct dp_array *a;
+    int rc = dp_frame_need_array(frame, field, DP_F64, 2, &a, err);
+    if (rc == DP_OK && (a->dims[0] != model->dims[0] || a->dims[1] != model->dims[1]))
+        rc = dp_fail(err, DP_E_RUN, "the %s of lap %lld does not have the shape of the model", dp_fields[field].key,
+                     (long long)frame->lap);
+    if (rc == DP_OK)
+        *numbers = a->data;
+    return rc;
+}
+
+/* Of the noised sum in the frame, along which dp-step will move. */
+static int from_sum(struct state *s, const struct dp_frame *frame, struct ray *ray, struct dp_err *err)
+{
+    int rc = DP_OK;
+    if (!dp_method_gradients(frame))
+        return dp_fail(err, DP_E_RUN, "--same-batch: the sum of lap %lld is not one of gradients", (long long)frame->lap);
+    for (int i = 0; rc == DP_OK && i < 2; i++)
+        rc = dp_grow(&s->own[i], &s->capacity[i], ray->count, sizeof(double), err);
+    if (rc == DP_OK)
+        rc = dp_direction_gradient(frame, ray->outputs, ray->cols, s->own[0], &ray->rows, err);
+    if (rc == DP_OK)
+        dp_direction_along(s->own[0], ray->model, ray->count, ray->lambda, false, s->own[1]);
+    ray->gradient = s->own[0];
+    ray->direction = s->own[1];
+    return rc;
+}
+
+static int read_ray(struct dp_stage *stage, const struct dp_frame *frame, struct ray *ray, struct dp_err *err)
+{
+    const struct options *o = stage->options;
+    const struct dp_record *record = dp_frame_record(frame, DP_F_NONE);
+    const struct dp_array *model;
+    long long lap = (long long)frame->lap;
+    if (!o->same_batch && !(dp_frame_has(frame, DP_F_DIRECTION) && dp_frame_has(frame, DP_F_GRADIENT)))
+        return dp_fail(err, DP_E_RUN, "there is no direction to search along in lap %lld: no gradient is held (dp-step --hold)",
+                       lap);
+    int rc = dp_frame_need_array(frame, DP_F_MODEL, DP_F64, 2, &model, err);
+    if (rc != DP_OK)
+        return rc;
+    *ray = (struct ray){.model = model->data, .outputs = model->dims[0], .cols = model->dims[1], .count = model->count};
+    ray->lambda = dp_frame_real(frame, DP_F_LAMBDA, 0);
+    ray->rows = record->rate * (double)record->rows;
+    if (!(ray->lambda >= 0 && isfinite(ray->lambda) && ray->rows > 0))
+        return dp_fail(err, DP_E_RUN, "lap %lld has a lambda of %g and %g rows", lap, ray->lambda, ray->rows);
+    rc = o->same_batch ? from_sum(stage->state, frame, ray, err) : need(frame, DP_F_GRADIENT, model, &ray->gradient, err);
+    if (rc == DP_OK && !o->same_batch)
+        rc = need(frame, DP_F_DIRECTION, model, &ray->direction, err);
+    for (size_t j = 0; rc == DP_OK && j < ray->count; j++) {
+        double w = ray->model[j], d = ray->direction[j];
+        ray->slope += (ray->gradient[j] + ray->lambda * w) * d;
+        ray->across += w * d;
+        ray->norm2 += d * d;
+    }
+    if (rc == DP_OK && !(isfinite(ray->slope) && isfinite(ray->across) && isfinite(ray->norm2)))
+        rc = dp_fail(err, DP_E_RUN, "the direction of lap %lld is not finite", lap);
+    return rc;
+}
+
+/* q N lambda/2 (‖w − eta d‖² − ‖w‖²) */
+static double regulariser(const struct ray *ray, double eta)
+{
+    return ray->rows * ray->lambda / 2 * eta * (eta * ray->norm2 - 2 * ray->across);
+}
+
+/* As a whole number; what is beyond all sums of losses stays there. */
+static int64_t whole(double x)
+{
+    const double most = 0x1p62;
+    return x >= -most ? (x <= most ? (int64_t)x : (int64_t)1 << 62) : -((int64_t)1 << 62);
+}
+
+/* --- the search --------------------------------------------------------------------------------------------------- */
+
+/* The step sizes of the candidates: those of backtracking, and what a failure means; or 0 and those up to the largest. */
+static int put_steps(const struct options *o, struct dp_frame *frame, double **steps, struct dp_err *err)
+{
+    size_t tries = (size_t)o->tries;
+    double first = o->follow ? dp_frame_real(frame, DP_F_FIRST_STEP, o->first_step) : o->first_step;
+    if (!(first > 0 && isfinite(first)))
+        return dp_fail(err, DP_E_RUN, "lap %lld has a first step of %g", (long long)frame->lap, first);
+    int rc = dp_frame_make_array(frame, DP_F_STEPS, DP_F64, tries + 1, 0, steps, err);
+    if (rc != DP_OK)
+        return rc;
+    if (o->method == METHOD_NOISY_MAX) {
+        for (size_t i = 0; i <= tries; i++)
+            (*steps)[i] = (double)i * first / (double)tries;
+        return DP_OK;
+    }
+    (*steps)[0] = first;
+    for (size_t i = 1; i <= tries; i++)
+        (*steps)[i] = (*steps)[i - 1] * chosen(o->beta, BETA);
+    if (o->on_failure != FAILURE_LAST)
+        (*steps)[tries] = 0;
+    return DP_OK;
+}
+
+/* Σ [l(w) − l(w − eta d)] ≥ armijo × eta × q N × slope + the growth of the regulariser, in steps of the grid. The published
+   test has sums on the left and means on the right. */
+static size_t backtrack(struct dp_stage *stage, const struct ray *ray, int64_t lap, const double *steps)
+{
+    const struct options *o = stage->options;
+    const struct state *s = stage->state;
+    size_t tries = (size_t)o->tries;
+    double threshold, candidate;
+    struct dp_above above;
+    scales(o, &threshold, &candidate);
+    dp_above_open(&above, &stage->key, (uint64_t)lap, o->noise == NOISE_GAUSSIAN, threshold, candidate); /* they fit */
+    for (size_t i = 0; i < tries; i++) {
+        double fall = chosen(o->armijo, ARMIJO) * steps[i] * ray->rows * ray->slope + regulariser(ray, steps[i]);
+        if (dp_above_ask(&above, i, dp_along_fall(&s->along, steps[i]), whole(ceil(fall / s->along.grid))))
+            return i;
+    }
+    return tries;
+}
+
+static size_t least(struct dp_stage *stage, const struct ray *ray, int64_t lap, const double *steps)
+{
+    const struct options *o = stage->options;
+    struct state *s = stage->state;
+    size_t count = (size_t)o->tries + 1, choice = 0;
+    double threshold, candidate;
+    scales(o, &threshold, &candidate);
+    for (size_t i = 0; i < count; i++)
+        s->score[i] = dp_along_sum(&s->along, steps[i]) + whole(regulariser(ray, steps[i]) / s->along.grid);
+    dp_choose_least(&stage->key, (uint64_t)lap, candidate, s->score, count, &choice); /* it fits */
+    return choice;
+}
+
+/* --- laps --------------------------------------------------------------------------------------------------------- */
+
+static int check_label(const struct options *o, const struct dp_frame *frame, struct dp_err *err)
+{
+    enum dp_label takes = o->same_batch ? DP_LABEL_NOISED : DP_LABEL_RAW;
+    if (frame->label != takes)
+        return dp_fail(err, DP_E_UNSAFE, "%s takes %s frames and got a %s one", o->same_batch ? "--same-batch" : "a search",
+                       dp_label_name(takes), dp_label_name(frame->label));
+    if (o->same_batch && dp_frame_record(frame, DP_F_SUM) == NULL)
+        return dp_fail(err, DP_E_UNSAFE, "--same-batch: lap %lld has no record of a sum", (long long)frame->lap);
+    if (o->same_batch && !dp_frame_has(frame, DP_F_ROWS))
+        return dp_fail(err, DP_E_RUN, "--same-batch: the batch of lap %lld is gone: dp-grad --keep-batch leaves it",
+                       (long long)frame->lap);
+    return DP_OK;
+}
+
+/* The loss that is searched is that of the gradients: dp-grad has said in the frame what it is. */
+static int read_line(const struct dp_frame *frame, const struct dp_form *form, struct dp_line *line, struct dp_err *err)
+{
+    const char *loss = dp_frame_text(frame, DP_F_LOSS, NULL);
+    long long lap = (long long)frame->lap;
+    *line = (struct dp_line){.outputs = form->outputs};
+    if (loss == NULL)
+        return dp_fail(err, DP_E_RUN, "the frame of lap %lld does not say which loss: dp-grad says it in its first lap", lap);
+    if (dp_loss_parse(loss, &line->loss) != 0)
+        return dp_fail(err, DP_E_RUN, "the loss of lap %lld is '%.40s', which is unknown here", lap, loss);
+    line->width = dp_frame_real(frame, DP_F_LOSS_WIDTH, dp_loss_default_width(line->loss));
+    if (!(line->width > 0 && isfinite(line->width)))
+        return dp_fail(err, DP_E_RUN, "the loss of lap %lld has a width of %g", lap, line->width);
+    int rc = dp_batch_classes(frame, &line->classes, err);
+    bool classes = rc == DP_OK && line->classes > 0, wrong = dp_loss_outputs(line->classes) != form->outputs;
+    if (rc == DP_OK && (wrong || (dp_loss_is_classification(line->loss) && !classes) ||
+                        (line->loss == DP_LOSS_SOFTMAX && line->classes < 3) || (line->loss == DP_LOSS_POISSON && classes)))
+        rc = dp_fail(err, DP_E_RUN, "a model of %zu outputs for %zu classes does not go with the loss %s", form->outputs,
+                     line->classes, loss);
+    return rc;
+}
+
+/* Known with the first frame. */
+static int set_shape(struct dp_stage *stage, const struct dp_frame *frame, struct dp_err *err)
+{
+    const struct options *o = stage->options;
+    struct state *s = stage->state;
+    struct dp_form form;
+    struct dp_line line;
+    int rc = dp_form_read(&form, frame, err);
+    if (rc == DP_OK && form.family != &dp_family_linear)
+        rc = dp_fail(err, DP_E_RUN, "the scores of a %s model do not go along a line", form.family->name);
+    if (rc == DP_OK)
+        rc = read_line(frame, &form, &line, err);
+    if (rc == DP_OK)
+        rc = dp_along_open(&s->along, &line, &form, o->clip, (int)o->threads, err);
+    s->rows = (size_t)dp_frame_record(frame, DP_F_NONE)->rows;
+    s->opened = rc == DP_OK;
+    return rc;
+}
+
+static int search(struct dp_stage *stage, struct dp_frame *frame, const struct dp_batch *batch, struct dp_err *err)
+{
+    const struct options *o = stage->options;
+    struct state *s = stage->state;
+    struct ray ray;
+    double *steps;
+    int64_t *choice;
+    int rc = read_ray(stage, frame, &ray, err);
+    if (rc == DP_OK && !s->opened)
+        rc = set_shape(stage, frame, err);
+    if (rc == DP_OK)
+        rc = dp_batch_same_shape(batch, frame, s->along.form.cols, s->rows, err);
+    if (rc == DP_OK && ray.count != s->along.form.rows / 2 * s->along.form.cols)
+        rc = dp_fail(err, DP_E_RUN, "the model changes its shape during the run");
+    if (rc == DP_OK)
+        rc = dp_along_take(&s->along, batch, ray.model, ray.direction, err);
+    if (rc == DP_OK)
+        rc = put_steps(o, frame, &steps, err);
+    if (rc == DP_OK)
+        rc = dp_frame_make_array(frame, DP_F_CHOICE, DP_I64, 1, 1, &choice, err);
+    if (rc != DP_OK)
+        return rc;
+    *choice = (int64_t)(o->method == METHOD_NOISY_MAX ? least : backtrack)(stage, &ray, frame->lap, steps);
+    complete(o, dp_frame_edit_record(frame, DP_F_NONE));
+    return DP_OK;
+}
+
+static int linesearch_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp_out *out, struct dp_err *err)
+{
+    const struct options *o = stage->options;
+    struct state *s = stage->state;
+    struct dp_batch batch;
+    int rc = check_label(o, frame, err);
+    if (rc == DP_OK && o->same_batch) {
+        struct dp_record again = same_batch_again(dp_frame_record(frame, DP_F_SUM));
+        rc = dp_frame_add_record(frame, &again, err);
+    }
+    if (rc == DP_OK)
+        rc = dp_batch_read(&batch, frame, s->dataset, &s->seen, err);
+    if (rc == DP_OK)
+        rc = search(stage, frame, &batch, err);
+    if (rc != DP_OK)
+        return rc;
+    dp_batch_forget(frame);
+    frame->label = DP_LABEL_NOISED;
+    return out->frame(out, frame, err);
+}
+
+const struct dp_stage_class dp_linesearch_class = {
+    .name = "dp-linesearch",
+    .summary = "Choose how far to go against a direction",
+    .options = options,
+    .options_size = sizeof(struct options),
+    .state_size = sizeof(struct state),
+    .takes = DP_LABEL_RAW | DP_LABEL_NOISED,
+    .gives = DP_LABEL_NOISED,
+    .open = linesearch_open,
+    .hello = linesearch_hello,
+    .fire = linesearch_fire,
+    .close = linesearch_close,
+    .ephemeral = true,
+};

@@ -1,0 +1,223 @@
+# dp-linesearch: against NumPy without noise, one person's part of it, and the same bytes however it is run.
+load helper
+
+prepare() {
+    dp-synth classification --rows 300 --cols 5 --seed 3 -o two.dp -q
+    dp-synth classification --rows 300 --cols 5 --classes 4 --seed 4 -o four.dp -q
+    dp-synth regression --rows 300 --cols 5 --seed 5 -o real.dp -q
+    cp -r real.dp counts.dp
+    python "numpy.save('counts.dp/y.npy', numpy.random.default_rng(1).poisson(2, 300).astype(float))"
+}
+
+# python TEXT ARGUMENTS…: with numpy and the frames of streams
+python() { PYTHONPATH=$ROOT/tests/bats /usr/bin/python3 -c "import sys, json, numpy, frames"$'\n'"$1" "${@:2}"; }
+
+# held DATA LOSS [SAMPLE]: held.frames, three raw laps of a search on DATA: dp-sample's, each with a model and a direction, which
+# are drawn here, and what dp-grad and dp-step --hold say in the frame; seeded, and gradient = direction − lambda w.
+held() {
+    dp-loop --laps 3 --seed 1 --exec processes -- "dp-sample --data $1 ${3:---rate 0.5} | tee raw.frames |
+        dp-grad --data $1 --loss $2 ${4:-} --clip 1 | dp-noise -z 1 | dp-account -e 1e6 -d 1e-5 --allow-seeded |
+        dp-step --step 0.01" > said.frames
+    python '
+import msgpack, struct
+def f8(a): return msgpack.ExtType(1, struct.pack("<BB2Q", 2, 2, *a.shape) + a.astype("<f8").tobytes())
+rng, said = numpy.random.default_rng(5), frames.laps("said.frames")[0]
+stream = list(msgpack.Unpacker(open("raw.frames", "rb"), raw=False, max_buffer_size=2**31))
+for frame in stream:
+    if frame["kind"] != "lap": continue
+    shape = said["model"].shape
+    w, d = rng.normal(size=shape), rng.normal(size=shape)
+    for key in ("method", "family", "loss", "loss_width", "lambda", "scale", "intercept"):
+        if key in said: frame[key] = said[key]
+    frame["lambda"] = 0.01 * frame["lap"]
+    frame.update(model=f8(w), direction=f8(d), gradient=f8(d - frame["lambda"] * w))
+open("held.frames", "wb").write(b"".join(map(msgpack.packb, stream)))'
+}
+
+SEARCH="--tries 10 --clip 1 --first-step 50"
+
+@test "usage" {
+    run dp-linesearch --help
+    assert_success
+    assert_output --partial "Usage: dp-linesearch"
+    search() { complains 2 "dp-linesearch: $1" dp-linesearch $SEARCH "${@:2}"; }
+    complains 2 "dp-linesearch: --tries is required" dp-linesearch
+    complains 2 "dp-linesearch: --clip is required" dp-linesearch --tries 3
+    complains 2 "dp-linesearch: --first-step is required" dp-linesearch --tries 3 --clip 1
+    for tries in 0 -1 10001; do
+        search "--tries: must be between 1 and 10000, got $tries" --epsilon 1 --tries=$tries
+    done
+    search "--tries: must be a whole number, got 'inf'" --epsilon 1 --tries inf
+    for option in --epsilon --rho --clip --first-step; do
+        for value in 0 -1; do
+            search "$option: must be > 0, got $value" --epsilon 1 $option=$value
+        done
+        for value in nan inf x; do
+            search "$option: must be a finite number, got '$value'" --epsilon 1 $option=$value
+        done
+    done
+    search "--split: must be > 0 and < 1, got 1" --epsilon 1 --split 1
+    search "--beta: must be > 0 and < 1, got 1" --epsilon 1 --beta 1
+    search "--armijo: must be >= 0, got -1" --epsilon 1 --armijo=-1
+    search "--on-failure: must be one of zero|last, got 'stay'" --epsilon 1 --on-failure stay
+    search "--epsilon is required"
+    search "--rho is required" --noise gaussian
+    search "--rho is for --noise gaussian" --epsilon 1 --rho 1
+    search "--noise gaussian has --rho, and takes no --epsilon or --split" --noise gaussian --rho 1 --epsilon 1
+    search "--noise gaussian has --rho, and takes no --epsilon or --split" --noise gaussian --rho 1 --split 0.5
+    search "--method noisy-max has Laplace noise, not --noise gaussian" --method noisy-max --noise gaussian --rho 1
+    for option in --split=0.5 --armijo=0.5 --beta=0.5 --on-failure=zero; do
+        search "--method noisy-max takes no --split, --armijo, --beta or --on-failure" --method noisy-max --epsilon 1 $option
+    done
+    search "--epsilon: 1e-09 is out of range: its noise does not fit the grid of the losses" --epsilon 1e-9
+    search "--rho: 1e-18 is out of range: its noise does not fit the grid of the losses" --noise gaussian --rho 1e-18
+    search "--clip: 1e-310 has no grid" --epsilon 1 --clip 1e-310
+    search "--tries: the last of 10000 steps, each 0.8 of the one before, would be zero" --epsilon 1 --tries 10000
+    complains 2 "dp-grad: --keep-batch goes with --clip; without it dp-clip --keep-batch leaves the rows" \
+        dp-grad --loss hinge --keep-batch
+}
+
+# Losses of rows at scores, one line each, from the definitions; of poisson, above the least.
+LOSSES='
+def losses(loss, g, u, y):
+    if loss == "softmax":
+        top = u.max(axis=1)
+        return numpy.log(numpy.exp(u - top[:, None]).sum(axis=1)) + top - u[numpy.arange(len(u)), y.astype(int)]
+    if kind == "real": t = y[:, None]
+    elif u.shape[1] == 1: t = numpy.where(y[:, None] == 1, 1.0, -1.0)
+    else: t = numpy.where(y[:, None] == numpy.arange(u.shape[1]), 1.0, -1.0)
+    m, r = 1 - t * u, numpy.abs(u - t)
+    return {"squared": lambda: r**2 / 2, "hinge": lambda: numpy.maximum(m, 0), "logistic": lambda: numpy.logaddexp(0, -t * u),
+            "smooth-hinge": lambda: numpy.where(m <= 0, 0, numpy.where(m >= g, m - g / 2, m**2 / (2 * g))),
+            "huber": lambda: numpy.where(r <= g, r**2 / 2, g * (r - g / 2)),
+            "huberised-hinge": lambda: numpy.where(m <= -g, 0, numpy.where(m >= g, m, (m + g)**2 / (4 * g))),
+            "poisson": lambda: numpy.exp(u) - t * u - t + t * numpy.log(numpy.maximum(t, 1))}[loss]().sum(axis=1)
+X, y = numpy.load(sys.argv[2] + "/X.npy").astype(float), numpy.load(sys.argv[2] + "/y.npy")
+kind = json.load(open(sys.argv[2] + "/dataset.json"))["label"]["kind"]
+'
+
+# What a lap chooses where there is no noise. A choice that hangs on a few steps of the grid is no test, and an error.
+CHOOSES="$LOSSES"'
+def search(lap, y, C, eta0, m, method, armijo=0.5, beta=0.8, last=False):
+    rows, w, d, lam = lap["rows"], lap["model"], lap["direction"], lap["lambda"]
+    x, v = X[rows], lap.get("intercept", 0)
+    if v: x = numpy.hstack([x, numpy.full((len(x), 1), v)])
+    l = lambda eta: numpy.minimum(losses(lap["loss"], lap["loss_width"], x @ (w - eta * d).T, y[rows]), C)
+    record = lap["records"][0]
+    qN, grid = record["rate"] * record["rows"], 2.0**(numpy.floor(numpy.log2(C)) - 20)
+    regulariser = lambda eta: qN * lam / 2 * ((w - eta * d)**2).sum()
+    if method == "noisy-max":
+        steps = eta0 * numpy.arange(m + 1) / m
+        scores = [l(eta).sum() + regulariser(eta) for eta in steps]
+        first, second = numpy.sort(scores)[:2]
+        assert second - first > 1000 * grid
+        return steps, numpy.argmin(scores)
+    steps, choice = eta0 * beta**numpy.arange(m + 1.0), m
+    slope = ((lap["gradient"] + lam * w) * d).sum()
+    for i in reversed(range(m)):
+        over = (l(0) - l(steps[i])).sum() - armijo * steps[i] * qN * slope - regulariser(steps[i]) + regulariser(0)
+        assert abs(over) > 1000 * grid
+        if over > 0: choice = i
+    if not last: steps[m] = 0
+    return steps, choice
+'
+
+# chooses DATA LOSS GRAD-OPTIONS PYTHON-ARGUMENTS OPTIONS…: without noise every lap chooses what NumPy does; choices.txt gets them
+chooses() {
+    held "$1" "$2" '' "$3"
+    dp-linesearch --data "$1" "${@:5}" --in held.frames > searched.frames
+    python "$CHOOSES"'
+for held, lap in zip(frames.laps("held.frames"), frames.laps("searched.frames"), strict=True):
+    steps, choice = search(held, y, *eval(sys.argv[3]))
+    assert numpy.allclose(lap["steps"], steps, rtol=1e-14, atol=0), (lap["steps"], steps)
+    assert lap["choice"].shape == (1, 1) and lap["choice"][0, 0] == choice, (lap["choice"], choice)
+    assert lap["label"] == "noised" and not {"rows", "X", "y"} & set(lap)
+    print(choice)' - "$1" "$4" >> choices.txt || fail "$*"
+}
+
+@test "without noise a search chooses what the definition does, for every loss" {
+    FREE='--epsilon 1e12'
+    for loss in squared hinge logistic smooth-hinge huber huberised-hinge; do
+        chooses two.dp $loss '' '(2, 3, 12, "backtracking", 1e-4)' $FREE -C 2 -s 3 -m 12 --armijo 1e-4
+        chooses four.dp $loss '--intercept 0.75' '(5, 2, 9, "noisy-max")' $FREE -C 5 -s 2 -m 9 --method noisy-max
+    done
+    chooses four.dp softmax '--intercept 2' '(3, 1, 20, "backtracking", 1e-3, 0.7)' $FREE -C 3 -s 1 -m 20 --armijo 1e-3 --beta 0.7
+    chooses four.dp softmax '' '(3, 1, 7, "noisy-max")' $FREE -C 3 -s 1 -m 7 --method noisy-max
+    chooses counts.dp poisson '--intercept 1' '(9, 0.5, 10, "noisy-max")' $FREE -C 9 -s 0.5 -m 10 --method noisy-max
+    chooses real.dp squared '' '(2, 3, 12, "backtracking", 1e-4)' $FREE -C 2 -s 3 -m 12 --armijo 1e-4
+    chooses two.dp huber '--loss-width 0.3' '(2, 3, 12, "backtracking", 1e-4, 0.8, True)' --noise gaussian --rho 1e20 -C 2 -s 3 \
+        -m 12 --armijo 1e-4 --on-failure last
+    # the cases are of all sorts: a step at once, a step later, and none
+    assert [ "$(sort -n choices.txt | uniq | wc -l)" -gt 6 ]
+}
+
+# The same laps with every way to run the stage.
+@test "threads and inline rows give the same choices" {
+    held two.dp logistic
+    for method in "--epsilon 0.5 --armijo 1e-3" "--noise gaussian --rho 0.1 --armijo 1e-3" "--method noisy-max --epsilon 0.5"; do
+        dp-linesearch --data two.dp $method -C 1 -s 5 -m 12 --in held.frames > one.frames
+        dp-linesearch --data two.dp $method -C 1 -s 5 -m 12 --in held.frames --threads 3 > three.frames
+        assert cmp one.frames three.frames
+    done
+    held two.dp logistic '--rate 0.5 --inline'
+    dp-linesearch --epsilon 0.5 -C 1 -s 5 -m 12 --armijo 1e-3 --in held.frames > inline.frames
+    dp-linesearch --data two.dp --epsilon 0.5 -C 1 -s 5 -m 12 --armijo 1e-3 --in held.frames > mapped.frames
+    assert cmp inline.frames mapped.frames
+}
+
+@test "what a lap lacks is said" {
+    held two.dp logistic
+    lacks() { # STATUS SENTENCE CODE OPTIONS…
+        python "$(cat << 'END'
+import msgpack, struct
+f8 = lambda *v: msgpack.ExtType(1, struct.pack("<BB2Q%dd" % len(v), 2, 2, 1, len(v), *v))
+stream = list(msgpack.Unpacker(open("held.frames", "rb"), raw=False, max_buffer_size=2**31))
+for frame in stream:
+    if frame["kind"] == "lap": exec(sys.argv[1])
+open("lacking.frames", "wb").write(b"".join(map(msgpack.packb, stream)))
+END
+)" "$3"
+        complains "$1" "dp-linesearch: $2" dp-linesearch --data two.dp --epsilon 1 -m 5 -C 1 -s 1 --in lacking.frames "${@:4}"
+    }
+    local none="there is no direction to search along in lap 1: no gradient is held (dp-step --hold)"
+    lacks 1 "$none" 'del frame["direction"]'
+    lacks 1 "$none" 'del frame["gradient"]'
+    lacks 1 "the frame of lap 1 has no 'model'" 'del frame["model"]'
+    lacks 1 "the frame of lap 1 has no 'rows'" 'del frame["rows"]'
+    lacks 1 "the frame of lap 1 does not say which loss: dp-grad says it in its first lap" 'del frame["loss"]'
+    lacks 1 "the loss of lap 1 is 'l1', which is unknown here" 'frame["loss"] = "l1"'
+    lacks 1 "the loss of lap 1 has a width of 0" 'frame["loss_width"] = 0.0'
+    lacks 1 "a model of 1 outputs for 2 classes does not go with the loss softmax" 'frame["loss"] = "softmax"'
+    lacks 1 "a model of 1 outputs for 2 classes does not go with the loss poisson" 'frame["loss"] = "poisson"'
+    lacks 1 "a model of 1 outputs for 0 classes does not go with the loss logistic" 'frame["classes"] = 0'
+    lacks 1 "a model of 1 outputs for 3 classes does not go with the loss hinge" 'frame["loss"], frame["classes"] = "hinge", 3'
+    lacks 1 "lap 1 has a lambda of -1 and 150 rows" 'frame["lambda"] = -1.0'
+    lacks 1 "lap 1 has a lambda of inf and 150 rows" 'frame["lambda"] = float("inf")'
+    lacks 1 "the direction of lap 1 does not have the shape of the model" 'frame["direction"] = f8(1, 2)'
+    lacks 1 "the gradient of lap 1 does not have the shape of the model" 'frame["gradient"] = f8(1, 2)'
+    lacks 1 "the direction of lap 1 is not finite" 'frame["direction"] = f8(1, 2, 3, 4, float("nan"))'
+    lacks 1 "the rows change their shape during the run" 'for key in ("model", "direction", "gradient"): frame[key] = f8(1, 2)'
+    lacks 1 "lap 2 has a first step of -1" 'if frame["lap"] == 2: frame["first_step"] = -1.0' --follow
+    lacks 5 "--same-batch takes noised frames and got a raw one" '' --same-batch
+    lacks 5 "a search takes raw frames and got a noised one" 'frame["label"] = "noised"'
+}
+
+@test "the same batch: gate, records and bytes" {
+    child='dp-sample --data two.dp --rate 0.5 | dp-grad --data two.dp --loss logistic --clip 1 --keep-batch | dp-noise -z 1 |
+        dp-linesearch --same-batch --epsilon 0.5 -m 12 -C 1 -s 20 --armijo 1e-3'
+    gate='dp-account -e 1e6 -d 1e-5 --allow-seeded'
+    dp-loop --laps 1 --seed 1 --exec processes -- "$child --data two.dp | tee searched.frames | $gate" 2> said > /dev/null || true
+    assert_equal "$(cat said)" "dp-loop: the child pipeline gave back a sum that no stage applied: put dp-step after dp-account"
+    python '
+lap, = frames.laps("searched.frames")
+assert [r["of"] for r in lap["records"]] == ["sum", "choice"] and lap["label"] == "noised"
+assert [r["of"] for r in frames.hello("searched.frames")["records"]] == ["sum", "choice"]
+assert frames.hello("searched.frames")["records"] == lap["records"]
+choice = lap["records"][1]
+assert choice["noise"] == "sparse-vector-laplace" and choice["most"] == 12 and choice["sensitivity"] == 1 == choice["bound"]
+assert choice["epsilon"] == 0.25 and choice["query_epsilon"] == 0.125 and choice["release"] == "sum"
+assert not {"rows", "X", "y"} & set(lap)'
+    complains 1 "dp-linesearch: --same-batch: the batch of lap 1 is gone: dp-grad --keep-batch leaves it" dp-loop --laps 1 --exec processes -- "${child/--keep-batch/} --data two.dp | $gate"
+    complains 5 "dp-linesearch: --same-batch takes noised frames and got a raw one" dp-loop --laps 1 -- "dp-sample --data two.dp --rate 0.5 |
+        dp-linesearch --same-batch --epsilon 0.5 -m 12 -C 1 -s 20 --data two.dp | $gate"
+}

@@ -81,12 +81,17 @@ walk() { echo "dp-sample --data a.dp --rate 0.1 --mode shuffle | dp-grad --data 
 
 @test "a schedule and an average count the laps of their kind" {
     # all laps of a kind in one run, and that kind alone in another
-    step() { echo "dp-sample --data a.dp --mode full | dp-grad --data a.dp --loss logistic --non-private | $CHECK | dp-step $1 --step 1 --schedule sqrt:1:3 --average tail --tail 0.4 $2"; }
-    dp-loop --laps 5 --seed 1 -o alone -- "$(step '' '')" > /dev/null
-    dp-loop --plan '(a, idle 2) 5' --seed 1 -o turns -- "$(step '--on a' '| dp-step --on idle --step 1e-300')" > /dev/null
-    dp-cat alone | jq -c '[.model, .average]' | head -1 > alone.json
-    dp-cat turns | jq -c '[.model, .average]' | head -1 > turns.json
-    cmp alone.json turns.json
+    step() { echo "dp-sample --data a.dp --mode full | dp-grad --data a.dp --loss logistic --non-private | $CHECK | dp-step $1 --step 1 --schedule $3 --average tail --tail 0.4 $2"; }
+    # one that knows its end, and one that does not
+    for schedule in cosine:0.1 sqrt:1:3; do
+        dp-loop --laps 5 --seed 1 -o alone -- "$(step '' '' $schedule)" > /dev/null
+        dp-loop --plan '(a, idle 2) 5' --seed 1 -o turns -- "$(step '--on a' '| dp-step --on idle --step 1e-300' $schedule)" > /dev/null
+        dp-cat --full --last alone | jq -c '[.model.values, .average.values]' > alone.json
+        dp-cat --full --last turns | jq -c '[.model.values, .average.values]' > turns.json
+        cmp alone.json turns.json
+        run jq -c '[.[] | length]' alone.json
+        assert_output '[5,5]'
+    done
 }
 
 @test "the words of a plan come back as they went" {

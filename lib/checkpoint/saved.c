@@ -1,7 +1,6 @@
 #include "checkpoint/saved.h"
 
 #include <sodium.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,6 +31,7 @@ int dp_saved_write(const char *directory, const struct dp_saved *saved, const st
     dp_state_put_bytes(&state, "plan", saved->plan, sizeof saved->plan);
     dp_state_put_int(&state, "laps", saved->laps);
     dp_state_put_bytes(&state, "turn", saved->turn, sizeof saved->turn);
+    dp_state_put_int(&state, "moved", saved->moved);
     dp_state_put_int(&state, "seed", saved->seed);
     dp_state_put_int(&state, "stages", saved->stages);
     dp_state_put_bytes(&state, "last", frame.data, frame.size);
@@ -103,6 +103,7 @@ int dp_saved_read(const char *directory, struct dp_saved *saved, struct dp_frame
     struct dp_state state = {0};
     const void *bytes;
     size_t size;
+    int64_t moved = 0;
     char *text;
     int rc = dp_checkpoint_read(directory, 0, 0, &state, &text, err);
     if (rc == DP_OK)
@@ -112,12 +113,15 @@ int dp_saved_read(const char *directory, struct dp_saved *saved, struct dp_frame
     if (rc == DP_OK)
         rc = read_turns(&state, saved, err);
     if (rc == DP_OK)
+        rc = dp_state_get_int(&state, "moved", 0, 1, &moved, err);
+    if (rc == DP_OK)
         rc = dp_state_get_bytes(&state, "last", &bytes, &size, err);
     if (rc == DP_OK)
         rc = dp_wire_read(last, bytes, size, err);
     if (rc == DP_OK &&
         (last->kind != DP_KIND_LAP || last->label != DP_LABEL_RELEASED || last->lap < 1 || last->lap >= saved->laps))
         rc = dp_fail(err, DP_E_RUN, "the checkpoint %s holds no model of its run", directory);
+    saved->moved = moved == 1;
     free(text);
     return rc;
 }

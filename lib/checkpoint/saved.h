@@ -2,6 +2,7 @@
 #ifndef DP_CHECKPOINT_SAVED_H
 #define DP_CHECKPOINT_SAVED_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/err.h"
@@ -16,6 +17,7 @@ struct dp_saved {
     int64_t laps, seed;                      /* as the options have them */
     int64_t stages;                          /* that a frame passes */
     int64_t turn[DP_LAPS_MOST_KINDS];        /* laps of each kind that are done */
+    bool moved;                              /* a lap has moved the model */
 };
 
 /* plan: NULL where all laps are of one kind. */

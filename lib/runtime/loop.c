@@ -88,6 +88,10 @@ const struct dp_option dp_loop_option_table[] = {
      .offset = OFFSET(resume),
      .metavar = "DIR",
      .help = "go on from the checkpoint in this directory, and keep the next ones there"},
+    {.name = "until-spent",
+     .kind = DP_OPT_FLAG,
+     .offset = OFFSET(until_spent),
+     .help = "the end of the budget is the end that is asked for: status 0"},
     {.name = "stop-gap",
      .kind = DP_OPT_REAL,
      .offset = OFFSET(stop_gap),
@@ -229,6 +233,12 @@ static int keep(struct run *r, struct dp_err *err)
     return rc;
 }
 
+/* Whether the lap has moved the model: not where a gradient is held, or a search has found no step along it. */
+static bool moves(const struct dp_frame *lap)
+{
+    return dp_frame_has(lap, DP_F_STEP_SIZE) ? dp_frame_real(lap, DP_F_STEP_SIZE, 0) > 0 : !dp_frame_has(lap, DP_F_DIRECTION);
+}
+
 /* The kind of the next lap: what the last one has asked for, or the plan's. */
 static int next_kind(const struct run *r, int64_t lap, int *kind, struct dp_err *err)
 {
@@ -266,6 +276,7 @@ static int run_laps(struct run *r, struct dp_err *err)
         r->last = r->token;
         r->token = swap;
         r->done = lap;
+        r->saved.moved = r->saved.moved || moves(r->last);
         rc = write_out(r, r->last, err);
         if (rc == DP_OK && dp_checkpoint_due(&r->checkpoint, r->last))
             rc = keep(r, err);
@@ -278,8 +289,8 @@ static int run_laps(struct run *r, struct dp_err *err)
     return DP_OK;
 }
 
-/* How a run ends when nothing has failed. */
-enum ending { DONE, BUDGET, INTERRUPTED };
+/* How a run ends when nothing has failed: BUDGET, when that was spent too early, SPENT, when it was to be spent. */
+enum ending { DONE, BUDGET, SPENT, INTERRUPTED };
 
 static void make_end(struct run *r, enum ending how)
 {
@@ -294,9 +305,10 @@ static void make_end(struct run *r, enum ending how)
 static int end_child(struct run *r, enum ending how, struct dp_err *err)
 {
     struct dp_err unused = {0};
-    make_end(r, how == BUDGET ? DONE : how);
-    int rc = exchange(r, r->token, how == BUDGET ? &unused : err);
-    if (rc != DP_OK && how != BUDGET)
+    bool ended = how == BUDGET || how == SPENT;
+    make_end(r, ended ? DONE : how);
+    int rc = exchange(r, r->token, ended ? &unused : err);
+    if (rc != DP_OK && !ended)
         return rc;
     rc = dp_child_finish(r->child, err);
     r->child = NULL;
@@ -351,10 +363,24 @@ static int finish(struct run *r, enum ending how, struct dp_err *err)
     int rc = r->child != NULL ? end_child(r, how, err) : DP_OK;
     if (rc == DP_OK)
         rc = end_stream(r, how, err);
+    if (rc == DP_OK && r->done > 0 && !r->saved.moved && how != INTERRUPTED && r->loop->warn != NULL)
+        r->loop->warn("dp-loop", "no step was taken: the model is the one that the run began with");
     int put = put_model(r, how, rc == DP_OK ? err : &later);
     if (rc == DP_OK && put == DP_OK && how != INTERRUPTED && r->checkpoint.directory != NULL)
         dp_checkpoint_clean(r->checkpoint.directory, 0); /* nothing is left to resume */
     return rc == DP_OK ? put : rc;
+}
+
+/* The gate affords no further lap, as *err says. A run that has had none has failed, whatever was asked for. */
+static int finish_spent(struct run *r, struct dp_err *err)
+{
+    struct dp_err spent = *err;
+    bool wanted = r->loop->options.until_spent && r->done > 0;
+    int rc = finish(r, wanted ? SPENT : BUDGET, err);
+    if (rc != DP_OK)
+        return rc;
+    *err = wanted ? (struct dp_err){0} : spent;
+    return wanted ? DP_OK : DP_E_BUDGET;
 }
 
 /* A failed run has paid for the model of its last lap, too. A resumed one that got nowhere has none of its own. */
@@ -447,15 +473,8 @@ static int run_all(struct run *r, struct dp_err *err)
     dp_progress_end(&r->progress);
     if (r->loop->interrupt->stop && r->done < r->laps.laps && !r->loop->reader_gone && rc != DP_E_BUDGET)
         return finish_interrupted(r, rc == DP_OK, err);
-    if (rc == DP_E_BUDGET) {
-        struct dp_err spent = *err;
-        rc = finish(r, BUDGET, err);
-        if (rc == DP_OK) {
-            *err = spent;
-            rc = DP_E_BUDGET;
-        }
-        return rc;
-    }
+    if (rc == DP_E_BUDGET)
+        return finish_spent(r, err);
     return rc == DP_OK ? finish(r, DONE, err) : keep_model(r, rc);
 }
 

@@ -22,6 +22,7 @@ struct dp_loop_options {
     const char *checkpoint, *resume; /* directories, or NULL */
     int64_t every;                   /* laps between checkpoints */
     bool quiet;
+    bool until_spent; /* a budget that ends the run after a lap at least is no failure */
 };
 extern const struct dp_option dp_loop_option_table[];
 
@@ -36,7 +37,7 @@ struct dp_loop {
     struct dp_loop_options options;
     const char *pipeline;                                  /* text of the child pipeline, NULL with send and receive */
     FILE *progress;                                        /* where progress goes */
-    void (*warn)(const char *stage, const char *sentence); /* of stages inside this process; may be NULL */
+    void (*warn)(const char *stage, const char *sentence); /* of stages inside this process, and its own; may be NULL */
     struct dp_interrupt *interrupt;
     bool interrupted; /* out: a signal has ended the run before its last lap */
     bool reader_gone; /* out: the reader of standard output has closed it */

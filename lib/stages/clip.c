@@ -9,10 +9,15 @@
 #include "stages/stages.h"
 #include "wire/laps.h"
 
+/* A bound that moves is kept where the grid has no trouble: between these times --clip. */
+#define LEAST 1e-9
+#define MOST 1e9
+
 struct options {
     const char *data;
     double clip, adaptive, rate;
     int adjacency;
+    bool follow;
     int64_t threads;
     bool keep_batch;
 };
@@ -58,6 +63,10 @@ static const struct dp_option options[] = {
      .min = 0,
      .max = 10,
      .flags = DP_OPT_OPEN_MIN},
+    {.name = "follow",
+     .kind = DP_OPT_FLAG,
+     .offset = offsetof(struct options, follow),
+     .help = "where the frame has a bound, which released values chose, take that instead of C"},
     {.name = "adjacency",
      .kind = DP_OPT_CHOICE,
      .offset = offsetof(struct options, adjacency),
@@ -94,6 +103,8 @@ static int clip_open(struct dp_stage *stage, struct dp_err *err)
 {
     const struct options *o = stage->options;
     struct state *s = stage->state;
+    if (o->follow && !isnan(o->adaptive))
+        return dp_fail(err, DP_E_USAGE, "--adaptive and --follow exclude each other");
     return o->data != NULL ? dp_dataset_open(&s->dataset, o->data, err) : DP_OK;
 }
 
@@ -111,14 +122,17 @@ static int set_shape(struct dp_stage *stage, size_t classes, size_t cols, struct
     return rc != DP_OK ? rc : dp_gather_open(&s->gather, (int)o->threads, classes, cols, err);
 }
 
-/* C of this lap: C_{t+1} = C_t e^{−eta (b − quantile)}, b the released part of the expected batch that was within C_t
-   (Andrew, Thakkar, McMahan, Ramaswamy 2019, Algorithm 1). Released values and public numbers alone determine it. */
+/* C of this lap: what the frame asks for, or, by the count of the lap before, C_{t+1} = C_t e^{−eta (b − quantile)}, b the
+   released part of the expected batch that was within C_t (Andrew, Thakkar, McMahan, Ramaswamy 2019, Algorithm 1). Released
+   values and public numbers alone determine it. */
 static int next_bound(const struct options *o, struct dp_frame *frame, double *bound, struct dp_err *err)
 {
     const struct dp_record *m = dp_frame_record(frame, DP_F_NONE);
     double last = dp_frame_real(frame, DP_F_BOUND, 0);
     const struct dp_array *count;
-    *bound = o->clip;
+    *bound = o->follow ? dp_frame_real(frame, DP_F_BOUND, o->clip) : o->clip;
+    if (!(*bound >= o->clip * LEAST && *bound <= o->clip * MOST))
+        return dp_fail(err, DP_E_RUN, "--follow: the frame of lap %lld asks for a bound of %g", (long long)frame->lap, *bound);
     if (isnan(o->adaptive) || !dp_frame_has(frame, DP_F_WITHIN))
         return DP_OK;
     int rc = dp_frame_need_array(frame, DP_F_WITHIN, DP_I64, 2, &count, err);
@@ -129,8 +143,7 @@ static int next_bound(const struct options *o, struct dp_frame *frame, double *b
         return rc;
     double within = 0.5 + 0.5 * (double)*(int64_t *)count->data / (m->rate * (double)m->rows);
     within = fmin(fmax(within, 0), 1);
-    /* Kept where the grid has no trouble. */
-    *bound = fmin(fmax(last * exp(-o->rate * (within - o->adaptive)), o->clip * 1e-9), o->clip * 1e9);
+    *bound = fmin(fmax(last * exp(-o->rate * (within - o->adaptive)), o->clip * LEAST), o->clip * MOST);
     return DP_OK;
 }
 

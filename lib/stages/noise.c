@@ -16,6 +16,7 @@ struct options {
     double multiplier, count_multiplier;
     int noise;
     const char *schedule;
+    bool follow;
 };
 
 struct state {
@@ -55,6 +56,10 @@ static const struct dp_option options[] = {
      .metavar = "B",
      .help = "the multiplier of lap t is Z sqrt(b_t/b_1): constant, sqrt:A:C, linear[:E], cosine[:E] or a file",
      .fallback = "constant"},
+    {.name = "follow",
+     .kind = DP_OPT_FLAG,
+     .offset = offsetof(struct options, follow),
+     .help = "where the frame has a multiplier, which released values chose, take that instead of Z"},
     {.name = NULL},
 };
 
@@ -69,7 +74,10 @@ static int noise_open(struct dp_stage *stage, struct dp_err *err)
 {
     const struct options *o = stage->options;
     struct state *s = stage->state;
-    return dp_schedule_open(&s->schedule, "--schedule", o->schedule, err);
+    int rc = dp_schedule_open(&s->schedule, "--schedule", o->schedule, err);
+    if (rc == DP_OK && o->follow && s->schedule.kind != DP_SCHEDULE_CONSTANT)
+        rc = dp_fail(err, DP_E_USAGE, "--schedule and --follow exclude each other");
+    return rc;
 }
 
 /* The multipliers of all laps that the stage is for; of others they are 0, or what another stage has put there. */
@@ -140,7 +148,9 @@ static int multiplier(struct dp_stage *stage, struct dp_frame *frame, double *z,
     const struct options *o = stage->options;
     struct state *s = stage->state;
     int64_t turn = stage->turn, laps = stage->turns;
-    *z = o->multiplier;
+    *z = o->follow ? dp_frame_real(frame, DP_F_MULTIPLIER, o->multiplier) : o->multiplier;
+    if (!(*z > 0 && isfinite(*z)))
+        return dp_fail(err, DP_E_RUN, "--follow: the frame of lap %lld asks for a multiplier of %g", (long long)frame->lap, *z);
     if (s->schedule.kind == DP_SCHEDULE_CONSTANT)
         return DP_OK;
     if (laps <= 0)

@@ -17,6 +17,7 @@
     STAGE(linesearch)    \
     STAGE(account)       \
     STAGE(step)          \
+    STAGE(adapt)         \
     STAGE(eval)
 // clang-format on
 

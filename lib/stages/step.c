@@ -1,6 +1,7 @@
 /* dp-step: the next model from the last one and a released sum, and a mean of released iterates. Post-processing: stands
    right of the gate. The method of the model decides: where its sums are those of negative gradients, an
-   optimiser takes a step; for all others the sum is what the model moves by. */
+   optimiser takes a step, or the gradient is held for a search, whose choice is the step; for all others the sum is what the
+   model moves by. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +10,7 @@
 #include "data/schedule_file.h"
 #include "math/optimiser.h"
 #include "model/direction.h"
+#include "model/held.h"
 #include "model/method.h"
 #include "model/sum.h"
 #include "stages/stages.h"
@@ -21,6 +23,7 @@ struct options {
     double step, momentum, project;
     const char *schedule;
     double b0, beta, floor, beta1, beta2, epsilon;
+    bool hold, average_gradients, normalise;
 };
 
 struct state {
@@ -151,6 +154,18 @@ static const struct dp_option options[] = {
      .min = 0,
      .max = INFINITY,
      .flags = DP_OPT_OPEN_MIN},
+    {.name = "hold",
+     .kind = DP_OPT_FLAG,
+     .offset = OFFSET(hold),
+     .help = "gradients: take no step, and leave the direction in the frame for dp-linesearch"},
+    {.name = "average-gradients",
+     .kind = DP_OPT_FLAG,
+     .offset = OFFSET(average_gradients),
+     .help = "--hold: a gradient that no step was taken along goes into the next one"},
+    {.name = "normalise",
+     .kind = DP_OPT_FLAG,
+     .offset = OFFSET(normalise),
+     .help = "--hold: divide the gradient by its length"},
     {.name = NULL},
 };
 
@@ -167,8 +182,12 @@ static int step_open(struct dp_stage *stage, struct dp_err *err)
     const struct options *o = stage->options;
     struct state *s = stage->state;
     bool adam = o->optimiser == DP_OPTIMISER_ADAM;
-    if (isnan(o->step) && (o->schedule != NULL || o->optimiser != DP_OPTIMISER_SGD || o->momentum > 0 || !isnan(o->project)))
-        return dp_fail(err, DP_E_USAGE, "--schedule, --optimizer, --momentum and --project need --step");
+    if (isnan(o->step) && (o->schedule != NULL || o->optimiser != DP_OPTIMISER_SGD || o->momentum > 0))
+        return dp_fail(err, DP_E_USAGE, "--schedule, --optimizer and --momentum need --step");
+    if (o->hold && (!isnan(o->step) || !isnan(o->project) || o->average != AVERAGE_NONE))
+        return dp_fail(err, DP_E_USAGE, "--hold moves nothing: leave out --step, --project and --average");
+    if (!o->hold && (o->average_gradients || o->normalise))
+        return dp_fail(err, DP_E_USAGE, "--average-gradients and --normalise need --hold");
     if (adam && o->momentum > 0)
         return dp_fail(err, DP_E_USAGE, "--optimizer adam has --beta1 and takes no --momentum");
     s->optimiser = (struct dp_optimiser){
@@ -271,19 +290,37 @@ static int average_in(const struct dp_stage *stage, struct dp_frame *frame, cons
     return DP_OK;
 }
 
+/* The step that a search has chosen. */
+static int walk(struct dp_stage *stage, struct dp_frame *frame, struct dp_err *err)
+{
+    const struct options *o = stage->options;
+    if (!isnan(o->step))
+        return dp_fail(err, DP_E_USAGE, "--step: the step of lap %lld has been chosen by a search", (long long)frame->lap);
+    int rc = dp_held_step(frame, err);
+    struct dp_array *model = dp_frame_edit_array(frame, DP_F_MODEL);
+    if (rc == DP_OK && !isnan(o->project))
+        dp_project_ball(o->project, model->data, model->count);
+    return rc;
+}
+
 static int move(struct dp_stage *stage, struct dp_frame *frame, struct dp_array *model, struct dp_err *err)
 {
     const struct options *o = stage->options;
-    bool gradient = dp_method_gradients(frame);
-    if (!gradient && !isnan(o->step))
-        return dp_fail(err, DP_E_USAGE, "--step is for gradients; the method of the model is '%.40s'",
+    bool gradient = dp_method_gradients(frame), searched = dp_frame_has(frame, DP_F_CHOICE);
+    if (!gradient && (o->hold || !isnan(o->step) || !isnan(o->project)))
+        return dp_fail(err, DP_E_USAGE, "%s is for gradients; the method of the model is '%.40s'",
+                       o->hold          ? "--hold"
+                       : isnan(o->step) ? "--project"
+                                        : "--step",
                        dp_frame_text(frame, DP_F_METHOD, ""));
-    int rc = gradient ? descend(stage, frame, model, err) : add(frame, model, err);
+    if (o->hold)
+        return dp_held_take(frame, o->average_gradients, o->normalise, err);
+    int rc = searched ? walk(stage, frame, err) : gradient ? descend(stage, frame, model, err) : add(frame, model, err);
     const double *w = model->data;
     for (size_t i = 0; rc == DP_OK && i < model->count; i++)
         if (!isfinite(w[i]))
             rc = dp_fail(err, DP_E_RUN, "the model is not finite after lap %lld%s", (long long)frame->lap,
-                         gradient ? ": a smaller --step may help" : "");
+                         gradient && !searched ? ": a smaller --step may help" : "");
     return rc;
 }
 

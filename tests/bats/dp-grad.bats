@@ -50,7 +50,7 @@ kind = json.load(open(sys.argv[2] + "/dataset.json"))["label"]["kind"]
 }
 
 @test "dp-step and dp-noise: usage of steps and schedules" {
-    complains 2 "dp-step: --schedule, --optimizer, --momentum and --project need --step" dp-step --momentum 0.5
+    complains 2 "dp-step: --schedule, --optimizer and --momentum need --step" dp-step --momentum 0.5
     complains 2 "dp-step: --optimizer adam has --beta1 and takes no --momentum" dp-step --step 1 --optimizer adam --momentum 0.5
     complains 2 "dp-step: --momentum: must be >= 0 and < 1, got 1" dp-step --step 1 --momentum 1
     complains 2 "dp-step: --step: must be > 0, got 0" dp-step --step 0
@@ -58,6 +58,7 @@ kind = json.load(open(sys.argv[2] + "/dataset.json"))["label"]["kind"]
     complains 2 "dp-noise: --schedule: linear:E needs a number from 0 to 1, got 'linear:2'" dp-noise -z 1 --schedule linear:2
     complains 1 "dp-noise: cannot open nowhere.txt: No such file or directory" dp-noise -z 1 --schedule nowhere.txt
     complains 2 "dp-noise: --schedule: a file cannot be standard input, where frames come from" dp-noise -z 1 --schedule -
+    complains 2 "dp-noise: --schedule and --follow exclude each other" dp-noise -z 1 --schedule sqrt:1:1 --follow
     printf '1\n-2\n' > b.txt
     complains 1 "dp-step: b.txt: line 2: expected a number > 0" dp-step --step 1 --schedule b.txt
 }

@@ -58,3 +58,32 @@ token() {
         dp-account --epsilon 1e4 --delta 1e-5 --allow-seeded | dp-step" > /dev/null
 }
 edit() { "$ROOT/tests/bats/edit-frames.py" "$@"; }
+
+# filter NAME CODE: a stage of one's own that runs CODE on every frame
+filter() {
+    cat > "$1" << END
+#!/usr/bin/python3
+import msgpack, os, signal, struct, sys
+signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+packer, out = msgpack.Packer(), sys.stdout.buffer
+unpacker = msgpack.Unpacker(raw=False)
+while data := sys.stdin.buffer.read1(65536):
+    unpacker.feed(data)
+    for frame in unpacker:
+$(sed 's/^/        /' <<< "$2")
+        out.write(packer.pack(frame))
+        out.flush()
+END
+    chmod +x "$1"
+}
+
+# choose NAME: a stage of one's own that does what a search would do, but for the privacy: argument n, I:STEP,STEP…, is the choice of
+# lap n and its steps; with fewer arguments than laps the last one stays
+choose() {
+    filter "$1" '
+if frame["kind"] == "lap":
+    word = sys.argv[min(frame["lap"], len(sys.argv) - 1)].split(":")
+    steps = [float(step) for step in word[1].split(",")]
+    frame["steps"] = msgpack.ExtType(1, struct.pack("<BBQ%dd" % len(steps), 2, 1, len(steps), *steps))
+    frame["choice"] = msgpack.ExtType(1, struct.pack("<BBQQq", 4, 2, 1, 1, int(word[0])))'
+}

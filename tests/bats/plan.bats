@@ -3,23 +3,6 @@ load helper
 
 prepare() { dp-synth classification --rows 300 --cols 5 --seed 3 -o a.dp -q; }
 
-# filter NAME CODE: a stage of one's own that runs CODE on every frame
-filter() {
-    cat > "$1" << END
-#!/usr/bin/python3
-import msgpack, os, sys
-packer, out = msgpack.Packer(), sys.stdout.buffer
-unpacker = msgpack.Unpacker(raw=False)
-while data := sys.stdin.buffer.read1(65536):
-    unpacker.feed(data)
-    for frame in unpacker:
-$(sed 's/^/        /' <<< "$2")
-        out.write(packer.pack(frame))
-        out.flush()
-END
-    chmod +x "$1"
-}
-
 CHECK="dp-account --non-private --allow-seeded"
 
 # what two kinds of laps do without privacy: the second one moves ten times as far

@@ -1,0 +1,13 @@
+/* The angle between two vectors. */
+#ifndef DP_MATH_ANGLE_H
+#define DP_MATH_ANGLE_H
+
+#include <stddef.h>
+
+/* In radians, from 0 to pi: 2 atan2(‖a/‖a‖ − b/‖b‖‖, ‖a/‖a‖ + b/‖b‖‖), accurate to some 1e-15, where the arc cosine of a
+ * product is off by 1e-8 (Kahan, 2006, "How futile are mindless assessments of roundoff", section 12). Lengths neither
+ * overflow nor vanish. A vector of zeros, or one that is not finite, is at pi/2 to all others: it says nothing of a direction.
+ */
+double dp_angle(const double *a, const double *b, size_t count);
+
+#endif

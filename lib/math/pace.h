@@ -1,0 +1,37 @@
+/* How a training run goes on, by what it has released: how much noise the next gradient has, with which step the next search
+ * begins, where the next gradient is clipped. Numbers in and numbers out.
+ *
+ * The noise multiplier z of a Gaussian costs rho = 1/(2 z²) of concentrated differential privacy, and 1/z² is what is called
+ * precision here: it adds up over gradients that are averaged, as rho does over those that are released.
+ *
+ * Papers: Chen & Lee, 2022 (DP-BLSGD): growth and shrinkage of rho, the first step of a search; Lee & Kifer, 2018 (DP-AGD):
+ * growth after a failure, and the gradient that makes up for what is missing. */
+#ifndef DP_MATH_PACE_H
+#define DP_MATH_PACE_H
+
+#include <stdint.h>
+
+/* The multiplier for `times` as much rho: z/√times, kept from least to most (0 < least ≤ most). */
+double dp_pace_multiplier(double z, double times, double least, double most);
+
+/* The multiplier of the gradient that is missing between precision `held` and that of z:  1/√(1/z² − held), or z where nothing
+   is missing. Of Gaussians, the mean of both weighted by precision has the noise of one of multiplier z. */
+double dp_pace_increment(double z, double held);
+
+/* The first step of a search: after every `every` searches, `widen` times the largest step among theirs; where none of them
+   found one, what it was. */
+struct dp_pace_window {
+    int64_t every;
+    double widen;
+    double first;   /* of the next search */
+    double largest; /* since the last change */
+    int64_t searches;
+};
+
+/* A search has ended with this step, 0 for none. */
+void dp_pace_searched(struct dp_pace_window *window, double step);
+
+/* The clip bound after so many steps: bound/(1 + decay steps), decay ≥ 0. */
+double dp_pace_bound(double bound, double decay, int64_t steps);
+
+#endif

@@ -1,0 +1,349 @@
+/* dp-adapt: how the run goes on, by what it has released: the noise of the next gradient, the first step of the next search,
+   the clip bound of the next sum. It writes them into the frame, where stages left of the gate that --follow find them; the
+   gate charges what flows. Stands right of the gate, so that it sees nothing private. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "math/angle.h"
+#include "math/pace.h"
+#include "model/held.h"
+#include "query/query.h"
+#include "stages/stages.h"
+
+enum policy { POLICY_NONE, POLICY_ON_FAILURE, POLICY_ADAPTIVE };
+
+struct options {
+    double multiplier, growth, shrink, angle_max, angle_min, least, most;
+    int policy;
+    bool average;
+    double first_step, widen;
+    int64_t every;
+    double clip, decay;
+};
+
+struct state {
+    double z;    /* multiplier of a gradient by itself */
+    double next; /* of the next one: z, or what makes up for the difference to z */
+    double held; /* precision of the gradient that waits, in units of 1/z^2 */
+    double *last;
+    size_t count; /* entries of last, the last gradient; 0 before there is one */
+    struct dp_pace_window window;
+    int64_t steps; /* that were taken */
+};
+
+#define OFFSET(member) offsetof(struct options, member)
+
+static const struct dp_option options[] = {
+    {.name = "multiplier",
+     .letter = 'z',
+     .kind = DP_OPT_REAL,
+     .offset = OFFSET(multiplier),
+     .metavar = "Z",
+     .help = "choose the noise multiplier of gradients, which is Z to begin with",
+     .min = 0,
+     .max = INFINITY,
+     .flags = DP_OPT_OPEN_MIN},
+    {.name = "policy",
+     .kind = DP_OPT_CHOICE,
+     .offset = OFFSET(policy),
+     .metavar = "WHEN",
+     .help = "when rho = 1/(2 z^2) grows: never, after a search that failed, or by the angle between gradients",
+     .fallback = "none",
+     .choices = "none|on-failure|adaptive"},
+    {.name = "growth",
+     .kind = DP_OPT_REAL,
+     .offset = OFFSET(growth),
+     .metavar = "XI",
+     .help = "rho grows to (1 + XI) rho",
+     .fallback = "0.3",
+     .min = 0,
+     .max = 1000,
+     .flags = DP_OPT_OPEN_MIN},
+    {.name = "shrink",
+     .kind = DP_OPT_REAL,
+     .offset = OFFSET(shrink),
+     .metavar = "PSI",
+     .help = "adaptive: rho shrinks to PSI rho",
+     .fallback = "0.8",
+     .min = 0,
+     .max = 1,
+     .flags = DP_OPT_OPEN_MIN},
+    {.name = "angle-max",
+     .kind = DP_OPT_REAL,
+     .offset = OFFSET(angle_max),
+     .metavar = "PHI",
+     .help = "adaptive: rho grows when a gradient is further than this from the one before, in radians",
+     .fallback = "1.1",
+     .min = 0,
+     .max = 4},
+    {.name = "angle-min",
+     .kind = DP_OPT_REAL,
+     .offset = OFFSET(angle_min),
+     .metavar = "PHI",
+     .help = "adaptive: rho shrinks when it is closer than this",
+     .fallback = "0.5",
+     .min = 0,
+     .max = 4},
+    {.name = "least-multiplier",
+     .kind = DP_OPT_REAL,
+     .offset = OFFSET(least),
+     .metavar = "Z",
+     .help = "let the multiplier of a gradient not fall below this",
+     .min = 0,
+     .max = INFINITY,
+     .flags = DP_OPT_OPEN_MIN},
+    {.name = "most-multiplier",
+     .kind = DP_OPT_REAL,
+     .offset = OFFSET(most),
+     .metavar = "Z",
+     .help = "let it not rise above this",
+     .min = 0,
+     .max = INFINITY,
+     .flags = DP_OPT_OPEN_MIN},
+    {.name = "average-gradients",
+     .kind = DP_OPT_FLAG,
+     .offset = OFFSET(average),
+     .help = "the next gradient goes into the one that waits, as dp-step does it: ask for what is missing alone"},
+    {.name = "first-step",
+     .kind = DP_OPT_REAL,
+     .offset = OFFSET(first_step),
+     .metavar = "ETA",
+     .help = "choose the first step of searches, which is ETA to begin with",
+     .min = 0,
+     .max = INFINITY,
+     .flags = DP_OPT_OPEN_MIN},
+    {.name = "every",
+     .kind = DP_OPT_INT,
+     .offset = OFFSET(every),
+     .metavar = "TAU",
+     .help = "after so many searches, each time",
+     .fallback = "10",
+     .min = 1,
+     .max = 1099511627775},
+    {.name = "widen",
+     .kind = DP_OPT_REAL,
+     .offset = OFFSET(widen),
+     .metavar = "S",
+     .help = "the next first step is S times the largest step among those",
+     .fallback = "1.2",
+     .min = 0,
+     .max = 1000,
+     .flags = DP_OPT_OPEN_MIN},
+    {.name = "clip",
+     .letter = 'C',
+     .kind = DP_OPT_REAL,
+     .offset = OFFSET(clip),
+     .metavar = "C",
+     .help = "choose the clip bound of sums, which is C to begin with",
+     .min = 0,
+     .max = INFINITY,
+     .flags = DP_OPT_OPEN_MIN},
+    {.name = "clip-decay",
+     .kind = DP_OPT_REAL,
+     .offset = OFFSET(decay),
+     .metavar = "ZETA",
+     .help = "after t steps the bound is C/(1 + ZETA t)",
+     .fallback = "0.05",
+     .min = 0,
+     .max = 1000},
+    {.name = NULL},
+};
+
+static void adapt_close(struct dp_stage *stage)
+{
+    struct state *s = stage->state;
+    free(s->last);
+}
+
+static int adapt_open(struct dp_stage *stage, struct dp_err *err)
+{
+    const struct options *o = stage->options;
+    struct state *s = stage->state;
+    if (isnan(o->multiplier) && isnan(o->first_step) && isnan(o->clip))
+        return dp_fail(err, DP_E_USAGE, "nothing to choose: give --multiplier, --first-step or --clip");
+    if (isnan(o->multiplier) && (o->policy != POLICY_NONE || o->average || !isnan(o->least) || !isnan(o->most)))
+        return dp_fail(err, DP_E_USAGE,
+                       "--policy, --average-gradients, --least-multiplier and --most-multiplier need --multiplier");
+    if (o->angle_min > o->angle_max)
+        return dp_fail(err, DP_E_USAGE, "--angle-min is above --angle-max");
+    if (o->multiplier < o->least || o->multiplier > o->most)
+        return dp_fail(err, DP_E_USAGE, "--multiplier is not between --least-multiplier and --most-multiplier");
+    s->z = s->next = o->multiplier;
+    s->window = (struct dp_pace_window){.every = o->every, .widen = o->widen, .first = o->first_step};
+    return DP_OK;
+}
+
+/* A stage that does not do what it is told: --follow is missing, or its first value is another. */
+static int check(const struct dp_frame *frame, const char *what, double is, double told, const char *who, struct dp_err *err)
+{
+    return fabs(is - told) <= 1e-9 * told
+               ? DP_OK
+               : dp_fail(err, DP_E_RUN, "lap %lld had a %s of %g, not %g: %s needs --follow, and to begin with the same value",
+                         (long long)frame->lap, what, is, told, who);
+}
+
+/* rho becomes `times` as much. */
+static void change(struct dp_stage *stage, double times)
+{
+    const struct options *o = stage->options;
+    struct state *s = stage->state;
+    s->z = dp_pace_multiplier(s->z, times, isnan(o->least) ? 0 : o->least, isnan(o->most) ? INFINITY : o->most);
+}
+
+/* Compares the new gradient with the last one, and remembers it. One that the last one is a part of says nothing of the
+   noise. */
+static int compare(struct dp_stage *stage, const struct dp_frame *frame, bool part, struct dp_err *err)
+{
+    const struct options *o = stage->options;
+    struct state *s = stage->state;
+    const struct dp_array *gradient;
+    int rc = dp_frame_need_array(frame, DP_F_GRADIENT, DP_F64, 2, &gradient, err);
+    if (rc != DP_OK)
+        return rc;
+    if (s->count > 0 && gradient->count != s->count)
+        return dp_fail(err, DP_E_RUN, "the gradient changes its shape during the run");
+    if (s->count > 0 && !part) {
+        double angle = dp_angle(gradient->data, s->last, s->count);
+        if (angle > o->angle_max)
+            change(stage, 1 + o->growth);
+        else if (angle < o->angle_min)
+            change(stage, o->shrink);
+    }
+    if (s->last == NULL)
+        rc = dp_alloc(&s->last, gradient->count, sizeof *s->last, err);
+    if (rc != DP_OK)
+        return rc;
+    s->count = gradient->count;
+    memcpy(s->last, gradient->data, s->count * sizeof *s->last);
+    return DP_OK;
+}
+
+/* Whether what waits in the frame is made of the gradients that it is taken for. */
+static int check_mean(const struct state *s, const struct dp_frame *frame, const struct dp_record *sum, struct dp_err *err)
+{
+    double precision = dp_frame_real(frame, DP_F_PRECISION, 0) * sum->sensitivity * sum->sensitivity;
+    return !dp_held(frame) || fabs(precision - s->held) <= 1e-9 * s->held
+               ? DP_OK
+               : dp_fail(err, DP_E_RUN,
+                         "--average-gradients: the gradient held in lap %lld is not the mean of all since the last step: "
+                         "dp-step --hold needs --average-gradients, too",
+                         (long long)frame->lap);
+}
+
+/* A gradient has been released. */
+static int take_gradient(struct dp_stage *stage, const struct dp_frame *frame, const struct dp_record *sum, struct dp_err *err)
+{
+    const struct options *o = stage->options;
+    struct state *s = stage->state;
+    bool part = o->average && s->held > 0, noise = dp_query_has(sum->query.kind, DP_QUERY_multiplier);
+    int rc = DP_OK;
+    if (!isnan(o->clip) && noise)
+        rc = check(frame, "clip bound", sum->bound, dp_pace_bound(o->clip, o->decay, s->steps), "dp-clip", err);
+    if (rc != DP_OK || isnan(o->multiplier) || !noise)
+        return rc;
+    rc = check(frame, "noise multiplier", sum->query.multiplier, s->next, "dp-noise", err);
+    s->held = (part ? s->held : 0) + 1 / (s->next * s->next);
+    if (rc == DP_OK && o->average)
+        rc = check_mean(s, frame, sum, err);
+    return rc == DP_OK && o->policy == POLICY_ADAPTIVE ? compare(stage, frame, part, err) : rc;
+}
+
+/* A search has ended: it has failed when it came to the least of its steps, which is 0 unless the user wants another. */
+static int take_search(struct dp_stage *stage, const struct dp_frame *frame, struct dp_err *err)
+{
+    const struct options *o = stage->options;
+    struct state *s = stage->state;
+    const struct dp_array *steps;
+    double step = dp_frame_real(frame, DP_F_STEP_SIZE, 0), least = INFINITY, largest = 0;
+    int rc = dp_frame_need_array(frame, DP_F_STEPS, DP_F64, 1, &steps, err);
+    if (rc != DP_OK)
+        return rc;
+    for (size_t i = 0; i < steps->count; i++) {
+        least = fmin(least, ((double *)steps->data)[i]);
+        largest = fmax(largest, ((double *)steps->data)[i]);
+    }
+    if (!isnan(o->first_step))
+        rc = check(frame, "first step", largest, s->window.first, "dp-linesearch", err);
+    if (rc != DP_OK)
+        return rc;
+    if (!isnan(o->first_step))
+        dp_pace_searched(&s->window, step);
+    if (step <= least && o->policy == POLICY_ON_FAILURE)
+        change(stage, 1 + o->growth);
+    s->steps += step > 0;
+    return DP_OK;
+}
+
+static int adapt_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp_out *out, struct dp_err *err)
+{
+    const struct options *o = stage->options;
+    struct state *s = stage->state;
+    const struct dp_record *sum = dp_frame_record(frame, DP_F_SUM);
+    int rc = sum != NULL ? take_gradient(stage, frame, sum, err) : DP_OK;
+    if (rc == DP_OK && dp_frame_has(frame, DP_F_STEP_SIZE))
+        rc = take_search(stage, frame, err);
+    if (rc != DP_OK)
+        return rc;
+    if (!dp_held(frame))
+        s->held = 0;
+    s->next = o->average ? dp_pace_increment(s->z, s->held) : s->z;
+    if (!isnan(o->multiplier))
+        dp_frame_set_real(frame, DP_F_MULTIPLIER, s->next);
+    if (!isnan(o->first_step))
+        dp_frame_set_real(frame, DP_F_FIRST_STEP, s->window.first);
+    if (!isnan(o->clip))
+        dp_frame_set_real(frame, DP_F_BOUND, dp_pace_bound(o->clip, o->decay, s->steps));
+    return out->frame(out, frame, err);
+}
+
+static int adapt_save(struct dp_stage *stage, struct dp_state *state, struct dp_err *err)
+{
+    const struct state *s = stage->state;
+    (void)err;
+    dp_state_put_real(state, "multiplier", s->z);
+    dp_state_put_real(state, "next", s->next);
+    dp_state_put_real(state, "held", s->held);
+    dp_state_put_real(state, "first", s->window.first);
+    dp_state_put_real(state, "largest", s->window.largest);
+    dp_state_put_int(state, "searches", s->window.searches);
+    dp_state_put_int(state, "steps", s->steps);
+    if (s->count > 0)
+        dp_state_put_reals(state, "gradient", s->last, s->count);
+    return DP_OK;
+}
+
+static int adapt_restore(struct dp_stage *stage, const struct dp_state *state, struct dp_err *err)
+{
+    struct state *s = stage->state;
+    int rc = dp_state_get_real(state, "multiplier", &s->z, err);
+    if (rc == DP_OK)
+        rc = dp_state_get_real(state, "next", &s->next, err);
+    if (rc == DP_OK)
+        rc = dp_state_get_real(state, "held", &s->held, err);
+    if (rc == DP_OK)
+        rc = dp_state_get_real(state, "first", &s->window.first, err);
+    if (rc == DP_OK)
+        rc = dp_state_get_real(state, "largest", &s->window.largest, err);
+    if (rc == DP_OK)
+        rc = dp_state_get_int(state, "searches", 0, s->window.every - 1, &s->window.searches, err);
+    if (rc == DP_OK)
+        rc = dp_state_get_int(state, "steps", 0, INT64_MAX, &s->steps, err);
+    return rc == DP_OK && dp_state_has(state, "gradient") ? dp_state_get_reals(state, "gradient", &s->last, &s->count, err) : rc;
+}
+
+const struct dp_stage_class dp_adapt_class = {
+    .name = "dp-adapt",
+    .summary = "Choose noise, first step and clip bound by what was released",
+    .options = options,
+    .options_size = sizeof(struct options),
+    .state_size = sizeof(struct state),
+    .takes = DP_LABEL_RELEASED,
+    .gives = DP_LABEL_RELEASED,
+    .open = adapt_open,
+    .fire = adapt_fire,
+    .close = adapt_close,
+    .save = adapt_save,
+    .restore = adapt_restore,
+};

@@ -1,0 +1,111 @@
+/* How a run goes on by what it has released; angles. */
+#include "unit.h"
+
+#include "math/angle.h"
+#include "math/pace.h"
+
+#define PI 3.14159265358979323846
+
+static void angles(void **state)
+{
+    (void)state;
+    static const double x[3] = {1, 0, 0}, y[3] = {0, 2, 0}, back[3] = {-3, 0, 0}, both[3] = {1, 1, 0};
+    assert_near(dp_angle(x, y, 3), PI / 2, 1e-15);
+    assert_near(dp_angle(x, back, 3), PI, 1e-15);
+    assert_near(dp_angle(x, both, 3), PI / 4, 1e-15);
+    assert_true(dp_angle(both, both, 3) == 0);
+    assert_near(dp_angle(both, (const double[3]){7, 7, 0}, 3), 0, 1e-15);
+    assert_near(dp_angle((const double[2]){3, 4}, (const double[2]){4, 3}, 2), acos(0.96), 1e-14);
+}
+
+/* where the cosine is 1 in double precision, and where squares are no longer numbers */
+static void angles_that_are_hard(void **state)
+{
+    (void)state;
+    for (double t = 1; t > 1e-300; t /= 10) {
+        double angle = dp_angle((const double[2]){1, 0}, (const double[2]){1, t}, 2);
+        assert_near(angle, atan(t), 1e-15); /* an arc cosine is off by 1e-8 */
+        assert_near(dp_angle((const double[2]){t, 0}, (const double[2]){0, 1 / t}, 2), PI / 2, 1e-15);
+    }
+    assert_near(dp_angle((const double[2]){1e-308, 1e-308}, (const double[2]){1e308, 0}, 2), PI / 4, 1e-15);
+}
+
+static void nothing_has_no_direction(void **state)
+{
+    (void)state;
+    static const double x[2] = {1, 0}, zero[2] = {0, 0}, broken[2] = {1, NAN}, far[2] = {INFINITY, 0};
+    assert_near(dp_angle(x, zero, 2), PI / 2, 1e-15);
+    assert_near(dp_angle(zero, x, 2), PI / 2, 1e-15);
+    assert_near(dp_angle(zero, zero, 2), PI / 2, 1e-15);
+    assert_near(dp_angle(x, broken, 2), PI / 2, 1e-15);
+    assert_near(dp_angle(far, x, 2), PI / 2, 1e-15);
+}
+
+static double rho(double z)
+{
+    return 1 / (2 * z * z);
+}
+
+static void rho_grows_and_shrinks(void **state)
+{
+    (void)state;
+    assert_near(rho(dp_pace_multiplier(4, 1.3, 0.1, 1e9)), 1.3 * rho(4), 1e-15);
+    assert_near(rho(dp_pace_multiplier(4, 0.8, 0.1, 1e9)), 0.8 * rho(4), 1e-15);
+    assert_true(dp_pace_multiplier(4, 1, 0.1, 1e9) == 4);
+    assert_true(dp_pace_multiplier(4, 1.3, 3.9, 1e9) == 3.9);
+    assert_true(dp_pace_multiplier(4, 0.8, 0.1, 4.1) == 4.1);
+}
+
+static void an_increment_makes_up_for_what_is_missing(void **state)
+{
+    (void)state;
+    double held = 1 / (4. * 4.);
+    for (int i = 0; i < 20; i++) {
+        double z = dp_pace_multiplier(1 / sqrt(held), 1.3, 1e-9, 1e9), add = dp_pace_increment(z, held);
+        assert_near(rho(add), 0.3 * held / 2, 1e-12);
+        held += 1 / (add * add);
+        assert_near(held, 1 / (z * z), 1e-12);
+    }
+    assert_true(dp_pace_increment(4, 0) == 4);
+    /* nothing is missing, or what rounding leaves of it */
+    assert_true(dp_pace_increment(4, 1 / 16.) == 4);
+    assert_true(dp_pace_increment(4, 1 / 15.) == 4);
+    assert_true(dp_pace_increment(4, (1 - 1e-12) / 16) == 4);
+}
+
+static void a_search_begins_above_the_largest_step_of_late(void **state)
+{
+    (void)state;
+    struct dp_pace_window w = {.every = 3, .widen = 1.5, .first = 10};
+    static const double step[] = {2, 4, 0, /* none */ 0, 0, 0, /* now smaller */ 0, 1, 0.5, 8};
+    static const double first[] = {10, 10, 6, 6, 6, 6, 6, 6, 1.5, 1.5};
+    for (int i = 0; i < 10; i++) {
+        dp_pace_searched(&w, step[i]);
+        assert_near(w.first, first[i], 1e-15);
+    }
+    struct dp_pace_window each = {.every = 1, .widen = 1, .first = 10};
+    dp_pace_searched(&each, 3);
+    assert_true(each.first == 3);
+}
+
+static void a_bound_decays_with_the_steps(void **state)
+{
+    (void)state;
+    assert_true(dp_pace_bound(3, 0.05, 0) == 3);
+    assert_near(dp_pace_bound(3, 0.05, 20), 1.5, 1e-15);
+    assert_true(dp_pace_bound(3, 0, 1000) == 3);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(angles),
+        cmocka_unit_test(angles_that_are_hard),
+        cmocka_unit_test(nothing_has_no_direction),
+        cmocka_unit_test(rho_grows_and_shrinks),
+        cmocka_unit_test(an_increment_makes_up_for_what_is_missing),
+        cmocka_unit_test(a_search_begins_above_the_largest_step_of_late),
+        cmocka_unit_test(a_bound_decays_with_the_steps),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -15,7 +15,8 @@ static int part_of(const struct dp_frame *frame, const struct dp_array *model, d
         return DP_OK;
     int rc = dp_frame_need_array(frame, DP_F_GRADIENT, DP_F64, 2, &gradient, err);
     if (rc == DP_OK && (gradient->dims[0] != model->dims[0] || gradient->dims[1] != model->dims[1]))
-        rc = dp_fail(err, DP_E_RUN, "the gradient held in lap %lld does not have the shape of the model", (long long)frame->lap);
+        rc =
+            dp_fail(err, DP_E_RUN, "the gradient held in lap %lld does not have the shape of the model", (long long)frame->lap);
     if (rc == DP_OK && !(precision > 0 && before > 0 && isfinite(precision + before)))
         rc = dp_fail(err, DP_E_RUN, "the gradients of lap %lld have no noise by which to weigh them", (long long)frame->lap);
     if (rc == DP_OK)

@@ -22,11 +22,13 @@ static inline bool dp_held(const struct dp_frame *frame)
 }
 
 /* Makes the frame's sum of negative gradients the one that is held, in place of the last one. average: if that still waits, so
-   that both are of the same model, their mean. The sum is gone then. DP_E_RUN: no such sum; average, and no noise to weigh by. */
+   that both are of the same model, their mean. The sum is gone then. DP_E_RUN: no such sum; average, and no noise to weigh by.
+ */
 int dp_held_take(struct dp_frame *frame, bool average, bool normalise, struct dp_err *err);
 
 /* Moves the model by −steps[choice] × direction, and says step_size. A sum in the same frame is held first: the search was
-   along its direction. A step above 0 uses the direction up. DP_E_RUN: nothing is held, or the choice is not one of steps ≥ 0. */
+   along its direction. A step above 0 uses the direction up. DP_E_RUN: nothing is held, or the choice is not one of steps ≥ 0.
+ */
 int dp_held_step(struct dp_frame *frame, struct dp_err *err);
 
 #endif

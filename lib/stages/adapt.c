@@ -330,7 +330,8 @@ static int adapt_restore(struct dp_stage *stage, const struct dp_state *state, s
         rc = dp_state_get_int(state, "searches", 0, s->window.every - 1, &s->window.searches, err);
     if (rc == DP_OK)
         rc = dp_state_get_int(state, "steps", 0, INT64_MAX, &s->steps, err);
-    return rc == DP_OK && dp_state_has(state, "gradient") ? dp_state_get_reals(state, "gradient", &s->last, &s->count, err) : rc;
+    return rc == DP_OK && dp_state_has(state, "gradient") ? dp_state_get_reals(state, "gradient", &s->last, &s->count, err)
+                                                          : rc;
 }
 
 const struct dp_stage_class dp_adapt_class = {

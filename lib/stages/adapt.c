@@ -9,7 +9,6 @@
 #include "math/angle.h"
 #include "math/pace.h"
 #include "model/held.h"
-#include "query/query.h"
 #include "stages/stages.h"
 
 enum policy { POLICY_NONE, POLICY_ON_FAILURE, POLICY_ADAPTIVE };

@@ -1,5 +1,8 @@
 #include "math/laplace.h"
 
+#include <math.h>
+#include <stdbool.h>
+
 #include "math/uniform.h"
 
 struct laplace {
@@ -58,16 +61,55 @@ static int64_t draw(struct laplace *s, const struct dp_key *key, enum dp_purpose
     return dp_draw_word(key, purpose, lap, index, 0) >> 63 ? -magnitude : magnitude;
 }
 
+/* In double precision, from the first word; false where that does not decide. */
+static bool draw_fast(uint64_t word, double scale, double shift, int64_t *out)
+{
+    double v = (double)(int64_t)(word & INT64_MAX) * 0x1p-63, y = scale * (shift - log(v)), below = floor(y);
+    double error = scale * DP_LAPLACE_ERROR;
+    if (!(v >= DP_LAPLACE_LEAST_V && y - below > error && below + 1 - y > error))
+        return false;
+    *out = word >> 63 ? -(int64_t)below : (int64_t)below;
+    return true;
+}
+
+static void open(struct laplace *s, double scale)
+{
+    *s = (struct laplace){.scale = scale};
+    mpfr_inits2(64, s->least, s->most, s->low, s->high, s->below, s->above, (mpfr_ptr)0);
+}
+
+static void finish(struct laplace *s)
+{
+    mpfr_clears(s->least, s->most, s->low, s->high, s->below, s->above, (mpfr_ptr)0);
+    mpfr_free_cache2(MPFR_FREE_LOCAL_CACHE);
+}
+
+int64_t dp_laplace_exact(const struct dp_key *key, enum dp_purpose purpose, uint64_t lap, uint64_t index, double scale)
+{
+    struct laplace s;
+    open(&s, scale);
+    int64_t out = draw(&s, key, purpose, lap, index);
+    finish(&s);
+    return out;
+}
+
 int dp_laplace_draw(const struct dp_key *key, enum dp_purpose purpose, uint64_t lap, uint64_t first, double scale, int64_t *out,
                     size_t count)
 {
+    struct laplace s;
+    bool slow = false;
     if (!(scale > 0 && scale <= DP_LAPLACE_MOST))
         return -1;
-    struct laplace s = {.scale = scale};
-    mpfr_inits2(64, s.least, s.most, s.low, s.high, s.below, s.above, (mpfr_ptr)0);
-    for (size_t i = 0; i < count; i++)
+    double shift = -log1p(expm1(-1 / scale) / 2);
+    for (size_t i = 0; i < count; i++) {
+        if (draw_fast(dp_draw_word(key, purpose, lap, first + i, 0), scale, shift, &out[i]))
+            continue;
+        if (!slow)
+            open(&s, scale);
+        slow = true;
         out[i] = draw(&s, key, purpose, lap, first + i);
-    mpfr_clears(s.least, s.most, s.low, s.high, s.below, s.above, (mpfr_ptr)0);
-    mpfr_free_cache2(MPFR_FREE_LOCAL_CACHE);
+    }
+    if (slow)
+        finish(&s);
     return 0;
 }

@@ -187,8 +187,8 @@ static double loss_between(const double *a, const double *b, int count)
     return most;
 }
 
-/* One person moves all scores by 0 to 8 the same way, or each by up to 4 in its own. Noise of scale 8/ε is enough for either; at
-   other moves than these it is not. */
+/* One person moves all scores by 0 to 8 the same way, or each by up to 4 in its own. Noise of scale 8/ε is enough for either;
+   at other moves than these it is not. */
 static void the_least_is_private(void **state)
 {
     (void)state;
@@ -241,12 +241,9 @@ static void the_published_noise_costs_as_often_as_there_are_others(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_first_above_has_its_law),
-        cmocka_unit_test(the_least_has_its_law),
-        cmocka_unit_test(choices_follow_their_draws),
-        cmocka_unit_test(the_ends_of_whole_numbers_are_numbers),
-        cmocka_unit_test(the_least_is_private),
-        cmocka_unit_test(the_published_noise_costs_as_often_as_there_are_others),
+        cmocka_unit_test(the_first_above_has_its_law), cmocka_unit_test(the_least_has_its_law),
+        cmocka_unit_test(choices_follow_their_draws),  cmocka_unit_test(the_ends_of_whole_numbers_are_numbers),
+        cmocka_unit_test(the_least_is_private),        cmocka_unit_test(the_published_noise_costs_as_often_as_there_are_others),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -77,6 +77,56 @@ static void draws_agree_with_powers(void **state)
     assert_true(small > 10 && open > 5);
 }
 
+/* Near the ends of double precision too, where some draws are left open and some are not. */
+static void the_fast_path_is_the_slow_one(void **state)
+{
+    (void)state;
+    enum { DRAWS = 2000 };
+    static int64_t draw[DRAWS];
+    const double scales[] = {1e-300, 0.01, 0.7, 5, 1e3, 3e6, 1e9, 0x1p36, 1e12, 2e13, 0x1p45, 0x1p48};
+    struct dp_key key;
+    dp_key_derive(&key, 4, "fast", 0);
+    for (size_t s = 0; s < sizeof scales / sizeof scales[0]; s++) {
+        assert_int_equal(dp_laplace_draw(&key, DP_DRAW_NOISE, s, 0, scales[s], draw, DRAWS), 0);
+        for (uint64_t i = 0; i < DRAWS; i++)
+            assert_int_equal(draw[i], dp_laplace_exact(&key, DP_DRAW_NOISE, s, i, scales[s]));
+    }
+}
+
+/* What double precision makes of y / scale, as dp_laplace_draw does, against MPFR: the promise is kept five times over. */
+static void the_error_of_the_fast_path_is_as_proved(void **state)
+{
+    (void)state;
+    const double scales[] = {1e-3, 0.3, 1, 2, 10, 1e3, 1e6, 1e12};
+    struct dp_key key;
+    double worst = 0;
+    mpfr_t exact, a;
+    mpfr_inits2(200, exact, a, (mpfr_ptr)0);
+    dp_key_derive(&key, 5, "error", 0);
+    for (uint64_t i = 0; i < 20000; i++) {
+        double scale = scales[i % 8];
+        uint64_t word = dp_draw_word(&key, DP_DRAW_NOISE, 1, i, 0) & INT64_MAX;
+        word = i % 3 == 0 ? word >> i % 12 : word;
+        double v = (double)(int64_t)word * 0x1p-63;
+        if (v < DP_LAPLACE_LEAST_V)
+            continue;
+        double x = -log1p(expm1(-1 / scale) / 2) - log(v);
+        mpfr_set_d(a, -1, MPFR_RNDN);
+        mpfr_div_d(a, a, scale, MPFR_RNDN);
+        mpfr_exp(a, a, MPFR_RNDN);
+        mpfr_add_ui(a, a, 1, MPFR_RNDN);
+        mpfr_ui_div(a, 2, a, MPFR_RNDN);
+        mpfr_set_ui(exact, word, MPFR_RNDN);
+        mpfr_div_2ui(exact, exact, 63, MPFR_RNDN);
+        mpfr_div(exact, a, exact, MPFR_RNDN);
+        mpfr_log(exact, exact, MPFR_RNDN);
+        mpfr_sub_d(exact, exact, x, MPFR_RNDN);
+        worst = fmax(worst, fabs(mpfr_get_d(exact, MPFR_RNDN)));
+    }
+    mpfr_clears(exact, a, (mpfr_ptr)0);
+    assert_true(worst > 0 && 5 * worst < DP_LAPLACE_ERROR);
+}
+
 /* Chi-square of whole numbers against their probabilities; fixed seed, false-alarm rate over seeds 1e-6 for each
    scale. */
 static void whole_numbers_have_their_probabilities(void **state)
@@ -172,9 +222,13 @@ static void what_is_no_scale_is_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(draws_agree_with_powers),     cmocka_unit_test(whole_numbers_have_their_probabilities),
-        cmocka_unit_test(the_scale_is_right),          cmocka_unit_test(known_answers),
+        cmocka_unit_test(draws_agree_with_powers),
+        cmocka_unit_test(whole_numbers_have_their_probabilities),
+        cmocka_unit_test(the_scale_is_right),
+        cmocka_unit_test(known_answers),
         cmocka_unit_test(what_is_no_scale_is_refused),
+        cmocka_unit_test(the_fast_path_is_the_slow_one),
+        cmocka_unit_test(the_error_of_the_fast_path_is_as_proved),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     mpfr_free_cache();

@@ -128,7 +128,8 @@ static void every_loss_is_that_of_its_definition(void **state)
 /* Scores, labels and steps made to break it. */
 static double hostile(void)
 {
-    const double values[] = {0, -0.0, 1, -1, 1e-320, 1e300, -1e300, 1e308, -1e308, 708, 710, -745, 1e16, 0.5, NAN, INFINITY, -INFINITY};
+    const double values[] = {0,   -0.0, 1,    -1,   1e-320, 1e300, -1e300,   1e308,    -1e308,
+                             708, 710,  -745, 1e16, 0.5,    NAN,   INFINITY, -INFINITY};
     double u = uniform();
     return u < 0.7 ? values[dp_stream_below(&stream, sizeof values / sizeof *values)] : 4 * u;
 }
@@ -142,7 +143,8 @@ static void no_row_adds_more_than_its_bound(void **state)
     start(3);
     for (int round = 0; round < 40000; round++) {
         struct dp_line line = random_line((enum dp_loss)(round % DP_LOSS_COUNT));
-        double bound = ldexp(1 + uniform(), (int)dp_stream_below(&stream, 40) - 20), inverse = 1 / dp_grid_for(bound), u[4], v[4];
+        double bound = ldexp(1 + uniform(), (int)dp_stream_below(&stream, 40) - 20), inverse = 1 / dp_grid_for(bound), u[4],
+               v[4];
         int64_t most = (int64_t)floor(bound * inverse);
         for (size_t k = 0; k < 4; k++) {
             u[k] = hostile();

@@ -221,3 +221,82 @@ assert not {"rows", "X", "y"} & set(lap)'
     complains 5 "dp-linesearch: --same-batch takes noised frames and got a raw one" dp-loop --laps 1 -- "dp-sample --data two.dp --rate 0.5 |
         dp-linesearch --same-batch --epsilon 0.5 -m 12 -C 1 -s 20 --data two.dp | $gate"
 }
+
+# The law of the choice, by sums over all values of the noise, of whole numbers on the grid of bound 1: scales are what the page
+# says. Sums are NumPy's, in whole numbers; a row that is cut to another one moves them by a step, which moves no probability.
+LAW="$LOSSES"'
+def tail(gaussian, scale, k): # Pr[noise >= k]
+    if gaussian: return numpy.array([math.erfc((j - 0.5) / scale / 2**.5) / 2 for j in numpy.atleast_1d(k)])
+    a = numpy.exp(-1 / scale)
+    return numpy.where(k > 0, numpy.exp(-numpy.maximum(k, 0) / scale) / (1 + a), 1 - numpy.exp(-numpy.maximum(1 - k, 0) / scale) / (1 + a))
+def law(method, gaussian, first, scale, s, t): # s, t in units of the grid; noise on a grid of its own, 2000 steps per scale
+    coarse = max(first, scale) / 2000
+    s, t, first, scale = s / coarse, t / coarse, first / coarse, scale / coarse
+    k = numpy.arange(-60000, 60001, 10.0)
+    mass = tail(gaussian, first if method == "backtracking" else scale, k - 5) - tail(gaussian, first if method == "backtracking" else scale, k + 5)
+    if method == "noisy-max":
+        return numpy.array([(mass * numpy.prod([tail(gaussian, scale, s[i] + k - s[j]) for j in range(len(s)) if j != i], axis=0)).sum() for i in range(len(s))])
+    left, p = mass, []
+    for i in range(len(s)):
+        above = tail(gaussian, scale, t[i] + k - s[i])
+        p.append((left * above).sum())
+        left = left * (1 - above)
+    return numpy.array(p + [left.sum()])
+'
+
+# many LAPS: many.frames, as many laps of the first of held.frames
+many() {
+    python '
+import msgpack
+hello, lap, end = [f for f in msgpack.Unpacker(open("held.frames", "rb"), raw=False) if f["kind"] != "lap" or f["lap"] == 1]
+laps = [dict(lap, lap=i + 1) for i in range(int(sys.argv[1]))]
+open("many.frames", "wb").write(b"".join(map(msgpack.packb, [dict(hello, laps=len(laps)), *laps, end])))' "$1"
+}
+
+@test "choices have the law of their noise (chi-square; an honest key fails once in 10^6)" {
+    dp-synth classification --rows 40 --cols 3 --seed 3 -o few.dp -q
+    held few.dp logistic '--mode full'
+    many 3000
+    for case in "backtracking 0 2.5 20 --epsilon 0.5 --split 0.8" "backtracking 0 4 8 --epsilon 0.5" \
+        "backtracking 0 8 16 --epsilon 0.5 --adjacency replace-one" "backtracking 1 6 8.485281374238571 --noise gaussian --rho 1/24" \
+        "noisy-max 0 2 2 --epsilon 0.5 --method noisy-max" "noisy-max 0 4 4 --epsilon 0.5 --method noisy-max --adjacency replace-one"; do
+        set -- $case
+        local armijo=--armijo=0.01
+        [ "$1" = backtracking ] || armijo=
+        dp-linesearch --data few.dp "${@:5}" $armijo -m 6 -C 1 -s 4 --in many.frames > chosen.frames
+        python "import math$LAW"'
+method, gaussian, first, scale = sys.argv[3], int(sys.argv[4]), float(sys.argv[5]), float(sys.argv[6])
+lap, chosen = frames.laps("many.frames")[0], frames.laps("chosen.frames")
+x, w, d, lam, N = X[lap["rows"]], lap["model"], lap["direction"], lap["lambda"], len(X)
+l = lambda eta: numpy.minimum(losses(lap["loss"], 1, x @ (w - eta * d).T, y[lap["rows"]]), 1)
+regulariser = lambda eta: N * lam / 2 * ((w - eta * d)**2).sum() - N * lam / 2 * (w**2).sum()
+steps = chosen[0]["steps"]
+if method == "noisy-max": s, t = numpy.array([l(eta).sum() + regulariser(eta) for eta in steps]), steps
+else: s, t = [numpy.array(v) for v in zip(*[((l(0) - l(eta)).sum(), 0.01 * eta * N * (d**2).sum() + regulariser(eta)) for eta in steps[:-1]])]
+p = law(method, gaussian, first, scale, s, t) * len(chosen)
+seen = numpy.bincount([c["choice"][0, 0] for c in chosen], minlength=len(p))
+assert abs(p.sum() - len(chosen)) < 1 and (p > 20).sum() >= 4, p
+chi, cells = ((seen - p)**2 / numpy.maximum(p, 1)).sum(), len(p)
+limit = cells - 1 + 2 * ((cells - 1) * 13.8)**.5 + 2 * 13.8 # of chi-square at 1e-6 (Laurent and Massart, 2000)
+assert chi < limit, (chi, limit, seen, p)' - few.dp "${@:1:4}" || fail "$case"
+    done
+}
+
+@test "no lap below 2^40 has the noise of another" {
+    held two.dp logistic
+    python '
+import msgpack
+hello, lap, *_, end = msgpack.Unpacker(open("held.frames", "rb"), raw=False)
+laps = [dict(lap, lap=n) for n in [1] + [2**k + 1 for k in range(40)]]
+open("at-laps.frames", "wb").write(b"".join(map(msgpack.packb, [hello, *laps, end])))'
+    for method in "--armijo 1e-3 --beta 0.99 --epsilon 1e-4" "--armijo 1e-3 --beta 0.99 --noise gaussian --rho 1e-8" \
+        "--method noisy-max --epsilon 1e-4"; do
+        # shellcheck disable=SC2086 # options
+        dp-linesearch --data two.dp $method -m 1000 -C 1 -s 1e-3 --in at-laps.frames > chosen.frames
+        python '
+choices = {lap["lap"]: lap["choice"][0, 0] for lap in frames.laps("chosen.frames")}
+for least in 2, 2**12, 2**24: # none of these runs of laps repeats one lap; of few choices some are the same by chance
+    values = {choice for lap, choice in choices.items() if lap > least}
+    assert len(values) >= 4, (least, choices)' || fail "$method"
+    done
+}

@@ -300,3 +300,11 @@ for least in 2, 2**12, 2**24: # none of these runs of laps repeats one lap; of f
     assert len(values) >= 4, (least, choices)' || fail "$method"
     done
 }
+
+@test "a batch without rows is a lap like others: the threshold does not know how many there are" {
+    held two.dp logistic '--rate 1e-9'
+    dp-linesearch --data two.dp --epsilon 1e12 -m 7 -C 1 -s 1 --in held.frames > searched.frames
+    python 'assert [lap["choice"].tolist() for lap in frames.laps("searched.frames")] == [[[7]]] * 3'
+    dp-linesearch --data two.dp --epsilon 1e12 -m 7 -C 1 -s 1 --method noisy-max --in held.frames > searched.frames
+    assert_equal "$(dp-cat --kind lap searched.frames | grep -c '"label":"noised".*"choice":')" 3
+}

@@ -27,6 +27,8 @@ struct dp_kind_cost {
     bool exact;
     /* Its curve bounds, or is, that of one pair whose members an involution exchanges (priv/joint.h). */
     bool symmetric;
+    /* What the paper that it comes from says that it costs, where that is not so: account/claimed.h. NULL: its curve. */
+    void (*claimed)(const struct dp_query *query, const double *orders, size_t n, double *out);
     /* It counts on one number alone: its sensitivity is in L1, that of a record in L2, and there they are the same. */
     bool one_number;
 };
@@ -41,6 +43,9 @@ double dp_kind_rho(const struct dp_query *query);
 
 /* Its r(α) on every row. DP_E_RUN where it has no curve, which only DP_QUERY_NONE has not. */
 int dp_kind_curve(const struct dp_query *query, const double *orders, size_t n, double *out, struct dp_err *err);
+
+/* The same as claimed. */
+int dp_kind_claimed(const struct dp_query *query, const double *orders, size_t n, double *out, struct dp_err *err);
 
 /* It is a Gaussian, of query->multiplier. */
 static inline bool dp_kind_is_gaussian(const struct dp_query *query)

@@ -167,6 +167,43 @@ int dp_announcement_plan(const struct dp_announcement *a, enum dp_meter_kind by,
     return rc;
 }
 
+/* The first lap of a kind in the plan. */
+static int64_t first_lap(const struct dp_laps *laps, int kind)
+{
+    int64_t begin = 1;
+    for (size_t i = 0; i < laps->pieces; begin = laps->piece[i++].end + 1)
+        if (laps->piece[i].kind == kind)
+            return begin;
+    return 0;
+}
+
+int dp_announcement_once(const struct dp_announcement *a, const struct dp_frame *first, const struct dp_plan *plan,
+                         struct dp_charges *charges, struct dp_err *err)
+{
+    const char *now = dp_frame_text(first, DP_F_LAP_KIND, "");
+    int kinds = a->named ? a->laps.kinds : 1, rc = DP_OK;
+    for (int k = 0; rc == DP_OK && k < kinds; k++) {
+        struct dp_record records[DP_MAX_RECORDS];
+        const char *name = a->named ? a->laps.name[k] : "";
+        int64_t at = a->named ? first_lap(&a->laps, k) : 1;
+        struct dp_event event;
+        if (plan->laps > 0) {
+            rc = at > 0 ? dp_charges_add(charges, dp_plan_event(plan, at), 1, err) : DP_OK;
+            continue;
+        }
+        int count = records_of(a, name, records);
+        if (strcmp(name, now) == 0)
+            rc = dp_charge_event(first->record, first->records, &event, err);
+        else if (complete(records, count))
+            rc = dp_charge_event(records, count, &event, err);
+        else
+            continue;
+        if (rc == DP_OK)
+            rc = dp_charges_add(charges, &event, 1, err);
+    }
+    return rc;
+}
+
 int dp_announcement_check(const struct dp_announcement *a, const struct dp_frame *lap, bool adaptive, const int64_t *turn,
                           int *kind, struct dp_err *err)
 {

@@ -27,6 +27,12 @@ void dp_announcement_free(struct dp_announcement *a);
 int dp_announcement_plan(const struct dp_announcement *a, enum dp_meter_kind by, const struct dp_frame *first,
                          struct dp_plan *plan, bool *sound, struct dp_err *err);
 
+/* Adds one lap of each kind of the run to charges: the first that the plan has; of a run without one (plan->laps is 0), what
+   was announced for the kind, or, for the kind of the first lap, what its frame records. Kinds that nobody has announced are
+   left out. */
+int dp_announcement_once(const struct dp_announcement *a, const struct dp_frame *first, const struct dp_plan *plan,
+                         struct dp_charges *charges, struct dp_err *err);
+
 /* Whether a lap's kind, and its place among the laps of that kind, is what was announced. Released values may decide the kind
    if the run is adaptive; turn[k] laps of kind k have been then. *kind: which it is, 0 where laps have no kinds. DP_E_UNSAFE:
    not. */

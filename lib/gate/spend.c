@@ -4,10 +4,14 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "base/round.h"
 #include "account/account.h"
 #include "account/curve.h"
 #include "account/prefixes.h"
 #include "account/solve.h"
+#include "priv/rdp.h"
+
+static const double no_claims[DP_CLAIMED_ORDERS]; /* zeros */
 
 /* Epsilon of the first `laps` laps by the best accountant; infinite after a failure. */
 static double best_of_prefix(const struct dp_spend *s, int64_t laps, int *rc, struct dp_err *err)
@@ -58,6 +62,7 @@ static double course_at(const struct dp_spend *s, int64_t laps)
 }
 
 #define SEARCHED_LAPS 200000 /* beyond, the search would keep a run waiting */
+#define MOST_BUDGET 1e9
 
 /* How many of the run's laps the budget affords, and what they cost along the way. Of a very long run that is too dear Rényi
    accounting finds the last lap along the way. */
@@ -91,6 +96,94 @@ static int set_limit(struct dp_spend *s, int64_t laps, struct dp_err *err)
     return low > 0 ? set_course(s, low, err) : DP_OK;
 }
 
+enum { BUDGET_DIGITS = 3 };
+
+/* Whether a filter of that budget lets all of them through. */
+static int filter_pays(double epsilon, double delta, const struct dp_charges *once, bool *pays, struct dp_err *err)
+{
+    struct dp_filter filter = dp_filter_new(epsilon, delta);
+    int rc = DP_OK;
+    *pays = filter.allowance > 0;
+    for (size_t i = 0; rc == DP_OK && *pays && i < once->count; i++) {
+        double r;
+        rc = dp_event_curve(&once->charge[i].event, &filter.order, 1, &r, err);
+        for (int64_t lap = 0; rc == DP_OK && *pays && lap < once->charge[i].laps; lap++)
+            *pays = dp_filter_spend(&filter, r);
+    }
+    return rc;
+}
+
+/* The smallest budget of a filter that does, infinite where none does. Its order follows from the budget, so that the answer is
+   asked again as it is printed. */
+static int least_of_filter(double delta, const struct dp_charges *once, double *least, struct dp_err *err)
+{
+    double low = 0, high = 1;
+    bool pays;
+    int rc = filter_pays(high, delta, once, &pays, err);
+    while (rc == DP_OK && !pays && high < MOST_BUDGET) {
+        low = high;
+        high *= 2;
+        rc = filter_pays(high, delta, once, &pays, err);
+    }
+    if (rc == DP_OK && !pays) {
+        *least = (double)INFINITY;
+        return DP_OK;
+    }
+    while (rc == DP_OK && high - low > 1e-4 * high) {
+        double middle = (low + high) / 2;
+        rc = filter_pays(middle, delta, once, &pays, err);
+        *(pays ? &high : &low) = middle;
+    }
+    *least = dp_round_up(high, BUDGET_DIGITS);
+    for (pays = false; rc == DP_OK && !pays;) {
+        rc = filter_pays(*least, delta, once, &pays, err);
+        if (rc == DP_OK && !pays)
+            *least = dp_round_up(nextafter(*least, (double)INFINITY), BUDGET_DIGITS);
+    }
+    return rc;
+}
+
+/* Epsilon of the charges alone, by what claims or plans are charged by. */
+static int cost_of_once(const struct dp_spend *s, const struct dp_charges *once, double *epsilon, struct dp_err *err)
+{
+    struct dp_answer answer = {.upper = (double)INFINITY};
+    struct dp_meter *meter = NULL;
+    bool known = s->plan.laps <= SEARCHED_LAPS || s->limit != DP_PLAN_OPEN, searched = s->by == DP_METER_RDP && known;
+    double sum[DP_CLAIMED_ORDERS] = {0}, r[DP_CLAIMED_ORDERS];
+    int rc = s->claims || searched ? DP_OK : dp_meter_new(&meter, s->by, s->delta, err);
+    for (size_t i = 0; rc == DP_OK && !searched && i < once->count; i++) {
+        rc = s->claims ? dp_claimed_curve(&once->charge[i].event, r, err)
+                       : dp_meter_charge(meter, &once->charge[i].event, once->charge[i].laps, err);
+        for (int k = 0; rc == DP_OK && s->claims && k < DP_CLAIMED_ORDERS; k++)
+            sum[k] += (double)once->charge[i].laps * r[k];
+    }
+    if (rc == DP_OK && searched)
+        rc = dp_account_epsilon(DP_ACCOUNTANT_BEST, once, s->delta, &answer, err);
+    if (rc == DP_OK)
+        *epsilon = searched ? answer.upper : s->claims ? dp_claimed_epsilon(sum, no_claims, s->delta) : dp_meter_epsilon(meter);
+    dp_meter_free(meter);
+    return rc;
+}
+
+int dp_spend_pays(const struct dp_spend *s, const struct dp_charges *once, int kinds, struct dp_err *err)
+{
+    const char *laps = kinds > 1 ? "one lap of each kind" : "one lap";
+    bool filtered = s->adaptive && !s->claims, pays = false;
+    double least;
+    int rc = filtered ? filter_pays(s->budget, s->delta, once, &pays, err) : cost_of_once(s, once, &least, err);
+    if (rc != DP_OK || pays || (!filtered && least <= s->budget))
+        return rc;
+    if (filtered)
+        rc = least_of_filter(s->delta, once, &least, err);
+    else
+        least = dp_round_up(least, BUDGET_DIGITS);
+    if (rc != DP_OK)
+        return rc;
+    return isfinite(least) ? dp_fail(err, DP_E_BUDGET, "the budget of epsilon = %g does not pay for %s; epsilon = %g would",
+                                     s->budget, laps, least)
+                           : dp_fail(err, DP_E_BUDGET, "no budget pays for %s", laps);
+}
+
 /* The meter, beside it the sound one where that is another and there is one, and what the best accountant says of the plan. */
 static int open_plan(struct dp_spend *s, bool sound, struct dp_err *err)
 {
@@ -119,13 +212,15 @@ int dp_spend_open(struct dp_spend *s, const struct dp_spend_start *start, struct
     if (!start->adaptive)
         return open_plan(s, start->sound, err);
     s->filter = dp_filter_new(start->epsilon, start->delta);
-    return DP_OK;
+    s->claims = start->by == DP_METER_PUBLISHED;
+    return dp_prices_new(&s->prices, s->filter.order, s->claims, err);
 }
 
 void dp_spend_close(struct dp_spend *s)
 {
     dp_meter_free(s->meter);
     dp_meter_free(s->sound);
+    dp_prices_free(s->prices);
     dp_plan_free(&s->plan);
     free(s->left);
 }
@@ -148,6 +243,8 @@ void dp_spend_ahead(const struct dp_spend *s, int64_t *together, int64_t *left)
 
 double dp_spend_sound(const struct dp_spend *s)
 {
+    if (s->claims)
+        return s->filter.spent + dp_rdp_penalty(s->filter.order, s->delta);
     if (s->adaptive || s->by == DP_METER_RDP)
         return s->epsilon;
     return s->sound != NULL ? dp_meter_epsilon(s->sound) : (double)NAN;
@@ -155,7 +252,8 @@ double dp_spend_sound(const struct dp_spend *s)
 
 const char *dp_spend_accountant(const struct dp_spend *s)
 {
-    return dp_accountant_names[s->adaptive             ? DP_ACCOUNTANT_FILTER
+    return dp_accountant_names[s->claims               ? DP_ACCOUNTANT_PUBLISHED
+                               : s->adaptive           ? DP_ACCOUNTANT_FILTER
                                : s->by == DP_METER_RDP ? DP_ACCOUNTANT_RDP
                                                        : DP_ACCOUNTANT_PUBLISHED];
 }
@@ -199,18 +297,31 @@ static void note_lap(struct dp_spend *s)
         s->left[dp_plan_at(&s->plan, s->laps)->event]--;
 }
 
+/* So many laps of that price, whatever room there is. */
+static void count_on(struct dp_spend *s, const struct dp_price *price, int64_t laps)
+{
+    s->filter.spent = nextafter(s->filter.spent + price->r * (double)laps, (double)INFINITY);
+    for (int i = 0; i < DP_CLAIMED_ORDERS; i++)
+        s->claimed[i] += price->claimed[i] * (double)laps;
+    s->epsilon = dp_claimed_epsilon(s->claimed, no_claims, s->delta);
+}
+
 static int lap_of_filter(struct dp_spend *s, const struct dp_event *event, struct dp_err *err)
 {
-    double r;
+    const struct dp_price *price;
     if (event->sampling == DP_SAMPLING_SHUFFLED)
         return dp_fail(err, DP_E_UNSAFE, "--adaptive: noise that changes has no accountant behind shuffled epochs");
-    int rc = dp_event_curve(event, &s->filter.order, 1, &r, err);
+    int rc = dp_price_of(s->prices, event, &price, err);
     if (rc != DP_OK)
         return rc;
-    if (!dp_filter_spend(&s->filter, r))
+    if (s->claims && !(dp_claimed_epsilon(s->claimed, price->claimed, s->delta) <= s->budget))
         return DP_SPENT;
-    /* What the laps add up to depends on what was released; only the budget bounds that, whatever it was. */
-    s->epsilon = s->budget;
+    if (!s->claims && !dp_filter_spend(&s->filter, price->r))
+        return DP_SPENT;
+    if (s->claims)
+        count_on(s, price, 1);
+    else /* What the laps add up to depends on what was released; only the budget bounds that, whatever it was. */
+        s->epsilon = s->budget;
     s->laps++;
     return DP_OK;
 }
@@ -237,12 +348,14 @@ int dp_spend_lap(struct dp_spend *s, const struct dp_event *event, struct dp_err
     return rc;
 }
 
-int dp_spend_resume(struct dp_spend *s, int64_t laps, double spent, struct dp_err *err)
+int dp_spend_resume(struct dp_spend *s, int64_t laps, double spent, const double claimed[DP_CLAIMED_ORDERS], struct dp_err *err)
 {
     int rc = DP_OK;
     if (s->adaptive) {
         s->filter.spent = spent;
         s->laps = laps;
+        for (int i = 0; i < DP_CLAIMED_ORDERS; i++)
+            s->claimed[i] = claimed[i];
         return DP_OK;
     }
     if (laps > s->plan.laps)
@@ -278,13 +391,15 @@ int dp_spend_lost(struct dp_spend *s, const struct dp_charges *lost, struct dp_e
     int rc = DP_OK;
     for (size_t i = 0; rc == DP_OK && i < lost->count; i++) {
         const struct dp_charge *paid = &lost->charge[i];
-        double r;
+        const struct dp_price *price;
         if (!s->adaptive) {
             rc = charge(s, &paid->event, paid->laps, err);
             continue;
         }
-        rc = dp_event_curve(&paid->event, &s->filter.order, 1, &r, err);
-        if (rc == DP_OK && !dp_filter_spend(&s->filter, nextafter(r * (double)paid->laps, (double)INFINITY)))
+        rc = dp_price_of(s->prices, &paid->event, &price, err);
+        if (rc == DP_OK && s->claims)
+            count_on(s, price, paid->laps);
+        else if (rc == DP_OK && !dp_filter_spend(&s->filter, nextafter(price->r * (double)paid->laps, (double)INFINITY)))
             s->filter.spent = s->filter.allowance;
     }
     if (rc == DP_OK && lost->count > 0 && s->points > 0)

@@ -7,17 +7,24 @@
 #include "priv/filter.h"
 #include "account/meter.h"
 #include "account/plan.h"
+#include "gate/price.h"
 
 #define DP_SPEND_POINTS 32
 
 /* How a run is charged is decided before its first lap, from what is public then:
  *   by a plan    every lap is the event that the plan has for it. Rényi DP at any order is sound because which lap is the last
  *                one is known in advance, and for the same reason the best accountant may be asked about the whole run.
- *   by a filter  events may change with what was released: ONE order is fixed before the run (Feldman & Zrnic 2021). */
+ *   by a filter  events may change with what was released: ONE order is fixed before the run (Feldman & Zrnic 2021).
+ * Either may be as a paper has it whose accounting is to be reproduced, with the sound number beside: the plan as the DP-SCD
+ * paper, the filter as the DP-BLSGD paper (account/claimed.h). What that run has spent at the order of the filter is counted on
+ * without an end, and the sound epsilon is the smallest budget at this order that would have let its laps through. */
 struct dp_spend {
     double budget, delta;
-    bool adaptive;         /* by the filter */
-    enum dp_meter_kind by; /* else by this meter: the sound one, or that of a paper to be reproduced */
+    bool adaptive;                     /* by the filter */
+    enum dp_meter_kind by;             /* else by this meter: the sound one, or that of a paper to be reproduced */
+    bool claims;                       /* adaptive, and as published */
+    struct dp_prices *prices;          /* adaptive */
+    double claimed[DP_CLAIMED_ORDERS]; /* as published: spent at each order */
     struct dp_plan plan;
     int64_t *left; /* laps of each event of the plan that the run will still have; DP_PLAN_OPEN where that is not known */
     struct dp_meter *meter; /* what is charged against the budget, unless adaptive */
@@ -36,12 +43,16 @@ struct dp_spend {
    moved: spend owns it, also after a failure. An adaptive run has none, and *plan is empty. */
 struct dp_spend_start {
     double epsilon, delta;
-    bool adaptive, sound;
+    bool adaptive, sound; /* adaptive, by an unsound meter: as claimed */
     enum dp_meter_kind by;
     struct dp_plan *plan;
 };
 int dp_spend_open(struct dp_spend *spend, const struct dp_spend_start *start, struct dp_err *err);
 void dp_spend_close(struct dp_spend *spend);
+
+/* DP_E_BUDGET, with a sentence that says which budget would do: this one does not pay for `once` alone, which is one lap of
+   each of `kinds` kinds. By what the run is charged by; of a plan too long to be searched, by its meter. */
+int dp_spend_pays(const struct dp_spend *spend, const struct dp_charges *once, int kinds, struct dp_err *err);
 
 /* More is not afforded: no failure. */
 enum { DP_SPENT = 1 };
@@ -54,8 +65,9 @@ int dp_spend_lap(struct dp_spend *spend, const struct dp_event *event, struct dp
 struct dp_event dp_spend_charged(const struct dp_spend *spend, const struct dp_event *event);
 
 /* A run that is resumed begins where it was: `laps` laps have been charged; of an adaptive run, `spent` at the order of its
-   filter. */
-int dp_spend_resume(struct dp_spend *spend, int64_t laps, double spent, struct dp_err *err);
+   filter, and `claimed` as published. */
+int dp_spend_resume(struct dp_spend *spend, int64_t laps, double spent, const double claimed[DP_CLAIMED_ORDERS],
+                    struct dp_err *err);
 
 /* Laps of such a run that were paid for after its checkpoint and may be out: they count beside those to come. */
 int dp_spend_lost(struct dp_spend *spend, const struct dp_charges *lost, struct dp_err *err);

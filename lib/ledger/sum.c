@@ -28,8 +28,11 @@ int dp_ledger_sum_add(struct dp_ledger_sum *sum, const struct dp_ledger_entry *e
             rc = dp_charges_add(&sum->fixed, &own.charge[i].event, own.charge[i].laps, err);
     }
     if (filtered && own.count > 0) {
+        double rho = entry->epsilon - dp_rdp_penalty(entry->order, entry->delta);
+        if (entry->as_published) /* no filter held it to that */
+            rc = rc == DP_OK ? dp_ledger_rdp(&own, entry->order, &rho, err) : rc;
         sum->order = sum->order > 0 ? fmin(sum->order, entry->order) : entry->order;
-        sum->rho += entry->epsilon - dp_rdp_penalty(entry->order, entry->delta);
+        sum->rho += rho;
     }
     dp_charges_free(&own);
     return rc;

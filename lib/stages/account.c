@@ -34,6 +34,7 @@ struct state {
     bool published;                                 /* that model, or this run, was accounted as published */
     char resumes[DP_LEDGER_MARK];                   /* of a run that is resumed: the line of its checkpoint, or "" */
     double spent, order;                            /* and what its filter had, at which order */
+    double claimed[DP_CLAIMED_ORDERS];              /* and what it had spent as published */
     unsigned char planned[DP_PLAN_DIGEST];          /* and the plan that it was charged by */
 };
 
@@ -81,7 +82,8 @@ static const struct dp_option options[] = {
     {.name = "as-published",
      .kind = DP_OPT_FLAG,
      .offset = offsetof(struct options, as_published),
-     .help = "charge as the DP-SCD paper does, which is not sound; the sound epsilon is reported beside it"},
+     .help = "charge as the DP-SCD paper does, or with --adaptive the DP-BLSGD paper, which is not sound; the sound epsilon is "
+             "reported beside it"},
     {.name = "non-private",
      .kind = DP_OPT_FLAG,
      .offset = offsetof(struct options, non_private),
@@ -89,11 +91,11 @@ static const struct dp_option options[] = {
     {.name = NULL},
 };
 
-/* What charges a run that is not adaptive. */
+/* The paper of adaptive runs draws Poisson samples alone: what no accountant covers is for the one of planned runs. */
 static enum dp_meter_kind meter_of(const struct dp_stage *stage)
 {
     const struct options *o = stage->options;
-    return o->as_published ? DP_METER_PUBLISHED : DP_METER_RDP;
+    return o->as_published && !o->adaptive ? DP_METER_PUBLISHED : DP_METER_RDP;
 }
 
 static void account_close(struct dp_stage *stage)
@@ -118,8 +120,6 @@ static int account_open(struct dp_stage *stage, struct dp_err *err)
         return dp_fail(err, DP_E_USAGE, "--epsilon is required");
     if (!o->non_private && isnan(o->delta))
         return dp_fail(err, DP_E_USAGE, "--delta is required");
-    if (o->as_published && o->adaptive)
-        return dp_fail(err, DP_E_USAGE, "--adaptive and --as-published exclude each other");
     return DP_OK;
 }
 
@@ -317,6 +317,17 @@ static int charge_lost(struct state *s, struct dp_err *err)
     return rc;
 }
 
+/* A run that cannot pay for one lap of each of its kinds is not begun: its ledger has no line of it. */
+static int check_budget(const struct state *s, const struct dp_frame *frame, struct dp_err *err)
+{
+    struct dp_charges once = {0};
+    int rc = dp_announcement_once(&s->announcement, frame, &s->spend.plan, &once, err);
+    if (rc == DP_OK)
+        rc = dp_spend_pays(&s->spend, &once, s->announcement.laps.kinds, err);
+    dp_charges_free(&once);
+    return rc;
+}
+
 /* How the run will be charged: by what was announced, and its first lap. */
 static int begin(struct dp_stage *stage, struct dp_frame *frame, bool sound, struct dp_err *err)
 {
@@ -327,7 +338,7 @@ static int begin(struct dp_stage *stage, struct dp_frame *frame, bool sound, str
         .epsilon = o->epsilon,
         .delta = o->delta,
         .adaptive = o->adaptive,
-        .by = meter_of(stage),
+        .by = o->as_published ? DP_METER_PUBLISHED : DP_METER_RDP,
         .sound = sound,
         .plan = &plan,
     };
@@ -339,8 +350,10 @@ static int begin(struct dp_stage *stage, struct dp_frame *frame, bool sound, str
     dp_plan_free(&plan);
     if (rc == DP_OK && s->last_lap > 0)
         rc = check_resumed(stage, frame, err);
+    else if (rc == DP_OK)
+        rc = check_budget(s, frame, err);
     if (rc == DP_OK)
-        rc = dp_spend_resume(&s->spend, s->last_lap, s->spent, err);
+        rc = dp_spend_resume(&s->spend, s->last_lap, s->spent, s->claimed, err);
     if (rc == DP_OK)
         rc = open_ledger(stage, frame, start.sound, err);
     if (rc == DP_OK)
@@ -462,7 +475,7 @@ static int account_fire(struct dp_stage *stage, struct dp_frame *frame, struct d
                  (long long)s->last_lap, s->spend.epsilon);
         return stop(stage, text, frame, err);
     }
-    if (rc == DP_E_BUDGET) { /* that of the data set */
+    if (rc == DP_E_BUDGET) { /* that of the data set, or one that pays for no lap */
         char text[DP_ERR_MESSAGE_SIZE];
         memcpy(text, err->message, sizeof text);
         return stop(stage, text, frame, err);
@@ -505,6 +518,7 @@ static int account_save(struct dp_stage *stage, struct dp_state *state, struct d
     dp_state_put_bytes(state, "turn", s->turn, sizeof s->turn);
     dp_state_put_real(state, "filter", s->spend.filter.spent);
     dp_state_put_real(state, "order", s->spend.filter.order);
+    dp_state_put_bytes(state, "claimed", s->spend.claimed, sizeof s->spend.claimed);
     dp_plan_digest(&s->spend.plan, s->planned);
     dp_state_put_bytes(state, "plan", s->planned, sizeof s->planned);
     dp_state_put_real(state, "prior_epsilon", s->prior_epsilon);
@@ -519,7 +533,7 @@ static int account_restore(struct dp_stage *stage, const struct dp_state *state,
     const struct options *o = stage->options;
     struct state *s = stage->state;
     int64_t published = 0;
-    const void *plan, *turn;
+    const void *plan, *turn, *claimed;
     size_t size;
     if (o->non_private)
         return DP_OK;
@@ -536,6 +550,12 @@ static int account_restore(struct dp_stage *stage, const struct dp_state *state,
         rc = dp_fail(err, DP_E_RUN, "'plan' of the checkpoint is no digest");
     if (rc == DP_OK)
         memcpy(s->planned, plan, size);
+    if (rc == DP_OK)
+        rc = dp_state_get_bytes(state, "claimed", &claimed, &size, err);
+    if (rc == DP_OK && size != sizeof s->claimed)
+        rc = dp_fail(err, DP_E_RUN, "'claimed' of the checkpoint does not have a number for each order");
+    if (rc == DP_OK)
+        memcpy(s->claimed, claimed, size);
     if (rc == DP_OK)
         rc = dp_state_get_bytes(state, "turn", &turn, &size, err);
     if (rc == DP_OK && size != sizeof s->turn)

@@ -63,7 +63,7 @@ refused() {
 
 @test "no lap is affordable: no model is left" {
     child="dp-sample --data small.dp --rate 0.2 | $STEP | dp-noise -z 0.5 | dp-account --epsilon 0.1 --delta 1e-5 | dp-step"
-    complains 3 "dp-loop: the budget of epsilon = 0.1 is spent after lap 0 (epsilon 0)" dp-loop --laps 5 -o model -- "$child"
+    complains 3 "dp-loop: the budget of epsilon = 0.1 does not pay for one lap; epsilon = 7.63 would" dp-loop --laps 5 -o model -- "$child"
     assert_not_exist model
     run bash -c 'ls -A | grep model'
     assert_output ''
@@ -489,7 +489,6 @@ EOF
     # what the laps came to depends on what was released: the budget is what bounds it
     assert_equal "$spent" 3
     /usr/bin/python3 -c "import sys; sys.exit(not 0 < float(sys.argv[1]) < 3)" "$said"
-    complains 2 "dp-account: --adaptive and --as-published exclude each other" dp-account --adaptive --as-published --epsilon 1 --delta 1e-5
     noised 2 '--rate 0.2 --mode shuffle'
     complains 5 "dp-account: --adaptive: noise that changes has no accountant behind shuffled epochs" $GATE --adaptive --in noised.frames
 }

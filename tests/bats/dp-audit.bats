@@ -45,7 +45,7 @@ epsilon() { within 60 "$AUDIT" epsilon --data small.dp --confidence 0.9999 --see
     complains 2 "dp-scd-step: --lambda is required" dp-audit sensitivity --data small.dp "$SAMPLE | dp-scd-step --loss hinge"
     complains 5 "dp-account: the run is seeded: whoever knows the seed knows the noise (--allow-seeded for experiments)" \
         dp-audit epsilon --seed 1 --data small.dp "$SAMPLE | $STEP --clip 1 | dp-noise -z 1 | dp-account -e 9 -d .1 | dp-step"
-    complains 3 "dp-audit: the budget of epsilon = 1 is spent after lap 0 (epsilon 0)" \
+    complains 3 "dp-audit: the budget of epsilon = 1 does not pay for one lap; epsilon = 47.4 would" \
         dp-audit epsilon --data small.dp "$SAMPLE | $STEP --clip 1 | dp-noise -z .1 | dp-account -e 1 -d .1 | dp-step"
     complains 2 "dp-audit: no stage applies the released sum: put dp-step after dp-account" \
         dp-audit epsilon --data small.dp "$SAMPLE | $STEP --clip 1 | dp-noise -z 1 | dp-account -e 9 -d .1"

@@ -1,0 +1,190 @@
+# What the gate lets a run spend: budgets that pay for no lap, and runs that are charged as the DP-BLSGD paper charges them.
+load helper
+
+prepare() { dp-synth classification --rows 300 --cols 5 --seed 3 -o a.dp -q; }
+
+# searches GATE OPTIONS: a line search on batches of its own
+searches() {
+    echo "dp-sample --data a.dp --rate 0.1 | dp-grad --on gradient --data a.dp --loss logistic --clip 1 |
+        dp-noise --on gradient -z 8 |
+        dp-linesearch --on search --data a.dp --epsilon 0.1 --tries 20 --clip 1 --first-step 8 |
+        dp-account --delta 1e-5 --allow-seeded $1 | dp-step --on gradient --hold | dp-step --on search"
+}
+# what it does in one lap of each kind, as the calculator has it
+PAIR='{"laps": 1, "sampling": "poisson", "rate": 0.1, "queries": [{"noise": "gaussian", "multiplier": 8}]}
+{"laps": 1, "sampling": "poisson", "rate": 0.1, "queries": [{"noise": "sparse-vector-laplace", "epsilon": 0.05, "query_epsilon": 0.025, "most": 20}]}'
+
+# pays PLAN OPTIONS EPSILON: a run of the plan with that budget has that many laps
+laps_for() {
+    local got=0
+    rm -f m
+    dp-loop --plan "$1" --seed 1 -q -o m -- "$(searches "$2 --epsilon $3")" > stream 2> said || got=$?
+    [ $got = 3 ] || [ $got = 0 ] || fail "status $got: $(cat said)"
+    [ ! -e m ] && echo 0 && return
+    dp-info --get lap m
+}
+
+# refused PLAN OPTIONS BUDGET WHAT: the run is refused, with a budget that would do and the one before it that would not
+refused() {
+    local plan=$1 options=$2 budget=$3 what=$4 said least
+    said=$(dp-loop --plan "$plan" --seed 1 -q -o m -- "$(searches "$options --epsilon $budget")" 2>&1 > stream) && fail "it ran"
+    assert_regex "$said" "^dp-loop: the budget of epsilon = $budget does not pay for $what; epsilon = [0-9.]+ would\$"
+    assert_not_exist m
+    run dp-cat --kind lap stream
+    assert_output ''
+    least=${said##*= } least=${least% would}
+    [ ${#least} -le 7 ] || fail "$least has more than three digits"
+    [ "$(laps_for "$plan" "$options" "$least")" -gt 0 ] || fail "a budget of $least does not do either: $(cat said)"
+    assert_equal "$(laps_for "$plan" "$options" "$(awk "BEGIN { print $least * 0.985 }" < /dev/null)")" 0
+    echo "$least" > least
+}
+
+@test "a budget that does not pay for one lap of each kind is refused, with one that does" {
+    complains 3 "dp-loop: the budget of epsilon = 0.01 does not pay for one lap of each kind; epsilon = 0.0565 would" \
+        dp-loop --plan '(gradient, search) 10' --seed 1 -q -o m -- "$(searches '--adaptive --epsilon 0.01')"
+    refused '(gradient, search) 10' --adaptive 0.05 'one lap of each kind'
+    # one search after many gradients counts as well
+    refused 'gradient 100, search' --adaptive 0.05 'one lap of each kind'
+    refused '(gradient, search) 10' '' 0.01 'one lap of each kind'
+    # by the best accountant, as the calculator
+    echo "$PAIR" > pair
+    run jq -n "$(cat least) / $(dp-account epsilon --delta 1e-5 pair) | . >= 1 and . < 1.011"
+    assert_output true
+    refused '(gradient, search) 10' '--adaptive --as-published' 0.01 'one lap of each kind'
+    # runs of one kind, one of which shuffles: its first lap pays for an epoch
+    searches() {
+        echo "dp-sample --data a.dp --rate 0.1 $sampling | dp-grad --data a.dp --loss logistic --clip 1 | dp-noise -z 8 |
+            dp-account --delta 1e-5 --allow-seeded $1 | dp-step --step 1"
+    }
+    sampling=
+    refused 'gradient 10' '' 0.001 'one lap'
+    refused 'gradient 10' --as-published 0.01 'one lap'
+    refused 'gradient 10' --adaptive 0.01 'one lap'
+    sampling='--mode shuffle'
+    refused 'gradient 10' '' 0.2 'one lap'
+    run jq -n "$(cat least) / $(dp-account epsilon -z 8 --laps 1 --delta 1e-5) | . >= 1 and . < 1.011"
+    assert_output true
+}
+
+@test "a run that its budget does not pay for leaves no line in the ledger" {
+    child=$(searches '--adaptive --epsilon 0.01 --ledger spent')
+    complains 3 "dp-loop: the budget of epsilon = 0.01 does not pay for one lap of each kind; epsilon = 0.0565 would" \
+        dp-loop --plan '(gradient, search) 10' --seed 1 -q -o m -- "$child"
+    assert_not_exist spent
+    # and so it may be begun again with what it needs
+    dp-loop --plan '(gradient, search) 1' --seed 1 -q -o m -- "${child/--epsilon 0.01/--epsilon 0.0565}" > stream
+    assert_exist spent
+}
+
+# What the DP-BLSGD paper says of a run: each query amplified by itself at whole orders, and added. By another way than the
+# gate's: sums of powers.
+claimed() {
+    /usr/bin/python3 - "$@" << 'END'
+import sys
+from math import exp, expm1, lgamma, log, log1p
+gradients, searches = map(int, sys.argv[1:])
+q, z, first, each, delta = 0.1, 8, 0.05, 0.025, 1e-5
+def laplace(a, e):
+    return log(a / (2 * a - 1) * exp((a - 1) * e) + (a - 1) / (2 * a - 1) * exp(-a * e)) / (a - 1)
+def amplified(a, r):
+    terms = [exp(lgamma(a + 1) - lgamma(l + 1) - lgamma(a - l + 1) + (a - l) * log1p(-q) + l * log(q)) * expm1((l - 1) * r(l))
+             for l in range(2, a + 1)]
+    return log1p(sum(terms)) / (a - 1)
+best = min(gradients * amplified(a, lambda l: l / 2 / z / z) +
+           searches * amplified(a, lambda l: laplace(l, first) + laplace(l, 2 * each)) + log(1 / delta) / (a - 1)
+           for a in range(2, 200))
+print(best)
+END
+}
+
+@test "--adaptive --as-published: the paper's epsilon, and the sound one of a filter beside it" {
+    dp-loop --plan '(gradient, search) 40' --seed 1 -q -o m -- "$(searches '--adaptive --as-published --epsilon 2')" > stream
+    run jq -n "$(dp-info --get epsilon m) / $(claimed 40 40) | . > 1 - 1e-9 and . < 1 + 1e-9"
+    assert_output true
+    assert_equal "$(dp-info --get as_published m)" true
+    # it grows from lap to lap, as the paper has it, and so does the other
+    for field in epsilon epsilon_sound; do
+        dp-cat --kind lap stream | jq ".$field" > along
+        sort -guc along
+        assert_equal "$(wc -l < along)" 80
+    done
+    # the sound one is the least budget of the filter, at the order of this run, that lets so much through: every lap adds
+    # its own cost at that order to the conversion
+    dp-cat --kind lap stream | jq -s '{sound: map(.epsilon_sound)}' > sound.json
+    /usr/bin/python3 - << 'END'
+import json
+from math import exp, expm1, lgamma, log, log1p
+sound, q, delta, budget = json.load(open("sound.json"))["sound"], 0.1, 1e-5, 2
+def penalty(a):
+    return log1p(-1 / a) - (log(delta) + log(a)) / (a - 1)
+order = max([i / 10 for i in range(20, 111)] + list(range(12, 65)), key=lambda a: (budget - penalty(a)) / a)
+def amplified(a, r):
+    return log1p(sum(exp(lgamma(a + 1) - lgamma(l + 1) - lgamma(a - l + 1) + (a - l) * log1p(-q) + l * log(q)) *
+                     expm1((l - 1) * r(l)) for l in range(2, a + 1)))
+def gaussian(l):
+    return l / 2 / 64
+def response(l, e=0.1):
+    return log((exp(l * e) + exp((1 - l) * e)) / (1 + exp(e))) / (l - 1)
+steps = [b - a for a, b in zip(sound, sound[1:])]
+first, search = sound[0] - penalty(order), steps[0]
+assert max(abs(s - (search if i % 2 == 0 else first)) for i, s in enumerate(steps)) < 1e-12
+low = int(order)
+for cost, r in (first, gaussian), (search, response):
+    assert amplified(low, r) <= cost * (order - 1) * (1 + 1e-9) and cost * (order - 1) <= amplified(low + 1, r) * (1 + 1e-9), (order, cost)
+END
+    # where it ends depends on the paper's number: on with one lap more, it would be above
+    run dp-loop --plan '(gradient, search) 4000' --seed 1 -q -o m -- "$(searches '--adaptive --as-published --epsilon 1')"
+    assert_failure 3
+    lap=$(dp-info --get lap m)
+    [ "$(jq -n "$(claimed $(((lap + 1) / 2)) $((lap / 2))) <= 1")" = true ]
+    [ "$(jq -n "$(claimed $(((lap + 2) / 2)) $(((lap + 1) / 2))) > 1")" = true ]
+}
+
+@test "--adaptive --as-published: on one batch the paper adds what it should not" {
+    joint() {
+        echo "dp-sample --data a.dp --rate 0.1 | dp-grad --data a.dp --loss logistic --clip 1 --keep-batch | dp-noise -z 2 |
+            dp-linesearch --data a.dp --same-batch --epsilon 1 --tries 20 --clip 1 --first-step 8 |
+            dp-account --delta 1e-5 --allow-seeded --epsilon 20 $1 | dp-step"
+    }
+    dp-loop --laps 100 --seed 1 -q -o m -- "$(joint '--adaptive --as-published')" > stream
+    run jq -n "$(dp-info --get epsilon m) < 0.8 * $(dp-info --get epsilon_sound m)"
+    assert_output true
+    # planned, and charged at once: PRIVACY's vector of a mechanism of epsilon 1 beside a Gaussian
+    dp-loop --laps 100 --seed 1 -q -o m -- "$(joint '')" > stream
+    run jq -n "$(dp-info --get epsilon m) | . > 6.40 and . < 6.42"
+    assert_output true
+}
+
+@test "--adaptive --as-published: in the ledger, and from a checkpoint" {
+    child=$(searches '--adaptive --as-published --epsilon 3 --ledger spent')
+    dp-loop --plan '(gradient, search) 20' --seed 1 -q -o whole -- "$child" > stream
+    sound=$(dp-info --get epsilon_sound whole)
+    assert_equal "$(jq 'select(.kind == "open") | .as_published and .order > 1' spent)" true
+    assert_equal "$(jq -r 'select(.kind == "close") | .accountant' spent)" published
+    # what it has cost the population is the sound number, whatever its budget was
+    run jq -n "$(dp-account report --json --delta 1e-5 spent | jq '.populations[0].epsilon') / $sound | . > 1 - 1e-6 and . < 1 + 1e-6"
+    assert_output true
+    dp-account verify spent
+    # one that is killed and goes on states what it would have stated
+    cat > stop << 'END'
+#!/usr/bin/python3
+import msgpack, os, sys
+unpacker = msgpack.Unpacker(raw=False)
+while data := sys.stdin.buffer.read1(65536):
+    unpacker.feed(data)
+    for frame in unpacker:
+        if frame["kind"] == "lap" and frame["lap"] == 24 and not os.path.exists("stopped"):
+            open("stopped", "w")
+            sys.exit(1)
+        sys.stdout.buffer.write(msgpack.packb(frame))
+        sys.stdout.buffer.flush()
+END
+    chmod +x stop
+    child="${child/--ledger spent/--no-ledger} | ./stop"
+    run dp-loop --plan '(gradient, search) 20' --seed 1 -q --checkpoint kept --checkpoint-every 1 -o part -- "$child"
+    assert_failure 1
+    dp-loop --plan '(gradient, search) 20' --seed 1 -q --resume kept --checkpoint-every 1 -o part -- "$child" > stream
+    for field in epsilon epsilon_sound; do
+        assert_equal "$(dp-info --get $field part)" "$(dp-info --get $field whole)"
+    done
+}

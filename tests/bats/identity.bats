@@ -10,8 +10,9 @@ prepare() {
 
 # train OUT HOW PIPELINE
 train() {
-    local laps=(--laps 12)
-    [[ $3 != *' --on '* ]] || laps=(--plan "$PLAN")
+    local laps=(--laps 12) plan
+    plan=$(plan "$3")
+    [ -z "$plan" ] || laps=(--plan "$plan")
     timeout 60 dp-loop "${laps[@]}" --seed 11 --exec "$2" -o "$1" -- "$3" > "$1.stream"
 }
 
@@ -79,6 +80,21 @@ same() {
         train three-processes processes "$(pipeline four.dp $loss kinds-threads)"
         cmp one three
         cmp one three-processes
+    done
+}
+
+@test "searches: processes = fused, on any number of threads, inline = by reference" {
+    for what in two.dp:logistic:search four.dp:softmax:search-least four.dp:hinge:search-gaussian real.dp:huber:search-same \
+        four.dp:logistic:search-same; do
+        IFS=: read -r data loss variant <<< "$what"
+        same "$data" "$loss" "$variant"
+        train three fused "$(pipeline "$data" "$loss" "$variant-threads")"
+        train three-processes processes "$(pipeline "$data" "$loss" "$variant-threads")"
+        train inline fused "$(pipeline "$data" "$loss" "$variant-inline")"
+        cmp fused three
+        cmp fused three-processes
+        cmp fused inline
+        [ "$(dp-cat --kind lap fused.stream | grep -o '"step_size":[0-9.]*' | sort -u | wc -l)" -gt 2 ] # it does move
     done
 }
 
@@ -163,7 +179,7 @@ cut_at() {
 }
 
 @test "cut at any | by ZeroMQ over ipc" {
-    for variant in parallel release sequential primal clip non-private gradient-clip gradient-adaptive gradient-schedule gradient-adam kinds sgd erm; do
+    for variant in parallel release sequential primal clip non-private gradient-clip gradient-adaptive gradient-schedule gradient-adam kinds sgd erm search search-same; do
         text=$(pipeline four.dp squared $variant)
         train whole fused "$text"
         pipes=$(tr -cd '|' <<< "$text" | wc -c)

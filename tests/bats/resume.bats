@@ -10,9 +10,10 @@ prepare() {
 
 # resumed EXEC TEXT [SEED]: kills a seeded run and resumes it, twice, and compares with one that was left alone
 resumed() {
-    local exec=$1 text=$2
-    dp-loop --laps $LAPS --seed 11 --exec $exec -q -o whole -- "$text" > whole.stream
-    run timeout 120 "$ROOT/tests/bats/resume.py" "${3:-1}" 2 kept part 20 -- dp-loop --laps $LAPS --seed 11 --exec $exec -q -- "$text"
+    local exec=$1 text=$2 laps=(--laps $LAPS)
+    [[ $text != *' --on search '* ]] || laps=(--plan "(gradient, search) $((LAPS / 2))")
+    dp-loop "${laps[@]}" --seed 11 --exec $exec -q -o whole -- "$text" > whole.stream
+    run timeout 120 "$ROOT/tests/bats/resume.py" "${3:-1}" 2 kept part 20 -- dp-loop "${laps[@]}" --seed 11 --exec $exec -q -- "$text"
     assert_success
     [ "${output##*$'\n'}" -ge 1 ] || fail "never resumed: $output"
     cmp whole part || fail "$exec: $text"
@@ -46,6 +47,12 @@ GRADIENTS="gradient gradient-threads gradient-clip gradient-adagrad gradient-ada
 @test "killed and resumed, gradients, processes" {
     LAPS=150
     for variant in $GRADIENTS; do resumed processes "$(pipeline two.dp logistic $variant)"; done
+}
+
+@test "killed and resumed, searches" {
+    LAPS=150
+    resumed fused "$(pipeline four.dp logistic search)"
+    resumed processes "$(pipeline two.dp logistic search-same)"
 }
 
 # private: CHILD, a private run with a ledger

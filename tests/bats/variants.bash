@@ -1,5 +1,13 @@
 # The ways to train that tests of whole runs go through.
 PLAN='(whole, part 5) 2' # of the laps of several kinds, 12 in all
+SEARCHES='(gradient, search) 6'
+# plan PIPELINE: prints the plan of its laps, nothing where they have no kinds
+plan() {
+    case $1 in
+        *' --on search '*) echo "$SEARCHES" ;;
+        *' --on '*) echo "$PLAN" ;;
+    esac
+}
 # pipeline DATA LOSS VARIANT: prints the child pipeline
 pipeline() {
     local sample="dp-sample --data $1 --rate 0.1" step="dp-scd-step --data $1 --loss $2 --lambda 1e-3 --loss-width 0.5"
@@ -38,6 +46,24 @@ pipeline() {
             echo "dp-sample --on whole --data $1 --rate 1 | $step --on whole | dp-noise --on whole -z 9 |
                 $sample --on part | $step --on part | $noise --schedule sqrt:1:1 --on part |
                 $gate | dp-step --on whole --step 0.2 | dp-step --on part --step 0.5 --schedule sqrt:1:1"
+            return
+            ;;
+        search | search-*) # a gradient is held until a search has found its step; -same: gradient and search of one batch
+            local search=" --epsilon 0.5 --tries 6 --clip 1.5 --first-step 4" at=" --data $1" threads='' on=' --on gradient' to=' --on search'
+            step="dp-grad --loss $2 --lambda 1e-3 --loss-width 0.5 --intercept 0.5 --clip 0.3"
+            case $3 in
+                *-least*) search+=' --method noisy-max' ;;
+                *-gaussian*) search="${search/--epsilon 0.5/--noise gaussian --rho 0.5} --armijo 0.01 --on-failure last" ;;
+                *-same*) search+=' --same-batch --armijo 0.01' step+=' --keep-batch' on='' to='' ;;
+                *) search+=' --armijo 0.01 --split 0.7' ;;
+            esac
+            case $3 in
+                *-threads) threads=' --threads 3' ;;
+                *-inline) sample+=' --inline' at='' ;;
+            esac
+            local move="dp-step$on --hold | dp-step$to"
+            [ -n "$on" ] || move='dp-step'
+            echo "$sample | $step$at$threads$on | $noise$on | dp-linesearch$search$at$threads$to | $gate | $move"
             return
             ;;
         sgd)

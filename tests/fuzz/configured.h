@@ -35,6 +35,8 @@ static const char *const configurations[] = {
     "dp-eval --data @DATA",
     "dp-eval --data @REAL --format json",
     "dp-erm --data @REAL --loss squared --lambda 1e-2 --tolerance 1e-3 --most 20 --non-private",
+    "dp-linesearch --on search --data @DATA --epsilon 1 --tries 5 --clip 1 --first-step 4 --follow",
+    "dp-linesearch --method noisy-max --epsilon 1 --tries 5 --clip 1 --first-step 4 --same-batch",
 };
 
 #define CONFIGURATIONS (sizeof configurations / sizeof configurations[0])

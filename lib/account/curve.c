@@ -28,7 +28,7 @@ bool dp_event_is_gaussian(const struct dp_event *event, double *multiplier)
 
 static int unsampled(const struct dp_event *event, const double *orders, size_t n, double *out, struct dp_err *err)
 {
-    double *work;
+    double *work = NULL;
     int rc = dp_alloc(&work, n, sizeof *work, err);
     for (size_t i = 0; rc == DP_OK && i < n; i++)
         out[i] = 0;

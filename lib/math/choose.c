@@ -3,8 +3,6 @@
 #include "math/gaussian.h"
 #include "math/laplace.h"
 
-_Static_assert(DP_CHOOSE_MOST <= DP_LAPLACE_MOST && DP_CHOOSE_MOST <= DP_GAUSSIAN_MOST, "noise of either kind can be drawn");
-
 static int draw(const struct dp_above *a, enum dp_purpose purpose, uint64_t first, double scale, int64_t *out, size_t count)
 {
     return a->gaussian ? dp_gaussian_draw(a->key, purpose, a->lap, first, scale, out, count)

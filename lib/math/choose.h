@@ -38,7 +38,8 @@ struct dp_above {
     int64_t noise[DP_ABOVE_TOGETHER];
 };
 
-/* Draws ν_0. Returns nonzero unless both scales can be drawn: 0 < scale ≤ DP_CHOOSE_MOST. The key is borrowed. */
+/* Draws ν_0. Returns nonzero unless both scales can be drawn: 0 < scale ≤ DP_CHOOSE_MOST (which noise of either kind allows).
+ * The key is borrowed. */
 #define DP_CHOOSE_MOST 0x1p48
 int dp_above_open(struct dp_above *above, const struct dp_key *key, uint64_t lap, bool gaussian, double threshold_scale,
                   double query_scale);

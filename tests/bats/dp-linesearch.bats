@@ -308,3 +308,37 @@ for least in 2, 2**12, 2**24: # none of these runs of laps repeats one lap; of f
     dp-linesearch --data two.dp --epsilon 1e12 -m 7 -C 1 -s 1 --method noisy-max --in held.frames > searched.frames
     assert_equal "$(dp-cat --kind lap searched.frames | grep -c '"label":"noised".*"choice":')" 3
 }
+
+@test "streams that are cut, corrupt or out of place" {
+    held two.dp logistic
+    local search=(dp-linesearch --data two.dp --epsilon 1 -m 5 -C 1 -s 1 --out /dev/null)
+    size=$(stat -c %s held.frames)
+    for cut in $(seq 0 997 $((size - 1))); do
+        head -c "$cut" held.frames > cut.frames
+        run timeout 10 "${search[@]}" --in cut.frames
+        assert_failure 4
+        assert_output --regexp '^dp-linesearch: (the input ended before its end frame: an upstream stage is gone|cut.frames ends inside a frame)$'
+    done
+    complains 1 "dp-linesearch: not a dpline stream: a frame starts with byte 0x48, not with a map" "${search[@]}" --in <(echo Hello)
+    edit twice=1 'rows=[1]' < held.frames > odd.frames
+    complains 1 "dp-linesearch: corrupt frame: 'rows' is a list or map" "${search[@]}" --in odd.frames
+    edit 'label="bounded"' < held.frames > bounded.frames
+    complains 5 "dp-linesearch: takes raw or noised frames and got a bounded one: a stage is missing or out of place" \
+        "${search[@]}" --in bounded.frames
+    complains 1 "dp-linesearch: the rows were sampled from another data set than --data names" \
+        "${search[@]}" --data four.dp --in held.frames
+    complains 2 "dp-linesearch: --data is required: the frames carry row numbers, not rows" \
+        dp-linesearch --epsilon 1 -m 5 -C 1 -s 1 --in held.frames
+    edit 'record.rate=-1.0' < held.frames > rate.frames
+    complains 1 "dp-linesearch: lap 1 has a lambda of 0.01 and -300 rows" "${search[@]}" --in rate.frames
+    edit 'record.rows=0' < held.frames > none.frames
+    complains 5 "dp-linesearch: the frame of lap 1 does not record how its rows were sampled" "${search[@]}" --in none.frames
+}
+
+@test "a search before any gradient ends the run before its first step" {
+    complains 1 "dp-linesearch: there is no direction to search along in lap 1: no gradient is held (dp-step --hold)" \
+        dp-loop --plan '(search, gradient) 3' -- "dp-sample --data two.dp --rate 0.5 |
+            dp-grad --on gradient --data two.dp --loss logistic --clip 1 | dp-noise --on gradient -z 2 |
+            dp-linesearch --on search --data two.dp --epsilon 1 -m 5 -C 1 -s 1 | dp-account --adaptive -e 100 -d 1e-5 --no-ledger |
+            dp-step --on gradient --hold | dp-step --on search"
+}

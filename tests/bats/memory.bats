@@ -75,6 +75,16 @@ END
         dp-account --epsilon 100 --delta 1e-5 --allow-seeded --no-ledger | dp-step --step 1"
 }
 
+@test "memory runs out in a search, and moves no bit of it" {
+    local search="dp-linesearch --data small.dp --epsilon 1 --tries 4 --clip 1 --first-step 2"
+    sweep --runs 300 -- dp-loop -q --plan '(gradient, search) 1' --exec fused --seed 1 -- "dp-sample --data small.dp --rate 0.3 |
+        dp-grad --on gradient --data small.dp --loss logistic --clip 1 | dp-noise --on gradient -z 3 | $search --on search |
+        dp-account --epsilon 100 --delta 1e-5 --allow-seeded --no-ledger | dp-step --on gradient --hold | dp-step --on search"
+    sweep --runs 300 -- dp-loop -q --laps 1 --exec fused --seed 1 -- "dp-sample --data small.dp --rate 0.3 |
+        dp-grad --data small.dp --loss logistic --clip 1 --keep-batch | dp-noise -z 3 | $search --same-batch --method noisy-max |
+        dp-account --epsilon 100 --delta 1e-5 --allow-seeded --no-ledger | dp-step"
+}
+
 @test "memory runs out in a minimiser, and moves no bit of it" {
     sweep -- dp-loop -q --laps 1 --exec fused -- "dp-sample --data small.dp --mode full |
         dp-erm --data small.dp --loss logistic --lambda 1e-2 --non-private | dp-account --non-private | dp-step"

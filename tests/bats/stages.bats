@@ -4,7 +4,7 @@ load helper
 prepare() { small_data 400 6 2; }
 
 @test "every stage: --help, --version, unknown options, stray arguments, missing values" {
-    for stage in sample scd-step grad clip noise step eval; do
+    for stage in sample scd-step grad clip noise linesearch step eval; do
         run dp-$stage --help
         assert_success
         assert_output --partial "Usage: dp-$stage"

@@ -59,17 +59,17 @@ def wait_until(condition, seconds, what):
         time.sleep(0.002)
 
 
-def kill_one(command, stage, number, delay, late, before):
-    """Returns what dp-loop said."""
+def kill_one(command, stage, which, number, delay, late, before):
+    """Kills the stage of that name; where there are several, number `which` of them."""
     with open("stream", "wb") as stream, open("said", "wb") as said:
         loop = subprocess.Popen(command, stdout=stream, stderr=said)
     try:
-        wait_until(lambda: any(name_of(p) == stage for p in family(loop.pid)), 10, f"no {stage}")
+        wait_until(lambda: sum(name_of(p) == stage for p in family(loop.pid)) > which, 10, f"no {stage}")
         if late:
             wait_until(lambda: os.path.getsize("stream") > 2000, 10, "no laps")
         time.sleep(delay)
         all_of_them = family(loop.pid)
-        victim = [p for p in all_of_them if name_of(p) == stage][0]
+        victim = sorted(p for p in all_of_them if name_of(p) == stage)[which]
         os.kill(victim, number)
         try:
             status = loop.wait(10)
@@ -98,9 +98,9 @@ def main():
     before = set(os.listdir(".")) | {"model", ledger + ".mark", ledger + ".mark.new"}
     killed = some = 0
     for number in (signal.SIGKILL, signal.SIGSEGV):
-        for stage in stages:
+        for at, stage in enumerate(stages):
             for i in range(times):
-                kill_one(command, stage, number, chance.uniform(0, 0.03), i % 2 == 1, before)
+                kill_one(command, stage, stages[:at].count(stage), number, chance.uniform(0, 0.03), i % 2 == 1, before)
                 killed += 1
                 frames, names = runs.released("stream")
                 assert os.path.exists("model") == (frames > 0), f"{frames} laps released, model: {os.path.exists('model')}"

@@ -102,3 +102,11 @@ END
     sweep -- dp-predict --data small.dp model
     sweep -- dp-cmp model model
 }
+
+@test "memory runs out in a line search, and moves no bit of it" {
+    sweep --runs 400 -- dp-loop -q --laps 3 --exec fused --seed 1 -- "dp-sample --data small.dp --rate 0.3 |
+        dp-grad --data small.dp --loss logistic --clip 1 --keep-batch | dp-noise -z 3 --follow |
+        dp-linesearch --same-batch --data small.dp --epsilon 1 --tries 9 --clip 2 --first-step 8 --follow |
+        dp-account --adaptive --epsilon 100 --delta 1e-5 --allow-seeded --no-ledger | dp-step |
+        dp-adapt -z 3 --policy adaptive --first-step 8 --every 2"
+}

@@ -82,12 +82,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         read_own(data + 1, size - 1);
         return 0;
     }
-    if (size < 1 || data[0] < 'A' || data[0] >= 'A' + CONFIGURATIONS)
+    if (size < 1 || configuration_of(data[0]) == NULL)
         return -1;
     char *bytes = fuzz_text(data + 1, size - 1);
     int rc = dp_state_decode(&state, bytes, size - 1, &err);
     fuzz_said(rc, &err);
-    struct dp_stage *stage = rc == DP_OK ? start(configurations[data[0] - 'A']) : NULL;
+    struct dp_stage *stage = rc == DP_OK ? start(configuration_of(data[0])) : NULL;
     if (stage != NULL && stage->class->restore != NULL)
         put_back(stage, &state);
     dp_stage_free(stage);

@@ -1,7 +1,8 @@
-/* Stages as the targets configure them: the first byte of an input, from 'A' on, says which. */
+/* Stages as the targets configure them: the first byte of an input, from 'A' to 'Z' and then 'a' on, says which. */
 #ifndef DP_TESTS_FUZZ_CONFIGURED_H
 #define DP_TESTS_FUZZ_CONFIGURED_H
 
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -37,9 +38,23 @@ static const char *const configurations[] = {
     "dp-erm --data @REAL --loss squared --lambda 1e-2 --tolerance 1e-3 --most 20 --non-private",
     "dp-linesearch --on search --data @DATA --epsilon 1 --tries 5 --clip 1 --first-step 4 --follow",
     "dp-linesearch --method noisy-max --epsilon 1 --tries 5 --clip 1 --first-step 4 --same-batch",
+    "dp-step --hold --average-gradients",
+    "dp-step --hold --normalise",
+    "dp-adapt --multiplier 2 --policy adaptive --average-gradients --first-step 4 --every 1 --clip 0.1",
+    "dp-adapt --multiplier 2 --policy on-failure",
+    "dp-noise --multiplier 2 --follow",
+    "dp-clip --data @DATA --clip 0.1 --follow",
+    "dp-linesearch --data @DATA --epsilon 1 --tries 5 --clip 1 --first-step 4 --same-batch",
 };
 
 #define CONFIGURATIONS (sizeof configurations / sizeof configurations[0])
+
+/* That of a letter, or NULL. */
+static inline const char *configuration_of(uint8_t letter)
+{
+    size_t at = (size_t)(letter >= 'a' ? letter - 'a' + 26 : letter - 'A');
+    return letter >= 'A' && (letter <= 'Z' || letter >= 'a') && at < CONFIGURATIONS ? configurations[at] : NULL;
+}
 
 static inline struct dp_stage *start(const char *configuration)
 {

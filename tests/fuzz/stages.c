@@ -59,9 +59,9 @@ static void feed(struct dp_stage *stage, const char *bytes, size_t size)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    if (size < 1 || data[0] < 'A' || data[0] >= 'A' + CONFIGURATIONS)
+    if (size < 1 || configuration_of(data[0]) == NULL)
         return -1;
-    struct dp_stage *stage = start(configurations[data[0] - 'A']);
+    struct dp_stage *stage = start(configuration_of(data[0]));
     char *bytes = fuzz_text(data + 1, size - 1);
     feed(stage, bytes, size - 1);
     dp_stage_free(stage);

@@ -77,13 +77,14 @@ refused() {
 }
 
 # What the DP-BLSGD paper says of a run: each query amplified by itself at whole orders, and added. By another way than the
-# gate's: sums of powers.
+# gate's: sums of powers. claimed GRADIENTS SEARCHES [MULTIPLIER THRESHOLD QUERY]
 claimed() {
     /usr/bin/python3 - "$@" << 'END'
 import sys
 from math import exp, expm1, lgamma, log, log1p
-gradients, searches = map(int, sys.argv[1:])
-q, z, first, each, delta = 0.1, 8, 0.05, 0.025, 1e-5
+gradients, searches = map(int, sys.argv[1:3])
+z, first, each = map(float, sys.argv[3:] or (8, 0.05, 0.025))
+q, delta = 0.1, 1e-5
 def laplace(a, e):
     return log(a / (2 * a - 1) * exp((a - 1) * e) + (a - 1) / (2 * a - 1) * exp(-a * e)) / (a - 1)
 def amplified(a, r):
@@ -92,7 +93,7 @@ def amplified(a, r):
     return log1p(sum(terms)) / (a - 1)
 best = min(gradients * amplified(a, lambda l: l / 2 / z / z) +
            searches * amplified(a, lambda l: laplace(l, first) + laplace(l, 2 * each)) + log(1 / delta) / (a - 1)
-           for a in range(2, 200))
+           for a in range(2, 60))
 print(best)
 END
 }
@@ -147,6 +148,8 @@ END
             dp-account --delta 1e-5 --allow-seeded --epsilon 20 $1 | dp-step"
     }
     dp-loop --laps 100 --seed 1 -q -o m -- "$(joint '--adaptive --as-published')" > stream
+    run jq -n "$(dp-info --get epsilon m) / $(claimed 100 100 2 0.5 0.25) | . > 1 - 1e-9 and . < 1 + 1e-9"
+    assert_output true
     run jq -n "$(dp-info --get epsilon m) < 0.8 * $(dp-info --get epsilon_sound m)"
     assert_output true
     # planned, and charged at once: PRIVACY's vector of a mechanism of epsilon 1 beside a Gaussian

@@ -59,12 +59,10 @@ static int feed(struct fused *f, int at, struct dp_frame *frame, struct dp_err *
     }
     struct link *link = &f->link[at];
     int rc = dp_stage_take(link->stage, frame, &link->out, err);
-    if (rc == DP_STAGE_STOP) {
-        f->stopped = 1;
-        f->answers++;
-        return frame == f->answer ? DP_OK : dp_frame_copy(f->answer, frame, err);
-    }
-    return rc;
+    if (rc != DP_STAGE_STOP)
+        return rc;
+    f->stopped = 1; /* the frame is now the end frame that says why, for the stages that follow as well */
+    return feed(f, at + 1, frame, err);
 }
 
 static int fused_exchange(struct dp_child *child, struct dp_frame *frame, struct dp_frame *answer, struct dp_err *err)

@@ -163,7 +163,7 @@ static void set_noise_scale(struct dp_frame *frame)
 static int pass_non_private(struct dp_frame *frame, struct dp_out *out, struct dp_err *err)
 {
     double gap = dp_frame_real(frame, DP_F_GAP, NAN), objective = dp_frame_real(frame, DP_F_OBJECTIVE, NAN);
-    if (!dp_frame_has(frame, DP_F_SUM))
+    if (!dp_frame_has(frame, DP_F_SUM) && !dp_frame_has(frame, DP_F_CHOICE))
         return dp_fail(err, DP_E_RUN, "the frame of lap %lld has no sum", (long long)frame->lap);
     dp_frame_strip(frame); /* also what an earlier, private run has spent, which bounds nothing now */
     /* Nothing here is private any more, and the mark says so. */

@@ -29,6 +29,7 @@ struct options {
 struct state {
     bool opened;  /* shapes are known */
     bool checked; /* the schedule, against the number of laps */
+    bool waits;   /* --average tail: the last lap came before the tail */
     struct dp_schedule schedule;
     struct dp_optimiser optimiser;
     double *gradient; /* of the model's size */
@@ -264,13 +265,15 @@ static int add(const struct dp_frame *frame, struct dp_array *model, struct dp_e
 
 /* The mean so far of all iterates or of the tail, into which the new one goes with a weight of 1/(held + 1) or, for the
    polynomial, (gamma + 1)/(t + gamma) with t = held + 1 (Shamir & Zhang, 2013). */
-static int average_in(const struct dp_stage *stage, struct dp_frame *frame, const struct dp_array *model, struct dp_err *err)
+static int average_in(struct dp_stage *stage, struct dp_frame *frame, const struct dp_array *model, struct dp_err *err)
 {
     const struct options *o = stage->options;
+    struct state *s = stage->state;
     int64_t laps = stage->turns;
     if (o->average == AVERAGE_TAIL && laps <= 0)
         return dp_fail(err, DP_E_RUN, "--average tail: the stream does not say how many laps there will be");
-    if (o->average == AVERAGE_TAIL && stage->turn <= laps - (int64_t)ceil(o->tail * (double)laps))
+    s->waits = o->average == AVERAGE_TAIL && stage->turn <= laps - (int64_t)ceil(o->tail * (double)laps);
+    if (s->waits)
         return DP_OK;
     int64_t held = dp_frame_has(frame, DP_F_AVERAGE) ? dp_frame_int(frame, DP_F_AVERAGED, 0) : 0;
     const struct dp_array *old = dp_frame_array(frame, DP_F_AVERAGE);
@@ -336,6 +339,19 @@ static int step_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp_o
     if (rc == DP_OK && o->average != AVERAGE_NONE)
         rc = average_in(stage, frame, model, err);
     return rc != DP_OK ? rc : out->frame(out, frame, err);
+}
+
+/* How many laps there will be was the most that there could be, when the budget ends the run. */
+static int step_drain(struct dp_stage *stage, struct dp_out *out, struct dp_err *err)
+{
+    const struct state *s = stage->state;
+    (void)err;
+    if (s->waits)
+        dp_stage_warn(stage, out,
+                      "--average tail: the run ended after lap %lld, before its tail, and nothing was averaged (--average "
+                      "polynomial needs no end)",
+                      (long long)stage->lap);
+    return DP_OK;
 }
 
 /* The means of released models are in the frame; the optimiser's are not. */
@@ -405,6 +421,7 @@ const struct dp_stage_class dp_step_class = {
     .gives = DP_LABEL_RELEASED,
     .open = step_open,
     .fire = step_fire,
+    .drain = step_drain,
     .close = step_close,
     .save = step_save,
     .restore = step_restore,

@@ -126,6 +126,13 @@ assert seen == {1.3, 0.8, 1}, seen'
     says '.records[0].bound' 1 0.952381
 }
 
+@test "it takes no lap whose sum or choice nothing has followed from yet" {
+    complains 1 "dp-adapt: nothing has followed from the sum of lap 1 yet: put dp-adapt after the last dp-step" \
+        dp-loop --laps 2 -o m -- "$(child 0:1 '-z 4' | sed 's/dp-step --hold/dp-adapt -z 4 | &/')"
+    complains 1 "dp-adapt: nothing has followed from the choice of lap 1 yet: put dp-adapt after the last dp-step" \
+        dp-loop --laps 2 -o m -- "$(child 0:1 '-z 4' | sed 's/| dp-step | dp-adapt -z 4/| dp-adapt -z 4 | dp-step/')"
+}
+
 @test "a stage that does not follow ends the run" {
     for exec in fused processes; do
         complains 1 "dp-adapt: lap 2 had a noise multiplier of 4, not 3.50823: dp-noise needs --follow, and to begin with the same value" \

@@ -342,3 +342,18 @@ for least in 2, 2**12, 2**24: # none of these runs of laps repeats one lap; of f
             dp-linesearch --on search --data two.dp --epsilon 1 -m 5 -C 1 -s 1 | dp-account --adaptive -e 100 -d 1e-5 --no-ledger |
             dp-step --on gradient --hold | dp-step --on search"
 }
+
+@test "behind a gate that is not private: exact gradients, and steps that a search has chosen" {
+    dp-loop -q --plan '(gradient, search) 20' --seed 1 -o model -- "dp-sample --data two.dp --mode full |
+        dp-grad --on gradient --data two.dp --loss logistic --lambda 1e-2 --non-private |
+        dp-linesearch --on search --data two.dp --epsilon 1e4 --tries 30 --clip 10 --first-step 100 |
+        dp-account --non-private --allow-seeded | dp-step --on gradient --hold | dp-step --on search" > stream
+    erm.sh --data two.dp --lambda 1e-2 -q > least
+    python 'run, least = frames.laps("stream"), frames.laps("least")[0]
+X, y = numpy.load("two.dp/X.npy").astype(float), 2 * numpy.load("two.dp/y.npy") - 1
+F = lambda w: numpy.logaddexp(0, -y * (X @ w[0])).mean() + 0.005 * (w ** 2).sum()
+values = [F(lap["model"]) for lap in run if "step_size" in lap]
+assert len(values) == 20 and all(lap["non_private"] and "choice" in lap for lap in run if "step_size" in lap)
+assert all(b < a for a, b in zip(values, values[1:6])) and values[-1] < least["objective"] + 1e-3, (values, least["objective"])'
+    assert_equal "$(dp-info --get non_private model)" true
+}

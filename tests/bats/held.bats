@@ -152,19 +152,20 @@ if frame["kind"] == "lap":
 @test "until the budget is spent: the end that was asked for" {
     gate() { gradients | sed "s/--epsilon 50/--epsilon $1/"; }
     # with the bytes of a run of so many laps, and no word of it
-    complains 0 '' dp-loop --laps 500 --until-spent --seed 4 -o spent -- "$(gate 1) | dp-step --step 1"
+    complains 0 '' dp-loop --laps 500 --until-spent --seed 4 -o spent -- "$(gate 3) | dp-step --step 1"
     laps=$(dp-info --get lap spent)
-    [ "$laps" -gt 3 ] && [ "$laps" -lt 500 ]
+    [ "$laps" -gt 3 ]
+    [ "$laps" -lt 500 ]
     for exec in fused processes; do
-        dp-loop --laps 500 --until-spent --seed 4 --exec $exec -o model -- "$(gate 1) | dp-step --step 1" > stream
+        dp-loop --laps 500 --until-spent --seed 4 --exec $exec -o model -- "$(gate 3) | dp-step --step 1" > stream
         cmp model spent
         assert_equal "$(dp-cat --kind end stream)" '{"kind":"end"}'
         dp-cat --last --frames stream | cmp - model
     done
-    dp-loop --laps "$laps" --until-spent --seed 4 -o whole -- "$(gate 1) | dp-step --step 1" > stream
+    dp-loop --laps "$laps" --until-spent --seed 4 -o whole -- "$(gate 3) | dp-step --step 1" > stream
     dp-cmp --weights-only whole spent
     # without the option it was too early, and the model is there just the same
-    run dp-loop --laps 500 --seed 4 -o early -- "$(gate 1) | dp-step --step 1"
+    run dp-loop --laps 500 --seed 4 -o early -- "$(gate 3) | dp-step --step 1"
     assert_failure 3
     cmp early spent
     # no lap at all is never what was asked for
@@ -176,7 +177,19 @@ if frame["kind"] == "lap":
     done
     # a failure stays one
     complains 1 "dp-step: the frame of lap 1 has no released sum" \
-        dp-loop --laps 500 --until-spent --seed 4 -o failed -- "$(gate 1) | dp-step --hold | dp-step --step 1"
+        dp-loop --laps 500 --until-spent --seed 4 -o failed -- "$(gate 3) | dp-step --hold | dp-step --step 1"
+}
+
+@test "a run that the budget ends before its tail says that nothing was averaged" {
+    dp-loop -q --laps 500 --until-spent --seed 4 -o spent -- "$(gradients | sed 's/--epsilon 50/--epsilon 3/') | dp-step --step 1" > /dev/null
+    laps=$(dp-info --get lap spent)
+    for exec in auto processes; do
+        complains 0 "dp-step: warning: --average tail: the run ended after lap $laps, before its tail, and nothing was averaged (--average polynomial needs no end)" \
+            dp-loop --laps 500 --until-spent --seed 4 --exec $exec -o spent -- "$(gradients | sed 's/--epsilon 50/--epsilon 3/') | dp-step --step 1 --average tail"
+    done
+    complains 0 '' dp-loop --laps 500 --until-spent --seed 4 -o spent -- "$(gradients | sed 's/--epsilon 50/--epsilon 3/') | dp-step --step 1 --average polynomial"
+    complains 0 '' dp-loop --laps $((laps + 2)) --until-spent --seed 4 -o spent -- "$(gradients | sed 's/--epsilon 50/--epsilon 3/') | dp-step --step 1 --average tail"
+    complains 0 '' dp-loop --laps 2 --seed 4 -o spent -- "$(gradients) | dp-step --step 1 --average tail"
 }
 
 @test "a run that ends before its first step says so: its model is the one that it began with" {

@@ -161,6 +161,22 @@ if frame["kind"] == "lap" and frame["lap"] > int(open("last").read()) and not os
     done
 }
 
+@test "first steps that follow need no filter, and the run has more laps without one" {
+    for gate in --adaptive ''; do
+        search search two.dp "dp-account $gate --allow-seeded --epsilon 1 --delta 1e-5"
+        TEXT=$(sed 's/-z 3 --policy on-failure //; s/-z 3 --follow/-z 20/; s/--epsilon 1 --tries/--epsilon 0.1 --tries/' <<< "$TEXT")
+        complains 0 '' dp-loop --plan '(gradient, search) 5000' --until-spent --seed 3 -o "model$gate" -- "$TEXT"
+        # it did follow
+        run jq -n "$(dp-info --get first_step "model$gate") != 16"
+        assert_output true
+    done
+    [ "$(dp-info --get lap model)" -gt "$(dp-info --get lap model--adaptive)" ]
+    # noise that follows does need it
+    search search two.dp "dp-account --allow-seeded --epsilon 9 --delta 1e-5"
+    complains 5 "dp-account: the mechanism of lap 3 is not what was announced: noise that changes needs a schedule or --adaptive" \
+        dp-loop "${PLAN[@]}" --seed 11 -o m -- "${TEXT/--tries 12/--tries 12 --armijo 1e9}"
+}
+
 @test "killed and resumed, with and without a seed" {
     for variant in search same-batch; do
         search $variant two.dp

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "audit/bound.h"
+#include "audit/choices.h"
 #include "audit/sampler.h"
 #include "audit/variant.h"
 #include "base/mem.h"
@@ -46,12 +47,19 @@ struct audit {
     double *feature;     /* outputs */
     size_t outputs;
     struct learnt learnt;
+    struct dp_audit_choices choices;
     int64_t *noise; /* what step 1 has seen: noise_count vectors of noise_size */
     size_t noise_count, noise_size;
     double *squares; /* outputs: Σ (noise / recorded scale)², Gaussian noise only */
     double entries;  /* of each output in these sums */
     int64_t keys;    /* runs begun: each has a seed of its own */
 };
+
+/* Whether the sum moves the model to the canary's class: a step along it lowers the canary's loss then. */
+static bool toward(const struct audit *a)
+{
+    return a->feature[a->outputs - 1] > 0;
+}
 
 enum phase { PHASE_CLAIM, PHASE_NOISE, PHASE_LEARN, PHASE_SCORE };
 
@@ -145,6 +153,24 @@ static double score(const struct audit *a, bool in)
         return in ? ratio : 0;
     double high = fmax(ratio, 0); /* ln(1 − q + q e^ratio) without overflow */
     return high + log((1 - q) * exp(-high) + q * exp(ratio - high));
+}
+
+/* What the adversary makes of a lap, whose choice is a query of its own. */
+static int look(struct audit *a, enum phase phase, bool with, bool in, double *sum, struct dp_err *err)
+{
+    bool chosen;
+    size_t choice;
+    int rc = dp_audit_choices_read(&a->choices, a->token, &chosen, &choice, err);
+    if (rc != DP_OK)
+        return rc;
+    if (phase == PHASE_LEARN) {
+        learn(a, with, in);
+        if (chosen)
+            dp_audit_choices_learn(&a->choices, with, toward(a), choice);
+    }
+    if (phase == PHASE_SCORE)
+        *sum += score(a, in) + (chosen ? dp_audit_choices_score(&a->choices, toward(a), choice) : 0);
+    return DP_OK;
 }
 
 static bool same_record(const struct dp_record *a, const struct dp_record *b)
@@ -283,12 +309,10 @@ static int one_run(struct audit *a, enum phase phase, bool with, double *total, 
             rc = keep_noise(a, err);
         if (rc == DP_OK && phase != PHASE_NOISE)
             rc = read_feature(a, err);
+        if (rc == DP_OK)
+            rc = look(a, phase, with, in, &sum, err);
         if (rc != DP_OK)
             break;
-        if (phase == PHASE_LEARN)
-            learn(a, with, in);
-        if (phase == PHASE_SCORE)
-            sum += score(a, in);
         rc = release(a, phase, err);
         if (rc == DP_OK && a->part[PUBLIC] != NULL)
             rc = dp_audit_part_take(a->part[PUBLIC], out->watch, a->token, err);
@@ -532,6 +556,7 @@ int dp_membership_run(struct dp_membership *audit, struct dp_err *err)
     dp_frame_free(a.token);
     dp_dataset_close(a.data);
     dp_pipeline_free(&a.pipeline);
+    free(a.choices.made);
     free(a.learnt.with);
     free(a.learnt.without);
     free(a.learnt.direction);

@@ -8,7 +8,7 @@
 
 /* dp-mutant: rewrites what the record says and leaves the sum as it is. */
 struct options {
-    double bound, multiplier, count;
+    double bound, multiplier, count, search;
     int64_t halve;
     int sampler;
 };
@@ -35,6 +35,13 @@ static const struct dp_option record_options[] = {
      .help = "claim this sensitivity of the count",
      .min = 0,
      .max = INFINITY},
+    {.name = "search",
+     .kind = DP_OPT_REAL,
+     .offset = offsetof(struct options, search),
+     .metavar = "PART",
+     .help = "claim this part of what a search costs",
+     .min = 0,
+     .max = INFINITY},
     {.name = "halve",
      .kind = DP_OPT_INT,
      .offset = offsetof(struct options, halve),
@@ -55,6 +62,13 @@ static const struct dp_option record_options[] = {
 static struct dp_record *record_of(struct dp_frame *frame)
 {
     return dp_frame_edit_record(frame, dp_frame_has(frame, DP_F_SUM) ? DP_F_SUM : DP_F_NONE);
+}
+
+static void understate(struct dp_record *record, double part)
+{
+    record->query.epsilon *= part;
+    record->query.query_epsilon *= part;
+    record->query.rho *= part;
 }
 
 static int record_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp_out *out, struct dp_err *err)
@@ -78,6 +92,8 @@ static int record_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp
     }
     if (!isnan(o->count))
         dp_frame_edit_record(frame, DP_F_WITHIN)->sensitivity = o->count;
+    if (!isnan(o->search))
+        understate(dp_frame_edit_record(frame, DP_F_CHOICE), o->search);
     if (o->halve != DP_OPT_ABSENT_INT) {
         struct dp_array *sum = dp_frame_edit_array(frame, DP_F_SUM);
         int64_t *row = (int64_t *)sum->data + (uint64_t)(o->halve - 1) * sum->dims[1];
@@ -101,6 +117,8 @@ static int record_hello(struct dp_stage *stage, struct dp_frame *frame, struct d
             frame->record[i].query.multiplier = o->multiplier;
             frame->record[i].scale = o->multiplier * frame->record[i].sensitivity;
         }
+        if (!isnan(o->search) && frame->record[i].of == DP_F_CHOICE)
+            understate(&frame->record[i], o->search);
         if (o->sampler >= 0) {
             frame->record[i].sampler = (enum dp_sampler)o->sampler;
             frame->record[i].epoch_laps = 0;

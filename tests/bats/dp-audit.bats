@@ -240,6 +240,21 @@ passed() {
     assert_output --regexp '^dp-audit: the noise on output 4 of the sum has 0\.[45][0-9]* times the scale in its record \(confidence 0.9999\)$'
 }
 
+@test "a search whose choices have a hundredth of the noise that they are charged for is found out, an honest one is not" {
+    search="dp-sample --data {} | dp-grad --data {} --loss logistic --clip 0.1 --keep-batch | dp-noise -z 5 |
+        dp-linesearch --same-batch --data {} --tries 1 --clip 1.4 --first-step 1e4"
+    for how in "--epsilon 1 --armijo 0" "--noise gaussian --rho 0.5 --armijo 0" "--method noisy-max --epsilon 1"; do
+        epsilon --laps 1 --runs 2000 -- "$search $how | $GATE | dp-step"
+        assert_success
+    done
+    for how in "--epsilon 100 --armijo 0 | dp-mutant --search 0.01" "--noise gaussian --rho 5000 --armijo 0 | dp-mutant --search 1e-4" \
+        "--method noisy-max --epsilon 100 | dp-mutant --search 0.01"; do
+        epsilon --laps 1 --runs 2000 -- "$search $how | $GATE | dp-step"
+        assert_failure 1
+        assert_output --regexp '^dp-audit: the pipeline claims epsilon = [01]\.[0-9]+, and at least 3\.[0-9]+ was measured'
+    done
+}
+
 @test "epsilon: the noise of dp-noise is honest on every output" {
     dp-synth classification --rows 60 --cols 9 --classes 3 --seed 2 -o small.dp -q -f
     epsilon --laps 3 --runs 40 -- "dp-sample --data {} | $STEP --clip 0.01 | dp-noise -z 1 | $GATE | dp-step"

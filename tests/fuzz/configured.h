@@ -56,12 +56,16 @@ static inline const char *configuration_of(uint8_t letter)
     return letter >= 'A' && (letter <= 'Z' || letter >= 'a') && at < CONFIGURATIONS ? configurations[at] : NULL;
 }
 
+/* One at a time: options are texts that stay where they are. */
 static inline struct dp_stage *start(const char *configuration)
 {
-    char *argv[32], *text = strdup(configuration), *rest = NULL;
+    static char text[256];
+    char *argv[32], *rest = NULL;
     int argc = 0;
     struct dp_stage *stage = NULL;
     struct dp_err err = {0};
+    fuzz_assert(strlen(configuration) < sizeof text);
+    strcpy(text, configuration);
     for (char *word = strtok_r(text, " ", &rest); word != NULL && argc < 31; word = strtok_r(NULL, " ", &rest)) {
         if (strcmp(word, "@DATA") == 0)
             word = (char *)fuzz_need("FUZZ_CLASSES");
@@ -75,7 +79,6 @@ static inline struct dp_stage *start(const char *configuration)
     int rc = dp_stage_new(&stage, dp_stage_find(argv[0]), argc, argv, NULL, &err);
     if (rc != DP_OK)
         fuzz_fail(err.message, configuration, rc);
-    free(text);
     return stage;
 }
 

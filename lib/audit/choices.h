@@ -1,0 +1,29 @@
+/* What an adversary makes of choices (dp-linesearch --same-batch): how often each was made with the canary and without, on
+   either side of a sign that the adversary sees. */
+#ifndef DP_AUDIT_CHOICES_H
+#define DP_AUDIT_CHOICES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "wire/frame.h"
+
+struct dp_audit_choices {
+    size_t steps;   /* that a choice is one of; 0: none has been seen */
+    uint64_t *made; /* [with][sign][steps] */
+    uint64_t laps[2][2];
+};
+
+/* Whether the frame has a choice; *choice is it. DP_E_RUN: it is none, or not of as many steps as the first. Starts zeroed;
+   free made at the end. */
+int dp_audit_choices_read(struct dp_audit_choices *choices, const struct dp_frame *frame, bool *has, size_t *choice,
+                          struct dp_err *err);
+
+void dp_audit_choices_learn(struct dp_audit_choices *choices, bool with, bool sign, size_t choice);
+
+/* ln of how much likelier the choice has been with the canary than without. */
+double dp_audit_choices_score(const struct dp_audit_choices *choices, bool sign, size_t choice);
+
+#endif

@@ -1,5 +1,9 @@
 #include "priv/joint.h"
 
+#include <stdbool.h>
+
+#include <gsl/gsl_math.h>
+
 #include "math/upward.h"
 
 /* What every order of one call shares. */
@@ -7,8 +11,16 @@ struct sampled {
     double log_q, log_1q; /* ln q, ln(1 − q) */
     const double *unsampled;
     int largest;
-    double factor; /* of the terms from l = 3 */
+    bool symmetric; /* the curve is that of a pair whose members an involution exchanges */
 };
+
+/* Adds e^(choices + out + in + log_growth), raised. */
+static void add_term(struct dp_log_sum *sum, double choices, double out, double in, double log_growth)
+{
+    double magnitude = choices - out - in + fabs(log_growth) + 4;
+    if (log_growth > -INFINITY)
+        dp_log_sum_add(sum, choices + out + in + log_growth + DP_SLACK * magnitude);
+}
 
 /* ln A at an integer order. Σ C(α,l) (1−q)^{α−l} q^l = 1 is taken off term by term, so that nothing cancels.
  */
@@ -18,7 +30,7 @@ static double log_a_integer(const void *mechanism, int order)
     double bound = dp_upward((order - 1) * s->unsampled[order]);
     if (s->log_1q == -INFINITY) /* q = 1 */
         return bound;
-    struct dp_log_sum sum = {.largest = -INFINITY};
+    struct dp_log_sum sum = {.largest = -INFINITY}, three = sum;
     /* in extended precision thousands of rounded logarithms add up to no more than the last rounding */
     long double choices = logl((long double)order);
     for (int l = 2; l <= order; l++) {
@@ -26,21 +38,22 @@ static double log_a_integer(const void *mechanism, int order)
         double growth = (l - 1) * s->unsampled[l];
         if (!(growth < INFINITY))
             return INFINITY;
-        double log_growth = growth > 0 ? dp_log_expm1(growth) : -INFINITY;
-        if (l > 2 && s->factor > 1) /* 3e^x − 1 */
-            log_growth = growth > 40 ? growth + log(s->factor) : log(s->factor - 1 + s->factor * expm1(growth));
-        if (log_growth == -INFINITY)
-            continue;
         double out = (order - l) * s->log_1q, in = l * s->log_q;
-        double magnitude = (double)choices - out - in + fabs(log_growth) + 4;
-        dp_log_sum_add(&sum, (double)choices + out + in + log_growth + DP_SLACK * magnitude);
+        add_term(&sum, (double)choices, out, in, growth > 0 ? dp_log_expm1(growth) : -INFINITY);
+        /* 3e^x − 1 */
+        double tripled = growth > 40 ? growth + log(3) : log(2 + 3 * expm1(growth));
+        add_term(&three, (double)choices, out, in, l > 2 ? tripled : growth > 0 ? dp_log_expm1(growth) : -INFINITY);
     }
-    return fmin(dp_log_one_plus_exp(dp_log_sum_value(&sum, order)), bound);
+    double excess = dp_log_sum_value(&sum, order);
+    if (s->symmetric)
+        return fmin(dp_log_one_plus_exp(excess), bound);
+    double log_a = fmin(dp_log_one_plus_exp(excess + M_LN2), dp_log_one_plus_exp(dp_log_sum_value(&three, order)));
+    return fmin(log_a, bound);
 }
 
-static void sampled(double q, const double *unsampled, int largest, double factor, const double *orders, size_t n, double *out)
+static void sampled(double q, const double *unsampled, int largest, bool symmetric, const double *orders, size_t n, double *out)
 {
-    struct sampled s = {log(q), log1p(-q), unsampled, largest, factor};
+    struct sampled s = {log(q), log1p(-q), unsampled, largest, symmetric};
     struct dp_log_a log_a = {.of = log_a_integer, .mechanism = &s};
     for (size_t i = 0; i < n; i++) {
         if (!(q >= 0 && q <= 1))
@@ -56,12 +69,12 @@ static void sampled(double q, const double *unsampled, int largest, double facto
 
 void dp_rdp_sampled(double q, const double *unsampled, int largest, const double *orders, size_t n, double *out)
 {
-    sampled(q, unsampled, largest, 3, orders, n, out);
+    sampled(q, unsampled, largest, false, orders, n, out);
 }
 
 void dp_rdp_sampled_symmetric(double q, const double *unsampled, int largest, const double *orders, size_t n, double *out)
 {
-    sampled(q, unsampled, largest, 1, orders, n, out);
+    sampled(q, unsampled, largest, true, orders, n, out);
 }
 
 double dp_gaussian_joint(const double *multipliers, size_t n)

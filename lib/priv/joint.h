@@ -16,9 +16,17 @@
 
 #include <stddef.h>
 
-/* Whatever the mechanism ([ZW] Theorem 6): (α − 1) r(α) = ln of
-     (1−q)^{α−1} (αq−q+1) + C(α,2) q² (1−q)^{α−2} e^{r(2)} + 3 Σ_{l=3}^α C(α,l) (1−q)^{α−l} q^l e^{(l−1)
-   r(l)}. */
+/* Whatever the mechanism: the smaller of two bounds. The one is [ZW] Theorem 6, (α − 1) r(α) = ln of
+     (1−q)^{α−1} (αq−q+1) + C(α,2) q² (1−q)^{α−2} e^{r(2)} + 3 Σ_{l=3}^α C(α,l) (1−q)^{α−l} q^l e^{(l−1) r(l)}.
+   The other is ln(2B − 1), where ln B is the formula with 1 for 3; it is smaller where curves are small. Leaving the person out
+   costs at most ln B, since E_Q[(1−q+qx)^α] with x = P/Q is that sum. Adding them may cost more, but not both ways: for any
+   pair, and M = (1−q) Q + qP, M' = (1−q) P + qQ,
+     E_M[(Q/M)^α] + E_M'[(P/M')^α] <= E_Q[(M/Q)^α] + E_P[(M'/P)^α] <= 2B,   and both on the left are at least 1.
+   Proof of the first step. As each of the four is 1 + ∫_1^∞ α(α−1) (γ^{α−2} H_γ + γ^{−α−1} H'_γ) dγ, with H_γ the hockey-stick
+   divergence of its two distributions and H'_γ that of the exchanged ones, and γ^{α−2} >= γ^{−α−1}, it is enough that
+   H_γ(Q‖M) + H_γ(P‖M') <= H_γ(M‖Q) + H_γ(M'‖P) for γ >= 1, that is, at every point,
+   (1 − γu)+ + (x − γs)+ <= (u − γ)+ + (s − γx)+ with u = 1−q+qx, s = (1−q) x + q, u + s = 1 + x. For x >= 1, where u and s lie
+   between 1 and x, that is (x − γs)+ <= (u − γ)+, and u − γ − (x − γs) = (γ − 1)(s − 1) >= 0; for x < 1 the roles change. */
 void dp_rdp_sampled(double q, const double *unsampled, int largest, const double *orders, size_t n, double *out);
 
 /* The same with 1 for 3, exact: only where the curve is (a bound on) that of ONE pair of distributions that

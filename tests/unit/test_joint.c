@@ -62,6 +62,7 @@ static void formulas_summed_plainly(void **state)
         double order = top, bound = r[top] * (1 + 1e-14);
         dp_rdp_sampled(q, r, top, &order, 1, &general);
         dp_rdp_sampled_symmetric(q, r, top, &order, 1, &symmetric);
+        ours[0] = fminl(ours[0], 2 * ours[1] - 1);
         double exact[2] = {fmin((double)(logl(ours[0]) / (top - 1)), r[top]),
                            fmin((double)(logl(ours[1]) / (top - 1)), r[top])};
         if (!(general >= exact[0] * (1 - 1e-13) && general <= exact[0] * (1 + 1e-10) && general <= bound))
@@ -69,6 +70,56 @@ static void formulas_summed_plainly(void **state)
         if (!(symmetric >= exact[1] * (1 - 1e-13) && symmetric <= exact[1] * (1 + 1e-10) && symmetric <= general))
             fail_msg("q=%.17g order %d: %.17g, the sum is %.17g", q, top, symmetric, exact[1]);
     }
+    gsl_rng_free(rng);
+}
+
+/* ln E_Q[(1 − q + q P/Q)^power] */
+static double moment(const double *p, const double *q, int n, double rate, double power)
+{
+    double sum = 0;
+    for (int i = 0; i < n; i++)
+        sum += q[i] * pow(1 - rate + rate * p[i] / q[i], power);
+    return log(sum);
+}
+
+static double divergence(const double *p, const double *q, int n, double order)
+{
+    double sum = 0;
+    for (int i = 0; i < n; i++)
+        sum += p[i] * pow(p[i] / q[i], order - 1);
+    return log(sum) / (order - 1);
+}
+
+/* Pairs of distributions that nothing is known of but their curve, in both directions. */
+static void any_two_distributions(void **state)
+{
+    (void)state;
+    gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
+    double closest = 0;
+    for (int i = 0; i < 3000; i++) {
+        double p[6], q[6], sum[2] = {0, 0}, curve[13] = {0}, bound, order = 2 + (int)gsl_rng_uniform_int(rng, 11);
+        int n = 2 + (int)gsl_rng_uniform_int(rng, 5);
+        double rate = pow(gsl_rng_uniform(rng), 3), spread = 4 * pow(gsl_rng_uniform(rng), 4);
+        for (int k = 0; k < n; k++) {
+            q[k] = pow(gsl_rng_uniform_pos(rng), 1 + 3 * (i % 2));
+            p[k] = q[k] * exp(spread * (gsl_rng_uniform(rng) - 0.5));
+            sum[0] += p[k], sum[1] += q[k];
+        }
+        for (int k = 0; k < n; k++)
+            p[k] /= sum[0], q[k] /= sum[1];
+        for (int l = 2; l <= (int)order; l++)
+            curve[l] = fmax(divergence(p, q, n, l), divergence(q, p, n, l));
+        dp_rdp_sampled(rate, curve, (int)order, &order, 1, &bound);
+        for (int side = 0; side < 4; side++) {
+            double power = side & 1 ? order : 1 - order;
+            double cost = moment(side & 2 ? p : q, side & 2 ? q : p, n, rate, power) / (order - 1);
+            if (!(cost <= bound * (1 + 1e-9) + 1e-15))
+                fail_msg("pair %d, rate %g, order %g: costs %.12g of %.12g", i, rate, order, cost, bound);
+            if (bound > 1e-9)
+                closest = fmax(closest, cost / bound);
+        }
+    }
+    assert_true(closest > 0.9);
     gsl_rng_free(rng);
 }
 
@@ -187,6 +238,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(formulas_summed_plainly),
+        cmocka_unit_test(any_two_distributions),
         cmocka_unit_test(product_pairs_by_integration),
         cmocka_unit_test(a_gaussian_is_the_sampled_gaussian),
         cmocka_unit_test(same_batch_costs_more_than_two_batches),

@@ -151,6 +151,21 @@ for held, lap in zip(frames.laps("held.frames"), frames.laps("searched.frames"),
     assert [ "$(sort -n choices.txt | uniq | wc -l)" -gt 6 ]
 }
 
+@test "the first step follows released values where it is told to" {
+    held two.dp logistic
+    edit first_step=8.0 < held.frames > stepped.frames
+    for case in "held.frames 2 --follow" "stepped.frames 2" "stepped.frames 8 --follow"; do
+        set -- $case
+        for method in backtracking noisy-max; do
+            dp-linesearch --data two.dp --epsilon 1 --method $method -m 4 -C 1 -s 2 "${@:3}" --in "$1" > searched.frames
+            python '
+first, method = float(sys.argv[1]), sys.argv[2]
+expected = [first * 0.8**i for i in range(4)] + [0] if method == "backtracking" else [first * i / 4 for i in range(5)]
+for lap in frames.laps("searched.frames"): assert numpy.allclose(lap["steps"], expected, rtol=1e-15), lap["steps"]' "$2" $method
+        done
+    done
+}
+
 # The same laps with every way to run the stage.
 @test "threads and inline rows give the same choices" {
     held two.dp logistic

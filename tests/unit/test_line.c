@@ -9,6 +9,20 @@
 #include "math/line.h"
 #include "math/rng.h"
 
+/* The same source for CPUs without wide vectors. */
+#define dp_line_block_size plain_block_size
+#define dp_line_put plain_put
+#define dp_line_losses plain_losses
+#define dp_line_fall plain_fall
+#ifndef DP_NO_CLONES
+#define DP_NO_CLONES
+#endif
+#include "math/line.c"
+#undef dp_line_block_size
+#undef dp_line_put
+#undef dp_line_losses
+#undef dp_line_fall
+
 static struct dp_stream stream;
 
 static double uniform(void)
@@ -205,6 +219,33 @@ static void falls_are_cut_toward_zero(void **state)
     assert_int_equal(dp_line_fall(b, a, DP_LINE_ROWS, 0x1p20), -DP_LINE_ROWS * (int64_t)0x1fffff);
 }
 
+/* Whatever vectors this CPU has, the bits are those of one number after the other. */
+static void wide_vectors_change_no_bit(void **state)
+{
+    (void)state;
+    static double block[SIZE], wide[DP_LINE_ROWS], narrow[DP_LINE_ROWS];
+    static const double nothing[DP_LINE_ROWS];
+    start(5);
+    for (int round = 0; round < 60 * DP_LOSS_COUNT; round++) {
+        struct dp_line line = random_line((enum dp_loss)(round % DP_LOSS_COUNT));
+        double eta = 4 * uniform(), bound = round % 2 == 0 ? 3 : 1e9;
+        for (size_t i = 0; i < DP_LINE_ROWS; i++) {
+            double u[4], v[4];
+            for (size_t k = 0; k < 4; k++) {
+                u[k] = uniform() < 0.05 ? hostile() : 20 * uniform() - 10;
+                v[k] = uniform() < 0.05 ? hostile() : 20 * uniform() - 10;
+            }
+            dp_line_put(&line, block, i, random_label(&line), u, v);
+        }
+        dp_line_losses(&line, block, DP_LINE_ROWS, eta, bound, wide);
+        plain_losses(&line, block, DP_LINE_ROWS, eta, bound, narrow);
+        for (size_t i = 0; i < DP_LINE_ROWS; i++)
+            assert_true(isnan(wide[i]) ? isnan(narrow[i]) : memcmp(&wide[i], &narrow[i], sizeof *wide) == 0);
+        for (size_t count = 0; count <= DP_LINE_ROWS; count += 51)
+            assert_int_equal(dp_line_fall(wide, nothing, count, 1e6 / bound), plain_fall(narrow, nothing, count, 1e6 / bound));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -212,6 +253,7 @@ int main(void)
         cmocka_unit_test(every_loss_is_that_of_its_definition),
         cmocka_unit_test(no_row_adds_more_than_its_bound),
         cmocka_unit_test(numbers_that_are_none_count_as_nothing),
+        cmocka_unit_test(wide_vectors_change_no_bit),
         cmocka_unit_test(falls_are_cut_toward_zero),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -45,14 +45,19 @@ static int records_of(const struct dp_announcement *a, const char *kind, struct 
     return count;
 }
 
-/* What laps of different adjacencies cost does not add up. */
+/* What laps of different adjacencies cost does not add up. A record without a bound has none yet. */
 static int check_adjacency(const struct dp_announcement *a, struct dp_err *err)
 {
-    const struct dp_record *record = a->hello->record;
-    for (int i = 1; i < a->hello->records; i++)
-        if (record[i].adjacency != record[0].adjacency)
+    const struct dp_record *first = NULL;
+    for (int i = 0; i < a->hello->records; i++) {
+        const struct dp_record *record = &a->hello->record[i];
+        if (!(record->sensitivity > 0))
+            continue;
+        first = first != NULL ? first : record;
+        if (record->adjacency != first->adjacency)
             return dp_fail(err, DP_E_UNSAFE, "laps of kind '%s' are under another adjacency than those of kind '%s'",
-                           record[i].on, record[0].on);
+                           record->on, first->on);
+    }
     return DP_OK;
 }
 
@@ -181,7 +186,7 @@ int dp_announcement_once(const struct dp_announcement *a, const struct dp_frame 
                          struct dp_charges *charges, struct dp_err *err)
 {
     const char *now = dp_frame_text(first, DP_F_LAP_KIND, "");
-    int kinds = a->named ? a->laps.kinds : 1, rc = DP_OK;
+    int kinds = a->named ? a->laps.kinds : 1, rc = a->named ? check_adjacency(a, err) : DP_OK;
     for (int k = 0; rc == DP_OK && k < kinds; k++) {
         struct dp_record records[DP_MAX_RECORDS];
         const char *name = a->named ? a->laps.name[k] : "";

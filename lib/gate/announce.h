@@ -29,7 +29,7 @@ int dp_announcement_plan(const struct dp_announcement *a, enum dp_meter_kind by,
 
 /* Adds one lap of each kind of the run to charges: the first that the plan has; of a run without one (plan->laps is 0), what
    was announced for the kind, or, for the kind of the first lap, what its frame records. Kinds that nobody has announced are
-   left out. */
+   left out. DP_E_UNSAFE: kinds are under different adjacencies. */
 int dp_announcement_once(const struct dp_announcement *a, const struct dp_frame *first, const struct dp_plan *plan,
                          struct dp_charges *charges, struct dp_err *err);
 

@@ -338,6 +338,8 @@ END
     for mode in '--rate 0.1' '--mode full'; do
         complains 5 "dp-account: laps of kind 'b' are under another adjacency than those of kind 'a'" \
             dp-loop --plan 'a, b' --seed 1 -q -o m -- "dp-sample --data a.dp $mode | $grad --on a | $grad --on b --adjacency replace-one | $rest"
+        complains 5 "dp-account: laps of kind 'b' are under another adjacency than those of kind 'a'" \
+            dp-loop --plan 'a, b' --seed 1 -q -o m -- "dp-sample --data a.dp $mode | $grad --on a | $grad --on b --adjacency replace-one | dp-noise -z 2 | $GATE --adaptive | dp-step --step 1"
     done
     clip='dp-grad --on a --data a.dp --loss logistic | dp-clip --on a --data a.dp --clip 1 --adaptive 0.5'
     counted="dp-sample --data a.dp --rate 0.1 | $clip | $grad --on b | dp-noise --on a -z 2 --count-multiplier 9 | dp-noise --on b -z 2 | $GATE | dp-step --step 1"

@@ -23,7 +23,22 @@ END
   --step ETA       step size (default $step)
   --schedule B     divide it by b_t: $schedules (default $schedule)
 END
-    [ -z "$step$tolerance" ] || echo "  --intercept V    value of a constant column to append, 0 for none (default $intercept)"
+    [ -z "$first_step" ] || cat << END
+  --share S        part of the budget that is spent on searches (default $share)
+  --search-epsilon E   epsilon of a search on its batch (default: what its share pays for)
+  --first-step ETA largest step that is tried (default $first_step)
+  --tries M        steps that a search tries at most (default $tries)
+  --loss-clip C    bound on one person's loss in a search (default $loss_clip)
+  --policy WHEN    none|on-failure|adaptive: when gradients get less noise (default $policy)
+  --growth XI      by which part their rho grows then (default $growth)
+END
+    [ -z "$armijo" ] || cat << END
+  --beta BETA      each step is this part of the one before (default $beta)
+  --armijo A       part of the promised decrease that is asked for (default $armijo)
+  --noise KIND     laplace|gaussian: of searches (default $noise)
+END
+    [ -z "$clip_decay" ] || echo "  --clip-decay Z   after t steps the clip is divided by 1 + Z t (default $clip_decay)"
+    [ -z "$step$tolerance$first_step" ] || echo "  --intercept V    value of a constant column to append, 0 for none (default $intercept)"
     [ -z "$tolerance" ] || echo "  --tolerance G    largest norm of the gradient in the end (default $tolerance)"
     cat << END
   --ledger FILE    write what is spent there (default: the ledger of the data set)
@@ -91,15 +106,16 @@ quote() {
 
 options() {
     taken+=" ${sigma_prime_scale:+sigma_prime_scale} ${step:+step schedule intercept} ${tolerance:+intercept tolerance}"
+    taken+="${first_step:+ share search_epsilon first_step tries loss_clip policy growth intercept}${armijo:+ beta armijo noise}${clip_decay:+ clip_decay}"
     default_losses="$loss; squared for a regression${many_classes:+, $many_classes for three classes or more}"
     local two_classes=$loss classes word
     loss=
     parse "$@"
     [ -n "$data" ] || fail "--data is required"
-    for word in epochs clip multiplier; do
-        [[ -z ${!word} || ${!word} = auto || ${!word} = none ]] || number "${!word}" || fail "--$word: must be a number > 0, got '${!word}'"
+    for word in epochs clip multiplier search_epsilon first_step loss_clip clip_decay; do
+        [[ -z ${!word} || ${!word} = auto || ${!word} = none ]] || number "${!word}" || fail "--${word//_/-}: must be a number > 0, got '${!word}'"
     done
-    [[ $batch =~ ^[1-9][0-9]*$ ]] || fail "--batch: must be a whole number >= 1, got '$batch'"
+    [[ $batch =~ ^(auto|all)$ || $batch =~ ^[1-9][0-9]*$ ]] || fail "--batch: must be a whole number >= 1, got '$batch'"
     rows=$(dp-info --get rows "$data") || exit
     classes=$(dp-info --get classes "$data") || exit
     if [ -z "$loss" ]; then
@@ -110,19 +126,31 @@ options() {
                 [ -n "$many_classes" ] || say "$classes classes: $loss for one against the rest each (dp-sgd.sh has softmax)" ;;
         esac
     fi
+    [ "$batch" != auto ] || batch=$(((rows + 9) / 10))
+    [ "$batch" != all ] || batch=$rows
     [ "$batch" -le "$rows" ] || batch=$rows
     rate=$batch/$rows
     laps=$(laps_of "$rows")
     dir=$(quote "$data") by=$(quote "$schedule")
     seeded=${seed:+--allow-seeded}
     gate+="${ledger:+ --ledger $(quote "$ledger")} $seeded"
+    if [ "${policy:-none} ${clip_decay:-none}" != "none none" ]; then # nobody knows the run beforehand
+        gate+=" --adaptive" accountant="--accountant rdp"
+    fi
     sensitivity=1 # in clips
     [ "$adjacency" != replace-one ] || sensitivity=2
     adjacency=$(quote "$adjacency")
 }
 
-# laps_of ITEMS: how many laps of --batch make --epochs passes over so many rows or columns
-laps_of() { awk "BEGIN { laps = $epochs * $1 / $batch; print int(laps) + (laps > int(laps)) }"; }
+# laps_of ITEMS: how many laps of --batch make --epochs passes over so many rows or columns; auto is one for each 50 of epsilon times
+# the items, 30 to 300 in all
+laps_of() {
+    if [ "$epochs" = auto ]; then
+        awk "BEGIN { laps = int($epsilon * $1 / 50); print (laps < 30 ? 30 : laps > 300 ? 300 : laps) }"
+    else
+        awk "BEGIN { laps = $epochs * $1 / $batch; print int(laps) + (laps > int(laps)) }"
+    fi
+}
 
 # attend ...: dp-loop, which also gets the signals that are sent to this script alone. In the foreground the shell would die of them
 # at once, or keep them to the end of the run.
@@ -146,7 +174,8 @@ loop() {
     local status=0 pipeline
     set -- ${checkpoint:+--checkpoint "$checkpoint"} ${checkpoint_every:+--checkpoint-every "$checkpoint_every"} \
         ${resume:+--resume "$resume"} "$@"
-    set -- --laps "$laps" --exec "$exec" ${init:+--init "$init"} ${seed:+--seed "$seed"} ${quiet:+-q} ${model:+--model "$model"} "$@"
+    if [ -n "$plan" ]; then set -- --plan "$plan" "$@"; else set -- --laps "$laps" "$@"; fi
+    set -- --exec "$exec" ${init:+--init "$init"} ${seed:+--seed "$seed"} ${quiet:+-q} ${model:+--model "$model"} "$@"
     if [ -n "$print" ]; then
         pipeline=${*: -1}
         printf '%q ' dp-loop "${@:1:$#-1}"
@@ -157,6 +186,29 @@ loop() {
         exit $status
     else
         exec dp-loop "$@"
+    fi
+}
+
+# in_turns SIGMA: the laps of a run that searches for its steps. SIGMA is the multiplier with which gradients alone spend the budget.
+# A gradient of multiplier z costs about as much as a search of epsilon 1 / z, so they share the budget as 1 - S to S.
+in_turns() {
+    [[ $share =~ ^0?\.[0-9]*[1-9][0-9]*$ ]] || fail "--share: must be between 0 and 1, got '$share'"
+    plan="(gradient, search) $laps"
+    multiplier=${multiplier:-$(calculate "1.00001 * $1 / sqrt(1 - $share)")} # of six digits
+    search_epsilon=${search_epsilon:-$(calculate "0.99999 * sqrt($share) / $1")}
+    case $noise in
+        laplace) searched="--epsilon $search_epsilon" ;;
+        *) searched="--noise $(quote "$noise") --rho $(calculate "$search_epsilon ^ 2 / 2")" ;;
+    esac
+    chosen="--first-step $first_step" # what dp-adapt chooses
+    clipped="--clip $clip" averaged=''
+    if [ "$policy" != none ]; then
+        chosen+=" --multiplier $multiplier --policy $(quote "$policy") --growth $growth"
+        averaged=--average-gradients
+    fi
+    if [ "${clip_decay:-none}" != none ]; then
+        chosen+=" --clip $clip --clip-decay $clip_decay"
+        clipped="| dp-clip --on gradient --data $dir --clip $clip --follow"
     fi
 }
 
@@ -192,5 +244,5 @@ losses='squared|hinge|logistic|smooth-hinge|huber'
 schedules='constant, sqrt:A:C, linear[:E], cosine[:E] or a file'
 taken='data loss lambda epsilon delta epochs batch clip multiplier adjacency ledger init checkpoint checkpoint_every resume exec threads seed model'
 # gradients have a step size, coordinate descent has sigma', a minimiser has a tolerance; the pipeline sets what it has
-sigma_prime_scale='' tolerance='' step='' schedule=constant intercept=0 many_classes=''
+sigma_prime_scale='' tolerance='' first_step='' search_epsilon='' loss_clip='' armijo='' clip_decay='' policy='' accountant='' noise=laplace plan='' step='' schedule=constant intercept=0 many_classes=''
 data='' model='' ledger='' gate='' init='' checkpoint='' checkpoint_every='' resume='' seed='' quiet='' print='' exec=auto threads=1 adjacency=null-record multiplier=''

@@ -11,7 +11,7 @@ above() { /usr/bin/python3 -c "import sys; sys.exit(not float(sys.argv[1]) >= fl
 
 @test "every pipeline: --help, --version, missing and bad options" {
     version=$(dp-loop --version)
-    for p in scd scd-published seq-scd primal-scd scd-nonprivate sgd erm dp-sgd dp-adam adp-sgd; do
+    for p in scd scd-published seq-scd primal-scd scd-nonprivate sgd erm dp-sgd dp-adam adp-sgd blsgd blgd agd; do
         run $p.sh --help
         assert_success
         assert_line "Usage: $p.sh --data DIR [options]"
@@ -108,7 +108,7 @@ above() { /usr/bin/python3 -c "import sys; sys.exit(not float(sys.argv[1]) >= fl
         assert_equal "$(loss_of $p.sh --data three.dp)" hinge
     done
     assert_equal "$(loss_of primal-scd.sh --data real.dp)" squared
-    for p in sgd erm dp-sgd dp-adam adp-sgd; do
+    for p in sgd erm dp-sgd dp-adam adp-sgd blsgd blgd agd; do
         assert_equal "$(loss_of $p.sh --data small.dp)" logistic
         assert_equal "$(loss_of $p.sh --data real.dp)" squared
         assert_equal "$(loss_of $p.sh --data three.dp)" softmax
@@ -126,7 +126,7 @@ above() { /usr/bin/python3 -c "import sys; sys.exit(not float(sys.argv[1]) >= fl
     dp-sgd.sh -q --data small.dp --epochs 1 --ledger "my ledger" -o model
     assert_equal "$(rows small.dp/ledger)" "$before"
     above "$(rows 'my ledger')" 1
-    for p in scd dp-adam adp-sgd seq-scd scd-published primal-scd; do
+    for p in scd dp-adam adp-sgd blsgd blgd agd seq-scd scd-published primal-scd; do
         $p.sh -q --data small.dp --epochs 0.2 --ledger $p.ledger -o model
         above "$(rows $p.ledger)" 1
         $p.sh -q --data small.dp --epochs 0.2 --no-ledger -o model
@@ -158,6 +158,19 @@ above() { /usr/bin/python3 -c "import sys; sys.exit(not float(sys.argv[1]) >= fl
         $run_of --checkpoint kept --checkpoint-every 100 2> said | head -c 200000 > part || true
         assert_dir_exist kept
         above 3999 "$(dp-cat --kind lap part 2> /dev/null | wc -l)"
+        $run_of --resume kept -o resumed
+        dp-cmp whole resumed
+        rm -rf kept
+    done
+}
+
+@test "a run with line search goes on from a checkpoint to the very model of the uninterrupted run" {
+    for p in "blsgd.sh --clip-decay 0.001" "blgd.sh --growth 0.001" "agd.sh --growth 0.001"; do
+        run_of="$p -q --data small.dp --epsilon 200 --delta 1e-3 --epochs 300 --multiplier 8 --search-epsilon 0.1 --seed 1"
+        $run_of -o whole
+        $run_of --checkpoint kept --checkpoint-every 100 2> said | head -c 400000 > part || true
+        assert_dir_exist kept
+        above "$(dp-info --get lap whole)" "$(dp-cat --kind lap part 2> /dev/null | sed '$d' | wc -l)"
         $run_of --resume kept -o resumed
         dp-cmp whole resumed
         rm -rf kept
@@ -264,6 +277,10 @@ os.execvp(sys.argv[1], sys.argv[1:])' scd.sh --data small.dp --epochs 5000 --exe
 @test "options that a family does not have" {
     complains 2 "scd.sh: unknown option '--step' (try --help)" scd.sh --data small.dp --step 1
     complains 2 "dp-sgd.sh: unknown option '--sigma-prime-scale' (try --help)" dp-sgd.sh --data small.dp --sigma-prime-scale 1
+    complains 2 "dp-sgd.sh: unknown option '--tries' (try --help)" dp-sgd.sh --data small.dp --tries 3
+    complains 2 "blsgd.sh: unknown option '--step' (try --help)" blsgd.sh --data small.dp --step 1
+    complains 2 "blgd.sh: unknown option '--clip-decay' (try --help)" blgd.sh --data small.dp --clip-decay 1
+    complains 2 "agd.sh: unknown option '--armijo' (try --help)" agd.sh --data small.dp --armijo 0.1
     run dp-sgd.sh --help
     assert_output --partial "--step ETA"
     refute_output --partial "--sigma-prime-scale"
@@ -279,6 +296,92 @@ os.execvp(sys.argv[1], sys.argv[1:])' scd.sh --data small.dp --epochs 5000 --exe
         above "$(dp-info --get epsilon model)" 1.999
         above 2 "$(dp-info --get epsilon model)"
     done
+}
+
+@test "blsgd.sh, blgd.sh and agd.sh learn without a step size, end within the budget, and show each private query" {
+    for p in blsgd blgd agd; do
+        $p.sh --data small.dp --epsilon 2 --seed 1 -o model 2> said
+        assert_regex "$(cat said)" "^$p.sh: epsilon (2|1.[89][0-9]*), delta 1e-05 \\(seeded: not private\\); [0-9]+ laps; the model is in model\$"
+        above "$(accuracy test.dp model)" 0.9
+        above 2 "$(dp-info --get epsilon model)"
+        $p.sh --data small.dp --epsilon 2 --seed 1 -o other --print > command
+        assert_equal "$(grep -cE '^ *dp-(noise +--on gradient|linesearch +--on search|account) ' command)" 3
+        bash command > /dev/null 2>&1
+        cmp model other
+    done
+    # what is fixed before the run is charged as it is, and the budget pays for all of it
+    blsgd.sh -q --data small.dp --epsilon 2 --seed 1 -o model
+    assert_equal "$(dp-info --get lap model)" 160
+    above "$(dp-info --get epsilon model)" 1.8
+}
+
+@test "line search: gradients and searches share the budget as they are told" {
+    records() { blsgd.sh -q --data small.dp --epochs 0.4 --seed 1 "$@" | dp-cat --kind lap --full | grep -o '"records":[^]]*'; }
+    sigma=$(dp-account sigma --epsilon 1 --delta 1e-5 --rate 200/2000 --laps 4)
+    records --share 0.36 > some
+    assert_equal "$(wc -l < some)" 8
+    /usr/bin/python3 - "$sigma" some << 'EOF'
+import json, sys
+sigma, records = float(sys.argv[1]), [json.loads("{" + line + "]}")["records"][0] for line in open(sys.argv[2])]
+for gradient, search in zip(records[0::2], records[1::2]):
+    assert gradient["of"] == "sum" and gradient["rate"] == search["rate"] == 0.1 and gradient["sensitivity"] == 0.5
+    assert abs(gradient["multiplier"] / (sigma / 0.8) - 1) < 2e-5, gradient
+    assert search["of"] == "choice" and search["most"] == 30 and search["sensitivity"] == 2
+    assert abs((search["epsilon"] + 2 * search["query_epsilon"]) / (0.6 / sigma) - 1) < 2e-5, search
+EOF
+    records --search-epsilon 0.01 --multiplier 40 --loss-clip 3 --tries 7 --clip 0.25 > some
+    assert_equal "$(grep -c '"sensitivity":0.25,.*"multiplier":40\b' some) $(grep -c '"sensitivity":3,.*"epsilon":0.005,"query_epsilon":0.0025,"most":7\b' some)" '4 4'
+    records --epsilon 4 --search-epsilon 0.01 --noise gaussian > some
+    assert_equal "$(grep -c '"noise":"sparse-vector-gaussian","rho":5e-05,"most":30\b' some)" 4
+    records --adjacency replace-one > some
+    assert_equal "$(grep -c '"adjacency":"replace-one",.*"sensitivity":1,' some) $(grep -c '"adjacency":"replace-one",.*"sensitivity":4,' some)" '4 4'
+    agd.sh -q --data small.dp --epochs 4 --search-epsilon 0.1 --seed 1 | dp-cat --kind lap --full > some
+    assert_equal "$(grep -c '"of":"choice","sampler":"full",.*"noise":"pure","epsilon":0.1\b' some)" 4
+}
+
+@test "line search: noise and clip that follow what was released" {
+    blsgd.sh -q --data small.dp --seed 1 --policy adaptive | dp-cat --kind lap --full > some
+    above "$(grep -o '"of":"sum".*"multiplier":[0-9.]*' some | sed 's/.*"multiplier"://' | sort -u | wc -l)" 2
+    blsgd.sh -q --data small.dp --epochs 0.5 --seed 1 --clip 1 --clip-decay 1 --first-step 1 --epsilon 20 | dp-cat --kind lap --full > some
+    assert_equal "$(grep -o '"of":"sum".*"bound":[0-9.]*' some | sed 's/.*"bound"://' | head -n 3 | paste -sd ' ')" '1 0.5 0.3333333333333333'
+}
+
+@test "line search: bad budgets, steps and tries, and a budget that does not pay for one lap of each kind" {
+    for p in blsgd blgd agd; do
+        complains 2 "$p.sh: --first-step: must be a number > 0, got '0'" $p.sh --data small.dp --first-step 0
+        complains 2 "$p.sh: --first-step: must be a number > 0, got '-1'" $p.sh --data small.dp --first-step -1
+        complains 2 "$p.sh: --loss-clip: must be a number > 0, got '0'" $p.sh --data small.dp --loss-clip 0
+        complains 2 "$p.sh: --search-epsilon: must be a number > 0, got '-1'" $p.sh --data small.dp --search-epsilon -1
+        complains 2 "$p.sh: --multiplier: must be a number > 0, got '-1'" $p.sh --data small.dp --multiplier -1
+        for share in 0 1 0.0 1e-1; do
+            complains 2 "$p.sh: --share: must be between 0 and 1, got '$share'" $p.sh --data small.dp --share $share
+        done
+        complains 2 "dp-account sigma: --epsilon: must be > 0, got -1" $p.sh --data small.dp --epsilon -1
+        for tries in 0 10001 unbounded; do
+            run $p.sh --data small.dp --tries $tries --seed 1
+            assert_failure 2
+        done
+        complains 2 "dp-linesearch: --tries: must be between 1 and 10000, got 0" $p.sh --data small.dp --tries 0 --seed 1
+        complains 2 "dp-adapt: --policy: must be one of none|on-failure|adaptive, got 'often'" $p.sh --data small.dp --policy often --seed 1
+        for dear in "--multiplier 0.01" "--search-epsilon 100"; do
+            # shellcheck disable=SC2086 # an option and its value
+            run $p.sh --data small.dp --seed 1 -o model $dear
+            assert_failure 3
+            assert_output --regexp "^dp-loop: the budget of epsilon = 1 does not pay for one lap of each kind; epsilon = [0-9.]+ would$"
+            assert_file_not_exist model
+        done
+    done
+    complains 2 "dp-linesearch: --noise: must be one of laplace|gaussian, got 'cauchy'" blsgd.sh --data small.dp --noise cauchy --seed 1
+    complains 2 "blsgd.sh: --clip-decay: must be a number > 0, got '-1'" blsgd.sh --data small.dp --clip-decay -1
+    complains 2 "dp-linesearch: --beta: must be > 0 and < 1, got 1" blsgd.sh --data small.dp --beta 1 --seed 1
+}
+
+@test "real data: blsgd.sh on Adult is near the best DP-SGD, with no step size tuned" {
+    need_data adult adult.data.gz
+    dp-import csv -q --schema "$ROOT/examples/dp-scd/schema-adult.json" --split 0.75 --seed 1 -o train.dp --test held-out.dp "$DATA_FILE"
+    blsgd.sh -q --data train.dp --epsilon 0.8 --delta 1e-8 --seed 1 -o model
+    above "$(accuracy held-out.dp model)" 0.82 # the majority: 0.76
+    above 0.8 "$(dp-info --get epsilon model)"
 }
 
 # certified DATA LOSS LAMBDA EPOCHS STEP: full-batch sgd.sh reaches the optimum that scd-nonprivate.sh certifies by its gap

@@ -1,12 +1,13 @@
 # What earlier versions wrote is read, and means what it meant: tests/golden/VERSION has a small data set of each storage, a
 # schema, models, a stream, a ledger (a budget; runs that ended, one that started from another's model, one that met the
-# budget of its own) and a certificate, as the tools of that version wrote them; from 0.2 on what tests/golden/make makes. They are
+# budget of its own) and a certificate, as the tools of that version wrote them; from 0.2 on what tests/golden/make makes, the searches
+# beside what was there. They are
 # never made anew: a file format that changes gets files of the new version beside these. A test's name begins with its version.
 load helper
 
 prepare() {
     cp -r "$ROOT/tests/golden/${BATS_TEST_DESCRIPTION%%:*}/." .
-    chmod 600 ledger
+    chmod 600 ./*ledger
 }
 
 @test "0.1: data sets" {
@@ -159,7 +160,7 @@ END
 # Weights, bit by bit: the promise of dpline-changes(7).
 @test "0.2: the same seeds give the same models" {
     local made=0
-    mv ledger old && rm ledger.mark
+    rm ./*ledger ./*.mark
     mkdir now
     while IFS='@' read -r name seed how gate before after; do
         # shellcheck disable=SC2086 # words
@@ -168,8 +169,49 @@ END
         run dp-cmp --weights-only $name now/$name
         [ "$status" = 0 ] || fail "$name: $output"
         made=$((made + 1))
-    done < <(sed 's/ @ /@/g' runs)
-    assert_equal $made 10
+    done < <(cat runs searches | sed 's/ @ /@/g')
+    assert_equal $made 13
+    dp-loop -q --laps 1 -o now/least -- "dp-sample --data real.dp --mode full | dp-erm --data real.dp --loss huber --lambda 0.01 --non-private |
+        dp-account --non-private | dp-step" > /dev/null
+    run dp-cmp --weights-only least now/least
+    assert_success
+}
+
+@test "0.2: searches: a stream of each side of the gate, models and a ledger" {
+    assert_equal "$(dp-cat stream-of-searches | jq -r 'select(.kind == "lap") | [.lap, .lap_kind, .choice.values[0], .step_size, .first_step, (.multiplier * 1000 | round)] | map(. // "-") | join(" ")' | tr '\n' ';')" \
+        "1 gradient - - 8 4000;2 search 8 0 8 7303;3 gradient - - 8 3508;4 search 0 8 9.6 3508;5 gradient - - 9.6 3508;6 search 8 0 9.6 6405;"
+    run dp-cmp searched <(dp-cat --last --frames stream-of-searches)
+    assert_success
+    # what is held when a run ends, and what the noise of a search was
+    assert_equal "$(dp-cat --full --kind lap searched | jq -c '[(.gradient, .direction).values | length, (.[0] * 1e6 | round)]' | tr '\n' ' ')" \
+        "[4,-467198,4,-463672] "
+    assert_equal "$(dp-cat searching | jq -c 'select(.lap == 2) | [.label, (.records[0] | .of, .noise, .epsilon, .query_epsilon, .most, .sensitivity)]')" \
+        '["noised","choice","sparse-vector-laplace",0.25,0.125,8,1]'
+    dp-account --epsilon 5 --delta 1e-6 --adaptive --allow-seeded --no-ledger --in searching | dp-step --on gradient --hold --average-gradients | dp-step --on search |
+        dp-cat --frames --last -o model.now
+    run dp-cmp --weights-only searched model.now
+    assert_success
+    while read -r name data epsilon; do
+        assert_equal "$name $(dp-info -g epsilon "$name" | cut -c 1-7)" "$name $epsilon"
+        dp-predict --data "$data" "$name" > predicted
+        assert_equal "$name $(wc -l < predicted)" "$name $(($(dp-info -g rows "$data") + 1))"
+    done << 'END'
+searched people.dp 5
+jointly real.dp 1.47855
+claimed sparse.dp 1.31573
+END
+    assert_equal "$(dp-info -g epsilon_sound claimed | cut -c 1-7) $(dp-info -g method least) $(dp-info -g non_private least)" "4.01252 erm true"
+    run dp-account verify searches.ledger
+    assert_output "searches.ledger is intact: 26 lines, 3 runs, epsilon recomputed for 2"
+    run dp-account report searches.ledger
+    for line in ' 6 +5.00001 +done' ' 3 +1.47856 +done' ' 4 +4.01253 +done .*AS PUBLISHED'; do assert_line --regexp "$line"; done
+    # each kind of query is read again as what it is
+    assert_equal "$(jq -r '.. | .noise? // empty' searches.ledger | sort -u | tr '\n' ' ')" "gaussian pure sparse-vector-gaussian sparse-vector-laplace "
+    dp-loop -q --plan '(gradient, search)' --init searched -o new -- "dp-sample --data people.dp --rate 0.25 | dp-grad --on gradient --data people.dp --loss huberised-hinge --lambda 1e-3 --clip 1 |
+        dp-noise --on gradient -z 4 | dp-linesearch --on search --data people.dp --epsilon 0.5 --tries 8 --clip 1 --first-step 8 |
+        dp-account --epsilon 9 --delta 1e-6 --adaptive --ledger searches.ledger --allow-seeded | dp-step --on gradient --hold | dp-step --on search" > /dev/null
+    run dp-account verify searches.ledger
+    assert_output --regexp "^searches.ledger is intact: [0-9]+ lines, 4 runs, epsilon recomputed for 3$"
 }
 
 @test "0.2: a ledger" {

@@ -29,8 +29,9 @@ double dp_claimed_epsilon(const double spent[DP_CLAIMED_ORDERS], const double mo
     double best = (double)INFINITY;
     bool any = false;
     for (int i = 0; i < DP_CLAIMED_ORDERS; i++) {
-        any |= spent[i] + more[i] > 0;
-        best = fmin(best, spent[i] + more[i] + dp_rdp_penalty_published(i + 2, delta));
+        double sum = spent[i] + (more != NULL ? more[i] : 0);
+        any |= sum > 0;
+        best = fmin(best, sum + dp_rdp_penalty_published(i + 2, delta));
     }
     return any ? best : 0;
 }

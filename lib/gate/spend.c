@@ -4,14 +4,11 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "base/round.h"
 #include "account/account.h"
 #include "account/curve.h"
 #include "account/prefixes.h"
 #include "account/solve.h"
 #include "priv/rdp.h"
-
-static const double no_claims[DP_CLAIMED_ORDERS]; /* zeros */
 
 /* Epsilon of the first `laps` laps by the best accountant; infinite after a failure. */
 static double best_of_prefix(const struct dp_spend *s, int64_t laps, int *rc, struct dp_err *err)
@@ -61,9 +58,6 @@ static double course_at(const struct dp_spend *s, int64_t laps)
     return (double)INFINITY;
 }
 
-#define SEARCHED_LAPS 200000 /* beyond, the search would keep a run waiting */
-#define MOST_BUDGET 1e9
-
 /* How many of the run's laps the budget affords, and what they cost along the way. Of a very long run that is too dear Rényi
    accounting finds the last lap along the way. */
 static int set_limit(struct dp_spend *s, int64_t laps, struct dp_err *err)
@@ -73,7 +67,7 @@ static int set_limit(struct dp_spend *s, int64_t laps, struct dp_err *err)
         return rc;
     s->points = 0;
     s->whole = (double)INFINITY;
-    if (laps > SEARCHED_LAPS)
+    if (laps > DP_SPEND_SEARCHED)
         return DP_OK;
     int64_t low = 0, high = laps; /* low is affordable, high is not */
     if (s->plan.events == 1) {
@@ -94,94 +88,6 @@ static int set_limit(struct dp_spend *s, int64_t laps, struct dp_err *err)
     }
     s->limit = low;
     return low > 0 ? set_course(s, low, err) : DP_OK;
-}
-
-enum { BUDGET_DIGITS = 3 };
-
-/* Whether a filter of that budget lets all of them through. */
-static int filter_pays(double epsilon, double delta, const struct dp_charges *once, bool *pays, struct dp_err *err)
-{
-    struct dp_filter filter = dp_filter_new(epsilon, delta);
-    int rc = DP_OK;
-    *pays = filter.allowance > 0;
-    for (size_t i = 0; rc == DP_OK && *pays && i < once->count; i++) {
-        double r;
-        rc = dp_event_curve(&once->charge[i].event, &filter.order, 1, &r, err);
-        for (int64_t lap = 0; rc == DP_OK && *pays && lap < once->charge[i].laps; lap++)
-            *pays = dp_filter_spend(&filter, r);
-    }
-    return rc;
-}
-
-/* The smallest budget of a filter that does, infinite where none does. Its order follows from the budget, so that the answer is
-   asked again as it is printed. */
-static int least_of_filter(double delta, const struct dp_charges *once, double *least, struct dp_err *err)
-{
-    double low = 0, high = 1;
-    bool pays;
-    int rc = filter_pays(high, delta, once, &pays, err);
-    while (rc == DP_OK && !pays && high < MOST_BUDGET) {
-        low = high;
-        high *= 2;
-        rc = filter_pays(high, delta, once, &pays, err);
-    }
-    if (rc == DP_OK && !pays) {
-        *least = (double)INFINITY;
-        return DP_OK;
-    }
-    while (rc == DP_OK && high - low > 1e-4 * high) {
-        double middle = (low + high) / 2;
-        rc = filter_pays(middle, delta, once, &pays, err);
-        *(pays ? &high : &low) = middle;
-    }
-    *least = dp_round_up(high, BUDGET_DIGITS);
-    for (pays = false; rc == DP_OK && !pays;) {
-        rc = filter_pays(*least, delta, once, &pays, err);
-        if (rc == DP_OK && !pays)
-            *least = dp_round_up(nextafter(*least, (double)INFINITY), BUDGET_DIGITS);
-    }
-    return rc;
-}
-
-/* Epsilon of the charges alone, by what claims or plans are charged by. */
-static int cost_of_once(const struct dp_spend *s, const struct dp_charges *once, double *epsilon, struct dp_err *err)
-{
-    struct dp_answer answer = {.upper = (double)INFINITY};
-    struct dp_meter *meter = NULL;
-    bool known = s->plan.laps <= SEARCHED_LAPS || s->limit != DP_PLAN_OPEN, searched = s->by == DP_METER_RDP && known;
-    double sum[DP_CLAIMED_ORDERS] = {0}, r[DP_CLAIMED_ORDERS];
-    int rc = s->claims || searched ? DP_OK : dp_meter_new(&meter, s->by, s->delta, err);
-    for (size_t i = 0; rc == DP_OK && !searched && i < once->count; i++) {
-        rc = s->claims ? dp_claimed_curve(&once->charge[i].event, r, err)
-                       : dp_meter_charge(meter, &once->charge[i].event, once->charge[i].laps, err);
-        for (int k = 0; rc == DP_OK && s->claims && k < DP_CLAIMED_ORDERS; k++)
-            sum[k] += (double)once->charge[i].laps * r[k];
-    }
-    if (rc == DP_OK && searched)
-        rc = dp_account_epsilon(DP_ACCOUNTANT_BEST, once, s->delta, &answer, err);
-    if (rc == DP_OK)
-        *epsilon = searched ? answer.upper : s->claims ? dp_claimed_epsilon(sum, no_claims, s->delta) : dp_meter_epsilon(meter);
-    dp_meter_free(meter);
-    return rc;
-}
-
-int dp_spend_pays(const struct dp_spend *s, const struct dp_charges *once, int kinds, struct dp_err *err)
-{
-    const char *laps = kinds > 1 ? "one lap of each kind" : "one lap";
-    bool filtered = s->adaptive && !s->claims, pays = false;
-    double least;
-    int rc = filtered ? filter_pays(s->budget, s->delta, once, &pays, err) : cost_of_once(s, once, &least, err);
-    if (rc != DP_OK || pays || (!filtered && least <= s->budget))
-        return rc;
-    if (filtered)
-        rc = least_of_filter(s->delta, once, &least, err);
-    else
-        least = dp_round_up(least, BUDGET_DIGITS);
-    if (rc != DP_OK)
-        return rc;
-    return isfinite(least) ? dp_fail(err, DP_E_BUDGET, "the budget of epsilon = %g does not pay for %s; epsilon = %g would",
-                                     s->budget, laps, least)
-                           : dp_fail(err, DP_E_BUDGET, "no budget pays for %s", laps);
 }
 
 /* The meter, beside it the sound one where that is another and there is one, and what the best accountant says of the plan. */
@@ -303,7 +209,7 @@ static void count_on(struct dp_spend *s, const struct dp_price *price, int64_t l
     s->filter.spent = nextafter(s->filter.spent + price->r * (double)laps, (double)INFINITY);
     for (int i = 0; i < DP_CLAIMED_ORDERS; i++)
         s->claimed[i] += price->claimed[i] * (double)laps;
-    s->epsilon = dp_claimed_epsilon(s->claimed, no_claims, s->delta);
+    s->epsilon = dp_claimed_epsilon(s->claimed, NULL, s->delta);
 }
 
 static int lap_of_filter(struct dp_spend *s, const struct dp_event *event, struct dp_err *err)

@@ -10,6 +10,7 @@
 #include "gate/price.h"
 
 #define DP_SPEND_POINTS 32
+#define DP_SPEND_SEARCHED 200000 /* laps of a plan beyond which the search for its last one would keep a run waiting */
 
 /* How a run is charged is decided before its first lap, from what is public then:
  *   by a plan    every lap is the event that the plan has for it. Rényi DP at any order is sound because which lap is the last
@@ -49,10 +50,6 @@ struct dp_spend_start {
 };
 int dp_spend_open(struct dp_spend *spend, const struct dp_spend_start *start, struct dp_err *err);
 void dp_spend_close(struct dp_spend *spend);
-
-/* DP_E_BUDGET, with a sentence that says which budget would do: this one does not pay for `once` alone, which is one lap of
-   each of `kinds` kinds. By what the run is charged by; of a plan too long to be searched, by its meter. */
-int dp_spend_pays(const struct dp_spend *spend, const struct dp_charges *once, int kinds, struct dp_err *err);
 
 /* More is not afforded: no failure. */
 enum { DP_SPENT = 1 };

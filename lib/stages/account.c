@@ -9,6 +9,7 @@
 #include "gate/charge.h"
 #include "gate/announce.h"
 #include "gate/hold.h"
+#include "gate/least.h"
 #include "gate/reserve.h"
 #include "gate/spend.h"
 #include "stages/stages.h"
@@ -323,7 +324,7 @@ static int check_budget(const struct state *s, const struct dp_frame *frame, str
     struct dp_charges once = {0};
     int rc = dp_announcement_once(&s->announcement, frame, &s->spend.plan, &once, err);
     if (rc == DP_OK)
-        rc = dp_spend_pays(&s->spend, &once, s->announcement.laps.kinds, err);
+        rc = dp_least_check(&s->spend, &once, s->announcement.laps.kinds, err);
     dp_charges_free(&once);
     return rc;
 }

@@ -67,6 +67,21 @@ refused() {
     assert_not_exist model
     run bash -c 'ls -A | grep model'
     assert_output ''
+    # nor of a run whose length nobody knows, which Rényi accounting charges
+    noised 2 '--rate 0.2' "$STEP" 0.5
+    /usr/bin/python3 - << 'EOF'
+import msgpack
+frames = list(msgpack.Unpacker(open("noised.frames", "rb"), raw=False))
+for f in frames:
+    f.pop("laps", None)
+open("endless.frames", "wb").write(b"".join(map(msgpack.packb, frames)))
+EOF
+    got=0
+    dp-account --epsilon 0.1 --delta 1e-5 --allow-seeded --in endless.frames > out.frames || got=$?
+    assert_equal $got 3
+    run dp-cat out.frames
+    refute_output --partial '"kind":"lap"'
+    assert_output --partial 'the budget of epsilon = 0.1 does not pay for one lap; epsilon = 8.38 would'
 }
 
 @test "refuses frames whose label says a stage is missing" {

@@ -63,6 +63,23 @@ static void curves_are_below_what_bounds_them(void **state)
     assert_int_equal(dp_kind_curve(&none, dp_rdp_orders, 1, &r, &err), DP_E_RUN);
 }
 
+/* As searches are charged, on the grid of their losses: the figures of a reference computation. */
+static void a_search_has_its_reference_figures(void **state)
+{
+    (void)state;
+    const struct dp_query laplace = {.kind = DP_QUERY_SPARSE_LAPLACE, .epsilon = 0.5, .query_epsilon = 0.25, .most = 30};
+    const struct dp_query gaussian = {.kind = DP_QUERY_SPARSE_GAUSSIAN, .rho = 0.1, .most = 30};
+    const double order[] = {2, 8};
+    struct dp_err err = {0};
+    double r[2];
+    assert_int_equal(dp_kind_curve(&laplace, order, 2, r, &err), DP_OK);
+    assert_near(r[0], 0.4570, 1e-4);
+    assert_near(r[1], 0.82129, 1e-4);
+    assert_int_equal(dp_kind_curve(&gaussian, order, 2, r, &err), DP_OK);
+    assert_near(r[0], 0.4417, 1e-4);
+    assert_near(r[1], 1.0689, 1e-4);
+}
+
 /* What the DP-BLSGD paper says of a sparse vector, by hand; of others their curve. */
 static void a_paper_claims_something_of_a_search_alone(void **state)
 {
@@ -146,6 +163,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_kind_has_its_costs),
         cmocka_unit_test(curves_are_below_what_bounds_them),
+        cmocka_unit_test(a_search_has_its_reference_figures),
         cmocka_unit_test(a_paper_claims_something_of_a_search_alone),
         cmocka_unit_test(noise_on_a_coarse_grid),
         cmocka_unit_test(what_stands_in_has_no_lower_bound),

@@ -169,6 +169,23 @@ static void bounds_are_bounds(void **state)
     assert_true(far > walked && far < walked * 1.2);
 }
 
+/* A finer grid costs less, whether or not its points are among those of the coarser one, and the reals cost least. */
+static void finer_grids_cost_less(void **state)
+{
+    (void)state;
+    static const int64_t steps[] = {1, 2, 3, 5, 8, 20, 100, 1000, 1 << 20, (1 << 20) + 1, 1500001, 1 << 21, 1LL << 40};
+    const double cases[][3] = {{0.5, 0.25, 2}, {2, 1, 1.5}, {0.1, 0.7, 8}, {5, 3, 64}, {0.002, 0.001, 184}};
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+        double before = INFINITY, finest = laplace_at(cases[c][0], cases[c][1], 0, 30, cases[c][2]);
+        for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
+            double r = laplace_at(cases[c][0], cases[c][1], steps[i], 30, cases[c][2]);
+            /* But for the polygons, whose corners are elsewhere around the finer curve: it lies within the coarser one's. */
+            assert_true(r <= before * (1 + 1e-10) && r >= finest * (1 - 1e-10));
+            before = r;
+        }
+    }
+}
+
 static void what_is_no_number_is_no_bound(void **state)
 {
     (void)state;
@@ -196,11 +213,9 @@ static void all_orders_are_quick(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reference_figures),
-        cmocka_unit_test(the_supremum_is_met),
-        cmocka_unit_test(games_stay_below),
-        cmocka_unit_test(bounds_are_bounds),
-        cmocka_unit_test(what_is_no_number_is_no_bound),
+        cmocka_unit_test(reference_figures),     cmocka_unit_test(the_supremum_is_met),
+        cmocka_unit_test(games_stay_below),      cmocka_unit_test(bounds_are_bounds),
+        cmocka_unit_test(finer_grids_cost_less), cmocka_unit_test(what_is_no_number_is_no_bound),
         cmocka_unit_test(all_orders_are_quick),
     };
     return cmocka_run_group_tests_name("sparse vector", tests, NULL, NULL);

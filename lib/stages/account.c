@@ -246,7 +246,7 @@ static struct dp_ledger_run ledger_run(const struct dp_stage *stage, const struc
         run.init = NULL;
     run.elsewhere = dp_frame_bool(frame, DP_F_ELSEWHERE);
     if (run.init == NULL) {
-        run.prior_epsilon = s->prior_epsilon;
+        run.prior_epsilon = s->prior_sound; /* what a paper claims counts nowhere else */
         run.prior_delta = s->prior_delta;
     }
     return run;
@@ -263,8 +263,9 @@ static int open_ledger(struct dp_stage *stage, const struct dp_frame *frame, boo
         return DP_OK;
     if (run.data == NULL)
         return dp_fail(err, DP_E_UNSAFE, "--ledger: the frame of lap %lld does not name its data set", (long long)frame->lap);
-    if (!sound)
-        return dp_fail(err, DP_E_UNSAFE, "nothing sound can be written down for this run (--no-ledger goes without)");
+    if (!sound || isnan(run.prior_epsilon))
+        return dp_fail(err, DP_E_UNSAFE, "nothing sound can be written down for this %s (--no-ledger goes without)",
+                       sound ? "run, since nothing sound is known of the model it starts from" : "run");
     if (o->ledger != NULL)
         return dp_reserve_open(&s->reserve, o->ledger, &run, err);
     if (s->directory == NULL)

@@ -191,3 +191,22 @@ END
         assert_equal "$(dp-info --get $field part)" "$(dp-info --get $field whole)"
     done
 }
+
+@test "what a resumed run has spent, and what its first model claimed, is that of the run that was not" {
+    filter stop '
+if frame["kind"] == "lap" and frame["lap"] == 24 and not os.path.exists("stopped"):
+    open("stopped", "w").close()
+    sys.exit(1)'
+    dp-loop --plan '(gradient, search) 3' --seed 1 -q -o first -- "$(searches '--adaptive --as-published --epsilon 3')" > stream
+    child="$(searches '--adaptive --epsilon 1')"
+    train() { dp-loop --plan '(gradient, search) 4000' --until-spent --seed 1 -q "$@"; }
+    train --init first -o whole -- "$child" > stream
+    [ "$(dp-info --get lap whole)" -gt 30 ]
+    run train --init first --checkpoint kept --checkpoint-every 1 -o part -- "$child | ./stop"
+    assert_failure 1
+    train --resume kept --checkpoint-every 1 -o part -- "$child | ./stop" > stream
+    for field in lap epsilon epsilon_sound as_published; do
+        assert_equal "$(dp-info --get $field part)" "$(dp-info --get $field whole)"
+    done
+    assert_equal "$(dp-info --get as_published part)" true
+}

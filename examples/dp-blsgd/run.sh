@@ -1,0 +1,165 @@
+#!/usr/bin/env bash
+# Reproduces figures 1 to 4 of the DP-BLSGD paper on the data that is there. Results go to build/examples/dp-blsgd.
+#   run.sh [--write | --collect] [part …]     parts: logistic, svm, settings, counts (default: all, in this order)
+# --write also puts the tables and figures into this directory; --collect trains nothing and makes them of what has been measured.
+# PARTS=10 is the number of parts of the cross-validation, FOLDS=n runs n of these, REPETITIONS=n as many permutations (5), each
+# fold of all cells before the next. SETS="ADULT BANK …" and EPSILONS="0.2 0.8 …" name what is run, METHODS="blsgd …" those
+# of figures 3 and 4 that search, JOBS=n how many runs go on at once;
+# QUICK=1 runs one fold, with two epsilons and one setting of DP-SGD;
+# ALL=1 all folds of the slow methods too.
+set -euo pipefail
+cd "$(dirname "$0")"
+[ -z "${QUICK:-}" ] || export FOLDS=1 REPETITIONS=1 EPSILONS="${EPSILONS:-0.2 0.8}"
+. ./common.sh
+. ./cells.sh
+write='' collect=''
+case ${1:-} in
+    --write) write=1 && shift ;;
+    --collect) write=1 collect=1 && shift ;;
+esac
+[ $# -gt 0 ] || set -- logistic svm settings counts
+read -ra sets <<< "${SETS:-$(sets | tr '\n' ' ')}"
+read -ra epsilons <<< "${EPSILONS:-0.05 0.1 0.2 0.4 0.8 1.6}"
+private=${METHODS:-blsgd ac paper blgd agd}
+
+say() { echo "== $*" >&2; }
+
+# --- what is compared. A cell is "METHOD SET LOSS EPSILON SETTING"; each part says which there are -----------------------------
+part_logistic() { methods logistic; }
+part_svm() { methods svm; }
+# methods LOSS: figures 3 and 4
+methods() {
+    local set epsilon method
+    for set in "${sets[@]}"; do
+        tsv majority "$set" "$1" 0 ''
+        tsv non-private "$set" "$1" 0 ''
+        for epsilon in "${epsilons[@]}"; do
+            tsv sgd "$set" "$1" "$epsilon" "$(chosen "$set" "$1" "$epsilon")"
+            for method in $private; do
+                tsv "$method" "$set" "$1" "$epsilon" ''
+                [ "$method" = agd ] || tsv "$method-published" "$set" "$1" "$epsilon" ''
+            done
+        done
+    done
+}
+
+# part_settings: figure 1, one thing at a time; part_counts: figure 2
+part_settings() {
+    local set=${SET_OF_FIGURE_1:-ADULT} epsilon method value
+    [[ " ${sets[*]} " == *" $set "* ]] || return 0
+    for epsilon in 0.05 0.2; do
+        for value in blsgd ac paper; do tsv $value "$set" logistic $epsilon ''; done
+        for method in blsgd paper; do
+            for value in 0.1 0.3 0.7 0.9; do tsv $method "$set" logistic $epsilon "--armijo $value"; done
+            for value in 0.5 0.6 0.7 0.9; do tsv $method "$set" logistic $epsilon "--beta $value"; done
+            tsv $method "$set" logistic $epsilon "--noise gaussian"
+            for value in $rates; do tsv $method "$set" logistic $epsilon "--rate $value"; done
+        done
+        for value in none on-failure; do tsv paper "$set" logistic $epsilon "--policy $value"; done
+        for value in 0 0.01 0.1 0.2; do tsv ac "$set" logistic $epsilon "--clip-decay $value"; done
+    done
+}
+rates='0.02 0.05 0.2 0.5 1'
+part_counts() {
+    local set value
+    for set in "${sets[@]}"; do
+        for value in $rates; do tsv paper "$set" logistic 0.4 "--rate $value"; done
+        for value in paper blsgd blgd agd; do tsv $value "$set" logistic 0.4 ''; done
+    done
+}
+
+# --- DP-SGD is tuned: the setting with the best accuracy on the test rows of two folds, a choice that no epsilon pays for ---------
+grid() { # rate, passes, step, clip
+    local passes step bound
+    [ -z "${QUICK:-}" ] || { echo "0.1 10 20 1" && return; }
+    for bound in 0.5 1; do
+        for passes in 4 10 30; do
+            for step in 10 20 40 80; do echo "0.1 $passes $step $bound"; done
+        done
+        for step in 40 80; do echo "1 80 $step $bound"; done
+    done
+}
+tune() {
+    local set epsilon setting fold chosen
+    for fold in $(seq 0 $((folds > 1))); do
+        for set in "${sets[@]}"; do
+            import "$set" 1 "$fold"
+            for epsilon in "${epsilons[@]}"; do
+                grid | while read -r setting; do echo "cell sgd $set $1 $epsilon 1 $fold '$setting'"; done
+            done
+        done
+    done | run_cells
+    for set in "${sets[@]}"; do
+        for epsilon in "${epsilons[@]}"; do
+            chosen=$results/chosen-$set-$1-$epsilon
+            [ -s "$chosen" ] || grid | while read -r setting; do
+                echo "$(cat "$(file_of sgd "$set" "$1" "$epsilon" 1 0 "$setting")" "$(file_of sgd "$set" "$1" "$epsilon" 1 $((folds > 1)) "$setting")" |
+                    awk '{ s += $1 } END { print s }') $setting"
+            done | sort -rg | head -n 1 | cut -d ' ' -f 2- > "$chosen"
+        done
+    done
+}
+chosen() { cat "$results/chosen-$1-$2-$3"; }
+
+# measure PART …: every cell, a fold of all after the other, so that a run that is cut short has the same folds of each
+measure() {
+    local r k set
+    for r in $(seq "$repetitions"); do
+        for k in $(seq 0 $((folds - 1))); do
+            say "repetition $r, fold $k"
+            for set in "${sets[@]}"; do import "$set" "$r" "$k"; done
+            for part; do "part_$part"; done | sort -u | while IFS=$'\t' read -r method set loss epsilon setting; do
+                rare "$r" "$k" "$method" "$setting" || echo "cell $method $set $loss $epsilon $r $k '$setting'"
+            done | run_cells
+        done
+    done
+}
+# rare REPETITION FOLD METHOD SETTING: what takes minutes is run for a few folds of the first repetition alone, unless ALL=1: the paper's budgets last
+# for 20,000 laps where the noise does not fall, and for 2,000 where it falls after failures; methods on all rows take ten times as long as
+# others
+rare() {
+    local most=$((folds * repetitions))
+    case $3$4 in
+        paper*none) most=1 ;;
+        paper*failure) most=2 ;;
+        agd) most=1 ;;
+        blgd*) most=2 ;;
+    esac
+    [ -z "${ALL:-}" ] && [ $((($1 - 1) * folds + $2)) -ge "$most" ]
+}
+
+# collected PART: a line for each cell of the part that was measured; beside it the difference to DP-SGD, or of a setting to none
+collected() {
+    "part_$1" | while IFS=$'\t' read -r method set loss epsilon setting; do
+        line=$(mean "$method" "$set" "$loss" "$epsilon" "$setting")
+        [ -n "$line" ] || continue
+        case $1$setting in
+            logistic | svm) [ "$epsilon" = 0 ] || line+=$'\t'$(against "$method" "$setting" sgd "$(chosen "$set" "$loss" "$epsilon")" "$set" "$loss" "$epsilon") ;;
+            settings?*) line+=$'\t'$(against "$method" "$setting" "$method" '' "$set" "$loss" "$epsilon") ;;
+        esac
+        tsv "$1" "$set" "$method" "$epsilon" "$setting" "$line"
+    done
+}
+
+for part; do
+    case $part in
+        logistic | svm | settings | counts) ;;
+        *) echo "run.sh: unknown part '$part': see the first lines of this file" >&2 && exit 2 ;;
+    esac
+done
+for set in "${sets[@]}"; do prepare "$set" && import "$set" 1 0; done
+if [ -z "$collect" ]; then
+    for part; do
+        case $part in logistic | svm) say "$part: tuning DP-SGD" && tune "$part" ;; esac
+    done
+    measure "$@"
+fi
+for part; do
+    collected "$part" > "$out/$part.tsv"
+    column -t -s $'\t' "$out/$part.tsv"
+done
+[ -z "$write" ] || {
+    ./keep.sh
+    ./figures.sh
+    ./write-readme.sh
+}

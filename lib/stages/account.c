@@ -34,7 +34,7 @@ struct state {
     double prior_epsilon, prior_delta, prior_sound; /* of the model that the run started from */
     bool published;                                 /* that model, or this run, was accounted as published */
     char resumes[DP_LEDGER_MARK];                   /* of a run that is resumed: the line of its checkpoint, or "" */
-    double spent, order;                            /* and what its filter had, at which order */
+    double spent, order, allowance;                 /* and what its filter had, at which order, and of how much */
     double claimed[DP_CLAIMED_ORDERS];              /* and what it had spent as published */
     unsigned char planned[DP_PLAN_DIGEST];          /* and the plan that it was charged by */
 };
@@ -290,6 +290,9 @@ static int check_resumed(const struct dp_stage *stage, const struct dp_frame *fr
     const struct state *s = stage->state;
     unsigned char plan[DP_PLAN_DIGEST];
     dp_plan_digest(&s->spend.plan, plan);
+    if (o->adaptive && s->order == s->spend.filter.order && s->allowance != s->spend.filter.allowance)
+        return dp_fail(err, DP_E_UNSAFE,
+                       "the budget is not that of the run before its checkpoint: a filter is fixed beforehand");
     if (s->order != s->spend.filter.order || (!o->adaptive && memcmp(plan, s->planned, sizeof plan) != 0))
         return dp_fail(err, DP_E_UNSAFE, "the mechanism of lap %lld is not that of the run before its checkpoint",
                        (long long)frame->lap);
@@ -520,6 +523,7 @@ static int account_save(struct dp_stage *stage, struct dp_state *state, struct d
     dp_state_put_bytes(state, "turn", s->turn, sizeof s->turn);
     dp_state_put_real(state, "filter", s->spend.filter.spent);
     dp_state_put_real(state, "order", s->spend.filter.order);
+    dp_state_put_real(state, "allowance", s->spend.filter.allowance);
     dp_state_put_bytes(state, "claimed", s->spend.claimed, sizeof s->spend.claimed);
     dp_plan_digest(&s->spend.plan, s->planned);
     dp_state_put_bytes(state, "plan", s->planned, sizeof s->planned);
@@ -546,6 +550,8 @@ static int account_restore(struct dp_stage *stage, const struct dp_state *state,
         rc = dp_state_get_real(state, "filter", &s->spent, err);
     if (rc == DP_OK)
         rc = dp_state_get_real(state, "order", &s->order, err);
+    if (rc == DP_OK)
+        rc = dp_state_get_real(state, "allowance", &s->allowance, err);
     if (rc == DP_OK)
         rc = dp_state_get_bytes(state, "plan", &plan, &size, err);
     if (rc == DP_OK && size != sizeof s->planned)

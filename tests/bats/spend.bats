@@ -210,3 +210,21 @@ if frame["kind"] == "lap" and frame["lap"] == 24 and not os.path.exists("stopped
     done
     assert_equal "$(dp-info --get as_published part)" true
 }
+
+@test "a filter that is resumed has the budget that it had" {
+    local child
+    filter stop '
+if frame["kind"] == "lap" and frame["lap"] == 24 and not os.path.exists("stopped"):
+    open("stopped", "w").close()
+    sys.exit(1)'
+    export E=1 # in the text of the pipeline, which is the same when the run is resumed
+    child="$(searches '--adaptive --epsilon $E') | ./stop"
+    local train=(dp-loop --plan '(gradient, search) 4000' --until-spent --exec processes --seed 1 -q -o part)
+    run "${train[@]}" --checkpoint kept --checkpoint-every 1 -- "$child"
+    assert_failure 1
+    export E=1.0001
+    complains 5 "dp-account: the budget is not that of the run before its checkpoint: a filter is fixed beforehand" \
+        "${train[@]}" --resume kept --checkpoint-every 1 -- "$child"
+    export E=1
+    "${train[@]}" --resume kept --checkpoint-every 1 -- "$child" > stream
+}

@@ -5,8 +5,7 @@
 
 #include "stages/gather.h"
 
-/* The option of these stages, and what its choice means. */
-#define DP_ADJACENCY_CHOICES "null-record|replace-one"
+/* What a choice of --adjacency means. */
 static inline enum dp_adjacency dp_adjacency_chosen(int choice)
 {
     return choice == 0 ? DP_ADJACENCY_NULL_RECORD : DP_ADJACENCY_REPLACE_ONE;

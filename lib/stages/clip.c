@@ -6,6 +6,7 @@
 #include "math/grid.h"
 #include "stages/announced.h"
 #include "stages/bounded.h"
+#include "stages/shared_options.h"
 #include "stages/stages.h"
 #include "wire/laps.h"
 
@@ -31,12 +32,7 @@ struct state {
 };
 
 static const struct dp_option options[] = {
-    {.name = "data",
-     .letter = 'd',
-     .kind = DP_OPT_TEXT,
-     .offset = offsetof(struct options, data),
-     .metavar = "DIR",
-     .help = "the data set that the rows are numbers of; not needed when they are inline"},
+    DP_DATA_OPTION(offsetof(struct options, data)),
     {.name = "clip",
      .letter = 'C',
      .kind = DP_OPT_REAL,
@@ -67,26 +63,12 @@ static const struct dp_option options[] = {
      .kind = DP_OPT_FLAG,
      .offset = offsetof(struct options, follow),
      .help = "where the frame has a bound, which released values chose, take that instead of C"},
-    {.name = "adjacency",
-     .kind = DP_OPT_CHOICE,
-     .offset = offsetof(struct options, adjacency),
-     .metavar = "HOW",
-     .help = "what one person can change",
-     .fallback = "null-record",
-     .choices = DP_ADJACENCY_CHOICES},
+    DP_ADJACENCY_OPTION(offsetof(struct options, adjacency)),
     {.name = "keep-batch",
      .kind = DP_OPT_FLAG,
      .offset = offsetof(struct options, keep_batch),
      .help = "leave the rows in the frame, for dp-linesearch --same-batch"},
-    {.name = "threads",
-     .letter = 't',
-     .kind = DP_OPT_INT,
-     .offset = offsetof(struct options, threads),
-     .metavar = "N",
-     .help = "threads for the sum",
-     .fallback = "1",
-     .min = 1,
-     .max = 256},
+    DP_THREADS_OPTION(offsetof(struct options, threads)),
     {.name = NULL},
 };
 

@@ -17,6 +17,7 @@
 #include "stages/announced.h"
 #include "stages/batch.h"
 #include "stages/labels.h"
+#include "stages/shared_options.h"
 #include "stages/stages.h"
 
 struct options {
@@ -53,12 +54,7 @@ struct risk {
 #define OFFSET(member) offsetof(struct options, member)
 
 static const struct dp_option options[] = {
-    {.name = "data",
-     .letter = 'd',
-     .kind = DP_OPT_TEXT,
-     .offset = OFFSET(data),
-     .metavar = "DIR",
-     .help = "the data set that the rows are numbers of; not needed when they are inline"},
+    DP_DATA_OPTION(OFFSET(data)),
     {.name = "loss",
      .letter = 'l',
      .kind = DP_OPT_CHOICE,
@@ -67,14 +63,7 @@ static const struct dp_option options[] = {
      .help = "what is minimised; hinge has no gradient and is refused",
      .choices = DP_LOSS_CHOICES,
      .flags = DP_OPT_REQUIRED},
-    {.name = "loss-width",
-     .kind = DP_OPT_REAL,
-     .offset = OFFSET(width),
-     .metavar = "W",
-     .help = "smoothing of smooth-hinge and huberised-hinge, delta of huber (default 1; huberised-hinge 0.5)",
-     .min = 0,
-     .max = INFINITY,
-     .flags = DP_OPT_OPEN_MIN},
+    DP_LOSS_WIDTH_OPTION(OFFSET(width)),
     {.name = "lambda",
      .letter = 'L',
      .kind = DP_OPT_REAL,
@@ -84,14 +73,7 @@ static const struct dp_option options[] = {
      .fallback = "0",
      .min = 0,
      .max = INFINITY},
-    {.name = "intercept",
-     .kind = DP_OPT_REAL,
-     .offset = OFFSET(intercept),
-     .metavar = "V",
-     .help = "append a constant column of value V to each row; 0 is none",
-     .fallback = "0",
-     .min = 0,
-     .max = 1e6},
+    DP_INTERCEPT_OPTION(OFFSET(intercept)),
     {.name = "tolerance",
      .kind = DP_OPT_REAL,
      .offset = OFFSET(tolerance),
@@ -110,15 +92,7 @@ static const struct dp_option options[] = {
      .min = 1,
      .max = 1e9},
     {.name = "non-private", .kind = DP_OPT_FLAG, .offset = OFFSET(non_private), .help = "required: no bound, no noise"},
-    {.name = "threads",
-     .letter = 't',
-     .kind = DP_OPT_INT,
-     .offset = OFFSET(threads),
-     .metavar = "N",
-     .help = "threads",
-     .fallback = "1",
-     .min = 1,
-     .max = 256},
+    DP_THREADS_OPTION(OFFSET(threads)),
     {.name = NULL},
 };
 

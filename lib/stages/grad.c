@@ -13,6 +13,7 @@
 #include "stages/announced.h"
 #include "stages/bounded.h"
 #include "stages/labels.h"
+#include "stages/shared_options.h"
 #include "stages/stages.h"
 
 struct options {
@@ -40,12 +41,7 @@ struct state {
 #define OFFSET(member) offsetof(struct options, member)
 
 static const struct dp_option options[] = {
-    {.name = "data",
-     .letter = 'd',
-     .kind = DP_OPT_TEXT,
-     .offset = OFFSET(data),
-     .metavar = "DIR",
-     .help = "the data set that the rows are numbers of; not needed when they are inline"},
+    DP_DATA_OPTION(OFFSET(data)),
     {.name = "loss",
      .letter = 'l',
      .kind = DP_OPT_CHOICE,
@@ -54,14 +50,7 @@ static const struct dp_option options[] = {
      .help = "what is minimised",
      .choices = DP_LOSS_CHOICES,
      .flags = DP_OPT_REQUIRED},
-    {.name = "loss-width",
-     .kind = DP_OPT_REAL,
-     .offset = OFFSET(width),
-     .metavar = "W",
-     .help = "smoothing of smooth-hinge and huberised-hinge, delta of huber (default 1; huberised-hinge 0.5)",
-     .min = 0,
-     .max = INFINITY,
-     .flags = DP_OPT_OPEN_MIN},
+    DP_LOSS_WIDTH_OPTION(OFFSET(width)),
     {.name = "lambda",
      .letter = 'L',
      .kind = DP_OPT_REAL,
@@ -71,14 +60,7 @@ static const struct dp_option options[] = {
      .fallback = "0",
      .min = 0,
      .max = INFINITY},
-    {.name = "intercept",
-     .kind = DP_OPT_REAL,
-     .offset = OFFSET(intercept),
-     .metavar = "V",
-     .help = "append a constant column of value V to each row; 0 is none",
-     .fallback = "0",
-     .min = 0,
-     .max = 1e6},
+    DP_INTERCEPT_OPTION(OFFSET(intercept)),
     {.name = "clip",
      .letter = 'C',
      .kind = DP_OPT_REAL,
@@ -88,27 +70,13 @@ static const struct dp_option options[] = {
      .min = 0,
      .max = INFINITY,
      .flags = DP_OPT_OPEN_MIN},
-    {.name = "adjacency",
-     .kind = DP_OPT_CHOICE,
-     .offset = OFFSET(adjacency),
-     .metavar = "HOW",
-     .help = "what one person can change",
-     .fallback = "null-record",
-     .choices = DP_ADJACENCY_CHOICES},
+    DP_ADJACENCY_OPTION(OFFSET(adjacency)),
     {.name = "keep-batch",
      .kind = DP_OPT_FLAG,
      .offset = OFFSET(keep_batch),
      .help = "with --clip: leave the rows in the frame, for dp-linesearch --same-batch"},
     {.name = "non-private", .kind = DP_OPT_FLAG, .offset = OFFSET(non_private), .help = "the exact sum, without clip or grid"},
-    {.name = "threads",
-     .letter = 't',
-     .kind = DP_OPT_INT,
-     .offset = OFFSET(threads),
-     .metavar = "N",
-     .help = "threads",
-     .fallback = "1",
-     .min = 1,
-     .max = 256},
+    DP_THREADS_OPTION(OFFSET(threads)),
     {.name = NULL},
 };
 

@@ -13,6 +13,7 @@
 #include "stages/along.h"
 #include "stages/announced.h"
 #include "stages/bounded.h"
+#include "stages/shared_options.h"
 #include "stages/stages.h"
 
 enum method { METHOD_BACKTRACKING, METHOD_NOISY_MAX };
@@ -45,12 +46,7 @@ struct state {
 #define BETA 0.8
 
 static const struct dp_option options[] = {
-    {.name = "data",
-     .letter = 'd',
-     .kind = DP_OPT_TEXT,
-     .offset = OFFSET(data),
-     .metavar = "DIR",
-     .help = "the data set that the rows are numbers of; not needed when they are inline"},
+    DP_DATA_OPTION(OFFSET(data)),
     {.name = "method",
      .kind = DP_OPT_CHOICE,
      .offset = OFFSET(method),
@@ -146,22 +142,8 @@ static const struct dp_option options[] = {
      .kind = DP_OPT_FLAG,
      .offset = OFFSET(same_batch),
      .help = "search along the noised sum of this lap, by the losses of its own batch"},
-    {.name = "adjacency",
-     .kind = DP_OPT_CHOICE,
-     .offset = OFFSET(adjacency),
-     .metavar = "HOW",
-     .help = "what one person can change",
-     .fallback = "null-record",
-     .choices = DP_ADJACENCY_CHOICES},
-    {.name = "threads",
-     .letter = 't',
-     .kind = DP_OPT_INT,
-     .offset = OFFSET(threads),
-     .metavar = "N",
-     .help = "threads",
-     .fallback = "1",
-     .min = 1,
-     .max = 256},
+    DP_ADJACENCY_OPTION(OFFSET(adjacency)),
+    DP_THREADS_OPTION(OFFSET(threads)),
     {.name = NULL},
 };
 

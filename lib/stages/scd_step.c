@@ -8,16 +8,12 @@
 #include "model/method.h"
 #include "stages/announced.h"
 #include "stages/scd.h"
+#include "stages/shared_options.h"
 
 #define OFFSET(member) offsetof(struct dp_scd_options, member)
 
 static const struct dp_option options[] = {
-    {.name = "data",
-     .letter = 'd',
-     .kind = DP_OPT_TEXT,
-     .offset = OFFSET(data),
-     .metavar = "DIR",
-     .help = "the data set that the rows are numbers of; not needed when they are inline"},
+    DP_DATA_OPTION(OFFSET(data)),
     {.name = "loss",
      .letter = 'l',
      .kind = DP_OPT_CHOICE,
@@ -82,13 +78,7 @@ static const struct dp_option options[] = {
      .min = 0,
      .max = INFINITY,
      .flags = DP_OPT_OPEN_MIN},
-    {.name = "adjacency",
-     .kind = DP_OPT_CHOICE,
-     .offset = OFFSET(adjacency),
-     .metavar = "HOW",
-     .help = "what one person can change",
-     .fallback = "null-record",
-     .choices = DP_ADJACENCY_CHOICES},
+    DP_ADJACENCY_OPTION(OFFSET(adjacency)),
     {.name = "gap-every",
      .kind = DP_OPT_INT,
      .offset = OFFSET(gap_every),
@@ -97,15 +87,7 @@ static const struct dp_option options[] = {
      .fallback = "1",
      .min = 1,
      .max = 1e9},
-    {.name = "threads",
-     .letter = 't',
-     .kind = DP_OPT_INT,
-     .offset = OFFSET(threads),
-     .metavar = "N",
-     .help = "threads",
-     .fallback = "1",
-     .min = 1,
-     .max = 256},
+    DP_THREADS_OPTION(OFFSET(threads)),
     {.name = NULL},
 };
 

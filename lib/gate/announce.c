@@ -13,6 +13,22 @@ void dp_announcement_free(struct dp_announcement *a)
     *a = (struct dp_announcement){0};
 }
 
+/* What laps of different adjacencies cost does not add up. A record without a bound has none yet. */
+static int check_adjacency(const struct dp_announcement *a, struct dp_err *err)
+{
+    const struct dp_record *first = NULL;
+    for (int i = 0; i < a->hello->records; i++) {
+        const struct dp_record *record = &a->hello->record[i];
+        if (!(record->sensitivity > 0))
+            continue;
+        first = first != NULL ? first : record;
+        if (record->adjacency != first->adjacency)
+            return dp_fail(err, DP_E_UNSAFE, "laps of kind '%s' are under another adjacency than those of kind '%s'",
+                           record->on, first->on);
+    }
+    return DP_OK;
+}
+
 int dp_announcement_read(struct dp_announcement *a, const struct dp_frame *hello, struct dp_err *err)
 {
     const char *text = dp_frame_text(hello, DP_F_KINDS, NULL);
@@ -29,7 +45,7 @@ int dp_announcement_read(struct dp_announcement *a, const struct dp_frame *hello
     if (rc == DP_OK && a->laps.laps != count)
         rc = dp_fail(err, DP_E_UNSAFE, "the hello frame has a plan of %lld laps for a run of %lld", (long long)a->laps.laps,
                      (long long)count);
-    return rc;
+    return rc == DP_OK ? check_adjacency(a, err) : rc;
 }
 
 /* The records that were announced for a kind of laps. */
@@ -43,22 +59,6 @@ static int records_of(const struct dp_announcement *a, const char *kind, struct 
         records[count++].on[0] = '\0';
     }
     return count;
-}
-
-/* What laps of different adjacencies cost does not add up. A record without a bound has none yet. */
-static int check_adjacency(const struct dp_announcement *a, struct dp_err *err)
-{
-    const struct dp_record *first = NULL;
-    for (int i = 0; i < a->hello->records; i++) {
-        const struct dp_record *record = &a->hello->record[i];
-        if (!(record->sensitivity > 0))
-            continue;
-        first = first != NULL ? first : record;
-        if (record->adjacency != first->adjacency)
-            return dp_fail(err, DP_E_UNSAFE, "laps of kind '%s' are under another adjacency than those of kind '%s'",
-                           record->on, first->on);
-    }
-    return DP_OK;
 }
 
 /* Whether they say what a lap costs; bounds may be open. */
@@ -152,8 +152,6 @@ int dp_announcement_plan(const struct dp_announcement *a, enum dp_meter_kind by,
         if (rc == DP_OK)
             rc = schedule_of(a, k, first, &event[k], &rounded[k], err);
     }
-    if (rc == DP_OK && a->named)
-        rc = check_adjacency(a, err);
     for (size_t i = 0; rc == DP_OK && i < a->laps.pieces; i++) {
         int k = a->laps.piece[i].kind;
         int64_t count = a->laps.piece[i].end - begin;
@@ -186,7 +184,7 @@ int dp_announcement_once(const struct dp_announcement *a, const struct dp_frame 
                          struct dp_charges *charges, struct dp_err *err)
 {
     const char *now = dp_frame_text(first, DP_F_LAP_KIND, "");
-    int kinds = a->named ? a->laps.kinds : 1, rc = a->named ? check_adjacency(a, err) : DP_OK;
+    int kinds = a->named ? a->laps.kinds : 1, rc = DP_OK;
     for (int k = 0; rc == DP_OK && k < kinds; k++) {
         struct dp_record records[DP_MAX_RECORDS];
         const char *name = a->named ? a->laps.name[k] : "";

@@ -16,7 +16,7 @@ struct dp_announcement {
 };
 
 /* Reads the hello frame. The caller starts *a zeroed and frees it. DP_E_UNSAFE: a plan that is none, or of another number of
-   laps than the frame says. */
+   laps than the frame says; laps under two adjacencies. */
 int dp_announcement_read(struct dp_announcement *a, const struct dp_frame *hello, struct dp_err *err);
 void dp_announcement_free(struct dp_announcement *a);
 

@@ -3,28 +3,23 @@
 #include <math.h>
 
 #include "base/mem.h"
+#include "model/held.h"
 
 int dp_audit_choices_read(struct dp_audit_choices *choices, const struct dp_frame *frame, bool *has, size_t *choice,
                           struct dp_err *err)
 {
-    const struct dp_array *made, *steps;
+    const struct dp_array *steps;
     *has = dp_frame_has(frame, DP_F_CHOICE);
     if (!*has)
         return DP_OK;
-    int rc = dp_frame_need_array(frame, DP_F_CHOICE, DP_I64, 2, &made, err);
-    if (rc == DP_OK)
-        rc = dp_frame_need_array(frame, DP_F_STEPS, DP_F64, 1, &steps, err);
+    int rc = dp_held_choice(frame, &steps, choice, err);
     if (rc == DP_OK && choices->steps == 0) {
         choices->steps = steps->count;
         rc = dp_alloc(&choices->made, 4 * steps->count, sizeof *choices->made, err);
     }
-    if (rc != DP_OK)
-        return rc;
-    int64_t value = made->count == 1 ? *(int64_t *)made->data : -1;
-    if (steps->count != choices->steps || value < 0 || (uint64_t)value >= choices->steps)
-        return dp_fail(err, DP_E_RUN, "the choice of lap %lld is not one of its steps", (long long)frame->lap);
-    *choice = (size_t)value;
-    return DP_OK;
+    if (rc == DP_OK && steps->count != choices->steps)
+        rc = dp_fail(err, DP_E_RUN, "the search of lap %lld has another number of steps than the first", (long long)frame->lap);
+    return rc;
 }
 
 static size_t at(const struct dp_audit_choices *c, bool with, bool sign, size_t choice)

@@ -51,17 +51,28 @@ int dp_held_take(struct dp_frame *frame, bool average, bool normalise, struct dp
     return DP_OK;
 }
 
-static int chosen(const struct dp_frame *frame, double *step, struct dp_err *err)
+int dp_held_choice(const struct dp_frame *frame, const struct dp_array **steps, size_t *at, struct dp_err *err)
 {
-    const struct dp_array *choice, *steps;
+    const struct dp_array *choice;
     int rc = dp_frame_need_array(frame, DP_F_CHOICE, DP_I64, 2, &choice, err);
     if (rc == DP_OK)
-        rc = dp_frame_need_array(frame, DP_F_STEPS, DP_F64, 1, &steps, err);
+        rc = dp_frame_need_array(frame, DP_F_STEPS, DP_F64, 1, steps, err);
     if (rc != DP_OK)
         return rc;
-    int64_t at = choice->count == 1 ? *(int64_t *)choice->data : -1;
-    if (at < 0 || (uint64_t)at >= steps->count)
+    int64_t value = choice->count == 1 ? *(int64_t *)choice->data : -1;
+    if (value < 0 || (uint64_t)value >= (*steps)->count)
         return dp_fail(err, DP_E_RUN, "the choice of lap %lld is not one of its steps", (long long)frame->lap);
+    *at = (size_t)value;
+    return DP_OK;
+}
+
+static int chosen(const struct dp_frame *frame, double *step, struct dp_err *err)
+{
+    const struct dp_array *steps;
+    size_t at = 0;
+    int rc = dp_held_choice(frame, &steps, &at, err);
+    if (rc != DP_OK)
+        return rc;
     *step = ((double *)steps->data)[at];
     if (!(*step >= 0 && isfinite(*step)))
         return dp_fail(err, DP_E_RUN, "lap %lld has chosen a step of %g", (long long)frame->lap, *step);

@@ -26,6 +26,9 @@ static inline bool dp_held(const struct dp_frame *frame)
  */
 int dp_held_take(struct dp_frame *frame, bool average, bool normalise, struct dp_err *err);
 
+/* The choice of a search: *at is a number of *steps, the frame's. DP_E_RUN: there is none, or it is not one of them. */
+int dp_held_choice(const struct dp_frame *frame, const struct dp_array **steps, size_t *at, struct dp_err *err);
+
 /* Moves the model by −steps[choice] × direction, and says step_size. A sum in the same frame is held first: the search was
    along its direction. A step above 0 uses the direction up. DP_E_RUN: nothing is held, or the choice is not one of steps ≥ 0.
  */

@@ -108,14 +108,15 @@ options() {
     taken+=" ${sigma_prime_scale:+sigma_prime_scale} ${step:+step schedule intercept} ${tolerance:+intercept tolerance}"
     taken+="${first_step:+ share search_epsilon first_step tries loss_clip policy growth intercept}${armijo:+ beta armijo noise}${clip_decay:+ clip_decay}"
     default_losses="$loss; squared for a regression${many_classes:+, $many_classes for three classes or more}"
-    local two_classes=$loss classes word
+    local two_classes=$loss own_epochs=$epochs own_batch=$batch classes word
     loss=
     parse "$@"
     [ -n "$data" ] || fail "--data is required"
     for word in epochs clip multiplier search_epsilon first_step loss_clip clip_decay; do
         [[ -z ${!word} || ${!word} = auto || ${!word} = none ]] || number "${!word}" || fail "--${word//_/-}: must be a number > 0, got '${!word}'"
     done
-    [[ $batch =~ ^(auto|all)$ || $batch =~ ^[1-9][0-9]*$ ]] || fail "--batch: must be a whole number >= 1, got '$batch'"
+    [ "$epochs" != auto ] || [ "$own_epochs" = auto ] || fail "--epochs: must be a number > 0, got 'auto'"
+    [[ $batch = "$own_batch" || $batch =~ ^[1-9][0-9]*$ ]] || fail "--batch: must be a whole number >= 1, got '$batch'"
     rows=$(dp-info --get rows "$data") || exit
     classes=$(dp-info --get classes "$data") || exit
     if [ -z "$loss" ]; then

@@ -40,6 +40,16 @@ above() { /usr/bin/python3 -c "import sys; sys.exit(not float(sys.argv[1]) >= fl
     complains 2 "dp-scd-step: --loss: must be one of squared|hinge|logistic|smooth-hinge|huber, got 'hing'" scd.sh --data small.dp --loss hing
 }
 
+@test "a word for a number is taken where it is the default" {
+    for p in scd dp-sgd; do
+        complains 2 "$p.sh: --batch: must be a whole number >= 1, got 'all'" $p.sh --data small.dp --batch all
+        complains 2 "$p.sh: --epochs: must be a number > 0, got 'auto'" $p.sh --data small.dp --epochs auto
+    done
+    complains 2 "blsgd.sh: --batch: must be a whole number >= 1, got 'all'" blsgd.sh --data small.dp --batch all
+    blsgd.sh --data small.dp --batch auto --epochs auto --print > print
+    blgd.sh --data small.dp --batch all --print > print
+}
+
 @test "options.sh: the help has the options that are taken, and each takes or refuses a value as it says" {
     for p in "$ROOT"/pipelines/*.sh; do
         grep -q 'options.sh' "$p" && [ "$(basename "$p")" != options.sh ] || continue

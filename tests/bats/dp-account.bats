@@ -478,7 +478,8 @@ EOF
     dp-loop --laps 12 --seed 1 -o model -- "${child/-z 2/-z $less}" > /dev/null 2> said || got=$?
     assert_equal $got 3
     lap=$(dp-info --get lap model)
-    [ "$lap" -gt 6 ] && [ "$lap" -lt 12 ]
+    [ "$lap" -gt 6 ]
+    [ "$lap" -lt 12 ]
 }
 
 @test "--adaptive: the filter stops a run whose noise changes before its budget is passed" {

@@ -152,7 +152,8 @@ if frame["kind"] == "lap" and frame["lap"] > int(open("last").read()) and not os
         TEXT=${TEXT/--average tail/--average polynomial}
         complains 0 '' dp-loop --plan '(gradient, search) 5000' --until-spent --seed 5 --exec $exec -o model -- "$TEXT"
         laps=$(dp-info --get lap model)
-        [ "$laps" -gt 20 ] && [ "$laps" -lt 10000 ]
+        [ "$laps" -gt 20 ]
+        [ "$laps" -lt 10000 ]
         run jq -n "$(dp-info --get epsilon model) <= 9"
         assert_output true
         dp-account verify ledger

@@ -1,0 +1,85 @@
+/* dp-erm --method minimum: the minimiser over all rows, which every private way to train is measured against, down to a norm of
+   ∇F that is asked for and, in the end, computed at the model that is handed on. F is lambda-strongly convex, so
+   F(W) − min F ≤ ‖∇F(W)‖²/(2 lambda). Nothing bounds what one row does to it. */
+#include <math.h>
+#include <string.h>
+
+#include "math/minimise.h"
+#include "math/vec.h"
+#include "stages/erm.h"
+
+static int minimum_check(const struct dp_erm *s, struct dp_err *err)
+{
+    return s->options->non_private
+               ? DP_OK
+               : dp_fail(err, DP_E_USAGE, "--non-private is required: nothing bounds what one row does to a minimiser");
+}
+
+static void minimum_announce(const struct dp_erm *s, struct dp_record *open)
+{
+    (void)s;
+    open->of = DP_F_SUM;
+}
+
+static int not_converged(const struct dp_erm_options *o, const struct dp_minimum *found, struct dp_err *err)
+{
+    const char *lambda = o->lambda > 0 ? "" : ", or a --lambda";
+    if (found->end == DP_MINIMUM_INFINITE)
+        return dp_fail(err, DP_E_RUN, "the objective is not finite at the model to start from");
+    if (found->end == DP_MINIMUM_MOST)
+        return dp_fail(
+            err, DP_E_RUN,
+            "did not converge: in %lld passes the norm of the gradient came down to %.3g, --tolerance is %g; more passes "
+            "(--most) may help%s",
+            (long long)found->evaluations, found->norm, o->tolerance, lambda);
+    return dp_fail(err, DP_E_RUN,
+                   "did not converge: after %lld passes rounding hides where it is lower, with a norm of the gradient of %.3g; "
+                   "--tolerance is %g, a larger one may help%s",
+                   (long long)found->evaluations, found->norm, o->tolerance, lambda);
+}
+
+/* The minimiser less the model to start from, as the sum. What is certified is the model that dp-step makes of the two. */
+static int minimise(struct dp_erm_risk *r, const double *model, double *sum, struct dp_minimum *found, struct dp_err *err)
+{
+    struct dp_erm *s = r->state;
+    const struct dp_erm_options *o = s->options;
+    const struct dp_smooth f = {.size = dp_erm_size(s), .at = dp_erm_risk_at, .self = r};
+    memcpy(s->w, model, f.size * sizeof *s->w);
+    int rc = dp_minimise(&f, o->tolerance, o->most, s->w, found, err);
+    if (rc != DP_OK || found->end != DP_MINIMUM_REACHED)
+        return rc != DP_OK ? rc : not_converged(o, found, err);
+    for (size_t j = 0; j < f.size; j++) {
+        sum[j] = s->w[j] - model[j];
+        s->w[j] = model[j] + sum[j];
+    }
+    found->value = dp_erm_risk_at(r, s->w, s->slope);
+    found->norm = sqrt(dp_norm2(s->slope, f.size));
+    found->end = found->norm <= o->tolerance ? DP_MINIMUM_REACHED : DP_MINIMUM_STUCK;
+    return found->end == DP_MINIMUM_REACHED ? DP_OK : not_converged(o, found, err);
+}
+
+static int minimum_lap(struct dp_stage *stage, struct dp_frame *frame, const struct dp_batch *batch, const double *model,
+                       struct dp_err *err)
+{
+    struct dp_erm *s = stage->state;
+    struct dp_erm_risk risk = {s, batch};
+    struct dp_minimum found;
+    double *sum;
+    int rc = dp_frame_make_array(frame, DP_F_SUM, DP_F64, s->form.rows, s->form.cols, &sum, err);
+    if (rc == DP_OK)
+        rc = minimise(&risk, model, sum, &found, err);
+    if (rc != DP_OK)
+        return rc;
+    dp_frame_edit_record(frame, DP_F_NONE)->of = DP_F_SUM;
+    double gap = found.norm * found.norm / (2 * s->options->lambda);
+    dp_frame_set_real(frame, DP_F_OBJECTIVE, found.value);
+    if (isfinite(gap))
+        dp_frame_set_real(frame, DP_F_GAP, gap);
+    return DP_OK;
+}
+
+const struct dp_erm_method dp_erm_minimum = {
+    .check = minimum_check,
+    .announce = minimum_announce,
+    .lap = minimum_lap,
+};

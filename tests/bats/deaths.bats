@@ -8,8 +8,6 @@ prepare() {
 }
 
 @test "every stage killed or crashed 20 times at random moments: the run ends, the ledger holds" {
-    # A sanitizer that catches the crash may wait for ever for a lock that the stage held.
-    export ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}handle_segv=0
     run timeout 300 "$ROOT/tests/bats/kill-stages.py" 20 1 ledger -- dp-loop --laps 20000 --exec processes -o model -- "$CHILD"
     assert_success
     read -r killed some <<< "$output"

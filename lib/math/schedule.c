@@ -38,9 +38,10 @@ int dp_schedule_parse(struct dp_schedule *schedule, const char *option, const ch
     double v[2] = {0, 0};
     const char *rest;
     struct dp_schedule s = {.kind = DP_SCHEDULE_CONSTANT};
-    if (names(text, "constant", &rest)) {
+    if (names(text, "constant", &rest) || names(text, "inverse", &rest)) {
+        s.kind = text[0] == 'c' ? DP_SCHEDULE_CONSTANT : DP_SCHEDULE_INVERSE;
         if (*rest != '\0')
-            return dp_fail(err, DP_E_USAGE, "%s: constant takes no number, got '%.60s'", option, text);
+            return dp_fail(err, DP_E_USAGE, "%s: %.*s takes no number, got '%.60s'", option, (int)(rest - text), text, text);
     } else if (names(text, "sqrt", &rest)) {
         s.kind = DP_SCHEDULE_SQRT;
         if (numbers(rest, v, 2) != 2 || v[1] < 0 || !(v[0] + v[1] > 0) || !isfinite(v[0] + v[1]))
@@ -66,7 +67,8 @@ void dp_schedule_free(struct dp_schedule *schedule)
 
 int dp_schedule_check(const struct dp_schedule *schedule, const char *option, int64_t laps, struct dp_err *err)
 {
-    bool needs = schedule->kind != DP_SCHEDULE_CONSTANT && schedule->kind != DP_SCHEDULE_SQRT;
+    enum dp_schedule_kind kind = schedule->kind;
+    bool needs = kind == DP_SCHEDULE_LINEAR || kind == DP_SCHEDULE_COSINE || kind == DP_SCHEDULE_TABLE;
     if (needs && laps <= 0)
         return dp_fail(err, DP_E_RUN, "%s: the stream does not say how many laps there will be", option);
     if (schedule->kind == DP_SCHEDULE_TABLE && schedule->count < (uint64_t)laps)
@@ -81,6 +83,8 @@ double dp_schedule_at(const struct dp_schedule *schedule, int64_t t, int64_t lap
     switch (schedule->kind) {
     case DP_SCHEDULE_CONSTANT:
         return 1;
+    case DP_SCHEDULE_INVERSE:
+        return at;
     case DP_SCHEDULE_SQRT:
         return sqrt(schedule->a + schedule->c * at);
     case DP_SCHEDULE_LINEAR:

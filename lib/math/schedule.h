@@ -2,6 +2,7 @@
  * alpha_t ∝ √b_t (ADP-SGD: alpha_t² ∝ b_t): the smaller the step, the less its noise matters.
  *
  *   constant      b_t = 1
+ *   inverse       b_t = t
  *   sqrt:A:C      b_t = √(A + C t), A + C > 0, C ≥ 0
  *   linear[:E]    1/b_t falls linearly in √t from 1 at t = 1 to E at t = T + 1        (0 ≤ E ≤ 1, default 0)
  *   cosine[:E]    1/b_t = E + (1 − E)(1 + cos(π (t − 1)/T))/2
@@ -16,7 +17,14 @@
 
 #include "base/err.h"
 
-enum dp_schedule_kind { DP_SCHEDULE_CONSTANT, DP_SCHEDULE_SQRT, DP_SCHEDULE_LINEAR, DP_SCHEDULE_COSINE, DP_SCHEDULE_TABLE };
+enum dp_schedule_kind {
+    DP_SCHEDULE_CONSTANT,
+    DP_SCHEDULE_INVERSE,
+    DP_SCHEDULE_SQRT,
+    DP_SCHEDULE_LINEAR,
+    DP_SCHEDULE_COSINE,
+    DP_SCHEDULE_TABLE
+};
 
 struct dp_schedule {
     enum dp_schedule_kind kind;

@@ -77,7 +77,8 @@ static const struct dp_option options[] = {
      .kind = DP_OPT_TEXT,
      .offset = OFFSET(schedule),
      .metavar = "B",
-     .help = "gradients: divide the step size by b_t: constant, sqrt:A:C, linear[:E], cosine[:E] or a file (constant)"},
+     .help =
+         "gradients: divide the step size by b_t: constant, inverse, sqrt:A:C, linear[:E], cosine[:E] or a file (constant)"},
     {.name = "optimizer",
      .kind = DP_OPT_CHOICE,
      .offset = OFFSET(optimiser),

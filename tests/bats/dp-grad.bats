@@ -98,6 +98,7 @@ assert numpy.abs(W).max() > 1e-2
 
 @test "schedules, momentum, projection" {
     descends two.dp logistic '' '--schedule sqrt:2:3' 'W - 0.5 / numpy.sqrt(2 + 3 * t) * G'
+    descends two.dp logistic '' '--schedule inverse' 'W - 0.5 / t * G'
     descends two.dp logistic '' '--schedule linear:0.1' 'W - 0.5 * (1 - 0.9 * (t**.5 - 1) / (11**.5 - 1)) * G'
     descends two.dp logistic '' '--schedule cosine' 'W - 0.5 * (1 + numpy.cos(numpy.pi * (t - 1) / 10)) / 2 * G'
     seq 1 10 > b.txt

@@ -20,6 +20,9 @@ static void values(void **state)
     (void)state;
     struct dp_schedule s = schedule("constant");
     assert_true(dp_schedule_at(&s, 1, 0) == 1 && dp_schedule_at(&s, 1000, 1000) == 1);
+    s = schedule("inverse");
+    assert_true(dp_schedule_at(&s, 1, 0) == 1 && dp_schedule_at(&s, 1000, 0) == 1000);
+    assert_true(dp_schedule_noise(&s, 16, 20) == 4);
     s = schedule("sqrt:9:7");
     assert_true(dp_schedule_at(&s, 1, 0) == 4 && dp_schedule_at(&s, 13, 20) == 10);
     assert_true(dp_schedule_noise(&s, 1, 20) == 1);
@@ -44,9 +47,9 @@ static void values(void **state)
 static void bad_ones(void **state)
 {
     (void)state;
-    static const char *const bad[] = {"sqrt",       "sqrt:1",     "sqrt:1:-1",  "sqrt:-1:1", "sqrt:1:2:3",
-                                      "sqrt:a:1",   "sqrt::1",    "linear:2",   "linear:",   "cosine:-0.1",
-                                      "cosine:1:1", "constant:1", "sqrt:nan:1", "linear:nan"};
+    static const char *const bad[] = {"sqrt",       "sqrt:1",     "sqrt:1:-1",  "sqrt:-1:1",  "sqrt:1:2:3",
+                                      "sqrt:a:1",   "sqrt::1",    "linear:2",   "linear:",    "cosine:-0.1",
+                                      "cosine:1:1", "constant:1", "sqrt:nan:1", "linear:nan", "inverse:1"};
     struct dp_schedule s;
     struct dp_err err;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
@@ -55,6 +58,10 @@ static void bad_ones(void **state)
     /* Names of files, however alike. */
     assert_int_equal(dp_schedule_parse(&s, "--schedule", "constants", &err), 1);
     assert_int_equal(dp_schedule_parse(&s, "--schedule", "./sqrt:1:1", &err), 1);
+    assert_int_equal(dp_schedule_parse(&s, "--schedule", "inverse:2", &err), DP_E_USAGE);
+    assert_string_equal(err.message, "--schedule: inverse takes no number, got 'inverse:2'");
+    s = schedule("inverse");
+    assert_int_equal(dp_schedule_check(&s, "--schedule", 0, &err), DP_OK); /* it needs no end */
     s = schedule("linear");
     assert_int_equal(dp_schedule_check(&s, "--schedule", 0, &err), DP_E_RUN);
     assert_int_equal(dp_schedule_check(&s, "--schedule", 1, &err), DP_OK);

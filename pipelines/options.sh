@@ -23,6 +23,14 @@ END
   --step ETA       step size (default $step)
   --schedule B     divide it by b_t: $schedules (default $schedule)
 END
+    [ -z "$radius" ] || cat << END
+  --radius D       largest distance of the weights from zero (default $radius)
+  --constants C    tight|2014: how much noise (default $constants)
+END
+    [ -z "$rounds" ] || cat << END
+  --rounds R       laps of the run (default $rounds: up to --epochs)
+  --smoothness BETA   of the objective, where the step size changes (default $smoothness)
+END
     [ -z "$first_step" ] || cat << END
   --share S        part of the budget that is spent on searches (default $share)
   --search-epsilon E   epsilon of a search on its batch (default: what its share pays for)
@@ -38,7 +46,7 @@ END
   --noise KIND     laplace|gaussian: of searches (default $noise)
 END
     [ -z "$clip_decay" ] || echo "  --clip-decay Z   after t steps the clip is divided by 1 + Z t (default $clip_decay)"
-    [ -z "$step$tolerance$first_step" ] || echo "  --intercept V    value of a constant column to append, 0 for none (default $intercept)"
+    [ -z "$step$tolerance$first_step$radius" ] || echo "  --intercept V    value of a constant column to append, 0 for none (default $intercept)"
     [ -z "$tolerance" ] || echo "  --tolerance G    largest norm of the gradient in the end (default $tolerance)"
     cat << END
   --ledger FILE    write what is spent there (default: the ledger of the data set)
@@ -106,13 +114,14 @@ quote() {
 
 options() {
     taken+=" ${sigma_prime_scale:+sigma_prime_scale} ${step:+step schedule intercept} ${tolerance:+intercept tolerance}"
+    taken+="${radius:+ radius constants intercept}${rounds:+ rounds smoothness}"
     taken+="${first_step:+ share search_epsilon first_step tries loss_clip policy growth intercept}${armijo:+ beta armijo noise}${clip_decay:+ clip_decay}"
     default_losses="$loss; squared for a regression${many_classes:+, $many_classes for three classes or more}"
     local two_classes=$loss own_epochs=$epochs own_batch=$batch classes word
     loss=
     parse "$@"
     [ -n "$data" ] || fail "--data is required"
-    for word in epochs clip multiplier search_epsilon first_step loss_clip clip_decay; do
+    for word in epochs clip multiplier search_epsilon first_step loss_clip clip_decay radius smoothness; do
         [[ -z ${!word} || ${!word} = auto || ${!word} = none ]] || number "${!word}" || fail "--${word//_/-}: must be a number > 0, got '${!word}'"
     done
     [ "$epochs" != auto ] || [ "$own_epochs" = auto ] || fail "--epochs: must be a number > 0, got 'auto'"
@@ -151,6 +160,13 @@ laps_of() {
     else
         awk "BEGIN { laps = $epochs * $1 / $batch; print int(laps) + (laps > int(laps)) }"
     fi
+}
+
+# weights: how many the model has
+weights() {
+    local columns classes
+    columns=$(dp-info --get cols "$data") && classes=$(dp-info --get classes "$data") || exit
+    calculate "($columns + ($intercept != 0)) * ($classes > 2 ? $classes : 1)"
 }
 
 # attend ...: dp-loop, which also gets the signals that are sent to this script alone. In the foreground the shell would die of them
@@ -245,5 +261,5 @@ losses='squared|hinge|logistic|smooth-hinge|huber'
 schedules='constant, inverse, sqrt:A:C, linear[:E], cosine[:E] or a file'
 taken='data loss lambda epsilon delta epochs batch clip multiplier adjacency ledger init checkpoint checkpoint_every resume exec threads seed model'
 # gradients have a step size, coordinate descent has sigma', a minimiser has a tolerance; the pipeline sets what it has
-sigma_prime_scale='' tolerance='' first_step='' search_epsilon='' loss_clip='' armijo='' clip_decay='' policy='' accountant='' noise=laplace plan='' step='' schedule=constant intercept=0 many_classes=''
+sigma_prime_scale='' tolerance='' radius='' constants='' rounds='' smoothness='' first_step='' search_epsilon='' loss_clip='' armijo='' clip_decay='' policy='' accountant='' noise=laplace plan='' step='' schedule=constant intercept=0 many_classes=''
 data='' model='' ledger='' gate='' init='' checkpoint='' checkpoint_every='' resume='' seed='' quiet='' print='' exec=auto threads=1 adjacency=null-record multiplier=''

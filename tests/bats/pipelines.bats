@@ -11,7 +11,7 @@ above() { /usr/bin/python3 -c "import sys; sys.exit(not float(sys.argv[1]) >= fl
 
 @test "every pipeline: --help, --version, missing and bad options" {
     version=$(dp-loop --version)
-    for p in scd scd-published seq-scd primal-scd scd-nonprivate sgd erm dp-sgd dp-adam adp-sgd blsgd blgd agd; do
+    for p in scd scd-published seq-scd primal-scd scd-nonprivate sgd erm dp-sgd dp-adam adp-sgd bassily rrpsgd blsgd blgd agd; do
         run $p.sh --help
         assert_success
         assert_line "Usage: $p.sh --data DIR [options]"
@@ -118,7 +118,7 @@ above() { /usr/bin/python3 -c "import sys; sys.exit(not float(sys.argv[1]) >= fl
         assert_equal "$(loss_of $p.sh --data three.dp)" hinge
     done
     assert_equal "$(loss_of primal-scd.sh --data real.dp)" squared
-    for p in sgd erm dp-sgd dp-adam adp-sgd blsgd blgd agd; do
+    for p in sgd erm dp-sgd dp-adam adp-sgd bassily rrpsgd blsgd blgd agd; do
         assert_equal "$(loss_of $p.sh --data small.dp)" logistic
         assert_equal "$(loss_of $p.sh --data real.dp)" squared
         assert_equal "$(loss_of $p.sh --data three.dp)" softmax
@@ -136,7 +136,7 @@ above() { /usr/bin/python3 -c "import sys; sys.exit(not float(sys.argv[1]) >= fl
     dp-sgd.sh -q --data small.dp --epochs 1 --ledger "my ledger" -o model
     assert_equal "$(rows small.dp/ledger)" "$before"
     above "$(rows 'my ledger')" 1
-    for p in scd dp-adam adp-sgd blsgd blgd agd seq-scd scd-published primal-scd; do
+    for p in scd dp-adam adp-sgd bassily rrpsgd blsgd blgd agd seq-scd scd-published primal-scd; do
         $p.sh -q --data small.dp --epochs 0.2 --ledger $p.ledger -o model
         above "$(rows $p.ledger)" 1
         $p.sh -q --data small.dp --epochs 0.2 --no-ledger -o model
@@ -290,6 +290,8 @@ os.execvp(sys.argv[1], sys.argv[1:])' scd.sh --data small.dp --epochs 5000 --exe
     complains 2 "dp-sgd.sh: unknown option '--tries' (try --help)" dp-sgd.sh --data small.dp --tries 3
     complains 2 "blsgd.sh: unknown option '--step' (try --help)" blsgd.sh --data small.dp --step 1
     complains 2 "blgd.sh: unknown option '--clip-decay' (try --help)" blgd.sh --data small.dp --clip-decay 1
+    complains 2 "bassily.sh: unknown option '--step' (try --help)" bassily.sh --data small.dp --step 1
+    complains 2 "dp-sgd.sh: unknown option '--rounds' (try --help)" dp-sgd.sh --data small.dp --rounds 3
     complains 2 "agd.sh: unknown option '--armijo' (try --help)" agd.sh --data small.dp --armijo 0.1
     run dp-sgd.sh --help
     assert_output --partial "--step ETA"
@@ -392,6 +394,118 @@ EOF
     blsgd.sh -q --data train.dp --epsilon 0.8 --delta 1e-8 --seed 1 -o model
     above "$(accuracy held-out.dp model)" 0.82 # the majority: 0.76
     above 0.8 "$(dp-info --get epsilon model)"
+}
+
+# steps OPTION…: what dp-step is told
+steps() { "$1" --data small.dp --print "${@:2}" 2> /dev/null | sed -n "s/^ *dp-step *\\(.*\\)'$/\\1/p"; }
+
+@test "bassily.sh: step sizes and radius, of lambda or of the bound on a noisy gradient" {
+    assert_equal "$(steps bassily.sh --lambda 0.01)" '--step 100 --schedule inverse --project 100'
+    assert_equal "$(steps bassily.sh --lambda 0.01 --clip 0.5 --radius 7)" '--step 100 --schedule inverse --project 7'
+    # without noise to speak of G = C sqrt(1 + 1/b); eight weights, nine with an intercept, three times as many with three classes
+    assert_equal "$(steps bassily.sh --multiplier 1e-9 --clip 2 --batch 8)" '--step 4.71405 --schedule sqrt:0:1 --project 10'
+    assert_equal "$(steps bassily.sh --multiplier 20 --batch 50 --radius 3)" "--step $(calculate '3 / sqrt(1.02 + 8 * 0.16)') --schedule sqrt:0:1 --project 3"
+    assert_equal "$(steps bassily.sh --multiplier 20 --adjacency replace-one --intercept 1)" "--step $(calculate '10 / sqrt(1.02 + 9 * 0.64)') --schedule sqrt:0:1 --project 10"
+    dp-synth classification --rows 300 --cols 4 --classes 3 --seed 1 -q -o three.dp
+    assert_equal "$(steps bassily.sh --multiplier 20 --data three.dp | sed 's/^--step //; s/ .*//')" "$(calculate '10 / sqrt(1.02 + 12 * 0.16)')"
+    bassily.sh -q --data small.dp --radius 0.1 --seed 1 -o model
+    dp-info --get model model > weights
+    above "$(awk '{ s += $1 * $1 } END { print 0.1000001 - sqrt(s) }' weights)" 0
+}
+calculate() { awk "BEGIN { OFMT = \"%.6g\"; print ($1) }"; }
+
+@test "bassily.sh learns, with and without strong convexity, and spends its budget to the last lap" {
+    for more in "" "--lambda 1e-3"; do
+        # shellcheck disable=SC2086 # options
+        bassily.sh -q --data small.dp --epsilon 2 --seed 1 $more -o model
+        above "$(accuracy test.dp model)" 0.9
+        assert_equal "$(dp-info --get lap model) $(dp-info --get method model)" "400 gradient"
+        above "$(dp-info --get epsilon model)" 1.999
+        above 2 "$(dp-info --get epsilon model)"
+    done
+}
+
+@test "bassily.sh --constants 2014: the paper's noise, and the epsilon that it costs" {
+    z=$(calculate '50/2000 * sqrt(32 * 400 * log(2000 / 1e-5) * log(1 / 1e-5)) / 1.5')
+    bassily.sh -q --data small.dp --constants 2014 --epsilon 1.5 --seed 1 -o model
+    run dp-cat --full --last model
+    assert_output --partial "\"multiplier\":$z}"
+    stated=$(dp-info --get epsilon model)
+    cost=$(dp-account epsilon --multiplier "$z" --delta 1e-5 --rate 50/2000 --laps 400)
+    above "$stated" "$(calculate "$cost * 0.9999")"
+    above "$(calculate "$cost * 1.0001")" "$stated"
+    above 0.06 "$stated"
+    # the scale is the paper's under replace-one adjacency too, which counts it in twice the clip bound
+    bassily.sh --data small.dp --constants 2014 --epsilon 1.5 --adjacency replace-one --print > print
+    grep -q "dp-noise *--multiplier $(calculate "$z / 2") " print
+    # where they are too small the gate ends the run
+    run bassily.sh -q --data small.dp --constants 2014 --epsilon 200 --seed 1 -o model
+    assert_failure 3
+    above 200 "$(dp-info --get epsilon model)"
+    complains 2 "bassily.sh: --constants: must be tight or 2014, got '2017'" bassily.sh --data small.dp --constants 2017
+    complains 2 "bassily.sh: --epsilon and --delta: must be numbers > 0, got '-1' and '1e-5'" bassily.sh --data small.dp --constants 2014 --epsilon -1
+    complains 2 "bassily.sh: --radius: must be a number > 0, got '-1'" bassily.sh --data small.dp --radius -1
+}
+
+@test "rrpsgd.sh: noise for the laps that were drawn, spent to the last of them, and the last model" {
+    for seed in 3 4; do
+        rrpsgd.sh --data small.dp --step 4 --seed $seed -o model 2> said
+        laps=$(dp-info --get lap model)
+        assert_equal "$(head -n 1 said)" "rrpsgd.sh: $laps of at most 200 laps"
+        above "$(dp-info --get epsilon model)" 0.999
+        above 1 "$(dp-info --get epsilon model)"
+        run dp-cat --full --last model
+        assert_output --partial "\"multiplier\":$(dp-account sigma --epsilon 1 --delta 1e-5 --rate 100/2000 --laps "$laps")}"
+        refute_output --partial '"average"'
+        # the number follows the seed alone
+        rrpsgd.sh -q --data small.dp --step 4 --seed $seed -o again
+        cmp model again
+    done
+    above "$(accuracy test.dp model)" 0.85
+}
+
+drawn() { rrpsgd.sh --data small.dp --multiplier 1 --print "$@" 2>&1 | sed -n 's/^rrpsgd.sh: \([0-9]*\) of at most.*/\1/p'; }
+
+@test "rrpsgd.sh: the law of the number of laps" {
+    # of three laps a third each
+    for seed in $(seq 60); do drawn --seed "$seed" --batch 1000 --epochs 1.5; done | sort -n | uniq -c > counts
+    assert_equal "$(awk '{ printf "%s ", $2 }' counts)" '1 2 3 '
+    above "$(awk '{ print $1 }' counts | sort -n | head -n 1)" 12
+    # weights 2 eta - beta eta^2 of the step after the last, here nearly all of it on one: steps small but for one, or one near 2 / beta
+    printf '%s\n' '# b' 1 1e6 '' 1 1e6 1e6 > b
+    assert_equal "$(drawn --seed 1 --batch 1000 --epochs 2 --schedule b --smoothness 1)" 2
+    printf '%s\n' 1 1.0000001 2 1.0000001 1.0000001 9 9 > b
+    for seed in 1 2 3; do assert_equal "$(drawn --seed $seed --batch 1000 --epochs 2 --schedule b --smoothness 2)" 2; done
+    # without a seed it is drawn anew
+    for run in 1 2 3 4 5; do drawn --batch 2 --epochs 1000; done | sort -u > several # the same five times: once in 10^24
+    above "$(wc -l < several)" 2
+}
+
+@test "rrpsgd.sh: steps and laps that are not, and a run that goes on" {
+    seq 6 > b
+    short='--data small.dp --batch 1000 --epochs 3'
+    # shellcheck disable=SC2086 # options
+    {
+        complains 2 "rrpsgd.sh: --schedule: needs --smoothness, by which the number of laps is drawn" rrpsgd.sh $short --schedule b
+        complains 2 "rrpsgd.sh: --schedule: must be constant or a file, got 'sqrt:1:1'" rrpsgd.sh $short --schedule sqrt:1:1
+        complains 2 "rrpsgd.sh: --schedule, --step, --smoothness: need 7 steps above 0 and below 2 / BETA" \
+            rrpsgd.sh $short --schedule b --smoothness 1
+        complains 2 "rrpsgd.sh: --schedule, --step, --smoothness: need 7 steps above 0 and below 2 / BETA" rrpsgd.sh $short --step 4 --smoothness 0.5
+        complains 2 "rrpsgd.sh: --step: must be a number > 0, got '-1'" rrpsgd.sh $short --step -1
+        complains 2 "rrpsgd.sh: --smoothness: must be a number > 0, got '0'" rrpsgd.sh $short --smoothness 0
+        for rounds in 0 7 2.5; do
+            complains 2 "rrpsgd.sh: --rounds: must be a whole number from 1 to 6, got '$rounds'" rrpsgd.sh $short --rounds $rounds
+        done
+        complains 2 "rrpsgd.sh: --resume: needs --rounds, the laps that the run was to have" rrpsgd.sh $short --resume kept
+        rrpsgd.sh -q $short --rounds 4 -o model
+    }
+    assert_equal "$(dp-info --get lap model)" 4
+    run_of="rrpsgd.sh -q --data small.dp --epochs 100 --batch 10 --seed 4"
+    $run_of -o whole
+    $run_of --checkpoint kept --checkpoint-every 100 2> said | head -c 200000 > part || true
+    assert_dir_exist kept
+    $run_of --resume kept -o resumed
+    dp-cmp whole resumed
 }
 
 # certified DATA LOSS LAMBDA EPOCHS STEP: full-batch sgd.sh reaches the optimum that scd-nonprivate.sh certifies by its gap

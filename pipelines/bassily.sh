@@ -1,0 +1,33 @@
+#!/usr/bin/env bash
+# The noisy SGD of Bassily, Smith and Thakurta (2014) on Poisson batches: each step is followed by a projection, the last model counts.
+# With --lambda the objective is strongly convex and step t is 1 / (lambda t). Without it the step is D / (G sqrt(t)), where G^2 bounds
+# the expected squared norm of a noisy gradient.
+set -euo pipefail
+. "$(dirname "$(readlink -f "$0")")/options.sh"
+losses+='|huberised-hinge|poisson|softmax'
+summary="Train by projected stochastic gradient descent with noise (Bassily, Smith and Thakurta)."
+loss=logistic many_classes=softmax lambda=0 epsilon=1 delta=1e-5 epochs=10 batch=50 clip=1 radius=auto constants=tight
+options "$@"
+
+case $constants in
+    tight) sigma=${multiplier:-$(dp-account sigma --epsilon "$epsilon" --delta "$delta" --rate "$rate" \
+        --laps "$laps" --adjacency "$adjacency")} ;;
+    2014) # the paper's sigma, for a batch in place of one row; dp-noise wants it in sensitivities
+        { number "$epsilon" && number "$delta"; } || fail "--epsilon and --delta: must be numbers > 0, got '$epsilon' and '$delta'"
+        sigma=${multiplier:-$(calculate "$rate * sqrt(32 * $laps * log($rows / $delta) * log(1 / $delta)) / ($epsilon * $sensitivity)")} ;;
+    *) fail "--constants: must be tight or 2014, got '$constants'" ;;
+esac
+if number "$lambda"; then
+    [ "$radius" != auto ] || radius=$(calculate "$clip / $lambda") # the minimum is not farther from zero
+    steps="--step $(calculate "1 / $lambda") --schedule inverse"
+else
+    [ "$radius" != auto ] || radius=10
+    steps="--step $(calculate "$radius / ($clip * sqrt(1 + 1 / $batch + $(weights) * ($sensitivity * $sigma / $batch) ^ 2))") --schedule sqrt:0:1"
+fi
+loop "
+  dp-sample  --data $dir --rate $rate |
+  dp-grad    --data $dir --loss $loss --lambda $lambda --intercept $intercept --clip $clip \
+             --threads $threads --adjacency $adjacency |
+  dp-noise   --multiplier $sigma |
+  dp-account --epsilon $epsilon --delta $delta $gate |
+  dp-step    $steps --project $radius"

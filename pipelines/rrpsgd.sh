@@ -1,0 +1,49 @@
+#!/usr/bin/env bash
+# RRPSGD (Zhang, Zheng, Mou and Wang 2017, Algorithm 2) on Poisson batches: how many laps there will be is drawn before the run, the
+# noise is what so many need, and the last model counts. Nothing in it needs a convex loss.
+set -euo pipefail
+. "$(dirname "$(readlink -f "$0")")/options.sh"
+losses+='|huberised-hinge|poisson|softmax'
+schedules='constant or a file, which needs --smoothness'
+summary="Train by private stochastic gradient descent of a random number of laps (RRPSGD)."
+loss=logistic many_classes=softmax lambda=1e-5 epsilon=1 delta=1e-5 epochs=10 batch=100 clip=1 step=1 rounds=random smoothness=none
+options "$@"
+
+# draw: how many laps, by the paper's law: the chance of a model is in proportion to 2 eta - BETA eta^2, with eta the step that would be
+# taken from it. The model that a run starts from is left out. The bits are the kernel's, or the seed's.
+draw() {
+    local bits
+    bits=$(if [ -n "$seed" ]; then echo "rounds $seed"; else head -c 32 /dev/urandom; fi | sha256sum | cut -c 1-13)
+    if [ "$schedule" = constant ]; then seq $((most + 1)) | sed 's/.*/1/'; else cat "$schedule"; fi |
+        awk -v u="$((16#$bits))" -v most="$most" -v step="$step" -v beta="${smoothness/none/0}" '
+            NF == 0 || /^#/ || n++ == 0 || n > most + 1 { next }
+            { weight = $1 + 0 > 0 ? 2 * step / $1 - beta * (step / $1) ^ 2 : 0 }
+            !(weight > 0) { exit bad = 1 }
+            { sum[n - 1] = sum[n - 2] + weight }
+            END {
+                if (bad || n <= most) exit 1
+                for (k = 1; sum[k] <= u / 2 ^ 52 * sum[most]; k++);
+                print k
+            }' || fail "--schedule, --step, --smoothness: need $((most + 1)) steps above 0 and below 2 / BETA"
+}
+most=$laps
+number "$step" || fail "--step: must be a number > 0, got '$step'"
+if [ "$schedule" != constant ]; then
+    [ -r "$schedule" ] || fail "--schedule: must be constant or a file, got '$schedule'"
+    number "$smoothness" || fail "--schedule: needs --smoothness, by which the number of laps is drawn"
+fi
+[ -z "$resume" ] || [ "$rounds$seed" != random ] || fail "--resume: needs --rounds, the laps that the run was to have"
+[ "$rounds" != random ] || rounds=$(draw)
+[[ $rounds =~ ^[1-9][0-9]*$ && $rounds -le $most ]] || fail "--rounds: must be a whole number from 1 to $most, got '$rounds'"
+laps=$rounds
+say "$laps of at most $most laps"
+
+sigma=${multiplier:-$(dp-account sigma --epsilon "$epsilon" --delta "$delta" --rate "$rate" \
+    --laps "$laps" --adjacency "$adjacency")}
+loop "
+  dp-sample  --data $dir --rate $rate |
+  dp-grad    --data $dir --loss $loss --lambda $lambda --intercept $intercept --clip $clip \
+             --threads $threads --adjacency $adjacency |
+  dp-noise   --multiplier $sigma |
+  dp-account --epsilon $epsilon --delta $delta $gate |
+  dp-step    --step $step --schedule $by"

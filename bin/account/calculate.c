@@ -20,7 +20,7 @@
     {                                                                                                                          \
         .name = NULL                                                                                                           \
     }
-#define MECHANISMS Q_MECHANISM("gaussian|laplace|pure|svt|output"), Q_MECHANISM_ARGUMENTS
+#define MECHANISMS Q_MECHANISM("gaussian|laplace|pure|exponential|svt|output"), Q_MECHANISM_ARGUMENTS
 
 static const struct dp_option sigma_options[] = {Q_EPSILON(DP_OPT_REQUIRED),
                                                  Q_DELTA(DP_OPT_REQUIRED),
@@ -90,9 +90,8 @@ static int beside_count(struct question *q, struct result *r, struct dp_err *err
 
 static int solve_sigma(struct question *q, struct result *r, struct dp_err *err)
 {
-    if (q->mechanism == MECHANISM_PURE || q->mechanism == MECHANISM_SVT)
-        return dp_fail(err, DP_E_USAGE, "--mechanism %s has no noise multiplier",
-                       q->mechanism == MECHANISM_PURE ? "pure" : "svt");
+    if (question_without_multiplier(q) != NULL)
+        return dp_fail(err, DP_E_USAGE, "--mechanism %s has no noise multiplier", question_without_multiplier(q));
     int rc = dp_calibrate_noise((enum dp_accountant)q->accountant, &q->charges, q->epsilon, q->delta, &r->value, err);
     if (rc == DP_OK && !isnan(q->count_multiplier))
         return beside_count(q, r, err);

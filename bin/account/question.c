@@ -49,15 +49,28 @@ static int needs(bool given, const char *option, const char *what, struct dp_err
     return given ? DP_OK : dp_fail(err, DP_E_USAGE, "%s needs %s", what, option);
 }
 
+const char *question_without_multiplier(const struct question *q)
+{
+    switch (q->mechanism) {
+    case MECHANISM_PURE:
+        return "pure";
+    case MECHANISM_EXPONENTIAL:
+        return "exponential";
+    case MECHANISM_SVT:
+        return "svt";
+    default:
+        return NULL;
+    }
+}
+
 static int query_of(const struct question *q, enum unknown unknown, struct dp_query *query, struct dp_err *err)
 {
-    bool noise = q->mechanism == MECHANISM_GAUSSIAN || q->mechanism == MECHANISM_OUTPUT || q->mechanism == MECHANISM_LAPLACE;
+    const char *without = question_without_multiplier(q);
     double multiplier = unknown == UNKNOWN_SIGMA ? 1 : q->multiplier;
-    if (noise && isnan(multiplier))
+    if (without == NULL && isnan(multiplier))
         return dp_fail(err, DP_E_USAGE, "--multiplier is required");
-    if (!noise && !isnan(q->multiplier))
-        return dp_fail(err, DP_E_USAGE, "--multiplier: not with --mechanism %s",
-                       q->mechanism == MECHANISM_PURE ? "pure" : "svt");
+    if (without != NULL && !isnan(q->multiplier))
+        return dp_fail(err, DP_E_USAGE, "--multiplier: not with --mechanism %s", without);
     int rc = DP_OK;
     switch (q->mechanism) {
     case MECHANISM_LAPLACE:
@@ -66,6 +79,10 @@ static int query_of(const struct question *q, enum unknown unknown, struct dp_qu
     case MECHANISM_PURE:
         rc = needs(!isnan(q->mechanism_epsilon), "--mechanism-epsilon", "--mechanism pure", err);
         *query = (struct dp_query){.kind = DP_QUERY_PURE, .epsilon = q->mechanism_epsilon};
+        break;
+    case MECHANISM_EXPONENTIAL:
+        rc = needs(!isnan(q->mechanism_epsilon), "--mechanism-epsilon", "--mechanism exponential", err);
+        *query = (struct dp_query){.kind = DP_QUERY_EXPONENTIAL, .epsilon = q->mechanism_epsilon};
         break;
     case MECHANISM_SVT:
         rc = needs(q->queries != DP_OPT_ABSENT_INT, "--queries", "--mechanism svt", err);

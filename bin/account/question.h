@@ -81,7 +81,7 @@ struct question {
      .kind = DP_OPT_REAL,                                                                                                      \
      .offset = Q_OFFSET(mechanism_epsilon),                                                                                    \
      .metavar = "E1",                                                                                                          \
-     .help = "pure: its epsilon; svt: that of the threshold",                                                                  \
+     .help = "pure, exponential: its epsilon; svt: that of the threshold",                                                     \
      .min = 0,                                                                                                                 \
      .max = INFINITY,                                                                                                          \
      .flags = DP_OPT_OPEN_MIN},                                                                                                \
@@ -145,7 +145,7 @@ struct question {
         .name = "json", .letter = 'j', .kind = DP_OPT_FLAG, .offset = Q_OFFSET(json),                                          \
         .help = "the answer and what was assumed, as JSON"                                                                     \
     }
-enum { MECHANISM_GAUSSIAN, MECHANISM_LAPLACE, MECHANISM_PURE, MECHANISM_SVT, MECHANISM_OUTPUT };
+enum { MECHANISM_GAUSSIAN, MECHANISM_LAPLACE, MECHANISM_PURE, MECHANISM_EXPONENTIAL, MECHANISM_SVT, MECHANISM_OUTPUT };
 
 /* The unknown that a word solves for: what is missing is not asked for. */
 enum unknown { UNKNOWN_SIGMA, UNKNOWN_EPSILON, UNKNOWN_DELTA, UNKNOWN_LAPS, UNKNOWN_RATE, UNKNOWN_CURVE };
@@ -156,6 +156,9 @@ enum unknown { UNKNOWN_SIGMA, UNKNOWN_EPSILON, UNKNOWN_DELTA, UNKNOWN_LAPS, UNKN
 int question_charges(struct question *q, enum unknown unknown, const char *records, struct dp_err *err);
 
 void question_free(struct question *q);
+
+/* The name of its mechanism, if that has no noise multiplier; else NULL. */
+const char *question_without_multiplier(const struct question *q);
 
 /* Why the answer is no bound on what a person has at stake: the i-th sentence, or NULL. */
 const char *question_unsound(const struct question *q, int i);

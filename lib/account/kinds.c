@@ -42,6 +42,18 @@ static int laplace(const struct dp_query *query, const double *orders, size_t n,
     return DP_OK;
 }
 
+static int exponential(const struct dp_query *query, const double *orders, size_t n, double *out, struct dp_err *err)
+{
+    (void)err;
+    dp_rdp_exponential(query->epsilon, orders, n, out);
+    return DP_OK;
+}
+
+static double exponential_rho(const struct dp_query *query)
+{
+    return dp_zcdp_exponential(query->epsilon);
+}
+
 /* Its noise is on the grid of the losses, which has at least so many points per unit of sensitivity (dp_grid_for). A finer one
    costs less (priv/sparse_vector.h), and so does noise on the reals. */
 enum { LEAST_STEPS = 1 << 20 };
@@ -86,6 +98,7 @@ static void theorem_3(const struct dp_query *query, const double *orders, size_t
     X(DP_QUERY_DISCRETE_LAPLACE, inverse,             NULL,            NULL,         DP_PLD_PURE,     false, true,  NULL,      true) \
     X(DP_QUERY_GAMMA,            inverse,             NULL,            NULL,         DP_PLD_PURE,     false, true,  NULL,      false) \
     X(DP_QUERY_PURE,             given,               NULL,            NULL,         DP_PLD_PURE,     true,  true,  NULL,      false) \
+    X(DP_QUERY_EXPONENTIAL,      given,               exponential,     exponential_rho, DP_PLD_PURE,  false, false, NULL,      false) \
     X(DP_QUERY_SPARSE_LAPLACE,   threshold_and_query, sparse_laplace,  NULL,         DP_PLD_PURE,     false, false, theorem_2, false) \
     X(DP_QUERY_SPARSE_GAUSSIAN,  NULL,                sparse_gaussian, NULL,         DP_PLD_PURE,     false, false, theorem_3, false)
 /* clang-format on */

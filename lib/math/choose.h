@@ -16,7 +16,13 @@
  * scale Δ/ε. Pr[ν ≥ k + 1] ≥ e^(−ε/Δ) Pr[ν ≥ k] for every k, so it is ε-differentially private where one person moves all s_i
  * by 0 to Δ in the same direction; and where each moves by up to Δ/2 in a direction of its own. (Exponential noise that is
  * taken away from −s_i before the largest is chosen, as published code has it, costs (count − 1) ε: the worst candidate wins
- * with probability Π_j e^(−gap_j ε/Δ) / count, and each gap moves by Δ.) */
+ * with probability Π_j e^(−gap_j ε/Δ) / count, and each gap moves by Δ.) *
+ * The exponential mechanism (McSherry and Talwar 2007): candidate i with probability e^(−γ s_i) / Σ_j e^(−γ s_j), γ the inverse
+ * of a scale, exactly: the cumulative sums of these times a uniform number with endlessly many bits are compared in MPFR, with
+ * directed rounding, and with 64 more bits each time they do not decide. Where one person adds a vector to s whose largest and
+ * least entries differ by at most Δ, a scale of Δ/ε makes it ε-differentially private and of bounded range ε, which costs less
+ * over many laps (dp_rdp_exponential in priv/pure.h): for a candidate's loss is γ times its entry and the same normalisation
+ * for all. Scores that all rise or all fall by up to Δ are such a vector. */
 #ifndef DP_MATH_CHOOSE_H
 #define DP_MATH_CHOOSE_H
 
@@ -50,5 +56,10 @@ bool dp_above_ask(struct dp_above *above, uint64_t i, int64_t sum, int64_t thres
 /* The candidate whose score is the least with noise. Returns nonzero, and chooses nothing, unless 0 < scale ≤ DP_CHOOSE_MOST.
    count ≥ 1. */
 int dp_choose_least(const struct dp_key *key, uint64_t lap, double scale, const int64_t *score, size_t count, size_t *choice);
+
+/* A candidate by the exponential mechanism, from the bits of draw 0 of its own purpose. Returns nonzero, and chooses nothing,
+   unless 0 < scale ≤ DP_CHOOSE_MOST. count ≥ 1. */
+int dp_choose_exponential(const struct dp_key *key, uint64_t lap, double scale, const int64_t *score, size_t count,
+                          size_t *choice);
 
 #endif

@@ -21,6 +21,8 @@ enum dp_purpose {
     DP_DRAW_COUNT_NOISE,      /* on the count beside the sum */
     DP_DRAW_SEARCH_THRESHOLD, /* of a line search: on its threshold */
     DP_DRAW_SEARCH_QUERY,     /* and on each candidate */
+    DP_DRAW_CHOICE,           /* by the exponential mechanism */
+    DP_DRAW_OFFSPRING,        /* public: crossover and mutation */
 };
 
 /* A key from the kernel's CSPRNG. */

@@ -24,6 +24,12 @@ void dp_rdp_pure(double epsilon, const double *orders, size_t n, double *out)
         out[i] = pure(epsilon, orders[i]);
 }
 
+void dp_rdp_exponential(double epsilon, const double *orders, size_t n, double *out)
+{
+    for (size_t i = 0; i < n; i++)
+        out[i] = epsilon >= 0 ? fmin(pure(epsilon, orders[i]), dp_upward(orders[i] * epsilon * epsilon / 8)) : (double)INFINITY;
+}
+
 /* e^x − 1 − x, to a few units in the last place */
 static double expm1_rest(double x)
 {

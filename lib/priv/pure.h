@@ -14,6 +14,15 @@
    every ε-DP mechanism. At most ε, about αε²/2 for a small ε. epsilon < 0 and NaN give +infinity. */
 void dp_rdp_pure(double epsilon, const double *orders, size_t n, double *out);
 
+/* out[i] = min(α ε²/8, dp_rdp_pure): the exponential mechanism, whose answers i have probabilities ∝ e^{−γ u_i}, where one
+   person adds a vector s to the scores u whose largest and least entries differ by at most ε/γ. The privacy losses γ s_i +
+   ln(Z'/Z) of its answers then lie in an interval of length ε that holds 0, in either direction: bounded range (Durfee and
+   Rogers 2019). Let X = ln P/Q be the loss and K(α) = ln E_Q e^{αX}. K'' is the variance of X under some law on that interval,
+   at most ε²/4, and K(0) = K(1) = 0; so K(α) − α (α − 1) ε²/8 is concave and 0 at 0 and 1, hence at most 0 for α > 1, and r(α)
+   = K(α)/(α − 1) (Cesar and Rogers 2021 have the constant). An eighth where whatever else is ε-DP has a half. epsilon < 0 and
+   NaN give +infinity. */
+void dp_rdp_exponential(double epsilon, const double *orders, size_t n, double *out);
+
 /* out[i] = ln(α/(2α−1) e^{(α−1)/b} + (α−1)/(2α−1) e^{−α/b}) / (α − 1), exact for real Laplace noise on one
    number ([M17] Table II). multiplier b > 0 is the scale of the noise divided by the L1 sensitivity, so that
    ε = 1/b; else +infinity. Discrete Laplace noise costs more: dp_rdp_discrete_laplace. */

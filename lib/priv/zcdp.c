@@ -15,6 +15,11 @@ double dp_zcdp_pure(double epsilon)
     return epsilon >= 0 ? dp_upward(epsilon * epsilon / 2) : INFINITY;
 }
 
+double dp_zcdp_exponential(double epsilon)
+{
+    return epsilon >= 0 ? dp_upward(epsilon * epsilon / 8) : INFINITY;
+}
+
 /* Every order gives a bound: where the search ends is a matter of tightness only. */
 static double at(double rho, double delta, double log_excess)
 {

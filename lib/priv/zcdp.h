@@ -13,6 +13,10 @@ double dp_zcdp_gaussian(double z);
 /* ρ = ε²/2 of an ε-DP mechanism ([BS] Proposition 1.4); epsilon < 0 or NaN: +infinity. */
 double dp_zcdp_pure(double epsilon);
 
+/* ρ = ε²/8 of a mechanism of bounded range ε, as the exponential one is (dp_rdp_exponential in priv/pure.h has the proof);
+   epsilon < 0 or NaN: +infinity. */
+double dp_zcdp_exponential(double epsilon);
+
 /* The ε of (ε, delta)-DP: min over real α > 1 of ρα + dp_rdp_penalty(α, δ), at least 0; at its minimum to
    1e-9. 0 < delta < 1, rho >= 0; else +infinity. Never above the ρ + 2√(ρ ln(1/δ)) of [BS] Proposition 1.3.
  */

@@ -15,7 +15,7 @@
 /* The members, all in struct dp_query: X(name, type). The name is also the key in frames and in JSON. */
 #define DP_QUERY_MEMBERS(X)                                                                                                    \
     X(multiplier, REAL)    /* scale of the noise / sensitivity */                                                              \
-    X(epsilon, REAL)       /* pure: its epsilon; sparse vector with Laplace noise: that of the threshold */                    \
+    X(epsilon, REAL)       /* pure, exponential: its epsilon; sparse vector with Laplace noise: that of the threshold */       \
     X(query_epsilon, REAL) /* sparse vector with Laplace noise: of each query */                                               \
     X(rho, REAL)           /* sparse vector with Gaussian noise: split 1:2 between threshold and queries */                    \
     X(most, INT)           /* sparse vector: queries at most, m */
@@ -34,6 +34,7 @@ enum dp_query_member { DP_QUERY_MEMBERS(DP_QUERY_ENUMERATOR) DP_QUERY_MEMBER_COU
     X(DP_QUERY_DISCRETE_LAPLACE, "discrete-laplace", 1u << DP_QUERY_multiplier) /* on a grid, on one number */                 \
     X(DP_QUERY_GAMMA, "gamma", 1u << DP_QUERY_multiplier)                      /* vectors, density ∝ exp(−‖z‖₂ / scale) */     \
     X(DP_QUERY_PURE, "pure", 1u << DP_QUERY_epsilon)                           /* anything that is epsilon-DP by itself */     \
+    X(DP_QUERY_EXPONENTIAL, "exponential", 1u << DP_QUERY_epsilon)             /* the exponential mechanism, of bounded range epsilon */ \
     X(DP_QUERY_SPARSE_LAPLACE, "sparse-vector-laplace", 1u << DP_QUERY_epsilon | 1u << DP_QUERY_query_epsilon | 1u << DP_QUERY_most) \
     X(DP_QUERY_SPARSE_GAUSSIAN, "sparse-vector-gaussian", 1u << DP_QUERY_rho | 1u << DP_QUERY_most)
 /* clang-format on */

@@ -421,3 +421,17 @@ END
     head -n 2 mixed > one
     dp-account epsilon --delta 1e-5 one
 }
+
+@test "the exponential mechanism costs what a Gaussian of multiplier 2 / epsilon does, and no more than its epsilons" {
+    ask=(dp-account epsilon --mechanism exponential --sampler none --delta 1e-6)
+    gaussian=$(dp-account epsilon --multiplier 40 --sampler none --laps 50 --delta 1e-6 --accountant rdp)
+    assert_equal "$("${ask[@]}" --mechanism-epsilon 0.05 --laps 50)" "$gaussian"
+    assert_equal "$("${ask[@]}" --mechanism-epsilon 0.05 --laps 50 --accountant rdp)" "$gaussian"
+    # few of them are charged as the pure mechanisms that they are, too
+    assert_equal "$("${ask[@]}" --mechanism-epsilon 0.05 --laps 2)" \
+        "$(dp-account epsilon --mechanism pure --mechanism-epsilon 0.05 --sampler none --laps 2 --delta 1e-6)"
+    complains 2 "dp-account epsilon: --mechanism exponential needs --mechanism-epsilon" "${ask[@]}" --laps 2
+    complains 2 "dp-account epsilon: --multiplier: not with --mechanism exponential" "${ask[@]}" --mechanism-epsilon 1 --laps 2 --multiplier 1
+    complains 2 "dp-account sigma: --mechanism exponential has no noise multiplier" dp-account sigma --mechanism exponential \
+        --mechanism-epsilon 1 --laps 2 --epsilon 1 --delta 1e-6
+}

@@ -110,6 +110,61 @@ static void the_least_has_its_law(void **state)
     assert_law(seen, law, CANDIDATES);
 }
 
+static void law_exponential(double scale, const int64_t *score, int count, double *law)
+{
+    double total = 0;
+    for (int i = 0; i < count; i++)
+        total += law[i] = exp(-(double)score[i] / scale);
+    for (int i = 0; i < count; i++)
+        law[i] /= total;
+}
+
+static void the_exponential_mechanism_has_its_law(void **state)
+{
+    (void)state;
+    const int64_t score[CANDIDATES] = {14, 3, 9, 3, 5};
+    double law[CANDIDATES], seen[CANDIDATES] = {0};
+    size_t choice;
+    struct dp_key key;
+    dp_key_derive(&key, 6, "choose", 0);
+    law_exponential(6.7, score, CANDIDATES, law);
+    for (uint64_t lap = 1; lap <= LAPS; lap++) {
+        assert_int_equal(dp_choose_exponential(&key, lap, 6.7, score, CANDIDATES, &choice), 0);
+        seen[choice]++;
+    }
+    assert_law(seen, law, CANDIDATES);
+}
+
+/* The first word of the draw decides, or what comes behind it: bounds of candidates at whole parts of the first word. */
+static void the_exponential_mechanism_looks_at_all_bits(void **state)
+{
+    (void)state;
+    enum { MANY = 1 << 10 };
+    static int64_t score[MANY]; /* all equal: candidate i has the first ten bits i */
+    struct dp_key key;
+    size_t choice;
+    dp_key_derive(&key, 7, "choose", 0);
+    for (uint64_t lap = 1; lap <= 60; lap++) {
+        assert_int_equal(dp_choose_exponential(&key, lap, 3, score, MANY, &choice), 0);
+        assert_int_equal(choice, dp_draw_word(&key, DP_DRAW_CHOICE, lap, 0, 0) >> 54);
+    }
+    /* Of scores that are far apart the least is chosen, wherever it stands and however far. */
+    for (uint64_t lap = 1; lap < 20; lap++) {
+        const int64_t far[] = {INT64_MAX, INT64_MIN, 0};
+        assert_int_equal(dp_choose_exponential(&key, lap, 0x1p48, far, 3, &choice), 0);
+        assert_int_equal(choice, 1);
+        assert_int_equal(dp_choose_exponential(&key, lap, 1e-300, (int64_t[]){1, 2, 0}, 3, &choice), 0);
+        assert_int_equal(choice, 2);
+        assert_int_equal(dp_choose_exponential(&key, lap, 5, (int64_t[]){INT64_MAX}, 1, &choice), 0);
+        assert_int_equal(choice, 0);
+    }
+    const double wrong[] = {0, -1, NAN, INFINITY, 0x1.1p48};
+    choice = 7;
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+        assert_int_not_equal(dp_choose_exponential(&key, 1, wrong[i], (int64_t[]){1, 0}, 2, &choice), 0);
+    assert_int_equal(choice, 7);
+}
+
 /* The choice is what the addressed draws make it, whoever computes it, also behind those that are drawn at once. */
 static void choices_follow_their_draws(void **state)
 {
@@ -187,6 +242,39 @@ static double loss_between(const double *a, const double *b, int count)
     return most;
 }
 
+/* One person adds a vector of range 8 to the scores; of range 16 it is not enough. */
+static void the_exponential_mechanism_is_private(void **state)
+{
+    (void)state;
+    const double epsilon = 0.9;
+    double a[CANDIDATES], b[CANDIDATES], most = 0, beyond = 0, range = 0;
+    int64_t x[CANDIDATES], y[CANDIDATES];
+    struct dp_stream stream;
+    struct dp_key key;
+    dp_key_derive(&key, 8, "choose", 0);
+    dp_stream_start(&stream, &key, DP_DRAW_BATCH, 1);
+    for (int round = 0; round < 300; round++) {
+        for (int i = 0; i < CANDIDATES; i++) {
+            x[i] = (int64_t)dp_stream_below(&stream, 40);
+            y[i] = x[i] + 3 + (int64_t)dp_stream_below(&stream, 2) * 8; /* what all move by costs nothing */
+        }
+        law_exponential(8 / epsilon, x, CANDIDATES, a);
+        law_exponential(8 / epsilon, y, CANDIDATES, b);
+        most = fmax(most, loss_between(a, b, CANDIDATES));
+        double high = -INFINITY, low = INFINITY;
+        for (int i = 0; i < CANDIDATES; i++) {
+            high = fmax(high, log(a[i] / b[i]));
+            low = fmin(low, log(a[i] / b[i]));
+            y[i] = x[i] + (y[i] > x[i] + 3 ? 8 : -8);
+        }
+        range = fmax(range, high - low);
+        law_exponential(8 / epsilon, y, CANDIDATES, b);
+        beyond = fmax(beyond, loss_between(a, b, CANDIDATES));
+    }
+    assert_true(most <= epsilon * (1 + 1e-9) && most > 0.8 * epsilon && range <= epsilon * (1 + 1e-9));
+    assert_true(beyond > 1.3 * epsilon);
+}
+
 /* One person moves all scores by 0 to 8 the same way, or each by up to 4 in its own. Noise of scale 8/ε is enough for either;
    at other moves than these it is not. */
 static void the_least_is_private(void **state)
@@ -241,9 +329,15 @@ static void the_published_noise_costs_as_often_as_there_are_others(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_first_above_has_its_law), cmocka_unit_test(the_least_has_its_law),
-        cmocka_unit_test(choices_follow_their_draws),  cmocka_unit_test(the_ends_of_whole_numbers_are_numbers),
-        cmocka_unit_test(the_least_is_private),        cmocka_unit_test(the_published_noise_costs_as_often_as_there_are_others),
+        cmocka_unit_test(the_first_above_has_its_law),
+        cmocka_unit_test(the_least_has_its_law),
+        cmocka_unit_test(the_exponential_mechanism_has_its_law),
+        cmocka_unit_test(the_exponential_mechanism_looks_at_all_bits),
+        cmocka_unit_test(the_exponential_mechanism_is_private),
+        cmocka_unit_test(choices_follow_their_draws),
+        cmocka_unit_test(the_ends_of_whole_numbers_are_numbers),
+        cmocka_unit_test(the_least_is_private),
+        cmocka_unit_test(the_published_noise_costs_as_often_as_there_are_others),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -27,6 +27,7 @@ static const struct dp_query gaussian = {.kind = DP_QUERY_GAUSSIAN, .multiplier 
                              loud = {.kind = DP_QUERY_GAUSSIAN, .multiplier = 3},
                              laplace = {.kind = DP_QUERY_LAPLACE, .multiplier = 4},
                              pure = {.kind = DP_QUERY_PURE, .epsilon = 0.3},
+                             exponential = {.kind = DP_QUERY_EXPONENTIAL, .epsilon = 0.3},
                              svt = {.kind = DP_QUERY_SPARSE_LAPLACE, .epsilon = 0.2, .query_epsilon = 0.1, .most = 7},
                              svt_gaussian = {.kind = DP_QUERY_SPARSE_GAUSSIAN, .rho = 0.05, .most = 7};
 
@@ -53,6 +54,9 @@ static void add(const double *at, size_t n, struct dp_query query, double *sum)
         break;
     case DP_QUERY_PURE:
         dp_rdp_pure(query.epsilon, at, n, r);
+        break;
+    case DP_QUERY_EXPONENTIAL:
+        dp_rdp_exponential(query.epsilon, at, n, r);
         break;
     case DP_QUERY_SPARSE_LAPLACE:
         assert_int_equal(dp_rdp_sparse_vector_laplace(query.epsilon, query.query_epsilon, 1 << 20, query.most, at, n, r, &err),
@@ -112,7 +116,7 @@ static void least(const double *one, const double *other, double *out)
 static void add_pair(const double *at, size_t n, struct dp_query query, double *sum)
 {
     struct dp_query response = {.kind = DP_QUERY_PURE, .epsilon = query.epsilon + 2 * query.query_epsilon};
-    add(at, n, query.kind == DP_QUERY_SPARSE_LAPLACE ? response : query, sum);
+    add(at, n, query.kind == DP_QUERY_SPARSE_LAPLACE || query.kind == DP_QUERY_EXPONENTIAL ? response : query, sum);
 }
 
 /* Queries on one Poisson sample as pairs, and as any mechanism. */
@@ -139,6 +143,13 @@ static void pure_on_a_sample(void **state)
     least(pairs, response, r);
     is(event_of(DP_SAMPLING_POISSON, 1, pure, pure), r);
     assert_true(pairs[1] < 0.9 * response[1]); /* the sampled epsilon forgets that the loss has another floor */
+
+    /* The exponential mechanism is one of those, and costs less on every row: by no pair that is known. */
+    amplified(&exponential, 1, pairs, any);
+    least(pairs, response, r);
+    least(any, r, r);
+    is(event_of(DP_SAMPLING_POISSON, 1, exponential, exponential), r);
+    assert_true(r[1] == any[1] && any[1] < 0.5 * pairs[1]);
 
     dp_rdp_pure(dp_pure_sampled(0.1, 0.4), orders, N, response);
     amplified(&svt, 1, pairs, any);

@@ -109,6 +109,54 @@ static void discrete_laplace_is_the_sum(void **state)
     }
 }
 
+/* (1/(α−1)) ln Σ_i p_i^α q_i^(1−α) of the exponential mechanism, on scores u and on u + s. */
+static double between(const double *u, const double *s, int count, double order)
+{
+    long double total[2] = {0}, sum = 0;
+    for (int i = 0; i < count; i++) {
+        total[0] += expl(-(long double)u[i]);
+        total[1] += expl(-(long double)u[i] - (long double)s[i]);
+    }
+    for (int i = 0; i < count; i++) {
+        long double p = expl(-(long double)u[i]) / total[0], q = expl(-(long double)u[i] - (long double)s[i]) / total[1];
+        sum += powl(p, (long double)order) * powl(q, 1 - (long double)order);
+    }
+    return (double)(logl(sum) / ((long double)order - 1));
+}
+
+/* One person adds up to epsilon to each score, and takes it away again. */
+static void the_exponential_mechanism_costs_no_more(void **state)
+{
+    (void)state;
+    enum { CANDIDATES = 6 };
+    gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
+    double closest = 0;
+    for (int i = 0; i < 20000; i++) {
+        double u[CANDIDATES], s[CANDIDATES], more[CANDIDATES], back[CANDIDATES], charged;
+        double order = 1 + log_uniform(rng, 1e-1, 60), epsilon = log_uniform(rng, 1e-2, 3);
+        int count = 2 + (int)gsl_rng_uniform_int(rng, CANDIDATES - 1);
+        for (int j = 0; j < count; j++) {
+            u[j] = 4 * gsl_rng_uniform(rng) * (double)gsl_rng_uniform_int(rng, 2);
+            s[j] = epsilon * (i % 2 == 0 ? gsl_rng_uniform(rng) : (double)gsl_rng_uniform_int(rng, 2));
+            more[j] = u[j] + s[j];
+            back[j] = -s[j];
+        }
+        dp_rdp_exponential(epsilon, &order, 1, &charged);
+        double cost = fmax(between(u, s, count, order), between(more, back, count, order));
+        assert_true(cost <= charged * (1 + 1e-9) + 1e-15);
+        closest = fmax(closest, cost / charged);
+    }
+    assert_true(closest > 0.95);
+    gsl_rng_free(rng);
+
+    const double order[] = {2, 5000};
+    double r[2], all[2];
+    dp_rdp_exponential(0.1, order, 2, r);
+    dp_rdp_pure(0.1, order, 2, all);
+    assert_near(r[0], 0.0025, 1e-15);
+    assert_true(r[0] < 0.26 * all[0] && r[1] == all[1]);
+}
+
 static void sampling(void **state)
 {
     (void)state;
@@ -126,6 +174,8 @@ static void what_is_no_number_is_no_bound(void **state)
     double r;
     for (int i = 0; i < 2; i++) {
         dp_rdp_pure(bad[i], &order, 1, &r);
+        assert_true(isinf(r));
+        dp_rdp_exponential(bad[i], &order, 1, &r);
         assert_true(isinf(r));
         dp_rdp_laplace(bad[i], &order, 1, &r);
         assert_true(isinf(r));
@@ -145,9 +195,8 @@ static void what_is_no_number_is_no_bound(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(curves_against_long_arithmetic),
-        cmocka_unit_test(discrete_laplace_is_the_sum),
-        cmocka_unit_test(sampling),
+        cmocka_unit_test(curves_against_long_arithmetic),          cmocka_unit_test(discrete_laplace_is_the_sum),
+        cmocka_unit_test(the_exponential_mechanism_costs_no_more), cmocka_unit_test(sampling),
         cmocka_unit_test(what_is_no_number_is_no_bound),
     };
     return cmocka_run_group_tests_name("pure", tests, NULL, NULL);

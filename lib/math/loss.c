@@ -150,6 +150,57 @@ void dp_loss_row_slope(enum dp_loss loss, double width, double label, size_t cla
         slope[k] = dp_loss_slope(loss, width, dp_loss_target(label, classes, outputs, k), u[k]);
 }
 
+double dp_loss_lipschitz(enum dp_loss loss, double width, size_t outputs)
+{
+    switch (loss) {
+    case DP_LOSS_HINGE:
+    case DP_LOSS_LOGISTIC:
+    case DP_LOSS_SMOOTH_HINGE:
+    case DP_LOSS_HUBERISED_HINGE:
+        return sqrt((double)outputs);
+    case DP_LOSS_HUBER:
+        return width * sqrt((double)outputs);
+    case DP_LOSS_SOFTMAX:
+        return M_SQRT2;
+    case DP_LOSS_SQUARED:
+    case DP_LOSS_POISSON:
+    case DP_LOSS_COUNT:
+        break;
+    }
+    return (double)INFINITY;
+}
+
+double dp_loss_smoothness(enum dp_loss loss, double width)
+{
+    switch (loss) {
+    case DP_LOSS_SQUARED:
+    case DP_LOSS_HUBER:
+        return 1.0;
+    case DP_LOSS_LOGISTIC:
+        return 0.25;
+    case DP_LOSS_SMOOTH_HINGE:
+        return 1.0 / width;
+    case DP_LOSS_HUBERISED_HINGE:
+        return 0.5 / width;
+    case DP_LOSS_SOFTMAX:
+        return 0.5;
+    case DP_LOSS_HINGE:
+    case DP_LOSS_POISSON:
+    case DP_LOSS_COUNT:
+        break;
+    }
+    return (double)INFINITY;
+}
+
+double dp_loss_slope_rounding(enum dp_loss loss, double width, size_t outputs)
+{
+    const double u = 0x1p-53;
+    if (loss == DP_LOSS_SOFTMAX)
+        return u * (4 * (double)outputs + 16);
+    double one = loss == DP_LOSS_HUBERISED_HINGE ? u * (4 + (1 + width) / (2 * width)) : 8 * u;
+    return one * dp_loss_lipschitz(loss, width, outputs);
+}
+
 /* b ln b, continued to 0 */
 static double entropy_term(double b)
 {
@@ -176,24 +227,6 @@ double dp_loss_conjugate(enum dp_loss loss, double width, double y, double alpha
         return entropy_term(b) + entropy_term(1 - b);
     case DP_LOSS_SMOOTH_HINGE:
         return -b + 0.5 * width * b * b;
-    default:
-        break;
-    }
-    return NAN;
-}
-
-double dp_loss_smoothness(enum dp_loss loss, double width)
-{
-    switch (loss) {
-    case DP_LOSS_SQUARED:
-    case DP_LOSS_HUBER:
-        return 1.0;
-    case DP_LOSS_HINGE:
-        return (double)INFINITY;
-    case DP_LOSS_LOGISTIC:
-        return 0.25;
-    case DP_LOSS_SMOOTH_HINGE:
-        return 1.0 / width;
     default:
         break;
     }

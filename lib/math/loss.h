@@ -92,13 +92,45 @@ double dp_loss_row_value(enum dp_loss loss, double width, double label, size_t c
 void dp_loss_row_slope(enum dp_loss loss, double width, double label, size_t classes, const double *u, size_t outputs,
                        double *slope);
 
+/* What bounds a row's gradient. With the slopes s(u) of dp_loss_row_slope, a row x and W, u = W x, the gradient of the row's
+ * loss with respect to W is s xᵀ, so that ‖gradient‖_F = ‖s‖ ‖x‖, and for two models ‖s(Wx) − s(W'x)‖ ‖x‖ ≤ h ‖W − W'‖_F ‖x‖²
+ * where h is a Lipschitz constant of s. Losses of several outputs are separable but for softmax: their ‖s‖ is at most √outputs
+ * times that of one output, and their h that of one output.
+ *
+ *                     largest ‖s‖ of one output      h = largest |dl²/du²| of one output
+ *   logistic          1 (1/(1 + e^{yu}) < 1)         1/4 (p (1 − p), p = 1/(1 + e^{yu}))
+ *   smooth-hinge      1 (clamped to [0, 1])          1/g (the slope of the clamped line)
+ *   huberised-hinge   1 (the same)                   1/(2g)
+ *   huber             g (clamped to [−g, g])         1
+ *   hinge             1                              infinite: it jumps
+ *   squared           infinite                       1
+ *   poisson           infinite                       infinite
+ *   softmax           √2 of all outputs: s = p − e_y with p ≥ 0, Σ p = 1, so ‖s‖² ≤ (1 − p_y)² + (Σ_{k≠y} p_k)² = 2 (1 − p_y)²
+ *                     1/2: its Hessian is H = diag(p) − p pᵀ, for a unit vector v vᵀHv is the variance of a number that is v_k
+ * with probability p_k, at most (max v − min v)²/4 ≤ 2/4 as max² + min² ≤ 1 */
+
+/* The largest ‖s‖ of a row with so many outputs; INFINITY where there is none. */
+double dp_loss_lipschitz(enum dp_loss loss, double width, size_t outputs);
+
+/* h; INFINITY where there is none. */
+double dp_loss_smoothness(enum dp_loss loss, double width);
+
+/* By how much the slopes that dp_loss_row_slope computes may be off in norm, at the very scores that it is given: of losses
+ * with a finite dp_loss_lipschitz. exp() is taken to be good to two units in the last place; u = 2^-53, each other operation
+ * has a relative error of u at most, and a clamp makes no error larger.
+ *
+ *   logistic          1/(1 + e^{yu}): the exponential 4u, the sum u, the quotient u, of a number below 1: 8 u √outputs
+ *   huber             u − y, clamped: where it is not, it is below g (1 + u): 2 u g √outputs
+ *   smooth-hinge      two roundings of a number that is cut to [0, 1]: 4 u √outputs
+ *   huberised-hinge   1 + g is rounded too, by u (1 + g), and divided by 2g: (4 u + u (1 + g)/(2g)) √outputs
+ *   softmax           d_k = u_k − max u has the error u |d_k|, so e^{d_k} the relative error u (|d_k| + 5), and |d| e^d ≤ 1/e;
+ * their sum, at least 1, u (K/e + 5 + K); the quotient and the last difference u each: (4 K + 16) u in all */
+double dp_loss_slope_rounding(enum dp_loss loss, double width, size_t outputs);
+
 /* What follows is for losses with a dual: up to DP_LOSS_HUBER. */
 
 /* l*(y, −alpha); INFINITY outside its domain. */
 double dp_loss_conjugate(enum dp_loss loss, double width, double y, double alpha);
-
-/* An upper bound on d²l/du² (the inverse of the dual's strong convexity); INFINITY for hinge. */
-double dp_loss_smoothness(enum dp_loss loss, double width);
 
 /* The point of the dual's domain nearest to alpha: the constraints of appendix A.2. For the logistic loss b is kept
    DP_LOGISTIC_MARGIN away from 0 and 1, where its dual has no derivative. */

@@ -44,8 +44,7 @@ static const struct dp_option options[] = {
      .kind = DP_OPT_REAL,
      .offset = OFFSET(tolerance),
      .metavar = "G",
-     .help = "largest norm that the gradient may have in the end",
-     .fallback = "1e-6",
+     .help = "minimum: largest norm that the gradient may have in the end (default 1e-6)",
      .min = 0,
      .max = INFINITY,
      .flags = DP_OPT_OPEN_MIN},
@@ -53,24 +52,74 @@ static const struct dp_option options[] = {
      .kind = DP_OPT_INT,
      .offset = OFFSET(most),
      .metavar = "N",
-     .help = "passes over the rows before it gives up",
-     .fallback = "10000",
+     .help = "minimum: passes over the rows before it gives up (default 10000)",
      .min = 1,
      .max = 1e9},
-    {.name = "non-private", .kind = DP_OPT_FLAG, .offset = OFFSET(non_private), .help = "required: no bound, no noise"},
+    {.name = "non-private",
+     .kind = DP_OPT_FLAG,
+     .offset = OFFSET(non_private),
+     .help = "minimum: required, no bound, no noise"},
+    {.name = "iterations",
+     .letter = 'n',
+     .kind = DP_OPT_INT,
+     .offset = OFFSET(iterations),
+     .metavar = "T",
+     .help = "descent: steps",
+     .min = 1,
+     .max = 1e9},
+    {.name = "step",
+     .kind = DP_OPT_REAL,
+     .offset = OFFSET(step),
+     .metavar = "ETA",
+     .help = "descent: step size, at most 2/beta (default 2/(lambda + beta), beta the smoothness of the objective)",
+     .min = 0,
+     .max = INFINITY,
+     .flags = DP_OPT_OPEN_MIN},
+    {.name = "norm",
+     .kind = DP_OPT_REAL,
+     .offset = OFFSET(norm),
+     .metavar = "R",
+     .help = "descent: largest norm of a row without its constant column (default 1)",
+     .min = 0,
+     .max = INFINITY,
+     .flags = DP_OPT_OPEN_MIN},
+    DP_ADJACENCY_OPTION(OFFSET(adjacency)),
     DP_THREADS_OPTION(OFFSET(threads)),
     {.name = NULL},
 };
 
 static const struct dp_erm_method *const methods[] = {
     [DP_ERM_MINIMUM] = &dp_erm_minimum,
+    [DP_ERM_DESCENT] = &dp_erm_descent,
 };
+static const char *const method_names[] = {"minimum", "descent"};
+
+/* Whether each option that was given is one of the method. */
+static int check_options(const struct dp_erm_options *o, struct dp_err *err)
+{
+    enum { MINIMUM = 1 << DP_ERM_MINIMUM, DESCENT = 1 << DP_ERM_DESCENT };
+    const struct {
+        const char *name;
+        bool given;
+        int methods; /* bits */
+    } own[] = {
+        {"tolerance", !isnan(o->tolerance), MINIMUM}, {"most", o->most != DP_OPT_ABSENT_INT, MINIMUM},
+        {"non-private", o->non_private, MINIMUM},     {"iterations", o->iterations != DP_OPT_ABSENT_INT, DESCENT},
+        {"step", !isnan(o->step), DESCENT},           {"norm", !isnan(o->norm), DESCENT},
+        {"adjacency", o->adjacency != 0, DESCENT},
+    };
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++)
+        if (own[i].given && !(own[i].methods >> o->method & 1))
+            return dp_fail(err, DP_E_USAGE, "--method %s takes no --%s", method_names[o->method], own[i].name);
+    return DP_OK;
+}
 
 static void erm_close(struct dp_stage *stage)
 {
     struct dp_erm *s = stage->state;
     dp_dataset_close(s->dataset);
     free(s->seen.bits);
+    free(s->takes);
     free(s->gradient);
     free(s->loss_sum);
     free(s->scores);
@@ -86,7 +135,9 @@ static int erm_open(struct dp_stage *stage, struct dp_err *err)
     s->method = methods[o->method];
     s->loss = (enum dp_loss)o->loss;
     s->width = isnan(o->width) ? dp_loss_default_width(s->loss) : o->width;
-    int rc = s->method->check(s, err);
+    s->tolerance = isnan(o->tolerance) ? 1e-6 : o->tolerance;
+    s->most = o->most == DP_OPT_ABSENT_INT ? 10000 : o->most;
+    int rc = check_options(o, err);
     if (rc != DP_OK)
         return rc;
     if (s->loss == DP_LOSS_HINGE)
@@ -94,6 +145,9 @@ static int erm_open(struct dp_stage *stage, struct dp_err *err)
                        "--loss hinge has no gradient where its minimum lies: smooth-hinge and huberised-hinge have one");
     if (o->intercept > 0 && (float)o->intercept == 0)
         return dp_fail(err, DP_E_USAGE, "--intercept: %g is too small", o->intercept);
+    rc = s->method->check(s, err);
+    if (rc != DP_OK)
+        return rc;
     return o->data != NULL ? dp_dataset_open(&s->dataset, o->data, err) : DP_OK;
 }
 
@@ -138,6 +192,9 @@ static int lap(struct dp_stage *stage, struct dp_frame *frame, const struct dp_b
     if (batch->count != s->rows)
         return dp_fail(err, DP_E_RUN, "lap %lld has %zu of %zu rows, a minimiser is of all (dp-sample --mode full)",
                        (long long)frame->lap, batch->count, s->rows);
+    int rc = dp_erm_admit(s, batch, err);
+    if (rc != DP_OK)
+        return rc;
     dp_frame_edit_record(frame, DP_F_NONE)->release = DP_RELEASE_SUM;
     return s->method->lap(stage, frame, batch, model, err);
 }
@@ -179,12 +236,12 @@ static int erm_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp_ou
 
 const struct dp_stage_class dp_erm_class = {
     .name = "dp-erm",
-    .summary = "Minimise the regularised loss over all rows, without privacy",
+    .summary = "Minimise the regularised loss over all rows",
     .options = options,
     .options_size = sizeof(struct dp_erm_options),
     .state_size = sizeof(struct dp_erm),
     .takes = DP_LABEL_RAW,
-    .gives = DP_LABEL_RAW,
+    .gives = DP_LABEL_RAW | DP_LABEL_BOUNDED,
     .open = erm_open,
     .hello = erm_hello,
     .fire = erm_fire,

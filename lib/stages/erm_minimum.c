@@ -21,9 +21,9 @@ static void minimum_announce(const struct dp_erm *s, struct dp_record *open)
     open->of = DP_F_SUM;
 }
 
-static int not_converged(const struct dp_erm_options *o, const struct dp_minimum *found, struct dp_err *err)
+static int not_converged(const struct dp_erm *s, const struct dp_minimum *found, struct dp_err *err)
 {
-    const char *lambda = o->lambda > 0 ? "" : ", or a --lambda";
+    const char *lambda = s->options->lambda > 0 ? "" : ", or a --lambda";
     if (found->end == DP_MINIMUM_INFINITE)
         return dp_fail(err, DP_E_RUN, "the objective is not finite at the model to start from");
     if (found->end == DP_MINIMUM_MOST)
@@ -31,31 +31,30 @@ static int not_converged(const struct dp_erm_options *o, const struct dp_minimum
             err, DP_E_RUN,
             "did not converge: in %lld passes the norm of the gradient came down to %.3g, --tolerance is %g; more passes "
             "(--most) may help%s",
-            (long long)found->evaluations, found->norm, o->tolerance, lambda);
+            (long long)found->evaluations, found->norm, s->tolerance, lambda);
     return dp_fail(err, DP_E_RUN,
                    "did not converge: after %lld passes rounding hides where it is lower, with a norm of the gradient of %.3g; "
                    "--tolerance is %g, a larger one may help%s",
-                   (long long)found->evaluations, found->norm, o->tolerance, lambda);
+                   (long long)found->evaluations, found->norm, s->tolerance, lambda);
 }
 
 /* The minimiser less the model to start from, as the sum. What is certified is the model that dp-step makes of the two. */
 static int minimise(struct dp_erm_risk *r, const double *model, double *sum, struct dp_minimum *found, struct dp_err *err)
 {
     struct dp_erm *s = r->state;
-    const struct dp_erm_options *o = s->options;
     const struct dp_smooth f = {.size = dp_erm_size(s), .at = dp_erm_risk_at, .self = r};
     memcpy(s->w, model, f.size * sizeof *s->w);
-    int rc = dp_minimise(&f, o->tolerance, o->most, s->w, found, err);
+    int rc = dp_minimise(&f, s->tolerance, s->most, s->w, found, err);
     if (rc != DP_OK || found->end != DP_MINIMUM_REACHED)
-        return rc != DP_OK ? rc : not_converged(o, found, err);
+        return rc != DP_OK ? rc : not_converged(s, found, err);
     for (size_t j = 0; j < f.size; j++) {
         sum[j] = s->w[j] - model[j];
         s->w[j] = model[j] + sum[j];
     }
     found->value = dp_erm_risk_at(r, s->w, s->slope);
     found->norm = sqrt(dp_norm2(s->slope, f.size));
-    found->end = found->norm <= o->tolerance ? DP_MINIMUM_REACHED : DP_MINIMUM_STUCK;
-    return found->end == DP_MINIMUM_REACHED ? DP_OK : not_converged(o, found, err);
+    found->end = found->norm <= s->tolerance ? DP_MINIMUM_REACHED : DP_MINIMUM_STUCK;
+    return found->end == DP_MINIMUM_REACHED ? DP_OK : not_converged(s, found, err);
 }
 
 static int minimum_lap(struct dp_stage *stage, struct dp_frame *frame, const struct dp_batch *batch, const double *model,

@@ -4,7 +4,6 @@
 
 #include "base/mem.h"
 #include "stages/erm.h"
-#include "stages/labels.h"
 
 /* As many parts as 64 threads have something to do in, fewer where rows are few or their gradients long. It follows from the
    shapes alone. */
@@ -15,6 +14,12 @@ static size_t parts_of(size_t rows, size_t size)
     return parts < 1 ? 1 : parts > 64 ? 64 : parts;
 }
 
+double dp_erm_chain(size_t rows, size_t size)
+{
+    size_t parts = parts_of(rows, size);
+    return (double)(rows / parts + 1 + parts);
+}
+
 int dp_erm_risk_open(struct dp_erm *s, struct dp_err *err)
 {
     size_t size = dp_erm_size(s);
@@ -22,59 +27,72 @@ int dp_erm_risk_open(struct dp_erm *s, struct dp_err *err)
     int rc = dp_alloc(&s->gradient, s->parts * size, sizeof(double), err);
     if (rc == DP_OK)
         rc = dp_alloc(&s->loss_sum, s->parts, sizeof(double), err);
+    if (rc == DP_OK)
+        rc = dp_alloc(&s->takes, s->rows, sizeof *s->takes, err);
     return rc == DP_OK ? dp_alloc(&s->scores, (size_t)s->options->threads * DP_ROWS * s->form.outputs, sizeof(double), err)
                        : rc;
 }
 
-/* The loss of one row, whose scores become its slopes, which are added to the gradient. */
-static double add_row(const struct dp_erm_risk *r, size_t i, struct dp_row row, double *scores, double *gradient)
+/* Adds the slope of one row, which its scores become, to the gradient. */
+static void add_slope(const struct dp_erm_risk *r, size_t i, struct dp_row row, double *scores, double *gradient)
 {
     const struct dp_erm *s = r->state;
-    double label = dp_batch_label(r->batch, i);
-    if (!dp_labels_take(s->loss, s->classes, label))
-        return 0;
-    double loss = dp_loss_row_value(s->loss, s->width, label, s->classes, scores, s->form.outputs);
-    dp_loss_row_slope(s->loss, s->width, label, s->classes, scores, s->form.outputs, scores);
+    dp_loss_row_slope(s->loss, s->width, dp_batch_label(r->batch, i), s->classes, scores, s->form.outputs, scores);
     for (size_t k = 0; k < s->form.outputs; k++) {
         dp_row_axpy(scores[k], row, gradient + k * s->form.cols);
         if (r->batch->intercept != 0)
             gradient[k * s->form.cols + s->form.features] += scores[k] * (double)r->batch->intercept;
     }
-    return loss;
 }
 
-/* The losses and slopes of one part of the rows. */
-static void add_part(const struct dp_erm_risk *r, const double *w, size_t part, double *scores)
+/* Adds the slopes of the rows from … to − 1 to the gradient, and their losses to *loss unless that is NULL. */
+static void add_rows(const struct dp_erm_risk *r, const double *w, size_t from, size_t to, double *scores, double *gradient,
+                     double *loss)
 {
     const struct dp_erm *s = r->state;
-    size_t count = r->batch->count, to = count * (part + 1) / s->parts;
-    double *gradient = s->gradient + part * dp_erm_size(s), loss = 0;
-    memset(gradient, 0, dp_erm_size(s) * sizeof *gradient);
-    for (size_t first = count * part / s->parts; first < to; first += DP_ROWS) {
+    for (; from < to; from += DP_ROWS) {
         struct dp_row rows[DP_ROWS];
-        size_t together = to - first < DP_ROWS ? to - first : DP_ROWS;
+        size_t together = to - from < DP_ROWS ? to - from : DP_ROWS;
         for (size_t i = 0; i < together; i++)
-            rows[i] = dp_batch_row(r->batch, first + i);
+            rows[i] = dp_batch_row(r->batch, from + i);
         s->form.family->score(&s->form, w, rows, together, NULL, scores);
-        for (size_t i = 0; i < together; i++)
-            loss += add_row(r, first + i, rows[i], scores + i * s->form.outputs, gradient);
+        for (size_t i = 0; i < together; i++) {
+            double *own = scores + i * s->form.outputs;
+            if (!s->takes[from + i])
+                continue;
+            if (loss != NULL)
+                *loss +=
+                    dp_loss_row_value(s->loss, s->width, dp_batch_label(r->batch, from + i), s->classes, own, s->form.outputs);
+            add_slope(r, from + i, rows[i], own, gradient);
+        }
     }
-    s->loss_sum[part] = loss;
 }
 
-double dp_erm_risk_at(void *self, const double *w, double *gradient)
+/* The slopes of one part of the rows, and their losses where those are asked for. */
+static void add_part(const struct dp_erm_risk *r, const double *w, size_t part, double *scores, bool losses)
 {
-    const struct dp_erm_risk *r = self;
     const struct dp_erm *s = r->state;
-    double n = (double)s->rows, lambda = s->options->lambda, loss = 0;
+    size_t count = r->batch->count;
+    double *gradient = s->gradient + part * dp_erm_size(s);
+    memset(gradient, 0, dp_erm_size(s) * sizeof *gradient);
+    s->loss_sum[part] = 0;
+    add_rows(r, w, count * part / s->parts, count * (part + 1) / s->parts, scores, gradient,
+             losses ? &s->loss_sum[part] : NULL);
+}
+
+/* Σ slopes over all rows; returns Σ losses, or 0 where those are not asked for. */
+static double add_all(const struct dp_erm_risk *r, const double *w, double *gradient, bool losses)
+{
+    const struct dp_erm *s = r->state;
     size_t size = dp_erm_size(s), room = DP_ROWS * s->form.outputs;
+    double loss = 0;
     if (s->options->threads > 1) {
 #pragma omp parallel for num_threads((int)s->options->threads) schedule(dynamic)
         for (size_t part = 0; part < s->parts; part++)
-            add_part(r, w, part, s->scores + (size_t)omp_get_thread_num() * room);
+            add_part(r, w, part, s->scores + (size_t)omp_get_thread_num() * room, losses);
     } else {
         for (size_t part = 0; part < s->parts; part++)
-            add_part(r, w, part, s->scores);
+            add_part(r, w, part, s->scores, losses);
     }
     memset(gradient, 0, size * sizeof *gradient);
     for (size_t part = 0; part < s->parts; part++) {
@@ -82,7 +100,24 @@ double dp_erm_risk_at(void *self, const double *w, double *gradient)
         for (size_t j = 0; j < size; j++)
             gradient[j] += s->gradient[part * size + j];
     }
-    for (size_t j = 0; j < size; j++)
+    return loss;
+}
+
+double dp_erm_risk_at(void *self, const double *w, double *gradient)
+{
+    const struct dp_erm_risk *r = self;
+    const struct dp_erm *s = r->state;
+    double n = (double)s->rows, lambda = s->options->lambda, loss = add_all(r, w, gradient, true);
+    for (size_t j = 0; j < dp_erm_size(s); j++)
         gradient[j] = gradient[j] / n + lambda * w[j];
-    return loss / n + lambda / 2 * dp_norm2(w, size);
+    return loss / n + lambda / 2 * dp_norm2(w, dp_erm_size(s));
+}
+
+void dp_erm_descend(const struct dp_erm_risk *r, double eta, double *w)
+{
+    const struct dp_erm *s = r->state;
+    double n = (double)s->rows, lambda = s->options->lambda;
+    add_all(r, w, s->slope, false);
+    for (size_t j = 0; j < dp_erm_size(s); j++)
+        w[j] -= eta * (s->slope[j] / n + lambda * w[j]);
 }

@@ -79,6 +79,10 @@ value, G, H = F(model)
     complains 2 "dp-erm: --lambda: must be >= 0, got -1" dp-erm --loss logistic --lambda=-1
     complains 2 "dp-erm: --most: must be between 1 and 1000000000, got 0" dp-erm --loss logistic --most 0
     complains 2 "dp-erm: --intercept: 1e-60 is too small" dp-erm --loss logistic --non-private --intercept 1e-60
+    for option in '--iterations 3' '--step 1' '--norm 1' '--adjacency replace-one'; do
+        option_name=${option% *}
+        complains 2 "dp-erm: --method minimum takes no $option_name" dp-erm --loss logistic --non-private $option
+    done
 }
 
 @test "the minimum is that of Newton's method in NumPy, and the frame says how far it is" {

@@ -245,6 +245,113 @@ static void slopes_of_a_row(void **state)
     assert_true(dp_loss_outputs(0) == 1 && dp_loss_outputs(2) == 1 && dp_loss_outputs(3) == 3);
 }
 
+static double norm(const double *v, size_t count)
+{
+    double sum = 0;
+    for (size_t k = 0; k < count; k++)
+        sum += v[k] * v[k];
+    return sqrt(sum);
+}
+
+/* Pairs of scores: their slopes are within the largest norm, and change by at most the smoothness times their distance. Of
+   close pairs some come near to both. */
+static void slopes_keep_to_their_bounds(void **state)
+{
+    (void)state;
+    gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
+    for (int loss = DP_LOSS_SQUARED; loss < DP_LOSS_COUNT; loss++) {
+        enum dp_loss l = (enum dp_loss)loss;
+        size_t outputs = l == DP_LOSS_SOFTMAX ? 3 : 2, classes = dp_loss_is_classification(l) ? 3 : 0;
+        double width = 0.3, longest = 0, steepest = 0;
+        double lipschitz = dp_loss_lipschitz(l, width, outputs), smoothness = dp_loss_smoothness(l, width);
+        for (int i = 0; i < 200000; i++) {
+            double u[3], v[3], s[3], t[3], spread = exp(12 * gsl_rng_uniform(rng) - 6), near = exp(-8 * gsl_rng_uniform(rng));
+            double label = (double)gsl_rng_uniform_int(rng, 3);
+            for (size_t k = 0; k < outputs; k++) {
+                u[k] = spread * (2 * gsl_rng_uniform(rng) - 1);
+                v[k] = u[k] + near * (2 * gsl_rng_uniform(rng) - 1);
+            }
+            dp_loss_row_slope(l, width, label, classes, u, outputs, s);
+            dp_loss_row_slope(l, width, label, classes, v, outputs, t);
+            longest = fmax(longest, norm(s, outputs));
+            for (size_t k = 0; k < outputs; k++) {
+                s[k] -= t[k];
+                u[k] -= v[k];
+            }
+            steepest = fmax(steepest, norm(s, outputs) / norm(u, outputs));
+        }
+        assert_true(longest <= lipschitz * (1 + 1e-12));
+        assert_true(steepest <= smoothness * (1 + 1e-9));
+        assert_true(isinf(lipschitz) || longest > 0.999 * lipschitz);
+        assert_true(isinf(smoothness) || steepest > 0.99 * smoothness);
+        assert_int_equal(isinf(lipschitz), l == DP_LOSS_SQUARED || l == DP_LOSS_POISSON);
+        assert_int_equal(isinf(smoothness), l == DP_LOSS_HINGE || l == DP_LOSS_POISSON);
+    }
+    gsl_rng_free(rng);
+}
+
+/* Slopes in long double, by the definition. */
+static void exact_slopes(enum dp_loss loss, double width, double label, const double *u, size_t outputs, long double *slope)
+{
+    long double g = width, sum = 0, top = u[0];
+    for (size_t k = 1; k < outputs; k++)
+        top = fmaxl(top, u[k]);
+    for (size_t k = 0; k < outputs; k++)
+        sum += expl(u[k] - top);
+    for (size_t k = 0; k < outputs; k++) {
+        long double y = dp_loss_target(label, 3, outputs, k), m = 1 - y * u[k];
+        switch (loss) {
+        case DP_LOSS_SOFTMAX:
+            slope[k] = expl(u[k] - top) / sum - ((double)k == label);
+            break;
+        case DP_LOSS_LOGISTIC:
+            slope[k] = -y / (1 + expl(y * u[k]));
+            break;
+        case DP_LOSS_SMOOTH_HINGE:
+            slope[k] = -y * fminl(fmaxl(m / g, 0), 1);
+            break;
+        case DP_LOSS_HUBERISED_HINGE:
+            slope[k] = -y * fminl(fmaxl((m + g) / (2 * g), 0), 1);
+            break;
+        default:
+            slope[k] = fminl(fmaxl(u[k] - y, -g), g);
+            break;
+        }
+    }
+}
+
+static void slopes_round_within_their_bounds(void **state)
+{
+    (void)state;
+    static const enum dp_loss losses[] = {DP_LOSS_LOGISTIC, DP_LOSS_SMOOTH_HINGE, DP_LOSS_HUBER, DP_LOSS_HUBERISED_HINGE,
+                                          DP_LOSS_SOFTMAX};
+    gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
+    for (size_t l = 0; l < 5; l++) {
+        double closest = 0;
+        for (double width = 1e-6; width < 20; width *= 10) {
+            double worst = 0, bound = dp_loss_slope_rounding(losses[l], width, 4);
+            for (int i = 0; i < 20000; i++) {
+                double u[4], s[4], off[4], spread = exp(12 * gsl_rng_uniform(rng) - 6);
+                double label = (double)gsl_rng_uniform_int(rng, 4), middle = losses[l] == DP_LOSS_SOFTMAX ? 0 : i % 3 - 1;
+                long double exact[4];
+                if (i % 2 != 0) /* where slopes change */
+                    spread = width;
+                for (size_t k = 0; k < 4; k++)
+                    u[k] = middle + spread * (2 * gsl_rng_uniform(rng) - 1);
+                dp_loss_row_slope(losses[l], width, label, 3, u, 4, s);
+                exact_slopes(losses[l], width, label, u, 4, exact);
+                for (size_t k = 0; k < 4; k++)
+                    off[k] = (double)(s[k] - exact[k]);
+                worst = fmax(worst, norm(off, 4));
+            }
+            assert_true(worst <= bound);
+            closest = fmax(closest, worst / bound);
+        }
+        assert_true(closest > 0.05);
+    }
+    gsl_rng_free(rng);
+}
+
 static void domains_and_targets(void **state)
 {
     (void)state;
@@ -281,6 +388,8 @@ int main(void)
         cmocka_unit_test(values_and_slopes_are_those_of_the_definition),
         cmocka_unit_test(softmax_is_that_of_the_definition),
         cmocka_unit_test(slopes_of_a_row),
+        cmocka_unit_test(slopes_keep_to_their_bounds),
+        cmocka_unit_test(slopes_round_within_their_bounds),
         cmocka_unit_test(domains_and_targets),
         cmocka_unit_test(names_parse),
     };

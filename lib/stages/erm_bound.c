@@ -1,0 +1,124 @@
+/* What the bounded methods of dp-erm share: by how much one row can pull, whether it is one that they know a bound for, and the
+   sum on its grid. */
+#include <math.h>
+
+#include "math/grid.h"
+#include "stages/bounded.h"
+#include "stages/erm.h"
+#include "stages/labels.h"
+
+/* A row may be longer than --norm by as much as this part of it, for the rounding of its entries to floats. */
+#define SPARE 0x1p-20
+
+double dp_erm_reach(const struct dp_erm_options *o)
+{
+    double norm = isnan(o->norm) ? 1 : o->norm;
+    return hypot(norm, (double)(float)o->intercept) * (1 + SPARE);
+}
+
+struct dp_descent dp_erm_descent_of(const struct dp_erm *s, size_t outputs)
+{
+    const struct dp_erm_options *o = s->options;
+    double reach = dp_erm_reach(o);
+    double beta = dp_loss_smoothness(s->loss, s->width) * reach * reach + o->lambda;
+    return (struct dp_descent){
+        .mu = o->lambda,
+        .beta = beta,
+        .lipschitz = dp_loss_lipschitz(s->loss, s->width, outputs) * reach,
+        .eta = !isnan(o->step) ? o->step : 2 / (o->lambda + beta),
+    };
+}
+
+int dp_erm_bound_check(const struct dp_erm *s, struct dp_err *err)
+{
+    const char *name = dp_loss_names[s->loss];
+    if (!isfinite(dp_loss_lipschitz(s->loss, s->width, 1)))
+        return dp_fail(
+            err, DP_E_USAGE,
+            "--loss %s: nothing bounds one row's gradient; logistic, huber, smooth-hinge, huberised-hinge and softmax "
+            "bound it",
+            name);
+    struct dp_descent d = dp_erm_descent_of(s, 1);
+    if (!(d.beta > 1e-100 && d.beta < 1e100 && d.lipschitz > 1e-100 && d.lipschitz < 1e100))
+        return dp_fail(err, DP_E_USAGE, "--norm, --lambda and --loss-width make a gradient up to %g with a smoothness of %g",
+                       d.lipschitz, d.beta);
+    if (d.eta * d.beta > 2 * (1 + 0x1p-50))
+        return dp_fail(
+            err, DP_E_USAGE,
+            "--step: must be at most %g here, got %g: beyond 2/beta steps move two models apart, and one row by more "
+            "than what is recorded",
+            2 / d.beta, d.eta);
+    return DP_OK;
+}
+
+int dp_erm_admit(struct dp_erm *s, const struct dp_batch *batch, struct dp_err *err)
+{
+    double norm = isnan(s->options->norm) ? 1 : s->options->norm;
+    for (size_t i = 0; i < batch->count; i++) {
+        bool within = !s->method->bounded || dp_row_norm2(dp_batch_row(batch, i)) <= norm * norm * (1 + SPARE);
+        if (!within && batch->dataset != NULL)
+            return dp_fail(
+                err, DP_E_RUN,
+                "a row of %s is longer than --norm %g: dp-import --row-norm makes rows shorter, or a larger --norm takes them",
+                s->options->data, norm);
+        s->takes[i] = within && dp_labels_take(s->loss, s->classes, dp_batch_label(batch, i));
+    }
+    return DP_OK;
+}
+
+struct dp_erm_shape dp_erm_shape_of(const struct dp_erm *s)
+{
+    return (struct dp_erm_shape){.rows = s->rows, .outputs = s->form.outputs, .cols = s->form.cols};
+}
+
+bool dp_erm_shape_ahead(const struct dp_erm *s, int64_t rows, struct dp_erm_shape *shape)
+{
+    if (s->dataset == NULL || rows < 1)
+        return false;
+    shape->rows = (size_t)rows;
+    shape->outputs = dp_loss_outputs(s->dataset->classes);
+    shape->cols = s->dataset->cols + ((float)s->options->intercept != 0 ? 1 : 0);
+    return true;
+}
+
+double dp_erm_bound(const struct dp_erm *s, const struct dp_erm_shape *shape, const struct dp_descent *d, int64_t steps,
+                    double exact, double chain, double start)
+{
+    const struct dp_arithmetic arithmetic = {
+        .cols = (double)shape->cols,
+        .chain = chain,
+        .slope =
+            dp_loss_slope_rounding(s->loss, s->width, shape->outputs) / dp_loss_lipschitz(s->loss, s->width, shape->outputs),
+        .start = start,
+    };
+    double rounding = dp_descent_rounding(d, steps, &arithmetic) / exact, part = 0x1p-12;
+    /* the grid is at most 2^-20 of the bound, and truncation to it moves each entry by less than one step of it */
+    double grid = 0x1p-20 * sqrt((double)(shape->outputs * shape->cols));
+    double least = grid < 1 ? (1 + rounding) / (1 - grid) - 1 : (double)INFINITY;
+    if (!(least < 0.5))
+        return (double)INFINITY;
+    while (part < least * (1 + 1e-12))
+        part *= 2;
+    return exact * (1 + part);
+}
+
+int dp_erm_give(const struct dp_erm *s, struct dp_frame *frame, const double *model, double bound, struct dp_err *err)
+{
+    size_t size = dp_erm_size(s);
+    double inverse_grid = 1 / dp_grid_for(bound);
+    int64_t *sum;
+    if (!isfinite(bound))
+        return dp_fail(err, DP_E_RUN,
+                       "rounding may move the model of lap %lld by as much as one person: fewer steps, or a start nearer to 0",
+                       (long long)frame->lap);
+    int rc = dp_frame_make_array(frame, DP_F_SUM, DP_I64, s->form.rows, s->form.cols, &sum, err);
+    for (size_t j = 0; rc == DP_OK && j < size; j++) {
+        double whole = (s->w[j] - model[j]) * inverse_grid;
+        if (!(fabs(whole) < 0x1p62))
+            return dp_fail(err, DP_E_RUN, "the model of lap %lld does not fit the grid of its bound", (long long)frame->lap);
+        sum[j] = (int64_t)whole;
+    }
+    if (rc == DP_OK)
+        dp_bounded_state(frame, dp_adjacency_chosen(s->options->adjacency), bound);
+    return rc;
+}

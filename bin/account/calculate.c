@@ -20,7 +20,7 @@
     {                                                                                                                          \
         .name = NULL                                                                                                           \
     }
-#define MECHANISMS Q_MECHANISM("gaussian|laplace|pure|exponential|svt|output"), Q_MECHANISM_ARGUMENTS
+#define MECHANISMS Q_MECHANISM("gaussian|laplace|pure|exponential|svt|output|objective"), Q_MECHANISM_ARGUMENTS
 
 static const struct dp_option sigma_options[] = {Q_EPSILON(DP_OPT_REQUIRED),
                                                  Q_DELTA(DP_OPT_REQUIRED),

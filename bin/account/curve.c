@@ -43,7 +43,7 @@ static const struct dp_option options[] = {
     Q_RATE,
     Q_LAPS,
     Q_SAMPLER,
-    Q_MECHANISM("gaussian|laplace|pure|exponential|svt|output"),
+    Q_MECHANISM("gaussian|laplace|pure|exponential|svt|output|objective"),
     Q_MECHANISM_ARGUMENTS,
     Q_REST,
     {.name = NULL},

@@ -13,6 +13,7 @@
 #include "base/round.h"
 #include "records.h"
 #include "gate/charge.h"
+#include "priv/objective.h"
 
 enum { SAMPLER_POISSON, SAMPLER_FIXED, SAMPLER_FULL, SAMPLER_SHUFFLE, SAMPLER_NONE };
 enum { ADJACENCY_NULL_RECORD, ADJACENCY_REPLACE_ONE, ADJACENCY_NULL };
@@ -83,6 +84,14 @@ static int query_of(const struct question *q, enum unknown unknown, struct dp_qu
     case MECHANISM_EXPONENTIAL:
         rc = needs(!isnan(q->mechanism_epsilon), "--mechanism-epsilon", "--mechanism exponential", err);
         *query = (struct dp_query){.kind = DP_QUERY_EXPONENTIAL, .epsilon = q->mechanism_epsilon};
+        break;
+    case MECHANISM_OBJECTIVE:
+        rc = needs(!isnan(q->curvature) && !isnan(q->slack), "--curvature and --slack", "--mechanism objective", err);
+        *query = (struct dp_query){.kind = DP_QUERY_OBJECTIVE,
+                                   .multiplier = q->slack,
+                                   .objective = multiplier,
+                                   .curvature = q->curvature,
+                                   .vertices = dp_objective_vertices(q->two_sided, q->adjacency == ADJACENCY_REPLACE_ONE)};
         break;
     case MECHANISM_SVT:
         rc = needs(q->queries != DP_OPT_ABSENT_INT, "--queries", "--mechanism svt", err);
@@ -171,7 +180,7 @@ int question_charges(struct question *q, enum unknown unknown, const char *recor
         return dp_fail(err, DP_E_USAGE,
                        "--multiplier and --laps are required, or the records of a run (dp-cat FILE | dp-account ...)");
     struct dp_event event = {.queries = 1};
-    bool output = q->mechanism == MECHANISM_OUTPUT;
+    bool output = q->mechanism == MECHANISM_OUTPUT || q->mechanism == MECHANISM_OBJECTIVE;
     int64_t laps = unknown == UNKNOWN_LAPS || (output && q->laps == DP_OPT_ABSENT_INT) ? 1 : q->laps;
     if (output)
         q->sampler = SAMPLER_FULL;
@@ -267,6 +276,12 @@ static void explain_query(const struct dp_query *query)
         break;
     case DP_QUERY_LAPLACE:
         printf("Laplace noise of scale %s times the sensitivity", dp_number_print(query->multiplier, a, sizeof a));
+        break;
+    case DP_QUERY_OBJECTIVE:
+        printf("objective perturbation with Gaussian noise of %s", dp_number_print(query->objective, a, sizeof a));
+        printf(" on the objective and %s on its minimiser,", dp_number_print(query->multiplier, a, sizeof a));
+        printf(" curvature %s, %lld vert%s", dp_number_print(query->curvature, a, sizeof a), (long long)query->vertices,
+               query->vertices == 1 ? "ex" : "ices");
         break;
     case DP_QUERY_PURE:
         printf("a mechanism of epsilon %s", dp_number_print(query->epsilon, a, sizeof a));

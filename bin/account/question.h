@@ -10,11 +10,11 @@
 #include "records.h"
 
 struct question {
-    double epsilon, delta, rate, multiplier, count_multiplier, mechanism_epsilon, query_epsilon, rho;
+    double epsilon, delta, rate, multiplier, count_multiplier, mechanism_epsilon, query_epsilon, rho, slack, curvature;
     int64_t laps, rows, queries;
     int sampler, adjacency, mechanism, accountant;
     const char *schedule;
-    bool visible_batch, json, explain;
+    bool visible_batch, two_sided, json, explain;
     int over; /* curve */
     int64_t points;
     const char *plot;
@@ -27,7 +27,8 @@ struct question {
 #define QUESTION_UNASKED                                                                                                       \
     {                                                                                                                          \
         .epsilon = NAN, .delta = NAN, .multiplier = NAN, .count_multiplier = NAN, .rate = 1, .mechanism_epsilon = NAN,         \
-        .query_epsilon = NAN, .rho = NAN, .laps = DP_OPT_ABSENT_INT, .rows = DP_OPT_ABSENT_INT, .queries = DP_OPT_ABSENT_INT   \
+        .query_epsilon = NAN, .rho = NAN, .slack = NAN, .curvature = NAN, .laps = DP_OPT_ABSENT_INT,                           \
+        .rows = DP_OPT_ABSENT_INT, .queries = DP_OPT_ABSENT_INT                                                                \
     }
 
 #define Q_OFFSET(member) offsetof(struct question, member)
@@ -73,7 +74,7 @@ struct question {
 #define Q_MECHANISM(choices_)                                                                                                  \
     {                                                                                                                          \
         .name = "mechanism", .letter = 'm', .kind = DP_OPT_CHOICE, .offset = Q_OFFSET(mechanism), .metavar = "WHAT",           \
-        .help = "what is done to the batch; output is one Gaussian release of every row", .fallback = "gaussian",              \
+        .help = "what is done to the batch; output and objective are one release of every row", .fallback = "gaussian",        \
         .choices = choices_                                                                                                    \
     }
 #define Q_MECHANISM_ARGUMENTS                                                                                                  \
@@ -101,6 +102,26 @@ struct question {
          .min = 0,                                                                                                             \
          .max = INFINITY,                                                                                                      \
          .flags = DP_OPT_OPEN_MIN},                                                                                            \
+        {.name = "curvature",                                                                                                  \
+         .kind = DP_OPT_REAL,                                                                                                  \
+         .offset = Q_OFFSET(curvature),                                                                                        \
+         .metavar = "C",                                                                                                       \
+         .help = "objective: smoothness of one row's loss / (LAMBDA N)",                                                       \
+         .min = 0,                                                                                                             \
+         .max = INFINITY,                                                                                                      \
+         .flags = DP_OPT_OPEN_MIN},                                                                                            \
+        {.name = "slack",                                                                                                      \
+         .kind = DP_OPT_REAL,                                                                                                  \
+         .offset = Q_OFFSET(slack),                                                                                            \
+         .metavar = "M",                                                                                                       \
+         .help = "objective: the multiplier of dp-noise behind dp-erm",                                                        \
+         .min = 0,                                                                                                             \
+         .max = INFINITY,                                                                                                      \
+         .flags = DP_OPT_OPEN_MIN},                                                                                            \
+        {.name = "two-sided",                                                                                                  \
+         .kind = DP_OPT_FLAG,                                                                                                  \
+         .offset = Q_OFFSET(two_sided),                                                                                        \
+         .help = "objective: the slope of a row's loss may have either sign (huber)"},                                         \
     {                                                                                                                          \
         .name = "queries", .kind = DP_OPT_INT, .offset = Q_OFFSET(queries), .metavar = "M", .help = "svt: queries at most",    \
         .min = 1, .max = 1e6                                                                                                   \
@@ -145,7 +166,15 @@ struct question {
         .name = "json", .letter = 'j', .kind = DP_OPT_FLAG, .offset = Q_OFFSET(json),                                          \
         .help = "the answer and what was assumed, as JSON"                                                                     \
     }
-enum { MECHANISM_GAUSSIAN, MECHANISM_LAPLACE, MECHANISM_PURE, MECHANISM_EXPONENTIAL, MECHANISM_SVT, MECHANISM_OUTPUT };
+enum {
+    MECHANISM_GAUSSIAN,
+    MECHANISM_LAPLACE,
+    MECHANISM_PURE,
+    MECHANISM_EXPONENTIAL,
+    MECHANISM_SVT,
+    MECHANISM_OUTPUT,
+    MECHANISM_OBJECTIVE
+};
 
 /* The unknown that a word solves for: what is missing is not asked for. */
 enum unknown { UNKNOWN_SIGMA, UNKNOWN_EPSILON, UNKNOWN_DELTA, UNKNOWN_LAPS, UNKNOWN_RATE, UNKNOWN_CURVE };

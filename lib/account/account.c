@@ -10,6 +10,7 @@
 #include "priv/joint.h"
 #include "account/kinds.h"
 #include "account/meter.h"
+#include "account/profile.h"
 #include "priv/pure.h"
 #include "priv/zcdp.h"
 
@@ -251,9 +252,32 @@ static int by_zcdp(const struct dp_charges *charges, double delta, struct dp_ans
     return DP_OK;
 }
 
+/* --- one lap with a formula --- */
+
+static bool has_profile(const struct dp_charges *charges)
+{
+    return dp_profile_event(charges) != NULL;
+}
+
+/* The bound is on whatever has these numbers, and nothing is known from below. */
+static int by_profile(const struct dp_charges *charges, double delta, struct dp_answer *answer, struct dp_err *err)
+{
+    (void)err;
+    *answer = (struct dp_answer){.upper = dp_profile_epsilon(dp_profile_event(charges), delta), .by = DP_ACCOUNTANT_PROFILE};
+    return DP_OK;
+}
+
+int dp_account_profile_delta(const struct dp_charges *charges, double epsilon, struct dp_answer *answer, struct dp_err *err)
+{
+    if (!has_profile(charges))
+        return dp_fail(err, DP_E_RUN, "no formula gives the profile of these mechanisms");
+    *answer = (struct dp_answer){.upper = dp_profile_delta(dp_profile_event(charges), epsilon), .by = DP_ACCOUNTANT_PROFILE};
+    return DP_OK;
+}
+
 /* --- composition lap by lap --- */
 
-/* (ε, δ) of one lap: pure queries at their ε, Gaussians at the ε that leaves them `share` of delta, amplified where the
+/* (ε, δ) of one lap: pure queries at their ε, others at the ε that leaves them `share` of delta, amplified where the
    batch is a sample (Balle, Barthe and Gaboardi 2018). */
 static struct dp_guarantee lap_guarantee(const struct dp_charge *charge, double share)
 {
@@ -265,6 +289,9 @@ static struct dp_guarantee lap_guarantee(const struct dp_charge *charge, double 
         double each = fmin(share / q / event->queries, 0.5);
         if (dp_kind_is_gaussian(query)) {
             lap.epsilon += dp_gaussian_epsilon(dp_gaussian_mu(&query->multiplier, &(int64_t){1}, 1), each);
+            lap.delta += each;
+        } else if (dp_kinds[query->kind].delta != NULL) {
+            lap.epsilon += dp_profile_query_epsilon(query, each);
             lap.delta += each;
         } else {
             lap.epsilon += dp_kind_epsilon(query);
@@ -319,9 +346,9 @@ static bool unsampled_rho(const struct dp_charges *charges)
     return nothing_sampled(charges) && every_query(charges, dp_kind_has_rho);
 }
 
-static bool have_pairs(const struct dp_charges *charges)
+static bool have_guarantees(const struct dp_charges *charges)
 {
-    return every_query(charges, dp_kind_has_pair);
+    return every_query(charges, dp_kind_has_guarantee);
 }
 
 static int best(const struct dp_charges *charges, double delta, struct dp_answer *answer, struct dp_err *err);
@@ -341,7 +368,8 @@ bool dp_account_covers(enum dp_accountant accountant, const struct dp_charges *c
    is one of all: with less memory the answer must not be another. */
 static int best(const struct dp_charges *charges, double delta, struct dp_answer *answer, struct dp_err *err)
 {
-    static const enum dp_accountant candidates[] = {DP_ACCOUNTANT_PLD, DP_ACCOUNTANT_ADVANCED, DP_ACCOUNTANT_RDP};
+    static const enum dp_accountant candidates[] = {DP_ACCOUNTANT_PROFILE, DP_ACCOUNTANT_PLD, DP_ACCOUNTANT_ADVANCED,
+                                                    DP_ACCOUNTANT_RDP};
     if (unsampled_gaussians(charges))
         return by_gdp(charges, delta, answer, err);
     *answer = (struct dp_answer){.upper = (double)INFINITY, .by = DP_ACCOUNTANT_RDP};

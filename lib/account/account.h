@@ -13,6 +13,7 @@
  *   rdp        Rényi DP (account/meter.h): everything
  *   zcdp       zero-concentrated DP: nothing sampled
  *   gdp        Gaussian DP, exact: Gaussians, nothing sampled
+ *   profile    one lap whose δ(ε) is a formula (account/profile.h)
  *   advanced   advanced composition of (ε, δ) bounds lap by lap
  *   published  as the DP-SCD paper, which is not sound */
 #define DP_ACCOUNTANTS(X)                                                                                                      \
@@ -21,7 +22,8 @@
     X(RDP, "rdp", "Renyi differential privacy", any, by_rdp)                                                                   \
     X(ZCDP, "zcdp", "zero-concentrated differential privacy", unsampled_rho, by_zcdp)                                          \
     X(GDP, "gdp", "Gaussian differential privacy", unsampled_gaussians, by_gdp)                                                \
-    X(ADVANCED, "advanced", "advanced composition", have_pairs, by_advanced)                                                   \
+    X(PROFILE, "profile", "the profile of one release", has_profile, by_profile)                                               \
+    X(ADVANCED, "advanced", "advanced composition", have_guarantees, by_advanced)                                              \
     X(PUBLISHED, "published", "the published accountant, WHICH IS NOT SOUND", any, by_published)
 
 /* What else ledgers and certificates name, which nobody can ask. */
@@ -60,7 +62,9 @@ bool dp_account_covers(enum dp_accountant accountant, const struct dp_charges *c
    holds (*rc = DP_OK), or without memory. */
 struct dp_pld_part *dp_account_pld_parts(const struct dp_charges *charges, size_t *count, int *rc, struct dp_err *err);
 
-/* The δ of the charges at epsilon by privacy loss distributions; for other accountants see account/solve.h. */
+/* The δ of the charges at epsilon by privacy loss distributions, or by the profile of one lap, which the charges must be; for
+ * other accountants see account/solve.h. */
 int dp_account_pld_delta(const struct dp_charges *charges, double epsilon, struct dp_answer *answer, struct dp_err *err);
+int dp_account_profile_delta(const struct dp_charges *charges, double epsilon, struct dp_answer *answer, struct dp_err *err);
 
 #endif

@@ -18,7 +18,8 @@ int dp_charges_stretch(const struct dp_charges *charges, double factor, struct d
     for (size_t i = 0; rc == DP_OK && i < charges->count; i++) {
         struct dp_event event = charges->charge[i].event;
         for (int j = 0; j < event.queries; j++)
-            event.query[j].multiplier *= factor;
+            if (dp_query_has(event.query[j].kind, DP_QUERY_multiplier))
+                *(double *)dp_query_edit(&event.query[j], dp_query_noise(event.query[j].kind)) *= factor;
         rc = dp_charges_add(to, &event, charges->charge[i].laps, err);
     }
     return rc;
@@ -161,7 +162,9 @@ int dp_calibrate_noise(enum dp_accountant accountant, const struct dp_charges *c
     int rc = DP_OK;
     if (best || accountant == DP_ACCOUNTANT_PLD)
         rc = by_pld(&q, &found);
-    if (rc == DP_OK && best && isinf(found) && !exchanged(charges))
+    if (rc == DP_OK && best && isinf(found) && dp_account_covers(DP_ACCOUNTANT_PROFILE, charges))
+        q.accountant = DP_ACCOUNTANT_PROFILE;
+    else if (rc == DP_OK && best && isinf(found) && !exchanged(charges))
         q.accountant = DP_ACCOUNTANT_RDP;
     if (rc == DP_OK && isinf(found))
         rc = search(&q, 1, 2, 1e-8, &found);

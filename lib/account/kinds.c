@@ -2,6 +2,7 @@
 
 #include <math.h>
 
+#include "priv/objective.h"
 #include "priv/pure.h"
 #include "priv/rdp.h"
 #include "priv/sparse_vector.h"
@@ -70,6 +71,25 @@ static int sparse_gaussian(const struct dp_query *query, const double *orders, s
                                          orders, n, out, err);
 }
 
+static struct dp_objective objective_of(const struct dp_query *query)
+{
+    return (struct dp_objective){query->objective, query->multiplier, query->curvature, query->vertices};
+}
+
+static int objective(const struct dp_query *query, const double *orders, size_t n, double *out, struct dp_err *err)
+{
+    struct dp_objective of = objective_of(query);
+    (void)err;
+    dp_objective_curve(&of, orders, n, out);
+    return DP_OK;
+}
+
+static double objective_delta(const struct dp_query *query, double epsilon)
+{
+    struct dp_objective of = objective_of(query);
+    return dp_objective_delta(&of, epsilon);
+}
+
 /* Theorem 2 of the DP-BLSGD paper: the threshold and one query, which moves by 2. */
 static void theorem_2(const struct dp_query *query, const double *orders, size_t n, double *out)
 {
@@ -90,17 +110,18 @@ static void theorem_3(const struct dp_query *query, const double *orders, size_t
 
 /* clang-format off */
 #define ROWS(X)                                                                                                                \
-    /*                           epsilon              curve            rho           pair             exact  symm.  claimed    one number */ \
-    X(DP_QUERY_NONE,             NULL,                NULL,            NULL,         DP_PLD_PURE,     false, false, NULL,      false) \
-    X(DP_QUERY_GAUSSIAN,         NULL,                gaussian,        gaussian_rho, DP_PLD_GAUSSIAN, true,  true,  NULL,      false) \
-    X(DP_QUERY_LAPLACE,          inverse,             laplace,         NULL,         DP_PLD_LAPLACE,  true,  true,  NULL,      true) \
+    /*                           epsilon              curve            rho           pair             exact  symm.  claimed    one n. profile */ \
+    X(DP_QUERY_NONE,             NULL,                NULL,            NULL,         DP_PLD_PURE,     false, false, NULL,      false, NULL) \
+    X(DP_QUERY_GAUSSIAN,         NULL,                gaussian,        gaussian_rho, DP_PLD_GAUSSIAN, true,  true,  NULL,      false, NULL) \
+    X(DP_QUERY_LAPLACE,          inverse,             laplace,         NULL,         DP_PLD_LAPLACE,  true,  true,  NULL,      true,  NULL) \
     /* Randomised response costs more than either of these two, unless the sensitivity is one step of the grid. */             \
-    X(DP_QUERY_DISCRETE_LAPLACE, inverse,             NULL,            NULL,         DP_PLD_PURE,     false, true,  NULL,      true) \
-    X(DP_QUERY_GAMMA,            inverse,             NULL,            NULL,         DP_PLD_PURE,     false, true,  NULL,      false) \
-    X(DP_QUERY_PURE,             given,               NULL,            NULL,         DP_PLD_PURE,     true,  true,  NULL,      false) \
-    X(DP_QUERY_EXPONENTIAL,      given,               exponential,     exponential_rho, DP_PLD_PURE,  false, false, NULL,      false) \
-    X(DP_QUERY_SPARSE_LAPLACE,   threshold_and_query, sparse_laplace,  NULL,         DP_PLD_PURE,     false, false, theorem_2, false) \
-    X(DP_QUERY_SPARSE_GAUSSIAN,  NULL,                sparse_gaussian, NULL,         DP_PLD_PURE,     false, false, theorem_3, false)
+    X(DP_QUERY_DISCRETE_LAPLACE, inverse,             NULL,            NULL,         DP_PLD_PURE,     false, true,  NULL,      true,  NULL) \
+    X(DP_QUERY_GAMMA,            inverse,             NULL,            NULL,         DP_PLD_PURE,     false, true,  NULL,      false, NULL) \
+    X(DP_QUERY_PURE,             given,               NULL,            NULL,         DP_PLD_PURE,     true,  true,  NULL,      false, NULL) \
+    X(DP_QUERY_EXPONENTIAL,      given,               exponential,     exponential_rho, DP_PLD_PURE,  false, false, NULL,      false, NULL) \
+    X(DP_QUERY_SPARSE_LAPLACE,   threshold_and_query, sparse_laplace,  NULL,         DP_PLD_PURE,     false, false, theorem_2, false, NULL) \
+    X(DP_QUERY_SPARSE_GAUSSIAN,  NULL,                sparse_gaussian, NULL,         DP_PLD_PURE,     false, false, theorem_3, false, NULL) \
+    X(DP_QUERY_OBJECTIVE,        NULL,                objective,       NULL,         DP_PLD_PURE,     false, false, NULL,      false, objective_delta)
 /* clang-format on */
 
 #define ROW(kind, ...) [kind] = {__VA_ARGS__},

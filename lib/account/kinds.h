@@ -31,6 +31,9 @@ struct dp_kind_cost {
     void (*claimed)(const struct dp_query *query, const double *orders, size_t n, double *out);
     /* It counts on one number alone: its sensitivity is in L1, that of a record in L2, and there they are the same. */
     bool one_number;
+    /* Its δ(ε) on every row, ε ≥ 0, for the accountant of one lap (account/profile.h). NULL where it has no formula of its own.
+     */
+    double (*delta)(const struct dp_query *query, double epsilon);
 };
 
 extern const struct dp_kind_cost dp_kinds[DP_QUERY_KIND_COUNT];
@@ -59,10 +62,16 @@ static inline bool dp_kind_has_rho(const struct dp_query *query)
     return dp_kinds[query->kind].rho != NULL || dp_kinds[query->kind].epsilon != NULL;
 }
 
-/* It is a Gaussian or pure: it has a pair of distributions, and a lap of it some (ε, δ). */
+/* It is a Gaussian or pure: it has a pair of distributions. */
 static inline bool dp_kind_has_pair(const struct dp_query *query)
 {
     return dp_kind_is_gaussian(query) || dp_kinds[query->kind].epsilon != NULL;
+}
+
+/* A lap of it has some (ε, δ). */
+static inline bool dp_kind_has_guarantee(const struct dp_query *query)
+{
+    return dp_kind_has_pair(query) || dp_kinds[query->kind].delta != NULL;
 }
 
 #endif

@@ -62,6 +62,12 @@ int dp_solve_delta(enum dp_accountant accountant, const struct dp_charges *charg
     struct dp_err unused = {0};
     bool best = accountant == DP_ACCOUNTANT_BEST, found = false;
     int rc = DP_OK;
+    if (accountant == DP_ACCOUNTANT_PROFILE || (best && dp_account_covers(DP_ACCOUNTANT_PROFILE, charges))) {
+        rc = dp_account_profile_delta(charges, epsilon, answer, err);
+        found = rc == DP_OK && answer->upper <= 0.5;
+        answer->upper = dp_round_up(answer->upper, DELTA_DIGITS);
+        return rc != DP_OK || found ? rc : none(epsilon, err);
+    }
     if (accountant == DP_ACCOUNTANT_PLD || (best && dp_account_covers(DP_ACCOUNTANT_PLD, charges))) {
         rc = dp_account_pld_delta(charges, epsilon, answer, err);
         if (rc != DP_OK)

@@ -4,6 +4,7 @@
 
 #include "account/kinds.h"
 #include "math/grid.h"
+#include "priv/objective.h"
 
 /* Nothing is near a product that overflowed. */
 static bool near(double a, double b)
@@ -25,6 +26,21 @@ static int check_sampling(const struct dp_record *m, struct dp_err *err)
     return DP_OK;
 }
 
+/* Its accountant is for a minimiser over all rows (priv/objective.h), and exchanging one of them moves it three ways. */
+static int check_objective(const struct dp_record *m, struct dp_err *err)
+{
+    if (m->of != DP_F_SUM)
+        return dp_fail(err, DP_E_UNSAFE, "a record of '%s' has objective perturbation, which minimises", dp_fields[m->of].key);
+    if (m->sampler != DP_SAMPLER_FULL)
+        return dp_fail(err, DP_E_UNSAFE, "a record has objective perturbation on a sample of the rows");
+    if (m->release != DP_RELEASE_SUM)
+        return dp_fail(err, DP_E_UNSAFE, "a record has objective perturbation beside a state of each row");
+    if (m->query.vertices < dp_objective_vertices(false, m->adjacency == DP_ADJACENCY_REPLACE_ONE))
+        return dp_fail(err, DP_E_UNSAFE, "a record has objective perturbation of %lld vertices under %s adjacency",
+                       (long long)m->query.vertices, dp_adjacency_names[m->adjacency]);
+    return DP_OK;
+}
+
 static int check_noise(const struct dp_record *m, struct dp_err *err)
 {
     const struct dp_query *query = &m->query;
@@ -41,7 +57,7 @@ static int check_noise(const struct dp_record *m, struct dp_err *err)
     if (scaled && !near(m->scale, query->multiplier * m->sensitivity))
         return dp_fail(err, DP_E_UNSAFE, "a record has noise of scale %g, its multiplier implies %g", m->scale,
                        query->multiplier * m->sensitivity);
-    return DP_OK;
+    return query->kind == DP_QUERY_OBJECTIVE ? check_objective(m, err) : DP_OK;
 }
 
 static int check_record(const struct dp_record *m, struct dp_err *err)

@@ -27,13 +27,14 @@ static int check_member(const struct dp_query *query, enum dp_query_member m, st
     if (member->whole) {
         int64_t value = *(const int64_t *)dp_query_at(query, m);
         return value >= 1 ? DP_OK
-                          : dp_fail(err, DP_E_RUN, "the %s of a %s query must be at least 1, got %lld", member->key, name,
-                                    (long long)value);
+                          : dp_fail(err, DP_E_RUN, "the %s of a query of kind %s must be at least 1, got %lld", member->key,
+                                    name, (long long)value);
     }
     double value = *(const double *)dp_query_at(query, m);
     return value > 0 && isfinite(value)
                ? DP_OK
-               : dp_fail(err, DP_E_RUN, "the %s of a %s query must be positive and finite, got %g", member->key, name, value);
+               : dp_fail(err, DP_E_RUN, "the %s of a query of kind %s must be positive and finite, got %g", member->key, name,
+                         value);
 }
 
 int dp_query_check(const struct dp_query *query, struct dp_err *err)

@@ -18,7 +18,11 @@
     X(epsilon, REAL)       /* pure, exponential: its epsilon; sparse vector with Laplace noise: that of the threshold */       \
     X(query_epsilon, REAL) /* sparse vector with Laplace noise: of each query */                                               \
     X(rho, REAL)           /* sparse vector with Gaussian noise: split 1:2 between threshold and queries */                    \
-    X(most, INT)           /* sparse vector: queries at most, m */
+    X(most, INT)           /* sparse vector: queries at most, m */                                                             \
+    X(objective, REAL) /* objective perturbation: standard deviation of the noise on the objective / what one person does to   \
+                          its gradient (priv/objective.h) */                                                                   \
+    X(curvature, REAL) /* objective perturbation: largest second derivative of one row's loss / the strong convexity */        \
+    X(vertices, INT)   /* objective perturbation: ends of what one person's slope may be, but for 0 */
 
 #define DP_QUERY_ENUMERATOR(name, type) DP_QUERY_##name,
 enum dp_query_member { DP_QUERY_MEMBERS(DP_QUERY_ENUMERATOR) DP_QUERY_MEMBER_COUNT };
@@ -36,7 +40,9 @@ enum dp_query_member { DP_QUERY_MEMBERS(DP_QUERY_ENUMERATOR) DP_QUERY_MEMBER_COU
     X(DP_QUERY_PURE, "pure", 1u << DP_QUERY_epsilon)                           /* anything that is epsilon-DP by itself */     \
     X(DP_QUERY_EXPONENTIAL, "exponential", 1u << DP_QUERY_epsilon)             /* the exponential mechanism, of bounded range epsilon */ \
     X(DP_QUERY_SPARSE_LAPLACE, "sparse-vector-laplace", 1u << DP_QUERY_epsilon | 1u << DP_QUERY_query_epsilon | 1u << DP_QUERY_most) \
-    X(DP_QUERY_SPARSE_GAUSSIAN, "sparse-vector-gaussian", 1u << DP_QUERY_rho | 1u << DP_QUERY_most)
+    X(DP_QUERY_SPARSE_GAUSSIAN, "sparse-vector-gaussian", 1u << DP_QUERY_rho | 1u << DP_QUERY_most)                            \
+    /* multiplier: of the Gaussian noise on the result; 0, which no accountant takes, while that has none */                   \
+    X(DP_QUERY_OBJECTIVE, "objective", 1u << DP_QUERY_multiplier | 1u << DP_QUERY_objective | 1u << DP_QUERY_curvature | 1u << DP_QUERY_vertices)
 /* clang-format on */
 
 #define DP_QUERY_ENUMERATOR(id, name, members) id,
@@ -68,6 +74,13 @@ extern const struct dp_query_kind_info dp_query_kinds[DP_QUERY_KIND_COUNT];
 static inline bool dp_query_has(enum dp_query_kind kind, enum dp_query_member member)
 {
     return (dp_query_kinds[kind].members >> member & 1) != 0;
+}
+
+/* The multiplier of the noise that hides a person, which calibration chooses: the result of objective perturbation has noise of
+   its own, for what its minimiser was missed by. Of a kind that has a multiplier. */
+static inline enum dp_query_member dp_query_noise(enum dp_query_kind kind)
+{
+    return dp_query_has(kind, DP_QUERY_objective) ? DP_QUERY_objective : DP_QUERY_multiplier;
 }
 
 /* Where a member is: to read, and to set. */

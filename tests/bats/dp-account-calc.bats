@@ -184,7 +184,7 @@ PY
 
 @test "calculator: words it does not know" {
     refuses 2 "dp-account sigma: --sampler: must be one of poisson|fixed|full|shuffle|none, got 'dice'" sigma --sampler dice
-    refuses 2 "dp-account sigma: --accountant: must be one of best|pld|rdp|zcdp|gdp|advanced|published, got 'clt'" sigma --accountant clt
+    refuses 2 "dp-account sigma: --accountant: must be one of best|pld|rdp|zcdp|gdp|profile|advanced|published, got 'clt'" sigma --accountant clt
     refuses 2 "dp-account sigma: unknown option '--multiplier' (try --help)" sigma --multiplier 2
     refuses 2 "dp-account epsilon: unknown option '--epsilon' (try --help)" epsilon --epsilon 2
     refuses 2 "dp-account sigma: unexpected argument 'more'" sigma --epsilon 1 --delta 1e-5 --laps 1 more
@@ -434,4 +434,28 @@ END
     complains 2 "dp-account epsilon: --multiplier: not with --mechanism exponential" "${ask[@]}" --mechanism-epsilon 1 --laps 2 --multiplier 1
     complains 2 "dp-account sigma: --mechanism exponential has no noise multiplier" dp-account sigma --mechanism exponential \
         --mechanism-epsilon 1 --laps 2 --epsilon 1 --delta 1e-6
+}
+
+@test "objective perturbation is calibrated by its profile" {
+    local perturbed="--mechanism objective --curvature 0.25/24.42 --slack 10000 --delta 1e-3"
+    assert_equal "$(dp-account sigma $perturbed --epsilon 0.5) $(dp-account sigma $perturbed --epsilon 1)" "4.69051576 2.59686548"
+    assert_equal "$(dp-account epsilon $perturbed -z 2.59686548)" 1
+    assert_equal "$(dp-account delta --mechanism objective --curvature 0.25/24.42 --slack 10000 -z 2.59686548 --epsilon 1)" 0.001
+    assert_equal "$(dp-account epsilon $perturbed -z 2.59686548 --json | grep -o '"accountant":"[a-z]*"')" '"accountant":"profile"'
+    run dp-account epsilon $perturbed -z 2 --two-sided --adjacency replace-one --explain
+    assert_success
+    assert_output --partial "objective perturbation with Gaussian noise of 2 on the objective and 10000 on its minimiser"
+    assert_output --partial "4 vertices; on every row"
+    # another accountant, and another lap
+    local more
+    for more in "--accountant rdp" "--accountant advanced" "--laps 2"; do
+        /usr/bin/python3 -c "import sys; sys.exit(not 1 < $(dp-account epsilon $perturbed -z 2.6 $more) < 3)"
+    done
+    complains 2 "dp-account sigma: --mechanism objective needs --curvature and --slack" \
+        dp-account sigma --mechanism objective --curvature 0.01 --epsilon 1 --delta 1e-3
+    complains 2 "dp-account epsilon: --multiplier is required" dp-account epsilon $perturbed --laps 1
+    complains 1 "dp-account sigma: no noise multiplier up to 1e+09 reaches epsilon 0.009 at delta 0.0001" \
+        dp-account sigma --mechanism objective --curvature 0.01 --slack 1e4 --epsilon 0.009 --delta 1e-4
+    complains 1 "dp-account epsilon: accountant profile does not cover these mechanisms" \
+        dp-account epsilon -z 2 --sampler full --laps 1 --delta 1e-3 --accountant profile
 }

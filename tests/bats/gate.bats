@@ -253,6 +253,41 @@ if frame["kind"] == "lap":
     done
 }
 
+@test "a minimiser is charged for the noise on its objective, and is of all rows" {
+    local objective='"noise": "objective", "objective": 4.0, "curvature": 0.01, "vertices": 1'
+    dp-loop --laps 1 --seed 1 --exec processes -- "dp-sample --data small.dp --mode full | $STEP | dp-noise -z 2 | tee noised.frames | $GATE | dp-step" > /dev/null
+    perturbed() { # PYTHON: and this
+        changed "stream:
+if frame['kind'] == 'hello': del frame['records']
+if frame['kind'] == 'lap':
+    r = frame['records'][0]
+    r.update({$objective}, release='sum')
+    $1"
+    }
+    perturbed pass
+    $GATE --in changed.frames > out.frames
+    local epsilon
+    epsilon=$(dp-cat --kind lap out.frames | grep -oE '"epsilon":[0-9.e-]+' | cut -d: -f2)
+    assert_equal "$(/usr/bin/python3 -c "from math import *; print(ceil($epsilon * 1e5 - 1e-9) / 1e5)")" \
+        "$(dp-account epsilon --mechanism objective -z 4 --curvature 0.01 --slack 2 --delta 1e-5)"
+    # noise on the result alone is none, and none on it is none
+    perturbed 'r.update(multiplier=0.0, scale=0.0)'
+    complains 5 "dp-account: a record has no noise" $GATE --in changed.frames
+    perturbed 'r.update(objective=0.0)'
+    complains 5 "dp-account: a record has no noise" $GATE --in changed.frames
+    perturbed "r['vertices'] = 0"
+    complains 5 "dp-account: a record has no noise" $GATE --in changed.frames
+    # what its accountant does not cover
+    perturbed "r.update(sampler='poisson', rate=0.5)"
+    complains 5 "dp-account: a record has objective perturbation on a sample of the rows" $GATE --in changed.frames
+    perturbed "r['release'] = 'sum-of-secret-state'"
+    complains 5 "dp-account: a record has objective perturbation beside a state of each row" $GATE --in changed.frames
+    perturbed "r.update(adjacency='replace-one', sensitivity=2 * r['sensitivity'], scale=2 * r['scale'])"
+    complains 5 "dp-account: a record has objective perturbation of 1 vertices under replace-one adjacency" $GATE --in changed.frames
+    perturbed "r.update(adjacency='replace-one', sensitivity=2 * r['sensitivity'], scale=2 * r['scale'], vertices=3)"
+    $GATE --in changed.frames > out.frames
+}
+
 @test "Laplace noise is taken on a single number alone" {
     noised '--rate 0.2'
     changed 'frame["records"][0]["noise"] = "discrete-laplace"'

@@ -49,7 +49,7 @@ END
     assert_equal "$(dp-account epsilon --delta 1e-5 --accountant pld charge.json)" "$pure"
     assert_equal "$(dp-account epsilon --delta 1e-5 --json charge.json | ask "(r.get('lower', 0), r['tight'])")" "(0, False)"
     sed 's/"riser": 0.2/"riser": -1/' charge.json > bad.json
-    complains 1 "dp-account epsilon: bad.json: line 1: the riser of a staircase query must be positive and finite, got -1" \
+    complains 1 "dp-account epsilon: bad.json: line 1: the riser of a query of kind staircase must be positive and finite, got -1" \
         dp-account epsilon --delta 1e-5 bad.json
 
     # a run, whose noise comes from a stage of somebody else's

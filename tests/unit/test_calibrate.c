@@ -221,9 +221,9 @@ static void refusals(void **state)
     expect_refusal(good, 1, parameters);
     expect_refusal(good, NAN, parameters);
     bad.query[0].multiplier = 0;
-    expect_refusal(bad, 0.1, "the multiplier of a gaussian query must be positive and finite, got 0");
+    expect_refusal(bad, 0.1, "the multiplier of a query of kind gaussian must be positive and finite, got 0");
     bad.query[0].multiplier = INFINITY;
-    expect_refusal(bad, 0.1, "the multiplier of a gaussian query must be positive and finite, got inf");
+    expect_refusal(bad, 0.1, "the multiplier of a query of kind gaussian must be positive and finite, got inf");
     bad = good;
     bad.rate = 0;
     expect_refusal(bad, 0.1, "an event needs a sampling rate in (0, 1], got 0");

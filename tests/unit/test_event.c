@@ -40,6 +40,11 @@ static void every_kind_reads_back(void **state)
                     {.kind = DP_QUERY_SPARSE_LAPLACE, .epsilon = 0.5, .query_epsilon = 0.25, .most = 30},
                     {.kind = DP_QUERY_SPARSE_GAUSSIAN, .rho = 0.1, .most = 30}}},
          4},
+        {{.sampling = DP_SAMPLING_NONE,
+          .rate = 1,
+          .queries = 1,
+          .query = {{.kind = DP_QUERY_OBJECTIVE, .multiplier = 1e4, .objective = 2.5, .curvature = 0.01, .vertices = 3}}},
+         1},
     };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         struct dp_err err;
@@ -71,13 +76,16 @@ static void nonsense_is_refused(void **state)
         {"{\"laps\": 1, \"sampling\": \"none\", \"rate\": 0.5, \"queries\": [{\"noise\": \"gaussian\", \"multiplier\": 1}]}",
          "an event of every row has a sampling rate of 0.5"},
         {"{\"laps\": 1, \"sampling\": \"none\", \"queries\": [{\"noise\": \"gaussian\", \"multiplier\": 0}]}",
-         "the multiplier of a gaussian query must be positive and finite, got 0"},
+         "the multiplier of a query of kind gaussian must be positive and finite, got 0"},
         {"{\"laps\": 1, \"sampling\": \"none\", \"queries\": [{\"noise\": \"gaussian\"}]}",
-         "the multiplier of a gaussian query must be positive and finite, got nan"},
+         "the multiplier of a query of kind gaussian must be positive and finite, got nan"},
         {"{\"laps\": 1, \"sampling\": \"none\", \"queries\": [{\"noise\": \"pure\", \"multiplier\": 1}]}",
          "a charge has an unknown key 'multiplier'"},
         {"{\"laps\": 1, \"sampling\": \"none\", \"queries\": [{\"noise\": \"sparse-vector-gaussian\", \"rho\": 1}]}",
-         "the most of a sparse-vector-gaussian query must be at least 1, got 0"},
+         "the most of a query of kind sparse-vector-gaussian must be at least 1, got 0"},
+        {"{\"laps\": 1, \"sampling\": \"none\", \"queries\": [{\"noise\": \"objective\", \"multiplier\": 0, \"objective\": 1, "
+         "\"curvature\": 1, \"vertices\": 1}]}",
+         "the multiplier of a query of kind objective must be positive and finite, got 0"},
         {"{\"laps\": 1, \"sampling\": \"shuffled\", \"rate\": 0.1, \"queries\": [{\"noise\": \"gaussian\", \"multiplier\": 1}]}",
          "an event has epochs of 0 laps"},
     };

@@ -40,6 +40,11 @@ static struct dp_query draw_query(bool gaussian)
     query.query_epsilon = between(0.01, 0.5);
     query.rho = between(0.001, 0.1);
     query.most = 1 + one_of(20);
+    if (query.kind == DP_QUERY_OBJECTIVE) {
+        query.objective = between(0.6, 20);
+        query.curvature = between(1e-4, 0.2);
+        query.vertices = 1 + one_of(4);
+    }
     return query;
 }
 
@@ -118,13 +123,15 @@ static struct run worse(const struct run *run, int way)
             q->epsilon *= more;
             q->query_epsilon *= more;
             q->rho *= more;
+            q->objective /= more;
+            q->curvature *= more;
         }
     }
     return other;
 }
 
-static const enum dp_accountant sound[] = {DP_ACCOUNTANT_BEST, DP_ACCOUNTANT_PLD, DP_ACCOUNTANT_RDP,
-                                           DP_ACCOUNTANT_ZCDP, DP_ACCOUNTANT_GDP, DP_ACCOUNTANT_ADVANCED};
+static const enum dp_accountant sound[] = {DP_ACCOUNTANT_BEST, DP_ACCOUNTANT_PLD,     DP_ACCOUNTANT_RDP,     DP_ACCOUNTANT_ZCDP,
+                                           DP_ACCOUNTANT_GDP,  DP_ACCOUNTANT_PROFILE, DP_ACCOUNTANT_ADVANCED};
 enum { SOUND = sizeof sound / sizeof *sound };
 
 /* No answer's lower bound is above any upper bound, of the same run or of a worse one. */

@@ -62,6 +62,18 @@ static struct dp_frame *full_lap(void)
          0,
          "search",
          {.kind = DP_QUERY_SPARSE_LAPLACE, .epsilon = 1, .query_epsilon = 0.25, .most = 9}},
+        {DP_F_CHOICE,
+         DP_SAMPLER_FULL,
+         1,
+         7,
+         0,
+         DP_ADJACENCY_NULL_RECORD,
+         DP_RELEASE_SUM,
+         1e-9,
+         1e-9,
+         0,
+         "",
+         {.kind = DP_QUERY_OBJECTIVE, .objective = 2, .curvature = 0.01, .vertices = 1}},
     };
     for (size_t i = 0; i < sizeof records / sizeof *records; i++)
         assert_int_equal(dp_frame_add_record(f, &records[i], NULL), 0);
@@ -189,13 +201,15 @@ static void every_field_comes_back(void **state)
     assert_true(same_frame(sent, got));
     assert_int_equal(got->lap, 12);
     assert_int_equal(got->label, DP_LABEL_BOUNDED);
-    assert_int_equal(got->records, 3);
+    assert_int_equal(got->records, 4);
     assert_int_equal(dp_frame_record(got, DP_F_NONE)->epoch_laps, 4);
     assert_true(dp_frame_record(got, DP_F_SUM)->scale == 0.625);
     assert_int_equal(dp_frame_record(got, DP_F_SUM)->adjacency, DP_ADJACENCY_NULL_RECORD);
     const struct dp_query *query = &dp_frame_record(got, DP_F_WITHIN)->query;
     assert_true(dp_query_same(query, &dp_frame_record(sent, DP_F_WITHIN)->query));
     assert_int_equal(query->most, 9);
+    query = &dp_frame_record(got, DP_F_CHOICE)->query;
+    assert_true(dp_query_same(query, &dp_frame_record(sent, DP_F_CHOICE)->query) && query->objective == 2);
     for (int i = 0; i < DP_F_COUNT; i++) {
         const struct dp_value *v = &sent->value[i], *w = &got->value[i];
         assert_true(w->present);

@@ -1,0 +1,57 @@
+#include "account/profile.h"
+
+#include <math.h>
+
+#include "account/kinds.h"
+#include "math/bracket.h"
+
+static const double LARGEST_EPSILON = 1e9;
+
+static bool has_profile(const struct dp_event *event)
+{
+    bool whole = event->sampling == DP_SAMPLING_NONE || event->sampling == DP_SAMPLING_SHUFFLED;
+    return whole && event->queries == 1 && dp_kinds[event->query[0].kind].delta != NULL;
+}
+
+const struct dp_event *dp_profile_event(const struct dp_charges *charges)
+{
+    const struct dp_event *event = NULL;
+    for (size_t i = 0; i < charges->count; i++) {
+        int64_t times = dp_event_times(&charges->charge[i].event, charges->charge[i].laps);
+        if (times == 0)
+            continue;
+        if (times > 1 || event != NULL)
+            return NULL;
+        event = &charges->charge[i].event;
+    }
+    return event != NULL && has_profile(event) ? event : NULL;
+}
+
+double dp_profile_delta(const struct dp_event *event, double epsilon)
+{
+    const struct dp_query *query = &event->query[0];
+    return dp_kinds[query->kind].delta(query, epsilon);
+}
+
+struct question {
+    const struct dp_event *event;
+    double delta;
+};
+
+static double excess(double epsilon, void *context)
+{
+    const struct question *q = context;
+    return log(dp_profile_delta(q->event, epsilon) / q->delta);
+}
+
+double dp_profile_epsilon(const struct dp_event *event, double delta)
+{
+    struct question q = {event, delta};
+    return dp_bracket_smallest(excess, &q, LARGEST_EPSILON);
+}
+
+double dp_profile_query_epsilon(const struct dp_query *query, double delta)
+{
+    struct dp_event event = {.sampling = DP_SAMPLING_NONE, .rate = 1, .queries = 1, .query = {*query}};
+    return dp_profile_epsilon(&event, delta);
+}

@@ -1,0 +1,24 @@
+/* The privacy profile of one lap, where its δ(ε) is a formula: no composition, no grid, exact to rounding. What has one:
+ *   every row is in the lap    a kind of query with a profile (account/kinds.h)
+ */
+#ifndef DP_ACCOUNT_PROFILE_H
+#define DP_ACCOUNT_PROFILE_H
+
+#include <stdbool.h>
+
+#include "account/event.h"
+
+/* The one event of the charges, if they are one lap of one event that has a profile; else NULL. */
+const struct dp_event *dp_profile_event(const struct dp_charges *charges);
+
+/* δ(epsilon) of one lap of an event that has a profile, rounded up, at most 1. epsilon ≥ 0. */
+double dp_profile_delta(const struct dp_event *event, double epsilon);
+
+/* The smallest ε ≥ 0 on a grid of relative spacing 2^-33 with δ(ε) ≤ delta. 0 < delta < 1; infinite when there is none below
+   1e9. */
+double dp_profile_epsilon(const struct dp_event *event, double delta);
+
+/* The same of one query on every row, for accountants that add up (ε, δ); its kind has a profile. */
+double dp_profile_query_epsilon(const struct dp_query *query, double delta);
+
+#endif

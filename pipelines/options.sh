@@ -46,7 +46,13 @@ END
   --noise KIND     laplace|gaussian: of searches (default $noise)
 END
     [ -z "$clip_decay" ] || echo "  --clip-decay Z   after t steps the clip is divided by 1 + Z t (default $clip_decay)"
-    [ -z "$step$tolerance$first_step$radius" ] || echo "  --intercept V    value of a constant column to append, 0 for none (default $intercept)"
+    [ -z "$offspring" ] || cat << END
+  --offspring M    candidates in each lap (default $offspring)
+  --parents P      models that they are bred of (default $parents)
+  --mutation S     by how much an entry changes at most in the first lap (default $mutation)
+  --decay PART     in each lap it is this part of the last one's (default $decay)
+END
+    [ -z "$step$tolerance$first_step$radius$offspring" ] || echo "  --intercept V    value of a constant column to append, 0 for none (default $intercept)"
     [ -z "$tolerance" ] || echo "  --tolerance G    largest norm of the gradient in the end (default $tolerance)"
     cat << END
   --ledger FILE    write what is spent there (default: the ledger of the data set)
@@ -114,6 +120,7 @@ quote() {
 
 options() {
     taken+=" ${sigma_prime_scale:+sigma_prime_scale} ${step:+step schedule intercept} ${tolerance:+intercept tolerance}"
+    taken+="${offspring:+ offspring parents mutation decay intercept}"
     taken+="${radius:+ radius constants intercept}${rounds:+ rounds smoothness}"
     taken+="${first_step:+ share search_epsilon first_step tries loss_clip policy growth intercept}${armijo:+ beta armijo noise}${clip_decay:+ clip_decay}"
     default_losses="$loss; squared for a regression${many_classes:+, $many_classes for three classes or more}"
@@ -121,7 +128,7 @@ options() {
     loss=
     parse "$@"
     [ -n "$data" ] || fail "--data is required"
-    for word in epochs clip multiplier search_epsilon first_step loss_clip clip_decay radius smoothness; do
+    for word in epochs clip multiplier search_epsilon first_step loss_clip clip_decay radius smoothness offspring parents mutation decay; do
         [[ -z ${!word} || ${!word} = auto || ${!word} = none ]] || number "${!word}" || fail "--${word//_/-}: must be a number > 0, got '${!word}'"
     done
     [ "$epochs" != auto ] || [ "$own_epochs" = auto ] || fail "--epochs: must be a number > 0, got 'auto'"
@@ -261,5 +268,5 @@ losses='squared|hinge|logistic|smooth-hinge|huber'
 schedules='constant, inverse, sqrt:A:C, linear[:E], cosine[:E] or a file'
 taken='data loss lambda epsilon delta epochs batch clip multiplier adjacency ledger init checkpoint checkpoint_every resume exec threads seed model'
 # gradients have a step size, coordinate descent has sigma', a minimiser has a tolerance; the pipeline sets what it has
-sigma_prime_scale='' tolerance='' radius='' constants='' rounds='' smoothness='' first_step='' search_epsilon='' loss_clip='' armijo='' clip_decay='' policy='' accountant='' noise=laplace plan='' step='' schedule=constant intercept=0 many_classes=''
+sigma_prime_scale='' tolerance='' radius='' constants='' rounds='' smoothness='' offspring='' parents='' mutation='' decay='' first_step='' search_epsilon='' loss_clip='' armijo='' clip_decay='' policy='' accountant='' noise=laplace plan='' step='' schedule=constant intercept=0 many_classes=''
 data='' model='' ledger='' gate='' init='' checkpoint='' checkpoint_every='' resume='' seed='' quiet='' print='' exec=auto threads=1 adjacency=null-record multiplier=''

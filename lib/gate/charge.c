@@ -116,23 +116,39 @@ int dp_charge_check_records(const struct dp_record *records, int count, int64_t 
     return rc;
 }
 
-/* A choice is one of those that its steps are of: noise is in how it was made, not on it. */
+/* What a choice is one of: steps, or candidates, a row each, and not both. */
+static int read_choices(const struct dp_frame *frame, const char **what, uint64_t *count, struct dp_err *err)
+{
+    bool candidates = dp_frame_has(frame, DP_F_CANDIDATES);
+    const struct dp_array *of;
+    if (candidates && dp_frame_has(frame, DP_F_STEPS))
+        return dp_fail(err, DP_E_UNSAFE, "the choice of lap %lld may be one of its steps and one of its candidates",
+                       (long long)frame->lap);
+    int rc = candidates ? dp_frame_need_array(frame, DP_F_CANDIDATES, DP_F64, 2, &of, err)
+                        : dp_frame_need_array(frame, DP_F_STEPS, DP_F64, 1, &of, err);
+    *what = candidates ? "candidates" : "steps";
+    *count = rc == DP_OK ? of->dims[0] : 0;
+    return rc;
+}
+
+/* Noise is in how a choice was made, not on it. */
 static int check_choice(const struct dp_frame *frame, const struct dp_array *choice, struct dp_err *err)
 {
     const struct dp_query *query = &dp_frame_record(frame, DP_F_CHOICE)->query;
-    const struct dp_array *steps;
+    const char *what = NULL;
+    uint64_t count = 0;
     long long lap = (long long)frame->lap;
-    int rc = dp_frame_need_array(frame, DP_F_STEPS, DP_F64, 1, &steps, err);
+    int rc = read_choices(frame, &what, &count, err);
     if (rc != DP_OK)
         return rc;
     if (dp_query_has(query->kind, DP_QUERY_multiplier))
         return dp_fail(err, DP_E_UNSAFE, "the choice of lap %lld has a record of %s, which is noise on numbers", lap,
                        dp_query_kinds[query->kind].name);
-    if (dp_query_has(query->kind, DP_QUERY_most) && steps->count != (uint64_t)query->most + 1)
-        return dp_fail(err, DP_E_UNSAFE, "the search of lap %lld has %zu steps, and its record is of %lld queries", lap,
-                       steps->count, (long long)query->most);
-    if (choice->count != 1 || *(int64_t *)choice->data < 0 || *(int64_t *)choice->data >= (int64_t)steps->count)
-        return dp_fail(err, DP_E_UNSAFE, "the choice of lap %lld is not one of its steps", lap);
+    if (dp_query_has(query->kind, DP_QUERY_most) && count != (uint64_t)query->most + 1)
+        return dp_fail(err, DP_E_UNSAFE, "the search of lap %lld has %llu %s, and its record is of %lld queries", lap,
+                       (unsigned long long)count, what, (long long)query->most);
+    if (choice->count != 1 || *(int64_t *)choice->data < 0 || *(uint64_t *)choice->data >= count)
+        return dp_fail(err, DP_E_UNSAFE, "the choice of lap %lld is not one of its %s", lap, what);
     return DP_OK;
 }
 

@@ -3,12 +3,13 @@
 #include <string.h>
 
 const struct dp_method dp_method_scd_dual = {.name = "scd-dual"}, dp_method_scd_primal = {.name = "scd-primal"},
-                       dp_method_gradient = {.name = "gradient", .gradients = true}, dp_method_erm = {.name = "erm"};
+                       dp_method_gradient = {.name = "gradient", .gradients = true}, dp_method_erm = {.name = "erm"},
+                       dp_method_selection = {.name = "selection"};
 
 bool dp_method_gradients(const struct dp_frame *frame)
 {
     static const struct dp_method *const methods[] = {&dp_method_scd_dual, &dp_method_scd_primal, &dp_method_gradient,
-                                                      &dp_method_erm};
+                                                      &dp_method_erm, &dp_method_selection};
     const char *name = dp_frame_text(frame, DP_F_METHOD, "");
     for (size_t i = 0; i < sizeof methods / sizeof *methods; i++)
         if (strcmp(methods[i]->name, name) == 0)

@@ -15,7 +15,7 @@ struct dp_method {
     bool gradients;   /* the sum is one of negative gradients; otherwise it is what the model moves by */
 };
 
-extern const struct dp_method dp_method_scd_dual, dp_method_scd_primal, dp_method_gradient, dp_method_erm;
+extern const struct dp_method dp_method_scd_dual, dp_method_scd_primal, dp_method_gradient, dp_method_erm, dp_method_selection;
 
 /* Whether the sums of this frame are gradients. A method that is not one of these, or of a stage that names none, moves the
    model by its sum. */

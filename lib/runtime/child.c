@@ -54,7 +54,7 @@ int dp_child_judge(enum dp_kind asked, int64_t lap, const struct dp_frame *answe
         return dp_fail(err, DP_E_RUN,
                        "the child pipeline gave back a sum that no stage applied: put dp-step after "
                        "dp-account");
-    if (dp_frame_has(answer, DP_F_CHOICE) && !dp_frame_has(answer, DP_F_STEP_SIZE))
+    if (dp_frame_choice_waits(answer))
         return dp_fail(err, DP_E_RUN,
                        "the child pipeline gave back a choice that no stage applied: put dp-step after "
                        "dp-account");

@@ -280,7 +280,7 @@ static int adapt_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp_
     const struct options *o = stage->options;
     struct state *s = stage->state;
     const struct dp_record *sum = dp_frame_record(frame, DP_F_SUM);
-    if (dp_frame_has(frame, DP_F_SUM) || (dp_frame_has(frame, DP_F_CHOICE) && !dp_frame_has(frame, DP_F_STEP_SIZE)))
+    if (dp_frame_has(frame, DP_F_SUM) || dp_frame_choice_waits(frame))
         return dp_fail(err, DP_E_RUN, "nothing has followed from the %s of lap %lld yet: put dp-adapt after the last dp-step",
                        dp_fields[dp_frame_has(frame, DP_F_SUM) ? DP_F_SUM : DP_F_CHOICE].key, (long long)frame->lap);
     int rc = sum != NULL ? take_gradient(stage, frame, sum, err) : DP_OK;

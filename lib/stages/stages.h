@@ -8,6 +8,7 @@
 
 // clang-format off
 #define DP_STAGES(STAGE) \
+    STAGE(breed)         \
     STAGE(sample)        \
     STAGE(scd_step)      \
     STAGE(grad)          \
@@ -15,6 +16,7 @@
     STAGE(clip)          \
     STAGE(noise)         \
     STAGE(linesearch)    \
+    STAGE(select)        \
     STAGE(account)       \
     STAGE(step)          \
     STAGE(adapt)         \

@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "data/schedule_file.h"
 #include "math/optimiser.h"
+#include "model/candidates.h"
 #include "model/direction.h"
 #include "model/held.h"
 #include "model/method.h"
@@ -294,13 +295,13 @@ static int average_in(struct dp_stage *stage, struct dp_frame *frame, const stru
     return DP_OK;
 }
 
-/* The step that a search has chosen. */
+/* What has been chosen: a candidate, or how far to go along the direction that is held. */
 static int walk(struct dp_stage *stage, struct dp_frame *frame, struct dp_err *err)
 {
     const struct options *o = stage->options;
     if (!isnan(o->step))
         return dp_fail(err, DP_E_USAGE, "--step: the step of lap %lld has been chosen by a search", (long long)frame->lap);
-    int rc = dp_held_step(frame, err);
+    int rc = dp_frame_has(frame, DP_F_CANDIDATES) ? dp_candidates_take(frame, err) : dp_held_step(frame, err);
     struct dp_array *model = dp_frame_edit_array(frame, DP_F_MODEL);
     if (rc == DP_OK && !isnan(o->project))
         dp_project_ball(o->project, model->data, model->count);

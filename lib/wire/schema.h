@@ -42,7 +42,7 @@ enum dp_lifetime {
     X(DP_F_LAP_KIND, "lap_kind", DP_T_TEXT, DP_MOVING, LAP)              /* of this lap, where there are kinds */              \
     X(DP_F_TURN, "turn", DP_T_INT, DP_MOVING, LAP)                       /* of this lap among those of its kind, from 1 */     \
     X(DP_F_NEXT, "next", DP_T_TEXT, DP_PRIVATE, LAP)                     /* right of the gate: the kind of the next lap */     \
-    X(DP_F_METHOD, "method", DP_T_TEXT, DP_FIXED, MODEL)                 /* "scd-dual", "scd-primal", "gradient", "erm" */     \
+    X(DP_F_METHOD, "method", DP_T_TEXT, DP_FIXED, MODEL)                 /* "scd-dual", "scd-primal", "gradient", "erm", "selection" */     \
     X(DP_F_FAMILY, "family", DP_T_TEXT, DP_FIXED, MODEL)                 /* of models: what model and sum mean; absent: linear */ \
     X(DP_F_LOSS, "loss", DP_T_TEXT, DP_FIXED, MODEL)                                                                           \
     X(DP_F_LOSS_WIDTH, "loss_width", DP_T_REAL, DP_FIXED, MODEL)         /* smoothing of smooth-hinge, delta of huber */       \
@@ -66,9 +66,10 @@ enum dp_lifetime {
     X(DP_F_DIRECTION, "direction", DP_T_ARRAY, DP_MOVING, RUN)           /* of its shape, what a step goes against */          \
     X(DP_F_SUM, "sum", DP_T_ARRAY, DP_PAID, LAP)                         /* of its shape, i8 × grid, or f8 (non-private) */    \
     X(DP_F_WITHIN, "count", DP_T_ARRAY, DP_PAID, RUN)                    /* 1 × 1 i8: twice the sum of ±1/2, + within the bound */ \
-    X(DP_F_CHOICE, "choice", DP_T_ARRAY, DP_PAID, LAP)                   /* 1 × 1 i8: which of the steps a search chose, from 0 */\
+    X(DP_F_CHOICE, "choice", DP_T_ARRAY, DP_PAID, LAP)                   /* 1 × 1 i8: which of the steps or candidates was chosen, from 0 */ \
     X(DP_F_GRID, "grid", DP_T_REAL, DP_MOVING, LAP)                                                                            \
     X(DP_F_STEPS, "steps", DP_T_ARRAY, DP_MOVING, LAP)                   /* f8, the step sizes that choice is one of */        \
+    X(DP_F_CANDIDATES, "candidates", DP_T_ARRAY, DP_MOVING, LAP)         /* f8, a model each row, of which choice is one */    \
     X(DP_F_STEP_SIZE, "step_size", DP_T_REAL, DP_MOVING, LAP)            /* the step that was taken, 0 for none */             \
     X(DP_F_FIRST_STEP, "first_step", DP_T_REAL, DP_MOVING, RUN)          /* the largest step of the next search */             \
     X(DP_F_MULTIPLIER, "multiplier", DP_T_REAL, DP_MOVING, RUN)          /* of the noise on the next sum */                    \

@@ -98,6 +98,21 @@ same() {
     done
 }
 
+@test "selections: processes = fused, on any number of threads, inline = by reference" {
+    for what in two.dp:logistic four.dp:softmax four.dp:hinge real.dp:huber real.dp:squared; do
+        IFS=: read -r data loss <<< "$what"
+        same "$data" "$loss" select-poisson
+        same "$data" "$loss" select
+        train three fused "$(pipeline "$data" "$loss" select-threads)"
+        train three-processes processes "$(pipeline "$data" "$loss" select-threads)"
+        train inline fused "$(pipeline "$data" "$loss" select-inline)"
+        cmp fused three
+        cmp fused three-processes
+        cmp fused inline
+        [ "$(dp-cat --kind lap fused.stream | grep -o '"choice":[^}]*' | sort -u | wc -l)" -gt 2 ]
+    done
+}
+
 @test "minimisers: processes = fused, on any number of threads, inline = by reference, every loss with a gradient" {
     dp-synth classification --rows 1500 --cols 9 --classes 4 --seed 4 -o many.dp -q # more parts than threads
     for what in many.dp:softmax many.dp:logistic two.dp:smooth-hinge two.dp:huberised-hinge real.dp:huber real.dp:squared; do
@@ -179,7 +194,7 @@ cut_at() {
 }
 
 @test "cut at any | by ZeroMQ over ipc" {
-    for variant in parallel release sequential primal clip non-private gradient-clip gradient-adaptive gradient-schedule gradient-adam kinds sgd erm search search-same; do
+    for variant in parallel release sequential primal clip non-private gradient-clip gradient-adaptive gradient-schedule gradient-adam kinds sgd erm search search-same select; do
         text=$(pipeline four.dp squared $variant)
         train whole fused "$text"
         pipes=$(tr -cd '|' <<< "$text" | wc -c)

@@ -136,7 +136,7 @@ above() { /usr/bin/python3 -c "import sys; sys.exit(not float(sys.argv[1]) >= fl
     dp-sgd.sh -q --data small.dp --epochs 1 --ledger "my ledger" -o model
     assert_equal "$(rows small.dp/ledger)" "$before"
     above "$(rows 'my ledger')" 1
-    for p in scd dp-adam adp-sgd bassily rrpsgd blsgd blgd agd seq-scd scd-published primal-scd; do
+    for p in scd dp-adam adp-sgd bassily rrpsgd blsgd blgd agd privgene seq-scd scd-published primal-scd; do
         $p.sh -q --data small.dp --epochs 0.2 --ledger $p.ledger -o model
         above "$(rows $p.ledger)" 1
         $p.sh -q --data small.dp --epochs 0.2 --no-ledger -o model
@@ -292,10 +292,28 @@ os.execvp(sys.argv[1], sys.argv[1:])' scd.sh --data small.dp --epochs 5000 --exe
     complains 2 "blgd.sh: unknown option '--clip-decay' (try --help)" blgd.sh --data small.dp --clip-decay 1
     complains 2 "bassily.sh: unknown option '--step' (try --help)" bassily.sh --data small.dp --step 1
     complains 2 "dp-sgd.sh: unknown option '--rounds' (try --help)" dp-sgd.sh --data small.dp --rounds 3
+    complains 2 "agd.sh: unknown option '--offspring' (try --help)" agd.sh --data small.dp --offspring 3
+    complains 2 "privgene.sh: unknown option '--step' (try --help)" privgene.sh --data small.dp --step 1
+    complains 2 "privgene.sh: --mutation: must be a number > 0, got 'x'" privgene.sh --data small.dp --mutation x
     complains 2 "agd.sh: unknown option '--armijo' (try --help)" agd.sh --data small.dp --armijo 0.1
     run dp-sgd.sh --help
     assert_output --partial "--step ETA"
     refute_output --partial "--sigma-prime-scale"
+}
+
+@test "privgene.sh learns, has as many choices as the paper, and spends its budget on them, with a delta or hardly any" {
+    dp-synth classification --rows 4000 --cols 6 --seed 2 -o train.dp --test held-out.dp -q
+    privgene.sh -q --data train.dp --epsilon 2 --seed 1 -o model
+    above "$(accuracy held-out.dp model)" 0.85
+    assert_equal "$(dp-info --get lap model)" 80
+    above "$(dp-info --get epsilon model)" 1.999
+    privgene.sh -q --data train.dp --epsilon 20 --seed 1 --offspring 10 -o model
+    assert_equal "$(dp-info --get lap model)" 100 # .00125 of epsilon times the rows
+    # each choice has its share, and delta nothing to do with it
+    privgene.sh -q --data train.dp --epsilon 2 --delta 1e-100 --epochs 50 --intercept 0.5 --seed 1 | dp-cat --last > last
+    grep -q '"noise":"exponential","epsilon":0.0399996' last
+    privgene.sh --data train.dp --epsilon 2 --epochs 50 --decay 0.5 --parents 3 --adjacency replace-one --lambda 0.1 --print > printed
+    grep -qE -- '--offspring 200 --parents 3 --mutation 2 --decay 0.5 .*--lambda 0.1 .*--clip 0.1 --relative .*--adjacency replace-one' <(tr -d '\n' < printed)
 }
 
 @test "dp-sgd.sh, dp-adam.sh and adp-sgd.sh learn, spend their budget to the last lap, and say what they are" {

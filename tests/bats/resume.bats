@@ -49,6 +49,12 @@ GRADIENTS="gradient gradient-threads gradient-clip gradient-adagrad gradient-ada
     for variant in $GRADIENTS; do resumed processes "$(pipeline two.dp logistic $variant)"; done
 }
 
+@test "killed and resumed, selections" {
+    resumed fused "$(pipeline four.dp softmax select)"
+    LAPS=150
+    resumed processes "$(pipeline two.dp logistic select-threads)"
+}
+
 @test "killed and resumed, searches" {
     LAPS=150
     resumed fused "$(pipeline four.dp logistic search)"

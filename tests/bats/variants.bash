@@ -70,6 +70,17 @@ pipeline() {
             echo "$sample | dp-grad --data $1 --loss $2 --lambda 1e-3 --non-private | dp-account --non-private --allow-seeded | dp-step --step 0.5"
             return
             ;;
+        select | select-*)
+            local at=" --data $1" threads='' sample="dp-sample --data $1 --mode full"
+            step="dp-select --loss $2 --lambda 1e-3 --loss-width 0.5 --epsilon 3 --clip 0.5 --relative"
+            case $3 in
+                select-threads) threads=' --threads 3' ;;
+                select-inline) sample+=' --inline' at='' ;;
+                select-poisson) sample="dp-sample --data $1 --rate 0.5" step="${step/ --relative/} --adjacency replace-one" ;;
+            esac
+            echo "dp-breed --data $1 --offspring 9 --parents 3 --intercept 0.5 --decay 0.9 | $sample | $step$at$threads | $gate | dp-step --average tail"
+            return
+            ;;
         erm | erm-threads | erm-inline)
             local threads=''
             sample="dp-sample --data $1 --mode full"

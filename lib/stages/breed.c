@@ -1,0 +1,239 @@
+/* dp-breed: the candidates of a lap, by crossover and mutation of the last models that were chosen. Stands left of the stages
+   that read rows, and sees nothing of them: all that it reads and makes is public. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "data/dataset.h"
+#include "math/loss.h"
+#include "model/family.h"
+#include "stages/shared_options.h"
+#include "stages/stages.h"
+#include "wire/codec.h"
+
+struct options {
+    const char *data;
+    int64_t offspring, parents;
+    double spread, mutation, decay, chance, intercept;
+};
+
+struct state {
+    struct dp_form form;
+    size_t size;        /* entries of a model */
+    double *parent;     /* parents × size: the models that the last laps began with */
+    size_t known, next; /* how many of them there are, and where the next one goes */
+};
+
+#define OFFSET(member) offsetof(struct options, member)
+
+static const struct dp_option options[] = {
+    {.name = "data",
+     .letter = 'd',
+     .kind = DP_OPT_TEXT,
+     .offset = OFFSET(data),
+     .metavar = "DIR",
+     .help = "the data set whose columns and classes models are for; no row of it is read",
+     .flags = DP_OPT_REQUIRED},
+    {.name = "offspring",
+     .letter = 'm',
+     .kind = DP_OPT_INT,
+     .offset = OFFSET(offspring),
+     .metavar = "M",
+     .help = "candidates in each lap",
+     .fallback = "200",
+     .min = 1,
+     .max = 1e6},
+    {.name = "parents",
+     .letter = 'P',
+     .kind = DP_OPT_INT,
+     .offset = OFFSET(parents),
+     .metavar = "P",
+     .help = "they are made of the last P models; at most M",
+     .fallback = "10",
+     .min = 1,
+     .max = 1e6},
+    {.name = "spread",
+     .kind = DP_OPT_REAL,
+     .offset = OFFSET(spread),
+     .metavar = "S",
+     .help = "while there are fewer, entries within S of zero stand for the others",
+     .fallback = "1",
+     .min = 0,
+     .max = 1e100},
+    {.name = "mutation",
+     .letter = 's',
+     .kind = DP_OPT_REAL,
+     .offset = OFFSET(mutation),
+     .metavar = "S",
+     .help = "by how much an entry changes at most in the first lap",
+     .fallback = "1",
+     .min = 0,
+     .max = 1e100},
+    {.name = "decay",
+     .kind = DP_OPT_REAL,
+     .offset = OFFSET(decay),
+     .metavar = "PART",
+     .help = "in each lap that is this part of what it was in the one before",
+     .fallback = "1",
+     .min = 0,
+     .max = 1,
+     .flags = DP_OPT_OPEN_MIN},
+    {.name = "chance",
+     .kind = DP_OPT_REAL,
+     .offset = OFFSET(chance),
+     .metavar = "P",
+     .help = "probability with which an entry changes",
+     .fallback = "0.3",
+     .min = 0,
+     .max = 1},
+    DP_INTERCEPT_OPTION(OFFSET(intercept)),
+    {.name = NULL},
+};
+
+static void breed_close(struct dp_stage *stage)
+{
+    struct state *s = stage->state;
+    free(s->parent);
+}
+
+/* Columns and classes, which are public, are all that is asked of the data set. */
+static int read_shape(struct dp_stage *stage, struct dp_err *err)
+{
+    const struct options *o = stage->options;
+    struct state *s = stage->state;
+    struct dp_dataset *dataset = NULL;
+    int rc = dp_dataset_open(&dataset, o->data, err);
+    if (rc == DP_OK)
+        s->form = dp_form_for(&dp_family_linear, dataset->cols, dp_loss_outputs(dataset->classes), (double)(float)o->intercept);
+    dp_dataset_close(dataset);
+    s->size = s->form.rows * s->form.cols;
+    return rc;
+}
+
+static int breed_open(struct dp_stage *stage, struct dp_err *err)
+{
+    const struct options *o = stage->options;
+    struct state *s = stage->state;
+    if (o->parents > o->offspring)
+        return dp_fail(err, DP_E_USAGE, "--offspring: %lld candidates are fewer than the %lld --parents",
+                       (long long)o->offspring, (long long)o->parents);
+    if (o->intercept > 0 && (float)o->intercept == 0)
+        return dp_fail(err, DP_E_USAGE, "--intercept: %g is too small", o->intercept);
+    int rc = read_shape(stage, err);
+    if (rc == DP_OK && s->size > DP_LIMIT_FRAME / 2 / sizeof(double) / (size_t)o->offspring)
+        rc = dp_fail(err, DP_E_USAGE, "--offspring: %lld models of %zu entries do not fit a frame", (long long)o->offspring,
+                     s->size);
+    return rc == DP_OK ? dp_alloc(&s->parent, (size_t)o->parents * s->size, sizeof *s->parent, err) : rc;
+}
+
+/* The model that the lap begins with becomes a parent, in place of the oldest. */
+static int remember(struct dp_stage *stage, const struct dp_frame *frame, struct dp_err *err)
+{
+    const struct options *o = stage->options;
+    struct state *s = stage->state;
+    const struct dp_array *model;
+    double intercept = dp_frame_real(frame, DP_F_INTERCEPT, 0);
+    int rc = dp_frame_need_array(frame, DP_F_MODEL, DP_F64, 2, &model, err);
+    if (rc == DP_OK && intercept != s->form.intercept)
+        rc = dp_fail(err, DP_E_RUN, "--intercept: %g, but the model to start from has %g", s->form.intercept, intercept);
+    if (rc == DP_OK && (model->dims[0] != s->form.rows || model->dims[1] != s->form.cols))
+        rc = dp_fail(err, DP_E_RUN, "the model is %llu × %llu, the data needs %zu × %zu", (unsigned long long)model->dims[0],
+                     (unsigned long long)model->dims[1], s->form.rows, s->form.cols);
+    if (rc != DP_OK)
+        return rc;
+    memcpy(s->parent + s->next * s->size, model->data, s->size * sizeof *s->parent);
+    s->next = (s->next + 1) % (size_t)o->parents;
+    s->known += s->known < (size_t)o->parents;
+    return DP_OK;
+}
+
+/* Uniform on [0, 1), and on [−1, 1). */
+static double part(struct dp_stream *stream)
+{
+    return (double)(dp_stream_next(stream) >> 11) * 0x1p-53;
+}
+static double around_zero(struct dp_stream *stream)
+{
+    return 2 * part(stream) - 1;
+}
+
+/* Each entry is that of one of two parents, and may change. Parents that are not there yet are made up. */
+static void make(struct dp_stage *stage, struct dp_stream *stream, double mutation, double *child)
+{
+    const struct options *o = stage->options;
+    const struct state *s = stage->state;
+    size_t parent[2];
+    for (int i = 0; i < 2; i++)
+        parent[i] = (size_t)dp_stream_below(stream, (uint64_t)o->parents);
+    for (size_t j = 0; j < s->size; j++) {
+        size_t from = parent[dp_stream_next(stream) >> 63];
+        child[j] = from < s->known ? s->parent[from * s->size + j] : o->spread * around_zero(stream);
+        if (part(stream) < o->chance)
+            child[j] += mutation * around_zero(stream);
+    }
+}
+
+static int breed_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp_out *out, struct dp_err *err)
+{
+    const struct options *o = stage->options;
+    struct state *s = stage->state;
+    double *candidates, mutation = o->mutation * pow(o->decay, (double)(stage->turn - 1));
+    struct dp_stream stream;
+    int rc = dp_frame_has(frame, DP_F_MODEL) ? remember(stage, frame, err) : DP_OK;
+    if (rc == DP_OK && !dp_frame_has(frame, DP_F_MODEL) && s->form.intercept != 0)
+        dp_frame_set_real(frame, DP_F_INTERCEPT, s->form.intercept);
+    if (rc == DP_OK)
+        rc = dp_frame_make_array(frame, DP_F_CANDIDATES, DP_F64, (uint64_t)o->offspring, s->size, &candidates, err);
+    if (rc != DP_OK)
+        return rc;
+    dp_stream_start(&stream, &stage->key, DP_DRAW_OFFSPRING, (uint64_t)frame->lap);
+    for (int64_t i = 0; i < o->offspring; i++)
+        make(stage, &stream, mutation, candidates + (size_t)i * s->size);
+    return out->frame(out, frame, err);
+}
+
+static int breed_save(struct dp_stage *stage, struct dp_state *state, struct dp_err *err)
+{
+    const struct state *s = stage->state;
+    (void)err;
+    dp_state_put_int(state, "next", (int64_t)s->next);
+    dp_state_put_reals(state, "parents", s->parent, s->known * s->size);
+    return DP_OK;
+}
+
+static int breed_restore(struct dp_stage *stage, const struct dp_state *state, struct dp_err *err)
+{
+    const struct options *o = stage->options;
+    struct state *s = stage->state;
+    double *parents = NULL;
+    size_t count = 0;
+    int64_t next = 0;
+    int rc = dp_state_get_int(state, "next", 0, o->parents - 1, &next, err);
+    if (rc == DP_OK)
+        rc = dp_state_get_reals(state, "parents", &parents, &count, err);
+    if (rc == DP_OK && (count % s->size != 0 || count > (size_t)o->parents * s->size))
+        rc = dp_fail(err, DP_E_RUN, "the parents of the checkpoint are not %lld models of %zu entries", (long long)o->parents,
+                     s->size);
+    if (rc == DP_OK && count > 0)
+        memcpy(s->parent, parents, count * sizeof *parents);
+    s->known = count / s->size;
+    s->next = (size_t)next;
+    free(parents);
+    return rc;
+}
+
+const struct dp_stage_class dp_breed_class = {
+    .name = "dp-breed",
+    .summary = "Make candidates of the models that were chosen last",
+    .options = options,
+    .options_size = sizeof(struct options),
+    .state_size = sizeof(struct state),
+    .takes = DP_LABEL_RELEASED,
+    .gives = DP_LABEL_RELEASED,
+    .open = breed_open,
+    .fire = breed_fire,
+    .close = breed_close,
+    .save = breed_save,
+    .restore = breed_restore,
+};

@@ -1,0 +1,258 @@
+/* dp-select: which of several candidates the run goes on with, by the losses of a batch. What leaves is the number of the one
+   that the exponential mechanism has chosen; the losses do not. */
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "math/choose.h"
+#include "math/grid.h"
+#include "math/scores.h"
+#include "model/candidates.h"
+#include "model/method.h"
+#include "stages/announced.h"
+#include "stages/bounded.h"
+#include "stages/labels.h"
+#include "stages/ranking.h"
+#include "stages/shared_options.h"
+#include "stages/stages.h"
+
+struct options {
+    const char *data;
+    int loss, adjacency;
+    double width, lambda, epsilon, clip;
+    int64_t threads;
+    bool relative;
+};
+
+struct state {
+    struct dp_dataset *dataset; /* NULL: rows come inline */
+    struct dp_batch_seen seen;
+    struct dp_form form; /* of the model */
+    struct dp_ranking ranking;
+    size_t rows;
+    bool announced; /* the frame says what the model is */
+    double *mean;   /* of the candidates */
+    int64_t *score;
+};
+
+#define OFFSET(member) offsetof(struct options, member)
+
+static const struct dp_option options[] = {
+    DP_DATA_OPTION(OFFSET(data)),
+    {.name = "loss",
+     .letter = 'l',
+     .kind = DP_OPT_CHOICE,
+     .offset = OFFSET(loss),
+     .metavar = "LOSS",
+     .help = "what is to be small",
+     .choices = DP_LOSS_CHOICES,
+     .flags = DP_OPT_REQUIRED},
+    DP_LOSS_WIDTH_OPTION(OFFSET(width)),
+    {.name = "lambda",
+     .letter = 'L',
+     .kind = DP_OPT_REAL,
+     .offset = OFFSET(lambda),
+     .metavar = "LAMBDA",
+     .help = "L2 regularisation",
+     .fallback = "0",
+     .min = 0,
+     .max = INFINITY},
+    {.name = "epsilon",
+     .letter = 'e',
+     .kind = DP_OPT_REAL,
+     .offset = OFFSET(epsilon),
+     .metavar = "E",
+     .help = "what a choice costs",
+     .min = 0,
+     .max = INFINITY,
+     .flags = DP_OPT_REQUIRED | DP_OPT_OPEN_MIN},
+    {.name = "clip",
+     .letter = 'C',
+     .kind = DP_OPT_REAL,
+     .offset = OFFSET(clip),
+     .metavar = "C",
+     .help = "bound on how much one person's losses under two candidates differ",
+     .min = 0,
+     .max = INFINITY,
+     .flags = DP_OPT_REQUIRED | DP_OPT_OPEN_MIN},
+    {.name = "relative",
+     .kind = DP_OPT_FLAG,
+     .offset = OFFSET(relative),
+     .help = "it is C times the distance of the candidate that is furthest from their mean"},
+    DP_ADJACENCY_OPTION(OFFSET(adjacency)),
+    DP_THREADS_OPTION(OFFSET(threads)),
+    {.name = NULL},
+};
+
+static void select_close(struct dp_stage *stage)
+{
+    struct state *s = stage->state;
+    dp_dataset_close(s->dataset);
+    dp_ranking_close(&s->ranking);
+    free(s->seen.bits);
+    free(s->mean);
+    free(s->score);
+}
+
+/* Completes an open record. A choice has no scale: the noise is in how it was made. */
+static void complete(const struct options *o, struct dp_record *record)
+{
+    record->release = DP_RELEASE_SUM;
+    dp_record_bound(record, DP_F_CHOICE, dp_adjacency_chosen(o->adjacency), o->clip);
+    record->query = (struct dp_query){.kind = DP_QUERY_EXPONENTIAL, .epsilon = o->epsilon};
+    record->scale = 0;
+}
+
+/* By how many steps of the grid a score has to be larger for e times less of a chance. Rounded up. */
+static double scale_of(const struct options *o)
+{
+    struct dp_record record = {0};
+    complete(o, &record);
+    return record.sensitivity / dp_grid_for(o->clip) / o->epsilon * (1 + 4 * DBL_EPSILON); /* the grid is a power of two */
+}
+
+static int select_open(struct dp_stage *stage, struct dp_err *err)
+{
+    const struct options *o = stage->options;
+    struct state *s = stage->state;
+    if (!(dp_grid_for(o->clip) >= DBL_MIN && isfinite(2 * o->clip)))
+        return dp_fail(err, DP_E_USAGE, "--clip: %g has no grid", o->clip);
+    if (!(scale_of(o) > 0 && scale_of(o) <= DP_CHOOSE_MOST))
+        return dp_fail(err, DP_E_USAGE, "--epsilon: %g is out of range: its noise does not fit the grid of the losses",
+                       o->epsilon);
+    return o->data != NULL ? dp_dataset_open(&s->dataset, o->data, err) : DP_OK;
+}
+
+/* What the records of its laps will say. */
+static int select_hello(struct dp_stage *stage, struct dp_frame *frame, struct dp_err *err)
+{
+    struct dp_record *open;
+    (void)err;
+    for (int at = 0; (open = dp_announced(stage, frame, DP_F_NONE, &at)) != NULL;)
+        complete(stage->options, open);
+    return DP_OK;
+}
+
+/* Says in the frame what the model is. dp-breed has said what its intercept is. */
+static int announce(struct dp_stage *stage, struct dp_frame *frame, struct dp_err *err)
+{
+    const struct options *o = stage->options;
+    struct state *s = stage->state;
+    const struct dp_training training = {.method = &dp_method_selection,
+                                         .family = &dp_family_linear,
+                                         .loss = (enum dp_loss)o->loss,
+                                         .width = isnan(o->width) ? dp_loss_default_width((enum dp_loss)o->loss) : o->width,
+                                         .lambda = o->lambda,
+                                         .intercept = dp_frame_real(frame, DP_F_INTERCEPT, 0),
+                                         .scale = 1};
+    int rc = dp_training_announce(&training, frame, err);
+    s->announced = rc == DP_OK;
+    return rc;
+}
+
+/* Shapes, known with the first frame. */
+static int set_shape(struct dp_stage *stage, const struct dp_frame *frame, const struct dp_batch *batch, struct dp_err *err)
+{
+    const struct options *o = stage->options;
+    struct state *s = stage->state;
+    struct dp_line line = {.loss = (enum dp_loss)o->loss, .width = dp_frame_real(frame, DP_F_LOSS_WIDTH, 0)};
+    const struct dp_array *candidates;
+    int rc = dp_batch_classes(frame, &line.classes, err);
+    if (rc == DP_OK)
+        rc = dp_labels_check(line.loss, line.classes, s->dataset, o->data, err);
+    if (rc != DP_OK)
+        return rc;
+    line.outputs = dp_loss_outputs(line.classes);
+    s->rows = (size_t)dp_frame_record(frame, DP_F_NONE)->rows;
+    s->form = dp_form_for(&dp_family_linear, batch->features, line.outputs, (double)batch->intercept);
+    rc = dp_candidates_read(frame, s->form.rows * s->form.cols, &candidates, err);
+    if (rc == DP_OK)
+        rc = dp_alloc(&s->mean, s->form.rows * s->form.cols, sizeof *s->mean, err);
+    if (rc == DP_OK)
+        rc = dp_alloc(&s->score, candidates->dims[0], sizeof *s->score, err);
+    return rc == DP_OK ? dp_ranking_open(&s->ranking, &line, &s->form, candidates->dims[0], o->clip, (int)o->threads, err) : rc;
+}
+
+/* N q lambda/2 ‖w‖² in units of the losses, as a whole number; what is beyond all sums of losses stays there. */
+static int64_t regulariser(const struct options *o, const struct dp_frame *frame, const double *w, size_t size, double unit)
+{
+    const struct dp_record *record = dp_frame_record(frame, DP_F_NONE);
+    const double most = 0x1p62;
+    double norm2 = 0;
+    for (size_t j = 0; j < size; j++)
+        norm2 += w[j] * w[j];
+    double x = record->rate * (double)record->rows * o->lambda / 2 * norm2 / unit / dp_grid_for(o->clip);
+    return x <= most ? (int64_t)x : (int64_t)1 << 62;
+}
+
+static size_t choose(struct dp_stage *stage, const struct dp_frame *frame, const struct dp_batch *batch,
+                     const struct dp_array *candidates)
+{
+    const struct options *o = stage->options;
+    struct state *s = stage->state;
+    const double *w = candidates->data;
+    size_t count = candidates->dims[0], size = candidates->dims[1], choice = 0;
+    double spread = o->relative ? dp_scores_spread(w, count, size, s->mean) : 1, unit = spread > 0 ? spread : 1;
+    dp_ranking_take(&s->ranking, batch, w, unit, s->score);
+    for (size_t i = 0; o->lambda > 0 && i < count; i++)
+        s->score[i] += regulariser(o, frame, w + i * size, size, unit);
+    dp_choose_exponential(&stage->key, (uint64_t)frame->lap, scale_of(o), s->score, count, &choice); /* it fits */
+    return choice;
+}
+
+static int lap(struct dp_stage *stage, struct dp_frame *frame, const struct dp_batch *batch, struct dp_err *err)
+{
+    const struct options *o = stage->options;
+    struct state *s = stage->state;
+    const struct dp_array *candidates;
+    const double *model;
+    int64_t *choice;
+    int rc = dp_candidates_read(frame, s->form.rows * s->form.cols, &candidates, err);
+    if (rc == DP_OK && candidates->dims[0] != s->ranking.candidates)
+        rc = dp_fail(err, DP_E_RUN, "the number of candidates changes during the run");
+    if (rc == DP_OK)
+        rc = dp_form_model(&s->form, frame, &stage->key, &model, err);
+    if (rc == DP_OK)
+        rc = dp_frame_make_array(frame, DP_F_CHOICE, DP_I64, 1, 1, &choice, err);
+    if (rc != DP_OK)
+        return rc;
+    *choice = (int64_t)choose(stage, frame, batch, candidates);
+    complete(o, dp_frame_edit_record(frame, DP_F_NONE));
+    return DP_OK;
+}
+
+static int select_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp_out *out, struct dp_err *err)
+{
+    struct state *s = stage->state;
+    struct dp_batch batch;
+    int rc = s->announced ? DP_OK : announce(stage, frame, err);
+    if (rc == DP_OK)
+        rc = dp_batch_read(&batch, frame, s->dataset, &s->seen, err);
+    if (rc == DP_OK && s->score == NULL)
+        rc = set_shape(stage, frame, &batch, err);
+    if (rc == DP_OK)
+        rc = dp_batch_same_shape(&batch, frame, s->form.cols, s->rows, err);
+    if (rc == DP_OK)
+        rc = lap(stage, frame, &batch, err);
+    if (rc != DP_OK)
+        return rc;
+    dp_batch_forget(frame);
+    frame->label = DP_LABEL_NOISED;
+    return out->frame(out, frame, err);
+}
+
+const struct dp_stage_class dp_select_class = {
+    .name = "dp-select",
+    .summary = "Choose one of several candidates",
+    .options = options,
+    .options_size = sizeof(struct options),
+    .state_size = sizeof(struct state),
+    .takes = DP_LABEL_RAW,
+    .gives = DP_LABEL_NOISED,
+    .open = select_open,
+    .hello = select_hello,
+    .fire = select_fire,
+    .close = select_close,
+    .ephemeral = true,
+};

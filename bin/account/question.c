@@ -15,17 +15,27 @@
 #include "gate/charge.h"
 #include "priv/objective.h"
 
-enum { SAMPLER_POISSON, SAMPLER_FIXED, SAMPLER_FULL, SAMPLER_SHUFFLE, SAMPLER_NONE };
+enum { SAMPLER_POISSON, SAMPLER_FIXED, SAMPLER_FULL, SAMPLER_SHUFFLE, SAMPLER_NONE, SAMPLER_DRAWN };
 enum { ADJACENCY_NULL_RECORD, ADJACENCY_REPLACE_ONE, ADJACENCY_NULL };
+
+static int draws_of(const struct question *q, struct dp_event *event, struct dp_err *err)
+{
+    if (q->draws == DP_OPT_ABSENT_INT || isnan(q->contraction))
+        return dp_fail(err, DP_E_USAGE, "--sampler drawn needs --draws and --contraction");
+    if (q->mechanism != MECHANISM_GAUSSIAN)
+        return dp_fail(err, DP_E_USAGE,
+                       "--sampler drawn: only Gaussian noise has an accountant where a lap draws many batches");
+    event->draws = q->draws;
+    event->contraction = q->contraction;
+    return DP_OK;
+}
 
 /* As the gate has it of a record. */
 static int sampling_of(const struct question *q, struct dp_event *event, struct dp_err *err)
 {
-    static const enum dp_sampler samplers[] = {[SAMPLER_POISSON] = DP_SAMPLER_POISSON,
-                                               [SAMPLER_FIXED] = DP_SAMPLER_FIXED,
-                                               [SAMPLER_FULL] = DP_SAMPLER_FULL,
-                                               [SAMPLER_SHUFFLE] = DP_SAMPLER_SHUFFLE,
-                                               [SAMPLER_NONE] = DP_SAMPLER_FULL};
+    static const enum dp_sampler samplers[] = {
+        [SAMPLER_POISSON] = DP_SAMPLER_POISSON, [SAMPLER_FIXED] = DP_SAMPLER_FIXED, [SAMPLER_FULL] = DP_SAMPLER_FULL,
+        [SAMPLER_SHUFFLE] = DP_SAMPLER_SHUFFLE, [SAMPLER_NONE] = DP_SAMPLER_FULL,   [SAMPLER_DRAWN] = DP_SAMPLER_DRAWN};
     bool replace = q->adjacency == ADJACENCY_REPLACE_ONE;
     struct dp_record record = {.sampler = samplers[q->sampler],
                                .adjacency = replace ? DP_ADJACENCY_REPLACE_ONE : DP_ADJACENCY_NULL_RECORD,
@@ -35,6 +45,10 @@ static int sampling_of(const struct question *q, struct dp_event *event, struct 
         return dp_fail(err, DP_E_USAGE, "--sampler %s, --adjacency %s%s: %s", dp_sampler_names[record.sampler],
                        dp_adjacency_names[record.adjacency], q->visible_batch ? ", --visible-batch" : "", why.message);
     event->rate = event->sampling == DP_SAMPLING_NONE ? 1 : q->rate;
+    if (event->sampling == DP_SAMPLING_DRAWN)
+        return draws_of(q, event, err);
+    if (q->draws != DP_OPT_ABSENT_INT || !isnan(q->contraction))
+        return dp_fail(err, DP_E_USAGE, "--%s goes with --sampler drawn", isnan(q->contraction) ? "draws" : "contraction");
     if (event->sampling != DP_SAMPLING_SHUFFLED)
         return DP_OK;
     if (q->rows == DP_OPT_ABSENT_INT)
@@ -144,6 +158,8 @@ static int check_described(const struct question *q, const char *records, struct
     } options[] = {
         {q->rate != 1, "rate"},
         {q->rows != DP_OPT_ABSENT_INT, "rows"},
+        {q->draws != DP_OPT_ABSENT_INT, "draws"},
+        {!isnan(q->contraction), "contraction"},
         {q->sampler != SAMPLER_POISSON, "sampler"},
         {q->adjacency != ADJACENCY_NULL_RECORD, "adjacency"},
         {q->schedule != NULL, "schedule"},
@@ -181,7 +197,8 @@ int question_charges(struct question *q, enum unknown unknown, const char *recor
                        "--multiplier and --laps are required, or the records of a run (dp-cat FILE | dp-account ...)");
     struct dp_event event = {.queries = 1};
     bool output = q->mechanism == MECHANISM_OUTPUT || q->mechanism == MECHANISM_OBJECTIVE;
-    int64_t laps = unknown == UNKNOWN_LAPS || (output && q->laps == DP_OPT_ABSENT_INT) ? 1 : q->laps;
+    bool once = output || q->sampler == SAMPLER_DRAWN;
+    int64_t laps = unknown == UNKNOWN_LAPS || (once && q->laps == DP_OPT_ABSENT_INT) ? 1 : q->laps;
     if (output)
         q->sampler = SAMPLER_FULL;
     int rc = query_of(q, unknown, &event.query[0], err);
@@ -315,6 +332,7 @@ void question_explain(const struct question *q, enum unknown unknown, const stru
         "a sample of the rows, one of which may be another person's",
         "parts of one permutation per epoch (charged as one release of every row per epoch)",
         "a Poisson sample whose members show (nothing amplifies)",
+        "the result of many draws, each a Poisson sample",
     };
     char text[40];
     for (size_t i = 0; i < charges->count; i++) {
@@ -332,6 +350,9 @@ void question_explain(const struct question *q, enum unknown unknown, const stru
         printf("; on %s", samplings[event->sampling]);
         if (event->sampling != DP_SAMPLING_NONE)
             printf(", rate %s", dp_number_print(event->rate, text, sizeof text));
+        if (event->sampling == DP_SAMPLING_DRAWN)
+            printf(", %lld draws, contraction %s", (long long)event->draws,
+                   dp_number_print(event->contraction, text, sizeof text));
         putchar('\n');
     }
     if (unknown != UNKNOWN_SIGMA || charges->count > 0)

@@ -11,7 +11,8 @@
 
 struct question {
     double epsilon, delta, rate, multiplier, count_multiplier, mechanism_epsilon, query_epsilon, rho, slack, curvature;
-    int64_t laps, rows, queries;
+    double contraction;
+    int64_t laps, rows, draws, queries;
     int sampler, adjacency, mechanism, accountant;
     const char *schedule;
     bool visible_batch, two_sided, json, explain;
@@ -27,8 +28,8 @@ struct question {
 #define QUESTION_UNASKED                                                                                                       \
     {                                                                                                                          \
         .epsilon = NAN, .delta = NAN, .multiplier = NAN, .count_multiplier = NAN, .rate = 1, .mechanism_epsilon = NAN,         \
-        .query_epsilon = NAN, .rho = NAN, .slack = NAN, .curvature = NAN, .laps = DP_OPT_ABSENT_INT,                           \
-        .rows = DP_OPT_ABSENT_INT, .queries = DP_OPT_ABSENT_INT                                                                \
+        .query_epsilon = NAN, .rho = NAN, .slack = NAN, .curvature = NAN, .contraction = NAN, .laps = DP_OPT_ABSENT_INT,       \
+        .rows = DP_OPT_ABSENT_INT, .draws = DP_OPT_ABSENT_INT, .queries = DP_OPT_ABSENT_INT                                    \
     }
 
 #define Q_OFFSET(member) offsetof(struct question, member)
@@ -66,7 +67,22 @@ struct question {
      .metavar = "HOW",                                                                                                         \
      .help = "how dp-sample chooses rows",                                                                                     \
      .fallback = "poisson",                                                                                                    \
-     .choices = "poisson|fixed|full|shuffle|none"},                                                                            \
+     .choices = "poisson|fixed|full|shuffle|none|drawn"},                                                                      \
+        {.name = "draws",                                                                                                      \
+         .kind = DP_OPT_INT,                                                                                                   \
+         .offset = Q_OFFSET(draws),                                                                                            \
+         .metavar = "K",                                                                                                       \
+         .help = "drawn: batches that are drawn within the lap",                                                               \
+         .min = 1,                                                                                                             \
+         .max = 1e12},                                                                                                         \
+        {.name = "contraction",                                                                                                \
+         .kind = DP_OPT_REAL,                                                                                                  \
+         .offset = Q_OFFSET(contraction),                                                                                      \
+         .metavar = "RHO",                                                                                                     \
+         .help = "drawn: what each draw leaves of what those before it have moved",                                            \
+         .min = 0,                                                                                                             \
+         .max = 1,                                                                                                             \
+         .flags = DP_OPT_OPEN_MIN},                                                                                            \
     {                                                                                                                          \
         .name = "rows", .letter = 'N', .kind = DP_OPT_INT, .offset = Q_OFFSET(rows), .metavar = "N",                           \
         .help = "shuffle: the public number of rows", .min = 1, .max = 1e15                                                    \

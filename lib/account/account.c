@@ -23,7 +23,8 @@ _Static_assert(sizeof dp_accountant_titles / sizeof *dp_accountant_titles == DP_
 
 static bool sampled(const struct dp_event *event)
 {
-    return event->rate < 1 && event->sampling != DP_SAMPLING_NONE && event->sampling != DP_SAMPLING_SHUFFLED;
+    return event->sampling == DP_SAMPLING_DRAWN ||
+           (event->rate < 1 && event->sampling != DP_SAMPLING_NONE && event->sampling != DP_SAMPLING_SHUFFLED);
 }
 
 /* --- privacy loss distributions --- */
@@ -54,7 +55,7 @@ static size_t event_parts(const struct dp_event *event, int64_t laps, struct dp_
     bool replaced = event->sampling == DP_SAMPLING_REPLACED;
     double z;
     struct dp_pld_part p = {.rate = none ? 1 : event->rate, .laps = dp_event_times(event, laps)};
-    if (event->sampling == DP_SAMPLING_VISIBLE && event->rate < 1)
+    if (event->sampling == DP_SAMPLING_DRAWN || (event->sampling == DP_SAMPLING_VISIBLE && event->rate < 1))
         return 0;
     if (dp_event_is_gaussian(event, &z)) {
         p.kind = replaced ? DP_PLD_GAUSSIAN_REPLACED : DP_PLD_GAUSSIAN;
@@ -278,11 +279,16 @@ int dp_account_profile_delta(const struct dp_charges *charges, double epsilon, s
 /* --- composition lap by lap --- */
 
 /* (ε, δ) of one lap: pure queries at their ε, others at the ε that leaves them `share` of delta, amplified where the
-   batch is a sample (Balle, Barthe and Gaboardi 2018). */
+   batch is a sample (Balle, Barthe and Gaboardi 2018); and the result of draws at the ε that it has at that share. */
 static struct dp_guarantee lap_guarantee(const struct dp_charge *charge, double share)
 {
     const struct dp_event *event = &charge->event;
     struct dp_guarantee lap = {.times = dp_event_times(event, charge->laps)};
+    if (event->sampling == DP_SAMPLING_DRAWN) {
+        lap.epsilon = dp_event_drawn_epsilon(event, share);
+        lap.delta = share;
+        return lap;
+    }
     double q = sampled(event) && event->sampling != DP_SAMPLING_VISIBLE ? event->rate : 1;
     for (int j = 0; j < event->queries; j++) {
         const struct dp_query *query = &event->query[j];

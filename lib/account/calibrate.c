@@ -96,14 +96,16 @@ static int search(struct question *q, double guess, double step, double width, d
                : dp_fail(q->err, DP_E_RUN, "the search for a noise multiplier for epsilon %g did not settle", q->epsilon);
 }
 
-/* A query on a sample under replace-one whose part of a loss distribution is an epsilon that does not fall as one over the
-   multiplier. */
-static bool exchanged(const struct dp_charges *charges)
+/* What no accountant is known beforehand to be best for: a query on a sample under replace-one whose part of a loss
+   distribution is an epsilon that does not fall as one over the multiplier, and draws, whose Rényi curve is made of what hardly
+   ever happens. */
+static bool any_may_be_best(const struct dp_charges *charges)
 {
     for (size_t i = 0; i < charges->count; i++)
         for (int j = 0; j < charges->charge[i].event.queries; j++)
-            if (charges->charge[i].event.sampling == DP_SAMPLING_REPLACED &&
-                !dp_kind_is_gaussian(&charges->charge[i].event.query[j]))
+            if (charges->charge[i].event.sampling == DP_SAMPLING_DRAWN ||
+                (charges->charge[i].event.sampling == DP_SAMPLING_REPLACED &&
+                 !dp_kind_is_gaussian(&charges->charge[i].event.query[j])))
                 return true;
     return false;
 }
@@ -133,7 +135,7 @@ static int by_pld(struct question *q, double *factor)
 {
     size_t count;
     *factor = (double)INFINITY;
-    if (exchanged(q->charges) || !all_noise(q->charges))
+    if (any_may_be_best(q->charges) || !all_noise(q->charges))
         return DP_OK;
     struct dp_pld_part *parts = dp_account_pld_parts(q->charges, &count, &q->rc, q->err);
     if (parts == NULL)
@@ -164,7 +166,7 @@ int dp_calibrate_noise(enum dp_accountant accountant, const struct dp_charges *c
         rc = by_pld(&q, &found);
     if (rc == DP_OK && best && isinf(found) && dp_account_covers(DP_ACCOUNTANT_PROFILE, charges))
         q.accountant = DP_ACCOUNTANT_PROFILE;
-    else if (rc == DP_OK && best && isinf(found) && !exchanged(charges))
+    else if (rc == DP_OK && best && isinf(found) && !any_may_be_best(charges))
         q.accountant = DP_ACCOUNTANT_RDP;
     if (rc == DP_OK && isinf(found))
         rc = search(&q, 1, 2, 1e-8, &found);

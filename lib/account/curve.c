@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "priv/drawn.h"
 #include "priv/joint.h"
 #include "account/kinds.h"
 #include "priv/pure.h"
@@ -114,9 +115,24 @@ static int joint(const struct dp_event *event, const double *orders, size_t n, d
     return rc;
 }
 
+static void law_of(const struct dp_event *event, struct dp_drawn_law *law)
+{
+    dp_drawn_law(&(struct dp_drawn){event->rate, event->draws, event->contraction}, law);
+}
+
+double dp_event_drawn_epsilon(const struct dp_event *event, double delta)
+{
+    struct dp_drawn_law law;
+    double z = 0;
+    law_of(event, &law);
+    dp_event_is_gaussian(event, &z);
+    return dp_drawn_epsilon(&law, z, delta);
+}
+
 int dp_event_curve(const struct dp_event *event, const double *orders, size_t n, double *out, struct dp_err *err)
 {
-    double z;
+    struct dp_drawn_law law;
+    double z = 0;
     int rc = dp_event_check(event, err);
     if (rc != DP_OK)
         return rc;
@@ -143,6 +159,10 @@ int dp_event_curve(const struct dp_event *event, const double *orders, size_t n,
         if (!gaussian)
             return dp_fail(err, DP_E_RUN, "only Gaussian noise has an accountant where the batch is visible");
         dp_rdp_visible_batch(event->rate, z, orders, n, out);
+        return DP_OK;
+    case DP_SAMPLING_DRAWN:
+        law_of(event, &law);
+        dp_rdp_drawn(&law, z, orders, n, out);
         return DP_OK;
     }
     return dp_fail(err, DP_E_RUN, "an event has an unknown sampling");

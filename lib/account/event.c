@@ -5,11 +5,20 @@
 
 #include "base/mem.h"
 
-const char *const dp_sampling_names[DP_SAMPLING_COUNT] = {"none", "poisson", "replaced", "shuffled", "visible"};
+const char *const dp_sampling_names[DP_SAMPLING_COUNT] = {"none", "poisson", "replaced", "shuffled", "visible", "drawn"};
+
 struct dp_event dp_event_gaussian(enum dp_sampling sampling, double rate, double multiplier, int64_t epoch_laps)
 {
     struct dp_event event = {.sampling = sampling, .rate = rate, .epoch_laps = epoch_laps, .queries = 1};
     event.query[0] = (struct dp_query){.kind = DP_QUERY_GAUSSIAN, .multiplier = multiplier};
+    return event;
+}
+
+struct dp_event dp_event_drawn(double rate, int64_t draws, double contraction, double multiplier)
+{
+    struct dp_event event = dp_event_gaussian(DP_SAMPLING_DRAWN, rate, multiplier, 0);
+    event.draws = draws;
+    event.contraction = contraction;
     return event;
 }
 
@@ -23,18 +32,30 @@ int dp_event_check(const struct dp_event *event, struct dp_err *err)
         return dp_fail(err, DP_E_RUN, "an event of every row has a sampling rate of %g", event->rate);
     if (event->sampling == DP_SAMPLING_SHUFFLED ? event->epoch_laps < 1 : event->epoch_laps != 0)
         return dp_fail(err, DP_E_RUN, "an event has epochs of %lld laps", (long long)event->epoch_laps);
+    bool drawn = event->sampling == DP_SAMPLING_DRAWN;
+    if (drawn ? event->draws < 1 || event->draws > DP_EVENT_MOST_LAPS : event->draws != 0)
+        return dp_fail(err, DP_E_RUN, "an event has laps of %lld draws", (long long)event->draws);
+    if (drawn ? !(event->contraction > 0 && event->contraction <= 1) : event->contraction != 0)
+        return dp_fail(err, DP_E_RUN, "an event has draws that contract by %g", event->contraction);
     if (event->queries < 1 || event->queries > DP_EVENT_MOST_QUERIES)
         return dp_fail(err, DP_E_RUN, "an event has %d queries, expected 1 to %d", event->queries, DP_EVENT_MOST_QUERIES);
     int rc = DP_OK;
-    for (int i = 0; rc == DP_OK && i < event->queries; i++)
-        rc = event->query[i].kind == DP_QUERY_NONE ? dp_fail(err, DP_E_RUN, "an event has a query without noise")
-                                                   : dp_query_check(&event->query[i], err);
+    for (int i = 0; rc == DP_OK && i < event->queries; i++) {
+        if (event->query[i].kind == DP_QUERY_NONE)
+            rc = dp_fail(err, DP_E_RUN, "an event has a query without noise");
+        else if (drawn && event->query[i].kind != DP_QUERY_GAUSSIAN)
+            rc = dp_fail(err, DP_E_RUN, "only Gaussian noise has an accountant where a lap draws many batches, not %s",
+                         dp_query_kinds[event->query[i].kind].name);
+        else
+            rc = dp_query_check(&event->query[i], err);
+    }
     return rc;
 }
 
 bool dp_event_same(const struct dp_event *a, const struct dp_event *b)
 {
-    if (a->sampling != b->sampling || a->rate != b->rate || a->epoch_laps != b->epoch_laps || a->queries != b->queries)
+    if (a->sampling != b->sampling || a->rate != b->rate || a->epoch_laps != b->epoch_laps || a->draws != b->draws ||
+        a->contraction != b->contraction || a->queries != b->queries)
         return false;
     bool same = true;
     for (int i = 0; same && i < a->queries; i++)

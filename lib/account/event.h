@@ -18,9 +18,11 @@ enum dp_sampling {
                              amplified */
     DP_SAMPLING_VISIBLE,  /* coins, but the release shows who took part (noised alpha): a person pays for each lap they
                              are in */
+    DP_SAMPLING_DRAWN,    /* coins anew for each of many draws within the lap, of which one result is released: how far a
+                             person moves it is random (priv/drawn.h) */
 };
-#define DP_SAMPLING_COUNT 5
-_Static_assert(DP_SAMPLING_VISIBLE + 1 == DP_SAMPLING_COUNT, "a name for each sampling");
+#define DP_SAMPLING_COUNT 6
+_Static_assert(DP_SAMPLING_DRAWN + 1 == DP_SAMPLING_COUNT, "a name for each sampling");
 extern const char *const dp_sampling_names[DP_SAMPLING_COUNT]; /* as in ledgers: "none", "poisson", … */
 
 #define DP_EVENT_MOST_QUERIES 4
@@ -28,8 +30,10 @@ extern const char *const dp_sampling_names[DP_SAMPLING_COUNT]; /* as in ledgers:
 
 struct dp_event {
     enum dp_sampling sampling;
-    double rate;        /* q in (0, 1]: the part of the rows in a lap */
+    double rate;        /* q in (0, 1]: the part of the rows in a lap, or in a draw */
     int64_t epoch_laps; /* shuffled: laps per epoch; else 0 */
+    int64_t draws;      /* drawn: how many there are in a lap; else 0 */
+    double contraction; /* drawn: of what a draw has moved, by each draw after it, in (0, 1]; else 0 */
     int queries;        /* all on the same batch */
     struct dp_query query[DP_EVENT_MOST_QUERIES];
 };
@@ -48,8 +52,11 @@ struct dp_charges {
 /* One Gaussian query. */
 struct dp_event dp_event_gaussian(enum dp_sampling sampling, double rate, double multiplier, int64_t epoch_laps);
 
+/* One Gaussian query of the result of so many draws within the lap. */
+struct dp_event dp_event_drawn(double rate, int64_t draws, double contraction, double multiplier);
+
 /* DP_E_RUN and a sentence when the event makes no sense: a number that must be positive and finite and is not, a rate
-   outside (0, 1], epochs of no laps, no query or too many. */
+   outside (0, 1], epochs of no laps, no draws, no query or too many. */
 int dp_event_check(const struct dp_event *event, struct dp_err *err);
 
 bool dp_event_same(const struct dp_event *a, const struct dp_event *b);

@@ -84,8 +84,9 @@ static int add_part(struct dp_meter *m, const struct dp_event *event, struct dp_
         rc = dp_grow(&m->part, &m->capacity, m->parts + 1, sizeof *m->part, err);
     if (rc != DP_OK)
         return rc;
-    /* As published: laps of a shuffled epoch, and laps whose batch shows, count as Poisson samples of one query. */
-    if (m->kind == DP_METER_PUBLISHED) {
+    /* As published: laps of a shuffled epoch, and laps whose batch shows, count as Poisson samples of one query. Draws within a
+       lap have nothing published about them but what they cost. */
+    if (m->kind == DP_METER_PUBLISHED && event->sampling != DP_SAMPLING_DRAWN) {
         charged.sampling = event->sampling == DP_SAMPLING_NONE ? DP_SAMPLING_NONE : DP_SAMPLING_POISSON;
         charged.queries = 1;
     }

@@ -197,6 +197,10 @@ static void hash_event(crypto_generichash_state *state, const struct dp_event *e
     HASH(state, event->sampling);
     HASH(state, event->rate);
     HASH(state, event->epoch_laps);
+    if (event->sampling == DP_SAMPLING_DRAWN) {
+        HASH(state, event->draws);
+        HASH(state, event->contraction);
+    }
     HASH(state, event->queries);
     for (int i = 0; i < event->queries; i++) {
         const struct dp_query *query = &event->query[i];

@@ -23,6 +23,9 @@ static int check_sampling(const struct dp_record *m, struct dp_err *err)
         if (!any || m->epoch_laps != dp_record_epoch_laps(m->rows, m->rate))
             return dp_fail(err, DP_E_UNSAFE, "a record of shuffled epochs does not say how long an epoch is");
     }
+    bool contracts = m->contraction > 0 && m->contraction <= 1;
+    if (m->sampler == DP_SAMPLER_DRAWN && !(m->draws >= 1 && m->draws <= DP_EVENT_MOST_LAPS && contracts))
+        return dp_fail(err, DP_E_UNSAFE, "a record of draws does not say how many there are and how they contract");
     return DP_OK;
 }
 
@@ -54,6 +57,9 @@ static int check_noise(const struct dp_record *m, struct dp_err *err)
     if (m->release == DP_RELEASE_SUM_AND_STATE && !dp_kind_is_gaussian(query))
         return dp_fail(err, DP_E_UNSAFE, "a released state has an accountant behind Gaussian noise alone, not %s",
                        dp_query_kinds[query->kind].name);
+    if (m->sampler == DP_SAMPLER_DRAWN && !dp_kind_is_gaussian(query))
+        return dp_fail(err, DP_E_UNSAFE, "draws within a lap have an accountant behind Gaussian noise alone, not %s",
+                       dp_query_kinds[query->kind].name);
     if (scaled && !near(m->scale, query->multiplier * m->sensitivity))
         return dp_fail(err, DP_E_UNSAFE, "a record has noise of scale %g, its multiplier implies %g", m->scale,
                        query->multiplier * m->sensitivity);
@@ -78,7 +84,7 @@ static int check_record(const struct dp_record *m, struct dp_err *err)
 static bool same_batch(const struct dp_record *a, const struct dp_record *b)
 {
     return a->sampler == b->sampler && a->rate == b->rate && a->rows == b->rows && a->epoch_laps == b->epoch_laps &&
-           a->adjacency == b->adjacency && a->release == b->release;
+           a->draws == b->draws && a->contraction == b->contraction && a->adjacency == b->adjacency && a->release == b->release;
 }
 
 /* Whose record it is: a field that is paid for, which has no other. */
@@ -244,6 +250,11 @@ int dp_charge_sampling(const struct dp_record *m, enum dp_sampling *sampling, st
             return dp_fail(err, DP_E_UNSAFE, "a visible batch under replace-one adjacency has no accountant");
         *sampling = visible ? DP_SAMPLING_VISIBLE : replace ? DP_SAMPLING_REPLACED : DP_SAMPLING_POISSON;
         return DP_OK;
+    case DP_SAMPLER_DRAWN:
+        if (m->release != DP_RELEASE_SUM)
+            return dp_fail(err, DP_E_UNSAFE, "a secret or released state behind a drawn sampler has no accountant");
+        *sampling = DP_SAMPLING_DRAWN;
+        return DP_OK;
     default:
         return dp_fail(err, DP_E_UNSAFE, "no accountant covers a %s sampler", dp_sampler_names[m->sampler]);
     }
@@ -254,6 +265,10 @@ int dp_charge_event(const struct dp_record *records, int count, struct dp_event 
     *event = (struct dp_event){.rate = records->rate, .queries = count};
     int rc = dp_charge_sampling(records, &event->sampling, err);
     event->epoch_laps = event->sampling == DP_SAMPLING_SHUFFLED ? records->epoch_laps : 0;
+    if (event->sampling == DP_SAMPLING_DRAWN) {
+        event->draws = records->draws;
+        event->contraction = records->contraction;
+    }
     /* In the order of the fields: the order of records says nothing. */
     for (int field = 0, n = 0; field < DP_F_COUNT; field++)
         for (int i = 0; i < count; i++)

@@ -33,6 +33,10 @@ json_t *dp_charge_to_json(const struct dp_charge *charge)
         bad |= json_array_append_new(queries, query_to_json(&event->query[i]));
     if (event->sampling == DP_SAMPLING_SHUFFLED)
         bad |= json_object_set_new(json, "epoch_laps", json_integer((json_int_t)event->epoch_laps));
+    if (event->sampling == DP_SAMPLING_DRAWN) {
+        bad |= json_object_set_new(json, "draws", json_integer((json_int_t)event->draws));
+        bad |= json_object_set_new(json, "contraction", json_real(event->contraction));
+    }
     if (event->sampling != DP_SAMPLING_NONE)
         bad |= json_object_set_new(json, "rate", json_real(event->rate));
     bad |= json_object_set_new(json, "queries", queries);
@@ -93,7 +97,7 @@ static int query_from_json(const json_t *json, struct dp_query *query, struct dp
 
 int dp_charge_from_json(const json_t *json, const char *const *also, struct dp_charge *charge, struct dp_err *err)
 {
-    static const char *const known[] = {"laps", "sampling", "rate", "epoch_laps", "queries", NULL};
+    static const char *const known[] = {"laps", "sampling", "rate", "epoch_laps", "draws", "contraction", "queries", NULL};
     const json_t *queries = json_object_get(json, "queries"), *laps = json_object_get(json, "laps");
     int sampling;
     if (!json_is_object(json))
@@ -112,6 +116,8 @@ int dp_charge_from_json(const json_t *json, const char *const *also, struct dp_c
     if (rate != NULL || sampling != DP_SAMPLING_NONE)
         event->rate = json_is_number(rate) ? json_number_value(rate) : NAN;
     event->epoch_laps = json_integer_value(json_object_get(json, "epoch_laps"));
+    event->draws = json_integer_value(json_object_get(json, "draws"));
+    event->contraction = json_number_value(json_object_get(json, "contraction"));
     if (json_array_size(queries) < 1 || json_array_size(queries) > DP_EVENT_MOST_QUERIES)
         return dp_fail(err, DP_E_RUN, "a charge needs 1 to %d queries", DP_EVENT_MOST_QUERIES);
     event->queries = (int)json_array_size(queries);

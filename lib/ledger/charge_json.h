@@ -1,6 +1,7 @@
 /* A charge as JSON, in ledgers and for dp-account on its standard input:
  *   {"laps": 1000, "sampling": "poisson", "rate": 0.01, "queries": [{"noise": "gaussian", "multiplier": 1.5}]}
- * with "rate" where rows are sampled, "epoch_laps" where epochs are shuffled, and each query with the members of its kind
+ * with "rate" where rows are sampled, "epoch_laps" where epochs are shuffled, "draws" and "contraction" where a lap draws many
+ * batches, and each query with the members of its kind
  * (query/query.h). */
 #ifndef DP_LEDGER_CHARGE_JSON_H
 #define DP_LEDGER_CHARGE_JSON_H

@@ -144,6 +144,9 @@ static int check_members(const struct dp_record *record, const bool *seen, bool 
         bool needless = old && m == DP_RECORD_OWN_COUNT + (int)DP_QUERY_multiplier;
         if (old && (seen[DP_RECORD_of] || seen[DP_RECORD_on]))
             return dp_fail(err, DP_E_RUN, "corrupt frame: a record of format 1 has an '%s'", seen[DP_RECORD_of] ? "of" : "on");
+        if (!dp_record_has(record, m) && seen[m] && m < DP_RECORD_OWN_COUNT)
+            return dp_fail(err, DP_E_RUN, "corrupt frame: a record of sampler '%s' has a '%s'",
+                           dp_sampler_names[record->sampler], dp_record_key(m));
         if (!dp_record_has(record, m) && seen[m] && !needless)
             return dp_fail(err, DP_E_RUN, "corrupt frame: a record of noise '%s' has a '%s'",
                            dp_query_kinds[record->query.kind].name, dp_record_key(m));

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-const char *const dp_sampler_names[DP_SAMPLER_COUNT] = {"none", "poisson", "fixed", "shuffle", "full"};
+const char *const dp_sampler_names[DP_SAMPLER_COUNT] = {"none", "poisson", "fixed", "shuffle", "full", "drawn"};
 const char *const dp_adjacency_names[DP_ADJACENCY_COUNT] = {"none", "null-record", "replace-one"};
 const char *const dp_release_names[DP_RELEASE_COUNT] = {"none", "sum", "sum-of-secret-state", "sum-and-state"};
 
@@ -66,6 +66,8 @@ bool dp_record_has(const struct dp_record *record, int member)
         return record->of != DP_F_NONE;
     if (member == DP_RECORD_on)
         return record->on[0] != '\0';
+    if (member == DP_RECORD_draws || member == DP_RECORD_contraction)
+        return record->sampler == DP_SAMPLER_DRAWN;
     return member < DP_RECORD_OWN_COUNT ||
            dp_query_has(record->query.kind, (enum dp_query_member)(member - DP_RECORD_OWN_COUNT));
 }
@@ -126,7 +128,7 @@ bool dp_record_set(struct dp_record *record, int member, const struct dp_record_
 
 void dp_record_tidy(struct dp_record *record)
 {
-    for (int m = DP_RECORD_OWN_COUNT; m < DP_RECORD_MEMBER_COUNT; m++)
+    for (int m = 0; m < DP_RECORD_MEMBER_COUNT; m++)
         if (!dp_record_has(record, m))
             dp_record_set(record, m, &(struct dp_record_value){0});
 }

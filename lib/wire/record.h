@@ -18,6 +18,7 @@ enum dp_sampler {
     DP_SAMPLER_FIXED,   /* a fixed number of rows without replacement, anew each lap */
     DP_SAMPLER_SHUFFLE, /* consecutive parts of one permutation per epoch */
     DP_SAMPLER_FULL,    /* every row, each lap */
+    DP_SAMPLER_DRAWN,   /* every row by its own coin, anew for each of many draws within the lap */
     DP_SAMPLER_COUNT
 };
 
@@ -47,12 +48,14 @@ extern const char *const dp_release_names[DP_RELEASE_COUNT];
 #define DP_RECORD_MEMBERS(X)                                                                                                   \
     X(of, "of", FIELD, NULL, 0)               /* whose record it is; DP_F_NONE until a stage has bounded something */          \
     X(sampler, "sampler", NAME, dp_sampler_names, DP_SAMPLER_COUNT)                                                            \
-    X(rate, "rate", REAL, NULL, 0)            /* probability that a row is in the batch */                                     \
+    X(rate, "rate", REAL, NULL, 0)            /* probability that a row is in the batch, or in a draw */                       \
     X(rows, "rows", INT, NULL, 0)             /* public number of rows */                                                      \
     X(epoch_laps, "epoch_laps", INT, NULL, 0) /* shuffle: laps per epoch; else 0 */                                            \
+    X(draws, "draws", INT, NULL, 0)           /* drawn: how many there are in the lap; else it is not there */                 \
+    X(contraction, "contraction", REAL, NULL, 0) /* drawn: of what a draw has moved, by each one after it; else not there */   \
     X(adjacency, "adjacency", NAME, dp_adjacency_names, DP_ADJACENCY_COUNT)                                                    \
     X(release, "release", NAME, dp_release_names, DP_RELEASE_COUNT)                                                            \
-    X(bound, "bound", REAL, NULL, 0)          /* C: L2 norm of one person's part of the field; 0 until bounded */              \
+    X(bound, "bound", REAL, NULL, 0)          /* C: L2 norm of one person's part of the field; 0 until bounded. drawn: of one draw */ \
     X(sensitivity, "sensitivity", REAL, NULL, 0) /* L2 sensitivity of what is noised, the unit of the multiplier */            \
     X(scale, "scale", REAL, NULL, 0)          /* of the noise, in units of the field; Gaussian: its standard deviation */      \
     X(on, "on", TEXT, NULL, 0)                /* hello: the kind of laps that it announces a record for, "" if laps have no kinds */ \
@@ -64,7 +67,8 @@ struct dp_record {
     enum dp_field of;
     enum dp_sampler sampler;
     double rate;
-    int64_t rows, epoch_laps;
+    int64_t rows, epoch_laps, draws;
+    double contraction;
     enum dp_adjacency adjacency;
     enum dp_release release;
     double bound, sensitivity, scale;
@@ -91,8 +95,8 @@ enum dp_type dp_record_type(int member);
 /* The member with this key, or DP_RECORD_MEMBER_COUNT. */
 int dp_record_find(const char *key, size_t length);
 
-/* Whether the record has the member: `of` when it is of a field, `on` when it names a kind of laps, a member of queries when
- * its kind has it, else always. */
+/* Whether the record has the member: `of` when it is of a field, `on` when it names a kind of laps, draws and contraction where
+ * the sampler is drawn, a member of queries when its kind has it, else always. */
 bool dp_record_has(const struct dp_record *record, int member);
 
 /* A member that the record has. */
@@ -101,7 +105,7 @@ struct dp_record_value dp_record_get(const struct dp_record *record, int member)
 /* Sets a member to a value of its type; false when the text is no name that it may have, or too long. */
 bool dp_record_set(struct dp_record *record, int member, const struct dp_record_value *value);
 
-/* Zeroes the members of the query that its kind does not have. */
+/* Zeroes the members that the record does not have. */
 void dp_record_tidy(struct dp_record *record);
 
 /* Makes of a record as format 1 had it, number i of a frame from 0 on, one of today's: its place said whose it was, and its

@@ -10,6 +10,7 @@
 #include "base/number.h"
 #include "account/calibrate.h"
 #include "account/meter.h"
+#include "priv/drawn.h"
 #include "priv/mixture.h"
 #include "priv/rdp.h"
 #include "base/round.h"
@@ -113,6 +114,36 @@ static void visible_batch(void **state)
                 epsilon_of(DP_ACCOUNTANT_PUBLISHED, hidden, 1e-5, 1000));
 }
 
+/* Draws within a lap are not the Gaussian of their multiplier, at no rate, and no sample of it. */
+static void draws(void **state)
+{
+    (void)state;
+    for (double rate = 0.01; rate <= 1; rate *= 10) {
+        struct dp_event event = dp_event_drawn(rate, 1000, 0.99, 100);
+        struct dp_charge charge = {event, 1};
+        const struct dp_charges charges = {.count = 1, .capacity = 1, .charge = &charge};
+        assert_false(dp_account_covers(DP_ACCOUNTANT_GDP, &charges));
+        assert_false(dp_account_covers(DP_ACCOUNTANT_PLD, &charges));
+        assert_false(dp_account_covers(DP_ACCOUNTANT_ZCDP, &charges));
+        struct dp_drawn_law law;
+        dp_drawn_law(&(struct dp_drawn){rate, 1000, 0.99}, &law);
+        double best = epsilon_of(DP_ACCOUNTANT_BEST, event, 1e-5, 1), exact = dp_drawn_epsilon(&law, 100, 1e-5);
+        assert_true(best >= exact && best <= dp_drawn_epsilon(&law, 100, 0.5e-5) * (1 + 1e-9));
+        double three = epsilon_of(DP_ACCOUNTANT_BEST, event, 1e-5, 3);
+        assert_true(three > best && three <= 3 * dp_drawn_epsilon(&law, 100, 0.5e-5 / 3) * (1 + 1e-9));
+        double factor, z;
+        struct dp_err err;
+        assert_int_equal(dp_calibrate_noise(DP_ACCOUNTANT_BEST, &charges, best, 1e-5, &factor, &err), DP_OK);
+        z = 100 * factor;
+        assert_true(z > 99.9 && z < 100.1);
+        /* Nothing is published about them but the conversion. */
+        double r[DP_RDP_PUBLISHED_COUNT];
+        dp_rdp_drawn(&law, 100, dp_rdp_published_orders, DP_RDP_PUBLISHED_COUNT, r);
+        assert_near(epsilon_of(DP_ACCOUNTANT_PUBLISHED, event, 1e-5, 1),
+                    dp_rdp_epsilon_published(dp_rdp_published_orders, r, DP_RDP_PUBLISHED_COUNT, 1e-5, NULL), 1e-9);
+    }
+}
+
 static void published(void **state)
 {
     (void)state;
@@ -162,9 +193,9 @@ static void queries_on_one_sample(void **state)
                           never = {.kind = DP_QUERY_SPARSE_GAUSSIAN, .rho = 0.1, .most = 9};
     const struct dp_pld_part same[] = {
         {DP_PLD_JOINT, 0.1, 2.4, 0.3, 50}, {DP_PLD_JOINT, 0.1, 3, 0.7, 50}, {DP_PLD_PURE, 0.1, 0, 0.7, 50}};
-    const struct dp_event events[] = {{DP_SAMPLING_POISSON, 0.1, 0, 3, {a, pure, b}},
-                                      {DP_SAMPLING_POISSON, 0.1, 0, 4, {sparse, a, pure, laplace}},
-                                      {DP_SAMPLING_POISSON, 0.1, 0, 3, {laplace, pure, sparse}}};
+    const struct dp_event events[] = {{DP_SAMPLING_POISSON, 0.1, 0, 0, 0, 3, {a, pure, b}},
+                                      {DP_SAMPLING_POISSON, 0.1, 0, 0, 0, 4, {sparse, a, pure, laplace}},
+                                      {DP_SAMPLING_POISSON, 0.1, 0, 0, 0, 3, {laplace, pure, sparse}}};
     for (int i = 0; i < 3; i++) {
         struct dp_answer pld = asked(DP_ACCOUNTANT_PLD, &events[i], 50), best = asked(DP_ACCOUNTANT_BEST, &events[i], 50);
         double part = pld_of(&same[i], 1);
@@ -175,18 +206,18 @@ static void queries_on_one_sample(void **state)
     }
 
     /* On every row they are one after the other. */
-    struct dp_event whole = {DP_SAMPLING_POISSON, 1, 0, 3, {a, pure, laplace}};
+    struct dp_event whole = {DP_SAMPLING_POISSON, 1, 0, 0, 0, 3, {a, pure, laplace}};
     const struct dp_pld_part apart[] = {
         {DP_PLD_GAUSSIAN, 1, 3, 0, 50}, {DP_PLD_PURE, 1, 0, 0.3, 50}, {DP_PLD_LAPLACE, 1, 5, 0, 50}};
     assert_near(asked(DP_ACCOUNTANT_PLD, &whole, 50).upper / pld_of(apart, 3), 1, 1e-9);
 
-    struct dp_event none = {DP_SAMPLING_POISSON, 0.1, 0, 2, {a, never}};
+    struct dp_event none = {DP_SAMPLING_POISSON, 0.1, 0, 0, 0, 2, {a, never}};
     assert_false(pld_covers(&none));
-    none = (struct dp_event){DP_SAMPLING_REPLACED, 0.1, 0, 2, {a, pure}};
+    none = (struct dp_event){DP_SAMPLING_REPLACED, 0.1, 0, 0, 0, 2, {a, pure}};
     assert_false(pld_covers(&none));
     none.rate = 1;
     assert_false(pld_covers(&none));
-    none = (struct dp_event){DP_SAMPLING_VISIBLE, 0.1, 0, 2, {a, pure}};
+    none = (struct dp_event){DP_SAMPLING_VISIBLE, 0.1, 0, 0, 0, 2, {a, pure}};
     assert_false(pld_covers(&none));
 }
 
@@ -194,8 +225,13 @@ static void queries_on_one_sample(void **state)
 static void sparse_vectors_have_no_lower_bound(void **state)
 {
     (void)state;
-    const struct dp_event event = {
-        DP_SAMPLING_NONE, 1, 0, 1, {{.kind = DP_QUERY_SPARSE_LAPLACE, .epsilon = 0.5, .query_epsilon = 0.25, .most = 30}}};
+    const struct dp_event event = {DP_SAMPLING_NONE,
+                                   1,
+                                   0,
+                                   0,
+                                   0,
+                                   1,
+                                   {{.kind = DP_QUERY_SPARSE_LAPLACE, .epsilon = 0.5, .query_epsilon = 0.25, .most = 30}}};
     struct dp_answer pld = asked(DP_ACCOUNTANT_PLD, &event, 100), best = asked(DP_ACCOUNTANT_BEST, &event, 100);
     assert_true(pld.lower == 0 && best.lower == 0 && best.by == DP_ACCOUNTANT_RDP && best.upper < 0.75 * pld.upper);
 }
@@ -367,6 +403,7 @@ int main(void)
         cmocka_unit_test(every_row),
         cmocka_unit_test(shuffling_amplifies_nothing),
         cmocka_unit_test(visible_batch),
+        cmocka_unit_test(draws),
         cmocka_unit_test(published),
         cmocka_unit_test(queries_on_one_sample),
         cmocka_unit_test(sparse_vectors_have_no_lower_bound),

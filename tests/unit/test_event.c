@@ -32,6 +32,9 @@ static void every_kind_reads_back(void **state)
         {dp_event_gaussian(DP_SAMPLING_REPLACED, 0.01, 3, 0), 2},
         {dp_event_gaussian(DP_SAMPLING_SHUFFLED, 0.1, 3, 10), 25},
         {dp_event_gaussian(DP_SAMPLING_VISIBLE, 0.01, 7, 0), 3},
+        {dp_event_drawn(0.01, 1000000, 0.999, 7), 1},
+        {dp_event_drawn(0.01, 1000000, 1 / 3.0, 7), 1},
+        {dp_event_drawn(0.01, 1000001, 0.999, 7), 1},
         {{.sampling = DP_SAMPLING_POISSON,
           .rate = 0.5,
           .queries = 4,
@@ -88,6 +91,19 @@ static void nonsense_is_refused(void **state)
          "the multiplier of a query of kind objective must be positive and finite, got 0"},
         {"{\"laps\": 1, \"sampling\": \"shuffled\", \"rate\": 0.1, \"queries\": [{\"noise\": \"gaussian\", \"multiplier\": 1}]}",
          "an event has epochs of 0 laps"},
+#define DRAWN(more, noise)                                                                                                     \
+    "{\"laps\": 1, \"sampling\": \"drawn\", \"rate\": 0.1, " more " \"queries\": [{\"noise\": \"" noise                        \
+    "\", \"multiplier\": 1}]}"
+        {DRAWN("", "gaussian"), "an event has laps of 0 draws"},
+        {DRAWN("\"draws\": -1, \"contraction\": 0.5,", "gaussian"), "an event has laps of -1 draws"},
+        {DRAWN("\"draws\": 5,", "gaussian"), "an event has draws that contract by 0"},
+        {DRAWN("\"draws\": 5, \"contraction\": 1.5,", "gaussian"), "an event has draws that contract by 1.5"},
+        {DRAWN("\"draws\": 5, \"contraction\": 0.5,", "gamma"),
+         "only Gaussian noise has an accountant where a lap draws many batches, not gamma"},
+        {"{\"laps\": 1, \"sampling\": \"none\", \"draws\": 5, \"queries\": [{\"noise\": \"gaussian\", \"multiplier\": 1}]}",
+         "an event has laps of 5 draws"},
+        {"{\"laps\": 1, \"sampling\": \"none\", \"contraction\": 1, \"queries\": [{\"noise\": \"gaussian\", \"multiplier\": 1}]}",
+         "an event has draws that contract by 1"},
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         struct dp_err err;

@@ -42,6 +42,8 @@ static struct dp_frame *full_lap(void)
          0.1,
          24420,
          0,
+         0,
+         0,
          DP_ADJACENCY_NULL_RECORD,
          DP_RELEASE_SECRET_STATE,
          0.5,
@@ -49,12 +51,27 @@ static struct dp_frame *full_lap(void)
          0.625,
          "",
          {.kind = DP_QUERY_GAUSSIAN, .multiplier = 1.25}},
-        {DP_F_NONE, DP_SAMPLER_SHUFFLE, 0.25, 7, 4, DP_ADJACENCY_REPLACE_ONE, DP_RELEASE_SUM_AND_STATE, 1e-3, 2, 0, "", {0}},
+        {DP_F_NONE,
+         DP_SAMPLER_SHUFFLE,
+         0.25,
+         7,
+         4,
+         0,
+         0,
+         DP_ADJACENCY_REPLACE_ONE,
+         DP_RELEASE_SUM_AND_STATE,
+         1e-3,
+         2,
+         0,
+         "",
+         {0}},
         {DP_F_WITHIN,
-         DP_SAMPLER_FULL,
-         1,
+         DP_SAMPLER_DRAWN,
+         0.125,
          7,
          0,
+         40,
+         0.75,
          DP_ADJACENCY_REPLACE_ONE,
          DP_RELEASE_SUM,
          0.5,
@@ -125,6 +142,8 @@ static void small_stream(msgpack_sbuffer *buffer)
                                DP_SAMPLER_POISSON,
                                0.1,
                                24420,
+                               0,
+                               0,
                                0,
                                DP_ADJACENCY_NULL_RECORD,
                                DP_RELEASE_SUM,
@@ -203,6 +222,8 @@ static void every_field_comes_back(void **state)
     assert_int_equal(got->label, DP_LABEL_BOUNDED);
     assert_int_equal(got->records, 4);
     assert_int_equal(dp_frame_record(got, DP_F_NONE)->epoch_laps, 4);
+    assert_int_equal(dp_frame_record(got, DP_F_WITHIN)->draws, 40);
+    assert_true(dp_frame_record(got, DP_F_WITHIN)->contraction == 0.75);
     assert_true(dp_frame_record(got, DP_F_SUM)->scale == 0.625);
     assert_int_equal(dp_frame_record(got, DP_F_SUM)->adjacency, DP_ADJACENCY_NULL_RECORD);
     const struct dp_query *query = &dp_frame_record(got, DP_F_WITHIN)->query;
@@ -605,12 +626,12 @@ static void record_with_a_rate_twice(msgpack_packer *pk)
 }
 
 /* A record with every member but those of queries, and of a field if `of` is one. */
-static void put_record(msgpack_packer *pk, const char *of, const char *noise, int more)
+static void put_record(msgpack_packer *pk, const char *sampler, const char *of, const char *noise, const char *more)
 {
-    static const char *const names[][2] = {{"sampler", "poisson"}, {"adjacency", "null-record"}, {"release", "sum"}};
+    const char *const names[][2] = {{"sampler", sampler}, {"adjacency", "null-record"}, {"release", "sum"}};
     static const char *const reals[] = {"rate", "bound", "sensitivity", "scale"};
     static const char *const ints[] = {"rows", "epoch_laps"};
-    msgpack_pack_map(pk, 10 + (of != NULL) + (size_t)more);
+    msgpack_pack_map(pk, 10 + (of != NULL) + (size_t)(more != NULL));
     for (size_t i = 0; i < 3; i++) {
         text(pk, names[i][0]);
         text(pk, names[i][1]);
@@ -627,8 +648,8 @@ static void put_record(msgpack_packer *pk, const char *of, const char *noise, in
         text(pk, "of");
         text(pk, of);
     }
-    if (more) { /* before the kind that says whether it belongs there */
-        text(pk, "multiplier");
+    if (more != NULL) { /* before the kind that says whether it belongs there */
+        text(pk, more);
         msgpack_pack_double(pk, 2);
     }
     text(pk, "noise");
@@ -638,19 +659,31 @@ static void noise_without_its_multiplier(msgpack_packer *pk)
 {
     text(pk, "records");
     msgpack_pack_array(pk, 1);
-    put_record(pk, "sum", "gamma", 0);
+    put_record(pk, "poisson", "sum", "gamma", NULL);
+}
+static void draws_without_their_number(msgpack_packer *pk)
+{
+    text(pk, "records");
+    msgpack_pack_array(pk, 1);
+    put_record(pk, "drawn", "sum", "none", NULL);
+}
+static void contraction_without_draws(msgpack_packer *pk)
+{
+    text(pk, "records");
+    msgpack_pack_array(pk, 1);
+    put_record(pk, "poisson", "sum", "none", "contraction");
 }
 static void multiplier_without_noise(msgpack_packer *pk)
 {
     text(pk, "records");
     msgpack_pack_array(pk, 1);
-    put_record(pk, "sum", "none", 1);
+    put_record(pk, "poisson", "sum", "none", "multiplier");
 }
 static void owner_in_format_1(msgpack_packer *pk)
 {
     text(pk, "mechanisms");
     msgpack_pack_array(pk, 1);
-    put_record(pk, "sum", "gaussian", 1);
+    put_record(pk, "poisson", "sum", "gaussian", "multiplier");
 }
 
 /* A lap as format 1 had it: whose records they are is their order, but for one whose rows are still to be summed. */
@@ -672,9 +705,9 @@ static void records_of_format_1(void **state)
         msgpack_pack_int(pk, 1);
         text(pk, "mechanisms");
         msgpack_pack_array(pk, noised ? 3 : 1);
-        put_record(pk, NULL, noised ? "laplace" : "none", 1);
+        put_record(pk, "poisson", NULL, noised ? "laplace" : "none", "multiplier");
         for (int i = 0; noised && i < 2; i++)
-            put_record(pk, NULL, "gaussian", 1);
+            put_record(pk, "poisson", NULL, "gaussian", "multiplier");
         text(pk, "label");
         text(pk, labels[noised]);
         if (dp_wire_read(frame, buffer.data, buffer.size, &err) != 0)
@@ -847,6 +880,8 @@ static void decoding_refuses(void **state)
     expect(DP_KIND_LAP, 1, record_of_nobody, "corrupt frame: 'of' has the wrong type or value");
     expect(DP_KIND_LAP, 1, record_with_a_rate_twice, "corrupt frame: 'rate' stands twice in a record");
     expect(DP_KIND_LAP, 1, noise_without_its_multiplier, "corrupt frame: a record has no 'multiplier'");
+    expect(DP_KIND_LAP, 1, draws_without_their_number, "corrupt frame: a record has no 'draws'");
+    expect(DP_KIND_LAP, 1, contraction_without_draws, "corrupt frame: a record of sampler 'poisson' has a 'contraction'");
     expect(DP_KIND_LAP, 1, multiplier_without_noise, "corrupt frame: a record of noise 'none' has a 'multiplier'");
     expect(DP_KIND_LAP, 1, owner_in_format_1, "corrupt frame: a record of format 1 has an 'of'");
     expect(DP_KIND_LAP, 1, nine_records, "corrupt frame: 'records' has the wrong type or value");

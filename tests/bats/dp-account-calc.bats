@@ -268,7 +268,7 @@ dp-account epsilon: the run from line 2 on has 3 of its 5 laps, and the answer i
 @test "records: no option describes what they say themselves" {
     record 2 run
     dp-cat run > run.json
-    for option in "rate .5" "rows 3" "sampler full" "adjacency replace-one" "schedule linear:.2" "count-multiplier 3" visible-batch; do
+    for option in "rate .5" "rows 3" "sampler full" "draws 3" "contraction 1" "adjacency replace-one" "schedule linear:.2" "count-multiplier 3" visible-batch; do
         # shellcheck disable=SC2086
         complains 2 "dp-account epsilon: --${option%% *}: the records in run.json say that themselves (a run described by options needs --multiplier and --laps)" \
             dp-account epsilon --delta 1e-5 --$option run.json
@@ -406,6 +406,41 @@ END
     quick laps --multiplier 0.629039860830923 --rate 0.00013312128233857295 --epsilon 0.8838 --delta 9.385894043925967e-08
     quick epsilon --visible-batch --multiplier 1000 --laps 1000000000000 --rate 0.5 --delta 1e-5
     quick sigma --visible-batch --epsilon 1 --laps 300000000 --rate 0.5 --delta 1e-5
+    quick sigma --sampler drawn --draws 1000000 --contraction 0.9999 --epsilon 1 --rate 0.001 --delta 1e-5
+    quick epsilon --sampler drawn --draws 1000000000000 --contraction 1 --rate 0.5 --multiplier 1e12 --delta 1e-5
+}
+
+@test "draws within a lap: options, charges and words" {
+    drawn="--sampler drawn --draws 300 --contraction 0.97"
+    # shellcheck disable=SC2086
+    epsilon=$(dp-account epsilon -z 20 --delta 1e-5 --rate 0.01 $drawn)
+    echo '{"laps": 1, "sampling": "drawn", "rate": 0.01, "draws": 300, "contraction": 0.97, "queries": [{"noise": "gaussian", "multiplier": 20}]}' > charge
+    assert_equal "$(dp-account epsilon --delta 1e-5 charge)" "$epsilon"
+    # shellcheck disable=SC2086
+    run dp-account epsilon -z 20 --delta 1e-5 --rate 0.01 --adjacency replace-one --explain $drawn
+    assert_line --index 0 "$epsilon"
+    assert_line "  1 lap: Gaussian noise of 20 times the sensitivity; on the result of many draws, each a Poisson sample, rate 0.01, 300 draws, contraction 0.97"
+    # shellcheck disable=SC2086
+    run dp-account sigma --epsilon 1 --delta 1e-5 --rate 0.01 --json $drawn
+    assert_success
+    jq -e '.sampler == "drawn" and .draws == 300 and .contraction == 0.97 and .laps == 1 and .charges[0].sampling == "drawn"' <<< "$output"
+    # shellcheck disable=SC2086
+    least=$(dp-account epsilon -z "$(jq .multiplier <<< "$output")" --delta 1e-5 --rate 0.01 $drawn)
+    awk -v e="$least" 'BEGIN { exit !(e <= 1 && e > .9999) }' || fail "$least"
+    complains 2 "dp-account epsilon: --sampler drawn needs --draws and --contraction" dp-account epsilon -z 20 --delta 1e-5 --sampler drawn --draws 3
+    complains 2 "dp-account epsilon: --draws goes with --sampler drawn" dp-account epsilon -z 20 --delta 1e-5 --laps 1 --draws 3
+    complains 2 "dp-account epsilon: --contraction goes with --sampler drawn" dp-account epsilon -z 20 --delta 1e-5 --laps 1 --contraction 1
+    # shellcheck disable=SC2086
+    complains 2 "dp-account epsilon: --sampler drawn: only Gaussian noise has an accountant where a lap draws many batches" \
+        dp-account epsilon -z 20 --delta 1e-5 --mechanism laplace $drawn
+    # shellcheck disable=SC2086
+    complains 2 "dp-account epsilon: --contraction goes with --sampler drawn" dp-account epsilon -z 20 --delta 1e-5 --mechanism output $drawn
+    # shellcheck disable=SC2086
+    complains 2 "dp-account epsilon: --sampler drawn, --adjacency null-record, --visible-batch: a secret or released state behind a drawn sampler has no accountant" \
+        dp-account epsilon -z 20 --delta 1e-5 --visible-batch $drawn
+    sed 's/gaussian/gamma/' charge > gamma
+    complains 1 "dp-account epsilon: gamma: line 1: only Gaussian noise has an accountant where a lap draws many batches, not gamma" \
+        dp-account epsilon --delta 1e-5 gamma
 }
 
 @test "charges under two adjacencies are refused, whichever accountant is asked" {

@@ -285,7 +285,7 @@ static struct dp_guarantee lap_guarantee(const struct dp_charge *charge, double 
     const struct dp_event *event = &charge->event;
     struct dp_guarantee lap = {.times = dp_event_times(event, charge->laps)};
     if (event->sampling == DP_SAMPLING_DRAWN) {
-        lap.epsilon = dp_event_drawn_epsilon(event, share);
+        lap.epsilon = dp_profile_epsilon(event, share);
         lap.delta = share;
         return lap;
     }

@@ -115,20 +115,6 @@ static int joint(const struct dp_event *event, const double *orders, size_t n, d
     return rc;
 }
 
-static void law_of(const struct dp_event *event, struct dp_drawn_law *law)
-{
-    dp_drawn_law(&(struct dp_drawn){event->rate, event->draws, event->contraction}, law);
-}
-
-double dp_event_drawn_epsilon(const struct dp_event *event, double delta)
-{
-    struct dp_drawn_law law;
-    double z = 0;
-    law_of(event, &law);
-    dp_event_is_gaussian(event, &z);
-    return dp_drawn_epsilon(&law, z, delta);
-}
-
 int dp_event_curve(const struct dp_event *event, const double *orders, size_t n, double *out, struct dp_err *err)
 {
     struct dp_drawn_law law;
@@ -161,7 +147,7 @@ int dp_event_curve(const struct dp_event *event, const double *orders, size_t n,
         dp_rdp_visible_batch(event->rate, z, orders, n, out);
         return DP_OK;
     case DP_SAMPLING_DRAWN:
-        law_of(event, &law);
+        dp_drawn_law(&(struct dp_drawn){event->rate, event->draws, event->contraction}, &law);
         dp_rdp_drawn(&law, z, orders, n, out);
         return DP_OK;
     }

@@ -2,13 +2,17 @@
 
 #include <math.h>
 
+#include "account/curve.h"
 #include "account/kinds.h"
 #include "math/bracket.h"
+#include "priv/drawn.h"
 
 static const double LARGEST_EPSILON = 1e9;
 
 static bool has_profile(const struct dp_event *event)
 {
+    if (event->sampling == DP_SAMPLING_DRAWN)
+        return true;
     bool whole = event->sampling == DP_SAMPLING_NONE || event->sampling == DP_SAMPLING_SHUFFLED;
     return whole && event->queries == 1 && dp_kinds[event->query[0].kind].delta != NULL;
 }
@@ -27,8 +31,22 @@ const struct dp_event *dp_profile_event(const struct dp_charges *charges)
     return event != NULL && has_profile(event) ? event : NULL;
 }
 
+/* The law of what draws add up to; returns the multiplier of the noise on it. */
+static double drawn(const struct dp_event *event, struct dp_drawn_law *law)
+{
+    double z = 0;
+    dp_drawn_law(&(struct dp_drawn){event->rate, event->draws, event->contraction}, law);
+    dp_event_is_gaussian(event, &z);
+    return z;
+}
+
 double dp_profile_delta(const struct dp_event *event, double epsilon)
 {
+    struct dp_drawn_law law;
+    if (event->sampling == DP_SAMPLING_DRAWN) {
+        double z = drawn(event, &law);
+        return dp_drawn_delta(&law, z, epsilon);
+    }
     const struct dp_query *query = &event->query[0];
     return dp_kinds[query->kind].delta(query, epsilon);
 }
@@ -46,6 +64,11 @@ static double excess(double epsilon, void *context)
 
 double dp_profile_epsilon(const struct dp_event *event, double delta)
 {
+    struct dp_drawn_law law;
+    if (event->sampling == DP_SAMPLING_DRAWN) {
+        double z = drawn(event, &law);
+        return dp_drawn_epsilon(&law, z, delta);
+    }
     struct question q = {event, delta};
     return dp_bracket_smallest(excess, &q, LARGEST_EPSILON);
 }

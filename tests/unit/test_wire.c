@@ -84,6 +84,8 @@ static struct dp_frame *full_lap(void)
          1,
          7,
          0,
+         0,
+         0,
          DP_ADJACENCY_NULL_RECORD,
          DP_RELEASE_SUM,
          1e-9,

@@ -45,6 +45,13 @@ END
   --armijo A       part of the promised decrease that is asked for (default $armijo)
   --noise KIND     laplace|gaussian: of searches (default $noise)
 END
+    [ -z "$published" ] || cat << END
+  --noise KIND     gaussian|gamma: with gamma epsilon holds without a delta (default $noise)
+  --distance D     guess of how far from zero the minimum is: by it the steps are chosen (default $distance)
+  --norm R         largest norm of a row (default $norm)
+  --loss-width W   of smooth-hinge, huber and huberised-hinge (default $loss_width)
+  --as-published   the steps, the sensitivity and the noise of the paper
+END
     [ -z "$clip_decay" ] || echo "  --clip-decay Z   after t steps the clip is divided by 1 + Z t (default $clip_decay)"
     [ -z "$offspring" ] || cat << END
   --offspring M    candidates in each lap (default $offspring)
@@ -52,7 +59,7 @@ END
   --mutation S     by how much an entry changes at most in the first lap (default $mutation)
   --decay PART     in each lap it is this part of the last one's (default $decay)
 END
-    [ -z "$step$tolerance$first_step$radius$offspring" ] || echo "  --intercept V    value of a constant column to append, 0 for none (default $intercept)"
+    [ -z "$step$tolerance$first_step$radius$offspring$published" ] || echo "  --intercept V    value of a constant column to append, 0 for none (default $intercept)"
     [ -z "$tolerance" ] || echo "  --tolerance G    largest norm of the gradient in the end (default $tolerance)"
     cat << END
   --ledger FILE    write what is spent there (default: the ledger of the data set)
@@ -93,8 +100,10 @@ parse() {
             --version) word=$(dp-loop --version) && echo "$name ${word#dp-loop }" && exit 0 ;;
             -q | --quiet) quiet=-q && shift && continue ;;
             --print) print=1 && shift && continue ;;
+            --as-published*) [ -n "$published" ] || fail "unknown option '${1%%=*}' (try --help)" ;;&
+            --as-published) published=yes && shift && continue ;;
             --no-ledger | --partial) gate+=" $1" && shift && continue ;;
-            --help=* | --version=* | --quiet=* | --print=* | --no-ledger=* | --partial=*) fail "${1%%=*}: takes no value" ;;
+            --help=* | --version=* | --quiet=* | --print=* | --no-ledger=* | --partial=* | --as-published=*) fail "${1%%=*}: takes no value" ;;
             -o) set -- --model "${@:2}" ;;&
             -o?*) set -- --model "${1#-o}" "${@:2}" ;;
             --*=*) set -- "${1%%=*}" "${1#*=}" "${@:2}" ;;
@@ -122,22 +131,25 @@ options() {
     taken+=" ${sigma_prime_scale:+sigma_prime_scale} ${step:+step schedule intercept} ${tolerance:+intercept tolerance}"
     taken+="${offspring:+ offspring parents mutation decay intercept}"
     taken+="${radius:+ radius constants intercept}${rounds:+ rounds smoothness}"
+    taken+="${published:+ intercept noise distance norm loss_width}"
     taken+="${first_step:+ share search_epsilon first_step tries loss_clip policy growth intercept}${armijo:+ beta armijo noise}${clip_decay:+ clip_decay}"
-    default_losses="$loss; squared for a regression${many_classes:+, $many_classes for three classes or more}"
+    default_losses="$loss; ${regression:-squared} for a regression${many_classes:+, $many_classes for three classes or more}"
     local two_classes=$loss own_epochs=$epochs own_batch=$batch classes word
     loss=
     parse "$@"
     [ -n "$data" ] || fail "--data is required"
-    for word in epochs clip multiplier search_epsilon first_step loss_clip clip_decay radius smoothness offspring parents mutation decay; do
+    for word in epochs clip multiplier search_epsilon first_step loss_clip clip_decay radius smoothness offspring parents mutation decay \
+        distance norm loss_width; do
         [[ -z ${!word} || ${!word} = auto || ${!word} = none ]] || number "${!word}" || fail "--${word//_/-}: must be a number > 0, got '${!word}'"
     done
+    [ -z "$published" ] || [[ $noise = gaussian || $noise = gamma ]] || fail "--noise: must be gaussian or gamma, got '$noise'"
     [ "$epochs" != auto ] || [ "$own_epochs" = auto ] || fail "--epochs: must be a number > 0, got 'auto'"
     [[ $batch = "$own_batch" || $batch =~ ^[1-9][0-9]*$ ]] || fail "--batch: must be a whole number >= 1, got '$batch'"
     rows=$(dp-info --get rows "$data") || exit
     classes=$(dp-info --get classes "$data") || exit
     if [ -z "$loss" ]; then
         case $classes in
-            0) loss=squared ;;
+            0) loss=${regression:-squared} ;;
             2) loss=$two_classes ;;
             *) loss=${many_classes:-$two_classes}
                 [ -n "$many_classes" ] || say "$classes classes: $loss for one against the rest each (dp-sgd.sh has softmax)" ;;
@@ -174,6 +186,47 @@ weights() {
     local columns classes
     columns=$(dp-info --get cols "$data") && classes=$(dp-info --get classes "$data") || exit
     calculate "($columns + ($intercept != 0)) * ($classes > 2 ? $classes : 1)"
+}
+
+# whole NUMBER: rounded up, and at least 1
+whole() { awk "BEGIN { x = ($1); print (x > 1 ? int(x) + (x > int(x)) : 1) }"; }
+
+# bound_of_loss: the largest gradient of a row's loss, in pull, and the smoothness of the objective, in beta, as dp-erm has them
+bound_of_loss() {
+    local square="($norm ^ 2 + $intercept ^ 2)" outputs=1 g=$loss_width classes
+    classes=$(dp-info --get classes "$data") || exit
+    [ "$classes" -le 2 ] || outputs=$classes
+    [ "$g" != auto ] || case $loss in huberised-hinge) g=.5 ;; *) g=1 ;; esac
+    case $loss in
+        logistic) pull="$outputs" beta=.25 ;;
+        huber) pull="$outputs * $g ^ 2" beta=1 ;;
+        smooth-hinge) pull="$outputs" beta="1 / $g" ;;
+        huberised-hinge) pull="$outputs" beta=".5 / $g" ;;
+        *) pull=2 beta=.5 ;;
+    esac
+    pull=$(calculate "sqrt($square * $pull)") beta=$(calculate "$square * $beta + $lambda")
+    width=''
+    [ "$loss_width" = auto ] || width=" --loss-width $loss_width"
+}
+
+# once: the noise of one release of every row, in sigma
+once() {
+    case $noise in
+        gaussian) sigma=${multiplier:-$(dp-account sigma --mechanism output --epsilon "$epsilon" --delta "$delta" --laps 1)} ;;
+        gamma) number "$epsilon" || fail "--epsilon: must be a number > 0, got '$epsilon'"
+            sigma=${multiplier:-$(calculate "1.00001 / $epsilon")} ;; # of six digits
+    esac
+}
+
+# way: how far to descend, steps times step size. Steps bring the objective down by about D^2 / (2 way) without strong convexity; the noise
+# raises it in proportion to the square of its scale, pull * way / rows. What is least of the sum; of a weight whose curvature is a
+# hundredth. Beyond a few 1 / lambda nothing is left to descend.
+way() {
+    local far=$sigma
+    [ "$noise" != gamma ] || far="$sigma * sqrt($(weights) + 1)"
+    awk "BEGIN { way = ($distance * $rows / ($sensitivity * $pull * $far)) ^ (2 / 3)
+        if ($lambda > 0 && way > 4 / $lambda) way = 4 / $lambda
+        print way }"
 }
 
 # attend ...: dp-loop, which also gets the signals that are sent to this script alone. In the foreground the shell would die of them
@@ -268,5 +321,5 @@ losses='squared|hinge|logistic|smooth-hinge|huber'
 schedules='constant, inverse, sqrt:A:C, linear[:E], cosine[:E] or a file'
 taken='data loss lambda epsilon delta epochs batch clip multiplier adjacency ledger init checkpoint checkpoint_every resume exec threads seed model'
 # gradients have a step size, coordinate descent has sigma', a minimiser has a tolerance; the pipeline sets what it has
-sigma_prime_scale='' tolerance='' radius='' constants='' rounds='' smoothness='' offspring='' parents='' mutation='' decay='' first_step='' search_epsilon='' loss_clip='' armijo='' clip_decay='' policy='' accountant='' noise=laplace plan='' step='' schedule=constant intercept=0 many_classes=''
+sigma_prime_scale='' tolerance='' radius='' constants='' rounds='' smoothness='' offspring='' parents='' mutation='' decay='' first_step='' search_epsilon='' loss_clip='' armijo='' clip_decay='' policy='' accountant='' published='' distance='' norm='' loss_width='' regression='' noise=laplace plan='' step='' schedule=constant intercept=0 many_classes=''
 data='' model='' ledger='' gate='' init='' checkpoint='' checkpoint_every='' resume='' seed='' quiet='' print='' exec=auto threads=1 adjacency=null-record multiplier=''

@@ -11,7 +11,7 @@ above() { /usr/bin/python3 -c "import sys; sys.exit(not float(sys.argv[1]) >= fl
 
 @test "every pipeline: --help, --version, missing and bad options" {
     version=$(dp-loop --version)
-    for p in scd scd-published seq-scd primal-scd scd-nonprivate sgd erm dp-sgd dp-adam adp-sgd bassily rrpsgd blsgd blgd agd; do
+    for p in scd scd-published seq-scd primal-scd scd-nonprivate sgd erm dp-sgd dp-adam adp-sgd bassily rrpsgd outpert-gd blsgd blgd agd; do
         run $p.sh --help
         assert_success
         assert_line "Usage: $p.sh --data DIR [options]"
@@ -118,6 +118,12 @@ above() { /usr/bin/python3 -c "import sys; sys.exit(not float(sys.argv[1]) >= fl
         assert_equal "$(loss_of $p.sh --data three.dp)" hinge
     done
     assert_equal "$(loss_of primal-scd.sh --data real.dp)" squared
+    for p in outpert-gd; do
+        assert_equal "$(loss_of $p.sh --data small.dp)" logistic
+        assert_equal "$(loss_of $p.sh --data real.dp)" huber
+        assert_equal "$(loss_of $p.sh --data three.dp)" softmax
+        $p.sh --help | grep -qF '(default logistic; huber for a regression, softmax for three classes or more)'
+    done
     for p in sgd erm dp-sgd dp-adam adp-sgd bassily rrpsgd blsgd blgd agd; do
         assert_equal "$(loss_of $p.sh --data small.dp)" logistic
         assert_equal "$(loss_of $p.sh --data real.dp)" squared
@@ -136,7 +142,7 @@ above() { /usr/bin/python3 -c "import sys; sys.exit(not float(sys.argv[1]) >= fl
     dp-sgd.sh -q --data small.dp --epochs 1 --ledger "my ledger" -o model
     assert_equal "$(rows small.dp/ledger)" "$before"
     above "$(rows 'my ledger')" 1
-    for p in scd dp-adam adp-sgd bassily rrpsgd blsgd blgd agd privgene seq-scd scd-published primal-scd; do
+    for p in scd dp-adam adp-sgd bassily rrpsgd outpert-gd blsgd blgd agd privgene seq-scd scd-published primal-scd; do
         $p.sh -q --data small.dp --epochs 0.2 --ledger $p.ledger -o model
         above "$(rows $p.ledger)" 1
         $p.sh -q --data small.dp --epochs 0.2 --no-ledger -o model
@@ -664,4 +670,62 @@ EOF
         done
         mv "$i/$name.dp" small.dp
     done
+}
+
+@test "outpert-gd.sh: learns, and spends its budget on one release" {
+    for more in '--noise gaussian' '--noise gamma --distance 5' '--lambda 0 --adjacency replace-one --intercept 0.5' '--loss huberised-hinge --loss-width 0.2' '--epochs 30 --multiplier 5'; do
+        outpert-gd.sh -q --data small.dp --epsilon 2 --seed 1 $more -o model
+        above "$(accuracy test.dp model)" 0.85
+        above 2 "$(dp-info --get epsilon model)"
+        assert_equal "$(dp-info --get lap model)" 1
+        case $more in *multiplier*) ;; *) above "$(dp-info --get epsilon model)" 1.999 ;; esac
+    done
+    outpert-gd.sh -q --data real.dp --epsilon 2 --seed 1 -o model
+    above "$(dp-eval --last --metrics r2 --data real-test.dp --in model | tail -n 1 | cut -f 3)" 0.3
+}
+
+@test "outpert-gd.sh: how many steps" {
+    iterations() { outpert-gd.sh --data small.dp --print "$@" | sed -n 's/.*--iterations \([0-9]*\).*/\1/p'; }
+    calculate() { /usr/bin/python3 -c "import math; log, sqrt, ceil = math.log, math.sqrt, math.ceil; print($1)"; }
+    assert_equal "$(iterations --multiplier 4 --lambda 0)" "$(calculate 'ceil((10 * 2000 / 4) ** (2 / 3) / 8)')"
+    assert_equal "$(iterations --multiplier 4 --lambda 0 --adjacency replace-one --distance 3)" "$(calculate 'ceil((3 * 2000 / 8) ** (2 / 3) / 8)')"
+    assert_equal "$(iterations --multiplier 4 --lambda 0 --norm 2 --intercept 1)" "$(calculate 'ceil((10 * 2000 / 4 / sqrt(5)) ** (2 / 3) / (8 / 5))')"
+    assert_equal "$(iterations --multiplier 0.1 --lambda 0.05)" "$(calculate 'ceil(4 / .05 / (2 / .35))')"
+    assert_equal "$(iterations --noise gamma --epsilon 0.5 --lambda 0)" "$(calculate 'ceil((10 * 2000 / (2.00002 * 3)) ** (2 / 3) / 8)')"
+    assert_equal "$(iterations --loss huber --loss-width 2 --multiplier 4 --lambda 0)" "$(calculate 'ceil((10 * 2000 / 8) ** (2 / 3) / 2)')"
+    assert_equal "$(iterations --epochs 17)" 17
+    assert_equal "$(iterations --epochs 0.3)" 1
+}
+
+@test "outpert-gd.sh --as-published: the paper's steps and noise, and what they cost" {
+    published() { outpert-gd.sh --data small.dp --as-published --delta 1e-3 --print "$@" | tr -s ' \n' ' ' | sed -n 's/.*--iterations \([0-9]*\) --step \([^ ]*\) .* --noise \([a-z]*\) --multiplier \([^ ]*\) .*/\1 \2 \3 \4/p'; }
+    cat > paper.py << 'END'
+import sys, math
+n, d, D, L, delta = 2000, 8, 10, 1, 1e-3
+mu, eps, noise, sides = float(sys.argv[1]), float(sys.argv[2]), sys.argv[3], float(sys.argv[4])
+beta = 0.25 + mu
+spread = d ** 2 if noise == "gamma" else d * math.log(1 / delta)
+inside = (beta * n * eps * D / L) ** 2 / spread
+if mu: T, change = (mu ** 2 + beta ** 2) / (mu * beta) * math.log((mu / beta) ** 2 * inside), 5 * L * (1 + beta / mu) / (n * beta)
+else: T = inside ** (1 / 3)
+T = max(math.ceil(T), 1)
+if not mu: change = 3 * L * T / (beta * n)
+scale = change / eps * (1 if noise == "gamma" else math.sqrt(2 * math.log(2 / delta)))
+eta, moved = 1 / (mu + beta), 0
+for _ in range(T): moved = max(abs(1 - eta * mu), abs(1 - eta * beta)) * moved + sides * eta * L / n
+got = sys.argv[5:]
+assert int(got[0]) == T and abs(float(got[1]) / eta - 1) < 1e-5 and got[2] == noise and abs(float(got[3]) / (scale / moved) - 1) < 3e-5, (got, T, eta, scale / moved)
+END
+    for mu in 0 0.01; do for eps in 0.1 2; do for noise in gaussian gamma; do
+        /usr/bin/python3 paper.py $mu $eps $noise 1 $(published --lambda $mu --epsilon $eps --noise $noise)
+        /usr/bin/python3 paper.py $mu $eps $noise 2 $(published --lambda $mu --epsilon $eps --noise $noise --adjacency replace-one)
+    done; done; done
+    outpert-gd.sh -q --data small.dp --as-published --delta 1e-4 --epsilon 1 --seed 1 -o model
+    above 0.25 "$(dp-info --get epsilon model)"
+    complains 2 "outpert-gd.sh: --epsilon and --delta: must be numbers > 0, got '1' and '0'" outpert-gd.sh --data small.dp --as-published --delta 0
+    complains 2 "outpert-gd.sh: --noise: must be gaussian or gamma, got 'laplace'" outpert-gd.sh --data small.dp --noise laplace
+    complains 2 "dp-sgd.sh: unknown option '--as-published' (try --help)" dp-sgd.sh --data small.dp --as-published
+    complains 2 "outpert-gd.sh: --norm: must be a number > 0, got '0'" outpert-gd.sh --data small.dp --norm 0
+    complains 2 "dp-erm: --loss squared: nothing bounds one row's gradient; logistic, huber, smooth-hinge, huberised-hinge and softmax bound it" \
+        outpert-gd.sh -q --data real.dp --loss squared -o none
 }

@@ -1,0 +1,42 @@
+#!/usr/bin/env bash
+# Output perturbation: gradient descent over all rows, and noise on its result, once. --as-published has the steps, the sensitivity and
+# the noise of Zhang, Zheng, Mou and Wang (2017), Algorithm 1; what is charged is what they cost.
+set -euo pipefail
+. "$(dirname "$(readlink -f "$0")")/options.sh"
+losses='logistic|smooth-hinge|huber|huberised-hinge|softmax'
+summary="Train by gradient descent, and perturb the result (output perturbation)."
+loss=logistic many_classes=softmax regression=huber lambda=1e-3 epsilon=1 delta=1e-5 epochs=auto batch=all clip=none
+published=no distance=10 norm=1 loss_width=auto noise=gaussian
+options "$@"
+
+bound_of_loss
+if [ "$published" = yes ]; then
+    { number "$epsilon" && number "$delta"; } || fail "--epsilon and --delta: must be numbers > 0, got '$epsilon' and '$delta'"
+    step=$(calculate "1 / ($lambda + $beta)") weights=$(weights)
+    # how far the squared norm of the noise can go, in (Delta / epsilon)^2; of the gamma law it is that of its mean norm
+    case $noise in gamma) spread="$weights ^ 2" ;; *) spread="$weights * log(1 / $delta)" ;; esac
+    reach="($beta * $rows * $epsilon * $distance / $pull) ^ 2 / ($spread)"
+    if number "$lambda"; then
+        laps=$(whole "($lambda ^ 2 + $beta ^ 2) / ($lambda * $beta) * log(($lambda / $beta) ^ 2 * $reach)")
+        change=$(calculate "5 * $pull * (1 + $beta / $lambda) / ($rows * $beta)")
+    else
+        laps=$(whole "($reach) ^ (1 / 3)")
+        change=$(calculate "3 * $pull * $laps / ($beta * $rows)")
+    fi
+    case $noise in gamma) scale="$change / $epsilon" ;; *) scale="$change * sqrt(2 * log(2 / $delta)) / $epsilon" ;; esac
+    sigma=${multiplier:-$(calculate "$scale / $(dp-account sensitivity --rows "$rows" --laps "$laps" --strong-convexity "$lambda" \
+        --smoothness "$beta" --lipschitz "$pull" --step "$step" --adjacency "$adjacency")")}
+    steps="--iterations $laps --step $step"
+else
+    once
+    [ "$epochs" != auto ] || epochs="$(way) * ($lambda + $beta) / 2"
+    steps="--iterations $(whole "$epochs")" # of 2 / (lambda + beta)
+fi
+laps=1
+loop "
+  dp-sample  --data $dir --mode full |
+  dp-erm     --data $dir --loss $loss$width --lambda $lambda --intercept $intercept --norm $norm \
+             --method descent $steps --threads $threads --adjacency $adjacency |
+  dp-noise   --noise $noise --multiplier $sigma |
+  dp-account --epsilon $epsilon --delta $delta $gate |
+  dp-step"

@@ -16,6 +16,17 @@ prepare() {
     dp-account verify ledger
 }
 
+@test "the same of stages that breed and choose" {
+    CHILD="dp-breed --data small.dp --offspring 20 | dp-sample --data small.dp --mode full |
+        dp-select --data small.dp --loss hinge --epsilon 0.001 --clip 1 | dp-account --epsilon 1000 --delta 1e-5 --ledger ledger | dp-step"
+    run timeout 300 "$ROOT/tests/bats/kill-stages.py" 4 1 ledger -- dp-loop --laps 20000 --exec processes -o model -- "$CHILD"
+    assert_success
+    read -r killed some <<< "$output"
+    assert_equal "$killed" 40
+    [ "$some" -ge 15 ] || fail "only $some runs had released something"
+    dp-account verify ledger
+}
+
 # start EXEC LAPS [dp-loop options]: a run in the background that has released something
 start() {
     local exec=$1 laps=$2

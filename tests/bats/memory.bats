@@ -85,6 +85,12 @@ END
         dp-account --epsilon 100 --delta 1e-5 --allow-seeded --no-ledger | dp-step"
 }
 
+@test "memory runs out in a selection, and moves no bit of it" {
+    sweep --runs 300 -- dp-loop -q --laps 2 --exec fused --seed 1 -- "dp-breed --data small.dp --offspring 9 --parents 2 |
+        dp-sample --data small.dp --mode full | dp-select --data small.dp --loss logistic --epsilon 1 --clip 1 --relative |
+        dp-account --epsilon 100 --delta 1e-5 --allow-seeded --no-ledger | dp-step"
+}
+
 @test "memory runs out in a minimiser, and moves no bit of it" {
     sweep -- dp-loop -q --laps 1 --exec fused -- "dp-sample --data small.dp --mode full |
         dp-erm --data small.dp --loss logistic --lambda 1e-2 --non-private | dp-account --non-private | dp-step"

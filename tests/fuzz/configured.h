@@ -45,6 +45,8 @@ static const char *const configurations[] = {
     "dp-noise --multiplier 2 --follow",
     "dp-clip --data @DATA --clip 0.1 --follow",
     "dp-linesearch --data @DATA --epsilon 1 --tries 5 --clip 1 --first-step 4 --same-batch",
+    "dp-breed --data @DATA --offspring 6 --parents 3 --intercept 1 --decay 0.9",
+    "dp-select --data @DATA --loss logistic --epsilon 1 --clip 1 --lambda 0.1 --relative",
 };
 
 #define CONFIGURATIONS (sizeof configurations / sizeof configurations[0])

@@ -2,6 +2,7 @@
 #include "unit.h"
 
 #include <gsl/gsl_cdf.h>
+#include <mpfr.h>
 #include <string.h>
 
 #include "math/choose.h"
@@ -163,6 +164,57 @@ static void the_exponential_mechanism_looks_at_all_bits(void **state)
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
         assert_int_not_equal(dp_choose_exponential(&key, 1, wrong[i], (int64_t[]){1, 0}, 2, &choice), 0);
     assert_int_equal(choice, 7);
+}
+
+/* A score, and in *scale a scale, such that of it and 0 the latter is chosen with a probability that differs from p by less
+   than 2^-66: scales below 2^48 are tried until a score is near enough to a whole number. p > 1/2. */
+static int64_t score_for(mpfr_t p, double *scale)
+{
+    int64_t score = 0;
+    mpfr_t odds, x, whole;
+    mpfr_inits2(300, odds, x, whole, (mpfr_ptr)0);
+    mpfr_ui_sub(x, 1, p, MPFR_RNDN);
+    mpfr_div(odds, p, x, MPFR_RNDN);
+    mpfr_log(odds, odds, MPFR_RNDN);
+    for (*scale = 0x1p48; score == 0; *scale -= 1) {
+        mpfr_mul_d(x, odds, *scale, MPFR_RNDN);
+        mpfr_round(whole, x);
+        mpfr_sub(x, x, whole, MPFR_RNDN);
+        if (fabs(mpfr_get_d(x, MPFR_RNDN)) < 0x1p-17)
+            score = mpfr_get_sj(whole, MPFR_RNDN);
+    }
+    *scale += 1;
+    mpfr_clears(odds, x, whole, (mpfr_ptr)0);
+    return score;
+}
+
+/* Where the first 64 bits leave it open, the others decide: of draws on either side of a bound between two candidates that lies
+   a quarter above them. */
+static void the_exponential_mechanism_takes_more_bits(void **state)
+{
+    (void)state;
+    struct dp_key key;
+    int below = 0, above = 0;
+    mpfr_t p;
+    mpfr_init2(p, 300);
+    dp_key_derive(&key, 9, "choose", 0);
+    for (uint64_t lap = 1; lap <= 24; lap++) {
+        uint64_t first = dp_draw_word(&key, DP_DRAW_CHOICE, lap, 0, 0), second = dp_draw_word(&key, DP_DRAW_CHOICE, lap, 0, 1);
+        if (first >> 63 == 0 || (second > UINT64_MAX / 16 * 5 && second < UINT64_MAX / 16 * 11))
+            continue;
+        mpfr_set_uj(p, first, MPFR_RNDN);
+        mpfr_add_d(p, p, 0.5, MPFR_RNDN);
+        mpfr_div_2ui(p, p, 64, MPFR_RNDN);
+        double scale;
+        size_t choice;
+        int64_t score[] = {0, score_for(p, &scale)};
+        assert_int_equal(dp_choose_exponential(&key, lap, scale, score, 2, &choice), 0);
+        assert_int_equal(choice, second >= UINT64_MAX / 16 * 11);
+        below += choice == 0;
+        above += choice == 1;
+    }
+    assert_true(below > 0 && above > 0);
+    mpfr_clear(p);
 }
 
 /* The choice is what the addressed draws make it, whoever computes it, also behind those that are drawn at once. */
@@ -333,6 +385,7 @@ int main(void)
         cmocka_unit_test(the_least_has_its_law),
         cmocka_unit_test(the_exponential_mechanism_has_its_law),
         cmocka_unit_test(the_exponential_mechanism_looks_at_all_bits),
+        cmocka_unit_test(the_exponential_mechanism_takes_more_bits),
         cmocka_unit_test(the_exponential_mechanism_is_private),
         cmocka_unit_test(choices_follow_their_draws),
         cmocka_unit_test(the_ends_of_whole_numbers_are_numbers),

@@ -189,6 +189,12 @@ static int check_bounded(struct audit *a, const struct dp_record *sampled, struc
         return dp_fail(err, DP_E_UNSAFE, "lap %lld does not record by how much one row may move the sum", (long long)f->lap);
     if (!(grid > 0) || frexp(grid, &exponent) != 0.5)
         return dp_fail(err, DP_E_UNSAFE, "lap %lld has no grid that is a power of two", (long long)f->lap);
+    if (m->query.kind == DP_QUERY_OBJECTIVE)
+        return dp_fail(
+            err, DP_E_USAGE,
+            "the sum of lap %lld is the minimiser of a perturbed objective: noise on the objective hides a person, and "
+            "the bound is on something else; dp-audit membership looks at what is released",
+            (long long)f->lap);
     if (dp_frame_real(f, DP_F_BOUND, 0) != m->bound)
         return dp_fail(err, DP_E_UNSAFE, "the clip bounds of lap %lld disagree: %g on the sum, %g in its record",
                        (long long)f->lap, dp_frame_real(f, DP_F_BOUND, 0), m->bound);

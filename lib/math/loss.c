@@ -98,6 +98,31 @@ double dp_loss_slope(enum dp_loss loss, double width, double y, double u)
     return NAN;
 }
 
+double dp_loss_curvature(enum dp_loss loss, double width, double y, double u)
+{
+    double e;
+    switch (loss) {
+    case DP_LOSS_SQUARED:
+        return 1;
+    case DP_LOSS_LOGISTIC:
+        e = exp(-fabs(u));
+        return e / ((1 + e) * (1 + e));
+    case DP_LOSS_SMOOTH_HINGE:
+        return y * u < 1 && y * u > 1 - width ? 1 / width : 0;
+    case DP_LOSS_HUBER:
+        return fabs(u - y) < width ? 1 : 0;
+    case DP_LOSS_HUBERISED_HINGE:
+        return fabs(1 - y * u) < width ? 0.5 / width : 0;
+    case DP_LOSS_POISSON:
+        return exp(u);
+    case DP_LOSS_HINGE:
+    case DP_LOSS_SOFTMAX:
+    case DP_LOSS_COUNT:
+        break;
+    }
+    return NAN;
+}
+
 double dp_loss_prediction(enum dp_loss loss, double u)
 {
     return loss == DP_LOSS_POISSON ? exp(u) : u;

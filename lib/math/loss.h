@@ -74,6 +74,9 @@ double dp_loss_value(enum dp_loss loss, double width, double y, double u);
 /* dl/du at (y, u); at a kink, a subgradient. */
 double dp_loss_slope(enum dp_loss loss, double width, double y, double u);
 
+/* d²l/du² at (y, u), at a kink of the slope one of its two; NAN for hinge and softmax. */
+double dp_loss_curvature(enum dp_loss loss, double width, double y, double u);
+
 /* The label that a score u stands for: e^u for poisson, else u. */
 double dp_loss_prediction(enum dp_loss loss, double u);
 

@@ -23,6 +23,7 @@ enum dp_purpose {
     DP_DRAW_SEARCH_QUERY,     /* and on each candidate */
     DP_DRAW_CHOICE,           /* by the exponential mechanism */
     DP_DRAW_OFFSPRING,        /* public: crossover and mutation */
+    DP_DRAW_OBJECTIVE,        /* on an objective */
 };
 
 /* A key from the kernel's CSPRNG. */

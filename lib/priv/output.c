@@ -59,19 +59,35 @@ double dp_permutation_sensitivity(const struct dp_descent *d, int64_t rows, int6
     return (replace_one ? 2 * one : one) * (1 + 1e-12);
 }
 
+/* What rounding does to a gradient, in units of 2^-53, to first order. */
+static double gradient_units(const struct dp_descent *d, const struct dp_arithmetic *a, double norm)
+{
+    return (d->beta - d->mu) * a->cols * norm + d->lipschitz * (a->slope / 0x1p-53 + a->chain + 5) + 4 * d->mu * norm;
+}
+
+/* It is of first order alone. */
+static bool is_small(const struct dp_arithmetic *a, double count)
+{
+    return count * 0x1p-53 * (2 * a->cols + a->chain + a->slope / 0x1p-53 + 16) <= 1e-3;
+}
+
+double dp_gradient_rounding(const struct dp_descent *d, const struct dp_arithmetic *a, double norm)
+{
+    return is_small(a, 1) ? 1.02 * 0x1p-53 * gradient_units(d, a, norm) : (double)INFINITY;
+}
+
 double dp_descent_rounding(const struct dp_descent *d, int64_t steps, const struct dp_arithmetic *a)
 {
     const double u = 0x1p-53;
     double count = (double)steps, pull = d->eta * d->mu, rho = d->inverse ? 1 : contraction(d, d->eta);
     if (!(steps >= 1 && makes_sense(d)))
         return (double)NAN;
-    if (!(count * u * (2 * a->cols + a->chain + a->slope / u + 16) <= 1e-3))
+    if (!is_small(a, count))
         return (double)INFINITY;
     double w = d->eta * d->lipschitz * count;
     if (d->mu > 0)
         w = fmin(w, d->inverse ? d->lipschitz / d->mu : d->eta * d->lipschitz / fmin(pull, 2 - pull));
     w = 1.01 * (a->start + w);
-    double gradient = (d->beta - d->mu) * a->cols * w + d->lipschitz * (a->slope / u + a->chain + 5) + 4 * d->mu * w;
-    double error = 1.02 * u * (d->eta * gradient + 2 * w);
+    double error = 1.02 * u * (d->eta * gradient_units(d, a, w) + 2 * w);
     return 2 * (error * geometric(rho, 1, count) + 2 * u * w);
 }

@@ -66,6 +66,10 @@ struct dp_arithmetic {
     double start; /* norm of the model to start from */
 };
 
+/* By how much the gradient at a model of that norm, as a step evaluates it, may be off in norm: of E below what eta multiplies.
+ */
+double dp_gradient_rounding(const struct dp_descent *d, const struct dp_arithmetic *a, double norm);
+
 /* By how much rounding can move the results of two descents of `steps` steps apart, beyond their sensitivity: the error of each
  * step is at most E, so the distances obey d ← rho d + … + 2E, and this is 2 E Σ_t Π_{s > t} rho_s and the rounding of the last
  * difference w_T − w_0. With u = 2^-53, ‖W‖ ≤ w = start + eta L min(T, 1/(1 − |1 − eta mu|)), or start + L/mu for the inverse

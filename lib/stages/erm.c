@@ -30,6 +30,15 @@ static const struct dp_option options[] = {
      .help = "how the minimiser is found",
      .fallback = "minimum",
      .choices = DP_ERM_METHOD_CHOICES},
+    {.name = "multiplier",
+     .letter = 'z',
+     .kind = DP_OPT_REAL,
+     .offset = OFFSET(multiplier),
+     .metavar = "Z",
+     .help = "minimum: noise on the objective / what one person does to its gradient (dp-account sigma --mechanism objective)",
+     .min = 0,
+     .max = INFINITY,
+     .flags = DP_OPT_OPEN_MIN},
     {.name = "lambda",
      .letter = 'L',
      .kind = DP_OPT_REAL,
@@ -44,7 +53,8 @@ static const struct dp_option options[] = {
      .kind = DP_OPT_REAL,
      .offset = OFFSET(tolerance),
      .metavar = "G",
-     .help = "minimum: largest norm that the gradient may have in the end (default 1e-6)",
+     .help =
+         "minimum: largest norm that the gradient may have in the end (default 1e-6; with --multiplier by what rounding hides)",
      .min = 0,
      .max = INFINITY,
      .flags = DP_OPT_OPEN_MIN},
@@ -58,7 +68,7 @@ static const struct dp_option options[] = {
     {.name = "non-private",
      .kind = DP_OPT_FLAG,
      .offset = OFFSET(non_private),
-     .help = "minimum: required, no bound, no noise"},
+     .help = "minimum: no bound, no noise; this or --multiplier"},
     {.name = "iterations",
      .letter = 'n',
      .kind = DP_OPT_INT,
@@ -79,7 +89,7 @@ static const struct dp_option options[] = {
      .kind = DP_OPT_REAL,
      .offset = OFFSET(norm),
      .metavar = "R",
-     .help = "descent: largest norm of a row without its constant column (default 1)",
+     .help = "largest norm of a row without its constant column (default 1)",
      .min = 0,
      .max = INFINITY,
      .flags = DP_OPT_OPEN_MIN},
@@ -91,26 +101,37 @@ static const struct dp_option options[] = {
 static const struct dp_erm_method *const methods[] = {
     [DP_ERM_MINIMUM] = &dp_erm_minimum,
     [DP_ERM_DESCENT] = &dp_erm_descent,
+    [DP_ERM_OBJECTIVE] = &dp_erm_objective,
 };
-static const char *const method_names[] = {"minimum", "descent"};
+static const char *const method_names[] = {"minimum", "descent", "minimum with --multiplier"};
+
+static enum dp_erm_which which_of(const struct dp_erm_options *o)
+{
+    bool perturbed = o->method == DP_ERM_MINIMUM && !isnan(o->multiplier);
+    return perturbed ? DP_ERM_OBJECTIVE : (enum dp_erm_which)o->method;
+}
 
 /* Whether each option that was given is one of the method. */
 static int check_options(const struct dp_erm_options *o, struct dp_err *err)
 {
-    enum { MINIMUM = 1 << DP_ERM_MINIMUM, DESCENT = 1 << DP_ERM_DESCENT };
+    enum { MINIMUM = 1 << DP_ERM_MINIMUM, DESCENT = 1 << DP_ERM_DESCENT, OBJECTIVE = 1 << DP_ERM_OBJECTIVE };
     const struct {
         const char *name;
         bool given;
         int methods; /* bits */
     } own[] = {
-        {"tolerance", !isnan(o->tolerance), MINIMUM}, {"most", o->most != DP_OPT_ABSENT_INT, MINIMUM},
-        {"non-private", o->non_private, MINIMUM},     {"iterations", o->iterations != DP_OPT_ABSENT_INT, DESCENT},
-        {"step", !isnan(o->step), DESCENT},           {"norm", !isnan(o->norm), DESCENT},
-        {"adjacency", o->adjacency != 0, DESCENT},
+        {"tolerance", !isnan(o->tolerance), MINIMUM | OBJECTIVE},
+        {"most", o->most != DP_OPT_ABSENT_INT, MINIMUM | OBJECTIVE},
+        {"non-private", o->non_private, MINIMUM | OBJECTIVE},
+        {"multiplier", !isnan(o->multiplier), OBJECTIVE},
+        {"iterations", o->iterations != DP_OPT_ABSENT_INT, DESCENT},
+        {"step", !isnan(o->step), DESCENT},
+        {"norm", !isnan(o->norm), DESCENT | OBJECTIVE},
+        {"adjacency", o->adjacency != 0, DESCENT | OBJECTIVE},
     };
     for (size_t i = 0; i < sizeof own / sizeof *own; i++)
-        if (own[i].given && !(own[i].methods >> o->method & 1))
-            return dp_fail(err, DP_E_USAGE, "--method %s takes no --%s", method_names[o->method], own[i].name);
+        if (own[i].given && !(own[i].methods >> which_of(o) & 1))
+            return dp_fail(err, DP_E_USAGE, "--method %s takes no --%s", method_names[which_of(o)], own[i].name);
     return DP_OK;
 }
 
@@ -123,6 +144,7 @@ static void erm_close(struct dp_stage *stage)
     free(s->gradient);
     free(s->loss_sum);
     free(s->scores);
+    free(s->bend);
     free(s->slope);
     free(s->w);
 }
@@ -132,7 +154,7 @@ static int erm_open(struct dp_stage *stage, struct dp_err *err)
     const struct dp_erm_options *o = stage->options;
     struct dp_erm *s = stage->state;
     s->options = o;
-    s->method = methods[o->method];
+    s->method = methods[which_of(o)];
     s->loss = (enum dp_loss)o->loss;
     s->width = isnan(o->width) ? dp_loss_default_width(s->loss) : o->width;
     s->tolerance = isnan(o->tolerance) ? 1e-6 : o->tolerance;

@@ -13,13 +13,13 @@
 #include "stages/stages.h"
 
 /* In the order of their names in DP_ERM_METHOD_CHOICES and of the table of methods in erm.c. */
-enum dp_erm_which { DP_ERM_MINIMUM, DP_ERM_DESCENT };
+enum dp_erm_which { DP_ERM_MINIMUM, DP_ERM_DESCENT, DP_ERM_OBJECTIVE /* a minimum with a multiplier */ };
 #define DP_ERM_METHOD_CHOICES "minimum|descent"
 
 struct dp_erm_options {
     const char *data;
     int loss, method, adjacency;
-    double width, lambda, intercept, tolerance, step, norm;
+    double width, lambda, intercept, tolerance, step, norm, multiplier;
     int64_t most, iterations, threads;
     bool non_private;
 };
@@ -42,6 +42,7 @@ struct dp_erm {
     double *gradient;     /* parts × size of the model */
     double *loss_sum;     /* parts */
     double *scores;       /* threads × DP_ROWS × outputs */
+    double *bend;         /* objective: second derivatives of the rows' losses */
     double *slope;        /* of the model's size */
     double *w;            /* the same */
 };
@@ -58,7 +59,7 @@ struct dp_erm_method {
                struct dp_err *err);
 };
 
-extern const struct dp_erm_method dp_erm_minimum, dp_erm_descent;
+extern const struct dp_erm_method dp_erm_minimum, dp_erm_descent, dp_erm_objective;
 
 /* Entries of the model. */
 static inline size_t dp_erm_size(const struct dp_erm *s)
@@ -87,6 +88,10 @@ double dp_erm_risk_at(void *self, const double *w, double *gradient);
    slope goes through dp_erm_chain additions at most until it is in the sum, in a model of that size. */
 void dp_erm_descend(const struct dp_erm_risk *r, double eta, double *w);
 double dp_erm_chain(size_t rows, size_t size);
+
+/* The second derivative of F at w, for models of one output, and its product with v. The same bytes whatever the threads. */
+void dp_erm_bend_at(struct dp_erm_risk *r, const double *w);
+void dp_erm_bend(const struct dp_erm_risk *r, const double *v, double *product);
 
 /* Bounded methods: whether the loss and the step suit them, of options alone. */
 int dp_erm_bound_check(const struct dp_erm *s, struct dp_err *err);

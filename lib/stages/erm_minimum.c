@@ -12,7 +12,8 @@ static int minimum_check(const struct dp_erm *s, struct dp_err *err)
 {
     return s->options->non_private
                ? DP_OK
-               : dp_fail(err, DP_E_USAGE, "--non-private is required: nothing bounds what one row does to a minimiser");
+               : dp_fail(err, DP_E_USAGE,
+                         "--non-private or --multiplier is required: nothing bounds what one row does to a minimiser");
 }
 
 static void minimum_announce(const struct dp_erm *s, struct dp_record *open)

@@ -29,6 +29,8 @@ int dp_erm_risk_open(struct dp_erm *s, struct dp_err *err)
         rc = dp_alloc(&s->loss_sum, s->parts, sizeof(double), err);
     if (rc == DP_OK)
         rc = dp_alloc(&s->takes, s->rows, sizeof *s->takes, err);
+    if (rc == DP_OK && s->method == &dp_erm_objective)
+        rc = dp_alloc(&s->bend, s->rows, sizeof *s->bend, err);
     return rc == DP_OK ? dp_alloc(&s->scores, (size_t)s->options->threads * DP_ROWS * s->form.outputs, sizeof(double), err)
                        : rc;
 }
@@ -68,20 +70,44 @@ static void add_rows(const struct dp_erm_risk *r, const double *w, size_t from, 
     }
 }
 
-/* The slopes of one part of the rows, and their losses where those are asked for. */
-static void add_part(const struct dp_erm_risk *r, const double *w, size_t part, double *scores, bool losses)
+/* Adds the second derivatives of the rows from … to − 1, times v, to the product. */
+static void add_bends(const struct dp_erm_risk *r, const double *v, size_t from, size_t to, double *scores, double *product)
 {
     const struct dp_erm *s = r->state;
-    size_t count = r->batch->count;
+    for (; from < to; from += DP_ROWS) {
+        struct dp_row rows[DP_ROWS];
+        size_t together = to - from < DP_ROWS ? to - from : DP_ROWS;
+        for (size_t i = 0; i < together; i++)
+            rows[i] = dp_batch_row(r->batch, from + i);
+        s->form.family->score(&s->form, v, rows, together, NULL, scores);
+        for (size_t i = 0; i < together; i++) {
+            double part = s->bend[from + i] * scores[i];
+            dp_row_axpy(part, rows[i], product);
+            if (r->batch->intercept != 0)
+                product[s->form.features] += part * (double)r->batch->intercept;
+        }
+    }
+}
+
+/* What is added up over rows. */
+enum what { SLOPES, SLOPES_AND_LOSSES, BENDS };
+
+/* One part of the rows: their slopes, and their losses, or their second derivatives times w. */
+static void add_part(const struct dp_erm_risk *r, const double *w, size_t part, double *scores, enum what what)
+{
+    const struct dp_erm *s = r->state;
+    size_t count = r->batch->count, from = count * part / s->parts, to = count * (part + 1) / s->parts;
     double *gradient = s->gradient + part * dp_erm_size(s);
     memset(gradient, 0, dp_erm_size(s) * sizeof *gradient);
     s->loss_sum[part] = 0;
-    add_rows(r, w, count * part / s->parts, count * (part + 1) / s->parts, scores, gradient,
-             losses ? &s->loss_sum[part] : NULL);
+    if (what == BENDS)
+        add_bends(r, w, from, to, scores, gradient);
+    else
+        add_rows(r, w, from, to, scores, gradient, what == SLOPES_AND_LOSSES ? &s->loss_sum[part] : NULL);
 }
 
-/* Σ slopes over all rows; returns Σ losses, or 0 where those are not asked for. */
-static double add_all(const struct dp_erm_risk *r, const double *w, double *gradient, bool losses)
+/* Σ over all rows; returns Σ losses, or 0 where those are not asked for. */
+static double add_all(const struct dp_erm_risk *r, const double *w, double *gradient, enum what what)
 {
     const struct dp_erm *s = r->state;
     size_t size = dp_erm_size(s), room = DP_ROWS * s->form.outputs;
@@ -89,10 +115,10 @@ static double add_all(const struct dp_erm_risk *r, const double *w, double *grad
     if (s->options->threads > 1) {
 #pragma omp parallel for num_threads((int)s->options->threads) schedule(dynamic)
         for (size_t part = 0; part < s->parts; part++)
-            add_part(r, w, part, s->scores + (size_t)omp_get_thread_num() * room, losses);
+            add_part(r, w, part, s->scores + (size_t)omp_get_thread_num() * room, what);
     } else {
         for (size_t part = 0; part < s->parts; part++)
-            add_part(r, w, part, s->scores, losses);
+            add_part(r, w, part, s->scores, what);
     }
     memset(gradient, 0, size * sizeof *gradient);
     for (size_t part = 0; part < s->parts; part++) {
@@ -107,7 +133,7 @@ double dp_erm_risk_at(void *self, const double *w, double *gradient)
 {
     const struct dp_erm_risk *r = self;
     const struct dp_erm *s = r->state;
-    double n = (double)s->rows, lambda = s->options->lambda, loss = add_all(r, w, gradient, true);
+    double n = (double)s->rows, lambda = s->options->lambda, loss = add_all(r, w, gradient, SLOPES_AND_LOSSES);
     for (size_t j = 0; j < dp_erm_size(s); j++)
         gradient[j] = gradient[j] / n + lambda * w[j];
     return loss / n + lambda / 2 * dp_norm2(w, dp_erm_size(s));
@@ -117,7 +143,27 @@ void dp_erm_descend(const struct dp_erm_risk *r, double eta, double *w)
 {
     const struct dp_erm *s = r->state;
     double n = (double)s->rows, lambda = s->options->lambda;
-    add_all(r, w, s->slope, false);
+    add_all(r, w, s->slope, SLOPES);
     for (size_t j = 0; j < dp_erm_size(s); j++)
         w[j] -= eta * (s->slope[j] / n + lambda * w[j]);
+}
+
+void dp_erm_bend_at(struct dp_erm_risk *r, const double *w)
+{
+    struct dp_erm *s = r->state;
+    for (size_t i = 0; i < r->batch->count; i++) {
+        struct dp_row row = dp_batch_row(r->batch, i);
+        double score, target = dp_loss_target(dp_batch_label(r->batch, i), s->classes, 1, 0);
+        s->form.family->score(&s->form, w, &row, 1, NULL, &score);
+        s->bend[i] = s->takes[i] ? dp_loss_curvature(s->loss, s->width, target, score) : 0;
+    }
+}
+
+void dp_erm_bend(const struct dp_erm_risk *r, const double *v, double *product)
+{
+    const struct dp_erm *s = r->state;
+    double n = (double)s->rows, lambda = s->options->lambda;
+    add_all(r, v, product, BENDS);
+    for (size_t j = 0; j < dp_erm_size(s); j++)
+        product[j] = product[j] / n + lambda * v[j];
 }

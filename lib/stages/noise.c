@@ -122,10 +122,22 @@ static enum dp_query_kind kind_of(const struct options *o)
     return kind[o->noise];
 }
 
-static void complete(struct dp_record *record, enum dp_query_kind kind, double multiplier)
+/* Objective perturbation comes with a query of its own, which lacks the noise on its result. */
+static bool is_open(const struct dp_query *query)
 {
-    record->query = (struct dp_query){.kind = kind, .multiplier = multiplier};
+    return query->kind == DP_QUERY_NONE || (query->kind == DP_QUERY_OBJECTIVE && query->multiplier == 0);
+}
+
+static int complete(struct dp_record *record, enum dp_query_kind kind, double multiplier, struct dp_err *err)
+{
+    if (record->query.kind == DP_QUERY_NONE)
+        record->query = (struct dp_query){.kind = kind};
+    else if (kind != DP_QUERY_GAUSSIAN)
+        return dp_fail(err, DP_E_UNSAFE,
+                       "--noise: what is left of a perturbed objective has an accountant behind Gaussian noise alone");
+    record->query.multiplier = multiplier;
     record->scale = multiplier * record->sensitivity;
+    return DP_OK;
 }
 
 static int noise_hello(struct dp_stage *stage, struct dp_frame *frame, struct dp_err *err)
@@ -133,12 +145,15 @@ static int noise_hello(struct dp_stage *stage, struct dp_frame *frame, struct dp
     const struct options *o = stage->options;
     struct state *s = stage->state;
     struct dp_record *record;
-    for (int at = 0; (record = dp_announced(stage, frame, DP_F_SUM, &at)) != NULL;)
-        if (record->query.kind == DP_QUERY_NONE)
-            complete(record, kind_of(o), o->multiplier);
+    int rc = DP_OK;
+    for (int at = 0; rc == DP_OK && (record = dp_announced(stage, frame, DP_F_SUM, &at)) != NULL;)
+        if (is_open(&record->query))
+            rc = complete(record, kind_of(o), o->multiplier, err);
     for (int at = 0; !isnan(o->count_multiplier) && (record = dp_announced(stage, frame, DP_F_WITHIN, &at)) != NULL;)
-        if (record->query.kind == DP_QUERY_NONE)
-            complete(record, DP_QUERY_GAUSSIAN, o->count_multiplier);
+        if (rc == DP_OK && is_open(&record->query))
+            rc = complete(record, DP_QUERY_GAUSSIAN, o->count_multiplier, err);
+    if (rc != DP_OK)
+        return rc;
     return s->schedule.kind != DP_SCHEDULE_CONSTANT ? announce_schedule(stage, frame, err) : DP_OK;
 }
 
@@ -201,13 +216,12 @@ static struct dp_record *record_noise(struct dp_frame *frame, enum dp_field fiel
                 (long long)frame->lap);
         return NULL;
     }
-    if (r->query.kind != DP_QUERY_NONE) {
+    if (!is_open(&r->query)) {
         dp_fail(err, DP_E_UNSAFE, "the %s of lap %lld is recorded as noised already", dp_fields[field].key,
                 (long long)frame->lap);
         return NULL;
     }
-    complete(r, kind, multiplier);
-    return r;
+    return complete(r, kind, multiplier, err) == DP_OK ? r : NULL;
 }
 
 /* The count that dp-clip --adaptive put beside the sum. Its grid is 1/2. */

@@ -493,7 +493,7 @@ END
     complains 2 "dp-account sigma: --mechanism objective needs --curvature and --slack" \
         dp-account sigma --mechanism objective --curvature 0.01 --epsilon 1 --delta 1e-3
     complains 2 "dp-account epsilon: --multiplier is required" dp-account epsilon $perturbed --laps 1
-    complains 1 "dp-account sigma: no noise multiplier up to 1e+09 reaches epsilon 0.009 at delta 0.0001" \
+    complains 1 "dp-account sigma: --curvature: 0.01 alone costs an epsilon of 0.00995033, whatever the noise: a larger lambda lowers it" \
         dp-account sigma --mechanism objective --curvature 0.01 --slack 1e4 --epsilon 0.009 --delta 1e-4
     complains 1 "dp-account epsilon: accountant profile does not cover these mechanisms" \
         dp-account epsilon -z 2 --sampler full --laps 1 --delta 1e-3 --accountant profile

@@ -113,6 +113,19 @@ same() {
     done
 }
 
+@test "perturbed objectives: processes = fused, on any number of threads, inline = by reference" {
+    dp-synth classification --rows 1500 --cols 9 --seed 4 -o many.dp -q # more parts than threads
+    for what in many.dp:logistic many.dp:smooth-hinge two.dp:huberised-hinge real.dp:huber; do
+        same ${what/:/ } perturbed
+        train three fused "$(pipeline ${what/:/ } perturbed-threads)"
+        train three-processes processes "$(pipeline ${what/:/ } perturbed-threads)"
+        train inline fused "$(pipeline ${what/:/ } perturbed-inline)"
+        cmp fused three
+        cmp fused three-processes
+        cmp fused inline
+    done
+}
+
 @test "minimisers: processes = fused, on any number of threads, inline = by reference, every loss with a gradient" {
     dp-synth classification --rows 1500 --cols 9 --classes 4 --seed 4 -o many.dp -q # more parts than threads
     for what in many.dp:softmax many.dp:logistic two.dp:smooth-hinge two.dp:huberised-hinge real.dp:huber real.dp:squared; do
@@ -194,8 +207,9 @@ cut_at() {
 }
 
 @test "cut at any | by ZeroMQ over ipc" {
-    for variant in parallel release sequential primal clip non-private gradient-clip gradient-adaptive gradient-schedule gradient-adam kinds sgd erm search search-same select; do
+    for variant in parallel release sequential primal clip non-private gradient-clip gradient-adaptive gradient-schedule gradient-adam kinds sgd erm perturbed search search-same select; do
         text=$(pipeline four.dp squared $variant)
+        [ $variant != perturbed ] || text=$(pipeline two.dp logistic $variant)
         train whole fused "$text"
         pipes=$(tr -cd '|' <<< "$text" | wc -c)
         for n in $(seq "$pipes"); do

@@ -92,6 +92,17 @@ pipeline() {
             echo "$sample | $step$threads | dp-account --non-private --allow-seeded | dp-step"
             return
             ;;
+        perturbed | perturbed-threads | perturbed-inline)
+            local threads=''
+            sample="dp-sample --data $1 --mode full"
+            step="dp-erm --data $1 --loss $2 --lambda 1e-2 --loss-width 0.5 --intercept 0.5 --multiplier 2"
+            case $3 in
+                *-threads) threads=' --threads 3' ;;
+                *-inline) sample+=' --inline' step="${step/--data $1 /}" ;;
+            esac
+            echo "$sample | $step$threads | dp-noise -z 1e3 | $gate | dp-step"
+            return
+            ;;
         non-private)
             echo "dp-sample --data $1 --mode shuffle | $step --variant non-private | dp-account --non-private --allow-seeded | dp-step"
             return

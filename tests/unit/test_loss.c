@@ -183,6 +183,24 @@ static long double reference(enum dp_loss loss, long double g, long double y, lo
     }
 }
 
+/* A second derivative is the slope of the slope, and never above the smoothness. */
+static void curvatures_are_slopes_of_slopes(void **state)
+{
+    (void)state;
+    const double h = 1e-6;
+    static const enum dp_loss all[] = {DP_LOSS_SQUARED, DP_LOSS_LOGISTIC,        DP_LOSS_SMOOTH_HINGE,
+                                       DP_LOSS_HUBER,   DP_LOSS_HUBERISED_HINGE, DP_LOSS_POISSON};
+    for (size_t l = 0; l < sizeof all / sizeof *all; l++)
+        for (double y = -1; y <= 1; y += 2)
+            for (double u = -4.03; u < 4; u += 0.11) {
+                double g = dp_loss_default_width(all[l]) * 1.3;
+                double c = dp_loss_curvature(all[l], g, y, u);
+                assert_near(c, (dp_loss_slope(all[l], g, y, u + h) - dp_loss_slope(all[l], g, y, u - h)) / (2 * h), 1e-7);
+                assert_true(c <= dp_loss_smoothness(all[l], g));
+            }
+    assert_true(dp_loss_curvature(DP_LOSS_LOGISTIC, 1, 1, 1e4) == 0 && isnan(dp_loss_curvature(DP_LOSS_HINGE, 1, 1, 0)));
+}
+
 static void values_and_slopes_are_those_of_the_definition(void **state)
 {
     (void)state;
@@ -385,6 +403,7 @@ int main(void)
         cmocka_unit_test(infeasible_alpha_comes_back),
         cmocka_unit_test(conjugates_are_conjugate),
         cmocka_unit_test(slopes_are_slopes),
+        cmocka_unit_test(curvatures_are_slopes_of_slopes),
         cmocka_unit_test(values_and_slopes_are_those_of_the_definition),
         cmocka_unit_test(softmax_is_that_of_the_definition),
         cmocka_unit_test(slopes_of_a_row),

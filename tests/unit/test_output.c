@@ -45,6 +45,53 @@ static void descents_stay_within(void **state)
     }
 }
 
+/* Gradients of the logistic loss in double and in long double, rows in one chain, all of them alike so that their errors are:
+   apart by no more than the bound, and by so much that a hundredth of it would not do. */
+static void gradients_round_within_their_bound(void **state)
+{
+    (void)state;
+    enum { ROWS = 300, COLS = 40 };
+    static double x[ROWS][COLS];
+    double most = 0;
+    for (int i = 0; i < ROWS; i++)
+        for (int j = 0; j < COLS; j++)
+            x[i][j] = (0.9 + 0.1 * sin(j)) / sqrt(COLS);
+    for (double size = 1e-3; size < 1e7; size *= 1.7) {
+        const struct dp_descent d = {.mu = 1e-3, .beta = 0.251, .lipschitz = 1, .eta = 1};
+        const struct dp_arithmetic a = {.cols = COLS, .chain = ROWS, .slope = 8 * 0x1p-53};
+        double w[COLS], gradient[COLS] = {0}, norm = 0, apart = 0;
+        long double exact[COLS] = {0};
+        for (int j = 0; j < COLS; j++) {
+            w[j] = size * (1 + 0.1 * cos(j)) / sqrt(COLS);
+            norm += w[j] * w[j];
+        }
+        for (int i = 0; i < ROWS; i++) {
+            double u = 0;
+            long double v = 0;
+            for (int j = 0; j < COLS; j++) {
+                u += x[i][j] * w[j];
+                v += (long double)x[i][j] * w[j];
+            }
+            double slope = -1 / (1 + exp(u));
+            long double true_slope = -1 / (1 + expl(v));
+            for (int j = 0; j < COLS; j++) {
+                gradient[j] += slope * x[i][j];
+                exact[j] += true_slope * x[i][j];
+            }
+        }
+        for (int j = 0; j < COLS; j++) {
+            double off = (double)(gradient[j] / ROWS + d.mu * w[j] - (exact[j] / ROWS + (long double)d.mu * w[j]));
+            apart += off * off;
+        }
+        double bound = dp_gradient_rounding(&d, &a, sqrt(norm));
+        assert_true(sqrt(apart) <= bound);
+        most = fmax(most, sqrt(apart) / bound);
+    }
+    assert_true(most > 1e-2);
+    assert_true(
+        isinf(dp_gradient_rounding(&(struct dp_descent){1e-3, 1, 1, 1, false}, &(struct dp_arithmetic){.cols = 1e14}, 1)));
+}
+
 static void nonsense(void **state)
 {
     (void)state;
@@ -61,6 +108,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(check_values),
         cmocka_unit_test(descents_stay_within),
+        cmocka_unit_test(gradients_round_within_their_bound),
         cmocka_unit_test(nonsense),
     };
     return cmocka_run_group_tests_name("output", tests, NULL, NULL);

@@ -1,0 +1,200 @@
+/* dp-erm --method minimum --multiplier Z: objective perturbation (priv/objective.h). The minimiser of
+
+     J(w)/N = F(w) + bᵀw/N,   b ~ N(0, σ² I), σ = Z × what one person does to the gradient of J
+
+   down to a norm of the gradient that rounding hardly hides, with a bound on how far from the minimiser that is. The bound is
+   what dp-noise adds noise for; what hides a person is b, and the record says how large it was.
+
+   Certified is, for J with the real b and real numbers,
+
+     ‖∇J(w)/N‖ ≤ gamma = tolerance + rounding + ‖b − its grid's‖/N,   so ‖w − argmin J‖ ≤ gamma/lambda.
+
+   All of it follows from the options, the public number of rows and the number of columns. Rounding grows with ‖w‖: the minimiser
+   has lambda ‖w‖ ≤ L + ‖b‖/N, and a norm of b beyond σ(√d + 12) has a probability below e^−72; a w beyond what that allows, or
+   one without the certificate, ends the run. */
+#include <math.h>
+#include <sodium.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "math/gaussian.h"
+#include "math/grid.h"
+#include "math/newton.h"
+#include "math/vec.h"
+#include "priv/objective.h"
+#include "stages/bounded.h"
+#include "stages/erm.h"
+
+/* Of L-BFGS, from where Newton's method goes on. */
+static const double NEAR = 1e-6;
+enum { GRID_BITS = 40 };
+
+struct certificate {
+    double sigma, step;       /* of b, and its grid */
+    double reach, largest;    /* norms that w and b are held to */
+    double tolerance;         /* of the gradient as it is computed */
+    double bound;             /* of the sum: how far two solutions of one minimiser may be apart; a power of two */
+};
+
+/* What the laps of that shape are held to, from a model of norm `start`. INFINITY for a bound that rounding does not leave. */
+static struct certificate certificate_of(const struct dp_erm *s, const struct dp_erm_shape *shape, double start)
+{
+    const struct dp_erm_options *o = s->options;
+    const struct dp_descent d = dp_erm_descent_of(s, 1);
+    double n = (double)shape->rows, root = sqrt((double)shape->cols);
+    struct certificate c = {.sigma = o->multiplier * d.lipschitz * (o->adjacency != 0 ? 2 : 1) * (1 + 0x1p-50)};
+    const struct dp_arithmetic arithmetic = {
+        .cols = (double)shape->cols,
+        .chain = dp_erm_chain(shape->rows, shape->cols),
+        .slope = dp_loss_slope_rounding(s->loss, s->width, 1) / dp_loss_lipschitz(s->loss, s->width, 1),
+    };
+    c.step = ldexp(1, ilogb(c.sigma) - GRID_BITS);
+    c.largest = c.sigma * (root + 12);
+    c.reach = (d.lipschitz + c.largest / n) / d.mu * (1 + 0x1p-20);
+    /* b/N is rounded, and the sum of all; the norm of that is, too. */
+    double rounding = dp_gradient_rounding(&d, &arithmetic, c.reach);
+    rounding += 0x1p-52 * (d.lipschitz + d.mu * c.reach + 3 * c.largest / n);
+    c.tolerance = isnan(o->tolerance) ? 2 * rounding : o->tolerance;
+    double gamma = c.tolerance * (1 + 0x1p-50 * ((double)shape->cols + 4)) + rounding + c.step * root / (2 * n);
+    double apart = gamma / d.mu * (1 + 0x1p-20) + 0x1p-52 * (c.reach + start), grid = 0x1p-20 * root;
+    c.bound = grid < 0.4 ? exp2(ceil(log2(apart / (0.5 - grid)) + 0x1p-40)) : (double)INFINITY;
+    return c;
+}
+
+static struct dp_query query_of(const struct dp_erm *s, double rows)
+{
+    const struct dp_erm_options *o = s->options;
+    const struct dp_descent d = dp_erm_descent_of(s, 1);
+    return (struct dp_query){.kind = DP_QUERY_OBJECTIVE,
+                             .objective = o->multiplier,
+                             .curvature = (d.beta - d.mu) / (d.mu * rows) * (1 + 0x1p-50),
+                             .vertices = dp_objective_vertices(s->loss == DP_LOSS_HUBER, o->adjacency != 0)};
+}
+
+static int objective_check(const struct dp_erm *s, struct dp_err *err)
+{
+    const struct dp_erm_options *o = s->options;
+    if (o->non_private)
+        return dp_fail(err, DP_E_USAGE, "--multiplier and --non-private exclude each other");
+    if (s->loss == DP_LOSS_SOFTMAX)
+        return dp_fail(err, DP_E_USAGE, "--loss softmax has several outputs, and an objective is perturbed for one");
+    if (!(o->lambda > 0))
+        return dp_fail(err, DP_E_USAGE,
+                       "--multiplier needs a --lambda: without it the minimiser is not held to where noise on the objective "
+                       "hides a person");
+    return dp_erm_bound_check(s, err);
+}
+
+static void objective_announce(const struct dp_erm *s, struct dp_record *open)
+{
+    struct dp_erm_shape shape;
+    bool known = dp_erm_shape_ahead(s, open->rows, &shape);
+    dp_record_bound(open, DP_F_SUM, dp_adjacency_chosen(s->options->adjacency),
+                    known ? certificate_of(s, &shape, 0).bound : 0);
+    open->query = query_of(s, (double)open->rows);
+}
+
+/* b as it is on its grid. */
+static int draw(struct dp_stage *stage, int64_t lap, const struct certificate *c, size_t size, double *b, struct dp_err *err)
+{
+    int64_t *whole;
+    int rc = dp_alloc(&whole, size, sizeof *whole, err);
+    if (rc != DP_OK)
+        return rc;
+    if (dp_gaussian_draw(&stage->key, DP_DRAW_OBJECTIVE, (uint64_t)lap, 0, c->sigma / c->step, whole, size) != 0)
+        rc = dp_fail(err, DP_E_RUN, "--multiplier: noise of scale %g does not fit its grid", c->sigma);
+    for (size_t j = 0; rc == DP_OK && j < size; j++)
+        b[j] = (double)whole[j] * c->step;
+    free(whole);
+    return rc;
+}
+
+/* F with b, as the solvers ask for it. */
+struct perturbed {
+    struct dp_erm_risk risk;
+    const double *b;
+};
+
+static double value_at(void *self, const double *w, double *gradient)
+{
+    struct perturbed *p = self;
+    const struct dp_erm *s = p->risk.state;
+    double n = (double)s->rows, value = dp_erm_risk_at(&p->risk, w, gradient);
+    for (size_t j = 0; j < dp_erm_size(s); j++) {
+        gradient[j] += p->b[j] / n;
+        value += p->b[j] / n * w[j];
+    }
+    return value;
+}
+
+static void slope_at(void *self, const double *w, double *gradient)
+{
+    value_at(self, w, gradient);
+}
+
+static void bend_at(void *self, const double *w)
+{
+    struct perturbed *p = self;
+    dp_erm_bend_at(&p->risk, w);
+}
+
+static void bend(void *self, const double *v, double *product)
+{
+    struct perturbed *p = self;
+    dp_erm_bend(&p->risk, v, product);
+}
+
+/* Moves s->w to where the certificate holds. How near it came is private. */
+static int solve(struct perturbed *p, const struct certificate *c, int64_t lap, struct dp_err *err)
+{
+    struct dp_erm *s = p->risk.state;
+    const struct dp_smooth f = {.size = dp_erm_size(s), .at = value_at, .self = p};
+    const struct dp_bowl bowl = {.size = f.size, .slope = slope_at, .bend_at = bend_at, .bend = bend, .self = p};
+    struct dp_minimum found;
+    int rc = dp_minimise(&f, fmax(NEAR, c->tolerance), s->most, s->w, &found, err);
+    if (rc == DP_OK && (found.end == DP_MINIMUM_REACHED || found.end == DP_MINIMUM_STUCK))
+        rc = dp_newton(&bowl, c->tolerance, s->most, s->w, &found, err);
+    bool within = sqrt(dp_norm2(s->w, f.size)) <= c->reach && sqrt(dp_norm2(p->b, f.size)) <= c->largest;
+    if (rc != DP_OK || (found.end == DP_MINIMUM_REACHED && found.norm <= c->tolerance && within))
+        return rc;
+    return dp_fail(err, DP_E_RUN,
+                   "the minimiser of lap %lld was not found to a gradient of norm %.3g: nothing is released; a larger "
+                   "--tolerance or more passes (--most) may help",
+                   (long long)lap, c->tolerance);
+}
+
+static int objective_lap(struct dp_stage *stage, struct dp_frame *frame, const struct dp_batch *batch, const double *model,
+                         struct dp_err *err)
+{
+    struct dp_erm *s = stage->state;
+    const struct dp_erm_shape shape = dp_erm_shape_of(s);
+    size_t size = dp_erm_size(s);
+    double *b;
+    if (s->form.outputs > 1)
+        return dp_fail(err, DP_E_RUN, "the model of %zu classes has several outputs, and an objective is perturbed for one",
+                       s->classes);
+    const struct certificate c = certificate_of(s, &shape, sqrt(dp_norm2(model, size)));
+    int rc = dp_alloc(&b, size, sizeof *b, err);
+    if (rc != DP_OK)
+        return rc;
+    struct perturbed p = {{s, batch}, b};
+    memcpy(s->w, model, size * sizeof *s->w);
+    rc = draw(stage, frame->lap, &c, size, b, err);
+    if (rc == DP_OK && isfinite(c.bound))
+        rc = solve(&p, &c, frame->lap, err);
+    if (rc == DP_OK)
+        rc = dp_erm_give(s, frame, model, c.bound, err);
+    if (rc == DP_OK)
+        dp_frame_edit_record(frame, DP_F_SUM)->query = query_of(s, (double)s->rows);
+    sodium_memzero(b, size * sizeof *b);
+    free(b);
+    return rc;
+}
+
+const struct dp_erm_method dp_erm_objective = {
+    .bounded = true,
+    .check = objective_check,
+    .announce = objective_announce,
+    .lap = objective_lap,
+};

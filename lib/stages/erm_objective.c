@@ -9,9 +9,9 @@
 
      ‖∇J(w)/N‖ ≤ gamma = tolerance + rounding + ‖b − its grid's‖/N,   so ‖w − argmin J‖ ≤ gamma/lambda.
 
-   All of it follows from the options, the public number of rows and the number of columns. Rounding grows with ‖w‖: the minimiser
-   has lambda ‖w‖ ≤ L + ‖b‖/N, and a norm of b beyond σ(√d + 12) has a probability below e^−72; a w beyond what that allows, or
-   one without the certificate, ends the run. */
+   All of it follows from the options, the public number of rows and the number of columns. Rounding grows with ‖w‖: the
+   minimiser has lambda ‖w‖ ≤ L + ‖b‖/N, and a norm of b beyond σ(√d + 12) has a probability below e^−72; a w beyond what that
+   allows, or one without the certificate, ends the run. */
 #include <math.h>
 #include <sodium.h>
 #include <stdlib.h>
@@ -31,10 +31,10 @@ static const double NEAR = 1e-6;
 enum { GRID_BITS = 40 };
 
 struct certificate {
-    double sigma, step;       /* of b, and its grid */
-    double reach, largest;    /* norms that w and b are held to */
-    double tolerance;         /* of the gradient as it is computed */
-    double bound;             /* of the sum: how far two solutions of one minimiser may be apart; a power of two */
+    double sigma, step;    /* of b, and its grid */
+    double reach, largest; /* norms that w and b are held to */
+    double tolerance;      /* of the gradient as it is computed */
+    double bound;          /* of the sum: how far two solutions of one minimiser may be apart; a power of two */
 };
 
 /* What the laps of that shape are held to, from a model of norm `start`. INFINITY for a bound that rounding does not leave. */
@@ -90,8 +90,7 @@ static void objective_announce(const struct dp_erm *s, struct dp_record *open)
 {
     struct dp_erm_shape shape;
     bool known = dp_erm_shape_ahead(s, open->rows, &shape);
-    dp_record_bound(open, DP_F_SUM, dp_adjacency_chosen(s->options->adjacency),
-                    known ? certificate_of(s, &shape, 0).bound : 0);
+    dp_record_bound(open, DP_F_SUM, dp_adjacency_chosen(s->options->adjacency), known ? certificate_of(s, &shape, 0).bound : 0);
     open->query = query_of(s, (double)open->rows);
 }
 

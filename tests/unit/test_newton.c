@@ -1,4 +1,5 @@
-/* Newton's method by products: functions whose minima are known, to the last digits, and what it says where it does not get there. */
+/* Newton's method by products: functions whose minima are known, to the last digits, and what it says where it does not get
+ * there. */
 #include "unit.h"
 
 #include <stdbool.h>

@@ -48,10 +48,13 @@ END
     [ -z "$published" ] || cat << END
   --noise KIND     gaussian|gamma: with gamma epsilon holds without a delta (default $noise)
   --distance D     guess of how far from zero the minimum is: by it the steps are chosen (default $distance)
-  --norm R         largest norm of a row (default $norm)
-  --loss-width W   of smooth-hinge, huber and huberised-hinge (default $loss_width)
   --as-published   the steps, the sensitivity and the noise of the paper
 END
+    [ -z "$norm" ] || cat << END
+  --norm R         largest norm of a row (default $norm)
+  --loss-width W   of smooth-hinge, huber and huberised-hinge (default $loss_width)
+END
+    [ -z "$slack" ] || echo "  --slack M        noise on the minimum, in units of what it may be missed by (default $slack)"
     [ -z "$clip_decay" ] || echo "  --clip-decay Z   after t steps the clip is divided by 1 + Z t (default $clip_decay)"
     [ -z "$offspring" ] || cat << END
   --offspring M    candidates in each lap (default $offspring)
@@ -59,7 +62,7 @@ END
   --mutation S     by how much an entry changes at most in the first lap (default $mutation)
   --decay PART     in each lap it is this part of the last one's (default $decay)
 END
-    [ -z "$step$tolerance$first_step$radius$offspring$published" ] || echo "  --intercept V    value of a constant column to append, 0 for none (default $intercept)"
+    [ -z "$step$tolerance$first_step$radius$offspring$norm" ] || echo "  --intercept V    value of a constant column to append, 0 for none (default $intercept)"
     [ -z "$tolerance" ] || echo "  --tolerance G    largest norm of the gradient in the end (default $tolerance)"
     cat << END
   --ledger FILE    write what is spent there (default: the ledger of the data set)
@@ -131,14 +134,14 @@ options() {
     taken+=" ${sigma_prime_scale:+sigma_prime_scale} ${step:+step schedule intercept} ${tolerance:+intercept tolerance}"
     taken+="${offspring:+ offspring parents mutation decay intercept}"
     taken+="${radius:+ radius constants intercept}${rounds:+ rounds smoothness}"
-    taken+="${published:+ intercept noise distance norm loss_width}"
+    taken+="${published:+ noise distance}${norm:+ intercept norm loss_width}${slack:+ slack}"
     taken+="${first_step:+ share search_epsilon first_step tries loss_clip policy growth intercept}${armijo:+ beta armijo noise}${clip_decay:+ clip_decay}"
     default_losses="$loss; ${regression:-squared} for a regression${many_classes:+, $many_classes for three classes or more}"
     local two_classes=$loss own_epochs=$epochs own_batch=$batch classes word
     loss=
     parse "$@"
     [ -n "$data" ] || fail "--data is required"
-    for word in epochs clip multiplier search_epsilon first_step loss_clip clip_decay radius smoothness offspring parents mutation decay \
+    for word in epochs clip multiplier search_epsilon first_step loss_clip clip_decay radius smoothness slack offspring parents mutation decay \
         distance norm loss_width; do
         [[ -z ${!word} || ${!word} = auto || ${!word} = none ]] || number "${!word}" || fail "--${word//_/-}: must be a number > 0, got '${!word}'"
     done
@@ -321,5 +324,5 @@ losses='squared|hinge|logistic|smooth-hinge|huber'
 schedules='constant, inverse, sqrt:A:C, linear[:E], cosine[:E] or a file'
 taken='data loss lambda epsilon delta epochs batch clip multiplier adjacency ledger init checkpoint checkpoint_every resume exec threads seed model'
 # gradients have a step size, coordinate descent has sigma', a minimiser has a tolerance; the pipeline sets what it has
-sigma_prime_scale='' tolerance='' radius='' constants='' rounds='' smoothness='' offspring='' parents='' mutation='' decay='' first_step='' search_epsilon='' loss_clip='' armijo='' clip_decay='' policy='' accountant='' published='' distance='' norm='' loss_width='' regression='' noise=laplace plan='' step='' schedule=constant intercept=0 many_classes=''
+sigma_prime_scale='' tolerance='' radius='' constants='' rounds='' smoothness='' offspring='' parents='' mutation='' decay='' first_step='' search_epsilon='' loss_clip='' armijo='' clip_decay='' policy='' accountant='' published='' slack='' distance='' norm='' loss_width='' regression='' noise=laplace plan='' step='' schedule=constant intercept=0 many_classes=''
 data='' model='' ledger='' gate='' init='' checkpoint='' checkpoint_every='' resume='' seed='' quiet='' print='' exec=auto threads=1 adjacency=null-record multiplier=''

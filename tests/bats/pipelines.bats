@@ -11,7 +11,7 @@ above() { /usr/bin/python3 -c "import sys; sys.exit(not float(sys.argv[1]) >= fl
 
 @test "every pipeline: --help, --version, missing and bad options" {
     version=$(dp-loop --version)
-    for p in scd scd-published seq-scd primal-scd scd-nonprivate sgd erm dp-sgd dp-adam adp-sgd bassily rrpsgd outpert-gd blsgd blgd agd; do
+    for p in scd scd-published seq-scd primal-scd scd-nonprivate sgd erm dp-sgd dp-adam adp-sgd bassily rrpsgd outpert-gd objpert blsgd blgd agd; do
         run $p.sh --help
         assert_success
         assert_line "Usage: $p.sh --data DIR [options]"
@@ -142,7 +142,7 @@ above() { /usr/bin/python3 -c "import sys; sys.exit(not float(sys.argv[1]) >= fl
     dp-sgd.sh -q --data small.dp --epochs 1 --ledger "my ledger" -o model
     assert_equal "$(rows small.dp/ledger)" "$before"
     above "$(rows 'my ledger')" 1
-    for p in scd dp-adam adp-sgd bassily rrpsgd outpert-gd blsgd blgd agd privgene seq-scd scd-published primal-scd; do
+    for p in scd dp-adam adp-sgd bassily rrpsgd outpert-gd objpert blsgd blgd agd privgene seq-scd scd-published primal-scd; do
         $p.sh -q --data small.dp --epochs 0.2 --ledger $p.ledger -o model
         above "$(rows $p.ledger)" 1
         $p.sh -q --data small.dp --epochs 0.2 --no-ledger -o model
@@ -682,6 +682,29 @@ EOF
     done
     outpert-gd.sh -q --data real.dp --epsilon 2 --seed 1 -o model
     above "$(dp-eval --last --metrics r2 --data real-test.dp --in model | tail -n 1 | cut -f 3)" 0.3
+}
+
+@test "objpert.sh: learns, and spends its budget on the noise of the objective" {
+    for more in '' '--adjacency replace-one --intercept 0.5 --lambda 1e-2' '--loss huberised-hinge --loss-width 0.2 --lambda 1e-2' '--loss smooth-hinge --slack 100' '--multiplier 5'; do
+        objpert.sh -q --data small.dp --epsilon 2 --seed 1 $more -o model
+        above "$(accuracy test.dp model)" 0.85
+        above 2 "$(dp-info --get epsilon model)"
+        assert_equal "$(dp-info --get lap model)" 1
+        case $more in *multiplier*) ;; *) above "$(dp-info --get epsilon model)" 1.999 ;; esac
+    done
+    objpert.sh -q --data real.dp --epsilon 2 --lambda 1e-2 --seed 1 -o model
+    above "$(dp-eval --last --metrics r2 --data real-test.dp --in model | tail -n 1 | cut -f 3)" 0.3
+    assert_equal "$(dp-info --get epsilon model | cut -c1-5)" 1.999
+    objpert.sh --data small.dp --print > print
+    assert_equal "$(sed -n 's/.*dp-noise *--multiplier \([0-9]*\).*/\1/p' print)" 10000
+    complains 2 "objpert.sh: --lambda: must be a number > 0, got '0': it holds the minimum to where noise hides a person" objpert.sh --data small.dp --lambda 0
+    complains 2 "objpert.sh: --slack: must be a number > 0, got '-3'" objpert.sh --data small.dp --slack -3
+    dp-synth classification --rows 300 --cols 4 --classes 3 --seed 2 -o three.dp -q
+    complains 1 "objpert.sh: 3 classes: logistic for one against the rest each (dp-sgd.sh has softmax)
+dp-erm: the model of 3 classes has several outputs, and an objective is perturbed for one" objpert.sh --data three.dp --no-ledger -o none
+    run objpert.sh -q --data small.dp --lambda 1e-6 -o none
+    assert_failure 1
+    assert_output --regexp 'dp-account sigma: --curvature: [0-9.]+ alone costs an epsilon of [0-9.]+, whatever the noise: a larger lambda lowers it'
 }
 
 @test "outpert-gd.sh: how many steps" {

@@ -211,9 +211,10 @@ static int lap(struct dp_stage *stage, struct dp_frame *frame, const struct dp_b
                struct dp_err *err)
 {
     struct dp_erm *s = stage->state;
-    if (batch->count != s->rows)
-        return dp_fail(err, DP_E_RUN, "lap %lld has %zu of %zu rows, a minimiser is of all (dp-sample --mode full)",
-                       (long long)frame->lap, batch->count, s->rows);
+    /* How many rows a sample has is private: the sampler decides, which is not. */
+    if (dp_frame_record(frame, DP_F_NONE)->sampler != DP_SAMPLER_FULL || batch->count != s->rows)
+        return dp_fail(err, DP_E_RUN, "lap %lld is not of all rows, as a minimiser is (dp-sample --mode full)",
+                       (long long)frame->lap);
     int rc = dp_erm_admit(s, batch, err);
     if (rc != DP_OK)
         return rc;

@@ -57,7 +57,8 @@ static struct certificate certificate_of(const struct dp_erm *s, const struct dp
     rounding += 0x1p-52 * (d.lipschitz + d.mu * c.reach + 3 * c.largest / n);
     c.tolerance = isnan(o->tolerance) ? 2 * rounding : o->tolerance;
     double gamma = c.tolerance * (1 + 0x1p-50 * ((double)shape->cols + 4)) + rounding + c.step * root / (2 * n);
-    double apart = gamma / d.mu * (1 + 0x1p-20) + 0x1p-52 * (c.reach + start), grid = 0x1p-20 * root;
+    /* The last term keeps the grid so coarse that whatever is within reach has at most 60 bits on it. */
+    double apart = gamma / d.mu * (1 + 0x1p-20) + 0x1p-41 * (c.reach + start), grid = 0x1p-20 * root;
     c.bound = grid < 0.4 ? exp2(ceil(log2(apart / (0.5 - grid)) + 0x1p-40)) : (double)INFINITY;
     return c;
 }
@@ -65,10 +66,10 @@ static struct certificate certificate_of(const struct dp_erm *s, const struct dp
 static struct dp_query query_of(const struct dp_erm *s, double rows)
 {
     const struct dp_erm_options *o = s->options;
-    const struct dp_descent d = dp_erm_descent_of(s, 1);
+    double reach = dp_erm_reach(o), bend = dp_loss_smoothness(s->loss, s->width) * reach * reach;
     return (struct dp_query){.kind = DP_QUERY_OBJECTIVE,
                              .objective = o->multiplier,
-                             .curvature = (d.beta - d.mu) / (d.mu * rows) * (1 + 0x1p-50),
+                             .curvature = bend / (o->lambda * rows) * (1 + 0x1p-50),
                              .vertices = dp_objective_vertices(s->loss == DP_LOSS_HUBER, o->adjacency != 0)};
 }
 

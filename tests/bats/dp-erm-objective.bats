@@ -176,8 +176,28 @@ print(run["accountant"], run["charges"][0]["queries"][0]["noise"], run["charges"
     refused 1 "dp-erm: the model of 4 classes has several outputs, and an objective is perturbed for one" four.dp "$PERTURBED"
     refused 1 "dp-erm: a row of two.dp is longer than --norm 0.999: dp-import --row-norm makes rows shorter, or a larger --norm takes them" \
         two.dp "$PERTURBED --norm 0.999"
-    complains 1 "dp-erm: lap 1 has 20 of 200 rows, a minimiser is of all (dp-sample --mode full)" dp-loop -q --laps 1 -- \
+    complains 1 "dp-erm: lap 1 is not of all rows, as a minimiser is (dp-sample --mode full)" dp-loop -q --laps 1 -- \
         "dp-sample --data two.dp --mode fixed --rate 0.1 | dp-erm --data two.dp $PERTURBED | dp-noise -z 1 | dp-account --epsilon 10 --delta 1e-5 --no-ledger | dp-step"
+    # how many rows a sample has is private, and whether it happens to have all of them
+    for rate in 0.5 1; do
+        complains 1 "dp-erm: lap 1 is not of all rows, as a minimiser is (dp-sample --mode full)" dp-loop -q --laps 1 -- \
+            "dp-sample --data two.dp --rate $rate | dp-erm --data two.dp $PERTURBED | dp-noise -z 1 | dp-account --epsilon 10 --delta 1e-5 --no-ledger | dp-step"
+    done
     complains 2 "dp-audit: the sum of lap 1 is the minimiser of a perturbed objective: noise on the objective hides a person, and the bound is on something else; dp-audit membership looks at what is released" \
         dp-audit sensitivity --data two.dp --rows 2 -- "dp-sample --data {} --mode full --inline | dp-erm $PERTURBED"
+}
+
+@test "a minimiser fits its grid whatever the rows are, and its curvature is above nothing" {
+    dp-synth classification --rows 2 --cols 1 --seed 3 -o least.dp -q
+    for options in '--lambda 1 --multiplier 1e-3' '--lambda 1 --multiplier 3' '--lambda 1e-6 --multiplier 100' '--lambda 1e20 --multiplier 1'; do
+        erm least.dp "--loss logistic $options"
+        python "$DRAWN"'
+for f in every:
+    assert numpy.abs(f["sum"]).max() < 2.0 ** 61, f["sum"]
+    # whatever is within reach would fit: the grid is no finer than 2^-61 of that
+    sigma = float(sys.argv[2]) * L
+    assert f["grid"] >= 2.0 ** -61 * (L + sigma * (d ** 0.5 + 12) / N) / lam' least.dp "${options##* }"
+    done
+    run bash -c "dp-cat < bounded | jq -s '.[1].records[0].curvature > 1e-22'"
+    assert_output true
 }

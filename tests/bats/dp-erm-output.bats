@@ -121,7 +121,7 @@ assert len({f["bound"] for f in every}) == 1 and len(every) == 3' two.dp 3
 }
 
 @test "what has no bound, or too much rounding, is refused before anything is released" {
-    complains 1 "dp-erm: lap 1 has 60 of 600 rows, a minimiser is of all (dp-sample --mode full)" dp-loop -q --laps 1 -- \
+    complains 1 "dp-erm: lap 1 is not of all rows, as a minimiser is (dp-sample --mode full)" dp-loop -q --laps 1 -- \
         'dp-sample --data two.dp --mode fixed --rate 0.1 | dp-erm --data two.dp --loss logistic --method descent --iterations 5 | dp-noise -z 1 | dp-account --epsilon 10 --delta 1e-5 --no-ledger | dp-step'
     local descent='--loss logistic --lambda 1e-2 --method descent --iterations 5'
     erm two.dp "$descent"

@@ -73,7 +73,7 @@ value, G, H = F(model)
     assert_success
     assert_output --partial "Usage: dp-erm"
     complains 2 "dp-erm: --loss is required" dp-erm
-    complains 2 "dp-erm: --non-private is required: nothing bounds what one row does to a minimiser" dp-erm --loss logistic
+    complains 2 "dp-erm: --non-private or --multiplier is required: nothing bounds what one row does to a minimiser" dp-erm --loss logistic
     complains 2 "dp-erm: --loss hinge has no gradient where its minimum lies: smooth-hinge and huberised-hinge have one" dp-erm --loss hinge --non-private
     complains 2 "dp-erm: --tolerance: must be > 0, got 0" dp-erm --loss logistic --tolerance 0
     complains 2 "dp-erm: --lambda: must be >= 0, got -1" dp-erm --loss logistic --lambda=-1
@@ -131,7 +131,7 @@ assert numpy.linalg.norm(G) <= 1e-2' counts.dp
 
 @test "what is no minimum over all rows, or of another kind of labels" {
     try() { complains 1 "$1" dp-loop -q --laps 1 ${init:+--init "$init"} -- "$2"; }
-    try "dp-erm: lap 1 has 60 of 600 rows, a minimiser is of all (dp-sample --mode full)" \
+    try "dp-erm: lap 1 is not of all rows, as a minimiser is (dp-sample --mode full)" \
         'dp-sample --data two.dp --mode fixed --rate 0.1 | dp-erm --data two.dp --loss logistic --non-private | dp-account --non-private | dp-step'
     try "dp-erm: --loss logistic needs labels in classes; the labels of this data set are real numbers" "$(pipeline real.dp logistic)"
     try "dp-erm: --loss softmax needs three classes or more; for two, --loss logistic is the same" "$(pipeline two.dp softmax)"

@@ -1,0 +1,172 @@
+# shellcheck shell=bash disable=SC2154
+# Sourced by run.sh: how a cell of the table is measured. A cell is "METHOD SET MU EPSILON"; it has one line of fields for the table:
+#   rounds, laps or iterations, mean error, its median, its deviation, CPU seconds of one round,
+#   those of what was done once for all rounds, of what was done for each of them, what the gate says that a round costs
+
+# seconds COMMAND…: runs it, and adds the CPU seconds of it and its children to $spent
+seconds() {
+    local TIMEFORMAT='%3U %3S' log=$work/time
+    { time "$@" 2> "$work/messages"; } 2> "$log" || {
+        cat "$work/messages" >&2
+        return 1
+    }
+    spent=$(awk -v before="$spent" 'END { printf "%.3f", before + $1 + $2 }' "$log")
+}
+
+# objective SET MODEL: of every model of the stream, on the rows that it was trained on; nobody has paid for that
+objective() { dp-eval --private-data --metrics objective --data "$out/$1.dp" --in "$2" | awk -F '\t' 'NR > 1 { print $3 }'; }
+
+# --- the minimum, to a gradient of norm 1e-10 --------------------------------------------------------------------------------------
+# minimum SET MU: leaves "F, bound on the norm of the gradient, |w|, F(0)" in its file
+minimum() {
+    local file=$results/minimum-$1-$2 data=$out/$1.dp model
+    model=$results/minimum-$1-$2.model
+    [ ! -s "$file" ] || return 0
+    dp-loop --laps 1 -q -o "$model" -- "
+        dp-sample  --data $data --mode full |
+        dp-erm     --data $data --loss $(loss "$1") --lambda $2 --tolerance $tolerance --most 100000 --non-private |
+        dp-account --non-private |
+        dp-step" > /dev/null
+    tsv "$(objective "$1" "$model")" $tolerance "$(dp-info --get model "$model" | awk '{ s += $1 * $1 } END { print sqrt(s) }')" \
+        "$(at_zero "$1")" > "$file.part"
+    mv "$file.part" "$file"
+}
+# at_zero SET: F at the model of zeros, of the labels alone
+at_zero() {
+    [ "$(loss "$1")" != logistic ] || { calculate 'log(2)' && return; }
+    od -A n -v -t f8 -w8 -j 128 "$out/$1.dp/y.npy" | awk '{ u = $1 < 0 ? -$1 : $1; s += u < 1 ? u * u / 2 : u - 0.5 } END { printf "%.10g", s / NR }'
+}
+
+# multiplier EPSILON RATE LAPS: the smallest for that budget, computed once, and so counted in no cell's seconds
+multiplier() {
+    local file=$results/multiplier-$1-${2/\//_}-$3 part=$results/multiplier.$BASHPID
+    [ -s "$file" ] || { dp-account sigma --epsilon "$1" --delta $delta --rate "$2" --laps "$3" > "$part" && mv "$part" "$file"; }
+    cat "$file"
+}
+
+# --- output perturbation -----------------------------------------------------------------------------------------------------------
+# as_printed SET MU EPSILON: "T step deviation": iterations, step and noise of Zhang et al. D is the radius, L = 1.
+as_printed() {
+    awk -v n="$(dp-info --get rows "$out/$1.dp")" -v d="$(dp-info --get cols "$out/$1.dp")" -v mu="$2" -v epsilon="$3" -v delta=$delta \
+        -v beta="$(beta "$1")" -v D="$(radius "$1" "$2")" 'BEGIN {
+        if (mu > 0) {
+            beta += mu
+            step = 1 / (mu + beta)
+            t = (mu ^ 2 + beta ^ 2) / (mu * beta) * log((mu * n * epsilon * D) ^ 2 / (d * log(1 / delta)))
+            moves = 5 * (1 + beta / mu) / (n * beta)
+        } else {
+            step = 1 / beta
+            t = ((beta * n * epsilon * D) ^ 2 / (d * log(1 / delta))) ^ (1 / 3)
+        }
+        t = t > 1 ? int(t) + (t > int(t)) : 1
+        if (mu == 0) moves = 3 * t / (beta * n)
+        printf "%d %.10g %.10g\n", t, step, moves * sqrt(2 * log(2 / delta)) / epsilon
+    }'
+}
+
+# descend SET MU T STEP: gradient descent, once. What leaves dp-erm, the bounded sum, is kept, and noise is drawn on it again and again: that is
+# for measuring alone, since each draw would be paid for by itself.
+descend() {
+    local data=$out/$1.dp
+    dp-loop --laps 1 -q -o "$work/first" -- "
+        dp-sample  --data $data --mode full |
+        dp-erm     --data $data --method descent --loss $(loss "$1") --lambda $2 --iterations $3 --step $4 --adjacency $adjacency |
+        tee $work/bounded |
+        dp-noise   --multiplier 1 |
+        dp-account --epsilon 100 --delta $delta --no-ledger |
+        dp-step" > "$work/stream"
+}
+# draw EPSILON MULTIPLIER: the noise of all rounds, each by programs of its own, with fresh keys
+draw() {
+    local r
+    for r in $(seq "$rounds"); do
+        dp-noise --multiplier "$2" --in "$work/bounded" | dp-account --epsilon "$1" --delta $delta --no-ledger | dp-step > "$work/round-$r"
+    done
+}
+# output SET MU EPSILON T STEP [DEVIATION]: without a deviation, the smallest that the sensitivity of the record allows
+output() {
+    local descent spent=0 z
+    seconds descend "$1" "$2" "$4" "$5"
+    descent=$spent
+    z=$(multiplier "$3" 1 1)
+    [ $# -lt 6 ] || z=$(calculate "$6 / $(sensitivity)")
+    spent=0
+    seconds draw "$3" "$z"
+    dp-cat --frames "$work"/round-* > "$work/models"
+    summary "$1" "$2" "$4" "$descent" "$spent"
+}
+sensitivity() { dp-cat --kind lap "$work/bounded" | sed 's/.*"sensitivity":\([^,}]*\).*/\1/'; }
+
+# --- methods whose rounds are runs with a seed of their own ------------------------------------------------------------------------
+# runs SET MU LAPS ROUNDS COMMAND…: with --seed and -o behind it
+runs() {
+    local r spent=0 set=$1 mu=$2 laps=$3 n=$4
+    shift 4
+    for r in $(seq "$n"); do seconds "$@" --seed "$r" -q -o "$work/round-$r" > /dev/null; done
+    dp-cat --frames "$work"/round-* > "$work/models"
+    summary "$set" "$mu" "$laps" 0 "$spent"
+}
+noisy_sgd() { # SET MU EPSILON CONSTANTS: Bassily et al., batches of 50 on average, N steps
+    local rows
+    rows=$(dp-info --get rows "$out/$1.dp")
+    [ "$4" = 2014 ] || set -- "$@" --multiplier "$(multiplier "$3" "50/$rows" "$rows")"
+    runs "$1" "$2" "$rows" "$sgd_rounds" bassily.sh --data "$out/$1.dp" --loss "$(loss "$1")" --lambda "$2" --epsilon "$3" --delta $delta --batch 50 \
+        --epochs 50 --radius "$(radius "$1" "$2")" --constants "${@:4}" --no-ledger
+}
+# noisy_gd SET MU EPSILON: all rows in each of 100 laps, the models of the last 50 averaged. Where the budget is large there is momentum.
+noisy_gd() {
+    local how data=$out/$1.dp
+    how="--step $(calculate "2 / $(beta "$1")")"
+    [ "$(calculate "$3 >= 0.5")" = 0 ] || how="--step $(calculate "1 / $(beta "$1")") --momentum 0.8"
+    runs "$1" "$2" 100 "$rounds" dp-loop --laps 100 "
+        dp-sample  --data $data --mode full |
+        dp-grad    --data $data --loss $(loss "$1") --lambda $2 --clip 1 |
+        dp-noise   --multiplier $(multiplier "$3" 1 100) |
+        dp-account --epsilon $3 --delta $delta --allow-seeded --no-ledger |
+        dp-step    $how --average tail"
+}
+objective_perturbation() { # SET MU EPSILON
+    runs "$1" "$2" 1 "$rounds" objpert.sh --data "$out/$1.dp" --loss "$(loss "$1")" --lambda "$2" --epsilon "$3" --delta $delta --no-ledger
+}
+
+# summary SET MU LAPS ONCE SECONDS: of the models in $work/models, which took SECONDS, and ONCE what was done once for all of them
+summary() {
+    objective "$1" "$work/models" | awk -v least="$(cut -f 1 "$results/minimum-$1-$2")" '{ print $1 - least }' | sort -g > "$work/errors"
+    awk -v OFS='\t' -v laps="$3" -v once="$4" -v all="$5" -v epsilon="$(cost)" '{ e[NR] = $1; s += $1; q += $1 * $1 }
+        END {
+            v = NR > 1 ? (q - s * s / NR) / (NR - 1) : 0
+            printf "%d\t%d\t%.4g\t%.4g\t%.3g\t%.3f\t%.3f\t%.3f\t%.4g\n", NR, laps, s / NR, (e[int((NR + 1) / 2)] + e[int(NR / 2) + 1]) / 2,
+                (v > 0 ? sqrt(v) : 0), once + all / NR, once, all, epsilon
+        }' "$work/errors"
+}
+cost() { dp-info --get epsilon "$work/models"; }
+
+# cell METHOD SET MU EPSILON: leaves its line in its file. Done cells are not done again, so that an interrupted run goes on where it stopped.
+cell() {
+    local file=$results/cells/$1-$2-$3-$4 adjacency=null-record spent=0 work t step deviation
+    [ ! -s "$file" ] || return 0
+    work=$(mktemp -d "$results/cells/work.XXXXXX")
+    case $1 in
+        published)
+            read -r t step deviation <<< "$(as_printed "${@:2}")"
+            output "${@:2}" "$t" "$step" "$deviation"
+            ;;
+        tight | tight-replace)
+            [ "$1" = tight ] || adjacency=replace-one
+            read -r t step _ <<< "$(as_printed "${@:2}")"
+            output "${@:2}" "$t" "$step"
+            ;;
+        sgd-2014) noisy_sgd "${@:2}" 2014 ;;
+        sgd) noisy_sgd "${@:2}" tight ;;
+        gd) noisy_gd "${@:2}" ;;
+        objective) objective_perturbation "${@:2}" ;;
+    esac > "$work/line"
+    mv "$work/line" "$file"
+    rm -r "$work"
+}
+
+export -f seconds objective minimum at_zero multiplier as_printed descend draw output sensitivity runs noisy_sgd noisy_gd objective_perturbation \
+    summary cost cell
+
+# run_cells: the lines on standard input, each a call, some at a time
+run_cells() { xargs -d '\n' -P "$jobs" -I LINE bash -c 'set -euo pipefail; LINE'; }

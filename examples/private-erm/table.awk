@@ -1,0 +1,135 @@
+# A table of README.md, of the lines of measured.tsv:
+#   awk -F '\t' -v kind=data -f table.awk measured.tsv            the data sets and their minima
+#   awk -F '\t' -v kind=printed -v mu=0 -f table.awk measured.tsv Table 3: error and CPU seconds of a round, with the noise as printed
+#   awk -F '\t' -v kind=errors -v mu=0 -f table.awk measured.tsv  mean errors of all methods
+#   awk -F '\t' -v kind=seconds -v mu=0 -f table.awk measured.tsv CPU seconds of a round
+#   awk -F '\t' -v kind=adult -f table.awk measured.tsv           ADULT-81, medians beside the means
+#   awk -F '\t' -v kind=bank -f table.awk measured.tsv            CPU seconds of all rounds of BANK and all epsilons
+#   awk -F '\t' -v kind=worth -f table.awk measured.tsv           the epsilon that the printed noise is worth
+# The fields of a line are
+#   minimum, part, set, mu, rows, columns, F, bound on the gradient's norm, norm of the model, F(0)
+#   cell, part, set, mu, method, epsilon, rounds, iterations or laps, mean error, median, deviation, CPU seconds of a round, of what was done
+#   once for all rounds, of what was done for each, and the epsilon of one round that the gate states
+BEGIN {
+    name["published"] = "output, as printed"
+    name["tight"] = "output, tight"
+    name["tight-replace"] = "output, tight, replace-one"
+    name["gd"] = "noisy GD"
+    name["objective"] = "objective"
+    name["sgd-2014"] = "noisy SGD, 2014"
+    name["sgd"] = "noisy SGD, tight"
+    if (kind == "printed") split("published sgd-2014", methods, " ")
+    else if (kind == "errors") split("published tight gd objective sgd-2014 sgd", methods, " ")
+    else if (kind == "seconds") split("published tight gd objective sgd-2014 sgd", methods, " ")
+    else if (kind == "adult") split("published tight-replace tight gd objective", methods, " ")
+    else if (kind == "worth") split("published sgd-2014", methods, " ")
+    for (i = 1; i in methods; i++) width = i
+}
+$1 == "minimum" {
+    rise[$3, $4] = $10 - $7
+    if (kind == "data" && $2 == "table") {
+        if (!($3 in shape)) sets[++count] = $3
+        shape[$3] = $5 " × " $6
+        if (!(("mu", $4) in seen)) mus[++several] = $4
+        seen["mu", $4] = 1
+        least[$3, $4] = sprintf("%.7f", $7)
+        far[$3, $4] = sprintf("%.2f", $9)
+    }
+}
+$1 == "cell" && kind != "data" && (kind == "adult") == ($2 == "adult") && (mu == "" || $4 == mu) && (kind != "bank" || $3 == "BANK") {
+    row = $3 SUBSEP $4 SUBSEP $6
+    if (!(row in rows)) {
+        rows[row] = 1
+        order[++count] = row
+    }
+    error[row, $5] = $9
+    median[row, $5] = $10
+    laps[row, $5] = $8
+    seconds[row, $5] = $12
+    cost[row, $5] = $15
+    once[$4, $5] += $13
+    if ($13 > longest[$4, $5]) longest[$4, $5] = $13
+    all[$4, $5] += $14
+    of[$4, $5] = $7
+    if (!(($4, $5) in met)) {
+        met[$4, $5] = 1
+        pairs[++several] = $4 SUBSEP $5
+    }
+}
+function line(first, texts, n,    text, i) {
+    text = "| " first " |"
+    for (i = 1; i <= n; i++) text = text " " texts[i] " |"
+    print text
+}
+function head(n,    text, i) {
+    text = "| --- |"
+    for (i = 1; i <= n; i++) text = text " --- |"
+    print text
+}
+# short NUMBER: two or three digits, without an exponent where there is none needed
+function short(x) { return x == "" ? "" : x >= 100 ? sprintf("%.0f", x) : x >= 0.001 || x == 0 ? sprintf("%.3g", x) : sprintf("%.2g", x) + 0 < 1e-4 ? sprintf("%.1e", x) : sprintf("%.2g", x) }
+END {
+    if (kind == "data") {
+        n = 0
+        texts[++n] = "rows × columns"
+        for (m = 1; m <= several; m++) texts[++n] = "F(ŵ), mu = " mus[m]
+        for (m = 1; m <= several; m++) texts[++n] = "F(0) − F(ŵ)"
+        for (m = 1; m <= several; m++) texts[++n] = "norm of ŵ"
+        line("data", texts, n)
+        head(n)
+        for (s = 1; s <= count; s++) {
+            n = 0
+            texts[++n] = shape[sets[s]]
+            for (m = 1; m <= several; m++) texts[++n] = least[sets[s], mus[m]]
+            for (m = 1; m <= several; m++) texts[++n] = short(rise[sets[s], mus[m]])
+            for (m = 1; m <= several; m++) texts[++n] = far[sets[s], mus[m]]
+            line(sets[s], texts, n)
+        }
+        exit
+    }
+    if (kind == "bank") {
+        n = 0
+        texts[++n] = "method"
+        texts[++n] = "rounds for each epsilon"
+        texts[++n] = "seconds of all rounds"
+        line("mu", texts, n)
+        head(n)
+        for (p = 1; p <= several; p++) {
+            split(pairs[p], part, SUBSEP)
+            texts[1] = name[part[2]]
+            texts[2] = of[pairs[p]]
+            texts[3] = sprintf("%.1f", once[pairs[p]] + all[pairs[p]])
+            line(part[1], texts, 3)
+        }
+        exit
+    }
+    n = 0
+    if (kind != "adult") texts[++n] = "epsilon"
+    else texts[++n] = "epsilon"
+    if (kind == "errors") texts[++n] = "w = 0"
+    for (i = 1; i <= width; i++) texts[++n] = (kind == "printed" ? "error, " : "") name[methods[i]]
+    if (kind == "printed")
+        for (i = 1; i <= width; i++) texts[++n] = "seconds, " name[methods[i]]
+    if (kind == "seconds" || kind == "printed") texts[++n] = "T of output"
+    if (kind == "adult") texts[++n] = "as printed / tight"
+    line(kind == "adult" ? "mu" : kind == "worth" ? "data, mu" : "data", texts, n)
+    head(n)
+    for (r = 1; r <= count; r++) {
+        row = order[r]
+        split(row, part, SUBSEP)
+        n = 0
+        texts[++n] = part[3]
+        if (kind == "errors") texts[++n] = short(rise[part[1], part[2]])
+        for (i = 1; i <= width; i++) {
+            m = methods[i]
+            text = short(kind == "seconds" ? seconds[row, m] : kind == "worth" ? cost[row, m] : error[row, m])
+            if (kind == "adult" && text != "") text = text " (" short(median[row, m]) ")"
+            texts[++n] = text
+        }
+        if (kind == "printed")
+            for (i = 1; i <= width; i++) texts[++n] = short(seconds[row, methods[i]])
+        if (kind == "seconds" || kind == "printed") texts[++n] = laps[row, "published"]
+        if (kind == "adult") texts[++n] = error[row, "tight"] > 0 && error[row, "published"] != "" ? sprintf("%.0f", error[row, "published"] / error[row, "tight"]) : ""
+        line(kind == "adult" ? part[2] : kind == "worth" ? part[1] ", " part[2] : part[1], texts, n)
+    }
+}

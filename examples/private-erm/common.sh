@@ -6,7 +6,7 @@ export PATH="$build/bin:$top/pipelines:$PATH"
 export here="$top/examples/private-erm"
 export raw=${DPLINE_DATA:-$top/data}
 export out=${OUT:-$build/examples/private-erm}
-export rounds=${ROUNDS:-100} sgd_rounds=${SGD_ROUNDS:-20}
+export rounds=${ROUNDS:-100} seeds=${SEEDS:-20}
 export jobs=${JOBS:-$(nproc)}
 export delta=0.001 tolerance=${TOLERANCE:-1e-10}
 # What is measured is kept apart by the programs and pipelines that it was measured with.

@@ -1,6 +1,6 @@
 # shellcheck shell=bash disable=SC2154
 # Sourced by run.sh: how a cell of the table is measured. A cell is "METHOD SET MU EPSILON"; it has one line of fields for the table:
-#   rounds, laps or iterations, mean error, its median, its deviation, CPU seconds of one round,
+#   rounds, laps or iterations, mean of F(w), its median, its deviation, CPU seconds of one round,
 #   those of what was done once for all rounds, of what was done for each of them, what the gate says that a round costs
 
 # seconds COMMAND…: runs it, and adds the CPU seconds of it and its children to $spent
@@ -93,24 +93,24 @@ output() {
     spent=0
     seconds draw "$3" "$z"
     dp-cat --frames "$work"/round-* > "$work/models"
-    summary "$1" "$2" "$4" "$descent" "$spent"
+    summary "$1" "$4" "$descent" "$spent"
 }
 sensitivity() { dp-cat --kind lap "$work/bounded" | sed 's/.*"sensitivity":\([^,}]*\).*/\1/'; }
 
 # --- methods whose rounds are runs with a seed of their own ------------------------------------------------------------------------
-# runs SET MU LAPS ROUNDS COMMAND…: with --seed and -o behind it
+# runs SET LAPS ROUNDS COMMAND…: with --seed and -o behind it
 runs() {
-    local r spent=0 set=$1 mu=$2 laps=$3 n=$4
-    shift 4
+    local r spent=0 set=$1 laps=$2 n=$3
+    shift 3
     for r in $(seq "$n"); do seconds "$@" --seed "$r" -q -o "$work/round-$r" > /dev/null; done
     dp-cat --frames "$work"/round-* > "$work/models"
-    summary "$set" "$mu" "$laps" 0 "$spent"
+    summary "$set" "$laps" 0 "$spent"
 }
 noisy_sgd() { # SET MU EPSILON CONSTANTS: Bassily et al., batches of 50 on average, N steps
     local rows
     rows=$(dp-info --get rows "$out/$1.dp")
     [ "$4" = 2014 ] || set -- "$@" --multiplier "$(multiplier "$3" "50/$rows" "$rows")"
-    runs "$1" "$2" "$rows" "$sgd_rounds" bassily.sh --data "$out/$1.dp" --loss "$(loss "$1")" --lambda "$2" --epsilon "$3" --delta $delta --batch 50 \
+    runs "$1" "$rows" "$seeds" bassily.sh --data "$out/$1.dp" --loss "$(loss "$1")" --lambda "$2" --epsilon "$3" --delta $delta --batch 50 \
         --epochs 50 --radius "$(radius "$1" "$2")" --constants "${@:4}" --no-ledger
 }
 # noisy_gd SET MU EPSILON: all rows in each of 100 laps, the models of the last 50 averaged. Where the budget is large there is momentum.
@@ -118,7 +118,7 @@ noisy_gd() {
     local how data=$out/$1.dp
     how="--step $(calculate "2 / $(beta "$1")")"
     [ "$(calculate "$3 >= 0.5")" = 0 ] || how="--step $(calculate "1 / $(beta "$1")") --momentum 0.8"
-    runs "$1" "$2" 100 "$rounds" dp-loop --laps 100 "
+    runs "$1" 100 "$seeds" dp-loop --laps 100 "
         dp-sample  --data $data --mode full |
         dp-grad    --data $data --loss $(loss "$1") --lambda $2 --clip 1 |
         dp-noise   --multiplier $(multiplier "$3" 1 100) |
@@ -126,18 +126,18 @@ noisy_gd() {
         dp-step    $how --average tail"
 }
 objective_perturbation() { # SET MU EPSILON
-    runs "$1" "$2" 1 "$rounds" objpert.sh --data "$out/$1.dp" --loss "$(loss "$1")" --lambda "$2" --epsilon "$3" --delta $delta --no-ledger
+    runs "$1" 1 "$rounds" objpert.sh --data "$out/$1.dp" --loss "$(loss "$1")" --lambda "$2" --epsilon "$3" --delta $delta --no-ledger
 }
 
-# summary SET MU LAPS ONCE SECONDS: of the models in $work/models, which took SECONDS, and ONCE what was done once for all of them
+# summary SET LAPS ONCE SECONDS: of the models in $work/models, which took SECONDS, and ONCE what was done once for all of them
 summary() {
-    objective "$1" "$work/models" | awk -v least="$(cut -f 1 "$results/minimum-$1-$2")" '{ print $1 - least }' | sort -g > "$work/errors"
-    awk -v OFS='\t' -v laps="$3" -v once="$4" -v all="$5" -v epsilon="$(cost)" '{ e[NR] = $1; s += $1; q += $1 * $1 }
+    objective "$1" "$work/models" | sort -g > "$work/values"
+    awk -v laps="$2" -v once="$3" -v all="$4" -v epsilon="$(cost)" '{ e[NR] = $1; s += $1 - e[1]; q += ($1 - e[1]) ^ 2 }
         END {
             v = NR > 1 ? (q - s * s / NR) / (NR - 1) : 0
-            printf "%d\t%d\t%.4g\t%.4g\t%.3g\t%.3f\t%.3f\t%.3f\t%.4g\n", NR, laps, s / NR, (e[int((NR + 1) / 2)] + e[int(NR / 2) + 1]) / 2,
+            printf "%d\t%d\t%.12g\t%.12g\t%.3g\t%.3f\t%.3f\t%.3f\t%.4g\n", NR, laps, e[1] + s / NR, (e[int((NR + 1) / 2)] + e[int(NR / 2) + 1]) / 2,
                 (v > 0 ? sqrt(v) : 0), once + all / NR, once, all, epsilon
-        }' "$work/errors"
+        }' "$work/values"
 }
 cost() { dp-info --get epsilon "$work/models"; }
 

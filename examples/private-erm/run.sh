@@ -3,7 +3,7 @@
 #   run.sh [--write | --collect] [part …]     parts: table, adult (default: both)
 # --write also puts measured.tsv, the tables and the picture into this directory; --collect runs nothing and makes them of what has
 # been measured. SETS="BANK WINE …", MUS="0 0.001 0.01", EPSILONS="0.1 0.5 1 2" and METHODS="published tight …" name what is run,
-# ROUNDS=n (100) how often noise is drawn, SGD_ROUNDS=n (20) how often the noisy SGD is run, JOBS=n how many cells go on at once.
+# ROUNDS=n (100) how often noise is drawn, SEEDS=n (20) how often noisy SGD and GD are run, JOBS=n how many cells go on at once.
 set -euo pipefail
 cd "$(dirname "$0")"
 . ./common.sh
@@ -52,9 +52,12 @@ collected() {
     done
     cells "$1" | while read -r method set mu epsilon; do
         file=$results/cells/$method-$set-$mu-$epsilon
-        [ ! -s "$file" ] || tsv cell "$1" "$set" "$mu" "$method" "$epsilon" "$(cat "$file")"
+        [ ! -s "$file" ] || tsv cell "$1" "$set" "$mu" "$method" "$epsilon" "$(above "$(cut -f 1 "$results/minimum-$set-$mu")" < "$file")"
     done
 }
+
+# above F: the line of a cell, with errors in place of values of F
+above() { awk -F '\t' -v OFS='\t' -v least="$1" '{ $3 = sprintf("%.4g", $3 - least); $4 = sprintf("%.4g", $4 - least) } 1'; }
 
 for part; do
     case $part in

@@ -8,6 +8,7 @@ export raw=${DPLINE_DATA:-$top/data}
 export out=${OUT:-$build/examples/private-erm}
 export rounds=${ROUNDS:-100} seeds=${SEEDS:-20}
 export jobs=${JOBS:-$(nproc)}
+export wide=''
 export delta=0.001 tolerance=${TOLERANCE:-1e-10}
 # What is measured is kept apart by the programs and pipelines that it was measured with.
 results=$out/results-$(cat "$build"/bin/dp-* "$top"/pipelines/*.sh | cksum | cut -d ' ' -f 1)
@@ -51,11 +52,17 @@ import() {
 # What is public of the problem: a row's gradient has norm 1 at most, and the loss is BETA-smooth; at the zero model it is F0 at most.
 loss() { [ "$(dp-info --get classes "$out/$1.dp")" = 2 ] && echo logistic || echo huber; }
 beta() { [ "$(loss "$1")" = logistic ] && echo 0.25 || echo 1; }
-# radius SET MU: where the minimum is. F(0) is at most ln 2 or 1/2, so mu/2 |w|^2 is, too. Without mu nothing is known: 20.
+# radius SET MU: a ball that the minimum is in. F(0) is at most ln 2 or 1/2, so mu/2 |w|^2 is, too. Without mu nothing is known: 20. Where wide
+# is set, what a bound on the gradient alone gives, 1/mu, and 200 without mu.
 radius() {
     local most=0.5
     [ "$(loss "$1")" != logistic ] || most='log(2)'
-    [ "$2" = 0 ] && echo 20 || calculate "sqrt(2 * $most / $2)"
+    case $wide$2 in
+        0) echo 20 ;;
+        wide0) echo 200 ;;
+        wide*) calculate "1 / $2" ;;
+        *) calculate "sqrt(2 * $most / $2)" ;;
+    esac
 }
 
 tsv() {

@@ -11,6 +11,7 @@ style_of() {
     case $1 in
         published) echo "'#b3541e' 4 2" ;;
         tight) echo "'#1b5e9b' 7 1" ;;
+        stopped) echo "'#7fb2dd' 11 1" ;;
         gd) echo "'#3a7d44' 5 1" ;;
         objective) echo "'#c9a227' 9 1" ;;
         sgd-2014) echo "'#7d3a6b' 6 2" ;;
@@ -21,6 +22,7 @@ label_of() {
     case $1 in
         published) echo 'output perturbation, noise as printed' ;;
         tight) echo 'output perturbation, tight' ;;
+        stopped) echo 'output perturbation, stopped early' ;;
         gd) echo 'noisy gradient descent' ;;
         objective) echo 'objective perturbation' ;;
         sgd-2014) echo 'noisy SGD, constants of 2014' ;;
@@ -32,7 +34,7 @@ panel() {
     local method file plots='' style zero
     zero=$(awk -F '\t' -v set="$1" -v mu="$2" '$1 == "minimum" && $3 == set && $4 == mu { print $10 - $7; exit }' measured.tsv)
     plots="$zero with lines linewidth 1.5 dashtype 3 linecolor rgb '#444444' title 'the zero model'"
-    for method in published sgd-2014 sgd tight objective gd; do
+    for method in published sgd-2014 sgd tight stopped objective gd; do
         file=$scratch/$1-$2-$method
         awk -F '\t' -v set="$1" -v mu="$2" -v method=$method '$1 == "cell" && $3 == set && $4 == mu && $5 == method { print $6, $9 }' measured.tsv > "$file"
         [ -s "$file" ] || continue

@@ -1,6 +1,7 @@
 # A table of README.md, of the lines of measured.tsv:
 #   awk -F '\t' -v kind=data -f table.awk measured.tsv            the data sets and their minima
 #   awk -F '\t' -v kind=printed -v mu=0 -f table.awk measured.tsv Table 3: error and CPU seconds of a round, with the noise as printed
+#   awk -F '\t' -v kind=wide -v mu=0 -f table.awk measured.tsv    the same in wider balls
 #   awk -F '\t' -v kind=errors -v mu=0 -f table.awk measured.tsv  mean errors of all methods
 #   awk -F '\t' -v kind=seconds -v mu=0 -f table.awk measured.tsv CPU seconds of a round
 #   awk -F '\t' -v kind=adult -f table.awk measured.tsv           ADULT-81, medians beside the means
@@ -14,15 +15,19 @@ BEGIN {
     name["published"] = "output, as printed"
     name["tight"] = "output, tight"
     name["tight-replace"] = "output, tight, replace-one"
+    name["stopped"] = "output, tight, stopped early"
     name["gd"] = "noisy GD"
     name["objective"] = "objective"
     name["sgd-2014"] = "noisy SGD, 2014"
+    name["published-wide"] = name["published"]
+    name["sgd-2014-wide"] = name["sgd-2014"]
     name["sgd"] = "noisy SGD, tight"
     if (kind == "printed") split("published sgd-2014", methods, " ")
-    else if (kind == "errors") split("published tight gd objective sgd-2014 sgd", methods, " ")
-    else if (kind == "seconds") split("published tight gd objective sgd-2014 sgd", methods, " ")
-    else if (kind == "adult") split("published tight-replace tight gd objective", methods, " ")
+    else if (kind == "errors") split("published tight stopped gd objective sgd-2014 sgd", methods, " ")
+    else if (kind == "seconds") split("published tight stopped gd objective sgd-2014 sgd", methods, " ")
+    else if (kind == "adult") split("published tight-replace tight stopped gd objective", methods, " ")
     else if (kind == "worth") split("published sgd-2014", methods, " ")
+    else if (kind == "wide") split("published-wide sgd-2014-wide", methods, " ")
     for (i = 1; i in methods; i++) width = i
 }
 $1 == "minimum" {
@@ -107,10 +112,10 @@ END {
     if (kind != "adult") texts[++n] = "epsilon"
     else texts[++n] = "epsilon"
     if (kind == "errors") texts[++n] = "w = 0"
-    for (i = 1; i <= width; i++) texts[++n] = (kind == "printed" ? "error, " : "") name[methods[i]]
-    if (kind == "printed")
+    for (i = 1; i <= width; i++) texts[++n] = (kind == "printed" || kind == "wide" ? "error, " : "") name[methods[i]]
+    if (kind == "printed" || kind == "wide")
         for (i = 1; i <= width; i++) texts[++n] = "seconds, " name[methods[i]]
-    if (kind == "seconds" || kind == "printed") texts[++n] = "T of output"
+    if (kind == "seconds" || kind == "printed" || kind == "wide") texts[++n] = "T of output"
     if (kind == "adult") texts[++n] = "as printed / tight"
     line(kind == "adult" ? "mu" : kind == "worth" ? "data, mu" : "data", texts, n)
     head(n)
@@ -126,9 +131,9 @@ END {
             if (kind == "adult" && text != "") text = text " (" short(median[row, m]) ")"
             texts[++n] = text
         }
-        if (kind == "printed")
+        if (kind == "printed" || kind == "wide")
             for (i = 1; i <= width; i++) texts[++n] = short(seconds[row, methods[i]])
-        if (kind == "seconds" || kind == "printed") texts[++n] = laps[row, "published"]
+        if (kind == "seconds" || kind == "printed" || kind == "wide") texts[++n] = laps[row, kind == "wide" ? "published-wide" : "published"]
         if (kind == "adult") texts[++n] = error[row, "tight"] > 0 && error[row, "published"] != "" ? sprintf("%.0f", error[row, "published"] / error[row, "tight"]) : ""
         line(kind == "adult" ? part[2] : kind == "worth" ? part[1] ", " part[2] : part[1], texts, n)
     }

@@ -9,7 +9,7 @@ export out=${OUT:-$build/examples/private-erm}
 export rounds=${ROUNDS:-100} seeds=${SEEDS:-20}
 export jobs=${JOBS:-$(nproc)}
 export wide=''
-export delta=0.001 tolerance=${TOLERANCE:-1e-10}
+export delta=0.001
 # What is measured is kept apart by the programs and pipelines that it was measured with.
 results=$out/results-$(cat "$build"/bin/dp-* "$top"/pipelines/*.sh | cksum | cut -d ' ' -f 1)
 export results

@@ -16,18 +16,24 @@ seconds() {
 # objective SET MODEL: of every model of the stream, on the rows that it was trained on; nobody has paid for that
 objective() { dp-eval --private-data --metrics objective --data "$out/$1.dp" --in "$2" | awk -F '\t' 'NR > 1 { print $3 }'; }
 
-# --- the minimum, to a gradient of norm 1e-10 --------------------------------------------------------------------------------------
-# minimum SET MU: leaves "F, bound on the norm of the gradient, |w|, F(0)" in its file
+# --- the minimum -------------------------------------------------------------------------------------------------------------------
+# minimum SET MU: leaves "F, bound on the norm of the gradient, |w|, F(0)" in its file. With mu it is found by Newton's method, which is behind
+# objective perturbation: with next to no noise its record has a certificate for the minimum. Without mu there is L-BFGS, as far as
+# rounding lets it.
 minimum() {
-    local file=$results/minimum-$1-$2 data=$out/$1.dp model
-    model=$results/minimum-$1-$2.model
+    local file=$results/minimum-$1-$2 data=$out/$1.dp model=$results/model-$1-$2 gradient=4e-8
     [ ! -s "$file" ] || return 0
-    dp-loop --laps 1 -q -o "$model" -- "
-        dp-sample  --data $data --mode full |
-        dp-erm     --data $data --loss $(loss "$1") --lambda $2 --tolerance $tolerance --most 100000 --non-private |
-        dp-account --non-private |
-        dp-step" > /dev/null
-    tsv "$(objective "$1" "$model")" $tolerance "$(dp-info --get model "$model" | awk '{ s += $1 * $1 } END { print sqrt(s) }')" \
+    if [ "$2" = 0 ]; then
+        dp-loop --laps 1 -q -o "$model" -- "
+            dp-sample  --data $data --mode full |
+            dp-erm     --data $data --loss $(loss "$1") --tolerance $gradient --most 100000 --non-private |
+            dp-account --non-private |
+            dp-step" > /dev/null
+    else
+        perturbed "$1" "$2" 1e-9 1e-6 1e30 --seed 1 -q -o "$model" > /dev/null
+        gradient=$(calculate "$(sensitivity "$model") * $2 / 2 + 1e-9 / $(dp-info --get rows "$data")")
+    fi
+    tsv "$(objective "$1" "$model")" "$gradient" "$(dp-info --get model "$model" | awk '{ s += $1 * $1 } END { print sqrt(s) }')" \
         "$(at_zero "$1")" > "$file.part"
     mv "$file.part" "$file"
 }
@@ -100,13 +106,14 @@ output() {
     seconds descend "$1" "$2" "$4" "$5"
     descent=$spent
     z=$(multiplier "$3" 1 1)
-    [ $# -lt 6 ] || z=$(calculate "$6 / $(sensitivity)")
+    [ $# -lt 6 ] || z=$(calculate "$6 / $(sensitivity "$work/bounded")")
     spent=0
     seconds draw "$3" "$z"
     dp-cat --frames "$work"/round-* > "$work/models"
     summary "$1" "$4" "$descent" "$spent"
 }
-sensitivity() { dp-cat --kind lap "$work/bounded" | sed 's/.*"sensitivity":\([^,}]*\).*/\1/'; }
+# sensitivity FILE: of the record in it
+sensitivity() { dp-cat --kind lap "$1" | sed 's/.*"sensitivity":\([^,}]*\).*/\1/'; }
 
 # --- methods whose rounds are runs with a seed of their own ------------------------------------------------------------------------
 # runs SET LAPS ROUNDS COMMAND…: with --seed and -o behind it
@@ -117,10 +124,15 @@ runs() {
     dp-cat --frames "$work"/round-* > "$work/models"
     summary "$set" "$laps" 0 "$spent"
 }
-noisy_sgd() { # SET MU EPSILON CONSTANTS: Bassily et al., batches of 50 on average, N steps
+# noisy_sgd SET MU EPSILON CONSTANTS: Bassily et al., batches of 50 on average, N steps. theorem is their noise for the N² steps of the theorem,
+# of which N are taken.
+noisy_sgd() {
     local rows
     rows=$(dp-info --get rows "$out/$1.dp")
-    [ "$4" = 2014 ] || set -- "$@" --multiplier "$(multiplier "$3" "50/$rows" "$rows")"
+    case $4 in
+        tight) set -- "$@" --multiplier "$(multiplier "$3" "50/$rows" "$rows")" ;;
+        theorem) set -- "${@:1:3}" 2014 --multiplier "$(calculate "50 * sqrt(32 * log($rows / $delta) * log(1 / $delta)) / $3")" ;;
+    esac
     runs "$1" "$rows" "$seeds" bassily.sh --data "$out/$1.dp" --loss "$(loss "$1")" --lambda "$2" --epsilon "$3" --delta $delta --batch 50 \
         --epochs 50 --radius "$(radius "$1" "$2")" --constants "${@:4}" --no-ledger
 }
@@ -136,8 +148,25 @@ noisy_gd() {
         dp-account --epsilon $3 --delta $delta --allow-seeded --no-ledger |
         dp-step    $how --average tail"
 }
-objective_perturbation() { # SET MU EPSILON
-    runs "$1" 1 "$rounds" objpert.sh --data "$out/$1.dp" --loss "$(loss "$1")" --lambda "$2" --epsilon "$3" --delta $delta --no-ledger
+# objective_perturbation SET MU EPSILON: noise on the objective, and an exact minimum. The noise that hides what is missing of exactness
+# has a multiplier of 1e4.
+objective_perturbation() {
+    local z two='' rows
+    rows=$(dp-info --get rows "$out/$1.dp")
+    [ "$(loss "$1")" = logistic ] || two=--two-sided
+    z=$(dp-account sigma --mechanism objective --epsilon "$3" --delta $delta --laps 1 --slack 1e4 $two \
+        --curvature "$(calculate "1.00001 * $(beta "$1") / ($2 * $rows)")")
+    runs "$1" 1 "$rounds" perturbed "$1" "$2" "$z" 1e4 "$3"
+}
+# perturbed SET MU MULTIPLIER SLACK EPSILON OPTION…: one run
+perturbed() {
+    local data=$out/$1.dp
+    dp-loop --laps 1 "${@:6}" -- "
+        dp-sample  --data $data --mode full |
+        dp-erm     --data $data --loss $(loss "$1") --lambda $2 --multiplier $3 |
+        dp-noise   --multiplier $4 |
+        dp-account --epsilon $5 --delta $delta --allow-seeded --no-ledger |
+        dp-step"
 }
 
 # summary SET LAPS ONCE SECONDS: of the models in $work/models, which took SECONDS, and ONCE what was done once for all of them
@@ -173,6 +202,7 @@ cell() {
             output "${@:2}" "$t" "$step"
             ;;
         sgd-2014) noisy_sgd "${@:2}" 2014 ;;
+        sgd-theorem) noisy_sgd "${@:2}" theorem ;;
         sgd) noisy_sgd "${@:2}" tight ;;
         gd) noisy_gd "${@:2}" ;;
         objective) objective_perturbation "${@:2}" ;;
@@ -182,7 +212,7 @@ cell() {
 }
 
 export -f seconds objective minimum at_zero multiplier as_printed stopped descend draw output sensitivity runs noisy_sgd noisy_gd objective_perturbation \
-    summary cost cell
+    perturbed summary cost cell
 
 # run_cells: the lines on standard input, each a call, some at a time
 run_cells() { xargs -d '\n' -P "$jobs" -I LINE bash -c 'set -euo pipefail; LINE'; }

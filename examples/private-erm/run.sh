@@ -18,7 +18,7 @@ read -ra sets <<< "${SETS:-$(sets | tr '\n' ' ')}"
 [ ${#sets[@]} -gt 0 ] || { echo "run.sh: there is no data in $raw: get-data.sh fetches it, DPLINE_DATA says where it is" >&2 && exit 1; }
 read -ra mus <<< "${MUS:-0 0.001 0.01}"
 read -ra epsilons <<< "${EPSILONS:-0.1 0.5 1 2}"
-read -ra methods <<< "${METHODS:-published tight tight-replace stopped gd objective sgd-2014 sgd published-wide sgd-2014-wide}"
+read -ra methods <<< "${METHODS:-published tight tight-replace stopped gd objective sgd-2014 sgd published-wide sgd-2014-wide sgd-theorem-wide}"
 
 
 say() { echo "== $*" >&2; }

@@ -21,13 +21,14 @@ BEGIN {
     name["sgd-2014"] = "noisy SGD, 2014"
     name["published-wide"] = name["published"]
     name["sgd-2014-wide"] = name["sgd-2014"]
+    name["sgd-theorem-wide"] = "noisy SGD, 2014, noise for N² steps"
     name["sgd"] = "noisy SGD, tight"
     if (kind == "printed") split("published sgd-2014", methods, " ")
     else if (kind == "errors") split("published tight stopped gd objective sgd-2014 sgd", methods, " ")
     else if (kind == "seconds") split("published tight stopped gd objective sgd-2014 sgd", methods, " ")
     else if (kind == "adult") split("published tight-replace tight stopped gd objective", methods, " ")
     else if (kind == "worth") split("published sgd-2014", methods, " ")
-    else if (kind == "wide") split("published-wide sgd-2014-wide", methods, " ")
+    else if (kind == "wide") split("published-wide sgd-2014-wide sgd-theorem-wide", methods, " ")
     for (i = 1; i in methods; i++) width = i
 }
 $1 == "minimum" {

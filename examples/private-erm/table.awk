@@ -5,7 +5,7 @@
 #   awk -F '\t' -v kind=errors -v mu=0 -f table.awk measured.tsv  mean errors of all methods
 #   awk -F '\t' -v kind=seconds -v mu=0 -f table.awk measured.tsv CPU seconds of a round
 #   awk -F '\t' -v kind=adult -f table.awk measured.tsv           ADULT-81, medians beside the means
-#   awk -F '\t' -v kind=bank -f table.awk measured.tsv            CPU seconds of all rounds of BANK and all epsilons
+#   awk -F '\t' -v kind=bank -f table.awk measured.tsv            CPU seconds of all rounds of BANK at all epsilons
 #   awk -F '\t' -v kind=worth -f table.awk measured.tsv           the epsilon that the printed noise is worth
 # The fields of a line are
 #   minimum, part, set, mu, rows, columns, F, bound on the gradient's norm, norm of the model, F(0)
@@ -42,7 +42,7 @@ $1 == "minimum" {
         far[$3, $4] = sprintf("%.2f", $9)
     }
 }
-$1 == "cell" && kind != "data" && (kind == "adult") == ($2 == "adult") && (mu == "" || $4 == mu) && (kind != "bank" || $3 == "BANK") {
+$1 == "cell" && kind != "data" && (kind == "adult") == ($2 == "adult") && (mu == "" || $4 == mu) && (kind != "bank" || $3 == "BANK" && $5 ~ /^(published|tight|stopped|objective)$/) {
     row = $3 SUBSEP $4 SUBSEP $6
     if (!(row in rows)) {
         rows[row] = 1
@@ -54,7 +54,6 @@ $1 == "cell" && kind != "data" && (kind == "adult") == ($2 == "adult") && (mu ==
     seconds[row, $5] = $12
     cost[row, $5] = $15
     once[$4, $5] += $13
-    if ($13 > longest[$4, $5]) longest[$4, $5] = $13
     all[$4, $5] += $14
     of[$4, $5] = $7
     if (!(($4, $5) in met)) {

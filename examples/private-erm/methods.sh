@@ -46,14 +46,14 @@ at_zero() {
 # multiplier EPSILON RATE LAPS: the smallest for that budget, computed once, and so counted in no cell's seconds
 multiplier() {
     local file=$results/multiplier-$1-${2/\//_}-$3 part=$results/multiplier.$BASHPID
-    [ -s "$file" ] || { dp-account sigma --epsilon "$1" --delta $delta --rate "$2" --laps "$3" > "$part" && mv "$part" "$file"; }
+    [ -s "$file" ] || { dp-account sigma --epsilon "$1" --delta "$delta" --rate "$2" --laps "$3" > "$part" && mv "$part" "$file"; }
     cat "$file"
 }
 
 # --- output perturbation -----------------------------------------------------------------------------------------------------------
 # as_printed SET MU EPSILON: "T step deviation": iterations, step and noise of Zhang et al. D is the radius, L = 1.
 as_printed() {
-    awk -v n="$(dp-info --get rows "$out/$1.dp")" -v d="$(dp-info --get cols "$out/$1.dp")" -v mu="$2" -v epsilon="$3" -v delta=$delta \
+    awk -v n="$(dp-info --get rows "$out/$1.dp")" -v d="$(dp-info --get cols "$out/$1.dp")" -v mu="$2" -v epsilon="$3" -v delta="$delta" \
         -v beta="$(beta "$1")" -v D="$(radius "$1" "$2")" 'BEGIN {
         if (mu > 0) {
             beta += mu
@@ -97,7 +97,7 @@ descend() {
 draw() {
     local r
     for r in $(seq "$rounds"); do
-        dp-noise --multiplier "$2" --in "$work/bounded" | dp-account --epsilon "$1" --delta $delta --no-ledger | dp-step > "$work/round-$r"
+        dp-noise --multiplier "$2" --in "$work/bounded" | dp-account --epsilon "$1" --delta "$delta" --no-ledger | dp-step > "$work/round-$r"
     done
 }
 # output SET MU EPSILON T STEP [DEVIATION]: without a deviation, the smallest that the sensitivity of the record allows
@@ -133,7 +133,7 @@ noisy_sgd() {
         tight) set -- "$@" --multiplier "$(multiplier "$3" "50/$rows" "$rows")" ;;
         theorem) set -- "${@:1:3}" 2014 --multiplier "$(calculate "50 * sqrt(32 * log($rows / $delta) * log(1 / $delta)) / $3")" ;;
     esac
-    runs "$1" "$rows" "$seeds" bassily.sh --data "$out/$1.dp" --loss "$(loss "$1")" --lambda "$2" --epsilon "$3" --delta $delta --batch 50 \
+    runs "$1" "$rows" "$seeds" bassily.sh --data "$out/$1.dp" --loss "$(loss "$1")" --lambda "$2" --epsilon "$3" --delta "$delta" --batch 50 \
         --epochs 50 --radius "$(radius "$1" "$2")" --constants "${@:4}" --no-ledger
 }
 # noisy_gd SET MU EPSILON: all rows in each of 100 laps, the models of the last 50 averaged. Where the budget is large there is momentum.
@@ -154,7 +154,7 @@ objective_perturbation() {
     local z two='' rows
     rows=$(dp-info --get rows "$out/$1.dp")
     [ "$(loss "$1")" = logistic ] || two=--two-sided
-    z=$(dp-account sigma --mechanism objective --epsilon "$3" --delta $delta --laps 1 --slack 1e4 $two \
+    z=$(dp-account sigma --mechanism objective --epsilon "$3" --delta "$delta" --laps 1 --slack 1e4 $two \
         --curvature "$(calculate "1.00001 * $(beta "$1") / ($2 * $rows)")")
     runs "$1" 1 "$rounds" perturbed "$1" "$2" "$z" 1e4 "$3"
 }
@@ -186,7 +186,7 @@ cell() {
     local file=$results/cells/$1-$2-$3-$4 adjacency=null-record spent=0 work t step deviation
     [ ! -s "$file" ] || return 0
     work=$(mktemp -d "$results/cells/work.XXXXXX")
-    [[ $1 != *-wide ]] || local wide=wide
+    [[ $1 != *-wide ]] || export wide=wide
     case ${1%-wide} in
         published)
             read -r t step deviation <<< "$(as_printed "${@:2}")"

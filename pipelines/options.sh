@@ -45,10 +45,14 @@ END
   --armijo A       part of the promised decrease that is asked for (default $armijo)
   --noise KIND     laplace|gaussian: of searches (default $noise)
 END
-    [ -z "$published" ] || cat << END
+    [ -z "$distance" ] || cat << END
   --noise KIND     gaussian|gamma: with gamma epsilon holds without a delta (default $noise)
-  --distance D     guess of how far from zero the minimum is: by it the steps are chosen (default $distance)
-  --as-published   the steps, the sensitivity and the noise of the paper
+  --distance D     guess of how far from zero the minimum is, for how far to go (default $distance)
+END
+    [ -z "$published" ] || echo "  --as-published   the steps, the sensitivity and the noise of the paper"
+    [ -z "$order" ] || cat << END
+  --order HOW      permutation: how rows come into batches (default $order)
+  --step ETA       step size (default: by --distance)
 END
     [ -z "$norm" ] || cat << END
   --norm R         largest norm of a row (default $norm)
@@ -134,7 +138,7 @@ options() {
     taken+=" ${sigma_prime_scale:+sigma_prime_scale} ${step:+step schedule intercept} ${tolerance:+intercept tolerance}"
     taken+="${offspring:+ offspring parents mutation decay intercept}"
     taken+="${radius:+ radius constants intercept}${rounds:+ rounds smoothness}"
-    taken+="${published:+ noise distance}${norm:+ intercept norm loss_width}${slack:+ slack}"
+    taken+="${distance:+ noise distance}${order:+ order step}${norm:+ intercept norm loss_width}${slack:+ slack}"
     taken+="${first_step:+ share search_epsilon first_step tries loss_clip policy growth intercept}${armijo:+ beta armijo noise}${clip_decay:+ clip_decay}"
     default_losses="$loss; ${regression:-squared} for a regression${many_classes:+, $many_classes for three classes or more}"
     local two_classes=$loss own_epochs=$epochs own_batch=$batch classes word
@@ -145,7 +149,7 @@ options() {
         distance norm loss_width; do
         [[ -z ${!word} || ${!word} = auto || ${!word} = none ]] || number "${!word}" || fail "--${word//_/-}: must be a number > 0, got '${!word}'"
     done
-    [ -z "$published" ] || [[ $noise = gaussian || $noise = gamma ]] || fail "--noise: must be gaussian or gamma, got '$noise'"
+    [ -z "$distance" ] || [[ $noise = gaussian || $noise = gamma ]] || fail "--noise: must be gaussian or gamma, got '$noise'"
     [ "$epochs" != auto ] || [ "$own_epochs" = auto ] || fail "--epochs: must be a number > 0, got 'auto'"
     [[ $batch = "$own_batch" || $batch =~ ^[1-9][0-9]*$ ]] || fail "--batch: must be a whole number >= 1, got '$batch'"
     rows=$(dp-info --get rows "$data") || exit
@@ -229,7 +233,7 @@ way() {
     [ "$noise" != gamma ] || far="$sigma * sqrt($(weights) + 1)"
     awk "BEGIN { way = ($distance * $rows / ($sensitivity * $pull * $far)) ^ (2 / 3)
         if ($lambda > 0 && way > 4 / $lambda) way = 4 / $lambda
-        print way }"
+        printf \"%.12g\", way }"
 }
 
 # attend ...: dp-loop, which also gets the signals that are sent to this script alone. In the foreground the shell would die of them
@@ -324,5 +328,5 @@ losses='squared|hinge|logistic|smooth-hinge|huber'
 schedules='constant, inverse, sqrt:A:C, linear[:E], cosine[:E] or a file'
 taken='data loss lambda epsilon delta epochs batch clip multiplier adjacency ledger init checkpoint checkpoint_every resume exec threads seed model'
 # gradients have a step size, coordinate descent has sigma', a minimiser has a tolerance; the pipeline sets what it has
-sigma_prime_scale='' tolerance='' radius='' constants='' rounds='' smoothness='' offspring='' parents='' mutation='' decay='' first_step='' search_epsilon='' loss_clip='' armijo='' clip_decay='' policy='' accountant='' published='' slack='' distance='' norm='' loss_width='' regression='' noise=laplace plan='' step='' schedule=constant intercept=0 many_classes=''
+sigma_prime_scale='' tolerance='' radius='' constants='' rounds='' smoothness='' offspring='' parents='' mutation='' decay='' first_step='' search_epsilon='' loss_clip='' armijo='' clip_decay='' policy='' accountant='' published='' slack='' distance='' order='' norm='' loss_width='' regression='' noise=laplace plan='' step='' schedule=constant intercept=0 many_classes=''
 data='' model='' ledger='' gate='' init='' checkpoint='' checkpoint_every='' resume='' seed='' quiet='' print='' exec=auto threads=1 adjacency=null-record multiplier=''

@@ -81,7 +81,7 @@ static const struct dp_option options[] = {
      .kind = DP_OPT_REAL,
      .offset = OFFSET(step),
      .metavar = "ETA",
-     .help = "descent: step size, at most 2/beta (default 2/(lambda + beta), beta the smoothness of the objective)",
+     .help = "step size, at most 2/beta for a smoothness of beta (default descent: 2/(lambda + beta), else 1/beta)",
      .min = 0,
      .max = INFINITY,
      .flags = DP_OPT_OPEN_MIN},
@@ -93,6 +93,28 @@ static const struct dp_option options[] = {
      .min = 0,
      .max = INFINITY,
      .flags = DP_OPT_OPEN_MIN},
+    {.name = "passes",
+     .letter = 'K',
+     .kind = DP_OPT_INT,
+     .offset = OFFSET(passes),
+     .metavar = "K",
+     .help = "permutation: passes over the rows",
+     .min = 1,
+     .max = 1e6},
+    {.name = "batch",
+     .letter = 'B',
+     .kind = DP_OPT_INT,
+     .offset = OFFSET(batch),
+     .metavar = "B",
+     .help = "permutation: rows of a batch, at least",
+     .min = 1,
+     .max = 1e15},
+    {.name = "decay",
+     .kind = DP_OPT_CHOICE,
+     .offset = OFFSET(decay),
+     .metavar = "HOW",
+     .help = "permutation: of step t, constant or inverse: at most 1/(lambda t) (default constant)",
+     .choices = "constant|inverse"},
     DP_ADJACENCY_OPTION(OFFSET(adjacency)),
     DP_THREADS_OPTION(OFFSET(threads)),
     {.name = NULL},
@@ -101,9 +123,10 @@ static const struct dp_option options[] = {
 static const struct dp_erm_method *const methods[] = {
     [DP_ERM_MINIMUM] = &dp_erm_minimum,
     [DP_ERM_DESCENT] = &dp_erm_descent,
+    [DP_ERM_PERMUTATION] = &dp_erm_permutation,
     [DP_ERM_OBJECTIVE] = &dp_erm_objective,
 };
-static const char *const method_names[] = {"minimum", "descent", "minimum with --multiplier"};
+static const char *const method_names[] = {"minimum", "descent", "permutation", "minimum with --multiplier"};
 
 static enum dp_erm_which which_of(const struct dp_erm_options *o)
 {
@@ -114,7 +137,12 @@ static enum dp_erm_which which_of(const struct dp_erm_options *o)
 /* Whether each option that was given is one of the method. */
 static int check_options(const struct dp_erm_options *o, struct dp_err *err)
 {
-    enum { MINIMUM = 1 << DP_ERM_MINIMUM, DESCENT = 1 << DP_ERM_DESCENT, OBJECTIVE = 1 << DP_ERM_OBJECTIVE };
+    enum {
+        MINIMUM = 1 << DP_ERM_MINIMUM,
+        DESCENT = 1 << DP_ERM_DESCENT,
+        PERMUTATION = 1 << DP_ERM_PERMUTATION,
+        OBJECTIVE = 1 << DP_ERM_OBJECTIVE,
+    };
     const struct {
         const char *name;
         bool given;
@@ -125,9 +153,12 @@ static int check_options(const struct dp_erm_options *o, struct dp_err *err)
         {"non-private", o->non_private, MINIMUM | OBJECTIVE},
         {"multiplier", !isnan(o->multiplier), OBJECTIVE},
         {"iterations", o->iterations != DP_OPT_ABSENT_INT, DESCENT},
-        {"step", !isnan(o->step), DESCENT},
-        {"norm", !isnan(o->norm), DESCENT | OBJECTIVE},
-        {"adjacency", o->adjacency != 0, DESCENT | OBJECTIVE},
+        {"passes", o->passes != DP_OPT_ABSENT_INT, PERMUTATION},
+        {"batch", o->batch != DP_OPT_ABSENT_INT, PERMUTATION},
+        {"decay", o->decay >= 0, PERMUTATION},
+        {"step", !isnan(o->step), DESCENT | PERMUTATION},
+        {"norm", !isnan(o->norm), DESCENT | PERMUTATION | OBJECTIVE},
+        {"adjacency", o->adjacency != 0, DESCENT | PERMUTATION | OBJECTIVE},
     };
     for (size_t i = 0; i < sizeof own / sizeof *own; i++)
         if (own[i].given && !(own[i].methods >> which_of(o) & 1))

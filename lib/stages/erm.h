@@ -13,14 +13,17 @@
 #include "stages/stages.h"
 
 /* In the order of their names in DP_ERM_METHOD_CHOICES and of the table of methods in erm.c. */
-enum dp_erm_which { DP_ERM_MINIMUM, DP_ERM_DESCENT, DP_ERM_OBJECTIVE /* a minimum with a multiplier */ };
-#define DP_ERM_METHOD_CHOICES "minimum|descent"
+enum dp_erm_which { DP_ERM_MINIMUM, DP_ERM_DESCENT, DP_ERM_PERMUTATION, DP_ERM_OBJECTIVE /* a minimum with a multiplier */ };
+#define DP_ERM_METHOD_CHOICES "minimum|descent|permutation"
+
+/* --decay */
+enum { DP_ERM_CONSTANT, DP_ERM_INVERSE };
 
 struct dp_erm_options {
     const char *data;
-    int loss, method, adjacency;
+    int loss, method, adjacency, decay;
     double width, lambda, intercept, tolerance, step, norm, multiplier;
-    int64_t most, iterations, threads;
+    int64_t most, iterations, passes, batch, threads;
     bool non_private;
 };
 
@@ -50,6 +53,7 @@ struct dp_erm {
 /* What a method is. */
 struct dp_erm_method {
     bool bounded; /* its sum has a bound: rows are held to --norm, losses to a bounded slope */
+    bool batches; /* its steps are of batches of rows, and not of all */
     /* Whether the options suit it, before anything is opened: DP_E_USAGE. */
     int (*check)(const struct dp_erm *s, struct dp_err *err);
     /* What the record of a lap will say, as far as it is known before the first: of the hello frame, with its release. */
@@ -59,7 +63,7 @@ struct dp_erm_method {
                struct dp_err *err);
 };
 
-extern const struct dp_erm_method dp_erm_minimum, dp_erm_descent, dp_erm_objective;
+extern const struct dp_erm_method dp_erm_minimum, dp_erm_descent, dp_erm_permutation, dp_erm_objective;
 
 /* Entries of the model. */
 static inline size_t dp_erm_size(const struct dp_erm *s)
@@ -88,6 +92,10 @@ double dp_erm_risk_at(void *self, const double *w, double *gradient);
    slope goes through dp_erm_chain additions at most until it is in the sum, in a model of that size. */
 void dp_erm_descend(const struct dp_erm_risk *r, double eta, double *w);
 double dp_erm_chain(size_t rows, size_t size);
+
+/* The same with the rows order[from] … order[to − 1] of the batch alone, and n as it is given; their slopes are added one after
+   another. */
+void dp_erm_step(const struct dp_erm_risk *r, const int64_t *order, size_t from, size_t to, double n, double eta, double *w);
 
 /* The second derivative of F at w, for models of one output, and its product with v. The same bytes whatever the threads. */
 void dp_erm_bend_at(struct dp_erm_risk *r, const double *w);

@@ -25,7 +25,10 @@ struct dp_descent dp_erm_descent_of(const struct dp_erm *s, size_t outputs)
         .mu = o->lambda,
         .beta = beta,
         .lipschitz = dp_loss_lipschitz(s->loss, s->width, outputs) * reach,
-        .eta = !isnan(o->step) ? o->step : 2 / (o->lambda + beta),
+        .eta = !isnan(o->step)      ? o->step
+               : s->method->batches ? 1 / beta
+                                    : 2 / (o->lambda + beta),
+        .inverse = o->decay == DP_ERM_INVERSE,
     };
 }
 

@@ -47,25 +47,35 @@ static void add_slope(const struct dp_erm_risk *r, size_t i, struct dp_row row, 
     }
 }
 
-/* Adds the slopes of the rows from … to − 1 to the gradient, and their losses to *loss unless that is NULL. */
-static void add_rows(const struct dp_erm_risk *r, const double *w, size_t from, size_t to, double *scores, double *gradient,
-                     double *loss)
+/* Up to DP_ROWS rows from `first` on, before `to`, of an order (NULL: that of the batch): their numbers and themselves. Returns
+   how many. */
+static size_t take_rows(const struct dp_erm_risk *r, const int64_t *order, size_t first, size_t to, size_t *number,
+                        struct dp_row *rows)
+{
+    size_t count = first >= to ? 0 : to - first < DP_ROWS ? to - first : DP_ROWS;
+    for (size_t i = 0; i < count; i++) {
+        number[i] = order != NULL ? (size_t)order[first + i] : first + i;
+        rows[i] = dp_batch_row(r->batch, number[i]);
+    }
+    return count;
+}
+
+/* Adds the slopes of rows from … to − 1 of the order to the gradient, and their losses to *loss unless that is NULL. */
+static void add_rows(const struct dp_erm_risk *r, const double *w, const int64_t *order, size_t from, size_t to, double *scores,
+                     double *gradient, double *loss)
 {
     const struct dp_erm *s = r->state;
-    for (; from < to; from += DP_ROWS) {
-        struct dp_row rows[DP_ROWS];
-        size_t together = to - from < DP_ROWS ? to - from : DP_ROWS;
-        for (size_t i = 0; i < together; i++)
-            rows[i] = dp_batch_row(r->batch, from + i);
-        s->form.family->score(&s->form, w, rows, together, NULL, scores);
-        for (size_t i = 0; i < together; i++) {
-            double *own = scores + i * s->form.outputs;
-            if (!s->takes[from + i])
+    size_t outputs = s->form.outputs, number[DP_ROWS];
+    struct dp_row rows[DP_ROWS];
+    for (size_t count; (count = take_rows(r, order, from, to, number, rows)) > 0; from += count) {
+        s->form.family->score(&s->form, w, rows, count, NULL, scores);
+        for (size_t i = 0; i < count; i++) {
+            double *own = scores + i * outputs;
+            if (!s->takes[number[i]])
                 continue;
             if (loss != NULL)
-                *loss +=
-                    dp_loss_row_value(s->loss, s->width, dp_batch_label(r->batch, from + i), s->classes, own, s->form.outputs);
-            add_slope(r, from + i, rows[i], own, gradient);
+                *loss += dp_loss_row_value(s->loss, s->width, dp_batch_label(r->batch, number[i]), s->classes, own, outputs);
+            add_slope(r, number[i], rows[i], own, gradient);
         }
     }
 }
@@ -82,6 +92,8 @@ static void add_bends(const struct dp_erm_risk *r, const double *v, size_t from,
         s->form.family->score(&s->form, v, rows, together, NULL, scores);
         for (size_t i = 0; i < together; i++) {
             double part = s->bend[from + i] * scores[i];
+            if (s->bend[from + i] == 0) /* of a row that does not contribute it may not be finite */
+                continue;
             dp_row_axpy(part, rows[i], product);
             if (r->batch->intercept != 0)
                 product[s->form.features] += part * (double)r->batch->intercept;
@@ -103,7 +115,7 @@ static void add_part(const struct dp_erm_risk *r, const double *w, size_t part, 
     if (what == BENDS)
         add_bends(r, w, from, to, scores, gradient);
     else
-        add_rows(r, w, from, to, scores, gradient, what == SLOPES_AND_LOSSES ? &s->loss_sum[part] : NULL);
+        add_rows(r, w, NULL, from, to, scores, gradient, what == SLOPES_AND_LOSSES ? &s->loss_sum[part] : NULL);
 }
 
 /* Σ over all rows; returns Σ losses, or 0 where those are not asked for. */
@@ -139,13 +151,26 @@ double dp_erm_risk_at(void *self, const double *w, double *gradient)
     return loss / n + lambda / 2 * dp_norm2(w, dp_erm_size(s));
 }
 
-void dp_erm_descend(const struct dp_erm_risk *r, double eta, double *w)
+/* w ← w − eta (s->slope/n + lambda w) */
+static void go(const struct dp_erm *s, double n, double eta, double *w)
 {
-    const struct dp_erm *s = r->state;
-    double n = (double)s->rows, lambda = s->options->lambda;
-    add_all(r, w, s->slope, SLOPES);
+    double lambda = s->options->lambda;
     for (size_t j = 0; j < dp_erm_size(s); j++)
         w[j] -= eta * (s->slope[j] / n + lambda * w[j]);
+}
+
+void dp_erm_descend(const struct dp_erm_risk *r, double eta, double *w)
+{
+    add_all(r, w, r->state->slope, SLOPES);
+    go(r->state, (double)r->state->rows, eta, w);
+}
+
+void dp_erm_step(const struct dp_erm_risk *r, const int64_t *order, size_t from, size_t to, double n, double eta, double *w)
+{
+    const struct dp_erm *s = r->state;
+    memset(s->slope, 0, dp_erm_size(s) * sizeof *s->slope);
+    add_rows(r, w, order, from, to, s->scores, s->slope, NULL);
+    go(s, n, eta, w);
 }
 
 void dp_erm_bend_at(struct dp_erm_risk *r, const double *w)

@@ -592,6 +592,29 @@ EOF
     complains 2 "dp-account sensitivity: --strong-convexity: must be at most the smoothness, got 1" \
         dp-account sensitivity --rows 10 --strong-convexity 1 --smoothness 0.26 --lipschitz 1 --laps 100
     complains 2 "dp-account sensitivity: --rows is required" dp-account sensitivity
+    # over a permutation: 10 passes of 200 batches of 50, eta = 1/beta, the person last in each
+    given=${given% --laps*}
+    worst() { /usr/bin/python3 -c 'import sys
+passes, batches, batch, eta = map(float, sys.argv[1:])
+rho, d = max(abs(1 - eta * 0.01), abs(1 - eta * 0.26)), 0
+for k in range(int(passes)): d = d * rho ** batches + eta / batch
+print("%.17g" % d)' "$@"; }
+    more() { /usr/bin/python3 -c 'import sys; print(float(sys.argv[1]) * (1 + 2e-5))' "$1"; }
+    exact=$(worst 10 200 50 3.846153846)
+    between "$exact" "$(more "$exact")" "$(dp-account sensitivity $given --passes 10 --batch 50)" # of six digits
+    exact=$(worst 3 196 51 7)
+    between "$exact" "$(more "$exact")" "$(dp-account sensitivity $given --passes 3 --batch 51 --step 7)"
+    between 0.01 0.0100001 "$(dp-account sensitivity $given --passes 7 --batch 50 --decay inverse)" # 1/(mu N)
+    between 0.02 0.0200001 "$(dp-account sensitivity $given --passes 7 --batch 50 --decay inverse --adjacency replace-one)"
+    complains 2 "dp-account sensitivity: takes either --laps or --passes" dp-account sensitivity $given
+    complains 2 "dp-account sensitivity: takes either --laps or --passes" dp-account sensitivity $given --laps 1 --passes 1 --batch 1
+    complains 2 "dp-account sensitivity: --passes needs --batch, and --batch and --decay go with --passes" dp-account sensitivity $given --passes 1
+    complains 2 "dp-account sensitivity: --passes needs --batch, and --batch and --decay go with --passes" dp-account sensitivity $given --laps 1 --batch 1
+    complains 2 "dp-account sensitivity: --passes needs --batch, and --batch and --decay go with --passes" dp-account sensitivity $given --laps 1 --decay inverse
+    complains 2 "dp-account sensitivity: --batch: must be at most the rows, got 10001" dp-account sensitivity $given --passes 1 --batch 10001
+    complains 2 "dp-account sensitivity: --passes: more than 1e10 steps" dp-account sensitivity --rows 1000000000000 --strong-convexity 0.01 --smoothness 0.26 --lipschitz 1 --passes 1 --batch 1
+    complains 2 "dp-account sensitivity: --decay inverse has steps of 1/(MU t): --strong-convexity must be > 0" \
+        dp-account sensitivity --rows 10 --strong-convexity 0 --smoothness 0.26 --lipschitz 1 --passes 1 --batch 1 --decay inverse
 }
 
 @test "curve: epsilon against laps and delta, and a picture" {

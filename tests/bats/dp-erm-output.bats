@@ -62,6 +62,35 @@ everyone = numpy.arange(N)
         dp-erm --loss logistic --lambda 1e300 --method descent --iterations 1
 }
 
+@test "usage: a permutation" {
+    local given='--loss logistic --method permutation'
+    complains 2 "dp-erm: --method permutation needs --passes and --batch" dp-erm $given --passes 1
+    complains 2 "dp-erm: --method permutation needs --passes and --batch" dp-erm $given --batch 1
+    complains 2 "dp-erm: --method permutation takes no --iterations" dp-erm $given --passes 1 --batch 1 --iterations 1
+    complains 2 "dp-erm: --passes: must be between 1 and 1000000, got 0" dp-erm $given --passes 0 --batch 1
+    complains 2 "dp-erm: --batch: must be between 1 and 1e+15, got 0" dp-erm $given --passes 1 --batch 0
+    complains 2 "dp-erm: --decay inverse has steps of 1/(lambda t): --lambda must be > 0" dp-erm $given --passes 1 --batch 1 --decay inverse
+    complains 2 "dp-erm: --decay: must be one of constant|inverse, got 'sqrt'" dp-erm $given --passes 1 --batch 1 --decay sqrt
+    for option in '--passes 1' '--batch 1' '--decay constant'; do
+        complains 2 "dp-erm: --method descent takes no ${option% *}" dp-erm --loss logistic --method descent --iterations 1 $option
+    done
+    refused 1 "dp-erm: --batch: must be at most the 600 rows, got 601" two.dp "$given --passes 1 --batch 601"
+}
+
+@test "permutation: one batch of all rows is a descent; smaller ones go farther, in an order that the seed decides" {
+    erm four.dp '--loss softmax --lambda 1e-2 --method descent --iterations 6 --step 1.9 --intercept 1'
+    mv bounded descent
+    erm four.dp '--loss softmax --lambda 1e-2 --method permutation --passes 6 --batch 400 --step 1.9 --intercept 1'
+    python 'a, b = frames.laps("bounded")[0], frames.laps("descent")[0]
+assert abs(a["sum"] - b["sum"]).max() <= 1 and a["bound"] == b["bound"]'
+    erm four.dp '--loss softmax --lambda 1e-2 --method permutation --passes 6 --batch 50 --step 1.9 --intercept 1'
+    mv bounded first
+    dp-loop -q --laps 1 --seed 2 -- "$(pipeline four.dp '--loss softmax --lambda 1e-2 --method permutation --passes 6 --batch 50 --step 1.9 --intercept 1')" > stream
+    python 'a, b, d = (frames.laps(f)[0] for f in ("first", "bounded", "descent"))
+far = lambda f: numpy.linalg.norm(f["sum"] * f["grid"])
+assert far(a) > 1.5 * far(d) and a["bound"] == b["bound"] and 0 < abs(a["sum"] - b["sum"]).max() * a["grid"] < 0.2 * far(a), (far(a), far(d))'
+}
+
 @test "descent: the steps are those of NumPy, and the bound is the recursion" {
     for what in two.dp:logistic two.dp:smooth-hinge two.dp:huberised-hinge four.dp:softmax four.dp:logistic real.dp:huber; do
         for options in '--lambda 1e-2 --iterations 30' '--lambda 0 --iterations 7 --step 0.4 --intercept 0.5 --loss-width 0.3 --adjacency replace-one'; do
@@ -165,9 +194,11 @@ assert 0.49 < lap["epsilon"] <= 0.5 and lap["records"][0]["noise"] == "gamma", l
 
 @test "the audit finds the bound, and nothing beyond it" {
     dp-synth regression --rows 40 --cols 3 --seed 5 -o tiny.dp -q
-    for options in '--lambda 0 --adjacency replace-one' '--lambda 0.1' '--lambda 0.1 --intercept 2 --step 0.3'; do
-        dp-audit sensitivity --data tiny.dp --rows 3 --laps 4 --json -- "dp-sample --data {} --mode full --inline |
-            dp-erm --loss huber --loss-width 0.05 --method descent --iterations 12 $options" > answer
-        python 'a = json.load(open("answer")); assert a["exceeded"] == False and 0.3 < a["ratio"] <= 1, a' || { cat answer; false; }
+    for method in 'descent --iterations 12' 'permutation --passes 5 --batch 6'; do
+        for options in '--lambda 0 --adjacency replace-one' '--lambda 0.1' '--lambda 0.1 --intercept 2 --step 0.1 --adjacency replace-one'; do
+            dp-audit sensitivity --data tiny.dp --rows 3 --laps 4 --json -- "dp-sample --data {} --mode full --inline |
+                dp-erm --loss huber --loss-width 0.05 --method $method $options" > answer
+            python 'a = json.load(open("answer")); assert a["exceeded"] == False and 0.25 < a["ratio"] <= 1, a'
+        done
     done
 }

@@ -139,6 +139,21 @@ same() {
     done
 }
 
+@test "descents with a bound: processes = fused, on any number of threads, inline = by reference, every loss they take" {
+    dp-synth classification --rows 1500 --cols 9 --classes 4 --seed 4 -o many.dp -q
+    for what in many.dp:softmax many.dp:logistic two.dp:smooth-hinge two.dp:huberised-hinge real.dp:huber; do
+        for how in descent permutation; do
+            same ${what/:/ } $how
+            train three fused "$(pipeline ${what/:/ } $how-threads)"
+            train three-processes processes "$(pipeline ${what/:/ } $how-threads)"
+            train inline fused "$(pipeline ${what/:/ } $how-inline)"
+            cmp fused three
+            cmp fused three-processes
+            cmp fused inline
+        done
+    done
+}
+
 @test "gradients on any number of threads" {
     for loss in logistic softmax; do
         train one fused "$(pipeline four.dp $loss gradient)"
@@ -207,9 +222,12 @@ cut_at() {
 }
 
 @test "cut at any | by ZeroMQ over ipc" {
-    for variant in parallel release sequential primal clip non-private gradient-clip gradient-adaptive gradient-schedule gradient-adam kinds sgd erm perturbed search search-same select; do
-        text=$(pipeline four.dp squared $variant)
-        [ $variant != perturbed ] || text=$(pipeline two.dp logistic $variant)
+    for variant in parallel release sequential primal clip non-private gradient-clip gradient-adaptive gradient-schedule gradient-adam kinds sgd erm perturbed search search-same select descent permutation; do
+        case $variant in
+            perturbed) text=$(pipeline two.dp logistic $variant) ;;
+            descent | permutation) text=$(pipeline four.dp softmax $variant) ;;
+            *) text=$(pipeline four.dp squared $variant) ;;
+        esac
         train whole fused "$text"
         pipes=$(tr -cd '|' <<< "$text" | wc -c)
         for n in $(seq "$pipes"); do

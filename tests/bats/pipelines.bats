@@ -11,7 +11,7 @@ above() { /usr/bin/python3 -c "import sys; sys.exit(not float(sys.argv[1]) >= fl
 
 @test "every pipeline: --help, --version, missing and bad options" {
     version=$(dp-loop --version)
-    for p in scd scd-published seq-scd primal-scd scd-nonprivate sgd erm dp-sgd dp-adam adp-sgd bassily rrpsgd outpert-gd objpert blsgd blgd agd; do
+    for p in scd scd-published seq-scd primal-scd scd-nonprivate sgd erm dp-sgd dp-adam adp-sgd bassily rrpsgd outpert-gd outpert-psgd objpert blsgd blgd agd; do
         run $p.sh --help
         assert_success
         assert_line "Usage: $p.sh --data DIR [options]"
@@ -118,7 +118,7 @@ above() { /usr/bin/python3 -c "import sys; sys.exit(not float(sys.argv[1]) >= fl
         assert_equal "$(loss_of $p.sh --data three.dp)" hinge
     done
     assert_equal "$(loss_of primal-scd.sh --data real.dp)" squared
-    for p in outpert-gd; do
+    for p in outpert-gd outpert-psgd; do
         assert_equal "$(loss_of $p.sh --data small.dp)" logistic
         assert_equal "$(loss_of $p.sh --data real.dp)" huber
         assert_equal "$(loss_of $p.sh --data three.dp)" softmax
@@ -142,7 +142,7 @@ above() { /usr/bin/python3 -c "import sys; sys.exit(not float(sys.argv[1]) >= fl
     dp-sgd.sh -q --data small.dp --epochs 1 --ledger "my ledger" -o model
     assert_equal "$(rows small.dp/ledger)" "$before"
     above "$(rows 'my ledger')" 1
-    for p in scd dp-adam adp-sgd bassily rrpsgd outpert-gd objpert blsgd blgd agd privgene seq-scd scd-published primal-scd; do
+    for p in scd dp-adam adp-sgd bassily rrpsgd outpert-gd outpert-psgd objpert blsgd blgd agd privgene seq-scd scd-published primal-scd; do
         $p.sh -q --data small.dp --epochs 0.2 --ledger $p.ledger -o model
         above "$(rows $p.ledger)" 1
         $p.sh -q --data small.dp --epochs 0.2 --no-ledger -o model
@@ -751,4 +751,22 @@ END
     complains 2 "outpert-gd.sh: --norm: must be a number > 0, got '0'" outpert-gd.sh --data small.dp --norm 0
     complains 2 "dp-erm: --loss squared: nothing bounds one row's gradient; logistic, huber, smooth-hinge, huberised-hinge and softmax bound it" \
         outpert-gd.sh -q --data real.dp --loss squared -o none
+}
+
+@test "outpert-psgd.sh: learns, spends its budget on one release, and goes as far as outpert-gd.sh" {
+    for more in '' '--noise gamma --distance 5' '--lambda 0 --adjacency replace-one --intercept 0.5' '--epochs 3.2 --batch 7 --step 0.05'; do
+        outpert-psgd.sh -q --data small.dp --epsilon 2 --seed 1 $more -o model
+        above "$(accuracy test.dp model)" 0.85
+        above 2 "$(dp-info --get epsilon model)"
+        above "$(dp-info --get epsilon model)" 1.999
+    done
+    given() { outpert-psgd.sh --data small.dp --print --multiplier 4 --lambda 0 "$@" | sed -n 's/.*--passes \([0-9]*\) --batch \([0-9]*\) --step \([^ ]*\) .*/\1 \2 \3/p'; }
+    calculate() { /usr/bin/python3 -c "print('%.6g' % ($1))"; }
+    assert_equal "$(given)" "10 50 $(calculate '(10 * 2000 / 4) ** (2 / 3) / (10 * 40)')"
+    assert_equal "$(given --epochs 3.2 --batch 300 --distance 1)" "4 300 $(calculate '(2000 / 4) ** (2 / 3) / (4 * 6)')"
+    assert_equal "$(given --epochs 1 --batch 1000)" "1 1000 3.96"
+    assert_equal "$(given --step 0.5)" "10 50 0.5"
+    complains 2 "outpert-psgd.sh: --order: must be permutation, got 'random'" outpert-psgd.sh --data small.dp --order random
+    complains 2 "dp-erm: --step: must be at most 7.99998 here, got 9: beyond 2/beta steps move two models apart, and one row by more than what is recorded" \
+        outpert-psgd.sh -q --data small.dp --lambda 0 --step 9 -o none
 }

@@ -81,6 +81,18 @@ pipeline() {
             echo "dp-breed --data $1 --offspring 9 --parents 3 --intercept 0.5 --decay 0.9 | $sample | $step$at$threads | $gate | dp-step --average tail"
             return
             ;;
+        descent* | permutation*) # -threads, -inline
+            local method='descent --iterations 20'
+            case $3 in permutation*) method='permutation --passes 3 --batch 40 --decay inverse' ;; esac
+            sample="dp-sample --data $1 --mode full"
+            step="dp-erm --data $1 --loss $2 --lambda 1e-2 --loss-width 0.5 --intercept 0.5 --method $method"
+            case $3 in
+                *-threads) step+=' --threads 3' ;;
+                *-inline) sample+=' --inline' step="${step/--data $1 /}" ;;
+            esac
+            echo "$sample | $step | $noise | $gate | dp-step"
+            return
+            ;;
         erm | erm-threads | erm-inline)
             local threads=''
             sample="dp-sample --data $1 --mode full"

@@ -16,6 +16,9 @@ stream() {
         paper) paper "$7" ;;
         blgd) full_batch ;;
         agd) noisy_max ;;
+        outpert-gd) as_it_comes outpert-gd.sh ;;
+        objpert) regularised && as_it_comes objpert.sh ;;
+        privgene) as_it_comes privgene.sh ;;
         *) echo "no method $1" >&2 && return 2 ;;
     esac
 }
@@ -123,6 +126,19 @@ descend() {
         --multiplier "$(multiplier "$epsilon" "$batch/$rows" "$laps")" --no-ledger -q
 }
 
+# as_it_comes PIPELINE OPTION…: with its own defaults
+as_it_comes() {
+    "$@" --data "$data" --loss "$loss" --lambda "$lambda" --epsilon "$epsilon" --delta "$delta" --seed "$seed" --no-ledger -q
+}
+
+# regularised: what objective perturbation charges for the change of curvature, ln(1 + beta / (lambda N)), must be below epsilon; with at
+# least this lambda it is a tenth of it, and the noise moves the minimum the less
+regularised() {
+    local beta=0.25
+    [ "$loss" = logistic ] || beta=1
+    lambda=$(calculate "((l = 10 * $beta / ($epsilon * $rows)) > $lambda ? l : $lambda)")
+}
+
 # evaluated FILE METRIC DATA: "value epsilon sound" of the last model, the sound epsilon being the same where it is not said. DATA are rows
 # of the people it was trained on, or of the same table.
 evaluated() {
@@ -144,6 +160,13 @@ counts() {
         END { print gradients + 0, values + 0 }'
 }
 
+# of_mu FILE OBJECTIVE "D LAMBDA": the objective of a model that was trained with another lambda, with the LAMBDA of the others
+of_mu() {
+    dp-info --get model "$1" | awk -v objective="$2" -v trained="$(dp-info --get lambda "$1")" -v lambda="${3#* }" '
+        { square += $1 * $1 }
+        END { printf "%.17g", objective - (trained - lambda) / 2 * square }'
+}
+
 # cell METHOD SET LOSS EPSILON REPETITION FOLD SETTING: leaves one line in the file of the cell:
 #   test accuracy, objective on the training rows, gradients, evaluations of the objective, epsilon, sound epsilon
 # Done cells are not done again, so that an interrupted run goes on where it stopped.
@@ -156,7 +179,10 @@ cell() {
     stream "$@" > "$run.stream"
     read -r accuracy epsilon sound < <(evaluated "$run.stream" "$metric" "$out/$2/test-$parts-$5-$6.dp")
     read -r objective _ < <(evaluated "$run.stream" objective "$out/$2/train-$parts-$5-$6.dp")
-    [ "$1" != majority ] || objective=nan
+    case $1 in
+        majority) objective=nan ;;
+        objpert) objective=$(of_mu "$run.stream" "$objective" "$(in_rows "$2")") ;;
+    esac
     echo "$accuracy $objective $(counts "$run.stream") $epsilon $sound" > "$run"
     rm "$run.stream"
     mv "$run" "$file"
@@ -165,7 +191,7 @@ file_of() {
     local name="$*"
     echo "$results/cells/${name//[ \/]/_}"
 }
-export -f calculate in_rows multiplier stream search ours budgets search_with options paper full_batch noisy_max descend evaluated counts cell file_of
+export -f calculate in_rows multiplier stream search ours budgets search_with options paper full_batch noisy_max descend as_it_comes regularised evaluated counts of_mu cell file_of
 
 # run_cells: the lines on standard input, each a call of cell, some at a time
 run_cells() { xargs -d '\n' -P "$jobs" -I LINE bash -c 'set -euo pipefail; LINE'; }

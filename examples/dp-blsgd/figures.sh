@@ -15,6 +15,9 @@ style_of() {
         paper*) echo "'#7d3a6b' 15" ;;
         agd*) echo "'#c9a227' 11" ;;
         sgd) echo "'#c2185b' 13" ;;
+        outpert-gd) echo "'#e07b39' 4" ;;
+        objpert) echo "'#111111' 3" ;;
+        privgene) echo "'#5aa9a3' 2" ;;
         non-private) echo "'#444444' 0" ;;
         *) echo "'#999999' 0" ;;
     esac
@@ -27,6 +30,9 @@ label_of() {
         agd) echo DP-AGD ;;
         paper) echo 'DP-BLSGD, section 5.4' ;;
         sgd) echo 'DP-SGD, tuned' ;;
+        outpert-gd) echo OutPert-GD ;;
+        objpert) echo ObjPert ;;
+        privgene) echo PrivGene ;;
         majority) echo Majority ;;
         non-private) echo Non-private ;;
         *-published) echo "$(label_of "${1%-published}"), as published" ;;
@@ -62,13 +68,13 @@ points() {
 # panel PART SET COLUMN: one "plot" command; what is missing is left out
 panel() {
     local method file plots='' style n=0
-    for method in majority non-private sgd agd agd-published blgd blgd-published paper paper-published ac ac-published blsgd blsgd-published; do
+    for method in majority non-private sgd privgene outpert-gd objpert agd blgd blgd-published paper paper-published ac ac-published blsgd blsgd-published; do
         file=$scratch/$1-$2-$3-$method
         n=$((n + 1))
         points "$1" "$2" "$method" "$3" > "$file"
         [ -s "$file" ] || continue
         read -ra style <<< "$(style_of "$method")"
-        plots+="${plots:+, }'$file' using (\$1 * 1.012 ** ($n - 6)):2"
+        plots+="${plots:+, }'$file' using (\$1 * 1.012 ** ($n - 8)):2"
         case $method in
             majority | non-private) plots+=" with lines linewidth 2 dashtype 3" ;;
             *-published) plots+=" with linespoints linewidth 1.3 dashtype 2 pointsize .8 pointtype $((style[1] == 15 ? 14 : style[1] - 1))" ;;
@@ -95,7 +101,7 @@ methods() {
                 set title \"$set\"
                 set xlabel \"$([ $column = 7 ] || echo epsilon)\"
                 set ylabel \"$([ $(((n - 1) % ${#sets[@]})) != 0 ] || { [ $column = 7 ] && echo 'test accuracy' || echo 'objective, training rows'; })\"
-                $([ $n = 1 ] && echo 'set key at screen 0.995,0.9 right top Left reverse' || echo 'unset key')
+                $([ $n = 1 ] && echo 'set key at screen 0.995,0.9 right top Left reverse font ",9" spacing .95' || echo 'unset key')
                 $(range "$1" "$set" $column)
                 $(panel "$1" "$set" $column)"
         done

@@ -3,8 +3,9 @@
 #   run.sh [--write | --collect] [part …]     parts: logistic, svm, settings, counts (default: all, in this order)
 # --write also puts the tables and figures into this directory; --collect trains nothing and makes them of what has been measured.
 # PARTS=10 is the number of parts of the cross-validation, FOLDS=n runs n of these, REPETITIONS=n as many permutations (5), each
-# fold of all cells before the next. SETS="ADULT BANK …" and EPSILONS="0.2 0.8 …" name what is run, METHODS="blsgd …" those
-# of figures 3 and 4 that search, JOBS=n how many runs go on at once;
+# fold of all cells before the next. SETS="ADULT BANK …" and EPSILONS="0.2 0.8 …" name what is run, JOBS=n how many runs go on at once;
+# METHODS="objpert …" runs these alone of figures 3 and 4, and DP-SGD, which they are compared with, with the settings of measured.tsv;
+# what is there of other methods stays;
 # QUICK=1 runs one fold, with two epsilons and one setting of DP-SGD;
 # ALL=1 all folds of the slow methods too.
 set -euo pipefail
@@ -21,7 +22,7 @@ esac
 read -ra sets <<< "${SETS:-$(sets | tr '\n' ' ')}"
 [ ${#sets[@]} -gt 0 ] || { echo "run.sh: there is no data in $raw: get-data.sh fetches it, DPLINE_DATA says where it is" >&2 && exit 1; }
 read -ra epsilons <<< "${EPSILONS:-0.05 0.1 0.2 0.4 0.8 1.6}"
-private=${METHODS:-blsgd ac paper blgd agd}
+private=${METHODS:-blsgd ac paper blgd agd outpert-gd objpert privgene}
 
 say() { echo "== $*" >&2; }
 
@@ -32,13 +33,12 @@ part_svm() { methods svm; }
 methods() {
     local set epsilon method
     for set in "${sets[@]}"; do
-        tsv majority "$set" "$1" 0 ''
-        tsv non-private "$set" "$1" 0 ''
+        [ -n "${METHODS:-}" ] || for method in majority non-private; do tsv $method "$set" "$1" 0 ''; done
         for epsilon in "${epsilons[@]}"; do
             tsv sgd "$set" "$1" "$epsilon" "$(chosen "$set" "$1" "$epsilon")"
             for method in $private; do
                 tsv "$method" "$set" "$1" "$epsilon" ''
-                [ "$method" = agd ] || tsv "$method-published" "$set" "$1" "$epsilon" ''
+                case $method in blsgd | ac | paper | blgd) tsv "$method-published" "$set" "$1" "$epsilon" '' ;; esac
             done
         done
     done
@@ -86,21 +86,27 @@ tune() {
         for set in "${sets[@]}"; do
             import "$set" 1 "$fold"
             for epsilon in "${epsilons[@]}"; do
-                grid | while read -r setting; do echo "cell sgd $set $1 $epsilon 1 $fold '$setting'"; done
+                known "$set" "$1" "$epsilon" > /dev/null || grid | while read -r setting; do echo "cell sgd $set $1 $epsilon 1 $fold '$setting'"; done
             done
         done
     done | run_cells
     for set in "${sets[@]}"; do
         for epsilon in "${epsilons[@]}"; do
             chosen=$results/chosen-$set-$1-$epsilon
-            [ -s "$chosen" ] || grid | while read -r setting; do
+            [ -s "$chosen" ] || known "$set" "$1" "$epsilon" > /dev/null || grid | while read -r setting; do
                 echo "$(cat "$(file_of sgd "$set" "$1" "$epsilon" 1 0 "$setting")" "$(file_of sgd "$set" "$1" "$epsilon" 1 $((folds > 1)) "$setting")" |
                     awk '{ s += $1 } END { print s }') $setting"
             done | sort -rg | head -n 1 | cut -d ' ' -f 2- > "$chosen"
         done
     done
 }
-chosen() { cat "$results/chosen-$1-$2-$3"; }
+chosen() { known "$@" || cat "$results/chosen-$1-$2-$3"; }
+# known SET LOSS EPSILON: the setting that was chosen before, where some methods are run alone
+known() {
+    [ -n "${METHODS:-}" ] && awk -F '\t' -v set="$1" -v loss="$2" -v epsilon="$3" '
+        $1 == loss && $2 == set && $3 == "sgd" && $4 == epsilon && !found { print $5; found = 1 }
+        END { exit !found }' measured.tsv
+}
 
 # measure PART …: every cell, a fold of all after the other, so that a run that is cut short has the same folds of each
 measure() {
@@ -117,13 +123,13 @@ measure() {
 }
 # rare REPETITION FOLD METHOD SETTING: what takes minutes is run for a few folds of the first repetition alone, unless ALL=1: the paper's budgets last
 # for 20,000 laps where the noise does not fall, and for 2,000 where it falls after failures; methods on all rows take ten times as long as
-# others
+# others, and PrivGene looks at them with 200 models in each lap
 rare() {
     local most=$((folds * repetitions))
     case $3$4 in
         paper*none) most=1 ;;
         paper*failure) most=2 ;;
-        agd) most=1 ;;
+        agd | privgene) most=1 ;;
         blgd*) most=2 ;;
     esac
     [ -z "${ALL:-}" ] && [ $((($1 - 1) * folds + $2)) -ge "$most" ]
@@ -132,6 +138,7 @@ rare() {
 # collected PART: a line for each cell of the part that was measured; beside it the difference to DP-SGD, or of a setting to none
 collected() {
     "part_$1" | while IFS=$'\t' read -r method set loss epsilon setting; do
+        [[ -z ${METHODS:-} || $method != sgd ]] || continue # only what others are compared with
         line=$(mean "$method" "$set" "$loss" "$epsilon" "$setting")
         [ -n "$line" ] || continue
         case $1$setting in

@@ -14,6 +14,9 @@ BEGIN {
     name["blgd"] = "DP-BLGD"
     name["ac"] = "DP-BLSGD-AC"
     name["agd"] = "DP-AGD"
+    name["outpert-gd"] = "OutPert-GD"
+    name["objpert"] = "ObjPert"
+    name["privgene"] = "PrivGene"
     name["paper"] = "DP-BLSGD, section 5.4"
     for (m in name) name[m "-published"] = name[m] ", as published"
 }

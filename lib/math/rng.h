@@ -24,6 +24,8 @@ enum dp_purpose {
     DP_DRAW_CHOICE,           /* by the exponential mechanism */
     DP_DRAW_OFFSPRING,        /* public: crossover and mutation */
     DP_DRAW_OBJECTIVE,        /* on an objective */
+    DP_DRAW_STEP_COINS,       /* of the steps of a descent within a lap, as DP_DRAW_COINS */
+    DP_DRAW_STEP_COIN_TAIL,
 };
 
 /* A key from the kernel's CSPRNG. */

@@ -1,5 +1,4 @@
-/* dp-sample: which rows take part in this lap. Poisson coins are exact (64-bit threshold) and addressed by chunk of
-   rows, so that any shard tosses the same ones. */
+/* dp-sample: which rows take part in this lap. Poisson coins are exact (math/coins.h), and any shard tosses the same ones. */
 #include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
@@ -8,6 +7,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "data/dataset.h"
+#include "math/coins.h"
 #include "stages/announced.h"
 #include "stages/stages.h"
 #include "wire/codec.h"
@@ -30,19 +30,13 @@ struct state {
     int64_t epoch;        /* of the permutation, -1 if none yet */
     int64_t *permutation; /* shuffle: rows entries */
     uint64_t *chosen;     /* fixed: a bit per row */
-    unsigned char *coins; /* CHUNK first bytes */
-    uint64_t threshold;   /* poisson: a coin below it is in; unused when certain */
-    bool certain;         /* rate is 1 */
+    struct dp_coins coins;
     int64_t *picked;
     size_t picked_capacity, count;
     int64_t *column_order; /* primal: cols entries */
     char *labels;          /* class names, a JSON array, or NULL */
     char *directory;       /* of the data set, from the root on; NULL where that cannot be told */
 };
-
-#define CHUNK 4096 /* rows whose coins are drawn together: shards begin at multiples of it */
-#define TAILS 32
-#define TOGETHER 16 /* coins that are looked at at once */
 
 static const struct dp_option options[] = {
     {.name = "data",
@@ -90,7 +84,6 @@ static void sample_close(struct dp_stage *stage)
     dp_dataset_close(s->dataset);
     free(s->permutation);
     free(s->chosen);
-    free(s->coins);
     free(s->picked);
     free(s->column_order);
     free(s->labels);
@@ -140,11 +133,8 @@ static int sample_open(struct dp_stage *stage, struct dp_err *err)
     s->batch = (int64_t)llround(o->rate * (double)s->rows);
     if (s->batch < 1)
         s->batch = 1;
-    s->certain = o->rate >= 1;
-    s->threshold = s->certain ? 0 : (uint64_t)(o->rate * 0x1p64); /* rounds the rate down */
+    s->coins = dp_coins(o->rate, DP_DRAW_COINS, DP_DRAW_COIN_TAIL);
     s->epoch_laps = o->mode == MODE_SHUFFLE ? dp_record_epoch_laps(s->rows, o->rate) : 0;
-    if (rc == DP_OK && o->mode == MODE_POISSON)
-        rc = dp_alloc(&s->coins, CHUNK, 1, err);
     if (rc == DP_OK && o->mode == MODE_SHUFFLE)
         rc = dp_alloc(&s->permutation, s->dataset->rows, sizeof(int64_t), err);
     if (rc == DP_OK && o->mode == MODE_FIXED)
@@ -173,47 +163,16 @@ static int pick_all(struct state *s, struct dp_err *err)
     return rc;
 }
 
-/* Whether all of these coins are certainly out; few rows are in, so this skips most of them at once. The usual test for
-   a byte below n ≤ 128 in a word. */
-static bool none_up_to(const unsigned char coins[TOGETHER], unsigned char first)
-{
-    const uint64_t ones = 0x0101010101010101, tops = 0x8080808080808080;
-    uint64_t word[TOGETHER / 8], low = 0;
-    memcpy(word, coins, sizeof word);
-    for (int i = 0; i < TOGETHER / 8; i++)
-        low |= (word[i] - ones * (first + 1u)) & ~word[i];
-    return first < 127 && (low & tops) == 0;
-}
-
-/* The other 56 bits of a coin whose first byte did not decide: the nth of a chunk has the nth word of the chunk's part
-   of the stream. */
-static uint64_t coin_tail(const struct dp_stage *stage, int64_t lap, int64_t base, size_t n, uint64_t tails[TAILS])
-{
-    if (n % TAILS == 0)
-        dp_draw(&stage->key, DP_DRAW_COIN_TAIL, (uint64_t)lap, ((uint64_t)base + n) * 8, tails, TAILS * 8);
-    return tails[n % TAILS] & 0xffffffffffffff;
-}
-
-/* A coin is 64 bits, in when below the threshold. The first byte decides 255 times in 256. */
 static int toss(struct dp_stage *stage, int64_t lap, struct dp_err *err)
 {
     struct state *s = stage->state;
-    unsigned char first = (unsigned char)(s->threshold >> 56);
-    uint64_t rest = s->threshold & 0xffffffffffffff, tails[TAILS];
+    int64_t in[DP_COINS_CHUNK];
     int rc = DP_OK;
-    for (int64_t base = 0; base < s->rows; base += CHUNK) {
-        size_t size = s->rows - base < CHUNK ? (size_t)(s->rows - base) : CHUNK, undecided = 0;
-        dp_draw(&stage->key, DP_DRAW_COINS, (uint64_t)lap, (uint64_t)base, s->coins, size);
-        for (size_t from = 0, to; from < size; from = to) {
-            to = size - from < TOGETHER ? size : from + TOGETHER;
-            if (to - from == TOGETHER && none_up_to(s->coins + from, first))
-                continue;
-            for (size_t i = from; i < to && rc == DP_OK; i++) {
-                unsigned char coin = s->coins[i];
-                if (coin < first || (coin == first && coin_tail(stage, lap, base, undecided++, tails) < rest))
-                    rc = pick(s, base + (int64_t)i, err);
-            }
-        }
+    for (int64_t base = 0; rc == DP_OK && base < s->rows; base += DP_COINS_CHUNK) {
+        size_t size = s->rows - base < DP_COINS_CHUNK ? (size_t)(s->rows - base) : DP_COINS_CHUNK;
+        size_t count = dp_coins_toss(&s->coins, &stage->key, (uint64_t)lap, base, size, in);
+        for (size_t i = 0; rc == DP_OK && i < count; i++)
+            rc = pick(s, in[i], err);
     }
     return rc;
 }
@@ -371,7 +330,7 @@ static int sample_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp
     int rc = DP_OK;
     s->count = 0;
     if (o->mode == MODE_POISSON)
-        rc = s->certain ? pick_all(s, err) : toss(stage, frame->lap, err);
+        rc = toss(stage, frame->lap, err);
     else if (o->mode == MODE_FIXED)
         rc = choose_fixed(stage, frame->lap, err);
     else if (o->mode == MODE_SHUFFLE)

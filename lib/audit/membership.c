@@ -217,6 +217,9 @@ static int private_lap(struct audit *a, bool with, bool note, bool *in, struct d
     if (a->token->label != DP_LABEL_NOISED || m == NULL)
         return dp_fail(err, DP_E_USAGE, "what reaches dp-account is a %s frame, not a noised one",
                        dp_label_name(a->token->label));
+    if (m->sampler == DP_SAMPLER_DRAWN)
+        return dp_fail(err, DP_E_USAGE, "lap %lld draws batches of its own, and who is in them does not show",
+                       (long long)a->token->lap);
     if (!same_record(m, &sampled))
         return dp_fail(err, DP_E_UNSAFE, "rows were sampled as %s of rate %g, and lap %lld records %s of rate %g",
                        dp_sampler_names[sampled.sampler], sampled.rate, (long long)a->token->lap, dp_sampler_names[m->sampler],

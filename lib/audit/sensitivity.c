@@ -200,6 +200,11 @@ static int check_bounded(struct audit *a, const struct dp_record *sampled, struc
                        (long long)f->lap, dp_frame_real(f, DP_F_BOUND, 0), m->bound);
     for (int i = 0; i < f->records; i++) {
         m = &f->record[i];
+        if (m->sampler == DP_SAMPLER_DRAWN)
+            return dp_fail(err, DP_E_USAGE,
+                           "lap %lld draws batches of its own: how far a row may move its result is random, and no record says "
+                           "how far it may in one run",
+                           (long long)f->lap);
         if (m->sampler != sampled->sampler || m->rate != sampled->rate || m->rows != sampled->rows ||
             m->epoch_laps != sampled->epoch_laps)
             return dp_fail(err, DP_E_UNSAFE, "rows were sampled as %s of rate %g, and lap %lld records %s of rate %g",

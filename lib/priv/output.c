@@ -1,8 +1,7 @@
 #include "priv/output.h"
 
-/* By how much at least a step of eta brings two points nearer; raised past its own rounding, which what is made of many of them
-   would magnify. */
-static double contraction(const struct dp_descent *d, double eta)
+/* Raised past its own rounding, which what is made of many of them would magnify. */
+double dp_descent_contraction(const struct dp_descent *d, double eta)
 {
     return fmin(fmax(fabs(1 - eta * d->mu), fabs(1 - eta * d->beta)) + 0x1p-50, 1);
 }
@@ -28,7 +27,7 @@ double dp_descent_sensitivity(int64_t rows, double mu, double beta, double lipsc
     const struct dp_descent d = {.mu = mu, .beta = beta, .lipschitz = lipschitz, .eta = eta};
     if (!(rows >= 1 && laps >= 1 && makes_sense(&d)))
         return (double)NAN;
-    double one = eta * lipschitz / (double)rows * geometric(contraction(&d, eta), 1, (double)laps);
+    double one = eta * lipschitz / (double)rows * geometric(dp_descent_contraction(&d, eta), 1, (double)laps);
     return (replace_one ? 2 * one : one) * (1 + 1e-12);
 }
 
@@ -41,7 +40,7 @@ static double worst_positions(const struct dp_descent *d, int64_t batches, int64
         for (int64_t t = (pass + 1) * batches; t > pass * batches; t--) {
             double eta = dp_descent_step(d, t);
             most = fmax(most, eta * later);
-            later *= contraction(d, eta);
+            later *= dp_descent_contraction(d, eta);
         }
         total += most;
     }
@@ -53,7 +52,7 @@ double dp_permutation_sensitivity(const struct dp_descent *d, int64_t rows, int6
     if (!(rows >= 1 && batch >= 1 && batch <= rows && passes >= 1 && makes_sense(d)))
         return (double)NAN;
     int64_t batches = dp_permutation_batches(rows, batch);
-    double rho = contraction(d, d->eta);
+    double rho = dp_descent_contraction(d, d->eta);
     double sum = d->inverse ? worst_positions(d, batches, passes) : d->eta * geometric(rho, (double)batches, (double)passes);
     double one = d->lipschitz / (double)(rows / batches) * sum;
     return (replace_one ? 2 * one : one) * (1 + 1e-12);
@@ -79,7 +78,7 @@ double dp_gradient_rounding(const struct dp_descent *d, const struct dp_arithmet
 double dp_descent_rounding(const struct dp_descent *d, int64_t steps, const struct dp_arithmetic *a)
 {
     const double u = 0x1p-53;
-    double count = (double)steps, pull = d->eta * d->mu, rho = d->inverse ? 1 : contraction(d, d->eta);
+    double count = (double)steps, pull = d->eta * d->mu, rho = d->inverse ? 1 : dp_descent_contraction(d, d->eta);
     if (!(steps >= 1 && makes_sense(d)))
         return (double)NAN;
     if (!is_small(a, count))

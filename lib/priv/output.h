@@ -23,6 +23,9 @@ struct dp_descent {
     bool inverse;     /* step t is min(eta, 1/(mu t)), else eta; then mu > 0 */
 };
 
+/* rho: by how much at least a step of eta brings two points nearer, rounded up; at most 1. */
+double dp_descent_contraction(const struct dp_descent *d, double eta);
+
 /* Step t, from 1 on. */
 static inline double dp_descent_step(const struct dp_descent *d, int64_t t)
 {

@@ -98,7 +98,7 @@ static const struct dp_option options[] = {
      .kind = DP_OPT_INT,
      .offset = OFFSET(passes),
      .metavar = "K",
-     .help = "permutation: passes over the rows",
+     .help = "permutation, coins: passes over the rows",
      .min = 1,
      .max = 1e6},
     {.name = "batch",
@@ -106,7 +106,7 @@ static const struct dp_option options[] = {
      .kind = DP_OPT_INT,
      .offset = OFFSET(batch),
      .metavar = "B",
-     .help = "permutation: rows of a batch, at least",
+     .help = "permutation: rows of a batch, at least; coins: on average",
      .min = 1,
      .max = 1e15},
     {.name = "decay",
@@ -121,12 +121,10 @@ static const struct dp_option options[] = {
 };
 
 static const struct dp_erm_method *const methods[] = {
-    [DP_ERM_MINIMUM] = &dp_erm_minimum,
-    [DP_ERM_DESCENT] = &dp_erm_descent,
-    [DP_ERM_PERMUTATION] = &dp_erm_permutation,
-    [DP_ERM_OBJECTIVE] = &dp_erm_objective,
+    [DP_ERM_MINIMUM] = &dp_erm_minimum, [DP_ERM_DESCENT] = &dp_erm_descent,     [DP_ERM_PERMUTATION] = &dp_erm_permutation,
+    [DP_ERM_COINS] = &dp_erm_coins,     [DP_ERM_OBJECTIVE] = &dp_erm_objective,
 };
-static const char *const method_names[] = {"minimum", "descent", "permutation", "minimum with --multiplier"};
+static const char *const method_names[] = {"minimum", "descent", "permutation", "coins", "minimum with --multiplier"};
 
 static enum dp_erm_which which_of(const struct dp_erm_options *o)
 {
@@ -141,6 +139,8 @@ static int check_options(const struct dp_erm_options *o, struct dp_err *err)
         MINIMUM = 1 << DP_ERM_MINIMUM,
         DESCENT = 1 << DP_ERM_DESCENT,
         PERMUTATION = 1 << DP_ERM_PERMUTATION,
+        BATCHES = PERMUTATION | 1 << DP_ERM_COINS,
+        STEPS = DESCENT | BATCHES,
         OBJECTIVE = 1 << DP_ERM_OBJECTIVE,
     };
     const struct {
@@ -153,12 +153,12 @@ static int check_options(const struct dp_erm_options *o, struct dp_err *err)
         {"non-private", o->non_private, MINIMUM | OBJECTIVE},
         {"multiplier", !isnan(o->multiplier), OBJECTIVE},
         {"iterations", o->iterations != DP_OPT_ABSENT_INT, DESCENT},
-        {"passes", o->passes != DP_OPT_ABSENT_INT, PERMUTATION},
-        {"batch", o->batch != DP_OPT_ABSENT_INT, PERMUTATION},
+        {"passes", o->passes != DP_OPT_ABSENT_INT, BATCHES},
+        {"batch", o->batch != DP_OPT_ABSENT_INT, BATCHES},
         {"decay", o->decay >= 0, PERMUTATION},
-        {"step", !isnan(o->step), DESCENT | PERMUTATION},
-        {"norm", !isnan(o->norm), DESCENT | PERMUTATION | OBJECTIVE},
-        {"adjacency", o->adjacency != 0, DESCENT | PERMUTATION | OBJECTIVE},
+        {"step", !isnan(o->step), STEPS},
+        {"norm", !isnan(o->norm), STEPS | OBJECTIVE},
+        {"adjacency", o->adjacency != 0, STEPS | OBJECTIVE},
     };
     for (size_t i = 0; i < sizeof own / sizeof *own; i++)
         if (own[i].given && !(own[i].methods >> which_of(o) & 1))

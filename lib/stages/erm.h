@@ -13,8 +13,14 @@
 #include "stages/stages.h"
 
 /* In the order of their names in DP_ERM_METHOD_CHOICES and of the table of methods in erm.c. */
-enum dp_erm_which { DP_ERM_MINIMUM, DP_ERM_DESCENT, DP_ERM_PERMUTATION, DP_ERM_OBJECTIVE /* a minimum with a multiplier */ };
-#define DP_ERM_METHOD_CHOICES "minimum|descent|permutation"
+enum dp_erm_which {
+    DP_ERM_MINIMUM,
+    DP_ERM_DESCENT,
+    DP_ERM_PERMUTATION,
+    DP_ERM_COINS,
+    DP_ERM_OBJECTIVE /* a minimum with a multiplier */
+};
+#define DP_ERM_METHOD_CHOICES "minimum|descent|permutation|coins"
 
 /* --decay */
 enum { DP_ERM_CONSTANT, DP_ERM_INVERSE };
@@ -63,7 +69,7 @@ struct dp_erm_method {
                struct dp_err *err);
 };
 
-extern const struct dp_erm_method dp_erm_minimum, dp_erm_descent, dp_erm_permutation, dp_erm_objective;
+extern const struct dp_erm_method dp_erm_minimum, dp_erm_descent, dp_erm_permutation, dp_erm_coins, dp_erm_objective;
 
 /* Entries of the model. */
 static inline size_t dp_erm_size(const struct dp_erm *s)
@@ -118,6 +124,13 @@ struct dp_erm_shape {
 /* Those of a lap, and those that the data set promises before the first; false where rows come inline. */
 struct dp_erm_shape dp_erm_shape_of(const struct dp_erm *s);
 bool dp_erm_shape_ahead(const struct dp_erm *s, int64_t rows, struct dp_erm_shape *shape);
+
+/* By how much the rounding of `steps` steps of d from a model of norm `start` can move two results apart; `chain` as in struct
+   dp_arithmetic. And by how much their truncation to a grid can, as part of the bound that the grid is of: it is at most 2^-20
+   of the bound, and moves each entry by less than one step of it. */
+double dp_erm_rounding(const struct dp_erm *s, const struct dp_erm_shape *shape, const struct dp_descent *d, int64_t steps,
+                       double chain, double start);
+double dp_erm_truncation(const struct dp_erm_shape *shape);
 
 /* What a sum of that shape is bounded by that one person moves by `exact`, as real numbers, in `steps` steps of d from a model
    of norm `start`; `chain` as in struct dp_arithmetic. It is a little larger than that, the rounding of the steps and the grid

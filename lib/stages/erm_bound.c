@@ -84,8 +84,8 @@ bool dp_erm_shape_ahead(const struct dp_erm *s, int64_t rows, struct dp_erm_shap
     return true;
 }
 
-double dp_erm_bound(const struct dp_erm *s, const struct dp_erm_shape *shape, const struct dp_descent *d, int64_t steps,
-                    double exact, double chain, double start)
+double dp_erm_rounding(const struct dp_erm *s, const struct dp_erm_shape *shape, const struct dp_descent *d, int64_t steps,
+                       double chain, double start)
 {
     const struct dp_arithmetic arithmetic = {
         .cols = (double)shape->cols,
@@ -94,9 +94,19 @@ double dp_erm_bound(const struct dp_erm *s, const struct dp_erm_shape *shape, co
             dp_loss_slope_rounding(s->loss, s->width, shape->outputs) / dp_loss_lipschitz(s->loss, s->width, shape->outputs),
         .start = start,
     };
-    double rounding = dp_descent_rounding(d, steps, &arithmetic) / exact, part = 0x1p-12;
-    /* the grid is at most 2^-20 of the bound, and truncation to it moves each entry by less than one step of it */
-    double grid = 0x1p-20 * sqrt((double)(shape->outputs * shape->cols));
+    return dp_descent_rounding(d, steps, &arithmetic);
+}
+
+double dp_erm_truncation(const struct dp_erm_shape *shape)
+{
+    return 0x1p-20 * sqrt((double)(shape->outputs * shape->cols));
+}
+
+double dp_erm_bound(const struct dp_erm *s, const struct dp_erm_shape *shape, const struct dp_descent *d, int64_t steps,
+                    double exact, double chain, double start)
+{
+    double rounding = dp_erm_rounding(s, shape, d, steps, chain, start) / exact, part = 0x1p-12;
+    double grid = dp_erm_truncation(shape);
     double least = grid < 1 ? (1 + rounding) / (1 - grid) - 1 : (double)INFINITY;
     if (!(least < 0.5))
         return (double)INFINITY;

@@ -142,7 +142,7 @@ same() {
 @test "descents with a bound: processes = fused, on any number of threads, inline = by reference, every loss they take" {
     dp-synth classification --rows 1500 --cols 9 --classes 4 --seed 4 -o many.dp -q
     for what in many.dp:softmax many.dp:logistic two.dp:smooth-hinge two.dp:huberised-hinge real.dp:huber; do
-        for how in descent permutation; do
+        for how in descent permutation coins; do
             same ${what/:/ } $how
             train three fused "$(pipeline ${what/:/ } $how-threads)"
             train three-processes processes "$(pipeline ${what/:/ } $how-threads)"

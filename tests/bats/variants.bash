@@ -81,9 +81,9 @@ pipeline() {
             echo "dp-breed --data $1 --offspring 9 --parents 3 --intercept 0.5 --decay 0.9 | $sample | $step$at$threads | $gate | dp-step --average tail"
             return
             ;;
-        descent* | permutation*) # -threads, -inline
+        descent* | permutation* | coins*) # -threads, -inline
             local method='descent --iterations 20'
-            case $3 in permutation*) method='permutation --passes 3 --batch 40 --decay inverse' ;; esac
+            case $3 in permutation*) method='permutation --passes 3 --batch 40 --decay inverse' ;; coins*) method='coins --passes 3 --batch 40' ;; esac
             sample="dp-sample --data $1 --mode full"
             step="dp-erm --data $1 --loss $2 --lambda 1e-2 --loss-width 0.5 --intercept 0.5 --method $method"
             case $3 in

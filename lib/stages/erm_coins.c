@@ -1,0 +1,152 @@
+/* dp-erm --method coins: stochastic gradient descent that draws a Poisson batch in each of its T = ceil(K N/B) steps, at a rate
+   of q = B/N, and releases the last model alone. How far a person moves that is random: priv/drawn.h accounts for it.
+
+   A step is  w ← w − eta ((1/D) Σ_{i in batch} s_i x_i + lambda w),  D = max(B, m/kappa), for m coins that came up, whether or
+   not their rows contribute anything: a number that says nothing of the data. With h the smoothness of one row's loss, the
+   batch's objective has a curvature between lambda and lambda + h m/D ≤ lambda + kappa h, and
+     kappa = (1 + rho − eta lambda)/(eta h) ≥ 1,  rho = max(|1 − eta lambda|, |1 − eta (lambda + h)|),
+   is what makes the step contract by rho for each batch, however large; it is 2 at eta = 1/(lambda + h). A row that was drawn
+   adds eta L/D ≤ eta L/B to the distance. The rounding of the steps is at most that of a descent of gradients kappa L and
+   smoothness kappa h; together with the grid it must be within DP_DRAWN_ROUNDING of what one draw does. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "math/coins.h"
+#include "math/vec.h"
+#include "priv/drawn.h"
+#include "stages/bounded.h"
+#include "stages/erm.h"
+
+static int coins_check(const struct dp_erm *s, struct dp_err *err)
+{
+    const struct dp_erm_options *o = s->options;
+    if (o->passes == DP_OPT_ABSENT_INT || o->batch == DP_OPT_ABSENT_INT)
+        return dp_fail(err, DP_E_USAGE, "--method coins needs --passes and --batch");
+    return dp_erm_bound_check(s, err);
+}
+
+#define MOST_ROWS ((int64_t)1 << 31) /* of a lap (stages/batch.h) */
+
+/* What a lap over so many rows does. */
+struct plan {
+    struct dp_descent d;
+    struct dp_drawn drawn;
+    double room;  /* kappa */
+    double bound; /* of one draw; INFINITY where rounding is too large for it */
+};
+
+static struct dp_drawn drawn_of(const struct dp_erm *s, const struct dp_descent *d, int64_t rows)
+{
+    const struct dp_erm_options *o = s->options;
+    return (struct dp_drawn){.rate = fmin((double)o->batch / (double)rows, 1),
+                             .draws = (o->passes * rows - 1) / o->batch + 1,
+                             .contraction = dp_descent_contraction(d, d->eta)};
+}
+
+/* From a model of norm `start`. */
+static struct plan plan_of(const struct dp_erm *s, const struct dp_erm_shape *shape, double start)
+{
+    struct dp_descent d = dp_erm_descent_of(s, shape->outputs);
+    struct plan plan = {.d = d, .drawn = drawn_of(s, &d, (int64_t)shape->rows)};
+    double reach = dp_erm_reach(s->options), smoothness = dp_loss_smoothness(s->loss, s->width) * reach * reach;
+    double pull = d.eta * d.mu;
+    plan.room = (1 + plan.drawn.contraction - pull) / (d.eta * smoothness) * (1 - 0x1p-40);
+    struct dp_descent worst = d;
+    worst.beta = d.mu + plan.room * smoothness;
+    worst.lipschitz = plan.room * d.lipschitz;
+    plan.bound = d.eta * d.lipschitz / (double)s->options->batch * (1 + 1e-12);
+    double rounding = dp_erm_rounding(s, shape, &worst, plan.drawn.draws, (double)shape->rows, start) / plan.bound;
+    if (!(rounding + dp_erm_truncation(shape) <= DP_DRAWN_ROUNDING))
+        plan.bound = (double)INFINITY;
+    return plan;
+}
+
+/* In the record of a lap, or of the hello frame. */
+static void describe(struct dp_record *record, const struct dp_drawn *drawn)
+{
+    record->sampler = DP_SAMPLER_DRAWN;
+    record->rate = drawn->rate;
+    record->draws = drawn->draws;
+    record->contraction = drawn->contraction;
+}
+
+static void coins_announce(const struct dp_erm *s, struct dp_record *open)
+{
+    struct dp_erm_shape shape;
+    struct dp_descent d = dp_erm_descent_of(s, 1);
+    int64_t rows = open->rows < 1 ? 1 : open->rows < MOST_ROWS ? open->rows : MOST_ROWS;
+    struct dp_drawn drawn = drawn_of(s, &d, rows);
+    bool known = dp_erm_shape_ahead(s, open->rows, &shape);
+    describe(open, &drawn);
+    dp_record_bound(open, DP_F_SUM, dp_adjacency_chosen(s->options->adjacency), known ? plan_of(s, &shape, 0).bound : 0);
+}
+
+/* Coins have the address of their step among all steps of the run, of which there are fewer than 2^40, and of their row. */
+static int check_lap(const struct dp_erm *s, const struct dp_frame *frame, const struct dp_batch *batch,
+                     const struct plan *plan, struct dp_err *err)
+{
+    long long lap = (long long)frame->lap;
+    if (s->options->batch > (int64_t)s->rows)
+        return dp_fail(err, DP_E_RUN, "--batch: must be at most the %zu rows, got %lld", s->rows, (long long)s->options->batch);
+    if (lap > ((int64_t)1 << 40) / plan->drawn.draws - 1)
+        return dp_fail(err, DP_E_RUN, "lap %lld of %lld steps is beyond the coins of a run", lap, (long long)plan->drawn.draws);
+    for (size_t i = 0; i < batch->count; i++)
+        if (batch->id[i] != (int64_t)i)
+            return dp_fail(err, DP_E_RUN, "the rows of lap %lld are not in their order", lap);
+    if (isinf(plan->bound))
+        return dp_fail(err, DP_E_RUN,
+                       "rounding may move the model of lap %lld by more than 2^-10 of what one draw does: fewer steps, larger "
+                       "ones, smaller batches, or a start nearer to 0",
+                       lap);
+    return DP_OK;
+}
+
+/* The rows whose coins come up in a step: their number. */
+static size_t draw(const struct dp_coins *coins, const struct dp_key *key, uint64_t step, size_t rows, int64_t *drawn)
+{
+    size_t count = 0;
+    for (size_t base = 0; base < rows; base += DP_COINS_CHUNK) {
+        int64_t in[DP_COINS_CHUNK];
+        size_t size = rows - base < DP_COINS_CHUNK ? rows - base : DP_COINS_CHUNK;
+        size_t more = dp_coins_toss(coins, key, step, (int64_t)base, size, in);
+        memcpy(drawn + count, in, more * sizeof *in);
+        count += more;
+    }
+    return count;
+}
+
+static int coins_lap(struct dp_stage *stage, struct dp_frame *frame, const struct dp_batch *batch, const double *model,
+                     struct dp_err *err)
+{
+    struct dp_erm *s = stage->state;
+    const struct dp_erm_risk risk = {s, batch};
+    const struct dp_erm_shape shape = dp_erm_shape_of(s);
+    const struct plan plan = plan_of(s, &shape, sqrt(dp_norm2(model, dp_erm_size(s))));
+    const struct dp_coins coins = dp_coins(plan.drawn.rate, DP_DRAW_STEP_COINS, DP_DRAW_STEP_COIN_TAIL);
+    int64_t *drawn;
+    int rc = check_lap(s, frame, batch, &plan, err);
+    if (rc == DP_OK)
+        rc = dp_alloc(&drawn, s->rows, sizeof *drawn, err);
+    if (rc != DP_OK)
+        return rc;
+    memcpy(s->w, model, dp_erm_size(s) * sizeof *s->w);
+    for (int64_t t = 0; t < plan.drawn.draws; t++) {
+        uint64_t step = (uint64_t)(frame->lap * plan.drawn.draws + t);
+        size_t count = draw(&coins, &stage->key, step, s->rows, drawn);
+        double divisor = fmax((double)s->options->batch, (double)count / plan.room);
+        dp_erm_step(&risk, drawn, 0, count, divisor, plan.d.eta, s->w);
+    }
+    free(drawn);
+    describe(dp_frame_edit_record(frame, DP_F_NONE), &plan.drawn);
+    return dp_erm_give(s, frame, model, plan.bound, err);
+}
+
+const struct dp_erm_method dp_erm_coins = {
+    .bounded = true,
+    .batches = true,
+    .check = coins_check,
+    .announce = coins_announce,
+    .lap = coins_lap,
+};

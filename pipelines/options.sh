@@ -51,7 +51,7 @@ END
 END
     [ -z "$published" ] || echo "  --as-published   the steps, the sensitivity and the noise of the paper"
     [ -z "$order" ] || cat << END
-  --order HOW      permutation: how rows come into batches (default $order)
+  --order HOW      permutation or coins: how rows come into batches (default $order)
   --step ETA       step size (default: by --distance)
 END
     [ -z "$norm" ] || cat << END

@@ -754,7 +754,7 @@ END
 }
 
 @test "outpert-psgd.sh: learns, spends its budget on one release, and goes as far as outpert-gd.sh" {
-    for more in '' '--noise gamma --distance 5' '--lambda 0 --adjacency replace-one --intercept 0.5' '--epochs 3.2 --batch 7 --step 0.05'; do
+    for more in '' '--noise gamma --distance 5' '--lambda 0 --adjacency replace-one --intercept 0.5' '--epochs 3.2 --batch 7 --step 0.05' '--order coins' '--order coins --lambda 0.01 --adjacency replace-one'; do
         outpert-psgd.sh -q --data small.dp --epsilon 2 --seed 1 $more -o model
         above "$(accuracy test.dp model)" 0.85
         above 2 "$(dp-info --get epsilon model)"
@@ -766,7 +766,8 @@ END
     assert_equal "$(given --epochs 3.2 --batch 300 --distance 1)" "4 300 $(calculate '(2000 / 4) ** (2 / 3) / (4 * 6)')"
     assert_equal "$(given --epochs 1 --batch 1000)" "1 1000 3.96"
     assert_equal "$(given --step 0.5)" "10 50 0.5"
-    complains 2 "outpert-psgd.sh: --order: must be permutation, got 'random'" outpert-psgd.sh --data small.dp --order random
+    complains 2 "outpert-psgd.sh: --order coins: takes Gaussian noise only, got 'gamma'" outpert-psgd.sh --data small.dp --order coins --noise gamma
+    complains 2 "outpert-psgd.sh: --order: must be permutation or coins, got 'random'" outpert-psgd.sh --data small.dp --order random
     complains 2 "dp-erm: --step: must be at most 7.99998 here, got 9: beyond 2/beta steps move two models apart, and one row by more than what is recorded" \
         outpert-psgd.sh -q --data small.dp --lambda 0 --step 9 -o none
 }

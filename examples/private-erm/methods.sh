@@ -158,6 +158,10 @@ objective_perturbation() {
         --curvature "$(calculate "1.00001 * $(beta "$1") / ($2 * $rows)")")
     runs "$1" 1 "$rounds" perturbed "$1" "$2" "$z" 1e4 "$3"
 }
+# curvature_fits SET MU EPSILON: whether some noise would do. Of the budget, ln(1 + curvature) is spent whatever the noise.
+curvature_fits() {
+    [ "$(calculate "log(1 + $(beta "$1") / ($2 * $(dp-info --get rows "$out/$1.dp"))) < 0.99 * $3")" = 1 ]
+}
 # perturbed SET MU MULTIPLIER SLACK EPSILON OPTION…: one run
 perturbed() {
     local data=$out/$1.dp
@@ -185,6 +189,7 @@ cost() { dp-info --get epsilon "$work/models"; }
 cell() {
     local file=$results/cells/$1-$2-$3-$4 adjacency=null-record spent=0 work t step deviation
     [ ! -s "$file" ] || return 0
+    [ "$1" != objective ] || curvature_fits "${@:2}" || return 0
     work=$(mktemp -d "$results/cells/work.XXXXXX")
     [[ $1 != *-wide ]] || export wide=wide
     case ${1%-wide} in
@@ -212,7 +217,7 @@ cell() {
 }
 
 export -f seconds objective minimum at_zero multiplier as_printed stopped descend draw output sensitivity runs noisy_sgd noisy_gd objective_perturbation \
-    perturbed summary cost cell
+    curvature_fits perturbed summary cost cell
 
 # run_cells: the lines on standard input, each a call, some at a time
 run_cells() { xargs -d '\n' -P "$jobs" -I LINE bash -c 'set -euo pipefail; LINE'; }

@@ -52,7 +52,7 @@ collected() {
     done
     cells "$1" | while read -r method set mu epsilon; do
         file=$results/cells/$method-$set-$mu-$epsilon
-        [ ! -s "$file" ] || tsv cell "$1" "$set" "$mu" "$method" "$epsilon" "$(above "$(cut -f 1 "$results/minimum-$set-$mu")" < "$file")"
+        [ ! -s "$file" ] || [ ! -s "$results/minimum-$set-$mu" ] || tsv cell "$1" "$set" "$mu" "$method" "$epsilon" "$(above "$(cut -f 1 "$results/minimum-$set-$mu")" < "$file")"
     done
 }
 

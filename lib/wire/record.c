@@ -108,7 +108,8 @@ bool dp_record_set(struct dp_record *record, int member, const struct dp_record_
         if (value->length >= DP_RECORD_ON)
             return false;
         memset(at, 0, DP_RECORD_ON);
-        memcpy(at, value->text, value->length);
+        if (value->length > 0) /* a member that is taken away has no text */
+            memcpy(at, value->text, value->length);
         return true;
     }
     if (m.storage == STORED_FIELD) {

@@ -37,7 +37,7 @@ panel() {
     for method in published sgd-2014 sgd tight stopped objective gd; do
         file=$scratch/$1-$2-$method
         awk -F '\t' -v set="$1" -v mu="$2" -v method=$method '$1 == "cell" && $3 == set && $4 == mu && $5 == method { print $6, $9 }' measured.tsv > "$file"
-        [ -s "$file" ] || continue
+        [ -s "$file" ] || echo "1 NaN" > "$file" # for the key, which has all methods
         read -ra style <<< "$(style_of $method)"
         plots+=", '$file' with linespoints linewidth 1.8 pointsize .9 pointtype ${style[1]} dashtype ${style[2]} linecolor rgb ${style[0]} title '$(label_of $method)'"
     done
@@ -52,7 +52,7 @@ for mu in "${mus[@]}"; do
         panels+="set title '$set, mu = $mu'
             set xlabel '$([ "$mu" = "${mus[-1]}" ] && echo epsilon)'
             set ylabel '$([ "$set" = "${sets[0]}" ] && echo 'F(w) − F(ŵ)')'
-            $([ -n "$panels" ] && echo 'unset key' || echo 'set key at screen 0.5,0.995 center top maxrows 2 width 2 Left reverse')
+            $([ -n "$panels" ] && echo 'unset key' || echo 'set key at screen 0.5,0.995 center top maxrows 3 width 2 Left reverse')
             $(panel "$set" "$mu")
             "
     done
@@ -65,6 +65,6 @@ set logscale xy
 set format y "10^{%T}"
 set xtics (0.1, 0.5, 1, 2)
 set xrange [0.085:2.4]
-set multiplot layout ${#mus[@]},${#sets[@]} margins 0.065,0.99,0.07,0.88 spacing 0.035,0.075
+set multiplot layout ${#mus[@]},${#sets[@]} margins 0.065,0.99,0.07,0.86 spacing 0.035,0.075
 $panels
 END

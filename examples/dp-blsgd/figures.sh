@@ -16,6 +16,7 @@ style_of() {
         agd*) echo "'#c9a227' 11" ;;
         sgd) echo "'#c2185b' 13" ;;
         outpert-gd) echo "'#e07b39' 4" ;;
+        outpert-rsgd) echo "'#8d5524' 6" ;;
         objpert) echo "'#111111' 3" ;;
         privgene) echo "'#5aa9a3' 2" ;;
         non-private) echo "'#444444' 0" ;;
@@ -31,6 +32,7 @@ label_of() {
         paper) echo 'DP-BLSGD, section 5.4' ;;
         sgd) echo 'DP-SGD, tuned' ;;
         outpert-gd) echo OutPert-GD ;;
+        outpert-rsgd) echo OutPert-RSGD ;;
         objpert) echo ObjPert ;;
         privgene) echo PrivGene ;;
         majority) echo Majority ;;
@@ -68,7 +70,7 @@ points() {
 # panel PART SET COLUMN: one "plot" command; what is missing is left out
 panel() {
     local method file plots='' style n=0
-    for method in majority non-private sgd privgene outpert-gd objpert agd blgd blgd-published paper paper-published ac ac-published blsgd blsgd-published; do
+    for method in majority non-private sgd privgene outpert-gd outpert-rsgd objpert agd blgd blgd-published paper paper-published ac ac-published blsgd blsgd-published; do
         file=$scratch/$1-$2-$3-$method
         n=$((n + 1))
         points "$1" "$2" "$method" "$3" > "$file"

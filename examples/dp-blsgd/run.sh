@@ -22,7 +22,7 @@ esac
 read -ra sets <<< "${SETS:-$(sets | tr '\n' ' ')}"
 [ ${#sets[@]} -gt 0 ] || { echo "run.sh: there is no data in $raw: get-data.sh fetches it, DPLINE_DATA says where it is" >&2 && exit 1; }
 read -ra epsilons <<< "${EPSILONS:-0.05 0.1 0.2 0.4 0.8 1.6}"
-private=${METHODS:-blsgd ac paper blgd agd outpert-gd objpert privgene}
+private=${METHODS:-blsgd ac paper blgd agd outpert-gd outpert-rsgd objpert privgene}
 
 say() { echo "== $*" >&2; }
 

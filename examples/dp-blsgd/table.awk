@@ -15,6 +15,7 @@ BEGIN {
     name["ac"] = "DP-BLSGD-AC"
     name["agd"] = "DP-AGD"
     name["outpert-gd"] = "OutPert-GD"
+    name["outpert-rsgd"] = "OutPert-RSGD"
     name["objpert"] = "ObjPert"
     name["privgene"] = "PrivGene"
     name["paper"] = "DP-BLSGD, section 5.4"

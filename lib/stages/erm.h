@@ -51,7 +51,7 @@ struct dp_erm {
     double *gradient;     /* parts × size of the model */
     double *loss_sum;     /* parts */
     double *scores;       /* threads × DP_ROWS × outputs */
-    double *bend;         /* objective: second derivatives of the rows' losses */
+    double *bend;         /* minimum, objective: second derivatives of the rows' losses */
     double *slope;        /* of the model's size */
     double *w;            /* the same */
 };

@@ -29,7 +29,7 @@ int dp_erm_risk_open(struct dp_erm *s, struct dp_err *err)
         rc = dp_alloc(&s->loss_sum, s->parts, sizeof(double), err);
     if (rc == DP_OK)
         rc = dp_alloc(&s->takes, s->rows, sizeof *s->takes, err);
-    if (rc == DP_OK && s->method == &dp_erm_objective)
+    if (rc == DP_OK && (s->method == &dp_erm_minimum || s->method == &dp_erm_objective))
         rc = dp_alloc(&s->bend, s->rows, sizeof *s->bend, err);
     return rc == DP_OK ? dp_alloc(&s->scores, (size_t)s->options->threads * DP_ROWS * s->form.outputs, sizeof(double), err)
                        : rc;

@@ -40,8 +40,12 @@ int dp_announcement_read(struct dp_announcement *a, const struct dp_frame *hello
     a->named = text != NULL;
     if (rc == DP_OK && text == NULL)
         return count > 0 ? dp_laps_plain(&a->laps, count, err) : DP_OK;
-    if (rc == DP_OK && dp_laps_parse(&a->laps, text, &why) != DP_OK)
-        rc = dp_fail(err, DP_E_UNSAFE, "the hello frame has no plan of laps: %s", why.message);
+    if (rc == DP_OK)
+        rc = dp_laps_parse(&a->laps, text, &why);
+    if (rc == DP_E_USAGE)
+        return dp_fail(err, DP_E_UNSAFE, "the hello frame has no plan of laps: %s", why.message);
+    if (rc != DP_OK && why.message[0] != '\0') /* no memory */
+        return dp_fail(err, rc, "%s", why.message);
     if (rc == DP_OK && a->laps.laps != count)
         rc = dp_fail(err, DP_E_UNSAFE, "the hello frame has a plan of %lld laps for a run of %lld", (long long)a->laps.laps,
                      (long long)count);

@@ -34,6 +34,7 @@ struct plan {
     struct dp_descent d;
     struct dp_drawn drawn;
     double room;  /* kappa */
+    double most;  /* rows of a batch */
     double bound; /* of one draw; INFINITY where rounding is too large for it */
 };
 
@@ -43,6 +44,14 @@ static struct dp_drawn drawn_of(const struct dp_erm *s, const struct dp_descent 
     return (struct dp_drawn){.rate = fmin((double)o->batch / (double)rows, 1),
                              .draws = (o->passes * rows - 1) / o->batch + 1,
                              .contraction = dp_descent_contraction(d, d->eta)};
+}
+
+/* The largest batch whose rounding is accounted for. A larger one has a probability below e^−72 (Bernstein's inequality) and
+   ends the run, by the coins alone. */
+static double most_drawn(const struct dp_drawn *drawn, size_t rows)
+{
+    double mean = drawn->rate * (double)rows;
+    return fmin((double)rows, mean + 12 * sqrt(mean) + 72);
 }
 
 /* From a model of norm `start`. */
@@ -57,7 +66,8 @@ static struct plan plan_of(const struct dp_erm *s, const struct dp_erm_shape *sh
     worst.beta = d.mu + plan.room * smoothness;
     worst.lipschitz = plan.room * d.lipschitz;
     plan.bound = d.eta * d.lipschitz / (double)s->options->batch * (1 + 1e-12);
-    double rounding = dp_erm_rounding(s, shape, &worst, plan.drawn.draws, (double)shape->rows, start) / plan.bound;
+    plan.most = most_drawn(&plan.drawn, shape->rows);
+    double rounding = dp_erm_rounding(s, shape, &worst, plan.drawn.draws, plan.most, start) / plan.bound;
     if (!(rounding + dp_erm_truncation(shape) <= DP_DRAWN_ROUNDING))
         plan.bound = (double)INFINITY;
     return plan;
@@ -132,13 +142,18 @@ static int coins_lap(struct dp_stage *stage, struct dp_frame *frame, const struc
     if (rc != DP_OK)
         return rc;
     memcpy(s->w, model, dp_erm_size(s) * sizeof *s->w);
-    for (int64_t t = 0; t < plan.drawn.draws; t++) {
+    for (int64_t t = 0; rc == DP_OK && t < plan.drawn.draws; t++) {
         uint64_t step = (uint64_t)(frame->lap * plan.drawn.draws + t);
         size_t count = draw(&coins, &stage->key, step, s->rows, drawn);
         double divisor = fmax((double)s->options->batch, (double)count / plan.room);
+        if ((double)count > plan.most)
+            rc =
+                dp_fail(err, DP_E_RUN, "step %lld of lap %lld drew far too many rows", (long long)t + 1, (long long)frame->lap);
         dp_erm_step(&risk, drawn, 0, count, divisor, plan.d.eta, s->w);
     }
     free(drawn);
+    if (rc != DP_OK)
+        return rc;
     describe(dp_frame_edit_record(frame, DP_F_NONE), &plan.drawn);
     return dp_erm_give(s, frame, model, plan.bound, err);
 }

@@ -29,11 +29,20 @@ static int check_adjacency(const struct dp_announcement *a, struct dp_err *err)
     return DP_OK;
 }
 
+/* A text that is no plan is not the user's, but a stage's. */
+static int read_plan(struct dp_laps *laps, const char *text, struct dp_err *err)
+{
+    struct dp_err why = {0};
+    int rc = dp_laps_parse(laps, text, &why);
+    if (rc == DP_E_USAGE)
+        return dp_fail(err, DP_E_UNSAFE, "the hello frame has no plan of laps: %s", why.message);
+    return rc == DP_OK ? rc : dp_fail(err, rc, "%s", why.message);
+}
+
 int dp_announcement_read(struct dp_announcement *a, const struct dp_frame *hello, struct dp_err *err)
 {
     const char *text = dp_frame_text(hello, DP_F_KINDS, NULL);
     int64_t count = dp_frame_int(hello, DP_F_LAPS, 0);
-    struct dp_err why = {0};
     int rc = dp_frame_new(&a->hello, err);
     if (rc == DP_OK)
         rc = dp_frame_copy(a->hello, hello, err);
@@ -41,11 +50,7 @@ int dp_announcement_read(struct dp_announcement *a, const struct dp_frame *hello
     if (rc == DP_OK && text == NULL)
         return count > 0 ? dp_laps_plain(&a->laps, count, err) : DP_OK;
     if (rc == DP_OK)
-        rc = dp_laps_parse(&a->laps, text, &why);
-    if (rc == DP_E_USAGE)
-        return dp_fail(err, DP_E_UNSAFE, "the hello frame has no plan of laps: %s", why.message);
-    if (rc != DP_OK && why.message[0] != '\0') /* no memory */
-        return dp_fail(err, rc, "%s", why.message);
+        rc = read_plan(&a->laps, text, err);
     if (rc == DP_OK && a->laps.laps != count)
         rc = dp_fail(err, DP_E_UNSAFE, "the hello frame has a plan of %lld laps for a run of %lld", (long long)a->laps.laps,
                      (long long)count);

@@ -8,6 +8,7 @@
 #define DP_STAGES_ERM_H
 
 #include "math/loss.h"
+#include "math/minimise.h"
 #include "priv/output.h"
 #include "stages/batch.h"
 #include "stages/stages.h"
@@ -77,22 +78,27 @@ static inline size_t dp_erm_size(const struct dp_erm *s)
     return s->form.rows * s->form.cols;
 }
 
-/* What is minimised: the rows of a lap. */
+/* What is minimised: F on the rows of a lap, and (b, W)/N where there is a b, of the model's size. */
 struct dp_erm_risk {
     struct dp_erm *state;
     const struct dp_batch *batch;
+    const double *b;
 };
 
 /* Memory for it, once the shapes of the state are known. */
 int dp_erm_risk_open(struct dp_erm *s, struct dp_err *err);
 
 /* Which rows of a lap contribute: those whose label is in the loss's domain and, where the method is bounded, whose norm is
-   within
-   --norm. A row of the data set that is longer is DP_E_RUN, an inline row that is longer contributes nothing. */
+   within --norm. A row of the data set that is longer is DP_E_RUN, an inline row that is longer contributes nothing. */
 int dp_erm_admit(struct dp_erm *s, const struct dp_batch *batch, struct dp_err *err);
 
-/* F at w, and its gradient, of the model's size; self is a struct dp_erm_risk. The same bytes whatever the threads. */
+/* What is minimised at w, and its gradient, of the model's size; self is a struct dp_erm_risk. The same bytes whatever the
+   threads. */
 double dp_erm_risk_at(void *self, const double *w, double *gradient);
+
+/* Moves state->w to where the norm of the gradient is within the tolerance: by L-BFGS, down to the norm `near`, and from there,
+   or from where values agree to the last bit, by Newton's method, for models of one output. *found as dp_minimise has it. */
+int dp_erm_solve(struct dp_erm_risk *r, double near, double tolerance, struct dp_minimum *found, struct dp_err *err);
 
 /* w ← w − eta ((1/n) Σ slopes at w + lambda w), over all n rows of the batch. The same bytes whatever the threads. A row's
    slope goes through dp_erm_chain additions at most until it is in the sum, in a model of that size. */
@@ -103,9 +109,10 @@ double dp_erm_chain(size_t rows, size_t size);
    another. */
 void dp_erm_step(const struct dp_erm_risk *r, const int64_t *order, size_t from, size_t to, double n, double eta, double *w);
 
-/* The second derivative of F at w, for models of one output, and its product with v. The same bytes whatever the threads. */
-void dp_erm_bend_at(struct dp_erm_risk *r, const double *w);
-void dp_erm_bend(const struct dp_erm_risk *r, const double *v, double *product);
+/* Its second derivative at w, for models of one output, and that times v; self as above. The same bytes whatever the threads.
+ */
+void dp_erm_bend_at(void *self, const double *w);
+void dp_erm_bend(void *self, const double *v, double *product);
 
 /* Bounded methods: whether the loss and the step suit them, of options alone. */
 int dp_erm_bound_check(const struct dp_erm *s, struct dp_err *err);

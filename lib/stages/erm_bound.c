@@ -27,7 +27,7 @@ struct dp_descent dp_erm_descent_of(const struct dp_erm *s, size_t outputs)
         .lipschitz = dp_loss_lipschitz(s->loss, s->width, outputs) * reach,
         .eta = !isnan(o->step)      ? o->step
                : s->method->batches ? 1 / beta
-                                    : 2 / (o->lambda + beta),
+                                    : 2 / (o->lambda + beta) * (1 - 0x1p-49), /* at most, whatever is rounded */
         .inverse = o->decay == DP_ERM_INVERSE,
     };
 }
@@ -45,7 +45,7 @@ int dp_erm_bound_check(const struct dp_erm *s, struct dp_err *err)
     if (!(d.beta > 1e-100 && d.beta < 1e100 && d.lipschitz > 1e-100 && d.lipschitz < 1e100))
         return dp_fail(err, DP_E_USAGE, "--norm, --lambda and --loss-width make a gradient up to %g with a smoothness of %g",
                        d.lipschitz, d.beta);
-    if (d.eta * d.beta > 2 * (1 + 0x1p-50))
+    if (d.eta * d.beta > 2 * (1 - 0x1p-51))
         return dp_fail(
             err, DP_E_USAGE,
             "--step: must be at most %g here, got %g: beyond 2/beta steps move two models apart, and one row by more "

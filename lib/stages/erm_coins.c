@@ -131,7 +131,7 @@ static int coins_lap(struct dp_stage *stage, struct dp_frame *frame, const struc
                      struct dp_err *err)
 {
     struct dp_erm *s = stage->state;
-    const struct dp_erm_risk risk = {s, batch};
+    const struct dp_erm_risk risk = {s, batch, NULL};
     const struct dp_erm_shape shape = dp_erm_shape_of(s);
     const struct plan plan = plan_of(s, &shape, sqrt(dp_norm2(model, dp_erm_size(s))));
     const struct dp_coins coins = dp_coins(plan.drawn.rate, DP_DRAW_STEP_COINS, DP_DRAW_STEP_COIN_TAIL);

@@ -33,7 +33,7 @@ static int descent_lap(struct dp_stage *stage, struct dp_frame *frame, const str
                        struct dp_err *err)
 {
     struct dp_erm *s = stage->state;
-    const struct dp_erm_risk risk = {s, batch};
+    const struct dp_erm_risk risk = {s, batch, NULL};
     const struct dp_erm_shape shape = dp_erm_shape_of(s);
     double bound = bound_of(s, &shape, sqrt(dp_norm2(model, dp_erm_size(s))));
     double eta = dp_erm_descent_of(s, shape.outputs).eta;

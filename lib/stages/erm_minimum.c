@@ -4,8 +4,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "math/minimise.h"
-#include "math/newton.h"
 #include "math/vec.h"
 #include "stages/erm.h"
 
@@ -40,44 +38,13 @@ static int not_converged(const struct dp_erm *s, const struct dp_minimum *found,
                    (long long)found->evaluations, found->norm, s->tolerance, lambda);
 }
 
-static void slope_at(void *self, const double *w, double *slope)
-{
-    dp_erm_risk_at(self, w, slope);
-}
-
-static void bend_at(void *self, const double *w)
-{
-    dp_erm_bend_at(self, w);
-}
-
-static void bend(void *self, const double *v, double *product)
-{
-    dp_erm_bend(self, v, product);
-}
-
-/* Moves s->w to where the norm of the gradient is within the tolerance. L-BFGS looks at values, which near the minimum agree to
-   the last bit; from there Newton's method goes on, which looks at gradients alone, for models of one output. */
-static int solve(struct dp_erm_risk *r, struct dp_minimum *found, struct dp_err *err)
-{
-    struct dp_erm *s = r->state;
-    const struct dp_smooth f = {.size = dp_erm_size(s), .at = dp_erm_risk_at, .self = r};
-    const struct dp_bowl bowl = {.size = f.size, .slope = slope_at, .bend_at = bend_at, .bend = bend, .self = r};
-    int rc = dp_minimise(&f, s->tolerance, s->most, s->w, found, err);
-    int64_t before = found->evaluations;
-    if (rc != DP_OK || found->end != DP_MINIMUM_STUCK || s->form.outputs > 1 || before >= s->most)
-        return rc;
-    rc = dp_newton(&bowl, s->tolerance, s->most - before, s->w, found, err);
-    found->evaluations += before;
-    return rc;
-}
-
 /* The minimiser less the model to start from, as the sum. What is certified is the model that dp-step makes of the two. */
 static int minimise(struct dp_erm_risk *r, const double *model, double *sum, struct dp_minimum *found, struct dp_err *err)
 {
     struct dp_erm *s = r->state;
     size_t size = dp_erm_size(s);
     memcpy(s->w, model, size * sizeof *s->w);
-    int rc = solve(r, found, err);
+    int rc = dp_erm_solve(r, s->tolerance, s->tolerance, found, err);
     if (rc != DP_OK || found->end != DP_MINIMUM_REACHED)
         return rc != DP_OK ? rc : not_converged(s, found, err);
     for (size_t j = 0; j < size; j++) {
@@ -94,7 +61,7 @@ static int minimum_lap(struct dp_stage *stage, struct dp_frame *frame, const str
                        struct dp_err *err)
 {
     struct dp_erm *s = stage->state;
-    struct dp_erm_risk risk = {s, batch};
+    struct dp_erm_risk risk = {s, batch, NULL};
     struct dp_minimum found;
     double *sum;
     int rc = dp_frame_make_array(frame, DP_F_SUM, DP_F64, s->form.rows, s->form.cols, &sum, err);

@@ -20,7 +20,6 @@
 #include "base/mem.h"
 #include "math/gaussian.h"
 #include "math/grid.h"
-#include "math/newton.h"
 #include "math/vec.h"
 #include "priv/objective.h"
 #include "stages/bounded.h"
@@ -111,52 +110,14 @@ static int draw(struct dp_stage *stage, int64_t lap, const struct certificate *c
     return rc;
 }
 
-/* F with b, as the solvers ask for it. */
-struct perturbed {
-    struct dp_erm_risk risk;
-    const double *b;
-};
-
-static double value_at(void *self, const double *w, double *gradient)
-{
-    struct perturbed *p = self;
-    const struct dp_erm *s = p->risk.state;
-    double n = (double)s->rows, value = dp_erm_risk_at(&p->risk, w, gradient);
-    for (size_t j = 0; j < dp_erm_size(s); j++) {
-        gradient[j] += p->b[j] / n;
-        value += p->b[j] / n * w[j];
-    }
-    return value;
-}
-
-static void slope_at(void *self, const double *w, double *gradient)
-{
-    value_at(self, w, gradient);
-}
-
-static void bend_at(void *self, const double *w)
-{
-    struct perturbed *p = self;
-    dp_erm_bend_at(&p->risk, w);
-}
-
-static void bend(void *self, const double *v, double *product)
-{
-    struct perturbed *p = self;
-    dp_erm_bend(&p->risk, v, product);
-}
-
 /* Moves s->w to where the certificate holds. How near it came is private. */
-static int solve(struct perturbed *p, const struct certificate *c, int64_t lap, struct dp_err *err)
+static int solve(struct dp_erm_risk *r, const struct certificate *c, int64_t lap, struct dp_err *err)
 {
-    struct dp_erm *s = p->risk.state;
-    const struct dp_smooth f = {.size = dp_erm_size(s), .at = value_at, .self = p};
-    const struct dp_bowl bowl = {.size = f.size, .slope = slope_at, .bend_at = bend_at, .bend = bend, .self = p};
+    struct dp_erm *s = r->state;
+    size_t size = dp_erm_size(s);
     struct dp_minimum found;
-    int rc = dp_minimise(&f, fmax(NEAR, c->tolerance), s->most, s->w, &found, err);
-    if (rc == DP_OK && (found.end == DP_MINIMUM_REACHED || found.end == DP_MINIMUM_STUCK))
-        rc = dp_newton(&bowl, c->tolerance, s->most, s->w, &found, err);
-    bool within = sqrt(dp_norm2(s->w, f.size)) <= c->reach && sqrt(dp_norm2(p->b, f.size)) <= c->largest;
+    int rc = dp_erm_solve(r, fmax(NEAR, c->tolerance), c->tolerance, &found, err);
+    bool within = sqrt(dp_norm2(s->w, size)) <= c->reach && sqrt(dp_norm2(r->b, size)) <= c->largest;
     if (rc != DP_OK || (found.end == DP_MINIMUM_REACHED && found.norm <= c->tolerance && within))
         return rc;
     return dp_fail(err, DP_E_RUN,
@@ -179,11 +140,11 @@ static int objective_lap(struct dp_stage *stage, struct dp_frame *frame, const s
     int rc = dp_alloc(&b, size, sizeof *b, err);
     if (rc != DP_OK)
         return rc;
-    struct perturbed p = {{s, batch}, b};
+    struct dp_erm_risk risk = {s, batch, b};
     memcpy(s->w, model, size * sizeof *s->w);
     rc = draw(stage, frame->lap, &c, size, b, err);
     if (rc == DP_OK && isfinite(c.bound))
-        rc = solve(&p, &c, frame->lap, err);
+        rc = solve(&risk, &c, frame->lap, err);
     if (rc == DP_OK)
         rc = dp_erm_give(s, frame, model, c.bound, err);
     if (rc == DP_OK)

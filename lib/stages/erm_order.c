@@ -62,7 +62,7 @@ static int permutation_lap(struct dp_stage *stage, struct dp_frame *frame, const
                            struct dp_err *err)
 {
     struct dp_erm *s = stage->state;
-    const struct dp_erm_risk risk = {s, batch};
+    const struct dp_erm_risk risk = {s, batch, NULL};
     const struct dp_erm_shape shape = dp_erm_shape_of(s);
     const struct dp_descent d = dp_erm_descent_of(s, shape.outputs);
     int64_t *order = NULL, t = 0;

@@ -148,7 +148,12 @@ double dp_erm_risk_at(void *self, const double *w, double *gradient)
     double n = (double)s->rows, lambda = s->options->lambda, loss = add_all(r, w, gradient, SLOPES_AND_LOSSES);
     for (size_t j = 0; j < dp_erm_size(s); j++)
         gradient[j] = gradient[j] / n + lambda * w[j];
-    return loss / n + lambda / 2 * dp_norm2(w, dp_erm_size(s));
+    double value = loss / n + lambda / 2 * dp_norm2(w, dp_erm_size(s));
+    for (size_t j = 0; r->b != NULL && j < dp_erm_size(s); j++) {
+        gradient[j] += r->b[j] / n;
+        value += r->b[j] / n * w[j];
+    }
+    return value;
 }
 
 /* w ← w − eta (s->slope/n + lambda w) */
@@ -173,8 +178,9 @@ void dp_erm_step(const struct dp_erm_risk *r, const int64_t *order, size_t from,
     go(s, n, eta, w);
 }
 
-void dp_erm_bend_at(struct dp_erm_risk *r, const double *w)
+void dp_erm_bend_at(void *self, const double *w)
 {
+    const struct dp_erm_risk *r = self;
     struct dp_erm *s = r->state;
     for (size_t i = 0; i < r->batch->count; i++) {
         struct dp_row row = dp_batch_row(r->batch, i);
@@ -184,8 +190,9 @@ void dp_erm_bend_at(struct dp_erm_risk *r, const double *w)
     }
 }
 
-void dp_erm_bend(const struct dp_erm_risk *r, const double *v, double *product)
+void dp_erm_bend(void *self, const double *v, double *product)
 {
+    const struct dp_erm_risk *r = self;
     const struct dp_erm *s = r->state;
     double n = (double)s->rows, lambda = s->options->lambda;
     add_all(r, v, product, BENDS);

@@ -14,14 +14,7 @@
 
 static const struct dp_option options[] = {
     DP_DATA_OPTION(OFFSET(data)),
-    {.name = "loss",
-     .letter = 'l',
-     .kind = DP_OPT_CHOICE,
-     .offset = OFFSET(loss),
-     .metavar = "LOSS",
-     .help = "what is minimised",
-     .choices = DP_LOSS_DUAL_CHOICES,
-     .flags = DP_OPT_REQUIRED},
+    DP_LOSS_OPTION(OFFSET(loss), DP_LOSS_DUAL_CHOICES, "what is minimised"),
     {.name = "lambda",
      .letter = 'L',
      .kind = DP_OPT_REAL,

@@ -13,6 +13,19 @@
         .help = "the data set that the rows are numbers of; not needed when they are inline"                                   \
     }
 
+/* names: of the losses that the stage takes; text: what it does with them. */
+#define DP_LOSS_OPTION(at, names, text)                                                                                        \
+    {                                                                                                                          \
+        .name = "loss", .letter = 'l', .kind = DP_OPT_CHOICE, .offset = (at), .metavar = "LOSS", .help = text,                 \
+        .choices = names, .flags = DP_OPT_REQUIRED                                                                             \
+    }
+
+#define DP_LAMBDA_OPTION(at, text)                                                                                             \
+    {                                                                                                                          \
+        .name = "lambda", .letter = 'L', .kind = DP_OPT_REAL, .offset = (at), .metavar = "LAMBDA", .help = text,               \
+        .fallback = "0", .min = 0, .max = INFINITY                                                                             \
+    }
+
 #define DP_LOSS_WIDTH_OPTION(at)                                                                                               \
     {                                                                                                                          \
         .name = "loss-width", .kind = DP_OPT_REAL, .offset = (at), .metavar = "W",                                             \

@@ -221,7 +221,7 @@ tables:
 
 # --- installation --------------------------------------------------------------------------------------------------
 INSTALLED_BINS = $(notdir $(BINS))
-PIPELINES = $(notdir $(filter-out pipelines/options.sh,$(wildcard pipelines/*.sh)))
+PIPELINES = dpline $(notdir $(filter-out pipelines/options.sh,$(wildcard pipelines/*.sh)))
 D = $(DESTDIR)$(PREFIX)
 
 install: all

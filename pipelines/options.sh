@@ -1,6 +1,7 @@
 # shellcheck shell=bash disable=SC2034,SC2154
 # Sourced by the pipelines: their common options. A pipeline sets its own defaults first, then calls `options "$@"`.
-name=$(basename "$0")
+name=${DPLINE_NAME:-$(basename "$0")} # dpline(1) says what it was called as
+unset DPLINE_NAME
 
 usage() {
     cat << END

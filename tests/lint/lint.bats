@@ -117,7 +117,7 @@ of_page() { sed -n "/^\.Ss $1$/,/^\.Ss /s/^\.It Va \([a-zA-Z_]*\) Pq \(.*\)/\1 \
 }
 
 @test "shell scripts pass shellcheck" {
-    run shellcheck -x -P SCRIPTDIR:pipelines pipelines/*.sh tests/run tests/ci tests/install-packages tests/check-packages .ci/run examples/*/*.sh \
+    run shellcheck -x -P SCRIPTDIR:pipelines pipelines/*.sh pipelines/dpline tests/run tests/ci tests/install-packages tests/check-packages .ci/run examples/*/*.sh \
         tests/fuzz/seeds tests/fuzz/run tests/golden/make
     assert_success
 }

@@ -1,0 +1,58 @@
+# dpline WORD: the pipelines as one command.
+load helper
+
+@test "dpline lists the pipelines, each with its summary" {
+    for form in '' help --help -h; do
+        # shellcheck disable=SC2086 # perhaps no word
+        run dpline $form
+        assert_success
+        assert_line --regexp '^  scd +Train a linear model by private stochastic dual coordinate descent \(DP-SCD\)\.$'
+        shown=$(sed -n 's/^  \([a-z-]*\) .*[a-z].*\.$/\1/p' <<< "$output" | sort)
+        assert_equal "$shown" "$(cd "$ROOT/pipelines" && ls *.sh | grep -vxF options.sh | sed 's/\.sh$//' | sort)"
+    done
+    run dpline --version
+    version=$(dp-loop --version)
+    assert_output "dpline ${version#dp-loop }"
+}
+
+@test "dpline WORD is the pipeline WORD.sh, called by that name" {
+    small_data 400
+    dpline scd --data small.dp --epochs 1 --seed 1 -q -o one
+    scd.sh --data small.dp --epochs 1 --seed 1 -q -o other
+    cmp one other
+    run dpline scd --data small.dp --epochs 1 --seed 1 -o one
+    assert_line --regexp '^dpline scd: epsilon .*; 4 laps; the model is in one$'
+    complains 2 "dpline scd: --data is required" dpline scd
+    complains 2 "dpline dp-sgd: --epochs: must be a number > 0, got '0'" dpline dp-sgd --data small.dp --epochs 0
+    complains 1 "dp-info: cannot open gone.dp: No such file or directory" dpline scd --data gone.dp
+    run dpline help scd
+    assert_success
+    assert_line --index 0 "Usage: dpline scd --data DIR [options]"
+    assert_equal "$output" "$(dpline scd --help)"
+}
+
+@test "a word that is no pipeline" {
+    complains 2 "dpline: 'colour' is no pipeline (dpline help lists them)" dpline colour
+    complains 2 "dpline: '' is no pipeline (dpline help lists them)" dpline ''
+    complains 2 "dpline: 'options' is no pipeline (dpline help lists them)" dpline options
+    complains 2 "dpline: '../pipelines/scd' is no pipeline (dpline help lists them)" dpline ../pipelines/scd
+    complains 2 "dpline: 'colour' is no pipeline (dpline help lists them)" dpline help colour
+    complains 2 "dpline: 'import' is no pipeline; dp-import is a command of its own" dpline import people.csv
+    complains 2 "dpline: help: takes one pipeline, got 'sgd' after 'scd'" dpline help scd sgd
+    complains 2 "dpline: unknown option '--colour' (try --help)" dpline --colour
+}
+
+@test "dpline where it is installed, and behind a link" {
+    make -s -C "$ROOT" install BUILD="$BUILD" PREFIX=/opt/dpline DESTDIR="$PWD/stage" > log 2>&1 || fail "$(cat log)"
+    PATH=/usr/bin:/bin
+    ln -s "$PWD/stage/opt/dpline/bin/dpline" "a link"
+    for command in "$PWD/stage/opt/dpline/bin/dpline" "$PWD/a link" "$ROOT/pipelines/dpline"; do
+        [ "$BUILD" = "$ROOT/build" ] || [[ $command == *dpline/bin* ]] || continue
+        complains 2 "dpline scd: --data is required" "$command" scd
+        run "$command"
+        assert_line --partial 'scd-published'
+    done
+    "$PWD/stage/opt/dpline/bin/dp-synth" classification --rows 200 --cols 4 -q -o demo.dp
+    within 30 "$PWD/a link" scd --data demo.dp --epochs 1 -q -o model
+    assert_file_exist model
+}

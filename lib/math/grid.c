@@ -13,13 +13,6 @@ double dp_grid_for(double bound)
     return ldexp(1.0, exponent - 1 - GRID_BITS);
 }
 
-/* The float nearest to x on the side of zero. */
-static float toward_zero(double x)
-{
-    float f = (float)x;
-    return fabs((double)f) > fabs(x) ? nextafterf(f, 0.0f) : f;
-}
-
 /* Whether all are finite and one is not zero: then ‖v‖₂ = *largest × √*squares, without overflow. */
 static bool measure(const double *v, size_t count, double *largest, double *squares)
 {
@@ -53,7 +46,7 @@ void dp_grid_clip(const double *zeta, size_t classes, double bound, double norm2
     limit *= 1.0 - margin(classes);
     /* Divided before multiplied: limit / norm itself may be too small for a double. */
     for (size_t k = 0; k < classes; k++)
-        out[k] = toward_zero(norm > limit ? zeta[k] / largest * (limit / sqrt(squares)) : zeta[k]);
+        out[k] = dp_float_toward_zero(norm > limit ? zeta[k] / largest * (limit / sqrt(squares)) : zeta[k]);
 }
 
 void dp_grid_add(const double *v, size_t count, double bound, double grid, int64_t *sum)

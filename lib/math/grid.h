@@ -2,6 +2,7 @@
 #ifndef DP_MATH_GRID_H
 #define DP_MATH_GRID_H
 
+#include <math.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -11,6 +12,13 @@
 
 /* The largest power of two ≤ bound × 2^-20. Scaling by it is exact. */
 double dp_grid_for(double bound);
+
+/* The float nearest to x on the side of zero. */
+static inline float dp_float_toward_zero(double x)
+{
+    float f = (float)x;
+    return fabs((double)f) > fabs(x) ? nextafterf(f, 0.0f) : f;
+}
 
 /* Clips the coefficients of one row jointly and rounds them toward zero:  out = zeta × min(1, C_x/‖zeta‖₂), with
    C_x = C / max(1, ‖x‖₂), so that ‖out‖₂ ‖x‖₂ ≤ C as real numbers, whatever the row. norm2 is dp_row_norm2 of a row with

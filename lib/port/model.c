@@ -38,7 +38,7 @@ int dp_model_read(struct dp_frame *frame, const char *spec, struct dp_err *err)
         end = rc == 1;
         if (rc == 1)
             rc = DP_OK;
-        if (rc == DP_OK && here->kind == DP_KIND_LAP) {
+        if (rc == DP_OK && here->kind == DP_KIND_LAP && dp_frame_has(here, DP_F_MODEL)) {
             struct dp_frame *swap = last;
             last = here;
             here = swap;

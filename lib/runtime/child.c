@@ -53,13 +53,11 @@ int dp_child_judge(enum dp_kind asked, int64_t lap, const struct dp_frame *answe
     if (dp_frame_has(answer, DP_F_SUM))
         return dp_fail(err, DP_E_RUN,
                        "the child pipeline gave back a sum that no stage applied: put dp-step after "
-                       "dp-account");
+                       "dp-account, or dp-transform for moments");
     if (dp_frame_choice_waits(answer))
         return dp_fail(err, DP_E_RUN,
                        "the child pipeline gave back a choice that no stage applied: put dp-step after "
                        "dp-account");
-    if (!dp_frame_has(answer, DP_F_MODEL))
-        return dp_fail(err, DP_E_RUN, "the child pipeline gave back no model");
     return DP_OK;
 }
 

@@ -233,9 +233,11 @@ static int keep(struct run *r, struct dp_err *err)
     return rc;
 }
 
-/* Whether the lap has moved the model: not where a gradient is held, or a search has found no step along it. */
+/* Whether the lap has moved the model: not where there is none yet, a gradient is held, or a search has found no step along it. */
 static bool moves(const struct dp_frame *lap)
 {
+    if (!dp_frame_has(lap, DP_F_MODEL))
+        return false;
     return dp_frame_has(lap, DP_F_STEP_SIZE) ? dp_frame_real(lap, DP_F_STEP_SIZE, 0) > 0 : !dp_frame_has(lap, DP_F_DIRECTION);
 }
 
@@ -264,12 +266,30 @@ static int begin_lap(struct run *r, int64_t lap, struct dp_err *err)
     return dp_frame_set_text(f, DP_F_LAP_KIND, r->laps.name[kind], strlen(r->laps.name[kind]), err);
 }
 
+/* Whether laps of each kind have been: where none of them made a model, none will. */
+static bool all_kinds_been(const struct run *r)
+{
+    for (int kind = 0; r->loop->options.plan != NULL && kind < r->laps.kinds; kind++)
+        if (r->saved.turn[kind] == 0)
+            return false;
+    return true;
+}
+
+/* Frame out and back, with a model if it went out with one. */
+static int one_lap(struct run *r, int64_t lap, struct dp_err *err)
+{
+    int rc = begin_lap(r, lap, err);
+    if (rc == DP_OK)
+        rc = exchange(r, r->token, err);
+    if (rc == DP_OK && !dp_frame_has(r->token, DP_F_MODEL) && (dp_frame_has(r->last, DP_F_MODEL) || all_kinds_been(r)))
+        rc = dp_fail(err, DP_E_RUN, "the child pipeline gave back no model");
+    return rc;
+}
+
 static int run_laps(struct run *r, struct dp_err *err)
 {
     for (int64_t lap = r->done + 1; lap <= r->laps.laps; lap++) {
-        int rc = begin_lap(r, lap, err);
-        if (rc == DP_OK)
-            rc = exchange(r, r->token, err);
+        int rc = one_lap(r, lap, err);
         if (rc != DP_OK)
             return rc;
         struct dp_frame *swap = r->last;
@@ -286,6 +306,8 @@ static int run_laps(struct run *r, struct dp_err *err)
         if (gap_reached(r) || r->loop->interrupt->stop)
             break;
     }
+    if (!dp_frame_has(r->last, DP_F_MODEL) && !r->loop->interrupt->stop)
+        return dp_fail(err, DP_E_RUN, "no lap of the run made a model");
     return DP_OK;
 }
 
@@ -345,7 +367,7 @@ static int put_aside(const char *path, struct dp_err *err)
 /* The last model that was paid for. */
 static int put_model(struct run *r, enum ending how, struct dp_err *err)
 {
-    if (r->model == NULL || r->done == 0)
+    if (r->model == NULL || r->done == 0 || !dp_frame_has(r->last, DP_F_MODEL))
         return r->model != NULL && how == BUDGET ? put_aside(r->loop->options.model, err) : DP_OK;
     if (how == INTERRUPTED)
         dp_frame_set_bool(r->last, DP_F_INTERRUPTED, true);
@@ -371,11 +393,11 @@ static int finish(struct run *r, enum ending how, struct dp_err *err)
     return rc == DP_OK ? put : rc;
 }
 
-/* The gate affords no further lap, as *err says. A run that has had none has failed, whatever was asked for. */
+/* The gate affords no further lap, as *err says. A run that has no model has failed, whatever was asked for. */
 static int finish_spent(struct run *r, struct dp_err *err)
 {
     struct dp_err spent = *err;
-    bool wanted = r->loop->options.until_spent && r->done > 0;
+    bool wanted = r->loop->options.until_spent && r->done > 0 && dp_frame_has(r->last, DP_F_MODEL);
     int rc = finish(r, wanted ? SPENT : BUDGET, err);
     if (rc != DP_OK)
         return rc;
@@ -410,7 +432,7 @@ static int finish_interrupted(struct run *r, bool whole, struct dp_err *err)
         return keep_model(r, rc);
     if (r->hello)
         rc = finish(r, INTERRUPTED, err);
-    if (rc == DP_OK && r->done > 0 && o->model != NULL)
+    if (rc == DP_OK && r->done > 0 && o->model != NULL && dp_frame_has(r->last, DP_F_MODEL))
         return dp_fail(err, DP_E_RUN, "interrupted after lap %lld of %lld, whose model is in %.300s", (long long)r->done,
                        (long long)r->laps.laps, o->model);
     if (rc == DP_OK)

@@ -424,6 +424,8 @@ static int eval_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp_o
 {
     const struct options *o = stage->options;
     struct state *s = stage->state;
+    if (!dp_frame_has(frame, DP_F_MODEL)) /* a lap that was for something else, before the first that made one */
+        return DP_OK;
     int rc = s->started ? DP_OK : start(stage, frame, err);
     if (rc == DP_OK)
         rc = dp_predictor_take(&s->model, frame, err);

@@ -13,6 +13,7 @@
     STAGE(scd_step)      \
     STAGE(grad)          \
     STAGE(erm)           \
+    STAGE(moments)       \
     STAGE(clip)          \
     STAGE(noise)         \
     STAGE(linesearch)    \

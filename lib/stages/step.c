@@ -333,6 +333,9 @@ static int step_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp_o
 {
     const struct options *o = stage->options;
     const struct dp_array *model;
+    if (!dp_frame_has(frame, DP_F_MODEL))
+        return dp_fail(err, DP_E_RUN, "lap %lld has no model to move: a sum of moments is for dp-transform",
+                       (long long)frame->lap);
     int rc = dp_frame_need_array(frame, DP_F_MODEL, DP_F64, 2, &model, err);
     if (rc == DP_OK)
         rc = move(stage, frame, dp_frame_edit_array(frame, DP_F_MODEL), err);

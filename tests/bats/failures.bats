@@ -68,7 +68,7 @@ only_the_model_left() {
             dp-loop --laps 2 --exec $exec -o model -- "${CHILD/| dp-account --epsilon 1e4 --delta 1e-5 /}"
         complains 5 "dp-loop: the child pipeline gave back a noised frame: dp-account is missing" \
             dp-loop --laps 2 --exec $exec -o model -- "${CHILD/| dp-account*/}"
-        complains 1 "dp-loop: the child pipeline gave back a sum that no stage applied: put dp-step after dp-account" \
+        complains 1 "dp-loop: the child pipeline gave back a sum that no stage applied: put dp-step after dp-account, or dp-transform for moments" \
             dp-loop --laps 2 --exec $exec -o model -- "${CHILD% | dp-step}"
     done
     nothing_left

@@ -1,0 +1,49 @@
+/* Second moments: the sum over rows of x xᵀ on a grid, exactly. What one row adds is a vector whose L2 norm is the square of
+   the row's, so that a bound on rows is one on that vector. */
+#ifndef DP_MATH_MOMENTS_H
+#define DP_MATH_MOMENTS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "math/vec.h"
+
+/* How many numbers the moments of `cols` columns are: the upper triangle of the matrix, row by row. One off the diagonal
+   stands for two entries of the matrix, and is √2 times either. Their places: (i, j), i ≤ j < cols, is at
+   dp_moments_at(cols, i) + j − i. */
+static inline size_t dp_moments_size(size_t cols)
+{
+    return cols * (cols + 1) / 2;
+}
+static inline size_t dp_moments_at(size_t cols, size_t i)
+{
+    return i * cols - i * (i + 1) / 2 + i;
+}
+
+/* What a thread needs to add moments. */
+struct dp_moments {
+    size_t cols; /* of a row with its tail */
+    double bound, inverse_grid;
+    size_t stride, waiting; /* dense rows that are to be added together: waiting × stride, zeros behind each */
+    float *rows, *tile;
+    float *factor; /* of those rows, for each column: those that are not 0, and whose they are */
+    uint8_t *whose, *factors;
+    float *value; /* of a sparse row */
+    int32_t *column;
+};
+
+/* bound: on what a row adds, which is the square of its norm; grid: dp_grid_for(bound). The caller frees with
+   dp_moments_close, after a failure too. */
+int dp_moments_open(struct dp_moments *moments, size_t cols, double bound, double grid, struct dp_err *err);
+void dp_moments_close(struct dp_moments *moments);
+
+/* Adds the moments of z, the row with `tails` columns behind its own: of x = z min(1, √bound/‖z‖), rounded toward zero to
+   floats, sum += trunc(x_i² / grid) on the diagonal and trunc(r_i x_j / grid) off it, r_i = √2 x_i, rounded toward zero to a
+   float, so that r_i x_j is exact in double. What is added has, times the grid, L2 norm at most ‖x‖² ≤ bound as real numbers.
+   A row with an entry that is not finite adds nothing. A row adds the same dense and sparse. sum: dp_moments_size(cols). What
+   dense rows add may wait until dp_moments_flush. */
+void dp_moments_add(struct dp_moments *moments, struct dp_row row, const float *tail, size_t tails, int64_t *sum);
+void dp_moments_flush(struct dp_moments *moments, int64_t *sum);
+
+#endif

@@ -1,0 +1,242 @@
+/* dp-moments: the sum of x xᵀ over the rows of a lap. One person moves it by the square of the norm of a row, so that a bound
+   on that is the sensitivity. */
+#include <math.h>
+#include <omp.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "math/grid.h"
+#include "math/loss.h"
+#include "math/moments.h"
+#include "stages/announced.h"
+#include "stages/bounded.h"
+#include "stages/labels.h"
+#include "stages/shared_options.h"
+#include "stages/stages.h"
+#include "wire/codec.h"
+
+struct options {
+    const char *data;
+    double intercept, label_bound, clip;
+    bool labels;
+    int adjacency;
+    int64_t threads;
+};
+
+/* A thread's own. */
+struct part {
+    struct dp_moments moments;
+    float *tail;  /* of a row: its constant and its label */
+    int64_t *sum; /* NULL: the frame's */
+};
+
+struct state {
+    struct dp_dataset *dataset; /* NULL: rows come inline */
+    struct dp_batch_seen seen;
+    double bound;
+    size_t rows, classes; /* classes: of the labels; 0 for a regression */
+    size_t cols, labels, size;  /* of a row with its constant; that stand behind it; of the sum */
+    struct part *part;    /* threads */
+};
+
+#define OFFSET(member) offsetof(struct options, member)
+
+static const struct dp_option options[] = {
+    DP_DATA_OPTION(OFFSET(data)),
+    DP_INTERCEPT_OPTION(OFFSET(intercept)),
+    {.name = "labels",
+     .kind = DP_OPT_FLAG,
+     .offset = OFFSET(labels),
+     .help = "append the label to each row: a number, -B or B for two classes, B in one of K columns for K"},
+    {.name = "label-bound",
+     .kind = DP_OPT_REAL,
+     .offset = OFFSET(label_bound),
+     .metavar = "B",
+     .help = "--labels: the most that a label is; numbers beyond are cut",
+     .fallback = "1",
+     .min = 0,
+     .max = 1e6,
+     .flags = DP_OPT_OPEN_MIN},
+    {.name = "clip",
+     .letter = 'C',
+     .kind = DP_OPT_REAL,
+     .offset = OFFSET(clip),
+     .metavar = "C",
+     .help = "L2 bound on one person's moments, the square of a row's norm (default 1 + V^2, and + B^2 with --labels)",
+     .min = 0,
+     .max = INFINITY,
+     .flags = DP_OPT_OPEN_MIN},
+    DP_ADJACENCY_OPTION(OFFSET(adjacency)),
+    DP_THREADS_OPTION(OFFSET(threads)),
+    {.name = NULL},
+};
+
+static void moments_close(struct dp_stage *stage)
+{
+    const struct options *o = stage->options;
+    struct state *s = stage->state;
+    for (int64_t t = 0; s->part != NULL && t < o->threads; t++) {
+        dp_moments_close(&s->part[t].moments);
+        free(s->part[t].tail);
+        free(s->part[t].sum);
+    }
+    free(s->part);
+    free(s->seen.bits);
+    dp_dataset_close(s->dataset);
+}
+
+static int moments_open(struct dp_stage *stage, struct dp_err *err)
+{
+    const struct options *o = stage->options;
+    struct state *s = stage->state;
+    double v = (double)(float)o->intercept, b = o->labels ? (double)(float)o->label_bound : 0;
+    if ((o->intercept > 0 && v == 0) || (o->labels && b == 0))
+        return dp_fail(err, DP_E_USAGE, "%s is too small", v == 0 && o->intercept > 0 ? "--intercept" : "--label-bound");
+    s->bound = isnan(o->clip) ? 1 + v * v + b * b : o->clip;
+    return o->data != NULL ? dp_dataset_open(&s->dataset, o->data, err) : DP_OK;
+}
+
+static int open_part(struct state *s, int64_t t, struct dp_err *err)
+{
+    struct part *p = &s->part[t];
+    int rc = dp_moments_open(&p->moments, s->cols + s->labels, s->bound, dp_grid_for(s->bound), err);
+    if (rc == DP_OK)
+        rc = dp_alloc(&p->tail, 1 + s->labels, sizeof *p->tail, err);
+    return rc == DP_OK && t > 0 ? dp_alloc(&p->sum, s->size, sizeof *p->sum, err) : rc;
+}
+
+/* Shapes, known with the first frame. */
+static int set_shape(struct dp_stage *stage, const struct dp_frame *frame, const struct dp_batch *batch, struct dp_err *err)
+{
+    const struct options *o = stage->options;
+    struct state *s = stage->state;
+    int rc = o->labels ? dp_batch_classes(frame, &s->classes, err) : DP_OK;
+    if (rc != DP_OK)
+        return rc;
+    s->rows = (size_t)dp_frame_record(frame, DP_F_NONE)->rows;
+    s->cols = batch->cols;
+    s->labels = o->labels ? dp_loss_outputs(s->classes) : 0;
+    size_t cols = s->cols + s->labels, most = DP_LIMIT_FRAME / 2 / sizeof(int64_t);
+    if (cols > most || dp_moments_size(cols) > most)
+        return dp_fail(err, DP_E_RUN, "the moments of %zu columns may not fit a frame", cols);
+    s->size = dp_moments_size(cols);
+    rc = dp_alloc(&s->part, (size_t)o->threads, sizeof *s->part, err);
+    for (int64_t t = 0; rc == DP_OK && t < o->threads; t++)
+        rc = open_part(s, t, err);
+    return rc;
+}
+
+/* The constant column is a property of the rows, for whatever comes after in the run as well. */
+static int announce(const struct options *o, struct dp_frame *frame, struct dp_err *err)
+{
+    double v = (double)(float)o->intercept;
+    if (dp_frame_has(frame, DP_F_MODEL) && dp_frame_real(frame, DP_F_INTERCEPT, 0) != v)
+        return dp_fail(err, DP_E_RUN, "--intercept: %g, but the model has %g", v, dp_frame_real(frame, DP_F_INTERCEPT, 0));
+    dp_frame_drop(frame, DP_F_INTERCEPT);
+    if (v != 0)
+        dp_frame_set_real(frame, DP_F_INTERCEPT, v);
+    return DP_OK;
+}
+
+/* False for a label that none is like, whose row adds nothing. */
+static bool put_label(const struct state *s, double bound, double label, float *tail)
+{
+    if (!isfinite(label) || (s->classes > 0 && (label < 0 || label >= (double)s->classes || floor(label) != label)))
+        return false;
+    for (size_t k = 0; k < s->labels; k++)
+        tail[k] = s->classes > 2 && label != (double)k ? 0 : (float)bound;
+    if (s->classes == 0)
+        tail[0] = dp_float_toward_zero(fmin(fmax(label, -bound), bound));
+    else if (s->labels == 1 && label == 0)
+        tail[0] = -(float)bound;
+    return true;
+}
+
+static void add_rows(struct dp_stage *stage, const struct dp_batch *batch, struct part *p, size_t from, size_t to, int64_t *sum)
+{
+    const struct options *o = stage->options;
+    const struct state *s = stage->state;
+    size_t constant = batch->intercept != 0 ? 1 : 0;
+    double bound = (double)(float)o->label_bound;
+    memset(sum, 0, s->size * sizeof *sum);
+    p->tail[0] = batch->intercept;
+    for (size_t i = from; i < to; i++)
+        if (!o->labels || put_label(s, bound, dp_batch_label(batch, i), p->tail + constant))
+            dp_moments_add(&p->moments, dp_batch_row(batch, i), p->tail, constant + s->labels, sum);
+    dp_moments_flush(&p->moments, sum);
+}
+
+/* Whole numbers: whoever adds which rows, the sum is the same. */
+static void add_all(struct dp_stage *stage, const struct dp_batch *batch, int64_t *sum)
+{
+    const struct options *o = stage->options;
+    struct state *s = stage->state;
+    size_t threads = (size_t)o->threads;
+    if (threads < 2 || batch->count < threads) {
+        add_rows(stage, batch, s->part, 0, batch->count, sum);
+        return;
+    }
+#pragma omp parallel for num_threads((int)threads) schedule(static, 1)
+    for (size_t t = 0; t < threads; t++)
+        add_rows(stage, batch, &s->part[t], batch->count * t / threads, batch->count * (t + 1) / threads,
+                 t == 0 ? sum : s->part[t].sum);
+    for (size_t t = 1; t < threads; t++)
+        for (size_t j = 0; j < s->size; j++)
+            sum[j] += s->part[t].sum[j];
+}
+
+/* What the records of its laps will say. */
+static int moments_hello(struct dp_stage *stage, struct dp_frame *frame, struct dp_err *err)
+{
+    const struct options *o = stage->options;
+    const struct state *s = stage->state;
+    struct dp_record *open;
+    (void)err;
+    for (int at = 0; (open = dp_announced(stage, frame, DP_F_NONE, &at)) != NULL;) {
+        open->release = DP_RELEASE_SUM;
+        dp_record_bound(open, DP_F_SUM, dp_adjacency_chosen(o->adjacency), s->bound);
+    }
+    return DP_OK;
+}
+
+static int moments_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp_out *out, struct dp_err *err)
+{
+    const struct options *o = stage->options;
+    struct state *s = stage->state;
+    struct dp_batch batch;
+    int64_t *sum;
+    int rc = announce(o, frame, err);
+    if (rc == DP_OK)
+        rc = dp_batch_read(&batch, frame, s->dataset, &s->seen, err);
+    if (rc == DP_OK && s->part == NULL)
+        rc = set_shape(stage, frame, &batch, err);
+    if (rc == DP_OK)
+        rc = dp_batch_same_shape(&batch, frame, s->cols, s->rows, err);
+    if (rc == DP_OK)
+        rc = dp_frame_make_array(frame, DP_F_SUM, DP_I64, 1, s->size, &sum, err);
+    if (rc != DP_OK)
+        return rc;
+    add_all(stage, &batch, sum);
+    dp_frame_edit_record(frame, DP_F_NONE)->release = DP_RELEASE_SUM;
+    dp_bounded_state(frame, dp_adjacency_chosen(o->adjacency), s->bound);
+    if (s->labels > 0)
+        dp_frame_set_int(frame, DP_F_LABEL_COLUMNS, (int64_t)s->labels);
+    dp_batch_forget(frame);
+    return out->frame(out, frame, err);
+}
+
+const struct dp_stage_class dp_moments_class = {
+    .name = "dp-moments",
+    .summary = "Sum the second moments of the rows",
+    .options = options,
+    .options_size = sizeof(struct options),
+    .state_size = sizeof(struct state),
+    .takes = DP_LABEL_RAW,
+    .gives = DP_LABEL_BOUNDED,
+    .open = moments_open,
+    .hello = moments_hello,
+    .fire = moments_fire,
+    .close = moments_close,
+    .ephemeral = true,
+};

@@ -13,8 +13,8 @@
 #else
 #define CLONES __attribute__((target_clones("avx512f", "avx2", "default")))
 #endif
-#define ROWS 64        /* together: their 32-bit sums have room for 2^31 / 2^21 */
-#define WIDTH 64       /* columns at a time: rows of so many stay in the cache */
+#define ROWS 64            /* together: their 32-bit sums have room for 2^31 / 2^21 */
+#define WIDTH 64           /* columns at a time: rows of so many stay in the cache */
 #define ROOT 0x1.6a09e6p+0 /* √2, rounded down to a float: its product with a float is exact */
 
 int dp_moments_open(struct dp_moments *m, size_t cols, double bound, double grid, struct dp_err *err)

@@ -233,7 +233,8 @@ static int keep(struct run *r, struct dp_err *err)
     return rc;
 }
 
-/* Whether the lap has moved the model: not where there is none yet, a gradient is held, or a search has found no step along it. */
+/* Whether the lap has moved the model: not where there is none yet, a gradient is held, or a search has found no step along it.
+ */
 static bool moves(const struct dp_frame *lap)
 {
     if (!dp_frame_has(lap, DP_F_MODEL))

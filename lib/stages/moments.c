@@ -35,9 +35,9 @@ struct state {
     struct dp_dataset *dataset; /* NULL: rows come inline */
     struct dp_batch_seen seen;
     double bound;
-    size_t rows, classes; /* classes: of the labels; 0 for a regression */
-    size_t cols, labels, size;  /* of a row with its constant; that stand behind it; of the sum */
-    struct part *part;    /* threads */
+    size_t rows, classes;      /* classes: of the labels; 0 for a regression */
+    size_t cols, labels, size; /* of a row with its constant; that stand behind it; of the sum */
+    struct part *part;         /* threads */
 };
 
 #define OFFSET(member) offsetof(struct options, member)

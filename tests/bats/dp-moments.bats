@@ -1,0 +1,90 @@
+# dp-moments: the sum of x xᵀ, exactly; and runs that have laps of it, which make no model.
+load helper
+
+prepare() {
+    dp-synth classification --rows 300 --cols 6 --seed 4 -o two.dp -q
+    filter take '
+if frame["kind"] == "lap" and frame.get("lap_kind") != "gradient": # as dp-transform takes a sum of moments
+    del frame["sum"]'
+}
+
+SAMPLE='dp-sample --mode full'
+GATE='dp-account --epsilon 1000 --delta 1e-5 --allow-seeded'
+
+# sum OPTION…: of the moments that dp-moments makes of $DATA, as one line of JSON
+sum() {
+    dp-loop -q --laps 1 --seed 1 --exec processes -- "${SAMPLER:-$SAMPLE} --data $DATA | dp-moments $* | tee sum.frames | dp-noise -z 1 |
+        $GATE" > /dev/null 2>&1 || true
+    dp-cat --full --last sum.frames 2> /dev/null | jq -c .sum.values
+}
+
+@test "the sum is that of NumPy, with constant and labels" {
+    for what in 'classification 2' 'classification 4' regression; do
+        set -- $what
+        dp-synth $1 --rows 200 --cols 7 ${2:+--classes $2} --seed 3 -o data.dp -q --force
+        DATA=data.dp
+        assert_equal "$(sum --data data.dp)" "$("$BATS_TEST_DIRNAME/moments.py" data.dp | tr -d ' ')"
+        assert_equal "$(sum --data data.dp --intercept 0.3)" "$("$BATS_TEST_DIRNAME/moments.py" data.dp 0.3 | tr -d ' ')"
+        assert_equal "$(sum --data data.dp --intercept 0.3 --labels --label-bound 0.4)" \
+            "$("$BATS_TEST_DIRNAME/moments.py" data.dp 0.3 0.4 | tr -d ' ')"
+    done
+}
+
+@test "moments first, then gradients: one plan, one gate, and a model in the original columns" {
+    dp-loop -q --plan 'moments 1, gradient 5' --seed 1 -o model -- "dp-sample --data two.dp --mode full |
+        dp-moments --on moments --data two.dp --intercept 0.5 | dp-grad --on gradient --data two.dp --loss logistic --clip 1 --intercept 0.5 |
+        dp-noise --on moments -z 3 | dp-noise --on gradient -z 9 | $GATE | ./take | dp-step --on gradient --step 1" > stream
+    assert_equal "$(dp-cat --kind lap stream | jq -c '[.lap_kind, has("model")]' | sort | uniq -c | tr -s ' ')" \
+        ' 5 ["gradient",true]
+ 1 ["moments",false]'
+    # a multiplier of 3 and five of 9 are one Gaussian of 9 / sqrt(9 + 5)
+    run jq -n "$(dp-info --get epsilon model) / $(dp-account epsilon --sampler full -z 2.4053512 --laps 1 --delta 1e-5) | . > 0.9999 and . < 1.0001"
+    assert_output true
+    run dp-eval --data two.dp --private-data --in stream
+    assert_success
+    assert_equal "${#lines[@]}" 6
+    run dp-predict --no-header model two.dp
+    assert_success
+    run dp-info stream
+    assert_line --partial "1 × 7 weights"
+}
+
+# moments PIPELINE-END: laps of moments alone
+moments() { echo "dp-sample --data two.dp --mode full | dp-moments --data two.dp | dp-noise -z 9 | $GATE $*"; }
+
+@test "a run that makes no model says so as soon as each kind has had a lap, and leaves an older one alone" {
+    echo old > model
+    complains 1 "dp-loop: the child pipeline gave back no model" dp-loop -q --laps 3 --seed 1 -o model -- "$(moments '| ./take')"
+    complains 1 "dp-loop: the child pipeline gave back no model" \
+        dp-loop -q --plan 'a, b, a 9' --seed 1 -o model -- "$(moments '| ./take | tee frames')"
+    assert_equal "$(dp-cat --kind lap frames 2> /dev/null | wc -l)" 2
+    assert_equal "$(cat model)" old
+    complains 1 "dp-loop: the child pipeline gave back a sum that no stage applied: put dp-step after dp-account, or dp-transform for moments" \
+        dp-loop -q --laps 1 --seed 1 -o model -- "$(moments)"
+    complains 1 "dp-step: lap 1 has no model to move: a sum of moments is for dp-transform" \
+        dp-loop -q --laps 1 --seed 1 -o model -- "$(moments '| dp-step --step 1')"
+    # a model that was there stays there
+    dp-loop -q --laps 1 --seed 1 -o start -- "dp-sample --data two.dp | dp-grad --data two.dp --loss logistic --clip 1 |
+        dp-noise -z 9 | $GATE | dp-step --step 1" > /dev/null
+    filter lose 'if frame["kind"] == "lap": del frame["model"]'
+    complains 1 "dp-loop: the child pipeline gave back no model" \
+        dp-loop -q --plan 'a, b' --init start --seed 1 -o model -- "$(moments '| ./take | ./lose')"
+}
+
+@test "moments of a run whose model has another shape move nothing" {
+    dp-loop -q --laps 1 --seed 1 -o start -- "dp-sample --data two.dp | dp-grad --data two.dp --loss logistic --clip 1 |
+        dp-noise -z 9 | $GATE | dp-step --step 1" > /dev/null
+    complains 1 "dp-step: the sum of lap 1 does not have the shape of the model" \
+        dp-loop -q --laps 1 --init start --seed 1 -o model -- "$(moments '| dp-step --step 1')"
+    complains 1 "dp-moments: --intercept: 0.5, but the model has 0" \
+        dp-loop -q --laps 1 --init start --seed 1 -o model -- "$(moments | sed 's/dp-moments/& --intercept 0.5/')"
+}
+
+@test "a run that ends before its first model leaves an older one alone" {
+    filter die 'if frame.get("lap") == 2: sys.exit(1)'
+    echo old > model
+    run timeout 30 dp-loop -q --plan 'moments, gradient 5' --seed 1 -o model -- "$(moments '| ./die | ./take')"
+    assert_failure 1
+    assert_output --partial "dp-loop: the child pipeline ended before it gave back a frame"
+    assert_equal "$(cat model)" old
+}

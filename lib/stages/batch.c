@@ -39,13 +39,51 @@ static int check_rows(const int64_t *id, size_t count, int64_t rows, struct dp_b
 static void set_columns(struct dp_batch *batch, size_t features)
 {
     batch->features = features;
-    batch->cols = features + (batch->intercept != 0 ? 1 : 0);
+    batch->cols = batch->sum_cols = features + (batch->intercept != 0 ? 1 : 0);
+}
+
+static int read_inline(struct dp_batch *batch, const struct dp_frame *frame, struct dp_err *err)
+{
+    const struct dp_array *x, *y;
+    if (!dp_frame_has(frame, DP_F_X))
+        return dp_fail(err, DP_E_USAGE, "--data is required: the frames carry row numbers, not rows");
+    int rc = dp_frame_need_array(frame, DP_F_X, DP_F32, 2, &x, err);
+    if (rc == DP_OK)
+        rc = dp_frame_need_array(frame, DP_F_Y, DP_F64, 1, &y, err);
+    if (rc != DP_OK)
+        return rc;
+    if (x->dims[0] != batch->count || y->count != batch->count)
+        return dp_fail(err, DP_E_RUN, "X, y and rows of lap %lld differ in length", (long long)frame->lap);
+    set_columns(batch, x->dims[1]);
+    batch->x = x->data;
+    batch->y = y->data;
+    return DP_OK;
+}
+
+static int go_behind(struct dp_batch *batch, const struct dp_frame *frame, struct dp_behind *behind, struct dp_err *err)
+{
+    struct dp_transform transform;
+    int rc = dp_transform_read(&transform, frame, batch->cols, err);
+    if (rc != DP_OK || transform.rows == 0)
+        return rc;
+    if (behind == NULL)
+        return dp_fail(err, DP_E_RUN, "the rows of lap %lld are behind a transform, which this stage does not know",
+                       (long long)frame->lap);
+    struct dp_behind_batch rows = {.count = batch->count,
+                                   .features = batch->features,
+                                   .constant = (double)batch->intercept,
+                                   .id = batch->id,
+                                   .dataset = batch->dataset,
+                                   .x = batch->x};
+    batch->behind = behind;
+    batch->sum_cols = transform.rows;
+    return dp_behind_take(behind, &transform, &rows, frame, err);
 }
 
 int dp_batch_read(struct dp_batch *batch, const struct dp_frame *frame, const struct dp_dataset *dataset,
-                  struct dp_batch_seen *seen, struct dp_err *err)
+                  struct dp_batch_seen *seen, struct dp_behind *behind, struct dp_err *err)
 {
-    const struct dp_array *rows, *x, *y;
+    const struct dp_array *rows;
     const struct dp_record *m = dp_frame_record(frame, DP_F_NONE);
     if (m == NULL || m->rows <= 0)
         return dp_fail(err, DP_E_UNSAFE, "the frame of lap %lld does not record how its rows were sampled",
@@ -68,21 +106,10 @@ int dp_batch_read(struct dp_batch *batch, const struct dp_frame *frame, const st
             return dp_fail(err, DP_E_RUN, "the rows were sampled from another data set than --data names");
         set_columns(batch, dataset->cols);
         batch->y = dataset->y;
-        return DP_OK;
+    } else {
+        rc = read_inline(batch, frame, err);
     }
-    if (!dp_frame_has(frame, DP_F_X))
-        return dp_fail(err, DP_E_USAGE, "--data is required: the frames carry row numbers, not rows");
-    rc = dp_frame_need_array(frame, DP_F_X, DP_F32, 2, &x, err);
-    if (rc == DP_OK)
-        rc = dp_frame_need_array(frame, DP_F_Y, DP_F64, 1, &y, err);
-    if (rc != DP_OK)
-        return rc;
-    if (x->dims[0] != batch->count || y->count != batch->count)
-        return dp_fail(err, DP_E_RUN, "X, y and rows of lap %lld differ in length", (long long)frame->lap);
-    set_columns(batch, x->dims[1]);
-    batch->x = x->data;
-    batch->y = y->data;
-    return DP_OK;
+    return rc == DP_OK ? go_behind(batch, frame, behind, err) : rc;
 }
 
 int dp_batch_same_shape(const struct dp_batch *batch, const struct dp_frame *frame, size_t cols, size_t rows,
@@ -100,16 +127,28 @@ int dp_batch_classes(const struct dp_frame *frame, size_t *classes, struct dp_er
     return said >= 0 ? DP_OK : dp_fail(err, DP_E_RUN, "the frame does not say how many classes the labels have");
 }
 
-struct dp_row dp_batch_row(const struct dp_batch *batch, size_t i)
+/* Where row i is kept: by its number in the data set, or where it stands in the batch. */
+static size_t place(const struct dp_batch *batch, size_t i)
+{
+    return batch->dataset != NULL ? (size_t)batch->id[i] : i;
+}
+
+/* Row i as it is in the data. */
+static struct dp_row own_row(const struct dp_batch *batch, size_t i)
 {
     if (batch->dataset != NULL)
         return dp_dataset_row(batch->dataset, (size_t)batch->id[i]);
     return (struct dp_row){batch->x + i * batch->features, NULL, batch->features};
 }
 
+struct dp_row dp_batch_row(const struct dp_batch *batch, size_t i)
+{
+    return batch->behind != NULL ? dp_behind_row(batch->behind, place(batch, i)) : own_row(batch, i);
+}
+
 double dp_batch_label(const struct dp_batch *batch, size_t i)
 {
-    return batch->y[batch->dataset != NULL ? (size_t)batch->id[i] : i];
+    return batch->y[place(batch, i)];
 }
 
 size_t dp_batch_score(const struct dp_batch *batch, const struct dp_form *form, const double *parameters, size_t first,
@@ -118,14 +157,16 @@ size_t dp_batch_score(const struct dp_batch *batch, const struct dp_form *form, 
     struct dp_row row[DP_ROWS] = {{0}}, next[DP_ROWS] = {{0}}; /* sampled rows lie far apart: the CPU does not guess them */
     size_t left = batch->count - first, count = left < DP_ROWS ? left : DP_ROWS;
     for (size_t i = 0; i < count; i++) {
-        row[i] = dp_batch_row(batch, first + i);
+        row[i] = own_row(batch, first + i);
         if (i + DP_ROWS < left) {
             size_t ahead = first + i + DP_ROWS;
-            next[i] = dp_batch_row(batch, ahead);
-            __builtin_prefetch(batch->y + (batch->dataset != NULL ? (size_t)batch->id[ahead] : ahead));
+            next[i] = own_row(batch, ahead);
+            __builtin_prefetch(batch->y + place(batch, ahead));
         }
     }
     form->family->score(form, parameters, row, count, next, scores);
+    for (size_t at = 0; batch->behind != NULL && at < count * form->outputs; at++)
+        scores[at] *= dp_behind_cut(batch->behind, place(batch, first + at / form->outputs));
     return count;
 }
 

@@ -1,20 +1,24 @@
-/* The rows of a lap, by reference into a mapped data set or inline in the frame: for stages that read them. */
+/* The rows of a lap, by reference into a mapped data set or inline in the frame: for stages that read them. Behind a transform
+   (model/transform.h) scores are those of z, and so are the rows that sums are made of; the model is in the columns of x. */
 #ifndef DP_STAGES_BATCH_H
 #define DP_STAGES_BATCH_H
 
 #include "data/dataset.h"
 #include "model/family.h"
+#include "stages/behind.h"
 #include "wire/frame.h"
 
 struct dp_batch {
     size_t count;                     /* rows in the batch */
     size_t features;                  /* columns of a row */
     size_t cols;                      /* columns of the model: one more with an intercept */
+    size_t sum_cols;                  /* columns of a sum over rows: those of the model, or the entries of z */
     float intercept;                  /* value of a constant column after the row's own; 0 if there is none */
     const int64_t *id;                /* row numbers, each in [0, rows) */
     const struct dp_dataset *dataset; /* NULL when inline */
     const float *x;                   /* inline: count × features */
     const double *y;                  /* inline: count; else dataset->y, indexed by id */
+    const struct dp_behind *behind;   /* NULL: rows are what they are */
 };
 
 /* A bit per row, kept by the stage between laps. Starts zeroed; free(bits) at the end. */
@@ -25,9 +29,10 @@ struct dp_batch_seen {
 
 /* Reads the batch of a raw frame. dataset may be NULL: then the rows must be inline. Checks that the frame's rows are
    of this data set, in range, at most 2^31 and each there once (else one person would count twice). The intercept is the
-   frame's. Borrows from frame and dataset. */
+   frame's. behind: where the stage keeps rows behind a transform; NULL: it has no notion of one, and refuses a frame that
+   has it. Borrows from frame, dataset and behind. */
 int dp_batch_read(struct dp_batch *batch, const struct dp_frame *frame, const struct dp_dataset *dataset,
-                  struct dp_batch_seen *seen, struct dp_err *err);
+                  struct dp_batch_seen *seen, struct dp_behind *behind, struct dp_err *err);
 
 /* DP_E_RUN unless the batch has so many columns (of the model), and is of so many rows: those of the run's first lap. */
 int dp_batch_same_shape(const struct dp_batch *batch, const struct dp_frame *frame, size_t cols, size_t rows,
@@ -36,7 +41,12 @@ int dp_batch_same_shape(const struct dp_batch *batch, const struct dp_frame *fra
 /* The number of classes that the frame's labels have, 0 for a regression. DP_E_RUN: it does not say. */
 int dp_batch_classes(const struct dp_frame *frame, size_t *classes, struct dp_err *err);
 
+/* Row i, which dp_batch_constant ends, or z of row i, which nothing does. */
 struct dp_row dp_batch_row(const struct dp_batch *batch, size_t i);
+static inline float dp_batch_constant(const struct dp_batch *batch)
+{
+    return batch->behind == NULL ? batch->intercept : 0;
+}
 double dp_batch_label(const struct dp_batch *batch, size_t i);
 
 /* The scores of up to DP_ROWS rows, from `first` on, by parameters of the form: count × outputs. Returns count. */
@@ -49,11 +59,12 @@ void dp_batch_forget(struct dp_frame *frame);
 /* Of row i with its constant column: stored entries, and squared norm. */
 static inline size_t dp_batch_entries(const struct dp_batch *batch, size_t i)
 {
-    return dp_batch_row(batch, i).count + (batch->intercept != 0 ? 1 : 0);
+    return dp_batch_row(batch, i).count + (dp_batch_constant(batch) != 0 ? 1 : 0);
 }
 static inline double dp_batch_norm2(const struct dp_batch *batch, size_t i)
 {
-    return dp_row_norm2(dp_batch_row(batch, i)) + (double)batch->intercept * (double)batch->intercept;
+    double constant = (double)dp_batch_constant(batch);
+    return dp_row_norm2(dp_batch_row(batch, i)) + constant * constant;
 }
 
 #endif

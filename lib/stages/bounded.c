@@ -19,12 +19,12 @@ int dp_bounded_sum(struct dp_gather *gather, struct dp_frame *frame, const struc
                    size_t outputs, enum dp_adjacency adjacency, double bound, struct dp_err *err)
 {
     int64_t *sum;
-    int rc = dp_frame_make_array(frame, DP_F_SUM, DP_I64, outputs, batch->cols, &sum, err);
-    if (rc != DP_OK)
-        return rc;
-    dp_gather_sum(gather, batch, coefficient, outputs, dp_grid_for(bound), sum);
-    dp_bounded_state(frame, adjacency, bound);
-    return DP_OK;
+    int rc = dp_frame_make_array(frame, DP_F_SUM, DP_I64, outputs, batch->sum_cols, &sum, err);
+    if (rc == DP_OK)
+        rc = dp_gather_sum(gather, batch, coefficient, outputs, dp_grid_for(bound), sum, err);
+    if (rc == DP_OK)
+        dp_bounded_state(frame, adjacency, bound);
+    return rc;
 }
 
 int dp_bounded_later(struct dp_frame *frame, const struct dp_batch *batch, const float *coefficient, size_t outputs,

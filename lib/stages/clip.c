@@ -26,6 +26,7 @@ struct options {
 struct state {
     struct dp_dataset *dataset;
     struct dp_batch_seen seen;
+    struct dp_behind behind;
     struct dp_gather gather;
     double *zeta; /* one row's updates, classes entries */
     size_t classes, cols;
@@ -76,6 +77,7 @@ static void clip_close(struct dp_stage *stage)
 {
     struct state *s = stage->state;
     dp_dataset_close(s->dataset);
+    dp_behind_close(&s->behind);
     dp_gather_close(&s->gather);
     free(s->seen.bits);
     free(s->zeta);
@@ -85,23 +87,21 @@ static int clip_open(struct dp_stage *stage, struct dp_err *err)
 {
     const struct options *o = stage->options;
     struct state *s = stage->state;
+    s->behind.threads = s->gather.threads = (int)o->threads;
     if (o->follow && !isnan(o->adaptive))
         return dp_fail(err, DP_E_USAGE, "--adaptive and --follow exclude each other");
     return o->data != NULL ? dp_dataset_open(&s->dataset, o->data, err) : DP_OK;
 }
 
-static int set_shape(struct dp_stage *stage, size_t classes, size_t cols, struct dp_err *err)
+static int set_shape(struct state *s, size_t classes, size_t cols, struct dp_err *err)
 {
-    const struct options *o = stage->options;
-    struct state *s = stage->state;
     if (s->zeta != NULL)
         return classes == s->classes && cols == s->cols
                    ? DP_OK
                    : dp_fail(err, DP_E_RUN, "the updates change their shape during the run");
     s->classes = classes;
     s->cols = cols;
-    int rc = dp_alloc(&s->zeta, classes, sizeof(double), err);
-    return rc != DP_OK ? rc : dp_gather_open(&s->gather, (int)o->threads, classes, cols, err);
+    return dp_alloc(&s->zeta, classes, sizeof(double), err);
 }
 
 /* C of this lap: what the frame asks for, or, by the count of the lap before, C_{t+1} = C_t e^{−eta (b − quantile)}, b the
@@ -181,7 +181,7 @@ static int clip_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp_o
     struct dp_record *m = dp_frame_edit_record(frame, DP_F_NONE);
     int64_t within = 0;
     double bound = 0;
-    int rc = dp_batch_read(&batch, frame, s->dataset, &s->seen, err);
+    int rc = dp_batch_read(&batch, frame, s->dataset, &s->seen, &s->behind, err);
     if (rc == DP_OK)
         rc = dp_frame_need_array(frame, DP_F_UPDATES, DP_F32, 2, &updates, err);
     if (rc == DP_OK && updates->dims[0] != batch.count)
@@ -191,7 +191,7 @@ static int clip_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp_o
     if (rc == DP_OK)
         rc = next_bound(o, frame, &bound, err);
     if (rc == DP_OK)
-        rc = set_shape(stage, updates->dims[1], batch.cols, err);
+        rc = set_shape(s, updates->dims[1], batch.cols, err);
     if (rc != DP_OK)
         return rc;
     float *update = updates->data;

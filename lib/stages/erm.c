@@ -258,7 +258,7 @@ static int erm_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp_ou
     const double *model = NULL;
     int rc = s->announced ? DP_OK : announce(stage, frame, err);
     if (rc == DP_OK)
-        rc = dp_batch_read(&batch, frame, s->dataset, &s->seen, err);
+        rc = dp_batch_read(&batch, frame, s->dataset, &s->seen, NULL, err);
     if (rc == DP_OK && s->w == NULL)
         rc = set_shape(stage, frame, &batch, err);
     if (rc == DP_OK)

@@ -1,6 +1,6 @@
 /* dp-grad: the gradient of the loss at each sampled row, as coefficients on the row: for scores u = W x the derivative with
    respect to W is (dl/du) xᵀ, so K numbers per row say all and clipping costs no more. This is so for the family "linear"
-   alone; another makes its bounded sum itself. */
+   alone; another makes its bounded sum itself. Behind a transform the row is z (stages/behind.h). */
 #include <math.h>
 #include <omp.h>
 #include <stdlib.h>
@@ -27,6 +27,7 @@ struct options {
 struct state {
     struct dp_dataset *dataset; /* NULL: rows come inline */
     struct dp_batch_seen seen;
+    struct dp_behind behind;
     struct dp_gather gather;
     enum dp_loss loss;
     double width;
@@ -69,6 +70,7 @@ static void grad_close(struct dp_stage *stage)
 {
     struct state *s = stage->state;
     dp_dataset_close(s->dataset);
+    dp_behind_close(&s->behind);
     dp_gather_close(&s->gather);
     free(s->seen.bits);
     free(s->zeta);
@@ -79,6 +81,7 @@ static int grad_open(struct dp_stage *stage, struct dp_err *err)
 {
     const struct options *o = stage->options;
     struct state *s = stage->state;
+    s->behind.threads = s->gather.threads = (int)o->threads;
     s->loss = (enum dp_loss)o->loss;
     s->width = isnan(o->width) ? dp_loss_default_width(s->loss) : o->width;
     if (o->non_private && !isnan(o->clip))
@@ -105,7 +108,7 @@ static int set_shape(struct dp_stage *stage, struct dp_frame *frame, const struc
         rc = dp_bounded_later_fits(s->rows, s->form.outputs, err);
     if (rc == DP_OK)
         rc = dp_alloc(&s->zeta, (size_t)o->threads * DP_ROWS * s->form.outputs, sizeof(double), err);
-    return rc == DP_OK ? dp_gather_open(&s->gather, (int)o->threads, s->form.outputs, s->form.cols, err) : rc;
+    return rc;
 }
 
 /* Says in the frame what the model is. */
@@ -172,10 +175,11 @@ static void update_rows(struct dp_stage *stage, const struct dp_batch *batch, co
 
 static void add_row(const struct state *s, const struct dp_batch *batch, size_t i, const double *zeta, double *sum)
 {
+    float constant = dp_batch_constant(batch);
     for (size_t k = 0; k < s->form.outputs; k++) {
-        dp_row_axpy(zeta[k], dp_batch_row(batch, i), sum + k * s->form.cols);
-        if (batch->intercept != 0)
-            sum[k * s->form.cols + batch->features] += zeta[k] * (double)batch->intercept;
+        dp_row_axpy(zeta[k], dp_batch_row(batch, i), sum + k * batch->sum_cols);
+        if (constant != 0)
+            sum[k * batch->sum_cols + batch->features] += zeta[k] * (double)constant;
     }
 }
 
@@ -183,10 +187,10 @@ static int sum_exactly(struct state *s, struct dp_frame *frame, const struct dp_
                        struct dp_err *err)
 {
     double *sum;
-    int rc = dp_frame_make_array(frame, DP_F_SUM, DP_F64, s->form.outputs, s->form.cols, &sum, err);
+    int rc = dp_frame_make_array(frame, DP_F_SUM, DP_F64, s->form.outputs, batch->sum_cols, &sum, err);
     if (rc != DP_OK)
         return rc;
-    memset(sum, 0, s->form.outputs * s->form.cols * sizeof *sum);
+    memset(sum, 0, s->form.outputs * batch->sum_cols * sizeof *sum);
     for (size_t first = 0, count; first < batch->count; first += count) {
         count = descend_block(s, batch, model, first, s->zeta);
         for (size_t at = 0; at < count * s->form.outputs; at++)
@@ -242,7 +246,7 @@ static int grad_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp_o
     const double *model = NULL;
     int rc = s->announced ? DP_OK : announce(stage, frame, err);
     if (rc == DP_OK)
-        rc = dp_batch_read(&batch, frame, s->dataset, &s->seen, err);
+        rc = dp_batch_read(&batch, frame, s->dataset, &s->seen, &s->behind, err);
     if (rc == DP_OK && s->zeta == NULL)
         rc = set_shape(stage, frame, &batch, err);
     if (rc == DP_OK)

@@ -510,7 +510,7 @@ static int linesearch_fire(struct dp_stage *stage, struct dp_frame *frame, struc
         rc = dp_frame_add_record(frame, &again, err);
     }
     if (rc == DP_OK)
-        rc = dp_batch_read(&batch, frame, s->dataset, &s->seen, err);
+        rc = dp_batch_read(&batch, frame, s->dataset, &s->seen, NULL, err);
     if (rc == DP_OK)
         rc = search(stage, frame, &batch, err);
     if (rc != DP_OK)

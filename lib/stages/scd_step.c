@@ -144,8 +144,7 @@ static int set_shape(struct dp_stage *stage, struct dp_frame *frame, const struc
         rc = dp_alloc(&s->zeta, (size_t)o->threads * s->outputs, sizeof(double), err);
     if (rc == DP_OK)
         rc = dp_alloc(&s->work, s->cols * (s->outputs + (primal ? 1 : 0)), sizeof(double), err);
-    if (rc == DP_OK && !primal)
-        rc = dp_gather_open(&s->gather, (int)o->threads, s->outputs, s->cols, err);
+    s->gather.threads = (int)o->threads;
     if (rc != DP_OK)
         return rc;
     return o->variant == DP_SCD_PARALLEL && isnan(o->clip) ? dp_bounded_later_fits(s->rows, s->outputs, err) : DP_OK;
@@ -216,7 +215,7 @@ static int scd_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp_ou
     struct dp_scd *s = stage->state;
     struct dp_batch batch;
     const double *model = NULL;
-    int rc = dp_batch_read(&batch, frame, s->dataset, &s->seen, err);
+    int rc = dp_batch_read(&batch, frame, s->dataset, &s->seen, NULL, err);
     if (rc == DP_OK && batch.intercept != 0)
         rc = dp_fail(err, DP_E_RUN, "the model to start from has an intercept; coordinate descent fits none");
     if (rc == DP_OK && s->work == NULL)

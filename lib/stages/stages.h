@@ -19,6 +19,7 @@
     STAGE(linesearch)    \
     STAGE(select)        \
     STAGE(account)       \
+    STAGE(transform)     \
     STAGE(step)          \
     STAGE(adapt)         \
     STAGE(eval)

@@ -14,6 +14,7 @@
 #include "model/held.h"
 #include "model/method.h"
 #include "model/sum.h"
+#include "model/transform.h"
 #include "stages/stages.h"
 
 enum average { AVERAGE_NONE, AVERAGE_TAIL, AVERAGE_POLYNOMIAL };
@@ -24,7 +25,7 @@ struct options {
     double step, momentum, project;
     const char *schedule;
     double b0, beta, floor, beta1, beta2, epsilon;
-    bool hold, average_gradients, normalise;
+    bool hold, average_gradients, normalise, relative;
 };
 
 struct state {
@@ -33,7 +34,7 @@ struct state {
     bool waits;   /* --average tail: the last lap came before the tail */
     struct dp_schedule schedule;
     struct dp_optimiser optimiser;
-    double *gradient; /* of the model's size */
+    double *gradient, *move; /* outputs × cols: of the model, or behind a transform of rows of z */
     size_t outputs, cols;
 };
 
@@ -74,6 +75,10 @@ static const struct dp_option options[] = {
      .min = 0,
      .max = INFINITY,
      .flags = DP_OPT_OPEN_MIN},
+    {.name = "relative",
+     .kind = DP_OPT_FLAG,
+     .offset = OFFSET(relative),
+     .help = "gradients: divide the step size by the curvature that dp-transform has left in the frame"},
     {.name = "schedule",
      .kind = DP_OPT_TEXT,
      .offset = OFFSET(schedule),
@@ -178,6 +183,7 @@ static void step_close(struct dp_stage *stage)
     dp_schedule_free(&s->schedule);
     dp_optimiser_close(&s->optimiser);
     free(s->gradient);
+    free(s->move);
 }
 
 static int step_open(struct dp_stage *stage, struct dp_err *err)
@@ -185,8 +191,8 @@ static int step_open(struct dp_stage *stage, struct dp_err *err)
     const struct options *o = stage->options;
     struct state *s = stage->state;
     bool adam = o->optimiser == DP_OPTIMISER_ADAM;
-    if (isnan(o->step) && (o->schedule != NULL || o->optimiser != DP_OPTIMISER_SGD || o->momentum > 0))
-        return dp_fail(err, DP_E_USAGE, "--schedule, --optimizer and --momentum need --step");
+    if (isnan(o->step) && (o->schedule != NULL || o->optimiser != DP_OPTIMISER_SGD || o->momentum > 0 || o->relative))
+        return dp_fail(err, DP_E_USAGE, "--relative, --schedule, --optimizer and --momentum need --step");
     if (o->hold && (!isnan(o->step) || !isnan(o->project) || o->average != AVERAGE_NONE))
         return dp_fail(err, DP_E_USAGE, "--hold moves nothing: leave out --step, --project and --average");
     if (!o->hold && (o->average_gradients || o->normalise))
@@ -213,13 +219,15 @@ static int open_optimiser(struct state *s, size_t outputs, size_t cols, struct d
     s->cols = cols;
     int rc = dp_alloc(&s->gradient, outputs * cols, sizeof *s->gradient, err);
     if (rc == DP_OK)
+        rc = dp_alloc(&s->move, outputs * cols, sizeof *s->move, err);
+    if (rc == DP_OK)
         rc = dp_optimiser_open(&s->optimiser, outputs * cols, err);
     s->opened = rc == DP_OK;
     return rc;
 }
 
 /* What lasts over the run is known with the first gradient. */
-static int begin(struct dp_stage *stage, const struct dp_array *model, struct dp_err *err)
+static int begin(struct dp_stage *stage, size_t outputs, size_t cols, struct dp_err *err)
 {
     const struct options *o = stage->options;
     struct state *s = stage->state;
@@ -229,30 +237,65 @@ static int begin(struct dp_stage *stage, const struct dp_array *model, struct dp
         rc = dp_schedule_check(&s->schedule, "--schedule", laps, err);
     s->checked = rc == DP_OK;
     if (rc == DP_OK && !s->opened)
-        rc = open_optimiser(s, model->dims[0], model->dims[1], err);
+        rc = open_optimiser(s, outputs, cols, err);
     if (rc != DP_OK)
         return rc;
-    if (model->dims[0] != s->outputs || model->dims[1] != s->cols)
-        return dp_fail(err, DP_E_RUN, "the model changes its shape during the run");
+    if (outputs != s->outputs || cols != s->cols)
+        return dp_fail(err, DP_E_RUN, "the model changes its shape during the run, or the transform does");
     if (s->schedule.kind != DP_SCHEDULE_CONSTANT && (turn < 1 || (laps > 0 && turn > laps)))
         return dp_fail(err, DP_E_RUN, "--schedule: lap %lld of a run of %lld", (long long)turn, (long long)laps);
     return DP_OK;
+}
+
+/* ETA of this lap. */
+static int step_size(const struct dp_stage *stage, const struct dp_frame *frame, double *eta, struct dp_err *err)
+{
+    const struct options *o = stage->options;
+    const struct state *s = stage->state;
+    double curvature = dp_frame_real(frame, DP_F_CURVATURE, 0);
+    *eta = o->step / dp_schedule_at(&s->schedule, stage->turn, stage->turns);
+    if (!o->relative)
+        return DP_OK;
+    if (!(curvature > 0 && isfinite(curvature)))
+        return dp_fail(err, DP_E_USAGE, "--relative: the frame of lap %lld has no curvature; dp-transform makes it",
+                       (long long)frame->lap);
+    *eta /= curvature;
+    return DP_OK;
+}
+
+/* The optimiser moves u, of which only the move is known here: the model is w = u T (model/transform.h). */
+static void descend_behind(struct state *s, const struct dp_transform *transform, double eta, double variance, double lambda,
+                           double *w)
+{
+    if (lambda > 0)
+        dp_transform_pull(transform, lambda, w, s->outputs, s->gradient);
+    memset(s->move, 0, s->outputs * s->cols * sizeof *s->move);
+    dp_optimiser_step(&s->optimiser, eta, variance, s->gradient, s->move);
+    dp_transform_push(transform, s->move, s->outputs, w);
 }
 
 static int descend(struct dp_stage *stage, struct dp_frame *frame, struct dp_array *model, struct dp_err *err)
 {
     const struct options *o = stage->options;
     struct state *s = stage->state;
-    double rows, *w = model->data, lambda = dp_frame_real(frame, DP_F_LAMBDA, 0);
-    int rc = begin(stage, model, err);
+    struct dp_transform transform;
+    double rows, eta, *w = model->data, lambda = dp_frame_real(frame, DP_F_LAMBDA, 0);
+    int rc = dp_transform_read(&transform, frame, model->dims[1], err);
+    if (rc == DP_OK)
+        rc = begin(stage, model->dims[0], transform.rows > 0 ? transform.rows : model->dims[1], err);
+    if (rc == DP_OK)
+        rc = step_size(stage, frame, &eta, err);
     if (rc == DP_OK)
         rc = dp_direction_gradient(frame, s->outputs, s->cols, s->gradient, &rows, err);
     if (rc != DP_OK)
         return rc;
     double noise = dp_frame_real(frame, DP_F_NOISE_SCALE, 0) / rows;
-    dp_direction_along(s->gradient, w, model->count, lambda, false, s->gradient);
-    dp_optimiser_step(&s->optimiser, o->step / dp_schedule_at(&s->schedule, stage->turn, stage->turns), noise * noise,
-                      s->gradient, w);
+    if (transform.rows > 0) {
+        descend_behind(s, &transform, eta, noise * noise, lambda, w);
+    } else {
+        dp_direction_along(s->gradient, w, model->count, lambda, false, s->gradient);
+        dp_optimiser_step(&s->optimiser, eta, noise * noise, s->gradient, w);
+    }
     if (!isnan(o->project))
         dp_project_ball(o->project, w, model->count);
     return DP_OK;
@@ -318,6 +361,9 @@ static int move(struct dp_stage *stage, struct dp_frame *frame, struct dp_array 
                        : isnan(o->step) ? "--project"
                                         : "--step",
                        dp_frame_text(frame, DP_F_METHOD, ""));
+    if (o->hold && dp_frame_has(frame, DP_F_TRANSFORM))
+        return dp_fail(err, DP_E_USAGE, "--hold: the gradient of lap %lld is behind a transform, where no search is made",
+                       (long long)frame->lap);
     if (o->hold)
         return dp_held_take(frame, o->average_gradients, o->normalise, err);
     int rc = searched ? walk(stage, frame, err) : gradient ? descend(stage, frame, model, err) : add(frame, model, err);

@@ -50,7 +50,7 @@ kind = json.load(open(sys.argv[2] + "/dataset.json"))["label"]["kind"]
 }
 
 @test "dp-step and dp-noise: usage of steps and schedules" {
-    complains 2 "dp-step: --schedule, --optimizer and --momentum need --step" dp-step --momentum 0.5
+    complains 2 "dp-step: --relative, --schedule, --optimizer and --momentum need --step" dp-step --momentum 0.5
     complains 2 "dp-step: --optimizer adam has --beta1 and takes no --momentum" dp-step --step 1 --optimizer adam --momentum 0.5
     complains 2 "dp-step: --momentum: must be >= 0 and < 1, got 1" dp-step --step 1 --momentum 1
     complains 2 "dp-step: --step: must be > 0, got 0" dp-step --step 0

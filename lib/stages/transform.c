@@ -1,0 +1,119 @@
+/* dp-transform: from released second moments the transform behind which the gradients of later laps are made. Post-processing:
+   stands right of the gate, and what it leaves in the frame is public. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "math/whiten.h"
+#include "model/sum.h"
+#include "stages/stages.h"
+
+struct options {
+    double floor, radius;
+    int64_t rank;
+};
+
+#define OFFSET(member) offsetof(struct options, member)
+#define MOST_COLUMNS 8192 /* of a transform that leaves room in a frame for all else */
+
+static const struct dp_option options[] = {
+    {.name = "floor",
+     .letter = 'f',
+     .kind = DP_OPT_REAL,
+     .offset = OFFSET(floor),
+     .metavar = "RHO",
+     .help =
+         "directions shorter than RHO times the noise are left short: the floor is RHO times its scale times the root of the number of columns",
+     .fallback = "0.5",
+     .min = 0,
+     .max = INFINITY,
+     .flags = DP_OPT_OPEN_MIN},
+    {.name = "radius",
+     .letter = 'R',
+     .kind = DP_OPT_REAL,
+     .offset = OFFSET(radius),
+     .metavar = "R",
+     .help = "rows are cut where they are longer than R times their root mean square length",
+     .fallback = "0.7",
+     .min = 0,
+     .max = INFINITY,
+     .flags = DP_OPT_OPEN_MIN},
+    {.name = "rank",
+     .letter = 'r',
+     .kind = DP_OPT_INT,
+     .offset = OFFSET(rank),
+     .metavar = "M",
+     .help = "keep the M longest directions alone",
+     .min = 1,
+     .max = MOST_COLUMNS},
+    {.name = NULL},
+};
+
+/* M, d × d, and how to whiten with it. The caller frees *moments. */
+static int read_moments(const struct dp_stage *stage, const struct dp_frame *frame, double **moments, size_t *d,
+                        struct dp_whitening *how, struct dp_err *err)
+{
+    const struct options *o = stage->options;
+    const struct dp_record *m = dp_frame_record(frame, DP_F_SUM);
+    const struct dp_array *model = dp_frame_array(frame, DP_F_MODEL);
+    long long lap = (long long)frame->lap;
+    double noise = dp_frame_real(frame, DP_F_NOISE_SCALE, 0), *packed = NULL;
+    struct dp_sum sum;
+    int rc = dp_sum_read(&sum, frame, err);
+    if (rc != DP_OK)
+        return rc;
+    const struct dp_array *a = sum.values;
+    *d = dp_whiten_columns(a->count);
+    if (a->ndim != 2 || a->dims[0] != 1 || *d == 0 || *d * (*d + 1) / 2 != a->count || sum.columns != NULL ||
+        (model != NULL && model->ndim == 2 && model->dims[1] != *d))
+        return dp_fail(err, DP_E_RUN, "the sum of lap %lld is not one of moments (--on KIND names the laps of dp-moments)",
+                       lap);
+    if (*d > MOST_COLUMNS)
+        return dp_fail(err, DP_E_RUN, "the moments of lap %lld are of %zu columns, more than %d", lap, *d, MOST_COLUMNS);
+    if (m == NULL || !(m->rate > 0) || m->rows <= 0)
+        return dp_fail(err, DP_E_RUN, "the frame of lap %lld does not record how its rows were sampled", lap);
+    if (!(noise > 0 && isfinite(noise)))
+        return dp_fail(err, DP_E_RUN, "the moments of lap %lld have no noise, by which the floor is set", lap);
+    *how = (struct dp_whitening){.rows = m->rate * (double)m->rows,
+                                 .floor = o->floor * noise * sqrt((double)*d),
+                                 .radius = o->radius,
+                                 .keep = o->rank > 0 && (size_t)o->rank < *d ? (size_t)o->rank : 0};
+    rc = dp_alloc(&packed, a->count, sizeof *packed, err);
+    if (rc == DP_OK)
+        rc = dp_alloc(moments, *d * *d, sizeof **moments, err);
+    for (size_t i = 0; rc == DP_OK && i < a->count; i++)
+        packed[i] = dp_sum_at(&sum, i);
+    if (rc == DP_OK)
+        dp_whiten_unpack(packed, *d, *moments);
+    free(packed);
+    return rc;
+}
+
+static int transform_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp_out *out, struct dp_err *err)
+{
+    struct dp_whitening how;
+    double *moments = NULL, *transform, effective, curvature;
+    size_t d;
+    int rc = read_moments(stage, frame, &moments, &d, &how, err);
+    if (rc == DP_OK)
+        rc = dp_frame_make_array(frame, DP_F_TRANSFORM, DP_F64, how.keep > 0 ? how.keep : d, d, &transform, err);
+    if (rc == DP_OK)
+        rc = dp_whiten(&how, moments, d, transform, &effective, &curvature, err);
+    free(moments);
+    if (rc != DP_OK)
+        return rc;
+    dp_frame_set_real(frame, DP_F_CURVATURE, curvature);
+    dp_frame_drop(frame, DP_F_SUM);
+    return out->frame(out, frame, err);
+}
+
+const struct dp_stage_class dp_transform_class = {
+    .name = "dp-transform",
+    .summary = "Make the transform of rows from released moments",
+    .options = options,
+    .options_size = sizeof(struct options),
+    .takes = DP_LABEL_RELEASED,
+    .gives = DP_LABEL_RELEASED,
+    .fire = transform_fire,
+    .ephemeral = true,
+};

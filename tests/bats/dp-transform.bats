@@ -1,0 +1,191 @@
+# dp-transform, and gradients behind a transform, against NumPy.
+load helper
+
+# python TEXT ARGUMENTS…: with numpy, the frames of streams and the words of the pages
+python() { PYTHONPATH=$ROOT/tests/bats /usr/bin/python3 -c "import sys, numpy, frames, transform"$'\n'"$1" "${@:2}"; }
+
+# released LAPS…: in.frames; each lap is a Python dictionary. M is 40 rows' moments with noise of scale 0.25, on a grid of 2^-10
+released() {
+    python '
+rng = numpy.random.default_rng(3)
+x = rng.normal(size=(40, 4)) * [1, 0.5, 0.1, 0.01]
+M = x.T @ x + 0.05 * numpy.diag([1, 1, 1, -1])
+SUM = transform.moments(M, 2.0**-10)
+LAP = {"sum": transform.packed(SUM, "i8"), "grid": 2.0**-10, "noise_scale": 0.25, "records": [transform.record(40)]}
+transform.stream("in.frames", [LAP | lap for lap in [eval(word) for word in sys.argv[1:]]])' "$@"
+}
+
+# is ARGUMENTS…: that T and the curvature of out.frames are transform.whiten(M, ARGUMENTS)
+is() {
+    python '
+M = transform.unpack(frames.frames("in.frames", "lap")[0]["sum"][0] * 2.0**-10, 4)
+lap = frames.laps("out.frames")[0]
+t, curvature = eval("transform.whiten(M, " + sys.argv[1] + ")")
+got = lap["transform"]
+assert got.shape == t.shape, got.shape
+if len(t) < 4:
+    t *= numpy.sign((t * got).sum(1))[:, None]
+assert numpy.abs(got / t - 1).max() < 1e-9, (got, t)
+assert abs(lap["curvature"] / curvature - 1) < 1e-12, lap["curvature"]
+assert "sum" not in lap' "$*"
+}
+
+@test "usage" {
+    complains 2 "dp-transform: --floor: must be > 0, got 0" dp-transform --floor 0
+    complains 2 "dp-transform: --radius: must be > 0, got -1" dp-transform --radius -1
+    complains 2 "dp-transform: --rank: must be between 1 and 8192, got 0" dp-transform --rank 0
+}
+
+# made OPTIONS… -- ARGUMENTS…: dp-transform makes of in.frames what NumPy does
+made() {
+    local options=()
+    while [ "$1" != -- ]; do options+=("$1") && shift; done
+    shift
+    dp-transform "${options[@]}" < in.frames > out.frames
+    is "$@"
+}
+
+@test "the transform is what the page says, and so is the curvature" {
+    released '{}'
+    made -- 40, 0.25
+    made --floor 0.1 -- 40, 0.25, 0.1
+    made --radius 2 -- 40, 0.25, 0.5, 2
+    made --rank 2 -- 40, 0.25, 0.5, 0.7, 2
+    made --rank 9 -- 40, 0.25
+    released '{"noise_scale": 3.0, "records": [transform.record(400, 0.125)]}'
+    made -- 50, 3
+}
+
+# says MESSAGE LAP: what dp-transform says of such a lap
+says() {
+    released "$2"
+    complains 1 "dp-transform: $1" dp-transform --in in.frames
+}
+
+@test "what are no moments" {
+    local none="the sum of lap 1 is not one of moments (--on KIND names the laps of dp-moments)"
+    released '{}'
+    edit sum= < in.frames > without.frames
+    complains 1 "dp-transform: the frame of lap 1 has no released sum" dp-transform --in without.frames
+    says "$none" '{"sum": transform.packed(SUM[:, :9], "i8")}'
+    says "$none" '{"sum": transform.packed(SUM.reshape(2, 5), "i8")}'
+    says "$none" '{"sum": transform.packed(SUM[0], "i8")}'
+    says "$none" '{"sum": transform.packed(SUM[:, :0], "i8")}'
+    says "$none" '{"model": transform.packed(numpy.zeros((1, 3)), "f8")}'
+    says "$none" '{"columns": transform.packed(numpy.arange(10), "i8")}'
+    says "the frame of lap 1 does not record how its rows were sampled" '{"records": []}'
+    says "the moments of lap 1 have no noise, by which the floor is set" '{"noise_scale": 0.0}'
+    says "the moments of lap 1 have no noise, by which the floor is set" '{"noise_scale": float("inf")}'
+    says "the moments are noise: no direction of theirs is above zero" '{"sum": transform.packed(-SUM * [[1, 0, 0, 0, 1, 0, 0, 1, 0, 0]], "i8")}'
+    says "the moments are not finite" '{"grid": 1e308}'
+    complains 5 "dp-transform: takes released frames and got a raw one: a stage is missing or out of place" \
+        dp-loop --laps 1 -- "dp-sample --data $(small_data && echo small.dp) | dp-transform"
+}
+
+# put NAME MATRIX: a stage of one's own that puts a transform into each frame; MATRIX is Python, of numpy as n
+put() {
+    filter "$1" 'import numpy as n
+if frame["kind"] == "lap":
+    t = n.ascontiguousarray('"$2"', float)
+    frame["transform"] = msgpack.ExtType(1, struct.pack("<BBQQ", 2, 2, *t.shape) + t.tobytes())'
+}
+T='n.random.default_rng(5).normal(size=(5, 7)) * [[0.9], [0.6], [0.3], [0.1], [0.5]]' # cuts many rows and not all
+
+# behind LAPS SAMPLE GRAD STEP [EXEC]: stream, with frames behind T, on data of 6 columns with an intercept
+behind() {
+    dp-loop -q --laps "$1" --seed 4 --exec processes -o model -- "./put | dp-sample $2 | dp-grad --intercept 0.5 $3 | dp-noise -z 1e-4 |
+        dp-account --epsilon 1e12 --delta 1e-5 --allow-seeded | tee sums.frames | dp-step $4" > stream
+}
+
+# gradients DATA: that the sums of sums.frames are those of z by NumPy, but for rounding and the noise
+gradients() {
+    python '
+data, cap = sys.argv[1], float(sys.argv[2])
+import numpy as n
+t = '"$T"'
+x, y = transform.rows_of(data, 0.5), numpy.load(data + "/y.npy")
+z, s = transform.cut(x, t)
+assert 0.2 < (s < 1).mean() < 0.9, (s < 1).mean()
+for lap, before in zip(frames.laps("sums.frames"), [None] + frames.laps("stream")):
+    classes = lap["classes"]
+    w = numpy.zeros((classes if classes > 2 else 1, 7)) if before is None else before["model"]
+    u = s[:, None] * (x @ w.T)
+    if classes > 2:
+        c = numpy.exp(u - u.max(1)[:, None])
+        c = (y[:, None] == numpy.arange(classes)) - c / c.sum(1)[:, None]
+    else:
+        c = (2 * y[:, None] - 1) / (1 + numpy.exp((2 * y[:, None] - 1) * u))
+    c *= numpy.minimum(1, cap / numpy.maximum(numpy.linalg.norm(c, axis=1), 1e-300))[:, None]
+    got = lap["sum"] * lap["grid"]
+    assert got.shape == (len(w), 5)
+    assert numpy.abs(got - c.T @ z).max() < 3e-3, got - c.T @ z' "$@"
+}
+
+@test "a sum behind a transform is that of NumPy, clipped and not, dense and sparse, inline and not" {
+    dp-synth classification --rows 300 --cols 6 --classes 4 --seed 2 -o four.dp -q
+    dp-synth classification --rows 300 --cols 6 --seed 2 --storage csr -o sparse.dp -q
+    small_data 300
+    put put "$T"
+    behind 3 "--data small.dp --mode full" "--data small.dp --loss logistic --clip 1" "--step 20"
+    gradients small.dp 1
+    behind 3 "--data four.dp --mode full --inline" "--loss softmax --clip 0.6" "--step 20"
+    gradients four.dp 0.6
+    behind 3 "--data sparse.dp --mode full" "--data sparse.dp --loss logistic | dp-clip --data sparse.dp --clip 0.3" "--step 20"
+    gradients sparse.dp 0.3
+}
+
+@test "a step behind a transform moves the model by T times the step of u" {
+    small_data 300
+    put put "$T"
+    for how in "--momentum 0.9" "--optimizer adam" "--relative"; do
+        [ "$how" != --relative ] || filter put "$(sed -n '/^        import numpy/,/transform/p' put | sed 's/^        //')
+    frame[\"curvature\"] = 0.25"
+        behind 4 "--data small.dp --mode full" "--data small.dp --loss logistic --lambda 0.01 --clip 1" "--step 0.5 $how"
+        python '
+import numpy as n
+t = '"$T"'
+w, m, v = numpy.zeros(7), 0, 0
+eta = 0.5 / 0.25 if sys.argv[1] == "--relative" else 0.5
+for k, (lap, after) in enumerate(zip(frames.laps("sums.frames"), frames.laps("stream")), 1):
+    g = -lap["sum"][0] * lap["grid"] / 300 + 0.01 * w @ t.T
+    if "adam" in sys.argv[1]:
+        m, v = 0.9 * m + 0.1 * g, 0.999 * v + 0.001 * g * g
+        u = m / (1 - 0.9**k) / (numpy.sqrt(v / (1 - 0.999**k)) + 1e-8)
+    else:
+        u = m = (0.9 if "0.9" in sys.argv[1] else 0) * m + g
+    w = w - eta * u @ t
+    assert numpy.abs(w - after["model"][0]).max() < 1e-12, (k, w, after["model"])' "$how"
+    done
+}
+
+@test "stages that know no transform refuse it" {
+    small_data
+    put put 'n.eye(6)'
+    local token="./put | dp-sample --data small.dp --mode full"
+    for stage in dp-scd-step:"--loss hinge --lambda 1e-3 --clip 1" dp-erm:"--loss logistic --lambda 1e-3 --non-private"; do
+        complains 1 "${stage%%:*}: the rows of lap 1 are behind a transform, which this stage does not know" \
+            dp-loop -q --laps 1 --exec processes -- "$token | ${stage%%:*} --data small.dp ${stage#*:}"
+    done
+    complains 2 "dp-step: --hold: the gradient of lap 1 is behind a transform, where no search is made" \
+        dp-loop -q --laps 1 --seed 1 --exec processes -- "$token | dp-grad --data small.dp --loss logistic --clip 1 | dp-noise -z 1 |
+            dp-account --epsilon 100 --delta 1e-5 --allow-seeded | dp-step --hold"
+}
+
+# refuses MESSAGE MATRIX
+refuses() {
+    put put "$2"
+    complains 1 "dp-grad: $1" dp-loop -q --laps 1 --exec processes -- "./put | dp-sample --data small.dp --mode full |
+        dp-grad --data small.dp --loss logistic --clip 1 | dp-noise -z 1 | dp-account --epsilon 100 --delta 1e-5 --no-ledger | dp-step --step 1"
+}
+
+@test "transforms that are none" {
+    small_data
+    refuses "the transform of lap 1 is for rows of 7 columns, and these have 6 (--intercept?)" 'n.eye(7)'
+    refuses "the transform of lap 1 has no rows" 'n.zeros((0, 6))'
+    refuses "the transform of lap 1 is not finite" 'n.eye(6) * float("nan")'
+    refuses "the transform of lap 1 is not finite" 'n.full((6, 6), float("inf"))'
+    complains 2 "dp-step: --relative: the frame of lap 1 has no curvature; dp-transform makes it" \
+        dp-loop -q --laps 1 --seed 1 --exec processes -- "dp-sample --data small.dp --mode full | dp-grad --data small.dp --loss logistic --clip 1 |
+            dp-noise -z 1 | dp-account --epsilon 100 --delta 1e-5 --allow-seeded | dp-step --step 1 --relative"
+    complains 2 "dp-step: --relative, --schedule, --optimizer and --momentum need --step" dp-step --relative
+}

@@ -80,8 +80,8 @@ static int go_behind(struct dp_batch *batch, const struct dp_frame *frame, struc
     return dp_behind_take(behind, &transform, &rows, frame, err);
 }
 
-int dp_batch_read(struct dp_batch *batch, const struct dp_frame *frame, const struct dp_dataset *dataset,
-                  struct dp_batch_seen *seen, struct dp_behind *behind, struct dp_err *err)
+int dp_batch_read_own(struct dp_batch *batch, const struct dp_frame *frame, const struct dp_dataset *dataset,
+                      struct dp_batch_seen *seen, struct dp_err *err)
 {
     const struct dp_array *rows;
     const struct dp_record *m = dp_frame_record(frame, DP_F_NONE);
@@ -106,9 +106,15 @@ int dp_batch_read(struct dp_batch *batch, const struct dp_frame *frame, const st
             return dp_fail(err, DP_E_RUN, "the rows were sampled from another data set than --data names");
         set_columns(batch, dataset->cols);
         batch->y = dataset->y;
-    } else {
-        rc = read_inline(batch, frame, err);
+        return DP_OK;
     }
+    return read_inline(batch, frame, err);
+}
+
+int dp_batch_read(struct dp_batch *batch, const struct dp_frame *frame, const struct dp_dataset *dataset,
+                  struct dp_batch_seen *seen, struct dp_behind *behind, struct dp_err *err)
+{
+    int rc = dp_batch_read_own(batch, frame, dataset, seen, err);
     return rc == DP_OK ? go_behind(batch, frame, behind, err) : rc;
 }
 

@@ -34,6 +34,10 @@ struct dp_batch_seen {
 int dp_batch_read(struct dp_batch *batch, const struct dp_frame *frame, const struct dp_dataset *dataset,
                   struct dp_batch_seen *seen, struct dp_behind *behind, struct dp_err *err);
 
+/* The same, with rows as they are in the data, whatever transform the frame has. */
+int dp_batch_read_own(struct dp_batch *batch, const struct dp_frame *frame, const struct dp_dataset *dataset,
+                      struct dp_batch_seen *seen, struct dp_err *err);
+
 /* DP_E_RUN unless the batch has so many columns (of the model), and is of so many rows: those of the run's first lap. */
 int dp_batch_same_shape(const struct dp_batch *batch, const struct dp_frame *frame, size_t cols, size_t rows,
                         struct dp_err *err);

@@ -208,7 +208,7 @@ static int moments_fire(struct dp_stage *stage, struct dp_frame *frame, struct d
     int64_t *sum;
     int rc = announce(o, frame, err);
     if (rc == DP_OK)
-        rc = dp_batch_read(&batch, frame, s->dataset, &s->seen, err);
+        rc = dp_batch_read_own(&batch, frame, s->dataset, &s->seen, err);
     if (rc == DP_OK && s->part == NULL)
         rc = set_shape(stage, frame, &batch, err);
     if (rc == DP_OK)

@@ -1,0 +1,182 @@
+# The tables of README.md. kind is the name of a table; see there.
+BEGIN {
+    FS = "\t"
+    name["adult"] = "Adult"; name["phishing"] = "Phishing"; name["white-6"] = "white wine, quality 6 or more"; name["white"] = "white wine"
+    name["red"] = "red wine"; name["bank"] = "bank marketing"; name["credit"] = "credit default"; name["protein"] = "protein"
+    name["bike"] = "bike sharing"; name["blogfeedback"] = "BlogFeedback"; name["fashion"] = "Fashion-MNIST"; name["mnist"] = "MNIST"
+    name["cifar"] = "CIFAR-10, grey, 16 × 16"
+    title["fit"] = "`fit`"; title["fit-logistic"] = "`fit --loss logistic`"; title["sgd"] = "DP-SGD, best of 24"; title["full"] = "full batches, best of 32"
+    title["tuned"] = "full batches, choice charged"; title["adam"] = "DP-Adam, best of 6"; title["scd"] = "DP-SCD"; title["adassp"] = "AdaSSP"
+    title["optimum"] = "without privacy"
+    columns = split("fit fit-logistic sgd full tuned adam scd adassp optimum", column, " ")
+    number = split("adult phishing white-6 bank credit protein bike white blogfeedback red fashion mnist cifar", order, " ")
+}
+function median(list,    a, n, i, j, t) {
+    n = split(list, a, " ")
+    for (i = 2; i <= n; i++)
+        for (j = i; j > 1 && a[j - 1] + 0 > a[j] + 0; j--) {
+            t = a[j]
+            a[j] = a[j - 1]
+            a[j - 1] = t
+        }
+    return (a[int((n + 1) / 2)] + a[int(n / 2) + 1]) / 2
+}
+# take MEASURE VALUES: keeps the best median of a cell, of those settings that were measured most often
+function take(m, list, setting,    cell, x, n, a) {
+    if (list ~ /-( |$)/) return
+    cell = $2 SUBSEP $3 SUBSEP $4 SUBSEP m
+    n = split(list, a, " ")
+    x = median(list)
+    if (!(cell in runs) || n > runs[cell] || (n == runs[cell] && (m == "logloss" ? x < best[cell] : x > best[cell]))) {
+        runs[cell] = n
+        best[cell] = x
+        values[cell] = list
+        which[cell] = setting
+        took[cell] = median($7)
+    }
+}
+$1 == "set" { part[$2] = $3; role[$2] = $4; delta[$2] = $5; rows[$2] = $6; cols[$2] = $7; classes[$2] = $8; next }
+$1 == "models" {
+    if (!(($2, $3) in seen) && $3 != "inf") {
+        seen[$2, $3] = 1
+        epsilons[$2] = epsilons[$2] " " $3
+    }
+    has[part[$2], $4] = 1
+    take("score", $8, $5)
+    take("auc", $9, $5)
+    take("logloss", $10, $5)
+}
+function line(n, texts,    i, text) {
+    text = "|"
+    for (i = 1; i <= n; i++) text = text " " texts[i] " |"
+    print text
+}
+function rule(n,    i, text) {
+    text = "|"
+    for (i = 1; i <= n; i++) text = text " --- |"
+    print text
+}
+function value(s, e, m, measure,    cell) {
+    if (m == "optimum") e = "inf"
+    cell = s SUBSEP e SUBSEP m SUBSEP measure
+    return cell in best ? sprintf("%.4f", best[cell]) : ""
+}
+function sorted(list, a,    n, i, j, t) {
+    n = split(list, a, " ")
+    for (i = 2; i <= n; i++)
+        for (j = i; j > 1 && a[j - 1] + 0 > a[j] + 0; j--) {
+            t = a[j]
+            a[j] = a[j - 1]
+            a[j - 1] = t
+        }
+    return n
+}
+# --- the table of a part: its measure by data set and epsilon, a column for each method
+function part_table(p, measure,    n, texts, i, j, k, s, e, c, used, m) {
+    texts[1] = "data"; texts[2] = "rules were"; texts[3] = "epsilon"; n = 3
+    for (i = 1; i <= columns; i++)
+        if ((p, column[i]) in has && !(column[i] == "fit-logistic" && measure == "score")) {
+            used[++n] = column[i]
+            texts[n] = title[column[i]]
+        }
+    line(n, texts)
+    rule(n)
+    for (i = 1; i <= number; i++) {
+        s = order[i]
+        if (part[s] != p || (measure != "score" && s !~ /^(bank|credit)$/)) continue
+        m = sorted(epsilons[s], c)
+        for (j = 1; j <= m; j++) {
+            texts[1] = name[s]; texts[2] = role[s] " on it"; texts[3] = c[j]
+            for (k = 4; k <= n; k++) texts[k] = value(s, c[j], used[k], measure)
+            line(n, texts)
+        }
+    }
+}
+# --- fit against the tuned baselines
+function against(    i, j, s, m, c, r, n, texts, x, d, over, under, cells, worst, sum, b) {
+    n = split("rules were|cells|above DP-SGD, best of 24|largest loss to it|mean gain on it|above full batches, best of 32|largest loss to them|mean gain on them", texts, "|")
+    line(n, texts)
+    rule(n)
+    for (r = 1; r <= 2; r++) {
+        for (b in cells) delete cells[b]
+        for (b in over) delete over[b]
+        for (b in sum) delete sum[b]
+        for (b in worst) delete worst[b]
+        for (i = 1; i <= number; i++) {
+            s = order[i]
+            if (role[s] != (r == 1 ? "found" : "tested")) continue
+            m = sorted(epsilons[s], c)
+            for (j = 1; j <= m; j++) {
+                x = value(s, c[j], "fit", "score")
+                for (b = 1; b <= 2; b++) {
+                    d = value(s, c[j], b == 1 ? "sgd" : "full", "score")
+                    if (x == "" || d == "") continue
+                    d = x - d
+                    cells[b]++
+                    over[b] += d > 0
+                    sum[b] += d
+                    if (-d > worst[b]) worst[b] = -d
+                }
+            }
+        }
+        if (!cells[1]) continue
+        texts[1] = (r == 1 ? "found" : "tested") " on it"
+        texts[2] = cells[1]
+        for (b = 1; b <= 2; b++) {
+            texts[3 * b] = cells[b] ? over[b] + 0 : ""
+            texts[3 * b + 1] = cells[b] ? sprintf("%.4f", worst[b]) : ""
+            texts[3 * b + 2] = cells[b] ? sprintf("%+.4f", sum[b] / cells[b]) : ""
+        }
+        line(n, texts)
+    }
+}
+# --- the data, and how long fit takes
+function data_table(    i, s, n, texts, m, c, j) {
+    n = split("data|rules were|training rows × columns|label|delta|rounds|seconds of `fit`", texts, "|")
+    line(n, texts)
+    rule(n)
+    for (i = 1; i <= number; i++) {
+        s = order[i]
+        if (!(s in part)) continue
+        texts[1] = name[s]
+        texts[2] = role[s] " on it"
+        texts[3] = rows[s] " × " cols[s]
+        texts[4] = classes[s] ? classes[s] " classes" : "numbers"
+        texts[5] = delta[s]
+        m = ""
+        for (j = 1; j <= columns; j++)
+            if (((s, 1, column[j], "score") in runs)) m = m (m == "" ? "" : " ") runs[s, 1, column[j], "score"]
+        texts[6] = (part[s] == "pictures" ? "draws of the noise: " : "splits: ") least(m)
+        texts[7] = (s, 1, "fit", "score") in took ? sprintf("%.2f", took[s, 1, "fit", "score"]) : ""
+        line(n, texts)
+    }
+}
+function least(list,    a, n) {
+    n = sorted(list, a)
+    return a[1] == a[n] ? a[1] : a[1] " to " a[n]
+}
+# --- for the picture: METHOD, row of the picture, score less that of fit, name of the row; those that the rules were found on first
+function gaps(    r, i, j, k, s, m, c, x, d, at) {
+    for (r = 1; r <= 2; r++)
+        for (i = 1; i <= number; i++) {
+            s = order[i]
+            if (role[s] != (r == 1 ? "found" : "tested")) continue
+            m = sorted(epsilons[s], c)
+            for (j = 1; j <= m; j++) {
+                x = value(s, c[j], "fit", "score")
+                if (x == "") continue
+                at++
+                for (k = 1; k <= columns; k++) {
+                    d = value(s, c[j], column[k], "score")
+                    if (d != "" && column[k] != "fit-logistic") printf "%s\t%d\t%.4f\t%s, %s\t%s\n", column[k], at, d - x, name[s], c[j], role[s]
+                }
+            }
+        }
+}
+END {
+    if (kind == "against") against()
+    else if (kind == "gaps") gaps()
+    else if (kind == "data") data_table()
+    else if (kind == "auc" || kind == "logloss") part_table("classes", kind)
+    else part_table(kind, "score")
+}

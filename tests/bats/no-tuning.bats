@@ -1,0 +1,94 @@
+load helper
+
+# The example of dpline fit: its data, the choice among settings, what makes its README.
+
+prepare() {
+    mkdir -p examples
+    cp -r "$ROOT/examples/no-tuning" "$ROOT/examples/dp-scd" "$ROOT/examples/private-erm" examples
+    cp -r "$ROOT/pipelines" .
+    cd examples/no-tuning
+}
+
+# wine N SEED: a table like that of the wines, whose quality follows from its numbers
+wine() {
+    awk -v n="$1" -v seed="$2" 'BEGIN {
+        srand(seed)
+        print "\"fixed acidity\";\"volatile acidity\";\"citric acid\";\"residual sugar\";\"chlorides\";\"free sulfur dioxide\";" \
+            "\"total sulfur dioxide\";\"density\";\"pH\";\"sulphates\";\"alcohol\";\"quality\""
+        while (n--) {
+            a = rand()
+            b = rand()
+            print 16 * a ";" 2 * b ";" rand() ";" 70 * rand() ";" rand() ";" 300 * rand() ";" 450 * rand() ";" .98 + .06 * rand() ";" \
+                2.5 + rand() ";" rand() ";" 8 + 7 * a ";" int(3 + 6 * a - 2 * b + rand())
+        }
+    }'
+}
+# models METHOD SETTING SCORES: a line of measured.tsv
+models() { printf 'models\tadult\t1\t%s\t%s\t%s\t1\t%s\t-\t-\n' "$1" "$2" "$(wc -w <<< "$3")" "$3"; }
+
+@test "the README has the tables of its measurements" {
+    cp README.md before
+    ./write-readme.sh
+    diff before README.md
+}
+
+@test "the table has the best median of the settings that were measured in full" {
+    {
+        printf 'set\tadult\tclasses\tfound\t1e-3\t100\t5\t2\n'
+        models fit x '0.9 0.7 0.8'
+        models sgd tried '0.99 0.99'
+        models sgd one '0.5 0.9 0.6'
+        models sgd two '0.7 0.1 0.8'
+    } > lines
+    assert_equal "$(awk -v kind=classes -f table.awk lines)" '| data | rules were | epsilon | `fit` | DP-SGD, best of 24 |
+| --- | --- | --- | --- | --- |
+| Adult | found on it | 1 | 0.8000 | 0.7000 |'
+    assert_equal "$(awk -v kind=against -f table.awk lines | tail -n 1)" '| found on it | 1 | 1 | 0.0000 | +0.1000 |  |  |  |'
+}
+
+@test "what is measured again takes the place of what was measured" {
+    printf 'set\tadult\tclasses\tfound\t1e-3\t100\t5\t2\n' > measured.tsv
+    { models fit x '0.1 0.2' && models sgd one 0.3 && models sgd two 0.4; } >> measured.tsv
+    models sgd three '0.5 0.6' > new
+    ./keep.sh new
+    assert_equal "$(cut -f 4,5,8 measured.tsv)" "$(printf 'found\t1e-3\t2\nfit\tx\t0.1 0.2\nsgd\tthree\t0.5 0.6')"
+}
+
+@test "pictures become IDX files in grey, by class and name" {
+    for program in djpeg cjpeg zip; do command -v $program > /dev/null || skip "needs $program"; done
+    for part in train test; do
+        for class in ape bee; do
+            mkdir -p "$part/$class"
+            for n in 1 2 3; do
+                { printf 'P5\n32 32\n255\n' && printf "%1024s" '' | tr ' ' "$([ $class = ape ] && echo "$n" || echo A)"; } | cjpeg > "$part/$class/$n.jpg"
+            done
+        done
+    done
+    zip -qr all.zip train test
+    bash -c '. ./common.sh && out=$PWD && grey all.zip'
+    assert_equal "$(od -A n -t u1 cifar-train-labels | tr -s ' \n' ' ')" ' 0 0 8 1 0 0 0 6 0 0 0 1 1 1 '
+    assert_equal "$(head -c 16 cifar-test-images | od -A n -t u1 | tr -s ' \n' ' ')" ' 0 0 8 3 0 0 0 6 0 0 0 16 0 0 0 16 '
+    assert_equal "$(tail -c +17 cifar-test-images | tr -s '1-9A')" 123A
+    assert_equal "$(wc -c < cifar-test-images)" $((16 + 6 * 256))
+}
+
+@test "the example runs on small tables" {
+    mkdir -p data/wine
+    wine 400 1 > data/wine/winequality-red.csv
+    wine 600 2 > data/wine/winequality-white.csv
+    export DPLINE_DATA=$PWD/data DPLINE_FASHION=$PWD OUT=$PWD/out SPLITS=2 TRIED=1 FINALISTS=1 JOBS=1 METHODS='sgd adam scd optimum'
+    rm -f measured.tsv
+    within 300 ./run.sh --write classes numbers
+    assert_success
+    # every data set whose table is there, and every method; a setting that is best once is measured twice
+    assert_equal "$(awk -F '\t' '$1 == "models" && $6 == 2 { print $2 "/" $4 }' measured.tsv | sort -u | tr '\n' ' ')" \
+        'red/adam red/optimum red/scd red/sgd white-6/adam white-6/optimum white-6/scd white-6/sgd white/adam white/optimum white/scd white/sgd '
+    assert_equal "$(awk -F '\t' '$1 == "models" && $4 == "sgd"' measured.tsv | wc -l)" 72
+    # quality follows from the numbers: there is something to learn
+    awk -F '\t' '$1 == "models" && $4 == "optimum" && !($8 > .6) { bad = 1 } END { exit bad }' measured.tsv
+    # what is done is not done again
+    touch now
+    within 60 ./run.sh classes numbers
+    assert_success
+    assert_equal "$(find out/results-*/ -type f -newer now)" ''
+}

@@ -15,7 +15,11 @@ int dp_transform_read(struct dp_transform *transform, const struct dp_frame *fra
         rc = dp_fail(err, DP_E_RUN, "the transform of lap %lld is for rows of %llu columns, and these have %zu (--intercept?)",
                      (long long)frame->lap, (unsigned long long)a->dims[1], cols);
     if (rc == DP_OK)
-        *transform = (struct dp_transform){a->data, a->dims[0], cols};
+        *transform = (struct dp_transform){.matrix = a->data,
+                                           .rows = a->dims[0],
+                                           .cols = cols,
+                                           .unit = dp_frame_bool(frame, DP_F_UNIT_ROWS),
+                                           .uncut = dp_frame_bool(frame, DP_F_UNCUT)};
     return rc;
 }
 

@@ -37,6 +37,7 @@ void dp_behind_close(struct dp_behind *behind)
 static bool same(const struct dp_behind *behind, const struct dp_transform *t)
 {
     return behind->matrix != NULL && behind->panels.rows == t->rows && behind->panels.cols == t->cols &&
+           behind->unit == t->unit && behind->uncut == t->uncut &&
            memcmp(behind->matrix, t->matrix, t->rows * t->cols * sizeof *t->matrix) == 0;
 }
 
@@ -57,6 +58,8 @@ static int set(struct dp_behind *behind, const struct dp_transform *t, const str
         return rc;
     memcpy(behind->matrix, t->matrix, entries * sizeof(double));
     behind->width = t->rows;
+    behind->unit = t->unit;
+    behind->uncut = t->uncut;
     return DP_OK;
 }
 
@@ -95,12 +98,14 @@ static size_t find_missing(struct dp_behind *behind, const struct dp_behind_batc
     return count;
 }
 
-/* z and s of one row from T x. */
-static void cut(const double *product, size_t width, float *z, double *s)
+/* z and s of one row from T x; length: ‖x‖. A row of zeros has no length to be divided by, and stays. */
+static void cut(const struct dp_behind *behind, double length, const double *product, float *z, double *s)
 {
-    double norm = sqrt(dp_norm2(product, width));
-    *s = !isfinite(norm) ? 0 : norm > LONGEST ? LONGEST / norm : 1;
-    for (size_t k = 0; k < width; k++)
+    double norm = sqrt(dp_norm2(product, behind->width)), factor = behind->unit && length > 0 ? 1 / length : 1;
+    if (!behind->uncut && norm * factor > LONGEST)
+        factor = LONGEST / norm;
+    *s = isfinite(norm) && isfinite(factor) ? factor : 0;
+    for (size_t k = 0; k < behind->width; k++)
         z[k] = *s > 0 ? (float)(*s * product[k]) : 0;
 }
 
@@ -116,7 +121,8 @@ static void make_block(struct dp_behind *behind, const struct dp_behind_batch *b
     dp_panels_multiply(&behind->panels, rows, count, batch->features, batch->constant, wide, product);
     for (size_t i = 0; i < count; i++) {
         size_t at = batch->dataset != NULL ? (size_t)batch->id[todo[i]] : todo[i];
-        cut(product + i * behind->width, behind->width, behind->z + at * behind->width, &behind->cut[at]);
+        double length = sqrt(dp_row_norm2(rows[i]) + batch->constant * batch->constant);
+        cut(behind, length, product + i * behind->width, behind->z + at * behind->width, &behind->cut[at]);
     }
 }
 

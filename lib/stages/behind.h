@@ -1,7 +1,7 @@
-/* Rows behind a transform (model/transform.h): z = s T x as floats, s = min(1, LONGEST/‖T x‖) with LONGEST a little below 1, so
- * that the norm of the floats is at most 1. Each is made when a batch has it for the first time, and kept as long as the
- * transform is what it was; rows that come inline are made for each lap. z is a map of one row by itself, and the same whatever
- * else is in the batch and however many threads there are. A row of which T x is not finite becomes zeros. */
+/* Rows behind a transform (model/transform.h): z = s T x as floats, where the cut is to a norm a little below 1, so that that
+ * of the floats is at most 1. Each is made when a batch has it for the first time, and kept as long as the transform is what it
+ * was; rows that come inline are made for each lap. z is a map of one row by itself, and the same whatever else is in the batch
+ * and however many threads there are. A row of which T x is not finite becomes zeros. */
 #ifndef DP_STAGES_BEHIND_H
 #define DP_STAGES_BEHIND_H
 
@@ -15,6 +15,7 @@
 struct dp_behind {
     int threads;
     double *matrix; /* the transform that rows have been taken through; NULL: none yet */
+    bool unit, uncut;
     struct dp_panels panels;
     size_t rows;    /* there is room for */
     size_t width;   /* entries of z */

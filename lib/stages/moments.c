@@ -19,7 +19,7 @@
 struct options {
     const char *data;
     double intercept, label_bound, clip;
-    bool labels;
+    bool labels, unit;
     int adjacency;
     int64_t threads;
 };
@@ -28,6 +28,7 @@ struct options {
 struct part {
     struct dp_moments moments;
     float *tail;  /* of a row: its constant and its label */
+    float *unit;  /* --unit: a row that is divided by its norm */
     int64_t *sum; /* NULL: the frame's */
 };
 
@@ -45,6 +46,10 @@ struct state {
 static const struct dp_option options[] = {
     DP_DATA_OPTION(OFFSET(data)),
     DP_INTERCEPT_OPTION(OFFSET(intercept)),
+    {.name = "unit",
+     .kind = DP_OPT_FLAG,
+     .offset = OFFSET(unit),
+     .help = "divide each row, with its constant, by its norm, here and behind the transform that is made of the moments"},
     {.name = "labels",
      .kind = DP_OPT_FLAG,
      .offset = OFFSET(labels),
@@ -63,7 +68,8 @@ static const struct dp_option options[] = {
      .kind = DP_OPT_REAL,
      .offset = OFFSET(clip),
      .metavar = "C",
-     .help = "L2 bound on one person's moments, the square of a row's norm (default 1 + V^2, and + B^2 with --labels)",
+     .help =
+         "L2 bound on one person's moments, the square of a row's norm (default 1 + V^2 or, with --unit, 1; + B^2 with --labels)",
      .min = 0,
      .max = INFINITY,
      .flags = DP_OPT_OPEN_MIN},
@@ -79,6 +85,7 @@ static void moments_close(struct dp_stage *stage)
     for (int64_t t = 0; s->part != NULL && t < o->threads; t++) {
         dp_moments_close(&s->part[t].moments);
         free(s->part[t].tail);
+        free(s->part[t].unit);
         free(s->part[t].sum);
     }
     free(s->part);
@@ -93,16 +100,18 @@ static int moments_open(struct dp_stage *stage, struct dp_err *err)
     double v = (double)(float)o->intercept, b = o->labels ? (double)(float)o->label_bound : 0;
     if ((o->intercept > 0 && v == 0) || (o->labels && b == 0))
         return dp_fail(err, DP_E_USAGE, "%s is too small", v == 0 && o->intercept > 0 ? "--intercept" : "--label-bound");
-    s->bound = isnan(o->clip) ? 1 + v * v + b * b : o->clip;
+    s->bound = !isnan(o->clip) ? o->clip : (o->unit ? 1 : 1 + v * v) + b * b;
     return o->data != NULL ? dp_dataset_open(&s->dataset, o->data, err) : DP_OK;
 }
 
-static int open_part(struct state *s, int64_t t, struct dp_err *err)
+static int open_part(struct state *s, bool unit, int64_t t, struct dp_err *err)
 {
     struct part *p = &s->part[t];
     int rc = dp_moments_open(&p->moments, s->cols + s->labels, s->bound, dp_grid_for(s->bound), err);
     if (rc == DP_OK)
         rc = dp_alloc(&p->tail, 1 + s->labels, sizeof *p->tail, err);
+    if (rc == DP_OK && unit)
+        rc = dp_alloc(&p->unit, s->cols, sizeof *p->unit, err);
     return rc == DP_OK && t > 0 ? dp_alloc(&p->sum, s->size, sizeof *p->sum, err) : rc;
 }
 
@@ -123,7 +132,7 @@ static int set_shape(struct dp_stage *stage, const struct dp_frame *frame, const
     s->size = dp_moments_size(cols);
     rc = dp_alloc(&s->part, (size_t)o->threads, sizeof *s->part, err);
     for (int64_t t = 0; rc == DP_OK && t < o->threads; t++)
-        rc = open_part(s, t, err);
+        rc = open_part(s, o->unit, t, err);
     return rc;
 }
 
@@ -136,6 +145,9 @@ static int announce(const struct options *o, struct dp_frame *frame, struct dp_e
     dp_frame_drop(frame, DP_F_INTERCEPT);
     if (v != 0)
         dp_frame_set_real(frame, DP_F_INTERCEPT, v);
+    dp_frame_drop(frame, DP_F_UNIT_ROWS);
+    if (o->unit)
+        dp_frame_set_bool(frame, DP_F_UNIT_ROWS, true);
     return DP_OK;
 }
 
@@ -153,6 +165,20 @@ static bool put_label(const struct state *s, double bound, double label, float *
     return true;
 }
 
+/* The row that is added, and its constant. A norm of 0, or one that is not finite, divides nothing. */
+static struct dp_row as_asked(const struct options *o, const struct dp_batch *batch, size_t i, struct part *p)
+{
+    struct dp_row row = dp_batch_row(batch, i);
+    double v = (double)batch->intercept, norm = o->unit ? sqrt(dp_row_norm2(row) + v * v) : 1;
+    p->tail[0] = batch->intercept;
+    if (!o->unit || !(norm > 0 && isfinite(norm)))
+        return row;
+    for (size_t j = 0; j < row.count; j++)
+        p->unit[j] = dp_float_toward_zero((double)row.values[j] / norm);
+    p->tail[0] = dp_float_toward_zero(v / norm);
+    return (struct dp_row){p->unit, row.columns, row.count};
+}
+
 static void add_rows(struct dp_stage *stage, const struct dp_batch *batch, struct part *p, size_t from, size_t to, int64_t *sum)
 {
     const struct options *o = stage->options;
@@ -160,10 +186,11 @@ static void add_rows(struct dp_stage *stage, const struct dp_batch *batch, struc
     size_t constant = batch->intercept != 0 ? 1 : 0;
     double bound = (double)(float)o->label_bound;
     memset(sum, 0, s->size * sizeof *sum);
-    p->tail[0] = batch->intercept;
-    for (size_t i = from; i < to; i++)
+    for (size_t i = from; i < to; i++) {
+        struct dp_row row = as_asked(o, batch, i, p);
         if (!o->labels || put_label(s, bound, dp_batch_label(batch, i), p->tail + constant))
-            dp_moments_add(&p->moments, dp_batch_row(batch, i), p->tail, constant + s->labels, sum);
+            dp_moments_add(&p->moments, row, p->tail, constant + s->labels, sum);
+    }
     dp_moments_flush(&p->moments, sum);
 }
 

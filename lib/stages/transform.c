@@ -11,6 +11,7 @@
 struct options {
     double floor, radius;
     int64_t rank;
+    bool uncut;
 };
 
 #define OFFSET(member) offsetof(struct options, member)
@@ -46,6 +47,10 @@ static const struct dp_option options[] = {
      .help = "keep the M longest directions alone",
      .min = 1,
      .max = MOST_COLUMNS},
+    {.name = "uncut",
+     .kind = DP_OPT_FLAG,
+     .offset = OFFSET(uncut),
+     .help = "do not cut rows: for losses whose gradients grow with the row, which are clipped by its length"},
     {.name = NULL},
 };
 
@@ -91,6 +96,7 @@ static int read_moments(const struct dp_stage *stage, const struct dp_frame *fra
 
 static int transform_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp_out *out, struct dp_err *err)
 {
+    const struct options *o = stage->options;
     struct dp_whitening how;
     double *moments = NULL, *transform, effective, curvature;
     size_t d;
@@ -103,6 +109,9 @@ static int transform_fire(struct dp_stage *stage, struct dp_frame *frame, struct
     if (rc != DP_OK)
         return rc;
     dp_frame_set_real(frame, DP_F_CURVATURE, curvature);
+    dp_frame_drop(frame, DP_F_UNCUT);
+    if (o->uncut)
+        dp_frame_set_bool(frame, DP_F_UNCUT, true);
     dp_frame_drop(frame, DP_F_SUM);
     return out->frame(out, frame, err);
 }

@@ -75,6 +75,8 @@ enum dp_lifetime {
     X(DP_F_FIRST_STEP, "first_step", DP_T_REAL, DP_MOVING, RUN)          /* the largest step of the next search */             \
     X(DP_F_TRANSFORM, "transform", DP_T_ARRAY, DP_MOVING, RUN)           /* m × d f8: what gradients are of is s T x of a row x, cut to norm 1 */ \
     X(DP_F_CURVATURE, "curvature", DP_T_REAL, DP_MOVING, RUN)            /* largest eigenvalue of the mean z zᵀ of such rows, estimated */ \
+    X(DP_F_UNIT_ROWS, "unit_rows", DP_T_BOOL, DP_MOVING, RUN)            /* a row is divided by its norm before the transform */ \
+    X(DP_F_UNCUT, "uncut", DP_T_BOOL, DP_MOVING, RUN)                    /* z may be longer than 1: gradients are clipped by it */ \
     X(DP_F_MULTIPLIER, "multiplier", DP_T_REAL, DP_MOVING, RUN)          /* of the noise on the next sum */                    \
     X(DP_F_BOUND, "bound", DP_T_REAL, DP_MOVING, RUN)                    /* L2 bound on one person's part of sum */            \
     X(DP_F_ROWS, "rows", DP_T_ARRAY, DP_PRIVATE, LAP)                    /* b i8, the sampled row numbers */                   \

@@ -25,6 +25,7 @@ sum() {
         DATA=data.dp
         assert_equal "$(sum --data data.dp)" "$("$BATS_TEST_DIRNAME/moments.py" data.dp | tr -d ' ')"
         assert_equal "$(sum --data data.dp --intercept 0.3)" "$("$BATS_TEST_DIRNAME/moments.py" data.dp 0.3 | tr -d ' ')"
+        assert_equal "$(sum --data data.dp --intercept 0.3 --unit)" "$("$BATS_TEST_DIRNAME/moments.py" data.dp 0.3 unit | tr -d ' ')"
         assert_equal "$(sum --data data.dp --intercept 0.3 --labels --label-bound 0.4)" \
             "$("$BATS_TEST_DIRNAME/moments.py" data.dp 0.3 0.4 | tr -d ' ')"
     done

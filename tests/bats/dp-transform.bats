@@ -97,15 +97,17 @@ behind() {
         dp-account --epsilon 1e12 --delta 1e-5 --allow-seeded | tee sums.frames | dp-step $4" > stream
 }
 
-# gradients DATA: that the sums of sums.frames are those of z by NumPy, but for rounding and the noise
+# gradients DATA CLIP [unit|uncut]: that the sums of sums.frames are those of z by NumPy, but for rounding and the noise
 gradients() {
     python '
 data, cap = sys.argv[1], float(sys.argv[2])
 import numpy as n
 t = '"$T"'
 x, y = transform.rows_of(data, 0.5), numpy.load(data + "/y.npy")
-z, s = transform.cut(x, t)
-assert 0.2 < (s < 1).mean() < 0.9, (s < 1).mean()
+how = {word: True for word in sys.argv[3:]}
+z, s = transform.cut(x, t, **how)
+assert how or 0.2 < (s < 1).mean() < 0.9, (s < 1).mean()
+cap = cap / numpy.maximum(1, numpy.linalg.norm(z, axis=1))
 for lap, before in zip(frames.laps("sums.frames"), [None] + frames.laps("stream")):
     classes = lap["classes"]
     w = numpy.zeros((classes if classes > 2 else 1, 7)) if before is None else before["model"]
@@ -132,6 +134,25 @@ for lap, before in zip(frames.laps("sums.frames"), [None] + frames.laps("stream"
     gradients four.dp 0.6
     behind 3 "--data sparse.dp --mode full" "--data sparse.dp --loss logistic | dp-clip --data sparse.dp --clip 0.3" "--step 20"
     gradients sparse.dp 0.3
+}
+
+@test "rows are made of norm 1, or not cut, where the frame says so" {
+    small_data 300
+    for how in unit uncut; do
+        put put "$T"
+        echo "    frame[\"$how\"] = True" | sed 's/"unit"/"unit_rows"/' > more
+        filter put "$(sed -n '/^        import numpy/,/transform/p' put | sed 's/^        //'; cat more)"
+        behind 3 "--data small.dp --mode full" "--data small.dp --loss logistic --clip 1" "--step 20"
+        gradients small.dp 1 $how
+    done
+    python '
+x = transform.rows_of("small.dp", 0.5)
+t = '"${T//n./numpy.}"'
+assert (numpy.linalg.norm(x @ t.T, axis=1) > 1).sum() > 60'
+    dp-loop -q --plan 'm 1, g 1' --seed 1 --exec processes -o model -- "dp-sample --data small.dp --mode full | dp-moments --on m --data small.dp --unit |
+        dp-grad --on g --data small.dp --loss logistic --clip 1 | dp-noise -z 1 | dp-account --epsilon 1e12 --delta 1e-5 --allow-seeded |
+        dp-transform --on m --uncut | tee laps.frames | dp-step --on g --step 1" > /dev/null
+    assert_equal "$(dp-cat laps.frames | jq -c 'select(.lap) | [.lap, .unit_rows, .uncut]' | tr -d '\n')" "[1,true,true][2,true,true]"
 }
 
 @test "a step behind a transform moves the model by T times the step of u" {

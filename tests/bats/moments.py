@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""moments.py DIR [INTERCEPT [BOUND]]: the sum of second moments of the rows of a dense or sparse data set, as one JSON array of
+"""moments.py DIR [INTERCEPT [BOUND]] [unit]: the sum of second moments of the rows of a dense or sparse data set, as one JSON array of
 whole numbers, by NumPy and in the words of dp-moments(1). BOUND is that of --labels, which are left out without it."""
 import json, math, sys
 import numpy as np
@@ -20,6 +20,9 @@ def toward_zero(x):
     return np.where(np.abs(f.astype(np.float64)) > np.abs(x), np.nextafter(f, np.float32(0)), f)
 
 
+unit = sys.argv[-1] == "unit"
+if unit:
+    sys.argv.pop()
 path, intercept, bound = sys.argv[1], float(sys.argv[2:3][0]) if sys.argv[2:] else 0, sys.argv[3:4]
 about = json.load(open(path + "/dataset.json"))
 x = rows(path, about).astype(np.float64)
@@ -29,6 +32,10 @@ v = float(np.float32(intercept))
 limit = 1 + v * v
 if v:
     part.append(np.full((len(x), 1), v))
+if unit:
+    x = np.hstack(part)
+    part = [toward_zero(x / np.sqrt((x * x).sum(1))[:, None]).astype(np.float64)]
+    limit = 1
 if bound:
     b = float(np.float32(bound[0]))
     limit += b * b
@@ -38,7 +45,7 @@ if bound:
     else:
         part.append(np.where(y == 1, b, -b)[:, None] if classes else toward_zero(np.clip(y, -b, b)).astype(np.float64)[:, None])
 z = np.hstack(part)
-assert ((z * z).sum(1) < limit * (1 - 1e-9)).all(), "a row would be cut"
+assert ((z * z).sum(1) < limit * (1 - (0 if unit else 1e-9))).all(), "a row would be cut"
 grid = 2.0 ** (math.floor(math.log2(limit)) - 20)
 root = toward_zero(float.fromhex("0x1.6a09e6p+0") * z).astype(np.float64)
 d = z.shape[1]

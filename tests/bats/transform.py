@@ -63,8 +63,10 @@ def rows_of(path, intercept):
     return np.hstack([x, np.full((len(x), 1), intercept)]) if intercept else x
 
 
-def cut(x, t):
+def cut(x, t, unit=False, uncut=False):
     """z, and s of each row."""
+    s = 1 / np.linalg.norm(x, axis=1) if unit else np.ones(len(x))
     product = x @ t.T
-    s = np.minimum(1, 1 / np.maximum(np.linalg.norm(product, axis=1), 1e-300))
+    if not uncut:
+        s = np.minimum(s, 1 / np.maximum(np.linalg.norm(product, axis=1), 1e-300))
     return s[:, None] * product, s

@@ -11,6 +11,7 @@
 #include "audit/sampler.h"
 #include "audit/variant.h"
 #include "base/mem.h"
+#include "math/moments.h"
 #include "model/family.h"
 #include "model/sum.h"
 
@@ -63,10 +64,20 @@ static bool toward(const struct audit *a)
 
 enum phase { PHASE_CLAIM, PHASE_NOISE, PHASE_LEARN, PHASE_SCORE };
 
+/* A lap that makes no model sums moments, of rows with the constant that the frame says and perhaps labels behind. */
+static bool sums_moments(const struct audit *a)
+{
+    return !dp_frame_has(a->token, DP_F_MODEL);
+}
+
 static int open_feature(struct audit *a, struct dp_err *err)
 {
     struct learnt *l = &a->learnt;
-    int rc = dp_form_read(&a->form, a->token, err);
+    int rc = DP_OK;
+    if (sums_moments(a))
+        a->form = dp_form_for(&dp_family_linear, a->data->cols, 1, dp_frame_real(a->token, DP_F_INTERCEPT, 0));
+    else
+        rc = dp_form_read(&a->form, a->token, err);
     if (rc == DP_OK && a->form.features != a->data->cols)
         rc = dp_fail(err, DP_E_RUN, "the model of lap %lld does not have the shape of the data", (long long)a->token->lap);
     if (rc != DP_OK)
@@ -86,6 +97,18 @@ static int open_feature(struct audit *a, struct dp_err *err)
     return rc;
 }
 
+/* The moments along the canary, where its own part of them stands out. */
+static int read_moments(struct audit *a, const struct dp_sum *sum, struct dp_err *err)
+{
+    size_t columns = a->form.cols + (size_t)dp_frame_int(a->token, DP_F_LABEL_COLUMNS, 0);
+    int rc = dp_sum_need(sum, 1, dp_moments_size(columns), err);
+    for (size_t j = 0; j < a->form.cols; j++)
+        a->moved[j] = j < a->data->cols ? (double)a->x[j] : a->form.intercept;
+    if (rc == DP_OK)
+        *a->feature = sum->grid * dp_moments_along(sum->values->data, columns, a->moved, a->form.cols);
+    return rc;
+}
+
 /* How the canary scores under a model that is the sum: of a linear one, its own part of the sum stands out there. */
 static int read_feature(struct audit *a, struct dp_err *err)
 {
@@ -94,6 +117,8 @@ static int read_feature(struct audit *a, struct dp_err *err)
     int rc = a->feature == NULL ? open_feature(a, err) : DP_OK;
     if (rc == DP_OK)
         rc = dp_sum_read(&sum, a->token, err);
+    if (rc == DP_OK && sums_moments(a))
+        return read_moments(a, &sum, err);
     if (rc != DP_OK)
         return rc;
     memset(a->moved, 0, a->form.rows * a->form.cols * sizeof *a->moved);
@@ -319,7 +344,7 @@ static int one_run(struct audit *a, enum phase phase, bool with, double *total, 
         rc = release(a, phase, err);
         if (rc == DP_OK && a->part[PUBLIC] != NULL)
             rc = dp_audit_part_take(a->part[PUBLIC], out->watch, a->token, err);
-        if (rc == DP_OK && dp_frame_has(a->token, DP_F_SUM))
+        if (rc == DP_OK && dp_frame_has(a->token, DP_F_SUM) && !sums_moments(a))
             rc = dp_fail(err, DP_E_USAGE, "no stage applies the released sum: put dp-step after dp-account");
     }
     if (rc == DP_OK && phase == PHASE_CLAIM) {

@@ -129,6 +129,8 @@ static int set_model(struct audit *a, int64_t lap, struct dp_err *err)
 {
     double *model, size = pow(10, (double)(lap / 3 % 7) - 3);
     size_t count = a->model_rows * a->model_cols;
+    if (a->model == NULL) /* laps that make none */
+        return DP_OK;
     int rc = dp_frame_make_array(a->token, DP_F_MODEL, DP_F64, a->model_rows, a->model_cols, &model, err);
     if (rc != DP_OK)
         return rc;
@@ -248,6 +250,8 @@ static int one_lap(struct audit *a, int64_t lap, bool present, struct dp_err *er
 static int train(struct audit *a, const struct dp_frame *f, struct dp_err *err)
 {
     struct dp_sum sum;
+    if (!dp_frame_has(f, DP_F_MODEL)) /* a sum of moments moves none */
+        return DP_OK;
     int rc = dp_sum_read(&sum, f, err);
     if (rc == DP_OK && a->model == NULL) {
         rc = dp_model_shape(f, &a->model_rows, &a->model_cols, err);
@@ -354,7 +358,8 @@ static int run_present(struct audit *a, int64_t seed, enum kind kind, double y, 
     int rc = dp_variant_write(&a->variant, a->data, false, (size_t)a->row, a->x, y, err);
     if (rc == DP_OK)
         rc = start(a, seed, err);
-    memset(a->model, 0, a->model_rows * a->model_cols * sizeof *a->model);
+    for (size_t j = 0; a->model != NULL && j < a->model_rows * a->model_cols; j++)
+        a->model[j] = 0;
     for (int64_t lap = 1; rc == DP_OK && lap <= a->out->laps; lap++) {
         rc = one_lap(a, lap, true, err);
         if (rc != DP_OK)

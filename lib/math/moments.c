@@ -131,17 +131,25 @@ static void make_factors(struct dp_moments *m, int64_t *sum)
     }
 }
 
-/* part[k] = Σ_i trunc(factor_i × x[whose_i][k] / grid) */
+typedef double doubles __attribute__((vector_size(64)));
+typedef int32_t wholes __attribute__((vector_size(32)));
+#define LANES 8
+
+/* part[k] = Σ_i trunc(factor_i × x[whose_i][k] / grid), with a register for so many columns as a vector has. */
 CLONES static void add_tile(const float *restrict factor, const uint8_t *restrict whose, size_t count,
-                            const float (*restrict x)[WIDTH], double inverse_grid, int32_t part[restrict WIDTH])
+                            const double (*restrict x)[WIDTH], double inverse_grid, int32_t part[restrict WIDTH])
 {
-    memset(part, 0, WIDTH * sizeof *part);
+    wholes sum[WIDTH / LANES] = {{0}};
     for (size_t i = 0; i < count; i++) {
-        const float *restrict row = x[whose[i]];
+        const double *restrict row = x[whose[i]];
         double a = (double)factor[i] * inverse_grid;
-        for (size_t k = 0; k < WIDTH; k++)
-            part[k] += (int32_t)(a * (double)row[k]);
+        for (size_t k = 0; k < WIDTH / LANES; k++) {
+            doubles v;
+            memcpy(&v, row + k * LANES, sizeof v);
+            sum[k] += __builtin_convertvector(a * v, wholes);
+        }
     }
+    memcpy(part, sum, sizeof sum);
 }
 
 void dp_moments_flush(struct dp_moments *m, int64_t *sum)
@@ -151,14 +159,28 @@ void dp_moments_flush(struct dp_moments *m, int64_t *sum)
     for (size_t from = 0; from < m->cols && m->waiting > 0; from += WIDTH) {
         size_t to = from + WIDTH < m->cols ? from + WIDTH : m->cols;
         for (size_t i = 0; i < m->waiting; i++)
-            memcpy(m->tile + i * WIDTH, m->rows + i * m->stride + from, WIDTH * sizeof *m->tile);
+            for (size_t k = 0; k < WIDTH; k++)
+                m->tile[i * WIDTH + k] = (double)m->rows[i * m->stride + from + k];
         for (size_t j = 0; j + 1 < to; j++) {
             int64_t *own = sum + dp_moments_at(m->cols, j) - j;
-            add_tile(m->factor + j * ROWS, m->whose + j * ROWS, m->factors[j], (const float(*)[WIDTH])m->tile, m->inverse_grid,
+            add_tile(m->factor + j * ROWS, m->whose + j * ROWS, m->factors[j], (const double(*)[WIDTH])m->tile, m->inverse_grid,
                      part);
             for (size_t k = j + 1 > from ? j + 1 : from; k < to; k++)
                 own[k] += part[k - from];
         }
     }
     m->waiting = 0;
+}
+
+double dp_moments_along(const int64_t *sum, size_t cols, const double *z, size_t count)
+{
+    double total = 0;
+    for (size_t i = 0; i < count; i++) {
+        const int64_t *own = sum + dp_moments_at(cols, i);
+        double off = 0;
+        for (size_t j = i + 1; j < count; j++)
+            off += (double)own[j - i] * z[j];
+        total += z[i] * ((double)*own * z[i] + M_SQRT2 * off);
+    }
+    return total;
 }

@@ -26,7 +26,8 @@ struct dp_moments {
     size_t cols; /* of a row with its tail */
     double bound, inverse_grid;
     size_t stride, waiting; /* dense rows that are to be added together: waiting × stride, zeros behind each */
-    float *rows, *tile;
+    float *rows;
+    double *tile;  /* some columns of them */
     float *factor; /* of those rows, for each column: those that are not 0, and whose they are */
     uint8_t *whose, *factors;
     float *value; /* of a sparse row */
@@ -45,5 +46,8 @@ void dp_moments_close(struct dp_moments *moments);
    dense rows add may wait until dp_moments_flush. */
 void dp_moments_add(struct dp_moments *moments, struct dp_row row, const float *tail, size_t tails, int64_t *sum);
 void dp_moments_flush(struct dp_moments *moments, int64_t *sum);
+
+/* zᵀ M z, in units of the grid, of the matrix M that a sum stands for; z has `count` columns, the first of cols. */
+double dp_moments_along(const int64_t *sum, size_t cols, const double *z, size_t count);
 
 #endif

@@ -35,7 +35,7 @@ struct part {
 struct state {
     struct dp_dataset *dataset; /* NULL: rows come inline */
     struct dp_batch_seen seen;
-    double bound;
+    double bound, label;       /* on moments, on labels */
     size_t rows, classes;      /* classes: of the labels; 0 for a regression */
     size_t cols, labels, size; /* of a row with its constant; that stand behind it; of the sum */
     struct part *part;         /* threads */
@@ -58,8 +58,7 @@ static const struct dp_option options[] = {
      .kind = DP_OPT_REAL,
      .offset = OFFSET(label_bound),
      .metavar = "B",
-     .help = "--labels: the most that a label is; numbers beyond are cut",
-     .fallback = "1",
+     .help = "--labels: the most that a label is; numbers beyond are cut (default 1)",
      .min = 0,
      .max = 1e6,
      .flags = DP_OPT_OPEN_MIN},
@@ -97,10 +96,15 @@ static int moments_open(struct dp_stage *stage, struct dp_err *err)
 {
     const struct options *o = stage->options;
     struct state *s = stage->state;
-    double v = (double)(float)o->intercept, b = o->labels ? (double)(float)o->label_bound : 0;
-    if ((o->intercept > 0 && v == 0) || (o->labels && b == 0))
-        return dp_fail(err, DP_E_USAGE, "%s is too small", v == 0 && o->intercept > 0 ? "--intercept" : "--label-bound");
-    s->bound = !isnan(o->clip) ? o->clip : (o->unit ? 1 : 1 + v * v) + b * b;
+    double v = (double)(float)o->intercept;
+    s->label = isnan(o->label_bound) ? 1 : (double)(float)o->label_bound;
+    if (!o->labels && !isnan(o->label_bound))
+        return dp_fail(err, DP_E_USAGE, "--label-bound goes with --labels");
+    if (o->intercept > 0 && v == 0)
+        return dp_fail(err, DP_E_USAGE, "--intercept: %g is too small", o->intercept);
+    if (s->label == 0)
+        return dp_fail(err, DP_E_USAGE, "--label-bound: %g is too small", o->label_bound);
+    s->bound = !isnan(o->clip) ? o->clip : (o->unit ? 1 : 1 + v * v) + (o->labels ? s->label * s->label : 0);
     return o->data != NULL ? dp_dataset_open(&s->dataset, o->data, err) : DP_OK;
 }
 
@@ -152,16 +156,17 @@ static int announce(const struct options *o, struct dp_frame *frame, struct dp_e
 }
 
 /* False for a label that none is like, whose row adds nothing. */
-static bool put_label(const struct state *s, double bound, double label, float *tail)
+static bool put_label(const struct state *s, double label, float *tail)
 {
+    float bound = (float)s->label;
     if (!isfinite(label) || (s->classes > 0 && (label < 0 || label >= (double)s->classes || floor(label) != label)))
         return false;
     for (size_t k = 0; k < s->labels; k++)
-        tail[k] = s->classes > 2 && label != (double)k ? 0 : (float)bound;
+        tail[k] = s->classes > 2 && label != (double)k ? 0 : bound;
     if (s->classes == 0)
-        tail[0] = dp_float_toward_zero(fmin(fmax(label, -bound), bound));
+        tail[0] = dp_float_toward_zero(fmin(fmax(label, -s->label), s->label));
     else if (s->labels == 1 && label == 0)
-        tail[0] = -(float)bound;
+        tail[0] = -bound;
     return true;
 }
 
@@ -184,11 +189,10 @@ static void add_rows(struct dp_stage *stage, const struct dp_batch *batch, struc
     const struct options *o = stage->options;
     const struct state *s = stage->state;
     size_t constant = batch->intercept != 0 ? 1 : 0;
-    double bound = (double)(float)o->label_bound;
     memset(sum, 0, s->size * sizeof *sum);
     for (size_t i = from; i < to; i++) {
         struct dp_row row = as_asked(o, batch, i, p);
-        if (!o->labels || put_label(s, bound, dp_batch_label(batch, i), p->tail + constant))
+        if (!o->labels || put_label(s, dp_batch_label(batch, i), p->tail + constant))
             dp_moments_add(&p->moments, row, p->tail, constant + s->labels, sum);
     }
     dp_moments_flush(&p->moments, sum);

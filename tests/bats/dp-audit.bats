@@ -330,3 +330,26 @@ passed() {
     epsilon --runs 400 --laps 3 -- "$SAMPLE | dp-grad --data {} --loss logistic --clip 1 | dp-mutant --bound 0.1 | dp-noise -z 1 | $GATE | dp-step --step 0.5"
     caught
 }
+
+@test "moments: no row moves them by more than the square of its norm, and the canary shows no more than is claimed" {
+    for how in '' '--intercept 0.5' '--intercept 0.5 --labels' '--labels --label-bound 0.3 --threads 2' '--clip 0.2 --adjacency replace-one'; do
+        for data in 'classification --cols 3' 'classification --cols 3 --classes 4 --storage csr' 'regression --cols 3'; do
+            dp-synth $data --rows 50 --seed 1 -o small.dp -q -f
+            sensitivity --rows 2 --laps 2 -- "$SAMPLE | dp-moments --data {} $how"
+            assert_success
+            # some row has all of the bound; an exchange moves moments by the root of 2 of them at most, and is charged as twice
+            least=$([[ $how == *replace-one ]] && echo 0.6 || echo 0.999)
+            awk -v r="$(sed -n 's/^worst ratio \([0-9.]*\) .*/\1/p' <<< "$output")" -v least="$least" \
+                'BEGIN { exit !(r > least && r <= 1) }' || fail "$how: $output"
+        done
+    done
+    sensitivity -- "$SAMPLE --inline | dp-moments --intercept 0.5"
+    assert_success
+    dp-synth classification --rows 50 --cols 3 --seed 1 -o small.dp -q -f
+    epsilon --runs 400 --laps 3 -- "dp-sample --data {} --mode full | dp-moments --data {} | dp-noise -z 1 | $GATE"
+    passed
+    epsilon --runs 400 --laps 1 -- "dp-sample --data {} --mode full | dp-moments --data {} | dp-mutant --bound 0.1 | dp-noise -z 1 | $GATE"
+    caught
+    epsilon --runs 400 --laps 3 -- "$SAMPLE | dp-moments --data {} --intercept 0.5 --labels | dp-noise -z 1 | $GATE"
+    assert_success
+}

@@ -107,7 +107,7 @@ prepare() {
     edit 'label="noised"' < one > noised
     complains 5 "dp-cmp: noised holds a noised frame, not a released model" dp-cmp one noised
     edit model= < one > bare
-    complains 1 "dp-cmp: bare: the frame of lap 4 has no 'model'" dp-cmp one bare
+    complains 1 "dp-cmp: bare holds no model" dp-cmp one bare
     head -c 100 /dev/zero > zeros
     complains 1 "dp-cmp: zeros: not a dpline stream: a frame starts with byte 0x00, not with a map" dp-cmp one zeros
     dp-sample --data nowhere.dp < one > failed 2> /dev/null || true

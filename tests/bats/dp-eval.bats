@@ -289,7 +289,7 @@ END
 @test "frames that hold no model, or must not be looked at" {
     train model train.dp hinge
     edit model= average= < model > bare
-    complains 1 "dp-eval: the frame of lap 4 has no 'model'" dp-eval --data test.dp -i bare
+    complains 1 "dp-eval: the stream holds no model" dp-eval --data test.dp -i bare
     edit kind=lap < model > empty
     complains 1 "dp-eval: the stream holds no model" dp-eval --data test.dp -i empty
     edit 'label="noised"' < model > noised

@@ -31,6 +31,21 @@ sum() {
     done
 }
 
+@test "threads, rows inline and how rows are stored change no bit" {
+    for classes in 2 4; do
+        dp-synth classification --rows 500 --cols 90 --classes $classes --seed 3 -o data.dp -q --force
+        dp-synth classification --rows 500 --cols 90 --classes $classes --seed 3 --storage csr -o sparse.dp -q --force
+        DATA=data.dp
+        more='--intercept 0.3 --labels --label-bound 0.5 --clip 0.9' # some rows are cut
+        whole=$(sum --data data.dp $more)
+        [ "$(jq length <<< "$whole")" -gt 4000 ]
+        assert_equal "$(sum --data data.dp $more --threads 3)" "$whole"
+        assert_equal "$(SAMPLER="$SAMPLE --inline" sum $more --threads 2)" "$whole"
+        DATA=sparse.dp
+        assert_equal "$(sum --data sparse.dp $more --threads 2)" "$whole"
+    done
+}
+
 @test "moments first, then gradients: one plan, one gate, and a model in the original columns" {
     dp-loop -q --plan 'moments 1, gradient 5' --seed 1 -o model -- "dp-sample --data two.dp --mode full |
         dp-moments --on moments --data two.dp --intercept 0.5 | dp-grad --on gradient --data two.dp --loss logistic --clip 1 --intercept 0.5 |
@@ -88,4 +103,14 @@ moments() { echo "dp-sample --data two.dp --mode full | dp-moments --data two.dp
     assert_failure 1
     assert_output --partial "dp-loop: the child pipeline ended before it gave back a frame"
     assert_equal "$(cat model)" old
+}
+
+@test "usage" {
+    complains 2 "dp-moments: --clip: must be > 0, got 0" dp-moments --clip 0
+    complains 2 "dp-moments: --intercept: 1e-50 is too small" dp-moments --intercept 1e-50
+    complains 2 "dp-moments: --label-bound: 1e-50 is too small" dp-moments --labels --label-bound 1e-50
+    complains 2 "dp-moments: --label-bound goes with --labels" dp-moments --label-bound 2
+    dp-synth classification --rows 10 --cols 12000 --storage csr --seed 4 -o wide.dp -q
+    complains 1 "dp-moments: the moments of 12000 columns may not fit a frame" \
+        dp-loop -q --laps 1 --seed 1 -o model -- "dp-sample --data wide.dp | dp-moments --data wide.dp | dp-noise -z 9 | $GATE"
 }

@@ -1,0 +1,189 @@
+/* Sums of second moments: each whole number of what a row adds is at most what it stands for, and together they are within the
+   bound, exactly; rows dense and sparse add the same, in any order. */
+#include "unit.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "audit/bound.h"
+#include "math/grid.h"
+#include "math/moments.h"
+
+enum { COLS = 150, SIZE = COLS * (COLS + 1) / 2 };
+
+static struct dp_stream stream;
+static int64_t sum[SIZE], zero[SIZE];
+
+static int start(void **state)
+{
+    static struct dp_key key;
+    (void)state;
+    dp_key_derive(&key, 1, "moments", 0);
+    dp_stream_start(&stream, &key, DP_DRAW_BATCH, 1);
+    return 0;
+}
+
+static double uniform(void)
+{
+    return (double)(dp_stream_next(&stream) >> 11) * 0x1p-53;
+}
+
+/* The sum that one row makes. */
+static void add_one(struct dp_row row, size_t cols, const float *tail, size_t tails, double bound)
+{
+    struct dp_moments m;
+    struct dp_err err;
+    assert_int_equal(dp_moments_open(&m, cols, bound, dp_grid_for(bound), &err), DP_OK);
+    memset(sum, 0, sizeof sum);
+    dp_moments_add(&m, row, tail, tails, sum);
+    dp_moments_flush(&m, sum);
+    dp_moments_close(&m);
+}
+
+static bool within(size_t cols, double bound)
+{
+    return !dp_audit_exceeds(dp_audit_distance2(sum, zero, dp_moments_size(cols)), bound, dp_grid_for(bound));
+}
+
+/* Of two numbers as they are, x² and y² below and √2 x y off the diagonal, to the last digit: n² against 2 (x y / grid)². */
+static void whole_numbers_are_truncated(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 300000; i++) {
+        float x[2] = {(float)(uniform() - 0.5), (float)(uniform() - 0.5)};
+        add_one((struct dp_row){x, NULL, 2}, 2, NULL, 0, 1);
+        double exact[3] = {(double)x[0] * x[0] * 0x1p20, (double)x[0] * x[1] * 0x1p20, (double)x[1] * x[1] * 0x1p20};
+        assert_int_equal(sum[0], (int64_t)exact[0]);
+        assert_int_equal(sum[2], (int64_t)exact[2]);
+        _Float128 square = 2 * (_Float128)exact[1] * (_Float128)exact[1], n = (_Float128)sum[1];
+        assert_true(n * n <= square && (double)sum[1] * exact[1] >= 0);
+        assert_true(fabs((double)sum[1]) > M_SQRT2 * fabs(exact[1]) * (1 - 0x1p-22) - 1);
+    }
+}
+
+/* Rows of every length and shape, and tails that have all of it. */
+static void what_a_row_adds_is_within_the_bound(void **state)
+{
+    (void)state;
+    const double bounds[] = {1, 1.25, 0.003, 2, 1e6, 1e-12};
+    for (int i = 0; i < 3000; i++) {
+        float x[COLS], tail[2] = {(float)(uniform() * 2), (float)-uniform()};
+        size_t cols = 1 + (size_t)i % 12;
+        double bound = bounds[i % 6], size = pow(10, 12 * uniform() - 6);
+        for (size_t j = 0; j < cols; j++)
+            x[j] = (float)(size * (i % 3 == 0 ? 1 : uniform() - 0.5));
+        add_one((struct dp_row){x, NULL, cols}, cols, NULL, 0, bound);
+        assert_true(within(cols, bound));
+        add_one((struct dp_row){x, NULL, cols}, cols + 2, tail, 2, bound);
+        assert_true(within(cols + 2, bound));
+        for (size_t j = 0; j < cols; j++) /* of the length of the bound, as nearly as there is */
+            x[j] = (float)sqrt(bound / (double)cols);
+        add_one((struct dp_row){x, NULL, cols}, cols, NULL, 0, bound);
+        assert_true(within(cols, bound));
+        double grid = dp_grid_for(bound), length = 0;
+        for (size_t j = 0; j < dp_moments_size(cols); j++)
+            length += grid * (double)sum[j] * (grid * (double)sum[j]);
+        assert_true(sqrt(length) > bound * (1 - 0x1p-12));
+    }
+}
+
+/* What is too long keeps its direction. */
+static void rows_that_are_too_long_are_scaled_down(void **state)
+{
+    (void)state;
+    float x[3] = {3e20f, 0, -4e20f}, tail[1] = {1};
+    add_one((struct dp_row){x, NULL, 3}, 4, tail, 1, 1);
+    assert_near((double)sum[0] * 0x1p-20, 0.36, 1e-5);
+    assert_near((double)sum[2] * 0x1p-20, -0.48 * M_SQRT2, 1e-5);
+    assert_near((double)sum[7] * 0x1p-20, 0.64, 1e-5);
+    assert_int_equal(sum[9], 0);
+}
+
+static void what_is_not_finite_adds_nothing(void **state)
+{
+    (void)state;
+    const float bad[] = {INFINITY, -INFINITY, NAN};
+    for (int i = 0; i < 3; i++) {
+        float x[3] = {0.5f, bad[i], 0.25f}, good[3] = {0.5f, 0, 0.25f};
+        int32_t columns[] = {0, 4, 7};
+        add_one((struct dp_row){x, NULL, 3}, 3, NULL, 0, 1);
+        assert_memory_equal(sum, zero, sizeof sum);
+        add_one((struct dp_row){x, columns, 3}, 9, NULL, 0, 1);
+        assert_memory_equal(sum, zero, sizeof sum);
+        add_one((struct dp_row){good, NULL, 3}, 4, &bad[i], 1, 1);
+        assert_memory_equal(sum, zero, sizeof sum);
+    }
+}
+
+/* So many rows that dense ones are added by blocks, and what is left of them; columns beyond one tile; some rows of zeros. */
+static void dense_and_sparse_rows_add_the_same(void **state)
+{
+    (void)state;
+    enum { ROWS = 200 };
+    static float x[ROWS][COLS], value[COLS];
+    static int64_t sparse[SIZE], backward[SIZE], exact[SIZE];
+    int32_t column[COLS];
+    float tail[2] = {0.5f, 0};
+    struct dp_moments m;
+    struct dp_err err;
+    const size_t features = COLS - 2;
+    assert_int_equal(dp_moments_open(&m, COLS, 1.25, dp_grid_for(1.25), &err), DP_OK);
+    memset(sum, 0, sizeof sum);
+    for (size_t i = 0; i < ROWS; i++) {
+        size_t count = 0;
+        for (size_t j = 0; j < features; j++) {
+            x[i][j] = i % 7 == 0 || uniform() < 0.6 ? 0 : (float)(uniform() - 0.5) / (float)(i % 3 + 1);
+            if (x[i][j] != 0) {
+                value[count] = x[i][j];
+                column[count++] = (int32_t)j;
+            }
+        }
+        tail[1] = (float)i / ROWS;
+        dp_moments_add(&m, (struct dp_row){value, column, count}, tail, 2, sparse);
+        dp_moments_add(&m, (struct dp_row){x[i], NULL, features}, tail, 2, sum);
+    }
+    dp_moments_flush(&m, sum);
+    assert_memory_equal(sum, sparse, sizeof sum);
+    assert_true(sum[SIZE - 1] > 0);
+    for (size_t i = ROWS; i-- > 0;) {
+        tail[1] = (float)i / ROWS;
+        dp_moments_add(&m, (struct dp_row){x[i], NULL, features}, tail, 2, backward);
+    }
+    dp_moments_flush(&m, backward);
+    dp_moments_flush(&m, backward); /* nothing waits any more */
+    assert_memory_equal(sum, backward, sizeof sum);
+    dp_moments_close(&m);
+    for (size_t i = 0; i < ROWS; i++) { /* and as the sum of what each adds */
+        tail[1] = (float)i / ROWS;
+        add_one((struct dp_row){x[i], NULL, features}, COLS, tail, 2, 1.25);
+        for (size_t j = 0; j < SIZE; j++)
+            exact[j] += sum[j];
+    }
+    assert_memory_equal(exact, backward, sizeof exact);
+}
+
+static void along_a_vector(void **state)
+{
+    (void)state;
+    float x[3] = {0.5f, -0.25f, 0.125f};
+    const double z[2] = {1, 2};
+    add_one((struct dp_row){x, NULL, 3}, 3, NULL, 0, 1);
+    /* (x·z)² over the first two columns */
+    assert_near(dp_moments_along(sum, 3, z, 2) * 0x1p-20, 0, 1e-5);
+    const double w[3] = {1, 0, 4};
+    assert_near(dp_moments_along(sum, 3, w, 3) * 0x1p-20, 1, 1e-5);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(whole_numbers_are_truncated),
+        cmocka_unit_test(what_a_row_adds_is_within_the_bound),
+        cmocka_unit_test(rows_that_are_too_long_are_scaled_down),
+        cmocka_unit_test(what_is_not_finite_adds_nothing),
+        cmocka_unit_test(dense_and_sparse_rows_add_the_same),
+        cmocka_unit_test(along_a_vector),
+    };
+    return cmocka_run_group_tests(tests, start, NULL);
+}

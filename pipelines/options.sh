@@ -116,7 +116,9 @@ parse() {
             -o?*) set -- --model "${1#-o}" "${@:2}" ;;
             --*=*) set -- "${1%%=*}" "${1#*=}" "${@:2}" ;;
             -*) [ $# -lt 2 ] || [[ $2 != -[[:alpha:]-]* ]] || set -- "$1" ;; # an option is not a value
-            *) fail "unexpected argument '$1' (try --help)" ;;
+            *) { [ -n "$operand" ] && [ -z "${!operand}" ]; } || fail "unexpected argument '$1' (try --help)"
+                printf -v "$operand" %s "$1"
+                shift && continue ;;
         esac
         option=$1 word=${1#--} word=${word//-/_}
         [[ " $taken " == *" $word "* && $option == --* ]] || fail "unknown option '$option' (try --help)"
@@ -133,6 +135,16 @@ quote() {
         '' | *[!A-Za-z0-9_.,:/+=@%-]*) printf "'%s'" "${1//"$mark"/"$escaped"}" ;;
         *) printf %s "$1" ;;
     esac
+}
+
+# quote_options: what every pipeline has, as the text of a pipeline has it
+quote_options() {
+    dir=$(quote "$data")
+    seeded=${seed:+--allow-seeded}
+    gate+="${ledger:+ --ledger $(quote "$ledger")} $seeded"
+    adjacency=$(quote "$adjacency")
+    sensitivity=1 # in clips
+    [ "$adjacency" != replace-one ] || sensitivity=2
 }
 
 options() {
@@ -168,15 +180,11 @@ options() {
     [ "$batch" -le "$rows" ] || batch=$rows
     rate=$batch/$rows
     laps=$(laps_of "$rows")
-    dir=$(quote "$data") by=$(quote "$schedule")
-    seeded=${seed:+--allow-seeded}
-    gate+="${ledger:+ --ledger $(quote "$ledger")} $seeded"
+    by=$(quote "$schedule")
+    quote_options
     if [ "${policy:-none} ${clip_decay:-none}" != "none none" ]; then # nobody knows the run beforehand
         gate+=" --adaptive" accountant="--accountant rdp"
     fi
-    sensitivity=1 # in clips
-    [ "$adjacency" != replace-one ] || sensitivity=2
-    adjacency=$(quote "$adjacency")
 }
 
 # laps_of ITEMS: how many laps of --batch make --epochs passes over so many rows or columns; auto is one for each 50 of epsilon times
@@ -256,15 +264,15 @@ attend() {
 
 # loop [dp-loop options] PIPELINE: with -o only the model is written, without it the stream of models.
 loop() {
-    local status=0 pipeline
+    local status=0 word
     set -- ${checkpoint:+--checkpoint "$checkpoint"} ${checkpoint_every:+--checkpoint-every "$checkpoint_every"} \
         ${resume:+--resume "$resume"} "$@"
     if [ -n "$plan" ]; then set -- --plan "$plan" "$@"; else set -- --laps "$laps" "$@"; fi
     set -- --exec "$exec" ${init:+--init "$init"} ${seed:+--seed "$seed"} ${quiet:+-q} ${model:+--model "$model"} "$@"
     if [ -n "$print" ]; then
-        pipeline=${*: -1}
-        printf '%q ' dp-loop "${@:1:$#-1}"
-        echo "-- '${pipeline//\'/\'\\\'\'}'"
+        printf %s dp-loop
+        for word in "${@:1:$#-1}"; do printf ' %s' "$(quote "$word")"; done
+        printf ' -- %s\n' "$(quote "${*: -1}")"
     elif [ -n "$model" ]; then
         attend "$@" > /dev/null || status=$?
         case $status in 0 | 3) spent ;; esac
@@ -329,5 +337,5 @@ losses='squared|hinge|logistic|smooth-hinge|huber'
 schedules='constant, inverse, sqrt:A:C, linear[:E], cosine[:E] or a file'
 taken='data loss lambda epsilon delta epochs batch clip multiplier adjacency ledger init checkpoint checkpoint_every resume exec threads seed model'
 # gradients have a step size, coordinate descent has sigma', a minimiser has a tolerance; the pipeline sets what it has
-sigma_prime_scale='' tolerance='' radius='' constants='' rounds='' smoothness='' offspring='' parents='' mutation='' decay='' first_step='' search_epsilon='' loss_clip='' armijo='' clip_decay='' policy='' accountant='' published='' slack='' distance='' order='' norm='' loss_width='' regression='' noise=laplace plan='' step='' schedule=constant intercept=0 many_classes=''
+sigma_prime_scale='' tolerance='' radius='' constants='' rounds='' smoothness='' offspring='' parents='' mutation='' decay='' first_step='' search_epsilon='' loss_clip='' armijo='' clip_decay='' policy='' accountant='' published='' slack='' distance='' order='' norm='' loss_width='' regression='' operand='' noise=laplace plan='' step='' schedule=constant intercept=0 many_classes=''
 data='' model='' ledger='' gate='' init='' checkpoint='' checkpoint_every='' resume='' seed='' quiet='' print='' exec=auto threads=1 adjacency=null-record multiplier=''

@@ -1,0 +1,163 @@
+#!/usr/bin/env bash
+# Nothing to tune: a private second moment of the rows, and gradients of all rows behind what it gives. Every number below follows
+# from what is public: rows, columns, classes, epsilon and delta.
+set -euo pipefail
+. "$(dirname "$(readlink -f "$0")")/options.sh"
+summary="Train a linear model with nothing to tune: data and epsilon in, a model out."
+
+usage() {
+    cat << END
+Usage: $name DATA [options]
+$summary
+  --data DIR       data set (see dp-import), as DATA
+  --loss LOSS      $losses
+                   (default $default_losses)
+  --epsilon E      privacy budget (default $epsilon)
+  --delta D        (default: the largest power of ten below 1 / rows^1.1)
+  --adjacency HOW  null-record|replace-one: what one person can change (default $adjacency)
+  --ledger FILE    write what is spent there (default: the ledger of the data set)
+  --no-ledger      write nothing down; every frame and the model say so
+  --partial        train as long as the budget of the data set allows
+  --exec HOW       auto|processes|fused (default $exec)
+  --threads N      (default: all cores)
+  --seed S         reproducible, not private
+  -o, --model FILE write the model there (default: DATA without .dp, with .model)
+  --print          print the command instead of running it
+  -q, --quiet      no progress and no summary
+  -h, --help       this page
+  --version        the version
+
+The manual: man dpline-pipelines
+END
+}
+
+# refuse STATUS TEXT: nothing has been spent
+refuse() {
+    echo "$name: $2" >&2
+    exit "$1"
+}
+
+# --- what is public ------------------------------------------------------------------------------------------------
+
+# a_file: what to do with a table that is no data set yet, or with a model
+a_file() {
+    local stem=${data##*/} format=csv
+    ! dp-info --get lap "$data" > /dev/null 2>&1 ||
+        refuse 1 "$data is a model, and what is needed is the data set to train on (dp-predict $(quote "$data") DATA applies a model)"
+    stem=${stem%.gz} stem=${stem%.xz} stem=${stem%.zst}
+    case $stem in *.tsv) format=tsv ;; *.arff) format=arff ;; *.libsvm | *.svm) format=libsvm ;; esac
+    case $format in
+        [ct]sv) refuse 1 "$data is a file, not a data set; write down what its columns mean, and import it:
+  dp-import $format --infer-schema $(quote "${stem%.*}.json") $(quote "$data")   # a first schema: put in what is known without the rows
+  dp-import $format --schema $(quote "${stem%.*}.json") --split 0.8 -o $(quote "${stem%.*}.dp") --test $(quote "${stem%.*}-test.dp") $(quote "$data")" ;;
+        *) refuse 1 "$data is a file, not a data set; import it:
+  dp-import $format --split 0.8 -o $(quote "${stem%.*}.dp") --test $(quote "${stem%.*}-test.dp") $(quote "$data")" ;;
+    esac
+}
+
+look() {
+    [ -n "$data" ] || fail "the data set is missing: $name DATA --epsilon 1 (try --help)"
+    [ ! -f "$data" ] || a_file
+    rows=$(dp-info --get rows "$data") && columns=$(dp-info --get cols "$data") && classes=$(dp-info --get classes "$data") || exit
+    [ "$classes" != 1 ] || refuse 1 "the label of $data has one class only: there is nothing to learn"
+}
+
+# of_label: what is to be learnt
+of_label() { [ "$classes" = 0 ] && echo "a number" || echo "$classes classes"; }
+
+# defaults: of delta, of the model's name and of the loss
+defaults() {
+    number "$epsilon" || fail "--epsilon: must be a number > 0, got '$epsilon'"
+    said=''
+    [ -n "$delta" ] || delta=$(awk "BEGIN { print \"1e-\" int(1.1 * log($rows) / log(10)) + 1 }") said=', the largest power of ten below 1 / rows^1.1'
+    { number "$delta" && [ "$(calculate "$delta < 1")" = 1 ]; } || fail "--delta: must be a number > 0 and < 1, got '$delta'"
+    threads=${threads:-$(nproc)}
+    if [ -z "$model" ]; then
+        model=${data%"${data##*[!/]}"} # without slashes at its end
+        model=${model##*/} model=${model%.dp}.model
+        [ ! -e "$model" ] || [ -n "$print" ] || fail "$model is there already (-o $(quote "$model") writes a new one there)"
+    fi
+    case $classes in
+        0) loss=${loss:-squared} ;;
+        2) loss=${loss:-huberised-hinge} ;;
+        *) loss=${loss:-softmax} ;;
+    esac
+}
+
+# --- the rules -----------------------------------------------------------------------------------------------------
+
+# budget: the whole of it as one Gaussian release, whose multiplier is 1 / mu
+budget() {
+    local whole
+    whole=$(dp-account sigma --sampler full --laps 1 --epsilon "$epsilon" --delta "$delta" --adjacency "$adjacency") || exit
+    mu=$(calculate "1 / $whole")
+}
+
+# share PART LAPS: the multiplier of so many laps that together have a part of the budget, rounded up
+share() { awk "BEGIN { printf \"%.9g\", sqrt($2 / ($1)) / $mu * 1.00000001 }"; }
+
+rules() {
+    part=0.1
+    laps=64
+    floor=0.5 radius=0.7
+    step=4
+    intercept=0
+}
+
+# up NUMBER: to two digits, upwards
+up() { awk "BEGIN { x = $1; d = 10 ^ (int(log(x) / log(10) + 1000) - 1001); print (int(x / d * 0.999999) + 1) * d }"; }
+
+# worth_it: the run has rows * mu / (4 sqrt(columns)) laps. Where that is less than one, models on made-up data were not better than one
+# that says the most frequent class of every row, whatever the columns and the balance of the classes; from two on they were.
+worth_it() {
+    local least=$((50 * (classes > 2 ? classes : 2))) wanted
+    [ "$rows" -ge $least ] || refuse 1 "$data has $rows rows, which are too few to hide one of them: $least would do for $(of_label)"
+    wanted="4 * $sensitivity * sqrt($columns)"
+    [ "$(calculate "$rows * $mu >= $wanted")" = 1 ] || refuse 3 "epsilon $epsilon at delta $delta does not pay for one useful lap over $rows rows of $columns columns; epsilon $(
+        up "$(dp-account epsilon --sampler full --laps 1 --multiplier "$(calculate "$rows / ($wanted)")" --delta "$delta" --adjacency "$adjacency")"
+    ) would, and so would $(up "$wanted / $mu") rows"
+}
+
+# --- the run -------------------------------------------------------------------------------------------------------
+
+# spent: what a run says in the end
+spent() {
+    local cost line metrics=accuracy
+    [ -z "$quiet" ] || return 0
+    cost=$(dp-info --get epsilon "$model" 2> /dev/null) || return 0 # the budget did not last for a lap
+    say "spent epsilon $cost, delta $delta${seed:+ (seeded: not private)}"
+    case $gate in *--no-ledger*) ;; *)
+        line=$(dp-account report --data "$data" "${ledger:-$data}" 2> /dev/null | sed -n 's/^spent: \(.*\) (.*/\1/p')
+        [ -z "$line" ] || say "by all runs on these people: $line" ;;
+    esac
+    [ "$classes" != 0 ] || metrics=r2
+    say "the model is in $model; next:"
+    cat >&2 << END
+  dp-eval --data TEST.dp --metrics $metrics --last --in $(quote "$model")
+  dp-predict $(quote "$model") ROWS.dp > predictions.csv
+END
+}
+
+losses='squared|logistic|smooth-hinge|huber|huberised-hinge|softmax'
+default_losses='huberised-hinge; squared for a regression, softmax for three classes or more'
+taken='data loss epsilon delta adjacency ledger exec threads seed model'
+operand=data loss='' epsilon=1 delta='' threads=''
+parse "$@"
+look
+defaults
+quote_options
+budget
+worth_it
+rules
+plan="moments 1, gradient $laps"
+say "$rows rows, $columns columns, $(of_label): $loss; epsilon $epsilon, delta $delta$said"
+loop "
+  dp-sample    --data $dir --mode full |
+  dp-moments   --on moments --data $dir --intercept $intercept --threads $threads --adjacency $adjacency |
+  dp-grad      --on gradient --data $dir --loss $loss --intercept $intercept --clip 1 \
+               --threads $threads --adjacency $adjacency |
+  dp-noise     --on moments --multiplier $(share $part 1) |
+  dp-noise     --on gradient --multiplier $(share "1 - $part" "$laps") |
+  dp-account   --epsilon $epsilon --delta $delta $gate |
+  dp-transform --on moments --floor $floor --radius $radius |
+  dp-step      --on gradient --step $step --relative --average tail"

@@ -27,7 +27,7 @@ static int check_start(const struct dp_training *t, const struct dp_frame *frame
     if (strcmp(dp_frame_text(frame, DP_F_FAMILY, dp_family_linear.name), t->family->name) != 0)
         return dp_fail(err, DP_E_RUN, "the model to start from is of another family");
     if (dp_frame_real(frame, DP_F_SCALE, 0) != t->scale)
-        return dp_fail(err, DP_E_RUN, "the model to start from has another lambda or number of rows");
+        return dp_fail(err, DP_E_RUN, "the model to start from has another scale of its weights, by lambda, rows or --scale");
     return DP_OK;
 }
 

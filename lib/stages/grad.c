@@ -19,7 +19,7 @@
 struct options {
     const char *data;
     int loss, adjacency;
-    double width, lambda, clip, intercept;
+    double width, lambda, clip, intercept, scale;
     int64_t threads;
     bool non_private, keep_batch;
 };
@@ -47,6 +47,15 @@ static const struct dp_option options[] = {
     DP_LOSS_WIDTH_OPTION(OFFSET(width)),
     DP_LAMBDA_OPTION(OFFSET(lambda), "L2 regularisation, for dp-step to add"),
     DP_INTERCEPT_OPTION(OFFSET(intercept)),
+    {.name = "scale",
+     .kind = DP_OPT_REAL,
+     .offset = OFFSET(scale),
+     .metavar = "S",
+     .help = "who uses the model multiplies its weights by S",
+     .fallback = "1",
+     .min = 0,
+     .max = INFINITY,
+     .flags = DP_OPT_OPEN_MIN},
     {.name = "clip",
      .letter = 'C',
      .kind = DP_OPT_REAL,
@@ -122,7 +131,7 @@ static int announce(struct dp_stage *stage, struct dp_frame *frame, struct dp_er
                                          .width = s->width,
                                          .lambda = o->lambda,
                                          .intercept = (double)(float)o->intercept,
-                                         .scale = 1};
+                                         .scale = o->scale};
     int rc = dp_training_announce(&training, frame, err);
     s->announced = true;
     return rc;

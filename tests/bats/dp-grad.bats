@@ -233,6 +233,24 @@ assert abs(said["objective"] - (numpy.exp(u) - y * u).mean() - 0.005 * (lap["mod
     complains 1 "dp-eval: the model has 5 columns, six.dp has 6" bash -c 'dp-synth regression --rows 9 --cols 6 -o six.dp -q && dp-eval --data six.dp -i model'
 }
 
+@test "--scale: the same descent, and weights that are used as so many times what it found" {
+    train() { dp-loop --laps 5 --seed 1 -o "$1" "${@:2:2}" -- "dp-sample --data two.dp --mode full | dp-grad --data two.dp --loss logistic --lambda 0.1 --clip 0.5 $4 |
+        dp-noise -z 1 | dp-account -e 100 -d 1e-5 --allow-seeded | dp-step --step 1 --average tail" > /dev/null; }
+    export -f train
+    train plain -q -q ''
+    train scaled -q -q '--scale 0.62'
+    dp-info --get model scaled > found
+    dp-info --get model plain | cmp - found
+    assert_equal "$(dp-info --get scale scaled)" 0.62
+    dp-predict --scores --no-header plain two.dp | cut -d , -f 2 > scores
+    dp-predict --scores --no-header scaled two.dp | cut -d , -f 2 | paste scores - | awk '{ d = $1 * 0.62 - $2; if (d > 1e-12 || d < -1e-12) exit 1 }'
+    dp-cat --last plain > one
+    dp-cat --last scaled | sed 's/"scale":0.62/"scale":1/' | cmp - one
+    complains 1 "dp-grad: the model to start from has another scale of its weights, by lambda, rows or --scale" bash -c "train x --init plain '--scale 0.5'"
+    train more --init scaled '--scale 0.62'
+    complains 2 "dp-grad: --scale: must be > 0, got 0" bash -c "train x -q -q '--scale 0'"
+}
+
 @test "labels outside the loss's domain, classes that do not fit" {
     try() { dp-loop --laps 2 -- "dp-sample --data $1 --rate 0.5 | dp-grad --data $1 --loss $2 --clip 1 | dp-noise -z 1 | dp-account -e 9 -d 1e-5 | dp-step --step 1"; }
     export -f try

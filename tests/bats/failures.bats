@@ -83,7 +83,7 @@ only_the_model_left() {
 
 @test "a model of another lambda is no start" {
     dp-loop --laps 2 -o model -- "$CHILD" > /dev/null
-    complains 1 "dp-scd-step: the model to start from has another lambda or number of rows" \
+    complains 1 "dp-scd-step: the model to start from has another scale of its weights, by lambda, rows or --scale" \
         dp-loop --laps 2 --init model -- "${CHILD/--lambda 1e-3/--lambda 1e-2}"
     rm model
 }

@@ -182,7 +182,7 @@ static void what_a_stage_says_of_a_model(void **state)
     no_start(f, &t, "--intercept: 0.5, but the model to start from has 0");
     t.intercept = 0;
     t.scale = 0.25;
-    no_start(f, &t, "the model to start from has another lambda or number of rows");
+    no_start(f, &t, "the model to start from has another scale of its weights, by lambda, rows or --scale");
     set_text(f, DP_F_FAMILY, "net");
     no_start(f, &t, "the model to start from is of another family");
     dp_frame_drop(f, DP_F_FAMILY);

@@ -79,7 +79,7 @@ defaults() {
     fi
     case $classes in
         0) loss=${loss:-squared} ;;
-        2) loss=${loss:-huberised-hinge} ;;
+        2) loss=${loss:-logistic} ;;
         *) loss=${loss:-softmax} ;;
     esac
 }
@@ -96,12 +96,20 @@ budget() {
 # share PART LAPS: the multiplier of so many laps that together have a part of the budget, rounded up
 share() { awk "BEGIN { printf \"%.9g\", sqrt($2 / ($1)) / $mu * 1.00000001 }"; }
 
+# rules: a second moment gets 15 % of the budget, and gradients all over the rows the rest. The more of the signal is above the noise,
+# the more laps pay. A slope of the logistic loss is clipped where the row is on the wrong side of the boundary, at 1/2: that is a
+# loss which grows linearly from there on, as a hinge does, and makes weights 1/scale times as long as those of probabilities.
 rules() {
-    part=0.1
-    laps=64
-    floor=0.5 radius=0.7
-    step=4
-    intercept=0
+    part=0.15 radius=0.7 clip=0.5 step=16
+    laps=$(awk "BEGIN { t = int($rows * $mu / (4 * $sensitivity * sqrt($columns)) + 0.5); print (t < 8 ? 8 : t > 128 ? 128 : t) }")
+    case $classes in
+        2) floor=0.35 ;;
+        *) floor=0.5 ;;
+    esac
+    scale=1
+    [ "$loss" != logistic ] || scale=0.62
+    intercept=0.5
+    case $(dp-info --get row_norm "$data") in *bias*) intercept=0 ;; esac
 }
 
 # up NUMBER: to two digits, upwards
@@ -139,7 +147,7 @@ END
 }
 
 losses='squared|logistic|smooth-hinge|huber|huberised-hinge|softmax'
-default_losses='huberised-hinge; squared for a regression, softmax for three classes or more'
+default_losses='logistic; squared for a regression, softmax for three classes or more'
 taken='data loss epsilon delta adjacency ledger exec threads seed model'
 operand=data loss='' epsilon=1 delta='' threads=''
 parse "$@"
@@ -154,10 +162,9 @@ say "$rows rows, $columns columns, $(of_label): $loss; epsilon $epsilon, delta $
 loop "
   dp-sample    --data $dir --mode full |
   dp-moments   --on moments --data $dir --intercept $intercept --threads $threads --adjacency $adjacency |
-  dp-grad      --on gradient --data $dir --loss $loss --intercept $intercept --clip 1 \
-               --threads $threads --adjacency $adjacency |
+  dp-grad      --on gradient --data $dir --loss $loss --clip $clip --scale $scale --intercept $intercept --threads $threads --adjacency $adjacency |
   dp-noise     --on moments --multiplier $(share $part 1) |
   dp-noise     --on gradient --multiplier $(share "1 - $part" "$laps") |
-  dp-account   --epsilon $epsilon --delta $delta $gate |
+  dp-account   --epsilon $epsilon --delta $delta$gate |
   dp-transform --on moments --floor $floor --radius $radius |
   dp-step      --on gradient --step $step --relative --average tail"

@@ -141,7 +141,7 @@ quote() {
 quote_options() {
     dir=$(quote "$data")
     seeded=${seed:+--allow-seeded}
-    gate+="${ledger:+ --ledger $(quote "$ledger")} $seeded"
+    gate+="${ledger:+ --ledger $(quote "$ledger")}${seeded:+ $seeded}"
     adjacency=$(quote "$adjacency")
     sensitivity=1 # in clips
     [ "$adjacency" != replace-one ] || sensitivity=2

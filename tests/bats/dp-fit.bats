@@ -70,3 +70,124 @@ printed() { dpline fit small.dp --print -q "$@" | tr -s ' \n' ' '; }
     assert_regex "$(cd / && dpline fit "$OLDPWD/small.dp/" --print -q)" ' --model small\.model '
     assert_regex "$(printed -o mine)" ' --model mine '
 }
+
+accuracy() { dp-eval --last --metrics "${3:-accuracy}" --data "$1" --in "$2" | tail -n 1 | cut -f 3; }
+above() { /usr/bin/python3 -c "import sys; sys.exit(not float(sys.argv[1]) >= float(sys.argv[2]))" "$1" "$2" || fail "$1 is below $2"; }
+
+@test "fit: one plan, one accountant, a budget that is spent to the last lap, and a summary" {
+    dp-account budget --epsilon 3 --delta 1e-4 --run-epsilon 1 small.dp > /dev/null
+    mv test.dp small-test.dp
+    run dpline fit small.dp --epsilon 1
+    assert_success
+    assert_line --index 0 "dpline fit: 2000 rows, 8 columns, 2 classes: logistic; epsilon 1, delta 1e-4, the largest power of ten below 1 / rows^1.1"
+    assert_line "dpline fit: spent epsilon 1, delta 1e-4"
+    assert_line --regexp '^dpline fit: by all runs on these people: epsilon [0-9.]* at delta 0.0001 of a budget of 3, by 1 run and [0-9]* laps$'
+    assert_line "dpline fit: the model is in small.model; next:"
+    assert_line "  dp-eval --data small-test.dp --metrics accuracy --last --in small.model"
+    assert_line "  dp-predict small.model small-test.dp > predictions.csv"
+    above "$(dp-info --get epsilon small.model)" 0.99999
+    above 1 "$(dp-info --get epsilon small.model)"
+    above "$(accuracy small-test.dp small.model)" 0.9
+    assert_equal "$(grep -c '"kind":"open"' small.dp/ledger)" 1
+    run dp-account verify small.dp/ledger
+    assert_success
+    # the lines that it says
+    eval "$(printf '%s\n' "${lines[@]}" | grep '^  dp-eval')" > /dev/null
+    dpline fit small.dp --no-ledger -q -o other 2> said
+    [ ! -s said ]
+    assert_equal "$(grep -c '"kind":"open"' small.dp/ledger)" 1
+    dpline fit small.dp --ledger mine --epsilon 0.5 -q -o other
+    assert_equal "$(grep -c '"kind":"open"' small.dp/ledger) $(grep -c '"kind":"open"' mine)" '1 1'
+}
+
+@test "fit: the budget of each run is spent, never more, whatever epsilon, delta and adjacency" {
+    for more in '--epsilon 0.1' '--epsilon 0.5' '--epsilon 2 --delta 1e-3' '--epsilon 7 --delta 1e-7' '--epsilon 0.3 --adjacency replace-one'; do
+        # shellcheck disable=SC2086 # options
+        dpline fit small.dp $more --seed 1 -q --no-ledger -o model
+        set -- $more
+        above "$2" "$(dp-info --get epsilon model)"
+        above "$(dp-info --get epsilon model)" "$(awk "BEGIN { print $2 * 0.9999 }")"
+    done
+}
+
+@test "fit: --print is the run, as text" {
+    dpline fit small.dp --seed 1 -q -o one
+    dpline fit small.dp --seed 1 -q --no-ledger -o other --print > command
+    assert_equal "$(grep -cE '^  dp-(sample|moments|grad|noise|account|transform|step) ' command)" 8
+    bash command > /dev/null
+    dp-info --get model one > weights
+    dp-info --get model other | cmp - weights
+}
+
+@test "fit: processes, one process and threads give the same model" {
+    dpline fit small.dp --seed 1 -q --no-ledger -o one --exec fused --threads 1
+    dpline fit small.dp --seed 1 -q --no-ledger -o two --exec processes --threads 1
+    dpline fit small.dp --seed 1 -q --no-ledger -o three --threads 4
+    dp-cmp one two
+    dp-cmp one three
+}
+
+@test "fit: laps, shares and steps by the reach of the budget" {
+    # of the pipeline: laps, then the options of dp-moments, dp-grad, dp-transform and dp-step
+    numbers() { printed --delta 1e-5 "$@" | sed 's/.*gradient \([0-9][0-9]*\).*--multiplier \([0-9.]*\) .*--multiplier \([0-9.]*\) .*/\1 \2 \3/'; }
+    for epsilon in 0.3 1 4; do
+        whole=$(dp-account sigma --sampler full --laps 1 --epsilon $epsilon --delta 1e-5)
+        numbers --epsilon $epsilon > got
+        /usr/bin/python3 - "$whole" got << 'EOF'
+import sys
+whole, (laps, moments, gradient) = float(sys.argv[1]), map(float, open(sys.argv[2]).read().split())
+x = 2000 / whole / 9 ** 0.5
+assert x >= 43 and laps == min(max(int(x / 4 + 0.5), 8), 128), (x, laps)
+assert 0 <= moments / (whole / 0.15 ** 0.5) - 1 < 1e-7 and 0 <= gradient / (whole * (laps / 0.85) ** 0.5) - 1 < 1e-7
+EOF
+    done
+    # below, rows as they are
+    run printed --delta 1e-5 --epsilon 0.15
+    assert_output --partial ' --laps 64 '
+    assert_output --partial ' dp-step --step 2 --momentum 0.9 --average tail'
+    refute_output --partial 'dp-moments'
+    # replace-one doubles the noise, so it halves the reach
+    assert_equal "$(printed --adjacency replace-one --epsilon 1 --delta 1e-5 | grep -o "gradient [0-9][0-9]*")" "gradient 22"
+    # a bias column is there already
+    dp-synth classification --rows 2000 --cols 8 --classes 3 --seed 7 -o small.dp -f -q
+    run printed
+    assert_output --partial ' --intercept 0.5 --clip 1e-6 '
+    assert_output --partial ' --loss softmax --clip 0.5 --scale 0.001 '
+    printf '{"columns": [{"name": "a", "type": "numeric", "bounds": [0, 1]}, {"name": "b", "type": "label", "classes": ["0", "1"]}]}' > s.json
+    awk 'BEGIN { for (i = 0; i < 3000; i++) print i / 3000 "," (i > 1500) }' > t.csv
+    dp-import csv -q --schema s.json -o small.dp -f t.csv
+    run printed
+    assert_output --partial ' --intercept 0 --threads '
+    dp-import csv -q --no-bias --schema s.json -o small.dp -f t.csv
+    run printed
+    assert_output --partial ' --intercept 0.5 --threads '
+}
+
+@test "fit: three classes, and numbers" {
+    dp-synth classification --rows 6000 --cols 10 --classes 3 --seed 3 -o three.dp --test three-test.dp -q
+    dpline fit three.dp --epsilon 2 --seed 1 -q -o model
+    above "$(accuracy three-test.dp model)" 0.8
+    assert_equal "$(dp-info --get loss model)" softmax
+    dp-synth regression --rows 6000 --cols 10 --seed 3 -o real.dp --test real-test.dp -q
+    dpline fit real.dp --epsilon 2 --seed 1 -o model 2> said
+    above "$(accuracy real-test.dp model r2)" 0.3
+    assert_equal "$(dp-info --get loss model)" squared
+    grep -qF "dpline fit: 6000 rows, 10 columns, a number: squared;" said
+    grep -qF -- "--metrics r2" said
+}
+
+@test "fit: what cannot work is refused before anything is spent, with what would help" {
+    dp-synth classification --rows 20 --cols 4 -o few.dp -q
+    complains 1 "dpline fit: few.dp has 20 rows, which are too few to hide one of them: 100 would do for 2 classes" dpline fit few.dp --epsilon 100
+    dp-synth classification --rows 2000 --cols 4 --classes 1000 -o many.dp -q
+    complains 1 "dpline fit: many.dp has 2000 rows, which are too few to hide one of them: 50000 would do for 1000 classes" dpline fit many.dp
+    complains 3 "dpline fit: epsilon 0.01 at delta 1e-5 does not pay for one useful lap over 2000 rows of 8 columns; epsilon 0.016 would, and so would 3000 rows" \
+        dpline fit small.dp --epsilon 0.01 --delta 1e-5
+    dpline fit small.dp --epsilon 0.016 --delta 1e-5 --print -q > print
+    [ ! -e small.dp/ledger ] && [ ! -e many.dp/ledger ]
+    # a budget of the data set that does not go so far
+    dp-account budget --epsilon 0.5 --delta 1e-4 small.dp > /dev/null
+    run dpline fit small.dp --epsilon 1
+    assert_failure 5
+    assert_file_not_exist small.model
+}

@@ -10,6 +10,7 @@
 #include "base/number.h"
 #include "data/schedule_file.h"
 #include "account/plan.h"
+#include "account/selection.h"
 #include "base/round.h"
 #include "records.h"
 #include "gate/charge.h"
@@ -165,6 +166,8 @@ static int check_described(const struct question *q, const char *records, struct
         {q->schedule != NULL, "schedule"},
         {!isnan(q->count_multiplier), "count-multiplier"},
         {q->visible_batch, "visible-batch"},
+        {q->trials != NULL, "trials"},
+        {!isnan(q->score_multiplier), "score-multiplier"},
     };
     for (size_t i = 0; i < sizeof options / sizeof *options; i++)
         if (options[i].given)
@@ -173,6 +176,29 @@ static int check_described(const struct question *q, const char *records, struct
                            "and --laps)",
                            options[i].option, strcmp(records, "-") == 0 ? "standard input" : records);
     return DP_OK;
+}
+
+/* From what one run costs to what the choice of the best of several does. */
+static int selected(struct question *q, struct dp_err *err)
+{
+    struct dp_selection *selection;
+    struct dp_charges charges = {0};
+    struct dp_trials trials;
+    struct dp_err why = {0};
+    if (!isnan(q->count_multiplier))
+        return dp_fail(err, DP_E_USAGE, "--trials and --count-multiplier do not go together");
+    if (dp_trials_parse(&trials, q->trials, &why) != DP_OK)
+        return dp_fail(err, DP_E_USAGE, "--trials: %s", why.message);
+    int rc = dp_selection_new(&selection, &trials, isnan(q->score_multiplier) ? 0 : q->score_multiplier, err);
+    if (rc == DP_OK)
+        rc = dp_selection_add(selection, &q->charges, 1, err);
+    struct dp_event event = dp_event_selected(selection);
+    if (rc == DP_OK)
+        rc = dp_charges_add(&charges, &event, 1, err);
+    dp_event_free(&event);
+    dp_charges_free(&q->charges);
+    q->charges = charges;
+    return rc;
 }
 
 int question_charges(struct question *q, enum unknown unknown, const char *records, struct dp_err *err)
@@ -214,6 +240,10 @@ int question_charges(struct question *q, enum unknown unknown, const char *recor
         rc = sampling_of(q, &event, err);
     if (rc == DP_OK)
         rc = q->schedule != NULL ? scheduled(q, &event, laps, err) : dp_charges_add(&q->charges, &event, laps, err);
+    if (rc == DP_OK && q->trials != NULL)
+        rc = selected(q, err);
+    else if (rc == DP_OK && !isnan(q->score_multiplier))
+        rc = dp_fail(err, DP_E_USAGE, "--score-multiplier: is for --trials");
     q->laps = laps;
     return rc;
 }
@@ -324,7 +354,28 @@ static void explain_query(const struct dp_query *query)
     }
 }
 
-void question_explain(const struct question *q, enum unknown unknown, const struct dp_charges *charges)
+static void explain_charges(const struct dp_charges *charges, int indent);
+
+static void explain_selection(const struct dp_selection *selection, int indent)
+{
+    char a[40], b[40];
+    const struct dp_trials *trials = &selection->trials;
+    if (trials->law == DP_TRIALS_POISSON)
+        printf("the best of a random number of runs, Poisson of mean %s", dp_number_print(trials->mean, a, sizeof a));
+    else
+        printf("the best of a random number of runs, truncated negative binomial with eta %s and gamma %s (%.4g on average)",
+               dp_number_print(trials->eta, a, sizeof a), dp_number_print(trials->gamma, b, sizeof b), dp_trials_mean(trials));
+    if (selection->score_multiplier > 0)
+        printf("; by scores with Gaussian noise of %s times the sensitivity",
+               dp_number_print(selection->score_multiplier, a, sizeof a));
+    for (size_t i = 0; i < selection->settings; i++) {
+        printf("\n%*sa run of %lld setting%s:\n", indent, "", (long long)selection->setting[i].times,
+               selection->setting[i].times == 1 ? "" : "s");
+        explain_charges(&selection->setting[i].charges, indent + 2);
+    }
+}
+
+static void explain_charges(const struct dp_charges *charges, int indent)
 {
     static const char *const samplings[] = {
         "every row",
@@ -333,15 +384,22 @@ void question_explain(const struct question *q, enum unknown unknown, const stru
         "parts of one permutation per epoch (charged as one release of every row per epoch)",
         "a Poisson sample whose members show (nothing amplifies)",
         "the result of many draws, each a Poisson sample",
+        "",
     };
+    _Static_assert(sizeof samplings / sizeof *samplings == DP_SAMPLING_COUNT, "words for each sampling");
     char text[40];
     for (size_t i = 0; i < charges->count; i++) {
         const struct dp_event *event = &charges->charge[i].event;
         if (i == 20 && charges->count > 21) {
-            printf("  and %zu more\n", charges->count - i);
+            printf("%*sand %zu more\n", indent, "", charges->count - i);
             break;
         }
-        printf("  %lld lap%s: ", (long long)charges->charge[i].laps, charges->charge[i].laps == 1 ? "" : "s");
+        if (event->sampling == DP_SAMPLING_SELECTED) {
+            printf("%*s%lld time%s: ", indent, "", (long long)charges->charge[i].laps, charges->charge[i].laps == 1 ? "" : "s");
+            explain_selection(event->selection, indent + 2);
+            continue;
+        }
+        printf("%*s%lld lap%s: ", indent, "", (long long)charges->charge[i].laps, charges->charge[i].laps == 1 ? "" : "s");
         for (int j = 0; j < event->queries; j++) {
             if (j > 0)
                 printf(", and ");
@@ -355,6 +413,11 @@ void question_explain(const struct question *q, enum unknown unknown, const stru
                    dp_number_print(event->contraction, text, sizeof text));
         putchar('\n');
     }
+}
+
+void question_explain(const struct question *q, enum unknown unknown, const struct dp_charges *charges)
+{
+    explain_charges(charges, 2);
     if (unknown != UNKNOWN_SIGMA || charges->count > 0)
         printf("  one person's row %s\n", person(q));
     explain_records(q);

@@ -11,10 +11,10 @@
 
 struct question {
     double epsilon, delta, rate, multiplier, count_multiplier, mechanism_epsilon, query_epsilon, rho, slack, curvature;
-    double contraction;
+    double contraction, score_multiplier;
     int64_t laps, rows, draws, queries;
     int sampler, adjacency, mechanism, accountant;
-    const char *schedule;
+    const char *schedule, *trials;
     bool visible_batch, two_sided, json, explain;
     int over; /* curve */
     int64_t points;
@@ -28,7 +28,7 @@ struct question {
 #define QUESTION_UNASKED                                                                                                       \
     {                                                                                                                          \
         .epsilon = NAN, .delta = NAN, .multiplier = NAN, .count_multiplier = NAN, .rate = 1, .mechanism_epsilon = NAN,         \
-        .query_epsilon = NAN, .rho = NAN, .slack = NAN, .curvature = NAN, .contraction = NAN, .laps = DP_OPT_ABSENT_INT,       \
+        .query_epsilon = NAN, .rho = NAN, .slack = NAN, .curvature = NAN, .contraction = NAN, .score_multiplier = NAN, .laps = DP_OPT_ABSENT_INT,       \
         .rows = DP_OPT_ABSENT_INT, .draws = DP_OPT_ABSENT_INT, .queries = DP_OPT_ABSENT_INT                                    \
     }
 
@@ -58,6 +58,16 @@ struct question {
     {                                                                                                                          \
         .name = "laps", .letter = 'n', .kind = DP_OPT_INT, .offset = Q_OFFSET(laps), .metavar = "T",                           \
         .help = "laps of the run", .min = 1, .max = 1e12                                                                       \
+    }
+#define Q_TRIALS                                                                                                               \
+    {.name = "trials",                                                                                                         \
+     .kind = DP_OPT_TEXT,                                                                                                      \
+     .offset = Q_OFFSET(trials),                                                                                               \
+     .metavar = "LAW",                                                                                                         \
+     .help = "the best of so many runs, as dp-tune chooses it: poisson:MEAN, geometric:GAMMA and others"},                     \
+    {                                                                                                                          \
+        .name = "score-multiplier", .kind = DP_OPT_REAL, .offset = Q_OFFSET(score_multiplier), .metavar = "Z",                 \
+        .help = "trials: of the noise on the score of each", .min = 0, .max = INFINITY, .flags = DP_OPT_OPEN_MIN               \
     }
 #define Q_SAMPLER                                                                                                              \
     {.name = "sampler",                                                                                                        \

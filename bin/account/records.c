@@ -254,7 +254,7 @@ static int add_frame(struct reader *r, const json_t *json, size_t line, struct d
 
 static int add_line(struct reader *r, const char *text, size_t length, size_t line, struct dp_err *err)
 {
-    struct dp_charge charge;
+    struct dp_charge charge = {0};
     json_t *json;
     int rc = dp_json_parse(&json, text, length, NULL, err);
     if (rc != DP_OK)
@@ -265,6 +265,7 @@ static int add_line(struct reader *r, const char *text, size_t length, size_t li
         rc = dp_charge_from_json(json, NULL, &charge, err);
         if (rc == DP_OK)
             rc = dp_charges_add(&r->all->charges, &charge.event, charge.laps, err);
+        dp_event_free(&charge.event);
     } else if (strcmp(kind, "lap") == 0) {
         rc = add_frame(r, json, line, err);
     } else if (strcmp(kind, "end") == 0 && r->run != NULL) {

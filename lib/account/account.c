@@ -11,6 +11,7 @@
 #include "account/kinds.h"
 #include "account/meter.h"
 #include "account/profile.h"
+#include "account/selection.h"
 #include "priv/pure.h"
 #include "priv/zcdp.h"
 
@@ -23,7 +24,7 @@ _Static_assert(sizeof dp_accountant_titles / sizeof *dp_accountant_titles == DP_
 
 static bool sampled(const struct dp_event *event)
 {
-    return event->sampling == DP_SAMPLING_DRAWN ||
+    return event->sampling == DP_SAMPLING_DRAWN || event->sampling == DP_SAMPLING_SELECTED ||
            (event->rate < 1 && event->sampling != DP_SAMPLING_NONE && event->sampling != DP_SAMPLING_SHUFFLED);
 }
 
@@ -55,7 +56,8 @@ static size_t event_parts(const struct dp_event *event, int64_t laps, struct dp_
     bool replaced = event->sampling == DP_SAMPLING_REPLACED;
     double z;
     struct dp_pld_part p = {.rate = none ? 1 : event->rate, .laps = dp_event_times(event, laps)};
-    if (event->sampling == DP_SAMPLING_DRAWN || (event->sampling == DP_SAMPLING_VISIBLE && event->rate < 1))
+    if (event->sampling == DP_SAMPLING_DRAWN || event->sampling == DP_SAMPLING_SELECTED ||
+        (event->sampling == DP_SAMPLING_VISIBLE && event->rate < 1))
         return 0;
     if (dp_event_is_gaussian(event, &z)) {
         p.kind = replaced ? DP_PLD_GAUSSIAN_REPLACED : DP_PLD_GAUSSIAN;
@@ -200,8 +202,12 @@ static bool nothing_sampled(const struct dp_charges *charges)
     return true;
 }
 
+/* Of runs that are selected from none is known: there are curves of them alone. */
 static bool every_query(const struct dp_charges *charges, bool (*holds)(const struct dp_query *query))
 {
+    for (size_t i = 0; i < charges->count; i++)
+        if (charges->charge[i].event.sampling == DP_SAMPLING_SELECTED)
+            return false;
     for (size_t i = 0; i < charges->count; i++)
         for (int j = 0; j < charges->charge[i].event.queries; j++)
             if (!holds(&charges->charge[i].event.query[j]))
@@ -398,6 +404,18 @@ static int best(const struct dp_charges *charges, double delta, struct dp_answer
     return DP_OK;
 }
 
+/* Under which adjacency the charges are, where they say it. */
+static void note_adjacency(const struct dp_charges *charges, bool *replaced, bool *null_record)
+{
+    for (size_t i = 0; i < charges->count; i++) {
+        const struct dp_event *event = &charges->charge[i].event;
+        *replaced |= event->rate < 1 && event->sampling == DP_SAMPLING_REPLACED;
+        *null_record |= event->rate < 1 && (event->sampling == DP_SAMPLING_POISSON || event->sampling == DP_SAMPLING_VISIBLE);
+        for (size_t k = 0; event->selection != NULL && k < event->selection->settings; k++)
+            note_adjacency(&event->selection->setting[k].charges, replaced, null_record);
+    }
+}
+
 static int check_charges(const struct dp_charges *charges, struct dp_err *err)
 {
     bool replaced = false, null_record = false;
@@ -408,9 +426,8 @@ static int check_charges(const struct dp_charges *charges, struct dp_err *err)
             rc = dp_fail(err, DP_E_RUN, "cannot account for %lld laps", (long long)charges->charge[i].laps);
         if (rc != DP_OK)
             return rc;
-        replaced |= event->rate < 1 && event->sampling == DP_SAMPLING_REPLACED;
-        null_record |= event->rate < 1 && (event->sampling == DP_SAMPLING_POISSON || event->sampling == DP_SAMPLING_VISIBLE);
     }
+    note_adjacency(charges, &replaced, &null_record);
     /* Each is about another neighbour: their sum is about neither. */
     return replaced && null_record
                ? dp_fail(err, DP_E_RUN, "samples under replace-one and under null-record adjacency do not compose")

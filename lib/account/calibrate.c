@@ -5,6 +5,7 @@
 
 #include "math/bracket.h"
 #include "account/kinds.h"
+#include "account/selection.h"
 #include "priv/pld_solve.h"
 #include "base/round.h"
 
@@ -14,13 +15,22 @@ enum { DIGITS = 9 };
 int dp_charges_stretch(const struct dp_charges *charges, double factor, struct dp_charges *to, struct dp_err *err)
 {
     int rc = DP_OK;
-    to->count = 0;
+    dp_charges_clear(to);
     for (size_t i = 0; rc == DP_OK && i < charges->count; i++) {
-        struct dp_event event = charges->charge[i].event;
-        for (int j = 0; j < event.queries; j++)
+        struct dp_event event;
+        rc = dp_event_copy(&event, &charges->charge[i].event, err);
+        for (int j = 0; rc == DP_OK && j < event.queries; j++)
             if (dp_query_has(event.query[j].kind, DP_QUERY_multiplier))
                 *(double *)dp_query_edit(&event.query[j], dp_query_noise(event.query[j].kind)) *= factor;
-        rc = dp_charges_add(to, &event, charges->charge[i].laps, err);
+        for (size_t k = 0; rc == DP_OK && event.selection != NULL && k < event.selection->settings; k++) {
+            struct dp_charges stretched = {0};
+            rc = dp_charges_stretch(&event.selection->setting[k].charges, factor, &stretched, err);
+            dp_charges_free(&event.selection->setting[k].charges);
+            event.selection->setting[k].charges = stretched;
+        }
+        if (rc == DP_OK)
+            rc = dp_charges_add(to, &event, charges->charge[i].laps, err);
+        dp_event_free(&event);
     }
     return rc;
 }

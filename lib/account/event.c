@@ -3,9 +3,10 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "account/selection.h"
 #include "base/mem.h"
 
-const char *const dp_sampling_names[DP_SAMPLING_COUNT] = {"none", "poisson", "replaced", "shuffled", "visible", "drawn"};
+const char *const dp_sampling_names[DP_SAMPLING_COUNT] = {"none", "poisson", "replaced", "shuffled", "visible", "drawn", "selected"};
 
 struct dp_event dp_event_gaussian(enum dp_sampling sampling, double rate, double multiplier, int64_t epoch_laps)
 {
@@ -32,11 +33,15 @@ int dp_event_check(const struct dp_event *event, struct dp_err *err)
         return dp_fail(err, DP_E_RUN, "an event of every row has a sampling rate of %g", event->rate);
     if (event->sampling == DP_SAMPLING_SHUFFLED ? event->epoch_laps < 1 : event->epoch_laps != 0)
         return dp_fail(err, DP_E_RUN, "an event has epochs of %lld laps", (long long)event->epoch_laps);
-    bool drawn = event->sampling == DP_SAMPLING_DRAWN;
+    bool drawn = event->sampling == DP_SAMPLING_DRAWN, selected = event->sampling == DP_SAMPLING_SELECTED;
     if (drawn ? event->draws < 1 || event->draws > DP_EVENT_MOST_LAPS : event->draws != 0)
         return dp_fail(err, DP_E_RUN, "an event has laps of %lld draws", (long long)event->draws);
     if (drawn ? !(event->contraction > 0 && event->contraction <= 1) : event->contraction != 0)
         return dp_fail(err, DP_E_RUN, "an event has draws that contract by %g", event->contraction);
+    if (selected != (event->selection != NULL) || (selected && (event->queries != 0 || event->rate != 1)))
+        return dp_fail(err, DP_E_RUN, "an event is a selection of runs, or has queries of its own");
+    if (selected)
+        return dp_selection_check(event->selection, err);
     if (event->queries < 1 || event->queries > DP_EVENT_MOST_QUERIES)
         return dp_fail(err, DP_E_RUN, "an event has %d queries, expected 1 to %d", event->queries, DP_EVENT_MOST_QUERIES);
     int rc = DP_OK;
@@ -52,12 +57,25 @@ int dp_event_check(const struct dp_event *event, struct dp_err *err)
     return rc;
 }
 
+int dp_event_copy(struct dp_event *to, const struct dp_event *from, struct dp_err *err)
+{
+    *to = *from;
+    to->selection = NULL;
+    return from->selection != NULL ? dp_selection_copy(&to->selection, from->selection, err) : DP_OK;
+}
+
+void dp_event_free(struct dp_event *event)
+{
+    dp_selection_free(event->selection);
+    event->selection = NULL;
+}
+
 bool dp_event_same(const struct dp_event *a, const struct dp_event *b)
 {
     if (a->sampling != b->sampling || a->rate != b->rate || a->epoch_laps != b->epoch_laps || a->draws != b->draws ||
         a->contraction != b->contraction || a->queries != b->queries)
         return false;
-    bool same = true;
+    bool same = dp_selection_same(a->selection, b->selection);
     for (int i = 0; same && i < a->queries; i++)
         same = dp_query_same(&a->query[i], &b->query[i]);
     return same;
@@ -90,12 +108,23 @@ int dp_charges_add(struct dp_charges *charges, const struct dp_event *event, int
     int rc = dp_grow(&charges->charge, &charges->capacity, charges->count + 1, sizeof *charges->charge, err);
     if (rc != DP_OK)
         return rc;
-    charges->charge[charges->count++] = (struct dp_charge){*event, laps};
-    return DP_OK;
+    struct dp_charge *charge = &charges->charge[charges->count];
+    *charge = (struct dp_charge){.laps = laps};
+    rc = dp_event_copy(&charge->event, event, err);
+    charges->count += rc == DP_OK;
+    return rc;
+}
+
+void dp_charges_clear(struct dp_charges *charges)
+{
+    for (size_t i = 0; i < charges->count; i++)
+        dp_event_free(&charges->charge[i].event);
+    charges->count = 0;
 }
 
 void dp_charges_free(struct dp_charges *charges)
 {
+    dp_charges_clear(charges);
     free(charges->charge);
     *charges = (struct dp_charges){0};
 }

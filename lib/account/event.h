@@ -20,13 +20,16 @@ enum dp_sampling {
                              are in */
     DP_SAMPLING_DRAWN,    /* coins anew for each of many draws within the lap, of which one result is released: how far a
                              person moves it is random (priv/drawn.h) */
+    DP_SAMPLING_SELECTED, /* whole runs, a random number of them, of which the best is released (account/selection.h) */
 };
-#define DP_SAMPLING_COUNT 6
-_Static_assert(DP_SAMPLING_DRAWN + 1 == DP_SAMPLING_COUNT, "a name for each sampling");
+#define DP_SAMPLING_COUNT 7
+_Static_assert(DP_SAMPLING_SELECTED + 1 == DP_SAMPLING_COUNT, "a name for each sampling");
 extern const char *const dp_sampling_names[DP_SAMPLING_COUNT]; /* as in ledgers: "none", "poisson", … */
 
 #define DP_EVENT_MOST_QUERIES 4
 #define DP_EVENT_MOST_LAPS 1000000000000
+
+struct dp_selection;
 
 struct dp_event {
     enum dp_sampling sampling;
@@ -34,8 +37,10 @@ struct dp_event {
     int64_t epoch_laps; /* shuffled: laps per epoch; else 0 */
     int64_t draws;      /* drawn: how many there are in a lap; else 0 */
     double contraction; /* drawn: of what a draw has moved, by each draw after it, in (0, 1]; else 0 */
-    int queries;        /* all on the same batch */
+    int queries;        /* all on the same batch; selected: none, since its runs have their own */
     struct dp_query query[DP_EVENT_MOST_QUERIES];
+    struct dp_selection *selection; /* selected: what is tried; else NULL. It belongs to the list or the book that the event is
+                                       in, and is only read */
 };
 
 struct dp_charge {
@@ -59,6 +64,11 @@ struct dp_event dp_event_drawn(double rate, int64_t draws, double contraction, d
    outside (0, 1], epochs of no laps, no draws, no query or too many. */
 int dp_event_check(const struct dp_event *event, struct dp_err *err);
 
+/* Makes *to the same event, with a selection of its own, which dp_event_free frees. *to is an event without one after a
+   failure. */
+int dp_event_copy(struct dp_event *to, const struct dp_event *from, struct dp_err *err);
+void dp_event_free(struct dp_event *event);
+
 bool dp_event_same(const struct dp_event *a, const struct dp_event *b);
 
 /* How often the event's unsampled mechanism runs in that many laps: epochs begun where they are shuffled, else laps. */
@@ -68,9 +78,12 @@ int64_t dp_event_times(const struct dp_event *event, int64_t laps);
    only whole epochs may come before another event, so that the laps of an epoch are charged as one. */
 bool dp_event_may_follow(const struct dp_event *event, const struct dp_event *before, int64_t laps);
 
-/* Adds laps (0 or more, else DP_E_RUN) of an event, to the charge of the same event if there is one (except where epochs
+/* Adds laps (0 or more, else DP_E_RUN) of an event, which is copied, to the charge of the same event if there is one (except where epochs
    are shuffled: the laps of two runs must not share an epoch). */
 int dp_charges_add(struct dp_charges *charges, const struct dp_event *event, int64_t laps, struct dp_err *err);
 void dp_charges_free(struct dp_charges *charges);
+
+/* Takes all charges out; the room for them stays. */
+void dp_charges_clear(struct dp_charges *charges);
 
 #endif

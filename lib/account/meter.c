@@ -85,8 +85,8 @@ static int add_part(struct dp_meter *m, const struct dp_event *event, struct dp_
     if (rc != DP_OK)
         return rc;
     /* As published: laps of a shuffled epoch, and laps whose batch shows, count as Poisson samples of one query. Draws within a
-       lap have nothing published about them but what they cost. */
-    if (m->kind == DP_METER_PUBLISHED && event->sampling != DP_SAMPLING_DRAWN) {
+       lap, and selections, have nothing published about them but what they cost. */
+    if (m->kind == DP_METER_PUBLISHED && event->sampling != DP_SAMPLING_DRAWN && event->sampling != DP_SAMPLING_SELECTED) {
         charged.sampling = event->sampling == DP_SAMPLING_NONE ? DP_SAMPLING_NONE : DP_SAMPLING_POISSON;
         charged.queries = 1;
     }

@@ -341,7 +341,8 @@ static const char *take_back(struct dp_ledger_laps *laps, int64_t count, bool us
     return NULL;
 }
 
-static const char *take_reserve(struct dp_ledger_entry *entry, const struct dp_charge *charge)
+/* The event of a new one is the entry's from then on. */
+static const char *take_reserve(struct dp_ledger_entry *entry, struct dp_charge *charge)
 {
     struct dp_ledger_laps *laps = laps_of(entry, &charge->event);
     for (size_t i = 0; i < entry->events; i++)
@@ -357,6 +358,7 @@ static const char *take_reserve(struct dp_ledger_entry *entry, const struct dp_c
     if (dp_grow(&entry->event, &entry->capacity, entry->events + 1, sizeof *laps, NULL) != DP_OK)
         return no_memory;
     entry->event[entry->events++] = (struct dp_ledger_laps){.event = charge->event, .reserved = charge->laps};
+    charge->event.selection = NULL;
     return NULL;
 }
 
@@ -369,13 +371,13 @@ static const char *take_charge(struct dp_ledger_book *book, json_t *line, const 
         dp_charge_from_json(json, NULL, &charge, NULL) != DP_OK)
         return malformed;
     struct dp_ledger_entry *entry = dp_ledger_book_find(book, run);
-    if (entry == NULL || entry->close != NULL)
-        return closed;
-    struct dp_ledger_laps *laps = laps_of(entry, &charge.event);
-    bool reserve = strcmp(kind, "reserve") == 0;
-    if (!reserve && laps == NULL)
-        return unreserved;
-    const char *why = reserve ? take_reserve(entry, &charge) : take_back(laps, charge.laps, strcmp(kind, "charge") == 0);
+    const char *why = entry == NULL || entry->close != NULL ? closed : NULL;
+    struct dp_ledger_laps *laps = why == NULL ? laps_of(entry, &charge.event) : NULL;
+    if (why == NULL && strcmp(kind, "reserve") == 0)
+        why = take_reserve(entry, &charge);
+    else if (why == NULL)
+        why = laps != NULL ? take_back(laps, charge.laps, strcmp(kind, "charge") == 0) : unreserved;
+    dp_event_free(&charge.event);
     if (why == NULL)
         note_line(book, entry);
     return why;
@@ -404,6 +406,7 @@ static const char *take_checkpoint(struct dp_ledger_book *book, json_t *line)
         if (dp_charge_from_json(json_array_get(charges, i), NULL, &charge, NULL) != DP_OK)
             return malformed;
         struct dp_ledger_laps *l = laps_of(entry, &charge.event);
+        dp_event_free(&charge.event);
         if (l == NULL || l->at_checkpoint != 0)
             return unreserved;
         l->at_checkpoint = charge.laps;
@@ -644,6 +647,8 @@ void dp_ledger_book_free(struct dp_ledger_book *book)
             json_decref(entry->opening[k].line);
         json_decref(entry->close);
         free(entry->opening);
+        for (size_t k = 0; k < entry->events; k++)
+            dp_event_free(&entry->event[k].event);
         free(entry->event);
     }
     for (size_t i = 0; i < book->limits; i++)

@@ -9,6 +9,8 @@
 
 void dp_ledger_costs_free(struct dp_ledger_costs *costs)
 {
+    for (size_t i = 0; i < costs->count; i++)
+        dp_event_free(&costs->cost[i].event);
     free(costs->cost);
     costs->cost = NULL;
     costs->count = costs->capacity = 0;
@@ -27,9 +29,10 @@ static int cost_of(struct dp_ledger_costs *costs, const struct dp_event *event, 
         rc = dp_event_curve(event, &order, 1, r, err);
     if (rc == DP_OK && !(*r >= 0))
         rc = dp_fail(err, DP_E_RUN, "an accountant gave no bound");
+    if (rc == DP_OK)
+        rc = dp_event_copy(&costs->cost[costs->count].event, event, err);
     if (rc != DP_OK)
         return rc;
-    costs->cost[costs->count].event = *event;
     costs->cost[costs->count].order = order;
     costs->cost[costs->count++].r = *r;
     return DP_OK;

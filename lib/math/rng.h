@@ -26,6 +26,9 @@ enum dp_purpose {
     DP_DRAW_OBJECTIVE,        /* on an objective */
     DP_DRAW_STEP_COINS,       /* of the steps of a descent within a lap, as DP_DRAW_COINS */
     DP_DRAW_STEP_COIN_TAIL,
+    DP_DRAW_TRIALS,      /* how many trials a selection has */
+    DP_DRAW_SETTING,     /* which setting each of them has */
+    DP_DRAW_SCORE_NOISE, /* on the score of each */
 };
 
 /* A key from the kernel's CSPRNG. */

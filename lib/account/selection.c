@@ -1,0 +1,188 @@
+#include "account/selection.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "account/curve.h"
+#include "base/mem.h"
+#include "math/upward.h"
+#include "priv/rdp.h"
+
+int dp_selection_new(struct dp_selection **selection, const struct dp_trials *trials, double score_multiplier,
+                     struct dp_err *err)
+{
+    int rc = dp_alloc(selection, 1, sizeof **selection, err);
+    if (rc != DP_OK) {
+        *selection = NULL;
+        return rc;
+    }
+    (*selection)->trials = *trials;
+    (*selection)->score_multiplier = score_multiplier;
+    return DP_OK;
+}
+
+void dp_selection_free(struct dp_selection *selection)
+{
+    if (selection == NULL)
+        return;
+    for (size_t i = 0; i < selection->settings; i++)
+        dp_charges_free(&selection->setting[i].charges);
+    free(selection->setting);
+    free(selection);
+}
+
+static bool same_charges(const struct dp_charges *a, const struct dp_charges *b)
+{
+    bool same = a->count == b->count;
+    for (size_t i = 0; same && i < a->count; i++)
+        same = a->charge[i].laps == b->charge[i].laps && dp_event_same(&a->charge[i].event, &b->charge[i].event);
+    return same;
+}
+
+int dp_selection_add(struct dp_selection *selection, const struct dp_charges *charges, int64_t times, struct dp_err *err)
+{
+    if (times < 1 || times > DP_SELECTION_MOST_SETTINGS)
+        return dp_fail(err, DP_E_RUN, "a selection has between 1 and %d settings of one cost, got %lld",
+                       DP_SELECTION_MOST_SETTINGS, (long long)times);
+    for (size_t i = 0; i < selection->settings; i++)
+        if (same_charges(&selection->setting[i].charges, charges)) {
+            selection->setting[i].times += times;
+            return DP_OK;
+        }
+    int rc = dp_grow(&selection->setting, &selection->capacity, selection->settings + 1, sizeof *selection->setting, err);
+    if (rc != DP_OK)
+        return rc;
+    struct dp_setting *setting = &selection->setting[selection->settings++];
+    *setting = (struct dp_setting){.times = times};
+    /* One by one: of shuffled epochs those of equal events stay apart. */
+    for (size_t i = 0; rc == DP_OK && i < charges->count; i++)
+        rc = dp_charges_add(&setting->charges, &charges->charge[i].event, charges->charge[i].laps, err);
+    return rc;
+}
+
+int dp_selection_copy(struct dp_selection **to, const struct dp_selection *from, struct dp_err *err)
+{
+    int rc = dp_selection_new(to, &from->trials, from->score_multiplier, err);
+    for (size_t i = 0; rc == DP_OK && i < from->settings; i++)
+        rc = dp_selection_add(*to, &from->setting[i].charges, from->setting[i].times, err);
+    if (rc != DP_OK) {
+        dp_selection_free(*to);
+        *to = NULL;
+    }
+    return rc;
+}
+
+static int check_setting(const struct dp_setting *setting, struct dp_err *err)
+{
+    const struct dp_charges *charges = &setting->charges;
+    if (setting->times < 1 || setting->times > DP_SELECTION_MOST_SETTINGS)
+        return dp_fail(err, DP_E_RUN, "a selection has between 1 and %d settings of one cost, got %lld",
+                       DP_SELECTION_MOST_SETTINGS, (long long)setting->times);
+    if (charges->count == 0)
+        return dp_fail(err, DP_E_RUN, "a setting of a selection has no laps");
+    for (size_t i = 0; i < charges->count; i++) {
+        const struct dp_charge *charge = &charges->charge[i];
+        if (charge->event.sampling == DP_SAMPLING_SELECTED)
+            return dp_fail(err, DP_E_RUN, "a selection is among the runs of another");
+        if (charge->laps < 1 || charge->laps > DP_EVENT_MOST_LAPS)
+            return dp_fail(err, DP_E_RUN, "a setting of a selection has %lld laps", (long long)charge->laps);
+        int rc = dp_event_check(&charge->event, err);
+        if (rc != DP_OK)
+            return rc;
+    }
+    return DP_OK;
+}
+
+int dp_selection_check(const struct dp_selection *selection, struct dp_err *err)
+{
+    int rc = dp_trials_check(&selection->trials, err);
+    if (rc == DP_OK && !(selection->score_multiplier >= 0 && isfinite(selection->score_multiplier)))
+        rc = dp_fail(err, DP_E_RUN, "the noise on a score needs a finite multiplier of at least 0, got %g",
+                     selection->score_multiplier);
+    if (rc == DP_OK && selection->settings == 0)
+        rc = dp_fail(err, DP_E_RUN, "a selection has no settings");
+    for (size_t i = 0; rc == DP_OK && i < selection->settings; i++)
+        rc = check_setting(&selection->setting[i], err);
+    return rc;
+}
+
+bool dp_selection_same(const struct dp_selection *a, const struct dp_selection *b)
+{
+    if (a == NULL || b == NULL)
+        return a == b;
+    bool same = dp_trials_same(&a->trials, &b->trials) && a->score_multiplier == b->score_multiplier &&
+                a->settings == b->settings;
+    for (size_t i = 0; same && i < a->settings; i++)
+        same = a->setting[i].times == b->setting[i].times && same_charges(&a->setting[i].charges, &b->setting[i].charges);
+    return same;
+}
+
+struct dp_event dp_event_selected(struct dp_selection *selection)
+{
+    return (struct dp_event){.sampling = DP_SAMPLING_SELECTED, .rate = 1, .selection = selection};
+}
+
+/* Adds the curve of a run to out, of n numbers; work has as many. */
+static int add_run(const struct dp_charges *charges, const double *orders, size_t n, double *work, double *out,
+                   struct dp_err *err)
+{
+    int rc = DP_OK;
+    for (size_t c = 0; rc == DP_OK && c < charges->count; c++) {
+        double times = (double)dp_event_times(&charges->charge[c].event, charges->charge[c].laps);
+        rc = dp_event_curve(&charges->charge[c].event, orders, n, work, err);
+        for (size_t i = 0; rc == DP_OK && i < n; i++)
+            out[i] = dp_upward(out[i] + times * work[i]);
+    }
+    return rc;
+}
+
+/* one[i]: the curve of one trial. work: 2 n numbers. */
+static int trial(const struct dp_selection *s, const double *orders, size_t n, double *work, double *one, struct dp_err *err)
+{
+    double before = 0, *run = work + n;
+    int rc = DP_OK;
+    for (size_t i = 0; i < n; i++)
+        one[i] = 0;
+    /* One after another: ln of the mean of what there is so far, and of the next. */
+    for (size_t k = 0; rc == DP_OK && k < s->settings; k++) {
+        double share = (double)s->setting[k].times / (before + (double)s->setting[k].times);
+        for (size_t i = 0; i < n; i++)
+            run[i] = 0;
+        rc = add_run(&s->setting[k].charges, orders, n, work, run, err);
+        for (size_t i = 0; rc == DP_OK && i < n; i++) {
+            double here = run[i], there = one[i], a = orders[i] - 1, high = fmax(here, there), low = fmin(here, there);
+            double of_high = here > there ? share : 1 - share;
+            if (k == 0 || high == low || isinf(high))
+                one[i] = high;
+            else /* the rounding of the share, of the logarithm, and of the result */
+                one[i] = fmin(high, dp_upward(high + (log(of_high + (1 - of_high) * exp(-a * (high - low))) + 16 * DP_SLACK *
+                                                      (1 + a * high)) / a));
+        }
+        before += (double)s->setting[k].times;
+    }
+    for (size_t i = 0; rc == DP_OK && s->score_multiplier > 0 && i < n; i++) {
+        double score;
+        dp_rdp_gaussian(s->score_multiplier, &orders[i], 1, &score);
+        one[i] = dp_upward(one[i] + score);
+    }
+    return rc;
+}
+
+int dp_selection_curve(const struct dp_selection *selection, const double *orders, size_t n, double *out, struct dp_err *err)
+{
+    size_t count = n + DP_RDP_ORDER_COUNT;
+    double *work = NULL, *all, *one;
+    int rc = dp_alloc(&work, 4 * count, sizeof *work, err);
+    if (rc != DP_OK)
+        return rc;
+    all = work + 2 * count;
+    one = all + count;
+    memcpy(all, dp_rdp_orders, sizeof dp_rdp_orders);
+    memcpy(all + DP_RDP_ORDER_COUNT, orders, n * sizeof *orders);
+    rc = trial(selection, all, count, work, one, err);
+    if (rc == DP_OK)
+        dp_rdp_trials(&selection->trials, one, orders, one + DP_RDP_ORDER_COUNT, n, out);
+    free(work);
+    return rc;
+}

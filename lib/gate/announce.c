@@ -179,6 +179,21 @@ int dp_announcement_plan(const struct dp_announcement *a, enum dp_meter_kind by,
     return rc;
 }
 
+int dp_announcement_whole(const struct dp_announcement *a, enum dp_meter_kind by, struct dp_plan *plan, bool *sound,
+                          struct dp_err *err)
+{
+    struct dp_record records[DP_MAX_RECORDS];
+    if (a->laps.laps == 0)
+        return dp_fail(err, DP_E_UNSAFE, "nobody has announced how many laps the run will have");
+    for (int k = 0; k < a->laps.kinds; k++) {
+        const char *name = a->named ? a->laps.name[k] : "";
+        if (!complete(records, records_of(a, name, records)))
+            return dp_fail(err, DP_E_UNSAFE, "no stage has announced what laps%s%s do to private rows",
+                           a->named ? " of kind " : "", name);
+    }
+    return dp_announcement_plan(a, by, a->hello, plan, sound, err);
+}
+
 /* The first lap of a kind in the plan. */
 static int64_t first_lap(const struct dp_laps *laps, int kind)
 {

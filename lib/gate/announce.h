@@ -27,6 +27,11 @@ void dp_announcement_free(struct dp_announcement *a);
 int dp_announcement_plan(const struct dp_announcement *a, enum dp_meter_kind by, const struct dp_frame *first,
                          struct dp_plan *plan, bool *sound, struct dp_err *err);
 
+/* The same before there is a frame: DP_E_UNSAFE, too, where a kind has not been announced, or nobody knows how many laps there
+   will be. */
+int dp_announcement_whole(const struct dp_announcement *a, enum dp_meter_kind by, struct dp_plan *plan, bool *sound,
+                          struct dp_err *err);
+
 /* Adds one lap of each kind of the run to charges: the first that the plan has; of a run without one (plan->laps is 0), what
    was announced for the kind, or, for the kind of the first lap, what its frame records. Kinds that nobody has announced are
    left out. DP_E_UNSAFE: kinds are under different adjacencies. */

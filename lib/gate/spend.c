@@ -93,6 +93,8 @@ static int set_limit(struct dp_spend *s, int64_t laps, struct dp_err *err)
 /* The meter, beside it the sound one where that is another and there is one, and what the best accountant says of the plan. */
 static int open_plan(struct dp_spend *s, bool sound, struct dp_err *err)
 {
+    if (s->held)
+        return DP_OK;
     int rc = dp_meter_new(&s->meter, s->by, s->delta, err);
     if (rc == DP_OK && s->by != DP_METER_RDP && sound)
         rc = dp_meter_new(&s->sound, DP_METER_RDP, s->delta, err);
@@ -109,6 +111,7 @@ int dp_spend_open(struct dp_spend *s, const struct dp_spend_start *start, struct
 {
     *s = (struct dp_spend){.budget = start->epsilon,
                            .delta = start->delta,
+                           .held = start->held,
                            .adaptive = start->adaptive,
                            .by = start->by,
                            .plan = *start->plan,
@@ -237,7 +240,8 @@ int dp_spend_lap(struct dp_spend *s, const struct dp_event *event, struct dp_err
     if (s->adaptive)
         return lap_of_filter(s, event, err);
     int rc = check_event(s, event, err);
-    if (rc != DP_OK)
+    s->laps += rc == DP_OK && s->held;
+    if (rc != DP_OK || s->held)
         return rc;
     const struct dp_event *planned = dp_plan_event(&s->plan, s->laps + 1);
     rc = charge(s, planned, 0, err);

@@ -21,6 +21,7 @@
  * without an end, and the sound epsilon is the smallest budget at this order that would have let its laps through. */
 struct dp_spend {
     double budget, delta;
+    bool held;                         /* to the plan alone: somebody else charges for it */
     bool adaptive;                     /* by the filter */
     enum dp_meter_kind by;             /* else by this meter: the sound one, or that of a paper to be reproduced */
     bool claims;                       /* adaptive, and as published */
@@ -44,6 +45,7 @@ struct dp_spend {
    moved: spend owns it, also after a failure. An adaptive run has none, and *plan is empty. */
 struct dp_spend_start {
     double epsilon, delta;
+    bool held;            /* no budget is asked: whoever started the run has charged for the plan */
     bool adaptive, sound; /* adaptive, by an unsound meter: as claimed */
     enum dp_meter_kind by;
     struct dp_plan *plan;

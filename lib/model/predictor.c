@@ -26,6 +26,8 @@ static int check_rows(const struct dp_form *form, const struct dp_frame *frame, 
 int dp_predictor_open(struct dp_predictor *p, const struct dp_frame *frame, const struct dp_dataset *dataset, const char *path,
                       struct dp_err *err)
 {
+    if (dp_frame_has(frame, DP_F_TRIAL))
+        return dp_fail(err, DP_E_UNSAFE, "the model is one trial of a selection, which nobody has paid for");
     int rc = dp_form_read(&p->form, frame, err);
     if (rc == DP_OK)
         rc = check_rows(&p->form, frame, dataset, path, err);

@@ -49,6 +49,8 @@ int dp_model_read(struct dp_frame *frame, const char *spec, struct dp_err *err)
         rc = dp_fail(err, DP_E_RUN, "%s holds no model", name);
     if (rc == DP_OK && last->label != DP_LABEL_RELEASED)
         rc = dp_fail(err, DP_E_UNSAFE, "%s holds a %s frame, not a released model", name, dp_label_name(last->label));
+    if (rc == DP_OK && dp_frame_has(last, DP_F_TRIAL))
+        rc = dp_fail(err, DP_E_UNSAFE, "%s holds one trial of a selection, which nobody has paid for", name);
     if (rc == DP_OK && (rc = dp_model_shape(last, &outputs, &cols, err)) != DP_OK)
         dp_err_in(err, name);
     if (rc == DP_OK)

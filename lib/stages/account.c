@@ -12,17 +12,19 @@
 #include "gate/least.h"
 #include "gate/reserve.h"
 #include "gate/spend.h"
+#include "gate/trial.h"
 #include "stages/stages.h"
 
 struct options {
     double epsilon, delta;
-    const char *ledger;
+    const char *ledger, *trial;
     bool no_ledger, partial;
     bool allow_seeded, as_published, non_private, adaptive;
 };
 
 struct state {
     bool begun;
+    struct dp_trial trial; /* of a run that dp-tune has started */
     struct dp_announcement announcement;
     struct dp_hold hold;
     int64_t turn[DP_LAPS_MOST_KINDS]; /* laps of each kind */
@@ -76,6 +78,11 @@ static const struct dp_option options[] = {
      .kind = DP_OPT_FLAG,
      .offset = offsetof(struct options, adaptive),
      .help = "noise may change with what was released: charge by a filter at one order"},
+    {.name = "trial",
+     .kind = DP_OPT_TEXT,
+     .offset = offsetof(struct options, trial),
+     .metavar = "DIR",
+     .help = "no budget: dp-tune has made this directory, and charges for the run"},
     {.name = "allow-seeded",
      .kind = DP_OPT_FLAG,
      .offset = offsetof(struct options, allow_seeded),
@@ -106,6 +113,7 @@ static void account_close(struct dp_stage *stage)
     dp_reserve_close(&s->reserve);
     dp_hold_close(&s->hold);
     dp_announcement_free(&s->announcement);
+    dp_trial_close(&s->trial);
     free(s->directory);
 }
 
@@ -113,6 +121,11 @@ static int account_open(struct dp_stage *stage, struct dp_err *err)
 {
     const struct options *o = stage->options;
     bool budget = !isnan(o->epsilon) || !isnan(o->delta);
+    if (o->trial != NULL && (budget || o->non_private || o->as_published || o->adaptive || o->ledger != NULL || o->no_ledger ||
+                             o->partial))
+        return dp_fail(err, DP_E_USAGE, "--trial: dp-tune has the budget and the ledger, and what a trial does is known beforehand");
+    if (o->trial != NULL)
+        return dp_trial_open(&((struct state *)stage->state)->trial, o->trial, err);
     if (o->non_private && (budget || o->as_published || o->adaptive || o->ledger != NULL || o->no_ledger || o->partial))
         return dp_fail(err, DP_E_USAGE, "--non-private takes no budget");
     if (o->no_ledger && o->ledger != NULL)
@@ -122,6 +135,44 @@ static int account_open(struct dp_stage *stage, struct dp_err *err)
     if (!o->non_private && isnan(o->delta))
         return dp_fail(err, DP_E_USAGE, "--delta is required");
     return DP_OK;
+}
+
+/* The rows that were announced to be sampled; NULL where nothing was. */
+static const struct dp_record *announced_rows(const struct dp_announcement *a)
+{
+    for (int i = 0; i < a->hello->records; i++)
+        if (a->hello->record[i].sensitivity > 0)
+            return &a->hello->record[i];
+    return NULL;
+}
+
+/* Tells dp-tune what the run will do, and opens its plan: every lap is held to that. */
+static int begin_trial(struct dp_stage *stage, struct dp_err *err)
+{
+    struct state *s = stage->state;
+    const struct dp_record *rows = announced_rows(&s->announcement);
+    struct dp_plan plan = {0};
+    struct dp_trial_plan said = {.directory = s->directory, .seeded = stage->seeded};
+    struct dp_spend_start start = {.held = true, .by = DP_METER_RDP, .plan = &plan};
+    if (s->directory == NULL)
+        return dp_fail(err, DP_E_RUN, "--trial: nothing says where the data set is");
+    int rc = dp_announcement_whole(&s->announcement, DP_METER_RDP, &plan, &start.sound, err);
+    if (rc == DP_OK && (rows == NULL || !start.sound))
+        rc = dp_fail(err, DP_E_UNSAFE, "--trial: no accountant covers what was announced");
+    if (rc == DP_OK) {
+        said.rows = rows->rows;
+        said.adjacency = (char *)dp_adjacency_names[rows->adjacency];
+        rc = dp_plan_charges(&plan, plan.laps, &said.charges, err);
+    }
+    if (rc == DP_OK)
+        rc = dp_trial_write(&s->trial, &said, err);
+    if (rc == DP_OK && s->trial.ask == DP_TRIAL_PLAN)
+        rc = dp_fail(err, DP_E_RUN, "dp-tune has asked for the plan alone");
+    if (rc == DP_OK)
+        rc = dp_spend_open(&s->spend, &start, err);
+    dp_charges_free(&said.charges);
+    dp_plan_free(&plan);
+    return rc;
 }
 
 static int account_hello(struct dp_stage *stage, struct dp_frame *frame, struct dp_err *err)
@@ -137,7 +188,8 @@ static int account_hello(struct dp_stage *stage, struct dp_frame *frame, struct 
     s->directory = directory != NULL ? strdup(directory) : NULL;
     if (directory != NULL && s->directory == NULL)
         return dp_fail(err, DP_E_RUN, "out of memory");
-    return dp_announcement_read(&s->announcement, frame, err);
+    int rc = dp_announcement_read(&s->announcement, frame, err);
+    return rc == DP_OK && o->trial != NULL ? begin_trial(stage, err) : rc;
 }
 
 /* Turns the frame into the end frame of a run whose budget is spent. */
@@ -391,6 +443,19 @@ static void warn(struct dp_stage *stage, const struct dp_frame *frame, struct dp
                       most);
 }
 
+/* A lap of a trial has been paid for by dp-tune, if it is what was announced. */
+static int pay_trial(struct dp_stage *stage, const struct dp_frame *frame, struct dp_err *err)
+{
+    struct state *s = stage->state;
+    const struct dp_record *batch = dp_charge_batch(frame), *announced = announced_rows(&s->announcement);
+    struct dp_event event;
+    int rc = dp_charge_event(frame->record, frame->records, &event, err);
+    if (rc == DP_OK && (batch->rows != announced->rows || batch->adjacency != announced->adjacency))
+        rc = dp_fail(err, DP_E_UNSAFE, "lap %lld is of other rows, or under another adjacency, than were announced",
+                     (long long)frame->lap);
+    return rc == DP_OK ? dp_spend_lap(&s->spend, &event, err) : rc;
+}
+
 /* Pays for the lap: against the budget, and in the ledger. */
 static int pay(struct dp_stage *stage, struct dp_frame *frame, struct dp_out *out, struct dp_err *err)
 {
@@ -398,6 +463,8 @@ static int pay(struct dp_stage *stage, struct dp_frame *frame, struct dp_out *ou
     struct dp_event event;
     bool sound, first = !s->begun;
     int64_t together, left;
+    if (((const struct options *)stage->options)->trial != NULL)
+        return pay_trial(stage, frame, err);
     int rc = dp_charge_event_by(meter_of(stage), frame->record, frame->records, &event, &sound, err);
     if (rc == DP_OK && first)
         rc = begin(stage, frame, sound, err);
@@ -411,6 +478,19 @@ static int pay(struct dp_stage *stage, struct dp_frame *frame, struct dp_out *ou
     if (rc == DP_OK && s->reserve.ledger != NULL)
         rc = dp_reserve_lap(&s->reserve, &charged, together, left, err);
     return rc;
+}
+
+/* A model that nobody has paid for is that of the lap before, of the same trial, or none. A trial starts from nothing: what
+   another model has cost would have to be added to what dp-tune charges. */
+static int check_trial(const struct state *s, const struct dp_frame *frame, struct dp_err *err)
+{
+    const char *name = dp_frame_text(frame, DP_F_TRIAL, ""), *own = s->last_lap > 0 ? s->trial.name : "";
+    if (strcmp(name, own) != 0)
+        return dp_fail(err, DP_E_UNSAFE, "the model that lap %lld begins with is a trial of a selection, which nobody has paid for",
+                       (long long)frame->lap);
+    if (s->trial.directory != NULL && (dp_frame_has(frame, DP_F_EPSILON) || dp_frame_has(frame, DP_F_LEDGER)))
+        return dp_fail(err, DP_E_UNSAFE, "--trial: a trial starts from no model that has cost something");
+    return DP_OK;
 }
 
 static int check_lap(struct dp_stage *stage, const struct dp_frame *frame, struct dp_err *err)
@@ -427,7 +507,9 @@ static int check_lap(struct dp_stage *stage, const struct dp_frame *frame, struc
                        "(--allow-seeded for experiments)");
     if (dp_frame_bool(frame, DP_F_NON_PRIVATE))
         return dp_fail(err, DP_E_UNSAFE, "the model of lap %lld comes from a run without privacy", lap);
-    int rc = dp_charge_check(frame, err);
+    int rc = check_trial(s, frame, err);
+    if (rc == DP_OK)
+        rc = dp_charge_check(frame, err);
     if (rc != DP_OK)
         return rc;
     if (lap <= last)
@@ -447,16 +529,20 @@ static int state_spent(struct dp_stage *stage, struct dp_frame *frame, struct dp
     const char *adjacency = dp_adjacency_names[dp_charge_batch(frame)->adjacency];
     const char *mark = s->reserve.ledger != NULL ? dp_ledger_mark(s->reserve.ledger) : NULL;
     dp_frame_strip(frame);
+    if (stage->seeded)
+        dp_frame_set_bool(frame, DP_F_SEEDED, true);
+    set_noise_scale(frame);
+    if (o->trial != NULL) {
+        int rc = dp_frame_set_text(frame, DP_F_TRIAL, s->trial.name, DP_TRIAL_NAME, err);
+        return rc == DP_OK ? dp_frame_set_text(frame, DP_F_ADJACENCY, adjacency, strlen(adjacency), err) : rc;
+    }
     dp_frame_set_real(frame, DP_F_EPSILON, s->prior_epsilon + s->spend.epsilon);
     dp_frame_set_real(frame, DP_F_DELTA, s->prior_delta + o->delta);
     if (s->prior_epsilon > 0 || s->prior_delta > 0) {
         dp_frame_set_real(frame, DP_F_PRIOR_EPSILON, s->prior_epsilon);
         dp_frame_set_real(frame, DP_F_PRIOR_DELTA, s->prior_delta);
     }
-    set_noise_scale(frame);
     set_sound(s, frame);
-    if (stage->seeded)
-        dp_frame_set_bool(frame, DP_F_SEEDED, true);
     if (s->published)
         dp_frame_set_bool(frame, DP_F_AS_PUBLISHED, true);
     if (o->no_ledger)
@@ -513,6 +599,8 @@ static int account_save(struct dp_stage *stage, struct dp_state *state, struct d
     int rc = DP_OK;
     if (o->non_private)
         return DP_OK;
+    if (o->trial != NULL)
+        return dp_fail(err, DP_E_USAGE, "--trial: a trial is not resumed, and has no checkpoints");
     if (s->reserve.ledger != NULL)
         rc = dp_reserve_checkpoint(&s->reserve, err);
     if (rc == DP_OK)
@@ -543,6 +631,8 @@ static int account_restore(struct dp_stage *stage, const struct dp_state *state,
     size_t size;
     if (o->non_private)
         return DP_OK;
+    if (o->trial != NULL)
+        return dp_fail(err, DP_E_USAGE, "--trial: a trial is not resumed, and has no checkpoints");
     int rc = dp_state_get_int(state, "lap", 1, INT64_MAX, &s->last_lap, err);
     if (rc == DP_OK)
         rc = dp_state_get_int(state, "published", 0, 1, &published, err);

@@ -94,6 +94,9 @@ enum dp_lifetime {
     X(DP_F_PRIOR_EPSILON, "prior_epsilon", DP_T_REAL, DP_STATED, MODEL)  /* of epsilon, the model it started from */           \
     X(DP_F_PRIOR_DELTA, "prior_delta", DP_T_REAL, DP_STATED, MODEL)                                                            \
     X(DP_F_ADJACENCY, "adjacency", DP_T_TEXT, DP_STATED, MODEL)          /* what epsilon and delta are about */                \
+    X(DP_F_TRIAL, "trial", DP_T_TEXT, DP_STATED, MODEL)                  /* of a selection that nobody has paid for: its name */ \
+    X(DP_F_TRIALS, "trials", DP_T_TEXT, DP_STATED, MODEL)                /* by dp-tune: how many runs it is the best of */     \
+    X(DP_F_SELECTED_ON, "selected_on", DP_T_TEXT, DP_STATED, MODEL)      /* and digest of the rows that scored them */         \
     X(DP_F_EPSILON_SOUND, "epsilon_sound", DP_T_REAL, DP_STATED, MODEL)  /* beside a published, unsound epsilon */             \
     X(DP_F_SEEDED, "seeded", DP_T_BOOL, DP_FIXED, MODEL)                 /* keys came from a seed: not private */              \
     X(DP_F_AS_PUBLISHED, "as_published", DP_T_BOOL, DP_STATED, MODEL)                                                          \

@@ -1,0 +1,248 @@
+#include "gate/trial.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <jansson.h>
+#include <sodium.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/json.h"
+#include "ledger/charge_json.h"
+
+static const char *const words[] = {[DP_TRIAL_PLAN] = "plan", [DP_TRIAL_LAPS] = "laps"};
+static const char *const files[] = {"trial", "plan", "plan.new"};
+enum { FILE_TRIAL, FILE_PLAN, FILE_NEW, FILES };
+#define TEXT 64 /* bytes that hold the name and a word */
+
+static int path_of(char **path, const char *directory, int file, struct dp_err *err)
+{
+    if (asprintf(path, "%s/%s", directory, files[file]) >= 0)
+        return DP_OK;
+    *path = NULL;
+    return dp_fail(err, DP_E_RUN, "out of memory");
+}
+
+static int open_in(const char *directory, int file, int flags, struct dp_err *err)
+{
+    char *path;
+    int rc = path_of(&path, directory, file, err);
+    if (rc != DP_OK)
+        return rc;
+    int fd = open(path, flags | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (fd < 0)
+        rc = dp_fail_errno(err, errno, "cannot open %s", path);
+    free(path);
+    return fd < 0 ? rc : fd;
+}
+
+static bool is_private(const char *directory)
+{
+    struct stat st;
+    return stat(directory, &st) == 0 && S_ISDIR(st.st_mode) && st.st_uid == geteuid() && (st.st_mode & 077) == 0;
+}
+
+/* --- the gate's side ---------------------------------------------------------------------------------------------- */
+
+static int read_ask(struct dp_trial *trial, int fd, struct dp_err *err)
+{
+    char text[TEXT] = "", word[8] = "";
+    ssize_t length = pread(fd, text, sizeof text - 1, 0);
+    if (length > 0 && sscanf(text, "%32[0-9a-f] %7[a-z]", trial->name, word) == 2)
+        for (int i = 0; i < 2; i++)
+            if (strcmp(word, words[i]) == 0 && strlen(trial->name) == DP_TRIAL_NAME) {
+                trial->ask = (enum dp_trial_ask)i;
+                return DP_OK;
+            }
+    return dp_fail(err, DP_E_UNSAFE, "--trial: %.300s is not a directory of dp-tune", trial->directory);
+}
+
+int dp_trial_open(struct dp_trial *trial, const char *directory, struct dp_err *err)
+{
+    struct dp_err unused;
+    trial->directory = strdup(directory);
+    if (trial->directory == NULL)
+        return dp_fail(err, DP_E_RUN, "out of memory");
+    int fd = is_private(directory) ? open_in(directory, FILE_TRIAL, O_RDONLY, &unused) : -1;
+    if (fd < 0)
+        return dp_fail(err, DP_E_UNSAFE, "--trial: %.300s is not a directory of dp-tune: a run of its own needs a budget",
+                       directory);
+    int rc = DP_OK;
+    if (flock(fd, LOCK_SH | LOCK_NB) == 0)
+        rc = dp_fail(err, DP_E_UNSAFE, "--trial: the dp-tune that made %.300s is gone, and nobody else charges for the run",
+                     directory);
+    else
+        rc = read_ask(trial, fd, err);
+    close(fd);
+    return rc;
+}
+
+void dp_trial_close(struct dp_trial *trial)
+{
+    free(trial->directory);
+    trial->directory = NULL;
+}
+
+static json_t *plan_to_json(const struct dp_trial_plan *plan)
+{
+    json_t *charges = json_array();
+    int bad = 0;
+    for (size_t i = 0; i < plan->charges.count; i++)
+        bad |= json_array_append_new(charges, dp_charge_to_json(&plan->charges.charge[i]));
+    json_t *json = json_pack("{s:o?, s:s, s:I, s:b, s:o}", "directory", dp_json_string(plan->directory), "adjacency",
+                             plan->adjacency, "rows", (json_int_t)plan->rows, "seeded", plan->seeded, "charges", charges);
+    if (bad == 0)
+        return json;
+    json_decref(json);
+    return NULL;
+}
+
+int dp_trial_write(const struct dp_trial *trial, const struct dp_trial_plan *plan, struct dp_err *err)
+{
+    char *new = NULL, *path = NULL;
+    json_t *json = plan_to_json(plan);
+    int fd = open_in(trial->directory, FILE_NEW, O_WRONLY | O_CREAT | O_TRUNC, err), rc = fd < 0 ? fd : DP_OK;
+    FILE *stream = rc == DP_OK ? fdopen(fd, "w") : NULL;
+    if (rc == DP_OK && stream == NULL) {
+        close(fd);
+        rc = dp_fail_errno(err, errno, "cannot write to %.300s", trial->directory);
+    }
+    if (rc == DP_OK)
+        rc = dp_json_print(json, 0, stream, err);
+    if (stream != NULL && fclose(stream) != 0 && rc == DP_OK)
+        rc = dp_fail_errno(err, errno, "cannot write to %.300s", trial->directory);
+    if (rc == DP_OK)
+        rc = path_of(&new, trial->directory, FILE_NEW, err);
+    if (rc == DP_OK)
+        rc = path_of(&path, trial->directory, FILE_PLAN, err);
+    if (rc == DP_OK && rename(new, path) != 0)
+        rc = dp_fail_errno(err, errno, "cannot write %.300s", path);
+    json_decref(json);
+    free(new);
+    free(path);
+    return rc;
+}
+
+/* --- dp-tune's side ----------------------------------------------------------------------------------------------- */
+
+int dp_trial_room_open(struct dp_trial_room *room, const char *parent, struct dp_err *err)
+{
+    unsigned char name[DP_TRIAL_NAME / 2];
+    room->lock = -1;
+    if (sodium_init() < 0)
+        return dp_fail(err, DP_E_RUN, "cannot initialise libsodium");
+    randombytes_buf(name, sizeof name);
+    sodium_bin2hex(room->name, sizeof room->name, name, sizeof name);
+    if (asprintf(&room->directory, "%s/dp-tune.XXXXXX", parent) < 0) {
+        room->directory = NULL;
+        return dp_fail(err, DP_E_RUN, "out of memory");
+    }
+    if (mkdtemp(room->directory) == NULL) {
+        int why = errno;
+        free(room->directory);
+        room->directory = NULL;
+        return dp_fail_errno(err, why, "cannot make a directory for trials in %s", parent);
+    }
+    int fd = open_in(room->directory, FILE_TRIAL, O_RDWR | O_CREAT | O_EXCL, err);
+    if (fd < 0)
+        return fd;
+    room->lock = fd;
+    return flock(fd, LOCK_EX | LOCK_NB) == 0 ? DP_OK
+                                             : dp_fail_errno(err, errno, "cannot lock a file in %s", room->directory);
+}
+
+int dp_trial_room_ask(const struct dp_trial_room *room, enum dp_trial_ask ask, struct dp_err *err)
+{
+    char text[TEXT], *path;
+    int length = snprintf(text, sizeof text, "%s %s\n", room->name, words[ask]);
+    if (pwrite(room->lock, text, (size_t)length, 0) != length)
+        return dp_fail_errno(err, errno, "cannot write to %s", room->directory);
+    int rc = path_of(&path, room->directory, FILE_PLAN, err);
+    if (rc == DP_OK && unlink(path) != 0 && errno != ENOENT)
+        rc = dp_fail_errno(err, errno, "cannot remove %s", path);
+    free(path);
+    return rc;
+}
+
+static int plan_from_json(const json_t *json, struct dp_trial_plan *plan, struct dp_err *err)
+{
+    const char *directory = NULL, *adjacency;
+    json_t *charges;
+    json_int_t rows;
+    int seeded, rc = DP_OK;
+    if (json_unpack((json_t *)json, "{s:s, s:s, s:I, s:b, s:o}", "directory", &directory, "adjacency", &adjacency, "rows", &rows,
+                    "seeded", &seeded, "charges", &charges) != 0)
+        return dp_fail(err, DP_E_RUN, "the plan of a trial is malformed");
+    plan->rows = rows;
+    plan->seeded = seeded;
+    plan->directory = strdup(directory);
+    plan->adjacency = strdup(adjacency);
+    if (plan->directory == NULL || plan->adjacency == NULL)
+        return dp_fail(err, DP_E_RUN, "out of memory");
+    for (size_t i = 0; rc == DP_OK && i < json_array_size(charges); i++) {
+        struct dp_charge charge;
+        rc = dp_charge_from_json(json_array_get(charges, i), NULL, &charge, err);
+        if (rc == DP_OK)
+            rc = dp_charges_add(&plan->charges, &charge.event, charge.laps, err);
+        if (rc == DP_OK)
+            dp_event_free(&charge.event);
+    }
+    return rc;
+}
+
+int dp_trial_room_read(const struct dp_trial_room *room, struct dp_trial_plan *plan, struct dp_err *err)
+{
+    json_t *json = NULL;
+    char *path;
+    int rc = path_of(&path, room->directory, FILE_PLAN, err);
+    if (rc != DP_OK)
+        return rc;
+    if (access(path, F_OK) != 0)
+        rc = 1;
+    if (rc == DP_OK)
+        rc = dp_json_load(&json, path, err);
+    if (rc == DP_OK)
+        rc = plan_from_json(json, plan, err);
+    json_decref(json);
+    free(path);
+    return rc;
+}
+
+void dp_trial_plan_free(struct dp_trial_plan *plan)
+{
+    free(plan->directory);
+    free(plan->adjacency);
+    dp_charges_free(&plan->charges);
+    *plan = (struct dp_trial_plan){0};
+}
+
+bool dp_trial_plan_same(const struct dp_trial_plan *a, const struct dp_trial_plan *b)
+{
+    bool same = strcmp(a->directory, b->directory) == 0 && strcmp(a->adjacency, b->adjacency) == 0 && a->rows == b->rows &&
+                a->seeded == b->seeded && a->charges.count == b->charges.count;
+    for (size_t i = 0; same && i < a->charges.count; i++)
+        same = a->charges.charge[i].laps == b->charges.charge[i].laps &&
+               dp_event_same(&a->charges.charge[i].event, &b->charges.charge[i].event);
+    return same;
+}
+
+void dp_trial_room_close(struct dp_trial_room *room)
+{
+    if (room->directory == NULL)
+        return;
+    for (int i = 0; i < FILES; i++) {
+        char *path;
+        if (path_of(&path, room->directory, i, NULL) == DP_OK)
+            unlink(path);
+        free(path);
+    }
+    rmdir(room->directory);
+    if (room->lock >= 0)
+        close(room->lock);
+    free(room->directory);
+    room->directory = NULL;
+}

@@ -34,11 +34,18 @@ static const struct dp_option sigma_options[] = {Q_EPSILON(DP_OPT_REQUIRED),
                                                  Q_REST,
                                                  Q_OUTPUT,
                                                  END};
-static const struct dp_option epsilon_options[] = {
-    Q_MULTIPLIER, Q_DELTA(DP_OPT_REQUIRED), Q_RATE, Q_LAPS, Q_SCHEDULE, Q_COUNT, Q_SAMPLER, Q_TRIALS, MECHANISMS, Q_REST, Q_OUTPUT, END};
-static const struct dp_option delta_options[] = {
-    Q_MULTIPLIER, Q_EPSILON(DP_OPT_REQUIRED), Q_RATE, Q_LAPS, Q_SCHEDULE, Q_COUNT, Q_SAMPLER, Q_TRIALS, MECHANISMS, Q_REST, Q_OUTPUT,
-    END};
+static const struct dp_option epsilon_options[] = {Q_MULTIPLIER, Q_DELTA(DP_OPT_REQUIRED),
+                                                   Q_RATE,       Q_LAPS,
+                                                   Q_SCHEDULE,   Q_COUNT,
+                                                   Q_SAMPLER,    Q_TRIALS,
+                                                   MECHANISMS,   Q_REST,
+                                                   Q_OUTPUT,     END};
+static const struct dp_option delta_options[] = {Q_MULTIPLIER, Q_EPSILON(DP_OPT_REQUIRED),
+                                                 Q_RATE,       Q_LAPS,
+                                                 Q_SCHEDULE,   Q_COUNT,
+                                                 Q_SAMPLER,    Q_TRIALS,
+                                                 MECHANISMS,   Q_REST,
+                                                 Q_OUTPUT,     END};
 static const struct dp_option laps_options[] = {
     Q_MULTIPLIER, Q_EPSILON(DP_OPT_REQUIRED), Q_DELTA(DP_OPT_REQUIRED), Q_RATE, Q_SAMPLER, MECHANISMS, Q_REST, Q_OUTPUT, END};
 static const struct dp_option rate_options[] = {

@@ -28,8 +28,8 @@ struct question {
 #define QUESTION_UNASKED                                                                                                       \
     {                                                                                                                          \
         .epsilon = NAN, .delta = NAN, .multiplier = NAN, .count_multiplier = NAN, .rate = 1, .mechanism_epsilon = NAN,         \
-        .query_epsilon = NAN, .rho = NAN, .slack = NAN, .curvature = NAN, .contraction = NAN, .score_multiplier = NAN, .laps = DP_OPT_ABSENT_INT,       \
-        .rows = DP_OPT_ABSENT_INT, .draws = DP_OPT_ABSENT_INT, .queries = DP_OPT_ABSENT_INT                                    \
+        .query_epsilon = NAN, .rho = NAN, .slack = NAN, .curvature = NAN, .contraction = NAN, .score_multiplier = NAN,         \
+        .laps = DP_OPT_ABSENT_INT, .rows = DP_OPT_ABSENT_INT, .draws = DP_OPT_ABSENT_INT, .queries = DP_OPT_ABSENT_INT         \
     }
 
 #define Q_OFFSET(member) offsetof(struct question, member)

@@ -113,6 +113,9 @@ static void print_privacy(const struct dp_frame *frame, FILE *out)
                 dp_frame_bool(frame, DP_F_AS_PUBLISHED) ? ", as published" : "");
     if (!non_private)
         print_doubts(frame, out);
+    if (dp_frame_has(frame, DP_F_TRIALS))
+        fprintf(out, "  for the choice of the best of several runs (%s), by the rows of data set %s\n",
+                dp_frame_text(frame, DP_F_TRIALS, ""), dp_frame_text(frame, DP_F_SELECTED_ON, "unknown"));
     if (dp_frame_has(frame, DP_F_PRIOR_EPSILON))
         fprintf(out, "  of it epsilon %s, delta %s is what the model has cost that the run started from\n",
                 rounded_up(dp_frame_real(frame, DP_F_PRIOR_EPSILON, 0), epsilon, sizeof epsilon),

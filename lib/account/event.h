@@ -78,8 +78,8 @@ int64_t dp_event_times(const struct dp_event *event, int64_t laps);
    only whole epochs may come before another event, so that the laps of an epoch are charged as one. */
 bool dp_event_may_follow(const struct dp_event *event, const struct dp_event *before, int64_t laps);
 
-/* Adds laps (0 or more, else DP_E_RUN) of an event, which is copied, to the charge of the same event if there is one (except where epochs
-   are shuffled: the laps of two runs must not share an epoch). */
+/* Adds laps (0 or more, else DP_E_RUN) of an event, which is copied, to the charge of the same event if there is one (except
+   where epochs are shuffled: the laps of two runs must not share an epoch). */
 int dp_charges_add(struct dp_charges *charges, const struct dp_event *event, int64_t laps, struct dp_err *err);
 void dp_charges_free(struct dp_charges *charges);
 

@@ -111,8 +111,8 @@ bool dp_selection_same(const struct dp_selection *a, const struct dp_selection *
 {
     if (a == NULL || b == NULL)
         return a == b;
-    bool same = dp_trials_same(&a->trials, &b->trials) && a->score_multiplier == b->score_multiplier &&
-                a->settings == b->settings;
+    bool same =
+        dp_trials_same(&a->trials, &b->trials) && a->score_multiplier == b->score_multiplier && a->settings == b->settings;
     for (size_t i = 0; same && i < a->settings; i++)
         same = a->setting[i].times == b->setting[i].times && same_charges(&a->setting[i].charges, &b->setting[i].charges);
     return same;
@@ -156,8 +156,9 @@ static int trial(const struct dp_selection *s, const double *orders, size_t n, d
             if (k == 0 || high == low || isinf(high))
                 one[i] = high;
             else /* the rounding of the share, of the logarithm, and of the result */
-                one[i] = fmin(high, dp_upward(high + (log(of_high + (1 - of_high) * exp(-a * (high - low))) + 16 * DP_SLACK *
-                                                      (1 + a * high)) / a));
+                one[i] = fmin(high, dp_upward(high + (log(of_high + (1 - of_high) * exp(-a * (high - low))) +
+                                                      16 * DP_SLACK * (1 + a * high)) /
+                                                         a));
         }
         before += (double)s->setting[k].times;
     }

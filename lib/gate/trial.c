@@ -151,8 +151,7 @@ int dp_trial_room_open(struct dp_trial_room *room, const char *parent, struct dp
     if (fd < 0)
         return fd;
     room->lock = fd;
-    return flock(fd, LOCK_EX | LOCK_NB) == 0 ? DP_OK
-                                             : dp_fail_errno(err, errno, "cannot lock a file in %s", room->directory);
+    return flock(fd, LOCK_EX | LOCK_NB) == 0 ? DP_OK : dp_fail_errno(err, errno, "cannot lock a file in %s", room->directory);
 }
 
 int dp_trial_room_ask(const struct dp_trial_room *room, enum dp_trial_ask ask, struct dp_err *err)
@@ -174,8 +173,8 @@ static int plan_from_json(const json_t *json, struct dp_trial_plan *plan, struct
     json_t *charges;
     json_int_t rows;
     int seeded, rc = DP_OK;
-    if (json_unpack((json_t *)json, "{s:s, s:s, s:I, s:b, s:o}", "directory", &directory, "adjacency", &adjacency, "rows", &rows,
-                    "seeded", &seeded, "charges", &charges) != 0)
+    if (json_unpack((json_t *)json, "{s:s, s:s, s:I, s:b, s:o}", "directory", &directory, "adjacency", &adjacency, "rows",
+                    &rows, "seeded", &seeded, "charges", &charges) != 0)
         return dp_fail(err, DP_E_RUN, "the plan of a trial is malformed");
     plan->rows = rows;
     plan->seeded = seeded;

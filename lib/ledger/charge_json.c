@@ -45,16 +45,16 @@ static int add_selection(json_t *json, const struct dp_selection *selection)
         json_t *charges = json_array();
         for (size_t k = 0; k < setting->charges.count; k++)
             bad |= json_array_append_new(charges, dp_charge_to_json(&setting->charges.charge[k]));
-        bad |= json_array_append_new(settings,
-                                     json_pack("{s:I, s:o}", "times", (json_int_t)setting->times, "charges", charges));
+        bad |=
+            json_array_append_new(settings, json_pack("{s:I, s:o}", "times", (json_int_t)setting->times, "charges", charges));
     }
     return bad | json_object_set_new(json, "settings", settings);
 }
 
 static json_t *selected_to_json(const struct dp_charge *charge)
 {
-    json_t *json = json_pack("{s:I, s:s}", "laps", (json_int_t)charge->laps, "sampling",
-                             dp_sampling_names[DP_SAMPLING_SELECTED]);
+    json_t *json =
+        json_pack("{s:I, s:s}", "laps", (json_int_t)charge->laps, "sampling", dp_sampling_names[DP_SAMPLING_SELECTED]);
     if (add_selection(json, charge->event.selection) == 0)
         return json;
     json_decref(json);
@@ -168,7 +168,7 @@ static int setting_from_json(const json_t *json, struct dp_selection *selection,
 
 static int selected_from_json(const json_t *json, const char *const *also, struct dp_charge *charge, struct dp_err *err)
 {
-    static const char *const known[] = {"laps", "sampling", "trials",   "mean", "eta",
+    static const char *const known[] = {"laps",  "sampling",         "trials",   "mean", "eta",
                                         "gamma", "score_multiplier", "settings", NULL};
     const json_t *settings = json_object_get(json, "settings");
     struct dp_selection *selection = NULL;

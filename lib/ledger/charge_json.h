@@ -15,7 +15,8 @@
    dumped with JSON_REAL_PRECISION(17). */
 json_t *dp_charge_to_json(const struct dp_charge *charge);
 
-/* Checks everything, and makes an event that the caller frees; unknown keys are refused except those the caller names in `also` (NULL-terminated, may be NULL). */
+/* Checks everything, and makes an event that the caller frees; unknown keys are refused except those the caller names in `also`
+ * (NULL-terminated, may be NULL). */
 int dp_charge_from_json(const json_t *json, const char *const *also, struct dp_charge *charge, struct dp_err *err);
 
 #endif

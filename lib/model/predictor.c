@@ -41,6 +41,45 @@ int dp_predictor_open(struct dp_predictor *p, const struct dp_frame *frame, cons
     return dp_alloc(&p->parameters, p->form.rows * p->form.cols, sizeof *p->parameters, err);
 }
 
+/* Class names, where both sides have them, must be the same in the same order. */
+static int check_names(const struct dp_frame *frame, const struct dp_dataset *d, const char *path, struct dp_err *err)
+{
+    char **names;
+    size_t count;
+    int rc = dp_model_names(frame, &names, &count, err);
+    if (rc != DP_OK || names == NULL)
+        return rc;
+    if (d->label_kind != DP_LABEL_CLASSES)
+        rc = dp_fail(err, DP_E_RUN, "the model predicts classes, the labels of %s are numbers", path);
+    else if (count != d->classes)
+        rc = dp_fail(err, DP_E_RUN, "the model has %zu classes, %s has %zu", count, path, d->classes);
+    for (size_t k = 0; rc == DP_OK && d->class_names != NULL && k < count; k++)
+        if (strcmp(names[k], d->class_names[k]) != 0)
+            rc = dp_fail(err, DP_E_RUN, "class %zu is '%.60s' in the model and '%.60s' in %s", k, names[k], d->class_names[k],
+                         path);
+    dp_model_free_names(names, count);
+    return rc;
+}
+
+int dp_predictor_match(const struct dp_predictor *p, const struct dp_frame *frame, const struct dp_dataset *d, const char *path,
+                       struct dp_err *err)
+{
+    int rc = check_names(frame, d, path, err);
+    if (rc != DP_OK)
+        return rc;
+    int64_t classes = dp_frame_int(frame, DP_F_CLASSES, (int64_t)d->classes);
+    if ((classes > 0) != (d->classes > 0))
+        return dp_fail(err, DP_E_RUN, "the model predicts %s, the labels of %s are %s", classes > 0 ? "classes" : "numbers",
+                       path, classes > 0 ? "numbers" : "classes");
+    if (classes != (int64_t)d->classes)
+        return dp_fail(err, DP_E_RUN, "the model has %lld classes, %s has %zu", (long long)classes, path, d->classes);
+    struct dp_form want = dp_form_for(p->form.family, p->form.features, dp_loss_outputs(d->classes), p->form.intercept);
+    if (p->form.outputs != want.outputs)
+        return dp_fail(err, DP_E_RUN, "the model is %zu × %zu, the labels of %s need %zu × %zu", p->form.rows, p->form.cols,
+                       path, want.rows, want.cols);
+    return DP_OK;
+}
+
 void dp_predictor_close(struct dp_predictor *p)
 {
     free(p->parameters);

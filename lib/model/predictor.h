@@ -25,6 +25,11 @@ int dp_predictor_open(struct dp_predictor *predictor, const struct dp_frame *fra
                       const char *path, struct dp_err *err);
 void dp_predictor_close(struct dp_predictor *predictor);
 
+/* Whether the labels of the data set are what the model predicts: classes or numbers, as many, and, where both have them, names
+   that are the same in the same order. */
+int dp_predictor_match(const struct dp_predictor *predictor, const struct dp_frame *frame, const struct dp_dataset *dataset,
+                       const char *path, struct dp_err *err);
+
 /* Takes the parameters of a frame, whose model must have the shape of the first. */
 int dp_predictor_take(struct dp_predictor *predictor, const struct dp_frame *frame, struct dp_err *err);
 

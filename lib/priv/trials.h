@@ -41,8 +41,8 @@ struct dp_trials {
 
 #define DP_TRIALS_MOST_MEAN 1e5
 
-/* "poisson:MEAN", "geometric:GAMMA", "logarithmic:GAMMA" or "negative-binomial:ETA:GAMMA". DP_E_USAGE: none of these, or numbers
-   that dp_trials_check refuses. */
+/* "poisson:MEAN", "geometric:GAMMA", "logarithmic:GAMMA" or "negative-binomial:ETA:GAMMA". DP_E_USAGE: none of these, or
+   numbers that dp_trials_check refuses. */
 int dp_trials_parse(struct dp_trials *trials, const char *text, struct dp_err *err);
 
 /* DP_E_RUN: a law that is none, or numbers that it cannot have: 0 < μ, −1 < η ≤ 1000, 0 < γ < 1, and a mean of at most

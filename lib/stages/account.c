@@ -121,9 +121,10 @@ static int account_open(struct dp_stage *stage, struct dp_err *err)
 {
     const struct options *o = stage->options;
     bool budget = !isnan(o->epsilon) || !isnan(o->delta);
-    if (o->trial != NULL && (budget || o->non_private || o->as_published || o->adaptive || o->ledger != NULL || o->no_ledger ||
-                             o->partial))
-        return dp_fail(err, DP_E_USAGE, "--trial: dp-tune has the budget and the ledger, and what a trial does is known beforehand");
+    if (o->trial != NULL &&
+        (budget || o->non_private || o->as_published || o->adaptive || o->ledger != NULL || o->no_ledger || o->partial))
+        return dp_fail(err, DP_E_USAGE,
+                       "--trial: dp-tune has the budget and the ledger, and what a trial does is known beforehand");
     if (o->trial != NULL)
         return dp_trial_open(&((struct state *)stage->state)->trial, o->trial, err);
     if (o->non_private && (budget || o->as_published || o->adaptive || o->ledger != NULL || o->no_ledger || o->partial))
@@ -486,7 +487,8 @@ static int check_trial(const struct state *s, const struct dp_frame *frame, stru
 {
     const char *name = dp_frame_text(frame, DP_F_TRIAL, ""), *own = s->last_lap > 0 ? s->trial.name : "";
     if (strcmp(name, own) != 0)
-        return dp_fail(err, DP_E_UNSAFE, "the model that lap %lld begins with is a trial of a selection, which nobody has paid for",
+        return dp_fail(err, DP_E_UNSAFE,
+                       "the model that lap %lld begins with is a trial of a selection, which nobody has paid for",
                        (long long)frame->lap);
     if (s->trial.directory != NULL && (dp_frame_has(frame, DP_F_EPSILON) || dp_frame_has(frame, DP_F_LEDGER)))
         return dp_fail(err, DP_E_UNSAFE, "--trial: a trial starts from no model that has cost something");

@@ -175,27 +175,6 @@ static int eval_open(struct dp_stage *stage, struct dp_err *err)
     return parse_metrics(s, o->metrics != NULL ? o->metrics : classes ? "accuracy,auc,objective" : "mse,r2,objective", err);
 }
 
-/* Class names, where both sides have them, must be the same in the same order. */
-static int check_names(const struct state *s, const struct dp_frame *frame, const char *path, struct dp_err *err)
-{
-    const struct dp_dataset *d = s->dataset;
-    char **names;
-    size_t count;
-    int rc = dp_model_names(frame, &names, &count, err);
-    if (rc != DP_OK || names == NULL)
-        return rc;
-    if (d->label_kind != DP_LABEL_CLASSES)
-        rc = dp_fail(err, DP_E_RUN, "the model predicts classes, the labels of %s are numbers", path);
-    else if (count != d->classes)
-        rc = dp_fail(err, DP_E_RUN, "the model has %zu classes, %s has %zu", count, path, d->classes);
-    for (size_t k = 0; rc == DP_OK && d->class_names != NULL && k < count; k++)
-        if (strcmp(names[k], d->class_names[k]) != 0)
-            rc = dp_fail(err, DP_E_RUN, "class %zu is '%.60s' in the model and '%.60s' in %s", k, names[k], d->class_names[k],
-                         path);
-    dp_model_free_names(names, count);
-    return rc;
-}
-
 /* Rows that the model was trained on, or of the people it was trained on: the same table imported again, or all of it. */
 static int check_private(const struct options *o, const struct dp_dataset *d, const struct dp_frame *frame, struct dp_err *err)
 {
@@ -204,6 +183,11 @@ static int check_private(const struct options *o, const struct dp_dataset *d, co
     if (strcmp(dp_frame_text(frame, DP_F_DATA, ""), d->digest) == 0)
         return dp_fail(err, DP_E_UNSAFE,
                        "%s is the training set: what is measured on it is not covered by epsilon "
+                       "(--private-data if that is meant)",
+                       o->data);
+    if (strcmp(dp_frame_text(frame, DP_F_SELECTED_ON, ""), d->digest) == 0)
+        return dp_fail(err, DP_E_UNSAFE,
+                       "%s is what dp-tune chose the model by: what is measured on it is not covered by epsilon, and too good "
                        "(--private-data if that is meant)",
                        o->data);
     if (!d->held_out && strcmp(dp_frame_text(frame, DP_F_POPULATION, ""), d->population) == 0)
@@ -223,22 +207,7 @@ static int check_against_data(struct dp_stage *stage, const struct dp_frame *fra
     int rc = check_private(o, d, frame, err);
     if (rc == DP_OK)
         rc = dp_predictor_open(&s->model, frame, d, o->data, err);
-    if (rc == DP_OK)
-        rc = check_names(s, frame, o->data, err);
-    if (rc != DP_OK)
-        return rc;
-    int64_t classes = dp_frame_int(frame, DP_F_CLASSES, (int64_t)d->classes);
-    if ((classes > 0) != (d->classes > 0))
-        return dp_fail(err, DP_E_RUN, "the model predicts %s, the labels of %s are %s", classes > 0 ? "classes" : "numbers",
-                       o->data, classes > 0 ? "numbers" : "classes");
-    if (classes != (int64_t)d->classes)
-        return dp_fail(err, DP_E_RUN, "the model has %lld classes, %s has %zu", (long long)classes, o->data, d->classes);
-    const struct dp_form *have = &s->model.form;
-    struct dp_form want = dp_form_for(have->family, have->features, dp_loss_outputs(d->classes), have->intercept);
-    if (have->outputs != want.outputs)
-        return dp_fail(err, DP_E_RUN, "the model is %zu × %zu, the labels of %s need %zu × %zu", have->rows, have->cols,
-                       o->data, want.rows, want.cols);
-    return DP_OK;
+    return rc == DP_OK ? dp_predictor_match(&s->model, frame, d, o->data, err) : rc;
 }
 
 /* Whether the metrics asked for can be had of such a model. */

@@ -1,0 +1,86 @@
+#include "tune/score.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "math/grid.h"
+#include "math/loss.h"
+#include "model/predictor.h"
+
+enum { ROWS_AT_ONCE = 4096 };
+
+int dp_score_open(struct dp_score *s, struct dp_err *err)
+{
+    int rc = dp_dataset_open(&s->data, s->path, err);
+    if (rc != DP_OK)
+        return rc;
+    bool classes = s->data->label_kind == DP_LABEL_CLASSES;
+    if (classes != (s->metric == DP_SCORE_ACCURACY))
+        return dp_fail(err, DP_E_USAGE, "--metric: %s is for labels that are %s, those of %.200s are %s",
+                       classes ? "squared-error" : "accuracy", classes ? "numbers" : "classes", s->path,
+                       classes ? "classes" : "numbers");
+    if (s->metric == DP_SCORE_SQUARED_ERROR && isnan(s->clip))
+        return dp_fail(err, DP_E_USAGE, "--score-clip is required with --metric squared-error: the largest that counts");
+    if (s->metric != DP_SCORE_SQUARED_ERROR && !isnan(s->clip))
+        return dp_fail(err, DP_E_USAGE, "--score-clip is for --metric squared-error");
+    return DP_OK;
+}
+
+void dp_score_close(struct dp_score *s)
+{
+    dp_dataset_close(s->data);
+    s->data = NULL;
+}
+
+/* What one row adds. */
+static int64_t worth(const struct dp_score *s, const struct dp_predictor *model, size_t row, const double *scores)
+{
+    if (s->metric == DP_SCORE_ACCURACY)
+        return (double)dp_metric_class(scores, model->form.outputs) == s->data->y[row] ? DP_SCORE_ONE : 0;
+    double prediction = model->label.scale * dp_loss_prediction(model->loss, scores[0]) + model->label.offset;
+    double error = prediction - (s->data->label_scale * s->data->y[row] + s->data->label_offset);
+    double part = 1 - error * error / s->clip;
+    return part > 0 ? (int64_t)(part * DP_SCORE_ONE) : 0; /* also where it is not a number */
+}
+
+static int sum_rows(const struct dp_score *s, const struct dp_predictor *model, int64_t *sum, struct dp_err *err)
+{
+    size_t rows = s->data->rows, outputs = model->form.outputs;
+    double *scores;
+    int rc = dp_alloc(&scores, ROWS_AT_ONCE * outputs, sizeof *scores, err);
+    *sum = 0;
+    for (size_t from = 0; rc == DP_OK && from < rows; from += ROWS_AT_ONCE) {
+        size_t count = rows - from < ROWS_AT_ONCE ? rows - from : ROWS_AT_ONCE;
+        dp_predictor_score(model, s->data, from, count, scores);
+        for (size_t i = 0; i < count; i++)
+            *sum += worth(s, model, from + i, scores + i * outputs);
+    }
+    if (rc == DP_OK)
+        free(scores);
+    return rc;
+}
+
+int dp_score_exact(const struct dp_score *s, const struct dp_frame *frame, int64_t *sum, struct dp_err *err)
+{
+    struct dp_predictor model = {0};
+    int rc = dp_predictor_open(&model, frame, s->data, s->path, err);
+    if (rc == DP_OK)
+        rc = dp_predictor_match(&model, frame, s->data, s->path, err);
+    if (rc == DP_OK)
+        rc = dp_predictor_take(&model, frame, err);
+    if (rc == DP_OK)
+        rc = sum_rows(s, &model, sum, err);
+    dp_predictor_close(&model);
+    return rc;
+}
+
+int dp_score_noised(const struct dp_score *s, const struct dp_frame *frame, const struct dp_key *key, int64_t trial,
+                    int64_t *sum, struct dp_err *err)
+{
+    int rc = dp_score_exact(s, frame, sum, err);
+    if (rc == DP_OK && dp_grid_add_gaussian(key, DP_DRAW_SCORE_NOISE, (uint64_t)trial, 0, s->multiplier * DP_SCORE_ONE, sum,
+                                            1) != 0)
+        rc = dp_fail(err, DP_E_RUN, "the noise on a score cannot be drawn");
+    return rc;
+}

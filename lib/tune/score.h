@@ -1,0 +1,40 @@
+/* What a model is worth on rows that it is chosen by, as a whole number with noise: the best of several is the one with the
+ * highest. Each row adds between 0 and 1, rounded toward zero to a multiple of 2^-20, so that one person's row moves the exact
+ * sum by at most 1 where it may be missing, and where it may be another's. */
+#ifndef DP_TUNE_SCORE_H
+#define DP_TUNE_SCORE_H
+
+#include "base/err.h"
+#include "data/dataset.h"
+#include "math/rng.h"
+#include "wire/frame.h"
+
+enum dp_score_metric {
+    DP_SCORE_ACCURACY,      /* 1 for a row whose class is predicted, else 0 */
+    DP_SCORE_SQUARED_ERROR, /* 1 − min(1, (prediction − label)²/clip), in the label's units; 0 where that is no number */
+};
+#define DP_SCORE_METRICS "accuracy|squared-error"
+
+#define DP_SCORE_ONE (1 << 20)              /* what stands for 1 */
+#define DP_SCORE_MOST_MULTIPLIER 0x1p28     /* of the noise */
+
+struct dp_score {
+    struct dp_dataset *data; /* owned */
+    const char *path;        /* for messages; the caller's */
+    enum dp_score_metric metric;
+    double clip, multiplier; /* multiplier: standard deviation of the noise, in units of 1 */
+};
+
+/* Opens the rows. The caller starts it with all but the data set, and closes it, whatever open returned. DP_E_USAGE: the metric
+   is not for such labels, or has no clip. */
+int dp_score_open(struct dp_score *score, struct dp_err *err);
+void dp_score_close(struct dp_score *score);
+
+/* *sum: of all rows, in units of 1/DP_SCORE_ONE. DP_E_RUN: the model is not for such rows. */
+int dp_score_exact(const struct dp_score *score, const struct dp_frame *model, int64_t *sum, struct dp_err *err);
+
+/* The same with the noise of trial number `trial`, from 1. */
+int dp_score_noised(const struct dp_score *score, const struct dp_frame *model, const struct dp_key *key, int64_t trial,
+                    int64_t *sum, struct dp_err *err);
+
+#endif

@@ -1,0 +1,38 @@
+/* dp-tune: private selection. It asks every setting's run what it will do, charges for the choice of the best of them before any
+ * lap, runs the trials, and releases the one with the best noised score (account/selection.h). Nothing else of the trials is
+ * kept or told: neither their models nor their scores, nor how many there were. */
+#ifndef DP_TUNE_TUNE_H
+#define DP_TUNE_TUNE_H
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+
+struct dp_tune_options {
+    const char *grid, *trials, *score_data, *ledger, *model;
+    int metric; /* enum dp_score_metric */
+    double score_multiplier, score_clip, epsilon, delta;
+    int64_t seed;
+    bool no_ledger, quiet;
+};
+
+struct dp_tune {
+    struct dp_tune_options options;
+    const char *command; /* of one run, with {name} for what a setting has in that column */
+    const char *parent;  /* a directory for what trials say */
+    int64_t started;     /* seconds since 1970 */
+    volatile sig_atomic_t *stop;
+    void (*warn)(const char *name, const char *sentence);
+    void (*note)(const char *name, const char *sentence); /* what was chosen */
+};
+
+/* "all": each setting once, which costs what they cost together. */
+#define DP_TUNE_ALL "all"
+
+/* Returns 0; DP_E_BUDGET where the choice costs more than the budget, or than the data set's has left; or an error, which may
+   come after the choice was charged for: its cost stays. */
+int dp_tune_run(const struct dp_tune *tune, struct dp_err *err);
+
+#endif

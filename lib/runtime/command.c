@@ -58,8 +58,8 @@ static int read_all(struct dp_port *port, struct dp_frame *last, struct dp_comma
         if (here->kind == DP_KIND_LAP)
             rc = dp_frame_copy(last, here, err);
         end->lap = end->lap || here->kind == DP_KIND_LAP;
-        end->whole = here->kind == DP_KIND_END && dp_frame_int(here, DP_F_STATUS, 0) == 0 &&
-                     !dp_frame_bool(here, DP_F_INTERRUPTED);
+        end->whole =
+            here->kind == DP_KIND_END && dp_frame_int(here, DP_F_STATUS, 0) == 0 && !dp_frame_bool(here, DP_F_INTERRUPTED);
     }
     dp_frame_free(here);
     return rc == DP_OK && more < 0 ? more : rc;

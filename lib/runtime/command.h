@@ -14,8 +14,8 @@ struct dp_command_end {
 };
 
 /* Runs `sh -c text` in a process group of its own, without standard input, and with its standard error at the descriptor
-   `errors`. *last is its last lap frame. Once *cancel is set the group is ended, and the call fails with it. DP_E_RUN: it cannot
-   be started, or what it writes are no frames. */
+   `errors`. *last is its last lap frame. Once *cancel is set the group is ended, and the call fails with it. DP_E_RUN: it
+   cannot be started, or what it writes are no frames. */
 int dp_command_last(const char *text, int errors, volatile sig_atomic_t *cancel, struct dp_frame *last,
                     struct dp_command_end *end, struct dp_err *err);
 

@@ -79,8 +79,8 @@ int dp_score_noised(const struct dp_score *s, const struct dp_frame *frame, cons
                     int64_t *sum, struct dp_err *err)
 {
     int rc = dp_score_exact(s, frame, sum, err);
-    if (rc == DP_OK && dp_grid_add_gaussian(key, DP_DRAW_SCORE_NOISE, (uint64_t)trial, 0, s->multiplier * DP_SCORE_ONE, sum,
-                                            1) != 0)
+    if (rc == DP_OK &&
+        dp_grid_add_gaussian(key, DP_DRAW_SCORE_NOISE, (uint64_t)trial, 0, s->multiplier * DP_SCORE_ONE, sum, 1) != 0)
         rc = dp_fail(err, DP_E_RUN, "the noise on a score cannot be drawn");
     return rc;
 }

@@ -15,8 +15,8 @@ enum dp_score_metric {
 };
 #define DP_SCORE_METRICS "accuracy|squared-error"
 
-#define DP_SCORE_ONE (1 << 20)              /* what stands for 1 */
-#define DP_SCORE_MOST_MULTIPLIER 0x1p28     /* of the noise */
+#define DP_SCORE_ONE (1 << 20)          /* what stands for 1 */
+#define DP_SCORE_MOST_MULTIPLIER 0x1p28 /* of the noise */
 
 struct dp_score {
     struct dp_dataset *data; /* owned */

@@ -157,8 +157,8 @@ static int fill(struct filling *f, const char *command, FILE *stream, struct dp_
     return DP_OK;
 }
 
-int dp_settings_fill(const struct dp_settings *grid, size_t setting, const char *command, const struct dp_settings_also *also, char **text,
-                 struct dp_err *err)
+int dp_settings_fill(const struct dp_settings *grid, size_t setting, const char *command, const struct dp_settings_also *also,
+                     char **text, struct dp_err *err)
 {
     struct filling f = {.grid = grid, .setting = setting, .also = also};
     size_t size;
@@ -173,10 +173,12 @@ int dp_settings_fill(const struct dp_settings *grid, size_t setting, const char 
     if (rc == DP_OK && !f.trial)
         rc = dp_fail(err, DP_E_USAGE, "{trial}: the command does not have it: dp-account --trial {trial} in place of a budget");
     if (rc == DP_OK && also->seed != DP_OPT_ABSENT_INT && !f.seed)
-        rc = dp_fail(err, DP_E_USAGE, "{seed}: the command does not have it, and --seed is for all draws: dp-loop --seed {seed}");
+        rc = dp_fail(err, DP_E_USAGE,
+                     "{seed}: the command does not have it, and --seed is for all draws: dp-loop --seed {seed}");
     for (size_t i = 0; rc == DP_OK && i < grid->columns; i++)
         if (!f.named[i])
-            rc = dp_fail(err, DP_E_USAGE, "{%.60s}: the command does not have that column of the grid", dp_settings_name(grid, i));
+            rc = dp_fail(err, DP_E_USAGE, "{%.60s}: the command does not have that column of the grid",
+                         dp_settings_name(grid, i));
     if (rc != DP_OK) {
         free(*text);
         *text = NULL;

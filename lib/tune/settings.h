@@ -14,7 +14,7 @@
 
 struct dp_settings {
     size_t columns, count, capacity; /* count: of settings */
-    char **cell; /* (1 + count) × columns; the names of the columns are first */
+    char **cell;                     /* (1 + count) × columns; the names of the columns are first */
 };
 
 /* The caller starts it zeroed and frees it, whatever open returned. DP_E_RUN: no such file, or a line of it is wrong: a name
@@ -40,7 +40,7 @@ struct dp_settings_also {
 
 /* The command of that setting; the caller frees *text. DP_E_USAGE: {name} of no column, a column that it does not name, no
    {trial}, or {seed} where there is no seed, or none where there is one. */
-int dp_settings_fill(const struct dp_settings *grid, size_t setting, const char *command, const struct dp_settings_also *also, char **text,
-                 struct dp_err *err);
+int dp_settings_fill(const struct dp_settings *grid, size_t setting, const char *command, const struct dp_settings_also *also,
+                     char **text, struct dp_err *err);
 
 #endif

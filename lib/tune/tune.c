@@ -208,10 +208,11 @@ static int charge(struct tuning *t, struct dp_err *err)
         return rc;
     t->epsilon = answer.upper;
     if (t->epsilon > o->epsilon)
-        return dp_fail(err, DP_E_BUDGET,
-                       "the choice costs epsilon = %.6g at delta = %g, and the budget is %g: dp-account sigma --trials says how "
-                       "much noise a run needs",
-                       dp_round_up(t->epsilon, 6), o->delta, o->epsilon);
+        return dp_fail(
+            err, DP_E_BUDGET,
+            "the choice costs epsilon = %.6g at delta = %g, and the budget is %g: dp-account sigma --trials says how "
+            "much noise a run needs",
+            dp_round_up(t->epsilon, 6), o->delta, o->epsilon);
     return DP_OK;
 }
 
@@ -223,14 +224,16 @@ static void warn(const struct tuning *t)
     if (t->tune->warn == NULL || o->seed != DP_OPT_ABSENT_INT)
         return;
     if (o->delta * (double)t->data->rows >= 1) {
-        snprintf(text, sizeof text,
-                 "delta = %g is not below 1/N = %g: it would permit to publish somebody's row; see dp-privacy(7) on choosing it",
-                 o->delta, 1 / (double)t->data->rows);
+        snprintf(
+            text, sizeof text,
+            "delta = %g is not below 1/N = %g: it would permit to publish somebody's row; see dp-privacy(7) on choosing it",
+            o->delta, 1 / (double)t->data->rows);
         t->tune->warn("dp-tune", text);
     }
     if (t->epsilon > 10) {
         snprintf(text, sizeof text,
-                 "this choice costs epsilon = %.3g, and above 10 little is hidden; see dp-privacy(7) on choosing it", t->epsilon);
+                 "this choice costs epsilon = %.3g, and above 10 little is hidden; see dp-privacy(7) on choosing it",
+                 t->epsilon);
         t->tune->warn("dp-tune", text);
     }
 }
@@ -291,7 +294,8 @@ static int reserve(struct tuning *t, struct dp_err *err)
         rc = dp_ledger_reserve_all(t->ledger, &t->charges.charge[i].event, t->charges.charge[i].laps, err);
     if (rc == DP_E_BUDGET) {
         close_ledger(t, &none, 0, "budget", &unused);
-        return dp_fail(err, DP_E_BUDGET, "what the data set's budget has left does not pay for the choice, which costs epsilon = %.6g",
+        return dp_fail(err, DP_E_BUDGET,
+                       "what the data set's budget has left does not pay for the choice, which costs epsilon = %.6g",
                        dp_round_up(t->epsilon, 6));
     }
     return rc;
@@ -312,10 +316,9 @@ static int check_trial(const struct tuning *t, size_t setting, const struct dp_c
         rc = dp_fail(err, DP_E_RUN,
                      "a trial failed, and the choice stays charged: what it said is not shown, since nobody has paid for it; "
                      "the command alone, on rows that are not private, says more");
-    if (rc == DP_OK &&
-        (f->label != DP_LABEL_RELEASED || strcmp(dp_frame_text(f, DP_F_TRIAL, ""), t->room.name) != 0 ||
-         strcmp(dp_frame_text(f, DP_F_DATA, ""), t->data->digest) != 0 || dp_frame_bool(f, DP_F_SEEDED) != seeded ||
-         dp_frame_bool(f, DP_F_NON_PRIVATE)))
+    if (rc == DP_OK && (f->label != DP_LABEL_RELEASED || strcmp(dp_frame_text(f, DP_F_TRIAL, ""), t->room.name) != 0 ||
+                        strcmp(dp_frame_text(f, DP_F_DATA, ""), t->data->digest) != 0 ||
+                        dp_frame_bool(f, DP_F_SEEDED) != seeded || dp_frame_bool(f, DP_F_NON_PRIVATE)))
         rc = dp_fail(err, DP_E_UNSAFE, "a trial's model did not come from its gate, or not from the rows that were announced");
     dp_trial_plan_free(&plan);
     return rc;
@@ -362,8 +365,8 @@ static int run_trials(struct tuning *t, struct dp_err *err)
         dp_stream_start(&stream, &t->key, DP_DRAW_SETTING, (uint64_t)i);
         size_t setting = (size_t)dp_stream_below(&stream, t->grid.count);
         int64_t seed = (int64_t)dp_stream_below(&stream, (uint64_t)1 << 53);
-        rc = run_trial(t, i, t->all ? (size_t)i - 1 : setting,
-                       t->options->seed != DP_OPT_ABSENT_INT ? seed : DP_OPT_ABSENT_INT, err);
+        rc = run_trial(t, i, t->all ? (size_t)i - 1 : setting, t->options->seed != DP_OPT_ABSENT_INT ? seed : DP_OPT_ABSENT_INT,
+                       err);
     }
     return rc;
 }

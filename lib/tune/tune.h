@@ -1,6 +1,6 @@
-/* dp-tune: private selection. It asks every setting's run what it will do, charges for the choice of the best of them before any
- * lap, runs the trials, and releases the one with the best noised score (account/selection.h). Nothing else of the trials is
- * kept or told: neither their models nor their scores, nor how many there were. */
+/* dp-tune: private selection. It asks every setting's run what it will do, charges for the choice of the best of them before
+ * any lap, runs the trials, and releases the one with the best noised score (account/selection.h). Nothing else of the trials
+ * is kept or told: neither their models nor their scores, nor how many there were. */
 #ifndef DP_TUNE_TUNE_H
 #define DP_TUNE_TUNE_H
 

@@ -193,9 +193,9 @@ static void queries_on_one_sample(void **state)
                           never = {.kind = DP_QUERY_SPARSE_GAUSSIAN, .rho = 0.1, .most = 9};
     const struct dp_pld_part same[] = {
         {DP_PLD_JOINT, 0.1, 2.4, 0.3, 50}, {DP_PLD_JOINT, 0.1, 3, 0.7, 50}, {DP_PLD_PURE, 0.1, 0, 0.7, 50}};
-    const struct dp_event events[] = {{DP_SAMPLING_POISSON, 0.1, 0, 0, 0, 3, {a, pure, b}},
-                                      {DP_SAMPLING_POISSON, 0.1, 0, 0, 0, 4, {sparse, a, pure, laplace}},
-                                      {DP_SAMPLING_POISSON, 0.1, 0, 0, 0, 3, {laplace, pure, sparse}}};
+    const struct dp_event events[] = {{DP_SAMPLING_POISSON, 0.1, 0, 0, 0, 3, {a, pure, b}, NULL},
+                                      {DP_SAMPLING_POISSON, 0.1, 0, 0, 0, 4, {sparse, a, pure, laplace}, NULL},
+                                      {DP_SAMPLING_POISSON, 0.1, 0, 0, 0, 3, {laplace, pure, sparse}, NULL}};
     for (int i = 0; i < 3; i++) {
         struct dp_answer pld = asked(DP_ACCOUNTANT_PLD, &events[i], 50), best = asked(DP_ACCOUNTANT_BEST, &events[i], 50);
         double part = pld_of(&same[i], 1);
@@ -206,18 +206,18 @@ static void queries_on_one_sample(void **state)
     }
 
     /* On every row they are one after the other. */
-    struct dp_event whole = {DP_SAMPLING_POISSON, 1, 0, 0, 0, 3, {a, pure, laplace}};
+    struct dp_event whole = {DP_SAMPLING_POISSON, 1, 0, 0, 0, 3, {a, pure, laplace}, NULL};
     const struct dp_pld_part apart[] = {
         {DP_PLD_GAUSSIAN, 1, 3, 0, 50}, {DP_PLD_PURE, 1, 0, 0.3, 50}, {DP_PLD_LAPLACE, 1, 5, 0, 50}};
     assert_near(asked(DP_ACCOUNTANT_PLD, &whole, 50).upper / pld_of(apart, 3), 1, 1e-9);
 
-    struct dp_event none = {DP_SAMPLING_POISSON, 0.1, 0, 0, 0, 2, {a, never}};
+    struct dp_event none = {DP_SAMPLING_POISSON, 0.1, 0, 0, 0, 2, {a, never}, NULL};
     assert_false(pld_covers(&none));
-    none = (struct dp_event){DP_SAMPLING_REPLACED, 0.1, 0, 0, 0, 2, {a, pure}};
+    none = (struct dp_event){DP_SAMPLING_REPLACED, 0.1, 0, 0, 0, 2, {a, pure}, NULL};
     assert_false(pld_covers(&none));
     none.rate = 1;
     assert_false(pld_covers(&none));
-    none = (struct dp_event){DP_SAMPLING_VISIBLE, 0.1, 0, 0, 0, 2, {a, pure}};
+    none = (struct dp_event){DP_SAMPLING_VISIBLE, 0.1, 0, 0, 0, 2, {a, pure}, NULL};
     assert_false(pld_covers(&none));
 }
 
@@ -231,7 +231,8 @@ static void sparse_vectors_have_no_lower_bound(void **state)
                                    0,
                                    0,
                                    1,
-                                   {{.kind = DP_QUERY_SPARSE_LAPLACE, .epsilon = 0.5, .query_epsilon = 0.25, .most = 30}}};
+                                   {{.kind = DP_QUERY_SPARSE_LAPLACE, .epsilon = 0.5, .query_epsilon = 0.25, .most = 30}},
+                                   NULL};
     struct dp_answer pld = asked(DP_ACCOUNTANT_PLD, &event, 100), best = asked(DP_ACCOUNTANT_BEST, &event, 100);
     assert_true(pld.lower == 0 && best.lower == 0 && best.by == DP_ACCOUNTANT_RDP && best.upper < 0.75 * pld.upper);
 }

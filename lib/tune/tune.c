@@ -310,9 +310,11 @@ static int check_trial(const struct tuning *t, size_t setting, const struct dp_c
     const struct dp_frame *f = t->here;
     bool seeded = t->options->seed != DP_OPT_ABSENT_INT;
     int rc = dp_trial_room_read(&t->room, &plan, err);
-    if (rc == 1 || (rc == DP_OK && !dp_trial_plan_same(&plan, &t->plan[setting])))
+    bool none = rc == 1;
+    rc = none ? DP_OK : rc;
+    if (rc == DP_OK && !none && !dp_trial_plan_same(&plan, &t->plan[setting]))
         rc = dp_fail(err, DP_E_UNSAFE, "a trial announced something else than its setting had");
-    if (rc == DP_OK && (end->status != 0 || !end->whole || !end->lap))
+    if (rc == DP_OK && (none || end->status != 0 || !end->whole || !end->lap))
         rc = dp_fail(err, DP_E_RUN,
                      "a trial failed, and the choice stays charged: what it said is not shown, since nobody has paid for it; "
                      "the command alone, on rows that are not private, says more");

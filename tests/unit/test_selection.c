@@ -1,5 +1,5 @@
-/* Private selection: its bounds against the exact divergence of the best of K results, for mechanisms of a few results; K against
- * its law; and selections as charges. */
+/* Private selection: its bounds against the exact divergence of the best of K results, for mechanisms of a few results; K
+ * against its law; and selections as charges. */
 #include "unit.h"
 
 #include <gsl/gsl_cdf.h>
@@ -48,8 +48,8 @@ static double weight(const struct dp_trials *law, int k)
 static void closed_forms_are_those_of_the_laws(void **state)
 {
     (void)state;
-    const char *const some[] = {"geometric:0.1", "logarithmic:0.05", "negative-binomial:-0.9:0.02", "negative-binomial:3:0.2",
-                                "poisson:10", "poisson:0.05"};
+    const char *const some[] = {"geometric:0.1",           "logarithmic:0.05", "negative-binomial:-0.9:0.02",
+                                "negative-binomial:3:0.2", "poisson:10",       "poisson:0.05"};
     for (size_t i = 0; i < sizeof some / sizeof *some; i++) {
         struct dp_trials law = law_of(some[i]);
         for (double x = 0; x < 1; x += 0.24) {
@@ -108,8 +108,9 @@ static void neighbours(gsl_rng *rng, int n, double most, long double *p, long do
     }
 }
 
-static const char *const laws[] = {"geometric:0.1",       "geometric:0.9",         "logarithmic:0.01", "negative-binomial:-0.9:0.001",
-                                   "negative-binomial:3:0.2", "poisson:1",         "poisson:10",       "poisson:0.05"};
+static const char *const laws[] = {
+    "geometric:0.1",           "geometric:0.9", "logarithmic:0.01", "negative-binomial:-0.9:0.001",
+    "negative-binomial:3:0.2", "poisson:1",     "poisson:10",       "poisson:0.05"};
 enum { LAWS = sizeof laws / sizeof *laws };
 
 static void the_best_costs_no_more_than_its_bound(void **state)
@@ -135,7 +136,8 @@ static void the_best_costs_no_more_than_its_bound(void **state)
             dp_rdp_trials(&law, base, orders, one, ORDERS, bound);
             for (int k = 0; k < ORDERS; k++) {
                 if (!(exact[k] <= bound[k] * (1 + 1e-9) + 1e-13))
-                    fail_msg("%s, %d results, order %g: %.17g, and the bound is %.17g", laws[l], n, orders[k], exact[k], bound[k]);
+                    fail_msg("%s, %d results, order %g: %.17g, and the bound is %.17g", laws[l], n, orders[k], exact[k],
+                             bound[k]);
                 tightest[l] = fmax(tightest[l], exact[k] / bound[k]);
             }
         }
@@ -218,8 +220,9 @@ static void numbers_have_their_law(void **state)
 {
     (void)state;
     enum { DRAWS = 4000, CELLS = 40 };
-    const char *const drawn[] = {"geometric:0.1", "logarithmic:0.05", "negative-binomial:-0.5:0.01", "negative-binomial:2.5:0.3",
-                                 "poisson:4", "poisson:0.5", "geometric:0.999"};
+    const char *const drawn[] = {
+        "geometric:0.1", "logarithmic:0.05", "negative-binomial:-0.5:0.01", "negative-binomial:2.5:0.3", "poisson:4",
+        "poisson:0.5",   "geometric:0.999"};
     for (size_t l = 0; l < sizeof drawn / sizeof *drawn; l++) {
         struct dp_trials law = law_of(drawn[l]);
         double seen[CELLS] = {0}, p[CELLS] = {0}, all = 0, sum = 0, chi = 0, rest_seen = 0, rest = 0;
@@ -447,7 +450,8 @@ static void charges_that_make_no_sense_are_refused(void **state)
          "the mean of a Poisson number of trials lies between 0 and 100000, got nan"},
         {SELECTED "\"trials\":\"poisson\",\"mean\":3,\"settings\":[{\"times\":1,\"charges\":[" RUN "]}]}",
          "the noise on a score needs a finite multiplier of at least 0, got nan"},
-        {SELECTED "\"trials\":\"poisson\",\"mean\":3,\"score_multiplier\":1,\"settings\":[{\"times\":0,\"charges\":[" RUN "]}]}",
+        {SELECTED "\"trials\":\"poisson\",\"mean\":3,\"score_multiplier\":1,\"settings\":[{\"times\":0,\"charges\":[" RUN
+                  "]}]}",
          "a selection has between 1 and 1000000 settings of one cost, got 0"},
         {SELECTED "\"trials\":\"poisson\",\"mean\":3,\"score_multiplier\":1,\"settings\":[{\"times\":1,\"charges\":[]}]}",
          "a setting of a selection has no laps"},

@@ -1,0 +1,309 @@
+# dp-tune: what it charges, what it lets out, and how it ends.
+load helper
+
+# data: training and validation rows of one population, and a grid of two settings
+prepare() {
+    dp-synth classification --rows 600 --cols 6 --seed 7 -o train.dp --test valid.dp -q
+    printf '# settings\nstep clip\n\n1 1\n  0.001\t0.1\n' > grid
+    mkdir bin
+    PATH=$PWD/bin:$PATH
+    script tune 'exec dp-tune --grid grid --score-data valid.dp --score-multiplier 5 --epsilon 5 --delta 1e-5 "$@"'
+}
+
+# script NAME TEXT: a command of that name
+script() { printf '#!/bin/bash\n%s\n' "$2" > "bin/$1" && chmod +x "bin/$1"; }
+
+# run_of [LAPS [GATE [OPTIONS]]]: the command of one run; the options are those of dp-loop
+run_of() {
+    echo "dp-loop --laps ${1:-3} ${3:-} -- \"dp-sample --data train.dp --mode full | dp-grad --data train.dp --loss logistic --clip {clip} |
+        dp-noise --multiplier ${NOISE:-30} | dp-account ${2:---trial {trial\}} | dp-step --step {step}\""
+}
+
+# what is left behind by trials
+nothing_left() {
+    run find "${TMPDIR:-/tmp}" -maxdepth 1 -name 'dp-tune.*' -newer grid -user "$(id -un)"
+    for room in "${lines[@]}"; do flock -n "$room/trial" true || continue; fail "left: $room"; done
+}
+
+@test "the best of several runs is charged as one, in the ledger, the model and its certificate" {
+    run tune --trials geometric:0.3 -o model "$(run_of)"
+    assert_success
+    assert_output --regexp '^dp-tune: chosen: step [01.]+, clip [01.]+; accuracy [0-9.e-]+ with noise; epsilon [0-9.]+, delta 1e-05$'
+    epsilon=$(dp-info --get epsilon model)
+    # as the calculator has it: full batches, the score beside
+    expected=$(dp-account epsilon --multiplier 30 --delta 1e-5 --sampler full --laps 3 --trials geometric:0.3 --score-multiplier 5)
+    awk -v a="$epsilon" -v b="$expected" 'BEGIN { exit !(a <= b && a > b * 0.9999) }' || fail "$epsilon, expected $expected"
+    assert_equal "$(dp-info --get trials model)" geometric:0.3
+    assert_equal "$(dp-info --get selected_on model)" "$(jq -r .digest valid.dp/dataset.json)"
+    assert_equal "$(dp-info --get lap model)" 1
+    run dp-info model
+    assert_line --partial '  for the choice of the best of several runs (geometric:0.3), by the rows of data set '
+    refute_line --partial 'trial:'
+    run jq -c 'select(.kind == "reserve") | .charge' train.dp/ledger
+    assert_output '{"laps":1,"sampling":"selected","trials":"negative-binomial","eta":1,"gamma":0.3,"score_multiplier":5,"settings":[{"times":2,"charges":[{"laps":3,"sampling":"none","queries":[{"noise":"gaussian","multiplier":30}]}]}]}'
+    dp-account verify train.dp/ledger
+    dp-account certify --ledger train.dp/ledger --model model > certificate
+    assert_equal "$(jq .epsilon certificate)" "$epsilon"
+    dp-account verify --certificate certificate --model model train.dp/ledger
+    assert_equal "$(jq -r 'select(.kind == "reserve") | .charge | tojson' train.dp/ledger | dp-account epsilon --delta 1e-5)" "$expected"
+    dp-predict model valid.dp > /dev/null
+    nothing_left
+}
+
+@test "settings whose runs cost differently are charged by their mean, and all of a fixed grid together" {
+    printf 'step clip laps\n1 1 3\n1 1 3\n1 1 50\n' > grid
+    run tune --trials poisson:2 -o /dev/null "$(run_of '{laps}')"
+    [ "$status" -le 1 ] # where no trial was drawn there is no model
+    run jq -c 'select(.kind == "reserve") | .charge.settings | map([.times, .charges[0].laps])' train.dp/ledger
+    assert_output '[[2,3],[1,50]]'
+    rm train.dp/ledger*
+    tune --trials all -o model "$(run_of '{laps}')"
+    run jq -c 'select(.kind == "reserve") | .charge | [.laps, .queries[0].multiplier]' train.dp/ledger
+    assert_output $'[3,5]\n[56,30]'
+    assert_equal "$(dp-info --get lap model)" 59
+    dp-account certify --ledger train.dp/ledger --model model > certificate
+    assert_equal "$(jq .epsilon certificate)" "$(dp-info --get epsilon model)"
+}
+
+@test "the better setting is chosen, by rows that it names" {
+    printf 'step clip\n1e-9 1\n5 1\n1e-9 0.1\n' > grid
+    run tune --epsilon 100 --trials all -o model "$(NOISE=10 run_of 30)"
+    assert_output --partial 'dp-tune: chosen: step 5, clip 1; '
+    assert_equal "$(dp-info --get trials model)" all
+    complains 5 'dp-eval: valid.dp is what dp-tune chose the model by: what is measured on it is not covered by epsilon, and too good (--private-data if that is meant)' \
+        dp-eval --data valid.dp --last --in model
+    dp-eval --data valid.dp --last --in model --private-data > /dev/null
+}
+
+@test "a seeded choice is the same again, whichever way its runs run, and is marked" {
+    # shellcheck disable=SC2016
+    seeded='--allow-seeded --trial {trial}'
+    tune --trials poisson:3 --seed 5 -o one "$(run_of 3 "$seeded" '--seed {seed} --exec fused')" 2> said
+    tune --trials poisson:3 --seed 5 -o two "$(run_of 3 "$seeded" '--seed {seed} --exec processes')" 2>> said
+    cmp one two
+    assert_equal "$(sort -u said | wc -l)" 1
+    assert_equal "$(dp-info --get seeded one)" true
+    [ ! -e train.dp/ledger ]
+    tune --trials poisson:3 --seed 6 -q -o three "$(run_of 3 "$seeded" '--seed {seed}')"
+    run cmp -s one three
+    assert_failure
+    complains 5 'dp-tune: the run of setting 1 is seeded: dp-tune needs --seed, and the run {seed}' \
+        tune --trials poisson:3 -o one "$(run_of 3 "$seeded" '--seed 5')"
+    complains 2 'dp-tune: {seed}: the command does not have it, and --seed is for all draws: dp-loop --seed {seed}' \
+        tune --trials poisson:3 --seed 5 -o one "$(run_of)"
+}
+
+@test "a trial by itself is no model for anybody" {
+    tune --trials geometric:0.9 -q -o model "$(run_of 3 '' '-o kept')"
+    assert_equal "$(dp-cat --lap 3 kept | jq -r 'select(.kind == "lap") | .trial' | wc -c)" 33
+    assert_equal "$(dp-cat kept | jq -c 'select(.kind == "lap") | has("epsilon")')" false
+    why='kept holds one trial of a selection, which nobody has paid for'
+    complains 5 "dp-predict: $why" dp-predict kept valid.dp
+    complains 5 "dp-info: $why" dp-info kept
+    complains 5 "dp-eval: the model is one trial of a selection, which nobody has paid for" dp-eval --data valid.dp --last --in kept
+    complains 5 "dp-loop: $why" dp-loop --laps 1 --init kept -o x -- "dp-sample --data train.dp --mode full |
+        dp-grad --data train.dp --loss logistic --clip 1 | dp-noise -z 30 | dp-account --epsilon 1 --delta 1e-5 | dp-step --step 1"
+}
+
+@test "dp-account --trial is for dp-tune alone, while it is there" {
+    script run_alone 'exec dp-loop --laps 3 -o x -- "dp-sample --data train.dp --mode full | dp-grad --data train.dp --loss logistic --clip 1 |
+        dp-noise -z 30 | dp-account --trial $1 $2 | dp-step --step 1"'
+    mkdir -m 700 room
+    why="$PWD/room is not a directory of dp-tune: a run of its own needs a budget"
+    complains 5 "dp-account: --trial: $why" run_alone "$PWD/room"
+    echo '0123456789abcdef0123456789abcdef laps' > room/trial
+    complains 5 "dp-account: --trial: the dp-tune that made $PWD/room is gone, and nobody else charges for the run" run_alone "$PWD/room"
+    chmod 755 room
+    complains 5 "dp-account: --trial: $why" flock room/trial run_alone "$PWD/room"
+    for option in '--epsilon 1' --no-ledger --adaptive '--ledger x' --as-published; do
+        complains 2 'dp-account: --trial: dp-tune has the budget and the ledger, and what a trial does is known beforehand' run_alone "$PWD/room" "$option"
+    done
+    [ ! -e train.dp/ledger ] && [ ! -e x ]
+}
+
+@test "a choice that costs more than the budget, or than the data set's has left, does not begin" {
+    expected=$(dp-account epsilon --multiplier 30 --delta 1e-5 --sampler full --laps 3 --trials geometric:0.1 --score-multiplier 5)
+    complains 3 "dp-tune: the choice costs epsilon = $expected at delta = 1e-05, and the budget is 0.5: dp-account sigma --trials says how much noise a run needs" \
+        tune --trials geometric:0.1 --epsilon 0.5 -o model "$(run_of)"
+    [ ! -e train.dp/ledger ]
+    dp-account budget --epsilon 1 --delta 1e-5 train.dp
+    complains 3 "dp-tune: what the data set's budget has left does not pay for the choice, which costs epsilon = $expected" \
+        tune --trials geometric:0.1 -o model "$(run_of)"
+    run dp-account report train.dp/ledger
+    assert_line --partial ' budget'
+    [ ! -e model ]
+    nothing_left
+}
+
+@test "no trial is started before the choice is in the ledger, and a kill leaves it there" {
+    # the run's plan is asked for first: from the second time on, the ledger has the reservation
+    command="[ -e asked.{step} ] && cat train.dp/ledger > seen.{step} && exec sleep 60; touch asked.{step}; $(run_of)"
+    tune --trials geometric:0.5 -o model "$command" 2> said & pid=$!
+    for i in $(seq 200); do ls seen.* > /dev/null 2>&1 && break; sleep 0.1; done
+    sleep 0.2
+    grep -q '"kind":"reserve"' seen.*
+    kill -TERM "$pid"
+    status=0
+    wait "$pid" || status=$?
+    assert_equal "$status" 143
+    assert_equal "$(cat said)" 'dp-tune: interrupted, and the choice stays charged'
+    assert_equal "$(jq -r 'select(.kind == "close") | .status' train.dp/ledger)" interrupted
+    [ ! -e model ]
+    nothing_left
+    # killed outright
+    rm -f asked.* seen.*
+    tune --trials geometric:0.5 -o model "$command" 2> said & pid=$!
+    for i in $(seq 200); do ls seen.* > /dev/null 2>&1 && break; sleep 0.1; done
+    kill -KILL "$pid"
+    wait "$pid" || true
+    run dp-account report train.dp/ledger
+    assert_line --partial 'going or killed'
+    assert_line --regexp '^spent: epsilon [0-9.]+ at delta 1e-05, by 2 runs and 2 laps'
+}
+
+@test "a trial that fails, or does something else than it announced, ends all of it and says nothing" {
+    failed='dp-tune: a trial failed, and the choice stays charged: what it said is not shown, since nobody has paid for it; the command alone, on rows that are not private, says more'
+    complains 1 "$failed" tune --trials geometric:0.5 -o model "[ -e asked.{step} ] && echo secret >&2 && exit 1; touch asked.{step}; $(run_of)"
+    rm asked.*
+    complains 1 "$failed" tune --trials geometric:0.5 -o model "$(run_of) | head -c 900"
+    # less noise than was announced, in all laps
+    complains 5 'dp-tune: a trial announced something else than its setting had' tune --trials geometric:0.5 -o model \
+        "z=30; [ ! -e asked.{step} ] || z=3; touch asked.{step}; $(NOISE='$z' run_of)"
+    assert_equal "$(jq -r 'select(.kind == "reserve") | .kind' train.dp/ledger | wc -l)" 3
+    # another run's model
+    dp-loop --laps 3 -o other -- "dp-sample --data train.dp --mode full | dp-grad --data train.dp --loss logistic --clip 1 |
+        dp-noise -z 30 | dp-account --epsilon 1 --delta 1e-5 | dp-step --step 1" > /dev/null
+    complains 5 "dp-tune: a trial's model did not come from its gate, or not from the rows that were announced" \
+        tune --trials geometric:0.5 -o model "$(run_of) > /dev/null 2>&1; cat other"
+    [ ! -e model ]
+    nothing_left
+}
+
+@test "the gate of a trial holds every lap to what was announced" {
+    mkdir -m 700 room
+    echo '0123456789abcdef0123456789abcdef laps' > room/trial
+    dp-loop --laps 2 --exec processes -- "dp-sample --data train.dp --mode full | dp-grad --data train.dp --loss logistic --clip 1 |
+        dp-noise -z 30 | tee noised | dp-account --epsilon 5 --delta 1e-5 --no-ledger | dp-step --step 1" > /dev/null
+    # changed NAME PYTHON: the stream as a trial has it, in which `hello`, `first` and `second` may be changed
+    changed() {
+        /usr/bin/python3 - "$1" "${2:-}" << 'END'
+import msgpack, sys
+frames = list(msgpack.Unpacker(open("noised", "rb"), raw=False))
+hello, first, second, end = frames
+for key in ("epsilon", "delta", "adjacency", "untracked"):
+    second.pop(key, None)
+second["trial"] = "0123456789abcdef0123456789abcdef"
+exec(sys.argv[2])
+open(sys.argv[1], "wb").write(b"".join(map(msgpack.packb, frames)))
+END
+    }
+    gate() { complains 5 "dp-account: $1" flock room/trial dp-account --trial room --in changed --out passed; }
+    changed honest
+    flock room/trial dp-account --trial room --in honest --out passed
+    assert_equal "$(dp-cat --kind lap passed | jq -r .trial | uniq -c | awk '{ print $1, $2 }')" '2 0123456789abcdef0123456789abcdef'
+    assert_equal "$(dp-cat --kind lap passed | jq -c '[has("epsilon"), has("delta"), has("ledger")]' | uniq)" '[false,false,false]'
+    assert_equal "$(jq -c '[.rows, .adjacency, .charges[0].laps]' room/plan)" '[600,"null-record",2]'
+    changed changed 'second["records"][0]["multiplier"], second["records"][0]["scale"] = 3.0, 3.0 * second["records"][0]["sensitivity"]'
+    gate 'the mechanism of lap 2 is not what was announced: noise that changes needs a schedule or --adaptive'
+    changed changed 'first["records"][0]["rows"] = 599'
+    gate 'lap 1 is of other rows, or under another adjacency, than were announced'
+    changed changed 'del second["trial"]'
+    gate 'the model that lap 2 begins with is a trial of a selection, which nobody has paid for'
+    changed changed 'first["trial"] = "fedcba9876543210fedcba9876543210"'
+    gate 'the model that lap 1 begins with is a trial of a selection, which nobody has paid for'
+    changed changed 'first["epsilon"] = 1.0'
+    gate '--trial: a trial starts from no model that has cost something'
+    changed changed 'hello["records"] = []'
+    gate 'no stage has announced what laps do to private rows'
+    changed changed 'del hello["laps"]'
+    gate 'nobody has announced how many laps the run will have'
+    # and every other gate refuses what a trial has made
+    changed changed 'first["trial"] = second["trial"]'
+    complains 5 'dp-account: the model that lap 1 begins with is a trial of a selection, which nobody has paid for' \
+        dp-account --epsilon 5 --delta 1e-5 --no-ledger --in changed --out passed
+}
+
+@test "what was drawn as no trial at all releases nothing, and stays charged" {
+    complains 1 'dp-tune: the number of trials was drawn as 0, so there is no model; what the choice costs stays charged, since to draw again would be another law' \
+        tune --trials poisson:1e-9 -o model "$(run_of)"
+    assert_equal "$(jq -r 'select(.kind == "close") | [.laps, .status] | @csv' train.dp/ledger)" '1,"done"'
+    [ ! -e model ]
+}
+
+@test "numbers have a score of their own" {
+    dp-synth regression --rows 400 --cols 4 --seed 3 -o r.dp --test rv.dp -q
+    printf 'step\n0.5\n' > grid
+    command='dp-loop --laps 3 -- "dp-sample --data r.dp --mode full | dp-grad --data r.dp --loss squared --clip 1 | dp-noise -z 30 |
+        dp-account --trial {trial} | dp-step --step {step}"'
+    export command
+    script tune 'exec dp-tune --grid grid --score-data rv.dp --score-multiplier 5 --epsilon 5 --delta 1e-5 --trials geometric:0.5 -o model "$@" "$command"'
+    tune -q --metric squared-error --score-clip 4
+    complains 2 'dp-tune: --metric: accuracy is for labels that are classes, those of rv.dp are numbers' tune
+    complains 2 'dp-tune: --score-clip is required with --metric squared-error: the largest that counts' tune --metric squared-error
+}
+
+@test "bad input is said before anything is charged" {
+    bad() { local status=$1 message=$2; shift 2; complains "$status" "dp-tune: $message" "$@"; }
+    command=$(run_of)
+    export command
+    script with 'printf %b "$1" > g; exec tune --grid g --trials all -o model "$command"'
+    bad 1 'g: no settings: a line of names and a line for each setting are expected' with ''
+    bad 1 'g: no settings: a line of names and a line for each setting are expected' with 'step clip\n'
+    bad 1 'g: line 2: 1 cells, and there are 2 columns' with 'step clip\n1\n'
+    bad 1 "g: line 2: '1;ls' has a character that a shell would read" with 'step clip\n1;ls 1\n'
+    bad 1 "g: line 1: the column 'step' stands there twice" with 'step step\n1 1\n'
+    bad 1 'g: line 1: {trial} is what dp-tune puts there, and no column' with 'step trial\n1 1\n'
+    bad 1 "g: line 1: 'a.b' is no name of a column: letters, digits, _ and -" with 'a.b\n1\n'
+    bad 2 '{clip}: the grid has no such column' with 'step\n1\n'
+    bad 2 '{lambda}: the command does not have that column of the grid' with 'step clip lambda\n1 1 1\n'
+    bad 1 'cannot open nowhere: No such file or directory' tune --grid nowhere --trials all -o model x
+    bad 2 "{trial}: the command does not have it: dp-account --trial {trial} in place of a budget" tune --trials all -o model 'echo {step} {clip}'
+    bad 1 'the run of setting 1 has no plan for dp-account --trial: sh: 1: nothing: not found' tune --trials all -o model 'nothing {step} {clip} {trial}'
+    bad 1 'the run of setting 1 has no plan for dp-account --trial: dp-sample: cannot open nowhere.dp/dataset.json: not a data set (see dp-import)' \
+        tune --trials all -o model "$(run_of | sed 's/train.dp/nowhere.dp/')"
+    bad 2 "--trials: 'ten' is none of poisson:MEAN, geometric:GAMMA, logarithmic:GAMMA and negative-binomial:ETA:GAMMA, or all" \
+        tune --trials ten -o model "$(run_of)"
+    bad 2 'no command that makes a model (try --help)' tune --trials all -o model
+    bad 2 'the command is one argument: quote it' tune --trials all -o model a b
+    bad 2 '--no-ledger and --ledger exclude each other' tune --trials all --no-ledger --ledger x -o model "$(run_of)"
+    dp-synth classification --rows 600 --cols 6 --seed 8 -o other.dp -q
+    bad 5 "other.dp has rows of 'dp-synth:classification:8', and the runs train on 'dp-synth:classification:7': one line of a ledger is about one population (--no-ledger goes without)" \
+        tune --score-data other.dp --trials all -o model "$(run_of)"
+    printf 'data step clip\ntrain.dp 1 1\nother.dp 1 1\n' > g
+    bad 5 'setting 2 trains on other rows than setting 1, or under another adjacency' \
+        tune --grid g --trials all -o model "$(run_of | sed 's/train.dp/{data}/g')"
+    [ ! -e train.dp/ledger ] && [ ! -e model ]
+    nothing_left
+}
+
+@test "a run that starts from a paid model, adapts or does not announce its laps is no trial" {
+    dp-loop --laps 3 -o first -- "dp-sample --data train.dp --mode full | dp-grad --data train.dp --loss logistic --clip 1 |
+        dp-noise -z 30 | dp-account --epsilon 1 --delta 1e-5 | dp-step --step 1" > /dev/null
+    run tune --trials geometric:0.9 -o model "$(run_of 3 '' '--init first')"
+    assert_failure 1
+    assert_output --partial 'dp-tune: a trial failed, and the choice stays charged'
+    run tune --trials all -o model "$(run_of 3 '--trial {trial} --adaptive')"
+    assert_failure 1
+    assert_output --partial 'what a trial does is known beforehand'
+}
+
+@test "a full disk keeps the charge and leaves no model" {
+    [ -w /dev/full ] || skip "needs /dev/full"
+    run tune --trials geometric:0.9 --ledger /dev/full -o model "$(run_of)"
+    assert_failure
+    [ ! -e model ]
+    run bash -c 'dp-tune --grid grid --score-data valid.dp --score-multiplier 5 --epsilon 5 --delta 1e-5 --trials geometric:0.9 "$1" > /dev/full' - "$(run_of)"
+    assert_failure 1
+    assert_output --partial 'No space left on device'
+    assert_equal "$(jq -r 'select(.kind == "reserve") | .kind' train.dp/ledger)" reserve
+    assert_equal "$(jq -r 'select(.kind == "close") | .kind' train.dp/ledger)" ''
+    nothing_left
+}
+
+@test "trials are a random part of the grid, and their number is not said" {
+    printf 'step clip\n1 1\n2 1\n3 1\n4 1\n' > grid
+    tune --trials poisson:6 -o model "echo {step} >> tried; $(run_of 1)" > out 2> said || true
+    [ "$(wc -l < tried)" -ge 4 ] # the plans
+    [ ! -s out ]
+    assert_equal "$(wc -l < said)" 1
+}

@@ -1,0 +1,183 @@
+/* What decides between the trials of a selection: scores and their noise; and the commands of settings. */
+#include "unit.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/option.h"
+#include "tune/score.h"
+#include "tune/settings.h"
+
+static int enter_directory(void **state)
+{
+    char *directory = strdup("/tmp/dpline-test-XXXXXX");
+    *state = directory;
+    return mkdtemp(directory) != NULL && chdir(directory) == 0 ? 0 : -1;
+}
+
+static int leave_directory(void **state)
+{
+    char command[80];
+    snprintf(command, sizeof command, "rm -r '%s'", (char *)*state);
+    free(*state);
+    return chdir("/") == 0 && system(command) == 0 ? 0 : -1;
+}
+
+/* A data set of one column, as dp-import would write it. */
+static void make_rows(const char *directory, const float *x, const double *y, size_t rows, bool classes)
+{
+    char command[200], path[200];
+    snprintf(command, sizeof command, "mkdir %s", directory);
+    assert_int_equal(system(command), 0);
+    const struct {
+        const char *name, *type;
+        const void *data;
+        size_t size;
+        bool matrix;
+    } files[] = {{"X.npy", "<f4", x, sizeof *x, true}, {"y.npy", "<f8", y, sizeof *y, false}};
+    for (int i = 0; i < 2; i++) {
+        char header[118];
+        snprintf(path, sizeof path, "%s/%s", directory, files[i].name);
+        FILE *file = fopen(path, "wb");
+        assert_non_null(file);
+        int length = snprintf(header, sizeof header, "{'descr': '%s', 'fortran_order': False, 'shape': (%zu,%s), }", files[i].type,
+                              rows, files[i].matrix ? " 1" : "");
+        memset(header + length, ' ', sizeof header - (size_t)length);
+        header[117] = '\n';
+        fwrite("\x93NUMPY\x01\x00\x76\x00", 1, 10, file);
+        fwrite(header, 1, sizeof header, file);
+        fwrite(files[i].data, files[i].size, rows, file);
+        fclose(file);
+    }
+    snprintf(path, sizeof path, "%s/dataset.json", directory);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fprintf(file, "{\"format\": 1, \"rows\": %zu, \"cols\": 1, \"storage\": \"dense\", \"label\": %s, \"row_norm\": \"none\", "
+                  "\"private_preprocessing\": [], \"population\": \"p\", \"digest\": \"00112233445566778899aabbccddeeff\"}",
+            rows, classes ? "{\"kind\": \"classes\", \"name\": \"y\", \"classes\": [\"a\", \"b\"]}"
+                          : "{\"kind\": \"real\", \"name\": \"y\", \"scale\": 1, \"offset\": 0}");
+    fclose(file);
+}
+
+/* A linear model of one weight. */
+static struct dp_frame *model_of(double weight, int64_t classes)
+{
+    struct dp_frame *frame;
+    double *w;
+    assert_int_equal(dp_frame_new(&frame, NULL), DP_OK);
+    dp_frame_reset(frame, DP_KIND_LAP);
+    frame->label = DP_LABEL_RELEASED;
+    frame->lap = 1;
+    assert_int_equal(dp_frame_make_array(frame, DP_F_MODEL, DP_F64, 1, 1, &w, NULL), DP_OK);
+    w[0] = weight;
+    dp_frame_set_int(frame, DP_F_CLASSES, classes);
+    dp_frame_set_text(frame, DP_F_LOSS, "squared", strlen("squared"), NULL);
+    return frame;
+}
+
+static struct dp_score score_of(const char *path, enum dp_score_metric metric, double clip, double multiplier)
+{
+    struct dp_score score = {.path = path, .metric = metric, .clip = clip, .multiplier = multiplier};
+    struct dp_err err = {0};
+    if (dp_score_open(&score, &err) != DP_OK)
+        fail_msg("%s", err.message);
+    return score;
+}
+
+static int64_t exact(const struct dp_score *score, double weight, int64_t classes)
+{
+    struct dp_frame *frame = model_of(weight, classes);
+    struct dp_err err = {0};
+    int64_t sum = -1;
+    if (dp_score_exact(score, frame, &sum, &err) != DP_OK)
+        fail_msg("%s", err.message);
+    dp_frame_free(frame);
+    return sum;
+}
+
+static void a_row_is_worth_one_at_most(void **state)
+{
+    (void)state;
+    const float x[] = {1, -1, 0.5F, -0.5F, 0.25F};
+    const double classes[] = {1, 0, 0, 0, 1}, numbers[] = {1, -1, 0, 5, 1e300};
+    make_rows("score-classes.dp", x, classes, 5, true);
+    make_rows("score-numbers.dp", x, numbers, 5, false);
+    struct dp_score a = score_of("score-classes.dp", DP_SCORE_ACCURACY, NAN, 1);
+    assert_true(exact(&a, 1, 2) == 4 * DP_SCORE_ONE);
+    assert_true(exact(&a, -1, 2) == 1 * DP_SCORE_ONE);
+    dp_score_close(&a);
+    /* errors of 0, 0, 0.5, 5.5 and very much; clipped at a square of 1 */
+    struct dp_score b = score_of("score-numbers.dp", DP_SCORE_SQUARED_ERROR, 1, 1);
+    assert_true(exact(&b, 1, 0) == 2 * DP_SCORE_ONE + DP_SCORE_ONE * 3 / 4);
+    /* what is no number is worth nothing */
+    assert_true(exact(&b, NAN, 0) == 0);
+    assert_true(exact(&b, INFINITY, 0) == 0);
+    assert_true(exact(&b, 1e200, 0) == 0);
+    dp_score_close(&b);
+}
+
+/* Variance and mean of 4,000 scores, each within five of its standard errors. */
+static void scores_have_the_noise_that_is_charged(void **state)
+{
+    (void)state;
+    enum { TRIALS = 4000 };
+    const float x[] = {1, -1};
+    const double y[] = {1, 0};
+    struct dp_key key;
+    double sum = 0, squares = 0;
+    int64_t first = 0, score = 0, same = 0;
+    make_rows("score-noise.dp", x, y, 2, true);
+    struct dp_score s = score_of("score-noise.dp", DP_SCORE_ACCURACY, NAN, 3);
+    struct dp_frame *frame = model_of(1, 2);
+    dp_key_derive(&key, 1, "score", 0);
+    for (int i = 1; i <= TRIALS; i++) {
+        assert_int_equal(dp_score_noised(&s, frame, &key, i, &score, NULL), DP_OK);
+        double noise = ((double)score - 2.0 * DP_SCORE_ONE) / DP_SCORE_ONE;
+        sum += noise;
+        squares += noise * noise;
+        first = i == 1 ? score : first;
+        same += i > 1 && score == first;
+    }
+    assert_true(same == 0);
+    assert_true(fabs(sum / TRIALS) < 5 * 3 / sqrt(TRIALS));
+    assert_true(fabs(squares / TRIALS / 9 - 1) < 5 * sqrt(2.0 / TRIALS));
+    dp_frame_free(frame);
+    dp_score_close(&s);
+}
+
+static void commands_have_what_the_setting_has(void **state)
+{
+    (void)state;
+    struct dp_settings grid = {0};
+    struct dp_err err = {0};
+    char *text;
+    FILE *file = fopen("tune-grid", "w");
+    fputs("# a comment\n\nstep\tclip-1\n0.5 1e-3\n \n7\t  a,b\n", file);
+    fclose(file);
+    assert_int_equal(dp_settings_open(&grid, "tune-grid", &err), DP_OK);
+    assert_int_equal(grid.columns, 2);
+    assert_int_equal(grid.count, 2);
+    const struct dp_settings_also also = {"/tmp/x", DP_OPT_ABSENT_INT}, seeded = {"/tmp/x", 12};
+    assert_int_equal(dp_settings_fill(&grid, 1, "a {step} {clip-1}{step} ${step} {} { step } {trial} {x", &also, &text, &err), DP_OK);
+    assert_string_equal(text, "a 7 a,b7 ${step} {} { step } /tmp/x {x");
+    free(text);
+    assert_int_equal(dp_settings_fill(&grid, 0, "{trial}{seed}{step}{clip-1}", &seeded, &text, &err), DP_OK);
+    assert_string_equal(text, "/tmp/x120.51e-3");
+    free(text);
+    assert_int_equal(dp_settings_fill(&grid, 0, "{trial}{seed}{step}{clip-1}", &also, &text, &err), DP_E_USAGE);
+    assert_string_equal(err.message, "{seed}: the command has it, and there is no --seed");
+    dp_settings_free(&grid);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_row_is_worth_one_at_most),
+        cmocka_unit_test(scores_have_the_noise_that_is_charged),
+        cmocka_unit_test(commands_have_what_the_setting_has),
+    };
+    return cmocka_run_group_tests(tests, enter_directory, leave_directory);
+}

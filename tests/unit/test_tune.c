@@ -43,8 +43,8 @@ static void make_rows(const char *directory, const float *x, const double *y, si
         snprintf(path, sizeof path, "%s/%s", directory, files[i].name);
         FILE *file = fopen(path, "wb");
         assert_non_null(file);
-        int length = snprintf(header, sizeof header, "{'descr': '%s', 'fortran_order': False, 'shape': (%zu,%s), }", files[i].type,
-                              rows, files[i].matrix ? " 1" : "");
+        int length = snprintf(header, sizeof header, "{'descr': '%s', 'fortran_order': False, 'shape': (%zu,%s), }",
+                              files[i].type, rows, files[i].matrix ? " 1" : "");
         memset(header + length, ' ', sizeof header - (size_t)length);
         header[117] = '\n';
         fwrite("\x93NUMPY\x01\x00\x76\x00", 1, 10, file);
@@ -55,10 +55,12 @@ static void make_rows(const char *directory, const float *x, const double *y, si
     snprintf(path, sizeof path, "%s/dataset.json", directory);
     FILE *file = fopen(path, "w");
     assert_non_null(file);
-    fprintf(file, "{\"format\": 1, \"rows\": %zu, \"cols\": 1, \"storage\": \"dense\", \"label\": %s, \"row_norm\": \"none\", "
-                  "\"private_preprocessing\": [], \"population\": \"p\", \"digest\": \"00112233445566778899aabbccddeeff\"}",
-            rows, classes ? "{\"kind\": \"classes\", \"name\": \"y\", \"classes\": [\"a\", \"b\"]}"
-                          : "{\"kind\": \"real\", \"name\": \"y\", \"scale\": 1, \"offset\": 0}");
+    fprintf(file,
+            "{\"format\": 1, \"rows\": %zu, \"cols\": 1, \"storage\": \"dense\", \"label\": %s, \"row_norm\": \"none\", "
+            "\"private_preprocessing\": [], \"population\": \"p\", \"digest\": \"00112233445566778899aabbccddeeff\"}",
+            rows,
+            classes ? "{\"kind\": \"classes\", \"name\": \"y\", \"classes\": [\"a\", \"b\"]}"
+                    : "{\"kind\": \"real\", \"name\": \"y\", \"scale\": 1, \"offset\": 0}");
     fclose(file);
 }
 
@@ -161,7 +163,8 @@ static void commands_have_what_the_setting_has(void **state)
     assert_int_equal(grid.columns, 2);
     assert_int_equal(grid.count, 2);
     const struct dp_settings_also also = {"/tmp/x", DP_OPT_ABSENT_INT}, seeded = {"/tmp/x", 12};
-    assert_int_equal(dp_settings_fill(&grid, 1, "a {step} {clip-1}{step} ${step} {} { step } {trial} {x", &also, &text, &err), DP_OK);
+    assert_int_equal(dp_settings_fill(&grid, 1, "a {step} {clip-1}{step} ${step} {} { step } {trial} {x", &also, &text, &err),
+                     DP_OK);
     assert_string_equal(text, "a 7 a,b7 ${step} {} { step } /tmp/x {x");
     free(text);
     assert_int_equal(dp_settings_fill(&grid, 0, "{trial}{seed}{step}{clip-1}", &seeded, &text, &err), DP_OK);

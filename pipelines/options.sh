@@ -334,7 +334,7 @@ if ! command -v dp-loop > /dev/null; then
 fi
 
 losses='squared|hinge|logistic|smooth-hinge|huber'
-schedules='constant, inverse, sqrt:A:C, linear[:E], cosine[:E] or a file'
+schedules='constant, inverse, sqrt:A:C, linear[:E], cosine[:E], first:K:B or a file'
 taken='data loss lambda epsilon delta epochs batch clip multiplier adjacency ledger init checkpoint checkpoint_every resume exec threads seed model'
 # gradients have a step size, coordinate descent has sigma', a minimiser has a tolerance; the pipeline sets what it has
 sigma_prime_scale='' tolerance='' radius='' constants='' rounds='' smoothness='' offspring='' parents='' mutation='' decay='' first_step='' search_epsilon='' loss_clip='' armijo='' clip_decay='' policy='' accountant='' published='' slack='' distance='' order='' norm='' loss_width='' regression='' operand='' noise=laplace plan='' step='' schedule=constant intercept=0 many_classes=''

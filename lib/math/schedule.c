@@ -50,6 +50,10 @@ int dp_schedule_parse(struct dp_schedule *schedule, const char *option, const ch
         s.kind = text[0] == 'l' ? DP_SCHEDULE_LINEAR : DP_SCHEDULE_COSINE;
         if (numbers(rest, v, 1) < 0 || !(v[0] >= 0 && v[0] <= 1))
             return dp_fail(err, DP_E_USAGE, "%s: %.6s:E needs a number from 0 to 1, got '%.60s'", option, text, text);
+    } else if (names(text, "first", &rest)) {
+        s.kind = DP_SCHEDULE_FIRST;
+        if (numbers(rest, v, 2) != 2 || !(v[0] >= 1 && v[0] <= 1e15 && floor(v[0]) == v[0]) || !(v[1] > 0 && isfinite(v[1])))
+            return dp_fail(err, DP_E_USAGE, "%s: first:K:B needs a whole K >= 1 and B > 0, got '%.60s'", option, text);
     } else {
         return 1;
     }
@@ -91,6 +95,8 @@ double dp_schedule_at(const struct dp_schedule *schedule, int64_t t, int64_t lap
         return 1 / (1 - (1 - end) * (sqrt(at) - 1) / (sqrt(all + 1) - 1));
     case DP_SCHEDULE_COSINE:
         return 1 / (end + (1 - end) * (1 + cos(M_PI * (at - 1) / all)) / 2);
+    case DP_SCHEDULE_FIRST:
+        return at <= schedule->a ? schedule->c : 1;
     case DP_SCHEDULE_TABLE:
         return schedule->value[t - 1];
     }

@@ -6,6 +6,7 @@
  *   sqrt:A:C      b_t = √(A + C t), A + C > 0, C ≥ 0
  *   linear[:E]    1/b_t falls linearly in √t from 1 at t = 1 to E at t = T + 1        (0 ≤ E ≤ 1, default 0)
  *   cosine[:E]    1/b_t = E + (1 − E)(1 + cos(π (t − 1)/T))/2
+ *   first:K:B     b_t = B while t ≤ K, and 1 from then on              (K ≥ 1 whole, B > 0)
  *   anything else is the name of a file with b_t, one number per line (data/schedule_file.h)
  *
  * Paper: Wu et al., "Adaptive differentially private empirical risk minimization" (ADP-SGD), 2021. */
@@ -23,12 +24,13 @@ enum dp_schedule_kind {
     DP_SCHEDULE_SQRT,
     DP_SCHEDULE_LINEAR,
     DP_SCHEDULE_COSINE,
+    DP_SCHEDULE_FIRST,
     DP_SCHEDULE_TABLE
 };
 
 struct dp_schedule {
     enum dp_schedule_kind kind;
-    double a, c;   /* sqrt: A and C; linear, cosine: a is E */
+    double a, c;   /* sqrt: A and C; linear, cosine: a is E; first: K and B */
     double *value; /* table: count values b_1 …, owned */
     size_t count;
 };

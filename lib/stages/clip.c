@@ -16,7 +16,7 @@
 
 struct options {
     const char *data;
-    double clip, adaptive, rate;
+    double clip, adaptive, rate, most;
     int adjacency;
     bool follow;
     int64_t threads;
@@ -60,6 +60,14 @@ static const struct dp_option options[] = {
      .min = 0,
      .max = 10,
      .flags = DP_OPT_OPEN_MIN},
+    {.name = "adaptive-most",
+     .kind = DP_OPT_REAL,
+     .offset = offsetof(struct options, most),
+     .metavar = "MOST",
+     .help = "where it stops growing",
+     .min = 0,
+     .max = INFINITY,
+     .flags = DP_OPT_OPEN_MIN},
     {.name = "follow",
      .kind = DP_OPT_FLAG,
      .offset = offsetof(struct options, follow),
@@ -90,6 +98,8 @@ static int clip_open(struct dp_stage *stage, struct dp_err *err)
     s->behind.threads = s->gather.threads = (int)o->threads;
     if (o->follow && !isnan(o->adaptive))
         return dp_fail(err, DP_E_USAGE, "--adaptive and --follow exclude each other");
+    if (!isnan(o->most) && (isnan(o->adaptive) || o->most < o->clip))
+        return dp_fail(err, DP_E_USAGE, "--adaptive-most goes with --adaptive, and is at least --clip");
     return o->data != NULL ? dp_dataset_open(&s->dataset, o->data, err) : DP_OK;
 }
 
@@ -126,6 +136,7 @@ static int next_bound(const struct options *o, struct dp_frame *frame, double *b
     double within = 0.5 + 0.5 * (double)*(int64_t *)count->data / (m->rate * (double)m->rows);
     within = fmin(fmax(within, 0), 1);
     *bound = fmin(fmax(last * exp(-o->rate * (within - o->adaptive)), o->clip * LEAST), o->clip * MOST);
+    *bound = fmin(*bound, isnan(o->most) ? INFINITY : o->most);
     return DP_OK;
 }
 

@@ -54,7 +54,8 @@ static const struct dp_option options[] = {
      .kind = DP_OPT_TEXT,
      .offset = offsetof(struct options, schedule),
      .metavar = "B",
-     .help = "the multiplier of lap t is Z sqrt(b_t/b_1): constant, inverse, sqrt:A:C, linear[:E], cosine[:E] or a file",
+     .help =
+         "the multiplier of lap t is Z sqrt(b_t/b_1): constant, inverse, sqrt:A:C, linear[:E], cosine[:E], first:K:B or a file",
      .fallback = "constant"},
     {.name = "follow",
      .kind = DP_OPT_FLAG,

@@ -84,7 +84,7 @@ static const struct dp_option options[] = {
      .offset = OFFSET(schedule),
      .metavar = "B",
      .help =
-         "gradients: divide the step size by b_t: constant, inverse, sqrt:A:C, linear[:E], cosine[:E] or a file (constant)"},
+         "gradients: divide the step size by b_t: constant, inverse, sqrt:A:C, linear[:E], cosine[:E], first:K:B or a file (constant)"},
     {.name = "optimizer",
      .kind = DP_OPT_CHOICE,
      .offset = OFFSET(optimiser),

@@ -387,6 +387,19 @@ EOF
         dp-account sigma --count-multiplier 1 --epsilon 1 --delta 1e-5 --laps 30
 }
 
+@test "an adaptive bound: it grows to --adaptive-most" {
+    child=${ADAPTIVE//$'\n'/}
+    dp-loop --laps 12 --seed 1 --exec fused -- "${child/--clip 1 --adaptive 0.5/--clip 0.01 --adaptive 0.99 --adaptive-most 0.02} |
+        dp-account --epsilon 100 --delta 1e-5 --allow-seeded | dp-step --step 1" > run.frames
+    run jq -r 'select(.kind == "lap") | .bound' <(dp-cat --full run.frames)
+    assert_line --index 0 0.01
+    assert_line --index 11 0.02
+    assert_equal "$(printf '%s\n' "$output" | sort -g | tail -1)" 0.02
+    for option in '--adaptive-most 2' '--adaptive 0.5 --adaptive-most 0.5'; do
+        complains 2 "dp-clip: --adaptive-most goes with --adaptive, and is at least --clip" dp-clip --clip 1 $option
+    done
+}
+
 @test "an adaptive bound: the noise on the count has its multiplier" {
     # 300 differences of standard deviation 2 x 10 / 2; the sample's own strays by more than 16 % once in 10^4
     child=${ADAPTIVE//$'\n'/}

@@ -42,14 +42,18 @@ static void values(void **state)
     assert_near(1 / dp_schedule_at(&s, 4, 6), 0.5, 1e-15);
     s = schedule("cosine:0.2");
     assert_near(1 / dp_schedule_at(&s, 5, 6), 0.2 + 0.8 * 0.25, 1e-15);
+    s = schedule("first:3:16");
+    assert_true(dp_schedule_at(&s, 1, 0) == 16 && dp_schedule_at(&s, 3, 9) == 16 && dp_schedule_at(&s, 4, 9) == 1);
+    assert_true(dp_schedule_noise(&s, 3, 9) == 1 && dp_schedule_noise(&s, 4, 9) == 0.25);
 }
 
 static void bad_ones(void **state)
 {
     (void)state;
-    static const char *const bad[] = {"sqrt",       "sqrt:1",     "sqrt:1:-1",  "sqrt:-1:1",  "sqrt:1:2:3",
-                                      "sqrt:a:1",   "sqrt::1",    "linear:2",   "linear:",    "cosine:-0.1",
-                                      "cosine:1:1", "constant:1", "sqrt:nan:1", "linear:nan", "inverse:1"};
+    static const char *const bad[] = {"sqrt",        "sqrt:1",     "sqrt:1:-1",  "sqrt:-1:1",   "sqrt:1:2:3", "sqrt:a:1",
+                                      "sqrt::1",     "linear:2",   "linear:",    "cosine:-0.1", "cosine:1:1", "constant:1",
+                                      "sqrt:nan:1",  "linear:nan", "inverse:1",  "first",       "first:3",    "first:0:1",
+                                      "first:1.5:1", "first:3:0",  "first:3:1:1"};
     struct dp_schedule s;
     struct dp_err err;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)

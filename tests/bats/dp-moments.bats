@@ -105,6 +105,26 @@ moments() { echo "dp-sample --data two.dp --mode full | dp-moments --data two.dp
     assert_equal "$(cat model)" old
 }
 
+@test "what is public and comes with the first lap of a later kind stays what it is from then on" {
+    # run WHERE CODE: three laps of gradients behind one of moments, with a stage left of the gate that changes a frame
+    run_edited() {
+        filter change "if frame['kind'] == 'lap': $1"
+        complains 5 "dp-account: $2" dp-loop -q --plan 'moments 1, gradient 3, moments 1' --seed 1 -o model -- "
+            dp-sample --data two.dp --mode full | dp-moments --on moments --data two.dp ${3:-} | dp-grad --on gradient --data two.dp \
+            --loss logistic --clip 1 ${3:-} | ./change | dp-noise -z 9 | $GATE | ./take | dp-step --on gradient --step 1"
+    }
+    dp-loop -q --plan 'moments 1, gradient 3, moments 1' --seed 1 -o model -- "dp-sample --data two.dp --mode full |
+        dp-moments --on moments --data two.dp | dp-grad --on gradient --data two.dp --loss logistic --clip 1 | dp-noise -z 9 |
+        $GATE | ./take | dp-step --on gradient --step 1" > stream
+    assert_equal "$(dp-cat --kind lap stream | jq -c '[has("loss"), has("model")]' | tr -d '\n')" \
+        '[false,false][true,true][true,true][true,true][true,true]'
+    run_edited "frame['lambda'] = 0.1 * (frame['lap'] > 2)" "lap 3 has another 'lambda' than the first lap"
+    run_edited "frame['n'] = 300 + (frame['lap'] == 2)" "lap 2 has another 'n' than the first lap"
+    run_edited "frame['lap'] < 4 or frame.pop('loss')" "lap 4 has another 'loss' than the first lap"
+    run_edited "frame['lap'] < 5 or frame.update(label_columns=3)" "lap 5 has another 'label_columns' than the first lap"
+    run_edited "frame['lap'] != 2 or frame.update(intercept=0.25)" "lap 2 has another 'intercept' than the first lap" '--intercept 0.5'
+}
+
 @test "usage" {
     complains 2 "dp-moments: --clip: must be > 0, got 0" dp-moments --clip 0
     complains 2 "dp-moments: --intercept: 1e-50 is too small" dp-moments --intercept 1e-50

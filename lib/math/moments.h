@@ -9,6 +9,8 @@
 #include "base/err.h"
 #include "math/vec.h"
 
+#define DP_MOMENTS_MOST 8192 /* columns: moments, and a transform that is made of them, leave room in a frame for all else */
+
 /* How many numbers the moments of `cols` columns are: the upper triangle of the matrix, row by row. One off the diagonal
    stands for two entries of the matrix, and is √2 times either. Their places: (i, j), i ≤ j < cols, is at
    dp_moments_at(cols, i) + j − i. */

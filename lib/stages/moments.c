@@ -14,7 +14,6 @@
 #include "stages/labels.h"
 #include "stages/shared_options.h"
 #include "stages/stages.h"
-#include "wire/codec.h"
 
 struct options {
     const char *data;
@@ -130,9 +129,10 @@ static int set_shape(struct dp_stage *stage, const struct dp_frame *frame, const
     s->rows = (size_t)dp_frame_record(frame, DP_F_NONE)->rows;
     s->cols = batch->cols;
     s->labels = o->labels ? dp_loss_outputs(s->classes) : 0;
-    size_t cols = s->cols + s->labels, most = DP_LIMIT_FRAME / 2 / sizeof(int64_t);
-    if (cols > most || dp_moments_size(cols) > most)
-        return dp_fail(err, DP_E_RUN, "the moments of %zu columns may not fit a frame", cols);
+    size_t cols = s->cols + s->labels;
+    if (s->cols == 0 || cols > DP_MOMENTS_MOST)
+        return dp_fail(err, DP_E_RUN, "rows of %zu columns have no moments that fit a frame, which takes those of 1 to %d",
+                       cols, DP_MOMENTS_MOST);
     s->size = dp_moments_size(cols);
     rc = dp_alloc(&s->part, (size_t)o->threads, sizeof *s->part, err);
     for (int64_t t = 0; rc == DP_OK && t < o->threads; t++)

@@ -2,8 +2,10 @@
    stands right of the gate, and what it leaves in the frame is public. */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/mem.h"
+#include "math/moments.h"
 #include "math/whiten.h"
 #include "model/sum.h"
 #include "stages/stages.h"
@@ -15,7 +17,6 @@ struct options {
 };
 
 #define OFFSET(member) offsetof(struct options, member)
-#define MOST_COLUMNS 8192 /* of a transform that leaves room in a frame for all else */
 
 static const struct dp_option options[] = {
     {.name = "floor",
@@ -46,13 +47,20 @@ static const struct dp_option options[] = {
      .metavar = "M",
      .help = "keep the M longest directions alone",
      .min = 1,
-     .max = MOST_COLUMNS},
+     .max = DP_MOMENTS_MOST},
     {.name = "uncut",
      .kind = DP_OPT_FLAG,
      .offset = OFFSET(uncut),
      .help = "do not cut rows: for losses whose gradients grow with the row, which are clipped by its length"},
     {.name = NULL},
 };
+
+/* The first d rows and columns of M, which has `all`: the others are labels. */
+static void leave_labels(double *moments, size_t all, size_t d)
+{
+    for (size_t i = 1; i < d; i++)
+        memmove(moments + i * d, moments + i * all, d * sizeof *moments);
+}
 
 /* M, d × d, and how to whiten with it. The caller frees *moments. */
 static int read_moments(const struct dp_stage *stage, const struct dp_frame *frame, double **moments, size_t *d,
@@ -68,13 +76,14 @@ static int read_moments(const struct dp_stage *stage, const struct dp_frame *fra
     if (rc != DP_OK)
         return rc;
     const struct dp_array *a = sum.values;
-    *d = dp_whiten_columns(a->count);
-    if (a->ndim != 2 || a->dims[0] != 1 || *d == 0 || *d * (*d + 1) / 2 != a->count || sum.columns != NULL ||
+    size_t all = dp_whiten_columns(a->count), labels = (size_t)dp_frame_int(frame, DP_F_LABEL_COLUMNS, 0);
+    *d = labels < all ? all - labels : 0;
+    if (a->ndim != 2 || a->dims[0] != 1 || *d == 0 || all * (all + 1) / 2 != a->count || sum.columns != NULL ||
         (model != NULL && model->ndim == 2 && model->dims[1] != *d))
         return dp_fail(err, DP_E_RUN, "the sum of lap %lld is not one of moments (--on KIND names the laps of dp-moments)",
                        lap);
-    if (*d > MOST_COLUMNS)
-        return dp_fail(err, DP_E_RUN, "the moments of lap %lld are of %zu columns, more than %d", lap, *d, MOST_COLUMNS);
+    if (all > DP_MOMENTS_MOST)
+        return dp_fail(err, DP_E_RUN, "the moments of lap %lld are of %zu columns, more than %d", lap, all, DP_MOMENTS_MOST);
     if (m == NULL || !(m->rate > 0) || m->rows <= 0)
         return dp_fail(err, DP_E_RUN, "the frame of lap %lld does not record how its rows were sampled", lap);
     if (!(noise > 0 && isfinite(noise)))
@@ -85,11 +94,13 @@ static int read_moments(const struct dp_stage *stage, const struct dp_frame *fra
                                  .keep = o->rank > 0 && (size_t)o->rank < *d ? (size_t)o->rank : 0};
     rc = dp_alloc(&packed, a->count, sizeof *packed, err);
     if (rc == DP_OK)
-        rc = dp_alloc(moments, *d * *d, sizeof **moments, err);
+        rc = dp_alloc(moments, all * all, sizeof **moments, err);
     for (size_t i = 0; rc == DP_OK && i < a->count; i++)
         packed[i] = dp_sum_at(&sum, i);
-    if (rc == DP_OK)
-        dp_whiten_unpack(packed, *d, *moments);
+    if (rc == DP_OK) {
+        dp_whiten_unpack(packed, all, *moments);
+        leave_labels(*moments, all, *d);
+    }
     free(packed);
     return rc;
 }

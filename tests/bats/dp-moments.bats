@@ -105,6 +105,18 @@ moments() { echo "dp-sample --data two.dp --mode full | dp-moments --data two.dp
     assert_equal "$(cat model)" old
 }
 
+@test "labels behind the rows are no part of the transform" {
+    # the same moments with and without labels, noise far below them: the same transform
+    for how in '' '--labels --label-bound 0.5'; do
+        dp-loop -q --plan 'moments 1, gradient 1' --seed 1 -o model -- "dp-sample --data two.dp --mode full |
+            dp-moments --on moments --data two.dp --clip 2 $how | dp-grad --on gradient --data two.dp --loss logistic --clip 1 |
+            dp-noise -z 1e-3 | ${GATE/1000/1e9} | dp-transform --on moments | dp-step --on gradient --step 1" > stream
+        dp-cat --lap 1 --full stream | jq -c '.transform | .values, .shape' > "transform$how"
+    done
+    jq -n --slurpfile a transform --slurpfile b "transform$how" '$a[1] == $b[1] and $a[1] == [6, 6] and
+        ([$a[0], $b[0]] | transpose | map(.[0] - .[1] | fabs) | max) < 1e-3' | grep true
+}
+
 @test "what is public and comes with the first lap of a later kind stays what it is from then on" {
     # run WHERE CODE: three laps of gradients behind one of moments, with a stage left of the gate that changes a frame
     run_edited() {
@@ -131,6 +143,6 @@ moments() { echo "dp-sample --data two.dp --mode full | dp-moments --data two.dp
     complains 2 "dp-moments: --label-bound: 1e-50 is too small" dp-moments --labels --label-bound 1e-50
     complains 2 "dp-moments: --label-bound goes with --labels" dp-moments --label-bound 2
     dp-synth classification --rows 10 --cols 12000 --storage csr --seed 4 -o wide.dp -q
-    complains 1 "dp-moments: the moments of 12000 columns may not fit a frame" \
+    complains 1 "dp-moments: rows of 12000 columns have no moments that fit a frame, which takes those of 1 to 8192" \
         dp-loop -q --laps 1 --seed 1 -o model -- "dp-sample --data wide.dp | dp-moments --data wide.dp | dp-noise -z 9 | $GATE"
 }

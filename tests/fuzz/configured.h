@@ -47,6 +47,11 @@ static const char *const configurations[] = {
     "dp-linesearch --data @DATA --epsilon 1 --tries 5 --clip 1 --first-step 4 --same-batch",
     "dp-breed --data @DATA --offspring 6 --parents 3 --intercept 1 --decay 0.9",
     "dp-select --data @DATA --loss logistic --epsilon 1 --clip 1 --lambda 0.1 --relative",
+    "dp-moments --data @DATA --intercept 1 --labels --label-bound 0.5 --threads 2",
+    "dp-moments --clip 0.3",
+    "dp-transform --rank 3",
+    "dp-transform",
+    "dp-step --step 1 --relative",
 };
 
 #define CONFIGURATIONS (sizeof configurations / sizeof configurations[0])

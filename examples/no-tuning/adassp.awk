@@ -1,13 +1,21 @@
-# AdaSSP (Wang 2018): solves the released moments of rows and labels once, and scores test rows. Read one after the other: the sum, a number a
-# line; "row" and the numbers of each test row; "label" and the label of each. Variables: cols, outputs (label columns), grid, noise (the
-# deviation of an entry of the sum), classes (0 for numbers).
+# AdaSSP (Wang 2018): solves the released moments of rows, and of rows and labels, once, and scores test rows. A line begins with its kind:
+# "moments" and a number of the upper triangle, row by row; "gradient" and a number of the sum of y x, output by output; "row" and the
+# numbers of a test row; "label" and its label. Variables: cols, classes (0 for numbers), z (the deviation of the noise).
 BEGIN {
-    all = cols + outputs
-    i = j = 1
+    outputs = classes > 2 ? classes : 1
+    i = j = k = column = 1
 }
-NF == 1 {
-    m[i, j] = m[j, i] = $1 * grid / (i == j ? 1 : sqrt(2))
-    if (++j > all) j = ++i
+$1 == "moments" {
+    m[i, j] = m[j, i] = $2 / (i == j ? 1 : sqrt(2))
+    if (++j > cols) j = ++i
+    next
+}
+$1 == "gradient" {
+    v[column, k] = $2
+    if (++column > cols) {
+        column = 1
+        k++
+    }
     next
 }
 $1 == "row" {
@@ -22,11 +30,11 @@ $1 == "row" {
 }
 $1 == "label" { y[++labels] = $2 }
 
-# solve: (M + lambda I) w = the moments of rows and labels, by Cholesky. lambda is what the noise on the matrix is at most, with probability
+# solve: (M + lambda I) w = v, by Cholesky. lambda is what the noise on the matrix is at most, with probability
 # .95; the least eigenvalue, which is taken off it there, is next to 0 for these data.
 function solve(    i, j, k, lambda, s) {
     solved = 1
-    lambda = noise / sqrt(2) * sqrt(cols * log(2 * cols ^ 2 / 0.05))
+    lambda = z / sqrt(2) * sqrt(cols * log(2 * cols ^ 2 / 0.05))
     for (i = 1; i <= cols; i++) {
         m[i, i] += lambda
         for (j = 1; j <= i; j++) {
@@ -41,7 +49,7 @@ function solve(    i, j, k, lambda, s) {
     }
     for (k = 1; k <= outputs; k++) {
         for (i = 1; i <= cols; i++) {
-            s = m[i, cols + k]
+            s = v[i, k]
             for (j = 1; j < i; j++) s -= l[i, j] * w[j, k]
             w[i, k] = s / l[i, i]
         }

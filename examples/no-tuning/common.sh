@@ -119,7 +119,7 @@ table() {
 # pictures SET TRAIN-IMAGES TRAIN-LABELS TEST-IMAGES TEST-LABELS
 pictures() {
     [ -d "$out/$1.dp" ] || dp-import idx -q --row-norm unit --no-bias --population "$1" -o "$out/$1.dp" "$2" "$3"
-    [ -d "$out/$1-test.dp" ] || dp-import idx -q --row-norm unit --no-bias --population "$1" -o "$out/$1-test.dp" "$4" "$5"
+    [ -d "$out/$1-test.dp" ] || dp-import idx -q --row-norm unit --no-bias --population "$1-test" -o "$out/$1-test.dp" "$4" "$5"
 }
 
 # grey ARCHIVE: CIFAR-10 in grey on 16 × 16 pixels, as IDX files. djpeg gives that when it decodes at half the size.

@@ -80,30 +80,35 @@ full_batches() {
         dp-step    --step $step --momentum 0.9 --average tail" > /dev/null
 }
 
-# adassp SET ROUND EPSILON MODEL: sufficient statistics, released once: the moments of rows and labels. There is no model that dp-eval
-# knows: adassp.awk solves for it and scores the test rows, and leaves accuracy or R².
+# adassp SET ROUND EPSILON MODEL: sufficient statistics: two laps over all rows, for the moments of the rows and for the sum of y x, which is the
+# gradient of the squared loss at the model of zeros. adassp.awk solves for a model, which is none that dp-eval reads, scores the test rows,
+# and leaves accuracy or R².
 adassp() {
-    local data test z sensitivity classes outputs=1
-    data=$(data "$1" "$2") test=$(data "$1" "$2")-test.dp
-    z=$(multiplier "$1" "$3" 1 1)
-    classes=$(dp-info --get classes "$data.dp")
-    [ "$classes" -le 2 ] || outputs=$classes
-    # the released moments are kept (tee); what dp-transform makes of them is not used
-    dp-loop --laps 1 --seed "$2" -q -- "
-        dp-sample  --data $data.dp --mode full |
-        dp-moments --data $data.dp --labels |
-        dp-noise   --multiplier $z |
-        dp-account --epsilon $3 --delta $(delta "$1") --allow-seeded --no-ledger |
+    local data test z
+    data=$(data "$1" "$2").dp test=$(data "$1" "$2")-test.dp
+    z=$(multiplier "$1" "$3" 1 2)
+    dp-loop --plan 'gradient 1, moments 1' --seed "$2" -q -- "
+        dp-sample    --data $data --mode full |
+        dp-grad      --on gradient --data $data --loss squared --clip 1 |
+        dp-moments   --on moments --data $data |
+        dp-noise     --multiplier $z |
+        dp-account   --epsilon $3 --delta $(delta "$1") --allow-seeded --no-ledger |
         tee $4.frames |
-        dp-transform" > /dev/null
-    sensitivity=$(dp-cat --kind lap "$4.frames" | sed 's/.*"sensitivity":\([^,}]*\).*/\1/')
+        dp-transform --on moments --rank 1 |
+        dp-step      --on gradient --step 1" > /dev/null
     {
-        dp-info --get sum "$4.frames"
+        sums "$4.frames" 2 | sed 's/^/moments /'
+        sums "$4.frames" 1 | sed 's/^/gradient /'
         od -A n -v -t f4 -w$((4 * $(dp-info --get cols "$test"))) -j 128 "$test/X.npy" | sed 's/^/row/'
         od -A n -v -t f8 -w8 -j 128 "$test/y.npy" | sed 's/^/label/'
-    } | awk -v cols="$(dp-info --get cols "$test")" -v outputs="$outputs" -v grid="$(dp-info --get grid "$4.frames")" -v noise="$(calculate "$z * $sensitivity")" \
-        -v classes="$classes" -f "$here/adassp.awk" > "$4"
+    } | awk -v cols="$(dp-info --get cols "$data")" -v classes="$(dp-info --get classes "$data")" -v z="$z" -f "$here/adassp.awk" > "$4"
     rm "$4.frames"
+}
+# sums FRAMES LAP: the released sum of a lap, a number a line
+sums() {
+    dp-cat --lap "$2" --frames "$1" > "$1.lap"
+    dp-info --get sum "$1.lap" | awk -v grid="$(dp-info --get grid "$1.lap")" '{ printf "%.10g\n", $1 * grid }'
+    rm "$1.lap"
 }
 
 # score SET ROUND MODEL: accuracy, area under the ROC curve and log loss, or R²; - for what there is not
@@ -130,7 +135,7 @@ cell() {
     [ ! -s "$file" ] || return 0
     mkdir -p "${file%/*}"
     start=$(now)
-    if train "$1" "$2" "$5" "$3" "$4" "$file.model" 2> "$file.messages"; then
+    if bash -c 'set -euo pipefail; train "$@"' - "$1" "$2" "$5" "$3" "$4" "$file.model" 2> "$file.messages"; then
         line=$(calculate "($(now) - $start) / 1e6")
         tsv "$line" "$(case $1 in adassp) cat "$file.model" ;; *) score "$2" "$5" "$file.model" ;; esac)" > "$file.part"
     elif grep -q 'no longer finite' "$file.messages"; then
@@ -142,7 +147,7 @@ cell() {
     rm -f "$file.model" "$file.messages"
     mv "$file.part" "$file"
 }
-export -f multiplier train of_epochs full_batches adassp score file_of cell
+export -f multiplier train of_epochs full_batches adassp sums score file_of cell
 
 # run_cells: the lines on standard input, each a call, some at a time
 run_cells() { xargs -d '\n' -P "$jobs" -I LINE bash -c 'set -euo pipefail; LINE'; }

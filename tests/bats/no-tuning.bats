@@ -46,6 +46,26 @@ models() { printf 'models\tadult\t1\t%s\t%s\t%s\t1\t%s\t-\t-\n' "$1" "$2" "$(wc 
     assert_equal "$(awk -v kind=against -f table.awk lines | tail -n 1)" '| found on it | 1 | 1 | 0.0000 | +0.1000 |  |  |  |'
 }
 
+@test "AdaSSP solves for the weights that moments and sums ask for" {
+    # M = [[2, 1], [1, 3]], twice sqrt(2) off the diagonal; lambda is nearly 0; v = M (1, -1)
+    {
+        printf 'moments %s\n' 2 1.414213562 3
+        printf 'gradient %s\n' 1 -2
+        printf 'row %s\n' '1 0' '0 1' '1 2' '2 1'
+        printf 'label %s\n' 1 -1 0 1.5
+    } > lines
+    # predictions 1, -1, -1, 1: squared error 1.25, of 3.6875
+    assert_equal "$(awk -v cols=2 -v classes=0 -v z=1e-9 -f adassp.awk lines)" "$(printf '0.66102\t-\t-')"
+    # classes 1, 0, 0, 1 by the sign
+    sed -i 's/label .*/label 1/' lines
+    assert_equal "$(awk -v cols=2 -v classes=2 -v z=1e-9 -f adassp.awk lines | cut -f 1)" 0.50000
+    # with z = 1 lambda is sqrt(2 ln(160) / 2) = 2.2528, and w = (.33988, -.44545), which is 0 at (1, .76300)
+    { grep -v 'row\|label' lines && printf 'row 1 %s\n' 0.762 0.764 && printf 'label %s\n' 1 0; } > regularised
+    assert_equal "$(awk -v cols=2 -v classes=2 -v z=1 -f adassp.awk regularised | cut -f 1)" 1.00000
+    run awk -v cols=2 -v classes=0 -v z=1 -f adassp.awk <(grep -v row lines)
+    assert_failure
+}
+
 @test "what is measured again takes the place of what was measured" {
     printf 'set\tadult\tclasses\tfound\t1e-3\t100\t5\t2\n' > measured.tsv
     { models fit x '0.1 0.2' && models sgd one 0.3 && models sgd two 0.4; } >> measured.tsv
@@ -76,13 +96,13 @@ models() { printf 'models\tadult\t1\t%s\t%s\t%s\t1\t%s\t-\t-\n' "$1" "$2" "$(wc 
     mkdir -p data/wine
     wine 400 1 > data/wine/winequality-red.csv
     wine 600 2 > data/wine/winequality-white.csv
-    export DPLINE_DATA=$PWD/data DPLINE_FASHION=$PWD OUT=$PWD/out SPLITS=2 TRIED=1 FINALISTS=1 JOBS=1 METHODS='sgd adam scd optimum'
+    export DPLINE_DATA=$PWD/data DPLINE_FASHION=$PWD OUT=$PWD/out SPLITS=2 TRIED=1 FINALISTS=1 JOBS=1 METHODS='sgd adam scd adassp optimum'
     rm -f measured.tsv
     within 300 ./run.sh --write classes numbers
     assert_success
     # every data set whose table is there, and every method; a setting that is best once is measured twice
-    assert_equal "$(awk -F '\t' '$1 == "models" && $6 == 2 { print $2 "/" $4 }' measured.tsv | sort -u | tr '\n' ' ')" \
-        'red/adam red/optimum red/scd red/sgd white-6/adam white-6/optimum white-6/scd white-6/sgd white/adam white/optimum white/scd white/sgd '
+    assert_equal "$(awk -F '\t' '$1 == "models" && $6 == 2 { print $2 "/" $4 }' measured.tsv | sort -u)" \
+        "$(for set in red white white-6; do printf "$set/%s\n" $METHODS; done | sort)"
     assert_equal "$(awk -F '\t' '$1 == "models" && $4 == "sgd"' measured.tsv | wc -l)" 72
     # quality follows from the numbers: there is something to learn
     awk -F '\t' '$1 == "models" && $4 == "optimum" && !($8 > .6) { bad = 1 } END { exit bad }' measured.tsv

@@ -28,16 +28,17 @@ settings() {
         optimum-numbers) for step in 1e-5 1e-7; do echo "--loss squared --lambda $step"; done ;;
         optimum-pictures) echo '--loss softmax --lambda 1e-5' ;;
         optimum-*) for loss in logistic huberised-hinge; do for step in 1e-5 1e-7; do echo "--loss $loss --lambda $step"; done; done ;;
-        fit-logistic-*) [ "$(part_of "$2")" != classes ] || echo '--loss logistic' ;;
+        tuned-*) [ "$(part_of "$2")" != classes ] || echo 'as it comes' ;;
         *) echo 'as it comes' ;;
     esac
 }
 
-# multiplier SET EPSILON RATE LAPS: the smallest for that budget, computed once
+# multiplier SET EPSILON RATE LAPS [OPTIONS]: the smallest for that budget, computed once
 multiplier() {
     local file part
-    file=$results/multiplier-$2-$(delta "$1")-${3/\//_}-$4 part=$results/multiplier.$BASHPID
-    [ -s "$file" ] || { dp-account sigma --epsilon "$2" --delta "$(delta "$1")" --rate "$3" --laps "$4" > "$part" && mv "$part" "$file"; }
+    file=$results/multiplier-$2-$(delta "$1")-${3/\//_}-$4${5:+-chosen} part=$results/multiplier.$BASHPID
+    # shellcheck disable=SC2086 # a list of words
+    [ -s "$file" ] || { dp-account sigma --epsilon "$2" --delta "$(delta "$1")" --rate "$3" --laps "$4" ${5:-} > "$part" && mv "$part" "$file"; }
     cat "$file"
 }
 
@@ -51,12 +52,12 @@ train() {
     [ "$1" = optimum ] || words+=(--epsilon "$4" --delta "$(delta "$2")" --no-ledger)
     case $1 in
         fit) fit.sh "${words[@]}" ;;
-        fit-logistic) fit.sh "${words[@]}" ;;
         sgd) dp-sgd.sh "${words[@]}" --multiplier "$(of_epochs "$data" "$2" "$4" "$5")" ;;
         adam) dp-adam.sh "${words[@]}" --multiplier "$(of_epochs "$data" "$2" "$4" "$5")" ;;
         scd) scd.sh "${words[@]}" ;;
         optimum) erm.sh "${words[@]}" ;;
         full) full_batches "$data" "${@:2}" ;;
+        tuned) tuned "$data" "${@:2:3}" "$6" ;;
         adassp) adassp "$2" "$3" "$4" "$6" ;;
     esac
 }
@@ -78,6 +79,29 @@ full_batches() {
         dp-noise   --multiplier $(multiplier "$2" "$4" 1 "$laps") |
         dp-account --epsilon $4 --delta $(delta "$2") --allow-seeded --no-ledger |
         dp-step    --step $step --momentum 0.9 --average tail" > /dev/null
+}
+
+# tuned DATA SET ROUND EPSILON MODEL: full batches, with a choice among the same settings that is charged: ten runs on average, scored on the
+# training rows
+tuned() {
+    local trials='--trials geometric:0.1 --score-multiplier 20' setting laps z
+    {
+        echo laps step loss z
+        settings full "$2" | while read -r setting; do
+            laps=${setting%% *}
+            z=$(multiplier "$2" "$4" 1 "$laps" "$trials")
+            echo "${setting% *} $z"
+        done
+    } > "$5.grid"
+    # shellcheck disable=SC2086 # a list of words
+    dp-tune --grid "$5.grid" $trials --score-data "$1" --epsilon "$4" --delta "$(delta "$2")" --no-ledger --seed "$3" -q --model "$5" -- "
+        dp-loop --laps {laps} --seed {seed} -q -- '
+            dp-sample  --data $1 --mode full |
+            dp-grad    --data $1 --loss {loss} --lambda 1e-5 --clip 1 |
+            dp-noise   --multiplier {z} |
+            dp-account --trial {trial} --allow-seeded |
+            dp-step    --step {step} --momentum 0.9 --average tail'"
+    rm "$5.grid"
 }
 
 # adassp SET ROUND EPSILON MODEL: sufficient statistics: two laps over all rows, for the moments of the rows and for the sum of y x, which is the
@@ -130,14 +154,16 @@ file_of() { echo "$results/cells/$1/$2/$3/${4//[\/ ]/_}/$5"; }
 # cell METHOD SET EPSILON SETTING ROUND: leaves seconds and scores in its file. Done cells are not done again, so that an interrupted run
 # goes on where it stopped. A model that is not finite any more is as good as none.
 cell() {
-    local file start line
+    local file start seconds line
     file=$(file_of "$@")
     [ ! -s "$file" ] || return 0
     mkdir -p "${file%/*}"
     start=$(now)
     if bash -c 'set -euo pipefail; train "$@"' - "$1" "$2" "$5" "$3" "$4" "$file.model" 2> "$file.messages"; then
-        line=$(calculate "($(now) - $start) / 1e6")
-        tsv "$line" "$(case $1 in adassp) cat "$file.model" ;; *) score "$2" "$5" "$file.model" ;; esac)" > "$file.part"
+        seconds=$(calculate "($(now) - $start) / 1e6")
+        if [ "$1" = adassp ]; then line=$(cat "$file.model"); else line=$(score "$2" "$5" "$file.model"); fi
+        [ -n "$line" ]
+        tsv "$seconds" "$line" > "$file.part"
     elif grep -q 'no longer finite' "$file.messages"; then
         tsv 0 "$([ "$(part_of "$2")" = numbers ] && echo -1 || echo 0)" - - > "$file.part"
     else
@@ -147,7 +173,7 @@ cell() {
     rm -f "$file.model" "$file.messages"
     mv "$file.part" "$file"
 }
-export -f multiplier train of_epochs full_batches adassp sums score file_of cell
+export -f settings multiplier train tuned of_epochs full_batches adassp sums score file_of cell
 
 # run_cells: the lines on standard input, each a call, some at a time
 run_cells() { xargs -d '\n' -P "$jobs" -I LINE bash -c 'set -euo pipefail; LINE'; }

@@ -5,10 +5,10 @@ BEGIN {
     name["red"] = "red wine"; name["bank"] = "bank marketing"; name["credit"] = "credit default"; name["protein"] = "protein"
     name["bike"] = "bike sharing"; name["blogfeedback"] = "BlogFeedback"; name["fashion"] = "Fashion-MNIST"; name["mnist"] = "MNIST"
     name["cifar"] = "CIFAR-10, grey, 16 × 16"
-    title["fit"] = "`fit`"; title["fit-logistic"] = "`fit --loss logistic`"; title["sgd"] = "DP-SGD, best of 24"; title["full"] = "full batches, best of 32"
+    title["fit"] = "`fit`"; title["sgd"] = "DP-SGD, best of 24"; title["full"] = "full batches, best of 32"
     title["tuned"] = "full batches, choice charged"; title["adam"] = "DP-Adam, best of 6"; title["scd"] = "DP-SCD"; title["adassp"] = "AdaSSP"
     title["optimum"] = "without privacy"
-    columns = split("fit fit-logistic sgd full tuned adam scd adassp optimum", column, " ")
+    columns = split("fit sgd full tuned adam scd adassp optimum", column, " ")
     number = split("adult phishing white-6 bank credit protein bike white blogfeedback red fashion mnist cifar", order, " ")
 }
 function median(list,    a, n, i, j, t) {
@@ -75,7 +75,7 @@ function sorted(list, a,    n, i, j, t) {
 function part_table(p, measure,    n, texts, i, j, k, s, e, c, used, m) {
     texts[1] = "data"; texts[2] = "rules were"; texts[3] = "epsilon"; n = 3
     for (i = 1; i <= columns; i++)
-        if ((p, column[i]) in has && !(column[i] == "fit-logistic" && measure == "score")) {
+        if ((p, column[i]) in has) {
             used[++n] = column[i]
             texts[n] = title[column[i]]
         }
@@ -168,7 +168,7 @@ function gaps(    r, i, j, k, s, m, c, x, d, at) {
                 at++
                 for (k = 1; k <= columns; k++) {
                     d = value(s, c[j], column[k], "score")
-                    if (d != "" && column[k] != "fit-logistic") printf "%s\t%d\t%.4f\t%s, %s\t%s\n", column[k], at, d - x, name[s], c[j], role[s]
+                    if (d != "") printf "%s\t%d\t%.4f\t%s, %s\t%s\n", column[k], at, d - x, name[s], c[j], role[s]
                 }
             }
         }

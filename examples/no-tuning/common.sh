@@ -151,6 +151,4 @@ tsv() {
     echo "$*"
 }
 calculate() { awk "BEGIN { printf \"%.10g\", ($1) }"; }
-# now: microseconds, in whatever locale
-now() { echo "${EPOCHREALTIME/[.,]/}"; }
-export -f all_sets part_of delta data tsv calculate now
+export -f all_sets part_of delta data tsv calculate

@@ -151,26 +151,25 @@ score() {
 
 # file_of METHOD SET EPSILON SETTING ROUND: where the line of a model is
 file_of() { echo "$results/cells/$1/$2/$3/${4//[\/ ]/_}/$5"; }
-# cell METHOD SET EPSILON SETTING ROUND: leaves seconds and scores in its file. Done cells are not done again, so that an interrupted run
+# cell METHOD SET EPSILON SETTING ROUND: leaves CPU seconds and scores in its file. Done cells are not done again, so that an interrupted run
 # goes on where it stopped. A model that is not finite any more is as good as none.
 cell() {
-    local file start seconds line
+    local file line log TIMEFORMAT='%U %S'
     file=$(file_of "$@")
     [ ! -s "$file" ] || return 0
     mkdir -p "${file%/*}"
-    start=$(now)
-    if bash -c 'set -euo pipefail; train "$@"' - "$1" "$2" "$5" "$3" "$4" "$file.model" 2> "$file.messages"; then
-        seconds=$(calculate "($(now) - $start) / 1e6")
+    log=$file.seconds
+    if { time bash -c 'set -euo pipefail; train "$@"' - "$1" "$2" "$5" "$3" "$4" "$file.model" 2> "$file.messages"; } 2> "$log"; then
         if [ "$1" = adassp ]; then line=$(cat "$file.model"); else line=$(score "$2" "$5" "$file.model"); fi
         [ -n "$line" ]
-        tsv "$seconds" "$line" > "$file.part"
+        tsv "$(awk '{ print $1 + $2 }' "$log")" "$line" > "$file.part"
     elif grep -q 'no longer finite' "$file.messages"; then
         tsv 0 "$([ "$(part_of "$2")" = numbers ] && echo -1 || echo 0)" - - > "$file.part"
     else
         cat "$file.messages" >&2
         return 1
     fi
-    rm -f "$file.model" "$file.messages"
+    rm -f "$file.model" "$file.messages" "$log"
     mv "$file.part" "$file"
 }
 export -f settings multiplier train tuned of_epochs full_batches adassp sums score file_of cell

@@ -44,7 +44,7 @@ measured_lines() {
             file=$(file_of "$method" "$1" "$epsilon" "$setting" "$round")
             [ ! -s "$file" ] || cat "$file"
         done | awk -F '\t' -v OFS='\t' -v set="$1" -v epsilon="$epsilon" -v method="$method" -v setting="$setting" '
-            { for (i = 1; i <= 4; i++) list[i] = list[i] (NR > 1 ? " " : "") (i == 1 ? sprintf("%.2f", $1) : $i) }
+            { for (i = 1; i <= 4; i++) list[i] = list[i] (NR > 1 ? " " : "") $i }
             END { if (NR) print "models", set, epsilon, method, setting, NR, list[1], list[2], list[3], list[4] }'
     done
 }

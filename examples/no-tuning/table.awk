@@ -132,7 +132,7 @@ function against(    i, j, s, m, c, r, n, texts, x, d, over, under, cells, worst
 }
 # --- the data, and how long fit takes
 function data_table(    i, s, n, texts, m, c, j) {
-    n = split("data|rules were|training rows × columns|label|delta|rounds|seconds of `fit`", texts, "|")
+    n = split("data|rules were|training rows × columns|label|delta|rounds|CPU seconds of `fit`", texts, "|")
     line(n, texts)
     rule(n)
     for (i = 1; i <= number; i++) {

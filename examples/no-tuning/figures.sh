@@ -13,7 +13,7 @@ style_of() {
     case $1 in
         sgd) echo 'DP-SGD, best of 24|#b3541e|7' ;;
         full) echo 'full batches, best of 32|#1b5e9b|5' ;;
-        tuned) echo 'the same, choice charged|#7fb2dd|4' ;;
+        tuned) echo 'full batches, choice charged|#7fb2dd|4' ;;
         adam) echo 'DP-Adam, best of 6|#3a7d44|9' ;;
         scd) echo 'DP-SCD|#c9a227|11' ;;
         adassp) echo 'AdaSSP|#7d3a6b|13' ;;
@@ -32,7 +32,7 @@ for method in scd adam adassp tuned sgd full optimum; do
     [ ! -s "$scratch/$method" ] || plots+="${plots:+, }'$scratch/$method' with points pointsize 1.3 linewidth 1.6 pointtype ${style[2]} linecolor rgb '${style[1]}' title '${style[0]}'"
 done
 gnuplot << END
-set terminal pngcairo size 900,$((130 + 24 * rows)) font "DejaVu Sans,10"
+set terminal pngcairo size 900,$((150 + 22 * rows)) font "DejaVu Sans,10"
 set output "gaps.png"
 set grid linecolor rgb "#dddddd"
 set yrange [$rows.7:0.3]
@@ -42,6 +42,7 @@ set xlabel "accuracy or R² less that of fit; what is worse by $(awk "BEGIN { pr
 set arrow from 0, graph 0 to 0, graph 1 nohead linewidth 2 linecolor rgb "#000000"
 $([ -z "$tested" ] || echo "set arrow from graph 0, first $tested to graph 1, first $tested nohead dashtype 2 linecolor rgb '#888888'
 set label 'rules were tested on these' at graph 0.01, first $tested + 0.35 textcolor rgb '#888888'")
-set key outside top center horizontal maxrows 2
+set tmargin 5
+set key at screen 0.6,0.985 center top horizontal maxrows 3 width 1 Left reverse
 plot $plots
 END

@@ -82,9 +82,10 @@ full_batches() {
 }
 
 # tuned DATA SET ROUND EPSILON MODEL: full batches, with a choice among the same settings that is charged: ten runs on average, scored on the
-# training rows
+# training rows with noise of 20 / epsilon rows
 tuned() {
-    local trials='--trials geometric:0.1 --score-multiplier 20' setting laps z
+    local trials setting laps z
+    trials="--trials geometric:0.1 --score-multiplier $(calculate "20 / $4")"
     {
         echo laps step loss z
         settings full "$2" | while read -r setting; do

@@ -15,7 +15,7 @@ case ${1:-} in
     --collect) write=1 collect=1 && shift ;;
 esac
 [ $# -gt 0 ] || set -- classes numbers pictures
-read -ra methods <<< "${METHODS:-sgd full adam scd adassp optimum}"
+read -ra methods <<< "${METHODS:-fit sgd full tuned adam scd adassp optimum}"
 
 say() { echo "== $*" >&2; }
 

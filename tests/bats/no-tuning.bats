@@ -32,6 +32,14 @@ models() { printf 'models\tadult\t1\t%s\t%s\t%s\t1\t%s\t-\t-\n' "$1" "$2" "$(wc 
     diff before README.md
 }
 
+@test "the measurements of the example can be drawn" {
+    command -v gnuplot > /dev/null || skip "needs gnuplot"
+    rm -f gaps.png
+    ./figures.sh
+    [ -s gaps.png ]
+    grep -q '(gaps.png)' README.md
+}
+
 @test "the table has the best median of the settings that were measured in full" {
     {
         printf 'set\tadult\tclasses\tfound\t1e-3\t100\t5\t2\n'
@@ -96,7 +104,7 @@ models() { printf 'models\tadult\t1\t%s\t%s\t%s\t1\t%s\t-\t-\n' "$1" "$2" "$(wc 
     mkdir -p data/wine
     wine 400 1 > data/wine/winequality-red.csv
     wine 600 2 > data/wine/winequality-white.csv
-    export DPLINE_DATA=$PWD/data DPLINE_FASHION=$PWD OUT=$PWD/out SPLITS=2 TRIED=1 FINALISTS=1 JOBS=1 METHODS='sgd adam scd adassp optimum'
+    export DPLINE_DATA=$PWD/data DPLINE_FASHION=$PWD OUT=$PWD/out SPLITS=2 TRIED=1 FINALISTS=1 JOBS=1 METHODS='fit sgd adam scd adassp optimum'
     rm -f measured.tsv
     within 300 ./run.sh --write classes numbers
     assert_success

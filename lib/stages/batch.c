@@ -152,6 +152,13 @@ struct dp_row dp_batch_row(const struct dp_batch *batch, size_t i)
     return batch->behind != NULL ? dp_behind_row(batch->behind, place(batch, i)) : own_row(batch, i);
 }
 
+double dp_batch_norm2(const struct dp_batch *batch, size_t i)
+{
+    if (batch->behind != NULL)
+        return dp_behind_norm2(batch->behind, place(batch, i));
+    return dp_row_norm2(own_row(batch, i)) + (double)batch->intercept * (double)batch->intercept;
+}
+
 double dp_batch_label(const struct dp_batch *batch, size_t i)
 {
     return batch->y[place(batch, i)];

@@ -60,15 +60,11 @@ size_t dp_batch_score(const struct dp_batch *batch, const struct dp_form *form, 
 /* Takes the rows out of a frame that has their sum. */
 void dp_batch_forget(struct dp_frame *frame);
 
-/* Of row i with its constant column: stored entries, and squared norm. */
+/* Of row i with its constant column, or of z: stored entries, and squared norm. */
 static inline size_t dp_batch_entries(const struct dp_batch *batch, size_t i)
 {
     return dp_batch_row(batch, i).count + (dp_batch_constant(batch) != 0 ? 1 : 0);
 }
-static inline double dp_batch_norm2(const struct dp_batch *batch, size_t i)
-{
-    double constant = (double)dp_batch_constant(batch);
-    return dp_row_norm2(dp_batch_row(batch, i)) + constant * constant;
-}
+double dp_batch_norm2(const struct dp_batch *batch, size_t i);
 
 #endif

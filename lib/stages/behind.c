@@ -16,12 +16,13 @@ static void forget(struct dp_behind *behind)
     free(behind->matrix);
     free(behind->z);
     free(behind->cut);
+    free(behind->norm2);
     free(behind->made);
     free(behind->wide);
     free(behind->product);
     behind->matrix = NULL;
     behind->z = NULL;
-    behind->cut = NULL;
+    behind->cut = behind->norm2 = NULL;
     behind->made = NULL;
     behind->wide = behind->product = NULL;
     behind->rows = behind->width = 0;
@@ -70,14 +71,17 @@ static int make_room(struct dp_behind *behind, size_t rows, struct dp_err *err)
         return DP_OK;
     free(behind->z);
     free(behind->cut);
+    free(behind->norm2);
     free(behind->made);
     behind->z = NULL;
-    behind->cut = NULL;
+    behind->cut = behind->norm2 = NULL;
     behind->made = NULL;
     behind->rows = 0;
     int rc = dp_alloc(&behind->z, rows, behind->width * sizeof(float), err);
     if (rc == DP_OK)
         rc = dp_alloc(&behind->cut, rows, sizeof(double), err);
+    if (rc == DP_OK)
+        rc = dp_alloc(&behind->norm2, rows, sizeof(double), err);
     if (rc == DP_OK)
         rc = dp_alloc(&behind->made, rows / 64 + 1, sizeof(uint64_t), err);
     behind->rows = rc == DP_OK ? rows : 0;
@@ -123,6 +127,7 @@ static void make_block(struct dp_behind *behind, const struct dp_behind_batch *b
         size_t at = batch->dataset != NULL ? (size_t)batch->id[todo[i]] : todo[i];
         double length = sqrt(dp_row_norm2(rows[i]) + batch->constant * batch->constant);
         cut(behind, length, product + i * behind->width, behind->z + at * behind->width, &behind->cut[at]);
+        behind->norm2[at] = dp_row_norm2(dp_behind_row(behind, at));
     }
 }
 

@@ -21,6 +21,7 @@ struct dp_behind {
     size_t width;   /* entries of z */
     float *z;       /* rows × width */
     double *cut;    /* rows: s */
+    double *norm2;  /* rows: dp_row_norm2 of z */
     uint64_t *made; /* a bit per row */
     size_t *todo;   /* of the batch, those that are still to be made */
     size_t todo_capacity;
@@ -50,6 +51,10 @@ static inline struct dp_row dp_behind_row(const struct dp_behind *behind, size_t
 static inline double dp_behind_cut(const struct dp_behind *behind, size_t at)
 {
     return behind->cut[at];
+}
+static inline double dp_behind_norm2(const struct dp_behind *behind, size_t at)
+{
+    return behind->norm2[at];
 }
 
 #endif

@@ -12,6 +12,7 @@
 #include "math/rng.h"
 #include "model/compare.h"
 #include "model/sum.h"
+#include "model/transform.h"
 #include "wire/model.h"
 
 enum kind {
@@ -246,10 +247,28 @@ static int one_lap(struct audit *a, int64_t lap, bool present, struct dp_err *er
     return rc == DP_OK ? check_bounded(a, &sampled, err) : rc;
 }
 
+/* The same where the sum is one behind a transform. */
+static int train_behind(struct audit *a, const struct dp_sum *sum, const struct dp_transform *transform, struct dp_err *err)
+{
+    size_t count = a->model_rows * transform->rows;
+    double *move;
+    int rc = dp_sum_need(sum, a->model_rows, transform->rows, err);
+    if (rc == DP_OK)
+        rc = dp_alloc(&move, count, sizeof *move, err);
+    if (rc != DP_OK)
+        return rc;
+    for (size_t i = 0; i < count; i++)
+        move[i] = dp_sum_at(sum, i);
+    dp_transform_push(transform, move, a->model_rows, a->model);
+    free(move);
+    return DP_OK;
+}
+
 /* Moves the trained model on by a sum. */
 static int train(struct audit *a, const struct dp_frame *f, struct dp_err *err)
 {
     struct dp_sum sum;
+    struct dp_transform transform = {0};
     if (!dp_frame_has(f, DP_F_MODEL)) /* a sum of moments moves none */
         return DP_OK;
     int rc = dp_sum_read(&sum, f, err);
@@ -258,6 +277,10 @@ static int train(struct audit *a, const struct dp_frame *f, struct dp_err *err)
         if (rc == DP_OK)
             rc = dp_alloc(&a->model, a->model_rows * a->model_cols, sizeof *a->model, err);
     }
+    if (rc == DP_OK)
+        rc = dp_transform_read(&transform, f, a->model_cols, err);
+    if (rc == DP_OK && transform.rows > 0)
+        return train_behind(a, &sum, &transform, err);
     return rc == DP_OK ? dp_sum_add(&sum, a->model_rows, a->model_cols, a->model, err) : rc;
 }
 

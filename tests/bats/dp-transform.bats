@@ -210,3 +210,21 @@ refuses() {
             dp-noise -z 1 | dp-account --epsilon 100 --delta 1e-5 --allow-seeded | dp-step --step 1 --relative"
     complains 2 "dp-step: --relative, --schedule, --optimizer and --momentum need --step" dp-step --relative
 }
+
+# Of laps in turn: a random transform, one with huge entries, with such whose products overflow, with subnormal ones, of zeros, of one
+# direction, and one that is longer than rows by a hair.
+WILD='[a, a * 1e30, a * 1e300, a * 1e-310, a * 0, n.outer(a[:, 0], a[0]) * 5, n.eye(4, 7) * (1 + 2.0**-22), a * 1e-3][frame["lap"] % 8]'
+
+@test "one row moves a sum behind a transform by at most the clip bound, whatever row and transform" {
+    small_data 60
+    put put "$(sed 's/\ba\b/n.random.default_rng(frame["lap"]).normal(size=(4, 7))/g' <<< "$WILD")"
+    for grad in "--clip 0.5 --adjacency replace-one" "--clip 2 --threads 2"; do
+        within 300 dp-audit sensitivity --data small.dp --rows 2 --laps 8 --seed 2 \
+            "dp-sample --data {} --rate 0.3 | ./put | dp-grad --data {} --loss squared --intercept 0.5 $grad"
+        assert_success
+        assert_output --partial "worst ratio"
+    done
+    within 300 dp-audit sensitivity --data small.dp --rows 1 --laps 8 --seed 2 \
+        "dp-sample --data {} --rate 0.4 | ./put | dp-grad --data {} --loss logistic --intercept 0.5 | dp-clip --data {} --clip 0.3"
+    assert_success
+}

@@ -72,6 +72,24 @@ same() {
     for variant in gradient-clip gradient-adaptive gradient-schedule gradient-adagrad gradient-adam sgd; do same four.dp softmax $variant; done
 }
 
+@test "behind a transform: processes = fused, on any number of threads, inline and not, sparse and dense" {
+    dp-synth classification --rows 600 --cols 9 --classes 4 --seed 4 --storage csr -o sparse.dp -q
+    for loss in squared logistic huberised-hinge; do
+        same four.dp $loss behind
+        same two.dp $loss behind-rank
+        same two.dp $loss behind-clip
+        train one fused "$(pipeline four.dp $loss behind)"
+        for variant in threads inline; do
+            train $variant fused "$(pipeline four.dp $loss behind-$variant)"
+            cmp one $variant
+        done
+        train sparse fused "$(pipeline sparse.dp $loss behind)"
+        dp-cmp --weights-only one sparse
+        train three-processes processes "$(pipeline four.dp $loss behind-threads)"
+        cmp threads three-processes
+    done
+}
+
 @test "laps of several kinds: processes = fused, on any number of threads" {
     for loss in logistic softmax; do
         same four.dp $loss kinds
@@ -222,7 +240,7 @@ cut_at() {
 }
 
 @test "cut at any | by ZeroMQ over ipc" {
-    for variant in parallel release sequential primal clip non-private gradient-clip gradient-adaptive gradient-schedule gradient-adam kinds sgd erm perturbed search search-same select descent permutation; do
+    for variant in parallel release sequential primal clip non-private gradient-clip gradient-adaptive gradient-schedule gradient-adam kinds behind sgd erm perturbed search search-same select descent permutation; do
         case $variant in
             perturbed) text=$(pipeline two.dp logistic $variant) ;;
             descent | permutation) text=$(pipeline four.dp softmax $variant) ;;

@@ -91,6 +91,14 @@ END
         dp-account --epsilon 100 --delta 1e-5 --allow-seeded --no-ledger | dp-step"
 }
 
+@test "memory runs out behind a transform, and moves no bit of it" {
+    sweep --runs 300 -- dp-loop -q --plan 'moments 1, gradient 2' --exec fused --seed 1 -- "dp-sample --data small.dp --mode full |
+        dp-moments --on moments --data small.dp | dp-grad --on gradient --data small.dp --loss logistic --clip 1 --threads 2 |
+        dp-noise --on moments -z 3 | dp-noise --on gradient -z 3 |
+        dp-account --epsilon 100 --delta 1e-5 --allow-seeded --no-ledger | dp-transform --on moments |
+        dp-step --on gradient --step 1 --relative"
+}
+
 @test "memory runs out in a minimiser, and a model that comes out is one all the same" {
     # NLopt makes do with fewer vectors where it gets no memory for all, and ends at another point within the tolerance.
     local run='dp-sample --data small.dp --mode full |

@@ -12,6 +12,7 @@ prepare() {
 resumed() {
     local exec=$1 text=$2 laps=(--laps $LAPS)
     [[ $text != *' --on search '* ]] || laps=(--plan "(gradient, search) $((LAPS / 2))")
+    [[ $text != *' --on moments '* ]] || laps=(--plan "(moments 1, descent 9) $((LAPS / 10))")
     dp-loop "${laps[@]}" --seed 11 --exec $exec -q -o whole -- "$text" > whole.stream
     run timeout 120 "$ROOT/tests/bats/resume.py" "${3:-1}" 2 kept part 20 -- dp-loop "${laps[@]}" --seed 11 --exec $exec -q -- "$text"
     assert_success
@@ -59,6 +60,12 @@ GRADIENTS="gradient gradient-threads gradient-clip gradient-adagrad gradient-ada
     LAPS=150
     resumed fused "$(pipeline four.dp logistic search)"
     resumed processes "$(pipeline two.dp logistic search-same)"
+}
+
+@test "killed and resumed, behind a transform" {
+    LAPS=150
+    resumed fused "$(pipeline four.dp logistic behind)"
+    resumed processes "$(pipeline two.dp logistic behind-clip)"
 }
 
 # private: CHILD, a private run with a ledger

@@ -1,10 +1,12 @@
 # The ways to train that tests of whole runs go through.
 PLAN='(whole, part 5) 2' # of the laps of several kinds, 12 in all
 SEARCHES='(gradient, search) 6'
+TRANSFORMS='moments 1, descent 5, moments 1, descent 5' # behind a transform that is made anew half-way
 # plan PIPELINE: prints the plan of its laps, nothing where they have no kinds
 plan() {
     case $1 in
         *' --on search '*) echo "$SEARCHES" ;;
+        *' --on moments '*) echo "$TRANSFORMS" ;;
         *' --on '*) echo "$PLAN" ;;
     esac
 }
@@ -46,6 +48,22 @@ pipeline() {
             echo "dp-sample --on whole --data $1 --rate 1 | $step --on whole | dp-noise --on whole -z 9 |
                 $sample --on part | $step --on part | $noise --schedule sqrt:1:1 --on part |
                 $gate | dp-step --on whole --step 0.2 | dp-step --on part --step 0.5 --schedule sqrt:1:1"
+            return
+            ;;
+        behind | behind-*) # a transform, which moments have made
+            local at=" --data $1" threads='' more='' sample="dp-sample --data $1"
+            case $3 in
+                *-threads) threads=' --threads 3' ;;
+                *-inline) sample+=' --inline' at='' ;;
+                *-clip) more=" | dp-clip --data $1 --clip 0.3$threads --on descent" ;;
+            esac
+            step="dp-grad$at --loss $2 --lambda 1e-3 --loss-width 0.5 --intercept 0.5 --on descent$threads"
+            [ -n "$more" ] || step+=' --clip 0.3'
+            local make='dp-transform --on moments '
+            [ $3 != behind-rank ] || make+=' --rank 4'
+            echo "$sample --mode full --on moments | dp-moments$at --intercept 0.5$threads --on moments |
+                $sample --rate 0.4 --on descent | $step$more | dp-noise --on moments -z 3 | $noise --on descent | $gate |
+                $make | dp-step --on descent --step 0.5 --relative --momentum 0.5 --average tail"
             return
             ;;
         search | search-*) # a gradient is held until a search has found its step; -same: gradient and search of one batch

@@ -93,7 +93,7 @@ END
 
 @test "memory runs out behind a transform, and moves no bit of it" {
     sweep --runs 300 -- dp-loop -q --plan 'moments 1, gradient 2' --exec fused --seed 1 -- "dp-sample --data small.dp --mode full |
-        dp-moments --on moments --data small.dp | dp-grad --on gradient --data small.dp --loss logistic --clip 1 --threads 2 |
+        dp-moments --on moments --data small.dp | dp-grad --on gradient --data small.dp --loss logistic --clip 1 |
         dp-noise --on moments -z 3 | dp-noise --on gradient -z 3 |
         dp-account --epsilon 100 --delta 1e-5 --allow-seeded --no-ledger | dp-transform --on moments |
         dp-step --on gradient --step 1 --relative"

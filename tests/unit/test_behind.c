@@ -1,0 +1,211 @@
+/* Rows behind a transform: products by definition, norms, and what a row's z does not depend on. */
+#include "unit.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "math/panels.h"
+#include "math/rng.h"
+#include "stages/behind.h"
+
+enum { ROWS = 300, COLS = 37, WIDTH = 21 };
+
+static struct dp_stream stream;
+static float x[ROWS * COLS];
+static double matrix[WIDTH * (COLS + 1)];
+static int64_t everyone[ROWS];
+
+static double uniform(void)
+{
+    return (double)(dp_stream_next(&stream) >> 11) * 0x1p-53 - 0.5;
+}
+
+static void fill(double size)
+{
+    static struct dp_key key;
+    dp_key_derive(&key, 3, "behind", 0);
+    dp_stream_start(&stream, &key, DP_DRAW_BATCH, 1);
+    for (size_t i = 0; i < ROWS * COLS; i++)
+        x[i] = uniform() > 0.2 ? 0 : (float)uniform();
+    for (size_t i = 0; i < sizeof matrix / sizeof *matrix; i++)
+        matrix[i] = size * uniform();
+    for (size_t i = 0; i < ROWS; i++)
+        everyone[i] = (int64_t)i;
+}
+
+/* Row i as a sparse one; values and columns have room for COLS. */
+static struct dp_row sparse_row(size_t i, float *values, int32_t *columns)
+{
+    struct dp_row row = {values, columns, 0};
+    for (size_t j = 0; j < COLS; j++)
+        if (x[i * COLS + j] != 0) {
+            values[row.count] = x[i * COLS + j];
+            columns[row.count++] = (int32_t)j;
+        }
+    return row;
+}
+
+static double product_of(size_t i, size_t k, size_t cols, double constant)
+{
+    double sum = 0;
+    for (size_t j = 0; j < COLS; j++)
+        sum += (double)x[i * COLS + j] * matrix[k * cols + j];
+    return cols > COLS ? sum + constant * matrix[k * cols + COLS] : sum;
+}
+
+static void products_are_sums_in_the_order_of_columns(void **state)
+{
+    (void)state;
+    fill(3);
+    for (size_t cols = COLS; cols <= COLS + 1; cols++)
+        for (size_t width = 1; width <= WIDTH; width += 4)
+            for (size_t count = 1; count <= 9; count += 2) {
+                struct dp_panels panels = {0};
+                struct dp_row dense[9], sparse[9];
+                float values[9][COLS];
+                int32_t columns[9][COLS];
+                double wide[DP_PANELS_ROWS * (COLS + 1)], a[9 * WIDTH], b[9 * WIDTH];
+                assert_int_equal(dp_panels_open(&panels, matrix, width, cols, NULL), 0);
+                for (size_t i = 0; i < count; i++) {
+                    dense[i] = (struct dp_row){x + i * COLS, NULL, COLS};
+                    sparse[i] = sparse_row(i, values[i], columns[i]);
+                }
+                dp_panels_multiply(&panels, dense, count, COLS, 0.25, wide, a);
+                dp_panels_multiply(&panels, sparse, count, COLS, 0.25, wide, b);
+                for (size_t i = 0; i < count; i++)
+                    for (size_t k = 0; k < width; k++)
+                        assert_true(a[i * width + k] == product_of(i, k, cols, 0.25));
+                assert_memory_equal(a, b, count * width * sizeof *a);
+                dp_panels_close(&panels);
+            }
+}
+
+/* Takes rows first … of the batch, which is inline. */
+static void take(struct dp_behind *behind, struct dp_transform t, size_t first, size_t count)
+{
+    struct dp_frame *frame;
+    struct dp_behind_batch batch = {
+        .count = count, .features = COLS, .constant = 0.5, .id = everyone + first, .x = x + first * COLS};
+    assert_int_equal(dp_frame_new(&frame, NULL), 0);
+    assert_int_equal(dp_behind_take(behind, &t, &batch, frame, NULL), 0);
+    dp_frame_free(frame);
+}
+
+static struct dp_transform transform_of(bool unit, bool uncut)
+{
+    return (struct dp_transform){.matrix = matrix, .rows = WIDTH, .cols = COLS + 1, .unit = unit, .uncut = uncut};
+}
+
+static void rows_are_cut_to_norm_1_as_floats(void **state)
+{
+    (void)state;
+    static const double sizes[] = {1e-320, 1e-30, 1, 1.5, 3, 1e30, 1e150, 1e307};
+    for (size_t n = 0; n < sizeof sizes / sizeof *sizes; n++)
+        for (int unit = 0; unit < 2; unit++) {
+            struct dp_behind behind = {.threads = 1};
+            fill(sizes[n]);
+            take(&behind, transform_of(unit, false), 0, ROWS);
+            for (size_t i = 0; i < ROWS; i++) {
+                long double norm2 = 0;
+                struct dp_row z = dp_behind_row(&behind, i);
+                assert_int_equal(z.count, WIDTH);
+                for (size_t k = 0; k < WIDTH; k++)
+                    norm2 += (long double)z.values[k] * (long double)z.values[k];
+                assert_true(norm2 <= 1);
+                assert_true(dp_behind_norm2(&behind, i) == dp_row_norm2(z));
+                if (sizes[n] == 1e30)
+                    assert_true(norm2 > 0.999L);
+            }
+            dp_behind_close(&behind);
+        }
+}
+
+static void a_score_is_that_of_the_row_that_was_cut(void **state)
+{
+    (void)state;
+    for (int how = 0; how < 4; how++) {
+        struct dp_behind behind = {.threads = 1};
+        fill(0.75);
+        take(&behind, transform_of(how & 1, how & 2), 0, ROWS);
+        size_t cut = 0;
+        for (size_t i = 0; i < ROWS; i++) {
+            double s = dp_behind_cut(&behind, i), norm2 = 0, length2 = 0.25;
+            for (size_t j = 0; j < COLS; j++)
+                length2 += (double)x[i * COLS + j] * (double)x[i * COLS + j];
+            for (size_t k = 0; k < WIDTH; k++) {
+                double product = product_of(i, k, COLS + 1, 0.5);
+                norm2 += product * product;
+                assert_true(fabs((double)dp_behind_row(&behind, i).values[k] - s * product) <= 0x1p-24 * fabs(s * product));
+            }
+            double expected = how & 1 ? 1 / sqrt(length2) : 1;
+            cut += norm2 * expected * expected > 1;
+            if (!(how & 2))
+                expected = fmin(expected, 1 / sqrt(norm2));
+            assert_true(fabs(s / expected - 1) < 0x1p-21);
+        }
+        assert_true(cut > ROWS / 10 && cut < ROWS);
+        dp_behind_close(&behind);
+    }
+}
+
+static void z_does_not_depend_on_threads_or_the_rest_of_the_batch(void **state)
+{
+    (void)state;
+    struct dp_behind all = {.threads = 1}, three = {.threads = 3}, part = {.threads = 2};
+    fill(2);
+    take(&all, transform_of(false, false), 0, ROWS);
+    take(&three, transform_of(false, false), 0, ROWS);
+    assert_memory_equal(all.z, three.z, (size_t)ROWS * WIDTH * sizeof *all.z);
+    assert_memory_equal(all.cut, three.cut, ROWS * sizeof *all.cut);
+    for (size_t first = 0; first < ROWS; first += 67) {
+        size_t count = ROWS - first < 67 ? ROWS - first : 67;
+        take(&part, transform_of(false, false), first, count);
+        assert_memory_equal(all.z + first * WIDTH, part.z, count * WIDTH * sizeof *all.z);
+    }
+    matrix[5] += 0x1p-40; /* another transform, and rows are made anew */
+    take(&three, transform_of(false, false), 0, ROWS);
+    assert_memory_not_equal(all.cut, three.cut, ROWS * sizeof *all.cut);
+    matrix[5] -= 0x1p-40;
+    take(&three, transform_of(false, false), 0, ROWS);
+    assert_memory_equal(all.z, three.z, (size_t)ROWS * WIDTH * sizeof *all.z);
+    dp_behind_close(&all);
+    dp_behind_close(&three);
+    dp_behind_close(&part);
+}
+
+static void rows_and_transforms_that_are_none(void **state)
+{
+    (void)state;
+    struct dp_behind behind = {.threads = 1};
+    struct dp_frame *frame;
+    struct dp_err err = {0};
+    fill(2);
+    x[3 * COLS + 4] = NAN;
+    x[4 * COLS + 4] = INFINITY;
+    take(&behind, transform_of(false, false), 0, ROWS);
+    for (size_t i = 3; i < 5; i++)
+        for (size_t k = 0; k < WIDTH; k++)
+            assert_true(dp_behind_row(&behind, i).values[k] == 0);
+    assert_true(dp_behind_norm2(&behind, 5) > 0);
+    assert_int_equal(dp_frame_new(&frame, NULL), 0);
+    frame->lap = 9;
+    matrix[7] = NAN;
+    struct dp_transform t = transform_of(false, false);
+    struct dp_behind_batch batch = {.count = 1, .features = COLS, .id = everyone, .x = x};
+    assert_int_equal(dp_behind_take(&behind, &t, &batch, frame, &err), DP_E_RUN);
+    assert_string_equal(err.message, "the transform of lap 9 is not finite");
+    dp_frame_free(frame);
+    dp_behind_close(&behind);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(products_are_sums_in_the_order_of_columns),
+        cmocka_unit_test(rows_are_cut_to_norm_1_as_floats),
+        cmocka_unit_test(a_score_is_that_of_the_row_that_was_cut),
+        cmocka_unit_test(z_does_not_depend_on_threads_or_the_rest_of_the_batch),
+        cmocka_unit_test(rows_and_transforms_that_are_none),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -124,6 +124,7 @@ static int transform_fire(struct dp_stage *stage, struct dp_frame *frame, struct
     if (o->uncut)
         dp_frame_set_bool(frame, DP_F_UNCUT, true);
     dp_frame_drop(frame, DP_F_SUM);
+    dp_frame_drop(frame, DP_F_BOUND); /* that of moments: none for dp-clip --follow to take over */
     return out->frame(out, frame, err);
 }
 

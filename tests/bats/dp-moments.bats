@@ -117,6 +117,14 @@ moments() { echo "dp-sample --data two.dp --mode full | dp-moments --data two.dp
         ([$a[0], $b[0]] | transpose | map(.[0] - .[1] | fabs) | max) < 1e-3' | grep true
 }
 
+@test "the bound of moments is not what a clip follows" {
+    dp-loop -q --plan 'moments 1, gradient 2' --seed 1 -o model -- "dp-sample --data two.dp --mode full |
+        dp-moments --on moments --data two.dp --intercept 2 | dp-grad --on gradient --data two.dp --intercept 2 --loss logistic |
+        dp-clip --on gradient --data two.dp --clip 0.1 --follow | dp-noise -z 9 | ${GATE} --adaptive |
+        dp-transform --on moments | dp-step --on gradient --step 1" > stream
+    assert_equal "$(dp-cat --kind lap stream | jq -c .bound | tr '\n' ' ')" 'null 0.1 0.1 '
+}
+
 @test "what is public and comes with the first lap of a later kind stays what it is from then on" {
     # run WHERE CODE: three laps of gradients behind one of moments, with a stage left of the gate that changes a frame
     run_edited() {

@@ -119,12 +119,41 @@ above() { /usr/bin/python3 -c "import sys; sys.exit(not float(sys.argv[1]) >= fl
     dp-info --get model other | cmp - weights
 }
 
-@test "fit: processes, one process and threads give the same model" {
-    dpline fit small.dp --seed 1 -q --no-ledger -o one --exec fused --threads 1
-    dpline fit small.dp --seed 1 -q --no-ledger -o two --exec processes --threads 1
-    dpline fit small.dp --seed 1 -q --no-ledger -o three --threads 4
-    dp-cmp one two
-    dp-cmp one three
+@test "fit: processes, one process and threads give the same model, of two classes, of three and of numbers" {
+    dp-synth classification --rows 2000 --cols 8 --classes 3 --seed 7 -o three.dp -q
+    dp-synth regression --rows 2000 --cols 8 --seed 7 -o real.dp -q
+    for data in small three real; do
+        for epsilon in 1 0.15; do # behind a transform, and not
+            fit="dpline fit $data.dp --seed 1 -q --no-ledger --delta 1e-5 --epsilon $epsilon"
+            $fit -o one --exec fused --threads 1
+            $fit -o two --exec processes --threads 1
+            $fit -o three --threads 4
+            dp-cmp one two
+            dp-cmp one three
+        done
+    done
+}
+
+@test "fit: numbers: counts have 5 % of what the moments leave, and the rest is spent" {
+    dp-synth regression --rows 6000 --cols 10 --seed 3 -o small.dp -f -q
+    printed --delta 1e-5 > run
+    whole=$(dp-account sigma --sampler full --laps 1 --epsilon 1 --delta 1e-5)
+    /usr/bin/python3 - "$whole" run << 'EOF'
+import re, sys
+whole, run = float(sys.argv[1]), open(sys.argv[2]).read()
+number = lambda option: float(re.search(option + r" ([0-9.]+)", run).group(1))
+x, laps = 6000 / whole / 11 ** 0.5, 96
+assert "'moments 1, gradient %d'" % laps in run and "--schedule first:32:100" in run and x / 4 > 45
+z = [float(word) for word in re.findall(r" --multiplier ([0-9.]+)", run)]
+counts = number("--count-multiplier")
+shares = [1 / z[0] ** 2, laps / counts ** 2, (32 + 64 * 100) / z[1] ** 2]
+assert all(abs(share * whole ** 2 / part - 1) < 1e-6 for share, part in zip(shares, (0.1, 0.045, 0.855))), shares
+assert sum(shares) * whole ** 2 <= 1
+assert abs(number("--adaptive") - (1 - max(10 / x, 0.01))) < 1e-5 and abs(number("--tail") - 1 / 3) < 1e-5
+EOF
+    dpline fit small.dp --delta 1e-5 --seed 1 -q -o model
+    above 1 "$(dp-info --get epsilon model)"
+    above "$(dp-info --get epsilon model)" 0.9999
 }
 
 @test "fit: laps, shares and steps by the reach of the budget" {
@@ -151,8 +180,8 @@ EOF
     # a bias column is there already
     dp-synth classification --rows 2000 --cols 8 --classes 3 --seed 7 -o small.dp -f -q
     run printed
-    assert_output --partial ' --intercept 0.5 --clip 1e-6 '
-    assert_output --partial ' --loss softmax --clip 0.5 --scale 0.001 '
+    assert_output --partial ' --intercept 0.5 --unit '
+    assert_output --partial ' --loss softmax --clip 0.5 --scale 1 '
     printf '{"columns": [{"name": "a", "type": "numeric", "bounds": [0, 1]}, {"name": "b", "type": "label", "classes": ["0", "1"]}]}' > s.json
     awk 'BEGIN { for (i = 0; i < 3000; i++) print i / 3000 "," (i > 1500) }' > t.csv
     dp-import csv -q --schema s.json -o small.dp -f t.csv
@@ -170,7 +199,7 @@ EOF
     assert_equal "$(dp-info --get loss model)" softmax
     dp-synth regression --rows 6000 --cols 10 --seed 3 -o real.dp --test real-test.dp -q
     dpline fit real.dp --epsilon 2 --seed 1 -o model 2> said
-    above "$(accuracy real-test.dp model r2)" 0.3
+    above "$(accuracy real-test.dp model r2)" 0.9
     assert_equal "$(dp-info --get loss model)" squared
     grep -qF "dpline fit: 6000 rows, 10 columns, a number: squared;" said
     grep -qF -- "--metrics r2" said

@@ -5,12 +5,13 @@
 #include <string.h>
 
 #define GRID_BITS 20
+#define FINEST (-1000)
 
 double dp_grid_for(double bound)
 {
     int exponent;
     frexp(bound, &exponent); /* bound in [2^(exponent-1), 2^exponent) */
-    return ldexp(1.0, exponent - 1 - GRID_BITS);
+    return ldexp(1.0, exponent - 1 - GRID_BITS > FINEST ? exponent - 1 - GRID_BITS : FINEST);
 }
 
 /* Whether all are finite and one is not zero: then ‖v‖₂ = *largest × √*squares, without overflow. */

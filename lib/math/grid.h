@@ -10,7 +10,8 @@
 #include "math/rng.h"
 #include "math/vec.h"
 
-/* The largest power of two ≤ bound × 2^-20. Scaling by it is exact. */
+/* The largest power of two ≤ bound × 2^-20, and at least 2^-1000: its inverse is finite, whatever the bound. Scaling by it is
+   exact. */
 double dp_grid_for(double bound);
 
 /* The float nearest to x on the side of zero. */

@@ -2,6 +2,7 @@
    bound, exactly; rows dense and sparse add the same, in any order. */
 #include "unit.h"
 
+#include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -117,6 +118,20 @@ static void what_is_not_finite_adds_nothing(void **state)
 }
 
 /* So many rows that dense ones are added by blocks, and what is left of them; columns beyond one tile; some rows of zeros. */
+/* Where a double hardly stands for the inverse of a grid, and where none does. */
+static void smallest_bounds(void **state)
+{
+    static const int32_t columns[3] = {0, 1, 2};
+    static const float x[3] = {1, -3, 0x1p-149f};
+    (void)state;
+    for (int exponent = -1074; exponent < -900; exponent++) {
+        add_one((struct dp_row){x, NULL, 3}, 3, NULL, 0, ldexp(1, exponent));
+        assert_true(within(3, ldexp(1, exponent)));
+        add_one((struct dp_row){x, columns, 3}, 3, NULL, 0, ldexp(1, exponent));
+        assert_true(within(3, ldexp(1, exponent)));
+    }
+}
+
 static void dense_and_sparse_rows_add_the_same(void **state)
 {
     (void)state;
@@ -182,6 +197,7 @@ int main(void)
         cmocka_unit_test(what_a_row_adds_is_within_the_bound),
         cmocka_unit_test(rows_that_are_too_long_are_scaled_down),
         cmocka_unit_test(what_is_not_finite_adds_nothing),
+        cmocka_unit_test(smallest_bounds),
         cmocka_unit_test(dense_and_sparse_rows_add_the_same),
         cmocka_unit_test(along_a_vector),
     };

@@ -26,7 +26,7 @@ settings() {
             ;;
         adam-*) for batch in 100 500; do for step in 0.02 0.05 0.1; do echo "--batch $batch --step $step"; done; done ;;
         optimum-numbers) for step in 1e-5 1e-7; do echo "--loss squared --lambda $step"; done ;;
-        optimum-pictures) echo '--loss softmax --lambda 1e-5' ;;
+        optimum-pictures) for step in 1e-5 $([ "$2" != cifar ] || echo 1e-7); do echo "--loss softmax --lambda $step"; done ;;
         optimum-*) for loss in logistic huberised-hinge; do for step in 1e-5 1e-7; do echo "--loss $loss --lambda $step"; done; done ;;
         tuned-*) [ "$(part_of "$2")" != classes ] || echo 'as it comes' ;;
         *) echo 'as it comes' ;;

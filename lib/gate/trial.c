@@ -15,8 +15,8 @@
 #include "ledger/charge_json.h"
 
 static const char *const words[] = {[DP_TRIAL_PLAN] = "plan", [DP_TRIAL_LAPS] = "laps"};
-static const char *const files[] = {"trial", "plan", "plan.new"};
-enum { FILE_TRIAL, FILE_PLAN, FILE_NEW, FILES };
+static const char *const files[] = {"trial", "plan", "charged", "taken", "new"};
+enum { FILE_TRIAL, FILE_PLAN, FILE_CHARGED, FILE_TAKEN, FILE_NEW, FILES };
 #define TEXT 64 /* bytes that hold the name and a word */
 
 static int path_of(char **path, const char *directory, int file, struct dp_err *err)
@@ -44,6 +44,97 @@ static bool is_private(const char *directory)
 {
     struct stat st;
     return stat(directory, &st) == 0 && S_ISDIR(st.st_mode) && st.st_uid == geteuid() && (st.st_mode & 077) == 0;
+}
+
+static int move(const char *directory, int from, int to, struct dp_err *err)
+{
+    char *old = NULL, *new = NULL;
+    int rc = path_of(&old, directory, from, err);
+    if (rc == DP_OK)
+        rc = path_of(&new, directory, to, err);
+    if (rc == DP_OK && rename(old, new) != 0)
+        rc = dp_fail_errno(err, errno, "cannot write %.300s", new);
+    free(old);
+    free(new);
+    return rc;
+}
+
+/* --- plans as files ----------------------------------------------------------------------------------------------- */
+
+static json_t *plan_to_json(const struct dp_trial_plan *plan)
+{
+    json_t *charges = json_array();
+    int bad = 0;
+    for (size_t i = 0; i < plan->charges.count; i++)
+        bad |= json_array_append_new(charges, dp_charge_to_json(&plan->charges.charge[i]));
+    json_t *json = json_pack("{s:o?, s:s, s:I, s:b, s:o}", "directory", dp_json_string(plan->directory), "adjacency",
+                             plan->adjacency, "rows", (json_int_t)plan->rows, "seeded", plan->seeded, "charges", charges);
+    if (bad == 0)
+        return json;
+    json_decref(json);
+    return NULL;
+}
+
+static int write_plan(const char *directory, int file, const struct dp_trial_plan *plan, struct dp_err *err)
+{
+    json_t *json = plan_to_json(plan);
+    int fd = open_in(directory, FILE_NEW, O_WRONLY | O_CREAT | O_TRUNC, err), rc = fd < 0 ? fd : DP_OK;
+    FILE *stream = rc == DP_OK ? fdopen(fd, "w") : NULL;
+    if (rc == DP_OK && stream == NULL) {
+        close(fd);
+        rc = dp_fail_errno(err, errno, "cannot write to %.300s", directory);
+    }
+    if (rc == DP_OK)
+        rc = dp_json_print(json, 0, stream, err);
+    if (stream != NULL && fclose(stream) != 0 && rc == DP_OK)
+        rc = dp_fail_errno(err, errno, "cannot write to %.300s", directory);
+    json_decref(json);
+    return rc == DP_OK ? move(directory, FILE_NEW, file, err) : rc;
+}
+
+static int plan_from_json(const json_t *json, struct dp_trial_plan *plan, struct dp_err *err)
+{
+    const char *directory = NULL, *adjacency;
+    json_t *charges;
+    json_int_t rows;
+    int seeded, rc = DP_OK;
+    if (json_unpack((json_t *)json, "{s:s, s:s, s:I, s:b, s:o}", "directory", &directory, "adjacency", &adjacency, "rows",
+                    &rows, "seeded", &seeded, "charges", &charges) != 0)
+        return dp_fail(err, DP_E_RUN, "the plan of a trial is malformed");
+    plan->rows = rows;
+    plan->seeded = seeded;
+    plan->directory = strdup(directory);
+    plan->adjacency = strdup(adjacency);
+    if (plan->directory == NULL || plan->adjacency == NULL)
+        return dp_fail(err, DP_E_RUN, "out of memory");
+    for (size_t i = 0; rc == DP_OK && i < json_array_size(charges); i++) {
+        struct dp_charge charge;
+        rc = dp_charge_from_json(json_array_get(charges, i), NULL, &charge, err);
+        if (rc == DP_OK)
+            rc = dp_charges_add(&plan->charges, &charge.event, charge.laps, err);
+        if (rc == DP_OK)
+            dp_event_free(&charge.event);
+    }
+    return rc;
+}
+
+/* 1: there is no such file. */
+static int read_plan(const char *directory, int file, struct dp_trial_plan *plan, struct dp_err *err)
+{
+    json_t *json = NULL;
+    char *path;
+    int rc = path_of(&path, directory, file, err);
+    if (rc != DP_OK)
+        return rc;
+    if (access(path, F_OK) != 0)
+        rc = 1;
+    if (rc == DP_OK)
+        rc = dp_json_load(&json, path, err);
+    if (rc == DP_OK)
+        rc = plan_from_json(json, plan, err);
+    json_decref(json);
+    free(path);
+    return rc;
 }
 
 /* --- the gate's side ---------------------------------------------------------------------------------------------- */
@@ -87,43 +178,22 @@ void dp_trial_close(struct dp_trial *trial)
     trial->directory = NULL;
 }
 
-static json_t *plan_to_json(const struct dp_trial_plan *plan)
-{
-    json_t *charges = json_array();
-    int bad = 0;
-    for (size_t i = 0; i < plan->charges.count; i++)
-        bad |= json_array_append_new(charges, dp_charge_to_json(&plan->charges.charge[i]));
-    json_t *json = json_pack("{s:o?, s:s, s:I, s:b, s:o}", "directory", dp_json_string(plan->directory), "adjacency",
-                             plan->adjacency, "rows", (json_int_t)plan->rows, "seeded", plan->seeded, "charges", charges);
-    if (bad == 0)
-        return json;
-    json_decref(json);
-    return NULL;
-}
-
 int dp_trial_write(const struct dp_trial *trial, const struct dp_trial_plan *plan, struct dp_err *err)
 {
-    char *new = NULL, *path = NULL;
-    json_t *json = plan_to_json(plan);
-    int fd = open_in(trial->directory, FILE_NEW, O_WRONLY | O_CREAT | O_TRUNC, err), rc = fd < 0 ? fd : DP_OK;
-    FILE *stream = rc == DP_OK ? fdopen(fd, "w") : NULL;
-    if (rc == DP_OK && stream == NULL) {
-        close(fd);
-        rc = dp_fail_errno(err, errno, "cannot write to %.300s", trial->directory);
-    }
-    if (rc == DP_OK)
-        rc = dp_json_print(json, 0, stream, err);
-    if (stream != NULL && fclose(stream) != 0 && rc == DP_OK)
-        rc = dp_fail_errno(err, errno, "cannot write to %.300s", trial->directory);
-    if (rc == DP_OK)
-        rc = path_of(&new, trial->directory, FILE_NEW, err);
-    if (rc == DP_OK)
-        rc = path_of(&path, trial->directory, FILE_PLAN, err);
-    if (rc == DP_OK && rename(new, path) != 0)
-        rc = dp_fail_errno(err, errno, "cannot write %.300s", path);
-    json_decref(json);
-    free(new);
-    free(path);
+    return write_plan(trial->directory, FILE_PLAN, plan, err);
+}
+
+int dp_trial_take(const struct dp_trial *trial, const struct dp_trial_plan *plan, struct dp_err *err)
+{
+    struct dp_trial_plan charged = {0};
+    struct dp_err unused;
+    int rc = DP_OK;
+    if (move(trial->directory, FILE_CHARGED, FILE_TAKEN, &unused) != DP_OK)
+        return dp_fail(err, DP_E_UNSAFE, "--trial: dp-tune has charged for no other run than the one before");
+    rc = read_plan(trial->directory, FILE_TAKEN, &charged, err);
+    if (rc == 1 || (rc == DP_OK && !dp_trial_plan_same(&charged, plan)))
+        rc = dp_fail(err, DP_E_UNSAFE, "--trial: the stages announce something else than what dp-tune has charged for");
+    dp_trial_plan_free(&charged);
     return rc;
 }
 
@@ -154,61 +224,28 @@ int dp_trial_room_open(struct dp_trial_room *room, const char *parent, struct dp
     return flock(fd, LOCK_EX | LOCK_NB) == 0 ? DP_OK : dp_fail_errno(err, errno, "cannot lock a file in %s", room->directory);
 }
 
-int dp_trial_room_ask(const struct dp_trial_room *room, enum dp_trial_ask ask, struct dp_err *err)
+int dp_trial_room_ask(const struct dp_trial_room *room, const struct dp_trial_plan *charged, struct dp_err *err)
 {
+    static const int old[] = {FILE_PLAN, FILE_CHARGED, FILE_TAKEN};
     char text[TEXT], *path;
-    int length = snprintf(text, sizeof text, "%s %s\n", room->name, words[ask]);
-    if (pwrite(room->lock, text, (size_t)length, 0) != length)
-        return dp_fail_errno(err, errno, "cannot write to %s", room->directory);
-    int rc = path_of(&path, room->directory, FILE_PLAN, err);
-    if (rc == DP_OK && unlink(path) != 0 && errno != ENOENT)
-        rc = dp_fail_errno(err, errno, "cannot remove %s", path);
-    free(path);
-    return rc;
-}
-
-static int plan_from_json(const json_t *json, struct dp_trial_plan *plan, struct dp_err *err)
-{
-    const char *directory = NULL, *adjacency;
-    json_t *charges;
-    json_int_t rows;
-    int seeded, rc = DP_OK;
-    if (json_unpack((json_t *)json, "{s:s, s:s, s:I, s:b, s:o}", "directory", &directory, "adjacency", &adjacency, "rows",
-                    &rows, "seeded", &seeded, "charges", &charges) != 0)
-        return dp_fail(err, DP_E_RUN, "the plan of a trial is malformed");
-    plan->rows = rows;
-    plan->seeded = seeded;
-    plan->directory = strdup(directory);
-    plan->adjacency = strdup(adjacency);
-    if (plan->directory == NULL || plan->adjacency == NULL)
-        return dp_fail(err, DP_E_RUN, "out of memory");
-    for (size_t i = 0; rc == DP_OK && i < json_array_size(charges); i++) {
-        struct dp_charge charge;
-        rc = dp_charge_from_json(json_array_get(charges, i), NULL, &charge, err);
-        if (rc == DP_OK)
-            rc = dp_charges_add(&plan->charges, &charge.event, charge.laps, err);
-        if (rc == DP_OK)
-            dp_event_free(&charge.event);
+    int rc = DP_OK;
+    for (size_t i = 0; rc == DP_OK && i < sizeof old / sizeof *old; i++) {
+        rc = path_of(&path, room->directory, old[i], err);
+        if (rc == DP_OK && unlink(path) != 0 && errno != ENOENT)
+            rc = dp_fail_errno(err, errno, "cannot remove %s", path);
+        free(path);
     }
+    if (rc == DP_OK && charged != NULL)
+        rc = write_plan(room->directory, FILE_CHARGED, charged, err);
+    int length = snprintf(text, sizeof text, "%s %s\n", room->name, words[charged != NULL ? DP_TRIAL_LAPS : DP_TRIAL_PLAN]);
+    if (rc == DP_OK && pwrite(room->lock, text, (size_t)length, 0) != length)
+        rc = dp_fail_errno(err, errno, "cannot write to %s", room->directory);
     return rc;
 }
 
 int dp_trial_room_read(const struct dp_trial_room *room, struct dp_trial_plan *plan, struct dp_err *err)
 {
-    json_t *json = NULL;
-    char *path;
-    int rc = path_of(&path, room->directory, FILE_PLAN, err);
-    if (rc != DP_OK)
-        return rc;
-    if (access(path, F_OK) != 0)
-        rc = 1;
-    if (rc == DP_OK)
-        rc = dp_json_load(&json, path, err);
-    if (rc == DP_OK)
-        rc = plan_from_json(json, plan, err);
-    json_decref(json);
-    free(path);
-    return rc;
+    return read_plan(room->directory, FILE_PLAN, plan, err);
 }
 
 void dp_trial_plan_free(struct dp_trial_plan *plan)

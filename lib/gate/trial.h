@@ -2,7 +2,9 @@
  * dp-tune takes that, and releases one model of many. The two of them speak through a private directory:
  *   trial   a file that dp-tune holds locked while it lives: the name of the selection, and what the run is asked for
  *   plan    what the gate has made of the announcements of the stages, before any lap: whose rows, and what the laps cost
- * A run is asked for its plan first, and then for its laps; both plans have to be the same. */
+ *   charged the plan that dp-tune has charged for, and that the next run has to have; the gate of that run takes it, so that
+ *           there is no other
+ * A run is asked for its plan first, and then for its laps. */
 #ifndef DP_GATE_TRIAL_H
 #define DP_GATE_TRIAL_H
 
@@ -35,6 +37,9 @@ struct dp_trial_plan {
 };
 int dp_trial_write(const struct dp_trial *trial, const struct dp_trial_plan *plan, struct dp_err *err);
 
+/* Takes what has been charged for. DP_E_UNSAFE: it is another plan, or a run before has taken it. */
+int dp_trial_take(const struct dp_trial *trial, const struct dp_trial_plan *plan, struct dp_err *err);
+
 /* dp-tune's side: a new directory below `parent`, mode 0700, which dp_trial_room_close removes with all that is in it. */
 struct dp_trial_room {
     char *directory;
@@ -43,8 +48,9 @@ struct dp_trial_room {
 };
 int dp_trial_room_open(struct dp_trial_room *room, const char *parent, struct dp_err *err);
 
-/* What the next run is asked for; a plan of an earlier one is removed. */
-int dp_trial_room_ask(const struct dp_trial_room *room, enum dp_trial_ask ask, struct dp_err *err);
+/* What the next run is asked for: its plan, where nothing has been charged, or the laps of the plan that has. A plan of an
+   earlier run is removed. */
+int dp_trial_room_ask(const struct dp_trial_room *room, const struct dp_trial_plan *charged, struct dp_err *err);
 
 /* The plan that a run has written. 1: it has written none. The caller starts it zeroed and frees it. */
 int dp_trial_room_read(const struct dp_trial_room *room, struct dp_trial_plan *plan, struct dp_err *err);

@@ -170,6 +170,8 @@ static int begin_trial(struct dp_stage *stage, struct dp_err *err)
     if (rc == DP_OK && s->trial.ask == DP_TRIAL_PLAN)
         rc = dp_fail(err, DP_E_RUN, "dp-tune has asked for the plan alone");
     if (rc == DP_OK)
+        rc = dp_trial_take(&s->trial, &said, err);
+    if (rc == DP_OK)
         rc = dp_spend_open(&s->spend, &start, err);
     dp_charges_free(&said.charges);
     dp_plan_free(&plan);

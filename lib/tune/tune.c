@@ -115,7 +115,7 @@ static int ask_setting(struct tuning *t, size_t i, struct dp_err *err)
     if (rc == DP_OK)
         rc = dp_settings_fill(&t->grid, i, t->tune->command, &also, &text, err);
     if (rc == DP_OK)
-        rc = dp_trial_room_ask(&t->room, DP_TRIAL_PLAN, err);
+        rc = dp_trial_room_ask(&t->room, NULL, err);
     if (rc == DP_OK) {
         struct dp_err unused = {0};
         dp_command_last(text, fileno(said), t->tune->stop, t->here, &end, &unused);
@@ -335,7 +335,7 @@ static int run_trial(struct tuning *t, int64_t number, size_t setting, int64_t s
     char *text = NULL;
     int rc = dp_settings_fill(&t->grid, setting, t->tune->command, &also, &text, err);
     if (rc == DP_OK)
-        rc = dp_trial_room_ask(&t->room, DP_TRIAL_LAPS, err);
+        rc = dp_trial_room_ask(&t->room, &t->plan[setting], err);
     if (rc == DP_OK && dp_command_last(text, t->nothing, t->tune->stop, t->here, &end, &unused) != DP_OK)
         end = (struct dp_command_end){.status = 1};
     free(text);

@@ -195,12 +195,23 @@ exec(sys.argv[2])
 open(sys.argv[1], "wb").write(b"".join(map(msgpack.packb, frames)))
 END
     }
-    gate() { complains 5 "dp-account: $1" flock room/trial dp-account --trial room --in changed --out passed; }
+    gate() { cp charged room && complains 5 "dp-account: $1" flock room/trial dp-account --trial room --in changed --out passed; }
     changed honest
+    echo '0123456789abcdef0123456789abcdef plan' > room/trial
+    complains 1 'dp-account: dp-tune has asked for the plan alone' flock room/trial dp-account --trial room --in honest --out passed
+    mv room/plan charged
+    cp charged room
+    echo '0123456789abcdef0123456789abcdef laps' > room/trial
     flock room/trial dp-account --trial room --in honest --out passed
     assert_equal "$(dp-cat --kind lap passed | jq -r .trial | uniq -c | awk '{ print $1, $2 }')" '2 0123456789abcdef0123456789abcdef'
     assert_equal "$(dp-cat --kind lap passed | jq -c '[has("epsilon"), has("delta"), has("ledger")]' | uniq)" '[false,false,false]'
     assert_equal "$(jq -c '[.rows, .adjacency, .charges[0].laps]' room/plan)" '[600,"null-record",2]'
+    # one run, and the one that was charged for
+    complains 5 'dp-account: --trial: dp-tune has charged for no other run than the one before' \
+        flock room/trial dp-account --trial room --in honest --out again
+    changed changed 'for f in hello, first, second: f["records"][0]["multiplier"], f["records"][0]["scale"] = 3.0, 3.0 * f["records"][0]["sensitivity"]'
+    gate '--trial: the stages announce something else than what dp-tune has charged for'
+    [ ! -e again ] || ! dp-cat --kind lap again | grep -q lap
     changed changed 'second["records"][0]["multiplier"], second["records"][0]["scale"] = 3.0, 3.0 * second["records"][0]["sensitivity"]'
     gate 'the mechanism of lap 2 is not what was announced: noise that changes needs a schedule or --adaptive'
     changed changed 'first["records"][0]["rows"] = 599'

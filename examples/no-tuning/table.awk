@@ -5,10 +5,10 @@ BEGIN {
     name["red"] = "red wine"; name["bank"] = "bank marketing"; name["credit"] = "credit default"; name["protein"] = "protein"
     name["bike"] = "bike sharing"; name["blogfeedback"] = "BlogFeedback"; name["fashion"] = "Fashion-MNIST"; name["mnist"] = "MNIST"
     name["cifar"] = "CIFAR-10, grey, 16 × 16"
-    title["fit"] = "`fit`"; title["sgd"] = "DP-SGD, best of 24"; title["full"] = "full batches, best of 32"
+    title["fit"] = "`fit`"; title["fit-first"] = "`fit`, first rule"; title["sgd"] = "DP-SGD, best of 24"; title["full"] = "full batches, best of 32"
     title["tuned"] = "full batches, choice charged"; title["adam"] = "DP-Adam, best of 6"; title["scd"] = "DP-SCD"; title["adassp"] = "AdaSSP"
     title["optimum"] = "without privacy"
-    columns = split("fit sgd full tuned adam scd adassp optimum", column, " ")
+    columns = split("fit fit-first sgd full tuned adam scd adassp optimum", column, " ")
     number = split("adult phishing white-6 bank credit protein bike white blogfeedback red fashion mnist cifar", order, " ")
 }
 function median(list,    a, n, i, j, t) {
@@ -107,7 +107,7 @@ function against(    i, j, s, m, c, r, n, texts, x, d, over, under, cells, worst
             if (role[s] != (r == 1 ? "found" : "tested")) continue
             m = sorted(epsilons[s], c)
             for (j = 1; j <= m; j++) {
-                x = value(s, c[j], "fit", "score")
+                x = value(s, c[j], r == 2 && value(s, c[j], "fit-first", "score") != "" ? "fit-first" : "fit", "score")
                 for (b = 1; b <= 2; b++) {
                     d = value(s, c[j], b == 1 ? "sgd" : "full", "score")
                     if (x == "" || d == "") continue

@@ -149,7 +149,7 @@ plain() {
 
 rules() {
     moments='' run=behind
-    if [ "$(calculate "$reach < 43")" = 1 ]; then
+    if [ "$(calculate "$reach < 43 || $columns + ($intercept > 0) > 8192")" = 1 ]; then # dp-transform takes so many
         run=as_they_are
         plain
     else

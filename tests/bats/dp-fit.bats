@@ -177,6 +177,11 @@ EOF
     assert_output --partial ' --laps 64 '
     assert_output --partial ' dp-step --step 2 --momentum 0.9 --average tail'
     refute_output --partial 'dp-moments'
+    # more columns than a transform may have
+    dp-synth classification --rows 400 --cols 8192 --seed 7 -o wide.dp -q
+    run dpline fit wide.dp --print -q --delta 1e-5 --epsilon 200
+    assert_output --partial '--laps 64 '
+    refute_output --partial 'dp-moments'
     # replace-one doubles the noise, so it halves the reach
     assert_equal "$(printed --adjacency replace-one --epsilon 1 --delta 1e-5 | grep -o "gradient [0-9][0-9]*")" "gradient 22"
     # a bias column is there already

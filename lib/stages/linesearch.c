@@ -222,7 +222,7 @@ static int check_method(const struct options *o, struct dp_err *err)
 static int check_sizes(const struct options *o, struct dp_err *err)
 {
     double threshold, candidate, last = o->first_step * pow(chosen(o->beta, BETA), (double)o->tries);
-    if (!(dp_grid_for(o->clip) >= DBL_MIN && isfinite(2 * o->clip)))
+    if (!(dp_grid_for(o->clip) <= o->clip * 0x1p-20 && isfinite(2 * o->clip)))
         return dp_fail(err, DP_E_USAGE, "--clip: %g has no grid", o->clip);
     scales(o, &threshold, &candidate);
     if (!(threshold > 0 && threshold <= DP_CHOOSE_MOST && candidate > 0 && candidate <= DP_CHOOSE_MOST))

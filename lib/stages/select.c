@@ -101,7 +101,7 @@ static int select_open(struct dp_stage *stage, struct dp_err *err)
 {
     const struct options *o = stage->options;
     struct state *s = stage->state;
-    if (!(dp_grid_for(o->clip) >= DBL_MIN && isfinite(2 * o->clip)))
+    if (!(dp_grid_for(o->clip) <= o->clip * 0x1p-20 && isfinite(2 * o->clip)))
         return dp_fail(err, DP_E_USAGE, "--clip: %g has no grid", o->clip);
     if (!(scale_of(o) > 0 && scale_of(o) <= DP_CHOOSE_MOST))
         return dp_fail(err, DP_E_USAGE, "--epsilon: %g is out of range: its noise does not fit the grid of the losses",

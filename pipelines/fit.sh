@@ -47,8 +47,9 @@ a_file() {
     stem=${stem%.gz} stem=${stem%.xz} stem=${stem%.zst}
     case $stem in *.tsv) format=tsv ;; *.arff) format=arff ;; *.libsvm | *.svm) format=libsvm ;; esac
     case $format in
-        [ct]sv) refuse 1 "$data is a file, not a data set; write down what its columns mean, and import it:
-  dp-import $format --infer-schema $(quote "${stem%.*}.json") $(quote "$data")   # a first schema: put in what is known without the rows
+        [ct]sv) refuse 1 "$data is a file, not a data set; write down what its columns mean (a first schema is made of the rows: put in what is known
+without them), and import it:
+  dp-import $format --header --infer-schema $(quote "${stem%.*}.json") $(quote "$data")   # --header: the first line has the names
   dp-import $format --schema $(quote "${stem%.*}.json") --split 0.8 -o $(quote "${stem%.*}.dp") --test $(quote "${stem%.*}-test.dp") $(quote "$data")" ;;
         *) refuse 1 "$data is a file, not a data set; import it:
   dp-import $format --split 0.8 -o $(quote "${stem%.*}.dp") --test $(quote "${stem%.*}-test.dp") $(quote "$data")" ;;

@@ -44,8 +44,9 @@ printed() { dpline fit small.dp --print -q "$@" | tr -s ' \n' ' '; }
     printf 'age,job\n1,2\n' > people.csv
     cp people.csv people.tsv
     cp people.csv "a table.arff"
-    complains 1 "dpline fit: people.csv is a file, not a data set; write down what its columns mean, and import it:
-  dp-import csv --infer-schema people.json people.csv   # a first schema: put in what is known without the rows
+    complains 1 "dpline fit: people.csv is a file, not a data set; write down what its columns mean (a first schema is made of the rows: put in what is known
+without them), and import it:
+  dp-import csv --header --infer-schema people.json people.csv   # --header: the first line has the names
   dp-import csv --schema people.json --split 0.8 -o people.dp --test people-test.dp people.csv" dpline fit people.csv
     gzip people.tsv
     run dpline fit people.tsv.gz

@@ -123,7 +123,7 @@ two_classes() {
 # many_classes: the largest score is that of a row of any length, so rows are made 1 first. Found on Fashion-MNIST.
 many_classes() {
     part=0.15 floor=0.5 radius=0.5 laps=32
-    moments=' --unit' clip=0.5 scale=1 step=$(calculate "4 * $(between 1.5 6 "$reach / 24")")
+    moments=' --unit' clip=0.5 scale=1 step=$(between 0 24 "$reach / 6")
 }
 
 # numbers: a row that is cut would have another residual than the one to be learnt, so rows are as long as they are, and their residuals

@@ -11,14 +11,8 @@ BEGIN {
     columns = split("fit fit-first sgd full tuned adam scd adassp optimum", column, " ")
     number = split("adult phishing white-6 bank credit protein bike white blogfeedback red fashion mnist cifar", order, " ")
 }
-function median(list,    a, n, i, j, t) {
-    n = split(list, a, " ")
-    for (i = 2; i <= n; i++)
-        for (j = i; j > 1 && a[j - 1] + 0 > a[j] + 0; j--) {
-            t = a[j]
-            a[j] = a[j - 1]
-            a[j - 1] = t
-        }
+function median(list,    a, n) {
+    n = sorted(list, a)
     return (a[int((n + 1) / 2)] + a[int(n / 2) + 1]) / 2
 }
 # take MEASURE VALUES: keeps the best median of a cell, of those settings that were measured most often

@@ -116,6 +116,14 @@ int dp_charges_add(struct dp_charges *charges, const struct dp_event *event, int
     return rc;
 }
 
+bool dp_charges_same(const struct dp_charges *a, const struct dp_charges *b)
+{
+    bool same = a->count == b->count;
+    for (size_t i = 0; same && i < a->count; i++)
+        same = a->charge[i].laps == b->charge[i].laps && dp_event_same(&a->charge[i].event, &b->charge[i].event);
+    return same;
+}
+
 void dp_charges_clear(struct dp_charges *charges)
 {
     for (size_t i = 0; i < charges->count; i++)

@@ -83,6 +83,9 @@ bool dp_event_may_follow(const struct dp_event *event, const struct dp_event *be
 int dp_charges_add(struct dp_charges *charges, const struct dp_event *event, int64_t laps, struct dp_err *err);
 void dp_charges_free(struct dp_charges *charges);
 
+/* Whether the same events come in the same order, as often. */
+bool dp_charges_same(const struct dp_charges *a, const struct dp_charges *b);
+
 /* Takes all charges out; the room for them stays. */
 void dp_charges_clear(struct dp_charges *charges);
 

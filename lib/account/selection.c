@@ -32,21 +32,13 @@ void dp_selection_free(struct dp_selection *selection)
     free(selection);
 }
 
-static bool same_charges(const struct dp_charges *a, const struct dp_charges *b)
-{
-    bool same = a->count == b->count;
-    for (size_t i = 0; same && i < a->count; i++)
-        same = a->charge[i].laps == b->charge[i].laps && dp_event_same(&a->charge[i].event, &b->charge[i].event);
-    return same;
-}
-
 int dp_selection_add(struct dp_selection *selection, const struct dp_charges *charges, int64_t times, struct dp_err *err)
 {
     if (times < 1 || times > DP_SELECTION_MOST_SETTINGS)
         return dp_fail(err, DP_E_RUN, "a selection has between 1 and %d settings of one cost, got %lld",
                        DP_SELECTION_MOST_SETTINGS, (long long)times);
     for (size_t i = 0; i < selection->settings; i++)
-        if (same_charges(&selection->setting[i].charges, charges)) {
+        if (dp_charges_same(&selection->setting[i].charges, charges)) {
             selection->setting[i].times += times;
             return DP_OK;
         }
@@ -114,7 +106,7 @@ bool dp_selection_same(const struct dp_selection *a, const struct dp_selection *
     bool same =
         dp_trials_same(&a->trials, &b->trials) && a->score_multiplier == b->score_multiplier && a->settings == b->settings;
     for (size_t i = 0; same && i < a->settings; i++)
-        same = a->setting[i].times == b->setting[i].times && same_charges(&a->setting[i].charges, &b->setting[i].charges);
+        same = a->setting[i].times == b->setting[i].times && dp_charges_same(&a->setting[i].charges, &b->setting[i].charges);
     return same;
 }
 

@@ -258,12 +258,8 @@ void dp_trial_plan_free(struct dp_trial_plan *plan)
 
 bool dp_trial_plan_same(const struct dp_trial_plan *a, const struct dp_trial_plan *b)
 {
-    bool same = strcmp(a->directory, b->directory) == 0 && strcmp(a->adjacency, b->adjacency) == 0 && a->rows == b->rows &&
-                a->seeded == b->seeded && a->charges.count == b->charges.count;
-    for (size_t i = 0; same && i < a->charges.count; i++)
-        same = a->charges.charge[i].laps == b->charges.charge[i].laps &&
-               dp_event_same(&a->charges.charge[i].event, &b->charges.charge[i].event);
-    return same;
+    return strcmp(a->directory, b->directory) == 0 && strcmp(a->adjacency, b->adjacency) == 0 && a->rows == b->rows &&
+           a->seeded == b->seeded && dp_charges_same(&a->charges, &b->charges);
 }
 
 void dp_trial_room_close(struct dp_trial_room *room)

@@ -3,11 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#ifdef DP_NO_CLONES /* sanitizers and function multiversioning do not mix */
-#define CLONES
-#else
-#define CLONES __attribute__((target_clones("avx512f", "avx2", "default")))
-#endif
+#include "math/clones.h"
 
 /* A block is, for each output k, the places a_k and slopes b_k of its rows: a loss is a function of t_k = a_k − eta b_k.
    Behind these poisson has y and the constant of each row. */

@@ -6,13 +6,9 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "math/clones.h"
 #include "math/grid.h"
 
-#ifdef DP_NO_CLONES /* sanitizers and function multiversioning do not mix */
-#define CLONES
-#else
-#define CLONES __attribute__((target_clones("avx512f", "avx2", "default")))
-#endif
 #define ROWS 64            /* together: their 32-bit sums have room for 2^31 / 2^21 */
 #define WIDTH 64           /* columns at a time: rows of so many stay in the cache */
 #define ROOT 0x1.6a09e6p+0 /* √2, rounded down to a float: its product with a float is exact */

@@ -5,12 +5,8 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "math/clones.h"
 
-#ifdef DP_NO_CLONES /* sanitizers and function multiversioning do not mix */
-#define CLONES
-#else
-#define CLONES __attribute__((target_clones("avx512f", "avx2", "default")))
-#endif
 #define PANEL 16
 #define QUAD 4
 

@@ -4,11 +4,8 @@
 #include <stdbool.h>
 #include <string.h>
 
-#ifdef DP_NO_CLONES /* sanitizers and function multiversioning do not mix */
-#define CLONES
-#else
-#define CLONES __attribute__((target_clones("avx512f", "avx2", "default")))
-#endif
+#include "math/clones.h"
+
 #define LANES 16
 
 /* A fixed tree over the lanes. */

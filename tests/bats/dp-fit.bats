@@ -200,6 +200,30 @@ EOF
     assert_output --partial ' --intercept 0.5 --threads '
 }
 
+@test "fit: laps of numbers, and steps of more classes, by the reach of the budget" {
+    dp-synth regression --rows 6000 --cols 10 --seed 3 -o small.dp -f -q
+    for epsilon in 0.3 0.4 0.5 1; do
+        echo "$(dp-account sigma --sampler full --laps 1 --epsilon $epsilon --delta 1e-5) $(printed --delta 1e-5 --epsilon $epsilon |
+            sed "s/.*gradient \([0-9]*\)'.* --adaptive-most \([0-9.]*\) .*/\1 \2/")"
+    done > numbers
+    dp-synth classification --rows 6000 --cols 10 --classes 3 --seed 3 -o small.dp -f -q
+    for epsilon in 0.1 0.15 0.2 1; do
+        echo "$(dp-account sigma --sampler full --laps 1 --epsilon $epsilon --delta 1e-5) $(printed --delta 1e-5 --epsilon $epsilon |
+            sed "s/.*gradient \([0-9]*\)'.* --radius \([0-9.]*\) .* --step \([0-9.]*\) .*/\1 \2 \3/")"
+    done > classes
+    /usr/bin/python3 - << 'EOF'
+def reaches(path):
+    return [(6000 / whole / 11**0.5, rest) for whole, *rest in ([float(word) for word in line.split()] for line in open(path))]
+numbers, classes = reaches("numbers"), reaches("classes")
+assert all(laps == (96 if x / 4 > 45 else 64) and most == 4 for x, (laps, most) in numbers), numbers
+near = [x / 4 for x, _ in numbers]
+assert any(30 < n < 45 for n in near) and any(45 < n < 60 for n in near), near
+assert all(laps == 32 and radius == 0.5 and abs(step / min(max(x / 6, 6), 24) - 1) < 1e-4 for x, (laps, radius, step) in classes), classes
+steps = [step for _, (_, _, step) in classes]
+assert max(steps) == 24 and len(set(steps)) == 4, steps
+EOF
+}
+
 @test "fit: three classes, and numbers" {
     dp-synth classification --rows 6000 --cols 10 --classes 3 --seed 3 -o three.dp --test three-test.dp -q
     dpline fit three.dp --epsilon 2 --seed 1 -q -o model

@@ -102,7 +102,7 @@ $(BUILD)/unit/%: tests/unit/%.c $(BUILD)/lib/libdpline.a
 # --- what a fresh Debian needs -------------------------------------------------------------------------------------
 DEPS := gcc libc6-dev pkg-config $(notdir $(LIBRARIES))
 DEMO_DEPS := gnuplot-nox dataset-fashion-mnist
-CHECK_DEPS := g++ man-db jq xz-utils zstd bats bats-assert bats-support bats-file parallel libcmocka-dev mandoc shellcheck dataset-fashion-mnist procps python3-msgpack python3-numpy clang clang-format libclang-rt-dev
+CHECK_DEPS := g++ man-db jq xz-utils zstd bats bats-assert bats-support bats-file parallel libcmocka-dev mandoc shellcheck dataset-fashion-mnist procps strace iproute2 python3-msgpack python3-numpy clang clang-format libclang-rt-dev
 
 deps-build: WANT = $(DEPS)
 deps-demo: WANT = $(DEPS) $(DEMO_DEPS)
@@ -124,9 +124,10 @@ check: deps-check
 
 FUZZ_TARGETS := $(filter-out fuzz replay,$(basename $(notdir $(sort $(wildcard tests/fuzz/*.c)))))
 REPLAYS := $(FUZZ_TARGETS:%=$(BUILD)/replay/bin/%)
+BENCHES := $(patsubst tests/bench/%.c,$(BUILD)/bench/%,$(sort $(wildcard tests/bench/*.c)))
 
 .PHONY: units
-units: $(UNITS) $(BUILD)/audit/dp-audit $(REPLAYS) $(BUILD)/memory/fail.so
+units: $(UNITS) $(BUILD)/audit/dp-audit $(REPLAYS) $(BUILD)/memory/fail.so $(BENCHES)
 
 # dp-audit that also knows stages which are wrong on purpose: their table stands in for the library's.
 $(BUILD)/audit/dp-audit: bin/dp-audit.c tests/audit/mutant.c $(BUILD)/lib/libdpline.a
@@ -152,7 +153,7 @@ asan: deps-check
 
 # What .ci/run runs: all tests, a quick part of them with sanitizers, and each fuzzer for some seconds.
 CI_SECONDS := 5
-CI_ASAN_TESTS := unit fuzz $(patsubst %,tests/bats/%.bats,golden data-files dp-cat dp-cmp dp-eval dp-grad dp-import dp-info dp-predict dp-synth \
+CI_ASAN_TESTS := unit fuzz $(patsubst %,tests/bats/%.bats,golden data-files dp-key ports dp-cat dp-cmp dp-eval dp-grad dp-import dp-info dp-predict dp-synth \
 	dp-linesearch dp-adapt dp-erm dp-erm-output dp-erm-objective dp-erm-coins dp-breed dp-select dp-moments dp-transform dp-tune \
 	dp-account held linesearch-runs spend gate ledger ledger-own failures identity stages)
 .PHONY: ci
@@ -203,12 +204,12 @@ lint:
 format:
 	clang-format -i $$(git ls-files '*.[ch]')
 
-# Figures of speed, on one core; not part of the tests.
-BENCHES := $(patsubst tests/bench/%.c,$(BUILD)/bench/%,$(sort $(wildcard tests/bench/*.c)))
-bench: $(BENCHES)
-	for b in $(BENCHES); do $$b || exit 1; done
+# Figures of speed; not part of the tests. FIGURE="scd adult" chooses some, see tests/bench/README.md.
+FIGURE ?=
+bench: all $(BENCHES)
+	BUILD=$(BUILD) tests/bench/run $(FIGURE)
 
-$(BUILD)/bench/%: tests/bench/%.c $(BUILD)/lib/libdpline.a
+$(BUILD)/bench/%: tests/bench/%.c tests/bench/bench.h $(BUILD)/lib/libdpline.a
 	$(call say,LD,$@)
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) $< $(LDFLAGS) -o $@ $(BUILD)/lib/libdpline.a $(ALL_LIBS)

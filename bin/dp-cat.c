@@ -13,6 +13,8 @@ struct options {
     int64_t lap;
     bool last, full, frames, allow_private_output;
     const char *out;
+    struct dp_security security;
+    double patience;
 };
 
 #define OFFSET(member) offsetof(struct options, member)
@@ -60,7 +62,9 @@ static const struct dp_option options[] = {
     {.name = "allow-private-output",
      .kind = DP_OPT_FLAG,
      .offset = OFFSET(allow_private_output),
-     .help = "show frames that are not released on a terminal or an unauthenticated socket"},
+     .help = "show frames that are not released on a terminal"},
+    DP_SECURITY_OPTIONS(OFFSET(security)),
+    DP_PATIENCE_OPTION(OFFSET(patience)),
     {.name = NULL},
 };
 
@@ -92,11 +96,7 @@ static int refuse_exposure(const struct cat *c, const struct dp_frame *f, struct
     enum dp_exposure exposure = isatty(STDOUT_FILENO) ? DP_EXPOSED_TERMINAL : DP_EXPOSED_NO;
     if (c->out != NULL)
         exposure = dp_port_exposure(c->out);
-    if (f->kind != DP_KIND_LAP || f->label == DP_LABEL_RELEASED || exposure == DP_EXPOSED_NO || c->options.allow_private_output)
-        return DP_OK;
-    return dp_fail(err, DP_E_UNSAFE, "will not write a %s frame to %s (--allow-private-output overrides)",
-                   dp_label_name(f->label),
-                   exposure == DP_EXPOSED_TERMINAL ? "a terminal" : "a socket that is not authenticated");
+    return f->kind == DP_KIND_LAP ? dp_port_admits(exposure, f->label, c->options.allow_private_output, err) : DP_OK;
 }
 
 static int show(struct cat *c, const struct dp_frame *f, struct dp_err *err)
@@ -147,12 +147,18 @@ static int upstream_failed(const struct dp_frame *f, struct dp_err *err)
                    dp_frame_text(f, DP_F_MESSAGE, "without a message"));
 }
 
+static struct dp_port_setting port_setting(const struct options *o)
+{
+    return (struct dp_port_setting){o->security, o->patience, dp_cli_hear, "dp-cat"};
+}
+
 static int read_stream(struct cat *c, const char *spec, struct dp_err *err)
 {
     struct dp_port *in;
     const char *name = strcmp(spec, "-") == 0 ? "standard input" : spec;
     bool hello = false, end = false;
-    int rc = dp_port_open(&in, spec, DP_IN, err);
+    struct dp_port_setting setting = port_setting(&c->options);
+    int rc = dp_port_open_with(&in, spec, DP_IN, &setting, err);
     if (rc != DP_OK)
         return rc;
     while (rc == DP_OK && !end) {
@@ -219,6 +225,7 @@ static void pass_error(struct cat *c, int rc, const struct dp_err *err)
 static int run(struct cat *c, int files, char **file, struct dp_err *err)
 {
     const struct options *o = &c->options;
+    struct dp_port_setting setting = port_setting(o);
     char *standard[] = {"-"};
     if (o->out != NULL && !o->frames)
         return dp_fail(err, DP_E_USAGE, "--out goes with --frames; redirect standard output for JSON");
@@ -232,7 +239,7 @@ static int run(struct cat *c, int files, char **file, struct dp_err *err)
     if (rc == DP_OK)
         rc = dp_frame_new(&c->kept, err);
     if (rc == DP_OK && o->frames)
-        rc = dp_port_open(&c->out, o->out != NULL ? o->out : "-", DP_OUT, err);
+        rc = dp_port_open_with(&c->out, o->out != NULL ? o->out : "-", DP_OUT, &setting, err);
     if (files == 0) {
         files = 1;
         file = standard;
@@ -271,7 +278,7 @@ int main(int argc, char **argv)
         return status;
     setvbuf(stdout, NULL, _IOLBF, 1 << 16);
     int rc = run(&c, argc - operand, argv + operand, &err);
-    dp_port_close(c.out);
+    rc == DP_OK ? dp_port_close(c.out) : dp_port_abandon(c.out);
     dp_frame_free(c.frame);
     dp_frame_free(c.kept);
     return dp_cli_finish("dp-cat", rc, &err);

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "arrivals/row_writer.h"
 #include "base/cli.h"
 #include "base/json.h"
 #include "base/text.h"
@@ -12,11 +13,13 @@
 #include "base/interrupt.h"
 
 struct options {
-    const char *output, *test, *schema, *infer, *label, *classes, *delimiter, *population;
+    const char *output, *out, *test, *schema, *infer, *label, *classes, *delimiter, *population;
     double split;
     int64_t cols, seed, skip_bad, skip_lines;
     int storage, norm, scale;
-    bool header, bias, no_bias, real_label, private_counts, force, quiet;
+    bool header, bias, no_bias, real_label, private_counts, quantise, force, quiet, allow_private_output;
+    struct dp_security security;
+    double patience;
 };
 
 #define OFFSET(member) offsetof(struct options, member)
@@ -28,6 +31,11 @@ static const struct dp_option options[] = {
      .offset = OFFSET(output),
      .metavar = "DIR",
      .help = "data set to write"},
+    {.name = "out",
+     .kind = DP_OPT_TEXT,
+     .offset = OFFSET(out),
+     .metavar = "PORT",
+     .help = "csv, tsv: send the rows there as they come, instead of writing a data set"},
     {.name = "population",
      .kind = DP_OPT_TEXT,
      .offset = OFFSET(population),
@@ -110,9 +118,12 @@ static const struct dp_option options[] = {
      .kind = DP_OPT_CHOICE,
      .offset = OFFSET(storage),
      .metavar = "HOW",
-     .help = "of the rows",
-     .fallback = "dense",
+     .help = "of the rows (dense; 16 bits with --quantise)",
      .choices = "dense|csr"},
+    {.name = "quantise",
+     .kind = DP_OPT_FLAG,
+     .offset = OFFSET(quantise),
+     .help = "round values toward zero to 16 bits, in steps that the bounds of the columns give"},
     {.name = "header",
      .kind = DP_OPT_FLAG,
      .offset = OFFSET(header),
@@ -148,6 +159,12 @@ static const struct dp_option options[] = {
      .offset = OFFSET(force),
      .help = "replace a data set, or the schema that --infer-schema names"},
     {.name = "quiet", .letter = 'q', .kind = DP_OPT_FLAG, .offset = OFFSET(quiet), .help = "no summary"},
+    {.name = "allow-private-output",
+     .kind = DP_OPT_FLAG,
+     .offset = OFFSET(allow_private_output),
+     .help = "--out: also to a terminal"},
+    DP_SECURITY_OPTIONS(OFFSET(security)),
+    DP_PATIENCE_OPTION(OFFSET(patience)),
     {.name = NULL},
 };
 
@@ -243,8 +260,17 @@ static int operands(struct dp_import *import, const struct options *o, int count
         return dp_fail(err, DP_E_USAGE, "--schema and --infer-schema are for csv and tsv");
     if (table && o->infer == NULL && o->schema == NULL)
         return dp_fail(err, DP_E_USAGE, "--schema is required (--infer-schema FILE writes a first one)");
-    if (o->infer == NULL && o->output == NULL)
-        return dp_fail(err, DP_E_USAGE, "--output is required");
+    if (o->infer == NULL && o->output == NULL && o->out == NULL)
+        return dp_fail(err, DP_E_USAGE, "--output is required, or --out");
+    if (o->out != NULL && !table)
+        return dp_fail(err, DP_E_USAGE, "--out is for csv and tsv: other formats are known when all of them is read");
+    if (o->out != NULL && (o->infer != NULL || o->output != NULL || o->test != NULL || o->storage == 1 || o->force))
+        return dp_fail(err, DP_E_USAGE, "--out sends rows, and writes no data set: it excludes %s",
+                       o->infer != NULL    ? "--infer-schema"
+                       : o->output != NULL ? "--output"
+                       : o->test != NULL   ? "--test"
+                       : o->force          ? "--force"
+                                           : "--storage csr");
     if (isnan(o->split) != (o->test == NULL))
         return dp_fail(err, DP_E_USAGE, "--split and --test go together");
     if (o->classes != NULL && format != DP_IMPORT_LIBSVM && format != DP_IMPORT_IDX)
@@ -287,6 +313,8 @@ static void summarise_rows(const struct dp_import *i)
         fputs("rows stay as they are", stderr);
         break;
     }
+    if (i->quantise)
+        fputs(", and its values are rounded toward zero to 16 bits", stderr);
     fputs(i->bias ? "; the last column is a bias" : "; there is no bias column", stderr);
     if (i->schema.real_label && !i->schema.label_bounded)
         fputs("; the label has no bounds", stderr);
@@ -295,8 +323,10 @@ static void summarise_rows(const struct dp_import *i)
 
 static void summarise(const struct dp_import *i)
 {
-    fprintf(stderr, "dp-import: %s: %zu row%s, %zu column%s", i->output, i->rows, plural(i->rows), i->features,
-            plural(i->features));
+    const char *to = i->output;
+    if (strcmp(to, "-") == 0)
+        to = "standard output";
+    fprintf(stderr, "dp-import: %s: %zu row%s, %zu column%s", to, i->rows, plural(i->rows), i->features, plural(i->features));
     if (i->schema.real_label)
         fputs(", real labels", stderr);
     else
@@ -318,6 +348,60 @@ static void private_counts(const struct dp_import *i)
                     plural(i->clamped[k]), k + 1, dp_text_show(name, strlen(name), shown));
     }
     fprintf(stderr, "dp-import: private: %zu malformed line%s\n", i->malformed, plural(i->malformed));
+}
+
+struct sender {
+    const struct options *options;
+    struct dp_port *port;
+    struct dp_row_writer *writer;
+};
+
+static int send_facts(void *self, const struct dp_row_facts *facts, struct dp_err *err)
+{
+    struct sender *s = self;
+    const struct options *o = s->options;
+    const struct dp_port_setting setting = {o->security, o->patience, dp_cli_hear, "dp-import"};
+    int rc = dp_port_open_with(&s->port, o->out, DP_OUT, &setting, err);
+    if (rc == DP_OK)
+        rc = dp_port_admits(dp_port_exposure(s->port), DP_LABEL_RAW, o->allow_private_output, err);
+    if (rc != DP_OK)
+        return rc;
+    dp_port_cancel(s->port, dp_interrupt_flag());
+    return dp_row_writer_open(&s->writer, s->port, facts, err);
+}
+
+static int send_row(void *self, const float *x, double y, struct dp_err *err)
+{
+    const struct sender *s = self;
+    return dp_row_writer_put(s->writer, x, y, err);
+}
+
+/* What has come is on its way before anybody waits, and a reader that is gone is noticed. */
+static int send_rest(void *self, struct dp_err *err)
+{
+    const struct sender *s = self;
+    int rc = dp_row_writer_flush(s->writer, err);
+    if (rc == DP_OK)
+        rc = dp_port_flush(s->port, err);
+    if (rc == DP_OK && dp_port_unread(s->port))
+        rc = dp_fail(err, DP_E_RUN, "nobody reads the rows any more");
+    return rc;
+}
+
+static int stream(struct dp_import *import, const struct options *o, struct dp_err *err)
+{
+    struct sender sender = {.options = o};
+    const struct dp_import_rows to = {&sender, send_facts, send_row, send_rest};
+    int rc = dp_import_stream(import, &to, err);
+    if (rc == DP_OK)
+        rc = dp_row_writer_end(sender.writer, err);
+    if (rc == DP_OK)
+        rc = dp_port_commit(sender.port, err);
+    else if (sender.writer != NULL)
+        dp_row_writer_fail(sender.writer, rc);
+    dp_row_writer_close(sender.writer);
+    dp_port_close(sender.port);
+    return rc;
 }
 
 int main(int argc, char **argv)
@@ -342,9 +426,13 @@ int main(int argc, char **argv)
         .choose_norm = o.norm < 0,
         .split = o.split,
         .seed = o.seed,
-        .output = o.output,
+        .output = o.out != NULL ? o.out : o.output,
         .test = o.test,
-        .writer = {.sparse = o.storage == 1, .norm = (enum dp_row_norm)o.norm, .force = o.force, .population = o.population},
+        .quantise = o.quantise,
+        .writer = {.storage = dp_storage_of(o.storage, o.quantise),
+                   .norm = (enum dp_row_norm)o.norm,
+                   .force = o.force,
+                   .population = o.population},
     };
     int rc = operands(&import, &o, argc - operand, argv + operand, &err);
     if (rc == DP_OK && o.schema != NULL)
@@ -359,7 +447,7 @@ int main(int argc, char **argv)
         rc = infer(&import, &o, &err);
     } else if (rc == DP_OK) {
         dp_interrupt_catch();
-        rc = dp_import_run(&import, &err);
+        rc = o.out != NULL ? stream(&import, &o, &err) : dp_import_run(&import, &err);
         if (rc == DP_OK && !o.quiet)
             summarise(&import);
         if (rc == DP_OK && o.private_counts)

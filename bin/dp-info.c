@@ -44,8 +44,8 @@ static json_t *names(char *const *list, size_t count)
 
 static json_t *dataset_json(const struct dp_dataset *d)
 {
-    json_t *o = json_pack("{s:I, s:I, s:s, s:s, s:I, s:s, s:s, s:s, s:b, s:s}", "rows", (json_int_t)d->rows, "cols",
-                          (json_int_t)d->cols, "storage", d->sparse ? "csr" : "dense", "label",
+    json_t *o = json_pack("{s:I, s:I, s:s, s:b, s:s, s:I, s:s, s:s, s:s, s:b, s:s}", "rows", (json_int_t)d->rows, "cols",
+                          (json_int_t)d->cols, "storage", dp_storages[d->storage], "quantised", d->quantised, "label",
                           d->label_name != NULL ? d->label_name : "", "classes", (json_int_t)d->classes,
                           "private_preprocessing", d->private_preprocessing, "row_norm", d->row_norm, "population",
                           d->population, "held_out", d->held_out, "digest", d->digest);
@@ -71,8 +71,9 @@ static int print_field(const json_t *o, const char *field, struct dp_err *err)
 
 static void print_dataset(const char *path, const struct dp_dataset *d)
 {
-    printf("data set   %s\nrows       %zu\ncolumns    %zu, %s\nlabel      %s, ", path, d->rows, d->cols,
-           d->sparse ? "CSR" : "dense", d->label_name != NULL ? d->label_name : "(unnamed)");
+    static const char *const stored[] = {"dense", "CSR", "dense in 16 bits"};
+    printf("data set   %s\nrows       %zu\ncolumns    %zu, %s\nlabel      %s, ", path, d->rows, d->cols, stored[d->storage],
+           d->label_name != NULL ? d->label_name : "(unnamed)");
     if (d->classes == 0)
         printf("a number: %g × y %+g\n", d->label_scale, d->label_offset);
     else

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "arrivals/row_reader.h"
 #include "base/cli.h"
 #include "base/mem.h"
 #include "base/number.h"
@@ -14,8 +15,10 @@
 #include "wire/model.h"
 
 struct options {
-    const char *data;
+    const char *data, *rows;
     bool scores, probability, no_header;
+    struct dp_security security;
+    double patience;
 };
 
 static const struct dp_option options[] = {
@@ -25,6 +28,12 @@ static const struct dp_option options[] = {
      .offset = offsetof(struct options, data),
      .metavar = "DIR",
      .help = "the data set, where it is not the second operand"},
+    {.name = "rows",
+     .letter = 'r',
+     .kind = DP_OPT_TEXT,
+     .offset = offsetof(struct options, rows),
+     .metavar = "PORT",
+     .help = "no data set: rows that arrive there, from dp-import --out, each answered at once"},
     {.name = "scores",
      .letter = 's',
      .kind = DP_OPT_FLAG,
@@ -40,13 +49,17 @@ static const struct dp_option options[] = {
      .kind = DP_OPT_FLAG,
      .offset = offsetof(struct options, no_header),
      .help = "leave out the line with the column names"},
+    DP_SECURITY_OPTIONS(offsetof(struct options, security)),
+    DP_PATIENCE_OPTION(offsetof(struct options, patience)),
     {.name = NULL},
 };
 
 struct predict {
     const struct options *options;
     struct dp_frame *frame;
-    struct dp_dataset *dataset;
+    struct dp_dataset *dataset; /* or */
+    struct dp_port *port;       /* where rows arrive */
+    struct dp_row_reader *reader;
     struct dp_predictor model;
     size_t outputs; /* of the model */
     size_t classes; /* 0 for a regression */
@@ -87,7 +100,7 @@ static int get_names(struct predict *p, struct dp_err *err)
         return rc;
     rc = dp_alloc(&p->names, p->classes, sizeof *p->names, err);
     for (size_t k = 0; rc == DP_OK && k < p->classes; k++) {
-        bool named = p->dataset->class_names != NULL && p->dataset->classes == p->classes;
+        bool named = p->dataset != NULL && p->dataset->class_names != NULL && p->dataset->classes == p->classes;
         char number[24];
         snprintf(number, sizeof number, "%zu", k);
         p->names[k] = strdup(named ? p->dataset->class_names[k] : number);
@@ -98,20 +111,19 @@ static int get_names(struct predict *p, struct dp_err *err)
     return rc;
 }
 
-static int get_model(struct predict *p, const char *model, const char *data, struct dp_err *err)
+static int read_model(struct predict *p, const char *model, struct dp_err *err)
 {
     struct stat st;
     if (stat(model, &st) == 0 && S_ISDIR(st.st_mode))
         return dp_fail(err, DP_E_USAGE, "%s is a directory: first the model, then the data set", model);
     int rc = dp_frame_new(&p->frame, err);
-    if (rc == DP_OK)
-        rc = dp_model_read(p->frame, model, err);
-    if (rc == DP_OK)
-        rc = dp_dataset_open(&p->dataset, data, err);
-    if (rc == DP_OK)
-        rc = dp_predictor_open(&p->model, p->frame, p->dataset, data, err);
-    if (rc == DP_OK)
-        rc = dp_predictor_take(&p->model, p->frame, err);
+    return rc == DP_OK ? dp_model_read(p->frame, model, err) : rc;
+}
+
+/* What the model says of its outputs. */
+static int get_outputs(struct predict *p, const char *model, struct dp_err *err)
+{
+    int rc = dp_predictor_take(&p->model, p->frame, err);
     if (rc != DP_OK)
         return rc;
     p->outputs = p->model.form.outputs;
@@ -144,10 +156,10 @@ static void put_header(const struct predict *p)
     putchar('\n');
 }
 
-static void put_row(const struct predict *p, size_t i)
+static void put_row(const struct predict *p, const struct dp_row *row)
 {
     const struct dp_predictor *m = &p->model;
-    dp_predictor_score(m, p->dataset, i, 1, p->scores);
+    dp_predictor_score_row(m, row, p->scores);
     if (p->classes == 0)
         put_number(m->label.scale * dp_loss_prediction(m->loss, p->scores[0]) + m->label.offset);
     else
@@ -165,23 +177,61 @@ static void put_row(const struct predict *p, size_t i)
     putchar('\n');
 }
 
+/* The rows that arrive, with a line for each before the next are waited for. */
+static int predict_arrivals(struct predict *p, const char *model, struct dp_err *err)
+{
+    struct dp_rows rows;
+    bool first = true;
+    const struct dp_port_setting setting = {p->options->security, p->options->patience, dp_cli_hear, "dp-predict"};
+    int rc = dp_port_open_with(&p->port, p->options->rows, DP_IN, &setting, err);
+    if (rc == DP_OK)
+        rc = dp_row_reader_open(&p->reader, p->port, p->options->rows, err);
+    while (rc == DP_OK && (rc = dp_row_reader_next(p->reader, &rows, err)) == 1) {
+        rc = DP_OK;
+        if (first) {
+            rc = dp_predictor_open_for(&p->model, p->frame, dp_row_reader_facts(p->reader), p->options->rows, err);
+            if (rc == DP_OK)
+                rc = get_outputs(p, model, err);
+            if (rc == DP_OK && !p->options->no_header)
+                put_header(p);
+        }
+        first = false;
+        for (size_t i = 0; rc == DP_OK && i < rows.count; i++) {
+            const struct dp_row row = dp_row_dense(rows.x + i * rows.cols, rows.cols);
+            put_row(p, &row);
+        }
+        if (fflush(stdout) != 0) /* dp_cli_finish reports it */
+            return rc;
+    }
+    return rc;
+}
+
 static int run(struct predict *p, const char *model, const char *data, struct dp_err *err)
 {
-    int rc = get_model(p, model, data, err);
+    int rc = read_model(p, model, err);
+    if (rc != DP_OK || data == NULL)
+        return rc != DP_OK ? rc : predict_arrivals(p, model, err);
+    rc = dp_dataset_open(&p->dataset, data, err);
+    if (rc == DP_OK)
+        rc = dp_predictor_open(&p->model, p->frame, p->dataset, data, err);
+    if (rc == DP_OK)
+        rc = get_outputs(p, model, err);
     if (rc != DP_OK)
         return rc;
     if (!p->options->no_header)
         put_header(p);
     /* Without a reader there is no point in going on; dp_cli_finish reports the error. */
-    for (size_t i = 0; i < p->dataset->rows && !ferror(stdout); i++)
-        put_row(p, i);
+    for (size_t i = 0; i < p->dataset->rows && !ferror(stdout); i++) {
+        struct dp_row row = dp_dataset_row(p->dataset, i);
+        put_row(p, &row);
+    }
     return DP_OK;
 }
 
 int main(int argc, char **argv)
 {
-    const struct dp_command command = {"dp-predict", "MODEL [DIR]", "Predict the labels of a data set's rows, as CSV", options,
-                                       NULL};
+    const struct dp_command command = {
+        "dp-predict", "MODEL [DIR]", "Predict the labels of a data set's rows, or of rows that arrive, as CSV", options, NULL};
     struct options o;
     struct predict p = {.options = &o};
     struct dp_err err = {0};
@@ -189,15 +239,22 @@ int main(int argc, char **argv)
     if (!dp_cli_start(&command, &o, NULL, argc, argv, &operand, &status))
         return status;
     int operands = argc - operand;
-    if (o.data == NULL ? operands != 2 : operands > 1)
+    const char *model = operands > 0 ? argv[operand] : "-";
+    if (o.rows != NULL && (o.data != NULL || operands > 1))
+        rc = dp_fail(&err, DP_E_USAGE, "--rows stands in the place of a data set: there is one too many");
+    else if (o.rows != NULL && strcmp(o.rows, "-") == 0 && strcmp(model, "-") == 0)
+        rc = dp_fail(&err, DP_E_USAGE, "--rows: standard input is where the model comes from");
+    else if (o.rows == NULL && (o.data == NULL ? operands != 2 : operands > 1))
         rc = dp_fail(&err, DP_E_USAGE, "expected a model and a data set (try --help)");
     else
-        rc = run(&p, operands > 0 ? argv[operand] : "-", o.data != NULL ? o.data : argv[operand + 1], &err);
+        rc = run(&p, model, o.rows != NULL ? NULL : o.data != NULL ? o.data : argv[operand + 1], &err);
     dp_model_free_names(p.names, p.name_count);
     dp_predictor_close(&p.model);
     free(p.scores);
     free(p.probability);
     dp_dataset_close(p.dataset);
+    dp_row_reader_close(p.reader);
+    dp_port_close(p.port);
     dp_frame_free(p.frame);
     return dp_cli_finish("dp-predict", rc, &err);
 }

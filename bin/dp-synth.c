@@ -8,6 +8,7 @@
 #include "base/cli.h"
 #include "base/mem.h"
 #include "data/dataset_write.h"
+#include "data/quantise.h"
 #include "base/interrupt.h"
 
 /* Seeded synthetic data: x ~ N(0, I) through a decaying spectrum, scaled to unit norm; labels from a hidden
@@ -20,7 +21,7 @@ struct options {
     double noise, decay;
     int like, storage;
     const char *output, *test;
-    bool force, quiet;
+    bool quantise, force, quiet;
 };
 
 #define OFFSET(member) offsetof(struct options, member)
@@ -108,9 +109,9 @@ static const struct dp_option options[] = {
      .kind = DP_OPT_CHOICE,
      .offset = OFFSET(storage),
      .metavar = "HOW",
-     .help = "of the rows",
-     .fallback = "dense",
+     .help = "of the rows (dense; 16 bits with --quantise)",
      .choices = "dense|csr"},
+    {.name = "quantise", .kind = DP_OPT_FLAG, .offset = OFFSET(quantise), .help = "round values toward zero to 16 bits"},
     {.name = "force", .letter = 'f', .kind = DP_OPT_FLAG, .offset = OFFSET(force), .help = "replace a data set"},
     {.name = "quiet", .letter = 'q', .kind = DP_OPT_FLAG, .offset = OFFSET(quiet), .help = "no summary"},
     {.name = NULL},
@@ -122,6 +123,7 @@ struct synth {
     double *weights; /* outputs × cols */
     double *spread;  /* cols: standard deviations */
     double *x;
+    float *step; /* cols, with --quantise */
     size_t cols, outputs;
     int kind;
 };
@@ -190,7 +192,8 @@ static int write_set(struct synth *s, struct dp_writer **writer, const char *pat
 {
     char population[80];
     struct dp_writer_options w = {.cols = s->cols,
-                                  .sparse = s->o->storage == 1,
+                                  .storage = dp_storage_of(s->o->storage, s->o->quantise),
+                                  .step = s->o->quantise ? s->step : NULL,
                                   .force = s->o->force,
                                   .public_rows = true,
                                   .population = population,
@@ -230,11 +233,15 @@ static int synthesise(struct synth *s, struct dp_err *err)
         rc = dp_alloc(&s->x, s->cols, sizeof(double), err);
     if (rc == DP_OK)
         rc = dp_alloc(&s->spread, s->cols, sizeof(double), err);
+    if (rc == DP_OK)
+        rc = dp_alloc(&s->step, s->cols, sizeof(float), err);
     if (rc != DP_OK)
         return rc;
     /* w·x/‖x‖ has variance Σ w_j² λ_j / Σ λ_j: about 1 for w ~ N(0, I). */
     for (size_t j = 0; j < s->cols; j++)
         s->spread[j] = pow((double)j + 1, -o->decay);
+    for (size_t j = 0; j < s->cols; j++)
+        s->step[j] = dp_quantise_step(1); /* rows have norm 1 */
     gsl_rng_set(s->rng, (unsigned long)o->seed);
     for (size_t i = 0; i < s->cols * s->outputs; i++)
         s->weights[i] = gsl_ran_gaussian(s->rng, 1);
@@ -285,6 +292,7 @@ int main(int argc, char **argv)
     free(s.weights);
     free(s.x);
     free(s.spread);
+    free(s.step);
     dp_interrupt_rethrow();
     return dp_cli_finish("dp-synth", rc, &err);
 }

@@ -1,13 +1,54 @@
 # shellcheck shell=bash disable=SC2034,SC2154
 # Sourced by the pipelines: their common options. A pipeline sets its own defaults first, then calls `options "$@"`.
-name=${DPLINE_NAME:-$(basename "$0")} # dpline(1) says what it was called as
+name=${DPLINE_NAME:-${0##*/}} # dpline(1) says what it was called as
 unset DPLINE_NAME
 
 usage() {
-    cat << END
+    if [ -n "$apart" ]; then
+        cat << END
+Usage: $name --send ENDPOINT --receive ENDPOINT --rows N [options]
+       $name --in ENDPOINT --out ENDPOINT --data DIR [options]
+$summary
+The first keeps the model and has no rows; the second has the rows. Both are given the same options.
+  --send ENDPOINT  where the model goes, as @tcp://*:5555; @ binds, > connects
+  --receive ENDPOINT   where it comes back from
+  --rows N         how many rows the other machine has; public
+  --in ENDPOINT    where the model comes from, as '>tcp://host:5555'
+  --out ENDPOINT   where it goes back to
+  --data DIR       data set (see dp-import)
+  --keys DIR       keys (see dp-key)
+  --server NAME    connecting: the key of the other machine, where several are trusted
+  --patience S     seconds that the other machine is waited for (default 30)
+  --insecure-plaintext   on tcp without keys, for tests
+END
+    elif [ -n "$sites" ]; then
+        cat << END
+Usage: $name --workers K --rows N --at ENDPOINT [options]
+       $name --shard I/K --rows N --at ENDPOINT --data DIR [options]
+$summary
+The first is the gate, which has no rows; the second is a site. Both are given the same options.
+  --workers K      the gate: how many sites there are
+  --shard I/K      a site: which of them it is
+  --rows N         rows of all sites together; public
+  --at ENDPOINT    where they meet, as tcp://gate:5555; the gate binds, a site connects
+  --data DIR       a site: its own rows (see dp-import)
+  --parts          a site: its rows are part I of K of those in DIR
+  --distributed-noise  each site adds a share of the noise: the gate sees no sum without
+  --colluding C    enough for the gate and C sites that know each other's noise (default $colluding)
+  --on-lost HOW    the gate: stop, wait or continue without it when a site is gone (default $on_lost)
+  --timeout S      the gate: seconds until it is (default $timeout)
+  --keys DIR       keys (see dp-key)
+  --server NAME    a site: the key of the gate, where several are trusted
+  --insecure-plaintext   on tcp without keys, for tests
+END
+    else
+        cat << END
 Usage: $name --data DIR [options]
 $summary
   --data DIR       data set (see dp-import)
+END
+    fi
+    cat << END
   --loss LOSS      $losses
                    (default $default_losses)
   --lambda L       L2 regularisation (default $lambda)
@@ -97,7 +138,7 @@ fail() {
 say() { [ -n "$quiet" ] || echo "$name: $*" >&2; }
 calculate() { awk "BEGIN { OFMT = \"%.6g\"; print ($1) }"; }
 
-number() { [[ $1 =~ ^([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?$ && $(calculate "$1 > 0") = 1 ]]; }
+number() { [[ $1 =~ ^([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?$ && ${1%%[eE]*} = *[1-9]* ]]; }
 
 # parse ARGUMENT…: an option --a-b sets the variable a_b
 parse() {
@@ -110,8 +151,14 @@ parse() {
             --print) print=1 && shift && continue ;;
             --as-published*) [ -n "$published" ] || fail "unknown option '${1%%=*}' (try --help)" ;;&
             --as-published) published=yes && shift && continue ;;
+            --parts* | --distributed-noise*) [ -n "$sites" ] || fail "unknown option '${1%%=*}' (try --help)" ;;&
+            --insecure-plaintext*) [ -n "$sites$apart" ] || fail "unknown option '${1%%=*}' (try --help)" ;;&
+            --parts) parts=yes && shift && continue ;;
+            --distributed-noise) distributed=yes && shift && continue ;;
+            --insecure-plaintext) port=("$1") && shift && continue ;;
             --no-ledger | --partial) gate+=" $1" && shift && continue ;;
-            --help=* | --version=* | --quiet=* | --print=* | --no-ledger=* | --partial=* | --as-published=*) fail "${1%%=*}: takes no value" ;;
+            --help=* | --version=* | --quiet=* | --print=* | --no-ledger=* | --partial=* | --as-published=* | --parts=* | \
+                --distributed-noise=* | --insecure-plaintext=*) fail "${1%%=*}: takes no value" ;;
             -o) set -- --model "${@:2}" ;;&
             -o?*) set -- --model "${1#-o}" "${@:2}" ;;
             --*=*) set -- "${1%%=*}" "${1#*=}" "${@:2}" ;;
@@ -149,6 +196,7 @@ quote_options() {
 
 options() {
     taken+=" ${sigma_prime_scale:+sigma_prime_scale} ${step:+step schedule intercept} ${tolerance:+intercept tolerance}"
+    taken+="${sites:+ workers shard rows at colluding on_lost timeout keys server}${apart:+ send receive rows in out keys server patience}"
     taken+="${offspring:+ offspring parents mutation decay intercept}"
     taken+="${radius:+ radius constants intercept}${rounds:+ rounds smoothness}"
     taken+="${distance:+ noise distance}${order:+ order step}${norm:+ intercept norm loss_width}${slack:+ slack}"
@@ -157,7 +205,9 @@ options() {
     local two_classes=$loss own_epochs=$epochs own_batch=$batch classes word
     loss=
     parse "$@"
-    [ -n "$data" ] || fail "--data is required"
+    [ -z "$sites" ] || site_or_gate
+    [ -z "$apart" ] || loop_or_rows
+    [ -n "$data$rows" ] || fail "--data is required"
     for word in epochs clip multiplier search_epsilon first_step loss_clip clip_decay radius smoothness slack offspring parents mutation decay \
         distance norm loss_width; do
         [[ -z ${!word} || ${!word} = auto || ${!word} = none ]] || number "${!word}" || fail "--${word//_/-}: must be a number > 0, got '${!word}'"
@@ -165,8 +215,9 @@ options() {
     [ -z "$distance" ] || [[ $noise = gaussian || $noise = gamma ]] || fail "--noise: must be gaussian or gamma, got '$noise'"
     [ "$epochs" != auto ] || [ "$own_epochs" = auto ] || fail "--epochs: must be a number > 0, got 'auto'"
     [[ $batch = "$own_batch" || $batch =~ ^[1-9][0-9]*$ ]] || fail "--batch: must be a whole number >= 1, got '$batch'"
-    rows=$(dp-info --get rows "$data") || exit
-    classes=$(dp-info --get classes "$data") || exit
+    rows=${rows:-$(dp-info --get rows "$data")} || exit
+    classes=2 # the gate has none
+    [ -z "$data" ] || classes=$(dp-info --get classes "$data") || exit
     if [ -z "$loss" ]; then
         case $classes in
             0) loss=${regression:-squared} ;;
@@ -185,6 +236,51 @@ options() {
     if [ "${policy:-none} ${clip_decay:-none}" != "none none" ]; then # nobody knows the run beforehand
         gate+=" --adaptive" accountant="--accountant rdp"
     fi
+}
+
+# site_or_gate: of a run over sites, the gate has --workers, a site has --shard
+site_or_gate() {
+    local word
+    case ${workers:+gate}${shard:+site} in
+        gate) [[ $workers =~ ^[1-9][0-9]*$ ]] || fail "--workers: must be a whole number >= 1, got '$workers'"
+            [ -z "$data$parts$server" ] || fail "--data, --parts and --server are a site's, --workers is the gate's" ;;
+        site) [[ $shard =~ ^[1-9][0-9]*/[1-9][0-9]*$ ]] || fail "--shard: must be I/K, got '$shard'"
+            [ -n "$data" ] || fail "--data is required"
+            refuse "the gate's" model init resume ;;
+        *) fail "--workers, for the gate, or --shard, for a site, is required" ;;
+    esac
+    [ -n "$at" ] || fail "--at is required"
+    [[ $rows =~ ^[1-9][0-9]*$ ]] || fail "--rows: of all sites together, must be a whole number >= 1, got '$rows'"
+    [[ $colluding =~ ^[0-9]+$ ]] || fail "--colluding: must be a whole number >= 0, got '$colluding'"
+    part=${parts:+ --shard $shard}
+    port=(--at "$at" "${port[@]}" ${keys:+--keys "$keys"} ${server:+--server "$server"})
+    [ -z "$workers" ] || port+=(--workers "$workers" --on-lost "$on_lost" --timeout "$timeout")
+    quote_port
+}
+
+# loop_or_rows: of a run on two machines
+loop_or_rows() {
+    if [ -n "$data" ]; then
+        { [ -n "$in" ] && [ -n "$out" ]; } || fail "--in and --out are required beside --data"
+        refuse "for the machine without --data" send receive rows model init
+    else
+        { [ -n "$send" ] && [ -n "$receive" ]; } || fail "--send and --receive are required, or --data, --in and --out"
+        [[ $rows =~ ^[1-9][0-9]*$ ]] || fail "--rows: of the other machine, must be a whole number >= 1, got '$rows'"
+        refuse "for the machine that has --data" in out
+    fi
+    refuse "not to be had over two machines" checkpoint resume
+    port=("${port[@]}" ${keys:+--keys "$keys"} ${server:+--server "$server"} ${patience:+--patience "$patience"})
+    quote_port
+}
+quote_port() {
+    local word
+    for word in "${port[@]}"; do ports+=" $(quote "$word")"; done
+}
+
+# refuse WHOSE OPTION…: what has no place here
+refuse() {
+    local word
+    for word in "${@:2}"; do [ -z "${!word}" ] || fail "$(sed 's/^/--/; s/^--model$/-o/' <<< "$word") is $1"; done
 }
 
 # laps_of ITEMS: how many laps of --batch make --epochs passes over so many rows or columns; auto is one for each 50 of epsilon times
@@ -262,17 +358,57 @@ attend() {
     return $status
 }
 
-# loop [dp-loop options] PIPELINE: with -o only the model is written, without it the stream of models.
+# place_noise SIGMA: the gate adds all of it, and each site notes in its own ledger that it has promised to; or each site adds a share, and
+# notes that. Parts of one data set have one owner, whose ledger the gate has.
+place_noise() {
+    local noise=" |
+  dp-noise    --multiplier $1"
+    noise_of_gate=$noise noise_of_site=''
+    consent=" |
+  dp-consent  --multiplier $1 --epsilon $epsilon --delta $delta$gate"
+    if [ -n "$distributed" ]; then
+        noise_of_gate='' noise_of_site="$noise --share --colluding $colluding${seeded:+ $seeded}"
+        consent=" |
+  dp-consent  --epsilon $epsilon --delta $delta$gate"
+    fi
+    [ -z "$parts" ] || consent=''
+}
+
+# work PIPELINE: that of a site, until the gate ends the run
+work() {
+    set -- "${port[@]}" --shard "$shard" --exec "$exec" ${checkpoint:+--checkpoint "$checkpoint"} \
+        ${checkpoint_every:+--checkpoint-every "$checkpoint_every"} -- "$1"
+    if [ -n "$print" ]; then show dp-worker "$@"; else exec dp-worker "$@"; fi
+}
+
+# stages PIPELINE: that of a machine which another one hands the model
+stages() {
+    if [ -n "$print" ]; then
+        printf '%s\n' "$1"
+    else
+        exec bash -o pipefail -c "$1"
+    fi
+}
+
+# show WORD…: a command, as text
+show() {
+    local word
+    printf %s "$1"
+    for word in "${@:2}"; do printf ' %s' "$(quote "$word")"; done
+    printf '\n'
+}
+
+# loop [dp-loop options] PIPELINE, or the options that say where else it is: with -o only the model is written, without it the stream of models.
 loop() {
-    local status=0 word
+    local status=0
+    [ -n "$apart" ] || set -- "${@:1:$#-1}" -- "${*: -1}"
     set -- ${checkpoint:+--checkpoint "$checkpoint"} ${checkpoint_every:+--checkpoint-every "$checkpoint_every"} \
         ${resume:+--resume "$resume"} "$@"
     if [ -n "$plan" ]; then set -- --plan "$plan" "$@"; else set -- --laps "$laps" "$@"; fi
-    set -- --exec "$exec" ${init:+--init "$init"} ${seed:+--seed "$seed"} ${quiet:+-q} ${model:+--model "$model"} "$@"
+    set -- ${init:+--init "$init"} ${seed:+--seed "$seed"} ${quiet:+-q} ${model:+--model "$model"} "$@"
+    [ -n "$apart" ] || set -- --exec "$exec" "$@"
     if [ -n "$print" ]; then
-        printf %s dp-loop
-        for word in "${@:1:$#-1}"; do printf ' %s' "$(quote "$word")"; done
-        printf ' -- %s\n' "$(quote "${*: -1}")"
+        show dp-loop "$@"
     elif [ -n "$model" ]; then
         attend "$@" > /dev/null || status=$?
         case $status in 0 | 3) spent ;; esac
@@ -338,4 +474,6 @@ schedules='constant, inverse, sqrt:A:C, linear[:E], cosine[:E], first:K:B or a f
 taken='data loss lambda epsilon delta epochs batch clip multiplier adjacency ledger init checkpoint checkpoint_every resume exec threads seed model'
 # gradients have a step size, coordinate descent has sigma', a minimiser has a tolerance; the pipeline sets what it has
 sigma_prime_scale='' tolerance='' radius='' constants='' rounds='' smoothness='' offspring='' parents='' mutation='' decay='' first_step='' search_epsilon='' loss_clip='' armijo='' clip_decay='' policy='' accountant='' published='' slack='' distance='' order='' norm='' loss_width='' regression='' operand='' noise=laplace plan='' step='' schedule=constant intercept=0 many_classes=''
+sites='' workers='' shard='' rows='' at='' parts='' distributed='' colluding=0 on_lost=stop timeout=60 keys='' server='' part='' ports='' port=()
+apart='' patience='' send='' receive='' in='' out=''
 data='' model='' ledger='' gate='' init='' checkpoint='' checkpoint_every='' resume='' seed='' quiet='' print='' exec=auto threads=1 adjacency=null-record multiplier=''

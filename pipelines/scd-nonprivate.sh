@@ -10,7 +10,7 @@ options "$@"
 [[ $epochs =~ ^[1-9][0-9]*$ ]] || fail "--epochs: must be a whole number >= 1, got '$epochs'"
 laps=$epochs
 loop --stop-gap 1e-6 "
-  dp-sample   --data $dir --mode shuffle |
+  dp-sample   --data $dir --mode full |
   dp-scd-step --data $dir --loss $loss --lambda $lambda --variant non-private |
   dp-account  --non-private $seeded |
   dp-step"

@@ -152,6 +152,8 @@ static int solve_laps(struct question *q, struct result *r, struct dp_err *err)
 {
     struct dp_event *event = &q->charges.charge[0].event;
     int64_t found = 0;
+    if (event->sampling == DP_SAMPLING_STREAM)
+        return dp_fail(err, DP_E_USAGE, "--sampler stream: the laps of a stream cost what one costs, however many there are");
     int rc = dp_solve_laps((enum dp_accountant)q->accountant, event, q->epsilon, q->delta, &found, err);
     r->value = (double)found;
     q->charges.charge[0].laps = found;
@@ -161,7 +163,7 @@ static int solve_laps(struct question *q, struct result *r, struct dp_err *err)
 static int solve_rate(struct question *q, struct result *r, struct dp_err *err)
 {
     struct dp_event *event = &q->charges.charge[0].event;
-    if (event->sampling == DP_SAMPLING_NONE || event->sampling == DP_SAMPLING_SHUFFLED)
+    if (event->sampling == DP_SAMPLING_NONE || dp_event_in_epochs(event))
         return dp_fail(err, DP_E_USAGE, "--sampler: no rate changes what this sampler costs");
     int rc = dp_solve_rate((enum dp_accountant)q->accountant, event, q->laps, q->epsilon, q->delta, &r->value, err);
     event->rate = r->value;
@@ -224,7 +226,7 @@ static void add_records(const struct question *q, json_t *root)
 
 static int print_json(const struct question *q, enum unknown unknown, const struct result *r, struct dp_err *err)
 {
-    static const char *const samplers[] = {"poisson", "fixed", "full", "shuffle", "full", "drawn"};
+    static const char *const samplers[] = {"poisson", "fixed", "full", "shuffle", "full", "drawn", "stream"};
     static const char *const adjacencies[] = {"null-record", "replace-one", "null-record"};
     const struct dp_charges *charges = r->charges.count > 0 ? &r->charges : &q->charges;
     json_t *root = json_object();

@@ -16,7 +16,7 @@
 #include "gate/charge.h"
 #include "priv/objective.h"
 
-enum { SAMPLER_POISSON, SAMPLER_FIXED, SAMPLER_FULL, SAMPLER_SHUFFLE, SAMPLER_NONE, SAMPLER_DRAWN };
+enum { SAMPLER_POISSON, SAMPLER_FIXED, SAMPLER_FULL, SAMPLER_SHUFFLE, SAMPLER_NONE, SAMPLER_DRAWN, SAMPLER_STREAM };
 enum { ADJACENCY_NULL_RECORD, ADJACENCY_REPLACE_ONE, ADJACENCY_NULL };
 
 static int draws_of(const struct question *q, struct dp_event *event, struct dp_err *err)
@@ -36,7 +36,8 @@ static int sampling_of(const struct question *q, struct dp_event *event, struct 
 {
     static const enum dp_sampler samplers[] = {
         [SAMPLER_POISSON] = DP_SAMPLER_POISSON, [SAMPLER_FIXED] = DP_SAMPLER_FIXED, [SAMPLER_FULL] = DP_SAMPLER_FULL,
-        [SAMPLER_SHUFFLE] = DP_SAMPLER_SHUFFLE, [SAMPLER_NONE] = DP_SAMPLER_FULL,   [SAMPLER_DRAWN] = DP_SAMPLER_DRAWN};
+        [SAMPLER_SHUFFLE] = DP_SAMPLER_SHUFFLE, [SAMPLER_NONE] = DP_SAMPLER_FULL,   [SAMPLER_DRAWN] = DP_SAMPLER_DRAWN,
+        [SAMPLER_STREAM] = DP_SAMPLER_STREAM};
     bool replace = q->adjacency == ADJACENCY_REPLACE_ONE;
     struct dp_record record = {.sampler = samplers[q->sampler],
                                .adjacency = replace ? DP_ADJACENCY_REPLACE_ONE : DP_ADJACENCY_NULL_RECORD,
@@ -45,6 +46,8 @@ static int sampling_of(const struct question *q, struct dp_event *event, struct 
     if (dp_charge_sampling(&record, &event->sampling, &why) != DP_OK)
         return dp_fail(err, DP_E_USAGE, "--sampler %s, --adjacency %s%s: %s", dp_sampler_names[record.sampler],
                        dp_adjacency_names[record.adjacency], q->visible_batch ? ", --visible-batch" : "", why.message);
+    if (q->sampler == SAMPLER_STREAM && q->rate != 1)
+        return dp_fail(err, DP_E_USAGE, "--sampler stream: a lap has every row of its window, so --rate must be 1");
     event->rate = event->sampling == DP_SAMPLING_NONE ? 1 : q->rate;
     if (event->sampling == DP_SAMPLING_DRAWN)
         return draws_of(q, event, err);
@@ -223,7 +226,7 @@ int question_charges(struct question *q, enum unknown unknown, const char *recor
                        "--multiplier and --laps are required, or the records of a run (dp-cat FILE | dp-account ...)");
     struct dp_event event = {.queries = 1};
     bool output = q->mechanism == MECHANISM_OUTPUT || q->mechanism == MECHANISM_OBJECTIVE;
-    bool once = output || q->sampler == SAMPLER_DRAWN;
+    bool once = output || q->sampler == SAMPLER_DRAWN || q->sampler == SAMPLER_STREAM;
     int64_t laps = unknown == UNKNOWN_LAPS || (once && q->laps == DP_OPT_ABSENT_INT) ? 1 : q->laps;
     if (output)
         q->sampler = SAMPLER_FULL;
@@ -385,6 +388,7 @@ static void explain_charges(const struct dp_charges *charges, int indent)
         "a Poisson sample whose members show (nothing amplifies)",
         "the result of many draws, each a Poisson sample",
         "",
+        "the next rows of a stream, each in one lap alone (charged as one release of every row)",
     };
     _Static_assert(sizeof samplings / sizeof *samplings == DP_SAMPLING_COUNT, "words for each sampling");
     char text[40];
@@ -406,7 +410,7 @@ static void explain_charges(const struct dp_charges *charges, int indent)
             explain_query(&event->query[j]);
         }
         printf("; on %s", samplings[event->sampling]);
-        if (event->sampling != DP_SAMPLING_NONE)
+        if (event->sampling != DP_SAMPLING_NONE && event->sampling != DP_SAMPLING_STREAM)
             printf(", rate %s", dp_number_print(event->rate, text, sizeof text));
         if (event->sampling == DP_SAMPLING_DRAWN)
             printf(", %lld draws, contraction %s", (long long)event->draws,

@@ -77,7 +77,7 @@ struct question {
      .metavar = "HOW",                                                                                                         \
      .help = "how dp-sample chooses rows",                                                                                     \
      .fallback = "poisson",                                                                                                    \
-     .choices = "poisson|fixed|full|shuffle|none|drawn"},                                                                      \
+     .choices = "poisson|fixed|full|shuffle|none|drawn|stream"},                                                               \
         {.name = "draws",                                                                                                      \
          .kind = DP_OPT_INT,                                                                                                   \
          .offset = Q_OFFSET(draws),                                                                                            \

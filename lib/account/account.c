@@ -25,7 +25,7 @@ _Static_assert(sizeof dp_accountant_titles / sizeof *dp_accountant_titles == DP_
 static bool sampled(const struct dp_event *event)
 {
     return event->sampling == DP_SAMPLING_DRAWN || event->sampling == DP_SAMPLING_SELECTED ||
-           (event->rate < 1 && event->sampling != DP_SAMPLING_NONE && event->sampling != DP_SAMPLING_SHUFFLED);
+           (event->rate < 1 && event->sampling != DP_SAMPLING_NONE && !dp_event_in_epochs(event));
 }
 
 /* --- privacy loss distributions --- */
@@ -52,7 +52,7 @@ static bool joint_part(const struct dp_event *event, struct dp_pld_part *part)
    returned, 0 when there is none that holds. */
 static size_t event_parts(const struct dp_event *event, int64_t laps, struct dp_pld_part *part)
 {
-    bool none = event->sampling == DP_SAMPLING_NONE || event->sampling == DP_SAMPLING_SHUFFLED;
+    bool none = event->sampling == DP_SAMPLING_NONE || dp_event_in_epochs(event);
     bool replaced = event->sampling == DP_SAMPLING_REPLACED;
     double z;
     struct dp_pld_part p = {.rate = none ? 1 : event->rate, .laps = dp_event_times(event, laps)};
@@ -166,6 +166,14 @@ int dp_account_pld_delta(const struct dp_charges *charges, double epsilon, struc
 
 /* --- Rényi DP, sound and as published --- */
 
+/* As laps that follow one another, which a meter takes them for: a charge that stops within an epoch has begun it, and no other
+   charge fills it. */
+static int64_t whole_epochs(const struct dp_charge *charge)
+{
+    const struct dp_event *event = &charge->event;
+    return dp_event_in_epochs(event) ? dp_event_times(event, charge->laps) * dp_event_epoch(event) : charge->laps;
+}
+
 static int by_meter(enum dp_meter_kind kind, const struct dp_charges *charges, double delta, struct dp_answer *answer,
                     struct dp_err *err)
 {
@@ -173,8 +181,11 @@ static int by_meter(enum dp_meter_kind kind, const struct dp_charges *charges, d
     int rc = dp_meter_new(&meter, kind, delta, err);
     if (rc != DP_OK)
         return rc;
-    for (size_t i = 0; rc == DP_OK && i < charges->count; i++)
-        rc = dp_meter_charge(meter, &charges->charge[i].event, charges->charge[i].laps, err);
+    for (size_t i = 0; rc == DP_OK && i < charges->count; i++) {
+        const struct dp_charge *charge = &charges->charge[i];
+        int64_t laps = kind == DP_METER_RDP ? whole_epochs(charge) : charge->laps;
+        rc = dp_meter_charge(meter, &charge->event, laps, err);
+    }
     *answer = (struct dp_answer){.upper = dp_meter_epsilon(meter), .by = DP_ACCOUNTANT_RDP};
     dp_meter_free(meter);
     return rc;
@@ -229,11 +240,11 @@ static int by_gdp(const struct dp_charges *charges, double delta, struct dp_answ
     }
     if (rc == DP_OK) {
         double epsilon = dp_gaussian_epsilon(dp_gaussian_mu(z, times, charges->count), delta);
-        /* Exact to the grid of the search; shuffled epochs may cost less than one Gaussian each. */
+        /* Exact to the grid of the search; epochs may cost less than one Gaussian each. */
         *answer = (struct dp_answer){epsilon, 0, true, DP_ACCOUNTANT_GDP};
         answer->lower = epsilon * (1 - 1e-9);
         for (size_t i = 0; i < charges->count; i++)
-            if (charges->charge[i].event.sampling == DP_SAMPLING_SHUFFLED)
+            if (dp_event_in_epochs(&charges->charge[i].event))
                 answer->lower = 0;
         answer->tight = answer->lower > 0;
         free(times);

@@ -128,6 +128,7 @@ int dp_event_curve(const struct dp_event *event, const double *orders, size_t n,
     switch (event->sampling) {
     case DP_SAMPLING_NONE:
     case DP_SAMPLING_SHUFFLED:
+    case DP_SAMPLING_STREAM:
         return unsampled(event, orders, n, out, err);
     case DP_SAMPLING_POISSON:
         if (!gaussian)

@@ -7,7 +7,7 @@
 #include "base/mem.h"
 
 const char *const dp_sampling_names[DP_SAMPLING_COUNT] = {"none",    "poisson", "replaced", "shuffled",
-                                                          "visible", "drawn",   "selected"};
+                                                          "visible", "drawn",   "selected", "stream"};
 
 struct dp_event dp_event_gaussian(enum dp_sampling sampling, double rate, double multiplier, int64_t epoch_laps)
 {
@@ -30,7 +30,7 @@ int dp_event_check(const struct dp_event *event, struct dp_err *err)
         return dp_fail(err, DP_E_RUN, "an event has an unknown sampling");
     if (!(event->rate > 0 && event->rate <= 1))
         return dp_fail(err, DP_E_RUN, "an event needs a sampling rate in (0, 1], got %g", event->rate);
-    if (event->sampling == DP_SAMPLING_NONE && event->rate != 1)
+    if ((event->sampling == DP_SAMPLING_NONE || event->sampling == DP_SAMPLING_STREAM) && event->rate != 1)
         return dp_fail(err, DP_E_RUN, "an event of every row has a sampling rate of %g", event->rate);
     if (event->sampling == DP_SAMPLING_SHUFFLED ? event->epoch_laps < 1 : event->epoch_laps != 0)
         return dp_fail(err, DP_E_RUN, "an event has epochs of %lld laps", (long long)event->epoch_laps);
@@ -82,23 +82,38 @@ bool dp_event_same(const struct dp_event *a, const struct dp_event *b)
     return same;
 }
 
+bool dp_event_in_epochs(const struct dp_event *event)
+{
+    return event->sampling == DP_SAMPLING_SHUFFLED || event->sampling == DP_SAMPLING_STREAM;
+}
+
+int64_t dp_event_epoch(const struct dp_event *event)
+{
+    if (event->sampling == DP_SAMPLING_STREAM)
+        return DP_EVENT_MOST_LAPS;
+    return event->sampling == DP_SAMPLING_SHUFFLED ? event->epoch_laps : 1;
+}
+
+const char *dp_event_epoch_name(const struct dp_event *event)
+{
+    return event->sampling == DP_SAMPLING_STREAM ? "a stream" : "a shuffled epoch";
+}
+
 int64_t dp_event_times(const struct dp_event *event, int64_t laps)
 {
-    if (event->sampling != DP_SAMPLING_SHUFFLED || laps <= 0)
-        return laps;
-    return (laps - 1) / event->epoch_laps + 1;
+    return laps <= 0 ? laps : (laps - 1) / dp_event_epoch(event) + 1;
 }
 
 bool dp_event_may_follow(const struct dp_event *event, const struct dp_event *before, int64_t laps)
 {
-    return dp_event_same(event, before) || before->sampling != DP_SAMPLING_SHUFFLED || laps % before->epoch_laps == 0;
+    return dp_event_same(event, before) || laps % dp_event_epoch(before) == 0;
 }
 
 int dp_charges_add(struct dp_charges *charges, const struct dp_event *event, int64_t laps, struct dp_err *err)
 {
     if (laps < 0)
         return dp_fail(err, DP_E_RUN, "cannot account for %lld laps", (long long)laps);
-    for (size_t i = 0; i < charges->count && event->sampling != DP_SAMPLING_SHUFFLED; i++) {
+    for (size_t i = 0; i < charges->count && !dp_event_in_epochs(event); i++) {
         if (dp_event_same(&charges->charge[i].event, event)) {
             if (laps > DP_EVENT_MOST_LAPS - charges->charge[i].laps)
                 return dp_fail(err, DP_E_RUN, "too many laps to account for");

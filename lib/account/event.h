@@ -21,9 +21,11 @@ enum dp_sampling {
     DP_SAMPLING_DRAWN,    /* coins anew for each of many draws within the lap, of which one result is released: how far a
                              person moves it is random (priv/drawn.h) */
     DP_SAMPLING_SELECTED, /* whole runs, a random number of them, of which the best is released (account/selection.h) */
+    DP_SAMPLING_STREAM,   /* rows that arrive, each of which is in one lap and in no other: one release of every row, however
+                             many laps there are, nothing amplified */
 };
-#define DP_SAMPLING_COUNT 7
-_Static_assert(DP_SAMPLING_SELECTED + 1 == DP_SAMPLING_COUNT, "a name for each sampling");
+#define DP_SAMPLING_COUNT 8
+_Static_assert(DP_SAMPLING_STREAM + 1 == DP_SAMPLING_COUNT, "a name for each sampling");
 extern const char *const dp_sampling_names[DP_SAMPLING_COUNT]; /* as in ledgers: "none", "poisson", … */
 
 #define DP_EVENT_MOST_QUERIES 4
@@ -71,15 +73,25 @@ void dp_event_free(struct dp_event *event);
 
 bool dp_event_same(const struct dp_event *a, const struct dp_event *b);
 
-/* How often the event's unsampled mechanism runs in that many laps: epochs begun where they are shuffled, else laps. */
+/* Whether a person is in one lap of an epoch, and of all its laps in no other: shuffled, and a stream, which is an epoch that
+   does not end. */
+bool dp_event_in_epochs(const struct dp_event *event);
+
+/* Laps of such an epoch; 1 where there are none. */
+int64_t dp_event_epoch(const struct dp_event *event);
+
+/* How often the event's unsampled mechanism runs in that many laps: epochs begun, as dp_event_epoch has them. */
 int64_t dp_event_times(const struct dp_event *event, int64_t laps);
 
-/* Whether a run may go on with `event` after so many laps of `before`. False in the middle of a shuffled epoch of `before`:
-   only whole epochs may come before another event, so that the laps of an epoch are charged as one. */
+/* Whether a run may go on with `event` after so many laps of `before`. False in the middle of an epoch of `before`, and so
+   always after a stream: only whole epochs may come before another event, so that the laps of an epoch are charged as one. */
 bool dp_event_may_follow(const struct dp_event *event, const struct dp_event *before, int64_t laps);
 
+/* What such an epoch is called: "a shuffled epoch" or "a stream". */
+const char *dp_event_epoch_name(const struct dp_event *event);
+
 /* Adds laps (0 or more, else DP_E_RUN) of an event, which is copied, to the charge of the same event if there is one (except
-   where epochs are shuffled: the laps of two runs must not share an epoch). */
+   where there are epochs or streams: the laps of two runs must not share one). */
 int dp_charges_add(struct dp_charges *charges, const struct dp_event *event, int64_t laps, struct dp_err *err);
 void dp_charges_free(struct dp_charges *charges);
 

@@ -61,7 +61,8 @@ void dp_meter_free(struct dp_meter *meter)
 
 static double times(const struct dp_meter *m, const struct part *part, int64_t laps)
 {
-    return (double)(m->kind == DP_METER_PUBLISHED ? laps : dp_event_times(&part->event, laps));
+    bool each = m->kind == DP_METER_PUBLISHED && part->event.sampling != DP_SAMPLING_STREAM;
+    return (double)(each ? laps : dp_event_times(&part->event, laps));
 }
 
 /* Makes part `index` the one that laps are added to. */
@@ -85,8 +86,9 @@ static int add_part(struct dp_meter *m, const struct dp_event *event, struct dp_
     if (rc != DP_OK)
         return rc;
     /* As published: laps of a shuffled epoch, and laps whose batch shows, count as Poisson samples of one query. Draws within a
-       lap, and selections, have nothing published about them but what they cost. */
-    if (m->kind == DP_METER_PUBLISHED && event->sampling != DP_SAMPLING_DRAWN && event->sampling != DP_SAMPLING_SELECTED) {
+       lap, selections and streams have nothing published about them but what they cost. */
+    if (m->kind == DP_METER_PUBLISHED && event->sampling != DP_SAMPLING_DRAWN && event->sampling != DP_SAMPLING_SELECTED &&
+        event->sampling != DP_SAMPLING_STREAM) {
         charged.sampling = event->sampling == DP_SAMPLING_NONE ? DP_SAMPLING_NONE : DP_SAMPLING_POISSON;
         charged.queries = 1;
     }
@@ -129,8 +131,8 @@ double dp_meter_epsilon_after(const struct dp_meter *m, int64_t laps)
         return total > 0 ? dp_mixture_epsilon(total, part->event.rate, gaussian, m->delta) : 0;
     double n = times(m, part, total);
     for (size_t i = 0; i < m->count; i++) {
-        double own = total > 0 ? n * part->curve[i] : 0;
-        best = fmin(best, m->rest[i] + own + m->penalty[i]);
+        double own = total > 0 ? n * part->curve[i] : 0, all = m->rest[i] + own + m->penalty[i];
+        best = all < best ? all : best; /* a call of fmin costs more than the rest */
     }
     bool any = total > 0;
     for (size_t p = 0; p < m->parts && !any; p++)

@@ -48,8 +48,8 @@ static int add(struct dp_plan *plan, const struct dp_event *event, int64_t laps,
     if (last == NULL || last->rounded != rounded || !dp_event_same(&plan->event[last->event], event)) {
         if (last != NULL &&
             !dp_event_may_follow(event, &plan->event[last->event], last->end + 1 - begin_of(plan, plan->spans - 1)))
-            return dp_fail(err, DP_E_UNSAFE, "lap %lld has another mechanism in the middle of a shuffled epoch",
-                           (long long)plan->laps + 1);
+            return dp_fail(err, DP_E_UNSAFE, "lap %lld has another mechanism in the middle of %s", (long long)plan->laps + 1,
+                           dp_event_epoch_name(&plan->event[last->event]));
         rc = find_event(plan, event, &index, err);
         if (rc == DP_OK)
             rc = dp_grow(&plan->span, &plan->span_capacity, plan->spans + 1, sizeof *plan->span, err);
@@ -110,7 +110,7 @@ int dp_plan_round(const struct dp_event *event, double *multiplier, int64_t laps
     double per_octave = buckets_per_octave(ratio);
     for (size_t i = 0; i < sizeof bucket / sizeof *bucket; i++)
         bucket[i] = INFINITY;
-    int64_t together = event->epoch_laps > 0 ? event->epoch_laps : 1;
+    int64_t together = dp_event_epoch(event);
     for (int64_t from = 0, to; from < laps; from = to) {
         double smallest = multiplier[from];
         to = together < laps - from ? from + together : laps;

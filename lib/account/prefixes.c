@@ -45,14 +45,14 @@ static int check(const struct dp_plan *plan, const int64_t *laps, size_t n, stru
     return DP_OK;
 }
 
-/* By Rényi DP: the curves are computed once. */
+/* By Rényi DP, the first n rows: the curves are computed once. */
 static int by_meter(const struct dp_charges *row, size_t n, double delta, double *epsilon, struct dp_err *err)
 {
     struct dp_meter *meter;
     int rc = dp_meter_new(&meter, DP_METER_RDP, delta, err);
     if (rc != DP_OK)
         return rc;
-    for (size_t i = 0; rc == DP_OK && i + 1 < n; i++) {
+    for (size_t i = 0; rc == DP_OK && i < n; i++) {
         for (size_t c = 0; rc == DP_OK && c < row[i].count; c++) {
             int64_t more = row[i].charge[c].laps - (i > 0 ? row[i - 1].charge[c].laps : 0);
             if (more > 0)
@@ -64,7 +64,8 @@ static int by_meter(const struct dp_charges *row, size_t n, double delta, double
     return rc;
 }
 
-static int by_pld(const struct dp_charges *row, size_t n, double delta, double *epsilon, struct dp_err *err)
+/* *rough: of so many first rows Rényi DP may know better. */
+static int by_pld(const struct dp_charges *row, size_t n, double delta, double *epsilon, size_t *rough, struct dp_err *err)
 {
     struct dp_pld_part *parts = NULL;
     double *upper = NULL;
@@ -81,7 +82,7 @@ static int by_pld(const struct dp_charges *row, size_t n, double delta, double *
     if (rc == DP_OK)
         rc = dp_alloc(&upper, n, sizeof *upper, err);
     if (rc == DP_OK)
-        rc = dp_pld_prefixes(parts, count, n, delta, upper, err);
+        rc = dp_pld_prefixes(parts, count, n, delta, upper, rough, err);
     for (size_t i = 0; rc == DP_OK && i + 1 < n; i++)
         epsilon[i] = fmin(epsilon[i], upper[i]);
     free(upper);
@@ -123,9 +124,11 @@ int dp_account_prefixes(const struct dp_plan *plan, const int64_t *laps, size_t 
     if (rc == DP_OK && n > 1 && dp_account_covers(DP_ACCOUNTANT_GDP, &whole)) {
         rc = by_gdp(row, n, delta, epsilon, err);
     } else if (rc == DP_OK && n > 1) {
-        rc = by_meter(row, n, delta, epsilon, err);
-        if (rc == DP_OK && dp_account_covers(DP_ACCOUNTANT_PLD, &whole))
-            rc = by_pld(row, n, delta, epsilon, err);
+        size_t rough = n;
+        if (dp_account_covers(DP_ACCOUNTANT_PLD, &whole))
+            rc = by_pld(row, n, delta, epsilon, &rough, err);
+        if (rc == DP_OK)
+            rc = by_meter(row, rough < n ? rough : n - 1, delta, epsilon, err);
     }
     if (rc == DP_OK)
         epsilon[n - 1] = answer.upper;

@@ -13,7 +13,7 @@ static bool has_profile(const struct dp_event *event)
 {
     if (event->sampling == DP_SAMPLING_DRAWN)
         return true;
-    bool whole = event->sampling == DP_SAMPLING_NONE || event->sampling == DP_SAMPLING_SHUFFLED;
+    bool whole = event->sampling == DP_SAMPLING_NONE || dp_event_in_epochs(event);
     return whole && event->queries == 1 && dp_kinds[event->query[0].kind].delta != NULL;
 }
 

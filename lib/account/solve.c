@@ -96,9 +96,8 @@ static bool one_part(enum dp_accountant accountant, const struct dp_event *event
     struct dp_err unused;
     size_t count;
     int rc;
-    if (event->sampling == DP_SAMPLING_SHUFFLED ||
-        !(accountant == DP_ACCOUNTANT_PLD ||
-          (accountant == DP_ACCOUNTANT_BEST && !dp_account_covers(DP_ACCOUNTANT_GDP, &charges))))
+    if (dp_event_in_epochs(event) || !(accountant == DP_ACCOUNTANT_PLD ||
+                                       (accountant == DP_ACCOUNTANT_BEST && !dp_account_covers(DP_ACCOUNTANT_GDP, &charges))))
         return false;
     struct dp_pld_part *parts = dp_account_pld_parts(&charges, &count, &rc, &unused);
     /* A part that holds the sampled epsilon cannot be asked about another rate. */

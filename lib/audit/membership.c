@@ -33,7 +33,8 @@ struct learnt {
 struct audit {
     struct dp_membership *out;
     struct dp_pipeline pipeline;
-    int gate; /* index of dp-account */
+    int gate;      /* index of dp-account */
+    bool gathered; /* the first stage is dp-gather: who samples rows is behind it, and batches are not seen */
     struct dp_dataset *data;
     struct dp_variant with, without, zeros;
     struct dp_child *part[PARTS];
@@ -112,7 +113,7 @@ static int read_moments(struct audit *a, const struct dp_sum *sum, struct dp_err
 /* How the canary scores under a model that is the sum: of a linear one, its own part of the sum stands out there. */
 static int read_feature(struct audit *a, struct dp_err *err)
 {
-    const struct dp_row canary = {a->x, NULL, a->data->cols};
+    const struct dp_row canary = dp_row_dense(a->x, a->data->cols);
     struct dp_sum sum;
     int rc = a->feature == NULL ? open_feature(a, err) : DP_OK;
     if (rc == DP_OK)
@@ -124,7 +125,7 @@ static int read_feature(struct audit *a, struct dp_err *err)
     memset(a->moved, 0, a->form.rows * a->form.cols * sizeof *a->moved);
     rc = dp_sum_add(&sum, a->form.rows, a->form.cols, a->moved, err);
     if (rc == DP_OK)
-        a->form.family->score(&a->form, a->moved, &canary, 1, NULL, a->feature);
+        a->form.family->score(&a->form, a->moved, &canary, 1, NULL, a->feature, NULL);
     return rc;
 }
 
@@ -155,10 +156,11 @@ static int settle(struct audit *a, struct dp_err *err)
         length += l->direction[k] * l->direction[k];
         means += l->mean[k] * l->mean[k];
     }
-    l->shift = sqrt(length);
+    /* Where no batch was seen, laps without the canary count as with it, so that it moves a sum by more than the mean. */
+    l->shift = sqrt(length) / (a->gathered ? a->record.rate : 1);
     l->variance = (l->squares / (double)l->without_count - means) / (double)a->outputs;
     for (size_t k = 0; k < a->outputs; k++)
-        l->direction[k] /= l->shift > 0 ? l->shift : 1;
+        l->direction[k] /= length > 0 ? sqrt(length) : 1;
     /* No noise at all separates as well as very little. */
     l->variance = fmax(l->variance, 1e-12 * l->shift * l->shift);
     return DP_OK;
@@ -203,25 +205,23 @@ static bool same_record(const struct dp_record *a, const struct dp_record *b)
     return a->sampler == b->sampler && a->rate == b->rate && a->rows == b->rows && a->epoch_laps == b->epoch_laps;
 }
 
-/* Sampler and private stages, one lap; the canary's row is taken out unless `with`. *in: it was in the batch.
- */
-static int private_lap(struct audit *a, bool with, bool note, bool *in, struct dp_err *err)
+/* The batch of a lap, against its record if it is noted; the canary's row is taken out unless `with`. *in: it was there. */
+static int sampled_lap(struct audit *a, bool with, bool note, struct dp_record *sampled, bool *in, struct dp_err *err)
 {
-    const struct dp_audit_watch *w = a->out->watch;
     const struct dp_array *rows;
-    int rc = dp_audit_part_take(a->part[SAMPLER], w, a->token, err);
-    if (rc == DP_OK && (a->token->label != DP_LABEL_RAW || a->token->records != 1))
+    int rc = DP_OK;
+    if (a->token->label != DP_LABEL_RAW || a->token->records != 1)
         rc = dp_fail(err, DP_E_USAGE, "the first stage of the pipeline must sample rows, as dp-sample does");
     if (rc == DP_OK)
         rc = dp_frame_need_array(a->token, DP_F_ROWS, DP_I64, 1, &rows, err);
     if (rc != DP_OK)
         return rc;
-    struct dp_record sampled = *a->token->record;
-    if (sampled.rows != (int64_t)a->data->rows)
-        return dp_fail(err, DP_E_RUN, "the first stage samples from %lld rows, the data set has %zu", (long long)sampled.rows,
+    *sampled = *a->token->record;
+    if (sampled->rows != (int64_t)a->data->rows)
+        return dp_fail(err, DP_E_RUN, "the first stage samples from %lld rows, the data set has %zu", (long long)sampled->rows,
                        a->data->rows);
     if (a->sampler.now == NULL)
-        rc = dp_audit_sampler_open(&a->sampler, &sampled, err);
+        rc = dp_audit_sampler_open(&a->sampler, sampled, err);
     if (rc == DP_OK && note)
         rc = dp_audit_sampler_note(&a->sampler, a->token->lap, rows->data, rows->count, err);
     if (rc != DP_OK)
@@ -232,9 +232,20 @@ static int private_lap(struct audit *a, bool with, bool note, bool *in, struct d
     /* Where the batch shows, its rows of zeros do too: the absent one is such a row. So it is in the first
        run, when that is not known yet. */
     bool was;
-    if (!with && !a->out->visible && sampled.sampler != DP_SAMPLER_FULL)
-        rc = dp_audit_remove_row(a->token, a->row, &was, err);
-    if (rc == DP_OK)
+    return !with && !a->out->visible && sampled->sampler != DP_SAMPLER_FULL ? dp_audit_remove_row(a->token, a->row, &was, err)
+                                                                            : DP_OK;
+}
+
+/* Sampler and private stages, one lap. *in: the canary's row was in the batch, or may have been. */
+static int private_lap(struct audit *a, bool with, bool note, bool *in, struct dp_err *err)
+{
+    const struct dp_audit_watch *w = a->out->watch;
+    struct dp_record sampled;
+    int rc = dp_audit_part_take(a->part[SAMPLER], w, a->token, err);
+    *in = true;
+    if (rc == DP_OK && !a->gathered)
+        rc = sampled_lap(a, with, note, &sampled, in, err);
+    if (rc == DP_OK && a->part[PRIVATE] != NULL)
         rc = dp_audit_part_take(a->part[PRIVATE], w, a->token, err);
     if (rc != DP_OK)
         return rc;
@@ -242,6 +253,8 @@ static int private_lap(struct audit *a, bool with, bool note, bool *in, struct d
     if (a->token->label != DP_LABEL_NOISED || m == NULL)
         return dp_fail(err, DP_E_USAGE, "what reaches dp-account is a %s frame, not a noised one",
                        dp_label_name(a->token->label));
+    if (a->gathered)
+        return DP_OK;
     if (m->sampler == DP_SAMPLER_DRAWN)
         return dp_fail(err, DP_E_USAGE, "lap %lld draws batches of its own, and who is in them does not show",
                        (long long)a->token->lap);
@@ -463,7 +476,7 @@ static int measure(struct audit *a, struct dp_err *err)
         rc = settle(a, err);
     for (int64_t i = 0; rc == DP_OK && i < 2 * scored; i++)
         rc = one_run(a, PHASE_SCORE, i % 2 == 0, i % 2 == 0 ? &with[i / 2] : &without[i / 2], err);
-    if (rc == DP_OK)
+    if (rc == DP_OK && !a->gathered)
         rc = dp_audit_sampler_judge(&a->sampler, out->confidence, err);
     if (rc == DP_OK) {
         double threshold = choose(with, without, first, out->delta, out->confidence, sorted);
@@ -490,7 +503,7 @@ static int make_canary(struct audit *a, struct dp_err *err)
     for (size_t i = 0; a->out->keep_others && i < d->rows; i++) {
         struct dp_row r = dp_dataset_row(d, i);
         for (size_t j = 0; i != (size_t)a->row && j < r.count; j++)
-            mass[r.columns != NULL ? (size_t)r.columns[j] : j] += fabs((double)r.values[j]);
+            mass[r.columns != NULL ? (size_t)r.columns[j] : j] += fabs((double)dp_row_value(&r, j));
     }
     for (size_t j = 1; j < d->cols; j++)
         if (mass[j] < mass[best])
@@ -545,7 +558,8 @@ static int prepare(struct audit *a, struct dp_err *err)
         a->gate = dp_pipeline_find(&a->pipeline, "dp-account");
     if (rc == DP_OK && a->gate == a->pipeline.stages)
         rc = dp_fail(err, DP_E_USAGE, "the pipeline has no dp-account, so that it claims nothing");
-    if (rc == DP_OK && a->gate < 2)
+    a->gathered = rc == DP_OK && dp_pipeline_find(&a->pipeline, "dp-gather") == 0;
+    if (rc == DP_OK && a->gate < (a->gathered ? 1 : 2))
         rc = dp_fail(err, DP_E_USAGE, "the pipeline must sample rows and release a noised sum of them");
     if (rc == DP_OK)
         rc = without_ledger(a, err);

@@ -28,7 +28,8 @@ struct dp_membership {
 };
 
 /* With the canary: the row in its place. Without: not in the batch, or a row of zeros where every row is in
- * every batch or where the batch shows. Three steps, each of which errs with probability at most 1 −
+ * every batch, where the batch shows, or where dp-gather is the first stage, so that no batch is seen (and step 2 is left out).
+ * Three steps, each of which errs with probability at most 1 −
  * confidence when the pipeline is sound:
  *  1. the noise of 16 runs on rows of zeros: no two laps may have the same one;
  *  2. the batches against their record (audit/sampler.h);

@@ -73,6 +73,8 @@ int dp_audit_part_start(struct dp_child **part, const struct dp_audit_watch *wat
 int dp_audit_part_take(struct dp_child *part, const struct dp_audit_watch *watch, struct dp_frame *frame, struct dp_err *err)
 {
     int rc = dp_child_pass(part, frame, frame, err);
+    if (rc == DP_CHILD_EXHAUSTED)
+        rc = dp_fail(err, DP_E_RUN, "no more rows arrive");
     return *watch->stop != 0 ? dp_fail(err, DP_E_RUN, "interrupted") : rc;
 }
 

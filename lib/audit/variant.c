@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/json.h"
 #include "base/mem.h"
 #include "data/npy.h"
 
@@ -31,19 +32,25 @@ static int close_checked(FILE *stream, int rc, const char *directory, struct dp_
     return rc;
 }
 
+/* As that of the data set, but rows of 16 bits become rows of floats: what stands in a row's place is any value. */
 static int copy_description(const struct dp_variant *variant, const char *path, struct dp_err *err)
 {
-    FILE *from = NULL, *to = NULL;
-    char buffer[4096];
-    size_t got;
-    int rc = open_in(&from, path, files[0], "r", err);
+    FILE *to = NULL;
+    json_t *root = NULL;
+    char from[4200];
+    if ((size_t)snprintf(from, sizeof from, "%s/%s", path, files[0]) >= sizeof from)
+        return dp_fail(err, DP_E_RUN, "%.60s…: the path is too long", path);
+    int rc = dp_json_load(&root, from, err);
+    const char *storage = json_string_value(json_object_get(root, "storage"));
+    if (storage != NULL && strcmp(storage, dp_storages[DP_STORAGE_INT16]) == 0 &&
+        (json_object_set_new(root, "storage", json_string(dp_storages[DP_STORAGE_DENSE])) != 0 ||
+         json_object_set_new(root, "quantised", json_true()) != 0))
+        rc = dp_fail(err, DP_E_RUN, "out of memory");
     if (rc == DP_OK)
         rc = open_in(&to, variant->path, files[0], "w", err);
-    while (rc == DP_OK && (got = fread(buffer, 1, sizeof buffer, from)) > 0)
-        if (fwrite(buffer, 1, got, to) != got)
-            break; /* close_checked sees it */
-    if (from != NULL)
-        fclose(from);
+    if (rc == DP_OK)
+        rc = dp_json_print(root, 1, to, err);
+    json_decref(root);
     return close_checked(to, rc, variant->path, err);
 }
 
@@ -62,16 +69,16 @@ int dp_variant_open(struct dp_variant *variant, const char *parent, const char *
 static struct dp_row row_of(const struct dp_dataset *d, bool blank, size_t row, const float *x, size_t i)
 {
     if (i == row)
-        return (struct dp_row){x, NULL, d->cols};
-    return blank ? (struct dp_row){NULL, NULL, 0} : dp_dataset_row(d, i);
+        return dp_row_dense(x, d->cols);
+    return blank ? dp_row_dense(NULL, 0) : dp_dataset_row(d, i);
 }
 
 static int write_dense(const struct dp_variant *v, const struct dp_dataset *d, bool blank, size_t row, const float *x,
                        struct dp_err *err)
 {
     FILE *out;
-    float *zero;
-    int rc = dp_alloc(&zero, d->cols, sizeof *zero, err);
+    float *values;
+    int rc = dp_alloc(&values, d->cols, sizeof *values, err);
     if (rc != DP_OK)
         return rc;
     rc = open_in(&out, v->path, "X.npy", "w", err);
@@ -79,11 +86,13 @@ static int write_dense(const struct dp_variant *v, const struct dp_dataset *d, b
         rc = dp_npy_write_header(out, "<f4", d->rows, d->cols, err);
         for (size_t i = 0; rc == DP_OK && i < d->rows; i++) {
             struct dp_row r = row_of(d, blank, row, x, i);
-            fwrite(r.values != NULL ? r.values : zero, sizeof *zero, d->cols, out);
+            for (size_t j = 0; j < d->cols; j++)
+                values[j] = r.count > 0 ? dp_row_value(&r, j) : 0;
+            fwrite(values, sizeof *values, d->cols, out);
         }
         rc = close_checked(out, rc, v->path, err);
     }
-    free(zero);
+    free(values);
     return rc;
 }
 
@@ -134,7 +143,7 @@ int dp_variant_write(const struct dp_variant *variant, const struct dp_dataset *
                      double y, struct dp_err *err)
 {
     FILE *out;
-    int rc = (dataset->sparse ? write_sparse : write_dense)(variant, dataset, blank, row, x, err);
+    int rc = (dataset->storage == DP_STORAGE_CSR ? write_sparse : write_dense)(variant, dataset, blank, row, x, err);
     if (rc == DP_OK)
         rc = open_in(&out, variant->path, "y.npy", "w", err);
     if (rc != DP_OK)

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/init.h"
+#include "base/isa.h"
 #include "base/mapped.h"
 #include "base/progress.h"
 #include "base/version.h"
@@ -30,6 +31,8 @@ bool dp_cli_start(const struct dp_command *command, void *values, void *common, 
     dp_cli_guard();
     int rc = dp_option_parse(command, values, common, argc, argv, first_operand, &err);
     if (rc == DP_PARSE_RUN)
+        rc = dp_isa_check(&err);
+    if (rc == DP_PARSE_RUN)
         return true;
     *status = rc > 0 ? dp_cli_answer(command, rc) : dp_cli_finish(command->name, rc, &err);
     return false;
@@ -48,6 +51,17 @@ int dp_cli_answer(const struct dp_command *command, int code)
 void dp_cli_warn(const char *name, const char *sentence)
 {
     fprintf(stderr, "%s%s: warning: %s\n", dp_progress_clear(stderr), name, sentence);
+}
+
+void dp_cli_warn_of(void *self, const char *name, const char *sentence)
+{
+    (void)self;
+    dp_cli_warn(name, sentence);
+}
+
+void dp_cli_hear(void *name, const char *sentence)
+{
+    dp_cli_warn(name, sentence);
 }
 
 int dp_cli_finish(const char *name, int rc, struct dp_err *err)

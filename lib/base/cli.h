@@ -21,6 +21,12 @@ int dp_cli_answer(const struct dp_command *command, int code);
 /* Prints "name: warning: sentence" on standard error. */
 void dp_cli_warn(const char *name, const char *sentence);
 
+/* The same, for whoever calls back with a pointer that says no more (runtime/child.h). */
+void dp_cli_warn_of(void *self, const char *name, const char *sentence);
+
+/* The same, for whoever calls back with a pointer (port/port.h): name is a text. */
+void dp_cli_hear(void *name, const char *sentence);
+
 /* Prints "name: message" for a failure (unless DP_E_UPSTREAM with an empty message), flushes and checks stdout, and
    returns the exit status. */
 int dp_cli_finish(const char *name, int rc, struct dp_err *err);

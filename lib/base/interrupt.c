@@ -26,6 +26,11 @@ bool dp_interrupt_pending(void)
     return pending != 0;
 }
 
+volatile sig_atomic_t *dp_interrupt_flag(void)
+{
+    return &pending;
+}
+
 void dp_interrupt_rethrow(void)
 {
     if (pending == 0)

@@ -4,12 +4,16 @@
 #ifndef DP_BASE_INTERRUPT_H
 #define DP_BASE_INTERRUPT_H
 
+#include <signal.h>
 #include <stdbool.h>
 
 void dp_interrupt_catch(void);
 
 /* Whether one of the signals has come since. Writers and spools fail when it has. */
 bool dp_interrupt_pending(void);
+
+/* What the handler sets, for waits that give up once it is (port/port.h). */
+volatile sig_atomic_t *dp_interrupt_flag(void);
 
 /* Ends the process by the signal that came; returns if none did. */
 void dp_interrupt_rethrow(void);

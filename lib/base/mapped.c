@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdint.h>
@@ -15,8 +16,10 @@
    again, and `begin` is the last thing that is set and the first that is cleared. */
 struct dp_mapped {
     _Atomic uintptr_t begin; /* 0: nothing is mapped */
-    size_t size;
+    size_t size, shares;     /* shares: who have opened it, under the lock */
     int fd;
+    dev_t device;
+    ino_t inode;
     struct timespec modified;
     atomic_bool used;
     struct dp_mapped *next;
@@ -27,6 +30,27 @@ static struct dp_mapped *_Atomic first;
 static struct dp_mapped *_Atomic lost; /* stays in use for ever, for its name */
 static struct sigaction before;
 static uintptr_t page_size = 4096;
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of opening and closing */
+
+/* The same file as it was when it was mapped: it is open, so that its inode is nobody else's. */
+static bool same(const struct dp_mapped *m, const struct stat *st)
+{
+    return atomic_load(&m->begin) != 0 && m->device == st->st_dev && m->inode == st->st_ino && m->size == (size_t)st->st_size &&
+           m->modified.tv_sec == st->st_mtim.tv_sec && m->modified.tv_nsec == st->st_mtim.tv_nsec;
+}
+
+/* One more who reads the mapping that there is already; NULL where there is none. */
+static struct dp_mapped *share(const struct stat *st)
+{
+    struct dp_mapped *m = atomic_load(&first);
+    while (m != NULL && !same(m, st))
+        m = m->next;
+    if (m == NULL)
+        return NULL;
+    m->shares++;
+    return m;
+}
 
 static struct dp_mapped *take_node(void)
 {
@@ -58,6 +82,29 @@ static void keep_path(char *kept, size_t size, const char *path)
     memcpy(kept + 3, from, (size_t)(path + length - from) + 1);
 }
 
+/* Maps the open file, or fails and leaves it open. */
+static int map(struct dp_mapped **file, int fd, const struct stat *st, const char *path, struct dp_err *err)
+{
+    void *bytes = mmap(NULL, (size_t)st->st_size, PROT_READ, MAP_SHARED, fd, 0);
+    if (bytes == MAP_FAILED)
+        return dp_fail_errno(err, errno, "cannot map %s", path);
+    struct dp_mapped *m = take_node();
+    if (m == NULL) {
+        munmap(bytes, (size_t)st->st_size);
+        return dp_fail(err, DP_E_RUN, "out of memory");
+    }
+    keep_path(m->path, sizeof m->path, path);
+    m->size = (size_t)st->st_size;
+    m->shares = 1;
+    m->fd = fd;
+    m->device = st->st_dev;
+    m->inode = st->st_ino;
+    m->modified = st->st_mtim;
+    atomic_store(&m->begin, (uintptr_t)bytes);
+    *file = m;
+    return DP_OK;
+}
+
 int dp_mapped_open(struct dp_mapped **file, int at, const char *name, const char *path, struct dp_err *err)
 {
     struct stat st;
@@ -65,43 +112,42 @@ int dp_mapped_open(struct dp_mapped **file, int at, const char *name, const char
     int fd = openat(at, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0)
         return dp_fail_errno(err, errno, "cannot open %s", path);
+    struct dp_mapped *shared = NULL;
     int rc = DP_OK;
-    void *bytes = MAP_FAILED;
+    pthread_mutex_lock(&lock);
     if (fstat(fd, &st) != 0)
         rc = dp_fail_errno(err, errno, "cannot read %s", path);
     else if (!S_ISREG(st.st_mode))
         rc = dp_fail(err, DP_E_RUN, "%s is not a file", path);
     else if (st.st_size == 0)
         rc = dp_fail(err, DP_E_RUN, "%s is empty", path);
-    else if ((bytes = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_SHARED, fd, 0)) == MAP_FAILED)
-        rc = dp_fail_errno(err, errno, "cannot map %s", path);
-    struct dp_mapped *m = rc == DP_OK ? take_node() : NULL;
-    if (rc == DP_OK && m == NULL) {
-        rc = dp_fail(err, DP_E_RUN, "out of memory");
-        munmap(bytes, (size_t)st.st_size);
-    }
-    if (rc != DP_OK) {
+    else if ((shared = share(&st)) == NULL)
+        rc = map(file, fd, &st, path, err);
+    pthread_mutex_unlock(&lock);
+    if (shared != NULL)
+        *file = shared;
+    if (rc != DP_OK || shared != NULL)
         close(fd);
-        return rc;
-    }
-    keep_path(m->path, sizeof m->path, path);
-    m->size = (size_t)st.st_size;
-    m->fd = fd;
-    m->modified = st.st_mtim;
-    atomic_store(&m->begin, (uintptr_t)bytes);
-    *file = m;
-    return DP_OK;
+    return rc;
+}
+
+static void unmap(struct dp_mapped *file)
+{
+    void *bytes = (void *)atomic_exchange(&file->begin, (uintptr_t)0);
+    munmap(bytes, file->size);
+    close(file->fd);
+    if (file != atomic_load(&lost))
+        atomic_store(&file->used, false);
 }
 
 void dp_mapped_close(struct dp_mapped *file)
 {
     if (file == NULL)
         return;
-    void *bytes = (void *)atomic_exchange(&file->begin, (uintptr_t)0);
-    munmap(bytes, file->size);
-    close(file->fd);
-    if (file != atomic_load(&lost))
-        atomic_store(&file->used, false);
+    pthread_mutex_lock(&lock);
+    if (--file->shares == 0)
+        unmap(file);
+    pthread_mutex_unlock(&lock);
 }
 
 const void *dp_mapped_bytes(const struct dp_mapped *file)

@@ -13,7 +13,7 @@
 struct dp_mapped;
 
 /* Maps the regular file `name` in the open directory `at`, read-only and shared; path is what messages call
- * it. */
+ * it. A file that this process has mapped already is mapped once, and stays until the last who opened it closes it. */
 int dp_mapped_open(struct dp_mapped **file, int at, const char *name, const char *path, struct dp_err *err);
 
 /* file may be NULL. */

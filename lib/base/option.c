@@ -48,7 +48,7 @@ static int choice_index(const char *choices, const char *text)
     return -1;
 }
 
-static int assign(const struct dp_option *o, void *values, const char *text, struct dp_err *err)
+int dp_option_assign(const struct dp_option *o, void *values, const char *text, struct dp_err *err)
 {
     char *member = (char *)values + o->offset;
     char range[96];
@@ -70,6 +70,8 @@ static int assign(const struct dp_option *o, void *values, const char *text, str
         *(double *)(void *)member = real;
         return DP_OK;
     case DP_OPT_INT:
+        if (o->choices != NULL && strcmp(text, o->choices) == 0) /* left to the command */
+            return DP_OK;
         if (!dp_number_int(text, &whole))
             return dp_fail(err, DP_E_USAGE, "--%s: must be a whole number, got '%.80s'", o->name, text);
         if (!in_range(o, (double)whole))
@@ -125,7 +127,7 @@ static int table_add(struct table *t, const struct dp_option *options, void *val
         t->count++;
         clear(o, values);
         if (o->fallback != NULL) {
-            int rc = assign(o, values, o->fallback, err);
+            int rc = dp_option_assign(o, values, o->fallback, err);
             if (rc != DP_OK)
                 return rc;
         }
@@ -194,7 +196,7 @@ int dp_option_parse(const struct dp_command *command, void *values, void *common
                 index = i;
         if (index < 0)
             return dp_fail(err, DP_E_USAGE, "unknown option (try --help)");
-        rc = assign(t.entry[index], t.values[index], optarg, err);
+        rc = dp_option_assign(t.entry[index], t.values[index], optarg, err);
         if (rc != DP_OK)
             return rc;
         t.given[index] = true;

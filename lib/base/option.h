@@ -33,7 +33,7 @@ struct dp_option {
     const char *metavar;  /* NULL for a flag */
     const char *help;     /* one line, no full stop */
     const char *fallback; /* default as text, or NULL */
-    const char *choices;  /* "poisson|fixed", for DP_OPT_CHOICE */
+    const char *choices;  /* "poisson|fixed", for DP_OPT_CHOICE; for DP_OPT_INT a word that leaves it absent, or NULL */
     double min, max;      /* for numbers; both 0 means any finite value */
     unsigned flags;
 };
@@ -53,6 +53,10 @@ enum { DP_PARSE_RUN = 0, DP_PARSE_HELP = 1, DP_PARSE_VERSION = 2 };
    return *first_operand is the index of the first operand. Returns DP_PARSE_*, or DP_E_USAGE. */
 int dp_option_parse(const struct dp_command *command, void *values, void *common, int argc, char **argv, int *first_operand,
                     struct dp_err *err);
+
+/* Puts what the text says, as if it stood behind the option, into its member of the struct `values`. DP_E_USAGE: it says no
+   such value. */
+int dp_option_assign(const struct dp_option *option, void *values, const char *text, struct dp_err *err);
 
 /* Writes the --help page. */
 void dp_option_help(const struct dp_command *command, FILE *stream);

@@ -5,19 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "base/clock.h"
 
 #define WIDTH 24    /* of the bar, where there is room */
 #define NARROW 5    /* less is no bar */
 #define MANY 100000 /* laps, whose plan takes a while */
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 /* A terminal that moves no cursor but to the start of the line, and knows no colours. */
 static bool dumb(void)
@@ -64,8 +58,8 @@ void dp_progress_start(struct dp_progress *progress, FILE *stream, enum dp_progr
 {
     if (mode == DP_PROGRESS_AUTO)
         mode = isatty(fileno(stream)) ? DP_PROGRESS_BAR : DP_PROGRESS_NONE;
-    *progress =
-        (struct dp_progress){.stream = stream, .mode = mode, .started = now(), .from = from, .total = total, .epsilon = -1};
+    *progress = (struct dp_progress){
+        .stream = stream, .mode = mode, .started = dp_clock_now(), .from = from, .total = total, .epsilon = -1};
     progress->shown = progress->started;
     char text[80];
     snprintf(text, sizeof text, "lap %lld/%lld  planning", (long long)from, (long long)total);
@@ -90,7 +84,7 @@ void dp_progress_show(struct dp_progress *progress, int64_t done, double epsilon
     struct dp_progress *p = progress;
     if (p->mode == DP_PROGRESS_NONE)
         return;
-    double t = now();
+    double t = dp_clock_now();
     p->done = done;
     p->epsilon = epsilon;
     if (t - p->shown < (p->mode == DP_PROGRESS_BAR ? 0.1 : 10.0))
@@ -103,7 +97,7 @@ void dp_progress_end(struct dp_progress *progress)
 {
     struct dp_progress *p = progress;
     if (p->mode != DP_PROGRESS_NONE && p->done > 0)
-        print_line(p, now() - p->started, true);
+        print_line(p, dp_clock_now() - p->started, true);
     else if (p->mode == DP_PROGRESS_BAR) {
         fputc('\n', p->stream);
         fflush(p->stream);

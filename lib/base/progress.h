@@ -1,4 +1,4 @@
-/* Progress on a stream: a bar on a terminal, plain lines elsewhere when asked for. The one user of a clock. */
+/* Progress on a stream: a bar on a terminal, plain lines elsewhere when asked for. */
 #ifndef DP_BASE_PROGRESS_H
 #define DP_BASE_PROGRESS_H
 

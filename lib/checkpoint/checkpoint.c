@@ -6,14 +6,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/mem.h"
 
-#define VARIABLE "DPLINE_CHECKPOINT" /* "EVERY:RESUMED:DIRECTORY" */
+#define VARIABLE "DPLINE_CHECKPOINT" /* "EVERY:RESUMED:LAST:DIRECTORY" */
 #define OWN "loop"
 #define STAGE "stage-"
+#define SHARD "shard-"
 #define FRESH ".new" /* of a file that is not whole yet */
 
 int dp_checkpoint_tell(const struct dp_checkpoint *c, struct dp_err *err)
@@ -21,7 +24,7 @@ int dp_checkpoint_tell(const struct dp_checkpoint *c, struct dp_err *err)
     char *text = NULL;
     if (c == NULL)
         return unsetenv(VARIABLE) == 0 ? DP_OK : dp_fail_errno(err, errno, "cannot clear " VARIABLE);
-    if (asprintf(&text, "%lld:%lld:%s", (long long)c->every, (long long)c->resumed, c->directory) < 0)
+    if (asprintf(&text, "%lld:%lld:%d:%s", (long long)c->every, (long long)c->resumed, c->last, c->directory) < 0)
         return dp_fail(err, DP_E_RUN, "out of memory");
     int rc = setenv(VARIABLE, text, 1) == 0 ? DP_OK : dp_fail_errno(err, errno, "cannot set " VARIABLE);
     free(text);
@@ -32,15 +35,17 @@ int dp_checkpoint_told(struct dp_checkpoint *c, struct dp_err *err)
 {
     const char *text = getenv(VARIABLE);
     long long every, resumed;
-    int at = 0;
+    int at = 0, last;
     *c = (struct dp_checkpoint){0};
     if (text == NULL)
         return DP_OK;
-    if (sscanf(text, "%lld:%lld:%n", &every, &resumed, &at) != 2 || at == 0 || every < 1 || resumed < 0 || text[at] == '\0')
+    if (sscanf(text, "%lld:%lld:%d:%n", &every, &resumed, &last, &at) != 3 || at == 0 || every < 1 || resumed < 0 ||
+        text[at] == '\0')
         return dp_fail(err, DP_E_RUN, "the environment's " VARIABLE " is not dp-loop's");
     c->directory = strdup(text + at);
     c->every = every;
     c->resumed = resumed;
+    c->last = last != 0;
     return c->directory != NULL ? DP_OK : dp_fail(err, DP_E_RUN, "out of memory");
 }
 
@@ -62,8 +67,10 @@ bool dp_checkpoint_possible(const struct dp_frame *frame)
 bool dp_checkpoint_due(const struct dp_checkpoint *c, const struct dp_frame *frame)
 {
     int64_t lap = frame->lap, laps = step(frame), before = lap - laps;
-    if (c->directory == NULL || !dp_checkpoint_possible(frame) || lap >= dp_frame_int(frame, DP_F_LAPS, 0))
+    if (c->directory == NULL || !dp_checkpoint_possible(frame))
         return false;
+    if (lap >= dp_frame_int(frame, DP_F_LAPS, 0))
+        return c->last;
     return lap / c->every > before / c->every || (c->resumed > 0 && before <= c->resumed && lap > c->resumed);
 }
 
@@ -74,10 +81,9 @@ static int name_of(char **path, const char *directory, int64_t ordinal, int64_t 
     return length < 0 ? dp_fail(err, DP_E_RUN, "out of memory") : DP_OK;
 }
 
-int dp_checkpoint_make(const char *directory, struct dp_err *err)
+int dp_checkpoint_own(const char *directory, struct dp_err *err)
 {
     struct stat st;
-    char *own = NULL;
     if (mkdir(directory, 0700) == 0)
         return DP_OK;
     if (errno != EEXIST || lstat(directory, &st) != 0)
@@ -85,10 +91,39 @@ int dp_checkpoint_make(const char *directory, struct dp_err *err)
     if (!S_ISDIR(st.st_mode) || st.st_uid != geteuid() || (st.st_mode & 077) != 0)
         return dp_fail(err, DP_E_UNSAFE, "%s: what a checkpoint holds is private: it needs a directory of your own, mode 0700",
                        directory);
-    int rc = name_of(&own, directory, 0, 0, err);
-    if (rc == DP_OK && access(own, F_OK) == 0)
-        rc = dp_fail(err, DP_E_USAGE, "%s holds a checkpoint: --resume goes on from it", directory);
+    return DP_OK;
+}
+
+int dp_checkpoint_lock(const char *directory, int *fd, struct dp_err *err)
+{
+    const struct timespec pause = {0, 20000000};
+    *fd = open(directory, O_RDONLY | O_DIRECTORY); /* those that are started have it as well */
+    if (*fd < 0)
+        return dp_fail_errno(err, errno, "cannot open %s", directory);
+    for (int waits = 0; flock(*fd, LOCK_EX | LOCK_NB) != 0; waits++) {
+        if (errno != EWOULDBLOCK && errno != EINTR)
+            return dp_fail_errno(err, errno, "cannot lock %s", directory);
+        if (waits == 500)
+            return dp_fail(err, DP_E_RUN, "another process has the checkpoint %s", directory);
+        nanosleep(&pause, NULL);
+    }
+    return DP_OK;
+}
+
+bool dp_checkpoint_there(const char *directory)
+{
+    char *own = NULL;
+    struct dp_err unused;
+    bool there = name_of(&own, directory, 0, 0, &unused) == DP_OK && access(own, F_OK) == 0;
     free(own);
+    return there;
+}
+
+int dp_checkpoint_make(const char *directory, struct dp_err *err)
+{
+    int rc = dp_checkpoint_own(directory, err);
+    if (rc == DP_OK && dp_checkpoint_there(directory))
+        rc = dp_fail(err, DP_E_USAGE, "%s holds a checkpoint: --resume goes on from it", directory);
     return rc;
 }
 
@@ -184,9 +219,9 @@ int dp_checkpoint_read(const char *directory, int64_t ordinal, int64_t lap, stru
     return rc;
 }
 
-int dp_checkpoint_complete(const char *directory, int64_t count, int64_t lap, struct dp_err *err)
+int dp_checkpoint_complete(const char *directory, int64_t first, int64_t last, int64_t lap, struct dp_err *err)
 {
-    for (int64_t i = 1; i <= count; i++) {
+    for (int64_t i = first; i <= last; i++) {
         char *path = NULL;
         int rc = name_of(&path, directory, i, lap, err);
         if (rc == DP_OK && access(path, R_OK) != 0)
@@ -199,21 +234,46 @@ int dp_checkpoint_complete(const char *directory, int64_t count, int64_t lap, st
     return DP_OK;
 }
 
-void dp_checkpoint_clean(const char *directory, int64_t lap)
+int dp_checkpoint_shard(const char *directory, int shard, char **path, struct dp_err *err)
 {
-    char keep[40];
+    if (asprintf(path, "%s/" SHARD "%d", directory, shard) < 0) {
+        *path = NULL;
+        return dp_fail(err, DP_E_RUN, "out of memory");
+    }
+    return dp_checkpoint_own(*path, err);
+}
+
+/* Whether a file of that name is of the lap. */
+static bool is_of(const char *name, int64_t lap)
+{
+    char end[40];
+    size_t length = (size_t)snprintf(end, sizeof end, ".lap-%lld", (long long)lap), size = strlen(name);
+    return size > length && strcmp(name + size - length, end) == 0;
+}
+
+static void clean_shard(const char *directory, const char *name, int64_t lap, int64_t other)
+{
+    char *path;
+    if (asprintf(&path, "%s/%s", directory, name) < 0)
+        return;
+    dp_checkpoint_clean(path, lap, other);
+    free(path);
+}
+
+void dp_checkpoint_clean(const char *directory, int64_t lap, int64_t other)
+{
     const struct dirent *entry;
     DIR *dir = opendir(directory);
     if (dir == NULL)
         return;
-    int length = snprintf(keep, sizeof keep, ".lap-%lld", (long long)lap);
     while ((entry = readdir(dir)) != NULL) {
         const char *name = entry->d_name;
-        size_t size = strlen(name);
         bool stage = strncmp(name, STAGE, strlen(STAGE)) == 0;
         bool own = strcmp(name, OWN) == 0 || strcmp(name, OWN FRESH) == 0;
-        bool kept = lap > 0 && (own || (size > (size_t)length && strcmp(name + size - (size_t)length, keep) == 0));
-        if ((stage || own) && !kept)
+        bool kept = lap > 0 && (own || is_of(name, lap) || is_of(name, other));
+        if (strncmp(name, SHARD, strlen(SHARD)) == 0)
+            clean_shard(directory, name, lap, other);
+        else if ((stage || own) && !kept)
             unlinkat(dirfd(dir), name, 0);
     }
     closedir(dir);

@@ -16,6 +16,7 @@ struct dp_checkpoint {
     char *directory; /* NULL: no checkpoints */
     int64_t every;   /* laps */
     int64_t resumed; /* the lap that the run goes on from, 0 for none */
+    bool last;       /* after the last lap as well: a worker may have to give its answer again */
 };
 
 /* Says it to the stages of this process and of those it starts; NULL says that there are none. */
@@ -29,24 +30,39 @@ int dp_checkpoint_told(struct dp_checkpoint *checkpoint, struct dp_err *err);
 bool dp_checkpoint_possible(const struct dp_frame *frame);
 
 /* Whether it is to: every `every` laps, or the first that is possible from there on; at the first after a resumption, since a
-   run goes on from a checkpoint only once; never at the last lap. */
+   run goes on from a checkpoint only once; never at the last lap, unless `last`. */
 bool dp_checkpoint_due(const struct dp_checkpoint *checkpoint, const struct dp_frame *frame);
 
-/* Makes the directory; one that is there is taken when it holds no checkpoint and only its owner can read it. */
+/* Makes the directory; one that is there is taken when only its owner can read it. */
+int dp_checkpoint_own(const char *directory, struct dp_err *err);
+
+/* The same; one that holds a checkpoint is not taken. */
 int dp_checkpoint_make(const char *directory, struct dp_err *err);
 
-/* Writes the state as the file of stage `ordinal` (from 1; 0 for dp-loop's own, which has no lap in its name), so that the
-   file is whole or the old one. */
+/* Waits some seconds until no process has it that was given it, or was started by one, and takes it: *fd is the caller's to
+   close. A process that was killed may have left stages that are still writing their states. */
+int dp_checkpoint_lock(const char *directory, int *fd, struct dp_err *err);
+
+/* Whether there is a file of dp-loop's, or a worker's, own. */
+bool dp_checkpoint_there(const char *directory);
+
+/* Writes the state as the file of stage `ordinal` (from 1; 0 for dp-loop's own, or a worker's, which has no lap in its name),
+   so that the file is whole or the old one. */
 int dp_checkpoint_write(const char *directory, int64_t ordinal, int64_t lap, const struct dp_state *state, struct dp_err *err);
 
 /* Reads it. *text holds what the state borrows, and is the caller's to free. */
 int dp_checkpoint_read(const char *directory, int64_t ordinal, int64_t lap, struct dp_state *state, char **text,
                        struct dp_err *err);
 
-/* Whether stages 1 … count have all saved that lap. */
-int dp_checkpoint_complete(const char *directory, int64_t count, int64_t lap, struct dp_err *err);
+/* Whether stages first … last have all saved that lap. */
+int dp_checkpoint_complete(const char *directory, int64_t first, int64_t last, int64_t lap, struct dp_err *err);
 
-/* Removes the files of stages that are not of that lap; with 0 all files, and the directory if nothing else is in it. */
-void dp_checkpoint_clean(const char *directory, int64_t lap);
+/* The directory in it of the stages of a shard, which have the same ordinals as those of another. Makes it. *path is the
+   caller's to free. */
+int dp_checkpoint_shard(const char *directory, int shard, char **path, struct dp_err *err);
+
+/* Removes the files of stages, those of shards too, that are of neither lap; with lap 0 all files, and the directory if nothing
+   else is in it. */
+void dp_checkpoint_clean(const char *directory, int64_t lap, int64_t other);
 
 #endif

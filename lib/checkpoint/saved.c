@@ -1,9 +1,11 @@
 #include "checkpoint/saved.h"
 
 #include <sodium.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/option.h"
 #include "base/version.h"
 #include "checkpoint/checkpoint.h"
 #include "wire/codec.h"
@@ -13,11 +15,27 @@ static void hash(unsigned char digest[DP_SAVED_DIGEST], const char *text)
     crypto_generichash(digest, DP_SAVED_DIGEST, (const unsigned char *)text, strlen(text), NULL, 0);
 }
 
+/* A seeded run has the same name each time, as all else of it. */
+static void name_run(char run[DP_RUN_DIGITS + 1], int64_t seed)
+{
+    unsigned char name[DP_RUN_DIGITS / 2];
+    char text[40];
+    if (sodium_init() < 0)
+        sodium_misuse();
+    snprintf(text, sizeof text, "dpline run %lld", (long long)seed);
+    if (seed != DP_OPT_ABSENT_INT)
+        crypto_generichash(name, sizeof name, (const unsigned char *)text, strlen(text), NULL, 0);
+    else
+        randombytes_buf(name, sizeof name);
+    sodium_bin2hex(run, DP_RUN_DIGITS + 1, name, sizeof name);
+}
+
 void dp_saved_of(struct dp_saved *saved, const char *pipeline, const char *plan, int64_t laps, int64_t seed)
 {
     *saved = (struct dp_saved){.laps = laps, .seed = seed};
-    hash(saved->pipeline, pipeline);
+    hash(saved->pipeline, pipeline != NULL ? pipeline : "");
     hash(saved->plan, plan != NULL ? plan : "");
+    name_run(saved->run, seed);
 }
 
 int dp_saved_write(const char *directory, const struct dp_saved *saved, const struct dp_frame *last, struct dp_err *err)
@@ -33,6 +51,7 @@ int dp_saved_write(const char *directory, const struct dp_saved *saved, const st
     dp_state_put_bytes(&state, "turn", saved->turn, sizeof saved->turn);
     dp_state_put_int(&state, "moved", saved->moved);
     dp_state_put_int(&state, "seed", saved->seed);
+    dp_state_put_text(&state, "run", saved->run);
     dp_state_put_int(&state, "stages", saved->stages);
     dp_state_put_bytes(&state, "last", frame.data, frame.size);
     if (rc == DP_OK)
@@ -110,6 +129,8 @@ int dp_saved_read(const char *directory, struct dp_saved *saved, struct dp_frame
         rc = check(&state, saved, directory, err);
     if (rc == DP_OK)
         rc = dp_state_get_int(&state, "stages", 1, 1000, &saved->stages, err);
+    if (rc == DP_OK)
+        rc = dp_state_get_text(&state, "run", saved->run, sizeof saved->run, err);
     if (rc == DP_OK)
         rc = read_turns(&state, saved, err);
     if (rc == DP_OK)

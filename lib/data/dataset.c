@@ -14,12 +14,16 @@
 #include "base/mem.h"
 #include "data/digest.h"
 #include "data/npy.h"
+#include "data/quantise.h"
+#include "data/row_length.h"
+
+const char *const dp_storages[] = {"dense", "csr", "int16"};
 
 struct dp_dataset_map {
-    struct dp_npy x, indices, indptr, y;
-    const float *values;
-    const int32_t *columns; /* CSR, else NULL */
-    const int64_t *start;   /* CSR: rows + 1 */
+    struct dp_npy x, indices, indptr, scales, y;
+    const float *values; /* CSR, else NULL, and so are: */
+    const int32_t *columns;
+    const int64_t *start; /* CSR: rows + 1 */
     bool salted;
     unsigned char salt[crypto_generichash_KEYBYTES];
 };
@@ -112,22 +116,20 @@ static int read_label(struct dp_dataset *d, const json_t *label, const char *pat
 /* In words, for frames and people: "divided by 1.41, bias". */
 static int read_row_norm(struct dp_dataset *d, const json_t *root, const char *path, struct dp_err *err)
 {
-    static const char *const norms[] = {"unit", "cap", "none", "bounds"};
     const json_t *norm = json_object_get(root, "row_norm");
-    char text[80] = "unknown";
+    const char *name = "unknown";
+    char text[DP_ROW_NORM_TEXT];
     int which, rc = DP_OK;
-    if (norm != NULL && (rc = word_of(norm, norms, 4, "row_norm", &which, path, err)) == DP_OK)
-        snprintf(text, sizeof text, "%s", norms[which]);
-    if (rc == DP_OK && norm != NULL && which == 3)
-        snprintf(text, sizeof text, "divided by %.9g", json_number_value(json_object_get(root, "row_divisor")));
-    if (json_is_true(json_object_get(root, "bias")))
-        strcat(text, ", bias");
+    if (norm != NULL && (rc = word_of(norm, dp_row_norms, 4, "row_norm", &which, path, err)) == DP_OK)
+        name = dp_row_norms[which];
+    if (rc == DP_OK)
+        dp_row_norm_text(name, json_number_value(json_object_get(root, "row_divisor")),
+                         json_is_true(json_object_get(root, "bias")), d->quantised, text);
     return rc == DP_OK ? copy_text(text, &d->row_norm, err) : rc;
 }
 
 static int read_shape(struct dp_dataset *d, const json_t *root, const char *path, struct dp_err *err)
 {
-    static const char *const storages[] = {"dense", "csr"};
     const char *digest = json_string_value(json_object_get(root, "digest"));
     json_int_t rows = json_integer_value(json_object_get(root, "rows"));
     json_int_t cols = json_integer_value(json_object_get(root, "cols"));
@@ -143,8 +145,12 @@ static int read_shape(struct dp_dataset *d, const json_t *root, const char *path
     d->rows = (size_t)rows;
     d->cols = (size_t)cols;
     memcpy(d->digest, digest, 33);
-    int rc = word_of(json_object_get(root, "storage"), storages, 2, "storage", &storage, path, err);
-    d->sparse = rc == DP_OK && storage == 1;
+    const json_t *quantised = json_object_get(root, "quantised");
+    int rc = word_of(json_object_get(root, "storage"), dp_storages, 3, "storage", &storage, path, err);
+    if (rc == DP_OK && quantised != NULL && !json_is_boolean(quantised))
+        rc = dp_fail(err, DP_E_RUN, "%s: \"quantised\" is not true or false", path);
+    d->storage = rc == DP_OK ? (enum dp_storage)storage : DP_STORAGE_DENSE;
+    d->quantised = d->storage == DP_STORAGE_INT16 || json_is_true(quantised);
     return rc;
 }
 
@@ -217,27 +223,58 @@ static int check_labels(const struct dp_dataset *d, const char *path, struct dp_
     return DP_OK;
 }
 
+static int check_scales(const struct dp_dataset *d, const char *path, struct dp_err *err)
+{
+    for (size_t j = 0; j < d->cols; j++)
+        if (!dp_quantise_good(d->first.scale[j]))
+            return dp_fail(err, DP_E_RUN, "%s/scales.npy: the scale of column %zu is not a power of two from 2^-126 to 2^112",
+                           path, j + 1);
+    return DP_OK;
+}
+
+/* The arrays of the rows. */
+static int map_rows(struct dp_dataset *d, int at, const char *path, struct dp_err *err)
+{
+    static const struct {
+        const char *name, *dtype;
+        int ndim;
+    } x[] = {[DP_STORAGE_DENSE] = {"X.npy", "<f4", 2},
+             [DP_STORAGE_CSR] = {"X_data.npy", "<f4", 1},
+             [DP_STORAGE_INT16] = {"X_i16.npy", "<i2", 2}};
+    struct dp_dataset_map *m = d->map;
+    int rc = dp_npy_open(&m->x, at, path, x[d->storage].name, x[d->storage].dtype, x[d->storage].ndim, err);
+    if (rc == DP_OK && d->storage == DP_STORAGE_CSR)
+        rc = dp_npy_open(&m->indices, at, path, "X_indices.npy", "<i4", 1, err);
+    if (rc == DP_OK && d->storage == DP_STORAGE_CSR)
+        rc = dp_npy_open(&m->indptr, at, path, "X_indptr.npy", "<i8", 1, err);
+    if (rc == DP_OK && d->storage == DP_STORAGE_INT16)
+        rc = dp_npy_open(&m->scales, at, path, "scales.npy", "<f4", 1, err);
+    m->values = d->storage == DP_STORAGE_CSR ? m->x.data : NULL;
+    m->columns = m->indices.data;
+    m->start = m->indptr.data;
+    if (d->storage == DP_STORAGE_DENSE)
+        d->first = dp_row_dense(m->x.data, d->cols);
+    if (d->storage == DP_STORAGE_INT16)
+        d->first = dp_row_narrow(m->x.data, m->scales.data, d->cols);
+    return rc;
+}
+
 static int map_arrays(struct dp_dataset *d, int at, const char *path, struct dp_err *err)
 {
     struct dp_dataset_map *m = d->map;
     int rc = dp_npy_open(&m->y, at, path, "y.npy", "<f8", 1, err);
-    if (rc == DP_OK && !d->sparse)
-        rc = dp_npy_open(&m->x, at, path, "X.npy", "<f4", 2, err);
-    if (rc == DP_OK && d->sparse)
-        rc = dp_npy_open(&m->x, at, path, "X_data.npy", "<f4", 1, err);
-    if (rc == DP_OK && d->sparse)
-        rc = dp_npy_open(&m->indices, at, path, "X_indices.npy", "<i4", 1, err);
-    if (rc == DP_OK && d->sparse)
-        rc = dp_npy_open(&m->indptr, at, path, "X_indptr.npy", "<i8", 1, err);
+    if (rc == DP_OK)
+        rc = map_rows(d, at, path, err);
     if (rc != DP_OK)
         return rc;
     d->y = m->y.data;
-    m->values = m->x.data;
-    m->columns = m->indices.data;
-    m->start = m->indptr.data;
-    if (m->y.dims[0] != d->rows || (!d->sparse && (m->x.dims[0] != d->rows || m->x.dims[1] != d->cols)))
+    bool sparse = d->storage == DP_STORAGE_CSR;
+    if (m->y.dims[0] != d->rows || (!sparse && (m->x.dims[0] != d->rows || m->x.dims[1] != d->cols)) ||
+        (d->storage == DP_STORAGE_INT16 && m->scales.dims[0] != d->cols))
         return dp_fail(err, DP_E_RUN, "%s: its arrays do not have the shape that dataset.json states", path);
-    return d->sparse ? check_sparse(d, path, err) : DP_OK;
+    if (d->storage == DP_STORAGE_INT16)
+        return check_scales(d, path, err);
+    return sparse ? check_sparse(d, path, err) : DP_OK;
 }
 
 static void free_names(char **names, size_t count)
@@ -255,6 +292,7 @@ void dp_dataset_close(struct dp_dataset *dataset)
         dp_npy_close(&dataset->map->x);
         dp_npy_close(&dataset->map->indices);
         dp_npy_close(&dataset->map->indptr);
+        dp_npy_close(&dataset->map->scales);
         dp_npy_close(&dataset->map->y);
     }
     free_names(dataset->class_names, dataset->classes);
@@ -316,15 +354,13 @@ int dp_dataset_open(struct dp_dataset **dataset, const char *path, struct dp_err
     }
 }
 
-struct dp_row dp_dataset_row(const struct dp_dataset *dataset, size_t i)
+struct dp_row dp_dataset_sparse_row(const struct dp_dataset *dataset, size_t i)
 {
     const struct dp_dataset_map *m = dataset->map;
-    if (!dataset->sparse)
-        return (struct dp_row){m->values + i * dataset->cols, NULL, dataset->cols};
     /* Zeros may stand for pages of X_indptr.npy that are gone; see mapped.h. */
     int64_t from = m->start[i], to = m->start[i + 1];
     size_t count = from >= 0 && to > from && (uint64_t)to <= m->x.dims[0] ? (size_t)(to - from) : 0;
-    return (struct dp_row){m->values + (count > 0 ? from : 0), m->columns + (count > 0 ? from : 0), count};
+    return dp_row_sparse(m->values + (count > 0 ? from : 0), m->columns + (count > 0 ? from : 0), count);
 }
 
 static int check_row(const struct dp_dataset *d, size_t i, const char *path, struct dp_err *err)
@@ -338,6 +374,18 @@ static int check_row(const struct dp_dataset *d, size_t i, const char *path, str
     return DP_OK;
 }
 
+/* Adds the values of a row, as floats, whatever they are stored as. */
+static void hash_values(crypto_generichash_state *hash, struct dp_row row)
+{
+    float part[256];
+    for (size_t j = 0; j < row.count;) {
+        size_t count = 0;
+        while (count < sizeof part / sizeof *part && j < row.count)
+            part[count++] = dp_row_value(&row, j++);
+        crypto_generichash_update(hash, (const unsigned char *)part, count * sizeof *part);
+    }
+}
+
 int dp_dataset_verify(const struct dp_dataset *d, const char *path, struct dp_err *err)
 {
     const struct dp_dataset_map *m = d->map;
@@ -345,16 +393,16 @@ int dp_dataset_verify(const struct dp_dataset *d, const char *path, struct dp_er
     char digest[33];
     int rc = DP_OK;
     dp_digest_start(&hash, m->salted ? m->salt : NULL);
-    if (d->sparse)
+    if (m->start != NULL)
         crypto_generichash_update(&hash, (const unsigned char *)m->start, sizeof *m->start);
     for (size_t i = 0; rc == DP_OK && i < d->rows; i++) {
         struct dp_row row = dp_dataset_row(d, i);
         rc = check_row(d, i, path, err);
-        if (d->sparse) {
+        if (m->start != NULL) {
             crypto_generichash_update(&hash, (const unsigned char *)row.columns, row.count * sizeof *row.columns);
             crypto_generichash_update(&hash, (const unsigned char *)&m->start[i + 1], sizeof *m->start);
         }
-        crypto_generichash_update(&hash, (const unsigned char *)row.values, row.count * sizeof *row.values);
+        hash_values(&hash, row);
         crypto_generichash_update(&hash, (const unsigned char *)&d->y[i], sizeof *d->y);
     }
     dp_digest_finish(&hash, d->rows, d->cols, digest);

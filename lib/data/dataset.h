@@ -2,11 +2,12 @@
  *
  *   X.npy         rows × cols float32, C order               (dense), or
  *   X_data.npy    nnz float32, X_indices.npy nnz int32, X_indptr.npy (rows+1) int64   (CSR)
+ *   X_i16.npy     rows × cols int16, C order, and scales.npy, cols float32, powers of two: value j is entry j × scale j (int16)
  *   y.npy         rows float64: the class index 0..classes-1 for a classification, the value for a regression
- *   dataset.json  {"format": 1, "rows", "cols", "storage": "dense"|"csr", "names": […],
+ *   dataset.json  {"format": 1, "rows", "cols", "storage": "dense"|"csr"|"int16", "names": […],
  *                  "label": {"kind": "classes"|"real", "name", "classes": ["<=50K", …] or "scale", "offset"},
- *                  "row_norm": "bounds"|"unit"|"cap"|"none", "row_divisor", "bias", "private_preprocessing":
- * ["max-abs", …], "population", "held_out", "salt", "digest"}
+ *                  "row_norm": "bounds"|"unit"|"cap"|"none", "row_divisor", "bias", "quantised",
+ *                  "private_preprocessing": ["max-abs", …], "population", "held_out", "salt", "digest"}
  *
  * (man page dp-dataset.5.) dp-import and dp-synth write rows of L2 norm at most 1, exactly: the float32
  * values as stored. The mapping is read-only and shared: a data set costs no private memory. */
@@ -22,20 +23,25 @@
 
 #define DP_DATASET_FORMAT 1 /* what this version writes, and the newest that it reads */
 
+enum dp_storage { DP_STORAGE_DENSE, DP_STORAGE_CSR, DP_STORAGE_INT16 };
+extern const char *const dp_storages[]; /* as descriptions name them */
+
 enum dp_label_kind { DP_LABEL_REAL, DP_LABEL_CLASSES };
 
 struct dp_dataset {
     size_t rows, cols;
-    bool sparse; /* CSR: rows have columns */
+    enum dp_storage storage;
+    bool quantised; /* values were rounded to 16 bits, whatever they are stored as */
     enum dp_label_kind label_kind;
     size_t classes;                   /* number of classes, 0 for a regression */
     const double *y;                  /* rows; into the mapping */
+    struct dp_row first;              /* row 0, into the mapping; of CSR: none */
     char **class_names;               /* classes entries, or NULL */
     char **column_names;              /* cols entries, or NULL */
     char *label_name;                 /* or NULL */
     double label_scale, label_offset; /* a real label in its own units is label_scale × y + label_offset; 1 and 0 */
     char *private_preprocessing;      /* "max-abs,mode" or "" */
-    char *row_norm;                   /* what was done to rows: "divided by 1.41, bias", "unit", "cap" or "none" */
+    char *row_norm;                   /* what was done to rows: "divided by 1.41, bias, quantised", "unit", … */
     char *population;                 /* whose rows these are, over all imports of them; the digest where nothing is said */
     bool held_out;                    /* the part of a split that is kept for tests */
     char digest[33];                  /* hex, of the contents as written by dp-import: names the data set in frames */
@@ -43,9 +49,9 @@ struct dp_dataset {
 };
 
 /* Opens and maps PATH, all files through one directory descriptor, so that they belong together. Checks
-   shapes, dtypes, that every file has its full length, that labels are finite and classes in range, and that
-   CSR columns ascend in range. The values are not read: see dp_dataset_verify. The caller frees with
-   dp_dataset_close. */
+   shapes, dtypes, that every file has its full length, that labels are finite and classes in range, that
+   CSR columns ascend in range, and that scales are powers of two with which all values are exact. The values are not read: see
+   dp_dataset_verify. The caller frees with dp_dataset_close. */
 int dp_dataset_open(struct dp_dataset **dataset, const char *path, struct dp_err *err);
 
 /* Files must not be written to while they are mapped: dp_mapped_check (base/mapped.h) notices when one loses
@@ -57,7 +63,18 @@ int dp_dataset_verify(const struct dp_dataset *dataset, const char *path, struct
 /* dataset may be NULL. */
 void dp_dataset_close(struct dp_dataset *dataset);
 
-/* Row i < rows, borrowed. */
-struct dp_row dp_dataset_row(const struct dp_dataset *dataset, size_t i);
+/* Row i < rows, borrowed. Here and not behind a call, since a lap asks for each of its rows. */
+struct dp_row dp_dataset_sparse_row(const struct dp_dataset *dataset, size_t i);
+static inline struct dp_row dp_dataset_row(const struct dp_dataset *dataset, size_t i)
+{
+    struct dp_row row = dataset->first; /* changed in place: members that are put together take longer */
+    if (row.narrow != NULL)
+        row.narrow += i * row.count;
+    else if (row.values != NULL)
+        row.values += i * row.count;
+    else
+        return dp_dataset_sparse_row(dataset, i);
+    return row;
+}
 
 #endif

@@ -16,9 +16,9 @@
 #include "data/digest.h"
 #include "base/interrupt.h"
 #include "data/npy.h"
-#include "math/vec.h"
+#include "data/quantise.h"
 
-enum file { FILE_X, FILE_INDICES, FILE_INDPTR, FILE_Y, FILES };
+enum file { FILE_X, FILE_INDICES, FILE_INDPTR, FILE_Y, FILE_SCALES, FILES };
 
 struct dp_writer {
     struct dp_writer_options options;
@@ -26,20 +26,32 @@ struct dp_writer {
     FILE *file[FILES];
     size_t rows, stored;
     float *row;       /* cols */
-    int32_t *columns; /* cols, sparse */
+    int32_t *columns; /* cols, CSR */
+    int16_t *narrow;  /* cols, int16 */
     unsigned char salt[crypto_generichash_KEYBYTES];
     crypto_generichash_state hash;
 };
 
 static const char *file_name(const struct dp_writer *w, enum file file)
 {
-    static const char *const sparse[] = {"X_data.npy", "X_indices.npy", "X_indptr.npy", "y.npy"};
-    return file == FILE_X && !w->options.sparse ? "X.npy" : sparse[file];
+    static const char *const x[] = {"X.npy", "X_data.npy", "X_i16.npy"};
+    static const char *const names[] = {"", "X_indices.npy", "X_indptr.npy", "y.npy", "scales.npy"};
+    return file == FILE_X ? x[w->options.storage] : names[file];
+}
+
+static bool is_sparse(const struct dp_writer *w)
+{
+    return w->options.storage == DP_STORAGE_CSR;
+}
+
+static bool is_narrow(const struct dp_writer *w)
+{
+    return w->options.storage == DP_STORAGE_INT16;
 }
 
 static bool has_file(const struct dp_writer *w, enum file file)
 {
-    return w->options.sparse || file == FILE_X || file == FILE_Y;
+    return file == FILE_X || file == FILE_Y || (file == FILE_SCALES ? is_narrow(w) : is_sparse(w));
 }
 
 /* What a run writes beside the arrays: it says what the rows have cost so far and outlives an import. */
@@ -48,8 +60,8 @@ enum { KEPT = sizeof kept / sizeof kept[0] };
 
 static void remove_directory(const char *path)
 {
-    static const char *const names[] = {"X.npy", "X_data.npy", "X_indices.npy", "X_indptr.npy",
-                                        "y.npy", "ledger",     "ledger.mark",   "dataset.json"};
+    static const char *const names[] = {"X.npy",      "X_data.npy", "X_indices.npy", "X_indptr.npy", "X_i16.npy",
+                                        "scales.npy", "y.npy",      "ledger",        "ledger.mark",  "dataset.json"};
     char file[4500];
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         snprintf(file, sizeof file, "%s/%s", path, names[i]);
@@ -58,24 +70,33 @@ static void remove_directory(const char *path)
     rmdir(path);
 }
 
-static int put(struct dp_writer *w, enum file file, const void *data, size_t size, struct dp_err *err)
+static int put_alone(struct dp_writer *w, enum file file, const void *data, size_t size, struct dp_err *err)
 {
     if (size > 0 && fwrite(data, 1, size, w->file[file]) != size)
         return dp_fail_errno(err, errno, "cannot write %s/%s", w->path, file_name(w, file));
-    crypto_generichash_update(&w->hash, data, size);
     return DP_OK;
+}
+
+/* In the file and in the digest. */
+static int put(struct dp_writer *w, enum file file, const void *data, size_t size, struct dp_err *err)
+{
+    crypto_generichash_update(&w->hash, data, size);
+    return put_alone(w, file, data, size, err);
 }
 
 static int put_header(struct dp_writer *w, enum file file, struct dp_err *err)
 {
-    static const char *const dtype[] = {"<f4", "<i4", "<i8", "<f8"};
-    uint64_t d0 = file == FILE_Y ? w->rows : file == FILE_INDPTR ? w->rows + 1 : w->stored;
-    uint64_t d1 = 0;
-    if (file == FILE_X && !w->options.sparse) {
+    static const char *const dtype[] = {"<f4", "<i4", "<i8", "<f8", "<f4"};
+    uint64_t d0 = w->stored, d1 = 0;
+    if (file == FILE_Y || (file == FILE_X && !is_sparse(w)))
         d0 = w->rows;
+    if (file == FILE_INDPTR)
+        d0 = w->rows + 1;
+    if (file == FILE_SCALES)
+        d0 = w->options.cols;
+    if (file == FILE_X && !is_sparse(w))
         d1 = w->options.cols;
-    }
-    return dp_npy_write_header(w->file[file], dtype[file], d0, d1, err);
+    return dp_npy_write_header(w->file[file], file == FILE_X && is_narrow(w) ? "<i2" : dtype[file], d0, d1, err);
 }
 
 /* A new file for the owner only; NULL with errno. */
@@ -106,7 +127,9 @@ static int open_files(struct dp_writer *w, struct dp_err *err)
             return rc;
     }
     int64_t zero = 0;
-    return w->options.sparse ? put(w, FILE_INDPTR, &zero, sizeof zero, err) : DP_OK;
+    if (is_narrow(w))
+        return put_alone(w, FILE_SCALES, w->options.step, w->options.cols * sizeof(float), err);
+    return is_sparse(w) ? put(w, FILE_INDPTR, &zero, sizeof zero, err) : DP_OK;
 }
 
 /* Something may be replaced only if it is a data set. */
@@ -124,8 +147,7 @@ static int check_target(const char *path, bool force, struct dp_err *err)
     return DP_OK;
 }
 
-/* It stands in ledgers and is printed on terminals. */
-static int check_population(const char *name, struct dp_err *err)
+int dp_writer_check_population(const char *name, struct dp_err *err)
 {
     size_t length = name != NULL ? strlen(name) : 1;
     bool printable = true;
@@ -143,7 +165,7 @@ int dp_writer_open(struct dp_writer **writer, const char *path, const struct dp_
     struct dp_writer *w;
     if (path[0] == '\0' || strlen(path) > 4000)
         return dp_fail(err, DP_E_USAGE, "the name of the data set is empty or too long");
-    int rc = check_population(options->population, err);
+    int rc = dp_writer_check_population(options->population, err);
     if (rc == DP_OK)
         rc = check_target(path, options->force, err);
     if (rc == DP_OK)
@@ -157,6 +179,8 @@ int dp_writer_open(struct dp_writer **writer, const char *path, const struct dp_
     rc = dp_alloc(&w->row, options->cols, sizeof(float), err);
     if (rc == DP_OK)
         rc = dp_alloc(&w->columns, options->cols, sizeof(int32_t), err);
+    if (rc == DP_OK)
+        rc = dp_alloc(&w->narrow, options->cols, sizeof(int16_t), err);
     if (rc == DP_OK && options->population != NULL && (w->population = strdup(options->population)) == NULL)
         rc = dp_fail(err, DP_E_RUN, "out of memory");
     w->options.population = w->population;
@@ -183,72 +207,27 @@ int dp_writer_open(struct dp_writer **writer, const char *path, const struct dp_
     return DP_OK;
 }
 
-/* Σ row² ≤ 1 as a real number, given that the computed sum is off by at most (count + 16) 2⁻⁵³ of it. */
-static bool within_unit(const float *row, size_t count)
-{
-    return dp_row_norm2((struct dp_row){row, NULL, count}) * (1 + (double)(count + 17) * 0x1p-52) <= 1;
-}
-
-/* Every row by the same number. The bound on the norm leaves more than rounding needs; the loop is for
-   whoever states a bound that does not hold. */
-static int divide_row(struct dp_writer *w, const double *x, struct dp_err *err)
-{
-    size_t cols = w->options.cols;
-    for (double shrink = 1;; shrink *= 1 - 0x1p-22) {
-        for (size_t j = 0; j < cols; j++) {
-            if (!isfinite(x[j]))
-                return dp_fail(err, DP_E_RUN, "row %zu is not finite", w->rows + 1);
-            w->row[j] = (float)(x[j] / w->options.divisor * shrink);
-        }
-        if (within_unit(w->row, cols))
-            return DP_OK;
-        if (shrink < 0.5)
-            return dp_fail(err, DP_E_RUN, "row %zu is beyond the bounds", w->rows + 1);
-    }
-}
-
 static int scale_row(struct dp_writer *w, const double *x, struct dp_err *err)
 {
-    size_t cols = w->options.cols;
-    double norm2 = 0, largest = 0, scale = 1;
-    if (w->options.norm == DP_NORM_BOUNDS)
-        return divide_row(w, x, err);
-    int down = 0; /* x 2^−down has squares that neither overflow nor vanish */
-    for (size_t j = 0; j < cols; j++)
-        norm2 += x[j] * x[j];
-    if (!(norm2 > 0x1p-900 && norm2 < INFINITY)) {
-        for (size_t j = 0; j < cols; j++) {
-            if (!isfinite(x[j]))
-                return dp_fail(err, DP_E_RUN, "row %zu is not finite", w->rows + 1);
-            largest = fmax(largest, fabs(x[j]));
-        }
-        frexp(largest, &down);
-        norm2 = 0;
-        for (size_t j = 0; j < cols; j++)
-            norm2 += ldexp(x[j], -down) * ldexp(x[j], -down);
-    }
-    double norm = sqrt(norm2);
-    bool above = ldexp(norm, down) > 1 - 0x1p-22;
-    if (w->options.norm == DP_NORM_NONE && ldexp(norm, down) > 1)
-        return dp_fail(err, DP_E_RUN, "row %zu has norm %g: --row-norm cap or unit scales it", w->rows + 1, ldexp(norm, down));
-    /* A little below 1, more than rounding to float32 can add. */
-    if (norm > 0 && (w->options.norm == DP_NORM_UNIT || above))
-        scale = (1 - 0x1p-22) / norm;
-    else
-        down = 0;
-    for (;; scale *= 1 - 0x1p-22) {
-        for (size_t j = 0; j < cols; j++)
-            w->row[j] = (float)((down == 0 ? x[j] : ldexp(x[j], -down)) * scale);
-        if (within_unit(w->row, cols))
-            return DP_OK;
-    }
+    const struct dp_writer_options *o = &w->options;
+    return dp_row_shorten(&(struct dp_row_length){o->norm, o->divisor, o->cols, o->step}, x, w->rows + 1, w->row, err);
+}
+
+/* The values of w->row, of which `count` are stored. */
+static int put_values(struct dp_writer *w, size_t count, struct dp_err *err)
+{
+    if (!is_narrow(w))
+        return put(w, FILE_X, w->row, count * sizeof *w->row, err);
+    dp_quantise_narrow(w->options.step, count, w->row, w->narrow);
+    crypto_generichash_update(&w->hash, (const unsigned char *)w->row, count * sizeof *w->row);
+    return put_alone(w, FILE_X, w->narrow, count * sizeof *w->narrow, err);
 }
 
 int dp_writer_row(struct dp_writer *w, const double *x, double y, struct dp_err *err)
 {
     int rc = dp_interrupt_pending() ? dp_fail(err, DP_E_RUN, "interrupted") : scale_row(w, x, err);
     size_t count = w->options.cols;
-    if (rc == DP_OK && w->options.sparse) {
+    if (rc == DP_OK && is_sparse(w)) {
         count = 0;
         for (size_t j = 0; j < w->options.cols; j++) {
             if (w->row[j] == 0)
@@ -262,7 +241,7 @@ int dp_writer_row(struct dp_writer *w, const double *x, double y, struct dp_err 
             rc = put(w, FILE_INDPTR, &end, sizeof end, err);
     }
     if (rc == DP_OK)
-        rc = put(w, FILE_X, w->row, count * sizeof(float), err);
+        rc = put_values(w, count, err);
     if (rc == DP_OK)
         rc = put(w, FILE_Y, &y, sizeof y, err);
     w->stored += count;
@@ -294,19 +273,19 @@ static int close_files(struct dp_writer *w, struct dp_err *err)
 
 static int describe(struct dp_writer *w, json_t *description, struct dp_err *err)
 {
-    static const char *const norms[] = {"unit", "cap", "none", "bounds"};
     char digest[33], salt[2 * sizeof w->salt + 1] = "", path[4200];
     dp_digest_finish(&w->hash, w->rows, w->options.cols, digest);
     if (!w->options.public_rows)
         sodium_bin2hex(salt, sizeof salt, w->salt, sizeof w->salt);
     json_t *root =
         json_pack("{s:i, s:I, s:I, s:s, s:s, s:s, s:b, s:s, s:s}", "format", DP_DATASET_FORMAT, "rows", (json_int_t)w->rows,
-                  "cols", (json_int_t)w->options.cols, "storage", w->options.sparse ? "csr" : "dense", "row_norm",
-                  norms[w->options.norm], "population", w->population != NULL ? w->population : digest, "held_out",
+                  "cols", (json_int_t)w->options.cols, "storage", dp_storages[w->options.storage], "row_norm",
+                  dp_row_norms[w->options.norm], "population", w->population != NULL ? w->population : digest, "held_out",
                   w->options.held_out, "salt", salt, "digest", digest);
     snprintf(path, sizeof path, "%s/dataset.json", w->temporary);
     int rc = DP_OK;
     if (root == NULL || json_object_update(root, description) != 0 ||
+        (w->options.step != NULL && json_object_set_new(root, "quantised", json_true()) != 0) ||
         (w->options.norm == DP_NORM_BOUNDS && json_object_set_new(root, "row_divisor", json_real(w->options.divisor)) != 0))
         rc = dp_fail(err, DP_E_RUN, "out of memory");
     FILE *file = rc == DP_OK ? create(path) : NULL;
@@ -421,5 +400,6 @@ void dp_writer_abort(struct dp_writer *w)
     free(w->path);
     free(w->row);
     free(w->columns);
+    free(w->narrow);
     free(w);
 }

@@ -7,19 +7,16 @@
 #include <stddef.h>
 
 #include "base/err.h"
+#include "data/dataset.h"
+#include "data/row_length.h"
 
-enum dp_row_norm {
-    DP_NORM_UNIT,   /* every row to L2 norm 1 (just below it), zero rows stay */
-    DP_NORM_CAP,    /* rows above 1 only */
-    DP_NORM_NONE,   /* rows above 1 are an error */
-    DP_NORM_BOUNDS, /* every row divided by the same public number, which no norm exceeds by 1 − 2⁻²² of it */
-};
 #define DP_POPULATION_MOST 500
-#define DP_NORM_CHOICES "unit|cap|none|bounds"
 
 struct dp_writer_options {
     size_t cols;
-    bool sparse; /* CSR storage */
+    enum dp_storage storage;
+    const float *step; /* cols: values become whole numbers of these, see quantise.h; NULL: they do not. int16 storage has
+                          them. Borrowed while the writer is open */
     enum dp_row_norm norm;
     double divisor;         /* DP_NORM_BOUNDS */
     bool force;             /* replace what stands under the name, if it is a data set */
@@ -29,6 +26,15 @@ struct dp_writer_options {
     bool held_out;          /* the part of a split that is kept for tests */
 };
 
+/* What rows are stored as, where `said` is dense, CSR or, below 0, neither. */
+static inline enum dp_storage dp_storage_of(int said, bool quantise)
+{
+    return said >= 0 ? (enum dp_storage)said : quantise ? DP_STORAGE_INT16 : DP_STORAGE_DENSE;
+}
+
+/* DP_E_USAGE: no name of a population, which stands in ledgers and is printed on terminals. NULL is one. */
+int dp_writer_check_population(const char *name, struct dp_err *err);
+
 struct dp_writer;
 
 /* path must not exist, unless force: then the data set that stands there is replaced by dp_writer_commit, and
@@ -36,14 +42,14 @@ struct dp_writer;
 int dp_writer_open(struct dp_writer **writer, const char *path, const struct dp_writer_options *options, struct dp_err *err);
 
 /* x: cols entries; y: the label. Stored as float32 with Σ x² ≤ 1 as real numbers: scaled to 1 − 2⁻²² at most,
-   then checked with the error bound of dp_row_norm2. Entries must be finite. Fails when a signal is pending
-   (interrupt.h). */
+   then checked with the error bound of dp_row_norm2, then rounded toward zero where there are steps. Entries must be finite.
+   Fails when a signal is pending (interrupt.h). */
 int dp_writer_row(struct dp_writer *writer, const double *x, double y, struct dp_err *err);
 
 size_t dp_writer_rows(const struct dp_writer *writer);
 
 /* Closes the arrays and writes dataset.json. description: an object with "names", "label" and
-   "private_preprocessing"; format, rows, cols, storage, row_norm, population, held_out, salt and digest are
+   "private_preprocessing"; format, rows, cols, storage, quantised, row_norm, population, held_out, salt and digest are
    added. The digest goes into every frame and model, and a plain hash would let anybody confirm a guess of
    the rows: it is BLAKE2b keyed with 32 random bytes, the salt, which stay in the data set. Files get mode
    0600, the directory 0700. */

@@ -1,5 +1,5 @@
 /* The digest that names a data set in frames: BLAKE2b, keyed with the salt of the data set, over the rows in
-   their order. Dense: each row's float32 values, then its label. CSR: first the 0 that X_indptr starts with,
+   their order. Dense and int16: each row's values as float32, then its label. CSR: first the 0 that X_indptr starts with,
    then of each row the indices, the end in X_indptr, the values, the label. At the end rows and cols as
    uint64. */
 #ifndef DP_DATA_DIGEST_H

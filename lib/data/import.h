@@ -23,10 +23,11 @@ struct dp_import {
     size_t skip_bad;            /* how many malformed lines may become null records: rows of zeros that count in N */
     bool bias;                  /* add a column of ones */
     bool choose_norm;           /* rows are divided by one number if there is a public one, else scaled to norm 1 */
+    bool quantise;              /* round values to 16 bits */
     double split;               /* part of the rows for output; NAN: all */
     long long seed;             /* of the split */
     const char *output, *test;
-    struct dp_writer_options writer; /* norm and divisor are set where choose_norm is */
+    struct dp_writer_options writer; /* norm and divisor are set where choose_norm is, step where quantise is */
 
     /* out: what was done */
     size_t rows, test_rows, features;
@@ -40,6 +41,20 @@ struct dp_import {
 int dp_import_run(struct dp_import *import, struct dp_err *err);
 void dp_import_free(struct dp_import *import);
 
+/* Where the rows of a stream go: first what they are, then each as it is made. pause is called before the import waits for its
+   input. */
+struct dp_row_facts;
+struct dp_import_rows {
+    void *self;
+    int (*begin)(void *self, const struct dp_row_facts *facts, struct dp_err *err);
+    int (*row)(void *self, const float *x, double y, struct dp_err *err);
+    int (*pause)(void *self, struct dp_err *err);
+};
+
+/* Reads csv or tsv once and hands each row on: the same rows that dp_import_run writes. DP_E_USAGE: the schema leaves something
+   to be measured on the rows. */
+int dp_import_stream(struct dp_import *import, const struct dp_import_rows *to, struct dp_err *err);
+
 /* Looks at a CSV or TSV table and makes the JSON of a schema to be read and edited: the caller frees *schema
    with json_decref. header: whether the first line names the columns. */
 int dp_import_infer(const struct dp_import *import, bool header, json_t **schema, struct dp_err *err);
@@ -48,18 +63,26 @@ int dp_import_infer(const struct dp_import *import, bool header, json_t **schema
 enum { DP_BAD_RECORD = 1 };
 
 /* Private to lib/data. */
+
+/* Where readers put their records. */
+struct dp_import_sink {
+    void *self;
+    int (*put)(void *self, const struct dp_parsed *record, struct dp_err *err);
+    int (*pause)(void *self, struct dp_err *err); /* before a reader waits for its input; may be NULL */
+};
+
 char dp_import_delimiter(const struct dp_import *import);
 
-/* Appends the record that was read with that result: if it is malformed, a null record, as long as skip_bad
+/* Puts the record that was read with that result: if it is malformed, a null record, as long as skip_bad
    allows. A null record is a label of NAN and no values. */
-int dp_import_put(struct dp_import *import, struct dp_spool *spool, int rc, struct dp_record *record, struct dp_err *err);
+int dp_import_put(struct dp_import *import, const struct dp_import_sink *to, int rc, struct dp_parsed *record,
+                  struct dp_err *err);
 
-/* Readers append to the spool. */
-int dp_read_delimited(struct dp_import *import, struct dp_spool *spool, struct dp_err *err);
+int dp_read_delimited(struct dp_import *import, const struct dp_import_sink *to, struct dp_err *err);
 struct dp_lines;
-int dp_read_records(struct dp_import *import, struct dp_lines *lines, struct dp_spool *spool, struct dp_err *err);
-int dp_read_libsvm(struct dp_import *import, struct dp_spool *spool, struct dp_err *err);
-int dp_read_arff(struct dp_import *import, struct dp_spool *spool, struct dp_err *err);
-int dp_read_idx(struct dp_import *import, struct dp_spool *spool, struct dp_err *err);
+int dp_read_records(struct dp_import *import, struct dp_lines *lines, const struct dp_import_sink *to, struct dp_err *err);
+int dp_read_libsvm(struct dp_import *import, const struct dp_import_sink *to, struct dp_err *err);
+int dp_read_arff(struct dp_import *import, const struct dp_import_sink *to, struct dp_err *err);
+int dp_read_idx(struct dp_import *import, const struct dp_import_sink *to, struct dp_err *err);
 
 #endif

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <lzma.h>
+#include <poll.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -23,7 +24,10 @@ struct dp_input {
     const char *name;
     int fd;
     enum kind kind;
+    bool known;          /* kind is */
     bool at_end, inside; /* of the file; of a compressed stream in it */
+    int (*wait)(void *self, struct dp_err *err);
+    void *wait_self;
     z_stream gzip;
     lzma_stream xz;
     ZSTD_DStream *zstd;
@@ -54,6 +58,13 @@ static const struct magic refused[] = {
     {"\xfe\xff", 2, "is UTF-16: iconv -f UTF-16 -t UTF-8 converts it"},
 };
 
+/* Tells whoever asked for it that there is nothing to be read yet. */
+static int before_wait(struct dp_input *in, struct dp_err *err)
+{
+    struct pollfd item = {in->fd, POLLIN, 0};
+    return in->wait != NULL && poll(&item, 1, 0) == 0 ? in->wait(in->wait_self, err) : DP_OK;
+}
+
 /* More bytes behind those in raw, which has room. */
 static int fill(struct dp_input *in, struct dp_err *err)
 {
@@ -62,6 +73,9 @@ static int fill(struct dp_input *in, struct dp_err *err)
     while (!in->at_end && in->end < sizeof in->raw) {
         if (dp_interrupt_pending())
             return dp_fail(err, DP_E_RUN, "interrupted");
+        int rc = before_wait(in, err);
+        if (rc != DP_OK)
+            return rc;
         ssize_t got = read(in->fd, in->raw + in->end, sizeof in->raw - in->end);
         if (got < 0 && errno == EINTR)
             continue;
@@ -69,7 +83,7 @@ static int fill(struct dp_input *in, struct dp_err *err)
             return dp_fail_errno(err, errno, "cannot read %s", in->name);
         in->at_end = got == 0;
         in->end += (size_t)got;
-        if (in->end >= 16) /* enough to know what it is */
+        if (in->known || in->end >= 16) /* enough to know what it is */
             break;
     }
     return DP_OK;
@@ -99,7 +113,14 @@ static int start(struct dp_input *in, struct dp_err *err)
         in->kind = KIND_ZSTD;
         good = (in->zstd = ZSTD_createDStream()) != NULL;
     }
+    in->known = true;
     return good ? DP_OK : dp_fail(err, DP_E_RUN, "out of memory");
+}
+
+void dp_input_before_wait(struct dp_input *in, int (*wait)(void *self, struct dp_err *err), void *self)
+{
+    in->wait = wait;
+    in->wait_self = self;
 }
 
 int dp_input_open(struct dp_input **input, const char *path, struct dp_err *err)

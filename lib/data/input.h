@@ -17,6 +17,10 @@ void dp_input_close(struct dp_input *input);
 /* What messages call it: path, or "standard input". Borrowed from dp_input_open. */
 const char *dp_input_name(const struct dp_input *input);
 
+/* wait is called before a read that finds nothing there yet, and what it returns ends the reading unless it is 0. NULL: nobody
+   is told. */
+void dp_input_before_wait(struct dp_input *input, int (*wait)(void *self, struct dp_err *err), void *self);
+
 /* Up to size bytes; *got is 0 at the end only. Fails where a compressed file is damaged or cut short, and
    when a signal is pending (interrupt.h). Several compressed streams one after the other are one input. */
 int dp_input_read(struct dp_input *input, void *bytes, size_t size, size_t *got, struct dp_err *err);

@@ -137,7 +137,7 @@ static int read_header(struct dp_import *import, struct dp_lines *l, struct dp_e
     return rc < 0 ? rc : dp_fail(err, DP_E_RUN, "%s: no @data", l->name);
 }
 
-int dp_read_arff(struct dp_import *import, struct dp_spool *spool, struct dp_err *err)
+int dp_read_arff(struct dp_import *import, const struct dp_import_sink *to, struct dp_err *err)
 {
     struct dp_lines lines;
     int rc = dp_lines_open(&lines, import->input, err);
@@ -149,7 +149,7 @@ int dp_read_arff(struct dp_import *import, struct dp_spool *spool, struct dp_err
     if (rc == DP_OK)
         rc = dp_texts_add(&import->schema.missing, "?", 1, err);
     if (rc == DP_OK)
-        rc = dp_read_records(import, &lines, spool, err);
+        rc = dp_read_records(import, &lines, to, err);
     dp_lines_close(&lines);
     return rc;
 }

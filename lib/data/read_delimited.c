@@ -6,6 +6,7 @@
 #include "base/number.h"
 #include "base/text.h"
 #include "data/import.h"
+#include "data/input.h"
 #include "data/lines.h"
 
 static bool is_missing(const struct dp_schema *s, const struct dp_cell *f)
@@ -25,7 +26,7 @@ static int bad_cell(const struct dp_lines *l, size_t i, const char *column, cons
     return DP_BAD_RECORD;
 }
 
-static int label_cell(const struct dp_schema *s, const struct dp_lines *l, size_t i, struct dp_record *r, struct dp_err *err)
+static int label_cell(const struct dp_schema *s, const struct dp_lines *l, size_t i, struct dp_parsed *r, struct dp_err *err)
 {
     const struct dp_cell *f = &l->field[i];
     const char *name = s->column[i].name;
@@ -40,7 +41,7 @@ static int label_cell(const struct dp_schema *s, const struct dp_lines *l, size_
     return bad_cell(l, i, name, "the label is not one of the classes", err);
 }
 
-static int cell(const struct dp_schema *s, size_t i, const struct dp_lines *l, struct dp_record *r, struct dp_err *err)
+static int cell(const struct dp_schema *s, size_t i, const struct dp_lines *l, struct dp_parsed *r, struct dp_err *err)
 {
     const struct dp_column *c = &s->column[i];
     const struct dp_cell *f = &l->field[i];
@@ -61,10 +62,10 @@ static int cell(const struct dp_schema *s, size_t i, const struct dp_lines *l, s
             return bad_cell(l, i, c->name, "unknown category", err);
         value = (double)category + 1; /* 1, 2, …: zeros are not kept, and unknown is all zeros */
     }
-    return dp_record_add(r, (uint32_t)i, value, err);
+    return dp_parsed_add(r, (uint32_t)i, value, err);
 }
 
-static int record(const struct dp_schema *s, const struct dp_lines *l, struct dp_record *r, struct dp_err *err)
+static int record(const struct dp_schema *s, const struct dp_lines *l, struct dp_parsed *r, struct dp_err *err)
 {
     r->count = 0;
     if (l->fields != s->columns) {
@@ -85,7 +86,7 @@ char dp_import_delimiter(const struct dp_import *import)
     return import->format == DP_IMPORT_TSV ? '\t' : ',';
 }
 
-int dp_import_put(struct dp_import *import, struct dp_spool *spool, int rc, struct dp_record *r, struct dp_err *err)
+int dp_import_put(struct dp_import *import, const struct dp_import_sink *to, int rc, struct dp_parsed *r, struct dp_err *err)
 {
     if (rc == DP_BAD_RECORD && import->malformed == import->skip_bad)
         return DP_E_RUN; /* err says what is wrong with it */
@@ -95,22 +96,22 @@ int dp_import_put(struct dp_import *import, struct dp_spool *spool, int rc, stru
         r->label = NAN;
         rc = DP_OK;
     }
-    return rc == DP_OK ? dp_spool_put(spool, r, err) : rc;
+    return rc == DP_OK ? to->put(to->self, r, err) : rc;
 }
 
 /* The rest of the file, of CSV and ARFF. */
-int dp_read_records(struct dp_import *import, struct dp_lines *lines, struct dp_spool *spool, struct dp_err *err)
+int dp_read_records(struct dp_import *import, struct dp_lines *lines, const struct dp_import_sink *to, struct dp_err *err)
 {
-    struct dp_record r = {0};
+    struct dp_parsed r = {0};
     int rc;
     while ((rc = dp_lines_record(lines, dp_import_delimiter(import), err)) == 1) {
         if (lines->fields == 1 && lines->field[0].length == 0)
             continue; /* an empty line */
-        rc = dp_import_put(import, spool, record(&import->schema, lines, &r, err), &r, err);
+        rc = dp_import_put(import, to, record(&import->schema, lines, &r, err), &r, err);
         if (rc != DP_OK)
             break;
     }
-    dp_record_free(&r);
+    dp_parsed_free(&r);
     return rc;
 }
 
@@ -135,18 +136,19 @@ static int check_header(const struct dp_import *import, struct dp_lines *l, stru
     return DP_OK;
 }
 
-int dp_read_delimited(struct dp_import *import, struct dp_spool *spool, struct dp_err *err)
+int dp_read_delimited(struct dp_import *import, const struct dp_import_sink *to, struct dp_err *err)
 {
     struct dp_lines lines;
     int rc = dp_lines_open(&lines, import->input, err);
     if (rc != DP_OK)
         return rc;
+    dp_input_before_wait(lines.input, to->pause, to->self);
     for (size_t skip = import->skip_lines; skip > 0 && (rc = dp_lines_next(&lines, err)) == 1; skip--)
         ;
     if (rc >= 0 && import->schema.header)
         rc = check_header(import, &lines, err);
     if (rc >= 0)
-        rc = dp_read_records(import, &lines, spool, err);
+        rc = dp_read_records(import, &lines, to, err);
     dp_lines_close(&lines);
     return rc;
 }

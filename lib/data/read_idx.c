@@ -77,10 +77,10 @@ static int at_end(struct idx *x, struct dp_err *err)
     return rc != DP_OK || had == 0 ? rc : dp_fail(err, DP_E_RUN, "%s: goes on after its last item", x->name);
 }
 
-static int read_pairs(struct idx *images, struct idx *labels, size_t pixels, size_t classes, struct dp_spool *spool,
+static int read_pairs(struct idx *images, struct idx *labels, size_t pixels, size_t classes, const struct dp_import_sink *to,
                       struct dp_err *err)
 {
-    struct dp_record r = {0};
+    struct dp_parsed r = {0};
     unsigned char *image = NULL, label;
     int rc = dp_alloc(&image, pixels, 1, err);
     for (size_t i = 0; rc == DP_OK && i < images->dims[0]; i++) {
@@ -89,7 +89,7 @@ static int read_pairs(struct idx *images, struct idx *labels, size_t pixels, siz
             rc = idx_read(labels, &label, 1, i, err);
         r.count = 0;
         for (size_t j = 0; rc == DP_OK && j < pixels; j++)
-            rc = dp_record_add(&r, (uint32_t)j, image[j], err);
+            rc = dp_parsed_add(&r, (uint32_t)j, image[j], err);
         if (rc != DP_OK)
             break;
         if (label >= classes) {
@@ -98,18 +98,18 @@ static int read_pairs(struct idx *images, struct idx *labels, size_t pixels, siz
             break;
         }
         r.label = label;
-        rc = dp_spool_put(spool, &r, err);
+        rc = to->put(to->self, &r, err);
     }
     if (rc == DP_OK)
         rc = at_end(images, err);
     if (rc == DP_OK)
         rc = at_end(labels, err);
-    dp_record_free(&r);
+    dp_parsed_free(&r);
     free(image);
     return rc;
 }
 
-int dp_read_idx(struct dp_import *import, struct dp_spool *spool, struct dp_err *err)
+int dp_read_idx(struct dp_import *import, const struct dp_import_sink *to, struct dp_err *err)
 {
     struct idx images = {0}, labels = {0};
     struct dp_schema *s = &import->schema;
@@ -127,7 +127,7 @@ int dp_read_idx(struct dp_import *import, struct dp_spool *spool, struct dp_err 
         if (__builtin_mul_overflow(pixels, (size_t)images.dims[i], &pixels) || pixels > 10000000 || pixels == 0)
             rc = dp_fail(err, DP_E_RUN, "%s: an item of %zu bytes", images.name, pixels);
     if (rc == DP_OK)
-        rc = read_pairs(&images, &labels, pixels, s->classes, spool, err);
+        rc = read_pairs(&images, &labels, pixels, s->classes, to, err);
     dp_input_close(images.input);
     dp_input_close(labels.input);
     if (rc != DP_OK)

@@ -19,7 +19,7 @@ static int bad(const struct dp_lines *l, size_t field, const char *what, struct 
     return DP_BAD_RECORD;
 }
 
-static int parse_line(const struct dp_lines *l, size_t cols, struct dp_record *r, size_t *largest, struct dp_err *err)
+static int parse_line(const struct dp_lines *l, size_t cols, struct dp_parsed *r, size_t *largest, struct dp_err *err)
 {
     size_t at = strspn(l->line, " \t"), length = strcspn(l->line + at, " \t#"), field = 1;
     long before = 0;
@@ -47,7 +47,7 @@ static int parse_line(const struct dp_lines *l, size_t cols, struct dp_record *r
         before = index;
         if ((size_t)index > *largest)
             *largest = (size_t)index;
-        int rc = dp_record_add(r, (uint32_t)(index - 1), value, err);
+        int rc = dp_parsed_add(r, (uint32_t)(index - 1), value, err);
         if (rc != DP_OK)
             return rc;
     }
@@ -91,10 +91,10 @@ struct libsvm {
     size_t classes, columns, bytes;
 };
 
-static int read_lines(struct dp_import *import, struct dp_lines *lines, struct libsvm *m, struct dp_spool *spool,
+static int read_lines(struct dp_import *import, struct dp_lines *lines, struct libsvm *m, const struct dp_import_sink *to,
                       struct dp_err *err)
 {
-    struct dp_record r = {0};
+    struct dp_parsed r = {0};
     bool measured = !import->real_label && import->classes == NULL;
     int rc;
     while ((rc = dp_lines_next(lines, err)) == 1) {
@@ -109,11 +109,11 @@ static int read_lines(struct dp_import *import, struct dp_lines *lines, struct l
             m->columns = largest;
         if (rc == DP_OK && measured)
             rc = note_label(m->labels, &m->classes, r.label, lines, err);
-        rc = dp_import_put(import, spool, rc, &r, err);
+        rc = dp_import_put(import, to, rc, &r, err);
         if (rc != DP_OK)
             break;
     }
-    dp_record_free(&r);
+    dp_parsed_free(&r);
     if (rc == DP_OK && m->columns == 0)
         rc = dp_fail(err, DP_E_RUN, "%s: no features", lines->name);
     /* So that memory is bounded by the file, whatever number stands in it. */
@@ -125,7 +125,7 @@ static int read_lines(struct dp_import *import, struct dp_lines *lines, struct l
     return rc;
 }
 
-int dp_read_libsvm(struct dp_import *import, struct dp_spool *spool, struct dp_err *err)
+int dp_read_libsvm(struct dp_import *import, const struct dp_import_sink *to, struct dp_err *err)
 {
     struct dp_lines lines;
     struct dp_schema *s = &import->schema;
@@ -138,7 +138,7 @@ int dp_read_libsvm(struct dp_import *import, struct dp_spool *spool, struct dp_e
         rc = dp_lines_open(&lines, import->input, err);
     if (rc != DP_OK)
         return rc;
-    rc = read_lines(import, &lines, &m, spool, err);
+    rc = read_lines(import, &lines, &m, to, err);
     dp_lines_close(&lines);
     if (rc == DP_OK && measured)
         rc = dp_schema_note_private(s, "classes", err);

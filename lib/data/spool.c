@@ -7,6 +7,9 @@
 #include <unistd.h>
 
 #include "base/interrupt.h"
+#include "base/mem.h"
+
+#define BUFFER ((size_t)1 << 18)
 
 int dp_spool_open(struct dp_spool *spool, const char *beside, struct dp_err *err)
 {
@@ -22,17 +25,26 @@ int dp_spool_open(struct dp_spool *spool, const char *beside, struct dp_err *err
     spool->file = fd >= 0 ? fdopen(fd, "w+b") : tmpfile();
     if (spool->file == NULL && fd >= 0)
         close(fd);
-    return spool->file != NULL ? DP_OK : dp_fail_errno(err, errno, "cannot create a temporary file");
+    if (spool->file == NULL)
+        return dp_fail_errno(err, errno, "cannot create a temporary file");
+    int rc = dp_alloc(&spool->buffer, BUFFER, 1, err);
+    if (rc == DP_OK)
+        setvbuf(spool->file, spool->buffer, _IOFBF, BUFFER);
+    else
+        dp_spool_close(spool);
+    return rc;
 }
 
 void dp_spool_close(struct dp_spool *spool)
 {
     if (spool->file != NULL)
         fclose(spool->file);
+    free(spool->buffer);
     spool->file = NULL;
+    spool->buffer = NULL;
 }
 
-int dp_spool_put(struct dp_spool *spool, const struct dp_record *r, struct dp_err *err)
+int dp_spool_put(struct dp_spool *spool, const struct dp_parsed *r, struct dp_err *err)
 {
     size_t n = r->count;
     if (dp_interrupt_pending())
@@ -52,7 +64,7 @@ int dp_spool_rewind(struct dp_spool *spool, struct dp_err *err)
     return DP_OK;
 }
 
-static int reserve(struct dp_record *r, uint32_t count, struct dp_err *err)
+static int reserve(struct dp_parsed *r, uint32_t count, struct dp_err *err)
 {
     if (count <= r->capacity)
         return DP_OK;
@@ -69,7 +81,7 @@ static int reserve(struct dp_record *r, uint32_t count, struct dp_err *err)
     return DP_OK;
 }
 
-int dp_spool_get(struct dp_spool *spool, struct dp_record *r, struct dp_err *err)
+int dp_spool_get(struct dp_spool *spool, struct dp_parsed *r, struct dp_err *err)
 {
     uint32_t count;
     if (fread(&r->label, sizeof r->label, 1, spool->file) != 1)
@@ -86,7 +98,7 @@ int dp_spool_get(struct dp_spool *spool, struct dp_record *r, struct dp_err *err
     return 1;
 }
 
-int dp_record_add(struct dp_record *r, uint32_t column, double value, struct dp_err *err)
+int dp_parsed_add(struct dp_parsed *r, uint32_t column, double value, struct dp_err *err)
 {
     if (value == 0)
         return DP_OK;
@@ -98,9 +110,9 @@ int dp_record_add(struct dp_record *r, uint32_t column, double value, struct dp_
     return DP_OK;
 }
 
-void dp_record_free(struct dp_record *r)
+void dp_parsed_free(struct dp_parsed *r)
 {
     free(r->column);
     free(r->value);
-    *r = (struct dp_record){0};
+    *r = (struct dp_parsed){0};
 }

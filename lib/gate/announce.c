@@ -57,7 +57,8 @@ int dp_announcement_read(struct dp_announcement *a, const struct dp_frame *hello
     return rc == DP_OK ? check_adjacency(a, err) : rc;
 }
 
-/* The records that were announced for a kind of laps. */
+/* The records that were announced for a kind of laps. Noise in shares is announced for all of them: which come is for each lap
+   to say. */
 static int records_of(const struct dp_announcement *a, const char *kind, struct dp_record records[DP_MAX_RECORDS])
 {
     int count = 0;
@@ -65,6 +66,7 @@ static int records_of(const struct dp_announcement *a, const char *kind, struct 
         if (strcmp(a->hello->record[i].on, kind) != 0)
             continue;
         records[count] = a->hello->record[i];
+        records[count].gathered = records[count].shares;
         records[count++].on[0] = '\0';
     }
     return count;
@@ -107,12 +109,24 @@ static const struct dp_array *multipliers(const struct dp_announcement *a, const
     return dp_frame_array(old ? first : a->hello, DP_F_PLAN);
 }
 
+/* The least multiplier that was promised for the sum of laps of a kind, 0 where none was. */
+static double promised_of(const struct dp_announcement *a, int kind)
+{
+    const char *name = a->named ? a->laps.name[kind] : "";
+    double promised = 0;
+    for (int i = 0; i < a->hello->records; i++)
+        if (a->hello->record[i].of == DP_F_SUM && strcmp(a->hello->record[i].on, name) == 0)
+            promised = a->hello->record[i].promised;
+    return promised;
+}
+
 /* The multipliers of the laps of a kind, rounded; NULL where they follow no schedule. */
 static int schedule_of(const struct dp_announcement *a, int kind, const struct dp_frame *first, const struct dp_event *event,
                        double **rounded, struct dp_err *err)
 {
     const struct dp_array *all = multipliers(a, first);
     int64_t turn = 0, with = 0;
+    double promised = promised_of(a, kind);
     *rounded = NULL;
     if (all == NULL)
         return DP_OK;
@@ -122,8 +136,12 @@ static int schedule_of(const struct dp_announcement *a, int kind, const struct d
     for (int64_t t = 1; rc == DP_OK && t <= a->laps.laps; t++) {
         if (dp_laps_kind(&a->laps, t) != kind)
             continue;
-        (*rounded)[turn] = ((const double *)all->data)[t - 1];
-        with += (*rounded)[turn++] != 0;
+        double z = ((const double *)all->data)[t - 1];
+        (*rounded)[turn++] = z;
+        with += z != 0;
+        if (z != 0 && z < promised)
+            rc = dp_fail(err, DP_E_UNSAFE, "lap %lld is planned to have a noise multiplier of %g, promised was %g",
+                         (long long)t, z, promised);
     }
     if (rc == DP_OK && with > 0)
         return dp_plan_round(event, *rounded, turn, err);
@@ -169,10 +187,10 @@ int dp_announcement_plan(const struct dp_announcement *a, enum dp_meter_kind by,
         turn[k] += count;
         begin += count;
         /* Also where the other kind has the same event: each may have shuffled for itself. */
-        bool within = event[k].sampling == DP_SAMPLING_SHUFFLED && turn[k] % event[k].epoch_laps != 0;
+        bool within = turn[k] % dp_event_epoch(&event[k]) != 0;
         if (rc == DP_OK && within && i + 1 < a->laps.pieces)
-            rc = dp_fail(err, DP_E_UNSAFE, "lap %lld has another mechanism in the middle of a shuffled epoch",
-                         (long long)begin + 1);
+            rc = dp_fail(err, DP_E_UNSAFE, "lap %lld has another mechanism in the middle of %s", (long long)begin + 1,
+                         dp_event_epoch_name(&event[k]));
     }
     for (int k = 0; k < DP_LAPS_MOST_KINDS; k++)
         free(rounded[k]);

@@ -16,7 +16,7 @@ static int check_sampling(const struct dp_record *m, struct dp_err *err)
 {
     if (m->sampler == DP_SAMPLER_NONE || !(m->rate > 0 && m->rate <= 1) || m->rows <= 0)
         return dp_fail(err, DP_E_UNSAFE, "a record does not say how rows were sampled");
-    if (m->sampler == DP_SAMPLER_FULL && m->rate != 1)
+    if ((m->sampler == DP_SAMPLER_FULL || m->sampler == DP_SAMPLER_STREAM) && m->rate != 1)
         return dp_fail(err, DP_E_UNSAFE, "a record has every row sampled at a rate of %g", m->rate);
     if (m->sampler == DP_SAMPLER_SHUFFLE) {
         bool any = m->rate * (double)m->rows >= 0.5;
@@ -66,6 +66,37 @@ static int check_noise(const struct dp_record *m, struct dp_err *err)
     return query->kind == DP_QUERY_OBJECTIVE ? check_objective(m, err) : DP_OK;
 }
 
+/* What is charged is the noise of all shares but for those that others may know. One that was lost is missing like these. */
+static int check_shares(const struct dp_record *m, struct dp_err *err)
+{
+    if (m->shares == 0)
+        return DP_OK;
+    bool sane = m->shares >= 1 && m->colluding >= 0 && m->colluding < m->shares && m->gathered <= m->shares;
+    if (!sane || m->gathered < m->shares - m->colluding)
+        return dp_fail(err, DP_E_UNSAFE, "a record has %lld of %lld shares of noise, and %lld of them may be known to others",
+                       (long long)m->gathered, (long long)m->shares, (long long)m->colluding);
+    if (m->query.kind != DP_QUERY_GAUSSIAN)
+        return dp_fail(err, DP_E_UNSAFE, "a record has %s noise in shares, and only Gaussian noise adds up",
+                       dp_query_kinds[m->query.kind].name);
+    return DP_OK;
+}
+
+/* The accounts of those whose rows they are have been charged for that. */
+static int check_promise(const struct dp_record *m, struct dp_err *err)
+{
+    if (m->promised == 0)
+        return DP_OK;
+    if (m->query.kind != DP_QUERY_GAUSSIAN)
+        return dp_fail(err, DP_E_UNSAFE, "a record has %s noise, promised was Gaussian noise",
+                       dp_query_kinds[m->query.kind].name);
+    if (m->promised < 0)
+        return dp_fail(err, DP_E_UNSAFE, "a record has a promise of %g", m->promised);
+    if (!(m->query.multiplier >= m->promised))
+        return dp_fail(err, DP_E_UNSAFE, "a record has a noise multiplier of %g, promised was %g", m->query.multiplier,
+                       m->promised);
+    return DP_OK;
+}
+
 static int check_record(const struct dp_record *m, struct dp_err *err)
 {
     int rc = check_sampling(m, err);
@@ -78,7 +109,10 @@ static int check_record(const struct dp_record *m, struct dp_err *err)
     double least = dp_record_implied(m);
     if (m->sensitivity < least && !near(m->sensitivity, least))
         return dp_fail(err, DP_E_UNSAFE, "a record states a sensitivity of %g, its bound implies %g", m->sensitivity, least);
-    return check_noise(m, err);
+    rc = check_noise(m, err);
+    if (rc == DP_OK)
+        rc = check_shares(m, err);
+    return rc == DP_OK ? check_promise(m, err) : rc;
 }
 
 static bool same_batch(const struct dp_record *a, const struct dp_record *b)
@@ -249,6 +283,12 @@ int dp_charge_sampling(const struct dp_record *m, enum dp_sampling *sampling, st
         if (visible && replace)
             return dp_fail(err, DP_E_UNSAFE, "a visible batch under replace-one adjacency has no accountant");
         *sampling = visible ? DP_SAMPLING_VISIBLE : replace ? DP_SAMPLING_REPLACED : DP_SAMPLING_POISSON;
+        return DP_OK;
+    case DP_SAMPLER_STREAM:
+        /* A state outlives the lap of its row, and the next row in that place would meet it. */
+        if (m->release != DP_RELEASE_SUM)
+            return dp_fail(err, DP_E_UNSAFE, "a secret or released state of rows that are in one lap alone has no accountant");
+        *sampling = DP_SAMPLING_STREAM;
         return DP_OK;
     case DP_SAMPLER_DRAWN:
         if (m->release != DP_RELEASE_SUM)

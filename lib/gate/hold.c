@@ -25,6 +25,10 @@ static const char *difference(const struct dp_record *a, const struct dp_record 
         return "number of rows";
     if (a->release != b->release)
         return "release";
+    if (a->shares != b->shares || a->colluding != b->colluding)
+        return "number of shares";
+    if (a->promised != b->promised)
+        return "promise";
     if (!follows && a->bound != b->bound)
         return "clip bound";
     double sensitivity = b->bound * (a->sensitivity / a->bound);

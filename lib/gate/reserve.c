@@ -26,8 +26,8 @@ static int add(struct dp_charges *charges, const struct dp_event *event, int64_t
 /* Laps of a shuffled epoch that were lost: no other laps may fill it, since they are of another permutation. */
 static int fill_epoch(struct dp_reserve *r, const struct dp_charge *lost, struct dp_err *err)
 {
-    int64_t laps = laps_of(&r->used, &lost->event), epoch = lost->event.epoch_laps, granted = 0;
-    if (lost->event.sampling != DP_SAMPLING_SHUFFLED || laps % epoch == 0)
+    int64_t laps = laps_of(&r->used, &lost->event), epoch = dp_event_epoch(&lost->event), granted = 0;
+    if (laps % epoch == 0)
         return DP_OK;
     for (int64_t missing = epoch - laps % epoch; missing > 0; missing -= granted) {
         int rc = dp_ledger_reserve(r->ledger, &lost->event, missing, &granted, err);
@@ -83,7 +83,7 @@ static int64_t chunk(const struct dp_reserve *r, const struct dp_event *event, i
 {
     int64_t all = 1 + r->laps / 8, own = 1 + laps_of(&r->used, event) / 8;
     int64_t piece = all < together ? all : together;
-    if (event->sampling == DP_SAMPLING_SHUFFLED && left != DP_PLAN_OPEN)
+    if (dp_event_in_epochs(event) && left != DP_PLAN_OPEN)
         return piece;
     int64_t most = piece > own ? piece : own;
     return most < left ? most : left;

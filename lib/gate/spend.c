@@ -26,8 +26,8 @@ static double best_of_prefix(const struct dp_spend *s, int64_t laps, int *rc, st
 static int64_t end_of_epoch(const struct dp_plan *plan, int64_t at, int64_t laps)
 {
     const struct dp_plan_span *span = dp_plan_at(plan, at);
-    int64_t epoch = plan->event[span->event].epoch_laps, before = span > plan->span ? span[-1].end : 0;
-    int64_t end = epoch > 0 ? before + (at - before + epoch - 1) / epoch * epoch : at;
+    int64_t epoch = dp_event_epoch(&plan->event[span->event]), before = span > plan->span ? span[-1].end : 0;
+    int64_t end = before + (at - before + epoch - 1) / epoch * epoch;
     return end < laps ? end : laps;
 }
 
@@ -139,6 +139,11 @@ struct dp_event dp_spend_charged(const struct dp_spend *s, const struct dp_event
     return !s->adaptive && s->laps < s->plan.laps ? *dp_plan_event(&s->plan, s->laps + 1) : *event;
 }
 
+const struct dp_event *dp_spend_next(const struct dp_spend *s)
+{
+    return dp_plan_event(&s->plan, s->laps + 1);
+}
+
 void dp_spend_ahead(const struct dp_spend *s, int64_t *together, int64_t *left)
 {
     *together = 1;
@@ -218,8 +223,9 @@ static void count_on(struct dp_spend *s, const struct dp_price *price, int64_t l
 static int lap_of_filter(struct dp_spend *s, const struct dp_event *event, struct dp_err *err)
 {
     const struct dp_price *price;
-    if (event->sampling == DP_SAMPLING_SHUFFLED)
-        return dp_fail(err, DP_E_UNSAFE, "--adaptive: noise that changes has no accountant behind shuffled epochs");
+    if (dp_event_in_epochs(event))
+        return dp_fail(err, DP_E_UNSAFE, "--adaptive: noise that changes has no accountant behind %s",
+                       event->sampling == DP_SAMPLING_STREAM ? "a stream" : "shuffled epochs");
     int rc = dp_price_of(s->prices, event, &price, err);
     if (rc != DP_OK)
         return rc;

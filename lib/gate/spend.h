@@ -63,6 +63,9 @@ int dp_spend_lap(struct dp_spend *spend, const struct dp_event *event, struct dp
 /* The event that the next lap is charged as: the plan's, or the event itself. */
 struct dp_event dp_spend_charged(const struct dp_spend *spend, const struct dp_event *event);
 
+/* The next lap of a run that has a plan, as it was announced. */
+const struct dp_event *dp_spend_next(const struct dp_spend *spend);
+
 /* A run that is resumed begins where it was: `laps` laps have been charged; of an adaptive run, `spent` at the order of its
    filter, and `claimed` as published. */
 int dp_spend_resume(struct dp_spend *spend, int64_t laps, double spent, const double claimed[DP_CLAIMED_ORDERS],

@@ -262,12 +262,13 @@ bool dp_ledger_same_run(const struct dp_ledger_entry *a, const struct dp_ledger_
 static const char *take_resumed(struct dp_ledger_book *book, json_t *line, const struct dp_ledger_entry *now, const char *mark)
 {
     struct dp_ledger_entry *entry;
-    if (dp_ledger_book_checkpoint(book, mark, &entry, NULL) != DP_OK)
+    if (dp_ledger_book_checkpoint(book, mark, true, &entry, NULL) != DP_OK)
         return "no run can be resumed from its checkpoint";
     if (!dp_ledger_same_run(entry, now))
         return another;
     struct dp_ledger_place place;
-    bool older = dp_ledger_place_read(mark, &place, NULL) == DP_OK && place.seq != entry->checkpoint;
+    bool newest = dp_ledger_place_read(mark, &place, NULL) == DP_OK && place.seq == entry->checkpoint;
+    bool before = !newest && entry->before != 0 && place.seq == entry->before;
     const char *why = add_opening(book, entry, line, now->run);
     if (why != NULL)
         return why;
@@ -276,8 +277,9 @@ static const char *take_resumed(struct dp_ledger_book *book, json_t *line, const
         laps->least = laps->reserved = dp_ledger_laps_spent(laps);
         laps->used = laps->refunded = 0;
         laps->given = false;
-        if (older)
-            laps->at_checkpoint = laps->at_before;
+        if (!newest) /* of earlier ones nobody knows what was used: all that was paid since the beginning is beside what comes
+                      */
+            laps->at_checkpoint = before ? laps->at_before : 0;
     }
     json_decref(entry->close);
     entry->close = NULL;
@@ -609,7 +611,7 @@ int dp_ledger_book_mark(const struct dp_ledger_book *book, const char *text, str
     return DP_OK;
 }
 
-int dp_ledger_book_checkpoint(const struct dp_ledger_book *book, const char *text, struct dp_ledger_entry **entry,
+int dp_ledger_book_checkpoint(const struct dp_ledger_book *book, const char *text, bool any, struct dp_ledger_entry **entry,
                               struct dp_err *err)
 {
     struct dp_ledger_place mark;
@@ -623,10 +625,10 @@ int dp_ledger_book_checkpoint(const struct dp_ledger_book *book, const char *tex
                        "the ledger %s does not hold line %llu as the checkpoint has it: rolled back to an older state, or "
                        "not the checkpoint's ledger",
                        book->path, mark.seq);
-    if (strcmp(e->run, mark.run) != 0)
+    if (!any && strcmp(e->run, mark.run) != 0)
         return dp_fail(err, DP_E_UNSAFE, "the run %s was resumed before: by the ledger %s a run goes on once", mark.run,
                        book->path);
-    if (e->checkpoint != mark.seq && (e->before == 0 || e->before != mark.seq))
+    if (!any && e->checkpoint != mark.seq && (e->before == 0 || e->before != mark.seq))
         return dp_fail(err, DP_E_UNSAFE,
                        e->checkpoint > mark.seq ? "line %llu of the ledger %s is not the newest checkpoint of its run: it has "
                                                   "gone on since"

@@ -121,8 +121,10 @@ bool dp_ledger_book_has(const struct dp_ledger_book *book, const struct dp_ledge
 int dp_ledger_book_mark(const struct dp_ledger_book *book, const char *mark, struct dp_ledger_entry **entry,
                         struct dp_err *err);
 
-/* The run that can be resumed from the checkpoint of that mark. DP_E_UNSAFE: none can, and why. */
-int dp_ledger_book_checkpoint(const struct dp_ledger_book *book, const char *mark, struct dp_ledger_entry **entry,
+/* The run that can be resumed from the checkpoint of that mark: its newest, or the one before while nothing was reserved since;
+   or with `any` whatever line of the run, which then counts as a checkpoint at which nothing was used. DP_E_UNSAFE: none can,
+   and why. */
+int dp_ledger_book_checkpoint(const struct dp_ledger_book *book, const char *mark, bool any, struct dp_ledger_entry **entry,
                               struct dp_err *err);
 
 /* Whether two open lines say the same of their runs, but for name, software, time and what they start from. */

@@ -77,7 +77,7 @@ json_t *dp_charge_to_json(const struct dp_charge *charge)
         bad |= json_object_set_new(json, "draws", json_integer((json_int_t)event->draws));
         bad |= json_object_set_new(json, "contraction", json_real(event->contraction));
     }
-    if (event->sampling != DP_SAMPLING_NONE)
+    if (event->sampling != DP_SAMPLING_NONE && event->sampling != DP_SAMPLING_STREAM)
         bad |= json_object_set_new(json, "rate", json_real(event->rate));
     bad |= json_object_set_new(json, "queries", queries);
     if (bad == 0)
@@ -218,7 +218,7 @@ int dp_charge_from_json(const json_t *json, const char *const *also, struct dp_c
     if (sampling == DP_SAMPLING_SELECTED)
         return selected_from_json(json, also, charge, err);
     const json_t *rate = json_object_get(json, "rate");
-    if (rate != NULL || sampling != DP_SAMPLING_NONE)
+    if (rate != NULL || (sampling != DP_SAMPLING_NONE && sampling != DP_SAMPLING_STREAM))
         event->rate = json_is_number(rate) ? json_number_value(rate) : NAN;
     event->epoch_laps = json_integer_value(json_object_get(json, "epoch_laps"));
     event->draws = json_integer_value(json_object_get(json, "draws"));

@@ -52,6 +52,7 @@ struct dp_ledger_run {
                             released, under a filter at this Rényi order, and what the run has cost is its whole budget */
     int64_t time;        /* seconds since 1970, 0 for unknown; nothing in the library reads the clock */
     const char *resumes; /* the mark of the checkpoint that the run goes on from, or NULL */
+    bool earlier;        /* which may be any of its checkpoints, and more than once: others decide where the run goes on */
     int64_t laps;        /* that the run will have, 0 where that is not known */
     int (*prefix)(const void *plan, int64_t laps, struct dp_charges *charges, struct dp_err *err); /* adds the first of them */
     const void *plan;

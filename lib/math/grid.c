@@ -1,8 +1,11 @@
 #include "math/grid.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdbool.h>
 #include <string.h>
+
+#include "math/clones.h"
 
 #define GRID_BITS 20
 #define FINEST (-1000)
@@ -21,7 +24,7 @@ static bool measure(const double *v, size_t count, double *largest, double *squa
     for (size_t k = 0; k < count; k++) {
         if (!isfinite(v[k]))
             return false;
-        *largest = fmax(*largest, fabs(v[k]));
+        *largest = fabs(v[k]) > *largest ? fabs(v[k]) : *largest;
     }
     for (size_t k = 0; *largest > 0 && k < count; k++)
         *squares += v[k] / *largest * (v[k] / *largest);
@@ -31,23 +34,69 @@ static bool measure(const double *v, size_t count, double *largest, double *squa
 /* A margin far above the rounding errors of a sum of so many squares, so that bounds hold for the real numbers. */
 static double margin(size_t count)
 {
-    return ldexp((double)count + 32, -52);
+    return ((double)count + 32) * 0x1p-52;
+}
+
+/* What one row's coefficients may measure: C_x of dp_grid_clip, less a margin. wider: 1 + margin of its entries. */
+static inline double limit_of(double bound, double norm2, double wider, size_t classes)
+{
+    double row_norm = sqrt(norm2) * wider, share = bound / row_norm;
+    return (row_norm > 1.0 ? share : bound) * (1.0 - margin(classes));
+}
+
+/* As clip_all for one coefficient, whose quotient by its own size is 1 or −1; 0 where it or the norm is not finite. */
+static inline double clip_one(double zeta, double bound, double norm2, double wider)
+{
+    double limit = limit_of(bound, norm2, wider, 1), clipped = copysign(limit, zeta);
+    clipped = fabs(zeta) > limit ? clipped : zeta;
+    clipped = fabs(zeta) <= DBL_MAX ? clipped : 0;
+    clipped = fabs(norm2) <= DBL_MAX ? clipped : 0;
+    return zeta != 0 ? clipped : 0;
+}
+
+static void clip_all(const double *zeta, size_t classes, double largest, double squares, double limit, float *out)
+{
+    bool longer = largest * sqrt(squares) > limit;
+    /* Divided before multiplied: limit / norm itself may be too small for a double. */
+    double part = longer ? limit / sqrt(squares) : 0;
+    for (size_t k = 0; k < classes; k++)
+        out[k] = dp_float_toward_zero(longer ? zeta[k] / largest * part : zeta[k]);
 }
 
 void dp_grid_clip(const double *zeta, size_t classes, double bound, double norm2, size_t count, float *out)
 {
     double largest, squares;
-    if (!isfinite(norm2) || !measure(zeta, classes, &largest, &squares)) {
+    if (classes == 1)
+        *out = dp_float_toward_zero(clip_one(*zeta, bound, norm2, 1.0 + margin(count)));
+    else if (!isfinite(norm2))
         memset(out, 0, classes * sizeof *out);
+    else if (measure(zeta, classes, &largest, &squares))
+        clip_all(zeta, classes, largest, squares, limit_of(bound, norm2, 1.0 + margin(count), classes), out);
+    else
+        memset(out, 0, classes * sizeof *out);
+}
+
+/* One coefficient each, without branches. */
+CLONES static void clip_ones(const double *restrict zeta, double bound, const double *restrict norm2,
+                             const double *restrict wider, double *restrict clipped, size_t rows)
+{
+    for (size_t i = 0; i < rows; i++)
+        clipped[i] = clip_one(zeta[i], bound, norm2[i], wider[i]);
+}
+
+void dp_grid_clip_rows(const double *zeta, size_t classes, double bound, const double *norm2, const size_t *count, size_t rows,
+                       float *out)
+{
+    double wider[DP_GRID_ROWS] = {0}, clipped[DP_GRID_ROWS];
+    for (size_t i = 0; i < rows && classes > 1; i++)
+        dp_grid_clip(zeta + i * classes, classes, bound, norm2[i], count[i], out + i * classes);
+    if (classes > 1)
         return;
-    }
-    double row_norm = sqrt(norm2) * (1.0 + margin(count));
-    double limit = row_norm > 1.0 ? bound / row_norm : bound;
-    double norm = largest * sqrt(squares);
-    limit *= 1.0 - margin(classes);
-    /* Divided before multiplied: limit / norm itself may be too small for a double. */
-    for (size_t k = 0; k < classes; k++)
-        out[k] = dp_float_toward_zero(norm > limit ? zeta[k] / largest * (limit / sqrt(squares)) : zeta[k]);
+    for (size_t i = 0; i < rows; i++)
+        wider[i] = 1.0 + margin(count[i]);
+    clip_ones(zeta, bound, norm2, wider, clipped, rows);
+    for (size_t i = 0; i < rows; i++)
+        out[i] = dp_float_toward_zero(clipped[i]);
 }
 
 void dp_grid_add(const double *v, size_t count, double bound, double grid, int64_t *sum)

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "math/gaussian.h"
 #include "math/rng.h"
@@ -14,17 +15,26 @@
    exact. */
 double dp_grid_for(double bound);
 
-/* The float nearest to x on the side of zero. */
+/* The float nearest to x on the side of zero: the nearest, or the one before it, whose bits as a number are one less. */
 static inline float dp_float_toward_zero(double x)
 {
     float f = (float)x;
-    return fabs((double)f) > fabs(x) ? nextafterf(f, 0.0f) : f;
+    uint32_t bits;
+    memcpy(&bits, &f, sizeof bits);
+    bits -= fabs((double)f) > fabs(x);
+    memcpy(&f, &bits, sizeof f);
+    return f;
 }
 
 /* Clips the coefficients of one row jointly and rounds them toward zero:  out = zeta × min(1, C_x/‖zeta‖₂), with
    C_x = C / max(1, ‖x‖₂), so that ‖out‖₂ ‖x‖₂ ≤ C as real numbers, whatever the row. norm2 is dp_row_norm2 of a row with
    `count` entries. A coefficient that is not finite, or a row whose norm is not, gives all zeros. */
 void dp_grid_clip(const double *zeta, size_t classes, double bound, double norm2, size_t count, float *out);
+
+/* The same to the bit of rows ≤ DP_GRID_ROWS: zeta and out are rows × classes, norm2 and count have an entry a row. */
+#define DP_GRID_ROWS 8
+void dp_grid_clip_rows(const double *zeta, size_t classes, double bound, const double *norm2, const size_t *count, size_t rows,
+                       float *out);
 
 /* Clips one whole vector and adds it to a sum:  sum_j += trunc(v_j × min(1, C/‖v‖₂) / grid), so that what is added has, times
    the grid, L2 norm at most C as real numbers. A v with an entry that is not finite adds nothing. */

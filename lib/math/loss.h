@@ -148,4 +148,14 @@ double dp_dual_objective(enum dp_loss loss, double width, double y, double alpha
    to alpha (newton = 1 is the paper's; more converge to the minimiser, each kept inside the domain). */
 double dp_dual_update(enum dp_loss loss, double width, double y, double alpha, double u, double s, int newton);
 
+/* The same to the bit of `count` rows: zeta[i], of y[i], alpha[i], u[i] and s[i]. zeta is none of these. */
+void dp_dual_updates(enum dp_loss loss, double width, const double *y, const double *alpha, const double *u, const double *s,
+                     int newton, double *zeta, size_t count);
+
+/* dG/dzeta at zeta = 0, for alpha within the domain: infinite at the ends of the logistic loss's. */
+double dp_dual_slope(enum dp_loss loss, double width, double y, double alpha, double u);
+
+/* Where l*(y, −alpha) is finite: low ≤ alpha ≤ high. */
+void dp_dual_range(enum dp_loss loss, double width, double y, double *low, double *high);
+
 #endif

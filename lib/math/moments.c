@@ -93,7 +93,7 @@ void dp_moments_add(struct dp_moments *m, struct dp_row row, const float *tail, 
     if (row.columns == NULL) {
         float *x = m->rows + m->waiting++ * m->stride;
         for (size_t j = 0; j < features; j++)
-            x[j] = shrunk(by, row.values[j]);
+            x[j] = shrunk(by, dp_row_value(&row, j));
         for (size_t j = 0; j < tails; j++)
             x[features + j] = shrunk(by, tail[j]);
         if (m->waiting == ROWS)
@@ -101,7 +101,7 @@ void dp_moments_add(struct dp_moments *m, struct dp_row row, const float *tail, 
         return;
     }
     for (size_t j = 0; j < count; j++) {
-        m->value[j] = shrunk(by, row.values[j]);
+        m->value[j] = shrunk(by, dp_row_value(&row, j));
         m->column[j] = row.columns[j];
     }
     for (size_t j = 0; j < tails; j++) {

@@ -105,7 +105,7 @@ void dp_panels_multiply(const struct dp_panels *panels, const struct dp_row *row
     memset(wide + count * panels->cols, 0, (whole - count) * panels->cols * sizeof *wide);
     for (size_t i = 0; i < count; i++) {
         for (size_t j = 0; j < features; j++)
-            wide[i * panels->cols + j] = (double)rows[i].values[j];
+            wide[i * panels->cols + j] = (double)dp_row_value(&rows[i], j);
         if (ends)
             wide[i * panels->cols + features] = constant;
     }

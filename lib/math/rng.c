@@ -73,3 +73,27 @@ uint64_t dp_stream_below(struct dp_stream *stream, uint64_t n)
     while (word < reject);
     return word % n;
 }
+
+/* Half a word serves a list of up to 2^31, and a product and a shift take the place of a division (Lemire, 2019): `half` times
+   n has its upper 32 bits uniform where the lower ones are at least 2^32 mod n. */
+void dp_stream_shuffle(struct dp_stream *stream, uint32_t *list, size_t count)
+{
+    uint64_t word = 0;
+    unsigned halves = 0;
+    for (size_t n = count; n > 1; n--) {
+        uint64_t product;
+        do {
+            if (halves == 0) {
+                word = dp_stream_next(stream);
+                halves = 2;
+            }
+            product = (word & UINT32_MAX) * n;
+            word >>= 32;
+            halves--;
+        } while ((uint32_t)product < n && (uint32_t)product < (UINT32_MAX - n + 1) % n);
+        size_t at = (size_t)(product >> 32);
+        uint32_t last = list[n - 1];
+        list[n - 1] = list[at];
+        list[at] = last;
+    }
+}

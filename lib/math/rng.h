@@ -11,9 +11,8 @@ struct dp_key {
 };
 
 enum dp_purpose {
-    DP_DRAW_COINS = 1, /* first byte of each row's coin */
-    DP_DRAW_COIN_TAIL, /* the rest of it, where the first byte did not decide */
-    DP_DRAW_BATCH,     /* fixed-size batches */
+    DP_DRAW_COINS = 1, /* how many rows of each chunk are in a batch, and which (math/coins.h) */
+    DP_DRAW_BATCH = 3, /* fixed-size batches */
     DP_DRAW_PERMUTATION,
     DP_DRAW_NOISE,            /* on the sum */
     DP_DRAW_STATE_NOISE,      /* on the dual variables, as published */
@@ -25,10 +24,9 @@ enum dp_purpose {
     DP_DRAW_OFFSPRING,        /* public: crossover and mutation */
     DP_DRAW_OBJECTIVE,        /* on an objective */
     DP_DRAW_STEP_COINS,       /* of the steps of a descent within a lap, as DP_DRAW_COINS */
-    DP_DRAW_STEP_COIN_TAIL,
-    DP_DRAW_TRIALS,      /* how many trials a selection has */
-    DP_DRAW_SETTING,     /* which setting each of them has */
-    DP_DRAW_SCORE_NOISE, /* on the score of each */
+    DP_DRAW_TRIALS = 16,      /* how many trials a selection has */
+    DP_DRAW_SETTING,          /* which setting each of them has */
+    DP_DRAW_SCORE_NOISE,      /* on the score of each */
 };
 
 /* A key from the kernel's CSPRNG. */
@@ -60,5 +58,8 @@ uint64_t dp_stream_next(struct dp_stream *stream);
 
 /* Uniform on 0 … n-1, exactly (by rejection). n > 0. */
 uint64_t dp_stream_below(struct dp_stream *stream, uint64_t n);
+
+/* Puts a list of at most 2^31 entries into random order, each order as likely as any other, exactly. */
+void dp_stream_shuffle(struct dp_stream *stream, uint32_t *list, size_t count);
 
 #endif

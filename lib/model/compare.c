@@ -36,23 +36,13 @@ static int differ_real(struct phrase *p, const char *name, double a, double b)
     return differ(p, "%s: %s and %s", name, dp_number_print(a, left, sizeof left), dp_number_print(b, right, sizeof right));
 }
 
-static bool same_member(const struct dp_record *a, const struct dp_record *b, int member)
-{
-    if (!dp_record_has(a, member) || !dp_record_has(b, member))
-        return dp_record_has(a, member) == dp_record_has(b, member);
-    struct dp_record_value v = dp_record_get(a, member), w = dp_record_get(b, member);
-    return v.type == DP_T_REAL  ? same_real(v.real, w.real)
-           : v.type == DP_T_INT ? v.whole == w.whole
-                                : strcmp(v.text, w.text) == 0;
-}
-
 static int compare_records(const struct dp_frame *a, const struct dp_frame *b, struct phrase *p)
 {
     if (a->records != b->records)
         return differ(p, "records: %d and %d", a->records, b->records);
     for (int i = 0; i < a->records; i++)
         for (int m = 0; m < DP_RECORD_MEMBER_COUNT; m++)
-            if (!same_member(&a->record[i], &b->record[i], m))
+            if (!dp_record_same_member(&a->record[i], &b->record[i], m))
                 return differ(p, "%s in record %d", dp_record_key(m), i + 1);
     return 0;
 }

@@ -35,9 +35,10 @@ struct dp_family {
     /* The parameters that a run begins with, rows × cols. key is that of the stage, for a family that draws them. */
     void (*start)(const struct dp_form *form, const struct dp_key *key, double *parameters);
 
-    /* scores: count × outputs, of count ≤ DP_ROWS rows. next as for dp_rows_dot: NULL, or count rows that are needed soon. */
+    /* scores: count × outputs, of count ≤ DP_ROWS rows. next and norm2 as for dp_rows_dot: NULL, or count rows that are needed
+       soon; NULL, or where the squared norms of the rows go, without the constant. */
     void (*score)(const struct dp_form *form, const double *parameters, const struct dp_row *rows, size_t count,
-                  const struct dp_row *next, double *scores);
+                  const struct dp_row *next, double *scores, double *norm2);
 };
 
 /* u_k = w_k·x for each output k, where x may end in a constant: outputs × columns. */

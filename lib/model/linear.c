@@ -25,9 +25,9 @@ static void start(const struct dp_form *form, const struct dp_key *key, double *
 }
 
 static void score(const struct dp_form *form, const double *weights, const struct dp_row *rows, size_t count,
-                  const struct dp_row *next, double *scores)
+                  const struct dp_row *next, double *scores, double *norm2)
 {
-    dp_rows_dot(rows, count, next, weights, form->outputs, form->cols, scores);
+    dp_rows_dot(rows, count, next, weights, form->outputs, form->cols, scores, norm2);
     for (size_t i = 0; form->intercept != 0 && i < count; i++)
         for (size_t k = 0; k < form->outputs; k++)
             scores[i * form->outputs + k] += form->intercept * weights[k * form->cols + form->features];

@@ -4,6 +4,8 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "data/row_facts.h"
+#include "data/row_length.h"
 #include "wire/model.h"
 
 /* What was done to the lengths of rows, if it says so. */
@@ -12,13 +14,13 @@ static bool says_norm(const char *row_norm)
     return row_norm[0] != '\0' && strncmp(row_norm, "unknown", strlen("unknown")) != 0;
 }
 
-static int check_rows(const struct dp_form *form, const struct dp_frame *frame, const struct dp_dataset *d, const char *path,
+static int check_rows(const struct dp_form *form, const struct dp_frame *frame, const struct dp_row_facts *d, const char *path,
                       struct dp_err *err)
 {
     const char *norm = dp_frame_text(frame, DP_F_ROW_NORM, "");
     if (form->features != d->cols)
         return dp_fail(err, DP_E_RUN, "the model has %zu columns, %s has %zu", form->features, path, d->cols);
-    if (says_norm(norm) && says_norm(d->row_norm) && strcmp(norm, d->row_norm) != 0)
+    if (says_norm(norm) && says_norm(d->row_norm) && !dp_row_norm_same(norm, d->row_norm))
         return dp_fail(err, DP_E_RUN, "the rows of the model have row norm '%.80s', those of %s '%s'", norm, path, d->row_norm);
     return DP_OK;
 }
@@ -26,11 +28,18 @@ static int check_rows(const struct dp_form *form, const struct dp_frame *frame, 
 int dp_predictor_open(struct dp_predictor *p, const struct dp_frame *frame, const struct dp_dataset *dataset, const char *path,
                       struct dp_err *err)
 {
+    return dp_predictor_open_for(p, frame, &(struct dp_row_facts){.cols = dataset->cols, .row_norm = dataset->row_norm}, path,
+                                 err);
+}
+
+int dp_predictor_open_for(struct dp_predictor *p, const struct dp_frame *frame, const struct dp_row_facts *facts,
+                          const char *path, struct dp_err *err)
+{
     if (dp_frame_has(frame, DP_F_TRIAL))
         return dp_fail(err, DP_E_UNSAFE, "the model is one trial of a selection, which nobody has paid for");
     int rc = dp_form_read(&p->form, frame, err);
     if (rc == DP_OK)
-        rc = check_rows(&p->form, frame, dataset, path, err);
+        rc = check_rows(&p->form, frame, facts, path, err);
     if (rc != DP_OK)
         return rc;
     p->known = dp_loss_parse(dp_frame_text(frame, DP_F_LOSS, ""), &p->loss) == 0;
@@ -106,6 +115,12 @@ void dp_predictor_score(const struct dp_predictor *p, const struct dp_dataset *d
             if (i + DP_ROWS < left)
                 next[i] = dp_dataset_row(dataset, from + done + i + DP_ROWS);
         }
-        p->form.family->score(&p->form, p->parameters, row, block, next, scores + done * p->form.outputs);
+        p->form.family->score(&p->form, p->parameters, row, block, next, scores + done * p->form.outputs, NULL);
     }
+}
+
+void dp_predictor_score_row(const struct dp_predictor *p, const struct dp_row *row, double *scores)
+{
+    const struct dp_row none = {0};
+    p->form.family->score(&p->form, p->parameters, row, 1, &none, scores, NULL);
 }

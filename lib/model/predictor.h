@@ -23,6 +23,11 @@ struct dp_predictor {
    returned. */
 int dp_predictor_open(struct dp_predictor *predictor, const struct dp_frame *frame, const struct dp_dataset *dataset,
                       const char *path, struct dp_err *err);
+
+/* The same for rows of which these facts are known. */
+struct dp_row_facts;
+int dp_predictor_open_for(struct dp_predictor *predictor, const struct dp_frame *frame, const struct dp_row_facts *facts,
+                          const char *name, struct dp_err *err);
 void dp_predictor_close(struct dp_predictor *predictor);
 
 /* Whether the labels of the data set are what the model predicts: classes or numbers, as many, and, where both have them, names
@@ -36,5 +41,8 @@ int dp_predictor_take(struct dp_predictor *predictor, const struct dp_frame *fra
 /* scores: count × outputs, of rows [from, from + count). */
 void dp_predictor_score(const struct dp_predictor *predictor, const struct dp_dataset *dataset, size_t from, size_t count,
                         double *scores);
+
+/* The same for one row. scores: outputs. */
+void dp_predictor_score_row(const struct dp_predictor *predictor, const struct dp_row *row, double *scores);
 
 #endif

@@ -13,23 +13,24 @@
 #include "wire/codec.h"
 
 #define CHUNK ((size_t)1 << 16)
+#define PIPE_MOST (1 << 20) /* what Linux grants to everybody, unless told otherwise */
 
 struct fd_port {
     int fd;
     char *name;
     char *temporary; /* an output file until it is committed, where it has a name by then */
     bool file;       /* an output file that takes its name when it is committed */
+    bool private;    /* it holds frames that are not released */
     bool reader;     /* its reader may go away: a pipe or a socket */
     char *in;        /* bytes in[start..end) have been read and not used */
     size_t start, end, capacity;
     struct dp_scan scan; /* of the frame that begins at start */
+    size_t pipe;         /* bytes that the pipe holds which is written, as far as that may be changed */
     msgpack_sbuffer out;
 };
 
-static void fd_close(void *self, bool abandon)
+static void free_fd(struct fd_port *p)
 {
-    struct fd_port *p = self;
-    (void)abandon;
     if (p->fd >= 0)
         close(p->fd);
     if (p->temporary != NULL)
@@ -39,6 +40,12 @@ static void fd_close(void *self, bool abandon)
     free(p->in);
     msgpack_sbuffer_destroy(&p->out);
     free(p);
+}
+
+static void fd_close(struct dp_port *port, bool abandon)
+{
+    (void)abandon;
+    free_fd(port->self);
 }
 
 static bool fd_unread(void *self)
@@ -55,30 +62,43 @@ static struct pollfd fd_item(void *self)
     return (struct pollfd){p->reader ? p->fd : -1, 0, 0};
 }
 
+/* Waits in the read itself where it may, so that a frame takes one system call. 0, DP_PORT_UNREAD or an error. */
+static int wait_and_read(struct dp_port *port, ssize_t *got, struct dp_err *err)
+{
+    struct fd_port *p = port->self;
+    struct pollfd items[2] = {{p->fd, POLLIN, 0}};
+    bool empty = false; /* the descriptor does not wait */
+    do {
+        bool waits = !empty && dp_port_may_wait(port);
+        int rc = waits ? dp_port_interrupted(port, err) : dp_port_wait(port, p->name, items, 1, err);
+        /* Nobody else reads this input, so that what poll has seen is still there for read. */
+        if (rc >= 0 && rc != DP_PORT_UNREAD)
+            *got = read(p->fd, p->in + p->end, p->capacity - p->end);
+        int why = errno;
+        dp_port_waited(port);
+        if (rc < 0 || rc == DP_PORT_UNREAD)
+            return rc;
+        errno = why;
+        empty = *got < 0 && errno == EAGAIN;
+    } while (*got < 0 && (errno == EINTR || errno == EAGAIN));
+    return *got < 0 ? dp_fail_errno(err, errno, "cannot read %s", p->name) : DP_OK;
+}
+
 /* Appends what one read gives. 1, 0 at end of file, or DP_PORT_UNREAD. */
 static int fill(struct dp_port *port, struct dp_err *err)
 {
     struct fd_port *p = port->self;
-    struct pollfd items[2] = {{p->fd, POLLIN, 0}};
-    ssize_t got;
+    ssize_t got = 0;
     if (p->start > 0) {
         memmove(p->in, p->in + p->start, p->end - p->start);
         p->end -= p->start;
         p->start = 0;
     }
     int rc = dp_grow(&p->in, &p->capacity, p->end + CHUNK, 1, err);
+    if (rc == DP_OK)
+        rc = wait_and_read(port, &got, err);
     if (rc != DP_OK)
         return rc;
-    do {
-        /* Nobody else reads this input, so that what poll has seen is still there for read. */
-        if (port->watched != NULL || port->cancel != NULL || port->limit > 0)
-            rc = dp_port_wait(port, p->name, items, 1, err);
-        if (rc < 0 || rc == DP_PORT_UNREAD)
-            return rc;
-        got = read(p->fd, p->in + p->end, p->capacity - p->end);
-    } while (got < 0 && errno == EINTR);
-    if (got < 0)
-        return dp_fail_errno(err, errno, "cannot read %s", p->name);
     p->end += (size_t)got;
     return got > 0;
 }
@@ -104,13 +124,33 @@ static int fd_read(struct dp_port *port, struct dp_frame *frame, struct dp_err *
     }
 }
 
+/* A new file with what has not been released is for its owner alone. */
+static int keep_private(struct fd_port *p, const struct dp_frame *frame, struct dp_err *err)
+{
+    if (!p->file || p->private || frame->kind != DP_KIND_LAP || frame->label == DP_LABEL_RELEASED)
+        return DP_OK;
+    p->private = true;
+    return fchmod(p->fd, 0600) == 0 ? DP_OK : dp_fail_errno(err, errno, "cannot keep %s from others", p->name);
+}
+
+/* A pipe that holds a frame takes it in one write, and gives it in one read. Where the system grants no more, writes wait. */
+static void widen_pipe(struct fd_port *p)
+{
+    int size = p->out.size < PIPE_MOST ? (int)p->out.size : PIPE_MOST;
+    p->pipe = fcntl(p->fd, F_SETPIPE_SZ, size) >= size && size < PIPE_MOST ? (size_t)fcntl(p->fd, F_GETPIPE_SZ) : SIZE_MAX;
+}
+
 static int fd_write(struct dp_port *port, const struct dp_frame *frame, struct dp_err *err)
 {
     struct fd_port *p = port->self;
     msgpack_sbuffer_clear(&p->out);
     int rc = dp_wire_encode(&p->out, frame, err);
+    if (rc == DP_OK)
+        rc = keep_private(p, frame, err);
     if (rc != DP_OK)
         return rc;
+    if (p->out.size > p->pipe)
+        widen_pipe(p);
     for (size_t done = 0; done < p->out.size;) {
         ssize_t put = write(p->fd, p->out.data + done, p->out.size - done);
         if (put < 0 && errno == EINTR) {
@@ -176,7 +216,7 @@ static int fd_commit(struct dp_port *port, struct dp_err *err)
     return DP_OK;
 }
 
-static const struct dp_port_ops fd_ops = {fd_read, fd_write, fd_commit, fd_close, fd_unread, fd_item};
+static const struct dp_port_ops fd_ops = {fd_read, fd_write, fd_commit, fd_close, fd_unread, fd_item, NULL, NULL};
 
 int dp_port_open_fd(struct dp_port **port, int fd, const char *name, enum dp_direction direction, struct dp_err *err)
 {
@@ -190,12 +230,14 @@ int dp_port_open_fd(struct dp_port **port, int fd, const char *name, enum dp_dir
     p->name = strdup(name);
     msgpack_sbuffer_init(&p->out);
     if (p->name == NULL) {
-        fd_close(p, true);
+        free_fd(p);
         return dp_fail(err, DP_E_RUN, "out of memory");
     }
     struct stat st;
     bool known = fstat(fd, &st) == 0, terminal = direction == DP_OUT && isatty(fd);
     p->reader = known && (S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode));
+    int held = known && S_ISFIFO(st.st_mode) && direction == DP_OUT ? fcntl(fd, F_GETPIPE_SZ) : -1;
+    p->pipe = held > 0 ? (size_t)held : SIZE_MAX;
     rc = dp_port_wrap(port, &fd_ops, p, terminal ? DP_EXPOSED_TERMINAL : DP_EXPOSED_NO, err);
     if (rc == DP_OK)
         (*port)->stored = known && S_ISREG(st.st_mode);

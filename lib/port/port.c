@@ -7,20 +7,23 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "base/watch.h"
 
 int dp_port_wrap(struct dp_port **port, const struct dp_port_ops *ops, void *self, enum dp_exposure exposure,
                  struct dp_err *err)
 {
+    struct dp_port made = {.ops = ops, .self = self, .exposure = exposure};
     int rc = dp_alloc(port, 1, sizeof **port, err);
     if (rc != DP_OK) {
-        ops->close(self, true);
+        ops->close(&made, true);
         return rc;
     }
-    **port = (struct dp_port){.ops = ops, .self = self, .exposure = exposure};
+    **port = made;
     return DP_OK;
 }
 
-int dp_port_open(struct dp_port **port, const char *spec, enum dp_direction direction, struct dp_err *err)
+int dp_port_open_with(struct dp_port **port, const char *spec, enum dp_direction direction,
+                      const struct dp_port_setting *setting, struct dp_err *err)
 {
     if (direction == DP_IN && strcmp(spec, "-") == 0 && isatty(STDIN_FILENO))
         return dp_fail(err, DP_E_USAGE,
@@ -33,13 +36,26 @@ int dp_port_open(struct dp_port **port, const char *spec, enum dp_direction dire
         return dp_port_open_fd(port, fd, name, direction, err);
     }
     if (strstr(spec, "://") != NULL)
-        return dp_port_open_zmq(port, spec, direction, err);
+        return dp_port_open_stream(port, spec, direction, setting, err);
     return dp_port_open_file(port, spec, direction, err);
+}
+
+int dp_port_open(struct dp_port **port, const char *spec, enum dp_direction direction, struct dp_err *err)
+{
+    return dp_port_open_with(port, spec, direction, NULL, err);
 }
 
 void dp_port_watch(struct dp_port *in, struct dp_port *out)
 {
+    dp_watch_free(in->watch);
+    in->watch = NULL;
+    in->polls = false;
     in->watched = out != NULL && out->ops->unread != NULL ? out : NULL;
+}
+
+bool dp_port_unread(const struct dp_port *port)
+{
+    return port->ops->unread != NULL && port->ops->unread(port->self);
 }
 
 void dp_port_cancel(struct dp_port *port, volatile sig_atomic_t *flag)
@@ -82,6 +98,30 @@ int dp_port_wait(struct dp_port *port, const char *name, struct pollfd *items, n
     }
 }
 
+bool dp_port_may_wait(struct dp_port *port)
+{
+    struct dp_port *out = port->watched;
+    if (port->limit > 0)
+        return false;
+    if (out == NULL)
+        return true;
+    if (port->watch == NULL && !port->polls) {
+        struct pollfd item = out->ops->item(out->self);
+        if (item.fd < 0) /* it always has a reader */
+            return true;
+        /* A descriptor that has more to say than that its reader is gone is for poll alone. */
+        port->watch = item.events == 0 ? dp_watch_new(item.fd) : NULL;
+        port->polls = port->watch == NULL;
+    }
+    return port->watch != NULL && dp_watch_begin(port->watch);
+}
+
+void dp_port_waited(struct dp_port *port)
+{
+    if (port->watch != NULL)
+        dp_watch_end(port->watch);
+}
+
 int dp_port_read(struct dp_port *port, struct dp_frame *frame, struct dp_err *err)
 {
     return port->ops->read(port, frame, err);
@@ -90,6 +130,11 @@ int dp_port_read(struct dp_port *port, struct dp_frame *frame, struct dp_err *er
 int dp_port_write(struct dp_port *port, const struct dp_frame *frame, struct dp_err *err)
 {
     return port->ops->write(port, frame, err);
+}
+
+int dp_port_flush(struct dp_port *port, struct dp_err *err)
+{
+    return port->ops->flush != NULL ? port->ops->flush(port, err) : DP_OK;
 }
 
 int dp_port_commit(struct dp_port *port, struct dp_err *err)
@@ -101,7 +146,8 @@ static void free_port(struct dp_port *port, bool abandon)
 {
     if (port == NULL)
         return;
-    port->ops->close(port->self, abandon);
+    dp_watch_free(port->watch);
+    port->ops->close(port, abandon);
     free(port);
 }
 
@@ -115,9 +161,26 @@ void dp_port_abandon(struct dp_port *port)
     free_port(port, true);
 }
 
+void dp_port_expect(struct dp_port *port, const struct dp_frame *hello)
+{
+    if (port->ops->expect != NULL)
+        port->ops->expect(port, hello);
+}
+
 enum dp_exposure dp_port_exposure(const struct dp_port *port)
 {
     return port->exposure;
+}
+
+int dp_port_admits(enum dp_exposure exposure, enum dp_label label, bool allowed, struct dp_err *err)
+{
+    if (label == DP_LABEL_RELEASED || exposure == DP_EXPOSED_NO || (exposure == DP_EXPOSED_TERMINAL && allowed))
+        return DP_OK;
+    if (exposure == DP_EXPOSED_TERMINAL)
+        return dp_fail(err, DP_E_UNSAFE, "will not write a %s frame to a terminal (--allow-private-output overrides)",
+                       dp_label_name(label));
+    return dp_fail(err, DP_E_UNSAFE, "will not write a %s frame in plain text to a network: leave out --insecure-plaintext",
+                   dp_label_name(label));
 }
 
 bool dp_port_stored(const struct dp_port *port)

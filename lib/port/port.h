@@ -7,6 +7,7 @@
 #include <stdbool.h>
 
 #include "base/err.h"
+#include "port/link.h"
 #include "wire/frame.h"
 
 enum dp_direction { DP_IN, DP_OUT };
@@ -16,9 +17,19 @@ enum dp_exposure { DP_EXPOSED_NO, DP_EXPOSED_TERMINAL, DP_EXPOSED_SOCKET };
 
 struct dp_port;
 
-/* spec: "-" (standard input or output), "ipc://PATH" or "tcp://127.0.0.1:PORT" (ZeroMQ PULL, which binds, for input;
-   PUSH, which connects, for output), or a file. An output file is written beside its name and takes it in
-   dp_port_commit. Anything but a loopback address is refused. */
+/* How a ZeroMQ port is to be; all zero is the default. */
+struct dp_port_setting {
+    struct dp_security security;
+    double patience;  /* seconds for the other end to come and, over a network, to come back; 0: 10, over a network 30 */
+    dp_link_log *log; /* takes a sentence about what was dropped, or NULL */
+    void *log_self;
+};
+
+/* spec: "-" (standard input or output), "ipc://PATH" or "tcp://HOST:PORT" (ZeroMQ: input binds, output connects, unless @
+   or > stands before it), or a file. An output file is written beside its name and takes it in dp_port_commit. setting may be
+   NULL, and is copied but for the texts. Errors of links: dp_link_open. */
+int dp_port_open_with(struct dp_port **port, const char *spec, enum dp_direction direction,
+                      const struct dp_port_setting *setting, struct dp_err *err);
 int dp_port_open(struct dp_port **port, const char *spec, enum dp_direction direction, struct dp_err *err);
 
 /* Wraps a file descriptor, which the port then owns. name is for messages. */
@@ -27,7 +38,7 @@ int dp_port_open_fd(struct dp_port **port, int fd, const char *name, enum dp_dir
 /* What dp_port_read returns besides 0, 1 and errors. */
 enum { DP_PORT_UNREAD = 2 };
 
-/* The next frame: 1; 0 at end of input between frames, over ZeroMQ when all writers that there were are gone;
+/* The next frame: 1; 0 at end of input between frames, over ZeroMQ when the writer is gone;
    DP_PORT_UNREAD when there is no input yet and nobody reads the watched output any more. Truncated or corrupt input is
    an error. */
 int dp_port_read(struct dp_port *port, struct dp_frame *frame, struct dp_err *err);
@@ -36,6 +47,9 @@ int dp_port_read(struct dp_port *port, struct dp_frame *frame, struct dp_err *er
    process that dies while all wait for the next frame. out may be NULL, to stop that, and outlives the watch. Output that
    is neither a pipe nor a socket always has a reader. */
 void dp_port_watch(struct dp_port *in, struct dp_port *out);
+
+/* Whether nobody reads any more what is written there. */
+bool dp_port_unread(const struct dp_port *port);
 
 /* Reading and writing that wait fail once *flag is set, which a signal handler may do (again and again, since a signal
    may come just before the wait). Without a flag signals interrupt nothing. */
@@ -46,8 +60,12 @@ void dp_port_cancel(struct dp_port *port, volatile sig_atomic_t *flag);
 void dp_port_limit(struct dp_port *port, double seconds);
 
 /* Waits while the reader is slower. A ZeroMQ port holds one frame for a reader that has not come yet; with the next it waits
-   ten seconds for it, and fails. */
+   for it as long as its patience lasts, and fails. */
 int dp_port_write(struct dp_port *port, const struct dp_frame *frame, struct dp_err *err);
+
+/* Waits until what was written is on its way: to a reader, which is waited for as in dp_port_write. A port that is watched
+   needs it not, nor one that is written again or closed next. */
+int dp_port_flush(struct dp_port *port, struct dp_err *err);
 
 /* All is written: closes the descriptor and checks that, and gives an output file its name. */
 int dp_port_commit(struct dp_port *port, struct dp_err *err);
@@ -59,7 +77,14 @@ void dp_port_close(struct dp_port *port);
 /* The same without that wait: only a reader that is connected gets what was written. */
 void dp_port_abandon(struct dp_port *port);
 
+/* Frames that come are to be of the run of this hello frame: over ZeroMQ those of others are dropped. */
+void dp_port_expect(struct dp_port *port, const struct dp_frame *hello);
+
 enum dp_exposure dp_port_exposure(const struct dp_port *port);
+
+/* DP_E_UNSAFE when a lap frame with that label may not be written to what is so exposed. allowed: by the user, to a terminal.
+ */
+int dp_port_admits(enum dp_exposure exposure, enum dp_label label, bool allowed, struct dp_err *err);
 
 /* Whether it is a file on disk: whoever wrote that may be long gone. */
 bool dp_port_stored(const struct dp_port *port);
@@ -69,9 +94,11 @@ struct dp_port_ops {
     int (*read)(struct dp_port *port, struct dp_frame *frame, struct dp_err *err);
     int (*write)(struct dp_port *port, const struct dp_frame *frame, struct dp_err *err);
     int (*commit)(struct dp_port *port, struct dp_err *err);
-    void (*close)(void *self, bool abandon);
-    bool (*unread)(void *self);        /* nobody reads what is written any more */
+    void (*close)(struct dp_port *port, bool abandon); /* all but *port */
+    bool (*unread)(void *self);                        /* nobody reads what is written any more */
     struct pollfd (*item)(void *self); /* what poll(2) waits for until that may have changed; ready if it has already */
+    int (*flush)(struct dp_port *port, struct dp_err *err);             /* or NULL */
+    void (*expect)(struct dp_port *port, const struct dp_frame *hello); /* or NULL */
 };
 
 struct dp_port {
@@ -80,6 +107,8 @@ struct dp_port {
     enum dp_exposure exposure;
     bool stored;
     struct dp_port *watched;
+    struct dp_watch *watch; /* of its descriptor, for reads that do not poll; NULL while there is none */
+    bool polls;             /* there is none to be had */
     volatile sig_atomic_t *cancel;
     double limit; /* seconds; 0: none */
 };
@@ -88,11 +117,17 @@ struct dp_port {
    name is for messages. 1; DP_PORT_UNREAD when none of them is and the output has no reader; or an error. */
 int dp_port_wait(struct dp_port *port, const char *name, struct pollfd *items, nfds_t count, struct dp_err *err);
 
+/* Whether a read may wait by itself, without dp_port_wait before it: it ends with EINTR when the watched output has no reader
+   any more, until dp_port_waited. */
+bool dp_port_may_wait(struct dp_port *port);
+void dp_port_waited(struct dp_port *port);
+
 /* After EINTR: 0 to go on, or the error that says that it was meant. */
 int dp_port_interrupted(const struct dp_port *port, struct dp_err *err);
 
 int dp_port_open_file(struct dp_port **port, const char *path, enum dp_direction direction, struct dp_err *err);
-int dp_port_open_zmq(struct dp_port **port, const char *spec, enum dp_direction direction, struct dp_err *err);
+int dp_port_open_stream(struct dp_port **port, const char *spec, enum dp_direction direction,
+                        const struct dp_port_setting *setting, struct dp_err *err);
 int dp_port_wrap(struct dp_port **port, const struct dp_port_ops *ops, void *self, enum dp_exposure exposure,
                  struct dp_err *err);
 

@@ -9,6 +9,7 @@
 
 #include "priv/joint.h"
 #include "priv/pld_compose.h"
+#include "priv/pld_invert.h"
 #include "priv/pure.h"
 #include "priv/rdp.h"
 #include "priv/replaced.h"
@@ -23,6 +24,8 @@ enum {
     TRANSFORMS = 256,    /* of the parts' laps for all prefixes */
     FREQUENCIES = 48,    /* looked at before a grid is chosen */
 };
+static const double SPARE = 1e-9, DECAY = 20, CLOSE = 1e-4, CUT_WIDTH = 0.18, END_OF_TAIL = -32, NOTHING = -60;
+enum { MOST_FREQUENCIES = 1024, MOST_CUT = 8192, MANY = 16 };
 static const double loss_max = 500;
 static const double deviations_max = 12; /* how far out the quadrature is exact */
 
@@ -35,18 +38,28 @@ struct question {
     double epsilon, delta; /* one given; the other found, first by Rényi */
     double deviations;
     double scale;               /* the largest |loss| of one lap: s is searched for in units of its inverse */
-    struct dp_pld_nodes *nodes; /* by part */
+    struct dp_pld_nodes *nodes; /* by part; none where it is sketched with the one before */
+    double *rare;               /* with a cut, what of each node is rare, part after part */
 };
 
 /* --- the estimate ------------------------------------------------------------------------------------------------ */
+
+/* Laps of a part and of those after it that are sketched with it; *next is the first that is not. */
+static double sketched_laps(const struct question *a, size_t part, size_t *next)
+{
+    double laps = (double)a->parts[part].laps;
+    for (*next = part + 1; *next < a->count && a->nodes[*next].count == 0; ++*next)
+        laps += (double)a->parts[*next].laps;
+    return laps;
+}
 
 /* Σ T K(s) of all parts; mean and variance of S under the weights. */
 static double moment(const struct question *a, bool add, double s, double *mean, double *variance)
 {
     double sum = 0, part_mean, part_variance;
     *mean = *variance = 0;
-    for (size_t i = 0; i < a->count; i++) {
-        double t = (double)a->parts[i].laps;
+    for (size_t i = 0, next; i < a->count; i = next) {
+        double t = sketched_laps(a, i, &next);
         sum += t * dp_pld_nodes_moment(&a->nodes[i], add, s, &part_mean, &part_variance);
         *mean += t * part_mean;
         *variance += t * part_variance;
@@ -163,17 +176,21 @@ static double log_rounding(const struct question *a, bool add, const struct dp_p
     return log(a->laps * 4e-14 / ((s + 1) * (s + 1 / (epsilon + h)))) + log_moment(a, add, s) - s * epsilon;
 }
 
-/* |E e^{iωL}|^T of the one part under the weights. */
-static double surviving(const struct question *a, bool add, double s, double k, double omega)
+/* |E e^{iωS}| under the weights. */
+static double surviving(const struct question *a, bool add, double s, double omega)
 {
-    const struct dp_pld_nodes *n = a->nodes;
-    double re = 0, im = 0, t = a->laps;
-    for (size_t i = 0; i < n->count; i++) {
-        double loss = add ? -n->loss[i] : n->loss[i], mass = exp(n->log_mass[i] - (add ? n->loss[i] : 0) + s * loss - k / t);
-        re += mass * cos(omega * loss);
-        im += mass * sin(omega * loss);
+    double sum = 0;
+    for (size_t p = 0, next; p < a->count; p = next) {
+        const struct dp_pld_nodes *n = &a->nodes[p];
+        double t = sketched_laps(a, p, &next), re = 0, im = 0, k = dp_pld_nodes_moment(n, add, s, NULL, NULL);
+        for (size_t i = 0; i < n->count; i++) {
+            double loss = add ? -n->loss[i] : n->loss[i], mass = exp(n->log_mass[i] - (add ? n->loss[i] : 0) + s * loss - k);
+            re += mass * cos(omega * loss);
+            im += mass * sin(omega * loss);
+        }
+        sum += t * log(fmin(hypot(re, im), 1));
     }
-    return exp(t * log(fmin(hypot(re, im), 1)));
+    return exp(sum);
 }
 
 /* How much too high the upper bound is in ε on a grid of step h, roughly: what moving each loss to the grid adds to the
@@ -182,14 +199,15 @@ static double discretised(const struct question *a, bool add, double s, double h
 {
     double mean, variance, part_mean, part_variance, added = 0;
     moment(a, add, s, &mean, &variance);
-    for (size_t p = 0; p < a->count; p++) {
+    for (size_t p = 0, next; p < a->count; p = next) {
         const struct dp_pld_nodes *n = &a->nodes[p];
+        double t = sketched_laps(a, p, &next);
         double k = dp_pld_nodes_moment(n, add, s, &part_mean, &part_variance), one = 0;
         for (size_t i = 0; i < n->count; i++) {
             double loss = add ? -n->loss[i] : n->loss[i], mass = exp(n->log_mass[i] - (add ? n->loss[i] : 0) + s * loss - k);
             one += mass * fmin(fabs(loss) * h, h * h / 6);
         }
-        added += (double)a->parts[p].laps * one;
+        added += t * one;
     }
     return added * (s + 1 + 1 / sqrt(variance)) / 2;
 }
@@ -201,13 +219,13 @@ static double discretised(const struct question *a, bool add, double s, double h
 static double step_against(const struct question *a, bool add, const struct dp_pld_window *w, double rounding, double fall,
                            double epsilon, double h)
 {
-    double omega[FREQUENCIES], size[FREQUENCIES], k = log_moment(a, add, w->s), best = h, least = INFINITY, at_h = 0;
+    double omega[FREQUENCIES], size[FREQUENCIES], best = h, least = INFINITY, at_h = 0;
     if (log1p(rounding / h) < 0.01 * epsilon * fall)
         return h;
     double ratio = pow(fmax(M_PI / (h * 0.1 * fall), 1), 1.0 / FREQUENCIES);
     for (int i = 0; i < FREQUENCIES; i++) {
         omega[i] = M_PI / h * pow(ratio, -i);
-        size[i] = surviving(a, add, w->s, k, omega[i]) * omega[i] * (ratio - 1);
+        size[i] = surviving(a, add, w->s, omega[i]) * omega[i] * (ratio - 1);
     }
     for (int i = 0; i < FREQUENCIES; i++) {
         double step = M_PI / omega[i], bias = discretised(a, add, w->s, step), sum = omega[FREQUENCIES - 1];
@@ -303,12 +321,13 @@ static double single_lap(const struct question *a, bool add, double delta)
     double low = -50, high = log(loss_max);
     while (high - low > 1e-3) {
         double middle = (low + high) / 2, epsilon = exp(middle), seen = 0;
-        for (size_t p = 0; p < a->count; p++) {
+        for (size_t p = 0, next; p < a->count; p = next) {
             const struct dp_pld_nodes *n = &a->nodes[p];
+            double t = sketched_laps(a, p, &next);
             for (size_t i = 0; i < n->count; i++) {
                 double loss = add ? -n->loss[i] : n->loss[i];
                 if (loss > epsilon)
-                    seen -= (double)a->parts[p].laps * exp(n->log_mass[i] - (add ? n->loss[i] : 0)) * expm1(epsilon - loss);
+                    seen -= t * exp(n->log_mass[i] - (add ? n->loss[i] : 0)) * expm1(epsilon - loss);
             }
         }
         *(seen > delta ? &low : &high) = middle;
@@ -382,6 +401,349 @@ static bool narrow(const struct question *a, bool add, double estimate, double s
     return true;
 }
 
+/* By how much of an answer it may be too high. Few laps are cheap and get more digits, many parts are dear and get fewer. */
+static double share_of(const struct question *a)
+{
+    double by_laps = fmin(4e-6, 2e-7 + a->laps * 2e-10), by_parts = fmin(1e-8 * (double)(a->count * a->count), 1e-4);
+    return fmax(by_laps, by_parts) * (a->of_delta ? 10 : 1);
+}
+
+/* --- laps cut in two --------------------------------------------------------------------------------------------- */
+
+/* How much of each node is rare, as in priv/pld_cells.h; a loss below 0 is not. */
+static void cut_nodes(const struct question *a, struct dp_pld_cut cut)
+{
+    double *rare = a->rare;
+    for (size_t p = 0; p < a->count; p++) {
+        double q = a->parts[p].rate, middle = log(expm1(cut.level) + q);
+        for (size_t i = 0; i < a->nodes[p].count; i++) {
+            double loss = a->nodes[p].loss[i];
+            *rare++ = loss > 0 ? erfc((middle - log(expm1(loss) + q)) / cut.width * M_SQRT1_2) / 2 : 0;
+        }
+    }
+}
+
+/* ln of the Chernoff bound at c->x on the runs without a rare lap, and how it grows with x. *lost: what has a loss above
+   c->most nevertheless. */
+static double log_others(const struct question *a, const struct dp_pld_contour *c, double epsilon, double *growth, double *lost)
+{
+    const double *rare = a->rare;
+    double sum = -c->x * epsilon;
+    *growth = -epsilon;
+    *lost = 0;
+    for (size_t p = 0, next; p < a->count; p = next) {
+        const struct dp_pld_nodes *n = &a->nodes[p];
+        double t = sketched_laps(a, p, &next), all = 0, first = 0;
+        for (size_t i = 0; i < n->count; i++) {
+            double mass = exp(n->log_mass[i]) * (1 - rare[i]) / n->all[false], weight = mass * exp(c->x * n->loss[i]);
+            if (n->loss[i] > c->most) {
+                *lost += t * mass;
+                continue;
+            }
+            all += weight;
+            first += weight * n->loss[i];
+        }
+        rare += n->count;
+        sum += t * log(all);
+        *growth += t * first / all;
+    }
+    return sum;
+}
+
+/* At most that, with the x that is best, at this level. */
+static double least_others(const struct question *a, struct dp_pld_contour *c, double epsilon, double level)
+{
+    double low = log(1 / epsilon), high = log(500 / epsilon), growth, lost = 0, least = 0;
+    c->cut = (struct dp_pld_cut){level, CUT_WIDTH};
+    c->most = 0.95 * epsilon;
+    cut_nodes(a, c->cut);
+    while (high - low > 0.1) {
+        c->x = exp((low + high) / 2);
+        least = log_others(a, c, epsilon, &growth, &lost);
+        *(growth < 0 ? &low : &high) = (low + high) / 2;
+    }
+    return exp(least) + lost;
+}
+
+/* Cuts laps where those that are not rare reach epsilon with at most `spare`, at the largest loss that does it. */
+static bool cut_laps(const struct question *a, double epsilon, double spare, struct dp_pld_contour *c)
+{
+    double low = log(0.01 * epsilon), high = log(epsilon);
+    if (!(least_others(a, c, epsilon, exp(low)) < spare))
+        return false;
+    while (high - low > 0.1) {
+        double middle = (low + high) / 2;
+        *(least_others(a, c, epsilon, exp(middle)) < spare ? &low : &high) = middle;
+    }
+    return least_others(a, c, epsilon, exp(low)) < spare;
+}
+
+/* Of one lap, of what is rare or of the others: ln E e^{sL}, mean and mean square under the weights. */
+struct half {
+    double log, mean, square;
+};
+
+static struct half half_of(const struct dp_pld_nodes *n, const double *rare, bool of_rare, double s)
+{
+    double peak = -INFINITY, sum = 0, first = 0, second = 0;
+    for (size_t i = 0; i < n->count; i++)
+        if (of_rare ? rare[i] > 0 : rare[i] < 1)
+            peak = fmax(peak, n->log_mass[i] + s * n->loss[i]);
+    for (size_t i = 0; i < n->count; i++) {
+        double x = n->log_mass[i] + s * n->loss[i] - peak, loss = n->loss[i];
+        double w = x < -60 ? 0 : exp(x) * (of_rare ? rare[i] : 1 - rare[i]);
+        sum += w;
+        first += w * loss;
+        second += w * loss * loss;
+    }
+    sum = fmax(sum, DBL_MIN);
+    return (struct half){peak + log(sum / n->all[false]), first / sum, second / sum};
+}
+
+/* The same as moment() of the runs with a rare lap, e^{Σ T ln f} − e^{Σ T ln g}. */
+static double rare_moment(const struct question *a, double s, double *mean, double *variance)
+{
+    const double *rare = a->rare;
+    double others = 0, grown = 0, mean_of_others = 0, square_of_others = 0, more = 0, square = 0;
+    for (size_t p = 0, next; p < a->count; p = next) {
+        const struct dp_pld_nodes *n = &a->nodes[p];
+        double t = sketched_laps(a, p, &next);
+        struct half g = half_of(n, rare, false, s), r = half_of(n, rare, true, s);
+        double x = r.log - g.log, share = 1 / (1 + exp(-x)), apart = share * (r.mean - g.mean);
+        others += t * g.log;
+        grown += t * (x > 30 ? x : log1p(exp(x)));
+        mean_of_others += t * g.mean;
+        square_of_others += t * (g.square - g.mean * g.mean);
+        more += t * apart;
+        square += t * (share * (r.square - g.square) - apart * (2 * g.mean + apart));
+        rare += n->count;
+    }
+    double happens = fmax(-expm1(-grown), DBL_MIN);
+    square = (square + more * (2 * mean_of_others + more)) / happens - more / happens * (2 * mean_of_others + more / happens);
+    *mean = mean_of_others + more / happens;
+    *variance = fmax(square + square_of_others, 1e-10 * a->scale * a->scale);
+    return others + grown + log(happens);
+}
+
+/* s >= 0 where the mean of these is epsilon, roughly. */
+static double rare_tilt(const struct question *a, double epsilon)
+{
+    double mean, variance, low = -30, high = 7;
+    rare_moment(a, 0, &mean, &variance);
+    if (mean >= epsilon)
+        return 0;
+    while (high - low > 0.05) {
+        rare_moment(a, exp((low + high) / 2) / a->scale, &mean, &variance);
+        *(mean < epsilon ? &low : &high) = (low + high) / 2;
+    }
+    return exp(low) / a->scale;
+}
+
+/* T |r| at this frequency, bounded as in priv/pld_invert.h, the ends aside. */
+static double rare_left(const struct question *a, const struct dp_pld_contour *c, double omega)
+{
+    enum { SHIFTS = 8 };
+    double left[SHIFTS] = {0}, least = INFINITY;
+    const double *rare = a->rare;
+    for (size_t p = 0, next; p < a->count; p = next) {
+        const struct dp_pld_nodes *n = &a->nodes[p];
+        double t = sketched_laps(a, p, &next), q = a->parts[p].rate, k = dp_pld_nodes_moment(n, false, c->s, NULL, NULL);
+        for (size_t i = 0; i < n->count; i++) {
+            double x = n->log_mass[i] + c->s * n->loss[i] - k, up = expm1(n->loss[i]) + q;
+            if (rare[i] < 1e-16 || x < NOTHING)
+                continue;
+            for (int m = 0; m < SHIFTS; m++) {
+                double turned = 0.9 * M_PI * (m + 1) / SHIFTS, tau = turned * a->parts[p].multiplier;
+                double grown = (tau * tau + pow(turned / c->cut.width, 2)) / 2;
+                left[m] += t * rare[i] * exp(x + grown - omega * atan2(up * sin(turned), 1 - q + up * cos(turned)));
+            }
+        }
+        rare += n->count;
+    }
+    for (int m = 0; m < SHIFTS; m++)
+        least = fmin(least, left[m]);
+    return least;
+}
+
+/* The error of the sum that keeps bounds within `apart` of themselves. It is one of δ; as one of ε it counts for less the
+   steeper δ falls. */
+static double error_for(const struct question *a, bool add, const struct dp_pld_contour *contour, double epsilon, double delta,
+                        double apart)
+{
+    double k = log_moment(a, add, contour->s), fall = a->of_delta ? 1 : fmin(contour->s * epsilon, 1);
+    return 0.4 * apart * fall * exp(fmin(log(delta) + contour->s * epsilon - k, 0));
+}
+
+/* A contour for the runs with a rare lap: as contour_for, for bounds `apart` of themselves apart. False where no cut is good.
+ */
+static bool rare_contour(const struct question *a, double epsilon, double delta, double apart, struct dp_pld_contour *c)
+{
+    double mean, variance, target = log(SPARE * delta);
+    *c = (struct dp_pld_contour){0};
+    if (!cut_laps(a, epsilon, 0.1 * apart * delta, c))
+        return false;
+    rare_moment(a, 0, &mean, &variance);
+    double s = c->s = fmax(rare_tilt(a, epsilon), 0.5 / sqrt(variance)), k = rare_moment(a, 0, &mean, &variance);
+    double up = INFINITY, down = (k - target) / s, mu = 0;
+    for (size_t i = 0; i < a->count; i++)
+        mu = fmax(mu, 1 / a->parts[i].multiplier);
+    c->above = s;
+    c->deviations = s * mu + sqrt(s * mu * s * mu - 2 * END_OF_TAIL);
+    for (double step = s / 4; s + step < fmax((a->deviations - 3) / mu, 1.3 * s); step *= 1.4) {
+        double above = (rare_moment(a, s + step, &mean, &variance) - (s + step) * epsilon - target) / step;
+        if (above < 0.95 * up) {
+            up = above;
+            c->above = s + step;
+        }
+    }
+    for (double part = 0.1; part < 1; part += 0.1) {
+        double below = (rare_moment(a, part * s, &mean, &variance) - part * s * epsilon - target) / (s - part * s);
+        if (below < 0.95 * down) {
+            down = below;
+            c->below = part * s;
+        }
+    }
+    c->period = fmax(fmax(up, down), 1 / s);
+    double low = log(1 / epsilon), high = log(1e5 / epsilon), error = error_for(a, false, c, epsilon, delta, apart);
+    while (high - low > 0.05) {
+        double middle = (low + high) / 2;
+        *(rare_left(a, c, exp(middle)) / (M_PI * exp(middle)) > 0.1 * error ? &low : &high) = middle;
+    }
+    c->frequencies = (size_t)fmin(ceil(exp(high) * c->period / (2 * M_PI)) + 8, 2 * MOST_CUT);
+    return true;
+}
+
+/* --- inversion --------------------------------------------------------------------------------------------------- */
+
+/* For an answer near epsilon and delta: of the periods that leave little of the other terms the shortest, and frequencies up to
+   where nothing is left of a normal S. */
+static struct dp_pld_contour contour_for(const struct question *a, bool add, double epsilon, double delta)
+{
+    double mean, variance, k, target = log(SPARE * delta);
+    moment(a, add, 0, &mean, &variance);
+    double s = fmax(tilt_for(a, add, epsilon), 0.5 / sqrt(variance));
+    k = moment(a, add, s, &mean, &variance);
+    struct dp_pld_contour c = {.s = s, .below = 0, .above = s};
+    double unit = 1 / sqrt(variance), up = INFINITY, down = -target / s;
+    for (double step = unit / 2; step < 100 * unit; step *= 1.8) {
+        double above = (log_moment(a, add, s + step) - (s + step) * epsilon - target) / step;
+        if (above < 0.95 * up) { /* a large s takes fine panels */
+            up = above;
+            c.above = s + step;
+        }
+        if (step >= s)
+            continue;
+        double below = (log_moment(a, add, s - step) - (s - step) * epsilon - target) / step;
+        if (below < 0.95 * down) {
+            down = below;
+            c.below = s - step;
+        }
+    }
+    (void)k;
+    c.period = fmax(fmax(up, down), 1 / s);
+    c.frequencies = (size_t)fmin(ceil(DECAY * unit * c.period / (2 * M_PI)) + 8, 2 * MOST_FREQUENCIES);
+    return c;
+}
+
+/* Whether f is next to nothing at the last frequency: no rare laps matter. */
+static bool dies_out(const struct question *a, bool add, double epsilon, double delta)
+{
+    struct dp_pld_contour c = contour_for(a, add, epsilon, delta);
+    return surviving(a, add, c.s, 2 * M_PI * (double)c.frequencies / c.period) < 1e-8;
+}
+
+/* Bounds near epsilon and delta with these frequencies; *needs: how many it takes for them to be `apart` of themselves apart.
+ */
+static bool invert_with(const struct question *a, bool add, const struct dp_pld_contour *contour, double epsilon, double delta,
+                        double apart, size_t *needs, struct dp_pld_answer *answer)
+{
+    struct dp_pld_inverse *inverse;
+    if (!dp_pld_inverse_new(&inverse, a->parts, a->count, add, a->deviations, contour))
+        return false;
+    *needs = SIZE_MAX;
+    if (inverse == NULL)
+        return true;
+    dp_pld_inverse_take(inverse, a->parts);
+    *needs = dp_pld_inverse_needs(inverse, error_for(a, add, contour, epsilon, delta, apart));
+    if (*needs > contour->frequencies)
+        ;
+    else if (a->of_delta)
+        dp_pld_inverse_delta(inverse, epsilon, &answer->upper, &answer->lower);
+    else
+        dp_pld_inverse_epsilon(inverse, delta, epsilon, &answer->upper, &answer->lower);
+    dp_pld_inverse_free(inverse);
+    return true;
+}
+
+static bool can_invert(const struct question *a)
+{
+    for (size_t i = 0; i < a->count; i++)
+        if (!dp_pld_has_gaussian(&a->parts[i]))
+            return false;
+    return true;
+}
+
+/* Bounds on one contour: infinite where it takes more than `most` frequencies. False without memory. */
+static bool invert_on(const struct question *a, bool add, struct dp_pld_contour contour, double epsilon, double delta,
+                      double apart, size_t most, struct dp_pld_answer *now)
+{
+    size_t needs = contour.frequencies;
+    *now = (struct dp_pld_answer){.upper = INFINITY};
+    for (int tries = 0; tries < 4 && isinf(now->upper) && needs <= most; tries++) {
+        contour.frequencies = needs;
+        if (!invert_with(a, add, &contour, epsilon, delta, apart, &needs, now))
+            return false;
+    }
+    return true;
+}
+
+/* With laps cut or not, from that epsilon on: *enough as in invert(). False without memory. */
+static bool invert_from(const struct question *a, bool add, bool cut, double epsilon, double delta, bool *enough,
+                        struct dp_pld_answer *answer)
+{
+    double mean, variance, apart = a->rough ? CLOSE : 2 * share_of(a);
+    moment(a, add, 0, &mean, &variance);
+    for (int round = 0; round < 4; round++) {
+        epsilon = a->of_delta ? a->epsilon : fmax(epsilon, 0.02 * sqrt(variance));
+        struct dp_pld_contour contour;
+        struct dp_pld_answer now;
+        if (!cut)
+            contour = contour_for(a, add, epsilon, delta);
+        else if (!rare_contour(a, epsilon, delta, apart, &contour))
+            return true;
+        if (!invert_on(a, add, contour, epsilon, delta, apart, cut ? MOST_CUT : MOST_FREQUENCIES, &now))
+            return false;
+        *enough = isfinite(now.upper) && now.upper - now.lower <= apart * now.upper;
+        if (*enough) {
+            answer->upper = fmin(answer->upper, fmax(now.upper, 0));
+            answer->lower = fmax(answer->lower, now.lower);
+            return true;
+        }
+        /* Another contour would be the same. */
+        if (a->of_delta || isinf(now.upper) || fabs(now.upper - epsilon) < 0.02 * epsilon)
+            return true;
+        epsilon = now.upper;
+    }
+    return true;
+}
+
+/* Bounds by inversion. *enough: they are as close as those of the finest grids, and no grid is needed. False without memory. */
+static bool invert(const struct question *a, bool add, double estimate, bool *enough, struct dp_pld_answer *answer)
+{
+    *enough = false;
+    if (!can_invert(a))
+        return true;
+    double mean, variance, delta = a->of_delta ? fmax(estimate, DBL_MIN) : a->delta;
+    moment(a, add, 0, &mean, &variance);
+    double epsilon = a->of_delta ? a->epsilon : fmax(estimate, 0.02 * sqrt(variance));
+    bool rare = (!add || a->symmetric) && !dies_out(a, add, epsilon, delta);
+    if (!rare && !invert_from(a, add, false, estimate, delta, enough, answer))
+        return false;
+    if (!*enough && (!add || a->symmetric) && !invert_from(a, add, true, single_lap(a, add, delta), delta, enough, answer))
+        return false;
+    return *enough || !rare || invert_from(a, add, false, estimate, delta, enough, answer);
+}
+
 /* A dozen laps may lose what is asked about. Where that takes more of them no single one matters. */
 static bool few_laps(const struct question *a, double upper)
 {
@@ -394,8 +756,7 @@ static bool few_laps(const struct question *a, double upper)
 static bool refine(const struct question *a, bool add, double estimate, double enough, struct dp_pld_answer *answer)
 {
     bool finest, again = false; /* once more on the finest grid, at most */
-    double share =
-        fmax(fmin(4e-6, 2e-7 + a->laps * 2e-10), fmin(1e-8 * (double)(a->count * a->count), 1e-4)) * (a->of_delta ? 10 : 1);
+    double share = share_of(a);
     double single = a->of_delta ? estimate : single_lap(a, add, a->delta);
     for (int round = 0; round < ROUNDS; round++) {
         double gap = answer->upper - answer->lower;
@@ -432,6 +793,19 @@ static bool compare(const struct question *a, bool add, double estimate, double 
     return finest || answer->upper <= larger->upper || refine(a, add, estimate, larger->upper, answer);
 }
 
+/* Whether Chernoff alone says that this direction matters less than the bound on the other one. False without memory. */
+static bool is_less(const struct question *a, bool add, const struct dp_pld_answer *larger, bool *less)
+{
+    double epsilon = a->of_delta ? a->epsilon : larger->upper, delta = a->of_delta ? larger->upper : a->delta, seen;
+    *less = false;
+    if (!can_invert(a) || !(epsilon > 0) || isinf(epsilon))
+        return true;
+    if (!dp_pld_chernoff(a->parts, a->count, add, a->deviations, tilt_for(a, add, epsilon), epsilon, &seen))
+        return false;
+    *less = seen <= delta;
+    return true;
+}
+
 static bool reaches(struct question *a)
 {
     a->deviations = gsl_cdf_ugaussian_Qinv(fmax(DP_PLD_SPILL_SHARE * a->delta / (2 * a->laps), 1e-300));
@@ -447,13 +821,40 @@ static bool reaches(struct question *a)
     return true;
 }
 
+/* Of many parts, those from `from` on that are alike but for a tenth of their noise: *like is one in their place. */
+static size_t alike(const struct question *a, size_t from, struct dp_pld_part *like)
+{
+    double least = a->parts[from].multiplier, most = least, precision = 0, laps = 0;
+    size_t to = from;
+    *like = a->parts[from];
+    for (; to < a->count; to++) {
+        const struct dp_pld_part *p = &a->parts[to];
+        least = fmin(least, p->multiplier);
+        most = fmax(most, p->multiplier);
+        bool same = p->kind == like->kind && p->rate == like->rate && p->epsilon == like->epsilon && most < 1.1 * least;
+        if (to > from && (a->count < MANY || like->kind == DP_PLD_PURE || !same))
+            break;
+        precision += (double)p->laps / (p->multiplier * p->multiplier);
+        laps += (double)p->laps;
+    }
+    if (to > from + 1)
+        like->multiplier = sqrt(laps / precision);
+    return to;
+}
+
 static bool sketch(struct question *a)
 {
+    size_t nodes = 0;
     a->nodes = calloc(a->count, sizeof *a->nodes);
-    for (size_t i = 0; a->nodes != NULL && i < a->count; i++)
-        if (!dp_pld_nodes_new(&a->nodes[i], &a->parts[i], a->deviations))
+    for (size_t i = 0, next; a->nodes != NULL && i < a->count; i = next) {
+        struct dp_pld_part like;
+        next = alike(a, i, &like);
+        if (!dp_pld_nodes_new(&a->nodes[i], &like, a->deviations))
             return false;
-    return a->nodes != NULL;
+        nodes += a->nodes[i].count;
+    }
+    a->rare = a->nodes == NULL ? NULL : malloc((nodes + 1) * sizeof *a->rare);
+    return a->rare != NULL;
 }
 
 static void sketch_free(struct question *a)
@@ -461,6 +862,7 @@ static void sketch_free(struct question *a)
     for (size_t i = 0; a->nodes != NULL && i < a->count; i++)
         dp_pld_nodes_free(&a->nodes[i]);
     free(a->nodes);
+    free(a->rare);
 }
 
 static double estimate(const struct question *a, bool add)
@@ -487,13 +889,20 @@ static int solve(struct question *a, struct dp_pld_answer *answer, struct dp_err
     }
     if (ok) {
         double guess[2] = {estimate(a, false), a->symmetric ? 0 : estimate(a, true)};
-        bool larger = guess[1] > guess[0];
+        bool larger = guess[1] > guess[0], inverted = false;
         struct dp_pld_answer one = *answer, other = *answer;
-        ok = refine(a, larger, guess[larger], 0, &one);
-        if (ok && !a->symmetric && !a->rough)
+        ok = invert(a, larger, guess[larger], &inverted, &one) && (inverted || refine(a, larger, guess[larger], 0, &one));
+        bool both = !a->symmetric && !a->rough, less = false;
+        if (ok && both)
+            ok = is_less(a, !larger, &one, &less);
+        if (less)
+            both = false;
+        if (ok && both && inverted)
+            ok = invert(a, !larger, guess[!larger], &inverted, &other);
+        if (ok && both && !inverted)
             ok = compare(a, !larger, guess[!larger], 1 - guess[!larger] / guess[larger], &one, &other);
         *answer = one;
-        if (!a->symmetric && !a->rough) {
+        if (both) {
             answer->upper = fmax(one.upper, other.upper);
             answer->lower = fmax(one.lower, other.lower);
             answer->work = one.work + other.work;
@@ -690,8 +1099,86 @@ static size_t stride_of(const struct dp_pld_part *parts, size_t count, size_t n,
     }
 }
 
+/* A prefix of the run: a row of parts, with the laps of each. */
+static struct question prefix_of(const struct question *a, const struct dp_pld_part *row)
+{
+    struct question prefix = *a;
+    prefix.parts = row;
+    prefix.laps = 0;
+    for (size_t p = 0; p < a->count; p++)
+        prefix.laps += (double)row[p].laps;
+    return prefix;
+}
+
+/* A contour around *epsilon, the estimate for this prefix, with some frequencies more than it takes, for shorter ones. NULL
+   where there is none. False without memory. */
+static bool inverse_around(const struct question *a, bool add, double *epsilon, struct dp_pld_inverse **inverse)
+{
+    double mean, variance;
+    moment(a, add, 0, &mean, &variance);
+    *epsilon = fmax(estimate_epsilon(a, add, a->delta), 0.02 * sqrt(variance));
+    struct dp_pld_contour contour = contour_for(a, add, *epsilon, a->delta);
+    *inverse = NULL;
+    for (int tries = 0; tries < 3; tries++) {
+        contour.frequencies *= 2;
+        dp_pld_inverse_free(*inverse);
+        *inverse = NULL;
+        if (contour.frequencies > MOST_FREQUENCIES)
+            break;
+        if (!dp_pld_inverse_new(inverse, a->parts, a->count, add, a->deviations, &contour))
+            return false;
+        if (*inverse == NULL)
+            break;
+        dp_pld_inverse_take(*inverse, a->parts);
+        size_t needs = dp_pld_inverse_needs(*inverse, error_for(a, add, &contour, *epsilon, a->delta, CLOSE));
+        if (needs <= contour.frequencies)
+            break;
+        contour.frequencies = needs < MOST_FREQUENCIES ? needs : MOST_FREQUENCIES;
+    }
+    return true;
+}
+
+/* One direction by inversion, from the last row on until one does not come out close: *left are the first rows that are left.
+   A contour serves as many rows as it is good for. */
+static bool invert_prefixes(const struct question *a, bool add, size_t n, double *upper, size_t *left)
+{
+    const struct dp_pld_part *rows = a->parts - (n - 1) * a->count;
+    struct dp_pld_inverse *inverse = NULL;
+    double guess = NAN;
+    bool ok = true, new = false;
+    *left = n;
+    for (size_t p = 0; p < a->count; p++)
+        if (!dp_pld_has_gaussian(&a->parts[p]))
+            return true;
+    while (ok && *left > 0) {
+        struct question row = prefix_of(a, rows + (*left - 1) * a->count);
+        double high = INFINITY, low = 0;
+        if (inverse == NULL) {
+            ok = inverse_around(&row, add, &guess, &inverse);
+            new = true;
+        }
+        if (!ok || inverse == NULL)
+            break;
+        dp_pld_inverse_take(inverse, row.parts);
+        dp_pld_inverse_epsilon(inverse, a->delta, guess, &high, &low);
+        if (high - low <= CLOSE * high) {
+            upper[*left - 1] = fmax(upper[*left - 1], high);
+            guess = high;
+            --*left;
+            new = false;
+            continue;
+        }
+        dp_pld_inverse_free(inverse);
+        inverse = NULL;
+        if (new)
+            break;
+    }
+    dp_pld_inverse_free(inverse);
+    return ok;
+}
+
 /* One direction: the larger of what upper[i] was and this one's bound. */
-static bool prefixes(const struct question *a, bool add, size_t n, double *upper)
+static bool prefixes(const struct question *a, bool add, size_t n, double bias, double *upper)
 {
     double mean, variance, transforms;
     moment(a, add, 0, &mean, &variance);
@@ -703,7 +1190,7 @@ static bool prefixes(const struct question *a, bool add, size_t n, double *upper
     const struct dp_pld_part *rows = a->parts - (n - 1) * a->count;
     size_t stride = stride_of(rows, a->count, n, &transforms);
     bool finest;
-    struct grid shared = {epsilon, 2e-3 * epsilon, false};
+    struct grid shared = {epsilon, bias * epsilon, false};
     double h = step_for(a, add, &w, shared, fmax(transforms / 2, (double)a->count), 0, &finest);
     struct dp_pld_running *running;
     bool ok = dp_pld_running_new(&running, a->parts, a->count, add, a->deviations, h, &w);
@@ -725,7 +1212,8 @@ static bool prefixes(const struct question *a, bool add, size_t n, double *upper
     return ok;
 }
 
-int dp_pld_prefixes(const struct dp_pld_part *parts, size_t count, size_t n, double delta, double *upper, struct dp_err *err)
+int dp_pld_prefixes(const struct dp_pld_part *parts, size_t count, size_t n, double delta, double *upper, size_t *rough,
+                    struct dp_err *err)
 {
     struct question a = {.parts = parts + (n - 1) * count, .count = count, .delta = delta};
     int rc = check(&a, err);
@@ -734,11 +1222,23 @@ int dp_pld_prefixes(const struct dp_pld_part *parts, size_t count, size_t n, dou
     if (rc != DP_OK)
         return rc;
     bool reached = reaches(&a);
+    *rough = n;
     for (size_t i = 0; i < n; i++)
         upper[i] = reached ? 0 : INFINITY;
     if (!reached)
         return DP_OK;
-    bool ok = sketch(&a) && prefixes(&a, false, n, upper) && (a.symmetric || prefixes(&a, true, n, upper));
+    size_t left = n, more = 0;
+    bool ok = sketch(&a) && invert_prefixes(&a, false, n, upper, &left);
+    if (ok && !a.symmetric)
+        ok = invert_prefixes(&a, true, n, upper, &more);
+    left = left > more ? left : more;
+    /* Of the first rows that are left the last one is the run that is put on a grid. */
+    if (ok && left > 0) {
+        struct question first = prefix_of(&a, parts + (left - 1) * count);
+        double bias = left < n ? 5e-4 : 2e-3; /* short runs are cheap */
+        ok = prefixes(&first, false, left, bias, upper) && (a.symmetric || prefixes(&first, true, left, bias, upper));
+    }
+    *rough = left;
     sketch_free(&a);
     return ok ? DP_OK : dp_fail(err, DP_E_RUN, "no memory for a privacy loss distribution");
 }

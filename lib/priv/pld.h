@@ -1,7 +1,9 @@
 /* Privacy loss distributions: δ(ε) and ε(δ) of a run known in advance, between two bounds, tighter than Rényi DP.
  *
  * A run is a list of parts, each so many laps of one mechanism; ε in nats. What one lap is, and how its loss gets
- * onto a grid of step h, is in priv/pld_cells.h. With S the sum of all losses
+ * onto a grid of step h, is in priv/pld_cells.h. Laps with a Gaussian, where they are many or rare ones are what matters, need
+ * no grid: see priv/pld_invert.h, which is asked first. What follows is about grids.
+ * With S the sum of all losses
  *   δ(ε) = E[(1 − e^{ε−S})₊],  the larger of the two directions (remove and add; one where they are the same).
  *
  * Composition ([K] with the tilting of [G]): masses are weighted by e^{sl − K(s)}, K(s) = ln E e^{sL}, with one s
@@ -79,21 +81,20 @@ struct dp_pld_answer {
     double upper; /* what may be claimed */
     double lower; /* the truth is not below it */
     bool tight;   /* upper − lower <= 1 % of upper */
-    double work;  /* points of all grids that it took */
+    double work;  /* points of all grids that it took: none for most runs of many laps, see priv/pld_invert.h */
 };
 
 /* The smallest ε >= 0 with (ε, delta)-DP after all parts, in whatever order they ran. Time is linear in the number
- * of parts: merge equal ones; one takes some hundredths of a second, and 2 s at worst. The bounds are mostly within
- * 1e-4 of each other. Where the grid does not reach (an answer or a single loss above 500, delta / laps below 1e-24,
- * more than 2^21 points, rounding of the FFT where large losses are neither rare nor frequent), upper is the best of the
- * grids' bounds, Rényi's (of all orders where the grids say nothing, of a few where they say something) and, without a
- * Gaussian, the sum of the largest losses, and lower may be 0; tight says so.
- * The Rényi curves are dp_rdp_sampled_gaussian; for a pure or Laplace part that of randomised response with
- * ln(1 + q(e^ε − 1)); for a joint one dp_rdp_sampled_symmetric of the sum; for a replaced one dp_rdp_replaced_gaussian.
- * DP_E_RUN: no part, or one without 0 < rate <= 1, laps >= 1 and a positive and finite multiplier or epsilon; a
- * replaced part together with a sampled one of another kind (the adjacencies differ; rate 1 is fine, with
- * sensitivities under replacement); 0 < delta < 1 does not hold; no memory. upper is infinite where nothing bounds the
- * loss. */
+ * of parts: merge equal ones; one takes a few milliseconds by inversion, some hundredths of a second by grids, and .1 s at
+ * worst. The bounds are mostly within 1e-6 of each other, by grids 1e-4. Where the grid does not reach (an answer or a single
+ * loss above 500, delta / laps below 1e-24, more than 2^21 points, rounding of the FFT where large losses are neither rare nor
+ * frequent), upper is the best of the grids' bounds, Rényi's (of all orders where the grids say nothing, of a few where they
+ * say something) and, without a Gaussian, the sum of the largest losses, and lower may be 0; tight says so. The Rényi curves
+ * are dp_rdp_sampled_gaussian; for a pure or Laplace part that of randomised response with ln(1 + q(e^ε − 1)); for a joint one
+ * dp_rdp_sampled_symmetric of the sum; for a replaced one dp_rdp_replaced_gaussian. DP_E_RUN: no part, or one without 0 < rate
+ * <= 1, laps >= 1 and a positive and finite multiplier or epsilon; a replaced part together with a sampled one of another kind
+ * (the adjacencies differ; rate 1 is fine, with sensitivities under replacement); 0 < delta < 1 does not hold; no memory. upper
+ * is infinite where nothing bounds the loss. */
 int dp_pld_epsilon(const struct dp_pld_part *parts, size_t count, double delta, struct dp_pld_answer *answer,
                    struct dp_err *err);
 
@@ -103,13 +104,15 @@ int dp_pld_delta(const struct dp_pld_part *parts, size_t count, double epsilon, 
                  struct dp_err *err);
 
 /* upper[i] bounds the ε of row i at delta. parts: n rows of `count` parts, alike but for their laps (0 or more), which no
-   later row has fewer of; the last row is the whole run, with laps in each part. All rows share one grid, on which a bound
-   is about 2e-3 of the whole run's ε too high, and the transform of one lap, so that a row costs a power and a transform
-   back. Where parts take turns along the rows so often that this would take long, a row gets the bound of a later one.
-   Infinite where the grid does not reach. Errors as dp_pld_epsilon. */
-int dp_pld_prefixes(const struct dp_pld_part *parts, size_t count, size_t n, double delta, double *upper, struct dp_err *err);
+   later row has fewer of; the last row is the whole run, with laps in each part. By inversion a row's bound is within 1e-4 of
+   itself. The first rows, *rough of them, may be of laps too few for that: these share one grid, on which a bound is about 2e-3
+   of the ε of the last of them too high, and the transform of one lap, so that a row costs a power and a transform back. Where
+   parts take turns along the rows so often that this would take long, a row gets the bound of a later one. Infinite where the
+   grid does not reach. Errors as dp_pld_epsilon. */
+int dp_pld_prefixes(const struct dp_pld_part *parts, size_t count, size_t n, double delta, double *upper, size_t *rough,
+                    struct dp_err *err);
 
-/* About what dp_pld_epsilon answers, mostly within a hundredth, at the price of one coarse grid; upper is no bound, as one
+/* About what dp_pld_epsilon answers, mostly within a hundredth, at the price of few digits; upper is no bound, as one
    direction is left out, and lower and tight say nothing. Errors as dp_pld_epsilon. */
 int dp_pld_rough(const struct dp_pld_part *parts, size_t count, double delta, struct dp_pld_answer *answer, struct dp_err *err);
 

@@ -1,5 +1,6 @@
 #include "priv/pld_cells.h"
 
+#include <gsl/gsl_integration.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -192,6 +193,133 @@ double dp_pld_nodes_moment(const struct dp_pld_nodes *nodes, bool add, double s,
     if (variance != NULL)
         *variance = fmax(second / sum - middle * middle, 0);
     return peak + log(sum / nodes->all[add]);
+}
+
+/* dL/du over μ, which grows with v. */
+static double slope_of(const struct pair *p, double v)
+{
+    double up = p->q * exp(v);
+    return up / ((1 - p->q) + up);
+}
+
+static const double NEGLIGIBLE = -50; /* ln of it */
+static const double CUT_REACH = 10;
+static const double CUT_LEFT = 1e-23; /* Φ(−10) and a bit */
+
+/* What the integrals that a panel serves are of. */
+struct integrand {
+    double s, power, frequency;
+    bool add, cut;
+    double v, width; /* of the cut */
+};
+
+/* ln of the density in u, times e^{s loss}. */
+static double log_weight(const struct pair *p, const struct integrand *f, double u)
+{
+    return log(density(p, u)) + (f->add && !p->replaced ? -f->s : f->s + 1) * loss_of(p, v_at(p, u));
+}
+
+/* What is rare of the density at v. */
+static double rare_at(const struct integrand *f, double v)
+{
+    double x = (v - f->v) / f->width;
+    return x < -CUT_REACH ? 0 : x > CUT_REACH ? 1 : erfc(-x * M_SQRT1_2) / 2;
+}
+
+/* What a panel that begins at u has to do with the cut: |d ln Φ/du| on it, how wide it may be, and where it must end. */
+static double cut_rate(const struct pair *p, const struct integrand *f, double u, double *widest, double *last)
+{
+    double w = f->width / p->mu, x = (v_at(p, u) - f->v) / f->width;
+    if (!f->cut || x > CUT_REACH)
+        return 0;
+    if (x < -CUT_REACH - 1e-9) {
+        *last = fmin(*last, u - (x + CUT_REACH) * w);
+        return 0;
+    }
+    *widest = fmin(*widest, w / 4);
+    return (fabs(x) + 2.4) / w;
+}
+
+/* Where the panel that begins at u ends. */
+static double panel_end(const struct pair *p, const struct integrand *f, double u)
+{
+    double slope = p->mu * fmin(M_SQRT2, 4 * slope_of(p, v_at(p, u))), widest = fmin(0.5, 0.33 / p->mu), last = p->to;
+    double rate = fabs(u) + 1.6 + cut_rate(p, f, u, &widest, &last), size = 4 / (rate + (f->power + 1) * slope);
+    double end = fmin(u + 2 * fmin(widest, size), last);
+    if (fmax(log_weight(p, f, u), log_weight(p, f, end)) < NEGLIGIBLE)
+        return end;
+    return fmin(u + 2 * fmin(widest, fmin(size, 18 / (rate + hypot(f->power + 1, f->frequency) * slope))), last);
+}
+
+/* One panel at index n; of a replaced row the mirrored one, too, which draws from B and is negated like all of add. */
+static void fill_panel(struct dp_pld_panels *panels, const struct pair *p, const struct integrand *f,
+                       const gsl_integration_glfixed_table *rule, double from, double to, bool negated)
+{
+    size_t n = panels->count++ * DP_PLD_PANEL;
+    for (size_t j = 0; j < DP_PLD_PANEL; j++, n++) {
+        double u, weight;
+        gsl_integration_glfixed_point(from, to, j, &u, &weight, rule);
+        double v = v_at(p, u), loss = loss_of(p, v), log_density = log(density(p, u)) + (negated ? 0 : loss);
+        panels->loss[n] = negated ? -loss : loss;
+        panels->log_mass[n] = log_density + log(weight);
+        panels->log_density[n] = log_density - log(p->mu * slope_of(p, v));
+        panels->rare[n] = f->cut && !negated ? rare_at(f, v) : 0;
+    }
+}
+
+/* Adds the ends of what is rare of one answer. */
+static void add_edges(struct dp_pld_panels *panels, const struct pair *p, const struct integrand *f)
+{
+    double ends[2] = {fmax(p->from, p->from + (f->v - CUT_REACH * f->width - v_at(p, p->from)) / p->mu), p->to};
+    for (int i = 0; i < 2; i++)
+        panels->edge += exp(log_weight(p, f, ends[i])) * fmax(rare_at(f, v_at(p, ends[i])), CUT_LEFT);
+}
+
+bool dp_pld_panels_new(struct dp_pld_panels *panels, const struct dp_pld_part *part, bool add, double deviations, double s,
+                       double power, double frequency, struct dp_pld_cut cut)
+{
+    struct integrand f = {s, power, frequency, add, cut.level > 0, log1p(expm1(cut.level) / part->rate), cut.width};
+    size_t room = 0;
+    *panels = (struct dp_pld_panels){0};
+    for (int answer = 0; answer < answers_of(part); answer++) {
+        struct pair p = pair_of(part, answer, add, deviations);
+        for (double u = p.from; u < p.to && room <= DP_PLD_PANELS_MAX; u = panel_end(&p, &f, u))
+            room += p.replaced ? 2 : 1;
+    }
+    if (room > DP_PLD_PANELS_MAX)
+        return true;
+    gsl_integration_glfixed_table *rule = gsl_integration_glfixed_table_alloc(DP_PLD_PANEL);
+    size_t nodes = room * DP_PLD_PANEL;
+    *panels = (struct dp_pld_panels){.loss = malloc(4 * nodes * sizeof(double) + 1)};
+    bool ok = rule != NULL && panels->loss != NULL;
+    if (ok) {
+        panels->log_mass = panels->loss + nodes;
+        panels->log_density = panels->log_mass + nodes;
+        panels->rare = panels->log_density + nodes;
+    }
+    for (int answer = 0; ok && answer < answers_of(part); answer++) {
+        struct pair p = pair_of(part, answer, add, deviations);
+        for (double u = p.from, to; u < p.to; u = to) {
+            to = panel_end(&p, &f, u);
+            fill_panel(panels, &p, &f, rule, u, to, add && !p.replaced);
+            if (p.replaced)
+                fill_panel(panels, &p, &f, rule, u, to, true);
+        }
+        if (f.cut)
+            add_edges(panels, &p, &f);
+        panels->atom = p.replaced ? idle_mass(&p) : 0;
+        panels->pieces += p.replaced ? 2 : 1;
+    }
+    gsl_integration_glfixed_table_free(rule);
+    if (!ok)
+        dp_pld_panels_free(panels);
+    return ok;
+}
+
+void dp_pld_panels_free(struct dp_pld_panels *panels)
+{
+    free(panels->loss);
+    *panels = (struct dp_pld_panels){0};
 }
 
 /* Adds to *mass the A mass of [left, right] and to *up that less e^{floor} times the B mass; floor_ratio is

@@ -53,6 +53,42 @@ void dp_pld_nodes_free(struct dp_pld_nodes *nodes);
 /* K(s) = ln E e^{s loss}, less K(0); mean and variance of the loss under the weights e^{s loss}. */
 double dp_pld_nodes_moment(const struct dp_pld_nodes *nodes, bool add, double s, double *mean, double *variance);
 
+/* What a lap loses, cut smoothly in two: of the density at a loss above 0 the part Φ((v − v_c)/width) is rare, v_c where the
+ * loss is `level`. In units of u that is Φ(x), and φ/Φ <= |x| + .8 and |Φ(x + iy)| <= e^{y²/2} Φ(x) say how wide a panel may
+ * be. Below x = −10 nothing is rare, above 10 all is. A loss is positive in remove and where a row is replaced. */
+struct dp_pld_cut {
+    double level; /* 0: none */
+    double width;
+};
+
+/* One direction by quadrature, to rounding: the integral of e^{(s + iω) loss} for |ω| <= frequency, and that of e^{x loss} for
+ * |x| <= power, s <= power, is the sum of e^{log_mass + … loss} over the nodes, plus `atom`, to 2^-50 of what it is for ω = 0.
+ * Gauss-Legendre of 32 points on a panel of half-width a errs by at most 64/15 · M · 4^-62/(1 − 4^-2) a, where M bounds the
+ * integrand on an ellipse around the panel that reaches 2.125 a from its middle ([T] Theorem 19.3). There is no singularity
+ * closer than π/μ, at v = ln((1−q)/q) ± iπ; up to .7/μ the derivative of L is at most √2 times what it is on the real line,
+ * where it is at most μ and grows by e^{μΔ} at most. So |d ln(integrand)/du| <= |u| + |power + 1 + iω| |L′| is known there, and
+ * a is chosen so that M is at most e^39 times the value in the middle, of which no value in the panel is less than e^-4: an
+ * error below 4^-32 of the panel's own part. Where e^{s loss} has a weight below e^-46 in a panel, ω does not count for a: all
+ * of it is less than is rounded (E e^{s loss} >= 1 for s >= 0).
+ *
+ * [T] Trefethen, Approximation Theory and Approximation Practice (2013). */
+enum { DP_PLD_PANEL = 32, DP_PLD_PANELS_MAX = 1024 };
+struct dp_pld_panels {
+    size_t count; /* panels */
+    double *loss, *log_mass;
+    double *log_density; /* of the loss, at the nodes; between them, and times e^{x loss}, within e^{±1/4} of that */
+    double *rare;        /* with a cut the rare part of each node, in [0, 1] */
+    double edge;         /* ln of the density in u of e^{s loss} times what is rare, where that begins and ends, summed */
+    double atom;         /* mass at loss 0 */
+    int pieces;          /* so many densities, of an answer or a sign each */
+};
+
+/* False without memory. Not for parts without a Gaussian. None where it would take more than DP_PLD_PANELS_MAX: then all else
+ * of panels is zero. */
+bool dp_pld_panels_new(struct dp_pld_panels *panels, const struct dp_pld_part *part, bool add, double deviations, double s,
+                       double power, double frequency, struct dp_pld_cut cut);
+void dp_pld_panels_free(struct dp_pld_panels *panels);
+
 /* One direction on the grid: log_mass[k] at loss (first + k) h. Mass between two grid points ih and (i+1)h is
  * split between them keeping both its A mass p and B mass r: (p − r e^{ih})/(1 − e^{−h}) goes up, the rest of p
  * down ([D] connect the dots). The same cells, times e^{−ih} and mirrored, are the add direction. Gaussian

@@ -286,9 +286,11 @@ int dpline_stream_write(struct dpline_stream *stream, const struct dpline_frame 
     struct dp_err err = {0};
     const struct dp_frame *f = dp_public_frame_const(frame);
     if (f->kind == DP_KIND_LAP && f->label != DP_LABEL_RELEASED && dp_port_exposure(stream->port) != DP_EXPOSED_NO)
-        return dpline_fail(error, DPLINE_E_UNSAFE, "will not write a %s frame to a terminal or a socket",
-                           dp_label_name(f->label));
-    return dp_public_result(error, dp_port_write(stream->port, f, &err), &err);
+        return dpline_fail(error, DPLINE_E_UNSAFE, "will not write a %s frame to a terminal", dp_label_name(f->label));
+    int rc = dp_port_write(stream->port, f, &err);
+    if (rc == DP_OK) /* the caller may wait for an answer next */
+        rc = dp_port_flush(stream->port, &err);
+    return dp_public_result(error, rc, &err);
 }
 
 int dpline_stream_commit(struct dpline_stream *stream, struct dpline_error *error)

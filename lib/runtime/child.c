@@ -2,22 +2,32 @@
 
 #include <string.h>
 
-int dp_child_exchange(struct dp_child *child, struct dp_frame *frame, struct dp_frame *answer, struct dp_err *err)
+void dp_child_send(struct dp_child *child, struct dp_frame *frame)
 {
-    enum dp_kind asked = frame->kind;
-    int64_t lap = frame->lap;
-    int rc = child->ops->exchange(child, frame, answer, err);
-    return rc != DP_OK ? rc : dp_child_judge(asked, lap, answer, err);
+    child->asked = frame->kind;
+    child->lap = frame->lap;
+    child->ops->send(child, frame);
 }
 
 static int judge_kind(enum dp_kind asked, int64_t lap, const struct dp_frame *answer, struct dp_err *err);
 
+int dp_child_receive(struct dp_child *child, struct dp_frame *answer, struct dp_err *err)
+{
+    int rc = child->ops->receive(child, answer, err);
+    return rc != DP_OK ? rc : judge_kind(child->asked, child->lap, answer, err);
+}
+
+int dp_child_exchange(struct dp_child *child, struct dp_frame *frame, struct dp_frame *answer, struct dp_err *err)
+{
+    dp_child_send(child, frame);
+    int rc = child->ops->receive(child, answer, err);
+    return rc != DP_OK ? rc : dp_child_judge(child->asked, child->lap, answer, err);
+}
+
 int dp_child_pass(struct dp_child *child, struct dp_frame *frame, struct dp_frame *answer, struct dp_err *err)
 {
-    enum dp_kind asked = frame->kind;
-    int64_t lap = frame->lap;
-    int rc = child->ops->exchange(child, frame, answer, err);
-    return rc != DP_OK ? rc : judge_kind(asked, lap, answer, err);
+    dp_child_send(child, frame);
+    return dp_child_receive(child, answer, err);
 }
 
 /* Kind and lap of what came back. */
@@ -30,6 +40,8 @@ static int judge_kind(enum dp_kind asked, int64_t lap, const struct dp_frame *an
         err->message[0] = '\0';
         return err->status;
     }
+    if (answer->kind == DP_KIND_END && asked == DP_KIND_LAP && dp_frame_bool(answer, DP_F_EXHAUSTED))
+        return DP_CHILD_EXHAUSTED;
     if (answer->kind == DP_KIND_END && asked == DP_KIND_LAP)
         return dp_fail(err, dp_frame_int(answer, DP_F_STATUS, 0) == 3 ? DP_E_BUDGET : DP_E_RUN, "%s",
                        dp_frame_text(answer, DP_F_MESSAGE, "the child pipeline ended the run early"));
@@ -76,9 +88,7 @@ void dp_child_kill(struct dp_child *child)
 
 bool dp_child_cancel(struct dp_child *child, volatile sig_atomic_t *flag)
 {
-    if (child->ops->cancel != NULL)
-        child->ops->cancel(child, flag);
-    return child->ops->cancel != NULL;
+    return child->ops->cancel(child, flag);
 }
 
 void dp_child_limit(struct dp_child *child, double seconds)

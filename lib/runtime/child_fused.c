@@ -21,10 +21,13 @@ struct fused {
     struct dp_child base;
     struct dp_pipeline pipeline;
     struct link link[DP_MAX_STAGES];
-    dp_child_warn *warn;
+    struct dp_warn warn;
+    struct dp_frame *sent;   /* what the first link is to take */
     struct dp_frame *answer; /* where the last link puts its frame */
     int answers;
     int stopped; /* a stage ended the run: later frames are dropped */
+    bool waits;  /* a stage does, for somebody outside */
+    volatile sig_atomic_t *cancel;
 };
 
 static int feed(struct fused *f, int at, struct dp_frame *frame, struct dp_err *err);
@@ -38,8 +41,9 @@ static int emit(struct dp_out *out, struct dp_frame *frame, struct dp_err *err)
 static void warn(struct dp_out *out, const char *stage, const char *sentence)
 {
     struct link *link = out->self;
-    if (link->fused->warn != NULL)
-        link->fused->warn(stage, sentence);
+    const struct dp_warn *to = &link->fused->warn;
+    if (to->say != NULL)
+        to->say(to->self, stage, sentence);
 }
 
 static int no_text(struct dp_out *out, const char *text, size_t length, struct dp_err *err)
@@ -57,6 +61,8 @@ static int feed(struct fused *f, int at, struct dp_frame *frame, struct dp_err *
         f->answers++;
         return frame == f->answer ? DP_OK : dp_frame_copy(f->answer, frame, err);
     }
+    if (f->waits && f->cancel != NULL && *f->cancel)
+        return dp_fail(err, DP_E_RUN, "interrupted");
     struct link *link = &f->link[at];
     int rc = dp_stage_take(link->stage, frame, &link->out, err);
     if (rc != DP_STAGE_STOP)
@@ -65,14 +71,19 @@ static int feed(struct fused *f, int at, struct dp_frame *frame, struct dp_err *
     return feed(f, at + 1, frame, err);
 }
 
-static int fused_exchange(struct dp_child *child, struct dp_frame *frame, struct dp_frame *answer, struct dp_err *err)
+static void fused_send(struct dp_child *child, struct dp_frame *frame)
+{
+    ((struct fused *)child)->sent = frame;
+}
+
+static int fused_receive(struct dp_child *child, struct dp_frame *answer, struct dp_err *err)
 {
     struct fused *f = (struct fused *)child;
     f->answer = answer;
     f->answers = 0;
     if (f->stopped)
         return DP_OK;
-    int rc = feed(f, 0, frame, err);
+    int rc = feed(f, 0, f->sent, err);
     if (rc == DP_OK && f->answers != 1)
         rc = dp_fail(err, DP_E_RUN, "the child pipeline gave back %d frames for one", f->answers);
     return rc;
@@ -94,25 +105,40 @@ static void fused_free(struct dp_child *child)
     free(f);
 }
 
-static const struct dp_child_ops fused_ops = {fused_exchange, fused_finish, fused_free, NULL, NULL};
+static bool fused_cancel(struct dp_child *child, volatile sig_atomic_t *flag)
+{
+    struct fused *f = (struct fused *)child;
+    f->cancel = flag;
+    for (int i = 0; i < f->pipeline.stages; i++)
+        f->link[i].stage->cancel = flag;
+    return f->waits;
+}
 
-int dp_child_fused(struct dp_child **child, const char *text, dp_child_warn *warning, struct dp_err *err)
+static const struct dp_child_ops fused_ops = {
+    .send = fused_send, .receive = fused_receive, .finish = fused_finish, .free = fused_free, .cancel = fused_cancel};
+
+int dp_child_fused(struct dp_child **child, const char *text, const struct dp_warn *warning, struct dp_err *err)
 {
     struct fused *f;
     int rc = dp_alloc(&f, 1, sizeof *f, err);
     if (rc != DP_OK)
         return rc;
     f->base.ops = &fused_ops;
-    f->warn = warning;
+    if (warning != NULL)
+        f->warn = *warning;
     rc = dp_pipeline_parse(&f->pipeline, text, err);
     for (int i = 0; rc == DP_OK && i < f->pipeline.stages; i++) {
-        f->link[i] = (struct link){.fused = f, .at = i, .out = {emit, no_text, &f->link[i], warn}};
+        f->link[i] =
+            (struct link){.fused = f, .at = i, .out = {.frame = emit, .text = no_text, .self = &f->link[i], .warn = warn}};
         struct dp_pipeline_stage *stage = &f->pipeline.stage[i];
         rc = dp_stage_new(&f->link[i].stage, dp_stage_find(stage->argv[0]), stage->argc, stage->argv, NULL, err);
         if (rc > 0)
             rc = dp_fail(err, DP_E_USAGE, "--help and --version have no place in a child pipeline");
-        if (rc == DP_OK)
-            f->link[i].stage->started = (int64_t)time(NULL);
+        if (rc != DP_OK)
+            break;
+        f->link[i].stage->started = (int64_t)time(NULL);
+        f->link[i].stage->behind = i > 0;
+        f->waits = f->waits || f->link[i].stage->class->waits;
     }
     if (rc != DP_OK) {
         fused_free(&f->base);

@@ -19,6 +19,8 @@ struct remote {
     bool finished; /* the end frame went round */
     pid_t pid;     /* of the shell, which leads a process group; 0 if there is none */
     const volatile sig_atomic_t *cancel;
+    int written; /* how the frame that was sent last was written */
+    struct dp_err write_err;
 };
 
 /* Waits up to `seconds` for the shell to end, and leaves it to be reaped: until then nobody else can have its number. */
@@ -53,19 +55,29 @@ static int gone(struct remote *r, struct dp_err *err)
     return dp_fail(err, DP_E_RUN, "%s", text);
 }
 
-static int remote_exchange(struct dp_child *child, struct dp_frame *frame, struct dp_frame *answer, struct dp_err *err)
+static void remote_send(struct dp_child *child, struct dp_frame *frame)
 {
     struct remote *r = (struct remote *)child;
-    struct dp_err write_err = {0};
-    /* A child that failed closes its end: its own words come first, so a failed write only counts if it said nothing. */
-    int wrote = dp_port_write(r->out, frame, &write_err);
+    if (frame->kind == DP_KIND_HELLO)
+        dp_port_expect(r->in, frame);
+    r->written = dp_port_write(r->out, frame, &r->write_err);
+}
+
+static int remote_receive(struct dp_child *child, struct dp_frame *answer, struct dp_err *err)
+{
+    struct remote *r = (struct remote *)child;
     int rc = dp_port_read(r->in, answer, err);
+    if (rc == DP_PORT_UNREAD && child->asked == DP_KIND_END) { /* whoever has read that has nothing more to read */
+        dp_port_watch(r->in, NULL);
+        rc = dp_port_read(r->in, answer, err);
+    }
     if (rc == 1)
         return DP_OK;
-    if (rc == 0)
+    if (rc == 0 || rc == DP_PORT_UNREAD)
         return gone(r, err);
-    if (wrote != DP_OK)
-        *err = write_err;
+    /* A child that failed closes its end: its own words come first, so a failed write only counts if it said nothing. */
+    if (r->written != DP_OK)
+        *err = r->write_err;
     return rc;
 }
 
@@ -74,6 +86,7 @@ static int remote_finish(struct dp_child *child, struct dp_err *err)
     struct remote *r = (struct remote *)child;
     siginfo_t how = {0};
     r->finished = true;
+    dp_port_watch(r->in, NULL);
     dp_port_close(r->out);
     r->out = NULL;
     if (r->pid == 0)
@@ -111,6 +124,8 @@ static void remote_free(struct dp_child *child)
     siginfo_t how;
     if (!r->finished)
         send_off(r);
+    if (r->in != NULL)
+        dp_port_watch(r->in, NULL);
     dp_port_abandon(r->out);
     if (r->pid != 0) {
         bool left = !ended(r->pid, 0.5, &how);
@@ -123,12 +138,13 @@ static void remote_free(struct dp_child *child)
     free(r);
 }
 
-static void remote_cancel(struct dp_child *child, volatile sig_atomic_t *flag)
+static bool remote_cancel(struct dp_child *child, volatile sig_atomic_t *flag)
 {
     struct remote *r = (struct remote *)child;
     r->cancel = flag;
     dp_port_cancel(r->out, flag);
     dp_port_cancel(r->in, flag);
+    return true;
 }
 
 static void remote_limit(struct dp_child *child, double seconds)
@@ -138,22 +154,25 @@ static void remote_limit(struct dp_child *child, double seconds)
     dp_port_limit(r->in, seconds);
 }
 
-static const struct dp_child_ops remote_ops = {remote_exchange, remote_finish, remote_free, remote_cancel, remote_limit};
+static const struct dp_child_ops remote_ops = {remote_send, remote_receive, remote_finish,
+                                               remote_free, remote_cancel,  remote_limit};
 
-int dp_child_ports(struct dp_child **child, const char *out, const char *in, struct dp_err *err)
+int dp_child_ports(struct dp_child **child, const char *out, const char *in, const struct dp_port_setting *setting,
+                   struct dp_err *err)
 {
     struct remote *r;
     int rc = dp_alloc(&r, 1, sizeof *r, err);
     if (rc != DP_OK)
         return rc;
     r->base.ops = &remote_ops;
-    rc = dp_port_open(&r->in, in, DP_IN, err);
+    rc = dp_port_open_with(&r->in, in, DP_IN, setting, err);
     if (rc == DP_OK)
-        rc = dp_port_open(&r->out, out, DP_OUT, err);
+        rc = dp_port_open_with(&r->out, out, DP_OUT, setting, err);
     if (rc != DP_OK) {
         remote_free(&r->base);
         return rc;
     }
+    dp_port_watch(r->in, r->out); /* which also has it go on with what it holds */
     *child = &r->base;
     return DP_OK;
 }

@@ -1,6 +1,7 @@
-#include "runtime/loop.h"
+#include "runtime/lap.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/mem.h"
 #include "base/version.h"
 #include "port/model.h"
 #include "port/port.h"
@@ -70,6 +72,8 @@ const struct dp_option dp_loop_option_table[] = {
      .offset = OFFSET(receive),
      .metavar = "PORT",
      .help = "no child: take it back from this one"},
+    DP_SECURITY_OPTIONS(OFFSET(security)),
+    DP_PATIENCE_OPTION(OFFSET(patience)),
     {.name = "checkpoint",
      .kind = DP_OPT_TEXT,
      .offset = OFFSET(checkpoint),
@@ -92,6 +96,18 @@ const struct dp_option dp_loop_option_table[] = {
      .kind = DP_OPT_FLAG,
      .offset = OFFSET(until_spent),
      .help = "the end of the budget is the end that is asked for: status 0"},
+    {.name = "lanes",
+     .kind = DP_OPT_TEXT,
+     .offset = OFFSET(lanes),
+     .metavar = "FILE",
+     .help = "run the pipeline once for each line of this table, side by side"},
+    {.name = "threads",
+     .kind = DP_OPT_INT,
+     .offset = OFFSET(threads),
+     .metavar = "N",
+     .help = "cores for the lanes",
+     .min = 1,
+     .max = 1024},
     {.name = "stop-gap",
      .kind = DP_OPT_REAL,
      .offset = OFFSET(stop_gap),
@@ -111,28 +127,41 @@ const struct dp_option dp_loop_option_table[] = {
     {.name = NULL},
 };
 
-struct run {
+struct dp_run {
     struct dp_loop *loop;
     struct dp_child *child;
     struct dp_port *out, *model;
     struct dp_frame *last;  /* the last model that came back */
     struct dp_frame *token; /* the one that goes round */
-    struct dp_progress progress;
-    struct dp_laps laps; /* that there will be */
+    struct dp_laps laps;    /* that there will be */
     int64_t done;
+    bool begun; /* stages and ports are there */
     bool hello; /* has gone round */
     struct dp_checkpoint checkpoint;
     int64_t kept;          /* lap of the last checkpoint */
     struct dp_saved saved; /* what dp-loop's own file says of the run */
 };
 
-static int start_child(struct run *r, struct dp_err *err)
+static void warn(const struct dp_loop *loop, const char *sentence)
+{
+    if (loop->warn.say != NULL)
+        loop->warn.say(loop->warn.self, "dp-loop", sentence);
+}
+
+static void say_dropped(void *self, const char *sentence)
+{
+    warn(self, sentence);
+}
+
+static int start_child(struct dp_run *r, struct dp_err *err)
 {
     const struct dp_loop *l = r->loop;
     const struct dp_loop_options *o = &l->options;
     int rc;
-    if (o->send != NULL)
-        return dp_child_ports(&r->child, o->send, o->receive, err);
+    if (o->send != NULL) {
+        struct dp_port_setting setting = {o->security, o->patience, say_dropped, r->loop};
+        return dp_child_ports(&r->child, o->send, o->receive, &setting, err);
+    }
     if (o->exec == DP_EXEC_PROCESSES) {
         struct dp_pipeline pipeline;
         rc = dp_pipeline_parse(&pipeline, l->pipeline, err);
@@ -142,7 +171,7 @@ static int start_child(struct run *r, struct dp_err *err)
         err->message[0] = '\0'; /* a shell can run what we cannot */
         return dp_child_processes(&r->child, l->pipeline, err);
     }
-    rc = dp_child_fused(&r->child, l->pipeline, l->warn, err);
+    rc = dp_child_fused(&r->child, l->pipeline, &l->warn, err);
     if (rc == 1 && o->exec == DP_EXEC_AUTO) {
         err->message[0] = '\0';
         return dp_child_processes(&r->child, l->pipeline, err);
@@ -156,16 +185,17 @@ static int start_child(struct run *r, struct dp_err *err)
 }
 
 /* Frame out and back. Whether a signal may cut that short is for its handler to know. */
-static int exchange(struct run *r, struct dp_frame *frame, struct dp_err *err)
+static int exchange(struct dp_run *r, struct dp_frame *frame, struct dp_err *err)
 {
     struct dp_interrupt *i = r->loop->interrupt;
-    i->deaf = !dp_child_cancel(r->child, &i->hurry);
+    bool deaf = !dp_child_cancel(r->child, &i->hurry);
+    i->deaf += deaf;
     int rc = dp_child_exchange(r->child, frame, frame, err);
-    i->deaf = 0;
+    i->deaf -= deaf;
     return rc;
 }
 
-static int write_out(struct run *r, const struct dp_frame *frame, struct dp_err *err)
+static int write_out(struct dp_run *r, const struct dp_frame *frame, struct dp_err *err)
 {
     if (r->out == NULL)
         return DP_OK;
@@ -175,13 +205,15 @@ static int write_out(struct run *r, const struct dp_frame *frame, struct dp_err 
     return rc;
 }
 
-static int say_hello(struct run *r, struct dp_err *err)
+static int say_hello(struct dp_run *r, struct dp_err *err)
 {
     const struct dp_loop_options *o = &r->loop->options;
     struct dp_frame *f = r->token;
     dp_frame_reset(f, DP_KIND_HELLO);
     dp_frame_set_int(f, DP_F_FORMAT, DP_FRAME_FORMAT);
     int rc = dp_frame_set_text(f, DP_F_SOFTWARE, "dpline " DP_VERSION, strlen("dpline " DP_VERSION), err);
+    if (rc == DP_OK)
+        rc = dp_frame_set_text(f, DP_F_RUN, r->saved.run, strlen(r->saved.run), err);
     dp_frame_set_int(f, DP_F_STAGE, 0);
     dp_frame_set_int(f, DP_F_LAPS, r->laps.laps);
     if (rc == DP_OK && o->plan != NULL)
@@ -195,6 +227,9 @@ static int say_hello(struct run *r, struct dp_err *err)
     /* Public words that come back are those that went, or somebody who sees private rows has written them. */
     if (strcmp(dp_frame_text(f, DP_F_KINDS, ""), o->plan != NULL ? o->plan : "") != 0)
         return dp_fail(err, DP_E_UNSAFE, "the child pipeline gave back another plan");
+    if (strcmp(dp_frame_text(f, DP_F_RUN, ""), r->saved.run) != 0)
+        return dp_fail(err, DP_E_UNSAFE, "the child pipeline gave back a frame of another run");
+    dp_frame_drop(f, DP_F_RUN);
     dp_frame_drop(f, DP_F_SEED);
     r->hello = true;
     r->saved.stages = dp_frame_int(f, DP_F_STAGE, 0);
@@ -203,7 +238,7 @@ static int say_hello(struct run *r, struct dp_err *err)
 }
 
 /* The model that a run starts from: nothing, or the one in a file. */
-static int first_model(struct run *r, struct dp_err *err)
+static int first_model(struct dp_run *r, struct dp_err *err)
 {
     const struct dp_loop_options *o = &r->loop->options;
     dp_frame_reset(r->last, DP_KIND_LAP);
@@ -214,21 +249,21 @@ static int first_model(struct run *r, struct dp_err *err)
     return rc;
 }
 
-static bool gap_reached(const struct run *r)
+static bool gap_reached(const struct dp_run *r)
 {
     double limit = r->loop->options.stop_gap;
     return !isnan(limit) && dp_frame_has(r->last, DP_F_GAP) && dp_frame_real(r->last, DP_F_GAP, 0) <= limit;
 }
 
 /* All stages have saved the lap that has come back: now it is the checkpoint. */
-static int keep(struct run *r, struct dp_err *err)
+static int keep(struct dp_run *r, struct dp_err *err)
 {
     const char *directory = r->checkpoint.directory;
-    int rc = dp_checkpoint_complete(directory, r->saved.stages, r->done, err);
+    int rc = dp_checkpoint_complete(directory, 1, r->saved.stages, r->done, err);
     if (rc == DP_OK)
         rc = dp_saved_write(directory, &r->saved, r->last, err);
     if (rc == DP_OK)
-        dp_checkpoint_clean(directory, r->done);
+        dp_checkpoint_clean(directory, r->done, 0);
     r->kept = rc == DP_OK ? r->done : r->kept;
     return rc;
 }
@@ -243,7 +278,7 @@ static bool moves(const struct dp_frame *lap)
 }
 
 /* The kind of the next lap: what the last one has asked for, or the plan's. */
-static int next_kind(const struct run *r, int64_t lap, int *kind, struct dp_err *err)
+static int next_kind(const struct dp_run *r, int64_t lap, int *kind, struct dp_err *err)
 {
     const char *next = dp_frame_text(r->last, DP_F_NEXT, NULL);
     *kind = next != NULL ? dp_laps_find(&r->laps, next) : dp_laps_kind(&r->laps, lap);
@@ -253,7 +288,7 @@ static int next_kind(const struct run *r, int64_t lap, int *kind, struct dp_err 
 }
 
 /* The token of a lap: the last model, and which lap it is. */
-static int begin_lap(struct run *r, int64_t lap, struct dp_err *err)
+static int begin_lap(struct dp_run *r, int64_t lap, struct dp_err *err)
 {
     const struct dp_loop_options *o = &r->loop->options;
     struct dp_frame *f = r->token;
@@ -268,7 +303,7 @@ static int begin_lap(struct run *r, int64_t lap, struct dp_err *err)
 }
 
 /* Whether laps of each kind have been: where none of them made a model, none will. */
-static bool all_kinds_been(const struct run *r)
+static bool all_kinds_been(const struct dp_run *r)
 {
     for (int kind = 0; r->loop->options.plan != NULL && kind < r->laps.kinds; kind++)
         if (r->saved.turn[kind] == 0)
@@ -277,7 +312,7 @@ static bool all_kinds_been(const struct run *r)
 }
 
 /* Frame out and back, with a model if it went out with one. */
-static int one_lap(struct run *r, int64_t lap, struct dp_err *err)
+static int one_lap(struct dp_run *r, int64_t lap, struct dp_err *err)
 {
     int rc = begin_lap(r, lap, err);
     if (rc == DP_OK)
@@ -287,35 +322,40 @@ static int one_lap(struct run *r, int64_t lap, struct dp_err *err)
     return rc;
 }
 
-static int run_laps(struct run *r, struct dp_err *err)
+/* No lap is to come. */
+static int after_laps(const struct dp_run *r, struct dp_err *err)
 {
-    for (int64_t lap = r->done + 1; lap <= r->laps.laps; lap++) {
-        int rc = one_lap(r, lap, err);
-        if (rc != DP_OK)
-            return rc;
-        struct dp_frame *swap = r->last;
-        r->last = r->token;
-        r->token = swap;
-        r->done = lap;
-        r->saved.moved = r->saved.moved || moves(r->last);
-        rc = write_out(r, r->last, err);
-        if (rc == DP_OK && dp_checkpoint_due(&r->checkpoint, r->last))
-            rc = keep(r, err);
-        if (rc != DP_OK)
-            return rc;
-        dp_progress_show(&r->progress, lap, dp_frame_real(r->last, DP_F_EPSILON, -1));
-        if (gap_reached(r) || r->loop->interrupt->stop)
-            break;
-    }
     if (!dp_frame_has(r->last, DP_F_MODEL) && !r->loop->interrupt->stop)
         return dp_fail(err, DP_E_RUN, "no lap of the run made a model");
     return DP_OK;
 }
 
-/* How a run ends when nothing has failed: BUDGET, when that was spent too early, SPENT, when it was to be spent. */
-enum ending { DONE, BUDGET, SPENT, INTERRUPTED };
+int dp_run_lap(struct dp_run *r, struct dp_err *err)
+{
+    int64_t lap = r->done + 1;
+    if (r->done >= r->laps.laps || r->loop->interrupt->stop)
+        return after_laps(r, err);
+    int rc = one_lap(r, lap, err);
+    if (rc != DP_OK)
+        return rc;
+    struct dp_frame *swap = r->last;
+    r->last = r->token;
+    r->token = swap;
+    r->done = lap;
+    r->saved.moved = r->saved.moved || moves(r->last);
+    rc = write_out(r, r->last, err);
+    if (rc == DP_OK && dp_checkpoint_due(&r->checkpoint, r->last))
+        rc = keep(r, err);
+    if (rc != DP_OK)
+        return rc;
+    return lap < r->laps.laps && !gap_reached(r) ? DP_RUN_MORE : after_laps(r, err);
+}
 
-static void make_end(struct run *r, enum ending how)
+/* How a run ends when nothing has failed: BUDGET, when that was spent too early, SPENT, when it was to be spent, EXHAUSTED,
+   when no more rows arrive. */
+enum ending { DONE, BUDGET, SPENT, EXHAUSTED, INTERRUPTED };
+
+static void make_end(struct dp_run *r, enum ending how)
 {
     dp_frame_reset(r->token, DP_KIND_END);
     if (how == BUDGET)
@@ -324,11 +364,11 @@ static void make_end(struct run *r, enum ending how)
         dp_frame_set_bool(r->token, DP_F_INTERRUPTED, true);
 }
 
-/* The end frame goes round, and then the child ends. After the budget its own end frame has come already. */
-static int end_child(struct run *r, enum ending how, struct dp_err *err)
+/* The end frame goes round, and then the child ends. After the budget, or the rows, its own end frame has come already. */
+static int end_child(struct dp_run *r, enum ending how, struct dp_err *err)
 {
     struct dp_err unused = {0};
-    bool ended = how == BUDGET || how == SPENT;
+    bool ended = how == BUDGET || how == SPENT || how == EXHAUSTED;
     make_end(r, ended ? DONE : how);
     int rc = exchange(r, r->token, ended ? &unused : err);
     if (rc != DP_OK && !ended)
@@ -338,7 +378,7 @@ static int end_child(struct run *r, enum ending how, struct dp_err *err)
     return rc;
 }
 
-static int end_stream(struct run *r, enum ending how, struct dp_err *err)
+static int end_stream(struct dp_run *r, enum ending how, struct dp_err *err)
 {
     make_end(r, how);
     int rc = write_out(r, r->token, err);
@@ -366,7 +406,7 @@ static int put_aside(const char *path, struct dp_err *err)
 }
 
 /* The last model that was paid for. */
-static int put_model(struct run *r, enum ending how, struct dp_err *err)
+static int put_model(struct dp_run *r, enum ending how, struct dp_err *err)
 {
     if (r->model == NULL || r->done == 0 || !dp_frame_has(r->last, DP_F_MODEL))
         return r->model != NULL && how == BUDGET ? put_aside(r->loop->options.model, err) : DP_OK;
@@ -380,22 +420,22 @@ static int put_model(struct run *r, enum ending how, struct dp_err *err)
 }
 
 /* What was paid for is kept, whatever else goes wrong: the first failure is the one to tell. */
-static int finish(struct run *r, enum ending how, struct dp_err *err)
+static int finish(struct dp_run *r, enum ending how, struct dp_err *err)
 {
     struct dp_err later = {0};
     int rc = r->child != NULL ? end_child(r, how, err) : DP_OK;
     if (rc == DP_OK)
         rc = end_stream(r, how, err);
-    if (rc == DP_OK && r->done > 0 && !r->saved.moved && how != INTERRUPTED && r->loop->warn != NULL)
-        r->loop->warn("dp-loop", "no step was taken: the model is the one that the run began with");
+    if (rc == DP_OK && r->done > 0 && !r->saved.moved && how != INTERRUPTED)
+        warn(r->loop, "no step was taken: the model is the one that the run began with");
     int put = put_model(r, how, rc == DP_OK ? err : &later);
     if (rc == DP_OK && put == DP_OK && how != INTERRUPTED && r->checkpoint.directory != NULL)
-        dp_checkpoint_clean(r->checkpoint.directory, 0); /* nothing is left to resume */
+        dp_checkpoint_clean(r->checkpoint.directory, 0, 0); /* nothing is left to resume */
     return rc == DP_OK ? put : rc;
 }
 
 /* The gate affords no further lap, as *err says. A run that has no model has failed, whatever was asked for. */
-static int finish_spent(struct run *r, struct dp_err *err)
+static int finish_spent(struct dp_run *r, struct dp_err *err)
 {
     struct dp_err spent = *err;
     bool wanted = r->loop->options.until_spent && r->done > 0 && dp_frame_has(r->last, DP_F_MODEL);
@@ -406,8 +446,21 @@ static int finish_spent(struct run *r, struct dp_err *err)
     return wanted ? DP_OK : DP_E_BUDGET;
 }
 
+/* Rows do not arrive any more, so that the last lap there was is the last of the run. */
+static int finish_exhausted(struct dp_run *r, struct dp_err *err)
+{
+    char sentence[120];
+    snprintf(sentence, sizeof sentence, "the rows came to their end after lap %lld of %lld", (long long)r->done,
+             (long long)r->laps.laps);
+    if (!r->loop->options.quiet)
+        warn(r->loop, sentence);
+    if (!dp_frame_has(r->last, DP_F_MODEL))
+        return dp_fail(err, DP_E_RUN, "no lap of the run made a model");
+    return finish(r, EXHAUSTED, err);
+}
+
 /* A failed run has paid for the model of its last lap, too. A resumed one that got nowhere has none of its own. */
-static int keep_model(struct run *r, int rc)
+static int keep_model(struct dp_run *r, int rc)
 {
     struct dp_err unused = {0};
     if (r->done > r->checkpoint.resumed)
@@ -416,7 +469,7 @@ static int keep_model(struct run *r, int rc)
 }
 
 /* A signal has come. Where the lap under way did not come back the child is lost, but what it gave before is not. */
-static int finish_interrupted(struct run *r, bool whole, struct dp_err *err)
+static int finish_interrupted(struct dp_run *r, bool whole, struct dp_err *err)
 {
     const struct dp_loop_options *o = &r->loop->options;
     struct dp_err unused = {0};
@@ -441,13 +494,22 @@ static int finish_interrupted(struct run *r, bool whole, struct dp_err *err)
     return rc;
 }
 
-static int open_ports(struct run *r, struct dp_err *err)
+/* Nobody reads what is written there, so that it need not be made. Where writing fails the caller is to hear of that: what was
+   closed is the null device as well, for reading. */
+static bool is_null(int fd)
+{
+    struct stat st, null;
+    bool writes = (fcntl(fd, F_GETFL) & O_ACCMODE) != O_RDONLY;
+    return writes && fstat(fd, &st) == 0 && S_ISCHR(st.st_mode) && stat("/dev/null", &null) == 0 && st.st_rdev == null.st_rdev;
+}
+
+static int open_ports(struct dp_run *r, struct dp_err *err)
 {
     const struct dp_loop_options *o = &r->loop->options;
     int rc = first_model(r, err);
     if (rc == DP_OK && o->model != NULL)
         rc = dp_port_open(&r->model, o->model, DP_OUT, err);
-    if (rc == DP_OK && !isatty(STDOUT_FILENO))
+    if (rc == DP_OK && !r->loop->silent && !isatty(STDOUT_FILENO) && !is_null(STDOUT_FILENO))
         rc = dp_port_open(&r->out, "-", DP_OUT, err);
     if (r->out != NULL)
         dp_port_cancel(r->out, &r->loop->interrupt->hurry);
@@ -455,7 +517,7 @@ static int open_ports(struct run *r, struct dp_err *err)
 }
 
 /* A new directory for the checkpoints, or the state of an old one. */
-static int open_checkpoint(struct run *r, struct dp_err *err)
+static int open_checkpoint(struct dp_run *r, struct dp_err *err)
 {
     const struct dp_loop_options *o = &r->loop->options;
     const char *directory = o->resume != NULL ? o->resume : o->checkpoint;
@@ -468,41 +530,42 @@ static int open_checkpoint(struct run *r, struct dp_err *err)
     if (r->checkpoint.directory == NULL)
         return dp_fail_errno(err, errno, "cannot use %s", directory);
     r->checkpoint.every = o->every;
-    dp_saved_of(&r->saved, r->loop->pipeline, o->plan, r->laps.laps, o->seed);
     if (o->resume != NULL)
         rc = dp_saved_read(directory, &r->saved, r->last, err);
     if (rc == DP_OK && o->resume != NULL)
         r->done = r->kept = r->checkpoint.resumed = r->last->lap;
     if (rc == DP_OK) /* what a lap that did not come back has left */
-        dp_checkpoint_clean(r->checkpoint.directory, o->resume != NULL ? r->kept : INT64_MAX);
+        dp_checkpoint_clean(r->checkpoint.directory, o->resume != NULL ? r->kept : INT64_MAX, 0);
     return rc == DP_OK ? dp_checkpoint_tell(&r->checkpoint, err) : rc;
 }
 
-static int run_all(struct run *r, struct dp_err *err)
+static int open_all(struct dp_run *r, struct dp_err *err)
 {
     const struct dp_loop_options *o = &r->loop->options;
     int rc = open_ports(r, err);
+    dp_saved_of(&r->saved, r->loop->pipeline, o->plan, r->laps.laps, o->seed);
     if (rc == DP_OK)
         rc = open_checkpoint(r, err);
     if (rc == DP_OK)
         rc = start_child(r, err);
-    if (rc != DP_OK)
-        return rc;
-    dp_progress_start(&r->progress, r->loop->progress, o->quiet ? DP_PROGRESS_NONE : (enum dp_progress_mode)o->progress,
-                      r->done, r->laps.laps);
-    rc = say_hello(r, err);
-    if (rc == DP_OK)
-        rc = run_laps(r, err);
-    dp_progress_end(&r->progress);
+    r->begun = rc == DP_OK;
+    return rc;
+}
+
+/* What follows from the way in which the last lap, or the hello frame, came back. */
+static int settle(struct dp_run *r, int rc, struct dp_err *err)
+{
+    if (rc == DP_CHILD_EXHAUSTED)
+        return finish_exhausted(r, err);
     if (r->loop->interrupt->stop && r->done < r->laps.laps && !r->loop->reader_gone && rc != DP_E_BUDGET)
-        return finish_interrupted(r, rc == DP_OK, err);
+        return finish_interrupted(r, rc == DP_OK && r->hello, err);
     if (rc == DP_E_BUDGET)
         return finish_spent(r, err);
     return rc == DP_OK ? finish(r, DONE, err) : keep_model(r, rc);
 }
 
 /* Readers of the stream learn that no more will come. */
-static void pass_error(struct run *r, int rc)
+static void pass_error(struct dp_run *r, int rc)
 {
     struct dp_err unused;
     if (r->out == NULL || r->loop->reader_gone)
@@ -512,7 +575,7 @@ static void pass_error(struct run *r, int rc)
     dp_port_write(r->out, r->token, &unused); /* no sentence: it may be that of a stage left of the gate */
 }
 
-static int read_plan(struct run *r, struct dp_err *err)
+static int read_plan(struct dp_run *r, struct dp_err *err)
 {
     const struct dp_loop_options *o = &r->loop->options;
     struct dp_err why = {0};
@@ -522,10 +585,9 @@ static int read_plan(struct run *r, struct dp_err *err)
     return rc == DP_OK ? rc : dp_fail(err, rc, "--plan: %s", why.message);
 }
 
-int dp_loop_run(struct dp_loop *loop, struct dp_err *err)
+static int check_options(const struct dp_loop *loop, struct dp_err *err)
 {
     const struct dp_loop_options *o = &loop->options;
-    struct run r = {.loop = loop};
     if ((o->send == NULL) != (o->receive == NULL))
         return dp_fail(err, DP_E_USAGE, "--send and --receive go together");
     if ((o->send == NULL) == (loop->pipeline == NULL))
@@ -541,26 +603,67 @@ int dp_loop_run(struct dp_loop *loop, struct dp_err *err)
         return dp_fail(err, DP_E_USAGE, "--resume has the model to go on from: leave out --init");
     if ((o->laps == DP_OPT_ABSENT_INT) == (o->plan == NULL))
         return dp_fail(err, DP_E_USAGE, o->plan == NULL ? "--laps is required" : "--laps and --plan exclude each other");
-    if (o->model == NULL && isatty(STDOUT_FILENO))
+    if (o->model == NULL && !loop->silent && isatty(STDOUT_FILENO))
         return dp_fail(err, DP_E_USAGE,
                        "standard output is a terminal, which takes no model: name a file with --model, or redirect");
-    int rc = read_plan(&r, err);
+    return DP_OK;
+}
+
+int dp_run_open(struct dp_run **run, struct dp_loop *loop, struct dp_err *err)
+{
+    struct dp_run *r = NULL;
+    int rc = check_options(loop, err);
     if (rc == DP_OK)
-        rc = dp_frame_new(&r.last, err);
+        rc = dp_alloc(&r, 1, sizeof *r, err);
+    *run = r;
+    if (rc != DP_OK)
+        return rc;
+    r->loop = loop;
+    rc = read_plan(r, err);
     if (rc == DP_OK)
-        rc = dp_frame_new(&r.token, err);
+        rc = dp_frame_new(&r->last, err);
     if (rc == DP_OK)
-        rc = run_all(&r, err);
-    if (rc < 0 && rc != DP_E_BUDGET && r.token != NULL)
-        pass_error(&r, rc);
-    dp_child_kill(r.child);
-    if (r.checkpoint.directory != NULL && o->checkpoint != NULL && r.kept == 0)
-        dp_checkpoint_clean(r.checkpoint.directory, 0);
-    free(r.checkpoint.directory);
-    dp_port_close(r.out);
-    dp_port_close(r.model);
-    dp_frame_free(r.last);
-    dp_frame_free(r.token);
-    dp_laps_free(&r.laps);
+        rc = dp_frame_new(&r->token, err);
+    return rc == DP_OK ? open_all(r, err) : rc;
+}
+
+int dp_run_hello(struct dp_run *r, struct dp_err *err)
+{
+    return r->loop->interrupt->stop ? DP_OK : say_hello(r, err);
+}
+
+int64_t dp_run_laps(const struct dp_run *run)
+{
+    return run->laps.laps;
+}
+
+int64_t dp_run_done(const struct dp_run *run)
+{
+    return run->done;
+}
+
+double dp_run_epsilon(const struct dp_run *run)
+{
+    return dp_frame_real(run->last, DP_F_EPSILON, -1);
+}
+
+int dp_run_end(struct dp_run *r, int rc, struct dp_err *err)
+{
+    if (r == NULL)
+        return rc;
+    if (r->begun)
+        rc = settle(r, rc, err);
+    if (rc < 0 && rc != DP_E_BUDGET && r->token != NULL)
+        pass_error(r, rc);
+    dp_child_kill(r->child);
+    if (r->checkpoint.directory != NULL && r->loop->options.checkpoint != NULL && r->kept == 0)
+        dp_checkpoint_clean(r->checkpoint.directory, 0, 0);
+    free(r->checkpoint.directory);
+    dp_port_close(r->out);
+    dp_port_close(r->model);
+    dp_frame_free(r->last);
+    dp_frame_free(r->token);
+    dp_laps_free(&r->laps);
+    free(r);
     return rc;
 }

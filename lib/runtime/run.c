@@ -21,25 +21,22 @@ struct run {
     bool unread; /* whoever read our output is gone */
 };
 
-static int refuse_exposure(const struct run *r, enum dp_label label, enum dp_exposure exposure, struct dp_err *err)
-{
-    if (label == DP_LABEL_RELEASED || exposure == DP_EXPOSED_NO || r->allow_private_output)
-        return DP_OK;
-    return dp_fail(err, DP_E_UNSAFE, "will not write a %s frame to %s (--allow-private-output overrides)", dp_label_name(label),
-                   exposure == DP_EXPOSED_TERMINAL ? "a terminal" : "a socket that is not authenticated");
-}
-
 static int put_frame(struct dp_out *out, struct dp_frame *frame, struct dp_err *err)
 {
     struct run *r = out->self;
     if (frame->kind == DP_KIND_LAP) {
-        int rc = refuse_exposure(r, frame->label, dp_port_exposure(r->out), err);
+        int rc = dp_port_admits(dp_port_exposure(r->out), frame->label, r->allow_private_output, err);
         if (rc != DP_OK)
             return rc;
     }
     r->hello_out |= frame->kind == DP_KIND_HELLO;
     r->end_out |= frame->kind == DP_KIND_END;
-    return dp_port_write(r->out, frame, err);
+    int rc = dp_port_write(r->out, frame, err);
+    if (rc == DP_OK || errno != EPIPE || !r->stage->class->waits)
+        return rc;
+    r->unread = r->end_out = true;
+    err->message[0] = '\0';
+    return err->status = DP_E_UPSTREAM;
 }
 
 static int put_text(struct dp_out *out, const char *text, size_t length, struct dp_err *err)
@@ -59,20 +56,26 @@ static void put_warning(struct dp_out *out, const char *stage, const char *sente
     dp_cli_warn(stage, sentence);
 }
 
+static bool is_unread(struct dp_out *out)
+{
+    const struct run *r = out->self;
+    return r->out != NULL && dp_port_unread(r->out);
+}
+
 /* The stage has ended the run: what still comes is read and dropped, so that nobody upstream meets a closed pipe. */
-static int discard(struct run *r, struct dp_frame *frame, struct dp_err *err)
+static int discard(struct run *r, struct dp_frame *frame, int how, struct dp_err *err)
 {
     int rc;
     dp_port_watch(r->in, NULL); /* whoever reads us may be done */
     while ((rc = dp_port_read(r->in, frame, err)) == 1)
         if (frame->kind == DP_KIND_END || frame->kind == DP_KIND_ERROR)
             break;
-    return rc < 0 ? rc : DP_E_BUDGET;
+    return rc < 0 ? rc : how;
 }
 
 static int take_all(struct run *r, struct dp_frame *frame, struct dp_err *err)
 {
-    struct dp_out out = {put_frame, put_text, r, put_warning};
+    struct dp_out out = {put_frame, put_text, r, put_warning, is_unread};
     bool hello = false;
     for (;;) {
         int rc = dp_port_read(r->in, frame, err);
@@ -106,8 +109,9 @@ static int take_all(struct run *r, struct dp_frame *frame, struct dp_err *err)
         rc = dp_stage_take(r->stage, frame, &out, err);
         if (rc == DP_STAGE_STOP) {
             /* fire has turned the frame into the end frame that says why */
+            bool spent = dp_frame_int(frame, DP_F_STATUS, 0) == -DP_E_BUDGET;
             rc = put_frame(&out, frame, err);
-            return rc != DP_OK ? rc : discard(r, frame, err);
+            return rc != DP_OK ? rc : discard(r, frame, spent ? DP_E_BUDGET : DP_OK, err);
         }
         if (rc != DP_OK || end)
             return rc;
@@ -134,21 +138,35 @@ static void pass_error(struct run *r, int rc, const struct dp_err *err)
     dp_frame_free(frame);
 }
 
+/* Before a frame has gone out: then nobody learns of it, nor is waited for. */
+static int refuse(struct run *r, enum dp_label label, struct dp_err *err)
+{
+    int rc = dp_port_admits(dp_port_exposure(r->out), label, r->allow_private_output, err);
+    if (rc != DP_OK) {
+        dp_port_abandon(r->out);
+        r->out = NULL;
+        r->end_out = true;
+    }
+    return rc;
+}
+
 static int run(struct run *r, const struct dp_stage_ports *ports, struct dp_err *err)
 {
     struct dp_frame *frame = NULL;
     bool sink = r->stage->class->sink;
-    int rc = dp_port_open(&r->in, ports->in, DP_IN, err);
+    struct dp_port_setting setting = {ports->security, ports->patience, dp_cli_hear, (void *)r->stage->class->name};
+    int rc = dp_port_open_with(&r->in, ports->in, DP_IN, &setting, err);
     if (rc == DP_OK && sink && strcmp(ports->out, "-") != 0)
         rc = dp_fail(err, DP_E_USAGE, "--out: this command prints text; redirect its standard output");
     if (rc == DP_OK && !sink)
-        rc = dp_port_open(&r->out, ports->out, DP_OUT, err);
+        rc = dp_port_open_with(&r->out, ports->out, DP_OUT, &setting, err);
     /* Before the hello frame: nothing of a stream that will be refused goes out. */
     unsigned gives = r->stage->class->gives;
     if (rc == DP_OK && !sink)
-        rc = refuse_exposure(r, (enum dp_label)(gives & -gives), dp_port_exposure(r->out), err);
+        rc = refuse(r, (enum dp_label)(gives & -gives), err);
     if (rc == DP_OK && !sink)
         dp_port_watch(r->in, r->out);
+    r->stage->output = r->out;
     if (rc == DP_OK)
         rc = dp_frame_new(&frame, err);
     if (rc == DP_OK)
@@ -177,6 +195,8 @@ int dp_stage_main(const struct dp_stage_class *class, int argc, char **argv)
     r.allow_private_output = ports.allow_private_output;
     r.in_name = ports.in;
     r.line_begins = true;
+    if (class->waits) /* one of those that it has started may die: its output is looked after above */
+        signal(SIGPIPE, SIG_IGN);
     if (class->sink) /* a text goes out as one write: the bar of dp-loop does not come in between */
         setvbuf(stdout, NULL, _IOFBF, 1 << 16);
     if (rc == DP_OK) {

@@ -5,41 +5,52 @@
 
 #include "base/mem.h"
 
-static int check_rows(const int64_t *id, size_t count, int64_t rows, struct dp_batch_seen *seen, int64_t lap,
-                      struct dp_err *err)
+/* Whether rows stand there once, by a bit for each row there is: for batches in no order. */
+static int check_once(const int64_t *id, size_t count, size_t rows, struct dp_batch_seen *seen, int64_t lap, struct dp_err *err)
 {
-    if (seen->rows != (size_t)rows) {
-        if (seen->bits != NULL)
-            return dp_fail(err, DP_E_RUN, "the number of rows changes during the run");
-        int rc = dp_alloc(&seen->bits, (size_t)rows / 64 + 1, sizeof *seen->bits, err);
+    size_t marked = 0;
+    bool twice = false;
+    if (seen->bits == NULL) {
+        int rc = dp_alloc(&seen->bits, rows / 64 + 1, sizeof *seen->bits, err);
         if (rc != DP_OK)
             return rc;
-        seen->rows = (size_t)rows;
     }
-    int rc = DP_OK;
-    size_t marked = 0;
-    for (; marked < count; marked++) {
-        int64_t i = id[marked];
-        if (i < 0 || i >= rows) {
-            rc = dp_fail(err, DP_E_RUN, "a row number of lap %lld is out of range", (long long)lap);
-            break;
-        }
-        uint64_t bit = (uint64_t)1 << (i % 64);
-        if (seen->bits[i / 64] & bit) {
-            rc = dp_fail(err, DP_E_UNSAFE, "a row stands twice in the batch of lap %lld", (long long)lap);
-            break;
-        }
-        seen->bits[i / 64] |= bit;
+    for (; marked < count && !twice; marked++) {
+        uint64_t bit = (uint64_t)1 << (id[marked] % 64);
+        twice = (seen->bits[id[marked] / 64] & bit) != 0;
+        seen->bits[id[marked] / 64] |= bit;
     }
     for (size_t k = 0; k < marked; k++)
         seen->bits[id[k] / 64] = 0;
-    return rc;
+    return twice ? dp_fail(err, DP_E_UNSAFE, "a row stands twice in the batch of lap %lld", (long long)lap) : DP_OK;
+}
+
+static int check_rows(const int64_t *id, size_t count, size_t rows, struct dp_batch_seen *seen, int64_t lap, struct dp_err *err)
+{
+    bool inside = true, ascending = true;
+    if (seen->rows != 0 && seen->rows != rows)
+        return dp_fail(err, DP_E_RUN, "the number of rows changes during the run");
+    seen->rows = rows;
+    for (size_t k = 0; k < count; k++) {
+        inside &= (uint64_t)id[k] < rows;
+        ascending &= k == 0 || id[k - 1] < id[k];
+    }
+    if (!inside)
+        return dp_fail(err, DP_E_RUN, "a row number of lap %lld is out of range", (long long)lap);
+    return ascending ? DP_OK : check_once(id, count, rows, seen, lap, err);
 }
 
 static void set_columns(struct dp_batch *batch, size_t features)
 {
     batch->features = features;
     batch->cols = batch->sum_cols = features + (batch->intercept != 0 ? 1 : 0);
+}
+
+/* Whether the record counts the rows of the data set: in a shard it counts those of all shards, and says which are these. */
+static bool counts(const struct dp_record *record, const struct dp_frame *frame, const struct dp_dataset *dataset)
+{
+    size_t all = (size_t)record->rows, first = (size_t)dp_frame_int(frame, DP_F_FIRST_ROW, 0);
+    return dp_frame_has(frame, DP_F_FIRST_ROW) ? first <= all && dataset->rows <= all - first : dataset->rows == all;
 }
 
 static int read_inline(struct dp_batch *batch, const struct dp_frame *frame, struct dp_err *err)
@@ -95,15 +106,20 @@ int dp_batch_read_own(struct dp_batch *batch, const struct dp_frame *frame, cons
     /* A float, so that its products with coefficients are exact. */
     if (!isfinite(intercept) || (double)(float)intercept != intercept)
         return dp_fail(err, DP_E_RUN, "the intercept of lap %lld is not a finite f4", (long long)frame->lap);
-    *batch = (struct dp_batch){.count = rows->count, .id = rows->data, .dataset = dataset, .intercept = (float)intercept};
+    *batch = (struct dp_batch){.count = rows->count,
+                               .rows = dataset != NULL ? dataset->rows : (size_t)m->rows,
+                               .id = rows->data,
+                               .dataset = dataset,
+                               .intercept = (float)intercept};
+    batch->expected = m->rate * (double)batch->rows;
     if (batch->count > (size_t)1 << 31)
         return dp_fail(err, DP_E_RUN, "lap %lld has more than 2^31 rows", (long long)frame->lap);
-    rc = check_rows(batch->id, batch->count, m->rows, seen, frame->lap, err);
+    if (dataset != NULL && (strcmp(dp_frame_text(frame, DP_F_DATA, ""), dataset->digest) != 0 || !counts(m, frame, dataset)))
+        return dp_fail(err, DP_E_RUN, "the rows were sampled from another data set than --data names");
+    rc = check_rows(batch->id, batch->count, batch->rows, seen, frame->lap, err);
     if (rc != DP_OK)
         return rc;
     if (dataset != NULL) {
-        if (strcmp(dp_frame_text(frame, DP_F_DATA, ""), dataset->digest) != 0 || (size_t)m->rows != dataset->rows)
-            return dp_fail(err, DP_E_RUN, "the rows were sampled from another data set than --data names");
         set_columns(batch, dataset->cols);
         batch->y = dataset->y;
         return DP_OK;
@@ -133,54 +149,78 @@ int dp_batch_classes(const struct dp_frame *frame, size_t *classes, struct dp_er
     return said >= 0 ? DP_OK : dp_fail(err, DP_E_RUN, "the frame does not say how many classes the labels have");
 }
 
-/* Where row i is kept: by its number in the data set, or where it stands in the batch. */
-static size_t place(const struct dp_batch *batch, size_t i)
-{
-    return batch->dataset != NULL ? (size_t)batch->id[i] : i;
-}
-
 /* Row i as it is in the data. */
 static struct dp_row own_row(const struct dp_batch *batch, size_t i)
 {
     if (batch->dataset != NULL)
         return dp_dataset_row(batch->dataset, (size_t)batch->id[i]);
-    return (struct dp_row){batch->x + i * batch->features, NULL, batch->features};
+    return dp_row_dense(batch->x + i * batch->features, batch->features);
 }
 
 struct dp_row dp_batch_row(const struct dp_batch *batch, size_t i)
 {
-    return batch->behind != NULL ? dp_behind_row(batch->behind, place(batch, i)) : own_row(batch, i);
+    return batch->behind != NULL ? dp_behind_row(batch->behind, dp_batch_place(batch, i)) : own_row(batch, i);
 }
 
 double dp_batch_norm2(const struct dp_batch *batch, size_t i)
 {
     if (batch->behind != NULL)
-        return dp_behind_norm2(batch->behind, place(batch, i));
+        return dp_behind_norm2(batch->behind, dp_batch_place(batch, i));
     return dp_row_norm2(own_row(batch, i)) + (double)batch->intercept * (double)batch->intercept;
 }
 
-double dp_batch_label(const struct dp_batch *batch, size_t i)
+/* The rows after those of the block. */
+static void look_ahead(const struct dp_batch *batch, struct dp_block *block)
 {
-    return batch->y[place(batch, i)];
+    size_t after = block->first + block->count, left = batch->count - after;
+    block->ahead = left < DP_ROWS ? left : DP_ROWS;
+    for (size_t i = 0; i < block->ahead; i++) {
+        block->next[i] = own_row(batch, after + i);
+        __builtin_prefetch(batch->y + dp_batch_place(batch, after + i));
+    }
+    for (size_t i = block->ahead; i < DP_ROWS; i++)
+        block->next[i] = (struct dp_row){0};
+}
+
+void dp_batch_block(const struct dp_batch *batch, size_t first, struct dp_block *block)
+{
+    size_t left = batch->count - first;
+    block->first = first;
+    block->count = left < DP_ROWS ? left : DP_ROWS;
+    for (size_t i = 0; i < block->count; i++)
+        block->row[i] = own_row(batch, first + i);
+    look_ahead(batch, block);
+}
+
+void dp_block_next(const struct dp_batch *batch, struct dp_block *block)
+{
+    memcpy(block->row, block->next, block->ahead * sizeof *block->row);
+    block->first += block->count;
+    block->count = block->ahead;
+    look_ahead(batch, block);
+}
+
+void dp_block_score(const struct dp_batch *batch, const struct dp_block *block, const struct dp_form *form,
+                    const double *parameters, double *scores, double *norm2)
+{
+    form->family->score(form, parameters, block->row, block->count, block->next, scores, batch->behind == NULL ? norm2 : NULL);
+    for (size_t i = 0; norm2 != NULL && i < block->count; i++) {
+        if (batch->behind != NULL)
+            norm2[i] = dp_behind_norm2(batch->behind, dp_batch_place(batch, block->first + i));
+        else
+            norm2[i] += (double)batch->intercept * (double)batch->intercept;
+    }
+    for (size_t at = 0; batch->behind != NULL && at < block->count * form->outputs; at++)
+        scores[at] *= dp_behind_cut(batch->behind, dp_batch_place(batch, block->first + at / form->outputs));
 }
 
 size_t dp_batch_score(const struct dp_batch *batch, const struct dp_form *form, const double *parameters, size_t first,
                       double *scores)
 {
-    struct dp_row row[DP_ROWS] = {{0}}, next[DP_ROWS] = {{0}}; /* sampled rows lie far apart: the CPU does not guess them */
-    size_t left = batch->count - first, count = left < DP_ROWS ? left : DP_ROWS;
-    for (size_t i = 0; i < count; i++) {
-        row[i] = own_row(batch, first + i);
-        if (i + DP_ROWS < left) {
-            size_t ahead = first + i + DP_ROWS;
-            next[i] = own_row(batch, ahead);
-            __builtin_prefetch(batch->y + place(batch, ahead));
-        }
-    }
-    form->family->score(form, parameters, row, count, next, scores);
-    for (size_t at = 0; batch->behind != NULL && at < count * form->outputs; at++)
-        scores[at] *= dp_behind_cut(batch->behind, place(batch, first + at / form->outputs));
-    return count;
+    struct dp_block block;
+    dp_batch_block(batch, first, &block);
+    dp_block_score(batch, &block, form, parameters, scores, NULL);
+    return block.count;
 }
 
 void dp_batch_forget(struct dp_frame *frame)

@@ -10,6 +10,8 @@
 
 struct dp_batch {
     size_t count;                     /* rows in the batch */
+    double expected;                  /* rows that the sampler takes on average: public, and count is not */
+    size_t rows;                      /* that may be in it: those of the data set or, inline, all that the record counts */
     size_t features;                  /* columns of a row */
     size_t cols;                      /* columns of the model: one more with an intercept */
     size_t sum_cols;                  /* columns of a sum over rows: those of the model, or the entries of z */
@@ -21,7 +23,8 @@ struct dp_batch {
     const struct dp_behind *behind;   /* NULL: rows are what they are */
 };
 
-/* A bit per row, kept by the stage between laps. Starts zeroed; free(bits) at the end. */
+/* A bit per row, kept by the stage between laps; there are none until a batch is in no order. Starts zeroed; free(bits) at the
+   end. */
 struct dp_batch_seen {
     uint64_t *bits;
     size_t rows;
@@ -38,7 +41,7 @@ int dp_batch_read(struct dp_batch *batch, const struct dp_frame *frame, const st
 int dp_batch_read_own(struct dp_batch *batch, const struct dp_frame *frame, const struct dp_dataset *dataset,
                       struct dp_batch_seen *seen, struct dp_err *err);
 
-/* DP_E_RUN unless the batch has so many columns (of the model), and is of so many rows: those of the run's first lap. */
+/* DP_E_RUN unless the batch has so many columns (of the model), and its record so many rows: those of the run's first lap. */
 int dp_batch_same_shape(const struct dp_batch *batch, const struct dp_frame *frame, size_t cols, size_t rows,
                         struct dp_err *err);
 
@@ -51,9 +54,35 @@ static inline float dp_batch_constant(const struct dp_batch *batch)
 {
     return batch->behind == NULL ? batch->intercept : 0;
 }
-double dp_batch_label(const struct dp_batch *batch, size_t i);
 
-/* The scores of up to DP_ROWS rows, from `first` on, by parameters of the form: count × outputs. Returns count. */
+/* Where row i is kept: by its number in the data set, or where it stands in the batch. */
+static inline size_t dp_batch_place(const struct dp_batch *batch, size_t i)
+{
+    return batch->dataset != NULL ? (size_t)batch->id[i] : i;
+}
+static inline double dp_batch_label(const struct dp_batch *batch, size_t i)
+{
+    return batch->y[dp_batch_place(batch, i)];
+}
+
+/* Up to DP_ROWS rows of a batch as they are in the data, and `ahead` rows after them, which the CPU may be asked to fetch:
+   sampled rows lie far apart, and it does not guess them. */
+struct dp_block {
+    size_t first, count, ahead;
+    struct dp_row row[DP_ROWS], next[DP_ROWS]; /* next: without entries from `ahead` on */
+};
+
+/* The block that begins at first < batch->count. Asks for the labels of the rows ahead. */
+void dp_batch_block(const struct dp_batch *batch, size_t first, struct dp_block *block);
+
+/* The block after this one, of which there must be rows ahead: less work than anew. */
+void dp_block_next(const struct dp_batch *batch, struct dp_block *block);
+
+/* The scores of a block's rows by parameters of the form, count × outputs, and dp_batch_norm2 of them, unless norm2 is NULL. */
+void dp_block_score(const struct dp_batch *batch, const struct dp_block *block, const struct dp_form *form,
+                    const double *parameters, double *scores, double *norm2);
+
+/* The scores of the block from `first` on. Returns its count. */
 size_t dp_batch_score(const struct dp_batch *batch, const struct dp_form *form, const double *parameters, size_t first,
                       double *scores);
 

@@ -121,7 +121,7 @@ static void make_block(struct dp_behind *behind, const struct dp_behind_batch *b
     double *product = behind->product + thread * DP_PANELS_ROWS * behind->width;
     for (size_t i = 0; i < count; i++)
         rows[i] = batch->dataset != NULL ? dp_dataset_row(batch->dataset, (size_t)batch->id[todo[i]])
-                                         : (struct dp_row){batch->x + todo[i] * batch->features, NULL, batch->features};
+                                         : dp_row_dense(batch->x + todo[i] * batch->features, batch->features);
     dp_panels_multiply(&behind->panels, rows, count, batch->features, batch->constant, wide, product);
     for (size_t i = 0; i < count; i++) {
         size_t at = batch->dataset != NULL ? (size_t)batch->id[todo[i]] : todo[i];

@@ -46,7 +46,7 @@ void dp_behind_close(struct dp_behind *behind);
 /* Row `at`: a row number of the data set, or where rows are inline the place in the batch. */
 static inline struct dp_row dp_behind_row(const struct dp_behind *behind, size_t at)
 {
-    return (struct dp_row){behind->z + at * behind->width, NULL, behind->width};
+    return dp_row_dense(behind->z + at * behind->width, behind->width);
 }
 static inline double dp_behind_cut(const struct dp_behind *behind, size_t at)
 {

@@ -15,14 +15,14 @@ static inline enum dp_adjacency dp_adjacency_chosen(int choice)
    frame's label. The record must be open, and say on what the sum depends (release). */
 struct dp_record *dp_bounded_state(struct dp_frame *frame, enum dp_adjacency adjacency, double bound);
 
-/* Makes the frame's sum, on the grid of the bound, of coefficients (count × outputs) that dp_grid_clip has clipped to it, and
-   states that. */
-int dp_bounded_sum(struct dp_gather *gather, struct dp_frame *frame, const struct dp_batch *batch, const float *coefficient,
-                   size_t outputs, enum dp_adjacency adjacency, double bound, struct dp_err *err);
+/* Makes the frame's sum (outputs × the batch's sum_cols), on the grid of the bound, of coefficients that `update` has clipped
+   to the bound with dp_grid_clip, and states that. */
+int dp_bounded_sum(struct dp_gather *gather, struct dp_frame *frame, const struct dp_batch *batch, size_t outputs,
+                   dp_gather_update *update, void *context, enum dp_adjacency adjacency, double bound, struct dp_err *err);
 
 /* Leaves the coefficients, of any size, to dp-clip. */
-int dp_bounded_later(struct dp_frame *frame, const struct dp_batch *batch, const float *coefficient, size_t outputs,
-                     struct dp_err *err);
+int dp_bounded_later(struct dp_gather *gather, struct dp_frame *frame, const struct dp_batch *batch, size_t outputs,
+                     dp_gather_update *update, void *context, struct dp_err *err);
 
 /* DP_E_RUN when the coefficients of that many rows may not fit a frame. */
 int dp_bounded_later_fits(size_t rows, size_t outputs, struct dp_err *err);

@@ -1,6 +1,7 @@
 /* dp-clip: from updates per example to a sum that one person can move by at most C. */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/mem.h"
 #include "math/grid.h"
@@ -28,7 +29,8 @@ struct state {
     struct dp_batch_seen seen;
     struct dp_behind behind;
     struct dp_gather gather;
-    double *zeta; /* one row's updates, classes entries */
+    double *zeta;    /* threads × classes: one row's updates */
+    int64_t *within; /* threads, dp_apart: rows within the bound, less those beyond it */
     size_t classes, cols;
 };
 
@@ -77,7 +79,7 @@ static const struct dp_option options[] = {
      .kind = DP_OPT_FLAG,
      .offset = offsetof(struct options, keep_batch),
      .help = "leave the rows in the frame, for dp-linesearch --same-batch"},
-    DP_THREADS_OPTION(offsetof(struct options, threads)),
+    DP_THREADS_AUTO_OPTION(offsetof(struct options, threads)),
     {.name = NULL},
 };
 
@@ -89,13 +91,15 @@ static void clip_close(struct dp_stage *stage)
     dp_gather_close(&s->gather);
     free(s->seen.bits);
     free(s->zeta);
+    free(s->within);
 }
 
 static int clip_open(struct dp_stage *stage, struct dp_err *err)
 {
     const struct options *o = stage->options;
     struct state *s = stage->state;
-    s->behind.threads = s->gather.threads = (int)o->threads;
+    dp_gather_allow(&s->gather, o->threads);
+    s->behind.threads = o->threads > 0 ? (int)o->threads : 1;
     if (o->follow && !isnan(o->adaptive))
         return dp_fail(err, DP_E_USAGE, "--adaptive and --follow exclude each other");
     if (!isnan(o->most) && (isnan(o->adaptive) || o->most < o->clip))
@@ -103,7 +107,7 @@ static int clip_open(struct dp_stage *stage, struct dp_err *err)
     return o->data != NULL ? dp_dataset_open(&s->dataset, o->data, err) : DP_OK;
 }
 
-static int set_shape(struct state *s, size_t classes, size_t cols, struct dp_err *err)
+static int set_shape(struct state *s, size_t threads, size_t classes, size_t cols, struct dp_err *err)
 {
     if (s->zeta != NULL)
         return classes == s->classes && cols == s->cols
@@ -111,7 +115,8 @@ static int set_shape(struct state *s, size_t classes, size_t cols, struct dp_err
                    : dp_fail(err, DP_E_RUN, "the updates change their shape during the run");
     s->classes = classes;
     s->cols = cols;
-    return dp_alloc(&s->zeta, classes, sizeof(double), err);
+    int rc = dp_alloc(&s->zeta, threads * dp_apart(classes, sizeof(double)), sizeof(double), err);
+    return rc == DP_OK ? dp_alloc(&s->within, threads * dp_apart(1, sizeof *s->within), sizeof *s->within, err) : rc;
 }
 
 /* C of this lap: what the frame asks for, or, by the count of the lap before, C_{t+1} = C_t e^{−eta (b − quantile)}, b the
@@ -183,6 +188,32 @@ static int clip_hello(struct dp_stage *stage, struct dp_frame *frame, struct dp_
     return rc;
 }
 
+/* A lap: the arguments of each update. */
+struct lap {
+    const struct state *state;
+    const struct dp_batch *batch;
+    const float *updates; /* of all rows */
+    double bound;
+};
+
+static void clip_block(void *context, size_t thread, const struct dp_block *block, float *coefficient)
+{
+    const struct lap *lap = context;
+    const struct state *s = lap->state;
+    double *zeta = s->zeta + thread * dp_apart(s->classes, sizeof *zeta);
+    int64_t *within = s->within + thread * dp_apart(1, sizeof *within);
+    for (size_t i = block->first; i < block->first + block->count; i++, coefficient += s->classes) {
+        double norm2 = dp_batch_norm2(lap->batch, i), length2 = 0;
+        for (size_t k = 0; k < s->classes; k++) {
+            zeta[k] = (double)lap->updates[i * s->classes + k];
+            length2 += zeta[k] * zeta[k];
+        }
+        dp_grid_clip(zeta, s->classes, lap->bound, norm2, dp_batch_entries(lap->batch, i), coefficient);
+        if (isfinite(length2 * norm2)) /* else it contributes nothing here either */
+            *within += length2 * fmax(norm2, 1) <= lap->bound * lap->bound ? 1 : -1;
+    }
+}
+
 static int clip_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp_out *out, struct dp_err *err)
 {
     const struct options *o = stage->options;
@@ -202,21 +233,14 @@ static int clip_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp_o
     if (rc == DP_OK)
         rc = next_bound(o, frame, &bound, err);
     if (rc == DP_OK)
-        rc = set_shape(s, updates->dims[1], batch.cols, err);
+        rc = set_shape(s, (size_t)s->gather.threads, updates->dims[1], batch.cols, err);
     if (rc != DP_OK)
         return rc;
-    float *update = updates->data;
-    for (size_t i = 0; i < batch.count; i++, update += s->classes) {
-        double norm2 = dp_batch_norm2(&batch, i), length2 = 0;
-        for (size_t k = 0; k < s->classes; k++) {
-            s->zeta[k] = (double)update[k];
-            length2 += s->zeta[k] * s->zeta[k];
-        }
-        dp_grid_clip(s->zeta, s->classes, bound, norm2, dp_batch_entries(&batch, i), update);
-        if (isfinite(length2 * norm2)) /* else it contributes nothing here either */
-            within += length2 * fmax(norm2, 1) <= bound * bound ? 1 : -1;
-    }
-    rc = dp_bounded_sum(&s->gather, frame, &batch, updates->data, s->classes, dp_adjacency_chosen(o->adjacency), bound, err);
+    struct lap lap = {s, &batch, updates->data, bound};
+    memset(s->within, 0, (size_t)s->gather.threads * dp_apart(1, sizeof *s->within) * sizeof *s->within);
+    rc = dp_bounded_sum(&s->gather, frame, &batch, s->classes, clip_block, &lap, dp_adjacency_chosen(o->adjacency), bound, err);
+    for (size_t t = 0; t < (size_t)s->gather.threads; t++)
+        within += s->within[t * dp_apart(1, sizeof *s->within)];
     if (rc == DP_OK && !isnan(o->adaptive))
         rc = record_count(frame, within, err);
     if (rc != DP_OK)
@@ -240,4 +264,5 @@ const struct dp_stage_class dp_clip_class = {
     .fire = clip_fire,
     .close = clip_close,
     .ephemeral = true,
+    .additive = true,
 };

@@ -113,17 +113,13 @@ static int check_lap(const struct dp_erm *s, const struct dp_frame *frame, const
     return DP_OK;
 }
 
-/* The rows whose coins come up in a step: their number. */
+/* The rows of a step: their number. */
 static size_t draw(const struct dp_coins *coins, const struct dp_key *key, uint64_t step, size_t rows, int64_t *drawn)
 {
     size_t count = 0;
-    for (size_t base = 0; base < rows; base += DP_COINS_CHUNK) {
-        int64_t in[DP_COINS_CHUNK];
-        size_t size = rows - base < DP_COINS_CHUNK ? rows - base : DP_COINS_CHUNK;
-        size_t more = dp_coins_toss(coins, key, step, (int64_t)base, size, in);
-        memcpy(drawn + count, in, more * sizeof *in);
-        count += more;
-    }
+    int64_t from = 0;
+    while (from < (int64_t)rows)
+        count += dp_coins_toss(coins, key, step, &from, (int64_t)rows, drawn + count);
     return count;
 }
 
@@ -134,13 +130,14 @@ static int coins_lap(struct dp_stage *stage, struct dp_frame *frame, const struc
     const struct dp_erm_risk risk = {s, batch, NULL};
     const struct dp_erm_shape shape = dp_erm_shape_of(s);
     const struct plan plan = plan_of(s, &shape, sqrt(dp_norm2(model, dp_erm_size(s))));
-    const struct dp_coins coins = dp_coins(plan.drawn.rate, DP_DRAW_STEP_COINS, DP_DRAW_STEP_COIN_TAIL);
+    struct dp_coins coins;
     int64_t *drawn;
     int rc = check_lap(s, frame, batch, &plan, err);
     if (rc == DP_OK)
-        rc = dp_alloc(&drawn, s->rows, sizeof *drawn, err);
+        rc = dp_alloc(&drawn, s->rows + DP_COINS_TOSSED, sizeof *drawn, err);
     if (rc != DP_OK)
         return rc;
+    dp_coins_prepare(&coins, plan.drawn.rate, DP_DRAW_STEP_COINS);
     memcpy(s->w, model, dp_erm_size(s) * sizeof *s->w);
     for (int64_t t = 0; rc == DP_OK && t < plan.drawn.draws; t++) {
         uint64_t step = (uint64_t)(frame->lap * plan.drawn.draws + t);

@@ -68,7 +68,7 @@ static void add_rows(const struct dp_erm_risk *r, const double *w, const int64_t
     size_t outputs = s->form.outputs, number[DP_ROWS];
     struct dp_row rows[DP_ROWS];
     for (size_t count; (count = take_rows(r, order, from, to, number, rows)) > 0; from += count) {
-        s->form.family->score(&s->form, w, rows, count, NULL, scores);
+        s->form.family->score(&s->form, w, rows, count, NULL, scores, NULL);
         for (size_t i = 0; i < count; i++) {
             double *own = scores + i * outputs;
             if (!s->takes[number[i]])
@@ -89,7 +89,7 @@ static void add_bends(const struct dp_erm_risk *r, const double *v, size_t from,
         size_t together = to - from < DP_ROWS ? to - from : DP_ROWS;
         for (size_t i = 0; i < together; i++)
             rows[i] = dp_batch_row(r->batch, from + i);
-        s->form.family->score(&s->form, v, rows, together, NULL, scores);
+        s->form.family->score(&s->form, v, rows, together, NULL, scores, NULL);
         for (size_t i = 0; i < together; i++) {
             double part = s->bend[from + i] * scores[i];
             if (s->bend[from + i] == 0) /* of a row that does not contribute it may not be finite */
@@ -185,7 +185,7 @@ void dp_erm_bend_at(void *self, const double *w)
     for (size_t i = 0; i < r->batch->count; i++) {
         struct dp_row row = dp_batch_row(r->batch, i);
         double score, target = dp_loss_target(dp_batch_label(r->batch, i), s->classes, 1, 0);
-        s->form.family->score(&s->form, w, &row, 1, NULL, &score);
+        s->form.family->score(&s->form, w, &row, 1, NULL, &score, NULL);
         s->bend[i] = s->takes[i] ? dp_loss_curvature(s->loss, s->width, target, score) : 0;
     }
 }

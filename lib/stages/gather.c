@@ -6,57 +6,132 @@
 
 #include "base/mem.h"
 
+#define PER_THREAD 262144.0
+#define MOST_CHOSEN 64
+
+void dp_gather_allow(struct dp_gather *gather, int64_t threads)
+{
+    int there = omp_get_num_procs();
+    gather->choose = threads < 1;
+    gather->threads = threads >= 1 ? (int)threads : there < MOST_CHOSEN ? there : MOST_CHOSEN;
+}
+
+int dp_gather_pay(int most, double rows, size_t cols, size_t outputs)
+{
+    double work = rows * (double)cols * (1 + (double)outputs / 8) / PER_THREAD;
+    return work >= most ? most : work > 1 ? (int)work : 1;
+}
+
+/* Threads of this lap. */
+static int threads_of(const struct dp_gather *gather, const struct dp_batch *batch, size_t outputs)
+{
+    return gather->choose ? dp_gather_pay(gather->threads, batch->expected, batch->cols, outputs) : gather->threads;
+}
+
 void dp_gather_close(struct dp_gather *gather)
 {
-    free(gather->partial);
-    gather->partial = NULL;
-    gather->capacity = 0;
+    for (int t = 0; gather->tally != NULL && t < gather->threads; t++)
+        dp_tally_close(&gather->tally[t]);
+    free(gather->tally);
+    free(gather->coefficient);
+    free(gather->unpacked);
+    *gather = (struct dp_gather){.threads = gather->threads};
 }
 
-static void add_rows(const struct dp_batch *batch, size_t from, size_t to, const float *coefficients, size_t classes,
-                     double inverse_grid, int64_t *sum)
+/* A pass over a batch. */
+struct pass {
+    const struct dp_batch *batch;
+    size_t outputs;
+    dp_gather_update *update;
+    void *context;
+    struct dp_gather *gather; /* NULL: no sums */
+    float *coefficient;       /* of all rows, or of DP_ROWS rows for each thread */
+};
+
+static void add_block(struct dp_tally *tally, const struct dp_batch *batch, const struct dp_block *block,
+                      const float *coefficient)
 {
-    const float last = dp_batch_constant(batch);
-    const struct dp_row constant = {&last, NULL, 1};
-    struct dp_row rows[DP_ROWS];
-    for (size_t i = from; i < to; i += DP_ROWS) {
-        size_t count = to - i < DP_ROWS ? to - i : DP_ROWS;
-        const float *c = coefficients + i * classes;
-        for (size_t r = 0; r < count; r++)
-            rows[r] = dp_batch_row(batch, i + r);
-        if (classes > 1)
-            dp_rows_add_grid(c, classes, inverse_grid, rows, count, sum, batch->sum_cols);
-        for (size_t r = 0; classes == 1 && r < count; r++)
-            if (c[r] != 0)
-                dp_row_add_grid(c[r], inverse_grid, rows[r], sum);
-        for (size_t at = 0; last != 0 && at < count * classes; at++)
-            dp_row_add_grid(c[at], inverse_grid, constant, sum + at % classes * batch->cols + batch->features);
+    struct dp_row behind[DP_ROWS];
+    for (size_t i = 0; batch->behind != NULL && i < block->count; i++)
+        behind[i] = dp_batch_row(batch, block->first + i);
+    dp_tally_add(tally, coefficient, batch->behind != NULL ? behind : block->row, block->count);
+}
+
+static bool is_narrow(const struct dp_batch *batch)
+{
+    return batch->dataset != NULL && batch->dataset->storage == DP_STORAGE_INT16;
+}
+
+/* Narrow rows become floats once, for their coefficients and for the sum. */
+static void unpack(const struct dp_gather *gather, size_t thread, struct dp_block *block)
+{
+    float *room = (float *)(((uintptr_t)gather->unpacked + 63) & ~(uintptr_t)63) + thread * DP_ROWS * gather->stride;
+    for (size_t i = 0; i < block->count; i++, room += gather->stride) {
+        struct dp_row *row = &block->row[i]; /* member by member: a copy of a row that was just written waits for it */
+        row->values = dp_row_floats(row, room);
+        row->narrow = NULL;
     }
 }
 
-int dp_gather_sum(struct dp_gather *gather, const struct dp_batch *batch, const float *coefficients, size_t classes,
-                  double grid, int64_t *sum, struct dp_err *err)
+/* Blocks from … to − 1. */
+static void go(const struct pass *p, size_t thread, size_t from, size_t to)
 {
-    int threads = gather->threads;
-    size_t size = classes * batch->sum_cols;
-    memset(sum, 0, size * sizeof *sum);
-    if (threads < 2 || batch->count < (size_t)threads) {
-        add_rows(batch, 0, batch->count, coefficients, classes, 1 / grid, sum);
-        return DP_OK;
+    struct dp_block block;
+    for (size_t b = from; b < to; b++) {
+        float *own = p->coefficient +
+                     (p->gather != NULL ? thread * dp_apart(DP_ROWS * p->outputs, sizeof *own) : b * DP_ROWS * p->outputs);
+        if (b == from)
+            dp_batch_block(p->batch, b * DP_ROWS, &block);
+        else
+            dp_block_next(p->batch, &block);
+        if (p->gather != NULL && is_narrow(p->batch))
+            unpack(p->gather, thread, &block);
+        p->update(p->context, thread, &block, own);
+        if (p->gather != NULL)
+            add_block(&p->gather->tally[thread], p->batch, &block, own);
     }
-    size_t others = (size_t)(threads - 1) * size;
-    int rc = dp_grow(&gather->partial, &gather->capacity, others, sizeof *sum, err);
+}
+
+static void go_all(const struct pass *p, int threads)
+{
+    size_t blocks = (p->batch->count + DP_ROWS - 1) / DP_ROWS;
+    if (threads < 2 || blocks < 2) {
+        go(p, 0, 0, blocks);
+        return;
+    }
+#pragma omp parallel for num_threads(threads) schedule(static, 1)
+    for (int t = 0; t < threads; t++)
+        go(p, (size_t)t, blocks * (size_t)t / (size_t)threads, blocks * ((size_t)t + 1) / (size_t)threads);
+}
+
+int dp_gather_sum(struct dp_gather *gather, const struct dp_batch *batch, size_t outputs, double grid, dp_gather_update *update,
+                  void *context, int64_t *sum, struct dp_err *err)
+{
+    size_t threads = (size_t)threads_of(gather, batch, outputs);
+    float constant = dp_batch_constant(batch);
+    int rc = gather->tally == NULL ? dp_alloc(&gather->tally, (size_t)gather->threads, sizeof *gather->tally, err) : DP_OK;
+    if (rc == DP_OK)
+        rc = dp_grow(&gather->coefficient, &gather->capacity, threads * dp_apart(DP_ROWS * outputs, sizeof(float)),
+                     sizeof *gather->coefficient, err);
+    gather->stride = (batch->features + 15) / 16 * 16;
+    if (rc == DP_OK && is_narrow(batch))
+        rc = dp_grow(&gather->unpacked, &gather->unpacked_capacity, threads * DP_ROWS * gather->stride + 16,
+                     sizeof *gather->unpacked, err);
+    for (size_t t = 0; rc == DP_OK && t < threads; t++)
+        rc = dp_tally_begin(&gather->tally[t], outputs, batch->sum_cols - (constant != 0 ? 1 : 0), constant, grid, err);
     if (rc != DP_OK)
         return rc;
-    memset(gather->partial, 0, others * sizeof *sum);
-#pragma omp parallel for num_threads(threads) schedule(static, 1)
-    for (int t = 0; t < threads; t++) {
-        size_t from = batch->count * (size_t)t / (size_t)threads, to = batch->count * ((size_t)t + 1) / (size_t)threads;
-        int64_t *own = t == 0 ? sum : gather->partial + (size_t)(t - 1) * size;
-        add_rows(batch, from, to, coefficients, classes, 1 / grid, own);
-    }
-    for (int t = 1; t < threads; t++)
-        for (size_t j = 0; j < size; j++)
-            sum[j] += gather->partial[(size_t)(t - 1) * size + j];
+    const struct pass pass = {batch, outputs, update, context, gather, gather->coefficient};
+    go_all(&pass, (int)threads);
+    memset(sum, 0, outputs * batch->sum_cols * sizeof *sum);
+    for (size_t t = 0; t < threads; t++)
+        dp_tally_end(&gather->tally[t], sum);
     return DP_OK;
+}
+
+void dp_gather_updates(const struct dp_gather *gather, const struct dp_batch *batch, size_t outputs, dp_gather_update *update,
+                       void *context, float *coefficient)
+{
+    const struct pass pass = {batch, outputs, update, context, NULL, coefficient};
+    go_all(&pass, threads_of(gather, batch, outputs));
 }

@@ -2,7 +2,6 @@
    respect to W is (dl/du) xᵀ, so K numbers per row say all and clipping costs no more. This is so for the family "linear"
    alone; another makes its bounded sum itself. Behind a transform the row is z (stages/behind.h). */
 #include <math.h>
-#include <omp.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -35,8 +34,6 @@ struct state {
     size_t rows, classes; /* classes: of the labels; 0 for a regression */
     bool announced;       /* the frame says what the model is */
     double *zeta;         /* threads × DP_ROWS × outputs */
-    float *coefficient;   /* count × outputs */
-    size_t coefficient_capacity;
 };
 
 #define OFFSET(member) offsetof(struct options, member)
@@ -71,7 +68,7 @@ static const struct dp_option options[] = {
      .offset = OFFSET(keep_batch),
      .help = "with --clip: leave the rows in the frame, for dp-linesearch --same-batch"},
     {.name = "non-private", .kind = DP_OPT_FLAG, .offset = OFFSET(non_private), .help = "the exact sum, without clip or grid"},
-    DP_THREADS_OPTION(OFFSET(threads)),
+    DP_THREADS_AUTO_OPTION(OFFSET(threads)),
     {.name = NULL},
 };
 
@@ -83,14 +80,14 @@ static void grad_close(struct dp_stage *stage)
     dp_gather_close(&s->gather);
     free(s->seen.bits);
     free(s->zeta);
-    free(s->coefficient);
 }
 
 static int grad_open(struct dp_stage *stage, struct dp_err *err)
 {
     const struct options *o = stage->options;
     struct state *s = stage->state;
-    s->behind.threads = s->gather.threads = (int)o->threads;
+    dp_gather_allow(&s->gather, o->threads);
+    s->behind.threads = o->threads > 0 ? (int)o->threads : 1;
     s->loss = (enum dp_loss)o->loss;
     s->width = isnan(o->width) ? dp_loss_default_width(s->loss) : o->width;
     if (o->non_private && !isnan(o->clip))
@@ -114,9 +111,10 @@ static int set_shape(struct dp_stage *stage, struct dp_frame *frame, const struc
     s->form = dp_form_for(&dp_family_linear, batch->features, dp_loss_outputs(s->classes), (double)batch->intercept);
     rc = dp_labels_check(s->loss, s->classes, s->dataset, o->data, err);
     if (rc == DP_OK && isnan(o->clip) && !o->non_private)
-        rc = dp_bounded_later_fits(s->rows, s->form.outputs, err);
+        rc = dp_bounded_later_fits(batch->rows, s->form.outputs, err);
     if (rc == DP_OK)
-        rc = dp_alloc(&s->zeta, (size_t)o->threads * DP_ROWS * s->form.outputs, sizeof(double), err);
+        rc = dp_alloc(&s->zeta, (size_t)s->gather.threads * dp_apart(DP_ROWS * s->form.outputs, sizeof(double)), sizeof(double),
+                      err);
     return rc;
 }
 
@@ -149,37 +147,33 @@ static void descend(const struct state *s, double label, double *zeta)
         zeta[k] = -zeta[k];
 }
 
-/* −dl/du of up to DP_ROWS rows from `first` on, count × outputs. Returns count. */
-static size_t descend_block(const struct state *s, const struct dp_batch *batch, const double *model, size_t first,
-                            double *zeta)
+/* −dl/du of a block's rows, count × outputs, and their squared norms unless norm2 is NULL. */
+static void descend_block(const struct state *s, const struct dp_batch *batch, const double *model,
+                          const struct dp_block *block, double *zeta, double *norm2)
 {
-    size_t count = dp_batch_score(batch, &s->form, model, first, zeta);
-    for (size_t i = 0; i < count; i++)
-        descend(s, dp_batch_label(batch, first + i), zeta + i * s->form.outputs);
-    return count;
+    dp_block_score(batch, block, &s->form, model, zeta, norm2);
+    for (size_t i = 0; i < block->count; i++)
+        descend(s, dp_batch_label(batch, block->first + i), zeta + i * s->form.outputs);
 }
 
-static void update_block(struct state *s, const struct options *o, const struct dp_batch *batch, const double *model,
-                         size_t first, double *zeta)
-{
-    size_t count = descend_block(s, batch, model, first, zeta);
-    for (size_t i = first; i < first + count; i++, zeta += s->form.outputs)
-        dp_grid_clip(zeta, s->form.outputs, isnan(o->clip) ? (double)INFINITY : o->clip, dp_batch_norm2(batch, i),
-                     dp_batch_entries(batch, i), s->coefficient + i * s->form.outputs);
-}
+/* A lap: the arguments of each update. */
+struct lap {
+    const struct state *state;
+    const struct dp_batch *batch;
+    const double *model;
+    double clip; /* infinite without --clip */
+};
 
-static void update_rows(struct dp_stage *stage, const struct dp_batch *batch, const double *model)
+static void update_block(void *context, size_t thread, const struct dp_block *block, float *coefficient)
 {
-    const struct options *o = stage->options;
-    struct state *s = stage->state;
-    if (o->threads > 1) {
-#pragma omp parallel for num_threads((int)o->threads) schedule(static)
-        for (size_t i = 0; i < batch->count; i += DP_ROWS)
-            update_block(s, o, batch, model, i, s->zeta + (size_t)omp_get_thread_num() * DP_ROWS * s->form.outputs);
-    } else {
-        for (size_t i = 0; i < batch->count; i += DP_ROWS)
-            update_block(s, o, batch, model, i, s->zeta);
-    }
+    const struct lap *lap = context;
+    size_t outputs = lap->state->form.outputs;
+    double *zeta = lap->state->zeta + thread * dp_apart(DP_ROWS * outputs, sizeof *zeta), norm2[DP_ROWS];
+    size_t entries[DP_ROWS];
+    descend_block(lap->state, lap->batch, lap->model, block, zeta, norm2);
+    for (size_t i = 0; i < block->count; i++)
+        entries[i] = dp_batch_entries(lap->batch, block->first + i);
+    dp_grid_clip_rows(zeta, outputs, lap->clip, norm2, entries, block->count, coefficient);
 }
 
 static void add_row(const struct state *s, const struct dp_batch *batch, size_t i, const double *zeta, double *sum)
@@ -200,35 +194,34 @@ static int sum_exactly(struct state *s, struct dp_frame *frame, const struct dp_
     if (rc != DP_OK)
         return rc;
     memset(sum, 0, s->form.outputs * batch->sum_cols * sizeof *sum);
-    for (size_t first = 0, count; first < batch->count; first += count) {
-        count = descend_block(s, batch, model, first, s->zeta);
-        for (size_t at = 0; at < count * s->form.outputs; at++)
+    struct dp_block block;
+    for (size_t first = 0; first < batch->count; first += DP_ROWS) {
+        dp_batch_block(batch, first, &block);
+        descend_block(s, batch, model, &block, s->zeta, NULL);
+        for (size_t at = 0; at < block.count * s->form.outputs; at++)
             if (!isfinite(s->zeta[at]))
                 return dp_fail(err, DP_E_RUN, "a gradient of lap %lld is not finite: a smaller step size may help",
                                (long long)frame->lap);
-        for (size_t i = 0; i < count; i++)
+        for (size_t i = 0; i < block.count; i++)
             add_row(s, batch, first + i, s->zeta + i * s->form.outputs, sum);
     }
     dp_frame_edit_record(frame, DP_F_NONE)->of = DP_F_SUM;
     return DP_OK;
 }
 
-static int lap(struct dp_stage *stage, struct dp_frame *frame, const struct dp_batch *batch, const double *model,
-               struct dp_err *err)
+static int fire_lap(struct dp_stage *stage, struct dp_frame *frame, const struct dp_batch *batch, const double *model,
+                    struct dp_err *err)
 {
     const struct options *o = stage->options;
     struct state *s = stage->state;
     dp_frame_edit_record(frame, DP_F_NONE)->release = DP_RELEASE_SUM;
     if (o->non_private)
         return sum_exactly(s, frame, batch, model, err);
-    int rc = dp_grow(&s->coefficient, &s->coefficient_capacity, batch->count * s->form.outputs, sizeof(float), err);
-    if (rc != DP_OK)
-        return rc;
-    update_rows(stage, batch, model);
+    struct lap lap = {s, batch, model, isnan(o->clip) ? (double)INFINITY : o->clip};
     if (isnan(o->clip))
-        return dp_bounded_later(frame, batch, s->coefficient, s->form.outputs, err);
-    return dp_bounded_sum(&s->gather, frame, batch, s->coefficient, s->form.outputs, dp_adjacency_chosen(o->adjacency), o->clip,
-                          err);
+        return dp_bounded_later(&s->gather, frame, batch, s->form.outputs, update_block, &lap, err);
+    return dp_bounded_sum(&s->gather, frame, batch, s->form.outputs, update_block, &lap, dp_adjacency_chosen(o->adjacency),
+                          o->clip, err);
 }
 
 /* What the records of its laps will say. */
@@ -236,15 +229,15 @@ static int grad_hello(struct dp_stage *stage, struct dp_frame *frame, struct dp_
 {
     const struct options *o = stage->options;
     struct dp_record *open;
-    (void)err;
-    for (int at = 0; (open = dp_announced(stage, frame, DP_F_NONE, &at)) != NULL;) {
+    int rc = o->non_private ? dp_stage_whole(stage, "--non-private", err) : DP_OK;
+    for (int at = 0; rc == DP_OK && (open = dp_announced(stage, frame, DP_F_NONE, &at)) != NULL;) {
         open->release = DP_RELEASE_SUM;
         if (o->non_private)
             open->of = DP_F_SUM;
         else if (!isnan(o->clip))
             dp_record_bound(open, DP_F_SUM, dp_adjacency_chosen(o->adjacency), o->clip);
     }
-    return DP_OK;
+    return rc;
 }
 
 static int grad_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp_out *out, struct dp_err *err)
@@ -263,7 +256,7 @@ static int grad_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp_o
     if (rc == DP_OK)
         rc = dp_form_model(&s->form, frame, &stage->key, &model, err);
     if (rc == DP_OK)
-        rc = lap(stage, frame, &batch, model, err);
+        rc = fire_lap(stage, frame, &batch, model, err);
     if (rc != DP_OK)
         return rc;
     if (!dp_frame_has(frame, DP_F_UPDATES) && !o->keep_batch) /* else dp-clip or dp-linesearch still needs the rows */
@@ -284,4 +277,5 @@ const struct dp_stage_class dp_grad_class = {
     .fire = grad_fire,
     .close = grad_close,
     .ephemeral = true,
+    .additive = true,
 };

@@ -179,9 +179,9 @@ static struct dp_row as_asked(const struct options *o, const struct dp_batch *ba
     if (!o->unit || !(norm > 0 && isfinite(norm)))
         return row;
     for (size_t j = 0; j < row.count; j++)
-        p->unit[j] = dp_float_toward_zero((double)row.values[j] / norm);
+        p->unit[j] = dp_float_toward_zero((double)dp_row_value(&row, j) / norm);
     p->tail[0] = dp_float_toward_zero(v / norm);
-    return (struct dp_row){p->unit, row.columns, row.count};
+    return dp_row_sparse(p->unit, row.columns, row.count);
 }
 
 static void add_rows(struct dp_stage *stage, const struct dp_batch *batch, struct part *p, size_t from, size_t to, int64_t *sum)
@@ -270,4 +270,5 @@ const struct dp_stage_class dp_moments_class = {
     .fire = moments_fire,
     .close = moments_close,
     .ephemeral = true,
+    .additive = true,
 };

@@ -8,7 +8,9 @@
 #include "math/gamma_norm.h"
 #include "math/grid.h"
 #include "math/laplace.h"
+#include "priv/shares.h"
 #include "stages/announced.h"
+#include "stages/shared_options.h"
 #include "stages/stages.h"
 #include "wire/laps.h"
 
@@ -16,7 +18,8 @@ struct options {
     double multiplier, count_multiplier;
     int noise;
     const char *schedule;
-    bool follow;
+    bool follow, share, allow_seeded;
+    int64_t colluding;
 };
 
 struct state {
@@ -35,14 +38,7 @@ static const struct dp_option options[] = {
      .min = 0,
      .max = INFINITY,
      .flags = DP_OPT_REQUIRED | DP_OPT_OPEN_MIN},
-    {.name = "count-multiplier",
-     .kind = DP_OPT_REAL,
-     .offset = offsetof(struct options, count_multiplier),
-     .metavar = "ZB",
-     .help = "the same for the count of dp-clip --adaptive",
-     .min = 0,
-     .max = INFINITY,
-     .flags = DP_OPT_OPEN_MIN},
+    DP_COUNT_MULTIPLIER_OPTION(offsetof(struct options, count_multiplier)),
     {.name = "noise",
      .kind = DP_OPT_CHOICE,
      .offset = offsetof(struct options, noise),
@@ -61,8 +57,30 @@ static const struct dp_option options[] = {
      .kind = DP_OPT_FLAG,
      .offset = offsetof(struct options, follow),
      .help = "where the frame has a multiplier, which released values chose, take that instead of Z"},
+    {.name = "share",
+     .kind = DP_OPT_FLAG,
+     .offset = offsetof(struct options, share),
+     .help = "add a share of the noise, which all shards have together"},
+    {.name = "colluding",
+     .kind = DP_OPT_INT,
+     .offset = offsetof(struct options, colluding),
+     .metavar = "C",
+     .help = "of all shares C may be known to others, or be lost: the rest has the noise",
+     .fallback = "0",
+     .min = 0,
+     .max = DP_MAX_SHARDS - 1},
+    {.name = "allow-seeded",
+     .kind = DP_OPT_FLAG,
+     .offset = offsetof(struct options, allow_seeded),
+     .help = "--share: let a seeded run pass: reproducible, not private"},
     {.name = NULL},
 };
+
+static enum dp_query_kind kind_of(const struct options *o)
+{
+    static const enum dp_query_kind kind[] = {DP_QUERY_GAUSSIAN, DP_QUERY_DISCRETE_LAPLACE, DP_QUERY_GAMMA}; /* --noise */
+    return kind[o->noise];
+}
 
 static void noise_close(struct dp_stage *stage)
 {
@@ -78,6 +96,12 @@ static int noise_open(struct dp_stage *stage, struct dp_err *err)
     int rc = dp_schedule_open(&s->schedule, "--schedule", o->schedule, err);
     if (rc == DP_OK && o->follow && s->schedule.kind != DP_SCHEDULE_CONSTANT)
         rc = dp_fail(err, DP_E_USAGE, "--schedule and --follow exclude each other");
+    if (rc == DP_OK && o->share && kind_of(o) != DP_QUERY_GAUSSIAN)
+        rc = dp_fail(err, DP_E_USAGE, "--share: only Gaussian noise adds up");
+    if (rc == DP_OK && o->colluding > 0 && !o->share)
+        rc = dp_fail(err, DP_E_USAGE, "--colluding needs --share");
+    if (rc == DP_OK && o->allow_seeded && !o->share)
+        rc = dp_fail(err, DP_E_USAGE, "--allow-seeded needs --share");
     return rc;
 }
 
@@ -117,27 +141,49 @@ static int announce_schedule(struct dp_stage *stage, struct dp_frame *hello, str
     return rc;
 }
 
-static enum dp_query_kind kind_of(const struct options *o)
-{
-    static const enum dp_query_kind kind[] = {DP_QUERY_GAUSSIAN, DP_QUERY_DISCRETE_LAPLACE, DP_QUERY_GAMMA}; /* --noise */
-    return kind[o->noise];
-}
-
 /* Objective perturbation comes with a query of its own, which lacks the noise on its result. */
 static bool is_open(const struct dp_query *query)
 {
     return query->kind == DP_QUERY_NONE || (query->kind == DP_QUERY_OBJECTIVE && query->multiplier == 0);
 }
 
-static int complete(struct dp_record *record, enum dp_query_kind kind, double multiplier, struct dp_err *err)
+static int complete(const struct dp_stage *stage, struct dp_record *record, enum dp_query_kind kind, double multiplier,
+                    struct dp_err *err)
 {
+    const struct options *o = stage->options;
     if (record->query.kind == DP_QUERY_NONE)
         record->query = (struct dp_query){.kind = kind};
     else if (kind != DP_QUERY_GAUSSIAN)
         return dp_fail(err, DP_E_UNSAFE,
                        "--noise: what is left of a perturbed objective has an accountant behind Gaussian noise alone");
+    /* Elsewhere the gate compares them; but what leaves a shard may not meet an honest one. */
+    if (stage->shards > 0 && record->promised > multiplier)
+        return dp_fail(err, DP_E_UNSAFE, "--multiplier: dp-consent has charged for a multiplier of %g, and this is %g",
+                       record->promised, multiplier);
     record->query.multiplier = multiplier;
     record->scale = multiplier * record->sensitivity;
+    if (!o->share)
+        return DP_OK;
+    if (record->promised != 0)
+        return dp_fail(err, DP_E_UNSAFE,
+                       "--share: dp-consent stands behind dp-noise, which knows what noise there is, not before it");
+    record->shares = stage->shards;
+    record->colluding = o->colluding;
+    return DP_OK;
+}
+
+static int check_share(const struct dp_stage *stage, struct dp_err *err)
+{
+    const struct options *o = stage->options;
+    if (o->share && stage->shards == 0)
+        return dp_fail(err, DP_E_USAGE, "--share: the rows of this run are in one place, and so is its noise");
+    if (o->share && o->colluding >= stage->shards)
+        return dp_fail(err, DP_E_USAGE, "--colluding: %lld of %lld shares leave no noise", (long long)o->colluding,
+                       (long long)stage->shards);
+    /* The seed comes from where the shares go to. */
+    if (o->share && stage->seeded && !o->allow_seeded)
+        return dp_fail(err, DP_E_UNSAFE,
+                       "--share: the run is seeded: whoever knows the seed knows the noise (--allow-seeded for experiments)");
     return DP_OK;
 }
 
@@ -146,13 +192,13 @@ static int noise_hello(struct dp_stage *stage, struct dp_frame *frame, struct dp
     const struct options *o = stage->options;
     struct state *s = stage->state;
     struct dp_record *record;
-    int rc = DP_OK;
+    int rc = check_share(stage, err);
     for (int at = 0; rc == DP_OK && (record = dp_announced(stage, frame, DP_F_SUM, &at)) != NULL;)
         if (is_open(&record->query))
-            rc = complete(record, kind_of(o), o->multiplier, err);
+            rc = complete(stage, record, kind_of(o), o->multiplier, err);
     for (int at = 0; !isnan(o->count_multiplier) && (record = dp_announced(stage, frame, DP_F_WITHIN, &at)) != NULL;)
         if (rc == DP_OK && is_open(&record->query))
-            rc = complete(record, DP_QUERY_GAUSSIAN, o->count_multiplier, err);
+            rc = complete(stage, record, DP_QUERY_GAUSSIAN, o->count_multiplier, err);
     if (rc != DP_OK)
         return rc;
     return s->schedule.kind != DP_SCHEDULE_CONSTANT ? announce_schedule(stage, frame, err) : DP_OK;
@@ -208,8 +254,8 @@ static int add_gamma(struct dp_stage *stage, int64_t lap, double scale, struct d
 }
 
 /* Records noise on a field that is bounded and has none yet. */
-static struct dp_record *record_noise(struct dp_frame *frame, enum dp_field field, enum dp_query_kind kind, double multiplier,
-                                      struct dp_err *err)
+static struct dp_record *record_noise(const struct dp_stage *stage, struct dp_frame *frame, enum dp_field field,
+                                      enum dp_query_kind kind, double multiplier, struct dp_err *err)
 {
     struct dp_record *r = dp_frame_edit_record(frame, field);
     if (r == NULL || !(r->sensitivity > 0)) {
@@ -222,7 +268,23 @@ static struct dp_record *record_noise(struct dp_frame *frame, enum dp_field fiel
                 (long long)frame->lap);
         return NULL;
     }
-    return complete(r, kind, multiplier, err) == DP_OK ? r : NULL;
+    return complete(stage, r, kind, multiplier, err) == DP_OK ? r : NULL;
+}
+
+/* Gaussian noise of the record's scale, or the share of it. Shards that have one key, of a seed, draw side by side. */
+static int add_gaussian(struct dp_stage *stage, enum dp_purpose purpose, int64_t lap, const char *option,
+                        const struct dp_record *r, double grid, const struct dp_array *to, struct dp_err *err)
+{
+    const struct options *o = stage->options;
+    double scale = o->share ? dp_shares_scale(r->scale, r->shares, r->colluding) : r->scale;
+    uint64_t first = stage->shards > 0 ? (uint64_t)(stage->shard - 1) * to->count : 0;
+    if (o->share && !(scale / grid >= DP_SHARES_LEAST))
+        return dp_fail(err, DP_E_UNSAFE,
+                       "%s: a share has noise of %.3g steps of the grid, and below %g shares are not Gaussian noise together",
+                       option, scale / grid, DP_SHARES_LEAST);
+    if (dp_grid_add_gaussian(&stage->key, purpose, (uint64_t)lap, first, scale / grid, to->data, to->count) != 0)
+        return dp_fail(err, DP_E_RUN, "%s: noise of scale %g does not fit the grid", option, scale);
+    return DP_OK;
 }
 
 /* The count that dp-clip --adaptive put beside the sum. Its grid is 1/2. */
@@ -237,13 +299,11 @@ static int add_to_count(struct dp_stage *stage, struct dp_frame *frame, struct d
         rc = dp_fail(err, DP_E_UNSAFE, "the count of lap %lld is not one number", (long long)frame->lap);
     if (rc != DP_OK)
         return rc;
-    const struct dp_record *r = record_noise(frame, DP_F_WITHIN, DP_QUERY_GAUSSIAN, o->count_multiplier, err);
+    const struct dp_record *r = record_noise(stage, frame, DP_F_WITHIN, DP_QUERY_GAUSSIAN, o->count_multiplier, err);
     if (r == NULL)
         return DP_E_UNSAFE;
     /* A purpose of its own: how many draws of the other the noise on the sum takes depends on its kind. */
-    if (dp_grid_add_gaussian(&stage->key, DP_DRAW_COUNT_NOISE, (uint64_t)frame->lap, 0, r->scale / 0.5, count->data, 1) != 0)
-        return dp_fail(err, DP_E_RUN, "--count-multiplier: noise of scale %g does not fit the grid", r->scale);
-    return DP_OK;
+    return add_gaussian(stage, DP_DRAW_COUNT_NOISE, frame->lap, "--count-multiplier", r, 0.5, count, err);
 }
 
 static int add_to_sum(struct dp_stage *stage, struct dp_frame *frame, struct dp_err *err)
@@ -258,16 +318,14 @@ static int add_to_sum(struct dp_stage *stage, struct dp_frame *frame, struct dp_
         rc = multiplier(stage, frame, &z, err);
     if (rc != DP_OK)
         return rc;
-    const struct dp_record *r = record_noise(frame, DP_F_SUM, kind_of(o), z, err);
+    const struct dp_record *r = record_noise(stage, frame, DP_F_SUM, kind_of(o), z, err);
     if (r == NULL)
         return DP_E_UNSAFE;
     if (r->query.kind == DP_QUERY_DISCRETE_LAPLACE)
         return add_laplace(stage, frame->lap, r->scale / grid, frame, err);
     if (r->query.kind == DP_QUERY_GAMMA)
         return add_gamma(stage, frame->lap, r->scale / grid, frame, err);
-    if (dp_grid_add_gaussian(&stage->key, DP_DRAW_NOISE, (uint64_t)frame->lap, 0, r->scale / grid, sum->data, sum->count) != 0)
-        return dp_fail(err, DP_E_RUN, "--multiplier: noise of scale %g does not fit the grid", r->scale);
-    return DP_OK;
+    return add_gaussian(stage, DP_DRAW_NOISE, frame->lap, "--multiplier", r, grid, sum, err);
 }
 
 static int noise_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp_out *out, struct dp_err *err)
@@ -294,4 +352,5 @@ const struct dp_stage_class dp_noise_class = {
     .fire = noise_fire,
     .close = noise_close,
     .ephemeral = true,
+    .additive = true,
 };

@@ -1,4 +1,4 @@
-/* dp-sample: which rows take part in this lap. Poisson coins are exact (math/coins.h), and any shard tosses the same ones. */
+/* dp-sample: which rows take part in this lap. Any shard draws the same Poisson batches (math/coins.h). */
 #include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
@@ -8,6 +8,8 @@
 #include "base/mem.h"
 #include "data/dataset.h"
 #include "math/coins.h"
+#include "math/marks.h"
+#include "model/described.h"
 #include "stages/announced.h"
 #include "stages/stages.h"
 #include "wire/codec.h"
@@ -19,17 +21,20 @@ struct options {
     double rate;
     int mode;
     int64_t columns;
+    const char *shard;
     bool inline_rows;
 };
 
 struct state {
     struct dp_dataset *dataset;
-    int64_t rows;
-    int64_t batch;        /* fixed, shuffle: rows per lap */
-    int64_t epoch_laps;   /* shuffle */
-    int64_t epoch;        /* of the permutation, -1 if none yet */
-    int64_t *permutation; /* shuffle: rows entries */
-    uint64_t *chosen;     /* fixed: a bit per row */
+    int64_t from, to;       /* rows of the data set that may be in a batch: all but in a shard of it */
+    int64_t first_row;      /* what their numbers are less than those among the rows of all shards */
+    int64_t rows;           /* public number of rows: of the data set, or of those of all shards */
+    int64_t batch;          /* fixed, shuffle: rows per lap */
+    int64_t epoch_laps;     /* shuffle */
+    int64_t epoch;          /* of the permutation, -1 if none yet */
+    int64_t *permutation;   /* shuffle: rows entries */
+    struct dp_marks chosen; /* fixed */
     struct dp_coins coins;
     int64_t *picked;
     size_t picked_capacity, count;
@@ -71,6 +76,11 @@ static const struct dp_option options[] = {
      .help = "also choose L columns, for primal coordinate descent (with --mode full)",
      .min = 1,
      .max = 1e9},
+    {.name = "shard",
+     .kind = DP_OPT_TEXT,
+     .offset = offsetof(struct options, shard),
+     .metavar = "K/N",
+     .help = "sample from the Kth of N parts of the rows: other pipelines have the others"},
     {.name = "inline",
      .kind = DP_OPT_FLAG,
      .offset = offsetof(struct options, inline_rows),
@@ -83,7 +93,7 @@ static void sample_close(struct dp_stage *stage)
     struct state *s = stage->state;
     dp_dataset_close(s->dataset);
     free(s->permutation);
-    free(s->chosen);
+    dp_marks_close(&s->chosen);
     free(s->picked);
     free(s->column_order);
     free(s->labels);
@@ -102,22 +112,55 @@ static int name_classes(struct state *s, struct dp_err *err)
     return s->labels != NULL ? DP_OK : dp_fail(err, DP_E_RUN, "no memory for the class names");
 }
 
+/* What draws from all rows at once. */
+static const char *whole_option(const struct options *o)
+{
+    if (o->mode == MODE_FIXED || o->mode == MODE_SHUFFLE)
+        return "--mode fixed or shuffle";
+    return o->columns != DP_OPT_ABSENT_INT ? "--columns" : NULL;
+}
+
+/* Which rows of the data set may be in a batch. */
+static int take_part(const struct options *o, struct state *s, struct dp_err *err)
+{
+    int64_t shard = 1, shards = 1;
+    int rc = o->shard != NULL ? dp_stage_read_shard(o->shard, &shard, &shards, err) : DP_OK;
+    if (rc == DP_OK && o->shard != NULL && whole_option(o) != NULL)
+        rc = dp_fail(err, DP_E_USAGE, "%s needs all rows at once: --shard excludes it", whole_option(o));
+    if (rc != DP_OK)
+        return rc;
+    s->rows = (int64_t)s->dataset->rows;
+    s->from = s->rows * (shard - 1) / shards;
+    s->to = s->rows * shard / shards;
+    return DP_OK;
+}
+
+/* For the largest batch, but with a probability of less than 2^-64: whether it fits a frame must not depend on the batch. */
+static int make_room(const struct options *o, struct state *s, struct dp_err *err)
+{
+    size_t part = (size_t)(s->to - s->from), row = o->inline_rows ? 4 * s->dataset->cols + 16 : 8;
+    size_t largest = o->mode == MODE_POISSON ? dp_coins_largest(o->rate, part) : o->mode == MODE_FULL ? part : (size_t)s->batch;
+    if (s->rows > DP_COINS_ROWS)
+        return dp_fail(err, DP_E_RUN, "%s has more than 2^48 rows", o->data);
+    if (largest > DP_LIMIT_FRAME / 2 / row)
+        return dp_fail(err, DP_E_RUN, "a batch of %s may not fit a frame", o->data);
+    dp_coins_prepare(&s->coins, o->rate, DP_DRAW_COINS);
+    return dp_grow(&s->picked, &s->picked_capacity, largest + DP_COINS_TOSSED, sizeof(int64_t), err);
+}
+
 static int sample_open(struct dp_stage *stage, struct dp_err *err)
 {
     const struct options *o = stage->options;
     struct state *s = stage->state;
     int rc = dp_dataset_open(&s->dataset, o->data, err);
+    if (rc == DP_OK)
+        rc = take_part(o, s, err);
     if (rc != DP_OK)
         return rc;
     s->directory = realpath(o->data, NULL);
-    s->rows = (int64_t)s->dataset->rows;
     s->epoch = -1;
     if (s->rows == 0)
         return dp_fail(err, DP_E_RUN, "%s has no rows", o->data);
-    /* Whether a batch fits a frame must not depend on the batch. */
-    if (s->dataset->rows > DP_LIMIT_FRAME / 2 / 8 ||
-        (o->inline_rows && s->dataset->rows > DP_LIMIT_FRAME / 2 / (4 * s->dataset->cols + 8)))
-        return dp_fail(err, DP_E_RUN, "a batch of %s may not fit a frame", o->data);
     if (o->mode == MODE_FULL && o->rate != 1)
         return dp_fail(err, DP_E_USAGE, "--mode full takes every row: --rate must be 1");
     if (o->columns != DP_OPT_ABSENT_INT) {
@@ -133,14 +176,13 @@ static int sample_open(struct dp_stage *stage, struct dp_err *err)
     s->batch = (int64_t)llround(o->rate * (double)s->rows);
     if (s->batch < 1)
         s->batch = 1;
-    s->coins = dp_coins(o->rate, DP_DRAW_COINS, DP_DRAW_COIN_TAIL);
+    if (rc == DP_OK)
+        rc = make_room(o, s, err);
     s->epoch_laps = o->mode == MODE_SHUFFLE ? dp_record_epoch_laps(s->rows, o->rate) : 0;
     if (rc == DP_OK && o->mode == MODE_SHUFFLE)
         rc = dp_alloc(&s->permutation, s->dataset->rows, sizeof(int64_t), err);
     if (rc == DP_OK && o->mode == MODE_FIXED)
-        rc = dp_alloc(&s->chosen, s->dataset->rows / 64 + 1, sizeof(uint64_t), err);
-    if (rc == DP_OK)
-        rc = dp_grow(&s->picked, &s->picked_capacity, (size_t)s->batch + 64, sizeof(int64_t), err);
+        rc = dp_marks_open(&s->chosen, s->dataset->rows, err);
     return rc;
 }
 
@@ -158,46 +200,37 @@ static int pick(struct state *s, int64_t row, struct dp_err *err)
 static int pick_all(struct state *s, struct dp_err *err)
 {
     int rc = DP_OK;
-    for (int64_t i = 0; rc == DP_OK && i < s->rows; i++)
+    for (int64_t i = s->from; rc == DP_OK && i < s->to; i++)
         rc = pick(s, i, err);
     return rc;
 }
 
+/* A row is in by its number among all rows. */
 static int toss(struct dp_stage *stage, int64_t lap, struct dp_err *err)
 {
     struct state *s = stage->state;
-    int64_t in[DP_COINS_CHUNK];
+    int64_t from = s->first_row + s->from, to = s->first_row + s->to;
     int rc = DP_OK;
-    for (int64_t base = 0; rc == DP_OK && base < s->rows; base += DP_COINS_CHUNK) {
-        size_t size = s->rows - base < DP_COINS_CHUNK ? (size_t)(s->rows - base) : DP_COINS_CHUNK;
-        size_t count = dp_coins_toss(&s->coins, &stage->key, (uint64_t)lap, base, size, in);
-        for (size_t i = 0; rc == DP_OK && i < count; i++)
-            rc = pick(s, in[i], err);
+    while (rc == DP_OK && from < to) {
+        rc = dp_grow(&s->picked, &s->picked_capacity, s->count + DP_COINS_TOSSED, sizeof(int64_t), err);
+        if (rc == DP_OK)
+            s->count += dp_coins_toss(&s->coins, &stage->key, (uint64_t)lap, &from, to, s->picked + s->count);
     }
+    for (size_t i = 0; i < s->count; i++)
+        s->picked[i] -= s->first_row;
     return rc;
 }
 
-/* Floyd's algorithm: batch rows without replacement, then in ascending order. */
-static int choose_fixed(struct dp_stage *stage, int64_t lap, struct dp_err *err)
+/* Floyd's algorithm: batch rows without replacement, then in ascending order. There is room for them. */
+static void choose_fixed(struct dp_stage *stage, int64_t lap)
 {
     struct state *s = stage->state;
     struct dp_stream stream;
     dp_stream_start(&stream, &stage->key, DP_DRAW_BATCH, (uint64_t)lap);
-    memset(s->chosen, 0, ((size_t)s->rows / 64 + 1) * sizeof(uint64_t));
-    for (int64_t j = s->rows - s->batch; j < s->rows; j++) {
-        uint64_t t = dp_stream_below(&stream, (uint64_t)j + 1);
-        if (s->chosen[t / 64] >> (t % 64) & 1)
-            t = (uint64_t)j;
-        s->chosen[t / 64] |= (uint64_t)1 << (t % 64);
-    }
-    for (int64_t word = 0; word <= s->rows / 64; word++) {
-        for (uint64_t bits = s->chosen[word]; bits != 0; bits &= bits - 1) {
-            int rc = pick(s, word * 64 + __builtin_ctzll(bits), err);
-            if (rc != DP_OK)
-                return rc;
-        }
-    }
-    return DP_OK;
+    for (int64_t j = s->rows - s->batch; j < s->rows; j++)
+        if (!dp_marks_put(&s->chosen, dp_stream_below(&stream, (uint64_t)j + 1)))
+            dp_marks_put(&s->chosen, (uint64_t)j);
+    s->count = dp_marks_take(&s->chosen, s->picked);
 }
 
 static void permute(const struct dp_key *key, enum dp_purpose purpose, uint64_t lap, int64_t *order, int64_t count)
@@ -254,11 +287,12 @@ static int put_inline(struct state *s, struct dp_frame *frame, struct dp_err *er
         rc = dp_frame_make_array(frame, DP_F_Y, DP_F64, s->count, 0, &y, err);
     if (rc != DP_OK)
         return rc;
-    memset(x, 0, s->count * cols * sizeof *x);
+    if (s->count > 0)
+        memset(x, 0, s->count * cols * sizeof *x);
     for (size_t i = 0; i < s->count; i++) {
         struct dp_row row = dp_dataset_row(s->dataset, (size_t)s->picked[i]);
         for (size_t j = 0; j < row.count; j++)
-            x[i * cols + (row.columns != NULL ? (size_t)row.columns[j] : j)] = row.values[j];
+            x[i * cols + (row.columns != NULL ? (size_t)row.columns[j] : j)] = dp_row_value(&row, j);
         y[i] = s->dataset->y[s->picked[i]];
     }
     return DP_OK;
@@ -280,17 +314,6 @@ static struct dp_record record_of(const struct dp_stage *stage)
     };
 }
 
-/* Tells the gate where the ledger of the data set is, which the gate throws away, and how rows will be sampled. */
-static int sample_hello(struct dp_stage *stage, struct dp_frame *frame, struct dp_err *err)
-{
-    const struct state *s = stage->state;
-    struct dp_record record = record_of(stage);
-    int rc = dp_announce(stage, frame, &record, err);
-    if (rc != DP_OK || s->directory == NULL)
-        return rc;
-    return dp_frame_set_text(frame, DP_F_DIRECTORY, s->directory, strlen(s->directory), err);
-}
-
 static bool is_described(const struct state *s, const struct dp_frame *frame)
 {
     return strcmp(dp_frame_text(frame, DP_F_DATA, ""), s->dataset->digest) == 0 &&
@@ -301,42 +324,93 @@ static bool is_described(const struct state *s, const struct dp_frame *frame)
 static int describe(const struct state *s, struct dp_frame *frame, struct dp_err *err)
 {
     const struct dp_dataset *d = s->dataset;
-    const char *preprocessing = d->private_preprocessing != NULL ? d->private_preprocessing : "";
-    const char *before = dp_frame_text(frame, DP_F_POPULATION, dp_frame_text(frame, DP_F_DATA, NULL));
-    if (before != NULL && strcmp(before, d->population) != 0 && strcmp(dp_frame_text(frame, DP_F_DATA, ""), d->digest) != 0)
-        dp_frame_set_bool(frame, DP_F_ELSEWHERE, true);
-    int rc = dp_frame_set_text(frame, DP_F_DATA, d->digest, strlen(d->digest), err);
-    if (rc == DP_OK)
-        rc = dp_frame_set_text(frame, DP_F_POPULATION, d->population, strlen(d->population), err);
-    if (rc == DP_OK)
-        rc = dp_frame_set_text(frame, DP_F_PREPROCESSING, preprocessing, strlen(preprocessing), err);
-    if (rc == DP_OK)
-        rc = dp_frame_set_text(frame, DP_F_ROW_NORM, d->row_norm, strlen(d->row_norm), err);
-    if (rc == DP_OK && s->labels != NULL)
-        rc = dp_frame_set_text(frame, DP_F_LABELS, s->labels, strlen(s->labels), err);
+    const struct dp_row_facts facts = {.cols = d->cols,
+                                       .data = d->digest,
+                                       .population = d->population,
+                                       .preprocessing = d->private_preprocessing != NULL ? d->private_preprocessing : "",
+                                       .row_norm = d->row_norm,
+                                       .labels = s->labels,
+                                       .classes = d->classes,
+                                       .label_scale = d->label_scale,
+                                       .label_offset = d->label_offset};
     dp_frame_set_int(frame, DP_F_N, s->rows);
-    dp_frame_set_int(frame, DP_F_CLASSES, (int64_t)d->classes);
-    dp_frame_set_real(frame, DP_F_LABEL_SCALE, d->label_scale);
-    dp_frame_set_real(frame, DP_F_LABEL_OFFSET, d->label_offset);
+    return dp_describe(frame, &facts, err);
+}
+
+/* Whether the data set is this shard's alone: then there are more rows than it has. */
+static bool is_site(const struct dp_stage *stage)
+{
+    const struct options *o = stage->options;
+    return stage->shards > 0 && o->shard == NULL;
+}
+
+/* In a shard: the data and their schema, which have to fit those of the others. n is there where they are a part of one data
+   set of so many rows. */
+static int join(struct dp_stage *stage, struct dp_frame *hello, struct dp_err *err)
+{
+    const struct options *o = stage->options;
+    int64_t shard = stage->shard, shards = stage->shards;
+    int rc = whole_option(o) != NULL ? dp_stage_whole(stage, whole_option(o), err) : DP_OK;
+    if (rc == DP_OK && o->shard != NULL)
+        rc = dp_stage_read_shard(o->shard, &shard, &shards, err);
+    if (rc == DP_OK && (shard != stage->shard || shards != stage->shards))
+        rc = dp_fail(err, DP_E_USAGE, "--shard: %s, but the pipeline has shard %lld of %lld", o->shard, (long long)stage->shard,
+                     (long long)stage->shards);
+    if (rc == DP_OK)
+        rc = describe(stage->state, hello, err);
+    if (is_site(stage))
+        dp_frame_drop(hello, DP_F_N);
     return rc;
+}
+
+/* Tells the gate where the ledger of the data set is, which the gate throws away, and how rows will be sampled. */
+static int sample_hello(struct dp_stage *stage, struct dp_frame *frame, struct dp_err *err)
+{
+    const struct state *s = stage->state;
+    struct dp_record record = record_of(stage);
+    int rc = stage->shards > 0 ? join(stage, frame, err) : DP_OK;
+    if (rc == DP_OK)
+        rc = dp_announce(stage, frame, &record, err);
+    if (rc != DP_OK || s->directory == NULL)
+        return rc;
+    return dp_frame_set_text(frame, DP_F_DIRECTORY, s->directory, strlen(s->directory), err);
+}
+
+/* How many rows all shards have, and which of them are these. */
+static int place_site(struct state *s, const struct dp_frame *frame, struct dp_err *err)
+{
+    int64_t own = (int64_t)s->dataset->rows;
+    s->rows = dp_frame_int(frame, DP_F_N, 0);
+    s->first_row = dp_frame_int(frame, DP_F_FIRST_ROW, -1);
+    return s->first_row >= 0 && s->rows >= own && s->rows <= DP_COINS_ROWS && s->first_row <= s->rows - own
+               ? DP_OK
+               : dp_fail(err, DP_E_RUN, "the frame of lap %lld does not say which of the rows of all shards these are",
+                         (long long)frame->lap);
+}
+
+static int choose(struct dp_stage *stage, int64_t lap, struct dp_err *err)
+{
+    const struct options *o = stage->options;
+    struct state *s = stage->state;
+    s->count = 0;
+    if (o->mode == MODE_POISSON)
+        return toss(stage, lap, err);
+    if (o->mode == MODE_FIXED) {
+        choose_fixed(stage, lap);
+        return DP_OK;
+    }
+    return o->mode == MODE_SHUFFLE ? next_part(stage, stage->turn, err) : pick_all(s, err);
 }
 
 static int sample_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp_out *out, struct dp_err *err)
 {
     const struct options *o = stage->options;
     struct state *s = stage->state;
-    struct dp_record record = record_of(stage);
     int64_t *rows;
-    int rc = DP_OK;
-    s->count = 0;
-    if (o->mode == MODE_POISSON)
-        rc = toss(stage, frame->lap, err);
-    else if (o->mode == MODE_FIXED)
-        rc = choose_fixed(stage, frame->lap, err);
-    else if (o->mode == MODE_SHUFFLE)
-        rc = next_part(stage, stage->turn, err);
-    else
-        rc = pick_all(s, err);
+    int rc = is_site(stage) ? place_site(s, frame, err) : DP_OK;
+    struct dp_record record = record_of(stage);
+    if (rc == DP_OK)
+        rc = choose(stage, frame->lap, err);
     if (rc == DP_OK)
         rc = dp_frame_make_array(frame, DP_F_ROWS, DP_I64, s->count, 0, &rows, err);
     if (rc == DP_OK && s->count > 0)
@@ -360,6 +434,8 @@ static int sample_save(struct dp_stage *stage, struct dp_state *state, struct dp
     const struct state *s = stage->state;
     (void)err;
     dp_state_put_text(state, "data", s->dataset->digest);
+    dp_state_put_int(state, "from", s->from);
+    dp_state_put_int(state, "to", s->to);
     return DP_OK;
 }
 
@@ -368,9 +444,16 @@ static int sample_restore(struct dp_stage *stage, const struct dp_state *state, 
     const struct options *o = stage->options;
     const struct state *s = stage->state;
     char digest[80];
+    int64_t from, to;
     int rc = dp_state_get_text(state, "data", digest, sizeof digest, err);
     if (rc == DP_OK && strcmp(digest, s->dataset->digest) != 0)
         rc = dp_fail(err, DP_E_RUN, "%s is another data set than that of the checkpoint", o->data);
+    if (rc == DP_OK)
+        rc = dp_state_get_int(state, "from", 0, INT64_MAX, &from, err);
+    if (rc == DP_OK)
+        rc = dp_state_get_int(state, "to", 0, INT64_MAX, &to, err);
+    if (rc == DP_OK && (from != s->from || to != s->to))
+        rc = dp_fail(err, DP_E_RUN, "--shard: the checkpoint is of another part of %s", o->data);
     return rc;
 }
 
@@ -388,4 +471,6 @@ const struct dp_stage_class dp_sample_class = {
     .close = sample_close,
     .save = sample_save,
     .restore = sample_restore,
+    .additive = true,
+    .compares = true,
 };

@@ -19,20 +19,36 @@ struct dp_scd_options {
     bool release_alpha;
 };
 
+/* What --variant non-private keeps beside alpha; a row has its number among own_rows. */
+struct dp_scd_certificate {
+    double *norm2;   /* own_rows: ‖x‖²; 0 where it is not known yet */
+    uint32_t *place; /* own_rows: where a row of a batch that is inline stands in it */
+    uint32_t *list;  /* own_rows: the rows that a pass goes over */
+    double *slope;   /* own_rows × outputs: dp_dual_slope at `point` */
+    double *total;   /* outputs × cols: Σ alpha x */
+    double *point;   /* outputs × cols: the v that these are of */
+    bool made;
+    double objective, gap; /* P(point / (lambda N)), and no less than that minus D(alpha) */
+};
+
+#define DP_SCD_BLOCKS 5
 struct dp_scd {
     const struct dp_scd_options *options;
     struct dp_dataset *dataset; /* NULL: rows come inline */
     struct dp_batch_seen seen;
     struct dp_gather gather;
-    size_t rows, cols, outputs; /* outputs: 1, or K for one-vs-rest */
-    size_t classes;             /* of the labels; 0 for a regression */
-    bool announced;             /* the frame says what the model is */
-    double lambda_n;            /* lambda × the public number of rows */
-    double *alpha;              /* rows × outputs: secret, never leaves */
-    double *zeta;               /* threads × outputs */
-    float *coefficient;         /* coefficients of a batch, batch × outputs */
-    size_t coefficient_capacity;
-    double *work;     /* outputs × cols, and cols more for the primal */
+    size_t rows;          /* public, of all shards */
+    size_t own_rows;      /* that may be in a batch here */
+    size_t cols, outputs; /* outputs: 1, or K for one-vs-rest */
+    size_t classes;       /* of the labels; 0 for a regression */
+    bool announced;       /* the frame says what the model is */
+    double lambda_n;      /* lambda × the public number of rows */
+    double *alpha;        /* own_rows × outputs: secret, never leaves */
+    double *zeta;         /* outputs: of one row */
+    double *blocks;       /* threads × DP_SCD_BLOCKS × DP_ROWS × outputs, dp_apart: what a block is computed in */
+    float *coefficient;   /* of one row: outputs */
+    double *work;         /* outputs × cols, and cols more for the primal */
+    struct dp_scd_certificate certificate;
     int64_t *last_id; /* release_alpha: the rows of the last batch, whose alpha is still to be noised */
     size_t last_count, last_capacity;
     size_t restored; /* entries of alpha that a checkpoint gave, before the shapes are known */
@@ -61,11 +77,35 @@ int dp_scd_primal(struct dp_stage *stage, struct dp_frame *frame, const struct d
 int dp_scd_non_private(struct dp_stage *stage, struct dp_frame *frame, const struct dp_batch *batch, const double *model,
                        struct dp_err *err);
 
+/* Makes the certificate of v = point and alpha, of a batch that is all rows: a pass over them in the order of their numbers,
+   which place[] finds in the batch. The gap is the sum over outputs of P(v/(lambda N)) − D(alpha) as real numbers, rounded up:
+   it is computed from alpha, and from nothing that updates have left. */
+int dp_scd_certificate_alloc(struct dp_scd *s, struct dp_err *err);
+void dp_scd_certificate_free(struct dp_scd_certificate *certificate);
+void dp_scd_certify(struct dp_scd *s, const struct dp_batch *batch, const double *point);
+
+/* The row of the batch with that number, its label, and ‖x‖², which is kept. */
+static inline struct dp_row dp_scd_row(const struct dp_scd *s, const struct dp_batch *batch, size_t id)
+{
+    return batch->dataset != NULL ? dp_dataset_row(batch->dataset, id) : dp_batch_row(batch, s->certificate.place[id]);
+}
+static inline double dp_scd_label(const struct dp_scd *s, const struct dp_batch *batch, size_t id)
+{
+    return batch->y[batch->dataset != NULL ? id : s->certificate.place[id]];
+}
+static inline double dp_scd_norm2(struct dp_scd *s, size_t id, struct dp_row row)
+{
+    double *norm2 = &s->certificate.norm2[id];
+    if (*norm2 == 0)
+        *norm2 = dp_row_norm2(row);
+    return *norm2;
+}
+
 /* sigma' of the subproblem: --sigma-prime-scale × q N. */
 double dp_scd_sigma_prime(const struct dp_scd *s, const struct dp_record *m);
 
 /* The noise that Algorithms 1 and 3 put on alpha, on the rows of the last batch: as large as the noise that was released
-   with it (field noise_scale). */
+   with it (field noise_scale). The noise of a row has the address of the row among all. */
 int dp_scd_noise_alpha(struct dp_stage *stage, const struct dp_frame *frame, struct dp_err *err);
 
 /* Records what bounds the sum, as if each row had one update of it. Returns the record, for a variant with another sensitivity.

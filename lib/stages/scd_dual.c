@@ -1,33 +1,62 @@
 /* DP-SCD, Algorithm 1: one lap, every update from the same v. */
 #include <math.h>
-#include <omp.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "math/grid.h"
 #include "stages/scd.h"
 
-/* The updates of row i, clipped when there is a bound. alpha moves by what is sent on, to the last bit. */
-static void update_row(struct dp_scd *s, const struct dp_batch *batch, const double *model, double sigma_prime, size_t i,
-                       double *zeta)
+/* A lap: the arguments of the update of each row. */
+struct lap {
+    struct dp_scd *s;
+    const struct dp_batch *batch;
+    const double *model;
+    double sigma_prime, clip; /* clip: infinite without --clip */
+};
+
+/* Updates of a block and what they are computed from, rows × outputs each. */
+struct work {
+    double *target, *alpha, *score, *curvature, *zeta;
+};
+
+static struct work work_of(const struct dp_scd *s, size_t thread)
 {
+    size_t size = DP_ROWS * s->outputs;
+    double *own = s->blocks + thread * dp_apart(DP_SCD_BLOCKS * size, sizeof *own);
+    return (struct work){own, own + size, own + 2 * size, own + 3 * size, own + 4 * size};
+}
+
+/* The updates of a block, clipped when there is a bound. alpha moves by what is sent on, to the last bit. */
+static void update_block(void *context, size_t thread, const struct dp_block *block, float *coefficient)
+{
+    const struct lap *lap = context;
+    const struct dp_scd *s = lap->s;
     const struct dp_scd_options *o = s->options;
-    struct dp_row row = dp_batch_row(batch, i);
-    double label = dp_batch_label(batch, i);
-    if (i + 2 < batch->count) /* sampled rows lie far apart: the CPU does not guess the next */
-        dp_row_prefetch(dp_batch_row(batch, i + 2));
-    double norm2 = dp_row_norm2(row);
-    double curvature = sigma_prime * norm2 / s->lambda_n;
-    double *alpha = s->alpha + (size_t)batch->id[i] * s->outputs;
-    float *coefficient = s->coefficient + i * s->outputs;
-    for (size_t k = 0; k < s->outputs; k++) {
-        double u = dp_row_dot(row, model + k * s->cols) / s->lambda_n;
-        zeta[k] =
-            dp_dual_update((enum dp_loss)o->loss, o->width, dp_scd_target(s, label, k), alpha[k], u, curvature, (int)o->newton);
+    const struct work w = work_of(s, thread);
+    size_t entries[DP_ROWS], size = block->count * s->outputs;
+    double norm2[DP_ROWS], *alpha[DP_ROWS];
+    for (size_t i = 0; i < block->ahead; i++)
+        __builtin_prefetch(s->alpha + (size_t)lap->batch->id[block->first + block->count + i] * s->outputs, 1);
+    dp_rows_dot(block->row, block->count, block->next, lap->model, s->outputs, s->cols, w.score, norm2);
+    for (size_t i = 0, at = 0; i < block->count; i++) {
+        double label = dp_batch_label(lap->batch, block->first + i);
+        alpha[i] = s->alpha + (size_t)lap->batch->id[block->first + i] * s->outputs;
+        entries[i] = block->row[i].count;
+        for (size_t k = 0; k < s->outputs; k++, at++) {
+            w.target[at] = dp_scd_target(s, label, k);
+            w.alpha[at] = alpha[i][k];
+            w.curvature[at] = lap->sigma_prime * norm2[i];
+        }
     }
-    dp_grid_clip(zeta, s->outputs, isnan(o->clip) ? (double)INFINITY : o->clip, norm2, row.count, coefficient);
-    for (size_t k = 0; k < s->outputs; k++)
-        alpha[k] += (double)coefficient[k];
+    for (size_t at = 0; at < size; at++) {
+        w.score[at] /= s->lambda_n;
+        w.curvature[at] /= s->lambda_n;
+    }
+    dp_dual_updates((enum dp_loss)o->loss, o->width, w.target, w.alpha, w.score, w.curvature, (int)o->newton, w.zeta, size);
+    dp_grid_clip_rows(w.zeta, s->outputs, lap->clip, norm2, entries, block->count, coefficient);
+    for (size_t i = 0, at = 0; i < block->count; i++)
+        for (size_t k = 0; k < s->outputs; k++, at++)
+            alpha[i][k] = w.alpha[at] + (double)coefficient[at];
 }
 
 static int keep_batch(struct dp_scd *s, const struct dp_frame *frame, const struct dp_batch *batch, struct dp_err *err)
@@ -48,27 +77,19 @@ int dp_scd_parallel(struct dp_stage *stage, struct dp_frame *frame, const struct
     struct dp_scd *s = stage->state;
     const struct dp_scd_options *o = stage->options;
     struct dp_record *m = dp_frame_edit_record(frame, DP_F_NONE);
-    double sigma_prime = dp_scd_sigma_prime(s, m);
-    int threads = (int)o->threads;
+    struct lap lap = {.s = s,
+                      .batch = batch,
+                      .model = model,
+                      .sigma_prime = dp_scd_sigma_prime(s, m),
+                      .clip = isnan(o->clip) ? (double)INFINITY : o->clip};
     int rc = o->release_alpha ? dp_scd_noise_alpha(stage, frame, err) : DP_OK;
-    if (rc != DP_OK)
-        return rc;
-    if (threads > 1) {
-#pragma omp parallel for num_threads(threads) schedule(static)
-        for (size_t i = 0; i < batch->count; i++)
-            update_row(s, batch, model, sigma_prime, i, s->zeta + (size_t)omp_get_thread_num() * s->outputs);
-    } else {
-        for (size_t i = 0; i < batch->count; i++)
-            update_row(s, batch, model, sigma_prime, i, s->zeta);
-    }
-    if (o->release_alpha)
+    if (rc == DP_OK && o->release_alpha)
         rc = keep_batch(s, frame, batch, err);
     if (rc != DP_OK)
         return rc;
-
     m->release = o->release_alpha ? DP_RELEASE_SUM_AND_STATE : DP_RELEASE_SECRET_STATE;
     if (isnan(o->clip))
-        return dp_bounded_later(frame, batch, s->coefficient, s->outputs, err);
-    return dp_bounded_sum(&s->gather, frame, batch, s->coefficient, s->outputs, dp_adjacency_chosen(o->adjacency), o->clip,
+        return dp_bounded_later(&s->gather, frame, batch, s->outputs, update_block, &lap, err);
+    return dp_bounded_sum(&s->gather, frame, batch, s->outputs, update_block, &lap, dp_adjacency_chosen(o->adjacency), o->clip,
                           err);
 }

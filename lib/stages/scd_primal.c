@@ -59,7 +59,7 @@ int dp_scd_primal(struct dp_stage *stage, struct dp_frame *frame, const struct d
         for (size_t k = 0; k < s->outputs; k++)
             s->zeta[k] = -(slope[k * chosen + j] + o->lambda * model[k * s->cols + (size_t)column[j]]) /
                          (sigma_prime * curve[j] + o->lambda);
-        float *clipped = s->coefficient; /* room for one row's outputs suffices */
+        float *clipped = s->coefficient;
         dp_grid_clip(s->zeta, s->outputs, o->clip, 1.0, 1, clipped);
         for (size_t k = 0; k < s->outputs; k++)
             sum[k * chosen + j] = (int64_t)((double)clipped[k] / grid);

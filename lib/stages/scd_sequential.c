@@ -40,7 +40,7 @@ int dp_scd_sequential(struct dp_stage *stage, struct dp_frame *frame, const stru
         struct dp_row row = dp_batch_row(batch, i);
         double norm2 = dp_row_norm2(row), label = dp_batch_label(batch, i);
         double *alpha = s->alpha + (size_t)batch->id[i] * s->outputs;
-        float *coefficient = s->coefficient + i * s->outputs;
+        float *coefficient = s->coefficient;
         for (size_t k = 0; k < s->outputs; k++) {
             double u = dp_row_dot(row, s->work + k * s->cols) / s->lambda_n;
             s->zeta[k] = dp_dual_update((enum dp_loss)o->loss, o->width, dp_scd_target(s, label, k), alpha[k], u,

@@ -80,7 +80,7 @@ static const struct dp_option options[] = {
      .fallback = "1",
      .min = 1,
      .max = 1e9},
-    DP_THREADS_OPTION(OFFSET(threads)),
+    DP_THREADS_AUTO_OPTION(OFFSET(threads)),
     {.name = NULL},
 };
 
@@ -92,8 +92,10 @@ static void scd_close(struct dp_stage *stage)
     free(s->seen.bits);
     free(s->alpha);
     free(s->zeta);
+    free(s->blocks);
     free(s->coefficient);
     free(s->work);
+    dp_scd_certificate_free(&s->certificate);
     free(s->last_id);
 }
 
@@ -102,6 +104,7 @@ static int scd_open(struct dp_stage *stage, struct dp_err *err)
     const struct dp_scd_options *o = stage->options;
     struct dp_scd *s = stage->state;
     s->options = o;
+    dp_gather_allow(&s->gather, o->threads);
     bool clips = !isnan(o->clip);
     if ((o->variant == DP_SCD_SEQUENTIAL || o->variant == DP_SCD_PRIMAL) && !clips)
         return dp_fail(err, DP_E_USAGE, "--variant %s needs --clip", o->variant == DP_SCD_PRIMAL ? "primal" : "sequential");
@@ -122,6 +125,9 @@ static int set_shape(struct dp_stage *stage, struct dp_frame *frame, const struc
     const struct dp_scd_options *o = stage->options;
     struct dp_scd *s = stage->state;
     const struct dp_record *m = dp_frame_record(frame, DP_F_NONE);
+    if (m->sampler == DP_SAMPLER_STREAM)
+        return dp_fail(err, DP_E_UNSAFE,
+                       "keeps a state of each row, and rows that arrive are in one lap alone: dp-grad takes them");
     int rc = dp_batch_classes(frame, &s->classes, err);
     if (rc != DP_OK)
         return rc;
@@ -130,24 +136,31 @@ static int set_shape(struct dp_stage *stage, struct dp_frame *frame, const struc
                        dp_loss_names[o->loss]);
     s->outputs = dp_loss_outputs(s->classes);
     s->rows = (size_t)m->rows;
+    s->own_rows = batch->rows;
     s->cols = batch->cols;
     s->lambda_n = o->lambda * (double)m->rows;
     bool primal = o->variant == DP_SCD_PRIMAL;
-    if (s->restored != 0 && (primal || s->restored != s->rows * s->outputs))
+    if (s->restored != 0 && (primal || s->restored != s->own_rows * s->outputs))
         return dp_fail(err, DP_E_RUN, "the checkpoint is of a data set with another number of rows or classes");
     for (size_t i = 0; i < s->last_count; i++) /* of a checkpoint */
-        if (s->last_id[i] < 0 || (size_t)s->last_id[i] >= s->rows)
+        if (s->last_id[i] < 0 || (size_t)s->last_id[i] >= s->own_rows)
             return dp_fail(err, DP_E_RUN, "a row of the checkpoint is out of range");
     if (!primal && s->restored == 0)
-        rc = dp_alloc(&s->alpha, s->rows * s->outputs, sizeof(double), err);
+        rc = dp_alloc(&s->alpha, s->own_rows * s->outputs, sizeof(double), err);
     if (rc == DP_OK)
-        rc = dp_alloc(&s->zeta, (size_t)o->threads * s->outputs, sizeof(double), err);
+        rc = dp_alloc(&s->zeta, s->outputs, sizeof(double), err);
+    if (rc == DP_OK)
+        rc = dp_alloc(&s->blocks, (size_t)s->gather.threads * dp_apart(DP_SCD_BLOCKS * DP_ROWS * s->outputs, sizeof(double)),
+                      sizeof(double), err);
+    if (rc == DP_OK)
+        rc = dp_alloc(&s->coefficient, s->outputs, sizeof(float), err);
     if (rc == DP_OK)
         rc = dp_alloc(&s->work, s->cols * (s->outputs + (primal ? 1 : 0)), sizeof(double), err);
-    s->gather.threads = (int)o->threads;
+    if (rc == DP_OK && o->variant == DP_SCD_NON_PRIVATE)
+        rc = dp_scd_certificate_alloc(s, err);
     if (rc != DP_OK)
         return rc;
-    return o->variant == DP_SCD_PARALLEL && isnan(o->clip) ? dp_bounded_later_fits(s->rows, s->outputs, err) : DP_OK;
+    return o->variant == DP_SCD_PARALLEL && isnan(o->clip) ? dp_bounded_later_fits(s->own_rows, s->outputs, err) : DP_OK;
 }
 
 /* Says in the frame what the model is. */
@@ -194,11 +207,12 @@ int dp_scd_noise_alpha(struct dp_stage *stage, const struct dp_frame *frame, str
     if (!(scale > 0))
         return dp_fail(err, DP_E_RUN, "--release-alpha: the last lap came back without its noise scale");
     double grid = dp_grid_for(s->options->clip);
+    size_t first_row = (size_t)dp_frame_int(frame, DP_F_FIRST_ROW, 0);
     for (size_t i = 0; i < s->last_count; i++) {
         for (size_t k = 0; k < s->outputs; k++) {
-            size_t at = (size_t)s->last_id[i] * s->outputs + k;
+            size_t at = (size_t)s->last_id[i] * s->outputs + k, among = first_row * s->outputs + at;
             int64_t noise;
-            if (dp_gaussian_draw(&stage->key, DP_DRAW_STATE_NOISE, (uint64_t)s->last_lap, at, scale / grid, &noise, 1) != 0)
+            if (dp_gaussian_draw(&stage->key, DP_DRAW_STATE_NOISE, (uint64_t)s->last_lap, among, scale / grid, &noise, 1) != 0)
                 return dp_fail(err, DP_E_RUN, "--release-alpha: noise of scale %g does not fit the grid", scale);
             s->alpha[at] += (double)noise * grid;
         }
@@ -224,8 +238,6 @@ static int scd_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp_ou
         rc = dp_batch_same_shape(&batch, frame, s->cols, s->rows, err);
     if (rc == DP_OK)
         rc = get_model(stage, frame, &model, err);
-    if (rc == DP_OK)
-        rc = dp_grow(&s->coefficient, &s->coefficient_capacity, batch.count * s->outputs, sizeof(float), err);
     if (rc == DP_OK)
         rc = lap[o->variant](stage, frame, &batch, model, err);
     if (rc != DP_OK)
@@ -258,6 +270,11 @@ static int scd_hello(struct dp_stage *stage, struct dp_frame *frame, struct dp_e
                                               DP_RELEASE_NONE};
     const struct dp_scd_options *o = stage->options;
     struct dp_record *open;
+    if (o->variant != DP_SCD_PARALLEL) {
+        int rc = dp_stage_whole(stage, "this --variant", err);
+        if (rc != DP_OK)
+            return rc;
+    }
     for (int at = 0; (open = dp_announced(stage, frame, DP_F_NONE, &at)) != NULL;) {
         open->release = o->release_alpha ? DP_RELEASE_SUM_AND_STATE : release[o->variant];
         if (o->variant == DP_SCD_NON_PRIVATE)
@@ -273,7 +290,7 @@ static int scd_save(struct dp_stage *stage, struct dp_state *state, struct dp_er
 {
     const struct dp_scd *s = stage->state;
     (void)err;
-    dp_state_put_reals(state, "alpha", s->alpha, s->alpha != NULL ? s->rows * s->outputs : 0);
+    dp_state_put_reals(state, "alpha", s->alpha, s->alpha != NULL ? s->own_rows * s->outputs : 0);
     dp_state_put_ints(state, "last_id", s->last_id, s->last_count);
     dp_state_put_int(state, "last_lap", s->last_lap);
     return DP_OK;
@@ -303,4 +320,5 @@ const struct dp_stage_class dp_scd_step_class = {
     .close = scd_close,
     .save = scd_save,
     .restore = scd_restore,
+    .additive = true,
 };

@@ -39,6 +39,12 @@
         .help = "append a constant column of value V to each row; 0 is none", .fallback = "0", .min = 0, .max = 1e6            \
     }
 
+#define DP_COUNT_MULTIPLIER_OPTION(at)                                                                                         \
+    {                                                                                                                          \
+        .name = "count-multiplier", .kind = DP_OPT_REAL, .offset = (at), .metavar = "ZB",                                      \
+        .help = "the same for the count of dp-clip --adaptive", .min = 0, .max = INFINITY, .flags = DP_OPT_OPEN_MIN            \
+    }
+
 /* What a choice means: dp_adjacency_chosen (stages/bounded.h). */
 #define DP_ADJACENCY_OPTION(at)                                                                                                \
     {                                                                                                                          \
@@ -46,10 +52,29 @@
         .fallback = "null-record", .choices = "null-record|replace-one"                                                        \
     }
 
+/* Those of whoever pays for a run (gate/payer.h): the rows of struct dp_payer_options, which is that member of the type. */
+/* clang-format off */
+#define DP_PAYER_OPTIONS(type, member) \
+    {.name = "epsilon", .letter = 'e', .kind = DP_OPT_REAL, .offset = offsetof(type, member.epsilon), .metavar = "E", .help = "the budget", .min = 0, .max = INFINITY, .flags = DP_OPT_OPEN_MIN}, \
+    {.name = "delta", .letter = 'd', .kind = DP_OPT_REAL, .offset = offsetof(type, member.delta), .metavar = "D", .help = "probability that the budget may fail to bound", .min = 0, .max = 1, .flags = DP_OPT_OPEN_MIN | DP_OPT_OPEN_MAX}, \
+    {.name = "ledger", .letter = 'l', .kind = DP_OPT_TEXT, .offset = offsetof(type, member.ledger), .metavar = "FILE", .help = "write down what is spent before it is in this file, not in the data set's own ledger"}, \
+    {.name = "no-ledger", .kind = DP_OPT_FLAG, .offset = offsetof(type, member.no_ledger), .help = "write nothing down"}, \
+    {.name = "partial", .kind = DP_OPT_FLAG, .offset = offsetof(type, member.partial), .help = "begin although the budget of the data set does not afford all laps"}, \
+    {.name = "adaptive", .kind = DP_OPT_FLAG, .offset = offsetof(type, member.adaptive), .help = "noise may change with what was released: charge by a filter at one order"}, \
+    {.name = "allow-seeded", .kind = DP_OPT_FLAG, .offset = offsetof(type, member.allow_seeded), .help = "let a seeded run pass: reproducible, not private"}
+/* clang-format on */
+
 #define DP_THREADS_OPTION(at)                                                                                                  \
     {                                                                                                                          \
         .name = "threads", .letter = 't', .kind = DP_OPT_INT, .offset = (at), .metavar = "N", .help = "threads",               \
         .fallback = "1", .min = 1, .max = 256                                                                                  \
+    }
+
+/* For stages that have a dp_gather: absent is dp_gather_allow's choice. */
+#define DP_THREADS_AUTO_OPTION(at)                                                                                             \
+    {                                                                                                                          \
+        .name = "threads", .letter = 't', .kind = DP_OPT_INT, .offset = (at), .metavar = "N",                                  \
+        .help = "threads, or as many as pay", .fallback = "auto", .choices = "auto", .min = 1, .max = 256                      \
     }
 
 #endif

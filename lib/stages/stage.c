@@ -5,8 +5,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/isa.h"
 #include "base/mapped.h"
 #include "base/mem.h"
+#include "base/number.h"
 #include "base/version.h"
 #include "wire/laps.h"
 
@@ -35,7 +37,9 @@ const struct dp_option dp_stage_port_options[] = {
     {.name = "allow-private-output",
      .kind = DP_OPT_FLAG,
      .offset = offsetof(struct dp_stage_ports, allow_private_output),
-     .help = "write frames that are not released to a terminal or an unauthenticated socket"},
+     .help = "write frames that are not released to a terminal"},
+    DP_SECURITY_OPTIONS(offsetof(struct dp_stage_ports, security)),
+    DP_PATIENCE_OPTION(offsetof(struct dp_stage_ports, patience)),
     {.name = NULL},
 };
 
@@ -75,8 +79,12 @@ int dp_stage_new(struct dp_stage **stage, const struct dp_stage_class *class, in
         rc = dp_fail(err, DP_E_USAGE, "--on: every lap has to be paid for, of whichever kind");
     if (rc == DP_PARSE_RUN)
         rc = dp_checkpoint_told(&s->checkpoint, err);
+    if (rc == DP_PARSE_RUN)
+        rc = dp_isa_check(err);
     if (rc == DP_PARSE_RUN) {
         s->on = common->on;
+        s->security = common->security;
+        s->in = ports != NULL ? ports->in : NULL;
         dp_key_fresh(&s->key);
         s->terminal = isatty(STDOUT_FILENO) == 1;
         if (class->open != NULL)
@@ -103,14 +111,24 @@ void dp_stage_free(struct dp_stage *stage)
     free(stage);
 }
 
+/* A name of a run is nothing but random digits: no words can hide in it. */
+static bool names_run(const struct dp_frame *hello)
+{
+    const char *run = dp_frame_text(hello, DP_F_RUN, "");
+    return strlen(run) == DP_RUN_DIGITS && strspn(run, "0123456789abcdef") == DP_RUN_DIGITS;
+}
+
 int dp_stage_bare(struct dp_frame *frame, struct dp_err *err)
 {
     static const char software[] = "dpline " DP_VERSION;
     int64_t ordinal = dp_frame_int(frame, DP_F_STAGE, 0), laps = dp_frame_int(frame, DP_F_LAPS, 0),
             status = dp_frame_int(frame, DP_F_STATUS, 0);
-    bool kinds = frame->kind == DP_KIND_HELLO && dp_frame_has(frame, DP_F_KINDS);
+    bool exhausted = frame->kind == DP_KIND_END && dp_frame_bool(frame, DP_F_EXHAUSTED);
+    bool kinds = frame->kind == DP_KIND_HELLO && dp_frame_has(frame, DP_F_KINDS), run = names_run(frame);
     dp_frame_reset(frame, frame->kind);
     if (frame->kind != DP_KIND_HELLO) {
+        if (exhausted)
+            dp_frame_set_bool(frame, DP_F_EXHAUSTED, true);
         if (status != 0)
             dp_frame_set_int(frame, DP_F_STATUS, status > 0 && status <= -DP_E_UNSAFE ? status : -DP_E_RUN);
         return DP_OK;
@@ -120,17 +138,21 @@ int dp_stage_bare(struct dp_frame *frame, struct dp_err *err)
     if (laps > 0)
         dp_frame_set_int(frame, DP_F_LAPS, laps);
     frame->value[DP_F_KINDS].present = kinds; /* the text is still there */
+    frame->value[DP_F_RUN].present = run;
     return dp_frame_set_text(frame, DP_F_SOFTWARE, software, strlen(software), err);
 }
 
-/* Writes the state after stage->lap. */
+/* Writes the state after stage->lap, and for the stages that it stands for whose they are. */
 static int save(struct dp_stage *stage, struct dp_err *err)
 {
-    struct dp_state state = {0};
+    struct dp_state state = {0}, other = {0};
     dp_state_put_text(&state, "stage", stage->class->name);
+    dp_state_put_text(&other, "stage", stage->class->name);
     int rc = stage->class->save != NULL ? stage->class->save(stage, &state, err) : DP_OK;
     if (rc == DP_OK)
         rc = dp_checkpoint_write(stage->checkpoint.directory, stage->ordinal, stage->lap, &state, err);
+    for (int64_t i = 1; rc == DP_OK && i < stage->stands_for; i++)
+        rc = dp_checkpoint_write(stage->checkpoint.directory, stage->ordinal + i, stage->lap, &other, err);
     stage->saved = stage->lap;
     return rc;
 }
@@ -167,6 +189,39 @@ static int count_turns(struct dp_stage *stage, const struct dp_frame *frame, str
     return rc;
 }
 
+int dp_stage_whole(const struct dp_stage *stage, const char *what, struct dp_err *err)
+{
+    return stage->shards == 0 ? DP_OK : dp_fail(err, DP_E_USAGE, "%s needs all rows at once: it has no place in a shard", what);
+}
+
+int dp_stage_read_shard(const char *text, int64_t *shard, int64_t *shards, struct dp_err *err)
+{
+    char first[24];
+    const char *slash = strchr(text, '/');
+    size_t length = slash != NULL ? (size_t)(slash - text) : sizeof first;
+    if (length >= sizeof first)
+        return dp_fail(err, DP_E_USAGE, "--shard: '%.40s' is not K/N", text);
+    memcpy(first, text, length);
+    first[length] = '\0';
+    if (!dp_number_int(first, shard) || !dp_number_int(slash + 1, shards))
+        return dp_fail(err, DP_E_USAGE, "--shard: '%.40s' is not K/N", text);
+    if (*shard < 1 || *shard > *shards || *shards > DP_MAX_SHARDS)
+        return dp_fail(err, DP_E_USAGE, "--shard: %s, but K is from 1 to N, and N at most %d", text, DP_MAX_SHARDS);
+    return DP_OK;
+}
+
+/* Which part of the rows the pipeline has, if there are parts. */
+static int take_shard(struct dp_stage *stage, const struct dp_frame *hello, struct dp_err *err)
+{
+    stage->shard = dp_frame_int(hello, DP_F_SHARD, 0);
+    stage->shards = dp_frame_int(hello, DP_F_SHARDS, 0);
+    if (stage->shard == 0 && stage->shards == 0)
+        return DP_OK;
+    if (stage->shard < 1 || stage->shard > stage->shards || stage->shards > DP_MAX_SHARDS)
+        return dp_fail(err, DP_E_RUN, "there is no shard %lld of %lld", (long long)stage->shard, (long long)stage->shards);
+    return stage->class->additive ? DP_OK : dp_fail(err, DP_E_USAGE, "needs all rows at once: it has no place in a shard");
+}
+
 static int take_hello(struct dp_stage *stage, struct dp_frame *frame, struct dp_out *out, struct dp_err *err)
 {
     int64_t format = dp_frame_int(frame, DP_F_FORMAT, 0);
@@ -180,7 +235,9 @@ static int take_hello(struct dp_stage *stage, struct dp_frame *frame, struct dp_
     }
     dp_frame_set_int(frame, DP_F_STAGE, ordinal + 1);
     stage->ordinal = ordinal + 1;
-    int rc = stage->on != NULL ? count_turns(stage, frame, err) : DP_OK;
+    int rc = take_shard(stage, frame, err);
+    if (rc == DP_OK && stage->on != NULL)
+        rc = count_turns(stage, frame, err);
     if (rc == DP_OK && stage->class->hello != NULL)
         rc = stage->class->hello(stage, frame, err);
     if (rc == DP_OK && stage->checkpoint.resumed > 0 && !stage->class->sink)
@@ -264,6 +321,10 @@ static bool end_saves(const struct dp_stage *stage)
 static int take_lap(struct dp_stage *stage, struct dp_frame *frame, struct dp_out *wrapped, struct dp_err *err)
 {
     char takes[64];
+    /* Whoever sends it may be at another place, and would learn from two answers what one does not tell. */
+    if (stage->shards > 0 && frame->lap <= stage->lap)
+        return dp_fail(err, DP_E_UNSAFE, "lap %lld comes after lap %lld: in a shard what is drawn for a lap is drawn once",
+                       (long long)frame->lap, (long long)stage->lap);
     if (stage->on != NULL && strcmp(dp_frame_text(frame, DP_F_LAP_KIND, ""), stage->on) != 0)
         return stage->class->sink ? DP_OK : pass_frame(wrapped->self, frame, err);
     if ((frame->label & stage->class->takes) == 0) {
@@ -282,10 +343,11 @@ static int take_lap(struct dp_stage *stage, struct dp_frame *frame, struct dp_ou
 int dp_stage_take(struct dp_stage *stage, struct dp_frame *frame, struct dp_out *out, struct dp_err *err)
 {
     struct checked_out checked = {out, stage};
-    struct dp_out wrapped = {check_frame, pass_text, &checked, pass_warning};
+    struct dp_out wrapped = {.frame = check_frame, .text = pass_text, .self = &checked, .warn = pass_warning};
     /* Whether the data are still the same is looked up rarely: it costs a system call per file. */
     bool look = frame->kind == DP_KIND_END || (frame->kind == DP_KIND_LAP && frame->lap % LAPS_PER_LOOK == 0);
-    int rc = look ? dp_mapped_check(true, err) : DP_OK;
+    int rc = look && !stage->behind ? dp_mapped_check(true, err) : DP_OK;
+    stage->out = out;
     if (rc != DP_OK) {
         dp_err_at(err, stage->class->name);
         return rc;

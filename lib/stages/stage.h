@@ -3,25 +3,29 @@
 #ifndef DP_STAGES_STAGE_H
 #define DP_STAGES_STAGE_H
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "base/err.h"
 #include "base/option.h"
+#include "base/security.h"
 #include "math/rng.h"
 #include "checkpoint/checkpoint.h"
 #include "wire/frame.h"
 
 struct dp_stage;
+struct dp_port;
 
 /* Where a stage puts what it makes. Filters emit frames; sinks (dp-eval, dp-cat) emit text. warn, which may be NULL, takes a
-   sentence for whoever started the run; a stage says each at most once. */
+   sentence for whoever started the run; a stage says each at most once. A stage that waits asks unread now and then. */
 struct dp_out {
     int (*frame)(struct dp_out *out, struct dp_frame *frame, struct dp_err *err);
     int (*text)(struct dp_out *out, const char *text, size_t length, struct dp_err *err);
     void *self;
     void (*warn)(struct dp_out *out, const char *stage, const char *sentence);
+    bool (*unread)(struct dp_out *out); /* nobody takes frames any more; NULL: somebody always does */
 };
 
 /* fire's way to end the run without a failure: the frame was not let through; the end frame says why. */
@@ -35,7 +39,8 @@ struct dp_stage_class {
     size_t state_size;
     unsigned takes, gives; /* sets of dp_label */
     bool sink;
-    bool gate; /* what passes is public: hello, end and error frames are made anew (dp_stage_bare) */
+    bool gate;  /* what passes is public: hello, end and error frames are made anew (dp_stage_bare) */
+    bool waits; /* for somebody outside of this process, and gives up once *cancel is set */
     /* Each may be NULL, except fire. open checks options against one another and loads what they name. hello sees the
        opening frame (the key is set by then). fire may change the frame and emits it, or others, or none. drain runs
        before the end frame is passed on. close frees what state holds, after any failure too. */
@@ -50,6 +55,11 @@ struct dp_stage_class {
     int (*save)(struct dp_stage *stage, struct dp_state *state, struct dp_err *err);
     int (*restore)(struct dp_stage *stage, const struct dp_state *state, struct dp_err *err);
     bool ephemeral;
+    /* It may stand in a shard, a pipeline that has a part of the rows and whose sums are added to those of others: what it
+       gives of all rows is the sum of what it gives of their parts, draws for a row are addressed by the row's number among
+       all. hello refuses the options that are not so. */
+    bool additive;
+    bool compares; /* what it saves is only compared: in a shard any process may go on with any lap */
 };
 
 struct dp_stage {
@@ -60,19 +70,29 @@ struct dp_stage {
     bool seeded;
     bool interrupted; /* drain: a signal has ended the run early */
     struct dp_checkpoint checkpoint;
-    int64_t ordinal;     /* in the pipeline, from 1 */
-    int64_t lap, saved;  /* the last one that was passed on, and the last that a checkpoint has */
-    bool may_save;       /* it may serve as a checkpoint, and is not the run's last */
-    const char *on;      /* the kind of laps that it is for; NULL: all of them. Other laps pass it as they are */
-    int64_t turn, turns; /* fire: which lap of those that it is for, from 1, and how many there will be (0: not known) */
-    int64_t started;     /* seconds since 1970, set by the runtime; 0 for unknown */
-    bool terminal;       /* standard output is one: text is for a person */
+    int64_t ordinal;       /* in the pipeline, from 1 */
+    int64_t stands_for;    /* set by hello: so many ordinals from its own on are of stages that save elsewhere; 0 is 1 */
+    int64_t lap, saved;    /* the last one that was passed on, and the last that a checkpoint has */
+    bool may_save;         /* it may serve as a checkpoint, and is not the run's last */
+    const char *on;        /* the kind of laps that it is for; NULL: all of them. Other laps pass it as they are */
+    int64_t turn, turns;   /* fire: which lap of those that it is for, from 1, and how many there will be (0: not known) */
+    int64_t shard, shards; /* which part of the rows it has, from 1 on, and of how many; 0: there are no parts */
+    int64_t started;       /* seconds since 1970, set by the runtime; 0 for unknown */
+    bool terminal;         /* standard output is one: text is for a person */
+    struct dp_security security; /* of sockets that it has itself: as of its ports */
+    const char *in;              /* where its frames come from; NULL where it is one of several in this process */
+    struct dp_port *output;      /* where they go to, set by the runtime; NULL there: who waits looks whether it has a reader */
+    volatile sig_atomic_t *cancel; /* of a class that waits, set by the runtime, or NULL: see dp_port_cancel */
+    struct dp_out *out;            /* while a frame is taken: hello has warnings as well */
+    bool behind;                   /* set by the runtime: a stage of this process has the frame first, and looks at the data */
 };
 
 /* The option table that every stage has besides its own: where frames come from and go to, and which laps it is for. */
 struct dp_stage_ports {
     const char *in, *out, *on;
     bool allow_private_output;
+    struct dp_security security;
+    double patience; /* NAN: the default */
 };
 extern const struct dp_option dp_stage_port_options[];
 
@@ -90,6 +110,12 @@ int dp_stage_take(struct dp_stage *stage, struct dp_frame *frame, struct dp_out 
 /* Makes a hello, end or error frame anew of what its kind needs: format, number of stages and laps; an exit status. Nothing
    that a stage left of a gate wrote in words passes it. */
 int dp_stage_bare(struct dp_frame *frame, struct dp_err *err);
+
+/* The two numbers of an option --shard K/N: 1 ≤ K ≤ N ≤ DP_MAX_SHARDS. DP_E_USAGE: they are none. */
+int dp_stage_read_shard(const char *text, int64_t *shard, int64_t *shards, struct dp_err *err);
+
+/* DP_E_USAGE when the stage stands in a shard: `what`, an option, needs all rows at once. */
+int dp_stage_whole(const struct dp_stage *stage, const char *what, struct dp_err *err);
 
 /* Has a warning said by whoever runs the stage. */
 void dp_stage_warn(const struct dp_stage *stage, struct dp_out *out, const char *format, ...)

@@ -9,13 +9,16 @@
 // clang-format off
 #define DP_STAGES(STAGE) \
     STAGE(breed)         \
+    STAGE(gather)        \
     STAGE(sample)        \
+    STAGE(window)        \
     STAGE(scd_step)      \
     STAGE(grad)          \
     STAGE(erm)           \
     STAGE(moments)       \
     STAGE(clip)          \
     STAGE(noise)         \
+    STAGE(consent)       \
     STAGE(linesearch)    \
     STAGE(select)        \
     STAGE(account)       \

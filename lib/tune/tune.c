@@ -26,7 +26,7 @@
 struct tuning {
     const struct dp_tune *tune;
     const struct dp_tune_options *options;
-    struct dp_settings grid;
+    struct dp_table grid;
     struct dp_score score;
     struct dp_trial_room room;
     struct dp_trial_plan *plan; /* of each setting */
@@ -422,7 +422,7 @@ static void tell(const struct tuning *t)
     int used = snprintf(text, sizeof text, "chosen:");
     for (size_t i = 0; i < t->grid.columns && used < (int)sizeof text - 200; i++)
         used += snprintf(text + used, sizeof text - (size_t)used, "%s %.60s %.60s", i > 0 ? "," : "",
-                         dp_settings_name(&t->grid, i), dp_settings_cell(&t->grid, t->chosen, i));
+                         dp_table_name(&t->grid, i), dp_table_cell(&t->grid, t->chosen, i));
     snprintf(text + used, sizeof text - (size_t)used, "; %s %.4g with noise; epsilon %s, delta %g",
              t->score.metric == DP_SCORE_ACCURACY ? "accuracy" : "score", score,
              dp_number_print(dp_round_up(t->epsilon, 6), number, sizeof number), t->options->delta);
@@ -455,7 +455,7 @@ static void close_all(struct tuning *t)
     for (size_t i = 0; t->plan != NULL && i < t->grid.count; i++)
         dp_trial_plan_free(&t->plan[i]);
     free(t->plan);
-    dp_settings_free(&t->grid);
+    dp_table_free(&t->grid);
     dp_score_close(&t->score);
     dp_dataset_close(t->data);
     dp_charges_free(&t->charges);

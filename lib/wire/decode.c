@@ -20,7 +20,7 @@ struct reader {
 };
 
 /* The next value: whole, or the head of a list or map. */
-static int next(struct reader *r, struct dp_item *item, struct dp_err *err)
+static inline int next(struct reader *r, struct dp_item *item, struct dp_err *err)
 {
     size_t left = r->length - r->at;
     if (dp_item_read(r->bytes + r->at, left, item) == 0 || item->type == DP_ITEM_BAD || item->head > left ||
@@ -136,18 +136,26 @@ static int get_member(struct dp_record *record, int member, const struct dp_item
 
 /* Whether it has each member that it should, and no other. A record of format 1 was of no field, and had a multiplier without
    noise, too. */
-static int check_members(const struct dp_record *record, const bool *seen, bool old, struct dp_err *err)
+static int check_members(const struct dp_record *record, unsigned seen, bool old, struct dp_err *err)
 {
+    const unsigned later = 1u << DP_RECORD_of | 1u << DP_RECORD_on; /* than format 1 */
+    unsigned has = dp_record_members(record);
+    if (seen == has && !(old && (seen & later)))
+        return DP_OK;
     for (int m = 0; m < DP_RECORD_MEMBER_COUNT; m++) {
-        if (dp_record_has(record, m) && !seen[m])
+        bool is = seen >> m & 1, should = has >> m & 1;
+        if (should && !is)
             return dp_fail(err, DP_E_RUN, "corrupt frame: a record has no '%s'", dp_record_key(m));
         bool needless = old && m == DP_RECORD_OWN_COUNT + (int)DP_QUERY_multiplier;
-        if (old && (seen[DP_RECORD_of] || seen[DP_RECORD_on]))
-            return dp_fail(err, DP_E_RUN, "corrupt frame: a record of format 1 has an '%s'", seen[DP_RECORD_of] ? "of" : "on");
-        if (!dp_record_has(record, m) && seen[m] && m < DP_RECORD_OWN_COUNT)
+        if (old && (seen & later))
+            return dp_fail(err, DP_E_RUN, "corrupt frame: a record of format 1 has an '%s'",
+                           seen & 1u << DP_RECORD_of ? "of" : "on");
+        if (!should && is && (m == DP_RECORD_draws || m == DP_RECORD_contraction))
             return dp_fail(err, DP_E_RUN, "corrupt frame: a record of sampler '%s' has a '%s'",
                            dp_sampler_names[record->sampler], dp_record_key(m));
-        if (!dp_record_has(record, m) && seen[m] && !needless)
+        if (!should && is && m < DP_RECORD_OWN_COUNT)
+            return dp_fail(err, DP_E_RUN, "corrupt frame: a record has a '%s' that says nothing", dp_record_key(m));
+        if (!should && is && !needless)
             return dp_fail(err, DP_E_RUN, "corrupt frame: a record of noise '%s' has a '%s'",
                            dp_query_kinds[record->query.kind].name, dp_record_key(m));
     }
@@ -157,8 +165,8 @@ static int check_members(const struct dp_record *record, const bool *seen, bool 
 static int get_record(struct reader *r, struct dp_record *record, bool old, struct dp_err *err)
 {
     struct dp_item o, key, value;
-    bool seen[DP_RECORD_MEMBER_COUNT] = {false};
-    int rc = next(r, &o, err);
+    unsigned seen = 0;
+    int member = -1, rc = next(r, &o, err);
     if (rc == DP_OK && o.type != DP_ITEM_MAP)
         rc = wrong("records", err);
     *record = (struct dp_record){.of = DP_F_NONE};
@@ -166,13 +174,13 @@ static int get_record(struct reader *r, struct dp_record *record, bool old, stru
         rc = next_entry(r, &key, &value, err);
         if (rc != DP_OK)
             return rc;
-        int member = dp_record_find(dp_item_body(&key), (size_t)key.body);
+        member = dp_record_find_from((member + 1) % DP_RECORD_MEMBER_COUNT, dp_item_body(&key), (size_t)key.body);
         if (member == DP_RECORD_MEMBER_COUNT)
             return dp_fail(err, DP_E_RUN, "corrupt frame: unknown entry '%.*s' in a record", key.body < 40 ? (int)key.body : 40,
                            dp_item_body(&key));
-        if (seen[member])
+        if (seen >> member & 1)
             return dp_fail(err, DP_E_RUN, "corrupt frame: '%s' stands twice in a record", dp_record_key(member));
-        seen[member] = true;
+        seen |= 1u << member;
         rc = get_member(record, member, &value, err);
     }
     if (rc == DP_OK)
@@ -213,8 +221,8 @@ static int get_kind(struct reader *r, struct dp_frame *frame, uint64_t entries, 
 /* What stands in every lap frame beside its fields, and how its records came. */
 enum { LAP = 1, LABEL = 2, RECORDS = 4, ALL = 7, OLD = 8 };
 
-/* One key and its value; *bits are those of lap, label or records, or 0. */
-static int get_entry(struct reader *r, struct dp_frame *frame, unsigned *bits, struct dp_err *err)
+/* One key and its value; *bits are those of lap, label or records, or 0. *field: the one that the last entry was. */
+static int get_entry(struct reader *r, struct dp_frame *frame, enum dp_field *field, unsigned *bits, struct dp_err *err)
 {
     static const char *const labels[] = {"raw", "bounded", "noised", "released"};
     struct dp_item key, value;
@@ -238,11 +246,12 @@ static int get_entry(struct reader *r, struct dp_frame *frame, unsigned *bits, s
         *bits = RECORDS | (old ? OLD : 0);
         return get_records(r, frame, &value, old, err);
     }
-    enum dp_field field = dp_field_find(dp_item_body(&key), (size_t)key.body);
-    if (field == DP_F_COUNT)
+    enum dp_field next_one = *field + 1 < DP_F_COUNT ? (enum dp_field)(*field + 1) : (enum dp_field)0;
+    *field = dp_field_find_from(next_one, dp_item_body(&key), (size_t)key.body);
+    if (*field == DP_F_COUNT)
         return dp_fail(err, DP_E_RUN, "unknown field '%.*s' in a frame", key.body < 40 ? (int)key.body : 40,
                        dp_item_body(&key));
-    return get_value(frame, field, &value, err);
+    return get_value(frame, *field, &value, err);
 }
 
 /* Before there were families of models, the method was called the family. A frame that has a family says its method too. */
@@ -259,6 +268,7 @@ int dp_wire_decode(struct dp_frame *frame, const char *bytes, size_t length, str
 {
     struct reader r = {bytes, length, 0};
     struct dp_item map;
+    enum dp_field field = DP_F_NONE;
     unsigned seen = 0;
     int rc = next(&r, &map, err);
     if (rc == DP_OK && map.type != DP_ITEM_MAP)
@@ -267,7 +277,7 @@ int dp_wire_decode(struct dp_frame *frame, const char *bytes, size_t length, str
         rc = get_kind(&r, frame, map.entries, err);
     for (uint64_t i = 1; rc == DP_OK && i < map.entries; i++) {
         unsigned bits;
-        rc = get_entry(&r, frame, &bits, err);
+        rc = get_entry(&r, frame, &field, &bits, err);
         if (rc == DP_OK && (seen & bits))
             rc = dp_fail(err, DP_E_RUN, "corrupt frame: an entry stands in it twice");
         seen |= bits;

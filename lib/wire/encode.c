@@ -11,20 +11,35 @@ struct output {
 static int put_bytes(void *self, const char *bytes, size_t length)
 {
     struct output *o = self;
-    int rc = o->failed ? -1 : msgpack_sbuffer_write(o->buffer, bytes, length);
-    o->failed = rc != 0;
-    return rc;
+    msgpack_sbuffer *b = o->buffer;
+    if (o->failed)
+        return -1;
+    if (length <= b->alloc - b->size) {
+        memcpy(b->data + b->size, bytes, length);
+        b->size += length;
+        return 0;
+    }
+    o->failed = msgpack_sbuffer_write(b, bytes, length) != 0;
+    return o->failed ? -1 : 0;
 }
 
 static void put_text(msgpack_packer *pk, const char *text, size_t length)
 {
+    struct output *o = pk->data;
+    msgpack_sbuffer *b = o->buffer;
+    if (length < 32 && b->alloc - b->size > length && !o->failed) { /* most are short */
+        b->data[b->size] = (char)(0xa0 | length);
+        memcpy(b->data + b->size + 1, text, length);
+        b->size += length + 1;
+        return;
+    }
     msgpack_pack_str(pk, length);
     msgpack_pack_str_body(pk, text, length);
 }
 
-static void put_key(msgpack_packer *pk, const char *key)
+static void put_word(msgpack_packer *pk, const char *word)
 {
-    put_text(pk, key, strlen(key));
+    put_text(pk, word, strlen(word));
 }
 
 static void little_endian(unsigned char *out, uint64_t value)
@@ -56,15 +71,13 @@ static int put_array(msgpack_packer *pk, const char *key, const struct dp_array 
 
 static void put_record(msgpack_packer *pk, const struct dp_record *record)
 {
-    size_t entries = 0;
-    for (int m = 0; m < DP_RECORD_MEMBER_COUNT; m++)
-        entries += dp_record_has(record, m);
-    msgpack_pack_map(pk, entries);
+    unsigned has = dp_record_members(record);
+    msgpack_pack_map(pk, (size_t)__builtin_popcount(has));
     for (int m = 0; m < DP_RECORD_MEMBER_COUNT; m++) {
-        if (!dp_record_has(record, m))
+        if (!(has >> m & 1))
             continue;
         struct dp_record_value value = dp_record_get(record, m);
-        put_key(pk, dp_record_key(m));
+        put_word(pk, dp_record_key(m));
         if (value.type == DP_T_REAL)
             msgpack_pack_double(pk, value.real);
         else if (value.type == DP_T_INT)
@@ -85,16 +98,16 @@ int dp_wire_encode(msgpack_sbuffer *buffer, const struct dp_frame *frame, struct
     bool announces = frame->kind == DP_KIND_HELLO && frame->records > 0;
     entries += frame->kind == DP_KIND_LAP ? 3 : announces ? 1 : 0;
     msgpack_pack_map(&pk, entries);
-    put_key(&pk, "kind");
-    put_key(&pk, dp_kind_name(frame->kind));
+    put_word(&pk, "kind");
+    put_word(&pk, dp_kind_name(frame->kind));
     if (frame->kind == DP_KIND_LAP) {
-        put_key(&pk, "lap");
+        put_word(&pk, "lap");
         msgpack_pack_int64(&pk, frame->lap);
-        put_key(&pk, "label");
-        put_key(&pk, dp_label_name(frame->label));
+        put_word(&pk, "label");
+        put_word(&pk, dp_label_name(frame->label));
     }
     if (frame->kind == DP_KIND_LAP || announces) {
-        put_key(&pk, "records");
+        put_word(&pk, "records");
         msgpack_pack_array(&pk, (size_t)frame->records);
         for (int i = 0; i < frame->records; i++)
             put_record(&pk, &frame->record[i]);
@@ -103,7 +116,7 @@ int dp_wire_encode(msgpack_sbuffer *buffer, const struct dp_frame *frame, struct
         const struct dp_value *v = &frame->value[i];
         if (!v->present)
             continue;
-        put_key(&pk, dp_fields[i].key);
+        put_text(&pk, dp_fields[i].key, dp_fields[i].length);
         int rc = DP_OK;
         switch (dp_fields[i].type) {
         case DP_T_INT:
@@ -117,7 +130,7 @@ int dp_wire_encode(msgpack_sbuffer *buffer, const struct dp_frame *frame, struct
             v->u.flag ? msgpack_pack_true(&pk) : msgpack_pack_false(&pk);
             break;
         case DP_T_TEXT:
-            put_key(&pk, v->text);
+            put_word(&pk, v->text);
             break;
         case DP_T_ARRAY:
             rc = put_array(&pk, dp_fields[i].key, &v->array, err);

@@ -14,6 +14,8 @@
 #define DP_FRAME_FORMAT 2 /* as it is written; 1 is read as well */
 #define DP_MAX_RECORDS 32 /* a hello frame has some for each kind of laps */
 #define DP_MAX_DIMS 4
+#define DP_MAX_SHARDS 1024 /* parts that the rows may be in: their sums, each of 2^31 rows at most, cannot overflow */
+#define DP_RUN_DIGITS 32   /* hexadecimal, of the name of a run */
 
 enum dp_kind { DP_KIND_HELLO, DP_KIND_LAP, DP_KIND_END, DP_KIND_ERROR };
 

@@ -34,30 +34,17 @@ static void set_size(struct dp_item *item, uint64_t size)
         item->body = size;
 }
 
-int dp_item_read(const void *bytes, size_t size, struct dp_item *item)
+int dp_item_read_sized(const unsigned char *bytes, size_t size, struct dp_item *item)
 {
-    const unsigned char *p = bytes;
-    *item = (struct dp_item){.bytes = p, .head = 1};
-    if (size < 1)
+    unsigned char b = bytes[0];
+    size_t length = heads[b - 0xc0].size;
+    item->type = heads[b - 0xc0].type;
+    item->body = heads[b - 0xc0].body;
+    item->head = 1 + length + (item->type == DP_ITEM_EXT);
+    if (item->head > size)
         return 0;
-    unsigned char b = p[0];
-    if (b < 0x80 || b >= 0xe0) {
-        item->type = b < 0x80 ? DP_ITEM_UNSIGNED : DP_ITEM_SIGNED;
-        item->head = 0; /* the byte is the body */
-        item->body = 1;
-    } else if (b < 0xc0) {
-        item->type = b < 0x90 ? DP_ITEM_MAP : b < 0xa0 ? DP_ITEM_LIST : DP_ITEM_TEXT;
-        set_size(item, b & (b < 0xa0 ? 0x0fu : 0x1fu));
-    } else {
-        size_t length = heads[b - 0xc0].size;
-        item->type = heads[b - 0xc0].type;
-        item->body = heads[b - 0xc0].body;
-        item->head = 1 + length + (item->type == DP_ITEM_EXT);
-        if (item->head > size)
-            return 0;
-        if (length > 0)
-            set_size(item, big_endian(p + 1, length));
-    }
+    if (length > 0)
+        set_size(item, big_endian(bytes + 1, length));
     return 1;
 }
 
@@ -100,10 +87,4 @@ bool dp_item_bool(const struct dp_item *item, bool *value)
 {
     *value = item->bytes[0] == 0xc3;
     return item->type == DP_ITEM_BOOL;
-}
-
-bool dp_item_is(const struct dp_item *item, const char *text)
-{
-    return item->type == DP_ITEM_TEXT && item->body == strlen(text) &&
-           memcmp(dp_item_body(item), text, (size_t)item->body) == 0;
 }

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 enum dp_item_type {
     DP_ITEM_BAD, /* the one byte that msgpack does not use */
@@ -28,22 +29,50 @@ struct dp_item {
     uint64_t entries;           /* of a list or map */
 };
 
-/* Reads the head of the value that begins at bytes. Returns 1; or 0 when more than size bytes are needed for that
-   (item->head of them). Whether the body is there is for the caller to see. */
-int dp_item_read(const void *bytes, size_t size, struct dp_item *item);
-
 /* The value of an item whose body is there; false when it is of another type or does not fit. A real may be written as a
    whole number. */
 bool dp_item_int(const struct dp_item *item, int64_t *value);
 bool dp_item_real(const struct dp_item *item, double *value);
 bool dp_item_bool(const struct dp_item *item, bool *value);
 
-/* Whether it is this text. */
-bool dp_item_is(const struct dp_item *item, const char *text);
+/* What begins with a byte from 0xc0 to 0xdf: dp_item_read does the others here, and most are. */
+int dp_item_read_sized(const unsigned char *bytes, size_t size, struct dp_item *item);
+
+/* Reads the head of the value that begins at bytes. Returns 1; or 0 when more than size bytes are needed for that
+   (item->head of them). Whether the body is there is for the caller to see. */
+static inline int dp_item_read(const void *bytes, size_t size, struct dp_item *item)
+{
+    const unsigned char *p = (const unsigned char *)bytes;
+    *item = (struct dp_item){.bytes = p, .head = 1};
+    if (size < 1)
+        return 0;
+    unsigned char b = p[0];
+    if (b < 0x80 || b >= 0xe0) {
+        item->type = b < 0x80 ? DP_ITEM_UNSIGNED : DP_ITEM_SIGNED;
+        item->head = 0; /* the byte is the body */
+        item->body = 1;
+    } else if (b >= 0xc0) {
+        return dp_item_read_sized(p, size, item);
+    } else if (b >= 0xa0) {
+        item->type = DP_ITEM_TEXT;
+        item->body = b & 0x1fu;
+    } else {
+        item->type = b < 0x90 ? DP_ITEM_MAP : DP_ITEM_LIST;
+        item->entries = b & 0x0fu;
+    }
+    return 1;
+}
 
 static inline const char *dp_item_body(const struct dp_item *item)
 {
     return (const char *)item->bytes + item->head;
+}
+
+/* Whether it is this text. */
+static inline bool dp_item_is(const struct dp_item *item, const char *text)
+{
+    size_t length = strlen(text);
+    return item->type == DP_ITEM_TEXT && item->body == length && memcmp(dp_item_body(item), text, length) == 0;
 }
 
 /* The ext type of an item of that kind. */

@@ -39,14 +39,20 @@ int dp_laps_find(const struct dp_laps *laps, const char *name)
     return -1;
 }
 
+size_t dp_laps_name(const char *text, size_t length)
+{
+    size_t at = 0;
+    while (at < length && (in(text[at], 'a', 'z') || (at > 0 && (in(text[at], '0', '9') || text[at] == '-'))))
+        at++;
+    return at;
+}
+
 /* A name that is new is appended. */
 static int read_kind(struct reader *r, int *kind, struct dp_err *err)
 {
     struct dp_laps *laps = r->laps;
     char name[DP_LAPS_NAME] = "";
-    size_t length = 0;
-    while (in(r->at[length], 'a', 'z') || (length > 0 && (in(r->at[length], '0', '9') || r->at[length] == '-')))
-        length++;
+    size_t length = dp_laps_name(r->at, strnlen(r->at, DP_LAPS_NAME));
     if (length == 0)
         return refuse(r, "a kind of lap", err);
     if (length >= DP_LAPS_NAME)

@@ -47,6 +47,9 @@ void dp_laps_free(struct dp_laps *laps);
 /* The kind of a lap, 1 ≤ lap ≤ laps->laps. */
 int dp_laps_kind(const struct dp_laps *laps, int64_t lap);
 
+/* How many of the bytes, from the first, are a kind's name; 0: none. */
+size_t dp_laps_name(const char *text, size_t length);
+
 /* The kind of that name, or -1. */
 int dp_laps_find(const struct dp_laps *laps, const char *name);
 

@@ -3,7 +3,9 @@
 #include <math.h>
 #include <string.h>
 
-const char *const dp_sampler_names[DP_SAMPLER_COUNT] = {"none", "poisson", "fixed", "shuffle", "full", "drawn"};
+#include "wire/laps.h"
+
+const char *const dp_sampler_names[DP_SAMPLER_COUNT] = {"none", "poisson", "fixed", "shuffle", "full", "drawn", "stream"};
 const char *const dp_adjacency_names[DP_ADJACENCY_COUNT] = {"none", "null-record", "replace-one"};
 const char *const dp_release_names[DP_RELEASE_COUNT] = {"none", "sum", "sum-of-secret-state", "sum-and-state"};
 
@@ -17,33 +19,28 @@ _Static_assert(offsetof(struct dp_query, kind) == 0, "a query begins with its ki
 
 struct member {
     const char *key;
+    size_t length; /* of the key */
     enum storage storage;
     size_t offset; /* in struct dp_record */
     const char *const *names;
     int count;
 };
 
-#define OWN(member, key, type, names, count) {key, STORED_##type, offsetof(struct dp_record, member), names, count},
-static const struct member own[DP_RECORD_OWN_COUNT] = {DP_RECORD_MEMBERS(OWN)};
+#define OWN(member, key, type, names, count)                                                                                   \
+    {key, sizeof(key) - 1, STORED_##type, offsetof(struct dp_record, member), names, count},
+#define OF_QUERY(name, type) {#name, sizeof(#name) - 1, STORED_##type, offsetof(struct dp_record, query.name), NULL, 0},
+static const struct member members[DP_RECORD_MEMBER_COUNT] = {DP_RECORD_MEMBERS(OWN) DP_QUERY_MEMBERS(OF_QUERY)};
 #undef OWN
-
-static struct member member_at(int m)
-{
-    if (m < DP_RECORD_OWN_COUNT)
-        return own[m];
-    const struct dp_query_member_info *q = &dp_query_members[m - DP_RECORD_OWN_COUNT];
-    return (struct member){
-        .key = q->key, .storage = q->whole ? STORED_INT : STORED_REAL, .offset = offsetof(struct dp_record, query) + q->offset};
-}
+#undef OF_QUERY
 
 const char *dp_record_key(int member)
 {
-    return member_at(member).key;
+    return members[member].key;
 }
 
 enum dp_type dp_record_type(int member)
 {
-    enum storage storage = member_at(member).storage;
+    enum storage storage = members[member].storage;
     return storage == STORED_REAL ? DP_T_REAL : storage == STORED_INT ? DP_T_INT : DP_T_TEXT;
 }
 
@@ -52,29 +49,43 @@ static bool is(const char *name, const char *text, size_t length)
     return length > 0 && name[0] == text[0] && strlen(name) == length && memcmp(name, text, length) == 0;
 }
 
+int dp_record_find_from(int first, const char *key, size_t length)
+{
+    for (int i = 0, m = first; i < DP_RECORD_MEMBER_COUNT; i++, m = m + 1 < DP_RECORD_MEMBER_COUNT ? m + 1 : 0)
+        if (members[m].length == length && memcmp(members[m].key, key, length) == 0)
+            return m;
+    return DP_RECORD_MEMBER_COUNT;
+}
+
 int dp_record_find(const char *key, size_t length)
 {
-    int m = 0;
-    while (m < DP_RECORD_MEMBER_COUNT && !is(dp_record_key(m), key, length))
-        m++;
-    return m;
+    return dp_record_find_from(0, key, length);
+}
+
+unsigned dp_record_members(const struct dp_record *record)
+{
+    unsigned set = (1u << DP_RECORD_OWN_COUNT) - 1;
+    if (record->of == DP_F_NONE)
+        set &= ~(1u << DP_RECORD_of);
+    if (record->on[0] == '\0')
+        set &= ~(1u << DP_RECORD_on);
+    if (record->sampler != DP_SAMPLER_DRAWN)
+        set &= ~(1u << DP_RECORD_draws | 1u << DP_RECORD_contraction);
+    if (record->shares == 0)
+        set &= ~(1u << DP_RECORD_shares | 1u << DP_RECORD_colluding | 1u << DP_RECORD_gathered);
+    if (record->promised == 0)
+        set &= ~(1u << DP_RECORD_promised);
+    return set | dp_query_kinds[record->query.kind].members << DP_RECORD_OWN_COUNT;
 }
 
 bool dp_record_has(const struct dp_record *record, int member)
 {
-    if (member == DP_RECORD_of)
-        return record->of != DP_F_NONE;
-    if (member == DP_RECORD_on)
-        return record->on[0] != '\0';
-    if (member == DP_RECORD_draws || member == DP_RECORD_contraction)
-        return record->sampler == DP_SAMPLER_DRAWN;
-    return member < DP_RECORD_OWN_COUNT ||
-           dp_query_has(record->query.kind, (enum dp_query_member)(member - DP_RECORD_OWN_COUNT));
+    return dp_record_members(record) >> member & 1;
 }
 
 struct dp_record_value dp_record_get(const struct dp_record *record, int member)
 {
-    struct member m = member_at(member);
+    const struct member m = members[member];
     const void *at = (const char *)record + m.offset;
     struct dp_record_value value = {.type = dp_record_type(member)};
     if (m.storage == STORED_REAL)
@@ -91,9 +102,19 @@ struct dp_record_value dp_record_get(const struct dp_record *record, int member)
     return value;
 }
 
+bool dp_record_same_member(const struct dp_record *a, const struct dp_record *b, int member)
+{
+    if (!dp_record_has(a, member) || !dp_record_has(b, member))
+        return dp_record_has(a, member) == dp_record_has(b, member);
+    struct dp_record_value v = dp_record_get(a, member), w = dp_record_get(b, member);
+    return v.type == DP_T_REAL  ? memcmp(&v.real, &w.real, sizeof v.real) == 0
+           : v.type == DP_T_INT ? v.whole == w.whole
+                                : strcmp(v.text, w.text) == 0;
+}
+
 bool dp_record_set(struct dp_record *record, int member, const struct dp_record_value *value)
 {
-    struct member m = member_at(member);
+    const struct member m = members[member];
     void *at = (char *)record + m.offset;
     unsigned number = 0, count = (unsigned)m.count;
     if (m.storage == STORED_REAL) {
@@ -105,7 +126,7 @@ bool dp_record_set(struct dp_record *record, int member, const struct dp_record_
         return true;
     }
     if (m.storage == STORED_TEXT) {
-        if (value->length >= DP_RECORD_ON)
+        if (value->length >= DP_RECORD_ON || dp_laps_name(value->text, value->length) < value->length)
             return false;
         memset(at, 0, DP_RECORD_ON);
         if (value->length > 0) /* a member that is taken away has no text */
@@ -129,8 +150,9 @@ bool dp_record_set(struct dp_record *record, int member, const struct dp_record_
 
 void dp_record_tidy(struct dp_record *record)
 {
+    unsigned has = dp_record_members(record);
     for (int m = 0; m < DP_RECORD_MEMBER_COUNT; m++)
-        if (!dp_record_has(record, m))
+        if (!(has >> m & 1))
             dp_record_set(record, m, &(struct dp_record_value){0});
 }
 

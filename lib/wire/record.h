@@ -19,6 +19,7 @@ enum dp_sampler {
     DP_SAMPLER_SHUFFLE, /* consecutive parts of one permutation per epoch */
     DP_SAMPLER_FULL,    /* every row, each lap */
     DP_SAMPLER_DRAWN,   /* every row by its own coin, anew for each of many draws within the lap */
+    DP_SAMPLER_STREAM,  /* the next rows of those that arrive; each is in one lap alone, and rows says how many a lap has */
     DP_SAMPLER_COUNT
 };
 
@@ -58,6 +59,10 @@ extern const char *const dp_release_names[DP_RELEASE_COUNT];
     X(bound, "bound", REAL, NULL, 0)          /* C: L2 norm of one person's part of the field; 0 until bounded. drawn: of one draw */ \
     X(sensitivity, "sensitivity", REAL, NULL, 0) /* L2 sensitivity of what is noised, the unit of the multiplier */            \
     X(scale, "scale", REAL, NULL, 0)          /* of the noise, in units of the field; Gaussian: its standard deviation */      \
+    X(shares, "shares", INT, NULL, 0)         /* in how many shares the noise is drawn, each on another shard; else not there */ \
+    X(colluding, "colluding", INT, NULL, 0)   /* shares: how many of them may be known, so that the others have the scale together */ \
+    X(gathered, "gathered", INT, NULL, 0)     /* shares: how many have been added up, 0 before */                              \
+    X(promised, "promised", REAL, NULL, 0)    /* the least multiplier that the field's own people were told it would have; else not there */ \
     X(on, "on", TEXT, NULL, 0)                /* hello: the kind of laps that it announces a record for, "" if laps have no kinds */ \
     X(query, "noise", KIND, NULL, 0)
 /* clang-format on */
@@ -72,6 +77,8 @@ struct dp_record {
     enum dp_adjacency adjacency;
     enum dp_release release;
     double bound, sensitivity, scale;
+    int64_t shares, colluding, gathered;
+    double promised;
     char on[DP_RECORD_ON];
     struct dp_query query;
 };
@@ -80,6 +87,8 @@ struct dp_record {
 enum dp_record_member { DP_RECORD_MEMBERS(DP_RECORD_ENUMERATOR) DP_RECORD_OWN_COUNT };
 #undef DP_RECORD_ENUMERATOR
 #define DP_RECORD_MEMBER_COUNT ((int)DP_RECORD_OWN_COUNT + (int)DP_QUERY_MEMBER_COUNT) /* members are 0 … this − 1 */
+
+_Static_assert(DP_RECORD_MEMBER_COUNT <= 32, "a set of members is an unsigned");
 
 /* A member of a record as it is written: a name, a field's key or a kind of query is its text. */
 struct dp_record_value {
@@ -92,15 +101,24 @@ struct dp_record_value {
 
 const char *dp_record_key(int member);
 enum dp_type dp_record_type(int member);
-/* The member with this key, or DP_RECORD_MEMBER_COUNT. */
+/* The member with this key, or DP_RECORD_MEMBER_COUNT. The search begins at `first` and goes round: records have their members
+   in order. */
+int dp_record_find_from(int first, const char *key, size_t length);
 int dp_record_find(const char *key, size_t length);
 
 /* Whether the record has the member: `of` when it is of a field, `on` when it names a kind of laps, draws and contraction where
- * the sampler is drawn, a member of queries when its kind has it, else always. */
+ * the sampler is drawn, shares, colluding and gathered where the noise is in shares, promised where something was, a member of
+ * queries when its kind has it, else always. */
 bool dp_record_has(const struct dp_record *record, int member);
+
+/* The same of all of them: bit m is set if it has member m. */
+unsigned dp_record_members(const struct dp_record *record);
 
 /* A member that the record has. */
 struct dp_record_value dp_record_get(const struct dp_record *record, int member);
+
+/* Whether both have the member with the same value, bit by bit, or neither has it. */
+bool dp_record_same_member(const struct dp_record *a, const struct dp_record *b, int member);
 
 /* Sets a member to a value of its type; false when the text is no name that it may have, or too long. */
 bool dp_record_set(struct dp_record *record, int member, const struct dp_record_value *value);

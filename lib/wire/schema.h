@@ -31,12 +31,16 @@ enum dp_lifetime {
 #define DP_FIELDS(X)                                                                                                           \
     X(DP_F_FORMAT, "format", DP_T_INT, DP_STREAM, HELLO)                 /* hello: version of the frame format */              \
     X(DP_F_SOFTWARE, "software", DP_T_TEXT, DP_STREAM, HELLO)            /* hello: what wrote the stream */                    \
+    X(DP_F_RUN, "run", DP_T_TEXT, DP_STREAM, HELLO)                      /* hello: which run the stream is of, 32 hex digits */    \
     X(DP_F_SEED, "seed", DP_T_INT, DP_PRIVATE, HELLO)                    /* hello: keys are derived from it */                 \
     X(DP_F_DIRECTORY, "directory", DP_T_TEXT, DP_PRIVATE, HELLO)         /* hello: of the data set, where its ledger is */     \
+    X(DP_F_SHARD, "shard", DP_T_INT, DP_PRIVATE, HELLO)                  /* hello, to a worker: which part of the rows it has, from 1 */ \
+    X(DP_F_SHARDS, "shards", DP_T_INT, DP_PRIVATE, HELLO)                /* and how many parts there are */                    \
     X(DP_F_STAGE, "stage", DP_T_INT, DP_STREAM, HELLO)                   /* hello: how many stages it has passed */            \
     X(DP_F_STATUS, "status", DP_T_INT, DP_STREAM, HELLO)                 /* end, error: exit status */                         \
     X(DP_F_WHERE, "where", DP_T_TEXT, DP_STREAM, HELLO)                  /* error: the stage at fault */                       \
     X(DP_F_MESSAGE, "message", DP_T_TEXT, DP_STREAM, HELLO)              /* error: one sentence */                             \
+    X(DP_F_EXHAUSTED, "exhausted", DP_T_BOOL, DP_STREAM, HELLO)          /* end: no more rows arrive for the laps that were to come */ \
     X(DP_F_LAPS, "laps", DP_T_INT, DP_FIXED, RUN)                        /* laps the run will have */                          \
     X(DP_F_KINDS, "kinds", DP_T_TEXT, DP_STREAM, HELLO)                  /* hello: of laps, in their order (wire/laps.h); absent if one */ \
     X(DP_F_LAP_KIND, "lap_kind", DP_T_TEXT, DP_MOVING, LAP)              /* of this lap, where there are kinds */              \
@@ -79,6 +83,8 @@ enum dp_lifetime {
     X(DP_F_UNCUT, "uncut", DP_T_BOOL, DP_MOVING, RUN)                    /* z may be longer than 1: gradients are clipped by it */ \
     X(DP_F_MULTIPLIER, "multiplier", DP_T_REAL, DP_MOVING, RUN)          /* of the noise on the next sum */                    \
     X(DP_F_BOUND, "bound", DP_T_REAL, DP_MOVING, RUN)                    /* L2 bound on one person's part of sum */            \
+    X(DP_F_FIRST_ROW, "first_row", DP_T_INT, DP_PRIVATE, LAP)            /* to a worker: rows of the shards before its own */  \
+    X(DP_F_LOST, "lost", DP_T_INT, DP_MOVING, LAP)                       /* shards that have added nothing to this lap */      \
     X(DP_F_ROWS, "rows", DP_T_ARRAY, DP_PRIVATE, LAP)                    /* b i8, the sampled row numbers */                   \
     X(DP_F_X, "X", DP_T_ARRAY, DP_PRIVATE, LAP)                          /* b × d f4, the rows themselves (inline) */          \
     X(DP_F_Y, "y", DP_T_ARRAY, DP_PRIVATE, LAP)                          /* b f8 */                                            \
@@ -114,6 +120,7 @@ enum dp_field { DP_FIELDS(DP_FIELD_ENUMERATOR) DP_F_COUNT };
 
 struct dp_field_info {
     const char *key;
+    size_t length; /* of the key */
     enum dp_type type;
     enum dp_visibility visibility;
     enum dp_lifetime lifetime;
@@ -121,7 +128,8 @@ struct dp_field_info {
 
 extern const struct dp_field_info dp_fields[DP_F_COUNT];
 
-/* The field with this key, or DP_F_COUNT. */
+/* The field with this key, or DP_F_COUNT. The search begins at `first` and goes round: frames have their fields in order. */
+enum dp_field dp_field_find_from(enum dp_field first, const char *key, size_t length);
 enum dp_field dp_field_find(const char *key, size_t length);
 
 #endif

@@ -140,6 +140,87 @@ const struct dp_stage_class dp_mutant_class = {
     .fire = record_fire,
 };
 
+/* dp-mutant-share: dp-noise --share of Gaussian noise as somebody sees it who knows the shares of the first shards, which add
+   none: scaled for so many shares as one says. */
+struct shared {
+    double multiplier;
+    int64_t colluding, among;
+};
+
+static const struct dp_option share_options[] = {
+    {.name = "multiplier",
+     .letter = 'z',
+     .kind = DP_OPT_REAL,
+     .offset = offsetof(struct shared, multiplier),
+     .metavar = "Z",
+     .help = "claim this noise multiplier",
+     .min = 0,
+     .max = INFINITY,
+     .flags = DP_OPT_REQUIRED},
+    {.name = "colluding",
+     .kind = DP_OPT_INT,
+     .offset = offsetof(struct shared, colluding),
+     .metavar = "C",
+     .help = "claim that so many may be known, as they are",
+     .fallback = "0",
+     .min = 0,
+     .max = 1000},
+    {.name = "among",
+     .kind = DP_OPT_INT,
+     .offset = offsetof(struct shared, among),
+     .metavar = "M",
+     .help = "M shares have the scale of the noise together",
+     .flags = DP_OPT_REQUIRED,
+     .min = 1,
+     .max = 1000},
+    {.name = NULL},
+};
+
+static void claim_share(const struct dp_stage *stage, struct dp_record *m)
+{
+    const struct shared *o = stage->options;
+    m->query = (struct dp_query){.kind = DP_QUERY_GAUSSIAN, .multiplier = o->multiplier};
+    m->scale = o->multiplier * m->sensitivity;
+    m->shares = stage->shards;
+    m->colluding = o->colluding;
+}
+
+static int share_hello(struct dp_stage *stage, struct dp_frame *frame, struct dp_err *err)
+{
+    (void)err;
+    for (int i = 0; i < frame->records; i++)
+        claim_share(stage, &frame->record[i]);
+    return DP_OK;
+}
+
+static int share_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp_out *out, struct dp_err *err)
+{
+    const struct shared *o = stage->options;
+    struct dp_record *m = record_of(frame);
+    struct dp_array *sum = dp_frame_edit_array(frame, DP_F_SUM);
+    uint64_t first = (uint64_t)stage->shard * sum->count;
+    claim_share(stage, m);
+    double scale = m->scale / sqrt((double)o->among) / dp_frame_real(frame, DP_F_GRID, 0);
+    if (stage->shard > o->colluding &&
+        dp_grid_add_gaussian(&stage->key, DP_DRAW_NOISE, (uint64_t)frame->lap, first, scale, sum->data, sum->count) != 0)
+        return dp_fail(err, DP_E_RUN, "noise does not fit");
+    frame->label = DP_LABEL_NOISED;
+    return out->frame(out, frame, err);
+}
+
+static const struct dp_stage_class share_class = {
+    .name = "dp-mutant-share",
+    .summary = "Shares of noise as those see them who know some",
+    .options = share_options,
+    .options_size = sizeof(struct shared),
+    .takes = DP_LABEL_BOUNDED,
+    .gives = DP_LABEL_NOISED,
+    .hello = share_hello,
+    .fire = share_fire,
+    .ephemeral = true,
+    .additive = true,
+};
+
 /* dp-mutant-mean: dp-clip, and the sum divided by the size of the batch and multiplied by the size expected.
  */
 struct divided {
@@ -223,7 +304,7 @@ static int sample_hello(struct dp_stage *stage, struct dp_frame *frame, struct d
 static struct dp_stage_class mean_class, noise_class, key_class, sample_class;
 
 const struct dp_stage_class *const dp_stage_classes[] = {
-    &dp_mutant_class, &mean_class, &noise_class, &key_class, &sample_class, DP_STAGES(DP_STAGE_ROW) NULL,
+    &dp_mutant_class, &mean_class, &noise_class, &key_class, &sample_class, &share_class, DP_STAGES(DP_STAGE_ROW) NULL,
 };
 
 __attribute__((constructor)) static void derive_classes(void)

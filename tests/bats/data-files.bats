@@ -10,7 +10,7 @@ prepare() {
 ends_with() {
     local message=$1 mode=$2 got=0 run
     shift 2
-    timeout -k 2 60 dp-loop --laps 400000 --exec "$mode" -o model -- "$CHILD" > stream 2> said & run=$!
+    timeout -k 2 60 dp-loop --laps 100000000 --exec "$mode" -o model -- "$CHILD" > stream 2> said & run=$!
     for _ in $(seq 300); do
         [ "$(stat -c %s stream)" -gt 100000 ] && break
         sleep 0.1
@@ -26,6 +26,7 @@ ends_with() {
 }
 
 cut() { truncate -s 200 small.dp/X.npy; }
+cut_narrow() { truncate -s 200 small.dp/X_i16.npy; }
 write_over() { cp small.dp/X.npy copy && cat copy > small.dp/X.npy; }
 edit_label() { printf '\0\0\0\0\0\0\360\77' | dd of=small.dp/y.npy bs=1 seek=128 conv=notrunc status=none; }
 
@@ -34,6 +35,8 @@ edit_label() { printf '\0\0\0\0\0\0\360\77' | dd of=small.dp/y.npy bs=1 seek=128
         dp-synth classification --rows 4000 --cols 6 --seed 7 -q -f -o small.dp
         ends_with '^dp-[a-z-]+: small.dp/X.npy was (cut short|changed) while it was read(, or its disk fails)?$' $mode cut
     done
+    dp-synth classification --rows 4000 --cols 6 --seed 7 --quantise -q -f -o small.dp
+    ends_with '^dp-[a-z-]+: small.dp/X_i16.npy was (cut short|changed) while it was read(, or its disk fails)?$' fused cut_narrow
 }
 
 @test "a data file that is written over ends the run with its name" {

@@ -52,11 +52,11 @@ ended() {
 @test "a signal: what was reserved and not used is given back, and every tool reads what is there" {
     for exec in fused processes; do
         for signal in INT TERM HUP QUIT; do
-            start $exec 100000 -o model
+            start $exec 100000000 -o model
             kill -$signal $loop
             ended $((128 + $(kill -l $signal))) 4
             run dp-info model
-            assert_output --regexp 'laps: [0-9]+ of 100000, interrupted'
+            assert_output --regexp 'laps: [0-9]+ of 100000000, interrupted'
             laps=$(dp-cat --last model | grep -o '"lap":[0-9]*' | cut -d: -f2)
             run dp-account report ledger
             assert_output --regexp " $laps  +[0-9.e-]+  interrupted"
@@ -121,12 +121,12 @@ END
 @test "a run that fails keeps the model of the last lap that it has paid for" {
     for exec in fused processes; do
         cp -r small.dp other.dp
-        CHILD=${CHILD//small.dp/other.dp} start $exec 100000 -o model
+        CHILD=${CHILD//small.dp/other.dp} start $exec 100000000 -o model
         truncate -s 200 other.dp/X.npy
         ended 1 20
         assert_equal "$(dp-cat --last stream 2> said | jq -c '[.lap, .model.values]')" "$(dp-cat --last model | jq -c '[.lap, .model.values]')"
         run dp-info model
-        assert_output --regexp 'laps: [0-9]+ of 100000, interrupted'
+        assert_output --regexp 'laps: [0-9]+ of 100000000, interrupted'
         rm -r other.dp model
     done
     # a resumed run that gets nowhere has none
@@ -141,7 +141,7 @@ END
 
 @test "dp-loop killed outright leaves no temporary file" {
     for exec in fused processes; do
-        start $exec 100000 -o model
+        start $exec 100000000 -o model
         kill -KILL $loop
         ended 137 4
         run bash -c 'ls -A | grep ^model'
@@ -182,10 +182,11 @@ END
 }
 
 @test "ZeroMQ: every process killed, and the run ends" {
+    chmod 700 .
     for victim in dp-sample dp-scd-step dp-noise dp-account dp-step; do
         text='' i=0
         while IFS= read -r -d '|' stage; do
-            (exec $stage --in "ipc://$PWD/$victim.$i" --out "ipc://$PWD/$victim.$((i + 1))" --allow-private-output 2>> said) &
+            (exec $stage --in "ipc://$PWD/$victim.$i" --out "ipc://$PWD/$victim.$((i + 1))" 2>> said) &
             pid[i]=$!
             read -r name _ <<< "$stage"
             [ $name != $victim ] || killed=$!
@@ -211,12 +212,13 @@ END
 }
 
 @test "ZeroMQ: a reader that dies is noticed while its writer waits for input" {
+    chmod 700 .
     dp-loop --laps 2 -q -- "$CHILD" > run 2> said
     edit kind=lap < run | edit kind=end > hello
     mkfifo input
     { cat hello; exec sleep 60; } > input 3>&- &
     source=$!
-    dp-noise -z 1 --out "ipc://$PWD/there" --allow-private-output < input 2> said 3>&- &
+    dp-noise -z 1 --out "ipc://$PWD/there" < input 2> said 3>&- &
     loop=$!
     dp-cat "ipc://$PWD/there" > seen 2> cat.said 3>&- &
     reader=$!
@@ -234,6 +236,7 @@ END
 }
 
 @test "ZeroMQ: a signal where nobody is at the other end" {
+    chmod 700 .
     dp-loop --laps 5 -q --send "ipc://$PWD/a" --receive "ipc://$PWD/b" > stream 2> said &
     loop=$!
     sleep 0.5
@@ -244,7 +247,7 @@ END
 }
 
 @test "timeout(1) sends its signal twice, which is once" {
-    run timeout -s INT 1 dp-loop --laps 100000 --exec fused -q -o model -- "${CHILD/-z 500/-z 900}"
+    run timeout -s INT 1 dp-loop --laps 100000000 --exec fused -q -o model -- "${CHILD/-z 500/-z 900}"
     assert_failure 124
     dp-info model
     run dp-account report ledger

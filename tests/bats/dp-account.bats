@@ -155,6 +155,7 @@ EOF
     refused "the clip bounds of lap 1 disagree: 0.2 on the sum, 0.1 in its record" 'bound=0.2'
     refused "lap 1 has another grid than its bound implies" 'grid=0'
     refused "a record has every row sampled at a rate of 0.2" 'record.sampler="full"'
+    refused "a record has every row sampled at a rate of 0.2" 'record.sampler="stream"'
     refused "a record of shuffled epochs does not say how long an epoch is" 'record.sampler="shuffle"'
     noised 2 '--rate 0.2' "$STEP --release-alpha"
     refused "a released state has an accountant behind Gaussian noise alone, not gamma" 'record.noise="gamma"'
@@ -183,6 +184,37 @@ EOF
     complains 5 "dp-account: a secret or released state behind a fixed sampler has no accountant" $GATE --in noised.frames
     noised 2 '--rate 0.2' "$STEP --release-alpha --adjacency replace-one" 2 --as-published
     complains 5 "dp-account: a visible batch under replace-one adjacency has no accountant" $GATE --in noised.frames
+    noised 2 '--mode full' "$STEP"
+    edit 'record.sampler="stream"' < noised.frames > edited.frames
+    complains 5 "dp-account: a secret or released state of rows that are in one lap alone has no accountant" $GATE --in edited.frames
+}
+
+@test "rows that arrive: any number of laps costs one, two runs cost two, and there is no rate and no number of laps to ask for" {
+    run dp-account epsilon -z 4 --delta 1e-5 --sampler stream
+    assert_success
+    one=$output
+    for laps in 1 7 100000; do
+        run dp-account epsilon -z 4 --delta 1e-5 --sampler stream --laps $laps
+        assert_output "$one"
+    done
+    [ "$one" = "$(dp-account epsilon -z 4 --delta 1e-5 --sampler full --laps 1)" ]
+    charge='{"laps": 50, "sampling": "stream", "queries": [{"noise": "gaussian", "multiplier": 4}]}'
+    [ "$one" = "$(dp-account epsilon --delta 1e-5 <<< "$charge")" ]
+    both=$(dp-account epsilon --delta 1e-5 <<< "$charge
+$charge")
+    [ "$both" = "$(dp-account epsilon -z 4 --delta 1e-5 --sampler full --laps 2)" ]
+    [ "$(dp-account sigma --epsilon 1 --delta 1e-5 --sampler stream --laps 1000)" = \
+        "$(dp-account sigma --epsilon 1 --delta 1e-5 --sampler full --laps 1)" ]
+    run dp-account epsilon -z 4 --delta 1e-5 --sampler stream --explain
+    assert_output --partial "on the next rows of a stream, each in one lap alone (charged as one release of every row)"
+    complains 2 "dp-account epsilon: --sampler stream: a lap has every row of its window, so --rate must be 1" \
+        dp-account epsilon -z 4 --delta 1e-5 --sampler stream --rate 0.1
+    complains 2 "dp-account laps: --sampler stream: the laps of a stream cost what one costs, however many there are" \
+        dp-account laps -z 4 --epsilon 1 --delta 1e-5 --sampler stream
+    complains 2 "dp-account rate: --sampler: no rate changes what this sampler costs" \
+        dp-account rate -z 4 --epsilon 1 --delta 1e-5 --sampler stream --laps 2
+    complains 2 "dp-account epsilon: --sampler stream, --adjacency null-record, --visible-batch: a secret or released state of rows that are in one lap alone has no accountant" \
+        dp-account epsilon -z 4 --delta 1e-5 --sampler stream --visible-batch
 }
 
 @test "replace-one adjacency: twice the sensitivity, and the accountant of an exchanged row" {

@@ -158,6 +158,7 @@ CHOICES='0:8,2,0 1:8,2,0 0:8,2,0 2:8,2,0'
     done
     cmp auto processes
     cmp auto.stream processes.stream
+    chmod 700 .
     cut="${text/ | dp-adapt/ --out ipc://$PWD/s | dp-adapt --in ipc://$PWD/s}"
     dp-loop --laps 9 --seed 4 -o cut -- "$cut" > cut.stream
     cmp auto cut

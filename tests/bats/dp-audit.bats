@@ -240,6 +240,23 @@ passed() {
     assert_output --regexp '^dp-audit: the noise on output 4 of the sum has 0\.[45][0-9]* times the scale in its record \(confidence 0.9999\)$'
 }
 
+@test "epsilon: noise in shares, to one who knows those that may be known; and shares that are too small for that" {
+    shares() {
+        epsilon --laps 1 --runs "$1" --json -- "dp-gather --workers 4 --exec fused --local 'dp-sample --data {} --shard %k/%K --mode full |
+            dp-grad --data {} --loss logistic --clip 0.01 | $2' | $GATE | dp-step --step 1"
+    }
+    # claimed: 1.1603, the analytic Gaussian at z = 1 and delta = 0.1. Who knows nothing sees more noise than that, who knows one
+    # share of four just that.
+    shares 1000 "dp-noise -z 1 --share --colluding 1 --allow-seeded"
+    assert_success
+    shares 4000 "dp-mutant-share -z 1 --colluding 1 --among 3"
+    assert_success
+    /usr/bin/python3 -c 'import json, sys; a = json.loads(sys.argv[1]); assert 0.5 < a["measured"] < a["claimed"] < 1.17, a' "$output"
+    shares 40 "dp-mutant-share -z 1 --colluding 3 --among 4"
+    assert_failure 1
+    assert_output --regexp '^dp-audit: the noise on output 1 of the sum has 0\.[0-9]* times the scale in its record \(confidence 0.9999\)$'
+}
+
 @test "a search whose choices have a hundredth of the noise that they are charged for is found out, an honest one is not" {
     search="dp-sample --data {} | dp-grad --data {} --loss logistic --clip 0.1 --keep-batch | dp-noise -z 5 |
         dp-linesearch --same-batch --data {} --tries 1 --clip 1.4 --first-step 1e4"

@@ -27,7 +27,7 @@ bad_csv() {
     complains 2 "dp-import: idx takes two files: images and labels" dp-import idx a -o b
     complains 2 "dp-import: --schema is required (--infer-schema FILE writes a first one)" dp-import csv a -o b
     complains 2 "dp-import: --schema and --infer-schema are for csv and tsv" dp-import libsvm a -o b --schema c
-    complains 2 "dp-import: --output is required" dp-import libsvm a
+    complains 2 "dp-import: --output is required, or --out" dp-import libsvm a
     complains 2 "dp-import: --split and --test go together" dp-import libsvm a -o b --split 0.5
     complains 2 "dp-import: --split and --test go together" dp-import libsvm a -o b --test c
     complains 2 "dp-import: --split: must be > 0 and < 1, got 1" dp-import libsvm a -o b --test c --split 1
@@ -601,4 +601,116 @@ dp-import: rows above norm 1 are scaled to it; there is no bias column"
     need_data phishing phishing.gz
     run dp-import libsvm -k 0,1 -d 68 --no-bias --split 0.75 -o p.dp -t pt.dp "$DATA_FILE"
     assert_line "dp-import: p.dp: 8291 rows, 68 columns, 2 classes; pt.dp: 2764 rows"
+}
+
+# --- rows as a stream ---
+
+stream_schema() {
+    cat > s.json << 'END'
+{"header": true, "columns": [{"name": "a", "type": "numeric", "bounds": [0, 10]}, {"name": "job", "type": "categorical", "categories": ["cook", "nurse"]},
+  {"name": "y", "type": "label", "bounds": [0, 100]}]}
+END
+    printf 'a,job,y\n1,cook,50\n2,nurse,100\n30,cook,0\n' > t.csv
+}
+
+@test "--out sends the rows that --output would write, and what they are" {
+    stream_schema
+    dp-import csv t.csv --schema s.json --out rows 2> said
+    assert_equal "$(cat said)" "dp-import: rows: 3 rows, 4 columns, real labels
+dp-import: every row is divided by 1.73205, the largest norm that the bounds permit; the last column is a bias"
+    for how in "" "--row-norm unit --no-bias" "--row-norm cap" "--population ours"; do
+        # shellcheck disable=SC2086
+        dp-import csv t.csv --schema s.json --out rows -q $how
+        rm -rf t.dp
+        # shellcheck disable=SC2086
+        dp-import csv t.csv --schema s.json -o t.dp -q $how
+        dp-loop -q --laps 1 --exec processes -- 'dp-sample --data t.dp --mode full --inline | tee raw |
+            dp-grad --loss squared --lambda 0 --non-private | dp-account --non-private | dp-step --step 1' > /dev/null
+        /usr/bin/python3 - << 'END'
+import sys
+sys.path.insert(0, __import__("os").environ["ROOT"] + "/tests/bats")
+import frames
+(a,), (b,) = frames.laps("rows"), frames.laps("raw")
+assert (a.pop("X") == b["X"]).all() and (a.pop("y") == b["y"]).all()
+assert a.pop("records") == [] and len(a.pop("data")) == 32
+for key in a:
+    assert a[key] == b[key], (key, a, b)
+assert set(a) == {"kind", "lap", "label", "classes", "label_scale", "label_offset", "population", "private_preprocessing", "row_norm"}
+END
+    done
+    dp-import tsv <(tr , '\t' < t.csv) --schema s.json --out tabs -q
+    cmp <(dp-cat --full tabs | sed 's/"\(population\|data\)":"[^"]*"//g') <(dp-import csv - --schema s.json --out - -q < t.csv | dp-cat --full - | sed 's/"\(population\|data\)":"[^"]*"//g')
+}
+
+@test "--out: a malformed line ends the stream with an error, or is a row of zeros in its place" {
+    stream_schema
+    printf 'a,job,y\n1,cook,50\n2,smith,100\n3,cook,0\n' > t.csv
+    complains 1 "dp-import: t.csv: line 3, column 2 (job): unknown category, got 'smith'" dp-import csv t.csv --schema s.json --out rows
+    [ ! -e rows ]
+    dp-import csv t.csv --schema s.json --out - 2> /dev/null | dp-cat --frames > got || true
+    dp-import csv t.csv --schema s.json --out - > got 2> /dev/null || true
+    run dp-cat got
+    assert_failure 4
+    dp-import csv t.csv --schema s.json --out rows -q --skip-bad 1
+    /usr/bin/python3 - << 'END'
+import sys
+sys.path.insert(0, __import__("os").environ["ROOT"] + "/tests/bats")
+import frames
+(f,) = frames.laps("rows")
+assert len(f["X"]) == 3 and (f["X"][1] == 0).all() and f["y"][1] == 0 and (f["X"][2] != 0).any()
+END
+    printf 'a,job,y\n' > t.csv
+    complains 1 "dp-import: t.csv: no rows" dp-import csv t.csv --schema s.json --out rows
+}
+
+@test "--out needs a schema that leaves nothing to the rows" {
+    stream_schema
+    needs() {
+        complains 2 "dp-import: --out: a stream needs a schema that is public, and '$1' is taken from the rows" \
+            dp-import csv t.csv --schema "$2" --out rows
+    }
+    sed 's/"bounds": \[0, 10\]/"scale": "max-abs"/' s.json > m.json
+    needs max-abs m.json
+    sed 's/"nurse"\]/"nurse"], "fill": "mode"/' s.json > m.json
+    needs mode m.json
+    sed 's/"bounds": \[0, 100\]/"center": true/' s.json > m.json
+    needs label-mean m.json
+    sed 's/"header"/"private_preprocessing": ["inferred-schema"], "header"/' s.json > m.json
+    needs inferred-schema m.json
+    [ ! -e rows ]
+    complains 2 "dp-import: --out is for csv and tsv: other formats are known when all of them is read" dp-import libsvm t.svm --out rows
+    for what in "--output d.dp" "--force" "--storage csr" "--split 0.5 --test u.dp" "--infer-schema x.json"; do
+        # shellcheck disable=SC2086
+        complains 2 "dp-import: --out sends rows, and writes no data set: it excludes $(sed 's/ [a-z].*\.\(dp\|json\)//; s/--split 0.5 //' <<< "$what")" \
+            dp-import csv t.csv --schema s.json --out rows $what
+    done
+    complains 2 "dp-import: --output is required, or --out" dp-import csv t.csv --schema s.json
+    complains 2 "dp-import: --population: must be 1 to 500 bytes of UTF-8 without control characters" \
+        dp-import csv t.csv --schema s.json --out rows --population ""
+}
+
+@test "--out: each row is on its way before the next is waited for, and a reader that is gone ends it" {
+    stream_schema
+    mkfifo in
+    dp-import csv in --schema s.json --out - -q > got 2> said &
+    import=$!
+    exec 7> in
+    printf 'a,job,y\n1,cook,5\n' >&7
+    rows_are() { for _ in $(seq 100); do [ "$(dp-cat got 2> /dev/null | grep -c '"kind":"lap"')" -ge "$1" ] && return; sleep 0.05; done; fail "not $1 frames"; }
+    rows_are 1
+    printf '2,cook,5\n' >&7
+    rows_are 2
+    exec 7>&-
+    wait $import
+    [ "$(dp-cat got | wc -l)" = 4 ]
+    { cat t.csv; sleep 0.5; echo 1,cook,5; sleep 30; } | timeout -k 2 20 dp-import csv - --schema s.json --out - -q | head -c 10 > /dev/null
+    [ "${PIPESTATUS[1]}" != 124 ]
+}
+
+@test "--out: rows go to no terminal or a network in plain text" {
+    stream_schema
+    run script -qec "dp-import csv t.csv --schema s.json --out - -q" /dev/null
+    assert_output --partial "dp-import: will not write a raw frame to a terminal (--allow-private-output overrides)"
+    complains 5 "dp-import: will not write a raw frame in plain text to a network: leave out --insecure-plaintext" \
+        dp-import csv t.csv --schema s.json --out tcp://192.0.2.1:5555 --insecure-plaintext -q
 }

@@ -170,3 +170,65 @@ END
     complains 1 "dp-predict: cannot write standard output: No space left on device" bash -c 'dp-predict model two.dp > /dev/full'
     complains 1 "dp-predict: cannot write standard output: Bad file descriptor" bash -c 'dp-predict model two.dp >&-'
 }
+
+# --- rows that arrive ---
+
+arrivals() {
+    cat > s.json << 'END'
+{"header": true, "columns": [{"name": "a", "type": "numeric", "bounds": [0, 10]}, {"name": "b", "type": "numeric", "bounds": [-1, 1]},
+  {"name": "y", "type": "label", "classes": ["no", "yes"]}]}
+END
+    awk 'BEGIN { srand(5); print "a,b,y"; for (i = 0; i < 300; i++) { a = rand() * 10; b = 2 * rand() - 1
+        printf "%.4f,%.4f,%s\n", a, b, (a > 5 ? "yes" : "no") } }' > t.csv
+    dp-import csv t.csv --schema s.json -o t.dp -q
+    dp-import csv t.csv --schema s.json --out rows -q
+    train model t.dp logistic
+}
+
+@test "rows that arrive get the lines that those of a data set get" {
+    arrivals
+    for options in "" "--scores" "--probability --scores" "--no-header"; do
+        # shellcheck disable=SC2086
+        dp-predict model t.dp $options > expected
+        # shellcheck disable=SC2086
+        dp-predict model --rows rows $options > out
+        cmp expected out
+        # shellcheck disable=SC2086
+        dp-predict model $options --rows - < rows | cmp - expected
+        # shellcheck disable=SC2086
+        dp-predict $options --rows rows < model | cmp - expected
+    done
+    [ "$(wc -l < expected)" = 300 ]
+}
+
+@test "a filter: each row has its line before the next comes" {
+    arrivals
+    mkfifo in
+    dp-import csv in --schema s.json --out - -q | dp-predict model --rows - > out &
+    exec 7> in
+    lines_are() { for _ in $(seq 100); do [ "$(wc -l < out)" = "$1" ] && return; sleep 0.05; done; fail "not $1 lines"; }
+    sed -n 1,2p t.csv >&7
+    lines_are 2
+    sed -n 3,5p t.csv >&7
+    lines_are 5
+    exec 7>&-
+    wait
+    cmp <(head -5 out) <(dp-predict model t.dp | head -5)
+}
+
+@test "rows that are others than the model's, and streams that are none, are refused" {
+    arrivals
+    complains 2 "dp-predict: --rows stands in the place of a data set: there is one too many" dp-predict model t.dp --rows rows
+    complains 2 "dp-predict: --rows stands in the place of a data set: there is one too many" dp-predict model --data t.dp --rows rows
+    complains 2 "dp-predict: --rows: standard input is where the model comes from" dp-predict --rows - < model
+    dp-import csv t.csv --schema s.json --out narrow -q --no-bias
+    complains 1 "dp-predict: the model has 3 columns, narrow has 2" dp-predict model --rows narrow
+    dp-import csv t.csv --schema s.json --out unit -q --row-norm unit
+    complains 1 "dp-predict: the rows of the model have row norm 'divided by 1.73205122, bias', those of unit 'unit, bias'" dp-predict model --rows unit
+    complains 1 "dp-predict: model.run: frame 1 is not one of rows, as dp-import --out makes them" dp-predict model --rows model.run
+    head -c 2000 rows > cut
+    complains 4 "dp-predict: cut ends inside a frame" dp-predict model --rows cut
+    dp-cat --frames model > /dev/null
+    edit twice=1 < rows > twice
+    complains 5 "dp-predict: twice: frame 1 came after frame 1, and no row may be missing or come twice" dp-predict model --rows twice
+}

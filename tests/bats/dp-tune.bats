@@ -256,14 +256,14 @@ END
     command=$(run_of)
     export command
     script with 'printf %b "$1" > g; exec tune --grid g --trials all -o model "$command"'
-    bad 1 'g: no settings: a line of names and a line for each setting are expected' with ''
-    bad 1 'g: no settings: a line of names and a line for each setting are expected' with 'step clip\n'
+    bad 1 'g: no rows: a line of names and a line of cells for each row are expected' with ''
+    bad 1 'g: no rows: a line of names and a line of cells for each row are expected' with 'step clip\n'
     bad 1 'g: line 2: 1 cells, and there are 2 columns' with 'step clip\n1\n'
     bad 1 "g: line 2: '1;ls' has a character that a shell would read" with 'step clip\n1;ls 1\n'
     bad 1 "g: line 1: the column 'step' stands there twice" with 'step step\n1 1\n'
-    bad 1 'g: line 1: {trial} is what dp-tune puts there, and no column' with 'step trial\n1 1\n'
+    bad 1 'g: {trial} is what dp-tune puts there, and no column' with 'step trial\n1 1\n'
     bad 1 "g: line 1: 'a.b' is no name of a column: letters, digits, _ and -" with 'a.b\n1\n'
-    bad 2 '{clip}: the grid has no such column' with 'step\n1\n'
+    bad 2 '{clip}: the table has no such column' with 'step\n1\n'
     bad 2 '{lambda}: the command does not have that column of the grid' with 'step clip lambda\n1 1 1\n'
     bad 1 'cannot open nowhere: No such file or directory' tune --grid nowhere --trials all -o model x
     bad 2 "{trial}: the command does not have it: dp-account --trial {trial} in place of a budget" tune --trials all -o model 'echo {step} {clip}'

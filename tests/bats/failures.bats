@@ -117,7 +117,7 @@ EOF
     for exec in fused processes; do
         for signal in INT TERM HUP QUIT; do
             rm -f stream model
-            timeout 60 dp-loop --laps 100000 --exec $exec -o "$BATS_TEST_TMPDIR/model" -- "${CHILD//small.dp/$BATS_TEST_TMPDIR/small.dp}" > stream 2> said &
+            timeout 60 dp-loop --laps 100000000 --exec $exec -o "$BATS_TEST_TMPDIR/model" -- "${CHILD//small.dp/$BATS_TEST_TMPDIR/small.dp}" > stream 2> said &
             job=$!
             under_way
             pkill -$signal -f "^dp-loop .*$BATS_TEST_TMPDIR"
@@ -125,7 +125,7 @@ EOF
             wait $job || got=$?
             [ $got = $((128 + $(kill -l $signal))) ] || fail "$exec, $signal: status $got: $(cat said)"
             run grep -v '^dp-account: warning: ' said
-            assert_output --regexp "^dp-loop: interrupted after lap [0-9]+ of 100000, whose model is in $BATS_TEST_TMPDIR/model\$"
+            assert_output --regexp "^dp-loop: interrupted after lap [0-9]+ of 100000000, whose model is in $BATS_TEST_TMPDIR/model\$"
             [[ $output == *" lap $(dp-cat --last model | sed 's/.*"lap":\([0-9]*\).*/\1/') of "* ]] || fail "$(cat said)"
             run ls
             assert_output $'model\nsaid\nsmall.dp\nstream'
@@ -227,9 +227,10 @@ EOF
 @test "memory that runs out in an accountant is said, and never changes an answer" {
     case $BUILD in *asan*) skip "the limit on memory does not go with sanitizers" ;; esac
     local right failed=0 limit
-    right=$(dp-account epsilon --multiplier 0.6 --delta 1e-9 --rate 0.01 --laps 20000)
+    # exchanges of a row are accounted on a grid, which needs memory; null records are not
+    right=$(dp-account epsilon --multiplier 0.6 --delta 1e-9 --rate 0.01 --laps 20000 --adjacency replace-one)
     for limit in 24000 29000 32000 40000 80000; do
-        run bash -c "ulimit -v $limit; dp-account epsilon --multiplier 0.6 --delta 1e-9 --rate 0.01 --laps 20000"
+        run bash -c "ulimit -v $limit; dp-account epsilon --multiplier 0.6 --delta 1e-9 --rate 0.01 --laps 20000 --adjacency replace-one"
         if [ "$status" = 0 ]; then
             assert_output "$right"
             continue
@@ -243,7 +244,7 @@ EOF
     failed=0
     for limit in 28000 30000 32000 36000 40000; do
         run bash -c "ulimit -v $limit; dp-loop --laps 20000 --exec fused -o model -- 'dp-sample --data small.dp --rate 0.01 |
-            dp-grad --data small.dp --loss logistic --clip 1 | dp-noise -z 0.6 | dp-account --epsilon 1 --delta 1e-9 | dp-step' > stream"
+            dp-grad --data small.dp --loss logistic --clip 1 --adjacency replace-one | dp-noise -z 0.6 | dp-account --epsilon 1 --delta 1e-9 | dp-step' > stream"
         [ "$status" = 1 ] || continue # 3 where memory was enough
         failed=$((failed + 1))
         assert_output "dp-account: no memory for a privacy loss distribution"

@@ -123,6 +123,19 @@ if frame["kind"] == "end": frame.clear(); frame.update(kind="error", status=-123
         "\"laps\":2 \"software\":\"dpline $(dp-cat --version | grep -oE '[0-9.]+$')\" \"stage\":5 "
 }
 
+@test "the name of a run passes the gate when it is digits, and nothing else under its key does" {
+    noised '--rate 0.2'
+    run jq -r .run <(dp-cat --kind hello noised.frames)
+    assert_output --regexp '^[0-9a-f]{32}$'
+    name=$output
+    assert_equal "$($GATE < noised.frames | dp-cat --kind hello | jq -r .run)" "$name"
+    for other in "person 17 has income 12345 and gout" 17 "${name}0" "${name^^}" ''; do
+        changed "stream:
+if frame['kind'] == 'hello': frame['run'] = '$other'"
+        assert_equal "$($GATE < changed.frames | dp-cat --kind hello | jq -r .run)" null
+    done
+}
+
 ADAPTIVE='dp-grad --data small.dp --loss logistic | dp-clip --data small.dp --clip 1 --adaptive 0.5'
 
 @test "every paid field has one record, and every record its paid field" {
@@ -153,6 +166,70 @@ for r in frame['records']: del r['multiplier']"
     # and what is bounded otherwise than its record says
     changed 'frame["records"][1].update(bound=0.25, sensitivity=0.25, scale=2.5)'
     complains 5 "dp-account: the clip bounds of lap 1 disagree: 0.5 on the count, 0.25 in its record" $GATE --in changed.frames
+}
+
+@test "noise in shares is charged where enough of them came, and of one number from lap to lap" {
+    noised '--rate 0.2'
+    share='for r in frame["records"]: r.update(shares=4, colluding=1, gathered=4)
+'
+    changed "$share"
+    $GATE < changed.frames > shared.frames
+    # as noise of the multiplier that the shares have without those that may be known
+    $GATE < noised.frames > whole.frames
+    for frames in whole shared; do dp-cat --kind lap $frames.frames | grep -o '"epsilon":[^,]*' > $frames; done
+    cmp whole shared
+    # what is stated is the noise that there is
+    assert_equal "$(dp-cat --kind lap shared.frames | grep -o '"noise_scale":[^,]*' | sort -u)" "\"noise_scale\":$(
+        /usr/bin/python3 -c 'print(0.1 * 2 * (4 / 3) ** .5)')"
+    # one that was lost is one that is known
+    changed "$share"'r["gathered"] = 3'
+    $GATE < changed.frames > few.frames
+    changed "$share"'r["gathered"] -= frame["lap"]'
+    complains 5 "dp-account: a record has 2 of 4 shares of noise, and 1 of them may be known to others" $GATE --in changed.frames
+    changed "$share"'r["gathered"] = 0'
+    complains 5 "dp-account: a record has 0 of 4 shares of noise, and 1 of them may be known to others" $GATE --in changed.frames
+    # numbers that are none: shares, colluding, gathered
+    for wrong in '4 1 5' '-1 1 -1' '4 -1 4' '4 4 4' '1 1 1' '1 0 4'; do
+        read -r shares colluding gathered <<< "$wrong"
+        changed "$share""r.update(shares=$shares, colluding=$colluding, gathered=$gathered)"
+        complains 5 "dp-account: a record has $gathered of $shares shares of noise, and $colluding of them may be known to others" \
+            $GATE --in changed.frames
+    done
+    changed "$share"'if frame["lap"] == 2: r["colluding"] = 2'
+    complains 5 "dp-account: lap 2 records another number of shares than the first lap" $GATE --in changed.frames
+    changed "$share"'if frame["lap"] == 2: r.update(shares=5, gathered=5)'
+    complains 5 "dp-account: lap 2 records another number of shares than the first lap" $GATE --adaptive --in changed.frames
+    changed "$share"'r["noise"] = "gamma"'
+    complains 5 "dp-account: a record has gamma noise in shares, and only Gaussian noise adds up" $GATE --in changed.frames
+}
+
+@test "a gate that adds less noise than it has promised is refused, and so is one that promises otherwise later" {
+    noised '--rate 0.2'
+    changed 'frame["records"][0]["promised"] = 2.0'
+    $GATE < changed.frames > out.frames
+    changed 'frame["records"][0]["promised"] = 1.5'
+    $GATE < changed.frames > out.frames
+    changed 'frame["records"][0]["promised"] = 2.5'
+    complains 5 "dp-account: a record has a noise multiplier of 2, promised was 2.5" $GATE --in changed.frames
+    changed 'frame["records"][0]["promised"] = float("nan")'
+    complains 5 "dp-account: a record has a noise multiplier of 2, promised was nan" $GATE --in changed.frames
+    changed 'frame["records"][0]["promised"] = -1.0'
+    complains 5 "dp-account: a record has a promise of -1" $GATE --in changed.frames
+    changed 'frame["records"][0]["promised"] = 2.0 / frame["lap"]'
+    complains 5 "dp-account: lap 2 records another promise than the first lap" $GATE --in changed.frames
+    changed 'if frame["lap"] == 2: frame["records"][0]["promised"] = 1.0'
+    complains 5 "dp-account: lap 2 records another promise than the first lap" $GATE --adaptive --in changed.frames
+    # a schedule that will
+    noised '--rate 0.2' '' '-z 2 --schedule first:2:4'
+    changed 'stream:
+for r in frame.get("records", []): r["promised"] = 1.0'
+    $GATE < changed.frames > out.frames
+    changed 'stream:
+for r in frame.get("records", []): r["promised"] = 1.5'
+    complains 5 "dp-account: lap 3 is planned to have a noise multiplier of 1, promised was 1.5" $GATE --in changed.frames
+    noised '--rate 0.2'
+    changed 'frame["records"][0].update(promised=1.0, noise="gamma")'
+    complains 5 "dp-account: a record has gamma noise, promised was Gaussian noise" $GATE --in changed.frames
 }
 
 @test "a choice has a record of a search, and is one of its steps" {

@@ -58,6 +58,7 @@ python() { PYTHONPATH=$ROOT/tests/bats /usr/bin/python3 -c "import sys, math, nu
 }
 
 @test "cut at any | by ZeroMQ" {
+    chmod 700 .
     for variant in search average decay same-batch; do
         search $variant four.dp
         train whole fused
@@ -66,7 +67,7 @@ python() { PYTHONPATH=$ROOT/tests/bats /usr/bin/python3 -c "import sys, math, nu
         for n in $(seq "$pipes"); do
             TEXT=$(awk -v RS='|' -v n="$n" -v port="ipc://$PWD/s-$variant-$n" '
                 { gsub(/\n/, " "); text = text (NR > 1 ? "|" : "") $0
-                  if (NR == n) text = text " --out " port " --allow-private-output "
+                  if (NR == n) text = text " --out " port " "
                   if (NR == n + 1) text = text " --in " port " " }
                 END { print text }' <<< "$whole")
             train cut auto

@@ -85,6 +85,26 @@ if frame["kind"] == "hello":
         dp-loop --plan 'small 2, large' --seed 1 -o m -- "dp-sample --data a.dp | ./meddle | dp-grad --data a.dp --loss logistic --non-private | $CHECK | dp-step --step 1"
 }
 
+@test "a run has a name: random, or of the seed; it comes back as it went, and what dp-loop writes does not have it" {
+    child="tee token | dp-sample --data a.dp | dp-grad --data a.dp --loss logistic --non-private | $CHECK | dp-step --step 1"
+    for seed in '--seed 1' '--seed 1' '--seed 2' '' ''; do
+        dp-loop --laps 1 $seed -o m -- "$child" > stream
+        dp-cat --kind hello token | jq -r .run >> names
+        run grep -c '"run"' <(dp-cat m stream)
+        assert_output 0
+    done
+    run grep -cE '^[0-9a-f]{32}$' names
+    assert_output 5
+    assert_equal "$(sed -n 1p names)" "$(sed -n 2p names)"
+    assert_equal "$(sort -u names | wc -l)" 4
+    for other in '= "0" * 32' '= "of person 17"' '= frame.pop("run")[1:]'; do
+        filter meddle "
+if frame['kind'] == 'hello':
+    frame['run'] $other"
+        complains 5 "dp-loop: the child pipeline gave back a frame of another run" dp-loop --laps 1 -o m -- "./meddle | $child"
+    done
+}
+
 @test "an unknown kind is not obeyed" {
     filter ask '
 if frame["kind"] == "lap":

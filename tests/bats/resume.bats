@@ -91,6 +91,21 @@ stopped() {
     while [ $signal = KILL ] && pgrep -f "dp-account .*--ledger $PWD/ledger" > /dev/null; do sleep 0.02; done
 }
 
+@test "a run that is resumed keeps its name" {
+    filter stop '
+if frame["kind"] == "hello":
+    print(frame["run"], file=open("names", "a"))
+if frame["kind"] == "lap" and frame["lap"] == 3 and not os.path.exists("stopped"):
+    open("stopped", "w").close()
+    sys.exit(1)'
+    private
+    run dp-loop --laps 5 -q --checkpoint kept --checkpoint-every 1 -o model -- "$CHILD | ./stop"
+    assert_failure 1
+    run dp-loop --laps 5 -q --resume kept -o model -- "$CHILD | ./stop"
+    assert_success
+    assert_equal "$(wc -l < names) $(sort -u names | wc -l)" "2 1"
+}
+
 # laps that the ledger says were spent, without those that were given back
 laps_spent() {
     python3 -c '

@@ -88,13 +88,24 @@ prepare() { small_data 400 6 2; }
     assert_output "dp-sample: will not write a raw frame to a terminal (--allow-private-output overrides)"$'\r'
 }
 
-@test "frames that are not released do not go to an unauthenticated socket, nor off the machine" {
+@test "frames that are not released go to nobody whose key is not trusted, and over no network in plain text" {
     token
-    complains 5 "dp-sample: will not write a raw frame to a socket that is not authenticated (--allow-private-output overrides)" \
-        dp-sample --data small.dp --rate 0.2 --in token.frames --out "ipc://$PWD/socket"
-    complains 5 "dp-sample: tcp://192.0.2.1:5555: not a loopback address; frames do not leave this machine" \
-        dp-sample --data small.dp --rate 0.2 --in token.frames --out tcp://192.0.2.1:5555
-    complains 2 "dp-sample: udp://127.0.0.1:5: a port is -, a file, ipc://PATH or tcp://127.0.0.1:PORT" \
+    umask 022
+    mkdir open
+    complains 5 "dp-sample: ipc://open/socket: others may reach a socket there: put it into a directory of your own of mode 0700 (mkdir -m 700)" \
+        dp-sample --data small.dp --rate 0.2 --in token.frames --out ipc://open/socket
+    complains 1 "dp-sample: ipc://none/socket: there is no such directory (mkdir -m 700 none)" \
+        dp-sample --data small.dp --rate 0.2 --in token.frames --out ipc://none/socket
+    complains 2 "dp-sample: k: there are no keys (dp-key new makes a pair, dp-key trust lets others in)" \
+        dp-sample --data small.dp --rate 0.2 --in token.frames --out tcp://127.0.0.1:5555 --keys k
+    dp-key new k > key
+    complains 2 "dp-sample: tcp://127.0.0.1:5555: k trusts nobody (dp-key trust NAME KEY)" \
+        dp-sample --data small.dp --rate 0.2 --in token.frames --out tcp://127.0.0.1:5555 --keys k
+    complains 5 "dp-sample: will not write a raw frame in plain text to a network: leave out --insecure-plaintext" \
+        dp-sample --data small.dp --rate 0.2 --in token.frames --out tcp://192.0.2.1:5555 --insecure-plaintext --allow-private-output
+    complains 5 "dp-sample: will not write a raw frame in plain text to a network: leave out --insecure-plaintext" \
+        dp-sample --data small.dp --rate 0.2 --in token.frames --out '@tcp://*:35555' --insecure-plaintext
+    complains 2 "dp-sample: udp://127.0.0.1:5: a port is -, a file, ipc://PATH or tcp://HOST:PORT" \
         dp-sample --data small.dp --in udp://127.0.0.1:5
 }
 
@@ -167,14 +178,17 @@ prepare() { small_data 400 6 2; }
     token
     dp-sample --data small.dp --rate 0.2 < token.frames > raw.frames
     /usr/bin/python3 - << 'EOF'
-import msgpack, struct
+import msgpack
+import numpy as np
 frames = list(msgpack.Unpacker(open("raw.frames", "rb"), raw=False))
-for f in frames:
-    if f["kind"] == "lap":
-        data = f["rows"].data
-        f["rows"] = msgpack.ExtType(1, data[:10] + data[10:18] + data[10:18] + data[26:])
-open("twice.frames", "wb").write(b"".join(map(msgpack.packb, frames)))
+lap = next(f for f in frames if f["kind"] == "lap")
+head, rows = lap["rows"].data[:10], np.frombuffer(lap["rows"].data[10:], "<i8")
+for name, first in ("twice", [0, 0]), ("apart", [1, 0, 1]), ("turned", [1, 2, 0]):
+    lap["rows"] = msgpack.ExtType(1, head + np.concatenate((rows[first], rows[len(first):])).tobytes())
+    open(name + ".frames", "wb").write(b"".join(map(msgpack.packb, frames)))
 EOF
+    dp-scd-step --data small.dp --loss hinge --lambda 1e-3 --clip 0.1 --in turned.frames > /dev/null
+    complains 5 "dp-scd-step: a row stands twice in the batch of lap 1" dp-scd-step --data small.dp --loss hinge --lambda 1e-3 --clip 0.1 --in apart.frames
     for stage in "dp-scd-step --data small.dp --loss hinge --lambda 1e-3 --clip 0.1" "dp-scd-step --data small.dp --loss hinge --lambda 1e-3"; do
         complains 5 "dp-scd-step: a row stands twice in the batch of lap 1" $stage --in twice.frames
     done
@@ -210,7 +224,16 @@ assert not np.array_equal(shuffled[0], shuffled[4])
 EOF
 }
 
-@test "dp-sample: the tails of the coins count (5 standard errors)" {
+@test "dp-sample: a data set whose batches may not fit a frame is refused, whatever the batch; others of any size are not" {
+    dp-synth classification --rows 3000 --cols 50000 --storage csr --seed 7 -o wide.dp -q
+    token
+    # a frame of rows has 2^29/(4 cols + 16) = 2684 of them: means of 2400 and 2100
+    complains 1 "dp-sample: a batch of wide.dp may not fit a frame" dp-sample --data wide.dp --inline --rate 0.8 --in token.frames
+    dp-sample --data wide.dp --inline --rate 0.7 --in token.frames > /dev/null
+    dp-sample --data wide.dp --rate 1 --in token.frames > /dev/null
+}
+
+@test "dp-sample: batches of a small rate have the right mean (5 standard errors)" {
     dp-synth classification --rows 4000 --cols 2 --seed 7 -o many.dp -q
     dp-loop --laps 100 --seed 5 --exec processes -- "dp-sample --data many.dp --rate 0.006 | tee raw.frames |
         dp-scd-step --data many.dp --loss hinge --lambda 1 --clip 1 | dp-noise -z 1 | dp-account --epsilon 1e6 --delta 0.1 --allow-seeded | dp-step" > /dev/null
@@ -386,4 +409,13 @@ EOF
     said=$({ dp-sample --data nowhere.dp < token.frames | dp-scd-step --data small.dp --loss hinge --lambda 1 --clip 1 | dp-noise -z 1 | cat > /dev/null; echo "${PIPESTATUS[@]}"; } 2>&1)
     assert_equal "$said" "dp-sample: cannot open nowhere.dp/dataset.json: not a data set (see dp-import)
 1 4 4 0"
+}
+
+@test "a file of frames that are not released is for its owner alone" {
+    dp-loop --laps 2 --seed 1 -q --exec processes -o model -- "dp-sample --data small.dp --rate 0.2 | tee sampled |
+        dp-scd-step --data small.dp --loss hinge --lambda 1e-3 --clip 0.1 | dp-noise -z 2 |
+        dp-account --epsilon 1e6 --delta 1e-5 --allow-seeded | dp-step" > released
+    (umask 022 && dp-noise -z 2 -o noised < <(dp-scd-step --data small.dp --loss hinge --lambda 1e-3 --clip 0.1 < sampled))
+    (umask 022 && dp-cat --frames -o copied released)
+    assert_equal "$(stat -c %a noised copied | tr '\n' ' ')" "600 644 "
 }

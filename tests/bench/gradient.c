@@ -2,17 +2,17 @@
    classes, Poisson batches of 256 rows on average, fused. And what clipping every example costs, against plain SGD.
    $BLAS names a BLAS with the cblas interface to open; otherwise OpenBLAS where there is one, else GSL's. */
 #include <dlfcn.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "bench.h"
 
 #include "base/mem.h"
 #include "base/version.h"
 #include "data/dataset.h"
 #include "data/dataset_write.h"
 #include "math/grid.h"
+#include "math/tally.h"
 #include "math/loss.h"
 #include "math/rng.h"
 #include "runtime/child.h"
@@ -22,9 +22,7 @@ enum { ROWS = 60000, COLS = 784, CLASSES = 10, BATCH = 256, WARM = 100, LAPS = 4
 
 static double seconds(void)
 {
-    struct timespec now;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+    return bench_seconds(CLOCK_THREAD_CPUTIME_ID);
 }
 
 /* --- what is measured ------------------------------------------------------------------------------------------- */
@@ -52,35 +50,26 @@ static const char *const names[MEASURES] = {
     "BLAS, two products, float32",
     "BLAS, two products, float64",
     "BLAS, float32, rows gathered first",
-    "kernel: scores (dp_rows_dot)",
+    "kernel: scores and norms (dp_rows_dot)",
     "kernel: slopes of softmax",
-    "kernel: norms and clips",
-    "kernel: sum on the grid (dp_rows_add_grid)",
+    "kernel: clips",
+    "kernel: sum on the grid (dp_tally_add)",
     "whole lap, fused",
-    "  its dp-sample",
-    "  its dp-grad --clip 1",
-    "  its dp-noise",
-    "  its dp-account",
-    "  its dp-step",
-    "plain lap: dp-sample",
-    "  its dp-grad --non-private",
-    "  its dp-account --non-private",
-    "  its dp-step",
+    "its dp-sample",
+    "its dp-grad --clip 1",
+    "its dp-noise",
+    "its dp-account",
+    "its dp-step",
+    "plain lap, its dp-sample",
+    "plain lap, its dp-grad --non-private",
+    "plain lap, its dp-account --non-private",
+    "plain lap, its dp-step",
 };
 static double took[MEASURES][LAPS];
 
-static int ascending(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static double median(enum what what)
 {
-    static double sorted[LAPS];
-    memcpy(sorted, took[what], sizeof sorted);
-    qsort(sorted, LAPS, sizeof *sorted, ascending);
-    return (sorted[LAPS / 2 - 1] + sorted[LAPS / 2]) / 2;
+    return bench_median(took[what], LAPS);
 }
 
 /* --- BLAS --------------------------------------------------------------------------------------------------------- */
@@ -152,9 +141,10 @@ static void measure_blas(const struct blas *blas, const struct dp_dataset *d, co
 /* --- the kernels alone, on rows in the cache ---------------------------------------------------------------------- */
 static void measure_kernels(const struct dp_dataset *d, const int64_t *id, int lap)
 {
-    static double w[CLASSES * COLS], zeta[BATCH * CLASSES];
+    static double w[CLASSES * COLS], zeta[BATCH * CLASSES], norm2[BATCH];
     static float c[BATCH * CLASSES];
     static int64_t sum[CLASSES * COLS];
+    static struct dp_tally tally;
     struct dp_row rows[BATCH];
     double at[5];
     for (size_t j = 0; j < CLASSES * COLS; j++)
@@ -164,16 +154,19 @@ static void measure_kernels(const struct dp_dataset *d, const int64_t *id, int l
             rows[i] = dp_dataset_row(d, (size_t)id[i]);
         at[0] = seconds();
         for (size_t i = 0; i < BATCH; i += DP_ROWS)
-            dp_rows_dot(rows + i, DP_ROWS, NULL, w, CLASSES, COLS, zeta + i * CLASSES);
+            dp_rows_dot(rows + i, DP_ROWS, NULL, w, CLASSES, COLS, zeta + i * CLASSES, norm2 + i);
         at[1] = seconds();
         for (size_t i = 0; i < BATCH; i++)
             dp_softmax_slope(zeta + i * CLASSES, CLASSES, (size_t)d->y[id[i]], zeta + i * CLASSES);
         at[2] = seconds();
         for (size_t i = 0; i < BATCH; i++)
-            dp_grid_clip(zeta + i * CLASSES, CLASSES, 1, dp_row_norm2(rows[i]), COLS, c + i * CLASSES);
+            dp_grid_clip(zeta + i * CLASSES, CLASSES, 1, norm2[i], COLS, c + i * CLASSES);
         at[3] = seconds();
+        if (dp_tally_begin(&tally, CLASSES, COLS, 0, dp_grid_for(1), NULL) != DP_OK)
+            abort();
         for (size_t i = 0; i < BATCH; i += DP_ROWS)
-            dp_rows_add_grid(c + i * CLASSES, CLASSES, 1 / dp_grid_for(1), rows + i, DP_ROWS, sum, COLS);
+            dp_tally_add(&tally, c + i * CLASSES, rows + i, DP_ROWS);
+        dp_tally_end(&tally, sum);
         at[4] = seconds();
     }
     for (int i = 0; i < 4; i++)
@@ -285,38 +278,41 @@ static int write_data(const char *path, struct dp_err *err)
     return rc;
 }
 
+static void ratio(const char *what, double over, double under)
+{
+    bench_line(what, "ratio", over / under);
+}
+
 static void report(const struct blas *blas)
 {
     for (int i = blas->sgemm != NULL ? 0 : DOT; i < MEASURES; i++)
-        printf("gradient, %-44s %9.1f us\n", names[i], 1e6 * median((enum what)i));
-    double lap = median(LAP), plain = 0, private = 0;
+        bench_line(names[i], "µs", 1e6 * median((enum what)i));
+    double private = 0, plain = 0, kernels = median(DOT) + median(ADD), without = kernels + median(SOFTMAX);
     for (int i = SAMPLE; i <= STEP; i++)
     private += median((enum what)i);
     for (int i = SAMPLE_PLAIN; i <= STEP_PLAIN; i++)
         plain += median((enum what)i);
-    double kernels = median(DOT) + median(ADD), without = kernels + median(SOFTMAX);
     if (blas->sgemm != NULL) {
-        printf("gradient, whole lap / BLAS products: %.2f (float32), %.2f (float64)\n", lap / median(BLAS_F32),
-               lap / median(BLAS_F64));
-        printf("gradient, dp-grad / BLAS products: %.2f (float32), %.2f (float64), %.2f (rows gathered first)\n",
-               median(GRAD) / median(BLAS_F32), median(GRAD) / median(BLAS_F64), median(GRAD) / median(BLAS_GATHERED));
-        printf("gradient, both kernels / BLAS products: %.2f (float32), %.2f (float64)\n", kernels / median(BLAS_F32),
-               kernels / median(BLAS_F64));
+        ratio("dp-grad to two float32 products", median(GRAD), median(BLAS_F32));
+        ratio("dp-grad to two float64 products", median(GRAD), median(BLAS_F64));
+        ratio("dp-grad to two float32 products of rows gathered first", median(GRAD), median(BLAS_GATHERED));
+        ratio("whole lap to two float32 products", median(LAP), median(BLAS_F32));
+        ratio("both kernels to two float32 products", kernels, median(BLAS_F32));
     }
-    printf("gradient, clipping against plain SGD: %.2f (dp-grad), %.2f (whole lap, noise and gate too)\n",
-           median(GRAD) / median(GRAD_PLAIN), private / plain);
-    printf("gradient, the same kernels with clip / without: %.2f\n", (without + median(CLIP)) / without);
+    ratio("dp-grad --clip 1 to --non-private", median(GRAD), median(GRAD_PLAIN));
+    ratio("private lap to plain SGD, noise and gate too", private, plain);
+    ratio("kernels with clip to without", without + median(CLIP), without);
 }
 
 #define STAGE_SAMPLE "dp-sample --data '%s' --rate " RATE
-#define STAGE_GRAD "dp-grad --data '%s' --loss softmax --clip 1"
+#define STAGE_GRAD "dp-grad --data '%s' --loss softmax --clip 1 --threads 1"
 #define STAGE_GATE "dp-account --epsilon 1000 --delta 1e-5 --allow-seeded"
 
 static int measure(const char *path, const struct blas *blas, struct dp_err *err)
 {
     static const char *const whole[] = {STAGE_SAMPLE " | " STAGE_GRAD " | dp-noise -z 1 | " STAGE_GATE " | dp-step --step 0.5"};
     static const char *const private[] = {STAGE_SAMPLE, STAGE_GRAD, "dp-noise -z 1", STAGE_GATE, "dp-step --step 0.5"};
-    static const char *const plain[] = {STAGE_SAMPLE, "dp-grad --data '%s' --loss softmax --non-private",
+    static const char *const plain[] = {STAGE_SAMPLE, "dp-grad --data '%s' --loss softmax --non-private --threads 1",
                                         "dp-account --non-private --allow-seeded", "dp-step --step 0.5"};
     struct line line[3] = {0};
     struct dp_dataset *d = NULL;
@@ -359,7 +355,7 @@ int main(void)
     struct blas blas = {0};
     struct dp_err err = {0};
     const char *name = find_blas(&blas);
-    printf("gradient, BLAS: %s\n", name != NULL ? name : "none");
+    printf("the BLAS is %s\tnote\tnote\n", name != NULL ? name : "missing");
     snprintf(place, sizeof place, "%s/dpline-bench-XXXXXX", parent);
     if (mkdtemp(place) == NULL)
         return perror(place), 1;

@@ -1,17 +1,12 @@
 /* How many draws a second one core makes, by scale; and how long a vector of gamma noise takes, by dimension. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <time.h>
-
+#include "bench.h"
 #include "math/gamma_norm.h"
 #include "math/gaussian.h"
 #include "math/laplace.h"
 
 static double seconds(void)
 {
-    struct timespec now;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+    return bench_seconds(CLOCK_THREAD_CPUTIME_ID);
 }
 
 int main(void)
@@ -20,6 +15,7 @@ int main(void)
     static int64_t out[DRAWS];
     const double scales[] = {0.3, 1e5, 1e6, 1e8, 1e10, 1e12, 0x1p48};
     struct dp_key key;
+    char what[80];
     dp_key_derive(&key, 1, "bench", 0);
     for (size_t i = 0; i < sizeof scales / sizeof scales[0]; i++) {
         size_t total = 0, share = scales[i] > 1e13 ? 1024 : DRAWS;
@@ -30,18 +26,20 @@ int main(void)
             total += share;
             took = seconds() - start;
         } while (took < 0.5);
-        printf("gaussian, scale %-12g %10.3f million draws a second\n", scales[i], (double)total / took / 1e6);
+        snprintf(what, sizeof what, "gaussian, scale %g", scales[i]);
+        bench_line(what, "M draws/s", (double)total / took / 1e6);
     }
     double start = seconds();
     if (dp_laplace_draw(&key, DP_DRAW_NOISE, 1, 0, 1e6, out, DRAWS) != 0)
         return 1;
-    printf("laplace,  scale %-12g %10.3f million draws a second\n", 1e6, DRAWS / (seconds() - start) / 1e6);
+    bench_line("laplace, scale 1e+06", "M draws/s", DRAWS / (seconds() - start) / 1e6);
     for (size_t d = 100; d <= 10000; d *= 10) {
         struct dp_err err;
         start = seconds();
         if (dp_gamma_norm_draw(&key, DP_DRAW_NOISE, 1, 0, 1e6, d, out, &err) != 0)
             return 1;
-        printf("gamma,    %6zu dimensions    %10.3f ms\n", d, 1e3 * (seconds() - start));
+        snprintf(what, sizeof what, "gamma, %zu dimensions", d);
+        bench_line(what, "ms", 1e3 * (seconds() - start));
     }
     return 0;
 }

@@ -1,10 +1,9 @@
 /* One lap of a line search in which no step will do: 30 steps tried on a Poisson batch of a tenth of 48842 × 124 rows of zeros
    and ones (Adult in binary columns), logistic loss, fused; and its stages one by one. */
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "bench.h"
 
 #include "base/mem.h"
 #include "base/version.h"
@@ -17,27 +16,19 @@ enum { ROWS = 48842, COLS = 124, WARM = 50, LAPS = 400 };
 
 static double seconds(void)
 {
-    struct timespec now;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+    return bench_seconds(CLOCK_THREAD_CPUTIME_ID);
 }
 
 enum what { LAP, SAMPLE, SEARCH, ACCOUNT, GAUSSIAN, LEAST, MEASURES };
 static const char *const names[MEASURES] = {
     "whole lap, fused",
-    "  its dp-sample",
-    "  its dp-linesearch",
-    "  its dp-account",
+    "its dp-sample",
+    "its dp-linesearch",
+    "its dp-account",
     "dp-linesearch --noise gaussian",
     "dp-linesearch --method noisy-max",
 };
 static double took[MEASURES][LAPS];
-
-static int ascending(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
 
 /* Fourteen ones in each row. */
 static int write_data(const char *path, struct dp_err *err)
@@ -201,9 +192,7 @@ int main(void)
         fprintf(stderr, "search: cannot remove %s\n", place);
     if (rc != DP_OK)
         fprintf(stderr, "search: %s\n", err.message);
-    for (int i = 0; rc == DP_OK && i < MEASURES; i++) {
-        qsort(took[i], LAPS, sizeof **took, ascending);
-        printf("search, %-34s %9.1f us\n", names[i], 1e6 * (took[i][LAPS / 2 - 1] + took[i][LAPS / 2]) / 2);
-    }
+    for (int i = 0; rc == DP_OK && i < MEASURES; i++)
+        bench_line(names[i], "µs", 1e6 * bench_median(took[i], LAPS));
     return rc != DP_OK;
 }

@@ -7,7 +7,8 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static const char *const names[] = {"dataset.json", "X.npy", "y.npy", "X_data.npy", "X_indices.npy", "X_indptr.npy", NULL};
+    static const char *const names[] = {"dataset.json", "X.npy",     "y.npy",      "X_data.npy", "X_indices.npy",
+                                        "X_indptr.npy", "X_i16.npy", "scales.npy", NULL};
     struct dp_dataset *set = NULL;
     struct dp_err err = {0};
     const char *path = fuzz_path("d.dp");
@@ -25,7 +26,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         for (size_t i = 0; i < set->rows; i++) {
             struct dp_row row = dp_dataset_row(set, i);
             for (size_t k = 0; k < row.count; k++) {
-                sum += (double)row.values[k];
+                sum += (double)dp_row_value(&row, k);
                 fuzz_assert(row.columns == NULL || (size_t)row.columns[k] < set->cols);
             }
             fuzz_assert(set->classes == 0 || (set->y[i] >= 0 && set->y[i] < (double)set->classes));

@@ -9,7 +9,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                                .max_abs = size % 3 == 0,
                                .real_label = size % 5 == 0,
                                .classes = size % 7 == 0 ? "-1,1" : NULL,
-                               .writer = {.sparse = size % 2 == 0}};
+                               .writer = {.storage = size % 2 == 0 ? DP_STORAGE_CSR : DP_STORAGE_DENSE}};
     fuzz_import(&import);
     return 0;
 }

@@ -40,7 +40,7 @@ rooms() { grep -HoE '^#include "[a-z_]+/' "$@" | sed 's/:#include "/ /; s|/$||';
 }
 
 @test "each stage class is a row of the table, an executable and a page" {
-    classes=$(sed -n 's/^const struct dp_stage_class dp_\(.*\)_class = {$/\1/p' lib/stages/*.c | sort)
+    classes=$(sed -n 's/^const struct dp_stage_class dp_\(.*\)_class = {$/\1/p' lib/*/*.c | sort)
     rows=$(sed -n 's/^ *STAGE(\(.*\)).*/\1/p' lib/stages/stages.h | sort)
     [ -n "$rows" ] && assert_equal "$rows" "$classes"
     for name in ${rows//_/-}; do
@@ -95,7 +95,7 @@ of_page() { sed -n "/^\.Ss $1$/,/^\.Ss /s/^\.It Va \([a-zA-Z_]*\) Pq \(.*\)/\1 \
         sed 's/FIELD\|NAME\|KIND\|TEXT/text/; s/REAL/real/; s/INT/int/')
     members+=$'\n'$(sed -n 's/^ *X(\([a-z_]*\), \(REAL\|INT\)).*/\1 \L\2/p' lib/query/query.h)
     [ "$(wc -l <<< "$fields")" -gt 50 ]
-    assert_equal "$(wc -l <<< "$members")" 22
+    assert_equal "$(wc -l <<< "$members")" 26
     assert_equal "$(of_page Fields)" "$fields"
     assert_equal "$(of_page 'Mechanism records')" "$members"
     # and the names that a member may have
@@ -118,7 +118,7 @@ of_page() { sed -n "/^\.Ss $1$/,/^\.Ss /s/^\.It Va \([a-zA-Z_]*\) Pq \(.*\)/\1 \
 
 @test "shell scripts pass shellcheck" {
     run shellcheck -x -P SCRIPTDIR:pipelines pipelines/*.sh pipelines/dpline tests/run tests/ci tests/install-packages tests/check-packages .ci/run examples/*/*.sh \
-        tests/fuzz/seeds tests/fuzz/run tests/golden/make
+        tests/fuzz/seeds tests/fuzz/run tests/golden/make tests/bench/run tests/bench/*.sh tests/bench/figures/*.sh
     assert_success
 }
 
@@ -166,7 +166,7 @@ page_defaults() {
 }
 
 @test "a stage class with state saves and restores it, or says that it needs no checkpoint" {
-    for file in $(grep -l 'struct dp_stage_class dp_[a-z_]*_class = {' lib/stages/*.c); do
+    for file in $(grep -l 'struct dp_stage_class dp_[a-z_]*_class = {' lib/stages/*.c lib/shards/*.c); do
         class=$(sed -n '/struct dp_stage_class dp_[a-z_]*_class = {/,/^};/p' "$file")
         if grep -q '\.ephemeral = true' <<< "$class"; then
             ! grep -qE '\.(save|restore) =' <<< "$class" || fail "$file: ephemeral, and it saves"

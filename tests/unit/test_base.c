@@ -35,6 +35,31 @@ static void reals(void **state)
     }
 }
 
+/* Texts of up to 20 digits with a point anywhere or nowhere, and a sign: what strtod reads, to the last bit. */
+static void reals_are_rounded_once(void **state)
+{
+    (void)state;
+    uint64_t random = 88172645463325252;
+    for (int round = 0; round < 200000; round++) {
+        char text[32];
+        double value;
+        size_t used = 0, digits = 1 + (size_t)(random % 20), point = (size_t)(random >> 32) % 24;
+        if (random >> 60 < 4)
+            text[used++] = random >> 60 < 2 ? '-' : '+';
+        for (size_t i = 0; i < digits; i++) {
+            random ^= random << 13;
+            random ^= random >> 7;
+            random ^= random << 17;
+            if (i == point)
+                text[used++] = '.';
+            text[used++] = (char)('0' + (random >> 40) % 10);
+        }
+        text[used] = '\0';
+        if (!dp_number_real(text, &value) || value != strtod(text, NULL) || signbit(value) != signbit(strtod(text, NULL)))
+            fail_msg("'%s' is %.17g", text, value);
+    }
+}
+
 static void wholes(void **state)
 {
     (void)state;
@@ -277,6 +302,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reals),
+        cmocka_unit_test(reals_are_rounded_once),
         cmocka_unit_test(wholes),
         cmocka_unit_test(cells),
         cmocka_unit_test(printing_reads_back),

@@ -36,7 +36,7 @@ static void fill(double size)
 /* Row i as a sparse one; values and columns have room for COLS. */
 static struct dp_row sparse_row(size_t i, float *values, int32_t *columns)
 {
-    struct dp_row row = {values, columns, 0};
+    struct dp_row row = dp_row_sparse(values, columns, 0);
     for (size_t j = 0; j < COLS; j++)
         if (x[i * COLS + j] != 0) {
             values[row.count] = x[i * COLS + j];
@@ -67,7 +67,7 @@ static void products_are_sums_in_the_order_of_columns(void **state)
                 double wide[DP_PANELS_ROWS * (COLS + 1)], a[9 * WIDTH], b[9 * WIDTH];
                 assert_int_equal(dp_panels_open(&panels, matrix, width, cols, NULL), 0);
                 for (size_t i = 0; i < count; i++) {
-                    dense[i] = (struct dp_row){x + i * COLS, NULL, COLS};
+                    dense[i] = dp_row_dense(x + i * COLS, COLS);
                     sparse[i] = sparse_row(i, values[i], columns[i]);
                 }
                 dp_panels_multiply(&panels, dense, count, COLS, 0.25, wide, a);

@@ -109,7 +109,7 @@ static void written_is_read_back(void **state)
     (void)state;
     write_small("dense.dp", (struct dp_writer_options){0}, false);
     check_small("dense.dp", false);
-    write_small("csr.dp/", (struct dp_writer_options){.sparse = true}, false);
+    write_small("csr.dp/", (struct dp_writer_options){.storage = DP_STORAGE_CSR}, false);
     check_small("csr.dp", true);
     dp_dataset_close(NULL);
 }
@@ -246,7 +246,7 @@ static void only_data_sets_are_replaced(void **state)
     options.force = true;
     write_small("here.dp", options, false);
     check_small("here.dp", false);
-    options.sparse = true;
+    options.storage = DP_STORAGE_CSR;
     write_small("here.dp", options, false);
     check_small("here.dp", true);
     assert_int_equal(access("here.dp/X.npy", F_OK), -1);
@@ -278,7 +278,7 @@ static void truncated_files_are_refused(void **state)
 {
     (void)state;
     const char *const files[] = {"X_data.npy", "X_indices.npy", "X_indptr.npy", "y.npy", "dataset.json"};
-    write_small("cut.dp", (struct dp_writer_options){.sparse = true}, false);
+    write_small("cut.dp", (struct dp_writer_options){.storage = DP_STORAGE_CSR}, false);
     for (size_t f = 0; f < sizeof files / sizeof files[0]; f++) {
         char path[64], bytes[4096];
         snprintf(path, sizeof path, "cut.dp/%s", files[f]);
@@ -303,7 +303,7 @@ static void altered_files_are_refused(void **state)
 {
     (void)state;
     char bytes[4096];
-    write_small("bad.dp", (struct dp_writer_options){.sparse = true}, false);
+    write_small("bad.dp", (struct dp_writer_options){.storage = DP_STORAGE_CSR}, false);
     const struct {
         const char *file;
         size_t at;
@@ -378,6 +378,31 @@ static void altered_files_are_refused(void **state)
     }
 }
 
+/* who opens a data set that is open reads the same mapping, as long as its files are the same */
+static void what_is_open_is_mapped_once(void **state)
+{
+    (void)state;
+    struct dp_dataset *a, *b, *c;
+    struct dp_err err = {0};
+    char bytes[4096];
+    write_small("once.dp", (struct dp_writer_options){.storage = DP_STORAGE_DENSE, .force = true}, false);
+    assert_int_equal(dp_dataset_open(&a, "once.dp", &err), 0);
+    assert_int_equal(dp_dataset_open(&b, "./once.dp", &err), 0);
+    assert_ptr_equal(a->y, b->y);
+    double first = a->y[0];
+    /* another file of that name is not the one that is mapped */
+    size_t length = get_file("once.dp/y.npy", bytes, sizeof bytes);
+    put_file("once.dp/y.new", bytes, length);
+    assert_int_equal(rename("once.dp/y.new", "once.dp/y.npy"), 0);
+    assert_int_equal(dp_dataset_open(&c, "once.dp", &err), 0);
+    assert_ptr_not_equal(a->y, c->y);
+    /* the last one who closes it unmaps it */
+    dp_dataset_close(a);
+    assert_true(b->y[0] == first && c->y[0] == first);
+    dp_dataset_close(b);
+    dp_dataset_close(c);
+}
+
 /* pages that are gone read as zeros, and what was open is named; a change of size or time is found by looking
  */
 static void files_that_change_while_mapped(void **state)
@@ -388,7 +413,8 @@ static void files_that_change_while_mapped(void **state)
     char bytes[4096];
     dp_mapped_guard();
     for (int sparse = 0; sparse < 2; sparse++) {
-        write_small("edit.dp", (struct dp_writer_options){.sparse = sparse, .force = true}, false);
+        write_small("edit.dp", (struct dp_writer_options){.storage = sparse ? DP_STORAGE_CSR : DP_STORAGE_DENSE, .force = true},
+                    false);
         assert_int_equal(dp_dataset_open(&d, "edit.dp", &err), 0);
         assert_int_equal(dp_mapped_check(true, &err), 0);
         size_t length = get_file("edit.dp/y.npy", bytes, sizeof bytes);
@@ -447,7 +473,7 @@ static void divided_rows_stay_in_the_unit_ball(void **state)
                                    .choose_norm = true,
                                    .bias = trial % 2,
                                    .split = NAN,
-                                   .writer = {.force = true, .sparse = trial % 3 == 0}};
+                                   .writer = {.force = true, .storage = trial % 3 == 0 ? DP_STORAGE_CSR : DP_STORAGE_DENSE}};
         struct dp_dataset *d;
         assert_int_equal(dp_schema_load(&import.schema, "s.json", &err), 0);
         assert_int_equal(dp_import_run(&import, &err), 0);
@@ -684,6 +710,7 @@ int main(void)
         IN_SCRATCH(schema_mistakes_are_named),
         IN_SCRATCH(class_lists),
         IN_SCRATCH(splits_are_exact),
+        IN_SCRATCH(what_is_open_is_mapped_once),
         IN_SCRATCH(files_that_change_while_mapped), /* last: a lost page is never forgotten */
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -32,6 +32,7 @@ static void every_kind_reads_back(void **state)
         {dp_event_gaussian(DP_SAMPLING_REPLACED, 0.01, 3, 0), 2},
         {dp_event_gaussian(DP_SAMPLING_SHUFFLED, 0.1, 3, 10), 25},
         {dp_event_gaussian(DP_SAMPLING_VISIBLE, 0.01, 7, 0), 3},
+        {dp_event_gaussian(DP_SAMPLING_STREAM, 1, 3, 0), 1000000000000},
         {dp_event_drawn(0.01, 1000000, 0.999, 7), 1},
         {dp_event_drawn(0.01, 1000000, 1 / 3.0, 7), 1},
         {dp_event_drawn(0.01, 1000001, 0.999, 7), 1},
@@ -251,6 +252,76 @@ static void epochs_are_shared_by_one_event(void **state)
     assert_false(dp_event_may_follow(&b, &a, 7) || dp_event_may_follow(&longer, &a, 19) || dp_event_may_follow(&coins, &a, 21));
 }
 
+/* Whatever accountant is asked: runs that stop within an epoch have begun one each. */
+static void runs_share_no_epoch(void **state)
+{
+    (void)state;
+    struct dp_event epochs = dp_event_gaussian(DP_SAMPLING_SHUFFLED, 0.1, 2, 10);
+    struct dp_event every = dp_event_gaussian(DP_SAMPLING_NONE, 1, 2, 0);
+    struct dp_charges runs = {0}, laps = {0};
+    struct dp_answer a, b;
+    struct dp_err err = {0};
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(dp_charges_add(&runs, &epochs, 15, &err), DP_OK);
+    assert_int_equal(dp_charges_add(&laps, &every, 6, &err), DP_OK);
+    for (int accountant = DP_ACCOUNTANT_BEST; accountant <= DP_ACCOUNTANT_GDP; accountant++) {
+        assert_int_equal(dp_account_epsilon((enum dp_accountant)accountant, &runs, 1e-5, &a, &err), DP_OK);
+        assert_int_equal(dp_account_epsilon((enum dp_accountant)accountant, &laps, 1e-5, &b, &err), DP_OK);
+        assert_true(fabs(a.upper - b.upper) < 1e-3 * b.upper);
+    }
+    dp_charges_free(&runs);
+    dp_charges_free(&laps);
+}
+
+/* A person is in one lap of a stream alone, so that all laps together cost what one lap over every row does; two runs over
+   streams are two such laps, since nobody can tell that their rows are others. */
+static void a_stream_costs_one_lap(void **state)
+{
+    (void)state;
+    struct dp_event stream = dp_event_gaussian(DP_SAMPLING_STREAM, 1, 2, 0), louder = stream;
+    struct dp_event every = dp_event_gaussian(DP_SAMPLING_NONE, 1, 2, 0);
+    struct dp_charges one = {0}, twice = {0}, runs = {0};
+    struct dp_plan plan = {0};
+    struct dp_answer a, b;
+    struct dp_err err = {0};
+    const double z[] = {3, 2, 4, 2.5}, delta = 1e-5;
+    for (int64_t laps = 1; laps <= 1000000000000; laps *= 10)
+        assert_int_equal(dp_event_times(&stream, laps), 1);
+    assert_int_equal(dp_event_times(&stream, 0), 0);
+    for (int accountant = DP_ACCOUNTANT_BEST; accountant <= DP_ACCOUNTANT_GDP; accountant++) {
+        dp_charges_clear(&one);
+        dp_charges_clear(&runs);
+        assert_int_equal(dp_charges_add(&runs, &stream, 1000000, &err), DP_OK);
+        assert_int_equal(dp_charges_add(&one, &every, 1, &err), DP_OK);
+        assert_int_equal(dp_account_epsilon((enum dp_accountant)accountant, &runs, delta, &a, &err), DP_OK);
+        assert_int_equal(dp_account_epsilon((enum dp_accountant)accountant, &one, delta, &b, &err), DP_OK);
+        assert_true(a.upper == b.upper);
+        assert_int_equal(dp_charges_add(&runs, &stream, 10, &err), DP_OK);
+        dp_charges_clear(&twice);
+        assert_int_equal(dp_charges_add(&twice, &every, 2, &err), DP_OK);
+        assert_int_equal(dp_account_epsilon((enum dp_accountant)accountant, &runs, delta, &a, &err), DP_OK);
+        assert_int_equal(dp_account_epsilon((enum dp_accountant)accountant, &twice, delta, &b, &err), DP_OK);
+        assert_true(runs.count == 2 && fabs(a.upper - b.upper) < 1e-3 * b.upper);
+    }
+    /* Which lap a person is in is known, and may be the one with the least noise. */
+    assert_int_equal(dp_plan_add_scheduled(&plan, &stream, z, 4, &err), DP_OK);
+    dp_charges_clear(&runs);
+    assert_int_equal(dp_plan_charges(&plan, 4, &runs, &err), DP_OK);
+    assert_true(runs.count == 1 && runs.charge[0].laps == 4 && runs.charge[0].event.query[0].multiplier == 2);
+    louder.query[0].multiplier = 5;
+    assert_false(dp_event_may_follow(&louder, &stream, 1000) || dp_event_may_follow(&every, &stream, 1));
+    assert_true(dp_event_may_follow(&stream, &stream, 1000) && dp_event_may_follow(&stream, &every, 7));
+    assert_int_equal(dp_plan_add(&plan, &every, 1, &err), DP_E_UNSAFE);
+    assert_string_equal(err.message, "lap 5 has another mechanism in the middle of a stream");
+    stream.rate = 0.5;
+    assert_int_equal(dp_event_check(&stream, &err), DP_E_RUN);
+    assert_string_equal(err.message, "an event of every row has a sampling rate of 0.5");
+    dp_charges_free(&one);
+    dp_charges_free(&twice);
+    dp_charges_free(&runs);
+    dp_plan_free(&plan);
+}
+
 /* Laps of several kinds, in turns: each is found again, neighbours share a span, and the first laps are counted. */
 static void a_plan_of_several_events(void **state)
 {
@@ -329,6 +400,8 @@ int main(void)
         cmocka_unit_test(shuffled_epochs_have_one_quiet_lap),
         cmocka_unit_test(growing_noise_is_not_dearer),
         cmocka_unit_test(epochs_are_shared_by_one_event),
+        cmocka_unit_test(runs_share_no_epoch),
+        cmocka_unit_test(a_stream_costs_one_lap),
         cmocka_unit_test(a_plan_of_several_events),
         cmocka_unit_test(no_laps_are_negative),
     };

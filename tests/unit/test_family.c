@@ -69,14 +69,14 @@ static void linear_scores(void **state)
     (void)state;
     const float dense[] = {1, -2, 0.5f}, one[] = {4};
     const int32_t at[] = {2};
-    const struct dp_row rows[] = {{dense, NULL, 3}, {one, at, 1}};
+    const struct dp_row rows[] = {dp_row_dense(dense, 3), dp_row_sparse(one, at, 1)};
     const double w[] = {1, 2, 3, 100, -1, 0, 4, 1000};
     struct dp_form form = dp_form_for(&dp_family_linear, 3, 2, 0.25);
     double u[4];
-    form.family->score(&form, w, rows, 2, NULL, u);
+    form.family->score(&form, w, rows, 2, NULL, u, NULL);
     assert_true(u[0] == 1 - 4 + 1.5 + 25 && u[1] == -1 + 2 + 250 && u[2] == 12 + 25 && u[3] == 16 + 250);
     form = dp_form_for(&dp_family_linear, 4, 2, 0); /* the same matrix, without a constant column */
-    form.family->score(&form, w, rows + 1, 1, NULL, u);
+    form.family->score(&form, w, rows + 1, 1, NULL, u, NULL);
     assert_true(u[0] == 12 && u[1] == 16);
 }
 
@@ -97,9 +97,10 @@ static void net_start(const struct dp_form *form, const struct dp_key *key, doub
 }
 
 static void net_score(const struct dp_form *form, const double *p, const struct dp_row *rows, size_t count,
-                      const struct dp_row *next, double *scores)
+                      const struct dp_row *next, double *scores, double *norm2)
 {
     (void)next;
+    (void)norm2;
     for (size_t i = 0; i < count; i++)
         for (size_t k = 0; k < form->outputs; k++) {
             scores[i * form->outputs + k] = 0;
@@ -115,7 +116,7 @@ static void a_family_need_not_be_linear(void **state)
     static const struct dp_family net = {
         .name = "net", .sides = "1 × weights", .shape = net_shape, .start = net_start, .score = net_score};
     const float x[] = {1, 2, 3};
-    const struct dp_row row = {x, NULL, 3};
+    const struct dp_row row = dp_row_dense(x, 3);
     struct dp_key key, other;
     struct dp_form form = dp_form_for(&net, 3, 2, 0);
     struct dp_frame *f = new_frame(), *g = new_frame();
@@ -130,7 +131,7 @@ static void a_family_need_not_be_linear(void **state)
     dp_frame_drop(g, DP_F_MODEL);
     assert_int_equal(dp_form_model(&form, g, &other, &q, NULL), 0);
     assert_memory_not_equal(p, q, 20 * sizeof *p);
-    form.family->score(&form, p, &row, 1, NULL, u);
+    form.family->score(&form, p, &row, 1, NULL, u, NULL);
     assert_true(isfinite(u[0]) && u[0] != u[1]);
     dp_frame_free(f);
     dp_frame_free(g);

@@ -25,7 +25,7 @@ static void check_bound(const double *zeta, size_t classes, double bound, const 
 {
     float coefficient[16];
     int64_t *sum = calloc(classes * cols, sizeof *sum);
-    struct dp_row row = {x, NULL, cols};
+    struct dp_row row = dp_row_dense(x, cols);
     double grid = dp_grid_for(bound), units = bound / grid;
     dp_grid_clip(zeta, classes, bound, dp_row_norm2(row), cols, coefficient);
     for (size_t k = 0; k < classes; k++)
@@ -66,6 +66,37 @@ static void bound_holds_on_the_grid(void **state)
         }
         check_bound(zeta, classes, bound, x, cols);
         free(x);
+    }
+    gsl_rng_free(rng);
+}
+
+/* Also where norms and entries differ so much that what one row may measure is nothing to the next. */
+static void several_rows_are_clipped_as_each(void **state)
+{
+    static const double odd[] = {0, -0.0, 1e-320, 1e308, (double)NAN, (double)INFINITY, -(double)INFINITY};
+    const size_t kinds = sizeof odd / sizeof *odd;
+    (void)state;
+    gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
+    for (int round = 0; round < 20000; round++) {
+        size_t rows = gsl_rng_uniform_int(rng, DP_GRID_ROWS + 1), classes = 1 + gsl_rng_uniform_int(rng, 3);
+        double zeta[3 * DP_GRID_ROWS], norm2[DP_GRID_ROWS], bound = exp(6 * gsl_rng_uniform(rng) - 5);
+        float out[3 * DP_GRID_ROWS], alone[3];
+        size_t entries[DP_GRID_ROWS];
+        for (size_t i = 0; i < rows; i++) {
+            norm2[i] = gsl_rng_uniform_int(rng, 8) == 0 ? fabs(odd[gsl_rng_uniform_int(rng, kinds)])
+                                                        : exp(8 * gsl_rng_uniform(rng) - 4);
+            entries[i] = gsl_rng_uniform_int(rng, 2) == 0 ? 90 : (size_t)1 << gsl_rng_uniform_int(rng, 40);
+            for (size_t k = 0; k < classes; k++)
+                zeta[i * classes + k] = gsl_rng_uniform_int(rng, 8) == 0 ? odd[gsl_rng_uniform_int(rng, kinds)]
+                                                                         : (2 * gsl_rng_uniform(rng) - 1) * bound;
+        }
+        dp_grid_clip_rows(zeta, classes, bound, norm2, entries, rows, out);
+        for (size_t i = 0; i < rows; i++) {
+            dp_grid_clip(zeta + i * classes, classes, bound, norm2[i], entries[i], alone);
+            assert_memory_equal(out + i * classes, alone, classes * sizeof *alone);
+            for (size_t k = 0; k < classes; k++)
+                assert_true(isfinite(out[i * classes + k]) && (isfinite(norm2[i]) || out[i * classes + k] == 0));
+        }
     }
     gsl_rng_free(rng);
 }
@@ -112,9 +143,9 @@ static void sums_are_exact(void **state)
         for (int j = 0; j < COLS; j++)
             x[i][j] = (float)(gsl_rng_uniform(rng) - 0.5);
     for (int i = 0; i < ROWS; i++)
-        dp_row_add_grid(0.37f, 0x1p20, (struct dp_row){x[i], NULL, COLS}, up);
+        dp_row_add_grid(0.37f, 0x1p20, dp_row_dense(x[i], COLS), up);
     for (int i = ROWS - 1; i >= 0; i--)
-        dp_row_add_grid(0.37f, 0x1p20, (struct dp_row){x[i], NULL, COLS}, down);
+        dp_row_add_grid(0.37f, 0x1p20, dp_row_dense(x[i], COLS), down);
     assert_memory_equal(up, down, sizeof up);
     int64_t one = 0;
     for (int i = 0; i < ROWS; i++)
@@ -215,6 +246,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(grid_is_a_power_of_two),
         cmocka_unit_test(bound_holds_on_the_grid),
+        cmocka_unit_test(several_rows_are_clipped_as_each),
         cmocka_unit_test(small_updates_are_left_alone),
         cmocka_unit_test(what_is_not_finite_counts_nothing),
         cmocka_unit_test(sums_are_exact),

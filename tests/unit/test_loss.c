@@ -4,6 +4,7 @@
 #include <gsl/gsl_errno.h>
 #include <gsl/gsl_min.h>
 #include <gsl/gsl_rng.h>
+#include <string.h>
 
 #include "math/loss.h"
 
@@ -113,6 +114,33 @@ static void logistic_takes_one_newton_step(void **state)
     gsl_rng_free(rng);
 }
 
+/* As many as a vector has, fewer and more, of all kinds of numbers. */
+static void several_updates_are_those_of_each(void **state)
+{
+    enum { MOST = 37 };
+    static const double odd[] = {0, -0.0, 1e-320, 1e308, (double)NAN, (double)INFINITY, -(double)INFINITY};
+    (void)state;
+    gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
+    for (int loss = 0; loss <= DP_LOSS_HUBER; loss++) {
+        for (size_t count = 0; count <= MOST; count++) {
+            double y[MOST], alpha[MOST], u[MOST], s[MOST], zeta[MOST], width = 0.7;
+            for (size_t i = 0; i < count; i++) {
+                struct problem p = random_problem(rng, (enum dp_loss)loss);
+                y[i] = p.y, alpha[i] = p.alpha, u[i] = p.u, s[i] = p.s;
+                double *one[] = {&alpha[i], &u[i], &s[i]};
+                if (gsl_rng_uniform_int(rng, 3) == 0)
+                    *one[gsl_rng_uniform_int(rng, 3)] = odd[gsl_rng_uniform_int(rng, sizeof odd / sizeof *odd)];
+            }
+            dp_dual_updates((enum dp_loss)loss, width, y, alpha, u, s, 2, zeta, count);
+            for (size_t i = 0; i < count; i++) {
+                double alone = dp_dual_update((enum dp_loss)loss, width, y[i], alpha[i], u[i], s[i], 2);
+                assert_true((isnan(alone) && isnan(zeta[i])) || memcmp(&zeta[i], &alone, sizeof alone) == 0);
+            }
+        }
+    }
+    gsl_rng_free(rng);
+}
+
 /* alpha may be infeasible when noise was put on it: the constraint is enforced before the step. */
 static void infeasible_alpha_comes_back(void **state)
 {
@@ -125,6 +153,33 @@ static void infeasible_alpha_comes_back(void **state)
                         fabs(alpha + zeta) <= width + 1e-12);
         }
     }
+}
+
+static void slopes_of_the_dual_are_slopes(void **state)
+{
+    (void)state;
+    gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
+    for (int loss = DP_LOSS_SQUARED; loss <= DP_LOSS_HUBER; loss++) {
+        for (int i = 0; i < 300; i++) {
+            struct problem p = random_problem(rng, (enum dp_loss)loss);
+            double low, high, inside = 1e-3, h = 1e-6;
+            dp_dual_range(p.loss, p.width, p.y, &low, &high);
+            if (p.loss == DP_LOSS_SQUARED) {
+                assert_true(isinf(low) && low < 0 && isinf(high) && high > 0);
+            } else {
+                assert_true(isfinite(dp_loss_conjugate(p.loss, p.width, p.y, low)));
+                assert_true(isfinite(dp_loss_conjugate(p.loss, p.width, p.y, high)));
+                assert_true(isinf(dp_loss_conjugate(p.loss, p.width, p.y, low - 1e-6)));
+                assert_true(isinf(dp_loss_conjugate(p.loss, p.width, p.y, high + 1e-6)));
+            }
+            p.alpha = fmin(fmax(p.alpha, low + inside * p.width), high - inside * p.width);
+            assert_near(dp_dual_slope(p.loss, p.width, p.y, p.alpha, p.u), (objective(h, &p) - objective(-h, &p)) / (2 * h),
+                        1e-4);
+        }
+    }
+    assert_true(dp_dual_slope(DP_LOSS_LOGISTIC, 1, 1, 0, 5) == -INFINITY);
+    assert_true(dp_dual_slope(DP_LOSS_LOGISTIC, 1, -1, -1, 5) == -INFINITY);
+    gsl_rng_free(rng);
 }
 
 static void conjugates_are_conjugate(void **state)
@@ -400,7 +455,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(updates_minimise_the_subproblem),
         cmocka_unit_test(logistic_takes_one_newton_step),
+        cmocka_unit_test(several_updates_are_those_of_each),
         cmocka_unit_test(infeasible_alpha_comes_back),
+        cmocka_unit_test(slopes_of_the_dual_are_slopes),
         cmocka_unit_test(conjugates_are_conjugate),
         cmocka_unit_test(slopes_are_slopes),
         cmocka_unit_test(curvatures_are_slopes_of_slopes),

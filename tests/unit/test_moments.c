@@ -53,7 +53,7 @@ static void whole_numbers_are_truncated(void **state)
     (void)state;
     for (int i = 0; i < 300000; i++) {
         float x[2] = {(float)(uniform() - 0.5), (float)(uniform() - 0.5)};
-        add_one((struct dp_row){x, NULL, 2}, 2, NULL, 0, 1);
+        add_one(dp_row_dense(x, 2), 2, NULL, 0, 1);
         double exact[3] = {(double)x[0] * x[0] * 0x1p20, (double)x[0] * x[1] * 0x1p20, (double)x[1] * x[1] * 0x1p20};
         assert_int_equal(sum[0], (int64_t)exact[0]);
         assert_int_equal(sum[2], (int64_t)exact[2]);
@@ -74,13 +74,13 @@ static void what_a_row_adds_is_within_the_bound(void **state)
         double bound = bounds[i % 6], size = pow(10, 12 * uniform() - 6);
         for (size_t j = 0; j < cols; j++)
             x[j] = (float)(size * (i % 3 == 0 ? 1 : uniform() - 0.5));
-        add_one((struct dp_row){x, NULL, cols}, cols, NULL, 0, bound);
+        add_one(dp_row_dense(x, cols), cols, NULL, 0, bound);
         assert_true(within(cols, bound));
-        add_one((struct dp_row){x, NULL, cols}, cols + 2, tail, 2, bound);
+        add_one(dp_row_dense(x, cols), cols + 2, tail, 2, bound);
         assert_true(within(cols + 2, bound));
         for (size_t j = 0; j < cols; j++) /* of the length of the bound, as nearly as there is */
             x[j] = (float)sqrt(bound / (double)cols);
-        add_one((struct dp_row){x, NULL, cols}, cols, NULL, 0, bound);
+        add_one(dp_row_dense(x, cols), cols, NULL, 0, bound);
         assert_true(within(cols, bound));
         double grid = dp_grid_for(bound), length = 0;
         for (size_t j = 0; j < dp_moments_size(cols); j++)
@@ -94,7 +94,7 @@ static void rows_that_are_too_long_are_scaled_down(void **state)
 {
     (void)state;
     float x[3] = {3e20f, 0, -4e20f}, tail[1] = {1};
-    add_one((struct dp_row){x, NULL, 3}, 4, tail, 1, 1);
+    add_one(dp_row_dense(x, 3), 4, tail, 1, 1);
     assert_near((double)sum[0] * 0x1p-20, 0.36, 1e-5);
     assert_near((double)sum[2] * 0x1p-20, -0.48 * M_SQRT2, 1e-5);
     assert_near((double)sum[7] * 0x1p-20, 0.64, 1e-5);
@@ -108,11 +108,11 @@ static void what_is_not_finite_adds_nothing(void **state)
     for (int i = 0; i < 3; i++) {
         float x[3] = {0.5f, bad[i], 0.25f}, good[3] = {0.5f, 0, 0.25f};
         int32_t columns[] = {0, 4, 7};
-        add_one((struct dp_row){x, NULL, 3}, 3, NULL, 0, 1);
+        add_one(dp_row_dense(x, 3), 3, NULL, 0, 1);
         assert_memory_equal(sum, zero, sizeof sum);
-        add_one((struct dp_row){x, columns, 3}, 9, NULL, 0, 1);
+        add_one(dp_row_sparse(x, columns, 3), 9, NULL, 0, 1);
         assert_memory_equal(sum, zero, sizeof sum);
-        add_one((struct dp_row){good, NULL, 3}, 4, &bad[i], 1, 1);
+        add_one(dp_row_dense(good, 3), 4, &bad[i], 1, 1);
         assert_memory_equal(sum, zero, sizeof sum);
     }
 }
@@ -125,9 +125,9 @@ static void smallest_bounds(void **state)
     static const float x[3] = {1, -3, 0x1p-149f};
     (void)state;
     for (int exponent = -1074; exponent < -900; exponent++) {
-        add_one((struct dp_row){x, NULL, 3}, 3, NULL, 0, ldexp(1, exponent));
+        add_one(dp_row_dense(x, 3), 3, NULL, 0, ldexp(1, exponent));
         assert_true(within(3, ldexp(1, exponent)));
-        add_one((struct dp_row){x, columns, 3}, 3, NULL, 0, ldexp(1, exponent));
+        add_one(dp_row_sparse(x, columns, 3), 3, NULL, 0, ldexp(1, exponent));
         assert_true(within(3, ldexp(1, exponent)));
     }
 }
@@ -155,15 +155,15 @@ static void dense_and_sparse_rows_add_the_same(void **state)
             }
         }
         tail[1] = (float)i / ROWS;
-        dp_moments_add(&m, (struct dp_row){value, column, count}, tail, 2, sparse);
-        dp_moments_add(&m, (struct dp_row){x[i], NULL, features}, tail, 2, sum);
+        dp_moments_add(&m, dp_row_sparse(value, column, count), tail, 2, sparse);
+        dp_moments_add(&m, dp_row_dense(x[i], features), tail, 2, sum);
     }
     dp_moments_flush(&m, sum);
     assert_memory_equal(sum, sparse, sizeof sum);
     assert_true(sum[SIZE - 1] > 0);
     for (size_t i = ROWS; i-- > 0;) {
         tail[1] = (float)i / ROWS;
-        dp_moments_add(&m, (struct dp_row){x[i], NULL, features}, tail, 2, backward);
+        dp_moments_add(&m, dp_row_dense(x[i], features), tail, 2, backward);
     }
     dp_moments_flush(&m, backward);
     dp_moments_flush(&m, backward); /* nothing waits any more */
@@ -171,7 +171,7 @@ static void dense_and_sparse_rows_add_the_same(void **state)
     dp_moments_close(&m);
     for (size_t i = 0; i < ROWS; i++) { /* and as the sum of what each adds */
         tail[1] = (float)i / ROWS;
-        add_one((struct dp_row){x[i], NULL, features}, COLS, tail, 2, 1.25);
+        add_one(dp_row_dense(x[i], features), COLS, tail, 2, 1.25);
         for (size_t j = 0; j < SIZE; j++)
             exact[j] += sum[j];
     }
@@ -183,7 +183,7 @@ static void along_a_vector(void **state)
     (void)state;
     float x[3] = {0.5f, -0.25f, 0.125f};
     const double z[2] = {1, 2};
-    add_one((struct dp_row){x, NULL, 3}, 3, NULL, 0, 1);
+    add_one(dp_row_dense(x, 3), 3, NULL, 0, 1);
     /* (x·z)² over the first two columns */
     assert_near(dp_moments_along(sum, 3, z, 2) * 0x1p-20, 0, 1e-5);
     const double w[3] = {1, 0, 4};

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/version.h"
@@ -402,9 +403,11 @@ static void streams_keep_what_is_private(void **state)
     dpline_frame_reset(frame, DPLINE_LAP);
     ((struct dp_frame *)frame)->label = DP_LABEL_NOISED;
     ((struct dp_frame *)frame)->lap = 4;
-    assert_int_equal(dpline_stream_write_to(&stream, socket, &error), 0);
-    assert_int_equal(dpline_stream_write(stream, frame, &error), DPLINE_E_UNSAFE);
-    dpline_stream_free(stream);
+    assert_int_equal(chmod(directory, 0755), 0); /* where others may read */
+    assert_int_equal(dpline_stream_write_to(&stream, socket, &error), DPLINE_E_UNSAFE);
+    assert_int_equal(chmod(directory, 0700), 0);
+    assert_int_equal(setenv("DPLINE_KEYS", directory, 1), 0); /* which has no keys */
+    assert_int_equal(dpline_stream_write_to(&stream, "tcp://127.0.0.1:5555", &error), DPLINE_E_USAGE);
     assert_int_equal(dpline_stream_write_to(&stream, path, &error), 0);
     assert_int_equal(dpline_stream_write(stream, frame, &error), 0);
     assert_int_equal(dpline_stream_commit(stream, &error), 0);

@@ -153,7 +153,7 @@ static void scores_have_the_noise_that_is_charged(void **state)
 static void commands_have_what_the_setting_has(void **state)
 {
     (void)state;
-    struct dp_settings grid = {0};
+    struct dp_table grid = {0};
     struct dp_err err = {0};
     char *text;
     FILE *file = fopen("tune-grid", "w");
@@ -172,7 +172,7 @@ static void commands_have_what_the_setting_has(void **state)
     free(text);
     assert_int_equal(dp_settings_fill(&grid, 0, "{trial}{seed}{step}{clip-1}", &also, &text, &err), DP_E_USAGE);
     assert_string_equal(err.message, "{seed}: the command has it, and there is no --seed");
-    dp_settings_free(&grid);
+    dp_table_free(&grid);
 }
 
 int main(void)

@@ -49,6 +49,10 @@ static struct dp_frame *full_lap(void)
          0.5,
          0.5,
          0.625,
+         4,
+         1,
+         3,
+         1.125,
          "",
          {.kind = DP_QUERY_GAUSSIAN, .multiplier = 1.25}},
         {DP_F_NONE,
@@ -62,6 +66,10 @@ static struct dp_frame *full_lap(void)
          DP_RELEASE_SUM_AND_STATE,
          1e-3,
          2,
+         0,
+         0,
+         0,
+         0,
          0,
          "",
          {0}},
@@ -77,6 +85,10 @@ static struct dp_frame *full_lap(void)
          0.5,
          1,
          0,
+         0,
+         0,
+         0,
+         0,
          "search",
          {.kind = DP_QUERY_SPARSE_LAPLACE, .epsilon = 1, .query_epsilon = 0.25, .most = 9}},
         {DP_F_CHOICE,
@@ -90,6 +102,10 @@ static struct dp_frame *full_lap(void)
          DP_RELEASE_SUM,
          1e-9,
          1e-9,
+         0,
+         0,
+         0,
+         0,
          0,
          "",
          {.kind = DP_QUERY_OBJECTIVE, .objective = 2, .curvature = 0.01, .vertices = 1}},
@@ -140,20 +156,16 @@ static void small_stream(msgpack_sbuffer *buffer)
     append(buffer, f);
     f = new_frame(DP_KIND_LAP);
     f->lap = 3;
-    struct dp_record record = {DP_F_SUM,
-                               DP_SAMPLER_POISSON,
-                               0.1,
-                               24420,
-                               0,
-                               0,
-                               0,
-                               DP_ADJACENCY_NULL_RECORD,
-                               DP_RELEASE_SUM,
-                               0.5,
-                               0.5,
-                               0.625,
-                               "",
-                               {.kind = DP_QUERY_GAUSSIAN, .multiplier = 1.25}};
+    struct dp_record record = {.of = DP_F_SUM,
+                               .sampler = DP_SAMPLER_POISSON,
+                               .rate = 0.1,
+                               .rows = 24420,
+                               .adjacency = DP_ADJACENCY_NULL_RECORD,
+                               .release = DP_RELEASE_SUM,
+                               .bound = 0.5,
+                               .sensitivity = 0.5,
+                               .scale = 0.625,
+                               .query = {.kind = DP_QUERY_GAUSSIAN, .multiplier = 1.25}};
     assert_int_equal(dp_frame_add_record(f, &record, NULL), 0);
     double *model = make_array(f, DP_F_MODEL, DP_F64, 2, 2);
     for (int i = 0; i < 4; i++)
@@ -226,7 +238,9 @@ static void every_field_comes_back(void **state)
     assert_int_equal(dp_frame_record(got, DP_F_NONE)->epoch_laps, 4);
     assert_int_equal(dp_frame_record(got, DP_F_WITHIN)->draws, 40);
     assert_true(dp_frame_record(got, DP_F_WITHIN)->contraction == 0.75);
-    assert_true(dp_frame_record(got, DP_F_SUM)->scale == 0.625);
+    const struct dp_record *sum = dp_frame_record(got, DP_F_SUM);
+    assert_true(sum->scale == 0.625 && sum->shares == 4 && sum->colluding == 1 && sum->gathered == 3 && sum->promised == 1.125);
+    assert_true(dp_frame_record(got, DP_F_WITHIN)->shares == 0 && dp_frame_record(got, DP_F_WITHIN)->promised == 0);
     assert_int_equal(dp_frame_record(got, DP_F_SUM)->adjacency, DP_ADJACENCY_NULL_RECORD);
     const struct dp_query *query = &dp_frame_record(got, DP_F_WITHIN)->query;
     assert_true(dp_query_same(query, &dp_frame_record(sent, DP_F_WITHIN)->query));
@@ -600,6 +614,27 @@ static void record_with_unknown_sampler(msgpack_packer *pk)
     text(pk, "sampler");
     text(pk, "psychic");
 }
+/* As long as that, and a sampler's name up to its first NUL. */
+static size_t long_name;
+static void record_with_more_than_a_name(msgpack_packer *pk)
+{
+    char name[64] = "full";
+    memset(name + 5, 'x', sizeof name - 5);
+    text(pk, "records");
+    msgpack_pack_array(pk, 1);
+    msgpack_pack_map(pk, 1);
+    text(pk, "sampler");
+    msgpack_pack_str_with_body(pk, name, long_name);
+}
+/* The name of a kind of laps, but for one byte, which is not even UTF-8. */
+static void record_on_no_kind_of_laps(msgpack_packer *pk)
+{
+    text(pk, "records");
+    msgpack_pack_array(pk, 1);
+    msgpack_pack_map(pk, 1);
+    text(pk, "on");
+    text(pk, "desce\x8bt");
+}
 static void record_with_unknown_entry(msgpack_packer *pk)
 {
     text(pk, "records");
@@ -651,8 +686,12 @@ static void put_record(msgpack_packer *pk, const char *sampler, const char *of, 
         text(pk, of);
     }
     if (more != NULL) { /* before the kind that says whether it belongs there */
+        bool whole = strcmp(more, "shares") == 0 || strcmp(more, "gathered") == 0;
         text(pk, more);
-        msgpack_pack_double(pk, 2);
+        if (whole)
+            msgpack_pack_int(pk, 2);
+        else
+            msgpack_pack_double(pk, strcmp(more, "promised") == 0 ? 0 : 2);
     }
     text(pk, "noise");
     text(pk, noise);
@@ -674,6 +713,24 @@ static void contraction_without_draws(msgpack_packer *pk)
     text(pk, "records");
     msgpack_pack_array(pk, 1);
     put_record(pk, "poisson", "sum", "none", "contraction");
+}
+static void shares_without_colluding(msgpack_packer *pk)
+{
+    text(pk, "records");
+    msgpack_pack_array(pk, 1);
+    put_record(pk, "poisson", "sum", "none", "shares");
+}
+static void gathered_without_shares(msgpack_packer *pk)
+{
+    text(pk, "records");
+    msgpack_pack_array(pk, 1);
+    put_record(pk, "poisson", "sum", "none", "gathered");
+}
+static void a_promise_of_nothing(msgpack_packer *pk)
+{
+    text(pk, "records");
+    msgpack_pack_array(pk, 1);
+    put_record(pk, "poisson", "sum", "none", "promised");
 }
 static void multiplier_without_noise(msgpack_packer *pk)
 {
@@ -878,12 +935,18 @@ static void decoding_refuses(void **state)
     expect(DP_KIND_LAP, 1, record_is_a_number, "corrupt frame: 'records' has the wrong type or value");
     expect(DP_KIND_LAP, 1, record_is_empty, "corrupt frame: a record has no 'sampler'");
     expect(DP_KIND_LAP, 1, record_with_unknown_sampler, "corrupt frame: 'sampler' has the wrong type or value");
+    for (long_name = 5; long_name <= 64; long_name++)
+        expect(DP_KIND_LAP, 1, record_with_more_than_a_name, "corrupt frame: 'sampler' has the wrong type or value");
     expect(DP_KIND_LAP, 1, record_with_unknown_entry, "corrupt frame: unknown entry 'colour' in a record");
+    expect(DP_KIND_LAP, 1, record_on_no_kind_of_laps, "corrupt frame: 'on' has the wrong type or value");
     expect(DP_KIND_LAP, 1, record_of_nobody, "corrupt frame: 'of' has the wrong type or value");
     expect(DP_KIND_LAP, 1, record_with_a_rate_twice, "corrupt frame: 'rate' stands twice in a record");
     expect(DP_KIND_LAP, 1, noise_without_its_multiplier, "corrupt frame: a record has no 'multiplier'");
     expect(DP_KIND_LAP, 1, draws_without_their_number, "corrupt frame: a record has no 'draws'");
     expect(DP_KIND_LAP, 1, contraction_without_draws, "corrupt frame: a record of sampler 'poisson' has a 'contraction'");
+    expect(DP_KIND_LAP, 1, shares_without_colluding, "corrupt frame: a record has no 'colluding'");
+    expect(DP_KIND_LAP, 1, gathered_without_shares, "corrupt frame: a record has a 'gathered' that says nothing");
+    expect(DP_KIND_LAP, 1, a_promise_of_nothing, "corrupt frame: a record has a 'promised' that says nothing");
     expect(DP_KIND_LAP, 1, multiplier_without_noise, "corrupt frame: a record of noise 'none' has a 'multiplier'");
     expect(DP_KIND_LAP, 1, owner_in_format_1, "corrupt frame: a record of format 1 has an 'of'");
     expect(DP_KIND_LAP, 1, nine_records, "corrupt frame: 'records' has the wrong type or value");

@@ -81,8 +81,8 @@ DPLINE_PUBLIC int dpline_frame_bound(struct dpline_frame *frame, const int64_t *
 /* The frame with all fields and records as JSON, as dp-cat(1) prints it; free(3) it. */
 DPLINE_PUBLIC int dpline_frame_json(const struct dpline_frame *frame, char **json, struct dpline_error *error);
 
-/* Frames from or to a port: "-" is standard input or output, "ipc://PATH" and "tcp://127.0.0.1:PORT" are ZeroMQ, anything else
-   is a file, which takes its name when it is committed. */
+/* Frames from or to a port: "-" is standard input or output, "ipc://PATH" and "tcp://HOST:PORT" are ZeroMQ, with the keys
+   that dp-key(1) has made, anything else is a file, which takes its name when it is committed. */
 struct dpline_stream;
 
 DPLINE_PUBLIC int dpline_stream_read_from(struct dpline_stream **stream, const char *port, struct dpline_error *error);
@@ -91,7 +91,7 @@ DPLINE_PUBLIC int dpline_stream_write_to(struct dpline_stream **stream, const ch
 /* The next frame: 1; 0 at the end of input between frames; or an error. */
 DPLINE_PUBLIC int dpline_stream_read(struct dpline_stream *stream, struct dpline_frame *frame, struct dpline_error *error);
 
-/* DPLINE_E_UNSAFE: a lap that is not released, to a terminal or to a socket. */
+/* DPLINE_E_UNSAFE: a lap that is not released, to a terminal. */
 DPLINE_PUBLIC int dpline_stream_write(struct dpline_stream *stream, const struct dpline_frame *frame,
                                       struct dpline_error *error);
 

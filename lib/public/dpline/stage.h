@@ -22,8 +22,8 @@ enum dpline_option_kind {
 
 enum { DPLINE_OPTION_REQUIRED = 1, DPLINE_OPTION_OPEN_MIN = 2, DPLINE_OPTION_OPEN_MAX = 4 };
 
-/* A row of a table of options; a row without a name ends it. --help, --version, --in, --out and --allow-private-output are
-   there by themselves. */
+/* A row of a table of options; a row without a name ends it. --help, --version, --in, --out, --on and what else each stage
+   has for its ports are there by themselves. */
 struct dpline_option {
     const char *name; /* the long form, without dashes */
     char letter;      /* the short form, or 0 */

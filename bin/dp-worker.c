@@ -1,0 +1,46 @@
+#include <signal.h>
+
+#include "base/cli.h"
+#include "shards/worker.h"
+
+static struct dp_worker worker = {.warn.say = dp_cli_warn_of};
+
+/* The first signal ends the wait, or what processes work on; a second one ends all. What was done is in the checkpoint. */
+static void on_signal(int number)
+{
+    worker.interrupt = number;
+    signal(number, SIG_DFL);
+}
+
+static void catch_signals(void)
+{
+    const int numbers[] = {SIGINT, SIGTERM, SIGQUIT, SIGHUP};
+    struct sigaction action = {.sa_handler = on_signal}, old;
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
+        if (sigaction(numbers[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
+            sigaction(numbers[i], &action, NULL);
+    signal(SIGPIPE, SIG_IGN); /* a pipeline that dies must not take us along: the gather is to be told */
+}
+
+int main(int argc, char **argv)
+{
+    const struct dp_command command = {"dp-worker", "[--] 'STAGE | STAGE …'", "Take part in a run beside rows of its own",
+                                       dp_worker_option_table, NULL};
+    struct dp_err err = {0};
+    int operand, status;
+    if (!dp_cli_start(&command, &worker.options, NULL, argc, argv, &operand, &status))
+        return status;
+    if (argc - operand != 1)
+        return dp_cli_finish(
+            "dp-worker",
+            dp_fail(&err, DP_E_USAGE, argc == operand ? "no pipeline (try --help)" : "the pipeline is one argument: quote it"),
+            &err);
+    worker.pipeline = argv[operand];
+    catch_signals();
+    status = dp_cli_finish("dp-worker", dp_worker_run(&worker, &err), &err);
+    if (worker.interrupt != 0) {
+        signal(worker.interrupt, SIG_DFL);
+        raise(worker.interrupt);
+    }
+    return status;
+}

@@ -1,0 +1,31 @@
+/* Reads a stream of rows (dp-frame(5), A stream of rows). Every row comes once: frames are numbered one after the other, and a
+   stream in which one is missing or comes again is refused. */
+#ifndef DP_ARRIVALS_ROW_READER_H
+#define DP_ARRIVALS_ROW_READER_H
+
+#include "data/row_facts.h"
+#include "port/port.h"
+
+struct dp_row_reader;
+
+/* Some rows, borrowed until the next call. */
+struct dp_rows {
+    size_t count, cols;
+    const float *x;  /* count × cols */
+    const double *y; /* count: finite, and with classes one of 0, 1, … */
+};
+
+/* The port stays the caller's, and is what messages call by `name`. */
+int dp_row_reader_open(struct dp_row_reader **reader, struct dp_port *port, const char *name, struct dp_err *err);
+
+/* The next rows, one or more: 1, or 0 after the end frame; DP_PORT_UNREAD. DP_E_UPSTREAM: whoever sends them has failed or is
+   gone; DP_E_UNSAFE: a frame is missing or came twice; DP_E_RUN: anything else that is not such a stream. */
+int dp_row_reader_next(struct dp_row_reader *reader, struct dp_rows *rows, struct dp_err *err);
+
+/* What the rows are, once there were some: the same for all of them. */
+const struct dp_row_facts *dp_row_reader_facts(const struct dp_row_reader *reader);
+
+/* reader may be NULL. */
+void dp_row_reader_close(struct dp_row_reader *reader);
+
+#endif

@@ -1,0 +1,244 @@
+/* dp-window: the next rows of a stream are those of the lap. A row is in one window alone, and nothing of it is kept for the
+   next. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "arrivals/row_reader.h"
+#include "model/described.h"
+#include "stages/announced.h"
+#include "stages/stages.h"
+#include "wire/codec.h"
+
+struct options {
+    const char *rows;
+    int64_t size;
+};
+
+struct state {
+    struct dp_port *port;
+    struct dp_row_reader *reader;
+    struct dp_rows rows; /* of the last frame that came */
+    size_t used;         /* of them, in windows */
+    bool any;            /* a window was full */
+};
+
+static const struct dp_option options[] = {
+    {.name = "rows",
+     .letter = 'r',
+     .kind = DP_OPT_TEXT,
+     .offset = offsetof(struct options, rows),
+     .metavar = "PORT",
+     .help = "where rows arrive",
+     .flags = DP_OPT_REQUIRED},
+    {.name = "size",
+     .letter = 'w',
+     .kind = DP_OPT_INT,
+     .offset = offsetof(struct options, size),
+     .metavar = "W",
+     .help = "how many rows a lap has",
+     .min = 1,
+     .max = 1e9,
+     .flags = DP_OPT_REQUIRED},
+    {.name = NULL},
+};
+
+static void window_close(struct dp_stage *stage)
+{
+    struct state *s = stage->state;
+    dp_row_reader_close(s->reader);
+    dp_port_close(s->port);
+}
+
+/* What the port has dropped. */
+static void say_dropped(void *self, const char *sentence)
+{
+    const struct dp_stage *stage = self;
+    if (stage->out != NULL)
+        dp_stage_warn(stage, stage->out, "%s", sentence);
+}
+
+static int window_open(struct dp_stage *stage, struct dp_err *err)
+{
+    const struct options *o = stage->options;
+    struct state *s = stage->state;
+    if (strcmp(o->rows, "-") == 0 && stage->in != NULL && strcmp(stage->in, "-") == 0)
+        return dp_fail(err, DP_E_USAGE, "--rows: standard input has the frames of the run already");
+    const struct dp_port_setting setting = {.security = stage->security, .log = say_dropped, .log_self = stage};
+    int rc = dp_port_open_with(&s->port, o->rows, DP_IN, &setting, err);
+    return rc == DP_OK ? dp_row_reader_open(&s->reader, s->port, o->rows, err) : rc;
+}
+
+/* The next rows that no window has had: 1, 0 when no more arrive, or an error. */
+static int next_rows(struct dp_stage *stage, struct dp_err *err)
+{
+    struct state *s = stage->state;
+    dp_port_cancel(s->port, stage->cancel);
+    dp_port_watch(s->port, stage->output);
+    while (s->used == s->rows.count) {
+        s->used = 0;
+        int rc = dp_row_reader_next(s->reader, &s->rows, err);
+        if (rc == DP_PORT_UNREAD) { /* whoever is downstream has said why, or could not */
+            err->message[0] = '\0';
+            return err->status = DP_E_UPSTREAM;
+        }
+        if (rc == DP_E_UPSTREAM) /* who sends rows is no stage of the run: it is this one that fails */
+            rc = err->status = DP_E_RUN;
+        if (rc != 1)
+            return rc;
+    }
+    return 1;
+}
+
+static int too_few(const struct dp_stage *stage, struct dp_err *err)
+{
+    const struct options *o = stage->options;
+    return dp_fail(err, DP_E_RUN, "%s: its rows do not fill one window of %lld", o->rows, (long long)o->size);
+}
+
+/* Every row of the window: rows is how many those are, in all shards together. */
+static struct dp_record record_of(int64_t rows)
+{
+    return (struct dp_record){.of = DP_F_NONE, .sampler = DP_SAMPLER_STREAM, .rate = 1, .rows = rows};
+}
+
+static int refuse_checkpoint(struct dp_err *err)
+{
+    return dp_fail(err, DP_E_USAGE,
+                   "--rows: rows that have gone by do not come back, so that the run has no checkpoint to go on from");
+}
+
+/* What the model has to know of its data. n: rows of a lap. */
+static int describe(const struct state *s, struct dp_frame *frame, int64_t n, struct dp_err *err)
+{
+    dp_frame_set_int(frame, DP_F_N, n);
+    return dp_describe(frame, dp_row_reader_facts(s->reader), err);
+}
+
+/* In a shard the hello frame says what the rows are, which have to fit those of the others; so it waits for the first of them.
+ */
+static int window_hello(struct dp_stage *stage, struct dp_frame *frame, struct dp_err *err)
+{
+    const struct options *o = stage->options;
+    struct state *s = stage->state;
+    struct dp_record record = record_of(o->size);
+    int rc = stage->checkpoint.directory != NULL ? refuse_checkpoint(err) : DP_OK;
+    if (rc == DP_OK && stage->shards > 0) {
+        rc = next_rows(stage, err);
+        rc = rc == 0 ? too_few(stage, err) : rc < 0 ? rc : describe(s, frame, o->size, err);
+        dp_frame_drop(frame, DP_F_N);
+    }
+    return rc == DP_OK ? dp_announce(stage, frame, &record, err) : rc;
+}
+
+/* No more rows for this lap: the frame becomes the end frame that says so. */
+static int end_run(const struct dp_stage *stage, struct dp_frame *frame, struct dp_err *err)
+{
+    const struct state *s = stage->state;
+    if (!s->any)
+        return too_few(stage, err);
+    dp_frame_reset(frame, DP_KIND_END);
+    dp_frame_set_bool(frame, DP_F_EXHAUSTED, true);
+    return DP_STAGE_STOP;
+}
+
+static int make_arrays(struct dp_stage *stage, struct dp_frame *frame, float **x, double **y, struct dp_err *err)
+{
+    const struct options *o = stage->options;
+    const struct state *s = stage->state;
+    uint64_t size = (uint64_t)o->size;
+    int64_t *place;
+    if (size > DP_LIMIT_FRAME / 2 / (4 * s->rows.cols + 16))
+        return dp_fail(err, DP_E_RUN, "--size: %lld rows of %zu columns do not fit a frame", (long long)o->size, s->rows.cols);
+    int rc = dp_frame_make_array(frame, DP_F_ROWS, DP_I64, size, 0, &place, err);
+    if (rc == DP_OK)
+        rc = dp_frame_make_array(frame, DP_F_X, DP_F32, size, s->rows.cols, x, err);
+    if (rc == DP_OK)
+        rc = dp_frame_make_array(frame, DP_F_Y, DP_F64, size, 0, y, err);
+    for (int64_t i = 0; rc == DP_OK && i < o->size; i++)
+        place[i] = i;
+    return rc;
+}
+
+/* Moves the next rows into the frame. 1; 0 when they do not fill it, and what there were is in no lap. */
+static int fill(struct dp_stage *stage, struct dp_frame *frame, struct dp_err *err)
+{
+    const struct options *o = stage->options;
+    struct state *s = stage->state;
+    float *x = NULL;
+    double *y = NULL;
+    int rc = next_rows(stage, err);
+    if (rc == 1)
+        rc = make_arrays(stage, frame, &x, &y, err) == DP_OK ? 1 : err->status;
+    for (size_t done = 0, size = (size_t)o->size; rc == 1 && done < size;) {
+        size_t left = s->rows.count - s->used, count = left < size - done ? left : size - done, cols = s->rows.cols;
+        memcpy(x + done * cols, s->rows.x + s->used * cols, count * cols * sizeof *x);
+        memcpy(y + done, s->rows.y + s->used, count * sizeof *y);
+        s->used += count;
+        done += count;
+        if (done < size)
+            rc = next_rows(stage, err);
+    }
+    return rc;
+}
+
+/* Of how many rows the sums of this lap are: of one window of each shard. */
+static int64_t rows_of_lap(const struct dp_stage *stage, const struct dp_frame *frame)
+{
+    const struct options *o = stage->options;
+    return stage->shards > 0 ? dp_frame_int(frame, DP_F_N, 0) : o->size;
+}
+
+static int window_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp_out *out, struct dp_err *err)
+{
+    const struct options *o = stage->options;
+    struct state *s = stage->state;
+    int64_t n = rows_of_lap(stage, frame);
+    struct dp_record record = record_of(n);
+    if (n < o->size)
+        return dp_fail(err, DP_E_RUN, "the frame of lap %lld does not say how many rows all shards have",
+                       (long long)frame->lap);
+    int rc = fill(stage, frame, err);
+    if (rc == 0)
+        return end_run(stage, frame, err);
+    if (rc != 1)
+        return rc;
+    s->any = true;
+    rc = describe(s, frame, n, err);
+    if (rc != DP_OK)
+        return rc;
+    frame->label = DP_LABEL_RAW;
+    rc = dp_frame_add_record(frame, &record, err);
+    return rc != DP_OK ? rc : out->frame(out, frame, err);
+}
+
+static int window_save(struct dp_stage *stage, struct dp_state *state, struct dp_err *err)
+{
+    (void)stage;
+    (void)state;
+    return refuse_checkpoint(err);
+}
+
+static int window_restore(struct dp_stage *stage, const struct dp_state *state, struct dp_err *err)
+{
+    (void)stage;
+    (void)state;
+    return refuse_checkpoint(err);
+}
+
+const struct dp_stage_class dp_window_class = {
+    .name = "dp-window",
+    .summary = "Take the next rows of those that arrive as the rows of each lap",
+    .options = options,
+    .options_size = sizeof(struct options),
+    .state_size = sizeof(struct state),
+    .takes = DP_LABEL_RELEASED,
+    .gives = DP_LABEL_RAW,
+    .waits = true,
+    .additive = true,
+    .open = window_open,
+    .hello = window_hello,
+    .fire = window_fire,
+    .close = window_close,
+    .save = window_save,
+    .restore = window_restore,
+};

@@ -1,0 +1,18 @@
+#include "base/security.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+int dp_security_directory(char **directory, const struct dp_security *security, struct dp_err *err)
+{
+    const char *named = security->keys != NULL ? security->keys : getenv("DPLINE_KEYS");
+    const char *home = getenv("HOME");
+    if (named == NULL && home == NULL)
+        return dp_fail(err, DP_E_USAGE, "no directory of keys: neither --keys nor DPLINE_KEYS nor HOME is given");
+    if (named != NULL)
+        *directory = strdup(named);
+    else if (asprintf(directory, "%s/.dpline", home) < 0)
+        *directory = NULL;
+    return *directory != NULL ? DP_OK : dp_fail(err, DP_E_RUN, "out of memory");
+}

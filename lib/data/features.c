@@ -1,0 +1,345 @@
+#include "data/features.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "data/quantise.h"
+
+void dp_features_free(struct dp_features *f, const struct dp_schema *s)
+{
+    for (size_t i = 0; f->frequency != NULL && i < s->columns; i++)
+        free(f->frequency[i]);
+    free(f->frequency);
+    free(f->largest);
+    free(f->mode);
+    free(f->first);
+    free(f->step);
+    free(f->base);
+    free(f->x);
+    *f = (struct dp_features){0};
+}
+
+static double clamped(const struct dp_column *c, double value, size_t *count)
+{
+    if (!c->bounded || (value >= c->low && value <= c->high))
+        return value;
+    if (count != NULL)
+        (*count)++;
+    return value < c->low ? c->low : c->high;
+}
+
+int dp_features_measure(struct dp_features *m, struct dp_import *import, struct dp_spool *spool, struct dp_err *err)
+{
+    struct dp_schema *s = &import->schema;
+    struct dp_parsed r = {0};
+    int rc = dp_alloc(&m->largest, s->columns, sizeof *m->largest, err);
+    if (rc == DP_OK)
+        rc = dp_alloc(&m->mode, s->columns, sizeof *m->mode, err);
+    if (rc == DP_OK)
+        rc = dp_alloc(&m->frequency, s->columns, sizeof *m->frequency, err);
+    for (size_t i = 0; rc == DP_OK && i < s->columns; i++)
+        if (s->column[i].type == DP_COLUMN_CATEGORICAL)
+            rc = dp_alloc(&m->frequency[i], s->column[i].categories.count + 1, sizeof **m->frequency, err);
+    if (rc == DP_OK)
+        rc = dp_spool_rewind(spool, err);
+    while (rc >= 0 && (rc = dp_spool_get(spool, &r, err)) == 1) {
+        if (isnan(r.label)) /* a null record */
+            continue;
+        m->label_sum += r.label;
+        m->labels++;
+        for (uint32_t k = 0; k < r.count; k++) {
+            size_t i = r.column[k];
+            double value = r.value[k];
+            if (isnan(value) && s->column[i].type == DP_COLUMN_NUMERIC)
+                value = s->column[i].fill_value;
+            if (isnan(value))
+                continue;
+            if (m->frequency[i] != NULL)
+                m->frequency[i][(size_t)value]++;
+            else
+                m->largest[i] = fmax(m->largest[i], fabs(clamped(&s->column[i], value, NULL)));
+        }
+    }
+    for (size_t i = 0; rc >= 0 && i < s->columns; i++) {
+        size_t best = 1;
+        for (size_t k = 1; m->frequency[i] != NULL && k <= s->column[i].categories.count; k++)
+            if (m->frequency[i][k] > m->frequency[i][best])
+                best = k;
+        m->mode[i] = (double)best;
+    }
+    dp_parsed_free(&r);
+    return rc;
+}
+
+/* Says in the data set what was measured on it. */
+int dp_features_note(struct dp_schema *s, struct dp_err *err)
+{
+    int rc = DP_OK;
+    for (size_t i = 0; rc == DP_OK && i < s->columns; i++) {
+        const struct dp_column *c = &s->column[i];
+        if (c->type == DP_COLUMN_NUMERIC && c->scaling == DP_SCALE_MAX_ABS)
+            rc = dp_schema_note_private(s, "max-abs", err);
+        if (rc == DP_OK && c->fill == DP_FILL_MODE)
+            rc = dp_schema_note_private(s, "mode", err);
+    }
+    return rc == DP_OK && s->real_label && s->label_center ? dp_schema_note_private(s, "label-mean", err) : rc;
+}
+
+/* The largest magnitude that a feature of this column can have by what is known without the rows; INFINITY if
+   nothing is. Of a categorical column one feature at most is not zero, and it is 1. */
+static double column_bound(const struct dp_column *c)
+{
+    if (c->type == DP_COLUMN_LABEL || c->type == DP_COLUMN_IGNORE)
+        return 0;
+    if (c->type == DP_COLUMN_CATEGORICAL || c->scaling != DP_SCALE_NONE)
+        return 1;
+    return c->bounded ? fmax(fabs(c->low), fabs(c->high)) : INFINITY;
+}
+
+/* The largest norm that the bounds permit, and the first column without any. */
+static double norm_bound(struct dp_import *import)
+{
+    const struct dp_schema *s = &import->schema;
+    static const char *const nameless = "x1";
+    double largest = import->bias ? 1 : 0, sum = 0;
+    import->unbounded = NULL;
+    for (size_t i = 0; i < s->columns; i++) {
+        largest = fmax(largest, column_bound(&s->column[i]));
+        if (isinf(largest)) {
+            import->unbounded = s->column[i].name != NULL ? s->column[i].name : nameless;
+            return largest;
+        }
+    }
+    for (size_t i = 0; i < s->columns; i++)
+        sum += pow(column_bound(&s->column[i]) / largest, 2);
+    sum += import->bias ? 1 / (largest * largest) : 0;
+    return largest * sqrt(sum);
+}
+
+static int choose_norm(struct dp_import *import, struct dp_err *err)
+{
+    double bound = norm_bound(import);
+    if (import->choose_norm)
+        import->writer.norm = isinf(bound) && import->unbounded != NULL ? DP_NORM_UNIT : DP_NORM_BOUNDS;
+    if (import->writer.norm != DP_NORM_BOUNDS)
+        return DP_OK;
+    if (import->unbounded != NULL)
+        return dp_fail(err, DP_E_USAGE, "--row-norm bounds: column '%.60s' has no bounds", import->unbounded);
+    /* Rows come out a little below norm 1, so that rounding to float32 does not lift one above it. */
+    import->writer.divisor = bound / (1 - 0x1p-22);
+    return isfinite(import->writer.divisor) ? DP_OK
+                                            : dp_fail(err, DP_E_RUN, "the bounds are so large that no row has a finite norm");
+}
+
+/* The largest magnitude that a value has once rows have their length, where a feature is at most `bound`. */
+static double stored_bound(const struct dp_import *import, double bound)
+{
+    switch (import->writer.norm) {
+    case DP_NORM_BOUNDS:
+        return bound / import->writer.divisor;
+    case DP_NORM_UNIT:
+        return 1; /* rows become longer too */
+    default:
+        return fmin(1, bound);
+    }
+}
+
+/* The steps of features: by what is public of their columns alone. */
+static int choose_steps(struct dp_features *f, struct dp_import *import, struct dp_err *err)
+{
+    const struct dp_schema *s = &import->schema;
+    int rc = dp_alloc(&f->step, f->count, sizeof *f->step, err);
+    size_t j = 0;
+    for (size_t i = 0; rc == DP_OK && i < s->columns; i++) {
+        size_t end = i + 1 < s->columns ? f->first[i + 1] : f->count - import->bias;
+        float step = dp_quantise_step(stored_bound(import, column_bound(&s->column[i])));
+        while (j < end)
+            f->step[j++] = step;
+    }
+    if (rc == DP_OK && import->bias)
+        f->step[f->count - 1] = dp_quantise_step(stored_bound(import, 1));
+    import->writer.step = f->step;
+    return rc;
+}
+
+static int lay_out(const struct dp_import *import, struct dp_features *l, struct dp_err *err)
+{
+    const struct dp_schema *s = &import->schema;
+    int rc = dp_alloc(&l->first, s->columns, sizeof *l->first, err);
+    if (rc != DP_OK)
+        return rc;
+    for (size_t i = 0; i < s->columns; i++) {
+        const struct dp_column *c = &s->column[i];
+        l->first[i] = l->count;
+        if (c->type == DP_COLUMN_NUMERIC)
+            l->count++;
+        else if (c->type == DP_COLUMN_CATEGORICAL)
+            l->count += c->categories.count - (c->drop_first && c->categories.count > 0);
+    }
+    l->count += import->bias;
+    l->label_scale = 1;
+    if (s->real_label && s->label_bounded) {
+        l->label_scale = 0.5 * (s->label_high - s->label_low);
+        l->label_offset = 0.5 * (s->label_high + s->label_low);
+    }
+    if (s->real_label && s->label_center)
+        l->label_offset = l->labels > 0 ? l->label_sum / (double)l->labels : 0;
+    return DP_OK;
+}
+
+static void set_feature(const struct dp_column *c, const struct dp_features *m, size_t i, double value, double *x,
+                        size_t *clamped_values)
+{
+    if (isnan(value))
+        value = c->fill == DP_FILL_MODE ? m->mode[i] : c->fill_value + (c->type == DP_COLUMN_CATEGORICAL);
+    if (c->type == DP_COLUMN_CATEGORICAL) {
+        long category = (long)value - 1 - c->drop_first;
+        if (category >= 0)
+            x[category] = 1;
+        return;
+    }
+    value = clamped(c, value, clamped_values);
+    if (c->scaling == DP_SCALE_BOUNDS)
+        value = (value - c->low) / (c->high - c->low);
+    else if (c->scaling == DP_SCALE_MAX_ABS && m->largest[i] > 0)
+        value /= m->largest[i];
+    x[0] = value;
+}
+
+static double label_of(struct dp_import *import, const struct dp_features *l, double label)
+{
+    const struct dp_schema *s = &import->schema;
+    if (!s->real_label) {
+        /* LIBSVM labels are still numbers: their class is the one with that name. */
+        return import->format == DP_IMPORT_LIBSVM ? (double)dp_schema_class_of(s, label) : label;
+    }
+    if (s->label_bounded && (label < s->label_low || label > s->label_high)) {
+        if (s->label >= 0)
+            import->clamped[s->label]++;
+        label = label < s->label_low ? s->label_low : s->label_high;
+    }
+    return (label - l->label_offset) / l->label_scale;
+}
+
+/* A column with lower bound above zero moves a zero that the spool left out. */
+static void base_row(const struct dp_import *import, const struct dp_features *l, double *x)
+{
+    const struct dp_schema *s = &import->schema;
+    for (size_t i = 0; i < s->columns; i++)
+        if (s->column[i].type == DP_COLUMN_NUMERIC)
+            set_feature(&s->column[i], l, i, 0, x + l->first[i], NULL);
+    if (import->bias)
+        x[l->count - 1] = 1;
+}
+
+static int append_name(json_t *names, const char *name, size_t length, struct dp_err *err)
+{
+    return json_array_append_new(names, json_stringn(name, length)) == 0 ? DP_OK : dp_fail(err, DP_E_RUN, "out of memory");
+}
+
+/* "job=cook"; parts of more than NAME_MOST bytes are cut, so that a long name does not stand there once per
+ * category. */
+#define NAME_MOST ((size_t)250)
+static int feature_names(const struct dp_column *c, size_t i, json_t *names, struct dp_err *err)
+{
+    char name[2 * NAME_MOST + 2], number[32];
+    snprintf(number, sizeof number, "x%zu", i + 1);
+    const char *column = c->name != NULL ? c->name : number;
+    size_t length = dp_text_cut(column, strlen(column), NAME_MOST);
+    int rc = DP_OK;
+    memcpy(name, column, length);
+    if (c->type == DP_COLUMN_NUMERIC)
+        return append_name(names, name, length, err);
+    name[length++] = '=';
+    for (size_t k = c->drop_first; rc == DP_OK && c->type == DP_COLUMN_CATEGORICAL && k < c->categories.count; k++) {
+        const char *category = c->categories.text[k];
+        size_t more = dp_text_cut(category, strlen(category), NAME_MOST);
+        memcpy(name + length, category, more);
+        rc = append_name(names, name, length + more, err);
+    }
+    return rc;
+}
+
+/* NULL when memory is short. */
+static json_t *label_json(const struct dp_schema *s, const struct dp_features *l)
+{
+    const char *name = s->label >= 0 ? s->column[s->label].name : "label";
+    json_t *label = json_object();
+    int bad = json_object_set_new(label, "name", json_string(name));
+    bad |= json_object_set_new(label, "kind", json_string(s->real_label ? "real" : "classes"));
+    if (s->real_label) {
+        bad |= json_object_set_new(label, "scale", json_real(l->label_scale));
+        bad |= json_object_set_new(label, "offset", json_real(l->label_offset));
+    } else {
+        json_t *classes = json_array();
+        bad |= json_object_set(label, "classes", classes);
+        for (size_t k = 0; k < s->classes; k++)
+            bad |= json_array_append_new(classes, json_string(s->class[k].text[0]));
+        json_decref(classes);
+    }
+    if (bad == 0)
+        return label;
+    json_decref(label);
+    return NULL;
+}
+
+int dp_features_describe(const struct dp_features *l, const struct dp_import *import, json_t **description, struct dp_err *err)
+{
+    const struct dp_schema *s = &import->schema;
+    json_t *names = json_array(), *root = json_object();
+    int rc = DP_OK;
+    for (size_t i = 0; rc == DP_OK && i < s->columns; i++)
+        rc = feature_names(&s->column[i], i, names, err);
+    if (rc == DP_OK && import->bias)
+        rc = append_name(names, "bias", 4, err);
+    int bad = json_object_set(root, "names", names);
+    bad |= json_object_set_new(root, "label", label_json(s, l));
+    bad |= json_object_set_new(root, "bias", json_boolean(import->bias));
+    bad |= json_object_set_new(root, "private_preprocessing",
+                               s->private_preprocessing != NULL ? json_deep_copy(s->private_preprocessing) : json_array());
+    json_decref(names);
+    if (rc == DP_OK && bad != 0)
+        rc = dp_fail(err, DP_E_RUN, "out of memory");
+    *description = root;
+    return rc;
+}
+
+int dp_features_plan(struct dp_features *f, struct dp_import *import, struct dp_err *err)
+{
+    int rc = lay_out(import, f, err);
+    import->features = import->writer.cols = f->count;
+    if (rc == DP_OK && f->count == 0)
+        rc = dp_fail(err, DP_E_RUN, "no column is a feature");
+    if (rc == DP_OK)
+        rc = choose_norm(import, err);
+    if (rc == DP_OK && import->quantise)
+        rc = choose_steps(f, import, err);
+    if (rc == DP_OK)
+        rc = dp_alloc(&f->x, f->count, sizeof *f->x, err);
+    if (rc == DP_OK)
+        rc = dp_alloc(&f->base, f->count, sizeof *f->base, err);
+    if (rc == DP_OK)
+        rc = dp_alloc(&import->clamped, import->schema.columns, sizeof *import->clamped, err);
+    if (rc == DP_OK)
+        base_row(import, f, f->base);
+    return rc;
+}
+
+const double *dp_features_row(const struct dp_features *f, struct dp_import *import, const struct dp_parsed *r, double *y)
+{
+    const struct dp_schema *s = &import->schema;
+    bool null = isnan(r->label);
+    if (null)
+        memset(f->x, 0, f->count * sizeof *f->x);
+    else
+        memcpy(f->x, f->base, f->count * sizeof *f->x);
+    for (uint32_t k = 0; k < r->count; k++) {
+        size_t i = r->column[k];
+        set_feature(&s->column[i], f, i, r->value[k], f->x + f->first[i], &import->clamped[i]);
+    }
+    *y = null ? 0 : label_of(import, f, r->label);
+    return f->x;
+}

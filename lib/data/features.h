@@ -1,0 +1,46 @@
+/* From a record of a table to the features of its row: what the schema leaves to the rows is measured, columns get their
+   places, and values are clamped, scaled and spread over categories. */
+#ifndef DP_DATA_FEATURES_H
+#define DP_DATA_FEATURES_H
+
+#include "data/import.h"
+
+/* Starts zeroed. */
+struct dp_features {
+    /* Measured on the rows. */
+    double *largest;    /* per column: max |value| */
+    size_t **frequency; /* per categorical column: how often each category occurs */
+    double *mode;       /* per column */
+    double label_sum;
+    size_t labels;
+    /* Planned. */
+    size_t *first; /* per column: its first feature */
+    size_t count;  /* with the bias */
+    double label_scale, label_offset;
+    float *step;      /* count, where the import quantises: by the bounds of columns */
+    double *base, *x; /* count: a row of zeros, and the one at hand */
+};
+
+/* Reads the spool once. */
+int dp_features_measure(struct dp_features *features, struct dp_import *import, struct dp_spool *spool, struct dp_err *err);
+
+/* Says in the schema what is measured on the rows. */
+int dp_features_note(struct dp_schema *schema, struct dp_err *err);
+
+/* Gives columns their places, and chooses how rows get their length: sets features, writer.cols, norm, divisor, step and
+   clamped of the import. Before it everything is measured that has to be. */
+int dp_features_plan(struct dp_features *features, struct dp_import *import, struct dp_err *err);
+
+/* The row of a record, count entries, borrowed until the next call, and its label. A null record is a row of zeros. Counts what
+   it clamps in the import. */
+const double *dp_features_row(const struct dp_features *features, struct dp_import *import, const struct dp_parsed *record,
+                              double *y);
+
+/* The names of the features, the label, the bias and what was measured, for dp_writer_finish. The caller frees it, after a
+   failure too. */
+int dp_features_describe(const struct dp_features *features, const struct dp_import *import, json_t **description,
+                         struct dp_err *err);
+
+void dp_features_free(struct dp_features *features, const struct dp_schema *schema);
+
+#endif

@@ -1,0 +1,118 @@
+/* A table row by row, as it comes: nothing may be measured on the rows, since those to come are not known. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/interrupt.h"
+#include "base/json.h"
+#include "base/mem.h"
+#include "data/digest.h"
+#include "data/features.h"
+#include "data/row_facts.h"
+
+struct stream {
+    struct dp_import *import;
+    const struct dp_import_rows *to;
+    struct dp_features features;
+    float *row;
+};
+
+/* What a data set would say that it was measured by. */
+static int refuse_measures(struct dp_schema *schema, struct dp_err *err)
+{
+    int rc = dp_features_note(schema, err);
+    const char *word = json_string_value(json_array_get(schema->private_preprocessing, 0));
+    if (rc == DP_OK && word != NULL)
+        rc =
+            dp_fail(err, DP_E_USAGE, "--out: a stream needs a schema that is public, and '%.60s' is taken from the rows", word);
+    return rc;
+}
+
+static int put(void *self, const struct dp_parsed *record, struct dp_err *err)
+{
+    struct stream *s = self;
+    struct dp_import *import = s->import;
+    const struct dp_row_length length = {import->writer.norm, import->writer.divisor, import->features, import->writer.step};
+    double y;
+    const double *x = dp_features_row(&s->features, import, record, &y);
+    int rc = dp_interrupt_pending() ? dp_fail(err, DP_E_RUN, "interrupted") : DP_OK;
+    if (rc == DP_OK)
+        rc = dp_row_shorten(&length, x, import->rows + 1, s->row, err);
+    if (rc == DP_OK)
+        rc = s->to->row(s->to->self, s->row, y, err);
+    import->rows += rc == DP_OK;
+    return rc;
+}
+
+static int pause_rows(void *self, struct dp_err *err)
+{
+    const struct stream *s = self;
+    return s->to->pause(s->to->self, err);
+}
+
+/* Of what describes the rows, and of whose they are: two streams of which both are the same pass for one data set. */
+static void digest_of(const char *text, const char *row_norm, const char *population, size_t cols, char digest[33])
+{
+    crypto_generichash_state hash;
+    dp_digest_start(&hash, NULL);
+    crypto_generichash_update(&hash, (const unsigned char *)text, strlen(text) + 1);
+    crypto_generichash_update(&hash, (const unsigned char *)row_norm, strlen(row_norm) + 1);
+    crypto_generichash_update(&hash, (const unsigned char *)population, strlen(population) + 1);
+    dp_digest_finish(&hash, 0, cols, digest);
+}
+
+static int begin(struct stream *s, struct dp_err *err)
+{
+    const struct dp_import *import = s->import;
+    const struct dp_schema *schema = &import->schema;
+    char digest[33], row_norm[DP_ROW_NORM_TEXT], *labels = NULL, *text = NULL;
+    json_t *description = NULL;
+    int rc = dp_features_describe(&s->features, import, &description, err);
+    dp_row_norm_text(dp_row_norms[import->writer.norm], import->writer.divisor, import->bias, import->quantise, row_norm);
+    const json_t *classes = json_object_get(json_object_get(description, "label"), "classes");
+    if (rc == DP_OK) {
+        text = dp_json_text(description, JSON_COMPACT | JSON_SORT_KEYS);
+        labels = classes != NULL ? dp_json_text(classes, JSON_COMPACT) : NULL;
+        if (text == NULL || (classes != NULL && labels == NULL))
+            rc = dp_fail(err, DP_E_RUN, "out of memory");
+    }
+    if (rc == DP_OK) {
+        const char *population = import->writer.population != NULL ? import->writer.population : "";
+        digest_of(text, row_norm, population, import->features, digest);
+        struct dp_row_facts facts = {.cols = import->features,
+                                     .data = digest,
+                                     .population = population[0] != '\0' ? population : digest,
+                                     .preprocessing = "",
+                                     .row_norm = row_norm,
+                                     .labels = labels,
+                                     .classes = schema->real_label ? 0 : schema->classes,
+                                     .label_scale = s->features.label_scale,
+                                     .label_offset = s->features.label_offset};
+        rc = s->to->begin(s->to->self, &facts, err);
+    }
+    free(text);
+    free(labels);
+    json_decref(description);
+    return rc;
+}
+
+int dp_import_stream(struct dp_import *import, const struct dp_import_rows *to, struct dp_err *err)
+{
+    struct stream s = {.import = import, .to = to};
+    const struct dp_import_sink sink = {&s, put, pause_rows};
+    int rc = dp_writer_check_population(import->writer.population, err);
+    if (rc == DP_OK)
+        rc = refuse_measures(&import->schema, err);
+    if (rc == DP_OK)
+        rc = dp_features_plan(&s.features, import, err);
+    if (rc == DP_OK)
+        rc = dp_alloc(&s.row, import->features, sizeof *s.row, err);
+    if (rc == DP_OK)
+        rc = begin(&s, err);
+    if (rc == DP_OK)
+        rc = dp_read_delimited(import, &sink, err);
+    if (rc == DP_OK && import->rows == 0)
+        rc = dp_fail(err, DP_E_RUN, "%s: no rows", strcmp(import->input, "-") == 0 ? "standard input" : import->input);
+    dp_features_free(&s.features, &import->schema);
+    free(s.row);
+    return rc;
+}

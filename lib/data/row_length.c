@@ -1,0 +1,101 @@
+#include "data/row_length.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "data/quantise.h"
+#include "math/vec.h"
+
+const char *const dp_row_norms[] = {"unit", "cap", "none", "bounds"};
+
+/* Σ row² ≤ 1 as a real number, given that the computed sum is off by at most (count + 16) 2⁻⁵³ of it. */
+static bool within_unit(const float *row, size_t count)
+{
+    return dp_row_norm2(dp_row_dense(row, count)) * (1 + (double)(count + 17) * 0x1p-52) <= 1;
+}
+
+/* Every row by the same number. The bound on the norm leaves more than rounding needs; the loop is for
+   whoever states a bound that does not hold. */
+static int divide_row(const struct dp_row_length *s, const double *x, size_t number, float *row, struct dp_err *err)
+{
+    size_t cols = s->cols;
+    for (double shrink = 1;; shrink *= 1 - 0x1p-22) {
+        for (size_t j = 0; j < cols; j++) {
+            if (!isfinite(x[j]))
+                return dp_fail(err, DP_E_RUN, "row %zu is not finite", number);
+            row[j] = (float)(x[j] / s->divisor * shrink);
+        }
+        if (within_unit(row, cols))
+            return DP_OK;
+        if (shrink < 0.5)
+            return dp_fail(err, DP_E_RUN, "row %zu is beyond the bounds", number);
+    }
+}
+
+static int scale_row(const struct dp_row_length *s, const double *x, size_t number, float *row, struct dp_err *err)
+{
+    size_t cols = s->cols;
+    double norm2 = 0, largest = 0, scale = 1;
+    int down = 0; /* x 2^−down has squares that neither overflow nor vanish */
+    for (size_t j = 0; j < cols; j++)
+        norm2 += x[j] * x[j];
+    if (!(norm2 > 0x1p-900 && norm2 < INFINITY)) {
+        for (size_t j = 0; j < cols; j++) {
+            if (!isfinite(x[j]))
+                return dp_fail(err, DP_E_RUN, "row %zu is not finite", number);
+            largest = fmax(largest, fabs(x[j]));
+        }
+        frexp(largest, &down);
+        norm2 = 0;
+        for (size_t j = 0; j < cols; j++)
+            norm2 += ldexp(x[j], -down) * ldexp(x[j], -down);
+    }
+    double norm = sqrt(norm2);
+    bool above = ldexp(norm, down) > 1 - 0x1p-22;
+    if (s->norm == DP_NORM_NONE && ldexp(norm, down) > 1)
+        return dp_fail(err, DP_E_RUN, "row %zu has norm %g: --row-norm cap or unit scales it", number, ldexp(norm, down));
+    /* A little below 1, more than rounding to float32 can add. */
+    if (norm > 0 && (s->norm == DP_NORM_UNIT || above))
+        scale = (1 - 0x1p-22) / norm;
+    else
+        down = 0;
+    for (;; scale *= 1 - 0x1p-22) {
+        for (size_t j = 0; j < cols; j++)
+            row[j] = (float)((down == 0 ? x[j] : ldexp(x[j], -down)) * scale);
+        if (within_unit(row, cols))
+            return DP_OK;
+    }
+}
+
+int dp_row_shorten(const struct dp_row_length *s, const double *x, size_t number, float *row, struct dp_err *err)
+{
+    int rc = (s->norm == DP_NORM_BOUNDS ? divide_row : scale_row)(s, x, number, row, err);
+    if (rc == DP_OK && s->step != NULL)
+        dp_quantise_row(s->step, s->cols, row);
+    return rc;
+}
+
+static const char quantised_too[] = ", quantised";
+
+void dp_row_norm_text(const char *norm, double divisor, bool bias, bool quantised, char text[DP_ROW_NORM_TEXT])
+{
+    const char *more = bias ? ", bias" : "", *last = quantised ? quantised_too : "";
+    if (strcmp(norm, dp_row_norms[DP_NORM_BOUNDS]) == 0)
+        snprintf(text, DP_ROW_NORM_TEXT, "divided by %.9g%s%s", divisor, more, last);
+    else
+        snprintf(text, DP_ROW_NORM_TEXT, "%s%s%s", norm, more, last);
+}
+
+static size_t without_last(const char *text)
+{
+    size_t length = strlen(text), last = strlen(quantised_too);
+    return length >= last && strcmp(text + length - last, quantised_too) == 0 ? length - last : length;
+}
+
+bool dp_row_norm_same(const char *a, const char *b)
+{
+    size_t length = without_last(a);
+    return length == without_last(b) && memcmp(a, b, length) == 0;
+}

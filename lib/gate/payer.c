@@ -1,0 +1,457 @@
+#include "gate/payer.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "gate/charge.h"
+#include "gate/least.h"
+
+int dp_payer_check_options(const struct dp_payer_options *o, struct dp_err *err)
+{
+    if (o->no_ledger && o->ledger != NULL)
+        return dp_fail(err, DP_E_USAGE, "--no-ledger and --ledger exclude each other");
+    if (isnan(o->epsilon))
+        return dp_fail(err, DP_E_USAGE, "--epsilon is required");
+    if (isnan(o->delta))
+        return dp_fail(err, DP_E_USAGE, "--delta is required");
+    return DP_OK;
+}
+
+void dp_payer_close(struct dp_payer *p)
+{
+    dp_spend_close(&p->spend);
+    dp_reserve_close(&p->reserve);
+    dp_hold_close(&p->hold);
+    dp_announcement_free(&p->announcement);
+    free(p->directory);
+}
+
+static int check_seed(const struct dp_payer *p, bool seeded, struct dp_err *err)
+{
+    return !seeded || p->options->allow_seeded ? DP_OK
+                                               : dp_fail(err, DP_E_UNSAFE,
+                                                         "the run is seeded: whoever knows the seed knows the noise "
+                                                         "(--allow-seeded for experiments)");
+}
+
+int dp_payer_hello(struct dp_payer *p, const struct dp_frame *hello, struct dp_err *err)
+{
+    const char *directory = dp_frame_text(hello, DP_F_DIRECTORY, NULL);
+    int rc = check_seed(p, p->seeded, err);
+    if (rc != DP_OK)
+        return rc;
+    p->directory = directory != NULL ? strdup(directory) : NULL;
+    if (directory != NULL && p->directory == NULL)
+        return dp_fail(err, DP_E_RUN, "out of memory");
+    return dp_announcement_read(&p->announcement, hello, err);
+}
+
+/* --- the first lap */
+
+/* Of how many rows the account is. */
+static int64_t rows_of(const struct dp_payer *p, const struct dp_frame *frame)
+{
+    const struct dp_frame *hello = p->announcement.hello;
+    if (!p->site)
+        return dp_charge_batch(frame)->rows;
+    return hello->records > 0 ? hello->record[0].rows : 0;
+}
+
+/* A run that starts from a released model adds to what that model has cost (basic composition). */
+static int note_prior(struct dp_payer *p, const struct dp_frame *frame, struct dp_err *err)
+{
+    const char *now = dp_adjacency_names[dp_charge_batch(frame)->adjacency], *then = dp_frame_text(frame, DP_F_ADJACENCY, now);
+    if (strcmp(now, then) != 0)
+        return dp_fail(err, DP_E_UNSAFE,
+                       "the model it starts from was charged under %.20s adjacency, this run is under %s: they do "
+                       "not add up",
+                       then, now);
+    /* Behind the first lap what a frame states is of this run, but for what the model cost before. */
+    bool first = frame->lap == 1;
+    p->prior_epsilon = dp_frame_real(frame, first ? DP_F_EPSILON : DP_F_PRIOR_EPSILON, 0);
+    p->prior_delta = dp_frame_real(frame, first ? DP_F_DELTA : DP_F_PRIOR_DELTA, 0);
+    bool published = dp_frame_bool(frame, DP_F_AS_PUBLISHED);
+    p->prior_sound = dp_frame_real(frame, DP_F_EPSILON_SOUND, published ? (double)NAN : p->prior_epsilon);
+    p->published |= published;
+    return DP_OK;
+}
+
+/* The first laps of the run, as the ledger charges them. */
+static int prefix(const void *plan, int64_t laps, struct dp_charges *charges, struct dp_err *err)
+{
+    return dp_plan_charges(plan, laps, charges, err);
+}
+
+static struct dp_ledger_run ledger_run(const struct dp_payer *p, const struct dp_frame *frame)
+{
+    const struct dp_payer_options *o = p->options;
+    int64_t laps = dp_frame_int(frame, DP_F_LAPS, 0);
+    struct dp_ledger_run run = {
+        .data = dp_frame_text(frame, DP_F_DATA, NULL),
+        .population = dp_frame_text(frame, DP_F_POPULATION, NULL),
+        .rows = rows_of(p, frame),
+        .adjacency = dp_adjacency_names[dp_charge_batch(frame)->adjacency],
+        .epsilon = o->epsilon,
+        .delta = o->delta,
+        .seeded = p->seeded || dp_frame_bool(frame, DP_F_SEEDED),
+        .as_published = o->as_published,
+        .preprocessing = dp_frame_text(frame, DP_F_PREPROCESSING, ""),
+        .init = dp_frame_text(frame, DP_F_LEDGER, NULL),
+        .time = p->time,
+        .laps = p->spend.limit < laps ? p->spend.limit : laps,
+        .prefix = prefix,
+        .plan = &p->spend.plan,
+        .partial = o->partial,
+    };
+    if (o->adaptive) {
+        run.order = p->spend.filter.order;
+        run.laps = 0; /* what later laps do is not known */
+    }
+    if (p->last_lap > 0) { /* the model it goes on from is its own */
+        run.init = NULL;
+        run.resumes = p->resumes;
+        run.earlier = p->site;
+        return run;
+    }
+    /* A model of other people's rows is in their ledger, and one of many sites' rows is in that of their gate. It counts by
+       what it states. */
+    if (p->site || (o->ledger == NULL && dp_frame_bool(frame, DP_F_ELSEWHERE)))
+        run.init = NULL;
+    run.elsewhere = dp_frame_bool(frame, DP_F_ELSEWHERE);
+    if (run.init == NULL) {
+        run.prior_epsilon = p->prior_sound; /* what a paper claims counts nowhere else */
+        run.prior_delta = p->prior_delta;
+    }
+    return run;
+}
+
+/* The ledger of the data set, unless there is another or none. */
+static int open_ledger(struct dp_payer *p, const struct dp_frame *frame, bool sound, struct dp_err *err)
+{
+    const struct dp_payer_options *o = p->options;
+    char *path = NULL;
+    struct dp_ledger_run run = ledger_run(p, frame);
+    if (o->no_ledger || (run.seeded && o->ledger == NULL)) /* seeded runs are experiments */
+        return DP_OK;
+    if (run.data == NULL)
+        return dp_fail(err, DP_E_UNSAFE, "--ledger: the frame of lap %lld does not name its data set", (long long)frame->lap);
+    if (!sound || isnan(run.prior_epsilon))
+        return dp_fail(err, DP_E_UNSAFE, "nothing sound can be written down for this %s (--no-ledger goes without)",
+                       sound ? "run, since nothing sound is known of the model it starts from" : "run");
+    if (o->ledger != NULL)
+        return dp_reserve_open(&p->reserve, o->ledger, &run, err);
+    if (p->directory == NULL)
+        return dp_fail(err, DP_E_RUN,
+                       "nothing says where the data set is and its ledger: --ledger FILE names one, --no-ledger "
+                       "goes without");
+    if (asprintf(&path, "%s/ledger", p->directory) < 0)
+        return dp_fail(err, DP_E_RUN, "out of memory");
+    int rc = dp_reserve_open(&p->reserve, path, &run, err);
+    free(path);
+    char why[DP_ERR_MESSAGE_SIZE];
+    if (rc != DP_E_RUN)
+        return rc;
+    memcpy(why, err->message, sizeof why);
+    return dp_fail(err, DP_E_RUN, "%.400s (--ledger FILE names another one, --no-ledger goes without)", why);
+}
+
+/* Laps before the checkpoint were other laps if what runs now is another mechanism: the text of a pipeline does not say all. */
+static int check_resumed(const struct dp_payer *p, const struct dp_frame *frame, struct dp_err *err)
+{
+    const struct dp_payer_options *o = p->options;
+    unsigned char plan[DP_PLAN_DIGEST];
+    dp_plan_digest(&p->spend.plan, plan);
+    if (o->adaptive && p->order == p->spend.filter.order && p->allowance != p->spend.filter.allowance)
+        return dp_fail(err, DP_E_UNSAFE,
+                       "the budget is not that of the run before its checkpoint: a filter is fixed beforehand");
+    if (p->order != p->spend.filter.order || (!o->adaptive && memcmp(plan, p->planned, sizeof plan) != 0))
+        return dp_fail(err, DP_E_UNSAFE, "the mechanism of lap %lld is not that of the run before its checkpoint",
+                       (long long)frame->lap);
+    return DP_OK;
+}
+
+/* What a resumed run has paid for beside its laps up to the checkpoint, since it first began. A filter has counted all of it
+   but what was lost since the checkpoint. */
+static int charge_lost(struct dp_payer *p, struct dp_err *err)
+{
+    struct dp_charges own = {0}, beside = {0};
+    const struct dp_charges *used = &p->reserve.used;
+    if (p->last_lap == 0 || p->spend.adaptive)
+        return dp_spend_lost(&p->spend, &p->reserve.lost, err);
+    int rc = dp_plan_charges(&p->spend.plan, p->last_lap, &own, err);
+    for (size_t i = 0; rc == DP_OK && i < used->count; i++) {
+        int64_t laps = used->charge[i].laps;
+        for (size_t k = 0; k < own.count; k++)
+            laps -= dp_event_same(&own.charge[k].event, &used->charge[i].event) ? own.charge[k].laps : 0;
+        if (laps > 0)
+            rc = dp_charges_add(&beside, &used->charge[i].event, laps, err);
+    }
+    if (rc == DP_OK)
+        rc = dp_spend_lost(&p->spend, &beside, err);
+    dp_charges_free(&own);
+    dp_charges_free(&beside);
+    return rc;
+}
+
+/* A run that cannot pay for one lap of each of its kinds is not begun: its ledger has no line of it. */
+static int check_budget(const struct dp_payer *p, const struct dp_frame *frame, struct dp_err *err)
+{
+    struct dp_charges once = {0};
+    int rc = dp_announcement_once(&p->announcement, frame, &p->spend.plan, &once, err);
+    if (rc == DP_OK)
+        rc = dp_least_check(&p->spend, &once, p->announcement.laps.kinds, err);
+    dp_charges_free(&once);
+    return rc;
+}
+
+/* The paper of adaptive runs draws Poisson samples alone: what no accountant covers is for the one of planned runs. */
+static enum dp_meter_kind meter_of(const struct dp_payer *p)
+{
+    return p->options->as_published && !p->options->adaptive ? DP_METER_PUBLISHED : DP_METER_RDP;
+}
+
+/* How the run will be charged: by what was announced, and its first lap. */
+static int begin(struct dp_payer *p, const struct dp_frame *frame, bool sound, struct dp_err *err)
+{
+    const struct dp_payer_options *o = p->options;
+    struct dp_plan plan = {0};
+    struct dp_spend_start start = {
+        .epsilon = o->epsilon,
+        .delta = o->delta,
+        .adaptive = o->adaptive,
+        .by = o->as_published ? DP_METER_PUBLISHED : DP_METER_RDP,
+        .sound = sound,
+        .plan = &plan,
+    };
+    int rc = p->last_lap > 0 ? DP_OK : note_prior(p, frame, err);
+    if (rc == DP_OK && !o->adaptive)
+        rc = dp_announcement_plan(&p->announcement, start.by, frame, &plan, &start.sound, err);
+    if (rc == DP_OK)
+        rc = dp_spend_open(&p->spend, &start, err);
+    dp_plan_free(&plan);
+    if (rc == DP_OK && p->last_lap > 0)
+        rc = check_resumed(p, frame, err);
+    else if (rc == DP_OK)
+        rc = check_budget(p, frame, err);
+    if (rc == DP_OK)
+        rc = dp_spend_resume(&p->spend, p->last_lap, p->spent, p->claimed, err);
+    if (rc == DP_OK)
+        rc = open_ledger(p, frame, start.sound, err);
+    if (rc == DP_OK)
+        rc = charge_lost(p, err);
+    p->published |= o->as_published;
+    p->laps = dp_frame_int(frame, DP_F_LAPS, 0);
+    p->begun = true;
+    return rc;
+}
+
+int dp_payer_begin(struct dp_payer *p, const struct dp_frame *frame, struct dp_err *err)
+{
+    struct dp_event event;
+    bool sound;
+    int rc = dp_charge_event_by(meter_of(p), frame->record, frame->records, &event, &sound, err);
+    return rc == DP_OK ? begin(p, frame, sound, err) : rc;
+}
+
+/* Says a sentence. */
+struct speaker {
+    void (*say)(void *self, const char *sentence);
+    void *self;
+};
+
+static void say(const struct speaker *to, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+static void say(const struct speaker *to, const char *format, ...)
+{
+    char sentence[DP_ERR_MESSAGE_SIZE];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(sentence, sizeof sentence, format, arguments);
+    va_end(arguments);
+    to->say(to->self, sentence);
+}
+
+/* Seeded runs hide nothing, whatever they state. */
+void dp_payer_warn(const struct dp_payer *p, const struct dp_frame *frame, void (*to_say)(void *self, const char *sentence),
+                   void *self)
+{
+    const struct dp_payer_options *o = p->options;
+    const struct speaker to = {to_say, self};
+    double rows = (double)rows_of(p, frame), most = fmin(o->epsilon, p->spend.whole);
+    if (p->seeded || dp_frame_bool(frame, DP_F_SEEDED))
+        return;
+    if (o->delta * rows >= 1)
+        say(&to,
+            "delta = %g is not below 1/N = %g: it would permit to publish somebody's row; see dp-privacy(7) on choosing it",
+            o->delta, 1 / rows);
+    if (p->reserve.ledger != NULL && dp_ledger_affords(p->reserve.ledger) < dp_frame_int(frame, DP_F_LAPS, 0))
+        say(&to, "the budget of the data set affords %lld of the run's %lld laps",
+            (long long)dp_ledger_affords(p->reserve.ledger), (long long)dp_frame_int(frame, DP_F_LAPS, 0));
+    if (most > 10)
+        say(&to, "this run may cost epsilon = %.3g, and above 10 little is hidden; see dp-privacy(7) on choosing it", most);
+}
+
+/* --- every lap */
+
+/* Of laps that have passed the site by: which turns they were. Where released values choose the kinds, this lap says it. */
+static void count_missed(struct dp_payer *p, const struct dp_frame *frame)
+{
+    const struct dp_laps *laps = &p->announcement.laps;
+    int kind = dp_laps_find(laps, dp_frame_text(frame, DP_F_LAP_KIND, ""));
+    int64_t before = dp_frame_int(frame, DP_F_TURN, 0) - 1;
+    if (!p->announcement.named || frame->lap == p->last_lap + 1)
+        return;
+    for (int64_t t = p->last_lap + 1; !p->options->adaptive && t < frame->lap && t <= laps->laps; t++)
+        p->turn[dp_laps_kind(laps, t)]++;
+    if (p->options->adaptive && kind >= 0 && before > p->turn[kind])
+        p->turn[kind] = before;
+}
+
+int dp_payer_check(struct dp_payer *p, const struct dp_frame *frame, struct dp_err *err)
+{
+    long long lap = (long long)frame->lap, last = (long long)p->last_lap;
+    bool adaptive = p->options->adaptive;
+    int rc = check_seed(p, dp_frame_bool(frame, DP_F_SEEDED) || p->seeded, err);
+    if (rc == DP_OK && dp_frame_bool(frame, DP_F_NON_PRIVATE))
+        rc = dp_fail(err, DP_E_UNSAFE, "the model of lap %lld comes from a run without privacy", lap);
+    if (rc == DP_OK)
+        rc = dp_charge_check(frame, err);
+    if (rc != DP_OK)
+        return rc;
+    if (lap <= last)
+        return dp_fail(err, DP_E_UNSAFE, "lap %lld came after lap %lld: noise must not serve twice", lap, last);
+    /* Epochs and plans are counted in laps from 1 on. */
+    if (lap != last + 1 && !p->site)
+        return dp_fail(err, DP_E_UNSAFE, "lap %lld came after lap %lld: laps are missing", lap, last);
+    count_missed(p, frame);
+    rc = dp_announcement_check(&p->announcement, frame, adaptive, p->turn, &p->kind, err);
+    return rc == DP_OK ? dp_hold_lap(&p->hold, dp_frame_text(frame, DP_F_LAP_KIND, ""), adaptive, frame, err) : rc;
+}
+
+/* One lap of the event, in the budget and the ledger. */
+static int pay(struct dp_payer *p, const struct dp_event *event, struct dp_err *err)
+{
+    struct dp_event charged = dp_spend_charged(&p->spend, event);
+    int64_t together, left;
+    dp_spend_ahead(&p->spend, &together, &left);
+    if (p->every > 0 && left > p->every - p->spend.laps % p->every)
+        left = p->every - p->spend.laps % p->every;
+    int rc = dp_spend_lap(&p->spend, event, err);
+    if (rc == DP_OK && p->reserve.ledger != NULL)
+        rc = dp_reserve_lap(&p->reserve, &charged, together, left, err);
+    return rc;
+}
+
+int dp_payer_pay(struct dp_payer *p, const struct dp_frame *frame, struct dp_err *err)
+{
+    struct dp_event event;
+    bool sound;
+    int rc = dp_charge_event_by(meter_of(p), frame->record, frame->records, &event, &sound, err);
+    /* A plan is charged as it was made: which of its laps a site is asked for, others choose, who may have seen what came out.
+     */
+    int64_t missed = p->site && !p->options->adaptive ? frame->lap - 1 : 0;
+    while (rc == DP_OK && p->spend.laps < missed && p->spend.laps < p->spend.plan.laps)
+        rc = pay(p, dp_spend_next(&p->spend), err);
+    return rc == DP_OK ? pay(p, &event, err) : rc;
+}
+
+void dp_payer_passed(struct dp_payer *p, const struct dp_frame *frame)
+{
+    p->last_lap = frame->lap;
+    p->turn[p->kind]++;
+}
+
+/* --- the end, and checkpoints */
+
+int dp_payer_stop(struct dp_payer *p, int spent, struct dp_frame *frame, struct dp_err *err)
+{
+    char text[DP_ERR_MESSAGE_SIZE];
+    memcpy(text, err->message, sizeof text); /* that of the data set, or one that pays for no lap */
+    if (spent == DP_SPENT)
+        snprintf(text, sizeof text, "the budget of epsilon = %g is spent after lap %lld (epsilon %.6g)", p->options->epsilon,
+                 (long long)p->last_lap, p->spend.epsilon);
+    int rc = dp_reserve_end(&p->reserve, &p->spend, "budget", err);
+    if (rc != DP_OK)
+        return rc;
+    dp_frame_reset(frame, DP_KIND_END);
+    dp_frame_set_int(frame, DP_F_STATUS, -DP_E_BUDGET);
+    return dp_frame_set_text(frame, DP_F_MESSAGE, text, strlen(text), err);
+}
+
+int dp_payer_end(struct dp_payer *p, bool interrupted, struct dp_err *err)
+{
+    /* Why a run ends before its last lap is for the gate to doubt: what was released may have decided it. */
+    bool early = interrupted || p->spend.laps < p->laps;
+    return p->begun ? dp_reserve_end(&p->reserve, &p->spend, early ? "interrupted" : "done", err) : DP_OK;
+}
+
+int dp_payer_save(struct dp_payer *p, struct dp_state *state, struct dp_err *err)
+{
+    int rc = DP_OK;
+    if (p->reserve.ledger != NULL)
+        rc = dp_reserve_checkpoint(&p->reserve, err);
+    if (rc == DP_OK)
+        rc = dp_hold_save(&p->hold, state, err);
+    if (p->reserve.ledger != NULL)
+        dp_state_put_text(state, "mark", dp_ledger_mark(p->reserve.ledger));
+    dp_state_put_int(state, "lap", p->last_lap);
+    dp_state_put_bytes(state, "turn", p->turn, sizeof p->turn);
+    dp_state_put_real(state, "filter", p->spend.filter.spent);
+    dp_state_put_real(state, "order", p->spend.filter.order);
+    dp_state_put_real(state, "allowance", p->spend.filter.allowance);
+    dp_state_put_bytes(state, "claimed", p->spend.claimed, sizeof p->spend.claimed);
+    dp_plan_digest(&p->spend.plan, p->planned);
+    dp_state_put_bytes(state, "plan", p->planned, sizeof p->planned);
+    dp_state_put_real(state, "prior_epsilon", p->prior_epsilon);
+    dp_state_put_real(state, "prior_delta", p->prior_delta);
+    dp_state_put_real(state, "prior_sound", p->prior_sound);
+    dp_state_put_int(state, "published", p->published);
+    return rc;
+}
+
+int dp_payer_restore(struct dp_payer *p, const struct dp_state *state, struct dp_err *err)
+{
+    int64_t published = 0;
+    const void *plan, *turn, *claimed;
+    size_t size;
+    int rc = dp_state_get_int(state, "lap", 1, INT64_MAX, &p->last_lap, err);
+    if (rc == DP_OK)
+        rc = dp_state_get_int(state, "published", 0, 1, &published, err);
+    if (rc == DP_OK)
+        rc = dp_state_get_real(state, "filter", &p->spent, err);
+    if (rc == DP_OK)
+        rc = dp_state_get_real(state, "order", &p->order, err);
+    if (rc == DP_OK)
+        rc = dp_state_get_real(state, "allowance", &p->allowance, err);
+    if (rc == DP_OK)
+        rc = dp_state_get_bytes(state, "plan", &plan, &size, err);
+    if (rc == DP_OK && size != sizeof p->planned)
+        rc = dp_fail(err, DP_E_RUN, "'plan' of the checkpoint is no digest");
+    if (rc == DP_OK)
+        memcpy(p->planned, plan, size);
+    if (rc == DP_OK)
+        rc = dp_state_get_bytes(state, "claimed", &claimed, &size, err);
+    if (rc == DP_OK && size != sizeof p->claimed)
+        rc = dp_fail(err, DP_E_RUN, "'claimed' of the checkpoint does not have a number for each order");
+    if (rc == DP_OK)
+        memcpy(p->claimed, claimed, size);
+    if (rc == DP_OK)
+        rc = dp_state_get_bytes(state, "turn", &turn, &size, err);
+    if (rc == DP_OK && size != sizeof p->turn)
+        rc = dp_fail(err, DP_E_RUN, "'turn' of the checkpoint does not have a number for each kind of lap");
+    if (rc == DP_OK)
+        memcpy(p->turn, turn, size);
+    if (rc == DP_OK)
+        rc = dp_state_get_real(state, "prior_epsilon", &p->prior_epsilon, err);
+    if (rc == DP_OK)
+        rc = dp_state_get_real(state, "prior_delta", &p->prior_delta, err);
+    if (rc == DP_OK)
+        rc = dp_state_get_real(state, "prior_sound", &p->prior_sound, err);
+    if (rc == DP_OK && dp_state_has(state, "mark"))
+        rc = dp_state_get_text(state, "mark", p->resumes, sizeof p->resumes, err);
+    p->published = published == 1;
+    return rc == DP_OK ? dp_hold_restore(&p->hold, state, err) : rc;
+}

@@ -1,0 +1,19 @@
+/* Sums over rows run over a fixed number of lanes, column j in lane j mod LANES, and the lanes are folded by a fixed tree: the
+   same bits whatever the width of the CPU's vectors. */
+#ifndef DP_MATH_LANES_H
+#define DP_MATH_LANES_H
+
+#define LANES 16
+
+/* A fixed tree over the lanes. */
+static inline double fold(const double lane[LANES])
+{
+    double half[LANES / 2], quarter[LANES / 4];
+    for (int i = 0; i < LANES / 2; i++)
+        half[i] = lane[i] + lane[i + LANES / 2];
+    for (int i = 0; i < LANES / 4; i++)
+        quarter[i] = half[i] + half[i + LANES / 4];
+    return (quarter[0] + quarter[2]) + (quarter[1] + quarter[3]);
+}
+
+#endif

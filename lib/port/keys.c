@@ -1,0 +1,301 @@
+#include "port/keys.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sodium.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zmq.h>
+
+#include "base/mem.h"
+
+#define OWN "own"
+#define TRUSTED "trusted"
+#define FILE_MOST ((size_t)DP_KEYS_MOST * (DP_KEY_NAME + DP_KEY_TEXT))
+
+/* What is at that descriptor belongs to the user alone. */
+static int check_private(int fd, const char *directory, const char *file, const char *mode, struct dp_err *err)
+{
+    struct stat st;
+    if (fstat(fd, &st) != 0)
+        return dp_fail_errno(err, errno, "cannot use %s%s", directory, file);
+    if (st.st_uid != geteuid())
+        return dp_fail(err, DP_E_UNSAFE, "%s%s belongs to another user: keys are one's own", directory, file);
+    if ((st.st_mode & 077) != 0)
+        return dp_fail(err, DP_E_UNSAFE, "%s%s is open to others: chmod %s", directory, file, mode);
+    return DP_OK;
+}
+
+/* A descriptor of the directory, or a negative status. */
+static int open_directory(const char *directory, struct dp_err *err)
+{
+    int fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0 && errno == ENOENT)
+        return dp_fail(err, DP_E_USAGE, "%s: there are no keys (dp-key new makes a pair, dp-key trust lets others in)",
+                       directory);
+    if (fd < 0)
+        return dp_fail_errno(err, errno, "cannot open %s", directory);
+    int rc = check_private(fd, directory, "", "700", err);
+    if (rc == DP_OK)
+        return fd;
+    close(fd);
+    return rc;
+}
+
+/* The text of a file in the directory, which ends with a NUL and is the caller's to wipe and free; NULL where there is no such
+   file. */
+static int read_file(int at, const char *directory, const char *name, char **text, size_t *size, struct dp_err *err)
+{
+    char slash[16];
+    *text = NULL;
+    *size = 0;
+    snprintf(slash, sizeof slash, "/%s", name);
+    int fd = openat(at, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+    if (fd < 0)
+        return errno == ENOENT ? DP_OK : dp_fail_errno(err, errno, "cannot open %s%s", directory, slash);
+    struct stat st;
+    int rc = check_private(fd, directory, slash, "600", err);
+    if (rc == DP_OK && (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) || (size_t)st.st_size > FILE_MOST))
+        rc = dp_fail(err, DP_E_RUN, "%s%s is not a file of keys", directory, slash);
+    if (rc == DP_OK)
+        rc = dp_alloc(text, (size_t)st.st_size + 1, 1, err);
+    ssize_t got = 0;
+    while (rc == DP_OK && *size < (size_t)st.st_size &&
+           ((got = read(fd, *text + *size, (size_t)st.st_size - *size)) > 0 || (got < 0 && errno == EINTR)))
+        *size += got > 0 ? (size_t)got : 0;
+    if (got < 0)
+        rc = dp_fail_errno(err, errno, "cannot read %s%s", directory, slash);
+    close(fd);
+    return rc;
+}
+
+static void wipe(char *text, size_t size)
+{
+    if (text != NULL)
+        sodium_memzero(text, size);
+    free(text);
+}
+
+/* Whether it is a key: 32 bytes in Z85. */
+static bool is_key(const char *text)
+{
+    static const char digits[] = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ.-:+=^!/*?&<>()[]{}@%$#";
+    unsigned char bytes[32];
+    char copy[DP_KEY_TEXT];
+    if (strlen(text) != DP_KEY_TEXT - 1 || strspn(text, digits) != DP_KEY_TEXT - 1)
+        return false;
+    strcpy(copy, text);
+    bool whole = zmq_z85_decode(bytes, copy) != NULL;
+    sodium_memzero(bytes, sizeof bytes);
+    sodium_memzero(copy, sizeof copy);
+    return whole;
+}
+
+static bool is_name(const char *text)
+{
+    size_t length = strlen(text);
+    return length > 0 && length < DP_KEY_NAME && text[0] != '-' &&
+           strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-") == length;
+}
+
+int dp_keys_own(const char *directory, struct dp_key_pair *pair, struct dp_err *err)
+{
+    char *text;
+    size_t size;
+    int at = open_directory(directory, err);
+    if (at < 0)
+        return at;
+    int rc = read_file(at, directory, OWN, &text, &size, err);
+    close(at);
+    if (rc == DP_OK && text == NULL)
+        return dp_fail(err, DP_E_USAGE, "%s: no key pair of one's own (dp-key new makes one)", directory);
+    if (rc == DP_OK && (sscanf(text, "public %40s secret %40s", pair->public, pair->secret) != 2 || !is_key(pair->public) ||
+                        !is_key(pair->secret)))
+        rc = dp_fail(err, DP_E_RUN, "%s/" OWN " holds no key pair", directory);
+    wipe(text, size);
+    return rc;
+}
+
+/* One line, which is its own from here on. 1 where there is something in it. */
+static int parse_line(char *line, struct dp_key_trusted *entry)
+{
+    char *name = strtok_r(line, " \t", &line), *key = strtok_r(NULL, " \t", &line);
+    if (name == NULL || name[0] == '#')
+        return 0;
+    if (key == NULL || strtok_r(NULL, " \t", &line) != NULL || !is_name(name) || !is_key(key))
+        return -1;
+    strcpy(entry->name, name);
+    strcpy(entry->key, key);
+    return 1;
+}
+
+/* The lines of an open directory. */
+static int read_trusted(int at, const char *directory, struct dp_key_trusted **list, size_t *count, struct dp_err *err)
+{
+    char *text, *rest;
+    size_t size, capacity = 0, number = 0;
+    *list = NULL;
+    *count = 0;
+    int rc = read_file(at, directory, TRUSTED, &text, &size, err);
+    rest = text;
+    for (char *line; rc == DP_OK && rest != NULL && (line = strsep(&rest, "\n")) != NULL;) {
+        number++;
+        rc = dp_grow(list, &capacity, *count + 1, sizeof **list, err);
+        int found = rc == DP_OK ? parse_line(line, &(*list)[*count]) : 0;
+        if (found < 0)
+            rc = dp_fail(err, DP_E_RUN, "%s/" TRUSTED ":%zu: not a name and a key", directory, number);
+        *count += found > 0;
+    }
+    free(text);
+    if (rc != DP_OK) {
+        free(*list);
+        *list = NULL;
+        *count = 0;
+    }
+    return rc;
+}
+
+int dp_keys_trusted(const char *directory, struct dp_key_trusted **list, size_t *count, struct dp_err *err)
+{
+    *list = NULL;
+    *count = 0;
+    int at = open_directory(directory, err);
+    if (at < 0)
+        return at;
+    int rc = read_trusted(at, directory, list, count, err);
+    close(at);
+    return rc;
+}
+
+/* Writes a file anew: it is the old one or the whole new one. */
+static int write_file(int at, const char *directory, const char *name, const char *text, struct dp_err *err)
+{
+    char beside[32];
+    snprintf(beside, sizeof beside, ".%s.%ld", name, (long)getpid());
+    int fd = openat(at, beside, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
+    size_t length = strlen(text);
+    bool good = fd >= 0 && fchmod(fd, 0600) == 0 && write(fd, text, length) == (ssize_t)length && fsync(fd) == 0;
+    int why = errno;
+    if (fd >= 0)
+        close(fd);
+    if (good && renameat(at, beside, at, name) == 0)
+        return DP_OK;
+    why = good ? errno : why;
+    if (fd >= 0)
+        unlinkat(at, beside, 0);
+    return dp_fail_errno(err, why, "cannot write %s/%s", directory, name);
+}
+
+int dp_keys_make(const char *directory, struct dp_key_pair *pair, struct dp_err *err)
+{
+    char text[128];
+    if (mkdir(directory, 0700) != 0 && errno != EEXIST)
+        return dp_fail_errno(err, errno, "cannot make %s", directory);
+    int at = open_directory(directory, err);
+    if (at < 0)
+        return at;
+    int rc = DP_OK;
+    while (flock(at, LOCK_EX) != 0 && rc == DP_OK)
+        if (errno != EINTR)
+            rc = dp_fail_errno(err, errno, "cannot lock %s", directory);
+    if (rc == DP_OK && faccessat(at, OWN, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
+        rc = dp_fail(err, DP_E_USAGE, "%s has a key pair: others know it by that", directory);
+    do { /* a key that looks like an option could not be given to dp-key trust */
+        if (rc == DP_OK && zmq_curve_keypair(pair->public, pair->secret) != 0)
+            rc = dp_fail(err, DP_E_RUN, "cannot make a key pair: %s", zmq_strerror(zmq_errno()));
+    } while (rc == DP_OK && pair->public[0] == '-');
+    if (rc == DP_OK) {
+        snprintf(text, sizeof text, "public %s\nsecret %s\n", pair->public, pair->secret);
+        rc = write_file(at, directory, OWN, text, err);
+        sodium_memzero(text, sizeof text);
+    }
+    close(at);
+    return rc;
+}
+
+/* Writes the list without the entry `less` (or with all of them) and with `more`, where there is one. */
+static int write_trusted(int at, const char *directory, const struct dp_key_trusted *list, size_t count, size_t less,
+                         const struct dp_key_trusted *more, struct dp_err *err)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *f = open_memstream(&text, &size);
+    if (f == NULL)
+        return dp_fail(err, DP_E_RUN, "out of memory");
+    for (size_t i = 0; i < count; i++)
+        if (i != less)
+            fprintf(f, "%s %s\n", list[i].name, list[i].key);
+    if (more != NULL)
+        fprintf(f, "%s %s\n", more->name, more->key);
+    int rc = fclose(f) == 0 ? write_file(at, directory, TRUSTED, text, err) : dp_fail(err, DP_E_RUN, "out of memory");
+    free(text);
+    return rc;
+}
+
+/* Opens and locks the directory, and reads who is trusted. */
+static int begin_change(const char *directory, int *at, struct dp_key_trusted **list, size_t *count, struct dp_err *err)
+{
+    *list = NULL;
+    *at = open_directory(directory, err);
+    if (*at < 0)
+        return *at;
+    while (flock(*at, LOCK_EX) != 0)
+        if (errno != EINTR)
+            return dp_fail_errno(err, errno, "cannot lock %s", directory);
+    return read_trusted(*at, directory, list, count, err);
+}
+
+static void end_change(int at, struct dp_key_trusted *list)
+{
+    free(list);
+    if (at >= 0)
+        close(at);
+}
+
+int dp_keys_trust(const char *directory, const char *name, const char *key, struct dp_err *err)
+{
+    struct dp_key_trusted *list, more;
+    size_t count;
+    int at;
+    if (!is_name(name))
+        return dp_fail(err, DP_E_USAGE, "'%.80s' is no name: up to %d letters, digits and ._-", name, DP_KEY_NAME - 1);
+    if (!is_key(key))
+        return dp_fail(err, DP_E_USAGE, "what is to be the key of %s is none: %d characters that dp-key show has written", name,
+                       DP_KEY_TEXT - 1);
+    strcpy(more.name, name);
+    strcpy(more.key, key);
+    int rc = begin_change(directory, &at, &list, &count, err);
+    for (size_t i = 0; rc == DP_OK && i < count; i++) {
+        if (strcmp(list[i].name, name) == 0)
+            rc = dp_fail(err, DP_E_USAGE, "%s trusts another key as %s, or this one: dp-key forget %s", directory, name, name);
+        else if (strcmp(list[i].key, key) == 0)
+            rc = dp_fail(err, DP_E_USAGE, "%s trusts this key already, as %s", directory, list[i].name);
+    }
+    if (rc == DP_OK && count >= DP_KEYS_MOST)
+        rc = dp_fail(err, DP_E_USAGE, "%s holds %d keys, which is all it may", directory, DP_KEYS_MOST);
+    if (rc == DP_OK)
+        rc = write_trusted(at, directory, list, count, count, &more, err);
+    end_change(at, list);
+    return rc;
+}
+
+int dp_keys_forget(const char *directory, const char *name, struct dp_err *err)
+{
+    struct dp_key_trusted *list;
+    size_t count, i = 0;
+    int at;
+    int rc = begin_change(directory, &at, &list, &count, err);
+    while (rc == DP_OK && i < count && strcmp(list[i].name, name) != 0)
+        i++;
+    if (rc == DP_OK && i == count)
+        rc = dp_fail(err, DP_E_USAGE, "%s trusts nobody as '%.80s'", directory, name);
+    if (rc == DP_OK)
+        rc = write_trusted(at, directory, list, count, i, NULL, err);
+    end_change(at, list);
+    return rc;
+}

@@ -1,0 +1,859 @@
+#include "port/link.h"
+
+#include <errno.h>
+#include <math.h>
+#include <msgpack.h>
+#include <poll.h>
+#include <pthread.h>
+#include <sodium.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/timerfd.h>
+#include <time.h>
+#include <unistd.h>
+#include <zmq.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "port/endpoint.h"
+#include "port/header.h"
+#include "port/keys.h"
+#include "port/zap.h"
+#include "wire/codec.h"
+
+#define MONITOR "inproc://monitor"
+#define FAILURES (ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL | ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL | ZMQ_EVENT_HANDSHAKE_FAILED_AUTH)
+#define EVENTS (ZMQ_EVENT_HANDSHAKE_SUCCEEDED | ZMQ_EVENT_DISCONNECTED | FAILURES)
+
+#define PEERS_MOST 4096    /* more than a process has descriptors, by default */
+#define QUEUE 64           /* messages to or from one peer that libzmq keeps; streams and shards have fewer on their way */
+#define HANDSHAKE_MS 10000 /* a connection that says nothing is closed then */
+#define HEARTBEAT_MS 2000  /* over a network: how often a peer is asked for a sign of life, */
+#define SILENCE_MS 15000   /* and how long it may be without one */
+#define RETRY_MS 100       /* from one attempt to connect to the next */
+#define RETRY_MOST_MS 2000
+#define LOOK_SECONDS 1.0  /* how long after a connection has ended peers are asked whether it was theirs, */
+#define TERM_SECONDS 2    /* for libzmq to end, beyond what it lingers */
+#define LOOK_EVERY 0.05   /* and how often */
+#define ANSWERS_MOST 4096 /* messages of others that may come before a peer counts as gone that cannot be reached */
+#define DROP_SECONDS 0.01 /* how long dp_link_next goes on for what is dropped, when its time is over */
+#define SETTLE_MS 50      /* between the last message and the end of the socket */
+#define LOG_FIRST 1.0     /* seconds from one sentence to the next, doubled each time up to */
+#define LOG_LAST 60.0
+
+/* One routing id, which is the session of a process too. */
+struct peer {
+    unsigned char id[DP_LINK_ID];
+    int number;
+    char *name;
+    bool gone;
+    uint64_t dying; /* messages that the link had had when the peer could not be reached; 0: it can */
+};
+
+struct dp_link {
+    struct dp_endpoint endpoint;
+    bool keys, bound;
+    unsigned char session[DP_LINK_ID];
+    char *server; /* connecting: by which name the other end's key is trusted */
+    void *context, *socket, *monitor;
+    struct dp_zap *zap;
+    int all, timer, socket_fd, monitor_fd; /* all: an epoll(7) of the other three */
+    zmq_msg_t body;                        /* of the last event */
+    struct peer *peer;                     /* binding */
+    size_t peers, capacity, last;          /* last: the one that the last message came from */
+    int numbers;
+    uint64_t received;
+    double look_until, look_next;
+    bool more;                       /* the last dp_link_next gave up though there was more to drop */
+    bool connected, came, left;      /* connecting: now; and events that dp_link_next has not told yet */
+    bool failed, retry;              /* the handshake, so that libzmq connects no more */
+    double retry_at, wake, timer_at; /* timer_at: what the timer is set to */
+    dp_link_log *log;
+    void *log_self;
+    double log_next, log_pause;
+    uint64_t dropped, logged;
+};
+
+struct dp_link_body {
+    msgpack_sbuffer buffer;
+    atomic_int holders;
+};
+
+bool dp_link_run(unsigned char run[DP_LINK_ID], const struct dp_frame *hello)
+{
+    const char *digits = dp_frame_text(hello, DP_F_RUN, "");
+    size_t size = 0;
+    memset(run, 0, DP_LINK_ID);
+    if (sodium_hex2bin(run, DP_LINK_ID, digits, strlen(digits), NULL, &size, NULL) == 0 && size == DP_LINK_ID)
+        return true;
+    memset(run, 0, DP_LINK_ID);
+    return false;
+}
+
+/* --- bodies -------------------------------------------------------------------------------------------------------- */
+
+int dp_link_body_new(struct dp_link_body **body, struct dp_err *err)
+{
+    int rc = dp_alloc(body, 1, sizeof **body, err);
+    if (rc != DP_OK)
+        return rc;
+    msgpack_sbuffer_init(&(*body)->buffer);
+    atomic_init(&(*body)->holders, 1);
+    return DP_OK;
+}
+
+struct msgpack_sbuffer *dp_link_body_buffer(struct dp_link_body *body)
+{
+    return &body->buffer;
+}
+
+bool dp_link_body_idle(const struct dp_link_body *body)
+{
+    return atomic_load(&body->holders) == 1;
+}
+
+void dp_link_body_free(struct dp_link_body *body)
+{
+    if (body == NULL || atomic_fetch_sub(&body->holders, 1) > 1)
+        return;
+    msgpack_sbuffer_destroy(&body->buffer);
+    free(body);
+}
+
+/* libzmq has sent the bytes. It says so in a thread of its own. */
+static void release(void *data, void *body)
+{
+    (void)data;
+    dp_link_body_free(body);
+}
+
+/* --- counting ------------------------------------------------------------------------------------------------------ */
+
+static void drop(struct dp_link *l, const char *what, const char *name, uint64_t how_many)
+{
+    char sentence[512];
+    double now = dp_clock_now();
+    l->dropped += how_many;
+    if (l->log == NULL || now < l->log_next)
+        return;
+    l->log_pause = l->log_pause == 0 ? LOG_FIRST : l->log_pause * 2 < LOG_LAST ? l->log_pause * 2 : LOG_LAST;
+    l->log_next = now + l->log_pause;
+    uint64_t others = l->dropped - l->logged - how_many;
+    l->logged = l->dropped;
+    int used = snprintf(sentence, sizeof sentence, "%.150s: %.220s%s%.64s", l->endpoint.address, what,
+                        name[0] != '\0' ? ", from " : "", name);
+    if (others > 0 && used > 0 && (size_t)used < sizeof sentence)
+        snprintf(sentence + used, sizeof sentence - (size_t)used, " (%llu such things since the last such line)",
+                 (unsigned long long)others);
+    l->log(l->log_self, sentence);
+}
+
+void dp_link_refuse(struct dp_link *link, const struct dp_link_event *event, const char *why)
+{
+    char what[256];
+    snprintf(what, sizeof what, "dropped a message %.200s", why);
+    drop(link, what, event->name != NULL ? event->name : "", 1);
+}
+
+uint64_t dp_link_dropped(const struct dp_link *link)
+{
+    return link->dropped;
+}
+
+/* --- peers of a link that binds ------------------------------------------------------------------------------------ */
+
+static struct peer *find_id(struct dp_link *l, const void *id)
+{
+    if (l->last < l->peers && memcmp(l->peer[l->last].id, id, DP_LINK_ID) == 0)
+        return &l->peer[l->last];
+    for (size_t i = 0; i < l->peers; i++)
+        if (memcmp(l->peer[i].id, id, DP_LINK_ID) == 0) {
+            l->last = i;
+            return &l->peer[i];
+        }
+    return NULL;
+}
+
+static struct peer *find_number(struct dp_link *l, int number)
+{
+    for (size_t i = 0; i < l->peers; i++)
+        if (l->peer[i].number == number)
+            return &l->peer[i];
+    return NULL;
+}
+
+/* The connections of peers may have ended, or will within a moment. */
+static void look_soon(struct dp_link *l)
+{
+    l->look_until = dp_clock_now() + LOOK_SECONDS;
+    l->look_next = dp_clock_now();
+}
+
+/* The place of a newcomer: behind the others, or that of one who has been gone longest. */
+static struct peer *make_place(struct dp_link *l)
+{
+    struct dp_err unused;
+    struct peer *place = NULL;
+    if (l->peers < PEERS_MOST && dp_grow(&l->peer, &l->capacity, l->peers + 1, sizeof *l->peer, &unused) == DP_OK)
+        return &l->peer[l->peers++];
+    for (size_t i = 0; i < l->peers; i++)
+        if (l->peer[i].gone && (place == NULL || l->peer[i].number < place->number))
+            place = &l->peer[i];
+    if (place != NULL)
+        free(place->name);
+    return place;
+}
+
+static struct peer *new_peer(struct dp_link *l, const void *id, const char *name)
+{
+    char *copy = strdup(name);
+    struct peer *p = copy != NULL ? make_place(l) : NULL;
+    if (p == NULL) {
+        free(copy);
+        return NULL;
+    }
+    *p = (struct peer){.number = ++l->numbers, .name = copy};
+    memcpy(p->id, id, DP_LINK_ID);
+    look_soon(l);
+    return p;
+}
+
+/* --- sending ------------------------------------------------------------------------------------------------------- */
+
+/* 0, or -1 with errno. */
+static int send_part(struct dp_link *l, const void *bytes, size_t size, bool more)
+{
+    return zmq_send(l->socket, bytes, size, ZMQ_DONTWAIT | (more ? ZMQ_SNDMORE : 0)) < 0 ? -1 : 0;
+}
+
+static int send_body(struct dp_link *l, const void *bytes, size_t size, struct dp_link_body *shared)
+{
+    zmq_msg_t message;
+    if (shared == NULL)
+        return send_part(l, bytes, size, false);
+    atomic_fetch_add(&shared->holders, 1);
+    if (zmq_msg_init_data(&message, shared->buffer.data, shared->buffer.size, release, shared) != 0) {
+        atomic_fetch_sub(&shared->holders, 1);
+        return -1;
+    }
+    int rc = zmq_msg_send(&message, l->socket, ZMQ_DONTWAIT) < 0 ? -1 : 0;
+    if (rc != 0)
+        zmq_msg_close(&message);
+    return rc;
+}
+
+/* A first part that was taken has the others taken too. false: the peer cannot be reached. */
+static bool send_parts(struct dp_link *l, const struct peer *p, const struct dp_link_header *header, const void *bytes,
+                       size_t size, struct dp_link_body *shared)
+{
+    unsigned char head[DP_HEADER_SIZE];
+    struct dp_link_header filled = *header;
+    bool body = bytes != NULL || shared != NULL;
+    memcpy(filled.session, l->session, DP_LINK_ID);
+    dp_header_encode(head, &filled);
+    if (p != NULL && send_part(l, p->id, DP_LINK_ID, true) != 0)
+        return errno != EHOSTUNREACH;
+    if (send_part(l, head, sizeof head, body) == 0 && body)
+        send_body(l, bytes, size, shared);
+    return true;
+}
+
+static int send_any(struct dp_link *l, int number, const struct dp_link_header *header, const void *bytes, size_t size,
+                    struct dp_link_body *shared, struct dp_err *err)
+{
+    struct peer *p = l->endpoint.bind ? find_number(l, number) : NULL;
+    if (size > DP_LIMIT_FRAME)
+        return dp_fail(err, DP_E_RUN, "%s: a message of %zu bytes, the limit is %zu", l->endpoint.address, size,
+                       DP_LIMIT_FRAME);
+    if (l->endpoint.bind && (p == NULL || p->gone))
+        return DP_OK;
+    if (!send_parts(l, p, header, bytes, size, shared))
+        look_soon(l);
+    return DP_OK;
+}
+
+int dp_link_send(struct dp_link *link, int peer, const struct dp_link_header *header, const void *body, size_t size,
+                 struct dp_err *err)
+{
+    return send_any(link, peer, header, body, size, NULL, err);
+}
+
+int dp_link_send_shared(struct dp_link *link, int peer, const struct dp_link_header *header, struct dp_link_body *body,
+                        struct dp_err *err)
+{
+    return send_any(link, peer, header, NULL, body->buffer.size, body, err);
+}
+
+/* --- receiving ----------------------------------------------------------------------------------------------------- */
+
+enum { NOTHING, DROPPED, EVENT };
+
+/* Reads the next part, or the rest of the message, of which nothing is kept. 1; 0 when nothing is there. */
+static int take_part(struct dp_link *l, zmq_msg_t *part)
+{
+    zmq_msg_close(part);
+    zmq_msg_init(part);
+    return zmq_msg_recv(part, l->socket, ZMQ_DONTWAIT) >= 0;
+}
+
+static void skip_rest(struct dp_link *l, zmq_msg_t *part)
+{
+    while (zmq_msg_more(part) && take_part(l, part))
+        ;
+}
+
+/* Who sent the message: a peer that is known, or a new one; NULL when it can be neither. */
+static struct peer *sender(struct dp_link *l, const unsigned char id[DP_LINK_ID], const struct dp_link_header *header,
+                           const char *name)
+{
+    if (memcmp(id, header->session, DP_LINK_ID) != 0) {
+        drop(l, "dropped a message of a sender that is not who it says", name, 1);
+        return NULL;
+    }
+    /* libzmq lets everybody in where nobody answers its question who may. */
+    if (l->keys && name[0] == '\0') {
+        drop(l, "dropped a message of a sender without a name", name, 1);
+        return NULL;
+    }
+    struct peer *p = find_id(l, id);
+    if (p == NULL) {
+        p = new_peer(l, id, name);
+        if (p == NULL)
+            drop(l, "dropped a message: too many peers", name, 1);
+        return p;
+    }
+    if (strcmp(p->name, name) != 0) {
+        drop(l, "dropped a message of a sender with another's session", name, 1);
+        return NULL;
+    }
+    if (p->gone || p->dying > 0)
+        look_soon(l);
+    p->gone = false;
+    p->dying = 0;
+    return p;
+}
+
+/* Fills in the event from the parts of a message, of which the last is in l->body. */
+static int judge(struct dp_link *l, struct dp_link_event *event, const unsigned char *id, zmq_msg_t *head, bool body)
+{
+    const char *name = l->endpoint.bind ? zmq_msg_gets(head, "User-Id") : l->server;
+    name = name != NULL ? name : "";
+    if (zmq_msg_more(body ? &l->body : head) || !dp_header_decode(&event->header, zmq_msg_data(head), zmq_msg_size(head))) {
+        skip_rest(l, &l->body);
+        drop(l, "dropped what is no message of dpline", name, 1);
+        return DROPPED;
+    }
+    struct peer *p = l->endpoint.bind ? sender(l, id, &event->header, name) : NULL;
+    if (l->endpoint.bind && p == NULL)
+        return DROPPED;
+    if (event->header.type == 0)
+        return DROPPED;
+    event->kind = DP_LINK_MESSAGE;
+    event->peer = p != NULL ? p->number : 0;
+    event->name = p != NULL ? p->name : l->server != NULL ? l->server : "";
+    event->body = body ? zmq_msg_data(&l->body) : NULL;
+    event->size = body ? zmq_msg_size(&l->body) : 0;
+    return EVENT;
+}
+
+/* The next message, if there is one. */
+static int take_message(struct dp_link *l, struct dp_link_event *event)
+{
+    unsigned char id[DP_LINK_ID] = {0};
+    zmq_msg_t head;
+    zmq_msg_init(&head);
+    if (!take_part(l, &head)) {
+        zmq_msg_close(&head);
+        return NOTHING;
+    }
+    l->received++;
+    int rc = EVENT;
+    if (l->endpoint.bind) {
+        bool whole = zmq_msg_size(&head) == DP_LINK_ID && zmq_msg_more(&head);
+        if (whole)
+            memcpy(id, zmq_msg_data(&head), DP_LINK_ID);
+        if (!whole || !take_part(l, &head)) {
+            skip_rest(l, &head);
+            drop(l, "dropped what is no message of dpline", "", 1);
+            rc = DROPPED;
+        }
+    }
+    if (rc == EVENT) {
+        bool body = zmq_msg_more(&head) && take_part(l, &l->body);
+        rc = judge(l, event, id, &head, body);
+    }
+    zmq_msg_close(&head);
+    return rc;
+}
+
+/* --- who comes and goes -------------------------------------------------------------------------------------------- */
+
+/* Reads what the socket's monitor has to say. false: nothing more. */
+static bool next_news(struct dp_link *l, uint16_t *event, uint32_t *value)
+{
+    zmq_msg_t message;
+    zmq_msg_init(&message);
+    int size = zmq_msg_recv(&message, l->monitor, ZMQ_DONTWAIT);
+    *event = 0;
+    *value = 0;
+    if (size >= (int)(sizeof *event + sizeof *value)) {
+        memcpy(event, zmq_msg_data(&message), sizeof *event);
+        memcpy(value, (const char *)zmq_msg_data(&message) + sizeof *event, sizeof *value);
+    }
+    while (size >= 0 && zmq_msg_more(&message)) { /* the second part names the endpoint */
+        zmq_msg_close(&message);
+        zmq_msg_init(&message);
+        if (zmq_msg_recv(&message, l->monitor, ZMQ_DONTWAIT) < 0)
+            break;
+    }
+    zmq_msg_close(&message);
+    return size >= 0;
+}
+
+/* The handshake failed at the end that connects. */
+static void note_failure(struct dp_link *l, uint16_t event)
+{
+    const char *who = l->server != NULL ? l->server : "";
+    l->failed = l->retry = true;
+    l->retry_at = dp_clock_now() + RETRY_MS * 1e-3;
+    if (event == ZMQ_EVENT_HANDSHAKE_FAILED_AUTH)
+        drop(l, "could not connect: the other end does not trust our key", who, 1);
+    else
+        drop(l,
+             l->keys ? "could not connect: whoever is there does not have the key that we trust"
+                     : "could not connect: whoever is there does not speak as we do",
+             who, 1);
+}
+
+static void read_news(struct dp_link *l)
+{
+    uint16_t event;
+    uint32_t value;
+    while (next_news(l, &event, &value)) {
+        if (l->endpoint.bind) {
+            if (event == ZMQ_EVENT_DISCONNECTED)
+                look_soon(l);
+        } else if (event == ZMQ_EVENT_HANDSHAKE_SUCCEEDED) {
+            l->connected = l->came = true;
+            l->failed = l->retry = false;
+        } else if ((event & FAILURES) != 0) {
+            note_failure(l, event);
+        } else if (event == ZMQ_EVENT_DISCONNECTED) {
+            l->left = l->left || l->connected;
+            l->connected = l->came = false;
+        }
+    }
+    unsigned long denied = l->zap != NULL ? dp_zap_denied(l->zap) : 0;
+    if (denied > 0)
+        drop(l, "turned away whose key is not trusted", "", denied);
+}
+
+/* Asks each peer whether it can be reached. */
+static void look(struct dp_link *l)
+{
+    struct dp_link_header nothing = {0};
+    double now = dp_clock_now();
+    if (now >= l->look_until || now < l->look_next)
+        return;
+    l->look_next = now + LOOK_EVERY;
+    for (size_t i = 0; i < l->peers; i++) {
+        struct peer *p = &l->peer[i];
+        if (p->gone)
+            continue;
+        bool reached = send_parts(l, p, &nothing, NULL, 0, NULL);
+        p->dying = reached ? 0 : p->dying > 0 ? p->dying : l->received + 1;
+    }
+}
+
+/* A peer that cannot be reached, when what it sent before has been read: `empty`, or what came since has been too much. */
+static bool take_leave(struct dp_link *l, bool empty, struct dp_link_event *event)
+{
+    for (size_t i = 0; i < l->peers; i++) {
+        struct peer *p = &l->peer[i];
+        if (p->dying == 0 || (!empty && l->received < p->dying + ANSWERS_MOST))
+            continue;
+        p->dying = 0;
+        p->gone = true;
+        *event = (struct dp_link_event){.kind = DP_LINK_GONE, .peer = p->number, .name = p->name};
+        return true;
+    }
+    return false;
+}
+
+static bool take_change(struct dp_link *l, struct dp_link_event *event)
+{
+    if (!l->left && !l->came)
+        return false;
+    *event = (struct dp_link_event){.kind = l->left ? DP_LINK_GONE : DP_LINK_CAME, .name = l->server != NULL ? l->server : ""};
+    *(l->left ? &l->left : &l->came) = false;
+    return true;
+}
+
+static void connect_again(struct dp_link *l)
+{
+    if (!l->retry || dp_clock_now() < l->retry_at)
+        return;
+    l->retry = false;
+    zmq_disconnect(l->socket, l->endpoint.address);
+    zmq_connect(l->socket, l->endpoint.address);
+}
+
+/* --- waiting ------------------------------------------------------------------------------------------------------- */
+
+/* When something is to be done though nobody sends anything, as dp_clock_now has it; 0: never. */
+static double due(const struct dp_link *l)
+{
+    double at = l->more ? 1 : l->wake;
+    if (l->look_until > 0 && dp_clock_now() < l->look_until && (at == 0 || l->look_next < at))
+        at = l->look_next;
+    if (l->retry && (at == 0 || l->retry_at < at))
+        at = l->retry_at;
+    return at;
+}
+
+static void set_timer(struct dp_link *l)
+{
+    double at = due(l), left = at - dp_clock_now();
+    struct itimerspec when = {0};
+    if (at == l->timer_at)
+        return;
+    l->timer_at = at;
+    left = left < 1e-6 ? 1e-6 : left;
+    if (at > 0) {
+        when.it_value.tv_sec = (time_t)left;
+        when.it_value.tv_nsec = (long)(1e9 * (left - (double)(time_t)left));
+    }
+    timerfd_settime(l->timer, 0, &when, NULL);
+}
+
+/* What there is now: a message, or news when no message is left. dropped: how many it may drop before it returns NOTHING. */
+static int take_event(struct dp_link *l, struct dp_link_event *event)
+{
+    int rc = take_message(l, event);
+    if (rc == EVENT)
+        return EVENT;
+    if (rc == DROPPED && l->received % 64 != 0)
+        return DROPPED;
+    bool before = rc == NOTHING;
+    read_news(l);
+    connect_again(l);
+    if (take_leave(l, before, event))
+        return EVENT;
+    look(l);
+    if (rc == DROPPED)
+        return rc;
+    /* What was sent before the connection ended comes before the news of it, and the look at the monitor may have been before.
+     */
+    rc = take_message(l, event);
+    if (rc != NOTHING)
+        return rc;
+    return take_leave(l, false, event) || take_change(l, event) ? EVENT : NOTHING;
+}
+
+int dp_link_next(struct dp_link *link, struct dp_link_event *event, double seconds, volatile sig_atomic_t *cancel,
+                 struct dp_err *err)
+{
+    double now = dp_clock_now(), end = seconds < 0 ? INFINITY : now + seconds, last = fmax(end, now + DROP_SECONDS);
+    for (;;) {
+        if (cancel != NULL && *cancel)
+            return dp_fail(err, DP_E_RUN, "interrupted");
+        int rc = take_event(link, event);
+        if (rc == EVENT)
+            return DP_OK;
+        now = dp_clock_now();
+        if (rc == DROPPED && now < last)
+            continue;
+        *event = (struct dp_link_event){.kind = DP_LINK_TIME, .name = ""};
+        link->more = rc == DROPPED;
+        set_timer(link);
+        if (now >= end)
+            return DP_OK;
+        struct pollfd item = {link->all, POLLIN, 0};
+        if (poll(&item, 1, end - now > 1e6 ? -1 : (int)(1000 * (end - now)) + 1) < 0 && errno != EINTR)
+            return dp_fail_errno(err, errno, "cannot wait for %s", link->endpoint.address);
+    }
+}
+
+void dp_link_wake(struct dp_link *link, double at)
+{
+    link->wake = at;
+    set_timer(link);
+}
+
+int dp_link_fd(struct dp_link *link)
+{
+    return link->all;
+}
+
+/* --- opening and closing ------------------------------------------------------------------------------------------- */
+
+static int set_int(struct dp_link *l, int option, int value)
+{
+    return zmq_setsockopt(l->socket, option, &value, sizeof value);
+}
+
+static int set_text(struct dp_link *l, int option, const char *text)
+{
+    return zmq_setsockopt(l->socket, option, text, strlen(text));
+}
+
+/* Whose key the other end must have: the one of that name, or the only one. */
+static int choose_server(struct dp_link *l, const char *directory, const char *name, char key[DP_KEY_TEXT], struct dp_err *err)
+{
+    struct dp_key_trusted *list;
+    size_t count, i = 0;
+    int rc = dp_keys_trusted(directory, &list, &count, err);
+    if (rc != DP_OK)
+        return rc;
+    while (name != NULL && i < count && strcmp(list[i].name, name) != 0)
+        i++;
+    if (count == 0)
+        rc = dp_fail(err, DP_E_USAGE, "%s: %s trusts nobody (dp-key trust NAME KEY)", l->endpoint.address, directory);
+    else if (name == NULL && !l->endpoint.bind && count > 1)
+        rc = dp_fail(err, DP_E_USAGE, "%s: %s trusts %zu keys: say with --server whose the other end has", l->endpoint.address,
+                     directory, count);
+    else if (!l->endpoint.bind && i == count)
+        rc = dp_fail(err, DP_E_USAGE, "%s: %s trusts nobody as '%.80s'", l->endpoint.address, directory, name);
+    else if (!l->endpoint.bind) {
+        strcpy(key, list[i].key);
+        l->server = strdup(list[i].name);
+        rc = l->server != NULL ? DP_OK : dp_fail(err, DP_E_RUN, "out of memory");
+    }
+    free(list);
+    return rc;
+}
+
+/* Keys of the socket. */
+static int set_keys(struct dp_link *l, const char *directory, const char *server, struct dp_err *err)
+{
+    struct dp_key_pair pair = {{0}, {0}};
+    char key[DP_KEY_TEXT];
+    if (!zmq_has("curve"))
+        return dp_fail(err, DP_E_UNSAFE, "%s: this libzmq was built without CURVE", l->endpoint.address);
+    int rc = dp_keys_own(directory, &pair, err);
+    if (rc == DP_OK)
+        rc = choose_server(l, directory, server, key, err);
+    if (rc == DP_OK) {
+        bool set = set_text(l, ZMQ_CURVE_SECRETKEY, pair.secret) == 0 && set_text(l, ZMQ_CURVE_PUBLICKEY, pair.public) == 0;
+        set = set && (l->endpoint.bind ? set_int(l, ZMQ_CURVE_SERVER, 1) : set_text(l, ZMQ_CURVE_SERVERKEY, key)) == 0;
+        if (!set)
+            rc = dp_fail(err, DP_E_RUN, "%s: cannot use the keys of %s", l->endpoint.address, directory);
+    }
+    sodium_memzero(&pair, sizeof pair);
+    return rc;
+}
+
+static int secure(struct dp_link *l, const struct dp_security *security, struct dp_err *err)
+{
+    char *directory = NULL;
+    int rc = DP_OK;
+    if (l->endpoint.path != NULL)
+        rc = dp_endpoint_check(&l->endpoint, err);
+    l->keys = l->endpoint.path == NULL && !security->plaintext;
+    if (rc == DP_OK && l->keys)
+        rc = dp_security_directory(&directory, security, err);
+    if (rc == DP_OK && l->keys)
+        rc = set_keys(l, directory, security->server, err);
+    if (rc == DP_OK && l->endpoint.bind) {
+        rc = dp_zap_start(&l->zap, l->context, directory, err);
+        /* With a domain libzmq asks for everybody, and takes nobody who is too old to be asked for. */
+        if (rc == DP_OK && set_text(l, ZMQ_ZAP_DOMAIN, DP_ZAP_DOMAIN) != 0)
+            rc = dp_fail(err, DP_E_RUN, "%s: cannot guard the port", l->endpoint.address);
+    }
+    free(directory);
+    return rc;
+}
+
+static bool set_options(struct dp_link *l)
+{
+    int64_t largest = (int64_t)DP_LIMIT_FRAME;
+    bool set = zmq_setsockopt(l->socket, ZMQ_MAXMSGSIZE, &largest, sizeof largest) == 0 && set_int(l, ZMQ_SNDHWM, QUEUE) == 0 &&
+               set_int(l, ZMQ_RCVHWM, QUEUE) == 0 && set_int(l, ZMQ_IPV6, l->endpoint.ipv6) == 0 &&
+               set_int(l, ZMQ_HANDSHAKE_IVL, HANDSHAKE_MS) == 0;
+    if (l->endpoint.bind)
+        set = set && set_int(l, ZMQ_ROUTER_MANDATORY, 1) == 0 && set_int(l, ZMQ_ROUTER_HANDOVER, 1) == 0;
+    else
+        set = set && zmq_setsockopt(l->socket, ZMQ_ROUTING_ID, l->session, DP_LINK_ID) == 0 &&
+              set_int(l, ZMQ_IMMEDIATE, 1) == 0 && set_int(l, ZMQ_RECONNECT_IVL, RETRY_MS) == 0 &&
+              set_int(l, ZMQ_RECONNECT_IVL_MAX, RETRY_MOST_MS) == 0;
+    if (!l->endpoint.here)
+        set = set && set_int(l, ZMQ_HEARTBEAT_IVL, HEARTBEAT_MS) == 0 && set_int(l, ZMQ_HEARTBEAT_TIMEOUT, SILENCE_MS) == 0;
+    return set;
+}
+
+static bool open_sockets(struct dp_link *l)
+{
+    l->context = zmq_ctx_new();
+    if (l->context == NULL)
+        return false;
+    l->socket = zmq_socket(l->context, l->endpoint.bind ? ZMQ_ROUTER : ZMQ_DEALER);
+    return l->socket != NULL && zmq_socket_monitor(l->socket, MONITOR, EVENTS) == 0 &&
+           (l->monitor = zmq_socket(l->context, ZMQ_PAIR)) != NULL && zmq_connect(l->monitor, MONITOR) == 0 && set_options(l);
+}
+
+/* One descriptor for all that may wake us. */
+static bool open_wait(struct dp_link *l)
+{
+    size_t size = sizeof(int);
+    struct epoll_event event = {.events = EPOLLIN};
+    l->all = epoll_create1(EPOLL_CLOEXEC);
+    l->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+    return l->all >= 0 && l->timer >= 0 && zmq_getsockopt(l->socket, ZMQ_FD, &l->socket_fd, &size) == 0 &&
+           zmq_getsockopt(l->monitor, ZMQ_FD, &l->monitor_fd, &size) == 0 &&
+           epoll_ctl(l->all, EPOLL_CTL_ADD, l->timer, &event) == 0 &&
+           epoll_ctl(l->all, EPOLL_CTL_ADD, l->socket_fd, &event) == 0 &&
+           epoll_ctl(l->all, EPOLL_CTL_ADD, l->monitor_fd, &event) == 0;
+}
+
+static int attach(struct dp_link *l, struct dp_err *err)
+{
+    const char *address = l->endpoint.address;
+    int hold = -1, rc = DP_OK;
+    if (!l->endpoint.bind)
+        return zmq_connect(l->socket, address) == 0
+                   ? DP_OK
+                   : dp_fail(err, DP_E_RUN, "cannot connect to %s: %s", address, zmq_strerror(zmq_errno()));
+    if (l->endpoint.path != NULL)
+        rc = dp_endpoint_claim(&l->endpoint, &hold, err);
+    if (rc == DP_OK && zmq_bind(l->socket, address) != 0)
+        rc = zmq_errno() == EADDRINUSE ? dp_fail(err, DP_E_RUN, "%s: the address is in use", address)
+                                       : dp_fail(err, DP_E_RUN, "cannot bind %s: %s", address, zmq_strerror(zmq_errno()));
+    l->bound = rc == DP_OK;
+    if (hold >= 0)
+        close(hold);
+    return rc;
+}
+
+int dp_link_open(struct dp_link **link, const char *spec, bool binds_by_default, const struct dp_security *security,
+                 dp_link_log *log, void *log_self, struct dp_err *err)
+{
+    struct dp_link *l;
+    int rc = dp_alloc(&l, 1, sizeof *l, err);
+    if (rc != DP_OK)
+        return rc;
+    l->all = l->timer = -1;
+    l->log = log;
+    l->log_self = log_self;
+    zmq_msg_init(&l->body);
+    randombytes_buf(l->session, sizeof l->session);
+    l->session[0] |= 1; /* a first byte of 0 is for ids that libzmq gives */
+    rc = dp_endpoint_parse(&l->endpoint, spec, binds_by_default, err);
+    if (rc == DP_OK && (!open_sockets(l) || !open_wait(l)))
+        rc = dp_fail(err, DP_E_RUN, "cannot open %s: %s", spec, zmq_strerror(zmq_errno()));
+    if (rc == DP_OK)
+        rc = secure(l, security, err);
+    if (rc == DP_OK)
+        rc = attach(l, err);
+    if (rc != DP_OK) {
+        dp_link_close(l, 0);
+        return rc;
+    }
+    *link = l;
+    return DP_OK;
+}
+
+/* Those who have heard the last of us are given a moment to leave, see below. */
+static void let_leave(struct dp_link *l)
+{
+    const struct timespec pause = {0, SETTLE_MS * 1000000L};
+    if (l->endpoint.bind && l->peers > 0)
+        nanosleep(&pause, NULL);
+}
+
+static void *end_context(void *context)
+{
+    while (zmq_ctx_term(context) != 0 && errno == EINTR)
+        ;
+    return NULL;
+}
+
+/* libzmq 4.3.4 may wait for ever when all peers leave at the very moment at which its sockets are closed: what it waits for
+   then is left to the end of the process. */
+static void close_context(void *context, int linger_ms)
+{
+    double end = dp_clock_now() + 1e-3 * linger_ms + TERM_SECONDS;
+    struct timespec until = {.tv_sec = (time_t)end};
+    sigset_t all, before;
+    pthread_t thread;
+    until.tv_nsec = (long)(1e9 * (end - (double)until.tv_sec));
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    int rc = pthread_create(&thread, NULL, end_context, context);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (rc != 0)
+        end_context(context);
+    else if (pthread_clockjoin_np(thread, NULL, CLOCK_MONOTONIC, &until) != 0)
+        pthread_detach(thread);
+}
+
+static void close_sockets(struct dp_link *l, int linger_ms)
+{
+    let_leave(l);
+    if (l->monitor != NULL) {
+        zmq_socket_monitor(l->socket, NULL, 0);
+        zmq_close(l->monitor);
+    }
+    if (l->socket != NULL) {
+        set_int(l, ZMQ_LINGER, linger_ms);
+        zmq_close(l->socket);
+    }
+    zmq_ctx_shutdown(l->context);
+    dp_zap_end(l->zap);
+    close_context(l->context, linger_ms);
+}
+
+void dp_link_close(struct dp_link *link, int linger_ms)
+{
+    if (link == NULL)
+        return;
+    zmq_msg_close(&link->body);
+    if (link->context != NULL)
+        close_sockets(link, linger_ms);
+    if (link->bound && link->endpoint.path != NULL)
+        dp_endpoint_release(&link->endpoint);
+    if (link->timer >= 0)
+        close(link->timer);
+    if (link->all >= 0)
+        close(link->all);
+    for (size_t i = 0; i < link->peers; i++)
+        free(link->peer[i].name);
+    free(link->peer);
+    free(link->server);
+    dp_endpoint_free(&link->endpoint);
+    free(link);
+}
+
+/* --- facts --------------------------------------------------------------------------------------------------------- */
+
+bool dp_link_binds(const struct dp_link *link)
+{
+    return link->endpoint.bind;
+}
+
+bool dp_link_here(const struct dp_link *link)
+{
+    return link->endpoint.here;
+}
+
+bool dp_link_exclusive(const struct dp_link *link)
+{
+    return link->keys || link->endpoint.path != NULL;
+}
+
+bool dp_link_private(const struct dp_link *link)
+{
+    return link->keys || link->endpoint.here;
+}
+
+const unsigned char *dp_link_session(const struct dp_link *link)
+{
+    return link->session;
+}
+
+const char *dp_link_name(const struct dp_link *link)
+{
+    return link->endpoint.address;
+}

@@ -1,0 +1,10 @@
+#include "priv/shares.h"
+
+#include <math.h>
+
+#include "math/upward.h"
+
+double dp_shares_scale(double scale, int64_t shares, int64_t colluding)
+{
+    return dp_upward(scale / sqrt((double)(shares - colluding)));
+}

@@ -1,0 +1,220 @@
+/* dp-gather: stands where a pipeline that reads rows stands. Its frame goes to K workers, each with such a pipeline beside rows
+   of its own, and what they answer is added by lap and shard. The one stage that waits for others than its neighbours. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "runtime/child.h"
+#include "shards/merge.h"
+#include "shards/protocol.h"
+#include "shards/workers.h"
+#include "stages/stages.h"
+
+struct options {
+    const char *at, *local;
+    int64_t workers;
+    int on_lost, exec;
+    double timeout;
+};
+
+struct state {
+    struct dp_workers *workers;
+    struct dp_merge merge;
+    const struct dp_frame **answer; /* of each shard, NULL where there is none */
+};
+
+static const struct dp_option options[] = {
+    {.name = "at",
+     .kind = DP_OPT_TEXT,
+     .offset = offsetof(struct options, at),
+     .metavar = "ENDPOINT",
+     .help = "where dp-worker finds it: tcp://HOST:PORT or ipc://PATH"},
+    {.name = "local",
+     .kind = DP_OPT_TEXT,
+     .offset = offsetof(struct options, local),
+     .metavar = "PIPELINE",
+     .help = "no sockets: run each worker here; %k is the shard, %K their number"},
+    {.name = "workers",
+     .letter = 'k',
+     .kind = DP_OPT_INT,
+     .offset = offsetof(struct options, workers),
+     .metavar = "K",
+     .help = "how many shards there are, each with one worker",
+     .min = 1,
+     .max = DP_MAX_SHARDS,
+     .flags = DP_OPT_REQUIRED},
+    {.name = "exec",
+     .kind = DP_OPT_CHOICE,
+     .offset = offsetof(struct options, exec),
+     .metavar = "HOW",
+     .help = "--local: run workers as processes, or one after the other inside this one",
+     .fallback = "processes",
+     .choices = "processes|fused"},
+    {.name = "on-lost",
+     .kind = DP_OPT_CHOICE,
+     .offset = offsetof(struct options, on_lost),
+     .metavar = "POLICY",
+     .help = "--at: what to do about a shard whose worker is gone or silent",
+     .fallback = "stop",
+     .choices = "wait|stop|continue"},
+    {.name = "timeout",
+     .kind = DP_OPT_REAL,
+     .offset = offsetof(struct options, timeout),
+     .metavar = "SECONDS",
+     .help = "--at: for how long it is waited for",
+     .fallback = "60",
+     .min = 0,
+     .max = 1e9,
+     .flags = DP_OPT_OPEN_MIN},
+    {.name = NULL},
+};
+
+static void gather_close(struct dp_stage *stage)
+{
+    struct state *s = stage->state;
+    dp_workers_free(s->workers);
+    dp_merge_close(&s->merge);
+    free(s->answer);
+}
+
+static int gather_open(struct dp_stage *stage, struct dp_err *err)
+{
+    const struct options *o = stage->options;
+    const struct dp_workers_options remote = {.on_lost = (enum dp_on_lost)o->on_lost, .timeout = o->timeout};
+    struct state *s = stage->state;
+    if ((o->at == NULL) == (o->local == NULL))
+        return dp_fail(err, DP_E_USAGE, o->at == NULL ? "--at or --local is required" : "--at and --local exclude each other");
+    if (o->at != NULL && o->at[0] == '>')
+        return dp_fail(err, DP_E_USAGE, "--at: dp-gather binds, and workers connect");
+    int rc = dp_alloc(&s->answer, (size_t)o->workers, sizeof(struct dp_frame *), err);
+    if (rc != DP_OK)
+        return rc;
+    if (o->local != NULL)
+        return dp_workers_local(&s->workers, stage, o->local, (int)o->workers, o->exec == 1, err);
+    return dp_workers_remote(&s->workers, stage, o->at, &stage->security, (int)o->workers, &remote, err);
+}
+
+/* Sends what is in the workers' frames; their answers are in s->answer then. */
+static int ask(struct state *s, struct dp_err *err)
+{
+    int rc = dp_workers_ask(s->workers, err);
+    for (int k = 0; k < s->workers->shards; k++)
+        s->answer[k] = s->workers->answered[k] ? s->workers->frame[k] : NULL;
+    return rc;
+}
+
+/* The workers' stages have the ordinals that they have on one machine, and the gather has none. */
+static int gather_hello(struct dp_stage *stage, struct dp_frame *frame, struct dp_err *err)
+{
+    struct state *s = stage->state;
+    int shards = s->workers->shards, rc = DP_OK;
+    dp_frame_set_int(frame, DP_F_STAGE, stage->ordinal - 1);
+    for (int k = 0; rc == DP_OK && k < shards; k++) {
+        struct dp_frame *one = s->workers->frame[k];
+        rc = dp_frame_copy(one, frame, err);
+        dp_frame_set_int(one, DP_F_SHARD, k + 1);
+        dp_frame_set_int(one, DP_F_SHARDS, shards);
+    }
+    if (rc == DP_OK)
+        rc = ask(s, err);
+    if (rc == DP_OK)
+        rc = dp_merge_hello(&s->merge, shards, s->answer, frame, frame, err);
+    stage->stands_for = dp_frame_int(frame, DP_F_STAGE, 0) - (stage->ordinal - 1);
+    return rc;
+}
+
+/* The end frame to all of them, whatever comes of it. */
+static int end_all(struct state *s, const struct dp_frame *end, struct dp_err *err)
+{
+    int rc = DP_OK;
+    for (int k = 0; rc == DP_OK && k < s->workers->shards; k++)
+        rc = dp_frame_copy(s->workers->frame[k], end, err);
+    return rc == DP_OK ? ask(s, err) : rc;
+}
+
+/* Turns the frame into the end frame of a run that the budget of a worker ends. Its words do not pass a gate, so they are said
+   here. */
+static int stop(const struct dp_stage *stage, struct dp_frame *frame, struct dp_out *out, struct dp_err *err)
+{
+    struct state *s = stage->state;
+    struct dp_err unused;
+    char text[DP_ERR_MESSAGE_SIZE];
+    memcpy(text, err->message, sizeof text);
+    dp_stage_warn(stage, out, "%s", text);
+    dp_frame_reset(frame, DP_KIND_END);
+    dp_frame_set_int(frame, DP_F_STATUS, -DP_E_BUDGET);
+    end_all(s, frame, &unused);
+    int rc = dp_frame_set_text(frame, DP_F_MESSAGE, text, strlen(text), err);
+    return rc != DP_OK ? rc : DP_STAGE_STOP;
+}
+
+/* The same where no more rows arrive at one of them: the run ends with the lap before. */
+static int exhaust(struct state *s, struct dp_frame *frame)
+{
+    struct dp_err unused;
+    dp_frame_reset(frame, DP_KIND_END);
+    end_all(s, frame, &unused);
+    dp_frame_set_bool(frame, DP_F_EXHAUSTED, true);
+    return DP_STAGE_STOP;
+}
+
+static int gather_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp_out *out, struct dp_err *err)
+{
+    struct state *s = stage->state;
+    int rc = DP_OK;
+    for (int k = 0; rc == DP_OK && k < s->workers->shards; k++)
+        rc = dp_merge_token(&s->merge, k, frame, s->workers->frame[k], err);
+    if (rc == DP_OK)
+        rc = ask(s, err);
+    if (rc == DP_E_BUDGET)
+        return stop(stage, frame, out, err);
+    if (rc == DP_CHILD_EXHAUSTED)
+        return exhaust(s, frame);
+    if (rc == DP_OK)
+        rc = dp_merge_lap(&s->merge, s->answer, frame, frame, err);
+    return rc == DP_OK ? out->frame(out, frame, err) : rc;
+}
+
+static int gather_drain(struct dp_stage *stage, struct dp_out *out, struct dp_err *err)
+{
+    struct state *s = stage->state;
+    struct dp_frame *end;
+    (void)out;
+    int rc = dp_frame_new(&end, err);
+    if (rc != DP_OK)
+        return rc;
+    dp_frame_reset(end, DP_KIND_END);
+    if (stage->interrupted)
+        dp_frame_set_bool(end, DP_F_INTERRUPTED, true);
+    rc = end_all(s, end, err);
+    dp_frame_free(end);
+    return rc;
+}
+
+static int gather_save(struct dp_stage *stage, struct dp_state *state, struct dp_err *err)
+{
+    return dp_workers_save(((struct state *)stage->state)->workers, state, err);
+}
+
+static int gather_restore(struct dp_stage *stage, const struct dp_state *state, struct dp_err *err)
+{
+    return dp_workers_restore(((struct state *)stage->state)->workers, state, err);
+}
+
+const struct dp_stage_class dp_gather_class = {
+    .name = "dp-gather",
+    .summary = "Add what workers give, each beside its own rows",
+    .options = options,
+    .options_size = sizeof(struct options),
+    .state_size = sizeof(struct state),
+    .takes = DP_LABEL_RELEASED,
+    .gives = DP_LABEL_BOUNDED | DP_LABEL_NOISED,
+    .waits = true,
+    .open = gather_open,
+    .hello = gather_hello,
+    .fire = gather_fire,
+    .drain = gather_drain,
+    .close = gather_close,
+    .save = gather_save,
+    .restore = gather_restore,
+};

@@ -1,0 +1,23 @@
+/* A worker's own file of a checkpoint: where it stands, and the answer to its last lap, so that it can be given again. */
+#ifndef DP_SHARDS_KEPT_H
+#define DP_SHARDS_KEPT_H
+
+#include <msgpack.h>
+
+#include "shards/standing.h"
+
+struct dp_kept {
+    const char *pipeline; /* its text */
+    int32_t shard, shards;
+    int64_t first, last; /* ordinals of its stages */
+};
+
+/* Replaces the file as a whole. */
+int dp_kept_write(const char *directory, const struct dp_kept *kept, const struct dp_standing *standing,
+                  const msgpack_sbuffer *answer, struct dp_err *err);
+
+/* Reads it; checks that it is of the same pipeline and shard. */
+int dp_kept_read(const char *directory, struct dp_kept *kept, struct dp_standing *standing, msgpack_sbuffer *answer,
+                 struct dp_err *err);
+
+#endif

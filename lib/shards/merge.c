@@ -1,0 +1,400 @@
+#include "shards/merge.h"
+
+#include <sodium.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/text.h"
+
+#define DIGEST 16 /* bytes, as that of a data set */
+
+void dp_merge_close(struct dp_merge *merge)
+{
+    for (int k = 0; merge->shard != NULL && k < merge->shards; k++) {
+        free(merge->shard[k].data);
+        free(merge->shard[k].population);
+    }
+    free(merge->shard);
+    free(merge->data);
+    free(merge->population);
+    *merge = (struct dp_merge){0};
+}
+
+static const char *own_text(const struct dp_frame *frame, enum dp_field field)
+{
+    return dp_frame_text(frame, field, "");
+}
+
+/* --- what two shards must agree in */
+
+#define SHOWN (DP_TEXT_SHOWN + 2) /* with quotes */
+
+/* The value of a field, for a sentence. */
+static const char *show(const struct dp_frame *frame, enum dp_field field, char text[SHOWN])
+{
+    char shown[DP_TEXT_SHOWN];
+    const struct dp_value *v = &frame->value[field];
+    if (!v->present)
+        return "nothing";
+    switch (dp_fields[field].type) {
+    case DP_T_TEXT:
+        snprintf(text, SHOWN, "'%s'", dp_text_show(v->text, strlen(v->text), shown));
+        return text;
+    case DP_T_INT:
+        snprintf(text, SHOWN, "%lld", (long long)v->u.whole);
+        return text;
+    case DP_T_REAL:
+        snprintf(text, SHOWN, "%.17g", v->u.real);
+        return text;
+    case DP_T_BOOL:
+        return v->u.flag ? "true" : "false";
+    case DP_T_ARRAY:
+        break;
+    }
+    return "other numbers";
+}
+
+static int differ(int k, const struct dp_frame *a, int first, const struct dp_frame *b, enum dp_field field, struct dp_err *err)
+{
+    char left[SHOWN], right[SHOWN];
+    return dp_fail(err, DP_E_UNSAFE, "shards %d and %d differ in '%s': %s and %s", first + 1, k + 1, dp_fields[field].key,
+                   show(b, field, right), show(a, field, left));
+}
+
+/* Whose data it is, shards may say each for itself. */
+static bool is_own(enum dp_field field)
+{
+    return field == DP_F_DATA || field == DP_F_POPULATION;
+}
+
+/* Public fields that are the same in every lap or, with `moving`, follow what was released. */
+static int check_fields(const struct dp_merge *m, int k, const struct dp_frame *a, int first, const struct dp_frame *b,
+                        bool moving, struct dp_err *err)
+{
+    for (int i = 0; i < DP_F_COUNT; i++) {
+        enum dp_field field = (enum dp_field)i;
+        enum dp_visibility v = dp_fields[i].visibility;
+        if ((v != DP_FIXED && !(moving && v == DP_MOVING)) || (is_own(field) && !m->parts))
+            continue;
+        if (!dp_frame_same_field(a, b, field))
+            return differ(k, a, first, b, field, err);
+    }
+    return DP_OK;
+}
+
+/* rows: whether they have to count the same rows. */
+static int check_records(int k, const struct dp_frame *a, int first, const struct dp_frame *b, bool rows, struct dp_err *err)
+{
+    if (a->records != b->records)
+        return dp_fail(err, DP_E_UNSAFE, "shards %d and %d differ in their number of records: %d and %d", first + 1, k + 1,
+                       b->records, a->records);
+    for (int i = 0; i < a->records; i++)
+        for (int member = 0; member < DP_RECORD_MEMBER_COUNT; member++)
+            if ((rows || member != DP_RECORD_rows) && !dp_record_same_member(&a->record[i], &b->record[i], member))
+                return dp_fail(err, DP_E_UNSAFE, "shards %d and %d differ in '%s' of a record", first + 1, k + 1,
+                               dp_record_key(member));
+    return DP_OK;
+}
+
+/* --- hello */
+
+/* An answer to the frame that was sent, and what it says of its shard. */
+static int check_hello(const struct dp_merge *m, int k, const struct dp_frame *answer, const struct dp_frame *sent,
+                       struct dp_err *err)
+{
+    static const enum dp_field same[] = {DP_F_FORMAT, DP_F_RUN, DP_F_LAPS, DP_F_KINDS};
+    if (answer->kind != DP_KIND_HELLO)
+        return dp_fail(err, DP_E_UNSAFE, "shard %d answers hello with a frame of kind '%s'", k + 1, dp_kind_name(answer->kind));
+    for (size_t i = 0; i < sizeof same / sizeof *same; i++)
+        if (!dp_frame_same_field(answer, sent, same[i]))
+            return dp_fail(err, DP_E_UNSAFE, "shard %d gives back another '%s' than it was sent", k + 1,
+                           dp_fields[same[i]].key);
+    if (!dp_frame_has(answer, DP_F_DATA) || !dp_frame_has(answer, DP_F_POPULATION) || answer->records == 0)
+        return dp_fail(err, DP_E_UNSAFE, "shard %d does not say which data it has", k + 1);
+    for (int i = 0; i < answer->records; i++)
+        if (answer->record[i].rows < 1 || answer->record[i].rows != answer->record[0].rows)
+            return dp_fail(err, DP_E_UNSAFE, "shard %d does not say how many rows it has", k + 1);
+    if (dp_frame_has(answer, DP_F_N) != m->parts)
+        return dp_fail(err, DP_E_UNSAFE,
+                       "shards 1 and %d differ in what they are: one has a part of a data set, one all of its own", k + 1);
+    if (m->parts && dp_frame_int(answer, DP_F_N, 0) != answer->record[0].rows)
+        return dp_fail(err, DP_E_UNSAFE, "shard %d does not say how many rows it has", k + 1);
+    return DP_OK;
+}
+
+/* What its pipeline and its data have to have in common with those of the first shard. */
+static int check_fit(const struct dp_merge *m, int k, const struct dp_frame *answer, const struct dp_frame *first,
+                     struct dp_err *err)
+{
+    int rc = check_fields(m, k, answer, 0, first, false, err);
+    if (rc == DP_OK && !dp_frame_same_field(answer, first, DP_F_STAGE))
+        rc = differ(k, answer, 0, first, DP_F_STAGE, err);
+    if (rc == DP_OK && !dp_frame_same_field(answer, first, DP_F_PLAN))
+        rc = differ(k, answer, 0, first, DP_F_PLAN, err);
+    return rc == DP_OK ? check_records(k, answer, 0, first, m->parts, err) : rc;
+}
+
+static int keep_text(char **kept, const char *text, struct dp_err *err)
+{
+    free(*kept);
+    *kept = strdup(text);
+    return *kept != NULL ? DP_OK : dp_fail(err, DP_E_RUN, "out of memory");
+}
+
+/* Where the shard's rows are among all, and what it calls them. */
+static int place(struct dp_merge *m, int k, const struct dp_frame *answer, struct dp_err *err)
+{
+    struct dp_merge_shard *shard = &m->shard[k];
+    int64_t rows = answer->record[0].rows;
+    shard->first_row = m->parts ? 0 : m->rows;
+    if (m->parts)
+        m->rows = rows;
+    else if (__builtin_add_overflow(m->rows, rows, &m->rows))
+        return dp_fail(err, DP_E_UNSAFE, "the rows of all shards are too many to count");
+    int rc = keep_text(&shard->data, own_text(answer, DP_F_DATA), err);
+    if (rc == DP_OK)
+        rc = keep_text(&shard->population, own_text(answer, DP_F_POPULATION), err);
+    if (rc == DP_OK && !m->parts && m->shards > 1 && strstr(own_text(answer, DP_F_PREPROCESSING), "max-abs") != NULL)
+        rc = dp_fail(err, DP_E_UNSAFE,
+                     "shard %d has divided a column by its own largest magnitude (max-abs): the column means something else at "
+                     "another site, and needs public bounds",
+                     k + 1);
+    /* Each site would add what the same people contribute. */
+    for (int other = 0; rc == DP_OK && !m->parts && other < k; other++)
+        if (strcmp(m->shard[other].data, shard->data) == 0)
+            rc = dp_fail(
+                err, DP_E_UNSAFE,
+                "shards %d and %d have the same data set, whose people would count twice (dp-sample --shard divides one)",
+                other + 1, k + 1);
+    return rc;
+}
+
+/* One text for the texts of all shards, which the member at `offset` of each has. */
+static int join(const struct dp_merge *m, size_t offset, char **all, struct dp_err *err)
+{
+    crypto_generichash_state hash;
+    unsigned char bytes[DIGEST];
+    char digest[2 * DIGEST + 1];
+    bool same = true;
+    const char *first = NULL;
+    crypto_generichash_init(&hash, NULL, 0, sizeof bytes);
+    for (int k = 0; k < m->shards; k++) {
+        const char *text;
+        memcpy(&text, (const char *)&m->shard[k] + offset, sizeof text);
+        first = first != NULL ? first : text;
+        same &= strcmp(text, first) == 0;
+        crypto_generichash_update(&hash, (const unsigned char *)text, strlen(text) + 1);
+    }
+    crypto_generichash_final(&hash, bytes, sizeof bytes);
+    sodium_bin2hex(digest, sizeof digest, bytes, sizeof bytes);
+    return keep_text(all, same ? first : digest, err);
+}
+
+static int make_hello(const struct dp_merge *m, const struct dp_frame *answer, const struct dp_frame *sent,
+                      struct dp_frame *out, struct dp_err *err)
+{
+    int rc = out != sent ? dp_frame_copy(out, sent, err) : DP_OK;
+    dp_frame_drop(out, DP_F_SHARD);
+    dp_frame_drop(out, DP_F_SHARDS);
+    if (rc == DP_OK)
+        rc = dp_frame_copy_field(out, answer, DP_F_STAGE, err);
+    if (rc == DP_OK)
+        rc = dp_frame_copy_field(out, answer, DP_F_PLAN, err);
+    out->records = answer->records;
+    for (int i = 0; i < answer->records; i++) {
+        out->record[i] = answer->record[i];
+        out->record[i].rows = m->rows;
+    }
+    return rc;
+}
+
+int dp_merge_hello(struct dp_merge *m, int shards, const struct dp_frame *const answer[], const struct dp_frame *sent,
+                   struct dp_frame *out, struct dp_err *err)
+{
+    int rc = dp_alloc(&m->shard, (size_t)shards, sizeof *m->shard, err);
+    if (rc != DP_OK)
+        return rc;
+    m->shards = shards;
+    m->parts = dp_frame_has(answer[0], DP_F_N);
+    for (int k = 0; rc == DP_OK && k < shards; k++) {
+        rc = check_hello(m, k, answer[k], sent, err);
+        if (rc == DP_OK)
+            rc = check_fit(m, k, answer[k], answer[0], err);
+        if (rc == DP_OK)
+            rc = place(m, k, answer[k], err);
+    }
+    if (rc == DP_OK)
+        rc = join(m, offsetof(struct dp_merge_shard, data), &m->data, err);
+    if (rc == DP_OK)
+        rc = join(m, offsetof(struct dp_merge_shard, population), &m->population, err);
+    return rc == DP_OK ? make_hello(m, answer[0], sent, out, err) : rc;
+}
+
+/* --- laps */
+
+static int set_text(struct dp_frame *frame, enum dp_field field, const char *text, struct dp_err *err)
+{
+    return dp_frame_set_text(frame, field, text, strlen(text), err);
+}
+
+int dp_merge_token(const struct dp_merge *m, int shard, const struct dp_frame *token, struct dp_frame *out, struct dp_err *err)
+{
+    const struct dp_merge_shard *own = &m->shard[shard];
+    bool ours =
+        strcmp(own_text(token, DP_F_DATA), m->data) == 0 && strcmp(own_text(token, DP_F_POPULATION), m->population) == 0;
+    int rc = dp_frame_copy(out, token, err);
+    dp_frame_set_int(out, DP_F_N, m->rows);
+    if (!m->parts)
+        dp_frame_set_int(out, DP_F_FIRST_ROW, own->first_row);
+    if (rc == DP_OK && ours)
+        rc = set_text(out, DP_F_DATA, own->data, err);
+    return rc == DP_OK && ours ? set_text(out, DP_F_POPULATION, own->population, err) : rc;
+}
+
+static bool is_paid(int field)
+{
+    return dp_fields[field].visibility == DP_PAID;
+}
+
+/* Each array that is to be paid for is of whole numbers that add up, and has a record of all rows; nothing else has one. */
+static int check_paid(const struct dp_merge *m, int k, const struct dp_frame *answer, struct dp_err *err)
+{
+    if (dp_frame_has(answer, DP_F_CHOICE))
+        return dp_fail(err, DP_E_UNSAFE, "shard %d gives a 'choice', and choices do not add up", k + 1);
+    for (int i = 0; i < DP_F_COUNT; i++) {
+        const struct dp_array *a = is_paid(i) ? dp_frame_array(answer, (enum dp_field)i) : NULL;
+        if (a != NULL && a->dtype != DP_I64)
+            return dp_fail(err, DP_E_UNSAFE, "shard %d gives a '%s' that is not of whole numbers", k + 1, dp_fields[i].key);
+        if (a != NULL && dp_frame_record(answer, (enum dp_field)i) == NULL)
+            return dp_fail(err, DP_E_UNSAFE, "shard %d gives a '%s' without a record", k + 1, dp_fields[i].key);
+    }
+    for (int i = 0; i < answer->records; i++) {
+        const struct dp_record *r = &answer->record[i];
+        if (r->of == DP_F_NONE || !is_paid((int)r->of) || !dp_frame_has(answer, r->of))
+            return dp_fail(err, DP_E_UNSAFE, "shard %d gives a record of what it does not give", k + 1);
+        if (r->shares > 0 && (r->shares != m->shards || r->gathered != 0))
+            return dp_fail(err, DP_E_UNSAFE, "shard %d gives noise that is not one share of %d", k + 1, m->shards);
+        if (r->rows != m->rows)
+            return dp_fail(err, DP_E_UNSAFE, "shard %d records %lld rows, and all shards have %lld", k + 1, (long long)r->rows,
+                           (long long)m->rows);
+    }
+    return DP_OK;
+}
+
+static int check_answer(const struct dp_merge *m, int k, const struct dp_frame *answer, const struct dp_frame *token,
+                        struct dp_err *err)
+{
+    if (answer->kind != DP_KIND_LAP || answer->lap != token->lap)
+        return dp_fail(err, DP_E_UNSAFE, "shard %d does not answer lap %lld", k + 1, (long long)token->lap);
+    if (answer->label != DP_LABEL_BOUNDED && answer->label != DP_LABEL_NOISED)
+        return dp_fail(err, DP_E_UNSAFE, "shard %d gives a %s frame, which has no place here", k + 1,
+                       dp_label_name(answer->label));
+    if (strcmp(own_text(answer, DP_F_DATA), m->shard[k].data) != 0 ||
+        strcmp(own_text(answer, DP_F_POPULATION), m->shard[k].population) != 0)
+        return dp_fail(err, DP_E_UNSAFE, "shard %d has other data than it said in the beginning", k + 1);
+    return check_paid(m, k, answer, err);
+}
+
+/* Sums that add up have one shape: that of the columns of the rows. */
+static int check_shapes(int k, const struct dp_frame *a, int first, const struct dp_frame *b, struct dp_err *err)
+{
+    for (int i = 0; i < DP_F_COUNT; i++) {
+        const struct dp_array *v = is_paid(i) ? dp_frame_array(a, (enum dp_field)i) : NULL;
+        const struct dp_array *w = is_paid(i) ? dp_frame_array(b, (enum dp_field)i) : NULL;
+        if ((v == NULL) != (w == NULL))
+            return differ(k, a, first, b, (enum dp_field)i, err);
+        if (v != NULL && (v->ndim != w->ndim || memcmp(v->dims, w->dims, (size_t)v->ndim * sizeof *v->dims) != 0))
+            return dp_fail(
+                err, DP_E_UNSAFE,
+                "shards %d and %d differ in the shape of '%s', %llu × %llu and %llu × %llu: their rows have other columns",
+                first + 1, k + 1, dp_fields[i].key, (unsigned long long)w->dims[0],
+                (unsigned long long)(w->ndim > 1 ? w->dims[1] : 1), (unsigned long long)v->dims[0],
+                (unsigned long long)(v->ndim > 1 ? v->dims[1] : 1));
+    }
+    return DP_OK;
+}
+
+static int check_lap(const struct dp_merge *m, int k, const struct dp_frame *a, int first, const struct dp_frame *b,
+                     struct dp_err *err)
+{
+    if (a->label != b->label)
+        return dp_fail(err, DP_E_UNSAFE, "shards %d and %d differ in what they give: a %s and a %s frame", first + 1, k + 1,
+                       dp_label_name(b->label), dp_label_name(a->label));
+    int rc = check_shapes(k, a, first, b, err);
+    if (rc == DP_OK)
+        rc = check_fields(m, k, a, first, b, true, err);
+    return rc == DP_OK ? check_records(k, a, first, b, true, err) : rc;
+}
+
+/* What crosses the gate is that of the answers; what the gate said itself is still that of the token. */
+static int take_public(const struct dp_merge *m, const struct dp_frame *answer, int gathered, struct dp_frame *out,
+                       struct dp_err *err)
+{
+    int rc = DP_OK;
+    for (int i = 0; rc == DP_OK && i < DP_F_COUNT; i++) {
+        enum dp_visibility v = dp_fields[i].visibility;
+        if (v == DP_FIXED || v == DP_MOVING || v == DP_PAID)
+            rc = dp_frame_copy_field(out, answer, (enum dp_field)i, err);
+    }
+    if (rc == DP_OK)
+        rc = set_text(out, DP_F_DATA, m->data, err);
+    if (rc == DP_OK)
+        rc = set_text(out, DP_F_POPULATION, m->population, err);
+    out->label = answer->label;
+    out->records = answer->records;
+    for (int i = 0; i < answer->records; i++) {
+        out->record[i] = answer->record[i];
+        out->record[i].gathered = answer->record[i].shares > 0 ? gathered : 0;
+    }
+    return rc;
+}
+
+static int add(const struct dp_frame *answer, struct dp_frame *out, struct dp_err *err)
+{
+    for (int i = 0; i < DP_F_COUNT; i++) {
+        struct dp_array *sum = is_paid(i) ? dp_frame_edit_array(out, (enum dp_field)i) : NULL;
+        if (sum == NULL)
+            continue;
+        const int64_t *from = dp_frame_array(answer, (enum dp_field)i)->data;
+        int64_t *to = sum->data;
+        for (size_t j = 0; j < sum->count; j++)
+            if (__builtin_add_overflow(to[j], from[j], &to[j]))
+                return dp_fail(err, DP_E_RUN, "the '%s' of all shards in lap %lld overflows", dp_fields[i].key,
+                               (long long)out->lap);
+    }
+    return DP_OK;
+}
+
+int dp_merge_lap(const struct dp_merge *m, const struct dp_frame *const answer[], const struct dp_frame *token,
+                 struct dp_frame *out, struct dp_err *err)
+{
+    int first = -1, lost = 0, rc = DP_OK;
+    bool elsewhere = false;
+    for (int k = 0; rc == DP_OK && k < m->shards; k++) {
+        lost += answer[k] == NULL;
+        if (answer[k] == NULL)
+            continue;
+        rc = check_answer(m, k, answer[k], token, err);
+        elsewhere |= dp_frame_bool(answer[k], DP_F_ELSEWHERE);
+        if (rc == DP_OK && first >= 0)
+            rc = check_lap(m, k, answer[k], first, answer[first], err);
+        first = first >= 0 ? first : k;
+    }
+    if (rc == DP_OK && first < 0)
+        rc = dp_fail(err, DP_E_RUN, "no shard has answered lap %lld", (long long)token->lap);
+    if (rc == DP_OK && out != token)
+        rc = dp_frame_copy(out, token, err);
+    if (rc == DP_OK)
+        rc = take_public(m, answer[first], m->shards - lost, out, err);
+    for (int k = first + 1; rc == DP_OK && k < m->shards; k++)
+        if (answer[k] != NULL)
+            rc = add(answer[k], out, err);
+    dp_frame_drop(out, DP_F_LOST);
+    if (lost > 0)
+        dp_frame_set_int(out, DP_F_LOST, lost);
+    if (elsewhere)
+        dp_frame_set_bool(out, DP_F_ELSEWHERE, true);
+    return rc;
+}

@@ -1,0 +1,76 @@
+#include "shards/strip.h"
+
+static bool leaves(enum dp_kind kind, enum dp_field field)
+{
+    enum dp_visibility v = dp_fields[field].visibility;
+    switch (kind) {
+    case DP_KIND_HELLO:
+        return (v != DP_PRIVATE && v != DP_STATED) || field == DP_F_PLAN;
+    case DP_KIND_LAP:
+        return v == DP_FIXED || v == DP_MOVING || v == DP_PAID || field == DP_F_ELSEWHERE;
+    case DP_KIND_END:
+    case DP_KIND_ERROR:
+        return field == DP_F_STATUS;
+    }
+    return false;
+}
+
+void dp_shard_strip(struct dp_frame *answer)
+{
+    for (int i = 0; i < DP_F_COUNT; i++)
+        if (!leaves(answer->kind, (enum dp_field)i))
+            dp_frame_drop(answer, (enum dp_field)i);
+}
+
+static int check_hello(const struct dp_frame *hello, int shard, int shards, struct dp_err *err)
+{
+    long long said = dp_frame_int(hello, DP_F_SHARD, 0), of = dp_frame_int(hello, DP_F_SHARDS, 0);
+    return said == shard && of == shards
+               ? DP_OK
+               : dp_fail(err, DP_E_UNSAFE, "the gather greets shard %lld of %lld, and here is %d of %d", said, of, shard,
+                         shards);
+}
+
+static int check_lap(const struct dp_frame *frame, int64_t lap, struct dp_err *err)
+{
+    if (frame->lap != lap)
+        return dp_fail(err, DP_E_UNSAFE, "the gather sends lap %lld as lap %lld", (long long)frame->lap, (long long)lap);
+    if (frame->label != DP_LABEL_RELEASED)
+        return dp_fail(err, DP_E_UNSAFE, "the gather sends a %s frame", dp_label_name(frame->label));
+    if (frame->records != 0)
+        return dp_fail(err, DP_E_UNSAFE, "lap %lld comes with records, and what bounds the sums of rows here is said here",
+                       (long long)frame->lap);
+    return DP_OK;
+}
+
+int dp_shard_check(const struct dp_frame *frame, const struct dp_link_header *header, int shard, int shards, struct dp_err *err)
+{
+    if (frame->kind == DP_KIND_HELLO)
+        return check_hello(frame, shard, shards, err);
+    return frame->kind == DP_KIND_LAP ? check_lap(frame, header->lap, err) : DP_OK;
+}
+
+bool dp_shard_shares(const struct dp_frame *hello)
+{
+    bool any = false;
+    for (int i = 0; i < hello->records; i++)
+        any |= hello->record[i].shares > 0;
+    return any;
+}
+
+void dp_shard_words(char words[DP_SHARD_WORDS], const void *body, size_t size)
+{
+    const char *from = body;
+    size_t count = size < DP_SHARD_WORDS - 1 ? size : DP_SHARD_WORDS - 1;
+    for (size_t i = 0; i < count; i++)
+        words[i] = from[i] >= ' ' && from[i] <= '~' ? from[i] : '?';
+    words[count] = '\0';
+}
+
+int dp_shard_link(const struct dp_link *link, struct dp_err *err)
+{
+    if (dp_link_private(link))
+        return DP_OK;
+    return dp_fail(err, DP_E_UNSAFE, "%s: sums that nobody has paid for yet need keys (dp-key) or a loopback address",
+                   dp_link_name(link));
+}

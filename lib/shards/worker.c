@@ -1,0 +1,405 @@
+#include "shards/worker.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "checkpoint/checkpoint.h"
+#include "port/link.h"
+#include "runtime/child.h"
+#include "runtime/loop.h"
+#include "runtime/pipeline.h"
+#include "shards/kept.h"
+#include "shards/standing.h"
+#include "shards/strip.h"
+#include "stages/stage.h"
+#include "wire/codec.h"
+
+#define LINGER_MS 10000
+#define AGAIN_SECONDS 0.3 /* until it joins again */
+#define OFFSET(member) offsetof(struct dp_worker_options, member)
+
+const struct dp_option dp_worker_option_table[] = {
+    {.name = "at",
+     .kind = DP_OPT_TEXT,
+     .offset = OFFSET(at),
+     .metavar = "ENDPOINT",
+     .help = "where dp-gather is: tcp://HOST:PORT or ipc://PATH",
+     .flags = DP_OPT_REQUIRED},
+    {.name = "shard",
+     .kind = DP_OPT_TEXT,
+     .offset = OFFSET(shard),
+     .metavar = "K/N",
+     .help = "which of the N shards it has, from 1",
+     .flags = DP_OPT_REQUIRED},
+    {.name = "checkpoint",
+     .kind = DP_OPT_TEXT,
+     .offset = OFFSET(checkpoint),
+     .metavar = "DIR",
+     .help = "keep in this directory what it needs to go on when it is started again"},
+    {.name = "checkpoint-every",
+     .kind = DP_OPT_INT,
+     .offset = OFFSET(every),
+     .metavar = "LAPS",
+     .help = "laps from one checkpoint to the next",
+     .fallback = "1",
+     .min = 1,
+     .max = 1099511627775},
+    {.name = "exec",
+     .letter = 'x',
+     .kind = DP_OPT_CHOICE,
+     .offset = OFFSET(exec),
+     .metavar = "HOW",
+     .help = "run the pipeline as processes or inside this one",
+     .fallback = "auto",
+     .choices = "auto|processes|fused"},
+    {.name = "timeout",
+     .kind = DP_OPT_REAL,
+     .offset = OFFSET(timeout),
+     .metavar = "SECONDS",
+     .help = "end when no gather is there for that long",
+     .fallback = "600",
+     .min = 0,
+     .max = 1e9,
+     .flags = DP_OPT_OPEN_MIN},
+    DP_SECURITY_OPTIONS(OFFSET(security)),
+    {.name = NULL},
+};
+
+struct run {
+    struct dp_worker *worker;
+    struct dp_link *link;
+    struct dp_child *child;
+    struct dp_standing standing;
+    struct dp_kept kept;
+    struct dp_checkpoint checkpoint; /* directory NULL: none is kept */
+    struct dp_frame *frame;
+    msgpack_sbuffer greeting, answer; /* to the hello frame, and to the last lap */
+    struct dp_link_header asked;      /* of the frame that is being answered */
+    bool there;                       /* the connection stands */
+    double since;                     /* it does not */
+    double again;                     /* when to join again; 0: not at all */
+    bool shared;                      /* sums of this run leave with a share of the noise */
+    bool ended;
+    int lock; /* of the checkpoint's directory, or -1 */
+};
+
+static void hear(void *self, const char *sentence)
+{
+    const struct run *r = self;
+    const struct dp_warn *to = &r->worker->warn;
+    if (to->say != NULL)
+        to->say(to->self, "dp-worker", sentence);
+}
+
+static int join(struct run *r, struct dp_err *err)
+{
+    struct dp_link_header header = {.type = DP_SHARD_JOIN, .shard = r->kept.shard, .shards = r->kept.shards};
+    memcpy(header.run, r->standing.run, sizeof header.run);
+    header.lap = dp_standing_joins(&r->standing);
+    r->again = 0;
+    return dp_link_send(r->link, 0, &header, NULL, 0, err);
+}
+
+static int answer(struct run *r, const msgpack_sbuffer *body, struct dp_err *err)
+{
+    struct dp_link_header header = {.type = DP_SHARD_FRAME, .shard = r->kept.shard, .shards = r->kept.shards};
+    memcpy(header.run, r->standing.run, sizeof header.run);
+    header.sequence = r->asked.sequence;
+    header.lap = r->asked.lap;
+    return dp_link_send(r->link, 0, &header, body->data, body->size, err);
+}
+
+/* A frame with a status and nothing else, which is all that the gather gets to know. */
+static int answer_status(struct run *r, enum dp_kind kind, int rc, struct dp_err *err)
+{
+    msgpack_sbuffer body;
+    msgpack_sbuffer_init(&body);
+    dp_frame_reset(r->frame, kind);
+    if (rc != DP_OK)
+        dp_frame_set_int(r->frame, DP_F_STATUS, dp_exit_status(rc));
+    int sent = dp_wire_encode(&body, r->frame, err);
+    if (sent == DP_OK)
+        sent = answer(r, &body, err);
+    msgpack_sbuffer_destroy(&body);
+    return sent;
+}
+
+/* Frame through the pipeline, and what may leave the site into *to. */
+static int work(struct run *r, msgpack_sbuffer *to, struct dp_err *err)
+{
+    dp_child_cancel(r->child, &r->worker->interrupt);
+    int rc = dp_child_pass(r->child, r->frame, r->frame, err);
+    if (rc == DP_CHILD_EXHAUSTED) /* whether the run goes on without this shard is for the gather to say */
+        return dp_fail(err, DP_E_RUN, "no more rows arrive");
+    if (rc != DP_OK)
+        return rc;
+    dp_shard_strip(r->frame);
+    msgpack_sbuffer_clear(to);
+    return dp_wire_encode(to, r->frame, err);
+}
+
+static int start_child(struct run *r, struct dp_err *err)
+{
+    const struct dp_worker *w = r->worker;
+    dp_child_kill(r->child);
+    r->child = NULL;
+    r->standing.alive = false;
+    r->checkpoint.resumed = r->checkpoint.directory != NULL ? r->standing.lap : 0;
+    int rc = dp_checkpoint_tell(r->checkpoint.directory != NULL ? &r->checkpoint : NULL, err);
+    if (rc == DP_OK && w->options.exec != DP_EXEC_PROCESSES)
+        rc = dp_child_fused(&r->child, w->pipeline, &w->warn, err);
+    if (rc == 1 && w->options.exec == DP_EXEC_FUSED) {
+        char why[DP_ERR_MESSAGE_SIZE];
+        memcpy(why, err->message, sizeof why);
+        return dp_fail(err, DP_E_USAGE, "--exec=fused: %.400s", why);
+    }
+    if (rc == 1 || (rc == DP_OK && r->child == NULL)) {
+        err->message[0] = '\0';
+        rc = dp_child_processes(&r->child, w->pipeline, err);
+    }
+    r->standing.alive = rc == DP_OK;
+    return rc;
+}
+
+static int take_hello(struct run *r, struct dp_err *err)
+{
+    enum dp_welcome welcome = dp_standing_hello(&r->standing, &r->asked, err);
+    if (welcome == DP_WELCOME_REFUSES)
+        return err->status;
+    if (welcome == DP_WELCOME_STARTS) {
+        r->kept.first = dp_frame_int(r->frame, DP_F_STAGE, 0) + 1;
+        int rc = start_child(r, err);
+        if (rc == DP_OK)
+            rc = work(r, &r->greeting, err);
+        r->kept.last = dp_frame_int(r->frame, DP_F_STAGE, 0);
+        if (rc != DP_OK)
+            return rc;
+        r->shared = dp_shard_shares(r->frame);
+    }
+    return answer(r, &r->greeting, err);
+}
+
+/* The stages have saved their states: with our own file, which has the answer, they are the checkpoint. What dp-loop can resume
+   from, if we have that lap, stays. */
+static int keep(struct run *r, int64_t resumable, struct dp_err *err)
+{
+    const char *directory = r->checkpoint.directory;
+    struct dp_err unused;
+    int rc = dp_checkpoint_complete(directory, r->kept.first, r->kept.last, r->standing.lap, err);
+    if (rc != DP_OK)
+        return rc;
+    if (resumable != r->standing.kept &&
+        dp_checkpoint_complete(directory, r->kept.first, r->kept.last, resumable, &unused) == DP_OK)
+        r->standing.kept = resumable;
+    rc = dp_kept_write(directory, &r->kept, &r->standing, &r->answer, err);
+    if (rc == DP_OK)
+        dp_checkpoint_clean(directory, r->standing.lap, r->standing.kept);
+    return rc;
+}
+
+/* The answer is on disk before it is sent: one that was given is given again as it was. */
+static int take_lap(struct run *r, struct dp_err *err)
+{
+    enum dp_task task = dp_standing_lap(&r->standing, &r->asked);
+    if (task == DP_TASK_DROP)
+        return DP_OK;
+    if (task == DP_TASK_REPEAT)
+        return answer(r, &r->answer, err);
+    r->standing.answer = false;
+    int rc = work(r, &r->answer, err);
+    if (rc == DP_OK && r->shared && r->frame->label != DP_LABEL_NOISED)
+        rc = dp_fail(err, DP_E_UNSAFE, "lap %lld is without noise, and other laps have shares of it: nothing of it leaves",
+                     (long long)r->frame->lap);
+    if (rc != DP_OK)
+        return rc;
+    r->standing.lap = r->frame->lap;
+    r->standing.answer = true;
+    if (dp_checkpoint_due(&r->checkpoint, r->frame))
+        rc = keep(r, r->asked.credit, err);
+    return rc == DP_OK ? answer(r, &r->answer, err) : rc;
+}
+
+static int take_end(struct run *r, struct dp_err *err)
+{
+    bool interrupted = dp_frame_bool(r->frame, DP_F_INTERRUPTED);
+    msgpack_sbuffer body;
+    msgpack_sbuffer_init(&body);
+    r->ended = true;
+    int rc = r->child != NULL ? work(r, &body, err) : DP_OK;
+    if (rc == DP_OK && r->child != NULL) {
+        rc = dp_child_finish(r->child, err);
+        r->child = NULL;
+    }
+    if (rc == DP_OK && interrupted && r->checkpoint.directory != NULL && r->standing.lap > 0)
+        rc = keep(r, r->standing.kept, err);
+    if (rc == DP_OK && !interrupted && r->checkpoint.directory != NULL)
+        dp_checkpoint_clean(r->checkpoint.directory, 0, 0); /* nothing is left to go on with */
+    msgpack_sbuffer_destroy(&body);
+    return rc == DP_OK ? answer_status(r, DP_KIND_END, DP_OK, err) : rc;
+}
+
+static int take_frame(struct run *r, const struct dp_link_event *event, struct dp_err *err)
+{
+    struct dp_err wrong = {0};
+    if (dp_wire_read(r->frame, event->body, event->size, &wrong) != DP_OK) {
+        dp_link_refuse(r->link, event, "that is no frame");
+        return DP_OK;
+    }
+    r->asked = event->header;
+    int rc = dp_shard_check(r->frame, &r->asked, r->kept.shard, r->kept.shards, err);
+    switch (r->frame->kind) {
+    case DP_KIND_HELLO:
+        rc = rc == DP_OK ? take_hello(r, err) : rc;
+        break;
+    case DP_KIND_LAP:
+        rc = rc == DP_OK ? take_lap(r, err) : rc;
+        break;
+    case DP_KIND_END:
+        rc = take_end(r, err);
+        break;
+    case DP_KIND_ERROR:
+        return dp_fail(err, DP_E_UPSTREAM, "the run has failed; why, dp-gather says at its own place");
+    }
+    if (rc != DP_OK && !r->worker->interrupt) { /* else it is as gone as one that was killed, and may come back */
+        struct dp_err unused;
+        answer_status(r, rc == DP_E_BUDGET ? DP_KIND_END : DP_KIND_ERROR, rc, &unused);
+    }
+    return rc;
+}
+
+/* One whose gather is another one has lost the connection to its own. */
+static int take_message(struct run *r, const struct dp_link_event *event, struct dp_err *err)
+{
+    char words[DP_SHARD_WORDS];
+    switch (event->header.type) {
+    case DP_SHARD_FRAME:
+        return take_frame(r, event, err);
+    case DP_SHARD_AGAIN:
+        r->again = dp_clock_now() + AGAIN_SECONDS;
+        return DP_OK;
+    case DP_SHARD_REFUSED:
+        dp_shard_words(words, event->body, event->size);
+        return dp_fail(err, DP_E_RUN, "the gather has refused this worker: %s", words);
+    default:
+        dp_link_refuse(r->link, event, "of a kind that no gather sends");
+        return DP_OK;
+    }
+}
+
+static int take_event(struct run *r, const struct dp_link_event *event, struct dp_err *err)
+{
+    switch (event->kind) {
+    case DP_LINK_CAME:
+        r->there = true;
+        return join(r, err);
+    case DP_LINK_GONE:
+        r->there = false;
+        r->since = dp_clock_now();
+        return DP_OK;
+    case DP_LINK_MESSAGE:
+        return take_message(r, event, err);
+    case DP_LINK_TIME:
+        return r->again > 0 && dp_clock_now() >= r->again ? join(r, err) : DP_OK;
+    }
+    return DP_OK;
+}
+
+static int take_all(struct run *r, struct dp_err *err)
+{
+    struct dp_link_event event;
+    r->since = dp_clock_now();
+    while (!r->ended) {
+        double left = r->there ? -1 : r->since + r->worker->options.timeout - dp_clock_now();
+        if (!r->there && left <= 0)
+            return dp_fail(err, DP_E_UPSTREAM, "%s: no gather has been there for %g s (--timeout)", r->worker->options.at,
+                           r->worker->options.timeout);
+        if (r->again > 0)
+            left = r->again > dp_clock_now() ? r->again - dp_clock_now() : 0;
+        int rc = dp_link_next(r->link, &event, left, &r->worker->interrupt, err);
+        if (rc == DP_OK)
+            rc = take_event(r, &event, err);
+        if (rc != DP_OK)
+            return rc;
+    }
+    return DP_OK;
+}
+
+/* Which shard of how many, and with which pipeline. */
+static int read_shard(struct run *r, struct dp_err *err)
+{
+    int64_t shard, shards;
+    int rc = dp_stage_read_shard(r->worker->options.shard, &shard, &shards, err);
+    if (rc != DP_OK)
+        return rc;
+    r->kept.shard = (int)shard;
+    r->kept.shards = (int)shards;
+    r->kept.pipeline = r->worker->pipeline;
+    return DP_OK;
+}
+
+/* Whether any process may go on with any lap: what our stages keep is nothing, or what they compare with. */
+static bool keeps_nothing(const char *text)
+{
+    struct dp_pipeline pipeline;
+    struct dp_err unused;
+    bool nothing = dp_pipeline_parse(&pipeline, text, &unused) == 0;
+    for (int i = 0; nothing && i < pipeline.stages; i++) {
+        const struct dp_stage_class *class = dp_stage_find(pipeline.stage[i].argv[0]);
+        nothing = class->ephemeral || class->compares;
+    }
+    dp_pipeline_free(&pipeline);
+    return nothing;
+}
+
+static int open_checkpoint(struct run *r, struct dp_err *err)
+{
+    const struct dp_worker_options *o = &r->worker->options;
+    if (o->checkpoint == NULL) {
+        r->standing.any = keeps_nothing(r->worker->pipeline);
+        return DP_OK;
+    }
+    int rc = dp_checkpoint_own(o->checkpoint, err);
+    if (rc == DP_OK && (r->checkpoint.directory = realpath(o->checkpoint, NULL)) == NULL)
+        rc = dp_fail(err, DP_E_RUN, "cannot use %s", o->checkpoint);
+    if (rc == DP_OK)
+        rc = dp_checkpoint_lock(r->checkpoint.directory, &r->lock, err);
+    r->checkpoint.every = o->every;
+    r->checkpoint.last = true;
+    if (rc == DP_OK && dp_checkpoint_there(r->checkpoint.directory))
+        rc = dp_kept_read(r->checkpoint.directory, &r->kept, &r->standing, &r->answer, err);
+    return rc;
+}
+
+int dp_worker_run(struct dp_worker *worker, struct dp_err *err)
+{
+    const struct dp_worker_options *o = &worker->options;
+    struct run r = {.worker = worker, .lock = -1};
+    msgpack_sbuffer_init(&r.greeting);
+    msgpack_sbuffer_init(&r.answer);
+    int rc = read_shard(&r, err);
+    if (rc == DP_OK && o->at[0] == '@')
+        rc = dp_fail(err, DP_E_USAGE, "--at: a worker connects, and dp-gather binds");
+    if (rc == DP_OK)
+        rc = open_checkpoint(&r, err);
+    if (rc == DP_OK)
+        rc = dp_frame_new(&r.frame, err);
+    if (rc == DP_OK)
+        rc = dp_link_open(&r.link, o->at, false, &o->security, hear, &r, err);
+    if (rc == DP_OK)
+        rc = dp_shard_link(r.link, err);
+    if (rc == DP_OK)
+        rc = take_all(&r, err);
+    dp_child_kill(r.child);
+    dp_link_close(r.link, worker->interrupt ? 0 : LINGER_MS);
+    if (r.lock >= 0)
+        close(r.lock);
+    free(r.checkpoint.directory);
+    dp_frame_free(r.frame);
+    msgpack_sbuffer_destroy(&r.greeting);
+    msgpack_sbuffer_destroy(&r.answer);
+    return rc;
+}

@@ -1,0 +1,173 @@
+/* dp-consent: a site's own account. It charges the ledger of the site's rows for each lap before their sum leaves the site, and
+   lets no more go than their budget affords. Noise that is there is charged as it is recorded; noise that the gate is to add,
+   as it is promised, and the promise goes with the sum, for the gate to be held to. */
+#include <math.h>
+#include <string.h>
+
+#include "stages/paying.h"
+#include "stages/shared_options.h"
+#include "stages/stages.h"
+
+struct options {
+    struct dp_payer_options pay;
+    double multiplier, count_multiplier;
+};
+
+struct state {
+    struct dp_payer payer;
+};
+
+static const struct dp_option options[] = {
+    {.name = "multiplier",
+     .letter = 'z',
+     .kind = DP_OPT_REAL,
+     .offset = offsetof(struct options, multiplier),
+     .metavar = "Z",
+     .help = "of sums without noise: the least multiplier that the gate has promised",
+     .min = 0,
+     .max = INFINITY,
+     .flags = DP_OPT_OPEN_MIN},
+    DP_COUNT_MULTIPLIER_OPTION(offsetof(struct options, count_multiplier)),
+    DP_PAYER_OPTIONS(struct options, pay),
+    {.name = NULL},
+};
+
+static void consent_close(struct dp_stage *stage)
+{
+    struct state *s = stage->state;
+    dp_payer_close(&s->payer);
+}
+
+static int consent_open(struct dp_stage *stage, struct dp_err *err)
+{
+    const struct options *o = stage->options;
+    struct state *s = stage->state;
+    s->payer.options = &o->pay;
+    s->payer.site = true;
+    if (stage->on != NULL)
+        return dp_fail(err, DP_E_USAGE, "--on: every lap has to be paid for, of whichever kind");
+    if (!isnan(o->count_multiplier) && isnan(o->multiplier))
+        return dp_fail(err, DP_E_USAGE, "--count-multiplier needs --multiplier");
+    return dp_payer_check_options(&o->pay, err);
+}
+
+/* The noise that the gate has promised goes into a record that has none, so that it is charged as if it were there. */
+static int promise(const struct options *o, struct dp_record *record, struct dp_err *err)
+{
+    bool count = record->of == DP_F_WITHIN;
+    double z = count ? o->count_multiplier : o->multiplier;
+    if (record->query.kind != DP_QUERY_NONE)
+        return dp_fail(err, DP_E_UNSAFE, "--multiplier: there is noise, and what is charged is in its record");
+    if (isnan(z))
+        return dp_fail(err, DP_E_USAGE, "%s is required: the noise is yet to come",
+                       count ? "--count-multiplier" : "--multiplier");
+    record->promised = z;
+    record->query = (struct dp_query){.kind = DP_QUERY_GAUSSIAN, .multiplier = z};
+    record->scale = z * record->sensitivity;
+    return DP_OK;
+}
+
+/* The record as it goes on. */
+static void keep_promise_alone(struct dp_record *record)
+{
+    record->query = (struct dp_query){.kind = DP_QUERY_NONE};
+    record->scale = 0;
+}
+
+/* Parts of one data set have one ledger. */
+static int check_parts(const struct dp_stage *stage, const struct dp_frame *hello, struct dp_err *err)
+{
+    const struct options *o = stage->options;
+    if (stage->shards > 1 && dp_frame_has(hello, DP_F_N) && !o->pay.no_ledger)
+        return dp_fail(err, DP_E_USAGE,
+                       "the shards are parts of one data set, and each would pay for all of it: its ledger is for the gate");
+    return DP_OK;
+}
+
+static int consent_hello(struct dp_stage *stage, struct dp_frame *frame, struct dp_err *err)
+{
+    const struct options *o = stage->options;
+    struct state *s = stage->state;
+    bool open[DP_MAX_RECORDS];
+    int rc = check_parts(stage, frame, err);
+    s->payer.seeded = stage->seeded;
+    s->payer.time = stage->started;
+    s->payer.every = stage->checkpoint.directory != NULL ? stage->checkpoint.every : 0;
+    for (int i = 0; i < frame->records; i++) {
+        struct dp_record *record = &frame->record[i];
+        bool noised = record->query.kind != DP_QUERY_NONE;
+        open[i] = record->of != DP_F_NONE && !(noised && isnan(o->multiplier));
+        if (rc == DP_OK && open[i])
+            rc = promise(o, record, err);
+    }
+    if (rc == DP_OK)
+        rc = dp_payer_hello(&s->payer, frame, err);
+    for (int i = 0; i < frame->records; i++)
+        if (open[i])
+            keep_promise_alone(&frame->record[i]);
+    return rc;
+}
+
+static int consent_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp_out *out, struct dp_err *err)
+{
+    const struct options *o = stage->options;
+    struct state *s = stage->state;
+    bool bounded = frame->label == DP_LABEL_BOUNDED;
+    int rc = DP_OK;
+    for (int i = 0; rc == DP_OK && i < frame->records; i++) {
+        struct dp_record *record = &frame->record[i];
+        if (bounded || !isnan(o->multiplier))
+            rc = promise(o, record, err);
+        record->gathered = record->shares; /* that enough of the others come is for the gate to see to */
+    }
+    if (rc == DP_OK)
+        rc = dp_payer_check(&s->payer, frame, err);
+    if (rc == DP_OK)
+        rc = dp_paying_lap(stage, &s->payer, frame, out, err);
+    if (rc != DP_OK)
+        return rc;
+    dp_payer_passed(&s->payer, frame);
+    for (int i = 0; i < frame->records; i++) {
+        frame->record[i].gathered = 0;
+        if (bounded)
+            keep_promise_alone(&frame->record[i]);
+    }
+    return out->frame(out, frame, err);
+}
+
+static int consent_drain(struct dp_stage *stage, struct dp_out *out, struct dp_err *err)
+{
+    struct state *s = stage->state;
+    (void)out;
+    return dp_payer_end(&s->payer, stage->interrupted, err);
+}
+
+static int consent_save(struct dp_stage *stage, struct dp_state *state, struct dp_err *err)
+{
+    struct state *s = stage->state;
+    return dp_payer_save(&s->payer, state, err);
+}
+
+static int consent_restore(struct dp_stage *stage, const struct dp_state *state, struct dp_err *err)
+{
+    struct state *s = stage->state;
+    return dp_payer_restore(&s->payer, state, err);
+}
+
+const struct dp_stage_class dp_consent_class = {
+    .name = "dp-consent",
+    .summary = "A site's own account: charge its ledger for what leaves it",
+    .options = options,
+    .options_size = sizeof(struct options),
+    .state_size = sizeof(struct state),
+    .takes = DP_LABEL_BOUNDED | DP_LABEL_NOISED,
+    .gives = DP_LABEL_BOUNDED | DP_LABEL_NOISED,
+    .open = consent_open,
+    .hello = consent_hello,
+    .fire = consent_fire,
+    .drain = consent_drain,
+    .close = consent_close,
+    .save = consent_save,
+    .restore = consent_restore,
+    .additive = true,
+};

@@ -1,0 +1,138 @@
+# dp-gather with workers of its own: the bytes of one machine with all rows, and what it refuses.
+load helper
+load variants
+
+prepare() {
+    dp-synth classification --rows 600 --cols 9 --seed 3 -o two.dp -q
+}
+
+LAPS=12
+# train OUT EXEC PIPELINE
+train() {
+    local laps=(--laps $LAPS) plan
+    plan=$(plan "$3")
+    [ -z "$plan" ] || laps=(--plan "$plan")
+    timeout 60 dp-loop "${laps[@]}" --seed 11 --exec "$2" -q -o "$1" -- "$3" > "$1.stream"
+}
+
+# gathered K EXEC PIPELINE: the pipeline with what is left of dp-noise in K workers, each with a part of the data set
+gathered() {
+    local left=${3%%| dp-noise*} right="dp-noise${3#*| dp-noise}"
+    left=${left/dp-sample /dp-sample --shard %k/%K }
+    echo "dp-gather --workers $1 --exec $2 --local '$left' | $right"
+}
+
+# same VARIANT [LOSS]: one machine = 1, 2, 4, 8 workers, fused and processes
+same() {
+    local text k
+    text=$(pipeline two.dp "${2:-logistic}" "$1")
+    text=${text/ --allow-seeded/ --allow-seeded --no-ledger}
+    train whole fused "$text"
+    [ "$(stat -c %s whole)" -gt 300 ]
+    for k in 1 2 4 8; do
+        train part fused "$(gathered $k processes "$text")"
+        cmp whole part || fail "$1, $k workers"
+        cmp whole.stream part.stream || fail "$1, $k workers: stream"
+    done
+    train part processes "$(gathered 3 processes "$text")"
+    cmp whole part
+    cmp whole.stream part.stream
+    train part fused "$(gathered 3 fused "$text")"
+    cmp whole part
+    train part processes "$(gathered 2 fused "$text")"
+    cmp whole part
+}
+
+@test "as on one machine: coordinate descent" { same parallel hinge; }
+@test "as on one machine: coordinate descent with several threads" { same threads hinge; }
+@test "as on one machine: gradients" { same gradient; }
+@test "as on one machine: gradients clipped by a stage of its own" { same gradient-clip; }
+@test "as on one machine: adaptive counts" { same gradient-adaptive; }
+@test "as on one machine: noise that follows a schedule" { same gradient-schedule; }
+
+SAMPLE='dp-sample --data two.dp --rate 0.1'
+STEP='dp-scd-step --data two.dp --loss hinge --lambda 1e-3 --clip 0.1'
+GATE='dp-noise -z 1.5 | dp-account --epsilon 1000 --delta 1e-5 --allow-seeded --no-ledger | dp-step'
+
+# refused STATUS MESSAGE GATHER-OPTION…: what dp-gather says, in front of GATE
+refused() {
+    local status=$1 message=$2
+    shift 2
+    complains "$status" "$message" dp-loop --laps 3 -q --exec fused --seed 1 -- "dp-gather $* | $GATE"
+}
+
+@test "options that do not go together" {
+    refused 2 'dp-gather: --at or --local is required' -k 2
+    refused 2 'dp-gather: --at and --local exclude each other' -k 2 --at ipc://x --local dp-sample
+    refused 2 'dp-gather: --workers is required' --local dp-sample
+    refused 2 'dp-gather: --workers: must be between 1 and 1024, got 0' -k 0 --local dp-sample
+    refused 2 'dp-gather: --timeout: must be > 0 and <= 1000000000, got 0' -k 1 --at ipc://x --timeout 0
+    refused 2 "dp-gather: --on-lost: must be one of wait|stop|continue, got 'pray'" -k 1 --at ipc://x --on-lost pray
+}
+
+@test "shards that do not fit each other" {
+    refused 5 "dp-gather: shards 1 and 2 differ in 'rate' of a record" -k 2 --local "'dp-sample --data two.dp --rate 0.%k --shard %k/%K | $STEP'"
+}
+
+@test "a stage that has no place in a shard" {
+    refused 2 'dp-sample: --mode fixed or shuffle needs all rows at once: it has no place in a shard' -k 2 --exec fused --local "'$SAMPLE --mode shuffle | $STEP'"
+}
+
+@test "no workers within a worker" {
+    refused 2 'dp-gather: needs all rows at once: it has no place in a shard' -k 1 --exec fused --local "'dp-gather -k 1 --local cat'"
+}
+
+@test "a child that fails says why, and dp-gather does not" {
+    refused 2 'dp-sample: --rate: must be > 0 and <= 1, got 0' -k 1 --local "'dp-sample --data two.dp --rate 0 | $STEP'"
+}
+
+@test "a killed child ends the run" {
+    filter late 'if frame.get("lap") == 3: os.kill(os.getpid(), 9)'
+    for exec in fused processes; do
+        run timeout 60 dp-loop --laps 30 -q --seed 1 --exec $exec -- "dp-gather -k 2 --local '$SAMPLE --shard %k/%K | $STEP | ./late' | $GATE" 2>&1 > /dev/null
+        assert_failure 1
+        assert_output --partial 'dp-gather: the child pipeline ended before it gave back a frame: signal 9 ended its last stage'
+    done
+}
+
+@test "%k, %K and %%" {
+    filter note 'open("said." + sys.argv[1], "a").close()'
+    timeout 30 dp-loop --laps 2 -q --seed 1 -o m -- "dp-gather -k 2 --local './note %k-%K-%% | $SAMPLE --shard %k/%K | $STEP' | $GATE" > /dev/null
+    assert_file_exist said.1-2-%
+    assert_file_exist said.2-2-%
+}
+
+@test "what workers give has no private field" {
+    timeout 30 dp-loop --laps 3 -q --seed 1 -o m -- "dp-gather -k 2 --local '$SAMPLE --inline --shard %k/%K | dp-scd-step --loss hinge --lambda 1e-3 --clip 0.1 | tee raw.%k' | tee seen | $GATE" > /dev/null
+    run dp-cat raw.1
+    assert_output --partial '"directory"'
+    run dp-cat seen
+    refute_output --regexp '"(rows|X|y|updates)":\{|"(shard|shards|first_row|directory)":'
+}
+
+@test "a gathered run is resumed, with the states of its workers" {
+    text="dp-gather -k 3 --local '$SAMPLE --shard %k/%K | $STEP' | $GATE"
+    for exec in fused processes; do
+        dp-loop --laps 200 --seed 11 --exec $exec -q -o whole -- "$text" > /dev/null
+        run timeout 120 "$ROOT/tests/bats/resume.py" 1 2 kept part 20 -- dp-loop --laps 200 --seed 11 --exec $exec -q -- "$text"
+        assert_success
+        [ "${output##*$'\n'}" -ge 1 ] || fail "never resumed: $output"
+        cmp whole part
+        assert_file_not_exist kept
+    done
+}
+
+@test "interrupted, a gathered run is resumed where it stopped" {
+    text="dp-gather -k 2 --local '$SAMPLE --shard %k/%K | $STEP' | $GATE"
+    dp-loop --laps 20000 --seed 11 -q -o whole -- "$text" > /dev/null
+    dp-loop --laps 20000 --seed 11 -q --checkpoint kept -o part -- "$text" > stream 2> said &
+    while [ ! -s stream ]; do sleep 0.05; done
+    sleep 0.3
+    kill -INT $!
+    wait $! || true
+    run cat said
+    assert_output --regexp '^dp-loop: interrupted after lap [0-9]+ of 20000, whose model is in part$'
+    dp-loop --laps 20000 --seed 11 -q --resume kept -o part -- "$text" > /dev/null
+    cmp whole part
+    assert_file_not_exist kept
+}

@@ -1,0 +1,179 @@
+# dp-worker and dp-gather --at: runs whose rows are in many places, killed at any moment, with the same bytes as undisturbed.
+load helper
+load workers
+
+prepare() {
+    small_run
+    LAPS=30
+    GATHER="dp-gather --at $AT --on-lost wait"
+}
+teardown() { end_all; }
+workers() { for k in $(seq $K); do worker $k "$@"; done; }
+# gate [dp-loop options]
+gate() { timeout 100 dp-loop --laps $LAPS --seed 11 -q -o part "$@" -- "$GATHER --workers $K | $GATE" > part.stream; }
+
+big() { [ "$(stat -c %s "$1")" -gt 20000 ]; }
+
+@test "as on one machine: 1, 2, 4 workers, fused and processes" {
+    whole
+    for K in 1 2 4; do
+        for exec in fused processes; do
+            workers --exec $exec
+            gate --exec $exec
+            same
+            for k in $(seq $K); do ended $k 0; done
+            assert_equal "$(cat worker-*)" ''
+        done
+    done
+}
+
+@test "as on one machine: over tcp, whoever is there first" {
+    AT=tcp://127.0.0.1:$((20000 + RANDOM % 10000))
+    GATHER="dp-gather --at $AT --insecure-plaintext"
+    whole
+    worker 1 --insecure-plaintext
+    sleep 0.3
+    gate &
+    echo $! > gate.pid
+    sleep 0.3
+    worker 2 --insecure-plaintext
+    wait "$(cat gate.pid)"
+    same
+    ended 1 0
+    ended 2 0
+}
+
+@test "sites with data sets of their own" {
+    dp-synth classification --rows 300 --cols 9 --seed 4 -o site1.dp -q
+    dp-synth classification --rows 500 --cols 9 --seed 5 -o site2.dp -q
+    for k in 1 2; do PIPELINE="${SAMPLE/two/site$k} | ${STEP/two/site$k}" worker $k; done
+    gate
+    run dp-info part
+    assert_success
+    assert_output --partial 800
+}
+
+@test "usage" {
+    complains 2 'dp-worker: --at is required' dp-worker --shard 1/2 -- cat
+    complains 2 'dp-worker: --shard is required' dp-worker --at $AT -- cat
+    complains 2 'dp-worker: no pipeline (try --help)' dp-worker --at $AT --shard 1/2
+    complains 2 'dp-worker: the pipeline is one argument: quote it' dp-worker --at $AT --shard 1/2 -- dp-sample --data two.dp
+    for shard in 1 1/2/3 a/b; do
+        complains 2 "dp-worker: --shard: '$shard' is not K/N" dp-worker --at $AT --shard $shard -- cat
+    done
+    for shard in 0/2 3/2 1/5000; do
+        complains 2 "dp-worker: --shard: $shard, but K is from 1 to N, and N at most 1024" dp-worker --at $AT --shard $shard -- cat
+    done
+    complains 2 'dp-worker: --at: a worker connects, and dp-gather binds' dp-worker --at "@$AT" --shard 1/2 -- cat
+    complains 4 "dp-worker: $AT: no gather has been there for 0.2 s (--timeout)" dp-worker --at $AT --timeout 0.2 --shard 1/2 -- cat
+}
+
+@test "a worker of another number of shards is refused" {
+    GATHER="dp-gather --at $AT --timeout 1"
+    K=3 worker 1
+    run gate
+    assert_failure 1
+    ended 1 1
+    assert_equal "$(cat worker-1)" 'dp-worker: the gather has refused this worker: it is shard 1 of 3, and the run has 2'
+}
+
+@test "a worker that fails sends its status and no word" {
+    worker 1 --timeout 2
+    PIPELINE="$SAMPLE --mode shuffle --shard 2/2 | $STEP" worker 2
+    run gate
+    assert_failure 1
+    assert_output 'dp-gather: the worker of shard 2 of 2 has failed with status 2; why, it says at its own place'
+    ended 1 4
+    ended 2 2
+    assert_equal "$(cat worker-2)" 'dp-sample: --mode fixed or shuffle needs all rows at once: --shard excludes it'
+    # it may not have been there before the run had failed
+    assert_regex "$(cat worker-1)" '^dp-worker: (the run has failed; why, dp-gather says at its own place|.*: no gather has been there for 2 s.*)$'
+}
+
+@test "what a worker gives away has nothing of its rows, and its checkpoint has" {
+    dp-synth classification --rows 300 --cols 9 --seed 4 -o site1.dp -q
+    dp-synth classification --rows 500 --cols 9 --seed 5 -o site2.dp -q
+    for k in 1 2; do PIPELINE="${SAMPLE/two/site$k} | ${STEP/two/site$k}" worker $k --checkpoint kept.$k; done
+    dp-loop --laps 100000 --seed 11 -q -o part -- "$GATHER --workers $K | $GATE" > part.stream &
+    echo $! > gate.pid
+    eventually big part.stream
+    for file in kept.*/loop; do
+        grep -qa first_row "$file" && fail "$file has first_row"
+        grep -qa sum "$file"
+    done
+}
+
+@test "killed before it saves, after it has saved, and after it has sent: the same bytes" {
+    LAPS=60
+    whole
+    # a stage behind the others that dies with its worker at one lap, once
+    for when in 'before' 'after'; do
+        filter die '
+if frame.get("lap") == 20 and not os.path.exists(sys.argv[1]):
+    open(sys.argv[1], "w").close()
+    if sys.argv[2] == "after": out.write(packer.pack(frame)); out.flush(); import time; time.sleep(float(sys.argv[3]))
+    os.kill(int(open("2.pid").read()), 9); os.kill(os.getpid(), 9)'
+        for delay in 0 0.002 0.01 0.05; do
+            rm -rf kept died
+            worker 1
+            PIPELINE="$SAMPLE --shard 2/2 | $STEP | ./die died $when $delay"
+            dp-worker --at $AT --shard 2/2 --checkpoint kept -- "$PIPELINE" 2>> worker-2 &
+            echo $! > 2.pid
+            (eventually test -e died; sleep 0.2; exec dp-worker --at $AT --shard 2/2 --checkpoint kept -- "$PIPELINE" 2>> worker-2) &
+            echo $! > again.pid
+            unset PIPELINE
+            gate
+            same
+            wait "$(cat again.pid)"
+            assert_file_not_exist kept
+        done
+    done
+}
+
+@test "what a gather says of bounds is not taken for what the site has said" {
+    cat > lie.py << 'END'
+import sys
+import msgpack
+reader = msgpack.Unpacker(raw=False)
+while chunk := sys.stdin.buffer.read1(65536):
+    reader.feed(chunk)
+    for frame in reader:
+        if frame["kind"] == "lap":
+            frame["records"] = [{"of": "sum", "sampler": "poisson", "rate": 0.2, "rows": 600, "epoch_laps": 0, "adjacency": "null-record",
+                "release": "sum", "bound": 0.1, "sensitivity": 1e-6, "scale": 0.0, "noise": "none"}]
+        sys.stdout.buffer.write(msgpack.packb(frame))
+        sys.stdout.buffer.flush()
+END
+    for k in 1 2; do worker $k; done
+    GATHER="/usr/bin/python3 lie.py | $GATHER"
+    run timeout 60 dp-loop --laps 2 -q -o part -- "$GATHER --workers $K | $GATE"
+    assert_failure
+    ended 1 5
+    assert_equal "$(cat worker-1)" 'dp-worker: lap 1 comes with records, and what bounds the sums of rows here is said here'
+}
+
+@test "where noise is in shares, no kind of laps leaves without" {
+    for k in 1 2; do PIPELINE="$SAMPLE --shard $k/2 | $STEP | dp-noise --share -z 4 --on a" worker $k; done
+    run timeout 60 dp-loop --plan a,b -q -o part -- "$GATHER --workers 2 | dp-noise -z 4 --on b | ${GATE#*| }"
+    assert_failure
+    ended 1 5
+    assert_equal "$(cat worker-1)" 'dp-worker: lap 2 is without noise, and other laps have shares of it: nothing of it leaves'
+}
+
+@test "one who has two shards has two shares of the noise, and is refused" {
+    local port=$((20000 + RANDOM % 9000))
+    AT=tcp://127.0.0.1:$port PIPELINE="$SAMPLE | dp-grad --data two.dp --loss logistic --clip 1 | dp-noise -z 2 --share --colluding 1"
+    for end in gate site; do
+        mkdir -m 700 $end
+        dp-key new $end > /dev/null
+    done
+    dp-key trust gate site "$(dp-key show site)"
+    dp-key trust site gate "$(dp-key show gate)"
+    for k in 1 2; do PIPELINE=${PIPELINE/--rate 0.1/--rate 0.1 --shard $k\/2} worker $k --keys site; done
+    local status=0
+    timeout 60 dp-loop --laps 3 -q -o part -- "dp-gather --at $AT --keys gate --workers 2 |
+        dp-account --epsilon 1000 --delta 1e-5 --no-ledger | dp-step --step 1" > stream 2> said || status=$?
+    assert_equal $status 5
+    assert_equal "$(cat said)" "dp-gather: shards 1 and 2 both belong to site, who would know two shares of the noise"
+    assert [ ! -e part ]
+}

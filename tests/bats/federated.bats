@@ -1,0 +1,148 @@
+# The pipelines over sites that keep their rows, and over two machines.
+load helper
+load sites
+
+prepare() {
+    small_data 300
+    mkdir -m 700 meet
+}
+AT_GATE=ipc://meet/gate AT_SITE=ipc://meet/gate
+become() { exec "${@:2}"; }
+teardown() {
+    local id
+    for id in "${RUNNING[@]}"; do kill "$id" 2> /dev/null || true; done
+}
+
+@test "federated pipelines: --help, --version, missing and bad options" {
+    version=$(dp-loop --version)
+    for p in federated-scd federated-sgd; do
+        run $p.sh --help
+        assert_success
+        assert_line --index 0 "Usage: $p.sh --workers K --rows N --at ENDPOINT [options]"
+        run $p.sh --version
+        assert_output "$p.sh ${version#dp-loop }"
+        gate="--workers 3 --rows 900 --at tcp://127.0.0.1:5" site="--shard 2/3 --rows 900 --at tcp://127.0.0.1:5"
+        complains 2 "$p.sh: --workers, for the gate, or --shard, for a site, is required" $p.sh
+        complains 2 "$p.sh: --workers, for the gate, or --shard, for a site, is required" $p.sh --workers 3 --shard 2/3
+        complains 2 "$p.sh: --data, --parts and --server are a site's, --workers is the gate's" $p.sh $gate --data small.dp
+        complains 2 "$p.sh: --data, --parts and --server are a site's, --workers is the gate's" $p.sh $gate --parts
+        complains 2 "$p.sh: --workers: must be a whole number >= 1, got '0'" $p.sh --workers 0
+        complains 2 "$p.sh: --at is required" $p.sh --workers 3
+        complains 2 "$p.sh: --rows: of all sites together, must be a whole number >= 1, got ''" $p.sh --workers 3 --at tcp://127.0.0.1:5
+        complains 2 "$p.sh: --rows: of all sites together, must be a whole number >= 1, got '1e3'" $p.sh $gate --rows 1e3
+        complains 2 "$p.sh: --colluding: must be a whole number >= 0, got 'one'" $p.sh $gate --colluding one
+        complains 2 "$p.sh: --data is required" $p.sh $site
+        complains 2 "$p.sh: --shard: must be I/K, got '2'" $p.sh $site --shard 2
+        complains 2 "$p.sh: -o is the gate's" $p.sh $site --data small.dp -o model
+        complains 2 "$p.sh: --resume is the gate's" $p.sh $site --data small.dp --resume kept
+        complains 2 "$p.sh: --parts: takes no value" $p.sh $site --parts=yes
+        complains 2 "$p.sh: unknown option '--send' (try --help)" $p.sh $site --send tcp://127.0.0.1:5
+    done
+    complains 2 "scd.sh: unknown option '--parts' (try --help)" scd.sh --data small.dp --parts
+    complains 2 "scd.sh: unknown option '--insecure-plaintext' (try --help)" scd.sh --data small.dp --insecure-plaintext
+    complains 2 "scd.sh: unknown option '--at' (try --help)" scd.sh --data small.dp --at tcp://127.0.0.1:5
+}
+
+@test "zmq-two-machines.sh: --help, missing and bad options" {
+    p=zmq-two-machines
+    run $p.sh --help
+    assert_success
+    assert_line --index 0 "Usage: $p.sh --send ENDPOINT --receive ENDPOINT --rows N [options]"
+    complains 2 "$p.sh: --send and --receive are required, or --data, --in and --out" $p.sh
+    complains 2 "$p.sh: --in and --out are required beside --data" $p.sh --data small.dp --in tcp://127.0.0.1:5
+    complains 2 "$p.sh: --rows is for the machine without --data" $p.sh --data small.dp --in tcp://127.0.0.1:5 --out tcp://127.0.0.1:6 --rows 5
+    complains 2 "$p.sh: --rows: of the other machine, must be a whole number >= 1, got ''" $p.sh --send tcp://127.0.0.1:5 --receive tcp://127.0.0.1:6
+    complains 2 "$p.sh: --in is for the machine that has --data" $p.sh --send tcp://127.0.0.1:5 --receive tcp://127.0.0.1:6 --rows 5 --in tcp://127.0.0.1:5
+    complains 2 "$p.sh: --checkpoint is not to be had over two machines" $p.sh --send tcp://127.0.0.1:5 --receive tcp://127.0.0.1:6 --rows 5 --checkpoint kept
+}
+
+@test "the gate and the sites of a pipeline agree on rate, noise and lambda, whatever rows a site has" {
+    dp-synth classification --rows 100 --cols 6 --seed 8 -o other.dp -q
+    said() { federated-scd.sh --at tcp://127.0.0.1:5 --rows 1000 --epsilon 2 --print "$@" | tr -s ' ' '\n' | grep -A 1 -xe "$word"; }
+    for word in --rate --lambda --multiplier --clip; do
+        one=$(said --shard 1/2 --data small.dp) && [ -n "$one" ]
+        assert_equal "$(said --shard 2/2 --data other.dp)" "$one"
+    done
+    word=--multiplier
+    assert_equal "$(said --workers 2 | head -n 2)" "$(said --shard 1/2 --data small.dp | head -n 2)"
+}
+
+@test "sites with rows of their own make the model of one machine, the noise at the gate" {
+    three_sites
+    begin federated-scd.sh --seed 1
+    done_all
+    of_one_machine scd.sh --seed 1
+    begin federated-scd.sh --seed 1 --loss logistic --adjacency replace-one --epochs 3.3 --batch 70
+    done_all
+    of_one_machine scd.sh --seed 1 --loss logistic --adjacency replace-one --epochs 3.3 --batch 70
+    begin federated-sgd.sh --seed 1 --step 3 --schedule linear --intercept 0.5
+    done_all
+    of_one_machine dp-sgd.sh --seed 1 --step 3 --schedule linear --intercept 0.5
+    begin federated-sgd.sh --seed 1 --exec processes
+    done_all
+    of_one_machine dp-sgd.sh --seed 1
+}
+
+@test "each site's ledger and the gate's say what the run has cost" {
+    three_sites
+    for how in '' --distributed-noise; do
+        rm -f *.dp/ledger* gate.ledger*
+        # shellcheck disable=SC2086 # none, or an option
+        begin_with_ledgers $how
+        done_all
+        for ledger in gate.ledger north.dp/ledger east.dp/ledger south.dp/ledger; do
+            run dp-account report $ledger
+            assert_success
+            assert_output --partial '90 laps'
+            assert_output --regexp 'epsilon (2|1\.9999[0-9]*)'
+        done
+    done
+}
+begin_with_ledgers() {
+    local site shard=0
+    RUNNING=()
+    for site in north east south; do begin_site $site $((++shard)) federated-scd.sh "$@"; done
+    become gate federated-scd.sh --workers 3 --at $AT_GATE --rows 900 --epsilon 2 "$@" --ledger gate.ledger -o model > said.gate 2>&1 3>&- &
+    RUNNING+=($!)
+}
+
+@test "shares at the sites: the gate adds no noise, and colluding sites are paid for by more" {
+    three_sites
+    begin federated-scd.sh --seed 1 --distributed-noise
+    done_all
+    dp-cat --last model | jq -e '.records[0] | .shares == 3 and .colluding == 0 and .gathered == 3'
+    z=$(dp-cat --last model | jq '.records[0].multiplier')
+    assert_equal "$z" "$(dp-account sigma --epsilon 2 --delta 1e-5 --rate 100/900 --laps 90)"
+    begin federated-scd.sh --seed 1 --distributed-noise --colluding 2
+    done_all
+    dp-cat --last model | jq -e ".records[0] | .shares == 3 and .colluding == 2 and .multiplier == $z"
+    # a third of the variance for each share, or all of it
+    ! grep -q dp-noise <(federated-scd.sh --workers 3 --rows 900 --at $AT_GATE --distributed-noise --print)
+    grep -q 'dp-noise .*--share --colluding 2' <(federated-scd.sh --shard 1/3 --data north.dp --rows 900 --at $AT_SITE --distributed-noise --colluding 2 --print)
+}
+
+@test "a site that is killed and started again goes on, with the bytes of an undisturbed run" {
+    three_sites
+    options="--seed 1 --batch 2 --epochs 10 --on-lost wait"
+    # shellcheck disable=SC2086 # options
+    {
+        RUNNING=()
+        begin_site north 1 federated-scd.sh $options --checkpoint kept.north
+        begin_site south 3 federated-scd.sh $options --checkpoint kept.south
+        begin_site east 2 federated-scd.sh $options --checkpoint kept.east
+        become gate federated-scd.sh --workers 3 --at $AT_GATE --rows 900 --epsilon 2 $options -o model > said.gate 2>&1 3>&- &
+        RUNNING+=($!)
+        for _ in 1 2 3; do
+            sleep 0.6
+            kill -KILL "${RUNNING[2]}"
+            wait "${RUNNING[2]}" || true
+            gate=${RUNNING[3]}
+            unset 'RUNNING[2]'
+            kill -0 "$gate" || fail "the run is over: $(cat said.gate)"
+            begin_site east 2 federated-scd.sh $options --checkpoint kept.east
+            RUNNING=("${RUNNING[0]}" "${RUNNING[1]}" "${RUNNING[4]}" "$gate")
+        done
+        done_all
+        of_one_machine scd.sh --seed 1 --batch 2 --epochs 10
+    }
+}

@@ -1,0 +1,114 @@
+/* Sums over a batch: as many threads as pay, by public numbers, and the same sum with any of them. */
+#include "unit.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "stages/gather.h"
+
+static void threads_are_those_that_pay(void **state)
+{
+    (void)state;
+    assert_int_equal(dp_gather_pay(8, 1000, 90, 1), 1);
+    assert_int_equal(dp_gather_pay(8, 34779, 90, 1), 8);
+    assert_int_equal(dp_gather_pay(64, 34779, 90, 1), 13);
+    assert_int_equal(dp_gather_pay(2, 34779, 90, 1), 2);
+    assert_int_equal(dp_gather_pay(8, 256, 784, 10), 1);
+    assert_int_equal(dp_gather_pay(8, 512, 784, 10), 3);
+    assert_int_equal(dp_gather_pay(8, 1e18, 784, 10), 8);
+    assert_int_equal(dp_gather_pay(8, 0, 784, 10), 1);
+    assert_int_equal(dp_gather_pay(8, (double)NAN, 784, 10), 1);
+    struct dp_gather gather = {0};
+    dp_gather_allow(&gather, 3);
+    assert_true(gather.threads == 3 && !gather.choose);
+    dp_gather_allow(&gather, INT64_MIN);
+    assert_true(gather.threads >= 1 && gather.choose);
+}
+
+static void update(void *context, size_t thread, const struct dp_block *block, float *coefficient)
+{
+    size_t *seen = context;
+    (void)thread;
+    for (size_t i = 0; i < block->count; i++) {
+        coefficient[i] = (float)(block->first + i) * 0x1p-10f;
+#pragma omp atomic
+        seen[block->first + i]++;
+    }
+}
+
+/* Batches whose last block is cut anywhere, with fewer blocks than threads too; the expected number of rows alone decides how
+   many threads there are. */
+static void every_row_is_in_the_sum_once(void **state)
+{
+    (void)state;
+    enum { ROWS = 61, COLS = 5 };
+    static float x[ROWS * COLS];
+    static double y[ROWS];
+    for (size_t i = 0; i < ROWS * COLS; i++)
+        x[i] = (float)(i % 7) / 8;
+    for (size_t count = 0; count <= ROWS; count++) {
+        int64_t sum[2][COLS + 1];
+        for (int threads = 1; threads <= 9; threads++) {
+            struct dp_gather gather = {0};
+            size_t seen[ROWS] = {0};
+            struct dp_batch batch = {.count = count,
+                                     .features = COLS,
+                                     .cols = COLS + 1,
+                                     .sum_cols = COLS + 1,
+                                     .expected = 1e9,
+                                     .intercept = 0.5f,
+                                     .x = x,
+                                     .y = y};
+            dp_gather_allow(&gather, threads);
+            gather.choose = threads > 5;
+            assert_int_equal(dp_gather_sum(&gather, &batch, 1, 0x1p-20, update, seen, sum[threads > 1], NULL), DP_OK);
+            for (size_t i = 0; i < ROWS; i++)
+                assert_int_equal(seen[i], i < count);
+            assert_memory_equal(sum[0], sum[threads > 1], sizeof *sum);
+            dp_gather_close(&gather);
+        }
+        int64_t expected[COLS + 1] = {0};
+        for (size_t i = 0; i < count; i++)
+            for (size_t j = 0; j <= COLS; j++)
+                expected[j] += (int64_t)((double)i * 0x1p10 * (j < COLS ? (double)x[i * COLS + j] : 0.5));
+        assert_memory_equal(sum[0], expected, sizeof expected);
+    }
+}
+
+static void last_thread(void *context, size_t thread, const struct dp_block *block, float *coefficient)
+{
+    size_t *last = context;
+    memset(coefficient, 0, block->count * sizeof *coefficient);
+#pragma omp critical
+    *last = thread > *last ? thread : *last;
+}
+
+/* The size of a batch is secret, and how long a lap takes should not say it louder than it must. */
+static void the_expected_size_decides(void **state)
+{
+    (void)state;
+    enum { ROWS = 80, COLS = 5 };
+    static float x[ROWS * COLS];
+    static double y[ROWS];
+    for (int large = 0; large < 2; large++) {
+        struct dp_gather gather = {.threads = 3, .choose = true};
+        struct dp_batch batch = {.count = ROWS, .features = COLS, .cols = COLS, .sum_cols = COLS, .x = x, .y = y};
+        int64_t sum[COLS];
+        size_t last = 0;
+        batch.expected = large ? 1e9 : 1;
+        assert_int_equal(dp_gather_sum(&gather, &batch, 1, 0x1p-20, last_thread, &last, sum, NULL), DP_OK);
+        assert_int_equal(last, large ? 2 : 0);
+        dp_gather_close(&gather);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(threads_are_those_that_pay),
+        cmocka_unit_test(every_row_is_in_the_sum_once),
+        cmocka_unit_test(the_expected_size_decides),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,50 @@
+/* A set of numbers that gives them in order, against one bit for each. */
+#include "unit.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "math/marks.h"
+#include "math/rng.h"
+
+static void numbers_come_out_in_order(void **state)
+{
+    (void)state;
+    static const uint64_t limits[] = {1, 2, 63, 64, 65, 4095, 4096, 4097, 262144, 262145, 3000000};
+    struct dp_key key;
+    struct dp_stream stream;
+    struct dp_err err;
+    dp_key_derive(&key, 1, "marks", 0);
+    dp_stream_start(&stream, &key, DP_DRAW_BATCH, 1);
+    for (size_t l = 0; l < sizeof limits / sizeof *limits; l++) {
+        struct dp_marks marks = {0};
+        bool *there = calloc(limits[l], sizeof *there);
+        int64_t *out = calloc(limits[l], sizeof *out);
+        assert_int_equal(dp_marks_open(&marks, limits[l], &err), DP_OK);
+        for (uint64_t round = 0, count = 0; round < 8; round++, count = round * round * round * 3 % (limits[l] + 1)) {
+            size_t distinct = 0, at = 0;
+            memset(there, 0, limits[l]);
+            for (uint64_t i = 0; i < count; i++) { /* the ends of words too */
+                uint64_t number = dp_stream_below(&stream, limits[l]);
+                number = i % 3 == 0 ? number / 64 * 64 : i % 3 == 1 && (number | 63) < limits[l] ? number | 63 : number;
+                assert_int_equal(dp_marks_put(&marks, number), !there[number]);
+                distinct += !there[number];
+                there[number] = true;
+            }
+            assert_int_equal(dp_marks_take(&marks, out), distinct);
+            for (uint64_t number = 0; number < limits[l]; number++)
+                if (there[number])
+                    assert_int_equal(out[at++], number);
+            assert_int_equal(dp_marks_take(&marks, out), 0);
+        }
+        dp_marks_close(&marks);
+        free(there);
+        free(out);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(numbers_come_out_in_order)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

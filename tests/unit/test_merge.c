@@ -1,0 +1,432 @@
+/* What K shards answer is made into one frame, and what does not fit together is refused with a sentence that says what. */
+#include "unit.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "shards/merge.h"
+
+#define MOST 4
+
+static struct dp_frame *sent, *answer[MOST], *out;
+static struct dp_merge merge;
+static int shards;
+
+static void text(struct dp_frame *f, enum dp_field field, const char *value)
+{
+    assert_int_equal(dp_frame_set_text(f, field, value, strlen(value), NULL), 0);
+}
+
+static void whole(struct dp_frame *f, enum dp_field field, int64_t a, int64_t b)
+{
+    int64_t *data;
+    assert_int_equal(dp_frame_make_array(f, field, DP_I64, 1, 2, &data, NULL), 0);
+    data[0] = a;
+    data[1] = b;
+}
+
+static int64_t at(const struct dp_frame *f, enum dp_field field, size_t i)
+{
+    const struct dp_array *a = dp_frame_array(f, field);
+    assert_non_null(a);
+    assert_true(i < a->count);
+    return ((const int64_t *)a->data)[i];
+}
+
+/* Shard k is a site of 100 (k + 1) rows, called data-k. */
+static void greet(int count)
+{
+    dp_merge_close(&merge);
+    shards = count;
+    dp_frame_reset(sent, DP_KIND_HELLO);
+    dp_frame_set_int(sent, DP_F_FORMAT, DP_FRAME_FORMAT);
+    dp_frame_set_int(sent, DP_F_STAGE, 0);
+    dp_frame_set_int(sent, DP_F_LAPS, 7);
+    dp_frame_set_int(sent, DP_F_SEED, 5);
+    text(sent, DP_F_RUN, "00112233445566778899aabbccddeeff");
+    for (int k = 0; k < count; k++) {
+        struct dp_frame *a = answer[k];
+        char data[] = "data-0";
+        data[5] = (char)('0' + k);
+        assert_int_equal(dp_frame_copy(a, sent, NULL), 0);
+        dp_frame_drop(a, DP_F_SEED);
+        dp_frame_set_int(a, DP_F_STAGE, 2);
+        text(a, DP_F_DATA, data);
+        text(a, DP_F_POPULATION, "people");
+        text(a, DP_F_LABELS, "[\"no\",\"yes\"]");
+        text(a, DP_F_ROW_NORM, "unit");
+        dp_frame_set_real(a, DP_F_LABEL_SCALE, 2);
+        const struct dp_record r = {.of = DP_F_SUM, .sampler = DP_SAMPLER_POISSON, .rate = 0.25, .rows = 100 * (k + 1)};
+        assert_int_equal(dp_frame_add_record(a, &r, NULL), 0);
+    }
+}
+
+static int hello(struct dp_err *err)
+{
+    return dp_merge_hello(&merge, shards, (const struct dp_frame *const *)answer, sent, out, err);
+}
+
+static void refused(int rc, enum dp_status status, const struct dp_err *err, const char *message)
+{
+    if (rc != (int)status || strcmp(err->message, message) != 0)
+        fail_msg("%d, '%s', expected %d, '%s'", rc, err->message, status, message);
+}
+
+static void hello_refused(const char *message)
+{
+    struct dp_err err = {0};
+    refused(hello(&err), DP_E_UNSAFE, &err, message);
+}
+
+/* Parts of one data set of 900 rows. */
+static void greet_parts(int count)
+{
+    greet(count);
+    for (int k = 0; k < count; k++) {
+        text(answer[k], DP_F_DATA, "whole");
+        dp_frame_set_int(answer[k], DP_F_N, 900);
+        answer[k]->record[0].rows = 900;
+    }
+}
+
+static void sites_add_their_rows(void **state)
+{
+    (void)state;
+    greet(3);
+    assert_int_equal(hello(NULL), 0);
+    assert_int_equal(merge.rows, 600);
+    assert_false(merge.parts);
+    const int64_t first[] = {0, 100, 300};
+    for (int k = 0; k < 3; k++)
+        assert_int_equal(merge.shard[k].first_row, first[k]);
+    assert_int_equal(out->records, 1);
+    assert_int_equal(out->record[0].rows, 600);
+    assert_int_equal(dp_frame_int(out, DP_F_STAGE, 0), 2);
+    assert_int_equal(dp_frame_int(out, DP_F_SEED, 0), 5);
+    static const enum dp_field none[] = {DP_F_SHARD, DP_F_SHARDS, DP_F_DATA, DP_F_LABELS, DP_F_N, DP_F_LABEL_SCALE};
+    for (size_t i = 0; i < sizeof none / sizeof *none; i++)
+        assert_false(dp_frame_has(out, none[i]));
+    /* printf 'data-0\0data-1\0data-2\0' | b2sum -l 128 */
+    assert_string_equal(merge.data, "76e379bbab6774b8ceb7baa81867086b");
+    assert_string_equal(merge.population, "people");
+}
+
+static void parts_have_the_rows_of_one(void **state)
+{
+    (void)state;
+    greet_parts(4);
+    assert_int_equal(hello(NULL), 0);
+    assert_true(merge.parts);
+    assert_int_equal(merge.rows, 900);
+    assert_int_equal(out->record[0].rows, 900);
+    assert_string_equal(merge.data, "whole");
+}
+
+static void sites_that_do_not_fit_are_named(void **state)
+{
+    (void)state;
+    greet(3);
+    text(answer[2], DP_F_LABELS, "[\"yes\",\"no\"]");
+    hello_refused("shards 1 and 3 differ in 'labels': '[\"no\",\"yes\"]' and '[\"yes\",\"no\"]'");
+    greet(3);
+    dp_frame_drop(answer[1], DP_F_LABELS);
+    hello_refused("shards 1 and 2 differ in 'labels': '[\"no\",\"yes\"]' and nothing");
+    greet(2);
+    text(answer[1], DP_F_ROW_NORM, "cap");
+    hello_refused("shards 1 and 2 differ in 'row_norm': 'unit' and 'cap'");
+    greet(2);
+    dp_frame_set_real(answer[1], DP_F_LABEL_SCALE, 3);
+    hello_refused("shards 1 and 2 differ in 'label_scale': 2 and 3");
+    greet(2);
+    dp_frame_set_int(answer[1], DP_F_STAGE, 3);
+    hello_refused("shards 1 and 2 differ in 'stage': 2 and 3");
+    greet(2);
+    answer[1]->record[0].rate = 0.5;
+    hello_refused("shards 1 and 2 differ in 'rate' of a record");
+    greet(2);
+    assert_int_equal(dp_frame_add_record(answer[1], &(struct dp_record){.of = DP_F_WITHIN, .rows = 200}, NULL), 0);
+    hello_refused("shards 1 and 2 differ in their number of records: 1 and 2");
+    greet(2);
+    whole(answer[0], DP_F_PLAN, 1, 2);
+    whole(answer[1], DP_F_PLAN, 1, 3);
+    hello_refused("shards 1 and 2 differ in 'plan': other numbers and other numbers");
+}
+
+static void hello_is_of_this_run(void **state)
+{
+    (void)state;
+    greet(2);
+    text(answer[1], DP_F_RUN, "ffeeddccbbaa99887766554433221100");
+    hello_refused("shard 2 gives back another 'run' than it was sent");
+    greet(2);
+    dp_frame_set_int(answer[0], DP_F_LAPS, 8);
+    hello_refused("shard 1 gives back another 'laps' than it was sent");
+    greet(2);
+    text(answer[0], DP_F_KINDS, "secret");
+    hello_refused("shard 1 gives back another 'kinds' than it was sent");
+    greet(2);
+    answer[1]->kind = DP_KIND_END;
+    hello_refused("shard 2 answers hello with a frame of kind 'end'");
+    greet(2);
+    dp_frame_drop(answer[1], DP_F_DATA);
+    hello_refused("shard 2 does not say which data it has");
+    greet(2);
+    answer[1]->records = 0;
+    hello_refused("shard 2 does not say which data it has");
+    greet(2);
+    answer[1]->record[0].rows = 0;
+    hello_refused("shard 2 does not say how many rows it has");
+    greet(2);
+    answer[1]->record[0].rows = INT64_MAX;
+    hello_refused("the rows of all shards are too many to count");
+}
+
+/* One person's row in two shards would count twice. */
+static void nobody_counts_twice(void **state)
+{
+    (void)state;
+    greet(3);
+    text(answer[2], DP_F_DATA, "data-1");
+    hello_refused("shards 2 and 3 have the same data set, whose people would count twice (dp-sample --shard divides one)");
+    greet_parts(3);
+    text(answer[2], DP_F_DATA, "another");
+    hello_refused("shards 1 and 3 differ in 'data': 'whole' and 'another'");
+    greet_parts(3);
+    dp_frame_set_int(answer[2], DP_F_N, 901);
+    hello_refused("shard 3 does not say how many rows it has");
+    greet_parts(3);
+    dp_frame_drop(answer[1], DP_F_N);
+    hello_refused("shards 1 and 2 differ in what they are: one has a part of a data set, one all of its own");
+}
+
+/* Answers to lap 3 of three sites: sums (k, −k). */
+static void run_lap(void)
+{
+    greet(3);
+    assert_int_equal(hello(NULL), 0);
+    dp_frame_reset(sent, DP_KIND_LAP);
+    sent->lap = 3;
+    sent->label = DP_LABEL_RELEASED;
+    dp_frame_set_int(sent, DP_F_N, 600);
+    dp_frame_set_real(sent, DP_F_EPSILON, 0.5);
+    text(sent, DP_F_DATA, merge.data);
+    text(sent, DP_F_POPULATION, merge.population);
+    whole(sent, DP_F_WITHIN, 1, 1); /* released in the lap before */
+    for (int k = 0; k < 3; k++) {
+        struct dp_frame *a = answer[k];
+        assert_int_equal(dp_merge_token(&merge, k, sent, a, NULL), 0);
+        a->label = DP_LABEL_BOUNDED;
+        dp_frame_drop(a, DP_F_WITHIN);
+        dp_frame_set_real(a, DP_F_GRID, 0.125);
+        dp_frame_set_real(a, DP_F_EPSILON, 0.25); /* the gate's own, which is not theirs to say */
+        whole(a, DP_F_SUM, k + 1, -k - 1);
+        const struct dp_record r = {.of = DP_F_SUM, .rows = 600, .bound = 1, .sensitivity = 1};
+        assert_int_equal(dp_frame_add_record(a, &r, NULL), 0);
+    }
+}
+
+static int lap(const struct dp_frame *const *answers, struct dp_err *err)
+{
+    return dp_merge_lap(&merge, answers, sent, out, err);
+}
+
+static void lap_refused(enum dp_status status, const char *message)
+{
+    struct dp_err err = {0};
+    refused(lap((const struct dp_frame *const *)answer, &err), status, &err, message);
+}
+
+static void a_shard_gets_its_token(void **state)
+{
+    (void)state;
+    run_lap();
+    assert_int_equal(dp_merge_token(&merge, 2, sent, out, NULL), 0);
+    assert_int_equal(dp_frame_int(out, DP_F_N, 0), 600);
+    assert_int_equal(dp_frame_int(out, DP_F_FIRST_ROW, 0), 300);
+    assert_string_equal(dp_frame_text(out, DP_F_DATA, ""), "data-2");
+    assert_string_equal(dp_frame_text(out, DP_F_POPULATION, ""), "people");
+    assert_true(dp_frame_real(out, DP_F_EPSILON, 0) == 0.5);
+    /* A model of other people's rows stays that. */
+    text(sent, DP_F_DATA, "older");
+    assert_int_equal(dp_merge_token(&merge, 2, sent, out, NULL), 0);
+    assert_string_equal(dp_frame_text(out, DP_F_DATA, ""), "older");
+    greet_parts(2);
+    assert_int_equal(hello(NULL), 0);
+    dp_frame_reset(sent, DP_KIND_LAP);
+    assert_int_equal(dp_merge_token(&merge, 1, sent, out, NULL), 0);
+    assert_int_equal(dp_frame_int(out, DP_F_N, 0), 900);
+    assert_false(dp_frame_has(out, DP_F_FIRST_ROW)); /* its row numbers are those of all */
+    assert_false(dp_frame_has(out, DP_F_DATA));
+}
+
+static void sums_add_up(void **state)
+{
+    (void)state;
+    run_lap();
+    assert_int_equal(lap((const struct dp_frame *const *)answer, NULL), 0);
+    assert_int_equal(at(out, DP_F_SUM, 0), 6);
+    assert_int_equal(at(out, DP_F_SUM, 1), -6);
+    assert_int_equal(out->label, DP_LABEL_BOUNDED);
+    assert_int_equal(out->records, 1);
+    assert_int_equal(out->record[0].rows, 600);
+    assert_int_equal(out->record[0].gathered, 0);
+    assert_string_equal(dp_frame_text(out, DP_F_DATA, ""), merge.data);
+    assert_true(dp_frame_real(out, DP_F_EPSILON, 0) == 0.5);
+    assert_true(dp_frame_real(out, DP_F_GRID, 0) == 0.125);
+    static const enum dp_field none[] = {DP_F_WITHIN, DP_F_LOST, DP_F_FIRST_ROW, DP_F_ELSEWHERE};
+    for (size_t i = 0; i < sizeof none / sizeof *none; i++)
+        assert_false(dp_frame_has(out, none[i]));
+    /* in place, and with a count beside it */
+    run_lap();
+    for (int k = 0; k < 3; k++) {
+        const struct dp_record r = {.of = DP_F_WITHIN, .rows = 600, .bound = 0.5, .sensitivity = 0.5};
+        whole(answer[k], DP_F_WITHIN, 10, k);
+        assert_int_equal(dp_frame_add_record(answer[k], &r, NULL), 0);
+    }
+    dp_frame_set_bool(answer[1], DP_F_ELSEWHERE, true);
+    assert_int_equal(dp_merge_lap(&merge, (const struct dp_frame *const *)answer, sent, sent, NULL), 0);
+    assert_int_equal(at(sent, DP_F_SUM, 0), 6);
+    assert_int_equal(at(sent, DP_F_WITHIN, 0), 30);
+    assert_int_equal(at(sent, DP_F_WITHIN, 1), 3);
+    assert_true(dp_frame_bool(sent, DP_F_ELSEWHERE));
+}
+
+static void a_lost_shard_adds_nothing_and_is_counted(void **state)
+{
+    (void)state;
+    run_lap();
+    const struct dp_frame *some[] = {NULL, answer[1], NULL}, *none[] = {NULL, NULL, NULL};
+    struct dp_err err = {0};
+    assert_int_equal(lap(some, NULL), 0);
+    assert_int_equal(at(out, DP_F_SUM, 0), 2);
+    assert_int_equal(dp_frame_int(out, DP_F_LOST, 0), 2);
+    assert_int_equal(out->record[0].rows, 600);
+    refused(lap(none, &err), DP_E_RUN, &err, "no shard has answered lap 3");
+}
+
+static void shares_of_noise_are_counted(void **state)
+{
+    (void)state;
+    run_lap();
+    const struct dp_frame *some[] = {answer[0], NULL, answer[2]};
+    for (int k = 0; k < 3; k++) {
+        answer[k]->label = DP_LABEL_NOISED;
+        answer[k]->record[0].shares = 3;
+        answer[k]->record[0].colluding = 1;
+    }
+    assert_int_equal(lap((const struct dp_frame *const *)answer, NULL), 0);
+    assert_int_equal(out->record[0].gathered, 3);
+    assert_int_equal(lap(some, NULL), 0);
+    assert_int_equal(out->record[0].gathered, 2);
+    answer[1]->record[0].gathered = 1;
+    lap_refused(DP_E_UNSAFE, "shard 2 gives noise that is not one share of 3");
+    for (int k = 0; k < 3; k++) {
+        answer[k]->record[0].shares = 4;
+        answer[k]->record[0].gathered = 0;
+    }
+    lap_refused(DP_E_UNSAFE, "shard 1 gives noise that is not one share of 3");
+}
+
+static void laps_that_do_not_fit_are_refused(void **state)
+{
+    (void)state;
+    double *numbers;
+    run_lap();
+    answer[1]->lap = 2;
+    lap_refused(DP_E_UNSAFE, "shard 2 does not answer lap 3");
+    run_lap();
+    answer[2]->label = DP_LABEL_NOISED;
+    lap_refused(DP_E_UNSAFE, "shards 1 and 3 differ in what they give: a bounded and a noised frame");
+    run_lap();
+    answer[0]->label = DP_LABEL_RAW;
+    lap_refused(DP_E_UNSAFE, "shard 1 gives a raw frame, which has no place here");
+    run_lap();
+    answer[0]->label = DP_LABEL_RELEASED;
+    lap_refused(DP_E_UNSAFE, "shard 1 gives a released frame, which has no place here");
+    run_lap();
+    text(answer[1], DP_F_DATA, "data-2");
+    lap_refused(DP_E_UNSAFE, "shard 2 has other data than it said in the beginning");
+    run_lap();
+    text(answer[1], DP_F_POPULATION, "others");
+    lap_refused(DP_E_UNSAFE, "shard 2 has other data than it said in the beginning");
+    run_lap();
+    dp_frame_set_real(answer[2], DP_F_GRID, 0.25);
+    lap_refused(DP_E_UNSAFE, "shards 1 and 3 differ in 'grid': 0.125 and 0.25");
+    run_lap();
+    dp_frame_set_int(answer[1], DP_F_N, 601);
+    lap_refused(DP_E_UNSAFE, "shards 1 and 2 differ in 'n': 600 and 601");
+    run_lap();
+    answer[1]->record[0].sensitivity = 2;
+    lap_refused(DP_E_UNSAFE, "shards 1 and 2 differ in 'sensitivity' of a record");
+    run_lap();
+    for (int k = 0; k < 3; k++)
+        answer[k]->record[0].rows = 599;
+    lap_refused(DP_E_UNSAFE, "shard 1 records 599 rows, and all shards have 600");
+    run_lap();
+    assert_int_equal(dp_frame_make_array(answer[1], DP_F_SUM, DP_I64, 1, 3, &numbers, NULL), 0);
+    lap_refused(DP_E_UNSAFE, "shards 1 and 2 differ in the shape of 'sum', 1 × 2 and 1 × 3: their rows have other columns");
+    run_lap();
+    assert_int_equal(dp_frame_make_array(answer[0], DP_F_SUM, DP_F64, 1, 2, &numbers, NULL), 0);
+    lap_refused(DP_E_UNSAFE, "shard 1 gives a 'sum' that is not of whole numbers");
+    run_lap();
+    whole(answer[1], DP_F_WITHIN, 1, 1);
+    lap_refused(DP_E_UNSAFE, "shard 2 gives a 'count' without a record");
+    run_lap();
+    whole(answer[1], DP_F_CHOICE, 1, 1);
+    lap_refused(DP_E_UNSAFE, "shard 2 gives a 'choice', and choices do not add up");
+    run_lap();
+    dp_frame_drop(answer[1], DP_F_SUM);
+    lap_refused(DP_E_UNSAFE, "shard 2 gives a record of what it does not give");
+    run_lap();
+    answer[1]->record[0].of = DP_F_NONE;
+    lap_refused(DP_E_UNSAFE, "shard 2 gives a 'sum' without a record");
+}
+
+static void a_sum_that_overflows_is_refused(void **state)
+{
+    (void)state;
+    run_lap();
+    whole(answer[0], DP_F_SUM, INT64_MAX - 4, 0);
+    lap_refused(DP_E_RUN, "the 'sum' of all shards in lap 3 overflows");
+    whole(answer[0], DP_F_SUM, INT64_MAX - 5, 0);
+    assert_int_equal(lap((const struct dp_frame *const *)answer, NULL), 0);
+    assert_true(at(out, DP_F_SUM, 0) == INT64_MAX);
+}
+
+static int enter(void **state)
+{
+    (void)state;
+    int rc = dp_frame_new(&sent, NULL) | dp_frame_new(&out, NULL);
+    for (int k = 0; k < MOST; k++)
+        rc |= dp_frame_new(&answer[k], NULL);
+    return rc;
+}
+
+static int leave(void **state)
+{
+    (void)state;
+    dp_merge_close(&merge);
+    dp_frame_free(sent);
+    dp_frame_free(out);
+    for (int k = 0; k < MOST; k++)
+        dp_frame_free(answer[k]);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sites_add_their_rows),
+        cmocka_unit_test(parts_have_the_rows_of_one),
+        cmocka_unit_test(sites_that_do_not_fit_are_named),
+        cmocka_unit_test(hello_is_of_this_run),
+        cmocka_unit_test(nobody_counts_twice),
+        cmocka_unit_test(a_shard_gets_its_token),
+        cmocka_unit_test(sums_add_up),
+        cmocka_unit_test(a_lost_shard_adds_nothing_and_is_counted),
+        cmocka_unit_test(shares_of_noise_are_counted),
+        cmocka_unit_test(laps_that_do_not_fit_are_refused),
+        cmocka_unit_test(a_sum_that_overflows_is_refused),
+    };
+    return cmocka_run_group_tests(tests, enter, leave);
+}

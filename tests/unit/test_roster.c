@@ -1,0 +1,408 @@
+/* Who has which shard, where a worker stands, and what leaves its site: messages in any order, no sockets. */
+#include "unit.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "shards/roster.h"
+#include "shards/standing.h"
+#include "shards/strip.h"
+
+#define SHARDS 3
+#define FIRST 77
+
+static const unsigned char run[DP_LINK_ID] = {1, 2, 3}, other_run[DP_LINK_ID] = {9};
+static char why[DP_ERR_MESSAGE_SIZE];
+
+static void begin(struct dp_roster *roster, int64_t resumed)
+{
+    struct dp_err err;
+    *roster = (struct dp_roster){0};
+    assert_int_equal(dp_roster_open(roster, SHARDS, FIRST, resumed, &err), 0);
+    memcpy(roster->run, run, sizeof run);
+    dp_roster_ask(roster, DP_KIND_HELLO, resumed, 0);
+}
+
+static enum dp_verdict joins(struct dp_roster *roster, int peer, const char *name, int shard, const unsigned char *id,
+                             int64_t lap)
+{
+    struct dp_link_header header = {.type = DP_SHARD_JOIN, .shard = shard, .shards = SHARDS, .lap = lap};
+    if (id != NULL)
+        memcpy(header.run, id, sizeof header.run);
+    return dp_roster_join(roster, peer, name, &header, 0, why);
+}
+
+static enum dp_verdict answers(struct dp_roster *roster, int peer, int shard, uint64_t sequence, int64_t lap, enum dp_kind kind)
+{
+    struct dp_link_header header = {.type = DP_SHARD_FRAME, .shard = shard, .shards = SHARDS, .sequence = sequence, .lap = lap};
+    memcpy(header.run, run, sizeof header.run);
+    return dp_roster_answer(roster, peer, &header, kind, why);
+}
+
+/* Peers 11, 12, 13 have shards 1, 2, 3 and have answered the hello frame. */
+static void seat_all(struct dp_roster *roster)
+{
+    begin(roster, 0);
+    for (int k = 1; k <= SHARDS; k++) {
+        assert_int_equal(joins(roster, 10 + k, "", k, NULL, 0), DP_VERDICT_TAKEN);
+        assert_int_equal(answers(roster, 10 + k, k, FIRST, 0, DP_KIND_HELLO), DP_VERDICT_TAKEN);
+    }
+    assert_int_equal(dp_roster_waits(roster, 1), 0);
+}
+
+/* All have answered that lap. */
+static void count(struct dp_roster *roster, int64_t lap)
+{
+    dp_roster_ask(roster, DP_KIND_LAP, lap, 0);
+    for (int k = 1; k <= SHARDS; k++)
+        assert_int_equal(answers(roster, 10 + k, k, roster->sequence, lap, DP_KIND_LAP), DP_VERDICT_TAKEN);
+    assert_int_equal(dp_roster_waits(roster, 1), 0);
+}
+
+static void a_lap_is_answered_once_by_each(void **state)
+{
+    (void)state;
+    struct dp_roster roster;
+    seat_all(&roster);
+    count(&roster, 1);
+    dp_roster_ask(&roster, DP_KIND_LAP, 2, 0);
+    assert_int_equal(answers(&roster, 11, 1, roster.sequence, 2, DP_KIND_LAP), DP_VERDICT_TAKEN);
+    assert_int_equal(answers(&roster, 11, 1, roster.sequence, 2, DP_KIND_LAP), DP_VERDICT_DROPPED);
+    assert_string_equal(why, "which answers once more");
+    assert_int_equal(answers(&roster, 12, 2, roster.sequence - 1, 1, DP_KIND_LAP), DP_VERDICT_DROPPED);
+    assert_string_equal(why, "which answers a lap that is over");
+    assert_int_equal(answers(&roster, 12, 2, roster.sequence, 1, DP_KIND_LAP), DP_VERDICT_DROPPED);
+    /* what another gather of the same run has asked for has another sequence */
+    assert_int_equal(answers(&roster, 12, 2, 123456, 2, DP_KIND_LAP), DP_VERDICT_DROPPED);
+    assert_int_equal(answers(&roster, 12, 2, FIRST, 2, DP_KIND_HELLO), DP_VERDICT_DROPPED);
+    assert_int_equal(answers(&roster, 12, 2, roster.sequence, 2, DP_KIND_HELLO), DP_VERDICT_DROPPED);
+    assert_int_equal(answers(&roster, 11, 2, roster.sequence, 2, DP_KIND_LAP), DP_VERDICT_AGAIN); /* not its shard */
+    assert_int_equal(answers(&roster, 99, 2, roster.sequence, 2, DP_KIND_LAP), DP_VERDICT_AGAIN);
+    assert_int_equal(answers(&roster, 12, 0, roster.sequence, 2, DP_KIND_LAP), DP_VERDICT_AGAIN);
+    assert_int_equal(answers(&roster, 12, SHARDS + 1, roster.sequence, 2, DP_KIND_LAP), DP_VERDICT_AGAIN);
+    assert_int_equal(dp_roster_waits(&roster, 1), 2);
+    assert_int_equal(answers(&roster, 12, 2, roster.sequence, 2, DP_KIND_ERROR), DP_VERDICT_TAKEN);
+    assert_int_equal(roster.seat[1].counted, 1); /* nothing of lap 2 */
+    assert_int_equal(dp_roster_waits(&roster, 1), 3);
+    dp_roster_close(&roster);
+}
+
+static void an_answer_of_another_run_is_dropped(void **state)
+{
+    (void)state;
+    struct dp_roster roster;
+    seat_all(&roster);
+    dp_roster_ask(&roster, DP_KIND_LAP, 1, 0);
+    struct dp_link_header header = {
+        .type = DP_SHARD_FRAME, .shard = 1, .shards = SHARDS, .sequence = roster.sequence, .lap = 1};
+    assert_int_equal(dp_roster_answer(&roster, 11, &header, DP_KIND_LAP, why), DP_VERDICT_DROPPED);
+    memcpy(header.run, other_run, sizeof other_run);
+    assert_int_equal(dp_roster_answer(&roster, 11, &header, DP_KIND_LAP, why), DP_VERDICT_DROPPED);
+    assert_string_equal(why, "of another run");
+    assert_false(roster.seat[0].answered);
+    dp_roster_close(&roster);
+}
+
+static void who_may_join(void **state)
+{
+    (void)state;
+    struct dp_roster roster;
+    begin(&roster, 0);
+    assert_int_equal(joins(&roster, 5, "ann", 0, NULL, 0), DP_VERDICT_REFUSED);
+    assert_int_equal(joins(&roster, 5, "ann", 4, NULL, 0), DP_VERDICT_REFUSED);
+    assert_string_equal(why, "it is shard 4 of 3, and the run has 3");
+    assert_int_equal(joins(&roster, 5, "ann", 2, other_run, 0), DP_VERDICT_REFUSED);
+    assert_string_equal(why, "it is in the middle of another run");
+    assert_int_equal(joins(&roster, 5, "ann", 2, NULL, -2), DP_VERDICT_DROPPED);
+    assert_int_equal(joins(&roster, 5, "ann", 2, NULL, 0), DP_VERDICT_TAKEN);
+    assert_int_equal(joins(&roster, 6, "ann", 2, NULL, 0), DP_VERDICT_AGAIN);
+    assert_string_equal(why, "its shard has a worker already");
+    assert_int_equal(joins(&roster, 6, "bob", 2, NULL, 0), DP_VERDICT_REFUSED);
+    dp_roster_gone(&roster, 5);
+    assert_int_equal(joins(&roster, 6, "bob", 2, NULL, 0), DP_VERDICT_REFUSED); /* the first keeps it */
+    assert_string_equal(why, "its shard belongs to another worker");
+    assert_int_equal(joins(&roster, 7, "ann", 2, NULL, 0), DP_VERDICT_TAKEN);
+    assert_int_equal(joins(&roster, 7, "ann", 3, NULL, 0), DP_VERDICT_TAKEN); /* it sits on one chair */
+    assert_int_equal(roster.seat[1].peer, 0);
+    roster.seat[0].over = true;
+    assert_int_equal(joins(&roster, 8, "eve", 1, NULL, 0), DP_VERDICT_REFUSED);
+    dp_roster_close(&roster);
+}
+
+static void an_older_checkpoint_is_refused(void **state)
+{
+    (void)state;
+    struct dp_roster roster;
+    seat_all(&roster);
+    for (int lap = 1; lap <= 9; lap++)
+        count(&roster, lap);
+    dp_roster_gone(&roster, 12);
+    assert_int_equal(joins(&roster, 20, "", 2, run, 5), DP_VERDICT_REFUSED);
+    assert_string_equal(why, "its checkpoint is of lap 5, and lap 9 of it has been counted");
+    assert_int_equal(joins(&roster, 20, "", 2, NULL, 0), DP_VERDICT_REFUSED);
+    assert_string_equal(why, "it has no checkpoint, and lap 9 of it has been counted");
+    assert_int_equal(joins(&roster, 20, "", 2, run, 9), DP_VERDICT_TAKEN);
+    dp_roster_gone(&roster, 20);
+    assert_int_equal(joins(&roster, 21, "", 2, run, 10), DP_VERDICT_TAKEN); /* its answer to lap 10 was lost */
+    dp_roster_gone(&roster, 21);
+    assert_int_equal(joins(&roster, 22, "", 2, NULL, DP_SHARD_ANY), DP_VERDICT_TAKEN);
+    dp_roster_close(&roster);
+    begin(&roster, 40); /* resumed */
+    assert_int_equal(joins(&roster, 1, "", 1, run, 39), DP_VERDICT_REFUSED);
+    assert_int_equal(joins(&roster, 1, "", 1, run, 47), DP_VERDICT_TAKEN); /* it has to go back */
+    dp_roster_close(&roster);
+}
+
+static void one_that_comes_back_is_greeted_first(void **state)
+{
+    (void)state;
+    struct dp_roster roster;
+    seat_all(&roster);
+    count(&roster, 1);
+    dp_roster_ask(&roster, DP_KIND_LAP, 2, 0);
+    dp_roster_gone(&roster, 12);
+    assert_int_equal(answers(&roster, 12, 2, roster.sequence, 2, DP_KIND_LAP), DP_VERDICT_AGAIN);
+    assert_int_equal(joins(&roster, 12, "", 2, run, 1), DP_VERDICT_TAKEN);
+    assert_int_equal(answers(&roster, 12, 2, roster.sequence, 2, DP_KIND_LAP), DP_VERDICT_DROPPED);
+    assert_string_equal(why, "which answers before the hello frame");
+    assert_int_equal(answers(&roster, 12, 2, FIRST, 1, DP_KIND_LAP), DP_VERDICT_DROPPED);
+    assert_int_equal(answers(&roster, 12, 2, FIRST, 1, DP_KIND_HELLO), DP_VERDICT_GREETED);
+    assert_int_equal(answers(&roster, 12, 2, roster.sequence, 2, DP_KIND_LAP), DP_VERDICT_TAKEN);
+    dp_roster_close(&roster);
+}
+
+static void waits_end(void **state)
+{
+    (void)state;
+    struct dp_roster roster;
+    int shard;
+    seat_all(&roster);
+    dp_roster_ask(&roster, DP_KIND_LAP, 1, 100);
+    assert_near(dp_roster_due(&roster, 60, 110, &shard), 50, 0);
+    assert_int_equal(answers(&roster, 11, 1, roster.sequence, 1, DP_KIND_LAP), DP_VERDICT_TAKEN);
+    assert_near(dp_roster_due(&roster, 60, 170, &shard), 0, 0);
+    assert_int_equal(shard, 2);
+    dp_roster_unseat(&roster, 2, 170); /* still waited for, and somebody else may have the seat */
+    assert_near(dp_roster_due(&roster, 60, 170, &shard), 0, 0);
+    assert_int_equal(shard, 3);
+    assert_int_equal(joins(&roster, 44, "", 2, run, 0), DP_VERDICT_TAKEN);
+    dp_roster_lose(&roster, 2, 170);
+    dp_roster_lose(&roster, 3, 170);
+    assert_int_equal(dp_roster_waits(&roster, 1), 0);
+    assert_true(isinf(dp_roster_due(&roster, 60, 500, &shard)) && shard == 0);
+    dp_roster_ask(&roster, DP_KIND_LAP, 2, 200); /* nobody waits for the lost ones */
+    assert_int_equal(dp_roster_waits(&roster, 2), 0);
+    assert_int_equal(answers(&roster, 13, 3, roster.sequence, 2, DP_KIND_LAP), DP_VERDICT_AGAIN);
+    assert_int_equal(joins(&roster, 13, "", 3, run, 1), DP_VERDICT_TAKEN); /* until it comes back */
+    assert_int_equal(dp_roster_waits(&roster, 2), 3);
+    dp_roster_close(&roster);
+}
+
+static const unsigned char one[DP_LINK_ID] = {5}, two[DP_LINK_ID] = {6};
+
+static enum dp_welcome hello(struct dp_standing *s, const unsigned char *session, int64_t lap)
+{
+    struct dp_err err;
+    struct dp_link_header header = {.type = DP_SHARD_FRAME, .lap = lap};
+    memcpy(header.run, run, sizeof run);
+    memcpy(header.session, session, sizeof header.session);
+    enum dp_welcome welcome = dp_standing_hello(s, &header, &err);
+    if (welcome == DP_WELCOME_STARTS)
+        s->alive = true;
+    return welcome;
+}
+
+static enum dp_task asks(const struct dp_standing *s, const unsigned char *session, int64_t lap)
+{
+    struct dp_link_header header = {.type = DP_SHARD_FRAME, .lap = lap};
+    memcpy(header.run, run, sizeof run);
+    memcpy(header.session, session, sizeof header.session);
+    return dp_standing_lap(s, &header);
+}
+
+static void a_worker_answers_each_lap_once(void **state)
+{
+    (void)state;
+    struct dp_standing s = {0};
+    assert_int_equal(dp_standing_joins(&s), 0);
+    assert_int_equal(asks(&s, one, 1), DP_TASK_DROP); /* nobody has said hello */
+    assert_int_equal(hello(&s, one, 0), DP_WELCOME_STARTS);
+    assert_int_equal(asks(&s, one, 1), DP_TASK_WORK);
+    s.lap = 1;
+    s.answer = true;
+    assert_int_equal(asks(&s, one, 1), DP_TASK_REPEAT);
+    assert_int_equal(hello(&s, one, 0), DP_WELCOME_STAYS); /* after a reconnection */
+    assert_int_equal(asks(&s, one, 1), DP_TASK_REPEAT);
+    assert_int_equal(asks(&s, one, 2), DP_TASK_WORK);
+    assert_int_equal(asks(&s, one, 7), DP_TASK_WORK); /* it was lost in between */
+    assert_int_equal(asks(&s, one, 0), DP_TASK_DROP);
+    assert_int_equal(asks(&s, two, 2), DP_TASK_DROP);
+}
+
+static void restarted_it_goes_on_where_it_was(void **state)
+{
+    (void)state;
+    struct dp_standing s = {.lap = 23, .kept = 20, .answer = true};
+    memcpy(s.run, run, sizeof run);
+    memcpy(s.session, one, sizeof one);
+    assert_int_equal(dp_standing_joins(&s), 23);
+    assert_int_equal(hello(&s, one, 22), DP_WELCOME_STARTS);
+    assert_int_equal(s.lap, 23);
+    assert_int_equal(asks(&s, one, 23), DP_TASK_REPEAT);
+}
+
+static void behind_another_gather_it_goes_back(void **state)
+{
+    (void)state;
+    for (int alive = 0; alive < 2; alive++) {
+        struct dp_standing s = {.lap = 23, .kept = 20, .answer = true, .alive = alive};
+        memcpy(s.run, run, sizeof run);
+        memcpy(s.session, one, sizeof one);
+        struct dp_standing t = s, u = s, v = s, w = s;
+        assert_int_equal(hello(&s, two, 20), DP_WELCOME_STARTS);
+        assert_int_equal(s.lap, 20);
+        assert_int_equal(asks(&s, two, 21), DP_TASK_WORK);
+        assert_int_equal(hello(&t, two, 23), alive ? DP_WELCOME_STAYS : DP_WELCOME_STARTS);
+        assert_int_equal(asks(&t, two, 23), DP_TASK_DROP);
+        /* it has that answer, and must not give it again: the run draws that lap anew */
+        assert_int_equal(hello(&u, two, 22), DP_WELCOME_REFUSES);
+        assert_int_equal(hello(&v, two, 0), DP_WELCOME_STARTS);
+        assert_int_equal(asks(&v, two, 23), DP_TASK_WORK);
+        w.any = true;
+        assert_int_equal(hello(&w, two, 22), DP_WELCOME_STARTS);
+        assert_int_equal(asks(&w, two, 23), DP_TASK_WORK);
+    }
+}
+
+static void another_run_is_refused(void **state)
+{
+    (void)state;
+    struct dp_err err;
+    struct dp_standing s = {.lap = 3, .alive = true, .answer = true};
+    struct dp_link_header header = {.lap = 3};
+    memcpy(s.run, other_run, sizeof other_run);
+    memcpy(header.run, run, sizeof run);
+    assert_int_equal(dp_standing_hello(&s, &header, &err), DP_WELCOME_REFUSES);
+    assert_int_equal(dp_standing_lap(&s, &header), DP_TASK_DROP);
+}
+
+static void one_without_a_state_joins_anywhere(void **state)
+{
+    (void)state;
+    struct dp_standing s = {.any = true};
+    assert_int_equal(dp_standing_joins(&s), DP_SHARD_ANY);
+    assert_int_equal(hello(&s, one, 8), DP_WELCOME_STARTS);
+    assert_int_equal(asks(&s, one, 8), DP_TASK_DROP);
+    assert_int_equal(asks(&s, one, 9), DP_TASK_WORK);
+}
+
+/* A frame that has every field there is. */
+static struct dp_frame *full(enum dp_kind kind)
+{
+    struct dp_frame *f;
+    struct dp_err err;
+    void *data;
+    assert_int_equal(dp_frame_new(&f, &err), 0);
+    dp_frame_reset(f, kind);
+    for (int i = 0; i < DP_F_COUNT; i++) {
+        if (dp_fields[i].type == DP_T_TEXT)
+            assert_int_equal(dp_frame_set_text(f, (enum dp_field)i, "x", 1, &err), 0);
+        else if (dp_fields[i].type == DP_T_ARRAY)
+            assert_int_equal(dp_frame_make_array(f, (enum dp_field)i, DP_I64, 1, 1, &data, &err), 0);
+        f->value[i].present = true;
+    }
+    return f;
+}
+
+static void private_fields_stay_at_the_site(void **state)
+{
+    (void)state;
+    for (enum dp_kind kind = DP_KIND_HELLO; kind <= DP_KIND_ERROR; kind++) {
+        struct dp_frame *f = full(kind);
+        dp_shard_strip(f);
+        for (int i = 0; i < DP_F_COUNT; i++) {
+            bool here = dp_frame_has(f, (enum dp_field)i), private = dp_fields[i].visibility == DP_PRIVATE;
+            if (private)
+                assert_int_equal(here,
+                                 (kind == DP_KIND_LAP && i == DP_F_ELSEWHERE) || (kind == DP_KIND_HELLO && i == DP_F_PLAN));
+            if (kind == DP_KIND_END || kind == DP_KIND_ERROR)
+                assert_int_equal(here, i == DP_F_STATUS);
+        }
+        if (kind == DP_KIND_LAP)
+            assert_true(dp_frame_has(f, DP_F_SUM) && dp_frame_has(f, DP_F_MODEL) && dp_frame_has(f, DP_F_DATA));
+        if (kind == DP_KIND_HELLO)
+            assert_true(dp_frame_has(f, DP_F_STAGE) && dp_frame_has(f, DP_F_DATA) && !dp_frame_has(f, DP_F_DIRECTORY));
+        dp_frame_free(f);
+    }
+}
+
+/* Whoever gathers may be no friend of the site. */
+static void frames_from_a_gather_that_lies(void **state)
+{
+    (void)state;
+    struct dp_err err = {0};
+    struct dp_frame *f;
+    struct dp_link_header header = {.lap = 3};
+    const struct dp_record record = {.of = DP_F_SUM, .sensitivity = 1e-9};
+    assert_int_equal(dp_frame_new(&f, &err), 0);
+    dp_frame_reset(f, DP_KIND_HELLO);
+    assert_int_equal(dp_shard_check(f, &header, 2, 3, &err), DP_E_UNSAFE); /* it is in no shard */
+    dp_frame_set_int(f, DP_F_SHARD, 2);
+    dp_frame_set_int(f, DP_F_SHARDS, 1024);
+    assert_int_equal(dp_shard_check(f, &header, 2, 3, &err), DP_E_UNSAFE);
+    assert_string_equal(err.message, "the gather greets shard 2 of 1024, and here is 2 of 3");
+    dp_frame_set_int(f, DP_F_SHARDS, 3);
+    assert_int_equal(dp_shard_check(f, &header, 2, 3, &err), DP_OK);
+    assert_int_equal(dp_shard_check(f, &header, 1, 3, &err), DP_E_UNSAFE);
+    dp_frame_reset(f, DP_KIND_LAP);
+    f->label = DP_LABEL_RELEASED;
+    f->lap = 3;
+    assert_int_equal(dp_shard_check(f, &header, 2, 3, &err), DP_OK);
+    f->lap = 2;
+    assert_int_equal(dp_shard_check(f, &header, 2, 3, &err), DP_E_UNSAFE);
+    assert_string_equal(err.message, "the gather sends lap 2 as lap 3");
+    f->lap = 3;
+    f->label = DP_LABEL_RAW;
+    assert_int_equal(dp_shard_check(f, &header, 2, 3, &err), DP_E_UNSAFE);
+    f->label = DP_LABEL_RELEASED;
+    assert_int_equal(dp_frame_add_record(f, &record, &err), 0);
+    assert_int_equal(dp_shard_check(f, &header, 2, 3, &err), DP_E_UNSAFE);
+    dp_frame_reset(f, DP_KIND_END);
+    assert_int_equal(dp_shard_check(f, &header, 2, 3, &err), DP_OK);
+    dp_frame_free(f);
+}
+
+/* A terminal obeys what it is sent. */
+static void words_have_no_commands(void **state)
+{
+    (void)state;
+    char words[DP_SHARD_WORDS], many[400];
+    dp_shard_words(words, "no \x1b[2J~\n\xc3\xa9\x7f", 12);
+    assert_string_equal(words, "no ?[2J~????");
+    memset(many, 'x', sizeof many);
+    dp_shard_words(words, many, sizeof many);
+    assert_int_equal(strlen(words), DP_SHARD_WORDS - 1);
+    dp_shard_words(words, NULL, 0);
+    assert_string_equal(words, "");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(words_have_no_commands),
+        cmocka_unit_test(frames_from_a_gather_that_lies),
+        cmocka_unit_test(a_lap_is_answered_once_by_each),
+        cmocka_unit_test(an_answer_of_another_run_is_dropped),
+        cmocka_unit_test(who_may_join),
+        cmocka_unit_test(an_older_checkpoint_is_refused),
+        cmocka_unit_test(one_that_comes_back_is_greeted_first),
+        cmocka_unit_test(waits_end),
+        cmocka_unit_test(a_worker_answers_each_lap_once),
+        cmocka_unit_test(restarted_it_goes_on_where_it_was),
+        cmocka_unit_test(behind_another_gather_it_goes_back),
+        cmocka_unit_test(another_run_is_refused),
+        cmocka_unit_test(one_without_a_state_joins_anywhere),
+        cmocka_unit_test(private_fields_stay_at_the_site),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

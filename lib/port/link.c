@@ -35,14 +35,27 @@
 #define SILENCE_MS 15000   /* and how long it may be without one */
 #define RETRY_MS 100       /* from one attempt to connect to the next */
 #define RETRY_MOST_MS 2000
-#define LOOK_SECONDS 1.0  /* how long after a connection has ended peers are asked whether it was theirs, */
-#define TERM_SECONDS 2    /* for libzmq to end, beyond what it lingers */
-#define LOOK_EVERY 0.05   /* and how often */
+#define LOOK_SECONDS 1.0 /* how long after a connection has ended peers are asked whether it was theirs, */
+#define TERM_SECONDS 2   /* for libzmq to end, beyond what it lingers */
+#define LOOK_EVERY 0.05  /* and how often, at most */
+#define WAITING_MOST 16  /* messages to one peer that are kept while its queue is full: more than streams and shards have */
+#define WAITING_AGAIN 0.01
 #define ANSWERS_MOST 4096 /* messages of others that may come before a peer counts as gone that cannot be reached */
 #define DROP_SECONDS 0.01 /* how long dp_link_next goes on for what is dropped, when its time is over */
 #define SETTLE_MS 50      /* between the last message and the end of the socket */
 #define LOG_FIRST 1.0     /* seconds from one sentence to the next, doubled each time up to */
 #define LOG_LAST 60.0
+
+/* A message that waits until the queue of its peer has room. */
+struct waiting {
+    struct dp_link_header header;
+    struct dp_link_body *body; /* or NULL */
+};
+
+struct queue {
+    struct waiting item[WAITING_MOST];
+    size_t count;
+};
 
 /* One routing id, which is the session of a process too. */
 struct peer {
@@ -50,7 +63,8 @@ struct peer {
     int number;
     char *name;
     bool gone;
-    uint64_t dying; /* messages that the link had had when the peer could not be reached; 0: it can */
+    uint64_t dying;      /* messages that the link had had when the peer could not be reached; 0: it can */
+    struct queue *queue; /* NULL while nothing waits */
 };
 
 struct dp_link {
@@ -65,6 +79,9 @@ struct dp_link {
     struct peer *peer;                     /* binding */
     size_t peers, capacity, last;          /* last: the one that the last message came from */
     int numbers;
+    struct queue *queue; /* connecting: as of a peer */
+    size_t waiting;      /* how many queues there are */
+    double waiting_next; /* when they are looked at again */
     uint64_t received;
     double look_until, look_next;
     bool more;                       /* the last dp_link_next gave up though there was more to drop */
@@ -185,11 +202,11 @@ static struct peer *find_number(struct dp_link *l, int number)
     return NULL;
 }
 
-/* The connections of peers may have ended, or will within a moment. */
+/* The connections of peers may have ended, or will within a moment. However many strangers come and go, all peers are not asked
+   each time: that would fill the queues of those who are at work. */
 static void look_soon(struct dp_link *l)
 {
     l->look_until = dp_clock_now() + LOOK_SECONDS;
-    l->look_next = dp_clock_now();
 }
 
 /* The place of a newcomer: behind the others, or that of one who has been gone longest. */
@@ -223,6 +240,8 @@ static struct peer *new_peer(struct dp_link *l, const void *id, const char *name
 
 /* --- sending ------------------------------------------------------------------------------------------------------- */
 
+enum sent { SENT, FULL, UNREACHED };
+
 /* 0, or -1 with errno. */
 static int send_part(struct dp_link *l, const void *bytes, size_t size, bool more)
 {
@@ -245,9 +264,9 @@ static int send_body(struct dp_link *l, const void *bytes, size_t size, struct d
     return rc;
 }
 
-/* A first part that was taken has the others taken too. false: the peer cannot be reached. */
-static bool send_parts(struct dp_link *l, const struct peer *p, const struct dp_link_header *header, const void *bytes,
-                       size_t size, struct dp_link_body *shared)
+/* A first part that was taken has the others taken too. */
+static enum sent send_parts(struct dp_link *l, const struct peer *p, const struct dp_link_header *header, const void *bytes,
+                            size_t size, struct dp_link_body *shared)
 {
     unsigned char head[DP_HEADER_SIZE];
     struct dp_link_header filled = *header;
@@ -255,24 +274,101 @@ static bool send_parts(struct dp_link *l, const struct peer *p, const struct dp_
     memcpy(filled.session, l->session, DP_LINK_ID);
     dp_header_encode(head, &filled);
     if (p != NULL && send_part(l, p->id, DP_LINK_ID, true) != 0)
-        return errno != EHOSTUNREACH;
-    if (send_part(l, head, sizeof head, body) == 0 && body)
+        return errno == EHOSTUNREACH ? UNREACHED : FULL;
+    if (send_part(l, head, sizeof head, body) != 0)
+        return FULL;
+    if (body)
         send_body(l, bytes, size, shared);
-    return true;
+    return SENT;
+}
+
+static struct queue **queue_of(struct dp_link *l, struct peer *p)
+{
+    return p != NULL ? &p->queue : &l->queue;
+}
+
+static void end_queue(struct dp_link *l, struct queue **queue)
+{
+    for (size_t i = 0; *queue != NULL && i < (*queue)->count; i++)
+        dp_link_body_free((*queue)->item[i].body);
+    l->waiting -= *queue != NULL;
+    free(*queue);
+    *queue = NULL;
+}
+
+/* bytes are copied. A peer that has let so many wait does not read. */
+static int keep_waiting(struct dp_link *l, struct queue **queue, const struct dp_link_header *header, const void *bytes,
+                        size_t size, struct dp_link_body *shared, struct dp_err *err)
+{
+    struct waiting w = {*header, shared};
+    int rc = DP_OK;
+    if (*queue == NULL) {
+        rc = dp_alloc(queue, 1, sizeof **queue, err);
+        l->waiting += rc == DP_OK;
+        l->waiting_next = dp_clock_now() + WAITING_AGAIN;
+    }
+    if (rc != DP_OK || (*queue)->count == WAITING_MOST)
+        return rc;
+    if (shared != NULL) {
+        atomic_fetch_add(&shared->holders, 1);
+    } else if (bytes != NULL) {
+        rc = dp_link_body_new(&w.body, err);
+        if (rc == DP_OK && msgpack_sbuffer_write(&w.body->buffer, bytes, size) != 0) {
+            dp_link_body_free(w.body);
+            rc = dp_fail(err, DP_E_RUN, "out of memory");
+        }
+    }
+    if (rc == DP_OK)
+        (*queue)->item[(*queue)->count++] = w;
+    return rc;
+}
+
+/* Sends what waits for that peer, in order. Whoever cannot be reached gets nothing of it. */
+static void send_queue(struct dp_link *l, struct peer *p)
+{
+    struct queue **queue = queue_of(l, p);
+    enum sent sent = SENT;
+    size_t done = 0;
+    while (*queue != NULL && done < (*queue)->count && sent == SENT) {
+        const struct waiting *w = &(*queue)->item[done];
+        sent = send_parts(l, p, &w->header, NULL, 0, w->body);
+        done += sent == SENT;
+    }
+    if (*queue == NULL || sent == UNREACHED || done == (*queue)->count) {
+        end_queue(l, queue);
+        return;
+    }
+    for (size_t i = 0; i < done; i++)
+        dp_link_body_free((*queue)->item[i].body);
+    (*queue)->count -= done;
+    memmove((*queue)->item, (*queue)->item + done, (*queue)->count * sizeof *(*queue)->item);
+}
+
+static void send_waiting(struct dp_link *l)
+{
+    if (l->waiting == 0 || dp_clock_now() < l->waiting_next)
+        return;
+    l->waiting_next = dp_clock_now() + WAITING_AGAIN;
+    send_queue(l, NULL);
+    for (size_t i = 0; i < l->peers; i++)
+        send_queue(l, &l->peer[i]);
 }
 
 static int send_any(struct dp_link *l, int number, const struct dp_link_header *header, const void *bytes, size_t size,
                     struct dp_link_body *shared, struct dp_err *err)
 {
     struct peer *p = l->endpoint.bind ? find_number(l, number) : NULL;
+    struct queue **queue = queue_of(l, p);
     if (size > DP_LIMIT_FRAME)
         return dp_fail(err, DP_E_RUN, "%s: a message of %zu bytes, the limit is %zu", l->endpoint.address, size,
                        DP_LIMIT_FRAME);
     if (l->endpoint.bind && (p == NULL || p->gone))
         return DP_OK;
-    if (!send_parts(l, p, header, bytes, size, shared))
+    enum sent sent = *queue != NULL ? FULL : send_parts(l, p, header, bytes, size, shared);
+    if (sent == UNREACHED)
         look_soon(l);
-    return DP_OK;
+    bool there = p != NULL || l->connected; /* without a connection there is no queue, which is as good as a full one */
+    return sent == FULL && there ? keep_waiting(l, queue, header, bytes, size, shared, err) : DP_OK;
 }
 
 int dp_link_send(struct dp_link *link, int peer, const struct dp_link_header *header, const void *body, size_t size,
@@ -444,6 +540,7 @@ static void read_news(struct dp_link *l)
         } else if (event == ZMQ_EVENT_DISCONNECTED) {
             l->left = l->left || l->connected;
             l->connected = l->came = false;
+            end_queue(l, &l->queue);
         }
     }
     unsigned long denied = l->zap != NULL ? dp_zap_denied(l->zap) : 0;
@@ -463,7 +560,7 @@ static void look(struct dp_link *l)
         struct peer *p = &l->peer[i];
         if (p->gone)
             continue;
-        bool reached = send_parts(l, p, &nothing, NULL, 0, NULL);
+        bool reached = send_parts(l, p, &nothing, NULL, 0, NULL) != UNREACHED;
         p->dying = reached ? 0 : p->dying > 0 ? p->dying : l->received + 1;
     }
 }
@@ -477,6 +574,7 @@ static bool take_leave(struct dp_link *l, bool empty, struct dp_link_event *even
             continue;
         p->dying = 0;
         p->gone = true;
+        end_queue(l, &p->queue);
         *event = (struct dp_link_event){.kind = DP_LINK_GONE, .peer = p->number, .name = p->name};
         return true;
     }
@@ -511,6 +609,8 @@ static double due(const struct dp_link *l)
         at = l->look_next;
     if (l->retry && (at == 0 || l->retry_at < at))
         at = l->retry_at;
+    if (l->waiting > 0 && (at == 0 || l->waiting_next < at))
+        at = l->waiting_next;
     return at;
 }
 
@@ -542,6 +642,7 @@ static int take_event(struct dp_link *l, struct dp_link_event *event)
     connect_again(l);
     if (take_leave(l, before, event))
         return EVENT;
+    send_waiting(l);
     look(l);
     if (rc == DROPPED)
         return rc;
@@ -789,8 +890,23 @@ static void close_context(void *context, int linger_ms)
         pthread_detach(thread);
 }
 
+/* What still waits for room is sent, if there is any in time. */
+static void end_queues(struct dp_link *l, int linger_ms)
+{
+    const struct timespec pause = {0, (long)(1e9 * WAITING_AGAIN)};
+    double end = dp_clock_now() + 1e-3 * linger_ms;
+    while (l->waiting > 0 && dp_clock_now() < end) {
+        nanosleep(&pause, NULL);
+        send_waiting(l);
+    }
+    end_queue(l, &l->queue);
+    for (size_t i = 0; i < l->peers; i++)
+        end_queue(l, &l->peer[i].queue);
+}
+
 static void close_sockets(struct dp_link *l, int linger_ms)
 {
+    end_queues(l, linger_ms);
     let_leave(l);
     if (l->monitor != NULL) {
         zmq_socket_monitor(l->socket, NULL, 0);

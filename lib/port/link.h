@@ -75,9 +75,10 @@ int dp_link_open(struct dp_link **link, const char *spec, bool binds_by_default,
 int dp_link_next(struct dp_link *link, struct dp_link_event *event, double seconds, volatile sig_atomic_t *cancel,
                  struct dp_err *err);
 
-/* Sends a message to that peer (0 where the link connects) and never waits. A peer that is gone, and one whose queue is full
-   since it does not read, do not get it, which is no error: 0 all the same, and whoever wants to know has answers sent. body
-   may be NULL. It is copied: see dp_link_send_shared. */
+/* Sends a message to that peer (0 where the link connects) and never waits. Where the peer's queue is full, the message is
+   kept, and dp_link_next sends it when there is room. A peer that is gone, and one that has let many messages wait since it
+   does not read, do not get it, which is no error: 0 all the same, and whoever wants to know has answers sent. body may be
+   NULL. It is copied: see dp_link_send_shared. */
 int dp_link_send(struct dp_link *link, int peer, const struct dp_link_header *header, const void *body, size_t size,
                  struct dp_err *err);
 

@@ -14,6 +14,7 @@
 #include <unistd.h>
 #include <zmq.h>
 
+#include "base/clock.h"
 #include "port/endpoint.h"
 #include "port/header.h"
 #include "port/keys.h"
@@ -597,6 +598,108 @@ static void who_does_not_greet_is_not_heard(void **state)
     dp_link_close(a, 0);
 }
 
+#define BODY 65536
+
+/* One with a body that is copied, the next one with a body that all share. */
+static void send_numbered(struct dp_link *link, int peer, uint64_t number, char *copied, struct dp_link_body *shared)
+{
+    struct dp_link_header header = {.type = 21, .sequence = number};
+    struct dp_err err = {0};
+    memset(copied, (int)number, BODY);
+    if (number % 2 == 0)
+        assert_int_equal(dp_link_send(link, peer, &header, copied, BODY, &err), 0);
+    else
+        assert_int_equal(dp_link_send_shared(link, peer, &header, shared, &err), 0);
+}
+
+/* Reads what there is; the number of the next one. */
+static uint64_t read_numbered(struct dp_link *link, uint64_t number)
+{
+    struct dp_link_event e;
+    struct dp_err err = {0};
+    for (;; number++) {
+        assert_int_equal(dp_link_next(link, &e, 0.05, NULL, &err), 0);
+        if (e.kind != DP_LINK_MESSAGE)
+            return number;
+        assert_int_equal(e.header.sequence, number);
+        assert_int_equal(e.size, BODY);
+        assert_int_equal(((const unsigned char *)e.body)[BODY - 1], number % 2 == 0 ? (int)number : 0);
+    }
+}
+
+/* More than the queues of both ends and the kernel have room for, to one that reads late. */
+static void what_finds_no_room_waits(void **state)
+{
+    struct room *r = *state;
+    struct dp_link *a = open_link(r->ipc, true, &plain), *b = open_link(r->ipc, false, &plain);
+    struct dp_err err = {0};
+    struct dp_link_body *shared;
+    char *copied = calloc(1, BODY);
+    uint64_t sent = 0, come = 0;
+    expect(b, DP_LINK_CAME);
+    say(b, 0, 20, 0, "here");
+    int peer = expect(a, DP_LINK_MESSAGE).peer;
+    assert_int_equal(dp_link_body_new(&shared, &err), 0);
+    assert_int_equal(msgpack_sbuffer_write(dp_link_body_buffer(shared), copied, BODY), 0);
+    for (; sent < 140; sent++) {
+        send_numbered(a, peer, sent, copied, shared);
+        usleep(500); /* libzmq has a thread of its own for what goes to the kernel */
+    }
+    assert_false(dp_link_body_idle(shared));
+    come = read_numbered(b, 0);
+    assert_in_range(come, 1, sent - 1); /* the others wait, and so have those to that are sent now, though there is room */
+    for (; sent < 144; sent++)
+        send_numbered(a, peer, sent, copied, shared);
+    for (int i = 0; i < 100 && come < sent; i++) {
+        expect_silence(a, 0.02);
+        come = read_numbered(b, come);
+    }
+    assert_int_equal(come, sent);
+    /* Nobody waits for one that does not read at all. */
+    for (; sent < 1000; sent++)
+        say(a, peer, 22, sent, NULL);
+    dp_link_close(b, 0);
+    assert_int_equal(expect(a, DP_LINK_GONE).peer, peer);
+    say(a, peer, 22, sent, NULL);
+    dp_link_close(a, 10000);
+    dp_link_body_free(shared);
+    free(copied);
+}
+
+/* Strangers who come and go are no reason to ask all others each time whether they are still there. */
+static void peers_are_not_asked_for_each_stranger(void **state)
+{
+    struct room *r = *state;
+    const unsigned char id[DP_LINK_ID] = "sixteen bytes!!";
+    unsigned char head[DP_HEADER_SIZE];
+    struct dp_link_header h = {.type = 30};
+    struct dp_link_event e;
+    struct dp_err err;
+    struct sockaddr_in to = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    struct dp_link *a = open_link(r->tcp, true, &plain);
+    struct stranger s = open_stranger(r->tcp, id, sizeof id);
+    to.sin_port = htons((uint16_t)atoi(strrchr(r->tcp, ':') + 1));
+    memcpy(h.session, id, sizeof id);
+    dp_header_encode(head, &h);
+    zmq_send(s.socket, head, sizeof head, 0);
+    expect(a, DP_LINK_MESSAGE);
+    double begin = dp_clock_now(), end;
+    int asked = 0;
+    for (int i = 0; i < 300; i++) {
+        int fd = socket(AF_INET, SOCK_STREAM, 0);
+        assert_int_equal(connect(fd, (struct sockaddr *)&to, sizeof to), 0);
+        close(fd);
+        assert_int_equal(dp_link_next(a, &e, 0, NULL, &err), 0);
+    }
+    end = dp_clock_now();
+    usleep(100000);
+    while (zmq_recv(s.socket, head, sizeof head, ZMQ_DONTWAIT) >= 0)
+        asked++;
+    assert_in_range(asked, 1, 20 * (end - begin) + 2);
+    close_stranger(&s);
+    dp_link_close(a, 0);
+}
+
 static void waiting_ends_in_time(void **state)
 {
     struct room *r = *state;
@@ -626,6 +729,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(of_those_that_race_one_wins, make_room, clear_room),
         cmocka_unit_test_setup_teardown(what_is_no_message_is_dropped, make_room, clear_room),
         cmocka_unit_test_setup_teardown(who_does_not_greet_is_not_heard, make_room, clear_room),
+        cmocka_unit_test_setup_teardown(what_finds_no_room_waits, make_room, clear_room),
+        cmocka_unit_test_setup_teardown(peers_are_not_asked_for_each_stranger, make_room, clear_room),
         cmocka_unit_test_setup_teardown(waiting_ends_in_time, make_room, clear_room),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -5,3 +5,4 @@ cd "$(dirname "$0")/.."
 # shellcheck source-path=SCRIPTDIR/..
 . ./common.sh
 ports | values
+for way in "ipc" "tcp, plain" "tcp, keys"; do wanted "$way, a port to bare" ratio ">= 0.8"; done

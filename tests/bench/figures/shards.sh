@@ -5,3 +5,7 @@ cd "$(dirname "$0")/.."
 # shellcheck source-path=SCRIPTDIR/..
 . ./common.sh
 shards | values
+for way in "ipc" "tcp, plain" "tcp, CURVE"; do
+    wanted "4000 × 10, $way, 4 workers" "µs beyond one machine" "<= 300"
+    wanted "347786 × 90, $way, 2 workers" "times the laps of one" ">= 1.6"
+done

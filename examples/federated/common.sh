@@ -42,14 +42,19 @@ as_data_set() {
 }
 
 # --- machines: network namespaces with cables to a switch where that is allowed, else processes that meet on loopback ----------------------
+# switch_up NETWORK: as root, where namespaces can be made and worked in, and the kernel has bridges
+switch_up() {
+    [ "$(id -u)" = 0 ] && command -v ip > /dev/null && ip netns add "$1-switch" 2> /dev/null || return 1
+    ip -n "$1-switch" link add switch type bridge 2> /dev/null && ip -n "$1-switch" link set switch up && return 0
+    ip netns del "$1-switch"
+    return 1
+}
 # machines_up: the gate and the sites
 machines_up() {
     local machine number=0
     network=''
-    if [ "$(id -u)" = 0 ] && command -v ip > /dev/null && ip netns add "federated-$$-switch" 2> /dev/null; then
+    if switch_up federated-$$; then
         network=federated-$$
-        ip -n $network-switch link add switch type bridge
-        ip -n $network-switch link set switch up
         for machine in gate "${sites[@]}"; do
             number=$((number + 1))
             ip netns add "$network-$machine"

@@ -58,6 +58,17 @@ people() {
     assert_output --partial "get-data.sh fetches it"
 }
 
+@test "where a network namespace can be made, and nothing done in it, the sites meet on loopback" {
+    mkdir stub
+    printf '#!/bin/sh\necho "$*" >> asked\n[ "$1" = netns ]\n' > stub/ip
+    chmod +x stub/ip
+    OUT=$PWD/out PATH=$PWD/stub:$PATH run bash -c '. ./common.sh; id() { echo 0; }; machines_up; echo "at $gate by <$network>"; machines_down'
+    assert_success
+    assert_line '== no network namespaces: all on loopback'
+    assert_line --regexp '^at tcp://127\.0\.0\.1:[0-9]+ by <>$'
+    assert_equal "$(sed -n '1s/add/del/p' asked)" "$(tail -n 1 asked)"
+}
+
 @test "the table has medians over seeds, site by site" {
     {
         printf 'rows\tprivate\t5\t5\n'

@@ -9,7 +9,7 @@ network() {
     NETWORK=dpline-$$-$BATS_TEST_NUMBER-$RANDOM
     MACHINES=("$@")
     ip netns add "$NETWORK-switch" 2> /dev/null || { NETWORK='' && skip "network namespaces are not allowed here"; }
-    ip -n "$NETWORK-switch" link add switch type bridge 2> /dev/null || { unplug && skip "this kernel has no bridge"; }
+    ip -n "$NETWORK-switch" link add switch type bridge 2> /dev/null || { unplug && skip "no bridge in a network namespace here"; }
     ip -n "$NETWORK-switch" link set switch up
     for machine; do
         number=$((number + 1))

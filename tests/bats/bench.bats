@@ -27,6 +27,14 @@ load helper
     assert_equal "$(cat results/measured.tsv)" "floor	before"
 }
 
+@test "a program that is older than its source is not measured" {
+    mkdir -p old/bench
+    touch -d @0 old/bench/shards
+    BUILD=$PWD/old OUT=$PWD/results run "$ROOT/tests/bench/run" shards
+    assert_failure 1
+    assert_output "run: shards.c has changed: 'make bench' builds what is measured"
+}
+
 @test "medians, quartiles and ratios of turns are what they are called" {
     printf '%s\n' 'a	s	1' 'a	s	10' 'a	s	3' 'b	s	2' 'b	s	5' 'b	s	2' 'a to b	ratio	ratio	s	a	b' 'a to b	ratio	wanted	>= 1.5' |
         awk -v figure=f -f "$ROOT/tests/bench/summary.awk" > measured

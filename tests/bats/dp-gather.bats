@@ -6,15 +6,6 @@ prepare() {
     dp-synth classification --rows 600 --cols 9 --seed 3 -o two.dp -q
 }
 
-LAPS=12
-# train OUT EXEC PIPELINE
-train() {
-    local laps=(--laps $LAPS) plan
-    plan=$(plan "$3")
-    [ -z "$plan" ] || laps=(--plan "$plan")
-    timeout 60 dp-loop "${laps[@]}" --seed 11 --exec "$2" -q -o "$1" -- "$3" > "$1.stream"
-}
-
 # gathered K EXEC PIPELINE: the pipeline with what is left of dp-noise in K workers, each with a part of the data set
 gathered() {
     local left=${3%%| dp-noise*} right="dp-noise${3#*| dp-noise}"

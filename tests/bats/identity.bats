@@ -8,14 +8,6 @@ prepare() {
     dp-synth regression --rows 600 --cols 9 --seed 5 -o real.dp -q
 }
 
-# train OUT HOW PIPELINE
-train() {
-    local laps=(--laps 12) plan
-    plan=$(plan "$3")
-    [ -z "$plan" ] || laps=(--plan "$plan")
-    timeout 60 dp-loop "${laps[@]}" --seed 11 --exec "$2" -o "$1" -- "$3" > "$1.stream"
-}
-
 # fused = processes, stream and model
 same() {
     local text

@@ -65,15 +65,6 @@ if frame["kind"] == "lap" and frame["lap"] == 3 and not os.path.exists("stopped"
 
 # --- dp-gather --local: the bytes of one machine with all rows
 
-LAPS=12
-# train OUT EXEC PIPELINE
-train() {
-    local laps=(--laps $LAPS) plan
-    plan=$(plan "$3")
-    [ -z "$plan" ] || laps=(--plan "$plan")
-    timeout 60 dp-loop "${laps[@]}" --seed 11 --exec "$2" -q -o "$1" -- "$3" > "$1.stream"
-}
-
 # gathered K EXEC DATA PIPELINE: what is left of dp-noise in K workers; where DATA is a pattern with %k, each has its own data set,
 # else a part of that one
 gathered() {

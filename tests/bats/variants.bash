@@ -10,6 +10,13 @@ plan() {
         *' --on '*) echo "$PLAN" ;;
     esac
 }
+# train OUT EXEC PIPELINE: the model, and its stream beside it
+train() {
+    local laps=(--laps 12) plan
+    plan=$(plan "$3")
+    [ -z "$plan" ] || laps=(--plan "$plan")
+    timeout 60 dp-loop "${laps[@]}" --seed 11 --exec "$2" -q -o "$1" -- "$3" > "$1.stream"
+}
 # pipeline DATA LOSS VARIANT: prints the child pipeline
 pipeline() {
     local sample="dp-sample --data $1 --rate 0.1" step="dp-scd-step --data $1 --loss $2 --lambda 1e-3 --loss-width 0.5"

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <msgpack.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -666,6 +667,47 @@ static void what_finds_no_room_waits(void **state)
     free(copied);
 }
 
+struct late_reader {
+    struct dp_link *link;
+    uint64_t come;
+};
+
+static void *read_late(void *reader)
+{
+    struct late_reader *r = reader;
+    struct dp_link_event e;
+    struct dp_err err = {0};
+    usleep(200000);
+    while (dp_link_next(r->link, &e, 5, NULL, &err) == DP_OK && e.kind == DP_LINK_MESSAGE && e.header.sequence == r->come)
+        r->come++;
+    return NULL;
+}
+
+/* Nor is it lost when the link is closed. */
+static void what_waits_goes_before_the_end(void **state)
+{
+    struct room *r = *state;
+    struct dp_link *a = open_link(r->ipc, true, &plain), *b = open_link(r->ipc, false, &plain);
+    struct late_reader reader = {b, 0};
+    struct dp_err err = {0};
+    pthread_t thread;
+    char *body = calloc(1, BODY);
+    expect(b, DP_LINK_CAME);
+    say(b, 0, 20, 0, "here");
+    int peer = expect(a, DP_LINK_MESSAGE).peer;
+    for (uint64_t sent = 0; sent < 140; sent++) {
+        struct dp_link_header header = {.type = 21, .sequence = sent};
+        assert_int_equal(dp_link_send(a, peer, &header, body, BODY, &err), 0);
+        usleep(500);
+    }
+    assert_int_equal(pthread_create(&thread, NULL, read_late, &reader), 0);
+    dp_link_close(a, 10000);
+    pthread_join(thread, NULL);
+    assert_int_equal(reader.come, 140);
+    dp_link_close(b, 0);
+    free(body);
+}
+
 /* Strangers who come and go are no reason to ask all others each time whether they are still there. */
 static void peers_are_not_asked_for_each_stranger(void **state)
 {
@@ -730,6 +772,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(what_is_no_message_is_dropped, make_room, clear_room),
         cmocka_unit_test_setup_teardown(who_does_not_greet_is_not_heard, make_room, clear_room),
         cmocka_unit_test_setup_teardown(what_finds_no_room_waits, make_room, clear_room),
+        cmocka_unit_test_setup_teardown(what_waits_goes_before_the_end, make_room, clear_room),
         cmocka_unit_test_setup_teardown(peers_are_not_asked_for_each_stranger, make_room, clear_room),
         cmocka_unit_test_setup_teardown(waiting_ends_in_time, make_room, clear_room),
     };

@@ -109,8 +109,9 @@ void dp_loss_row_slope(enum dp_loss loss, double width, double label, size_t cla
  *   squared           infinite                       1
  *   poisson           infinite                       infinite
  *   softmax           √2 of all outputs: s = p − e_y with p ≥ 0, Σ p = 1, so ‖s‖² ≤ (1 − p_y)² + (Σ_{k≠y} p_k)² = 2 (1 − p_y)²
- *                     1/2: its Hessian is H = diag(p) − p pᵀ, for a unit vector v vᵀHv is the variance of a number that is v_k
- * with probability p_k, at most (max v − min v)²/4 ≤ 2/4 as max² + min² ≤ 1 */
+ *                                                    1/2: its Hessian is H = diag(p) − p pᵀ. For a unit vector v, vᵀHv is the
+ *                                                    variance of a number that is v_k with probability p_k, which is at
+ *                                                    most (max v − min v)²/4 ≤ 2/4, as max² + min² ≤ 1 */
 
 /* The largest ‖s‖ of a row with so many outputs; INFINITY where there is none. */
 double dp_loss_lipschitz(enum dp_loss loss, double width, size_t outputs);
@@ -127,7 +128,8 @@ double dp_loss_smoothness(enum dp_loss loss, double width);
  *   smooth-hinge      two roundings of a number that is cut to [0, 1]: 4 u √outputs
  *   huberised-hinge   1 + g is rounded too, by u (1 + g), and divided by 2g: (4 u + u (1 + g)/(2g)) √outputs
  *   softmax           d_k = u_k − max u has the error u |d_k|, so e^{d_k} the relative error u (|d_k| + 5), and |d| e^d ≤ 1/e;
- * their sum, at least 1, u (K/e + 5 + K); the quotient and the last difference u each: (4 K + 16) u in all */
+ *                     their sum, at least 1, u (K/e + 5 + K); the quotient and the last difference u each: in all
+ *                     (4 K + 16) u */
 double dp_loss_slope_rounding(enum dp_loss loss, double width, size_t outputs);
 
 /* What follows is for losses with a dual: up to DP_LOSS_HUBER. */

@@ -16,16 +16,22 @@
  *   frequencies  beyond the last, ω₁: in octaves [a, 2a] of them, where |f|^T <= F, at most F / (π (a − 2π/P)), as
  *                |(s + iω)(s + 1 + iω)| >= ω²; and what is beyond all octaves likewise
  *
- * Where few laps lose much, and not one that does not could, |f| does not fall: of a run there is a part without such a lap,
- * and it is nearly an atom. With a cut the lap is g + r, the measures of losses that are not rare and of those that are, and
- * instead of f^T f^T − g^T = g^T ((1 + r/g)^T − 1) is inverted, the runs with a rare lap: a measure, too, so that periods are
- * as above, and at most f. Other terms are the others   of g^T, upper only: a loss above `most` of one lap counts as infinite,
- * Σ T g(L > most); for the rest e^{Σ T ln ∫ e^{xL} g − xε} x^x/(x+1)^{x+1} for any x > 0 (lower: dropped) rounding     g^T has
- * the error of f^T above, and (1 + r/g)^T as Σ T ln(1 + r/g), of which the error of one lap is e (r(0) + |r/g|) / |g + r|:
- * relative to what is rare, and not to 1 frequencies  |f^T − g^T| <= T |r|, and r goes by how smooth it is: of the integral
- * over u of density · Φ(x) · e^{(s+1+iω)L} the path is u + iτ, 0 < μτ < π, and |density| there at most e^{τ²/2}, |Φ|
- * e^{(τ/w)²/2} times what it is for τ = 0, |e^{L}| at most that, and |e^{iωL}| = e^{−ωθ}, θ = arg(1 − q + q e^{v + iμτ}), which
- * grows with u; and at the two ends, from u to u + iτ, τ times it all without e^{−ωθ}
+ * If few laps lose much, and the others next to nothing, |f| does not fall: the runs without a lossy lap are nearly an atom.
+ * With a cut one lap is f = g + r: g is the measure of the losses that are not rare, r that of the rare ones. Instead of f^T
+ *   f^T − g^T = g^T ((1 + r/g)^T − 1)
+ * is inverted, the runs with at least one rare lap. It is a measure, too, and at most f, so the terms of `period` are as above.
+ * The other terms are:
+ *   others       the runs of g^T, upper only (lower: dropped). A loss of one lap above `most` counts as infinite,
+ *                Σ T g(L > most); the rest is at most e^{Σ T ln ∫ e^{xL} g − xε} x^x/(x+1)^{x+1}, for any x > 0
+ *   rounding     g^T has the error of f^T above. (1 + r/g)^T has that of Σ T ln(1 + r/g), where the error of one lap is
+ *                e (r(0) + |r/g|) / |g + r|: relative to what is rare, and not to 1
+ *   frequencies  |f^T − g^T| <= T |r|, and r falls as fast as it is smooth. The path of its integral over u, of
+ *                density · Φ(x) · e^{(s+1+iω)L}, is moved to u + iτ, 0 < μτ < π. Compared with τ = 0,
+ *                  |density|   is at most e^{τ²/2} times as large
+ *                  |Φ|         is at most e^{(τ/w)²/2} times as large
+ *                  |e^L|       is at most as large
+ *                  |e^{iωL}|   is e^{−ωθ}, θ = arg(1 − q + q e^{v + iμτ}), which grows with u
+ *                The two ends of the path, from u to u + iτ, add at most τ times this product without e^{−ωθ}
  *
  * |f| of one lap in an octave is the least of two bounds:
  *   spread       |f|² = E cos ω(L − L′) for independent L and L′. Where both are in one of disjoint sets I whose losses differ

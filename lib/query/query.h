@@ -19,10 +19,9 @@
     X(query_epsilon, REAL) /* sparse vector with Laplace noise: of each query */                                               \
     X(rho, REAL)           /* sparse vector with Gaussian noise: split 1:2 between threshold and queries */                    \
     X(most, INT)           /* sparse vector: queries at most, m */                                                             \
-    X(objective, REAL) /* objective perturbation: standard deviation of the noise on the objective / what one person does to   \
-                          its gradient (priv/objective.h) */                                                                   \
-    X(curvature, REAL) /* objective perturbation: largest second derivative of one row's loss / the strong convexity */        \
-    X(vertices, INT)   /* objective perturbation: ends of what one person's slope may be, but for 0 */
+    X(objective, REAL)     /* objective perturbation: deviation of its noise / what a person does to the gradient */           \
+    X(curvature, REAL)     /* objective perturbation: largest second derivative of one row's loss / the strong convexity */    \
+    X(vertices, INT)       /* objective perturbation: ends of what one person's slope may be, but for 0 */
 
 #define DP_QUERY_ENUMERATOR(name, type) DP_QUERY_##name,
 enum dp_query_member { DP_QUERY_MEMBERS(DP_QUERY_ENUMERATOR) DP_QUERY_MEMBER_COUNT };

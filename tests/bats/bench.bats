@@ -18,6 +18,17 @@ load helper
     assert_equal "$(wc -l < results/measured.tsv)" "$lines"
 }
 
+@test "make bench measures a figure, as the README has it" {
+    mkdir -p results
+    dp-synth classification --rows 2000 --cols 90 --seed 2 -q -o results/large.dp
+    grep -q 'make bench FIGURE=' "$ROOT/tests/bench/README.md" || fail "the README has another command"
+    OUT="$PWD/results" TURNS=1 run make -s -C "$ROOT" bench FIGURE=floor BUILD="$BUILD"
+    assert_success
+    assert_output --partial '== floor, '
+    assert_output --partial 'GB/s'
+    assert_output --partial '6 bare hops of 20000 bytes'
+}
+
 @test "a figure that cannot be measured is a failure, and keeps what was measured before" {
     mkdir -p results/large.dp
     echo "floor	before" > results/measured.tsv

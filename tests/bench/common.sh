@@ -3,10 +3,10 @@
 # of $RAW, one for each turn; summary.awk makes medians and quartiles of them.
 export LC_ALL=C
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
-build=$(realpath "${BUILD:-$top/build}")
+build=$(cd "$top" && realpath -m "${BUILD:-build}") # as make says it: from the top directory, wherever a figure runs
 export PATH="$build/bench:$build/bin:$top/pipelines:$PATH"
 data=${DPLINE_DATA:-$top/data}
-out=$(realpath -m "${OUT:-$build/bench/results}")
+out=$(cd "$top" && realpath -m "${OUT:-$build/bench/results}")
 turns=${TURNS:-5}
 span=${SPAN:-0.5} # seconds that a run of laps should last, at least
 raw=${RAW:-/dev/stdout}

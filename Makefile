@@ -193,7 +193,7 @@ $(BUILD)/replay/bin/%: tests/fuzz/%.c tests/fuzz/fuzz.c tests/fuzz/replay.c $(wi
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) $(filter %.c,$^) $(LDFLAGS) -o $@ $(BUILD)/lib/libdpline.a $(ALL_LIBS)
 
-# Breaks the code on purpose, about 150 times, and expects a test to notice each time; takes half an hour.
+# Breaks the code on purpose, once for each line of tests/mutants/run, and expects a test to notice each time; takes hours.
 mutants: deps-check
 	+$(MAKE) all units
 	tests/mutants/run

@@ -20,7 +20,7 @@ struct dp_meter {
     const double *orders;
     size_t count;                       /* orders */
     double penalty[DP_RDP_ORDER_COUNT]; /* conversion, per order */
-    double *rest;                       /* Σ over all parts but the last charged, per order */
+    double *rest;                       /* per order, the curves of all parts except the last charged one, added up */
     struct part *part;
     size_t parts, capacity, last;
 };

@@ -181,7 +181,7 @@ static int fill(struct dp_stage *stage, struct dp_frame *frame, struct dp_err *e
     return rc;
 }
 
-/* Of how many rows the sums of this lap are: of one window of each shard. */
+/* How many rows the sums of this lap cover: one window of each shard. */
 static int64_t rows_of_lap(const struct dp_stage *stage, const struct dp_frame *frame)
 {
     const struct options *o = stage->options;

@@ -158,7 +158,7 @@ static int open_ledger(struct dp_payer *p, const struct dp_frame *frame, bool so
     return dp_fail(err, DP_E_RUN, "%.400s (--ledger FILE names another one, --no-ledger goes without)", why);
 }
 
-/* Laps before the checkpoint were other laps if what runs now is another mechanism: the text of a pipeline does not say all. */
+/* A resumed run must have the mechanism of the laps before its checkpoint. The text of the pipeline does not say all of it. */
 static int check_resumed(const struct dp_payer *p, const struct dp_frame *frame, struct dp_err *err)
 {
     const struct dp_payer_options *o = p->options;
@@ -207,7 +207,8 @@ static int check_budget(const struct dp_payer *p, const struct dp_frame *frame, 
     return rc;
 }
 
-/* The paper of adaptive runs draws Poisson samples alone: what no accountant covers is for the one of planned runs. */
+/* The paper on adaptive runs accounts only for Poisson samples. Samplers without a sound accountant go to the meter of the
+   paper on planned runs. */
 static enum dp_meter_kind meter_of(const struct dp_payer *p)
 {
     return p->options->as_published && !p->options->adaptive ? DP_METER_PUBLISHED : DP_METER_RDP;
@@ -296,7 +297,7 @@ void dp_payer_warn(const struct dp_payer *p, const struct dp_frame *frame, void 
 
 /* --- every lap */
 
-/* Of laps that have passed the site by: which turns they were. Where released values choose the kinds, this lap says it. */
+/* Which turns were those of the laps that this site was not asked for. If released values choose the kinds, this lap says it. */
 static void count_missed(struct dp_payer *p, const struct dp_frame *frame)
 {
     const struct dp_laps *laps = &p->announcement.laps;
@@ -350,8 +351,8 @@ int dp_payer_pay(struct dp_payer *p, const struct dp_frame *frame, struct dp_err
     struct dp_event event;
     bool sound;
     int rc = dp_charge_event_by(meter_of(p), frame->record, frame->records, &event, &sound, err);
-    /* A plan is charged as it was made: which of its laps a site is asked for, others choose, who may have seen what came out.
-     */
+    /* Every lap of the plan up to this one is charged, also those that this site was not asked for: the gate chose which laps to
+       ask for, and may have seen results. */
     int64_t missed = p->site && !p->options->adaptive ? frame->lap - 1 : 0;
     while (rc == DP_OK && p->spend.laps < missed && p->spend.laps < p->spend.plan.laps)
         rc = pay(p, dp_spend_next(&p->spend), err);

@@ -58,8 +58,8 @@ static double course_at(const struct dp_spend *s, int64_t laps)
     return (double)INFINITY;
 }
 
-/* How many of the run's laps the budget affords, and what they cost along the way. Of a very long run that is too dear Rényi
-   accounting finds the last lap along the way. */
+/* How many of the run's laps the budget affords, and what they cost along the way. For a very long run this search
+   is too expensive: Rényi accounting then finds the last affordable lap while the run goes on. */
 static int set_limit(struct dp_spend *s, int64_t laps, struct dp_err *err)
 {
     int rc = set_course(s, laps, err);

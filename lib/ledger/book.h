@@ -32,7 +32,7 @@ struct dp_ledger_opening {
 struct dp_ledger_entry {
     struct dp_ledger_opening *opening;
     size_t openings, openings_capacity;
-    json_t *close;   /* NULL while there is none, and again when it is resumed */
+    json_t *close;   /* the close line; NULL before it, and after the run was resumed */
     const char *run; /* the newest of its names */
     const char *data, *population, *adjacency, *preprocessing, *software;
     const char *init; /* a mark, or NULL */

@@ -1,4 +1,4 @@
-/* What a frame says of the data that its rows are of. */
+/* What a frame says about its data set: columns, rows, labels. */
 #ifndef DP_MODEL_DESCRIBED_H
 #define DP_MODEL_DESCRIBED_H
 

@@ -46,7 +46,7 @@ static bool is_port(const char *text)
     return length >= 1 && length <= 5 && strspn(text, "0123456789") == length && atoi(text) >= 1 && atoi(text) <= 65535;
 }
 
-/* rest: HOST:PORT. The one name that needs nobody's word is taken for its number, since libzmq binds no names. */
+/* rest: HOST:PORT. localhost is replaced by 127.0.0.1, since libzmq does not bind to names. */
 static int parse_tcp(struct dp_endpoint *e, const char *spec, const char *rest, struct dp_err *err)
 {
     char host[256];

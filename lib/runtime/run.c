@@ -188,8 +188,7 @@ int dp_stage_main(const struct dp_stage_class *class, int argc, char **argv)
     dp_cli_guard();
     int rc = dp_stage_new(&r.stage, class, argc, argv, &ports, &err);
     if (rc > 0) {
-        struct dp_command command = {class->name, class->sink ? "[PORT]" : "", class->summary, class->options,
-                                     dp_stage_port_options};
+        struct dp_command command = dp_stage_command(class);
         return dp_cli_answer(&command, rc);
     }
     r.allow_private_output = ports.allow_private_output;

@@ -23,8 +23,8 @@ struct options {
 };
 
 struct state {
-    double z;    /* multiplier of a gradient by itself */
-    double next; /* of the next one: z, or what makes up for the difference to z */
+    double z;    /* multiplier of a gradient that is used by itself */
+    double next; /* multiplier of the next gradient: z, or what brings the mean with the waiting gradient to z */
     double held; /* precision of the gradient that waits, in units of 1/z^2 */
     double *last;
     size_t count; /* entries of last, the last gradient; 0 before there is one */
@@ -219,7 +219,7 @@ static int compare(struct dp_stage *stage, const struct dp_frame *frame, bool pa
     return DP_OK;
 }
 
-/* Whether what waits in the frame is made of the gradients that it is taken for. */
+/* Fails unless the gradient that waits in the frame is the mean of the gradients that the state has counted. */
 static int check_mean(const struct state *s, const struct dp_frame *frame, const struct dp_record *sum, struct dp_err *err)
 {
     double precision = dp_frame_real(frame, DP_F_PRECISION, 0) * sum->sensitivity * sum->sensitivity;

@@ -155,7 +155,7 @@ static int announce(const struct options *o, struct dp_frame *frame, struct dp_e
     return DP_OK;
 }
 
-/* False for a label that none is like, whose row adds nothing. */
+/* False for a label that is no class or not finite: the row then adds nothing. */
 static bool put_label(const struct state *s, double label, float *tail)
 {
     float bound = (float)s->label;

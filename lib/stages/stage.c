@@ -14,7 +14,12 @@
 
 #define LAPS_PER_LOOK 64
 
-const struct dp_option dp_stage_port_options[] = {
+/* The first one is only for stages whose frames may be private. */
+static const struct dp_option port_options[] = {
+    {.name = "allow-private-output",
+     .kind = DP_OPT_FLAG,
+     .offset = offsetof(struct dp_stage_ports, allow_private_output),
+     .help = "write frames that are not released to a terminal"},
     {.name = "in",
      .letter = 'i',
      .kind = DP_OPT_TEXT,
@@ -34,14 +39,17 @@ const struct dp_option dp_stage_port_options[] = {
      .offset = offsetof(struct dp_stage_ports, on),
      .metavar = "KIND",
      .help = "take part in laps of this kind alone; see dp-loop --plan"},
-    {.name = "allow-private-output",
-     .kind = DP_OPT_FLAG,
-     .offset = offsetof(struct dp_stage_ports, allow_private_output),
-     .help = "write frames that are not released to a terminal"},
     DP_SECURITY_OPTIONS(offsetof(struct dp_stage_ports, security)),
     DP_PATIENCE_OPTION(offsetof(struct dp_stage_ports, patience)),
     {.name = NULL},
 };
+
+struct dp_command dp_stage_command(const struct dp_stage_class *class)
+{
+    bool private = (class->gives & ~(unsigned)DP_LABEL_RELEASED) != 0;
+    return (struct dp_command){class->name, class->sink ? "[PORT]" : "", class->summary, class->options,
+                               private ? port_options : port_options + 1};
+}
 
 const struct dp_stage_class *dp_stage_find(const char *name)
 {
@@ -56,8 +64,7 @@ int dp_stage_new(struct dp_stage **stage, const struct dp_stage_class *class, in
 {
     struct dp_stage *s = NULL;
     struct dp_stage_ports own, *common = ports != NULL ? ports : &own;
-    struct dp_command command = {class->name, class->sink ? "[PORT]" : "", class->summary, class->options,
-                                 dp_stage_port_options};
+    struct dp_command command = dp_stage_command(class);
     int operand = 0;
     int rc = dp_alloc(&s, 1, sizeof *s, err);
     if (rc != DP_OK)

@@ -1,5 +1,10 @@
-/* A stage: one step of a lap. It sees one frame at a time, in order, and nothing else: no clock, no environment, no
- * port. The same class runs as a process of its own or fused with others; the bytes are the same. */
+/* A stage: one step of a lap. It takes one frame at a time, in order, and what it makes of a frame follows from that frame,
+ * its options, its key and what it has kept from the frames before. So the same class runs as a process of its own or
+ * fused with others, and the bytes are the same.
+ *
+ * A class reads no clock and no environment, and does not open the ports of its frames: the runtime does, and says in struct
+ * dp_stage what a class may have to know. dp-gather and dp-window have further ports of their own, a ledger has the time at
+ * which a run began, and text for a terminal is rounded. */
 #ifndef DP_STAGES_STAGE_H
 #define DP_STAGES_STAGE_H
 
@@ -87,14 +92,16 @@ struct dp_stage {
     bool behind;                   /* set by the runtime: a stage of this process has the frame first, and looks at the data */
 };
 
-/* The option table that every stage has besides its own: where frames come from and go to, and which laps it is for. */
+/* The options that every stage has with its own: where frames come from and go to, and which laps it is for. */
 struct dp_stage_ports {
     const char *in, *out, *on;
     bool allow_private_output;
     struct dp_security security;
     double patience; /* NAN: the default */
 };
-extern const struct dp_option dp_stage_port_options[];
+
+/* What the command line of a stage may be: the options of the class, and those above. */
+struct dp_command dp_stage_command(const struct dp_stage_class *class);
 
 /* Makes a stage from its arguments (argv[0] is its name). ports may be NULL when the stage must not name any: then
    giving --in or --out is an error. Returns DP_PARSE_HELP or DP_PARSE_VERSION when those were asked for (no stage is

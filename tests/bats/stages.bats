@@ -8,7 +8,12 @@ prepare() { small_data 400 6 2; }
         run dp-$stage --help
         assert_success
         assert_output --partial "Usage: dp-$stage"
-        assert_output --partial -- "--allow-private-output"
+        assert_output --partial -- "--insecure-plaintext"
+        # Right of the gate there is nothing private to be allowed.
+        case $stage in
+            step | eval) refute_output --partial -- "--allow-private-output" ;;
+            *) assert_output --partial -- "--allow-private-output" ;;
+        esac
         run dp-$stage --version
         assert_success
         assert_output --regexp "^dp-$stage \(dpline\) [0-9.]+$"

@@ -117,8 +117,10 @@ of_page() { sed -n "/^\.Ss $1$/,/^\.Ss /s/^\.It Va \([a-zA-Z_]*\) Pq \(.*\)/\1 \
 }
 
 @test "shell scripts pass shellcheck" {
-    run shellcheck -x -P SCRIPTDIR:pipelines pipelines/*.sh pipelines/dpline tests/run tests/ci tests/install-packages tests/check-packages .ci/run examples/*/*.sh \
-        tests/fuzz/seeds tests/fuzz/run tests/golden/make tests/bench/run tests/bench/*.sh tests/bench/figures/*.sh
+    scripts=(pipelines/*.sh pipelines/dpline tests/run tests/ci tests/install-packages tests/check-packages .ci/run examples/*/*.sh
+        tests/fuzz/seeds tests/fuzz/run tests/golden/make tests/bench/run tests/bench/*.sh tests/bench/figures/*.sh)
+    # each call reads options.sh again for each script
+    run xargs -0 -n 16 -P "$(nproc)" shellcheck -x -P SCRIPTDIR:pipelines < <(printf '%s\0' "${scripts[@]}")
     assert_success
 }
 

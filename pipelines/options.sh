@@ -376,7 +376,7 @@ place_noise() {
 
 # work PIPELINE: that of a site, until the gate ends the run
 work() {
-    set -- "${port[@]}" --shard "$shard" --exec "$exec" ${checkpoint:+--checkpoint "$checkpoint"} \
+    set -- "${port[@]}" --shard "$shard" --exec "$exec" ${seed:+--allow-seeded} ${checkpoint:+--checkpoint "$checkpoint"} \
         ${checkpoint_every:+--checkpoint-every "$checkpoint_every"} -- "$1"
     if [ -n "$print" ]; then show dp-worker "$@"; else exec dp-worker "$@"; fi
 }

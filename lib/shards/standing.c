@@ -13,10 +13,17 @@ int64_t dp_standing_joins(const struct dp_standing *standing)
     return standing->any ? DP_SHARD_ANY : standing->lap;
 }
 
-/* The gather goes on from lap `from`, which may be behind us. */
-static enum dp_welcome go_back(struct dp_standing *s, int64_t from, struct dp_err *err)
+/* The gather goes on from lap `from`, which may be behind us. From lap 0 only a seeded run begins again under its name: its
+   laps are the same ones then. */
+static enum dp_welcome go_back(struct dp_standing *s, int64_t from, bool seeded, struct dp_err *err)
 {
     bool there = s->alive && s->lap == from;
+    if (from <= 0 && s->lap > 0 && !seeded) {
+        dp_fail(err, DP_E_UNSAFE,
+                "the gather begins the run again, and lap %lld of it was answered here: this site answers no lap twice",
+                (long long)s->lap);
+        return DP_WELCOME_REFUSES;
+    }
     if (!s->any && s->lap != from && s->kept != from && from != 0) {
         dp_fail(err, DP_E_RUN, "the run goes on from lap %lld, and the checkpoint here is of lap %lld", (long long)from,
                 (long long)s->lap);
@@ -27,7 +34,7 @@ static enum dp_welcome go_back(struct dp_standing *s, int64_t from, struct dp_er
     return there ? DP_WELCOME_STAYS : DP_WELCOME_STARTS;
 }
 
-enum dp_welcome dp_standing_hello(struct dp_standing *s, const struct dp_link_header *header, struct dp_err *err)
+enum dp_welcome dp_standing_hello(struct dp_standing *s, const struct dp_link_header *header, bool seeded, struct dp_err *err)
 {
     bool same_session = dp_link_same(s->session, header->session), fresh = !in_a_run(s);
     if (!fresh && !dp_link_same(s->run, header->run)) {
@@ -40,7 +47,7 @@ enum dp_welcome dp_standing_hello(struct dp_standing *s, const struct dp_link_he
         s->lap = header->lap;
     if (fresh || same_session)
         return s->alive ? DP_WELCOME_STAYS : DP_WELCOME_STARTS;
-    return go_back(s, header->lap, err);
+    return go_back(s, header->lap, seeded, err);
 }
 
 enum dp_task dp_standing_lap(const struct dp_standing *s, const struct dp_link_header *header)

@@ -29,8 +29,11 @@ enum dp_welcome {
 
 /* A hello frame has come, and standing is brought up to it. A gather with another session goes on from a lap that it has the
    checkpoint of: what was answered to laps behind that must not be given again, since a person's part in the sum would be
-   released a second time, by noise drawn anew, as if the batch were a fresh one. */
-enum dp_welcome dp_standing_hello(struct dp_standing *standing, const struct dp_link_header *header, struct dp_err *err);
+   released a second time, by noise drawn anew, as if the batch were a fresh one. One that has answered a lap does not begin
+   again at lap 0, unless the run is seeded: the pipeline would start with an account of nothing spent. An honest gather that
+   begins again without a seed has a new run. DP_E_RUN, DP_E_UNSAFE: refused. */
+enum dp_welcome dp_standing_hello(struct dp_standing *standing, const struct dp_link_header *header, bool seeded,
+                                  struct dp_err *err);
 
 enum dp_task {
     DP_TASK_WORK,   /* the lap is to be worked on */

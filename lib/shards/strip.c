@@ -5,7 +5,7 @@ static bool leaves(enum dp_kind kind, enum dp_field field)
     enum dp_visibility v = dp_fields[field].visibility;
     switch (kind) {
     case DP_KIND_HELLO:
-        return (v != DP_PRIVATE && v != DP_STATED) || field == DP_F_PLAN;
+        return (v != DP_PRIVATE && v != DP_TOLD && v != DP_STATED) || field == DP_F_PLAN;
     case DP_KIND_LAP:
         return v == DP_FIXED || v == DP_MOVING || v == DP_PAID || field == DP_F_ELSEWHERE;
     case DP_KIND_END:
@@ -22,13 +22,48 @@ void dp_shard_strip(struct dp_frame *answer)
             dp_frame_drop(answer, (enum dp_field)i);
 }
 
-static int check_hello(const struct dp_frame *hello, int shard, int shards, struct dp_err *err)
+/* Whether a gather may say that, and the pipeline here may see it. */
+static bool comes(enum dp_kind kind, enum dp_field field)
+{
+    enum dp_visibility v = dp_fields[field].visibility;
+    enum dp_lifetime lifetime = dp_fields[field].lifetime;
+    if (kind == DP_KIND_HELLO)
+        return ((v == DP_STREAM || v == DP_TOLD) && lifetime == DP_LIFETIME_HELLO) || field == DP_F_LAPS;
+    return v == DP_FIXED || v == DP_MOVING || v == DP_STATED || v == DP_TOLD || (v == DP_PAID && lifetime != DP_LIFETIME_LAP) ||
+           field == DP_F_ELSEWHERE;
+}
+
+static int check_fields(const struct dp_frame *frame, const struct dp_site *site, struct dp_err *err)
+{
+    bool hello = frame->kind == DP_KIND_HELLO;
+    for (int i = 0; i < DP_F_COUNT; i++) {
+        bool seed = hello && i == DP_F_SEED;
+        if (!dp_frame_has(frame, (enum dp_field)i) || comes(frame->kind, (enum dp_field)i) || (seed && site->allow_seeded))
+            continue;
+        if (seed)
+            return dp_fail(err, DP_E_UNSAFE,
+                           "the gather sends a seed: whoever knows it knows all noise that is drawn here (--allow-seeded for "
+                           "experiments)");
+        return dp_fail(err, DP_E_UNSAFE, "the gather sends a %s frame with '%s', which only this site may say",
+                       dp_kind_name(frame->kind), dp_fields[i].key);
+    }
+    return DP_OK;
+}
+
+static int check_hello(const struct dp_frame *hello, const struct dp_link_header *header, const struct dp_site *site,
+                       struct dp_err *err)
 {
     long long said = dp_frame_int(hello, DP_F_SHARD, 0), of = dp_frame_int(hello, DP_F_SHARDS, 0);
-    return said == shard && of == shards
-               ? DP_OK
-               : dp_fail(err, DP_E_UNSAFE, "the gather greets shard %lld of %lld, and here is %d of %d", said, of, shard,
-                         shards);
+    unsigned char run[DP_LINK_ID];
+    if (said != site->shard || of != site->shards)
+        return dp_fail(err, DP_E_UNSAFE, "the gather greets shard %lld of %lld, and here is %d of %d", said, of, site->shard,
+                       site->shards);
+    if (!dp_link_run(run, hello) || !dp_link_same(run, header->run))
+        return dp_fail(err, DP_E_UNSAFE, "the gather sends a hello frame of another run than its header says");
+    if (hello->records != 0)
+        return dp_fail(err, DP_E_UNSAFE,
+                       "the hello frame comes with records, and what is announced of the rows here is said here");
+    return DP_OK;
 }
 
 static int check_lap(const struct dp_frame *frame, int64_t lap, struct dp_err *err)
@@ -43,11 +78,13 @@ static int check_lap(const struct dp_frame *frame, int64_t lap, struct dp_err *e
     return DP_OK;
 }
 
-int dp_shard_check(const struct dp_frame *frame, const struct dp_link_header *header, int shard, int shards, struct dp_err *err)
+int dp_shard_check(const struct dp_frame *frame, const struct dp_link_header *header, const struct dp_site *site,
+                   struct dp_err *err)
 {
-    if (frame->kind == DP_KIND_HELLO)
-        return check_hello(frame, shard, shards, err);
-    return frame->kind == DP_KIND_LAP ? check_lap(frame, header->lap, err) : DP_OK;
+    if (frame->kind != DP_KIND_HELLO && frame->kind != DP_KIND_LAP)
+        return DP_OK;
+    int rc = frame->kind == DP_KIND_HELLO ? check_hello(frame, header, site, err) : check_lap(frame, header->lap, err);
+    return rc == DP_OK ? check_fields(frame, site, err) : rc;
 }
 
 bool dp_shard_shares(const struct dp_frame *hello)

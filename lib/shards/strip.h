@@ -2,6 +2,8 @@
 #ifndef DP_SHARDS_STRIP_H
 #define DP_SHARDS_STRIP_H
 
+#include <stdbool.h>
+
 #include "port/link.h"
 #include "wire/frame.h"
 
@@ -10,10 +12,23 @@
  * set; of an end or error frame its status alone, since its words may tell of rows. */
 void dp_shard_strip(struct dp_frame *answer);
 
-/* DP_E_UNSAFE when a frame from the gather is not one that a worker's pipeline may see: a hello frame for another shard than
- * this one or for another number of them, by which shares of noise are scaled; a lap frame that is not released, that is of
- * another lap than its header, or that has records already, which stages would take for their own bounds on the rows here. */
-int dp_shard_check(const struct dp_frame *frame, const struct dp_link_header *header, int shard, int shards,
+/* What a worker says of itself, and no gather can change. */
+struct dp_site {
+    int shard, shards;
+    bool allow_seeded;
+};
+
+/* DP_E_UNSAFE: the frame of a gather is not one that the pipeline of this worker may see. That is
+ *
+ *   - a hello frame for another shard than this one, or for another number of shards, by which shares of noise are scaled;
+ *   - a hello frame of another run than its header;
+ *   - a seed, unless the site allows it: whoever knows the seed knows all keys of the stages here;
+ *   - a lap frame that is not released, or of another lap than its header;
+ *   - a frame with records: stages would take them for their own bounds on the rows here;
+ *   - a frame with any other field that only the site itself may state. The table of fields (wire/schema.h) decides: of a hello
+ *     frame those of the stream, the place of the shard and the laps may come; of a lap frame those that a gate lets pass or
+ *     states itself, the place of the rows, and whether the model is from elsewhere. */
+int dp_shard_check(const struct dp_frame *frame, const struct dp_link_header *header, const struct dp_site *site,
                    struct dp_err *err);
 
 /* Whether a hello frame announces noise in shares. Then no lap may leave without: the gather says of which kinds laps are, and

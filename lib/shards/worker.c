@@ -65,6 +65,10 @@ const struct dp_option dp_worker_option_table[] = {
      .min = 0,
      .max = 1e9,
      .flags = DP_OPT_OPEN_MIN},
+    {.name = "allow-seeded",
+     .kind = DP_OPT_FLAG,
+     .offset = OFFSET(allow_seeded),
+     .help = "take part in a seeded run: whoever started it knows all noise"},
     DP_SECURITY_OPTIONS(OFFSET(security)),
     {.name = NULL},
 };
@@ -165,11 +169,24 @@ static int start_child(struct run *r, struct dp_err *err)
     return rc;
 }
 
+/* Laps that have been answered are asked again. */
+static void warn_back(struct run *r, int64_t before)
+{
+    char sentence[DP_ERR_MESSAGE_SIZE];
+    snprintf(sentence, sizeof sentence,
+             "the gather goes back from lap %lld to lap %lld: laps that were answered are answered again, with fresh keys",
+             (long long)before, (long long)r->standing.lap);
+    hear(r, sentence);
+}
+
 static int take_hello(struct run *r, struct dp_err *err)
 {
-    enum dp_welcome welcome = dp_standing_hello(&r->standing, &r->asked, err);
+    int64_t before = r->standing.lap;
+    enum dp_welcome welcome = dp_standing_hello(&r->standing, &r->asked, dp_frame_has(r->frame, DP_F_SEED), err);
     if (welcome == DP_WELCOME_REFUSES)
         return err->status;
+    if (r->standing.lap < before)
+        warn_back(r, before);
     if (welcome == DP_WELCOME_STARTS) {
         r->kept.first = dp_frame_int(r->frame, DP_F_STAGE, 0) + 1;
         int rc = start_child(r, err);
@@ -250,7 +267,8 @@ static int take_frame(struct run *r, const struct dp_link_event *event, struct d
         return DP_OK;
     }
     r->asked = event->header;
-    int rc = dp_shard_check(r->frame, &r->asked, r->kept.shard, r->kept.shards, err);
+    const struct dp_site site = {r->kept.shard, r->kept.shards, r->worker->options.allow_seeded};
+    int rc = dp_shard_check(r->frame, &r->asked, &site, err);
     switch (r->frame->kind) {
     case DP_KIND_HELLO:
         rc = rc == DP_OK ? take_hello(r, err) : rc;

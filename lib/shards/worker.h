@@ -16,6 +16,7 @@ struct dp_worker_options {
     int64_t every; /* laps between checkpoints */
     int exec;      /* enum dp_exec */
     double timeout;
+    bool allow_seeded;
     struct dp_security security;
 };
 extern const struct dp_option dp_worker_option_table[];

@@ -150,7 +150,13 @@ static int consent_save(struct dp_stage *stage, struct dp_state *state, struct d
 
 static int consent_restore(struct dp_stage *stage, const struct dp_state *state, struct dp_err *err)
 {
+    const struct options *o = stage->options;
     struct state *s = stage->state;
+    /* What was paid for beside the laps before the checkpoint is in the ledger alone. */
+    if (o->pay.no_ledger && !stage->seeded)
+        return dp_fail(err, DP_E_UNSAFE,
+                       "--no-ledger: nothing tells what this site has paid for since the checkpoint, so it does not go on from "
+                       "there");
     return dp_payer_restore(&s->payer, state, err);
 }
 

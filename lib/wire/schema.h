@@ -15,6 +15,7 @@ enum dp_visibility {
     DP_MOVING,  /* public, and follows what was released: passes as it is */
     DP_STATED,  /* the gate's own statement: what comes in is thrown away */
     DP_PRIVATE, /* thrown away */
+    DP_TOLD,    /* thrown away; what a gather tells its workers of their place among the rows */
     DP_PAID,    /* noised, or chosen with noise: passes because it has been charged for */
 };
 
@@ -34,8 +35,8 @@ enum dp_lifetime {
     X(DP_F_RUN, "run", DP_T_TEXT, DP_STREAM, HELLO)                      /* hello: which run the stream is of, 32 hex digits */    \
     X(DP_F_SEED, "seed", DP_T_INT, DP_PRIVATE, HELLO)                    /* hello: keys are derived from it */                 \
     X(DP_F_DIRECTORY, "directory", DP_T_TEXT, DP_PRIVATE, HELLO)         /* hello: of the data set, where its ledger is */     \
-    X(DP_F_SHARD, "shard", DP_T_INT, DP_PRIVATE, HELLO)                  /* hello, to a worker: which part of the rows it has, from 1 */ \
-    X(DP_F_SHARDS, "shards", DP_T_INT, DP_PRIVATE, HELLO)                /* and how many parts there are */                    \
+    X(DP_F_SHARD, "shard", DP_T_INT, DP_TOLD, HELLO)                     /* hello, to a worker: which part of the rows it has, from 1 */ \
+    X(DP_F_SHARDS, "shards", DP_T_INT, DP_TOLD, HELLO)                   /* and how many parts there are */                    \
     X(DP_F_STAGE, "stage", DP_T_INT, DP_STREAM, HELLO)                   /* hello: how many stages it has passed */            \
     X(DP_F_STATUS, "status", DP_T_INT, DP_STREAM, HELLO)                 /* end, error: exit status */                         \
     X(DP_F_WHERE, "where", DP_T_TEXT, DP_STREAM, HELLO)                  /* error: the stage at fault */                       \
@@ -83,7 +84,7 @@ enum dp_lifetime {
     X(DP_F_UNCUT, "uncut", DP_T_BOOL, DP_MOVING, RUN)                    /* z may be longer than 1: gradients are clipped by it */ \
     X(DP_F_MULTIPLIER, "multiplier", DP_T_REAL, DP_MOVING, RUN)          /* of the noise on the next sum */                    \
     X(DP_F_BOUND, "bound", DP_T_REAL, DP_MOVING, RUN)                    /* L2 bound on one person's part of sum */            \
-    X(DP_F_FIRST_ROW, "first_row", DP_T_INT, DP_PRIVATE, LAP)            /* to a worker: rows of the shards before its own */  \
+    X(DP_F_FIRST_ROW, "first_row", DP_T_INT, DP_TOLD, LAP)               /* to a worker: rows of the shards before its own */  \
     X(DP_F_LOST, "lost", DP_T_INT, DP_MOVING, LAP)                       /* shards that have added nothing to this lap */      \
     X(DP_F_ROWS, "rows", DP_T_ARRAY, DP_PRIVATE, LAP)                    /* b i8, the sampled row numbers */                   \
     X(DP_F_X, "X", DP_T_ARRAY, DP_PRIVATE, LAP)                          /* b × d f4, the rows themselves (inline) */          \

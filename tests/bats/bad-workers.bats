@@ -30,7 +30,7 @@ worker() {
     local shard=$1 slow=
     shift
     [ "$shard" = 2 ] || slow='| ./slow'
-    dp-worker --shard "$shard/2" "$@" -- "$SAMPLE --shard $shard/2 | $STEP $slow" &
+    dp-worker --allow-seeded --shard "$shard/2" "$@" -- "$SAMPLE --shard $shard/2 | $STEP $slow" &
     echo $! > "$shard.pid"
 }
 # memory FIELD: KiB of the process that gathers

@@ -117,9 +117,9 @@ if frame.get("lap") == 20 and not os.path.exists(sys.argv[1]):
             rm -rf kept died
             worker 1
             PIPELINE="$SAMPLE --shard 2/2 | $STEP | ./die died $when $delay"
-            dp-worker --at $AT --shard 2/2 --checkpoint kept -- "$PIPELINE" 2>> worker-2 &
+            dp-worker --at $AT --allow-seeded --shard 2/2 --checkpoint kept -- "$PIPELINE" 2>> worker-2 &
             echo $! > 2.pid
-            (eventually test -e died; sleep 0.2; exec dp-worker --at $AT --shard 2/2 --checkpoint kept -- "$PIPELINE" 2>> worker-2) &
+            (eventually test -e died; sleep 0.2; exec dp-worker --at $AT --allow-seeded --shard 2/2 --checkpoint kept -- "$PIPELINE" 2>> worker-2) &
             echo $! > again.pid
             unset PIPELINE
             gate

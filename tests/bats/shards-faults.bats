@@ -386,7 +386,7 @@ again() {
             dp-loop $how kept --checkpoint-every 10 --laps $LAPS --seed 11 -q --exec "$2" -o part -- \
                 "dp-gather --at $AT --workers 2 --on-lost wait | $GATE" > part.stream 2>> said &
         else
-            dp-worker --at $AT --shard "$1/2" --checkpoint "c$1" --exec "$2" -- "$SAMPLE --shard $1/2 | $STEP" 2>> "worker-$1" &
+            dp-worker --at $AT --allow-seeded --shard "$1/2" --checkpoint "c$1" --exec "$2" -- "$SAMPLE --shard $1/2 | $STEP" 2>> "worker-$1" &
         fi
         echo $! > "$1.pid"
         wait $! 2> /dev/null || got=$?

@@ -23,7 +23,7 @@ whole() { dp-loop --laps $LAPS --seed 11 -q -o whole -- "$SAMPLE | $STEP | $GATE
 worker() {
     local shard=$1
     shift
-    dp-worker --at $AT --shard "$shard/$K" "$@" -- "${PIPELINE:-$SAMPLE --shard $shard/$K | $STEP}" 2>> "worker-$shard" &
+    dp-worker --at $AT --shard "$shard/$K" --allow-seeded "$@" -- "${PIPELINE:-$SAMPLE --shard $shard/$K | $STEP}" 2>> "worker-$shard" &
     echo $! > "$shard.pid"
 }
 

@@ -70,9 +70,9 @@ static void start_worker(struct line *line, const struct task *task, const struc
     snprintf(own, sizeof own, "--shard %s", shard);
     snprintf(rows, sizeof rows, ROWS, task->data, task->rate, own, way->threads);
     if (way->worker[0] != '\0')
-        execlp("dp-worker", "dp-worker", "--at", at, "--shard", shard, way->worker, "--", rows, (char *)NULL);
+        execlp("dp-worker", "dp-worker", "--at", at, "--allow-seeded", "--shard", shard, way->worker, "--", rows, (char *)NULL);
     else
-        execlp("dp-worker", "dp-worker", "--at", at, "--shard", shard, "--", rows, (char *)NULL);
+        execlp("dp-worker", "dp-worker", "--at", at, "--allow-seeded", "--shard", shard, "--", rows, (char *)NULL);
     _exit(127);
 }
 

@@ -200,16 +200,21 @@ static void waits_end(void **state)
 
 static const unsigned char one[DP_LINK_ID] = {5}, two[DP_LINK_ID] = {6};
 
-static enum dp_welcome hello(struct dp_standing *s, const unsigned char *session, int64_t lap)
+static enum dp_welcome greets(struct dp_standing *s, const unsigned char *session, int64_t lap, bool seeded)
 {
     struct dp_err err;
     struct dp_link_header header = {.type = DP_SHARD_FRAME, .lap = lap};
     memcpy(header.run, run, sizeof run);
     memcpy(header.session, session, sizeof header.session);
-    enum dp_welcome welcome = dp_standing_hello(s, &header, &err);
+    enum dp_welcome welcome = dp_standing_hello(s, &header, seeded, &err);
     if (welcome == DP_WELCOME_STARTS)
         s->alive = true;
     return welcome;
+}
+
+static enum dp_welcome hello(struct dp_standing *s, const unsigned char *session, int64_t lap)
+{
+    return greets(s, session, lap, false);
 }
 
 static enum dp_task asks(const struct dp_standing *s, const unsigned char *session, int64_t lap)
@@ -258,7 +263,7 @@ static void behind_another_gather_it_goes_back(void **state)
         struct dp_standing s = {.lap = 23, .kept = 20, .answer = true, .alive = alive};
         memcpy(s.run, run, sizeof run);
         memcpy(s.session, one, sizeof one);
-        struct dp_standing t = s, u = s, v = s, w = s;
+        struct dp_standing t = s, u = s, w = s;
         assert_int_equal(hello(&s, two, 20), DP_WELCOME_STARTS);
         assert_int_equal(s.lap, 20);
         assert_int_equal(asks(&s, two, 21), DP_TASK_WORK);
@@ -266,12 +271,30 @@ static void behind_another_gather_it_goes_back(void **state)
         assert_int_equal(asks(&t, two, 23), DP_TASK_DROP);
         /* it has that answer, and must not give it again: the run draws that lap anew */
         assert_int_equal(hello(&u, two, 22), DP_WELCOME_REFUSES);
-        assert_int_equal(hello(&v, two, 0), DP_WELCOME_STARTS);
-        assert_int_equal(asks(&v, two, 23), DP_TASK_WORK);
         w.any = true;
         assert_int_equal(hello(&w, two, 22), DP_WELCOME_STARTS);
         assert_int_equal(asks(&w, two, 23), DP_TASK_WORK);
     }
+}
+
+/* A pipeline that starts again has an account of nothing spent. */
+static void a_run_does_not_begin_again(void **state)
+{
+    (void)state;
+    for (int alive = 0; alive < 2; alive++)
+        for (int any = 0; any < 2; any++)
+            for (int64_t kept = 0; kept < 2; kept++)
+                for (int64_t from = -1; from < 1; from++) {
+                    struct dp_standing s = {.lap = 1, .kept = kept, .answer = true, .alive = alive, .any = any}, t;
+                    memcpy(s.run, run, sizeof run);
+                    memcpy(s.session, one, sizeof one);
+                    t = s;
+                    assert_int_equal(hello(&s, two, from), DP_WELCOME_REFUSES);
+                    assert_int_equal(greets(&t, two, from, true), from == 0 || any ? DP_WELCOME_STARTS : DP_WELCOME_REFUSES);
+                }
+    struct dp_standing s = {0};
+    assert_int_equal(hello(&s, one, 0), DP_WELCOME_STARTS);
+    assert_int_equal(hello(&s, two, 0), DP_WELCOME_STAYS); /* it has answered no lap */
 }
 
 static void another_run_is_refused(void **state)
@@ -282,7 +305,7 @@ static void another_run_is_refused(void **state)
     struct dp_link_header header = {.lap = 3};
     memcpy(s.run, other_run, sizeof other_run);
     memcpy(header.run, run, sizeof run);
-    assert_int_equal(dp_standing_hello(&s, &header, &err), DP_WELCOME_REFUSES);
+    assert_int_equal(dp_standing_hello(&s, &header, false, &err), DP_WELCOME_REFUSES);
     assert_int_equal(dp_standing_lap(&s, &header), DP_TASK_DROP);
 }
 
@@ -321,7 +344,8 @@ static void private_fields_stay_at_the_site(void **state)
         struct dp_frame *f = full(kind);
         dp_shard_strip(f);
         for (int i = 0; i < DP_F_COUNT; i++) {
-            bool here = dp_frame_has(f, (enum dp_field)i), private = dp_fields[i].visibility == DP_PRIVATE;
+            bool here = dp_frame_has(f, (enum dp_field)i),
+                 private = dp_fields[i].visibility == DP_PRIVATE || dp_fields[i].visibility == DP_TOLD;
             if (private)
                 assert_int_equal(here,
                                  (kind == DP_KIND_LAP && i == DP_F_ELSEWHERE) || (kind == DP_KIND_HELLO && i == DP_F_PLAN));
@@ -337,39 +361,117 @@ static void private_fields_stay_at_the_site(void **state)
 }
 
 /* Whoever gathers may be no friend of the site. */
-static void frames_from_a_gather_that_lies(void **state)
+static const char run_digits[] = "01020300000000000000000000000000";
+
+static int check(const struct dp_frame *f, int shard, bool allow_seeded, struct dp_err *err)
+{
+    const struct dp_site site = {shard, 3, allow_seeded};
+    struct dp_link_header header = {.lap = 3};
+    memcpy(header.run, run, sizeof run);
+    return dp_shard_check(f, &header, &site, err);
+}
+
+static struct dp_frame *greeting(int64_t shard, int64_t shards)
+{
+    struct dp_err err;
+    struct dp_frame *f;
+    assert_int_equal(dp_frame_new(&f, &err), 0);
+    dp_frame_reset(f, DP_KIND_HELLO);
+    dp_frame_set_int(f, DP_F_SHARD, shard);
+    dp_frame_set_int(f, DP_F_SHARDS, shards);
+    assert_int_equal(dp_frame_set_text(f, DP_F_RUN, run_digits, strlen(run_digits), &err), 0);
+    return f;
+}
+
+static void hello_frames_from_a_gather_that_lies(void **state)
+{
+    (void)state;
+    struct dp_err err = {0};
+    const struct dp_record record = {.of = DP_F_SUM, .rows = 7};
+    struct dp_frame *f = greeting(2, 1024);
+    assert_int_equal(check(f, 2, false, &err), DP_E_UNSAFE);
+    assert_string_equal(err.message, "the gather greets shard 2 of 1024, and here is 2 of 3");
+    dp_frame_set_int(f, DP_F_SHARDS, 3);
+    assert_int_equal(check(f, 2, false, &err), DP_OK);
+    assert_int_equal(check(f, 1, false, &err), DP_E_UNSAFE);
+    dp_frame_drop(f, DP_F_SHARD); /* it is in no shard */
+    assert_int_equal(check(f, 2, false, &err), DP_E_UNSAFE);
+    dp_frame_set_int(f, DP_F_SHARD, 2);
+    dp_frame_set_int(f, DP_F_SEED, 7);
+    assert_int_equal(check(f, 2, false, &err), DP_E_UNSAFE);
+    assert_int_equal(check(f, 2, true, &err), DP_OK);
+    dp_frame_drop(f, DP_F_SEED);
+    assert_int_equal(dp_frame_add_record(f, &record, &err), 0);
+    assert_int_equal(check(f, 2, false, &err), DP_E_UNSAFE);
+    assert_string_equal(err.message, "the hello frame comes with records, and what is announced of the rows here is said here");
+    f->records = 0;
+    assert_int_equal(dp_frame_set_text(f, DP_F_RUN, "07", 2, &err), 0);
+    assert_int_equal(check(f, 2, false, &err), DP_E_UNSAFE);
+    assert_string_equal(err.message, "the gather sends a hello frame of another run than its header says");
+    dp_frame_free(f);
+}
+
+static void lap_frames_from_a_gather_that_lies(void **state)
 {
     (void)state;
     struct dp_err err = {0};
     struct dp_frame *f;
-    struct dp_link_header header = {.lap = 3};
     const struct dp_record record = {.of = DP_F_SUM, .sensitivity = 1e-9};
     assert_int_equal(dp_frame_new(&f, &err), 0);
-    dp_frame_reset(f, DP_KIND_HELLO);
-    assert_int_equal(dp_shard_check(f, &header, 2, 3, &err), DP_E_UNSAFE); /* it is in no shard */
-    dp_frame_set_int(f, DP_F_SHARD, 2);
-    dp_frame_set_int(f, DP_F_SHARDS, 1024);
-    assert_int_equal(dp_shard_check(f, &header, 2, 3, &err), DP_E_UNSAFE);
-    assert_string_equal(err.message, "the gather greets shard 2 of 1024, and here is 2 of 3");
-    dp_frame_set_int(f, DP_F_SHARDS, 3);
-    assert_int_equal(dp_shard_check(f, &header, 2, 3, &err), DP_OK);
-    assert_int_equal(dp_shard_check(f, &header, 1, 3, &err), DP_E_UNSAFE);
     dp_frame_reset(f, DP_KIND_LAP);
     f->label = DP_LABEL_RELEASED;
     f->lap = 3;
-    assert_int_equal(dp_shard_check(f, &header, 2, 3, &err), DP_OK);
+    assert_int_equal(check(f, 2, false, &err), DP_OK);
     f->lap = 2;
-    assert_int_equal(dp_shard_check(f, &header, 2, 3, &err), DP_E_UNSAFE);
+    assert_int_equal(check(f, 2, false, &err), DP_E_UNSAFE);
     assert_string_equal(err.message, "the gather sends lap 2 as lap 3");
     f->lap = 3;
     f->label = DP_LABEL_RAW;
-    assert_int_equal(dp_shard_check(f, &header, 2, 3, &err), DP_E_UNSAFE);
+    assert_int_equal(check(f, 2, false, &err), DP_E_UNSAFE);
     f->label = DP_LABEL_RELEASED;
     assert_int_equal(dp_frame_add_record(f, &record, &err), 0);
-    assert_int_equal(dp_shard_check(f, &header, 2, 3, &err), DP_E_UNSAFE);
+    assert_int_equal(check(f, 2, false, &err), DP_E_UNSAFE);
     dp_frame_reset(f, DP_KIND_END);
-    assert_int_equal(dp_shard_check(f, &header, 2, 3, &err), DP_OK);
+    assert_int_equal(check(f, 2, false, &err), DP_OK);
     dp_frame_free(f);
+}
+
+/* One field more, in a frame that is right otherwise. */
+static int check_with(enum dp_kind kind, enum dp_field field, struct dp_err *err)
+{
+    struct dp_frame *f = greeting(2, 3);
+    if (kind == DP_KIND_LAP) {
+        dp_frame_reset(f, kind);
+        f->label = DP_LABEL_RELEASED;
+        f->lap = 3;
+    }
+    f->value[field].present = true;
+    int rc = check(f, 2, false, err);
+    dp_frame_free(f);
+    return rc;
+}
+
+static void a_gather_says_what_is_its_own(void **state)
+{
+    (void)state;
+    static const enum dp_field hello_may[] = {DP_F_FORMAT, DP_F_SOFTWARE, DP_F_RUN,       DP_F_SHARD,
+                                              DP_F_SHARDS, DP_F_STAGE,    DP_F_LAPS,      DP_F_KINDS,
+                                              DP_F_STATUS, DP_F_MESSAGE,  DP_F_EXHAUSTED, DP_F_WHERE},
+                               lap_may_not[] = {DP_F_FORMAT,    DP_F_SOFTWARE,   DP_F_RUN,     DP_F_SEED,    DP_F_DIRECTORY,
+                                                DP_F_STAGE,     DP_F_STATUS,     DP_F_WHERE,   DP_F_MESSAGE, DP_F_EXHAUSTED,
+                                                DP_F_KINDS,     DP_F_NEXT,       DP_F_SUM,     DP_F_CHOICE,  DP_F_ROWS,
+                                                DP_F_X,         DP_F_Y,          DP_F_UPDATES, DP_F_PLAN,    DP_F_GAP,
+                                                DP_F_OBJECTIVE, DP_F_INTERRUPTED};
+    for (int i = 0; i < DP_F_COUNT; i++) {
+        bool may = false, may_not = false;
+        struct dp_err err = {0};
+        for (size_t k = 0; k < sizeof hello_may / sizeof *hello_may; k++)
+            may |= (int)hello_may[k] == i;
+        for (size_t k = 0; k < sizeof lap_may_not / sizeof *lap_may_not; k++)
+            may_not |= (int)lap_may_not[k] == i;
+        assert_int_equal(check_with(DP_KIND_HELLO, (enum dp_field)i, &err), may ? DP_OK : DP_E_UNSAFE);
+        assert_int_equal(check_with(DP_KIND_LAP, (enum dp_field)i, &err), may_not ? DP_E_UNSAFE : DP_OK);
+    }
 }
 
 /* A terminal obeys what it is sent. */
@@ -390,7 +492,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(words_have_no_commands),
-        cmocka_unit_test(frames_from_a_gather_that_lies),
+        cmocka_unit_test(hello_frames_from_a_gather_that_lies),
+        cmocka_unit_test(lap_frames_from_a_gather_that_lies),
+        cmocka_unit_test(a_gather_says_what_is_its_own),
         cmocka_unit_test(a_lap_is_answered_once_by_each),
         cmocka_unit_test(an_answer_of_another_run_is_dropped),
         cmocka_unit_test(who_may_join),
@@ -401,6 +505,7 @@ int main(void)
         cmocka_unit_test(restarted_it_goes_on_where_it_was),
         cmocka_unit_test(behind_another_gather_it_goes_back),
         cmocka_unit_test(another_run_is_refused),
+        cmocka_unit_test(a_run_does_not_begin_again),
         cmocka_unit_test(one_without_a_state_joins_anywhere),
         cmocka_unit_test(private_fields_stay_at_the_site),
     };

@@ -811,7 +811,7 @@ static void nothing_private_lives_on(void **state)
 {
     (void)state;
     for (int i = 0; i < DP_F_COUNT; i++)
-        if (dp_fields[i].visibility == DP_PRIVATE)
+        if (dp_fields[i].visibility == DP_PRIVATE || dp_fields[i].visibility == DP_TOLD)
             assert_true(dp_fields[i].lifetime == DP_LIFETIME_HELLO || dp_fields[i].lifetime == DP_LIFETIME_LAP);
 }
 

@@ -1,0 +1,120 @@
+# A gather that lies to a site: what the site pays, how often, and from which randomness it draws, follow from its own stages and its own memory.
+load helper
+
+CONSENT='dp-consent --multiplier 4 --epsilon 1 --delta 1e-5'
+prepare() {
+    dp-synth classification --rows 500 --cols 5 --seed 1 -o site.dp -q
+    LEFT='dp-sample --data site.dp --rate 0.1 | dp-grad --data site.dp --loss logistic --clip 1'
+}
+teardown() {
+    local pid
+    for pid in $(cat ./*.pid 2> /dev/null); do kill -9 "$pid" 2> /dev/null || true; done
+}
+
+# lied SCRIPT PIPELINE [OPTION…]: what the gather of that script (bad-gather.py) prints to a worker with the pipeline; how the worker ended is in
+# status, its words are in "said"
+lied() {
+    rm -rf run
+    mkdir -m 700 run
+    "$ROOT/tests/bats/bad-gather.py" run/gate "$1" > heard &
+    echo $! > gather.pid
+    for _ in $(seq 100); do [ ! -S run/gate ] || break; sleep 0.02; done
+    status=0
+    timeout 60 dp-worker --at ipc://run/gate --shard 1/2 --timeout 1 "${@:3}" -- "$2" 2> said || status=$?
+    wait "$(cat gather.pid)" || fail "the gather has failed: $(cat heard said)"
+}
+# refused STATUS SENTENCE: how that worker ended
+refused() { assert_equal "$status $(cat said)" "$1 dp-worker: $2"; }
+# entries KIND MEMBER: of the ledger's lines
+entries() { jq -c "select(.kind == \"$1\") | $2" site.dp/ledger; }
+paid() { jq -s 'map(if .kind == "reserve" then .charge.laps elif .kind == "refund" then -.charge.laps else 0 end) | add // 0' site.dp/ledger; }
+
+AGAIN='
+hello()
+for t in range(1, 6): lap(t)
+session()
+answer = hello(lap=0)
+print(answer["kind"], answer["status"])'
+
+@test "a run does not begin again: no new epsilon for laps that were answered" {
+    for options in '' '--checkpoint kept'; do
+        rm -rf site.dp/ledger* kept
+        # shellcheck disable=SC2086 # none, or two words
+        lied "$AGAIN" "$LEFT | $CONSENT" $options
+        refused 5 'the gather begins the run again, and lap 5 of it was answered here: this site answers no lap twice'
+        assert_equal "$(cat heard)" 'error 5'
+        assert_equal "$(entries open .kind | wc -l) $(paid)" '1 5'
+    done
+    # nor where nothing is paid, and the stages keep nothing
+    lied "$AGAIN" "$LEFT | dp-noise -z 50"
+    refused 5 'the gather begins the run again, and lap 5 of it was answered here: this site answers no lap twice'
+    # nor from the checkpoint of another process
+    rm -rf site.dp/ledger* kept
+    lied 'hello(); lap(1); lap(2); print(gather.name.hex())' "$LEFT | $CONSENT" --checkpoint kept
+    assert_equal "$status" 4
+    lied "gather.name = bytes.fromhex('$(cat heard)'); hello()" "$LEFT | $CONSENT" --checkpoint kept
+    refused 5 'the gather begins the run again, and lap 2 of it was answered here: this site answers no lap twice'
+    assert_equal "$(paid)" 2
+}
+
+@test "a gather that goes back to a checkpoint is seen, and pays for each lap again until the budget is spent" {
+    lied '
+hello()
+for t in range(1, 6): lap(t)
+spent = 5
+while True:
+    session()
+    hello(lap=5)
+    for t in (6, 7, 8):
+        answer = lap(t, credit=5)
+        spent += answer["kind"] == "lap"
+    if answer["kind"] != "lap": break
+print(spent, answer["kind"], answer["status"])' "$LEFT | $CONSENT" --checkpoint kept
+    assert_equal "$status" 3
+    read -r laps how code < heard
+    assert_equal "$how $code" 'end 3'
+    [ "$(paid)" -ge "$laps" ] || fail "$laps answered, $(paid) paid"
+    [ "$(entries close '.epsilon <= 1')" = true ] || fail "$(entries close .epsilon)"
+    assert_regex "$(head -n 1 said)" '^dp-worker: warning: the gather goes back from lap 8 to lap 5: laps that were answered are answered again, with fresh keys$'
+    [ "$(grep -c 'goes back from' said)" -ge 3 ] || fail "$(cat said)"
+}
+
+@test "without a ledger a site remembers nothing of laps that it goes back behind, and does not go on" {
+    lied 'hello(); lap(1); lap(2, credit=1); session(); print(hello(lap=1)["kind"])' "$LEFT | $CONSENT --no-ledger" --checkpoint kept
+    assert_equal "$status" 5
+    assert_equal "$(tail -n 1 said)" \
+        'dp-consent: --no-ledger: nothing tells what this site has paid for since the checkpoint, so it does not go on from there'
+}
+
+@test "keys of a site do not come from a gather" {
+    for pipeline in "$LEFT | dp-noise -z 50" "$LEFT | dp-noise -z 50 | $CONSENT" "$LEFT"; do
+        lied 'print(hello(seed=7)["status"])' "$pipeline"
+        refused 5 'the gather sends a seed: whoever knows it knows all noise that is drawn here (--allow-seeded for experiments)'
+        assert_equal "$(cat heard)" 5
+    done
+    # not in a lap either
+    lied 'hello(); lap(1, seed=7)' "$LEFT | dp-noise -z 50"
+    refused 5 "the gather sends a lap frame with 'seed', which only this site may say"
+    lied 'print(hello(seed=7)["kind"])' "$LEFT" --allow-seeded
+    assert_equal "$(cat heard)" hello
+}
+
+@test "what a gather announces of the rows is not written into the ledger of the site" {
+    record='dict(of="sum", sampler="poisson", rate=1e-6, rows=7, epoch_laps=0, adjacency="null-record", release="sum", bound=1.0, sensitivity=1.0,
+        scale=0.0, on="x", noise="none")'
+    lied "hello(records=[$record]); lap(1)" "$LEFT | $CONSENT"
+    refused 5 'the hello frame comes with records, and what is announced of the rows here is said here'
+    for field in 'plan=matrix([9.0] * 40)' 'directory="elsewhere"' 'data="0" * 32' 'population="others"' 'n=10**9' 'seeded=True' 'epsilon=0.1' \
+        'multiplier=9.0' 'bound=9.0' 'first_row=3' 'adjacency="null-record"'; do
+        lied "hello($field)" "$LEFT | $CONSENT"
+        refused 5 "the gather sends a hello frame with '${field%%=*}', which only this site may say"
+    done
+    for field in 'rows=matrix([1.0])' 'X=matrix([1.0])' 'y=matrix([1.0])' 'sum=matrix([1.0])' 'gap=0.1'; do
+        lied "hello(); lap(1, $field)" "$LEFT | $CONSENT"
+        [[ $field != rows* && $field != sum* ]] || continue # of whole numbers, or of a record: refused before that
+        refused 5 "the gather sends a lap frame with '${field%%=*}', which only this site may say"
+    done
+    [ ! -e site.dp/ledger ]
+    lied 'gather.send({"kind": "hello", "format": 2, "run": "00" * 16, "shard": 1, "shards": 2, "stage": 0, "laps": 40}); gather.answer()' "$LEFT | $CONSENT"
+    refused 5 'the gather sends a hello frame of another run than its header says'
+}

@@ -54,9 +54,22 @@ static int judge_kind(enum dp_kind asked, int64_t lap, const struct dp_frame *an
     return DP_OK;
 }
 
+/* A gate makes the hello frame anew. What stages left of it announce is not for those who read the models. */
+static int judge_hello(const struct dp_frame *answer, struct dp_err *err)
+{
+    bool left = answer->records > 0;
+    for (int i = 0; i < DP_F_COUNT; i++)
+        left = left || (i != DP_F_SEED && dp_fields[i].visibility == DP_PRIVATE && dp_frame_has(answer, (enum dp_field)i));
+    return !left ? DP_OK
+                 : dp_fail(err, DP_E_UNSAFE,
+                           "the child pipeline gave back a hello frame that has passed no gate: dp-account is missing");
+}
+
 int dp_child_judge(enum dp_kind asked, int64_t lap, const struct dp_frame *answer, struct dp_err *err)
 {
     int rc = judge_kind(asked, lap, answer, err);
+    if (rc == DP_OK && asked == DP_KIND_HELLO)
+        return judge_hello(answer, err);
     if (rc != DP_OK || asked != DP_KIND_LAP)
         return rc;
     if (answer->label != DP_LABEL_RELEASED)

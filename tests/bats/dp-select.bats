@@ -167,7 +167,7 @@ for frame in msgpack.Unpacker(open("noised.frames", "rb"), raw=False, strict_map
         dp-loop --laps 2 --seed 1 -o m -- "$run_of | $GATE | dp-adapt --first-step 1"
     complains 2 "dp-step: --step is for gradients; the method of the model is 'selection'" \
         dp-loop --laps 2 --seed 1 -o m -- "$run_of | $GATE | dp-step --step 1"
-    complains 5 "dp-loop: the child pipeline gave back a noised frame: dp-account is missing" \
+    complains 5 "dp-loop: the child pipeline gave back a hello frame that has passed no gate: dp-account is missing" \
         dp-loop --laps 2 --seed 1 -o m -- "$run_of"
     # right of the gate a frame may be anything
     dp-loop --laps 1 --seed 1 -q --exec processes -- "$run_of | $GATE | tee released.frames | dp-step" > stream

@@ -64,10 +64,13 @@ only_the_model_left() {
     for exec in fused processes; do
         complains 5 "dp-account: takes noised frames and got a bounded one: a stage is missing or out of place" \
             dp-loop --laps 2 --exec $exec -o model -- "${CHILD/| dp-noise -z 2 /}"
-        complains 5 "dp-step: takes released frames and got a noised one: a stage is missing or out of place" \
-            dp-loop --laps 2 --exec $exec -o model -- "${CHILD/| dp-account --epsilon 1e4 --delta 1e-5 /}"
-        complains 5 "dp-loop: the child pipeline gave back a noised frame: dp-account is missing" \
-            dp-loop --laps 2 --exec $exec -o model -- "${CHILD/| dp-account*/}"
+        for child in "${CHILD/| dp-account --epsilon 1e4 --delta 1e-5 /}" "${CHILD/| dp-account*/}"; do
+            complains 5 "dp-loop: the child pipeline gave back a hello frame that has passed no gate: dp-account is missing" \
+                dp-loop --laps 2 --exec $exec -o model -- "$child"
+            # and what the stages announce does not come out
+            dp-loop --laps 2 --exec $exec "$child" > out 2> /dev/null || true
+            assert_equal "$(dp-cat out 2> /dev/null)" '{"kind":"error","status":5}'
+        done
         complains 1 "dp-loop: the child pipeline gave back a sum that no stage applied: put dp-step after dp-account, or dp-transform for moments" \
             dp-loop --laps 2 --exec $exec -o model -- "${CHILD% | dp-step}"
     done

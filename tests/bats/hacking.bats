@@ -52,3 +52,46 @@ in_source() {
     [ "$(wc -l < targets)" -gt 8 ]
     while read -r target; do grep -qE "^([a-z -]+ )?$target( [a-z -]+)?:" "$ROOT/Makefile" || fail "make $target"; done < targets
 }
+
+# mutants_of LIST: tests/mutants/run with these mutants, in a tree of one file and three tests
+mutants_of() {
+    mkdir -p tree/{lib,bin,tests/bats,tests/mutants,pipelines,examples,man}
+    awk -v list="$1" '/^EOF$/ { inside = 0 } !inside; /<< .EOF.$/ { inside = 1; print list }' "$ROOT/tests/mutants/run" > tree/tests/mutants/run
+    echo 'all:' > tree/Makefile
+    echo one > tree/lib/x.c
+    : > runs
+    # a % in front, or bats would take these for tests of this file
+    sed 's/^ *%//' > tree/tests/bats/t.bats << END
+        rule() (cd "\$BATS_TEST_DIRNAME/../.." && grep -q one lib/x.c)
+        too_late() ( echo "status 124" && false )
+        %@test "a rule" { rule; }
+        %@test "never ends without the rule" { rule || too_late; }
+        %@test "misses its limit on a busy machine" { echo >> "$PWD/runs"; [ "\$(wc -l < "$PWD/runs")" = 1 ] || too_late; }
+END
+    run bash tree/tests/mutants/run -j 1
+}
+
+@test "a mutant is caught by the test that it names, and not by a busy machine or by no test" {
+    mutants_of 'one is two @ lib/x.c @ s/one/two/ @ bats/t.bats:a rule
+one never ends @ lib/x.c @ s/one/two/ @ bats/t.bats:never ends'
+    assert_success
+    assert_line 'caught: one is two'
+    assert_line 'caught: one never ends'
+    assert_line '2 caught, 0 survived'
+    mutants_of 'one is busy @ lib/x.c @ s/one/two/ @ bats/t.bats:busy machine'
+    assert_failure 1
+    assert_line 'TOO SLOW, WITHOUT THE MUTANT TOO: one is busy (bats/t.bats:busy machine)'
+    mutants_of 'one is three @ lib/x.c @ s/one/three/ @ bats/t.bats:no such test'
+    assert_failure 1
+    assert_line 'NO SUCH TEST: bats/t.bats:no such test'
+    refute_line --partial 'caught: '
+    run bash tree/tests/mutants/run -n
+    assert_failure 1
+    assert_line 'NO SUCH TEST: one is three (bats/t.bats:no such test)'
+    mutants_of 'one is two @ lib/x.c @ s/one/two/ @ bats/t.bats:a rule
+one is two @ lib/x.c @ s/two/three/ @ bats/t.bats:a rule'
+    run bash tree/tests/mutants/run -n
+    assert_failure 1
+    assert_line 'TWICE: one is two'
+    assert_line 'NOT APPLIED: one is two (lib/x.c has changed)'
+}

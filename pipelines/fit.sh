@@ -21,7 +21,7 @@ $summary
   --exec HOW       auto|processes|fused (default $exec)
   --threads N      (default: all cores, for small data sets one)
   --seed S         reproducible, not private
-  -o, --model FILE write the model there (default: DATA without .dp, with .model)
+  -o, --model FILE write the model there (default: the name of DATA with .model, in this directory)
   --print          print the command instead of running it
   -q, --quiet      no progress and no summary
   -h, --help       this page
@@ -81,6 +81,7 @@ defaults() {
         model=${model##*/} model=${model%.dp}.model
         [ ! -e "$model" ] || [ -n "$print" ] || fail "$model is there already (-o $(quote "$model") writes a new one there)"
     fi
+    [[ -z $loss || "|$losses|" = *"|$loss|"* ]] || fail "--loss: must be one of $losses, got '$loss'"
     case $classes in
         0) loss=${loss:-squared} ;;
         2) loss=${loss:-logistic} ;;
@@ -174,9 +175,20 @@ and so would $(up "$rows * 4 / $reach") rows"
 
 # --- the run -------------------------------------------------------------------------------------------------------
 
+# held_out: the rows that were kept for tests, if one data set beside this one has them
+held_out() {
+    local other found='' population
+    population=$(dp-info --get population "$data" 2> /dev/null || true)
+    for other in "$(dirname "$data")"/*.dp; do
+        [ "$(dp-info --get held_out "$other" 2> /dev/null)" = true ] &&
+            [ "$(dp-info --get population "$other")" = "$population" ] && found+=$(quote "${other#./}")$'\n'
+    done
+    [ "$(wc -l <<< "$found")" = 2 ] && printf '%s' "${found%$'\n'}" || echo TEST.dp
+}
+
 # spent: what a run says in the end
 spent() {
-    local cost line metrics=accuracy test=TEST.dp
+    local cost line metrics=accuracy test
     [ -z "$quiet" ] || return 0
     cost=$(dp-info --get epsilon "$model" 2> /dev/null) || return 0 # the budget did not last for a lap
     say "spent epsilon $(calculate "$cost"), delta $delta${seed:+ (seeded: not private)}"
@@ -185,7 +197,7 @@ spent() {
         [ -z "$line" ] || say "by all runs on these people: $line" ;;
     esac
     [ "$classes" != 0 ] || metrics=r2
-    [ ! -d "${data%.dp}-test.dp" ] || test=$(quote "${data%.dp}-test.dp")
+    test=$(held_out)
     say "the model is in $model; next:"
     cat >&2 << END
   dp-eval --data $test --metrics $metrics --last --in $(quote "$model")

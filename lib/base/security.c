@@ -7,12 +7,15 @@
 int dp_security_directory(char **directory, const struct dp_security *security, struct dp_err *err)
 {
     const char *named = security->keys != NULL ? security->keys : getenv("DPLINE_KEYS");
-    const char *home = getenv("HOME");
-    if (named == NULL && home == NULL)
+    const char *config = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
+    if (config != NULL && config[0] != '/') /* by its specification it then counts as not set */
+        config = NULL;
+    if (named == NULL && config == NULL && home == NULL)
         return dp_fail(err, DP_E_USAGE, "no directory of keys: neither --keys nor DPLINE_KEYS nor HOME is given");
     if (named != NULL)
         *directory = strdup(named);
-    else if (asprintf(directory, "%s/.dpline", home) < 0)
+    else if ((config != NULL ? asprintf(directory, "%s/dpline/keys", config)
+                             : asprintf(directory, "%s/.config/dpline/keys", home)) < 0)
         *directory = NULL;
     return *directory != NULL ? DP_OK : dp_fail(err, DP_E_RUN, "out of memory");
 }

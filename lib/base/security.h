@@ -6,9 +6,9 @@
 
 #include "base/option.h"
 
-/* All NULL and false is the default: keys of ~/.dpline. */
+/* All NULL and false is the default: keys of ~/.config/dpline/keys. */
 struct dp_security {
-    const char *keys;   /* directory of keys; NULL: $DPLINE_KEYS, or ~/.dpline */
+    const char *keys;   /* directory of keys; NULL: $DPLINE_KEYS, or dpline/keys in $XDG_CONFIG_HOME or ~/.config */
     const char *server; /* connecting: by which name the other end's key is trusted; NULL: the only one that is */
     bool plaintext;     /* tcp:// without keys */
 };
@@ -22,7 +22,7 @@ int dp_security_directory(char **directory, const struct dp_security *security, 
      .kind = DP_OPT_TEXT,                                                                                                      \
      .offset = (at) + offsetof(struct dp_security, keys),                                                                      \
      .metavar = "DIR",                                                                                                         \
-     .help = "tcp: where the keys are, see dp-key (DPLINE_KEYS, else ~/.dpline)"},                                             \
+     .help = "tcp: where the keys are, see dp-key (DPLINE_KEYS, else ~/.config/dpline/keys)"},                                 \
         {.name = "server",                                                                                                     \
          .kind = DP_OPT_TEXT,                                                                                                  \
          .offset = (at) + offsetof(struct dp_security, server),                                                                \

@@ -191,15 +191,30 @@ static int write_file(int at, const char *directory, const char *name, const cha
     return dp_fail_errno(err, why, "cannot write %s/%s", directory, name);
 }
 
+/* The directory, and those above it that are not there. */
+static int make_directory(const char *directory, struct dp_err *err)
+{
+    char *path = strdup(directory);
+    int rc = path != NULL ? DP_OK : dp_fail(err, DP_E_RUN, "out of memory");
+    for (char *slash = path; rc == DP_OK && slash != NULL;) {
+        slash = strchr(slash + 1, '/');
+        if (slash != NULL)
+            *slash = '\0';
+        if (mkdir(path, 0700) != 0 && errno != EEXIST)
+            rc = dp_fail_errno(err, errno, "cannot make %s", path);
+        if (slash != NULL)
+            *slash = '/';
+    }
+    free(path);
+    return rc;
+}
+
 int dp_keys_make(const char *directory, struct dp_key_pair *pair, struct dp_err *err)
 {
     char text[128];
-    if (mkdir(directory, 0700) != 0 && errno != EEXIST)
-        return dp_fail_errno(err, errno, "cannot make %s", directory);
-    int at = open_directory(directory, err);
+    int rc = make_directory(directory, err), at = rc == DP_OK ? open_directory(directory, err) : rc;
     if (at < 0)
         return at;
-    int rc = DP_OK;
     while (flock(at, LOCK_EX) != 0 && rc == DP_OK)
         if (errno != EINTR)
             rc = dp_fail_errno(err, errno, "cannot lock %s", directory);
@@ -271,10 +286,10 @@ int dp_keys_trust(const char *directory, const char *name, const char *key, stru
     strcpy(more.key, key);
     int rc = begin_change(directory, &at, &list, &count, err);
     for (size_t i = 0; rc == DP_OK && i < count; i++) {
-        if (strcmp(list[i].name, name) == 0)
-            rc = dp_fail(err, DP_E_USAGE, "%s trusts another key as %s, or this one: dp-key forget %s", directory, name, name);
-        else if (strcmp(list[i].key, key) == 0)
+        if (strcmp(list[i].key, key) == 0)
             rc = dp_fail(err, DP_E_USAGE, "%s trusts this key already, as %s", directory, list[i].name);
+        else if (strcmp(list[i].name, name) == 0)
+            rc = dp_fail(err, DP_E_USAGE, "%s trusts another key as %s (dp-key forget %s)", directory, name, name);
     }
     if (rc == DP_OK && count >= DP_KEYS_MOST)
         rc = dp_fail(err, DP_E_USAGE, "%s holds %d keys, which is all it may", directory, DP_KEYS_MOST);

@@ -25,6 +25,8 @@ printed() { dpline fit small.dp --print -q "$@" | tr -s ' \n' ' '; }
     for delta in 0 1 2 -1e-5; do
         complains 2 "dpline fit: --delta: must be a number > 0 and < 1, got '$delta'" dpline fit small.dp --delta $delta
     done
+    complains 2 "dpline fit: --loss: must be one of squared|logistic|smooth-hinge|huber|huberised-hinge|softmax, got 'hinge'" \
+        dpline fit small.dp --loss hinge
     complains 2 "dp-account sigma: --adjacency: must be one of null-record|replace-one|null, got 'nobody'" dpline fit small.dp --adjacency nobody
     [ ! -e small.model ] && [ ! -e small.dp/ledger ]
 }
@@ -77,18 +79,18 @@ above() { /usr/bin/python3 -c "import sys; sys.exit(not float(sys.argv[1]) >= fl
 
 @test "fit: one plan, one accountant, a budget that is spent to the last lap, and a summary" {
     dp-account budget --epsilon 3 --delta 1e-4 --run-epsilon 1 small.dp > /dev/null
-    mv test.dp small-test.dp
+    mv test.dp kept.dp
     run dpline fit small.dp --epsilon 1
     assert_success
     assert_line --index 0 "dpline fit: 2000 rows, 8 columns, 2 classes: logistic; epsilon 1, delta 1e-4, the largest power of ten below 1 / rows^1.1"
     assert_line "dpline fit: spent epsilon 1, delta 1e-4"
     assert_line --regexp '^dpline fit: by all runs on these people: epsilon [0-9.]* at delta 0.0001 of a budget of 3, by 1 run and [0-9]* laps$'
     assert_line "dpline fit: the model is in small.model; next:"
-    assert_line "  dp-eval --data small-test.dp --metrics accuracy --last --in small.model"
-    assert_line "  dp-predict small.model small-test.dp > predictions.csv"
+    assert_line "  dp-eval --data kept.dp --metrics accuracy --last --in small.model"
+    assert_line "  dp-predict small.model kept.dp > predictions.csv"
     above "$(dp-info --get epsilon small.model)" 0.99999
     above 1 "$(dp-info --get epsilon small.model)"
-    above "$(accuracy small-test.dp small.model)" 0.9
+    above "$(accuracy kept.dp small.model)" 0.9
     assert_equal "$(grep -c '"kind":"open"' small.dp/ledger)" 1
     run dp-account verify small.dp/ledger
     assert_success

@@ -23,11 +23,18 @@ prepare() { umask 022; }
     [ "$(dp-key new other)" != "$key" ]
 }
 
-@test "the directory: an operand, DPLINE_KEYS, or .dpline at home" {
+@test "the directory: an operand, DPLINE_KEYS, or where the user's settings are" {
     HOME=$PWD/home
     mkdir home
+    unset XDG_CONFIG_HOME
     key=$(dp-key new)
-    assert_equal "$(dp-key show home/.dpline)" "$key"
+    assert_equal "$(dp-key show home/.config/dpline/keys)" "$key"
+    assert_equal "$(stat -c %a home/.config home/.config/dpline home/.config/dpline/keys | sort -u)" 700
+    [ "$(XDG_CONFIG_HOME=$PWD/settings dp-key new)" != "$key" ]
+    assert_equal "$(dp-key show settings/dpline/keys)" "$(XDG_CONFIG_HOME=$PWD/settings dp-key show)"
+    assert_equal "$(XDG_CONFIG_HOME=settings dp-key show)" "$key" # not absolute
+    touch file
+    complains 1 "dp-key: cannot make file/keys: Not a directory" dp-key new file/keys
     DPLINE_KEYS=$PWD/named dp-key new
     assert_equal "$(DPLINE_KEYS=$PWD/named dp-key show)" "$(dp-key show named)"
     [ "$(dp-key show named)" != "$key" ]
@@ -44,7 +51,8 @@ prepare() { umask 022; }
     run dp-key list a
     assert_output "site-b $(cat b.key)"
     assert_equal "$(stat -c %a a/trusted)" 600
-    complains 2 "dp-key: a trusts another key as site-b, or this one: dp-key forget site-b" dp-key trust a site-b "$(cat a.key)"
+    complains 2 "dp-key: a trusts another key as site-b (dp-key forget site-b)" dp-key trust a site-b "$(cat a.key)"
+    complains 2 "dp-key: a trusts this key already, as site-b" dp-key trust a site-b "$(cat b.key)"
     complains 2 "dp-key: a trusts this key already, as site-b" dp-key trust a again "$(cat b.key)"
     complains 2 "dp-key: 'a b' is no name: up to 64 letters, digits and ._-" dp-key trust a "a b" "$(cat a.key)"
     complains 2 "dp-key: what is to be the key of c is none: 40 characters that dp-key show has written" dp-key trust a c abc
@@ -76,6 +84,21 @@ prepare() { umask 022; }
     complains 1 "dp-key: k/own holds no key pair" dp-key show k
     rm k/own
     complains 2 "dp-key: k: no key pair of one's own (dp-key new makes one)" dp-key show k
+}
+
+@test "keys of another user are refused" {
+    [ "$(id -u)" = 0 ] || skip "needs root, who can give a file away"
+    dp-key new k > key
+    dp-key trust k a "$(cat key)"
+    chown nobody k/own
+    complains 5 "dp-key: k/own belongs to another user: keys are one's own" dp-key show k
+    chown root k/own
+    chown nobody k/trusted
+    complains 5 "dp-key: k/trusted belongs to another user: keys are one's own" dp-key list k
+    chown root k/trusted
+    chown nobody k
+    complains 5 "dp-key: k belongs to another user: keys are one's own" dp-key show k
+    complains 5 "dp-key: k belongs to another user: keys are one's own" dp-key trust k b "$(cat key)"
 }
 
 @test "wrong words" {

@@ -110,6 +110,15 @@ of_page() { sed -n "/^\.Ss $1$/,/^\.Ss /s/^\.It Va \([a-zA-Z_]*\) Pq \(.*\)/\1 \
     assert_success
 }
 
+@test "the README has a line for each command, and each library that the build needs" {
+    for command in $(make -s -p -n 2> /dev/null | sed -n 's/^BINS := //p' | xargs -n 1 basename); do
+        grep -q "^| \`$command\` |" README.md || fail "the README has no line for $command"
+    done
+    for library in $(sed -n 's/^LIBRARIES := //p' Makefile); do
+        sed -n '/^## Install/,/^## /p' README.md | grep -qw -- "${library#*/}" || fail "the README does not ask for ${library#*/}"
+    done
+}
+
 @test "every pipeline has its place in a man page or the README" {
     for f in pipelines/*.sh; do
         grep -qs -- "$(basename "$f")" README.md man/*.[1357] || fail "$f is documented nowhere"

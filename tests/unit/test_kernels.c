@@ -231,7 +231,7 @@ static int run(enum dp_isa isa)
     };
     setenv("DPLINE_ISA", dp_isa_names[isa], 1);
     if (dp_isa_check(NULL) != DP_OK)
-        return printf("# this CPU has no %s\n", dp_isa_names[isa]), 0;
+        return printf("ok %d - kernels of %s # skip this CPU does not have it\n", (int)isa + 1, dp_isa_names[isa]), 0;
     if (dp_isa_used() != isa)
         return 1;
     rng = gsl_rng_alloc(gsl_rng_mt19937);

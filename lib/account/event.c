@@ -109,11 +109,12 @@ bool dp_event_may_follow(const struct dp_event *event, const struct dp_event *be
     return dp_event_same(event, before) || laps % dp_event_epoch(before) == 0;
 }
 
-int dp_charges_add(struct dp_charges *charges, const struct dp_event *event, int64_t laps, struct dp_err *err)
+/* together: to the charge of the same event, if there is one. */
+static int add(struct dp_charges *charges, const struct dp_event *event, int64_t laps, bool together, struct dp_err *err)
 {
     if (laps < 0)
         return dp_fail(err, DP_E_RUN, "cannot account for %lld laps", (long long)laps);
-    for (size_t i = 0; i < charges->count && !dp_event_in_epochs(event); i++) {
+    for (size_t i = 0; i < charges->count && together; i++) {
         if (dp_event_same(&charges->charge[i].event, event)) {
             if (laps > DP_EVENT_MOST_LAPS - charges->charge[i].laps)
                 return dp_fail(err, DP_E_RUN, "too many laps to account for");
@@ -129,6 +130,19 @@ int dp_charges_add(struct dp_charges *charges, const struct dp_event *event, int
     rc = dp_event_copy(&charge->event, event, err);
     charges->count += rc == DP_OK;
     return rc;
+}
+
+int dp_charges_add(struct dp_charges *charges, const struct dp_event *event, int64_t laps, struct dp_err *err)
+{
+    return add(charges, event, laps, !dp_event_in_epochs(event), err);
+}
+
+int dp_charges_add_run(struct dp_charges *charges, const struct dp_event *event, int64_t laps, struct dp_err *err)
+{
+    int64_t whole;
+    if (__builtin_mul_overflow(dp_event_times(event, laps), dp_event_epoch(event), &whole) || whole > DP_EVENT_MOST_LAPS)
+        return dp_fail(err, DP_E_RUN, "too many laps to account for");
+    return add(charges, event, whole, true, err);
 }
 
 bool dp_charges_same(const struct dp_charges *a, const struct dp_charges *b)

@@ -95,6 +95,10 @@ const char *dp_event_epoch_name(const struct dp_event *event);
 int dp_charges_add(struct dp_charges *charges, const struct dp_event *event, int64_t laps, struct dp_err *err);
 void dp_charges_free(struct dp_charges *charges);
 
+/* Adds the laps of a run that stands for itself, to the charge of the same event if there is one: shuffled epochs that the run
+   has begun count as whole ones. Epochs of several runs may then be counted together, because no two runs share one. */
+int dp_charges_add_run(struct dp_charges *charges, const struct dp_event *event, int64_t laps, struct dp_err *err);
+
 /* Whether the same events come in the same order, as often. */
 bool dp_charges_same(const struct dp_charges *a, const struct dp_charges *b);
 

@@ -112,12 +112,10 @@ int dp_reserve_end(struct dp_reserve *r, const struct dp_spend *spend, const cha
     if (r->ledger == NULL)
         return DP_OK;
     end.accountant = dp_spend_accountant(spend);
-    if (rc == DP_OK && !spend->adaptive && spend->by == DP_METER_RDP) {
+    if (!spend->adaptive && spend->by == DP_METER_RDP) {
         rc = dp_account_epsilon(DP_ACCOUNTANT_BEST, &r->used, spend->delta, &answer, err);
-        if (rc == DP_OK && answer.upper <= spend->epsilon) {
-            end.epsilon = answer.upper;
-            end.accountant = dp_accountant_names[answer.by];
-        }
+        end.epsilon = answer.upper;
+        end.accountant = dp_accountant_names[answer.by];
     }
     if (rc == DP_OK)
         rc = dp_ledger_close(r->ledger, &end, err);

@@ -29,7 +29,7 @@ int dp_reserve_lap(struct dp_reserve *reserve, const struct dp_event *event, int
 int dp_reserve_checkpoint(struct dp_reserve *reserve, struct dp_err *err);
 
 /* The clean end. What is written down as the run's epsilon is that of its laps together, by the best accountant, where which
-   laps there would be was known in advance; else what the gate charged. */
+   laps there would be was known in advance; else what the gate charged. DP_E_UNSAFE: it is not what the ledger says. */
 int dp_reserve_end(struct dp_reserve *reserve, const struct dp_spend *spend, const char *status, struct dp_err *err);
 
 /* What is reserved stays spent unless dp_reserve_end came first. */

@@ -272,6 +272,8 @@ int dp_spend_resume(struct dp_spend *s, int64_t laps, double spent, const double
         s->laps = laps;
         for (int i = 0; i < DP_CLAIMED_ORDERS; i++)
             s->claimed[i] = claimed[i];
+        if (laps > 0)
+            s->epsilon = s->claims ? dp_claimed_epsilon(s->claimed, NULL, s->delta) : s->budget;
         return DP_OK;
     }
     if (laps > s->plan.laps)
@@ -281,6 +283,8 @@ int dp_spend_resume(struct dp_spend *s, int64_t laps, double spent, const double
         rc = charge(s, dp_plan_event(&s->plan, s->laps + 1), 1, err);
         note_lap(s);
     }
+    if (rc == DP_OK && laps > 0)
+        s->epsilon = fmin(dp_meter_epsilon(s->meter), course_at(s, laps));
     return rc;
 }
 

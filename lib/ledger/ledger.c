@@ -570,6 +570,39 @@ static int add_ends(struct dp_ledger *l, struct batch *batch, const struct dp_ch
     return rc;
 }
 
+/* The law of the ledger: what a run says that it has cost is what every reader of the book will say. Computed from the run as
+   the book has it, less what it gives back, before anything is written; without the lock, because it may take a second. */
+static int check_law(const struct dp_ledger *l, const struct dp_ledger_end *how, struct dp_err *err)
+{
+    struct dp_ledger_entry ended = *dp_ledger_book_find(&l->book, l->run);
+    struct dp_ledger_recorded recorded = {0};
+    struct dp_ledger_laps *event;
+    int64_t back = 0;
+    int rc = dp_alloc(&event, ended.events > 0 ? ended.events : 1, sizeof *event, err);
+    for (size_t i = 0; rc == DP_OK && i < ended.events; i++) {
+        event[i] = ended.event[i];
+        rc = settle(&event[i], used_of(how->used, &event[i].event), &back, err);
+        event[i].refunded += back;
+    }
+    ended.event = event;
+    ended.close = ended.opening->line; /* there will be one */
+    ended.status = how->status;
+    ended.accountant = how->accountant;
+    ended.closed_epsilon = how->epsilon;
+    ended.closed_delta = how->delta;
+    if (rc == DP_OK)
+        rc = dp_ledger_run_check(&ended, &recorded, err);
+    free(event);
+    if (rc != DP_OK && ended.as_published) /* a reader says so, and shows what the run claims */
+        return DP_OK;
+    if (rc == DP_OK && recorded.compared && !recorded.agrees)
+        rc = dp_fail(err, DP_E_UNSAFE,
+                     "the run says that it has cost epsilon = %.9g at delta = %g, and by the ledger %s it has cost %.9g: all "
+                     "that it reserved stays spent",
+                     how->epsilon, how->delta, l->path, recorded.recomputed);
+    return rc;
+}
+
 static int add_close(struct dp_ledger *l, struct batch *batch, const struct dp_ledger_end *how, struct dp_err *err)
 {
     int64_t laps;
@@ -633,7 +666,10 @@ int dp_ledger_close(struct dp_ledger *l, const struct dp_ledger_end *how, struct
     l->broken = true;
     if (!(how->epsilon >= 0 && isfinite(how->epsilon) && how->delta >= 0 && how->delta < 1))
         return dp_fail(err, DP_E_RUN, "a run cannot end with epsilon = %g and delta = %g", how->epsilon, how->delta);
-    return settle_run(l, how->used, how, err);
+    int rc = check_own(l, err);
+    if (rc == DP_OK)
+        rc = check_law(l, how, err);
+    return rc == DP_OK ? settle_run(l, how->used, how, err) : rc;
 }
 
 /* --- the rest ----------------------------------------------------------------------------------------------------- */
@@ -647,7 +683,7 @@ static int cost_before(const struct dp_ledger_book *book, const struct dp_ledger
         const struct dp_ledger_entry *e = &book->entry[i];
         size_t root = dp_ledger_book_root(book, e->who);
         bool ended = e->close != NULL && strcmp(e->status, "interrupted") != 0;
-        double cost = e->epsilon;
+        struct dp_answer own = {.upper = e->epsilon};
         if (root != who[0] && root != who[1])
             continue;
         if (strcmp(e->adjacency, b->adjacency) != 0)
@@ -656,11 +692,11 @@ static int cost_before(const struct dp_ledger_book *book, const struct dp_ledger
         if (!ended && e->as_published)
             return dp_fail(err, DP_E_UNSAFE, "the run %s in the ledger %s is charged as published and has not ended", e->run,
                            book->path);
-        int rc = ended ? dp_ledger_run_epsilon(e, &cost, err) : DP_OK;
+        int rc = ended ? dp_ledger_run_epsilon(e, &own, err) : DP_OK;
         if (rc != DP_OK)
             return rc;
         before->runs++;
-        before->epsilon += cost + e->prior_epsilon;
+        before->epsilon += own.upper + e->prior_epsilon;
         before->delta += e->delta + e->prior_delta;
     }
     before->epsilon *= 1 + (double)(before->runs + 4) * 0x1p-52;

@@ -105,7 +105,8 @@ struct dp_ledger_end {
 };
 
 /* The clean end: says what was used, gives back the rest and closes the run, fsynced. No lap may be released
- * afterwards. DP_E_RUN and DP_E_UNSAFE as above; the reservation then stays spent. */
+ * afterwards. DP_E_RUN and DP_E_UNSAFE as above; DP_E_UNSAFE also where the epsilon is not the one that every reader of the
+ * ledger computes for the run (dp_ledger_run_check in ledger/sum.h). The reservation then stays spent. */
 int dp_ledger_close(struct dp_ledger *ledger, const struct dp_ledger_end *end, struct dp_err *err);
 
 /* Without dp_ledger_close all that was reserved stays spent. */

@@ -10,7 +10,6 @@
 #include "base/mem.h"
 #include "ledger/limit.h"
 #include "ledger/sum.h"
-#include "priv/rdp.h"
 
 static int64_t spent_laps(const struct dp_ledger_entry *entry)
 {
@@ -65,15 +64,6 @@ static json_t *run_json(const struct dp_ledger_entry *entry, double delta)
     return json;
 }
 
-/* The epsilon of the charges at one order. */
-static int filter(const struct dp_charges *charges, double order, double delta, double *epsilon, struct dp_err *err)
-{
-    int rc = dp_ledger_rdp(charges, order, epsilon, err);
-    if (rc == DP_OK && charges->count > 0)
-        *epsilon = fmax(0, *epsilon + dp_rdp_penalty(order, delta));
-    return rc;
-}
-
 static json_t *orders_json(const struct dp_ledger_limit *limit)
 {
     json_t *list = json_array();
@@ -117,7 +107,7 @@ static int add_text(json_t *list, const char *text)
 
 static int total_add(struct total *t, const struct dp_ledger_entry *entry)
 {
-    double epsilon;
+    struct dp_answer own;
     t->delta = t->runs == 0 ? entry->delta : fmax(t->delta, entry->delta);
     t->rows = entry->rows;
     if (t->limit == NULL || strcmp(entry->population, entry->data) != 0)
@@ -134,12 +124,12 @@ static int total_add(struct total *t, const struct dp_ledger_entry *entry)
         bad |= add_text(t->preprocessing, entry->preprocessing);
     bad |= dp_ledger_sum_add(&t->sum, entry, INT64_MAX, NULL) != DP_OK;
     errno = 0;
-    if (dp_ledger_run_epsilon(entry, &epsilon, NULL) != DP_OK) {
+    if (dp_ledger_run_epsilon(entry, &own, NULL) != DP_OK) {
         bad |= errno == ENOMEM;
         t->unbounded = true;
         return bad;
     }
-    t->added_epsilon += epsilon;
+    t->added_epsilon += own.upper;
     t->added_delta += entry->delta;
     return bad;
 }
@@ -320,40 +310,27 @@ static int find(json_t *findings, const char *format, ...)
 
 static int verify_run(const struct dp_ledger_entry *entry, json_t *runs, json_t *findings)
 {
-    struct dp_charges charges = {0};
     struct dp_err why = {0};
-    struct dp_answer answer = {.by = DP_ACCOUNTANT_FILTER};
-    double recorded = entry->closed_epsilon;
+    struct dp_ledger_recorded recorded;
     json_t *json = json_pack("{s:s, s:b}", "run", entry->run, "closed", entry->close != NULL);
     int bad = json == NULL || json_array_append_new(runs, json) != 0;
     if (bad || entry->close == NULL)
         return bad;
-    bad |= json_object_set_new(json, "recorded", json_real(recorded));
+    bad |= json_object_set_new(json, "recorded", json_real(entry->closed_epsilon));
     bad |= json_object_set_new(json, "delta", json_real(entry->closed_delta));
     bad |= json_object_set_new(json, "accountant", json_string(entry->accountant));
-    bad |= dp_ledger_add_spent(entry, &charges, NULL) != DP_OK;
-    int rc;
     errno = 0;
-    if (entry->order > 0) {
-        rc = filter(&charges, entry->order, entry->closed_delta, &answer.upper, &why);
-        answer.lower = answer.upper;
-    } else {
-        rc = dp_ledger_sum_epsilon(&(struct dp_ledger_sum){.all = charges, .fixed = charges}, entry->closed_delta, &answer,
-                                   &why);
-    }
+    int rc = dp_ledger_run_check(entry, &recorded, &why);
     bad |= rc != DP_OK && errno == ENOMEM;
-    dp_charges_free(&charges);
     if (bad || rc != DP_OK) {
         bad |= json_object_set_new(json, "agrees", entry->as_published ? json_null() : json_false());
         return bad || entry->as_published ? bad : find(findings, "run %s: %s", entry->run, why.message);
     }
-    bool same = entry->order == 0 && strcmp(dp_accountant_names[answer.by], entry->accountant) == 0;
-    bool agrees = same ? fabs(recorded - answer.upper) <= 1e-6 * answer.upper : recorded >= answer.lower * (1 - 1e-9);
-    bool compared = same || !entry->as_published;
-    bad |= json_object_set_new(json, "recomputed", dp_ledger_real_json(answer.upper));
-    bad |= json_object_set_new(json, "agrees", compared ? json_boolean(agrees) : json_null());
-    if (compared && !agrees)
-        bad |= find(findings, "run %s: epsilon is recorded as %.9g, recomputed it is %.9g", entry->run, recorded, answer.upper);
+    bad |= json_object_set_new(json, "recomputed", dp_ledger_real_json(recorded.recomputed));
+    bad |= json_object_set_new(json, "agrees", recorded.compared ? json_boolean(recorded.agrees) : json_null());
+    if (recorded.compared && !recorded.agrees)
+        bad |= find(findings, "run %s: epsilon is recorded as %.9g, recomputed it is %.9g", entry->run, entry->closed_epsilon,
+                    recorded.recomputed);
     return bad;
 }
 

@@ -1,6 +1,7 @@
 #include "ledger/sum.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "ledger/charge_json.h"
 #include "account/curve.h"
@@ -44,15 +45,42 @@ void dp_ledger_sum_free(struct dp_ledger_sum *sum)
     dp_charges_free(&sum->fixed);
 }
 
-int dp_ledger_run_epsilon(const struct dp_ledger_entry *entry, double *upper, struct dp_err *err)
+int dp_ledger_run_epsilon(const struct dp_ledger_entry *entry, struct dp_answer *answer, struct dp_err *err)
 {
     struct dp_ledger_sum sum = {0};
-    struct dp_answer answer = {0};
+    *answer = (struct dp_answer){0};
     int rc = dp_ledger_sum_add(&sum, entry, INT64_MAX, err);
     if (rc == DP_OK)
-        rc = dp_ledger_sum_epsilon(&sum, entry->delta, &answer, err);
-    *upper = answer.upper;
+        rc = dp_ledger_sum_epsilon(&sum, entry->delta, answer, err);
     dp_ledger_sum_free(&sum);
+    return rc;
+}
+
+/* What the laps of a run with a filter have spent at its order. */
+static int filter_spent(const struct dp_ledger_entry *entry, double *epsilon, struct dp_err *err)
+{
+    struct dp_charges charges = {0};
+    int rc = dp_ledger_add_spent(entry, &charges, err);
+    if (rc == DP_OK)
+        rc = dp_ledger_rdp(&charges, entry->order, epsilon, err);
+    if (rc == DP_OK && charges.count > 0)
+        *epsilon = fmax(0, *epsilon + dp_rdp_penalty(entry->order, entry->delta));
+    dp_charges_free(&charges);
+    return rc;
+}
+
+int dp_ledger_run_check(const struct dp_ledger_entry *entry, struct dp_ledger_recorded *r, struct dp_err *err)
+{
+    struct dp_answer answer;
+    double recorded = entry->closed_epsilon, spent = 0;
+    int rc = dp_ledger_run_epsilon(entry, &answer, err);
+    if (rc == DP_OK && entry->order > 0)
+        rc = filter_spent(entry, &spent, err);
+    bool same = strcmp(dp_accountant_names[answer.by], entry->accountant) == 0;
+    bool agrees = same ? fabs(recorded - answer.upper) <= 1e-6 * answer.upper : recorded >= answer.lower * (1 - 1e-9);
+    *r = (struct dp_ledger_recorded){.recomputed = answer.upper,
+                                     .compared = same || !entry->as_published,
+                                     .agrees = agrees && recorded >= spent * (1 - 1e-9) && entry->closed_delta == entry->delta};
     return rc;
 }
 

@@ -23,7 +23,18 @@ void dp_ledger_sum_free(struct dp_ledger_sum *sum);
 int dp_ledger_sum_epsilon(const struct dp_ledger_sum *sum, double delta, struct dp_answer *answer, struct dp_err *err);
 
 /* What a run has cost by itself, at its own delta: as dp_ledger_sum_epsilon of it alone. */
-int dp_ledger_run_epsilon(const struct dp_ledger_entry *entry, double *upper, struct dp_err *err);
+int dp_ledger_run_epsilon(const struct dp_ledger_entry *entry, struct dp_answer *answer, struct dp_err *err);
+
+/* The epsilon that the close line of a run has, against the one that every reader of the ledger computes. They agree where
+ *   the same accountant gave both: to 1e-6 relative, since another version may have rounded differently;
+ *   another one gave the recorded one: it is not below the lower bound of the reader's;
+ *   there was a filter: both are the budget of the run, and what its laps have spent at the order of the filter is not above.
+ * What a paper claims (as_published) no reader computes: then compared is false. */
+struct dp_ledger_recorded {
+    double recomputed;
+    bool compared, agrees;
+};
+int dp_ledger_run_check(const struct dp_ledger_entry *entry, struct dp_ledger_recorded *recorded, struct dp_err *err);
 
 /* Σ times(laps) r(order) of the charges, rounded up. */
 int dp_ledger_rdp(const struct dp_charges *charges, double order, double *rho, struct dp_err *err);

@@ -174,13 +174,14 @@ static int open_data(struct tuning *t, struct dp_err *err)
 
 /* --- the charge --------------------------------------------------------------------------------------------------- */
 
+/* The runs of the settings become one run of the ledger, which has one list of events. */
 static int charge_all(struct tuning *t, struct dp_err *err)
 {
     struct dp_event score = dp_event_gaussian(DP_SAMPLING_NONE, 1, t->options->score_multiplier, 0);
     int rc = dp_charges_add(&t->charges, &score, (int64_t)t->grid.count, err);
     for (size_t i = 0; rc == DP_OK && i < t->grid.count; i++)
         for (size_t k = 0; rc == DP_OK && k < t->plan[i].charges.count; k++)
-            rc = dp_charges_add(&t->charges, &t->plan[i].charges.charge[k].event, t->plan[i].charges.charge[k].laps, err);
+            rc = dp_charges_add_run(&t->charges, &t->plan[i].charges.charge[k].event, t->plan[i].charges.charge[k].laps, err);
     return rc;
 }
 

@@ -63,6 +63,31 @@ nothing_left() { assert_equal "$(ls rooms)" ''; }
     assert_equal "$(jq .epsilon certificate)" "$(dp-info --get epsilon model)"
 }
 
+# Runs that end within an epoch are one release of all rows each: their unfinished epochs are not one epoch together.
+@test "a fixed grid over epochs that are not whole: the ledger, the report, the certificate and the model say one number" {
+    printf 'step noise\n%s\n' "$(printf '%s 30\n' 1 2 3 4 5 6 7 8 9 10)" > grid
+    shuffled() { run_of "${1:-1}" | sed -e 's/--mode full/--rate 0.5 --mode shuffle/' -e 's/{clip}/1/' -e 's/-multiplier 30/-multiplier {noise}/'; }
+    for laps in 1 3; do
+        tune --trials all -q -o model "$(shuffled $laps)"
+        epsilon=$(dp-info --get epsilon model)
+        # ten runs of one epoch begun, or two
+        charge='{"laps": %d, "sampling": "none", "queries": [{"noise": "gaussian", "multiplier": %d}]}\n'
+        # shellcheck disable=SC2059
+        expected=$(printf "$charge$charge" $((10 * (laps + 1) / 2)) 30 10 5 | dp-account epsilon --delta 1e-5)
+        awk -v a="$epsilon" -v b="$expected" 'BEGIN { exit !(a <= b && a > b * 0.9999) }' || fail "$epsilon, expected $expected"
+        dp-account verify train.dp
+        dp-account certify --data train.dp --model model > certificate
+        assert_equal "$(jq .epsilon certificate)" "$epsilon"
+        assert_equal "$(dp-account report train.dp --json | jq '.runs[0].epsilon')" "$epsilon"
+        rm train.dp/ledger*
+    done
+    # settings of different noise, none of which ends with an epoch: nothing is refused after something was reserved
+    printf 'step noise\n1 30\n1 20\n1 30\n1 40\n' > grid
+    tune --trials all -q -o model "$(shuffled 3)"
+    dp-account verify train.dp
+    assert_equal "$(jq -c 'select(.kind == "close") | .epsilon' train.dp/ledger)" "$(dp-info --get epsilon model)"
+}
+
 @test "the better setting is chosen, by rows that it names" {
     printf 'step clip\n1e-9 1\n5 1\n1e-9 0.1\n' > grid
     run tune --epsilon 100 --trials all -o model "$(NOISE=10 run_of 30)"

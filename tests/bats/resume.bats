@@ -279,6 +279,36 @@ sys.exit(not least * 0.9999 <= stated <= 5)' "$(dp-info --get epsilon model)" "$
     done
 }
 
+@test "shuffled epochs that were lost, twice: no lap of another permutation fills one" {
+    filter die '
+if frame["kind"] == "lap" and frame["lap"] == int(open("last").read()):
+    shell = open("/proc/%d/stat" % os.getppid()).read().rsplit(")", 1)[1].split()
+    os.kill(int(shell[1]), signal.SIGKILL) # dp-loop
+    sys.exit(1)'
+    private
+    CHILD=${CHILD/--rate 0.1/--rate 1\/8 --mode shuffle}
+    CHILD=${CHILD/| dp-step/| .\/die | dp-step}
+    died() {
+        local got=0
+        echo "$1" > last
+        dp-loop --laps 24 --exec processes -q "$2" kept --checkpoint-every 1 -o model -- "$CHILD" > stream 2> said || got=$?
+        [ $got = 137 ] || fail "status $got: $(cat said)"
+        while pgrep -f "dp-account .*--ledger $PWD/ledger" > /dev/null; do sleep 0.02; done
+    }
+    died 11 --checkpoint
+    lost=$(laps_spent)
+    [ "$lost" -ge 11 ] && [ "$lost" -lt 16 ] || fail "$lost laps: the epoch that is lost is not begun, or it is over"
+    died 19 --resume
+    echo 0 > last
+    dp-loop --laps 24 --exec processes -q --resume kept -o model -- "$CHILD" > stream
+    assert_equal "$(dp-info --get lap model)" 24
+    # three epochs, and the two that were lost: each person was in five
+    assert_equal "$(laps_spent)" 40
+    run dp-account epsilon --delta 1e-5 --sampler shuffle --rate 1/8 --rows 600 --multiplier 150 --laps 40
+    awk "BEGIN { stated = $(dp-info --get epsilon model); cost = $output; exit !(stated > 0.99999 * cost && stated < 1.00001 * cost) }" ||
+        fail "stated: $(dp-info --get epsilon model), 40 laps cost $output"
+}
+
 @test "a run that releases alpha has no checkpoints without a seed" {
     local why="dp-scd-step: a run that releases alpha has no checkpoints without a seed: the noise on alpha would be drawn twice for one batch"
     for how in --release-alpha '--variant sequential'; do

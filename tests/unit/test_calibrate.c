@@ -1,6 +1,8 @@
 /* The accountant that gate and calculator share, and calibration: the answer meets its target as printed. */
 #include "unit.h"
 
+#include <gsl/gsl_cdf.h>
+#include <gsl/gsl_randist.h>
 #include <gsl/gsl_rng.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -104,11 +106,44 @@ static void shuffling_amplifies_nothing(void **state)
     assert_true(epsilon_of(DP_ACCOUNTANT_PUBLISHED, event, 1e-5, 45) == epsilon_of(DP_ACCOUNTANT_PUBLISHED, poisson, 1e-5, 45));
 }
 
+/* Who sees the batches knows in how many of them a person was, k of T, by Bin(T, q); and k laps are one of noise z/√k, whose
+   profile is Φ(√k/2z − εz/√k) − e^ε Φ(−√k/2z − εz/√k) (Balle and Wang 2018). */
+static double visible_delta(int laps, double rate, double z, double epsilon)
+{
+    double delta = 0;
+    for (int k = 1; k <= laps; k++) {
+        double s = z / sqrt(k), p = gsl_ran_binomial_pdf((unsigned)k, rate, (unsigned)laps);
+        delta += p * (gsl_cdf_ugaussian_P(1 / (2 * s) - epsilon * s) -
+                      exp(epsilon) * gsl_cdf_ugaussian_P(-1 / (2 * s) - epsilon * s));
+    }
+    return delta;
+}
+
 static void visible_batch(void **state)
 {
     (void)state;
     struct dp_event event = dp_event_gaussian(DP_SAMPLING_VISIBLE, 0.01, 1, 0);
-    assert_true(epsilon_of(DP_ACCOUNTANT_RDP, event, 1e-5, 1000) == dp_mixture_epsilon(1000, 0.01, 1, 1e-5));
+    for (int laps = 1; laps <= 1000; laps *= 10) {
+        double epsilon = epsilon_of(DP_ACCOUNTANT_RDP, event, 1e-5, laps);
+        assert_true(visible_delta(laps, 0.01, 1, epsilon) <= 1e-5 * (1 + 1e-6));
+        assert_true(visible_delta(laps, 0.01, 1, epsilon * (1 - 1e-4)) > 1e-5);
+    }
+    /* With the charge of other laps it costs more than without them, whichever comes last. */
+    struct dp_charge charge[] = {{dp_event_gaussian(DP_SAMPLING_NONE, 1, 1, 0), 3}, {event, 1000}};
+    const struct dp_charges charges = {2, 2, charge};
+    struct dp_answer answer;
+    struct dp_err err;
+    double parts = 0;
+    for (int i = 0; i < 2; i++)
+        parts = fmax(parts, epsilon_of(DP_ACCOUNTANT_RDP, charge[i].event, 1e-5, charge[i].laps));
+    assert_int_equal(dp_account_epsilon(DP_ACCOUNTANT_RDP, &charges, 1e-5, &answer, &err), DP_OK);
+    assert_true(answer.upper > parts);
+    double upper = answer.upper;
+    struct dp_charge first = charge[0];
+    charge[0] = charge[1];
+    charge[1] = first;
+    assert_int_equal(dp_account_epsilon(DP_ACCOUNTANT_RDP, &charges, 1e-5, &answer, &err), DP_OK);
+    assert_near(answer.upper, upper, 1e-9);
     struct dp_event hidden = dp_event_gaussian(DP_SAMPLING_POISSON, 0.01, 1, 0);
     assert_true(epsilon_of(DP_ACCOUNTANT_PUBLISHED, event, 1e-5, 1000) ==
                 epsilon_of(DP_ACCOUNTANT_PUBLISHED, hidden, 1e-5, 1000));

@@ -191,6 +191,43 @@ static void the_order_of_charges_does_not_matter(void **state)
     }
 }
 
+/* A charge of each kind of sampling before and behind one of each other kind: together they cost the same, and no less than each
+   of them by itself. By the accountants without a grid. */
+static void every_sampling_adds_up(void **state)
+{
+    (void)state;
+    seed = 6;
+    int seen = 0, pairs = 0;
+    for (int i = 0; i < 20000 && pairs < 6 * 6 + 5 * 5; i++) {
+        static bool done[2][16][16];
+        bool replaced = i % 2;
+        struct run run = {.count = 2, .delta = 1e-5};
+        for (int k = 0; k < 2; k++)
+            run.charge[k] = (struct dp_charge){draw_event(replaced), 1 + one_of(1000)};
+        bool *did = &done[replaced][run.charge[0].event.sampling][run.charge[1].event.sampling];
+        if (*did)
+            continue;
+        *did = true;
+        pairs++;
+        struct run turned = run, one = run, other = run;
+        turned.charge[0] = other.charge[0] = run.charge[1];
+        turned.charge[1] = run.charge[0];
+        one.count = other.count = 1;
+        static const enum dp_accountant smooth[] = {DP_ACCOUNTANT_RDP, DP_ACCOUNTANT_ZCDP, DP_ACCOUNTANT_GDP,
+                                                    DP_ACCOUNTANT_ADVANCED};
+        for (size_t a = 0; a < sizeof smooth / sizeof *smooth; a++) {
+            double both = ask(smooth[a], &run).upper, back = ask(smooth[a], &turned).upper;
+            if (isinf(both) && isinf(back))
+                continue;
+            assert_true(fabs(both - back) <= 1e-9 * both);
+            assert_true(both >= ask(smooth[a], &one).upper * (1 - 1e-9) && both >= ask(smooth[a], &other).upper * (1 - 1e-9));
+            seen++;
+        }
+    }
+    assert_int_equal(pairs, 6 * 6 + 5 * 5);
+    assert_true(seen > 60);
+}
+
 /* Two queries on one batch cost at least what each of them does, at every order. */
 static void another_query_costs_more(void **state)
 {
@@ -257,6 +294,7 @@ int main(void)
         cmocka_unit_test(bounds_do_not_cross),
         cmocka_unit_test(more_costs_more),
         cmocka_unit_test(the_order_of_charges_does_not_matter),
+        cmocka_unit_test(every_sampling_adds_up),
         cmocka_unit_test(another_query_costs_more),
         cmocka_unit_test(a_plan_costs_what_its_laps_do),
     };

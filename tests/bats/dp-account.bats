@@ -35,12 +35,15 @@ refused() {
     assert_output 0
 }
 
-@test "charges exactly what the calculator says" {
-    noised 7
-    $GATE < noised.frames > out.frames
-    spent=$(dp-cat --last out.frames | grep -oE '"epsilon":[0-9.e-]+' | cut -d: -f2)
-    said=$(dp-account epsilon -z 2 --rate 0.2 --laps 7 --delta 1e-5)
-    /usr/bin/python3 -c "import sys; a, b = map(float, sys.argv[1:]); sys.exit(not (a <= b <= a * 1.00001))" "$spent" "$said"
+@test "charges exactly what the calculator says, of one lap too" {
+    for laps in 1 7; do
+        noised $laps
+        $GATE < noised.frames > out.frames
+        spent=$(dp-cat --last out.frames | grep -oE '"epsilon":[0-9.e-]+' | cut -d: -f2)
+        said=$(dp-account epsilon -z 2 --rate 0.2 --laps $laps --delta 1e-5)
+        /usr/bin/python3 -c "import sys; a, b = map(float, sys.argv[1:]); sys.exit(not (a <= b <= a * 1.00001))" "$spent" "$said" ||
+            fail "$laps laps: $spent, $said"
+    done
 }
 
 @test "a calibrated run of T laps is affordable, T + 1 laps are not" {
@@ -187,6 +190,11 @@ EOF
     noised 2 '--mode full' "$STEP"
     edit 'record.sampler="stream"' < noised.frames > edited.frames
     complains 5 "dp-account: a secret or released state of rows that are in one lap alone has no accountant" $GATE --in edited.frames
+    for released in "" "--release-alpha"; do
+        noised 2 '--rate 0.2' "$STEP $released"
+        edit 'record.sampler="drawn"' 'record.draws=5' 'record.contraction=0.9' < noised.frames > edited.frames
+        complains 5 "dp-account: a secret or released state behind a drawn sampler has no accountant" $GATE --in edited.frames
+    done
 }
 
 @test "rows that arrive: any number of laps costs one, two runs cost two, and there is no rate and no number of laps to ask for" {

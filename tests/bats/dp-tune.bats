@@ -236,6 +236,11 @@ END
         flock room/trial dp-account --trial room --in honest --out again
     changed changed 'for f in hello, first, second: f["records"][0]["multiplier"], f["records"][0]["scale"] = 3.0, 3.0 * f["records"][0]["sensitivity"]'
     gate '--trial: the stages announce something else than what dp-tune has charged for'
+    # of all rows, the same event under another adjacency: another promise to a person, and no other price
+    changed changed 'for f in hello, first, second:
+    r = f["records"][0]
+    r.update(adjacency="replace-one", sensitivity=2 * r["sensitivity"], scale=2 * r["scale"])'
+    gate '--trial: the stages announce something else than what dp-tune has charged for'
     [ ! -e again ] || ! dp-cat --kind lap again | grep -q lap
     changed changed 'second["records"][0]["multiplier"], second["records"][0]["scale"] = 3.0, 3.0 * second["records"][0]["sensitivity"]'
     gate 'the mechanism of lap 2 is not what was announced: noise that changes needs a schedule or --adaptive'

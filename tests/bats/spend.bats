@@ -205,7 +205,7 @@ if frame["kind"] == "lap" and frame["lap"] == 24 and not os.path.exists("stopped
     run train --init first --checkpoint kept --checkpoint-every 1 -o part -- "$child | ./stop"
     assert_failure 1
     train --resume kept --checkpoint-every 1 -o part -- "$child | ./stop" > stream
-    for field in lap epsilon epsilon_sound as_published; do
+    for field in lap epsilon delta epsilon_sound as_published; do
         assert_equal "$(dp-info --get $field part)" "$(dp-info --get $field whole)"
     done
     assert_equal "$(dp-info --get as_published part)" true

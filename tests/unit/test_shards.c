@@ -11,6 +11,7 @@
 #include "runtime/child.h"
 #include "shards/merge.h"
 #include "shards/strip.h"
+#include "stages/scd.h"
 #include "wire/codec.h"
 
 #define ROWS 9000 /* many chunks of coins, the last one cut */
@@ -613,6 +614,36 @@ static int tidy(void **state)
     return system("rm -rf \"$PWD\"") == 0 ? 0 : -1;
 }
 
+/* The noise on released alpha is another one for each row and each lap, 1 and 2^k + 1. */
+static void released_alpha_has_noise_of_its_own(void **state)
+{
+    (void)state;
+    enum { TIMES = 41, TAKEN = 3 };
+    const struct dp_scd_options options = {.clip = 1};
+    double alpha[TAKEN], seen[TIMES * TAKEN];
+    int64_t id[TAKEN] = {0, 1, 2};
+    struct dp_scd scd = {.options = &options, .outputs = 1, .alpha = alpha, .last_id = id};
+    struct dp_stage stage = {.state = &scd};
+    struct dp_frame *f;
+    struct dp_err err = {0};
+    dp_key_derive(&stage.key, SEED, "dp-scd-step", 2);
+    assert_int_equal(dp_frame_new(&f, &err), DP_OK);
+    dp_frame_reset(f, DP_KIND_LAP);
+    dp_frame_set_real(f, DP_F_NOISE_SCALE, 1);
+    for (size_t lap = 0; lap < TIMES; lap++) {
+        memset(alpha, 0, sizeof alpha);
+        scd.last_count = TAKEN;
+        scd.last_lap = lap == 0 ? 1 : ((int64_t)1 << (lap - 1)) + 1;
+        assert_int_equal(dp_scd_noise_alpha(&stage, f, &err), DP_OK);
+        for (size_t i = 0; i < TAKEN; i++) {
+            seen[lap * TAKEN + i] = alpha[i];
+            for (size_t j = 0; j < lap * TAKEN + i; j++)
+                assert_true(seen[j] != alpha[i]);
+        }
+    }
+    dp_frame_free(f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -625,6 +656,7 @@ int main(void)
         cmocka_unit_test(a_lap_is_drawn_once),
         cmocka_unit_test(a_site_knows_its_rows_among_all),
         cmocka_unit_test(rows_are_those_of_the_data_set),
+        cmocka_unit_test(released_alpha_has_noise_of_its_own),
     };
     return cmocka_run_group_tests(tests, prepare, tidy);
 }

@@ -24,7 +24,7 @@ struct books {
     struct question q; /* budget: the runs that are planned */
     const char *data, *ledger, *model, *certificate;
     double order, run_epsilon;
-    bool after_runs;
+    bool after_runs, addition;
     char own[4096];                    /* a ledger in a data set's directory */
     char digest[64], population[1024]; /* of --data */
 };
@@ -52,6 +52,10 @@ static const struct dp_option budget_options[] = {
      .min = 1,
      .max = 8192,
      .flags = DP_OPT_OPEN_MIN},
+    {.name = "addition",
+     .kind = DP_OPT_FLAG,
+     .offset = OFFSET(addition),
+     .help = "no filter: epsilons and deltas of the runs add up to at most the budget"},
     {.name = "after-runs",
      .kind = DP_OPT_FLAG,
      .offset = OFFSET(after_runs),
@@ -191,22 +195,37 @@ static int plan_run(struct books *b, struct dp_charges *run, struct dp_err *err)
     return rc == DP_OK ? dp_charges_stretch(&q->charges, factor, run, err) : rc;
 }
 
+/* How a budget is counted, in words. */
+static void print_ways(const struct dp_ledger_budget *line)
+{
+    printf("what runs spend is counted by ");
+    if (line->orders > 0)
+        printf("a filter at the order%s", line->orders == 1 ? "" : "s");
+    for (size_t i = 0; i < line->orders; i++)
+        printf("%s %g", i == 0 ? "" : i + 1 == line->orders ? " or" : ",", line->order[i].order);
+    puts(line->orders > 0 ? ", or by adding up the runs, whichever is less" : "adding up the runs");
+}
+
+/* What a budget fits: runs that are planned, and whether only as the first, which then chooses addition. */
+struct fit {
+    bool planned, adds;
+    int64_t runs;
+};
+
 static int print_budget(const struct books *b, const struct dp_ledger_budget *line, const struct dp_ledger_before *before,
-                        bool planned, int64_t fit, struct dp_err *err)
+                        const struct fit *fit, struct dp_err *err)
 {
     json_t *orders = json_array(), *json;
     if (!b->q.json) {
         json_decref(orders);
-        printf("%s: epsilon %g at delta %g for all runs together, at the order%s", line->population, line->epsilon, line->delta,
-               line->orders == 1 ? "" : "s");
-        for (size_t i = 0; i < line->orders; i++)
-            printf("%s %g", i == 0 ? "" : i + 1 == line->orders ? " or" : ",", line->order[i].order);
-        putchar('\n');
+        printf("%s: epsilon %g at delta %g for all runs together\n", line->population, line->epsilon, line->delta);
+        print_ways(line);
         if (before->runs > 0)
             printf("%zu run%s had cost epsilon %.6g and delta %g of it\n", before->runs, before->runs == 1 ? "" : "s",
                    dp_round_up(before->epsilon, 6), before->delta);
-        if (planned)
-            printf("%lld such run%s fit%s\n", (long long)fit, fit == 1 ? "" : "s", fit == 1 ? "s" : "");
+        if (fit->planned)
+            printf("%lld such run%s fit%s%s\n", (long long)fit->runs, fit->runs == 1 ? "" : "s", fit->runs == 1 ? "s" : "",
+                   fit->adds ? ", as the first: nothing is left beside it" : "");
         return DP_OK;
     }
     for (size_t i = 0; i < line->orders; i++)
@@ -214,9 +233,10 @@ static int print_budget(const struct books *b, const struct dp_ledger_budget *li
                                                 line->order[i].delta * (line->delta - before->delta)));
     json = json_pack("{s:s, s:f, s:f, s:o}", "population", line->population, "epsilon", line->epsilon, "delta", line->delta,
                      "orders", orders);
-    if (json != NULL && planned)
-        json_object_set_new(json, "runs_fit", json_integer(fit));
-    if (json_array_size(orders) != line->orders || json == NULL || (planned && json_object_get(json, "runs_fit") == NULL)) {
+    if (json != NULL && fit->planned)
+        json_object_set_new(json, "runs_fit", json_integer(fit->runs));
+    if (json_array_size(orders) != line->orders || json == NULL ||
+        (fit->planned && json_object_get(json, "runs_fit") == NULL)) {
         json_decref(json);
         return dp_fail(err, DP_E_RUN, "out of memory");
     }
@@ -225,35 +245,61 @@ static int print_budget(const struct books *b, const struct dp_ledger_budget *li
     return rc;
 }
 
-static int choose_orders(struct books *b, struct dp_ledger_budget *line, const struct dp_ledger_before *before, bool planned,
-                         int64_t *fit, struct dp_err *err)
+/* Orders of the filter: none where they would have no room, or are not wanted. */
+static int pick(struct books *b, struct dp_ledger_budget *line, const struct dp_ledger_before *before,
+                const struct dp_charges *runs, struct fit *fit, struct dp_err *err)
 {
-    struct dp_charges run = {0};
-    int rc = planned ? plan_run(b, &run, err) : DP_OK;
-    const struct dp_charges *runs = planned ? &run : NULL;
-    if (rc == DP_OK && !isnan(b->order)) {
+    struct dp_err none = {0};
+    line->orders = 0;
+    if (b->addition)
+        return DP_OK;
+    if (!isnan(b->order)) {
         line->order[0] = (struct dp_ledger_order){b->order, 1};
         line->orders = 1;
-        rc = dp_ledger_orders_fit(line, before, runs, fit, err);
-    } else if (rc == DP_OK) {
-        rc = dp_ledger_orders_pick(line, before, runs, fit, err);
+        return dp_ledger_orders_fit(line, before, runs, &fit->runs, err);
     }
-    dp_charges_free(&run);
-    if (rc == DP_OK && planned && *fit < 1)
+    if (dp_ledger_orders_pick(line, before, runs, &fit->runs, &none) != DP_OK)
+        line->orders = 0;
+    return DP_OK;
+}
+
+/* How many such runs fit by adding them up, each with all of delta: one, the first. */
+static int fit_added(const struct books *b, const struct dp_ledger_budget *line, const struct dp_ledger_before *before,
+                     const struct dp_charges *run, struct fit *fit, struct dp_err *err)
+{
+    struct dp_answer answer = {.upper = b->run_epsilon};
+    int rc = isnan(b->run_epsilon) ? dp_account_epsilon(DP_ACCOUNTANT_BEST, run, line->delta, &answer, err) : DP_OK;
+    fit->adds = rc == DP_OK && before->runs == 0 && answer.upper <= line->epsilon;
+    fit->runs = fit->adds ? 1 : 0;
+    if (rc == DP_OK && !fit->adds)
         rc = dp_fail(err, DP_E_RUN, "not one such run fits into epsilon = %g at delta = %g: no budget was set", line->epsilon,
                      line->delta);
+    return rc;
+}
+
+static int choose_orders(struct books *b, struct dp_ledger_budget *line, const struct dp_ledger_before *before, struct fit *fit,
+                         struct dp_err *err)
+{
+    struct dp_charges run = {0};
+    int rc = fit->planned ? plan_run(b, &run, err) : DP_OK;
+    if (rc == DP_OK)
+        rc = pick(b, line, before, fit->planned ? &run : NULL, fit, err);
+    if (rc == DP_OK && fit->planned && fit->runs < 1)
+        rc = fit_added(b, line, before, &run, fit, err);
+    dp_charges_free(&run);
     return rc;
 }
 
 static int budget(struct books *b, struct dp_err *err)
 {
     struct dp_ledger_before before;
-    int64_t fit = 0;
-    bool planned = is_planned(b);
+    struct fit fit = {.planned = is_planned(b)};
     if (b->data == NULL && b->ledger != NULL && is_directory(b->ledger))
         b->data = b->ledger;
     if (b->data == NULL)
         return dp_fail(err, DP_E_USAGE, "--data is required, or a data set for an operand");
+    if (b->addition && !isnan(b->order))
+        return dp_fail(err, DP_E_USAGE, "--addition and --order exclude each other");
     int rc = find_population(b, false, err);
     if (rc == DP_OK)
         rc = find_ledger(b, "a file, or a data set that has one", err);
@@ -266,14 +312,16 @@ static int budget(struct books *b, struct dp_err *err)
                                     .delta = b->q.delta,
                                     .after_runs = b->after_runs};
     rc = dp_ledger_cost_before(b->ledger, &line, &before, err);
-    if (rc == DP_OK && !b->after_runs)
+    if (rc == DP_OK && !b->after_runs && !before.again)
         before = (struct dp_ledger_before){0}; /* runs are then refused below */
-    if (rc == DP_OK)
-        rc = choose_orders(b, &line, &before, planned, &fit, err);
+    if (rc == DP_OK && before.used)
+        fit.planned = false; /* it keeps its orders */
+    else if (rc == DP_OK)
+        rc = choose_orders(b, &line, &before, &fit, err);
     if (rc == DP_OK)
         rc = dp_ledger_set_budget(b->ledger, &line, err);
     question_free(&b->q);
-    return rc == DP_OK ? print_budget(b, &line, &before, planned, fit, err) : rc;
+    return rc == DP_OK ? print_budget(b, &line, &before, &fit, err) : rc;
 }
 
 static int report(struct books *b, struct dp_err *err)

@@ -86,6 +86,8 @@ static int64_t chunk(const struct dp_reserve *r, const struct dp_event *event, i
     if (dp_event_in_epochs(event) && left != DP_PLAN_OPEN)
         return piece;
     int64_t most = piece > own ? piece : own;
+    if (dp_ledger_at_once(r->ledger) && left != DP_PLAN_OPEN)
+        return left;
     return most < left ? most : left;
 }
 

@@ -10,6 +10,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "ledger/charge_json.h"
+#include "ledger/limit.h"
 #include "priv/rdp.h"
 
 #define HASH_KEY ",\"hash\":\""
@@ -157,7 +158,7 @@ static const char *take_orders(json_t *orders, struct dp_ledger_limit *limit)
 {
     double sum = limit->before_delta;
     limit->orders = json_array_size(orders);
-    if (limit->orders < 1 || limit->orders > DP_LEDGER_ORDERS)
+    if (!json_is_array(orders) || limit->orders > DP_LEDGER_ORDERS)
         return malformed;
     for (size_t i = 0; i < limit->orders; i++) {
         struct dp_ledger_order *order = &limit->order[i];
@@ -179,43 +180,89 @@ static void cover(struct dp_ledger_book *book, size_t limit)
             book->entry[i].covered = limit + 1;
 }
 
+/* The members of a budget line. */
+static const char *read_budget(json_t *line, struct dp_ledger_limit *limit, const char **data)
+{
+    json_t *orders = NULL, *before = NULL;
+    *data = NULL;
+    /* Lines of former versions have one order, which has all of delta, and are about a digest. */
+    if (json_unpack_ex(line, NULL, JSON_STRICT, "{s?s, s?s, s:s, s:F, s:F, s?F, s?o, s?o}", "population", &limit->population,
+                       "data", data, "adjacency", &limit->adjacency, "epsilon", &limit->epsilon, "delta", &limit->delta,
+                       "order", &limit->order[0].order, "orders", &orders, "before", &before) != 0 ||
+        (before != NULL && json_unpack_ex(before, NULL, JSON_STRICT, "{s:F, s:F}", "epsilon", &limit->before_epsilon, "delta",
+                                          &limit->before_delta) != 0))
+        return malformed;
+    limit->population = limit->population != NULL ? limit->population : *data;
+    *data = *data != NULL ? *data : limit->population;
+    if (limit->population == NULL || (orders != NULL) == (json_object_get(line, "order") != NULL))
+        return malformed;
+    if (limit->population[0] == '\0' || !is_adjacency(limit->adjacency) || !is_budget(limit->epsilon, limit->delta) ||
+        !(limit->before_epsilon >= 0 && limit->before_epsilon < limit->epsilon && limit->before_delta >= 0))
+        return nonsense;
+    limit->order[0].delta = limit->delta - limit->before_delta;
+    limit->orders = 1;
+    if (orders != NULL)
+        return take_orders(orders, limit);
+    return limit->order[0].order > 1 && isfinite(limit->order[0].order) ? NULL : nonsense;
+}
+
+static bool same_orders(const struct dp_ledger_limit *a, const struct dp_ledger_limit *b)
+{
+    for (size_t i = 0; i < a->orders && i < b->orders; i++)
+        if (a->order[i].order != b->order[i].order || a->order[i].delta != b->order[i].delta)
+            return false;
+    return a->orders == b->orders;
+}
+
+/* A budget that nothing has been spent of is replaced by another one; of one that was used only epsilon may change, and only
+   downwards: what a filter at a fixed order has counted holds whatever was chosen knowing it, and so does a sum. */
+static const char *take_new_budget(struct dp_ledger_book *book, json_t *line, struct dp_ledger_limit *old,
+                                   const struct dp_ledger_limit *new, const char *data)
+{
+    bool unused = dp_ledger_limit_unused(book, old);
+    size_t who[2] = {dp_ledger_book_who(book, new->population), dp_ledger_book_who(book, data)}, root;
+    if (who[0] != who[1] && who[0] != SIZE_MAX && who[1] != SIZE_MAX)
+        return "it is of other people than the budget that it replaces";
+    if (strcmp(old->adjacency, new->adjacency) != 0 || old->before_epsilon != new->before_epsilon ||
+        old->before_delta != new->before_delta)
+        return "it begins with something else than the budget that it replaces";
+    if (!unused && !(new->epsilon < old->epsilon))
+        return "it raises a budget that runs have spent of";
+    if (!unused && (old->delta != new->delta || !same_orders(old, new)))
+        return "it changes a budget that runs have spent of";
+    if (note_names(book, new->population, data, &root) != NULL)
+        return no_memory;
+    old->epsilon = new->epsilon;
+    old->delta = new->delta;
+    old->addition = old->addition && !unused;
+    memcpy(old->order, new->order, sizeof old->order);
+    old->orders = new->orders;
+    old->population = new->population;
+    return json_array_append(old->lines, line) == 0 ? NULL : no_memory;
+}
+
 static const char *take_budget(struct dp_ledger_book *book, json_t *line)
 {
-    struct dp_ledger_limit limit = {.line = line};
-    const char *data = NULL;
-    json_t *orders = NULL, *before = NULL;
+    struct dp_ledger_limit limit = {0};
+    const char *data;
     size_t from = 0;
-    /* Lines of former versions have one order, which has all of delta, and are about a digest. */
-    if (json_unpack_ex(line, NULL, JSON_STRICT, "{s?s, s?s, s:s, s:F, s:F, s?F, s?o, s?o}", "population", &limit.population,
-                       "data", &data, "adjacency", &limit.adjacency, "epsilon", &limit.epsilon, "delta", &limit.delta, "order",
-                       &limit.order[0].order, "orders", &orders, "before", &before) != 0 ||
-        (before != NULL && json_unpack_ex(before, NULL, JSON_STRICT, "{s:F, s:F}", "epsilon", &limit.before_epsilon, "delta",
-                                          &limit.before_delta) != 0))
-        return malformed;
-    limit.population = limit.population != NULL ? limit.population : data;
-    data = data != NULL ? data : limit.population;
-    if (limit.population == NULL || (orders != NULL) == (json_object_get(line, "order") != NULL))
-        return malformed;
-    if (limit.population[0] == '\0' || !is_adjacency(limit.adjacency) || !is_budget(limit.epsilon, limit.delta) ||
-        !(limit.before_epsilon >= 0 && limit.before_epsilon < limit.epsilon && limit.before_delta >= 0))
-        return nonsense;
-    limit.order[0].delta = limit.delta - limit.before_delta;
-    limit.orders = 1;
-    const char *why = orders != NULL ? take_orders(orders, &limit) : NULL;
-    if (why != NULL || !(limit.order[0].order > 1 && isfinite(limit.order[0].order)))
-        return why != NULL ? why : nonsense;
-    if (dp_ledger_book_limit(book, limit.population, data, &from) != NULL)
-        return "it is a second budget for the same population";
+    const char *why = read_budget(line, &limit, &data);
+    if (why != NULL)
+        return why;
+    const struct dp_ledger_limit *old = dp_ledger_book_limit(book, limit.population, data, &from);
+    if (old != NULL)
+        return take_new_budget(book, line, &book->limit[old - book->limit], &limit, data);
     bool first = dp_ledger_book_who(book, limit.population) == SIZE_MAX && dp_ledger_book_who(book, data) == SIZE_MAX;
-    if (first != (before == NULL))
+    bool begins = json_object_get(line, "before") == NULL;
+    if (first != begins)
         return first ? "it begins with the cost of runs that there are not" : "it is a budget that comes after a run";
     if (note_names(book, limit.population, data, &limit.who) != NULL ||
         dp_grow(&book->limit, &book->limits_capacity, book->limits + 1, sizeof limit, NULL) != DP_OK)
         return no_memory;
+    limit.lines = json_pack("[O]", line);
     book->limit[book->limits++] = limit;
     cover(book, book->limits - 1);
-    json_incref(line);
-    return NULL;
+    return limit.lines != NULL ? NULL : no_memory;
 }
 
 /* The members of an open line. */
@@ -223,12 +270,13 @@ static const char *read_open(json_t *line, struct dp_ledger_entry *entry, const 
 {
     json_int_t rows, time = 0;
     if (json_unpack_ex(line, NULL, JSON_STRICT,
-                       "{s:s, s:s, s?s, s:I, s:s, s:F, s:F, s:b, s:b, s:s, s:s, s?I, s?s, s?F, s?F, s?F, s?s}", "run",
+                       "{s:s, s:s, s?s, s:I, s:s, s:F, s:F, s:b, s:b, s:s, s:s, s?I, s?s, s?F, s?F, s?F, s?s, s?b}", "run",
                        &entry->run, "data", &entry->data, "population", &entry->population, "rows", &rows, "adjacency",
                        &entry->adjacency, "epsilon", &entry->epsilon, "delta", &entry->delta, "seeded", &entry->seeded,
                        "as_published", &entry->as_published, "private_preprocessing", &entry->preprocessing, "software",
                        &entry->software, "time", &time, "init", &entry->init, "prior_epsilon", &entry->prior_epsilon,
-                       "prior_delta", &entry->prior_delta, "order", &entry->order, "resumes", resumes) != 0)
+                       "prior_delta", &entry->prior_delta, "order", &entry->order, "resumes", resumes, "addition",
+                       &entry->addition) != 0)
         return malformed;
     entry->rows = rows;
     entry->time = time;
@@ -287,6 +335,31 @@ static const char *take_resumed(struct dp_ledger_book *book, json_t *line, const
     return NULL;
 }
 
+/* Whether a run that the limit binds may still be going. */
+static bool is_awaited(const struct dp_ledger_book *book, const struct dp_ledger_limit *limit)
+{
+    for (size_t i = 0; i < book->entries; i++)
+        if (dp_ledger_limit_binds(book, limit, &book->entry[i]) && book->entry[i].close == NULL)
+            return true;
+    return false;
+}
+
+/* Before anything has been spent of a budget the run that begins decides how it is held. What it decides by is public: its own
+   budget, and what it has announced. */
+static const char *choose_ways(struct dp_ledger_book *book, const struct dp_ledger_entry *run)
+{
+    bool chosen = false;
+    for (size_t i = 0; i < book->limits; i++) {
+        struct dp_ledger_limit *limit = &book->limit[i];
+        if (!dp_ledger_limit_binds(book, limit, run))
+            continue;
+        if (dp_ledger_limit_unused(book, limit) && (run->addition || !is_awaited(book, limit)))
+            limit->addition = run->addition;
+        chosen = chosen || limit->addition;
+    }
+    return chosen || !run->addition ? NULL : "it chooses how a budget is held that runs have spent of";
+}
+
 static const char *take_open(struct dp_ledger_book *book, json_t *line)
 {
     struct dp_ledger_entry entry = {0}, *from;
@@ -307,6 +380,8 @@ static const char *take_open(struct dp_ledger_book *book, json_t *line)
     if (note_names(book, entry.population, entry.data, &entry.who) != NULL ||
         dp_grow(&book->entry, &book->entries_capacity, book->entries + 1, sizeof entry, NULL) != DP_OK)
         return no_memory;
+    if ((why = choose_ways(book, &entry)) != NULL)
+        return why;
     why = add_opening(book, &entry, line, entry.run);
     if (why == NULL)
         book->entry[book->entries++] = entry;
@@ -654,7 +729,7 @@ void dp_ledger_book_free(struct dp_ledger_book *book)
         free(entry->event);
     }
     for (size_t i = 0; i < book->limits; i++)
-        json_decref(book->limit[i].line);
+        json_decref(book->limit[i].lines);
     free(book->entry);
     free(book->limit);
     free(book->hash);

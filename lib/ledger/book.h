@@ -39,6 +39,7 @@ struct dp_ledger_entry {
     int64_t rows, time;
     double epsilon, delta, prior_epsilon, prior_delta, order;
     int seeded, as_published; /* JSON booleans */
+    int addition;             /* the same: it chose that budgets of which nothing had been spent go by addition alone */
     struct dp_ledger_laps *event;
     size_t events, capacity;
     size_t checkpoint; /* seq of the newest line that it can be resumed from, 0 for none */
@@ -51,14 +52,14 @@ struct dp_ledger_entry {
     double closed_epsilon, closed_delta;
 };
 
-/* A budget: at least one of the orders has room, epsilon less what the runs before it had cost less the penalty(order,
-   its delta). */
+/* A budget as it stands now, by the law of ledger/limit.h. */
 struct dp_ledger_limit {
-    json_t *line;
+    json_t *lines; /* an array: the first one, and those that replaced or lowered it */
     const char *population, *adjacency;
     double epsilon, delta, before_epsilon, before_delta;
     struct dp_ledger_order order[DP_LEDGER_ORDERS];
     size_t orders, who;
+    bool addition; /* it goes by addition alone */
 };
 
 /* A name of a population or digest of a data set. Those that one run has are the same people's. */

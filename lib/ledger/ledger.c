@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "base/round.h"
 #include "base/version.h"
 #include "ledger/charge_json.h"
 #include "ledger/limit.h"
@@ -28,6 +29,7 @@ struct dp_ledger {
     size_t last_length, last_capacity;
     struct dp_ledger_costs costs;
     int64_t affords;
+    bool whole;  /* admitted by addition alone */
     bool broken; /* nothing more can be paid for */
 };
 
@@ -252,7 +254,7 @@ static int check_run(const struct dp_ledger_run *run, struct dp_err *err)
     return DP_OK;
 }
 
-static json_t *open_line(const struct dp_ledger_run *run, const char *id)
+static json_t *open_line(const struct dp_ledger_run *run, const char *id, bool addition)
 {
     json_t *line =
         json_pack("{s:s, s:s, s:s, s:I, s:s, s:f, s:f, s:b, s:b, s:s, s:s}", "kind", "open", "run", id, "data", run->data,
@@ -274,6 +276,8 @@ static json_t *open_line(const struct dp_ledger_run *run, const char *id)
     }
     if (run->order > 0)
         bad |= json_object_set_new(line, "order", json_real(run->order));
+    if (addition)
+        bad |= json_object_set_new(line, "addition", json_true());
     if (bad) {
         json_decref(line);
         return NULL;
@@ -333,26 +337,94 @@ static int check_place(struct dp_ledger *l, const struct dp_ledger_run *run, str
     return rc;
 }
 
-/* Whether the budgets of the population afford the run's laps. */
-static int check_room(struct dp_ledger *l, const struct dp_ledger_run *run, struct dp_err *err)
+/* Why the run does not fit, and what would. */
+static int refuse(struct dp_ledger *l, const struct dp_ledger_limit *limit, const struct dp_ledger_run *run, int64_t affords,
+                  struct dp_err *err)
+{
+    const struct dp_ledger_entry *self = dp_ledger_book_find(&l->book, l->run);
+    struct dp_ledger_counted counted;
+    double fits;
+    char what[96];
+    int rc = dp_ledger_limit_epsilon(&l->book, limit, &l->costs, &counted, err);
+    if (rc == DP_OK)
+        rc = dp_ledger_limit_fitting(&l->book, limit, self, run, &fits, err);
+    if (rc != DP_OK)
+        return rc;
+    if (fits > 0)
+        snprintf(what, sizeof what, "and with as many laps a run of --epsilon %g fits", fits);
+    else
+        snprintf(what, sizeof what, "and no run of as many laps fits at delta = %g", run->delta);
+    return dp_fail(
+        err, DP_E_UNSAFE,
+        "the budget of epsilon = %g for %.60s in the ledger %s affords %lld of the run's %lld laps (--partial lets it "
+        "run that far); epsilon %.4g of it is spent, %s",
+        limit->epsilon, limit->population, l->path, (long long)affords, (long long)run->laps, counted.epsilon, what);
+}
+
+/* Whether the budgets of the population afford the run's laps: *fits, or *err says how many. */
+static int check_room(struct dp_ledger *l, const struct dp_ledger_run *run, bool *fits, struct dp_err *err)
 {
     const struct dp_ledger_entry *self = dp_ledger_book_find(&l->book, l->run);
     const struct dp_ledger_limit *limit;
     size_t at = 0;
-    while (run->laps > 0 && (limit = dp_ledger_book_limit(&l->book, self->population, self->data, &at)) != NULL) {
+    int rc = DP_OK;
+    *fits = true;
+    l->affords = INT64_MAX;
+    l->whole = false;
+    while (rc == DP_OK && run->laps > 0 &&
+           (limit = dp_ledger_book_limit(&l->book, self->population, self->data, &at)) != NULL) {
         int64_t affords;
-        int rc = dp_ledger_limit_run(&l->book, limit, &l->costs, self, run, &affords, err);
-        if (rc != DP_OK)
-            return rc;
-        if (affords < run->laps && affords < l->affords)
-            l->affords = affords;
-        if (affords < run->laps && !run->partial)
-            return dp_fail(err, DP_E_UNSAFE,
-                           "the budget of epsilon = %g for %.60s in the ledger %s affords %lld of the run's %lld laps "
-                           "(--partial lets it run that far)",
-                           limit->epsilon, limit->population, l->path, (long long)affords, (long long)run->laps);
+        rc = dp_ledger_limit_run(&l->book, limit, &l->costs, self, run, &affords, err);
+        if (rc != DP_OK || affords >= run->laps)
+            continue;
+        if (dp_ledger_limit_adds(&l->book, limit, self)) {
+            l->whole = true;
+            continue;
+        }
+        l->affords = affords < l->affords ? affords : l->affords;
+        rc = *fits ? refuse(l, limit, run, affords, err) : DP_OK;
+        rc = rc == DP_E_UNSAFE ? DP_OK : rc;
+        *fits = false;
     }
-    return DP_OK;
+    return rc;
+}
+
+/* Takes the line that opens the run into the book, which has none of it or an earlier try; the line is in *batch. */
+static int note_open(struct dp_ledger *l, const struct dp_ledger_run *run, bool addition, struct batch *batch,
+                     struct dp_err *err)
+{
+    int rc = DP_OK;
+    if (batch->text != NULL) { /* an earlier try: the book is what the file has */
+        dp_ledger_book_free(&l->book);
+        l->book.path = l->path;
+        rc = dp_ledger_book_fill(&l->book, l->fd, err);
+    }
+    free(batch->text);
+    batch_start(batch, &l->book);
+    if (rc == DP_OK)
+        rc = batch_add(batch, open_line(run, l->run, addition), err);
+    return rc == DP_OK ? accept(l, batch, err) : rc;
+}
+
+/* Opens the run in the book, or says why it does not fit. What fits in no other way chooses addition alone, which a budget that
+   was spent of refuses. */
+static int admit(struct dp_ledger *l, const struct dp_ledger_run *run, struct batch *batch, struct dp_err *err)
+{
+    bool fits, adds = false;
+    struct dp_err why = {0}, unused = {0};
+    int rc = note_open(l, run, false, batch, err);
+    if (rc == DP_OK)
+        rc = check_room(l, run, &fits, &why);
+    int64_t affords = l->affords;
+    if (rc == DP_OK && !fits && run->resumes == NULL)
+        adds = note_open(l, run, true, batch, &unused) == DP_OK && check_room(l, run, &adds, &unused) == DP_OK && adds;
+    if (rc == DP_OK && !fits && !adds) {
+        rc = run->partial ? note_open(l, run, false, batch, err) : DP_E_UNSAFE;
+        l->affords = affords;
+    }
+    if (rc != DP_OK && why.message[0] != '\0')
+        *err = why;
+    return rc;
 }
 
 static int open_run(struct dp_ledger *l, const struct dp_ledger_run *run, struct dp_err *err)
@@ -368,12 +440,7 @@ static int open_run(struct dp_ledger *l, const struct dp_ledger_run *run, struct
     sodium_bin2hex(l->run, sizeof l->run, id, sizeof id);
     size_t at = l->book.end;
     bool torn = l->book.torn;
-    batch_start(&batch, &l->book);
-    rc = batch_add(&batch, open_line(run, l->run), err);
-    if (rc == DP_OK)
-        rc = accept(l, &batch, err);
-    if (rc == DP_OK)
-        rc = check_room(l, run, err);
+    rc = admit(l, run, &batch, err);
     if (rc == DP_OK)
         rc = write_down(l, &batch, at, torn, err);
     if (rc == DP_OK)
@@ -407,6 +474,11 @@ int dp_ledger_open(struct dp_ledger **ledger, const char *path, const struct dp_
 int64_t dp_ledger_affords(const struct dp_ledger *ledger)
 {
     return ledger->affords;
+}
+
+bool dp_ledger_at_once(const struct dp_ledger *ledger)
+{
+    return ledger->whole;
 }
 
 int dp_ledger_resumed(const struct dp_ledger *l, struct dp_charges *used, struct dp_charges *paid, struct dp_err *err)
@@ -674,11 +746,28 @@ int dp_ledger_close(struct dp_ledger *l, const struct dp_ledger_end *how, struct
 
 /* --- the rest ----------------------------------------------------------------------------------------------------- */
 
+/* The budget that there is already. */
+static const struct dp_ledger_limit *budget_of(const struct dp_ledger_book *book, const struct dp_ledger_budget *b)
+{
+    size_t at = 0;
+    return dp_ledger_book_limit(book, b->population, b->data != NULL ? b->data : b->population, &at);
+}
+
 static int cost_before(const struct dp_ledger_book *book, const struct dp_ledger_budget *b, struct dp_ledger_before *before,
                        struct dp_err *err)
 {
     size_t who[2] = {dp_ledger_book_who(book, b->population), b->data != NULL ? dp_ledger_book_who(book, b->data) : SIZE_MAX};
+    const struct dp_ledger_limit *old = budget_of(book, b);
     *before = (struct dp_ledger_before){0};
+    if (old != NULL) { /* the one that replaces it begins with the same */
+        *before = (struct dp_ledger_before){.epsilon = old->before_epsilon,
+                                            .delta = old->before_delta,
+                                            .again = true,
+                                            .used = !dp_ledger_limit_unused(book, old)};
+        for (size_t i = 0; i < book->entries; i++)
+            before->runs += book->entry[i].covered == 1 + (size_t)(old - book->limit);
+        return DP_OK;
+    }
     for (size_t i = 0; i < book->entries; i++) {
         const struct dp_ledger_entry *e = &book->entry[i];
         size_t root = dp_ledger_book_root(book, e->who);
@@ -724,13 +813,13 @@ int dp_ledger_cost_before(const char *path, const struct dp_ledger_budget *budge
     int rc = dp_ledger_book_read(&book, path, err);
     if (rc == DP_OK)
         rc = cost_before(&book, budget, before, err);
-    if (rc == DP_OK && budget->after_runs)
+    if (rc == DP_OK && budget->after_runs && !before->used)
         rc = check_rest(path, budget, before, err);
     dp_ledger_book_free(&book);
     return rc;
 }
 
-/* Whether any order has any room; the numbers of the line that is to come. */
+/* Whether any order has any room, where there are any; the numbers of the line that is to come. */
 static int check_orders(const struct dp_ledger_budget *b, double epsilon, double delta, double deltas[DP_LEDGER_ORDERS],
                         struct dp_err *err)
 {
@@ -739,11 +828,12 @@ static int check_orders(const struct dp_ledger_budget *b, double epsilon, double
         deltas[i] = b->order[i].delta * delta * (1 - 0x1p-50);
         least = fmin(least, dp_rdp_penalty(b->order[i].order, deltas[i]));
     }
-    return least < epsilon ? DP_OK
-                           : dp_fail(err, DP_E_RUN,
-                                     "at delta = %g nothing fits into epsilon = %g: converting to it alone costs %g at "
-                                     "the orders of the budget",
-                                     delta, epsilon, least);
+    return b->orders == 0 || least < epsilon
+               ? DP_OK
+               : dp_fail(err, DP_E_RUN,
+                         "at delta = %g nothing fits into epsilon = %g: converting to it alone costs %g at "
+                         "the orders of the budget",
+                         delta, epsilon, least);
 }
 
 static json_t *budget_line(const struct dp_ledger_budget *b, const double deltas[DP_LEDGER_ORDERS])
@@ -764,37 +854,69 @@ static json_t *budget_line(const struct dp_ledger_budget *b, const double deltas
     return line;
 }
 
-static int add_budget(struct dp_ledger *l, const struct dp_ledger_budget *b, struct dp_err *err)
+/* A budget that runs have spent of: what may be changed is epsilon, downwards, and not below what is spent. Fills in the orders
+   that the budget has, and their deltas. */
+static int lower(struct dp_ledger *l, const struct dp_ledger_limit *old, struct dp_ledger_budget *b,
+                 double deltas[DP_LEDGER_ORDERS], struct dp_err *err)
+{
+    struct dp_ledger_counted counted;
+    if (b->delta != old->delta || strcmp(b->adjacency, old->adjacency) != 0)
+        return dp_fail(
+            err, DP_E_UNSAFE,
+            "runs have spent of the budget of %.60s in the ledger %s: its epsilon can be lowered, but delta = %g under %s "
+            "adjacency stays",
+            b->population, l->path, old->delta, old->adjacency);
+    if (b->epsilon > old->epsilon)
+        return dp_fail(
+            err, DP_E_UNSAFE,
+            "runs have spent of the budget of epsilon = %g for %.60s in the ledger %s: it can be lowered, but what they "
+            "have released must not raise it",
+            old->epsilon, b->population, l->path);
+    if (b->epsilon == old->epsilon)
+        return dp_fail(err, DP_E_UNSAFE, "the budget of %.60s in the ledger %s is epsilon = %g already", b->population, l->path,
+                       old->epsilon);
+    int rc = dp_ledger_limit_epsilon(&l->book, old, &l->costs, &counted, err);
+    if (rc == DP_OK && !(b->epsilon >= counted.epsilon))
+        return dp_fail(err, DP_E_UNSAFE, "the runs on %.60s in the ledger %s have spent epsilon = %.6g of its budget already",
+                       b->population, l->path, dp_round_up(counted.epsilon, 6));
+    b->orders = old->orders;
+    for (size_t i = 0; i < old->orders; i++) {
+        b->order[i] = (struct dp_ledger_order){old->order[i].order, old->order[i].delta / (old->delta - old->before_delta)};
+        deltas[i] = old->order[i].delta;
+    }
+    return rc;
+}
+
+/* A budget of people who have none, or one of which nothing was spent. */
+static int begin_budget(struct dp_ledger *l, const struct dp_ledger_limit *old, const struct dp_ledger_budget *b,
+                        const struct dp_ledger_before *before, double deltas[DP_LEDGER_ORDERS], struct dp_err *err)
+{
+    if (old == NULL && before->runs > 0 && !b->after_runs)
+        return dp_fail(
+            err, DP_E_UNSAFE,
+            "%.60s has runs in the ledger %s already: a budget comes before them, or begins with what they have cost "
+            "(--after-runs)",
+            b->population, l->path);
+    if (old != NULL && strcmp(old->adjacency, b->adjacency) != 0)
+        return dp_fail(err, DP_E_UNSAFE, "the budget of %.60s in the ledger %s is under %s adjacency", b->population, l->path,
+                       old->adjacency);
+    int rc = check_rest(l->path, b, before, err);
+    return rc == DP_OK ? check_orders(b, b->epsilon - before->epsilon, b->delta - before->delta, deltas, err) : rc;
+}
+
+static int write_budget(struct dp_ledger *l, const struct dp_ledger_budget *b, const struct dp_ledger_before *before,
+                        const double deltas[DP_LEDGER_ORDERS], struct dp_err *err)
 {
     struct batch batch = {0};
-    struct dp_ledger_before before = {0};
-    size_t at = 0;
-    double deltas[DP_LEDGER_ORDERS];
-    int rc = begin_anew(l, err);
-    if (rc == DP_OK && dp_ledger_book_limit(&l->book, b->population, b->data != NULL ? b->data : b->population, &at) != NULL)
-        rc = dp_fail(err, DP_E_UNSAFE, "%.60s has a budget in the ledger %s already", b->population, l->path);
-    if (rc == DP_OK)
-        rc = cost_before(&l->book, b, &before, err);
-    if (rc == DP_OK && before.runs > 0 && !b->after_runs)
-        rc = dp_fail(err, DP_E_UNSAFE,
-                     "%.60s has runs in the ledger %s already: a budget comes before them, or begins with what they have cost "
-                     "(--after-runs)",
-                     b->population, l->path);
-    if (rc == DP_OK)
-        rc = check_rest(l->path, b, &before, err);
-    if (rc == DP_OK)
-        rc = check_orders(b, b->epsilon - before.epsilon, b->delta - before.delta, deltas, err);
-    if (rc != DP_OK)
-        return rc;
     json_t *line = budget_line(b, deltas);
-    if (line != NULL && before.runs > 0 &&
-        json_object_set_new(line, "before", json_pack("{s:f, s:f}", "epsilon", before.epsilon, "delta", before.delta)) != 0) {
+    if (line != NULL && before->runs > 0 &&
+        json_object_set_new(line, "before", json_pack("{s:f, s:f}", "epsilon", before->epsilon, "delta", before->delta)) != 0) {
         json_decref(line);
         line = NULL;
     }
     memset(l->run, '0', DP_LEDGER_RUN); /* a mark of no run */
     batch_start(&batch, &l->book);
-    rc = batch_add(&batch, line, err);
+    int rc = batch_add(&batch, line, err);
     if (rc == DP_OK)
         rc = append(l, &batch, err);
     if (rc == DP_OK)
@@ -805,6 +927,19 @@ static int add_budget(struct dp_ledger *l, const struct dp_ledger_budget *b, str
     return rc;
 }
 
+static int add_budget(struct dp_ledger *l, struct dp_ledger_budget *b, struct dp_err *err)
+{
+    struct dp_ledger_before before = {0};
+    double deltas[DP_LEDGER_ORDERS];
+    int rc = begin_anew(l, err);
+    const struct dp_ledger_limit *old = rc == DP_OK ? budget_of(&l->book, b) : NULL;
+    if (rc == DP_OK)
+        rc = cost_before(&l->book, b, &before, err);
+    if (rc == DP_OK)
+        rc = before.used ? lower(l, old, b, deltas, err) : begin_budget(l, old, b, &before, deltas, err);
+    return rc == DP_OK ? write_budget(l, b, &before, deltas, err) : rc;
+}
+
 static int check_budget(const struct dp_ledger_budget *b, struct dp_err *err)
 {
     double shares = 0;
@@ -813,8 +948,8 @@ static int check_budget(const struct dp_ledger_budget *b, struct dp_err *err)
         return dp_fail(err, DP_E_RUN, "a budget needs a population and an adjacency");
     if (!(b->epsilon > 0 && isfinite(b->epsilon) && b->delta > 0 && b->delta < 1))
         return dp_fail(err, DP_E_RUN, "a budget needs a finite epsilon above 0 and a delta in (0, 1)");
-    if (b->orders < 1 || b->orders > DP_LEDGER_ORDERS)
-        return dp_fail(err, DP_E_RUN, "a budget needs 1 to %d orders, got %zu", DP_LEDGER_ORDERS, b->orders);
+    if (b->orders > DP_LEDGER_ORDERS)
+        return dp_fail(err, DP_E_RUN, "a budget has at most %d orders, got %zu", DP_LEDGER_ORDERS, b->orders);
     for (size_t i = 0; i < b->orders; i++) {
         if (!(b->order[i].order > 1 && isfinite(b->order[i].order) && b->order[i].delta > 0))
             return dp_fail(err, DP_E_RUN, "the orders of a budget are finite and above 1, each with a share of delta");
@@ -823,7 +958,7 @@ static int check_budget(const struct dp_ledger_budget *b, struct dp_err *err)
     return shares <= 1 + 1e-12 ? DP_OK : dp_fail(err, DP_E_RUN, "the shares of delta add up to %.17g", shares);
 }
 
-int dp_ledger_set_budget(const char *path, const struct dp_ledger_budget *b, struct dp_err *err)
+int dp_ledger_set_budget(const char *path, struct dp_ledger_budget *b, struct dp_err *err)
 {
     struct dp_ledger *l;
     int rc = check_budget(b, err);

@@ -82,6 +82,10 @@ int dp_ledger_reserve_all(struct dp_ledger *ledger, const struct dp_event *event
    the laps are not known. */
 int64_t dp_ledger_affords(const struct dp_ledger *ledger);
 
+/* Whether the run was admitted by adding up runs, where the filter of a budget has no room for all of it: its laps are best
+   reserved at once, so that no run beside it takes what it was admitted with. */
+bool dp_ledger_at_once(const struct dp_ledger *ledger);
+
 /* The run has used these laps and can be resumed from here: gives the others back and writes a checkpoint, whose mark is
    dp_ledger_mark. It may go on reserving laps. Errors as dp_ledger_close. */
 int dp_ledger_checkpoint(struct dp_ledger *ledger, const struct dp_charges *used, struct dp_err *err);
@@ -116,9 +120,11 @@ struct dp_ledger_order {
     double order, delta;
 };
 
-/* A limit for all runs on a population together, only once: DP_E_UNSAFE. It comes before the first of them; or after, when
- * after_runs is set and every one has ended: then it begins with what they have cost, their epsilons and deltas added up.
- * DP_E_RUN: no order has any room. */
+/* A limit for all runs on a population together (ledger/limit.h). It comes before the first of them; or after, when after_runs
+ * is set and every one has ended: then it begins with what they have cost, their epsilons and deltas added up. One that nothing
+ * was spent of may be set again, whatever it was; of one that runs have spent of epsilon may be lowered, and orders is set to
+ * what it has. What the orders leave of delta is for adding up runs; without orders that is all of it.
+ * DP_E_UNSAFE: it cannot be changed so. DP_E_RUN: no order has any room. */
 struct dp_ledger_budget {
     const char *population, *data; /* data: the digest of a data set of that population, or NULL */
     const char *adjacency;
@@ -129,16 +135,17 @@ struct dp_ledger_budget {
 };
 /* What the runs on a population have cost by now, however one was chosen by the results of another: epsilons and deltas add
  * up, and one that may go on counts with all of its own budget. A budget that is set after them begins with it. No runs and
- * no file cost nothing. Errors as dp_ledger_check_mark; DP_E_UNSAFE: one is under another adjacency, or is charged as
+ * no file cost nothing, and a budget that is set again begins with what it began with. Errors as dp_ledger_check_mark; DP_E_UNSAFE: one is under another adjacency, or is charged as
  * published and may go on. */
 struct dp_ledger_before {
     size_t runs;
     double epsilon, delta;
+    bool again, used; /* there is a budget already, and runs have spent of it */
 };
 int dp_ledger_cost_before(const char *path, const struct dp_ledger_budget *budget, struct dp_ledger_before *before,
                           struct dp_err *err);
 
-int dp_ledger_set_budget(const char *path, const struct dp_ledger_budget *budget, struct dp_err *err);
+int dp_ledger_set_budget(const char *path, struct dp_ledger_budget *budget, struct dp_err *err);
 
 /* Whether the ledger is intact and holds that mark and the one beside it. DP_E_UNSAFE: it does not (or was edited): it is older
  * than the model that carries the mark, rolled back, or another ledger. DP_E_RUN: not a mark, or the file cannot be read. */

@@ -4,7 +4,10 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "account/calibrate.h"
 #include "account/curve.h"
+#include "base/round.h"
+#include "ledger/sum.h"
 #include "priv/rdp.h"
 
 void dp_ledger_costs_free(struct dp_ledger_costs *costs)
@@ -38,7 +41,8 @@ static int cost_of(struct dp_ledger_costs *costs, const struct dp_event *event, 
     return DP_OK;
 }
 
-static bool binds(const struct dp_ledger_book *book, const struct dp_ledger_limit *limit, const struct dp_ledger_entry *entry)
+bool dp_ledger_limit_binds(const struct dp_ledger_book *book, const struct dp_ledger_limit *limit,
+                           const struct dp_ledger_entry *entry)
 {
     return dp_ledger_book_root(book, entry->who) == dp_ledger_book_root(book, limit->who) &&
            entry->covered != 1 + (size_t)(limit - book->limit);
@@ -74,7 +78,7 @@ int dp_ledger_limit_spent(const struct dp_ledger_book *book, const struct dp_led
         spent[i] = 0;
     for (size_t i = 0; rc == DP_OK && i < book->entries; i++) {
         const struct dp_ledger_entry *entry = &book->entry[i];
-        if (binds(book, limit, entry) && (entry != except || event != NULL))
+        if (dp_ledger_limit_binds(book, limit, entry) && (entry != except || event != NULL))
             rc = add_entry(limit, costs, entry, entry == except ? event : NULL, spent, &terms, err);
     }
     for (size_t i = 0; i < limit->orders; i++)
@@ -88,20 +92,77 @@ double dp_ledger_limit_room(const struct dp_ledger_limit *limit, size_t i)
     return room - dp_rdp_penalty(limit->order[i].order, limit->order[i].delta);
 }
 
-int dp_ledger_limit_epsilon(const struct dp_ledger_book *book, const struct dp_ledger_limit *limit,
-                            struct dp_ledger_costs *costs, double *epsilon, double *order, struct dp_err *err)
+/* Whether the run has paid for a lap that it has not given back. */
+static bool has_spent(const struct dp_ledger_entry *entry)
 {
+    for (size_t e = 0; e < entry->events; e++)
+        if (dp_ledger_laps_spent(&entry->event[e]) > 0)
+            return true;
+    return false;
+}
+
+bool dp_ledger_limit_unused(const struct dp_ledger_book *book, const struct dp_ledger_limit *limit)
+{
+    for (size_t i = 0; i < book->entries; i++)
+        if (dp_ledger_limit_binds(book, limit, &book->entry[i]) && has_spent(&book->entry[i]))
+            return false;
+    return true;
+}
+
+struct dp_ledger_added dp_ledger_limit_added(const struct dp_ledger_book *book, const struct dp_ledger_limit *limit,
+                                             const struct dp_ledger_entry *self)
+{
+    struct dp_ledger_added sum = {0};
+    for (size_t i = 0; i < book->entries; i++) {
+        const struct dp_ledger_entry *entry = &book->entry[i];
+        if (!dp_ledger_limit_binds(book, limit, entry) || (entry != self && !has_spent(entry)))
+            continue;
+        sum.runs++;
+        sum.epsilon += entry->as_published ? (double)INFINITY : entry->epsilon;
+        sum.delta += entry->delta;
+    }
+    return sum;
+}
+
+struct dp_ledger_added dp_ledger_limit_to_add(const struct dp_ledger_limit *limit)
+{
+    struct dp_ledger_added all = {.epsilon = limit->epsilon - limit->before_epsilon,
+                                  .delta = limit->delta - limit->before_delta};
+    for (size_t i = 0; i < limit->orders && !limit->addition; i++)
+        all.delta -= limit->order[i].delta;
+    return all;
+}
+
+/* Epsilons and deltas are decimals that somebody wrote, of which 0.1 and 0.2 are 0.3: a part in 10^12 is no more than what binary
+   fractions make of them. */
+#define DECIMAL (1 + 1e-12)
+
+static bool within(double sum, double all)
+{
+    return all > 0 && sum <= all * DECIMAL;
+}
+
+bool dp_ledger_limit_adds(const struct dp_ledger_book *book, const struct dp_ledger_limit *limit,
+                          const struct dp_ledger_entry *self)
+{
+    struct dp_ledger_added sum = dp_ledger_limit_added(book, limit, self), all = dp_ledger_limit_to_add(limit);
+    return within(sum.epsilon, all.epsilon) && within(sum.delta, all.delta);
+}
+
+int dp_ledger_limit_epsilon(const struct dp_ledger_book *book, const struct dp_ledger_limit *limit,
+                            struct dp_ledger_costs *costs, struct dp_ledger_counted *counted, struct dp_err *err)
+{
+    struct dp_ledger_added sum = dp_ledger_limit_added(book, limit, NULL), all = dp_ledger_limit_to_add(limit);
     double spent[DP_LEDGER_ORDERS];
     int rc = dp_ledger_limit_spent(book, limit, costs, NULL, NULL, spent, err);
-    *epsilon = (double)INFINITY;
-    *order = limit->order[0].order;
-    for (size_t i = 0; rc == DP_OK && i < limit->orders; i++) {
+    *counted = (struct dp_ledger_counted){.epsilon = (double)INFINITY};
+    if (sum.runs == 0 || within(sum.delta, all.delta))
+        *counted = (struct dp_ledger_counted){limit->before_epsilon + sum.epsilon, 0, sum.delta};
+    for (size_t i = 0; rc == DP_OK && i < limit->orders && !limit->addition; i++) {
         double penalty = dp_rdp_penalty(limit->order[i].order, limit->order[i].delta);
         double here = limit->before_epsilon + (spent[i] > 0 ? fmax(0, spent[i] + penalty) : 0);
-        if (here < *epsilon) {
-            *epsilon = here;
-            *order = limit->order[i].order;
-        }
+        if (here < counted->epsilon)
+            *counted = (struct dp_ledger_counted){here, limit->order[i].order, limit->order[i].delta};
     }
     return rc;
 }
@@ -113,14 +174,16 @@ int dp_ledger_limit_laps(const struct dp_ledger_book *book, const struct dp_ledg
     double others[DP_LEDGER_ORDERS], r;
     int64_t own = 0;
     *affords = laps;
-    if (!binds(book, limit, self)) /* the budget began with all that this run may spend */
+    if (!dp_ledger_limit_binds(book, limit, self)) /* the budget began with all that this run may spend */
+        return DP_OK;
+    if (dp_ledger_limit_adds(book, limit, self))
         return DP_OK;
     int rc = dp_ledger_limit_spent(book, limit, costs, self, event, others, err);
     *affords = 0;
     for (size_t e = 0; e < self->events; e++)
         if (dp_event_same(&self->event[e].event, event))
             own = dp_ledger_laps_spent(&self->event[e]);
-    for (size_t i = 0; rc == DP_OK && i < limit->orders && *affords < laps; i++) {
+    for (size_t i = 0; rc == DP_OK && i < limit->orders && !limit->addition && *affords < laps; i++) {
         int64_t none = *affords,
                 all = laps + 1; /* `none` laps have room at this order or an earlier one, `all` have not here */
         rc = cost_of(costs, event, limit->order[i].order, &r, err);
@@ -144,7 +207,7 @@ static int fits(const struct dp_ledger_limit *limit, struct dp_ledger_costs *cos
     struct dp_charges charges = {0};
     int rc = run->prefix(run->plan, laps, &charges, err);
     *yes = false;
-    for (size_t i = 0; rc == DP_OK && i < limit->orders && !*yes; i++) {
+    for (size_t i = 0; rc == DP_OK && i < limit->orders && !limit->addition && !*yes; i++) {
         double sum = others[i], r;
         for (size_t c = 0; rc == DP_OK && c < charges.count; c++) {
             int64_t times = dp_event_times(&charges.charge[c].event, charges.charge[c].laps);
@@ -165,7 +228,7 @@ int dp_ledger_limit_run(const struct dp_ledger_book *book, const struct dp_ledge
     bool yes;
     int64_t none = 0, all = run->laps + 1;
     *affords = run->laps;
-    if (!binds(book, limit, self))
+    if (!dp_ledger_limit_binds(book, limit, self))
         return DP_OK;
     int rc = dp_ledger_limit_spent(book, limit, costs, self, NULL, others, err);
     if (rc == DP_OK)
@@ -181,5 +244,70 @@ int dp_ledger_limit_run(const struct dp_ledger_book *book, const struct dp_ledge
             all = middle;
     }
     *affords = none;
+    return rc;
+}
+
+/* Whether the filter admits these charges beside what has been spent. */
+static int filter_fits(const struct dp_ledger_limit *limit, const double spent[DP_LEDGER_ORDERS],
+                       const struct dp_charges *charges, bool *yes, struct dp_err *err)
+{
+    int rc = DP_OK;
+    *yes = false;
+    for (size_t i = 0; rc == DP_OK && i < limit->orders && !*yes; i++) {
+        double rho;
+        rc = dp_ledger_rdp(charges, limit->order[i].order, &rho, err);
+        *yes = (spent[i] + rho) * (1 + 0x1p-48) <= dp_ledger_limit_room(limit, i);
+    }
+    return rc;
+}
+
+/* The epsilon at the run's delta of its laps with so much more noise that the filter admits them; 0 where none will do. */
+static int filter_fitting(const struct dp_ledger_book *book, const struct dp_ledger_limit *limit,
+                          const struct dp_ledger_entry *self, const struct dp_ledger_run *run, double *epsilon,
+                          struct dp_err *err)
+{
+    const double most = 0x1p20;
+    struct dp_ledger_costs costs = {0};
+    struct dp_charges charges = {0}, more = {0};
+    struct dp_answer answer = {0};
+    double spent[DP_LEDGER_ORDERS], low = 1, high = most;
+    bool yes = false;
+    int rc = dp_ledger_limit_spent(book, limit, &costs, self, NULL, spent, err);
+    if (rc == DP_OK)
+        rc = run->prefix(run->plan, run->laps, &charges, err);
+    /* high fits, low does not. */
+    for (double factor = high; rc == DP_OK && high / low > 1 + 1e-4; factor = sqrt(low * high)) {
+        rc = dp_charges_stretch(&charges, factor, &more, err);
+        if (rc == DP_OK)
+            rc = filter_fits(limit, spent, &more, &yes, err);
+        if (!yes && factor == most)
+            break;
+        *(yes ? &high : &low) = factor;
+    }
+    if (rc == DP_OK && high < most)
+        rc = dp_charges_stretch(&charges, high, &more, err);
+    if (rc == DP_OK && high < most)
+        rc = dp_account_epsilon(DP_ACCOUNTANT_BEST, &more, run->delta, &answer, err);
+    *epsilon = answer.upper;
+    dp_charges_free(&charges);
+    dp_charges_free(&more);
+    dp_ledger_costs_free(&costs);
+    return rc;
+}
+
+int dp_ledger_limit_fitting(const struct dp_ledger_book *book, const struct dp_ledger_limit *limit,
+                            const struct dp_ledger_entry *self, const struct dp_ledger_run *run, double *epsilon,
+                            struct dp_err *err)
+{
+    struct dp_ledger_added sum = dp_ledger_limit_added(book, limit, NULL), all = dp_ledger_limit_to_add(limit);
+    bool unused = dp_ledger_limit_unused(book, limit);
+    double filtered = 0;
+    *epsilon = 0;
+    if (unused)
+        all.delta = limit->delta - limit->before_delta;
+    if (!run->as_published && within(sum.delta + run->delta, all.delta))
+        *epsilon = dp_round_down(fmax(0, all.epsilon * DECIMAL - sum.epsilon), 3);
+    int rc = limit->addition ? DP_OK : filter_fitting(book, limit, self, run, &filtered, err);
+    *epsilon = fmax(*epsilon, dp_round_down(filtered, 3));
     return rc;
 }

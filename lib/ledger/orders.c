@@ -42,7 +42,7 @@ static int best_order(double epsilon, double delta, const struct dp_charges *run
     return *runs > 0 ? DP_OK : dp_fail(err, DP_E_RUN, "no Rényi order has any room for epsilon %g at delta %g", epsilon, delta);
 }
 
-/* Orders of few digits beside the best one that have room of their own. */
+/* Orders of few digits beside the best one that have room of their own get half of what it leaves of delta; addition the rest. */
 static void spread(struct dp_ledger_budget *b, double epsilon, double delta, double best, double share)
 {
     static const double factors[] = {0.5, M_SQRT1_2, M_SQRT2, 2};
@@ -51,13 +51,13 @@ static void spread(struct dp_ledger_budget *b, double epsilon, double delta, dou
     for (size_t i = 0; i < 4; i++) {
         double order = 1 + (best - 1) * factors[i];
         order = order < 20 ? round(10 * order) / 10 : round(order);
-        if (order > 1 && order != best && runs_at(epsilon, (1 - share) * delta / 4, order, 1) > 0)
+        if (order > 1 && order != best && runs_at(epsilon, (1 - share) * delta / 8, order, 1) > 0)
             beside[count++] = order;
     }
     b->orders = 0;
-    b->order[b->orders++] = (struct dp_ledger_order){best, count > 0 ? share : 1};
+    b->order[b->orders++] = (struct dp_ledger_order){best, share};
     for (size_t i = 0; i < count; i++)
-        b->order[b->orders++] = (struct dp_ledger_order){beside[i], (1 - share) / (double)count};
+        b->order[b->orders++] = (struct dp_ledger_order){beside[i], (1 - share) / 2 / (double)count};
 }
 
 int dp_ledger_orders_pick(struct dp_ledger_budget *b, const struct dp_ledger_before *before, const struct dp_charges *run,

@@ -138,29 +138,32 @@ static int total_add(struct total *t, const struct dp_ledger_entry *entry)
 static int set_budget(json_t *json, const struct total *t, const struct dp_ledger_book *book)
 {
     struct dp_ledger_costs costs = {0};
-    double spent, order;
+    struct dp_ledger_counted counted = {.epsilon = (double)INFINITY};
+    struct dp_ledger_added added = dp_ledger_limit_added(book, t->limit, NULL);
     static const char *const names[] = {"epsilon", "epsilon_lower", "delta", "accountant", "why"};
     json_t *composed = json_object();
     int bad = composed == NULL;
     errno = 0;
-    if (dp_ledger_limit_epsilon(book, t->limit, &costs, &spent, &order, NULL) != DP_OK) {
-        spent = (double)INFINITY;
+    if (dp_ledger_limit_epsilon(book, t->limit, &costs, &counted, NULL) != DP_OK) {
+        counted.epsilon = (double)INFINITY;
         bad |= errno == ENOMEM;
     }
+    const char *by = counted.order > 0 ? "filter" : "addition";
     dp_ledger_costs_free(&costs);
     for (size_t i = 0; !bad && i < sizeof names / sizeof *names; i++)
         if (json_object_get(json, names[i]) != NULL)
             bad = json_object_set(composed, names[i], json_object_get(json, names[i]));
     json_object_del(json, "why");
     bad |= json_object_set_new(json, "composed", composed);
-    bad |= json_object_set_new(json, "epsilon", dp_ledger_real_json(spent));
+    bad |= json_object_set_new(json, "epsilon", dp_ledger_real_json(counted.epsilon));
     bad |= json_object_set_new(json, "epsilon_lower", json_real(0));
     bad |= json_object_set_new(json, "delta", json_real(t->limit->delta));
-    bad |= json_object_set_new(json, "accountant", json_string("filter"));
-    return bad |
-           json_object_set_new(json, "budget",
-                               json_pack("{s:f, s:f, s:o, s:o, s:f}", "epsilon", t->limit->epsilon, "delta", t->limit->delta,
-                                         "orders", orders_json(t->limit), "spent", dp_ledger_real_json(spent), "order", order));
+    bad |= json_object_set_new(json, "accountant", json_string(by));
+    json_t *budget = json_pack("{s:f, s:f, s:o, s:b, s:o, s:s, s:f, s:f, s:{s:o, s:f}}", "epsilon", t->limit->epsilon, "delta",
+                               t->limit->delta, "orders", orders_json(t->limit), "addition", t->limit->addition, "spent",
+                               dp_ledger_real_json(counted.epsilon), "by", by, "order", counted.order, "of_delta",
+                               counted.delta, "stated", "epsilon", dp_ledger_real_json(added.epsilon), "delta", added.delta);
+    return bad | json_object_set_new(json, "budget", budget);
 }
 
 /* What models without a mark said that they had cost. */
@@ -338,15 +341,16 @@ static int verify_budget(const struct dp_ledger_book *book, const struct dp_ledg
 {
     struct dp_ledger_costs costs = {0};
     struct dp_err why = {0};
-    double spent, order;
+    struct dp_ledger_counted counted;
     errno = 0;
-    int rc = dp_ledger_limit_epsilon(book, limit, &costs, &spent, &order, &why);
+    int rc = dp_ledger_limit_epsilon(book, limit, &costs, &counted, &why);
     dp_ledger_costs_free(&costs);
     if (rc != DP_OK)
         return errno == ENOMEM || find(findings, "%s: %s", limit->population, why.message);
-    return spent <= limit->epsilon * (1 + 0x1p-40)
+    return counted.epsilon <= limit->epsilon * (1 + 0x1p-40)
                ? 0
-               : find(findings, "%s: its budget is epsilon = %.9g, %.9g are spent", limit->population, limit->epsilon, spent);
+               : find(findings, "%s: its budget is epsilon = %.9g, %.9g are spent", limit->population, limit->epsilon,
+                      counted.epsilon);
 }
 
 int dp_ledger_verify(const char *path, json_t **result, struct dp_err *err)
@@ -432,6 +436,21 @@ static const char *count_of(long long count, const char *what, char buffer[48])
     return buffer;
 }
 
+/* How a budget has come to what it counts, and what the runs by themselves have stated. */
+static void print_counted(const json_t *budget, FILE *stream)
+{
+    const json_t *stated = json_object_get(budget, "stated");
+    double order = json_number_value(json_object_get(budget, "order")),
+           delta = json_number_value(json_object_get(stated, "delta"));
+    char epsilon[32];
+    number_of(stated, "epsilon", epsilon);
+    if (order > 0)
+        fprintf(stream, "counted by a filter at order %g, with delta %g; added up, the runs state epsilon %s at delta %g\n",
+                order, json_number_value(json_object_get(budget, "of_delta")), epsilon, delta);
+    else
+        fprintf(stream, "counted by adding up what the runs state: epsilon %s at delta %g\n", epsilon, delta);
+}
+
 /* The one number, and a sentence on the other. */
 static void print_spent(const json_t *total, FILE *stream)
 {
@@ -444,11 +463,13 @@ static void print_spent(const json_t *total, FILE *stream)
         fprintf(stream, " of a budget of %g", json_number_value(json_object_get(budget, "epsilon")));
     fprintf(stream, ", by %s and %s (%s", count_of(json_integer_value(json_object_get(total, "runs")), "run", runs),
             count_of(json_integer_value(json_object_get(total, "laps")), "lap", laps), why);
-    if (budget != NULL)
+    if (budget != NULL && json_number_value(json_object_get(budget, "order")) > 0)
         fprintf(stream, " at order %g", json_number_value(json_object_get(budget, "order")));
     fputc(')', stream);
     print_marks(total, stream);
     fputc('\n', stream);
+    if (budget != NULL && json_integer_value(json_object_get(total, "runs")) > 0)
+        print_counted(budget, stream);
     if ((other = json_object_get(total, "composed")) != NULL && json_integer_value(json_object_get(total, "runs")) > 0)
         fprintf(stream, "if all runs had been planned together: epsilon %s at delta %g\n", number_of(other, "epsilon", epsilon),
                 json_number_value(json_object_get(other, "delta")));

@@ -1,0 +1,329 @@
+/* A budget of a population: the filter and addition beside each other, who chooses, and what may be changed (ledger/limit.h). */
+#include "unit.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "ledger/book.h"
+#include "ledger/ledger.h"
+#include "ledger/limit.h"
+#include "ledger/report.h"
+
+#define PATH "test.ledger"
+
+static int enter(void **state)
+{
+    char *directory = strdup("/tmp/dpline-test-XXXXXX");
+    *state = directory;
+    return mkdtemp(directory) != NULL && chdir(directory) == 0 ? 0 : -1;
+}
+
+static int leave(void **state)
+{
+    char command[80];
+    snprintf(command, sizeof command, "rm -rf %s", (char *)*state);
+    free(*state);
+    return chdir("/") == 0 && system(command) == 0 ? 0 : -1;
+}
+
+static int fresh(void **state)
+{
+    (void)state;
+    unlink(PATH ".mark");
+    unlink(PATH);
+    return 0;
+}
+
+/* At order 2 a lap of z = 2 costs exactly 1/4. */
+static struct dp_event gaussian(double multiplier)
+{
+    return dp_event_gaussian(DP_SAMPLING_NONE, 1, multiplier, 0);
+}
+
+static int laps_of(const void *plan, int64_t laps, struct dp_charges *charges, struct dp_err *err)
+{
+    return dp_charges_add(charges, plan, laps, err);
+}
+
+/* A run of so many laps of the event. */
+static struct dp_ledger_run a_run(double epsilon, double delta, const struct dp_event *event, int64_t laps)
+{
+    return (struct dp_ledger_run){.data = "d",
+                                  .population = "p",
+                                  .rows = 9,
+                                  .adjacency = "null-record",
+                                  .epsilon = epsilon,
+                                  .delta = delta,
+                                  .laps = laps,
+                                  .prefix = laps_of,
+                                  .plan = event};
+}
+
+static int try(struct dp_ledger **ledger, const struct dp_ledger_run *run, struct dp_err *err)
+{
+    *err = (struct dp_err){0};
+    return dp_ledger_open(ledger, PATH, run, err);
+}
+
+static struct dp_ledger *opened(const struct dp_ledger_run *run)
+{
+    struct dp_ledger *ledger;
+    struct dp_err err;
+    if (try(&ledger, run, &err) != 0)
+        fail_msg("%s", err.message);
+    return ledger;
+}
+
+static int64_t granted(struct dp_ledger *ledger, const struct dp_event *event, int64_t laps)
+{
+    int64_t some;
+    struct dp_err err = {0};
+    int rc = dp_ledger_reserve(ledger, event, laps, &some, &err);
+    if (rc != 0 && rc != DP_E_BUDGET)
+        fail_msg("%s", err.message);
+    return some;
+}
+
+static void end(struct dp_ledger *ledger, const struct dp_event *event, int64_t laps, const char *status)
+{
+    struct dp_charges used = {0};
+    struct dp_err err = {0};
+    struct dp_ledger_end how = {.used = &used, .epsilon = 0.1, .delta = 1e-7, .accountant = "x", .status = status};
+    assert_int_equal(dp_charges_add(&used, event, laps, &err), 0);
+    assert_int_equal(dp_ledger_close(ledger, &how, &err), 0);
+    dp_charges_free(&used);
+    dp_ledger_free(ledger);
+}
+
+/* Opens, reserves and ends a run that must fit. */
+static void whole(const struct dp_ledger_run *run, const struct dp_event *event)
+{
+    struct dp_ledger *ledger = opened(run);
+    assert_int_equal(granted(ledger, event, run->laps), run->laps);
+    end(ledger, event, run->laps, "done");
+}
+
+static void assert_refused(const struct dp_ledger_run *run, const char *part)
+{
+    struct dp_ledger *ledger;
+    struct dp_err err;
+    assert_int_equal(try(&ledger, run, &err), DP_E_UNSAFE);
+    if (strstr(err.message, part) == NULL)
+        fail_msg("'%s' does not say '%s'", err.message, part);
+}
+
+static void set(struct dp_ledger_budget *budget)
+{
+    struct dp_err err = {0};
+    if (dp_ledger_set_budget(PATH, budget, &err) != 0)
+        fail_msg("%s", err.message);
+}
+
+static bool holds(void)
+{
+    json_t *result;
+    struct dp_err err = {0};
+    assert_int_equal(dp_ledger_verify(PATH, &result, &err), 0);
+    size_t findings = 0, i;
+    json_t *finding;
+    json_array_foreach (json_object_get(result, "findings"), i, finding) /* of budgets: the runs here state made-up costs */
+        findings += strstr(json_string_value(finding), "its budget is") != NULL;
+    json_decref(result);
+    return findings == 0;
+}
+
+/* At order 2 with a tenth of delta = 1e-5 the penalty is 13.1: nothing has room there. */
+static struct dp_ledger_budget a_budget(double epsilon)
+{
+    return (struct dp_ledger_budget){.population = "p",
+                                     .data = "d",
+                                     .adjacency = "null-record",
+                                     .epsilon = epsilon,
+                                     .delta = 1e-5,
+                                     .order = {{40, 0.1}},
+                                     .orders = 1};
+}
+
+static void addition_admits_what_the_filter_does_not(void **state)
+{
+    (void)state;
+    struct dp_ledger_budget budget = a_budget(1);
+    struct dp_event event = gaussian(2);
+    struct dp_ledger_run tenth = a_run(0.1, 1e-6, &event, 1), fifth = a_run(0.2, 1e-6, &event, 1);
+    set(&budget);
+    whole(&fifth, &event);
+    for (int i = 0; i < 8; i++) /* 0.2 and eight tenths are 1, although binary fractions say a little more */
+        whole(&tenth, &event);
+    assert_true(holds());
+    assert_refused(&tenth, "epsilon 1 of it is spent, and no run of as many laps fits at delta = 1e-06");
+}
+
+static void addition_counts_delta(void **state)
+{
+    (void)state;
+    struct dp_ledger_budget budget = a_budget(1);
+    struct dp_event event = gaussian(2);
+    struct dp_ledger_run half = a_run(0.1, 5e-6, &event, 1), less = a_run(0.1, 4e-6, &event, 1);
+    set(&budget);
+    whole(&half, &event);
+    assert_refused(&half, "no run of as many laps fits at delta = 5e-06"); /* a tenth of delta is the filter's */
+    whole(&less, &event);
+    assert_true(holds());
+}
+
+/* Whatever it has used, and also what the filter admitted. */
+static void addition_counts_runs_whole(void **state)
+{
+    (void)state;
+    struct dp_ledger_budget budget = a_budget(1);
+    struct dp_event event = gaussian(2), quiet = gaussian(1000);
+    struct dp_ledger_run first = a_run(0.4, 1e-6, &event, 10), beside = a_run(0.5, 1e-6, &quiet, 10);
+    struct dp_ledger_run more = a_run(0.2, 1e-6, &event, 1), rest = a_run(0.1, 1e-6, &event, 1);
+    set(&budget);
+    struct dp_ledger *ledger = opened(&first);
+    assert_true(dp_ledger_at_once(ledger));
+    assert_int_equal(granted(ledger, &event, 10), 10);
+    end(ledger, &event, 3, "interrupted");
+    whole(&beside, &quiet);
+    assert_refused(&more, "with as many laps a run of --epsilon 0.1 fits");
+    whole(&rest, &event);
+    struct dp_ledger *nothing = opened(&(struct dp_ledger_run){
+        .data = "d", .population = "p", .rows = 9, .adjacency = "null-record", .epsilon = 5, .delta = 1e-6});
+    assert_int_equal(granted(nothing, &event, 1), 0);
+    end(nothing, &event, 0, "budget"); /* has released nothing, and counts nothing */
+    assert_true(holds());
+}
+
+static void what_is_published_does_not_add_up(void **state)
+{
+    (void)state;
+    struct dp_ledger_budget budget = a_budget(1);
+    struct dp_event event = gaussian(2);
+    struct dp_ledger_run published = a_run(0.1, 1e-6, &event, 1);
+    published.as_published = true;
+    set(&budget);
+    assert_refused(&published, "affords 0 of the run's 1 laps");
+}
+
+/* One run of exactly the budget, at its delta. */
+static void the_first_run_may_choose_addition(void **state)
+{
+    (void)state;
+    struct dp_ledger_budget budget = a_budget(1);
+    struct dp_event event = gaussian(2), quiet = gaussian(1e6);
+    struct dp_ledger_run large = a_run(1.01, 1e-5, &event, 1), exact = a_run(1, 1e-5, &event, 1);
+    struct dp_ledger_run small = a_run(0.5, 1e-7, &quiet, 1);
+    set(&budget);
+    assert_refused(&large, "with as many laps a run of --epsilon 1 fits");
+    whole(&exact, &event);
+    assert_true(holds());
+    assert_refused(&small, "epsilon 1 of it is spent");
+}
+
+/* Then the filter has no share, also where it would have room. */
+static void who_chooses_addition_gives_up_the_filter(void **state)
+{
+    (void)state;
+    struct dp_ledger_budget budget = a_budget(1);
+    struct dp_event event = gaussian(12), quiet = gaussian(1e6); /* order 40 has room for five laps of ten */
+    struct dp_ledger_run exact = a_run(1, 1e-5, &event, 10), small = a_run(0.5, 1e-7, &quiet, 1);
+    set(&budget);
+    struct dp_ledger *ledger = opened(&exact);
+    assert_int_equal(granted(ledger, &event, 1), 1);
+    end(ledger, &event, 1, "interrupted");
+    assert_refused(&small, "affords 0 of the run's 1 laps (--partial lets it run that far); epsilon 1 of it is spent");
+}
+
+static void nobody_chooses_after_something_was_released(void **state)
+{
+    (void)state;
+    struct dp_ledger_budget budget = a_budget(1);
+    struct dp_event event = gaussian(2), quiet = gaussian(1e6);
+    struct dp_ledger_run small = a_run(0.01, 1e-9, &quiet, 1), rest = a_run(0.9, 9.9e-6, &event, 1);
+    set(&budget);
+    whole(&small, &quiet);
+    assert_refused(&rest, "affords 0 of the run's 1 laps");
+}
+
+/* A run that only addition admitted keeps its laps, whoever comes beside it. */
+static void what_was_admitted_whole_stays_so(void **state)
+{
+    (void)state;
+    struct dp_ledger_budget budget = a_budget(1);
+    struct dp_event event = gaussian(2), quiet = gaussian(1e6);
+    struct dp_ledger_run first = a_run(0.9, 1e-6, &event, 10), beside = a_run(0.2, 1e-6, &quiet, 1);
+    set(&budget);
+    struct dp_ledger *ledger = opened(&first);
+    assert_true(dp_ledger_at_once(ledger));
+    assert_int_equal(granted(ledger, &event, 10), 10);
+    assert_refused(&beside, "affords 0 of the run's 1 laps");
+    end(ledger, &event, 10, "done");
+    assert_true(holds());
+}
+
+static void a_budget_is_replaced_or_lowered(void **state)
+{
+    (void)state;
+    struct dp_ledger_budget budget = a_budget(1), other = a_budget(5), one = a_budget(1);
+    struct dp_event event = gaussian(2);
+    struct dp_ledger_run run = a_run(0.6, 1e-6, &event, 1), more = a_run(0.5, 1e-6, &event, 1);
+    struct dp_err err = {0};
+    set(&budget);
+    set(&other);
+    end(opened(&run), &event, 0, "interrupted"); /* has spent nothing */
+    set(&one);
+    whole(&run, &event);
+    assert_int_equal(dp_ledger_set_budget(PATH, &other, &err), DP_E_UNSAFE);
+    assert_string_equal(err.message, "runs have spent of the budget of epsilon = 1 for p in the ledger test.ledger: it can be "
+                                     "lowered, but what they have released must not raise it");
+    assert_int_equal(dp_ledger_set_budget(PATH, &one, &err), DP_E_UNSAFE);
+    one.epsilon = 0.59;
+    assert_int_equal(dp_ledger_set_budget(PATH, &one, &err), DP_E_UNSAFE);
+    assert_string_equal(err.message, "the runs on p in the ledger test.ledger have spent epsilon = 0.6 of its budget already");
+    one.delta = 2e-5;
+    assert_int_equal(dp_ledger_set_budget(PATH, &one, &err), DP_E_UNSAFE);
+    one.delta = 1e-5;
+    one.epsilon = 0.8;
+    one.order[0] = (struct dp_ledger_order){7, 1}; /* of which it takes no notice */
+    set(&one);
+    assert_true(one.orders == 1 && one.order[0].order == 40);
+    assert_refused(&more, "the budget of epsilon = 0.8 for p");
+    assert_true(holds());
+}
+
+/* Where two budgets are on one run, both have to admit it. */
+static void two_budgets_both_admit(void **state)
+{
+    (void)state;
+    struct dp_ledger_budget large = a_budget(3), little = a_budget(0.5);
+    struct dp_event event = gaussian(2);
+    struct dp_ledger_run run = a_run(0.6, 1e-6, &event, 1);
+    large.data = NULL;
+    little.population = "d";
+    little.data = NULL;
+    set(&large);
+    set(&little);
+    assert_refused(&run, "the budget of epsilon = 0.5 for d");
+    run.epsilon = 0.5;
+    whole(&run, &event);
+    assert_refused(&run, "the budget of epsilon = 0.5 for d");
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup(name, fresh)
+    const struct CMUnitTest tests[] = {
+        TEST(addition_admits_what_the_filter_does_not),
+        TEST(addition_counts_delta),
+        TEST(addition_counts_runs_whole),
+        TEST(what_is_published_does_not_add_up),
+        TEST(the_first_run_may_choose_addition),
+        TEST(who_chooses_addition_gives_up_the_filter),
+        TEST(nobody_chooses_after_something_was_released),
+        TEST(what_was_admitted_whole_stays_so),
+        TEST(a_budget_is_replaced_or_lowered),
+        TEST(two_budgets_both_admit),
+    };
+    return cmocka_run_group_tests(tests, enter, leave);
+}

@@ -7,7 +7,8 @@
 #include "base/option.h"
 
 /* dp_init, and puts something on the standard streams that were closed, so that no file of ours takes their numbers;
-   writing to a closed standard output still fails. Handles SIGBUS (mapped.h). */
+   writing to a closed standard output still fails. Handles SIGBUS (mapped.h), and ignores SIGXFSZ, so that a file that may not
+   grow is an error of write. */
 void dp_cli_guard(void);
 
 /* Parses; answers --help and --version itself. Returns true when the command is to run; otherwise *status is the

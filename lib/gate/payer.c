@@ -60,6 +60,19 @@ static int64_t rows_of(const struct dp_payer *p, const struct dp_frame *frame)
     return hello->records > 0 ? hello->record[0].rows : 0;
 }
 
+/* A site has the cost of the model from somebody else: it writes none into its ledger that its own budget does not cover. */
+static int check_prior(const struct dp_payer *p, struct dp_err *err)
+{
+    double prior = fmax(p->prior_epsilon, p->prior_sound);
+    if (!p->site || (prior <= p->options->epsilon && p->prior_delta <= p->options->delta))
+        return DP_OK;
+    return dp_fail(
+        err, DP_E_BUDGET,
+        "the model it starts from states that it has cost epsilon %.6g at delta %.6g, which --epsilon and --delta here "
+        "do not cover",
+        prior, p->prior_delta);
+}
+
 /* A run that starts from a released model adds to what that model has cost (basic composition). */
 static int note_prior(struct dp_payer *p, const struct dp_frame *frame, struct dp_err *err)
 {
@@ -76,7 +89,7 @@ static int note_prior(struct dp_payer *p, const struct dp_frame *frame, struct d
     bool published = dp_frame_bool(frame, DP_F_AS_PUBLISHED);
     p->prior_sound = dp_frame_real(frame, DP_F_EPSILON_SOUND, published ? (double)NAN : p->prior_epsilon);
     p->published |= published;
-    return DP_OK;
+    return check_prior(p, err);
 }
 
 /* The first laps of the run, as the ledger charges them. */

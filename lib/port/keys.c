@@ -56,6 +56,8 @@ static int read_file(int at, const char *directory, const char *name, char **tex
     *size = 0;
     snprintf(slash, sizeof slash, "/%s", name);
     int fd = openat(at, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+    if (fd < 0 && errno == ELOOP)
+        return dp_fail(err, DP_E_UNSAFE, "%s%s is a symbolic link, and keys are kept in files", directory, slash);
     if (fd < 0)
         return errno == ENOENT ? DP_OK : dp_fail_errno(err, errno, "cannot open %s%s", directory, slash);
     struct stat st;

@@ -14,6 +14,7 @@ static void become_shell(const char *text, int out, int errors)
     int none = open("/dev/null", O_RDONLY);
     setpgid(0, 0);
     signal(SIGPIPE, SIG_DFL);
+    signal(SIGXFSZ, SIG_DFL);
     if (none >= 0 && dup2(none, STDIN_FILENO) >= 0 && dup2(out, STDOUT_FILENO) >= 0 && dup2(errors, STDERR_FILENO) >= 0)
         execl("/bin/sh", "sh", "-c", text, (char *)NULL);
     _exit(127);

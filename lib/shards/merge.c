@@ -7,6 +7,8 @@
 
 #include "base/mem.h"
 #include "base/text.h"
+#include "math/coins.h"
+#include "shards/reach.h"
 
 #define DIGEST 16 /* bytes, as that of a data set */
 
@@ -148,11 +150,15 @@ static int place(struct dp_merge *m, int k, const struct dp_frame *answer, struc
 {
     struct dp_merge_shard *shard = &m->shard[k];
     int64_t rows = answer->record[0].rows;
+    shard->rows = rows;
     shard->first_row = m->parts ? 0 : m->rows;
-    if (m->parts)
-        m->rows = rows;
-    else if (__builtin_add_overflow(m->rows, rows, &m->rows))
-        return dp_fail(err, DP_E_UNSAFE, "the rows of all shards are too many to count");
+    if (rows > DP_COINS_ROWS)
+        return dp_fail(err, DP_E_UNSAFE, "shard %d announces %lld rows, and batches are drawn from at most %lld", k + 1,
+                       (long long)rows, (long long)DP_COINS_ROWS);
+    m->rows = m->parts ? rows : m->rows + rows;
+    if (m->rows > DP_COINS_ROWS)
+        return dp_fail(err, DP_E_UNSAFE, "the shards announce %lld rows together, and batches are drawn from at most %lld",
+                       (long long)m->rows, (long long)DP_COINS_ROWS);
     int rc = keep_text(&shard->data, own_text(answer, DP_F_DATA), err);
     if (rc == DP_OK)
         rc = keep_text(&shard->population, own_text(answer, DP_F_POPULATION), err);
@@ -294,7 +300,8 @@ static int check_answer(const struct dp_merge *m, int k, const struct dp_frame *
     if (strcmp(own_text(answer, DP_F_DATA), m->shard[k].data) != 0 ||
         strcmp(own_text(answer, DP_F_POPULATION), m->shard[k].population) != 0)
         return dp_fail(err, DP_E_UNSAFE, "shard %d has other data than it said in the beginning", k + 1);
-    return check_paid(m, k, answer, err);
+    int rc = check_paid(m, k, answer, err);
+    return rc == DP_OK ? dp_reach_check(answer, m->shard[k].rows, k + 1, err) : rc;
 }
 
 /* Sums that add up have one shape: that of the columns of the rows. */

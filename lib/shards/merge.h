@@ -14,6 +14,7 @@
 #include "wire/frame.h"
 
 struct dp_merge_shard {
+    int64_t rows;            /* its own; of a part, where nobody knows them, those of all */
     int64_t first_row;       /* sites: rows of the shards before this one */
     char *data, *population; /* as its frames have them */
 };
@@ -32,7 +33,8 @@ struct dp_merge {
  * sets these), and makes of `sent`, in *out, what the pipeline of one of them would have made of it next to all rows: `sent`
  * with the number of stages, the records and the plan of the answers; rows of sites are added. DP_E_UNSAFE: a frame is not of
  * this run, or two shards do not fit each other: other pipelines, options, labels, scaling, row norms; parts of different data
- * sets, or the same data set at two sites, where one person would count twice. `out` may be `sent`. */
+ * sets, or the same data set at two sites, where one person would count twice; or there are more rows than 2^48, from which
+ * no batch is drawn. `out` may be `sent`. */
 int dp_merge_hello(struct dp_merge *merge, int shards, const struct dp_frame *const answer[], const struct dp_frame *sent,
                    struct dp_frame *out, struct dp_err *err);
 
@@ -44,8 +46,8 @@ int dp_merge_token(const struct dp_merge *merge, int shard, const struct dp_fram
 /* Adds the answers to a lap whose frame came to the gather as `token`; answer[k] is NULL where shard k has been lost, and one
  * is there. *out is `token` with the sums, records, label and public fields of the answers, `data` and `population` of all
  * together, `elsewhere` if one has it, and `lost` where shards are; records of noise in shares say how many shares it holds.
- * DP_E_UNSAFE: the answers differ in anything but their sums, or are not bounded or noised sums of whole numbers with a record
- * each; DP_E_RUN: a sum overflows. `out` may be `token`. */
+ * DP_E_UNSAFE: the answers differ in anything but their sums, are not bounded or noised sums of whole numbers with a record
+ * each, or a sum is larger than the rows of its shard can make it (reach.h); DP_E_RUN: a sum overflows. `out` may be `token`. */
 int dp_merge_lap(const struct dp_merge *merge, const struct dp_frame *const answer[], const struct dp_frame *token,
                  struct dp_frame *out, struct dp_err *err);
 

@@ -111,6 +111,16 @@ static bool same_greeting(struct desk *desk, const struct dp_link_event *event, 
     return true;
 }
 
+/* That a worker has failed, by the status that it has sent: any number, or none. */
+static int failed(const struct remote *r, int shard, int64_t status, struct dp_err *err)
+{
+    char how[40] = "ended early";
+    if (status >= 1 && status <= -DP_E_UNSAFE)
+        snprintf(how, sizeof how, "failed with status %d", (int)status);
+    return dp_fail(err, status == -DP_E_UNSAFE ? DP_E_UNSAFE : DP_E_RUN,
+                   "the worker of shard %d of %d has %s; why, it says at its own place", shard, r->roster.shards, how);
+}
+
 /* A worker has ended early: its budget is spent, or it has failed. */
 static int take_end(struct remote *r, int shard, struct dp_err *err)
 {
@@ -126,9 +136,7 @@ static int take_end(struct remote *r, int shard, struct dp_err *err)
     }
     if (spent)
         return dp_fail(err, DP_E_BUDGET, "the budget of shard %d of %d is spent", shard, r->roster.shards);
-    return dp_fail(err, status == 5 ? DP_E_UNSAFE : DP_E_RUN,
-                   "the worker of shard %d of %d has failed with status %lld; why, it says at its own place", shard,
-                   r->roster.shards, (long long)status);
+    return failed(r, shard, status, err);
 }
 
 static int take_frame(struct remote *r, const struct dp_link_event *event, struct dp_err *err)

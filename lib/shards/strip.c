@@ -66,6 +66,16 @@ static int check_hello(const struct dp_frame *hello, const struct dp_link_header
     return DP_OK;
 }
 
+/* What was released has cost something, and comes with the numbers that were released. */
+static bool costs_for_nothing(const struct dp_frame *lap)
+{
+    for (int i = 0; i < DP_F_COUNT; i++)
+        if (dp_fields[i].type == DP_T_ARRAY && dp_frame_has(lap, (enum dp_field)i))
+            return false;
+    return dp_frame_has(lap, DP_F_EPSILON) || dp_frame_has(lap, DP_F_DELTA) || dp_frame_has(lap, DP_F_EPSILON_SOUND) ||
+           dp_frame_has(lap, DP_F_PRIOR_EPSILON) || dp_frame_has(lap, DP_F_PRIOR_DELTA);
+}
+
 static int check_lap(const struct dp_frame *frame, int64_t lap, struct dp_err *err)
 {
     if (frame->lap != lap)
@@ -74,6 +84,9 @@ static int check_lap(const struct dp_frame *frame, int64_t lap, struct dp_err *e
         return dp_fail(err, DP_E_UNSAFE, "the gather sends a %s frame", dp_label_name(frame->label));
     if (frame->records != 0)
         return dp_fail(err, DP_E_UNSAFE, "lap %lld comes with records, and what bounds the sums of rows here is said here",
+                       (long long)frame->lap);
+    if (costs_for_nothing(frame))
+        return dp_fail(err, DP_E_UNSAFE, "lap %lld comes with what a model has cost, and without a model",
                        (long long)frame->lap);
     return DP_OK;
 }

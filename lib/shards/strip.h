@@ -25,6 +25,7 @@ struct dp_site {
  *   - a seed, unless the site allows it: whoever knows the seed knows all keys of the stages here;
  *   - a lap frame that is not released, or of another lap than its header;
  *   - a frame with records: stages would take them for their own bounds on the rows here;
+ *   - a lap frame that states what a model has cost, and has no model;
  *   - a frame with any other field that only the site itself may state. The table of fields (wire/schema.h) decides: of a hello
  *     frame those of the stream, the place of the shard and the laps may come; of a lap frame those that a gate lets pass or
  *     states itself, the place of the rows, and whether the model is from elsewhere. */

@@ -118,3 +118,22 @@ print(spent, answer["kind"], answer["status"])' "$LEFT | $CONSENT" --checkpoint 
     lied 'gather.send({"kind": "hello", "format": 2, "run": "00" * 16, "shard": 1, "shards": 2, "stage": 0, "laps": 40}); gather.answer()' "$LEFT | $CONSENT"
     refused 5 'the gather sends a hello frame of another run than its header says'
 }
+
+@test "what a model has cost comes with a model, and costs a site no more than its budget" {
+    cost='epsilon=1e6, delta=.5, adjacency="null-record"' model='model=matrix([.1] * 5), method="gradient", scale=1.0'
+    lied "hello(); lap(1, $cost)" "$LEFT | $CONSENT"
+    refused 5 'lap 1 comes with what a model has cost, and without a model'
+    for more in "$cost" 'epsilon=1.0, delta=2e-5' 'epsilon=1.01, delta=1e-5' 'epsilon=.5, epsilon_sound=9.0, as_published=True, delta=1e-5'; do
+        lied "hello(); print(lap(1, $model, $more)['status'])" "$LEFT | $CONSENT"
+        assert_equal "$status $(cat heard)" '3 3'
+        assert_regex "$(cat said)" \
+            '^dp-worker: the model it starts from states that it has cost epsilon .* at delta .*, which --epsilon and --delta here do not cover$'
+        # nor as that of a run that has begun elsewhere
+        lied "hello(); print(lap(2, $model, prior_epsilon=2.0, prior_delta=1e-5)['status'])" "$LEFT | $CONSENT"
+        assert_equal "$status $(cat heard)" '3 3'
+        [ ! -e site.dp/ledger ]
+    done
+    lied "hello(); lap(1, $model, epsilon=1.0, delta=1e-5); end()" "$LEFT | $CONSENT"
+    assert_equal "$status" 0
+    assert_equal "$(entries open .prior_epsilon)" 1
+}

@@ -63,6 +63,13 @@ prepare() { umask 022; }
     assert_output "self $(cat a.key)"
 }
 
+@test "keys are files, not links to files" {
+    dp-key new k > key
+    mv k/own elsewhere
+    ln -s ../elsewhere k/own
+    complains 5 'dp-key: k/own is a symbolic link, and keys are kept in files' dp-key show k
+}
+
 @test "what others can read or write is refused" {
     dp-key new k > key
     for mode in 710 705 770; do

@@ -177,3 +177,37 @@ END
     assert_equal "$(cat said)" "dp-gather: shards 1 and 2 both belong to site, who would know two shares of the noise"
     assert [ ! -e part ]
 }
+
+@test "a sum that is larger than the rows of its shard can make it is not added, and the shard is named" {
+    filter inflate '
+import struct, msgpack
+if frame["kind"] == "lap" and frame["lap"] == 3:
+    data = frame["sum"].data
+    frame["sum"] = msgpack.ExtType(1, data[:18] + struct.pack("<q", 2**62) * ((len(data) - 18) // 8))'
+    for k in 1 2; do dp-synth classification --rows 300 --cols 9 --seed 4$k -o site$k.dp -q; done
+    for noise in '' '| dp-noise --share -z 4 --allow-seeded'; do
+        rm -f part worker-?
+        PIPELINE="${SAMPLE/two/site1} | ${STEP/two/site1} $noise" worker 1
+        PIPELINE="${SAMPLE/two/site2} | ${STEP/two/site2} $noise | ./inflate" worker 2
+        gate=$GATE
+        [ -z "$noise" ] || gate=${GATE#*| }
+        complains 5 "dp-gather: shard 2 gives a 'sum' that is larger than its 300 rows can make it" \
+            timeout 60 dp-loop --laps 5 --seed 1 -q -o part -- "$GATHER --workers 2 | $gate"
+        ended 1 4
+        assert_equal "$(dp-info -g lap part)" 2
+    done
+}
+
+@test "a worker that ends with a status that there is not" {
+    for status in 0 4611686018427387904 -3 9; do
+        rm -f run/gate
+        worker 1 --timeout 2 # it may not have been there before the run had failed
+        { while [ ! -S run/gate ]; do sleep 0.02; done
+            exec "$ROOT/tests/bats/bad-worker.py" run/gate 2/2 "answer = lambda frame: {'kind': 'error', 'status': $status}"; } &
+        echo $! > liar.pid
+        complains 1 'dp-gather: the worker of shard 2 of 2 has ended early; why, it says at its own place' \
+            timeout 60 dp-loop --laps 5 --seed 1 -q -o part -- "dp-gather --at $AT --workers 2 --timeout 10 | $GATE"
+        ended 1 4
+        wait "$(cat liar.pid)" || true
+    done
+}

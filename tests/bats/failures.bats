@@ -313,3 +313,11 @@ for line in lines + [line]: print(line)
     # the last state of the bar stands, whole, on a line of its own, whoever came last
     [ "$(grep -cE '^\[#{24}\] lap 5/5 .* took [0-9:]+$' screen)" = 1 ] || fail "$(cat -A screen)"
 }
+
+@test "a file that may not grow is an error with a sentence, of every command" {
+    complains 1 'dp-synth: cannot write t.dp/X.npy: File too large' \
+        bash -c 'ulimit -f 1; exec dp-synth classification --rows 2000 --cols 50 -o t.dp -q' # KiB
+    run bash -c "ulimit -f 1; dp-loop --laps 2000 --exec processes -q -o limited -- '$CHILD' 2>&1 > frames"
+    assert_failure 1
+    assert_output --partial 'File too large'
+}

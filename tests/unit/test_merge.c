@@ -178,7 +178,16 @@ static void hello_is_of_this_run(void **state)
     hello_refused("shard 2 does not say how many rows it has");
     greet(2);
     answer[1]->record[0].rows = INT64_MAX;
-    hello_refused("the rows of all shards are too many to count");
+    hello_refused("shard 2 announces 9223372036854775807 rows, and batches are drawn from at most 281474976710656");
+    greet(3);
+    answer[1]->record[0].rows = 1LL << 48; /* and shard 1 has 100: it would be no fault of shard 3 */
+    hello_refused("the shards announce 281474976710756 rows together, and batches are drawn from at most 281474976710656");
+    greet_parts(2);
+    for (int k = 0; k < 2; k++) {
+        dp_frame_set_int(answer[k], DP_F_N, 1LL << 48);
+        answer[k]->record[0].rows = 1LL << 48;
+    }
+    assert_int_equal(hello(NULL), 0);
 }
 
 /* One person's row in two shards would count twice. */
@@ -386,11 +395,80 @@ static void a_sum_that_overflows_is_refused(void **state)
 {
     (void)state;
     run_lap();
+    for (int k = 0; k < 3; k++) /* no bound says how large sums can be */
+        answer[k]->record[0].bound = 0;
     whole(answer[0], DP_F_SUM, INT64_MAX - 4, 0);
     lap_refused(DP_E_RUN, "the 'sum' of all shards in lap 3 overflows");
     whole(answer[0], DP_F_SUM, INT64_MAX - 5, 0);
     assert_int_equal(lap((const struct dp_frame *const *)answer, NULL), 0);
     assert_true(at(out, DP_F_SUM, 0) == INT64_MAX);
+}
+
+/* 100 rows of norm 1, in steps of 1/8, and two coordinates that are rounded. */
+static void a_sum_is_no_larger_than_its_rows_make_it(void **state)
+{
+    (void)state;
+    static const char larger[] = "shard 1 gives a 'sum' that is larger than its 100 rows can make it";
+    run_lap();
+    whole(answer[0], DP_F_SUM, -800, 0);
+    assert_int_equal(lap((const struct dp_frame *const *)answer, NULL), 0);
+    run_lap();
+    whole(answer[0], DP_F_SUM, 0, 801);
+    lap_refused(DP_E_UNSAFE, larger);
+    run_lap();
+    whole(answer[0], DP_F_SUM, 600, -600);
+    lap_refused(DP_E_UNSAFE, larger);
+    run_lap();
+    whole(answer[0], DP_F_SUM, INT64_MIN, INT64_MIN);
+    lap_refused(DP_E_UNSAFE, larger);
+    run_lap();
+    whole(answer[1], DP_F_SUM, 1600, 0); /* of 200 rows */
+    assert_int_equal(lap((const struct dp_frame *const *)answer, NULL), 0);
+    greet_parts(2);
+    assert_int_equal(hello(NULL), 0);
+    assert_int_equal(merge.shard[1].rows, 900);
+}
+
+/* Of noise in shares a sum has (√2 + 10) standard deviations of its share more: 11.4 × 16 / √(3 − 1) / 0.125 = 1033 steps. */
+static void shares_of_noise_may_be_as_large_as_noise_is(void **state)
+{
+    (void)state;
+    for (int64_t sum = 1830; sum <= 1840; sum += 10) {
+        run_lap();
+        for (int k = 0; k < 3; k++) {
+            answer[k]->label = DP_LABEL_NOISED;
+            answer[k]->record[0].shares = 3;
+            answer[k]->record[0].colluding = 1;
+            answer[k]->record[0].scale = 16;
+            answer[k]->record[0].query = (struct dp_query){.kind = DP_QUERY_GAUSSIAN, .multiplier = 16};
+        }
+        whole(answer[0], DP_F_SUM, sum, 0);
+        if (sum == 1830)
+            assert_int_equal(lap((const struct dp_frame *const *)answer, NULL), 0);
+        else
+            lap_refused(DP_E_UNSAFE, "shard 1 gives a 'sum' that is larger than its 100 rows can make it");
+    }
+}
+
+/* Each row counts for one half, to one side or the other. */
+static void a_count_is_no_larger_than_its_rows_make_it(void **state)
+{
+    (void)state;
+    for (int64_t count = 100; count <= 102; count += 2) {
+        run_lap();
+        for (int k = 0; k < 3; k++) {
+            answer[k]->record[0].of = DP_F_WITHIN;
+            answer[k]->record[0].bound = 0.5;
+            dp_frame_drop(answer[k], DP_F_SUM);
+            int64_t *cell;
+            assert_int_equal(dp_frame_make_array(answer[k], DP_F_WITHIN, DP_I64, 1, 1, &cell, NULL), 0);
+            *cell = k == 0 ? count : 0;
+        }
+        if (count == 100)
+            assert_int_equal(lap((const struct dp_frame *const *)answer, NULL), 0);
+        else
+            lap_refused(DP_E_UNSAFE, "shard 1 gives a 'count' that is larger than its 100 rows can make it");
+    }
 }
 
 static int enter(void **state)
@@ -427,6 +505,9 @@ int main(void)
         cmocka_unit_test(shares_of_noise_are_counted),
         cmocka_unit_test(laps_that_do_not_fit_are_refused),
         cmocka_unit_test(a_sum_that_overflows_is_refused),
+        cmocka_unit_test(a_sum_is_no_larger_than_its_rows_make_it),
+        cmocka_unit_test(shares_of_noise_may_be_as_large_as_noise_is),
+        cmocka_unit_test(a_count_is_no_larger_than_its_rows_make_it),
     };
     return cmocka_run_group_tests(tests, enter, leave);
 }

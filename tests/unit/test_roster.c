@@ -431,6 +431,10 @@ static void lap_frames_from_a_gather_that_lies(void **state)
     f->label = DP_LABEL_RELEASED;
     assert_int_equal(dp_frame_add_record(f, &record, &err), 0);
     assert_int_equal(check(f, 2, false, &err), DP_E_UNSAFE);
+    f->records = 0;
+    dp_frame_set_real(f, DP_F_PRIOR_EPSILON, 9);
+    assert_int_equal(check(f, 2, false, &err), DP_E_UNSAFE);
+    assert_string_equal(err.message, "lap 3 comes with what a model has cost, and without a model");
     dp_frame_reset(f, DP_KIND_END);
     assert_int_equal(check(f, 2, false, &err), DP_OK);
     dp_frame_free(f);
@@ -446,6 +450,8 @@ static int check_with(enum dp_kind kind, enum dp_field field, struct dp_err *err
         f->lap = 3;
     }
     f->value[field].present = true;
+    if (kind == DP_KIND_LAP) /* what it has cost is that of a model */
+        f->value[DP_F_MODEL].present = true;
     int rc = check(f, 2, false, err);
     dp_frame_free(f);
     return rc;

@@ -1,0 +1,49 @@
+#include "shards/reach.h"
+
+#include <math.h>
+
+#include "priv/shares.h"
+
+#define COUNT_GRID 0.5
+#define ROUNDING 1e-9 /* more than the arithmetic here is off by */
+
+static double grid_of(const struct dp_frame *answer, enum dp_field field)
+{
+    return field == DP_F_WITHIN ? COUNT_GRID : dp_frame_real(answer, DP_F_GRID, 0);
+}
+
+/* Of the Gaussian noise that this shard has drawn, in units of the field; infinite where no bound on the noise is known. */
+static double noise_of(const struct dp_record *r)
+{
+    if (r->query.kind == DP_QUERY_NONE)
+        return 0;
+    if (r->query.kind != DP_QUERY_GAUSSIAN)
+        return (double)INFINITY;
+    return r->shares > r->colluding ? dp_shares_scale(r->scale, r->shares, r->colluding) : r->scale;
+}
+
+static long double norm(const struct dp_array *sum)
+{
+    const int64_t *at = sum->data;
+    long double squares = 0;
+    for (size_t i = 0; i < sum->count; i++)
+        squares += (long double)at[i] * (long double)at[i];
+    return sqrtl(squares);
+}
+
+int dp_reach_check(const struct dp_frame *answer, int64_t rows, int shard, struct dp_err *err)
+{
+    for (int i = 0; i < answer->records; i++) {
+        const struct dp_record *r = &answer->record[i];
+        const struct dp_array *sum = r->of != DP_F_NONE ? dp_frame_array(answer, r->of) : NULL;
+        double grid = grid_of(answer, r->of);
+        if (sum == NULL || sum->dtype != DP_I64 || !(r->bound > 0) || !(grid > 0))
+            continue;
+        double wide = sqrt((double)sum->count);
+        double reach = (double)rows * (r->bound / grid) + noise_of(r) / grid * (wide + DP_REACH_SIGMAS) + wide / 2;
+        if (norm(sum) > (long double)(reach * (1 + ROUNDING)))
+            return dp_fail(err, DP_E_UNSAFE, "shard %d gives a '%s' that is larger than its %lld rows can make it", shard,
+                           dp_fields[r->of].key, (long long)rows);
+    }
+    return DP_OK;
+}

@@ -277,6 +277,29 @@ static void epsilon_where_delta_is(void **state)
 }
 
 /* As many frequencies as it is said to take are enough, and where rounding is more than is allowed none are. */
+/* The rounding errors of all parts count. With a part of very many laps and a part of one lap, in either order, the bounds are as far
+   apart as the many laps make them: T · 2^-53 of δ at least. With a cut too. */
+static void all_parts_round(void **state)
+{
+    (void)state;
+    double width[2][2];
+    for (int rare = 0; rare < 2; rare++) {
+        const struct dp_pld_part many[] = {{DP_PLD_GAUSSIAN, 1, 1e4, 0, 100000000}, {DP_PLD_GAUSSIAN, 1e-7, 0.45, 0, 1000000}};
+        const struct dp_pld_part one[] = {{DP_PLD_GAUSSIAN, 1, 2, 0, 1}, {DP_PLD_GAUSSIAN, 1e-3, 0.5, 0, 1}};
+        struct dp_pld_contour c = {.s = 2, .above = 7, .below = 0.6, .period = 60, .frequencies = 400};
+        if (rare)
+            c = (struct dp_pld_contour){
+                .s = 1, .above = 2, .below = 0.1, .period = 60, .frequencies = 4000, .cut = {0.3, 0.2}, .most = 0.9, .x = 30};
+        for (int turn = 0; turn < 2; turn++) {
+            const struct dp_pld_part parts[] = {turn ? one[rare] : many[rare], turn ? many[rare] : one[rare]};
+            struct bounds b = delta_on(parts, 2, false, 12, &c, rare ? 1 : 3);
+            width[rare][turn] = (b.upper - b.lower) / b.upper;
+        }
+        assert_near(width[rare][0] / width[rare][1], 1, 1e-3);
+    }
+    assert_true(width[0][0] > 1e8 * 0x1p-53 && width[0][0] < 1e-3);
+}
+
 static void as_many_frequencies_as_it_takes(void **state)
 {
     (void)state;
@@ -310,6 +333,7 @@ int main(void)
         cmocka_unit_test(sampled_laps_on_any_contour),
         cmocka_unit_test(epsilon_where_delta_is),
         cmocka_unit_test(as_many_frequencies_as_it_takes),
+        cmocka_unit_test(all_parts_round),
         cmocka_unit_test(rare_laps_on_any_cut),
         cmocka_unit_test(chernoff_is_above),
         cmocka_unit_test(panels_with_a_cut),

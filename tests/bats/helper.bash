@@ -28,6 +28,11 @@ small_data() {
     dp-synth classification --rows "${1:-400}" --cols "${2:-6}" --classes "${3:-2}" --seed 7 -o small.dp -q
 }
 
+need_strace() {
+    command -v strace > /dev/null || skip "needs strace"
+    strace -f -qq -c -U name,calls -o counts true 2> /dev/null || skip "strace may not trace here"
+}
+
 # limit_memory KILOBYTES: of address space, from here on; an address sanitizer takes terabytes, and goes without
 limit_memory() {
     case $BUILD in *asan*) ;; *) ulimit -v "$1" ;; esac

@@ -8,11 +8,6 @@ prepare() {
         dp-account --epsilon 1000 --delta 1e-5 --allow-seeded --no-ledger | dp-step --step 1 --average polynomial"
 }
 
-need_strace() {
-    command -v strace > /dev/null || skip "needs strace"
-    strace -f -qq -c -U name,calls -o counts true 2> /dev/null || skip "strace may not trace here"
-}
-
 # allocations LAPS PIPELINE: how many a fused run makes
 allocations() {
     rm -f model

@@ -117,6 +117,28 @@ for line in open("ledger"):
 print(laps)'
 }
 
+@test "a checkpoint is on disk before it has its name, and its name before the run goes on" {
+    need_strace
+    private
+    for exec in fused processes; do
+        rm -rf ledger* kept
+        ASAN_OPTIONS=detect_leaks=0 strace -f -y -qq -s 4096 -e trace=fsync,rename -o calls \
+            dp-loop -q --exec $exec --laps 5 --checkpoint "$PWD/kept" --checkpoint-every 2 -o model -- "$CHILD" > /dev/null
+        # of each process by itself: the file, its name, and the directory that has the name
+        sort -s -n -k 1,1 calls | awk -v kept="$PWD/kept" '
+            { call = $0; sub(/^[0-9]+ +/, "", call) }
+            waits != "" && call ~ /^fsync/ && index(call, "<" kept ">)") { waits = ""; last = ""; next }
+            waits != "" { print waits " is not on disk"; exit bad = 1 }
+            call ~ /^fsync/ && index(call, "<" kept "/") { last = call; sub(/.*</, "", last); sub(/>.*/, "", last) }
+            index(call, "rename(\"" kept "/") == 1 {
+                from = call; sub(/^rename\("/, "", from); sub(/".*/, "", from)
+                if (from != last) { print from " is not synced"; exit bad = 1 }
+                waits = from; n++
+            }
+            END { if (!bad && (n < 12 || waits != "")) { print n + 0 " files"; exit 1 } exit bad }' || fail "$exec"
+    done
+}
+
 @test "a signal: the last checkpoint is of the last lap, nothing is lost, and the ledger agrees" {
     private
     for exec in fused processes; do

@@ -127,6 +127,33 @@ END
     above "$(awk "BEGIN { print $(dp-info --get objective model) * 1.01 }")" "$reached"
 }
 
+@test "such a lap goes over each row of its batch once, in some order (against NumPy)" {
+    dp-synth regression --rows 8 --cols 3 --seed 5 -o few.dp -q
+    dp-loop -q --laps 4 --seed 1 --exec processes -- "dp-sample --data few.dp --rate 0.6 | tee raw.frames |
+        dp-scd-step --data few.dp --loss squared --lambda 0.05 --variant non-private | dp-account --non-private --allow-seeded | dp-step" > stream
+    PYTHONPATH=$ROOT/tests/bats /usr/bin/python3 - << 'END'
+import frames, itertools, numpy as np
+X, y = np.load("few.dp/X.npy").astype(float), np.load("few.dp/y.npy")
+def passes(alpha, v, rows): # the maximum of the dual in one coordinate after the other; weights are v / (lambda N)
+    alpha, v = alpha.copy(), v.copy()
+    for i in rows:
+        step = (y[i] - X[i] @ v / 0.4 - alpha[i]) / (1 + X[i] @ X[i] / 0.4)
+        alpha[i] += step
+        v += step * X[i]
+    return alpha, v
+alpha, v = np.zeros(8), np.zeros(3)
+for raw, released in zip(frames.laps("raw.frames"), frames.laps("stream")):
+    rows, model = list(raw["rows"]), released["model"][0]
+    assert 1 < len(rows) < 8
+    orders = list(itertools.permutations(rows))
+    once = [passes(alpha, v, order) for order in orders]
+    away = [abs(after - model).max() for _, after in once]
+    twice = min(abs(passes(alpha, v, order + order)[1] - model).max() for order in orders)
+    assert min(away) < 1e-12 and twice > 1e-6, (released["lap"], min(away), twice)
+    alpha, v = once[int(np.argmin(away))]
+END
+}
+
 @test "rows are gone over in random order, that of the seed" {
     weights() { # SEED MODE
         dp-loop -q --laps 1 --seed "$1" -o model -- "dp-sample --data two.dp $2 | dp-scd-step --data two.dp --loss hinge --lambda 1e-3 --variant non-private |

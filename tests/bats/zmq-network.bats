@@ -100,7 +100,7 @@ under_way() {
     cut_cable east
     sleep 2
     mend_cable east
-    sleep 0.5
+    under_way
     cut_cable gate
     sleep 1
     mend_cable gate

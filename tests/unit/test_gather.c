@@ -7,15 +7,31 @@
 
 #include "stages/gather.h"
 
+/* Entries of rows that each thread gets, in work of 2^18: an output is half of what eight are. */
+static double work_of_each(int threads, double rows, size_t cols, size_t outputs)
+{
+    return rows * (double)cols * (outputs == 1 ? 1.125 : 2) / threads / 0x1p18;
+}
+
+/* Of threads that there are as many as have enough to do, and one more would not: never fewer for more work. */
 static void threads_are_those_that_pay(void **state)
 {
     (void)state;
-    assert_int_equal(dp_gather_pay(8, 1000, 90, 1), 1);
-    assert_int_equal(dp_gather_pay(8, 34779, 90, 1), 8);
-    assert_int_equal(dp_gather_pay(64, 34779, 90, 1), 13);
-    assert_int_equal(dp_gather_pay(2, 34779, 90, 1), 2);
-    assert_int_equal(dp_gather_pay(8, 256, 784, 10), 1);
-    assert_int_equal(dp_gather_pay(8, 512, 784, 10), 3);
+    const int there[] = {1, 2, 8, 64};
+    for (size_t t = 0; t < 4; t++)
+        for (size_t outputs = 1; outputs <= 8; outputs += 7) {
+            int before = 1, seen = 0;
+            for (double rows = 1; rows < 1e9; rows *= 1.3) {
+                int threads = dp_gather_pay(there[t], rows, 90, outputs);
+                assert_true(threads >= before && threads <= there[t]);
+                assert_true(threads == 1 || work_of_each(threads, rows, 90, outputs) >= 1);
+                assert_true(threads == there[t] || work_of_each(threads + 1, rows, 90, outputs) < 1);
+                assert_int_equal(dp_gather_pay(there[t], rows / 30, 2700, outputs), threads); /* entries count, not rows */
+                seen += threads > before;
+                before = threads;
+            }
+            assert_true(before == there[t] && (seen > 0 || there[t] == 1));
+        }
     assert_int_equal(dp_gather_pay(8, 1e18, 784, 10), 8);
     assert_int_equal(dp_gather_pay(8, 0, 784, 10), 1);
     assert_int_equal(dp_gather_pay(8, (double)NAN, 784, 10), 1);

@@ -1,6 +1,7 @@
 /* What a checkpoint's files hold: written and read, cut short at every byte, and what does not belong there. */
 #include "unit.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -75,28 +76,53 @@ static void cut_anywhere_it_is_refused(void **unused)
     msgpack_sbuffer_destroy(&buffer);
 }
 
+/* Whether these bytes are read. */
+static bool reads(const char *bytes, size_t size)
+{
+    struct dp_state state = {0};
+    struct dp_err err = {0};
+    int rc = dp_state_decode(&state, bytes, size, &err);
+    assert_true(rc == DP_OK || rc == DP_E_RUN);
+    assert_string_equal(err.message, rc == DP_OK ? "" : "it is damaged, or no file of a checkpoint");
+    return rc == DP_OK;
+}
+
+/* A whole map of so many whole numbers a0, a1, … */
+static bool reads_entries(uint32_t count)
+{
+    msgpack_sbuffer buffer;
+    msgpack_packer pk;
+    msgpack_sbuffer_init(&buffer);
+    msgpack_packer_init(&pk, &buffer, msgpack_sbuffer_write);
+    msgpack_pack_map(&pk, count);
+    for (uint32_t i = 0; i < count; i++) {
+        char name[16];
+        int length = snprintf(name, sizeof name, "a%u", i);
+        msgpack_pack_str(&pk, (size_t)length);
+        msgpack_pack_str_body(&pk, name, (size_t)length);
+        msgpack_pack_uint32(&pk, i);
+    }
+    bool read = reads(buffer.data, buffer.size);
+    msgpack_sbuffer_destroy(&buffer);
+    return read;
+}
+
+/* Each with bytes that differ in nothing else, and are read. */
 static void what_does_not_belong_there(void **unused)
 {
     (void)unused;
     struct dp_state state = {0};
     msgpack_sbuffer buffer;
-    assert_int_equal(dp_state_decode(&state,
-                                     "\x82\xa1"
-                                     "a\x01\xa1"
-                                     "a\x02",
-                                     7, NULL),
-                     DP_E_RUN); /* twice */
-    assert_int_equal(dp_state_decode(&state,
-                                     "\x81\xa1"
-                                     "a\x91\x01",
-                                     5, NULL),
-                     DP_E_RUN);                                                   /* a list */
-    assert_int_equal(dp_state_decode(&state, "\x81\x01\x01", 3, NULL), DP_E_RUN); /* no name */
-    assert_int_equal(dp_state_decode(&state,
-                                     "\xdf\xff\xff\xff\xff\xa1"
-                                     "a\x01",
-                                     8, NULL),
-                     DP_E_RUN); /* too many */
+#define BYTES(...) (const char[]){__VA_ARGS__}, sizeof((const char[]){__VA_ARGS__})
+    const char map = (char)0x82, one = (char)0x81, text = (char)0xa1, list = (char)0x91;
+    assert_true(reads(BYTES(map, text, 'a', 1, text, 'b', 2)));
+    assert_false(reads(BYTES(map, text, 'a', 1, text, 'a', 2))); /* twice */
+    assert_true(reads(BYTES(one, text, 'a', 1)));
+    assert_false(reads(BYTES(one, text, 'a', list, 1))); /* a list */
+    assert_false(reads(BYTES(one, 1, 1)));               /* no name */
+    assert_false(reads(BYTES(one, text, 'a', 1, 1)));    /* something behind it */
+    assert_true(reads_entries(DP_STATE_VALUES));
+    assert_false(reads_entries(DP_STATE_VALUES + 1)); /* too many */
     state.count = 0;
     for (int i = 0; i <= DP_STATE_VALUES; i++)
         dp_state_put_int(&state, "a", i);

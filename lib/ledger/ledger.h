@@ -133,10 +133,10 @@ struct dp_ledger_budget {
     size_t orders;
     bool after_runs;
 };
-/* What the runs on a population have cost by now, however one was chosen by the results of another: epsilons and deltas add
- * up, and one that may go on counts with all of its own budget. A budget that is set after them begins with it. No runs and
- * no file cost nothing, and a budget that is set again begins with what it began with. Errors as dp_ledger_check_mark; DP_E_UNSAFE: one is under another adjacency, or is charged as
- * published and may go on. */
+/* What the runs on a population have cost by now, however one was chosen by the results of another: epsilons and deltas add up,
+ * and one that may go on counts with all of its own budget. A budget that is set after them begins with it. No runs and no file
+ * cost nothing, and a budget that is set again begins with what it began with. Errors as dp_ledger_check_mark; DP_E_UNSAFE: one
+ * is under another adjacency, or is charged as published and may go on. */
 struct dp_ledger_before {
     size_t runs;
     double epsilon, delta;

@@ -133,8 +133,8 @@ struct dp_ledger_added dp_ledger_limit_to_add(const struct dp_ledger_limit *limi
     return all;
 }
 
-/* Epsilons and deltas are decimals that somebody wrote, of which 0.1 and 0.2 are 0.3: a part in 10^12 is no more than what binary
-   fractions make of them. */
+/* Epsilons and deltas are decimals that somebody wrote, of which 0.1 and 0.2 are 0.3: a part in 10^12 is no more than what
+   binary fractions make of them. */
 #define DECIMAL (1 + 1e-12)
 
 static bool within(double sum, double all)

@@ -12,8 +12,9 @@
  *                What the orders have not of δ is the share of addition. A run that is charged as published has no sound budget,
  *                and nothing adds up with it.
  *
- * The first run may choose, by its open line and before anything has been spent, that the budget goes by addition alone, with all
- * of δ: so one run of exactly (ε, δ) fits. The choice follows from public numbers. The proofs are in dp-privacy(7), THE LEDGER. */
+ * The first run may choose, by its open line and before anything has been spent, that the budget goes by addition alone, with
+ * all of δ: so one run of exactly (ε, δ) fits. The choice follows from public numbers. The proofs are in dp-privacy(7), THE
+ * LEDGER. */
 #ifndef DP_LEDGER_LIMIT_H
 #define DP_LEDGER_LIMIT_H
 

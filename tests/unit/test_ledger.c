@@ -468,8 +468,8 @@ static void a_line_must_add_up(void **state)
     }
 }
 
-/* A run that was killed when 7 of its laps were paid for, 3 of them before its checkpoint, has 7 less what it uses anew: a ledger with
-   right hashes that gives one of the 7 back is none that a writer has made. */
+/* A run that was killed when 7 of its laps were paid for, 3 of them before its checkpoint, keeps those 7 when it
+   is resumed. No writer gives one of them back, and a ledger that does, with right hashes, is refused. */
 static void what_may_be_out_is_not_given_back(void **state)
 {
     (void)state;

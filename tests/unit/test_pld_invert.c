@@ -276,9 +276,8 @@ static void epsilon_where_delta_is(void **state)
     dp_pld_inverse_free(inverse);
 }
 
-/* As many frequencies as it is said to take are enough, and where rounding is more than is allowed none are. */
-/* The rounding errors of all parts count. With a part of very many laps and a part of one lap, in either order, the bounds are as far
-   apart as the many laps make them: T · 2^-53 of δ at least. With a cut too. */
+/* The rounding errors of all parts count. With a part of very many laps and a part of one lap, in either order, the bounds are
+   as far apart as the many laps make them: T · 2^-53 of δ at least. With a cut too. */
 static void all_parts_round(void **state)
 {
     (void)state;
@@ -300,6 +299,7 @@ static void all_parts_round(void **state)
     assert_true(width[0][0] > 1e8 * 0x1p-53 && width[0][0] < 1e-3);
 }
 
+/* As many frequencies as it is said to take are enough, and where rounding is more than is allowed none are. */
 static void as_many_frequencies_as_it_takes(void **state)
 {
     (void)state;

@@ -15,7 +15,7 @@
 struct options {
     const char *output, *out, *test, *schema, *infer, *label, *classes, *delimiter, *population;
     double split;
-    int64_t cols, seed, skip_bad, skip_lines;
+    int64_t cols, seed, skip_bad, skip_lines, rows_per_person;
     int storage, norm, scale;
     bool header, bias, no_bias, real_label, private_counts, quantise, force, quiet, allow_private_output;
     struct dp_security security;
@@ -52,11 +52,18 @@ static const struct dp_option options[] = {
      .offset = OFFSET(infer),
      .metavar = "FILE",
      .help = "csv, tsv: look at the data and write a schema to be read and edited"},
+    {.name = "rows-per-person",
+     .kind = DP_OPT_INT,
+     .offset = OFFSET(rows_per_person),
+     .metavar = "K",
+     .help = "csv, tsv: keep at most K rows of one person, where a column of the schema says whose they are",
+     .min = 1,
+     .max = DP_UNIT_MOST},
     {.name = "split",
      .kind = DP_OPT_REAL,
      .offset = OFFSET(split),
      .metavar = "PART",
-     .help = "part of the rows, at random, for --output; the rest goes to --test",
+     .help = "part of the rows or persons, at random, for --output; the rest goes to --test",
      .min = 0,
      .max = 1,
      .flags = DP_OPT_OPEN_MIN | DP_OPT_OPEN_MAX},
@@ -275,6 +282,8 @@ static int operands(struct dp_import *import, const struct options *o, int count
         return dp_fail(err, DP_E_USAGE, "--split and --test go together");
     if (o->classes != NULL && format != DP_IMPORT_LIBSVM && format != DP_IMPORT_IDX)
         return dp_fail(err, DP_E_USAGE, "--classes is for libsvm and idx: elsewhere the schema or the file lists them");
+    if (o->rows_per_person != DP_OPT_ABSENT_INT && (!table || o->infer != NULL || o->out != NULL))
+        return dp_fail(err, DP_E_USAGE, "--rows-per-person is for data sets that are made of csv or tsv");
     if (o->classes != NULL && o->real_label)
         return dp_fail(err, DP_E_USAGE, "--classes and --real-label exclude one another");
     if (o->cols != DP_OPT_ABSENT_INT && format != DP_IMPORT_LIBSVM)
@@ -321,20 +330,43 @@ static void summarise_rows(const struct dp_import *i)
     fputc('\n', stderr);
 }
 
+/* How many rows persons have together is private, as the unit of privacy is a person. */
+static void summarise_part(const struct dp_import *i, const char *to, size_t rows, size_t persons)
+{
+    bool by_person = i->writer.rows_per_person > 0;
+    fprintf(stderr, "%s: %zu %s%s", to, by_person ? persons : rows, by_person ? "person" : "row",
+            plural(by_person ? persons : rows));
+}
+
+static void summarise_persons(const struct dp_import *i)
+{
+    size_t most = i->writer.rows_per_person;
+    if (most > 0)
+        fprintf(stderr, "dp-import: at most %zu row%s of one person %s kept, and privacy is for all of them together\n", most,
+                plural(most), most == 1 ? "is" : "are");
+    else
+        fputs("dp-import: one row is taken for one person\n", stderr);
+}
+
 static void summarise(const struct dp_import *i)
 {
     const char *to = i->output;
     if (strcmp(to, "-") == 0)
         to = "standard output";
-    fprintf(stderr, "dp-import: %s: %zu row%s, %zu column%s", to, i->rows, plural(i->rows), i->features, plural(i->features));
+    fputs("dp-import: ", stderr);
+    summarise_part(i, to, i->rows, i->persons);
+    fprintf(stderr, ", %zu column%s", i->features, plural(i->features));
     if (i->schema.real_label)
         fputs(", real labels", stderr);
     else
         fprintf(stderr, ", %zu class%s", i->schema.classes, i->schema.classes == 1 ? "" : "es");
-    if (i->test != NULL)
-        fprintf(stderr, "; %s: %zu row%s", i->test, i->test_rows, plural(i->test_rows));
+    if (i->test != NULL) {
+        fputs("; ", stderr);
+        summarise_part(i, i->test, i->test_rows, i->test_persons);
+    }
     fputc('\n', stderr);
     summarise_rows(i);
+    summarise_persons(i);
 }
 
 /* These are functions of the rows that no budget covers. */
@@ -348,6 +380,9 @@ static void private_counts(const struct dp_import *i)
                     plural(i->clamped[k]), k + 1, dp_text_show(name, strlen(name), shown));
     }
     fprintf(stderr, "dp-import: private: %zu malformed line%s\n", i->malformed, plural(i->malformed));
+    if (i->writer.rows_per_person > 0)
+        fprintf(stderr, "dp-import: private: %zu row%s of persons who have more than are kept, left out\n", i->left_out,
+                plural(i->left_out));
 }
 
 struct sender {
@@ -432,6 +467,7 @@ int main(int argc, char **argv)
         .writer = {.storage = dp_storage_of(o.storage, o.quantise),
                    .norm = (enum dp_row_norm)o.norm,
                    .force = o.force,
+                   .rows_per_person = o.rows_per_person != DP_OPT_ABSENT_INT ? (size_t)o.rows_per_person : 0,
                    .population = o.population},
     };
     int rc = operands(&import, &o, argc - operand, argv + operand, &err);

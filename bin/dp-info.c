@@ -49,6 +49,9 @@ static json_t *dataset_json(const struct dp_dataset *d)
                           d->label_name != NULL ? d->label_name : "", "classes", (json_int_t)d->classes,
                           "private_preprocessing", d->private_preprocessing, "row_norm", d->row_norm, "population",
                           d->population, "held_out", d->held_out, "digest", d->digest);
+    json_object_set_new(o, "persons", json_integer((json_int_t)d->persons));
+    if (d->rows_per_person > 0)
+        json_object_set_new(o, "rows_per_person", json_integer((json_int_t)d->rows_per_person));
     if (d->classes > 0)
         json_object_set_new(o, "class_names", names(d->class_names, d->classes));
     else
@@ -72,7 +75,13 @@ static int print_field(const json_t *o, const char *field, struct dp_err *err)
 static void print_dataset(const char *path, const struct dp_dataset *d)
 {
     static const char *const stored[] = {"dense", "CSR", "dense in 16 bits"};
-    printf("data set   %s\nrows       %zu\ncolumns    %zu, %s\nlabel      %s, ", path, d->rows, d->cols, stored[d->storage],
+    printf("data set   %s\nrows       %zu\n", path, d->rows);
+    if (d->rows_per_person == 0)
+        puts("persons    one row is taken for one person");
+    else
+        printf("persons    %zu, with at most %zu row%s each\n", d->persons, d->rows_per_person,
+               d->rows_per_person == 1 ? "" : "s");
+    printf("columns    %zu, %s\nlabel      %s, ", d->cols, stored[d->storage],
            d->label_name != NULL ? d->label_name : "(unnamed)");
     if (d->classes == 0)
         printf("a number: %g × y %+g\n", d->label_scale, d->label_offset);

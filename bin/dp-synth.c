@@ -17,7 +17,7 @@
 enum { REGRESSION, CLASSIFICATION };
 
 struct options {
-    int64_t rows, cols, classes, seed, test_rows;
+    int64_t rows, cols, classes, seed, test_rows, rows_per_person;
     double noise, decay;
     int like, storage;
     const char *output, *test;
@@ -105,6 +105,13 @@ static const struct dp_option options[] = {
      .help = "its rows (default: a third of --rows)",
      .min = 1,
      .max = 1e12},
+    {.name = "rows-per-person",
+     .kind = DP_OPT_INT,
+     .offset = OFFSET(rows_per_person),
+     .metavar = "K",
+     .help = "rows belong to persons who have 1, 2, ... K, 1, 2, ... of them",
+     .min = 1,
+     .max = DP_UNIT_MOST},
     {.name = "storage",
      .kind = DP_OPT_CHOICE,
      .offset = OFFSET(storage),
@@ -197,14 +204,21 @@ static int write_set(struct synth *s, struct dp_writer **writer, const char *pat
                                   .force = s->o->force,
                                   .public_rows = true,
                                   .population = population,
+                                  .rows_per_person =
+                                      s->o->rows_per_person != DP_OPT_ABSENT_INT ? (size_t)s->o->rows_per_person : 0,
                                   .held_out = path == s->o->test};
     snprintf(population, sizeof population, "dp-synth:%s:%lld", s->kind == REGRESSION ? "regression" : "classification",
              (long long)s->o->seed);
     json_t *description = NULL;
+    size_t left = 1; /* rows of this person */
     int rc = dp_writer_open(writer, path, &w, err);
     for (int64_t i = 0; rc == DP_OK && i < rows; i++) {
         double y = draw(s);
         rc = dp_writer_row(*writer, s->x, y, err);
+        if (rc == DP_OK && w.rows_per_person > 0 && (--left == 0 || i + 1 == rows)) {
+            rc = dp_writer_person(*writer, err);
+            left = dp_writer_persons(*writer) % w.rows_per_person + 1;
+        }
     }
     if (rc == DP_OK)
         rc = describe(s, &description, err);

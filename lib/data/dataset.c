@@ -20,7 +20,7 @@
 const char *const dp_storages[] = {"dense", "csr", "int16"};
 
 struct dp_dataset_map {
-    struct dp_npy x, indices, indptr, scales, y;
+    struct dp_npy x, indices, indptr, scales, persons, y;
     const float *values; /* CSR, else NULL, and so are: */
     const int32_t *columns;
     const int64_t *start; /* CSR: rows + 1 */
@@ -142,7 +142,7 @@ static int read_shape(struct dp_dataset *d, const json_t *root, const char *path
         return dp_fail(err, DP_E_RUN, "%s: \"format\" is missing or wrong", path);
     if (rows < 0 || cols < 1 || cols > INT32_MAX || digest == NULL || strlen(digest) != 32)
         return dp_fail(err, DP_E_RUN, "%s: rows, cols or digest is missing or wrong", path);
-    d->rows = (size_t)rows;
+    d->rows = d->persons = (size_t)rows;
     d->cols = (size_t)cols;
     memcpy(d->digest, digest, 33);
     const json_t *quantised = json_object_get(root, "quantised");
@@ -154,10 +154,28 @@ static int read_shape(struct dp_dataset *d, const json_t *root, const char *path
     return rc;
 }
 
+/* Absent where one row is taken for one person. */
+static int read_persons(struct dp_dataset *d, const json_t *root, const char *path, struct dp_err *err)
+{
+    const json_t *persons = json_object_get(root, "persons"), *most = json_object_get(root, "rows_per_person");
+    json_int_t count = json_integer_value(persons), rows = json_integer_value(most);
+    if (persons == NULL && most == NULL)
+        return DP_OK;
+    if (json_integer_value(json_object_get(root, "format")) < 2)
+        return dp_fail(err, DP_E_RUN, "%s: rows belong to persons from format 2 on", path);
+    if (count < 0 || (size_t)count > d->rows || rows < 1 || rows > DP_UNIT_MOST)
+        return dp_fail(err, DP_E_RUN, "%s: persons or rows_per_person is missing or wrong", path);
+    d->persons = (size_t)count;
+    d->rows_per_person = (size_t)rows;
+    return DP_OK;
+}
+
 static int read_description(struct dp_dataset *d, const json_t *root, const char *path, struct dp_err *err)
 {
     const json_t *held_out = json_object_get(root, "held_out"), *who = json_object_get(root, "population");
     int rc = read_shape(d, root, path, err);
+    if (rc == DP_OK)
+        rc = read_persons(d, root, path, err);
     if (rc == DP_OK)
         rc = read_salt(d->map, root, path, err);
     if (rc == DP_OK)
@@ -232,6 +250,24 @@ static int check_scales(const struct dp_dataset *d, const char *path, struct dp_
     return DP_OK;
 }
 
+/* Each person has at least one row and at most so many as the description says, and all rows are somebody's. */
+static int map_persons(struct dp_dataset *d, int at, const char *path, struct dp_err *err)
+{
+    struct dp_dataset_map *m = d->map;
+    int rc = dp_npy_open(&m->persons, at, path, "persons.npy", "<i8", 1, err);
+    if (rc != DP_OK)
+        return rc;
+    const int64_t *start = m->persons.data;
+    bool good = m->persons.dims[0] == (uint64_t)d->persons + 1 && start[0] == 0 && (uint64_t)start[d->persons] == d->rows;
+    for (size_t i = 0; good && i < d->persons; i++)
+        good = start[i] < start[i + 1] && start[i + 1] - start[i] <= (int64_t)d->rows_per_person;
+    if (!good)
+        return dp_fail(err, DP_E_RUN, "%s/persons.npy: does not divide %zu rows among %zu persons with 1 to %zu rows each",
+                       path, d->rows, d->persons, d->rows_per_person);
+    d->person = d->rows_per_person > 1 ? start : NULL;
+    return DP_OK;
+}
+
 /* The arrays of the rows. */
 static int map_rows(struct dp_dataset *d, int at, const char *path, struct dp_err *err)
 {
@@ -265,6 +301,8 @@ static int map_arrays(struct dp_dataset *d, int at, const char *path, struct dp_
     int rc = dp_npy_open(&m->y, at, path, "y.npy", "<f8", 1, err);
     if (rc == DP_OK)
         rc = map_rows(d, at, path, err);
+    if (rc == DP_OK && d->rows_per_person > 0)
+        rc = map_persons(d, at, path, err);
     if (rc != DP_OK)
         return rc;
     d->y = m->y.data;
@@ -293,6 +331,7 @@ void dp_dataset_close(struct dp_dataset *dataset)
         dp_npy_close(&dataset->map->indices);
         dp_npy_close(&dataset->map->indptr);
         dp_npy_close(&dataset->map->scales);
+        dp_npy_close(&dataset->map->persons);
         dp_npy_close(&dataset->map->y);
     }
     free_names(dataset->class_names, dataset->classes);
@@ -392,7 +431,10 @@ int dp_dataset_verify(const struct dp_dataset *d, const char *path, struct dp_er
     crypto_generichash_state hash;
     char digest[33];
     int rc = DP_OK;
+    const int64_t *person = m->persons.data;
     dp_digest_start(&hash, m->salted ? m->salt : NULL);
+    if (person != NULL)
+        crypto_generichash_update(&hash, (const unsigned char *)person++, sizeof *person);
     if (m->start != NULL)
         crypto_generichash_update(&hash, (const unsigned char *)m->start, sizeof *m->start);
     for (size_t i = 0; rc == DP_OK && i < d->rows; i++) {
@@ -404,6 +446,8 @@ int dp_dataset_verify(const struct dp_dataset *d, const char *path, struct dp_er
         }
         hash_values(&hash, row);
         crypto_generichash_update(&hash, (const unsigned char *)&d->y[i], sizeof *d->y);
+        if (person != NULL && *person == (int64_t)i + 1)
+            crypto_generichash_update(&hash, (const unsigned char *)person++, sizeof *person);
     }
     dp_digest_finish(&hash, d->rows, d->cols, digest);
     if (dp_mapped_check(true, err) != DP_OK)

@@ -3,8 +3,10 @@
  *   X.npy         rows × cols float32, C order               (dense), or
  *   X_data.npy    nnz float32, X_indices.npy nnz int32, X_indptr.npy (rows+1) int64   (CSR)
  *   X_i16.npy     rows × cols int16, C order, and scales.npy, cols float32, powers of two: value j is entry j × scale j (int16)
+ *   persons.npy   (persons+1) int64: where the rows of each person begin      (only if rows belong to persons)
  *   y.npy         rows float64: the class index 0..classes-1 for a classification, the value for a regression
- *   dataset.json  {"format": 1, "rows", "cols", "storage": "dense"|"csr"|"int16", "names": […],
+ *   dataset.json  {"format": 1, or 2 with persons, "rows", "cols", "persons", "rows_per_person",
+ *                  "storage": "dense"|"csr"|"int16", "names": […],
  *                  "label": {"kind": "classes"|"real", "name", "classes": ["<=50K", …] or "scale", "offset"},
  *                  "row_norm": "bounds"|"unit"|"cap"|"none", "row_divisor", "bias", "quantised",
  *                  "private_preprocessing": ["max-abs", …], "population", "held_out", "salt", "digest"}
@@ -19,9 +21,10 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "base/unit.h"
 #include "math/vec.h"
 
-#define DP_DATASET_FORMAT 1 /* what this version writes, and the newest that it reads */
+#define DP_DATASET_FORMAT 2 /* the newest that this version reads; it writes 2 where rows belong to persons, and else 1 */
 
 enum dp_storage { DP_STORAGE_DENSE, DP_STORAGE_CSR, DP_STORAGE_INT16 };
 extern const char *const dp_storages[]; /* as descriptions name them */
@@ -30,6 +33,9 @@ enum dp_label_kind { DP_LABEL_REAL, DP_LABEL_CLASSES };
 
 struct dp_dataset {
     size_t rows, cols;
+    size_t persons;         /* the unit of privacy: rows where one row is taken for one person */
+    size_t rows_per_person; /* at most; 0: one row is taken for one person */
+    const int64_t *person;  /* persons + 1: where the rows of each begin, into the mapping. NULL: row i is all of person i */
     enum dp_storage storage;
     bool quantised; /* values were rounded to 16 bits, whatever they are stored as */
     enum dp_label_kind label_kind;
@@ -53,6 +59,20 @@ struct dp_dataset {
    CSR columns ascend in range, and that scales are powers of two with which all values are exact. The values are not read: see
    dp_dataset_verify. The caller frees with dp_dataset_close. */
 int dp_dataset_open(struct dp_dataset **dataset, const char *path, struct dp_err *err);
+
+/* The rows of a person < persons: from *first on, at least 1 and at most rows_per_person. */
+static inline size_t dp_dataset_person(const struct dp_dataset *dataset, size_t person, size_t *first)
+{
+    if (dataset->person == NULL) {
+        *first = person;
+        return 1;
+    }
+    /* Zeros may stand for pages of persons.npy that are gone; see mapped.h. */
+    int64_t from = dataset->person[person], to = dataset->person[person + 1];
+    bool good = from >= 0 && to > from && (size_t)to <= dataset->rows && (size_t)(to - from) <= dataset->rows_per_person;
+    *first = good ? (size_t)from : 0;
+    return good ? (size_t)(to - from) : 0;
+}
 
 /* Files must not be written to while they are mapped: dp_mapped_check (base/mapped.h) notices when one loses
    pages, or changes in size or time. */

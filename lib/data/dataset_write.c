@@ -18,13 +18,13 @@
 #include "data/npy.h"
 #include "data/quantise.h"
 
-enum file { FILE_X, FILE_INDICES, FILE_INDPTR, FILE_Y, FILE_SCALES, FILES };
+enum file { FILE_X, FILE_INDICES, FILE_INDPTR, FILE_Y, FILE_SCALES, FILE_PERSONS, FILES };
 
 struct dp_writer {
     struct dp_writer_options options;
     char *path, *temporary, *population;
     FILE *file[FILES];
-    size_t rows, stored;
+    size_t rows, stored, persons;
     float *row;       /* cols */
     int32_t *columns; /* cols, CSR */
     int16_t *narrow;  /* cols, int16 */
@@ -35,7 +35,7 @@ struct dp_writer {
 static const char *file_name(const struct dp_writer *w, enum file file)
 {
     static const char *const x[] = {"X.npy", "X_data.npy", "X_i16.npy"};
-    static const char *const names[] = {"", "X_indices.npy", "X_indptr.npy", "y.npy", "scales.npy"};
+    static const char *const names[] = {"", "X_indices.npy", "X_indptr.npy", "y.npy", "scales.npy", "persons.npy"};
     return file == FILE_X ? x[w->options.storage] : names[file];
 }
 
@@ -51,6 +51,8 @@ static bool is_narrow(const struct dp_writer *w)
 
 static bool has_file(const struct dp_writer *w, enum file file)
 {
+    if (file == FILE_PERSONS)
+        return w->options.rows_per_person > 0;
     return file == FILE_X || file == FILE_Y || (file == FILE_SCALES ? is_narrow(w) : is_sparse(w));
 }
 
@@ -60,8 +62,8 @@ enum { KEPT = sizeof kept / sizeof kept[0] };
 
 static void remove_directory(const char *path)
 {
-    static const char *const names[] = {"X.npy",      "X_data.npy", "X_indices.npy", "X_indptr.npy", "X_i16.npy",
-                                        "scales.npy", "y.npy",      "ledger",        "ledger.mark",  "dataset.json"};
+    static const char *const names[] = {"X.npy", "X_data.npy",  "X_indices.npy", "X_indptr.npy", "X_i16.npy",   "scales.npy",
+                                        "y.npy", "persons.npy", "ledger",        "ledger.mark",  "dataset.json"};
     char file[4500];
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         snprintf(file, sizeof file, "%s/%s", path, names[i]);
@@ -86,7 +88,7 @@ static int put(struct dp_writer *w, enum file file, const void *data, size_t siz
 
 static int put_header(struct dp_writer *w, enum file file, struct dp_err *err)
 {
-    static const char *const dtype[] = {"<f4", "<i4", "<i8", "<f8", "<f4"};
+    static const char *const dtype[] = {"<f4", "<i4", "<i8", "<f8", "<f4", "<i8"};
     uint64_t d0 = w->stored, d1 = 0;
     if (file == FILE_Y || (file == FILE_X && !is_sparse(w)))
         d0 = w->rows;
@@ -94,6 +96,8 @@ static int put_header(struct dp_writer *w, enum file file, struct dp_err *err)
         d0 = w->rows + 1;
     if (file == FILE_SCALES)
         d0 = w->options.cols;
+    if (file == FILE_PERSONS)
+        d0 = w->persons + 1;
     if (file == FILE_X && !is_sparse(w))
         d1 = w->options.cols;
     return dp_npy_write_header(w->file[file], file == FILE_X && is_narrow(w) ? "<i2" : dtype[file], d0, d1, err);
@@ -127,6 +131,9 @@ static int open_files(struct dp_writer *w, struct dp_err *err)
             return rc;
     }
     int64_t zero = 0;
+    int rc = w->options.rows_per_person > 0 ? put(w, FILE_PERSONS, &zero, sizeof zero, err) : DP_OK;
+    if (rc != DP_OK)
+        return rc;
     if (is_narrow(w))
         return put_alone(w, FILE_SCALES, w->options.step, w->options.cols * sizeof(float), err);
     return is_sparse(w) ? put(w, FILE_INDPTR, &zero, sizeof zero, err) : DP_OK;
@@ -249,6 +256,19 @@ int dp_writer_row(struct dp_writer *w, const double *x, double y, struct dp_err 
     return rc;
 }
 
+int dp_writer_person(struct dp_writer *w, struct dp_err *err)
+{
+    int64_t end = (int64_t)w->rows;
+    int rc = put(w, FILE_PERSONS, &end, sizeof end, err);
+    w->persons += rc == DP_OK;
+    return rc;
+}
+
+size_t dp_writer_persons(const struct dp_writer *writer)
+{
+    return writer->options.rows_per_person > 0 ? writer->persons : writer->rows;
+}
+
 size_t dp_writer_rows(const struct dp_writer *writer)
 {
     return writer->rows;
@@ -277,13 +297,17 @@ static int describe(struct dp_writer *w, json_t *description, struct dp_err *err
     dp_digest_finish(&w->hash, w->rows, w->options.cols, digest);
     if (!w->options.public_rows)
         sodium_bin2hex(salt, sizeof salt, w->salt, sizeof w->salt);
-    json_t *root =
-        json_pack("{s:i, s:I, s:I, s:s, s:s, s:s, s:b, s:s, s:s}", "format", DP_DATASET_FORMAT, "rows", (json_int_t)w->rows,
-                  "cols", (json_int_t)w->options.cols, "storage", dp_storages[w->options.storage], "row_norm",
-                  dp_row_norms[w->options.norm], "population", w->population != NULL ? w->population : digest, "held_out",
-                  w->options.held_out, "salt", salt, "digest", digest);
+    json_t *root = json_pack("{s:i, s:I, s:I, s:s, s:s, s:s, s:b, s:s, s:s}", "format",
+                             w->options.rows_per_person > 0 ? DP_DATASET_FORMAT : 1, "rows", (json_int_t)w->rows, "cols",
+                             (json_int_t)w->options.cols, "storage", dp_storages[w->options.storage], "row_norm",
+                             dp_row_norms[w->options.norm], "population", w->population != NULL ? w->population : digest,
+                             "held_out", w->options.held_out, "salt", salt, "digest", digest);
     snprintf(path, sizeof path, "%s/dataset.json", w->temporary);
     int rc = DP_OK;
+    if (root != NULL && w->options.rows_per_person > 0 &&
+        (json_object_set_new(root, "persons", json_integer((json_int_t)w->persons)) != 0 ||
+         json_object_set_new(root, "rows_per_person", json_integer((json_int_t)w->options.rows_per_person)) != 0))
+        rc = dp_fail(err, DP_E_RUN, "out of memory");
     if (root == NULL || json_object_update(root, description) != 0 ||
         (w->options.step != NULL && json_object_set_new(root, "quantised", json_true()) != 0) ||
         (w->options.norm == DP_NORM_BOUNDS && json_object_set_new(root, "row_divisor", json_real(w->options.divisor)) != 0))

@@ -24,6 +24,7 @@ struct dp_writer_options {
                                digest */
     const char *population; /* whose rows they are, at most DP_POPULATION_MOST bytes; NULL: the digest */
     bool held_out;          /* the part of a split that is kept for tests */
+    size_t rows_per_person; /* at most; 0: one row is taken for one person, and dp_writer_person is not called */
 };
 
 /* What rows are stored as, where `said` is dense, CSR or, below 0, neither. */
@@ -46,6 +47,10 @@ int dp_writer_open(struct dp_writer **writer, const char *path, const struct dp_
    Fails when a signal is pending (interrupt.h). */
 int dp_writer_row(struct dp_writer *writer, const double *x, double y, struct dp_err *err);
 
+/* The person whose rows were written since the last call has no more of them. At least one, and at most rows_per_person. */
+int dp_writer_person(struct dp_writer *writer, struct dp_err *err);
+
+size_t dp_writer_persons(const struct dp_writer *writer); /* the rows, where each is taken for a person */
 size_t dp_writer_rows(const struct dp_writer *writer);
 
 /* Closes the arrays and writes dataset.json. description: an object with "names", "label" and

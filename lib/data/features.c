@@ -92,7 +92,7 @@ int dp_features_note(struct dp_schema *s, struct dp_err *err)
    nothing is. Of a categorical column one feature at most is not zero, and it is 1. */
 static double column_bound(const struct dp_column *c)
 {
-    if (c->type == DP_COLUMN_LABEL || c->type == DP_COLUMN_IGNORE)
+    if (c->type == DP_COLUMN_LABEL || c->type == DP_COLUMN_PERSON || c->type == DP_COLUMN_IGNORE)
         return 0;
     if (c->type == DP_COLUMN_CATEGORICAL || c->scaling != DP_SCALE_NONE)
         return 1;

@@ -4,7 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "data/features.h"
+#include "data/persons.h"
 #include "math/rng.h"
 
 /* Selection sampling: each of the remaining rows goes to training with probability (still wanted)/(still
@@ -23,24 +25,41 @@ static bool goes_to_training(struct splitter *s)
     return takes;
 }
 
+/* What is read before anything is written. */
+struct table {
+    struct dp_spool spool;
+    bool by_person;
+    struct dp_persons persons; /* by_person */
+};
+
+static void start_split(const struct dp_import *import, struct splitter *splitter, size_t units)
+{
+    double wanted = import->split * (double)units;
+    splitter->left = units;
+    /* 0.29 × 100 is 29 */
+    splitter->wanted = (size_t)(fabs(wanted - round(wanted)) < 1e-9 * wanted ? round(wanted) : floor(wanted));
+    dp_key_derive(&splitter->key, import->seed, "dp-import split", 0);
+    dp_stream_start(&splitter->stream, &splitter->key, DP_DRAW_PERMUTATION, 0);
+}
+
+static int write_row(struct dp_import *import, const struct dp_features *f, const struct dp_parsed *r, struct dp_writer *to,
+                     struct dp_err *err)
+{
+    double y;
+    const double *x = dp_features_row(f, import, r, &y);
+    return dp_writer_row(to, x, y, err);
+}
+
 static int write_rows(struct dp_import *import, struct dp_spool *spool, const struct dp_features *f, struct dp_writer *output,
                       struct dp_writer *test, struct dp_err *err)
 {
     struct dp_parsed r = {0};
-    struct splitter splitter = {.left = spool->records};
+    struct splitter splitter = {0};
     int rc = dp_spool_rewind(spool, err);
-    if (test != NULL) {
-        double wanted = import->split * (double)spool->records;
-        /* 0.29 × 100 is 29 */
-        splitter.wanted = (size_t)(fabs(wanted - round(wanted)) < 1e-9 * wanted ? round(wanted) : floor(wanted));
-        dp_key_derive(&splitter.key, import->seed, "dp-import split", 0);
-        dp_stream_start(&splitter.stream, &splitter.key, DP_DRAW_PERMUTATION, 0);
-    }
+    if (test != NULL)
+        start_split(import, &splitter, spool->records);
     while (rc >= 0 && (rc = dp_spool_get(spool, &r, err)) == 1) {
-        double y;
-        const double *x = dp_features_row(f, import, &r, &y);
-        struct dp_writer *to = test == NULL || goes_to_training(&splitter) ? output : test;
-        rc = dp_writer_row(to, x, y, err);
+        rc = write_row(import, f, &r, test == NULL || goes_to_training(&splitter) ? output : test, err);
         if (rc < 0)
             break;
     }
@@ -48,7 +67,33 @@ static int write_rows(struct dp_import *import, struct dp_spool *spool, const st
     return rc;
 }
 
-static int write_out(struct dp_import *import, struct dp_spool *spool, struct dp_features *f, struct dp_err *err)
+/* All rows of a person go to one of the two. */
+static int write_persons(struct dp_import *import, struct table *table, const struct dp_features *f, struct dp_writer *output,
+                         struct dp_writer *test, struct dp_err *err)
+{
+    struct dp_parsed r = {0};
+    struct splitter splitter = {0};
+    struct dp_writer *to = NULL;
+    const struct dp_persons *p = &table->persons;
+    int rc = dp_spool_rewind(&table->spool, err);
+    if (test != NULL)
+        start_split(import, &splitter, p->count);
+    for (size_t i = 0; rc == DP_OK && i < p->rows; i++) {
+        bool ends = dp_persons_ends(p, i);
+        if (to == NULL)
+            to = test == NULL || goes_to_training(&splitter) ? output : test;
+        rc = dp_spool_go(&table->spool, p->row[i].place, err);
+        if (rc == DP_OK && (rc = dp_spool_get(&table->spool, &r, err)) >= 0)
+            rc = write_row(import, f, &r, to, err);
+        if (rc == DP_OK && ends)
+            rc = dp_writer_person(to, err);
+        to = ends ? NULL : to;
+    }
+    dp_parsed_free(&r);
+    return rc;
+}
+
+static int write_out(struct dp_import *import, struct table *table, struct dp_features *f, struct dp_err *err)
 {
     struct dp_writer *output = NULL, *test = NULL;
     json_t *description = NULL;
@@ -61,15 +106,18 @@ static int write_out(struct dp_import *import, struct dp_spool *spool, struct dp
         rc = dp_writer_open(&test, import->test, &held_out, err);
     }
     if (rc == DP_OK)
-        rc = write_rows(import, spool, f, output, test, err);
+        rc = table->by_person ? write_persons(import, table, f, output, test, err)
+                              : write_rows(import, &table->spool, f, output, test, err);
     if (rc == DP_OK)
         rc = dp_features_describe(f, import, &description, err);
     if (rc == DP_OK) {
         import->rows = dp_writer_rows(output);
+        import->persons = dp_writer_persons(output);
         rc = dp_writer_finish(output, description, err);
     }
     if (rc == DP_OK && test != NULL) {
         import->test_rows = dp_writer_rows(test);
+        import->test_persons = dp_writer_persons(test);
         rc = dp_writer_finish(test, description, err);
     }
     /* Both are whole by now: what can still fail is a rename. */
@@ -87,31 +135,68 @@ static int write_out(struct dp_import *import, struct dp_spool *spool, struct dp
     return rc;
 }
 
-static int put_in_spool(void *self, const struct dp_parsed *record, struct dp_err *err)
+static int put_in_table(void *self, const struct dp_parsed *record, struct dp_err *err)
 {
-    return dp_spool_put(self, record, err);
+    struct table *table = self;
+    size_t place = 0;
+    int rc = table->by_person ? dp_spool_tell(&table->spool, &place, err) : DP_OK;
+    if (rc == DP_OK && table->by_person)
+        rc = dp_persons_add(&table->persons, record->person, record->person_length, place, err);
+    return rc == DP_OK ? dp_spool_put(&table->spool, record, err) : rc;
+}
+
+/* Only tables with a schema have a column of persons. */
+static int check_persons(const struct dp_import *import, struct dp_err *err)
+{
+    const struct dp_schema *s = &import->schema;
+    long column = dp_schema_person(s);
+    char shown[DP_TEXT_SHOWN];
+    if (column < 0 && import->writer.rows_per_person > 0)
+        return dp_fail(err, DP_E_USAGE, "--rows-per-person: no column of the schema has \"type\": \"person\"");
+    if (column >= 0 && import->writer.rows_per_person == 0)
+        return dp_fail(
+            err, DP_E_USAGE,
+            "--rows-per-person is required: column '%s' says whose row it is, and how many rows of one person are kept "
+            "at most is a public number that you choose",
+            dp_text_show(s->column[column].name, strlen(s->column[column].name), shown));
+    return DP_OK;
+}
+
+/* Divides the rows among persons, and leaves out those that are too many. */
+static void arrange(struct dp_import *import, struct table *table)
+{
+    size_t before = table->persons.rows;
+    dp_persons_arrange(&table->persons, import->writer.rows_per_person);
+    import->left_out = before - table->persons.rows;
 }
 
 int dp_import_run(struct dp_import *import, struct dp_err *err)
 {
     static int (*const readers[])(struct dp_import *, const struct dp_import_sink *, struct dp_err *) = {
         dp_read_delimited, dp_read_delimited, dp_read_libsvm, dp_read_arff, dp_read_idx};
-    struct dp_spool spool = {0};
-    const struct dp_import_sink to = {&spool, put_in_spool, NULL};
+    struct table table = {.by_person = dp_schema_person(&import->schema) >= 0};
+    const struct dp_import_sink to = {&table, put_in_table, NULL};
     struct dp_features f = {0};
-    int rc = dp_spool_open(&spool, import->output, err);
+    int rc = check_persons(import, err);
+    if (rc == DP_OK)
+        rc = dp_spool_open(&table.spool, import->output, err);
+    if (table.by_person)
+        dp_persons_open(&table.persons);
     if (rc == DP_OK)
         rc = readers[import->format](import, &to, err);
-    if (rc == DP_OK && spool.records == 0)
+    if (rc == DP_OK && table.spool.records == 0)
         rc = dp_fail(err, DP_E_RUN, "%s: no rows", strcmp(import->input, "-") == 0 ? "standard input" : import->input);
     if (rc == DP_OK)
-        rc = dp_features_measure(&f, import, &spool, err);
+        rc = dp_features_measure(&f, import, &table.spool, err);
     if (rc == DP_OK)
         rc = dp_features_note(&import->schema, err);
+    if (rc == DP_OK && table.by_person)
+        arrange(import, &table);
     if (rc == DP_OK)
-        rc = write_out(import, &spool, &f, err);
+        rc = write_out(import, &table, &f, err);
     dp_features_free(&f, &import->schema);
-    dp_spool_close(&spool);
+    dp_persons_close(&table.persons);
+    dp_spool_close(&table.spool);
     return rc;
 }
 

@@ -24,14 +24,17 @@ struct dp_import {
     bool bias;                  /* add a column of ones */
     bool choose_norm;           /* rows are divided by one number if there is a public one, else scaled to norm 1 */
     bool quantise;              /* round values to 16 bits */
-    double split;               /* part of the rows for output; NAN: all */
+    double split;               /* part of the rows, or persons, for output; NAN: all */
     long long seed;             /* of the split */
     const char *output, *test;
-    struct dp_writer_options writer; /* norm and divisor are set where choose_norm is, step where quantise is */
+    struct dp_writer_options
+        writer; /* rows_per_person: where the schema has a person column. norm and divisor are set where choose_norm is, step where quantise is */
 
     /* out: what was done */
     size_t rows, test_rows, features;
-    const char *unbounded; /* the first column without public bounds, or NULL */
+    size_t persons, test_persons; /* the rows, where each is taken for a person */
+    size_t left_out;              /* private: rows that are more than rows_per_person of their person */
+    const char *unbounded;        /* the first column without public bounds, or NULL */
     /* Private: how many values were beyond the bounds of each column of the schema, and how many lines were
      * malformed. */
     size_t *clamped, malformed;

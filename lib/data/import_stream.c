@@ -5,6 +5,7 @@
 #include "base/interrupt.h"
 #include "base/json.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "data/digest.h"
 #include "data/features.h"
 #include "data/row_facts.h"
@@ -25,6 +26,21 @@ static int refuse_measures(struct dp_schema *schema, struct dp_err *err)
         rc =
             dp_fail(err, DP_E_USAGE, "--out: a stream needs a schema that is public, and '%.60s' is taken from the rows", word);
     return rc;
+}
+
+/* Whose rows are still to come is not known. */
+static int refuse_persons(const struct dp_schema *schema, struct dp_err *err)
+{
+    long column = dp_schema_person(schema);
+    char shown[DP_TEXT_SHOWN];
+    if (column < 0)
+        return DP_OK;
+    const char *name = schema->column[column].name;
+    return dp_fail(
+        err, DP_E_USAGE,
+        "--out: a stream cannot keep the rows of one person together: with \"type\": \"ignore\" for column '%s' each row "
+        "is taken for one person",
+        dp_text_show(name, strlen(name), shown));
 }
 
 static int put(void *self, const struct dp_parsed *record, struct dp_err *err)
@@ -100,6 +116,8 @@ int dp_import_stream(struct dp_import *import, const struct dp_import_rows *to, 
     struct stream s = {.import = import, .to = to};
     const struct dp_import_sink sink = {&s, put, pause_rows};
     int rc = dp_writer_check_population(import->writer.population, err);
+    if (rc == DP_OK)
+        rc = refuse_persons(&import->schema, err);
     if (rc == DP_OK)
         rc = refuse_measures(&import->schema, err);
     if (rc == DP_OK)

@@ -46,7 +46,7 @@ static int cell(const struct dp_schema *s, size_t i, const struct dp_lines *l, s
     const struct dp_column *c = &s->column[i];
     const struct dp_cell *f = &l->field[i];
     double value = NAN;
-    if (c->type == DP_COLUMN_IGNORE)
+    if (c->type == DP_COLUMN_IGNORE || c->type == DP_COLUMN_PERSON)
         return DP_OK;
     if (c->type == DP_COLUMN_LABEL)
         return label_cell(s, l, i, r, err);
@@ -65,15 +65,30 @@ static int cell(const struct dp_schema *s, size_t i, const struct dp_lines *l, s
     return dp_parsed_add(r, (uint32_t)i, value, err);
 }
 
+/* Whose row it is, before anything else: a row that is malformed otherwise is still one of this person's. */
+static int person_cell(const struct dp_schema *s, const struct dp_lines *l, struct dp_parsed *r, struct dp_err *err)
+{
+    long i = dp_schema_person(s);
+    if (i < 0)
+        return DP_OK;
+    const struct dp_cell *f = &l->field[i];
+    if (is_missing(s, f))
+        return bad_cell(l, (size_t)i, s->column[i].name, "the person is missing", err);
+    r->person = f->text;
+    r->person_length = f->length;
+    return DP_OK;
+}
+
 static int record(const struct dp_schema *s, const struct dp_lines *l, struct dp_parsed *r, struct dp_err *err)
 {
     r->count = 0;
+    r->person = NULL;
     if (l->fields != s->columns) {
         dp_fail(err, DP_E_RUN, "%s: line %zu: %zu field%s, the schema has %zu columns", l->name, l->number, l->fields,
                 l->fields == 1 ? "" : "s", s->columns);
         return DP_BAD_RECORD;
     }
-    int rc = DP_OK;
+    int rc = person_cell(s, l, r, err);
     for (size_t i = 0; rc == DP_OK && i < s->columns; i++)
         rc = cell(s, i, l, r, err);
     return rc;
@@ -88,7 +103,8 @@ char dp_import_delimiter(const struct dp_import *import)
 
 int dp_import_put(struct dp_import *import, const struct dp_import_sink *to, int rc, struct dp_parsed *r, struct dp_err *err)
 {
-    if (rc == DP_BAD_RECORD && import->malformed == import->skip_bad)
+    bool nobodys = r->person == NULL && dp_schema_person(&import->schema) >= 0;
+    if (rc == DP_BAD_RECORD && (import->malformed == import->skip_bad || nobodys))
         return DP_E_RUN; /* err says what is wrong with it */
     if (rc == DP_BAD_RECORD) {
         import->malformed++;

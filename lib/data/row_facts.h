@@ -9,6 +9,7 @@ struct dp_row_facts {
     size_t cols;
     const char *data;       /* a digest: of the rows of a data set, of what describes the rows of a stream */
     const char *population; /* whose rows they are */
+    const char *unit;       /* of privacy (base/unit.h); NULL: a row */
     const char *preprocessing, *row_norm;
     const char *labels;               /* names of the classes, a JSON array; NULL: none */
     size_t classes;                   /* 0 for a regression */

@@ -123,6 +123,14 @@ size_t dp_schema_features(const struct dp_schema *s)
     return features;
 }
 
+long dp_schema_person(const struct dp_schema *s)
+{
+    for (size_t i = 0; i < s->columns; i++)
+        if (s->column[i].type == DP_COLUMN_PERSON)
+            return (long)i;
+    return -1;
+}
+
 static int bounds_of(const json_t *list, double *low, double *high, const char *path, const char *name, struct dp_err *err)
 {
     if (json_array_size(list) != 2 || !json_is_number(json_array_get(list, 0)) || !json_is_number(json_array_get(list, 1)))
@@ -280,10 +288,14 @@ static int column_of(struct dp_schema *s, size_t i, const json_t *o, const char 
         c->type = DP_COLUMN_LABEL;
         s->label = (long)i;
         rc = label_column(s, o, path, name, err);
+    } else if (strcmp(type, "person") == 0) {
+        if (dp_schema_person(s) >= 0)
+            return dp_fail(err, DP_E_RUN, "%s: a second person column, '%s'", path, name);
+        c->type = DP_COLUMN_PERSON;
     } else if (strcmp(type, "ignore") == 0) {
         c->type = DP_COLUMN_IGNORE;
     } else {
-        rc = dp_fail(err, DP_E_RUN, "%s: column '%s': \"type\" is numeric, categorical, label or ignore", path, name);
+        rc = dp_fail(err, DP_E_RUN, "%s: column '%s': \"type\" is numeric, categorical, label, person or ignore", path, name);
     }
     return rc == DP_OK ? fill_of(c, o, path, name, err) : rc;
 }

@@ -9,7 +9,7 @@
 
 #include "base/err.h"
 
-enum dp_column_type { DP_COLUMN_NUMERIC, DP_COLUMN_CATEGORICAL, DP_COLUMN_LABEL, DP_COLUMN_IGNORE };
+enum dp_column_type { DP_COLUMN_NUMERIC, DP_COLUMN_CATEGORICAL, DP_COLUMN_LABEL, DP_COLUMN_PERSON, DP_COLUMN_IGNORE };
 enum dp_scaling { DP_SCALE_BOUNDS, DP_SCALE_MAX_ABS, DP_SCALE_NONE };
 enum dp_fill { DP_FILL_REFUSE, DP_FILL_VALUE, DP_FILL_MODE };
 
@@ -60,6 +60,9 @@ long dp_schema_class_of(const struct dp_schema *s, double label);
 
 /* The number of features of the rows: numeric columns and categories. */
 size_t dp_schema_features(const struct dp_schema *schema);
+
+/* The index of the column that says whose row it is, or -1. */
+long dp_schema_person(const struct dp_schema *schema);
 
 /* Adds a word to private_preprocessing, once. */
 int dp_schema_note_private(struct dp_schema *schema, const char *word, struct dp_err *err);

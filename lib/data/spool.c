@@ -64,6 +64,21 @@ int dp_spool_rewind(struct dp_spool *spool, struct dp_err *err)
     return DP_OK;
 }
 
+int dp_spool_tell(const struct dp_spool *spool, size_t *place, struct dp_err *err)
+{
+    off_t at = ftello(spool->file);
+    *place = at >= 0 ? (size_t)at : 0;
+    return at >= 0 ? DP_OK : dp_fail_errno(err, errno, "cannot write a temporary file");
+}
+
+int dp_spool_go(struct dp_spool *spool, size_t place, struct dp_err *err)
+{
+    off_t at = ftello(spool->file);
+    if (at >= 0 && (size_t)at == place) /* a seek would read the buffer again */
+        return DP_OK;
+    return fseeko(spool->file, (off_t)place, SEEK_SET) == 0 ? DP_OK : dp_fail_errno(err, errno, "cannot read a temporary file");
+}
+
 static int reserve(struct dp_parsed *r, uint32_t count, struct dp_err *err)
 {
     if (count <= r->capacity)

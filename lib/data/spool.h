@@ -12,6 +12,8 @@
 
 struct dp_parsed {
     double label;
+    const char *person; /* of person_length bytes: the text that says whose row it is, NULL for none; not spooled */
+    size_t person_length;
     uint32_t count, capacity;
     uint32_t *column; /* count entries */
     double *value;
@@ -32,6 +34,10 @@ int dp_spool_put(struct dp_spool *spool, const struct dp_parsed *record, struct 
 /* Back to the first record; then 1 for each record, 0 after the last. */
 int dp_spool_rewind(struct dp_spool *spool, struct dp_err *err);
 int dp_spool_get(struct dp_spool *spool, struct dp_parsed *record, struct dp_err *err);
+
+/* Where the next record will be written, and the way back to it, for dp_spool_get. */
+int dp_spool_tell(const struct dp_spool *spool, size_t *place, struct dp_err *err);
+int dp_spool_go(struct dp_spool *spool, size_t place, struct dp_err *err);
 
 /* Appends a value; zeros are left out. */
 int dp_parsed_add(struct dp_parsed *record, uint32_t column, double value, struct dp_err *err);

@@ -66,7 +66,8 @@ bad_csv() {
     run dp-import csv --schema schema.json --row-norm unit --no-bias -o t.dp t.csv
     assert_success
     assert_output "dp-import: t.dp: 3 rows, 4 columns, 2 classes
-dp-import: each row is scaled to norm 1 by itself; there is no bias column"
+dp-import: each row is scaled to norm 1 by itself; there is no bias column
+dp-import: one row is taken for one person"
     assert_equal "$(labels t.dp)" "$(printf '0\n1\n1')"
     # age, job=cook, job=smith, pay: row 1 (0, 1, 0, -1)/√2; row 2 (1, 1, 0, 0.5)/1.5; row 3 (0, 0, 1, 0.5)/√1.25
     assert_equal "$(values t.dp 4 | awk '{ printf "%.5f %.5f %.5f %.5f\n", $1, $2, $3, $4 }')" "0.00000 0.70711 0.00000 -0.70711
@@ -85,7 +86,8 @@ dp-import: each row is scaled to norm 1 by itself; there is no bias column"
     printf '1,-10\n2,30\n3,0\n4,50\n' > t.csv
     run dp-import csv --schema schema.json --no-bias -o t.dp t.csv
     assert_output "dp-import: t.dp: 4 rows, 1 column, real labels
-dp-import: every row is divided by 1, the largest norm that the bounds permit; there is no bias column"
+dp-import: every row is divided by 1, the largest norm that the bounds permit; there is no bias column
+dp-import: one row is taken for one person"
     assert_equal "$(labels t.dp)" "$(printf '%s\n' -1 1 -0.5 1)"
     run dp-info t.dp
     assert_line "label      y, a number: 20 × y +10"
@@ -163,7 +165,8 @@ dp-import: every row is divided by 1, the largest norm that the bounds permit; t
     run dp-import csv --schema schema.json --skip-bad 3 -o t.dp t.csv
     assert_success
     assert_output "dp-import: t.dp: 5 rows, 2 columns, 2 classes
-dp-import: every row is divided by 1.41421, the largest norm that the bounds permit; the last column is a bias"
+dp-import: every row is divided by 1.41421, the largest norm that the bounds permit; the last column is a bias
+dp-import: one row is taken for one person"
     assert_equal "$(values t.dp 2 | awk '{ printf "%.4f %.4f\n", $1, $2 }')" "0.0000 0.7071
 0.0000 0.0000
 0.7071 0.7071
@@ -413,7 +416,8 @@ dp-import: private: 1 malformed line"
     for i in $(seq 101); do echo "$((i % 2)) 1:1 2:$i"; done > t.svm
     run dp-import libsvm -k 2 -d 2 --row-norm cap --no-bias --split 0.75 --seed 4 -o a.dp -t at.dp t.svm
     assert_output "dp-import: a.dp: 75 rows, 2 columns, 2 classes; at.dp: 26 rows
-dp-import: rows above norm 1 are scaled to it; there is no bias column"
+dp-import: rows above norm 1 are scaled to it; there is no bias column
+dp-import: one row is taken for one person"
     dp-import libsvm -k 2 -d 2 --row-norm cap --no-bias --split 0.75 --seed 4 -o b.dp -t bt.dp -q t.svm
     dp-import libsvm -k 2 -d 2 --row-norm cap --no-bias --split 0.75 --seed 5 -o c.dp -t ct.dp -q t.svm
     dp-import libsvm -k 2 -d 2 --row-norm cap --no-bias -o all.dp -q t.svm
@@ -429,7 +433,8 @@ dp-import: rows above norm 1 are scaled to it; there is no bias column"
     printf '%s\n' '+1 2:1 4:2' '-1 # nothing' '-1 1:-3 # comment' '' '# comment' > t.svm
     run dp-import libsvm --storage csr --no-bias -o s.dp t.svm
     assert_output "dp-import: s.dp: 3 rows, 4 columns, 2 classes
-dp-import: each row is scaled to norm 1 by itself, since column 'x1' has no bounds; there is no bias column"
+dp-import: each row is scaled to norm 1 by itself, since column 'x1' has no bounds; there is no bias column
+dp-import: one row is taken for one person"
     assert_equal "$(dp-info s.dp --get private_preprocessing)" classes,columns
     assert_equal "$(dp-info s.dp --get class_names)" '["-1","1"]'
     assert_equal "$(dp-info s.dp --get storage)" csr
@@ -483,7 +488,8 @@ dp-import: each row is scaled to norm 1 by itself, since column 'x1' has no boun
 	END
     run dp-import arff --no-bias -o t.dp t.arff
     assert_output "dp-import: t.dp: 2 rows, 3 columns, 2 classes
-dp-import: each row is scaled to norm 1 by itself, since column 'temperature' has no bounds; there is no bias column"
+dp-import: each row is scaled to norm 1 by itself, since column 'temperature' has no bounds; there is no bias column
+dp-import: one row is taken for one person"
     assert_equal "$(dp-info t.dp --get columns)" '["temperature","sky colour=blue","sky colour=grey"]'
     assert_equal "$(dp-info t.dp --get label)" play
     dp-import arff --label temperature -q -o r.dp t.arff
@@ -503,7 +509,8 @@ dp-import: each row is scaled to norm 1 by itself, since column 'temperature' ha
     printf '\0\0\010\001\0\0\0\002\001\0' > labels
     run dp-import idx --classes 2 --row-norm cap --no-bias -o t.dp images labels
     assert_output "dp-import: t.dp: 2 rows, 2 columns, 2 classes
-dp-import: rows above norm 1 are scaled to it; there is no bias column"
+dp-import: rows above norm 1 are scaled to it; there is no bias column
+dp-import: one row is taken for one person"
     assert_equal "$(values t.dp 2 | awk '{ printf "%.4f %.4f\n", $1, $2 }')" "1.0000 0.0000
 0.0000 0.2000"
     assert_equal "$(labels t.dp)" "$(printf '1\n0')"
@@ -617,7 +624,8 @@ END
     stream_schema
     dp-import csv t.csv --schema s.json --out rows 2> said
     assert_equal "$(cat said)" "dp-import: rows: 3 rows, 4 columns, real labels
-dp-import: every row is divided by 1.73205, the largest norm that the bounds permit; the last column is a bias"
+dp-import: every row is divided by 1.73205, the largest norm that the bounds permit; the last column is a bias
+dp-import: one row is taken for one person"
     for how in "" "--row-norm unit --no-bias" "--row-norm cap" "--population ours"; do
         # shellcheck disable=SC2086
         dp-import csv t.csv --schema s.json --out rows -q $how

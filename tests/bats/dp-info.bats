@@ -19,13 +19,14 @@ load helper
     assert_success
     assert_line --index 0 "data set   small.dp"
     assert_line --index 1 "rows       40"
-    assert_line --index 2 "columns    3, dense"
-    assert_line --index 3 "label      y, 4 classes: c0, c1, c2, c3"
-    assert_line --index 4 "privacy    nothing was measured on the rows to prepare them"
-    assert_line --index 5 "row norm   unit"
-    assert_line --index 6 "population dp-synth:classification:7"
-    assert_line --index 7 --regexp '^digest     [0-9a-f]{32}$'
-    assert_equal "${#lines[@]}" 8
+    assert_line --index 2 "persons    one row is taken for one person"
+    assert_line --index 3 "columns    3, dense"
+    assert_line --index 4 "label      y, 4 classes: c0, c1, c2, c3"
+    assert_line --index 5 "privacy    nothing was measured on the rows to prepare them"
+    assert_line --index 6 "row norm   unit"
+    assert_line --index 7 "population dp-synth:classification:7"
+    assert_line --index 8 --regexp '^digest     [0-9a-f]{32}$'
+    assert_equal "${#lines[@]}" 9
     dp-synth regression --rows 5 --cols 2 --storage csr -q -o r.dp
     run dp-info r.dp
     assert_line "columns    2, CSR"

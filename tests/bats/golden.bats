@@ -26,8 +26,8 @@ prepare() {
     jq '. + {later: 1}' dense.dp/dataset.json > later && cp later dense.dp/dataset.json
     run dp-info --verify dense.dp
     assert_success
-    jq '.format = 2' later > dense.dp/dataset.json
-    complains 1 "dp-info: dense.dp/dataset.json is of format 2; 1 is the newest that this version knows" dp-info dense.dp
+    jq '.format = 3' later > dense.dp/dataset.json
+    complains 1 "dp-info: dense.dp/dataset.json is of format 3; 2 is the newest that this version knows" dp-info dense.dp
 }
 
 @test "0.1: a schema" {
@@ -90,7 +90,7 @@ prepare() {
 }
 
 @test "0.2: data sets" {
-    for set in dense sparse narrow real people people-test; do
+    for set in dense sparse narrow persons real people people-test; do
         run dp-info --verify $set.dp
         assert_success
     done
@@ -98,6 +98,8 @@ prepare() {
     assert_equal "$(dp-info -g digest sparse.dp)" 944b8dc4f52ad1209cc91515b389d41c
     assert_equal "$(dp-info -g digest narrow.dp)" e8bdb4d3ad8d704941d53e5aa04b6fc7
     assert_equal "$(dp-info -g storage narrow.dp)" int16
+    assert_equal "$(dp-info -g digest persons.dp)" bcae156bae8f62d72a66c13586521a4b
+    assert_equal "$(od -An -t d8 -w80 -j 128 persons.dp/persons.npy | tr -s ' ')" " 0 1 3 6 7 9 12 13"
     assert_equal "$(od -An -t d2 -j 128 -N 6 narrow.dp/X_i16.npy | tr -s ' ') $(od -An -t f4 -j 128 narrow.dp/scales.npy | tr -s ' ')" " -12099 7364 29548  3.0517578e-05 3.0517578e-05 3.0517578e-05"
     assert_equal "$(dp-info -g digest real.dp)" 6a95ef11669b1992ad22b90925244009
     assert_equal "$(jq -c '[.population, .held_out, .rows, .row_norm, .bias, .private_preprocessing, .label.classes]' people-test.dp/dataset.json)" \

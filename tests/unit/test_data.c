@@ -342,7 +342,16 @@ static void altered_files_are_refused(void **state)
         {"{", "bad.dp/dataset.json: line 1: "},
         {"{}", "bad.dp/dataset.json: \"format\" is missing or wrong"},
         {"{\"format\":\"1\"}", "bad.dp/dataset.json: \"format\" is missing or wrong"},
-        {"{\"format\":2}", "bad.dp/dataset.json is of format 2; 1 is the newest that this version knows"},
+        {"{\"format\":3}", "bad.dp/dataset.json is of format 3; 2 is the newest that this version knows"},
+        {"{\"format\":1,\"rows\":4,\"cols\":3,\"storage\":\"csr\",\"persons\":4,\"rows_per_person\":1,"
+         "\"digest\":\"00000000000000000000000000000000\"}",
+         "bad.dp/dataset.json: rows belong to persons from format 2 on"},
+        {"{\"format\":2,\"rows\":4,\"cols\":3,\"storage\":\"csr\",\"persons\":5,\"rows_per_person\":1,"
+         "\"digest\":\"00000000000000000000000000000000\"}",
+         "bad.dp/dataset.json: persons or rows_per_person is missing or wrong"},
+        {"{\"format\":2,\"rows\":4,\"cols\":3,\"storage\":\"csr\",\"persons\":2,"
+         "\"digest\":\"00000000000000000000000000000000\"}",
+         "bad.dp/dataset.json: persons or rows_per_person is missing or wrong"},
         {"{\"format\":1}", "bad.dp/dataset.json: rows, cols or digest is missing or wrong"},
         {"{\"format\":1,\"rows\":5,\"cols\":3,\"storage\":\"csr\",\"label\":{\"kind\":\"real\"},"
          "\"digest\":\"00000000000000000000000000000000\"}",
@@ -604,7 +613,7 @@ static void schema_mistakes_are_named(void **state)
         {"{}", "s.json: \"columns\" must be a list"},
         {"{\"columns\":[{\"type\":\"numeric\"}]}", "s.json: column 1 needs \"name\" and \"type\""},
         {"{\"columns\":[{\"name\":\"a\",\"type\":\"real\"}]}",
-         "s.json: column 'a': \"type\" is numeric, categorical, label or ignore"},
+         "s.json: column 'a': \"type\" is numeric, categorical, label, person or ignore"},
         {"{\"columns\":[{\"name\":\"a\",\"type\":\"numeric\"}]}",
          "s.json: column 'a' needs \"bounds\", or \"scale\": \"max-abs\" or \"none\""},
         {"{\"columns\":[{\"name\":\"a\",\"type\":\"numeric\",\"bounds\":[1,1]}]}",

@@ -1,0 +1,39 @@
+#include "base/unit.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/number.h"
+
+#define PREFIX "person:"
+
+const char *dp_unit_text(size_t rows, char text[DP_UNIT_TEXT])
+{
+    if (rows == 0)
+        return NULL;
+    snprintf(text, DP_UNIT_TEXT, PREFIX "%zu", rows);
+    return text;
+}
+
+bool dp_unit_read(const char *text, size_t *rows)
+{
+    int64_t number;
+    *rows = 0;
+    if (text == NULL)
+        return true;
+    if (strncmp(text, PREFIX, strlen(PREFIX)) != 0 || !dp_number_int(text + strlen(PREFIX), &number) || number < 1 ||
+        number > DP_UNIT_MOST)
+        return false;
+    *rows = (size_t)number;
+    return true;
+}
+
+const char *dp_unit_words(const char *text, char words[DP_UNIT_WORDS])
+{
+    size_t rows;
+    if (!dp_unit_read(text, &rows) || rows == 0)
+        return strcpy(words, "a row");
+    snprintf(words, DP_UNIT_WORDS, "a person, with at most %zu row%s", rows, rows == 1 ? "" : "s");
+    return words;
+}

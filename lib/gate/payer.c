@@ -105,6 +105,7 @@ static struct dp_ledger_run ledger_run(const struct dp_payer *p, const struct dp
     struct dp_ledger_run run = {
         .data = dp_frame_text(frame, DP_F_DATA, NULL),
         .population = dp_frame_text(frame, DP_F_POPULATION, NULL),
+        .unit = dp_frame_text(frame, DP_F_UNIT, NULL),
         .rows = rows_of(p, frame),
         .adjacency = dp_adjacency_names[dp_charge_batch(frame)->adjacency],
         .epsilon = o->epsilon,

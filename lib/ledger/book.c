@@ -9,6 +9,7 @@
 
 #include "base/json.h"
 #include "base/mem.h"
+#include "base/unit.h"
 #include "ledger/charge_json.h"
 #include "ledger/limit.h"
 #include "priv/rdp.h"
@@ -269,19 +270,22 @@ static const char *take_budget(struct dp_ledger_book *book, json_t *line)
 static const char *read_open(json_t *line, struct dp_ledger_entry *entry, const char **resumes)
 {
     json_int_t rows, time = 0;
+    size_t most;
     if (json_unpack_ex(line, NULL, JSON_STRICT,
-                       "{s:s, s:s, s?s, s:I, s:s, s:F, s:F, s:b, s:b, s:s, s:s, s?I, s?s, s?F, s?F, s?F, s?s, s?b}", "run",
+                       "{s:s, s:s, s?s, s:I, s:s, s:F, s:F, s:b, s:b, s:s, s:s, s?I, s?s, s?s, s?F, s?F, s?F, s?s, s?b}", "run",
                        &entry->run, "data", &entry->data, "population", &entry->population, "rows", &rows, "adjacency",
                        &entry->adjacency, "epsilon", &entry->epsilon, "delta", &entry->delta, "seeded", &entry->seeded,
                        "as_published", &entry->as_published, "private_preprocessing", &entry->preprocessing, "software",
-                       &entry->software, "time", &time, "init", &entry->init, "prior_epsilon", &entry->prior_epsilon,
-                       "prior_delta", &entry->prior_delta, "order", &entry->order, "resumes", resumes, "addition",
-                       &entry->addition) != 0)
+                       &entry->software, "time", &time, "unit", &entry->unit, "init", &entry->init, "prior_epsilon",
+                       &entry->prior_epsilon, "prior_delta", &entry->prior_delta, "order", &entry->order, "resumes", resumes,
+                       "addition", &entry->addition) != 0)
         return malformed;
     entry->rows = rows;
     entry->time = time;
     if (entry->population == NULL) /* as former versions wrote it */
         entry->population = entry->data;
+    if (!dp_unit_read(entry->unit, &most) || (entry->unit != NULL && most == 0))
+        return "its unit of privacy is unknown";
     if (!is_hex(entry->run, DP_LEDGER_RUN) || entry->data[0] == '\0' || entry->population[0] == '\0' ||
         !is_adjacency(entry->adjacency) || rows < 1 || !is_budget(entry->epsilon, entry->delta) ||
         !(entry->prior_epsilon >= 0) || !(entry->prior_delta >= 0) ||
@@ -303,7 +307,8 @@ bool dp_ledger_same_run(const struct dp_ledger_entry *a, const struct dp_ledger_
 {
     return strcmp(a->data, b->data) == 0 && strcmp(a->population, b->population) == 0 &&
            strcmp(a->adjacency, b->adjacency) == 0 && a->rows == b->rows && a->epsilon == b->epsilon && a->delta == b->delta &&
-           a->order == b->order && !a->as_published == !b->as_published && !a->seeded == !b->seeded;
+           strcmp(a->unit != NULL ? a->unit : "", b->unit != NULL ? b->unit : "") == 0 && a->order == b->order &&
+           !a->as_published == !b->as_published && !a->seeded == !b->seeded;
 }
 
 /* The run goes on under another name. What it had paid for by now may be out, and counts for what is to come. */

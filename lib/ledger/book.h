@@ -36,6 +36,7 @@ struct dp_ledger_entry {
     const char *run; /* the newest of its names */
     const char *data, *population, *adjacency, *preprocessing, *software;
     const char *init; /* a mark, or NULL */
+    const char *unit; /* base/unit.h; NULL: a row */
     int64_t rows, time;
     double epsilon, delta, prior_epsilon, prior_delta, order;
     int seeded, as_published; /* JSON booleans */

@@ -266,6 +266,8 @@ static json_t *open_line(const struct dp_ledger_run *run, const char *id, bool a
         bad |= json_object_set_new(line, "time", json_integer((json_int_t)run->time));
     if (run->population != NULL && run->population[0] != '\0')
         bad |= json_object_set_new(line, "population", json_string(run->population));
+    if (run->unit != NULL)
+        bad |= json_object_set_new(line, "unit", json_string(run->unit));
     if (run->init != NULL)
         bad |= json_object_set_new(line, "init", json_string(run->init));
     if (run->resumes != NULL)
@@ -296,6 +298,7 @@ static int check_resumed(const struct dp_ledger *l, const struct dp_ledger_run *
     const struct dp_ledger_entry now = {.data = run->data,
                                         .population = population_of(run),
                                         .adjacency = run->adjacency,
+                                        .unit = run->unit,
                                         .rows = run->rows,
                                         .epsilon = run->epsilon,
                                         .delta = run->delta,

@@ -40,7 +40,8 @@ struct dp_ledger;
 struct dp_ledger_run {
     const char *data;       /* the digest that names the data set */
     const char *population; /* whose rows they are; NULL or "": the digest stands for it */
-    int64_t rows;           /* its public number of rows */
+    const char *unit;       /* whose rows together are protected (base/unit.h); NULL: one row is taken for one person */
+    int64_t rows;           /* its public number of rows, or of persons */
     const char *adjacency;  /* "null-record" or "replace-one" */
     double epsilon, delta;  /* the run's own budget */
     bool seeded, as_published;

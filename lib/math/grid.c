@@ -17,13 +17,16 @@ double dp_grid_for(double bound)
     return ldexp(1.0, exponent - 1 - GRID_BITS > FINEST ? exponent - 1 - GRID_BITS : FINEST);
 }
 
-/* Whether all are finite and one is not zero: then ‖v‖₂ = *largest × √*squares, without overflow. */
+/* Whether all are finite and one is not zero: then ‖v‖₂ = *largest × √*squares, without overflow. *largest is infinite if one is
+   not finite. */
 static bool measure(const double *v, size_t count, double *largest, double *squares)
 {
     *largest = *squares = 0;
     for (size_t k = 0; k < count; k++) {
-        if (!isfinite(v[k]))
+        if (!isfinite(v[k])) {
+            *largest = INFINITY;
             return false;
+        }
         *largest = fabs(v[k]) > *largest ? fabs(v[k]) : *largest;
     }
     for (size_t k = 0; *largest > 0 && k < count; k++)
@@ -99,14 +102,20 @@ void dp_grid_clip_rows(const double *zeta, size_t classes, double bound, const d
         out[i] = dp_float_toward_zero(clipped[i]);
 }
 
-void dp_grid_add(const double *v, size_t count, double bound, double grid, int64_t *sum)
+int dp_grid_add_at(const double *v, const size_t *at, size_t count, size_t length, double bound, double grid, int64_t *sum)
 {
     double largest, squares;
     if (!measure(v, count, &largest, &squares))
-        return;
-    double limit = bound * (1.0 - margin(count)), norm = largest * sqrt(squares);
+        return largest == 0 ? 1 : 0;
+    double limit = bound * (1.0 - margin(length)), norm = largest * sqrt(squares);
     for (size_t k = 0; k < count; k++)
-        sum[k] += (int64_t)((norm > limit ? v[k] / largest * (limit / sqrt(squares)) : v[k]) / grid);
+        sum[at != NULL ? at[k] : k] += (int64_t)((norm > limit ? v[k] / largest * (limit / sqrt(squares)) : v[k]) / grid);
+    return norm <= bound ? 1 : -1;
+}
+
+void dp_grid_add(const double *v, size_t count, double bound, double grid, int64_t *sum)
+{
+    dp_grid_add_at(v, NULL, count, count, bound, grid, sum);
 }
 
 int dp_grid_add_gaussian(const struct dp_key *key, enum dp_purpose purpose, uint64_t lap, uint64_t first, double scale,

@@ -43,16 +43,22 @@ void dp_moments_close(struct dp_moments *m)
     *m = (struct dp_moments){0};
 }
 
-/* By what a row is multiplied so that the square of its norm is at most the bound, as real numbers: 1, a number below, or 0
-   where it is not finite. */
-static double shrink(const struct dp_moments *m, struct dp_row row, const float *tail, size_t tails)
+double dp_moments_norm2(struct dp_row row, const float *tail, size_t tails)
 {
     double norm2 = dp_row_norm2(row);
     for (size_t j = 0; j < tails; j++)
         norm2 += (double)tail[j] * (double)tail[j];
+    return norm2;
+}
+
+/* By what rows are multiplied so that the sum of the squares of their norms is at most the bound, as real numbers: 1, a number
+   below, or 0 where it is not finite. */
+double dp_moments_shrink(const struct dp_moments *m, double norm2, size_t rows)
+{
     if (!isfinite(norm2))
         return 0;
-    double margin = ldexp((double)m->cols + 64, -52); /* far above the rounding errors of norm, limit and their quotient */
+    /* Far above the rounding errors of norm, limit and their quotient. */
+    double margin = ldexp((double)m->cols + (double)rows + 63, -52);
     double norm = sqrt(norm2) * (1 + margin), limit = sqrt(m->bound) * (1 - margin);
     return norm > limit ? limit / norm : 1;
 }
@@ -86,7 +92,11 @@ static void add_sparse(struct dp_moments *m, size_t count, int64_t *sum)
 
 void dp_moments_add(struct dp_moments *m, struct dp_row row, const float *tail, size_t tails, int64_t *sum)
 {
-    double by = shrink(m, row, tail, tails);
+    dp_moments_add_by(m, dp_moments_shrink(m, dp_moments_norm2(row, tail, tails), 1), row, tail, tails, sum);
+}
+
+void dp_moments_add_by(struct dp_moments *m, double by, struct dp_row row, const float *tail, size_t tails, int64_t *sum)
+{
     size_t features = m->cols - tails, count = row.count;
     if (by == 0)
         return;

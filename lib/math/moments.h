@@ -47,6 +47,18 @@ void dp_moments_close(struct dp_moments *moments);
    A row with an entry that is not finite adds nothing. A row adds the same dense and sparse. sum: dp_moments_size(cols). What
    dense rows add may wait until dp_moments_flush. */
 void dp_moments_add(struct dp_moments *moments, struct dp_row row, const float *tail, size_t tails, int64_t *sum);
+
+/* Several rows of one person, one after the other, each rounded as above:
+
+     sum += Σ_i trunc((s z_i)(s z_i)ᵀ / grid),   s = min(1, √(bound / Σ_i ‖z_i‖²))
+
+   PROOF that the L2 norm of what they add together is at most the bound: row i adds a vector of norm at most ‖s z_i‖², as it
+   does alone. By the triangle inequality the norm of their sum is at most Σ_i ‖s z_i‖² = s² Σ_i ‖z_i‖² ≤ bound.
+
+   by: s, of dp_moments_shrink; its norm2: Σ_i dp_moments_norm2. Rows whose norm is not finite are left out of both. */
+double dp_moments_norm2(struct dp_row row, const float *tail, size_t tails);
+double dp_moments_shrink(const struct dp_moments *moments, double norm2, size_t rows);
+void dp_moments_add_by(struct dp_moments *moments, double by, struct dp_row row, const float *tail, size_t tails, int64_t *sum);
 void dp_moments_flush(struct dp_moments *moments, int64_t *sum);
 
 /* zᵀ M z, in units of the grid, of the matrix M that a sum stands for; z has `count` columns, the first of cols. */

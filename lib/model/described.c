@@ -3,8 +3,8 @@
 #include <math.h>
 #include <string.h>
 
-static const enum dp_field fields[] = {DP_F_DATA,   DP_F_POPULATION, DP_F_PREPROCESSING, DP_F_ROW_NORM,
-                                       DP_F_LABELS, DP_F_CLASSES,    DP_F_LABEL_SCALE,   DP_F_LABEL_OFFSET};
+static const enum dp_field fields[] = {DP_F_DATA,    DP_F_POPULATION,  DP_F_PREPROCESSING, DP_F_ROW_NORM, DP_F_LABELS,
+                                       DP_F_CLASSES, DP_F_LABEL_SCALE, DP_F_LABEL_OFFSET,  DP_F_UNIT};
 enum { FIELDS = sizeof fields / sizeof *fields };
 
 int dp_describe(struct dp_frame *frame, const struct dp_row_facts *f, struct dp_err *err)
@@ -12,15 +12,14 @@ int dp_describe(struct dp_frame *frame, const struct dp_row_facts *f, struct dp_
     const struct {
         enum dp_field field;
         const char *text;
-    } texts[] = {{DP_F_DATA, f->data},
-                 {DP_F_POPULATION, f->population},
-                 {DP_F_PREPROCESSING, f->preprocessing},
-                 {DP_F_ROW_NORM, f->row_norm},
-                 {DP_F_LABELS, f->labels}};
+    } texts[] = {{DP_F_DATA, f->data},         {DP_F_POPULATION, f->population},
+                 {DP_F_UNIT, f->unit},         {DP_F_PREPROCESSING, f->preprocessing},
+                 {DP_F_ROW_NORM, f->row_norm}, {DP_F_LABELS, f->labels}};
     const char *before = dp_frame_text(frame, DP_F_POPULATION, dp_frame_text(frame, DP_F_DATA, NULL));
     if (before != NULL && strcmp(before, f->population) != 0 && strcmp(dp_frame_text(frame, DP_F_DATA, ""), f->data) != 0)
         dp_frame_set_bool(frame, DP_F_ELSEWHERE, true);
     int rc = DP_OK;
+    dp_frame_drop(frame, DP_F_UNIT);
     for (size_t i = 0; rc == DP_OK && i < sizeof texts / sizeof *texts; i++)
         if (texts[i].text != NULL)
             rc = dp_frame_set_text(frame, texts[i].field, texts[i].text, strlen(texts[i].text), err);
@@ -34,10 +33,11 @@ int dp_described(struct dp_row_facts *f, const struct dp_frame *frame, struct dp
 {
     int64_t classes = dp_frame_int(frame, DP_F_CLASSES, -1);
     for (int i = 0; i < FIELDS; i++)
-        if (fields[i] != DP_F_LABELS && !dp_frame_has(frame, fields[i]))
+        if (fields[i] != DP_F_LABELS && fields[i] != DP_F_UNIT && !dp_frame_has(frame, fields[i]))
             return dp_fail(err, DP_E_RUN, "no '%s'", dp_fields[fields[i]].key);
     *f = (struct dp_row_facts){.data = dp_frame_text(frame, DP_F_DATA, ""),
                                .population = dp_frame_text(frame, DP_F_POPULATION, ""),
+                               .unit = dp_frame_text(frame, DP_F_UNIT, NULL),
                                .preprocessing = dp_frame_text(frame, DP_F_PREPROCESSING, ""),
                                .row_norm = dp_frame_text(frame, DP_F_ROW_NORM, ""),
                                .labels = dp_frame_text(frame, DP_F_LABELS, NULL),

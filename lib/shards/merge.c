@@ -208,6 +208,8 @@ static int make_hello(const struct dp_merge *m, const struct dp_frame *answer, c
         rc = dp_frame_copy_field(out, answer, DP_F_STAGE, err);
     if (rc == DP_OK)
         rc = dp_frame_copy_field(out, answer, DP_F_PLAN, err);
+    if (rc == DP_OK)
+        rc = dp_frame_copy_field(out, answer, DP_F_UNIT, err);
     out->records = answer->records;
     for (int i = 0; i < answer->records; i++) {
         out->record[i] = answer->record[i];

@@ -1,9 +1,20 @@
 #include "stages/batch.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/unit.h"
+
+#define BATCH_MOST ((size_t)1 << 31) /* rows */
+
+void dp_batch_seen_close(struct dp_batch_seen *seen)
+{
+    free(seen->bits);
+    free(seen->id);
+    free(seen->start);
+}
 
 /* Whether rows stand there once, by a bit for each row there is: for batches in no order. */
 static int check_once(const int64_t *id, size_t count, size_t rows, struct dp_batch_seen *seen, int64_t lap, struct dp_err *err)
@@ -28,9 +39,9 @@ static int check_once(const int64_t *id, size_t count, size_t rows, struct dp_ba
 static int check_rows(const int64_t *id, size_t count, size_t rows, struct dp_batch_seen *seen, int64_t lap, struct dp_err *err)
 {
     bool inside = true, ascending = true;
-    if (seen->rows != 0 && seen->rows != rows)
+    if (seen->units != 0 && seen->units != rows)
         return dp_fail(err, DP_E_RUN, "the number of rows changes during the run");
-    seen->rows = rows;
+    seen->units = rows;
     for (size_t k = 0; k < count; k++) {
         inside &= (uint64_t)id[k] < rows;
         ascending &= k == 0 || id[k - 1] < id[k];
@@ -50,7 +61,85 @@ static void set_columns(struct dp_batch *batch, size_t features)
 static bool counts(const struct dp_record *record, const struct dp_frame *frame, const struct dp_dataset *dataset)
 {
     size_t all = (size_t)record->rows, first = (size_t)dp_frame_int(frame, DP_F_FIRST_ROW, 0);
-    return dp_frame_has(frame, DP_F_FIRST_ROW) ? first <= all && dataset->rows <= all - first : dataset->rows == all;
+    return dp_frame_has(frame, DP_F_FIRST_ROW) ? first <= all && dataset->persons <= all - first : dataset->persons == all;
+}
+
+static int too_many(const struct dp_frame *frame, struct dp_err *err)
+{
+    return dp_fail(err, DP_E_RUN, "lap %lld has more than 2^31 rows", (long long)frame->lap);
+}
+
+/* The rows of the persons whose numbers the frame has. */
+static int take_persons(struct dp_batch *batch, const struct dp_frame *frame, struct dp_batch_seen *seen, struct dp_err *err)
+{
+    size_t first, rows = 0;
+    int rc = dp_grow(&seen->start, &seen->start_capacity, batch->persons + 1, sizeof *seen->start, err);
+    for (size_t p = 0; rc == DP_OK && p < batch->persons; p++) {
+        seen->start[p] = rows;
+        rows += dp_dataset_person(batch->dataset, (size_t)batch->id[p], &first);
+        rc = rows <= BATCH_MOST ? DP_OK : too_many(frame, err);
+    }
+    if (rc == DP_OK)
+        rc = dp_grow(&seen->id, &seen->id_capacity, rows + 1, sizeof *seen->id, err);
+    if (rc != DP_OK)
+        return rc;
+    seen->start[batch->persons] = rows;
+    for (size_t p = 0; p < batch->persons; p++) {
+        dp_dataset_person(batch->dataset, (size_t)batch->id[p], &first);
+        for (size_t i = seen->start[p]; i < seen->start[p + 1]; i++)
+            seen->id[i] = (int64_t)(first++);
+    }
+    batch->start = seen->start;
+    batch->id = seen->id;
+    batch->count = rows;
+    return DP_OK;
+}
+
+/* The same of rows that come inline. most: rows per person. */
+static int take_inline_persons(struct dp_batch *batch, const struct dp_frame *frame, struct dp_batch_seen *seen, size_t most,
+                               struct dp_err *err)
+{
+    const struct dp_array *sizes;
+    size_t rows = 0;
+    int rc = dp_frame_need_array(frame, DP_F_PERSON_ROWS, DP_I64, 1, &sizes, err);
+    if (rc == DP_OK && sizes->count != batch->persons)
+        rc = dp_fail(err, DP_E_RUN, "person_rows and rows of lap %lld differ in length", (long long)frame->lap);
+    if (rc == DP_OK)
+        rc = dp_grow(&seen->start, &seen->start_capacity, batch->persons + 1, sizeof *seen->start, err);
+    if (rc != DP_OK)
+        return rc;
+    const int64_t *size = sizes->data;
+    for (size_t p = 0; p < batch->persons; p++) {
+        if (size[p] < 1 || (uint64_t)size[p] > most)
+            return dp_fail(err, DP_E_UNSAFE, "a person of lap %lld does not have 1 to %zu rows", (long long)frame->lap, most);
+        seen->start[p] = rows;
+        rows += (size_t)size[p];
+        if (rows > BATCH_MOST)
+            return too_many(frame, err);
+    }
+    seen->start[batch->persons] = rows;
+    batch->start = seen->start;
+    batch->count = rows;
+    return DP_OK;
+}
+
+/* From persons to rows. */
+static int divide(struct dp_batch *batch, const struct dp_frame *frame, struct dp_batch_seen *seen, struct dp_err *err)
+{
+    size_t most;
+    const char *unit = dp_frame_text(frame, DP_F_UNIT, NULL);
+    if (!dp_unit_read(unit, &most) || (batch->dataset != NULL && most != batch->dataset->rows_per_person))
+        return dp_fail(err, DP_E_RUN, "lap %lld does not say what its unit of privacy is", (long long)frame->lap);
+    if (most <= 1)
+        return DP_OK;
+    if (!seen->persons)
+        return dp_fail(err, DP_E_UNSAFE, "lap %lld has several rows of a person, and this stage bounds single rows",
+                       (long long)frame->lap);
+    batch->rows *= most;
+    batch->expected *= (double)most;
+    if (batch->dataset != NULL)
+        return take_persons(batch, frame, seen, err);
+    return take_inline_persons(batch, frame, seen, most, err);
 }
 
 static int read_inline(struct dp_batch *batch, const struct dp_frame *frame, struct dp_err *err)
@@ -107,16 +196,19 @@ int dp_batch_read_own(struct dp_batch *batch, const struct dp_frame *frame, cons
     if (!isfinite(intercept) || (double)(float)intercept != intercept)
         return dp_fail(err, DP_E_RUN, "the intercept of lap %lld is not a finite f4", (long long)frame->lap);
     *batch = (struct dp_batch){.count = rows->count,
-                               .rows = dataset != NULL ? dataset->rows : (size_t)m->rows,
+                               .persons = rows->count,
+                               .rows = dataset != NULL ? dataset->persons : (size_t)m->rows,
                                .id = rows->data,
                                .dataset = dataset,
                                .intercept = (float)intercept};
     batch->expected = m->rate * (double)batch->rows;
-    if (batch->count > (size_t)1 << 31)
-        return dp_fail(err, DP_E_RUN, "lap %lld has more than 2^31 rows", (long long)frame->lap);
+    if (batch->count > BATCH_MOST)
+        return too_many(frame, err);
     if (dataset != NULL && (strcmp(dp_frame_text(frame, DP_F_DATA, ""), dataset->digest) != 0 || !counts(m, frame, dataset)))
         return dp_fail(err, DP_E_RUN, "the rows were sampled from another data set than --data names");
     rc = check_rows(batch->id, batch->count, batch->rows, seen, frame->lap, err);
+    if (rc == DP_OK)
+        rc = divide(batch, frame, seen, err);
     if (rc != DP_OK)
         return rc;
     if (dataset != NULL) {
@@ -192,6 +284,17 @@ void dp_batch_block(const struct dp_batch *batch, size_t first, struct dp_block 
     look_ahead(batch, block);
 }
 
+void dp_batch_block_of(const struct dp_batch *batch, size_t first, size_t count, struct dp_block *block)
+{
+    block->first = first;
+    block->count = count;
+    block->ahead = 0;
+    for (size_t i = 0; i < count; i++)
+        block->row[i] = own_row(batch, first + i);
+    for (size_t i = 0; i < DP_ROWS; i++)
+        block->next[i] = (struct dp_row){0};
+}
+
 void dp_block_next(const struct dp_batch *batch, struct dp_block *block)
 {
     memcpy(block->row, block->next, block->ahead * sizeof *block->row);
@@ -225,7 +328,7 @@ size_t dp_batch_score(const struct dp_batch *batch, const struct dp_form *form, 
 
 void dp_batch_forget(struct dp_frame *frame)
 {
-    static const enum dp_field fields[] = {DP_F_ROWS, DP_F_X, DP_F_Y, DP_F_UPDATES};
+    static const enum dp_field fields[] = {DP_F_ROWS, DP_F_X, DP_F_Y, DP_F_PERSON_ROWS, DP_F_UPDATES};
     for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
         dp_frame_drop(frame, fields[i]);
 }

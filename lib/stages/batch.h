@@ -10,28 +10,34 @@
 
 struct dp_batch {
     size_t count;                     /* rows in the batch */
-    double expected;                  /* rows that the sampler takes on average: public, and count is not */
-    size_t rows;                      /* that may be in it: those of the data set or, inline, all that the record counts */
+    size_t persons;                   /* whose rows they are: count, where one row is taken for one person */
+    const size_t *start;              /* persons + 1: where the rows of each begin; NULL: row i is all of person i */
+    double expected;                  /* rows that the sampler takes on average, at most: public, and count is not */
+    size_t rows;                      /* that may be in it, at most: public as well */
     size_t features;                  /* columns of a row */
     size_t cols;                      /* columns of the model: one more with an intercept */
     size_t sum_cols;                  /* columns of a sum over rows: those of the model, or the entries of z */
     float intercept;                  /* value of a constant column after the row's own; 0 if there is none */
-    const int64_t *id;                /* row numbers, each in [0, rows) */
+    const int64_t *id;                /* row numbers in the data set */
     const struct dp_dataset *dataset; /* NULL when inline */
     const float *x;                   /* inline: count × features */
     const double *y;                  /* inline: count; else dataset->y, indexed by id */
     const struct dp_behind *behind;   /* NULL: rows are what they are */
 };
 
-/* A bit per row, kept by the stage between laps; there are none until a batch is in no order. Starts zeroed; free(bits) at the
-   end. */
+/* Kept by the stage between laps. Starts zeroed; a stage that bounds what all rows of a person add together sets persons. */
 struct dp_batch_seen {
-    uint64_t *bits;
-    size_t rows;
+    bool persons;
+    uint64_t *bits; /* one per person; there are none until a batch is in no order */
+    size_t units;   /* persons */
+    int64_t *id;    /* rows of the batch, and where those of each person begin */
+    size_t *start;
+    size_t id_capacity, start_capacity;
 };
+void dp_batch_seen_close(struct dp_batch_seen *seen);
 
 /* Reads the batch of a raw frame. dataset may be NULL: then the rows must be inline. Checks that the frame's rows are
-   of this data set, in range, at most 2^31 and each there once (else one person would count twice). The intercept is the
+   of this data set, in range, at most 2^31 and each person there once (else one would count twice). The intercept is the
    frame's. behind: where the stage keeps rows behind a transform; NULL: it has no notion of one, and refuses a frame that
    has it. Borrows from frame, dataset and behind. */
 int dp_batch_read(struct dp_batch *batch, const struct dp_frame *frame, const struct dp_dataset *dataset,
@@ -74,6 +80,9 @@ struct dp_block {
 
 /* The block that begins at first < batch->count. Asks for the labels of the rows ahead. */
 void dp_batch_block(const struct dp_batch *batch, size_t first, struct dp_block *block);
+
+/* A block of count ≤ DP_ROWS rows from `first` on, and no rows ahead. */
+void dp_batch_block_of(const struct dp_batch *batch, size_t first, size_t count, struct dp_block *block);
 
 /* The block after this one, of which there must be rows ahead: less work than anew. */
 void dp_block_next(const struct dp_batch *batch, struct dp_block *block);

@@ -19,7 +19,7 @@ int dp_bounded_sum(struct dp_gather *gather, struct dp_frame *frame, const struc
     int64_t *sum;
     int rc = dp_frame_make_array(frame, DP_F_SUM, DP_I64, outputs, batch->sum_cols, &sum, err);
     if (rc == DP_OK)
-        rc = dp_gather_sum(gather, batch, outputs, dp_grid_for(bound), update, context, sum, err);
+        rc = dp_gather_sum(gather, batch, outputs, bound, update, context, sum, err);
     if (rc == DP_OK)
         dp_bounded_state(frame, adjacency, bound);
     return rc;

@@ -89,7 +89,7 @@ static void clip_close(struct dp_stage *stage)
     dp_dataset_close(s->dataset);
     dp_behind_close(&s->behind);
     dp_gather_close(&s->gather);
-    free(s->seen.bits);
+    dp_batch_seen_close(&s->seen);
     free(s->zeta);
     free(s->within);
 }
@@ -99,6 +99,7 @@ static int clip_open(struct dp_stage *stage, struct dp_err *err)
     const struct options *o = stage->options;
     struct state *s = stage->state;
     dp_gather_allow(&s->gather, o->threads);
+    s->seen.persons = true;
     s->behind.threads = o->threads > 0 ? (int)o->threads : 1;
     if (o->follow && !isnan(o->adaptive))
         return dp_fail(err, DP_E_USAGE, "--adaptive and --follow exclude each other");
@@ -214,6 +215,15 @@ static void clip_block(void *context, size_t thread, const struct dp_block *bloc
     }
 }
 
+/* Of rows that are clipped together with others of their person: the updates as they are. */
+static void raw_block(void *context, size_t thread, const struct dp_block *block, float *coefficient)
+{
+    const struct lap *lap = context;
+    size_t classes = lap->state->classes;
+    (void)thread;
+    memcpy(coefficient, lap->updates + block->first * classes, block->count * classes * sizeof *coefficient);
+}
+
 static int clip_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp_out *out, struct dp_err *err)
 {
     const struct options *o = stage->options;
@@ -237,8 +247,10 @@ static int clip_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp_o
     if (rc != DP_OK)
         return rc;
     struct lap lap = {s, &batch, updates->data, bound};
+    s->gather.raw = raw_block;
     memset(s->within, 0, (size_t)s->gather.threads * dp_apart(1, sizeof *s->within) * sizeof *s->within);
     rc = dp_bounded_sum(&s->gather, frame, &batch, s->classes, clip_block, &lap, dp_adjacency_chosen(o->adjacency), bound, err);
+    within = s->gather.within;
     for (size_t t = 0; t < (size_t)s->gather.threads; t++)
         within += s->within[t * dp_apart(1, sizeof *s->within)];
     if (rc == DP_OK && !isnan(o->adaptive))
@@ -265,4 +277,5 @@ const struct dp_stage_class dp_clip_class = {
     .close = clip_close,
     .ephemeral = true,
     .additive = true,
+    .persons = true,
 };

@@ -155,7 +155,7 @@ static void erm_close(struct dp_stage *stage)
 {
     struct dp_erm *s = stage->state;
     dp_dataset_close(s->dataset);
-    free(s->seen.bits);
+    dp_batch_seen_close(&s->seen);
     free(s->takes);
     free(s->gradient);
     free(s->loss_sum);

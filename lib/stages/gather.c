@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "math/grid.h"
 
 #define PER_THREAD 262144.0
 #define MOST_CHOSEN 64
@@ -32,7 +33,10 @@ void dp_gather_close(struct dp_gather *gather)
 {
     for (int t = 0; gather->tally != NULL && t < gather->threads; t++)
         dp_tally_close(&gather->tally[t]);
+    for (int t = 0; gather->together != NULL && t < gather->threads; t++)
+        dp_together_close(&gather->together[t]);
     free(gather->tally);
+    free(gather->together);
     free(gather->coefficient);
     free(gather->unpacked);
     *gather = (struct dp_gather){.threads = gather->threads};
@@ -42,6 +46,7 @@ void dp_gather_close(struct dp_gather *gather)
 struct pass {
     const struct dp_batch *batch;
     size_t outputs;
+    double bound;
     dp_gather_update *update;
     void *context;
     struct dp_gather *gather; /* NULL: no sums */
@@ -92,20 +97,73 @@ static void go(const struct pass *p, size_t thread, size_t from, size_t to)
     }
 }
 
+/* Makes the block of `count` rows, and gives them coefficients. */
+static float *update_block(const struct pass *p, size_t thread, size_t first, size_t count, dp_gather_update *update,
+                           struct dp_block *block)
+{
+    float *own = p->coefficient + thread * dp_apart(DP_ROWS * p->outputs, sizeof *own);
+    dp_batch_block_of(p->batch, first, count, block);
+    if (is_narrow(p->batch))
+        unpack(p->gather, thread, block);
+    update(p->context, thread, block, own);
+    return own;
+}
+
+/* Several rows of one person. */
+static void add_together(const struct pass *p, size_t thread, size_t first, size_t end)
+{
+    struct dp_together *together = &p->gather->together[thread];
+    struct dp_block block;
+    for (size_t at = first; at < end; at += DP_ROWS) {
+        const float *own = update_block(p, thread, at, end - at < DP_ROWS ? end - at : DP_ROWS, p->gather->raw, &block);
+        for (size_t i = 0; i < block.count; i++)
+            dp_together_add(together, own + i * p->outputs,
+                            p->batch->behind != NULL ? dp_batch_row(p->batch, at + i) : block.row[i]);
+    }
+    dp_together_clip(together, p->bound, dp_grid_for(p->bound));
+}
+
+/* Persons from … to − 1. */
+static void go_persons(const struct pass *p, size_t thread, size_t from, size_t to)
+{
+    const size_t *start = p->batch->start;
+    struct dp_block block;
+    for (size_t i = from; i < to; i++) {
+        if (start[i + 1] - start[i] > 1)
+            add_together(p, thread, start[i], start[i + 1]);
+        else if (start[i + 1] > start[i])
+            add_block(&p->gather->tally[thread], p->batch, &block, update_block(p, thread, start[i], 1, p->update, &block));
+    }
+}
+
 static void go_all(const struct pass *p, int threads)
 {
-    size_t blocks = (p->batch->count + DP_ROWS - 1) / DP_ROWS;
-    if (threads < 2 || blocks < 2) {
-        go(p, 0, 0, blocks);
+    bool persons = p->gather != NULL && p->batch->start != NULL;
+    size_t parts = persons ? p->batch->persons : (p->batch->count + DP_ROWS - 1) / DP_ROWS;
+    void (*part)(const struct pass *, size_t, size_t, size_t) = persons ? go_persons : go;
+    if (threads < 2 || parts < 2) {
+        part(p, 0, 0, parts);
         return;
     }
 #pragma omp parallel for num_threads(threads) schedule(static, 1)
     for (int t = 0; t < threads; t++)
-        go(p, (size_t)t, blocks * (size_t)t / (size_t)threads, blocks * ((size_t)t + 1) / (size_t)threads);
+        part(p, (size_t)t, parts * (size_t)t / (size_t)threads, parts * ((size_t)t + 1) / (size_t)threads);
 }
 
-int dp_gather_sum(struct dp_gather *gather, const struct dp_batch *batch, size_t outputs, double grid, dp_gather_update *update,
-                  void *context, int64_t *sum, struct dp_err *err)
+/* Room for what persons with several rows add together. */
+static int begin_together(struct dp_gather *gather, const struct dp_batch *batch, size_t outputs, size_t threads,
+                          struct dp_err *err)
+{
+    float constant = dp_batch_constant(batch);
+    int rc =
+        gather->together == NULL ? dp_alloc(&gather->together, (size_t)gather->threads, sizeof *gather->together, err) : DP_OK;
+    for (size_t t = 0; rc == DP_OK && t < threads; t++)
+        rc = dp_together_begin(&gather->together[t], outputs, batch->sum_cols - (constant != 0 ? 1 : 0), constant, err);
+    return rc;
+}
+
+int dp_gather_sum(struct dp_gather *gather, const struct dp_batch *batch, size_t outputs, double bound,
+                  dp_gather_update *update, void *context, int64_t *sum, struct dp_err *err)
 {
     size_t threads = (size_t)threads_of(gather, batch, outputs);
     float constant = dp_batch_constant(batch);
@@ -118,20 +176,28 @@ int dp_gather_sum(struct dp_gather *gather, const struct dp_batch *batch, size_t
         rc = dp_grow(&gather->unpacked, &gather->unpacked_capacity, threads * DP_ROWS * gather->stride + 16,
                      sizeof *gather->unpacked, err);
     for (size_t t = 0; rc == DP_OK && t < threads; t++)
-        rc = dp_tally_begin(&gather->tally[t], outputs, batch->sum_cols - (constant != 0 ? 1 : 0), constant, grid, err);
+        rc = dp_tally_begin(&gather->tally[t], outputs, batch->sum_cols - (constant != 0 ? 1 : 0), constant, dp_grid_for(bound),
+                            err);
+    if (rc == DP_OK && batch->start != NULL)
+        rc = begin_together(gather, batch, outputs, threads, err);
     if (rc != DP_OK)
         return rc;
-    const struct pass pass = {batch, outputs, update, context, gather, gather->coefficient};
+    const struct pass pass = {batch, outputs, bound, update, context, gather, gather->coefficient};
     go_all(&pass, (int)threads);
     memset(sum, 0, outputs * batch->sum_cols * sizeof *sum);
+    gather->within = 0;
     for (size_t t = 0; t < threads; t++)
         dp_tally_end(&gather->tally[t], sum);
-    return DP_OK;
+    for (size_t t = 0; rc == DP_OK && batch->start != NULL && t < threads; t++) {
+        rc = dp_together_end(&gather->together[t], sum, err);
+        gather->within += gather->together[t].within;
+    }
+    return rc;
 }
 
 void dp_gather_updates(const struct dp_gather *gather, const struct dp_batch *batch, size_t outputs, dp_gather_update *update,
                        void *context, float *coefficient)
 {
-    const struct pass pass = {batch, outputs, update, context, NULL, coefficient};
+    const struct pass pass = {batch, outputs, 0, update, context, NULL, coefficient};
     go_all(&pass, threads_of(gather, batch, outputs));
 }

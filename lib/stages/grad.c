@@ -78,7 +78,7 @@ static void grad_close(struct dp_stage *stage)
     dp_dataset_close(s->dataset);
     dp_behind_close(&s->behind);
     dp_gather_close(&s->gather);
-    free(s->seen.bits);
+    dp_batch_seen_close(&s->seen);
     free(s->zeta);
 }
 
@@ -87,6 +87,7 @@ static int grad_open(struct dp_stage *stage, struct dp_err *err)
     const struct options *o = stage->options;
     struct state *s = stage->state;
     dp_gather_allow(&s->gather, o->threads);
+    s->seen.persons = true;
     s->behind.threads = o->threads > 0 ? (int)o->threads : 1;
     s->loss = (enum dp_loss)o->loss;
     s->width = isnan(o->width) ? dp_loss_default_width(s->loss) : o->width;
@@ -164,16 +165,27 @@ struct lap {
     double clip; /* infinite without --clip */
 };
 
-static void update_block(void *context, size_t thread, const struct dp_block *block, float *coefficient)
+static void clip_block(const struct lap *lap, double clip, size_t thread, const struct dp_block *block, float *coefficient)
 {
-    const struct lap *lap = context;
     size_t outputs = lap->state->form.outputs;
     double *zeta = lap->state->zeta + thread * dp_apart(DP_ROWS * outputs, sizeof *zeta), norm2[DP_ROWS];
     size_t entries[DP_ROWS];
     descend_block(lap->state, lap->batch, lap->model, block, zeta, norm2);
     for (size_t i = 0; i < block->count; i++)
         entries[i] = dp_batch_entries(lap->batch, block->first + i);
-    dp_grid_clip_rows(zeta, outputs, lap->clip, norm2, entries, block->count, coefficient);
+    dp_grid_clip_rows(zeta, outputs, clip, norm2, entries, block->count, coefficient);
+}
+
+static void update_block(void *context, size_t thread, const struct dp_block *block, float *coefficient)
+{
+    const struct lap *lap = context;
+    clip_block(lap, lap->clip, thread, block, coefficient);
+}
+
+/* Rows that are clipped together with others of their person. */
+static void raw_block(void *context, size_t thread, const struct dp_block *block, float *coefficient)
+{
+    clip_block(context, (double)INFINITY, thread, block, coefficient);
 }
 
 static void add_row(const struct state *s, const struct dp_batch *batch, size_t i, const double *zeta, double *sum)
@@ -218,6 +230,7 @@ static int fire_lap(struct dp_stage *stage, struct dp_frame *frame, const struct
     if (o->non_private)
         return sum_exactly(s, frame, batch, model, err);
     struct lap lap = {s, batch, model, isnan(o->clip) ? (double)INFINITY : o->clip};
+    s->gather.raw = raw_block;
     if (isnan(o->clip))
         return dp_bounded_later(&s->gather, frame, batch, s->form.outputs, update_block, &lap, err);
     return dp_bounded_sum(&s->gather, frame, batch, s->form.outputs, update_block, &lap, dp_adjacency_chosen(o->adjacency),
@@ -278,4 +291,5 @@ const struct dp_stage_class dp_grad_class = {
     .close = grad_close,
     .ephemeral = true,
     .additive = true,
+    .persons = true,
 };

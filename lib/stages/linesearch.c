@@ -157,7 +157,7 @@ static void linesearch_close(struct dp_stage *stage)
     struct state *s = stage->state;
     dp_dataset_close(s->dataset);
     dp_along_close(&s->along);
-    free(s->seen.bits);
+    dp_batch_seen_close(&s->seen);
     free(s->own[0]);
     free(s->own[1]);
     free(s->score);

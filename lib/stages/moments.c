@@ -37,6 +37,7 @@ struct state {
     double bound, label;       /* on moments, on labels */
     size_t rows, classes;      /* classes: of the labels; 0 for a regression */
     size_t cols, labels, size; /* of a row with its constant; that stand behind it; of the sum */
+    size_t constant;           /* 1 where rows have one */
     struct part *part;         /* threads */
 };
 
@@ -87,7 +88,7 @@ static void moments_close(struct dp_stage *stage)
         free(s->part[t].sum);
     }
     free(s->part);
-    free(s->seen.bits);
+    dp_batch_seen_close(&s->seen);
     dp_dataset_close(s->dataset);
 }
 
@@ -104,6 +105,7 @@ static int moments_open(struct dp_stage *stage, struct dp_err *err)
     if (s->label == 0)
         return dp_fail(err, DP_E_USAGE, "--label-bound: %g is too small", o->label_bound);
     s->bound = !isnan(o->clip) ? o->clip : (o->unit ? 1 : 1 + v * v) + (o->labels ? s->label * s->label : 0);
+    s->seen.persons = true;
     return o->data != NULL ? dp_dataset_open(&s->dataset, o->data, err) : DP_OK;
 }
 
@@ -128,6 +130,7 @@ static int set_shape(struct dp_stage *stage, const struct dp_frame *frame, const
         return rc;
     s->rows = (size_t)dp_frame_record(frame, DP_F_NONE)->rows;
     s->cols = batch->cols;
+    s->constant = batch->intercept != 0 ? 1 : 0;
     s->labels = o->labels ? dp_loss_outputs(s->classes) : 0;
     size_t cols = s->cols + s->labels;
     if (s->cols == 0 || cols > DP_MOMENTS_MOST)
@@ -184,17 +187,45 @@ static struct dp_row as_asked(const struct options *o, const struct dp_batch *ba
     return dp_row_sparse(p->unit, row.columns, row.count);
 }
 
-static void add_rows(struct dp_stage *stage, const struct dp_batch *batch, struct part *p, size_t from, size_t to, int64_t *sum)
+/* A row that is added, with its tail in p. False for one that adds nothing. */
+static bool take_row(const struct options *o, const struct state *s, const struct dp_batch *batch, size_t i, struct part *p,
+                     struct dp_row *row)
 {
-    const struct options *o = stage->options;
-    const struct state *s = stage->state;
-    size_t constant = batch->intercept != 0 ? 1 : 0;
-    memset(sum, 0, s->size * sizeof *sum);
-    for (size_t i = from; i < to; i++) {
-        struct dp_row row = as_asked(o, batch, i, p);
-        if (!o->labels || put_label(s, dp_batch_label(batch, i), p->tail + constant))
-            dp_moments_add(&p->moments, row, p->tail, constant + s->labels, sum);
+    *row = as_asked(o, batch, i, p);
+    return !o->labels || put_label(s, dp_batch_label(batch, i), p->tail + s->constant);
+}
+
+/* All rows of one person, multiplied by the same number, so that the bound is on what they add together. */
+static void add_person(const struct options *o, const struct state *s, const struct dp_batch *batch, struct part *p,
+                       size_t from, size_t to, int64_t *sum)
+{
+    struct dp_row row;
+    size_t tails = s->constant + s->labels;
+    double total = 0;
+    if (to - from == 1) {
+        if (take_row(o, s, batch, from, p, &row))
+            dp_moments_add(&p->moments, row, p->tail, tails, sum);
+        return;
     }
+    for (size_t i = from; i < to; i++) {
+        double norm2 = take_row(o, s, batch, i, p, &row) ? dp_moments_norm2(row, p->tail, tails) : 0;
+        total += isfinite(norm2) ? norm2 : 0;
+    }
+    double by = dp_moments_shrink(&p->moments, total, to - from);
+    for (size_t i = from; i < to; i++)
+        if (take_row(o, s, batch, i, p, &row) && isfinite(dp_moments_norm2(row, p->tail, tails)))
+            dp_moments_add_by(&p->moments, by, row, p->tail, tails, sum);
+}
+
+/* Persons from … to − 1. */
+static void add_persons(struct dp_stage *stage, const struct dp_batch *batch, struct part *p, size_t from, size_t to,
+                        int64_t *sum)
+{
+    const struct state *s = stage->state;
+    memset(sum, 0, s->size * sizeof *sum);
+    for (size_t i = from; i < to; i++)
+        add_person(stage->options, s, batch, p, batch->start != NULL ? batch->start[i] : i,
+                   batch->start != NULL ? batch->start[i + 1] : i + 1, sum);
     dp_moments_flush(&p->moments, sum);
 }
 
@@ -204,14 +235,14 @@ static void add_all(struct dp_stage *stage, const struct dp_batch *batch, int64_
     const struct options *o = stage->options;
     struct state *s = stage->state;
     size_t threads = (size_t)o->threads;
-    if (threads < 2 || batch->count < threads) {
-        add_rows(stage, batch, s->part, 0, batch->count, sum);
+    if (threads < 2 || batch->persons < threads) {
+        add_persons(stage, batch, s->part, 0, batch->persons, sum);
         return;
     }
 #pragma omp parallel for num_threads((int)threads) schedule(static, 1)
     for (size_t t = 0; t < threads; t++)
-        add_rows(stage, batch, &s->part[t], batch->count * t / threads, batch->count * (t + 1) / threads,
-                 t == 0 ? sum : s->part[t].sum);
+        add_persons(stage, batch, &s->part[t], batch->persons * t / threads, batch->persons * (t + 1) / threads,
+                    t == 0 ? sum : s->part[t].sum);
     for (size_t t = 1; t < threads; t++)
         for (size_t j = 0; j < s->size; j++)
             sum[j] += s->part[t].sum[j];
@@ -271,4 +302,5 @@ const struct dp_stage_class dp_moments_class = {
     .close = moments_close,
     .ephemeral = true,
     .additive = true,
+    .persons = true,
 };

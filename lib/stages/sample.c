@@ -27,6 +27,7 @@ struct options {
 
 struct state {
     struct dp_dataset *dataset;
+    /* Persons are drawn. Below a row is all that a person has, unless the data set says otherwise. */
     int64_t from, to;       /* rows of the data set that may be in a batch: all but in a shard of it */
     int64_t first_row;      /* what their numbers are less than those among the rows of all shards */
     int64_t rows;           /* public number of rows: of the data set, or of those of all shards */
@@ -39,8 +40,9 @@ struct state {
     int64_t *picked;
     size_t picked_capacity, count;
     int64_t *column_order; /* primal: cols entries */
-    char *labels;          /* class names, a JSON array, or NULL */
-    char *directory;       /* of the data set, from the root on; NULL where that cannot be told */
+    char unit[DP_UNIT_TEXT];
+    char *labels;    /* class names, a JSON array, or NULL */
+    char *directory; /* of the data set, from the root on; NULL where that cannot be told */
 };
 
 static const struct dp_option options[] = {
@@ -129,7 +131,7 @@ static int take_part(const struct options *o, struct state *s, struct dp_err *er
         rc = dp_fail(err, DP_E_USAGE, "%s needs all rows at once: --shard excludes it", whole_option(o));
     if (rc != DP_OK)
         return rc;
-    s->rows = (int64_t)s->dataset->rows;
+    s->rows = (int64_t)s->dataset->persons;
     s->from = s->rows * (shard - 1) / shards;
     s->to = s->rows * shard / shards;
     return DP_OK;
@@ -138,7 +140,8 @@ static int take_part(const struct options *o, struct state *s, struct dp_err *er
 /* For the largest batch, but with a probability of less than 2^-64: whether it fits a frame must not depend on the batch. */
 static int make_room(const struct options *o, struct state *s, struct dp_err *err)
 {
-    size_t part = (size_t)(s->to - s->from), row = o->inline_rows ? 4 * s->dataset->cols + 16 : 8;
+    size_t part = (size_t)(s->to - s->from), each = s->dataset->rows_per_person > 1 ? s->dataset->rows_per_person : 1;
+    size_t row = o->inline_rows ? each * (4 * s->dataset->cols + 16) : 8;
     size_t largest = o->mode == MODE_POISSON ? dp_coins_largest(o->rate, part) : o->mode == MODE_FULL ? part : (size_t)s->batch;
     if (s->rows > DP_COINS_ROWS)
         return dp_fail(err, DP_E_RUN, "%s has more than 2^48 rows", o->data);
@@ -158,6 +161,7 @@ static int sample_open(struct dp_stage *stage, struct dp_err *err)
     if (rc != DP_OK)
         return rc;
     s->directory = realpath(o->data, NULL);
+    dp_unit_text(s->dataset->rows_per_person, s->unit);
     s->epoch = -1;
     if (s->rows == 0)
         return dp_fail(err, DP_E_RUN, "%s has no rows", o->data);
@@ -180,9 +184,9 @@ static int sample_open(struct dp_stage *stage, struct dp_err *err)
         rc = make_room(o, s, err);
     s->epoch_laps = o->mode == MODE_SHUFFLE ? dp_record_epoch_laps(s->rows, o->rate) : 0;
     if (rc == DP_OK && o->mode == MODE_SHUFFLE)
-        rc = dp_alloc(&s->permutation, s->dataset->rows, sizeof(int64_t), err);
+        rc = dp_alloc(&s->permutation, s->dataset->persons, sizeof(int64_t), err);
     if (rc == DP_OK && o->mode == MODE_FIXED)
-        rc = dp_marks_open(&s->chosen, s->dataset->rows, err);
+        rc = dp_marks_open(&s->chosen, s->dataset->persons, err);
     return rc;
 }
 
@@ -277,23 +281,43 @@ static int choose_columns(struct dp_stage *stage, struct dp_frame *frame, struct
     return DP_OK;
 }
 
+/* How many rows the drawn persons have, and of each how many, unless each has one. */
+static int put_person_rows(const struct state *s, struct dp_frame *frame, size_t *rows, struct dp_err *err)
+{
+    int64_t *sizes;
+    size_t first;
+    *rows = s->count;
+    if (s->dataset->person == NULL)
+        return DP_OK;
+    int rc = dp_frame_make_array(frame, DP_F_PERSON_ROWS, DP_I64, s->count, 0, &sizes, err);
+    *rows = 0;
+    for (size_t p = 0; rc == DP_OK && p < s->count; p++)
+        *rows += (size_t)(sizes[p] = (int64_t)dp_dataset_person(s->dataset, (size_t)s->picked[p], &first));
+    return rc;
+}
+
 static int put_inline(struct state *s, struct dp_frame *frame, struct dp_err *err)
 {
     float *x;
     double *y;
-    size_t cols = s->dataset->cols;
-    int rc = dp_frame_make_array(frame, DP_F_X, DP_F32, s->count, cols, &x, err);
+    size_t cols = s->dataset->cols, rows, first;
+    int rc = put_person_rows(s, frame, &rows, err);
     if (rc == DP_OK)
-        rc = dp_frame_make_array(frame, DP_F_Y, DP_F64, s->count, 0, &y, err);
+        rc = dp_frame_make_array(frame, DP_F_X, DP_F32, rows, cols, &x, err);
+    if (rc == DP_OK)
+        rc = dp_frame_make_array(frame, DP_F_Y, DP_F64, rows, 0, &y, err);
     if (rc != DP_OK)
         return rc;
-    if (s->count > 0)
-        memset(x, 0, s->count * cols * sizeof *x);
-    for (size_t i = 0; i < s->count; i++) {
-        struct dp_row row = dp_dataset_row(s->dataset, (size_t)s->picked[i]);
-        for (size_t j = 0; j < row.count; j++)
-            x[i * cols + (row.columns != NULL ? (size_t)row.columns[j] : j)] = dp_row_value(&row, j);
-        y[i] = s->dataset->y[s->picked[i]];
+    if (rows > 0)
+        memset(x, 0, rows * cols * sizeof *x);
+    for (size_t p = 0; p < s->count; p++) {
+        size_t count = dp_dataset_person(s->dataset, (size_t)s->picked[p], &first);
+        for (size_t i = first; i < first + count; i++, x += cols) {
+            struct dp_row row = dp_dataset_row(s->dataset, i);
+            for (size_t j = 0; j < row.count; j++)
+                x[row.columns != NULL ? (size_t)row.columns[j] : j] = dp_row_value(&row, j);
+            *y++ = s->dataset->y[i];
+        }
     }
     return DP_OK;
 }
@@ -317,7 +341,14 @@ static struct dp_record record_of(const struct dp_stage *stage)
 static bool is_described(const struct state *s, const struct dp_frame *frame)
 {
     return strcmp(dp_frame_text(frame, DP_F_DATA, ""), s->dataset->digest) == 0 &&
-           strcmp(dp_frame_text(frame, DP_F_POPULATION, ""), s->dataset->population) == 0;
+           strcmp(dp_frame_text(frame, DP_F_POPULATION, ""), s->dataset->population) == 0 &&
+           strcmp(dp_frame_text(frame, DP_F_UNIT, ""), s->unit) == 0;
+}
+
+/* NULL where one row is taken for one person. */
+static const char *unit_of(const struct state *s)
+{
+    return s->unit[0] != '\0' ? s->unit : NULL;
 }
 
 /* What the model has to know of its data: the schema, nothing of the rows. */
@@ -327,6 +358,7 @@ static int describe(const struct state *s, struct dp_frame *frame, struct dp_err
     const struct dp_row_facts facts = {.cols = d->cols,
                                        .data = d->digest,
                                        .population = d->population,
+                                       .unit = unit_of(s),
                                        .preprocessing = d->private_preprocessing != NULL ? d->private_preprocessing : "",
                                        .row_norm = d->row_norm,
                                        .labels = s->labels,
@@ -369,6 +401,8 @@ static int sample_hello(struct dp_stage *stage, struct dp_frame *frame, struct d
     const struct state *s = stage->state;
     struct dp_record record = record_of(stage);
     int rc = stage->shards > 0 ? join(stage, frame, err) : DP_OK;
+    if (rc == DP_OK && unit_of(s) != NULL)
+        rc = dp_frame_set_text(frame, DP_F_UNIT, s->unit, strlen(s->unit), err);
     if (rc == DP_OK)
         rc = dp_announce(stage, frame, &record, err);
     if (rc != DP_OK || s->directory == NULL)
@@ -379,7 +413,7 @@ static int sample_hello(struct dp_stage *stage, struct dp_frame *frame, struct d
 /* How many rows all shards have, and which of them are these. */
 static int place_site(struct state *s, const struct dp_frame *frame, struct dp_err *err)
 {
-    int64_t own = (int64_t)s->dataset->rows;
+    int64_t own = (int64_t)s->dataset->persons;
     s->rows = dp_frame_int(frame, DP_F_N, 0);
     s->first_row = dp_frame_int(frame, DP_F_FIRST_ROW, -1);
     return s->first_row >= 0 && s->rows >= own && s->rows <= DP_COINS_ROWS && s->first_row <= s->rows - own

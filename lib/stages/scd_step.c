@@ -89,7 +89,7 @@ static void scd_close(struct dp_stage *stage)
     struct dp_scd *s = stage->state;
     dp_dataset_close(s->dataset);
     dp_gather_close(&s->gather);
-    free(s->seen.bits);
+    dp_batch_seen_close(&s->seen);
     free(s->alpha);
     free(s->zeta);
     free(s->blocks);

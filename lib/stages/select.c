@@ -75,7 +75,7 @@ static void select_close(struct dp_stage *stage)
     struct state *s = stage->state;
     dp_dataset_close(s->dataset);
     dp_ranking_close(&s->ranking);
-    free(s->seen.bits);
+    dp_batch_seen_close(&s->seen);
     free(s->mean);
     free(s->score);
 }

@@ -9,6 +9,7 @@
 #include "base/mapped.h"
 #include "base/mem.h"
 #include "base/number.h"
+#include "base/unit.h"
 #include "base/version.h"
 #include "wire/laps.h"
 
@@ -229,6 +230,21 @@ static int take_shard(struct dp_stage *stage, const struct dp_frame *hello, stru
     return stage->class->additive ? DP_OK : dp_fail(err, DP_E_USAGE, "needs all rows at once: it has no place in a shard");
 }
 
+/* What bounds single rows has no place where a person may have several. */
+static int check_unit(const struct dp_stage *stage, const struct dp_frame *hello, struct dp_err *err)
+{
+    size_t rows;
+    const struct dp_stage_class *class = stage->class;
+    if (!dp_unit_read(dp_frame_text(hello, DP_F_UNIT, NULL), &rows))
+        return dp_fail(err, DP_E_RUN, "the stream has a unit of privacy that this version does not know");
+    if (rows <= 1 || class->persons || class->gate || (class->takes & DP_LABEL_RAW) == 0)
+        return DP_OK;
+    return dp_fail(err, DP_E_USAGE,
+                   "the data set has up to %zu rows of a person, and this stage bounds single rows: import it with "
+                   "--rows-per-person 1",
+                   rows);
+}
+
 static int take_hello(struct dp_stage *stage, struct dp_frame *frame, struct dp_out *out, struct dp_err *err)
 {
     int64_t format = dp_frame_int(frame, DP_F_FORMAT, 0);
@@ -243,6 +259,8 @@ static int take_hello(struct dp_stage *stage, struct dp_frame *frame, struct dp_
     dp_frame_set_int(frame, DP_F_STAGE, ordinal + 1);
     stage->ordinal = ordinal + 1;
     int rc = take_shard(stage, frame, err);
+    if (rc == DP_OK)
+        rc = check_unit(stage, frame, err);
     if (rc == DP_OK && stage->on != NULL)
         rc = count_turns(stage, frame, err);
     if (rc == DP_OK && stage->class->hello != NULL)

@@ -64,6 +64,7 @@ struct dp_stage_class {
        gives of all rows is the sum of what it gives of their parts, draws for a row are addressed by the row's number among
        all. hello refuses the options that are not so. */
     bool additive;
+    bool persons; /* it takes raw frames, and bounds what all rows of a person add together; others refuse such rows in hello */
     bool compares; /* what it saves is only compared: in a shard any process may go on with any lap */
 };
 

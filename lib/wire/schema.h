@@ -61,6 +61,7 @@ enum dp_lifetime {
     X(DP_F_LABEL_OFFSET, "label_offset", DP_T_REAL, DP_FIXED, MODEL)                                                           \
     X(DP_F_DATA, "data", DP_T_TEXT, DP_FIXED, MODEL)                     /* digest of the training data set */                 \
     X(DP_F_POPULATION, "population", DP_T_TEXT, DP_FIXED, MODEL)         /* whose rows they are: a name that the user publishes */ \
+    X(DP_F_UNIT, "unit", DP_T_TEXT, DP_FIXED, MODEL)                     /* "person:3": at most 3 rows are one person's; absent: a row is */ \
     X(DP_F_PREPROCESSING, "private_preprocessing", DP_T_TEXT, DP_FIXED, MODEL)                                                 \
     X(DP_F_ROW_NORM, "row_norm", DP_T_TEXT, DP_FIXED, MODEL)                                                                   \
     X(DP_F_MODEL, "model", DP_T_ARRAY, DP_MOVING, MODEL)                 /* matrix of f8; linear: K × d */                     \
@@ -86,9 +87,10 @@ enum dp_lifetime {
     X(DP_F_BOUND, "bound", DP_T_REAL, DP_MOVING, RUN)                    /* L2 bound on one person's part of sum */            \
     X(DP_F_FIRST_ROW, "first_row", DP_T_INT, DP_TOLD, LAP)               /* to a worker: rows of the shards before its own */  \
     X(DP_F_LOST, "lost", DP_T_INT, DP_MOVING, LAP)                       /* shards that have added nothing to this lap */      \
-    X(DP_F_ROWS, "rows", DP_T_ARRAY, DP_PRIVATE, LAP)                    /* b i8, the sampled row numbers */                   \
+    X(DP_F_ROWS, "rows", DP_T_ARRAY, DP_PRIVATE, LAP)                    /* b i8, the sampled row numbers, or person numbers */ \
     X(DP_F_X, "X", DP_T_ARRAY, DP_PRIVATE, LAP)                          /* b × d f4, the rows themselves (inline) */          \
     X(DP_F_Y, "y", DP_T_ARRAY, DP_PRIVATE, LAP)                          /* b f8 */                                            \
+    X(DP_F_PERSON_ROWS, "person_rows", DP_T_ARRAY, DP_PRIVATE, LAP)      /* b i8, of X, how many rows each person has (inline); absent: one */ \
     X(DP_F_UPDATES, "updates", DP_T_ARRAY, DP_PRIVATE, LAP)              /* b × K f4, coefficient of each row per class */     \
     X(DP_F_COLUMNS, "columns", DP_T_ARRAY, DP_MOVING, LAP)               /* i8, the coordinates of this lap (primal) */        \
     X(DP_F_NOISE_SCALE, "noise_scale", DP_T_REAL, DP_STATED, RUN)        /* standard deviation of the noise last released */   \

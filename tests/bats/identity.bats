@@ -82,6 +82,52 @@ same() {
     done
 }
 
+@test "persons with several rows: processes = fused, on any number of threads, inline and not" {
+    dp-synth classification --rows 600 --cols 9 --seed 3 --rows-per-person 4 -o many-two.dp -q
+    dp-synth classification --rows 600 --cols 9 --classes 4 --seed 4 --rows-per-person 11 -o many-four.dp -q # more than a block
+    for what in many-two.dp:logistic many-four.dp:softmax many-four.dp:hinge; do
+        for variant in gradient gradient-adaptive behind behind-clip; do same ${what/:/ } $variant; done
+        for variant in gradient behind; do
+            train one fused "$(pipeline ${what/:/ } $variant)"
+            for more in threads inline; do
+                train $more fused "$(pipeline ${what/:/ } $variant-$more)"
+                cmp one $more
+            done
+            train three-processes processes "$(pipeline ${what/:/ } $variant-threads)"
+            cmp one three-processes
+        done
+        train clip fused "$(pipeline ${what/:/ } gradient-clip)"
+        train single fused "$(pipeline ${what/:/ } gradient-clip | sed 's/ --threads 2//g')"
+        cmp clip single
+    done
+}
+
+@test "persons with several rows: to the last bit of the weights however rows are stored" {
+    for rows in 4 11; do
+        for storage in 'dense --storage dense' 'csr --storage csr' 'narrow --quantise' 'wide --quantise --storage dense'; do
+            set -- $storage
+            dp-synth classification --rows 600 --cols 9 --classes 4 --seed 4 --rows-per-person $rows "${@:2}" -o $1.dp -q -f
+        done
+        for variant in gradient behind; do
+            for data in dense csr narrow wide; do train $data fused "$(pipeline $data.dp logistic $variant)"; done
+            dp-cmp --weights-only dense csr
+            dp-cmp --weights-only narrow wide
+        done
+    done
+}
+
+@test "persons of one row each: the bytes of rows" {
+    dp-synth classification --rows 600 --cols 9 --classes 4 --seed 4 --rows-per-person 1 -o ones.dp -q
+    dp-synth classification --rows 600 --cols 9 --classes 4 --seed 4 --rows-per-person 1 -o most.dp -q
+    # each has one row, and might have three: the stages go by person
+    jq '.rows_per_person = 3' most.dp/dataset.json > new && mv new most.dp/dataset.json
+    for variant in gradient gradient-clip gradient-adaptive behind; do
+        for data in four ones most; do train $data fused "$(pipeline $data.dp softmax $variant)"; done
+        dp-cmp --weights-only four ones
+        dp-cmp --weights-only four most
+    done
+}
+
 @test "laps of several kinds: processes = fused, on any number of threads" {
     for loss in logistic softmax; do
         same four.dp $loss kinds

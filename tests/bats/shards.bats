@@ -92,7 +92,17 @@ table() {
     printf '{"header": false, "columns": [%s%s]}' "$(cat columns)" "$label" > schema.json
     import all.csv whole.dp
 }
-import() { dp-import csv "$1" --schema schema.json --population people -o "$2" -q -f ${3:-}; }
+import() { dp-import csv "$1" --schema schema.json --population people -o "$2" -q -f ${3:-$BY_PERSON}; }
+BY_PERSON=
+
+# by_person: the same table, whose rows belong to persons with 1, 2, 3, 1, 2, 3 … rows
+by_person() {
+    BY_PERSON='--rows-per-person 3'
+    awk '{ place = (NR - 1) % 6; print "p" 3 * int((NR - 1) / 6) + (place > 0) + (place > 2) "," $0 }' all.csv > persons.csv
+    mv persons.csv all.csv
+    sed -i 's/"columns": \[/&{"name": "id", "type": "person"}, /' schema.json
+    import all.csv whole.dp
+}
 
 # sites ROWS…: a data set for each, site-1.dp of the first so many rows, and so on; together they are all rows
 sites() {
@@ -126,7 +136,7 @@ same() {
     sites 600
     train part processes "$(gathered 1 fused site-%k.dp "$text")"
     alike one.stream part.stream || fail "$1, $2, one site"
-    sites 1 300 2 297
+    if [ -z "$BY_PERSON" ]; then sites 1 300 2 297; else sites 6 300 12 282; fi
     train part processes "$(gathered 4 processes site-%k.dp "$text")"
     alike one.stream part.stream || fail "$1, $2, four sites, processes"
     train part fused "$(gathered 4 fused site-%k.dp "$text")"
@@ -161,6 +171,15 @@ same() {
     table 600 two
     same behind logistic
     same behind-clip logistic
+}
+
+@test "as on one machine: persons with several rows" {
+    table 600 four
+    by_person
+    assert_equal "$(dp-info --get persons whole.dp)" 300
+    same gradient softmax
+    same gradient-adaptive logistic
+    same behind logistic
 }
 
 # disagrees MESSAGE [LEFT]: what a run of whole.dp and odd.dp says
@@ -200,6 +219,11 @@ disagrees() {
     import odd.csv odd.dp '--row-norm unit'
     import all.csv whole.dp '--row-norm unit'
     disagrees "shard 1 has divided a column by its own largest magnitude (max-abs): the column means something else at another site, and needs public bounds"
+    cp first schema.json
+    import all.csv rows.dp
+    by_person
+    mv whole.dp odd.dp && mv rows.dp whole.dp
+    disagrees "shards 1 and 2 differ in 'unit': nothing and 'person:3'"
 }
 
 @test "labels of a regression that are scaled otherwise, the same people twice, and pipelines that differ" {

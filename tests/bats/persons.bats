@@ -1,0 +1,167 @@
+# The unit of privacy is a person with several rows: they are sampled together, and bounded together.
+load helper
+
+prepare() {
+    for kind in '2 two' '4 four'; do
+        set -- $kind
+        dp-synth classification --rows 400 --cols 6 --classes $1 --rows-per-person 4 --seed 4 -o $2.dp -q
+    done
+}
+
+GATE='dp-account --epsilon 1000 --delta 1e-5 --allow-seeded'
+
+# sums FILE: of the first lap of a stream, as one line of JSON
+sums() { dp-cat --kind lap --full "$1" 2> /dev/null | head -1 | jq -c '[.sum.values | flatten[]]'; }
+
+@test "what a person adds is one vector, clipped as one: the sum of a lap is that of NumPy" {
+    for what in two:0.5 two:0.2 four:0.7; do
+        IFS=: read -r data bound <<< "$what"
+        for loss in logistic huberised-hinge; do
+            dp-loop -q --laps 1 --seed 3 --exec processes -- "dp-sample --data $data.dp --rate 0.5 | dp-grad --data $data.dp --loss $loss |
+                tee raw | dp-clip --data $data.dp --clip $bound | tee clipped | dp-noise -z 1 | $GATE | dp-step --step 1" > /dev/null
+            expected=$("$BATS_TEST_DIRNAME/persons.py" clip $data.dp raw $bound | tr -d ' ')
+            assert_equal "$(sums clipped)" "$expected"
+            [ $data = two ] || continue # of several outputs, dp-grad clips the coefficients of single rows before it rounds them
+            dp-loop -q --laps 1 --seed 3 --exec processes -- "dp-sample --data $data.dp --rate 0.5 |
+                dp-grad --data $data.dp --loss $loss --clip $bound | tee clipped | dp-noise -z 1 | $GATE | dp-step --step 1" > /dev/null
+            assert_equal "$(sums clipped)" "$expected"
+        done
+    done
+}
+
+@test "moments of a person: the sum of a lap is that of NumPy" {
+    for bound in 0.7 1 3; do
+        dp-loop -q --laps 1 --seed 3 --exec processes -- "dp-sample --data two.dp --mode full | dp-moments --data two.dp --clip $bound |
+            tee moments | dp-noise -z 1 | $GATE" > /dev/null 2>&1 || true
+        assert_equal "$(sums moments)" "$("$BATS_TEST_DIRNAME/persons.py" moments two.dp $bound | tr -d ' ')"
+    done
+}
+
+# A table of patients: of `many` there are five rows, all different; p1 … p40 have one or two.
+table() {
+    cat > s.json << END
+{"header": true, "columns": [{"name": "patient_id", "type": "person"}, {"name": "x", "type": "numeric", "bounds": [0, 1000]},
+  {"name": "y", "type": "label", "classes": ["no", "yes"]}]}
+END
+    {
+        echo patient_id,x,y
+        for i in 1 2 3 4 5; do
+            echo "many,$((900 + i)),no"
+            for p in 1 2 3 4 5 6 7 8; do echo "p$((8 * i + p)),$((10 * i + p)),yes"; done
+            [ $i = 3 ] || echo "p$((8 * i + 2)),$((500 + i)),no"
+        done
+    } > t.csv
+}
+xs() { /usr/bin/python3 -c "import numpy; print(*(int(round(1000 * x)) for x in numpy.load('$1/X.npy')[:, 0]))"; }
+starts() { /usr/bin/python3 -c "import numpy; print(*numpy.load('$1/persons.npy'))"; }
+
+@test "import: rows of a person are stored together, in the order of the table, and ids are not stored" {
+    table
+    run dp-import csv t.csv -s s.json --rows-per-person 5 --no-bias -o t.dp
+    assert_success
+    assert_output "dp-import: t.dp: 41 persons, 1 column, 2 classes
+dp-import: every row is divided by 1, the largest norm that the bounds permit; there is no bias column
+dp-import: at most 5 rows of one person are kept, and privacy is for all of them together"
+    assert_equal "$(xs t.dp | cut -d' ' -f1-12)" "901 902 903 904 905 11 12 501 13 14 15 16"
+    assert_equal "$(starts t.dp | cut -d' ' -f1-6)" "0 5 6 8 9 10"
+    assert_equal "$(starts t.dp | tr ' ' '\n' | wc -l)" 42
+    run dp-info --verify t.dp
+    assert_success
+    assert_line "persons    41, with at most 5 rows each"
+    assert_equal "$(dp-info --get persons t.dp),$(dp-info --get rows t.dp),$(dp-info --get rows_per_person t.dp)" 41,49,5
+    run grep -ra 'p17\|many' t.dp
+    assert_failure
+}
+
+@test "import: of a person with more rows K are kept, by a secret draw; others keep theirs" {
+    table
+    for i in $(seq 30); do
+        dp-import csv t.csv -s s.json --rows-per-person 2 --no-bias -o t.dp -q -f
+        assert_equal "$(starts t.dp | cut -d' ' -f1-6)" "0 2 3 5 6 7"
+        assert_equal "$(xs t.dp | cut -d' ' -f3-9)" "11 12 501 13 14 15 16"
+        xs t.dp | cut -d' ' -f1-2
+    done | sort | uniq > pairs
+    # 30 draws of 10 pairs: fewer than 5 different ones come with a probability below 1e-6
+    [ "$(wc -l < pairs)" -ge 5 ]
+    awk '$1 >= $2 || $1 < 901 || $2 > 905 { exit 1 }' pairs
+    run dp-import csv t.csv -s s.json --rows-per-person 2 --no-bias -o t.dp -f --private-counts
+    assert_line "dp-import: private: 3 rows of persons who have more than are kept, left out"
+}
+
+@test "import: --split divides persons" {
+    table
+    run dp-import csv t.csv -s s.json --rows-per-person 5 --no-bias --split 0.5 -o t.dp --test e.dp
+    assert_line "dp-import: t.dp: 20 persons, 1 column, 2 classes; e.dp: 21 persons"
+    [ "$(dp-info --get rows t.dp)" -gt 20 ] || [ "$(dp-info --get rows e.dp)" -gt 21 ]
+    # a label of 900 or more is one of `many`: all are in one of the two
+    many() { xs $1 | tr ' ' '\n' | grep -c '^90'; }
+    assert_equal "$(($(many t.dp) * $(many e.dp) + $(many t.dp) + $(many e.dp)))" 5
+    dp-info --verify e.dp > /dev/null
+}
+
+@test "import: what is wrong with persons is said" {
+    table
+    complains 2 "dp-import: --rows-per-person is required: column 'patient_id' says whose row it is, and how many rows of one person are kept at most is a public number that you choose" \
+        dp-import csv t.csv -s s.json -o t.dp
+    complains 2 "dp-import: --rows-per-person: must be between 1 and 1000000, got 0" dp-import csv t.csv -s s.json -o t.dp --rows-per-person 0
+    complains 2 "dp-import: --rows-per-person is for data sets that are made of csv or tsv" dp-import libsvm t.svm -o t.dp --rows-per-person 1
+    complains 2 "dp-import: --out: a stream cannot keep the rows of one person together: with \"type\": \"ignore\" for column 'patient_id' each row is taken for one person" \
+        dp-import csv t.csv -s s.json --out rows
+    sed 's/"person"/"ignore"/' s.json > rows.json
+    complains 2 "dp-import: --rows-per-person: no column of the schema has \"type\": \"person\"" dp-import csv t.csv -s rows.json -o t.dp --rows-per-person 3
+    sed 's/"x", "type": "numeric"/"x", "type": "person"/' s.json > two.json
+    complains 1 "dp-import: two.json: a second person column, 'x'" dp-import csv t.csv -s two.json -o t.dp --rows-per-person 3
+    sed 's/^p15,.*/,17,no/' t.csv > empty.csv
+    line=$(grep -n '^,17,no' empty.csv | cut -d: -f1)
+    for skip in '' '--skip-bad 5'; do # whose it is nobody knows
+        complains 1 "dp-import: empty.csv: line $line, column 1 (patient_id): the person is missing, got ''" \
+            dp-import csv empty.csv -s s.json -o t.dp --rows-per-person 3 $skip
+    done
+    # a malformed row of a known person is a null record of this person
+    sed 's/^many,903,.*/many,903,perhaps/' t.csv > bad.csv
+    dp-import csv bad.csv -s s.json --rows-per-person 5 --no-bias -o t.dp -q --skip-bad 1
+    assert_equal "$(xs t.dp | cut -d' ' -f1-6),$(dp-info --get persons t.dp)" "901 902 0 904 905 11,41"
+}
+
+@test "persons.npy is checked, and the digest has it" {
+    cp -r two.dp bad.dp
+    refused() { # EXPRESSION MESSAGE
+        /usr/bin/python3 -c "import numpy; p = numpy.load('two.dp/persons.npy'); $1; numpy.save('bad.dp/persons.npy', p)"
+        complains 1 "dp-info: $2" dp-info ${3:-} bad.dp
+    }
+    whole="bad.dp/persons.npy: does not divide 400 rows among 160 persons with 1 to 4 rows each"
+    refused 'p[1] = 0' "$whole"
+    refused 'p[-1] = 399' "$whole"
+    refused 'p = p[:-1]' "$whole"
+    refused 'p[5] -= 2' "$whole" # one person has six rows
+    refused 'p[2] -= 1' "bad.dp: its contents are not those that dp-import wrote: the digest differs" --verify
+    rm bad.dp/persons.npy
+    complains 1 "dp-info: cannot open bad.dp/persons.npy: No such file or directory" dp-info bad.dp
+}
+
+@test "stages that bound single rows refuse persons with several, and nothing is charged" {
+    refused() { # STAGE PIPELINE
+        complains 2 "$1: the data set has up to 4 rows of a person, and this stage bounds single rows: import it with --rows-per-person 1" \
+            dp-loop -q --laps 2 -o m -- "$2 | dp-account --epsilon 1000 --delta 1e-5 | dp-step"
+        [ ! -e two.dp/ledger ]
+    }
+    refused dp-scd-step "dp-sample --data two.dp --rate 0.1 | dp-scd-step --data two.dp --loss hinge --lambda 1e-3 --clip 1 | dp-noise -z 1"
+    refused dp-scd-step "dp-sample --data two.dp --rate 0.1 --inline | dp-scd-step --loss hinge --lambda 1e-3 --clip 1 | dp-noise -z 1"
+    refused dp-erm "dp-sample --data two.dp --mode full | dp-erm --data two.dp --loss logistic --lambda 1e-2 --multiplier 2 | dp-noise -z 1"
+    refused dp-linesearch "dp-sample --data two.dp --rate 0.1 | dp-grad --data two.dp --loss logistic --clip 1 --keep-batch | dp-noise -z 1 |
+        dp-linesearch --data two.dp --same-batch --epsilon 1 --tries 3 --clip 1 --first-step 1"
+    complains 2 "dp-select: the data set has up to 4 rows of a person, and this stage bounds single rows: import it with --rows-per-person 1" \
+        dp-loop -q --laps 2 -o m -- "dp-breed --data two.dp | dp-sample --data two.dp --mode full | dp-select --data two.dp --loss logistic --epsilon 1 --clip 1 |
+            dp-account --epsilon 1000 --delta 1e-5 | dp-step"
+    [ ! -e two.dp/ledger ]
+}
+
+@test "with one row per person everything works, and the unit is named" {
+    table
+    dp-import csv t.csv -s s.json --rows-per-person 1 -o t.dp -q
+    dp-loop -q --laps 3 -o m -- "dp-sample --data t.dp --rate 0.5 | dp-scd-step --data t.dp --loss hinge --lambda 1e-3 --clip 1 |
+        dp-noise -z 9 | dp-account --epsilon 10 --delta 1e-5 | dp-step" > stream
+    assert_equal "$(dp-cat --last stream | jq -r .unit)" person:1
+    assert_equal "$(head -1 t.dp/ledger | jq -r '.unit, .rows')" "person:1
+41"
+}

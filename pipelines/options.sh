@@ -32,6 +32,7 @@ The first is the gate, which has no rows; the second is a site. Both are given t
   --rows N         rows of all sites together; public
   --at ENDPOINT    where they meet, as tcp://gate:5555; the gate binds, a site connects
   --data DIR       a site: its own rows (see dp-import)
+  --budget E       a site: epsilon of all runs on its people, needed where its ledger has no budget
   --parts          a site: its rows are part I of K of those in DIR
   --distributed-noise  each site adds a share of the noise: the gate sees no sum without
   --colluding C    enough for the gate and C sites that know each other's noise (default $colluding)
@@ -196,7 +197,7 @@ quote_options() {
 
 options() {
     taken+=" ${sigma_prime_scale:+sigma_prime_scale} ${step:+step schedule intercept} ${tolerance:+intercept tolerance}"
-    taken+="${sites:+ workers shard rows at colluding on_lost timeout keys server}${apart:+ send receive rows in out keys server patience}"
+    taken+="${sites:+ workers shard rows at budget colluding on_lost timeout keys server}${apart:+ send receive rows in out keys server patience}"
     taken+="${offspring:+ offspring parents mutation decay intercept}"
     taken+="${radius:+ radius constants intercept}${rounds:+ rounds smoothness}"
     taken+="${distance:+ noise distance}${order:+ order step}${norm:+ intercept norm loss_width}${slack:+ slack}"
@@ -208,7 +209,7 @@ options() {
     [ -z "$sites" ] || site_or_gate
     [ -z "$apart" ] || loop_or_rows
     [ -n "$data$rows" ] || fail "--data is required"
-    for word in epochs clip multiplier search_epsilon first_step loss_clip clip_decay radius smoothness slack offspring parents mutation decay \
+    for word in budget epochs clip multiplier search_epsilon first_step loss_clip clip_decay radius smoothness slack offspring parents mutation decay \
         distance norm loss_width; do
         [[ -z ${!word} || ${!word} = auto || ${!word} = none ]] || number "${!word}" || fail "--${word//_/-}: must be a number > 0, got '${!word}'"
     done
@@ -243,7 +244,7 @@ site_or_gate() {
     local word
     case ${workers:+gate}${shard:+site} in
         gate) [[ $workers =~ ^[1-9][0-9]*$ ]] || fail "--workers: must be a whole number >= 1, got '$workers'"
-            [ -z "$data$parts$server" ] || fail "--data, --parts and --server are a site's, --workers is the gate's" ;;
+            [ -z "$data$parts$server$budget" ] || fail "--data, --parts, --server and --budget are a site's, --workers is the gate's" ;;
         site) [[ $shard =~ ^[1-9][0-9]*/[1-9][0-9]*$ ]] || fail "--shard: must be I/K, got '$shard'"
             [ -n "$data" ] || fail "--data is required"
             refuse "the gate's" model init resume ;;
@@ -374,11 +375,27 @@ place_noise() {
     [ -z "$parts" ] || consent=''
 }
 
+# limit_site: whatever a gather asks of a site, and however often its worker is started, all runs on its people keep to a budget in its ledger.
+# Nothing is written down of parts of one data set, whose ledger is the gate's, of seeded runs, and with --no-ledger.
+limit_site() {
+    local file=${ledger:-$data/ledger} known
+    [[ -z $parts$seed && $gate != *--no-ledger* ]] || return 0
+    known=$(dp-account report --json --data "$data" "$file" 2> /dev/null | sed -n '/"budget": {/,$ s/.*"epsilon": *\([^,]*\),*/\1/p' | head -n 1) || true
+    if [ -n "$known" ]; then
+        [ -z "$budget" ] || [ "$(calculate "$known == $budget")" = 1 ] || fail "--budget: $file has one of epsilon $known for these people"
+    elif [ -z "$budget" ]; then
+        fail "--budget: $file has no budget for these people yet: say how much epsilon all runs on them may spend, at least --epsilon $epsilon"
+    else
+        dp-account budget --data "$data" --epsilon "$budget" --delta "$delta" --adjacency "$adjacency" \
+            --run-epsilon "$epsilon" --rate "$rate" --laps "$laps" "$file" >&2 || exit
+    fi
+}
+
 # work PIPELINE: that of a site, until the gate ends the run
 work() {
     set -- "${port[@]}" --shard "$shard" --exec "$exec" ${seed:+--allow-seeded} ${checkpoint:+--checkpoint "$checkpoint"} \
         ${checkpoint_every:+--checkpoint-every "$checkpoint_every"} -- "$1"
-    if [ -n "$print" ]; then show dp-worker "$@"; else exec dp-worker "$@"; fi
+    if [ -n "$print" ]; then show dp-worker "$@"; else limit_site && exec dp-worker "$@"; fi
 }
 
 # stages PIPELINE: that of a machine which another one hands the model
@@ -474,6 +491,6 @@ schedules='constant, inverse, sqrt:A:C, linear[:E], cosine[:E], first:K:B or a f
 taken='data loss lambda epsilon delta epochs batch clip multiplier adjacency ledger init checkpoint checkpoint_every resume exec threads seed model'
 # gradients have a step size, coordinate descent has sigma', a minimiser has a tolerance; the pipeline sets what it has
 sigma_prime_scale='' tolerance='' radius='' constants='' rounds='' smoothness='' offspring='' parents='' mutation='' decay='' first_step='' search_epsilon='' loss_clip='' armijo='' clip_decay='' policy='' accountant='' published='' slack='' distance='' order='' norm='' loss_width='' regression='' operand='' noise=laplace plan='' step='' schedule=constant intercept=0 many_classes=''
-sites='' workers='' shard='' rows='' at='' parts='' distributed='' colluding=0 on_lost=stop timeout=60 keys='' server='' part='' ports='' port=()
+sites='' workers='' shard='' rows='' at='' budget='' parts='' distributed='' colluding=0 on_lost=stop timeout=60 keys='' server='' part='' ports='' port=()
 apart='' patience='' send='' receive='' in='' out=''
 data='' model='' ledger='' gate='' init='' checkpoint='' checkpoint_every='' resume='' seed='' quiet='' print='' exec=auto threads=1 adjacency=null-record multiplier=''

@@ -160,22 +160,78 @@ END
     assert_equal "$(cat worker-1)" 'dp-worker: lap 2 is without noise, and other laps have shares of it: nothing of it leaves'
 }
 
-@test "one who has two shards has two shares of the noise, and is refused" {
-    local port=$((20000 + RANDOM % 9000))
-    AT=tcp://127.0.0.1:$port PIPELINE="$SAMPLE | dp-grad --data two.dp --loss logistic --clip 1 | dp-noise -z 2 --share --colluding 1"
-    for end in gate site; do
-        mkdir -m 700 $end
-        dp-key new $end > /dev/null
+# three_keys: of a gate and two sites, each in a directory of its name
+three_keys() {
+    AT=tcp://127.0.0.1:$((20000 + RANDOM % 9000))
+    for end in gate site other; do dp-key new $end > $end.key; done
+    for end in site other; do
+        dp-key trust gate $end "$(cat $end.key)"
+        dp-key trust $end gate "$(cat gate.key)"
     done
-    dp-key trust gate site "$(dp-key show site)"
-    dp-key trust site gate "$(dp-key show gate)"
-    for k in 1 2; do PIPELINE=${PIPELINE/--rate 0.1/--rate 0.1 --shard $k\/2} worker $k --keys site; done
-    local status=0
-    timeout 60 dp-loop --laps 3 -q -o part -- "dp-gather --at $AT --keys gate --workers 2 |
-        dp-account --epsilon 1000 --delta 1e-5 --no-ledger | dp-step --step 1" > stream 2> said || status=$?
-    assert_equal $status 5
-    assert_equal "$(cat said)" "dp-gather: shards 1 and 2 both belong to site, who would know two shares of the noise"
-    assert [ ! -e part ]
+    PIPELINE="$SAMPLE | dp-grad --data two.dp --loss logistic --clip 1 | dp-noise -z 2 --share --colluding 1 --allow-seeded"
+}
+nobody_binds() { ! (exec 3<> "/dev/tcp/127.0.0.1/${AT##*:}"); }
+part() { echo "${PIPELINE/--rate 0.1/--rate 0.1 --shard $1\/$K}"; }
+
+@test "one who has two shards has two shares of the noise, and is refused" {
+    three_keys
+    for K in 2 3; do
+        [ $K = 2 ] || PIPELINE=$(part 1) worker 1 --keys other
+        for k in $(seq $((K - 1)) $K); do PIPELINE=$(part $k) worker $k --keys site; done
+        complains 5 "dp-gather: shards $((K - 1)) and $K both belong to site, who would know two shares of the noise" \
+            dp-loop --laps 3 -q -o part -- "dp-gather --at $AT --keys gate --workers $K |
+            dp-account --epsilon 1000 --delta 1e-5 --no-ledger | dp-step --step 1"
+        assert [ ! -e part ]
+        for k in $(seq $K); do ended $k 4; done
+    done
+}
+
+@test "a shard of a run that is resumed belongs to the worker that had it, whichever shard it is" {
+    three_keys
+    GATHER="dp-gather --at $AT --keys gate --timeout 10"
+    text="$GATHER --workers 2 | dp-account --epsilon 1000 --delta 1e-5 --no-ledger --allow-seeded | dp-step --step 1 | ./die"
+    filter die '
+if frame.get("lap") == 6 and not os.path.exists("died"):
+    open("died", "w").close()
+    os.kill(int(open("gate.pid").read()), 9)'
+    PIPELINE=$(part 1) worker 1 --keys site
+    PIPELINE=$(part 2) worker 2 --keys other
+    dp-loop --laps 9 --seed 1 -q -o part --checkpoint kept --checkpoint-every 2 -- "$text" > part.stream &
+    echo $! > gate.pid
+    wait $! || true
+    for k in 1 2; do killed $k || true; done
+    eventually nobody_binds # the gather of the run that was killed has its last words
+    dp-key new third > third.key
+    dp-key trust gate third "$(cat third.key)"
+    dp-key trust third gate "$(cat gate.key)"
+    PIPELINE=$(part 1) worker 1 --keys site --timeout 3
+    PIPELINE=$(part 2) worker 2 --keys third --timeout 3
+    complains 5 'dp-gather: shard 2 of 2 belongs to another worker than the one that has joined' \
+        timeout 30 dp-loop --laps 9 --seed 1 -q -o part --resume kept -- "$text"
+    for k in 1 2; do ended $k 4; done
+    # the one that had it
+    PIPELINE=$(part 1) worker 1 --keys site
+    PIPELINE=$(part 2) worker 2 --keys other
+    timeout 30 dp-loop --laps 9 --seed 1 -q -o part --resume kept -- "$text" > part.stream
+    for k in 1 2; do ended $k 0; done
+}
+
+@test "a worker that comes back announces what it announced when the run began" {
+    PIPELINE="$SAMPLE --shard 1/2 | dp-grad --data two.dp --loss logistic --clip 1 | dp-noise -z 4 --share --allow-seeded"
+    filter hold '
+if frame.get("lap") == 6:
+    open("there", "w").close()
+    while not os.path.exists("go"): __import__("time").sleep(0.01)'
+    PIPELINE="$PIPELINE | ./hold" worker 1 --timeout 3
+    PIPELINE=${PIPELINE/1\/2/2\/2} worker 2
+    timeout 60 dp-loop --laps 9 --seed 1 -q -o part -- "$GATHER --workers 2 | ${GATE#*| } --step 1" > /dev/null 2> said &
+    echo $! > gate.pid
+    eventually test -e there
+    killed 2
+    PIPELINE=${PIPELINE/1\/2/2\/2} PIPELINE=${PIPELINE/-z 4/-z 5} worker 2 --timeout 3 # as many characters
+    ended gate 5
+    touch go
+    assert_equal "$(tail -n 1 said)" 'dp-gather: shard 2 of 2 announces something else than when the run began'
 }
 
 @test "a sum that is larger than the rows of its shard can make it is not added, and the shard is named" {

@@ -24,14 +24,15 @@ teardown() {
         gate="--workers 3 --rows 900 --at tcp://127.0.0.1:5" site="--shard 2/3 --rows 900 --at tcp://127.0.0.1:5"
         complains 2 "$p.sh: --workers, for the gate, or --shard, for a site, is required" $p.sh
         complains 2 "$p.sh: --workers, for the gate, or --shard, for a site, is required" $p.sh --workers 3 --shard 2/3
-        complains 2 "$p.sh: --data, --parts and --server are a site's, --workers is the gate's" $p.sh $gate --data small.dp
-        complains 2 "$p.sh: --data, --parts and --server are a site's, --workers is the gate's" $p.sh $gate --parts
+        complains 2 "$p.sh: --data, --parts, --server and --budget are a site's, --workers is the gate's" $p.sh $gate --data small.dp
+        complains 2 "$p.sh: --data, --parts, --server and --budget are a site's, --workers is the gate's" $p.sh $gate --parts
         complains 2 "$p.sh: --workers: must be a whole number >= 1, got '0'" $p.sh --workers 0
         complains 2 "$p.sh: --at is required" $p.sh --workers 3
         complains 2 "$p.sh: --rows: of all sites together, must be a whole number >= 1, got ''" $p.sh --workers 3 --at tcp://127.0.0.1:5
         complains 2 "$p.sh: --rows: of all sites together, must be a whole number >= 1, got '1e3'" $p.sh $gate --rows 1e3
         complains 2 "$p.sh: --colluding: must be a whole number >= 0, got 'one'" $p.sh $gate --colluding one
         complains 2 "$p.sh: --data is required" $p.sh $site
+        complains 2 "$p.sh: --budget: must be a number > 0, got 'much'" $p.sh $site --data small.dp --budget much
         complains 2 "$p.sh: --shard: must be I/K, got '2'" $p.sh $site --shard 2
         complains 2 "$p.sh: -o is the gate's" $p.sh $site --data small.dp -o model
         complains 2 "$p.sh: --resume is the gate's" $p.sh $site --data small.dp --resume kept
@@ -101,9 +102,34 @@ teardown() {
 begin_with_ledgers() {
     local site shard=0
     RUNNING=()
-    for site in north east south; do begin_site $site $((++shard)) federated-scd.sh "$@"; done
+    for site in north east south; do begin_site $site $((++shard)) federated-scd.sh --budget 2 "$@"; done
     become gate federated-scd.sh --workers 3 --at $AT_GATE --rows 900 --epsilon 2 "$@" --ledger gate.ledger -o model > said.gate 2>&1 3>&- &
     RUNNING+=($!)
+}
+
+@test "a site takes part when a budget limits all runs on its people" {
+    site="--shard 1/1 --rows 300 --at $AT_SITE --data small.dp --epsilon 1"
+    complains 2 "federated-sgd.sh: --budget: small.dp/ledger has no budget for these people yet: say how much epsilon all runs on them may \
+spend, at least --epsilon 1" federated-sgd.sh $site
+    assert_file_not_exist small.dp/ledger
+    for run in 1 2; do # the second finds it there
+        federated-sgd.sh $site --budget 1.5 > said.site 2>&1 3>&- &
+        RUNNING=($!)
+        status=0
+        federated-sgd.sh --workers 1 --rows 300 --at $AT_GATE --epsilon 1 --ledger gate.ledger -q -o model$run 2> said.gate || status=$?
+        wait "${RUNNING[0]}" || true
+        assert_equal $status $((run == 1 ? 0 : 5))
+    done
+    assert_file_not_exist model2
+    assert_equal "$(grep -c '"kind":"budget"' small.dp/ledger)" 1
+    complains 2 "federated-sgd.sh: --budget: small.dp/ledger has one of epsilon 1.5 for these people" federated-sgd.sh $site --budget 3
+    # what writes nothing down needs none
+    for more in '--seed 1' --no-ledger --parts; do
+        federated-sgd.sh $site $more --at tcp://127.0.0.1:1 --insecure-plaintext --timeout 1 > said.site 2>&1 3>&- &
+        RUNNING=($!)
+        sleep 0.5
+        kill "${RUNNING[0]}" || fail "$(cat said.site)"
+    done
 }
 
 @test "shares at the sites: the gate adds no noise, and colluding sites are paid for by more" {

@@ -147,6 +147,14 @@ two_keys() {
     timeout 20 dp-cat --frames -o $p --keys a --server b run
     gone_within 5 $reader
     assert_equal $status 0
+    # also where it is not the first in the list
+    for name in b c; do
+        timeout 20 dp-cat $p --keys $name > there 2> said &
+        reader=$!
+        timeout 20 dp-cat --frames -o $p --keys a --server $name --patience 5 run
+        gone_within 5 $reader
+        assert_equal $status 0
+    done
 }
 
 @test "who binds a port before its reader gets nothing" {

@@ -535,6 +535,40 @@ static void close_stranger(struct stranger *s)
     zmq_ctx_term(s->context);
 }
 
+/* A session is that of a process, and stays with the key which it came with: another trusted one does not go on with it. */
+static void a_session_stays_with_its_key(void **state)
+{
+    struct room *r = *state;
+    struct dp_security gate = {.keys = r->gate}, site = {.keys = r->site};
+    struct dp_key_pair own, server;
+    struct dp_link_header h = {.type = 31};
+    struct dp_err err;
+    unsigned char head[DP_HEADER_SIZE];
+    assert_int_equal(dp_keys_own(r->stranger, &own, &err), 0);
+    assert_int_equal(dp_keys_own(r->gate, &server, &err), 0);
+    assert_int_equal(dp_keys_trust(r->gate, "site-2", own.public, &err), 0);
+    struct dp_link *a = open_link(r->tcp, true, &gate), *b = open_link(r->tcp, false, &site);
+    expect(b, DP_LINK_CAME);
+    say(b, 0, 30, 1, NULL);
+    assert_string_equal(expect(a, DP_LINK_MESSAGE).name, "site-1");
+    memcpy(h.session, dp_link_session(b), DP_LINK_ID);
+    dp_header_encode(head, &h);
+    struct stranger s = {zmq_ctx_new(), NULL};
+    s.socket = zmq_socket(s.context, ZMQ_DEALER);
+    zmq_setsockopt(s.socket, ZMQ_LINGER, &(int){0}, sizeof(int));
+    zmq_setsockopt(s.socket, ZMQ_ROUTING_ID, h.session, DP_LINK_ID);
+    zmq_setsockopt(s.socket, ZMQ_CURVE_SERVERKEY, server.public, strlen(server.public));
+    zmq_setsockopt(s.socket, ZMQ_CURVE_PUBLICKEY, own.public, strlen(own.public));
+    zmq_setsockopt(s.socket, ZMQ_CURVE_SECRETKEY, own.secret, strlen(own.secret));
+    assert_int_equal(zmq_connect(s.socket, r->tcp), 0);
+    zmq_send(s.socket, head, sizeof head, 0);
+    expect_silence(a, 0.7);
+    assert_int_equal(dp_link_dropped(a), 1);
+    close_stranger(&s);
+    dp_link_close(b, 0);
+    dp_link_close(a, 0);
+}
+
 static void what_is_no_message_is_dropped(void **state)
 {
     struct room *r = *state;
@@ -769,6 +803,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(without_keys_nothing_opens, make_room, clear_room),
         cmocka_unit_test_setup_teardown(an_address_is_for_one, make_room, clear_room),
         cmocka_unit_test_setup_teardown(of_those_that_race_one_wins, make_room, clear_room),
+        cmocka_unit_test_setup_teardown(a_session_stays_with_its_key, make_room, clear_room),
         cmocka_unit_test_setup_teardown(what_is_no_message_is_dropped, make_room, clear_room),
         cmocka_unit_test_setup_teardown(who_does_not_greet_is_not_heard, make_room, clear_room),
         cmocka_unit_test_setup_teardown(what_finds_no_room_waits, make_room, clear_room),

@@ -3,7 +3,8 @@ load helper
 
 prepare() {
     dp-synth classification --rows 400 --cols 9 --seed 3 -o two.dp -q
-    PORT=$((20000 + RANDOM % 10000)) THROUGH=$((30000 + RANDOM % 10000)) LAPS=4000
+    PORT=$(free_port 2) LAPS=4000
+    THROUGH=$((PORT + 1))
     AT=tcp://127.0.0.1:$PORT
     SAMPLE='dp-sample --data two.dp --rate 0.1'
     STEP='dp-scd-step --data two.dp --loss hinge --lambda 1e-3 --clip 0.1'

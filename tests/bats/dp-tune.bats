@@ -162,8 +162,7 @@ nothing_left() { assert_equal "$(ls rooms)" ''; }
     # the run's plan is asked for first: from the second time on, the ledger has the reservation
     command="[ -e asked.{step} ] && cat train.dp/ledger > seen.{step} && exec sleep 60; touch asked.{step}; $(run_of)"
     tune --trials geometric:0.5 -o model "$command" 2> said & pid=$!
-    for i in $(seq 200); do ls seen.* > /dev/null 2>&1 && break; sleep 0.1; done
-    sleep 0.2
+    for i in $(seq 600); do grep -qs '"kind":"reserve"' seen.* && break; sleep 0.1; done
     grep -q '"kind":"reserve"' seen.*
     kill -TERM "$pid"
     status=0

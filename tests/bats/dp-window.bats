@@ -314,7 +314,7 @@ same_number() { /usr/bin/python3 -c "import sys; a, b = map(float, sys.argv[1:])
         loop=$!
         exec 7> table
         laps_are() {
-            for _ in $(seq 100); do
+            for _ in $(seq 400); do
                 [ "$(dp-cat stream 2> /dev/null | grep -c '"kind":"lap"')" -lt "$1" ] || return 0
                 sleep 0.1
             done
@@ -379,14 +379,16 @@ same_number() { /usr/bin/python3 -c "import sys; a, b = map(float, sys.argv[1:])
 
 @test "a stage that waits for rows ends with those behind it" {
     mkfifo pipe
-    sleep 40 > pipe &
+    sleep 100 > pipe &
     hand 1
     # shellcheck disable=SC2094
-    (cat tokens; exec sleep 40) | dp-window --rows "$PWD/pipe" --size 10 2> said | (head -c 1 > /dev/null; sleep 1) &
+    (cat tokens; exec sleep 100) | dp-window --rows "$PWD/pipe" --size 10 2> said | (head -c 1 > /dev/null; sleep 1) &
     waits() { pgrep -f "^dp-window --rows $PWD/pipe" > /dev/null; }
-    sleep 0.5
+    for _ in $(seq 500); do
+        waits && break || sleep 0.02
+    done
     waits
-    for _ in $(seq 50); do
+    for _ in $(seq 300); do
         waits || break
         sleep 0.1
     done

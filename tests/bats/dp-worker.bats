@@ -28,7 +28,7 @@ big() { [ "$(stat -c %s "$1")" -gt 20000 ]; }
 }
 
 @test "as on one machine: over tcp, whoever is there first" {
-    AT=tcp://127.0.0.1:$((20000 + RANDOM % 10000))
+    AT=tcp://127.0.0.1:$(free_port)
     GATHER="dp-gather --at $AT --insecure-plaintext"
     whole
     worker 1 --insecure-plaintext
@@ -162,7 +162,7 @@ END
 
 # three_keys: of a gate and two sites, each in a directory of its name
 three_keys() {
-    AT=tcp://127.0.0.1:$((20000 + RANDOM % 9000))
+    AT=tcp://127.0.0.1:$(free_port)
     for end in gate site other; do dp-key new $end > $end.key; done
     for end in site other; do
         dp-key trust gate $end "$(cat $end.key)"

@@ -45,12 +45,21 @@ within() {
     run timeout -k 2 "$seconds" "$@"
 }
 
+# free_port [COUNT]: the first of that many ports in a row that nobody listens on, below those that connections take for themselves
+free_port() {
+    local count=${1:-1} first
+    while first=$((20000 + RANDOM % (12000 - count))); do
+        [ -n "$(ss -Htln "sport >= :$first and sport < :$((first + count))")" ] || break
+    done
+    echo $first
+}
+
 # complains STATUS MESSAGE COMMAND…: the command ends with that status and says exactly that on stderr (frames on standard
 # output are not looked at). MESSAGE may be several lines.
 complains() {
     local status=$1 message=$2 got=0 said
     shift 2
-    said=$(timeout -k 2 30 "$@" 2>&1 > /dev/null) || got=$?
+    said=$(timeout -k 2 120 "$@" 2>&1 > /dev/null) || got=$?
     [ "$got" = "$status" ] || fail "status $got, expected $status; it said: $said"
     [ "$said" = "$message" ] || fail "said:     $said
 expected: $message"

@@ -338,7 +338,7 @@ cut_at() {
 }
 
 @test "cut at any | by ZeroMQ over loopback tcp, for every loss" {
-    port=$((20000 + RANDOM % 12000))
+    port=$(free_port 200)
     for loss in squared hinge logistic smooth-hinge huber; do
         text=$(pipeline two.dp $loss parallel)
         train whole fused "$text"

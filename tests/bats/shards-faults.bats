@@ -117,11 +117,11 @@ if frame.get("lap") in (20, 30):
     LAPS=400 whole
     PIPELINE="$SAMPLE --shard 1/2 | $STEP | ./hold" worker 1
     worker 2
-    LAPS=400 gate '--on-lost wait --timeout 0.5'
+    LAPS=400 gate '--on-lost wait --timeout 3' # which the beginning has to keep to as well
     eventually test -e there
     kill -STOP "$(cat 2.pid)"
     touch go
-    eventually grep -q 'dp-gather: warning: lap 2[01]: the worker of shard 2 of 2 has been silent for 0.5 s: waiting' said
+    eventually grep -q 'dp-gather: warning: lap 2[01]: the worker of shard 2 of 2 has been silent for 3 s: waiting' said
     sleep 0.7
     kill -CONT "$(cat 2.pid)"
     ended gate 0

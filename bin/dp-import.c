@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "data/import.h"
 #include "base/interrupt.h"
+#include "import/identity.h"
 
 struct options {
     const char *output, *out, *test, *schema, *infer, *label, *classes, *delimiter, *population;
@@ -20,6 +21,7 @@ struct options {
     bool header, bias, no_bias, real_label, private_counts, quantise, force, quiet, allow_private_output;
     struct dp_security security;
     double patience;
+    struct dp_registry_choice registry;
 };
 
 #define OFFSET(member) offsetof(struct options, member)
@@ -40,7 +42,8 @@ static const struct dp_option options[] = {
      .kind = DP_OPT_TEXT,
      .offset = OFFSET(population),
      .metavar = "NAME",
-     .help = "whose rows these are, in every import of them (schema's and file's name)"},
+     .help = "whose rows these are (by the registry, else the name of the file)"},
+    DP_REGISTRY_OPTIONS(OFFSET(registry)),
     {.name = "schema",
      .letter = 's',
      .kind = DP_OPT_TEXT,
@@ -225,25 +228,6 @@ static int infer(struct dp_import *import, const struct options *o, struct dp_er
     return rc;
 }
 
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash != NULL ? slash + 1 : path;
-}
-
-/* "people:people.csv": by what the rows are read and from where, so that an import of the same table again is
-   of the same population. */
-static void name_population(const struct dp_import *import, const struct options *o, const char *format, char *name,
-                            size_t size)
-{
-    const char *schema = o->schema != NULL ? base_name(o->schema) : format;
-    size_t length = strlen(schema);
-    bool standard = strcmp(import->input, "-") == 0;
-    if (o->schema != NULL && length > 5 && strcmp(schema + length - 5, ".json") == 0)
-        length -= 5;
-    snprintf(name, size, "%.*s%s%s", (int)length, schema, standard ? "" : ":", standard ? "" : base_name(import->input));
-}
-
 static int operands(struct dp_import *import, const struct options *o, int count, char **operand, struct dp_err *err)
 {
     static const char *const formats[] = {"csv", "tsv", "libsvm", "arff", "idx"};
@@ -288,11 +272,21 @@ static int operands(struct dp_import *import, const struct options *o, int count
         return dp_fail(err, DP_E_USAGE, "--classes and --real-label exclude one another");
     if (o->cols != DP_OPT_ABSENT_INT && format != DP_IMPORT_LIBSVM)
         return dp_fail(err, DP_E_USAGE, "--cols is for libsvm");
+    if (o->registry.none && o->registry.directory != NULL)
+        return dp_fail(err, DP_E_USAGE, "--no-registry and --registry exclude each other");
     if (o->bias && o->no_bias)
         return dp_fail(err, DP_E_USAGE, "--bias and --no-bias exclude one another");
     if (o->delimiter != NULL && strlen(o->delimiter) != 1)
         return dp_fail(err, DP_E_USAGE, "--delimiter: must be one character, got '%.20s'", o->delimiter);
     return DP_OK;
+}
+
+/* Before the table is read. */
+static int check_population(const char *name, struct dp_err *err)
+{
+    if (!dp_registry_concerns(name, NULL) && name[0] != '\0')
+        return dp_fail(err, DP_E_USAGE, "--population: a name that begins with dp-synth: is that of nobody's rows");
+    return dp_writer_check_population(name, err);
 }
 
 static const char *plural(size_t count)
@@ -348,8 +342,9 @@ static void summarise_persons(const struct dp_import *i)
         fputs("dp-import: one row is taken for one person\n", stderr);
 }
 
-static void summarise(const struct dp_import *i)
+static void summarise(const struct dp_import *i, bool known)
 {
+    char shown[DP_TEXT_SHOWN];
     const char *to = i->output;
     if (strcmp(to, "-") == 0)
         to = "standard output";
@@ -367,6 +362,8 @@ static void summarise(const struct dp_import *i)
     fputc('\n', stderr);
     summarise_rows(i);
     summarise_persons(i);
+    fprintf(stderr, "dp-import: the population is %s%s\n",
+            dp_text_show(i->writer.population, strlen(i->writer.population), shown), known ? ", as in an import before" : "");
 }
 
 /* These are functions of the rows that no budget covers. */
@@ -445,7 +442,6 @@ int main(int argc, char **argv)
                                        "Make a data set from a table, in a file or from a pipe (-)", options, NULL};
     struct options o;
     struct dp_err err = {0};
-    char population[1024];
     int operand, status;
     if (!dp_cli_start(&command, &o, NULL, argc, argv, &operand, &status))
         return status;
@@ -467,25 +463,32 @@ int main(int argc, char **argv)
         .writer = {.storage = dp_storage_of(o.storage, o.quantise),
                    .norm = (enum dp_row_norm)o.norm,
                    .force = o.force,
-                   .rows_per_person = o.rows_per_person != DP_OPT_ABSENT_INT ? (size_t)o.rows_per_person : 0,
-                   .population = o.population},
+                   .rows_per_person = o.rows_per_person != DP_OPT_ABSENT_INT ? (size_t)o.rows_per_person : 0},
     };
+    struct identity identity = {.population = o.population, .choice = o.registry};
     int rc = operands(&import, &o, argc - operand, argv + operand, &err);
     if (rc == DP_OK && o.schema != NULL)
         rc = dp_schema_load(&import.schema, o.schema, &err);
-    if (rc == DP_OK && o.population == NULL) {
-        name_population(&import, &o, argv[operand], population, sizeof population);
-        import.writer.population = population;
-    }
+    if (rc == DP_OK && o.population != NULL)
+        rc = check_population(o.population, &err);
     if (rc == DP_OK && o.delimiter != NULL)
         import.schema.delimiter = o.delimiter[0];
     if (rc == DP_OK && o.infer != NULL) {
         rc = infer(&import, &o, &err);
     } else if (rc == DP_OK) {
         dp_interrupt_catch();
-        rc = o.out != NULL ? stream(&import, &o, &err) : dp_import_run(&import, &err);
+        if (o.out != NULL) {
+            rc = identity_find(&identity, &import, &err); /* by its name: nobody knows the bytes that will come */
+        } else {
+            import.identify = identity_find;
+            import.identify_self = &identity;
+        }
+        if (rc == DP_OK)
+            rc = o.out != NULL ? stream(&import, &o, &err) : dp_import_run(&import, &err);
+        if (rc == DP_OK && identity.sentence[0] != '\0')
+            fprintf(stderr, "dp-import: %s\n", identity.sentence);
         if (rc == DP_OK && !o.quiet)
-            summarise(&import);
+            summarise(&import, identity.known);
         if (rc == DP_OK && o.private_counts)
             private_counts(&import);
     }

@@ -44,11 +44,12 @@ static json_t *names(char *const *list, size_t count)
 
 static json_t *dataset_json(const struct dp_dataset *d)
 {
-    json_t *o = json_pack("{s:I, s:I, s:s, s:b, s:s, s:I, s:s, s:s, s:s, s:b, s:s}", "rows", (json_int_t)d->rows, "cols",
-                          (json_int_t)d->cols, "storage", dp_storages[d->storage], "quantised", d->quantised, "label",
-                          d->label_name != NULL ? d->label_name : "", "classes", (json_int_t)d->classes,
-                          "private_preprocessing", d->private_preprocessing, "row_norm", d->row_norm, "population",
-                          d->population, "held_out", d->held_out, "digest", d->digest);
+    json_t *o =
+        json_pack("{s:I, s:I, s:s, s:b, s:s, s:I, s:s, s:s, s:s, s:b, s:s, s:s}", "rows", (json_int_t)d->rows, "cols",
+                  (json_int_t)d->cols, "storage", dp_storages[d->storage], "quantised", d->quantised, "label",
+                  d->label_name != NULL ? d->label_name : "", "classes", (json_int_t)d->classes, "private_preprocessing",
+                  d->private_preprocessing, "row_norm", d->row_norm, "population", d->population, "held_out", d->held_out,
+                  "split", d->split != NULL ? d->split : "", "digest", d->digest);
     json_object_set_new(o, "persons", json_integer((json_int_t)d->persons));
     if (d->rows_per_person > 0)
         json_object_set_new(o, "rows_per_person", json_integer((json_int_t)d->rows_per_person));

@@ -87,6 +87,7 @@ static const struct dp_option options[] = {
      .kind = DP_OPT_FLAG,
      .offset = OFFSET(no_ledger),
      .help = "write nothing down, and say so in the model"},
+    DP_REGISTRY_OPTIONS(OFFSET(registry)),
     {.name = "model",
      .letter = 'o',
      .kind = DP_OPT_TEXT,
@@ -147,8 +148,12 @@ int main(int argc, char **argv)
 {
     const struct dp_command command = {"dp-tune", "[--] 'COMMAND'",
                                        "Choose among the settings of a private run, and charge the choice", options, NULL};
-    struct dp_tune tune = {
-        .parent = parent(), .started = (int64_t)time(NULL), .stop = &stop, .warn = dp_cli_warn, .note = note};
+    struct dp_tune tune = {.parent = parent(),
+                           .place = dp_registry_default(),
+                           .started = (int64_t)time(NULL),
+                           .stop = &stop,
+                           .warn = dp_cli_warn,
+                           .note = note};
     struct dp_err err = {0};
     int operand, status;
     if (!dp_cli_start(&command, &tune.options, NULL, argc, argv, &operand, &status))

@@ -17,6 +17,9 @@ $summary
   --adjacency HOW  null-record|replace-one: what one person can change (default $adjacency)
   --ledger FILE    write what is spent there (default: the ledger of the data set)
   --no-ledger      write nothing down; every frame and the model say so
+  --registry DIR   where it stands which ledgers a population has
+                   (default: \$DPLINE_REGISTRY, else ~/.local/state/dpline)
+  --no-registry    neither look nor write there
   --partial        train as long as the budget of the data set allows
   --exec HOW       auto|processes|fused (default $exec)
   --threads N      (default: all cores, for small data sets one)
@@ -61,6 +64,8 @@ look() {
     [ ! -f "$data" ] || a_file
     rows=$(dp-info --get rows "$data") && columns=$(dp-info --get cols "$data") && classes=$(dp-info --get classes "$data") || exit
     [ "$classes" != 1 ] || refuse 1 "the label of $data has one class only: there is nothing to learn"
+    [ "$(dp-info --get held_out "$data")" = false ] || echo "$name: warning: $data has the rows that were held out for tests: a model that is \
+trained on them cannot be tested on them" >&2
 }
 
 # of_label: what is to be learnt
@@ -177,24 +182,28 @@ and so would $(up "$rows * 4 / $reach") rows"
 
 # held_out: the rows that were kept for tests, if one data set beside this one has them
 held_out() {
-    local other found='' population
+    local other found='' population split
     population=$(dp-info --get population "$data" 2> /dev/null || true)
+    split=$(dp-info --get split "$data" 2> /dev/null || true)
     for other in "$(dirname "$data")"/*.dp; do
         [ "$(dp-info --get held_out "$other" 2> /dev/null)" = true ] &&
-            [ "$(dp-info --get population "$other")" = "$population" ] && found+=$(quote "${other#./}")$'\n'
+            [ "$(dp-info --get population "$other")" = "$population" ] &&
+            [ "$(dp-info --get split "$other")" = "$split" ] && found+=$(quote "${other#./}")$'\n'
     done
     [ "$(wc -l <<< "$found")" = 2 ] && printf '%s' "${found%$'\n'}" || echo TEST.dp
 }
 
 # spent: what a run says in the end
 spent() {
-    local cost line metrics=accuracy test
+    local cost line metrics=accuracy test where=()
     [ -z "$quiet" ] || return 0
     cost=$(dp-info --get epsilon "$model" 2> /dev/null) || return 0 # the budget did not last for a lap
     say "spent epsilon $(calculate "$cost"), delta $delta${seed:+ (seeded: not private)}"
     case $gate in *--no-ledger*) ;; *)
-        line=$({ dp-account report --data "$data" "${ledger:-$data}" 2> /dev/null || true; } | sed -n 's/^spent: \(.*\) (.*/\1/p')
-        [ -z "$line" ] || say "by all runs on these people: $line" ;;
+        [ -z "$registry" ] || where+=(--registry "$registry")
+        [ -z "$no_registry" ] || where+=(--no-registry)
+        line=$(dp-account report --data "$data" "${where[@]}" "${ledger:-$data}" 2> /dev/null | grep '^by all runs ' || true)
+        [ -z "$line" ] || say "$line" ;;
     esac
     [ "$classes" != 0 ] || metrics=r2
     test=$(held_out)
@@ -243,7 +252,7 @@ as_they_are() {
 
 losses='squared|logistic|smooth-hinge|huber|huberised-hinge|softmax'
 default_losses='logistic; squared for a regression, softmax for three classes or more'
-taken='data loss epsilon delta adjacency ledger exec threads seed model'
+taken='data loss epsilon delta adjacency ledger registry exec threads seed model'
 operand=data loss='' epsilon=1 delta='' threads=''
 parse "$@"
 look

@@ -114,6 +114,9 @@ END
     cat << END
   --ledger FILE    write what is spent there (default: the ledger of the data set)
   --no-ledger      write nothing down; every frame and the model say so
+  --registry DIR   where it stands which ledgers a population has
+                   (default: \$DPLINE_REGISTRY, else ~/.local/state/dpline)
+  --no-registry    neither look nor write there
   --partial        train as long as the budget of the data set allows
   --init FILE      start from this model; what it has cost is added
   --checkpoint DIR keep there what the run can be resumed from
@@ -158,7 +161,8 @@ parse() {
             --distributed-noise) distributed=yes && shift && continue ;;
             --insecure-plaintext) port=("$1") && shift && continue ;;
             --no-ledger | --partial) gate+=" $1" && shift && continue ;;
-            --help=* | --version=* | --quiet=* | --print=* | --no-ledger=* | --partial=* | --as-published=* | --parts=* | \
+            --no-registry) no_registry=$1 && shift && continue ;;
+            --help=* | --version=* | --quiet=* | --print=* | --no-ledger=* | --no-registry=* | --partial=* | --as-published=* | --parts=* | \
                 --distributed-noise=* | --insecure-plaintext=*) fail "${1%%=*}: takes no value" ;;
             -o) set -- --model "${@:2}" ;;&
             -o?*) set -- --model "${1#-o}" "${@:2}" ;;
@@ -189,7 +193,7 @@ quote() {
 quote_options() {
     dir=$(quote "$data")
     seeded=${seed:+--allow-seeded}
-    gate+="${ledger:+ --ledger $(quote "$ledger")}${seeded:+ $seeded}"
+    gate+="${ledger:+ --ledger $(quote "$ledger")}${registry:+ --registry $(quote "$registry")}${no_registry:+ $no_registry}${seeded:+ $seeded}"
     adjacency=$(quote "$adjacency")
     sensitivity=1 # in clips
     [ "$adjacency" != replace-one ] || sensitivity=2
@@ -488,9 +492,9 @@ fi
 
 losses='squared|hinge|logistic|smooth-hinge|huber'
 schedules='constant, inverse, sqrt:A:C, linear[:E], cosine[:E], first:K:B or a file'
-taken='data loss lambda epsilon delta epochs batch clip multiplier adjacency ledger init checkpoint checkpoint_every resume exec threads seed model'
+taken='data loss lambda epsilon delta epochs batch clip multiplier adjacency ledger registry init checkpoint checkpoint_every resume exec threads seed model'
 # gradients have a step size, coordinate descent has sigma', a minimiser has a tolerance; the pipeline sets what it has
 sigma_prime_scale='' tolerance='' radius='' constants='' rounds='' smoothness='' offspring='' parents='' mutation='' decay='' first_step='' search_epsilon='' loss_clip='' armijo='' clip_decay='' policy='' accountant='' published='' slack='' distance='' order='' norm='' loss_width='' regression='' operand='' noise=laplace plan='' step='' schedule=constant intercept=0 many_classes=''
 sites='' workers='' shard='' rows='' at='' budget='' parts='' distributed='' colluding=0 on_lost=stop timeout=60 keys='' server='' part='' ports='' port=()
 apart='' patience='' send='' receive='' in='' out=''
-data='' model='' ledger='' gate='' init='' checkpoint='' checkpoint_every='' resume='' seed='' quiet='' print='' exec=auto threads=1 adjacency=null-record multiplier=''
+data='' model='' ledger='' registry='' no_registry='' gate='' init='' checkpoint='' checkpoint_every='' resume='' seed='' quiet='' print='' exec=auto threads=1 adjacency=null-record multiplier=''

@@ -13,6 +13,7 @@
 #include "ledger/certificate.h"
 #include "account/calibrate.h"
 #include "ledger/orders.h"
+#include "ledger/people.h"
 #include "ledger/report.h"
 #include "base/round.h"
 #include "question.h"
@@ -25,7 +26,10 @@ struct books {
     const char *data, *ledger, *model, *certificate;
     double order, run_epsilon;
     bool after_runs, addition;
-    char own[4096];                    /* a ledger in a data set's directory */
+    char own[4096]; /* the ledger in a data set's directory */
+    struct dp_registry_choice choice;
+    struct dp_registry *registry;      /* NULL: there is none */
+    struct dp_people people;           /* the ledgers of the data set's population, once a data set is known */
     char digest[64], population[1024]; /* of --data */
 };
 
@@ -76,6 +80,7 @@ static const struct dp_option budget_options[] = {
     Q_COUNT,
     Q_REST,
     JSON,
+    DP_REGISTRY_OPTIONS(OFFSET(choice)),
     {.name = NULL},
 };
 static const struct dp_option report_options[] = {
@@ -90,6 +95,7 @@ static const struct dp_option report_options[] = {
      .max = 1,
      .flags = DP_OPT_OPEN_MIN | DP_OPT_OPEN_MAX},
     JSON,
+    DP_REGISTRY_OPTIONS(OFFSET(choice)),
     {.name = NULL},
 };
 static const struct dp_option verify_options[] = {
@@ -106,6 +112,7 @@ static const struct dp_option verify_options[] = {
      .metavar = "FILE",
      .help = "and that it is this model's"},
     JSON,
+    DP_REGISTRY_OPTIONS(OFFSET(choice)),
     {.name = NULL},
 };
 static const struct dp_option certify_options[] = {
@@ -123,6 +130,7 @@ static const struct dp_option certify_options[] = {
      .metavar = "FILE",
      .help = "the model that the run released",
      .flags = DP_OPT_REQUIRED},
+    DP_REGISTRY_OPTIONS(OFFSET(choice)),
     {.name = NULL},
 };
 
@@ -166,6 +174,69 @@ static int find_population(struct books *b, bool name, struct dp_err *err)
     snprintf(b->population, sizeof b->population, "%s", set->population);
     dp_dataset_close(set);
     return DP_OK;
+}
+
+/* Whose rows they are where only a data set's directory was named. One that has no more than a ledger in it is no error. */
+static void look_into(struct books *b, const char *directory)
+{
+    struct dp_dataset *set;
+    if (dp_dataset_open(&set, directory, NULL) != DP_OK)
+        return;
+    snprintf(b->digest, sizeof b->digest, "%s", set->digest);
+    snprintf(b->population, sizeof b->population, "%s", set->population);
+    dp_dataset_close(set);
+}
+
+/* All ledgers of the population, behind find_ledger and find_population. Of a data set it is the one that its runs are charged
+   in. write: something will be noted. */
+static int find_people(struct books *b, const char *operand, bool write, struct dp_err *err)
+{
+    struct dp_people_query query = {.population = b->population, .data = b->digest[0] != '\0' ? b->digest : NULL};
+    const struct dp_registry_place place = dp_registry_chosen(&b->choice, dp_registry_default());
+    struct dp_err why = {0};
+    if (b->choice.none && b->choice.directory != NULL)
+        return dp_fail(err, DP_E_USAGE, "--no-registry and --registry exclude each other");
+    if (b->data == NULL && operand != NULL && is_directory(operand))
+        look_into(b, operand);
+    query.own[0] = b->ledger;
+    if (!b->choice.none && b->ledger != b->own && b->data != NULL && is_directory(b->data)) {
+        snprintf(b->own, sizeof b->own, "%.4000s/ledger", b->data);
+        query.own[1] = b->own;
+    }
+    if (!dp_registry_concerns(b->population, query.data))
+        return write ? dp_people_open(&b->people, NULL, &query, err) : DP_OK;
+    int rc = dp_registry_open(&b->registry, &place, write, &why);
+    if (rc == DP_REGISTRY_NONE && write && why.message[0] != '\0')
+        dp_cli_warn("dp-account budget", why.message);
+    if (rc != DP_OK && rc != DP_REGISTRY_NONE)
+        return dp_fail(err, (enum dp_status)rc, "%s", why.message);
+    rc = dp_people_open(&b->people, b->registry, &query, err);
+    if (rc == DP_OK && b->ledger == b->own)
+        b->ledger = dp_people_default(&b->people)->name;
+    return rc;
+}
+
+/* That one of the people's ledgers. */
+static const struct dp_people_ledger *found(const struct books *b)
+{
+    size_t i = 0;
+    while (strcmp(b->people.ledger[i].name, b->ledger) != 0)
+        i++;
+    return &b->people.ledger[i];
+}
+
+/* Sets the budget, which nobody else of this user does meanwhile. again: in place of one, which began with the same; then the
+   registry has its place among the runs. */
+static int set_budget(struct books *b, struct dp_ledger_budget *line, bool again, struct dp_err *err)
+{
+    const struct dp_registry_line note = {.kind = DP_REGISTRY_BUDGET,
+                                          .population = line->population,
+                                          .ledger = found(b)->path,
+                                          .adjacency = line->adjacency,
+                                          .epsilon = line->epsilon,
+                                          .delta = line->delta};
+    int rc = dp_ledger_set_budget(b->ledger, line, err);
+    return rc == DP_OK && b->registry != NULL && !again ? dp_registry_add(b->registry, &note, err) : rc;
 }
 
 static bool is_planned(const struct books *b)
@@ -300,9 +371,14 @@ static int budget(struct books *b, struct dp_err *err)
         return dp_fail(err, DP_E_USAGE, "--data is required, or a data set for an operand");
     if (b->addition && !isnan(b->order))
         return dp_fail(err, DP_E_USAGE, "--addition and --order exclude each other");
+    const char *operand = b->ledger;
     int rc = find_population(b, false, err);
     if (rc == DP_OK)
         rc = find_ledger(b, "a file, or a data set that has one", err);
+    if (rc == DP_OK)
+        rc = find_people(b, operand, true, err);
+    if (rc == DP_OK && !b->choice.none)
+        rc = dp_people_admit_budget(&b->people, found(b), err);
     if (rc != DP_OK)
         return rc;
     struct dp_ledger_budget line = {.population = b->population,
@@ -311,7 +387,9 @@ static int budget(struct books *b, struct dp_err *err)
                                     .epsilon = b->q.epsilon,
                                     .delta = b->q.delta,
                                     .after_runs = b->after_runs};
-    rc = dp_ledger_cost_before(b->ledger, &line, &before, err);
+    rc = dp_people_elsewhere(&b->people, found(b), line.adjacency, false, &line.elsewhere, err);
+    if (rc == DP_OK)
+        rc = dp_ledger_cost_before(b->ledger, &line, &before, err);
     if (rc == DP_OK && !b->after_runs && !before.again)
         before = (struct dp_ledger_before){0}; /* runs are then refused below */
     if (rc == DP_OK && before.used)
@@ -319,7 +397,7 @@ static int budget(struct books *b, struct dp_err *err)
     else if (rc == DP_OK)
         rc = choose_orders(b, &line, &before, &fit, err);
     if (rc == DP_OK)
-        rc = dp_ledger_set_budget(b->ledger, &line, err);
+        rc = set_budget(b, &line, before.again, err);
     question_free(&b->q);
     return rc == DP_OK ? print_budget(b, &line, &before, &fit, err) : rc;
 }
@@ -327,11 +405,15 @@ static int budget(struct books *b, struct dp_err *err)
 static int report(struct books *b, struct dp_err *err)
 {
     json_t *json;
+    const char *operand = b->ledger;
     int rc = find_ledger(b, "a file, or a data set that has one", err);
     if (rc == DP_OK && b->data != NULL)
         rc = find_population(b, true, err);
     if (rc == DP_OK)
-        rc = dp_ledger_report(b->ledger, b->data != NULL ? b->population : NULL, b->q.delta, &json, err);
+        rc = find_people(b, operand, false, err);
+    if (rc == DP_OK)
+        rc = dp_ledger_report_people(b->ledger, b->people.ledger != NULL ? &b->people : NULL,
+                                     b->data != NULL ? b->population : NULL, b->q.delta, &json, err);
     if (rc != DP_OK)
         return rc;
     if (b->q.json)
@@ -371,7 +453,10 @@ static int verify(struct books *b, struct dp_err *err)
     json_t *result;
     if (b->model != NULL && b->certificate == NULL)
         return dp_fail(err, DP_E_USAGE, "--model goes with --certificate");
+    const char *operand = b->ledger;
     int rc = find_ledger(b, "a file, or a data set that has one", err);
+    if (rc == DP_OK)
+        rc = find_people(b, operand, false, err);
     if (rc == DP_OK)
         rc = dp_ledger_verify(b->ledger, &result, err);
     if (rc != DP_OK)
@@ -398,7 +483,11 @@ static int certify(struct books *b, struct dp_err *err)
     char digest[DP_MODEL_DIGEST];
     struct dp_frame *frame = NULL;
     json_t *json;
+    const char *operand = b->ledger != NULL ? b->ledger : b->data;
     int rc = find_ledger(b, "--ledger FILE, or --data DIR for that data set's own", err);
+    b->data = NULL;
+    if (rc == DP_OK)
+        rc = find_people(b, operand, false, err);
     if (rc == DP_OK)
         rc = read_model(b->model, &frame, digest, err);
     if (rc == DP_OK && dp_frame_bool(frame, DP_F_NON_PRIVATE))
@@ -434,6 +523,8 @@ static int run(const struct dp_command *command, int (*word)(struct books *b, st
         rc = dp_fail(&err, DP_E_USAGE, "unexpected argument '%.80s'", argv[first]);
     if (rc == DP_OK)
         rc = word(&b, &err);
+    dp_people_close(&b.people);
+    dp_registry_close(b.registry);
     return dp_cli_finish(command->name, rc, &err);
 }
 

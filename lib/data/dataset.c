@@ -173,6 +173,7 @@ static int read_persons(struct dp_dataset *d, const json_t *root, const char *pa
 static int read_description(struct dp_dataset *d, const json_t *root, const char *path, struct dp_err *err)
 {
     const json_t *held_out = json_object_get(root, "held_out"), *who = json_object_get(root, "population");
+    const json_t *split = json_object_get(root, "split");
     int rc = read_shape(d, root, path, err);
     if (rc == DP_OK)
         rc = read_persons(d, root, path, err);
@@ -180,11 +181,14 @@ static int read_description(struct dp_dataset *d, const json_t *root, const char
         rc = read_salt(d->map, root, path, err);
     if (rc == DP_OK)
         rc = join(json_object_get(root, "private_preprocessing"), &d->private_preprocessing, path, err);
-    if (rc == DP_OK && ((held_out != NULL && !json_is_boolean(held_out)) || (who != NULL && !json_is_string(who))))
-        rc = dp_fail(err, DP_E_RUN, "%s: \"population\" is not a text or \"held_out\" not true or false", path);
+    if (rc == DP_OK && ((held_out != NULL && !json_is_boolean(held_out)) || (who != NULL && !json_is_string(who)) ||
+                        (split != NULL && !json_is_string(split))))
+        rc = dp_fail(err, DP_E_RUN, "%s: \"population\" or \"split\" is not a text or \"held_out\" not true or false", path);
     d->held_out = json_is_true(held_out);
     if (rc == DP_OK)
         rc = copy_text(who != NULL ? json_string_value(who) : d->digest, &d->population, err);
+    if (rc == DP_OK && split != NULL)
+        rc = copy_text(json_string_value(split), &d->split, err);
     if (rc == DP_OK)
         rc = read_label(d, json_object_get(root, "label"), path, err);
     if (rc == DP_OK)
@@ -338,6 +342,7 @@ void dp_dataset_close(struct dp_dataset *dataset)
     free_names(dataset->column_names, dataset->cols);
     free(dataset->label_name);
     free(dataset->population);
+    free(dataset->split);
     free(dataset->row_norm);
     free(dataset->private_preprocessing);
     free(dataset->map);

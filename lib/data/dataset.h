@@ -9,7 +9,7 @@
  *                  "storage": "dense"|"csr"|"int16", "names": […],
  *                  "label": {"kind": "classes"|"real", "name", "classes": ["<=50K", …] or "scale", "offset"},
  *                  "row_norm": "bounds"|"unit"|"cap"|"none", "row_divisor", "bias", "quantised",
- *                  "private_preprocessing": ["max-abs", …], "population", "held_out", "salt", "digest"}
+ *                  "private_preprocessing": ["max-abs", …], "population", "held_out", "split", "salt", "digest"}
  *
  * (man page dp-dataset.5.) dp-import and dp-synth write rows of L2 norm at most 1, exactly: the float32
  * values as stored. The mapping is read-only and shared: a data set costs no private memory. */
@@ -50,6 +50,7 @@ struct dp_dataset {
     char *row_norm;                   /* what was done to rows: "divided by 1.41, bias, quantised", "unit", … */
     char *population;                 /* whose rows these are, over all imports of them; the digest where nothing is said */
     bool held_out;                    /* the part of a split that is kept for tests */
+    char *split;                      /* which split it is a part of; NULL: of none, or nothing says which */
     char digest[33];                  /* hex, of the contents as written by dp-import: names the data set in frames */
     struct dp_dataset_map *map;       /* private */
 };

@@ -22,7 +22,7 @@ enum file { FILE_X, FILE_INDICES, FILE_INDPTR, FILE_Y, FILE_SCALES, FILE_PERSONS
 
 struct dp_writer {
     struct dp_writer_options options;
-    char *path, *temporary, *population;
+    char *path, *temporary, *population, *split;
     FILE *file[FILES];
     size_t rows, stored, persons;
     float *row;       /* cols */
@@ -191,6 +191,9 @@ int dp_writer_open(struct dp_writer **writer, const char *path, const struct dp_
     if (rc == DP_OK && options->population != NULL && (w->population = strdup(options->population)) == NULL)
         rc = dp_fail(err, DP_E_RUN, "out of memory");
     w->options.population = w->population;
+    if (rc == DP_OK && options->split != NULL && (w->split = strdup(options->split)) == NULL)
+        rc = dp_fail(err, DP_E_RUN, "out of memory");
+    w->options.split = w->split;
     if (rc == DP_OK && (w->path == NULL || asprintf(&w->temporary, "%s.XXXXXX", w->path) < 0)) {
         w->temporary = NULL;
         rc = dp_fail(err, DP_E_RUN, "out of memory");
@@ -309,6 +312,7 @@ static int describe(struct dp_writer *w, json_t *description, struct dp_err *err
          json_object_set_new(root, "rows_per_person", json_integer((json_int_t)w->options.rows_per_person)) != 0))
         rc = dp_fail(err, DP_E_RUN, "out of memory");
     if (root == NULL || json_object_update(root, description) != 0 ||
+        (w->split != NULL && json_object_set_new(root, "split", json_string(w->split)) != 0) ||
         (w->options.step != NULL && json_object_set_new(root, "quantised", json_true()) != 0) ||
         (w->options.norm == DP_NORM_BOUNDS && json_object_set_new(root, "row_divisor", json_real(w->options.divisor)) != 0))
         rc = dp_fail(err, DP_E_RUN, "out of memory");
@@ -421,6 +425,7 @@ void dp_writer_abort(struct dp_writer *w)
         remove_directory(w->temporary);
     free(w->temporary);
     free(w->population);
+    free(w->split);
     free(w->path);
     free(w->row);
     free(w->columns);

@@ -25,6 +25,7 @@ struct dp_writer_options {
     const char *population; /* whose rows they are, at most DP_POPULATION_MOST bytes; NULL: the digest */
     bool held_out;          /* the part of a split that is kept for tests */
     size_t rows_per_person; /* at most; 0: one row is taken for one person, and dp_writer_person is not called */
+    const char *split;      /* which split it is a part of, a name; NULL: of none */
 };
 
 /* What rows are stored as, where `said` is dense, CSR or, below 0, neither. */

@@ -1,6 +1,8 @@
 #include "data/import.h"
 
 #include <math.h>
+#include <sodium.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -135,6 +137,20 @@ static int write_out(struct dp_import *import, struct table *table, struct dp_fe
     return rc;
 }
 
+/* What two imports have in common that divide the same rows in the same way. */
+static int identify(struct dp_import *import, const struct table *table, struct dp_err *err)
+{
+    char text[200];
+    size_t units = table->by_person ? table->persons.count : table->spool.records;
+    int length =
+        snprintf(text, sizeof text, "%a %lld %zu %zu %d %d %ld", import->split, import->seed, units, import->skip_lines,
+                 (int)import->format, dp_import_delimiter(import), dp_schema_person(&import->schema));
+    if (import->test != NULL)
+        crypto_generichash(import->division, sizeof import->division, (const unsigned char *)text, (size_t)length,
+                           import->table, sizeof import->table);
+    return import->identify != NULL ? import->identify(import->identify_self, import, err) : DP_OK;
+}
+
 static int put_in_table(void *self, const struct dp_parsed *record, struct dp_err *err)
 {
     struct table *table = self;
@@ -192,6 +208,8 @@ int dp_import_run(struct dp_import *import, struct dp_err *err)
         rc = dp_features_note(&import->schema, err);
     if (rc == DP_OK && table.by_person)
         arrange(import, &table);
+    if (rc == DP_OK)
+        rc = identify(import, &table, err);
     if (rc == DP_OK)
         rc = write_out(import, &table, &f, err);
     dp_features_free(&f, &import->schema);

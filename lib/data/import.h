@@ -5,6 +5,7 @@
 #include <stdbool.h>
 
 #include "data/dataset_write.h"
+#include "data/input.h"
 #include "data/schema.h"
 #include "data/spool.h"
 
@@ -27,14 +28,20 @@ struct dp_import {
     double split;               /* part of the rows, or persons, for output; NAN: all */
     long long seed;             /* of the split */
     const char *output, *test;
-    struct dp_writer_options
-        writer; /* rows_per_person: where the schema has a person column. norm and divisor are set where choose_norm is, step where quantise is */
+    /* Called when all is read and before anything is written, to set writer.population and writer.split; NULL: they are set. */
+    int (*identify)(void *self, struct dp_import *import, struct dp_err *err);
+    void *identify_self;
+    /* rows_per_person: where the schema has a person column. norm and divisor are set where choose_norm is, step where quantise
+       is */
+    struct dp_writer_options writer;
 
     /* out: what was done */
     size_t rows, test_rows, features;
-    size_t persons, test_persons; /* the rows, where each is taken for a person */
-    size_t left_out;              /* private: rows that are more than rows_per_person of their person */
-    const char *unbounded;        /* the first column without public bounds, or NULL */
+    size_t persons, test_persons;            /* the rows, where each is taken for a person */
+    size_t left_out;                         /* private: rows that are more than rows_per_person of their person */
+    unsigned char table[DP_INPUT_DIGEST];    /* of the bytes of the table; of idx: of the images. Private */
+    unsigned char division[DP_INPUT_DIGEST]; /* of all that decides which rows go where; zeros without a split. Private */
+    const char *unbounded;                   /* the first column without public bounds, or NULL */
     /* Private: how many values were beyond the bounds of each column of the schema, and how many lines were
      * malformed. */
     size_t *clamped, malformed;

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <lzma.h>
 #include <poll.h>
+#include <sodium.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -31,7 +32,8 @@ struct dp_input {
     z_stream gzip;
     lzma_stream xz;
     ZSTD_DStream *zstd;
-    size_t at, end; /* what is left in raw */
+    crypto_generichash_state hash; /* of what was read, decompressed */
+    size_t at, end;                /* what is left in raw */
     unsigned char raw[1 << 17];
 };
 
@@ -132,6 +134,7 @@ int dp_input_open(struct dp_input **input, const char *path, struct dp_err *err)
         return rc;
     bool standard = strcmp(path, "-") == 0;
     in->xz = (lzma_stream)LZMA_STREAM_INIT;
+    crypto_generichash_init(&in->hash, NULL, 0, DP_INPUT_DIGEST);
     in->name = standard ? "standard input" : path;
     in->fd = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
     if (in->fd < 0)
@@ -224,7 +227,7 @@ static int unzstd(struct dp_input *in, void *bytes, size_t size, size_t *got, st
     return ZSTD_isError(rc) ? damaged(in, "zstd", ZSTD_getErrorName(rc), err) : DP_OK;
 }
 
-int dp_input_read(struct dp_input *in, void *bytes, size_t size, size_t *got, struct dp_err *err)
+static int read_some(struct dp_input *in, void *bytes, size_t size, size_t *got, struct dp_err *err)
 {
     static int (*const decoders[])(struct dp_input *, void *, size_t, size_t *,
                                    struct dp_err *) = {[KIND_GZIP] = gunzip, [KIND_XZ] = unxz, [KIND_ZSTD] = unzstd};
@@ -250,4 +253,18 @@ int dp_input_read(struct dp_input *in, void *bytes, size_t size, size_t *got, st
             return dp_fail(err, DP_E_RUN, "%s ends in the middle of its compressed data", in->name);
     }
     return rc;
+}
+
+int dp_input_read(struct dp_input *in, void *bytes, size_t size, size_t *got, struct dp_err *err)
+{
+    int rc = read_some(in, bytes, size, got, err);
+    if (rc == DP_OK)
+        crypto_generichash_update(&in->hash, bytes, *got);
+    return rc;
+}
+
+void dp_input_digest(struct dp_input *in, unsigned char digest[DP_INPUT_DIGEST])
+{
+    crypto_generichash_state copy = in->hash;
+    crypto_generichash_final(&copy, digest, DP_INPUT_DIGEST);
 }

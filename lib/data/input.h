@@ -11,6 +11,11 @@ struct dp_input;
 /* "-" is standard input. Names formats that it cannot read: other compressions, archives, workbooks. */
 int dp_input_open(struct dp_input **input, const char *path, struct dp_err *err);
 
+#define DP_INPUT_DIGEST 32
+
+/* BLAKE2b of all bytes that were read so far, as they are when decompressed. */
+void dp_input_digest(struct dp_input *input, unsigned char digest[DP_INPUT_DIGEST]);
+
 /* input may be NULL. */
 void dp_input_close(struct dp_input *input);
 

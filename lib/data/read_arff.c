@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "data/import.h"
+#include "data/input.h"
 #include "data/lines.h"
 
 /* In the header: what is wrong with the attribute of that name, or with the line if there is none. */
@@ -150,6 +151,7 @@ int dp_read_arff(struct dp_import *import, const struct dp_import_sink *to, stru
         rc = dp_texts_add(&import->schema.missing, "?", 1, err);
     if (rc == DP_OK)
         rc = dp_read_records(import, &lines, to, err);
+    dp_input_digest(lines.input, import->table);
     dp_lines_close(&lines);
     return rc;
 }

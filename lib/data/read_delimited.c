@@ -165,6 +165,7 @@ int dp_read_delimited(struct dp_import *import, const struct dp_import_sink *to,
         rc = check_header(import, &lines, err);
     if (rc >= 0)
         rc = dp_read_records(import, &lines, to, err);
+    dp_input_digest(lines.input, import->table);
     dp_lines_close(&lines);
     return rc;
 }

@@ -128,6 +128,8 @@ int dp_read_idx(struct dp_import *import, const struct dp_import_sink *to, struc
             rc = dp_fail(err, DP_E_RUN, "%s: an item of %zu bytes", images.name, pixels);
     if (rc == DP_OK)
         rc = read_pairs(&images, &labels, pixels, s->classes, to, err);
+    if (rc == DP_OK)
+        dp_input_digest(images.input, import->table);
     dp_input_close(images.input);
     dp_input_close(labels.input);
     if (rc != DP_OK)

@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "base/number.h"
 #include "data/import.h"
+#include "data/input.h"
 #include "data/lines.h"
 
 #define MOST_COLUMNS 10000000
@@ -139,6 +140,7 @@ int dp_read_libsvm(struct dp_import *import, const struct dp_import_sink *to, st
     if (rc != DP_OK)
         return rc;
     rc = read_lines(import, &lines, &m, to, err);
+    dp_input_digest(lines.input, import->table);
     dp_lines_close(&lines);
     if (rc == DP_OK && measured)
         rc = dp_schema_note_private(s, "classes", err);

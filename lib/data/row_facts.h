@@ -10,6 +10,7 @@ struct dp_row_facts {
     const char *data;       /* a digest: of the rows of a data set, of what describes the rows of a stream */
     const char *population; /* whose rows they are */
     const char *unit;       /* of privacy (base/unit.h); NULL: a row */
+    const char *split;      /* of which split they are a part; NULL: of none */
     const char *preprocessing, *row_norm;
     const char *labels;               /* names of the classes, a JSON array; NULL: none */
     size_t classes;                   /* 0 for a regression */

@@ -8,11 +8,14 @@
 
 #include "gate/charge.h"
 #include "gate/least.h"
+#include "gate/where.h"
 
 int dp_payer_check_options(const struct dp_payer_options *o, struct dp_err *err)
 {
     if (o->no_ledger && o->ledger != NULL)
         return dp_fail(err, DP_E_USAGE, "--no-ledger and --ledger exclude each other");
+    if (o->registry.none && o->registry.directory != NULL)
+        return dp_fail(err, DP_E_USAGE, "--no-registry and --registry exclude each other");
     if (isnan(o->epsilon))
         return dp_fail(err, DP_E_USAGE, "--epsilon is required");
     if (isnan(o->delta))
@@ -142,11 +145,30 @@ static struct dp_ledger_run ledger_run(const struct dp_payer *p, const struct dp
     return run;
 }
 
+/* Finds the ledger and opens the run there, with nobody in between. */
+static int open_found(struct dp_payer *p, const struct dp_ledger_run *run, struct dp_err *err)
+{
+    const struct dp_payer_options *o = p->options;
+    struct dp_where_query query = {.ledger = o->ledger, .directory = p->directory};
+    struct dp_where where = {0};
+    /* A seeded run is an experiment: what it costs means nothing. */
+    if (run->seeded)
+        query.registry.none = true;
+    else
+        query.registry = dp_registry_chosen(&o->registry, p->registry);
+    int rc = dp_where_open(&where, &query, run, p->unregistered, err);
+    if (rc == DP_OK)
+        rc = dp_reserve_open(&p->reserve, where.ledger->name, run, err);
+    if (rc == DP_OK)
+        rc = dp_where_note(&where, run, dp_ledger_run_id(p->reserve.ledger), err);
+    dp_where_close(&where);
+    return rc;
+}
+
 /* The ledger of the data set, unless there is another or none. */
 static int open_ledger(struct dp_payer *p, const struct dp_frame *frame, bool sound, struct dp_err *err)
 {
     const struct dp_payer_options *o = p->options;
-    char *path = NULL;
     struct dp_ledger_run run = ledger_run(p, frame);
     if (o->no_ledger || (run.seeded && o->ledger == NULL)) /* seeded runs are experiments */
         return DP_OK;
@@ -155,18 +177,13 @@ static int open_ledger(struct dp_payer *p, const struct dp_frame *frame, bool so
     if (!sound || isnan(run.prior_epsilon))
         return dp_fail(err, DP_E_UNSAFE, "nothing sound can be written down for this %s (--no-ledger goes without)",
                        sound ? "run, since nothing sound is known of the model it starts from" : "run");
-    if (o->ledger != NULL)
-        return dp_reserve_open(&p->reserve, o->ledger, &run, err);
-    if (p->directory == NULL)
+    if (o->ledger == NULL && p->directory == NULL)
         return dp_fail(err, DP_E_RUN,
                        "nothing says where the data set is and its ledger: --ledger FILE names one, --no-ledger "
                        "goes without");
-    if (asprintf(&path, "%s/ledger", p->directory) < 0)
-        return dp_fail(err, DP_E_RUN, "out of memory");
-    int rc = dp_reserve_open(&p->reserve, path, &run, err);
-    free(path);
+    int rc = open_found(p, &run, err);
     char why[DP_ERR_MESSAGE_SIZE];
-    if (rc != DP_E_RUN)
+    if (rc != DP_E_RUN || o->ledger != NULL)
         return rc;
     memcpy(why, err->message, sizeof why);
     return dp_fail(err, DP_E_RUN, "%.400s (--ledger FILE names another one, --no-ledger goes without)", why);
@@ -305,6 +322,8 @@ void dp_payer_warn(const struct dp_payer *p, const struct dp_frame *frame, void 
     if (p->reserve.ledger != NULL && dp_ledger_affords(p->reserve.ledger) < dp_frame_int(frame, DP_F_LAPS, 0))
         say(&to, "the budget of the data set affords %lld of the run's %lld laps",
             (long long)dp_ledger_affords(p->reserve.ledger), (long long)dp_frame_int(frame, DP_F_LAPS, 0));
+    if (p->unregistered[0] != '\0')
+        say(&to, "%s", p->unregistered);
     if (most > 10)
         say(&to, "this run may cost epsilon = %.3g, and above 10 little is hidden; see dp-privacy(7) on choosing it", most);
 }

@@ -4,6 +4,7 @@
 #ifndef DP_GATE_PAYER_H
 #define DP_GATE_PAYER_H
 
+#include "base/registry_place.h"
 #include "gate/announce.h"
 #include "gate/hold.h"
 #include "gate/reserve.h"
@@ -14,6 +15,7 @@ struct dp_payer_options {
     double epsilon, delta; /* the budget */
     const char *ledger;    /* NULL: that of the data set */
     bool no_ledger, partial;
+    struct dp_registry_choice registry;
     bool allow_seeded, as_published, adaptive;
 };
 
@@ -23,7 +25,8 @@ struct dp_payer {
     bool seeded; /* the keys of the run are those of a seed */
     bool site; /* it pays for the rows that were announced beside it, not for all that a record counts; and laps may pass it by
                 */
-    int64_t time;  /* seconds since 1970, for the ledger */
+    const struct dp_registry_place *registry; /* unless the options name one; NULL: none */
+    int64_t time;                             /* seconds since 1970, for the ledger */
     int64_t every; /* laps from one checkpoint, which gives back what is reserved ahead, to the next; 0: there are none */
     /* Its own. */
     bool begun;
@@ -33,6 +36,7 @@ struct dp_payer {
     int kind;                         /* of the lap at hand */
     struct dp_spend spend;
     char *directory;                                /* of the data set, as dp-sample says it */
+    char unregistered[DP_ERR_MESSAGE_SIZE];         /* why there is no registry, or "" */
     struct dp_reserve reserve;                      /* unless there is no ledger */
     int64_t last_lap, laps;                         /* and how many there will be, 0 where that is not known */
     double prior_epsilon, prior_delta, prior_sound; /* of the model that the run started from */

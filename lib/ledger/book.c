@@ -88,6 +88,11 @@ struct dp_ledger_entry *dp_ledger_book_find(const struct dp_ledger_book *book, c
     return entry != NULL && strcmp(entry->run, run) == 0 ? entry : NULL;
 }
 
+bool dp_ledger_book_opened(const struct dp_ledger_book *book, const char *run)
+{
+    return find_any(book, run, NULL) != NULL;
+}
+
 size_t dp_ledger_book_root(const struct dp_ledger_book *book, size_t who)
 {
     while (book->name[who].same != who)
@@ -254,9 +259,8 @@ static const char *take_budget(struct dp_ledger_book *book, json_t *line)
     if (old != NULL)
         return take_new_budget(book, line, &book->limit[old - book->limit], &limit, data);
     bool first = dp_ledger_book_who(book, limit.population) == SIZE_MAX && dp_ledger_book_who(book, data) == SIZE_MAX;
-    bool begins = json_object_get(line, "before") == NULL;
-    if (first != begins)
-        return first ? "it begins with the cost of runs that there are not" : "it is a budget that comes after a run";
+    if (!first && json_object_get(line, "before") == NULL) /* with `before`, the runs may be in other ledgers */
+        return "it is a budget that comes after a run";
     if (note_names(book, limit.population, data, &limit.who) != NULL ||
         dp_grow(&book->limit, &book->limits_capacity, book->limits + 1, sizeof limit, NULL) != DP_OK)
         return no_memory;

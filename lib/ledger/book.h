@@ -100,6 +100,15 @@ const char *dp_ledger_book_hash(const struct dp_ledger_book *book);
 /* The run that has that name now; NULL when there is none. */
 struct dp_ledger_entry *dp_ledger_book_find(const struct dp_ledger_book *book, const char *run);
 
+/* Whether a run has had that name. */
+bool dp_ledger_book_opened(const struct dp_ledger_book *book, const char *run);
+
+/* Adds to *before what a run has cost at most, whatever follows: one that may go on counts with its own budget. DP_E_UNSAFE: it
+   is under another adjacency, or is charged as published and may go on. */
+int dp_ledger_entry_cost(const struct dp_ledger_book *book, const struct dp_ledger_entry *entry, const char *adjacency,
+                         struct dp_ledger_before *before, struct dp_err *err);
+void dp_ledger_before_add(struct dp_ledger_before *before, double epsilon, double delta); /* one run more, rounded up */
+
 /* The same number for all names of the same people; SIZE_MAX for a name that is not in the book. */
 size_t dp_ledger_book_who(const struct dp_ledger_book *book, const char *name);
 size_t dp_ledger_book_root(const struct dp_ledger_book *book, size_t who);

@@ -756,12 +756,41 @@ static const struct dp_ledger_limit *budget_of(const struct dp_ledger_book *book
     return dp_ledger_book_limit(book, b->population, b->data != NULL ? b->data : b->population, &at);
 }
 
+int dp_ledger_entry_cost(const struct dp_ledger_book *book, const struct dp_ledger_entry *e, const char *adjacency,
+                         struct dp_ledger_before *before, struct dp_err *err)
+{
+    bool ended = e->close != NULL && strcmp(e->status, "interrupted") != 0;
+    struct dp_answer own = {.upper = e->epsilon};
+    if (strcmp(e->adjacency, adjacency) != 0)
+        return dp_fail(err, DP_E_UNSAFE, "the run %s in the ledger %s is under %s adjacency, the budget is not", e->run,
+                       book->path, e->adjacency);
+    if (!ended && e->as_published)
+        return dp_fail(err, DP_E_UNSAFE, "the run %s in the ledger %s is charged as published and has not ended", e->run,
+                       book->path);
+    int rc = ended ? dp_ledger_run_epsilon(e, &own, err) : DP_OK;
+    if (rc != DP_OK)
+        return rc;
+    bool sum = e->prior_epsilon > 0 || e->prior_delta > 0;
+    dp_ledger_before_add(before, (own.upper + e->prior_epsilon) * (sum ? 1 + 0x1p-52 : 1),
+                         (e->delta + e->prior_delta) * (sum ? 1 + 0x1p-52 : 1));
+    return DP_OK;
+}
+
+void dp_ledger_before_add(struct dp_ledger_before *before, double epsilon, double delta)
+{
+    double up = before->runs > 0 ? 1 + 0x1p-52 : 1; /* the first is the sum as it is */
+    before->runs++;
+    before->epsilon = (before->epsilon + epsilon) * up;
+    before->delta = (before->delta + delta) * up;
+}
+
 static int cost_before(const struct dp_ledger_book *book, const struct dp_ledger_budget *b, struct dp_ledger_before *before,
                        struct dp_err *err)
 {
     size_t who[2] = {dp_ledger_book_who(book, b->population), b->data != NULL ? dp_ledger_book_who(book, b->data) : SIZE_MAX};
     const struct dp_ledger_limit *old = budget_of(book, b);
-    *before = (struct dp_ledger_before){0};
+    int rc = DP_OK;
+    *before = b->elsewhere;
     if (old != NULL) { /* the one that replaces it begins with the same */
         *before = (struct dp_ledger_before){.epsilon = old->before_epsilon,
                                             .delta = old->before_delta,
@@ -771,29 +800,13 @@ static int cost_before(const struct dp_ledger_book *book, const struct dp_ledger
             before->runs += book->entry[i].covered == 1 + (size_t)(old - book->limit);
         return DP_OK;
     }
-    for (size_t i = 0; i < book->entries; i++) {
+    for (size_t i = 0; rc == DP_OK && i < book->entries; i++) {
         const struct dp_ledger_entry *e = &book->entry[i];
         size_t root = dp_ledger_book_root(book, e->who);
-        bool ended = e->close != NULL && strcmp(e->status, "interrupted") != 0;
-        struct dp_answer own = {.upper = e->epsilon};
-        if (root != who[0] && root != who[1])
-            continue;
-        if (strcmp(e->adjacency, b->adjacency) != 0)
-            return dp_fail(err, DP_E_UNSAFE, "the run %s in the ledger %s is under %s adjacency, the budget is not", e->run,
-                           book->path, e->adjacency);
-        if (!ended && e->as_published)
-            return dp_fail(err, DP_E_UNSAFE, "the run %s in the ledger %s is charged as published and has not ended", e->run,
-                           book->path);
-        int rc = ended ? dp_ledger_run_epsilon(e, &own, err) : DP_OK;
-        if (rc != DP_OK)
-            return rc;
-        before->runs++;
-        before->epsilon += own.upper + e->prior_epsilon;
-        before->delta += e->delta + e->prior_delta;
+        if (root == who[0] || root == who[1])
+            rc = dp_ledger_entry_cost(book, e, b->adjacency, before, err);
     }
-    before->epsilon *= 1 + (double)(before->runs + 4) * 0x1p-52;
-    before->delta *= 1 + (double)(before->runs + 4) * 0x1p-52;
-    return DP_OK;
+    return rc;
 }
 
 static int check_rest(const char *path, const struct dp_ledger_budget *b, const struct dp_ledger_before *before,
@@ -810,10 +823,10 @@ int dp_ledger_cost_before(const char *path, const struct dp_ledger_budget *budge
 {
     struct dp_ledger_book book = {0};
     struct stat st;
+    int rc = DP_OK;
     *before = (struct dp_ledger_before){0};
-    if (lstat(path, &st) != 0 && errno == ENOENT)
-        return DP_OK; /* and setting the budget says whether there was one */
-    int rc = dp_ledger_book_read(&book, path, err);
+    if (lstat(path, &st) == 0 || errno != ENOENT) /* else setting the budget says whether there was one */
+        rc = dp_ledger_book_read(&book, path, err);
     if (rc == DP_OK)
         rc = cost_before(&book, budget, before, err);
     if (rc == DP_OK && budget->after_runs && !before->used)
@@ -897,9 +910,9 @@ static int begin_budget(struct dp_ledger *l, const struct dp_ledger_limit *old, 
     if (old == NULL && before->runs > 0 && !b->after_runs)
         return dp_fail(
             err, DP_E_UNSAFE,
-            "%.60s has runs in the ledger %s already: a budget comes before them, or begins with what they have cost "
+            "%.60s has runs in the ledger %s%s already: a budget comes before them, or begins with what they have cost "
             "(--after-runs)",
-            b->population, l->path);
+            b->population, l->path, b->elsewhere.runs > 0 ? " or elsewhere" : "");
     if (old != NULL && strcmp(old->adjacency, b->adjacency) != 0)
         return dp_fail(err, DP_E_UNSAFE, "the budget of %.60s in the ledger %s is under %s adjacency", b->population, l->path,
                        old->adjacency);

@@ -121,11 +121,18 @@ struct dp_ledger_order {
     double order, delta;
 };
 
+/* What runs have cost: epsilons and deltas added up. */
+struct dp_ledger_before {
+    size_t runs;
+    double epsilon, delta;
+    bool again, used; /* there is a budget already, and runs have spent of it */
+};
+
 /* A limit for all runs on a population together (ledger/limit.h). It comes before the first of them; or after, when after_runs
- * is set and every one has ended: then it begins with what they have cost, their epsilons and deltas added up. One that nothing
- * was spent of may be set again, whatever it was; of one that runs have spent of epsilon may be lowered, and orders is set to
- * what it has. What the orders leave of delta is for adding up runs; without orders that is all of it.
- * DP_E_UNSAFE: it cannot be changed so. DP_E_RUN: no order has any room. */
+ * is set and every one has ended: then it begins with what they have cost, their epsilons and deltas added up, in this ledger
+ * and elsewhere. One that nothing was spent of may be set again, whatever it was; of one that runs have spent of epsilon may be
+ * lowered, and orders is set to what it has. What the orders leave of delta is for adding up runs; without orders that is all of
+ * it. DP_E_UNSAFE: it cannot be changed so. DP_E_RUN: no order has any room. */
 struct dp_ledger_budget {
     const char *population, *data; /* data: the digest of a data set of that population, or NULL */
     const char *adjacency;
@@ -133,16 +140,13 @@ struct dp_ledger_budget {
     struct dp_ledger_order order[DP_LEDGER_ORDERS]; /* each > 1; delta: its share, they add up to at most 1 */
     size_t orders;
     bool after_runs;
+    struct dp_ledger_before elsewhere; /* what the population's runs have cost that are not in this ledger */
 };
+
 /* What the runs on a population have cost by now, however one was chosen by the results of another: epsilons and deltas add up,
  * and one that may go on counts with all of its own budget. A budget that is set after them begins with it. No runs and no file
  * cost nothing, and a budget that is set again begins with what it began with. Errors as dp_ledger_check_mark; DP_E_UNSAFE: one
  * is under another adjacency, or is charged as published and may go on. */
-struct dp_ledger_before {
-    size_t runs;
-    double epsilon, delta;
-    bool again, used; /* there is a budget already, and runs have spent of it */
-};
 int dp_ledger_cost_before(const char *path, const struct dp_ledger_budget *budget, struct dp_ledger_before *before,
                           struct dp_err *err);
 

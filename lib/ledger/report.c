@@ -81,6 +81,8 @@ struct total {
     size_t who; /* the root */
     const char *adjacency, *population;
     const struct dp_ledger_limit *limit;
+    const struct dp_people *people;  /* where other ledgers have runs on them, too */
+    struct dp_ledger_before outside; /* what stands in no ledger, or in another one than the budget, which does not have it */
     struct dp_ledger_sum sum;
     double delta, added_epsilon, added_delta, prior_epsilon, prior_delta;
     json_int_t runs, open, laps, rows;
@@ -163,20 +165,44 @@ static int set_budget(json_t *json, const struct total *t, const struct dp_ledge
                                t->limit->delta, "orders", orders_json(t->limit), "addition", t->limit->addition, "spent",
                                dp_ledger_real_json(counted.epsilon), "by", by, "order", counted.order, "of_delta",
                                counted.delta, "stated", "epsilon", dp_ledger_real_json(added.epsilon), "delta", added.delta);
+    if (t->limit->before_epsilon > 0 || t->limit->before_delta > 0)
+        bad |= json_object_set_new(
+            budget, "before", json_pack("{s:f, s:f}", "epsilon", t->limit->before_epsilon, "delta", t->limit->before_delta));
     return bad | json_object_set_new(json, "budget", budget);
 }
 
-/* What models without a mark said that they had cost. */
+/* What models without a mark said that they had cost, and runs outside. */
 static int add_prior(json_t *json, const struct total *t)
 {
     const json_t *epsilon = json_object_get(json, "epsilon");
     double delta = json_number_value(json_object_get(json, "delta"));
     int bad = 0;
     if (json_is_real(epsilon))
-        bad = json_object_set_new(json, "epsilon", dp_ledger_real_json(json_real_value(epsilon) + t->prior_epsilon));
-    bad |= json_object_set_new(json, "delta", json_real(delta + t->prior_delta));
-    return bad | json_object_set_new(json, "not_in_ledger",
-                                     json_pack("{s:f, s:f}", "epsilon", t->prior_epsilon, "delta", t->prior_delta));
+        bad = json_object_set_new(json, "epsilon",
+                                  dp_ledger_real_json(json_real_value(epsilon) + t->prior_epsilon + t->outside.epsilon));
+    bad |= json_object_set_new(json, "delta", json_real(delta + t->prior_delta + t->outside.delta));
+    if (t->prior_epsilon > 0 || t->prior_delta > 0)
+        bad |= json_object_set_new(json, "not_in_ledger",
+                                   json_pack("{s:f, s:f}", "epsilon", t->prior_epsilon, "delta", t->prior_delta));
+    return bad;
+}
+
+/* In which ledgers they have runs, and what is known of those that are gone. */
+static int set_ledgers(json_t *json, const struct total *t)
+{
+    struct dp_ledger_before lost;
+    json_t *list = json_array();
+    int bad = list == NULL || json_object_set_new(json, "ledgers", list) != 0;
+    for (size_t i = 0; !bad && i < t->people->ledgers; i++)
+        if (t->people->ledger[i].there && dp_people_who(t->people, &t->people->ledger[i].book) != SIZE_MAX)
+            bad = json_array_append_new(list, dp_json_string(t->people->ledger[i].path));
+    const char *gone = dp_people_lost(t->people, t->adjacency, &lost);
+    if (!bad && gone != NULL)
+        bad = json_object_set_new(json, "lost",
+                                  json_pack("{s:I, s:o, s:f, s:o}", "runs", (json_int_t)lost.runs, "epsilon",
+                                            dp_ledger_real_json(lost.epsilon), "delta", lost.delta, "ledger",
+                                            dp_json_string(gone)));
+    return bad;
 }
 
 static json_t *total_members(const struct total *t, const struct dp_ledger_book *book, double delta)
@@ -193,10 +219,13 @@ static json_t *total_members(const struct total *t, const struct dp_ledger_book 
         bad = set_budget(json, t, book);
     else if (!bad && t->runs > 1 && !t->unbounded)
         bad = json_object_set_new(json, "added",
-                                  json_pack("{s:o, s:f}", "epsilon", dp_ledger_real_json(t->added_epsilon + t->prior_epsilon),
-                                            "delta", t->added_delta + t->prior_delta));
-    if (!bad && (t->prior_epsilon > 0 || t->prior_delta > 0))
+                                  json_pack("{s:o, s:f}", "epsilon",
+                                            dp_ledger_real_json(t->added_epsilon + t->prior_epsilon + t->outside.epsilon),
+                                            "delta", t->added_delta + t->prior_delta + t->outside.delta));
+    if (!bad && (t->prior_epsilon > 0 || t->prior_delta > 0 || t->outside.runs > 0))
         bad = add_prior(json, t);
+    if (!bad && t->people != NULL)
+        bad = set_ledgers(json, t);
     if (bad) {
         json_decref(json);
         return NULL;
@@ -204,12 +233,39 @@ static json_t *total_members(const struct total *t, const struct dp_ledger_book 
     return json;
 }
 
-static json_t *total_json(const struct dp_ledger_book *book, size_t who, const char *name, const char *adjacency, double delta)
+/* What the people have spent by the other ledgers. */
+static int add_elsewhere(struct total *t, const struct dp_ledger_book *book, struct dp_err *err)
+{
+    const struct dp_people_ledger *own = NULL;
+    int bad = 0;
+    for (size_t i = 0; !bad && i < t->people->ledgers; i++) {
+        const struct dp_people_ledger *l = &t->people->ledger[i];
+        size_t who = l->there ? dp_people_who(t->people, &l->book) : SIZE_MAX;
+        if (strcmp(l->name, book->path) == 0)
+            own = l;
+        else
+            for (size_t k = 0; !bad && who != SIZE_MAX && k < l->book.entries; k++)
+                if (dp_ledger_book_root(&l->book, l->book.entry[k].who) == dp_ledger_book_root(&l->book, who) &&
+                    strcmp(l->book.entry[k].adjacency, t->adjacency) == 0)
+                    bad = total_add(t, &l->book.entry[k]);
+    }
+    if (t->limit == NULL)
+        dp_people_lost(t->people, t->adjacency, &t->outside);
+    else if (!bad && dp_people_elsewhere(t->people, own, t->adjacency, true, &t->outside, err) != DP_OK)
+        bad = 1;
+    return bad;
+}
+
+static json_t *total_json(const struct dp_ledger_book *book, const struct dp_people *people, size_t who, const char *name,
+                          const char *adjacency, double delta)
 {
     struct total t = {
         .who = who, .adjacency = adjacency, .population = name, .data = json_array(), .preprocessing = json_array()};
     json_t *json = NULL;
+    size_t theirs = people != NULL && people->registry != NULL ? dp_people_who(people, book) : SIZE_MAX;
     int bad = t.data == NULL || t.preprocessing == NULL;
+    if (theirs != SIZE_MAX && dp_ledger_book_root(book, theirs) == who)
+        t.people = people;
     for (size_t i = 0; i < book->limits && t.limit == NULL; i++)
         if (dp_ledger_book_root(book, book->limit[i].who) == who && strcmp(book->limit[i].adjacency, adjacency) == 0)
             t.limit = &book->limit[i];
@@ -220,6 +276,8 @@ static json_t *total_json(const struct dp_ledger_book *book, size_t who, const c
     for (size_t i = 0; !bad && i < book->entries; i++)
         if (dp_ledger_book_root(book, book->entry[i].who) == who && strcmp(book->entry[i].adjacency, adjacency) == 0)
             bad = total_add(&t, &book->entry[i]);
+    if (!bad && t.people != NULL)
+        bad = add_elsewhere(&t, book, NULL);
     if (!bad)
         json = total_members(&t, book, delta);
     total_free(&t);
@@ -228,6 +286,7 @@ static json_t *total_json(const struct dp_ledger_book *book, size_t who, const c
 
 /* The totals so far, and of which they are. */
 struct totals {
+    const struct dp_people *people;
     json_t *list;
     struct {
         size_t who;
@@ -246,7 +305,7 @@ static int add_total(struct totals *totals, const struct dp_ledger_book *book, s
         return -1;
     totals->of[totals->count].who = who;
     totals->of[totals->count++].adjacency = adjacency;
-    return json_array_append_new(totals->list, total_json(book, who, name, adjacency, delta));
+    return json_array_append_new(totals->list, total_json(book, totals->people, who, name, adjacency, delta));
 }
 
 /* All runs and totals, or those of one population. Non-zero when memory is short. */
@@ -272,8 +331,14 @@ static int report_book(const struct dp_ledger_book *book, size_t only, double de
 
 int dp_ledger_report(const char *path, const char *population, double delta, json_t **report, struct dp_err *err)
 {
+    return dp_ledger_report_people(path, NULL, population, delta, report, err);
+}
+
+int dp_ledger_report_people(const char *path, const struct dp_people *people, const char *population, double delta,
+                            json_t **report, struct dp_err *err)
+{
     struct dp_ledger_book book = {0};
-    struct totals totals = {0};
+    struct totals totals = {.people = people};
     *report = NULL;
     if (!isnan(delta) && !(delta > 0 && delta < 1))
         return dp_fail(err, DP_E_RUN, "delta must be in (0, 1), got %g", delta);
@@ -481,9 +546,42 @@ static void print_spent(const json_t *total, FILE *stream)
                 number_of(other, "epsilon", epsilon), json_number_value(json_object_get(other, "delta")));
 }
 
-static void print_total(const json_t *total, const json_t *runs, FILE *stream)
+/* What holds for somebody who has looked at one run before the next: one sentence, and of what it is. */
+static void print_closing(const json_t *total, const char *ledger, FILE *stream)
+{
+    char epsilon[32], runs[48], laps[48];
+    const json_t *budget = json_object_get(total, "budget"), *added = json_object_get(total, "added");
+    const json_t *ledgers = json_object_get(total, "ledgers"), *lost = json_object_get(total, "lost");
+    const json_t *holds = added != NULL ? added : total, *stated = json_object_get(budget, "stated");
+    if (ledgers != NULL)
+        fputs("by all runs on these people", stream);
+    else
+        fprintf(stream, "by all runs in %s", ledger);
+    fprintf(stream, ": epsilon %s at delta %g", number_of(holds, "epsilon", epsilon),
+            json_number_value(json_object_get(holds, "delta")));
+    if (budget != NULL)
+        fprintf(stream, " of a budget of %g", json_number_value(json_object_get(budget, "epsilon")));
+    fprintf(stream, ", by %s and %s", count_of(json_integer_value(json_object_get(total, "runs")), "run", runs),
+            count_of(json_integer_value(json_object_get(total, "laps")), "lap", laps));
+    if (json_array_size(ledgers) > 1)
+        fprintf(stream, " in %zu ledgers", json_array_size(ledgers));
+    if (stated != NULL && json_object_get(budget, "before") == NULL &&
+        json_number_value(json_object_get(stated, "epsilon")) < json_number_value(json_object_get(holds, "epsilon")))
+        fprintf(stream, "; epsilon %s at delta %g is what they state by themselves, added up",
+                number_of(stated, "epsilon", epsilon), json_number_value(json_object_get(stated, "delta")));
+    if (added != NULL)
+        fprintf(stream, "; epsilon %s at delta %g if all of them were planned before the first",
+                number_of(total, "epsilon", epsilon), json_number_value(json_object_get(total, "delta")));
+    if (lost != NULL)
+        fprintf(stream, "; of it at most epsilon %s by %s of %s, which is gone", number_of(lost, "epsilon", epsilon),
+                count_of(json_integer_value(json_object_get(lost, "runs")), "run", runs), text_of(lost, "ledger"));
+    fputc('\n', stream);
+}
+
+static void print_total(const json_t *total, const json_t *runs, const char *ledger, FILE *stream)
 {
     const json_t *data = json_object_get(total, "data"), *rows = json_object_get(total, "rows");
+    const json_t *ledgers = json_object_get(total, "ledgers");
     const char *population = text_of(total, "population");
     bool named = false, some = json_array_size(data) > 0;
     for (size_t i = 0; i < json_array_size(data); i++)
@@ -505,6 +603,9 @@ static void print_total(const json_t *total, const json_t *runs, FILE *stream)
             print_run(run, stream);
     }
     print_spent(total, stream);
+    for (size_t i = 0; i < json_array_size(ledgers) && json_array_size(ledgers) > 1; i++)
+        fprintf(stream, "ledger %s\n", json_string_value(json_array_get(ledgers, i)));
+    print_closing(total, ledger, stream);
 }
 
 static void print_torn(const json_t *json, FILE *stream)
@@ -522,7 +623,7 @@ void dp_ledger_report_print(const json_t *report, FILE *stream)
     json_array_foreach (json_object_get(report, "populations"), i, total) {
         if (i > 0)
             fputc('\n', stream);
-        print_total(total, json_object_get(report, "runs"), stream);
+        print_total(total, json_object_get(report, "runs"), text_of(report, "ledger"), stream);
     }
     print_torn(report, stream);
 }

@@ -13,6 +13,7 @@
 
 #include "base/err.h"
 #include "ledger/ledger.h"
+#include "ledger/people.h"
 
 /* {"ledger", "lines", "torn",
  *  "runs": [{"run", "population", "data", "rows", "adjacency", "opened" (seconds since 1970, or absent), "closed", "status",
@@ -22,11 +23,19 @@
  * "epsilon_lower", "delta", "accountant" (what was spent; "filter" with a budget), "composed": {"epsilon", "epsilon_lower",
  * "delta", "accountant"} (with a budget), "added": {"epsilon", "delta"} (of several runs without one), "not_in_ledger":
  * {"epsilon", "delta"} (what models to start from stated; part of epsilon and delta), "seeded", "as_published",
- * "private_preprocessing", "budget": {"epsilon", "delta", "orders": [{"order", "delta"}, …], "spent", "order"}}]} of one
+ * "private_preprocessing", "budget": {"epsilon", "delta", "orders": [{"order", "delta"}, …], "spent", "order",
+ * "before": {"epsilon", "delta"} (that it began with)}}]} of one
  * population, by its name or a digest of its data, or of all when that is NULL; at delta, or at the largest delta of the runs
  * when that is NaN. An epsilon that no accountant gives is null, and "why" says why; without bound it is "Infinity". The caller
  * owns *report. DP_E_RUN, DP_E_UNSAFE as dp_ledger_check_mark; DP_E_RUN: there is nothing on that population. */
 int dp_ledger_report(const char *path, const char *population, double delta, json_t **report, struct dp_err *err);
+
+/* The same, where what is said of the population of `people` counts all ledgers that the registry knows: its total has
+   "ledgers": [path, …] then, and "lost": {"runs", "epsilon", "delta", "ledger"} (what runs of ledgers that are gone could cost at
+   most; part of epsilon and delta, unless a budget begins with it). path: the name of one of the people's ledgers. people may
+   be NULL. */
+int dp_ledger_report_people(const char *path, const struct dp_people *people, const char *population, double delta,
+                            json_t **report, struct dp_err *err);
 
 /* Checks every line, recomputes the epsilon of every run that has ended and every budget:
  *   {"ledger", "intact", "edited" (a line is not what was written, or lines are missing), "lines", "torn", "findings":

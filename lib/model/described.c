@@ -3,18 +3,27 @@
 #include <math.h>
 #include <string.h>
 
-static const enum dp_field fields[] = {DP_F_DATA,    DP_F_POPULATION,  DP_F_PREPROCESSING, DP_F_ROW_NORM, DP_F_LABELS,
-                                       DP_F_CLASSES, DP_F_LABEL_SCALE, DP_F_LABEL_OFFSET,  DP_F_UNIT};
+static const enum dp_field fields[] = {DP_F_DATA,   DP_F_POPULATION, DP_F_SPLIT,       DP_F_PREPROCESSING, DP_F_ROW_NORM,
+                                       DP_F_LABELS, DP_F_CLASSES,    DP_F_LABEL_SCALE, DP_F_LABEL_OFFSET,  DP_F_UNIT};
 enum { FIELDS = sizeof fields / sizeof *fields };
+
+/* A model that has seen other rows of the same people has no rows that are held out for it. */
+static const char *split_of(const struct dp_frame *frame, const struct dp_row_facts *f)
+{
+    const char *before = dp_frame_text(frame, DP_F_SPLIT, "");
+    if (!dp_frame_has(frame, DP_F_DATA) || strcmp(dp_frame_text(frame, DP_F_POPULATION, ""), f->population) != 0)
+        return f->split;
+    return strcmp(before, f->split != NULL ? f->split : "") == 0 ? f->split : DP_SPLIT_SEVERAL;
+}
 
 int dp_describe(struct dp_frame *frame, const struct dp_row_facts *f, struct dp_err *err)
 {
     const struct {
         enum dp_field field;
         const char *text;
-    } texts[] = {{DP_F_DATA, f->data},         {DP_F_POPULATION, f->population},
-                 {DP_F_UNIT, f->unit},         {DP_F_PREPROCESSING, f->preprocessing},
-                 {DP_F_ROW_NORM, f->row_norm}, {DP_F_LABELS, f->labels}};
+    } texts[] = {{DP_F_DATA, f->data},    {DP_F_POPULATION, f->population},       {DP_F_SPLIT, split_of(frame, f)},
+                 {DP_F_UNIT, f->unit},    {DP_F_PREPROCESSING, f->preprocessing}, {DP_F_ROW_NORM, f->row_norm},
+                 {DP_F_LABELS, f->labels}};
     const char *before = dp_frame_text(frame, DP_F_POPULATION, dp_frame_text(frame, DP_F_DATA, NULL));
     if (before != NULL && strcmp(before, f->population) != 0 && strcmp(dp_frame_text(frame, DP_F_DATA, ""), f->data) != 0)
         dp_frame_set_bool(frame, DP_F_ELSEWHERE, true);
@@ -23,6 +32,8 @@ int dp_describe(struct dp_frame *frame, const struct dp_row_facts *f, struct dp_
     for (size_t i = 0; rc == DP_OK && i < sizeof texts / sizeof *texts; i++)
         if (texts[i].text != NULL)
             rc = dp_frame_set_text(frame, texts[i].field, texts[i].text, strlen(texts[i].text), err);
+    if (texts[2].text == NULL)
+        dp_frame_drop(frame, DP_F_SPLIT);
     dp_frame_set_int(frame, DP_F_CLASSES, (int64_t)f->classes);
     dp_frame_set_real(frame, DP_F_LABEL_SCALE, f->label_scale);
     dp_frame_set_real(frame, DP_F_LABEL_OFFSET, f->label_offset);
@@ -33,11 +44,12 @@ int dp_described(struct dp_row_facts *f, const struct dp_frame *frame, struct dp
 {
     int64_t classes = dp_frame_int(frame, DP_F_CLASSES, -1);
     for (int i = 0; i < FIELDS; i++)
-        if (fields[i] != DP_F_LABELS && fields[i] != DP_F_UNIT && !dp_frame_has(frame, fields[i]))
+        if (fields[i] != DP_F_LABELS && fields[i] != DP_F_UNIT && fields[i] != DP_F_SPLIT && !dp_frame_has(frame, fields[i]))
             return dp_fail(err, DP_E_RUN, "no '%s'", dp_fields[fields[i]].key);
     *f = (struct dp_row_facts){.data = dp_frame_text(frame, DP_F_DATA, ""),
                                .population = dp_frame_text(frame, DP_F_POPULATION, ""),
                                .unit = dp_frame_text(frame, DP_F_UNIT, NULL),
+                               .split = dp_frame_text(frame, DP_F_SPLIT, NULL),
                                .preprocessing = dp_frame_text(frame, DP_F_PREPROCESSING, ""),
                                .row_norm = dp_frame_text(frame, DP_F_ROW_NORM, ""),
                                .labels = dp_frame_text(frame, DP_F_LABELS, NULL),

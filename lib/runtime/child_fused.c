@@ -137,6 +137,7 @@ int dp_child_fused(struct dp_child **child, const char *text, const struct dp_wa
         if (rc != DP_OK)
             break;
         f->link[i].stage->started = (int64_t)time(NULL);
+        f->link[i].stage->registry = dp_registry_default();
         f->link[i].stage->behind = i > 0;
         f->waits = f->waits || f->link[i].stage->class->waits;
     }

@@ -200,6 +200,7 @@ int dp_stage_main(const struct dp_stage_class *class, int argc, char **argv)
         setvbuf(stdout, NULL, _IOFBF, 1 << 16);
     if (rc == DP_OK) {
         r.stage->started = (int64_t)time(NULL);
+        r.stage->registry = dp_registry_default();
         rc = run(&r, &ports, &err);
     }
     if (rc < 0)

@@ -103,6 +103,19 @@ static int ask(struct state *s, struct dp_err *err)
     return rc;
 }
 
+/* Each site bounds what a person adds by itself: whoever has rows at two of them adds twice as much. */
+static void warn_of_people(const struct dp_stage *stage)
+{
+    const struct state *s = stage->state;
+    int other, shard;
+    if (!s->merge.parts && dp_merge_same_people(&s->merge, &other, &shard))
+        dp_stage_warn(
+            stage, stage->out,
+            "shards %d and %d have rows of one population ('%.60s'): a person with rows in both counts twice, and epsilon "
+            "holds for one row",
+            other + 1, shard + 1, s->merge.shard[shard].population);
+}
+
 /* The workers' stages have the ordinals that they have on one machine, and the gather has none. */
 static int gather_hello(struct dp_stage *stage, struct dp_frame *frame, struct dp_err *err)
 {
@@ -120,6 +133,8 @@ static int gather_hello(struct dp_stage *stage, struct dp_frame *frame, struct d
     if (rc == DP_OK)
         rc = dp_merge_hello(&s->merge, shards, s->answer, frame, frame, err);
     stage->stands_for = dp_frame_int(frame, DP_F_STAGE, 0) - (stage->ordinal - 1);
+    if (rc == DP_OK)
+        warn_of_people(stage);
     return rc;
 }
 

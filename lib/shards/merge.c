@@ -68,7 +68,7 @@ static int differ(int k, const struct dp_frame *a, int first, const struct dp_fr
 /* Whose data it is, shards may say each for itself. */
 static bool is_own(enum dp_field field)
 {
-    return field == DP_F_DATA || field == DP_F_POPULATION;
+    return field == DP_F_DATA || field == DP_F_POPULATION || field == DP_F_SPLIT;
 }
 
 /* Public fields that are the same in every lap or, with `moving`, follow what was released. */
@@ -240,6 +240,15 @@ int dp_merge_hello(struct dp_merge *m, int shards, const struct dp_frame *const 
     return rc == DP_OK ? make_hello(m, answer[0], sent, out, err) : rc;
 }
 
+bool dp_merge_same_people(const struct dp_merge *m, int *one, int *other)
+{
+    for (*other = 1; *other < m->shards; ++*other)
+        for (*one = 0; *one < *other; ++*one)
+            if (strcmp(m->shard[*one].population, m->shard[*other].population) == 0)
+                return true;
+    return false;
+}
+
 /* --- laps */
 
 static int set_text(struct dp_frame *frame, enum dp_field field, const char *text, struct dp_err *err)
@@ -380,7 +389,7 @@ int dp_merge_lap(const struct dp_merge *m, const struct dp_frame *const answer[]
                  struct dp_frame *out, struct dp_err *err)
 {
     int first = -1, lost = 0, rc = DP_OK;
-    bool elsewhere = false;
+    bool elsewhere = false, several = false;
     for (int k = 0; rc == DP_OK && k < m->shards; k++) {
         lost += answer[k] == NULL;
         if (answer[k] == NULL)
@@ -389,6 +398,7 @@ int dp_merge_lap(const struct dp_merge *m, const struct dp_frame *const answer[]
         elsewhere |= dp_frame_bool(answer[k], DP_F_ELSEWHERE);
         if (rc == DP_OK && first >= 0)
             rc = check_lap(m, k, answer[k], first, answer[first], err);
+        several |= rc == DP_OK && first >= 0 && !dp_frame_same_field(answer[k], answer[first], DP_F_SPLIT);
         first = first >= 0 ? first : k;
     }
     if (rc == DP_OK && first < 0)
@@ -397,6 +407,8 @@ int dp_merge_lap(const struct dp_merge *m, const struct dp_frame *const answer[]
         rc = dp_frame_copy(out, token, err);
     if (rc == DP_OK)
         rc = take_public(m, answer[first], m->shards - lost, out, err);
+    if (rc == DP_OK && several)
+        rc = set_text(out, DP_F_SPLIT, DP_SPLIT_SEVERAL, err);
     for (int k = first + 1; rc == DP_OK && k < m->shards; k++)
         if (answer[k] != NULL)
             rc = add(answer[k], out, err);

@@ -51,6 +51,9 @@ int dp_merge_token(const struct dp_merge *merge, int shard, const struct dp_fram
 int dp_merge_lap(const struct dp_merge *merge, const struct dp_frame *const answer[], const struct dp_frame *token,
                  struct dp_frame *out, struct dp_err *err);
 
+/* The first two shards, from 0, whose rows are of one population. */
+bool dp_merge_same_people(const struct dp_merge *merge, int *one, int *other);
+
 void dp_merge_close(struct dp_merge *merge);
 
 #endif

@@ -53,7 +53,8 @@ static int account_open(struct dp_stage *stage, struct dp_err *err)
     const struct options *o = stage->options;
     struct state *s = stage->state;
     bool budget = !isnan(o->pay.epsilon) || !isnan(o->pay.delta);
-    bool more = budget || o->pay.as_published || o->pay.adaptive || o->pay.ledger != NULL || o->pay.no_ledger || o->pay.partial;
+    bool more = budget || o->pay.as_published || o->pay.adaptive || o->pay.ledger != NULL || o->pay.no_ledger ||
+                o->pay.partial || o->pay.registry.none || o->pay.registry.directory != NULL;
     s->payer.options = &o->pay;
     if (o->trial != NULL && (more || o->non_private))
         return dp_fail(err, DP_E_USAGE,
@@ -111,6 +112,7 @@ static int account_hello(struct dp_stage *stage, struct dp_frame *frame, struct 
     struct state *s = stage->state;
     s->payer.seeded = stage->seeded;
     s->payer.time = stage->started;
+    s->payer.registry = stage->registry;
     s->payer.every = stage->checkpoint.directory != NULL ? stage->checkpoint.every : 0;
     /* The runtime makes the frame that goes on. */
     int rc = dp_payer_hello(&s->payer, frame, err);

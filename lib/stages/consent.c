@@ -92,6 +92,7 @@ static int consent_hello(struct dp_stage *stage, struct dp_frame *frame, struct 
     int rc = check_parts(stage, frame, err);
     s->payer.seeded = stage->seeded;
     s->payer.time = stage->started;
+    s->payer.registry = stage->registry;
     s->payer.every = stage->checkpoint.directory != NULL ? stage->checkpoint.every : 0;
     for (int i = 0; i < frame->records; i++) {
         struct dp_record *record = &frame->record[i];

@@ -196,6 +196,15 @@ static int check_private(const struct options *o, const struct dp_dataset *d, co
             "%s has rows of '%.80s', as the training set has, and none of them were held out: what is measured on them is "
             "not covered by epsilon (--private-data if that is meant)",
             o->data, d->population);
+    const char *split = dp_frame_text(frame, DP_F_SPLIT, "");
+    if (d->held_out && strcmp(dp_frame_text(frame, DP_F_POPULATION, ""), d->population) == 0 &&
+        strcmp(split, d->split != NULL ? d->split : "") != 0)
+        return dp_fail(
+            err, DP_E_UNSAFE,
+            "%s has rows of '%.80s' that were held out of another split than the one that the model was trained on, "
+            "which has seen some of them: what is measured on them is not covered by epsilon (--private-data if that "
+            "is meant)",
+            o->data, d->population);
     return DP_OK;
 }
 

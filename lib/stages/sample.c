@@ -359,6 +359,7 @@ static int describe(const struct state *s, struct dp_frame *frame, struct dp_err
                                        .data = d->digest,
                                        .population = d->population,
                                        .unit = unit_of(s),
+                                       .split = d->split != NULL && d->held_out ? DP_SPLIT_HELD_OUT : d->split,
                                        .preprocessing = d->private_preprocessing != NULL ? d->private_preprocessing : "",
                                        .row_norm = d->row_norm,
                                        .labels = s->labels,

@@ -6,6 +6,7 @@
 #include <math.h>
 
 #include "base/option.h"
+#include "base/registry_place.h"
 
 #define DP_DATA_OPTION(at)                                                                                                     \
     {                                                                                                                          \
@@ -59,6 +60,7 @@
     {.name = "delta", .letter = 'd', .kind = DP_OPT_REAL, .offset = offsetof(type, member.delta), .metavar = "D", .help = "probability that the budget may fail to bound", .min = 0, .max = 1, .flags = DP_OPT_OPEN_MIN | DP_OPT_OPEN_MAX}, \
     {.name = "ledger", .letter = 'l', .kind = DP_OPT_TEXT, .offset = offsetof(type, member.ledger), .metavar = "FILE", .help = "write down what is spent before it is in this file, not in the data set's own ledger"}, \
     {.name = "no-ledger", .kind = DP_OPT_FLAG, .offset = offsetof(type, member.no_ledger), .help = "write nothing down"}, \
+    DP_REGISTRY_OPTIONS(offsetof(type, member.registry)), \
     {.name = "partial", .kind = DP_OPT_FLAG, .offset = offsetof(type, member.partial), .help = "begin although the budget of the data set does not afford all laps"}, \
     {.name = "adaptive", .kind = DP_OPT_FLAG, .offset = offsetof(type, member.adaptive), .help = "noise may change with what was released: charge by a filter at one order"}, \
     {.name = "allow-seeded", .kind = DP_OPT_FLAG, .offset = offsetof(type, member.allow_seeded), .help = "let a seeded run pass: reproducible, not private"}

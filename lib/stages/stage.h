@@ -15,6 +15,7 @@
 
 #include "base/err.h"
 #include "base/option.h"
+#include "base/registry_place.h"
 #include "base/security.h"
 #include "math/rng.h"
 #include "checkpoint/checkpoint.h"
@@ -84,10 +85,11 @@ struct dp_stage {
     int64_t turn, turns;   /* fire: which lap of those that it is for, from 1, and how many there will be (0: not known) */
     int64_t shard, shards; /* which part of the rows it has, from 1 on, and of how many; 0: there are no parts */
     int64_t started;       /* seconds since 1970, set by the runtime; 0 for unknown */
-    bool terminal;         /* standard output is one: text is for a person */
-    struct dp_security security; /* of sockets that it has itself: as of its ports */
-    const char *in;              /* where its frames come from; NULL where it is one of several in this process */
-    struct dp_port *output;      /* where they go to, set by the runtime; NULL there: who waits looks whether it has a reader */
+    const struct dp_registry_place *registry; /* set by the runtime: where it is unless options say otherwise; NULL: none */
+    bool terminal;                            /* standard output is one: text is for a person */
+    struct dp_security security;              /* of sockets that it has itself: as of its ports */
+    const char *in;                           /* where its frames come from; NULL where it is one of several in this process */
+    struct dp_port *output; /* where they go to, set by the runtime; NULL there: who waits looks whether it has a reader */
     volatile sig_atomic_t *cancel; /* of a class that waits, set by the runtime, or NULL: see dp_port_cancel */
     struct dp_out *out;            /* while a frame is taken: hello has warnings as well */
     bool behind;                   /* set by the runtime: a stage of this process has the frame first, and looks at the data */

@@ -17,6 +17,7 @@
 #include "base/version.h"
 #include "data/dataset.h"
 #include "gate/trial.h"
+#include "gate/where.h"
 #include "ledger/ledger.h"
 #include "port/port.h"
 #include "runtime/command.h"
@@ -55,6 +56,8 @@ static int check_options(struct tuning *t, struct dp_err *err)
         return dp_fail(err, DP_E_USAGE, "no command that makes a model (try --help)");
     if (o->no_ledger && o->ledger != NULL)
         return dp_fail(err, DP_E_USAGE, "--no-ledger and --ledger exclude each other");
+    if (o->registry.none && o->registry.directory != NULL)
+        return dp_fail(err, DP_E_USAGE, "--no-registry and --registry exclude each other");
     if (!t->all && dp_trials_parse(&t->law, o->trials, &why) != DP_OK)
         return dp_fail(err, DP_E_USAGE, "--trials: %s, or " DP_TUNE_ALL, why.message);
     if (o->model == NULL && isatty(STDOUT_FILENO))
@@ -253,13 +256,23 @@ static int open_ledger(struct tuning *t, struct dp_err *err)
         .preprocessing = t->data->private_preprocessing,
         .time = t->tune->started,
     };
-    char *own = NULL;
+    struct dp_where_query query = {.ledger = o->ledger, .directory = t->plan[0].directory, .also = o->score_data};
+    struct dp_where where = {0};
+    char warning[DP_ERR_MESSAGE_SIZE];
     if (o->no_ledger || (run.seeded && o->ledger == NULL)) /* seeded runs are experiments */
         return DP_OK;
-    if (o->ledger == NULL && asprintf(&own, "%s/ledger", t->plan[0].directory) < 0)
-        return dp_fail(err, DP_E_RUN, "out of memory");
-    int rc = dp_ledger_open(&t->ledger, own != NULL ? own : o->ledger, &run, err);
-    free(own);
+    if (run.seeded)
+        query.registry.none = true;
+    else
+        query.registry = dp_registry_chosen(&o->registry, t->tune->place);
+    int rc = dp_where_open(&where, &query, &run, warning, err);
+    if (rc == DP_OK)
+        rc = dp_ledger_open(&t->ledger, where.ledger->name, &run, err);
+    if (rc == DP_OK)
+        rc = dp_where_note(&where, &run, dp_ledger_run_id(t->ledger), err);
+    dp_where_close(&where);
+    if (rc == DP_OK && warning[0] != '\0' && t->tune->warn != NULL)
+        t->tune->warn("dp-tune", warning);
     return rc;
 }
 

@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "base/registry_place.h"
 
 struct dp_tune_options {
     const char *grid, *trials, *score_data, *ledger, *model;
@@ -16,13 +17,15 @@ struct dp_tune_options {
     double score_multiplier, score_clip, epsilon, delta;
     int64_t seed;
     bool no_ledger, quiet;
+    struct dp_registry_choice registry;
 };
 
 struct dp_tune {
     struct dp_tune_options options;
-    const char *command; /* of one run, with {name} for what a setting has in that column */
-    const char *parent;  /* a directory for what trials say */
-    int64_t started;     /* seconds since 1970 */
+    const char *command;                   /* of one run, with {name} for what a setting has in that column */
+    const char *parent;                    /* a directory for what trials say */
+    const struct dp_registry_place *place; /* of the registry, unless the options say where; NULL: none */
+    int64_t started;                       /* seconds since 1970 */
     volatile sig_atomic_t *stop;
     void (*warn)(const char *name, const char *sentence);
     void (*note)(const char *name, const char *sentence); /* what was chosen */

@@ -6,6 +6,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* The `split` of a model for which no rows are held out: it has seen several parts of one population, or the part for tests. */
+#define DP_SPLIT_SEVERAL "several"
+#define DP_SPLIT_HELD_OUT "held-out"
+
 enum dp_type { DP_T_INT, DP_T_REAL, DP_T_BOOL, DP_T_TEXT, DP_T_ARRAY };
 
 /* What the gate does with a field of a frame that comes from its private side. */
@@ -62,6 +66,7 @@ enum dp_lifetime {
     X(DP_F_DATA, "data", DP_T_TEXT, DP_FIXED, MODEL)                     /* digest of the training data set */                 \
     X(DP_F_POPULATION, "population", DP_T_TEXT, DP_FIXED, MODEL)         /* whose rows they are: a name that the user publishes */ \
     X(DP_F_UNIT, "unit", DP_T_TEXT, DP_FIXED, MODEL)                     /* "person:3": at most 3 rows are one person's; absent: a row is */ \
+    X(DP_F_SPLIT, "split", DP_T_TEXT, DP_FIXED, MODEL)                   /* of which split they are a part; absent: of none */ \
     X(DP_F_PREPROCESSING, "private_preprocessing", DP_T_TEXT, DP_FIXED, MODEL)                                                 \
     X(DP_F_ROW_NORM, "row_norm", DP_T_TEXT, DP_FIXED, MODEL)                                                                   \
     X(DP_F_MODEL, "model", DP_T_ARRAY, DP_MOVING, MODEL)                 /* matrix of f8; linear: K × d */                     \

@@ -67,7 +67,8 @@ bad_csv() {
     assert_success
     assert_output "dp-import: t.dp: 3 rows, 4 columns, 2 classes
 dp-import: each row is scaled to norm 1 by itself; there is no bias column
-dp-import: one row is taken for one person"
+dp-import: one row is taken for one person
+dp-import: the population is t.csv, as in an import before"
     assert_equal "$(labels t.dp)" "$(printf '0\n1\n1')"
     # age, job=cook, job=smith, pay: row 1 (0, 1, 0, -1)/√2; row 2 (1, 1, 0, 0.5)/1.5; row 3 (0, 0, 1, 0.5)/√1.25
     assert_equal "$(values t.dp 4 | awk '{ printf "%.5f %.5f %.5f %.5f\n", $1, $2, $3, $4 }')" "0.00000 0.70711 0.00000 -0.70711
@@ -87,7 +88,8 @@ dp-import: one row is taken for one person"
     run dp-import csv --schema schema.json --no-bias -o t.dp t.csv
     assert_output "dp-import: t.dp: 4 rows, 1 column, real labels
 dp-import: every row is divided by 1, the largest norm that the bounds permit; there is no bias column
-dp-import: one row is taken for one person"
+dp-import: one row is taken for one person
+dp-import: the population is t.csv"
     assert_equal "$(labels t.dp)" "$(printf '%s\n' -1 1 -0.5 1)"
     run dp-info t.dp
     assert_line "label      y, a number: 20 × y +10"
@@ -166,7 +168,8 @@ dp-import: one row is taken for one person"
     assert_success
     assert_output "dp-import: t.dp: 5 rows, 2 columns, 2 classes
 dp-import: every row is divided by 1.41421, the largest norm that the bounds permit; the last column is a bias
-dp-import: one row is taken for one person"
+dp-import: one row is taken for one person
+dp-import: the population is t.csv"
     assert_equal "$(values t.dp 2 | awk '{ printf "%.4f %.4f\n", $1, $2 }')" "0.0000 0.7071
 0.0000 0.0000
 0.7071 0.7071
@@ -188,8 +191,8 @@ dp-import: one row is taken for one person"
     schema '{"name": "a", "type": "numeric", "bounds": [0, 1]}, {"name": "b", "type": "numeric", "bounds": [0, 1]}, {"name": "y", "type": "label", "bounds": [0, 1]}'
     printf '1,7,0\n2,0.5,9\nx\n' > dirty.csv
     printf '1,0,0\n1,0.5,1\n0,0,1\n' > clean.csv
-    dp-import csv --schema schema.json --population p --skip-bad 5 -o t.dp clean.csv 2> clean
-    dp-import csv --schema schema.json --population p --skip-bad 5 -f -o t.dp dirty.csv 2> dirty
+    dp-import csv --schema schema.json --no-registry --skip-bad 5 --population p -o t.dp clean.csv 2> clean
+    dp-import csv --schema schema.json --no-registry --skip-bad 5 --population p -f -o t.dp dirty.csv 2> dirty
     diff clean dirty
     run dp-import csv --schema schema.json --skip-bad 5 --private-counts -q -f -o t.dp dirty.csv
     assert_output "dp-import: private: 1 value of column 1 (a) clamped to the bounds
@@ -356,19 +359,21 @@ dp-import: private: 1 malformed line"
     mkdir in
     printf '1,no\n2,yes\n3,no\n4,yes\n' > in/people.csv
     dp-import csv --schema schema.json -q -o a.dp in/people.csv
-    assert_equal "$(dp-info -g population a.dp) $(dp-info -g held_out a.dp)" "schema:people.csv false"
+    assert_equal "$(dp-info -g population a.dp) $(dp-info -g held_out a.dp)" "people.csv false"
     dp-import csv --schema ./schema.json -q -f --split 0.5 -o a.dp -t at.dp in/people.csv
-    assert_equal "$(dp-info -g population a.dp) $(dp-info -g held_out a.dp)" "schema:people.csv false"
-    assert_equal "$(dp-info -g population at.dp) $(dp-info -g held_out at.dp)" "schema:people.csv true"
+    assert_equal "$(dp-info -g population a.dp) $(dp-info -g held_out a.dp)" "people.csv false"
+    assert_equal "$(dp-info -g population at.dp) $(dp-info -g held_out at.dp)" "people.csv true"
     run dp-info at.dp
-    assert_line "population schema:people.csv, rows held out for tests"
+    assert_line "population people.csv, rows held out for tests"
     dp-import csv --schema schema.json -q -o b.dp - < in/people.csv
-    assert_equal "$(dp-info -g population b.dp)" schema
+    assert_equal "$(dp-info -g population b.dp)" people.csv # the same bytes
+    dp-import csv --schema schema.json -q -f --no-registry -o b.dp - < in/people.csv
+    assert_equal "$(dp-info -g population b.dp)" standard-input
     dp-import csv --schema schema.json --population 'clinic ü' -q -o c.dp in/people.csv
     assert_equal "$(dp-info -g population c.dp)" 'clinic ü'
     printf '1 1:1\n0 1:2\n' > t.svm
     dp-import libsvm -q -o d.dp t.svm
-    assert_equal "$(dp-info -g population d.dp)" libsvm:t.svm
+    assert_equal "$(dp-info -g population d.dp)" t.svm
     for bad in '' $'a\tb' $'gr\366sse' "$(printf 'x%.0s' {1..501})"; do
         complains 2 "dp-import: --population: must be 1 to 500 bytes of UTF-8 without control characters" \
             dp-import libsvm --population "$bad" -o e.dp t.svm
@@ -417,7 +422,8 @@ dp-import: private: 1 malformed line"
     run dp-import libsvm -k 2 -d 2 --row-norm cap --no-bias --split 0.75 --seed 4 -o a.dp -t at.dp t.svm
     assert_output "dp-import: a.dp: 75 rows, 2 columns, 2 classes; at.dp: 26 rows
 dp-import: rows above norm 1 are scaled to it; there is no bias column
-dp-import: one row is taken for one person"
+dp-import: one row is taken for one person
+dp-import: the population is t.svm"
     dp-import libsvm -k 2 -d 2 --row-norm cap --no-bias --split 0.75 --seed 4 -o b.dp -t bt.dp -q t.svm
     dp-import libsvm -k 2 -d 2 --row-norm cap --no-bias --split 0.75 --seed 5 -o c.dp -t ct.dp -q t.svm
     dp-import libsvm -k 2 -d 2 --row-norm cap --no-bias -o all.dp -q t.svm
@@ -434,7 +440,8 @@ dp-import: one row is taken for one person"
     run dp-import libsvm --storage csr --no-bias -o s.dp t.svm
     assert_output "dp-import: s.dp: 3 rows, 4 columns, 2 classes
 dp-import: each row is scaled to norm 1 by itself, since column 'x1' has no bounds; there is no bias column
-dp-import: one row is taken for one person"
+dp-import: one row is taken for one person
+dp-import: the population is t.svm"
     assert_equal "$(dp-info s.dp --get private_preprocessing)" classes,columns
     assert_equal "$(dp-info s.dp --get class_names)" '["-1","1"]'
     assert_equal "$(dp-info s.dp --get storage)" csr
@@ -489,7 +496,8 @@ dp-import: one row is taken for one person"
     run dp-import arff --no-bias -o t.dp t.arff
     assert_output "dp-import: t.dp: 2 rows, 3 columns, 2 classes
 dp-import: each row is scaled to norm 1 by itself, since column 'temperature' has no bounds; there is no bias column
-dp-import: one row is taken for one person"
+dp-import: one row is taken for one person
+dp-import: the population is t.arff"
     assert_equal "$(dp-info t.dp --get columns)" '["temperature","sky colour=blue","sky colour=grey"]'
     assert_equal "$(dp-info t.dp --get label)" play
     dp-import arff --label temperature -q -o r.dp t.arff
@@ -510,7 +518,8 @@ dp-import: one row is taken for one person"
     run dp-import idx --classes 2 --row-norm cap --no-bias -o t.dp images labels
     assert_output "dp-import: t.dp: 2 rows, 2 columns, 2 classes
 dp-import: rows above norm 1 are scaled to it; there is no bias column
-dp-import: one row is taken for one person"
+dp-import: one row is taken for one person
+dp-import: the population is images"
     assert_equal "$(values t.dp 2 | awk '{ printf "%.4f %.4f\n", $1, $2 }')" "1.0000 0.0000
 0.0000 0.2000"
     assert_equal "$(labels t.dp)" "$(printf '1\n0')"
@@ -625,7 +634,8 @@ END
     dp-import csv t.csv --schema s.json --out rows 2> said
     assert_equal "$(cat said)" "dp-import: rows: 3 rows, 4 columns, real labels
 dp-import: every row is divided by 1.73205, the largest norm that the bounds permit; the last column is a bias
-dp-import: one row is taken for one person"
+dp-import: one row is taken for one person
+dp-import: the population is t.csv"
     for how in "" "--row-norm unit --no-bias" "--row-norm cap" "--population ours"; do
         # shellcheck disable=SC2086
         dp-import csv t.csv --schema s.json --out rows -q $how

@@ -5,6 +5,7 @@ case $BUILD in /*) ;; *) BUILD=$ROOT/$BUILD ;; esac
 export ROOT BUILD
 export PATH="$BUILD/bin:$ROOT/pipelines:$PATH"
 export LC_ALL=C.UTF-8
+export DPLINE_REGISTRY=${BATS_FILE_TMPDIR:-$BATS_RUN_TMPDIR}/registry # of what setup_file imports; never that of the user
 FASHION=${DPLINE_FASHION:-/usr/share/datasets/fashion-mnist}
 
 for library in bats-support bats-assert bats-file; do
@@ -13,6 +14,7 @@ done
 
 setup() {
     cd "$BATS_TEST_TMPDIR" || return 1
+    export DPLINE_REGISTRY=$BATS_TEST_TMPDIR/registry
     if declare -F prepare > /dev/null; then prepare; fi
 }
 

@@ -371,7 +371,7 @@ static void altered_files_are_refused(void **state)
         {HEAD "\"storage\":\"csr\",\"label\":{\"kind\":\"real\"},\"row_norm\":\"long\"}",
          "bad.dp/dataset.json: \"row_norm\" is 'long', which is unknown"},
         {HEAD "\"storage\":\"csr\",\"label\":{\"kind\":\"real\"},\"held_out\":1}",
-         "bad.dp/dataset.json: \"population\" is not a text or \"held_out\" not true or false"},
+         "bad.dp/dataset.json: \"population\" or \"split\" is not a text or \"held_out\" not true or false"},
         {HEAD "\"storage\":\"csr\",\"private_preprocessing\":\"mode\"}",
          "bad.dp/dataset.json: \"private_preprocessing\" is not a list"},
         {HEAD "\"storage\":\"csr\",\"private_preprocessing\":[1]}",

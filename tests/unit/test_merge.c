@@ -471,6 +471,40 @@ static void a_count_is_no_larger_than_its_rows_make_it(void **state)
     }
 }
 
+static void sites_of_one_population_are_found(void **state)
+{
+    (void)state;
+    int one, other;
+    greet(3);
+    text(answer[0], DP_F_POPULATION, "others");
+    assert_int_equal(hello(NULL), 0);
+    assert_true(dp_merge_same_people(&merge, &one, &other));
+    assert_int_equal(one, 1);
+    assert_int_equal(other, 2);
+    greet(3);
+    text(answer[0], DP_F_POPULATION, "others");
+    text(answer[2], DP_F_POPULATION, "and others");
+    assert_int_equal(hello(NULL), 0);
+    assert_false(dp_merge_same_people(&merge, &one, &other));
+}
+
+/* Of two splits no rows are held out for all of the model. */
+static void sites_of_two_splits_have_none(void **state)
+{
+    (void)state;
+    run_lap();
+    for (int k = 0; k < 3; k++)
+        text(answer[k], DP_F_SPLIT, "one");
+    assert_int_equal(lap((const struct dp_frame *const *)answer, NULL), 0);
+    assert_string_equal(dp_frame_text(out, DP_F_SPLIT, ""), "one");
+    text(answer[2], DP_F_SPLIT, "two");
+    assert_int_equal(lap((const struct dp_frame *const *)answer, NULL), 0);
+    assert_string_equal(dp_frame_text(out, DP_F_SPLIT, ""), "several");
+    dp_frame_drop(answer[2], DP_F_SPLIT);
+    assert_int_equal(lap((const struct dp_frame *const *)answer, NULL), 0);
+    assert_string_equal(dp_frame_text(out, DP_F_SPLIT, ""), "several");
+}
+
 static int enter(void **state)
 {
     (void)state;
@@ -504,6 +538,8 @@ int main(void)
         cmocka_unit_test(a_lost_shard_adds_nothing_and_is_counted),
         cmocka_unit_test(shares_of_noise_are_counted),
         cmocka_unit_test(laps_that_do_not_fit_are_refused),
+        cmocka_unit_test(sites_of_one_population_are_found),
+        cmocka_unit_test(sites_of_two_splits_have_none),
         cmocka_unit_test(a_sum_that_overflows_is_refused),
         cmocka_unit_test(a_sum_is_no_larger_than_its_rows_make_it),
         cmocka_unit_test(shares_of_noise_may_be_as_large_as_noise_is),

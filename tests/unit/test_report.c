@@ -352,7 +352,11 @@ static void a_report_is_readable(void **state)
              "run                               opened                 laps    epsilon  ended\n"
              "%s  2023-11-14T22:13Z        20    1.76006  done  preprocessing not private: max-abs\n"
              "spent: epsilon 2.11816 at delta 1e-05 of a budget of 3, by 1 run and 20 laps (filter at order 16)\n"
+             "counted by a filter at order 16, with delta 1e-05; added up, the runs state epsilon 1 at delta 1e-05\n"
              "if all runs had been planned together: epsilon 1.76006 at delta 1e-05\n"
+             "by all runs in " PATH
+             ": epsilon 2.11816 at delta 1e-05 of a budget of 3, by 1 run and 20 laps; epsilon 1 at delta 1e-05 "
+             "is what they state by themselves, added up\n"
              "the last line is unfinished and does not count\n",
              string_of(at(report, "runs", 0), "run"));
     assert_string_equal(text, expected);

@@ -1,0 +1,130 @@
+#include "identity.h"
+
+#include <sodium.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/cli.h"
+
+#define STANDARD_INPUT "standard-input"
+
+/* The table that is imported, as the registry looks for it. */
+struct table {
+    char digest[DP_REGISTRY_DIGEST]; /* "" while its bytes are not known */
+    char *path;                      /* "" where it is no file */
+    char *directory;                 /* of the data set, "" where there is none */
+};
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash != NULL ? slash + 1 : path;
+}
+
+static char *real_file(const char *path)
+{
+    struct stat st;
+    char *real = stat(path, &st) == 0 && S_ISREG(st.st_mode) ? realpath(path, NULL) : NULL;
+    return real != NULL ? real : strdup("");
+}
+
+static int describe(struct table *t, const struct dp_registry *r, const struct dp_import *import, struct dp_err *err)
+{
+    static const unsigned char unread[DP_INPUT_DIGEST];
+    if (memcmp(import->table, unread, sizeof unread) != 0)
+        dp_registry_digest(r, "table", import->table, sizeof import->table, t->digest);
+    t->path = real_file(import->input);
+    bool stored = import->identify != NULL;
+    int rc = stored ? dp_registry_path(import->output, &t->directory, err) : DP_OK;
+    if (!stored)
+        t->directory = strdup("");
+    return rc != DP_OK || (t->path != NULL && t->directory != NULL) ? rc : dp_fail(err, DP_E_RUN, "out of memory");
+}
+
+/* A name that no other table has: of two tables of one name the second has a number behind it. */
+static void name_apart(struct identity *i, const struct dp_registry *r, const char *name)
+{
+    const struct dp_registry_line *other = dp_registry_population(r, name);
+    snprintf(i->name, sizeof i->name, "%.500s", name);
+    for (int n = 2; dp_registry_population(r, i->name) != NULL; n++)
+        snprintf(i->name, sizeof i->name, "%.500s-%d", name, n);
+    if (other == NULL)
+        return;
+    bool file = other->kind == DP_REGISTRY_IMPORT && other->path[0] != '\0';
+    snprintf(
+        i->sentence, sizeof i->sentence,
+        "'%.60s' is the population of another table%s%.150s, and these rows are of '%.70s' (--population '%.60s' says that "
+        "they are the same people)",
+        name, file ? ", " : "", file ? other->path : "", i->name, name);
+}
+
+static void choose(struct identity *i, const struct dp_registry *r, const struct table *t, const char *name)
+{
+    const struct dp_registry_line *known = dp_registry_table(r, t->digest, t->path);
+    if (i->population != NULL) {
+        snprintf(i->name, sizeof i->name, "%s", i->population);
+        i->known = dp_registry_population(r, i->name) != NULL;
+        if (known != NULL && strcmp(known->population, i->name) != 0)
+            snprintf(i->sentence, sizeof i->sentence,
+                     "the registry knows this table as rows of '%.70s', and what was spent on those does not count for '%.70s'",
+                     known->population, i->name);
+    } else if (known != NULL) {
+        snprintf(i->name, sizeof i->name, "%s", known->population);
+        i->known = true;
+    } else {
+        name_apart(i, r, name);
+    }
+}
+
+static int look_up(struct identity *i, struct dp_registry *r, const struct dp_import *import, const char *name,
+                   struct dp_err *err)
+{
+    struct table t = {0};
+    int rc = describe(&t, r, import, err);
+    bool nameless = rc == DP_OK && t.digest[0] == '\0' && t.path[0] == '\0'; /* a stream from a pipe */
+    if (nameless)
+        snprintf(i->name, sizeof i->name, "%.500s", i->population != NULL ? i->population : name);
+    else if (rc == DP_OK)
+        choose(i, r, &t, name);
+    if (rc == DP_OK)
+        rc = dp_writer_check_population(i->name, err);
+    const struct dp_registry_line line = {
+        .kind = DP_REGISTRY_IMPORT, .population = i->name, .table = t.digest, .path = t.path, .directory = t.directory};
+    if (rc == DP_OK && !nameless)
+        rc = dp_registry_add(r, &line, err);
+    if (rc == DP_OK && import->test != NULL)
+        dp_registry_digest(r, "split", import->division, sizeof import->division, i->split);
+    free(t.path);
+    free(t.directory);
+    return rc;
+}
+
+int identity_find(void *identity, struct dp_import *import, struct dp_err *err)
+{
+    struct identity *i = identity;
+    const struct dp_registry_place place = dp_registry_chosen(&i->choice, dp_registry_default());
+    struct dp_registry *r;
+    struct stat st;
+    unsigned char drawn[(DP_REGISTRY_DIGEST - 1) / 2];
+    bool file = stat(import->input, &st) == 0 && S_ISREG(st.st_mode);
+    const char *name = file ? base_name(import->input) : STANDARD_INPUT;
+    int rc = dp_registry_open(&r, &place, true, err);
+    if (rc == DP_OK) {
+        rc = look_up(i, r, import, name, err);
+    } else if (rc == DP_REGISTRY_NONE) {
+        if (err->message[0] != '\0')
+            dp_cli_warn("dp-import", err->message);
+        *err = (struct dp_err){0};
+        rc = DP_OK;
+        snprintf(i->name, sizeof i->name, "%.500s", i->population != NULL ? i->population : name);
+        randombytes_buf(drawn, sizeof drawn);
+        if (import->test != NULL)
+            sodium_bin2hex(i->split, sizeof i->split, drawn, sizeof drawn);
+    }
+    dp_registry_close(r);
+    import->writer.population = i->name;
+    import->writer.split = import->test != NULL ? i->split : NULL;
+    return rc;
+}

@@ -1,0 +1,24 @@
+/* Whose rows an import brings: which population they are of, and which split divides them. */
+#ifndef BIN_IMPORT_IDENTITY_H
+#define BIN_IMPORT_IDENTITY_H
+
+#include "base/registry_place.h"
+#include "data/import.h"
+#include "ledger/registry.h"
+
+struct identity {
+    const char *population; /* --population; NULL: by the table */
+    struct dp_registry_choice choice;
+    /* Found. */
+    char name[DP_POPULATION_MOST + 40];
+    char split[DP_REGISTRY_DIGEST];
+    char sentence[DP_ERR_MESSAGE_SIZE]; /* what the user should know, or "" */
+    bool known;                         /* an import before was of this population */
+};
+
+/* Sets the population and the split of the import, and writes into the registry what the table is of. As the `identify` of an
+   import when all of it is read; for a stream, whose bytes are still to come, before. DP_E_UNSAFE, DP_E_RUN: as
+   dp_registry_open. */
+int identity_find(void *identity, struct dp_import *import, struct dp_err *err);
+
+#endif

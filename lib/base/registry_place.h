@@ -1,0 +1,35 @@
+/* Where the user's registry of populations is (ledger/registry.h). Only programs ask this: it reads the environment. */
+#ifndef DP_BASE_REGISTRY_PLACE_H
+#define DP_BASE_REGISTRY_PLACE_H
+
+#include <stdbool.h>
+
+#include "base/option.h"
+
+/* What the options of a command say; zeroed is nothing. */
+struct dp_registry_choice {
+    const char *directory; /* --registry */
+    bool none;             /* --no-registry */
+};
+
+struct dp_registry_place {
+    bool none;             /* there is to be no registry */
+    const char *directory; /* NULL: nothing says where it is */
+    bool named;            /* somebody has named it: it has to work there */
+};
+
+/* The place by the environment: DPLINE_REGISTRY, else dpline in XDG_STATE_HOME, else ~/.local/state/dpline. It stays as the
+   first call found it. */
+const struct dp_registry_place *dp_registry_default(void);
+
+/* The place by the options, and by `otherwise` where they say nothing; NULL is no registry. */
+struct dp_registry_place dp_registry_chosen(const struct dp_registry_choice *choice, const struct dp_registry_place *otherwise);
+
+/* Rows of an option table. at: the offset of the struct dp_registry_choice in the command's options. */
+/* clang-format off */
+#define DP_REGISTRY_OPTIONS(at) \
+    {.name = "registry", .kind = DP_OPT_TEXT, .offset = (at) + offsetof(struct dp_registry_choice, directory), .metavar = "DIR", .help = "where it stands which ledgers a population has (DPLINE_REGISTRY, else ~/.local/state/dpline)"}, \
+    {.name = "no-registry", .kind = DP_OPT_FLAG, .offset = (at) + offsetof(struct dp_registry_choice, none), .help = "neither look nor write there"}
+/* clang-format on */
+
+#endif

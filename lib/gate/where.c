@@ -1,0 +1,85 @@
+#include "gate/where.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int name_own(char **name, const char *directory, const char *file, struct dp_err *err)
+{
+    if (asprintf(name, "%s%s%s", directory != NULL ? directory : "", directory != NULL ? "/" : "", file) >= 0)
+        return DP_OK;
+    *name = NULL;
+    return dp_fail(err, DP_E_RUN, "out of memory");
+}
+
+/* The ledgers that are known without a registry. */
+static int name_all(struct dp_where *w, const struct dp_where_query *q, struct dp_err *err)
+{
+    size_t n = 0;
+    int rc = DP_OK;
+    if (q->ledger != NULL)
+        rc = name_own(&w->own[n++], NULL, q->ledger, err);
+    if (rc == DP_OK && q->directory != NULL && (q->ledger == NULL || !q->registry.none))
+        rc = name_own(&w->own[n++], q->directory, "ledger", err);
+    if (rc == DP_OK && q->also != NULL && !q->registry.none)
+        rc = name_own(&w->own[n++], q->also, "ledger", err);
+    return rc;
+}
+
+/* Opens the registry where it concerns the run. */
+static int open_registry(struct dp_where *w, const struct dp_where_query *q, const struct dp_ledger_run *run, char *warning,
+                         struct dp_err *err)
+{
+    struct dp_err why = {0};
+    if (!dp_registry_concerns(run->population, run->data))
+        return DP_OK;
+    int rc = dp_registry_open(&w->registry, &q->registry, true, &why);
+    if (rc != DP_REGISTRY_NONE)
+        return rc == DP_OK ? rc : dp_fail(err, (enum dp_status)rc, "%s", why.message);
+    if (why.message[0] != '\0')
+        snprintf(warning, DP_ERR_MESSAGE_SIZE, "%.400s; nobody notices what these people spend by other ledgers", why.message);
+    return DP_OK;
+}
+
+int dp_where_open(struct dp_where *w, const struct dp_where_query *q, const struct dp_ledger_run *run,
+                  char warning[DP_ERR_MESSAGE_SIZE], struct dp_err *err)
+{
+    struct dp_people_query query = {.population = run->population != NULL ? run->population : run->data, .data = run->data};
+    warning[0] = '\0';
+    int rc = name_all(w, q, err);
+    if (rc == DP_OK)
+        rc = open_registry(w, q, run, warning, err);
+    for (size_t i = 0; i < DP_PEOPLE_OWN; i++)
+        query.own[i] = w->own[i];
+    if (rc == DP_OK)
+        rc = dp_people_open(&w->people, w->registry, &query, err);
+    if (rc != DP_OK)
+        return rc;
+    w->ledger = q->ledger != NULL ? &w->people.ledger[0] : dp_people_default(&w->people);
+    return q->registry.none ? DP_OK : dp_people_admit(&w->people, w->ledger, err);
+}
+
+int dp_where_note(struct dp_where *w, const struct dp_ledger_run *run, const char *name, struct dp_err *err)
+{
+    const struct dp_registry_line line = {
+        .kind = DP_REGISTRY_RUN,
+        .population = run->population,
+        .ledger = w->ledger->path,
+        .run = name,
+        .adjacency = run->adjacency,
+        /* What a paper claims bounds nothing. */
+        .epsilon = run->as_published ? (double)INFINITY : run->epsilon + run->prior_epsilon,
+        .delta = run->delta + run->prior_delta,
+    };
+    return w->registry != NULL ? dp_registry_add(w->registry, &line, err) : DP_OK;
+}
+
+void dp_where_close(struct dp_where *w)
+{
+    dp_people_close(&w->people);
+    dp_registry_close(w->registry);
+    for (size_t i = 0; i < DP_PEOPLE_OWN; i++)
+        free(w->own[i]);
+    *w = (struct dp_where){0};
+}

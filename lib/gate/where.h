@@ -1,0 +1,35 @@
+/* In which ledger a run is charged: where all runs on the same people are, as far as the registry of the user knows them. */
+#ifndef DP_GATE_WHERE_H
+#define DP_GATE_WHERE_H
+
+#include "ledger/ledger.h"
+#include "ledger/people.h"
+#include "ledger/registry.h"
+
+struct dp_where_query {
+    const char *ledger;    /* --ledger; NULL: that of the data set */
+    const char *directory; /* of the data set; NULL: nobody knows it, and --ledger is given */
+    const char *also;      /* the directory of another data set of the same population, or NULL */
+    struct dp_registry_place registry;
+};
+
+/* Starts zeroed; close it, whatever dp_where_open returned. Until then the registry is locked, and nobody else of this user
+   begins a run or sets a budget. */
+struct dp_where {
+    struct dp_registry *registry; /* NULL: there is none for this run */
+    struct dp_people people;
+    const struct dp_people_ledger *ledger;
+    char *own[DP_PEOPLE_OWN];
+};
+
+/* Finds the ledger. warning: why there is no registry, or "". DP_E_UNSAFE: the population has a budget elsewhere, or had one in
+   a ledger that is gone; or the registry is open to others or was edited. DP_E_RUN: it cannot be read or written. */
+int dp_where_open(struct dp_where *where, const struct dp_where_query *query, const struct dp_ledger_run *run,
+                  char warning[DP_ERR_MESSAGE_SIZE], struct dp_err *err);
+
+/* Writes into the registry that the run of that name has begun in the ledger. Before anything of it is paid for. */
+int dp_where_note(struct dp_where *where, const struct dp_ledger_run *run, const char *name, struct dp_err *err);
+
+void dp_where_close(struct dp_where *where);
+
+#endif

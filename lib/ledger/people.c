@@ -1,0 +1,219 @@
+#include "ledger/people.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/mem.h"
+
+size_t dp_people_who(const struct dp_people *p, const struct dp_ledger_book *book)
+{
+    size_t who = dp_ledger_book_who(book, p->query.population);
+    return who != SIZE_MAX || p->query.data == NULL ? who : dp_ledger_book_who(book, p->query.data);
+}
+
+/* Their budget in a ledger, or NULL. */
+static const struct dp_ledger_limit *limit_of(const struct dp_people *p, const struct dp_people_ledger *l)
+{
+    size_t at = 0;
+    const char *data = p->query.data != NULL ? p->query.data : p->query.population;
+    return l->there ? dp_ledger_book_limit(&l->book, p->query.population, data, &at) : NULL;
+}
+
+/* --- reading ------------------------------------------------------------------------------------------------------ */
+
+static int read_ledger(const struct dp_people *p, struct dp_people_ledger *l, struct dp_err *err)
+{
+    struct stat st;
+    char why[DP_ERR_MESSAGE_SIZE];
+    if (lstat(l->path, &st) != 0 && (errno == ENOENT || errno == ENOTDIR))
+        return DP_OK;
+    int rc = dp_ledger_book_read(&l->book, l->name, err);
+    l->there = rc == DP_OK;
+    if (rc == DP_OK || err == NULL || p->registry == NULL || strcmp(l->path, p->ledger[0].path) == 0)
+        return rc;
+    memcpy(why, err->message, sizeof why);
+    return dp_fail(err, (enum dp_status)rc, "%.400s; it has runs on %.60s (--no-registry goes without it)", why,
+                   p->query.population);
+}
+
+/* path: absolute; it is the people's from here on. name: NULL is the path. */
+static int add_ledger(struct dp_people *p, char *path, const char *name, struct dp_err *err)
+{
+    for (size_t i = 0; i < p->ledgers; i++)
+        if (strcmp(p->ledger[i].path, path) == 0) {
+            free(path);
+            return DP_OK;
+        }
+    int rc = dp_grow(&p->ledger, &p->capacity, p->ledgers + 1, sizeof *p->ledger, err);
+    if (rc != DP_OK) {
+        free(path);
+        return rc;
+    }
+    p->ledger[p->ledgers++] = (struct dp_people_ledger){.path = path, .name = name != NULL ? name : path};
+    return read_ledger(p, &p->ledger[p->ledgers - 1], err);
+}
+
+static bool is_theirs(const struct dp_people *p, const struct dp_registry_line *line)
+{
+    return line->kind != DP_REGISTRY_IMPORT && strcmp(line->population, p->query.population) == 0;
+}
+
+int dp_people_open(struct dp_people *p, const struct dp_registry *registry, const struct dp_people_query *query,
+                   struct dp_err *err)
+{
+    int rc = DP_OK;
+    *p = (struct dp_people){.query = *query};
+    if (dp_registry_concerns(query->population, query->data))
+        p->registry = registry;
+    for (size_t i = 0; rc == DP_OK && i < DP_PEOPLE_OWN && query->own[i] != NULL; i++) {
+        char *path;
+        /* One whose directory is not there is not there either. */
+        if (dp_registry_path(query->own[i], &path, NULL) != DP_OK && (path = strdup(query->own[i])) == NULL)
+            rc = dp_fail(err, DP_E_RUN, "out of memory");
+        if (rc == DP_OK)
+            rc = add_ledger(p, path, query->own[i], err);
+    }
+    for (size_t i = 0; rc == DP_OK && p->registry != NULL && i < p->registry->lines; i++) {
+        const struct dp_registry_line *line = &p->registry->line[i];
+        if (!is_theirs(p, line))
+            continue;
+        char *path = strdup(line->ledger);
+        rc = path != NULL ? add_ledger(p, path, NULL, err) : dp_fail(err, DP_E_RUN, "out of memory");
+    }
+    return rc;
+}
+
+void dp_people_close(struct dp_people *p)
+{
+    for (size_t i = 0; i < p->ledgers; i++) {
+        dp_ledger_book_free(&p->ledger[i].book);
+        free(p->ledger[i].path);
+    }
+    free(p->ledger);
+    *p = (struct dp_people){0};
+}
+
+/* --- where runs are charged --------------------------------------------------------------------------------------- */
+
+const struct dp_people_ledger *dp_people_default(const struct dp_people *p)
+{
+    for (size_t i = 0; p->registry != NULL && i < p->ledgers; i++)
+        if (limit_of(p, &p->ledger[i]) != NULL)
+            return &p->ledger[i];
+    for (size_t i = 1; p->registry != NULL && !p->ledger[0].there && i < p->ledgers; i++)
+        if (p->ledger[i].there && dp_people_who(p, &p->ledger[i].book) != SIZE_MAX)
+            return &p->ledger[i];
+    return &p->ledger[0];
+}
+
+int dp_people_admit_budget(const struct dp_people *p, const struct dp_people_ledger *ledger, struct dp_err *err)
+{
+    for (size_t i = 0; i < p->ledgers; i++) {
+        const struct dp_ledger_limit *limit = limit_of(p, &p->ledger[i]);
+        if (limit != NULL && &p->ledger[i] != ledger)
+            return dp_fail(err, DP_E_UNSAFE,
+                           "%.60s has a budget of epsilon = %g in the ledger %.150s, and what is spent in %.150s would not "
+                           "count there (--no-registry charges it nevertheless)",
+                           p->query.population, limit->epsilon, p->ledger[i].name, ledger->name);
+    }
+    return DP_OK;
+}
+
+/* The newest budget that the registry has noted, in that ledger or, for NULL, in any. */
+static const struct dp_registry_line *newest_budget(const struct dp_people *p, const char *path)
+{
+    for (size_t i = p->registry != NULL ? p->registry->lines : 0; i-- > 0;) {
+        const struct dp_registry_line *line = &p->registry->line[i];
+        if (line->kind == DP_REGISTRY_BUDGET && is_theirs(p, line) && (path == NULL || strcmp(line->ledger, path) == 0))
+            return line;
+    }
+    return NULL;
+}
+
+int dp_people_admit(const struct dp_people *p, const struct dp_people_ledger *ledger, struct dp_err *err)
+{
+    const struct dp_registry_line *noted = newest_budget(p, NULL);
+    int rc = dp_people_admit_budget(p, ledger, err);
+    for (size_t i = 0; rc == DP_OK && i < p->ledgers; i++)
+        if (limit_of(p, &p->ledger[i]) != NULL)
+            return DP_OK;
+    if (rc == DP_OK && noted != NULL)
+        return dp_fail(err, DP_E_UNSAFE,
+                       "%.60s had a budget in the ledger %.200s, which is gone (dp-account budget --after-runs "
+                       "sets one that begins with what was spent; --no-registry goes without)",
+                       p->query.population, noted->ledger);
+    return rc;
+}
+
+/* --- what was spent elsewhere ------------------------------------------------------------------------------------- */
+
+static bool is_kept(const struct dp_people *p, const char *run)
+{
+    for (size_t i = 0; i < p->ledgers; i++)
+        if (p->ledger[i].there && dp_ledger_book_opened(&p->ledger[i].book, run))
+            return true;
+    return false;
+}
+
+/* Adds runs whose ledger is gone, of the lines behind `after` or, for NULL, of all. */
+static const char *add_lost(const struct dp_people *p, const char *adjacency, const struct dp_registry_line *after,
+                            struct dp_ledger_before *cost)
+{
+    const char *ledger = NULL;
+    for (size_t i = 0; p->registry != NULL && i < p->registry->lines; i++) {
+        const struct dp_registry_line *line = &p->registry->line[i];
+        if (line->kind != DP_REGISTRY_RUN || !is_theirs(p, line) || strcmp(line->adjacency, adjacency) != 0 ||
+            (after != NULL && line < after) || is_kept(p, line->run))
+            continue;
+        dp_ledger_before_add(cost, line->epsilon, line->delta);
+        ledger = line->ledger;
+    }
+    return ledger;
+}
+
+const char *dp_people_lost(const struct dp_people *p, const char *adjacency, struct dp_ledger_before *cost)
+{
+    *cost = (struct dp_ledger_before){0};
+    return add_lost(p, adjacency, NULL, cost);
+}
+
+/* Whether the registry has the run's line before that one. */
+static bool came_before(const struct dp_people *p, const struct dp_ledger_entry *entry, const struct dp_registry_line *line)
+{
+    for (const struct dp_registry_line *l = p->registry->line; l < line; l++)
+        for (size_t k = 0; l->kind == DP_REGISTRY_RUN && k < entry->openings; k++)
+            if (strcmp(l->run, entry->opening[k].run) == 0)
+                return true;
+    return false;
+}
+
+int dp_people_elsewhere(const struct dp_people *p, const struct dp_people_ledger *ledger, const char *adjacency, bool since,
+                        struct dp_ledger_before *cost, struct dp_err *err)
+{
+    const struct dp_registry_line *after = since ? newest_budget(p, ledger->path) : NULL;
+    struct dp_ledger_before other = {0};
+    int rc = DP_OK;
+    *cost = (struct dp_ledger_before){0};
+    add_lost(p, adjacency, after, cost);
+    if (!since)
+        add_lost(p, strcmp(adjacency, "replace-one") == 0 ? "null-record" : "replace-one", NULL, &other);
+    if (other.runs > 0)
+        return dp_fail(err, DP_E_UNSAFE,
+                       "%.60s had runs under another adjacency than the budget, in a ledger that is gone: they do not add up",
+                       p->query.population);
+    for (size_t i = 0; i < p->ledgers; i++) {
+        const struct dp_people_ledger *l = &p->ledger[i];
+        size_t who = l->there && l != ledger ? dp_people_who(p, &l->book) : SIZE_MAX;
+        for (size_t k = 0; rc == DP_OK && who != SIZE_MAX && k < l->book.entries; k++) {
+            const struct dp_ledger_entry *entry = &l->book.entry[k];
+            bool theirs = dp_ledger_book_root(&l->book, entry->who) == dp_ledger_book_root(&l->book, who);
+            bool counts =
+                !since || (strcmp(entry->adjacency, adjacency) == 0 && !(after != NULL && came_before(p, entry, after)));
+            if (theirs && counts)
+                rc = dp_ledger_entry_cost(&l->book, entry, adjacency, cost, err);
+        }
+    }
+    return rc;
+}

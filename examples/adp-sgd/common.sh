@@ -6,6 +6,7 @@ export PATH="$build/bin:$top/pipelines:$PATH"
 export raw=${DPLINE_DATA:-$top/data}
 export fashion=${DPLINE_FASHION:-/usr/share/datasets/fashion-mnist}
 export out=${OUT:-$build/examples/adp-sgd}
+export DPLINE_REGISTRY=$out/registry # never that of the user
 export seeds=${SEEDS:-1}
 export rows=60000 batch=1024 delta=1e-5
 mkdir -p "$out"

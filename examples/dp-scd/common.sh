@@ -5,6 +5,7 @@ build=$(realpath "${BUILD:-$top/build}")
 export PATH="$build/bin:$top/pipelines:$PATH"
 raw=${DPLINE_DATA:-$top/data}
 out=${OUT:-$build/examples/dp-scd}
+export DPLINE_REGISTRY=$out/registry # never that of the user
 export seeds=${SEEDS:-10}
 jobs=${JOBS:-$(nproc)}
 # What is measured is kept apart by the programs and pipelines that it was measured with.

@@ -5,6 +5,7 @@ build=$(realpath "${BUILD:-$top/build}")
 export PATH="$build/bin:$top/pipelines:$PATH"
 raw=${DPLINE_DATA:-$top/data}
 out=${OUT:-$build/examples/federated}
+export DPLINE_REGISTRY=$out/registry # never that of the user
 export seeds=${SEEDS:-10}
 export epsilons=${EPSILONS:-0.1 0.3 1 3}
 export delta=1e-5

@@ -6,6 +6,7 @@ export PATH="$build/bin:$top/pipelines:$PATH"
 export here="$top/examples/no-tuning"
 export raw=${DPLINE_DATA:-$top/data} clothes=${DPLINE_FASHION:-/usr/share/datasets/fashion-mnist}
 export out=${OUT:-$build/examples/no-tuning}
+export DPLINE_REGISTRY=$out/registry # never that of the user
 export splits=${SPLITS:-10} draws=${DRAWS:-10} tried=${TRIED:-2} finalists=${FINALISTS:-3}
 export jobs=${JOBS:-$(nproc)}
 # What is measured is kept apart by the programs and pipelines that it was measured with.

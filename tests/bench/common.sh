@@ -11,6 +11,7 @@ turns=${TURNS:-5}
 span=${SPAN:-0.5} # seconds that a run of laps should last, at least
 raw=${RAW:-/dev/stdout}
 mkdir -p "$out"
+export DPLINE_REGISTRY=$out/registry # never that of the user
 
 value() {
     [[ $3 =~ ^[0-9.e+-]+$ && $3 != 0 ]] || { echo "$1: nothing was measured" >&2 && return 1; }

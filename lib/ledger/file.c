@@ -50,6 +50,11 @@ int dp_ledger_open_file(const char *path, int flags, struct dp_err *err)
         close(fd);
         return dp_fail(err, DP_E_RUN, "the ledger %s is not a regular file", path);
     }
+    if ((flags & O_ACCMODE) != O_RDONLY && (st.st_mode & S_IWOTH) != 0) {
+        close(fd);
+        return dp_fail(err, DP_E_UNSAFE, "everybody can write to the ledger %s, and so to what it says was spent (chmod o-w)",
+                       path);
+    }
     return fd;
 }
 

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/resource.h>
 #include <sys/timerfd.h>
 #include <time.h>
 #include <unistd.h>
@@ -28,12 +29,15 @@
 #define FAILURES (ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL | ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL | ZMQ_EVENT_HANDSHAKE_FAILED_AUTH)
 #define EVENTS (ZMQ_EVENT_HANDSHAKE_SUCCEEDED | ZMQ_EVENT_DISCONNECTED | FAILURES)
 
-#define PEERS_MOST 4096    /* more than a process has descriptors, by default */
+#define PEERS_MOST 4096    /* of one who comes anew, the one who has been gone longest has to go then */
 #define QUEUE 64           /* messages to or from one peer that libzmq keeps; streams and shards have fewer on their way */
-#define HANDSHAKE_MS 10000 /* a connection that says nothing is closed then */
-#define HEARTBEAT_MS 2000  /* over a network: how often a peer is asked for a sign of life, */
-#define SILENCE_MS 15000   /* and how long it may be without one */
-#define RETRY_MS 100       /* from one attempt to connect to the next */
+#define HANDSHAKE_MS 10000 /* a connection that says nothing is closed then; */
+#define HANDSHAKE_SHORT_MS 2000
+#define DESCRIPTORS_FEW 1024   /* where there are fewer descriptors, then */
+#define DESCRIPTORS_MOST 16384 /* a process that binds takes up to so many: a connection that says nothing costs some kB */
+#define HEARTBEAT_MS 2000      /* over a network: how often a peer is asked for a sign of life, */
+#define SILENCE_MS 15000       /* and how long it may be without one */
+#define RETRY_MS 100           /* from one attempt to connect to the next */
 #define RETRY_MOST_MS 2000
 #define LOOK_SECONDS 1.0 /* how long after a connection has ended peers are asked whether it was theirs, */
 #define TERM_SECONDS 2   /* for libzmq to end, beyond what it lingers */
@@ -768,12 +772,24 @@ static int secure(struct dp_link *l, const struct dp_security *security, struct 
     return rc;
 }
 
+/* Connections of strangers take descriptors for a while: all that we may have are used. How many there are now. */
+static rlim_t raise_descriptors(void)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
+        return DESCRIPTORS_FEW;
+    rlim_t most = limit.rlim_max < DESCRIPTORS_MOST ? limit.rlim_max : DESCRIPTORS_MOST, before = limit.rlim_cur;
+    limit.rlim_cur = most;
+    return most > before && setrlimit(RLIMIT_NOFILE, &limit) == 0 ? most : before;
+}
+
 static bool set_options(struct dp_link *l)
 {
+    bool few = l->endpoint.bind && raise_descriptors() < DESCRIPTORS_FEW;
     int64_t largest = (int64_t)DP_LIMIT_FRAME;
     bool set = zmq_setsockopt(l->socket, ZMQ_MAXMSGSIZE, &largest, sizeof largest) == 0 && set_int(l, ZMQ_SNDHWM, QUEUE) == 0 &&
                set_int(l, ZMQ_RCVHWM, QUEUE) == 0 && set_int(l, ZMQ_IPV6, l->endpoint.ipv6) == 0 &&
-               set_int(l, ZMQ_HANDSHAKE_IVL, HANDSHAKE_MS) == 0;
+               set_int(l, ZMQ_HANDSHAKE_IVL, few ? HANDSHAKE_SHORT_MS : HANDSHAKE_MS) == 0;
     if (l->endpoint.bind)
         set = set && set_int(l, ZMQ_ROUTER_MANDATORY, 1) == 0 && set_int(l, ZMQ_ROUTER_HANDOVER, 1) == 0;
     else

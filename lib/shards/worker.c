@@ -259,14 +259,22 @@ static int take_end(struct run *r, struct dp_err *err)
     return rc == DP_OK ? answer_status(r, DP_KIND_END, DP_OK, err) : rc;
 }
 
+/* Nobody but our gather has sent it: one that is newer, or damaged. It hears of the failure, and need not wait. */
+static int refuse_frame(struct run *r, const struct dp_err *wrong, struct dp_err *err)
+{
+    struct dp_err unused;
+    char words[DP_SHARD_WORDS];
+    dp_shard_words(words, wrong->message, strlen(wrong->message));
+    answer_status(r, DP_KIND_ERROR, DP_E_RUN, &unused);
+    return dp_fail(err, DP_E_RUN, "the gather sends a frame that cannot be read here (is it of a newer version?): %s", words);
+}
+
 static int take_frame(struct run *r, const struct dp_link_event *event, struct dp_err *err)
 {
     struct dp_err wrong = {0};
-    if (dp_wire_read(r->frame, event->body, event->size, &wrong) != DP_OK) {
-        dp_link_refuse(r->link, event, "that is no frame");
-        return DP_OK;
-    }
     r->asked = event->header;
+    if (dp_wire_read(r->frame, event->body, event->size, &wrong) != DP_OK)
+        return refuse_frame(r, &wrong, err);
     const struct dp_site site = {r->kept.shard, r->kept.shards, r->worker->options.allow_seeded};
     int rc = dp_shard_check(r->frame, &r->asked, &site, err);
     switch (r->frame->kind) {

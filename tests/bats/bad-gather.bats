@@ -137,3 +137,13 @@ print(spent, answer["kind"], answer["status"])' "$LEFT | $CONSENT" --checkpoint 
     assert_equal "$status" 0
     assert_equal "$(entries open .prior_epsilon)" 1
 }
+
+@test "a frame that a worker cannot read ends it, and the gather hears of that" {
+    lied 'print(hello(colour="blue\x1b[31m")["status"])' "$LEFT | $CONSENT"
+    refused 1 "the gather sends a frame that cannot be read here (is it of a newer version?): unknown field 'colour' in a frame"
+    assert_equal "$(cat heard)" 1
+    lied 'hello(); print(lap(1, colour=1)["status"])' "$LEFT | $CONSENT"
+    assert_equal "$status $(cat heard)" '1 1'
+    lied 'send(b"garbage"); print(gather.answer()["status"])' "$LEFT | $CONSENT"
+    assert_equal "$status $(cat heard)" '1 1'
+}

@@ -267,3 +267,13 @@ if frame["kind"] == "lap" and frame["lap"] == 3:
         wait "$(cat liar.pid)" || true
     done
 }
+
+@test "strangers do not take the descriptors of workers: a gather takes all that it may have" {
+    hard=$(ulimit -Hn)
+    [ "$hard" != unlimited ] && [ "$hard" -lt 16384 ] || hard=16384
+    (ulimit -Sn 100 && exec dp-loop --laps 1 -q --exec fused -o part -- "dp-gather --at $AT --workers 1 --timeout 20 | $GATE") 2> said > /dev/null &
+    echo $! > gate.pid
+    eventually test -S run/gate
+    eventually grep -qE "^Max open files +$hard " "/proc/$(cat gate.pid)/limits"
+    killed gate
+}

@@ -234,6 +234,17 @@ END
     done
 }
 
+@test "a ledger that everybody can write to is read, and nothing is spent there" {
+    train 2
+    chmod 666 ledger
+    complains 5 'dp-account: everybody can write to the ledger ledger, and so to what it says was spent (chmod o-w)' \
+        dp-loop --laps 2 -q -o again -- "$RUN | dp-step"
+    assert_file_not_exist again
+    dp-account report ledger > /dev/null
+    chmod 664 ledger # a group may share one
+    train 2
+}
+
 @test "a full disk releases nothing that it did not take" {
     mkdir full
     mount -t tmpfs -o size=64k tmpfs full 2> /dev/null || skip "needs to mount a file system"

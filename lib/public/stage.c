@@ -10,6 +10,7 @@
 #include "convert.h"
 #include "frame.h"
 #include "runtime/run.h"
+#include "stages/announced.h"
 #include "stages/stage.h"
 
 /* Our state: theirs stands behind it. */
@@ -45,12 +46,21 @@ static int own_open(struct dp_stage *stage, struct dp_err *err)
     return c->open != NULL ? dp_public_taken(err, c->open(public_stage(stage), &error), &error) : DP_OK;
 }
 
+/* Whether a stage that sees what was released takes a sum is for it to know. */
+static void take_answers(struct dp_stage *stage, struct dp_frame *hello)
+{
+    struct dp_record *record;
+    for (int at = 0; stage->class->takes == DP_LABEL_RELEASED && (record = dp_announced_answer(stage, hello, &at)) != NULL;)
+        record->means = DP_MEANS_TAKEN;
+}
+
 static int own_hello(struct dp_stage *stage, struct dp_frame *frame, struct dp_err *err)
 {
     struct dpline_error error = {0};
     const struct dpline_stage_class *c = class_of(stage);
     if (stage->checkpoint.directory != NULL && !c->ephemeral)
         return dp_fail(err, DP_E_USAGE, "this stage keeps a state that no checkpoint holds: run without --checkpoint");
+    take_answers(stage, frame);
     return c->hello != NULL ? dp_public_taken(err, c->hello(public_stage(stage), dp_public_frame_out(frame), &error), &error)
                             : DP_OK;
 }

@@ -54,13 +54,30 @@ static int judge_kind(enum dp_kind asked, int64_t lap, const struct dp_frame *an
     return DP_OK;
 }
 
+/* What the gate will let through is for a stage to take; each says so in its hello frame. */
+static int judge_taken(const struct dp_frame *hello, struct dp_err *err)
+{
+    for (int i = 0; i < hello->records; i++) {
+        enum dp_meaning means = hello->record[i].means;
+        if (means != DP_MEANS_NONE && means != DP_MEANS_TAKEN && means != DP_MEANS_TRANSFORM)
+            return dp_fail(
+                err, DP_E_RUN,
+                "no stage of the child pipeline takes the %s: put %s after dp-account (a stage of one's own says in its hello "
+                "frame what it has taken)",
+                dp_fields[hello->record[i].of].key, means == DP_MEANS_MOMENTS ? "dp-transform" : "dp-step");
+    }
+    return DP_OK;
+}
+
 /* A gate makes the hello frame anew. What stages left of it announce is not for those who read the models. */
 static int judge_hello(const struct dp_frame *answer, struct dp_err *err)
 {
-    bool left = answer->records > 0;
+    bool left = false;
+    for (int i = 0; i < answer->records; i++)
+        left = left || answer->record[i].rows > 0 || answer->record[i].sampler != DP_SAMPLER_NONE;
     for (int i = 0; i < DP_F_COUNT; i++)
         left = left || (i != DP_F_SEED && dp_fields[i].visibility == DP_PRIVATE && dp_frame_has(answer, (enum dp_field)i));
-    return !left ? DP_OK
+    return !left ? judge_taken(answer, err)
                  : dp_fail(err, DP_E_UNSAFE,
                            "the child pipeline gave back a hello frame that has passed no gate: dp-account is missing");
 }

@@ -231,6 +231,7 @@ static int say_hello(struct dp_run *r, struct dp_err *err)
         return dp_fail(err, DP_E_UNSAFE, "the child pipeline gave back a frame of another run");
     dp_frame_drop(f, DP_F_RUN);
     dp_frame_drop(f, DP_F_SEED);
+    f->records = 0;
     r->hello = true;
     r->saved.stages = dp_frame_int(f, DP_F_STAGE, 0);
     rc = write_out(r, f, err);

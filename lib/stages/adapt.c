@@ -9,6 +9,7 @@
 #include "math/angle.h"
 #include "math/pace.h"
 #include "model/held.h"
+#include "stages/announced.h"
 #include "stages/stages.h"
 
 enum policy { POLICY_NONE, POLICY_ON_FAILURE, POLICY_ADAPTIVE };
@@ -275,6 +276,34 @@ static int take_search(struct dp_stage *stage, const struct dp_frame *frame, str
     return DP_OK;
 }
 
+/* What is known before anything is paid for: that dp-step comes first, and with what the laps begin. */
+static int adapt_hello(struct dp_stage *stage, struct dp_frame *frame, struct dp_err *err)
+{
+    const struct options *o = stage->options;
+    struct dp_record *record;
+    char kind[DP_RECORD_ON + 16];
+    for (int at = 0; (record = dp_announced_answer(stage, frame, &at)) != NULL;) {
+        bool noise = dp_query_has(record->query.kind, DP_QUERY_multiplier) && record->query.multiplier > 0;
+        dp_announced_kind(record, kind);
+        if (record->means != DP_MEANS_TAKEN && record->means != DP_MEANS_TRANSFORM && record->means != DP_MEANS_NONE)
+            return dp_fail(err, DP_E_USAGE,
+                           "nothing follows from the %s of laps%s before dp-adapt: put it after the last dp-step",
+                           dp_fields[record->of].key, kind);
+        if (record->of != DP_F_SUM || !noise)
+            continue;
+        if (!isnan(o->clip) && record->bound > 0 && fabs(record->bound - o->clip) > 1e-9 * o->clip)
+            return dp_fail(err, DP_E_USAGE,
+                           "laps%s have a clip bound of %g, not %g: dp-clip needs --follow, and to begin with the same value",
+                           kind, record->bound, o->clip);
+        if (!isnan(o->multiplier) && fabs(record->query.multiplier - o->multiplier) > 1e-9 * o->multiplier)
+            return dp_fail(
+                err, DP_E_USAGE,
+                "laps%s have a noise multiplier of %g, not %g: dp-noise needs --follow, and to begin with the same value", kind,
+                record->query.multiplier, o->multiplier);
+    }
+    return DP_OK;
+}
+
 static int adapt_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp_out *out, struct dp_err *err)
 {
     const struct options *o = stage->options;
@@ -345,6 +374,7 @@ const struct dp_stage_class dp_adapt_class = {
     .takes = DP_LABEL_RELEASED,
     .gives = DP_LABEL_RELEASED,
     .open = adapt_open,
+    .hello = adapt_hello,
     .fire = adapt_fire,
     .close = adapt_close,
     .save = adapt_save,

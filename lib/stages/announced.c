@@ -1,5 +1,6 @@
 #include "stages/announced.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "wire/laps.h"
@@ -31,4 +32,29 @@ struct dp_record *dp_announced(const struct dp_stage *stage, struct dp_frame *he
             return record;
     }
     return NULL;
+}
+
+struct dp_record *dp_announced_answer(const struct dp_stage *stage, struct dp_frame *hello, int *at)
+{
+    while (*at < hello->records) {
+        struct dp_record *record = &hello->record[(*at)++];
+        bool own = stage->on == NULL || strcmp(stage->on, record->on) == 0;
+        if (own && (record->of == DP_F_SUM || record->of == DP_F_CHOICE))
+            return record;
+    }
+    return NULL;
+}
+
+bool dp_announced_means(const struct dp_frame *hello, enum dp_meaning means, const char *on)
+{
+    for (int i = 0; i < hello->records; i++)
+        if (hello->record[i].means == means && (on == NULL || strcmp(hello->record[i].on, on) == 0))
+            return true;
+    return false;
+}
+
+const char *dp_announced_kind(const struct dp_record *record, char buffer[DP_RECORD_ON + 16])
+{
+    snprintf(buffer, DP_RECORD_ON + 16, record->on[0] != '\0' ? " of kind '%s'" : "%s", record->on);
+    return buffer;
 }

@@ -183,6 +183,7 @@ static int clip_hello(struct dp_stage *stage, struct dp_frame *frame, struct dp_
         dp_record_bound(open, DP_F_SUM, dp_adjacency_chosen(o->adjacency), o->clip);
         struct dp_record count = *open;
         dp_record_bound(&count, DP_F_WITHIN, count.adjacency, 0.5);
+        count.means = DP_MEANS_NONE;
         if (!isnan(o->adaptive))
             rc = dp_frame_add_record(frame, &count, err);
     }

@@ -241,14 +241,16 @@ static int lap(struct dp_stage *stage, struct dp_frame *frame, const struct dp_b
 /* What the records of its laps will say. */
 static int erm_hello(struct dp_stage *stage, struct dp_frame *frame, struct dp_err *err)
 {
+    const struct dp_erm_options *o = stage->options;
     const struct dp_erm *s = stage->state;
     struct dp_record *open;
-    (void)err;
+    int rc = s->dataset != NULL ? dp_labels_check(s->loss, s->dataset->classes, s->dataset, o->data, err) : DP_OK;
     for (int at = 0; (open = dp_announced(stage, frame, DP_F_NONE, &at)) != NULL;) {
         open->release = DP_RELEASE_SUM;
+        open->means = DP_MEANS_MOVE;
         s->method->announce(s, open);
     }
-    return DP_OK;
+    return rc;
 }
 
 static int erm_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp_out *out, struct dp_err *err)

@@ -241,10 +241,14 @@ static int fire_lap(struct dp_stage *stage, struct dp_frame *frame, const struct
 static int grad_hello(struct dp_stage *stage, struct dp_frame *frame, struct dp_err *err)
 {
     const struct options *o = stage->options;
+    const struct state *s = stage->state;
     struct dp_record *open;
     int rc = o->non_private ? dp_stage_whole(stage, "--non-private", err) : DP_OK;
+    if (rc == DP_OK && s->dataset != NULL)
+        rc = dp_labels_check(s->loss, s->dataset->classes, s->dataset, o->data, err);
     for (int at = 0; rc == DP_OK && (open = dp_announced(stage, frame, DP_F_NONE, &at)) != NULL;) {
         open->release = DP_RELEASE_SUM;
+        open->means = DP_MEANS_GRADIENT;
         if (o->non_private)
             open->of = DP_F_SUM;
         else if (!isnan(o->clip))

@@ -264,10 +264,12 @@ static int linesearch_hello(struct dp_stage *stage, struct dp_frame *frame, stru
     for (int at = 0; rc == DP_OK && (record = dp_announced(stage, frame, o->same_batch ? DP_F_SUM : DP_F_NONE, &at)) != NULL;) {
         if (!o->same_batch) {
             complete(o, record);
+            record->means = DP_MEANS_CHOICE;
             continue;
         }
         struct dp_record second = same_batch_again(record);
         complete(o, &second);
+        second.means = DP_MEANS_CHOICE;
         rc = dp_frame_add_record(frame, &second, err);
     }
     return rc;

@@ -257,6 +257,7 @@ static int moments_hello(struct dp_stage *stage, struct dp_frame *frame, struct 
     (void)err;
     for (int at = 0; (open = dp_announced(stage, frame, DP_F_NONE, &at)) != NULL;) {
         open->release = DP_RELEASE_SUM;
+        open->means = DP_MEANS_MOMENTS;
         dp_record_bound(open, DP_F_SUM, dp_adjacency_chosen(o->adjacency), s->bound);
     }
     return DP_OK;

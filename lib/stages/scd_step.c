@@ -276,6 +276,7 @@ static int scd_hello(struct dp_stage *stage, struct dp_frame *frame, struct dp_e
             return rc;
     }
     for (int at = 0; (open = dp_announced(stage, frame, DP_F_NONE, &at)) != NULL;) {
+        open->means = DP_MEANS_MOVE;
         open->release = o->release_alpha ? DP_RELEASE_SUM_AND_STATE : release[o->variant];
         if (o->variant == DP_SCD_NON_PRIVATE)
             open->of = DP_F_SUM;

@@ -112,11 +112,17 @@ static int select_open(struct dp_stage *stage, struct dp_err *err)
 /* What the records of its laps will say. */
 static int select_hello(struct dp_stage *stage, struct dp_frame *frame, struct dp_err *err)
 {
+    const struct options *o = stage->options;
+    const struct state *s = stage->state;
     struct dp_record *open;
-    (void)err;
-    for (int at = 0; (open = dp_announced(stage, frame, DP_F_NONE, &at)) != NULL;)
+    int rc = DP_OK;
+    if (s->dataset != NULL)
+        rc = dp_labels_check((enum dp_loss)o->loss, s->dataset->classes, s->dataset, o->data, err);
+    for (int at = 0; (open = dp_announced(stage, frame, DP_F_NONE, &at)) != NULL;) {
         complete(stage->options, open);
-    return DP_OK;
+        open->means = DP_MEANS_CHOICE;
+    }
+    return rc;
 }
 
 /* Says in the frame what the model is. dp-breed has said what its intercept is. */

@@ -126,6 +126,28 @@ static bool names_run(const struct dp_frame *hello)
     return strlen(run) == DP_RUN_DIGITS && strspn(run, "0123456789abcdef") == DP_RUN_DIGITS;
 }
 
+/* What laps will release is known on the right of the gate too, so that a stage there can say no before anything is paid for: of
+   which field, with which noise, and to whom. How rows are drawn, and of how many, is left out. A kind that the plan does not have
+   is a word. */
+static int bare_records(struct dp_frame *hello, struct dp_err *err)
+{
+    const char *text = dp_frame_text(hello, DP_F_KINDS, NULL);
+    struct dp_laps laps = {0};
+    int kept = 0, rc = text != NULL ? dp_laps_parse(&laps, text, err) : DP_OK;
+    for (int i = 0; rc == DP_OK && i < hello->records; i++) {
+        const struct dp_record *from = &hello->record[i];
+        bool known = text != NULL ? dp_laps_find(&laps, from->on) >= 0 : from->on[0] == '\0';
+        struct dp_record to = {
+            .of = from->of, .means = from->means, .adjacency = from->adjacency, .bound = from->bound, .query = from->query};
+        memcpy(to.on, from->on, sizeof to.on);
+        if (known && from->of != DP_F_NONE && from->means != DP_MEANS_NONE)
+            hello->record[kept++] = to;
+    }
+    hello->records = kept;
+    dp_laps_free(&laps);
+    return rc;
+}
+
 int dp_stage_bare(struct dp_frame *frame, struct dp_err *err)
 {
     static const char software[] = "dpline " DP_VERSION;
@@ -133,7 +155,12 @@ int dp_stage_bare(struct dp_frame *frame, struct dp_err *err)
             status = dp_frame_int(frame, DP_F_STATUS, 0);
     bool exhausted = frame->kind == DP_KIND_END && dp_frame_bool(frame, DP_F_EXHAUSTED);
     bool kinds = frame->kind == DP_KIND_HELLO && dp_frame_has(frame, DP_F_KINDS), run = names_run(frame);
+    int rc = frame->kind == DP_KIND_HELLO ? bare_records(frame, err) : DP_OK,
+        records = frame->kind == DP_KIND_HELLO ? frame->records : 0;
+    if (rc != DP_OK)
+        return rc;
     dp_frame_reset(frame, frame->kind);
+    frame->records = records; /* they are still there */
     if (frame->kind != DP_KIND_HELLO) {
         if (exhausted)
             dp_frame_set_bool(frame, DP_F_EXHAUSTED, true);

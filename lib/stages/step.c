@@ -15,6 +15,7 @@
 #include "model/method.h"
 #include "model/sum.h"
 #include "model/transform.h"
+#include "stages/announced.h"
 #include "stages/stages.h"
 
 enum average { AVERAGE_NONE, AVERAGE_TAIL, AVERAGE_POLYNOMIAL };
@@ -375,6 +376,53 @@ static int move(struct dp_stage *stage, struct dp_frame *frame, struct dp_array 
     return rc;
 }
 
+/* What laps will release, against what is to be done with it. */
+static int check_answer(const struct dp_stage *stage, const struct dp_frame *hello, const struct dp_record *record,
+                        struct dp_err *err)
+{
+    const struct options *o = stage->options;
+    char kind[DP_RECORD_ON + 16];
+    bool moves = !o->hold && isnan(o->step) && isnan(o->project);
+    dp_announced_kind(record, kind);
+    if (record->means == DP_MEANS_MOMENTS || record->means == DP_MEANS_TRANSFORM)
+        return dp_fail(err, DP_E_USAGE,
+                       "laps%s release moments, which are for dp-transform (--on KIND names the laps of dp-step)", kind);
+    if (record->means == DP_MEANS_MOVE && !moves)
+        return dp_fail(err, DP_E_USAGE, "%s is for gradients; what laps%s release is what the model moves by",
+                       o->hold          ? "--hold"
+                       : isnan(o->step) ? "--project"
+                                        : "--step",
+                       kind);
+    if (record->means == DP_MEANS_CHOICE && !isnan(o->step))
+        return dp_fail(err, DP_E_USAGE, "--step is for gradients; what laps%s release is a choice", kind);
+    if (record->means != DP_MEANS_GRADIENT || dp_announced_means(hello, DP_MEANS_CHOICE, record->on))
+        return DP_OK;
+    if (o->hold && dp_announced_means(hello, DP_MEANS_TRANSFORM, NULL))
+        return dp_fail(err, DP_E_USAGE, "--hold: gradients of laps%s are behind a transform, where no search is made", kind);
+    if (!o->hold && isnan(o->step))
+        return dp_fail(err, DP_E_USAGE, "--step is required: the sums are gradients");
+    return DP_OK;
+}
+
+/* All that can be said before anything is paid for. */
+static int step_hello(struct dp_stage *stage, struct dp_frame *frame, struct dp_err *err)
+{
+    struct state *s = stage->state;
+    const struct options *o = stage->options;
+    struct dp_record *record;
+    int64_t laps = stage->on != NULL ? stage->turns : dp_frame_int(frame, DP_F_LAPS, 0);
+    int rc = DP_OK;
+    for (int at = 0; rc == DP_OK && (record = dp_announced_answer(stage, frame, &at)) != NULL;) {
+        rc = check_answer(stage, frame, record, err);
+        if (rc == DP_OK && record->means == DP_MEANS_GRADIENT && laps > 0 && !s->checked)
+            rc = dp_schedule_check(&s->schedule, "--schedule", laps, err);
+    }
+    for (int at = 0; rc == DP_OK && (record = dp_announced_answer(stage, frame, &at)) != NULL;)
+        if (!o->hold || record->of == DP_F_SUM)
+            record->means = DP_MEANS_TAKEN;
+    return rc;
+}
+
 static int step_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp_out *out, struct dp_err *err)
 {
     const struct options *o = stage->options;
@@ -471,6 +519,7 @@ const struct dp_stage_class dp_step_class = {
     .takes = DP_LABEL_RELEASED,
     .gives = DP_LABEL_RELEASED,
     .open = step_open,
+    .hello = step_hello,
     .fire = step_fire,
     .drain = step_drain,
     .close = step_close,

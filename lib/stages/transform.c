@@ -8,6 +8,7 @@
 #include "math/moments.h"
 #include "math/whiten.h"
 #include "model/sum.h"
+#include "stages/announced.h"
 #include "stages/stages.h"
 
 struct options {
@@ -105,6 +106,18 @@ static int read_moments(const struct dp_stage *stage, const struct dp_frame *fra
     return rc;
 }
 
+/* Moments are told from other sums before anything is paid for, if their stage has said what they are. */
+static int transform_hello(struct dp_stage *stage, struct dp_frame *frame, struct dp_err *err)
+{
+    struct dp_record *record;
+    char kind[DP_RECORD_ON + 16];
+    for (int at = 0; (record = dp_announced_answer(stage, frame, &at)) != NULL; record->means = DP_MEANS_TRANSFORM)
+        if (record->means != DP_MEANS_MOMENTS && record->means != DP_MEANS_NONE)
+            return dp_fail(err, DP_E_USAGE, "laps%s release no moments (--on KIND names the laps of dp-moments)",
+                           dp_announced_kind(record, kind));
+    return DP_OK;
+}
+
 static int transform_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp_out *out, struct dp_err *err)
 {
     const struct options *o = stage->options;
@@ -135,6 +148,7 @@ const struct dp_stage_class dp_transform_class = {
     .options_size = sizeof(struct options),
     .takes = DP_LABEL_RELEASED,
     .gives = DP_LABEL_RELEASED,
+    .hello = transform_hello,
     .fire = transform_fire,
     .ephemeral = true,
 };

@@ -8,12 +8,13 @@
 const char *const dp_sampler_names[DP_SAMPLER_COUNT] = {"none", "poisson", "fixed", "shuffle", "full", "drawn", "stream"};
 const char *const dp_adjacency_names[DP_ADJACENCY_COUNT] = {"none", "null-record", "replace-one"};
 const char *const dp_release_names[DP_RELEASE_COUNT] = {"none", "sum", "sum-of-secret-state", "sum-and-state"};
+const char *const dp_meaning_names[DP_MEANS_COUNT] = {"none", "gradient", "move", "moments", "choice", "transform", "taken"};
 
 /* A field is stored as its number, and so is a name or a kind of query. */
 enum storage { STORED_FIELD, STORED_NAME, STORED_KIND, STORED_REAL, STORED_INT, STORED_TEXT };
 _Static_assert(sizeof(enum dp_field) == sizeof(unsigned) && sizeof(enum dp_sampler) == sizeof(unsigned) &&
                    sizeof(enum dp_adjacency) == sizeof(unsigned) && sizeof(enum dp_release) == sizeof(unsigned) &&
-                   sizeof(enum dp_query_kind) == sizeof(unsigned),
+                   sizeof(enum dp_meaning) == sizeof(unsigned) && sizeof(enum dp_query_kind) == sizeof(unsigned),
                "what has a name is numbered by an unsigned");
 _Static_assert(offsetof(struct dp_query, kind) == 0, "a query begins with its kind");
 
@@ -69,6 +70,8 @@ unsigned dp_record_members(const struct dp_record *record)
         set &= ~(1u << DP_RECORD_of);
     if (record->on[0] == '\0')
         set &= ~(1u << DP_RECORD_on);
+    if (record->means == DP_MEANS_NONE)
+        set &= ~(1u << DP_RECORD_means);
     if (record->sampler != DP_SAMPLER_DRAWN)
         set &= ~(1u << DP_RECORD_draws | 1u << DP_RECORD_contraction);
     if (record->shares == 0)

@@ -38,10 +38,23 @@ enum dp_release {
     DP_RELEASE_COUNT
 };
 
+/* Hello: what the field of a record is to the stage right of the gate that takes it, and which stage has said that it will. */
+enum dp_meaning {
+    DP_MEANS_NONE,      /* nobody has said */
+    DP_MEANS_GRADIENT,  /* a sum of negative gradients: a step along it is for dp-step */
+    DP_MEANS_MOVE,      /* a sum that the model moves by */
+    DP_MEANS_MOMENTS,   /* a sum of second moments, for dp-transform */
+    DP_MEANS_CHOICE,    /* of a step or a model */
+    DP_MEANS_TRANSFORM, /* moments that dp-transform takes */
+    DP_MEANS_TAKEN,     /* one of the others, which dp-step takes */
+    DP_MEANS_COUNT
+};
+
 /* Names as they stand on the wire, e.g. "poisson"; index with the enumerators above. */
 extern const char *const dp_sampler_names[DP_SAMPLER_COUNT];
 extern const char *const dp_adjacency_names[DP_ADJACENCY_COUNT];
 extern const char *const dp_release_names[DP_RELEASE_COUNT];
+extern const char *const dp_meaning_names[DP_MEANS_COUNT];
 
 /* The members, in their order on the wire: X(member of struct dp_record, key, type, its names, how many). After these a record
    has those members of its query that the query's kind has (query/query.h), under their own keys. */
@@ -64,6 +77,7 @@ extern const char *const dp_release_names[DP_RELEASE_COUNT];
     X(gathered, "gathered", INT, NULL, 0)     /* shares: how many have been added up, 0 before */                              \
     X(promised, "promised", REAL, NULL, 0)    /* the least multiplier that the field's own people were told it would have; else not there */ \
     X(on, "on", TEXT, NULL, 0)                /* hello: the kind of laps that it announces a record for, "" if laps have no kinds */ \
+    X(means, "means", NAME, dp_meaning_names, DP_MEANS_COUNT) /* hello: what the field is to the stage that takes it; else not there */ \
     X(query, "noise", KIND, NULL, 0)
 /* clang-format on */
 #define DP_RECORD_ON 32 /* with its NUL */
@@ -80,6 +94,7 @@ struct dp_record {
     int64_t shares, colluding, gathered;
     double promised;
     char on[DP_RECORD_ON];
+    enum dp_meaning means;
     struct dp_query query;
 };
 

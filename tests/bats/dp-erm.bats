@@ -152,7 +152,7 @@ assert numpy.linalg.norm(G) <= 1e-2' counts.dp
     init=model try "dp-erm: --intercept: 1, but the model to start from has 0" "$(pipeline four.dp logistic '--intercept 1')"
     init=model try "dp-grad: the model to start from was trained by another method" \
         'dp-sample --data four.dp | dp-grad --data four.dp --loss logistic --non-private | dp-account --non-private | dp-step --step 1'
-    complains 2 "dp-step: --step is for gradients; the method of the model is 'erm'" dp-loop -q --laps 1 -- "$(pipeline two.dp logistic) --step 1"
+    complains 2 "dp-step: --step is for gradients; what laps release is what the model moves by" dp-loop -q --laps 1 -- "$(pipeline two.dp logistic) --step 1"
     # inline, a label that is no count contributes nothing: what is left is least at 0
     python "y = numpy.load('counts.dp/y.npy'); y[:] = -1; numpy.save('counts.dp/y.npy', y)"
     try "dp-erm: --loss poisson needs labels that are counts; counts.dp has a label below 0" "$(pipeline counts.dp poisson)"

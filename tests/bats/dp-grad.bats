@@ -286,7 +286,7 @@ assert abs(said["objective"] - (numpy.exp(u) - y * u).mean() - 0.005 * (lap["mod
 @test "dp-step: the method decides what a sum is" {
     gradients='dp-sample --data two.dp --rate 0.5 | dp-grad --data two.dp --loss logistic --clip 1 | dp-noise -z 1 | dp-account -e 9 -d 1e-5'
     complains 2 "dp-step: --step is required: the sums are gradients" dp-loop --laps 2 -- "$gradients | dp-step"
-    complains 2 "dp-step: --step is for gradients; the method of the model is 'scd-dual'" dp-loop --laps 2 -- \
+    complains 2 "dp-step: --step is for gradients; what laps release is what the model moves by" dp-loop --laps 2 -- \
         "dp-sample --data two.dp --rate 0.5 | dp-scd-step --data two.dp --loss hinge --lambda 1 --clip 1 | dp-noise -z 1 | dp-account -e 9 -d 1e-5 | dp-step --step 1"
 }
 

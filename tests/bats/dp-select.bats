@@ -161,11 +161,11 @@ for frame in msgpack.Unpacker(open("noised.frames", "rb"), raw=False, strict_map
 
 @test "a choice that nobody applies, or that cannot be applied" {
     run_of="dp-breed --data two.dp --offspring 12 | dp-sample --data two.dp --mode full | dp-select --data two.dp --loss logistic --epsilon 1 --clip 1"
-    complains 1 "dp-loop: the child pipeline gave back a choice that no stage applied: put dp-step after dp-account" \
+    complains 1 "dp-loop: no stage of the child pipeline takes the choice: put dp-step after dp-account (a stage of one's own says in its hello frame what it has taken)" \
         dp-loop --laps 2 --seed 1 -o m -- "$run_of | $GATE"
-    complains 1 "dp-adapt: nothing has followed from the choice of lap 1 yet: put dp-adapt after the last dp-step" \
+    complains 2 "dp-adapt: nothing follows from the choice of laps before dp-adapt: put it after the last dp-step" \
         dp-loop --laps 2 --seed 1 -o m -- "$run_of | $GATE | dp-adapt --first-step 1"
-    complains 2 "dp-step: --step is for gradients; the method of the model is 'selection'" \
+    complains 2 "dp-step: --step is for gradients; what laps release is a choice" \
         dp-loop --laps 2 --seed 1 -o m -- "$run_of | $GATE | dp-step --step 1"
     complains 5 "dp-loop: the child pipeline gave back a hello frame that has passed no gate: dp-account is missing" \
         dp-loop --laps 2 --seed 1 -o m -- "$run_of"

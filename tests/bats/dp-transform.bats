@@ -78,7 +78,7 @@ says() {
     says "the moments of lap 1 have no noise, by which the floor is set" '{"noise_scale": float("inf")}'
     says "the moments are noise: no direction of theirs is above zero" '{"sum": transform.packed(-SUM * [[1, 0, 0, 0, 1, 0, 0, 1, 0, 0]], "i8")}'
     says "the moments are not finite" '{"grid": 1e308}'
-    complains 5 "dp-transform: takes released frames and got a raw one: a stage is missing or out of place" \
+    complains 5 "dp-loop: the child pipeline gave back a hello frame that has passed no gate: dp-account is missing" \
         dp-loop --laps 1 -- "dp-sample --data $(small_data && echo small.dp) | dp-transform"
 }
 
@@ -194,7 +194,7 @@ for k, (lap, after) in enumerate(zip(frames.laps("sums.frames"), frames.laps("st
     local token="./put | dp-sample --data small.dp --mode full"
     for stage in dp-scd-step:"--loss hinge --lambda 1e-3 --clip 1" dp-erm:"--loss logistic --lambda 1e-3 --non-private"; do
         complains 1 "${stage%%:*}: the rows of lap 1 are behind a transform, which this stage does not know" \
-            dp-loop -q --laps 1 --exec processes -- "$token | ${stage%%:*} --data small.dp ${stage#*:}"
+            dp-loop -q --laps 1 --exec processes -- "$token | ${stage%%:*} --data small.dp ${stage#*:} | dp-account --non-private | dp-step"
     done
     complains 2 "dp-step: --hold: the gradient of lap 1 is behind a transform, where no search is made" \
         dp-loop -q --laps 1 --seed 1 --exec processes -- "$token | dp-grad --data small.dp --loss logistic --clip 1 | dp-noise -z 1 |

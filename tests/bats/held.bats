@@ -22,8 +22,8 @@ held() { dp-loop --laps "$1" --seed 4 -q -o model -- "$(gradients) | $2" > strea
     complains 2 "dp-step: --average-gradients and --normalise need --hold" dp-step --normalise
     small_data
     scd="dp-sample --data small.dp --rate 0.2 | dp-scd-step --data small.dp --loss hinge --lambda 1e-3 --clip 0.1 | dp-noise -z 500 | dp-account --epsilon 1000 --delta 1e-5"
-    complains 2 "dp-step: --hold is for gradients; the method of the model is 'scd-dual'" dp-loop --laps 2 -o m -- "$scd | dp-step --hold"
-    complains 2 "dp-step: --project is for gradients; the method of the model is 'scd-dual'" dp-loop --laps 2 -o m -- "$scd | dp-step --project 1"
+    complains 2 "dp-step: --hold is for gradients; what laps release is what the model moves by" dp-loop --laps 2 -o m -- "$scd | dp-step --hold"
+    complains 2 "dp-step: --project is for gradients; what laps release is what the model moves by" dp-loop --laps 2 -o m -- "$scd | dp-step --project 1"
     complains 2 "dp-step: --step: the step of lap 1 has been chosen by a search" \
         dp-loop --laps 2 -o m -- "$(gradients) | ./choose 0:1,0 | dp-step --step 1"
     complains 1 "dp-step: the frame of lap 1 has no released sum" dp-loop --laps 2 -o m -- "$(gradients) | dp-step --hold | dp-step --hold"

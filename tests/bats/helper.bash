@@ -99,6 +99,8 @@ END
 # lap n and its steps; with fewer arguments than laps the last one stays
 choose() {
     filter "$1" '
+for record in frame.get("records", []) if frame["kind"] == "hello" else []:
+    record["means"] = "taken"
 if frame["kind"] == "lap":
     word = sys.argv[min(frame["lap"], len(sys.argv) - 1)].split(":")
     steps = [float(step) for step in word[1].split(",")]

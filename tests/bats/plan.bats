@@ -43,7 +43,7 @@ walk() { echo "dp-sample --data a.dp --rate 0.1 --mode shuffle | dp-grad --data 
     dp-cat --kind lap stream | jq -c 'select(.lap_kind == "large") | .model' | sort -u | wc -l > moved
     [ "$(cat moved)" -eq 3 ]
     # no stage: nobody applies the sum
-    complains 1 "dp-loop: the child pipeline gave back a sum that no stage applied: put dp-step after dp-account, or dp-transform for moments" \
+    complains 1 "dp-loop: no stage of the child pipeline takes the sum: put dp-step after dp-account (a stage of one's own says in its hello frame what it has taken)" \
         dp-loop --plan 'small, other' --seed 1 -o n -- "$(walk | sed 's/ | dp-step --on large.*//')"
 }
 

@@ -294,12 +294,9 @@ static void warn(const struct question *q, const char *name)
             fprintf(stderr, "%s: the run from line %zu on has %lld of its %lld laps, and the answer is about these alone\n",
                     name, run->line, (long long)run->laps, (long long)run->planned);
         if (!recorded_agrees(run))
-            fprintf(
-                stderr,
-                "%s: the run from line %zu on states an epsilon of %s, more than the %s that its records cost: it was charged "
-                "for more than they show, as --adaptive does\n",
-                name, run->line, dp_number_print(dp_round_up(run->epsilon, 6), a, sizeof a),
-                dp_number_print(dp_round_up(run->upper, 6), b, sizeof b));
+            fprintf(stderr, "%s: the run from line %zu on states an epsilon of %s, more than the %s that its records cost\n",
+                    name, run->line, dp_number_print(dp_round_up(run->epsilon, 6), a, sizeof a),
+                    dp_number_print(dp_round_up(run->upper, 6), b, sizeof b));
     }
 }
 

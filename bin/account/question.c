@@ -266,6 +266,12 @@ const char *question_unsound(const struct question *q, int i)
         {q->accountant == DP_ACCOUNTANT_PUBLISHED, "the published accountant is not sound"},
         {q->recorded.seeded, "the recorded run is seeded: whoever knows the seed knows the noise"},
         {q->recorded.as_published, "the recorded run was let through as published, which checks less than soundness needs"},
+        {q->recorded.more,
+         "the recorded run was charged for more than its records show: its noise or its laps may have followed "
+         "what it released, and then its laps cost what it states"},
+        {q->recorded.stopped,
+         "the recorded run has fewer laps than it announced: whoever ended it may have done so because of what "
+         "it had released, and then it has cost what all of them cost"},
     };
     for (size_t j = 0; j < sizeof reasons / sizeof *reasons; j++)
         if (reasons[j].holds && i-- == 0)

@@ -270,6 +270,7 @@ static int add_line(struct reader *r, const char *text, size_t length, size_t li
         rc = add_frame(r, json, line, err);
     } else if (strcmp(kind, "end") == 0 && r->run != NULL) {
         r->run->ended = true;
+        r->run->spent = json_integer_value(json_object_get(json, "status")) == -DP_E_BUDGET;
     } else if (strcmp(kind, "hello") != 0 && strcmp(kind, "end") != 0 && strcmp(kind, "error") != 0) {
         rc = dp_fail(err, DP_E_RUN, "neither a frame nor a charge: a '%.40s' line (dp-account report reads ledgers)", kind);
     }
@@ -355,11 +356,24 @@ static int check_run(struct recorded_run *run, struct dp_err *err)
     return DP_OK;
 }
 
+/* Whether somebody may have ended the run because of what it had released: its budget did not. A stream costs what its first lap
+   does. */
+static bool was_stopped(const struct recorded_run *run)
+{
+    bool stream = true;
+    for (size_t i = 0; i < run->charges.count; i++)
+        stream = stream && run->charges.charge[i].event.sampling == DP_SAMPLING_STREAM;
+    return run->planned > run->laps && !run->spent && !stream;
+}
+
 int records_check(struct recorded *recorded, struct dp_err *err)
 {
     int rc = DP_OK;
-    for (size_t i = 0; rc == DP_OK && i < recorded->runs; i++)
+    for (size_t i = 0; rc == DP_OK && i < recorded->runs; i++) {
         rc = check_run(&recorded->run[i], err);
+        recorded->more |= !recorded_agrees(&recorded->run[i]);
+        recorded->stopped |= was_stopped(&recorded->run[i]);
+    }
     return rc;
 }
 

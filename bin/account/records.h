@@ -18,6 +18,7 @@ struct recorded_run {
     double prior_epsilon, prior_delta; /* of the model that the run started from */
     bool seeded, as_published;
     bool ended;          /* an end frame came after it */
+    bool spent;          /* which says that its budget was */
     double lower, upper; /* what records_check finds for the stated delta */
 };
 
@@ -29,7 +30,9 @@ struct recorded {
     char data[128];                    /* the data set's digest, "" where the frames do not name it */
     double prior_epsilon, prior_delta; /* of all runs */
     bool seeded, as_published;
-    bool moves; /* the mechanism of some run changes from lap to lap */
+    bool moves;   /* the mechanism of some run changes from lap to lap */
+    bool more;    /* records_check: some run states more than its records cost */
+    bool stopped; /* records_check: some run has fewer laps than it announced, and more of them would have cost more */
 };
 
 /* Reads the file ("-": standard input). A line is a charge as account/event.h has it, or a frame as dp-cat prints it; of these

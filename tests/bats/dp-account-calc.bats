@@ -222,6 +222,8 @@ PY
 
 WHOLE="record the whole stream (dp-loop ... > FILE, or a pipeline without -o)"
 SEEDED="dp-account epsilon: not sound: the recorded run is seeded: whoever knows the seed knows the noise"
+STOPPED="dp-account epsilon: not sound: the recorded run has fewer laps than it announced: whoever ended it may have done so because of what it had released, and then it has cost what all of them cost"
+MORE="dp-account epsilon: not sound: the recorded run was charged for more than its records show: its noise or its laps may have followed what it released, and then its laps cost what it states"
 
 # record LAPS OUT [SAMPLE [STEP [GATE [LOOP]]]]: a seeded run on small.dp, its stream in OUT, its model in OUT.model
 record() {
@@ -245,8 +247,9 @@ same() { awk -v a="$1" -v b="$2" 'BEGIN { exit !(a / b < 1.00001 && b / a < 1.00
     sed '/"lap":3,/p' run.json > twice.json
     complains 5 "dp-account epsilon: twice.json: line 5: lap 3 came after lap 3: a run has each lap once, and all of them; $WHOLE" dp-account epsilon --delta 1e-5 twice.json
     complains 1 "dp-account epsilon: run: this is a stream of frames: give what dp-cat prints of it (dp-cat FILE | dp-account ...)" dp-account epsilon --delta 1e-5 run
-    # a beginning is charged for what it is, and that is said
+    # a beginning is charged for what it is, and that is said: whoever ended it there may have had a reason
     complains 0 "$SEEDED
+$STOPPED
 dp-account epsilon: the run from line 2 on has 3 of its 5 laps, and the answer is about these alone" bash -c "head -4 run.json | dp-account epsilon --delta 1e-5"
     same "$(head -4 run.json | dp-account epsilon --delta 1e-5 2> /dev/null)" "$(dp-account epsilon -z 2 --rate .2 --laps 3 --delta 1e-5)"
     echo '{"kind": "reserve"}' > ledger.json
@@ -346,13 +349,42 @@ END
     run --separate-stderr dp-account epsilon --delta 1e-5 more.json
     assert_success
     # shellcheck disable=SC2154
-    assert_regex "$stderr" '^dp-account epsilon: the run from line 2 on states an epsilon of 90, more than the [0-9.]+ that its records cost: it was charged for more than they show, as --adaptive does$'
+    assert_regex "$stderr" "^$MORE"$'\n''dp-account epsilon: the run from line 2 on states an epsilon of 90, more than the [0-9.]+ that its records cost$'
     run --separate-stderr dp-account epsilon --delta 1e-5 --json more.json
     assert_output --partial '"agrees":false'
+    assert_output --partial "\"sound\":false,\"why\":[\"${MORE#*sound: }\"]"
+    run dp-account epsilon --delta 1e-5 --explain more.json
+    assert_output --partial "NOT SOUND: ${MORE#*sound: }"
     # left of the gate a frame has what the laps before it have cost
     dp-loop --laps 5 -q -o model -- "dp-sample --data small.dp --rate 0.2 | dp-scd-step --data small.dp --loss hinge --lambda 1e-3 --clip 0.1 |
         dp-noise -z 2 | tee noised | dp-account --epsilon 100 --delta 1e-5 | dp-step" > /dev/null
     complains 0 "" bash -c "dp-cat noised | dp-account epsilon --delta 1e-5"
+}
+
+# Its records cost less than the run, whose budget is what its laps have cost.
+@test "records: of a run whose noise followed what it released the records are no sound account" {
+    small_data 100 4
+    dp-loop --laps 12 -q -- "dp-sample --data small.dp --rate 0.2 | dp-grad --data small.dp --loss logistic --clip 1 | dp-noise -z 8 |
+        dp-account --adaptive --epsilon 2 --delta 1e-5 | dp-step --step 1" > adaptive
+    dp-cat adaptive | dp-account epsilon --delta 1e-5 --json 2> said > answer
+    assert_equal "$(jq -c '[.sound, .agrees, .epsilon < 2, (.why | length), .runs[0].stated.epsilon]' answer)" '[false,false,true,1,2]'
+    assert_equal "$(head -n 1 said)" "$MORE"
+}
+
+@test "records: a run that was stopped before its laps is no sound account, but one that met its budget, and one of rows that arrive" {
+    small_data 100 4
+    noisy="dp-sample --data small.dp --rate 0.2 | dp-grad --data small.dp --loss logistic --clip 1 | dp-noise -z 2"
+    dp-loop --laps 1000000 -q -o part -- "$noisy | dp-account --epsilon 9000 --delta 1e-5 | dp-step --step 1" > stream 2> said & pid=$!
+    for i in $(seq 200); do [ "$(dp-cat stream 2> /dev/null | head -n 20 | wc -l)" -ge 5 ] && break; sleep 0.1; done
+    kill -INT $pid
+    wait $pid || true
+    run --separate-stderr bash -c "dp-cat stream | dp-account epsilon --delta 1e-5 --json"
+    assert_success
+    assert_equal "$(jq -c '[.sound, .agrees, .why]' <<< "$output")" "[false,true,[\"${STOPPED#*sound: }\"]]"
+    # its budget ends a run at a lap that was known beforehand
+    dp-loop --laps 50 -q -- "$noisy | dp-account --epsilon 3 --delta 1e-5 --no-ledger | dp-step --step 1" > spent 2> said || [ $? = 3 ]
+    run --separate-stderr bash -c "dp-cat spent | dp-account epsilon --delta 1e-5 --json"
+    assert_equal "$(jq -c '[.sound, .runs[0].laps < .runs[0].planned]' <<< "$output")" '[true,true]'
 }
 
 @test "records: noise that follows a schedule is charged as the gate charges it" {

@@ -433,7 +433,14 @@ static int read_model(const char *path, struct dp_frame **frame, char digest[DP_
     return rc == DP_OK ? dp_model_digest(*frame, digest, err) : rc;
 }
 
-static int verify_certificate(const struct books *b, struct dp_err *err)
+/* What is certified of a model. */
+static struct dp_certified certified(const struct dp_frame *frame, const char *digest)
+{
+    return (struct dp_certified){dp_frame_text(frame, DP_F_LEDGER, ""), frame->lap, digest};
+}
+
+/* *bound: the ledger has the digest of the model. */
+static int verify_certificate(const struct books *b, bool *bound, struct dp_err *err)
 {
     char digest[DP_MODEL_DIGEST];
     struct dp_frame *frame = NULL;
@@ -441,8 +448,12 @@ static int verify_certificate(const struct books *b, struct dp_err *err)
     int rc = dp_json_load(&json, b->certificate, err);
     if (rc == DP_OK && b->model != NULL)
         rc = read_model(b->model, &frame, digest, err);
-    if (rc == DP_OK)
-        rc = dp_certificate_verify(json, b->ledger, b->model != NULL ? digest : NULL, err);
+    if (rc == DP_OK) {
+        struct dp_certified model = {0};
+        if (frame != NULL)
+            model = certified(frame, digest);
+        rc = dp_certificate_verify(json, b->ledger, frame != NULL ? &model : NULL, bound, err);
+    }
     dp_frame_free(frame);
     json_decref(json);
     return rc;
@@ -450,6 +461,7 @@ static int verify_certificate(const struct books *b, struct dp_err *err)
 
 static int verify(struct books *b, struct dp_err *err)
 {
+    bool bound = false;
     json_t *result;
     if (b->model != NULL && b->certificate == NULL)
         return dp_fail(err, DP_E_USAGE, "--model goes with --certificate");
@@ -471,9 +483,11 @@ static int verify(struct books *b, struct dp_err *err)
         rc = dp_fail(err, edited ? DP_E_UNSAFE : DP_E_RUN, "%s does not hold: %zu finding%s", b->ledger, findings,
                      findings == 1 ? "" : "s");
     if (rc == DP_OK && b->certificate != NULL)
-        rc = verify_certificate(b, err);
+        rc = verify_certificate(b, &bound, err);
     if (rc == DP_OK && b->certificate != NULL && !b->q.json)
-        puts("the certificate holds");
+        printf("the certificate holds%s\n", b->model == NULL ? "; no model was looked at (--model FILE)"
+                                            : bound          ? " for this model"
+                                                             : " for this model, whose weights the ledger does not have");
     json_decref(result);
     return rc;
 }
@@ -497,7 +511,7 @@ static int certify(struct books *b, struct dp_err *err)
     if (rc == DP_OK && !dp_frame_has(frame, DP_F_LEDGER))
         rc = dp_fail(err, DP_E_RUN, "%s: no ledger has paid for this model", b->model);
     if (rc == DP_OK) {
-        struct dp_certified what = {dp_frame_text(frame, DP_F_LEDGER, ""), frame->lap, digest};
+        struct dp_certified what = certified(frame, digest);
         rc = dp_certificate_make(b->ledger, &what, &json, err);
     }
     if (rc == DP_OK) {

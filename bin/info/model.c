@@ -96,6 +96,8 @@ static void print_doubts(const struct dp_frame *frame, FILE *out)
         fprintf(out, "  delta is not below 1/N = %g: it would permit to publish somebody's row\n", 1 / rows);
     if (dp_frame_real(frame, DP_F_EPSILON, 0) > 10)
         fputs("  epsilon is above 10: little is hidden\n", out);
+    if (dp_frame_has(frame, DP_F_EPSILON) && frame->lap < dp_frame_int(frame, DP_F_LAPS, 0))
+        fputs("  a lap before the last: chosen by its results it costs what all laps cost (dp-account certify)\n", out);
 }
 
 static void print_privacy(const struct dp_frame *frame, FILE *out)

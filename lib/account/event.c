@@ -145,6 +145,23 @@ int dp_charges_add_run(struct dp_charges *charges, const struct dp_event *event,
     return add(charges, event, whole, true, err);
 }
 
+int dp_charges_continue(struct dp_charges *charges, const struct dp_event *event, int64_t laps, struct dp_err *err)
+{
+    return add(charges, event, laps, true, err);
+}
+
+int dp_charges_at_least(struct dp_charges *charges, const struct dp_event *event, int64_t laps, struct dp_err *err)
+{
+    for (size_t i = 0; i < charges->count; i++) {
+        struct dp_charge *charge = &charges->charge[i];
+        if (dp_event_same(&charge->event, event)) {
+            charge->laps = laps > charge->laps ? laps : charge->laps;
+            return DP_OK;
+        }
+    }
+    return add(charges, event, laps, false, err);
+}
+
 bool dp_charges_same(const struct dp_charges *a, const struct dp_charges *b)
 {
     bool same = a->count == b->count;

@@ -99,6 +99,13 @@ void dp_charges_free(struct dp_charges *charges);
    has begun count as whole ones. Epochs of several runs may then be counted together, because no two runs share one. */
 int dp_charges_add_run(struct dp_charges *charges, const struct dp_event *event, int64_t laps, struct dp_err *err);
 
+/* Adds further laps of the run that all of the list is of, to the charge of the same event if there is one: they go on in its
+   shuffled epochs. */
+int dp_charges_continue(struct dp_charges *charges, const struct dp_event *event, int64_t laps, struct dp_err *err);
+
+/* The charge of the event becomes one of at least so many laps: it is raised to them, or added where there is none. */
+int dp_charges_at_least(struct dp_charges *charges, const struct dp_event *event, int64_t laps, struct dp_err *err);
+
 /* Whether the same events come in the same order, as often. */
 bool dp_charges_same(const struct dp_charges *a, const struct dp_charges *b);
 

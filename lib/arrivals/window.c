@@ -136,9 +136,9 @@ static int end_run(const struct dp_stage *stage, struct dp_frame *frame, struct 
     const struct state *s = stage->state;
     if (!s->any)
         return too_few(stage, err);
-    dp_frame_reset(frame, DP_KIND_END);
+    int rc = dp_model_end(frame, err);
     dp_frame_set_bool(frame, DP_F_EXHAUSTED, true);
-    return DP_STAGE_STOP;
+    return rc == DP_OK ? DP_STAGE_STOP : rc;
 }
 
 static int make_arrays(struct dp_stage *stage, struct dp_frame *frame, float **x, double **y, struct dp_err *err)

@@ -9,6 +9,7 @@
 #include "gate/charge.h"
 #include "gate/least.h"
 #include "gate/where.h"
+#include "wire/model.h"
 
 int dp_payer_check_options(const struct dp_payer_options *o, struct dp_err *err)
 {
@@ -117,6 +118,8 @@ static struct dp_ledger_run ledger_run(const struct dp_payer *p, const struct dp
         .as_published = o->as_published,
         .preprocessing = dp_frame_text(frame, DP_F_PREPROCESSING, ""),
         .init = dp_frame_text(frame, DP_F_LEDGER, NULL),
+        .init_model = dp_frame_text(p->announcement.hello, DP_F_MODEL_DIGEST, NULL),
+        .init_lap = dp_frame_int(p->announcement.hello, DP_F_MODEL_LAP, 0),
         .time = p->time,
         .laps = p->spend.limit < laps ? p->spend.limit : laps,
         .prefix = prefix,
@@ -151,6 +154,7 @@ static int open_found(struct dp_payer *p, const struct dp_ledger_run *run, struc
     const struct dp_payer_options *o = p->options;
     struct dp_where_query query = {.ledger = o->ledger, .directory = p->directory};
     struct dp_where where = {0};
+    bool planned = !o->adaptive && (o->as_published || isfinite(p->spend.whole));
     /* A seeded run is an experiment: what it costs means nothing. */
     if (run->seeded)
         query.registry.none = true;
@@ -158,7 +162,7 @@ static int open_found(struct dp_payer *p, const struct dp_ledger_run *run, struc
         query.registry = dp_registry_chosen(&o->registry, p->registry);
     int rc = dp_where_open(&where, &query, run, p->unregistered, err);
     if (rc == DP_OK)
-        rc = dp_reserve_open(&p->reserve, where.ledger->name, run, err);
+        rc = dp_reserve_open(&p->reserve, where.ledger->name, run, planned, p->last_lap, err);
     if (rc == DP_OK)
         rc = dp_where_note(&where, run, dp_ledger_run_id(p->reserve.ledger), err);
     dp_where_close(&where);
@@ -245,6 +249,21 @@ static enum dp_meter_kind meter_of(const struct dp_payer *p)
     return p->options->as_published && !p->options->adaptive ? DP_METER_PUBLISHED : DP_METER_RDP;
 }
 
+/* A frame states what its model cost if it was clear beforehand that its run would have so many laps. The ledger knows how many
+   there were, and who starts from one of them may have seen them all. */
+static int charge_start(struct dp_payer *p, struct dp_err *err)
+{
+    double epsilon = 0, delta = 0;
+    if (p->last_lap > 0 || p->reserve.ledger == NULL)
+        return DP_OK;
+    int rc = dp_ledger_prior(p->reserve.ledger, &epsilon, &delta, err);
+    p->prior_sound = fmax(p->prior_sound, epsilon);
+    p->prior_delta = fmax(p->prior_delta, delta);
+    if (!p->published) /* what a paper claims stays as it claims it */
+        p->prior_epsilon = p->prior_sound;
+    return rc;
+}
+
 /* How the run will be charged: by what was announced, and its first lap. */
 static int begin(struct dp_payer *p, const struct dp_frame *frame, bool sound, struct dp_err *err)
 {
@@ -272,6 +291,8 @@ static int begin(struct dp_payer *p, const struct dp_frame *frame, bool sound, s
         rc = dp_spend_resume(&p->spend, p->last_lap, p->spent, p->claimed, err);
     if (rc == DP_OK)
         rc = open_ledger(p, frame, start.sound, err);
+    if (rc == DP_OK)
+        rc = charge_start(p, err);
     if (rc == DP_OK)
         rc = charge_lost(p, err);
     p->published |= o->as_published;
@@ -400,14 +421,25 @@ void dp_payer_passed(struct dp_payer *p, const struct dp_frame *frame)
 
 /* --- the end, and checkpoints */
 
+/* Closes the ledger. digest: of the last model that the run has released, or NULL; a site does not know it, and takes nobody's
+   word for it. */
+static int end_run(struct dp_payer *p, const char *status, const char *digest, struct dp_err *err)
+{
+    const struct dp_reserve_model last = {digest != NULL && !p->site ? digest : "", p->last_lap};
+    return dp_reserve_end(&p->reserve, &p->spend, status, &last, err);
+}
+
 int dp_payer_stop(struct dp_payer *p, int spent, struct dp_frame *frame, struct dp_err *err)
 {
-    char text[DP_ERR_MESSAGE_SIZE];
+    char text[DP_ERR_MESSAGE_SIZE], digest[DP_MODEL_DIGEST] = "";
+    struct dp_err unused;
     memcpy(text, err->message, sizeof text); /* that of the data set, or one that pays for no lap */
     if (spent == DP_SPENT)
         snprintf(text, sizeof text, "the budget of epsilon = %g is spent after lap %lld (epsilon %.6g)", p->options->epsilon,
                  (long long)p->last_lap, p->spend.epsilon);
-    int rc = dp_reserve_end(&p->reserve, &p->spend, "budget", err);
+    /* The frame has the model that the lap would have begun with: the last one that was released. */
+    bool model = p->last_lap > 0 && dp_frame_has(frame, DP_F_MODEL) && dp_model_digest(frame, digest, &unused) == DP_OK;
+    int rc = end_run(p, "budget", model ? digest : NULL, err);
     if (rc != DP_OK)
         return rc;
     dp_frame_reset(frame, DP_KIND_END);
@@ -415,11 +447,11 @@ int dp_payer_stop(struct dp_payer *p, int spent, struct dp_frame *frame, struct 
     return dp_frame_set_text(frame, DP_F_MESSAGE, text, strlen(text), err);
 }
 
-int dp_payer_end(struct dp_payer *p, bool interrupted, struct dp_err *err)
+int dp_payer_end(struct dp_payer *p, bool interrupted, const char *digest, struct dp_err *err)
 {
     /* Why a run ends before its last lap is for the gate to doubt: what was released may have decided it. */
     bool early = interrupted || p->spend.laps < p->laps;
-    return p->begun ? dp_reserve_end(&p->reserve, &p->spend, early ? "interrupted" : "done", err) : DP_OK;
+    return p->begun ? end_run(p, early ? "interrupted" : "done", digest, err) : DP_OK;
 }
 
 int dp_payer_save(struct dp_payer *p, struct dp_state *state, struct dp_err *err)

@@ -77,8 +77,8 @@ void dp_payer_warn(const struct dp_payer *payer, const struct dp_frame *lap, voi
    dp_payer_pay gave, and *err as it left it. 0, or what went wrong then. */
 int dp_payer_stop(struct dp_payer *payer, int spent, struct dp_frame *frame, struct dp_err *err);
 
-/* The clean end. */
-int dp_payer_end(struct dp_payer *payer, bool interrupted, struct dp_err *err);
+/* The clean end. digest: of the last model that the run has released, as wire/model.h makes it; NULL where nobody says. */
+int dp_payer_end(struct dp_payer *payer, bool interrupted, const char *digest, struct dp_err *err);
 
 /* What was charged follows from the events and the number of laps. The first frame is held to; the ledger has a line that says
    from where the run may go on. */

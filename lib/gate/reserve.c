@@ -1,6 +1,9 @@
 #include "gate/reserve.h"
 
+#include <string.h>
+
 #include "account/account.h"
+#include "ledger/sum.h"
 
 static int64_t laps_of(const struct dp_charges *charges, const struct dp_event *event)
 {
@@ -9,18 +12,6 @@ static int64_t laps_of(const struct dp_charges *charges, const struct dp_event *
         if (dp_event_same(&charges->charge[i].event, event))
             laps += charges->charge[i].laps;
     return laps;
-}
-
-/* One charge per event, shuffled epochs too: they are all of one run. */
-static int add(struct dp_charges *charges, const struct dp_event *event, int64_t laps, struct dp_err *err)
-{
-    for (size_t i = 0; i < charges->count; i++) {
-        if (dp_event_same(&charges->charge[i].event, event)) {
-            charges->charge[i].laps += laps;
-            return DP_OK;
-        }
-    }
-    return dp_charges_add(charges, event, laps, err);
 }
 
 /* Laps of a shuffled epoch that were lost: no other laps may fill it, since they are of another permutation. */
@@ -32,16 +23,57 @@ static int fill_epoch(struct dp_reserve *r, const struct dp_charge *lost, struct
     for (int64_t missing = epoch - laps % epoch; missing > 0; missing -= granted) {
         int rc = dp_ledger_reserve(r->ledger, &lost->event, missing, &granted, err);
         if (rc == DP_OK)
-            rc = add(&r->used, &lost->event, granted, err);
+            rc = dp_charges_continue(&r->used, &lost->event, granted, err);
         if (rc == DP_OK)
-            rc = add(&r->lost, &lost->event, granted, err);
+            rc = dp_charges_continue(&r->lost, &lost->event, granted, err);
         if (rc != DP_OK)
             return rc;
     }
     return DP_OK;
 }
 
-int dp_reserve_open(struct dp_reserve *r, const char *path, const struct dp_ledger_run *run, struct dp_err *err)
+/* Adds the laps of the run behind the first `done`, as far as the budgets of the population afford it now: it gets no more. */
+static int add_rest(const struct dp_reserve *r, const struct dp_ledger_run *run, int64_t done, struct dp_charges *plan,
+                    struct dp_err *err)
+{
+    struct dp_charges whole = {0}, before = {0};
+    int64_t affords = dp_ledger_affords(r->ledger), laps = affords < run->laps ? affords : run->laps;
+    int rc = laps > done ? run->prefix(run->plan, laps, &whole, err) : DP_OK;
+    if (rc == DP_OK && laps > done && done > 0)
+        rc = run->prefix(run->plan, done, &before, err);
+    for (size_t i = 0; rc == DP_OK && i < whole.count; i++) {
+        const struct dp_event *event = &whole.charge[i].event;
+        int64_t rest = whole.charge[i].laps - laps_of(&before, event), room = DP_EVENT_MOST_LAPS - laps_of(plan, event);
+        if (rest > 0 && room > 0)
+            rc = dp_charges_continue(plan, event, rest < room ? rest : room, err);
+    }
+    dp_charges_free(&whole);
+    dp_charges_free(&before);
+    return rc;
+}
+
+/* Writes down what the run will have spent in the end: what it has paid for already, with the epochs that lost laps have begun,
+   and the rest of its plan. */
+static int write_plan(struct dp_reserve *r, const struct dp_ledger_run *run, int64_t done, struct dp_err *err)
+{
+    struct dp_charges plan = {0};
+    int rc = DP_OK;
+    for (size_t i = 0; rc == DP_OK && i < r->used.count; i++) {
+        const struct dp_charge *used = &r->used.charge[i];
+        rc = laps_of(&r->lost, &used->event) > 0 ? dp_charges_add_run(&plan, &used->event, used->laps, err)
+                                                 : dp_charges_continue(&plan, &used->event, used->laps, err);
+    }
+    if (rc == DP_OK)
+        rc = add_rest(r, run, done, &plan, err);
+    if (rc == DP_OK && plan.count > 0)
+        rc = dp_ledger_plan(r->ledger, &plan, err);
+    r->planned = rc == DP_OK && plan.count > 0;
+    dp_charges_free(&plan);
+    return rc;
+}
+
+int dp_reserve_open(struct dp_reserve *r, const char *path, const struct dp_ledger_run *run, bool planned, int64_t done,
+                    struct dp_err *err)
 {
     struct dp_charges paid = {0};
     int rc = dp_ledger_open(&r->ledger, path, run, err);
@@ -52,17 +84,19 @@ int dp_reserve_open(struct dp_reserve *r, const char *path, const struct dp_ledg
         int64_t lost = charge->laps - laps_of(&r->used, &charge->event);
         if (lost <= 0)
             continue;
-        rc = add(&r->lost, &charge->event, lost, err);
+        rc = dp_charges_continue(&r->lost, &charge->event, lost, err);
         if (rc == DP_OK)
-            rc = add(&r->used, &charge->event, lost, err);
+            rc = dp_charges_continue(&r->used, &charge->event, lost, err);
     }
+    if (rc == DP_OK && planned)
+        rc = write_plan(r, run, done, err);
     for (size_t i = 0; rc == DP_OK && i < r->lost.count; i++) {
         struct dp_charge lost = r->lost.charge[i];
         rc = fill_epoch(r, &lost, err);
     }
     for (size_t i = 0; rc == DP_OK && i < r->used.count; i++) {
         r->laps += r->used.charge[i].laps;
-        rc = add(&r->reserved, &r->used.charge[i].event, r->used.charge[i].laps, err);
+        rc = dp_charges_continue(&r->reserved, &r->used.charge[i].event, r->used.charge[i].laps, err);
     }
     dp_charges_free(&paid);
     return rc;
@@ -98,27 +132,51 @@ int dp_reserve_lap(struct dp_reserve *r, const struct dp_event *event, int64_t t
         int64_t granted;
         rc = dp_ledger_reserve(r->ledger, event, chunk(r, event, together, left), &granted, err);
         if (rc == DP_OK)
-            rc = add(&r->reserved, event, granted, err);
+            rc = dp_charges_continue(&r->reserved, event, granted, err);
     }
     if (rc == DP_OK)
-        rc = add(&r->used, event, 1, err);
+        rc = dp_charges_continue(&r->used, event, 1, err);
     r->laps += rc == DP_OK;
     return rc;
 }
 
-int dp_reserve_end(struct dp_reserve *r, const struct dp_spend *spend, const char *status, struct dp_err *err)
+/* The epsilon of a run whose laps were known beforehand, as its readers compute it: of all of them, or where the run had no
+   plan and did not end by itself, at one order. */
+static int readers_epsilon(const struct dp_reserve *r, const struct dp_spend *spend, struct dp_ledger_end *end,
+                           struct dp_err *err)
 {
-    struct dp_ledger_end end = {.used = &r->used, .epsilon = spend->epsilon, .delta = spend->delta, .status = status};
-    struct dp_answer answer;
+    struct dp_charges all = {0};
+    struct dp_answer answer = {0};
+    int rc = DP_OK;
+    for (size_t i = 0; rc == DP_OK && i < r->used.count; i++)
+        rc = dp_charges_at_least(&all, &r->used.charge[i].event, r->used.charge[i].laps, err);
+    if (rc == DP_OK)
+        rc = dp_ledger_stated(r->ledger, &all, err);
+    if (rc == DP_OK && !r->planned && strcmp(end->status, "interrupted") == 0)
+        rc = dp_ledger_at_order(&all, spend->budget, spend->delta, &answer, err);
+    else if (rc == DP_OK)
+        rc = dp_account_epsilon(DP_ACCOUNTANT_BEST, &all, spend->delta, &answer, err);
+    end->epsilon = answer.upper;
+    end->accountant = dp_accountant_names[answer.by];
+    dp_charges_free(&all);
+    return rc;
+}
+
+int dp_reserve_end(struct dp_reserve *r, const struct dp_spend *spend, const char *status, const struct dp_reserve_model *last,
+                   struct dp_err *err)
+{
+    struct dp_ledger_end end = {.used = &r->used,
+                                .epsilon = spend->epsilon,
+                                .delta = spend->delta,
+                                .accountant = dp_spend_accountant(spend),
+                                .status = status,
+                                .model = last->digest[0] != '\0' ? last->digest : NULL,
+                                .model_lap = last->lap};
     int rc = DP_OK;
     if (r->ledger == NULL)
         return DP_OK;
-    end.accountant = dp_spend_accountant(spend);
-    if (!spend->adaptive && spend->by == DP_METER_RDP) {
-        rc = dp_account_epsilon(DP_ACCOUNTANT_BEST, &r->used, spend->delta, &answer, err);
-        end.epsilon = answer.upper;
-        end.accountant = dp_accountant_names[answer.by];
-    }
+    if (!spend->adaptive && spend->by == DP_METER_RDP)
+        rc = readers_epsilon(r, spend, &end, err);
     if (rc == DP_OK)
         rc = dp_ledger_close(r->ledger, &end, err);
     dp_ledger_free(r->ledger);

@@ -340,6 +340,7 @@ static const char *take_resumed(struct dp_ledger_book *book, json_t *line, const
     }
     json_decref(entry->close);
     entry->close = NULL;
+    entry->model = NULL;
     entry->checkpoint = entry->before = 0;
     return NULL;
 }
@@ -469,6 +470,33 @@ static const char *take_charge(struct dp_ledger_book *book, json_t *line, const 
     return why;
 }
 
+/* What the run will have spent in the end, said before its first lap, or before the first one since it was resumed. */
+static const char *take_plan(struct dp_ledger_book *book, json_t *line)
+{
+    const char *run;
+    json_t *charges;
+    struct dp_charge charge;
+    if (json_unpack_ex(line, NULL, JSON_STRICT, "{s:s, s:o}", "run", &run, "charges", &charges) != 0 || !json_is_array(charges))
+        return malformed;
+    struct dp_ledger_entry *entry = dp_ledger_book_find(book, run);
+    if (entry == NULL || entry->close != NULL)
+        return closed;
+    for (size_t i = 0; i < entry->events; i++)
+        if (entry->event[i].reserved != entry->event[i].least)
+            return "its run has reserved laps before it said what it would do";
+    dp_charges_clear(&entry->plan);
+    for (size_t i = 0; i < json_array_size(charges); i++) {
+        if (dp_charge_from_json(json_array_get(charges, i), NULL, &charge, NULL) != DP_OK)
+            return malformed;
+        int rc = dp_charges_at_least(&entry->plan, &charge.event, charge.laps, NULL);
+        dp_event_free(&charge.event);
+        if (rc != DP_OK)
+            return no_memory;
+    }
+    note_line(book, entry);
+    return NULL;
+}
+
 /* What the run has used by now is what it has spent, but for laps that it had paid for when it was resumed. */
 static const char *take_checkpoint(struct dp_ledger_book *book, json_t *line)
 {
@@ -513,12 +541,15 @@ static const char *take_checkpoint(struct dp_ledger_book *book, json_t *line)
 
 static const char *take_close(struct dp_ledger_book *book, json_t *line)
 {
-    const char *run, *accountant, *status;
+    const char *run, *accountant, *status, *digest = NULL;
     double epsilon, delta;
-    json_int_t laps;
+    json_int_t laps, lap = 0;
+    json_t *model = NULL;
     int64_t used = 0;
-    if (json_unpack_ex(line, NULL, JSON_STRICT, "{s:s, s:I, s:F, s:F, s:s, s:s}", "run", &run, "laps", &laps, "epsilon",
-                       &epsilon, "delta", &delta, "accountant", &accountant, "status", &status) != 0)
+    if (json_unpack_ex(line, NULL, JSON_STRICT, "{s:s, s:I, s:F, s:F, s:s, s:s, s?o}", "run", &run, "laps", &laps, "epsilon",
+                       &epsilon, "delta", &delta, "accountant", &accountant, "status", &status, "model", &model) != 0 ||
+        (model != NULL &&
+         (json_unpack_ex(model, NULL, JSON_STRICT, "{s:I, s:s}", "lap", &lap, "digest", &digest) != 0 || lap < 1)))
         return malformed;
     struct dp_ledger_entry *entry = dp_ledger_book_find(book, run);
     if (entry == NULL || entry->close != NULL)
@@ -538,6 +569,8 @@ static const char *take_close(struct dp_ledger_book *book, json_t *line)
     entry->laps = laps;
     entry->closed_epsilon = epsilon;
     entry->closed_delta = delta;
+    entry->model = digest;
+    entry->model_lap = lap;
     return NULL;
 }
 
@@ -568,7 +601,7 @@ static const char *take_members(struct dp_ledger_book *book, json_t *line)
         return why;
     if (book->most > 0 && book->lines >= book->most)
         return NULL;
-    static const char *const kinds[] = {"budget", "open", "reserve", "charge", "refund", "close", "checkpoint"};
+    static const char *const kinds[] = {"budget", "open", "reserve", "charge", "refund", "close", "checkpoint", "plan"};
     size_t k = 0;
     while (k < sizeof kinds / sizeof *kinds && strcmp(kind, kinds[k]) != 0)
         k++;
@@ -590,6 +623,8 @@ static const char *take_members(struct dp_ledger_book *book, json_t *line)
         return take_close(book, line);
     case 6:
         return take_checkpoint(book, line);
+    case 7:
+        return take_plan(book, line);
     default:
         return "it is of no kind that this version knows";
     }
@@ -695,6 +730,33 @@ int dp_ledger_book_mark(const struct dp_ledger_book *book, const char *text, str
     return DP_OK;
 }
 
+const struct dp_ledger_entry *dp_ledger_book_parent(const struct dp_ledger_book *book, const struct dp_ledger_entry *entry)
+{
+    struct dp_ledger_entry *parent = NULL;
+    if (entry->init == NULL || dp_ledger_book_mark(book, entry->init, &parent, NULL) != DP_OK)
+        return NULL;
+    return parent;
+}
+
+int dp_ledger_book_model(const struct dp_ledger_book *book, const char *mark, int64_t lap, const char *digest, bool *bound,
+                         struct dp_err *err)
+{
+    struct dp_ledger_entry *entry;
+    int rc = dp_ledger_book_mark(book, mark, &entry, err);
+    if (rc != DP_OK)
+        return rc;
+    /* A run that was resumed may have had a model of this lap before, under the name that it had then. */
+    bool has = entry->model != NULL && entry->model_lap == lap && strncmp(mark, entry->run, DP_LEDGER_RUN) == 0;
+    if (bound != NULL)
+        *bound = has;
+    return !has || strcmp(entry->model, digest) == 0
+               ? DP_OK
+               : dp_fail(err, DP_E_UNSAFE,
+                         "the model of lap %lld is not the one that its run released: the ledger %s has a digest of other "
+                         "weights",
+                         (long long)lap, book->path);
+}
+
 int dp_ledger_book_checkpoint(const struct dp_ledger_book *book, const char *text, bool any, struct dp_ledger_entry **entry,
                               struct dp_err *err)
 {
@@ -736,6 +798,7 @@ void dp_ledger_book_free(struct dp_ledger_book *book)
         for (size_t k = 0; k < entry->events; k++)
             dp_event_free(&entry->event[k].event);
         free(entry->event);
+        dp_charges_free(&entry->plan);
     }
     for (size_t i = 0; i < book->limits; i++)
         json_decref(book->limit[i].lines);

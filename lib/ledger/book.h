@@ -43,14 +43,17 @@ struct dp_ledger_entry {
     int addition;             /* the same: it chose that budgets of which nothing had been spent go by addition alone */
     struct dp_ledger_laps *event;
     size_t events, capacity;
-    size_t checkpoint; /* seq of the newest line that it can be resumed from, 0 for none */
-    size_t before;     /* the one before, while nothing was reserved since the newest: its files may never have been finished */
-    size_t who;        /* of its population, for dp_ledger_book_root */
-    size_t covered;    /* 1 + the limit that its cost was taken from when that was set; 0: none */
+    struct dp_charges plan; /* what it will have spent in the end, as it was known before its laps; empty where it was not */
+    size_t checkpoint;      /* seq of the newest line that it can be resumed from, 0 for none */
+    size_t before;  /* the one before, while nothing was reserved since the newest: its files may never have been finished */
+    size_t who;     /* of its population, for dp_ledger_book_root */
+    size_t covered; /* 1 + the limit that its cost was taken from when that was set; 0: none */
     /* of its close line */
     const char *accountant, *status;
     int64_t laps;
     double closed_epsilon, closed_delta;
+    const char *model; /* the digest of the last model that it released, or NULL */
+    int64_t model_lap; /* whose lap that is */
 };
 
 /* A budget as it stands now, by the law of ledger/limit.h. */
@@ -131,6 +134,15 @@ bool dp_ledger_book_has(const struct dp_ledger_book *book, const struct dp_ledge
 /* The run that a mark names, at its state or a later one. DP_E_RUN: not a mark. DP_E_UNSAFE: not in this book. */
 int dp_ledger_book_mark(const struct dp_ledger_book *book, const char *mark, struct dp_ledger_entry **entry,
                         struct dp_err *err);
+
+/* The run that the model came from that this run started from, NULL where there is none. */
+const struct dp_ledger_entry *dp_ledger_book_parent(const struct dp_ledger_book *book, const struct dp_ledger_entry *entry);
+
+/* Whether a model with that mark and lap is the one that its run released, by a digest of its weights. *bound (may be NULL): the
+   ledger has the digest of this lap; it has that of a run's last model alone. DP_E_UNSAFE: it has another one. Other errors as
+   dp_ledger_book_mark. */
+int dp_ledger_book_model(const struct dp_ledger_book *book, const char *mark, int64_t lap, const char *digest, bool *bound,
+                         struct dp_err *err);
 
 /* The run that can be resumed from the checkpoint of that mark: its newest, or the one before while nothing was reserved since;
    or with `any` whatever line of the run, which then counts as a checkpoint at which nothing was used. DP_E_UNSAFE: none can,

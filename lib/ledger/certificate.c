@@ -23,15 +23,6 @@ static void cost_free(struct cost *cost)
     json_decref(cost->preprocessing);
 }
 
-/* The run that a run started from, or NULL. */
-static const struct dp_ledger_entry *parent_of(const struct dp_ledger_book *book, const struct dp_ledger_entry *entry)
-{
-    struct dp_ledger_entry *parent = NULL;
-    if (entry->init != NULL && dp_ledger_book_mark(book, entry->init, &parent, NULL) != DP_OK)
-        return NULL;
-    return parent;
-}
-
 static int add_text(json_t *list, const char *text)
 {
     for (size_t i = 0; i < json_array_size(list); i++)
@@ -40,44 +31,35 @@ static int add_text(json_t *list, const char *text)
     return json_array_append_new(list, json_string(text));
 }
 
-/* Adds what the run has cost by itself: its epsilon and its delta. */
-static int add_epsilon(struct cost *cost, const struct dp_ledger_entry *entry, int64_t most, struct dp_err *err)
+static int64_t spent_laps(const struct dp_ledger_entry *entry)
 {
-    struct dp_ledger_sum own = {0};
-    struct dp_answer answer;
-    int rc = dp_ledger_sum_add(&own, entry, most, err);
-    if (rc == DP_OK)
-        rc = dp_ledger_sum_epsilon(&own, entry->delta, &answer, err);
-    dp_ledger_sum_free(&own);
-    if (rc == DP_OK) {
-        cost->added_epsilon = (cost->added_epsilon + answer.upper) * (1 + 0x1p-52);
-        cost->added_delta = (cost->added_delta + entry->delta) * (1 + 0x1p-52);
-    }
-    return rc;
+    int64_t laps = 0;
+    for (size_t i = 0; i < entry->events; i++)
+        laps += dp_ledger_laps_spent(&entry->event[i]);
+    return laps;
 }
 
-static int add_run(struct cost *cost, const struct dp_ledger_entry *entry, int64_t lap, struct dp_err *err)
+/* Adds a run, at what every reader states of it: all that it has released, whichever of its laps the model is of. */
+static int add_run(struct cost *cost, const struct dp_ledger_entry *entry, struct dp_err *err)
 {
-    /* Of a run that was resumed its number does not say how many laps went out before it. */
-    int64_t paid = 0, most = lap > 0 && entry->openings == 1 ? lap : INT64_MAX;
-    for (size_t i = 0; i < entry->events; i++)
-        paid += dp_ledger_laps_spent(&entry->event[i]);
-    if (lap > paid)
-        return dp_fail(err, DP_E_UNSAFE, "the model is of lap %lld and its run has paid for %lld", (long long)lap,
-                       (long long)paid);
-    int rc = dp_ledger_sum_add(&cost->sum, entry, most, err);
+    struct dp_answer answer;
+    int rc = dp_ledger_sum_add(&cost->sum, entry, err);
     if (rc == DP_OK)
-        rc = add_epsilon(cost, entry, most, err);
+        rc = dp_ledger_run_epsilon(entry, &answer, err);
     if (rc != DP_OK)
         return rc;
+    cost->added_epsilon = (cost->added_epsilon + answer.upper) * (1 + 0x1p-52);
+    cost->added_delta = (cost->added_delta + entry->delta) * (1 + 0x1p-52);
     cost->count++;
     cost->delta = fmax(cost->delta, entry->delta);
     cost->prior_epsilon += entry->prior_epsilon;
     cost->prior_delta += entry->prior_delta;
     cost->seeded |= entry->seeded;
     cost->published |= entry->as_published;
-    int bad = json_array_append_new(cost->runs, json_pack("{s:s, s:s, s:b, s:s}", "run", entry->run, "data", entry->data,
-                                                          "closed", entry->close != NULL, "software", entry->software));
+    json_t *run = json_pack("{s:s, s:s, s:b, s:s, s:I, s:s, s:s}", "run", entry->run, "data", entry->data, "closed",
+                            entry->close != NULL, "status", dp_ledger_status(entry), "laps", (json_int_t)spent_laps(entry),
+                            "stated_at", dp_ledger_basis_names[dp_ledger_basis(entry)], "software", entry->software);
+    int bad = json_array_append_new(cost->runs, run);
     if (entry->preprocessing[0] != '\0')
         bad |= add_text(cost->preprocessing, entry->preprocessing);
     return bad ? dp_fail(err, DP_E_RUN, "out of memory") : DP_OK;
@@ -129,14 +111,14 @@ static int describe(const struct cost *cost, const struct dp_ledger_entry *first
     return rc;
 }
 
-/* The members about one population, from `newest` back; lap as in struct dp_certified, or 0 for all. */
-static int state(const struct dp_ledger_book *book, const struct dp_ledger_entry *newest, size_t who, int64_t lap, json_t *into,
+/* The members about one population, from `newest` back. */
+static int state(const struct dp_ledger_book *book, const struct dp_ledger_entry *newest, size_t who, json_t *into,
                  struct dp_err *err)
 {
     struct cost cost = {.runs = json_array(), .preprocessing = json_array()};
     const struct dp_ledger_entry *first = NULL;
     int rc = cost.runs != NULL && cost.preprocessing != NULL ? DP_OK : dp_fail(err, DP_E_RUN, "out of memory");
-    for (const struct dp_ledger_entry *e = newest; rc == DP_OK && e != NULL; e = parent_of(book, e)) {
+    for (const struct dp_ledger_entry *e = newest; rc == DP_OK && e != NULL; e = dp_ledger_book_parent(book, e)) {
         if (dp_ledger_book_root(book, e->who) != who)
             continue;
         if (first == NULL)
@@ -145,7 +127,7 @@ static int state(const struct dp_ledger_book *book, const struct dp_ledger_entry
             rc = dp_fail(err, DP_E_UNSAFE, "the runs %s and %s have different adjacencies: their costs do not compose",
                          first->run, e->run);
         else
-            rc = add_run(&cost, e, e == newest ? lap : 0, err);
+            rc = add_run(&cost, e, err);
     }
     if (rc == DP_OK)
         rc = describe(&cost, first, into, err);
@@ -157,20 +139,58 @@ static int state(const struct dp_ledger_book *book, const struct dp_ledger_entry
 static int add_others(const struct dp_ledger_book *book, const struct dp_ledger_entry *own, json_t *others, struct dp_err *err)
 {
     int rc = DP_OK;
-    for (const struct dp_ledger_entry *e = parent_of(book, own); rc == DP_OK && e != NULL; e = parent_of(book, e)) {
+    for (const struct dp_ledger_entry *e = dp_ledger_book_parent(book, own); rc == DP_OK && e != NULL;
+         e = dp_ledger_book_parent(book, e)) {
         size_t who = dp_ledger_book_root(book, e->who);
         bool known = who == dp_ledger_book_root(book, own->who);
-        for (const struct dp_ledger_entry *f = parent_of(book, own); !known && f != e; f = parent_of(book, f))
+        for (const struct dp_ledger_entry *f = dp_ledger_book_parent(book, own); !known && f != e;
+             f = dp_ledger_book_parent(book, f))
             known = dp_ledger_book_root(book, f->who) == who;
         if (known)
             continue;
         json_t *other = json_object();
-        rc = other != NULL ? state(book, own, who, 0, other, err) : dp_fail(err, DP_E_RUN, "out of memory");
+        rc = other != NULL ? state(book, own, who, other, err) : dp_fail(err, DP_E_RUN, "out of memory");
         if (rc == DP_OK && json_array_append(others, other) != 0)
             rc = dp_fail(err, DP_E_RUN, "out of memory");
         json_decref(other);
     }
     return rc;
+}
+
+/* What the laps up to the model's would have cost if it had been clear beforehand that there would be so many. Of a run that was
+   resumed the lap does not say how many went out before it, nor of which event they were where there are several. */
+static int add_fixed_lap(const struct dp_ledger_entry *entry, int64_t lap, json_t *made, struct dp_err *err)
+{
+    struct dp_charges laps = {0};
+    struct dp_answer answer;
+    if (entry->openings > 1 || entry->order > 0 || entry->events != 1 || lap >= spent_laps(entry))
+        return DP_OK;
+    int rc = dp_charges_add(&laps, &entry->event[0].event, lap, err);
+    if (rc == DP_OK)
+        rc = dp_account_epsilon(DP_ACCOUNTANT_BEST, &laps, entry->delta, &answer, err);
+    dp_charges_free(&laps);
+    if (rc == DP_OK &&
+        json_object_set_new(made, "if_the_lap_was_fixed",
+                            json_pack("{s:I, s:o, s:o, s:f, s:s}", "laps", (json_int_t)lap, "epsilon",
+                                      dp_ledger_real_json(answer.upper), "epsilon_lower", dp_ledger_real_json(answer.lower),
+                                      "delta", entry->delta, "accountant", dp_accountant_names[answer.by])) != 0)
+        rc = dp_fail(err, DP_E_RUN, "out of memory");
+    return rc;
+}
+
+/* The model, its run, and whether they are each other's. */
+static int describe_model(const struct dp_ledger_book *book, const struct dp_ledger_entry *entry,
+                          const struct dp_certified *what, json_t *made, struct dp_err *err)
+{
+    bool bound = false;
+    if (what->lap > spent_laps(entry))
+        return dp_fail(err, DP_E_UNSAFE, "the model is of lap %lld and its run has paid for %lld", (long long)what->lap,
+                       (long long)spent_laps(entry));
+    int rc = dp_ledger_book_model(book, what->mark, what->lap, what->model, &bound, err);
+    if (rc == DP_OK && (json_object_set_new(made, "model_in_ledger", json_boolean(bound)) != 0 ||
+                        json_object_set_new(made, "status", json_string(dp_ledger_status(entry))) != 0))
+        rc = dp_fail(err, DP_E_RUN, "out of memory");
+    return rc == DP_OK ? add_fixed_lap(entry, what->lap, made, err) : rc;
 }
 
 /* By the first `lines` lines of the ledger. */
@@ -190,8 +210,9 @@ static int make(const struct dp_ledger_book *book, size_t lines, const struct dp
     json_t *made = json_pack("{s:i, s:s, s:s, s:I, s:s, s:{s:I, s:s}}", "certificate", DP_CERTIFICATE_FORMAT, "software",
                              "dpline " DP_VERSION, "model", what->model, "lap", (json_int_t)what->lap, "mark", what->mark,
                              "ledger", "lines", (json_int_t)lines, "hash", book->hash[lines - 1]);
-    rc = made != NULL ? state(book, entry, dp_ledger_book_root(book, entry->who), what->lap, made, err)
-                      : dp_fail(err, DP_E_RUN, "out of memory");
+    rc = made != NULL ? describe_model(book, entry, what, made, err) : dp_fail(err, DP_E_RUN, "out of memory");
+    if (rc == DP_OK)
+        rc = state(book, entry, dp_ledger_book_root(book, entry->who), made, err);
     if (rc == DP_OK)
         rc = add_others(book, entry, others, err);
     if (rc == DP_OK && json_array_size(others) > 0 && json_object_set(made, "other_data", others) != 0)
@@ -255,16 +276,37 @@ static bool same_member(const json_t *made, const json_t *certificate, const cha
     return same(json_object_get(made, key), value);
 }
 
-/* The first certificates named neither the population nor the data set of each run: what they do not say is not compared. */
+/* What earlier certificates do not say is not compared: the first named neither the population nor the data set of each run, and
+   those after them did not say how the runs ended. */
+static const struct {
+    const char *has, *member[3], *of_run[3];
+} later[] = {
+    {"population", {"population"}, {"data"}},
+    {"status", {"status", "model_in_ledger", "if_the_lap_was_fixed"}, {"status", "laps", "stated_at"}},
+};
+
+static void leave_out(json_t *from, const char *const members[3])
+{
+    for (int m = 0; m < 3 && members[m] != NULL; m++)
+        json_object_del(from, members[m]);
+}
+
 static void leave_out_later(json_t *made, const json_t *certificate)
 {
-    json_t *run;
-    size_t i;
-    if (json_object_get(certificate, "population") != NULL)
-        return;
-    json_object_del(made, "population");
-    json_array_foreach (json_object_get(made, "runs"), i, run) {
-        json_object_del(run, "data");
+    json_t *other, *run;
+    size_t i, k;
+    for (size_t l = 0; l < sizeof later / sizeof *later; l++) {
+        if (json_object_get(certificate, later[l].has) != NULL)
+            continue;
+        leave_out(made, later[l].member);
+        json_array_foreach (json_object_get(made, "runs"), k, run) {
+            leave_out(run, later[l].of_run);
+        }
+        json_array_foreach (json_object_get(made, "other_data"), i, other) {
+            json_array_foreach (json_object_get(other, "runs"), k, run) {
+                leave_out(run, later[l].of_run);
+            }
+        }
     }
 }
 
@@ -282,7 +324,26 @@ static int compare(const json_t *certificate, const json_t *made, const char *pa
     return DP_OK;
 }
 
-int dp_certificate_verify(const json_t *certificate, const char *path, const char *model, struct dp_err *err)
+/* Whether the model at hand is the one that the certificate is about, and by the ledger as it is now the one of its run. */
+static int check_model(const struct dp_certified *what, const struct dp_certified *model, const char *path, bool *bound,
+                       struct dp_err *err)
+{
+    struct dp_ledger_book book = {0};
+    if (strcmp(model->model, what->model) != 0)
+        return dp_fail(err, DP_E_UNSAFE, "the certificate is for another model");
+    if (strcmp(model->mark, what->mark) != 0 || model->lap != what->lap)
+        return dp_fail(err, DP_E_UNSAFE,
+                       "the certificate is for lap %lld of the run %.32s, and the model is of lap %lld of the run %.32s",
+                       (long long)what->lap, what->mark, (long long)model->lap, model->mark);
+    int rc = dp_ledger_book_read(&book, path, err);
+    if (rc == DP_OK)
+        rc = dp_ledger_book_model(&book, model->mark, model->lap, model->model, bound, err);
+    dp_ledger_book_free(&book);
+    return rc;
+}
+
+int dp_certificate_verify(const json_t *certificate, const char *path, const struct dp_certified *model, bool *bound,
+                          struct dp_err *err)
 {
     struct dp_ledger_book book = {0};
     struct dp_certified what;
@@ -298,11 +359,11 @@ int dp_certificate_verify(const json_t *certificate, const char *path, const cha
                     "lap", &lap, "mark", &what.mark, "ledger", "lines", &lines, "hash", &hash) != 0 ||
         format < 1 || lines < 1)
         return dp_fail(err, DP_E_RUN, errno == ENOMEM ? "out of memory" : "not a certificate");
-    if (model != NULL && strcmp(model, what.model) != 0)
-        return dp_fail(err, DP_E_UNSAFE, "the certificate is for another model");
     what.lap = lap;
     book.most = (size_t)lines;
-    int rc = dp_ledger_book_read(&book, path, err);
+    int rc = model != NULL ? check_model(&what, model, path, bound, err) : DP_OK;
+    if (rc == DP_OK)
+        rc = dp_ledger_book_read(&book, path, err);
     if (rc == DP_OK && ((size_t)lines > book.lines || strcmp(book.hash[lines - 1], hash) != 0))
         rc = dp_fail(err, DP_E_UNSAFE,
                      "the ledger %s does not hold line %lld as the certificate has it: rolled back to an older state, or "

@@ -322,6 +322,8 @@ static int check_place(struct dp_ledger *l, const struct dp_ledger_run *run, str
         rc = check_resumed(l, run, err);
     if (rc == DP_OK && run->init != NULL)
         rc = dp_ledger_book_mark(&l->book, run->init, &from, err);
+    if (rc == DP_OK && run->init != NULL && run->init_model != NULL)
+        rc = dp_ledger_book_model(&l->book, run->init, run->init_lap, run->init_model, NULL, err);
     while (rc == DP_OK) {
         const struct dp_ledger_limit *limit = dp_ledger_book_limit(&l->book, population_of(run), run->data, &at);
         if (limit == NULL)
@@ -498,6 +500,34 @@ int dp_ledger_resumed(const struct dp_ledger *l, struct dp_charges *used, struct
     return rc;
 }
 
+int dp_ledger_stated(const struct dp_ledger *l, struct dp_charges *charges, struct dp_err *err)
+{
+    const struct dp_ledger_entry *self = dp_ledger_book_find(&l->book, l->run);
+    return self != NULL && charges->count > 0 ? dp_ledger_add_plan(self, charges, err) : DP_OK;
+}
+
+static void add_up(double *sum, double more)
+{
+    if (more > 0)
+        *sum = *sum > 0 ? (*sum + more) * (1 + 0x1p-52) : more;
+}
+
+int dp_ledger_prior(const struct dp_ledger *l, double *epsilon, double *delta, struct dp_err *err)
+{
+    const struct dp_ledger_entry *e = dp_ledger_book_find(&l->book, l->run);
+    int rc = DP_OK;
+    *epsilon = *delta = 0;
+    while (rc == DP_OK && (e = dp_ledger_book_parent(&l->book, e)) != NULL) {
+        struct dp_answer answer;
+        rc = dp_ledger_run_epsilon(e, &answer, err);
+        add_up(epsilon, answer.upper);
+        add_up(epsilon, e->prior_epsilon);
+        add_up(delta, e->delta);
+        add_up(delta, e->prior_delta);
+    }
+    return rc;
+}
+
 const char *dp_ledger_mark(const struct dp_ledger *ledger)
 {
     return ledger->mark;
@@ -510,14 +540,25 @@ const char *dp_ledger_run_id(const struct dp_ledger *ledger)
 
 /* --- paying ------------------------------------------------------------------------------------------------------- */
 
+/* How many laps a run that was opened for less than all of its own may still reserve. What others give back later is not for it:
+   then its end would follow from what they do, who may have seen what it has released. */
+static int64_t left_of(const struct dp_ledger *l, const struct dp_ledger_entry *self)
+{
+    int64_t left = l->affords;
+    for (size_t i = 0; l->affords != INT64_MAX && i < self->events; i++)
+        left -= dp_ledger_laps_spent(&self->event[i]);
+    return left > 0 ? left : 0;
+}
+
 /* *granted: how many of the laps the budgets of the population have room for, `least` or more. */
 static int room(struct dp_ledger *l, const struct dp_event *event, int64_t laps, int64_t least, int64_t *granted,
                 struct dp_err *err)
 {
     const struct dp_ledger_entry *self = dp_ledger_book_find(&l->book, l->run);
     const struct dp_ledger_limit *limit;
+    int64_t left = left_of(l, self);
     size_t at = 0;
-    *granted = laps;
+    *granted = laps < left ? laps : left;
     while ((limit = dp_ledger_book_limit(&l->book, self->population, self->data, &at)) != NULL) {
         int rc = dp_ledger_limit_laps(&l->book, limit, &l->costs, self, event, *granted, granted, err);
         if (rc != DP_OK)
@@ -678,17 +719,28 @@ static int check_law(const struct dp_ledger *l, const struct dp_ledger_end *how,
     return rc;
 }
 
+/* The members of the close line, `model` but for where there is none. */
+static json_t *close_line(const struct dp_ledger *l, const struct dp_ledger_end *how, int64_t laps)
+{
+    json_t *line =
+        json_pack("{s:s, s:s, s:I, s:f, s:f, s:s, s:s}", "kind", "close", "run", l->run, "laps", (json_int_t)laps, "epsilon",
+                  how->epsilon, "delta", how->delta, "accountant", how->accountant, "status", how->status);
+    if (line == NULL || how->model == NULL)
+        return line;
+    json_t *model = json_pack("{s:I, s:s}", "lap", (json_int_t)how->model_lap, "digest", how->model);
+    if (model != NULL && json_object_set_new(line, "model", model) == 0)
+        return line;
+    json_decref(line);
+    return NULL;
+}
+
 static int add_close(struct dp_ledger *l, struct batch *batch, const struct dp_ledger_end *how, struct dp_err *err)
 {
     int64_t laps;
     int rc = add_ends(l, batch, how->used, true, &laps, err);
     if (rc != DP_OK)
         return rc;
-    return batch_add(batch,
-                     json_pack("{s:s, s:s, s:I, s:f, s:f, s:s, s:s}", "kind", "close", "run", l->run, "laps", (json_int_t)laps,
-                               "epsilon", how->epsilon, "delta", how->delta, "accountant", how->accountant, "status",
-                               how->status),
-                     err);
+    return batch_add(batch, close_line(l, how, laps), err);
 }
 
 static int add_checkpoint(struct dp_ledger *l, struct batch *batch, const struct dp_charges *used, struct dp_err *err)
@@ -722,6 +774,26 @@ static int settle_run(struct dp_ledger *l, const struct dp_charges *used, const 
         rc = dp_ledger_beside_write(l->path, l->mark, err);
     end(l);
     free(batch.text);
+    return rc;
+}
+
+int dp_ledger_plan(struct dp_ledger *l, const struct dp_charges *charges, struct dp_err *err)
+{
+    struct batch batch = {0};
+    int rc = begin(l, err);
+    if (rc == DP_OK)
+        rc = check_own(l, err);
+    if (rc == DP_OK) {
+        json_t *list = dp_ledger_charges_json(charges);
+        batch_start(&batch, &l->book);
+        rc = batch_add(&batch,
+                       list != NULL ? json_pack("{s:s, s:s, s:o}", "kind", "plan", "run", l->run, "charges", list) : NULL, err);
+    }
+    if (rc == DP_OK)
+        rc = append(l, &batch, err);
+    end(l);
+    free(batch.text);
+    l->broken = l->broken || rc != DP_OK;
     return rc;
 }
 

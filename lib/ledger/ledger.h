@@ -47,6 +47,8 @@ struct dp_ledger_run {
     bool seeded, as_published;
     const char *preprocessing;         /* what was measured on private rows to scale them; NULL or "" for nothing */
     const char *init;                  /* the mark of the released model the run starts from, or NULL */
+    const char *init_model;            /* a digest of that model's weights, or NULL where that is not known */
+    int64_t init_lap;                  /* and its lap */
     double prior_epsilon, prior_delta; /* what such a model without a mark has cost; else 0 */
     bool elsewhere;                    /* and other people's rows, not the population's */
     double order;        /* 0: what each lap does was fixed before the run. Else later laps were chosen by what earlier ones
@@ -79,13 +81,25 @@ int dp_ledger_reserve(struct dp_ledger *ledger, const struct dp_event *event, in
 /* The same for all of the laps or, with DP_E_BUDGET, for none. */
 int dp_ledger_reserve_all(struct dp_ledger *ledger, const struct dp_event *event, int64_t laps, struct dp_err *err);
 
-/* How many laps of a partial run the budget affords, as it was opened; INT64_MAX where it affords all, there is no budget, or
-   the laps are not known. */
+/* How many laps of a partial run the budget affords, as it was opened, and the run gets no more than these; INT64_MAX where it
+   affords all, there is no budget, or the laps are not known. */
 int64_t dp_ledger_affords(const struct dp_ledger *ledger);
 
 /* Whether the run was admitted by adding up runs, where the filter of a budget has no room for all of it: its laps are best
    reserved at once, so that no run beside it takes what it was admitted with. */
 bool dp_ledger_at_once(const struct dp_ledger *ledger);
+
+/* What the run will have spent in the end, as it is known before it begins: written down and fsynced before the first lap is
+   reserved, or the first since it was resumed. A run that ends with less is stated at this, since what it released may have
+   decided when it ends. Errors as dp_ledger_close. */
+int dp_ledger_plan(struct dp_ledger *ledger, const struct dp_charges *charges, struct dp_err *err);
+
+/* *charges, what the run has used: of each event at least what readers state if it ends now. */
+int dp_ledger_stated(const struct dp_ledger *ledger, struct dp_charges *charges, struct dp_err *err);
+
+/* What the model that the run starts from has cost, by the run that released it and those before it: epsilons and deltas
+   added up, and what models without a mark had stated. 0 where the run starts from no mark. */
+int dp_ledger_prior(const struct dp_ledger *ledger, double *epsilon, double *delta, struct dp_err *err);
 
 /* The run has used these laps and can be resumed from here: gives the others back and writes a checkpoint, whose mark is
    dp_ledger_mark. It may go on reserving laps. Errors as dp_ledger_close. */
@@ -107,6 +121,8 @@ struct dp_ledger_end {
     double epsilon, delta;         /* what the run says it has cost */
     const char *accountant;        /* by which accountant */
     const char *status;            /* "done", "budget" where that ended it, "interrupted" where somebody did */
+    const char *model;             /* a digest of the last model that was released, or NULL: the ledger binds none */
+    int64_t model_lap;             /* and its lap */
 };
 
 /* The clean end: says what was used, gives back the rest and closes the run, fsynced. No lap may be released

@@ -36,27 +36,44 @@ static int set_epsilon(json_t *json, const struct dp_ledger_sum *sum, double del
     return bad | json_object_set_new(json, "accountant", json_string(dp_accountant_names[answer.by]));
 }
 
-static json_t *run_json(const struct dp_ledger_entry *entry, double delta)
+/* What the run has spent, and what it is stated at. Non-zero when memory is short. */
+static int set_cost(json_t *json, const struct dp_ledger_entry *entry, double delta)
 {
     struct dp_ledger_sum sum = {0};
-    json_t *json =
-        json_pack("{s:s, s:s, s:s, s:I, s:s, s:b, s:s, s:I, s:b, s:b, s:s, s:s}", "run", entry->run, "population",
-                  entry->population, "data", entry->data, "rows", (json_int_t)entry->rows, "adjacency", entry->adjacency,
-                  "closed", entry->close != NULL, "status", entry->close != NULL ? entry->status : "going or killed", "laps",
-                  (json_int_t)spent_laps(entry), "seeded", entry->seeded, "as_published", entry->as_published,
-                  "private_preprocessing", entry->preprocessing, "software", entry->software);
-    int bad = json == NULL || dp_ledger_sum_add(&sum, entry, INT64_MAX, NULL) != DP_OK;
+    struct dp_charges spent = {0};
+    enum dp_ledger_basis basis = dp_ledger_basis(entry);
+    int64_t laps = 0;
+    int bad = dp_ledger_sum_add(&sum, entry, NULL) != DP_OK || dp_ledger_add_spent(entry, &spent, NULL) != DP_OK;
+    for (size_t i = 0; !bad && i < sum.all.count; i++)
+        laps += sum.all.charge[i].laps;
+    if (!bad)
+        bad = json_object_set_new(json, "charges", dp_ledger_charges_json(&spent));
+    bad |= json_object_set_new(json, "stated_at", json_string(dp_ledger_basis_names[basis]));
+    if (!bad && basis == DP_LEDGER_BY_PLAN)
+        bad = json_object_set_new(json, "plan_laps", json_integer((json_int_t)laps));
+    if (!bad && sum.order > 0)
+        bad = json_object_set_new(json, "order", json_real(sum.order));
+    if (!bad)
+        bad = set_epsilon(json, &sum, delta);
+    dp_ledger_sum_free(&sum);
+    dp_charges_free(&spent);
+    return bad;
+}
+
+static json_t *run_json(const struct dp_ledger_entry *entry, double delta)
+{
+    json_t *json = json_pack("{s:s, s:s, s:s, s:I, s:s, s:b, s:s, s:I, s:b, s:b, s:s, s:s}", "run", entry->run, "population",
+                             entry->population, "data", entry->data, "rows", (json_int_t)entry->rows, "adjacency",
+                             entry->adjacency, "closed", entry->close != NULL, "status", dp_ledger_status(entry), "laps",
+                             (json_int_t)spent_laps(entry), "seeded", entry->seeded, "as_published", entry->as_published,
+                             "private_preprocessing", entry->preprocessing, "software", entry->software);
+    int bad = json == NULL;
     if (!bad && entry->time != 0)
         bad |= json_object_set_new(json, "opened", json_integer((json_int_t)entry->time));
     if (!bad && entry->init != NULL)
         bad |= json_object_set_new(json, "init", json_stringn(entry->init, DP_LEDGER_RUN));
-    if (!bad && entry->order > 0)
-        bad |= json_object_set_new(json, "order", json_real(entry->order));
     if (!bad)
-        bad |= json_object_set_new(json, "charges", dp_ledger_charges_json(&sum.all));
-    if (!bad)
-        bad |= set_epsilon(json, &sum, isnan(delta) ? entry->delta : delta);
-    dp_ledger_sum_free(&sum);
+        bad |= set_cost(json, entry, isnan(delta) ? entry->delta : delta);
     if (bad) {
         json_decref(json);
         return NULL;
@@ -124,7 +141,7 @@ static int total_add(struct total *t, const struct dp_ledger_entry *entry)
     int bad = add_text(t->data, entry->data);
     if (entry->preprocessing[0] != '\0')
         bad |= add_text(t->preprocessing, entry->preprocessing);
-    bad |= dp_ledger_sum_add(&t->sum, entry, INT64_MAX, NULL) != DP_OK;
+    bad |= dp_ledger_sum_add(&t->sum, entry, NULL) != DP_OK;
     errno = 0;
     if (dp_ledger_run_epsilon(entry, &own, NULL) != DP_OK) {
         bad |= errno == ENOMEM;
@@ -491,6 +508,11 @@ static void print_run(const json_t *run, FILE *stream)
     fprintf(stream, "%s  %-17s %9lld  %9s  %s", text_of(run, "run"), opened,
             (long long)json_integer_value(json_object_get(run, "laps")), number_of(run, "epsilon", epsilon),
             text_of(run, "status"));
+    if (strcmp(text_of(run, "stated_at"), "plan") == 0)
+        fprintf(stream, ", counted as all %lld laps of its plan",
+                (long long)json_integer_value(json_object_get(run, "plan_laps")));
+    if (strcmp(text_of(run, "stated_at"), "order") == 0)
+        fprintf(stream, ", counted at order %g", json_number_value(json_object_get(run, "order")));
     print_marks(run, stream);
     fputc('\n', stream);
 }

@@ -5,6 +5,7 @@
 
 #include "ledger/charge_json.h"
 #include "account/curve.h"
+#include "priv/filter.h"
 #include "priv/rdp.h"
 
 int dp_ledger_add_spent(const struct dp_ledger_entry *entry, struct dp_charges *charges, struct dp_err *err)
@@ -16,25 +17,69 @@ int dp_ledger_add_spent(const struct dp_ledger_entry *entry, struct dp_charges *
     return rc;
 }
 
-int dp_ledger_sum_add(struct dp_ledger_sum *sum, const struct dp_ledger_entry *entry, int64_t most, struct dp_err *err)
+const char *const dp_ledger_basis_names[] = {"laps", "plan", "budget", "order"};
+
+const char *dp_ledger_status(const struct dp_ledger_entry *entry)
 {
-    bool filtered = entry->order > 0;
+    return entry->close != NULL ? entry->status : "going or killed";
+}
+
+enum dp_ledger_basis dp_ledger_basis(const struct dp_ledger_entry *entry)
+{
+    if (entry->order > 0)
+        return DP_LEDGER_BY_BUDGET;
+    if (entry->plan.count == 0)
+        return entry->close != NULL && strcmp(entry->status, "interrupted") != 0 ? DP_LEDGER_BY_LAPS : DP_LEDGER_BY_ORDER;
+    int64_t spent = 0, planned = 0;
+    for (size_t i = 0; i < entry->plan.count; i++)
+        planned += entry->plan.charge[i].laps;
+    for (size_t i = 0; i < entry->events; i++)
+        spent += dp_ledger_laps_spent(&entry->event[i]);
+    return spent > 0 && spent < planned ? DP_LEDGER_BY_PLAN : DP_LEDGER_BY_LAPS;
+}
+
+int dp_ledger_add_plan(const struct dp_ledger_entry *entry, struct dp_charges *charges, struct dp_err *err)
+{
+    int rc = DP_OK;
+    for (size_t i = 0; rc == DP_OK && i < entry->plan.count; i++)
+        rc = dp_charges_at_least(charges, &entry->plan.charge[i].event, entry->plan.charge[i].laps, err);
+    return rc;
+}
+
+/* Without a plan: an order that was known before the run. */
+static double own_order(double epsilon, double delta)
+{
+    double order = dp_filter_order(epsilon, delta);
+    return isnan(order) ? dp_rdp_orders[DP_RDP_ORDER_COUNT - 1] : order;
+}
+
+/* Adds a run at one order, which has spent `own`. */
+static void add_at_order(struct dp_ledger_sum *sum, const struct dp_ledger_entry *entry, const struct dp_charges *own)
+{
+    double order = entry->order > 0 ? entry->order : own_order(entry->epsilon, entry->delta), rho = 0;
+    if (entry->order > 0 && !entry->as_published)
+        rho = entry->epsilon - dp_rdp_penalty(order, entry->delta);
+    else /* no filter held it to that */
+        dp_ledger_rdp(own, order, &rho, &sum->why);
+    sum->order = sum->order > 0 ? fmin(sum->order, order) : order;
+    sum->rho += rho;
+}
+
+int dp_ledger_sum_add(struct dp_ledger_sum *sum, const struct dp_ledger_entry *entry, struct dp_err *err)
+{
+    enum dp_ledger_basis basis = dp_ledger_basis(entry);
+    bool fixed = basis == DP_LEDGER_BY_LAPS || basis == DP_LEDGER_BY_PLAN;
     struct dp_charges own = {0};
     int rc = dp_ledger_add_spent(entry, &own, err);
-    if (own.count == 1 && !filtered && own.charge[0].laps > most)
-        own.charge[0].laps = most;
+    if (rc == DP_OK && basis == DP_LEDGER_BY_PLAN)
+        rc = dp_ledger_add_plan(entry, &own, err);
     for (size_t i = 0; rc == DP_OK && i < own.count; i++) {
         rc = dp_charges_add(&sum->all, &own.charge[i].event, own.charge[i].laps, err);
-        if (rc == DP_OK && !filtered)
+        if (rc == DP_OK && fixed)
             rc = dp_charges_add(&sum->fixed, &own.charge[i].event, own.charge[i].laps, err);
     }
-    if (filtered && own.count > 0) {
-        double rho = entry->epsilon - dp_rdp_penalty(entry->order, entry->delta);
-        if (entry->as_published) /* no filter held it to that */
-            rc = rc == DP_OK ? dp_ledger_rdp(&own, entry->order, &rho, err) : rc;
-        sum->order = sum->order > 0 ? fmin(sum->order, entry->order) : entry->order;
-        sum->rho += rho;
-    }
+    if (rc == DP_OK && !fixed && own.count > 0)
+        add_at_order(sum, entry, &own);
     dp_charges_free(&own);
     return rc;
 }
@@ -45,11 +90,19 @@ void dp_ledger_sum_free(struct dp_ledger_sum *sum)
     dp_charges_free(&sum->fixed);
 }
 
+int dp_ledger_at_order(const struct dp_charges *charges, double epsilon, double delta, struct dp_answer *answer,
+                       struct dp_err *err)
+{
+    struct dp_ledger_sum sum = {.all = *charges, .order = own_order(epsilon, delta)};
+    int rc = dp_ledger_rdp(charges, sum.order, &sum.rho, err);
+    return rc == DP_OK ? dp_ledger_sum_epsilon(&sum, delta, answer, err) : rc;
+}
+
 int dp_ledger_run_epsilon(const struct dp_ledger_entry *entry, struct dp_answer *answer, struct dp_err *err)
 {
     struct dp_ledger_sum sum = {0};
     *answer = (struct dp_answer){0};
-    int rc = dp_ledger_sum_add(&sum, entry, INT64_MAX, err);
+    int rc = dp_ledger_sum_add(&sum, entry, err);
     if (rc == DP_OK)
         rc = dp_ledger_sum_epsilon(&sum, entry->delta, answer, err);
     dp_ledger_sum_free(&sum);
@@ -105,6 +158,8 @@ int dp_ledger_sum_epsilon(const struct dp_ledger_sum *sum, double delta, struct 
     *answer = (struct dp_answer){.tight = true, .by = DP_ACCOUNTANT_NONE};
     if (sum->all.count == 0)
         return DP_OK;
+    if (sum->why.message[0] != '\0')
+        return dp_fail(err, DP_E_RUN, "%s", sum->why.message);
     if (sum->order == 0)
         return dp_account_epsilon(DP_ACCOUNTANT_BEST, &sum->fixed, delta, answer, err);
     int rc = dp_ledger_rdp(&sum->fixed, sum->order, &fixed, err);

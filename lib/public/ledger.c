@@ -65,9 +65,9 @@ static int check_budget(const struct dpline_ledger *l, const struct dp_event *ev
     struct dp_answer answer = {0};
     int rc = DP_OK;
     for (size_t i = 0; rc == DP_OK && i < l->paid.count; i++)
-        rc = dp_charges_add(&all, &l->paid.charge[i].event, l->paid.charge[i].laps, err);
+        rc = dp_charges_continue(&all, &l->paid.charge[i].event, l->paid.charge[i].laps, err);
     if (rc == DP_OK)
-        rc = dp_charges_add(&all, event, laps, err);
+        rc = dp_charges_continue(&all, event, laps, err);
     if (rc == DP_OK)
         rc = dp_account_epsilon(DP_ACCOUNTANT_BEST, &all, l->delta, &answer, err);
     if (rc == DP_OK && !(answer.upper <= l->epsilon))
@@ -88,7 +88,7 @@ int dpline_ledger_reserve(struct dpline_ledger *ledger, const struct dpline_char
     if (rc == DP_OK && laps > 0)
         rc = dp_ledger_reserve_all(ledger->ledger, &event, laps, &err);
     if (rc == DP_OK && laps > 0)
-        rc = dp_charges_add(&ledger->paid, &event, laps, &err);
+        rc = dp_charges_continue(&ledger->paid, &event, laps, &err);
     return dp_public_result(error, rc, &err);
 }
 
@@ -101,13 +101,22 @@ int dpline_ledger_close(struct dpline_ledger *ledger, const struct dpline_accoun
 {
     struct dp_err err = {0};
     struct dp_answer answer = {0};
-    struct dp_ledger_end end = {
-        .used = used != NULL ? &used->charges : &ledger->paid, .delta = ledger->delta, .status = "done"};
-    int rc = dp_account_epsilon(DP_ACCOUNTANT_BEST, end.used, ledger->delta, &answer, &err);
-    end.epsilon = answer.upper;
-    end.accountant = dp_accountant_names[answer.by];
+    struct dp_charges laps = {0}; /* of one run, whatever the account is of */
+    const struct dp_charges *said = used != NULL ? &used->charges : &ledger->paid;
+    int rc = DP_OK;
+    for (size_t i = 0; rc == DP_OK && i < said->count; i++)
+        rc = dp_charges_continue(&laps, &said->charge[i].event, said->charge[i].laps, &err);
     if (rc == DP_OK)
-        rc = dp_ledger_close(ledger->ledger, &end, &err);
+        rc = dp_account_epsilon(DP_ACCOUNTANT_BEST, &laps, ledger->delta, &answer, &err);
+    if (rc == DP_OK)
+        rc = dp_ledger_close(ledger->ledger,
+                             &(struct dp_ledger_end){.used = &laps,
+                                                     .epsilon = answer.upper,
+                                                     .delta = ledger->delta,
+                                                     .accountant = dp_accountant_names[answer.by],
+                                                     .status = "done"},
+                             &err);
+    dp_charges_free(&laps);
     dpline_ledger_free(ledger);
     return dp_public_result(error, rc, &err);
 }

@@ -18,6 +18,7 @@
 #include "runtime/pipeline.h"
 #include "checkpoint/saved.h"
 #include "wire/laps.h"
+#include "wire/model.h"
 
 #define OFFSET(member) offsetof(struct dp_loop_options, member)
 
@@ -140,6 +141,9 @@ struct dp_run {
     struct dp_checkpoint checkpoint;
     int64_t kept;          /* lap of the last checkpoint */
     struct dp_saved saved; /* what dp-loop's own file says of the run */
+    char
+        init_model[DP_MODEL_DIGEST]; /* of the model that it starts from, whose lap in its own run was: 0 where there is none */
+    int64_t init_lap;
 };
 
 static void warn(const struct dp_loop *loop, const char *sentence)
@@ -220,6 +224,10 @@ static int say_hello(struct dp_run *r, struct dp_err *err)
         rc = dp_frame_set_text(f, DP_F_KINDS, o->plan, strlen(o->plan), err);
     if (o->seed != DP_OPT_ABSENT_INT)
         dp_frame_set_int(f, DP_F_SEED, o->seed);
+    if (rc == DP_OK && r->init_lap > 0)
+        rc = dp_frame_set_text(f, DP_F_MODEL_DIGEST, r->init_model, strlen(r->init_model), err);
+    if (rc == DP_OK && r->init_lap > 0)
+        dp_frame_set_int(f, DP_F_MODEL_LAP, r->init_lap);
     if (rc == DP_OK)
         rc = exchange(r, f, err);
     if (rc != DP_OK)
@@ -231,6 +239,8 @@ static int say_hello(struct dp_run *r, struct dp_err *err)
         return dp_fail(err, DP_E_UNSAFE, "the child pipeline gave back a frame of another run");
     dp_frame_drop(f, DP_F_RUN);
     dp_frame_drop(f, DP_F_SEED);
+    dp_frame_drop(f, DP_F_MODEL_DIGEST);
+    dp_frame_drop(f, DP_F_MODEL_LAP);
     f->records = 0;
     r->hello = true;
     r->saved.stages = dp_frame_int(f, DP_F_STAGE, 0);
@@ -246,6 +256,9 @@ static int first_model(struct dp_run *r, struct dp_err *err)
     if (o->init == NULL)
         return DP_OK;
     int rc = dp_model_read(r->last, o->init, err);
+    if (rc == DP_OK)
+        rc = dp_model_digest(r->last, r->init_model, err);
+    r->init_lap = r->last->lap;
     dp_frame_begin_run(r->last);
     return rc;
 }
@@ -365,13 +378,25 @@ static void make_end(struct dp_run *r, enum ending how)
         dp_frame_set_bool(r->token, DP_F_INTERRUPTED, true);
 }
 
+/* The end frame of the child names the last model of the run, which the gate writes into the ledger. */
+static int name_model(struct dp_run *r, struct dp_err *err)
+{
+    char digest[DP_MODEL_DIGEST];
+    if (r->done == 0 || !dp_frame_has(r->last, DP_F_MODEL))
+        return DP_OK;
+    int rc = dp_model_digest(r->last, digest, err);
+    return rc == DP_OK ? dp_frame_set_text(r->token, DP_F_MODEL_DIGEST, digest, strlen(digest), err) : rc;
+}
+
 /* The end frame goes round, and then the child ends. After the budget, or the rows, its own end frame has come already. */
 static int end_child(struct dp_run *r, enum ending how, struct dp_err *err)
 {
     struct dp_err unused = {0};
     bool ended = how == BUDGET || how == SPENT || how == EXHAUSTED;
     make_end(r, ended ? DONE : how);
-    int rc = exchange(r, r->token, ended ? &unused : err);
+    int rc = name_model(r, ended ? &unused : err);
+    if (rc == DP_OK)
+        rc = exchange(r, r->token, ended ? &unused : err);
     if (rc != DP_OK && !ended)
         return rc;
     rc = dp_child_finish(r->child, err);

@@ -156,21 +156,22 @@ static int stop(const struct dp_stage *stage, struct dp_frame *frame, struct dp_
     char text[DP_ERR_MESSAGE_SIZE];
     memcpy(text, err->message, sizeof text);
     dp_stage_warn(stage, out, "%s", text);
-    dp_frame_reset(frame, DP_KIND_END);
+    int rc = dp_model_end(frame, err);
     dp_frame_set_int(frame, DP_F_STATUS, -DP_E_BUDGET);
     end_all(s, frame, &unused);
-    int rc = dp_frame_set_text(frame, DP_F_MESSAGE, text, strlen(text), err);
+    if (rc == DP_OK)
+        rc = dp_frame_set_text(frame, DP_F_MESSAGE, text, strlen(text), err);
     return rc != DP_OK ? rc : DP_STAGE_STOP;
 }
 
 /* The same where no more rows arrive at one of them: the run ends with the lap before. */
-static int exhaust(struct state *s, struct dp_frame *frame)
+static int exhaust(struct state *s, struct dp_frame *frame, struct dp_err *err)
 {
     struct dp_err unused;
-    dp_frame_reset(frame, DP_KIND_END);
+    int rc = dp_model_end(frame, err);
     end_all(s, frame, &unused);
     dp_frame_set_bool(frame, DP_F_EXHAUSTED, true);
-    return DP_STAGE_STOP;
+    return rc == DP_OK ? DP_STAGE_STOP : rc;
 }
 
 static int gather_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp_out *out, struct dp_err *err)
@@ -184,7 +185,7 @@ static int gather_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp
     if (rc == DP_E_BUDGET)
         return stop(stage, frame, out, err);
     if (rc == DP_CHILD_EXHAUSTED)
-        return exhaust(s, frame);
+        return exhaust(s, frame, err);
     if (rc == DP_OK)
         rc = dp_merge_lap(&s->merge, s->answer, frame, frame, err);
     return rc == DP_OK ? out->frame(out, frame, err) : rc;

@@ -244,7 +244,7 @@ static int account_drain(struct dp_stage *stage, struct dp_out *out, struct dp_e
 {
     struct state *s = stage->state;
     (void)out;
-    return dp_payer_end(&s->payer, stage->interrupted, err);
+    return dp_payer_end(&s->payer, stage->interrupted, stage->model[0] != '\0' ? stage->model : NULL, err);
 }
 
 static int refuse_trial(const struct options *o, struct dp_err *err)

@@ -140,7 +140,7 @@ static int consent_drain(struct dp_stage *stage, struct dp_out *out, struct dp_e
 {
     struct state *s = stage->state;
     (void)out;
-    return dp_payer_end(&s->payer, stage->interrupted, err);
+    return dp_payer_end(&s->payer, stage->interrupted, NULL, err);
 }
 
 static int consent_save(struct dp_stage *stage, struct dp_state *state, struct dp_err *err)

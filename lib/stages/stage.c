@@ -369,6 +369,14 @@ static bool end_saves(const struct dp_stage *stage)
            (stage->interrupted || (!stage->class->gate && (stage->class->takes & DP_LABEL_RELEASED) != 0));
 }
 
+/* Of an end frame: a digest is nothing but hexadecimal digits. */
+static void note_model(struct dp_stage *stage, const struct dp_frame *end)
+{
+    const char *digest = dp_frame_text(end, DP_F_MODEL_DIGEST, "");
+    bool whole = strlen(digest) == DP_MODEL_DIGEST - 1 && strspn(digest, "0123456789abcdef") == DP_MODEL_DIGEST - 1;
+    snprintf(stage->model, sizeof stage->model, "%s", whole ? digest : "");
+}
+
 /* A lap: the stage's, or one that passes it. */
 static int take_lap(struct dp_stage *stage, struct dp_frame *frame, struct dp_out *wrapped, struct dp_err *err)
 {
@@ -413,6 +421,7 @@ int dp_stage_take(struct dp_stage *stage, struct dp_frame *frame, struct dp_out 
         break;
     case DP_KIND_END:
         stage->interrupted = dp_frame_bool(frame, DP_F_INTERRUPTED);
+        note_model(stage, frame);
         if (end_saves(stage))
             rc = save(stage, err);
         if (rc == DP_OK && stage->class->drain != NULL)

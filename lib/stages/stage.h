@@ -19,7 +19,7 @@
 #include "base/security.h"
 #include "math/rng.h"
 #include "checkpoint/checkpoint.h"
-#include "wire/frame.h"
+#include "wire/model.h"
 
 struct dp_stage;
 struct dp_port;
@@ -75,7 +75,8 @@ struct dp_stage {
     void *state;       /* state_size zeroed bytes */
     struct dp_key key; /* fresh from the kernel, or derived from the run's seed */
     bool seeded;
-    bool interrupted; /* drain: a signal has ended the run early */
+    bool interrupted;            /* drain: a signal has ended the run early */
+    char model[DP_MODEL_DIGEST]; /* drain: the digest of the last model of the run (wire/model.h), "" where nobody says */
     struct dp_checkpoint checkpoint;
     int64_t ordinal;       /* in the pipeline, from 1 */
     int64_t stands_for;    /* set by hello: so many ordinals from its own on are of stages that save elsewhere; 0 is 1 */

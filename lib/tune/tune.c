@@ -23,6 +23,7 @@
 #include "runtime/command.h"
 #include "tune/score.h"
 #include "tune/settings.h"
+#include "wire/model.h"
 
 struct tuning {
     const struct dp_tune *tune;
@@ -36,6 +37,7 @@ struct tuning {
     struct dp_trials law;
     struct dp_charges charges; /* of the choice */
     double epsilon;            /* what they cost at options->delta */
+    enum dp_accountant by;
     struct dp_ledger *ledger;
     struct dp_key key;
     struct dp_port *out;
@@ -211,6 +213,7 @@ static int charge(struct tuning *t, struct dp_err *err)
     if (rc != DP_OK)
         return rc;
     t->epsilon = answer.upper;
+    t->by = answer.by;
     if (t->epsilon > o->epsilon)
         return dp_fail(
             err, DP_E_BUDGET,
@@ -270,27 +273,34 @@ static int open_ledger(struct tuning *t, struct dp_err *err)
         rc = dp_ledger_open(&t->ledger, where.ledger->name, &run, err);
     if (rc == DP_OK)
         rc = dp_where_note(&where, &run, dp_ledger_run_id(t->ledger), err);
+    if (rc == DP_OK)
+        rc = dp_ledger_plan(t->ledger, &t->charges, err);
     dp_where_close(&where);
     if (rc == DP_OK && warning[0] != '\0' && t->tune->warn != NULL)
         t->tune->warn("dp-tune", warning);
     return rc;
 }
 
-static int close_ledger(struct tuning *t, const struct dp_charges *used, double epsilon, const char *status, struct dp_err *err)
+/* How the selection ended; with a model where one was released. */
+static int close_ledger(struct tuning *t, const struct dp_charges *used, const char *status, const struct dp_frame *model,
+                        struct dp_err *err)
 {
+    char digest[DP_MODEL_DIGEST];
     struct dp_ledger_end end = {
         .used = used,
-        .epsilon = epsilon,
+        .epsilon = used->count > 0 ? t->epsilon : 0,
         .delta = t->options->delta,
-        .accountant = dp_accountant_names[used->count > 0 ? DP_ACCOUNTANT_BEST : DP_ACCOUNTANT_NONE],
+        .accountant = dp_accountant_names[used->count > 0 ? t->by : DP_ACCOUNTANT_NONE],
         .status = status,
     };
-    struct dp_answer answer;
+    int rc = DP_OK;
     if (t->ledger == NULL)
         return DP_OK;
-    int rc = used->count > 0 ? dp_account_epsilon(DP_ACCOUNTANT_BEST, used, t->options->delta, &answer, err) : DP_OK;
-    if (rc == DP_OK && used->count > 0)
-        end.accountant = dp_accountant_names[answer.by];
+    if (model != NULL) {
+        rc = dp_model_digest(model, digest, err);
+        end.model = digest;
+        end.model_lap = model->lap;
+    }
     if (rc == DP_OK)
         rc = dp_ledger_close(t->ledger, &end, err);
     dp_ledger_free(t->ledger);
@@ -307,7 +317,7 @@ static int reserve(struct tuning *t, struct dp_err *err)
     for (size_t i = 0; rc == DP_OK && t->ledger != NULL && i < t->charges.count; i++)
         rc = dp_ledger_reserve_all(t->ledger, &t->charges.charge[i].event, t->charges.charge[i].laps, err);
     if (rc == DP_E_BUDGET) {
-        close_ledger(t, &none, 0, "budget", &unused);
+        close_ledger(t, &none, "budget", NULL, &unused);
         return dp_fail(err, DP_E_BUDGET,
                        "what the data set's budget has left does not pay for the choice, which costs epsilon = %.6g",
                        dp_round_up(t->epsilon, 6));
@@ -447,7 +457,7 @@ static void tell(const struct tuning *t)
 static int release(struct tuning *t, struct dp_err *err)
 {
     if (t->chosen == t->grid.count) {
-        int rc = close_ledger(t, &t->charges, t->epsilon, "done", err);
+        int rc = close_ledger(t, &t->charges, "done", NULL, err);
         return rc == DP_OK ? dp_fail(err, DP_E_RUN,
                                      "the number of trials was drawn as 0, so there is no model; what the choice costs stays "
                                      "charged, since to draw again would be another law")
@@ -457,7 +467,7 @@ static int release(struct tuning *t, struct dp_err *err)
     if (rc == DP_OK)
         rc = write_model(t, err);
     if (rc == DP_OK)
-        rc = close_ledger(t, &t->charges, t->epsilon, "done", err);
+        rc = close_ledger(t, &t->charges, "done", t->best, err);
     if (rc == DP_OK)
         tell(t);
     return rc;
@@ -501,7 +511,7 @@ int dp_tune_run(const struct dp_tune *tune, struct dp_err *err)
     if (rc == DP_OK)
         rc = run_trials(&t, err);
     if (rc != DP_OK && *tune->stop && t.ledger != NULL)
-        close_ledger(&t, &t.charges, t.epsilon, "interrupted", &unused);
+        close_ledger(&t, &t.charges, "interrupted", NULL, &unused);
     if (rc == DP_OK)
         rc = release(&t, err);
     close_all(&t);

@@ -61,6 +61,15 @@ int dp_model_digest(const struct dp_frame *frame, char digest[DP_MODEL_DIGEST], 
     return rc;
 }
 
+int dp_model_end(struct dp_frame *frame, struct dp_err *err)
+{
+    char digest[DP_MODEL_DIGEST];
+    struct dp_err unused;
+    bool model = frame->lap > 1 && dp_frame_has(frame, DP_F_MODEL) && dp_model_digest(frame, digest, &unused) == DP_OK;
+    dp_frame_reset(frame, DP_KIND_END);
+    return model ? dp_frame_set_text(frame, DP_F_MODEL_DIGEST, digest, strlen(digest), err) : DP_OK;
+}
+
 void dp_model_free_names(char **names, size_t count)
 {
     for (size_t i = 0; names != NULL && i < count; i++)

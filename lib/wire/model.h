@@ -15,10 +15,14 @@ int dp_model_shape(const struct dp_frame *frame, size_t *rows, size_t *cols, str
    absent. A weight that is not finite is an error. Shapes as dp_model_shape found them. */
 int dp_model_weights(const struct dp_frame *frame, double *weights, struct dp_err *err);
 
-/* BLAKE2b-256 of the weights (rows and cols as uint64, then as many float64, little endian), in hexadecimal: what a certificate
-   is about. Shapes as dp_model_shape found them. */
+/* BLAKE2b-256 of the weights (rows and cols as uint64, then as many float64, little endian), in hexadecimal: what
+   predicts, which certificates and the close lines of ledgers (dp-ledger(5)) are about. Shapes as dp_model_shape found them. */
 #define DP_MODEL_DIGEST 65
 int dp_model_digest(const struct dp_frame *frame, char digest[DP_MODEL_DIGEST], struct dp_err *err);
+
+/* Makes of the frame of a lap the end frame that comes in its place: it names the model that the lap began with, the last one
+   of the run, if there is one. */
+int dp_model_end(struct dp_frame *frame, struct dp_err *err);
 
 /* The class names of `labels`: *names gets *count strings; NULL and 0 when the frame has none. DP_E_RUN when
    it is not a JSON array of strings. Free with dp_model_free_names. */

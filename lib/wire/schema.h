@@ -46,6 +46,8 @@ enum dp_lifetime {
     X(DP_F_WHERE, "where", DP_T_TEXT, DP_STREAM, HELLO)                  /* error: the stage at fault */                       \
     X(DP_F_MESSAGE, "message", DP_T_TEXT, DP_STREAM, HELLO)              /* error: one sentence */                             \
     X(DP_F_EXHAUSTED, "exhausted", DP_T_BOOL, DP_STREAM, HELLO)          /* end: no more rows arrive for the laps that were to come */ \
+    X(DP_F_MODEL_DIGEST, "model_digest", DP_T_TEXT, DP_STREAM, HELLO)    /* hello: of the model that the run starts from; end: of its last one */ \
+    X(DP_F_MODEL_LAP, "model_lap", DP_T_INT, DP_STREAM, HELLO)           /* hello: the lap of that model in its own run */      \
     X(DP_F_LAPS, "laps", DP_T_INT, DP_FIXED, RUN)                        /* laps the run will have */                          \
     X(DP_F_KINDS, "kinds", DP_T_TEXT, DP_STREAM, HELLO)                  /* hello: of laps, in their order (wire/laps.h); absent if one */ \
     X(DP_F_LAP_KIND, "lap_kind", DP_T_TEXT, DP_MOVING, LAP)              /* of this lap, where there are kinds */              \

@@ -9,7 +9,9 @@
 #include "ledger/ledger.h"
 
 static json_t *genuine;
-static char path[4096];
+static char path[4096], mark[DP_LEDGER_MARK];
+static const struct dp_certified what = {mark, 3, "00"};
+static bool bound;
 
 static void start(void)
 {
@@ -22,7 +24,6 @@ static void start(void)
                                 .epsilon = 1,
                                 .delta = 1e-5,
                                 .preprocessing = "max-abs"};
-    char mark[DP_LEDGER_MARK];
     int64_t granted;
     strcpy(path, fuzz_path("ledger"));
     for (int i = 0; i < 2; i++) {
@@ -32,9 +33,8 @@ static void start(void)
         run.init = mark;
         dp_ledger_free(ledger);
     }
-    struct dp_certified what = {mark, 3, "00"};
     fuzz_assert(dp_certificate_make(path, &what, &genuine, &err) == DP_OK);
-    fuzz_assert(dp_certificate_verify(genuine, path, "00", &err) == DP_OK);
+    fuzz_assert(dp_certificate_verify(genuine, path, &what, &bound, &err) == DP_OK);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -45,11 +45,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     json_t *said = json_loadb((const char *)data, size, JSON_REJECT_DUPLICATES, NULL);
     if (said == NULL)
         return -1;
-    fuzz_said(dp_certificate_verify(said, path, NULL, &err), &err);
+    fuzz_said(dp_certificate_verify(said, path, NULL, NULL, &err), &err);
     json_t *mixed = json_deep_copy(genuine);
     if (json_is_object(said))
         json_object_update_recursive(mixed, said);
-    fuzz_said(dp_certificate_verify(mixed, path, "00", &err), &err);
+    fuzz_said(dp_certificate_verify(mixed, path, &what, &bound, &err), &err);
     json_decref(mixed);
     json_decref(said);
     return 0;

@@ -9,6 +9,7 @@
 #include "ledger/ledger.h"
 #include "ledger/limit.h"
 #include "ledger/report.h"
+#include "ledger/sum.h"
 
 #define PATH "test.ledger"
 
@@ -85,13 +86,25 @@ static int64_t granted(struct dp_ledger *ledger, const struct dp_event *event, i
     return some;
 }
 
-static void end(struct dp_ledger *ledger, const struct dp_event *event, int64_t laps, const char *status)
+/* Closes the run with what its readers state of it. */
+static void end(struct dp_ledger *ledger, const struct dp_ledger_run *run, const struct dp_event *event, int64_t laps,
+                const char *status)
 {
     struct dp_charges used = {0};
+    struct dp_answer answer = {.by = DP_ACCOUNTANT_NONE};
     struct dp_err err = {0};
-    struct dp_ledger_end how = {.used = &used, .epsilon = 0.1, .delta = 1e-7, .accountant = "x", .status = status};
     assert_int_equal(dp_charges_add(&used, event, laps, &err), 0);
-    assert_int_equal(dp_ledger_close(ledger, &how, &err), 0);
+    if (laps > 0 && strcmp(status, "interrupted") == 0)
+        assert_int_equal(dp_ledger_at_order(&used, run->epsilon, run->delta, &answer, &err), 0);
+    else if (laps > 0)
+        assert_int_equal(dp_account_epsilon(DP_ACCOUNTANT_BEST, &used, run->delta, &answer, &err), 0);
+    struct dp_ledger_end how = {.used = &used,
+                                .epsilon = answer.upper,
+                                .delta = run->delta,
+                                .accountant = dp_accountant_names[answer.by],
+                                .status = status};
+    if (dp_ledger_close(ledger, &how, &err) != 0)
+        fail_msg("%s", err.message);
     dp_charges_free(&used);
     dp_ledger_free(ledger);
 }
@@ -101,7 +114,7 @@ static void whole(const struct dp_ledger_run *run, const struct dp_event *event)
 {
     struct dp_ledger *ledger = opened(run);
     assert_int_equal(granted(ledger, event, run->laps), run->laps);
-    end(ledger, event, run->laps, "done");
+    end(ledger, run, event, run->laps, "done");
 }
 
 static void assert_refused(const struct dp_ledger_run *run, const char *part)
@@ -184,14 +197,15 @@ static void addition_counts_runs_whole(void **state)
     struct dp_ledger *ledger = opened(&first);
     assert_true(dp_ledger_at_once(ledger));
     assert_int_equal(granted(ledger, &event, 10), 10);
-    end(ledger, &event, 3, "interrupted");
+    end(ledger, &first, &event, 3, "interrupted");
     whole(&beside, &quiet);
     assert_refused(&more, "with as many laps a run of --epsilon 0.1 fits");
     whole(&rest, &event);
-    struct dp_ledger *nothing = opened(&(struct dp_ledger_run){
-        .data = "d", .population = "p", .rows = 9, .adjacency = "null-record", .epsilon = 5, .delta = 1e-6});
+    const struct dp_ledger_run five = {
+        .data = "d", .population = "p", .rows = 9, .adjacency = "null-record", .epsilon = 5, .delta = 1e-6};
+    struct dp_ledger *nothing = opened(&five);
     assert_int_equal(granted(nothing, &event, 1), 0);
-    end(nothing, &event, 0, "budget"); /* has released nothing, and counts nothing */
+    end(nothing, &five, &event, 0, "budget"); /* has released nothing, and counts nothing */
     assert_true(holds());
 }
 
@@ -231,7 +245,7 @@ static void who_chooses_addition_gives_up_the_filter(void **state)
     set(&budget);
     struct dp_ledger *ledger = opened(&exact);
     assert_int_equal(granted(ledger, &event, 1), 1);
-    end(ledger, &event, 1, "interrupted");
+    end(ledger, &exact, &event, 1, "interrupted");
     assert_refused(&small, "affords 0 of the run's 1 laps (--partial lets it run that far); epsilon 1 of it is spent");
 }
 
@@ -258,7 +272,7 @@ static void what_was_admitted_whole_stays_so(void **state)
     assert_true(dp_ledger_at_once(ledger));
     assert_int_equal(granted(ledger, &event, 10), 10);
     assert_refused(&beside, "affords 0 of the run's 1 laps");
-    end(ledger, &event, 10, "done");
+    end(ledger, &first, &event, 10, "done");
     assert_true(holds());
 }
 
@@ -271,7 +285,7 @@ static void a_budget_is_replaced_or_lowered(void **state)
     struct dp_err err = {0};
     set(&budget);
     set(&other);
-    end(opened(&run), &event, 0, "interrupted"); /* has spent nothing */
+    end(opened(&run), &run, &event, 0, "interrupted"); /* has spent nothing */
     set(&one);
     whole(&run, &event);
     assert_int_equal(dp_ledger_set_budget(PATH, &other, &err), DP_E_UNSAFE);

@@ -107,7 +107,7 @@ static void assert_law(const struct dp_charges *used, double order, const char *
         fail_msg("%s: %s", what, err.message);
     if (!isfinite(answer.upper))
         fail_msg("%s: no bound", what);
-    struct dp_ledger_end end = {used, answer.upper, DELTA, dp_accountant_names[answer.by], "done"};
+    struct dp_ledger_end end = {used, answer.upper, DELTA, dp_accountant_names[answer.by], "done", NULL, 0};
     if (order > 0) {
         end.epsilon = 1000;
         end.accountant = "filter";
@@ -260,7 +260,7 @@ static void of_runs_that_are_counted_together(void **state)
     assert_true(ten.upper > 1.3 * book.upper);
     struct dp_ledger *ledger = open_run(1000, 0);
     reserve(ledger, &apart, "apart");
-    struct dp_ledger_end end = {&apart, ten.upper, DELTA, dp_accountant_names[ten.by], "done"};
+    struct dp_ledger_end end = {&apart, ten.upper, DELTA, dp_accountant_names[ten.by], "done", NULL, 0};
     assert_int_equal(dp_ledger_close(ledger, &end, &err), DP_E_UNSAFE);
     char expected[300];
     snprintf(
@@ -289,7 +289,7 @@ static void of_delta_and_not_of_claims(void **state)
     assert_int_equal(dp_account_epsilon(DP_ACCOUNTANT_BEST, &used, 1e-3, &answer, &err), 0);
     struct dp_ledger *ledger = open_run(1000, 0);
     reserve(ledger, &used, "delta");
-    struct dp_ledger_end end = {&used, answer.upper, 1e-3, dp_accountant_names[answer.by], "done"};
+    struct dp_ledger_end end = {&used, answer.upper, 1e-3, dp_accountant_names[answer.by], "done", NULL, 0};
     assert_int_equal(dp_ledger_close(ledger, &end, &err), DP_E_UNSAFE);
     dp_ledger_free(ledger);
     gone();
@@ -297,10 +297,86 @@ static void of_delta_and_not_of_claims(void **state)
         .data = "aaaa", .rows = 9, .adjacency = "null-record", .epsilon = 9, .delta = DELTA, .as_published = true};
     assert_int_equal(dp_ledger_open(&ledger, PATH, &claimed, &err), 0);
     reserve(ledger, &used, "claimed");
-    end = (struct dp_ledger_end){&used, 0.01, DELTA, "published", "done"};
+    end = (struct dp_ledger_end){&used, 0.01, DELTA, "published", "done", NULL, 0};
     assert_int_equal(dp_ledger_close(ledger, &end, &err), 0);
     dp_ledger_free(ledger);
     dp_charges_free(&used);
+}
+
+/* Ends a run of `used` of its reserved laps as interrupted, and says what `stated` laps of the event cost, or that at one
+   order. */
+static int stop(struct dp_ledger *ledger, const struct dp_event *event, int64_t used, int64_t stated, bool order)
+{
+    struct dp_charges laps = {0}, cost = {0};
+    struct dp_answer answer;
+    struct dp_err err = {0};
+    assert_int_equal(dp_charges_add(&laps, event, used, &err), 0);
+    assert_int_equal(dp_charges_add(&cost, event, stated, &err), 0);
+    assert_int_equal(order ? dp_ledger_at_order(&cost, 1000, DELTA, &answer, &err)
+                           : dp_account_epsilon(DP_ACCOUNTANT_BEST, &cost, DELTA, &answer, &err),
+                     0);
+    struct dp_ledger_end end = {&laps, answer.upper, DELTA, dp_accountant_names[answer.by], "interrupted", "feed", used};
+    int rc = dp_ledger_close(ledger, &end, &err);
+    if (rc == DP_OK)
+        assert_read(end.epsilon, "stopped");
+    dp_ledger_free(ledger);
+    dp_charges_free(&laps);
+    dp_charges_free(&cost);
+    return rc;
+}
+
+static struct dp_ledger *planned(const struct dp_event *event, int64_t laps, int64_t reserved)
+{
+    struct dp_charges plan = {0};
+    struct dp_err err = {0};
+    struct dp_ledger *ledger = open_run(1000, 0);
+    assert_int_equal(dp_charges_add(&plan, event, laps, &err), 0);
+    assert_int_equal(dp_ledger_plan(ledger, &plan, &err), 0);
+    assert_int_equal(dp_ledger_reserve_all(ledger, event, reserved, &err), 0);
+    dp_charges_free(&plan);
+    return ledger;
+}
+
+/* A run that ended before its plan is stated at the plan, one without a plan at one order, and neither at the laps it released.
+   */
+static void of_runs_that_were_stopped(void **state)
+{
+    (void)state;
+    struct dp_err err = {0};
+    struct dp_query query = query_of(DP_QUERY_GAUSSIAN);
+    struct dp_event event = event_of(DP_SAMPLING_POISSON, &query);
+    assert_int_equal(stop(planned(&event, 100, 40), &event, 30, 30, false), DP_E_UNSAFE);
+    assert_int_equal(stop(planned(&event, 100, 40), &event, 30, 100, false), DP_OK);
+    assert_int_equal(stop(planned(&event, 100, 120), &event, 110, 110, false), DP_OK); /* more than it had planned */
+    struct dp_ledger *ledger = open_run(1000, 0);
+    assert_int_equal(dp_ledger_reserve_all(ledger, &event, 40, &err), 0);
+    assert_int_equal(stop(ledger, &event, 30, 30, true), DP_OK);
+
+    /* the same of one that nobody has closed; and of one that has reserved nothing */
+    struct dp_ledger_book book = {0};
+    struct dp_answer answer;
+    dp_ledger_free(planned(&event, 100, 40));
+    assert_int_equal(dp_ledger_book_read(&book, PATH, &err), 0);
+    assert_int_equal(dp_ledger_basis(&book.entry[0]), DP_LEDGER_BY_PLAN);
+    assert_int_equal(dp_ledger_run_epsilon(&book.entry[0], &answer, &err), 0);
+    struct dp_charges plan = {0};
+    struct dp_answer whole;
+    assert_int_equal(dp_charges_add(&plan, &event, 100, &err), 0);
+    assert_int_equal(dp_account_epsilon(DP_ACCOUNTANT_BEST, &plan, DELTA, &whole, &err), 0);
+    assert_near(answer.upper, whole.upper, 0);
+    dp_ledger_book_free(&book);
+    ledger = open_run(1000, 0);
+    assert_int_equal(dp_ledger_plan(ledger, &plan, &err), 0);
+    assert_int_equal(dp_ledger_book_read(&book, PATH, &err), 0);
+    assert_int_equal(dp_ledger_run_epsilon(&book.entry[0], &answer, &err), 0);
+    assert_near(answer.upper, 0, 0);
+    dp_ledger_book_free(&book);
+    /* a plan that comes after laps is none */
+    assert_int_equal(dp_ledger_reserve_all(ledger, &event, 1, &err), 0);
+    assert_int_equal(dp_ledger_plan(ledger, &plan, &err), DP_E_UNSAFE);
+    assert_int_equal(dp_ledger_reserve_all(ledger, &event, 1, &err), DP_E_RUN);
+    dp_ledger_free(ledger);
+    dp_charges_free(&plan);
 }
 
 int main(void)
@@ -308,7 +384,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(of_every_sampler_and_kind),  cmocka_unit_test(of_several_events_and_filters),
         cmocka_unit_test(of_every_law_of_trials),     cmocka_unit_test(of_runs_that_are_counted_together),
-        cmocka_unit_test(of_delta_and_not_of_claims),
+        cmocka_unit_test(of_delta_and_not_of_claims), cmocka_unit_test(of_runs_that_were_stopped),
     };
     return cmocka_run_group_tests(tests, enter, leave);
 }

@@ -159,7 +159,7 @@ static struct dp_ledger_end end_of(const struct dp_charges *used, const struct d
     struct dp_err err = {0};
     if (dp_account_epsilon(DP_ACCOUNTANT_BEST, cost != NULL ? cost : used, delta, &answer, &err) != 0)
         fail_msg("%s", err.message);
-    return (struct dp_ledger_end){used, answer.upper, delta, dp_accountant_names[answer.by], status};
+    return (struct dp_ledger_end){used, answer.upper, delta, dp_accountant_names[answer.by], status, NULL, 0};
 }
 
 static int close_run(struct dp_ledger *ledger, const struct dp_event *event, int64_t laps, struct dp_err *err)
@@ -1096,6 +1096,41 @@ static void one_order_with_room_is_enough(void **state)
     dp_ledger_free(ledger);
 }
 
+/* Of 40 laps that the budget affords another run has reserved 10 when a partial run begins: it gets 30, although the other one
+   gives its laps back. Else the other one would decide when it ends, and may have seen what it has released. */
+static void a_partial_run_gets_no_more_than_it_was_opened_with(void **state)
+{
+    (void)state;
+    struct dp_ledger_budget budget = {
+        .population = "p", .adjacency = "null-record", .epsilon = 10.1, .delta = 0.25, .order = {{2, 1}}, .orders = 1};
+    struct dp_event event = gaussian(2);
+    struct dp_err err = {0};
+    int64_t granted;
+    struct dp_ledger_run partial = run, beside = run;
+    partial.population = beside.population = "p";
+    partial.epsilon = beside.epsilon = 20; /* more than adds up */
+    partial.laps = 100;
+    partial.prefix = laps_of_two;
+    partial.plan = &event;
+    partial.partial = true;
+    assert_int_equal(dp_ledger_set_budget(PATH, &budget, &err), 0);
+    struct dp_ledger *other = open_run(PATH, &beside);
+    reserve(other, &event, 10);
+    struct dp_ledger *ledger = open_run(PATH, &partial);
+    int64_t affords = dp_ledger_affords(ledger);
+    assert_true(affords > 20 && affords < 40);
+    assert_int_equal(close_run(other, &event, 0, &err), 0);
+    assert_int_equal(dp_ledger_reserve(ledger, &event, 20, &granted, &err), 0);
+    assert_int_equal(granted, 20);
+    assert_int_equal(dp_ledger_reserve(ledger, &event, 100, &granted, &err), 0);
+    assert_int_equal(granted, affords - 20);
+    assert_int_equal(dp_ledger_reserve(ledger, &event, 1, &granted, &err), DP_E_BUDGET);
+    dp_ledger_free(ledger);
+    ledger = open_run(PATH, &beside); /* for others there is room */
+    reserve(ledger, &event, 5);
+    dp_ledger_free(ledger);
+}
+
 /* A budget after runs begins with what they have cost, added up; one that may go on counts with all of its own budget. */
 static void a_budget_after_runs_begins_with_their_cost(void **state)
 {
@@ -1595,6 +1630,7 @@ int main(void)
         TEST(a_budget_is_of_a_population),
         TEST(two_budgets_of_the_same_people_bind_both),
         TEST(one_order_with_room_is_enough),
+        TEST(a_partial_run_gets_no_more_than_it_was_opened_with),
         TEST(a_budget_after_runs_begins_with_their_cost),
         TEST(orders_are_picked_for_what_is_planned),
         TEST(a_run_goes_on_from_its_checkpoint_once),

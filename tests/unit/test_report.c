@@ -11,7 +11,9 @@
 #include "account/account.h"
 #include "base/version.h"
 #include "ledger/certificate.h"
+#include "priv/filter.h"
 #include "priv/gdp.h"
+#include "priv/rdp.h"
 #include "ledger/ledger.h"
 #include "ledger/book.h"
 #include "ledger/report.h"
@@ -97,7 +99,7 @@ static void close_run(struct dp_ledger *ledger, const struct dp_ledger_run *r, c
     struct dp_answer answer;
     struct dp_err err = {0};
     assert_int_equal(dp_account_epsilon(DP_ACCOUNTANT_BEST, used, r->delta, &answer, &err), 0);
-    struct dp_ledger_end end = {used, answer.upper, r->delta, dp_accountant_names[answer.by], "done"};
+    struct dp_ledger_end end = {used, answer.upper, r->delta, dp_accountant_names[answer.by], "done", NULL, 0};
     if (r->order > 0 && used->count > 0) {
         end.epsilon = r->epsilon;
         end.accountant = "filter";
@@ -208,7 +210,13 @@ static void a_report_composes_and_does_not_add(void **state)
     assert_string_equal(string_of(first, "status"), "going or killed");
     assert_true(json_is_false(json_object_get(first, "closed")));
     assert_int_equal(real_of(first, "laps"), 40);
-    assert_near(real_of(first, "epsilon"), gdp(0.2, 1e-5), 1e-8);
+    /* nobody knows what it was going to do: at one order, which its budget of 1 at 1e-5 gives */
+    const double order = dp_filter_order(1, 1e-5), at_order = 0.2 * order + dp_rdp_penalty(order, 1e-5);
+    assert_string_equal(string_of(first, "stated_at"), "order");
+    assert_near(real_of(first, "order"), order, 0);
+    assert_near(real_of(first, "epsilon"), at_order, 1e-12);
+    assert_string_equal(string_of(first, "accountant"), "filter");
+    assert_string_equal(string_of(second, "stated_at"), "laps");
     assert_string_equal(string_of(second, "status"), "done");
     assert_int_equal(real_of(second, "laps"), 30);
     assert_near(real_of(second, "epsilon"), gdp(0.6, 1e-5), 1e-8);
@@ -226,7 +234,7 @@ static void a_report_composes_and_does_not_add(void **state)
     assert_int_equal(real_of(total, "not_closed"), 1);
     assert_int_equal(real_of(total, "laps"), 78);
     assert_near(real_of(total, "delta"), 1e-4, 0); /* the largest */
-    assert_near(real_of(total, "epsilon"), gdp(0.2 + 0.6 + 0.01, 1e-4), 1e-8);
+    assert_near(real_of(total, "epsilon"), (0.2 + 0.6 + 0.01) * order + dp_rdp_penalty(order, 1e-4), 1e-12);
     assert_true(json_is_true(json_object_get(total, "seeded")));
     assert_string_equal(json_string_value(json_array_get(json_object_get(total, "private_preprocessing"), 0)), "max-abs");
     assert_near(real_of(at(report, "populations", 1), "epsilon"), gdp(0.05, 1e-5), 1e-8);
@@ -473,7 +481,7 @@ static void verify_says_what_is_wrong(void **state)
 static void a_certificate_states_what_a_model_has_cost(void **state)
 {
     (void)state;
-    char mark[DP_LEDGER_MARK];
+    char mark[DP_LEDGER_MARK], later[DP_LEDGER_MARK];
     struct dp_err err = {0};
     struct story unrelated = plain(1, 5, 5), story = plain(10, 40, 30);
     story.run.preprocessing = "max-abs";
@@ -485,9 +493,19 @@ static void a_certificate_states_what_a_model_has_cost(void **state)
     assert_int_equal(real_of(certificate, "rows"), 1000);
     assert_string_equal(string_of(certificate, "adjacency"), "null-record");
     assert_string_equal(string_of(certificate, "model"), "feed");
-    assert_int_equal(real_of(at(certificate, "mechanisms", 0), "laps"), 20);
-    assert_near(real_of(certificate, "epsilon"), gdp(0.1, 1e-5), 1e-8);
-    assert_near(real_of(certificate, "epsilon_lower"), gdp(0.1, 1e-5), 1e-8);
+    /* all 30 laps of the run, since somebody may have looked at them before taking this one */
+    assert_int_equal(real_of(at(certificate, "mechanisms", 0), "laps"), 30);
+    assert_near(real_of(certificate, "epsilon"), gdp(0.15, 1e-5), 1e-8);
+    assert_near(real_of(certificate, "epsilon_lower"), gdp(0.15, 1e-5), 1e-8);
+    const json_t *fixed = json_object_get(certificate, "if_the_lap_was_fixed"), *of_run = at(certificate, "runs", 0);
+    assert_int_equal(real_of(fixed, "laps"), 20);
+    assert_near(real_of(fixed, "epsilon"), gdp(0.1, 1e-5), 1e-8);
+    assert_near(real_of(fixed, "delta"), 1e-5, 0);
+    assert_string_equal(string_of(certificate, "status"), "done");
+    assert_string_equal(string_of(of_run, "status"), "done");
+    assert_string_equal(string_of(of_run, "stated_at"), "laps");
+    assert_int_equal(real_of(of_run, "laps"), 30);
+    assert_true(json_is_false(json_object_get(certificate, "model_in_ledger")));
     assert_near(real_of(certificate, "delta"), 1e-5, 0);
     assert_string_equal(string_of(certificate, "accountant"), "gdp");
     assert_string_equal(string_of(certificate, "software"), "dpline " DP_VERSION);
@@ -497,12 +515,24 @@ static void a_certificate_states_what_a_model_has_cost(void **state)
     assert_null(json_object_get(certificate, "not_in_ledger"));
     assert_null(json_object_get(certificate, "if_planned_together"));
     assert_null(json_object_get(certificate, "other_data"));
-    assert_int_equal(dp_certificate_verify(certificate, PATH, NULL, &err), 0);
-    assert_int_equal(dp_certificate_verify(certificate, PATH, "feed", &err), 0);
-    assert_int_equal(dp_certificate_verify(certificate, PATH, "food", &err), DP_E_UNSAFE);
+    assert_int_equal(dp_certificate_verify(certificate, PATH, NULL, NULL, &err), 0);
+    struct dp_certified model = {mark, 20, "feed"};
+    bool bound = true;
+    assert_int_equal(dp_certificate_verify(certificate, PATH, &model, &bound, &err), 0);
+    assert_false(bound);
+    model.model = "food";
+    assert_int_equal(dp_certificate_verify(certificate, PATH, &model, &bound, &err), DP_E_UNSAFE);
     assert_string_equal(err.message, "the certificate is for another model");
-    play(&unrelated, NULL); /* what comes later changes nothing */
-    assert_int_equal(dp_certificate_verify(certificate, PATH, "feed", &err), 0);
+    model.model = "feed";
+    model.lap = 21;
+    assert_int_equal(dp_certificate_verify(certificate, PATH, &model, &bound, &err), DP_E_UNSAFE);
+    assert_non_null(strstr(err.message, "the certificate is for lap 20 of the run "));
+    model.lap = 20;
+    play(&unrelated, later); /* what comes later changes nothing */
+    assert_int_equal(dp_certificate_verify(certificate, PATH, &model, &bound, &err), 0);
+    model.mark = later;
+    assert_int_equal(dp_certificate_verify(certificate, PATH, &model, &bound, &err), DP_E_UNSAFE);
+    assert_non_null(strstr(err.message, ", and the model is of lap 20 of the run "));
     json_decref(certificate);
 
     assert_int_equal(dp_certificate_make(PATH, &(struct dp_certified){mark, 31, "feed"}, &certificate, &err), DP_E_UNSAFE);
@@ -528,7 +558,7 @@ static void a_certificate_outlives_the_end_of_its_run(void **state)
     assert_true(json_is_false(json_object_get(at(certificate, "runs", 0), "closed")));
     dp_charges_add(&used, &event, 45, &err);
     close_run(ledger, &run, &used);
-    assert_int_equal(dp_certificate_verify(certificate, PATH, NULL, &err), 0);
+    assert_int_equal(dp_certificate_verify(certificate, PATH, NULL, NULL, &err), 0);
     json_decref(certificate);
     dp_charges_free(&used);
     dp_ledger_free(ledger);
@@ -544,10 +574,11 @@ static void every_member_is_compared(void **state)
     story.run.prior_delta = 1e-6;
     play(&story, mark);
     json_t *certificate = certify(mark, 20);
-    static const char *const names[] = {"lap",           "population",   "data",          "rows",
-                                        "adjacency",     "runs",         "mechanisms",    "epsilon",
-                                        "epsilon_lower", "delta",        "accountant",    "private_preprocessing",
-                                        "seeded",        "as_published", "not_in_ledger", "more"};
+    static const char *const names[] = {
+        "lap",        "population",   "data",          "rows",   "adjacency",       "runs",
+        "mechanisms", "epsilon",      "epsilon_lower", "delta",  "accountant",      "private_preprocessing",
+        "seeded",     "as_published", "not_in_ledger", "status", "model_in_ledger", "if_the_lap_was_fixed",
+        "more"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         json_t *wrong = json_deep_copy(certificate), *value = json_object_get(wrong, names[i]);
         bool more = strcmp(names[i], "more") == 0;
@@ -568,32 +599,33 @@ static void every_member_is_compared(void **state)
             json_object_del(value, "delta");
         else
             json_object_set_new(wrong, names[i], json_string("x"));
-        assert_int_equal(dp_certificate_verify(wrong, PATH, NULL, &err), DP_E_UNSAFE);
-        /* another lap means other charges */
+        assert_int_equal(dp_certificate_verify(wrong, PATH, NULL, NULL, &err), DP_E_UNSAFE);
+        /* another lap is one that would have cost something else */
         snprintf(expected, sizeof expected, "the certificate is not what the ledger test.ledger says: %s'%s' %s",
-                 more ? "it has " : "", strcmp(names[i], "lap") == 0 ? "mechanisms" : names[i], more ? "as well" : "differs");
+                 more ? "it has " : "", strcmp(names[i], "lap") == 0 ? "if_the_lap_was_fixed" : names[i],
+                 more ? "as well" : "differs");
         assert_string_equal(err.message, expected);
         json_decref(wrong);
         wrong = json_deep_copy(certificate);
         if (!more && strcmp(names[i], "lap") != 0) {
             json_object_del(wrong, names[i]);
-            assert_int_equal(dp_certificate_verify(wrong, PATH, NULL, &err), DP_E_UNSAFE);
+            assert_int_equal(dp_certificate_verify(wrong, PATH, NULL, NULL, &err), DP_E_UNSAFE);
         }
         json_decref(wrong);
     }
     json_object_set_new(certificate, "software", json_string("dpline 0.0.9"));
-    assert_int_equal(dp_certificate_verify(certificate, PATH, NULL, &err), 0);
+    assert_int_equal(dp_certificate_verify(certificate, PATH, NULL, NULL, &err), 0);
     json_integer_set(json_object_get(certificate, "certificate"), 2);
-    assert_int_equal(dp_certificate_verify(certificate, PATH, NULL, &err), DP_E_RUN);
+    assert_int_equal(dp_certificate_verify(certificate, PATH, NULL, NULL, &err), DP_E_RUN);
     assert_string_equal(err.message, "the certificate is of format 2; 1 is the newest that this version knows");
     json_integer_set(json_object_get(certificate, "certificate"), 1);
     json_integer_set(json_object_get(json_object_get(certificate, "ledger"), "lines"), 99);
-    assert_int_equal(dp_certificate_verify(certificate, PATH, NULL, &err), DP_E_UNSAFE);
+    assert_int_equal(dp_certificate_verify(certificate, PATH, NULL, NULL, &err), DP_E_UNSAFE);
     assert_string_equal(err.message,
                         "the ledger test.ledger does not hold line 99 as the certificate has it: rolled back to an "
                         "older state, or another ledger");
     json_object_del(certificate, "mark");
-    assert_int_equal(dp_certificate_verify(certificate, PATH, NULL, &err), DP_E_RUN);
+    assert_int_equal(dp_certificate_verify(certificate, PATH, NULL, NULL, &err), DP_E_RUN);
     assert_string_equal(err.message, "not a certificate");
     json_decref(certificate);
 }
@@ -618,23 +650,25 @@ static void a_certificate_goes_back_to_the_first_run(void **state)
     json_t *certificate = certify(third, 10);
     assert_int_equal(json_array_size(json_object_get(certificate, "runs")), 2);
     assert_int_equal(json_array_size(json_object_get(certificate, "mechanisms")), 2);
-    /* 10 laps at z = 5 and 20 at z = 10: rho = .2 at 1e-5 and .1 at 1e-4; and what the first model said it had cost */
-    assert_near(real_of(certificate, "epsilon"), 0.25 + gdp(0.2, 1e-5) + gdp(0.1, 1e-4), 1e-8);
+    /* 30 laps at z = 5, which is lost, and 20 at z = 10: rho = .6 at one order and .1 at 1e-4; and what the first model said it
+       had cost */
+    const double order = dp_filter_order(1, 1e-5), lost = 0.6 * order + dp_rdp_penalty(order, 1e-5);
+    assert_near(real_of(certificate, "epsilon"), 0.25 + lost + gdp(0.1, 1e-4), 1e-8);
     assert_near(real_of(certificate, "delta"), 1.1e-4 + 1e-6, 1e-14);
     assert_string_equal(string_of(certificate, "accountant"), "added");
-    assert_near(real_of(certificate, "epsilon_lower"), gdp(0.3, 1.1e-4), 1e-8);
+    assert_near(real_of(certificate, "epsilon_lower"), 0, 0);
     /* what one list of mechanisms would cost, which no run may be that was planned upon the first model */
     const json_t *together = json_object_get(certificate, "if_planned_together");
-    assert_near(real_of(together, "epsilon"), 0.25 + gdp(0.3, 1e-4), 1e-8);
+    assert_near(real_of(together, "epsilon"), 0.25 + 0.7 * order + dp_rdp_penalty(order, 1e-4), 1e-8);
     assert_near(real_of(together, "delta"), 1e-4 + 1e-6, 1e-14);
-    assert_string_equal(string_of(together, "accountant"), "gdp");
+    assert_string_equal(string_of(together, "accountant"), "filter");
     assert_near(real_of(json_object_get(certificate, "not_in_ledger"), "epsilon"), 0.25, 0);
     assert_true(json_is_false(json_object_get(certificate, "as_published")));
     const json_t *other = at(certificate, "other_data", 0);
     assert_string_equal(string_of(other, "data"), "bbbb");
     assert_near(real_of(other, "epsilon"), gdp(0.15, 1e-5), 1e-8);
     assert_true(json_is_true(json_object_get(other, "as_published")));
-    assert_int_equal(dp_certificate_verify(certificate, PATH, NULL, &err), 0);
+    assert_int_equal(dp_certificate_verify(certificate, PATH, NULL, NULL, &err), 0);
     json_decref(certificate);
 
     d.run.init = third;
@@ -662,10 +696,10 @@ static void a_certificate_adds_all_runs_on_the_same_people(void **state)
     assert_null(json_object_get(certificate, "other_data"));
     assert_near(real_of(certificate, "epsilon"), gdp(0.15, 1e-5) + gdp(0.1, 1e-5), 1e-8);
     assert_near(real_of(certificate, "delta"), 2e-5, 1e-14);
-    assert_int_equal(dp_certificate_verify(certificate, PATH, NULL, &err), 0);
+    assert_int_equal(dp_certificate_verify(certificate, PATH, NULL, NULL, &err), 0);
     /* the sound number is compared like every other */
     json_real_set(json_object_get(json_object_get(certificate, "if_planned_together"), "epsilon"), 0.1);
-    assert_int_equal(dp_certificate_verify(certificate, PATH, NULL, &err), DP_E_UNSAFE);
+    assert_int_equal(dp_certificate_verify(certificate, PATH, NULL, NULL, &err), DP_E_UNSAFE);
     json_decref(certificate);
 }
 

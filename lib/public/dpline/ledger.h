@@ -36,7 +36,8 @@ DPLINE_PUBLIC int dpline_ledger_open(struct dpline_ledger **ledger, const char *
    ones released. Pays for a charge: when this returns 0, its laps are in the file and on disk, and may be released.
    DPLINE_E_BUDGET: the run's budget does not afford them beside what it has paid for, or that of the population does not; then
    nothing of it is paid. DPLINE_E_UNSAFE: somebody changed the file. After a failure of another kind than the budget the run
-   pays for nothing more. */
+   pays for nothing more. All charges are of one run: laps of shuffled epochs go on where the charge of the same kind before
+   them ended. Where each charge has a permutation of its own, pay for whole epochs. */
 DPLINE_PUBLIC int dpline_ledger_reserve(struct dpline_ledger *ledger, const struct dpline_charge *charge,
                                         struct dpline_error *error);
 

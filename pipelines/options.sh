@@ -382,16 +382,18 @@ place_noise() {
 # limit_site: whatever a gather asks of a site, and however often its worker is started, all runs on its people keep to a budget in its ledger.
 # Nothing is written down of parts of one data set, whose ledger is the gate's, of seeded runs, and with --no-ledger.
 limit_site() {
-    local file=${ledger:-$data/ledger} known
+    local file=${ledger:-$data/ledger} known where=()
     [[ -z $parts$seed && $gate != *--no-ledger* ]] || return 0
-    known=$(dp-account report --json --data "$data" "$file" 2> /dev/null | sed -n '/"budget": {/,$ s/.*"epsilon": *\([^,]*\),*/\1/p' | head -n 1) || true
+    [ -z "$registry" ] || where+=(--registry "$registry")
+    [ -z "$no_registry" ] || where+=(--no-registry)
+    known=$(dp-account report --json --data "$data" "${where[@]}" "${ledger:-$data}" 2> /dev/null | sed -n '/"budget": {/,$ s/.*"epsilon": *\([^,]*\),*/\1/p' | head -n 1) || true
     if [ -n "$known" ]; then
         [ -z "$budget" ] || [ "$(calculate "$known == $budget")" = 1 ] || fail "--budget: $file has one of epsilon $known for these people"
     elif [ -z "$budget" ]; then
         fail "--budget: $file has no budget for these people yet: say how much epsilon all runs on them may spend, at least --epsilon $epsilon"
     else
         dp-account budget --data "$data" --epsilon "$budget" --delta "$delta" --adjacency "$adjacency" \
-            --run-epsilon "$epsilon" --rate "$rate" --laps "$laps" "$file" >&2 || exit
+            --run-epsilon "$epsilon" --rate "$rate" --laps "$laps" "${where[@]}" "${ledger:-$data}" >&2 || exit
     fi
 }
 

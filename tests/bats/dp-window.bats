@@ -72,7 +72,7 @@ END
 @test "every row that arrives is in one lap, in its order, a lap has all of its window, and the rest is in none" {
     dp-import csv t.csv --schema s.json -q -o t.dp
     (sed 5q t.csv; sleep 0.3; sed -n '6,400p' t.csv; sleep 0.3; sed -n '401,$p' t.csv) |
-        dp-import csv - --schema s.json --population s:t.csv --out pieces -q
+        dp-import csv - --schema s.json --population t.csv --out pieces -q
     for what in rows:130:7 rows:256:3 rows:1:1000 pieces:100:10 rows:1000:1 pieces:999:1; do
         IFS=: read -r rows size laps <<< "$what"
         windows $((laps + 2)) --rows "$rows" --size "$size"
@@ -90,7 +90,7 @@ for f in laps:
     assert len(f["X"]) == size and list(f["rows"]) == list(range(size)) and f["label"] == "raw" and f["n"] == size
     (record,) = f["records"]
     assert record["sampler"] == "stream" and record["rate"] == 1 and record["rows"] == size
-    assert f["population"] == "s:t.csv" and f["labels"] == '["no","yes"]' and f["row_norm"].endswith(", bias")
+    assert f["population"] == "t.csv" and f["labels"] == '["no","yes"]' and f["row_norm"].endswith(", bias")
 (end,) = frames.frames("raw.frames", "end")
 assert end == {"kind": "end", "exhausted": True}, end
 END

@@ -87,7 +87,7 @@ teardown() {
 @test "each site's ledger and the gate's say what the run has cost" {
     three_sites
     for how in '' --distributed-noise; do
-        rm -f *.dp/ledger* gate.ledger*
+        rm -rf ./*.dp/ledger* gate.ledger* "$DPLINE_REGISTRY"
         # shellcheck disable=SC2086 # none, or an option
         begin_with_ledgers $how
         done_all

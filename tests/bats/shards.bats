@@ -92,7 +92,11 @@ table() {
     printf '{"header": false, "columns": [%s%s]}' "$(cat columns)" "$label" > schema.json
     import all.csv whole.dp
 }
-import() { dp-import csv "$1" --schema schema.json --population people -o "$2" -q -f ${3:-$BY_PERSON}; }
+import() {
+    local whose=people
+    [ "$1" != odd.csv ] || whose=others
+    dp-import csv "$1" --schema schema.json --population $whose -o "$2" -q -f ${3:-$BY_PERSON}
+}
 BY_PERSON=
 
 # by_person: the same table, whose rows belong to persons with 1, 2, 3, 1, 2, 3 … rows

@@ -2,7 +2,7 @@
  *
  *   cc own-grad.c $(pkg-config --cflags --libs dpline) -lm -o own-grad
  *   dp-loop --laps 100 -- "dp-sample --data a.dp --rate 0.1 --inline | ./own-grad --clip 0.5 |
- *       dp-noise -z 2 | dp-account -e 2 -d 1e-5 | dp-step" */
+ *       dp-noise -z 3 | dp-account -e 2 -d 1e-5 | dp-step --step 0.5" */
 #include <dpline/grid.h>
 #include <dpline/stage.h>
 #include <math.h>

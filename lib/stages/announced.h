@@ -13,8 +13,8 @@ int dp_announce(const struct dp_stage *stage, struct dp_frame *hello, const stru
    and *at is behind it then. NULL after the last. */
 struct dp_record *dp_announced(const struct dp_stage *stage, struct dp_frame *hello, enum dp_field of, int *at);
 
-/* Right of the gate: the next record of the hello frame, from number *at on, of a sum or a choice that laps of the stage's release;
-   NULL after the last. */
+/* Right of the gate: the next record of the hello frame, from number *at on, of a sum or a choice that laps of the stage's
+   release; NULL after the last. */
 struct dp_record *dp_announced_answer(const struct dp_stage *stage, struct dp_frame *hello, int *at);
 
 /* Whether a field is announced with that meaning, for laps of the kind `on`, or of any where that is NULL. */

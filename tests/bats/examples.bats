@@ -1,0 +1,70 @@
+# Commands of examples/ that no other test runs: those in the comments of programs, and run.sh on made-up tables, in a smallest form.
+# dp-blsgd, federated, no-tuning and private-erm have files of their own.
+load helper
+
+# pictures DIRECTORY COUNT: COUNT pictures of 4 x 4 points to learn from and 100 others, in ten classes that are easy to tell
+pictures() {
+    mkdir -p "$1"
+    /usr/bin/python3 - "$@" << 'EOF'
+import gzip, random, struct, sys
+random.seed(1)
+for part, n in ("train", int(sys.argv[2])), ("t10k", 100):
+    labels = bytes(random.randrange(10) for _ in range(n))
+    pixels = bytes(200 if i % 10 == label else random.randrange(60) for label in labels for i in range(16))
+    with gzip.open(f"{sys.argv[1]}/{part}-images-idx3-ubyte.gz", "wb") as f:
+        f.write(struct.pack(">IIII", 2051, n, 4, 4) + pixels)
+    with gzip.open(f"{sys.argv[1]}/{part}-labels-idx1-ubyte.gz", "wb") as f:
+        f.write(struct.pack(">II", 2049, n) + labels)
+EOF
+}
+
+# elsewhere: what scripts write into the build goes into $PWD/other
+elsewhere() {
+    mkdir other
+    ln -s "$(realpath "$BUILD")/bin" other/bin
+}
+
+@test "the commands in the comments of examples/library, as they stand" {
+    make -s -C "$ROOT" install BUILD="$BUILD" PREFIX=/opt/dpline DESTDIR="$PWD/stage" > log 2>&1 || fail "$(cat log)"
+    export PKG_CONFIG_PATH=$PWD/stage/opt/dpline/lib/pkgconfig PKG_CONFIG_SYSROOT_DIR=$PWD/stage
+    export LD_LIBRARY_PATH=$PWD/stage/opt/dpline/lib
+    dp-synth classification --rows 400 --cols 5 --seed 1 -o a.dp -q
+    cp "$ROOT"/examples/library/*.c .
+    for program in *.c; do
+        # what is set further in than the text
+        sed -n '1,/\*\//s/^ \*   \( *[^ ].*\)/\1/p' "$program" | sed 's| \*/$||; s/LEDGER/my.ledger/' > commands
+        [ -s commands ] || fail "$program has no command"
+        bash -e commands > out 2> err || fail "$program: $(cat commands err)"
+    done
+    assert_equal "$(dp-account report a.dp | grep -c ' done$')" 1
+    grep -q '"kind":"close"' my.ledger
+}
+
+@test "examples/demo/run.sh" {
+    elsewhere
+    pictures fashion 600
+    BUILD=$PWD/other DPLINE_FASHION=$PWD/fashion within 60 "$ROOT/examples/demo/run.sh"
+    assert_success
+    assert_line --regexp '^DP-SCD \(hinge\) +[0-9.]+ +(0\.[0-9]+|1\.0000)$'
+    assert_line --regexp '^SCD without privacy +[0-9.]+ +infinite$'
+}
+
+@test "examples/adp-sgd/run.sh, a part of it" {
+    elsewhere
+    pictures raw/mnist 1200
+    BUILD=$PWD/other OUT=$PWD/out DPLINE_DATA=$PWD/raw DPLINE_FASHION=$PWD/none within 120 "$ROOT/examples/adp-sgd/run.sh" goal fashion
+    assert_success
+    assert_line --regexp '^3 +adp-sgd\.sh +[0-9.]+ +[0-9]+ +[0-9]+$'
+    assert_line --partial 'skipping: no '
+}
+
+@test "examples/dp-scd/run.sh, a part of it" {
+    elsewhere
+    mkdir -p raw/protein
+    awk 'BEGIN { srand(1); for (i = 0; i < 4000; i++) { y = 0; for (k = 1; k < 10; k++) { x = rand() - .5; y += (k % 3 - 1) * x; printf "%.4f,", x } printf "%.4f\n", y / 2 } }' |
+        gzip > raw/protein/protein.csv.gz
+    BUILD=$PWD/other OUT=$PWD/out DPLINE_DATA=$PWD/raw SEEDS=1 REGRESSION_SEEDS=1 within 120 "$ROOT/examples/dp-scd/run.sh" classification variants
+    assert_success
+    assert_line --regexp '^epsilon +parallel +sequential +primal$'
+    assert_line --partial 'adult.data.gz is not there'
+}

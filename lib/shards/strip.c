@@ -60,6 +60,9 @@ static int check_hello(const struct dp_frame *hello, const struct dp_link_header
                        site->shards);
     if (!dp_link_run(run, hello) || !dp_link_same(run, header->run))
         return dp_fail(err, DP_E_UNSAFE, "the gather sends a hello frame of another run than its header says");
+    if (dp_frame_int(hello, DP_F_LAPS, 0) > DP_SHARD_LAPS)
+        return dp_fail(err, DP_E_UNSAFE, "the gather plans %lld laps, and a site accounts for at most %lld",
+                       (long long)dp_frame_int(hello, DP_F_LAPS, 0), (long long)DP_SHARD_LAPS);
     if (hello->records != 0)
         return dp_fail(err, DP_E_UNSAFE,
                        "the hello frame comes with records, and what is announced of the rows here is said here");

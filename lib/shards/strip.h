@@ -3,6 +3,7 @@
 #define DP_SHARDS_STRIP_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "port/link.h"
 #include "wire/frame.h"
@@ -11,6 +12,9 @@
  * whether the model comes from elsewhere; of a hello frame the announcements, without the seed and the directory of the data
  * set; of an end or error frame its status alone, since its words may tell of rows. */
 void dp_shard_strip(struct dp_frame *answer);
+
+/* Of one run, at a site. */
+#define DP_SHARD_LAPS ((int64_t)1 << 30)
 
 /* What a worker says of itself, and no gather can change. */
 struct dp_site {
@@ -22,6 +26,8 @@ struct dp_site {
  *
  *   - a hello frame for another shard than this one, or for another number of shards, by which shares of noise are scaled;
  *   - a hello frame of another run than its header;
+ *   - a hello frame of a run with more laps than DP_SHARD_LAPS: what a plan costs is computed before the first lap, which
+ *     takes seconds of processor time for 2^32 laps;
  *   - a seed, unless the site allows it: whoever knows the seed knows all keys of the stages here;
  *   - a lap frame that is not released, or of another lap than its header;
  *   - a frame with records: stages would take them for their own bounds on the rows here;

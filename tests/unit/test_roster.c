@@ -394,6 +394,12 @@ static void hello_frames_from_a_gather_that_lies(void **state)
     dp_frame_set_int(f, DP_F_SHARDS, 3);
     assert_int_equal(check(f, 2, false, &err), DP_OK);
     assert_int_equal(check(f, 1, false, &err), DP_E_UNSAFE);
+    dp_frame_set_int(f, DP_F_LAPS, 1LL << 30);
+    assert_int_equal(check(f, 2, false, &err), DP_OK);
+    dp_frame_set_int(f, DP_F_LAPS, (1LL << 30) + 1);
+    assert_int_equal(check(f, 2, false, &err), DP_E_UNSAFE);
+    assert_string_equal(err.message, "the gather plans 1073741825 laps, and a site accounts for at most 1073741824");
+    dp_frame_drop(f, DP_F_LAPS);
     dp_frame_drop(f, DP_F_SHARD); /* it is in no shard */
     assert_int_equal(check(f, 2, false, &err), DP_E_UNSAFE);
     dp_frame_set_int(f, DP_F_SHARD, 2);

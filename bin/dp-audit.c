@@ -154,15 +154,15 @@ static int sensitivity(const struct options *o, const char *pipeline, const stru
         return rc;
     if (a.exceeded)
         return dp_fail(err, DP_E_RUN,
-                       "row %lld as '%s', lap %lld: the %s moved by %.9g, and the declared sensitivity is "
+                       "%s %lld as '%s', lap %lld: the %s moved by %.9g, and the declared sensitivity is "
                        "%.9g (ratio %.6f)",
-                       (long long)a.row, a.kind, (long long)a.lap, a.count ? "count" : "sum", a.measured, a.declared,
+                       a.unit, (long long)a.row, a.kind, (long long)a.lap, a.count ? "count" : "sum", a.measured, a.declared,
                        shown(a.ratio));
     if (a.row == 0)
         return dp_fail(err, DP_E_RUN, "no row moved any of %lld sums: nothing was tested", (long long)a.compared);
     if (!o->json)
-        printf("worst ratio %.6f of the declared sensitivity %g: row %lld as '%s', lap %lld, of %lld sums\n", shown(a.ratio),
-               a.declared, (long long)a.row, a.kind, (long long)a.lap, (long long)a.compared);
+        printf("worst ratio %.6f of the declared sensitivity %g: %s %lld as '%s', lap %lld, of %lld sums\n", shown(a.ratio),
+               a.declared, a.unit, (long long)a.row, a.kind, (long long)a.lap, (long long)a.compared);
     return DP_OK;
 }
 

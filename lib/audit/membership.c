@@ -217,9 +217,9 @@ static int sampled_lap(struct audit *a, bool with, bool note, struct dp_record *
     if (rc != DP_OK)
         return rc;
     *sampled = *a->token->record;
-    if (sampled->rows != (int64_t)a->data->rows)
+    if (sampled->rows != (int64_t)a->data->persons)
         return dp_fail(err, DP_E_RUN, "the first stage samples from %lld rows, the data set has %zu", (long long)sampled->rows,
-                       a->data->rows);
+                       a->data->persons);
     if (a->sampler.now == NULL)
         rc = dp_audit_sampler_open(&a->sampler, sampled, err);
     if (rc == DP_OK && note)
@@ -232,7 +232,7 @@ static int sampled_lap(struct audit *a, bool with, bool note, struct dp_record *
     /* Where the batch shows, its rows of zeros do too: the absent one is such a row. So it is in the first
        run, when that is not known yet. */
     bool was;
-    return !with && !a->out->visible && sampled->sampler != DP_SAMPLER_FULL ? dp_audit_remove_row(a->token, a->row, &was, err)
+    return !with && !a->out->visible && sampled->sampler != DP_SAMPLER_FULL ? dp_audit_remove_person(a->token, a->row, &was, err)
                                                                             : DP_OK;
 }
 
@@ -499,10 +499,11 @@ static int make_canary(struct audit *a, struct dp_err *err)
     int rc = dp_alloc(&mass, d->cols, sizeof *mass, err);
     if (rc != DP_OK)
         return rc;
-    struct dp_row own = dp_dataset_row(d, (size_t)a->row);
+    size_t first, count = dp_dataset_person(d, (size_t)a->row, &first);
+    struct dp_row own = dp_dataset_row(d, first);
     for (size_t i = 0; a->out->keep_others && i < d->rows; i++) {
         struct dp_row r = dp_dataset_row(d, i);
-        for (size_t j = 0; i != (size_t)a->row && j < r.count; j++)
+        for (size_t j = 0; i - first >= count && j < r.count; j++)
             mass[r.columns != NULL ? (size_t)r.columns[j] : j] += fabs((double)dp_row_value(&r, j));
     }
     for (size_t j = 1; j < d->cols; j++)
@@ -510,7 +511,7 @@ static int make_canary(struct audit *a, struct dp_err *err)
             best = j;
     for (size_t j = 0; j < d->cols; j++)
         a->x[j] = a->out->own_row ? (float)dp_row_at(own, j) : (float)(j == best);
-    a->y = a->out->own_row ? d->y[a->row] : d->label_kind == DP_LABEL_CLASSES ? (double)(d->classes - 1) : 1;
+    a->y = a->out->own_row ? d->y[first] : d->label_kind == DP_LABEL_CLASSES ? (double)(d->classes - 1) : 1;
     free(mass);
     return DP_OK;
 }
@@ -519,18 +520,28 @@ static int make_variants(struct audit *a, struct dp_err *err)
 {
     struct dp_membership *out = a->out;
     bool blank = !out->keep_others;
-    size_t row = (size_t)a->row;
-    float *zero;
-    int rc = dp_alloc(&zero, a->data->cols, sizeof *zero, err);
-    if (rc != DP_OK)
-        return rc;
+    struct dp_variant_rows rows = {0};
+    size_t cols = a->data->cols;
+    float *x = NULL; /* of the canary, and zeros: for each row of the person */
+    double *y = NULL;
+    rows.count = dp_dataset_person(a->data, (size_t)a->row, &rows.first);
+    int rc = dp_alloc(&x, 2 * rows.count * cols, sizeof *x, err);
+    if (rc == DP_OK)
+        rc = dp_alloc(&y, rows.count, sizeof *y, err);
+    rows.y = y;
+    for (size_t i = 0; rc == DP_OK && i < rows.count; i++) {
+        memcpy(x + i * cols, a->x, cols * sizeof *x);
+        y[i] = a->y;
+    }
     struct dp_variant *v[] = {&a->with, &a->without, &a->zeros};
     for (int i = 0; rc == DP_OK && i < 3; i++) {
         rc = dp_variant_open(v[i], out->scratch, out->data, err);
+        rows.x = i == 0 ? x : x + rows.count * cols;
         if (rc == DP_OK)
-            rc = dp_variant_write(v[i], a->data, blank || i == 2, row, i == 0 ? a->x : zero, a->y, err);
+            rc = dp_variant_write(v[i], a->data, blank || i == 2, &rows, err);
     }
-    free(zero);
+    free(x);
+    free(y);
     return rc;
 }
 
@@ -565,13 +576,16 @@ static int prepare(struct audit *a, struct dp_err *err)
         rc = without_ledger(a, err);
     if (rc == DP_OK)
         rc = dp_dataset_open(&a->data, out->data, err);
-    if (rc == DP_OK && (a->data->rows < 2 || out->row > (int64_t)a->data->rows))
-        rc = dp_fail(err, out->row > 0 ? DP_E_USAGE : DP_E_RUN, "%s has %zu rows", out->data, a->data->rows);
+    if (rc == DP_OK && (a->data->persons < 2 || out->row > (int64_t)a->data->persons))
+        rc = dp_fail(err, out->row > 0 ? DP_E_USAGE : DP_E_RUN, "%s has %zu %ss", out->data, a->data->persons,
+                     a->data->person != NULL ? "person" : "row");
+    if (rc == DP_OK && out->own_row && a->data->person != NULL)
+        rc = dp_fail(err, DP_E_USAGE, "--canary row: the rows of a person in %s differ: use the unit canary", out->data);
     if (rc == DP_OK)
         rc = dp_alloc(&a->x, a->data->cols, sizeof *a->x, err);
     if (rc != DP_OK)
         return rc;
-    a->row = out->row > 0 ? out->row - 1 : (int64_t)a->data->rows - 1;
+    a->row = out->row > 0 ? out->row - 1 : (int64_t)a->data->persons - 1;
     rc = make_canary(a, err);
     if (rc == DP_OK)
         rc = make_variants(a, err);

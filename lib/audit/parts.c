@@ -127,7 +127,22 @@ static void shorten(struct dp_frame *frame, enum dp_field field, size_t at)
     a->count -= width;
 }
 
-int dp_audit_remove_row(struct dp_frame *frame, int64_t id, bool *was, struct dp_err *err)
+/* Drops the rows of the person at place `at` that are inline. */
+static void shorten_rows(struct dp_frame *frame, size_t at)
+{
+    const struct dp_array *sizes = dp_frame_array(frame, DP_F_PERSON_ROWS);
+    const int64_t *size = sizes != NULL ? sizes->data : NULL;
+    size_t first = size == NULL ? at : 0, count = size == NULL ? 1 : (size_t)size[at];
+    for (size_t i = 0; size != NULL && i < at; i++)
+        first += (size_t)size[i];
+    for (size_t i = 0; i < count; i++) {
+        shorten(frame, DP_F_X, first);
+        shorten(frame, DP_F_Y, first);
+    }
+    shorten(frame, DP_F_PERSON_ROWS, at);
+}
+
+int dp_audit_remove_person(struct dp_frame *frame, int64_t id, bool *was, struct dp_err *err)
 {
     const struct dp_array *rows;
     *was = false;
@@ -139,13 +154,12 @@ int dp_audit_remove_row(struct dp_frame *frame, int64_t id, bool *was, struct dp
             continue;
         *was = true;
         shorten(frame, DP_F_ROWS, i);
-        shorten(frame, DP_F_X, i);
-        shorten(frame, DP_F_Y, i);
+        shorten_rows(frame, i);
     }
     return DP_OK;
 }
 
-int dp_audit_insert_row(struct dp_frame *frame, int64_t id, struct dp_err *err)
+int dp_audit_insert_person(struct dp_frame *frame, int64_t id, struct dp_err *err)
 {
     const struct dp_array *rows;
     int rc = dp_frame_need_array(frame, DP_F_ROWS, DP_I64, 1, &rows, err);

@@ -39,10 +39,10 @@ void dp_audit_parts_kill(struct dp_child **part, int count);
 /* Makes the hello frame of a run; seed < 0: none. */
 int dp_audit_hello(struct dp_frame *frame, int64_t laps, int64_t seed, struct dp_err *err);
 
-/* Takes row `id` out of the batch of a raw frame (and its X and y); *was says whether it stood there. */
-int dp_audit_remove_row(struct dp_frame *frame, int64_t id, bool *was, struct dp_err *err);
+/* Takes person `id` out of the batch of a raw frame (and their rows out of X and y); *was says whether they stood there. */
+int dp_audit_remove_person(struct dp_frame *frame, int64_t id, bool *was, struct dp_err *err);
 
-/* Puts it in, in ascending order, unless it is there or rows are inline. */
-int dp_audit_insert_row(struct dp_frame *frame, int64_t id, struct dp_err *err);
+/* Puts them in, in ascending order, unless they are there or rows are inline. */
+int dp_audit_insert_person(struct dp_frame *frame, int64_t id, struct dp_err *err);
 
 #endif

@@ -49,13 +49,22 @@ struct audit {
     size_t model_rows, model_cols;
     bool positive;     /* no label is below 0: counts perhaps, that must stay counts */
     struct dp_key key; /* of rows and models */
-    float *x;          /* cols */
-    int64_t row;       /* from 0 on */
+    /* What stands in the place of the rows of one person. */
+    struct dp_variant_rows rows;
+    float *x;          /* rows × cols, as many rows as a person may have */
+    double *y;         /* rows */
+    int64_t row;       /* the person, from 0 on */
     bool alone;        /* what is kept of other rows must not depend on this one */
 };
 
-/* What stands in row i's place. other: another row. False when the kind makes no sense for this data set. */
-static bool fill(const struct audit *a, enum kind kind, size_t i, size_t other, double *y)
+/* For messages. */
+static const char *unit_of(const struct audit *a)
+{
+    return a->data->person != NULL ? "person" : "row";
+}
+
+/* x and y: what stands in row i's place. other: another row. False when the kind makes no sense for this data set. */
+static bool fill_row(const struct audit *a, enum kind kind, size_t i, size_t other, float *x, double *y)
 {
     const struct dp_dataset *d = a->data;
     size_t from = kind == KIND_DUPLICATE || kind == KIND_OPPOSITE_OF_ANOTHER ? other : i;
@@ -64,7 +73,7 @@ static bool fill(const struct audit *a, enum kind kind, size_t i, size_t other, 
     double norm = sqrt(dp_row_norm2(row)), each = 0;
     *y = d->y[from];
     for (size_t j = 0; j < d->cols; j++)
-        a->x[j] = (float)dp_row_at(row, j);
+        x[j] = (float)dp_row_at(row, j);
     switch (kind) {
     case KIND_OTHER_LABEL:
         *y = classes ? fmod(*y + 1, (double)d->classes) : a->positive ? *y + 1 : -*y;
@@ -72,11 +81,11 @@ static bool fill(const struct audit *a, enum kind kind, size_t i, size_t other, 
     case KIND_OPPOSITE:
     case KIND_OPPOSITE_OF_ANOTHER:
         for (size_t j = 0; j < d->cols; j++)
-            a->x[j] = -a->x[j];
+            x[j] = -x[j];
         return true;
     case KIND_LONG:
         for (size_t j = 0; j < d->cols && norm > 0; j++)
-            a->x[j] = (float)(a->x[j] * (1000 / norm));
+            x[j] = (float)(x[j] * (1000 / norm));
         return true;
     case KIND_HUGE:
         each = 1e30;
@@ -90,15 +99,15 @@ static bool fill(const struct audit *a, enum kind kind, size_t i, size_t other, 
     case KIND_BLANK:
         break;
     case KIND_UNIT:
-        a->x[0] = 1;
+        x[0] = 1;
         for (size_t j = 1; j < d->cols; j++)
-            a->x[j] = 0;
+            x[j] = 0;
         return true;
     case KIND_INFINITE:
-        a->x[i % d->cols] = INFINITY;
+        x[i % d->cols] = INFINITY;
         return true;
     case KIND_NAN:
-        a->x[i % d->cols] = NAN;
+        x[i % d->cols] = NAN;
         return true;
     case KIND_HUGE_LABEL:
         *y = 1e300;
@@ -107,8 +116,23 @@ static bool fill(const struct audit *a, enum kind kind, size_t i, size_t other, 
         return true;
     }
     for (size_t j = 0; j < d->cols; j++)
-        a->x[j] = (float)each;
+        x[j] = (float)each;
     return true;
+}
+
+/* What stands in the place of a person's rows. other: another person. Rows of one entry have one label, and so pull one way. */
+static bool fill(struct audit *a, enum kind kind, size_t person, size_t other)
+{
+    const struct dp_dataset *d = a->data;
+    size_t first, another, count = dp_dataset_person(d, person, &first), others = dp_dataset_person(d, other, &another);
+    a->rows = (struct dp_variant_rows){first, count, a->x, a->y};
+    bool good = true;
+    for (size_t k = 0; k < count; k++) {
+        good &= fill_row(a, kind, first + k, another + k % others, a->x + k * d->cols, &a->y[k]);
+        if (kind == KIND_UNIT)
+            a->y[k] = a->y[0];
+    }
+    return good;
 }
 
 static int start(struct audit *a, int64_t seed, struct dp_err *err)
@@ -239,9 +263,9 @@ static int one_lap(struct audit *a, int64_t lap, bool present, struct dp_err *er
     struct dp_record sampled = *a->token->record;
     present &= !nobody_in(a, lap, &sampled);
     if (present && sampled.sampler == DP_SAMPLER_POISSON)
-        rc = dp_audit_insert_row(a->token, a->row, err);
+        rc = dp_audit_insert_person(a->token, a->row, err);
     if (!present && sampled.sampler != DP_SAMPLER_FULL)
-        rc = dp_audit_remove_row(a->token, a->row, &was, err);
+        rc = dp_audit_remove_person(a->token, a->row, &was, err);
     if (rc == DP_OK)
         rc = dp_audit_part_take(a->part[1], w, a->token, err);
     return rc == DP_OK ? check_bounded(a, &sampled, err) : rc;
@@ -304,8 +328,8 @@ static int compare_rest(struct audit *a, const struct dp_frame *without, const c
     keep_rest(a->aside);
     keep_rest(a->token);
     rc = dp_model_compare(a->aside, a->token, &exact, what, sizeof what, err);
-    return rc == 1 ? dp_fail(err, DP_E_RUN, "row %lld as '%s', lap %lld: the frame shows it beside the sum (%s)",
-                             (long long)a->row + 1, kind, (long long)a->token->lap, what)
+    return rc == 1 ? dp_fail(err, DP_E_RUN, "%s %lld as '%s', lap %lld: the frame shows it beside the sum (%s)",
+                             unit_of(a), (long long)a->row + 1, kind, (long long)a->token->lap, what)
                    : rc;
 }
 
@@ -338,27 +362,26 @@ static int compare(struct audit *a, const char *kind, struct dp_err *err)
     const struct dp_array *s = dp_frame_array(without, DP_F_SUM), *t = dp_frame_array(a->token, DP_F_SUM);
     bool counted = dp_frame_has(a->token, DP_F_WITHIN);
     if (s->dims[0] != t->dims[0] || s->dims[1] != t->dims[1] || counted != dp_frame_has(without, DP_F_WITHIN))
-        return dp_fail(err, DP_E_RUN, "row %lld as '%s', lap %lld: the sum changes its shape", (long long)a->row + 1, kind,
-                       (long long)a->token->lap);
+        return dp_fail(err, DP_E_RUN, "%s %lld as '%s', lap %lld: the sum changes its shape", unit_of(a), (long long)a->row + 1,
+                       kind, (long long)a->token->lap);
     if (nobody_in(a, a->token->lap, dp_frame_record(a->token, DP_F_SUM)) && dp_audit_distance2(s->data, t->data, s->count) != 0)
         return dp_fail(err, DP_E_RUN,
-                       "row %lld as '%s', lap %lld: the sum shows it, and it is not in the batch: what is kept of another "
+                       "%s %lld as '%s', lap %lld: the sum shows it, and it is not in the batch: what is kept of another "
                        "row depends on it",
-                       (long long)a->row + 1, kind, (long long)a->token->lap);
+                       unit_of(a), (long long)a->row + 1, kind, (long long)a->token->lap);
     judge(a, DP_F_SUM, dp_frame_real(a->token, DP_F_GRID, 0), dp_frame_record(a->token, DP_F_SUM), kind);
     if (counted)
         judge(a, DP_F_WITHIN, 0.5, dp_frame_record(a->token, DP_F_WITHIN), kind);
     a->out->compared++;
+    a->out->unit = unit_of(a);
     return compare_rest(a, without, kind, err);
 }
 
 /* The side that the others are measured against; keeps its frames. */
 static int run_absent(struct audit *a, int64_t seed, struct dp_err *err)
 {
-    double y;
-    size_t i = (size_t)a->row;
-    fill(a, a->out->replace_one ? KIND_ITSELF : KIND_BLANK, i, 0, &y);
-    int rc = dp_variant_write(&a->variant, a->data, false, i, a->x, y, err);
+    fill(a, a->out->replace_one ? KIND_ITSELF : KIND_BLANK, (size_t)a->row, 0);
+    int rc = dp_variant_write(&a->variant, a->data, false, &a->rows, err);
     if (rc == DP_OK)
         rc = start(a, seed, err);
     for (size_t j = 0; a->model != NULL && j < a->model_rows * a->model_cols; j++)
@@ -375,10 +398,10 @@ static int run_absent(struct audit *a, int64_t seed, struct dp_err *err)
     return rc;
 }
 
-static int run_present(struct audit *a, int64_t seed, enum kind kind, double y, struct dp_err *err)
+static int run_present(struct audit *a, int64_t seed, enum kind kind, struct dp_err *err)
 {
     /* The trained model must be that of the other side: it is replayed from the sums kept. */
-    int rc = dp_variant_write(&a->variant, a->data, false, (size_t)a->row, a->x, y, err);
+    int rc = dp_variant_write(&a->variant, a->data, false, &a->rows, err);
     if (rc == DP_OK)
         rc = start(a, seed, err);
     for (size_t j = 0; a->model != NULL && j < a->model_rows * a->model_cols; j++)
@@ -400,8 +423,8 @@ static int run_present(struct audit *a, int64_t seed, enum kind kind, double y, 
     char why[DP_ERR_MESSAGE_SIZE];
     dp_err_text(err, why, sizeof why);
     *err = (struct dp_err){0};
-    return dp_fail(err, DP_E_RUN, "row %lld as '%s' ends the run, which does not end without it%s%.300s", (long long)a->row + 1,
-                   kind_names[kind], why[0] != '\0' ? ": " : "", why);
+    return dp_fail(err, DP_E_RUN, "%s %lld as '%s' ends the run, which does not end without it%s%.300s", unit_of(a),
+                   (long long)a->row + 1, kind_names[kind], why[0] != '\0' ? ": " : "", why);
 }
 
 /* Learns the adjacency from the record of a first lap. */
@@ -424,11 +447,10 @@ static int probe(struct audit *a, struct dp_err *err)
 
 static int one_row(struct audit *a, int64_t seed, size_t other, struct dp_err *err)
 {
-    double y;
     int rc = run_absent(a, seed, err);
     for (int kind = 0; rc == DP_OK && kind < KINDS; kind++) {
-        if (fill(a, (enum kind)kind, (size_t)a->row, other, &y))
-            rc = run_present(a, seed, (enum kind)kind, y, err);
+        if (fill(a, (enum kind)kind, (size_t)a->row, other))
+            rc = run_present(a, seed, (enum kind)kind, err);
     }
     return rc;
 }
@@ -441,13 +463,16 @@ static int run(struct audit *a, struct dp_err *err)
         rc = dp_fail(err, DP_E_USAGE, "the pipeline must sample rows and bound a sum: it is one stage");
     if (rc == DP_OK)
         rc = dp_dataset_open(&a->data, out->data, err);
-    if (rc == DP_OK && a->data->rows < 2)
-        rc = dp_fail(err, DP_E_RUN, "%s has fewer than two rows", out->data);
+    if (rc == DP_OK && a->data->persons < 2)
+        rc = dp_fail(err, DP_E_RUN, "%s has fewer than two %ss", out->data, unit_of(a));
     a->positive = true;
     for (size_t i = 0; rc == DP_OK && i < a->data->rows; i++)
         a->positive &= a->data->y[i] >= 0;
+    size_t most = rc == DP_OK && a->data->person != NULL ? a->data->rows_per_person : 1;
     if (rc == DP_OK)
-        rc = dp_alloc(&a->x, a->data->cols, sizeof *a->x, err);
+        rc = dp_alloc(&a->x, most * a->data->cols, sizeof *a->x, err);
+    if (rc == DP_OK)
+        rc = dp_alloc(&a->y, most, sizeof *a->y, err);
     if (rc == DP_OK)
         rc = dp_alloc(&a->absent, (size_t)out->laps, sizeof *a->absent, err);
     for (int64_t lap = 0; rc == DP_OK && lap < out->laps; lap++)
@@ -464,7 +489,7 @@ static int run(struct audit *a, struct dp_err *err)
     dp_key_derive(&a->key, out->seed, "dp-audit", 0);
     dp_stream_start(&stream, &a->key, DP_DRAW_BATCH, 0);
     for (int64_t n = 0; rc == DP_OK && n < out->rows; n++) {
-        uint64_t rows = a->data->rows, row = dp_stream_below(&stream, rows);
+        uint64_t rows = a->data->persons, row = dp_stream_below(&stream, rows);
         a->row = (int64_t)row;
         rc = one_row(a, out->seed + n, (row + 1 + dp_stream_below(&stream, rows - 1)) % rows, err);
     }
@@ -486,5 +511,6 @@ int dp_sensitivity_run(struct dp_sensitivity *audit, struct dp_err *err)
     dp_pipeline_free(&a.pipeline);
     free(a.model);
     free(a.x);
+    free(a.y);
     return rc;
 }

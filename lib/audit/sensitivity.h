@@ -19,12 +19,14 @@ struct dp_sensitivity {
     double measured, declared;
     bool exceeded, replace_one;
     bool count;       /* what moved is the count of dp-clip --adaptive, not the sum: only when its bound is exceeded */
+    const char *unit; /* "row", or "person" where several rows are one person's and change together */
     int64_t row, lap; /* from 1 on; 0 when no row moved anything */
     const char *kind; /* what stood in the row's place */
     int64_t compared; /* sums */
 };
 
-/* For each of `rows` rows chosen by the seed, runs the pipeline up to its bounded sum with the row absent,
+/* A row is all that a person has: where the data set has persons with several rows, all rows of a person.
+ * For each of `rows` rows chosen by the seed, runs the pipeline up to its bounded sum with the row absent,
  * and then with each of a list of adversarial values in its place, on the same keys and the same released
  * models, and compares lap by lap.
  *

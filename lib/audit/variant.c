@@ -11,7 +11,7 @@
 #include "base/mem.h"
 #include "data/npy.h"
 
-static const char *const files[] = {"dataset.json", "y.npy", "X.npy", "X_data.npy", "X_indices.npy", "X_indptr.npy"};
+static const char *const files[] = {"dataset.json", "y.npy", "X.npy", "X_data.npy", "X_indices.npy", "X_indptr.npy", "persons.npy"};
 
 static int open_in(FILE **stream, const char *directory, const char *name, const char *mode, struct dp_err *err)
 {
@@ -65,15 +65,20 @@ int dp_variant_open(struct dp_variant *variant, const char *parent, const char *
     return copy_description(variant, path, err);
 }
 
-/* The entries of row i: of the data set, none when blank, or those of x. */
-static struct dp_row row_of(const struct dp_dataset *d, bool blank, size_t row, const float *x, size_t i)
+static bool is_replaced(const struct dp_variant_rows *rows, size_t i)
 {
-    if (i == row)
-        return dp_row_dense(x, d->cols);
+    return i >= rows->first && i - rows->first < rows->count;
+}
+
+/* The entries of row i: of the data set, none when blank, or those in its place. */
+static struct dp_row row_of(const struct dp_dataset *d, bool blank, const struct dp_variant_rows *rows, size_t i)
+{
+    if (is_replaced(rows, i))
+        return dp_row_dense(rows->x + (i - rows->first) * d->cols, d->cols);
     return blank ? dp_row_dense(NULL, 0) : dp_dataset_row(d, i);
 }
 
-static int write_dense(const struct dp_variant *v, const struct dp_dataset *d, bool blank, size_t row, const float *x,
+static int write_dense(const struct dp_variant *v, const struct dp_dataset *d, bool blank, const struct dp_variant_rows *rows,
                        struct dp_err *err)
 {
     FILE *out;
@@ -85,7 +90,7 @@ static int write_dense(const struct dp_variant *v, const struct dp_dataset *d, b
     if (rc == DP_OK) {
         rc = dp_npy_write_header(out, "<f4", d->rows, d->cols, err);
         for (size_t i = 0; rc == DP_OK && i < d->rows; i++) {
-            struct dp_row r = row_of(d, blank, row, x, i);
+            struct dp_row r = row_of(d, blank, rows, i);
             for (size_t j = 0; j < d->cols; j++)
                 values[j] = r.count > 0 ? dp_row_value(&r, j) : 0;
             fwrite(values, sizeof *values, d->cols, out);
@@ -96,7 +101,7 @@ static int write_dense(const struct dp_variant *v, const struct dp_dataset *d, b
     return rc;
 }
 
-static int write_sparse(const struct dp_variant *v, const struct dp_dataset *d, bool blank, size_t row, const float *x,
+static int write_sparse(const struct dp_variant *v, const struct dp_dataset *d, bool blank, const struct dp_variant_rows *rows,
                         struct dp_err *err)
 {
     FILE *data = NULL, *indices = NULL, *start = NULL;
@@ -116,7 +121,7 @@ static int write_sparse(const struct dp_variant *v, const struct dp_dataset *d, 
     if (rc == DP_OK)
         fwrite(&stored, sizeof stored, 1, start);
     for (size_t i = 0; rc == DP_OK && i < d->rows; i++) {
-        struct dp_row r = row_of(d, blank, row, x, i);
+        struct dp_row r = row_of(d, blank, rows, i);
         for (size_t j = 0; j < r.count; j++) {
             int32_t column = r.columns != NULL ? r.columns[j] : (int32_t)j;
             if (r.columns == NULL && r.values[j] == 0)
@@ -139,18 +144,34 @@ static int write_sparse(const struct dp_variant *v, const struct dp_dataset *d, 
     return close_checked(start, rc, v->path, err);
 }
 
-int dp_variant_write(const struct dp_variant *variant, const struct dp_dataset *dataset, bool blank, size_t row, const float *x,
-                     double y, struct dp_err *err)
+static int write_persons(const struct dp_variant *v, const struct dp_dataset *d, struct dp_err *err)
 {
     FILE *out;
-    int rc = (dataset->storage == DP_STORAGE_CSR ? write_sparse : write_dense)(variant, dataset, blank, row, x, err);
+    int rc = open_in(&out, v->path, "persons.npy", "w", err);
+    if (rc != DP_OK)
+        return rc;
+    rc = dp_npy_write_header(out, "<i8", d->persons + 1, 0, err);
+    for (size_t i = 0; rc == DP_OK && i <= d->persons; i++) {
+        int64_t start = d->person != NULL ? d->person[i] : (int64_t)i;
+        fwrite(&start, sizeof start, 1, out);
+    }
+    return close_checked(out, rc, v->path, err);
+}
+
+int dp_variant_write(const struct dp_variant *variant, const struct dp_dataset *dataset, bool blank,
+                     const struct dp_variant_rows *rows, struct dp_err *err)
+{
+    FILE *out;
+    int rc = (dataset->storage == DP_STORAGE_CSR ? write_sparse : write_dense)(variant, dataset, blank, rows, err);
+    if (rc == DP_OK && dataset->rows_per_person > 0)
+        rc = write_persons(variant, dataset, err);
     if (rc == DP_OK)
         rc = open_in(&out, variant->path, "y.npy", "w", err);
     if (rc != DP_OK)
         return rc;
     rc = dp_npy_write_header(out, "<f8", dataset->rows, 0, err);
     for (size_t i = 0; rc == DP_OK && i < dataset->rows; i++)
-        fwrite(i == row ? &y : &dataset->y[i], sizeof y, 1, out);
+        fwrite(is_replaced(rows, i) ? &rows->y[i - rows->first] : &dataset->y[i], sizeof *dataset->y, 1, out);
     return close_checked(out, rc, variant->path, err);
 }
 

@@ -17,10 +17,16 @@ struct dp_variant {
 /* Makes the directory (in $TMPDIR's place, `parent`) and copies dataset.json of the data set at `path`. */
 int dp_variant_open(struct dp_variant *variant, const char *parent, const char *path, struct dp_err *err);
 
-/* Writes all rows of the data set, or zeros in their place (blank), with row `row` replaced by x (cols
-   entries, any values) and the label y. May be called again. */
-int dp_variant_write(const struct dp_variant *variant, const struct dp_dataset *dataset, bool blank, size_t row, const float *x,
-                     double y, struct dp_err *err);
+/* The rows of a person, and what stands in their place: any values. */
+struct dp_variant_rows {
+    size_t first, count;
+    const float *x;  /* count × cols */
+    const double *y; /* count */
+};
+
+/* Writes all rows of the data set, or zeros in their place (blank), with those rows replaced. May be called again. */
+int dp_variant_write(const struct dp_variant *variant, const struct dp_dataset *dataset, bool blank,
+                     const struct dp_variant_rows *rows, struct dp_err *err);
 
 /* Removes the directory. */
 void dp_variant_close(struct dp_variant *variant);

@@ -104,6 +104,29 @@ epsilon() { within 300 "$AUDIT" epsilon --data small.dp --confidence 0.9999 --se
     assert_success
 }
 
+@test "sensitivity: persons with several rows, which change together" {
+    worst() { sed -n 's/^worst ratio \([0-9.]*\) of the declared sensitivity [0-9.]*: person .*/\1/p' <<< "$output"; }
+    for classes in 2 4; do
+        dp-synth classification --rows 60 --cols 3 --classes $classes --rows-per-person 3 --seed 2 -o small.dp -q -f
+        for stages in 'dp-grad --data {} --loss logistic --clip 0.05' 'dp-grad --data {} --loss huberised-hinge --clip 0.3 --threads 3' \
+            'dp-grad --data {} --loss smooth-hinge | dp-clip --data {} --clip 0.05 --adaptive 0.5' 'dp-moments --data {} --clip 0.5' 'dp-moments --data {}'; do
+            sensitivity -- "$SAMPLE | $stages"
+            assert_success
+            awk "BEGIN { exit !($(worst) > 0.9999 && $(worst) <= 1) }" || fail "$stages: $output"
+        done
+        sensitivity -- "$SAMPLE --inline | dp-grad --loss logistic --clip 0.05 --adjacency replace-one"
+        assert_success
+        sensitivity -- "dp-sample --data {} --mode full | dp-grad --data {} --loss logistic --clip 0.05"
+        assert_success
+    done
+    dp-synth classification --rows 60 --cols 9 --classes 4 --storage csr --rows-per-person 4 --seed 2 -o small.dp -q -f
+    sensitivity -- "$SAMPLE | dp-grad --data {} --loss softmax --clip 0.05 --intercept 0.5"
+    assert_success
+    dp-synth regression --rows 60 --cols 4 --rows-per-person 11 --seed 2 -o small.dp -q -f
+    sensitivity -- "$SAMPLE | dp-grad --data {} --loss huber --clip 0.05"
+    assert_success
+}
+
 @test "sensitivity: the primal comes close to its bound where it can" {
     # one column: 2C of 2C sqrt(2)
     sensitivity -- "dp-sample --data {} --mode full --columns 1 | dp-scd-step --data {} --loss logistic --lambda 1e-2 --clip 0.001 --variant primal"

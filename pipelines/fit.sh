@@ -62,11 +62,18 @@ without them), and import it:
 look() {
     [ -n "$data" ] || fail "the data set is missing: $name DATA --epsilon 1 (try --help)"
     [ ! -f "$data" ] || a_file
-    rows=$(dp-info --get rows "$data") && columns=$(dp-info --get cols "$data") && classes=$(dp-info --get classes "$data") || exit
+    rows=$(dp-info --get persons "$data") && columns=$(dp-info --get cols "$data") && classes=$(dp-info --get classes "$data") || exit
+    most=$(dp-info --get rows_per_person "$data" 2> /dev/null) || most='' # rows of one person; none: one row is taken for one person
     [ "$classes" != 1 ] || refuse 1 "the label of $data has one class only: there is nothing to learn"
     [ "$(dp-info --get held_out "$data")" = false ] || echo "$name: warning: $data has the rows that were held out for tests: a model that is \
 trained on them cannot be tested on them" >&2
 }
+
+# of_persons: how many there are, whose rows they are
+of_persons() {
+    case $most in '') echo "$rows rows" ;; 1) echo "$rows persons with one row each" ;; *) echo "$rows persons with at most $most rows each" ;; esac
+}
+whose() { [ -n "$most" ] && echo 'that is for all rows of a person together' || echo 'one row is taken for one person'; }
 
 # of_label: what is to be learnt
 of_label() { [ "$classes" = 0 ] && echo "a number" || echo "$classes classes"; }
@@ -162,6 +169,8 @@ rules() {
     else
         case $classes in 0) run=behind_uncut && numbers ;; 2) two_classes ;; *) many_classes ;; esac
     fi
+    # A person's rows pull together, and residuals grow with what is too long a step; slopes of classes are cut before they do.
+    [ "$classes" != 0 ] || [ -z "$most" ] || step=$(calculate "$step / $most")
 }
 
 # up NUMBER: to two digits, upwards
@@ -171,7 +180,7 @@ up() { awk "BEGIN { x = ($1); d = 10 ^ (int(log(x) / log(10) + 1000) - 1001); pr
 # the columns and the balance of the classes; from 8 on they were.
 worth_it() {
     local least=$((50 * (classes > 2 ? classes : 2))) wanted
-    [ "$rows" -ge $least ] || refuse 1 "$data has $rows rows, which are too few to hide one of them: $least would do for $(of_label)"
+    [ "$rows" -ge $least ] || refuse 1 "$data has $(of_persons), which are too few to hide one of them: $least would do for $(of_label)"
     [ "$(calculate "$reach < 4")" = 1 ] || return 0
     wanted=$(dp-account epsilon --sampler full --laps 1 --multiplier "$(calculate "$whole * $reach / 4")" --delta "$delta" --adjacency "$adjacency")
     refuse 3 "epsilon $epsilon at delta $delta does not pay for one useful lap over $rows rows of $columns columns; epsilon $(up "$wanted") would, \
@@ -198,7 +207,7 @@ spent() {
     local cost line metrics=accuracy test where=()
     [ -z "$quiet" ] || return 0
     cost=$(dp-info --get epsilon "$model" 2> /dev/null) || return 0 # the budget did not last for a lap
-    say "spent epsilon $(calculate "$cost"), delta $delta${seed:+ (seeded: not private)}"
+    say "spent epsilon $(calculate "$cost"), delta $delta${seed:+ (seeded: not private)}; $(whose)"
     case $gate in *--no-ledger*) ;; *)
         [ -z "$registry" ] || where+=(--registry "$registry")
         [ -z "$no_registry" ] || where+=(--no-registry)
@@ -264,5 +273,5 @@ worth_it
 rules
 every="--threads $threads --adjacency $adjacency"
 all="--data $dir --intercept $intercept"
-say "$rows rows, $columns columns, $(of_label): $loss; epsilon $epsilon, delta $delta$said"
+say "$(of_persons), $columns columns, $(of_label): $loss; epsilon $epsilon, delta $delta$said"
 $run

@@ -220,7 +220,7 @@ options() {
     [ -z "$distance" ] || [[ $noise = gaussian || $noise = gamma ]] || fail "--noise: must be gaussian or gamma, got '$noise'"
     [ "$epochs" != auto ] || [ "$own_epochs" = auto ] || fail "--epochs: must be a number > 0, got 'auto'"
     [[ $batch = "$own_batch" || $batch =~ ^[1-9][0-9]*$ ]] || fail "--batch: must be a whole number >= 1, got '$batch'"
-    rows=${rows:-$(dp-info --get rows "$data")} || exit
+    rows=${rows:-$(dp-info --get persons "$data")} || exit
     classes=2 # the gate has none
     [ -z "$data" ] || classes=$(dp-info --get classes "$data") || exit
     if [ -z "$loss" ]; then

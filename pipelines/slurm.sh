@@ -55,7 +55,7 @@ done
 [ -n "$data" ] || fail "--data is required"
 [ -n "$model" ] || fail "-o is required"
 case $pipeline in federated-scd | federated-sgd) ;; *) fail "--pipeline: must be federated-scd or federated-sgd, got '$pipeline'" ;; esac
-rows=$(dp-info --get rows "$data")
+rows=$(dp-info --get persons "$data")
 data=$(readlink -f "$data")
 own_ledger=()
 [ $ledger = no ] || own_ledger=(--ledger "$data/ledger")

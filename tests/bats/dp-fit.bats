@@ -83,7 +83,7 @@ above() { /usr/bin/python3 -c "import sys; sys.exit(not float(sys.argv[1]) >= fl
     run dpline fit small.dp --epsilon 1
     assert_success
     assert_line --index 0 "dpline fit: 2000 rows, 8 columns, 2 classes: logistic; epsilon 1, delta 1e-4, the largest power of ten below 1 / rows^1.1"
-    assert_line "dpline fit: spent epsilon 1, delta 1e-4"
+    assert_line "dpline fit: spent epsilon 1, delta 1e-4; one row is taken for one person"
     assert_line --regexp '^dpline fit: by all runs in small\.dp/ledger: epsilon [0-9.]* at delta 0.0001 of a budget of 3, by 1 run and [0-9]* laps; epsilon (0\.99999[0-9]*|1) at delta 0.0001 is what they state by themselves, added up$'
     assert_line "dpline fit: the model is in small.model; next:"
     assert_line "  dp-eval --data kept.dp --metrics accuracy --last --in small.model"

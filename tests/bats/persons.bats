@@ -165,3 +165,17 @@ dp-import: at most 5 rows of one person are kept, and privacy is for all of them
     assert_equal "$(head -1 t.dp/ledger | jq -r '.unit, .rows')" "person:1
 41"
 }
+
+@test "dpline fit: N and what is said are about persons, and steps are no longer than their rows allow" {
+    dp-synth classification --rows 6000 --cols 8 --seed 2 --rows-per-person 3 -o small.dp --test test.dp -q
+    run dpline fit small.dp --epsilon 1
+    assert_success
+    assert_line --index 0 "dpline fit: 3000 persons with at most 3 rows each, 8 columns, 2 classes: logistic; epsilon 1, delta 1e-4, the largest power of ten below 1 / rows^1.1"
+    assert_line --regexp '^dpline fit: spent epsilon (1|0.99999[0-9]*), delta 1e-4; that is for all rows of a person together$'
+    assert_equal "$(dp-info --get n small.model 2> /dev/null || dp-cat --last small.model | jq .n)" 3000
+    score() { dp-eval --data test.dp --metrics "$1" --last --in small.model | tail -1 | cut -f3 | awk -v least="$2" '{ exit !($1 >= least) }'; }
+    score accuracy 0.85
+    dp-synth regression --rows 20000 --cols 8 --seed 2 --rows-per-person 20 -o small.dp --test test.dp -q -f # a step for single rows is too long
+    dpline fit small.dp --epsilon 4 -q -o small.model --seed 1
+    score r2 0.8
+}

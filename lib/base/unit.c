@@ -29,11 +29,8 @@ bool dp_unit_read(const char *text, size_t *rows)
     return true;
 }
 
-const char *dp_unit_words(const char *text, char words[DP_UNIT_WORDS])
+const char *dp_unit_larger(const char *a, const char *b)
 {
-    size_t rows;
-    if (!dp_unit_read(text, &rows) || rows == 0)
-        return strcpy(words, "a row");
-    snprintf(words, DP_UNIT_WORDS, "a person, with at most %zu row%s", rows, rows == 1 ? "" : "s");
-    return words;
+    size_t rows, others;
+    return dp_unit_read(b, &others) && dp_unit_read(a, &rows) && others > rows ? b : a;
 }

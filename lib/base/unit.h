@@ -15,8 +15,13 @@ const char *dp_unit_text(size_t rows, char text[DP_UNIT_TEXT]);
 /* *rows as above. text may be NULL. False: it is no unit. */
 bool dp_unit_read(const char *text, size_t *rows);
 
-/* "a person, with at most 3 rows" or "a row". text: what dp_unit_read takes. */
-#define DP_UNIT_WORDS 64
-const char *dp_unit_words(const char *text, char words[DP_UNIT_WORDS]);
+/* That of more rows; a row has none. Either may be NULL. */
+const char *dp_unit_larger(const char *a, const char *b);
+
+/* What reports and certificates call it: "row" where nothing is said. */
+static inline const char *dp_unit_name(const char *text)
+{
+    return text != NULL ? text : "row";
+}
 
 #endif

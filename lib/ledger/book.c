@@ -382,9 +382,13 @@ static const char *take_open(struct dp_ledger_book *book, json_t *line)
         return "it opens a run that was opened before";
     if (resumes != NULL)
         return take_resumed(book, line, &entry, resumes);
-    for (const struct dp_ledger_limit *limit; (limit = dp_ledger_book_limit(book, entry.population, entry.data, &at)) != NULL;)
+    for (const struct dp_ledger_limit *limit;
+         (limit = dp_ledger_book_limit(book, entry.population, entry.data, &at)) != NULL;) {
         if (strcmp(limit->adjacency, entry.adjacency) != 0)
             return "its run has another adjacency than the budget of the population";
+        if (dp_ledger_limit_persons(book, limit) == (entry.unit == NULL))
+            return "its run has another unit of privacy than the runs before it that have the same budget";
+    }
     if (entry.init != NULL && dp_ledger_book_mark(book, entry.init, &from, NULL) != DP_OK)
         return "its run starts from a model of no run before it";
     if (note_names(book, entry.population, entry.data, &entry.who) != NULL ||

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "base/unit.h"
 #include "base/version.h"
 #include "ledger/sum.h"
 
@@ -13,6 +14,7 @@ struct cost {
     struct dp_ledger_sum sum;
     double delta, added_epsilon, added_delta, prior_epsilon, prior_delta;
     int count, seeded, published;
+    const char *unit; /* where it is a person, that of the most rows; NULL: a row */
     json_t *runs, *preprocessing;
 };
 
@@ -54,6 +56,7 @@ static int add_run(struct cost *cost, const struct dp_ledger_entry *entry, struc
     cost->delta = fmax(cost->delta, entry->delta);
     cost->prior_epsilon += entry->prior_epsilon;
     cost->prior_delta += entry->prior_delta;
+    cost->unit = dp_unit_larger(cost->unit, entry->unit);
     cost->seeded |= entry->seeded;
     cost->published |= entry->as_published;
     json_t *run = json_pack("{s:s, s:s, s:b, s:s, s:I, s:s, s:s}", "run", entry->run, "data", entry->data, "closed",
@@ -100,10 +103,11 @@ static int bound(const struct cost *cost, json_t *members, struct dp_err *err)
 
 static int describe(const struct cost *cost, const struct dp_ledger_entry *first, json_t *into, struct dp_err *err)
 {
-    json_t *members = json_pack("{s:s, s:s, s:I, s:s, s:O, s:o, s:O, s:b, s:b}", "population", first->population, "data",
-                                first->data, "rows", (json_int_t)first->rows, "adjacency", first->adjacency, "runs", cost->runs,
-                                "mechanisms", dp_ledger_charges_json(&cost->sum.all), "private_preprocessing",
-                                cost->preprocessing, "seeded", cost->seeded, "as_published", cost->published);
+    json_t *members =
+        json_pack("{s:s, s:s, s:I, s:s, s:s, s:O, s:o, s:O, s:b, s:b}", "population", first->population, "data", first->data,
+                  "rows", (json_int_t)first->rows, "unit", dp_unit_name(cost->unit), "adjacency", first->adjacency, "runs",
+                  cost->runs, "mechanisms", dp_ledger_charges_json(&cost->sum.all), "private_preprocessing",
+                  cost->preprocessing, "seeded", cost->seeded, "as_published", cost->published);
     int rc = members != NULL ? bound(cost, members, err) : dp_fail(err, DP_E_RUN, "out of memory");
     if (rc == DP_OK && json_object_update(into, members) != 0)
         rc = dp_fail(err, DP_E_RUN, "out of memory");
@@ -125,6 +129,9 @@ static int state(const struct dp_ledger_book *book, const struct dp_ledger_entry
             first = e;
         if (strcmp(e->adjacency, first->adjacency) != 0)
             rc = dp_fail(err, DP_E_UNSAFE, "the runs %s and %s have different adjacencies: their costs do not compose",
+                         first->run, e->run);
+        else if ((e->unit != NULL) != (first->unit != NULL))
+            rc = dp_fail(err, DP_E_UNSAFE, "the runs %s and %s have different units of privacy: their costs do not compose",
                          first->run, e->run);
         else
             rc = add_run(&cost, e, err);
@@ -291,10 +298,22 @@ static void leave_out(json_t *from, const char *const members[3])
         json_object_del(from, members[m]);
 }
 
+/* Certificates did not name the unit when there were only rows. */
+static void leave_out_unit(json_t *made, const json_t *certificate)
+{
+    const char *unit = json_string_value(json_object_get(made, "unit"));
+    if (unit != NULL && strcmp(unit, dp_unit_name(NULL)) == 0 && json_object_get(certificate, "unit") == NULL)
+        json_object_del(made, "unit");
+}
+
 static void leave_out_later(json_t *made, const json_t *certificate)
 {
     json_t *other, *run;
     size_t i, k;
+    leave_out_unit(made, certificate);
+    json_array_foreach (json_object_get(made, "other_data"), i, other) {
+        leave_out_unit(other, json_array_get(json_object_get(certificate, "other_data"), i));
+    }
     for (size_t l = 0; l < sizeof later / sizeof *later; l++) {
         if (json_object_get(certificate, later[l].has) != NULL)
             continue;

@@ -332,6 +332,12 @@ static int check_place(struct dp_ledger *l, const struct dp_ledger_run *run, str
             rc = dp_fail(err, DP_E_UNSAFE,
                          "the population has a budget under %s adjacency in the ledger %s, the run is under %s",
                          limit->adjacency, l->path, run->adjacency);
+        else if (dp_ledger_limit_persons(&l->book, limit) == (run->unit == NULL))
+            rc = dp_fail(
+                err, DP_E_UNSAFE,
+                "the budget of %.60s in the ledger %s is about %s, and the run is about %s: what they cost does not add up",
+                limit->population, l->path, run->unit == NULL ? "persons with several rows" : "rows",
+                run->unit == NULL ? "rows" : "persons with several rows");
         else if (run->prior_epsilon > 0 && !run->elsewhere)
             rc = dp_fail(
                 err, DP_E_UNSAFE,
@@ -872,11 +878,19 @@ static int cost_before(const struct dp_ledger_book *book, const struct dp_ledger
             before->runs += book->entry[i].covered == 1 + (size_t)(old - book->limit);
         return DP_OK;
     }
+    const struct dp_ledger_entry *first = NULL;
     for (size_t i = 0; rc == DP_OK && i < book->entries; i++) {
         const struct dp_ledger_entry *e = &book->entry[i];
         size_t root = dp_ledger_book_root(book, e->who);
-        if (root == who[0] || root == who[1])
-            rc = dp_ledger_entry_cost(book, e, b->adjacency, before, err);
+        if (root != who[0] && root != who[1])
+            continue;
+        first = first != NULL ? first : e;
+        if ((e->unit != NULL) != (first->unit != NULL))
+            return dp_fail(err, DP_E_UNSAFE,
+                           "of the runs %s and %s in the ledger %s one is about rows and one about persons with several rows: "
+                           "what they cost does not add up to a budget",
+                           first->run, e->run, book->path);
+        rc = dp_ledger_entry_cost(book, e, b->adjacency, before, err);
     }
     return rc;
 }

@@ -101,6 +101,14 @@ static bool has_spent(const struct dp_ledger_entry *entry)
     return false;
 }
 
+int dp_ledger_limit_persons(const struct dp_ledger_book *book, const struct dp_ledger_limit *limit)
+{
+    for (size_t i = 0; i < book->entries; i++)
+        if (dp_ledger_book_root(book, book->entry[i].who) == dp_ledger_book_root(book, limit->who))
+            return book->entry[i].unit != NULL;
+    return -1;
+}
+
 bool dp_ledger_limit_unused(const struct dp_ledger_book *book, const struct dp_ledger_limit *limit)
 {
     for (size_t i = 0; i < book->entries; i++)

@@ -8,6 +8,7 @@
 
 #include "base/json.h"
 #include "base/mem.h"
+#include "base/unit.h"
 #include "ledger/limit.h"
 #include "ledger/sum.h"
 
@@ -62,11 +63,12 @@ static int set_cost(json_t *json, const struct dp_ledger_entry *entry, double de
 
 static json_t *run_json(const struct dp_ledger_entry *entry, double delta)
 {
-    json_t *json = json_pack("{s:s, s:s, s:s, s:I, s:s, s:b, s:s, s:I, s:b, s:b, s:s, s:s}", "run", entry->run, "population",
-                             entry->population, "data", entry->data, "rows", (json_int_t)entry->rows, "adjacency",
-                             entry->adjacency, "closed", entry->close != NULL, "status", dp_ledger_status(entry), "laps",
-                             (json_int_t)spent_laps(entry), "seeded", entry->seeded, "as_published", entry->as_published,
-                             "private_preprocessing", entry->preprocessing, "software", entry->software);
+    json_t *json =
+        json_pack("{s:s, s:s, s:s, s:I, s:s, s:s, s:b, s:s, s:I, s:b, s:b, s:s, s:s}", "run", entry->run, "population",
+                  entry->population, "data", entry->data, "rows", (json_int_t)entry->rows, "unit", dp_unit_name(entry->unit),
+                  "adjacency", entry->adjacency, "closed", entry->close != NULL, "status", dp_ledger_status(entry), "laps",
+                  (json_int_t)spent_laps(entry), "seeded", entry->seeded, "as_published", entry->as_published,
+                  "private_preprocessing", entry->preprocessing, "software", entry->software);
     int bad = json == NULL;
     if (!bad && entry->time != 0)
         bad |= json_object_set_new(json, "opened", json_integer((json_int_t)entry->time));
@@ -93,10 +95,18 @@ static json_t *orders_json(const struct dp_ledger_limit *limit)
     return list;
 }
 
-/* The runs of one population under one adjacency, added up. */
-struct total {
+/* Runs that add up: of one population, under one adjacency, and about rows or about persons. */
+struct group {
     size_t who; /* the root */
-    const char *adjacency, *population;
+    const char *adjacency;
+    bool persons;
+};
+
+/* Their sum. */
+struct total {
+    struct group of;
+    const char *population;
+    const char *unit; /* of the runs: where it is a person, that of the most rows; NULL: a row */
     const struct dp_ledger_limit *limit;
     const struct dp_people *people;  /* where other ledgers have runs on them, too */
     struct dp_ledger_before outside; /* what stands in no ledger, or in another one than the budget, which does not have it */
@@ -129,6 +139,7 @@ static int total_add(struct total *t, const struct dp_ledger_entry *entry)
     struct dp_answer own;
     t->delta = t->runs == 0 ? entry->delta : fmax(t->delta, entry->delta);
     t->rows = entry->rows;
+    t->unit = dp_unit_larger(t->unit, entry->unit);
     if (t->limit == NULL || strcmp(entry->population, entry->data) != 0)
         t->population = entry->population;
     t->runs++;
@@ -213,7 +224,7 @@ static int set_ledgers(json_t *json, const struct total *t)
     for (size_t i = 0; !bad && i < t->people->ledgers; i++)
         if (t->people->ledger[i].there && dp_people_who(t->people, &t->people->ledger[i].book) != SIZE_MAX)
             bad = json_array_append_new(list, dp_json_string(t->people->ledger[i].path));
-    const char *gone = dp_people_lost(t->people, t->adjacency, &lost);
+    const char *gone = dp_people_lost(t->people, t->of.adjacency, &lost);
     if (!bad && gone != NULL)
         bad = json_object_set_new(json, "lost",
                                   json_pack("{s:I, s:o, s:f, s:o}", "runs", (json_int_t)lost.runs, "epsilon",
@@ -225,11 +236,12 @@ static int set_ledgers(json_t *json, const struct total *t)
 static json_t *total_members(const struct total *t, const struct dp_ledger_book *book, double delta)
 {
     json_t *json = json_pack("{s:s, s:O, s:s, s:I, s:I, s:I, s:b, s:b, s:O}", "population", t->population, "data", t->data,
-                             "adjacency", t->adjacency, "runs", t->runs, "not_closed", t->open, "laps", t->laps, "seeded",
+                             "adjacency", t->of.adjacency, "runs", t->runs, "not_closed", t->open, "laps", t->laps, "seeded",
                              t->seeded, "as_published", t->published, "private_preprocessing", t->preprocessing);
     int bad = json == NULL;
     if (!bad && t->rows > 0)
-        bad = json_object_set_new(json, "rows", json_integer(t->rows));
+        bad = json_object_set_new(json, "rows", json_integer(t->rows)) |
+              json_object_set_new(json, "unit", json_string(dp_unit_name(t->unit)));
     if (!bad)
         bad = set_epsilon(json, &t->sum, isnan(delta) ? t->delta : delta);
     if (!bad && t->limit != NULL)
@@ -263,36 +275,54 @@ static int add_elsewhere(struct total *t, const struct dp_ledger_book *book, str
         else
             for (size_t k = 0; !bad && who != SIZE_MAX && k < l->book.entries; k++)
                 if (dp_ledger_book_root(&l->book, l->book.entry[k].who) == dp_ledger_book_root(&l->book, who) &&
-                    strcmp(l->book.entry[k].adjacency, t->adjacency) == 0)
+                    strcmp(l->book.entry[k].adjacency, t->of.adjacency) == 0 &&
+                    (l->book.entry[k].unit != NULL) == t->of.persons)
                     bad = total_add(t, &l->book.entry[k]);
     }
     if (t->limit == NULL)
-        dp_people_lost(t->people, t->adjacency, &t->outside);
-    else if (!bad && dp_people_elsewhere(t->people, own, t->adjacency, true, &t->outside, err) != DP_OK)
+        dp_people_lost(t->people, t->of.adjacency, &t->outside);
+    else if (!bad && dp_people_elsewhere(t->people, own, t->of.adjacency, true, &t->outside, err) != DP_OK)
         bad = 1;
     return bad;
 }
 
-static json_t *total_json(const struct dp_ledger_book *book, const struct dp_people *people, size_t who, const char *name,
-                          const char *adjacency, double delta)
+static bool is_same(const struct group *a, const struct group *b)
 {
-    struct total t = {
-        .who = who, .adjacency = adjacency, .population = name, .data = json_array(), .preprocessing = json_array()};
+    return a->who == b->who && strcmp(a->adjacency, b->adjacency) == 0 && a->persons == b->persons;
+}
+
+static struct group group_of(const struct dp_ledger_book *book, const struct dp_ledger_entry *entry)
+{
+    return (struct group){dp_ledger_book_root(book, entry->who), entry->adjacency, entry->unit != NULL};
+}
+
+/* That of the runs that the budget binds: they have one unit. */
+static struct group group_of_limit(const struct dp_ledger_book *book, const struct dp_ledger_limit *limit)
+{
+    return (struct group){dp_ledger_book_root(book, limit->who), limit->adjacency, dp_ledger_limit_persons(book, limit) == 1};
+}
+
+static json_t *total_json(const struct dp_ledger_book *book, const struct dp_people *people, const struct group *of,
+                          const char *name, double delta)
+{
+    struct total t = {.of = *of, .population = name, .data = json_array(), .preprocessing = json_array()};
     json_t *json = NULL;
     size_t theirs = people != NULL && people->registry != NULL ? dp_people_who(people, book) : SIZE_MAX;
     int bad = t.data == NULL || t.preprocessing == NULL;
-    if (theirs != SIZE_MAX && dp_ledger_book_root(book, theirs) == who)
+    if (theirs != SIZE_MAX && dp_ledger_book_root(book, theirs) == of->who)
         t.people = people;
-    for (size_t i = 0; i < book->limits && t.limit == NULL; i++)
-        if (dp_ledger_book_root(book, book->limit[i].who) == who && strcmp(book->limit[i].adjacency, adjacency) == 0)
-            t.limit = &book->limit[i];
+    for (size_t i = 0; i < book->limits && t.limit == NULL; i++) {
+        struct group group = group_of_limit(book, &book->limit[i]);
+        t.limit = is_same(&group, of) ? &book->limit[i] : NULL;
+    }
     if (t.limit != NULL) {
         t.delta = t.limit->delta;
         t.population = t.limit->population;
     }
-    for (size_t i = 0; !bad && i < book->entries; i++)
-        if (dp_ledger_book_root(book, book->entry[i].who) == who && strcmp(book->entry[i].adjacency, adjacency) == 0)
-            bad = total_add(&t, &book->entry[i]);
+    for (size_t i = 0; !bad && i < book->entries; i++) {
+        struct group group = group_of(book, &book->entry[i]);
+        bad = is_same(&group, of) ? total_add(&t, &book->entry[i]) : 0;
+    }
     if (!bad && t.people != NULL)
         bad = add_elsewhere(&t, book, NULL);
     if (!bad)
@@ -305,24 +335,19 @@ static json_t *total_json(const struct dp_ledger_book *book, const struct dp_peo
 struct totals {
     const struct dp_people *people;
     json_t *list;
-    struct {
-        size_t who;
-        const char *adjacency;
-    } * of;
+    struct group *of;
     size_t count, capacity;
 };
 
-static int add_total(struct totals *totals, const struct dp_ledger_book *book, size_t who, const char *name,
-                     const char *adjacency, double delta)
+static int add_total(struct totals *totals, const struct dp_ledger_book *book, struct group of, const char *name, double delta)
 {
     for (size_t i = 0; i < totals->count; i++)
-        if (totals->of[i].who == who && strcmp(totals->of[i].adjacency, adjacency) == 0)
+        if (is_same(&totals->of[i], &of))
             return 0;
     if (dp_grow(&totals->of, &totals->capacity, totals->count + 1, sizeof *totals->of, NULL) != DP_OK)
         return -1;
-    totals->of[totals->count].who = who;
-    totals->of[totals->count++].adjacency = adjacency;
-    return json_array_append_new(totals->list, total_json(book, totals->people, who, name, adjacency, delta));
+    totals->of[totals->count++] = of;
+    return json_array_append_new(totals->list, total_json(book, totals->people, &of, name, delta));
 }
 
 /* All runs and totals, or those of one population. Non-zero when memory is short. */
@@ -332,7 +357,7 @@ static int report_book(const struct dp_ledger_book *book, size_t only, double de
     for (size_t i = 0; !bad && i < book->limits; i++) {
         size_t who = dp_ledger_book_root(book, book->limit[i].who);
         if (only == SIZE_MAX || who == only)
-            bad = add_total(totals, book, who, book->limit[i].population, book->limit[i].adjacency, delta);
+            bad = add_total(totals, book, group_of_limit(book, &book->limit[i]), book->limit[i].population, delta);
     }
     for (size_t i = 0; !bad && i < book->entries; i++) {
         const struct dp_ledger_entry *entry = &book->entry[i];
@@ -341,7 +366,7 @@ static int report_book(const struct dp_ledger_book *book, size_t only, double de
             continue;
         bad = json_array_append_new(runs, run_json(entry, delta));
         if (!bad)
-            bad = add_total(totals, book, who, entry->population, entry->adjacency, delta);
+            bad = add_total(totals, book, group_of(book, entry), entry->population, delta);
     }
     return bad;
 }
@@ -600,6 +625,25 @@ static void print_closing(const json_t *total, const char *ledger, FILE *stream)
     fputc('\n', stream);
 }
 
+static bool is_about_persons(const json_t *json)
+{
+    const char *unit = json_string_value(json_object_get(json, "unit"));
+    return unit != NULL && strcmp(unit, dp_unit_name(NULL)) != 0;
+}
+
+/* Whose privacy the numbers are about. */
+static void print_unit(const json_t *total, FILE *stream)
+{
+    const json_t *unit = json_object_get(total, "unit");
+    size_t rows;
+    if (unit == NULL)
+        return;
+    if (!is_about_persons(total) || !dp_unit_read(json_string_value(unit), &rows))
+        fputs("one row is taken for one person\n", stream);
+    else
+        fprintf(stream, "all rows of a person count together: at most %zu of them\n", rows);
+}
+
 static void print_total(const json_t *total, const json_t *runs, const char *ledger, FILE *stream)
 {
     const json_t *data = json_object_get(total, "data"), *rows = json_object_get(total, "rows");
@@ -610,8 +654,9 @@ static void print_total(const json_t *total, const json_t *runs, const char *led
         named |= strcmp(json_string_value(json_array_get(data, i)), population) != 0;
     fprintf(stream, some && !named ? "data set %s" : "population %s", population);
     if (rows != NULL)
-        fprintf(stream, ", %lld rows", (long long)json_integer_value(rows));
+        fprintf(stream, ", %lld %s", (long long)json_integer_value(rows), is_about_persons(total) ? "persons" : "rows");
     fprintf(stream, ", %s adjacency\n", text_of(total, "adjacency"));
+    print_unit(total, stream);
     for (size_t i = 0; named && i < json_array_size(data); i++)
         fprintf(stream, "data set %s\n", json_string_value(json_array_get(data, i)));
     if (some)
@@ -621,7 +666,8 @@ static void print_total(const json_t *total, const json_t *runs, const char *led
         bool own = false;
         for (size_t k = 0; k < json_array_size(data); k++)
             own |= strcmp(text_of(run, "data"), json_string_value(json_array_get(data, k))) == 0;
-        if (own && strcmp(text_of(run, "adjacency"), text_of(total, "adjacency")) == 0)
+        if (own && strcmp(text_of(run, "adjacency"), text_of(total, "adjacency")) == 0 &&
+            is_about_persons(run) == is_about_persons(total))
             print_run(run, stream);
     }
     print_spent(total, stream);

@@ -16,12 +16,13 @@
 #include "ledger/people.h"
 
 /* {"ledger", "lines", "torn",
- *  "runs": [{"run", "population", "data", "rows", "adjacency", "opened" (seconds since 1970, or absent), "closed", "status",
+ *  "runs": [{"run", "population", "data", "rows", "unit" ("row" or "person:K"), "adjacency", "opened" (seconds since 1970,
+ *            or absent), "closed", "status",
  *            "laps" and "charges" (what was reserved less what was given back), "stated_at" (a basis of ledger/sum.h),
  *            "plan_laps" (where it is stated at its plan), "order" (of its filter, or at which it is stated), "epsilon",
  *            "epsilon_lower", "delta", "accountant", "seeded", "as_published", "private_preprocessing", "software", "init" (a
  *            run)}],
- *  "populations": [{"population", "data": [digest, …], "adjacency", "rows", "runs", "not_closed", "laps", "epsilon",
+ *  "populations": [{"population", "data": [digest, …], "adjacency", "rows", "unit", "runs", "not_closed", "laps", "epsilon",
  * "epsilon_lower", "delta", "accountant" (what was spent; "filter" with a budget), "composed": {"epsilon", "epsilon_lower",
  * "delta", "accountant"} (with a budget), "added": {"epsilon", "delta"} (of several runs without one), "not_in_ledger":
  * {"epsilon", "delta"} (what models to start from stated; part of epsilon and delta), "seeded", "as_published",

@@ -179,3 +179,63 @@ dp-import: at most 5 rows of one person are kept, and privacy is for all of them
     dpline fit small.dp --epsilon 4 -q -o small.model --seed 1
     score r2 0.8
 }
+
+# charged DATA OPTION…: a run of three laps that writes to both.ledger
+charged() {
+    dp-loop -q --laps 3 -o "${1%.dp}.model" -- "dp-sample --data $1 --rate 0.1 | dp-grad --data $1 --loss logistic --clip 1 |
+        dp-noise -z 9 | dp-account --epsilon 2 --delta 1e-5 --ledger ${LEDGER:-both.ledger} | dp-step --step 1" > /dev/null
+}
+
+@test "reports and certificates name the unit, and what rows and what persons have cost is not added up" {
+    dp-synth classification --rows 400 --cols 6 --seed 4 -o rows.dp -q # of the same population as two.dp
+    charged two.dp
+    charged rows.dp
+    run dp-account report both.ledger
+    assert_success
+    assert_line "population dp-synth:classification:4, 160 persons, null-record adjacency"
+    assert_line "all rows of a person count together: at most 4 of them"
+    assert_line "population dp-synth:classification:4, 400 rows, null-record adjacency"
+    assert_line "one row is taken for one person"
+    assert_equal "$(grep -c ', by 1 run and 3 laps' <<< "$output")" 2
+    assert_equal "$(dp-account report both.ledger --json | jq -c '[.runs[].unit], [.populations[] | [.unit, .rows, .runs]]')" \
+        '["person:4","row"]
+[["person:4",160,1],["row",400,1]]'
+    dp-account certify --model two.model --ledger both.ledger > certificate
+    assert_equal "$(jq -r '.unit, .rows' certificate)" "person:4
+160"
+    dp-account verify --certificate certificate both.ledger > /dev/null
+    assert_equal "$(dp-account certify --model rows.model --ledger both.ledger | jq -r .unit)" row
+    jq '.unit = "person:3"' certificate > edited
+    complains 5 "dp-account verify: the certificate is not what the ledger both.ledger says: 'unit' differs" \
+        dp-account verify --certificate edited both.ledger
+    jq 'del(.unit)' certificate > edited
+    complains 5 "dp-account verify: the certificate is not what the ledger both.ledger says: 'unit' differs" \
+        dp-account verify --certificate edited both.ledger
+}
+
+@test "a budget is about rows or about persons" {
+    dp-synth classification --rows 400 --cols 6 --seed 4 -o rows.dp -q
+    dp-account budget --epsilon 3 --delta 1e-4 two.dp > /dev/null
+    LEDGER=two.dp/ledger
+    charged two.dp
+    complains 5 "dp-account: the budget of dp-synth:classification:4 in the ledger two.dp/ledger is about persons with several rows, and the run is about rows: what they cost does not add up" \
+        dp-loop -q --laps 3 -o rows.model -- "dp-sample --data rows.dp --rate 0.1 | dp-grad --data rows.dp --loss logistic --clip 1 |
+            dp-noise -z 9 | dp-account --epsilon 2 --delta 1e-5 --ledger two.dp/ledger | dp-step --step 1"
+    [ ! -e rows.model ]
+}
+
+@test "a frame that hides its unit, or that is of another one, is refused" {
+    filter hide '
+if frame["kind"] == "hello":
+    frame.pop("unit", None)'
+    complains 5 "dp-scd-step: lap 1 has several rows of a person, and this stage bounds single rows" \
+        dp-loop -q --laps 2 -o m -- "dp-sample --data two.dp --rate 0.1 | ./hide | dp-scd-step --data two.dp --loss hinge --lambda 1e-3 --clip 1 |
+            dp-noise -z 1 | dp-account --epsilon 1000 --delta 1e-5 --no-ledger | dp-step"
+    filter more '
+if frame["kind"] == "lap" and "person_rows" in frame:
+    code, data = frame["person_rows"]
+    frame["person_rows"] = msgpack.ExtType(code, data[:-16] + struct.pack("<qq", 9, struct.unpack("<qq", data[-16:])[0] + struct.unpack("<qq", data[-16:])[1] - 9))'
+    complains 5 "dp-grad: a person of lap 1 does not have 1 to 4 rows" \
+        dp-loop -q --laps 2 -o m -- "dp-sample --data two.dp --rate 0.5 --inline | ./more | dp-grad --loss logistic --clip 1 |
+            dp-noise -z 1 | dp-account --epsilon 1000 --delta 1e-5 --no-ledger | dp-step --step 1"
+}

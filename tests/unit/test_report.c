@@ -357,6 +357,7 @@ static void a_report_is_readable(void **state)
        ln(15/16) − (ln 1e-5 + ln 16)/15 = 0.5181506, so 2.1181506... */
     snprintf(expected, sizeof expected,
              "data set aaaa, 1000 rows, null-record adjacency\n"
+             "one row is taken for one person\n"
              "run                               opened                 laps    epsilon  ended\n"
              "%s  2023-11-14T22:13Z        20    1.76006  done  preprocessing not private: max-abs\n"
              "spent: epsilon 2.11816 at delta 1e-05 of a budget of 3, by 1 run and 20 laps (filter at order 16)\n"
@@ -574,11 +575,26 @@ static void every_member_is_compared(void **state)
     story.run.prior_delta = 1e-6;
     play(&story, mark);
     json_t *certificate = certify(mark, 20);
-    static const char *const names[] = {
-        "lap",        "population",   "data",          "rows",   "adjacency",       "runs",
-        "mechanisms", "epsilon",      "epsilon_lower", "delta",  "accountant",      "private_preprocessing",
-        "seeded",     "as_published", "not_in_ledger", "status", "model_in_ledger", "if_the_lap_was_fixed",
-        "more"};
+    static const char *const names[] = {"unit",
+                                        "lap",
+                                        "population",
+                                        "data",
+                                        "rows",
+                                        "adjacency",
+                                        "runs",
+                                        "mechanisms",
+                                        "epsilon",
+                                        "epsilon_lower",
+                                        "delta",
+                                        "accountant",
+                                        "private_preprocessing",
+                                        "seeded",
+                                        "as_published",
+                                        "not_in_ledger",
+                                        "status",
+                                        "model_in_ledger",
+                                        "if_the_lap_was_fixed",
+                                        "more"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         json_t *wrong = json_deep_copy(certificate), *value = json_object_get(wrong, names[i]);
         bool more = strcmp(names[i], "more") == 0;

@@ -232,8 +232,9 @@ static int sampled_lap(struct audit *a, bool with, bool note, struct dp_record *
     /* Where the batch shows, its rows of zeros do too: the absent one is such a row. So it is in the first
        run, when that is not known yet. */
     bool was;
-    return !with && !a->out->visible && sampled->sampler != DP_SAMPLER_FULL ? dp_audit_remove_person(a->token, a->row, &was, err)
-                                                                            : DP_OK;
+    return !with && !a->out->visible && sampled->sampler != DP_SAMPLER_FULL
+               ? dp_audit_remove_person(a->token, a->row, &was, err)
+               : DP_OK;
 }
 
 /* Sampler and private stages, one lap. *in: the canary's row was in the batch, or may have been. */

@@ -15,10 +15,10 @@ struct dp_membership {
     const char *scratch;  /* directory for the varied data sets */
     int64_t laps, runs;   /* runs with the canary, and as many without */
     int64_t seed;         /* < 0: fresh keys from the kernel */
-    int64_t row;          /* from 1 on: whose place the canary takes; 0: the last row. Where persons have several rows, a person,
+    int64_t row;      /* from 1 on: whose place the canary takes; 0: the last row. Where persons have several rows, a person,
                              each of whose rows is the canary */
-    bool own_row;         /* the canary is that row as it is, not one entry of 1 */
-    bool keep_others;     /* the other rows are those of the data set, not zeros */
+    bool own_row;     /* the canary is that row as it is, not one entry of 1 */
+    bool keep_others; /* the other rows are those of the data set, not zeros */
     double confidence;
     const struct dp_audit_watch *watch;
     /* out */

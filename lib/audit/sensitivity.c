@@ -51,10 +51,10 @@ struct audit {
     struct dp_key key; /* of rows and models */
     /* What stands in the place of the rows of one person. */
     struct dp_variant_rows rows;
-    float *x;          /* rows × cols, as many rows as a person may have */
-    double *y;         /* rows */
-    int64_t row;       /* the person, from 0 on */
-    bool alone;        /* what is kept of other rows must not depend on this one */
+    float *x;    /* rows × cols, as many rows as a person may have */
+    double *y;   /* rows */
+    int64_t row; /* the person, from 0 on */
+    bool alone;  /* what is kept of other rows must not depend on this one */
 };
 
 /* For messages. */
@@ -328,8 +328,8 @@ static int compare_rest(struct audit *a, const struct dp_frame *without, const c
     keep_rest(a->aside);
     keep_rest(a->token);
     rc = dp_model_compare(a->aside, a->token, &exact, what, sizeof what, err);
-    return rc == 1 ? dp_fail(err, DP_E_RUN, "%s %lld as '%s', lap %lld: the frame shows it beside the sum (%s)",
-                             unit_of(a), (long long)a->row + 1, kind, (long long)a->token->lap, what)
+    return rc == 1 ? dp_fail(err, DP_E_RUN, "%s %lld as '%s', lap %lld: the frame shows it beside the sum (%s)", unit_of(a),
+                             (long long)a->row + 1, kind, (long long)a->token->lap, what)
                    : rc;
 }
 

@@ -11,7 +11,8 @@
 #include "base/mem.h"
 #include "data/npy.h"
 
-static const char *const files[] = {"dataset.json", "y.npy", "X.npy", "X_data.npy", "X_indices.npy", "X_indptr.npy", "persons.npy"};
+static const char *const files[] = {"dataset.json",  "y.npy",        "X.npy",      "X_data.npy",
+                                    "X_indices.npy", "X_indptr.npy", "persons.npy"};
 
 static int open_in(FILE **stream, const char *directory, const char *name, const char *mode, struct dp_err *err)
 {

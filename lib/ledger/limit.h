@@ -43,8 +43,8 @@ double dp_ledger_limit_room(const struct dp_ledger_limit *limit, size_t i);
 bool dp_ledger_limit_binds(const struct dp_ledger_book *book, const struct dp_ledger_limit *limit,
                            const struct dp_ledger_entry *entry);
 
-/* Whether the runs on the limit's population, those that it began with too, are about persons with several rows (1) or about rows
-   (0): costs of the one and of the other do not add up. −1: there are none yet. */
+/* Whether the runs on the limit's population, those that it began with too, are about persons with several rows (1) or about
+   rows (0): costs of the one and of the other do not add up. −1: there are none yet. */
 int dp_ledger_limit_persons(const struct dp_ledger_book *book, const struct dp_ledger_limit *limit);
 
 /* Whether no run that the limit binds has spent a lap that it did not give back. */

@@ -623,7 +623,7 @@ static void every_member_is_compared(void **state)
         assert_string_equal(err.message, expected);
         json_decref(wrong);
         wrong = json_deep_copy(certificate);
-        if (!more && strcmp(names[i], "lap") != 0) {
+        if (!more && strcmp(names[i], "lap") != 0 && strcmp(names[i], "unit") != 0) { /* the first ones had no unit: a row */
             json_object_del(wrong, names[i]);
             assert_int_equal(dp_certificate_verify(wrong, PATH, NULL, NULL, &err), DP_E_UNSAFE);
         }

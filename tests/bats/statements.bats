@@ -172,7 +172,7 @@ END
         rm -rf kept small.dp/ledger*
         options="--epsilon 9000 --ledger small.dp/ledger ${seed:+--allow-seeded}"
         train 20000 half 100 "$options" '' "--checkpoint kept --checkpoint-every 100 $seed" & pid=$!
-        for _ in $(seq 300); do grep -qs '"kind":"checkpoint"' small.dp/ledger && break; sleep 0.02; done
+        for _ in $(seq 300); do [ -e kept/loop ] && break; sleep 0.02; done
         kill -KILL "$(pgrep -P "$(pgrep -P $pid timeout)" dp-loop)"
         wait $pid || true
         assert_equal "$(bound)" ''
@@ -184,7 +184,7 @@ END
 
 @test "a run that was killed, resumed and stopped is stated at its plan and at what it had lost" {
     train 100000 half 1000 '' '' '--checkpoint kept --checkpoint-every 100' & pid=$!
-    for _ in $(seq 300); do grep -qs '"kind":"checkpoint"' small.dp/ledger && break; sleep 0.02; done
+    for _ in $(seq 300); do [ -e kept/loop ] && break; sleep 0.02; done
     kill -KILL "$(pgrep -P "$(pgrep -P $pid timeout)" dp-loop)"
     wait $pid || true
     before=$(wc -l < small.dp/ledger)

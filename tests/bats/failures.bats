@@ -247,7 +247,7 @@ EOF
     failed=0
     for limit in 28000 30000 32000 36000 40000; do
         run bash -c "ulimit -v $limit; dp-loop --laps 20000 --exec fused -o model -- 'dp-sample --data small.dp --rate 0.01 |
-            dp-grad --data small.dp --loss logistic --clip 1 --adjacency replace-one | dp-noise -z 0.6 | dp-account --epsilon 1 --delta 1e-9 | dp-step' > stream"
+            dp-grad --data small.dp --loss logistic --clip 1 --adjacency replace-one | dp-noise -z 0.6 | dp-account --epsilon 1 --delta 1e-9 | dp-step --step 1' > stream"
         [ "$status" = 1 ] || continue # 3 where memory was enough
         failed=$((failed + 1))
         assert_output "dp-account: no memory for a privacy loss distribution"

@@ -286,7 +286,7 @@ static void of_delta_and_not_of_claims(void **state)
     struct dp_charges used = {0};
     struct dp_answer answer;
     assert_int_equal(dp_charges_add(&used, &event, 7, &err), 0);
-    assert_int_equal(dp_account_epsilon(DP_ACCOUNTANT_BEST, &used, 1e-3, &answer, &err), 0);
+    assert_int_equal(dp_account_epsilon(DP_ACCOUNTANT_BEST, &used, DELTA, &answer, &err), 0);
     struct dp_ledger *ledger = open_run(1000, 0);
     reserve(ledger, &used, "delta");
     struct dp_ledger_end end = {&used, answer.upper, 1e-3, dp_accountant_names[answer.by], "done", NULL, 0};

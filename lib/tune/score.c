@@ -33,7 +33,7 @@ void dp_score_close(struct dp_score *s)
     s->data = NULL;
 }
 
-/* What one row adds. */
+/* What one row is worth. */
 static int64_t worth(const struct dp_score *s, const struct dp_predictor *model, size_t row, const double *scores)
 {
     if (s->metric == DP_SCORE_ACCURACY)
@@ -44,9 +44,30 @@ static int64_t worth(const struct dp_score *s, const struct dp_predictor *model,
     return part > 0 ? (int64_t)(part * DP_SCORE_ONE) : 0; /* also where it is not a number */
 }
 
-static int sum_rows(const struct dp_score *s, const struct dp_predictor *model, int64_t *sum, struct dp_err *err)
+/* The person whose rows are being read. */
+struct person {
+    size_t number, rows, read; /* rows: all that the person has; read: so many of them */
+    int64_t worth;             /* of those that were read, together */
+};
+
+/* The next row of the data set. Behind the last row of a person: the mean of what that person's rows are worth. */
+static int64_t take_row(const struct dp_score *s, struct person *p, int64_t row_worth)
+{
+    size_t first;
+    if (p->read == 0)
+        p->rows = dp_dataset_person(s->data, p->number, &first);
+    p->worth += row_worth;
+    if (++p->read != p->rows)
+        return 0;
+    int64_t mean = p->worth / (int64_t)p->rows;
+    *p = (struct person){.number = p->number + 1};
+    return mean;
+}
+
+static int sum_persons(const struct dp_score *s, const struct dp_predictor *model, int64_t *sum, struct dp_err *err)
 {
     size_t rows = s->data->rows, outputs = model->form.outputs;
+    struct person person = {0};
     double *scores;
     int rc = dp_alloc(&scores, ROWS_AT_ONCE * outputs, sizeof *scores, err);
     *sum = 0;
@@ -54,7 +75,7 @@ static int sum_rows(const struct dp_score *s, const struct dp_predictor *model, 
         size_t count = rows - from < ROWS_AT_ONCE ? rows - from : ROWS_AT_ONCE;
         dp_predictor_score(model, s->data, from, count, scores);
         for (size_t i = 0; i < count; i++)
-            *sum += worth(s, model, from + i, scores + i * outputs);
+            *sum += take_row(s, &person, worth(s, model, from + i, scores + i * outputs));
     }
     if (rc == DP_OK)
         free(scores);
@@ -71,7 +92,7 @@ int dp_score_exact(const struct dp_score *s, const struct dp_frame *frame, int64
     /* One that is not finite has diverged, and is worth nothing: to end here would say so of a model that nobody sees. */
     *sum = 0;
     if (rc == DP_OK && dp_predictor_take(&model, frame, &unused) == DP_OK)
-        rc = sum_rows(s, &model, sum, err);
+        rc = sum_persons(s, &model, sum, err);
     dp_predictor_close(&model);
     return rc;
 }

@@ -1,6 +1,7 @@
 /* What a model is worth on rows that it is chosen by, as a whole number with noise: the best of several is the one with the
- * highest. Each row adds between 0 and 1, rounded toward zero to a multiple of 2^-20, so that one person's row moves the exact
- * sum by at most 1 where it may be missing, and where it may be another's. */
+ * highest. Each row is worth between 0 and 1. A person adds that of a single row or, with several rows, the mean of theirs,
+ * rounded toward zero to a multiple of 2^-20, so that one person moves the exact sum by at most 1 where the person may be
+ * missing, and where it may be another one. */
 #ifndef DP_TUNE_SCORE_H
 #define DP_TUNE_SCORE_H
 
@@ -30,8 +31,8 @@ struct dp_score {
 int dp_score_open(struct dp_score *score, struct dp_err *err);
 void dp_score_close(struct dp_score *score);
 
-/* *sum: of all rows, in units of 1/DP_SCORE_ONE; 0 for a model with numbers that are not finite. DP_E_RUN: the model is not for
-   such rows. */
+/* *sum: of all persons, in units of 1/DP_SCORE_ONE; 0 for a model with numbers that are not finite. DP_E_RUN: the model is
+   not for such rows. */
 int dp_score_exact(const struct dp_score *score, const struct dp_frame *model, int64_t *sum, struct dp_err *err);
 
 /* The same with the noise of trial number `trial`, from 1. */

@@ -166,9 +166,13 @@ static int open_data(struct tuning *t, struct dp_err *err)
     int rc = dp_dataset_open(&t->data, t->plan[0].directory, err);
     if (rc != DP_OK)
         return rc;
-    if (t->plan[0].rows != (int64_t)t->data->rows)
-        return dp_fail(err, DP_E_UNSAFE, "%.200s has %zu rows, the runs announce %lld", t->plan[0].directory, t->data->rows,
-                       (long long)t->plan[0].rows);
+    if (t->plan[0].rows != (int64_t)t->data->persons)
+        return dp_fail(err, DP_E_UNSAFE, "%.200s has rows of %zu persons, the runs announce %lld", t->plan[0].directory,
+                       t->data->persons, (long long)t->plan[0].rows);
+    if (scored->rows_per_person != t->data->rows_per_person)
+        return dp_fail(err, DP_E_UNSAFE,
+                       "%.200s and %.200s do not have the same unit of privacy: import both with one --rows-per-person",
+                       t->options->score_data, t->plan[0].directory);
     if (!t->options->no_ledger && strcmp(scored->population, t->data->population) != 0)
         return dp_fail(err, DP_E_UNSAFE,
                        "%.200s has rows of '%.60s', and the runs train on '%.60s': one line of a ledger is about one "
@@ -230,11 +234,11 @@ static void warn(const struct tuning *t)
     char text[300];
     if (t->tune->warn == NULL || o->seed != DP_OPT_ABSENT_INT)
         return;
-    if (o->delta * (double)t->data->rows >= 1) {
+    if (o->delta * (double)t->data->persons >= 1) {
         snprintf(
             text, sizeof text,
             "delta = %g is not below 1/N = %g: it would permit to publish somebody's row; see dp-privacy(7) on choosing it",
-            o->delta, 1 / (double)t->data->rows);
+            o->delta, 1 / (double)t->data->persons);
         t->tune->warn("dp-tune", text);
     }
     if (t->epsilon > 10) {
@@ -248,9 +252,11 @@ static void warn(const struct tuning *t)
 static int open_ledger(struct tuning *t, struct dp_err *err)
 {
     const struct dp_tune_options *o = t->options;
+    char unit[DP_UNIT_TEXT];
     const struct dp_ledger_run run = {
         .data = t->data->digest,
         .population = t->data->population,
+        .unit = dp_unit_text(t->data->rows_per_person, unit),
         .rows = t->plan[0].rows,
         .adjacency = t->plan[0].adjacency,
         .epsilon = o->epsilon,
@@ -442,7 +448,7 @@ static int write_model(struct tuning *t, struct dp_err *err)
 static void tell(const struct tuning *t)
 {
     char text[1000], number[40];
-    double score = (double)t->best_score / DP_SCORE_ONE / (double)t->score.data->rows;
+    double score = (double)t->best_score / DP_SCORE_ONE / (double)t->score.data->persons;
     int used = snprintf(text, sizeof text, "chosen:");
     for (size_t i = 0; i < t->grid.columns && used < (int)sizeof text - 200; i++)
         used += snprintf(text + used, sizeof text - (size_t)used, "%s %.60s %.60s", i > 0 ? "," : "",

@@ -280,6 +280,24 @@ END
     complains 2 'dp-tune: --score-clip is required with --metric squared-error: the largest that counts' tune --metric squared-error
 }
 
+@test "persons with several rows: they are counted in the ledger, and one unit holds for training and scores" {
+    dp-synth classification --rows 600 --cols 6 --seed 7 --rows-per-person 3 -o train.dp --force -q
+    dp-synth classification --rows 600 --cols 6 --seed 7 --rows-per-person 5 -o five.dp -q
+    dp-synth classification --rows 600 --cols 6 --seed 7 -o none.dp -q
+    for scores in five none; do
+        complains 5 "dp-tune: $scores.dp and $PWD/train.dp do not have the same unit of privacy: import both with one --rows-per-person" \
+            tune --score-data $scores.dp --trials all -o model "$(run_of)"
+    done
+    [ ! -e train.dp/ledger ]
+    run tune --score-data train.dp --score-multiplier 0.01 --epsilon 100000 --trials all -o model "$(run_of)"
+    assert_success
+    assert_output --regexp '; accuracy (0\.[0-9]+|1(\.00[0-9]+)?) with noise; ' # of 300 persons, not of 600 rows
+    run jq -c 'select(.kind == "open") | [.rows, .unit]' train.dp/ledger
+    assert_output '[300,"person:3"]'
+    dp-account report train.dp | grep -x 'all rows of a person count together: at most 3 of them'
+    nothing_left
+}
+
 @test "bad input is said before anything is charged" {
     bad() { local status=$1 message=$2; shift 2; complains "$status" "dp-tune: $message" "$@"; }
     command=$(run_of)

@@ -64,6 +64,26 @@ static void make_rows(const char *directory, const float *x, const double *y, si
     fclose(file);
 }
 
+/* Says whose rows they are: `persons` persons, of whom each has at most `most` rows. */
+static void divide_rows(const char *directory, const int64_t *start, size_t persons, int most)
+{
+    char command[300], path[200], header[118];
+    snprintf(path, sizeof path, "%s/persons.npy", directory);
+    FILE *file = fopen(path, "wb");
+    assert_non_null(file);
+    int length = snprintf(header, sizeof header, "{'descr': '<i8', 'fortran_order': False, 'shape': (%zu,), }", persons + 1);
+    memset(header + length, ' ', sizeof header - (size_t)length);
+    header[117] = '\n';
+    fwrite("\x93NUMPY\x01\x00\x76\x00", 1, 10, file);
+    fwrite(header, 1, sizeof header, file);
+    fwrite(start, sizeof *start, persons + 1, file);
+    fclose(file);
+    snprintf(command, sizeof command,
+             "sed -i 's/\"format\": 1/\"format\": 2, \"persons\": %zu, \"rows_per_person\": %d/' %s/dataset.json", persons,
+             most, directory);
+    assert_int_equal(system(command), 0);
+}
+
 /* A linear model of one weight. */
 static struct dp_frame *model_of(double weight, int64_t classes)
 {
@@ -119,6 +139,26 @@ static void a_row_is_worth_one_at_most(void **state)
     assert_true(exact(&b, INFINITY, 0) == 0);
     assert_true(exact(&b, 1e200, 0) == 0);
     dp_score_close(&b);
+}
+
+/* Whatever the model: two persons, of whom one has four rows, are worth two at most, and the mean is rounded toward zero. */
+static void a_person_is_worth_one_at_most(void **state)
+{
+    (void)state;
+    const float x[] = {1, 1, 1, -1, -1};
+    const double y[] = {1, 1, 1, 1, 0};
+    const int64_t four_and_one[] = {0, 4, 5}, three_and_two[] = {0, 3, 5};
+    make_rows("score-persons.dp", x, y, 5, true);
+    divide_rows("score-persons.dp", four_and_one, 2, 4);
+    struct dp_score s = score_of("score-persons.dp", DP_SCORE_ACCURACY, NAN, 1);
+    assert_true(exact(&s, 1, 2) == DP_SCORE_ONE * 3 / 4 + DP_SCORE_ONE);
+    assert_true(exact(&s, -1, 2) == DP_SCORE_ONE / 4);
+    dp_score_close(&s);
+    make_rows("score-others.dp", x, (const double[]){1, 0, 0, 1, 0}, 5, true);
+    divide_rows("score-others.dp", three_and_two, 2, 4);
+    s = score_of("score-others.dp", DP_SCORE_ACCURACY, NAN, 1);
+    assert_true(exact(&s, 1, 2) == DP_SCORE_ONE / 3 + DP_SCORE_ONE / 2);
+    dp_score_close(&s);
 }
 
 /* Variance and mean of 4,000 scores, each within five of its standard errors. */
@@ -179,6 +219,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_row_is_worth_one_at_most),
+        cmocka_unit_test(a_person_is_worth_one_at_most),
         cmocka_unit_test(scores_have_the_noise_that_is_charged),
         cmocka_unit_test(commands_have_what_the_setting_has),
     };

@@ -132,23 +132,6 @@ static const struct dp_registry_line *newest_budget(const struct dp_people *p, c
     return NULL;
 }
 
-int dp_people_admit(const struct dp_people *p, const struct dp_people_ledger *ledger, struct dp_err *err)
-{
-    const struct dp_registry_line *noted = newest_budget(p, NULL);
-    int rc = dp_people_admit_budget(p, ledger, err);
-    for (size_t i = 0; rc == DP_OK && i < p->ledgers; i++)
-        if (limit_of(p, &p->ledger[i]) != NULL)
-            return DP_OK;
-    if (rc == DP_OK && noted != NULL)
-        return dp_fail(err, DP_E_UNSAFE,
-                       "%.60s had a budget in the ledger %.200s, which is gone (dp-account budget --after-runs "
-                       "sets one that begins with what was spent; --no-registry goes without)",
-                       p->query.population, noted->ledger);
-    return rc;
-}
-
-/* --- what was spent elsewhere ------------------------------------------------------------------------------------- */
-
 static bool is_kept(const struct dp_people *p, const char *run)
 {
     for (size_t i = 0; i < p->ledgers; i++)
@@ -173,6 +156,38 @@ static const char *add_lost(const struct dp_people *p, const char *adjacency, co
     return ledger;
 }
 
+/* Whether the ledger with the budget has all runs since then that the registry has noted, or another one has them. */
+static int admit_whole(const struct dp_people *p, const struct dp_people_ledger *ledger, const struct dp_registry_line *noted,
+                       struct dp_err *err)
+{
+    struct dp_ledger_before lost = {0};
+    if (noted == NULL || add_lost(p, noted->adjacency, noted, &lost) == NULL)
+        return DP_OK;
+    return dp_fail(
+        err, DP_E_UNSAFE,
+        "the ledger %.200s does not have all runs on %.60s since their budget, and no other one has them (was an older "
+        "copy put in its place? without it, dp-account budget --after-runs sets a budget that begins with what was "
+        "spent; --no-registry goes without)",
+        ledger->name, p->query.population);
+}
+
+int dp_people_admit(const struct dp_people *p, const struct dp_people_ledger *ledger, struct dp_err *err)
+{
+    const struct dp_registry_line *noted = newest_budget(p, NULL);
+    int rc = dp_people_admit_budget(p, ledger, err);
+    for (size_t i = 0; rc == DP_OK && i < p->ledgers; i++)
+        if (limit_of(p, &p->ledger[i]) != NULL)
+            return admit_whole(p, &p->ledger[i], noted, err);
+    if (rc == DP_OK && noted != NULL)
+        return dp_fail(err, DP_E_UNSAFE,
+                       "%.60s had a budget in the ledger %.200s, which is gone (dp-account budget --after-runs "
+                       "sets one that begins with what was spent; --no-registry goes without)",
+                       p->query.population, noted->ledger);
+    return rc;
+}
+
+/* --- what was spent elsewhere ------------------------------------------------------------------------------------- */
+
 const char *dp_people_lost(const struct dp_people *p, const char *adjacency, struct dp_ledger_before *cost)
 {
     *cost = (struct dp_ledger_before){0};
@@ -189,6 +204,28 @@ static bool came_before(const struct dp_people *p, const struct dp_ledger_entry 
     return false;
 }
 
+/* What runs about rows have cost does not bound what they have cost persons with several rows. */
+static int check_units(const struct dp_people *p, struct dp_err *err)
+{
+    const struct dp_ledger_entry *first = NULL;
+    for (size_t i = 0; i < p->ledgers; i++) {
+        const struct dp_ledger_book *book = &p->ledger[i].book;
+        size_t who = p->ledger[i].there ? dp_people_who(p, book) : SIZE_MAX;
+        for (size_t k = 0; who != SIZE_MAX && k < book->entries; k++) {
+            const struct dp_ledger_entry *entry = &book->entry[k];
+            if (dp_ledger_book_root(book, entry->who) != dp_ledger_book_root(book, who))
+                continue;
+            first = first != NULL ? first : entry;
+            if ((entry->unit != NULL) != (first->unit != NULL))
+                return dp_fail(err, DP_E_UNSAFE,
+                               "of the runs %s and %s on %.60s one is about rows and one about persons with several rows: what "
+                               "they cost does not add up to a budget",
+                               first->run, entry->run, p->query.population);
+        }
+    }
+    return DP_OK;
+}
+
 int dp_people_elsewhere(const struct dp_people *p, const struct dp_people_ledger *ledger, const char *adjacency, bool since,
                         struct dp_ledger_before *cost, struct dp_err *err)
 {
@@ -203,6 +240,8 @@ int dp_people_elsewhere(const struct dp_people *p, const struct dp_people_ledger
         return dp_fail(err, DP_E_UNSAFE,
                        "%.60s had runs under another adjacency than the budget, in a ledger that is gone: they do not add up",
                        p->query.population);
+    if (!since)
+        rc = check_units(p, err);
     for (size_t i = 0; i < p->ledgers; i++) {
         const struct dp_people_ledger *l = &p->ledger[i];
         size_t who = l->there && l != ledger ? dp_people_who(p, &l->book) : SIZE_MAX;

@@ -39,8 +39,8 @@ void dp_people_close(struct dp_people *people);
    `own` if it is there, else the first that is there, else the first of `own`. */
 const struct dp_people_ledger *dp_people_default(const struct dp_people *people);
 
-/* Whether a run may be charged in that one of the ledgers. DP_E_UNSAFE: another one has a budget of the population, or the one
-   that had it is gone. */
+/* Whether a run may be charged in that one of the ledgers. DP_E_UNSAFE: another one has a budget of the population, the one
+   that had it is gone, or runs since the budget that the registry has noted are in no ledger. */
 int dp_people_admit(const struct dp_people *people, const struct dp_people_ledger *ledger, struct dp_err *err);
 
 /* The same for a budget to be set there: only a budget in another ledger is in its way. */
@@ -48,7 +48,7 @@ int dp_people_admit_budget(const struct dp_people *people, const struct dp_peopl
 
 /* What runs have cost that are not in that ledger: of ledgers that are gone what the runs could cost at most. `since`: only runs
    under that adjacency that began after the newest budget of that ledger. DP_E_UNSAFE, without `since`: as
-   dp_ledger_cost_before. */
+   dp_ledger_cost_before, and where runs in several ledgers have different units of privacy. */
 int dp_people_elsewhere(const struct dp_people *people, const struct dp_people_ledger *ledger, const char *adjacency,
                         bool since, struct dp_ledger_before *cost, struct dp_err *err);
 

@@ -113,6 +113,7 @@ struct total {
     struct dp_ledger_sum sum;
     double delta, added_epsilon, added_delta, prior_epsilon, prior_delta;
     json_int_t runs, open, laps, rows;
+    json_int_t apart; /* runs on them in other ledgers that do not add up with these */
     int seeded, published;
     bool unbounded; /* no accountant covers one of the runs */
     json_t *data, *preprocessing;
@@ -225,6 +226,8 @@ static int set_ledgers(json_t *json, const struct total *t)
         if (t->people->ledger[i].there && dp_people_who(t->people, &t->people->ledger[i].book) != SIZE_MAX)
             bad = json_array_append_new(list, dp_json_string(t->people->ledger[i].path));
     const char *gone = dp_people_lost(t->people, t->of.adjacency, &lost);
+    if (!bad && t->apart > 0)
+        bad = json_object_set_new(json, "apart", json_integer(t->apart));
     if (!bad && gone != NULL)
         bad = json_object_set_new(json, "lost",
                                   json_pack("{s:I, s:o, s:f, s:o}", "runs", (json_int_t)lost.runs, "epsilon",
@@ -262,6 +265,16 @@ static json_t *total_members(const struct total *t, const struct dp_ledger_book 
     return json;
 }
 
+static bool is_same(const struct group *a, const struct group *b)
+{
+    return a->who == b->who && strcmp(a->adjacency, b->adjacency) == 0 && a->persons == b->persons;
+}
+
+static struct group group_of(const struct dp_ledger_book *book, const struct dp_ledger_entry *entry)
+{
+    return (struct group){dp_ledger_book_root(book, entry->who), entry->adjacency, entry->unit != NULL};
+}
+
 /* What the people have spent by the other ledgers. */
 static int add_elsewhere(struct total *t, const struct dp_ledger_book *book, struct dp_err *err)
 {
@@ -272,28 +285,22 @@ static int add_elsewhere(struct total *t, const struct dp_ledger_book *book, str
         size_t who = l->there ? dp_people_who(t->people, &l->book) : SIZE_MAX;
         if (strcmp(l->name, book->path) == 0)
             own = l;
-        else
-            for (size_t k = 0; !bad && who != SIZE_MAX && k < l->book.entries; k++)
-                if (dp_ledger_book_root(&l->book, l->book.entry[k].who) == dp_ledger_book_root(&l->book, who) &&
-                    strcmp(l->book.entry[k].adjacency, t->of.adjacency) == 0 &&
-                    (l->book.entry[k].unit != NULL) == t->of.persons)
-                    bad = total_add(t, &l->book.entry[k]);
+        for (size_t k = 0; !bad && l != own && who != SIZE_MAX && k < l->book.entries; k++) {
+            struct group group = group_of(&l->book, &l->book.entry[k]);
+            if (group.who != dp_ledger_book_root(&l->book, who))
+                continue;
+            group.who = t->of.who;
+            if (is_same(&group, &t->of))
+                bad = total_add(t, &l->book.entry[k]);
+            else
+                t->apart++;
+        }
     }
     if (t->limit == NULL)
         dp_people_lost(t->people, t->of.adjacency, &t->outside);
     else if (!bad && dp_people_elsewhere(t->people, own, t->of.adjacency, true, &t->outside, err) != DP_OK)
         bad = 1;
     return bad;
-}
-
-static bool is_same(const struct group *a, const struct group *b)
-{
-    return a->who == b->who && strcmp(a->adjacency, b->adjacency) == 0 && a->persons == b->persons;
-}
-
-static struct group group_of(const struct dp_ledger_book *book, const struct dp_ledger_entry *entry)
-{
-    return (struct group){dp_ledger_book_root(book, entry->who), entry->adjacency, entry->unit != NULL};
 }
 
 /* That of the runs that the budget binds: they have one unit. */
@@ -600,6 +607,7 @@ static void print_closing(const json_t *total, const char *ledger, FILE *stream)
     const json_t *budget = json_object_get(total, "budget"), *added = json_object_get(total, "added");
     const json_t *ledgers = json_object_get(total, "ledgers"), *lost = json_object_get(total, "lost");
     const json_t *holds = added != NULL ? added : total, *stated = json_object_get(budget, "stated");
+    json_int_t apart = json_integer_value(json_object_get(total, "apart"));
     if (ledgers != NULL)
         fputs("by all runs on these people", stream);
     else
@@ -622,6 +630,9 @@ static void print_closing(const json_t *total, const char *ledger, FILE *stream)
     if (lost != NULL)
         fprintf(stream, "; of it at most epsilon %s by %s of %s, which is gone", number_of(lost, "epsilon", epsilon),
                 count_of(json_integer_value(json_object_get(lost, "runs")), "run", runs), text_of(lost, "ledger"));
+    if (apart > 0)
+        fprintf(stream, "; without %s in other ledgers, under another adjacency or with another unit of privacy",
+                count_of(apart, "run", runs));
     fputc('\n', stream);
 }
 

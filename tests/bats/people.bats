@@ -109,6 +109,42 @@ runs() { grep -c '"kind":"open"' "$1"; }
     assert_regex "$(spent people.dp)" '^by all runs on these people: epsilon 0\.[67][0-9]* at delta 1e-05 of a budget of 1, by 1 run and 1 lap; of it at most epsilon 0\.5 by 1 run of '
 }
 
+@test "an older copy of the ledger does not give a budget back" {
+    import people.dp
+    dp-account budget --epsilon 1 --delta 1e-5 people.dp > /dev/null
+    pay people.dp 0.2
+    cp -r people.dp copy
+    pay people.dp 0.5
+    rm -r people.dp
+    older() {
+        refuses 5 "dp-account: the ledger $1/ledger does not have all runs on people.csv since their budget, and no other one has them (was an older copy put in its place? without it, dp-account budget --after-runs sets a budget that begins with what was spent; --no-registry goes without)" \
+            pay "$1" 0.5
+    }
+    older "$PWD/copy"
+    mv copy people.dp
+    older "$PWD/people.dp"
+    rm people.dp/ledger*
+    run dp-account budget --after-runs --epsilon 1 --delta 1e-5 people.dp
+    assert_line '2 runs had cost epsilon 0.700001 and delta 2e-06 of it'
+    pay people.dp 0.2
+}
+
+@test "runs in two ledgers that do not add up are in no budget, and the report does not leave them out" {
+    awk -F, 'NR == 1 { print "id,x,y" } { print "p" NR % 500 "," $1 "," $3 }' people.csv > visits.csv
+    echo '{"header": true, "columns": [{"name": "id", "type": "person"}, {"name": "x", "type": "numeric", "bounds": [0, 1]},
+        {"name": "y", "type": "label", "classes": ["no", "yes"]}]}' > visits.json
+    dp-import csv -s visits.json visits.csv -q -o persons.dp --rows-per-person 4
+    sed 's/"person"/"ignore"/' visits.json > rows.json
+    dp-import csv -s rows.json visits.csv -q -o rows.dp
+    pay persons.dp 0.5
+    pay rows.dp 0.5 --ledger rows.ledger
+    run dp-account budget --after-runs --epsilon 3 --delta 1e-5 persons.dp
+    assert_failure 5
+    assert_output --regexp '^dp-account budget: of the runs [0-9a-f]{32} and [0-9a-f]{32} on visits.csv one is about rows and one about persons with several rows: what they cost does not add up to a budget$'
+    assert_regex "$(spent persons.dp)" '^by all runs on these people: epsilon 0\.5 at delta 1e-06, by 1 run and 1 lap in 2 ledgers; without 1 run in other ledgers, under another adjacency or with another unit of privacy$'
+    assert_equal "$(dp-account report --json persons.dp | jq .populations[0].apart)" 1
+}
+
 @test "a data set that was moved takes its ledger with it, and nothing is lost" {
     import people.dp
     dp-account budget --epsilon 1 --delta 1e-5 people.dp > /dev/null

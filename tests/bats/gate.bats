@@ -294,7 +294,8 @@ if frame['kind'] == 'hello':
     frame['format'] = $format
     del frame['records']
     frames[1]['plan'] = frame.pop('plan')"
-        [ $format = 2 ] || $GATE < changed.frames | cmp honest.frames
+        # the hello frame that announces nothing says less on its way out; the laps are the same
+        [ $format = 2 ] || $GATE < changed.frames | dp-cat --full --kind lap | cmp - <(dp-cat --full --kind lap honest.frames)
     done
     complains 5 "dp-account: the mechanism of lap 2 is not what was announced: noise that changes needs a schedule or --adaptive" \
         $GATE --in changed.frames

@@ -81,9 +81,12 @@ static int take(struct dp_registry *r, const char *bytes, size_t length, struct 
                                            r->lines + 1, r->path);
         if (rc != DP_OK)
             return rc;
+        errno = 0;
         const char *why = read_line(&r->line[r->lines], json);
         if (why != NULL) {
             json_decref(json);
+            if (errno == ENOMEM) /* jansson says no more than that it failed */
+                return dp_fail(err, DP_E_RUN, "out of memory");
             return dp_fail(err, DP_E_UNSAFE, "line %zu of the registry %s cannot be used: %s " WITHOUT, r->lines + 1, r->path,
                            why);
         }

@@ -378,14 +378,14 @@ static void make_end(struct dp_run *r, enum ending how)
         dp_frame_set_bool(r->token, DP_F_INTERRUPTED, true);
 }
 
-/* The end frame of the child names the last model of the run, which the gate writes into the ledger. */
-static int name_model(struct dp_run *r, struct dp_err *err)
+/* The end frame of the child names the last model of the run, which the gate writes into the ledger. Where memory is short the
+   run ends without that name, and the ledger binds no model: what was paid for is kept all the same. */
+static void name_model(struct dp_run *r)
 {
     char digest[DP_MODEL_DIGEST];
-    if (r->done == 0 || !dp_frame_has(r->last, DP_F_MODEL))
-        return DP_OK;
-    int rc = dp_model_digest(r->last, digest, err);
-    return rc == DP_OK ? dp_frame_set_text(r->token, DP_F_MODEL_DIGEST, digest, strlen(digest), err) : rc;
+    struct dp_err unused;
+    if (r->done > 0 && dp_frame_has(r->last, DP_F_MODEL) && dp_model_digest(r->last, digest, &unused) == DP_OK)
+        (void)dp_frame_set_text(r->token, DP_F_MODEL_DIGEST, digest, strlen(digest), &unused);
 }
 
 /* The end frame goes round, and then the child ends. After the budget, or the rows, its own end frame has come already. */
@@ -394,9 +394,8 @@ static int end_child(struct dp_run *r, enum ending how, struct dp_err *err)
     struct dp_err unused = {0};
     bool ended = how == BUDGET || how == SPENT || how == EXHAUSTED;
     make_end(r, ended ? DONE : how);
-    int rc = name_model(r, ended ? &unused : err);
-    if (rc == DP_OK)
-        rc = exchange(r, r->token, ended ? &unused : err);
+    name_model(r);
+    int rc = exchange(r, r->token, ended ? &unused : err);
     if (rc != DP_OK && !ended)
         return rc;
     rc = dp_child_finish(r->child, err);

@@ -159,7 +159,7 @@ above() { /usr/bin/python3 -c "import sys; sys.exit(not float(sys.argv[1]) >= fl
     dp-account budget --data small.dp --epsilon 1 --delta 1e-5 b.ledger > /dev/null
     within 30 dp-sgd.sh -q --data small.dp --epsilon 2 --ledger b.ledger -o model
     assert_failure 5
-    assert_output --regexp "^dp-account: the budget .* affords [0-9]+ of the run's 200 laps \(--partial lets it run that far\)$"
+    assert_output --regexp "^dp-account: the budget .* affords [0-9]+ of the run's 200 laps \(--partial lets it run that far\); epsilon 0 of it is spent, and with as many laps a run of --epsilon 1 fits$"
     assert_file_not_exist model
     within 30 dp-sgd.sh -q --data small.dp --epsilon 2 --ledger b.ledger --partial -o model
     assert_failure 3

@@ -338,9 +338,11 @@ static struct dp_record record_of(const struct dp_stage *stage)
     };
 }
 
-static bool is_described(const struct state *s, const struct dp_frame *frame)
+/* Whether the frame says that already, from a lap before. What a gather sends to a shard says nothing of the rows here. */
+static bool is_described(const struct dp_stage *stage, const struct dp_frame *frame)
 {
-    return strcmp(dp_frame_text(frame, DP_F_DATA, ""), s->dataset->digest) == 0 &&
+    const struct state *s = stage->state;
+    return stage->shards == 0 && strcmp(dp_frame_text(frame, DP_F_DATA, ""), s->dataset->digest) == 0 &&
            strcmp(dp_frame_text(frame, DP_F_POPULATION, ""), s->dataset->population) == 0 &&
            strcmp(dp_frame_text(frame, DP_F_UNIT, ""), s->unit) == 0;
 }
@@ -454,7 +456,7 @@ static int sample_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp
         rc = choose_columns(stage, frame, err);
     if (rc == DP_OK && o->inline_rows)
         rc = put_inline(s, frame, err);
-    if (rc == DP_OK && !is_described(s, frame))
+    if (rc == DP_OK && !is_described(stage, frame))
         rc = describe(s, frame, err);
     if (rc != DP_OK)
         return rc;

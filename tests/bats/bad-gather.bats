@@ -120,6 +120,19 @@ print(spent, answer["kind"], answer["status"])' "$LEFT | $CONSENT" --checkpoint 
     refused 5 'the gather sends a hello frame of another run than its header says'
 }
 
+@test "what a gather says of the rows in a lap does not hide what was measured on them" {
+    seq 40 | awk '{ print ($1 % 2 ? -1 : 1) " 1:" $1 " 2:" 41 - $1 }' > rows
+    dp-import libsvm rows --scale max-abs -q -o site.dp --force
+    lied '
+told = hello()
+gather.kept = {**{key: told[key] for key in KEPT if key in told}, "private_preprocessing": "", "row_norm": "unit", "classes": 5,
+               "labels": "[]", "label_scale": 3.0, "label_offset": 1.0}
+answer = lap(1)
+print(answer["private_preprocessing"], answer["classes"], answer["label_scale"])' "$LEFT | $CONSENT"
+    assert_equal "$(cat heard)" 'classes,columns,max-abs 2 1.0'
+    assert_equal "$(entries open .private_preprocessing)" '"classes,columns,max-abs"'
+}
+
 @test "what a model has cost comes with a model, and costs a site no more than its budget" {
     cost='epsilon=1e6, delta=.5, adjacency="null-record"' model='model=matrix([.1] * 5), method="gradient", scale=1.0'
     lied "hello(); lap(1, $cost)" "$LEFT | $CONSENT"

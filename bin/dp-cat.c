@@ -1,3 +1,4 @@
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -5,6 +6,7 @@
 #include "base/cli.h"
 #include "port/port.h"
 #include "wire/json.h"
+#include "wire/model.h"
 
 enum { ANY = -1 };
 
@@ -76,6 +78,8 @@ struct cat {
     bool has_kept, hello_out;
     bool interrupted; /* the stream broke off, or its end frame says that the run did */
     int64_t status;   /* of the end frame */
+    bool whole;       /* the newest lap was selected, so that the end frame may name its model */
+    char digest[DP_MODEL_DIGEST];
     size_t shown;
 };
 
@@ -131,7 +135,10 @@ static int take(struct cat *c, struct dp_err *err)
     if (c->frame->kind == DP_KIND_END) {
         c->status = dp_frame_int(c->frame, DP_F_STATUS, 0);
         c->interrupted = dp_frame_bool(c->frame, DP_F_INTERRUPTED);
+        snprintf(c->digest, sizeof c->digest, "%s", c->whole ? dp_frame_text(c->frame, DP_F_MODEL_DIGEST, "") : "");
     }
+    if (c->frame->kind == DP_KIND_LAP)
+        c->whole = selected(c, c->frame);
     if (!selected(c, c->frame))
         return DP_OK;
     if (!c->options.last)
@@ -205,7 +212,11 @@ static int end_frames(struct cat *c, struct dp_err *err)
         dp_frame_set_int(c->frame, DP_F_STATUS, c->status);
     if (c->interrupted)
         dp_frame_set_bool(c->frame, DP_F_INTERRUPTED, true);
-    int rc = dp_port_write(c->out, c->frame, err);
+    int rc = DP_OK;
+    if (c->digest[0] != '\0')
+        rc = dp_frame_set_text(c->frame, DP_F_MODEL_DIGEST, c->digest, strlen(c->digest), err);
+    if (rc == DP_OK)
+        rc = dp_port_write(c->out, c->frame, err);
     return rc == DP_OK ? dp_port_commit(c->out, err) : rc;
 }
 

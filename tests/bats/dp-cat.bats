@@ -279,3 +279,10 @@ END
     assert_failure 1
     assert_line truncated
 }
+
+@test "frames that are cut out end with the name of the last model, if its lap is among them" {
+    token 2
+    dp-cat --frames token.frames | cmp - token.frames
+    assert_equal "$(dp-cat --frames --lap 2 token.frames | dp-cat | jq -c 'select(.kind == "end") | has("model_digest")')" true
+    assert_equal "$(dp-cat --frames --lap 1 token.frames | dp-cat | jq -c 'select(.kind == "end") | has("model_digest")')" false
+}

@@ -67,6 +67,7 @@ int dp_where_note(struct dp_where *w, const struct dp_ledger_run *run, const cha
         .population = run->population,
         .ledger = w->ledger->path,
         .run = name,
+        .unit = run->unit,
         .adjacency = run->adjacency,
         /* What a paper claims bounds nothing. */
         .epsilon = run->as_published ? (double)INFINITY : run->epsilon + run->prior_epsilon,

@@ -140,15 +140,20 @@ static bool is_kept(const struct dp_people *p, const char *run)
     return false;
 }
 
+static bool is_of(const char *unit, enum dp_people_unit which)
+{
+    return which == DP_PEOPLE_ANY || (unit != NULL) == (which == DP_PEOPLE_PERSONS);
+}
+
 /* Adds runs whose ledger is gone, of the lines behind `after` or, for NULL, of all. */
-static const char *add_lost(const struct dp_people *p, const char *adjacency, const struct dp_registry_line *after,
-                            struct dp_ledger_before *cost)
+static const char *add_lost(const struct dp_people *p, const char *adjacency, enum dp_people_unit unit,
+                            const struct dp_registry_line *after, struct dp_ledger_before *cost)
 {
     const char *ledger = NULL;
     for (size_t i = 0; p->registry != NULL && i < p->registry->lines; i++) {
         const struct dp_registry_line *line = &p->registry->line[i];
         if (line->kind != DP_REGISTRY_RUN || !is_theirs(p, line) || strcmp(line->adjacency, adjacency) != 0 ||
-            (after != NULL && line < after) || is_kept(p, line->run))
+            (after != NULL && line < after) || !is_of(line->unit, unit) || is_kept(p, line->run))
             continue;
         dp_ledger_before_add(cost, line->epsilon, line->delta);
         ledger = line->ledger;
@@ -161,7 +166,7 @@ static int admit_whole(const struct dp_people *p, const struct dp_people_ledger 
                        struct dp_err *err)
 {
     struct dp_ledger_before lost = {0};
-    if (noted == NULL || add_lost(p, noted->adjacency, noted, &lost) == NULL)
+    if (noted == NULL || add_lost(p, noted->adjacency, DP_PEOPLE_ANY, noted, &lost) == NULL)
         return DP_OK;
     return dp_fail(
         err, DP_E_UNSAFE,
@@ -188,10 +193,11 @@ int dp_people_admit(const struct dp_people *p, const struct dp_people_ledger *le
 
 /* --- what was spent elsewhere ------------------------------------------------------------------------------------- */
 
-const char *dp_people_lost(const struct dp_people *p, const char *adjacency, struct dp_ledger_before *cost)
+const char *dp_people_lost(const struct dp_people *p, const char *adjacency, enum dp_people_unit unit,
+                           struct dp_ledger_before *cost)
 {
     *cost = (struct dp_ledger_before){0};
-    return add_lost(p, adjacency, NULL, cost);
+    return add_lost(p, adjacency, unit, NULL, cost);
 }
 
 /* Whether the registry has the run's line before that one. */
@@ -205,7 +211,7 @@ static bool came_before(const struct dp_people *p, const struct dp_ledger_entry 
 }
 
 /* What runs about rows have cost does not bound what they have cost persons with several rows. */
-static int check_units(const struct dp_people *p, struct dp_err *err)
+static int check_units(const struct dp_people *p, const char *adjacency, struct dp_err *err)
 {
     const struct dp_ledger_entry *first = NULL;
     for (size_t i = 0; i < p->ledgers; i++) {
@@ -223,6 +229,16 @@ static int check_units(const struct dp_people *p, struct dp_err *err)
                                first->run, entry->run, p->query.population);
         }
     }
+    struct dp_ledger_before rows, persons;
+    const char *of_rows = dp_people_lost(p, adjacency, DP_PEOPLE_ROWS, &rows);
+    const char *of_persons = dp_people_lost(p, adjacency, DP_PEOPLE_PERSONS, &persons);
+    bool mixed = first == NULL ? of_rows != NULL && of_persons != NULL : (first->unit != NULL ? of_rows : of_persons) != NULL;
+    if (mixed)
+        return dp_fail(
+            err, DP_E_UNSAFE,
+            "of the runs on %.60s some are about rows and some about persons with several rows, in the ledger %.200s, "
+            "which is gone: what they cost does not add up to a budget",
+            p->query.population, first == NULL || first->unit != NULL ? of_rows : of_persons);
     return DP_OK;
 }
 
@@ -233,15 +249,15 @@ int dp_people_elsewhere(const struct dp_people *p, const struct dp_people_ledger
     struct dp_ledger_before other = {0};
     int rc = DP_OK;
     *cost = (struct dp_ledger_before){0};
-    add_lost(p, adjacency, after, cost);
+    add_lost(p, adjacency, DP_PEOPLE_ANY, after, cost);
     if (!since)
-        add_lost(p, strcmp(adjacency, "replace-one") == 0 ? "null-record" : "replace-one", NULL, &other);
+        add_lost(p, strcmp(adjacency, "replace-one") == 0 ? "null-record" : "replace-one", DP_PEOPLE_ANY, NULL, &other);
     if (other.runs > 0)
         return dp_fail(err, DP_E_UNSAFE,
                        "%.60s had runs under another adjacency than the budget, in a ledger that is gone: they do not add up",
                        p->query.population);
     if (!since)
-        rc = check_units(p, err);
+        rc = check_units(p, adjacency, err);
     for (size_t i = 0; i < p->ledgers; i++) {
         const struct dp_people_ledger *l = &p->ledger[i];
         size_t who = l->there && l != ledger ? dp_people_who(p, &l->book) : SIZE_MAX;

@@ -52,8 +52,11 @@ int dp_people_admit_budget(const struct dp_people *people, const struct dp_peopl
 int dp_people_elsewhere(const struct dp_people *people, const struct dp_people_ledger *ledger, const char *adjacency,
                         bool since, struct dp_ledger_before *cost, struct dp_err *err);
 
-/* What runs of ledgers that are gone could cost at most, and the newest of these ledgers (NULL: none). */
-const char *dp_people_lost(const struct dp_people *people, const char *adjacency, struct dp_ledger_before *cost);
+/* What runs of ledgers that are gone could cost at most, those of one unit of privacy or of any, and the newest of these ledgers
+   (NULL: none). */
+enum dp_people_unit { DP_PEOPLE_ROWS, DP_PEOPLE_PERSONS, DP_PEOPLE_ANY };
+const char *dp_people_lost(const struct dp_people *people, const char *adjacency, enum dp_people_unit unit,
+                           struct dp_ledger_before *cost);
 
 /* Which name of a book is that of the population, for dp_ledger_book_root; SIZE_MAX: none. */
 size_t dp_people_who(const struct dp_people *people, const struct dp_ledger_book *book);

@@ -31,6 +31,8 @@ static json_t *line_json(const struct dp_registry_line *l)
     int bad = json == NULL || more == NULL || json_object_update(json, more) != 0;
     if (!bad && l->kind == DP_REGISTRY_RUN)
         bad = json_object_set_new(json, "run", json_string(l->run));
+    if (!bad && l->kind == DP_REGISTRY_RUN && l->unit != NULL)
+        bad = json_object_set_new(json, "unit", json_string(l->unit));
     if (!bad && l->kind != DP_REGISTRY_IMPORT && isfinite(l->epsilon))
         bad = json_object_set_new(json, "epsilon", json_real(l->epsilon));
     json_decref(more);
@@ -62,7 +64,7 @@ static const char *read_line(struct dp_registry_line *l, json_t *json)
         bad = json_unpack(json, "{s:s, s:s, s:F, s?F}", "ledger", &l->ledger, "adjacency", &l->adjacency, "delta", &l->delta,
                           "epsilon", &l->epsilon);
     if (k == DP_REGISTRY_RUN)
-        bad |= json_unpack(json, "{s:s}", "run", &l->run);
+        bad |= json_unpack(json, "{s:s, s?s}", "run", &l->run, "unit", &l->unit);
     bool costs = k == DP_REGISTRY_IMPORT || (l->epsilon >= 0 && l->delta >= 0);
     return bad != 0 || k == sizeof kinds / sizeof *kinds || !costs ? malformed : NULL;
 }

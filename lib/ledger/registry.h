@@ -31,6 +31,7 @@ struct dp_registry_line {
     const char *table, *path, *directory; /* import: keyed digest of the bytes, real path of the table or "", the data set */
     const char *ledger;                   /* run, budget: its absolute path */
     const char *run, *adjacency;          /* run: the name that it opened under. adjacency: of a budget, too */
+    const char *unit;                     /* run: as the ledger has it; NULL: one row is taken for one person */
     double epsilon, delta;                /* run, budget. Infinite: no bound is known */
     json_t *json;                         /* what the strings belong to */
 };

@@ -216,6 +216,11 @@ static int add_prior(json_t *json, const struct total *t)
     return bad;
 }
 
+static enum dp_people_unit unit_of(const struct total *t)
+{
+    return t->of.persons ? DP_PEOPLE_PERSONS : DP_PEOPLE_ROWS;
+}
+
 /* In which ledgers they have runs, and what is known of those that are gone. */
 static int set_ledgers(json_t *json, const struct total *t)
 {
@@ -225,7 +230,7 @@ static int set_ledgers(json_t *json, const struct total *t)
     for (size_t i = 0; !bad && i < t->people->ledgers; i++)
         if (t->people->ledger[i].there && dp_people_who(t->people, &t->people->ledger[i].book) != SIZE_MAX)
             bad = json_array_append_new(list, dp_json_string(t->people->ledger[i].path));
-    const char *gone = dp_people_lost(t->people, t->of.adjacency, &lost);
+    const char *gone = dp_people_lost(t->people, t->of.adjacency, unit_of(t), &lost);
     if (!bad && t->apart > 0)
         bad = json_object_set_new(json, "apart", json_integer(t->apart));
     if (!bad && gone != NULL)
@@ -275,6 +280,20 @@ static struct group group_of(const struct dp_ledger_book *book, const struct dp_
     return (struct group){dp_ledger_book_root(book, entry->who), entry->adjacency, entry->unit != NULL};
 }
 
+/* How many runs of ledgers that are gone do not add up with these. */
+static json_int_t lost_apart(const struct total *t)
+{
+    static const char *const adjacency[] = {"null-record", "replace-one"};
+    struct dp_ledger_before lost;
+    json_int_t runs = 0;
+    for (int a = 0; a < 2; a++) {
+        dp_people_lost(t->people, adjacency[a], DP_PEOPLE_ANY, &lost);
+        runs += (json_int_t)lost.runs;
+    }
+    dp_people_lost(t->people, t->of.adjacency, unit_of(t), &lost);
+    return runs - (json_int_t)lost.runs;
+}
+
 /* What the people have spent by the other ledgers. */
 static int add_elsewhere(struct total *t, const struct dp_ledger_book *book, struct dp_err *err)
 {
@@ -296,8 +315,9 @@ static int add_elsewhere(struct total *t, const struct dp_ledger_book *book, str
                 t->apart++;
         }
     }
+    t->apart += lost_apart(t);
     if (t->limit == NULL)
-        dp_people_lost(t->people, t->of.adjacency, &t->outside);
+        dp_people_lost(t->people, t->of.adjacency, unit_of(t), &t->outside);
     else if (!bad && dp_people_elsewhere(t->people, own, t->of.adjacency, true, &t->outside, err) != DP_OK)
         bad = 1;
     return bad;

@@ -143,6 +143,13 @@ runs() { grep -c '"kind":"open"' "$1"; }
     assert_output --regexp '^dp-account budget: of the runs [0-9a-f]{32} and [0-9a-f]{32} on visits.csv one is about rows and one about persons with several rows: what they cost does not add up to a budget$'
     assert_regex "$(spent persons.dp)" '^by all runs on these people: epsilon 0\.5 at delta 1e-06, by 1 run and 1 lap in 2 ledgers; without 1 run in other ledgers, under another adjacency or with another unit of privacy$'
     assert_equal "$(dp-account report --json persons.dp | jq .populations[0].apart)" 1
+    # nor if the ledgers are gone
+    gone="dp-account budget: of the runs on visits.csv some are about rows and some about persons with several rows, in the ledger $PWD/rows.ledger, which is gone: what they cost does not add up to a budget"
+    rm rows.ledger*
+    complains 5 "$gone" dp-account budget --after-runs --epsilon 3 --delta 1e-5 persons.dp
+    assert_regex "$(spent persons.dp)" '^by all runs on these people: epsilon 0\.5 at delta 1e-06, by 1 run and 1 lap; without 1 run in other ledgers, '
+    rm persons.dp/ledger*
+    complains 5 "$gone" dp-account budget --after-runs --epsilon 3 --delta 1e-5 persons.dp
 }
 
 @test "a data set that was moved takes its ledger with it, and nothing is lost" {

@@ -277,11 +277,11 @@ static void lost_runs_are_added_up(void **state)
     add_run(r, "/gone/ledger", "11111111111111111111111111111111", 0.5);
     add_run(r, "/gone/too", "22222222222222222222222222222222", 0.25);
     assert_int_equal(dp_people_open(&people, r, &query, NULL), 0);
-    assert_string_equal(dp_people_lost(&people, "null-record", &cost), "/gone/too");
+    assert_string_equal(dp_people_lost(&people, "null-record", DP_PEOPLE_ROWS, &cost), "/gone/too");
     assert_int_equal(cost.runs, 2);
     assert_near(cost.epsilon, 0.75, 1e-12);
     assert_true(cost.epsilon >= 0.75 && cost.delta >= 2e-6);
-    assert_null(dp_people_lost(&people, "replace-one", &cost));
+    assert_null(dp_people_lost(&people, "replace-one", DP_PEOPLE_ROWS, &cost));
     assert_string_equal(dp_people_default(&people)->name, "ledger");
     assert_int_equal(dp_people_admit(&people, dp_people_default(&people), NULL), 0);
     dp_people_close(&people);
@@ -289,7 +289,7 @@ static void lost_runs_are_added_up(void **state)
     dp_registry_close(r);
     r = opened(false);
     assert_int_equal(dp_people_open(&people, r, &query, NULL), 0);
-    dp_people_lost(&people, "null-record", &cost);
+    dp_people_lost(&people, "null-record", DP_PEOPLE_ROWS, &cost);
     assert_true(isinf(cost.epsilon) && cost.runs == 3);
     dp_people_close(&people);
     dp_registry_close(r);

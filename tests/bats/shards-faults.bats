@@ -359,7 +359,9 @@ if frame.get("lap") == 10: frame = {"kind": "end", "status": 3, "message": "the 
         dp-loop --laps 1 -q -o m -- "dp-gather -k 1 --at 'tcp://*:4444' --insecure-plaintext | $GATE"
 }
 
-# often KILLS EXEC: workers and dp-loop, each started again whenever it is killed, until the run has ended; prints how often dp-loop was
+# often KILLS EXEC: workers and dp-loop, each started again whenever it is killed, until the run has ended; prints how many kills there
+# were. None of them falls into the end of the run: when the workers have ended, and their checkpoints are gone, a dp-loop that is killed
+# before it has ended as well finds no workers that could go on.
 often() {
     local kills=$1 exec=$2 k went=0 what
     for k in 1 2; do again $k "$exec" & echo $! > "again-$k.pid"; done
@@ -368,6 +370,7 @@ often() {
     RANDOM=$SEED
     while [ $went -lt "$kills" ] && [ ! -e ended-loop ]; do
         sleep 0.$((RANDOM % 30 + 10))
+        [ ! -e kept/stage-1.lap-$((LAPS - 10)) ] || break
         what=(1 2 loop)
         kill -9 "$(cat "${what[RANDOM % 3]}.pid")" 2> /dev/null && went=$((went + 1))
     done

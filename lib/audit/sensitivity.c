@@ -49,7 +49,7 @@ struct audit {
     size_t model_rows, model_cols;
     bool positive;     /* no label is below 0: counts perhaps, that must stay counts */
     struct dp_key key; /* of rows and models */
-    /* What stands in the place of the rows of one person. */
+    /* The rows that replace the rows of one person. */
     struct dp_variant_rows rows;
     float *x;    /* rows × cols, as many rows as a person may have */
     double *y;   /* rows */
@@ -120,7 +120,7 @@ static bool fill_row(const struct audit *a, enum kind kind, size_t i, size_t oth
     return true;
 }
 
-/* What stands in the place of a person's rows. other: another person. Rows of one entry have one label, and so pull one way. */
+/* The rows that replace the rows of a person. other: another person. Rows of one entry have one label, and so pull one way. */
 static bool fill(struct audit *a, enum kind kind, size_t person, size_t other)
 {
     const struct dp_dataset *d = a->data;

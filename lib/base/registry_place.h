@@ -6,7 +6,7 @@
 
 #include "base/option.h"
 
-/* What the options of a command say; zeroed is nothing. */
+/* The registry options of a command. Zeroed, no option was given. */
 struct dp_registry_choice {
     const char *directory; /* --registry */
     bool none;             /* --no-registry */

@@ -18,7 +18,7 @@ bool dp_unit_read(const char *text, size_t *rows);
 /* That of more rows; a row has none. Either may be NULL. */
 const char *dp_unit_larger(const char *a, const char *b);
 
-/* What reports and certificates call it: "row" where nothing is said. */
+/* The name of the unit in reports and certificates. Without a unit it is "row". */
 static inline const char *dp_unit_name(const char *text)
 {
     return text != NULL ? text : "row";

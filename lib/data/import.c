@@ -137,7 +137,7 @@ static int write_out(struct dp_import *import, struct table *table, struct dp_fe
     return rc;
 }
 
-/* What two imports have in common that divide the same rows in the same way. */
+/* The identity of a division: two imports that divide the same rows in the same way have the same one. */
 static int identify(struct dp_import *import, const struct table *table, struct dp_err *err)
 {
     char text[200];

@@ -1,0 +1,95 @@
+# Plain English: turns of phrase that make a reader stop, counted over man pages, comments, messages and the README.
+# dpline-hacking(7), Plain English, says what to write instead.
+load ../bats/helper
+
+# name, pattern (Perl) over the sentences of tests/prose/sentences
+patterns() {
+    cat <<'LIST'
+who        (^|[:;] )(Who|who|Whose|whose)\b(?!.*\?$)
+whoever    \b[Ww]hoever\b
+that-of    \b([Tt]hat|[Tt]hose) of\b
+what       ^What\b(?!.*\?$)
+of         ^Of (?!course)
+none       \b(is|are|has|have|had|was|were) none\b
+torn       \b([Oo]ne|everybody|somebody|anybody|nobody|everyone|those) (?!who\b|that\b)([a-z]+ ){1,6}who\b
+alone      \b[Aa]lone\b
+beside     \b[Bb]eside\b
+anew       \b[Aa]new\b
+lest       \b[Ll]est\b
+dear       \b([Dd]ear|[Dd]earer|[Dd]early)\b
+for-ever   \bfor ever\b
+stands     \b(stands|stood)\b
+goes-on    \b(goes on|went on|go on)\b
+nothing-but \bnothing but\b
+has-it     \b[Aa]s [a-z ]+ (has|have|had) it\b
+LIST
+}
+
+# The counts of today. They go down, and never up.
+limits_of_pages() {
+    cat <<'LIST'
+who 24
+whoever 30
+that-of 130
+what 131
+of 36
+none 24
+torn 5
+alone 75
+beside 41
+anew 18
+lest 0
+dear 0
+for-ever 5
+stands 43
+goes-on 47
+nothing-but 7
+has-it 2
+LIST
+}
+
+limits_of_code() {
+    cat <<'LIST'
+who 65
+whoever 71
+that-of 193
+what 322
+of 51
+none 102
+torn 6
+alone 99
+beside 68
+anew 25
+lest 5
+dear 7
+for-ever 5
+stands 107
+goes-on 77
+nothing-but 7
+has-it 12
+LIST
+}
+
+# check LIMITS PART…
+check() {
+    local limits=$1 bad='' name pattern limit
+    shift
+    (cd "$ROOT" && tests/prose/sentences "$@") > sentences
+    [ "$(wc -l < sentences)" -gt 1000 ]
+    while read -r name pattern; do
+        limit=$($limits | sed -n "s/^$name //p")
+        cut -f 2 sentences | grep -nP -- "$pattern" | cut -d : -f 1 > found || true
+        echo "$name $(wc -l < found) (at most $limit)"
+        [ "$(wc -l < found)" -le "${limit:-0}" ] || bad+="$name: $(wc -l < found) sentences, and at most ${limit:-0} may be there; some of them:
+$(tail -n 5 found | while read -r n; do sed -n "${n}p" sentences; done)"$'\n'
+    done < <(patterns)
+    [ -z "$bad" ] || fail "$bad"
+}
+
+@test "plain English: no turn of phrase becomes more frequent in the man pages" {
+    check limits_of_pages pages
+}
+
+@test "plain English: no turn of phrase becomes more frequent in comments, messages and the README" {
+    check limits_of_code comments messages readme
+}

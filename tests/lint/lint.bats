@@ -69,21 +69,42 @@ rooms() { grep -HoE '^#include "[a-z_]+/' "$@" | sed 's/:#include "/ /; s|/$||';
 help_options() { "$@" --help | grep -oE '^  (-., |    )--[a-z-]+' | grep -oE -- '--[a-z-]+' | sort -u; }
 page_options() { grep -oE '^\.It .*' "$1" | grep -oE 'Fl -[a-z-]+' | sed 's/Fl -/--/' | sort -u; }
 
+# option_difference NAME OPTIONS: those of its table that neither its page nor, if it refers to that, dp-options(7) has; those that only its
+# page has
+option_difference() {
+    local page=man/$1.1 shared=/dev/null own
+    ! grep -q 'Xr dp-options 7' "$page" || shared=man/dp-options.7
+    own=$(page_options "$page")
+    diff <(grep -vxE -- '--(help|version)' <<< "$2") \
+        <({ echo "$own"; page_options $shared | grep -xF -- "$2"; } | sort -u | grep -vxE -- '--(help|version)')
+}
+
 @test "every executable has a man page whose options are those of its table" {
-    bad=''
+    bad='' all=''
     for program in "$BUILD"/bin/dp-*; do
         name=$(basename "$program")
-        page=man/$name.1
-        [ -e "$page" ] || { bad+="$name has no man page"$'\n' && continue; }
+        [ -e "man/$name.1" ] || { bad+="$name has no man page"$'\n' && continue; }
         case $name in
             dp-account) options=$({ help_options dp-account; for word in sigma epsilon delta laps rate sensitivity curve budget report verify certify; do help_options dp-account $word; done; } | sort -u) ;;
             *) options=$(help_options "$name") ;;
         esac
-        difference=$(diff <(printf '%s\n' "$options" | grep -vxE -- '--(help|version)') \
-            <(page_options "$page" | grep -vxE -- '--(help|version)') || true)
+        all+=$options$'\n'
+        difference=$(option_difference "$name" "$options" | grep '^[<>] .' || true)
         [ -z "$difference" ] || bad+="$name (< table, > page): $difference"$'\n'
     done
     [ -z "$bad" ] || fail "$bad"
+    # the shared page has no option that no command has
+    run grep -vxF -- "$all" <(page_options man/dp-options.7)
+    assert_output ''
+}
+
+@test "every stage refers to the page of the options that all stages have" {
+    for name in $(sed -n 's/^ *STAGE(\(.*\)).*/\1/p' lib/stages/stages.h); do
+        grep -q 'Xr dp-options 7' "man/dp-${name//_/-}.1" || fail "dp-${name//_/-}"
+        for option in --in --out --on --keys --server --insecure-plaintext --patience; do
+            help_options "dp-${name//_/-}" | grep -qx -- "$option" || fail "dp-${name//_/-} has no $option"
+        done
+    done
 }
 
 # of_page SECTION: "key type more" for each .It of that section of dp-frame(5)

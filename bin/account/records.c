@@ -21,7 +21,7 @@ struct reader {
     struct recorded *all;
     struct recorded_run *run; /* NULL before the first lap */
     bool has_charges;         /* the input has lines that are charges */
-    int64_t rows;             /* of its data set */
+    struct dp_record people;  /* of its first lap: whose rows they are */
     struct dp_event first;    /* event of lap 1 */
     bool planned;             /* the laps differ in the multiplier of the first query only */
     double *multiplier;       /* of each lap */
@@ -135,7 +135,6 @@ static int begin_run(struct reader *r, const json_t *json, size_t line, struct d
                                     .prior_epsilon = real_or(json, out ? "prior_epsilon" : "epsilon", 0),
                                     .prior_delta = real_or(json, out ? "prior_delta" : "delta", 0)};
     r->planned = true;
-    r->rows = 0;
     return DP_OK;
 }
 
@@ -170,10 +169,12 @@ static int check_same(struct reader *r, const json_t *json, const struct dp_reco
         return dp_fail(err, DP_E_UNSAFE,
                        "the frame is about the data set %.40s, those before it are about %.40s: one data set at a time",
                        data[0] != '\0' ? data : "(unnamed)", all->data[0] != '\0' ? all->data : "(unnamed)");
-    if (r->rows != 0 && record->rows != r->rows)
-        return dp_fail(err, DP_E_UNSAFE, "the data set has %lld rows in this lap and %lld in the first",
-                       (long long)record->rows, (long long)r->rows);
-    r->rows = record->rows;
+    if (r->run->laps == 0)
+        r->people = *record;
+    int member = dp_record_differs(record, &r->people, dp_record_alike(DP_ALIKE_RUN));
+    if (member != DP_RECORD_MEMBER_COUNT)
+        return dp_fail(err, DP_E_UNSAFE, "lap %lld records another '%s' than the first lap", (long long)r->run->laps + 1,
+                       dp_record_key(member));
     return DP_OK;
 }
 

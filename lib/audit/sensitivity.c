@@ -202,6 +202,8 @@ static int check_bounded(struct audit *a, const struct dp_record *sampled, struc
     struct dp_frame *f = a->token;
     const struct dp_record *m = dp_frame_record(f, DP_F_SUM);
     bool counted = dp_frame_has(f, DP_F_WITHIN);
+    /* What dp-sample has recorded; the stage that bounds the sum says the rest. */
+    unsigned sampling = (dp_record_alike(DP_ALIKE_LAP) & dp_record_changes(DP_CHANGE_PLANNED)) | 1u << DP_RECORD_rows;
     const struct dp_array *sum;
     if (f->label != DP_LABEL_BOUNDED)
         return dp_fail(err, DP_E_USAGE, "the pipeline ends with a %s frame: end it where the sum is bounded, before dp-noise",
@@ -232,8 +234,7 @@ static int check_bounded(struct audit *a, const struct dp_record *sampled, struc
                            "lap %lld draws batches of its own: how far a row may move its result is random, and no record says "
                            "how far it may in one run",
                            (long long)f->lap);
-        if (m->sampler != sampled->sampler || m->rate != sampled->rate || m->rows != sampled->rows ||
-            m->epoch_laps != sampled->epoch_laps)
+        if (dp_record_differs(m, sampled, sampling) != DP_RECORD_MEMBER_COUNT)
             return dp_fail(err, DP_E_UNSAFE, "rows were sampled as %s of rate %g, and lap %lld records %s of rate %g",
                            dp_sampler_names[sampled->sampler], sampled->rate, (long long)f->lap, dp_sampler_names[m->sampler],
                            m->rate);

@@ -115,10 +115,10 @@ static int check_record(const struct dp_record *m, struct dp_err *err)
     return rc == DP_OK ? check_promise(m, err) : rc;
 }
 
+/* All records of a lap are of one batch. */
 static bool same_batch(const struct dp_record *a, const struct dp_record *b)
 {
-    return a->sampler == b->sampler && a->rate == b->rate && a->rows == b->rows && a->epoch_laps == b->epoch_laps &&
-           a->draws == b->draws && a->contraction == b->contraction && a->adjacency == b->adjacency && a->release == b->release;
+    return dp_record_differs(a, b, dp_record_alike(DP_ALIKE_RUN) | dp_record_alike(DP_ALIKE_LAP)) == DP_RECORD_MEMBER_COUNT;
 }
 
 /* Whose record it is: a field that is paid for, which has no other. */
@@ -129,6 +129,8 @@ static int check_owner(const struct dp_record *records, int i, int64_t lap, stru
         return dp_fail(err, DP_E_UNSAFE, "a record of lap %lld is of no field", (long long)lap);
     if (records[i].on[0] != '\0')
         return dp_fail(err, DP_E_UNSAFE, "a record of lap %lld says for which laps it is", (long long)lap);
+    if (dp_record_members(&records[i]) & dp_record_changes(DP_CHANGE_HELLO))
+        return dp_fail(err, DP_E_UNSAFE, "a record of lap %lld has what only records of a hello frame have", (long long)lap);
     if (dp_fields[of].visibility != DP_PAID)
         return dp_fail(err, DP_E_UNSAFE, "lap %lld has a record of '%s', which nobody pays for", (long long)lap,
                        dp_fields[of].key);

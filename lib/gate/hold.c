@@ -15,26 +15,17 @@ static const struct dp_record *first_of(const struct dp_hold *hold, const char *
     return NULL;
 }
 
-/* What a record must share with that of the first lap and does not, or NULL. How rows were sampled and the multiplier are part
-   of the event, which spend.c compares with what was announced. `follows`: the bound follows released values. */
-static const char *difference(const struct dp_record *a, const struct dp_record *b, bool follows)
+/* The first member that a record must share with that of the first lap of its kind and does not, or DP_RECORD_MEMBER_COUNT.
+   spend.c compares the first lap, and multipliers, with what was announced. follows: the bound follows released values. */
+static int difference(const struct dp_record *a, const struct dp_record *b, bool adaptive, bool follows)
 {
-    if (a->adjacency != b->adjacency)
-        return "adjacency";
-    if (a->rows != b->rows)
-        return "number of rows";
-    if (a->release != b->release)
-        return "release";
-    if (a->shares != b->shares || a->colluding != b->colluding)
-        return "number of shares";
-    if (a->promised != b->promised)
-        return "promise";
-    if (!follows && a->bound != b->bound)
-        return "clip bound";
+    unsigned set = dp_record_changes(DP_CHANGE_NEVER);
     double sensitivity = b->bound * (a->sensitivity / a->bound);
-    if (!(fabs(b->sensitivity - sensitivity) <= 1e-12 * sensitivity))
-        return "sensitivity";
-    return NULL;
+    set |= adaptive ? 0 : dp_record_changes(DP_CHANGE_PLANNED);
+    set |= follows ? 0 : dp_record_changes(DP_CHANGE_FOLLOWS);
+    int member = dp_record_differs(a, b, set);
+    bool near = fabs(b->sensitivity - sensitivity) <= 1e-12 * sensitivity;
+    return member == DP_RECORD_MEMBER_COUNT && !near ? (int)DP_RECORD_sensitivity : member;
 }
 
 /* The first lap of a kind: its records count for that kind. Whose rows they are is one thing in the whole run. */
@@ -44,9 +35,11 @@ static int remember(struct dp_hold *hold, const char *kind, const struct dp_fram
     int rc = DP_OK;
     for (int i = 0; rc == DP_OK && i < frame->records; i++) {
         struct dp_record record = frame->record[i];
-        if (before != NULL && (before->adjacency != record.adjacency || before->rows != record.rows))
-            return dp_fail(err, DP_E_UNSAFE, "lap %lld records another %s than the first lap", (long long)frame->lap,
-                           before->adjacency != record.adjacency ? "adjacency" : "number of rows");
+        int member =
+            before != NULL ? dp_record_differs(before, &record, dp_record_alike(DP_ALIKE_RUN)) : DP_RECORD_MEMBER_COUNT;
+        if (member != DP_RECORD_MEMBER_COUNT)
+            return dp_fail(err, DP_E_UNSAFE, "lap %lld records another '%s' than the first lap", (long long)frame->lap,
+                           dp_record_key(member));
         snprintf(record.on, sizeof record.on, "%s", kind);
         rc = dp_frame_add_record(hold->first, &record, err);
     }
@@ -71,9 +64,16 @@ static int check_records(const struct dp_hold *hold, const char *kind, bool adap
         if (then == NULL)
             return dp_fail(err, DP_E_UNSAFE, "lap %lld has a record of '%s', and the first lap%s has none", lap,
                            dp_fields[now->of].key, of_kind);
-        const char *what = difference(then, now, now->of == DP_F_SUM && (adaptive || dp_frame_has(frame, DP_F_WITHIN)));
-        if (what != NULL)
-            return dp_fail(err, DP_E_UNSAFE, "lap %lld records another %s than the first lap%s", lap, what, of_kind);
+        bool follows = now->of == DP_F_SUM && (adaptive || dp_frame_has(frame, DP_F_WITHIN));
+        int member = difference(then, now, adaptive, follows);
+        if (member != DP_RECORD_MEMBER_COUNT && dp_record_changes(DP_CHANGE_PLANNED) >> member & 1)
+            return dp_fail(err, DP_E_UNSAFE,
+                           "the mechanism of lap %lld is not what was announced: noise that changes needs a schedule "
+                           "or --adaptive",
+                           lap);
+        if (member != DP_RECORD_MEMBER_COUNT)
+            return dp_fail(err, DP_E_UNSAFE, "lap %lld records another '%s' than the first lap%s", lap, dp_record_key(member),
+                           of_kind);
     }
     return DP_OK;
 }

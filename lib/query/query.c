@@ -5,7 +5,7 @@
 
 #define IS_REAL false
 #define IS_INT true
-#define MEMBER(name, type) {#name, IS_##type, offsetof(struct dp_query, name)},
+#define MEMBER(name, type, change) {#name, IS_##type, offsetof(struct dp_query, name)},
 const struct dp_query_member_info dp_query_members[DP_QUERY_MEMBER_COUNT] = {DP_QUERY_MEMBERS(MEMBER)};
 
 #define KIND(id, name, members) {name, members},

@@ -12,18 +12,20 @@
 
 #include "base/err.h"
 
-/* The members, all in struct dp_query: X(name, type). The name is also the key in frames and in JSON. */
+/* The members, all in struct dp_query: X(name, type, change). The name is also the key in frames and in JSON;
+   change says how it may change from lap to lap (enum dp_record_change of wire/record.h). */
 #define DP_QUERY_MEMBERS(X)                                                                                                    \
-    X(multiplier, REAL)    /* scale of the noise / sensitivity */                                                              \
-    X(epsilon, REAL)       /* pure, exponential: its epsilon; sparse vector with Laplace noise: that of the threshold */       \
-    X(query_epsilon, REAL) /* sparse vector with Laplace noise: of each query */                                               \
-    X(rho, REAL)           /* sparse vector with Gaussian noise: split 1:2 between threshold and queries */                    \
-    X(most, INT)           /* sparse vector: queries at most, m */                                                             \
-    X(objective, REAL)     /* objective perturbation: deviation of its noise / what a person does to the gradient */           \
-    X(curvature, REAL)     /* objective perturbation: largest second derivative of one row's loss / the strong convexity */    \
-    X(vertices, INT)       /* objective perturbation: ends of what one person's slope may be, but for 0 */
+    X(multiplier, REAL, UP)   /* scale of the noise / sensitivity */                                                           \
+    X(epsilon, REAL, PLANNED) /* pure, exponential: its epsilon; sparse vector with Laplace noise: that of the threshold */    \
+    X(query_epsilon, REAL, PLANNED) /* sparse vector with Laplace noise: of each query */                                      \
+    X(rho, REAL, PLANNED)           /* sparse vector with Gaussian noise: split 1:2 between threshold and queries */           \
+    X(most, INT, PLANNED)           /* sparse vector: queries at most, m */                                                    \
+    X(objective, REAL, PLANNED)     /* objective perturbation: deviation of its noise / what a person does to the gradient */  \
+    X(curvature, REAL,                                                                                                         \
+      PLANNED)                /* objective perturbation: largest second derivative of one row's loss / the strong convexity */ \
+    X(vertices, INT, PLANNED) /* objective perturbation: ends of what one person's slope may be, but for 0 */
 
-#define DP_QUERY_ENUMERATOR(name, type) DP_QUERY_##name,
+#define DP_QUERY_ENUMERATOR(name, type, change) DP_QUERY_##name,
 enum dp_query_member { DP_QUERY_MEMBERS(DP_QUERY_ENUMERATOR) DP_QUERY_MEMBER_COUNT };
 #undef DP_QUERY_ENUMERATOR
 
@@ -50,7 +52,7 @@ enum dp_query_kind { DP_QUERY_KINDS(DP_QUERY_ENUMERATOR) DP_QUERY_KIND_COUNT };
 
 #define DP_QUERY_REAL_MEMBER double
 #define DP_QUERY_INT_MEMBER int64_t
-#define DP_QUERY_DECLARE(name, type) DP_QUERY_##type##_MEMBER name;
+#define DP_QUERY_DECLARE(name, type, change) DP_QUERY_##type##_MEMBER name;
 struct dp_query {
     enum dp_query_kind kind;
     DP_QUERY_MEMBERS(DP_QUERY_DECLARE) /* zero where the kind does not have it */

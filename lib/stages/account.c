@@ -162,7 +162,7 @@ static int pay_trial(struct dp_stage *stage, const struct dp_frame *frame, struc
     const struct dp_record *batch = dp_charge_batch(frame), *announced = announced_rows(&s->payer.announcement);
     struct dp_event event;
     int rc = dp_charge_event(frame->record, frame->records, &event, err);
-    if (rc == DP_OK && (batch->rows != announced->rows || batch->adjacency != announced->adjacency))
+    if (rc == DP_OK && dp_record_differs(batch, announced, dp_record_alike(DP_ALIKE_RUN)) != DP_RECORD_MEMBER_COUNT)
         rc = dp_fail(err, DP_E_UNSAFE, "lap %lld is of other rows, or under another adjacency, than were announced",
                      (long long)frame->lap);
     return rc == DP_OK ? dp_spend_lap(&s->payer.spend, &event, err) : rc;

@@ -25,11 +25,16 @@ struct member {
     size_t offset; /* in struct dp_record */
     const char *const *names;
     int count;
+    enum dp_record_alike alike;
+    enum dp_record_change change;
 };
 
-#define OWN(member, key, type, names, count)                                                                                   \
-    {key, sizeof(key) - 1, STORED_##type, offsetof(struct dp_record, member), names, count},
-#define OF_QUERY(name, type) {#name, sizeof(#name) - 1, STORED_##type, offsetof(struct dp_record, query.name), NULL, 0},
+#define OWN(member, key, type, names, count, alike, change)                                                                    \
+    {key,   sizeof(key) - 1, STORED_##type,    offsetof(struct dp_record, member),                                             \
+     names, count,           DP_ALIKE_##alike, DP_CHANGE_##change},
+#define OF_QUERY(name, type, change)                                                                                           \
+    {#name, sizeof(#name) - 1, STORED_##type,     offsetof(struct dp_record, query.name), NULL,                                \
+     0,     DP_ALIKE_FIELD,    DP_CHANGE_##change},
 static const struct member members[DP_RECORD_MEMBER_COUNT] = {DP_RECORD_MEMBERS(OWN) DP_QUERY_MEMBERS(OF_QUERY)};
 #undef OWN
 #undef OF_QUERY
@@ -105,14 +110,51 @@ struct dp_record_value dp_record_get(const struct dp_record *record, int member)
     return value;
 }
 
+unsigned dp_record_alike(enum dp_record_alike alike)
+{
+    unsigned set = 0;
+    for (int m = 0; m < DP_RECORD_MEMBER_COUNT; m++)
+        set |= members[m].alike == alike ? 1u << m : 0;
+    return set;
+}
+
+unsigned dp_record_changes(enum dp_record_change change)
+{
+    unsigned set = 0;
+    for (int m = 0; m < DP_RECORD_MEMBER_COUNT; m++)
+        set |= members[m].change == change ? 1u << m : 0;
+    return set;
+}
+
+/* The value of a member that both have. */
+static bool same_value(const struct dp_record *a, const struct dp_record *b, int member)
+{
+    const void *v = (const char *)a + members[member].offset, *w = (const char *)b + members[member].offset;
+    switch (members[member].storage) {
+    case STORED_REAL:
+        return memcmp(v, w, sizeof(double)) == 0;
+    case STORED_INT:
+        return memcmp(v, w, sizeof(int64_t)) == 0;
+    case STORED_TEXT:
+        return strcmp(v, w) == 0;
+    default:
+        return memcmp(v, w, sizeof(unsigned)) == 0;
+    }
+}
+
+int dp_record_differs(const struct dp_record *a, const struct dp_record *b, unsigned set)
+{
+    unsigned has = dp_record_members(a), other = dp_record_members(b);
+    int m = 0;
+    while (m < DP_RECORD_MEMBER_COUNT &&
+           (!(set >> m & 1) || (!((has ^ other) >> m & 1) && (!(has >> m & 1) || same_value(a, b, m)))))
+        m++;
+    return m;
+}
+
 bool dp_record_same_member(const struct dp_record *a, const struct dp_record *b, int member)
 {
-    if (!dp_record_has(a, member) || !dp_record_has(b, member))
-        return dp_record_has(a, member) == dp_record_has(b, member);
-    struct dp_record_value v = dp_record_get(a, member), w = dp_record_get(b, member);
-    return v.type == DP_T_REAL  ? memcmp(&v.real, &w.real, sizeof v.real) == 0
-           : v.type == DP_T_INT ? v.whole == w.whole
-                                : strcmp(v.text, w.text) == 0;
+    return dp_record_differs(a, b, 1u << member) == DP_RECORD_MEMBER_COUNT;
 }
 
 bool dp_record_set(struct dp_record *record, int member, const struct dp_record_value *value)

@@ -56,29 +56,44 @@ extern const char *const dp_adjacency_names[DP_ADJACENCY_COUNT];
 extern const char *const dp_release_names[DP_RELEASE_COUNT];
 extern const char *const dp_meaning_names[DP_MEANS_COUNT];
 
-/* The members, in their order on the wire: X(member of struct dp_record, key, type, its names, how many). After these a record
-   has those members of its query that the query's kind has (query/query.h), under their own keys. */
+/* In how many records a member is the same: of the whole run, of one lap, or in none but its own. */
+enum dp_record_alike { DP_ALIKE_RUN, DP_ALIKE_LAP, DP_ALIKE_FIELD };
+
+/* How a member of a field's record may change from one lap of a kind to the next. The gate goes by this. */
+enum dp_record_change {
+    DP_CHANGE_NEVER,
+    DP_CHANGE_PLANNED,    /* it is as announced; in an adaptive run, charged lap by lap, it may follow released values */
+    DP_CHANGE_UP,         /* the same; but it may be more than the announced schedule has */
+    DP_CHANGE_FOLLOWS,    /* the bound: known from the first lap on; if the run is adaptive it may follow released values */
+    DP_CHANGE_WITH_BOUND, /* its ratio to the bound is that of the first lap */
+    DP_CHANGE_EACH_LAP,   /* each lap has its own, which its other members explain */
+    DP_CHANGE_HELLO,      /* only the records of a hello frame have it */
+};
+
+/* The members, in their order on the wire: X(member of struct dp_record, key, type, its names, how many, alike, change). After
+   these a record has those members of its query that the query's kind has (query/query.h), under their own keys; each field has
+   its own. */
 /* clang-format off */
 #define DP_RECORD_MEMBERS(X)                                                                                                   \
-    X(of, "of", FIELD, NULL, 0)               /* whose record it is; DP_F_NONE until a stage has bounded something */          \
-    X(sampler, "sampler", NAME, dp_sampler_names, DP_SAMPLER_COUNT)                                                            \
-    X(rate, "rate", REAL, NULL, 0)            /* probability that a row is in the batch, or in a draw */                       \
-    X(rows, "rows", INT, NULL, 0)             /* public number of rows */                                                      \
-    X(epoch_laps, "epoch_laps", INT, NULL, 0) /* shuffle: laps per epoch; else 0 */                                            \
-    X(draws, "draws", INT, NULL, 0)           /* drawn: how many there are in the lap; else it is not there */                 \
-    X(contraction, "contraction", REAL, NULL, 0) /* drawn: of what a draw has moved, by each one after it; else not there */   \
-    X(adjacency, "adjacency", NAME, dp_adjacency_names, DP_ADJACENCY_COUNT)                                                    \
-    X(release, "release", NAME, dp_release_names, DP_RELEASE_COUNT)                                                            \
-    X(bound, "bound", REAL, NULL, 0)          /* C: L2 norm of one person's part of the field; 0 until bounded. drawn: of one draw */ \
-    X(sensitivity, "sensitivity", REAL, NULL, 0) /* L2 sensitivity of what is noised, the unit of the multiplier */            \
-    X(scale, "scale", REAL, NULL, 0)          /* of the noise, in units of the field; Gaussian: its standard deviation */      \
-    X(shares, "shares", INT, NULL, 0)         /* in how many shares the noise is drawn, each on another shard; else not there */ \
-    X(colluding, "colluding", INT, NULL, 0)   /* shares: how many of them may be known, so that the others have the scale together */ \
-    X(gathered, "gathered", INT, NULL, 0)     /* shares: how many have been added up, 0 before */                              \
-    X(promised, "promised", REAL, NULL, 0)    /* the least multiplier that the field's own people were told it would have; else not there */ \
-    X(on, "on", TEXT, NULL, 0)                /* hello: the kind of laps that it announces a record for, "" if laps have no kinds */ \
-    X(means, "means", NAME, dp_meaning_names, DP_MEANS_COUNT) /* hello: what the field is to the stage that takes it; else not there */ \
-    X(query, "noise", KIND, NULL, 0)
+    X(of, "of", FIELD, NULL, 0, FIELD, NEVER)             /* whose record it is; DP_F_NONE until a stage has bounded something */ \
+    X(sampler, "sampler", NAME, dp_sampler_names, DP_SAMPLER_COUNT, LAP, PLANNED) \
+    X(rate, "rate", REAL, NULL, 0, LAP, PLANNED)          /* probability that a row is in the batch, or in a draw */ \
+    X(rows, "rows", INT, NULL, 0, RUN, NEVER)             /* public number of rows */ \
+    X(epoch_laps, "epoch_laps", INT, NULL, 0, LAP, PLANNED) /* shuffle: laps per epoch; else 0 */ \
+    X(draws, "draws", INT, NULL, 0, LAP, PLANNED)         /* drawn: how many there are in the lap; else it is not there */ \
+    X(contraction, "contraction", REAL, NULL, 0, LAP, PLANNED) /* drawn: of what a draw has moved, by each one after it; else not there */ \
+    X(adjacency, "adjacency", NAME, dp_adjacency_names, DP_ADJACENCY_COUNT, RUN, NEVER) \
+    X(release, "release", NAME, dp_release_names, DP_RELEASE_COUNT, LAP, NEVER) \
+    X(bound, "bound", REAL, NULL, 0, FIELD, FOLLOWS)      /* C: L2 norm of one person's part of the field; 0 until bounded. drawn: of one draw */ \
+    X(sensitivity, "sensitivity", REAL, NULL, 0, FIELD, WITH_BOUND) /* L2 sensitivity of what is noised, the unit of the multiplier */ \
+    X(scale, "scale", REAL, NULL, 0, FIELD, EACH_LAP)     /* of the noise, in units of the field; Gaussian: its standard deviation */ \
+    X(shares, "shares", INT, NULL, 0, FIELD, NEVER)       /* in how many shares the noise is drawn, each on another shard; else not there */ \
+    X(colluding, "colluding", INT, NULL, 0, FIELD, NEVER) /* shares: how many of them may be known, so that the others have the scale together */ \
+    X(gathered, "gathered", INT, NULL, 0, FIELD, EACH_LAP) /* shares: how many have been added up, 0 before */ \
+    X(promised, "promised", REAL, NULL, 0, FIELD, NEVER)  /* the least multiplier that the field's own people were told it would have; else not there */ \
+    X(on, "on", TEXT, NULL, 0, FIELD, HELLO)              /* hello: the kind of laps that it announces a record for, "" if laps have no kinds */ \
+    X(means, "means", NAME, dp_meaning_names, DP_MEANS_COUNT, FIELD, HELLO) /* hello: what the field is to the stage that takes it; else not there */ \
+    X(query, "noise", KIND, NULL, 0, FIELD, PLANNED)
 /* clang-format on */
 #define DP_RECORD_ON 32 /* with its NUL */
 
@@ -98,7 +113,7 @@ struct dp_record {
     struct dp_query query;
 };
 
-#define DP_RECORD_ENUMERATOR(member, key, type, names, count) DP_RECORD_##member,
+#define DP_RECORD_ENUMERATOR(member, key, type, names, count, alike, change) DP_RECORD_##member,
 enum dp_record_member { DP_RECORD_MEMBERS(DP_RECORD_ENUMERATOR) DP_RECORD_OWN_COUNT };
 #undef DP_RECORD_ENUMERATOR
 #define DP_RECORD_MEMBER_COUNT ((int)DP_RECORD_OWN_COUNT + (int)DP_QUERY_MEMBER_COUNT) /* members are 0 … this − 1 */
@@ -134,6 +149,14 @@ struct dp_record_value dp_record_get(const struct dp_record *record, int member)
 
 /* Whether both have the member with the same value, bit by bit, or neither has it. */
 bool dp_record_same_member(const struct dp_record *a, const struct dp_record *b, int member);
+
+/* The members of which that is true, as a set: bit m is member m. */
+unsigned dp_record_alike(enum dp_record_alike alike);
+unsigned dp_record_changes(enum dp_record_change change);
+
+/* dp_record_differs(a, b, set): find the first member of a set that is not the same in both, as dp_record_same_member has it;
+   DP_RECORD_MEMBER_COUNT if there is none. Whoever compares two records does it with this and the sets above. */
+int dp_record_differs(const struct dp_record *a, const struct dp_record *b, unsigned set);
 
 /* Sets a member to a value of its type; false when the text is no name that it may have, or too long. */
 bool dp_record_set(struct dp_record *record, int member, const struct dp_record_value *value);

@@ -304,7 +304,7 @@ END
     complains 5 "dp-account epsilon: standard input: line 6: the frame is about the data set 0123456789abcdef0123456789abcdef, those before it are about $(dp-info -g digest small.dp): one data set at a time" \
         bash -c "dp-cat run elsewhere | dp-account epsilon --delta 1e-5"
     dp-cat run | sed '3s/"rows":100/"rows":50/' > rows.json
-    complains 5 "dp-account epsilon: rows.json: line 3: the data set has 50 rows in this lap and 100 in the first" dp-account epsilon --delta 1e-5 rows.json
+    complains 5 "dp-account epsilon: rows.json: line 3: lap 2 records another 'rows' than the first lap" dp-account epsilon --delta 1e-5 rows.json
     dp-cat run | sed '3s/"rate":0.2/"rate":0.1/' > rate.json
     moved=$(dp-account epsilon --delta 1e-5 --explain rate.json)
     grep -q "the mechanism of each lap was fixed before the run" <<< "$moved"

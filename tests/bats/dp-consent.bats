@@ -135,7 +135,7 @@ assert laps == 6'
     assert_equal "$(entries site1.dp/ledger open .rows)" 200
     # but it is one number in all laps
     captured 'if frame["kind"] == "lap": frame["records"][0]["rows"] += frame["lap"]'
-    complains 5 "dp-consent: lap 2 records another number of rows than the first lap" $CONSENT --no-ledger --in site.frames
+    complains 5 "dp-consent: lap 2 records another 'rows' than the first lap" $CONSENT --no-ledger --in site.frames
     captured 'if frame["kind"] == "lap": frame["n"] += frame["lap"]'
     complains 5 "dp-consent: lap 2 has another 'n' than the first lap" $CONSENT --no-ledger --in site.frames
 }

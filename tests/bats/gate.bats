@@ -32,28 +32,28 @@ END
         noised "$how"
         changed 'm = frame["records"][0]
 if frame["lap"] == 3: m.update(adjacency="replace-one", sensitivity=0.2, scale=0.4)'
-        complains 5 "dp-account: lap 3 records another adjacency than the first lap" $GATE --in changed.frames
+        complains 5 "dp-account: lap 3 records another 'adjacency' than the first lap" $GATE --in changed.frames
     done
-    complains 5 "dp-account: lap 3 records another adjacency than the first lap" $GATE --adaptive --in changed.frames
+    complains 5 "dp-account: lap 3 records another 'adjacency' than the first lap" $GATE --adaptive --in changed.frames
     changed 'frame["records"][0]["rows"] += frame["lap"] == 2'
-    complains 5 "dp-account: lap 2 records another number of rows than the first lap" $GATE --in changed.frames
-    complains 5 "dp-account: lap 2 records another number of rows than the first lap" $GATE --adaptive --in changed.frames
+    complains 5 "dp-account: lap 2 records another 'rows' than the first lap" $GATE --in changed.frames
+    complains 5 "dp-account: lap 2 records another 'rows' than the first lap" $GATE --adaptive --in changed.frames
     changed 'if frame["lap"] == 2: frame["records"][0]["release"] = "sum"'
-    complains 5 "dp-account: lap 2 records another release than the first lap" $GATE --in changed.frames
+    complains 5 "dp-account: lap 2 records another 'release' than the first lap" $GATE --in changed.frames
 }
 
 @test "clip bound and sensitivity are those of the first lap, unless a released count moves them" {
     noised '--rate 0.2'
     changed 'm = frame["records"][0]
 if frame["lap"] == 2: m.update(bound=0.05, sensitivity=0.05, scale=0.1); frame["bound"] = 0.05; frame["grid"] /= 2'
-    complains 5 "dp-account: lap 2 records another clip bound than the first lap" $GATE --in changed.frames
+    complains 5 "dp-account: lap 2 records another 'bound' than the first lap" $GATE --in changed.frames
     $GATE --adaptive --in changed.frames > out.frames # a bound may follow what was released, and is in the frame
     changed 'm = frame["records"][0]
 if frame["lap"] == 2: m.update(bound=0.05, sensitivity=0.05, scale=0.1)'
     complains 5 "dp-account: the clip bounds of lap 2 disagree: 0.1 on the sum, 0.05 in its record" $GATE --adaptive --in changed.frames
     changed 'm = frame["records"][0]
 if frame["lap"] == 2: m.update(sensitivity=0.3, scale=0.6)'
-    complains 5 "dp-account: lap 2 records another sensitivity than the first lap" $GATE --in changed.frames
+    complains 5 "dp-account: lap 2 records another 'sensitivity' than the first lap" $GATE --in changed.frames
     changed 'frame["grid"] /= frame["lap"]'
     complains 5 "dp-account: lap 2 has another grid than its bound implies" $GATE --in changed.frames
     changed 'frame["grid"] /= 2'
@@ -62,7 +62,7 @@ if frame["lap"] == 2: m.update(sensitivity=0.3, scale=0.6)'
         '-z 2 --count-multiplier 10' '' '--step 1'
     changed 'm = frame["records"][0]
 if frame["lap"] == 2: m["sensitivity"] *= 1.5; m["scale"] *= 1.5'
-    complains 5 "dp-account: lap 2 records another sensitivity than the first lap" $GATE --in changed.frames
+    complains 5 "dp-account: lap 2 records another 'sensitivity' than the first lap" $GATE --in changed.frames
 }
 
 @test "no lap is let through after the last one that was announced" {
@@ -196,9 +196,9 @@ for r in frame['records']: del r['multiplier']"
             $GATE --in changed.frames
     done
     changed "$share"'if frame["lap"] == 2: r["colluding"] = 2'
-    complains 5 "dp-account: lap 2 records another number of shares than the first lap" $GATE --in changed.frames
+    complains 5 "dp-account: lap 2 records another 'colluding' than the first lap" $GATE --in changed.frames
     changed "$share"'if frame["lap"] == 2: r.update(shares=5, gathered=5)'
-    complains 5 "dp-account: lap 2 records another number of shares than the first lap" $GATE --adaptive --in changed.frames
+    complains 5 "dp-account: lap 2 records another 'shares' than the first lap" $GATE --adaptive --in changed.frames
     changed "$share"'r["noise"] = "gamma"'
     complains 5 "dp-account: a record has gamma noise in shares, and only Gaussian noise adds up" $GATE --in changed.frames
 }
@@ -216,9 +216,9 @@ for r in frame['records']: del r['multiplier']"
     changed 'frame["records"][0]["promised"] = -1.0'
     complains 5 "dp-account: a record has a promise of -1" $GATE --in changed.frames
     changed 'frame["records"][0]["promised"] = 2.0 / frame["lap"]'
-    complains 5 "dp-account: lap 2 records another promise than the first lap" $GATE --in changed.frames
+    complains 5 "dp-account: lap 2 records another 'promised' than the first lap" $GATE --in changed.frames
     changed 'if frame["lap"] == 2: frame["records"][0]["promised"] = 1.0'
-    complains 5 "dp-account: lap 2 records another promise than the first lap" $GATE --adaptive --in changed.frames
+    complains 5 "dp-account: lap 2 records another 'promised' than the first lap" $GATE --adaptive --in changed.frames
     # a schedule that will
     noised '--rate 0.2' '' '-z 2 --schedule first:2:4'
     changed 'stream:

@@ -144,7 +144,7 @@ if frame["kind"] == "lap":
     # it costs what flows: only a filter can pay for it
     complains 5 "dp-account: the mechanism of lap 2 is not what was announced: noise that changes needs a schedule or --adaptive" \
         dp-loop --laps 3 -o m -- "$(child '' './say multiplier 3')"
-    complains 5 "dp-account: lap 2 records another clip bound than the first lap" \
+    complains 5 "dp-account: lap 2 records another 'bound' than the first lap" \
         dp-loop --laps 3 -o m -- "$(child '' './say bound 0.25')"
     complains 2 "dp-clip: --adaptive and --follow exclude each other" dp-clip --clip 1 --adaptive 0.5 --follow
 }

@@ -262,11 +262,11 @@ END
     told '(first, later 3) 2'
     refused() { complains 5 "dp-account: $1" $GATE --in edited.frames; }
     edited 'laps[1]["records"][0].update(adjacency="replace-one", sensitivity=2, scale=4)'
-    refused "lap 2 records another adjacency than the first lap"
+    refused "lap 2 records another 'adjacency' than the first lap"
     edited 'laps[1]["records"][0]["rows"] = 299'
-    refused "lap 2 records another number of rows than the first lap"
+    refused "lap 2 records another 'rows' than the first lap"
     edited 'laps[5]["records"][0].update(bound=2, sensitivity=2, scale=4); laps[5].update(bound=2, grid=2 * laps[5]["grid"])'
-    refused "lap 6 records another clip bound than the first lap of its kind"
+    refused "lap 6 records another 'bound' than the first lap of its kind"
     edited 'laps[1]["data"] = "secret"'
     refused "lap 2 has another 'data' than the first lap"
     # a kind's first lap may bring a field that no lap before it had, and no other lap may

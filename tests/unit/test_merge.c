@@ -1,6 +1,8 @@
 /* What K shards answer is made into one frame, and what does not fit together is refused with a sentence that says what. */
 #include "unit.h"
 
+#include "changed.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -392,6 +394,29 @@ static void laps_that_do_not_fit_are_refused(void **state)
     lap_refused(DP_E_UNSAFE, "shard 2 gives a 'sum' without a record");
 }
 
+/* Shards agree in every member, but for the rows that each site announces. */
+static void records_agree_in_every_member(void **state)
+{
+    (void)state;
+    for (int m = 0; m < DP_RECORD_MEMBER_COUNT; m++) {
+        struct dp_err err = {0};
+        greet(3);
+        for (int k = 0; k < 3; k++) {
+            answer[k]->record[0] = record_with(m);
+            answer[k]->record[0].rows = 100 * (k + 1);
+        }
+        change_member(&answer[1]->record[0], m);
+        if (hello(&err) != (m == DP_RECORD_rows ? DP_OK : DP_E_UNSAFE))
+            fail_msg("a change of '%s' in a hello frame: '%s'", dp_record_key(m), err.message);
+        run_lap();
+        for (int k = 0; k < 3; k++)
+            answer[k]->record[0] = record_with(m);
+        change_member(&answer[1]->record[0], m);
+        if (lap((const struct dp_frame *const *)answer, &err) != DP_E_UNSAFE)
+            fail_msg("a change of '%s' in a lap passes", dp_record_key(m));
+    }
+}
+
 static void a_sum_that_overflows_is_refused(void **state)
 {
     (void)state;
@@ -539,6 +564,7 @@ int main(void)
         cmocka_unit_test(a_lost_shard_adds_nothing_and_is_counted),
         cmocka_unit_test(shares_of_noise_are_counted),
         cmocka_unit_test(laps_that_do_not_fit_are_refused),
+        cmocka_unit_test(records_agree_in_every_member),
         cmocka_unit_test(sites_of_one_population_are_found),
         cmocka_unit_test(sites_of_two_splits_have_none),
         cmocka_unit_test(a_sum_that_overflows_is_refused),

@@ -1,0 +1,68 @@
+/* Records for tests that go over the table of members (wire/record.h), so that a member which is new is tested as well. */
+#ifndef DP_UNIT_CHANGED_H
+#define DP_UNIT_CHANGED_H
+
+#include <stdio.h>
+#include <string.h>
+
+#include "unit.h"
+#include "wire/record.h"
+
+/* A record that has the member. */
+static inline struct dp_record record_with(int member)
+{
+    struct dp_record r = {.of = DP_F_SUM,
+                          .sampler = DP_SAMPLER_DRAWN,
+                          .rate = 0.25,
+                          .rows = 600,
+                          .epoch_laps = 4,
+                          .draws = 8,
+                          .contraction = 0.5,
+                          .adjacency = DP_ADJACENCY_NULL_RECORD,
+                          .release = DP_RELEASE_SUM,
+                          .bound = 1,
+                          .sensitivity = 1,
+                          .scale = 2,
+                          .shares = 3,
+                          .colluding = 1,
+                          .promised = 1,
+                          .on = "",
+                          .query = {.kind = DP_QUERY_GAUSSIAN, .multiplier = 2, .epsilon = 2, .query_epsilon = 2, .rho = 2}};
+    r.query.most = 2;
+    r.query.vertices = 2;
+    r.query.objective = r.query.curvature = 2;
+    if (member >= (int)DP_RECORD_OWN_COUNT)
+        while (!dp_query_has(r.query.kind, (enum dp_query_member)(member - (int)DP_RECORD_OWN_COUNT)))
+            r.query.kind++;
+    dp_record_tidy(&r);
+    return r;
+}
+
+/* Gives the member another value that it may have: half of a number and one more of a whole one, or another name. */
+static inline void change_member(struct dp_record *r, int member)
+{
+    static const char *const names[] = {"shuffle", "replace-one", "sum-and-state", "count", "later", "move", "gamma"};
+    const struct dp_record before = *r;
+    struct dp_record_value v = {.length = 0};
+    if (dp_record_has(r, member))
+        v = dp_record_get(r, member);
+    v.real /= 2;
+    v.whole++;
+    bool named = dp_record_type(member) == DP_T_TEXT, set = false;
+    for (size_t i = 0; named && !set && i < sizeof names / sizeof *names; i++) {
+        v.text = names[i];
+        v.length = strlen(names[i]);
+        set = dp_record_set(r, member, &v);
+    }
+    if (!named)
+        set = dp_record_set(r, member, &v);
+    if (!set || dp_record_same_member(&before, r, member))
+        fail_msg("'%s' of a record has not changed", dp_record_key(member));
+}
+
+static inline bool is_in(unsigned set, int member)
+{
+    return set >> member & 1;
+}
+
+#endif

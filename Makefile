@@ -222,14 +222,14 @@ tables:
 
 # --- installation --------------------------------------------------------------------------------------------------
 INSTALLED_BINS = $(notdir $(BINS))
-PIPELINES = dpline $(notdir $(filter-out pipelines/options.sh,$(wildcard pipelines/*.sh)))
+PIPELINES = dpline $(notdir $(filter-out pipelines/options%.sh,$(wildcard pipelines/*.sh)))
 D = $(DESTDIR)$(PREFIX)
 
 install: all
 	install -d $(D)/bin $(D)/lib/pkgconfig $(D)/include/dpline $(D)/share/dpline/pipelines $(D)/share/man/man1 $(D)/share/man/man3 $(D)/share/man/man5 $(D)/share/man/man7
 	install -m 755 $(BINS) $(D)/bin
 	install -m 755 $(PIPELINES:%=pipelines/%) $(D)/share/dpline/pipelines
-	install -m 644 pipelines/options.sh $(D)/share/dpline/pipelines
+	install -m 644 $(wildcard pipelines/options*.sh) $(D)/share/dpline/pipelines
 	for p in $(PIPELINES); do ln -sf ../share/dpline/pipelines/$$p $(D)/bin/$$p; done
 	install -m 644 $(BUILD)/lib/public/libdpline.a $(D)/lib
 	install -m 755 $(BUILD)/lib/libdpline.so.$(VERSION) $(D)/lib

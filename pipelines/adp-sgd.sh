@@ -4,10 +4,17 @@
 # the same in every lap.
 set -euo pipefail
 . "$(dirname "$(readlink -f "$0")")/options.sh"
-losses+='|huberised-hinge|poisson|softmax'
-schedules="adaptive, $schedules"
 summary="Train by private stochastic gradient descent with noise adapted to the step sizes (ADP-SGD)."
-loss=logistic many_classes=softmax lambda=1e-5 epsilon=1 delta=1e-5 epochs=10 batch=100 clip=1 step=10 schedule=sqrt:20:1
+options_of_data dp-grad logistic softmax
+option lambda 1e-5 L "L2 regularisation"
+option intercept 0 V "value of a constant column to append, 0 for none"
+option epochs 10 E "passes over the data" number
+option batch 100 B "expected rows per lap" whole
+option clip 1 C "bound on one person's gradient" number
+option step 10 ETA "step size"
+option schedule sqrt:20:1 B "divide it by b_t: adaptive, $schedules"
+option threads 1 N "of the stage that reads rows"
+options_of_budget
 options "$@"
 
 if [ "$schedule" = adaptive ]; then
@@ -22,5 +29,5 @@ loop "
   dp-grad    --data $dir --loss $loss --lambda $lambda --intercept $intercept --clip $clip \
              --threads $threads --adjacency $adjacency |
   dp-noise   --multiplier $sigma $noise |
-  dp-account --epsilon $epsilon --delta $delta $gate |
+  dp-account --epsilon $epsilon --delta $delta$gate |
   dp-step    --step $step $steps --average tail"

@@ -3,11 +3,19 @@
 # falls, and the next one is averaged with the one at hand.
 set -euo pipefail
 . "$(dirname "$(readlink -f "$0")")/options.sh"
-losses+='|huberised-hinge|poisson|softmax'
+. "$here/options-search.sh"
 summary="Train by private gradient descent with an adaptive budget (DP-AGD); no step size is needed."
-loss=logistic many_classes=softmax lambda=1e-5 epsilon=1 delta=1e-5 epochs=auto batch=all clip=0.5
-share=0.5 first_step=50 tries=20 loss_clip=2 policy=on-failure growth=0.3
+options_of_data dp-grad logistic softmax
+option lambda 1e-5 L "L2 regularisation"
+option intercept 0 V "value of a constant column to append, 0 for none"
+option epochs auto E "passes over the data" number
+option clip 0.5 C "bound on one person's gradient" number
+options_of_search 0.5 20 on-failure
+option threads 1 N "of the stage that reads rows"
+options_of_budget
+batch=all
 options "$@"
+laps_of_search
 
 # shellcheck disable=SC2086 # none, or an option and its value
 sigma=$(dp-account sigma $accountant --sampler full --epsilon "$epsilon" --delta "$delta" --laps "$laps" --adjacency "$adjacency")
@@ -19,7 +27,7 @@ loop --until-spent "
   dp-noise      --on gradient --multiplier $multiplier --follow |
   dp-linesearch --on search --method noisy-max --data $dir $searched --tries $tries --clip $loss_clip \
                 --first-step $first_step --follow --threads $threads --adjacency $adjacency |
-  dp-account    --epsilon $epsilon --delta $delta $gate |
+  dp-account    --epsilon $epsilon --delta $delta$gate |
   dp-step       --on gradient --hold $averaged |
   dp-step       --on search --average polynomial |
   dp-adapt      $chosen $averaged"

@@ -4,9 +4,18 @@
 # the expected squared norm of a noisy gradient.
 set -euo pipefail
 . "$(dirname "$(readlink -f "$0")")/options.sh"
-losses+='|huberised-hinge|poisson|softmax'
+. "$here/options-output.sh"
 summary="Train by projected stochastic gradient descent with noise (Bassily, Smith and Thakurta)."
-loss=logistic many_classes=softmax lambda=0 epsilon=1 delta=1e-5 epochs=10 batch=50 clip=1 radius=auto constants=tight
+options_of_data dp-grad logistic softmax
+option lambda 0 L "L2 regularisation"
+option intercept 0 V "value of a constant column to append, 0 for none"
+option epochs 10 E "passes over the data" number
+option batch 50 B "expected rows per lap" whole
+option clip 1 C "bound on one person's gradient" number
+option radius auto D "largest distance of the weights from zero" number
+option constants tight C "tight|2014: how much noise"
+option threads 1 N "of the stage that reads rows"
+options_of_budget
 options "$@"
 
 case $constants in
@@ -29,5 +38,5 @@ loop "
   dp-grad    --data $dir --loss $loss --lambda $lambda --intercept $intercept --clip $clip \
              --threads $threads --adjacency $adjacency |
   dp-noise   --multiplier $sigma |
-  dp-account --epsilon $epsilon --delta $delta $gate |
+  dp-account --epsilon $epsilon --delta $delta$gate |
   dp-step    $steps --project $radius"

@@ -2,19 +2,28 @@
 # DP-SCD over sites that keep their rows: the gate with --workers, or one of the sites with --shard.
 set -euo pipefail
 . "$(dirname "$(readlink -f "$0")")/options.sh"
+. "$here/options-dual.sh"
+. "$here/options-sites.sh"
 summary="Train a linear model by DP-SCD, on rows that stay where they are."
-sites=yes loss=hinge lambda=auto epsilon=1 delta=1e-5 epochs=10 batch=100 clip=auto sigma_prime_scale=0.2
+options_of_sites
+options_of_data dp-scd-step hinge
+option lambda auto L "L2 regularisation"
+option epochs 10 E "passes over the data" number
+option batch 100 B "expected rows per lap" whole
+option clip auto C "bound on one person's update" number
+option sigma-prime-scale 0.2 S "below 1: less cautious subproblems"
+option threads 1 N "of the stage that reads rows"
+options_of_budget
 options "$@"
 
 sigma=${multiplier:-$(dp-account sigma --epsilon "$epsilon" --delta "$delta" --rate "$rate" \
     --laps "$laps" --adjacency "$adjacency")}
-[ "$clip" != auto ] || clip=$(calculate "1 / $epochs")
-[ "$lambda" != auto ] || lambda=$(calculate "$(by_loss 15 30) * $sigma * $sensitivity * $clip / $rows")
+auto_bounds "$sigma"
 place_noise "$sigma"
 if [ -n "$workers" ]; then
     loop "
   dp-gather $ports$noise_of_gate |
-  dp-account --epsilon $epsilon --delta $delta $gate |
+  dp-account --epsilon $epsilon --delta $delta$gate |
   dp-step    --average tail"
 else
     warn_of_clip

@@ -2,9 +2,19 @@
 # DP-SGD over sites that keep their rows: the gate with --workers, or one of the sites with --shard.
 set -euo pipefail
 . "$(dirname "$(readlink -f "$0")")/options.sh"
-losses+='|huberised-hinge|poisson|softmax'
+. "$here/options-sites.sh"
 summary="Train by DP-SGD, on rows that stay where they are."
-sites=yes loss=logistic many_classes=softmax lambda=1e-5 epsilon=1 delta=1e-5 epochs=10 batch=100 clip=1 step=1
+options_of_sites
+options_of_data dp-grad logistic softmax
+option lambda 1e-5 L "L2 regularisation"
+option intercept 0 V "value of a constant column to append, 0 for none"
+option epochs 10 E "passes over the data" number
+option batch 100 B "expected rows per lap" whole
+option clip 1 C "bound on one person's gradient" number
+option step 1 ETA "step size"
+option schedule constant B "divide it by b_t: $schedules"
+option threads 1 N "of the stage that reads rows"
+options_of_budget
 options "$@"
 
 sigma=${multiplier:-$(dp-account sigma --epsilon "$epsilon" --delta "$delta" --rate "$rate" \
@@ -13,7 +23,7 @@ place_noise "$sigma"
 if [ -n "$workers" ]; then
     loop "
   dp-gather $ports$noise_of_gate |
-  dp-account --epsilon $epsilon --delta $delta $gate |
+  dp-account --epsilon $epsilon --delta $delta$gate |
   dp-step    --step $step --schedule $by --average tail"
 else
     work "

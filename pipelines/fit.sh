@@ -5,35 +5,6 @@ set -euo pipefail
 . "$(dirname "$(readlink -f "$0")")/options.sh"
 summary="Train a linear model with nothing to tune: data and epsilon in, a model out."
 
-usage() {
-    cat << END
-Usage: $name DATA [options]
-$summary
-  --data DIR       data set (see dp-import), as DATA
-  --loss LOSS      $losses
-                   (default $default_losses)
-  --epsilon E      privacy budget (default $epsilon)
-  --delta D        (default: the largest power of ten below 1 / rows^1.1)
-  --adjacency HOW  null-record|replace-one: what one person can change (default $adjacency)
-  --ledger FILE    write what is spent there (default: the ledger of the data set)
-  --no-ledger      write nothing down; every frame and the model say so
-  --registry DIR   where it stands which ledgers a population has
-                   (default: \$DPLINE_REGISTRY, else ~/.local/state/dpline)
-  --no-registry    neither look nor write there
-  --partial        train as long as the budget of the data set allows
-  --exec HOW       auto|processes|fused (default $exec)
-  --threads N      (default: all cores, for small data sets one)
-  --seed S         reproducible, not private
-  -o, --model FILE write the model there (default: the name of DATA with .model, in this directory)
-  --print          print the command instead of running it
-  -q, --quiet      no progress and no summary
-  -h, --help       this page
-  --version        the version
-
-The manual: man dpline-pipelines
-END
-}
-
 # refuse STATUS TEXT: nothing has been spent
 refuse() {
     echo "$name: $2" >&2
@@ -208,12 +179,12 @@ spent() {
     [ -z "$quiet" ] || return 0
     cost=$(dp-info --get epsilon "$model" 2> /dev/null) || return 0 # the budget did not last for a lap
     say "spent epsilon $(calculate "$cost"), delta $delta${seed:+ (seeded: not private)}; $(whose)"
-    case $gate in *--no-ledger*) ;; *)
+    if [ -z "$no_ledger" ]; then
         [ -z "$registry" ] || where+=(--registry "$registry")
         [ -z "$no_registry" ] || where+=(--no-registry)
         line=$(dp-account report --data "$data" "${where[@]}" "${ledger:-$data}" 2> /dev/null | grep '^by all runs ' || true)
-        [ -z "$line" ] || say "$line" ;;
-    esac
+        [ -z "$line" ] || say "$line"
+    fi
     [ "$classes" != 0 ] || metrics=r2
     test=$(held_out)
     say "the model is in $model; next:"
@@ -260,9 +231,16 @@ as_they_are() {
 }
 
 losses='squared|logistic|smooth-hinge|huber|huberised-hinge|softmax'
-default_losses='logistic; squared for a regression, softmax for three classes or more'
-taken='data loss epsilon delta adjacency ledger registry exec threads seed model'
-operand=data loss='' epsilon=1 delta='' threads=''
+usages=('DATA [options]')
+option data '' DIR "data set (see dp-import), as DATA"
+option loss '' LOSS "$losses (default logistic; squared for a regression, softmax for three classes or more)"
+option epsilon 1 E "privacy budget"
+option delta '' D "(default: the largest power of ten below 1 / rows^1.1)"
+option adjacency null-record HOW "null-record|replace-one: what one person can change"
+option threads '' N "(default: all cores, for small data sets one)"
+options_of_ledger
+options_of_run
+operand=data
 parse "$@"
 look
 defaults

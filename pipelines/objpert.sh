@@ -1,12 +1,16 @@
 #!/usr/bin/env bash
 # Objective perturbation: the minimum of an objective with a random linear term, in one lap. --multiplier is of that term, --slack of the
 # noise on the minimum, which is for what the solver may miss it by: so large that it costs nothing, of so little that it does not show.
-# --epochs, --batch and --clip are taken and not used, so that the pipelines share their options.
 set -euo pipefail
 . "$(dirname "$(readlink -f "$0")")/options.sh"
-losses='logistic|smooth-hinge|huber|huberised-hinge'
+. "$here/options-output.sh"
 summary="Train to the minimum of an objective that is perturbed (objective perturbation)."
-loss=logistic regression=huber lambda=1e-3 epsilon=1 delta=1e-5 epochs=1 batch=all clip=none slack=10000 norm=1 loss_width=auto
+options_of_data dp-erm logistic '' huber
+option lambda 1e-3 L "L2 regularisation"
+options_of_bounds
+option slack 10000 M "noise on the minimum, in units of what it may be missed by" number
+option threads 1 N "of the stage that reads rows"
+options_of_budget
 options "$@"
 
 bound_of_loss
@@ -19,11 +23,10 @@ if [ -z "$multiplier" ]; then
     multiplier=$(dp-account sigma --mechanism objective --epsilon "$epsilon" --delta "$delta" --curvature "$curvature" \
         --slack "$slack" --adjacency "$adjacency" $two_sided)
 fi
-laps=1
 loop "
   dp-sample  --data $dir --mode full |
   dp-erm     --data $dir --loss $loss$width --lambda $lambda --intercept $intercept --norm $norm \
              --multiplier $multiplier --threads $threads --adjacency $adjacency |
   dp-noise   --multiplier $slack |
-  dp-account --epsilon $epsilon --delta $delta $gate |
+  dp-account --epsilon $epsilon --delta $delta$gate |
   dp-step"

@@ -3,14 +3,22 @@
 # the noise of Zhang, Zheng, Mou and Wang (2017), Algorithm 1; what is charged is what they cost.
 set -euo pipefail
 . "$(dirname "$(readlink -f "$0")")/options.sh"
-losses='logistic|smooth-hinge|huber|huberised-hinge|softmax'
+. "$here/options-output.sh"
 summary="Train by gradient descent, and perturb the result (output perturbation)."
-loss=logistic many_classes=softmax regression=huber lambda=1e-3 epsilon=1 delta=1e-5 epochs=auto batch=all clip=none
-published=no distance=10 norm=1 loss_width=auto noise=gaussian
+options_of_data dp-erm logistic softmax huber
+option lambda 1e-3 L "L2 regularisation"
+option epochs auto E "steps of the descent" number
+options_of_bounds
+option distance 10 D "guess of how far from zero the minimum is" number
+option noise gaussian KIND "gaussian|gamma: with gamma epsilon holds without a delta"
+flag as-published "the steps, the sensitivity and the noise of the paper"
+option threads 1 N "of the stage that reads rows"
+options_of_budget
 options "$@"
 
+check_noise
 bound_of_loss
-if [ "$published" = yes ]; then
+if [ -n "$as_published" ]; then
     { number "$epsilon" && number "$delta"; } || fail "--epsilon and --delta: must be numbers > 0, got '$epsilon' and '$delta'"
     step=$(calculate "1 / ($lambda + $beta)") weights=$(weights)
     # how far the squared norm of the noise can go, in (Delta / epsilon)^2; of the gamma law it is that of its mean norm
@@ -26,17 +34,16 @@ if [ "$published" = yes ]; then
     case $noise in gamma) scale="$change / $epsilon" ;; *) scale="$change * sqrt(2 * log(2 / $delta)) / $epsilon" ;; esac
     sigma=${multiplier:-$(calculate "$scale / $(dp-account sensitivity --rows "$rows" --laps "$laps" --strong-convexity "$lambda" \
         --smoothness "$beta" --lipschitz "$pull" --step "$step" --adjacency "$adjacency")")}
-    steps="--iterations $laps --step $step"
+    steps="--iterations $laps --step $step" laps=1
 else
     once
     [ "$epochs" != auto ] || epochs="$(way) * ($lambda + $beta) / 2"
     steps="--iterations $(whole "$epochs")" # of 2 / (lambda + beta)
 fi
-laps=1
 loop "
   dp-sample  --data $dir --mode full |
   dp-erm     --data $dir --loss $loss$width --lambda $lambda --intercept $intercept --norm $norm \
              --method descent $steps --threads $threads --adjacency $adjacency |
   dp-noise   --noise $noise --multiplier $sigma |
-  dp-account --epsilon $epsilon --delta $delta $gate |
+  dp-account --epsilon $epsilon --delta $delta$gate |
   dp-step"

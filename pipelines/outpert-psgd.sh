@@ -3,10 +3,19 @@
 # (Wu, Li, Kumar, Chaudhuri, Jha and Naughton 2017); or as many steps of Poisson batches (Chen, Lee and Kifer 2019).
 set -euo pipefail
 . "$(dirname "$(readlink -f "$0")")/options.sh"
-losses='logistic|smooth-hinge|huber|huberised-hinge|softmax'
+. "$here/options-output.sh"
 summary="Train by stochastic gradient descent, and perturb the result (output perturbation)."
-loss=logistic many_classes=softmax regression=huber lambda=1e-3 epsilon=1 delta=1e-5 epochs=10 batch=50 clip=none
-distance=10 norm=1 loss_width=auto noise=gaussian order=permutation
+options_of_data dp-erm logistic softmax huber
+option lambda 1e-3 L "L2 regularisation"
+option epochs 10 E "passes over the data" number
+option batch 50 B "rows per step" whole
+option step '' ETA "step size (default: by --distance)"
+option order permutation HOW "permutation|coins: how rows come into batches"
+options_of_bounds
+option distance 10 D "guess of how far from zero the minimum is" number
+option noise gaussian KIND "gaussian|gamma: with gamma epsilon holds without a delta"
+option threads 1 N "of the stage that reads rows"
+options_of_budget
 options "$@"
 
 case $order in
@@ -14,6 +23,7 @@ case $order in
     coins) [ "$noise" = gaussian ] || fail "--order coins: takes Gaussian noise only, got '$noise'" ;;
     *) fail "--order: must be permutation or coins, got '$order'" ;;
 esac
+check_noise
 bound_of_loss
 once
 passes=$(whole "$epochs")
@@ -31,5 +41,5 @@ loop "
   dp-erm     --data $dir --loss $loss$width --lambda $lambda --intercept $intercept --norm $norm --method $order \
              --passes $passes --batch $batch --step $step --threads $threads --adjacency $adjacency |
   dp-noise   --noise $noise --multiplier $sigma |
-  dp-account --epsilon $epsilon --delta $delta $gate |
+  dp-account --epsilon $epsilon --delta $delta$gate |
   dp-step"

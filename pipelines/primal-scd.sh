@@ -3,7 +3,13 @@
 set -euo pipefail
 . "$(dirname "$(readlink -f "$0")")/options.sh"
 summary="Train by private stochastic coordinate descent on the weights (primal DP-SCD); --batch counts columns."
-loss=logistic lambda=1e-5 epsilon=1 delta=1e-5 epochs=10 batch=1 clip=1 sigma_prime_scale=1
+options_of_data dp-scd-step logistic
+option lambda 1e-5 L "L2 regularisation"
+option epochs 10 E "passes over the data" number
+option batch 1 B "columns per lap" whole
+option clip 1 C "bound on one person's update" number
+option sigma-prime-scale 1 S "below 1: less cautious subproblems"
+options_of_budget
 options "$@"
 
 columns=$(dp-info --get cols "$data")
@@ -16,5 +22,5 @@ loop "
   dp-scd-step --data $dir --loss $loss --lambda $lambda --clip $clip --variant primal \
               --sigma-prime-scale $sigma_prime_scale --adjacency $adjacency |
   dp-noise    --multiplier $sigma |
-  dp-account  --epsilon $epsilon --delta $delta $gate |
+  dp-account  --epsilon $epsilon --delta $delta$gate |
   dp-step     --average tail"

@@ -3,10 +3,22 @@
 # rows, lap after lap.
 set -euo pipefail
 . "$(dirname "$(readlink -f "$0")")/options.sh"
-losses+='|huberised-hinge|poisson|softmax'
 summary="Train by private selection among candidates that are bred (PrivGene); no gradient is needed."
-loss=logistic many_classes=softmax lambda=0 epsilon=1 delta=1e-5 epochs=auto batch=all clip=0.1
-offspring=200 parents=10 mutation=2 decay=auto
+options_of_data dp-select logistic softmax
+option lambda 0 L "L2 regularisation"
+option intercept 0 V "value of a constant column to append, 0 for none"
+option epochs auto E "passes over the data" number
+option clip 0.1 C "bound on how much one person's losses of candidates differ, in units of their distance" number
+option offspring 200 M "candidates in each lap" number
+option parents 10 P "models that they are bred of" number
+option mutation 2 S "by how much an entry changes at most in the first lap" number
+option decay auto PART "in each lap it is this part of the last one's" number
+option threads 1 N "of the stage that reads rows"
+option epsilon 1 E "privacy budget"
+option delta 1e-5 D "probability that epsilon may fail to bound"
+option adjacency null-record HOW "null-record|replace-one: what one person can change"
+options_of_ledger
+batch=all
 options "$@"
 
 # As many choices as the paper makes, 10 in each of max(8, 0.00125 epsilon N / 10) generations. Until the last one mutations fall to a tenth.
@@ -21,5 +33,5 @@ loop "
   dp-sample  --data $dir --mode full |
   dp-select  --data $dir --loss $loss --lambda $lambda --epsilon $choice --clip $clip --relative \
              --threads $threads --adjacency $adjacency |
-  dp-account --epsilon $epsilon --delta $delta $gate |
+  dp-account --epsilon $epsilon --delta $delta$gate |
   dp-step    --average tail"

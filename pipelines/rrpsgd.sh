@@ -3,10 +3,19 @@
 # noise is what so many need, and the last model counts. Nothing in it needs a convex loss.
 set -euo pipefail
 . "$(dirname "$(readlink -f "$0")")/options.sh"
-losses+='|huberised-hinge|poisson|softmax'
-schedules='constant or a file, which needs --smoothness'
 summary="Train by private stochastic gradient descent of a random number of laps (RRPSGD)."
-loss=logistic many_classes=softmax lambda=1e-5 epsilon=1 delta=1e-5 epochs=10 batch=100 clip=1 step=1 rounds=random smoothness=none
+options_of_data dp-grad logistic softmax
+option lambda 1e-5 L "L2 regularisation"
+option intercept 0 V "value of a constant column to append, 0 for none"
+option epochs 10 E "passes over the data" number
+option batch 100 B "expected rows per lap" whole
+option clip 1 C "bound on one person's gradient" number
+option step 1 ETA "step size"
+option schedule constant B "divide it by b_t: constant or a file, which needs --smoothness"
+option rounds random R "laps of the run, up to --epochs"
+option smoothness none BETA "of the objective, where the step size changes" number
+option threads 1 N "of the stage that reads rows"
+options_of_budget
 options "$@"
 
 # draw: how many laps, by the paper's law: the chance of a model is in proportion to 2 eta - BETA eta^2, with eta the step that would be
@@ -45,5 +54,5 @@ loop "
   dp-grad    --data $dir --loss $loss --lambda $lambda --intercept $intercept --clip $clip \
              --threads $threads --adjacency $adjacency |
   dp-noise   --multiplier $sigma |
-  dp-account --epsilon $epsilon --delta $delta $gate |
+  dp-account --epsilon $epsilon --delta $delta$gate |
   dp-step    --step $step --schedule $by"

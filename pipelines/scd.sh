@@ -2,20 +2,26 @@
 # DP-SCD: dual coordinate descent; the dual variables stay secret, only the noised shared vector is released.
 set -euo pipefail
 . "$(dirname "$(readlink -f "$0")")/options.sh"
+. "$here/options-dual.sh"
 summary="Train a linear model by private stochastic dual coordinate descent (DP-SCD)."
-loss=hinge lambda=auto epsilon=1 delta=1e-5 epochs=10 batch=100 clip=auto sigma_prime_scale=0.2
+options_of_data dp-scd-step hinge
+option lambda auto L "L2 regularisation"
+option epochs 10 E "passes over the data" number
+option batch 100 B "expected rows per lap" whole
+option clip auto C "bound on one person's update" number
+option sigma-prime-scale 0.2 S "below 1: less cautious subproblems"
+option threads 1 N "of the stage that reads rows"
+options_of_budget
 options "$@"
 
 sigma=${multiplier:-$(dp-account sigma --epsilon "$epsilon" --delta "$delta" --rate "$rate" \
     --laps "$laps" --adjacency "$adjacency")}
-# A dual variable can reach 1; the noise of a lap moves the score of a row of norm 1 by 1/15, or 1/30. See dpline-pipelines(7).
-[ "$clip" != auto ] || clip=$(calculate "1 / $epochs")
-[ "$lambda" != auto ] || lambda=$(calculate "$(by_loss 15 30) * $sigma * $sensitivity * $clip / $rows")
+auto_bounds "$sigma"
 warn_of_clip
 loop "
   dp-sample   --data $dir --rate $rate |
   dp-scd-step --data $dir --loss $loss --lambda $lambda --clip $clip \
               --sigma-prime-scale $sigma_prime_scale --threads $threads --adjacency $adjacency |
   dp-noise    --multiplier $sigma |
-  dp-account  --epsilon $epsilon --delta $delta $gate |
+  dp-account  --epsilon $epsilon --delta $delta$gate |
   dp-step     --average tail"

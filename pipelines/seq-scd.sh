@@ -2,8 +2,15 @@
 # seqDP-SCD (Algorithm 3): updates within a lap see one another, so the noise grows with the batch.
 set -euo pipefail
 . "$(dirname "$(readlink -f "$0")")/options.sh"
+. "$here/options-dual.sh"
 summary="Train by sequential DP-SCD (Algorithm 3 of the DP-SCD paper), accounted as published."
-loss=hinge lambda=1e-5 epsilon=1 delta=1e-5 epochs=10 batch=100 clip=0.01 sigma_prime_scale=1
+options_of_data dp-scd-step hinge
+option lambda 1e-5 L "L2 regularisation"
+option epochs 10 E "passes over the data" number
+option batch 100 B "expected rows per lap" whole
+option clip 0.01 C "bound on one person's update" number
+option sigma-prime-scale 1 S "below 1: less cautious subproblems"
+options_of_budget
 options "$@"
 
 sigma=${multiplier:-$(dp-account sigma --accountant published --epsilon "$epsilon" --delta "$delta" --rate "$rate" \
@@ -14,5 +21,5 @@ loop "
   dp-scd-step --data $dir --loss $loss --lambda $lambda --clip $clip --variant sequential \
               --sigma-prime-scale $sigma_prime_scale --adjacency $adjacency |
   dp-noise    --multiplier $sigma |
-  dp-account  --epsilon $epsilon --delta $delta --as-published $gate |
+  dp-account  --epsilon $epsilon --delta $delta --as-published$gate |
   dp-step"

@@ -1,14 +1,20 @@
 #!/usr/bin/env bash
-# Stochastic gradient descent without privacy, to compare with; --epsilon, --delta and --clip are taken and not used.
+# Stochastic gradient descent without privacy, to compare with.
 set -euo pipefail
 . "$(dirname "$(readlink -f "$0")")/options.sh"
-losses+='|huberised-hinge|poisson|softmax'
 summary="Train by stochastic gradient descent without privacy: the model is marked non-private."
-loss=logistic many_classes=softmax lambda=1e-5 epsilon=none delta=none epochs=10 batch=100 clip=none step=1
+options_of_data dp-grad logistic softmax
+option lambda 1e-5 L "L2 regularisation"
+option intercept 0 V "value of a constant column to append, 0 for none"
+option epochs 10 E "passes over the data" number
+option batch 100 B "expected rows per lap" whole
+option step 1 ETA "step size"
+option schedule constant B "divide it by b_t: $schedules"
+option threads 1 N "of the stage that reads rows"
 options "$@"
 
 loop "
   dp-sample  --data $dir --rate $rate |
   dp-grad    --data $dir --loss $loss --lambda $lambda --intercept $intercept --non-private --threads $threads |
-  dp-account --non-private $seeded |
+  dp-account --non-private${seeded:+ $seeded} |
   dp-step    --step $step --schedule $by --average tail"

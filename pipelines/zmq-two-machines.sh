@@ -2,23 +2,57 @@
 # DP-SCD on two machines: one keeps the model and begins the laps, the other has the rows, and only what its gate has released leaves it.
 set -euo pipefail
 . "$(dirname "$(readlink -f "$0")")/options.sh"
+. "$here/options-dual.sh"
+. "$here/options-sites.sh"
 summary="Train a linear model by DP-SCD, the loop on one machine and the rows on another."
-apart=yes loss=hinge lambda=auto epsilon=1 delta=1e-5 epochs=10 batch=100 clip=auto sigma_prime_scale=0.2
+usages=('--send ENDPOINT --receive ENDPOINT --rows N [options]' '--in ENDPOINT --out ENDPOINT --data DIR [options]')
+note='The first keeps the model and has no rows; the second has the rows. Give both the same options.'
+option send '' ENDPOINT "where the model goes, as @tcp://*:5555; @ binds, > connects"
+option receive '' ENDPOINT "where the model comes back from"
+option rows '' N "how many rows the other machine has; public"
+option in '' ENDPOINT "where the model comes from, as '>tcp://host:5555'"
+option out '' ENDPOINT "where the model goes back to"
+option patience '' S "seconds to wait for the other machine (default 30)"
+options_of_port
+options_of_data dp-scd-step hinge
+option lambda auto L "L2 regularisation"
+option epochs 10 E "passes over the data" number
+option batch 100 B "expected rows per lap" whole
+option clip auto C "bound on one person's update" number
+option sigma-prime-scale 0.2 S "below 1: less cautious subproblems"
+option threads 1 N "of the stage that reads rows"
+options_of_budget
+
+# where: one machine has the model, the other one the rows
+where() {
+    if [ -n "$data" ]; then
+        { [ -n "$in" ] && [ -n "$out" ]; } || fail "--in and --out are required beside --data"
+        refuse "for the machine without --data" send receive rows model init
+    else
+        { [ -n "$send" ] && [ -n "$receive" ]; } || fail "--send and --receive are required, or --data, --in and --out"
+        [[ $rows =~ ^[1-9][0-9]*$ ]] || fail "--rows: of the other machine, must be a whole number >= 1, got '$rows'"
+        refuse "for the machine that has --data" in out
+    fi
+    refuse "not to be had over two machines" checkpoint resume
+    port=(${insecure_plaintext:+"$insecure_plaintext"} ${keys:+--keys "$keys"} ${server:+--server "$server"} ${patience:+--patience "$patience"})
+    quote_port
+}
 options "$@"
 
 if [ -z "$data" ]; then
-    loop --send "$send" --receive "$receive" "${port[@]}"
+    exec='' # there are no stages here
+    run_loop --send "$send" --receive "$receive" "${port[@]}"
 else
     sigma=${multiplier:-$(dp-account sigma --epsilon "$epsilon" --delta "$delta" --rate "$rate" \
         --laps "$laps" --adjacency "$adjacency")}
-    [ "$clip" != auto ] || clip=$(calculate "1 / $epochs")
-    [ "$lambda" != auto ] || lambda=$(calculate "$(by_loss 15 30) * $sigma * $sensitivity * $clip / $rows")
+    auto_bounds "$sigma"
     warn_of_clip
-    stages "
-  dp-sample   --in $(quote "$in")$ports --data $dir --rate $rate |
+    text=$(without_holes "
+  dp-sample   --in $(in_text "$in")$ports --data $dir --rate $rate |
   dp-scd-step --data $dir --loss $loss --lambda $lambda --clip $clip \
               --sigma-prime-scale $sigma_prime_scale --threads $threads --adjacency $adjacency |
   dp-noise    --multiplier $sigma |
-  dp-account  --epsilon $epsilon --delta $delta $gate |
-  dp-step     --average tail --out $(quote "$out")$ports"
+  dp-account  --epsilon $epsilon --delta $delta$gate |
+  dp-step     --average tail --out $(in_text "$out")$ports")
+    if [ -n "$print" ]; then printf '%s\n' "$text"; else exec bash -o pipefail -c "$text"; fi
 fi

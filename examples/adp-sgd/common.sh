@@ -57,11 +57,11 @@ cell() {
     mv "$file.part.$$" "$file"
 }
 pipeline() {
-    local file
+    local file private=()
     file=$(file_of "$@")
     [ ! -s "$file" ] || return 0
-    "$1" --data "$out/$2.dp" --loss "$3" --lambda 0 --epsilon "$4" --delta $delta --epochs "$5" --batch $batch --clip "$6" --step "$7" \
-        --schedule "$8" --seed "$9" -q |
+    [ "$1" = sgd.sh ] || private=(--epsilon "$4" --delta "$delta" --clip "$6")
+    "$1" --data "$out/$2.dp" --loss "$3" --lambda 0 "${private[@]}" --epochs "$5" --batch $batch --step "$7" --schedule "$8" --seed "$9" -q |
         dp-eval --metrics accuracy --every 59 --data "$out/$2-test.dp" > "$file.part.$$"
     mv "$file.part.$$" "$file"
 }

@@ -47,8 +47,8 @@ import_classification() {
 # settings SET: what the paper fixes
 fixed() {
     case $1 in
-        adult) echo "--loss hinge --lambda 1e-5 --delta 1e-3 --epochs 10" ;;
-        phishing) echo "--loss logistic --lambda 1e-4 --delta 1e-3 --epochs 10" ;;
+        adult) echo "--loss hinge --lambda 1e-5 --epochs 10" ;;
+        phishing) echo "--loss logistic --lambda 1e-4 --epochs 10" ;;
     esac
 }
 
@@ -94,7 +94,7 @@ gradient="--batch 100 --clip 1 --step 1"
 
 # private NAME PIPELINE SETTING: the line for a cell of the set, seed and epsilon at hand
 private() {
-    echo "cell '$set/$1' accuracy $set $seed $2 $(fixed "$set") $3 --epsilon $e$(with_multiplier "$set" "$e" "$3")"
+    echo "cell '$set/$1' accuracy $set $seed $2 $(fixed "$set") $3 --delta 1e-3 --epsilon $e$(with_multiplier "$set" "$e" "$3")"
 }
 
 classification() {
@@ -113,10 +113,10 @@ classification() {
                 gradient_grid | while read -r g; do private "dp-sgd-tuned/$e/$g" dp-sgd.sh "$g"; done
                 grid | while read -r g; do
                     private "tuned/$e/$g" scd.sh "$g"
-                    echo "cell '$set/published/$e/$g' accuracy $set $seed scd-published.sh $(fixed "$set") $g --epsilon $e"
+                    echo "cell '$set/published/$e/$g' accuracy $set $seed scd-published.sh $(fixed "$set") $g --delta 1e-3 --epsilon $e"
                 done
                 sequential_grid | while read -r g; do
-                    echo "cell '$set/sequential/$e/$g' accuracy $set $seed seq-scd.sh $(fixed "$set") $g --epsilon $e"
+                    echo "cell '$set/sequential/$e/$g' accuracy $set $seed seq-scd.sh $(fixed "$set") $g --delta 1e-3 --epsilon $e"
                 done
             done
         done | run_cells
@@ -148,8 +148,8 @@ classification() {
 # --- logistic loss on both, otherwise as above -------------------------------------------------------------------------------
 logistic() {
     case $1 in
-        adult) echo "--loss logistic --lambda 1e-5 --delta 1e-3 --epochs 10" ;;
-        phishing) echo "--loss logistic --lambda 1e-4 --delta 1e-3 --epochs 10" ;;
+        adult) echo "--loss logistic --lambda 1e-5 --epochs 10" ;;
+        phishing) echo "--loss logistic --lambda 1e-4 --epochs 10" ;;
     esac
 }
 export -f logistic
@@ -216,7 +216,7 @@ on() { while read -r g; do for seed; do printf '%s\t%s\n' "$g" "$seed"; done; do
 # try PIPELINE FILE: the trials on standard input that are not in FILE, for the set and epsilon at hand
 try() {
     untried "$2" | while IFS=$'\t' read -r g seed; do
-        echo "trial $2 '$g' $set $seed $1 $(logistic "$set") $g --epsilon $e$(with_multiplier "$set" "$e" "$g")"
+        echo "trial $2 '$g' $set $seed $1 $(logistic "$set") $g --delta 1e-3 --epsilon $e$(with_multiplier "$set" "$e" "$g")"
     done | run_cells
 }
 

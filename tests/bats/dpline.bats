@@ -8,7 +8,7 @@ load helper
         assert_success
         assert_line --regexp '^  scd +Train a linear model by private stochastic dual coordinate descent \(DP-SCD\)\.$'
         shown=$(sed -n 's/^  \([a-z-]*\) .*[a-z].*\.$/\1/p' <<< "$output" | sort)
-        assert_equal "$shown" "$(cd "$ROOT/pipelines" && ls *.sh | grep -vxF options.sh | sed 's/\.sh$//' | sort)"
+        assert_equal "$shown" "$(cd "$ROOT/pipelines" && ls *.sh | grep -v "^options" | sed 's/\.sh$//' | sort)"
     done
     run dpline --version
     version=$(dp-loop --version)

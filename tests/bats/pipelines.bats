@@ -25,13 +25,16 @@ above() { /usr/bin/python3 -c "import sys; sys.exit(not float(sys.argv[1]) >= fl
         complains 2 "$p.sh: unknown option '--colour' (try --help)" $p.sh --colour
         complains 2 "$p.sh: unknown option '-x' (try --help)" $p.sh -x 1
         complains 2 "$p.sh: --loss: needs a value" $p.sh --loss
-        complains 2 "$p.sh: --epsilon: needs a value" $p.sh --epsilon -o m --data small.dp
+        complains 2 "$p.sh: --lambda: needs a value" $p.sh --lambda -o m --data small.dp
         complains 2 "$p.sh: -o: needs a value" $p.sh --data small.dp -o --epochs 1
         complains 2 "$p.sh: --print: takes no value" $p.sh --print=yes
-        complains 2 "$p.sh: --epochs: must be a number > 0, got '1,5'" $p.sh --data small.dp --epochs 1,5
-        complains 2 "$p.sh: --epochs: must be a number > 0, got '0'" $p.sh --data small.dp --epochs 0
-        complains 2 "$p.sh: --clip: must be a number > 0, got '-1'" $p.sh --data small.dp --clip -1
-        complains 2 "$p.sh: --batch: must be a whole number >= 1, got '0'" $p.sh --data small.dp --batch 0
+        for bad in "epochs 1,5" "epochs 0" "clip -1" "batch 0"; do
+            must='a number > 0'
+            case $p/$bad in scd-nonprivate/* | *batch*) must='a whole number >= 1' ;; esac
+            wrong="--${bad% *}: must be $must, got '${bad#* }'"
+            $p.sh --help | grep -q "^  --${bad% *} " || wrong="unknown option '--${bad% *}' (try --help)"
+            complains 2 "$p.sh: $wrong" $p.sh --data small.dp --${bad% *} ${bad#* }
+        done
         complains 1 "dp-info: cannot open gone.dp: No such file or directory" $p.sh --data gone.dp
     done
     complains 2 "scd-nonprivate.sh: --epochs: must be a whole number >= 1, got '1.5'" scd-nonprivate.sh --data small.dp --epochs 1.5
@@ -47,7 +50,7 @@ above() { /usr/bin/python3 -c "import sys; sys.exit(not float(sys.argv[1]) >= fl
     done
     complains 2 "blsgd.sh: --batch: must be a whole number >= 1, got 'all'" blsgd.sh --data small.dp --batch all
     blsgd.sh --data small.dp --batch auto --epochs auto --print > print
-    blgd.sh --data small.dp --batch all --print > print
+    agd.sh --data small.dp --epochs auto --clip 0.5 --print > print
 }
 
 @test "options.sh: the help has the options that are taken, and each takes or refuses a value as it says" {
@@ -55,10 +58,10 @@ above() { /usr/bin/python3 -c "import sys; sys.exit(not float(sys.argv[1]) >= fl
         grep -q 'options.sh' "$p" && [ "$(basename "$p")" != options.sh ] || continue
         name=$(basename "$p")
         shown=$($name --help | grep -oE '^  (-., )?--[a-z-]+( [A-Z]+)?' | sed 's/^  \(-., \)\?//')
-        taken=$(sed -n "s/^taken='\(.*\)'/\1/p" "$p" "$ROOT/pipelines/options.sh" | head -n 1 | tr ' _' '\n-')
-        [ "$(wc -w <<< "$taken")" -ge 10 ] || fail "the list of options is not where it was"
-        for option in $taken; do
-            grep -q -- "^--$option [A-Z]" <<< "$shown" || fail "$name --help does not show --$option"
+        declared=$(sed -nE 's/^(option|flag) ([a-z-]+) .*/--\2/p' "$p")
+        [ "$(wc -l <<< "$shown")" -ge 15 ] || fail "the help of $name is short"
+        for option in $declared; do
+            grep -q -- "^$option\b" <<< "$shown" || fail "$name --help does not show $option"
         done
         while read -r option value; do
             case $option in --help | --version) continue ;; esac
@@ -69,6 +72,37 @@ above() { /usr/bin/python3 -c "import sys; sys.exit(not float(sys.argv[1]) >= fl
             fi
         done <<< "$shown"
     done
+}
+
+@test "an option that a pipeline does not use is refused" {
+    while read -r p unused; do
+        for option in $unused; do
+            complains 2 "$p.sh: unknown option '--$option' (try --help)" $p.sh --data small.dp --$option 1 -o none
+        done
+    done << END
+objpert epochs batch clip
+outpert-gd batch clip
+outpert-psgd clip
+blgd batch
+agd batch
+privgene batch multiplier
+seq-scd threads
+erm epsilon delta epochs batch clip multiplier adjacency ledger
+sgd epsilon delta clip multiplier adjacency no-ledger
+scd-nonprivate epsilon delta batch clip multiplier partial
+END
+}
+
+@test "--print: a line of a script that goes on in the next one is printed without a hole, and a name keeps its blanks" {
+    hole="a          name  of   a data set.dp"
+    cp -r small.dp "$hole"
+    scd.sh --data "$hole" --epochs 1 --seed 1 -o model --print > command
+    run grep -E '[^ ] {6,}-' command
+    assert_output ''
+    bash command > /dev/null
+    mv model printed
+    scd.sh --data "$hole" --epochs 1 --seed 1 -o model -q
+    cmp model printed
 }
 
 @test "every option may be written in one word, and a part of an epoch is laps rounded up" {
@@ -111,7 +145,7 @@ above() { /usr/bin/python3 -c "import sys; sys.exit(not float(sys.argv[1]) >= fl
 
 @test "the default loss is that of the labels" {
     dp-synth classification --rows 300 --cols 4 --classes 3 --seed 1 -q -o three.dp
-    loss_of() { "$@" --epochs 1 --seed 1 -q -o model && dp-info --get loss model; }
+    loss_of() { "$@" --lambda 1e-3 --seed 1 -q -o model && dp-info --get loss model; }
     for p in scd scd-published seq-scd scd-nonprivate; do
         assert_equal "$(loss_of $p.sh --data small.dp)" hinge
         assert_equal "$(loss_of $p.sh --data real.dp)" squared
@@ -143,16 +177,19 @@ above() { /usr/bin/python3 -c "import sys; sys.exit(not float(sys.argv[1]) >= fl
     assert_equal "$(rows small.dp/ledger)" "$before"
     above "$(rows 'my ledger')" 1
     for p in scd dp-adam adp-sgd bassily rrpsgd outpert-gd outpert-psgd objpert blsgd blgd agd privgene seq-scd scd-published primal-scd; do
-        $p.sh -q --data small.dp --epochs 0.2 --ledger $p.ledger -o model
+        short='--epochs 0.2'
+        [ $p != objpert ] || short=''
+        $p.sh -q --data small.dp $short --ledger $p.ledger -o model
         above "$(rows $p.ledger)" 1
-        $p.sh -q --data small.dp --epochs 0.2 --no-ledger -o model
+        $p.sh -q --data small.dp $short --no-ledger -o model
         assert_equal "$(dp-info --get untracked model)" true
     done
     assert_equal "$(rows small.dp/ledger)" "$before"
-    sgd.sh -q --data small.dp --epochs 1 --no-ledger -o model
-    erm.sh -q --data small.dp --ledger none.ledger -o model
-    scd-nonprivate.sh -q --data small.dp --epochs 1 --ledger none.ledger -o model
-    assert_file_not_exist none.ledger
+    rm small.dp/ledger
+    sgd.sh -q --data small.dp --epochs 1 -o model
+    erm.sh -q --data small.dp -o model
+    scd-nonprivate.sh -q --data small.dp --epochs 1 -o model
+    assert_file_not_exist small.dp/ledger
 }
 
 @test "--partial trains as long as the budget of the data set allows" {

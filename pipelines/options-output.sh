@@ -1,0 +1,58 @@
+# shellcheck shell=bash disable=SC2034
+# Sourced by the pipelines that release one model at the end: what bounds a row's gradient, and how far a descent goes.
+
+options_of_bounds() {
+    option intercept 0 V "value of a constant column to append, 0 for none"
+    option norm 1 R "largest norm of a row" number
+    option loss-width auto W "of smooth-hinge, huber and huberised-hinge" number
+}
+
+# bound_of_loss: the largest gradient of a row's loss, in pull, and the smoothness of the objective, in beta, as dp-erm has them
+bound_of_loss() {
+    local square="($norm ^ 2 + $intercept ^ 2)" outputs=1 g=$loss_width classes
+    classes=$(dp-info --get classes "$data") || exit
+    [ "$classes" -le 2 ] || outputs=$classes
+    [ "$g" != auto ] || case $loss in huberised-hinge) g=.5 ;; *) g=1 ;; esac
+    case $loss in
+        logistic) pull="$outputs" beta=.25 ;;
+        huber) pull="$outputs * $g ^ 2" beta=1 ;;
+        smooth-hinge) pull="$outputs" beta="1 / $g" ;;
+        huberised-hinge) pull="$outputs" beta=".5 / $g" ;;
+        *) pull=2 beta=.5 ;;
+    esac
+    pull=$(calculate "sqrt($square * $pull)") beta=$(calculate "$square * $beta + $lambda")
+    width=''
+    [ "$loss_width" = auto ] || width=" --loss-width $loss_width"
+}
+
+check_noise() { [[ $noise = gaussian || $noise = gamma ]] || fail "--noise: must be gaussian or gamma, got '$noise'"; }
+
+# weights: how many the model has
+weights() {
+    local columns classes
+    columns=$(dp-info --get cols "$data") && classes=$(dp-info --get classes "$data") || exit
+    calculate "($columns + ($intercept != 0)) * ($classes > 2 ? $classes : 1)"
+}
+
+# whole NUMBER: rounded up, and at least 1
+whole() { awk "BEGIN { x = ($1); print (x > 1 ? int(x) + (x > int(x)) : 1) }"; }
+
+# once: the noise of one release of every row, in sigma
+once() {
+    case $noise in
+        gaussian) sigma=${multiplier:-$(dp-account sigma --mechanism output --epsilon "$epsilon" --delta "$delta" --laps 1)} ;;
+        gamma) number "$epsilon" || fail "--epsilon: must be a number > 0, got '$epsilon'"
+            sigma=${multiplier:-$(calculate "1.00001 / $epsilon")} ;; # of six digits
+    esac
+}
+
+# way: how far to descend, steps times step size. Steps bring the objective down by about D^2 / (2 way) without strong convexity; the noise
+# raises it in proportion to the square of its scale, pull * way / rows. What is least of the sum; of a weight whose curvature is a
+# hundredth. Beyond a few 1 / lambda nothing is left to descend.
+way() {
+    local far=$sigma
+    [ "$noise" != gamma ] || far="$sigma * sqrt($(weights) + 1)"
+    awk "BEGIN { way = ($distance * $rows / ($sensitivity * $pull * $far)) ^ (2 / 3)
+        if ($lambda > 0 && way > 4 / $lambda) way = 4 / $lambda
+        printf \"%.12g\", way }"
+}

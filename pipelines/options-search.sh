@@ -1,0 +1,53 @@
+# shellcheck shell=bash disable=SC2034
+# Sourced by the pipelines with a private line search: their options, and how gradients and searches share the budget.
+
+# options_of_search SHARE TRIES POLICY
+options_of_search() {
+    option share "$1" S "part of the budget that is spent on searches"
+    option search-epsilon '' E "epsilon of a search on its batch (default: what its share pays for)" number
+    option first-step 50 ETA "largest step that is tried" number
+    option tries "$2" M "steps that a search tries at most"
+    option loss-clip 2 C "bound on one person's loss in a search" number
+    option policy "$3" WHEN "none|on-failure|adaptive: when gradients get less noise"
+    option growth 0.3 XI "by which part their rho grows then"
+}
+
+# of dp-linesearch --method above-threshold
+options_of_armijo() {
+    option beta 0.8 BETA "each step is this part of the one before"
+    option armijo 0.5 A "part of the promised decrease that is asked for"
+    option noise laplace KIND "laplace|gaussian: of searches"
+}
+
+# laps_of_search: --epochs auto is a lap of gradients for each 50 of epsilon times the rows, 30 to 300 in all
+laps_of_search() {
+    [ "$epochs" != auto ] || laps=$(awk "BEGIN { laps = int($epsilon * $rows / 50); print (laps < 30 ? 30 : laps > 300 ? 300 : laps) }")
+    [ "$epochs" = auto ] || laps=$(laps_of "$rows")
+    if [ "$policy ${clip_decay:-none}" != "none none" ]; then # nobody knows the run beforehand
+        gate+=" --adaptive" accountant="--accountant rdp"
+    fi
+}
+
+# in_turns SIGMA: the laps of a run that searches for its steps. SIGMA is the multiplier with which gradients alone spend the budget.
+# A gradient of multiplier z costs about as much as a search of epsilon 1 / z, so they share the budget as 1 - S to S.
+in_turns() {
+    [[ $share =~ ^0?\.[0-9]*[1-9][0-9]*$ ]] || fail "--share: must be between 0 and 1, got '$share'"
+    plan="(gradient, search) $laps"
+    multiplier=${multiplier:-$(calculate "1.00001 * $1 / sqrt(1 - $share)")} # of six digits
+    search_epsilon=${search_epsilon:-$(calculate "0.99999 * sqrt($share) / $1")}
+    case $noise in
+        laplace) searched="--epsilon $search_epsilon" ;;
+        *) searched="--noise $(quote "$noise") --rho $(calculate "$search_epsilon ^ 2 / 2")" ;;
+    esac
+    chosen="--first-step $first_step" # what dp-adapt chooses
+    clipped="--clip $clip" averaged=''
+    if [ "$policy" != none ]; then
+        chosen+=" --multiplier $multiplier --policy $(quote "$policy") --growth $growth"
+        averaged=--average-gradients
+    fi
+    if [ "${clip_decay:-none}" != none ]; then
+        chosen+=" --clip $clip --clip-decay $clip_decay"
+        clipped="| dp-clip --on gradient --data $dir --clip $clip --follow"
+    fi
+}
+noise=laplace accountant=''

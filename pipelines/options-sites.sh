@@ -1,0 +1,97 @@
+# shellcheck shell=bash disable=SC2034
+# Sourced by the pipelines over sites that keep their rows: which of them this machine is, who adds noise, and what limits a site.
+usages=('--workers K --rows N --at ENDPOINT [options]' '--shard I/K --rows N --at ENDPOINT --data DIR [options]')
+note='The first is the gate, which has no rows; the second is a site. Give both the same options.'
+
+options_of_sites() {
+    option workers '' K "the gate: how many sites there are" whole
+    option shard '' I/K "a site: which of them it is"
+    option rows '' N "rows of all sites together; public"
+    option at '' ENDPOINT "where they meet, as tcp://gate:5555; the gate binds, a site connects"
+    option budget '' E "a site: epsilon of all runs on its people, needed where its ledger has no budget" number
+    flag parts "a site: its rows are part I of K of those in --data"
+    flag distributed-noise "each site adds a share of the noise: without a share the gate sees no sum"
+    option colluding 0 C "enough noise for the gate and C sites that know each other's noise"
+    option on-lost stop HOW "the gate: stop, wait or continue without it when a site is lost"
+    option timeout 60 S "the gate: seconds until a site is lost"
+    options_of_port
+}
+
+options_of_port() {
+    option keys '' DIR "keys (see dp-key)"
+    option server '' NAME "the key of the other machine, where several are trusted"
+    flag insecure-plaintext "on tcp without keys, for tests"
+}
+
+# where: the gate has --workers, a site has --shard; $ports are the options of dp-gather
+where() {
+    case ${workers:+gate}${shard:+site} in
+        gate) [[ $workers =~ ^[1-9][0-9]*$ ]] || fail "--workers: must be a whole number >= 1, got '$workers'"
+            [ -z "$data$parts$server$budget" ] || fail "--data, --parts, --server and --budget are a site's, --workers is the gate's" ;;
+        site) [[ $shard =~ ^[1-9][0-9]*/[1-9][0-9]*$ ]] || fail "--shard: must be I/K, got '$shard'"
+            [ -n "$data" ] || fail "--data is required"
+            refuse "the gate's" model init resume ;;
+        *) fail "--workers, for the gate, or --shard, for a site, is required" ;;
+    esac
+    [ -n "$at" ] || fail "--at is required"
+    [[ $rows =~ ^[1-9][0-9]*$ ]] || fail "--rows: of all sites together, must be a whole number >= 1, got '$rows'"
+    [[ $colluding =~ ^[0-9]+$ ]] || fail "--colluding: must be a whole number >= 0, got '$colluding'"
+    part=${parts:+ --shard $shard}
+    port=(--at "$at" ${insecure_plaintext:+"$insecure_plaintext"} ${keys:+--keys "$keys"} ${server:+--server "$server"})
+    [ -z "$workers" ] || port+=(--workers "$workers" --on-lost "$on_lost" --timeout "$timeout")
+    quote_port
+}
+
+# quote_port: the words of $port, as $ports in the text of a pipeline
+quote_port() {
+    local word
+    ports=''
+    for word in "${port[@]}"; do ports+=" $(in_text "$word")"; done
+}
+
+# refuse WHOSE OPTION…: what has no place here
+refuse() {
+    local word
+    for word in "${@:2}"; do [ -z "${!word}" ] || fail "$(sed 's/^/--/; s/^--model$/-o/' <<< "$word") is $1"; done
+}
+
+# place_noise SIGMA: the gate adds all of it, and each site notes in its own ledger that it has promised to; or each site adds a share, and
+# notes that. Parts of one data set have one owner, whose ledger the gate has.
+place_noise() {
+    local noise=" |
+  dp-noise    --multiplier $1"
+    noise_of_gate=$noise noise_of_site=''
+    consent=" |
+  dp-consent  --multiplier $1 --epsilon $epsilon --delta $delta$gate"
+    if [ -n "$distributed_noise" ]; then
+        noise_of_gate='' noise_of_site="$noise --share --colluding $colluding${seeded:+ $seeded}"
+        consent=" |
+  dp-consent  --epsilon $epsilon --delta $delta$gate"
+    fi
+    [ -z "$parts" ] || consent=''
+}
+
+# limit_site: whatever a gather asks of a site, and however often its worker is started, all runs on its people keep to a budget in its ledger.
+# Nothing is written down of parts of one data set, whose ledger is the gate's, of seeded runs, and with --no-ledger.
+limit_site() {
+    local file=${ledger:-$data/ledger} known where=()
+    [ -z "$parts$seed$no_ledger" ] || return 0
+    [ -z "$registry" ] || where+=(--registry "$registry")
+    [ -z "$no_registry" ] || where+=(--no-registry)
+    known=$(dp-account report --json --data "$data" "${where[@]}" "${ledger:-$data}" 2> /dev/null | sed -n '/"budget": {/,$ s/.*"epsilon": *\([^,]*\),*/\1/p' | head -n 1) || true
+    if [ -n "$known" ]; then
+        [ -z "$budget" ] || [ "$(calculate "$known == $budget")" = 1 ] || fail "--budget: $file has one of epsilon $known for these people"
+    elif [ -z "$budget" ]; then
+        fail "--budget: $file has no budget for these people yet: say how much epsilon all runs on them may spend, at least --epsilon $epsilon"
+    else
+        dp-account budget --data "$data" --epsilon "$budget" --delta "$delta" --adjacency "$adjacency" \
+            --run-epsilon "$epsilon" --rate "$rate" --laps "$laps" "${where[@]}" "${ledger:-$data}" >&2 || exit
+    fi
+}
+
+# work PIPELINE: that of a site, until the gate ends the run
+work() {
+    set -- "${port[@]}" --shard "$shard" --exec "$exec" ${seed:+--allow-seeded} ${checkpoint:+--checkpoint "$checkpoint"} \
+        ${checkpoint_every:+--checkpoint-every "$checkpoint_every"} -- "$(without_holes "$1")"
+    if [ -n "$print" ]; then show dp-worker "$@"; else limit_site && exec dp-worker "$@"; fi
+}

@@ -136,6 +136,7 @@ const struct dp_stage_class dp_mutant_class = {
     .options_size = sizeof(struct options),
     .takes = ANY,
     .gives = ANY,
+    .persons = true,
     .hello = record_hello,
     .fire = record_fire,
 };

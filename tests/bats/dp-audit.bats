@@ -303,6 +303,16 @@ passed() {
     assert_success
 }
 
+@test "epsilon: a person with several rows goes as a whole, and is bounded as a whole" {
+    dp-synth classification --rows 60 --cols 3 --rows-per-person 3 --seed 2 -o small.dp -q -f
+    step="dp-grad --data {} --loss logistic"
+    epsilon --laps 1 --runs 5000 --row 3 -- "dp-sample --data {} | $step --clip 0.01 | dp-noise -z 1 | $GATE | dp-step --step 1"
+    passed
+    # as if the bound held for each row
+    epsilon --laps 1 --runs 5000 --row 3 -- "dp-sample --data {} | $step --clip 0.02 | dp-mutant --bound 0.01 | dp-noise -z 1 | $GATE | dp-step --step 1"
+    caught
+}
+
 @test "epsilon: of a single Gaussian, most of what there is" {
     # z = 1, delta = 0.1: epsilon is 1.1603 (analytic Gaussian). 2 x 20000 runs show over half of it and no more than all.
     epsilon --laps 1 --runs 20000 --json -- "dp-sample --data {} | $STEP --clip 0.01 | dp-noise -z 1 | $GATE | dp-step"

@@ -435,6 +435,28 @@ dp-import: the population is t.svm"
     assert_equal "$({ values a.dp 2; values at.dp 2; } | sort)" "$(values all.dp 2 | sort)"
 }
 
+@test "rows that one schema cannot read and another can are divided alike: one split, one identity" {
+    {
+        echo a,b,y
+        for i in $(seq 40); do echo "$i,$((i % 3 == 0)),$((i % 2))" | sed 's/,1,/,,/'; done
+    } > t.csv
+    schema() {
+        echo '{"header": true, "missing": [""], "columns": [{"name": "a", "type": "numeric", "bounds": [0, 40]},
+          {"name": "b", "type": "numeric", "bounds": [0, 1]'"$1"'}, {"name": "y", "type": "label", "classes": [["0"], ["1"]]}]}'
+    }
+    schema '' > strict.json
+    schema ', "fill": 0' > filled.json
+    dp-import csv --schema strict.json --skip-bad 13 --no-bias --split 0.5 -q -o a.dp -t at.dp t.csv
+    dp-import csv --schema filled.json --no-bias --split 0.5 -q -o b.dp -t bt.dp t.csv
+    assert_equal "$(dp-info a.dp --get split)" "$(dp-info b.dp --get split)"
+    # what the strict schema cannot read are rows of zeros in the same places
+    for part in "a.dp b.dp" "at.dp bt.dp"; do
+        read -r strict filled <<< "$part"
+        paste <(values "$strict" 2) <(values "$filled" 2) | awk '$1 != $3 && $1 != 0 { exit 1 }'
+    done
+    assert_equal "$({ values a.dp 2; values at.dp 2; } | awk '$1 == 0' | wc -l)" 13
+}
+
 @test "libsvm: dense and CSR hold the same rows; what was measured is said" {
     printf '%s\n' '+1 2:1 4:2' '-1 # nothing' '-1 1:-3 # comment' '' '# comment' > t.svm
     run dp-import libsvm --storage csr --no-bias -o s.dp t.svm

@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include "base/cli.h"
-#include "base/progress.h"
 #include "runtime/loop.h"
 
 #define TWICE 0.5  /* seconds in which a signal that comes again is the same one: timeout(1) sends it twice */
@@ -54,30 +53,11 @@ static void catch_signals(void)
     signal(SIGPIPE, SIG_IGN); /* a child that dies must not take us along; our own reader is looked after below */
 }
 
-/* A lane's failure, which ends nothing but that lane. */
-static void say_failed(const struct dp_err *lane)
-{
-    struct dp_err err = *lane;
-    char text[DP_ERR_MESSAGE_SIZE + 40];
-    dp_err_at(&err, "dp-loop");
-    fprintf(stderr, "%s%s\n", dp_progress_clear(stderr), dp_err_text(&err, text, sizeof text));
-}
-
-/* Each lane has files open: its model's and its ledger's. */
-static void raise_limit(void)
-{
-    struct rlimit files;
-    if (getrlimit(RLIMIT_NOFILE, &files) != 0)
-        return;
-    files.rlim_cur = files.rlim_max;
-    setrlimit(RLIMIT_NOFILE, &files);
-}
-
 int main(int argc, char **argv)
 {
     const struct dp_command command = {"dp-loop", "[--] 'STAGE | STAGE …'", "Hand a model to a pipeline, lap after lap",
                                        dp_loop_option_table, NULL};
-    struct dp_loop loop = {.progress = stderr, .warn.say = dp_cli_warn_of, .failed = say_failed, .interrupt = &interrupt};
+    struct dp_loop loop = {.progress = stderr, .warn.say = dp_cli_warn_of, .interrupt = &interrupt};
     struct dp_err err = {0};
     int operand, status;
     if (!dp_cli_start(&command, &loop.options, NULL, argc, argv, &operand, &status))
@@ -86,8 +66,6 @@ int main(int argc, char **argv)
         dp_fail(&err, DP_E_USAGE, "the child pipeline is one argument: quote it");
         return dp_cli_finish("dp-loop", DP_E_USAGE, &err);
     }
-    if (loop.options.lanes != NULL)
-        raise_limit();
     loop.pipeline = operand < argc ? argv[operand] : NULL;
 
     catch_signals();

@@ -1,4 +1,4 @@
-#include "runtime/lap.h"
+#include "runtime/loop.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -9,7 +9,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/mem.h"
 #include "base/version.h"
 #include "port/model.h"
 #include "port/port.h"
@@ -97,18 +96,6 @@ const struct dp_option dp_loop_option_table[] = {
      .kind = DP_OPT_FLAG,
      .offset = OFFSET(until_spent),
      .help = "the end of the budget is the end that is asked for: status 0"},
-    {.name = "lanes",
-     .kind = DP_OPT_TEXT,
-     .offset = OFFSET(lanes),
-     .metavar = "FILE",
-     .help = "run the pipeline once for each line of this table, side by side"},
-    {.name = "threads",
-     .kind = DP_OPT_INT,
-     .offset = OFFSET(threads),
-     .metavar = "N",
-     .help = "cores for the lanes",
-     .min = 1,
-     .max = 1024},
     {.name = "stop-gap",
      .kind = DP_OPT_REAL,
      .offset = OFFSET(stop_gap),
@@ -128,15 +115,15 @@ const struct dp_option dp_loop_option_table[] = {
     {.name = NULL},
 };
 
-struct dp_run {
+struct run {
     struct dp_loop *loop;
+    struct dp_progress progress;
     struct dp_child *child;
     struct dp_port *out, *model;
     struct dp_frame *last;  /* the last model that came back */
     struct dp_frame *token; /* the one that goes round */
     struct dp_laps laps;    /* that there will be */
     int64_t done;
-    bool begun; /* stages and ports are there */
     bool hello; /* has gone round */
     struct dp_checkpoint checkpoint;
     int64_t kept;          /* lap of the last checkpoint */
@@ -157,7 +144,7 @@ static void say_dropped(void *self, const char *sentence)
     warn(self, sentence);
 }
 
-static int start_child(struct dp_run *r, struct dp_err *err)
+static int start_child(struct run *r, struct dp_err *err)
 {
     const struct dp_loop *l = r->loop;
     const struct dp_loop_options *o = &l->options;
@@ -189,17 +176,16 @@ static int start_child(struct dp_run *r, struct dp_err *err)
 }
 
 /* Frame out and back. Whether a signal may cut that short is for its handler to know. */
-static int exchange(struct dp_run *r, struct dp_frame *frame, struct dp_err *err)
+static int exchange(struct run *r, struct dp_frame *frame, struct dp_err *err)
 {
     struct dp_interrupt *i = r->loop->interrupt;
-    bool deaf = !dp_child_cancel(r->child, &i->hurry);
-    i->deaf += deaf;
+    i->deaf = !dp_child_cancel(r->child, &i->hurry);
     int rc = dp_child_exchange(r->child, frame, frame, err);
-    i->deaf -= deaf;
+    i->deaf = 0;
     return rc;
 }
 
-static int write_out(struct dp_run *r, const struct dp_frame *frame, struct dp_err *err)
+static int write_out(struct run *r, const struct dp_frame *frame, struct dp_err *err)
 {
     if (r->out == NULL)
         return DP_OK;
@@ -209,7 +195,7 @@ static int write_out(struct dp_run *r, const struct dp_frame *frame, struct dp_e
     return rc;
 }
 
-static int say_hello(struct dp_run *r, struct dp_err *err)
+static int say_hello(struct run *r, struct dp_err *err)
 {
     const struct dp_loop_options *o = &r->loop->options;
     struct dp_frame *f = r->token;
@@ -249,7 +235,7 @@ static int say_hello(struct dp_run *r, struct dp_err *err)
 }
 
 /* The model that a run starts from: nothing, or the one in a file. */
-static int first_model(struct dp_run *r, struct dp_err *err)
+static int first_model(struct run *r, struct dp_err *err)
 {
     const struct dp_loop_options *o = &r->loop->options;
     dp_frame_reset(r->last, DP_KIND_LAP);
@@ -263,14 +249,14 @@ static int first_model(struct dp_run *r, struct dp_err *err)
     return rc;
 }
 
-static bool gap_reached(const struct dp_run *r)
+static bool gap_reached(const struct run *r)
 {
     double limit = r->loop->options.stop_gap;
     return !isnan(limit) && dp_frame_has(r->last, DP_F_GAP) && dp_frame_real(r->last, DP_F_GAP, 0) <= limit;
 }
 
 /* All stages have saved the lap that has come back: now it is the checkpoint. */
-static int keep(struct dp_run *r, struct dp_err *err)
+static int keep(struct run *r, struct dp_err *err)
 {
     const char *directory = r->checkpoint.directory;
     int rc = dp_checkpoint_complete(directory, 1, r->saved.stages, r->done, err);
@@ -292,7 +278,7 @@ static bool moves(const struct dp_frame *lap)
 }
 
 /* The kind of the next lap: what the last one has asked for, or the plan's. */
-static int next_kind(const struct dp_run *r, int64_t lap, int *kind, struct dp_err *err)
+static int next_kind(const struct run *r, int64_t lap, int *kind, struct dp_err *err)
 {
     const char *next = dp_frame_text(r->last, DP_F_NEXT, NULL);
     *kind = next != NULL ? dp_laps_find(&r->laps, next) : dp_laps_kind(&r->laps, lap);
@@ -302,7 +288,7 @@ static int next_kind(const struct dp_run *r, int64_t lap, int *kind, struct dp_e
 }
 
 /* The token of a lap: the last model, and which lap it is. */
-static int begin_lap(struct dp_run *r, int64_t lap, struct dp_err *err)
+static int begin_lap(struct run *r, int64_t lap, struct dp_err *err)
 {
     const struct dp_loop_options *o = &r->loop->options;
     struct dp_frame *f = r->token;
@@ -317,7 +303,7 @@ static int begin_lap(struct dp_run *r, int64_t lap, struct dp_err *err)
 }
 
 /* Whether laps of each kind have been: where none of them made a model, none will. */
-static bool all_kinds_been(const struct dp_run *r)
+static bool all_kinds_been(const struct run *r)
 {
     for (int kind = 0; r->loop->options.plan != NULL && kind < r->laps.kinds; kind++)
         if (r->saved.turn[kind] == 0)
@@ -326,7 +312,7 @@ static bool all_kinds_been(const struct dp_run *r)
 }
 
 /* Frame out and back, with a model if it went out with one. */
-static int one_lap(struct dp_run *r, int64_t lap, struct dp_err *err)
+static int one_lap(struct run *r, int64_t lap, struct dp_err *err)
 {
     int rc = begin_lap(r, lap, err);
     if (rc == DP_OK)
@@ -336,40 +322,41 @@ static int one_lap(struct dp_run *r, int64_t lap, struct dp_err *err)
     return rc;
 }
 
-/* No lap is to come. */
-static int after_laps(const struct dp_run *r, struct dp_err *err)
+/* The token is the model of that lap from now on. */
+static int take_lap(struct run *r, int64_t lap, struct dp_err *err)
 {
-    if (!dp_frame_has(r->last, DP_F_MODEL) && !r->loop->interrupt->stop)
-        return dp_fail(err, DP_E_RUN, "no lap of the run made a model");
-    return DP_OK;
-}
-
-int dp_run_lap(struct dp_run *r, struct dp_err *err)
-{
-    int64_t lap = r->done + 1;
-    if (r->done >= r->laps.laps || r->loop->interrupt->stop)
-        return after_laps(r, err);
-    int rc = one_lap(r, lap, err);
-    if (rc != DP_OK)
-        return rc;
     struct dp_frame *swap = r->last;
     r->last = r->token;
     r->token = swap;
     r->done = lap;
     r->saved.moved = r->saved.moved || moves(r->last);
-    rc = write_out(r, r->last, err);
-    if (rc == DP_OK && dp_checkpoint_due(&r->checkpoint, r->last))
-        rc = keep(r, err);
-    if (rc != DP_OK)
-        return rc;
-    return lap < r->laps.laps && !gap_reached(r) ? DP_RUN_MORE : after_laps(r, err);
+    dp_progress_show(&r->progress, lap, dp_frame_real(r->last, DP_F_EPSILON, -1));
+    int rc = write_out(r, r->last, err);
+    return rc == DP_OK && dp_checkpoint_due(&r->checkpoint, r->last) ? keep(r, err) : rc;
+}
+
+/* The hello frame and all laps, until the last one or a signal. */
+static int go_round(struct run *r, struct dp_err *err)
+{
+    const struct dp_interrupt *interrupt = r->loop->interrupt;
+    int rc = interrupt->stop ? DP_OK : say_hello(r, err);
+    bool more = r->done < r->laps.laps;
+    while (rc == DP_OK && more && !interrupt->stop) {
+        rc = one_lap(r, r->done + 1, err);
+        if (rc == DP_OK)
+            rc = take_lap(r, r->done + 1, err);
+        more = r->done < r->laps.laps && !gap_reached(r);
+    }
+    if (rc == DP_OK && !dp_frame_has(r->last, DP_F_MODEL) && !interrupt->stop)
+        rc = dp_fail(err, DP_E_RUN, "no lap of the run made a model");
+    return rc;
 }
 
 /* How a run ends when nothing has failed: BUDGET, when that was spent too early, SPENT, when it was to be spent, EXHAUSTED,
    when no more rows arrive. */
 enum ending { DONE, BUDGET, SPENT, EXHAUSTED, INTERRUPTED };
 
-static void make_end(struct dp_run *r, enum ending how)
+static void make_end(struct run *r, enum ending how)
 {
     dp_frame_reset(r->token, DP_KIND_END);
     if (how == BUDGET)
@@ -380,7 +367,7 @@ static void make_end(struct dp_run *r, enum ending how)
 
 /* The end frame of the child names the last model of the run, which the gate writes into the ledger. Where memory is short the
    run ends without that name, and the ledger binds no model: what was paid for is kept all the same. */
-static void name_model(struct dp_run *r)
+static void name_model(struct run *r)
 {
     char digest[DP_MODEL_DIGEST];
     struct dp_err unused;
@@ -389,7 +376,7 @@ static void name_model(struct dp_run *r)
 }
 
 /* The end frame goes round, and then the child ends. After the budget, or the rows, its own end frame has come already. */
-static int end_child(struct dp_run *r, enum ending how, struct dp_err *err)
+static int end_child(struct run *r, enum ending how, struct dp_err *err)
 {
     struct dp_err unused = {0};
     bool ended = how == BUDGET || how == SPENT || how == EXHAUSTED;
@@ -403,7 +390,7 @@ static int end_child(struct dp_run *r, enum ending how, struct dp_err *err)
     return rc;
 }
 
-static int end_stream(struct dp_run *r, enum ending how, struct dp_err *err)
+static int end_stream(struct run *r, enum ending how, struct dp_err *err)
 {
     make_end(r, how);
     int rc = write_out(r, r->token, err);
@@ -431,7 +418,7 @@ static int put_aside(const char *path, struct dp_err *err)
 }
 
 /* The last model that was paid for. */
-static int put_model(struct dp_run *r, enum ending how, struct dp_err *err)
+static int put_model(struct run *r, enum ending how, struct dp_err *err)
 {
     if (r->model == NULL || r->done == 0 || !dp_frame_has(r->last, DP_F_MODEL))
         return r->model != NULL && how == BUDGET ? put_aside(r->loop->options.model, err) : DP_OK;
@@ -445,7 +432,7 @@ static int put_model(struct dp_run *r, enum ending how, struct dp_err *err)
 }
 
 /* What was paid for is kept, whatever else goes wrong: the first failure is the one to tell. */
-static int finish(struct dp_run *r, enum ending how, struct dp_err *err)
+static int finish(struct run *r, enum ending how, struct dp_err *err)
 {
     struct dp_err later = {0};
     int rc = r->child != NULL ? end_child(r, how, err) : DP_OK;
@@ -460,7 +447,7 @@ static int finish(struct dp_run *r, enum ending how, struct dp_err *err)
 }
 
 /* The gate affords no further lap, as *err says. A run that has no model has failed, whatever was asked for. */
-static int finish_spent(struct dp_run *r, struct dp_err *err)
+static int finish_spent(struct run *r, struct dp_err *err)
 {
     struct dp_err spent = *err;
     bool wanted = r->loop->options.until_spent && r->done > 0 && dp_frame_has(r->last, DP_F_MODEL);
@@ -472,7 +459,7 @@ static int finish_spent(struct dp_run *r, struct dp_err *err)
 }
 
 /* Rows do not arrive any more, so that the last lap there was is the last of the run. */
-static int finish_exhausted(struct dp_run *r, struct dp_err *err)
+static int finish_exhausted(struct run *r, struct dp_err *err)
 {
     char sentence[120];
     snprintf(sentence, sizeof sentence, "the rows came to their end after lap %lld of %lld", (long long)r->done,
@@ -485,7 +472,7 @@ static int finish_exhausted(struct dp_run *r, struct dp_err *err)
 }
 
 /* A failed run has paid for the model of its last lap, too. A resumed one that got nowhere has none of its own. */
-static int keep_model(struct dp_run *r, int rc)
+static int keep_model(struct run *r, int rc)
 {
     struct dp_err unused = {0};
     if (r->done > r->checkpoint.resumed)
@@ -494,7 +481,7 @@ static int keep_model(struct dp_run *r, int rc)
 }
 
 /* A signal has come. Where the lap under way did not come back the child is lost, but what it gave before is not. */
-static int finish_interrupted(struct dp_run *r, bool whole, struct dp_err *err)
+static int finish_interrupted(struct run *r, bool whole, struct dp_err *err)
 {
     const struct dp_loop_options *o = &r->loop->options;
     struct dp_err unused = {0};
@@ -528,13 +515,13 @@ static bool is_null(int fd)
     return writes && fstat(fd, &st) == 0 && S_ISCHR(st.st_mode) && stat("/dev/null", &null) == 0 && st.st_rdev == null.st_rdev;
 }
 
-static int open_ports(struct dp_run *r, struct dp_err *err)
+static int open_ports(struct run *r, struct dp_err *err)
 {
     const struct dp_loop_options *o = &r->loop->options;
     int rc = first_model(r, err);
     if (rc == DP_OK && o->model != NULL)
         rc = dp_port_open(&r->model, o->model, DP_OUT, err);
-    if (rc == DP_OK && !r->loop->silent && !isatty(STDOUT_FILENO) && !is_null(STDOUT_FILENO))
+    if (rc == DP_OK && !isatty(STDOUT_FILENO) && !is_null(STDOUT_FILENO))
         rc = dp_port_open(&r->out, "-", DP_OUT, err);
     if (r->out != NULL)
         dp_port_cancel(r->out, &r->loop->interrupt->hurry);
@@ -542,7 +529,7 @@ static int open_ports(struct dp_run *r, struct dp_err *err)
 }
 
 /* A new directory for the checkpoints, or the state of an old one. */
-static int open_checkpoint(struct dp_run *r, struct dp_err *err)
+static int open_checkpoint(struct run *r, struct dp_err *err)
 {
     const struct dp_loop_options *o = &r->loop->options;
     const char *directory = o->resume != NULL ? o->resume : o->checkpoint;
@@ -564,21 +551,18 @@ static int open_checkpoint(struct dp_run *r, struct dp_err *err)
     return rc == DP_OK ? dp_checkpoint_tell(&r->checkpoint, err) : rc;
 }
 
-static int open_all(struct dp_run *r, struct dp_err *err)
+static int open_all(struct run *r, struct dp_err *err)
 {
     const struct dp_loop_options *o = &r->loop->options;
     int rc = open_ports(r, err);
     dp_saved_of(&r->saved, r->loop->pipeline, o->plan, r->laps.laps, o->seed);
     if (rc == DP_OK)
         rc = open_checkpoint(r, err);
-    if (rc == DP_OK)
-        rc = start_child(r, err);
-    r->begun = rc == DP_OK;
-    return rc;
+    return rc == DP_OK ? start_child(r, err) : rc;
 }
 
 /* What follows from the way in which the last lap, or the hello frame, came back. */
-static int settle(struct dp_run *r, int rc, struct dp_err *err)
+static int settle(struct run *r, int rc, struct dp_err *err)
 {
     if (rc == DP_CHILD_EXHAUSTED)
         return finish_exhausted(r, err);
@@ -590,7 +574,7 @@ static int settle(struct dp_run *r, int rc, struct dp_err *err)
 }
 
 /* Readers of the stream learn that no more will come. */
-static void pass_error(struct dp_run *r, int rc)
+static void pass_error(struct run *r, int rc)
 {
     struct dp_err unused;
     if (r->out == NULL || r->loop->reader_gone)
@@ -600,7 +584,7 @@ static void pass_error(struct dp_run *r, int rc)
     dp_port_write(r->out, r->token, &unused); /* no sentence: it may be that of a stage left of the gate */
 }
 
-static int read_plan(struct dp_run *r, struct dp_err *err)
+static int read_plan(struct run *r, struct dp_err *err)
 {
     const struct dp_loop_options *o = &r->loop->options;
     struct dp_err why = {0};
@@ -628,58 +612,21 @@ static int check_options(const struct dp_loop *loop, struct dp_err *err)
         return dp_fail(err, DP_E_USAGE, "--resume has the model to go on from: leave out --init");
     if ((o->laps == DP_OPT_ABSENT_INT) == (o->plan == NULL))
         return dp_fail(err, DP_E_USAGE, o->plan == NULL ? "--laps is required" : "--laps and --plan exclude each other");
-    if (o->model == NULL && !loop->silent && isatty(STDOUT_FILENO))
+    if (o->model == NULL && isatty(STDOUT_FILENO))
         return dp_fail(err, DP_E_USAGE,
                        "standard output is a terminal, which takes no model: name a file with --model, or redirect");
     return DP_OK;
 }
 
-int dp_run_open(struct dp_run **run, struct dp_loop *loop, struct dp_err *err)
+static void start_progress(struct run *r)
 {
-    struct dp_run *r = NULL;
-    int rc = check_options(loop, err);
-    if (rc == DP_OK)
-        rc = dp_alloc(&r, 1, sizeof *r, err);
-    *run = r;
-    if (rc != DP_OK)
-        return rc;
-    r->loop = loop;
-    rc = read_plan(r, err);
-    if (rc == DP_OK)
-        rc = dp_frame_new(&r->last, err);
-    if (rc == DP_OK)
-        rc = dp_frame_new(&r->token, err);
-    return rc == DP_OK ? open_all(r, err) : rc;
+    const struct dp_loop_options *o = &r->loop->options;
+    enum dp_progress_mode mode = o->quiet ? DP_PROGRESS_NONE : (enum dp_progress_mode)o->progress;
+    dp_progress_start(&r->progress, r->loop->progress, mode, r->done, r->laps.laps);
 }
 
-int dp_run_hello(struct dp_run *r, struct dp_err *err)
+static void close_all(struct run *r)
 {
-    return r->loop->interrupt->stop ? DP_OK : say_hello(r, err);
-}
-
-int64_t dp_run_laps(const struct dp_run *run)
-{
-    return run->laps.laps;
-}
-
-int64_t dp_run_done(const struct dp_run *run)
-{
-    return run->done;
-}
-
-double dp_run_epsilon(const struct dp_run *run)
-{
-    return dp_frame_real(run->last, DP_F_EPSILON, -1);
-}
-
-int dp_run_end(struct dp_run *r, int rc, struct dp_err *err)
-{
-    if (r == NULL)
-        return rc;
-    if (r->begun)
-        rc = settle(r, rc, err);
-    if (rc < 0 && rc != DP_E_BUDGET && r->token != NULL)
-        pass_error(r, rc);
     dp_child_kill(r->child);
     if (r->checkpoint.directory != NULL && r->loop->options.checkpoint != NULL && r->kept == 0)
         dp_checkpoint_clean(r->checkpoint.directory, 0, 0);
@@ -689,6 +636,28 @@ int dp_run_end(struct dp_run *r, int rc, struct dp_err *err)
     dp_frame_free(r->last);
     dp_frame_free(r->token);
     dp_laps_free(&r->laps);
-    free(r);
+}
+
+int dp_loop_run(struct dp_loop *loop, struct dp_err *err)
+{
+    struct run r = {.loop = loop};
+    int rc = check_options(loop, err);
+    if (rc == DP_OK)
+        rc = read_plan(&r, err);
+    if (rc == DP_OK)
+        rc = dp_frame_new(&r.last, err);
+    if (rc == DP_OK)
+        rc = dp_frame_new(&r.token, err);
+    if (rc == DP_OK)
+        rc = open_all(&r, err);
+    if (rc == DP_OK) {
+        start_progress(&r);
+        rc = go_round(&r, err);
+        dp_progress_end(&r.progress);
+        rc = settle(&r, rc, err);
+    }
+    if (rc < 0 && rc != DP_E_BUDGET && r.token != NULL)
+        pass_error(&r, rc);
+    close_all(&r);
     return rc;
 }

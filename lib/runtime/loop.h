@@ -3,7 +3,6 @@
 #define DP_RUNTIME_LOOP_H
 
 #include <signal.h>
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
 
@@ -27,9 +26,7 @@ struct dp_loop_options {
     const char *checkpoint, *resume; /* directories, or NULL */
     int64_t every;                   /* laps between checkpoints */
     bool quiet;
-    const char *lanes; /* file with a table of runs, or NULL */
-    int64_t threads;   /* for them */
-    bool until_spent;  /* a budget that ends the run after a lap at least is no failure */
+    bool until_spent; /* a budget that ends the run after a lap at least is no failure */
 };
 extern const struct dp_option dp_loop_option_table[];
 
@@ -37,25 +34,22 @@ extern const struct dp_option dp_loop_option_table[];
 struct dp_interrupt {
     volatile sig_atomic_t stop;  /* in: the signal that asks for an end after the lap under way */
     volatile sig_atomic_t hurry; /* in: end at once */
-    atomic_int deaf;             /* out: so many runs are computing in this process, where nothing looks at `hurry` */
+    volatile sig_atomic_t deaf;  /* out: stages are computing in this process, where nothing looks at `hurry` */
 };
 
 struct dp_loop {
     struct dp_loop_options options;
-    const char *pipeline;                     /* text of the child pipeline, NULL with send and receive */
-    FILE *progress;                           /* where progress goes */
-    struct dp_warn warn;                      /* of stages inside this process, and its own */
-    void (*failed)(const struct dp_err *err); /* hears why a lane has failed; may be NULL */
+    const char *pipeline; /* text of the child pipeline, NULL with send and receive */
+    FILE *progress;       /* where progress goes */
+    struct dp_warn warn;  /* of stages inside this process, and its own */
     struct dp_interrupt *interrupt;
-    bool silent;      /* no frames go to standard output */
     bool interrupted; /* out: a signal has ended the run before its last lap */
     bool reader_gone; /* out: the reader of standard output has closed it */
 };
 
 /* Runs all laps. Released frames go to standard output, the last one to options.model. Returns 0, DP_E_BUDGET when the gate
    ended the run early (the last affordable model is written all the same), or an error; also when a signal ended it,
-   though the last model is written then. With options.lanes as many runs as the table has lines, none of which writes to
-   standard output: the worst of what became of them, which `failed` has heard of each. */
+   though the last model is written then. */
 int dp_loop_run(struct dp_loop *loop, struct dp_err *err);
 
 #endif

@@ -1,4 +1,4 @@
-/* Tables of lanes and of settings, and texts that name their columns. */
+/* Tables of settings, and texts that name their columns. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,7 +22,7 @@ static void check_cells(const struct dp_table *table)
 static void fill(const struct dp_table *table, const char *text)
 {
     bool named[DP_TABLE_MOST_COLUMNS] = {0};
-    struct dp_table_word words[] = {{"lane", "1", false}, {"seed", NULL, false}};
+    struct dp_table_word words[] = {{"trial", "1", false}, {"seed", NULL, false}};
     struct dp_err err = {0};
     char *filled, *again;
     int rc = dp_table_fill(table, table->count - 1, text, words, 2, named, &filled, &err);

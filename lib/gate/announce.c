@@ -250,8 +250,8 @@ int dp_announcement_once(const struct dp_announcement *a, const struct dp_frame 
     return rc;
 }
 
-int dp_announcement_check(const struct dp_announcement *a, const struct dp_frame *lap, bool adaptive, const int64_t *turn,
-                          int *kind, struct dp_err *err)
+int dp_announcement_check(const struct dp_announcement *a, const struct dp_frame *lap, const int64_t *turn, int *kind,
+                          struct dp_err *err)
 {
     long long number = (long long)lap->lap;
     const char *name = dp_frame_text(lap, DP_F_LAP_KIND, NULL);
@@ -263,12 +263,11 @@ int dp_announcement_check(const struct dp_announcement *a, const struct dp_frame
     *kind = name != NULL ? dp_laps_find(&a->laps, name) : -1;
     if (*kind < 0)
         return dp_fail(err, DP_E_UNSAFE, "lap %lld is of no kind that was announced", number);
-    if (!adaptive && lap->lap > a->laps.laps)
+    if (lap->lap > a->laps.laps)
         return dp_fail(err, DP_E_UNSAFE, "lap %lld is beyond the %lld laps that were planned", number, (long long)a->laps.laps);
-    if (!adaptive && dp_laps_kind(&a->laps, lap->lap) != *kind)
-        return dp_fail(err, DP_E_UNSAFE,
-                       "lap %lld is of kind '%s', the plan has '%s' there: laps that follow what was released need --adaptive",
-                       number, name, a->laps.name[dp_laps_kind(&a->laps, lap->lap)]);
+    if (dp_laps_kind(&a->laps, lap->lap) != *kind)
+        return dp_fail(err, DP_E_UNSAFE, "lap %lld is of kind '%s', the plan has '%s' there", number, name,
+                       a->laps.name[dp_laps_kind(&a->laps, lap->lap)]);
     if (dp_frame_int(lap, DP_F_TURN, 0) != turn[*kind] + 1)
         return dp_fail(err, DP_E_UNSAFE, "lap %lld says that it is number %lld of its kind, and it is number %lld", number,
                        (long long)dp_frame_int(lap, DP_F_TURN, 0), (long long)turn[*kind] + 1);

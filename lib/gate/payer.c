@@ -351,18 +351,12 @@ void dp_payer_warn(const struct dp_payer *p, const struct dp_frame *frame, void 
 
 /* --- every lap */
 
-/* Which turns were those of the laps that this site was not asked for. If released values choose the kinds, this lap says it. */
+/* Which turns were those of the laps that this site was not asked for. */
 static void count_missed(struct dp_payer *p, const struct dp_frame *frame)
 {
     const struct dp_laps *laps = &p->announcement.laps;
-    int kind = dp_laps_find(laps, dp_frame_text(frame, DP_F_LAP_KIND, ""));
-    int64_t before = dp_frame_int(frame, DP_F_TURN, 0) - 1;
-    if (!p->announcement.named || frame->lap == p->last_lap + 1)
-        return;
-    for (int64_t t = p->last_lap + 1; !p->options->adaptive && t < frame->lap && t <= laps->laps; t++)
+    for (int64_t t = p->last_lap + 1; p->announcement.named && t < frame->lap && t <= laps->laps; t++)
         p->turn[dp_laps_kind(laps, t)]++;
-    if (p->options->adaptive && kind >= 0 && before > p->turn[kind])
-        p->turn[kind] = before;
 }
 
 int dp_payer_check(struct dp_payer *p, const struct dp_frame *frame, struct dp_err *err)
@@ -382,7 +376,7 @@ int dp_payer_check(struct dp_payer *p, const struct dp_frame *frame, struct dp_e
     if (lap != last + 1 && !p->site)
         return dp_fail(err, DP_E_UNSAFE, "lap %lld came after lap %lld: laps are missing", lap, last);
     count_missed(p, frame);
-    rc = dp_announcement_check(&p->announcement, frame, adaptive, p->turn, &p->kind, err);
+    rc = dp_announcement_check(&p->announcement, frame, p->turn, &p->kind, err);
     return rc == DP_OK ? dp_hold_lap(&p->hold, dp_frame_text(frame, DP_F_LAP_KIND, ""), adaptive, frame, err) : rc;
 }
 

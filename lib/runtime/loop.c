@@ -277,27 +277,15 @@ static bool moves(const struct dp_frame *lap)
     return dp_frame_has(lap, DP_F_STEP_SIZE) ? dp_frame_real(lap, DP_F_STEP_SIZE, 0) > 0 : !dp_frame_has(lap, DP_F_DIRECTION);
 }
 
-/* The kind of the next lap: what the last one has asked for, or the plan's. */
-static int next_kind(const struct run *r, int64_t lap, int *kind, struct dp_err *err)
-{
-    const char *next = dp_frame_text(r->last, DP_F_NEXT, NULL);
-    *kind = next != NULL ? dp_laps_find(&r->laps, next) : dp_laps_kind(&r->laps, lap);
-    return *kind >= 0 ? DP_OK
-                      : dp_fail(err, DP_E_RUN,
-                                "the child pipeline asks for a lap of a kind '%.40s' that the plan does not have", next);
-}
-
 /* The token of a lap: the last model, and which lap it is. */
 static int begin_lap(struct run *r, int64_t lap, struct dp_err *err)
 {
     const struct dp_loop_options *o = &r->loop->options;
     struct dp_frame *f = r->token;
-    int kind;
-    int rc = next_kind(r, lap, &kind, err);
-    if (rc == DP_OK)
-        rc = dp_frame_begin_lap(f, r->last, lap, r->laps.laps, o->seed != DP_OPT_ABSENT_INT, err);
+    int rc = dp_frame_begin_lap(f, r->last, lap, r->laps.laps, o->seed != DP_OPT_ABSENT_INT, err);
     if (rc != DP_OK || o->plan == NULL)
         return rc;
+    int kind = dp_laps_kind(&r->laps, lap);
     dp_frame_set_int(f, DP_F_TURN, ++r->saved.turn[kind]);
     return dp_frame_set_text(f, DP_F_LAP_KIND, r->laps.name[kind], strlen(r->laps.name[kind]), err);
 }

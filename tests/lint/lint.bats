@@ -177,7 +177,7 @@ page_defaults() {
         /^The default is [^ ]+\.$/ || /^The default is [^ ]+, / { found($4) }
         /^The default, [^ ]+, / { found($3) }
         wait && /^\.Cm / { found($2) }
-        { wait = ($0 == "The default is"); cm = $0; if (!sub(/^\.Cm /, "", cm)) cm = "" }' "$1"
+        { wait = ($0 == "The default is"); cm = $0; if (!sub(/^\.Cm /, "", cm)) cm = ""; sub(/ [.,:]$/, "", cm); sub(/.* /, "", cm) }' "$1"
 }
 
 @test "no page contradicts a default of an option table" {

@@ -91,9 +91,14 @@ static int fused_receive(struct dp_child *child, struct dp_frame *answer, struct
 
 static int fused_finish(struct dp_child *child, struct dp_err *err)
 {
-    (void)child;
-    (void)err;
-    return DP_OK;
+    struct fused *f = (struct fused *)child;
+    int rc = DP_OK;
+    for (int i = 0; i < f->pipeline.stages; i++) {
+        struct dp_err later = {0};
+        int ended = dp_stage_after(f->link[i].stage, &f->link[i].out, rc == DP_OK ? err : &later);
+        rc = rc == DP_OK ? ended : rc;
+    }
+    return rc;
 }
 
 static void fused_free(struct dp_child *child)

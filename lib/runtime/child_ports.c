@@ -94,7 +94,7 @@ static int remote_finish(struct dp_child *child, struct dp_err *err)
     for (int tenths = 0; !ended(r->pid, 0.1, &how); tenths++) {
         if (r->cancel != NULL && *r->cancel)
             return dp_fail(err, DP_E_RUN, "interrupted");
-        if (tenths == 100)
+        if (tenths == 150) /* dp-gather may wait 10 s for its workers */
             return dp_fail(err, DP_E_RUN, "the child pipeline does not end");
     }
     reap(r);

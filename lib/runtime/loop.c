@@ -363,17 +363,20 @@ static void name_model(struct run *r)
         (void)dp_frame_set_text(r->token, DP_F_MODEL_DIGEST, digest, strlen(digest), &unused);
 }
 
-/* The end frame goes round, and then the child ends. After the budget, or the rows, its own end frame has come already. */
-static int end_child(struct run *r, enum ending how, struct dp_err *err)
+/* The end frame goes round. After the budget, or the rows, the child's own end frame has come already. */
+static int send_end(struct run *r, enum ending how, struct dp_err *err)
 {
     struct dp_err unused = {0};
     bool ended = how == BUDGET || how == SPENT || how == EXHAUSTED;
     make_end(r, ended ? DONE : how);
     name_model(r);
     int rc = exchange(r, r->token, ended ? &unused : err);
-    if (rc != DP_OK && !ended)
-        return rc;
-    rc = dp_child_finish(r->child, err);
+    return ended ? DP_OK : rc;
+}
+
+static int finish_child(struct run *r, struct dp_err *err)
+{
+    int rc = r->child != NULL ? dp_child_finish(r->child, err) : DP_OK;
     r->child = NULL;
     return rc;
 }
@@ -419,19 +422,23 @@ static int put_model(struct run *r, enum ending how, struct dp_err *err)
     return rc == DP_OK ? dp_port_commit(r->model, err) : rc;
 }
 
-/* What was paid for is kept, whatever else goes wrong: the first failure is the one to tell. */
+/* What was paid for is kept, whatever else goes wrong: the first failure is the one to tell. For the order, see loop.h. */
 static int finish(struct run *r, enum ending how, struct dp_err *err)
 {
     struct dp_err later = {0};
-    int rc = r->child != NULL ? end_child(r, how, err) : DP_OK;
+    bool resumable = r->checkpoint.directory != NULL;
+    int rc = r->child != NULL ? send_end(r, how, err) : DP_OK;
+    if (rc == DP_OK && !resumable)
+        rc = finish_child(r, err);
     if (rc == DP_OK)
         rc = end_stream(r, how, err);
     if (rc == DP_OK && r->done > 0 && !r->saved.moved && how != INTERRUPTED)
         warn(r->loop, "no step was taken: the model is the one that the run began with");
     int put = put_model(r, how, rc == DP_OK ? err : &later);
-    if (rc == DP_OK && put == DP_OK && how != INTERRUPTED && r->checkpoint.directory != NULL)
+    rc = rc == DP_OK ? put : rc;
+    if (rc == DP_OK && how != INTERRUPTED && resumable)
         dp_checkpoint_clean(r->checkpoint.directory, 0, 0); /* nothing is left to resume */
-    return rc == DP_OK ? put : rc;
+    return rc == DP_OK ? finish_child(r, err) : rc;
 }
 
 /* The gate affords no further lap, as *err says. A run that has no model has failed, whatever was asked for. */
@@ -474,7 +481,7 @@ static int finish_interrupted(struct run *r, bool whole, struct dp_err *err)
     const struct dp_loop_options *o = &r->loop->options;
     struct dp_err unused = {0};
     r->loop->interrupted = true;
-    bool ended = whole && end_child(r, INTERRUPTED, &unused) == DP_OK;
+    bool ended = whole && send_end(r, INTERRUPTED, &unused) == DP_OK && finish_child(r, &unused) == DP_OK;
     int rc = DP_OK;
     if (!ended) {
         dp_child_kill(r->child);

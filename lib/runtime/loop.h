@@ -1,4 +1,12 @@
-/* The loop: owns the model, hands it to one child pipeline lap after lap, and alone decides when to stop. */
+/* The loop: owns the model, hands it to one child pipeline lap after lap, and alone decides when to stop.
+ *
+ * A run with checkpoints ends in this order, so that dp-loop can be killed at any moment:
+ *   1. The end frame goes through all stages. The gate writes the end of the run into the ledger.
+ *   2. dp-loop writes its end frame and the file of the model.
+ *   3. dp-loop removes its checkpoint, its own file first. From here on nothing can be resumed.
+ *   4. dp-loop closes its end of the child. Only then does dp-gather tell its workers that the run has ended, and they remove
+ *      their checkpoints. If dp-loop's own file is still there, dp-loop was killed: the workers keep their checkpoints.
+ * A run without checkpoints has no step 3, and step 4 comes before step 2: a worker that fails at its end fails the run. */
 #ifndef DP_RUNTIME_LOOP_H
 #define DP_RUNTIME_LOOP_H
 

@@ -150,6 +150,17 @@ static int refuse(struct run *r, enum dp_label label, struct dp_err *err)
     return rc;
 }
 
+/* dp-loop closes its end when it has written the end of the run, or has died. */
+static int end_after_loop(struct run *r, struct dp_frame *frame, struct dp_err *err)
+{
+    struct dp_out out = {.self = r, .warn = put_warning}; /* our reader may have ended by now */
+    struct dp_err unused;
+    dp_port_watch(r->in, NULL);
+    while (r->stage->checkpoint.directory != NULL && dp_port_read(r->in, frame, &unused) == 1)
+        ;
+    return dp_stage_after(r->stage, &out, err);
+}
+
 static int run(struct run *r, const struct dp_stage_ports *ports, struct dp_err *err)
 {
     struct dp_frame *frame = NULL;
@@ -175,6 +186,10 @@ static int run(struct run *r, const struct dp_stage_ports *ports, struct dp_err 
         int committed = dp_port_commit(r->out, err);
         if (committed != DP_OK)
             rc = committed;
+    }
+    if ((rc == DP_OK || rc == DP_E_BUDGET) && r->stage->class->after != NULL) {
+        int after = end_after_loop(r, frame, err);
+        rc = after != DP_OK ? after : rc;
     }
     dp_frame_free(frame);
     return rc;

@@ -1,5 +1,8 @@
 /* dp-gather: stands where a pipeline that reads rows stands. Its frame goes to K workers, each with such a pipeline beside rows
-   of its own, and what they answer is added by lap and shard. The one stage that waits for others than its neighbours. */
+   of its own, and what they answer is added by lap and shard. The one stage that waits for others than its neighbours.
+
+   A worker removes its checkpoint when it hears of the end of the run. If dp-loop can be resumed, its workers hear of the end
+   only after dp-loop has written its own end (loop.h): a resumed run needs them, and asks its laps again with fresh keys. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,6 +24,7 @@ struct state {
     struct dp_workers *workers;
     struct dp_merge merge;
     const struct dp_frame **answer; /* of each shard, NULL where there is none */
+    bool told;                      /* the end frame has gone to the workers */
 };
 
 static const struct dp_option options[] = {
@@ -139,37 +143,45 @@ static int gather_hello(struct dp_stage *stage, struct dp_frame *frame, struct d
 }
 
 /* The end frame to all of them, whatever comes of it. */
-static int end_all(struct state *s, const struct dp_frame *end, struct dp_err *err)
+static int tell_end(struct state *s, const struct dp_frame *end, struct dp_err *err)
 {
     int rc = DP_OK;
+    s->told = true;
     for (int k = 0; rc == DP_OK && k < s->workers->shards; k++)
         rc = dp_frame_copy(s->workers->frame[k], end, err);
     return rc == DP_OK ? ask(s, err) : rc;
+}
+
+/* The same, unless the workers are to hear of it later, in gather_after. */
+static int end_all(const struct dp_stage *stage, const struct dp_frame *end, struct dp_err *err)
+{
+    const struct options *o = stage->options;
+    bool later = o->at != NULL && stage->checkpoint.directory != NULL && !stage->interrupted;
+    return later ? DP_OK : tell_end(stage->state, end, err);
 }
 
 /* Turns the frame into the end frame of a run that the budget of a worker ends. Its words do not pass a gate, so they are said
    here. */
 static int stop(const struct dp_stage *stage, struct dp_frame *frame, struct dp_out *out, struct dp_err *err)
 {
-    struct state *s = stage->state;
     struct dp_err unused;
     char text[DP_ERR_MESSAGE_SIZE];
     memcpy(text, err->message, sizeof text);
     dp_stage_warn(stage, out, "%s", text);
     int rc = dp_model_end(frame, err);
     dp_frame_set_int(frame, DP_F_STATUS, -DP_E_BUDGET);
-    end_all(s, frame, &unused);
+    end_all(stage, frame, &unused);
     if (rc == DP_OK)
         rc = dp_frame_set_text(frame, DP_F_MESSAGE, text, strlen(text), err);
     return rc != DP_OK ? rc : DP_STAGE_STOP;
 }
 
 /* The same where no more rows arrive at one of them: the run ends with the lap before. */
-static int exhaust(struct state *s, struct dp_frame *frame, struct dp_err *err)
+static int exhaust(const struct dp_stage *stage, struct dp_frame *frame, struct dp_err *err)
 {
     struct dp_err unused;
     int rc = dp_model_end(frame, err);
-    end_all(s, frame, &unused);
+    end_all(stage, frame, &unused);
     dp_frame_set_bool(frame, DP_F_EXHAUSTED, true);
     return rc == DP_OK ? DP_STAGE_STOP : rc;
 }
@@ -185,7 +197,7 @@ static int gather_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp
     if (rc == DP_E_BUDGET)
         return stop(stage, frame, out, err);
     if (rc == DP_CHILD_EXHAUSTED)
-        return exhaust(s, frame, err);
+        return exhaust(stage, frame, err);
     if (rc == DP_OK)
         rc = dp_merge_lap(&s->merge, s->answer, frame, frame, err);
     return rc == DP_OK ? out->frame(out, frame, err) : rc;
@@ -193,7 +205,6 @@ static int gather_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp
 
 static int gather_drain(struct dp_stage *stage, struct dp_out *out, struct dp_err *err)
 {
-    struct state *s = stage->state;
     struct dp_frame *end;
     (void)out;
     int rc = dp_frame_new(&end, err);
@@ -202,7 +213,25 @@ static int gather_drain(struct dp_stage *stage, struct dp_out *out, struct dp_er
     dp_frame_reset(end, DP_KIND_END);
     if (stage->interrupted)
         dp_frame_set_bool(end, DP_F_INTERRUPTED, true);
-    rc = end_all(s, end, err);
+    rc = end_all(stage, end, err);
+    dp_frame_free(end);
+    return rc;
+}
+
+/* If dp-loop's own file is still there, dp-loop was killed before it had written its end. gather_close then tells the workers
+   that the run has failed, and they keep their checkpoints. */
+static int gather_after(struct dp_stage *stage, struct dp_err *err)
+{
+    struct state *s = stage->state;
+    struct dp_frame *end;
+    const char *directory = stage->checkpoint.directory;
+    if (s->told || (directory != NULL && dp_checkpoint_there(directory)))
+        return DP_OK;
+    int rc = dp_frame_new(&end, err);
+    if (rc != DP_OK)
+        return rc;
+    dp_frame_reset(end, DP_KIND_END);
+    rc = tell_end(s, end, err);
     dp_frame_free(end);
     return rc;
 }
@@ -230,6 +259,7 @@ const struct dp_stage_class dp_gather_class = {
     .hello = gather_hello,
     .fire = gather_fire,
     .drain = gather_drain,
+    .after = gather_after,
     .close = gather_close,
     .save = gather_save,
     .restore = gather_restore,

@@ -51,10 +51,12 @@ static enum dp_verdict say(enum dp_verdict verdict, char why[DP_ERR_MESSAGE_SIZE
     return verdict;
 }
 
-/* A state that is older than what was counted would give other sums than those that the run goes on from. */
-static enum dp_verdict judge_state(const struct dp_seat *seat, const struct dp_link_header *header, char *why)
+/* A state that is older than what was counted would give other sums than those that the run goes on from. At the end of the run
+   no lap is asked any more, and a worker may have been killed when it had just removed its checkpoint. */
+static enum dp_verdict judge_state(const struct dp_roster *roster, const struct dp_link_header *header, char *why)
 {
-    if (header->lap == DP_SHARD_ANY || header->lap >= seat->counted)
+    const struct dp_seat *seat = &roster->seat[header->shard - 1];
+    if (header->lap == DP_SHARD_ANY || header->lap >= seat->counted || roster->asked == DP_KIND_END)
         return DP_VERDICT_TAKEN;
     if (header->lap == 0)
         snprintf(why, DP_ERR_MESSAGE_SIZE, "it has no checkpoint, and lap %lld of it has been counted",
@@ -85,7 +87,7 @@ static enum dp_verdict judge_join(const struct dp_roster *roster, int peer, cons
         return say(DP_VERDICT_REFUSED, why, "its budget is spent");
     if (seat->peer != 0 && seat->peer != peer)
         return say(DP_VERDICT_AGAIN, why, "its shard has a worker already");
-    return judge_state(seat, header, why);
+    return judge_state(roster, header, why);
 }
 
 enum dp_verdict dp_roster_join(struct dp_roster *roster, int peer, const char *name, const struct dp_link_header *header,

@@ -438,3 +438,12 @@ int dp_stage_take(struct dp_stage *stage, struct dp_frame *frame, struct dp_out 
         dp_err_at(err, stage->class->name);
     return rc;
 }
+
+int dp_stage_after(struct dp_stage *stage, struct dp_out *out, struct dp_err *err)
+{
+    stage->out = out;
+    int rc = stage->class->after != NULL ? stage->class->after(stage, err) : DP_OK;
+    if (rc < 0)
+        dp_err_at(err, stage->class->name);
+    return rc;
+}

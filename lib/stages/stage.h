@@ -54,6 +54,9 @@ struct dp_stage_class {
     int (*hello)(struct dp_stage *stage, struct dp_frame *frame, struct dp_err *err);
     int (*fire)(struct dp_stage *stage, struct dp_frame *frame, struct dp_out *out, struct dp_err *err);
     int (*drain)(struct dp_stage *stage, struct dp_out *out, struct dp_err *err);
+    /* After drain, when dp-loop has written its own end (dp_checkpoint_there is false then), or is gone. Called at once after
+       drain in a process that has no checkpoint. */
+    int (*after)(struct dp_stage *stage, struct dp_err *err);
     void (*close)(struct dp_stage *stage);
     /* What a checkpoint holds of the state, between laps; and from that the state, after hello and before the first lap. The
        state must be final when fire emits. NULL, and `ephemeral`, where every lap finds what it needs in its frame and the
@@ -117,6 +120,9 @@ void dp_stage_free(struct dp_stage *stage);
 /* Takes in one frame of any kind but error, in order: checks labels, derives keys, fires, drains. Emits to out what
    follows from it, hello and end frames too. Errors are attributed to the stage. */
 int dp_stage_take(struct dp_stage *stage, struct dp_frame *frame, struct dp_out *out, struct dp_err *err);
+
+/* Has the stage do what it does after the end of the run, if its class has such a thing. */
+int dp_stage_after(struct dp_stage *stage, struct dp_out *out, struct dp_err *err);
 
 /* Makes a hello, end or error frame anew of what its kind needs: format, number of stages and laps; an exit status. Nothing
    that a stage left of a gate wrote in words passes it. */

@@ -146,6 +146,10 @@ static void an_older_checkpoint_is_refused(void **state)
     assert_int_equal(joins(&roster, 21, "", 2, run, 10), DP_VERDICT_TAKEN); /* its answer to lap 10 was lost */
     dp_roster_gone(&roster, 21);
     assert_int_equal(joins(&roster, 22, "", 2, NULL, DP_SHARD_ANY), DP_VERDICT_TAKEN);
+    /* at the end nothing is asked that would need a state */
+    dp_roster_gone(&roster, 22);
+    dp_roster_ask(&roster, DP_KIND_END, 9, 6);
+    assert_int_equal(joins(&roster, 24, "", 2, NULL, 0), DP_VERDICT_TAKEN);
     dp_roster_close(&roster);
     begin(&roster, 40); /* resumed */
     assert_int_equal(joins(&roster, 1, "", 1, run, 39), DP_VERDICT_REFUSED);

@@ -345,17 +345,9 @@ static const char *take_resumed(struct dp_ledger_book *book, json_t *line, const
     return NULL;
 }
 
-/* Whether a run that the limit binds may still be going. */
-static bool is_awaited(const struct dp_ledger_book *book, const struct dp_ledger_limit *limit)
-{
-    for (size_t i = 0; i < book->entries; i++)
-        if (dp_ledger_limit_binds(book, limit, &book->entry[i]) && book->entry[i].close == NULL)
-            return true;
-    return false;
-}
-
-/* Before anything has been spent of a budget the run that begins decides how it is held. What it decides by is public: its own
-   budget, and what it has announced. */
+/* Before anything has been spent of a budget, the run that begins decides how the budget is held. What it decides by is public:
+   its own budget, and what it has announced. An earlier run that has spent nothing may have been killed, so its choice is not
+   kept. If it is still there, its first lap may find no room, before anything is released. */
 static const char *choose_ways(struct dp_ledger_book *book, const struct dp_ledger_entry *run)
 {
     bool chosen = false;
@@ -363,7 +355,7 @@ static const char *choose_ways(struct dp_ledger_book *book, const struct dp_ledg
         struct dp_ledger_limit *limit = &book->limit[i];
         if (!dp_ledger_limit_binds(book, limit, run))
             continue;
-        if (dp_ledger_limit_unused(book, limit) && (run->addition || !is_awaited(book, limit)))
+        if (dp_ledger_limit_unused(book, limit))
             limit->addition = run->addition;
         chosen = chosen || limit->addition;
     }

@@ -249,6 +249,21 @@ static void who_chooses_addition_gives_up_the_filter(void **state)
     assert_refused(&small, "affords 0 of the run's 1 laps (--partial lets it run that far); epsilon 1 of it is spent");
 }
 
+/* A run that was killed before its first lap has spent nothing: what it chose does not bind those that follow. */
+static void the_choice_of_a_run_without_laps_does_not_last(void **state)
+{
+    (void)state;
+    struct dp_ledger_budget budget = a_budget(1);
+    struct dp_event event = gaussian(2), quiet = gaussian(1e6);
+    struct dp_ledger_run exact = a_run(1, 1e-5, &event, 1), small = a_run(0.5, 1e-7, &quiet, 1);
+    set(&budget);
+    dp_ledger_free(opened(&exact));
+    for (int i = 0; i < 3; i++) /* addition has room for two, and the filter for many */
+        whole(&small, &quiet);
+    assert_true(holds());
+    assert_refused(&exact, "affords 0 of the run's 1 laps");
+}
+
 static void nobody_chooses_after_something_was_released(void **state)
 {
     (void)state;
@@ -334,6 +349,7 @@ int main(void)
         TEST(what_is_published_does_not_add_up),
         TEST(the_first_run_may_choose_addition),
         TEST(who_chooses_addition_gives_up_the_filter),
+        TEST(the_choice_of_a_run_without_laps_does_not_last),
         TEST(nobody_chooses_after_something_was_released),
         TEST(what_was_admitted_whole_stays_so),
         TEST(a_budget_is_replaced_or_lowered),

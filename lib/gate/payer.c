@@ -96,12 +96,6 @@ static int note_prior(struct dp_payer *p, const struct dp_frame *frame, struct d
     return check_prior(p, err);
 }
 
-/* The first laps of the run, as the ledger charges them. */
-static int prefix(const void *plan, int64_t laps, struct dp_charges *charges, struct dp_err *err)
-{
-    return dp_plan_charges(plan, laps, charges, err);
-}
-
 static struct dp_ledger_run ledger_run(const struct dp_payer *p, const struct dp_frame *frame)
 {
     const struct dp_payer_options *o = p->options;
@@ -122,7 +116,6 @@ static struct dp_ledger_run ledger_run(const struct dp_payer *p, const struct dp
         .init_lap = dp_frame_int(p->announcement.hello, DP_F_MODEL_LAP, 0),
         .time = p->time,
         .laps = p->spend.limit < laps ? p->spend.limit : laps,
-        .prefix = prefix,
         .plan = &p->spend.plan,
         .partial = o->partial,
     };

@@ -38,9 +38,9 @@ static int add_rest(const struct dp_reserve *r, const struct dp_ledger_run *run,
 {
     struct dp_charges whole = {0}, before = {0};
     int64_t affords = dp_ledger_affords(r->ledger), laps = affords < run->laps ? affords : run->laps;
-    int rc = laps > done ? run->prefix(run->plan, laps, &whole, err) : DP_OK;
+    int rc = laps > done ? dp_plan_charges(run->plan, laps, &whole, err) : DP_OK;
     if (rc == DP_OK && laps > done && done > 0)
-        rc = run->prefix(run->plan, done, &before, err);
+        rc = dp_plan_charges(run->plan, done, &before, err);
     for (size_t i = 0; rc == DP_OK && i < whole.count; i++) {
         const struct dp_event *event = &whole.charge[i].event;
         int64_t rest = whole.charge[i].laps - laps_of(&before, event), room = DP_EVENT_MOST_LAPS - laps_of(plan, event);

@@ -244,7 +244,7 @@ static int check_run(const struct dp_ledger_run *run, struct dp_err *err)
         return dp_fail(err, DP_E_RUN, "a run in a ledger needs a finite epsilon above 0 and a delta in (0, 1)");
     if (!(run->prior_epsilon >= 0 && isfinite(run->prior_epsilon) && run->prior_delta >= 0 && run->prior_delta <= 1))
         return dp_fail(err, DP_E_RUN, "the model to start from states an impossible cost");
-    if (run->laps > 0 && run->prefix == NULL)
+    if (run->laps > 0 && run->plan == NULL)
         return dp_fail(err, DP_E_RUN, "a run that knows its laps has to say what they are");
     if (run->order != 0 && !(run->order > 1 && isfinite(run->order)))
         return dp_fail(err, DP_E_RUN, "the filter of a run needs a finite order above 1, got %g", run->order);

@@ -26,7 +26,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
-#include "account/event.h"
+#include "account/plan.h"
 
 struct dp_ledger;
 
@@ -57,9 +57,8 @@ struct dp_ledger_run {
     const char *resumes; /* the mark of the checkpoint that the run goes on from, or NULL */
     bool earlier;        /* which may be any of its checkpoints, and more than once: others decide where the run goes on */
     int64_t laps;        /* that the run will have, 0 where that is not known */
-    int (*prefix)(const void *plan, int64_t laps, struct dp_charges *charges, struct dp_err *err); /* adds the first of them */
-    const void *plan;
-    bool partial; /* it may begin although the budget of the population does not afford all of them */
+    const struct dp_plan *plan; /* what these laps are; may be NULL where laps is 0 */
+    bool partial;               /* it may begin although the budget of the population does not afford all of them */
 };
 
 /* Opens the ledger (and creates it, mode 0600), checks every line, and appends and fsyncs the line that opens a new

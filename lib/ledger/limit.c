@@ -213,7 +213,7 @@ static int fits(const struct dp_ledger_limit *limit, struct dp_ledger_costs *cos
                 const struct dp_ledger_run *run, int64_t laps, bool *yes, struct dp_err *err)
 {
     struct dp_charges charges = {0};
-    int rc = run->prefix(run->plan, laps, &charges, err);
+    int rc = dp_plan_charges(run->plan, laps, &charges, err);
     *yes = false;
     for (size_t i = 0; rc == DP_OK && i < limit->orders && !limit->addition && !*yes; i++) {
         double sum = others[i], r;
@@ -282,7 +282,7 @@ static int filter_fitting(const struct dp_ledger_book *book, const struct dp_led
     bool yes = false;
     int rc = dp_ledger_limit_spent(book, limit, &costs, self, NULL, spent, err);
     if (rc == DP_OK)
-        rc = run->prefix(run->plan, run->laps, &charges, err);
+        rc = dp_plan_charges(run->plan, run->laps, &charges, err);
     /* high fits, low does not. */
     for (double factor = high; rc == DP_OK && high / low > 1 + 1e-4; factor = sqrt(low * high)) {
         rc = dp_charges_stretch(&charges, factor, &more, err);

@@ -1042,11 +1042,6 @@ static void two_budgets_of_the_same_people_bind_both(void **state)
     }
 }
 
-static int laps_of_two(const void *plan, int64_t laps, struct dp_charges *charges, struct dp_err *err)
-{
-    return dp_charges_add(charges, plan, laps, err);
-}
-
 /* Orders 2 and 8 with z = 2: a lap costs 1/4 and 1. Half of delta = 1/2 each: penalties ln(1/2) + ln(4/2) = 0 and
    ln(7/8) + ln(4/8)/7 = -0.23255. A lap may run while one of them has room. */
 static void one_order_with_room_is_enough(void **state)
@@ -1063,11 +1058,12 @@ static void one_order_with_room_is_enough(void **state)
     int64_t granted;
     struct dp_ledger *ledger;
     struct dp_ledger_run known = run;
+    struct dp_plan plan = {0};
     known.population = "p";
     known.epsilon = 20; /* more than adds up */
     known.laps = 41;
-    known.prefix = laps_of_two;
-    known.plan = &event;
+    assert_int_equal(dp_plan_add(&plan, &event, known.laps, &err), DP_OK);
+    known.plan = &plan;
     budget.order[0].delta = 0.6;
     assert_int_equal(dp_ledger_set_budget(PATH, &budget, &err), DP_E_RUN);
     assert_string_equal(err.message, "the shares of delta add up to 1.1000000000000001");
@@ -1094,6 +1090,7 @@ static void one_order_with_room_is_enough(void **state)
     assert_int_equal(dp_ledger_reserve(ledger, &event, 1, &granted, &err), DP_E_BUDGET);
     assert_int_equal(dp_ledger_affords(ledger), INT64_MAX);
     dp_ledger_free(ledger);
+    dp_plan_free(&plan);
 }
 
 /* Of 40 laps that the budget affords another run has reserved 10 when a partial run begins: it gets 30, although the other one
@@ -1107,11 +1104,12 @@ static void a_partial_run_gets_no_more_than_it_was_opened_with(void **state)
     struct dp_err err = {0};
     int64_t granted;
     struct dp_ledger_run partial = run, beside = run;
+    struct dp_plan plan = {0};
     partial.population = beside.population = "p";
     partial.epsilon = beside.epsilon = 20; /* more than adds up */
     partial.laps = 100;
-    partial.prefix = laps_of_two;
-    partial.plan = &event;
+    assert_int_equal(dp_plan_add(&plan, &event, partial.laps, &err), DP_OK);
+    partial.plan = &plan;
     partial.partial = true;
     assert_int_equal(dp_ledger_set_budget(PATH, &budget, &err), 0);
     struct dp_ledger *other = open_run(PATH, &beside);
@@ -1129,6 +1127,7 @@ static void a_partial_run_gets_no_more_than_it_was_opened_with(void **state)
     ledger = open_run(PATH, &beside); /* for others there is room */
     reserve(ledger, &event, 5);
     dp_ledger_free(ledger);
+    dp_plan_free(&plan);
 }
 
 /* A budget after runs begins with what they have cost, added up; one that may go on counts with all of its own budget. */

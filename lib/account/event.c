@@ -16,14 +16,6 @@ struct dp_event dp_event_gaussian(enum dp_sampling sampling, double rate, double
     return event;
 }
 
-struct dp_event dp_event_drawn(double rate, int64_t draws, double contraction, double multiplier)
-{
-    struct dp_event event = dp_event_gaussian(DP_SAMPLING_DRAWN, rate, multiplier, 0);
-    event.draws = draws;
-    event.contraction = contraction;
-    return event;
-}
-
 int dp_event_check(const struct dp_event *event, struct dp_err *err)
 {
     if ((int)event->sampling < 0 || (int)event->sampling >= DP_SAMPLING_COUNT)

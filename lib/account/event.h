@@ -59,9 +59,6 @@ struct dp_charges {
 /* One Gaussian query. */
 struct dp_event dp_event_gaussian(enum dp_sampling sampling, double rate, double multiplier, int64_t epoch_laps);
 
-/* One Gaussian query of the result of so many draws within the lap. */
-struct dp_event dp_event_drawn(double rate, int64_t draws, double contraction, double multiplier);
-
 /* DP_E_RUN and a sentence when the event makes no sense: a number that must be positive and finite and is not, a rate
    outside (0, 1], epochs of no laps, no draws, no query or too many. */
 int dp_event_check(const struct dp_event *event, struct dp_err *err);

@@ -38,7 +38,8 @@ void dp_json_watch(void)
     pthread_once(&watched, watch);
 }
 
-bool dp_json_ran_short(void)
+/* Whether an allocation for JSON has failed in this thread since the last call: what was made since may lack members. */
+static bool has_run_short(void)
 {
     bool was = ran_short;
     ran_short = false;
@@ -49,7 +50,7 @@ char *dp_json_text(const json_t *root, size_t flags)
 {
     dp_json_watch();
     char *text = root != NULL ? json_dumps(root, flags) : NULL;
-    if (!dp_json_ran_short())
+    if (!has_run_short())
         return text;
     free(text);
     return NULL;
@@ -201,7 +202,7 @@ static int write_value(struct writer *w, const json_t *value)
 int dp_json_print(const json_t *root, int indent, FILE *stream, struct dp_err *err)
 {
     struct writer w = {stream, indent, 0};
-    if (root == NULL || dp_json_ran_short() || write_value(&w, root) != 0)
+    if (root == NULL || has_run_short() || write_value(&w, root) != 0)
         return dp_fail(err, DP_E_RUN, "out of memory");
     fputc('\n', stream);
     return DP_OK;

@@ -11,10 +11,6 @@
 /* Lets the functions below know of allocations for JSON that fail. dp_init does it. From any thread, any number of times. */
 void dp_json_watch(void);
 
-/* Whether an allocation for JSON has failed in this thread since the last call: what was made since may lack members. Who
-   writes JSON in another way than by the two functions below asks. */
-bool dp_json_ran_short(void);
-
 /* As json_dumps; NULL too when something that the value was made of ran short of memory. Free it. */
 char *dp_json_text(const json_t *root, size_t flags);
 

@@ -48,7 +48,8 @@ static int choice_index(const char *choices, const char *text)
     return -1;
 }
 
-int dp_option_assign(const struct dp_option *o, void *values, const char *text, struct dp_err *err)
+/* Puts what the text says into the option's member of the struct `values`. DP_E_USAGE: it says no such value. */
+static int assign(const struct dp_option *o, void *values, const char *text, struct dp_err *err)
 {
     char *member = (char *)values + o->offset;
     char range[96];
@@ -127,7 +128,7 @@ static int table_add(struct table *t, const struct dp_option *options, void *val
         t->count++;
         clear(o, values);
         if (o->fallback != NULL) {
-            int rc = dp_option_assign(o, values, o->fallback, err);
+            int rc = assign(o, values, o->fallback, err);
             if (rc != DP_OK)
                 return rc;
         }
@@ -196,7 +197,7 @@ int dp_option_parse(const struct dp_command *command, void *values, void *common
                 index = i;
         if (index < 0)
             return dp_fail(err, DP_E_USAGE, "unknown option (try --help)");
-        rc = dp_option_assign(t.entry[index], t.values[index], optarg, err);
+        rc = assign(t.entry[index], t.values[index], optarg, err);
         if (rc != DP_OK)
             return rc;
         t.given[index] = true;

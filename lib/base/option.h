@@ -54,10 +54,6 @@ enum { DP_PARSE_RUN = 0, DP_PARSE_HELP = 1, DP_PARSE_VERSION = 2 };
 int dp_option_parse(const struct dp_command *command, void *values, void *common, int argc, char **argv, int *first_operand,
                     struct dp_err *err);
 
-/* Puts what the text says, as if it stood behind the option, into its member of the struct `values`. DP_E_USAGE: it says no
-   such value. */
-int dp_option_assign(const struct dp_option *option, void *values, const char *text, struct dp_err *err);
-
 /* Writes the --help page. */
 void dp_option_help(const struct dp_command *command, FILE *stream);
 

@@ -47,9 +47,8 @@ struct dp_schema {
     json_t *private_preprocessing; /* list of words */
 };
 
-/* Both leave *schema freeable with dp_schema_free. */
+/* Leaves *schema freeable with dp_schema_free. */
 int dp_schema_load(struct dp_schema *schema, const char *path, struct dp_err *err);
-int dp_schema_parse(struct dp_schema *schema, const json_t *root, const char *path, struct dp_err *err);
 void dp_schema_free(struct dp_schema *schema);
 
 /* Fills s->class from "3" (the classes are 0, 1 and 2) or from a list of names, "-1,1". */

@@ -68,9 +68,11 @@ static int add_entry(const struct dp_ledger_limit *limit, struct dp_ledger_costs
     return DP_OK;
 }
 
-int dp_ledger_limit_spent(const struct dp_ledger_book *book, const struct dp_ledger_limit *limit, struct dp_ledger_costs *costs,
-                          const struct dp_ledger_entry *except, const struct dp_event *event, double spent[DP_LEDGER_ORDERS],
-                          struct dp_err *err)
+/* spent[i]: what all runs that the limit binds have spent at its order i, rounded up; of `except` (may be NULL) without that
+   event, or without all of them where event is NULL. */
+static int add_spent(const struct dp_ledger_book *book, const struct dp_ledger_limit *limit, struct dp_ledger_costs *costs,
+                     const struct dp_ledger_entry *except, const struct dp_event *event, double spent[DP_LEDGER_ORDERS],
+                     struct dp_err *err)
 {
     size_t terms = 0;
     int rc = DP_OK;
@@ -86,7 +88,8 @@ int dp_ledger_limit_spent(const struct dp_ledger_book *book, const struct dp_led
     return rc;
 }
 
-double dp_ledger_limit_room(const struct dp_ledger_limit *limit, size_t i)
+/* What the runs may spend at order i. */
+static double room_at(const struct dp_ledger_limit *limit, size_t i)
 {
     double room = limit->epsilon - limit->before_epsilon;
     return room - dp_rdp_penalty(limit->order[i].order, limit->order[i].delta);
@@ -132,7 +135,8 @@ struct dp_ledger_added dp_ledger_limit_added(const struct dp_ledger_book *book, 
     return sum;
 }
 
-struct dp_ledger_added dp_ledger_limit_to_add(const struct dp_ledger_limit *limit)
+/* How much there may be of what addition counts. */
+static struct dp_ledger_added to_add(const struct dp_ledger_limit *limit)
 {
     struct dp_ledger_added all = {.epsilon = limit->epsilon - limit->before_epsilon,
                                   .delta = limit->delta - limit->before_delta};
@@ -153,16 +157,16 @@ static bool within(double sum, double all)
 bool dp_ledger_limit_adds(const struct dp_ledger_book *book, const struct dp_ledger_limit *limit,
                           const struct dp_ledger_entry *self)
 {
-    struct dp_ledger_added sum = dp_ledger_limit_added(book, limit, self), all = dp_ledger_limit_to_add(limit);
+    struct dp_ledger_added sum = dp_ledger_limit_added(book, limit, self), all = to_add(limit);
     return within(sum.epsilon, all.epsilon) && within(sum.delta, all.delta);
 }
 
 int dp_ledger_limit_epsilon(const struct dp_ledger_book *book, const struct dp_ledger_limit *limit,
                             struct dp_ledger_costs *costs, struct dp_ledger_counted *counted, struct dp_err *err)
 {
-    struct dp_ledger_added sum = dp_ledger_limit_added(book, limit, NULL), all = dp_ledger_limit_to_add(limit);
+    struct dp_ledger_added sum = dp_ledger_limit_added(book, limit, NULL), all = to_add(limit);
     double spent[DP_LEDGER_ORDERS];
-    int rc = dp_ledger_limit_spent(book, limit, costs, NULL, NULL, spent, err);
+    int rc = add_spent(book, limit, costs, NULL, NULL, spent, err);
     *counted = (struct dp_ledger_counted){.epsilon = (double)INFINITY};
     if (sum.runs == 0 || within(sum.delta, all.delta))
         *counted = (struct dp_ledger_counted){limit->before_epsilon + sum.epsilon, 0, sum.delta};
@@ -186,7 +190,7 @@ int dp_ledger_limit_laps(const struct dp_ledger_book *book, const struct dp_ledg
         return DP_OK;
     if (dp_ledger_limit_adds(book, limit, self))
         return DP_OK;
-    int rc = dp_ledger_limit_spent(book, limit, costs, self, event, others, err);
+    int rc = add_spent(book, limit, costs, self, event, others, err);
     *affords = 0;
     for (size_t e = 0; e < self->events; e++)
         if (dp_event_same(&self->event[e].event, event))
@@ -198,7 +202,7 @@ int dp_ledger_limit_laps(const struct dp_ledger_book *book, const struct dp_ledg
         while (rc == DP_OK && all - none > 1) {
             int64_t middle = none + (all - none) / 2;
             double cost = (others[i] + (double)dp_event_times(event, own + middle) * r) * (1 + 0x1p-50);
-            if (cost <= dp_ledger_limit_room(limit, i))
+            if (cost <= room_at(limit, i))
                 none = middle;
             else
                 all = middle;
@@ -222,7 +226,7 @@ static int fits(const struct dp_ledger_limit *limit, struct dp_ledger_costs *cos
             rc = cost_of(costs, &charges.charge[c].event, limit->order[i].order, &r, err);
             sum += times > 0 ? (double)times * r : 0;
         }
-        *yes = sum * (1 + (double)(charges.count + 8) * 0x1p-52) <= dp_ledger_limit_room(limit, i);
+        *yes = sum * (1 + (double)(charges.count + 8) * 0x1p-52) <= room_at(limit, i);
     }
     dp_charges_free(&charges);
     return rc;
@@ -238,7 +242,7 @@ int dp_ledger_limit_run(const struct dp_ledger_book *book, const struct dp_ledge
     *affords = run->laps;
     if (!dp_ledger_limit_binds(book, limit, self))
         return DP_OK;
-    int rc = dp_ledger_limit_spent(book, limit, costs, self, NULL, others, err);
+    int rc = add_spent(book, limit, costs, self, NULL, others, err);
     if (rc == DP_OK)
         rc = fits(limit, costs, others, run, run->laps, &yes, err);
     if (rc == DP_OK && yes)
@@ -264,7 +268,7 @@ static int filter_fits(const struct dp_ledger_limit *limit, const double spent[D
     for (size_t i = 0; rc == DP_OK && i < limit->orders && !*yes; i++) {
         double rho;
         rc = dp_ledger_rdp(charges, limit->order[i].order, &rho, err);
-        *yes = (spent[i] + rho) * (1 + 0x1p-48) <= dp_ledger_limit_room(limit, i);
+        *yes = (spent[i] + rho) * (1 + 0x1p-48) <= room_at(limit, i);
     }
     return rc;
 }
@@ -280,7 +284,7 @@ static int filter_fitting(const struct dp_ledger_book *book, const struct dp_led
     struct dp_answer answer = {0};
     double spent[DP_LEDGER_ORDERS], low = 1, high = most;
     bool yes = false;
-    int rc = dp_ledger_limit_spent(book, limit, &costs, self, NULL, spent, err);
+    int rc = add_spent(book, limit, &costs, self, NULL, spent, err);
     if (rc == DP_OK)
         rc = dp_plan_charges(run->plan, run->laps, &charges, err);
     /* high fits, low does not. */
@@ -307,7 +311,7 @@ int dp_ledger_limit_fitting(const struct dp_ledger_book *book, const struct dp_l
                             const struct dp_ledger_entry *self, const struct dp_ledger_run *run, double *epsilon,
                             struct dp_err *err)
 {
-    struct dp_ledger_added sum = dp_ledger_limit_added(book, limit, NULL), all = dp_ledger_limit_to_add(limit);
+    struct dp_ledger_added sum = dp_ledger_limit_added(book, limit, NULL), all = to_add(limit);
     bool unused = dp_ledger_limit_unused(book, limit);
     double filtered = 0;
     *epsilon = 0;

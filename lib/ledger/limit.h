@@ -30,15 +30,6 @@ struct dp_ledger_costs {
 };
 void dp_ledger_costs_free(struct dp_ledger_costs *costs);
 
-/* spent[i]: what all runs that the limit binds have spent at its order i, rounded up; of `except` (may be NULL) without that
-   event, or without all of them where event is NULL. */
-int dp_ledger_limit_spent(const struct dp_ledger_book *book, const struct dp_ledger_limit *limit, struct dp_ledger_costs *costs,
-                          const struct dp_ledger_entry *except, const struct dp_event *event, double spent[DP_LEDGER_ORDERS],
-                          struct dp_err *err);
-
-/* What the runs may spend at order i. */
-double dp_ledger_limit_room(const struct dp_ledger_limit *limit, size_t i);
-
 /* Whether the limit is one on the run: the run is on its population, and the limit did not begin with what that has cost. */
 bool dp_ledger_limit_binds(const struct dp_ledger_book *book, const struct dp_ledger_limit *limit,
                            const struct dp_ledger_entry *entry);
@@ -56,11 +47,9 @@ struct dp_ledger_added {
     double epsilon, delta;
 };
 
-/* What addition counts: all runs that the limit binds and that have spent something, and self (may be NULL) in any case; and how
-   much there may be of it. */
+/* What addition counts: all runs that the limit binds and that have spent something, and self (may be NULL) in any case. */
 struct dp_ledger_added dp_ledger_limit_added(const struct dp_ledger_book *book, const struct dp_ledger_limit *limit,
                                              const struct dp_ledger_entry *self);
-struct dp_ledger_added dp_ledger_limit_to_add(const struct dp_ledger_limit *limit);
 
 /* Whether it is within the limit: then addition admits all of self. */
 bool dp_ledger_limit_adds(const struct dp_ledger_book *book, const struct dp_ledger_limit *limit,

@@ -128,11 +128,6 @@ int64_t dp_gaussian_exact(const struct dp_key *key, enum dp_purpose purpose, uin
     return negative ? -k : k;
 }
 
-void dp_gaussian_forget(void)
-{
-    mpfr_free_cache2(MPFR_FREE_LOCAL_CACHE);
-}
-
 int dp_gaussian_draw(const struct dp_key *key, enum dp_purpose purpose, uint64_t lap, uint64_t first, double scale,
                      int64_t *out, size_t count)
 {
@@ -159,6 +154,6 @@ int dp_gaussian_draw(const struct dp_key *key, enum dp_purpose purpose, uint64_t
         j += take;
     }
     if (slow)
-        dp_gaussian_forget();
+        mpfr_free_cache2(MPFR_FREE_LOCAL_CACHE);
     return 0;
 }

@@ -261,29 +261,6 @@ double dp_loss_conjugate(enum dp_loss loss, double width, double y, double alpha
     return NAN;
 }
 
-double dp_loss_feasible(enum dp_loss loss, double width, double y, double alpha)
-{
-    switch (loss) {
-    case DP_LOSS_SQUARED:
-        return alpha;
-    case DP_LOSS_HINGE:
-    case DP_LOSS_SMOOTH_HINGE:
-        return y * clamp(y * alpha, 0.0, 1.0);
-    case DP_LOSS_LOGISTIC:
-        return y * clamp(y * alpha, DP_LOGISTIC_MARGIN, 1.0 - DP_LOGISTIC_MARGIN);
-    case DP_LOSS_HUBER:
-        return clamp(alpha, -width, width);
-    default:
-        break;
-    }
-    return NAN;
-}
-
-double dp_dual_objective(enum dp_loss loss, double width, double y, double alpha, double u, double s, double zeta)
-{
-    return dp_loss_conjugate(loss, width, y, alpha + zeta) + u * zeta + 0.5 * s * zeta * zeta;
-}
-
 /* Newton on G in b = y (alpha + zeta), whose derivative is ln(b/(1−b)) + y u + s (b − y alpha). */
 static double logistic_newton(double b_alpha, double yu, double s, int steps)
 {

@@ -137,17 +137,12 @@ double dp_loss_slope_rounding(enum dp_loss loss, double width, size_t outputs);
 /* l*(y, −alpha); INFINITY outside its domain. */
 double dp_loss_conjugate(enum dp_loss loss, double width, double y, double alpha);
 
-/* The point of the dual's domain nearest to alpha: the constraints of appendix A.2. For the logistic loss b is kept
-   DP_LOGISTIC_MARGIN away from 0 and 1, where its dual has no derivative. */
-double dp_loss_feasible(enum dp_loss loss, double width, double y, double alpha);
 #define DP_LOGISTIC_MARGIN 1e-3
-
-/* N times the subproblem of DP-SCD (eq. 8), without its constant:
- *   G(zeta) = l*(y, −(alpha + zeta)) + u zeta + (s/2) zeta²,   u = x·v/(lambda N),  s = sigma' ‖x‖²/(lambda N) ≥ 0. */
-double dp_dual_objective(enum dp_loss loss, double width, double y, double alpha, double u, double s, double zeta);
-
-/* The zeta that minimises G: in closed form, and for the logistic loss by `newton` steps from the feasible point nearest
-   to alpha (newton = 1 is the paper's; more converge to the minimiser, each kept inside the domain). */
+/* The zeta that minimises N times the subproblem of DP-SCD (eq. 8), without its constant,
+ *   G(zeta) = l*(y, −(alpha + zeta)) + u zeta + (s/2) zeta²,   u = x·v/(lambda N),  s = sigma' ‖x‖²/(lambda N) ≥ 0:
+ * in closed form, and for the logistic loss by `newton` steps (newton = 1 is the paper's; more converge to the minimiser, each
+ * kept inside the domain). They begin at the point nearest to alpha where b = y alpha is DP_LOGISTIC_MARGIN away from 0 and 1,
+ * because the dual has no derivative there. */
 double dp_dual_update(enum dp_loss loss, double width, double y, double alpha, double u, double s, int newton);
 
 /* The same to the bit of `count` rows: zeta[i], of y[i], alpha[i], u[i] and s[i]. zeta is none of these. */

@@ -19,23 +19,6 @@ static double raised(double sum, size_t n)
     return sum * (1 + (double)(n + 8) * DBL_EPSILON);
 }
 
-void dp_compose_basic(const struct dp_guarantee *steps, size_t n, double *epsilon, double *delta)
-{
-    *epsilon = INFINITY;
-    *delta = 1;
-    if (!valid(steps, n))
-        return;
-    double sum = 0, lost = 0;
-    for (size_t i = 0; i < n; i++) {
-        if (steps[i].times == 0)
-            continue;
-        sum += (double)steps[i].times * steps[i].epsilon;
-        lost += (double)steps[i].times * steps[i].delta;
-    }
-    *epsilon = raised(sum, n);
-    *delta = fmin(1, raised(lost, n));
-}
-
 double dp_compose_advanced(const struct dp_guarantee *steps, size_t n, double delta)
 {
     if (!valid(steps, n) || !(delta >= 0 && delta < 1))

@@ -14,14 +14,11 @@ struct dp_guarantee {
     int64_t times;
 };
 
-/* *epsilon = Σ ε_t, *delta = Σ δ_t at most 1. Out of range or NaN: +infinity and 1. */
-void dp_compose_basic(const struct dp_guarantee *steps, size_t n, double *epsilon, double *delta);
-
 /* The extended advanced composition: δ = 1 − (1 − slack) Π (1 − δ_t) is given, slack solved for, and
      ε = min{ Σ ε_t,  K + √(2 S ln(1/slack)),  K + √(2 S ln(e + √S/slack)) },
      K = Σ ε_t (e^{ε_t} − 1)/(e^{ε_t} + 1),   S = Σ ε_t²            ([KOV] Theorem 3.5).
    Σ ε_t alone where delta is 0 and so is every δ_t; +infinity where delta is not above 1 − Π(1 − δ_t) by more
-   than the rounding (dp_compose_basic is for that), or out of range. */
+   than the rounding, or out of range. */
 double dp_compose_advanced(const struct dp_guarantee *steps, size_t n, double delta);
 
 #endif

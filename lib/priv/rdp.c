@@ -227,12 +227,11 @@ double dp_rdp_penalty_published(double order, double delta)
     return dp_upward(-log(delta) / (order - 1));
 }
 
-static double smallest(const double *orders, const double *rdp, size_t n, double delta, double *order,
-                       double (*penalty)(double, double))
+double dp_rdp_epsilon(const double *orders, const double *rdp, size_t n, double delta, double *order)
 {
     double best = INFINITY, at = NAN;
     for (size_t i = 0; i < n; i++) {
-        double epsilon = rdp[i] + penalty(orders[i], delta);
+        double epsilon = rdp[i] + dp_rdp_penalty(orders[i], delta);
         if (epsilon < best) {
             best = epsilon;
             at = orders[i];
@@ -241,14 +240,4 @@ static double smallest(const double *orders, const double *rdp, size_t n, double
     if (order != NULL)
         *order = at;
     return best > 0 ? dp_upward(best) : 0;
-}
-
-double dp_rdp_epsilon(const double *orders, const double *rdp, size_t n, double delta, double *order)
-{
-    return smallest(orders, rdp, n, delta, order, dp_rdp_penalty);
-}
-
-double dp_rdp_epsilon_published(const double *orders, const double *rdp, size_t n, double delta, double *order)
-{
-    return smallest(orders, rdp, n, delta, order, dp_rdp_penalty_published);
 }

@@ -55,11 +55,8 @@ double dp_rdp_epsilon(const double *orders, const double *rdp, size_t n, double 
 /* What dp_rdp_epsilon adds to r(α); precomputed where one δ is asked about often. Rounded up. */
 double dp_rdp_penalty(double order, double delta);
 
-/* The conversion of the published accountants: ε = min_α r(α) + ln(1/δ)/(α − 1) ([M17] Proposition 3;
-   Proposition 1 of the papers). Never smaller than dp_rdp_epsilon. */
-double dp_rdp_epsilon_published(const double *orders, const double *rdp, size_t n, double delta, double *order);
-
-/* The published counterpart of dp_rdp_penalty. */
+/* The penalty of the published accountants, ln(1/δ)/(α − 1) ([M17] Proposition 3; Proposition 1 of the papers). Never smaller
+   than dp_rdp_penalty. */
 double dp_rdp_penalty_published(double order, double delta);
 
 #endif

@@ -8,7 +8,8 @@
 
 #define SHORT_VALUES 4
 
-json_t *dp_json_real(double value)
+/* A number as JSON; JSON has no NaN and no infinity: they become the strings "NaN", "Infinity" and "-Infinity". */
+static json_t *real(double value)
 {
     if (isnan(value))
         return json_string("NaN");
@@ -21,9 +22,9 @@ static json_t *element(const struct dp_array *a, size_t i)
 {
     switch (a->dtype) {
     case DP_F32:
-        return dp_json_real((double)((const float *)a->data)[i]);
+        return real((double)((const float *)a->data)[i]);
     case DP_F64:
-        return dp_json_real(((const double *)a->data)[i]);
+        return real(((const double *)a->data)[i]);
     case DP_I32:
         return json_integer(((const int32_t *)a->data)[i]);
     case DP_I64:
@@ -61,7 +62,7 @@ static json_t *record_json(const struct dp_record *record)
             continue;
         struct dp_record_value value = dp_record_get(record, m);
         bad |= json_object_set_new(root, dp_record_key(m),
-                                   value.type == DP_T_REAL  ? dp_json_real(value.real)
+                                   value.type == DP_T_REAL  ? real(value.real)
                                    : value.type == DP_T_INT ? json_integer(value.whole)
                                                             : json_string(value.text));
     }
@@ -90,7 +91,7 @@ static json_t *value_json(const struct dp_value *v, enum dp_type type, bool labe
     case DP_T_INT:
         return json_integer(v->u.whole);
     case DP_T_REAL:
-        return dp_json_real(v->u.real);
+        return real(v->u.real);
     case DP_T_BOOL:
         return json_boolean(v->u.flag);
     case DP_T_TEXT:

@@ -8,10 +8,6 @@
 #include "base/json.h"
 #include "wire/frame.h"
 
-/* A number as JSON; JSON has no NaN and no infinity: they become the strings "NaN", "Infinity" and
- * "-Infinity". */
-json_t *dp_json_real(double value);
-
 /* The frame as an object: kind, for a lap its number, label and records, then the fields in the
    order of wire/schema.h. An array is {"dtype", "shape", "values"}, values in C order; unless `full` only the
    first four, and "more" says how many there are besides. Class names are an array of strings. NULL when memory is short; the

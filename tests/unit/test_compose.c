@@ -6,23 +6,6 @@
 
 #include "priv/compose.h"
 
-static void basic(void **state)
-{
-    (void)state;
-    const struct dp_guarantee steps[] = {{0.5, 1e-6, 3}, {0.25, 0, 4}, {7, 0.9, 0}};
-    double epsilon, delta;
-    dp_compose_basic(steps, 3, &epsilon, &delta);
-    assert_true(epsilon >= 2.5 && epsilon < 2.5 * (1 + 1e-14));
-    assert_true(delta >= 3e-6 && delta < 3e-6 * (1 + 1e-14));
-    const struct dp_guarantee bad[] = {{NAN, 0, 1}}, worse[] = {{1, -1, 1}}, certain[] = {{1, 0.6, 2}};
-    dp_compose_basic(bad, 1, &epsilon, &delta);
-    assert_true(isinf(epsilon) && delta == 1);
-    dp_compose_basic(worse, 1, &epsilon, &delta);
-    assert_true(isinf(epsilon) && delta == 1);
-    dp_compose_basic(certain, 1, &epsilon, &delta);
-    assert_true(delta == 1);
-}
-
 /* T equal steps of (ε, δ₀), written out. */
 static void advanced_formula(void **state)
 {
@@ -77,7 +60,6 @@ static void claims_hold_for_the_worst_mechanism(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(basic),
         cmocka_unit_test(advanced_formula),
         cmocka_unit_test(claims_hold_for_the_worst_mechanism),
     };

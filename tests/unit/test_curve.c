@@ -1,5 +1,6 @@
 /* Which Rényi curve an event gets: that of the file which knows its kind. */
 #include "unit.h"
+#include "drawn_event.h"
 
 #include <math.h>
 
@@ -105,11 +106,11 @@ static void one_query_on_a_sample(void **state)
     struct dp_drawn_law law;
     dp_drawn_law(&(struct dp_drawn){0.1, 300, 0.97}, &law);
     dp_rdp_drawn(&law, 2, orders, N, r);
-    is(dp_event_drawn(0.1, 300, 0.97, 2), r);
+    is(drawn_event(0.1, 300, 0.97, 2), r);
     /* Draws that are certain contract, too. */
     dp_drawn_law(&(struct dp_drawn){1, 300, 0.97}, &law);
     dp_rdp_drawn(&law, 2, orders, N, r);
-    is(dp_event_drawn(1, 300, 0.97, 2), r);
+    is(drawn_event(1, 300, 0.97, 2), r);
     double sampled = dp_pure_sampled(0.1, 0.3);
     dp_rdp_pure(sampled, orders, N, r);
     is(event_of(DP_SAMPLING_REPLACED, 1, pure, pure), r);

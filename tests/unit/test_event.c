@@ -1,6 +1,7 @@
 /* Events, charges and plans: what is written reads back, what makes no sense is refused, buckets never flatter. */
 #include "ledger/charge_json.h"
 #include "unit.h"
+#include "drawn_event.h"
 
 #include <jansson.h>
 #include <math.h>
@@ -33,9 +34,9 @@ static void every_kind_reads_back(void **state)
         {dp_event_gaussian(DP_SAMPLING_SHUFFLED, 0.1, 3, 10), 25},
         {dp_event_gaussian(DP_SAMPLING_VISIBLE, 0.01, 7, 0), 3},
         {dp_event_gaussian(DP_SAMPLING_STREAM, 1, 3, 0), 1000000000000},
-        {dp_event_drawn(0.01, 1000000, 0.999, 7), 1},
-        {dp_event_drawn(0.01, 1000000, 1 / 3.0, 7), 1},
-        {dp_event_drawn(0.01, 1000001, 0.999, 7), 1},
+        {drawn_event(0.01, 1000000, 0.999, 7), 1},
+        {drawn_event(0.01, 1000000, 1 / 3.0, 7), 1},
+        {drawn_event(0.01, 1000001, 0.999, 7), 1},
         {{.sampling = DP_SAMPLING_POISSON,
           .rate = 0.5,
           .queries = 4,

@@ -16,7 +16,7 @@ struct problem {
 static double objective(double zeta, void *context)
 {
     const struct problem *p = context;
-    return dp_dual_objective(p->loss, p->width, p->y, p->alpha, p->u, p->s, zeta);
+    return dp_loss_conjugate(p->loss, p->width, p->y, p->alpha + zeta) + p->u * zeta + 0.5 * p->s * zeta * zeta;
 }
 
 /* The minimiser on [low, high] by Brent, to about 1e-8 (the square root of the precision). */
@@ -100,7 +100,7 @@ static void logistic_takes_one_newton_step(void **state)
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
     for (int i = 0; i < 500; i++) {
         struct problem p = random_problem(rng, DP_LOSS_LOGISTIC);
-        double start = dp_loss_feasible(p.loss, p.width, p.y, p.alpha) - p.alpha;
+        double start = p.y * fmin(fmax(p.y * p.alpha, DP_LOGISTIC_MARGIN), 1 - DP_LOGISTIC_MARGIN) - p.alpha;
         double b = p.y * (p.alpha + start), h = 1e-5 * fmin(b, 1 - b);
         double up = objective(start + h, &p), middle = objective(start, &p), down = objective(start - h, &p);
         double step = -(up - down) / (2 * h) / ((up - 2 * middle + down) / (h * h));

@@ -259,9 +259,8 @@ static void conversion(void **state)
     assert_true(order == 2);
     assert_near(dp_rdp_epsilon(orders, rdp, 2, 1e-5, &order), 3 + log(0.75) - (log(1e-5) + log(4)) / 3, 1e-13);
     assert_true(order == 4);
-    assert_near(dp_rdp_epsilon_published(orders, rdp, 1, 1e-5, NULL), 0.1 - log(1e-5), 1e-13);
-    assert_near(dp_rdp_epsilon_published(orders, rdp, 2, 1e-5, &order), 3 - log(1e-5) / 3, 1e-13);
-    assert_true(order == 4);
+    assert_near(dp_rdp_penalty_published(2, 1e-5), -log(1e-5), 1e-13);
+    assert_near(dp_rdp_penalty_published(4, 1e-5), -log(1e-5) / 3, 1e-13);
     const double nothing[] = {0, 0}, everything[] = {INFINITY, INFINITY};
     assert_true(dp_rdp_epsilon(orders, nothing, 2, 0.5, NULL) == 0);
     assert_true(isinf(dp_rdp_epsilon(orders, everything, 2, 1e-5, NULL)));

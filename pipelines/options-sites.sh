@@ -89,7 +89,7 @@ limit_site() {
     fi
 }
 
-# work PIPELINE: that of a site, until the gate ends the run
+# work PIPELINE: runs the pipeline of a site until the gate ends the run
 work() {
     set -- "${port[@]}" --shard "$shard" --exec "$exec" ${seed:+--allow-seeded} ${checkpoint:+--checkpoint "$checkpoint"} \
         ${checkpoint_every:+--checkpoint-every "$checkpoint_every"} -- "$(without_holes "$1")"

@@ -165,6 +165,16 @@ loss_of() {
 # laps_of ITEMS: how many laps of --batch make --epochs passes over so many rows or columns
 laps_of() { awk "BEGIN { laps = $epochs * $1 / $batch; print int(laps) + (laps > int(laps)) }"; }
 
+# words_of OPTION…: those that are given, as words for a command, in $words
+words_of() {
+    local option word
+    words=()
+    for option; do
+        word=${option//-/_}
+        [ -z "${!word}" ] || if [ -n "${metavar[$word]}" ]; then words+=("--$option" "${!word}"); else words+=("--$option"); fi
+    done
+}
+
 # quote WORD: as one word for sh, which does not know the $'...' of bash
 quote() {
     local mark="'" escaped="'\\''"
@@ -174,7 +184,7 @@ quote() {
     esac
 }
 
-# in_text WORD: quoted for the text of a pipeline, in which runs of blanks mean nothing (see loop): two blanks of the word have quotes between
+# in_text WORD: quoted for the text of a pipeline. without_holes() shortens runs of blanks there, so two blanks of the word get quotes between them
 in_text() {
     local word
     word=$(quote "$1")
@@ -201,7 +211,7 @@ show() {
     printf '\n'
 }
 
-# without_holes PIPELINE: a line that goes on in the next one of a script has kept the indent of that
+# without_holes PIPELINE: a backslash at the end of a line in double quotes joins it to the next line and keeps its indent
 without_holes() { sed -E 's/([^ ]) {9,}/\1 /g' <<< "$1"; }
 
 # loop [dp-loop options] PIPELINE: with -o only the model is written, without it the stream of models.
@@ -212,7 +222,6 @@ loop() {
 
 # run_loop WORD…: dp-loop, with what every run has
 run_loop() {
-    local status=0
     set -- ${checkpoint:+--checkpoint "$checkpoint"} ${checkpoint_every:+--checkpoint-every "$checkpoint_every"} \
         ${resume:+--resume "$resume"} "$@"
     if [ -n "$plan" ]; then set -- --plan "$plan" "$@"; else set -- --laps "$laps" "$@"; fi
@@ -221,12 +230,18 @@ run_loop() {
     if [ -n "$print" ]; then
         show dp-loop "$@"
     elif [ -n "$model" ]; then
-        attend "$@" > /dev/null || status=$?
-        case $status in 0 | 3) spent ;; esac
-        exit $status
+        run_model "$@"
     else
         exec dp-loop "$@"
     fi
+}
+
+# run_model WORD…: dp-loop, and what the model cost
+run_model() {
+    local status=0
+    attend "$@" > /dev/null || status=$?
+    case $status in 0 | 3) spent ;; esac
+    exit $status
 }
 
 # attend WORD…: dp-loop, which also gets the signals that are sent to this script. In the foreground the shell would die of them at once, or
@@ -246,12 +261,18 @@ attend() {
     return $status
 }
 
+# whose: the unit of privacy of the data set
+whose() {
+    if dp-info --get rows_per_person "$data" > /dev/null 2>&1; then echo 'that is for all rows of a person together'; else echo 'one row is taken for one person'; fi
+}
+
 # spent: what the model says of itself, in one line
 spent() {
     local cost laps
     laps=$(dp-info --get lap "$model" 2> /dev/null) || return 0 # the budget did not pay for a lap
     cost=$(dp-info "$model" | sed -n 's/^privacy: //; s/^none, it was/not private,/; T; p')
-    say "$cost${seed:+ (seeded: not private)}; $laps lap$([ "$laps" = 1 ] || echo s); the model is in $model"
+    [[ $cost = 'not private'* ]] || cost+="${seed:+ (seeded: not private)}${data:+; $(whose)}"
+    say "$cost; $laps lap$([ "$laps" = 1 ] || echo s); the model is in $model"
 }
 
 if ! command -v dp-loop > /dev/null; then

@@ -22,12 +22,18 @@ printed() { dpline fit small.dp --print -q "$@" | tr -s ' \n' ' '; }
     for epsilon in 0 -1 one 1e 0x1; do
         complains 2 "dpline fit: --epsilon: must be a number > 0, got '$epsilon'" dpline fit small.dp --epsilon $epsilon
     done
-    for delta in 0 1 2 -1e-5; do
-        complains 2 "dpline fit: --delta: must be a number > 0 and < 1, got '$delta'" dpline fit small.dp --delta $delta
+    for delta in 0 -1e-5; do
+        complains 2 "dpline fit: --delta: must be a number > 0, got '$delta'" dpline fit small.dp --delta $delta
     done
-    complains 2 "dpline fit: --loss: must be one of squared|logistic|smooth-hinge|huber|huberised-hinge|softmax, got 'hinge'" \
+    for delta in 1 2; do complains 2 "dp-fit: --delta: must be > 0 and < 1, got $delta" dpline fit small.dp --delta $delta; done
+    complains 2 "dp-fit: --loss: must be one of squared|logistic|smooth-hinge|huber|huberised-hinge|softmax, got 'hinge'" \
         dpline fit small.dp --loss hinge
-    complains 2 "dp-account sigma: --adjacency: must be one of null-record|replace-one|null, got 'nobody'" dpline fit small.dp --adjacency nobody
+    complains 2 "dp-fit: --adjacency: must be one of null-record|replace-one, got 'nobody'" dpline fit small.dp --adjacency nobody
+    complains 2 "dp-fit: expected one data set" dp-fit
+    complains 2 "dp-fit: expected one data set" dp-fit small.dp test.dp
+    run dp-fit small.dp -q -o small.model
+    assert_line --index 0 "# 2000 rows, 8 columns, 2 classes: logistic; epsilon 1, delta 1e-4, the largest power of ten below 1 / rows^1.1"
+    assert_equal "$(sed 1d <<< "$output")" "$(cat operand)"
     [ ! -e small.model ] && [ ! -e small.dp/ledger ]
 }
 
@@ -46,7 +52,7 @@ printed() { dpline fit small.dp --print -q "$@" | tr -s ' \n' ' '; }
     printf 'age,job\n1,2\n' > people.csv
     cp people.csv people.tsv
     cp people.csv "a table.arff"
-    complains 1 "dpline fit: people.csv is a file, not a data set; write down what its columns mean (a first schema is made of the rows: put in what is known
+    complains 1 "dp-fit: people.csv is a file, not a data set; write down what its columns mean (a first schema is made of the rows: put in what is known
 without them), and import it:
   dp-import csv --header --infer-schema people.json people.csv   # --header: the first line has the names
   dp-import csv --schema people.json --split 0.8 -o people.dp --test people-test.dp people.csv" dpline fit people.csv
@@ -54,15 +60,15 @@ without them), and import it:
     run dpline fit people.tsv.gz
     assert_failure 1
     assert_line "  dp-import tsv --schema people.json --split 0.8 -o people.dp --test people-test.dp people.tsv.gz"
-    complains 1 "dpline fit: a table.arff is a file, not a data set; import it:
+    complains 1 "dp-fit: a table.arff is a file, not a data set; import it:
   dp-import arff --split 0.8 -o 'a table.dp' --test 'a table-test.dp' 'a table.arff'" dpline fit "a table.arff"
-    complains 1 "dp-info: cannot open gone.dp: No such file or directory" dpline fit gone.dp
+    complains 1 "dp-fit: cannot open gone.dp: No such file or directory" dpline fit gone.dp
     mkdir empty.dp
-    complains 1 "dp-info: cannot open empty.dp/dataset.json: not a data set (see dp-import)" dpline fit empty.dp
+    complains 1 "dp-fit: cannot open empty.dp/dataset.json: not a data set (see dp-import)" dpline fit empty.dp
     sgd.sh --data small.dp --epochs 1 -q -o model
-    complains 1 "dpline fit: model is a model, and what is needed is the data set to train on (dp-predict model DATA applies a model)" dpline fit model
+    complains 1 "dp-fit: model is a model, and what is needed is the data set to train on (dp-predict model DATA applies a model)" dpline fit model
     rm small.dp/y.npy
-    complains 1 "dp-info: cannot open small.dp/y.npy: No such file or directory" dpline fit small.dp
+    complains 1 "dp-fit: cannot open small.dp/y.npy: No such file or directory" dpline fit small.dp
 }
 
 @test "fit: a model that is there already is not overwritten unless it is named" {
@@ -243,10 +249,10 @@ EOF
 
 @test "fit: what cannot work is refused before anything is spent, with what would help" {
     dp-synth classification --rows 20 --cols 4 -o few.dp -q
-    complains 1 "dpline fit: few.dp has 20 rows, which are too few to hide one of them: 100 would do for 2 classes" dpline fit few.dp --epsilon 100
+    complains 1 "dp-fit: 20 rows are too few to hide one of them: for 2 classes there must be 100" dpline fit few.dp --epsilon 100
     dp-synth classification --rows 2000 --cols 4 --classes 1000 -o many.dp -q
-    complains 1 "dpline fit: many.dp has 2000 rows, which are too few to hide one of them: 50000 would do for 1000 classes" dpline fit many.dp
-    complains 3 "dpline fit: epsilon 0.01 at delta 1e-5 does not pay for one useful lap over 2000 rows of 8 columns; epsilon 0.016 would, and so would 3000 rows" \
+    complains 1 "dp-fit: 2000 rows are too few to hide one of them: for 1000 classes there must be 50000" dpline fit many.dp
+    complains 3 "dp-fit: epsilon 0.01 at delta 1e-05 does not pay for one useful lap over 2000 rows of 8 columns; epsilon 0.016 would, and so would 3000 rows" \
         dpline fit small.dp --epsilon 0.01 --delta 1e-5
     dpline fit small.dp --epsilon 0.016 --delta 1e-5 --print -q > print
     [ ! -e small.dp/ledger ] && [ ! -e many.dp/ledger ]

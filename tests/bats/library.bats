@@ -194,7 +194,7 @@ END
     ln -s moved/usr/bin/dp-sgd.sh mine
     PATH=/usr/bin:/bin run ./mine --data small.dp --epochs 1 -o model
     assert_success
-    assert_line --regexp '^mine: epsilon (1|0.9999[0-9]*), delta 1e-05; 4 laps; the model is in model$'
+    assert_line --regexp '^mine: epsilon (1|0.9999[0-9]*), delta 1e-05; one row is taken for one person; 4 laps; the model is in model$'
     # where dpline is not
     mkdir alone && cp moved/usr/share/dpline/pipelines/{scd,options}.sh alone/
     PATH=/usr/bin:/bin complains 2 'scd.sh: dp-loop is not in PATH' alone/scd.sh --data small.dp

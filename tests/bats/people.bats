@@ -362,7 +362,7 @@ runs() { grep -c '"kind":"open"' "$1"; }
 @test "fit says that it trains on rows that were held out for tests" {
     import people.dp people.csv --split 0.5 --test people-test.dp
     dpline fit people-test.dp --epsilon 0.5 -o model 2> said
-    grep -qx 'dpline fit: warning: people-test.dp has the rows that were held out for tests: a model that is trained on them cannot be tested on them' said
+    grep -qx 'dp-fit: warning: people-test.dp has the rows that were held out for tests: a model that is trained on them cannot be tested on them' said
     dpline fit people.dp --epsilon 0.5 -o model 2> said
     ! grep -q 'warning' said
 }

@@ -119,15 +119,15 @@ END
     # shellcheck disable=SC2086
     {
         said=$(scd.sh $small -o model 2>&1)
-        assert_regex "$said" '^scd.sh: epsilon (1|0.9999[0-9]*), delta 1e-05; 2 laps; the model is in model$'
+        assert_regex "$said" '^scd.sh: epsilon (1|0.9999[0-9]*), delta 1e-05; one row is taken for one person; 2 laps; the model is in model$'
         said=$(dp-sgd.sh $small --epochs .1 --batch 200 --seed 1 -o model 2>&1)
-        assert_regex "$said" '^dp-sgd.sh: epsilon (1|0.9999[0-9]*), delta 1e-05 \(seeded: not private\); 1 lap; the model is in model$'
+        assert_regex "$said" '^dp-sgd.sh: epsilon (1|0.9999[0-9]*), delta 1e-05 \(seeded: not private\); one row is taken for one person; 1 lap; the model is in model$'
         said=$(scd-published.sh $small -o model 2>&1)
-        assert_regex "$said" '^scd-published.sh: epsilon (1|0.9999[0-9]*), delta 1e-05, as published; 2 laps; the model is in model$'
+        assert_regex "$said" '^scd-published.sh: epsilon (1|0.9999[0-9]*), delta 1e-05, as published; one row is taken for one person; 2 laps; the model is in model$'
         assert_equal "$(sgd.sh $small -o model 2>&1)" 'sgd.sh: not private, trained without noise; 2 laps; the model is in model'
         assert_equal "$(scd.sh -q $small -o model 2>&1)" ''
         said=$(scd.sh $small --batch 100 --epochs 2 --multiplier 2 -o model 2>&1) || assert_equal $? 3
-        assert_regex "$said" 'scd.sh: epsilon [0-9.]*, delta 1e-05; [0-9]* laps; the model is in model$'
+        assert_regex "$said" 'scd.sh: epsilon [0-9.]*, delta 1e-05; one row is taken for one person; [0-9]* laps; the model is in model$'
         said=$(scd.sh $small --multiplier 0.01 -o model 2>&1) || assert_equal $? 3
         assert_regex "$said" '^dp-loop: the budget of epsilon = 1 does not pay for one lap; epsilon = [0-9e+]* would$'
         assert_equal "$(scd.sh $small 2>&1 > stream)" ''
@@ -374,7 +374,7 @@ os.execvp(sys.argv[1], sys.argv[1:])' scd.sh --data small.dp --epochs 5000 --exe
 @test "blsgd.sh, blgd.sh and agd.sh learn without a step size, end within the budget, and show each private query" {
     for p in blsgd blgd agd; do
         $p.sh --data small.dp --epsilon 2 --seed 1 -o model 2> said
-        assert_regex "$(cat said)" "^$p.sh: epsilon (2|1.[89][0-9]*), delta 1e-05 \\(seeded: not private\\); [0-9]+ laps; the model is in model\$"
+        assert_regex "$(cat said)" "^$p.sh: epsilon (2|1.[89][0-9]*), delta 1e-05 \\(seeded: not private\\); one row is taken for one person; [0-9]+ laps; the model is in model\$"
         above "$(accuracy test.dp model)" 0.9
         above 2 "$(dp-info --get epsilon model)"
         $p.sh --data small.dp --epsilon 2 --seed 1 -o other --print > command

@@ -1,0 +1,283 @@
+/* dp-fit: prints the run that suits a table, by rules on what is public about it. It reads no row, and spends nothing. */
+#include <errno.h>
+#include <math.h>
+#include <omp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/cli.h"
+#include "base/number.h"
+#include "data/dataset.h"
+#include "fit/fit.h"
+#include "fit/pipeline.h"
+#include "port/model.h"
+
+struct options {
+    double epsilon, delta;
+    int64_t threads, seed;
+    int loss, adjacency, exec;
+    const char *ledger, *registry, *model;
+    bool no_ledger, no_registry, partial, quiet;
+};
+
+#define OFFSET(member) offsetof(struct options, member)
+#define FLAG(name_, member, help_)                                                                                             \
+    {                                                                                                                          \
+        .name = name_, .kind = DP_OPT_FLAG, .offset = OFFSET(member), .help = help_                                            \
+    }
+#define TEXT(name_, member, metavar_, help_)                                                                                   \
+    {                                                                                                                          \
+        .name = name_, .kind = DP_OPT_TEXT, .offset = OFFSET(member), .metavar = metavar_, .help = help_                       \
+    }
+static const char adjacencies[] = "null-record|replace-one", ways[] = "auto|processes|fused";
+
+static const struct dp_option options[] = {
+    {.name = "epsilon",
+     .letter = 'e',
+     .kind = DP_OPT_REAL,
+     .offset = OFFSET(epsilon),
+     .metavar = "E",
+     .help = "privacy budget",
+     .fallback = "1",
+     .max = INFINITY,
+     .flags = DP_OPT_OPEN_MIN | DP_OPT_OPEN_MAX},
+    {.name = "delta",
+     .letter = 'd',
+     .kind = DP_OPT_REAL,
+     .offset = OFFSET(delta),
+     .metavar = "D",
+     .help = "probability that epsilon may fail to bound (the largest power of ten below 1 / rows^1.1)",
+     .max = 1,
+     .flags = DP_OPT_OPEN_MIN | DP_OPT_OPEN_MAX},
+    {.name = "loss",
+     .letter = 'l',
+     .kind = DP_OPT_CHOICE,
+     .offset = OFFSET(loss),
+     .metavar = "LOSS",
+     .help = "what is minimised (logistic; squared for a regression, softmax for three classes or more)",
+     .choices = DP_FIT_LOSSES},
+    {.name = "adjacency",
+     .kind = DP_OPT_CHOICE,
+     .offset = OFFSET(adjacency),
+     .metavar = "HOW",
+     .help = "what one person can change",
+     .fallback = "null-record",
+     .choices = adjacencies},
+    {.name = "threads",
+     .letter = 't',
+     .kind = DP_OPT_INT,
+     .offset = OFFSET(threads),
+     .metavar = "N",
+     .help = "threads of the stages that read rows (all cores, for small data sets one)",
+     .min = 1,
+     .max = 1024},
+    TEXT("ledger", ledger, "FILE", "for dp-account"),
+    FLAG("no-ledger", no_ledger, "for dp-account"),
+    TEXT("registry", registry, "DIR", "for dp-account"),
+    FLAG("no-registry", no_registry, "for dp-account"),
+    FLAG("partial", partial, "for dp-account"),
+    {.name = "exec",
+     .kind = DP_OPT_CHOICE,
+     .offset = OFFSET(exec),
+     .metavar = "HOW",
+     .help = "for dp-loop",
+     .fallback = "auto",
+     .choices = ways},
+    {.name = "seed",
+     .letter = 's',
+     .kind = DP_OPT_INT,
+     .offset = OFFSET(seed),
+     .metavar = "S",
+     .help = "for dp-loop: reproducible, not private",
+     .max = 9007199254740992},
+    {.name = "model", .letter = 'o', .kind = DP_OPT_TEXT, .offset = OFFSET(model), .metavar = "FILE", .help = "for dp-loop"},
+    {.name = "quiet", .letter = 'q', .kind = DP_OPT_FLAG, .offset = OFFSET(quiet), .help = "for dp-loop: no progress"},
+    {.name = NULL},
+};
+static const struct dp_command command = {"dp-fit", "DATA", "Print the run that suits a data set, with nothing to tune",
+                                          options, NULL};
+
+/* The index-th of choices. */
+static const char *choice(const char *choices, int index, char *buffer, size_t size)
+{
+    for (; index > 0; index--)
+        choices = strchr(choices, '|') + 1;
+    snprintf(buffer, size, "%.*s", (int)strcspn(choices, "|"), choices);
+    return buffer;
+}
+
+static bool ends_with(const char *text, size_t length, const char *end)
+{
+    size_t n = strlen(end);
+    return length > n && strncmp(text + length - n, end, n) == 0;
+}
+
+/* Writes " STEM" and an ending as a word. */
+static void word(const char *stem, size_t length, const char *end)
+{
+    char *text = NULL;
+    if (asprintf(&text, "%.*s%s", (int)length, stem, end) < 0)
+        return;
+    putc(' ', stderr);
+    fit_quote(stderr, text);
+    free(text);
+}
+
+/* What to do with a table that is no data set yet, or with a model. */
+static int is_a_file(const char *path)
+{
+    struct dp_frame *frame = NULL;
+    struct dp_err err = {0};
+    bool model = dp_frame_new(&frame, &err) == DP_OK && dp_model_read(frame, path, &err) == DP_OK;
+    dp_frame_free(frame);
+    fprintf(stderr, "dp-fit: %s is a %s, ", path, model ? "model" : "file");
+    if (model) {
+        fputs("and what is needed is the data set to train on (dp-predict", stderr);
+        word(path, strlen(path), "");
+        fputs(" DATA applies a model)\n", stderr);
+        return DP_E_RUN;
+    }
+    const char *stem = strrchr(path, '/') == NULL ? path : strrchr(path, '/') + 1;
+    size_t length = strlen(stem);
+    for (const char *const *end = (const char *const[]){".gz", ".xz", ".zst", NULL}; *end != NULL; end++)
+        length -= ends_with(stem, length, *end) ? strlen(*end) : 0;
+    const char *format = ends_with(stem, length, ".tsv")                                         ? "tsv"
+                         : ends_with(stem, length, ".arff")                                      ? "arff"
+                         : ends_with(stem, length, ".libsvm") || ends_with(stem, length, ".svm") ? "libsvm"
+                                                                                                 : "csv";
+    for (size_t i = length; i-- > 0;) {
+        if (stem[i] == '.') {
+            length = i;
+            break;
+        }
+    }
+    bool delimited = format[1] == 's';
+    fputs("not a data set; ", stderr);
+    if (delimited) {
+        fprintf(stderr,
+                "write down what its columns mean (a first schema is made of the rows: put in what is known\n"
+                "without them), and import it:\n  dp-import %s --header --infer-schema",
+                format);
+        word(stem, length, ".json");
+        word(path, strlen(path), "");
+        fprintf(stderr, "   # --header: the first line has the names\n  dp-import %s --schema", format);
+        word(stem, length, ".json");
+    } else {
+        fprintf(stderr, "import it:\n  dp-import %s", format);
+    }
+    fputs(" --split 0.8 -o", stderr);
+    word(stem, length, ".dp");
+    fputs(" --test", stderr);
+    word(stem, length, "-test.dp");
+    word(path, strlen(path), "");
+    putc('\n', stderr);
+    return DP_E_RUN;
+}
+
+/* What is known of the table, as a comment. */
+static void print_facts(const struct dp_fit_facts *facts, const struct dp_fit *fit, const struct fit_options *o, bool by_rule)
+{
+    printf("# %lld %s", (long long)facts->persons, dp_fit_unit(facts));
+    if (facts->rows_per_person == 1)
+        printf(" with one row each");
+    else if (facts->rows_per_person > 1)
+        printf(" with at most %lld rows each", (long long)facts->rows_per_person);
+    printf(", %lld columns, ", (long long)facts->columns);
+    if (facts->classes == 0)
+        printf("a number");
+    else
+        printf("%lld classes", (long long)facts->classes);
+    printf(": %s; epsilon %s, delta %s", dp_loss_names[fit->loss], o->epsilon, o->delta);
+    if (by_rule)
+        printf(", the largest power of ten below 1 / %s^1.1", dp_fit_unit(facts));
+    putchar('\n');
+}
+
+/* A power of ten as 1e-k. */
+static const char *print_delta(double delta, char *buffer, size_t size)
+{
+    for (int k = 1; k < 300; k++) {
+        snprintf(buffer, size, "1e-%d", k);
+        if (strtod(buffer, NULL) == delta)
+            return buffer;
+    }
+    return dp_number_print(delta, buffer, size);
+}
+
+/* Rows that are few are faster on one thread. */
+static int64_t threads(const struct dp_dataset *d)
+{
+    return (double)d->persons * (double)d->cols * (d->classes > 2 ? (double)d->classes : 1) < 1e7 ? 1 : omp_get_num_procs();
+}
+
+static int fit(const struct dp_dataset *d, const char *path, const struct options *o, struct dp_err *err)
+{
+    const struct dp_fit_facts facts = {.persons = (int64_t)d->persons,
+                                       .columns = (int64_t)d->cols,
+                                       .classes = (int64_t)d->classes,
+                                       .rows_per_person = (int64_t)d->rows_per_person,
+                                       .constant = strstr(d->row_norm, "bias") != NULL};
+    char epsilon[40], delta[40], adjacency[20], exec[20], seed[24], name[30];
+    enum dp_loss loss = dp_fit_loss(facts.classes);
+    struct dp_fit chosen;
+    if (isnan(o->delta))
+        snprintf(delta, sizeof delta, "1e-%d", dp_fit_delta_exponent(facts.persons));
+    else
+        print_delta(o->delta, delta, sizeof delta);
+    snprintf(seed, sizeof seed, "%lld", (long long)o->seed);
+    if (o->loss >= 0)
+        dp_loss_parse(choice(DP_FIT_LOSSES, o->loss, name, sizeof name), &loss);
+    const struct dp_fit_budget budget = {.epsilon = o->epsilon, .delta = strtod(delta, NULL), .replace_one = o->adjacency == 1};
+    const struct fit_options more = {.data = path,
+                                     .epsilon = dp_number_print(o->epsilon, epsilon, sizeof epsilon),
+                                     .delta = delta,
+                                     .adjacency = choice(adjacencies, o->adjacency, adjacency, sizeof adjacency),
+                                     .ledger = o->ledger,
+                                     .registry = o->registry,
+                                     .exec = choice(ways, o->exec, exec, sizeof exec),
+                                     .model = o->model,
+                                     .seed = o->seed == DP_OPT_ABSENT_INT ? NULL : seed,
+                                     .no_ledger = o->no_ledger,
+                                     .no_registry = o->no_registry,
+                                     .partial = o->partial,
+                                     .quiet = o->quiet,
+                                     .threads = o->threads == DP_OPT_ABSENT_INT ? threads(d) : o->threads};
+    if (d->held_out)
+        fprintf(
+            stderr,
+            "%s: warning: %s has the rows that were held out for tests: a model that is trained on them cannot be tested on "
+            "them\n",
+            command.name, path);
+    int rc = dp_fit_choose(&facts, &budget, loss, &chosen, err);
+    if (rc != DP_OK)
+        return rc;
+    print_facts(&facts, &chosen, &more, isnan(o->delta));
+    return fit_print(stdout, &chosen, &more, err);
+}
+
+int main(int argc, char **argv)
+{
+    struct options o;
+    struct dp_err err = {0};
+    struct dp_dataset *dataset = NULL;
+    struct stat st;
+    int operand, status;
+    if (!dp_cli_start(&command, &o, NULL, argc, argv, &operand, &status))
+        return status;
+    const char *path = argc - operand == 1 ? argv[operand] : NULL;
+    int rc = DP_OK;
+    if (path == NULL)
+        rc = dp_fail(&err, DP_E_USAGE, "expected one data set");
+    else if (stat(path, &st) != 0)
+        rc = dp_fail_errno(&err, errno, "cannot open %s", path);
+    else if (S_ISREG(st.st_mode))
+        return -is_a_file(path);
+    if (rc == DP_OK)
+        rc = dp_dataset_open(&dataset, path, &err);
+    if (rc == DP_OK)
+        rc = fit(dataset, path, &o, &err);
+    dp_dataset_close(dataset);
+    return dp_cli_finish(command.name, rc, &err);
+}

@@ -1,0 +1,153 @@
+#include "pipeline.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void fit_quote(FILE *to, const char *word)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.,:/+=@%-";
+    if (word[0] != '\0' && word[strspn(word, plain)] == '\0') {
+        fputs(word, to);
+        return;
+    }
+    putc('\'', to);
+    for (; *word != '\0'; word++) {
+        if (*word == '\'')
+            fputs("'\\''", to);
+        else
+            putc(*word, to);
+    }
+    putc('\'', to);
+}
+
+static void option(FILE *to, const char *name, const char *value)
+{
+    if (value == NULL)
+        return;
+    fprintf(to, " --%s ", name);
+    fit_quote(to, value);
+}
+
+static void flag(FILE *to, const char *name, bool given)
+{
+    if (given)
+        fprintf(to, " --%s", name);
+}
+
+/* " --data … --intercept …", and what stages that read rows have in common. */
+static void rows(FILE *to, const struct dp_fit *fit, const struct fit_options *o)
+{
+    option(to, "data", o->data);
+    fprintf(to, " --intercept %.9g", fit->intercept);
+}
+
+static void readers(FILE *to, const struct fit_options *o)
+{
+    fprintf(to, " --threads %lld", (long long)o->threads);
+    option(to, "adjacency", o->adjacency);
+    fputs(" |\n", to);
+}
+
+static void sample(FILE *to, const char *name, const struct fit_options *o)
+{
+    fprintf(to, "\n  %s", name);
+    option(to, "data", o->data);
+    fputs(" --mode full |\n", to);
+}
+
+static void gate(FILE *to, const char *name, const struct fit_options *o)
+{
+    fprintf(to, "  %s", name);
+    option(to, "epsilon", o->epsilon);
+    option(to, "delta", o->delta);
+    flag(to, "no-ledger", o->no_ledger);
+    flag(to, "partial", o->partial);
+    option(to, "ledger", o->ledger);
+    option(to, "registry", o->registry);
+    flag(to, "no-registry", o->no_registry);
+    flag(to, "allow-seeded", o->seed != NULL);
+    fputs(" |\n", to);
+}
+
+static void plain(FILE *to, const struct dp_fit *fit, const struct fit_options *o)
+{
+    sample(to, "dp-sample ", o);
+    fputs("  dp-grad   ", to);
+    rows(to, fit, o);
+    fprintf(to, " --loss %s --clip %.9g --scale %.9g", dp_loss_names[fit->loss], fit->clip, fit->scale);
+    readers(to, o);
+    fprintf(to, "  dp-noise   --multiplier %.9g |\n", fit->gradient);
+    gate(to, "dp-account", o);
+    fprintf(to, "  dp-step    --step %.9g --momentum 0.9 --average tail", fit->step);
+}
+
+static void moments(FILE *to, const struct dp_fit *fit, const struct fit_options *o)
+{
+    sample(to, "dp-sample   ", o);
+    fputs("  dp-moments   --on moments", to);
+    rows(to, fit, o);
+    flag(to, "unit", fit->unit);
+    readers(to, o);
+    fputs("  dp-grad      --on gradient", to);
+    rows(to, fit, o);
+    fprintf(to, " --loss %s", dp_loss_names[fit->loss]);
+}
+
+static void transformed(FILE *to, const struct dp_fit *fit, const struct fit_options *o)
+{
+    moments(to, fit, o);
+    fprintf(to, " --clip %.9g --scale %.9g", fit->clip, fit->scale);
+    readers(to, o);
+    fprintf(to, "  dp-noise     --on moments --multiplier %.9g |\n", fit->moments);
+    fprintf(to, "  dp-noise     --on gradient --multiplier %.9g |\n", fit->gradient);
+    gate(to, "dp-account  ", o);
+    fprintf(to, "  dp-transform --on moments --floor %.9g --radius %.9g |\n", fit->floor, fit->radius);
+    fprintf(to, "  dp-step      --on gradient --step %.9g --relative --average tail", fit->step);
+}
+
+static void uncut(FILE *to, const struct dp_fit *fit, const struct fit_options *o)
+{
+    char schedule[60];
+    snprintf(schedule, sizeof schedule, "--schedule first:%lld:%d", (long long)fit->late, DP_FIT_EARLY);
+    moments(to, fit, o);
+    fprintf(to, " --threads %lld |\n  dp-clip      --on gradient", (long long)o->threads);
+    option(to, "data", o->data);
+    fprintf(to, " --clip 1 --adaptive %.9g --adaptive-rate %.9g --adaptive-most 4", fit->quantile, fit->quantile_rate);
+    readers(to, o);
+    fprintf(to, "  dp-noise     --on moments --multiplier %.9g |\n", fit->moments);
+    fprintf(to, "  dp-noise     --on gradient --multiplier %.9g %s --count-multiplier %.9g |\n", fit->gradient, schedule,
+            fit->counts);
+    gate(to, "dp-account  ", o);
+    fprintf(to, "  dp-transform --on moments --floor %.9g --radius %.9g --uncut |\n", fit->floor, fit->radius);
+    fprintf(to, "  dp-step      --on gradient --step %.9g --relative %s --average tail --tail %.9g", fit->step, schedule,
+            fit->tail);
+}
+
+int fit_print(FILE *to, const struct dp_fit *fit, const struct fit_options *o, struct dp_err *err)
+{
+    static void (*const write[])(FILE *, const struct dp_fit *, const struct fit_options *) = {
+        [DP_FIT_PLAIN] = plain, [DP_FIT_TRANSFORMED] = transformed, [DP_FIT_UNCUT] = uncut};
+    char *text = NULL;
+    size_t length;
+    FILE *pipeline = open_memstream(&text, &length);
+    if (pipeline == NULL)
+        return dp_fail(err, DP_E_RUN, "out of memory");
+    write[fit->run](pipeline, fit, o);
+    if (fclose(pipeline) != 0) {
+        free(text);
+        return dp_fail(err, DP_E_RUN, "out of memory");
+    }
+    fputs("dp-loop", to);
+    option(to, "exec", o->exec);
+    option(to, "seed", o->seed);
+    fputs(o->quiet ? " -q" : "", to);
+    option(to, "model", o->model);
+    if (fit->run == DP_FIT_PLAIN)
+        fprintf(to, " --laps %lld -- ", (long long)fit->laps);
+    else
+        fprintf(to, " --plan 'moments 1, gradient %lld' -- ", (long long)fit->laps);
+    fit_quote(to, text);
+    putc('\n', to);
+    free(text);
+    return DP_OK;
+}

@@ -1,0 +1,23 @@
+/* The text of a run that was chosen by lib/fit. */
+#ifndef DP_BIN_FIT_PIPELINE_H
+#define DP_BIN_FIT_PIPELINE_H
+
+#include <stdio.h>
+
+#include "fit/fit.h"
+
+/* What the rules do not choose. Texts may be NULL. */
+struct fit_options {
+    const char *data, *epsilon, *delta, *adjacency; /* as they were typed */
+    const char *ledger, *registry, *exec, *model, *seed;
+    bool no_ledger, no_registry, partial, quiet;
+    int64_t threads;
+};
+
+/* Writes the word for sh: in quotes where it needs them. */
+void fit_quote(FILE *to, const char *word);
+
+/* Writes the command that runs the pipeline: dp-loop and its words. DP_E_RUN: out of memory. */
+int fit_print(FILE *to, const struct dp_fit *fit, const struct fit_options *o, struct dp_err *err);
+
+#endif

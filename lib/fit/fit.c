@@ -1,0 +1,227 @@
+#include "fit/fit.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "account/calibrate.h"
+#include "base/round.h"
+
+/* dp-transform takes so many columns. */
+#define MOST_COLUMNS 8192
+
+/* Below this reach models of made-up rows were not better than the most frequent class; from twice as much on they were. */
+#define LEAST_REACH 4
+
+/* Persons for each class, below which one person cannot be hidden. */
+#define PERSONS_OF_A_CLASS 50
+
+/* value as a decimal of so many digits reads back. */
+static double decimal(double value, int digits)
+{
+    char text[40];
+    snprintf(text, sizeof text, "%.*g", digits, value);
+    return strtod(text, NULL);
+}
+
+static double six(double value)
+{
+    return decimal(value, 6);
+}
+
+static double between(double least, double most, double value)
+{
+    return value < least ? least : value > most ? most : value;
+}
+
+/* The multiplier of so many laps that together have that part of the budget, rounded up. */
+static double share(double whole, double part, double laps)
+{
+    return decimal(whole * sqrt(laps / part) * 1.00000001, 9);
+}
+
+int dp_fit_delta_exponent(int64_t persons)
+{
+    return (int)(1.1 * log((double)persons) / log(10)) + 1;
+}
+
+enum dp_loss dp_fit_loss(int64_t classes)
+{
+    return classes == 0 ? DP_LOSS_SQUARED : classes > 2 ? DP_LOSS_SOFTMAX : DP_LOSS_LOGISTIC;
+}
+
+const char *dp_fit_unit(const struct dp_fit_facts *facts)
+{
+    return facts->rows_per_person > 0 ? "persons" : "rows";
+}
+
+/* The charge of one release of every row. */
+static int one_release(struct dp_charges *charges, double multiplier, struct dp_err *err)
+{
+    struct dp_event event = dp_event_gaussian(DP_SAMPLING_NONE, 1, multiplier, 0);
+    return dp_charges_add(charges, &event, 1, err);
+}
+
+/* What the whole budget buys. */
+static int measure(const struct dp_fit_facts *facts, const struct dp_fit_budget *budget, struct dp_fit *fit, struct dp_err *err)
+{
+    struct dp_charges charges = {0};
+    int rc = one_release(&charges, 1, err);
+    if (rc == DP_OK)
+        rc = dp_calibrate_noise(DP_ACCOUNTANT_BEST, &charges, budget->epsilon, budget->delta, &fit->whole, err);
+    dp_charges_free(&charges);
+    double columns = (double)facts->columns + (fit->intercept > 0);
+    if (rc == DP_OK)
+        fit->reach = six((double)facts->persons / ((budget->replace_one ? 2 : 1) * fit->whole * sqrt(columns)));
+    return rc;
+}
+
+/* x of two digits, rounded up; what is above such a number by a millionth counts as that number. */
+static double up(double x)
+{
+    double d = pow(10, (int)(log(x) / log(10) + 1000) - 1001);
+    return six(((int)(x / d * 0.999999) + 1) * d);
+}
+
+/* Refuses a budget that does not pay for one useful lap. */
+static int check_reach(const struct dp_fit_facts *facts, const struct dp_fit_budget *budget, const struct dp_fit *fit,
+                       struct dp_err *err)
+{
+    struct dp_charges charges = {0};
+    struct dp_answer answer;
+    if (fit->reach >= LEAST_REACH)
+        return DP_OK;
+    int rc = one_release(&charges, six(fit->whole * fit->reach / LEAST_REACH), err);
+    if (rc == DP_OK)
+        rc = dp_account_epsilon(DP_ACCOUNTANT_BEST, &charges, budget->delta, &answer, err);
+    dp_charges_free(&charges);
+    if (rc != DP_OK)
+        return rc;
+    return dp_fail(err, DP_E_BUDGET,
+                   "epsilon %g at delta %g does not pay for one useful lap over %lld %s of %lld columns; epsilon %g would, and "
+                   "so would %.0f %s",
+                   budget->epsilon, budget->delta, (long long)facts->persons,
+                   facts->rows_per_person > 0 ? "persons with rows" : "rows", (long long)facts->columns,
+                   up(dp_round_up(answer.upper, 6)), up((double)facts->persons * LEAST_REACH / fit->reach), dp_fit_unit(facts));
+}
+
+static int check_facts(const struct dp_fit_facts *facts, const struct dp_fit_budget *budget, struct dp_err *err)
+{
+    if (!(budget->epsilon > 0) || !isfinite(budget->epsilon))
+        return dp_fail(err, DP_E_USAGE, "epsilon must be > 0, got %g", budget->epsilon);
+    if (!(budget->delta > 0 && budget->delta < 1))
+        return dp_fail(err, DP_E_USAGE, "delta must be > 0 and < 1, got %g", budget->delta);
+    if (facts->persons < 1 || facts->columns < 1 || facts->classes < 0 || facts->rows_per_person < 0)
+        return dp_fail(err, DP_E_USAGE, "a table has at least one row and one column");
+    if (facts->classes == 1)
+        return dp_fail(err, DP_E_RUN, "the label has one class only: there is nothing to learn");
+    int64_t least = PERSONS_OF_A_CLASS * (facts->classes > 2 ? facts->classes : 2);
+    if (facts->persons >= least)
+        return DP_OK;
+    char label[40] = "a number";
+    if (facts->classes > 0)
+        snprintf(label, sizeof label, "%lld classes", (long long)facts->classes);
+    return dp_fail(err, DP_E_RUN, "%lld %s are too few to hide one of them: for %s there must be %lld",
+                   (long long)facts->persons, dp_fit_unit(facts), label, (long long)least);
+}
+
+/* Gradients of the rows as they are. */
+static void plain(struct dp_fit *fit)
+{
+    fit->run = DP_FIT_PLAIN;
+    fit->laps = 64;
+    fit->step = 2;
+    fit->clip = 0.5;
+    fit->scale = fit->loss == DP_LOSS_LOGISTIC ? 0.62 : 1;
+    fit->gradient = share(fit->whole, 1, (double)fit->laps);
+}
+
+/* Moments have that part of the budget, gradients the rest. */
+static void split(struct dp_fit *fit, double moments)
+{
+    fit->moments = share(fit->whole, moments, 1);
+    fit->gradient = share(fit->whole, 1 - moments, (double)fit->laps);
+}
+
+/* Slopes of the logistic loss are clipped at 1/2, where the row is on the wrong side of the boundary. From there on that is a
+ * loss which grows linearly, as a hinge does; its weights are about 1 / scale times as long as weights for probabilities. The step
+ * is 4 / the largest curvature of the loss. A budget far above the noise pays for rows that are cut less, up to a radius of 1,
+ * and then the weights are longer. Found on Adult, Phishing and wine, and on made-up rows. */
+static void two_classes(struct dp_fit *fit)
+{
+    fit->run = DP_FIT_TRANSFORMED;
+    fit->laps = (int64_t)between(8, 128, floor(fit->reach / 4 + 0.5));
+    fit->floor = 0.5;
+    fit->radius = six(between(0.7, 1, 0.7 * pow(fit->reach / 150, 0.25)));
+    fit->clip = 1;
+    fit->step = 4;
+    fit->scale = 1;
+    if (fit->loss == DP_LOSS_LOGISTIC) {
+        fit->clip = 0.5;
+        fit->step = 16;
+        fit->scale = six(0.62 * pow(fit->radius / 0.7, 0.4));
+    }
+    split(fit, 0.15);
+}
+
+/* Which score is the largest does not depend on the length of a row, so rows are made of norm 1. Found on Fashion-MNIST. */
+static void many_classes(struct dp_fit *fit)
+{
+    fit->run = DP_FIT_TRANSFORMED;
+    fit->laps = 32;
+    fit->floor = 0.5;
+    fit->radius = 0.5;
+    fit->unit = true;
+    fit->clip = 0.5;
+    fit->scale = 1;
+    fit->step = six(between(0, 24, fit->reach / 6));
+    split(fit, 0.15);
+}
+
+/* A row that is cut has another residual than the one to be learnt, so rows keep their length, and their residuals have less
+ * room. How large residuals may be is not public: the bound begins at 1 and follows a quantile, by counts that have 5 % of the
+ * budget of the gradients; in the early laps nothing else matters. The closer to the noise, the lower the quantile.
+ * Found on protein, bicycles and wine. */
+static void numbers(const struct dp_fit_facts *facts, struct dp_fit *fit)
+{
+    const double moments = 0.1, rest = 1 - moments, late = 32;
+    fit->run = DP_FIT_UNCUT;
+    fit->late = (int64_t)late;
+    fit->laps = fit->late + (fit->reach / 4 > 45 ? 64 : 32);
+    fit->floor = 0.5;
+    fit->radius = 0.7;
+    fit->step = 1;
+    double laps = (double)fit->laps;
+    fit->tail = six((laps - late) / (2 * laps));
+    fit->moments = share(fit->whole, moments, 1);
+    fit->counts = share(fit->whole, 0.05 * rest, laps);
+    fit->gradient = share(fit->whole, 0.95 * rest, DP_FIT_EARLY * (laps - late + late / DP_FIT_EARLY));
+    fit->quantile = six(1 - six(between(0.01, 0.4, 10 / fit->reach)));
+    double most = six(between(0, 10, 0.2 * (double)facts->persons / fit->counts));
+    fit->quantile_rate = six(between(0, most, 0.15 / (1 - fit->quantile)));
+}
+
+int dp_fit_choose(const struct dp_fit_facts *facts, const struct dp_fit_budget *budget, enum dp_loss loss, struct dp_fit *fit,
+                  struct dp_err *err)
+{
+    int rc = check_facts(facts, budget, err);
+    *fit = (struct dp_fit){.loss = loss, .intercept = facts->constant ? 0 : 0.5};
+    if (rc == DP_OK)
+        rc = measure(facts, budget, fit, err);
+    if (rc == DP_OK)
+        rc = check_reach(facts, budget, fit, err);
+    if (rc != DP_OK)
+        return rc;
+    if (fit->reach < 43 || facts->columns + (fit->intercept > 0) > MOST_COLUMNS)
+        plain(fit);
+    else if (facts->classes == 0)
+        numbers(facts, fit);
+    else if (facts->classes == 2)
+        two_classes(fit);
+    else
+        many_classes(fit);
+    /* A person's rows pull together, and residuals grow with a step that is too long; slopes of classes are cut before they do. */
+    if (facts->classes == 0 && facts->rows_per_person > 0)
+        fit->step = six(fit->step / (double)facts->rows_per_person);
+    return DP_OK;
+}

@@ -1,0 +1,77 @@
+/* A linear model with nothing to tune: which run suits a table, by what is public about it. dp-fit(1) states the rules and how
+ * they were found. Nothing here reads a row. */
+#ifndef DP_FIT_FIT_H
+#define DP_FIT_FIT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "math/loss.h"
+
+/* Losses that the rules are for, as choices of an option. */
+#define DP_FIT_LOSSES "squared|logistic|smooth-hinge|huber|huberised-hinge|softmax"
+
+/* What is public about the table. */
+struct dp_fit_facts {
+    int64_t persons;         /* the unit of privacy: rows, if one row is taken for one person */
+    int64_t columns;         /* as they are stored */
+    int64_t classes;         /* 0: the label is a number */
+    int64_t rows_per_person; /* at most; 0: one row is taken for one person */
+    bool constant;           /* one of the columns is constant */
+};
+
+struct dp_fit_budget {
+    double epsilon; /* > 0 */
+    double delta;   /* in (0, 1) */
+    bool replace_one;
+};
+
+enum dp_fit_run {
+    DP_FIT_PLAIN,       /* gradients of the rows as they are: the moments would be mostly noise */
+    DP_FIT_TRANSFORMED, /* one lap of second moments, then gradients behind the transform that they give */
+    DP_FIT_UNCUT,       /* the same for a label that is a number: rows are not cut, residuals are clipped at a quantile */
+};
+
+/* A release of all rows whose noise has multiplier z uses the part (whole / z)^2 of the budget, and parts add up: so
+ *   plain        laps (whole / gradient)^2                                                     <= 1
+ *   transformed  (whole / moments)^2 + laps (whole / gradient)^2                               <= 1
+ *   uncut        the same, with laps (whole / counts)^2, and with late + 100 (laps - late) in place of laps:
+ *                (whole / moments)^2 + (late + 100 (laps - late)) (whole / gradient)^2 + ...   <= 1, see DP_FIT_EARLY
+ * Numbers are as the text of a pipeline has them: multipliers of nine digits, rounded up, all others of six. */
+struct dp_fit {
+    enum dp_fit_run run;
+    enum dp_loss loss;
+    double intercept;                 /* the value of the constant column that is appended, or 0 */
+    double whole;                     /* the multiplier of one release that spends all of the budget */
+    double reach;                     /* persons / (s whole sqrt(columns)): a mean over its noise, s = 1 or 2 (replace-one) */
+    int64_t laps;                     /* of gradients */
+    double gradient, moments, counts; /* multipliers; uncut: early laps have gradient, late laps a tenth of it */
+    double clip, scale, step;         /* of dp-grad and dp-step */
+    bool unit;                        /* rows are made of norm 1 first */
+    double floor, radius;             /* of dp-transform */
+    int64_t late;                     /* uncut: so many laps only find the bound */
+    double quantile, quantile_rate;   /* uncut: what the bound follows, and how fast */
+    double tail;                      /* uncut: models of this part of the laps are averaged */
+};
+
+/* Uncut: by how much a late lap's noise, squared, is smaller than the noise of an early lap. */
+#define DP_FIT_EARLY 100
+
+/* The k of the default delta, 10^-k: the largest power of ten below 1 / persons^1.1. persons >= 1. */
+int dp_fit_delta_exponent(int64_t persons);
+
+/* dp_fit_loss(classes): squared for a number, logistic for two classes, softmax for more. */
+enum dp_loss dp_fit_loss(int64_t classes);
+
+/* dp_fit_unit(facts): "rows" or "persons". */
+const char *dp_fit_unit(const struct dp_fit_facts *facts);
+
+/* dp_fit_choose(facts, budget, loss, fit, err): fill *fit with the run for these facts.
+ * DP_E_USAGE   the budget makes no sense.
+ * DP_E_RUN     one class only, or too few persons to hide one of them.
+ * DP_E_BUDGET  the budget does not pay for one useful lap; the sentence says which epsilon, or how many persons, would. */
+int dp_fit_choose(const struct dp_fit_facts *facts, const struct dp_fit_budget *budget, enum dp_loss loss, struct dp_fit *fit,
+                  struct dp_err *err);
+
+#endif

@@ -1,0 +1,186 @@
+/* Which run suits a table: what it spends, the default delta, what is refused, and numbers of printed runs. */
+#include "unit.h"
+
+#include <string.h>
+
+#include "account/account.h"
+#include "fit/fit.h"
+#include <dpline/fit.h>
+
+static int choose(struct dp_fit *fit, int64_t persons, int64_t columns, int64_t classes, int64_t rows_per_person,
+                  double epsilon, double delta, bool replace_one)
+{
+    const struct dp_fit_facts facts = {
+        .persons = persons, .columns = columns, .classes = classes, .rows_per_person = rows_per_person};
+    const struct dp_fit_budget budget = {.epsilon = epsilon, .delta = delta, .replace_one = replace_one};
+    struct dp_err err;
+    return dp_fit_choose(&facts, &budget, dp_fit_loss(classes), fit, &err);
+}
+
+/* Adds laps of Gaussian noise on all rows. */
+static void add(struct dp_charges *charges, double multiplier, int64_t laps)
+{
+    struct dp_event event = dp_event_gaussian(DP_SAMPLING_NONE, 1, multiplier, 0);
+    struct dp_err err;
+    if (multiplier > 0 && laps > 0)
+        assert_int_equal(dp_charges_add(charges, &event, laps, &err), DP_OK);
+}
+
+/* What the noise of a run costs at delta. */
+static double cost(const struct dp_fit *fit, double delta)
+{
+    struct dp_charges charges = {0};
+    struct dp_answer answer;
+    struct dp_err err;
+    add(&charges, fit->moments, 1);
+    add(&charges, fit->counts, fit->laps);
+    if (fit->run == DP_FIT_UNCUT) {
+        add(&charges, fit->gradient, fit->late);
+        add(&charges, fit->gradient / sqrt(DP_FIT_EARLY), fit->laps - fit->late);
+    } else {
+        add(&charges, fit->gradient, fit->laps);
+    }
+    assert_int_equal(dp_account_epsilon(DP_ACCOUNTANT_BEST, &charges, delta, &answer, &err), DP_OK);
+    dp_charges_free(&charges);
+    return answer.upper;
+}
+
+static void a_budget_is_spent_and_not_exceeded(void **state)
+{
+    (void)state;
+    static const double epsilons[] = {0.05, 0.3, 1, 7};
+    static const int64_t persons[] = {100, 1000, 24420, 1000000}, columns[] = {1, 8, 300}, classes[] = {0, 2, 3};
+    int runs[3] = {0};
+    for (size_t e = 0; e < 4; e++)
+        for (size_t n = 0; n < 4; n++)
+            for (size_t i = 0; i < 9; i++) {
+                struct dp_fit fit;
+                if (choose(&fit, persons[n], columns[i / 3], classes[i % 3], 0, epsilons[e], 1e-5, e % 2) != DP_OK)
+                    continue;
+                double spent = cost(&fit, 1e-5);
+                assert_true(spent <= epsilons[e] && spent > 0.999 * epsilons[e]);
+                runs[fit.run]++;
+            }
+    assert_true(runs[0] > 5 && runs[1] > 5 && runs[2] > 5);
+}
+
+static void parts_of_the_budget(void **state)
+{
+    (void)state;
+    struct dp_fit fit;
+    assert_int_equal(choose(&fit, 6000, 10, 0, 0, 1, 1e-5, false), DP_OK);
+    double w2 = fit.whole * fit.whole;
+    assert_near(w2 / (fit.moments * fit.moments), 0.1, 1e-7);
+    assert_near((double)fit.laps * w2 / (fit.counts * fit.counts), 0.045, 1e-7);
+    assert_near((32 + 64 * 100) * w2 / (fit.gradient * fit.gradient), 0.855, 1e-7);
+    assert_int_equal(fit.laps, 96);
+    assert_int_equal(choose(&fit, 6000, 10, 2, 0, 1, 1e-5, false), DP_OK);
+    assert_near(w2 / (fit.moments * fit.moments), 0.15, 1e-7);
+    assert_near((double)fit.laps * w2 / (fit.gradient * fit.gradient), 0.85, 1e-7);
+}
+
+static void default_delta(void **state)
+{
+    (void)state;
+    for (int64_t persons = 2; persons < 3000000; persons += 1 + persons / 7) {
+        double delta = dpline_fit_delta(persons), most = pow((double)persons, -1.1);
+        assert_true(delta < most && 10 * delta >= most * (1 - 1e-12));
+    }
+    assert_true(dpline_fit_delta(1000) == 1e-4 && dpline_fit_delta(24420) == 1e-5 && dpline_fit_delta(1) == 0.1);
+}
+
+static void refusals(void **state)
+{
+    (void)state;
+    struct dp_fit fit;
+    assert_int_equal(choose(&fit, 99, 4, 2, 0, 100, 1e-5, false), DP_E_RUN);
+    assert_int_equal(choose(&fit, 100, 4, 2, 0, 100, 1e-5, false), DP_OK);
+    assert_int_equal(choose(&fit, 2000, 4, 1000, 0, 100, 1e-5, false), DP_E_RUN);
+    assert_int_equal(choose(&fit, 2000, 4, 1, 0, 100, 1e-5, false), DP_E_RUN);
+    assert_int_equal(choose(&fit, 2000, 8, 2, 0, 0.01, 1e-5, false), DP_E_BUDGET);
+    assert_int_equal(choose(&fit, 2000, 8, 2, 0, 0.016, 1e-5, false), DP_OK);
+    assert_int_equal(choose(&fit, 3000, 8, 2, 0, 0.01, 1e-5, false), DP_OK);
+    /* replace-one doubles what a person can change */
+    assert_int_equal(choose(&fit, 3000, 8, 2, 0, 0.01, 1e-5, true), DP_E_BUDGET);
+    assert_int_equal(choose(&fit, 2000, 8, 2, 0, 0, 1e-5, false), DP_E_USAGE);
+    assert_int_equal(choose(&fit, 2000, 8, 2, 0, NAN, 1e-5, false), DP_E_USAGE);
+    assert_int_equal(choose(&fit, 2000, 8, 2, 0, 1, 1, false), DP_E_USAGE);
+    assert_int_equal(choose(&fit, 0, 8, 2, 0, 1, 1e-5, false), DP_E_USAGE);
+}
+
+static void what_is_counted_is_named(void **state)
+{
+    (void)state;
+    struct dp_fit_facts facts = {.persons = 2000, .columns = 8, .classes = 2};
+    const struct dp_fit_budget budget = {.epsilon = 0.01, .delta = 1e-5};
+    struct dp_fit fit;
+    struct dp_err err;
+    assert_int_equal(dp_fit_choose(&facts, &budget, DP_LOSS_LOGISTIC, &fit, &err), DP_E_BUDGET);
+    assert_string_equal(err.message, "epsilon 0.01 at delta 1e-05 does not pay for one useful lap over 2000 rows of 8 columns; "
+                                     "epsilon 0.016 would, and so would 3000 rows");
+    facts.rows_per_person = 3;
+    assert_int_equal(dp_fit_choose(&facts, &budget, DP_LOSS_LOGISTIC, &fit, &err), DP_E_BUDGET);
+    assert_string_equal(err.message,
+                        "epsilon 0.01 at delta 1e-05 does not pay for one useful lap over 2000 persons with rows of "
+                        "8 columns; epsilon 0.016 would, and so would 3000 persons");
+    facts.persons = 20;
+    assert_int_equal(dp_fit_choose(&facts, &budget, DP_LOSS_LOGISTIC, &fit, &err), DP_E_RUN);
+    assert_string_equal(err.message, "20 persons are too few to hide one of them: for 2 classes there must be 100");
+}
+
+/* As fit.sh printed them when its rules were in awk. */
+static void numbers_of_printed_runs(void **state)
+{
+    (void)state;
+    struct dp_fit fit;
+    assert_int_equal(choose(&fit, 2000, 8, 2, 0, 1, 1e-4, false), DP_OK);
+    assert_true(fit.run == DP_FIT_TRANSFORMED && fit.laps == 52 && fit.moments == 8.22544986 && fit.gradient == 24.9171002 &&
+                fit.scale == 0.640992 && fit.radius == 0.760766 && fit.step == 16 && fit.clip == 0.5 && fit.intercept == 0.5);
+    assert_int_equal(choose(&fit, 3000, 30, 10, 0, 0.05, 1e-4, false), DP_OK);
+    assert_true(fit.run == DP_FIT_PLAIN && fit.laps == 64 && fit.gradient == 358.276748 && fit.scale == 1 && fit.step == 2);
+    assert_int_equal(choose(&fit, 3000, 30, 10, 0, 0.3, 1e-4, false), DP_OK);
+    assert_true(fit.run == DP_FIT_TRANSFORMED && fit.unit && fit.laps == 32 && fit.moments == 23.9703478 &&
+                fit.gradient == 56.9620343 && fit.step == 9.67318 && fit.radius == 0.5);
+}
+
+static void rows_of_a_person_share_a_step(void **state)
+{
+    (void)state;
+    struct dp_fit one, three;
+    assert_int_equal(choose(&one, 6000, 10, 0, 0, 1, 1e-5, false), DP_OK);
+    assert_int_equal(choose(&three, 6000, 10, 0, 3, 1, 1e-5, false), DP_OK);
+    assert_true(one.step == 1 && three.step == 0.333333 && three.gradient == one.gradient);
+    assert_int_equal(choose(&three, 6000, 10, 2, 3, 1, 1e-5, false), DP_OK);
+    assert_true(three.step == 16);
+}
+
+static void of_the_library(void **state)
+{
+    (void)state;
+    const struct dpline_fit_facts facts = {.persons = 2000, .columns = 8, .classes = 2};
+    struct dpline_fit fit;
+    struct dpline_error error;
+    assert_int_equal(dpline_fit_choose(&facts, 1, 0, 0, NULL, &fit, &error), 0);
+    assert_true(fit.run == DPLINE_FIT_TRANSFORMED && fit.delta == 1e-4 && fit.gradient == 24.9171002 && fit.laps == 52);
+    assert_string_equal(fit.loss, "logistic");
+    assert_int_equal(dpline_fit_choose(&facts, 1, 1e-4, 0, "huberised-hinge", &fit, &error), 0);
+    assert_true(fit.clip == 1 && fit.step == 4 && fit.scale == 1);
+    assert_int_equal(dpline_fit_choose(&facts, 1, 0, 0, "hinge", &fit, &error), DPLINE_E_USAGE);
+    assert_int_equal(dpline_fit_choose(&facts, 1, 0, 0, "hub", &fit, &error), DPLINE_E_USAGE);
+    assert_int_equal(dpline_fit_choose(&facts, 0.001, 0, 0, NULL, &fit, &error), DPLINE_E_BUDGET);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_budget_is_spent_and_not_exceeded),
+        cmocka_unit_test(parts_of_the_budget),
+        cmocka_unit_test(default_delta),
+        cmocka_unit_test(refusals),
+        cmocka_unit_test(what_is_counted_is_named),
+        cmocka_unit_test(numbers_of_printed_runs),
+        cmocka_unit_test(rows_of_a_person_share_a_step),
+        cmocka_unit_test(of_the_library),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

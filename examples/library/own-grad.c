@@ -61,6 +61,13 @@ static int begin(struct state *s, size_t columns, struct dpline_error *error)
     return DPLINE_OK;
 }
 
+/* Before any lap: dp-step is to take the sum for a gradient, and says now if it cannot. */
+static int hello(struct dpline_stage *stage, struct dpline_frame *frame, struct dpline_error *error)
+{
+    const struct options *o = (const struct options *)dpline_stage_options(stage);
+    return dpline_stage_announce(stage, frame, "gradient", o->clip, o->replace_one, error);
+}
+
 static int fire(struct dpline_stage *stage, struct dpline_frame *frame, struct dpline_error *error)
 {
     const struct options *o = (const struct options *)dpline_stage_options(stage);
@@ -113,6 +120,7 @@ int main(int argc, char **argv)
     own.state_size = sizeof(struct state);
     own.takes = DPLINE_RAW;
     own.gives = DPLINE_BOUNDED;
+    own.hello = hello;
     own.fire = fire;
     own.close = end;
     own.ephemeral = 1;

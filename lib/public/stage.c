@@ -1,9 +1,11 @@
 /* A stage of somebody else's: a class of ours whose functions call theirs. */
 #include <dpline/stage.h>
 
+#include <math.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/cli.h"
 #include "base/mem.h"
@@ -163,6 +165,33 @@ const void *dpline_stage_options(const struct dpline_stage *stage)
 void *dpline_stage_state(struct dpline_stage *stage)
 {
     return state_of(stage)->theirs;
+}
+
+static enum dp_meaning meaning_of(const char *word)
+{
+    for (enum dp_meaning m = DP_MEANS_GRADIENT; m <= DP_MEANS_MOMENTS; m++)
+        if (strcmp(word, dp_meaning_names[m]) == 0)
+            return m;
+    return DP_MEANS_NONE;
+}
+
+int dpline_stage_announce(struct dpline_stage *stage, struct dpline_frame *hello, const char *means, double bound,
+                          int replace_one, struct dpline_error *error)
+{
+    struct dp_frame *f = dp_public_frame(hello);
+    enum dp_meaning meaning = meaning_of(means);
+    struct dp_record *open;
+    if (f->kind != DP_KIND_HELLO || meaning == DP_MEANS_NONE)
+        return dpline_fail(error, DPLINE_E_USAGE, "a stage announces gradient, move or moments in the hello frame, not %.40s",
+                           means);
+    if (!(bound > 0) || !isfinite(bound))
+        return dpline_fail(error, DPLINE_E_USAGE, "a bound is positive and finite, not %g", bound);
+    for (int at = 0; (open = dp_announced((struct dp_stage *)stage, f, DP_F_NONE, &at)) != NULL;) {
+        open->release = DP_RELEASE_SUM;
+        open->means = meaning;
+        dp_record_bound(open, DP_F_SUM, replace_one ? DP_ADJACENCY_REPLACE_ONE : DP_ADJACENCY_NULL_RECORD, bound);
+    }
+    return DPLINE_OK;
 }
 
 int dpline_stage_emit(struct dpline_stage *stage, struct dpline_frame *frame, struct dpline_error *error)

@@ -59,7 +59,7 @@ static int judge_taken(const struct dp_frame *hello, struct dp_err *err)
 {
     for (int i = 0; i < hello->records; i++) {
         enum dp_meaning means = hello->record[i].means;
-        if (means != DP_MEANS_NONE && means != DP_MEANS_TAKEN && means != DP_MEANS_TRANSFORM)
+        if (means != DP_MEANS_NONE && means != DP_MEANS_TAKEN && means != DP_MEANS_DONE && means != DP_MEANS_TRANSFORM)
             return dp_fail(
                 err, DP_E_RUN,
                 "no stage of the child pipeline takes the %s: put %s after dp-account (a stage of one's own says in its hello "

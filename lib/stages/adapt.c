@@ -285,7 +285,8 @@ static int adapt_hello(struct dp_stage *stage, struct dp_frame *frame, struct dp
     for (int at = 0; (record = dp_announced_answer(stage, frame, &at)) != NULL;) {
         bool noise = dp_query_has(record->query.kind, DP_QUERY_multiplier) && record->query.multiplier > 0;
         dp_announced_kind(record, kind);
-        if (record->means != DP_MEANS_TAKEN && record->means != DP_MEANS_TRANSFORM && record->means != DP_MEANS_NONE)
+        if (record->means != DP_MEANS_TAKEN && record->means != DP_MEANS_DONE && record->means != DP_MEANS_TRANSFORM &&
+            record->means != DP_MEANS_NONE)
             return dp_fail(err, DP_E_USAGE,
                            "nothing follows from the %s of laps%s before dp-adapt: put it after the last dp-step",
                            dp_fields[record->of].key, kind);

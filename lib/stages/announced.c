@@ -53,6 +53,21 @@ bool dp_announced_means(const struct dp_frame *hello, enum dp_meaning means, con
     return false;
 }
 
+bool dp_announced_all(const struct dp_frame *hello)
+{
+    const char *text = dp_frame_text(hello, DP_F_KINDS, NULL);
+    struct dp_laps laps = {0};
+    struct dp_err unused;
+    bool all = text != NULL ? dp_laps_parse(&laps, text, &unused) == DP_OK : hello->records > 0;
+    for (int k = 0; all && k < laps.kinds; k++) {
+        all = false;
+        for (int i = 0; !all && i < hello->records; i++)
+            all = strcmp(hello->record[i].on, laps.name[k]) == 0;
+    }
+    dp_laps_free(&laps);
+    return all;
+}
+
 const char *dp_announced_kind(const struct dp_record *record, char buffer[DP_RECORD_ON + 16])
 {
     snprintf(buffer, DP_RECORD_ON + 16, record->on[0] != '\0' ? " of kind '%s'" : "%s", record->on);

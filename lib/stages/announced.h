@@ -20,6 +20,9 @@ struct dp_record *dp_announced_answer(const struct dp_stage *stage, struct dp_fr
 /* Whether a field is announced with that meaning, for laps of the kind `on`, or of any where that is NULL. */
 bool dp_announced_means(const struct dp_frame *hello, enum dp_meaning means, const char *on);
 
+/* Whether the hello frame has a record for each kind of laps, or any where laps have no kinds. */
+bool dp_announced_all(const struct dp_frame *hello);
+
 /* " of kind 'K'", or "" where laps have no kinds. */
 const char *dp_announced_kind(const struct dp_record *record, char buffer[DP_RECORD_ON + 16]);
 

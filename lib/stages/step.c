@@ -376,6 +376,29 @@ static int move(struct dp_stage *stage, struct dp_frame *frame, struct dp_array 
     return rc;
 }
 
+/* Whether another dp-step takes all that these laps release. */
+static bool is_done(const struct dp_frame *hello, const char *on)
+{
+    bool any = false;
+    for (int i = 0; i < hello->records; i++) {
+        const struct dp_record *record = &hello->record[i];
+        if (strcmp(record->on, on) == 0 && (record->of == DP_F_SUM || record->of == DP_F_CHOICE)) {
+            if (record->means != DP_MEANS_DONE)
+                return false;
+            any = true;
+        }
+    }
+    return any;
+}
+
+/* Whether the frames of the run may have a curvature when a gradient comes. Laps of moments make it, and a stage of the user's
+   may make it from anything. */
+static bool may_be_relative(const struct dp_frame *hello)
+{
+    return dp_announced_means(hello, DP_MEANS_TRANSFORM, NULL) || dp_announced_means(hello, DP_MEANS_MOMENTS, NULL) ||
+           dp_announced_means(hello, DP_MEANS_TAKEN, NULL) || !dp_announced_all(hello);
+}
+
 /* What laps will release, against what is to be done with it. */
 static int check_answer(const struct dp_stage *stage, const struct dp_frame *hello, const struct dp_record *record,
                         struct dp_err *err)
@@ -384,6 +407,10 @@ static int check_answer(const struct dp_stage *stage, const struct dp_frame *hel
     char kind[DP_RECORD_ON + 16];
     bool moves = !o->hold && isnan(o->step) && isnan(o->project);
     dp_announced_kind(record, kind);
+    if (is_done(hello, record->on))
+        return dp_fail(err, DP_E_USAGE,
+                       "another dp-step takes the %s of laps%s before this one (--on KIND names the laps of each)",
+                       dp_fields[record->of].key, kind);
     if (record->means == DP_MEANS_MOMENTS || record->means == DP_MEANS_TRANSFORM)
         return dp_fail(err, DP_E_USAGE,
                        "laps%s release moments, which are for dp-transform (--on KIND names the laps of dp-step)", kind);
@@ -401,6 +428,9 @@ static int check_answer(const struct dp_stage *stage, const struct dp_frame *hel
         return dp_fail(err, DP_E_USAGE, "--hold: gradients of laps%s are behind a transform, where no search is made", kind);
     if (!o->hold && isnan(o->step))
         return dp_fail(err, DP_E_USAGE, "--step is required: the sums are gradients");
+    if (o->relative && !may_be_relative(hello))
+        return dp_fail(err, DP_E_USAGE,
+                       "--relative: no laps of the run make a curvature; dp-transform does, from laps of moments");
     return DP_OK;
 }
 
@@ -419,7 +449,7 @@ static int step_hello(struct dp_stage *stage, struct dp_frame *frame, struct dp_
     }
     for (int at = 0; rc == DP_OK && (record = dp_announced_answer(stage, frame, &at)) != NULL;)
         if (!o->hold || record->of == DP_F_SUM)
-            record->means = DP_MEANS_TAKEN;
+            record->means = DP_MEANS_DONE;
     return rc;
 }
 

@@ -8,7 +8,8 @@
 const char *const dp_sampler_names[DP_SAMPLER_COUNT] = {"none", "poisson", "fixed", "shuffle", "full", "drawn", "stream"};
 const char *const dp_adjacency_names[DP_ADJACENCY_COUNT] = {"none", "null-record", "replace-one"};
 const char *const dp_release_names[DP_RELEASE_COUNT] = {"none", "sum", "sum-of-secret-state", "sum-and-state"};
-const char *const dp_meaning_names[DP_MEANS_COUNT] = {"none", "gradient", "move", "moments", "choice", "transform", "taken"};
+const char *const dp_meaning_names[DP_MEANS_COUNT] = {"none",   "gradient",  "move",  "moments",
+                                                      "choice", "transform", "taken", "done"};
 
 /* A field is stored as its number, and so is a name or a kind of query. */
 enum storage { STORED_FIELD, STORED_NAME, STORED_KIND, STORED_REAL, STORED_INT, STORED_TEXT };

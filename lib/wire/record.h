@@ -46,7 +46,8 @@ enum dp_meaning {
     DP_MEANS_MOMENTS,   /* a sum of second moments, for dp-transform */
     DP_MEANS_CHOICE,    /* of a step or a model */
     DP_MEANS_TRANSFORM, /* moments that dp-transform takes */
-    DP_MEANS_TAKEN,     /* one of the others, which dp-step takes */
+    DP_MEANS_TAKEN,     /* one of the others, which a stage of the user's takes */
+    DP_MEANS_DONE,      /* the same, which dp-step takes: nothing is left for another dp-step */
     DP_MEANS_COUNT
 };
 

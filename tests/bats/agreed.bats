@@ -59,6 +59,21 @@ refused() {
         "$both | dp-step --on gradient --step 1" "${plan[@]}"
 }
 
+@test "a second dp-step finds nothing, and --relative no curvature" {
+    refused 2 "dp-step: another dp-step takes the sum of laps before this one (--on KIND names the laps of each)" \
+        "$grad | $gate | dp-step --step 1 | dp-step --step 1" --laps 3
+    refused 2 "dp-step: another dp-step takes the sum of laps before this one (--on KIND names the laps of each)" \
+        "$scd | $gate | dp-step | dp-step" --laps 3
+    both="dp-sample --data small.dp --rate 0.5 | dp-moments --on moments --data small.dp |
+        dp-grad --on gradient --data small.dp --loss logistic --clip 1 | dp-noise -z 2 | $gate | dp-transform --on moments"
+    refused 2 "dp-step: another dp-step takes the sum of laps of kind 'gradient' before this one (--on KIND names the laps of each)" \
+        "$both | dp-step --on gradient --step 1 | dp-step --on gradient --step 1" --plan 'moments 1, gradient 2'
+    refused 2 "dp-step: --relative: no laps of the run make a curvature; dp-transform does, from laps of moments" \
+        "$grad | $gate | dp-step --step 1 --relative" --laps 3
+    refused 2 "dp-step: --relative: no laps of the run make a curvature; dp-transform does, from laps of moments" \
+        "$grad | $gate | dp-step --step 1 --relative" --plan 'one 1, other 2'
+}
+
 @test "a stage is missing" {
     refused 1 "dp-loop: no stage of the child pipeline takes the sum: put dp-step after dp-account $own" "$grad | $gate" --laps 3
     refused 5 "dp-loop: the child pipeline gave back a hello frame that has passed no gate: dp-account is missing" "$grad" --laps 3

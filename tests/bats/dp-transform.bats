@@ -214,7 +214,7 @@ refuses() {
     refuses "the transform of lap 1 has no rows" 'n.zeros((0, 6))'
     refuses "the transform of lap 1 is not finite" 'n.eye(6) * float("nan")'
     refuses "the transform of lap 1 is not finite" 'n.full((6, 6), float("inf"))'
-    complains 2 "dp-step: --relative: the frame of lap 1 has no curvature; dp-transform makes it" \
+    complains 2 "dp-step: --relative: no laps of the run make a curvature; dp-transform does, from laps of moments" \
         dp-loop -q --laps 1 --seed 1 --exec processes -- "dp-sample --data small.dp --mode full | dp-grad --data small.dp --loss logistic --clip 1 |
             dp-noise -z 1 | dp-account --epsilon 100 --delta 1e-5 --allow-seeded | dp-step --step 1 --relative"
     complains 2 "dp-step: --relative, --schedule, --optimizer and --momentum need --step" dp-step --relative

@@ -26,7 +26,8 @@ held() { dp-loop --laps "$1" --seed 4 -q -o model -- "$(gradients) | $2" > strea
     complains 2 "dp-step: --project is for gradients; what laps release is what the model moves by" dp-loop --laps 2 -o m -- "$scd | dp-step --project 1"
     complains 2 "dp-step: --step: the step of lap 1 has been chosen by a search" \
         dp-loop --laps 2 -o m -- "$(gradients) | ./choose 0:1,0 | dp-step --step 1"
-    complains 1 "dp-step: the frame of lap 1 has no released sum" dp-loop --laps 2 -o m -- "$(gradients) | dp-step --hold | dp-step --hold"
+    complains 2 "dp-step: another dp-step takes the sum of laps before this one (--on KIND names the laps of each)" \
+        dp-loop --laps 2 -o m -- "$(gradients) | dp-step --hold | dp-step --hold"
     complains 1 "dp-step: the choice of lap 1 is not one of its steps" dp-loop --laps 2 -o m -- "$(gradients) | ./choose 2:1,0 | dp-step"
     complains 1 "dp-step: the choice of lap 1 is not one of its steps" dp-loop --laps 2 -o m -- "$(gradients) | ./choose -1:1,0 | dp-step"
     for step in -1 nan inf; do
@@ -176,8 +177,8 @@ if frame["kind"] == "lap":
         mv spent~ spent
     done
     # a failure stays one
-    complains 1 "dp-step: the frame of lap 1 has no released sum" \
-        dp-loop --laps 500 --until-spent --seed 4 -o failed -- "$(gate 3) | dp-step --hold | dp-step --step 1"
+    complains 1 "dp-step: the choice of lap 1 is not one of its steps" \
+        dp-loop --laps 500 --until-spent --seed 4 -o failed -- "$(gate 3) | ./choose 2:1,0 | dp-step"
 }
 
 @test "a run that the budget ends before its tail says that nothing was averaged" {

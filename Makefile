@@ -41,7 +41,22 @@ define say
 endef
 endif
 
-all: $(BINS) $(BUILD)/lib/libdpline.a $(BUILD)/lib/public/libdpline.a $(BUILD)/lib/libdpline.so.$(VERSION)
+# What programs are linked with: the library as an archive. SHARED=1 (tests/mutants/run): as a library that is loaded, so that a
+# change of it does not link each program again.
+ifdef SHARED
+LIBRARY := $(BUILD)/lib/libdpline-whole.so
+NEEDED := | $(LIBRARY)
+VISIBILITY := default
+override LDFLAGS += -Wl,-rpath,'$$ORIGIN/../lib:$$ORIGIN/../../lib'
+else
+LIBRARY := $(BUILD)/lib/libdpline.a
+NEEDED := $(LIBRARY)
+VISIBILITY := hidden
+endif
+
+.PHONY: programs
+programs: $(BINS) $(LIBRARY)
+all: programs $(BUILD)/lib/public/libdpline.a $(BUILD)/lib/libdpline.so.$(VERSION)
 
 # Before anything is compiled: what is missing, and how to get it.
 .PHONY: packages
@@ -51,13 +66,18 @@ packages:
 $(BUILD)/obj/%.o: lib/%.c | packages
 	$(call say,CC,$<)
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) -fvisibility=hidden -MMD -MP -c $< -o $@
+	$(CC) $(ALL_CFLAGS) -fvisibility=$(VISIBILITY) -MMD -MP -c $< -o $@
 
 $(BUILD)/lib/libdpline.a: $(LIB_OBJ)
 	$(call say,AR,$@)
 	@mkdir -p $(@D)
 	@rm -f $@
 	$(AR) qcs $@ $^
+
+$(BUILD)/lib/libdpline-whole.so: $(LIB_OBJ)
+	$(call say,LD,$@)
+	@mkdir -p $(@D)
+	$(CC) -shared -Wl,-soname,$(@F) -o $@ $^ $(ALL_LIBS)
 
 # The one that is installed: a single object in which everything but the public functions is local.
 $(BUILD)/lib/public/libdpline.a: $(LIB_OBJ)
@@ -77,23 +97,23 @@ $(BUILD)/lib/libdpline.so.$(VERSION): $(LIB_OBJ) lib/public/dpline.map
 
 # bin/dp-NAME.c, with the files of bin/NAME/ where it has more than one.
 .SECONDEXPANSION:
-$(BUILD)/bin/dp-%: bin/dp-%.c $$(wildcard bin/$$*/*.[ch]) $(BUILD)/lib/libdpline.a
+$(BUILD)/bin/dp-%: bin/dp-%.c $$(wildcard bin/$$*/*.[ch]) $(NEEDED)
 	$(call say,LD,$@)
 	@mkdir -p $(@D) $(BUILD)/obj/bin
-	$(CC) $(ALL_CFLAGS) -MMD -MP -MF $(BUILD)/obj/bin/dp-$*.d -MT $@ $(filter %.c,$^) $(LDFLAGS) -o $@ $(BUILD)/lib/libdpline.a $(ALL_LIBS)
+	$(CC) $(ALL_CFLAGS) -MMD -MP -MF $(BUILD)/obj/bin/dp-$*.d -MT $@ $(filter %.c,$^) $(LDFLAGS) -o $@ $(LIBRARY) $(ALL_LIBS)
 
-$(PLAIN_STAGES): $(BUILD)/bin/dp-%: bin/stage.c $(BUILD)/lib/libdpline.a
+$(PLAIN_STAGES): $(BUILD)/bin/dp-%: bin/stage.c $(NEEDED)
 	$(call say,LD,$@)
 	@mkdir -p $(@D) $(BUILD)/obj/bin
-	$(CC) $(ALL_CFLAGS) -DSTAGE=dp_$(subst -,_,$*)_class -MMD -MP -MF $(BUILD)/obj/bin/stage-$*.d -MT $@ $< $(LDFLAGS) -o $@ $(BUILD)/lib/libdpline.a $(ALL_LIBS)
+	$(CC) $(ALL_CFLAGS) -DSTAGE=dp_$(subst -,_,$*)_class -MMD -MP -MF $(BUILD)/obj/bin/stage-$*.d -MT $@ $< $(LDFLAGS) -o $@ $(LIBRARY) $(ALL_LIBS)
 
 # What a command says of a model is also called in-process, by a unit test and a fuzzer.
 $(BUILD)/unit/test_model $(BUILD)/replay/bin/frame $(BUILD)/bin/fuzz-frame: bin/info/model.c
 
-$(BUILD)/unit/%: tests/unit/%.c $(BUILD)/lib/libdpline.a
+$(BUILD)/unit/%: tests/unit/%.c $(NEEDED)
 	$(call say,LD,$@)
 	@mkdir -p $(@D) $(BUILD)/obj/unit
-	$(CC) $(ALL_CFLAGS) -MMD -MP -MF $(BUILD)/obj/unit/$*.d -MT $@ $(filter %.c,$^) $(LDFLAGS) -o $@ $(BUILD)/lib/libdpline.a $(shell pkg-config --libs cmocka) $(ALL_LIBS)
+	$(CC) $(ALL_CFLAGS) -MMD -MP -MF $(BUILD)/obj/unit/$*.d -MT $@ $(filter %.c,$^) $(LDFLAGS) -o $@ $(LIBRARY) $(shell pkg-config --libs cmocka) $(ALL_LIBS)
 
 # Of what is built now: a file that is gone is no reason to stop.
 -include $(LIB_OBJ:.o=.d) $(PROGRAMS:%=$(BUILD)/obj/bin/%.d) $(PLAIN_STAGES:$(BUILD)/bin/dp-%=$(BUILD)/obj/bin/stage-%.d) $(UNITS:$(BUILD)/unit/%=$(BUILD)/obj/unit/%.d) \
@@ -130,10 +150,10 @@ BENCHES := $(patsubst tests/bench/%.c,$(BUILD)/bench/%,$(sort $(wildcard tests/b
 units: $(UNITS) $(BUILD)/audit/dp-audit $(REPLAYS) $(BUILD)/memory/fail.so $(BENCHES)
 
 # dp-audit that also knows stages which are wrong on purpose: their table stands in for the library's.
-$(BUILD)/audit/dp-audit: bin/dp-audit.c tests/audit/mutant.c $(BUILD)/lib/libdpline.a
+$(BUILD)/audit/dp-audit: bin/dp-audit.c tests/audit/mutant.c $(NEEDED)
 	$(call say,LD,$@)
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) $(filter %.c,$^) $(LDFLAGS) -o $@ $(BUILD)/lib/libdpline.a $(ALL_LIBS)
+	$(CC) $(ALL_CFLAGS) $(filter %.c,$^) $(LDFLAGS) -o $@ $(LIBRARY) $(ALL_LIBS)
 
 # Preloaded, lets allocations fail (tests/memory/sweep.py).
 $(BUILD)/memory/fail.so: tests/memory/fail.c
@@ -183,15 +203,15 @@ fuzzers: $(FUZZ_TARGETS:%=$(BUILD)/bin/fuzz-%)
 $(FUZZ_TARGETS:%=fuzz-%): fuzz-%:
 	BUILD=$(BUILD) tests/fuzz/run fuzz $* $(SECONDS)
 
-$(BUILD)/bin/fuzz-%: tests/fuzz/%.c tests/fuzz/fuzz.c $(wildcard tests/fuzz/*.h) $(BUILD)/lib/libdpline.a
+$(BUILD)/bin/fuzz-%: tests/fuzz/%.c tests/fuzz/fuzz.c $(wildcard tests/fuzz/*.h) $(NEEDED)
 	$(call say,LD,$@)
 	@mkdir -p $(@D) $(BUILD)/obj/fuzz
-	$(CC) $(ALL_CFLAGS) -fsanitize=fuzzer $(filter %.c,$^) $(LDFLAGS) -o $@ $(BUILD)/lib/libdpline.a $(ALL_LIBS)
+	$(CC) $(ALL_CFLAGS) -fsanitize=fuzzer $(filter %.c,$^) $(LDFLAGS) -o $@ $(LIBRARY) $(ALL_LIBS)
 
-$(BUILD)/replay/bin/%: tests/fuzz/%.c tests/fuzz/fuzz.c tests/fuzz/replay.c $(wildcard tests/fuzz/*.h) $(BUILD)/lib/libdpline.a
+$(BUILD)/replay/bin/%: tests/fuzz/%.c tests/fuzz/fuzz.c tests/fuzz/replay.c $(wildcard tests/fuzz/*.h) $(NEEDED)
 	$(call say,LD,$@)
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) $(filter %.c,$^) $(LDFLAGS) -o $@ $(BUILD)/lib/libdpline.a $(ALL_LIBS)
+	$(CC) $(ALL_CFLAGS) $(filter %.c,$^) $(LDFLAGS) -o $@ $(LIBRARY) $(ALL_LIBS)
 
 # Breaks the code on purpose, once for each line of tests/mutants/run, and expects a test to notice each time; takes hours.
 mutants: deps-check
@@ -209,10 +229,10 @@ FIGURE ?=
 bench: all $(BENCHES)
 	BUILD=$(BUILD) tests/bench/run $(FIGURE)
 
-$(BUILD)/bench/%: tests/bench/%.c tests/bench/bench.h $(BUILD)/lib/libdpline.a
+$(BUILD)/bench/%: tests/bench/%.c tests/bench/bench.h $(NEEDED)
 	$(call say,LD,$@)
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) $< $(LDFLAGS) -o $@ $(BUILD)/lib/libdpline.a $(ALL_LIBS)
+	$(CC) $(ALL_CFLAGS) $< $(LDFLAGS) -o $@ $(LIBRARY) $(ALL_LIBS)
 
 # Committed tables of numbers, made anew.
 tables:

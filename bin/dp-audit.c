@@ -215,7 +215,7 @@ static int check_options(const struct options *o, bool sensitive, struct dp_err 
 int main(int argc, char **argv)
 {
     const struct dp_command command = {"dp-audit", "sensitivity|epsilon [--] 'STAGE | STAGE …'",
-                                       "Try to prove a pipeline's privacy wrong", options, NULL};
+                                       "Attack a pipeline to test its privacy claim", options, NULL};
     struct options o;
     struct dp_err err = {0};
     int operand, status, rc;

@@ -90,7 +90,7 @@ static int run(int count, char **operand, struct dp_err *err)
 int main(int argc, char **argv)
 {
     const struct dp_command command = {"dp-key", "new|show|list [DIR] | trust [DIR] NAME KEY | forget [DIR] NAME",
-                                       "Keys of those who may talk to each other over a network", options, NULL};
+                                       "Make keys, and choose which machines may connect", options, NULL};
     struct options unused;
     struct dp_err err = {0};
     int operand, status;

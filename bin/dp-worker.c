@@ -24,8 +24,8 @@ static void catch_signals(void)
 
 int main(int argc, char **argv)
 {
-    const struct dp_command command = {"dp-worker", "[--] 'STAGE | STAGE …'", "Take part in a run beside rows of its own",
-                                       dp_worker_option_table, NULL};
+    const struct dp_command command = {"dp-worker", "[--] 'STAGE | STAGE …'",
+                                       "Run a shard's stages on this machine for a dp-gather", dp_worker_option_table, NULL};
     struct dp_err err = {0};
     int operand, status;
     if (!dp_cli_start(&command, &worker.options, NULL, argc, argv, &operand, &status))

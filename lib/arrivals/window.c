@@ -227,7 +227,7 @@ static int window_restore(struct dp_stage *stage, const struct dp_state *state, 
 
 const struct dp_stage_class dp_window_class = {
     .name = "dp-window",
-    .summary = "Take the next rows of those that arrive as the rows of each lap",
+    .summary = "Take the rows that arrive next as the rows of each lap",
     .options = options,
     .options_size = sizeof(struct options),
     .state_size = sizeof(struct state),

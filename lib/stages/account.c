@@ -270,7 +270,7 @@ static int account_restore(struct dp_stage *stage, const struct dp_state *state,
 
 const struct dp_stage_class dp_account_class = {
     .name = "dp-account",
-    .summary = "The gate: charge what was done to private data, and let only that through",
+    .summary = "The gate: charge each private sum to the ledger, and pass only what was charged",
     .options = options,
     .options_size = sizeof(struct options),
     .state_size = sizeof(struct state),

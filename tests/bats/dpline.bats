@@ -1,14 +1,17 @@
 # dpline WORD: the pipelines as one command.
 load helper
 
-@test "dpline lists the pipelines, each with its summary" {
+@test "dpline lists the pipelines and the commands, each with its summary" {
     for form in '' help --help -h; do
         # shellcheck disable=SC2086 # perhaps no word
         run dpline $form
         assert_success
         assert_line --regexp '^  scd +Train a linear model by private stochastic dual coordinate descent \(DP-SCD\)\.$'
-        shown=$(sed -n 's/^  \([a-z-]*\) .*[a-z].*\.$/\1/p' <<< "$output" | sort)
+        shown=$(sed -n '/^Pipelines:$/,/^$/s/^  \([a-z-]*\) .*[a-z].*\.$/\1/p' <<< "$output" | sort)
         assert_equal "$shown" "$(cd "$ROOT/pipelines" && ls *.sh | grep -v "^options" | sed 's/\.sh$//' | sort)"
+        assert_line "  dp-loop         $(dp-loop --help | sed -n 2p)"
+        shown=$(sed -n '/^Commands/,/^$/s/^  \(dp-[a-z-]*\) .*[a-z].*\.$/\1/p' <<< "$output" | sort)
+        assert_equal "$shown" "$(cd "$BUILD/bin" && ls dp-* | sort)"
     done
     run dpline --version
     version=$(dp-loop --version)
@@ -51,6 +54,7 @@ load helper
         complains 2 "dpline scd: --data is required" "$command" scd
         run "$command"
         assert_line --partial 'scd-published'
+        assert_line --regexp '^  dp-grad +Compute .*\.$'
     done
     "$PWD/stage/opt/dpline/bin/dp-synth" classification --rows 200 --cols 4 -q -o demo.dp
     within 30 "$PWD/a link" scd --data demo.dp --epochs 1 -q -o model

@@ -131,9 +131,9 @@ of_page() { sed -n "/^\.Ss $1$/,/^\.Ss /s/^\.It Va \([a-zA-Z_]*\) Pq \(.*\)/\1 \
     assert_success
 }
 
-@test "the README has a line for each command, and each library that the build needs" {
+@test "dpline help has each command, and the README each library that the build needs" {
     for command in $(make -s -p -n 2> /dev/null | sed -n 's/^BINS := //p' | xargs -n 1 basename); do
-        grep -q "^| \`$command\` |" README.md || fail "the README has no line for $command"
+        pipelines/dpline help | grep -qE "^  $command +[A-Z].*\.$" || fail "dpline help has no line for $command"
     done
     for library in $(sed -n 's/^LIBRARIES := //p' Makefile); do
         sed -n '/^## Install/,/^## /p' README.md | grep -qw -- "${library#*/}" || fail "the README does not ask for ${library#*/}"

@@ -1,14 +1,14 @@
-/* What every command's main() does alike: parse, answer --help and --version, report, and close stdout checked.
-   Used by bin/ only: the one place that prints. */
+/* The part that every command's main() has in common: parse, answer --help and --version, report, and close stdout checked.
+ * Used by bin/ only: the one place that prints. */
 #ifndef DP_BASE_CLI_H
 #define DP_BASE_CLI_H
 
 #include "base/err.h"
 #include "base/option.h"
 
-/* dp_init, and puts something on the standard streams that were closed, so that no file of ours takes their numbers;
-   writing to a closed standard output still fails. Handles SIGBUS (mapped.h), and ignores SIGXFSZ, so that a file that may not
-   grow is an error of write. */
+/* Calls dp_init and opens /dev/null for standard streams that are closed, so that no file of ours gets their numbers; a write
+ * to a closed standard output still fails. Handles SIGBUS (mapped.h). Ignores SIGXFSZ, so that write reports an error when a
+ * file may not grow. */
 void dp_cli_guard(void);
 
 /* Parses; answers --help and --version itself. Returns true when the command is to run; otherwise *status is the
@@ -22,10 +22,10 @@ int dp_cli_answer(const struct dp_command *command, int code);
 /* Prints "name: warning: sentence" on standard error. */
 void dp_cli_warn(const char *name, const char *sentence);
 
-/* The same, for whoever calls back with a pointer that says no more (runtime/child.h). */
+/* dp_cli_warn as a callback of runtime/child.h. self is not used. */
 void dp_cli_warn_of(void *self, const char *name, const char *sentence);
 
-/* The same, for whoever calls back with a pointer (port/port.h): name is a text. */
+/* dp_cli_warn as a callback of port/port.h. name is the text that precedes the sentence. */
 void dp_cli_hear(void *name, const char *sentence);
 
 /* Prints "name: message" for a failure (unless DP_E_UPSTREAM with an empty message), flushes and checks stdout, and

@@ -1,8 +1,8 @@
-/* Time that passes while something is waited for. */
+/* A clock that measures waiting times. */
 #ifndef DP_BASE_CLOCK_H
 #define DP_BASE_CLOCK_H
 
-/* Seconds of a clock that nobody sets and that has no zero: only differences mean something. */
+/* Seconds of a monotonic clock. Only differences have a meaning. */
 double dp_clock_now(void);
 
 #endif

@@ -64,7 +64,7 @@ void dp_err_in(struct dp_err *err, const char *file)
     char message[DP_ERR_MESSAGE_SIZE];
     if (err == NULL)
         return;
-    /* Its own word, that is: a quoted field may be called the same. */
+    /* Look for the name as a word of its own: a quoted field may contain it. */
     const char *at = strstr(err->message, file);
     if (at != NULL && (at == err->message || at[-1] == ' '))
         return;

@@ -8,7 +8,7 @@ enum dp_status {
     DP_E_RUN = -1,      /* data or run failed */
     DP_E_USAGE = -2,    /* a wrong option or argument */
     DP_E_BUDGET = -3,   /* the privacy budget was spent before the work was done */
-    DP_E_UPSTREAM = -4, /* what feeds this stage failed; it has said why itself */
+    DP_E_UPSTREAM = -4, /* the stage before this one failed, and has printed why */
     DP_E_UNSAFE = -5,   /* refused: it would have leaked, or could not be accounted for */
 };
 
@@ -16,7 +16,7 @@ enum dp_status {
 
 struct dp_err {
     enum dp_status status;
-    char where[32]; /* the command or stage at fault; "" until dp_err_at */
+    char where[32]; /* the command or stage that failed; "" until dp_err_at */
     char message[DP_ERR_MESSAGE_SIZE];
 };
 
@@ -26,7 +26,7 @@ int dp_fail(struct dp_err *err, enum dp_status status, const char *format, ...) 
 /* As dp_fail with DP_E_RUN; appends ": " and the text of the errno value. */
 int dp_fail_errno(struct dp_err *err, int errnum, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
-/* Names the command or stage at fault, unless one is named already. */
+/* Names the command or stage that failed, unless one is named already. */
 void dp_err_at(struct dp_err *err, const char *where);
 
 /* Puts "file: " before the sentence, unless it names the file already. */

@@ -9,10 +9,10 @@
 
 void dp_interrupt_catch(void);
 
-/* Whether one of the signals has come since. Writers and spools fail when it has. */
+/* Whether one of the signals has arrived since dp_interrupt_catch. Writers and spools then fail. */
 bool dp_interrupt_pending(void);
 
-/* What the handler sets, for waits that give up once it is (port/port.h). */
+/* The flag that the handler sets, for waits that end when it is set (port/port.h). */
 volatile sig_atomic_t *dp_interrupt_flag(void);
 
 /* Ends the process by the signal that came; returns if none did. */

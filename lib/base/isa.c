@@ -20,7 +20,7 @@ static bool has(enum dp_isa isa)
     return isa == DP_ISA_PORTABLE;
 }
 
-/* The one that the variable names, DP_ISA_COUNT for none. */
+/* The instruction set that the variable names, or DP_ISA_COUNT. */
 static enum dp_isa named(const char *text)
 {
     int isa = 0;

@@ -12,8 +12,8 @@
 #include "base/number.h"
 #include "base/text.h"
 
-/* Where memory is short, jansson's lexer drops a byte of a string and goes on, or takes the text for a wrong one, and its
-   writer leaves keys out: neither what it gives nor what it says then is worth anything. So its allocations are watched. */
+/* When memory is short, jansson's lexer drops a byte of a string and continues, or reports an error in a correct text, and its
+ * writer leaves keys out. Neither its results nor its messages can be used then: so its allocations are watched. */
 static _Thread_local bool parse_ran_short, ran_short;
 static json_malloc_t allocate;
 static pthread_once_t watched = PTHREAD_ONCE_INIT;
@@ -131,7 +131,7 @@ static void new_line(const struct writer *w)
         fprintf(w->stream, "\n%*s", w->indent * w->depth, "");
 }
 
-/* jansson knows how to quote. */
+/* jansson does the quoting. */
 static int write_text(const struct writer *w, const json_t *value)
 {
     char *text = dp_json_text(value, JSON_ENCODE_ANY);

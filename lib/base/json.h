@@ -8,29 +8,30 @@
 
 #include "base/err.h"
 
-/* Lets the functions below know of allocations for JSON that fail. dp_init does it. From any thread, any number of times. */
+/* Makes the functions below notice allocations of jansson that fail. dp_init calls this. Any thread may call it, any number of
+ * times. */
 void dp_json_watch(void);
 
 /* As json_dumps; NULL too when something that the value was made of ran short of memory. Free it. */
 char *dp_json_text(const json_t *root, size_t flags);
 
-/* A text from outside, a path for instance, which need not be UTF-8 where JSON is: "(not UTF-8)" then. NULL when memory is
+/* A JSON string of a text from outside, for instance a path. A text that is not UTF-8 gives "(not UTF-8)". NULL when memory is
  * short. */
 json_t *dp_json_string(const char *text);
 
-/* Reads a JSON text; *root is the caller's to release. An object that has a key twice is refused. DP_E_RUN: it is no JSON,
-   "NAME: line N: …", or "not JSON: …" where name is NULL; or memory is short: errno is ENOMEM then, and only then. Nothing
-   else should read JSON: jansson by itself drops bytes from strings when memory is short. */
+/* Reads a JSON text; the caller releases *root. An object with a key twice is refused. DP_E_RUN: the text is not JSON ("NAME:
+ * line N: …", or "not JSON: …" if name is NULL), or memory is short; only then errno is ENOMEM. Read JSON only with this
+ * function: jansson drops bytes from strings when memory is short. */
 int dp_json_parse(json_t **root, const char *text, size_t length, const char *name, struct dp_err *err);
 
-/* The same for what is left in a file, up to DP_JSON_MOST bytes. */
+/* The same for the rest of a file, up to DP_JSON_MOST bytes. */
 #define DP_JSON_MOST ((size_t)1 << 28)
 int dp_json_read(json_t **root, int fd, const char *name, struct dp_err *err);
 int dp_json_load(json_t **root, const char *path, struct dp_err *err);
 
-/* Writes the value and a line feed: in one line where indent is 0, else an entry per line, that many blanks deeper at each
-   level. Numbers have the fewest digits that read back as the same double. The stream's error flag tells whether writing
-   worked. DP_E_RUN when memory is short (root may be NULL). */
+/* Writes the value and a line feed: on one line if indent is 0, else one entry a line, indented by that many blanks for each
+ * level. Numbers have the fewest digits that read back as the same double. The stream's error flag tells whether writing
+ * worked. DP_E_RUN when memory is short (root may be NULL). */
 int dp_json_print(const json_t *root, int indent, FILE *stream, struct dp_err *err);
 
 #endif

@@ -12,11 +12,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The handler walks the list while other threads may change it, so that nodes are never freed, only used
-   again, and `begin` is the last thing that is set and the first that is cleared. */
+/* The handler walks the list while other threads may change it. Nodes are therefore never freed, only used again; `begin` is
+ * set last and cleared first. */
 struct dp_mapped {
     _Atomic uintptr_t begin; /* 0: nothing is mapped */
-    size_t size, shares;     /* shares: who have opened it, under the lock */
+    size_t size, shares;     /* shares: the number of opens without a close, under the lock */
     int fd;
     dev_t device;
     ino_t inode;
@@ -27,20 +27,20 @@ struct dp_mapped {
 };
 
 static struct dp_mapped *_Atomic first;
-static struct dp_mapped *_Atomic lost; /* stays in use for ever, for its name */
+static struct dp_mapped *_Atomic lost; /* its node is never used again, because dp_mapped_check prints its name */
 static struct sigaction before;
 static uintptr_t page_size = 4096;
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of opening and closing */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* held while a file is opened or closed */
 
-/* The same file as it was when it was mapped: it is open, so that its inode is nobody else's. */
+/* Whether it is the same, unchanged file as when it was mapped. The file is open, so no other file can have its inode. */
 static bool same(const struct dp_mapped *m, const struct stat *st)
 {
     return atomic_load(&m->begin) != 0 && m->device == st->st_dev && m->inode == st->st_ino && m->size == (size_t)st->st_size &&
            m->modified.tv_sec == st->st_mtim.tv_sec && m->modified.tv_nsec == st->st_mtim.tv_nsec;
 }
 
-/* One more who reads the mapping that there is already; NULL where there is none. */
+/* The existing mapping of the file, with one more share; NULL if there is no mapping. */
 static struct dp_mapped *share(const struct stat *st)
 {
     struct dp_mapped *m = atomic_load(&first);
@@ -67,7 +67,7 @@ static struct dp_mapped *take_node(void)
     return m;
 }
 
-/* The end of a long path says more than its beginning; UTF-8 is not cut within a character. */
+/* Keeps the end of a long path, which says more than its beginning. UTF-8 is not cut within a character. */
 static void keep_path(char *kept, size_t size, const char *path)
 {
     size_t length = strlen(path);
@@ -108,7 +108,7 @@ static int map(struct dp_mapped **file, int fd, const struct stat *st, const cha
 int dp_mapped_open(struct dp_mapped **file, int at, const char *name, const char *path, struct dp_err *err)
 {
     struct stat st;
-    /* Not blocking, so that a pipe of that name is refused below rather than waited for. */
+    /* O_NONBLOCK: so that the code below refuses a pipe of that name, instead of waiting for its writer here. */
     int fd = openat(at, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0)
         return dp_fail_errno(err, errno, "cannot open %s", path);
@@ -178,8 +178,8 @@ int dp_mapped_check(bool look, struct dp_err *err)
     return DP_OK;
 }
 
-/* Puts zeros in place of the pages that are gone, from the one that was read to the end: mmap is a plain
-   system call, and may be called here. */
+/* Maps zeros over the lost pages, from the page that was read to the end of the file. mmap is a plain system call, so a handler
+ * may call it. */
 static void on_bus_error(int number, siginfo_t *info, void *context)
 {
     (void)context;
@@ -197,7 +197,7 @@ static void on_bus_error(int number, siginfo_t *info, void *context)
         errno = saved;
         return;
     }
-    /* Not ours: the instruction runs again and meets whatever was there before. */
+    /* Not a registered file: the instruction runs again and the previous handler gets the signal. */
     sigaction(number, &before, NULL);
     errno = saved;
 }

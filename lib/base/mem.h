@@ -12,8 +12,8 @@ int dp_alloc(void *out, size_t count, size_t size, struct dp_err *err);
 /* Grows *block so that it holds `need` elements (doubling); *capacity is in elements. Contents are kept. */
 int dp_grow(void *block, size_t *capacity, size_t need, size_t size, struct dp_err *err);
 
-/* Elements from the part of one thread to that of the next, where each has `count` of them: parts that share no cache line,
-   which two threads that write would pass to and fro. size divides 64. */
+/* Distance in elements between the parts of two threads, if each part has `count` elements: rounded up, so that no two threads
+ * write to one cache line. size divides 64. */
 static inline size_t dp_apart(size_t count, size_t size)
 {
     return ((count * size + 63) / 64 + 1) * (64 / size);

@@ -18,8 +18,8 @@ static void make_c_locale(void)
     c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
 }
 
-/* Numbers of at most 15 digits, without an exponent: the digits and the power of ten are doubles as they are, so that their
-   quotient is rounded once, as strtod rounds (Clinger, 1990). False: for strtod to say. */
+/* Numbers of at most 15 digits, without an exponent: the digits and the power of ten are exact doubles, so their quotient is
+ * rounded once, as strtod rounds (Clinger, 1990). False: strtod has to read the number. */
 static bool short_decimal(const char *text, double *value, const char **end)
 {
     static const double power[] = {1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15};
@@ -121,7 +121,7 @@ const char *dp_number_print(double value, char *buffer, unsigned long size)
         snprintf(buffer, size, "%.0f", value);
         return buffer;
     }
-    /* A decimal of up to 15 digits comes back from a double as it was, but not from the few bits of a subnormal. */
+    /* A double keeps a decimal of up to 15 digits, but the few bits of a subnormal do not. */
     for (int digits = fabs(value) < DBL_MIN ? 1 : 15; digits <= 17; digits++) {
         snprintf(buffer, size, "%.*g", digits, value);
         if (strtod(buffer, NULL) == value)

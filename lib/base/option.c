@@ -166,7 +166,7 @@ int dp_option_parse(const struct dp_command *command, void *values, void *common
     longs[n++] = (struct option){"version", no_argument, NULL, VERSION};
     longs[n] = (struct option){NULL, 0, NULL, 0};
 
-    optind = 0; /* glibc: start afresh; several stages parse in one process */
+    optind = 0; /* glibc: restart getopt, because several stages parse in one process */
     opterr = 0;
     for (;;) {
         int at = optind > 0 ? optind : 1;
@@ -235,5 +235,5 @@ void dp_option_help(const struct dp_command *command, FILE *stream)
     for (const struct dp_option *o = command->common; o != NULL && o->name != NULL; o++)
         help_line(o, stream);
     fprintf(stream, "  %-32s %s\n  %-32s %s\n\nThe manual: man %.*s\n", "-h, --help", "this page", "    --version",
-            "the version", (int)strcspn(command->name, " "), command->name); /* the words of a command are on its page */
+            "the version", (int)strcspn(command->name, " "), command->name); /* a subcommand is on the page of its command */
 }

@@ -33,7 +33,8 @@ struct dp_option {
     const char *metavar;  /* NULL for a flag */
     const char *help;     /* one line, no full stop */
     const char *fallback; /* default as text, or NULL */
-    const char *choices;  /* "poisson|fixed", for DP_OPT_CHOICE; for DP_OPT_INT a word that leaves it absent, or NULL */
+    const char *choices;  /* "poisson|fixed", for DP_OPT_CHOICE; for DP_OPT_INT a word that the command itself interprets, or
+                           * NULL */
     double min, max;      /* for numbers; both 0 means any finite value */
     unsigned flags;
 };

@@ -9,11 +9,11 @@
 
 #include "base/clock.h"
 
-#define WIDTH 24    /* of the bar, where there is room */
-#define NARROW 5    /* less is no bar */
-#define MANY 100000 /* laps, whose plan takes a while */
+#define WIDTH 24    /* width of the bar, if there is room */
+#define NARROW 5    /* a narrower bar is left out */
+#define MANY 100000 /* a plan of so many laps takes a while */
 
-/* A terminal that moves no cursor but to the start of the line, and knows no colours. */
+/* A terminal that can move the cursor only to the start of the line, and has no colours. */
 static bool dumb(void)
 {
     const char *term = getenv("TERM");
@@ -27,8 +27,8 @@ static int columns(FILE *stream)
     return ioctl(fileno(stream), TIOCGWINSZ, &size) == 0 && size.ws_col > 1 ? size.ws_col - 1 : 79;
 }
 
-/* On a terminal in the place of what was there, with as much of a bar as there is room for; else as a line. It is one call,
-   and so one write even where the stream has no buffer: what others write to the terminal does not come in between. */
+/* On a terminal, replaces the line, with a bar as wide as there is room; elsewhere prints a line. Everything is one call, so
+ * one write even if the stream is not buffered: output of other processes does not come in between. */
 static void print_text(const struct dp_progress *p, const char *text, bool last)
 {
     static const char full[] = "########################", empty[] = "........................";

@@ -13,16 +13,16 @@ struct dp_registry_choice {
 };
 
 struct dp_registry_place {
-    bool none;             /* there is to be no registry */
-    const char *directory; /* NULL: nothing says where it is */
-    bool named;            /* somebody has named it: it has to work there */
+    bool none;             /* use no registry */
+    const char *directory; /* NULL: no place is known */
+    bool named;            /* an option or a variable names it: failing to use it is an error */
 };
 
-/* The place by the environment: DPLINE_REGISTRY, else dpline in XDG_STATE_HOME, else ~/.local/state/dpline. It stays as the
-   first call found it. */
+/* The place from the environment: DPLINE_REGISTRY, else dpline in XDG_STATE_HOME, else ~/.local/state/dpline. Later calls give
+ * the result of the first. */
 const struct dp_registry_place *dp_registry_default(void);
 
-/* The place by the options, and by `otherwise` where they say nothing; NULL is no registry. */
+/* The place from the options; `otherwise` if no option was given, where NULL is no registry. */
 struct dp_registry_place dp_registry_chosen(const struct dp_registry_choice *choice, const struct dp_registry_place *otherwise);
 
 /* Rows of an option table. at: the offset of the struct dp_registry_choice in the command's options. */

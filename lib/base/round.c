@@ -6,8 +6,8 @@
 
 #include "base/number.h"
 
-/* The decimal of `digits` significant digits that is nearest to value, as mantissa × 10^exponent and as the double that its
-   text reads back as: only the decimal itself says what will be printed. */
+/* The decimal of `digits` significant digits that is nearest to value, as mantissa × 10^exponent and as the double that the
+ * text reads back as. The double alone would not say which decimal is printed. */
 static double nearest(double value, int digits, long long *mantissa, long *exponent)
 {
     char text[48];
@@ -54,7 +54,7 @@ double dp_round_down(double value, int digits)
     double rounded = nearest(value, digits, &mantissa, &exponent);
     if (rounded <= value)
         return rounded;
-    /* Below a power of ten the same number of digits is ten times as fine. */
+    /* Just below a power of ten the same number of digits has a step ten times as small. */
     bool power = mantissa == llround(pow(10, digits - 1));
     return power ? decimal(mantissa * 10 - 1, exponent - 1) : decimal(mantissa - 1, exponent);
 }

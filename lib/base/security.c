@@ -8,7 +8,7 @@ int dp_security_directory(char **directory, const struct dp_security *security, 
 {
     const char *named = security->keys != NULL ? security->keys : getenv("DPLINE_KEYS");
     const char *config = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
-    if (config != NULL && config[0] != '/') /* by its specification it then counts as not set */
+    if (config != NULL && config[0] != '/') /* a relative path counts as not set, as the XDG specification says */
         config = NULL;
     if (named == NULL && config == NULL && home == NULL)
         return dp_fail(err, DP_E_USAGE, "no directory of keys: neither --keys nor DPLINE_KEYS nor HOME is given");

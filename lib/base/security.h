@@ -1,4 +1,4 @@
-/* How a port is kept from strangers: the options that every command with a port has. The keys themselves: port/keys.h. */
+/* Security options of every command that has a port. The keys themselves are in port/keys.h. */
 #ifndef DP_BASE_SECURITY_H
 #define DP_BASE_SECURITY_H
 
@@ -9,11 +9,11 @@
 /* All NULL and false is the default: keys of ~/.config/dpline/keys. */
 struct dp_security {
     const char *keys;   /* directory of keys; NULL: $DPLINE_KEYS, or dpline/keys in $XDG_CONFIG_HOME or ~/.config */
-    const char *server; /* connecting: by which name the other end's key is trusted; NULL: the only one that is */
+    const char *server; /* for a port that connects: the name of the other end's trusted key; NULL: the only trusted key */
     bool plaintext;     /* tcp:// without keys */
 };
 
-/* The directory of keys, which the caller frees. DP_E_USAGE where nothing says which. */
+/* *directory: the directory of keys; the caller frees it. DP_E_USAGE: neither options nor environment name one. */
 int dp_security_directory(char **directory, const struct dp_security *security, struct dp_err *err);
 
 /* Rows of an option table. at: the offset of the struct dp_security in the command's options. */

@@ -10,7 +10,7 @@
 #define SPARE 65536
 #define ROUND 16
 
-/* A stack of blocks. One that is freed in the middle stays until all are. */
+/* A stack of blocks. A block that is freed in the middle keeps its place until the blocks above it are freed. */
 static struct {
     _Alignas(ROUND) unsigned char bytes[SPARE];
     size_t used, blocks;

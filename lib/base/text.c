@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Bytes of the character that begins here, or 0. Overlong forms, surrogates and what is above U+10FFFF are
- * none. */
+/* Length in bytes of the character that begins here, or 0. Overlong forms, surrogates and numbers above U+10FFFF are not
+ * characters. */
 static size_t character(const unsigned char *p, size_t left)
 {
     size_t length = p[0] < 0x80 ? 1 : p[0] < 0xc2 ? 0 : p[0] < 0xe0 ? 2 : p[0] < 0xf0 ? 3 : p[0] < 0xf5 ? 4 : 0;

@@ -4,14 +4,14 @@
 
 #include <stddef.h>
 
-/* How many of the bytes, from the first, are whole characters of UTF-8 (RFC 3629). */
+/* The number of bytes at the start of the text that are whole characters of UTF-8 (RFC 3629). */
 size_t dp_text_valid(const char *text, size_t length);
 
 /* The largest number of bytes, at most `most`, that does not end within a character of valid UTF-8. */
 size_t dp_text_cut(const char *text, size_t length, size_t most);
 
-/* Writes up to 40 bytes of the text for a message: control characters and what is not UTF-8 as \xNN, … for
-   the rest. Returns buffer. */
+/* Writes up to 40 bytes of the text for a message: control characters and bytes that are not UTF-8 as \xNN, and … for the rest.
+ * Returns buffer. */
 #define DP_TEXT_SHOWN 176
 const char *dp_text_show(const char *text, size_t length, char buffer[DP_TEXT_SHOWN]);
 

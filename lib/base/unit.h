@@ -1,5 +1,5 @@
-/* The unit of privacy, as frames and ledgers name it: "person:3" is all rows of one person, of which there are at most
- * 3. Nothing is said where one row is taken for one person. */
+/* The unit of privacy, as frames and ledgers name it: "person:3" is all rows of one person, at most 3. No unit is stated if one
+ * row is taken for one person. */
 #ifndef DP_BASE_UNIT_H
 #define DP_BASE_UNIT_H
 
@@ -9,13 +9,13 @@
 #define DP_UNIT_TEXT 32      /* with its NUL */
 #define DP_UNIT_MOST 1000000 /* rows per person */
 
-/* rows: at most, of a person; 0: one row is taken for one person. Returns text, or NULL where nothing is said. */
+/* rows: the most rows of a person; 0: one row is taken for one person. Returns text, or NULL if no unit is stated. */
 const char *dp_unit_text(size_t rows, char text[DP_UNIT_TEXT]);
 
-/* *rows as above. text may be NULL. False: it is no unit. */
+/* *rows as above. text may be NULL. False: text is not a unit. */
 bool dp_unit_read(const char *text, size_t *rows);
 
-/* That of more rows; a row has none. Either may be NULL. */
+/* The unit with more rows per person. NULL stands for one row. */
 const char *dp_unit_larger(const char *a, const char *b);
 
 /* The name of the unit in reports and certificates. Without a unit it is "row". */

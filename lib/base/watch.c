@@ -10,8 +10,8 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#define STACK ((size_t)1 << 16) /* it calls poll and little else */
-#define AGAIN_MS 5              /* a signal may come just before the wait that it is to end, so that there are more */
+#define STACK ((size_t)1 << 16) /* the thread calls poll and little else */
+#define AGAIN_MS 5              /* a signal may arrive just before the wait that it should end, so it is sent again */
 
 struct dp_watch {
     pthread_t thread, waiter;
@@ -24,7 +24,7 @@ static void ignore(int number)
     (void)number;
 }
 
-/* Without events asked for, poll waits for the end of a reader, and for nothing else. */
+/* Without requested events, poll waits only for the end of the reader. */
 static void *look(void *self)
 {
     struct dp_watch *w = self;
@@ -41,7 +41,7 @@ static void *look(void *self)
     return NULL;
 }
 
-/* Signals are for the threads that were there before. */
+/* The new thread blocks all signals: they are for the existing threads. */
 static int start(struct dp_watch *w)
 {
     sigset_t all, before;
@@ -50,7 +50,7 @@ static int start(struct dp_watch *w)
         return -1;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    pthread_attr_setstacksize(&attributes, STACK); /* where that is too little, it stays as it was */
+    pthread_attr_setstacksize(&attributes, STACK); /* if the size is too small, the default stays */
     int rc = pthread_create(&w->thread, &attributes, look, w);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     pthread_attr_destroy(&attributes);

@@ -1,5 +1,5 @@
-/* A thread that sleeps until nobody reads a pipe or a socket any more. With it whoever reads other input waits in one read,
-   where a poll would have to come before each. */
+/* A thread that sleeps until the reader of a pipe or a socket is gone. With it, another thread can wait in a plain read of its
+ * input; otherwise it would need a poll before each read. */
 #ifndef DP_BASE_WATCH_H
 #define DP_BASE_WATCH_H
 
@@ -7,12 +7,12 @@
 
 struct dp_watch;
 
-/* Watches descriptor fd, which has to outlive the watch, for the thread that calls this. NULL where there is no thread to be
-   had: then one polls. */
+/* Watches descriptor fd, which has to outlive the watch, for the calling thread. NULL if no thread can be started: then the
+ * caller has to poll. */
 struct dp_watch *dp_watch_new(int fd);
 
-/* Between the two a system call of that thread ends with EINTR once the reader is gone, if it waits. false, and nothing has
-   begun: it is gone already. */
+/* Between dp_watch_begin and dp_watch_end, a system call in which that thread waits ends with EINTR once the reader is gone.
+ * Returns false, and begins nothing, if the reader is gone already. */
 bool dp_watch_begin(struct dp_watch *watch);
 void dp_watch_end(struct dp_watch *watch);
 

@@ -1,16 +1,17 @@
-/* Candidates: models that a run may go on with, of which a choice takes one (dp-breed, dp-select). In a frame they are a
-   matrix, a row of it for each, with the entries of the model in their order. */
+/* Candidates: models of which a private choice selects one, and the run continues with it (dp-breed, dp-select). In a frame
+ * they are a matrix with a row for each candidate, which has the entries of the model in their order. */
 #ifndef DP_MODEL_CANDIDATES_H
 #define DP_MODEL_CANDIDATES_H
 
 #include "base/err.h"
 #include "wire/frame.h"
 
-/* Those of a frame: at least one, each finite and of `size` entries. DP_E_RUN otherwise. Borrowed. */
+/* The candidates of a frame, borrowed. DP_E_RUN: there is none, or an entry is not finite, or a candidate does not have `size`
+ * entries. */
 int dp_candidates_read(const struct dp_frame *frame, size_t size, const struct dp_array **candidates, struct dp_err *err);
 
-/* Moves the model to the candidate that was chosen; the candidates leave the frame. DP_E_RUN: the choice is not one of them, or
-   they are not of the model's size. */
+/* Sets the model to the chosen candidate and removes the candidates from the frame. DP_E_RUN: the choice is not one of them, or
+ * they do not have the model's size. */
 int dp_candidates_take(struct dp_frame *frame, struct dp_err *err);
 
 #endif

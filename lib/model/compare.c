@@ -24,7 +24,7 @@ static int __attribute__((format(printf, 2, 3))) differ(struct phrase *p, const 
     return 1;
 }
 
-/* Bit by bit: −0 is not 0, and a NaN is like itself. */
+/* Compares bits: −0 is not equal to 0, and a NaN is equal to itself. */
 static bool same_real(double a, double b)
 {
     return memcmp(&a, &b, sizeof a) == 0;
@@ -145,7 +145,7 @@ int dp_model_compare(const struct dp_frame *a, const struct dp_frame *b, const s
             return differ(&p, "label: %s and %s", dp_label_name(a->label), dp_label_name(b->label));
         int rc = compare_records(a, b, &p);
         for (int i = 0; rc == 0 && i < DP_F_COUNT; i++) {
-            /* Within a tolerance the weights stand for these. */
+            /* With a tolerance, the weights are compared instead of these fields. */
             bool weight = i == DP_F_MODEL || i == DP_F_AVERAGE || i == DP_F_SCALE;
             if (tolerance->exact || !weight)
                 rc = compare_field(a, b, (enum dp_field)i, &p);

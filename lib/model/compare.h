@@ -1,4 +1,4 @@
-/* Whether two models are the same, and in what they differ. */
+/* Comparison of two models. */
 #ifndef DP_MODEL_COMPARE_H
 #define DP_MODEL_COMPARE_H
 
@@ -8,10 +8,10 @@
 #include "base/err.h"
 #include "wire/frame.h"
 
-/* 1 and `what` holds a phrase that names the first difference; 0 when there is none; or negative. */
+/* dp_model_compare returns 1, and `what` names the first difference; 0 when there is no difference; or a negative status. */
 struct dp_model_tolerance {
     bool exact;                /* lap, label, records and every byte of every field */
-    bool weights_only;         /* nothing but the weights */
+    bool weights_only;         /* compare only the weights */
     double absolute, relative; /* not exact: |a − b| ≤ absolute + relative × max(|a|, |b|) for weights */
 };
 int dp_model_compare(const struct dp_frame *a, const struct dp_frame *b, const struct dp_model_tolerance *tolerance, char *what,

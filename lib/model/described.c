@@ -7,7 +7,7 @@ static const enum dp_field fields[] = {DP_F_DATA,   DP_F_POPULATION, DP_F_SPLIT,
                                        DP_F_LABELS, DP_F_CLASSES,    DP_F_LABEL_SCALE, DP_F_LABEL_OFFSET,  DP_F_UNIT};
 enum { FIELDS = sizeof fields / sizeof *fields };
 
-/* A model that has seen other rows of the same people has no rows that are held out for it. */
+/* The split of the model. A model that was trained on other rows of the same people, too, has no held-out rows. */
 static const char *split_of(const struct dp_frame *frame, const struct dp_row_facts *f)
 {
     const char *before = dp_frame_text(frame, DP_F_SPLIT, "");

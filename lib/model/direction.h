@@ -1,11 +1,11 @@
-/* From a sum of negative gradients to the direction against which a model moves: w − eta × direction is the next one. dp-step
- * moves along it, and who searches for a step size beforehand searches along the very same numbers.
+/* From a sum of negative gradients to the direction of a step: the next model is w − eta × direction. dp-step takes the step. A
+ * line search before it uses exactly the same numbers.
  *
- *   gradient  = −grid × sum / (q N)                      of the data term; q and N as the record of the sum has them
+ *   gradient  = −grid × sum / (q N)                      of the data term; q and N from the record of the sum
  *   direction = gradient + lambda w                      of the objective
- *             = gradient/‖gradient‖₂ + lambda w          normalised; a gradient of zeros stays one
+ *             = gradient/‖gradient‖₂ + lambda w          normalised; a gradient of zeros stays zero
  *
- * Nothing here divides by the size of the batch: it is private. */
+ * The formulas do not divide by the size of the batch, which is private. */
 #ifndef DP_MODEL_DIRECTION_H
 #define DP_MODEL_DIRECTION_H
 
@@ -15,8 +15,8 @@
 #include "base/err.h"
 #include "wire/frame.h"
 
-/* The gradient of the frame's sum, which has to be outputs × cols as the model is, into gradient[outputs × cols]; *expected is
-   q N, the expected size of a batch. DP_E_RUN: no such sum, or its record does not say how rows were sampled. */
+/* gradient[outputs × cols] from the frame's sum, which must have the model's shape, outputs × cols; *expected = q N, the
+ * expected size of a batch. DP_E_RUN: no such sum, or its record does not say how rows were sampled. */
 int dp_direction_gradient(const struct dp_frame *frame, size_t outputs, size_t cols, double *gradient, double *expected,
                           struct dp_err *err);
 

@@ -1,7 +1,7 @@
-/* Families of models: what the entries of a model mean. In a frame a model is a matrix of numbers and the name of a family, and
-   the wire, the loop and the gate know no more of it. Whatever makes a model or scores rows with it asks the row of the table
-   in family.c, so that a new family is that row and a file of its own. How a model is trained is another matter: see
-   model/method.h. */
+/* Families of models: what the entries of a model mean. In a frame a model is a matrix of numbers and the name of a family; the
+ * wire, the loop and the gate know no more about it. Code that makes a model, or scores rows with it, uses the family's row of
+ * the table in family.c: a new family is that row and a file of its own. How a model is trained is defined in
+ * model/method.h. */
 #ifndef DP_MODEL_FAMILY_H
 #define DP_MODEL_FAMILY_H
 
@@ -13,30 +13,30 @@
 #include "math/vec.h"
 #include "wire/frame.h"
 
-/* The shape of a model, all of it public. */
+/* The shape of a model. All of it is public. */
 struct dp_form {
     const struct dp_family *family;
     size_t features;   /* columns of a row */
     size_t outputs;    /* scores of a row, see dp_loss_outputs */
     double intercept;  /* value of a constant column after the row's own; 0 if there is none */
-    size_t rows, cols; /* of the matrix of parameters */
+    size_t rows, cols; /* shape of the matrix of parameters */
 };
 
 struct dp_family {
-    const char *name;  /* on the wire */
-    const char *sides; /* for people: what the rows and columns of the matrix are */
+    const char *name;  /* name on the wire */
+    const char *sides; /* for messages: what the rows and columns of the matrix are */
 
     /* Sets rows and cols from the rest. */
     void (*shape)(struct dp_form *form);
 
-    /* The other way: sets features and outputs from rows, cols and intercept. False when no model has that shape. */
+    /* The inverse: sets features and outputs from rows, cols and intercept. False when no model has that shape. */
     bool (*read)(struct dp_form *form);
 
-    /* The parameters that a run begins with, rows × cols. key is that of the stage, for a family that draws them. */
+    /* The initial parameters of a run, rows × cols. key: the stage's key, for a family that draws them at random. */
     void (*start)(const struct dp_form *form, const struct dp_key *key, double *parameters);
 
-    /* scores: count × outputs, of count ≤ DP_ROWS rows. next and norm2 as for dp_rows_dot: NULL, or count rows that are needed
-       soon; NULL, or where the squared norms of the rows go, without the constant. */
+    /* scores: count × outputs, for count ≤ DP_ROWS rows. next and norm2 as for dp_rows_dot; both may be NULL. next: count rows
+     * that are needed soon. norm2: gets the squared norms of the rows, without the constant. */
     void (*score)(const struct dp_form *form, const double *parameters, const struct dp_row *rows, size_t count,
                   const struct dp_row *next, double *scores, double *norm2);
 };
@@ -50,8 +50,8 @@ struct dp_form dp_form_for(const struct dp_family *family, size_t features, size
 /* The form of the model in a lap frame. DP_E_RUN for a family that is not in the table, and as dp_model_shape. */
 int dp_form_read(struct dp_form *form, const struct dp_frame *frame, struct dp_err *err);
 
-/* The model that a stage trains: *model is that of the frame, which must have this form; where there is none, the frame gets
-   one for a run to begin with. Borrowed. */
+/* The model that a stage trains. *model is borrowed from the frame and must have this form. If the frame has no model, it gets
+ * the initial one. */
 int dp_form_model(const struct dp_form *form, struct dp_frame *frame, const struct dp_key *key, const double **model,
                   struct dp_err *err);
 

@@ -4,7 +4,7 @@
 
 #include "model/direction.h"
 
-/* How much of the mean the new gradient is: 1 where there is no other. */
+/* *part: weight of the new gradient in the mean; 1 if there is no other gradient. */
 static int part_of(const struct dp_frame *frame, const struct dp_array *model, double precision, double *part,
                    struct dp_err *err)
 {

@@ -1,5 +1,5 @@
-/* The family "linear": a row of weights for each output. Softmax is such a model too: its loss, not its scores, has all
-   outputs in it. */
+/* The family "linear": a row of weights for each output. A softmax model is of this family, too: only its loss combines the
+ * outputs, not its scores. */
 #include <string.h>
 
 #include "model/family.h"
@@ -17,7 +17,7 @@ static bool read(struct dp_form *form)
     return true;
 }
 
-/* A run begins at zero. */
+/* The initial weights are zero. */
 static void start(const struct dp_form *form, const struct dp_key *key, double *weights)
 {
     (void)key;

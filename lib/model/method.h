@@ -1,5 +1,5 @@
-/* Methods: how a model is trained, and so what a released sum is to dp-step. What the model is that they train is another
-   matter: see model/family.h. */
+/* Methods: how a model is trained, and therefore what a released sum means to dp-step. What the entries of a model mean is
+ * defined in model/family.h. */
 #ifndef DP_MODEL_METHOD_H
 #define DP_MODEL_METHOD_H
 
@@ -11,17 +11,16 @@
 #include "wire/frame.h"
 
 struct dp_method {
-    const char *name; /* on the wire */
-    bool gradients;   /* the sum is one of negative gradients; otherwise it is what the model moves by */
+    const char *name; /* name on the wire */
+    bool gradients;   /* the sum is a sum of negative gradients; otherwise the model moves by the sum itself */
 };
 
 extern const struct dp_method dp_method_scd_dual, dp_method_scd_primal, dp_method_gradient, dp_method_erm, dp_method_selection;
 
-/* Whether the sums of this frame are gradients. A method that is not one of these, or of a stage that names none, moves the
-   model by its sum. */
+/* Whether the sums of this frame are gradients. With an unknown method, or without one, the model moves by the sum itself. */
 bool dp_method_gradients(const struct dp_frame *frame);
 
-/* What a stage that trains says of the model. */
+/* Properties of the model that a training stage announces. */
 struct dp_training {
     const struct dp_method *method;
     const struct dp_family *family;
@@ -31,8 +30,7 @@ struct dp_training {
     double scale;     /* weights = scale × model */
 };
 
-/* Says it in the first frame of a run. DP_E_RUN when the model to start from is of another method, family,
-   intercept or scale. */
+/* Writes them into the first frame of a run. DP_E_RUN: the initial model has another method, family, intercept or scale. */
 int dp_training_announce(const struct dp_training *training, struct dp_frame *frame, struct dp_err *err);
 
 #endif

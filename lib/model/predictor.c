@@ -8,7 +8,7 @@
 #include "data/row_length.h"
 #include "wire/model.h"
 
-/* What was done to the lengths of rows, if it says so. */
+/* Whether the row norm is stated. */
 static bool says_norm(const char *row_norm)
 {
     return row_norm[0] != '\0' && strncmp(row_norm, "unknown", strlen("unknown")) != 0;
@@ -50,7 +50,7 @@ int dp_predictor_open_for(struct dp_predictor *p, const struct dp_frame *frame, 
     return dp_alloc(&p->parameters, p->form.rows * p->form.cols, sizeof *p->parameters, err);
 }
 
-/* Class names, where both sides have them, must be the same in the same order. */
+/* DP_E_RUN: both have class names, and they differ in a name or in the order. */
 static int check_names(const struct dp_frame *frame, const struct dp_dataset *d, const char *path, struct dp_err *err)
 {
     char **names;

@@ -1,4 +1,4 @@
-/* A released model, ready to score the rows of a data set: what dp-eval and dp-predict share. */
+/* A released model, ready to score the rows of a data set. dp-eval and dp-predict use it. */
 #ifndef DP_MODEL_PREDICTOR_H
 #define DP_MODEL_PREDICTOR_H
 
@@ -11,31 +11,31 @@
 
 struct dp_predictor {
     struct dp_form form;
-    bool known; /* the loss has a name that is known here */
+    bool known; /* the name of the loss is known */
     enum dp_loss loss;
     double width;
-    struct dp_affine label; /* of a regression: its own units from those of the scores */
-    double *parameters;     /* of the form, owned */
+    struct dp_affine label; /* for a regression: converts scores to the units of the label */
+    double *parameters;     /* parameters of this form, owned */
 };
 
-/* Reads what all laps of a run share. The rows of the data set (`path` names it) must be prepared as those that the model was
-   trained on: the same number of columns, and the same row norm where both say it. Starts zeroed; close it, whatever open
-   returned. */
+/* Reads the fields that all laps of a run share. The rows of the data set (`path` names it) must be prepared like the training
+ * rows: the same number of columns and, if both state it, the same row norm. The predictor starts zeroed; close it even if this
+ * fails. */
 int dp_predictor_open(struct dp_predictor *predictor, const struct dp_frame *frame, const struct dp_dataset *dataset,
                       const char *path, struct dp_err *err);
 
-/* The same for rows of which these facts are known. */
+/* The same for rows that these facts describe. */
 struct dp_row_facts;
 int dp_predictor_open_for(struct dp_predictor *predictor, const struct dp_frame *frame, const struct dp_row_facts *facts,
                           const char *name, struct dp_err *err);
 void dp_predictor_close(struct dp_predictor *predictor);
 
-/* Whether the labels of the data set are what the model predicts: classes or numbers, as many, and, where both have them, names
-   that are the same in the same order. */
+/* DP_E_RUN unless the labels of the data set match the predictions: both classes, and as many, or both numbers; and the same
+ * names in the same order, if both have names. */
 int dp_predictor_match(const struct dp_predictor *predictor, const struct dp_frame *frame, const struct dp_dataset *dataset,
                        const char *path, struct dp_err *err);
 
-/* Takes the parameters of a frame, whose model must have the shape of the first. */
+/* Takes the parameters of a frame, whose model must have the shape of the first one. */
 int dp_predictor_take(struct dp_predictor *predictor, const struct dp_frame *frame, struct dp_err *err);
 
 /* scores: count × outputs, of rows [from, from + count). */

@@ -1,4 +1,4 @@
-/* The released sum in a frame, as numbers: whole numbers on a grid or, without privacy, doubles. */
+/* The released sum in a frame: whole numbers on a grid or, without privacy, doubles. */
 #ifndef DP_MODEL_SUM_H
 #define DP_MODEL_SUM_H
 
@@ -8,11 +8,11 @@
 struct dp_sum {
     const struct dp_array *values; /* two dimensions */
     double grid;
-    const struct dp_array *columns; /* i8, those of the model that the sum is about; NULL: all */
+    const struct dp_array *columns; /* i8, the columns of the model that the sum is about; NULL: all */
     int64_t lap;
 };
 
-/* Reads it from the frame, from which it borrows. */
+/* Reads the sum from the frame, and borrows from it. */
 int dp_sum_read(struct dp_sum *sum, const struct dp_frame *frame, struct dp_err *err);
 
 static inline double dp_sum_at(const struct dp_sum *sum, size_t i)
@@ -21,7 +21,7 @@ static inline double dp_sum_at(const struct dp_sum *sum, size_t i)
     return a->dtype == DP_I64 ? sum->grid * (double)((const int64_t *)a->data)[i] : ((const double *)a->data)[i];
 }
 
-/* Whether it has this shape; a sentence otherwise. */
+/* DP_E_RUN unless the sum has this shape. */
 int dp_sum_need(const struct dp_sum *sum, uint64_t rows, uint64_t cols, struct dp_err *err);
 
 /* w += sum, on all entries of w (rows × cols) or those of the columns. */

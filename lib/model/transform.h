@@ -1,13 +1,13 @@
-/* The transform of a frame: a public matrix T behind which gradients are made. A row x, with its constant if there is one,
- * becomes z = s T x, which is a map of that row alone:
+/* The transform of a frame: a public matrix T that rows are multiplied with before gradients are computed. A row x, with its
+ * constant if there is one, becomes z = s T x, which depends only on that row:
  *
- *   s = min(1, 1/‖T x‖)            as a rule: z is cut to norm 1
+ *   s = min(1, 1/‖T x‖)            by default: z is cut to norm 1
  *   s = min(1/‖x‖, 1/‖T x‖)        unit: the same of x/‖x‖
- *   s = 1, or 1/‖x‖                uncut: z has any norm, and what bounds a gradient has to look at it (math/grid.h does)
+ *   s = 1, or 1/‖x‖                uncut: z has any norm, and the bound on a gradient has to use it (math/grid.h does)
  *
  * The model stays in the columns of x:
  *
- *   parameters   w = u T for some u (outputs × rows of T), so a score u·z is s (w·x): it needs w, x and s alone
+ *   parameters   w = u T for some u (outputs × rows of T), so a score u·z is s (w·x) and needs only w, x and s
  *   gradients    are sums of c z, outputs × rows of T
  *   a step       of u by Δ moves w by Δ T */
 #ifndef DP_MODEL_TRANSFORM_H
@@ -21,11 +21,12 @@
 
 struct dp_transform {
     const double *matrix;
-    size_t rows, cols; /* 0 rows: there is none, and rows are what they are */
+    size_t rows, cols; /* 0 rows: no transform */
     bool unit, uncut;
 };
 
-/* Reads it from the frame, from which it borrows. DP_E_RUN: it is no matrix of f8 with `cols` columns and one row or more. */
+/* Reads the transform from the frame, and borrows from it. DP_E_RUN: it is not a matrix of f8 with `cols` columns and at least
+ * one row. */
 int dp_transform_read(struct dp_transform *transform, const struct dp_frame *frame, size_t cols, struct dp_err *err);
 
 /* DP_E_RUN unless all entries are finite. */

@@ -1,8 +1,8 @@
-/* A privacy query: what was asked of a batch of rows and with which noise, from the frame that carries its answer to the
- * ledger and the certificate. One table says which kinds there are and which members each of them has; whoever encodes, prints,
- * compares or reads queries goes over that table. What a kind costs is in the accountants' own table (account/kinds.h).
+/* A privacy query: the mechanism that was applied to a batch of rows, and its parameters. Frames, the ledger and certificates
+ * carry it. One table lists the kinds and the members of each kind; code that encodes, prints, compares or reads queries
+ * iterates over that table. The cost of a kind is in the accountants' table (account/kinds.h).
  *
- * A new kind is a row here, a row there, and its formula. */
+ * A new kind is a row here, a row in account/kinds.c, and its formula. */
 #ifndef DP_QUERY_QUERY_H
 #define DP_QUERY_QUERY_H
 
@@ -55,7 +55,7 @@ enum dp_query_kind { DP_QUERY_KINDS(DP_QUERY_ENUMERATOR) DP_QUERY_KIND_COUNT };
 #define DP_QUERY_DECLARE(name, type, change) DP_QUERY_##type##_MEMBER name;
 struct dp_query {
     enum dp_query_kind kind;
-    DP_QUERY_MEMBERS(DP_QUERY_DECLARE) /* zero where the kind does not have it */
+    DP_QUERY_MEMBERS(DP_QUERY_DECLARE) /* 0 if the kind does not have the member */
 };
 #undef DP_QUERY_DECLARE
 
@@ -77,14 +77,14 @@ static inline bool dp_query_has(enum dp_query_kind kind, enum dp_query_member me
     return (dp_query_kinds[kind].members >> member & 1) != 0;
 }
 
-/* The multiplier of the noise that hides a person, which calibration chooses: the result of objective perturbation has noise of
-   its own, for what its minimiser was missed by. Of a kind that has a multiplier. */
+/* The member that is the noise multiplier which calibration chooses. Only for kinds that have a multiplier. The result of
+ * objective perturbation has noise of its own as well, because its minimiser is approximate. */
 static inline enum dp_query_member dp_query_noise(enum dp_query_kind kind)
 {
     return dp_query_has(kind, DP_QUERY_objective) ? DP_QUERY_objective : DP_QUERY_multiplier;
 }
 
-/* Where a member is: to read, and to set. */
+/* The address of a member: to read, and to set. */
 static inline const void *dp_query_at(const struct dp_query *query, enum dp_query_member member)
 {
     return (const char *)query + dp_query_members[member].offset;
@@ -97,10 +97,10 @@ static inline void *dp_query_edit(struct dp_query *query, enum dp_query_member m
 /* The kind of that name, or DP_QUERY_KIND_COUNT. */
 enum dp_query_kind dp_query_find(const char *name, size_t length);
 
-/* DP_E_RUN: no known kind, or a member of its kind that is not positive and finite. DP_QUERY_NONE passes. */
+/* DP_E_RUN: the kind is unknown, or one of its members is not positive and finite. DP_QUERY_NONE passes. */
 int dp_query_check(const struct dp_query *query, struct dp_err *err);
 
-/* Whether kind and the members of that kind are the same. */
+/* Whether both have the same kind with the same values of its members. */
 bool dp_query_same(const struct dp_query *a, const struct dp_query *b);
 
 #endif

@@ -13,13 +13,13 @@ static uint64_t little_endian(const unsigned char *p)
     return value;
 }
 
-/* Where decoding stands in a frame. */
+/* Position of the decoder in a frame. */
 struct reader {
     const char *bytes;
     size_t length, at;
 };
 
-/* The next value: whole, or the head of a list or map. */
+/* Reads the next value: a whole value, or the head of a list or map. */
 static inline int next(struct reader *r, struct dp_item *item, struct dp_err *err)
 {
     size_t left = r->length - r->at;
@@ -114,7 +114,7 @@ static int get_name(const struct dp_item *o, const char *const *names, int count
 
 #define NAMES(table) (table), (int)(sizeof(table) / sizeof(table)[0])
 
-/* Where a frame of format 1 has its records. */
+/* The key of the records in a frame of format 1. */
 #define OLD_RECORDS "mechanisms"
 
 static int get_member(struct dp_record *record, int member, const struct dp_item *o, struct dp_err *err)
@@ -134,11 +134,11 @@ static int get_member(struct dp_record *record, int member, const struct dp_item
     return good && dp_record_set(record, member, &value) ? DP_OK : wrong(dp_record_key(member), err);
 }
 
-/* Whether it has each member that it should, and no other. A record of format 1 was of no field, and had a multiplier without
-   noise, too. */
+/* DP_E_RUN unless the record has exactly the members that it should have. A record of format 1 names no field, and has a
+ * multiplier even without noise. */
 static int check_members(const struct dp_record *record, unsigned seen, bool old, struct dp_err *err)
 {
-    const unsigned later = 1u << DP_RECORD_of | 1u << DP_RECORD_on; /* than format 1 */
+    const unsigned later = 1u << DP_RECORD_of | 1u << DP_RECORD_on; /* members that format 1 did not have */
     unsigned has = dp_record_members(record);
     if (seen == has && !(old && (seen & later)))
         return DP_OK;
@@ -218,10 +218,10 @@ static int get_kind(struct reader *r, struct dp_frame *frame, uint64_t entries, 
     return DP_OK;
 }
 
-/* What stands in every lap frame beside its fields, and how its records came. */
+/* The entries of every lap frame that are not fields, and whether its records are of format 1. */
 enum { LAP = 1, LABEL = 2, RECORDS = 4, ALL = 7, OLD = 8 };
 
-/* One key and its value; *bits are those of lap, label or records, or 0. *field: the one that the last entry was. */
+/* Reads one key and its value. *bits: LAP, LABEL or RECORDS, or 0 for a field. *field: the field of the last entry. */
 static int get_entry(struct reader *r, struct dp_frame *frame, enum dp_field *field, unsigned *bits, struct dp_err *err)
 {
     static const char *const labels[] = {"raw", "bounded", "noised", "released"};
@@ -254,7 +254,7 @@ static int get_entry(struct reader *r, struct dp_frame *frame, enum dp_field *fi
     return get_value(frame, *field, &value, err);
 }
 
-/* Before there were families of models, the method was called the family. A frame that has a family says its method too. */
+/* An old frame has its method under the key `family`. A present frame that has a family also has a method. */
 static int name_method(struct dp_frame *frame, struct dp_err *err)
 {
     const char *text = dp_frame_text(frame, DP_F_FAMILY, NULL);

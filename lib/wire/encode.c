@@ -2,7 +2,7 @@
 
 #include "wire/codec.h"
 
-/* The packer goes on when a write has failed: what is in the buffer then is no frame. */
+/* The packer continues after a failed write: the buffer then does not hold a frame. */
 struct output {
     msgpack_sbuffer *buffer;
     bool failed;
@@ -27,7 +27,7 @@ static void put_text(msgpack_packer *pk, const char *text, size_t length)
 {
     struct output *o = pk->data;
     msgpack_sbuffer *b = o->buffer;
-    if (length < 32 && b->alloc - b->size > length && !o->failed) { /* most are short */
+    if (length < 32 && b->alloc - b->size > length && !o->failed) { /* most texts are short */
         b->data[b->size] = (char)(0xa0 | length);
         memcpy(b->data + b->size + 1, text, length);
         b->size += length + 1;
@@ -48,7 +48,7 @@ static void little_endian(unsigned char *out, uint64_t value)
         out[i] = (unsigned char)(value >> (8 * i));
 }
 
-/* Data goes out as it stands in memory. */
+/* Arrays are written as they are in memory. */
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "arrays are little endian on the wire");
 
 static int put_array(msgpack_packer *pk, const char *key, const struct dp_array *a, struct dp_err *err)
@@ -120,7 +120,7 @@ int dp_wire_encode(msgpack_sbuffer *buffer, const struct dp_frame *frame, struct
         int rc = DP_OK;
         switch (dp_fields[i].type) {
         case DP_T_INT:
-            /* Whatever format it came in: this is how it is written now. */
+            /* Frames are always written in the present format, whatever format was read. */
             msgpack_pack_int64(&pk, frame->kind == DP_KIND_HELLO && i == DP_F_FORMAT ? DP_FRAME_FORMAT : v->u.whole);
             break;
         case DP_T_REAL:

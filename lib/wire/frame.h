@@ -1,5 +1,5 @@
-/* A frame in memory. On the wire it is one msgpack map (man page dp-frame.5). A frame owns its buffers and keeps them
-   when cleared, so that a lap allocates nothing once the shapes have settled. */
+/* A frame in memory. On the wire it is one msgpack map (man page dp-frame.5). A frame owns its buffers and keeps them when
+ * cleared, so that a lap allocates nothing as long as shapes stay the same. */
 #ifndef DP_WIRE_FRAME_H
 #define DP_WIRE_FRAME_H
 
@@ -11,15 +11,15 @@
 #include "wire/record.h"
 #include "wire/schema.h"
 
-#define DP_FRAME_FORMAT 2 /* as it is written; 1 is read as well */
-#define DP_MAX_RECORDS 32 /* a hello frame has some for each kind of laps */
+#define DP_FRAME_FORMAT 2 /* the format that is written; format 1 can be read, too */
+#define DP_MAX_RECORDS 32 /* a hello frame has several for each kind of laps */
 #define DP_MAX_DIMS 4
-#define DP_MAX_SHARDS 1024 /* parts that the rows may be in: their sums, each of 2^31 rows at most, cannot overflow */
-#define DP_RUN_DIGITS 32   /* hexadecimal, of the name of a run */
+#define DP_MAX_SHARDS 1024 /* shards of a data set: sums of so many shards, each of at most 2^31 rows, cannot overflow */
+#define DP_RUN_DIGITS 32   /* hexadecimal digits of the name of a run */
 
 enum dp_kind { DP_KIND_HELLO, DP_KIND_LAP, DP_KIND_END, DP_KIND_ERROR };
 
-/* Which promise the private content of a lap frame meets; a stage declares what it takes and gives as a set of bits. */
+/* State of the private content of a lap frame. A stage declares the labels that it takes, and gives, as a set of bits. */
 enum dp_label { DP_LABEL_RAW = 1, DP_LABEL_BOUNDED = 2, DP_LABEL_NOISED = 4, DP_LABEL_RELEASED = 8 };
 
 enum dp_dtype { DP_F32 = 1, DP_F64 = 2, DP_I32 = 3, DP_I64 = 4 };
@@ -75,8 +75,8 @@ static inline void dp_frame_drop(struct dp_frame *frame, enum dp_field field)
     frame->value[field].present = false;
 }
 
-/* A choice has been made and nothing has followed from it: dp-step leaves a step size beside the steps, and takes candidates
- * out. */
+/* Whether the frame has a choice that dp-step has not applied: after it, a step size is next to the steps, or the candidates
+ * are removed. */
 static inline bool dp_frame_choice_waits(const struct dp_frame *frame)
 {
     return dp_frame_has(frame, DP_F_CHOICE) &&
@@ -89,7 +89,8 @@ void dp_frame_set_real(struct dp_frame *frame, enum dp_field field, double value
 void dp_frame_set_bool(struct dp_frame *frame, enum dp_field field, bool value);
 int dp_frame_set_text(struct dp_frame *frame, enum dp_field field, const char *text, size_t length, struct dp_err *err);
 
-/* Getters: the value, or the fallback when absent. The arrays are NULL when absent: one to read, one to change. */
+/* Getters: the value, or the fallback when absent. For arrays there is one getter to read and one to change; both give NULL
+ * when absent. */
 int64_t dp_frame_int(const struct dp_frame *frame, enum dp_field field, int64_t fallback);
 double dp_frame_real(const struct dp_frame *frame, enum dp_field field, double fallback);
 bool dp_frame_bool(const struct dp_frame *frame, enum dp_field field);
@@ -97,38 +98,38 @@ const char *dp_frame_text(const struct dp_frame *frame, enum dp_field field, con
 const struct dp_array *dp_frame_array(const struct dp_frame *frame, enum dp_field field);
 struct dp_array *dp_frame_edit_array(struct dp_frame *frame, enum dp_field field);
 
-/* Makes the field an array of this shape and returns its storage in *data (contents undefined, or what was there when
-   the shape is unchanged). d1 = 0 gives a vector. */
+/* Makes the field an array of this shape and returns its storage in *data (contents undefined; unchanged if the shape is). d1 =
+ * 0 gives a vector. */
 int dp_frame_make_array(struct dp_frame *frame, enum dp_field field, enum dp_dtype dtype, uint64_t d0, uint64_t d1, void *data,
                         struct dp_err *err);
 
-/* The array, checked for dtype and number of dimensions; a sentence naming the field otherwise. */
+/* The array, checked for dtype and number of dimensions; otherwise an error that names the field. */
 int dp_frame_need_array(const struct dp_frame *frame, enum dp_field field, enum dp_dtype dtype, int ndim,
                         const struct dp_array **array, struct dp_err *err);
 
 /* Element i as a double, whatever its dtype. */
 double dp_array_at(const struct dp_array *array, size_t i);
 
-/* Copies everything, or one field and whether it is there. */
+/* Copies everything, or one field and its presence. */
 int dp_frame_copy(struct dp_frame *to, const struct dp_frame *from, struct dp_err *err);
 int dp_frame_copy_field(struct dp_frame *to, const struct dp_frame *from, enum dp_field field, struct dp_err *err);
 
-/* Whether both hold the same, bit by bit, or neither has it. */
+/* Whether both frames have the field with the same bits, or neither has it. */
 bool dp_frame_same_field(const struct dp_frame *a, const struct dp_frame *b, enum dp_field field);
 
-/* Removes every field that is not to cross the gate in a lap frame: what stays is DP_FIXED, DP_MOVING or DP_PAID. */
+/* Removes every field that may not pass the gate in a lap frame: only DP_FIXED, DP_MOVING and DP_PAID stay. */
 void dp_frame_strip(struct dp_frame *frame);
 
-/* What a run keeps of the model that it starts from: the fields of lifetime `model`. */
+/* Removes from an initial model all fields but those of lifetime `model`: a run keeps only these. */
 void dp_frame_begin_run(struct dp_frame *model);
 
-/* The frame that a lap begins with: what came back from the last one, which may be the same frame, without the fields that
-   lived for that lap and without records. laps: of the run; seeded: its keys are. */
+/* Makes the frame that a lap begins with: the frame of the last lap (which may be the same object) without the fields of
+ * lifetime `lap` and without records. laps: number of laps of the run; seeded: the run's keys come from a seed. */
 int dp_frame_begin_lap(struct dp_frame *token, const struct dp_frame *last, int64_t lap, int64_t laps, bool seeded,
                        struct dp_err *err);
 
-/* The record of a field, NULL when there is none; of DP_F_NONE, the one that is open: rows have been sampled and nothing has
-   been bounded yet. One to read, one to complete. */
+/* The record of a field, or NULL. With DP_F_NONE, the open record: rows have been sampled and nothing has been bounded yet. One
+ * function to read, one to complete the record. */
 const struct dp_record *dp_frame_record(const struct dp_frame *frame, enum dp_field field);
 struct dp_record *dp_frame_edit_record(struct dp_frame *frame, enum dp_field field);
 

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-/* Bytes 0xc0 to 0xdf: how many bytes of size follow, or how long the body is without them. */
+/* For bytes 0xc0 to 0xdf: the number of size bytes that follow, or the length of the body if there are none. */
 static const struct {
     enum dp_item_type type;
     unsigned char size, body;
@@ -25,7 +25,7 @@ static uint64_t big_endian(const unsigned char *p, size_t bytes)
     return value;
 }
 
-/* A size belongs to the body, or counts what is in a list or map. */
+/* A size is the length of the body, or the number of entries of a list or map. */
 static void set_size(struct dp_item *item, uint64_t size)
 {
     if (dp_item_nests(item))

@@ -1,4 +1,4 @@
-/* The head of one msgpack value: what it is and how long, before anything is taken for it. Private to lib/wire. */
+/* The head of one msgpack value: its type and its length, read before anything is allocated. Private to lib/wire. */
 #ifndef DP_WIRE_ITEM_H
 #define DP_WIRE_ITEM_H
 
@@ -24,22 +24,23 @@ enum dp_item_type {
 struct dp_item {
     enum dp_item_type type;
     const unsigned char *bytes; /* where it begins, borrowed */
-    size_t head;                /* bytes up to the body; of a list or map, up to its first value */
-    uint64_t body;              /* bytes of the body; a list or map has none of its own */
-    uint64_t entries;           /* of a list or map */
+    size_t head;                /* bytes up to the body, or up to the first value of a list or map */
+    uint64_t body;              /* bytes of the body; 0 for a list or map */
+    uint64_t entries;           /* entries of a list or map */
 };
 
-/* The value of an item whose body is there; false when it is of another type or does not fit. A real may be written as a
-   whole number. */
+/* The value of an item whose body has been read; false when it is of another type or out of range. A real may be written as a
+ * whole number. */
 bool dp_item_int(const struct dp_item *item, int64_t *value);
 bool dp_item_real(const struct dp_item *item, double *value);
 bool dp_item_bool(const struct dp_item *item, bool *value);
 
-/* What begins with a byte from 0xc0 to 0xdf: dp_item_read does the others here, and most are. */
+/* Reads heads that begin with a byte from 0xc0 to 0xdf. dp_item_read calls it; all others, which are more frequent, are read
+ * inline. */
 int dp_item_read_sized(const unsigned char *bytes, size_t size, struct dp_item *item);
 
 /* Reads the head of the value that begins at bytes. Returns 1; or 0 when more than size bytes are needed for that
-   (item->head of them). Whether the body is there is for the caller to see. */
+   (item->head of them). The caller checks that the body is complete. */
 static inline int dp_item_read(const void *bytes, size_t size, struct dp_item *item)
 {
     const unsigned char *p = (const unsigned char *)bytes;
@@ -68,7 +69,7 @@ static inline const char *dp_item_body(const struct dp_item *item)
     return (const char *)item->bytes + item->head;
 }
 
-/* Whether it is this text. */
+/* Whether the item is this text. */
 static inline bool dp_item_is(const struct dp_item *item, const char *text)
 {
     size_t length = strlen(text);

@@ -73,7 +73,7 @@ static json_t *record_json(const struct dp_record *record)
     return root;
 }
 
-/* Class names travel as the text of a JSON array. */
+/* A frame has class names as the text of a JSON array. */
 static json_t *labels_json(const char *text)
 {
     json_t *names;

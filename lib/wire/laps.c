@@ -7,7 +7,7 @@
 #include "base/mem.h"
 
 struct reader {
-    struct dp_laps *laps; /* until the end of the text a piece's `end` is its length */
+    struct dp_laps *laps; /* while the text is read, `end` of a piece is its length */
     const char *text, *at;
     int depth;
 };
@@ -47,7 +47,7 @@ size_t dp_laps_name(const char *text, size_t length)
     return at;
 }
 
-/* A name that is new is appended. */
+/* Reads the name of a kind. A new name is added to the list. */
 static int read_kind(struct reader *r, int *kind, struct dp_err *err)
 {
     struct dp_laps *laps = r->laps;
@@ -68,7 +68,7 @@ static int read_kind(struct reader *r, int *kind, struct dp_err *err)
     return DP_OK;
 }
 
-/* A whole number, or 1 where the text goes on with something else. */
+/* Reads a whole number; *count = 1 if the text does not continue with a number. */
 static int read_count(struct reader *r, int64_t *count, struct dp_err *err)
 {
     const char *begin;
@@ -90,7 +90,7 @@ static int too_long(struct dp_err *err)
     return dp_fail(err, DP_E_USAGE, "the plan has more than %lld laps", (long long)DP_LAPS_MOST);
 }
 
-/* Appends laps of a kind, to the last piece if that is of the same kind and not before `floor`. */
+/* Appends laps of a kind: to the last piece, if it is of the same kind and not before `floor`, or as a new piece. */
 static int append(struct dp_laps *laps, size_t floor, int kind, int64_t count, struct dp_err *err)
 {
     struct dp_laps_piece *last = laps->pieces > floor ? &laps->piece[laps->pieces - 1] : NULL;
@@ -108,7 +108,7 @@ static int append(struct dp_laps *laps, size_t floor, int kind, int64_t count, s
     return rc;
 }
 
-/* The pieces from `floor` on come `count` times. One piece becomes longer; two or more soon reach the limit. */
+/* Repeats the pieces from `floor` on `count` times. One piece becomes longer; two or more soon reach the limit. */
 static int repeat(struct dp_laps *laps, size_t floor, int64_t count, struct dp_err *err)
 {
     size_t end = laps->pieces;
@@ -120,7 +120,7 @@ static int repeat(struct dp_laps *laps, size_t floor, int64_t count, struct dp_e
         only->end *= count;
         return DP_OK;
     }
-    /* Where it ends as it begins, the two are of one piece from the second time on. */
+    /* If the pattern ends with the kind that it begins with, the two are one piece from the second time on. */
     for (int64_t n = 1; rc == DP_OK && n < count; n++)
         for (size_t i = floor; rc == DP_OK && i < end; i++)
             rc = append(laps, end, laps->piece[i].kind, laps->piece[i].end, err);
@@ -170,7 +170,7 @@ static int read_plan(struct reader *r, size_t floor, struct dp_err *err)
     }
 }
 
-/* Lengths become ends, and neighbours of one kind one piece. */
+/* Turns lengths into ends, and joins neighbours of the same kind. */
 static int add_up(struct dp_laps *laps, struct dp_err *err)
 {
     size_t pieces = 0;

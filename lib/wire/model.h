@@ -7,8 +7,8 @@
 #include "base/err.h"
 #include "wire/frame.h"
 
-/* The rows and columns of a lap frame's model, a matrix of f8; what they mean is its family's to say. DP_E_RUN when there is
-   no model, one of the two is 0, or `average` has another shape. */
+/* The rows and columns of a lap frame's model, a matrix of f8; the model's family defines their meaning. DP_E_RUN: there is no
+ * model, rows or columns are 0, or `average` has another shape. */
 int dp_model_shape(const struct dp_frame *frame, size_t *rows, size_t *cols, struct dp_err *err);
 
 /* weights: rows × cols, row-major, = scale × average, or scale × model when there is no average; scale is 1 when

@@ -11,7 +11,7 @@ const char *const dp_release_names[DP_RELEASE_COUNT] = {"none", "sum", "sum-of-s
 const char *const dp_meaning_names[DP_MEANS_COUNT] = {"none",   "gradient",  "move",  "moments",
                                                       "choice", "transform", "taken", "done"};
 
-/* A field is stored as its number, and so is a name or a kind of query. */
+/* How a member is stored: fields, names and kinds of queries are stored as numbers. */
 enum storage { STORED_FIELD, STORED_NAME, STORED_KIND, STORED_REAL, STORED_INT, STORED_TEXT };
 _Static_assert(sizeof(enum dp_field) == sizeof(unsigned) && sizeof(enum dp_sampler) == sizeof(unsigned) &&
                    sizeof(enum dp_adjacency) == sizeof(unsigned) && sizeof(enum dp_release) == sizeof(unsigned) &&
@@ -175,7 +175,7 @@ bool dp_record_set(struct dp_record *record, int member, const struct dp_record_
         if (value->length >= DP_RECORD_ON || dp_laps_name(value->text, value->length) < value->length)
             return false;
         memset(at, 0, DP_RECORD_ON);
-        if (value->length > 0) /* a member that is taken away has no text */
+        if (value->length > 0) /* a member that is removed has no text */
             memcpy(at, value->text, value->length);
         return true;
     }
@@ -218,7 +218,7 @@ int64_t dp_record_epoch_laps(int64_t rows, double rate)
 
 double dp_record_implied(const struct dp_record *record)
 {
-    /* A row that is exchanged takes its part away and brings another; a state beside the sum moves by as much as the sum. */
+    /* A replaced row removes its part and adds another: twice the bound. A released state changes by as much as the sum. */
     return record->bound * (record->adjacency == DP_ADJACENCY_REPLACE_ONE ? 2.0 : 1.0) *
            (record->release == DP_RELEASE_SUM_AND_STATE ? M_SQRT2 : 1.0);
 }

@@ -1,6 +1,6 @@
-/* Records: what was really done to private data, in the frame it was done to, one for each array that is to be paid for.
-   dp-sample opens a record, the stage that bounds a sum says which field the record is of, the one that adds noise completes
-   it, and the gate charges it. Whoever encodes, prints, compares or reads records goes over the members below. */
+/* Records: how an array was made from private data. A frame has a record for each array that has to be paid for. dp-sample
+ * opens a record, the stage that bounds a sum names the field, the stage that adds noise completes the record, and the gate
+ * charges it. Code that encodes, prints, compares or reads records iterates over the table of members below. */
 #ifndef DP_WIRE_RECORD_H
 #define DP_WIRE_RECORD_H
 
@@ -14,12 +14,12 @@
 
 enum dp_sampler {
     DP_SAMPLER_NONE,    /* not recorded yet */
-    DP_SAMPLER_POISSON, /* every row by its own coin, anew each lap */
-    DP_SAMPLER_FIXED,   /* a fixed number of rows without replacement, anew each lap */
+    DP_SAMPLER_POISSON, /* each row independently with probability rate, in each lap */
+    DP_SAMPLER_FIXED,   /* a fixed number of rows without replacement, drawn again in each lap */
     DP_SAMPLER_SHUFFLE, /* consecutive parts of one permutation per epoch */
     DP_SAMPLER_FULL,    /* every row, each lap */
-    DP_SAMPLER_DRAWN,   /* every row by its own coin, anew for each of many draws within the lap */
-    DP_SAMPLER_STREAM,  /* the next rows of those that arrive; each is in one lap alone, and rows says how many a lap has */
+    DP_SAMPLER_DRAWN,   /* Poisson sampling for each of many draws within the lap */
+    DP_SAMPLER_STREAM,  /* the rows that arrive next; each is in only one lap, and `rows` is the number of rows of a lap */
     DP_SAMPLER_COUNT
 };
 
@@ -32,26 +32,27 @@ enum dp_adjacency {
 
 enum dp_release {
     DP_RELEASE_NONE,
-    DP_RELEASE_SUM,           /* only the sum leaves; it depends on the rows of this lap alone */
-    DP_RELEASE_SECRET_STATE,  /* only the sum leaves; each row has a secret state of its own (alpha) */
-    DP_RELEASE_SUM_AND_STATE, /* the noised per-row state counts as released too, on the batch's rows */
+    DP_RELEASE_SUM,           /* only the sum is released; it depends only on the rows of this lap */
+    DP_RELEASE_SECRET_STATE,  /* only the sum is released; each row has a secret state of its own (alpha) */
+    DP_RELEASE_SUM_AND_STATE, /* the noised state of the batch's rows counts as released, too */
     DP_RELEASE_COUNT
 };
 
-/* Hello: what the field of a record is to the stage right of the gate that takes it, and which stage has said that it will. */
+/* In a hello frame: what the field of a record means to the stage behind the gate that takes it, and which stage will take
+ * it. */
 enum dp_meaning {
-    DP_MEANS_NONE,      /* nobody has said */
-    DP_MEANS_GRADIENT,  /* a sum of negative gradients: a step along it is for dp-step */
+    DP_MEANS_NONE,      /* not stated */
+    DP_MEANS_GRADIENT,  /* a sum of negative gradients, for a step of dp-step */
     DP_MEANS_MOVE,      /* a sum that the model moves by */
     DP_MEANS_MOMENTS,   /* a sum of second moments, for dp-transform */
-    DP_MEANS_CHOICE,    /* of a step or a model */
+    DP_MEANS_CHOICE,    /* the choice of a step or a model */
     DP_MEANS_TRANSFORM, /* moments that dp-transform takes */
     DP_MEANS_TAKEN,     /* one of the others, which a stage of the user's takes */
     DP_MEANS_DONE,      /* the same, which dp-step takes: nothing is left for another dp-step */
     DP_MEANS_COUNT
 };
 
-/* Names as they stand on the wire, e.g. "poisson"; index with the enumerators above. */
+/* Names on the wire, for instance "poisson", indexed by the enumerators above. */
 extern const char *const dp_sampler_names[DP_SAMPLER_COUNT];
 extern const char *const dp_adjacency_names[DP_ADJACENCY_COUNT];
 extern const char *const dp_release_names[DP_RELEASE_COUNT];
@@ -121,7 +122,7 @@ enum dp_record_member { DP_RECORD_MEMBERS(DP_RECORD_ENUMERATOR) DP_RECORD_OWN_CO
 
 _Static_assert(DP_RECORD_MEMBER_COUNT <= 32, "a set of members is an unsigned");
 
-/* A member of a record as it is written: a name, a field's key or a kind of query is its text. */
+/* A member of a record in the form in which it is written: names, keys of fields and kinds of queries are texts. */
 struct dp_record_value {
     enum dp_type type; /* DP_T_INT, DP_T_REAL or DP_T_TEXT */
     int64_t whole;
@@ -132,20 +133,20 @@ struct dp_record_value {
 
 const char *dp_record_key(int member);
 enum dp_type dp_record_type(int member);
-/* The member with this key, or DP_RECORD_MEMBER_COUNT. The search begins at `first` and goes round: records have their members
-   in order. */
+/* The member with this key, or DP_RECORD_MEMBER_COUNT. The search begins at `first` and wraps around, because records have
+ * their members in this order. */
 int dp_record_find_from(int first, const char *key, size_t length);
 int dp_record_find(const char *key, size_t length);
 
-/* Whether the record has the member: `of` when it is of a field, `on` when it names a kind of laps, draws and contraction where
- * the sampler is drawn, shares, colluding and gathered where the noise is in shares, promised where something was, a member of
- * queries when its kind has it, else always. */
+/* Whether the record has the member. `of`: if it is of a field. `on`: if it names a kind of laps. draws and contraction: if the
+ * sampler is drawn. shares, colluding and gathered: if the noise is in shares. promised: if a multiplier was promised. Members
+ * of the query: if its kind has them. All others: always. */
 bool dp_record_has(const struct dp_record *record, int member);
 
-/* The same of all of them: bit m is set if it has member m. */
+/* The members that the record has: bit m is set for member m. */
 unsigned dp_record_members(const struct dp_record *record);
 
-/* A member that the record has. */
+/* The value of a member that the record has. */
 struct dp_record_value dp_record_get(const struct dp_record *record, int member);
 
 /* Whether both have the member with the same value, bit by bit, or neither has it. */
@@ -165,18 +166,19 @@ bool dp_record_set(struct dp_record *record, int member, const struct dp_record_
 /* Zeroes the members that the record does not have. */
 void dp_record_tidy(struct dp_record *record);
 
-/* Makes of a record as format 1 had it, number i of a frame from 0 on, one of today's: its place said whose it was, and its
-   "laplace" was discrete. */
+/* Converts record i of a frame of format 1, counted from 0, to the present format. In format 1 the position of a record said
+ * which field it was of, and "laplace" was discrete. */
 void dp_record_of_format_1(struct dp_record *record, int i);
 
-/* How many laps an epoch has whose batches are that part of the rows, in whole rows and at least one: all of the same size but
-   for the last. */
+/* The number of laps of an epoch with batches of rate × rows, in whole rows and at least one row. All batches but the last have
+ * the same size. */
 int64_t dp_record_epoch_laps(int64_t rows, double rate);
 
 /* The L2 sensitivity that bound, adjacency and release imply. */
 double dp_record_implied(const struct dp_record *record);
 
-/* Makes the record that of a field which one person moves by at most `bound` (L2). Release must be recorded. */
+/* Completes the record for a field that one person changes by at most `bound` (L2 norm). The release must be recorded
+ * already. */
 void dp_record_bound(struct dp_record *record, enum dp_field of, enum dp_adjacency adjacency, double bound);
 
 #endif

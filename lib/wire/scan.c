@@ -3,13 +3,13 @@
 #include "wire/codec.h"
 #include "wire/item.h"
 
-/* The values of the frame are keys in turn. */
+/* Whether the next value is a key: in the frame's map, keys and values alternate. */
 static bool is_key(const struct dp_scan *s)
 {
     return s->depth == 1 && s->pending[1] % 2 == 0;
 }
 
-/* Who may hold a list or map: the frame itself, and its list of records. */
+/* A list or map may be only in the frame itself or in its list of records. */
 static int check_place(const struct dp_scan *s, const char *bytes, const struct dp_item *item, struct dp_err *err)
 {
     if (!dp_item_nests(item) || s->depth == 0)
@@ -24,7 +24,7 @@ static int check_place(const struct dp_scan *s, const char *bytes, const struct 
     return DP_OK;
 }
 
-/* The head of an item that begins at byte `at` against the limits. */
+/* Checks the head of an item that begins at byte `at` against the limits. */
 static int check_limits(const struct dp_scan *s, const struct dp_item *item, struct dp_err *err)
 {
     if (item->type == DP_ITEM_BAD)
@@ -42,13 +42,13 @@ static int check_limits(const struct dp_scan *s, const struct dp_item *item, str
     return DP_OK;
 }
 
-/* The item is whole, or its head is and values follow. */
+/* Moves past an item that is complete, or past the head of a list or map. */
 static void pass(struct dp_scan *s, const struct dp_item *item)
 {
     if (is_key(s)) {
         s->key = s->at + item->head;
         s->key_length = (size_t)item->body;
-        s->nests = dp_item_is(item, "records") || dp_item_is(item, "mechanisms"); /* so in format 1 */
+        s->nests = dp_item_is(item, "records") || dp_item_is(item, "mechanisms"); /* the key of format 1 */
     }
     s->at += item->head + (size_t)item->body;
     s->begun = true;

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* The `split` of a model for which no rows are held out: it has seen several parts of one population, or the part for tests. */
+/* The `split` of a model without held-out rows: it was trained on several parts of one population, or on the test part. */
 #define DP_SPLIT_SEVERAL "several"
 #define DP_SPLIT_HELD_OUT "held-out"
 
@@ -14,20 +14,20 @@ enum dp_type { DP_T_INT, DP_T_REAL, DP_T_BOOL, DP_T_TEXT, DP_T_ARRAY };
 
 /* What the gate does with a field of a frame that comes from its private side. */
 enum dp_visibility {
-    DP_STREAM,  /* of hello, end and error frames, which the gate makes anew; no lap frame keeps one */
-    DP_FIXED,   /* public, and in every lap what it was in the first */
-    DP_MOVING,  /* public, and follows what was released: passes as it is */
-    DP_STATED,  /* the gate's own statement: what comes in is thrown away */
-    DP_PRIVATE, /* thrown away */
-    DP_TOLD,    /* thrown away; what a gather tells its workers of their place among the rows */
-    DP_PAID,    /* noised, or chosen with noise: passes because it has been charged for */
+    DP_STREAM,  /* in hello, end and error frames, which the gate writes again; removed from lap frames */
+    DP_FIXED,   /* public, and the same in every lap */
+    DP_MOVING,  /* public, computed from released values: passes unchanged */
+    DP_STATED,  /* stated by the gate: an incoming value is removed */
+    DP_PRIVATE, /* removed by the gate */
+    DP_TOLD,    /* removed; a gather tells its workers with it where their rows are */
+    DP_PAID,    /* noised, or chosen with noise: passes because it was charged */
 };
 
 /* How long a field of a lap frame lives. */
 enum dp_lifetime {
-    DP_LIFETIME_HELLO, /* of hello, end and error frames */
+    DP_LIFETIME_HELLO, /* in hello, end and error frames */
     DP_LIFETIME_LAP,   /* the next lap begins without it */
-    DP_LIFETIME_RUN,   /* goes from lap to lap; a run that starts from the model begins without it */
+    DP_LIFETIME_RUN,   /* kept from lap to lap; a run that starts from the model begins without it */
     DP_LIFETIME_MODEL, /* belongs to the model */
 };
 
@@ -36,17 +36,17 @@ enum dp_lifetime {
 #define DP_FIELDS(X)                                                                                                           \
     X(DP_F_FORMAT, "format", DP_T_INT, DP_STREAM, HELLO)                 /* hello: version of the frame format */              \
     X(DP_F_SOFTWARE, "software", DP_T_TEXT, DP_STREAM, HELLO)            /* hello: what wrote the stream */                    \
-    X(DP_F_RUN, "run", DP_T_TEXT, DP_STREAM, HELLO)                      /* hello: which run the stream is of, 32 hex digits */    \
+    X(DP_F_RUN, "run", DP_T_TEXT, DP_STREAM, HELLO)                      /* hello: name of the run, 32 hex digits */               \
     X(DP_F_SEED, "seed", DP_T_INT, DP_PRIVATE, HELLO)                    /* hello: keys are derived from it */                 \
-    X(DP_F_DIRECTORY, "directory", DP_T_TEXT, DP_PRIVATE, HELLO)         /* hello: of the data set, where its ledger is */     \
+    X(DP_F_DIRECTORY, "directory", DP_T_TEXT, DP_PRIVATE, HELLO)         /* hello: of the data set and its ledger */           \
     X(DP_F_SHARD, "shard", DP_T_INT, DP_TOLD, HELLO)                     /* hello, to a worker: which part of the rows it has, from 1 */ \
-    X(DP_F_SHARDS, "shards", DP_T_INT, DP_TOLD, HELLO)                   /* and how many parts there are */                    \
-    X(DP_F_STAGE, "stage", DP_T_INT, DP_STREAM, HELLO)                   /* hello: how many stages it has passed */            \
+    X(DP_F_SHARDS, "shards", DP_T_INT, DP_TOLD, HELLO)                   /* number of parts */                                 \
+    X(DP_F_STAGE, "stage", DP_T_INT, DP_STREAM, HELLO)                   /* hello: number of stages passed */                  \
     X(DP_F_STATUS, "status", DP_T_INT, DP_STREAM, HELLO)                 /* end, error: exit status */                         \
     X(DP_F_WHERE, "where", DP_T_TEXT, DP_STREAM, HELLO)                  /* error: the stage at fault */                       \
     X(DP_F_MESSAGE, "message", DP_T_TEXT, DP_STREAM, HELLO)              /* error: one sentence */                             \
     X(DP_F_EXHAUSTED, "exhausted", DP_T_BOOL, DP_STREAM, HELLO)          /* end: no more rows arrive for the laps that were to come */ \
-    X(DP_F_MODEL_DIGEST, "model_digest", DP_T_TEXT, DP_STREAM, HELLO)    /* hello: of the model that the run starts from; end: of its last one */ \
+    X(DP_F_MODEL_DIGEST, "model_digest", DP_T_TEXT, DP_STREAM, HELLO)    /* hello: of the initial model; end: of the last one */                  \
     X(DP_F_MODEL_LAP, "model_lap", DP_T_INT, DP_STREAM, HELLO)           /* hello: the lap of that model in its own run */      \
     X(DP_F_LAPS, "laps", DP_T_INT, DP_FIXED, RUN)                        /* laps the run will have */                          \
     X(DP_F_KINDS, "kinds", DP_T_TEXT, DP_STREAM, HELLO)                  /* hello: of laps, in their order (wire/laps.h); absent if one */ \
@@ -65,9 +65,9 @@ enum dp_lifetime {
     X(DP_F_LABEL_SCALE, "label_scale", DP_T_REAL, DP_FIXED, MODEL)       /* label in its own units = scale × y + offset */     \
     X(DP_F_LABEL_OFFSET, "label_offset", DP_T_REAL, DP_FIXED, MODEL)                                                           \
     X(DP_F_DATA, "data", DP_T_TEXT, DP_FIXED, MODEL)                     /* digest of the training data set */                 \
-    X(DP_F_POPULATION, "population", DP_T_TEXT, DP_FIXED, MODEL)         /* whose rows they are: a name that the user publishes */ \
+    X(DP_F_POPULATION, "population", DP_T_TEXT, DP_FIXED, MODEL)         /* people whose rows they are: a public name */           \
     X(DP_F_UNIT, "unit", DP_T_TEXT, DP_FIXED, MODEL)                     /* "person:3": at most 3 rows are one person's; absent: a row is */ \
-    X(DP_F_SPLIT, "split", DP_T_TEXT, DP_FIXED, MODEL)                   /* of which split they are a part; absent: of none */ \
+    X(DP_F_SPLIT, "split", DP_T_TEXT, DP_FIXED, MODEL)                   /* the split that they are part of; absent: none */   \
     X(DP_F_PREPROCESSING, "private_preprocessing", DP_T_TEXT, DP_FIXED, MODEL)                                                 \
     X(DP_F_ROW_NORM, "row_norm", DP_T_TEXT, DP_FIXED, MODEL)                                                                   \
     X(DP_F_MODEL, "model", DP_T_ARRAY, DP_MOVING, MODEL)                 /* matrix of f8; linear: K × d */                     \
@@ -75,7 +75,7 @@ enum dp_lifetime {
     X(DP_F_AVERAGED, "averaged", DP_T_INT, DP_MOVING, RUN)               /* how many iterates that mean holds */               \
     X(DP_F_GRADIENT, "gradient", DP_T_ARRAY, DP_MOVING, RUN)             /* of its shape, released mean gradient of the loss */\
     X(DP_F_PRECISION, "precision", DP_T_REAL, DP_MOVING, RUN)            /* of it: sum of 1 / noise_scale^2 */                 \
-    X(DP_F_DIRECTION, "direction", DP_T_ARRAY, DP_MOVING, RUN)           /* of its shape, what a step goes against */          \
+    X(DP_F_DIRECTION, "direction", DP_T_ARRAY, DP_MOVING, RUN)           /* of its shape, the model moves against it */        \
     X(DP_F_SUM, "sum", DP_T_ARRAY, DP_PAID, LAP)                         /* of its shape, i8 × grid, or f8 (non-private) */    \
     X(DP_F_LABEL_COLUMNS, "label_columns", DP_T_INT, DP_FIXED, RUN)      /* of moments, the last: they are labels */           \
     X(DP_F_WITHIN, "count", DP_T_ARRAY, DP_PAID, RUN)                    /* 1 × 1 i8: twice the sum of ±1/2, + within the bound */ \
@@ -85,7 +85,8 @@ enum dp_lifetime {
     X(DP_F_CANDIDATES, "candidates", DP_T_ARRAY, DP_MOVING, LAP)         /* f8, a model each row, of which choice is one */    \
     X(DP_F_STEP_SIZE, "step_size", DP_T_REAL, DP_MOVING, LAP)            /* the step that was taken, 0 for none */             \
     X(DP_F_FIRST_STEP, "first_step", DP_T_REAL, DP_MOVING, RUN)          /* the largest step of the next search */             \
-    X(DP_F_TRANSFORM, "transform", DP_T_ARRAY, DP_MOVING, RUN)           /* m × d f8: what gradients are of is s T x of a row x, cut to norm 1 */ \
+    X(DP_F_TRANSFORM, "transform", DP_T_ARRAY, DP_MOVING, RUN)           /* m × d f8: gradients are of s T x of a row x, cut to
+                                                                          * norm 1 */ \
     X(DP_F_CURVATURE, "curvature", DP_T_REAL, DP_MOVING, RUN)            /* largest eigenvalue of the mean z zᵀ of such rows, estimated */ \
     X(DP_F_UNIT_ROWS, "unit_rows", DP_T_BOOL, DP_MOVING, RUN)            /* a row is divided by its norm before the transform */ \
     X(DP_F_UNCUT, "uncut", DP_T_BOOL, DP_MOVING, RUN)                    /* z may be longer than 1: gradients are clipped by it */ \
@@ -99,25 +100,25 @@ enum dp_lifetime {
     X(DP_F_PERSON_ROWS, "person_rows", DP_T_ARRAY, DP_PRIVATE, LAP)      /* b i8, of X, how many rows each person has (inline); absent: one */ \
     X(DP_F_UPDATES, "updates", DP_T_ARRAY, DP_PRIVATE, LAP)              /* b × K f4, coefficient of each row per class */     \
     X(DP_F_COLUMNS, "columns", DP_T_ARRAY, DP_MOVING, LAP)               /* i8, the coordinates of this lap (primal) */        \
-    X(DP_F_NOISE_SCALE, "noise_scale", DP_T_REAL, DP_STATED, RUN)        /* standard deviation of the noise last released */   \
+    X(DP_F_NOISE_SCALE, "noise_scale", DP_T_REAL, DP_STATED, RUN)        /* of the noise of the last release */                \
     X(DP_F_PLAN, "plan", DP_T_ARRAY, DP_PRIVATE, HELLO)                  /* hello: laps f8, multipliers that follow a schedule, else 0 */ \
     X(DP_F_ELSEWHERE, "elsewhere", DP_T_BOOL, DP_PRIVATE, LAP)           /* the model it starts from is of another population */ \
     X(DP_F_UNTRACKED, "untracked", DP_T_BOOL, DP_STATED, MODEL)          /* no ledger has the run: --no-ledger */              \
-    X(DP_F_LEDGER, "ledger", DP_T_TEXT, DP_STATED, MODEL)                /* mark of the line that paid: run:seq:hash */        \
+    X(DP_F_LEDGER, "ledger", DP_T_TEXT, DP_STATED, MODEL)                /* mark of the charge's line: run:seq:hash */         \
     X(DP_F_EPSILON, "epsilon", DP_T_REAL, DP_STATED, MODEL)              /* spent so far */                                    \
     X(DP_F_DELTA, "delta", DP_T_REAL, DP_STATED, MODEL)                                                                        \
-    X(DP_F_PRIOR_EPSILON, "prior_epsilon", DP_T_REAL, DP_STATED, MODEL)  /* of epsilon, the model it started from */           \
+    X(DP_F_PRIOR_EPSILON, "prior_epsilon", DP_T_REAL, DP_STATED, MODEL)  /* epsilon of the initial model */                    \
     X(DP_F_PRIOR_DELTA, "prior_delta", DP_T_REAL, DP_STATED, MODEL)                                                            \
     X(DP_F_ADJACENCY, "adjacency", DP_T_TEXT, DP_STATED, MODEL)          /* what epsilon and delta are about */                \
     X(DP_F_TRIAL, "trial", DP_T_TEXT, DP_STATED, MODEL)                  /* of a selection that nobody has paid for: its name */ \
     X(DP_F_TRIALS, "trials", DP_T_TEXT, DP_STATED, MODEL)                /* by dp-tune: how many runs it is the best of */     \
     X(DP_F_SELECTED_ON, "selected_on", DP_T_TEXT, DP_STATED, MODEL)      /* and digest of the rows that scored them */         \
-    X(DP_F_EPSILON_SOUND, "epsilon_sound", DP_T_REAL, DP_STATED, MODEL)  /* beside a published, unsound epsilon */             \
+    X(DP_F_EPSILON_SOUND, "epsilon_sound", DP_T_REAL, DP_STATED, MODEL)  /* if epsilon is a published, unsound one */          \
     X(DP_F_SEEDED, "seeded", DP_T_BOOL, DP_FIXED, MODEL)                 /* keys came from a seed: not private */              \
     X(DP_F_AS_PUBLISHED, "as_published", DP_T_BOOL, DP_STATED, MODEL)                                                          \
     X(DP_F_NON_PRIVATE, "non_private", DP_T_BOOL, DP_FIXED, MODEL)                                                             \
     X(DP_F_INTERRUPTED, "interrupted", DP_T_BOOL, DP_STREAM, RUN)        /* end, model: the run did not get to its end */      \
-    X(DP_F_GAP, "gap", DP_T_REAL, DP_PRIVATE, LAP)                       /* objective less its minimum, at most */             \
+    X(DP_F_GAP, "gap", DP_T_REAL, DP_PRIVATE, LAP)                       /* upper bound of objective − minimum */              \
     X(DP_F_OBJECTIVE, "objective", DP_T_REAL, DP_PRIVATE, LAP)           /* primal objective on the training rows */
 
 /* clang-format on */
@@ -137,7 +138,8 @@ struct dp_field_info {
 
 extern const struct dp_field_info dp_fields[DP_F_COUNT];
 
-/* The field with this key, or DP_F_COUNT. The search begins at `first` and goes round: frames have their fields in order. */
+/* The field with this key, or DP_F_COUNT. The search begins at `first` and wraps around, because frames have their fields in
+ * this order. */
 enum dp_field dp_field_find_from(enum dp_field first, const char *key, size_t length);
 enum dp_field dp_field_find(const char *key, size_t length);
 

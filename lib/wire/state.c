@@ -116,7 +116,7 @@ int dp_state_get_text(const struct dp_state *state, const char *name, char *text
     return DP_OK;
 }
 
-/* Numbers of eight bytes, copied to where they are aligned. */
+/* Copies numbers of eight bytes to aligned memory. */
 static int get_numbers(const struct dp_state *state, const char *name, void *numbers, size_t *count, struct dp_err *err)
 {
     const void *bytes;
@@ -168,7 +168,7 @@ int dp_state_encode(const struct dp_state *state, msgpack_sbuffer *buffer, struc
     return bad == 0 ? DP_OK : dp_fail(err, DP_E_RUN, "out of memory");
 }
 
-/* The next value, whole, behind *at. False where the bytes end before it does. */
+/* Reads the next whole value from *at on. False if the bytes end before the value does. */
 static bool next(const char *bytes, size_t size, size_t *at, struct dp_item *item)
 {
     if (dp_item_read(bytes + *at, size - *at, item) != 1 || dp_item_nests(item) || item->head > size - *at ||
@@ -178,7 +178,7 @@ static bool next(const char *bytes, size_t size, size_t *at, struct dp_item *ite
     return true;
 }
 
-/* One entry of the map. False where it is not what dp_state_encode writes. */
+/* Reads one entry of the map. False if dp_state_encode would not write it so. */
 static bool take(struct dp_state *state, const char *bytes, size_t size, size_t *at)
 {
     struct dp_item key, value;

@@ -16,14 +16,14 @@
    change says how it may change from lap to lap (enum dp_record_change of wire/record.h). */
 #define DP_QUERY_MEMBERS(X)                                                                                                    \
     X(multiplier, REAL, UP)   /* scale of the noise / sensitivity */                                                           \
-    X(epsilon, REAL, PLANNED) /* pure, exponential: its epsilon; sparse vector with Laplace noise: that of the threshold */    \
-    X(query_epsilon, REAL, PLANNED) /* sparse vector with Laplace noise: of each query */                                      \
+    X(epsilon, REAL, PLANNED) /* pure, exponential: epsilon; sparse vector with Laplace noise: the threshold's epsilon */      \
+    X(query_epsilon, REAL, PLANNED) /* sparse vector with Laplace noise: epsilon of each query */                              \
     X(rho, REAL, PLANNED)           /* sparse vector with Gaussian noise: split 1:2 between threshold and queries */           \
-    X(most, INT, PLANNED)           /* sparse vector: queries at most, m */                                                    \
-    X(objective, REAL, PLANNED)     /* objective perturbation: deviation of its noise / what a person does to the gradient */  \
+    X(most, INT, PLANNED)           /* sparse vector: the most queries, m */                                                   \
+    X(objective, REAL, PLANNED)     /* objective perturbation: deviation of the noise / a person's change of the gradient */   \
     X(curvature, REAL,                                                                                                         \
       PLANNED)                /* objective perturbation: largest second derivative of one row's loss / the strong convexity */ \
-    X(vertices, INT, PLANNED) /* objective perturbation: ends of what one person's slope may be, but for 0 */
+    X(vertices, INT, PLANNED) /* objective perturbation: nonzero ends of the interval of one person's slope */
 
 #define DP_QUERY_ENUMERATOR(name, type, change) DP_QUERY_##name,
 enum dp_query_member { DP_QUERY_MEMBERS(DP_QUERY_ENUMERATOR) DP_QUERY_MEMBER_COUNT };

@@ -77,24 +77,24 @@ enum dp_record_change {
    its own. */
 /* clang-format off */
 #define DP_RECORD_MEMBERS(X)                                                                                                   \
-    X(of, "of", FIELD, NULL, 0, FIELD, NEVER)             /* whose record it is; DP_F_NONE until a stage has bounded something */ \
+    X(of, "of", FIELD, NULL, 0, FIELD, NEVER)             /* the field that the record is of; DP_F_NONE until it is bounded */    \
     X(sampler, "sampler", NAME, dp_sampler_names, DP_SAMPLER_COUNT, LAP, PLANNED) \
     X(rate, "rate", REAL, NULL, 0, LAP, PLANNED)          /* probability that a row is in the batch, or in a draw */ \
     X(rows, "rows", INT, NULL, 0, RUN, NEVER)             /* public number of rows */ \
     X(epoch_laps, "epoch_laps", INT, NULL, 0, LAP, PLANNED) /* shuffle: laps per epoch; else 0 */ \
-    X(draws, "draws", INT, NULL, 0, LAP, PLANNED)         /* drawn: how many there are in the lap; else it is not there */ \
-    X(contraction, "contraction", REAL, NULL, 0, LAP, PLANNED) /* drawn: of what a draw has moved, by each one after it; else not there */ \
+    X(draws, "draws", INT, NULL, 0, LAP, PLANNED)         /* drawn: number of draws in the lap; else absent */             \
+    X(contraction, "contraction", REAL, NULL, 0, LAP, PLANNED) /* drawn: each draw shrinks what the earlier ones moved by it; else absent */ \
     X(adjacency, "adjacency", NAME, dp_adjacency_names, DP_ADJACENCY_COUNT, RUN, NEVER) \
     X(release, "release", NAME, dp_release_names, DP_RELEASE_COUNT, LAP, NEVER) \
     X(bound, "bound", REAL, NULL, 0, FIELD, FOLLOWS)      /* C: L2 norm of one person's part of the field; 0 until bounded. drawn: of one draw */ \
     X(sensitivity, "sensitivity", REAL, NULL, 0, FIELD, WITH_BOUND) /* L2 sensitivity of what is noised, the unit of the multiplier */ \
     X(scale, "scale", REAL, NULL, 0, FIELD, EACH_LAP)     /* of the noise, in units of the field; Gaussian: its standard deviation */ \
-    X(shares, "shares", INT, NULL, 0, FIELD, NEVER)       /* in how many shares the noise is drawn, each on another shard; else not there */ \
-    X(colluding, "colluding", INT, NULL, 0, FIELD, NEVER) /* shares: how many of them may be known, so that the others have the scale together */ \
-    X(gathered, "gathered", INT, NULL, 0, FIELD, EACH_LAP) /* shares: how many have been added up, 0 before */ \
-    X(promised, "promised", REAL, NULL, 0, FIELD, NEVER)  /* the least multiplier that the field's own people were told it would have; else not there */ \
-    X(on, "on", TEXT, NULL, 0, FIELD, HELLO)              /* hello: the kind of laps that it announces a record for, "" if laps have no kinds */ \
-    X(means, "means", NAME, dp_meaning_names, DP_MEANS_COUNT, FIELD, HELLO) /* hello: what the field is to the stage that takes it; else not there */ \
+    X(shares, "shares", INT, NULL, 0, FIELD, NEVER)       /* number of shares of the noise, each drawn by another shard; else absent */      \
+    X(colluding, "colluding", INT, NULL, 0, FIELD, NEVER) /* shares: so many may be known; the others together have the scale */                  \
+    X(gathered, "gathered", INT, NULL, 0, FIELD, EACH_LAP) /* shares: number of shares that have been added up */ \
+    X(promised, "promised", REAL, NULL, 0, FIELD, NEVER)  /* the least multiplier that a site was promised; else absent */                               \
+    X(on, "on", TEXT, NULL, 0, FIELD, HELLO)              /* hello: the kind of laps that the record is for; "" if laps have no kinds */         \
+    X(means, "means", NAME, dp_meaning_names, DP_MEANS_COUNT, FIELD, HELLO) /* hello: what the field means to the stage that takes it; else absent */ \
     X(query, "noise", KIND, NULL, 0, FIELD, PLANNED)
 /* clang-format on */
 #define DP_RECORD_ON 32 /* with its NUL */
@@ -160,7 +160,7 @@ unsigned dp_record_changes(enum dp_record_change change);
    DP_RECORD_MEMBER_COUNT if there is none. Whoever compares two records does it with this and the sets above. */
 int dp_record_differs(const struct dp_record *a, const struct dp_record *b, unsigned set);
 
-/* Sets a member to a value of its type; false when the text is no name that it may have, or too long. */
+/* Sets a member to a value of its type; false when the text is not one of the member's names, or too long. */
 bool dp_record_set(struct dp_record *record, int member, const struct dp_record_value *value);
 
 /* Zeroes the members that the record does not have. */

@@ -21,7 +21,7 @@ const char *const dp_storages[] = {"dense", "csr", "int16"};
 
 struct dp_dataset_map {
     struct dp_npy x, indices, indptr, scales, persons, y;
-    const float *values; /* CSR, else NULL, and so are: */
+    const float *values; /* CSR, else NULL, like the next two members */
     const int32_t *columns;
     const int64_t *start; /* CSR: rows + 1 */
     bool salted;
@@ -113,7 +113,7 @@ static int read_label(struct dp_dataset *d, const json_t *label, const char *pat
     return names_of(classes, d->classes, "classes", &d->class_names, path, err);
 }
 
-/* In words, for frames and people: "divided by 1.41, bias". */
+/* Reads how rows were scaled, as a text for frames and messages: "divided by 1.41, bias". */
 static int read_row_norm(struct dp_dataset *d, const json_t *root, const char *path, struct dp_err *err)
 {
     const json_t *norm = json_object_get(root, "row_norm");
@@ -154,7 +154,7 @@ static int read_shape(struct dp_dataset *d, const json_t *root, const char *path
     return rc;
 }
 
-/* Absent where one row is taken for one person. */
+/* These members are absent if one row is taken for one person. */
 static int read_persons(struct dp_dataset *d, const json_t *root, const char *path, struct dp_err *err)
 {
     const json_t *persons = json_object_get(root, "persons"), *most = json_object_get(root, "rows_per_person");
@@ -228,7 +228,7 @@ static int check_sparse(const struct dp_dataset *d, const char *path, struct dp_
                 (uint64_t)m->start[d->rows] == stored;
     for (size_t i = 0; good && i < d->rows; i++)
         good = m->start[i] <= m->start[i + 1];
-    /* Ascending, so that no column is there twice: its entries would add up beyond the norm of the row. */
+    /* Columns must ascend, so that none occurs twice: a repeated column would make the row longer than its norm says. */
     for (size_t i = 0; good && i < d->rows; i++)
         for (int64_t k = m->start[i], before = -1; good && k < m->start[i + 1]; before = m->columns[k++])
             good = m->columns[k] > before && (size_t)m->columns[k] < d->cols;
@@ -254,7 +254,7 @@ static int check_scales(const struct dp_dataset *d, const char *path, struct dp_
     return DP_OK;
 }
 
-/* Each person has at least one row and at most so many as the description says, and all rows are somebody's. */
+/* Checks that each person has at least one row and at most rows_per_person, and that each row belongs to a person. */
 static int map_persons(struct dp_dataset *d, int at, const char *path, struct dp_err *err)
 {
     struct dp_dataset_map *m = d->map;
@@ -272,7 +272,7 @@ static int map_persons(struct dp_dataset *d, int at, const char *path, struct dp
     return DP_OK;
 }
 
-/* The arrays of the rows. */
+/* Maps the arrays of the rows. */
 static int map_rows(struct dp_dataset *d, int at, const char *path, struct dp_err *err)
 {
     static const struct {
@@ -349,8 +349,8 @@ void dp_dataset_close(struct dp_dataset *dataset)
     free(dataset);
 }
 
-/* Everything through one descriptor, so that all arrays are those of one directory, whatever takes its name
-   meanwhile. */
+/* Opens everything through one descriptor, so that all arrays are of one directory, even if another directory gets its name
+ * meanwhile. */
 static int open_at(struct dp_dataset **dataset, int at, const char *path, struct dp_err *err)
 {
     struct dp_dataset *d;
@@ -365,7 +365,7 @@ static int open_at(struct dp_dataset **dataset, int at, const char *path, struct
     if (rc == DP_OK)
         rc = check_labels(d, path, err);
     if (rc == DP_OK || d->y != NULL) {
-        /* A file that was being written over explains what else is wrong with it. */
+        /* If a file was written to meanwhile, report that: it explains other errors. */
         int changed = dp_mapped_check(true, err);
         rc = changed != DP_OK ? changed : rc;
     }
@@ -389,7 +389,8 @@ int dp_dataset_open(struct dp_dataset **dataset, const char *path, struct dp_err
                        ? dp_fail(err, DP_E_RUN, "cannot open %s/dataset.json: not a data set (see dp-import)", path)
                        : dp_fail_errno(err, errno, "cannot open %s", path);
         int rc = open_at(dataset, at, path, err);
-        /* What dp-import --force replaces loses its files one by one: the new one stands there then. */
+        /* dp-import --force removes the files of the old data set one by one; the new data set then has the name, so open that
+         * one. */
         bool replaced = rc != DP_OK && fstat(at, &opened) == 0 && stat(path, &named) == 0 &&
                         (opened.st_dev != named.st_dev || opened.st_ino != named.st_ino);
         close(at);
@@ -418,7 +419,7 @@ static int check_row(const struct dp_dataset *d, size_t i, const char *path, str
     return DP_OK;
 }
 
-/* Adds the values of a row, as floats, whatever they are stored as. */
+/* Hashes the values of a row as floats, whatever the storage. */
 static void hash_values(crypto_generichash_state *hash, struct dp_row row)
 {
     float part[256];

@@ -24,41 +24,42 @@
 #include "base/unit.h"
 #include "math/vec.h"
 
-#define DP_DATASET_FORMAT 2 /* the newest that this version reads; it writes 2 where rows belong to persons, and else 1 */
+#define DP_DATASET_FORMAT 2 /* the newest format that this version reads; it writes 2 if rows belong to persons, else 1 */
 
 enum dp_storage { DP_STORAGE_DENSE, DP_STORAGE_CSR, DP_STORAGE_INT16 };
-extern const char *const dp_storages[]; /* as descriptions name them */
+extern const char *const dp_storages[]; /* names in dataset.json */
 
 enum dp_label_kind { DP_LABEL_REAL, DP_LABEL_CLASSES };
 
 struct dp_dataset {
     size_t rows, cols;
-    size_t persons;         /* the unit of privacy: rows where one row is taken for one person */
-    size_t rows_per_person; /* at most; 0: one row is taken for one person */
-    const int64_t *person;  /* persons + 1: where the rows of each begin, into the mapping. NULL: row i is all of person i */
+    size_t persons;         /* number of units of privacy: the rows, if one row is taken for one person */
+    size_t rows_per_person; /* the most rows of a person; 0: one row is taken for one person */
+    const int64_t *person;  /* persons + 1: first row of each person, into the mapping. NULL: person i has only row i */
     enum dp_storage storage;
-    bool quantised; /* values were rounded to 16 bits, whatever they are stored as */
+    bool quantised; /* values were rounded to 16 bits, whatever the storage */
     enum dp_label_kind label_kind;
     size_t classes;                   /* number of classes, 0 for a regression */
     const double *y;                  /* rows; into the mapping */
-    struct dp_row first;              /* row 0, into the mapping; of CSR: none */
+    struct dp_row first;              /* row 0, into the mapping; not for CSR */
     char **class_names;               /* classes entries, or NULL */
     char **column_names;              /* cols entries, or NULL */
     char *label_name;                 /* or NULL */
     double label_scale, label_offset; /* a real label in its own units is label_scale × y + label_offset; 1 and 0 */
     char *private_preprocessing;      /* "max-abs,mode" or "" */
-    char *row_norm;                   /* what was done to rows: "divided by 1.41, bias, quantised", "unit", … */
-    char *population;                 /* whose rows these are, over all imports of them; the digest where nothing is said */
-    bool held_out;                    /* the part of a split that is kept for tests */
-    char *split;                      /* which split it is a part of; NULL: of none, or nothing says which */
+    char *row_norm;                   /* how rows were changed: "divided by 1.41, bias, quantised", "unit", … */
+    char *population;                 /* the people whose rows these are, the same for all imports of them; the digest if no
+                                       * name was given */
+    bool held_out;                    /* this is the test part of a split */
+    char *split;                      /* the split that this is a part of; NULL: none, or not stated */
     char digest[33];                  /* hex, of the contents as written by dp-import: names the data set in frames */
     struct dp_dataset_map *map;       /* private */
 };
 
-/* Opens and maps PATH, all files through one directory descriptor, so that they belong together. Checks
-   shapes, dtypes, that every file has its full length, that labels are finite and classes in range, that
-   CSR columns ascend in range, and that scales are powers of two with which all values are exact. The values are not read: see
-   dp_dataset_verify. The caller frees with dp_dataset_close. */
+/* Opens and maps PATH, all files through one directory descriptor, so that all are of the same data set. Checks shapes, dtypes
+ * and the length of each file; that labels are finite and classes in range; that CSR columns ascend and are in range; and that
+ * scales are powers of two that make all values exact. The values of rows are not read: see dp_dataset_verify. The caller frees
+ * with dp_dataset_close. */
 int dp_dataset_open(struct dp_dataset **dataset, const char *path, struct dp_err *err);
 
 /* The rows of a person < persons: from *first on, at least 1 and at most rows_per_person. */
@@ -84,11 +85,11 @@ int dp_dataset_verify(const struct dp_dataset *dataset, const char *path, struct
 /* dataset may be NULL. */
 void dp_dataset_close(struct dp_dataset *dataset);
 
-/* Row i < rows, borrowed. Here and not behind a call, since a lap asks for each of its rows. */
+/* Row i < rows, borrowed. Inline, because a lap calls it for each of its rows. */
 struct dp_row dp_dataset_sparse_row(const struct dp_dataset *dataset, size_t i);
 static inline struct dp_row dp_dataset_row(const struct dp_dataset *dataset, size_t i)
 {
-    struct dp_row row = dataset->first; /* changed in place: members that are put together take longer */
+    struct dp_row row = dataset->first; /* changed in place: building a new struct is slower */
     if (row.narrow != NULL)
         row.narrow += i * row.count;
     else if (row.values != NULL)

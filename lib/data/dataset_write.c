@@ -56,7 +56,7 @@ static bool has_file(const struct dp_writer *w, enum file file)
     return file == FILE_X || file == FILE_Y || (file == FILE_SCALES ? is_narrow(w) : is_sparse(w));
 }
 
-/* What a run writes beside the arrays: it says what the rows have cost so far and outlives an import. */
+/* Files that runs write next to the arrays: they say what the rows have cost so far, so a new import keeps them. */
 static const char *const kept[] = {"ledger", "ledger.mark"};
 enum { KEPT = sizeof kept / sizeof kept[0] };
 
@@ -79,7 +79,7 @@ static int put_alone(struct dp_writer *w, enum file file, const void *data, size
     return DP_OK;
 }
 
-/* In the file and in the digest. */
+/* Writes data to the file and adds it to the digest. */
 static int put(struct dp_writer *w, enum file file, const void *data, size_t size, struct dp_err *err)
 {
     crypto_generichash_update(&w->hash, data, size);
@@ -103,7 +103,7 @@ static int put_header(struct dp_writer *w, enum file file, struct dp_err *err)
     return dp_npy_write_header(w->file[file], file == FILE_X && is_narrow(w) ? "<i2" : dtype[file], d0, d1, err);
 }
 
-/* A new file for the owner only; NULL with errno. */
+/* Creates a file that only the owner may read; NULL with errno. */
 static FILE *create(const char *path)
 {
     int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
@@ -139,7 +139,7 @@ static int open_files(struct dp_writer *w, struct dp_err *err)
     return is_sparse(w) ? put(w, FILE_INDPTR, &zero, sizeof zero, err) : DP_OK;
 }
 
-/* Something may be replaced only if it is a data set. */
+/* Only a data set may be replaced. */
 static int check_target(const char *path, bool force, struct dp_err *err)
 {
     struct stat st;
@@ -327,8 +327,8 @@ static int describe(struct dp_writer *w, json_t *description, struct dp_err *err
     return rc;
 }
 
-/* Gives the files that are kept a second name in the new directory. Links and not copies: a run that writes
-   to them now goes on writing to the same files, and there is no moment at which a kill could lose them. */
+/* Links the kept files into the new directory. Links, not copies: a run that has them open continues to write to the same
+ * files, and a kill can at no moment lose them. */
 static int link_kept(const char *from, const char *to, struct dp_err *err)
 {
     char old[4300], new[4300];
@@ -342,7 +342,7 @@ static int link_kept(const char *from, const char *to, struct dp_err *err)
     return rc;
 }
 
-/* Writes the names in a directory to the disk, before the old ones go. */
+/* Writes the names in a directory to disk, before the old names are removed. */
 static int sync_directory(const char *path, struct dp_err *err)
 {
     int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -352,9 +352,9 @@ static int sync_directory(const char *path, struct dp_err *err)
     return rc;
 }
 
-/* Exchanges the new directory and the old one: in one step, so that some data set with its ledger always
-   stands under the name. Where the file system cannot do that, the old one is moved aside first, and back if
-   the second step fails. The old one is then under the temporary name. */
+/* Exchanges the new directory and the old one in one step, so that the name always belongs to a data set with its ledger. If
+ * the file system cannot do that, moves the old directory aside first, and back if the second step fails. Afterwards the old
+ * directory has the temporary name. */
 static int exchange(struct dp_writer *w, struct dp_err *err)
 {
     char aside[4300];
@@ -374,7 +374,7 @@ static int exchange(struct dp_writer *w, struct dp_err *err)
     return DP_OK;
 }
 
-/* Gives the directory its name, in place of a data set of that name. */
+/* Gives the directory its name; replaces a data set of that name. */
 static int take_name(struct dp_writer *w, struct dp_err *err)
 {
     struct stat st;
@@ -391,7 +391,7 @@ static int take_name(struct dp_writer *w, struct dp_err *err)
     if (rc != DP_OK)
         return rc;
     if (replaces) {
-        /* A run on the old data set may have begun a ledger meanwhile. */
+        /* A run on the old data set may have created a ledger meanwhile. */
         rc = link_kept(w->temporary, w->path, err);
         if (rc == DP_OK)
             remove_directory(w->temporary);

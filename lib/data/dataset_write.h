@@ -1,4 +1,4 @@
-/* Writes a data set directory row by row: beside its name at first, under it when complete. */
+/* Writes a data set directory row by row: under a temporary name next to its own, which it gets when it is complete. */
 #ifndef DP_DATA_DATASET_WRITE_H
 #define DP_DATA_DATASET_WRITE_H
 
@@ -15,32 +15,34 @@
 struct dp_writer_options {
     size_t cols;
     enum dp_storage storage;
-    const float *step; /* cols: values become whole numbers of these, see quantise.h; NULL: they do not. int16 storage has
-                          them. Borrowed while the writer is open */
+    const float *step; /* cols: step sizes to which values are rounded, see quantise.h; NULL: no rounding. int16 storage needs
+                        * them. Borrowed while the writer is open */
     enum dp_row_norm norm;
     double divisor;         /* DP_NORM_BOUNDS */
-    bool force;             /* replace what stands under the name, if it is a data set */
+    bool force;             /* replace an existing data set of this name */
     bool public_rows;       /* nobody's rows (dp-synth): the digest needs no salt, so the same rows give the same
                                digest */
-    const char *population; /* whose rows they are, at most DP_POPULATION_MOST bytes; NULL: the digest */
-    bool held_out;          /* the part of a split that is kept for tests */
-    size_t rows_per_person; /* at most; 0: one row is taken for one person, and dp_writer_person is not called */
-    const char *split;      /* which split it is a part of, a name; NULL: of none */
+    const char *population; /* the people whose rows they are, at most DP_POPULATION_MOST bytes; NULL: the digest */
+    bool held_out;          /* this is the test part of a split */
+    size_t rows_per_person; /* the most rows of a person; 0: one row is taken for one person, and dp_writer_person is not
+                             * called */
+    const char *split;      /* name of the split that this is a part of; NULL: none */
 };
 
-/* What rows are stored as, where `said` is dense, CSR or, below 0, neither. */
+/* The storage of rows. said: dense or CSR; below 0: not stated. */
 static inline enum dp_storage dp_storage_of(int said, bool quantise)
 {
     return said >= 0 ? (enum dp_storage)said : quantise ? DP_STORAGE_INT16 : DP_STORAGE_DENSE;
 }
 
-/* DP_E_USAGE: no name of a population, which stands in ledgers and is printed on terminals. NULL is one. */
+/* DP_E_USAGE: the text cannot be a name of a population, which is written to ledgers and printed on terminals. NULL is
+ * allowed. */
 int dp_writer_check_population(const char *name, struct dp_err *err);
 
 struct dp_writer;
 
-/* path must not exist, unless force: then the data set that stands there is replaced by dp_writer_commit, and
-   its files ledger and ledger.mark pass to the new one. */
+/* path must not exist, unless force is set: then dp_writer_commit replaces the data set of that name, and the new one gets its
+ * files ledger and ledger.mark. */
 int dp_writer_open(struct dp_writer **writer, const char *path, const struct dp_writer_options *options, struct dp_err *err);
 
 /* x: cols entries; y: the label. Stored as float32 with Σ x² ≤ 1 as real numbers: scaled to 1 − 2⁻²² at most,
@@ -48,20 +50,20 @@ int dp_writer_open(struct dp_writer **writer, const char *path, const struct dp_
    Fails when a signal is pending (interrupt.h). */
 int dp_writer_row(struct dp_writer *writer, const double *x, double y, struct dp_err *err);
 
-/* The person whose rows were written since the last call has no more of them. At least one, and at most rows_per_person. */
+/* Ends a person: the rows since the last call are all rows of this person. They must be at least one and at most
+ * rows_per_person. */
 int dp_writer_person(struct dp_writer *writer, struct dp_err *err);
 
-size_t dp_writer_persons(const struct dp_writer *writer); /* the rows, where each is taken for a person */
+size_t dp_writer_persons(const struct dp_writer *writer); /* persons so far; rows, if one row is taken for one person */
 size_t dp_writer_rows(const struct dp_writer *writer);
 
 /* Closes the arrays and writes dataset.json. description: an object with "names", "label" and
    "private_preprocessing"; format, rows, cols, storage, quantised, row_norm, population, held_out, salt and digest are
-   added. The digest goes into every frame and model, and a plain hash would let anybody confirm a guess of
-   the rows: it is BLAKE2b keyed with 32 random bytes, the salt, which stay in the data set. Files get mode
-   0600, the directory 0700. */
+   added. The digest is in every frame and model. With a plain hash, anybody could confirm a guess of the rows. It is therefore
+   BLAKE2b keyed with a salt of 32 random bytes, which are only in the data set. Files get mode 0600, the directory 0700. */
 int dp_writer_finish(struct dp_writer *writer, json_t *description, struct dp_err *err);
 
-/* Gives the finished directory its name and frees the writer, whatever comes of it. */
+/* Gives the finished directory its name. Frees the writer, after a failure, too. */
 int dp_writer_commit(struct dp_writer *writer, struct dp_err *err);
 
 /* Removes what was written. writer may be NULL. */

@@ -74,7 +74,7 @@ int dp_features_measure(struct dp_features *m, struct dp_import *import, struct 
     return rc;
 }
 
-/* Says in the data set what was measured on it. */
+/* Notes in the schema what was measured on the rows. */
 int dp_features_note(struct dp_schema *s, struct dp_err *err)
 {
     int rc = DP_OK;
@@ -88,8 +88,8 @@ int dp_features_note(struct dp_schema *s, struct dp_err *err)
     return rc == DP_OK && s->real_label && s->label_center ? dp_schema_note_private(s, "label-mean", err) : rc;
 }
 
-/* The largest magnitude that a feature of this column can have by what is known without the rows; INFINITY if
-   nothing is. Of a categorical column one feature at most is not zero, and it is 1. */
+/* The largest magnitude that a feature of this column can have, from public facts; INFINITY if none is known. At most one
+ * feature of a categorical column is not zero, and it is 1. */
 static double column_bound(const struct dp_column *c)
 {
     if (c->type == DP_COLUMN_LABEL || c->type == DP_COLUMN_PERSON || c->type == DP_COLUMN_IGNORE)
@@ -99,7 +99,7 @@ static double column_bound(const struct dp_column *c)
     return c->bounded ? fmax(fabs(c->low), fabs(c->high)) : INFINITY;
 }
 
-/* The largest norm that the bounds permit, and the first column without any. */
+/* The largest norm that the bounds permit; notes the first column without bounds. */
 static double norm_bound(struct dp_import *import)
 {
     const struct dp_schema *s = &import->schema;
@@ -128,26 +128,26 @@ static int choose_norm(struct dp_import *import, struct dp_err *err)
         return DP_OK;
     if (import->unbounded != NULL)
         return dp_fail(err, DP_E_USAGE, "--row-norm bounds: column '%.60s' has no bounds", import->unbounded);
-    /* Rows come out a little below norm 1, so that rounding to float32 does not lift one above it. */
+    /* Rows get a norm a little below 1, so that rounding to float32 cannot raise it above 1. */
     import->writer.divisor = bound / (1 - 0x1p-22);
     return isfinite(import->writer.divisor) ? DP_OK
                                             : dp_fail(err, DP_E_RUN, "the bounds are so large that no row has a finite norm");
 }
 
-/* The largest magnitude that a value has once rows have their length, where a feature is at most `bound`. */
+/* The largest magnitude of a stored value, after scaling, of a feature that is at most `bound`. */
 static double stored_bound(const struct dp_import *import, double bound)
 {
     switch (import->writer.norm) {
     case DP_NORM_BOUNDS:
         return bound / import->writer.divisor;
     case DP_NORM_UNIT:
-        return 1; /* rows become longer too */
+        return 1; /* short rows are scaled up, too */
     default:
         return fmin(1, bound);
     }
 }
 
-/* The steps of features: by what is public of their columns alone. */
+/* Chooses the steps of features only from public facts about their columns. */
 static int choose_steps(struct dp_features *f, struct dp_import *import, struct dp_err *err)
 {
     const struct dp_schema *s = &import->schema;
@@ -213,7 +213,7 @@ static double label_of(struct dp_import *import, const struct dp_features *l, do
 {
     const struct dp_schema *s = &import->schema;
     if (!s->real_label) {
-        /* LIBSVM labels are still numbers: their class is the one with that name. */
+        /* LIBSVM labels are still numbers here: the class is the one whose name is that number. */
         return import->format == DP_IMPORT_LIBSVM ? (double)dp_schema_class_of(s, label) : label;
     }
     if (s->label_bounded && (label < s->label_low || label > s->label_high)) {
@@ -224,7 +224,8 @@ static double label_of(struct dp_import *import, const struct dp_features *l, do
     return (label - l->label_offset) / l->label_scale;
 }
 
-/* A column with lower bound above zero moves a zero that the spool left out. */
+/* The row of a record of zeros. Records leave zeros out, but if a column's bounds do not begin at zero, zero is scaled to
+ * another value. */
 static void base_row(const struct dp_import *import, const struct dp_features *l, double *x)
 {
     const struct dp_schema *s = &import->schema;
@@ -240,8 +241,7 @@ static int append_name(json_t *names, const char *name, size_t length, struct dp
     return json_array_append_new(names, json_stringn(name, length)) == 0 ? DP_OK : dp_fail(err, DP_E_RUN, "out of memory");
 }
 
-/* "job=cook"; parts of more than NAME_MOST bytes are cut, so that a long name does not stand there once per
- * category. */
+/* "job=cook"; parts of more than NAME_MOST bytes are cut, because the name of the column is repeated for each category. */
 #define NAME_MOST ((size_t)250)
 static int feature_names(const struct dp_column *c, size_t i, json_t *names, struct dp_err *err)
 {

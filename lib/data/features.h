@@ -1,5 +1,5 @@
-/* From a record of a table to the features of its row: what the schema leaves to the rows is measured, columns get their
-   places, and values are clamped, scaled and spread over categories. */
+/* From a record of a table to the features of its row: measures what the schema does not state, assigns features to columns,
+ * clamps and scales values, and turns categories into 0/1 features. */
 #ifndef DP_DATA_FEATURES_H
 #define DP_DATA_FEATURES_H
 
@@ -17,22 +17,22 @@ struct dp_features {
     size_t *first; /* per column: its first feature */
     size_t count;  /* with the bias */
     double label_scale, label_offset;
-    float *step;      /* count, where the import quantises: by the bounds of columns */
-    double *base, *x; /* count: a row of zeros, and the one at hand */
+    float *step;      /* count, if the import quantises: step sizes from the bounds of columns */
+    double *base, *x; /* count: the row of a record of zeros, and the current row */
 };
 
 /* Reads the spool once. */
 int dp_features_measure(struct dp_features *features, struct dp_import *import, struct dp_spool *spool, struct dp_err *err);
 
-/* Says in the schema what is measured on the rows. */
+/* Notes in the schema what is measured on the rows. */
 int dp_features_note(struct dp_schema *schema, struct dp_err *err);
 
-/* Gives columns their places, and chooses how rows get their length: sets features, writer.cols, norm, divisor, step and
-   clamped of the import. Before it everything is measured that has to be. */
+/* Assigns features to columns and chooses how rows are scaled: sets features, writer.cols, norm, divisor, step and clamped of
+ * the import. Call dp_features_measure first if anything has to be measured. */
 int dp_features_plan(struct dp_features *features, struct dp_import *import, struct dp_err *err);
 
-/* The row of a record, count entries, borrowed until the next call, and its label. A null record is a row of zeros. Counts what
-   it clamps in the import. */
+/* The row of a record, count entries, borrowed until the next call, and its label. A null record is a row of zeros. Counts
+ * clamped values in the import. */
 const double *dp_features_row(const struct dp_features *features, struct dp_import *import, const struct dp_parsed *record,
                               double *y);
 

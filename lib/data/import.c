@@ -27,7 +27,7 @@ static bool goes_to_training(struct splitter *s)
     return takes;
 }
 
-/* What is read before anything is written. */
+/* The table as read, before anything is written. */
 struct table {
     struct dp_spool spool;
     bool by_person;
@@ -69,7 +69,7 @@ static int write_rows(struct dp_import *import, struct dp_spool *spool, const st
     return rc;
 }
 
-/* All rows of a person go to one of the two. */
+/* Writes all rows of a person to the same output. */
 static int write_persons(struct dp_import *import, struct table *table, const struct dp_features *f, struct dp_writer *output,
                          struct dp_writer *test, struct dp_err *err)
 {
@@ -122,7 +122,7 @@ static int write_out(struct dp_import *import, struct table *table, struct dp_fe
         import->test_persons = dp_writer_persons(test);
         rc = dp_writer_finish(test, description, err);
     }
-    /* Both are whole by now: what can still fail is a rename. */
+    /* Both data sets are complete now: only a rename can still fail. */
     if (rc == DP_OK && test != NULL) {
         rc = dp_writer_commit(test, err);
         test = NULL;
@@ -137,7 +137,7 @@ static int write_out(struct dp_import *import, struct table *table, struct dp_fe
     return rc;
 }
 
-/* The identity of a division: two imports that divide the same rows in the same way have the same one. */
+/* Computes the identity of the division: imports that divide the same rows in the same way have the same identity. */
 static int identify(struct dp_import *import, const struct table *table, struct dp_err *err)
 {
     char text[200];
@@ -178,7 +178,7 @@ static int check_persons(const struct dp_import *import, struct dp_err *err)
     return DP_OK;
 }
 
-/* Divides the rows among persons, and leaves out those that are too many. */
+/* Groups the rows by person, and leaves out rows beyond the most of a person. */
 static void arrange(struct dp_import *import, struct table *table)
 {
     size_t before = table->persons.rows;

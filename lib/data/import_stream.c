@@ -1,4 +1,4 @@
-/* A table row by row, as it comes: nothing may be measured on the rows, since those to come are not known. */
+/* A table as a stream of rows. Nothing may be measured on the rows, because later rows are not known. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,7 +17,7 @@ struct stream {
     float *row;
 };
 
-/* What a data set would say that it was measured by. */
+/* Refuses a schema that needs measurements, with the words that a data set would note. */
 static int refuse_measures(struct dp_schema *schema, struct dp_err *err)
 {
     int rc = dp_features_note(schema, err);
@@ -28,7 +28,7 @@ static int refuse_measures(struct dp_schema *schema, struct dp_err *err)
     return rc;
 }
 
-/* Whose rows are still to come is not known. */
+/* Refuses a person column: later rows of the same person are not known. */
 static int refuse_persons(const struct dp_schema *schema, struct dp_err *err)
 {
     long column = dp_schema_person(schema);
@@ -65,7 +65,7 @@ static int pause_rows(void *self, struct dp_err *err)
     return s->to->pause(s->to->self, err);
 }
 
-/* Of what describes the rows, and of whose they are: two streams of which both are the same pass for one data set. */
+/* Digest of the description of the rows and of the population: two streams with the same digest count as one data set. */
 static void digest_of(const char *text, const char *row_norm, const char *population, size_t cols, char digest[33])
 {
     crypto_generichash_state hash;

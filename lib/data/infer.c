@@ -50,7 +50,7 @@ static int compare_texts(const void *a, const void *b)
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* All of these return NULL when memory is short, and take NULL for that. */
+/* These functions return NULL when memory is short, and pass on a NULL argument. */
 
 static json_t *texts_json(const struct dp_texts *texts)
 {
@@ -64,7 +64,7 @@ static json_t *texts_json(const struct dp_texts *texts)
     return list;
 }
 
-/* The nearest number of 12 digits, as the schema will show, that is not on the wrong side. */
+/* The nearest number of 12 digits, as the schema will show it, that is not below (side > 0) or above (side < 0) the value. */
 static double outward(double value, int side)
 {
     double shown = value;

@@ -25,15 +25,15 @@ struct dp_input {
     const char *name;
     int fd;
     enum kind kind;
-    bool known;          /* kind is */
-    bool at_end, inside; /* of the file; of a compressed stream in it */
+    bool known;          /* kind is known */
+    bool at_end, inside; /* at the end of the file; inside a compressed stream */
     int (*wait)(void *self, struct dp_err *err);
     void *wait_self;
     z_stream gzip;
     lzma_stream xz;
     ZSTD_DStream *zstd;
-    crypto_generichash_state hash; /* of what was read, decompressed */
-    size_t at, end;                /* what is left in raw */
+    crypto_generichash_state hash; /* hash of the decompressed bytes */
+    size_t at, end;                /* the unused bytes in raw */
     unsigned char raw[1 << 17];
 };
 
@@ -43,7 +43,7 @@ struct magic {
     const char *what;
 };
 
-/* What a file begins with that will not be read, lest its bytes are taken for a table. */
+/* First bytes of formats that are refused, so that they are not read as a table. */
 static const struct magic refused[] = {
     {"PK\x03\x04", 4, "is a zip archive or a workbook: unpack it, or save it as CSV"},
     {"\xd0\xcf\x11\xe0", 4, "is a workbook of Excel: save it as CSV"},
@@ -60,14 +60,14 @@ static const struct magic refused[] = {
     {"\xfe\xff", 2, "is UTF-16: iconv -f UTF-16 -t UTF-8 converts it"},
 };
 
-/* Tells whoever asked for it that there is nothing to be read yet. */
+/* Calls the callback when the input has no bytes yet. */
 static int before_wait(struct dp_input *in, struct dp_err *err)
 {
     struct pollfd item = {in->fd, POLLIN, 0};
     return in->wait != NULL && poll(&item, 1, 0) == 0 ? in->wait(in->wait_self, err) : DP_OK;
 }
 
-/* More bytes behind those in raw, which has room. */
+/* Reads more bytes into raw, which has room. */
 static int fill(struct dp_input *in, struct dp_err *err)
 {
     if (in->at == in->end)
@@ -85,7 +85,7 @@ static int fill(struct dp_input *in, struct dp_err *err)
             return dp_fail_errno(err, errno, "cannot read %s", in->name);
         in->at_end = got == 0;
         in->end += (size_t)got;
-        if (in->known || in->end >= 16) /* enough to know what it is */
+        if (in->known || in->end >= 16) /* enough to recognise the format */
             break;
     }
     return DP_OK;
@@ -176,7 +176,7 @@ static int damaged(const struct dp_input *in, const char *format, const char *wh
     return dp_fail(err, DP_E_RUN, "%s is damaged, or no %s file: %s", in->name, format, why);
 }
 
-/* Each of these takes from raw what it needs and puts out what there is, perhaps nothing. */
+/* Each of these functions consumes bytes of raw and writes the output that it has, perhaps nothing. */
 
 static int gunzip(struct dp_input *in, void *bytes, size_t size, size_t *got, struct dp_err *err)
 {

@@ -1,4 +1,4 @@
-/* The bytes of a file or of standard input, decompressed where they are compressed by gzip, xz or zstd. */
+/* The bytes of a file or of standard input. Input that is compressed by gzip, xz or zstd is decompressed. */
 #ifndef DP_DATA_INPUT_H
 #define DP_DATA_INPUT_H
 
@@ -8,26 +8,26 @@
 
 struct dp_input;
 
-/* "-" is standard input. Names formats that it cannot read: other compressions, archives, workbooks. */
+/* "-" is standard input. Refuses, by name, formats that it cannot read: other compressions, archives, workbooks. */
 int dp_input_open(struct dp_input **input, const char *path, struct dp_err *err);
 
 #define DP_INPUT_DIGEST 32
 
-/* BLAKE2b of all bytes that were read so far, as they are when decompressed. */
+/* BLAKE2b of all decompressed bytes that were read so far. */
 void dp_input_digest(struct dp_input *input, unsigned char digest[DP_INPUT_DIGEST]);
 
 /* input may be NULL. */
 void dp_input_close(struct dp_input *input);
 
-/* What messages call it: path, or "standard input". Borrowed from dp_input_open. */
+/* The name for messages: the path given to dp_input_open, borrowed, or "standard input". */
 const char *dp_input_name(const struct dp_input *input);
 
-/* wait is called before a read that finds nothing there yet, and what it returns ends the reading unless it is 0. NULL: nobody
-   is told. */
+/* Sets a callback: wait is called before a read that has to wait for input. If wait returns a status other than 0, the read
+ * ends with it. NULL: no callback. */
 void dp_input_before_wait(struct dp_input *input, int (*wait)(void *self, struct dp_err *err), void *self);
 
-/* Up to size bytes; *got is 0 at the end only. Fails where a compressed file is damaged or cut short, and
-   when a signal is pending (interrupt.h). Several compressed streams one after the other are one input. */
+/* Reads up to size bytes; *got is 0 only at the end. Fails if a compressed file is damaged or truncated, or if a signal is
+ * pending (interrupt.h). Several compressed streams in sequence are one input. */
 int dp_input_read(struct dp_input *input, void *bytes, size_t size, size_t *got, struct dp_err *err);
 
 #endif

@@ -94,7 +94,7 @@ static int add_field(struct dp_lines *l, size_t start, size_t end, bool quoted, 
         start++;
     while (!quoted && end > start && isspace((unsigned char)l->buffer[end - 1]))
         end--;
-    /* An offset until buffer is still. */
+    /* An offset into buffer, which may still move. */
     l->field[l->fields++] = (struct dp_cell){(const char *)start, end - start};
     return DP_OK;
 }
@@ -115,7 +115,7 @@ int dp_lines_record(struct dp_lines *l, char delimiter, struct dp_err *err)
         rc = dp_grow(&l->buffer, &l->buffer_capacity, used + 2, 1, err);
         if (rc != DP_OK)
             return rc;
-        if (i == l->length && in_quotes) { /* the record goes on in the next line */
+        if (i == l->length && in_quotes) { /* the record continues on the next line */
             l->buffer[used++] = '\n';
             rc = append_line(l, err);
             if (rc == 0)

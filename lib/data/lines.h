@@ -1,5 +1,5 @@
-/* Lines and delimited records of a text file or of standard input (input.h). A byte order mark at the start
-   is passed over; a NUL byte is an error. */
+/* Lines and delimited records of a text file or of standard input (input.h). A byte order mark at the start is skipped; a NUL
+ * byte is an error. */
 #ifndef DP_DATA_LINES_H
 #define DP_DATA_LINES_H
 
@@ -18,10 +18,10 @@ struct dp_cell {
 struct dp_lines {
     const char *name; /* for messages */
     struct dp_input *input;
-    char *chunk; /* bytes that were read and not yet used */
+    char *chunk; /* bytes that were read but not used yet */
     size_t chunk_at, chunk_end;
     bool arff;     /* records may also be quoted by ', and lines that begin with % are comments */
-    size_t number; /* of the current line, from 1 */
+    size_t number; /* number of the current line, from 1 */
     char *line;    /* without its end */
     size_t length, capacity;
     char *buffer; /* unquoted fields */
@@ -30,7 +30,7 @@ struct dp_lines {
     size_t fields, field_capacity;
 };
 
-/* On failure there is nothing to close. */
+/* After a failure there is nothing to close. */
 int dp_lines_open(struct dp_lines *lines, const char *path, struct dp_err *err);
 void dp_lines_close(struct dp_lines *lines);
 

@@ -23,8 +23,8 @@ struct dp_npy {
 int dp_npy_open(struct dp_npy *npy, int at, const char *dir, const char *name, const char *dtype, int ndim, struct dp_err *err);
 void dp_npy_close(struct dp_npy *npy);
 
-/* Writes a header of exactly DP_NPY_HEADER bytes at the start of the stream; may be rewritten when the shape
- * is known. */
+/* Writes a header of exactly DP_NPY_HEADER bytes at the start of the stream; it may be written again when the shape is
+ * known. */
 #define DP_NPY_HEADER 128
 int dp_npy_write_header(FILE *stream, const char *dtype, uint64_t d0, uint64_t d1, struct dp_err *err);
 

@@ -66,7 +66,7 @@ static uint64_t rank_of(const struct dp_persons *p, const struct dp_person_row *
     return rank;
 }
 
-/* `count` rows of one person, in the order of the table. Returns how many are kept; they are the first ones then. */
+/* Takes `count` rows of one person, in the order of the table. Returns the number of kept rows, and moves them to the front. */
 static size_t keep(const struct dp_persons *p, struct dp_person_row *row, size_t count, size_t most)
 {
     size_t first = row[0].number;

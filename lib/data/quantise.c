@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-#define BITS 15 /* beside the sign */
+#define BITS 15 /* without the sign */
 #define LEAST (-126)
 #define LARGEST 112
 

@@ -1,6 +1,6 @@
-/* Rows as whole numbers of 16 bits: each value a whole number of steps, and the step of a column a power of two, so that the
-   product of both is exact in float32. Steps are chosen by what is public of a column, never by its values, and values are
-   rounded toward zero, so that no row becomes longer. */
+/* Rows as whole numbers of 16 bits: each value is a whole number of steps. The step of a column is a power of two, so the
+ * product is exact in float32. Steps are chosen from public facts about a column, never from its values. Values are rounded
+ * toward zero, so no row becomes longer. */
 #ifndef DP_DATA_QUANTISE_H
 #define DP_DATA_QUANTISE_H
 
@@ -8,11 +8,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The smallest step with which 32768 steps reach `most`, a finite bound on the magnitudes of a column, and 2^-126 at least. The
-   value `most` itself, where it is a power of two, becomes 32767 steps. */
+/* The smallest power of two, at least 2^-126, of which 32768 steps reach `most`, a finite bound on the magnitudes of a column.
+ * If `most` is a power of two, the value `most` itself becomes 32767 steps. */
 float dp_quantise_step(double most);
 
-/* Whether each of the steps −32768 … 32767 is a float32 that is not subnormal: a power of two from 2^-126 to 2^112. */
+/* Whether step times −32768 … 32767 is never subnormal and never overflows in float32: step is a power of two from 2^-126 to
+ * 2^112. */
 bool dp_quantise_good(float step);
 
 /* row_j = the whole number of steps next to it toward zero, at most 32767 of them, times step_j; never −0. */

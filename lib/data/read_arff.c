@@ -11,7 +11,7 @@
 #include "data/input.h"
 #include "data/lines.h"
 
-/* In the header: what is wrong with the attribute of that name, or with the line if there is none. */
+/* Reports an error in the header: of the attribute `name`, or of the line if name is NULL. */
 static int bad(const struct dp_lines *l, const char *name, const char *what, struct dp_err *err)
 {
     char shown[DP_TEXT_SHOWN];
@@ -90,7 +90,7 @@ static int attribute(struct dp_import *import, const struct dp_lines *l, struct 
     return bad(l, c->name, "only numeric, nominal and string attributes are read", err);
 }
 
-/* Which attribute is the label, and what it means. */
+/* Chooses the attribute that is the label, and reads its type. */
 static int choose_label(struct dp_import *import, const struct dp_lines *l, struct dp_err *err)
 {
     struct dp_schema *s = &import->schema;

@@ -60,12 +60,12 @@ static int cell(const struct dp_schema *s, size_t i, const struct dp_lines *l, s
         long category = dp_texts_find(&c->categories, f->text, f->length);
         if (category < 0 && !c->unknown_zero)
             return bad_cell(l, i, c->name, "unknown category", err);
-        value = (double)category + 1; /* 1, 2, …: zeros are not kept, and unknown is all zeros */
+        value = (double)category + 1; /* 1, 2, …: the spool does not keep zeros, and an unknown category is all zeros */
     }
     return dp_parsed_add(r, (uint32_t)i, value, err);
 }
 
-/* Whose row it is, before anything else: a row that is malformed otherwise is still one of this person's. */
+/* Reads the person first: a row that is malformed in another cell still belongs to this person. */
 static int person_cell(const struct dp_schema *s, const struct dp_lines *l, struct dp_parsed *r, struct dp_err *err)
 {
     long i = dp_schema_person(s);
@@ -105,7 +105,7 @@ int dp_import_put(struct dp_import *import, const struct dp_import_sink *to, int
 {
     bool nobodys = r->person == NULL && dp_schema_person(&import->schema) >= 0;
     if (rc == DP_BAD_RECORD && (import->malformed == import->skip_bad || nobodys))
-        return DP_E_RUN; /* err says what is wrong with it */
+        return DP_E_RUN; /* err says what is wrong */
     if (rc == DP_BAD_RECORD) {
         import->malformed++;
         r->count = 0;

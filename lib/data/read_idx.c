@@ -20,7 +20,7 @@ static uint32_t big_endian(const unsigned char *p)
     return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
 }
 
-/* Fewer than size only at the end. */
+/* Reads size bytes; fewer only at the end. */
 static int read_full(struct idx *x, void *out, size_t size, size_t *had, struct dp_err *err)
 {
     size_t got = 1;
@@ -115,7 +115,7 @@ int dp_read_idx(struct dp_import *import, const struct dp_import_sink *to, struc
     struct dp_schema *s = &import->schema;
     size_t pixels = 1;
     s->label = -1;
-    /* Ten, as in all the sets made in this format, and not what the labels show: then it is public. */
+    /* Ten classes, as in all usual data sets of this format. Counting the labels instead would make the number private. */
     int rc = dp_schema_classes(s, import->classes != NULL ? import->classes : "10", err);
     if (rc == DP_OK)
         rc = idx_open(&images, import->input, 2, 4, err);

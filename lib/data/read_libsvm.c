@@ -10,7 +10,7 @@
 #include "data/lines.h"
 
 #define MOST_COLUMNS 10000000
-#define FEW_COLUMNS 65536 /* that any file may have */
+#define FEW_COLUMNS 65536 /* any file may have so many */
 #define MOST_CLASSES 1000
 
 /* A malformed record: field 1 is the label, field 2 the first index:value. */
@@ -117,7 +117,7 @@ static int read_lines(struct dp_import *import, struct dp_lines *lines, struct l
     dp_parsed_free(&r);
     if (rc == DP_OK && m->columns == 0)
         rc = dp_fail(err, DP_E_RUN, "%s: no features", lines->name);
-    /* So that memory is bounded by the file, whatever number stands in it. */
+    /* Bounds memory by the size of the file, whatever index the file has. */
     if (rc == DP_OK && import->cols == 0 && m->columns > FEW_COLUMNS && m->columns > m->bytes)
         rc = dp_fail(err, DP_E_RUN, "%s: the largest index is %zu in a file of %zu bytes (--cols %zu if that is right)",
                      lines->name, m->columns, m->bytes, m->columns);

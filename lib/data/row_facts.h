@@ -1,4 +1,4 @@
-/* What a model has to know of the data that its rows are of: their schema, nothing of the rows. */
+/* Facts about a data set that a model needs: its schema, and nothing about the rows. */
 #ifndef DP_DATA_ROW_FACTS_H
 #define DP_DATA_ROW_FACTS_H
 
@@ -7,10 +7,10 @@
 /* All texts are borrowed. */
 struct dp_row_facts {
     size_t cols;
-    const char *data;       /* a digest: of the rows of a data set, of what describes the rows of a stream */
-    const char *population; /* whose rows they are */
-    const char *unit;       /* of privacy (base/unit.h); NULL: a row */
-    const char *split;      /* of which split they are a part; NULL: of none */
+    const char *data;       /* a digest: of the rows of a data set, or of the description of a stream's rows */
+    const char *population; /* the people whose rows they are */
+    const char *unit;       /* unit of privacy (base/unit.h); NULL: a row */
+    const char *split;      /* the split that they are part of; NULL: none */
     const char *preprocessing, *row_norm;
     const char *labels;               /* names of the classes, a JSON array; NULL: none */
     size_t classes;                   /* 0 for a regression */

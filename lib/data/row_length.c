@@ -16,8 +16,8 @@ static bool within_unit(const float *row, size_t count)
     return dp_row_norm2(dp_row_dense(row, count)) * (1 + (double)(count + 17) * 0x1p-52) <= 1;
 }
 
-/* Every row by the same number. The bound on the norm leaves more than rounding needs; the loop is for
-   whoever states a bound that does not hold. */
+/* Divides every row by the same number. The bound on the norm leaves more room than rounding needs; the loop shrinks a row
+ * further, for a caller whose bound does not hold. */
 static int divide_row(const struct dp_row_length *s, const double *x, size_t number, float *row, struct dp_err *err)
 {
     size_t cols = s->cols;

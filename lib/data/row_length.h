@@ -1,4 +1,4 @@
-/* Rows as they are written: float32 values, rounded further if asked, of norm at most 1. */
+/* Scales rows before they are written: float32 values, rounded further on request, of norm at most 1. */
 #ifndef DP_DATA_ROW_LENGTH_H
 #define DP_DATA_ROW_LENGTH_H
 
@@ -8,19 +8,19 @@
 #include "base/err.h"
 
 enum dp_row_norm {
-    DP_NORM_UNIT,   /* every row to L2 norm 1 (just below it), zero rows stay */
-    DP_NORM_CAP,    /* rows above 1 only */
+    DP_NORM_UNIT,   /* scale every row to L2 norm 1 (just below it); zero rows stay */
+    DP_NORM_CAP,    /* scale only rows above 1 */
     DP_NORM_NONE,   /* rows above 1 are an error */
-    DP_NORM_BOUNDS, /* every row divided by the same public number, which no norm exceeds by 1 − 2⁻²² of it */
+    DP_NORM_BOUNDS, /* divide every row by the same public number; no norm exceeds 1 − 2⁻²² of this number */
 };
 #define DP_NORM_CHOICES "unit|cap|none|bounds"
-extern const char *const dp_row_norms[]; /* as in descriptions of data */
+extern const char *const dp_row_norms[]; /* names in dataset.json */
 
 struct dp_row_length {
     enum dp_row_norm norm;
     double divisor; /* DP_NORM_BOUNDS */
     size_t cols;
-    const float *step; /* cols: values become whole numbers of these, see quantise.h; NULL: they do not */
+    const float *step; /* cols: step sizes to which values are rounded, see quantise.h; NULL: no rounding */
 };
 
 /* row: cols entries with Σ row² ≤ 1 as real numbers: scaled to 1 − 2⁻²² at most, then checked with the error bound of
@@ -28,12 +28,13 @@ struct dp_row_length {
    not finite, a row beyond the norm that was promised. */
 int dp_row_shorten(const struct dp_row_length *length, const double *x, size_t number, float *row, struct dp_err *err);
 
-/* What was done to rows, as models say it: "divided by 1.41, bias, quantised". norm: its name, or another text that is kept. */
+/* The description of row scaling in models: "divided by 1.41, bias, quantised". norm: a name of dp_row_norms, or another text,
+ * which is kept. */
 #define DP_ROW_NORM_TEXT 80
 void dp_row_norm_text(const char *norm, double divisor, bool bias, bool quantised, char text[DP_ROW_NORM_TEXT]);
 
-/* Whether two such texts say the same of the lengths of rows: rows that are quantised and rows that are not may serve one
-   model. */
+/* Whether two such texts mean the same row lengths. Quantised rows and others may be used with one model, so that difference is
+ * ignored. */
 bool dp_row_norm_same(const char *a, const char *b);
 
 #endif

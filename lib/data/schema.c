@@ -160,7 +160,7 @@ static int texts_of(const json_t *value, struct dp_texts *texts, const char *pat
     return rc;
 }
 
-/* A text that stands in two classes would silently mean the first. */
+/* Refuses a text that is in two classes: it would silently mean the first. */
 static int check_class(const struct dp_schema *s, size_t k, const char *path, const char *name, struct dp_err *err)
 {
     char shown[DP_TEXT_SHOWN];

@@ -22,13 +22,13 @@ struct dp_texts {
 struct dp_column {
     char *name;
     enum dp_column_type type;
-    enum dp_scaling scaling; /* numeric: to [0,1] by bounds, by the largest magnitude, or as it is */
-    double low, high;        /* bounds; values beyond are clamped and counted */
+    enum dp_scaling scaling; /* numeric: scaled to [0,1] by bounds, by the largest magnitude, or not */
+    double low, high;        /* bounds; values beyond them are clamped and counted */
     bool bounded;
     struct dp_texts categories; /* categorical: one 0/1 feature each, in this order */
-    bool drop_first;            /* the first category is the one with all zeros */
+    bool drop_first;            /* the first category has all zeros */
     bool unknown_zero;          /* an unknown category is all zeros, not an error */
-    enum dp_fill fill;          /* what stands in for a missing cell */
+    enum dp_fill fill;          /* replacement of a missing cell */
     double fill_value;          /* a number, or the index of a category */
 };
 
@@ -37,12 +37,12 @@ struct dp_schema {
     size_t columns;
     long label;             /* index of the label column, -1 if the format keeps labels apart */
     bool real_label;        /* regression */
-    struct dp_texts *class; /* class k goes by any of class[k].text; the first is its name */
+    struct dp_texts *class; /* each of class[k].text means class k; the first is its name */
     size_t classes;
     bool label_bounded, label_center; /* regression: scaled from bounds to [−1,1]; centred at the measured mean */
     double label_low, label_high;
-    struct dp_texts missing;       /* cells that mean "missing", besides empty ones */
-    char delimiter;                /* 0: by format */
+    struct dp_texts missing;       /* cells that mean "missing", in addition to empty ones */
+    char delimiter;                /* 0: the format's */
     int header;                    /* 1 yes, 0 no */
     json_t *private_preprocessing; /* list of words */
 };
@@ -60,7 +60,7 @@ long dp_schema_class_of(const struct dp_schema *s, double label);
 /* The number of features of the rows: numeric columns and categories. */
 size_t dp_schema_features(const struct dp_schema *schema);
 
-/* The index of the column that says whose row it is, or -1. */
+/* The index of the column that identifies the person, or -1. */
 long dp_schema_person(const struct dp_schema *schema);
 
 /* Adds a word to private_preprocessing, once. */

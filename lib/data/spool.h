@@ -12,7 +12,7 @@
 
 struct dp_parsed {
     double label;
-    const char *person; /* of person_length bytes: the text that says whose row it is, NULL for none; not spooled */
+    const char *person; /* person_length bytes: the text that identifies the person, or NULL; not spooled */
     size_t person_length;
     uint32_t count, capacity;
     uint32_t *column; /* count entries */
@@ -21,21 +21,22 @@ struct dp_parsed {
 
 struct dp_spool {
     FILE *file;
-    char *buffer; /* of the file: a page at a time is a third of the time of an import */
+    char *buffer; /* buffer of the file: reading page by page would take a third of the time of an import */
     size_t records;
 };
 
-/* The file lies in the directory of `beside` (private rows stay on the disk they go to), or where tmpfile()
- * puts it. */
+/* The file is in the directory of `beside`, so that private rows stay on the disk of the data set, or where tmpfile() creates
+ * it. */
 int dp_spool_open(struct dp_spool *spool, const char *beside, struct dp_err *err);
 void dp_spool_close(struct dp_spool *spool);
 int dp_spool_put(struct dp_spool *spool, const struct dp_parsed *record, struct dp_err *err);
 
-/* Back to the first record; then 1 for each record, 0 after the last. */
+/* dp_spool_rewind goes back to the first record; dp_spool_get then returns 1 for each record, and 0 after the last. */
 int dp_spool_rewind(struct dp_spool *spool, struct dp_err *err);
 int dp_spool_get(struct dp_spool *spool, struct dp_parsed *record, struct dp_err *err);
 
-/* Where the next record will be written, and the way back to it, for dp_spool_get. */
+/* dp_spool_tell: the place of the next record that will be written. dp_spool_go: the next dp_spool_get reads the record at that
+ * place. */
 int dp_spool_tell(const struct dp_spool *spool, size_t *place, struct dp_err *err);
 int dp_spool_go(struct dp_spool *spool, size_t place, struct dp_err *err);
 

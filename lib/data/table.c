@@ -32,7 +32,7 @@ static int add_name(struct dp_table *t, const struct dp_lines *lines, const char
     return DP_OK;
 }
 
-/* The cells of a line, which is NUL-terminated. */
+/* Reads the cells of a line, which is NUL-terminated. */
 static int take_row(struct dp_table *t, const struct dp_lines *lines, const char *line, struct dp_err *err)
 {
     size_t cells = 0, first = (1 + t->count) * t->columns;
@@ -121,7 +121,7 @@ struct filling {
     bool *named;
 };
 
-/* What stands for a name of so many characters; NULL where nobody knows it. */
+/* The replacement of a name of `length` characters; NULL if the name is unknown. */
 static const char *value_of(struct filling *f, const char *name, size_t length)
 {
     for (size_t i = 0; i < f->count; i++)

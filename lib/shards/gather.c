@@ -98,7 +98,7 @@ static int gather_open(struct dp_stage *stage, struct dp_err *err)
     return dp_workers_remote(&s->workers, stage, o->at, &stage->security, (int)o->workers, &remote, err);
 }
 
-/* Sends what is in the workers' frames; their answers are in s->answer then. */
+/* Sends the workers' frames; puts their answers into s->answer. */
 static int ask(struct state *s, struct dp_err *err)
 {
     int rc = dp_workers_ask(s->workers, err);
@@ -107,7 +107,7 @@ static int ask(struct state *s, struct dp_err *err)
     return rc;
 }
 
-/* Each site bounds what a person adds by itself: whoever has rows at two of them adds twice as much. */
+/* Each site bounds a person's part by itself: a person with rows at two sites can add twice as much. */
 static void warn_of_people(const struct dp_stage *stage)
 {
     const struct state *s = stage->state;

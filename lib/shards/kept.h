@@ -1,4 +1,5 @@
-/* A worker's own file of a checkpoint: where it stands, and the answer to its last lap, so that it can be given again. */
+/* A worker's own file of a checkpoint: its standing in the run, and its answer to the last lap, so that it can send the answer
+ * again. */
 #ifndef DP_SHARDS_KEPT_H
 #define DP_SHARDS_KEPT_H
 
@@ -7,16 +8,16 @@
 #include "shards/standing.h"
 
 struct dp_kept {
-    const char *pipeline; /* its text */
+    const char *pipeline; /* text of the pipeline */
     int32_t shard, shards;
     int64_t first, last; /* ordinals of its stages */
 };
 
-/* Replaces the file as a whole. */
+/* Replaces the whole file. */
 int dp_kept_write(const char *directory, const struct dp_kept *kept, const struct dp_standing *standing,
                   const msgpack_sbuffer *answer, struct dp_err *err);
 
-/* Reads it; checks that it is of the same pipeline and shard. */
+/* Reads the file; checks that it is of the same pipeline and shard. */
 int dp_kept_read(const char *directory, struct dp_kept *kept, struct dp_standing *standing, msgpack_sbuffer *answer,
                  struct dp_err *err);
 

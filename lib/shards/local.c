@@ -10,9 +10,9 @@
 
 struct local {
     struct dp_workers base;
-    struct dp_child **child;  /* of each shard */
-    struct dp_checkpoint *at; /* of each shard: where its stages save; unless the run has none */
-    int64_t first, last;      /* their ordinals */
+    struct dp_child **child;  /* child of each shard */
+    struct dp_checkpoint *at; /* checkpoint of each shard's stages, if the run has checkpoints */
+    int64_t first, last;      /* ordinals of its stages */
     bool ended;
 };
 
@@ -28,7 +28,7 @@ static int children_finish(struct local *l, struct dp_err *err)
     return rc;
 }
 
-/* All are asked before the first answer is waited for. */
+/* Sends all frames before it waits for the first answer. */
 static int local_ask(struct dp_workers *workers, struct dp_err *err)
 {
     struct local *l = (struct local *)workers;
@@ -55,7 +55,8 @@ static int local_ask(struct dp_workers *workers, struct dp_err *err)
     return l->ended ? children_finish(l, err) : rc;
 }
 
-/* The stages have saved before they gave the answers that the gather passes on; at an early end they do it after us. */
+/* The stages saved before they answered, so before the gather passes the answers on; at an early end they save after the
+ * gather. */
 static int local_save(struct dp_workers *workers, struct dp_state *state, struct dp_err *err)
 {
     struct local *l = (struct local *)workers;
@@ -81,7 +82,7 @@ static void local_free(struct dp_workers *workers)
 
 static const struct dp_workers_ops local_ops = {.ask = local_ask, .save = local_save, .free = local_free};
 
-/* text for one shard: "%k" and "%K" are numbers in it, "%%" is a sign. */
+/* The pipeline's text for one shard: replaces "%k" and "%K" by numbers, "%%" by a percent sign. */
 static int fill_in(char **filled, const char *text, int shard, int shards, struct dp_err *err)
 {
     size_t size;
@@ -133,7 +134,7 @@ int dp_workers_local(struct dp_workers **workers, struct dp_stage *stage, const 
         rc = dp_alloc(&l->at, (size_t)shards, sizeof *l->at, err);
     for (int k = 0; rc == DP_OK && k < shards; k++)
         rc = start_child(l, text, k, fused, err);
-    /* What comes after this stage in the pipeline is told what this stage was. */
+    /* The checkpoint gets the place of this stage back: the children have set it to theirs. */
     if (dp_checkpoint_tell(stage->checkpoint.directory != NULL ? &stage->checkpoint : NULL, &unused) != DP_OK && rc == DP_OK)
         rc = dp_fail(err, DP_E_RUN, "%s", unused.message);
     if (rc != DP_OK) {

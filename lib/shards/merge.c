@@ -10,7 +10,7 @@
 #include "math/coins.h"
 #include "shards/reach.h"
 
-#define DIGEST 16 /* bytes, as that of a data set */
+#define DIGEST 16 /* bytes, like the digest of a data set */
 
 void dp_merge_close(struct dp_merge *merge)
 {
@@ -29,11 +29,11 @@ static const char *own_text(const struct dp_frame *frame, enum dp_field field)
     return dp_frame_text(frame, field, "");
 }
 
-/* --- what two shards must agree in */
+/* --- what two shards must have in common */
 
 #define SHOWN (DP_TEXT_SHOWN + 2) /* with quotes */
 
-/* The value of a field, for a sentence. */
+/* The value of a field as text for a message. */
 static const char *show(const struct dp_frame *frame, enum dp_field field, char text[SHOWN])
 {
     char shown[DP_TEXT_SHOWN];
@@ -65,13 +65,14 @@ static int differ(int k, const struct dp_frame *a, int first, const struct dp_fr
                    show(b, field, right), show(a, field, left));
 }
 
-/* Whose data it is, shards may say each for itself. */
+/* Whether shards may differ in the field, because it names their data. */
 static bool is_own(enum dp_field field)
 {
     return field == DP_F_DATA || field == DP_F_POPULATION || field == DP_F_SPLIT;
 }
 
-/* Public fields that are the same in every lap or, with `moving`, follow what was released. */
+/* Compares public fields: those that are the same in every lap and, with `moving`, those that are computed from released
+ * values. */
 static int check_fields(const struct dp_merge *m, int k, const struct dp_frame *a, int first, const struct dp_frame *b,
                         bool moving, struct dp_err *err)
 {
@@ -86,7 +87,7 @@ static int check_fields(const struct dp_merge *m, int k, const struct dp_frame *
     return DP_OK;
 }
 
-/* rows: whether they have to count the same rows. */
+/* Compares records. rows: whether `rows` must be the same, too. */
 static int check_records(int k, const struct dp_frame *a, int first, const struct dp_frame *b, bool rows, struct dp_err *err)
 {
     if (a->records != b->records)
@@ -103,7 +104,7 @@ static int check_records(int k, const struct dp_frame *a, int first, const struc
 
 /* --- hello */
 
-/* An answer to the frame that was sent, and what it says of its shard. */
+/* Checks an answer to the hello frame and what it says about its shard. */
 static int check_hello(const struct dp_merge *m, int k, const struct dp_frame *answer, const struct dp_frame *sent,
                        struct dp_err *err)
 {
@@ -127,7 +128,7 @@ static int check_hello(const struct dp_merge *m, int k, const struct dp_frame *a
     return DP_OK;
 }
 
-/* What its pipeline and its data have to have in common with those of the first shard. */
+/* Checks that a shard's pipeline and data match those of the first shard. */
 static int check_fit(const struct dp_merge *m, int k, const struct dp_frame *answer, const struct dp_frame *first,
                      struct dp_err *err)
 {
@@ -146,7 +147,7 @@ static int keep_text(char **kept, const char *text, struct dp_err *err)
     return *kept != NULL ? DP_OK : dp_fail(err, DP_E_RUN, "out of memory");
 }
 
-/* Where the shard's rows are among all, and what it calls them. */
+/* Notes the place of the shard's rows among all rows, and the names of its data. */
 static int place(struct dp_merge *m, int k, const struct dp_frame *answer, struct dp_err *err)
 {
     struct dp_merge_shard *shard = &m->shard[k];
@@ -168,7 +169,7 @@ static int place(struct dp_merge *m, int k, const struct dp_frame *answer, struc
                      "shard %d has divided a column by its own largest magnitude (max-abs): the column means something else at "
                      "another site, and needs public bounds",
                      k + 1);
-    /* Each site would add what the same people contribute. */
+    /* The same data set at two sites: each site would add the parts of the same people. */
     for (int other = 0; rc == DP_OK && !m->parts && other < k; other++)
         if (strcmp(m->shard[other].data, shard->data) == 0)
             rc = dp_fail(
@@ -178,7 +179,7 @@ static int place(struct dp_merge *m, int k, const struct dp_frame *answer, struc
     return rc;
 }
 
-/* One text for the texts of all shards, which the member at `offset` of each has. */
+/* Joins the texts of all shards, which are at `offset` in each, into one text. */
 static int join(const struct dp_merge *m, size_t offset, char **all, struct dp_err *err)
 {
     crypto_generichash_state hash;
@@ -276,7 +277,8 @@ static bool is_paid(int field)
     return dp_fields[field].visibility == DP_PAID;
 }
 
-/* Each array that is to be paid for is of whole numbers that add up, and has a record of all rows; nothing else has one. */
+/* Checks that each array that will be charged consists of whole numbers and has a record about all rows, and that no other
+ * field has a record. */
 static int check_paid(const struct dp_merge *m, int k, const struct dp_frame *answer, struct dp_err *err)
 {
     if (dp_frame_has(answer, DP_F_CHOICE))
@@ -316,7 +318,7 @@ static int check_answer(const struct dp_merge *m, int k, const struct dp_frame *
     return rc == DP_OK ? dp_reach_check(answer, m->shard[k].rows, k + 1, err) : rc;
 }
 
-/* Sums that add up have one shape: that of the columns of the rows. */
+/* Sums that are added must have the same shape and the same columns. */
 static int check_shapes(int k, const struct dp_frame *a, int first, const struct dp_frame *b, struct dp_err *err)
 {
     for (int i = 0; i < DP_F_COUNT; i++) {
@@ -347,7 +349,7 @@ static int check_lap(const struct dp_merge *m, int k, const struct dp_frame *a, 
     return rc == DP_OK ? check_records(k, a, first, b, true, err) : rc;
 }
 
-/* What crosses the gate is that of the answers; what the gate said itself is still that of the token. */
+/* Takes the fields that pass the gate from the answer; fields that the gate itself states stay as in the token. */
 static int take_public(const struct dp_merge *m, const struct dp_frame *answer, int gathered, struct dp_frame *out,
                        struct dp_err *err)
 {

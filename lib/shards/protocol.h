@@ -1,14 +1,14 @@
-/* What a gather and its workers say to each other over a link (port/link.h). The worker connects, and joins; then the gather
- * asks, with a hello frame, lap frames and an end frame, and the worker answers each with one frame of the same kind and lap,
- * or with an end or error frame that has a status and no words. Whatever is asked twice is answered twice, with the same bytes.
+/* Protocol between a gather and its workers over a link (port/link.h). The worker connects and joins. Then the gather sends a
+ * hello frame, lap frames and an end frame. The worker answers each with one frame of the same kind and lap, or with an end or
+ * error frame that has a status but no message. A repeated question gets the same answer, byte for byte.
  *
- *   JOIN     up    shard, shards; run: that the worker is in the middle of, or zeros; lap: the last one whose answer it has
- *                  given or saved, -1 when any lap will do, since its stages keep nothing between laps
- *   FRAME    both  body: a frame. Down, of a hello frame: lap: the one that the run goes on from; another session than before
- *                  tells that another gather does so, which may be behind its workers. Of a lap frame: lap; credit: the last
- *                  lap that dp-loop can resume from, for whose sake the worker keeps a state. Up: the sequence of what it
- *                  answers, and its lap
- *   AGAIN    down  somebody else sits there, or nobody any more: join again after a while
+ *   JOIN     up    shard, shards; run: the worker's current run, or zeros; lap: the last lap whose answer it has
+ *                  given or saved, -1 if any lap may follow, because its stages have no state between laps
+ *   FRAME    both  body: a frame. Down, hello frame: lap: the lap that the run continues from; another session than before
+ *                  means another gather, which may have resumed from an earlier lap. Down, lap frame: lap; credit: the last
+ *                  lap that dp-loop can resume from: the worker keeps its state of that lap. Up: the sequence of the frame
+ *                  that it answers, and its lap
+ *   AGAIN    down  the shard has another worker, or this worker has lost it: join again after a while
  *   REFUSED  down  body: one sentence. The worker ends. */
 #ifndef DP_SHARDS_PROTOCOL_H
 #define DP_SHARDS_PROTOCOL_H
@@ -22,6 +22,6 @@ enum dp_shard_message {
     DP_SHARD_REFUSED,
 };
 
-#define DP_SHARD_ANY (-1) /* JOIN: the lap of a worker without a state */
+#define DP_SHARD_ANY (-1) /* JOIN: lap of a worker without state */
 
 #endif

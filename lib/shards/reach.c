@@ -5,14 +5,15 @@
 #include "priv/shares.h"
 
 #define COUNT_GRID 0.5
-#define ROUNDING 1e-9 /* more than the arithmetic here is off by */
+#define ROUNDING 1e-9 /* exceeds the rounding error of the arithmetic here */
 
 static double grid_of(const struct dp_frame *answer, enum dp_field field)
 {
     return field == DP_F_WITHIN ? COUNT_GRID : dp_frame_real(answer, DP_F_GRID, 0);
 }
 
-/* Of the Gaussian noise that this shard has drawn, in units of the field; infinite where no bound on the noise is known. */
+/* Standard deviation of the Gaussian noise that this shard drew, in units of the field; infinite if no bound on the noise is
+ * known. */
 static double noise_of(const struct dp_record *r)
 {
     if (r->query.kind == DP_QUERY_NONE)

@@ -1,4 +1,4 @@
-/* Workers that join over a link. What is done with a message is the roster's to say; here it is done. */
+/* Workers that join over a link. The roster decides about each message; the code here acts on the decision. */
 #include <math.h>
 #include <sodium.h>
 #include <stdio.h>
@@ -13,16 +13,16 @@
 #include "shards/workers.h"
 #include "wire/codec.h"
 
-#define END_SECONDS 10 /* how long a worker may take to answer the end frame: all it had to give has been counted by then */
+#define END_SECONDS 10 /* time for a worker to answer the end frame: all its laps have been counted by then */
 #define LINGER_MS 2000
 #define LOOK_SECONDS 0.5
-#define OFF_SECONDS 1 /* for workers to hear that the run has failed */
+#define OFF_SECONDS 1 /* time for workers to receive that the run has failed */
 
-/* What has been encoded for one shard. */
+/* Encoded frames of one shard. */
 struct desk {
     msgpack_sbuffer hello;   /* the hello frame for it */
-    msgpack_sbuffer asked;   /* what it is asked now */
-    unsigned char *greeting; /* its answer to the hello frame, which stays the same for the whole run */
+    msgpack_sbuffer asked;   /* the current question */
+    unsigned char *greeting; /* its answer to the hello frame, which must stay the same for the whole run */
     size_t size;
 };
 
@@ -33,7 +33,7 @@ struct remote {
     struct dp_roster roster;
     struct desk *desk; /* of each shard */
     struct dp_frame *came;
-    char *names;       /* of all shards, as they are saved */
+    char *names;       /* names of all shards, in the form in which they are saved */
     int64_t resumable; /* the last lap that dp-loop can resume from */
     bool ended;
 };
@@ -64,7 +64,7 @@ static int send_note(struct remote *r, int peer, enum dp_shard_message type, con
     return dp_link_send(r->link, peer, &header, text, strlen(text), err);
 }
 
-/* What a shard is asked now, once it has answered the hello frame, which it got when it sat down. */
+/* Sends a shard the current question, after it has answered the hello frame, which it got when it took the seat. */
 static int ask_one(struct remote *r, int shard, struct dp_err *err)
 {
     const struct dp_seat *seat = &r->roster.seat[shard - 1];
@@ -94,12 +94,12 @@ static int take_join(struct remote *r, const struct dp_link_event *event, struct
     enum dp_verdict verdict = dp_roster_join(&r->roster, event->peer, event->name, &event->header, dp_clock_now(), why);
     if (verdict != DP_VERDICT_TAKEN)
         return turn_away(r, event, verdict, why, err);
-    /* One whose answer is here already is greeted all the same: the next lap finds it ready. */
+    /* A worker whose answer has arrived already gets the hello frame, too, so that it is ready for the next lap. */
     int shard = event->header.shard;
     return tell(r, shard, DP_KIND_HELLO, &r->desk[shard - 1].hello, err);
 }
 
-/* A worker does not announce something else in the middle of a run. */
+/* Whether a worker that joins again announces the same as before. */
 static bool same_greeting(struct desk *desk, const struct dp_link_event *event, struct dp_err *err)
 {
     if (desk->greeting != NULL)
@@ -111,7 +111,7 @@ static bool same_greeting(struct desk *desk, const struct dp_link_event *event, 
     return true;
 }
 
-/* That a worker has failed, by the status that it has sent: any number, or none. */
+/* The error for a worker that has failed. status: what it sent, which may be any number. */
 static int failed(const struct remote *r, int shard, int64_t status, struct dp_err *err)
 {
     char how[40] = "ended early";
@@ -144,7 +144,7 @@ static int take_frame(struct remote *r, const struct dp_link_event *event, struc
     char why[DP_ERR_MESSAGE_SIZE];
     struct dp_err wrong = {0};
     int shard = event->header.shard;
-    /* Who may not answer is not decoded. */
+    /* Frames of peers that may not answer are not decoded. */
     if (shard < 1 || shard > r->roster.shards || r->roster.seat[shard - 1].peer != event->peer)
         return turn_away(r, event, DP_VERDICT_AGAIN, "of nobody who has a shard", err);
     if (dp_wire_read(r->came, event->body, event->size, &wrong) != DP_OK)
@@ -183,7 +183,7 @@ static int take_event(struct remote *r, const struct dp_link_event *event, struc
     return turn_away(r, event, DP_VERDICT_DROPPED, "of a kind that no worker sends", err);
 }
 
-/* A shard has been waited for long enough. */
+/* The wait for a shard has timed out. */
 static int give_up(struct remote *r, int shard, struct dp_err *err)
 {
     const struct dp_seat *seat = &r->roster.seat[shard - 1];
@@ -209,20 +209,20 @@ static int give_up(struct remote *r, int shard, struct dp_err *err)
     return DP_OK;
 }
 
-/* Waits for the next message, and looks now and then whether anybody still waits for us. */
+/* Waits for the next message, and checks at intervals whether the reader of our output still exists. */
 static int next_event(struct remote *r, double seconds, struct dp_err *err)
 {
     struct dp_out *out = r->base.stage->out;
     struct dp_link_event event;
     int rc = dp_link_next(r->link, &event, fmin(seconds, LOOK_SECONDS), r->base.stage->cancel, err);
     if (rc == DP_OK && event.kind == DP_LINK_TIME && out != NULL && out->unread != NULL && out->unread(out)) {
-        err->message[0] = '\0'; /* whoever is gone has said why, or could not */
+        err->message[0] = '\0'; /* the reader that is gone has printed why, if it could */
         return err->status = DP_E_UPSTREAM;
     }
     return rc == DP_OK ? take_event(r, &event, err) : rc;
 }
 
-/* Until every shard has answered or been given up. */
+/* Waits until every shard has answered or timed out. */
 static int wait_for_all(struct remote *r, struct dp_err *err)
 {
     double timeout = r->roster.asked == DP_KIND_END ? fmin(r->options.timeout, END_SECONDS) : r->options.timeout;
@@ -244,7 +244,7 @@ static int encode(struct remote *r, int k, struct dp_err *err)
     return dp_wire_encode(to, frame, err);
 }
 
-/* Who has several shares knows all of them: they would be fewer parties than --colluding counts. */
+/* Refuses one worker with several shares: it knows all of them, so fewer parties than --colluding counts could remove noise. */
 static int check_shares(const struct remote *r, struct dp_err *err)
 {
     bool shares = dp_shard_shares(r->base.frame[0]);
@@ -281,7 +281,7 @@ static int remote_ask(struct dp_workers *workers, struct dp_err *err)
     return rc;
 }
 
-/* Whose the shards are, and how far they have been counted. */
+/* Saves the name of each shard's worker and the last lap that was counted. */
 static int remote_save(struct dp_workers *workers, struct dp_state *state, struct dp_err *err)
 {
     struct remote *r = (struct remote *)workers;
@@ -293,7 +293,7 @@ static int remote_save(struct dp_workers *workers, struct dp_state *state, struc
     return DP_OK;
 }
 
-/* After the hello frame: those who have joined are those who had the shards before. */
+/* Runs after the hello frame: the workers that have joined must be those that had the shards before. */
 static int remote_restore(struct dp_workers *workers, const struct dp_state *state, struct dp_err *err)
 {
     struct remote *r = (struct remote *)workers;
@@ -313,7 +313,7 @@ static int remote_restore(struct dp_workers *workers, const struct dp_state *sta
     return rc;
 }
 
-/* Waits until all peers have gone, for a while: what is sent last may be lost with the connection. */
+/* Waits a while for all peers to disconnect: otherwise the last message could be lost with the connection. */
 static void see_off(struct remote *r)
 {
     struct dp_link_event event;
@@ -332,7 +332,7 @@ static void see_off(struct remote *r)
     }
 }
 
-/* A run that fails ends its workers as well. */
+/* Tells the workers that the run has failed. */
 static void send_off(struct remote *r)
 {
     struct dp_err unused;

@@ -67,7 +67,7 @@ static enum dp_verdict judge_state(const struct dp_roster *roster, const struct 
     return DP_VERDICT_REFUSED;
 }
 
-/* Whether the seat may be had. */
+/* Whether the worker may have the seat. */
 static enum dp_verdict judge_join(const struct dp_roster *roster, int peer, const char *name,
                                   const struct dp_link_header *header, char *why)
 {
@@ -96,7 +96,7 @@ enum dp_verdict dp_roster_join(struct dp_roster *roster, int peer, const char *n
     enum dp_verdict verdict = judge_join(roster, peer, name, header, why);
     if (verdict != DP_VERDICT_TAKEN)
         return verdict;
-    dp_roster_gone(roster, peer); /* it may have sat elsewhere */
+    dp_roster_gone(roster, peer); /* it may have had another seat */
     struct dp_seat *seat = &roster->seat[header->shard - 1];
     snprintf(seat->name, sizeof seat->name, "%s", name);
     seat->named = true;

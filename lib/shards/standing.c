@@ -13,8 +13,8 @@ int64_t dp_standing_joins(const struct dp_standing *standing)
     return standing->any ? DP_SHARD_ANY : standing->lap;
 }
 
-/* The gather goes on from lap `from`, which may be behind us. From lap 0 only a seeded run begins again under its name: its
-   laps are the same ones then. */
+/* The gather continues from lap `from`, which may be earlier than ours. Only a seeded run may begin again at lap 0 under its
+ * name: its laps are the same again. */
 static enum dp_welcome go_back(struct dp_standing *s, int64_t from, bool seeded, struct dp_err *err)
 {
     bool there = s->alive && s->lap == from;

@@ -22,7 +22,7 @@ void dp_shard_strip(struct dp_frame *answer)
             dp_frame_drop(answer, (enum dp_field)i);
 }
 
-/* Whether a gather may say that, and the pipeline here may see it. */
+/* Whether a gather may send that field, and the pipeline here may see it. */
 static bool comes(enum dp_kind kind, enum dp_field field)
 {
     enum dp_visibility v = dp_fields[field].visibility;
@@ -69,7 +69,7 @@ static int check_hello(const struct dp_frame *hello, const struct dp_link_header
     return DP_OK;
 }
 
-/* What was released has cost something, and comes with the numbers that were released. */
+/* Whether the lap frame states a cost without a model: a cost comes with the released model. */
 static bool costs_for_nothing(const struct dp_frame *lap)
 {
     for (int i = 0; i < DP_F_COUNT; i++)

@@ -19,7 +19,7 @@
 #include "wire/codec.h"
 
 #define LINGER_MS 10000
-#define AGAIN_SECONDS 0.3 /* until it joins again */
+#define AGAIN_SECONDS 0.3 /* seconds until it joins again */
 #define OFFSET(member) offsetof(struct dp_worker_options, member)
 
 const struct dp_option dp_worker_option_table[] = {
@@ -79,16 +79,16 @@ struct run {
     struct dp_child *child;
     struct dp_standing standing;
     struct dp_kept kept;
-    struct dp_checkpoint checkpoint; /* directory NULL: none is kept */
+    struct dp_checkpoint checkpoint; /* directory NULL: no checkpoints */
     struct dp_frame *frame;
-    msgpack_sbuffer greeting, answer; /* to the hello frame, and to the last lap */
-    struct dp_link_header asked;      /* of the frame that is being answered */
-    bool there;                       /* the connection stands */
-    double since;                     /* it does not */
+    msgpack_sbuffer greeting, answer; /* answers to the hello frame and to the last lap */
+    struct dp_link_header asked;      /* header of the frame that is being answered */
+    bool there;                       /* connected */
+    double since;                     /* not connected since this time */
     double again;                     /* when to join again; 0: not at all */
-    bool shared;                      /* sums of this run leave with a share of the noise */
+    bool shared;                      /* sums of this run must leave with a share of the noise */
     bool ended;
-    int lock; /* of the checkpoint's directory, or -1 */
+    int lock; /* lock of the checkpoint's directory, or -1 */
 };
 
 static void hear(void *self, const char *sentence)
@@ -117,7 +117,7 @@ static int answer(struct run *r, const msgpack_sbuffer *body, struct dp_err *err
     return dp_link_send(r->link, 0, &header, body->data, body->size, err);
 }
 
-/* A frame with a status and nothing else, which is all that the gather gets to know. */
+/* Answers with a frame that has only a status: the gather does not learn more. */
 static int answer_status(struct run *r, enum dp_kind kind, int rc, struct dp_err *err)
 {
     msgpack_sbuffer body;
@@ -132,12 +132,12 @@ static int answer_status(struct run *r, enum dp_kind kind, int rc, struct dp_err
     return sent;
 }
 
-/* Frame through the pipeline, and what may leave the site into *to. */
+/* Passes the frame through the pipeline, and encodes into *to what may leave the site. */
 static int work(struct run *r, msgpack_sbuffer *to, struct dp_err *err)
 {
     dp_child_cancel(r->child, &r->worker->interrupt);
     int rc = dp_child_pass(r->child, r->frame, r->frame, err);
-    if (rc == DP_CHILD_EXHAUSTED) /* whether the run goes on without this shard is for the gather to say */
+    if (rc == DP_CHILD_EXHAUSTED) /* the gather decides whether the run continues without this shard */
         return dp_fail(err, DP_E_RUN, "no more rows arrive");
     if (rc != DP_OK)
         return rc;
@@ -169,7 +169,7 @@ static int start_child(struct run *r, struct dp_err *err)
     return rc;
 }
 
-/* Laps that have been answered are asked again. */
+/* Warns that laps which were answered already are asked again. */
 static void warn_back(struct run *r, int64_t before)
 {
     char sentence[DP_ERR_MESSAGE_SIZE];
@@ -200,8 +200,8 @@ static int take_hello(struct run *r, struct dp_err *err)
     return answer(r, &r->greeting, err);
 }
 
-/* The stages have saved their states: with our own file, which has the answer, they are the checkpoint. What dp-loop can resume
-   from, if we have that lap, stays. */
+/* The stages have saved their states. With our own file, which has the answer, they are the checkpoint. The state of the lap
+ * that dp-loop can resume from is kept, if there is one. */
 static int keep(struct run *r, int64_t resumable, struct dp_err *err)
 {
     const char *directory = r->checkpoint.directory;
@@ -218,7 +218,7 @@ static int keep(struct run *r, int64_t resumable, struct dp_err *err)
     return rc;
 }
 
-/* The answer is on disk before it is sent: one that was given is given again as it was. */
+/* Answers a lap. The answer is on disk before it is sent, so that the same answer can be sent again. */
 static int take_lap(struct run *r, struct dp_err *err)
 {
     enum dp_task task = dp_standing_lap(&r->standing, &r->asked);
@@ -254,12 +254,12 @@ static int take_end(struct run *r, struct dp_err *err)
     if (rc == DP_OK && interrupted && r->checkpoint.directory != NULL && r->standing.lap > 0)
         rc = keep(r, r->standing.kept, err);
     if (rc == DP_OK && !interrupted && r->checkpoint.directory != NULL)
-        dp_checkpoint_clean(r->checkpoint.directory, 0, 0); /* nothing is left to go on with */
+        dp_checkpoint_clean(r->checkpoint.directory, 0, 0); /* the run has ended: nothing can be resumed */
     msgpack_sbuffer_destroy(&body);
     return rc == DP_OK ? answer_status(r, DP_KIND_END, DP_OK, err) : rc;
 }
 
-/* Nobody but our gather has sent it: one that is newer, or damaged. It hears of the failure, and need not wait. */
+/* The frame is from our gather, but from a newer version, or damaged. Tell the gather, so that it does not wait. */
 static int refuse_frame(struct run *r, const struct dp_err *wrong, struct dp_err *err)
 {
     struct dp_err unused;
@@ -290,14 +290,14 @@ static int take_frame(struct run *r, const struct dp_link_event *event, struct d
     case DP_KIND_ERROR:
         return dp_fail(err, DP_E_UPSTREAM, "the run has failed; why, dp-gather says at its own place");
     }
-    if (rc != DP_OK && !r->worker->interrupt) { /* else it is as gone as one that was killed, and may come back */
+    if (rc != DP_OK && !r->worker->interrupt) { /* otherwise the gather treats it like a killed worker, which may come back */
         struct dp_err unused;
         answer_status(r, rc == DP_E_BUDGET ? DP_KIND_END : DP_KIND_ERROR, rc, &unused);
     }
     return rc;
 }
 
-/* One whose gather is another one has lost the connection to its own. */
+/* A message from another gather means that the connection to our gather is lost. */
 static int take_message(struct run *r, const struct dp_link_event *event, struct dp_err *err)
 {
     char words[DP_SHARD_WORDS];
@@ -354,7 +354,7 @@ static int take_all(struct run *r, struct dp_err *err)
     return DP_OK;
 }
 
-/* Which shard of how many, and with which pipeline. */
+/* Reads --shard: the shard and the number of shards; notes the pipeline. */
 static int read_shard(struct run *r, struct dp_err *err)
 {
     int64_t shard, shards;
@@ -367,7 +367,7 @@ static int read_shard(struct run *r, struct dp_err *err)
     return DP_OK;
 }
 
-/* Whether any process may go on with any lap: what our stages keep is nothing, or what they compare with. */
+/* Whether a new process may continue with any lap: the stages keep no state, or only values that they compare with. */
 static bool keeps_nothing(const char *text)
 {
     struct dp_pipeline pipeline;

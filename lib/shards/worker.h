@@ -1,5 +1,5 @@
-/* dp-worker: joins a gather, passes its frames through a pipeline beside rows of its own, and gives back what may leave the
-   site. Killed at any moment and started again it gives the same answers, if it keeps checkpoints. */
+/* dp-worker: joins a gather, passes its frames through a pipeline on the rows of this site, and sends back what may leave the
+ * site. A worker with checkpoints can be killed at any moment: after a restart it gives the same answers. */
 #ifndef DP_SHARDS_WORKER_H
 #define DP_SHARDS_WORKER_H
 
@@ -25,11 +25,11 @@ struct dp_worker {
     struct dp_worker_options options;
     const char *pipeline;
     struct dp_warn warn;
-    volatile sig_atomic_t interrupt; /* set by a signal handler: end soon */
+    volatile sig_atomic_t interrupt; /* set by a signal handler: stop soon */
 };
 
-/* Until the end of the run. Returns 0; DP_E_BUDGET when a stage here has ended the run since its budget is spent; DP_E_UPSTREAM
-   when the run has failed elsewhere; or another error, of which the gather gets the status alone. */
+/* Works until the end of the run. Returns 0; DP_E_BUDGET when a stage here has ended the run because its budget is spent;
+ * DP_E_UPSTREAM when the run has failed elsewhere; or another error, of which the gather gets only the status. */
 int dp_worker_run(struct dp_worker *worker, struct dp_err *err);
 
 #endif

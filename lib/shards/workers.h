@@ -1,4 +1,4 @@
-/* The K workers of a gather, wherever they are: a frame goes to each, and an answer of each comes back. */
+/* The K workers of a gather, local or remote: a frame goes to each, and each sends an answer. */
 #ifndef DP_SHARDS_WORKERS_H
 #define DP_SHARDS_WORKERS_H
 
@@ -10,7 +10,7 @@
 #include "stages/stage.h"
 #include "wire/frame.h"
 
-/* What is done about a shard whose worker is gone or silent for too long. */
+/* What to do about a shard whose worker is gone or silent for too long. */
 enum dp_on_lost { DP_ON_LOST_WAIT, DP_ON_LOST_STOP, DP_ON_LOST_CONTINUE };
 
 struct dp_workers_options {
@@ -29,34 +29,35 @@ struct dp_workers_ops {
 
 struct dp_workers {
     const struct dp_workers_ops *ops;
-    struct dp_stage *stage; /* whose they are: its checkpoint, what cuts its waits, who hears its warnings */
+    struct dp_stage *stage; /* the gather's stage: its checkpoint, its interrupt and its receiver of warnings are used */
     int shards;
-    struct dp_frame **frame; /* of each shard: what it is asked, then what it has answered */
+    struct dp_frame **frame; /* for each shard: the frame to send, then the answer */
     bool *answered;
 };
 
-/* Children of this process: text, where %k stands for the shard and %K for how many there are, run as processes, or `fused`.
-   Those that save states do it in directories of their own in the stage's checkpoint. */
+/* Workers that are children of this process. text is their pipeline, in which %k is replaced by the shard and %K by the number
+ * of shards; they run as processes, or in this process if fused is set. Children that save states do so in their own
+ * directories within the stage's checkpoint. */
 int dp_workers_local(struct dp_workers **workers, struct dp_stage *stage, const char *text, int shards, bool fused,
                      struct dp_err *err);
 
-/* Those that join over a link. */
+/* Workers that join over a link. */
 int dp_workers_remote(struct dp_workers **workers, struct dp_stage *stage, const char *at, const struct dp_security *security,
                       int shards, const struct dp_workers_options *options, struct dp_err *err);
 
-/* Sends workers->frame[k] to shard k and takes its answer into the same frame, with answered[k] where there is one; of a lap at
-   least one, else all. DP_E_BUDGET: the budget of a worker has ended the run, as err says. Other errors: as the policy has it;
-   err->message is empty where a child has spoken for itself. */
+/* Sends workers->frame[k] to shard k and takes its answer into the same frame; answered[k] says whether there is an answer. A
+ * lap has at least one answer, other frames have all. DP_E_BUDGET: the budget of a worker has ended the run; err says which.
+ * Other errors: according to the policy; err->message is empty if a child has already printed its message. */
 int dp_workers_ask(struct dp_workers *workers, struct dp_err *err);
 
-/* What a checkpoint of the gather has to hold of them. */
+/* Saves and restores the state of the workers in a checkpoint of the gather. */
 int dp_workers_save(struct dp_workers *workers, struct dp_state *state, struct dp_err *err);
 int dp_workers_restore(struct dp_workers *workers, const struct dp_state *state, struct dp_err *err);
 
-/* Where the end frame has not gone round they are told that the run has failed. workers may be NULL. */
+/* If the end frame was not sent, tells the workers that the run has failed. workers may be NULL. */
 void dp_workers_free(struct dp_workers *workers);
 
-/* Private to the implementations: the frames, of `shards` shards. */
+/* Private to the implementations: allocates the frames of `shards` shards. */
 int dp_workers_start(struct dp_workers *workers, const struct dp_workers_ops *ops, struct dp_stage *stage, int shards,
                      struct dp_err *err);
 void dp_workers_end(struct dp_workers *workers);

@@ -17,7 +17,7 @@ struct dp_seat {
     bool named;
     int peer;        /* peer of the link; 0: the seat is empty */
     bool greeted;    /* has answered the hello frame since it took the seat */
-    bool answered;   /* what is asked now */
+    bool answered;   /* has answered the current question */
     bool lost;       /* timed out: the gather does not wait for it until it joins again */
     bool over;       /* its budget is spent: it will not join again */
     int64_t counted; /* the last lap of which its sum was counted */

@@ -51,7 +51,7 @@ enum dp_lifetime {
     X(DP_F_LAPS, "laps", DP_T_INT, DP_FIXED, RUN)                        /* laps the run will have */                          \
     X(DP_F_KINDS, "kinds", DP_T_TEXT, DP_STREAM, HELLO)                  /* hello: of laps, in their order (wire/laps.h); absent if one */ \
     X(DP_F_LAP_KIND, "lap_kind", DP_T_TEXT, DP_MOVING, LAP)              /* of this lap, where there are kinds */              \
-    X(DP_F_TURN, "turn", DP_T_INT, DP_MOVING, LAP)                       /* of this lap among those of its kind, from 1 */     \
+    X(DP_F_TURN, "turn", DP_T_INT, DP_MOVING, LAP)                       /* number of this lap within its kind, from 1 */      \
     X(DP_F_METHOD, "method", DP_T_TEXT, DP_FIXED, MODEL)                 /* "scd-dual", "scd-primal", "gradient", "erm", "selection" */     \
     X(DP_F_FAMILY, "family", DP_T_TEXT, DP_FIXED, MODEL)                 /* of models: what model and sum mean; absent: linear */ \
     X(DP_F_LOSS, "loss", DP_T_TEXT, DP_FIXED, MODEL)                                                                           \

@@ -30,12 +30,12 @@ int dp_child_pass(struct dp_child *child, struct dp_frame *frame, struct dp_fram
     return dp_child_receive(child, answer, err);
 }
 
-/* Kind and lap of what came back. */
+/* Checks kind and lap of the answer. */
 static int judge_kind(enum dp_kind asked, int64_t lap, const struct dp_frame *answer, struct dp_err *err)
 {
     if (answer->kind == DP_KIND_ERROR) {
         int64_t status = dp_frame_int(answer, DP_F_STATUS, 1);
-        /* 4 is for streams that end early; for the loop, that is a run that failed. */
+        /* 4 means that a stream ended early; for the loop this is a failed run. */
         err->status = status >= 1 && status <= 5 && status != 4 ? (enum dp_status) - status : DP_E_RUN;
         err->message[0] = '\0';
         return err->status;
@@ -54,7 +54,7 @@ static int judge_kind(enum dp_kind asked, int64_t lap, const struct dp_frame *an
     return DP_OK;
 }
 
-/* What the gate will let through is for a stage to take; each says so in its hello frame. */
+/* Each field that the gate will pass must be taken by a stage, which says so in the hello frame. */
 static int judge_taken(const struct dp_frame *hello, struct dp_err *err)
 {
     for (int i = 0; i < hello->records; i++) {
@@ -69,7 +69,7 @@ static int judge_taken(const struct dp_frame *hello, struct dp_err *err)
     return DP_OK;
 }
 
-/* A gate makes the hello frame anew. What stages left of it announce is not for those who read the models. */
+/* The gate writes a new hello frame: readers of the models must not see what the private stages announce. */
 static int judge_hello(const struct dp_frame *answer, struct dp_err *err)
 {
     bool left = false;

@@ -1,4 +1,5 @@
-/* A child pipeline, dp-loop's or a worker's: given a frame, it gives one back. Run as processes, fused, or reached over ports.
+/* A child pipeline of dp-loop or of a worker: it takes a frame and gives one back. It runs as processes, in this process
+ * (fused), or is reached over ports.
  */
 #ifndef DP_RUNTIME_CHILD_H
 #define DP_RUNTIME_CHILD_H
@@ -12,7 +13,7 @@
 
 struct dp_child;
 
-/* Who hears the warnings of stages. say may be NULL. */
+/* Receiver of the warnings of stages. say may be NULL. */
 struct dp_warn {
     void (*say)(void *self, const char *stage, const char *sentence);
     void *self;
@@ -21,28 +22,28 @@ struct dp_warn {
 /* `sh -c text` with pipes at both ends. */
 int dp_child_processes(struct dp_child **child, const char *text, struct dp_err *err);
 
-/* All stages in this process, frames handed over as pointers. Returns 1, with *err saying why, when the text can only
-   run as processes. warn, which may be NULL, hears what stages that are processes say for themselves. */
+/* All stages in this process; frames are passed as pointers. Returns 1, and *err says why, when the text can only run as
+ * processes. warn, which may be NULL, gets the warnings that stages print when they are processes. */
 int dp_child_fused(struct dp_child **child, const char *text, const struct dp_warn *warn, struct dp_err *err);
 
-/* A pipeline that somebody else started, between two ports. What comes back is of the run that went out, or dropped. */
+/* A pipeline that somebody else started, between two ports. Frames of other runs that come back are dropped. */
 int dp_child_ports(struct dp_child **child, const char *out, const char *in, const struct dp_port_setting *setting,
                    struct dp_err *err);
 
-/* No more rows arrive: a lap was answered by an end frame that says so, and the stages have ended. */
+/* No more rows arrive: the answer to a lap was an end frame that says so, and the stages have ended. */
 enum { DP_CHILD_EXHAUSTED = 1 };
 
 /* Sends a frame (hello, lap or end) and takes the answer of the same kind into *answer, which may be the same frame.
    Returns 0; DP_CHILD_EXHAUSTED, or DP_E_BUDGET (err holds its sentence), when an end frame came back for a lap; or an error,
-   which err attributes to the stage at fault; err->message is empty when that stage is a process that has spoken for itself. */
+   and err names the stage that failed; err->message is empty when that stage is a process that has printed its own message. */
 int dp_child_exchange(struct dp_child *child, struct dp_frame *frame, struct dp_frame *answer, struct dp_err *err);
 
-/* The same for a part of a pipeline: an answer of the same kind and lap will do, whatever its label and fields. */
+/* The same for a part of a pipeline: checks only the kind and the lap of the answer, not its label and fields. */
 int dp_child_pass(struct dp_child *child, struct dp_frame *frame, struct dp_frame *answer, struct dp_err *err);
 
-/* The two halves of dp_child_pass, so that the processes of several children work side by side: what is sent is taken up at
-   once, unless the child is in this process, which works when its answer is asked for: the frame stays as it is until then.
-   What goes wrong with sending the answer says. */
+/* The two halves of dp_child_pass, so that several children can work in parallel. A child that runs as processes begins at
+ * once. A child in this process works when its answer is taken; do not change the frame before that. Errors of sending are
+ * reported by the second half. */
 void dp_child_send(struct dp_child *child, struct dp_frame *frame);
 int dp_child_receive(struct dp_child *child, struct dp_frame *answer, struct dp_err *err);
 
@@ -50,11 +51,11 @@ int dp_child_receive(struct dp_child *child, struct dp_frame *answer, struct dp_
 int dp_child_finish(struct dp_child *child, struct dp_err *err);
 void dp_child_kill(struct dp_child *child);
 
-/* From now on an exchange fails once *flag is set, see dp_port_cancel. False for a child in this process, whose stages
-   cannot be left in the middle of a lap; unless one of them is of a class that waits. */
+/* From now on an exchange fails once *flag is set, see dp_port_cancel. Returns false for a child in this process, whose stages
+ * cannot be interrupted in the middle of a lap, unless one of them is of a class that waits. */
 bool dp_child_cancel(struct dp_child *child, volatile sig_atomic_t *flag);
 
-/* An exchange fails when the child lets it wait longer than this. For a child in this process it means nothing. */
+/* Sets a time limit: an exchange fails when the child takes longer. Has no effect on a child in this process. */
 void dp_child_limit(struct dp_child *child, double seconds);
 
 /* Private to lib/runtime. */
@@ -68,11 +69,11 @@ struct dp_child_ops {
 };
 struct dp_child {
     const struct dp_child_ops *ops;
-    enum dp_kind asked; /* of the frame that was sent last */
+    enum dp_kind asked; /* kind of the frame that was sent last */
     int64_t lap;
 };
 
-/* Judges a frame that came back for one of kind `asked`. */
+/* Checks the answer to a frame of kind `asked`. */
 int dp_child_judge(enum dp_kind asked, int64_t lap, const struct dp_frame *answer, struct dp_err *err);
 
 #endif

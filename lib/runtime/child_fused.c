@@ -22,11 +22,11 @@ struct fused {
     struct dp_pipeline pipeline;
     struct link link[DP_MAX_STAGES];
     struct dp_warn warn;
-    struct dp_frame *sent;   /* what the first link is to take */
-    struct dp_frame *answer; /* where the last link puts its frame */
+    struct dp_frame *sent;   /* the frame for the first link */
+    struct dp_frame *answer; /* gets the frame of the last link */
     int answers;
     int stopped; /* a stage ended the run: later frames are dropped */
-    bool waits;  /* a stage does, for somebody outside */
+    bool waits;  /* a stage waits for other processes */
     volatile sig_atomic_t *cancel;
 };
 
@@ -54,7 +54,7 @@ static int no_text(struct dp_out *out, const char *text, size_t length, struct d
     return dp_fail(err, DP_E_RUN, "text has no place in a fused pipeline");
 }
 
-/* Frame to stage `at`, or out of the pipeline when there are no more. */
+/* Passes the frame to stage `at`, or out of the pipeline after the last stage. */
 static int feed(struct fused *f, int at, struct dp_frame *frame, struct dp_err *err)
 {
     if (at == f->pipeline.stages) {
@@ -67,7 +67,7 @@ static int feed(struct fused *f, int at, struct dp_frame *frame, struct dp_err *
     int rc = dp_stage_take(link->stage, frame, &link->out, err);
     if (rc != DP_STAGE_STOP)
         return rc;
-    f->stopped = 1; /* the frame is now the end frame that says why, for the stages that follow as well */
+    f->stopped = 1; /* the frame is now the end frame that says why; the following stages get it, too */
     return feed(f, at + 1, frame, err);
 }
 

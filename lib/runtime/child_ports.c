@@ -1,4 +1,4 @@
-/* A child pipeline reached over two ports; with `sh -c` behind a pair of pipes, the one run as processes. */
+/* A child pipeline that is reached over two ports. A pipeline of processes is `sh -c` with a pair of pipes. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -16,14 +16,14 @@
 struct remote {
     struct dp_child base;
     struct dp_port *out, *in;
-    bool finished; /* the end frame went round */
-    pid_t pid;     /* of the shell, which leads a process group; 0 if there is none */
+    bool finished; /* the end frame came back */
+    pid_t pid;     /* process id of the shell, the leader of a process group; 0: no shell */
     const volatile sig_atomic_t *cancel;
-    int written; /* how the frame that was sent last was written */
+    int written; /* result of the last write */
     struct dp_err write_err;
 };
 
-/* Waits up to `seconds` for the shell to end, and leaves it to be reaped: until then nobody else can have its number. */
+/* Waits up to `seconds` for the shell to end, without reaping it: until then no other process can get its id. */
 static bool ended(pid_t pid, double seconds, siginfo_t *how)
 {
     struct timespec pause = {0, 2000000};
@@ -45,7 +45,8 @@ static void reap(struct remote *r)
     r->pid = 0;
 }
 
-/* The child is gone. A shell's status above 128 tells which signal ended its last stage, which could not speak itself. */
+/* The error for a child that has ended. A shell's status above 128 is the signal that killed its last stage, which could not
+ * print a message. */
 static int gone(struct remote *r, struct dp_err *err)
 {
     siginfo_t how = {0};
@@ -67,7 +68,7 @@ static int remote_receive(struct dp_child *child, struct dp_frame *answer, struc
 {
     struct remote *r = (struct remote *)child;
     int rc = dp_port_read(r->in, answer, err);
-    if (rc == DP_PORT_UNREAD && child->asked == DP_KIND_END) { /* whoever has read that has nothing more to read */
+    if (rc == DP_PORT_UNREAD && child->asked == DP_KIND_END) { /* the reader may have ended after it read that */
         dp_port_watch(r->in, NULL);
         rc = dp_port_read(r->in, answer, err);
     }
@@ -75,7 +76,7 @@ static int remote_receive(struct dp_child *child, struct dp_frame *answer, struc
         return DP_OK;
     if (rc == 0 || rc == DP_PORT_UNREAD)
         return gone(r, err);
-    /* A child that failed closes its end: its own words come first, so a failed write only counts if it said nothing. */
+    /* A child that failed closes its end: its own message is more useful, so a failed write is reported only without one. */
     if (r->written != DP_OK)
         *err = r->write_err;
     return rc;
@@ -98,13 +99,13 @@ static int remote_finish(struct dp_child *child, struct dp_err *err)
             return dp_fail(err, DP_E_RUN, "the child pipeline does not end");
     }
     reap(r);
-    /* A shell that was killed takes nothing from the stages: the end frame has been through all of them. */
+    /* A shell that was killed by a signal is no error: the end frame has passed through all stages. */
     if (how.si_code == CLD_EXITED && how.si_status != 0 && how.si_status != 3)
         return dp_fail(err, DP_E_RUN, "the child pipeline ended with status %d", how.si_status);
     return DP_OK;
 }
 
-/* Stages that still run end quietly: whoever failed has said so. */
+/* Makes stages that still run end without a message: the stage that failed has printed one. */
 static void send_off(struct remote *r)
 {
     struct dp_frame *frame = NULL;
@@ -129,7 +130,7 @@ static void remote_free(struct dp_child *child)
     dp_port_abandon(r->out);
     if (r->pid != 0) {
         bool left = !ended(r->pid, 0.5, &how);
-        kill(-r->pid, SIGTERM); /* what the shell may have left behind, too */
+        kill(-r->pid, SIGTERM); /* also the processes that the shell may have left */
         if (left && !ended(r->pid, 2, &how))
             kill(-r->pid, SIGKILL);
         reap(r);
@@ -172,7 +173,7 @@ int dp_child_ports(struct dp_child **child, const char *out, const char *in, con
         remote_free(&r->base);
         return rc;
     }
-    dp_port_watch(r->in, r->out); /* which also has it go on with what it holds */
+    dp_port_watch(r->in, r->out); /* dp_port_watch also lets it continue with the data that it holds */
     *child = &r->base;
     return DP_OK;
 }
@@ -198,7 +199,7 @@ int dp_child_processes(struct dp_child **child, const char *text, struct dp_err 
     if (pipe2(down, O_CLOEXEC) != 0 || pipe2(up, O_CLOEXEC) != 0)
         rc = dp_fail_errno(err, errno, "cannot make a pipe");
     else
-        fcntl(down[1], F_SETFL, O_NONBLOCK); /* our end alone: what a write waits for may be cancelled, and has a limit */
+        fcntl(down[1], F_SETFL, O_NONBLOCK); /* only for our end: a write must be interruptible, and has a time limit */
     if (rc == DP_OK) {
         r->pid = fork();
         if (r->pid == 0)
@@ -207,7 +208,7 @@ int dp_child_processes(struct dp_child **child, const char *text, struct dp_err 
             r->pid = 0;
             rc = dp_fail_errno(err, errno, "cannot start a shell");
         } else {
-            setpgid(r->pid, r->pid); /* also here: whoever comes first */
+            setpgid(r->pid, r->pid); /* both processes call it, because either may run first */
         }
     }
     if (down[0] >= 0)

@@ -34,7 +34,7 @@ static bool ended(pid_t pid, double seconds, int *status)
     }
 }
 
-/* dp-loop takes the second signal for an end at once. */
+/* Sends two signals: dp-loop ends at once on the second one. */
 static void end_group(pid_t pid)
 {
     int status;
@@ -80,7 +80,7 @@ static int start(const char *text, int errors, pid_t *pid, struct dp_port **port
         close(up[0]);
         return dp_fail_errno(err, why, "cannot start a shell");
     }
-    setpgid(*pid, *pid); /* also here: whoever comes first */
+    setpgid(*pid, *pid); /* both processes call it, because either may run first */
     return dp_port_open_fd(port, up[0], "a run", DP_IN, err);
 }
 

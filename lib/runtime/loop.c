@@ -121,15 +121,14 @@ struct run {
     struct dp_child *child;
     struct dp_port *out, *model;
     struct dp_frame *last;  /* the last model that came back */
-    struct dp_frame *token; /* the one that goes round */
-    struct dp_laps laps;    /* that there will be */
+    struct dp_frame *token; /* the frame that goes round */
+    struct dp_laps laps;    /* the plan */
     int64_t done;
-    bool hello; /* has gone round */
+    bool hello; /* the hello frame has come back */
     struct dp_checkpoint checkpoint;
-    int64_t kept;          /* lap of the last checkpoint */
-    struct dp_saved saved; /* what dp-loop's own file says of the run */
-    char
-        init_model[DP_MODEL_DIGEST]; /* of the model that it starts from, whose lap in its own run was: 0 where there is none */
+    int64_t kept;                     /* lap of the last checkpoint */
+    struct dp_saved saved;            /* the content of dp-loop's own file in the checkpoint */
+    char init_model[DP_MODEL_DIGEST]; /* digest of the initial model, and its lap in its own run; 0: no initial model */
     int64_t init_lap;
 };
 
@@ -159,7 +158,7 @@ static int start_child(struct run *r, struct dp_err *err)
         dp_pipeline_free(&pipeline);
         if (rc < 0)
             return rc;
-        err->message[0] = '\0'; /* a shell can run what we cannot */
+        err->message[0] = '\0'; /* the pipeline runs in a shell instead */
         return dp_child_processes(&r->child, l->pipeline, err);
     }
     rc = dp_child_fused(&r->child, l->pipeline, &l->warn, err);
@@ -175,7 +174,7 @@ static int start_child(struct run *r, struct dp_err *err)
     return rc;
 }
 
-/* Frame out and back. Whether a signal may cut that short is for its handler to know. */
+/* Sends a frame and takes the answer. The signal handler decides whether this wait may be interrupted. */
 static int exchange(struct run *r, struct dp_frame *frame, struct dp_err *err)
 {
     struct dp_interrupt *i = r->loop->interrupt;
@@ -218,7 +217,7 @@ static int say_hello(struct run *r, struct dp_err *err)
         rc = exchange(r, f, err);
     if (rc != DP_OK)
         return rc;
-    /* Public words that come back are those that went, or somebody who sees private rows has written them. */
+    /* Public texts must come back unchanged; otherwise a stage that sees private rows may have written them. */
     if (strcmp(dp_frame_text(f, DP_F_KINDS, ""), o->plan != NULL ? o->plan : "") != 0)
         return dp_fail(err, DP_E_UNSAFE, "the child pipeline gave back another plan");
     if (strcmp(dp_frame_text(f, DP_F_RUN, ""), r->saved.run) != 0)
@@ -234,7 +233,7 @@ static int say_hello(struct run *r, struct dp_err *err)
     return rc == DP_OK && r->model != NULL ? dp_port_write(r->model, f, err) : rc;
 }
 
-/* The model that a run starts from: nothing, or the one in a file. */
+/* Reads the initial model from a file, if there is one. */
 static int first_model(struct run *r, struct dp_err *err)
 {
     const struct dp_loop_options *o = &r->loop->options;
@@ -255,7 +254,7 @@ static bool gap_reached(const struct run *r)
     return !isnan(limit) && dp_frame_has(r->last, DP_F_GAP) && dp_frame_real(r->last, DP_F_GAP, 0) <= limit;
 }
 
-/* All stages have saved the lap that has come back: now it is the checkpoint. */
+/* All stages have saved the lap that came back: makes it the checkpoint. */
 static int keep(struct run *r, struct dp_err *err)
 {
     const char *directory = r->checkpoint.directory;
@@ -268,7 +267,8 @@ static int keep(struct run *r, struct dp_err *err)
     return rc;
 }
 
-/* Whether the lap has moved the model: not where there is none yet, a gradient is held, or a search has found no step along it.
+/* Whether the lap has moved the model. It has not if there is no model yet, if a gradient is held, or if a search has found no
+ * step.
  */
 static bool moves(const struct dp_frame *lap)
 {
@@ -277,7 +277,7 @@ static bool moves(const struct dp_frame *lap)
     return dp_frame_has(lap, DP_F_STEP_SIZE) ? dp_frame_real(lap, DP_F_STEP_SIZE, 0) > 0 : !dp_frame_has(lap, DP_F_DIRECTION);
 }
 
-/* The token of a lap: the last model, and which lap it is. */
+/* Makes the token of a lap: the last model and the number of the lap. */
 static int begin_lap(struct run *r, int64_t lap, struct dp_err *err)
 {
     const struct dp_loop_options *o = &r->loop->options;
@@ -290,7 +290,7 @@ static int begin_lap(struct run *r, int64_t lap, struct dp_err *err)
     return dp_frame_set_text(f, DP_F_LAP_KIND, r->laps.name[kind], strlen(r->laps.name[kind]), err);
 }
 
-/* Whether laps of each kind have been: where none of them made a model, none will. */
+/* Whether there has been a lap of each kind: if none of them has made a model, no later lap will. */
 static bool all_kinds_been(const struct run *r)
 {
     for (int kind = 0; r->loop->options.plan != NULL && kind < r->laps.kinds; kind++)
@@ -299,7 +299,7 @@ static bool all_kinds_been(const struct run *r)
     return true;
 }
 
-/* Frame out and back, with a model if it went out with one. */
+/* Does one lap. If the frame was sent with a model, the answer must have one. */
 static int one_lap(struct run *r, int64_t lap, struct dp_err *err)
 {
     int rc = begin_lap(r, lap, err);
@@ -340,8 +340,8 @@ static int go_round(struct run *r, struct dp_err *err)
     return rc;
 }
 
-/* How a run ends when nothing has failed: BUDGET, when that was spent too early, SPENT, when it was to be spent, EXHAUSTED,
-   when no more rows arrive. */
+/* Exit reason of a run that did not fail. BUDGET: the budget was spent too early. SPENT: the budget is spent, as --until-spent
+ * asks. EXHAUSTED: no more rows arrive. */
 enum ending { DONE, BUDGET, SPENT, EXHAUSTED, INTERRUPTED };
 
 static void make_end(struct run *r, enum ending how)
@@ -353,8 +353,8 @@ static void make_end(struct run *r, enum ending how)
         dp_frame_set_bool(r->token, DP_F_INTERRUPTED, true);
 }
 
-/* The end frame of the child names the last model of the run, which the gate writes into the ledger. Where memory is short the
-   run ends without that name, and the ledger binds no model: what was paid for is kept all the same. */
+/* Puts the digest of the last model into the child's end frame; the gate writes it to the ledger. If memory is short, the run
+ * ends without the digest and the ledger is not bound to a model; the model is kept nevertheless. */
 static void name_model(struct run *r)
 {
     char digest[DP_MODEL_DIGEST];
@@ -392,7 +392,8 @@ static int end_stream(struct run *r, enum ending how, struct dp_err *err)
     return rc;
 }
 
-/* Where not one lap was paid for, an older model under that name would be taken for this run's. */
+/* If the run paid for no lap, renames an existing model file: otherwise the user would take the old model for the result of
+ * this run. */
 static int put_aside(const char *path, struct dp_err *err)
 {
     struct stat st;
@@ -408,7 +409,7 @@ static int put_aside(const char *path, struct dp_err *err)
     return rc;
 }
 
-/* The last model that was paid for. */
+/* Writes the last model that was paid for. */
 static int put_model(struct run *r, enum ending how, struct dp_err *err)
 {
     if (r->model == NULL || r->done == 0 || !dp_frame_has(r->last, DP_F_MODEL))
@@ -441,7 +442,7 @@ static int finish(struct run *r, enum ending how, struct dp_err *err)
     return rc == DP_OK ? finish_child(r, err) : rc;
 }
 
-/* The gate affords no further lap, as *err says. A run that has no model has failed, whatever was asked for. */
+/* The budget allows no further lap; *err says why. A run without a model has failed, whatever the options. */
 static int finish_spent(struct run *r, struct dp_err *err)
 {
     struct dp_err spent = *err;
@@ -453,7 +454,7 @@ static int finish_spent(struct run *r, struct dp_err *err)
     return wanted ? DP_OK : DP_E_BUDGET;
 }
 
-/* Rows do not arrive any more, so that the last lap there was is the last of the run. */
+/* No more rows arrive: the lap before is the last one of the run. */
 static int finish_exhausted(struct run *r, struct dp_err *err)
 {
     char sentence[120];
@@ -466,7 +467,8 @@ static int finish_exhausted(struct run *r, struct dp_err *err)
     return finish(r, EXHAUSTED, err);
 }
 
-/* A failed run has paid for the model of its last lap, too. A resumed one that got nowhere has none of its own. */
+/* A failed run also keeps the model of its last lap, which was paid for. A resumed run without a new lap has no model of its
+ * own. */
 static int keep_model(struct run *r, int rc)
 {
     struct dp_err unused = {0};
@@ -475,7 +477,7 @@ static int keep_model(struct run *r, int rc)
     return rc;
 }
 
-/* A signal has come. Where the lap under way did not come back the child is lost, but what it gave before is not. */
+/* A signal has arrived. If the current lap did not come back, the child is lost, but the models before are kept. */
 static int finish_interrupted(struct run *r, bool whole, struct dp_err *err)
 {
     const struct dp_loop_options *o = &r->loop->options;
@@ -501,8 +503,8 @@ static int finish_interrupted(struct run *r, bool whole, struct dp_err *err)
     return rc;
 }
 
-/* Nobody reads what is written there, so that it need not be made. Where writing fails the caller is to hear of that: what was
-   closed is the null device as well, for reading. */
+/* Whether output goes to the null device, so that frames need not be encoded. The descriptor must be writable: a standard
+ * stream that was closed is the null device, too, opened for reading, and a write to it must fail. */
 static bool is_null(int fd)
 {
     struct stat st, null;
@@ -523,7 +525,7 @@ static int open_ports(struct run *r, struct dp_err *err)
     return rc;
 }
 
-/* A new directory for the checkpoints, or the state of an old one. */
+/* Creates a directory for checkpoints, or reads the state of an existing one. */
 static int open_checkpoint(struct run *r, struct dp_err *err)
 {
     const struct dp_loop_options *o = &r->loop->options;
@@ -541,7 +543,7 @@ static int open_checkpoint(struct run *r, struct dp_err *err)
         rc = dp_saved_read(directory, &r->saved, r->last, err);
     if (rc == DP_OK && o->resume != NULL)
         r->done = r->kept = r->checkpoint.resumed = r->last->lap;
-    if (rc == DP_OK) /* what a lap that did not come back has left */
+    if (rc == DP_OK) /* files of a lap that did not come back */
         dp_checkpoint_clean(r->checkpoint.directory, o->resume != NULL ? r->kept : INT64_MAX, 0);
     return rc == DP_OK ? dp_checkpoint_tell(&r->checkpoint, err) : rc;
 }
@@ -556,7 +558,7 @@ static int open_all(struct run *r, struct dp_err *err)
     return rc == DP_OK ? start_child(r, err) : rc;
 }
 
-/* What follows from the way in which the last lap, or the hello frame, came back. */
+/* Ends the run according to the result of the last lap or of the hello frame. */
 static int settle(struct run *r, int rc, struct dp_err *err)
 {
     if (rc == DP_CHILD_EXHAUSTED)
@@ -568,7 +570,7 @@ static int settle(struct run *r, int rc, struct dp_err *err)
     return rc == DP_OK ? finish(r, DONE, err) : keep_model(r, rc);
 }
 
-/* Readers of the stream learn that no more will come. */
+/* Sends an error frame, so that readers of the stream know that the run has failed. */
 static void pass_error(struct run *r, int rc)
 {
     struct dp_err unused;
@@ -576,7 +578,7 @@ static void pass_error(struct run *r, int rc)
         return;
     dp_frame_reset(r->token, DP_KIND_ERROR);
     dp_frame_set_int(r->token, DP_F_STATUS, dp_exit_status(rc));
-    dp_port_write(r->out, r->token, &unused); /* no sentence: it may be that of a stage left of the gate */
+    dp_port_write(r->out, r->token, &unused); /* no message: it may be from a private stage */
 }
 
 static int read_plan(struct run *r, struct dp_err *err)

@@ -28,19 +28,19 @@ struct dp_loop_options {
     const char *model; /* file for the last model, or NULL */
     const char *init;  /* model to start from, or NULL */
     const char *send, *receive;
-    struct dp_security security; /* of these two */
+    struct dp_security security; /* security of these two ports */
     double patience;
     double stop_gap;
     const char *checkpoint, *resume; /* directories, or NULL */
     int64_t every;                   /* laps between checkpoints */
     bool quiet;
-    bool until_spent; /* a budget that ends the run after a lap at least is no failure */
+    bool until_spent; /* a budget that ends the run after at least one lap is not a failure */
 };
 extern const struct dp_option dp_loop_option_table[];
 
-/* What signal handlers say to a run, and it to them. */
+/* Communication between signal handlers and a run. */
 struct dp_interrupt {
-    volatile sig_atomic_t stop;  /* in: the signal that asks for an end after the lap under way */
+    volatile sig_atomic_t stop;  /* in: the signal that asks the run to end after the current lap */
     volatile sig_atomic_t hurry; /* in: end at once */
     volatile sig_atomic_t deaf;  /* out: stages are computing in this process, where nothing looks at `hurry` */
 };
@@ -49,7 +49,7 @@ struct dp_loop {
     struct dp_loop_options options;
     const char *pipeline; /* text of the child pipeline, NULL with send and receive */
     FILE *progress;       /* where progress goes */
-    struct dp_warn warn;  /* of stages inside this process, and its own */
+    struct dp_warn warn;  /* receiver of the warnings of the loop and of stages in this process */
     struct dp_interrupt *interrupt;
     bool interrupted; /* out: a signal has ended the run before its last lap */
     bool reader_gone; /* out: the reader of standard output has closed it */

@@ -9,7 +9,7 @@
 
 enum { NEEDS_SHELL = 1 };
 
-/* Where the text is read, and where words are written without their quotes. */
+/* Positions in the text and in the buffer of words without quotes. */
 struct reader {
     const char *at;
     char *to;
@@ -21,7 +21,7 @@ static bool one_of(char c, const char *set)
     return c != '\0' && strchr(set, c) != NULL;
 }
 
-/* Whether what begins here may contain bars that do not join stages. */
+/* Whether an expansion begins here that may contain '|' which does not separate stages. */
 static bool hides_bars(const char *at, char quote)
 {
     if (quote == '\'')
@@ -29,7 +29,7 @@ static bool hides_bars(const char *at, char quote)
     return *at == '`' || (*at == '$' && one_of(at[1], quote == 0 ? "({'\"" : "({")) || (quote == 0 && one_of(*at, ";&()#"));
 }
 
-/* What stands after a backslash. */
+/* Reads the character after a backslash. */
 static void escape(struct reader *r, char quote)
 {
     char c = *++r->at;
@@ -70,7 +70,7 @@ static int word(struct reader *r, struct dp_err *err)
     return 0;
 }
 
-/* Blanks, and line breaks after a backslash. Says whether there were other line breaks. */
+/* Skips blanks, and line breaks after a backslash. Returns whether there were other line breaks. */
 static bool skip_blanks(struct reader *r)
 {
     bool line_break = false;

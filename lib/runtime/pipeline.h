@@ -1,4 +1,4 @@
-/* The text of a pipeline, "dp-sample --data a.dp | dp-noise -z 1", taken apart the way a shell would. */
+/* Splits the text of a pipeline, "dp-sample --data a.dp | dp-noise -z 1", as a shell would. */
 #ifndef DP_RUNTIME_PIPELINE_H
 #define DP_RUNTIME_PIPELINE_H
 
@@ -18,16 +18,16 @@ struct dp_pipeline {
         int argc;
         char *argv[DP_MAX_WORDS + 1]; /* words without their quotes */
     } stage[DP_MAX_STAGES];
-    char shell; /* a character that only a shell can expand, so that words are not what they will be; 0: none */
+    char shell; /* a character that only a shell can expand, so that words are not final; 0: none */
 };
 
 /* Cuts at unquoted '|', and into words at blanks (a line may break after '|'); '…', "…" and \ quote. Returns 0; 1, with *err
-   saying why, for what only a shell can cut: lists, groups, `|&`, comments, substitutions, quotes that are open, empty
-   elements; or a negative status. The caller frees with dp_pipeline_free, whatever it returned. */
+   saying why, for a text that only a shell can split: lists, groups, `|&`, comments, substitutions, unclosed quotes, empty
+   elements; or a negative status. The caller frees with dp_pipeline_free, after a failure, too. */
 int dp_pipeline_cut(struct dp_pipeline *pipeline, const char *text, struct dp_err *err);
 
-/* Cuts, and asks for a pipeline that can do without a shell. Returns 1, with *err saying why, also for variables, globs,
-   redirections, commands that are not dp stages, --in and --out; a negative status also for a stage that prints text. */
+/* Splits the text, and accepts only a pipeline that needs no shell. Returns 1, and *err says why, also for variables, globs,
+ * redirections, commands that are not dp stages, --in and --out; a negative status also for a stage that prints text. */
 int dp_pipeline_parse(struct dp_pipeline *pipeline, const char *text, struct dp_err *err);
 
 /* The first stage whose command is `name`; the number of stages when there is none. */

@@ -15,10 +15,10 @@ struct run {
     struct dp_stage *stage;
     struct dp_port *in, *out;
     const char *in_name;
-    bool line_begins; /* of the text on standard output */
+    bool line_begins; /* at the beginning of a line of text on standard output */
     bool allow_private_output;
     bool hello_out, end_out;
-    bool unread; /* whoever read our output is gone */
+    bool unread; /* the reader of our output is gone */
 };
 
 static int put_frame(struct dp_out *out, struct dp_frame *frame, struct dp_err *err)
@@ -62,11 +62,11 @@ static bool is_unread(struct dp_out *out)
     return r->out != NULL && dp_port_unread(r->out);
 }
 
-/* The stage has ended the run: what still comes is read and dropped, so that nobody upstream meets a closed pipe. */
+/* The stage has ended the run: reads and drops all further frames, so that no stage upstream writes to a closed pipe. */
 static int discard(struct run *r, struct dp_frame *frame, int how, struct dp_err *err)
 {
     int rc;
-    dp_port_watch(r->in, NULL); /* whoever reads us may be done */
+    dp_port_watch(r->in, NULL); /* the reader of our output may have finished */
     while ((rc = dp_port_read(r->in, frame, err)) == 1)
         if (frame->kind == DP_KIND_END || frame->kind == DP_KIND_ERROR)
             break;
@@ -90,12 +90,12 @@ static int take_all(struct run *r, struct dp_frame *frame, struct dp_err *err)
             return dp_fail(err, DP_E_UPSTREAM, "the input ended before its end frame: an upstream stage is gone");
         if (frame->kind == DP_KIND_ERROR) {
             err->status = DP_E_UPSTREAM;
-            err->message[0] = '\0'; /* whoever failed has said so, unless that was long ago */
+            err->message[0] = '\0'; /* the stage that failed has printed a message, unless that was long ago */
             if (dp_port_stored(r->in) && r->stage->class->sink)
                 dp_fail(err, DP_E_UPSTREAM, "%s ends with the failure of a run",
                         strcmp(r->in_name, "-") == 0 ? "standard input" : r->in_name);
             if (r->stage->class->gate)
-                dp_stage_bare(frame, NULL); /* which cannot fail: there is no text in an error frame */
+                dp_stage_bare(frame, NULL); /* cannot fail: an error frame has no text to copy */
             if (r->out != NULL)
                 dp_port_write(r->out, frame, NULL);
             r->end_out = true;
@@ -108,7 +108,7 @@ static int take_all(struct run *r, struct dp_frame *frame, struct dp_err *err)
         bool end = frame->kind == DP_KIND_END;
         rc = dp_stage_take(r->stage, frame, &out, err);
         if (rc == DP_STAGE_STOP) {
-            /* fire has turned the frame into the end frame that says why */
+            /* fire has replaced the frame by the end frame that says why */
             bool spent = dp_frame_int(frame, DP_F_STATUS, 0) == -DP_E_BUDGET;
             rc = put_frame(&out, frame, err);
             return rc != DP_OK ? rc : discard(r, frame, spent ? DP_E_BUDGET : DP_OK, err);
@@ -118,7 +118,7 @@ static int take_all(struct run *r, struct dp_frame *frame, struct dp_err *err)
     }
 }
 
-/* Tells whoever reads us that no more will come and why. */
+/* Sends the reader an error frame that says why there are no more frames. */
 static void pass_error(struct run *r, int rc, const struct dp_err *err)
 {
     struct dp_frame *frame;
@@ -138,7 +138,7 @@ static void pass_error(struct run *r, int rc, const struct dp_err *err)
     dp_frame_free(frame);
 }
 
-/* Before a frame has gone out: then nobody learns of it, nor is waited for. */
+/* Refuses before a frame is written: no other stage gets a frame, and none has to be waited for. */
 static int refuse(struct run *r, enum dp_label label, struct dp_err *err)
 {
     int rc = dp_port_admits(dp_port_exposure(r->out), label, r->allow_private_output, err);
@@ -171,7 +171,7 @@ static int run(struct run *r, const struct dp_stage_ports *ports, struct dp_err 
         rc = dp_fail(err, DP_E_USAGE, "--out: this command prints text; redirect its standard output");
     if (rc == DP_OK && !sink)
         rc = dp_port_open_with(&r->out, ports->out, DP_OUT, &setting, err);
-    /* Before the hello frame: nothing of a stream that will be refused goes out. */
+    /* Checked before the hello frame: no frame of a refused stream is written. */
     unsigned gives = r->stage->class->gives;
     if (rc == DP_OK && !sink)
         rc = refuse(r, (enum dp_label)(gives & -gives), err);
@@ -209,9 +209,9 @@ int dp_stage_main(const struct dp_stage_class *class, int argc, char **argv)
     r.allow_private_output = ports.allow_private_output;
     r.in_name = ports.in;
     r.line_begins = true;
-    if (class->waits) /* one of those that it has started may die: its output is looked after above */
+    if (class->waits) /* a process that it started may die; its output is handled above */
         signal(SIGPIPE, SIG_IGN);
-    if (class->sink) /* a text goes out as one write: the bar of dp-loop does not come in between */
+    if (class->sink) /* text is written with one write, so that dp-loop's progress bar does not come in between */
         setvbuf(stdout, NULL, _IOFBF, 1 << 16);
     if (rc == DP_OK) {
         r.stage->started = (int64_t)time(NULL);
@@ -220,13 +220,13 @@ int dp_stage_main(const struct dp_stage_class *class, int argc, char **argv)
     }
     if (rc < 0)
         dp_err_at(&err, class->name);
-    if (rc < 0 && rc != DP_E_BUDGET && !class->sink) /* a reader of text has no use for a frame */
+    if (rc < 0 && rc != DP_E_BUDGET && !class->sink) /* a reader of text cannot use a frame */
         pass_error(&r, rc, &err);
     dp_port_close(r.in);
     dp_port_close(r.out);
     dp_stage_free(r.stage);
     if (r.unread) {
-        /* As if we had written: whoever is downstream has said why, or could not. */
+        /* End as if a write had failed: the stage downstream has printed why, if it could. */
         signal(SIGPIPE, SIG_DFL);
         raise(SIGPIPE);
     }

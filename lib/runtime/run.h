@@ -4,8 +4,8 @@
 
 #include "stages/stage.h"
 
-/* main() of a stage executable. Prints the sentence of a failure on stderr and passes an error frame downstream, so
-   that only the stage at fault speaks. Returns the exit status. */
+/* main() of a stage executable. After a failure, prints the message on stderr and passes an error frame downstream, so that
+ * only the stage that failed prints a message. Returns the exit status. */
 int dp_stage_main(const struct dp_stage_class *class, int argc, char **argv);
 
 #endif

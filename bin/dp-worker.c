@@ -25,7 +25,8 @@ static void catch_signals(void)
 int main(int argc, char **argv)
 {
     const struct dp_command command = {"dp-worker", "[--] 'STAGE | STAGE …'",
-                                       "Run a shard's stages on this machine for a dp-gather", dp_worker_option_table, NULL};
+                                       "Contribute the rows of this site to a run at another place", dp_worker_option_table,
+                                       NULL};
     struct dp_err err = {0};
     int operand, status;
     if (!dp_cli_start(&command, &worker.options, NULL, argc, argv, &operand, &status))

@@ -248,7 +248,7 @@ static int gather_restore(struct dp_stage *stage, const struct dp_state *state, 
 
 const struct dp_stage_class dp_gather_class = {
     .name = "dp-gather",
-    .summary = "Add the sums of several workers, each with its own rows",
+    .summary = "Train one model on the rows of several sites",
     .options = options,
     .options_size = sizeof(struct options),
     .state_size = sizeof(struct state),

@@ -524,7 +524,7 @@ static int linesearch_fire(struct dp_stage *stage, struct dp_frame *frame, struc
 
 const struct dp_stage_class dp_linesearch_class = {
     .name = "dp-linesearch",
-    .summary = "Choose the step length along a released direction",
+    .summary = "Choose a step size privately (line search)",
     .options = options,
     .options_size = sizeof(struct options),
     .state_size = sizeof(struct state),

@@ -29,7 +29,7 @@ bool dp_link_is(const char *spec)
     return starts(spec, TCP) || starts(spec, IPC);
 }
 
-/* 127.0.0.0/8 and ::1 as numbers: a name is what somebody else says that it is. */
+/* Only the numbers 127.0.0.0/8 and ::1: what a name means is decided elsewhere. */
 static bool is_loopback(const char *host)
 {
     struct in_addr four;
@@ -76,7 +76,7 @@ static int parse_tcp(struct dp_endpoint *e, const char *spec, const char *rest, 
     return DP_OK;
 }
 
-/* libzmq has further meanings for @ and *: sockets without a file, that everybody reaches. */
+/* libzmq gives @ and * a special meaning: sockets without a file, which everybody can reach. */
 static int parse_ipc(struct dp_endpoint *e, const char *spec, const char *path, struct dp_err *err)
 {
     struct sockaddr_un address;
@@ -137,7 +137,7 @@ int dp_endpoint_check(const struct dp_endpoint *endpoint, struct dp_err *err)
                          endpoint->address);
 }
 
-/* Whether a process listens there. A file that refuses is what one that died has left. */
+/* Whether a process listens there. If the connection is refused, a process that died has left the file. */
 static bool answers(const char *path)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -150,7 +150,7 @@ static bool answers(const char *path)
     return !nobody;
 }
 
-/* Two that want one path come one after the other. *hold is -1, or to be closed. */
+/* Serialises processes that want the same path. *hold is -1, or a descriptor to close. */
 static int lock_directory(const struct dp_endpoint *e, int *hold, struct dp_err *err)
 {
     *hold = open_directory(e, err);

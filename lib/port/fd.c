@@ -13,19 +13,19 @@
 #include "wire/codec.h"
 
 #define CHUNK ((size_t)1 << 16)
-#define PIPE_MOST (1 << 20) /* what Linux grants to everybody, unless told otherwise */
+#define PIPE_MOST (1 << 20) /* the default limit of Linux for all users */
 
 struct fd_port {
     int fd;
     char *name;
-    char *temporary; /* an output file until it is committed, where it has a name by then */
-    bool file;       /* an output file that takes its name when it is committed */
+    char *temporary; /* temporary name of an output file before it is committed, if it needs one */
+    bool file;       /* an output file that gets its name when it is committed */
     bool private;    /* it holds frames that are not released */
     bool reader;     /* its reader may go away: a pipe or a socket */
-    char *in;        /* bytes in[start..end) have been read and not used */
+    char *in;        /* bytes in[start..end) have been read but not used */
     size_t start, end, capacity;
-    struct dp_scan scan; /* of the frame that begins at start */
-    size_t pipe;         /* bytes that the pipe holds which is written, as far as that may be changed */
+    struct dp_scan scan; /* scan of the frame that begins at start */
+    size_t pipe;         /* capacity of the output pipe in bytes, as far as it can be changed */
     msgpack_sbuffer out;
 };
 
@@ -55,23 +55,23 @@ static bool fd_unread(void *self)
     return p->reader && poll(&item, 1, 0) > 0 && (item.revents & (POLLERR | POLLHUP)) != 0;
 }
 
-/* Without events asked for, poll waits for just these two. */
+/* Without requested events, poll waits only for POLLHUP and POLLERR. */
 static struct pollfd fd_item(void *self)
 {
     const struct fd_port *p = self;
     return (struct pollfd){p->reader ? p->fd : -1, 0, 0};
 }
 
-/* Waits in the read itself where it may, so that a frame takes one system call. 0, DP_PORT_UNREAD or an error. */
+/* Waits in the read itself if possible, so that a frame takes one system call. 0, DP_PORT_UNREAD or an error. */
 static int wait_and_read(struct dp_port *port, ssize_t *got, struct dp_err *err)
 {
     struct fd_port *p = port->self;
     struct pollfd items[2] = {{p->fd, POLLIN, 0}};
-    bool empty = false; /* the descriptor does not wait */
+    bool empty = false; /* the descriptor does not block */
     do {
         bool waits = !empty && dp_port_may_wait(port);
         int rc = waits ? dp_port_interrupted(port, err) : dp_port_wait(port, p->name, items, 1, err);
-        /* Nobody else reads this input, so that what poll has seen is still there for read. */
+        /* This process is the only reader of the input, so read finds the bytes that poll has seen. */
         if (rc >= 0 && rc != DP_PORT_UNREAD)
             *got = read(p->fd, p->in + p->end, p->capacity - p->end);
         int why = errno;
@@ -84,7 +84,7 @@ static int wait_and_read(struct dp_port *port, ssize_t *got, struct dp_err *err)
     return *got < 0 ? dp_fail_errno(err, errno, "cannot read %s", p->name) : DP_OK;
 }
 
-/* Appends what one read gives. 1, 0 at end of file, or DP_PORT_UNREAD. */
+/* Appends the bytes of one read. 1, 0 at end of file, or DP_PORT_UNREAD. */
 static int fill(struct dp_port *port, struct dp_err *err)
 {
     struct fd_port *p = port->self;
@@ -124,7 +124,7 @@ static int fd_read(struct dp_port *port, struct dp_frame *frame, struct dp_err *
     }
 }
 
-/* A new file with what has not been released is for its owner alone. */
+/* A new file with unreleased frames may be read only by its owner. */
 static int keep_private(struct fd_port *p, const struct dp_frame *frame, struct dp_err *err)
 {
     if (!p->file || p->private || frame->kind != DP_KIND_LAP || frame->label == DP_LABEL_RELEASED)
@@ -133,7 +133,8 @@ static int keep_private(struct fd_port *p, const struct dp_frame *frame, struct 
     return fchmod(p->fd, 0600) == 0 ? DP_OK : dp_fail_errno(err, errno, "cannot keep %s from others", p->name);
 }
 
-/* A pipe that holds a frame takes it in one write, and gives it in one read. Where the system grants no more, writes wait. */
+/* A pipe that can hold a whole frame needs one write and one read for it. If the system does not allow such a size, writes
+ * wait. */
 static void widen_pipe(struct fd_port *p)
 {
     int size = p->out.size < PIPE_MOST ? (int)p->out.size : PIPE_MOST;
@@ -173,7 +174,7 @@ static int fd_write(struct dp_port *port, const struct dp_frame *frame, struct d
     return DP_OK;
 }
 
-/* A name for a file without one. linkat does not replace, so a file that is there needs a step more. */
+/* Gives a file without a name its name. linkat does not replace, so an existing file needs one more step. */
 static int name_file(struct fd_port *p, struct dp_err *err)
 {
     char self[40];
@@ -244,8 +245,8 @@ int dp_port_open_fd(struct dp_port **port, int fd, const char *name, enum dp_dir
     return rc;
 }
 
-/* A file in the directory of `path` that goes with its last descriptor, even when we are killed. -1 where the file system
-   or a missing /proc does not allow that. */
+/* A file without a name in the directory of `path`: it disappears with its last descriptor, even if this process is killed. -1
+ * if the file system or a missing /proc does not allow that. */
 static int open_unnamed(const char *path)
 {
     char *copy = strdup(path), self[40];

@@ -1,4 +1,4 @@
-/* Headers of messages to and from bytes. Private to lib/port. */
+/* Encodes and decodes headers of messages. Private to lib/port. */
 #ifndef DP_PORT_HEADER_H
 #define DP_PORT_HEADER_H
 
@@ -9,7 +9,7 @@
 
 void dp_header_encode(unsigned char bytes[DP_HEADER_SIZE], const struct dp_link_header *header);
 
-/* Whether that is a header: of that size and version, with numbers that can be. */
+/* False unless the bytes are a header of this size and version with valid numbers. */
 bool dp_header_decode(struct dp_link_header *header, const void *bytes, size_t size);
 
 #endif

@@ -18,7 +18,7 @@
 #define TRUSTED "trusted"
 #define FILE_MOST ((size_t)DP_KEYS_MOST * (DP_KEY_NAME + DP_KEY_TEXT))
 
-/* What is at that descriptor belongs to the user alone. */
+/* Checks that only the user can read and write the file at that descriptor. */
 static int check_private(int fd, const char *directory, const char *file, const char *mode, struct dp_err *err)
 {
     struct stat st;
@@ -47,8 +47,7 @@ static int open_directory(const char *directory, struct dp_err *err)
     return rc;
 }
 
-/* The text of a file in the directory, which ends with a NUL and is the caller's to wipe and free; NULL where there is no such
-   file. */
+/* The text of a file in the directory, with a NUL at its end; the caller wipes and frees it. NULL if there is no such file. */
 static int read_file(int at, const char *directory, const char *name, char **text, size_t *size, struct dp_err *err)
 {
     char slash[16];
@@ -123,7 +122,7 @@ int dp_keys_own(const char *directory, struct dp_key_pair *pair, struct dp_err *
     return rc;
 }
 
-/* One line, which is its own from here on. 1 where there is something in it. */
+/* Parses one line, in place. 1 if the line has an entry. */
 static int parse_line(char *line, struct dp_key_trusted *entry)
 {
     char *name = strtok_r(line, " \t", &line), *key = strtok_r(NULL, " \t", &line);
@@ -174,7 +173,7 @@ int dp_keys_trusted(const char *directory, struct dp_key_trusted **list, size_t 
     return rc;
 }
 
-/* Writes a file anew: it is the old one or the whole new one. */
+/* Replaces a file: after a crash it is either the old one or the whole new one. */
 static int write_file(int at, const char *directory, const char *name, const char *text, struct dp_err *err)
 {
     char beside[32];
@@ -193,7 +192,7 @@ static int write_file(int at, const char *directory, const char *name, const cha
     return dp_fail_errno(err, why, "cannot write %s/%s", directory, name);
 }
 
-/* The directory, and those above it that are not there. */
+/* Makes the directory, and missing directories above it. */
 static int make_directory(const char *directory, struct dp_err *err)
 {
     char *path = strdup(directory);
@@ -254,7 +253,7 @@ static int write_trusted(int at, const char *directory, const struct dp_key_trus
     return rc;
 }
 
-/* Opens and locks the directory, and reads who is trusted. */
+/* Opens and locks the directory, and reads the trusted keys. */
 static int begin_change(const char *directory, int *at, struct dp_key_trusted **list, size_t *count, struct dp_err *err)
 {
     *list = NULL;

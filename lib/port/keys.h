@@ -1,6 +1,6 @@
-/* A directory of CURVE keys: `own`, a pair of this user, and `trusted`, lines of a name and a public key each, of those who may
-   talk to it. Keys are text (Z85). Neither the directory, of mode 0700, nor a file in it is for others to read or write: what
-   is open to them is refused (DP_E_UNSAFE). */
+/* A directory of CURVE keys. The file `own` has the key pair of this user; each line of `trusted` has a name and the public key
+ * of a machine that may connect. Keys are text (Z85). The directory has mode 0700. A directory or a file that others can read
+ * or write is refused (DP_E_UNSAFE). */
 #ifndef DP_PORT_KEYS_H
 #define DP_PORT_KEYS_H
 
@@ -9,9 +9,9 @@
 #include "base/err.h"
 #include "base/security.h"
 
-#define DP_KEY_TEXT 41    /* bytes of a key as text, and its end */
-#define DP_KEY_NAME 65    /* bytes of the longest name, and its end */
-#define DP_KEYS_MOST 4096 /* in one directory */
+#define DP_KEY_TEXT 41    /* bytes of a key as text, with its NUL */
+#define DP_KEY_NAME 65    /* bytes of the longest name, with its NUL */
+#define DP_KEYS_MOST 4096 /* trusted keys in one directory */
 
 struct dp_key_pair {
     char public[DP_KEY_TEXT], secret[DP_KEY_TEXT];
@@ -21,17 +21,17 @@ struct dp_key_trusted {
     char name[DP_KEY_NAME], key[DP_KEY_TEXT];
 };
 
-/* The pair of that directory. DP_E_USAGE: there is none. Whoever is done with the secret wipes it (sodium_memzero). */
+/* Reads the key pair. DP_E_USAGE: there is none. The caller wipes the secret after use (sodium_memzero). */
 int dp_keys_own(const char *directory, struct dp_key_pair *pair, struct dp_err *err);
 
-/* All that are trusted, which the caller frees; none where there is no such file. DP_E_RUN names the line at fault. */
+/* Reads the trusted keys; the caller frees the list. Without the file, the list is empty. DP_E_RUN names the wrong line. */
 int dp_keys_trusted(const char *directory, struct dp_key_trusted **list, size_t *count, struct dp_err *err);
 
-/* Makes the directory, if there is none, and a pair in it. DP_E_USAGE: there is one already. */
+/* Makes a key pair, and its directory if necessary. DP_E_USAGE: there is a pair already. */
 int dp_keys_make(const char *directory, struct dp_key_pair *pair, struct dp_err *err);
 
-/* Adds a line, or takes it away. DP_E_USAGE: not a name (letters, digits and ._- of at most 64) or not a key, or one of that
-   name, or that key, is there already; no such name. */
+/* Adds or removes a line. DP_E_USAGE: not a name (at most 64 letters, digits and ._-) or not a key; the name or the key is in
+ * the list already; or there is no such name to remove. */
 int dp_keys_trust(const char *directory, const char *name, const char *key, struct dp_err *err);
 int dp_keys_forget(const char *directory, const char *name, struct dp_err *err);
 

@@ -29,25 +29,25 @@
 #define FAILURES (ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL | ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL | ZMQ_EVENT_HANDSHAKE_FAILED_AUTH)
 #define EVENTS (ZMQ_EVENT_HANDSHAKE_SUCCEEDED | ZMQ_EVENT_DISCONNECTED | FAILURES)
 
-#define PEERS_MOST 4096    /* of one who comes anew, the one who has been gone longest has to go then */
-#define QUEUE 64           /* messages to or from one peer that libzmq keeps; streams and shards have fewer on their way */
-#define HANDSHAKE_MS 10000 /* a connection that says nothing is closed then; */
+#define PEERS_MOST 4096    /* beyond this, a new peer replaces the peer that has been gone longest */
+#define QUEUE 64           /* messages to or from one peer that libzmq keeps; streams and shards need fewer */
+#define HANDSHAKE_MS 10000 /* a silent connection is closed after this time; */
 #define HANDSHAKE_SHORT_MS 2000
-#define DESCRIPTORS_FEW 1024   /* where there are fewer descriptors, then */
-#define DESCRIPTORS_MOST 16384 /* a process that binds takes up to so many: a connection that says nothing costs some kB */
-#define HEARTBEAT_MS 2000      /* over a network: how often a peer is asked for a sign of life, */
-#define SILENCE_MS 15000       /* and how long it may be without one */
-#define RETRY_MS 100           /* from one attempt to connect to the next */
+#define DESCRIPTORS_FEW 1024   /* if there are fewer descriptors, after this time */
+#define DESCRIPTORS_MOST 16384 /* a process that binds takes at most so many: a silent connection costs some kB */
+#define HEARTBEAT_MS 2000      /* over a network: interval between heartbeats, */
+#define SILENCE_MS 15000       /* and longest time without an answer to them */
+#define RETRY_MS 100           /* between attempts to connect */
 #define RETRY_MOST_MS 2000
-#define LOOK_SECONDS 1.0 /* how long after a connection has ended peers are asked whether it was theirs, */
-#define TERM_SECONDS 2   /* for libzmq to end, beyond what it lingers */
-#define LOOK_EVERY 0.05  /* and how often, at most */
-#define WAITING_MOST 16  /* messages to one peer that are kept while its queue is full: more than streams and shards have */
+#define LOOK_SECONDS 1.0 /* for so long after a connection has ended, peers are checked whether it was theirs, */
+#define TERM_SECONDS 2   /* time for libzmq to end, in addition to linger_ms */
+#define LOOK_EVERY 0.05  /* and at most so often */
+#define WAITING_MOST 16  /* messages to one peer that are kept while its queue is full: more than streams and shards need */
 #define WAITING_AGAIN 0.01
-#define ANSWERS_MOST 4096 /* messages of others that may come before a peer counts as gone that cannot be reached */
-#define DROP_SECONDS 0.01 /* how long dp_link_next goes on for what is dropped, when its time is over */
+#define ANSWERS_MOST 4096 /* so many messages of others may arrive before an unreachable peer counts as gone */
+#define DROP_SECONDS 0.01 /* dp_link_next drops messages for at most so long after its time is over */
 #define SETTLE_MS 50      /* between the last message and the end of the socket */
-#define LOG_FIRST 1.0     /* seconds from one sentence to the next, doubled each time up to */
+#define LOG_FIRST 1.0     /* seconds between log sentences, doubled each time up to */
 #define LOG_LAST 60.0
 
 /* A message that waits until the queue of its peer has room. */
@@ -61,36 +61,36 @@ struct queue {
     size_t count;
 };
 
-/* One routing id, which is the session of a process too. */
+/* A peer, identified by its routing id, which is also its session. */
 struct peer {
     unsigned char id[DP_LINK_ID];
     int number;
     char *name;
     bool gone;
-    uint64_t dying;      /* messages that the link had had when the peer could not be reached; 0: it can */
-    struct queue *queue; /* NULL while nothing waits */
+    uint64_t dying;      /* count of the link's messages when the peer became unreachable; 0: it is reachable */
+    struct queue *queue; /* NULL if no message waits */
 };
 
 struct dp_link {
     struct dp_endpoint endpoint;
     bool keys, bound;
     unsigned char session[DP_LINK_ID];
-    char *server; /* connecting: by which name the other end's key is trusted */
+    char *server; /* connecting: name of the other end's trusted key */
     void *context, *socket, *monitor;
     struct dp_zap *zap;
     int all, timer, socket_fd, monitor_fd; /* all: an epoll(7) of the other three */
-    zmq_msg_t body;                        /* of the last event */
+    zmq_msg_t body;                        /* body of the last event */
     struct peer *peer;                     /* binding */
-    size_t peers, capacity, last;          /* last: the one that the last message came from */
+    size_t peers, capacity, last;          /* last: the peer of the last message */
     int numbers;
-    struct queue *queue; /* connecting: as of a peer */
-    size_t waiting;      /* how many queues there are */
-    double waiting_next; /* when they are looked at again */
+    struct queue *queue; /* connecting: queue for the other end */
+    size_t waiting;      /* number of queues */
+    double waiting_next; /* next time to try the queues */
     uint64_t received;
     double look_until, look_next;
-    bool more;                       /* the last dp_link_next gave up though there was more to drop */
-    bool connected, came, left;      /* connecting: now; and events that dp_link_next has not told yet */
-    bool failed, retry;              /* the handshake, so that libzmq connects no more */
+    bool more;                       /* the last dp_link_next returned before it had dropped everything */
+    bool connected, came, left;      /* connecting: connected now; and events that dp_link_next has not returned yet */
+    bool failed, retry;              /* the handshake failed, after which libzmq does not connect again */
     double retry_at, wake, timer_at; /* timer_at: what the timer is set to */
     dp_link_log *log;
     void *log_self;
@@ -144,7 +144,7 @@ void dp_link_body_free(struct dp_link_body *body)
     free(body);
 }
 
-/* libzmq has sent the bytes. It says so in a thread of its own. */
+/* libzmq calls this, in its own thread, when it has sent the bytes. */
 static void release(void *data, void *body)
 {
     (void)data;
@@ -206,14 +206,14 @@ static struct peer *find_number(struct dp_link *l, int number)
     return NULL;
 }
 
-/* The connections of peers may have ended, or will within a moment. However many strangers come and go, all peers are not asked
-   each time: that would fill the queues of those who are at work. */
+/* Schedules a check of all peers, because a connection has ended. Not each ended connection of a stranger causes a check:
+ * checks would fill the queues of working peers. */
 static void look_soon(struct dp_link *l)
 {
     l->look_until = dp_clock_now() + LOOK_SECONDS;
 }
 
-/* The place of a newcomer: behind the others, or that of one who has been gone longest. */
+/* A place for a new peer: at the end, or the place of the peer that has been gone longest. */
 static struct peer *make_place(struct dp_link *l)
 {
     struct dp_err unused;
@@ -268,7 +268,7 @@ static int send_body(struct dp_link *l, const void *bytes, size_t size, struct d
     return rc;
 }
 
-/* A first part that was taken has the others taken too. */
+/* If libzmq takes the first part of a message, it takes the other parts, too. */
 static enum sent send_parts(struct dp_link *l, const struct peer *p, const struct dp_link_header *header, const void *bytes,
                             size_t size, struct dp_link_body *shared)
 {
@@ -300,7 +300,7 @@ static void end_queue(struct dp_link *l, struct queue **queue)
     *queue = NULL;
 }
 
-/* bytes are copied. A peer that has let so many wait does not read. */
+/* Keeps the message; `bytes` are copied. A peer with too many waiting messages does not read: the message is dropped. */
 static int keep_waiting(struct dp_link *l, struct queue **queue, const struct dp_link_header *header, const void *bytes,
                         size_t size, struct dp_link_body *shared, struct dp_err *err)
 {
@@ -327,7 +327,7 @@ static int keep_waiting(struct dp_link *l, struct queue **queue, const struct dp
     return rc;
 }
 
-/* Sends what waits for that peer, in order. Whoever cannot be reached gets nothing of it. */
+/* Sends the messages that wait for that peer, in order. If the peer is unreachable, they are dropped. */
 static void send_queue(struct dp_link *l, struct peer *p)
 {
     struct queue **queue = queue_of(l, p);
@@ -371,7 +371,7 @@ static int send_any(struct dp_link *l, int number, const struct dp_link_header *
     enum sent sent = *queue != NULL ? FULL : send_parts(l, p, header, bytes, size, shared);
     if (sent == UNREACHED)
         look_soon(l);
-    bool there = p != NULL || l->connected; /* without a connection there is no queue, which is as good as a full one */
+    bool there = p != NULL || l->connected; /* without a connection there is no queue: treat it like a full one */
     return sent == FULL && there ? keep_waiting(l, queue, header, bytes, size, shared, err) : DP_OK;
 }
 
@@ -391,7 +391,7 @@ int dp_link_send_shared(struct dp_link *link, int peer, const struct dp_link_hea
 
 enum { NOTHING, DROPPED, EVENT };
 
-/* Reads the next part, or the rest of the message, of which nothing is kept. 1; 0 when nothing is there. */
+/* Reads the next part of a message. 1; 0 when there is none. */
 static int take_part(struct dp_link *l, zmq_msg_t *part)
 {
     zmq_msg_close(part);
@@ -405,7 +405,7 @@ static void skip_rest(struct dp_link *l, zmq_msg_t *part)
         ;
 }
 
-/* Who sent the message: a peer that is known, or a new one; NULL when it can be neither. */
+/* The peer that sent the message, a known or a new one; NULL if it can be neither. */
 static struct peer *sender(struct dp_link *l, const unsigned char id[DP_LINK_ID], const struct dp_link_header *header,
                            const char *name)
 {
@@ -413,7 +413,7 @@ static struct peer *sender(struct dp_link *l, const unsigned char id[DP_LINK_ID]
         drop(l, "dropped a message of a sender that is not who it says", name, 1);
         return NULL;
     }
-    /* libzmq lets everybody in where nobody answers its question who may. */
+    /* libzmq admits everybody if no ZAP handler answers, so a message without a key's name is refused. */
     if (l->keys && name[0] == '\0') {
         drop(l, "dropped a message of a sender without a name", name, 1);
         return NULL;
@@ -436,7 +436,7 @@ static struct peer *sender(struct dp_link *l, const unsigned char id[DP_LINK_ID]
     return p;
 }
 
-/* Fills in the event from the parts of a message, of which the last is in l->body. */
+/* Fills in the event from the parts of a message; the last part is in l->body. */
 static int judge(struct dp_link *l, struct dp_link_event *event, const unsigned char *id, zmq_msg_t *head, bool body)
 {
     const char *name = l->endpoint.bind ? zmq_msg_gets(head, "User-Id") : l->server;
@@ -491,7 +491,7 @@ static int take_message(struct dp_link *l, struct dp_link_event *event)
 
 /* --- who comes and goes -------------------------------------------------------------------------------------------- */
 
-/* Reads what the socket's monitor has to say. false: nothing more. */
+/* Reads one event of the socket's monitor. False: there is none. */
 static bool next_news(struct dp_link *l, uint16_t *event, uint32_t *value)
 {
     zmq_msg_t message;
@@ -513,7 +513,7 @@ static bool next_news(struct dp_link *l, uint16_t *event, uint32_t *value)
     return size >= 0;
 }
 
-/* The handshake failed at the end that connects. */
+/* Notes a failed handshake of a link that connects. */
 static void note_failure(struct dp_link *l, uint16_t event)
 {
     const char *who = l->server != NULL ? l->server : "";
@@ -552,7 +552,7 @@ static void read_news(struct dp_link *l)
         drop(l, "turned away whose key is not trusted", "", denied);
 }
 
-/* Asks each peer whether it can be reached. */
+/* Checks whether each peer can be reached. */
 static void look(struct dp_link *l)
 {
     struct dp_link_header nothing = {0};
@@ -569,7 +569,8 @@ static void look(struct dp_link *l)
     }
 }
 
-/* A peer that cannot be reached, when what it sent before has been read: `empty`, or what came since has been too much. */
+/* Reports a peer that is unreachable after its last messages have been read: if the queue is `empty`, or too many messages of
+ * others have arrived since. */
 static bool take_leave(struct dp_link *l, bool empty, struct dp_link_event *event)
 {
     for (size_t i = 0; i < l->peers; i++) {
@@ -605,7 +606,7 @@ static void connect_again(struct dp_link *l)
 
 /* --- waiting ------------------------------------------------------------------------------------------------------- */
 
-/* When something is to be done though nobody sends anything, as dp_clock_now has it; 0: never. */
+/* The time, by dp_clock_now, at which the link has to act even without a message; 0: never. */
 static double due(const struct dp_link *l)
 {
     double at = l->more ? 1 : l->wake;
@@ -633,7 +634,8 @@ static void set_timer(struct dp_link *l)
     timerfd_settime(l->timer, 0, &when, NULL);
 }
 
-/* What there is now: a message, or news when no message is left. dropped: how many it may drop before it returns NOTHING. */
+/* The next event that is there now: a message, or, after all messages, news of a connection. DROPPED: a message was dropped,
+ * and there may be others. */
 static int take_event(struct dp_link *l, struct dp_link_event *event)
 {
     int rc = take_message(l, event);
@@ -650,7 +652,7 @@ static int take_event(struct dp_link *l, struct dp_link_event *event)
     look(l);
     if (rc == DROPPED)
         return rc;
-    /* What was sent before the connection ended comes before the news of it, and the look at the monitor may have been before.
+    /* Messages sent before a connection ended must come before its end is reported; they may have arrived after the first look.
      */
     rc = take_message(l, event);
     if (rc != NOTHING)
@@ -705,7 +707,7 @@ static int set_text(struct dp_link *l, int option, const char *text)
     return zmq_setsockopt(l->socket, option, text, strlen(text));
 }
 
-/* Whose key the other end must have: the one of that name, or the only one. */
+/* Chooses the key that the other end must have: the key of that name, or the only trusted key. */
 static int choose_server(struct dp_link *l, const char *directory, const char *name, char key[DP_KEY_TEXT], struct dp_err *err)
 {
     struct dp_key_trusted *list;
@@ -764,7 +766,8 @@ static int secure(struct dp_link *l, const struct dp_security *security, struct 
         rc = set_keys(l, directory, security->server, err);
     if (rc == DP_OK && l->endpoint.bind) {
         rc = dp_zap_start(&l->zap, l->context, directory, err);
-        /* With a domain libzmq asks for everybody, and takes nobody who is too old to be asked for. */
+        /* With a domain set, libzmq asks the ZAP handler about every connection, and refuses peers whose protocol is too old
+         * for that. */
         if (rc == DP_OK && set_text(l, ZMQ_ZAP_DOMAIN, DP_ZAP_DOMAIN) != 0)
             rc = dp_fail(err, DP_E_RUN, "%s: cannot guard the port", l->endpoint.address);
     }
@@ -772,7 +775,7 @@ static int secure(struct dp_link *l, const struct dp_security *security, struct 
     return rc;
 }
 
-/* Connections of strangers take descriptors for a while: all that we may have are used. How many there are now. */
+/* Raises the limit of descriptors, because connections of strangers use some for a while. Returns the new limit. */
 static rlim_t raise_descriptors(void)
 {
     struct rlimit limit;
@@ -811,7 +814,7 @@ static bool open_sockets(struct dp_link *l)
            (l->monitor = zmq_socket(l->context, ZMQ_PAIR)) != NULL && zmq_connect(l->monitor, MONITOR) == 0 && set_options(l);
 }
 
-/* One descriptor for all that may wake us. */
+/* Opens one descriptor for everything that may end a wait. */
 static bool open_wait(struct dp_link *l)
 {
     size_t size = sizeof(int);
@@ -856,7 +859,7 @@ int dp_link_open(struct dp_link **link, const char *spec, bool binds_by_default,
     l->log_self = log_self;
     zmq_msg_init(&l->body);
     randombytes_buf(l->session, sizeof l->session);
-    l->session[0] |= 1; /* a first byte of 0 is for ids that libzmq gives */
+    l->session[0] |= 1; /* ids with a first byte of 0 are reserved for libzmq */
     rc = dp_endpoint_parse(&l->endpoint, spec, binds_by_default, err);
     if (rc == DP_OK && (!open_sockets(l) || !open_wait(l)))
         rc = dp_fail(err, DP_E_RUN, "cannot open %s: %s", spec, zmq_strerror(zmq_errno()));
@@ -872,7 +875,7 @@ int dp_link_open(struct dp_link **link, const char *spec, bool binds_by_default,
     return DP_OK;
 }
 
-/* Those who have heard the last of us are given a moment to leave, see below. */
+/* Gives peers a moment to disconnect, see close_context. */
 static void let_leave(struct dp_link *l)
 {
     const struct timespec pause = {0, SETTLE_MS * 1000000L};
@@ -887,8 +890,8 @@ static void *end_context(void *context)
     return NULL;
 }
 
-/* libzmq 4.3.4 may wait for ever when all peers leave at the very moment at which its sockets are closed: what it waits for
-   then is left to the end of the process. */
+/* libzmq 4.3.4 may hang when all peers leave at the moment when its sockets are closed: then its context is left until the
+ * process ends. */
 static void close_context(void *context, int linger_ms)
 {
     double end = dp_clock_now() + 1e-3 * linger_ms + TERM_SECONDS;
@@ -906,7 +909,7 @@ static void close_context(void *context, int linger_ms)
         pthread_detach(thread);
 }
 
-/* What still waits for room is sent, if there is any in time. */
+/* Sends messages that still wait for room in a queue, within linger_ms. */
 static void end_queues(struct dp_link *l, int linger_ms)
 {
     const struct timespec pause = {0, (long)(1e9 * WAITING_AGAIN)};

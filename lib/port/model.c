@@ -5,7 +5,7 @@
 #include "port/port.h"
 #include "wire/model.h"
 
-/* One frame of the stream; 1 after its end frame. */
+/* Reads one frame of the stream; 1 after the end frame. */
 static int read_one(struct dp_port *port, const char *name, struct dp_frame *frame, struct dp_err *err)
 {
     int rc = dp_port_read(port, frame, err);

@@ -109,7 +109,7 @@ bool dp_port_may_wait(struct dp_port *port)
         struct pollfd item = out->ops->item(out->self);
         if (item.fd < 0) /* it always has a reader */
             return true;
-        /* A descriptor that has more to say than that its reader is gone is for poll alone. */
+        /* A watch only detects that the reader is gone; a descriptor with other events needs poll. */
         port->watch = item.events == 0 ? dp_watch_new(item.fd) : NULL;
         port->polls = port->watch == NULL;
     }

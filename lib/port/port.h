@@ -17,17 +17,18 @@ enum dp_exposure { DP_EXPOSED_NO, DP_EXPOSED_TERMINAL, DP_EXPOSED_SOCKET };
 
 struct dp_port;
 
-/* How a ZeroMQ port is to be; all zero is the default. */
+/* Settings of a ZeroMQ port; all zero is the default. */
 struct dp_port_setting {
     struct dp_security security;
-    double patience;  /* seconds for the other end to come and, over a network, to come back; 0: 10, over a network 30 */
-    dp_link_log *log; /* takes a sentence about what was dropped, or NULL */
+    double patience;  /* seconds to wait for the other end to connect and, over a network, to connect again; 0: 10, over a
+                       * network 30 */
+    dp_link_log *log; /* receiver of sentences about dropped messages, or NULL */
     void *log_self;
 };
 
 /* spec: "-" (standard input or output), "ipc://PATH" or "tcp://HOST:PORT" (ZeroMQ: input binds, output connects, unless @
-   or > stands before it), or a file. An output file is written beside its name and takes it in dp_port_commit. setting may be
-   NULL, and is copied but for the texts. Errors of links: dp_link_open. */
+   or > precedes it), or a file. An output file is written under a temporary name and gets its own in dp_port_commit. setting
+   may be NULL; it is copied, except for its texts. Errors of links: dp_link_open. */
 int dp_port_open_with(struct dp_port **port, const char *spec, enum dp_direction direction,
                       const struct dp_port_setting *setting, struct dp_err *err);
 int dp_port_open(struct dp_port **port, const char *spec, enum dp_direction direction, struct dp_err *err);
@@ -39,63 +40,64 @@ int dp_port_open_fd(struct dp_port **port, int fd, const char *name, enum dp_dir
 enum { DP_PORT_UNREAD = 2 };
 
 /* The next frame: 1; 0 at end of input between frames, over ZeroMQ when the writer is gone;
-   DP_PORT_UNREAD when there is no input yet and nobody reads the watched output any more. Truncated or corrupt input is
-   an error. */
+   DP_PORT_UNREAD when there is no input yet and the reader of the watched output is gone. Truncated or corrupt input is an
+   error. */
 int dp_port_read(struct dp_port *port, struct dp_frame *frame, struct dp_err *err);
 
-/* While `in` waits for input it also looks whether `out` still has a reader: without that, nobody upstream learns of a
-   process that dies while all wait for the next frame. out may be NULL, to stop that, and outlives the watch. Output that
-   is neither a pipe nor a socket always has a reader. */
+/* While `in` waits for input, it also checks whether `out` still has a reader. Otherwise the stages upstream would not notice a
+ * process that dies while all wait for the next frame. out = NULL ends the watch; out must outlive the watch. Output that is
+ * neither a pipe nor a socket always has a reader. */
 void dp_port_watch(struct dp_port *in, struct dp_port *out);
 
-/* Whether nobody reads any more what is written there. */
+/* Whether the reader of the port is gone. */
 bool dp_port_unread(const struct dp_port *port);
 
-/* Reading and writing that wait fail once *flag is set, which a signal handler may do (again and again, since a signal
-   may come just before the wait). Without a flag signals interrupt nothing. */
+/* Reads and writes that wait fail once *flag is set. A signal handler may set it; the signal has to be sent repeatedly, because
+ * it may arrive just before the wait. Without a flag, signals do not interrupt a wait. */
 void dp_port_cancel(struct dp_port *port, volatile sig_atomic_t *flag);
 
-/* Reading fails, and writing to a descriptor that does not block, when the other end lets it wait longer than this. A signal
-   begins the time anew. */
+/* Sets a time limit for reads, and for writes to a descriptor that does not block. A signal restarts the time. */
 void dp_port_limit(struct dp_port *port, double seconds);
 
-/* Waits while the reader is slower. A ZeroMQ port holds one frame for a reader that has not come yet; with the next it waits
-   for it as long as its patience lasts, and fails. */
+/* Waits while the reader is slower. A ZeroMQ port keeps one frame for a reader that has not connected yet; the next write waits
+ * for the reader until its patience is over, and then fails. */
 int dp_port_write(struct dp_port *port, const struct dp_frame *frame, struct dp_err *err);
 
-/* Waits until what was written is on its way: to a reader, which is waited for as in dp_port_write. A port that is watched
-   needs it not, nor one that is written again or closed next. */
+/* Waits until all frames are on their way to the reader; waits for the reader to connect as dp_port_write does. Not needed for
+ * a port that is watched, or that is written or closed next. */
 int dp_port_flush(struct dp_port *port, struct dp_err *err);
 
-/* All is written: closes the descriptor and checks that, and gives an output file its name. */
+/* Ends the output: closes the descriptor, checks for errors, and gives an output file its name. */
 int dp_port_commit(struct dp_port *port, struct dp_err *err);
 
-/* Frees the port. An output file that was not committed is removed. What a ZeroMQ port has written waits a while for a
-   reader that was not there yet. port may be NULL. */
+/* Frees the port. An output file that was not committed is removed. A ZeroMQ port waits a while for a reader that has not
+ * connected yet. port may be NULL. */
 void dp_port_close(struct dp_port *port);
 
-/* The same without that wait: only a reader that is connected gets what was written. */
+/* The same without that wait: only a reader that is connected gets the frames. */
 void dp_port_abandon(struct dp_port *port);
 
-/* Frames that come are to be of the run of this hello frame: over ZeroMQ those of others are dropped. */
+/* Accepts only frames of the run of this hello frame: over ZeroMQ, frames of other runs are dropped. */
 void dp_port_expect(struct dp_port *port, const struct dp_frame *hello);
 
 enum dp_exposure dp_port_exposure(const struct dp_port *port);
 
-/* DP_E_UNSAFE when a lap frame with that label may not be written to what is so exposed. allowed: by the user, to a terminal.
+/* DP_E_UNSAFE: a lap frame with that label may not be written to a port with that exposure. allowed: the user has allowed it
+ * for a terminal.
  */
 int dp_port_admits(enum dp_exposure exposure, enum dp_label label, bool allowed, struct dp_err *err);
 
-/* Whether it is a file on disk: whoever wrote that may be long gone. */
+/* Whether the port is a file on disk, whose writer may have ended long ago. */
 bool dp_port_stored(const struct dp_port *port);
 
-/* Private to lib/port: one implementation. unread and item may be NULL together: such output always has a reader. */
+/* Private to lib/port: the functions of one implementation. unread and item may both be NULL: such output always has a
+ * reader. */
 struct dp_port_ops {
     int (*read)(struct dp_port *port, struct dp_frame *frame, struct dp_err *err);
     int (*write)(struct dp_port *port, const struct dp_frame *frame, struct dp_err *err);
     int (*commit)(struct dp_port *port, struct dp_err *err);
     void (*close)(struct dp_port *port, bool abandon); /* all but *port */
-    bool (*unread)(void *self);                        /* nobody reads what is written any more */
+    bool (*unread)(void *self);                        /* whether the reader is gone */
     struct pollfd (*item)(void *self); /* what poll(2) waits for until that may have changed; ready if it has already */
     int (*flush)(struct dp_port *port, struct dp_err *err);             /* or NULL */
     void (*expect)(struct dp_port *port, const struct dp_frame *hello); /* or NULL */
@@ -122,7 +124,7 @@ int dp_port_wait(struct dp_port *port, const char *name, struct pollfd *items, n
 bool dp_port_may_wait(struct dp_port *port);
 void dp_port_waited(struct dp_port *port);
 
-/* After EINTR: 0 to go on, or the error that says that it was meant. */
+/* After EINTR: 0 to continue, or the error if the interrupt was meant for this port. */
 int dp_port_interrupted(const struct dp_port *port, struct dp_err *err);
 
 int dp_port_open_file(struct dp_port **port, const char *path, enum dp_direction direction, struct dp_err *err);

@@ -1,8 +1,8 @@
-/* Ports on links: one writer, one reader, one message for each frame. Each frame has a number, from 1; the reader says which
-   one it wants next, and how many it lets be on their way, and the writer keeps a frame until the reader has asked for the one
-   behind it, so that nothing is lost with a connection that breaks and comes back. Whoever comes first with a hello frame is
-   the writer, and from then on messages of that session and run alone are looked at. ZeroMQ has no end of file: the end frame
-   is the end, and the link tells of a process at the other end that goes before it. */
+/* Ports on links: one writer, one reader, one message for each frame. Each frame has a number, from 1. The reader says which
+ * frame it wants next, and how many may be on their way. The writer keeps a frame until the reader has asked for the next one,
+ * so that nothing is lost if the connection breaks and comes back. The first process that sends a hello frame is the writer;
+ * from then on only messages of its session and run are read. ZeroMQ has no end of file: the end frame is the end, and the link
+ * reports a process at the other end that is gone before it. */
 #include <errno.h>
 #include <msgpack.h>
 #include <stdlib.h>
@@ -14,20 +14,20 @@
 #include "port/port.h"
 #include "wire/codec.h"
 
-#define SLOTS 8                       /* frames that may be on their way */
-#define BYTES_MOST ((size_t)16 << 20) /* of frames on their way when one more may follow */
-#define PATIENCE_HERE 10              /* seconds for the other end to come, or to come back */
+#define SLOTS 8                       /* frames that may be on their way at the same time */
+#define BYTES_MOST ((size_t)16 << 20) /* another frame may follow while fewer bytes than this are on their way */
+#define PATIENCE_HERE 10              /* seconds for the other end to connect, or to connect again */
 #define PATIENCE_FAR 30
-#define ABANDON 1     /* seconds for a reader that is there to take the last words of a run that is over */
-#define CLOSE_MS 1000 /* for the last message to leave */
+#define ABANDON 1     /* seconds for a connected reader to take the last frames of a run that is over */
+#define CLOSE_MS 1000 /* time for the last message to be sent */
 
 enum {
-    OFFER = 1, /* writer: here I am; which frame do you want? */
-    ASK,       /* reader: from `sequence` on, and send again what I have not had */
-    HERE,      /* writer, to that: what you want will come */
+    OFFER = 1, /* writer: I am connected; which frame do you want? */
+    ASK,       /* reader: send frames from `sequence` on, also those sent before */
+    HERE,      /* writer, answer to ASK: these frames will come */
     DATA,      /* writer: frame `sequence`, of lap `lap` */
-    TAKEN,     /* reader: I have all before `sequence`, and `credit` may be on their way */
-    BYE,       /* there will be nothing more from me */
+    TAKEN,     /* reader: I have all frames before `sequence`; `credit` may be on their way */
+    BYE,       /* no more messages from this end */
 };
 
 struct slot {
@@ -41,14 +41,14 @@ struct stream {
     double patience;
     unsigned char run[DP_LINK_ID];
     bool runs; /* run is known */
-    /* The other end: of the session `other` once it is met; before that, whoever has come last. */
+    /* The other end. Once it is known, it has the session `other`; before that, it is the last peer that came. */
     unsigned char other[DP_LINK_ID];
     int peer;
     bool met, came, present, left;
-    double away;   /* since when it is not present */
+    double away;   /* the time since which it is not present */
     uint64_t next; /* number of the frame that is read or written next */
     /* writer: frames [first, next) are kept, number n in slot[n % SLOTS] */
-    uint64_t first, limit; /* limit: what the reader lets be on its way ends before this one */
+    uint64_t first, limit; /* limit: the reader accepts frames before this number */
     struct slot slot[SLOTS];
     size_t bytes;
 };
@@ -62,7 +62,7 @@ static int say(struct stream *s, int type, uint64_t sequence, struct dp_err *err
     return dp_link_send(s->link, s->peer, &header, NULL, 0, err);
 }
 
-/* Takes the run of a hello frame. One that says none is of run 0. */
+/* Notes the run of a hello frame; 0 if the frame states none. */
 static void learn_run(struct stream *s, const struct dp_frame *hello)
 {
     dp_link_run(s->run, hello);
@@ -87,15 +87,14 @@ static void meet(struct stream *s, const struct dp_link_event *e)
     s->met = true;
 }
 
-/* Whether somebody who has come and gone again without a word of the stream was the other end: where it takes a key or the
-   user's own directory to come, or where we went to them. */
+/* Whether a peer that came and left without a message of the stream counts as the other end: if connecting needs a key or the
+ * user's own directory, or if this end connects. */
 static bool counts(const struct stream *s)
 {
     return s->met || (s->came && (!dp_link_binds(s->link) || dp_link_exclusive(s->link)));
 }
 
-/* The other end has come, and is gone. On this machine that is for good: the kernel ends the connections of a process that
-   dies, and no others. */
+/* Whether the other end was there and is gone for good. On this machine a connection ends only when its process has ended. */
 static bool alone(const struct stream *s)
 {
     if (s->left)
@@ -103,7 +102,7 @@ static bool alone(const struct stream *s)
     return counts(s) && !s->present && (dp_link_here(s->link) || dp_clock_now() - s->away >= s->patience);
 }
 
-/* Has us wake up when the other end will have been away for too long. */
+/* Sets the time at which the other end has been away for too long. */
 static void set_wake(struct stream *s, double at)
 {
     bool away = counts(s) && !s->present && !s->left;
@@ -123,14 +122,14 @@ static int send_frame(struct stream *s, uint64_t number, struct dp_err *err)
     return dp_link_send_shared(s->link, s->peer, &header, slot->body, err);
 }
 
-/* What the reader has need not be kept. */
+/* Frees the frames that the reader has. */
 static void let_go(struct stream *s, uint64_t sequence)
 {
     for (; s->first < sequence; s->first++)
         s->bytes -= dp_link_body_buffer(s->slot[s->first % SLOTS].body)->size;
 }
 
-/* Why that is not from our reader; NULL if it is. */
+/* Why the message is not from our reader; NULL if it is. */
 static const char *wrong_reader(const struct stream *s, const struct dp_link_header *h)
 {
     static const unsigned char none[DP_LINK_ID];
@@ -142,7 +141,7 @@ static const char *wrong_reader(const struct stream *s, const struct dp_link_hea
     return h->sequence < s->first || h->sequence > s->next ? "that asks for a frame that is not there" : NULL;
 }
 
-/* A message of a reader. */
+/* Handles a message of a reader. */
 static int hear_reader(struct stream *s, const struct dp_link_event *e, struct dp_err *err)
 {
     const struct dp_link_header *h = &e->header;
@@ -169,7 +168,7 @@ static int hear_reader(struct stream *s, const struct dp_link_event *e, struct d
 
 /* --- reader -------------------------------------------------------------------------------------------------------- */
 
-/* Why that is not the next frame of our writer; NULL if it may be. */
+/* Why the message is not the next frame of our writer; NULL if it may be. */
 static const char *wrong_data(const struct stream *s, const struct dp_link_header *h)
 {
     if (s->met && !dp_link_same(h->session, s->other))
@@ -181,7 +180,7 @@ static const char *wrong_data(const struct stream *s, const struct dp_link_heade
     return NULL;
 }
 
-/* A message of a writer: 1 when it is the next frame, perhaps. */
+/* Handles a message of a writer: 1 when it may be the next frame. */
 static int hear_writer(struct stream *s, const struct dp_link_event *e, struct dp_err *err)
 {
     const struct dp_link_header *h = &e->header;
@@ -205,8 +204,8 @@ static int hear_writer(struct stream *s, const struct dp_link_event *e, struct d
     return h->type == OFFER ? say(s, ASK, s->next, err) : DP_OK;
 }
 
-/* The first frame: of whoever comes with a hello frame, or with the failure of a stage that did not get that far, where nobody
-   but a stage can come. What it is not is dropped. */
+/* Takes the first frame: a hello frame; or, if only a stage can connect, the error frame of a stage that failed before it.
+ * Anything else is dropped. */
 static int meet_writer(struct stream *s, const struct dp_link_event *e, struct dp_frame *frame, bool *good, struct dp_err *err)
 {
     struct dp_err unused;
@@ -216,7 +215,7 @@ static int meet_writer(struct stream *s, const struct dp_link_event *e, struct d
     if (*good && frame->kind == DP_KIND_HELLO) {
         memcpy(run, s->run, DP_LINK_ID);
         learn_run(s, frame);
-        *good = dp_link_same(s->run, e->header.run); /* which is the run that is waited for, if one is */
+        *good = dp_link_same(s->run, e->header.run); /* it must be the expected run, if a run is expected */
         if (!*good) {
             memcpy(s->run, run, DP_LINK_ID);
             s->runs = knew;
@@ -247,7 +246,7 @@ static int take_frame(struct stream *s, const struct dp_link_event *e, struct dp
 
 /* --- both ---------------------------------------------------------------------------------------------------------- */
 
-/* Somebody has come, or the connection stands again: whoever connects speaks first. */
+/* A peer has come, or the connection is back: the end that connects sends first. */
 static int greet(struct stream *s, struct dp_err *err)
 {
     if (!s->met)
@@ -255,7 +254,7 @@ static int greet(struct stream *s, struct dp_err *err)
     return say(s, s->writes ? OFFER : ASK, s->next, err);
 }
 
-/* Takes in all that has come: 1 when *event may be the next frame. */
+/* Handles all events that have arrived: 1 when *event may be the next frame. */
 static int take_news(struct stream *s, struct dp_link_event *event, struct dp_err *err)
 {
     for (;;) {
@@ -288,7 +287,7 @@ static struct pollfd stream_item(void *self)
     return (struct pollfd){dp_link_fd(s->link), POLLIN, 0};
 }
 
-/* Waits for news until `at`, by dp_clock_now; 0: as long as it takes. 1, DP_PORT_UNREAD or an error. */
+/* Waits for an event until `at`, by dp_clock_now; 0: without limit. 1, DP_PORT_UNREAD or an error. */
 static int wait_news(struct dp_port *port, double at, struct dp_err *err)
 {
     struct stream *s = port->self;
@@ -324,7 +323,7 @@ static int stream_read(struct dp_port *port, struct dp_frame *frame, struct dp_e
     }
 }
 
-/* Whether one more frame may be kept. Before its reader has come that is one alone. */
+/* Whether one more frame may be kept: only one, before the reader has connected. */
 static bool has_room(const struct stream *s)
 {
     if (s->next == s->first)
@@ -337,7 +336,7 @@ static bool is_met(const struct stream *s)
     return s->met;
 }
 
-/* Waits until that holds, or the reader is gone. */
+/* Waits until the condition holds, or the reader is gone. */
 static int wait_until(struct dp_port *port, bool (*holds)(const struct stream *s), struct dp_err *err)
 {
     struct stream *s = port->self;
@@ -349,7 +348,7 @@ static int wait_until(struct dp_port *port, bool (*holds)(const struct stream *s
             return rc;
         now = dp_clock_now();
         if (!s->met && now >= end) {
-            s->left = true; /* nor will anybody be waited for at the end */
+            s->left = true; /* do not wait for a reader at the end, either */
             return dp_fail(err, DP_E_RUN, "nobody has come to read %s", dp_link_name(s->link));
         }
         if (limit > 0 && now >= limit)
@@ -361,7 +360,7 @@ static int wait_until(struct dp_port *port, bool (*holds)(const struct stream *s
     }
 }
 
-/* The buffer of a frame that the reader has; or another one, where libzmq has not done with that yet. */
+/* Empties the slot of a frame that the reader has; takes a new buffer if libzmq still uses the old one. */
 static int empty_slot(struct slot *slot, struct dp_err *err)
 {
     if (dp_link_body_idle(slot->body)) {
@@ -377,7 +376,7 @@ static int empty_slot(struct slot *slot, struct dp_err *err)
     return DP_OK;
 }
 
-/* What is written to a reader that is gone is lost, which the next read tells. */
+/* A frame written to a reader that is gone is lost; the next read reports that. */
 static int stream_write(struct dp_port *port, const struct dp_frame *frame, struct dp_err *err)
 {
     struct stream *s = port->self;
@@ -412,7 +411,7 @@ static int stream_commit(struct dp_port *port, struct dp_err *err)
     return DP_OK;
 }
 
-/* Waits until the reader has all that was written, for as long as it may be hoped for. */
+/* Waits until the reader has all frames, as long as it may still come. */
 static void linger(struct dp_port *port, bool abandon)
 {
     struct stream *s = port->self;

@@ -11,7 +11,7 @@
 #include "base/mem.h"
 #include "port/keys.h"
 
-#define PARTS 7 /* of a request with a CURVE key; others have none, or more */
+#define PARTS 7 /* parts of a request with a CURVE key; other mechanisms have fewer or more */
 #define PART 256
 
 struct request {
@@ -24,10 +24,10 @@ struct dp_zap {
     char *directory;
     pthread_t thread;
     atomic_ulong denied;
-    struct request request; /* of the thread */
+    struct request request; /* used by the thread */
 };
 
-/* version, request id, domain, address, routing id, mechanism, key. What goes on behind these is read and left. */
+/* Reads version, request id, domain, address, routing id, mechanism, key; ignores further parts. */
 static bool receive(void *socket, struct request *r)
 {
     int more = 1;
@@ -51,7 +51,7 @@ static bool is(const struct request *r, int part, const char *text)
     return r->parts > part && r->size[part] == (int)strlen(text) && memcmp(r->part[part], text, strlen(text)) == 0;
 }
 
-/* Whether the key of the request is trusted, and as whom. Where the list cannot be read nobody is. */
+/* Whether the key of the request is trusted, and under which name. If the list cannot be read, no key is. */
 static bool trusted(const struct dp_zap *zap, const struct request *r, char name[DP_KEY_NAME])
 {
     struct dp_key_trusted *list;
@@ -105,7 +105,7 @@ static void *serve(void *self)
     return NULL;
 }
 
-/* Signals are for those who know what to do with them. */
+/* The thread blocks signals: other threads handle them. */
 static int start_thread(struct dp_zap *zap)
 {
     sigset_t all, before;

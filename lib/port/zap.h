@@ -1,5 +1,5 @@
-/* Who may connect to a link that binds: the answers that libzmq asks for before the first message of a connection goes through
-   (ZAP, ZeroMQ RFC 27). A thread of its own, as long as the context lives. Private to lib/port. */
+/* Decides who may connect to a link that binds. libzmq asks for this decision before it passes the first message of a
+ * connection (ZAP, ZeroMQ RFC 27). Runs in its own thread as long as the context exists. Private to lib/port. */
 #ifndef DP_PORT_ZAP_H
 #define DP_PORT_ZAP_H
 
@@ -9,13 +9,13 @@
 
 struct dp_zap;
 
-/* directory: whose list of trusted keys is asked, read anew for each connection; NULL lets in everybody, without a key. */
+/* directory: its list of trusted keys is read again for each connection; NULL admits everybody, without a key. */
 int dp_zap_start(struct dp_zap **zap, void *context, const char *directory, struct dp_err *err);
 
-/* How many connections it has turned away since the last call. */
+/* The number of connections that were refused since the last call. */
 unsigned long dp_zap_denied(struct dp_zap *zap);
 
-/* After zmq_ctx_shutdown, and before zmq_ctx_term: joins the thread, and frees. zap may be NULL. */
+/* Joins the thread and frees. Call it after zmq_ctx_shutdown and before zmq_ctx_term. zap may be NULL. */
 void dp_zap_end(struct dp_zap *zap);
 
 #endif

@@ -164,8 +164,8 @@ static int add_others(const struct dp_ledger_book *book, const struct dp_ledger_
     return rc;
 }
 
-/* What the laps up to the model's would have cost if it had been clear beforehand that there would be so many. Of a run that was
-   resumed the lap does not say how many went out before it, nor of which event they were where there are several. */
+/* What the laps up to the model's would have cost if it had been clear beforehand that there would be so many. Of a run that
+ * was resumed the lap does not say how many went out before it, nor of which event they were where there are several. */
 static int add_fixed_lap(const struct dp_ledger_entry *entry, int64_t lap, json_t *made, struct dp_err *err)
 {
     struct dp_charges laps = {0};
@@ -283,8 +283,8 @@ static bool same_member(const json_t *made, const json_t *certificate, const cha
     return same(json_object_get(made, key), value);
 }
 
-/* What earlier certificates do not say is not compared: the first named neither the population nor the data set of each run, and
-   those after them did not say how the runs ended. */
+/* What earlier certificates do not say is not compared: the first named neither the population nor the data set of each run,
+ * and those after them did not say how the runs ended. */
 static const struct {
     const char *has, *member[3], *of_run[3];
 } later[] = {

@@ -1,9 +1,8 @@
 /* A charge as JSON, in ledgers and for dp-account on its standard input:
  *   {"laps": 1000, "sampling": "poisson", "rate": 0.01, "queries": [{"noise": "gaussian", "multiplier": 1.5}]}
- * with "rate" where rows are sampled, "epoch_laps" where epochs are shuffled, "draws" and "contraction" where a lap draws many
- * batches, and each query with the members of its kind
- * (query/query.h). A selection of runs has "trials", its law, with "mean" or "eta" and "gamma", "score_multiplier", and for
- * "settings" objects of "times" and "charges" in place of queries. */
+ * "rate" is present if rows are sampled, "epoch_laps" if epochs are shuffled, "draws" and "contraction" if a lap draws many
+ * batches; each query has the members of its kind (query/query.h). A selection of runs has "trials", its law, with "mean" or
+ * "eta" and "gamma", "score_multiplier", and for "settings" objects of "times" and "charges" in place of queries. */
 #ifndef DP_LEDGER_CHARGE_JSON_H
 #define DP_LEDGER_CHARGE_JSON_H
 
@@ -15,8 +14,8 @@
    dumped with JSON_REAL_PRECISION(17). */
 json_t *dp_charge_to_json(const struct dp_charge *charge);
 
-/* Checks everything, and makes an event that the caller frees; unknown keys are refused except those the caller names in `also`
- * (NULL-terminated, may be NULL). */
+/* Reads a charge and checks everything; the caller frees its event. Unknown keys are refused, except those that the caller
+ * names in `also` (NULL-terminated, may be NULL). */
 int dp_charge_from_json(const json_t *json, const char *const *also, struct dp_charge *charge, struct dp_err *err);
 
 #endif

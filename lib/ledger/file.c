@@ -1,4 +1,4 @@
-/* The files of a ledger: itself, and PATH.mark beside it. */
+/* The files of a ledger: the ledger itself, and PATH.mark. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -19,8 +19,8 @@ static int beside(const char *path, const char *ending, char **name, struct dp_e
     return dp_fail(err, DP_E_RUN, "out of memory");
 }
 
-/* A ledger that has had lines does not begin anew because its file is gone. The mark is looked for first: its ledger was there
-   before it, so that one that another process is just making is not taken for lost. */
+/* Refuses to create a ledger whose mark exists: its file was lost. The mark is looked for first. A ledger exists before its
+ * mark, so a ledger that another process is just creating is not taken for lost. */
 static int check_gone(const char *path, struct dp_err *err)
 {
     struct stat st;
@@ -162,7 +162,8 @@ int dp_ledger_beside_write(const char *path, const char *mark, struct dp_err *er
     char *name = NULL, *temporary = NULL;
     int fd = -1, rc = beside(path, "", &name, err);
     if (rc == DP_OK)
-        rc = beside(path, ".new", &temporary, err); /* one name, under the lock: whoever dies here leaves no heap of them */
+        rc = beside(path, ".new", &temporary, err); /* one fixed name, under the lock, so that killed processes do not leave
+                                                     * many files */
     if (rc == DP_OK && (fd = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600)) < 0)
         rc = dp_fail_errno(err, errno, "cannot write %s", name);
     if (rc == DP_OK && (dprintf(fd, "%s\n", mark) < 0 || fsync(fd) != 0 || rename(temporary, name) != 0)) {

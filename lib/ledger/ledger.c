@@ -25,21 +25,21 @@ struct dp_ledger {
     struct dp_ledger_book book;
     char run[DP_LEDGER_RUN + 1];
     char mark[DP_LEDGER_MARK];
-    char *last; /* the last line of the book, to be found unchanged */
+    char *last; /* the last line of the book, to check that the file still has it */
     size_t last_length, last_capacity;
     struct dp_ledger_costs costs;
     int64_t affords;
-    bool whole;  /* admitted by addition alone */
-    bool broken; /* nothing more can be paid for */
+    bool whole;  /* admitted only by addition */
+    bool broken; /* the run cannot reserve anything more */
 };
 
-/* --- lines on their way into the file ----------------------------------------------------------------------------- */
+/* --- lines to be written ----------------------------------------------------------------------------- */
 
 struct batch {
     char *text;
-    size_t length, capacity, last; /* last: where the last line begins */
+    size_t length, capacity, last; /* last: offset of the last line */
     size_t seq;
-    int64_t format; /* of the lines so far */
+    int64_t format; /* format of the lines so far */
     char prev[DP_LEDGER_HASH + 1];
 };
 
@@ -147,7 +147,7 @@ static int begin(struct dp_ledger *l, struct dp_err *err)
     return rc;
 }
 
-/* The same for whoever opens the file. */
+/* The same, when the file is opened. */
 static int begin_anew(struct dp_ledger *l, struct dp_err *err)
 {
     int rc = begin(l, err);
@@ -312,7 +312,7 @@ static int check_resumed(const struct dp_ledger *l, const struct dp_ledger_run *
     return rc;
 }
 
-/* Before the line is in the book: what a reader of the book would call an edit is here the user's. */
+/* Checks the run before its line is in the book: here a mistake is the user's; a reader of the book would call it an edit. */
 static int check_place(struct dp_ledger *l, const struct dp_ledger_run *run, struct dp_err *err)
 {
     struct dp_ledger_entry *from;
@@ -348,7 +348,7 @@ static int check_place(struct dp_ledger *l, const struct dp_ledger_run *run, str
     return rc;
 }
 
-/* Why the run does not fit, and what would. */
+/* The error for a run that does not fit, with the largest run that does. */
 static int refuse(struct dp_ledger *l, const struct dp_ledger_limit *limit, const struct dp_ledger_run *run, int64_t affords,
                   struct dp_err *err)
 {
@@ -372,7 +372,7 @@ static int refuse(struct dp_ledger *l, const struct dp_ledger_limit *limit, cons
         limit->epsilon, limit->population, l->path, (long long)affords, (long long)run->laps, counted.epsilon, what);
 }
 
-/* Whether the budgets of the population afford the run's laps: *fits, or *err says how many. */
+/* *fits: the budgets of the population cover the run's laps; otherwise *err says how many they cover. */
 static int check_room(struct dp_ledger *l, const struct dp_ledger_run *run, bool *fits, struct dp_err *err)
 {
     const struct dp_ledger_entry *self = dp_ledger_book_find(&l->book, l->run);
@@ -400,12 +400,12 @@ static int check_room(struct dp_ledger *l, const struct dp_ledger_run *run, bool
     return rc;
 }
 
-/* Takes the line that opens the run into the book, which has none of it or an earlier try; the line is in *batch. */
+/* Takes the open line of the run into the book, in place of an earlier attempt if there was one; the line is in *batch. */
 static int note_open(struct dp_ledger *l, const struct dp_ledger_run *run, bool addition, struct batch *batch,
                      struct dp_err *err)
 {
     int rc = DP_OK;
-    if (batch->text != NULL) { /* an earlier try: the book is what the file has */
+    if (batch->text != NULL) { /* an earlier attempt: the book must be as the file is */
         dp_ledger_book_free(&l->book);
         l->book.path = l->path;
         rc = dp_ledger_book_fill(&l->book, l->fd, err);
@@ -417,8 +417,8 @@ static int note_open(struct dp_ledger *l, const struct dp_ledger_run *run, bool 
     return rc == DP_OK ? accept(l, batch, err) : rc;
 }
 
-/* Opens the run in the book, or says why it does not fit. What fits in no other way chooses addition alone, which a budget that
-   was spent of refuses. */
+/* Opens the run in the book, or says why it does not fit. A run that fits in no other way chooses addition only, which a used
+ * budget refuses. */
 static int admit(struct dp_ledger *l, const struct dp_ledger_run *run, struct batch *batch, struct dp_err *err)
 {
     bool fits, adds = false;
@@ -467,7 +467,7 @@ int dp_ledger_open(struct dp_ledger **ledger, const char *path, const struct dp_
     struct dp_ledger *l;
     *ledger = NULL;
     int rc = check_run(run, err);
-    /* A ledger that has to hold a mark exists. */
+    /* A ledger that must have a mark has to exist. */
     if (rc == DP_OK)
         rc = new_ledger(&l, path, run->init == NULL && run->resumes == NULL, err);
     if (rc != DP_OK)
@@ -546,8 +546,8 @@ const char *dp_ledger_run_id(const struct dp_ledger *ledger)
 
 /* --- paying ------------------------------------------------------------------------------------------------------- */
 
-/* How many laps a run that was opened for less than all of its own may still reserve. What others give back later is not for it:
-   then its end would follow from what they do, who may have seen what it has released. */
+/* The number of laps that a partial run may still reserve. It does not get laps that other runs refund later: then its end
+ * would depend on the other runs, which may depend on what it has released. */
 static int64_t left_of(const struct dp_ledger *l, const struct dp_ledger_entry *self)
 {
     int64_t left = l->affords;
@@ -556,7 +556,7 @@ static int64_t left_of(const struct dp_ledger *l, const struct dp_ledger_entry *
     return left > 0 ? left : 0;
 }
 
-/* *granted: how many of the laps the budgets of the population have room for, `least` or more. */
+/* *granted: the number of laps that the population's budgets have room for, at least `least`. */
 static int room(struct dp_ledger *l, const struct dp_event *event, int64_t laps, int64_t least, int64_t *granted,
                 struct dp_err *err)
 {
@@ -580,7 +580,7 @@ static int room(struct dp_ledger *l, const struct dp_event *event, int64_t laps,
     return DP_OK;
 }
 
-/* Whether the run is still this process's. */
+/* Checks that the run still belongs to this process. */
 static int check_own(const struct dp_ledger *l, struct dp_err *err)
 {
     const struct dp_ledger_entry *self = dp_ledger_book_find(&l->book, l->run);
@@ -653,7 +653,8 @@ static int64_t used_of(const struct dp_charges *used, const struct dp_event *eve
     return laps;
 }
 
-/* What the run has used of an event, and *back: what it gives back of it. What a resumed run had paid for may be out. */
+/* Checks the used laps of an event, and sets *back to the laps to refund. Laps that a resumed run had paid for may have been
+ * released. */
 static int settle(const struct dp_ledger_laps *laps, int64_t used, int64_t *back, struct dp_err *err)
 {
     int64_t spent = dp_ledger_laps_spent(laps);
@@ -663,7 +664,7 @@ static int settle(const struct dp_ledger_laps *laps, int64_t used, int64_t *back
     return DP_OK;
 }
 
-/* The lines of an end, without the last one (*laps: its number of laps), or those before a checkpoint. */
+/* Adds the lines that end a run, without the close line (*laps: its number of laps), or the lines before a checkpoint. */
 static int add_ends(struct dp_ledger *l, struct batch *batch, const struct dp_charges *charges, bool final, int64_t *laps,
                     struct dp_err *err)
 {
@@ -692,8 +693,8 @@ static int add_ends(struct dp_ledger *l, struct batch *batch, const struct dp_ch
     return rc;
 }
 
-/* The law of the ledger: what a run says that it has cost is what every reader of the book will say. Computed from the run as
-   the book has it, less what it gives back, before anything is written; without the lock, because it may take a second. */
+/* The law of the ledger: the cost that a run states is the cost that every reader of the book computes. Computed from the run
+ * in the book, less its refunds, before anything is written; without the lock, because it may take a second. */
 static int check_law(const struct dp_ledger *l, const struct dp_ledger_end *how, struct dp_err *err)
 {
     struct dp_ledger_entry ended = *dp_ledger_book_find(&l->book, l->run);
@@ -707,7 +708,7 @@ static int check_law(const struct dp_ledger *l, const struct dp_ledger_end *how,
         event[i].refunded += back;
     }
     ended.event = event;
-    ended.close = ended.opening->line; /* there will be one */
+    ended.close = ended.opening->line; /* the run will have a close line */
     ended.status = how->status;
     ended.accountant = how->accountant;
     ended.closed_epsilon = how->epsilon;
@@ -715,7 +716,7 @@ static int check_law(const struct dp_ledger *l, const struct dp_ledger_end *how,
     if (rc == DP_OK)
         rc = dp_ledger_run_check(&ended, &recorded, err);
     free(event);
-    if (rc != DP_OK && ended.as_published) /* a reader says so, and shows what the run claims */
+    if (rc != DP_OK && ended.as_published) /* readers say that it is as published, and show the claim */
         return DP_OK;
     if (rc == DP_OK && recorded.compared && !recorded.agrees)
         rc = dp_fail(err, DP_E_UNSAFE,
@@ -725,7 +726,7 @@ static int check_law(const struct dp_ledger *l, const struct dp_ledger_end *how,
     return rc;
 }
 
-/* The members of the close line, `model` but for where there is none. */
+/* The members of the close line; `model` only if there is one. */
 static json_t *close_line(const struct dp_ledger *l, const struct dp_ledger_end *how, int64_t laps)
 {
     json_t *line =
@@ -763,7 +764,7 @@ static int add_checkpoint(struct dp_ledger *l, struct batch *batch, const struct
                      err);
 }
 
-/* Writes the lines of an end, or of a checkpoint where `how` is NULL, and the mark of the last beside the ledger. */
+/* Writes the lines of an end, or of a checkpoint if `how` is NULL, and the mark of the last line to PATH.mark. */
 static int settle_run(struct dp_ledger *l, const struct dp_charges *used, const struct dp_ledger_end *how, struct dp_err *err)
 {
     struct batch batch = {0};
@@ -827,7 +828,7 @@ int dp_ledger_close(struct dp_ledger *l, const struct dp_ledger_end *how, struct
 
 /* --- the rest ----------------------------------------------------------------------------------------------------- */
 
-/* The budget that there is already. */
+/* The existing budget, or NULL. */
 static const struct dp_ledger_limit *budget_of(const struct dp_ledger_book *book, const struct dp_ledger_budget *b)
 {
     size_t at = 0;
@@ -856,7 +857,7 @@ int dp_ledger_entry_cost(const struct dp_ledger_book *book, const struct dp_ledg
 
 void dp_ledger_before_add(struct dp_ledger_before *before, double epsilon, double delta)
 {
-    double up = before->runs > 0 ? 1 + 0x1p-52 : 1; /* the first is the sum as it is */
+    double up = before->runs > 0 ? 1 + 0x1p-52 : 1; /* the first number is not rounded up */
     before->runs++;
     before->epsilon = (before->epsilon + epsilon) * up;
     before->delta = (before->delta + delta) * up;
@@ -869,7 +870,7 @@ static int cost_before(const struct dp_ledger_book *book, const struct dp_ledger
     const struct dp_ledger_limit *old = budget_of(book, b);
     int rc = DP_OK;
     *before = b->elsewhere;
-    if (old != NULL) { /* the one that replaces it begins with the same */
+    if (old != NULL) { /* the budget that replaces it begins with the same cost */
         *before = (struct dp_ledger_before){.epsilon = old->before_epsilon,
                                             .delta = old->before_delta,
                                             .again = true,
@@ -911,7 +912,7 @@ int dp_ledger_cost_before(const char *path, const struct dp_ledger_budget *budge
     struct stat st;
     int rc = DP_OK;
     *before = (struct dp_ledger_before){0};
-    if (lstat(path, &st) == 0 || errno != ENOENT) /* else setting the budget says whether there was one */
+    if (lstat(path, &st) == 0 || errno != ENOENT) /* otherwise the cost is 0; setting the budget reports a lost ledger */
         rc = dp_ledger_book_read(&book, path, err);
     if (rc == DP_OK)
         rc = cost_before(&book, budget, before, err);
@@ -921,7 +922,7 @@ int dp_ledger_cost_before(const char *path, const struct dp_ledger_budget *budge
     return rc;
 }
 
-/* Whether any order has any room, where there are any; the numbers of the line that is to come. */
+/* Checks that some order has room, if there are orders, with the numbers of the coming line. */
 static int check_orders(const struct dp_ledger_budget *b, double epsilon, double delta, double deltas[DP_LEDGER_ORDERS],
                         struct dp_err *err)
 {
@@ -956,8 +957,8 @@ static json_t *budget_line(const struct dp_ledger_budget *b, const double deltas
     return line;
 }
 
-/* A budget that runs have spent of: what may be changed is epsilon, downwards, and not below what is spent. Fills in the orders
-   that the budget has, and their deltas. */
+/* Lowers a used budget: only epsilon may change, downwards, and not below what is spent. Fills in the orders of the budget and
+ * their deltas. */
 static int lower(struct dp_ledger *l, const struct dp_ledger_limit *old, struct dp_ledger_budget *b,
                  double deltas[DP_LEDGER_ORDERS], struct dp_err *err)
 {
@@ -989,7 +990,7 @@ static int lower(struct dp_ledger *l, const struct dp_ledger_limit *old, struct 
     return rc;
 }
 
-/* A budget of people who have none, or one of which nothing was spent. */
+/* Sets a budget if there is none, or replaces an unused one. */
 static int begin_budget(struct dp_ledger *l, const struct dp_ledger_limit *old, const struct dp_ledger_budget *b,
                         const struct dp_ledger_before *before, double deltas[DP_LEDGER_ORDERS], struct dp_err *err)
 {
@@ -1016,7 +1017,7 @@ static int write_budget(struct dp_ledger *l, const struct dp_ledger_budget *b, c
         json_decref(line);
         line = NULL;
     }
-    memset(l->run, '0', DP_LEDGER_RUN); /* a mark of no run */
+    memset(l->run, '0', DP_LEDGER_RUN); /* a mark without a run */
     batch_start(&batch, &l->book);
     int rc = batch_add(&batch, line, err);
     if (rc == DP_OK)

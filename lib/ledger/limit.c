@@ -145,8 +145,7 @@ static struct dp_ledger_added to_add(const struct dp_ledger_limit *limit)
     return all;
 }
 
-/* Epsilons and deltas are decimals that somebody wrote, of which 0.1 and 0.2 are 0.3: a part in 10^12 is no more than what
-   binary fractions make of them. */
+/* Tolerance for decimals: users expect 0.1 + 0.2 to be 0.3. One part in 10^12 covers the rounding of binary fractions. */
 #define DECIMAL (1 + 1e-12)
 
 static bool within(double sum, double all)
@@ -186,7 +185,7 @@ int dp_ledger_limit_laps(const struct dp_ledger_book *book, const struct dp_ledg
     double others[DP_LEDGER_ORDERS], r;
     int64_t own = 0;
     *affords = laps;
-    if (!dp_ledger_limit_binds(book, limit, self)) /* the budget began with all that this run may spend */
+    if (!dp_ledger_limit_binds(book, limit, self)) /* the budget began with the whole cost of this run */
         return DP_OK;
     if (dp_ledger_limit_adds(book, limit, self))
         return DP_OK;
@@ -197,7 +196,7 @@ int dp_ledger_limit_laps(const struct dp_ledger_book *book, const struct dp_ledg
             own = dp_ledger_laps_spent(&self->event[e]);
     for (size_t i = 0; rc == DP_OK && i < limit->orders && !limit->addition && *affords < laps; i++) {
         int64_t none = *affords,
-                all = laps + 1; /* `none` laps have room at this order or an earlier one, `all` have not here */
+                all = laps + 1; /* `none` laps fit at this order or an earlier one; `all` laps do not fit here */
         rc = cost_of(costs, event, limit->order[i].order, &r, err);
         while (rc == DP_OK && all - none > 1) {
             int64_t middle = none + (all - none) / 2;
@@ -212,7 +211,7 @@ int dp_ledger_limit_laps(const struct dp_ledger_book *book, const struct dp_ledg
     return rc;
 }
 
-/* Whether the first `laps` laps of the run fit beside the others. */
+/* Whether the first `laps` laps of the run fit in addition to the other runs. */
 static int fits(const struct dp_ledger_limit *limit, struct dp_ledger_costs *costs, const double others[DP_LEDGER_ORDERS],
                 const struct dp_ledger_run *run, int64_t laps, bool *yes, struct dp_err *err)
 {
@@ -259,7 +258,7 @@ int dp_ledger_limit_run(const struct dp_ledger_book *book, const struct dp_ledge
     return rc;
 }
 
-/* Whether the filter admits these charges beside what has been spent. */
+/* Whether the filter admits these charges in addition to what has been spent. */
 static int filter_fits(const struct dp_ledger_limit *limit, const double spent[DP_LEDGER_ORDERS],
                        const struct dp_charges *charges, bool *yes, struct dp_err *err)
 {
@@ -273,7 +272,7 @@ static int filter_fits(const struct dp_ledger_limit *limit, const double spent[D
     return rc;
 }
 
-/* The epsilon at the run's delta of its laps with so much more noise that the filter admits them; 0 where none will do. */
+/* The epsilon, at the run's delta, of its laps with so much more noise that the filter admits them; 0 if no noise is enough. */
 static int filter_fitting(const struct dp_ledger_book *book, const struct dp_ledger_limit *limit,
                           const struct dp_ledger_entry *self, const struct dp_ledger_run *run, double *epsilon,
                           struct dp_err *err)

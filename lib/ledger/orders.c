@@ -7,28 +7,28 @@
 
 #define MOST_RUNS 1e12
 
-/* What one run costs at an order; relative to others only, where none is planned. */
+/* The cost of one run at an order; without a planned run, only relative to other orders. */
 static int cost_of(const struct dp_charges *run, double order, double *cost, struct dp_err *err)
 {
     *cost = order;
     return run != NULL ? dp_ledger_rdp(run, order, cost, err) : DP_OK;
 }
 
-/* How many runs fit at an order with that much of delta, not rounded. */
+/* The number of runs that fit at an order with that share of delta, not rounded. */
 static double runs_at(double epsilon, double delta, double order, double cost)
 {
     double room = epsilon - dp_rdp_penalty(order, delta);
     return room > 0 ? fmin(room / cost, MOST_RUNS) : 0;
 }
 
-/* The order with most room. */
+/* Finds the order with most room. */
 static int best_order(double epsilon, double delta, const struct dp_charges *run, double *order, double *runs,
                       struct dp_err *err)
 {
     *runs = 0;
     for (int i = 0; i < DP_RDP_ORDER_COUNT; i++) {
         double cost, some;
-        if (runs_at(epsilon, delta, dp_rdp_orders[i], 1) == 0) /* no need to ask what a run costs */
+        if (runs_at(epsilon, delta, dp_rdp_orders[i], 1) == 0) /* no room, whatever a run costs */
             continue;
         int rc = cost_of(run, dp_rdp_orders[i], &cost, err);
         if (rc != DP_OK)
@@ -42,8 +42,7 @@ static int best_order(double epsilon, double delta, const struct dp_charges *run
     return *runs > 0 ? DP_OK : dp_fail(err, DP_E_RUN, "no Rényi order has any room for epsilon %g at delta %g", epsilon, delta);
 }
 
-/* Orders of few digits next to the best one that have room of their own get half of what it leaves of delta; addition has the
-   rest. */
+/* Gives half of the remaining delta to orders of few digits next to the best one that have room; addition gets the rest. */
 static void spread(struct dp_ledger_budget *b, double epsilon, double delta, double best, double share)
 {
     static const double factors[] = {0.5, M_SQRT1_2, M_SQRT2, 2};
@@ -77,7 +76,7 @@ int dp_ledger_orders_pick(struct dp_ledger_budget *b, const struct dp_ledger_bef
         return rc;
     if (rc == DP_OK && i < 3) {
         spread(b, epsilon, delta, order, shares[i]);
-    } else { /* with less than all of delta there is less room */
+    } else { /* with only a share of delta there is less room */
         rc = best_order(epsilon, delta, run, &order, &all, err);
         b->order[0] = (struct dp_ledger_order){order, 1};
         b->orders = 1;

@@ -13,7 +13,7 @@ size_t dp_people_who(const struct dp_people *p, const struct dp_ledger_book *boo
     return who != SIZE_MAX || p->query.data == NULL ? who : dp_ledger_book_who(book, p->query.data);
 }
 
-/* Their budget in a ledger, or NULL. */
+/* The population's budget in a ledger, or NULL. */
 static const struct dp_ledger_limit *limit_of(const struct dp_people *p, const struct dp_people_ledger *l)
 {
     size_t at = 0;
@@ -38,7 +38,7 @@ static int read_ledger(const struct dp_people *p, struct dp_people_ledger *l, st
                    p->query.population);
 }
 
-/* path: absolute; it is the people's from here on. name: NULL is the path. */
+/* path: absolute; *p takes ownership. name: NULL means the path. */
 static int add_ledger(struct dp_people *p, char *path, const char *name, struct dp_err *err)
 {
     for (size_t i = 0; i < p->ledgers; i++)
@@ -69,7 +69,7 @@ int dp_people_open(struct dp_people *p, const struct dp_registry *registry, cons
         p->registry = registry;
     for (size_t i = 0; rc == DP_OK && i < DP_PEOPLE_OWN && query->own[i] != NULL; i++) {
         char *path;
-        /* One whose directory is not there is not there either. */
+        /* Without its directory, the ledger does not exist. */
         if (dp_registry_path(query->own[i], &path, NULL) != DP_OK && (path = strdup(query->own[i])) == NULL)
             rc = dp_fail(err, DP_E_RUN, "out of memory");
         if (rc == DP_OK)
@@ -145,7 +145,7 @@ static bool is_of(const char *unit, enum dp_people_unit which)
     return which == DP_PEOPLE_ANY || (unit != NULL) == (which == DP_PEOPLE_PERSONS);
 }
 
-/* Adds runs whose ledger is gone, of the lines behind `after` or, for NULL, of all. */
+/* Adds runs whose ledger is lost, from the lines after `after`, or from all lines if it is NULL. */
 static const char *add_lost(const struct dp_people *p, const char *adjacency, enum dp_people_unit unit,
                             const struct dp_registry_line *after, struct dp_ledger_before *cost)
 {
@@ -161,7 +161,7 @@ static const char *add_lost(const struct dp_people *p, const char *adjacency, en
     return ledger;
 }
 
-/* Whether the ledger with the budget has all runs since then that the registry has noted, or another one has them. */
+/* Checks that all runs since the budget which the registry knows are in the ledger with the budget, or in another one. */
 static int admit_whole(const struct dp_people *p, const struct dp_people_ledger *ledger, const struct dp_registry_line *noted,
                        struct dp_err *err)
 {
@@ -210,7 +210,7 @@ static bool came_before(const struct dp_people *p, const struct dp_ledger_entry 
     return false;
 }
 
-/* What runs about rows have cost does not bound what they have cost persons with several rows. */
+/* Refuses mixed units: the cost of runs that protect rows does not bound their cost for persons with several rows. */
 static int check_units(const struct dp_people *p, const char *adjacency, struct dp_err *err)
 {
     const struct dp_ledger_entry *first = NULL;

@@ -69,7 +69,7 @@ static const char *read_line(struct dp_registry_line *l, json_t *json)
     return bad != 0 || k == sizeof kinds / sizeof *kinds || !costs ? malformed : NULL;
 }
 
-/* Takes the bytes up to the last line feed. */
+/* Parses the bytes up to the last line feed. */
 static int take(struct dp_registry *r, const char *bytes, size_t length, struct dp_err *err)
 {
     const char *end;
@@ -87,7 +87,7 @@ static int take(struct dp_registry *r, const char *bytes, size_t length, struct 
         const char *why = read_line(&r->line[r->lines], json);
         if (why != NULL) {
             json_decref(json);
-            if (errno == ENOMEM) /* jansson says no more than that it failed */
+            if (errno == ENOMEM) /* jansson reports only that it failed */
                 return dp_fail(err, DP_E_RUN, "out of memory");
             return dp_fail(err, DP_E_UNSAFE, "line %zu of the registry %s cannot be used: %s " WITHOUT, r->lines + 1, r->path,
                            why);
@@ -107,7 +107,7 @@ static int cannot(const struct dp_registry *r, const char *what, struct dp_err *
     return dp_fail(err, DP_E_RUN, "cannot %s the registry %s: %s " WITHOUT, what, r->path, strerror(why));
 }
 
-/* Of the directory and of each file in it. */
+/* Checks that only the user can access the directory, or a file in it. */
 static int check_private(const struct dp_registry *r, int fd, const char *mode, struct dp_err *err)
 {
     struct stat st;
@@ -142,7 +142,7 @@ static int open_directory(const struct dp_registry *r, bool write)
     return open(r->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 }
 
-/* A file in the directory, private, or a negative status. */
+/* Opens a file in the directory and checks it, or returns a negative status. */
 static int open_file(const struct dp_registry *r, int at, const char *name, bool write, struct dp_err *err)
 {
     int flags = write ? O_RDWR | O_CREAT : O_RDONLY;
@@ -178,7 +178,7 @@ static int read_all(struct dp_registry *r, struct dp_err *err)
     return rc;
 }
 
-/* Reads the key; a writer makes it where there is none, or where making it was cut short and no line needs it. */
+/* Reads the key. A writer makes it if there is none, or if an earlier attempt was cut short and no line uses the key. */
 static int read_key(struct dp_registry *r, int at, bool write, struct dp_err *err)
 {
     int fd = open_file(r, at, "key", write, err);
@@ -271,7 +271,7 @@ void dp_registry_close(struct dp_registry *r)
     free(r);
 }
 
-/* Writes behind the last whole line; what was torn there goes. */
+/* Writes after the last whole line, over an unfinished one. */
 static int put(struct dp_registry *r, const char *text, size_t length)
 {
     size_t done = 0;
@@ -288,7 +288,7 @@ static int put(struct dp_registry *r, const char *text, size_t length)
     return fsync(r->fd);
 }
 
-/* The path that JSON cannot hold, or NULL. */
+/* The path that JSON cannot represent, or NULL. */
 static const char *no_text(const struct dp_registry_line *line)
 {
     const char *const paths[] = {line->path, line->directory, line->ledger};
@@ -310,7 +310,7 @@ int dp_registry_add(struct dp_registry *r, const struct dp_registry_line *line, 
     if (rc == DP_OK && put(r, text, (size_t)length) != 0) {
         rc = cannot(r, "write to", err);
         if (ftruncate(r->fd, (off_t)r->end) != 0)
-            rc = DP_E_RUN; /* a line that is torn does not count */
+            rc = DP_E_RUN; /* an unfinished line does not count */
     }
     if (rc == DP_OK)
         rc = take(r, text, (size_t)length, err);

@@ -20,7 +20,8 @@ static int64_t spent_laps(const struct dp_ledger_entry *entry)
     return laps;
 }
 
-/* Sets epsilon, epsilon_lower, delta and accountant, or why there are none. Non-zero when memory is short. */
+/* Sets epsilon, epsilon_lower, delta and accountant; or `why`, if no accountant gives a number. Non-zero when memory is
+ * short. */
 static int set_epsilon(json_t *json, const struct dp_ledger_sum *sum, double delta)
 {
     struct dp_answer answer;
@@ -37,7 +38,7 @@ static int set_epsilon(json_t *json, const struct dp_ledger_sum *sum, double del
     return bad | json_object_set_new(json, "accountant", json_string(dp_accountant_names[answer.by]));
 }
 
-/* What the run has spent, and what it is stated at. Non-zero when memory is short. */
+/* Sets what the run has spent, and its stated cost. Non-zero when memory is short. */
 static int set_cost(json_t *json, const struct dp_ledger_entry *entry, double delta)
 {
     struct dp_ledger_sum sum = {0};
@@ -95,7 +96,7 @@ static json_t *orders_json(const struct dp_ledger_limit *limit)
     return list;
 }
 
-/* Runs that add up: of one population, under one adjacency, and about rows or about persons. */
+/* Runs whose costs can be added: of one population, under one adjacency, and with the same unit, rows or persons. */
 struct group {
     size_t who; /* the root */
     const char *adjacency;
@@ -106,14 +107,14 @@ struct group {
 struct total {
     struct group of;
     const char *population;
-    const char *unit; /* of the runs: where it is a person, that of the most rows; NULL: a row */
+    const char *unit; /* unit of the runs: for persons, the unit with the most rows; NULL: a row */
     const struct dp_ledger_limit *limit;
-    const struct dp_people *people;  /* where other ledgers have runs on them, too */
-    struct dp_ledger_before outside; /* what stands in no ledger, or in another one than the budget, which does not have it */
+    const struct dp_people *people;  /* set if other ledgers may have runs on them, too */
+    struct dp_ledger_before outside; /* cost that is in no ledger, or in another ledger than the budget and not part of it */
     struct dp_ledger_sum sum;
     double delta, added_epsilon, added_delta, prior_epsilon, prior_delta;
     json_int_t runs, open, laps, rows;
-    json_int_t apart; /* runs on them in other ledgers that do not add up with these */
+    json_int_t apart; /* runs on them in other ledgers whose costs cannot be added to these */
     int seeded, published;
     bool unbounded; /* no accountant covers one of the runs */
     json_t *data, *preprocessing;
@@ -165,7 +166,7 @@ static int total_add(struct total *t, const struct dp_ledger_entry *entry)
     return bad;
 }
 
-/* Makes the filter's number the one, and the composition the other. */
+/* Shows the budget's count as the total, and the composition as `composed`. */
 static int set_budget(json_t *json, const struct total *t, const struct dp_ledger_book *book)
 {
     struct dp_ledger_costs costs = {0};
@@ -200,7 +201,7 @@ static int set_budget(json_t *json, const struct total *t, const struct dp_ledge
     return bad | json_object_set_new(json, "budget", budget);
 }
 
-/* What models without a mark said that they had cost, and runs outside. */
+/* Adds the costs stated by models without a mark, and by runs outside. */
 static int add_prior(json_t *json, const struct total *t)
 {
     const json_t *epsilon = json_object_get(json, "epsilon");
@@ -221,7 +222,7 @@ static enum dp_people_unit unit_of(const struct total *t)
     return t->of.persons ? DP_PEOPLE_PERSONS : DP_PEOPLE_ROWS;
 }
 
-/* In which ledgers they have runs, and what is known of those that are gone. */
+/* Sets the ledgers with their runs, and the most that runs of lost ledgers could cost. */
 static int set_ledgers(json_t *json, const struct total *t)
 {
     struct dp_ledger_before lost;
@@ -280,7 +281,7 @@ static struct group group_of(const struct dp_ledger_book *book, const struct dp_
     return (struct group){dp_ledger_book_root(book, entry->who), entry->adjacency, entry->unit != NULL};
 }
 
-/* How many runs of ledgers that are gone do not add up with these. */
+/* The number of runs of lost ledgers whose costs cannot be added to these. */
 static json_int_t lost_apart(const struct total *t)
 {
     static const char *const adjacency[] = {"null-record", "replace-one"};
@@ -294,7 +295,7 @@ static json_int_t lost_apart(const struct total *t)
     return runs - (json_int_t)lost.runs;
 }
 
-/* What the people have spent by the other ledgers. */
+/* Adds what the people have spent according to the other ledgers. */
 static int add_elsewhere(struct total *t, const struct dp_ledger_book *book, struct dp_err *err)
 {
     const struct dp_people_ledger *own = NULL;
@@ -323,7 +324,7 @@ static int add_elsewhere(struct total *t, const struct dp_ledger_book *book, str
     return bad;
 }
 
-/* That of the runs that the budget binds: they have one unit. */
+/* The group of the runs that the budget binds: they have the same unit. */
 static struct group group_of_limit(const struct dp_ledger_book *book, const struct dp_ledger_limit *limit)
 {
     return (struct group){dp_ledger_book_root(book, limit->who), limit->adjacency, dp_ledger_limit_persons(book, limit) == 1};
@@ -358,7 +359,7 @@ static json_t *total_json(const struct dp_ledger_book *book, const struct dp_peo
     return json;
 }
 
-/* The totals so far, and of which they are. */
+/* The totals so far, and their groups. */
 struct totals {
     const struct dp_people *people;
     json_t *list;
@@ -523,7 +524,7 @@ static const char *text_of(const json_t *json, const char *key)
     return text != NULL ? text : "";
 }
 
-/* Six digits, rounded up: a person must not read less than there is. */
+/* Six digits, rounded up: a reader must not see less than the true number. */
 static const char *number_of(const json_t *json, const char *key, char buffer[32])
 {
     const json_t *value = json_object_get(json, key);
@@ -575,7 +576,7 @@ static const char *count_of(long long count, const char *what, char buffer[48])
     return buffer;
 }
 
-/* How a budget has come to what it counts, and what the runs by themselves have stated. */
+/* Prints how the budget counts, and the sum of what the runs state by themselves. */
 static void print_counted(const json_t *budget, FILE *stream)
 {
     const json_t *stated = json_object_get(budget, "stated");
@@ -590,7 +591,7 @@ static void print_counted(const json_t *budget, FILE *stream)
         fprintf(stream, "counted by adding up what the runs state: epsilon %s at delta %g\n", epsilon, delta);
 }
 
-/* The one number, and a sentence on the other. */
+/* Prints the total, and a sentence about the composition. */
 static void print_spent(const json_t *total, FILE *stream)
 {
     char epsilon[32], runs[48], laps[48];
@@ -620,7 +621,7 @@ static void print_spent(const json_t *total, FILE *stream)
                 number_of(other, "epsilon", epsilon), json_number_value(json_object_get(other, "delta")));
 }
 
-/* What holds for somebody who has looked at one run before the next: one sentence, and of what it is. */
+/* Prints, in one sentence, the cost that is sound even if somebody looked at one run before the next. */
 static void print_closing(const json_t *total, const char *ledger, FILE *stream)
 {
     char epsilon[32], runs[48], laps[48];
@@ -662,7 +663,7 @@ static bool is_about_persons(const json_t *json)
     return unit != NULL && strcmp(unit, dp_unit_name(NULL)) != 0;
 }
 
-/* Whose privacy the numbers are about. */
+/* Prints the unit of privacy of the numbers. */
 static void print_unit(const json_t *total, FILE *stream)
 {
     const json_t *unit = json_object_get(total, "unit");

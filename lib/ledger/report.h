@@ -1,10 +1,9 @@
-/* What a ledger says about its populations, as JSON and for a person: dp-account report and verify.
+/* Reports on a ledger's populations, as JSON and as text: dp-account report and verify.
  *
- * One number says what a population has spent. Where there is a budget it is that of the budget's filter, which holds
- * whatever one run was told by the results of another. Else it composes the charges of all runs at one delta, which is not
- * the sum of their epsilons; that holds if no run was planned upon the results of another, and where one was, the sum of
- * epsilons and deltas does, which stands beside it. Runs under different adjacencies do not compose and are totalled
- * apart. */
+ * One number states what a population has spent. With a budget, it is the count of the budget, which is sound even if runs were
+ * planned after the results of others. Without a budget, it composes the charges of all runs at one delta, which gives less
+ * than the sum of their epsilons. This is sound if no run was planned after the results of another. Otherwise the sum of
+ * epsilons and deltas is sound, and is shown, too. Runs under different adjacencies do not compose and have separate totals. */
 #ifndef DP_LEDGER_REPORT_H
 #define DP_LEDGER_REPORT_H
 
@@ -33,10 +32,9 @@
  * owns *report. DP_E_RUN, DP_E_UNSAFE as dp_ledger_check_mark; DP_E_RUN: there is nothing on that population. */
 int dp_ledger_report(const char *path, const char *population, double delta, json_t **report, struct dp_err *err);
 
-/* The same, where what is said of the population of `people` counts all ledgers that the registry knows: its total has
-   "ledgers": [path, …] then, and "lost": {"runs", "epsilon", "delta", "ledger"} (what runs of ledgers that are gone could cost at
-   most; part of epsilon and delta, unless a budget begins with it). path: the name of one of the people's ledgers. people may
-   be NULL. */
+/* The same, but the total of the population of `people` counts all ledgers that the registry knows. That total has "ledgers":
+ * [path, …] and "lost": {"runs", "epsilon", "delta", "ledger"} (the most that runs of lost ledgers could cost; part
+ * of epsilon and delta, unless a budget begins with it). path: the name of one of the people's ledgers. people may be NULL. */
 int dp_ledger_report_people(const char *path, const struct dp_people *people, const char *population, double delta,
                             json_t **report, struct dp_err *err);
 

@@ -46,7 +46,7 @@ int dp_ledger_add_plan(const struct dp_ledger_entry *entry, struct dp_charges *c
     return rc;
 }
 
-/* Without a plan: an order that was known before the run. */
+/* The order for a run without a plan: a function of its own budget, so it was known before the run. */
 static double own_order(double epsilon, double delta)
 {
     double order = dp_filter_order(epsilon, delta);
@@ -59,7 +59,7 @@ static void add_at_order(struct dp_ledger_sum *sum, const struct dp_ledger_entry
     double order = entry->order > 0 ? entry->order : own_order(entry->epsilon, entry->delta), rho = 0;
     if (entry->order > 0 && !entry->as_published)
         rho = entry->epsilon - dp_rdp_penalty(order, entry->delta);
-    else /* no filter held it to that */
+    else /* without a filter, rho is what it spent */
         dp_ledger_rdp(own, order, &rho, &sum->why);
     sum->order = sum->order > 0 ? fmin(sum->order, order) : order;
     sum->rho += rho;

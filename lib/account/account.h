@@ -1,5 +1,5 @@
-/* What a list of charges costs, by whichever accountant: the calculator, the gate and the ledger's report ask here, so
- * that they agree to the last bit. Epsilon is in nats. */
+/* The cost of a list of charges, by any accountant. The calculator, the gate and the ledger's report all use these functions,
+ * so that they agree to the last bit. Epsilon is in nats. */
 #ifndef DP_ACCOUNT_ACCOUNT_H
 #define DP_ACCOUNT_ACCOUNT_H
 
@@ -26,7 +26,7 @@
     X(ADVANCED, "advanced", "advanced composition", have_guarantees, by_advanced)                                              \
     X(PUBLISHED, "published", "the published accountant, WHICH IS NOT SOUND", any, by_published)
 
-/* What else ledgers and certificates name, which nobody can ask. */
+/* Other names in ledgers and certificates, which cannot be chosen as an accountant. */
 #define DP_ACCOUNTANTS_NAMED(X)                                                                                                \
     X(FILTER, "filter") /* a filter at one order, under which the run chose its noise */                                       \
     X(ADDED, "added")   /* epsilons and deltas of several runs */                                                              \
@@ -44,10 +44,10 @@ extern const char *const dp_accountant_names[DP_ACCOUNTANT_COUNT];
 extern const char *const dp_accountant_titles[DP_ACCOUNTANT_FILTER]; /* for readers */
 
 struct dp_answer {
-    double upper;          /* what may be claimed; infinite where the accountant has no bound */
-    double lower;          /* the truth is not below it; 0 where nothing better is known */
+    double upper;          /* the epsilon that may be claimed; infinite if the accountant has no bound */
+    double lower;          /* lower bound on the true epsilon; 0 if none is known */
     bool tight;            /* upper − lower <= 1 % of upper */
-    enum dp_accountant by; /* which one answered */
+    enum dp_accountant by; /* the accountant that answered */
 };
 
 /* The smallest ε >= 0 the accountant can show at delta. 0 for no charges. DP_E_RUN: 0 < delta < 1 does not hold, a bad
@@ -55,15 +55,15 @@ struct dp_answer {
 int dp_account_epsilon(enum dp_accountant accountant, const struct dp_charges *charges, double delta, struct dp_answer *answer,
                        struct dp_err *err);
 
-/* Whether that accountant says anything about these charges. */
+/* Whether the accountant covers these charges. */
 bool dp_account_covers(enum dp_accountant accountant, const struct dp_charges *charges);
 
-/* The charges as parts of a privacy loss distribution: *count of them, freed by the caller. NULL where there is none that
-   holds (*rc = DP_OK), or without memory. */
+/* The charges as *count parts of a privacy loss distribution, which the caller frees. NULL if no such distribution bounds them
+ * (*rc = DP_OK), or if memory is short. */
 struct dp_pld_part *dp_account_pld_parts(const struct dp_charges *charges, size_t *count, int *rc, struct dp_err *err);
 
-/* The δ of the charges at epsilon by privacy loss distributions, or by the profile of one lap, which the charges must be; for
- * other accountants see account/solve.h. */
+/* The δ of the charges at epsilon by privacy loss distributions, or by the profile if the charges are one lap; one of the two
+ * must cover them. For other accountants see account/solve.h. */
 int dp_account_pld_delta(const struct dp_charges *charges, double epsilon, struct dp_answer *answer, struct dp_err *err);
 int dp_account_profile_delta(const struct dp_charges *charges, double epsilon, struct dp_answer *answer, struct dp_err *err);
 

@@ -1,4 +1,4 @@
-/* The noise a budget asks for. */
+/* The noise that a budget needs. */
 #ifndef DP_ACCOUNT_CALIBRATE_H
 #define DP_ACCOUNT_CALIBRATE_H
 
@@ -6,12 +6,11 @@
 
 /* The smallest factor, to within 1e-6 of itself (by privacy loss distributions 1e-4, and 1e-2 where they are slow), by which
  * the multipliers of all Gaussian and Laplace queries of the charges, and the noise on the objective of objective perturbation
- * (dp_query_noise), must be stretched; in a selection those of
- * its settings, not that on its score, so that they cost at most epsilon at
- * delta: with one charge of multiplier 1, the multiplier itself. It is a decimal of nine significant digits, and the double its
- * text reads back as, rounded up. The same accountant, asked again about it, never answers more than epsilon; nor, by Rényi DP,
- * about any factor within 1e-12 of it. At least 0.001. DP_E_RUN when nothing up to 1e9 meets the target, and as
- * dp_account_epsilon. */
+ * (dp_query_noise), must be stretched; in a selection the multipliers of its settings, not the multiplier of its score, so that
+ * they cost at most epsilon at delta: with one charge of multiplier 1, the multiplier itself. The factor is a decimal of nine
+ * significant digits, rounded up, and the double that its text reads back as. The same accountant, asked again about it, never
+ * answers more than epsilon; nor, by Rényi DP, about any factor within 1e-12 of it. At least 0.001. DP_E_RUN when nothing up to
+ * 1e9 meets the target, and as dp_account_epsilon. */
 int dp_calibrate_noise(enum dp_accountant accountant, const struct dp_charges *charges, double epsilon, double delta,
                        double *factor, struct dp_err *err);
 

@@ -1,6 +1,6 @@
-/* What the DP-BLSGD paper claims that a run has cost whose laps follow what was released. It is NOT SOUND: each query is
- * amplified by itself although several share a batch, sparse vectors cost what Theorems 2 and 3 say (the column `claimed` of
- * account/kinds.h), and a run goes on while the budget holds at any order. dp-privacy(7) says what is wrong with each.
+/* The cost that the DP-BLSGD paper claims for a run whose laps depend on released values. It is NOT SOUND: each query is
+ * amplified by itself although several share a batch; sparse vectors cost what Theorems 2 and 3 say (the column `claimed` of
+ * account/kinds.h); and a run continues while the budget holds at any order. dp-privacy(7) says what is wrong with each.
  *
  * [CL] Chen, Lee, Differentially private line search (DP-BLSGD, 2022): orders 2 … 500, and its Proposition 1,
  *   ε = min over α of Σ r(α) + ln(1/δ)/(α − 1). */
@@ -11,8 +11,8 @@
 
 enum { DP_CLAIMED_ORDERS = 499, DP_CLAIMED_LARGEST = DP_CLAIMED_ORDERS + 1 };
 
-/* r[i] of one lap of the event at order i + 2. Whatever the sampling, as on a Poisson sample, or on every row without. About
-   10 ms for a query. Errors as dp_event_check, and where a query has no curve. */
+/* r[i] of one lap of the event at order i + 2. Any sampling counts as Poisson sampling; without sampling, every row is in the
+ * lap. About 10 ms for a query. Errors as dp_event_check, and where a query has no curve. */
 int dp_claimed_curve(const struct dp_event *event, double r[DP_CLAIMED_ORDERS], struct dp_err *err);
 
 /* Epsilon at delta of spent[] and more[] (or NULL) together; 0 where there is nothing at any order. 0 < delta < 1. */

@@ -1,8 +1,8 @@
-/* What a query costs: one row for each kind of it, which every accountant reads. A new kind is a row in query/query.h, a row
- * here and its formula. Epsilon, ρ and r(α) are in nats and upper bounds, rounded up; all functions are pure.
+/* The cost of a query: a table with one row for each kind, which all accountants use. A new kind is a row in query/query.h, a
+ * row here and its formula. Epsilon, ρ and r(α) are in nats and upper bounds, rounded up; all functions are pure.
  *
- * What is left out of a row (NULL) follows from the epsilon of the kind, which randomised response has too and dominates
- * whatever else is epsilon-DP: a kind that is pure needs no more than that one formula. */
+ * A missing entry (NULL) follows from the kind's epsilon: randomised response with that epsilon dominates every epsilon-DP
+ * mechanism. A pure kind therefore needs only that one formula. */
 #ifndef DP_ACCOUNT_KINDS_H
 #define DP_ACCOUNT_KINDS_H
 
@@ -14,40 +14,40 @@
 #include "query/query.h"
 
 struct dp_kind_cost {
-    /* Its epsilon as a mechanism that is epsilon-DP by itself. NULL where it is none. */
+    /* Its epsilon if it is epsilon-DP by itself; otherwise NULL. */
     double (*epsilon)(const struct dp_query *query);
     /* out[i] = r(orders[i]) of one query on every row. NULL: the curve of its epsilon (priv/pure.h). */
     int (*curve)(const struct dp_query *query, const double *orders, size_t n, double *out, struct dp_err *err);
-    /* ρ of zero-concentrated DP. NULL: that of its epsilon (priv/zcdp.h). */
+    /* ρ of zero-concentrated DP. NULL: the ρ of its epsilon (priv/zcdp.h). */
     double (*rho)(const struct dp_query *query);
     /* The pair of distributions that dominates it on every row, as a part of a privacy loss distribution: DP_PLD_GAUSSIAN or
        DP_PLD_LAPLACE of its multiplier, or DP_PLD_PURE of its epsilon. */
     enum dp_pld_kind pair;
-    /* The pair costs no more than the query may: a lower bound on the one is one on the other. */
+    /* The pair costs no more than the query can: a lower bound on the pair's cost is a lower bound on the query's. */
     bool exact;
     /* Its curve bounds, or is, that of one pair whose members an involution exchanges (priv/joint.h). */
     bool symmetric;
-    /* What the paper that it comes from says that it costs, where that is not so: account/claimed.h. NULL: its curve. */
+    /* The curve that its paper claims, if the claim is wrong: account/claimed.h. NULL: its curve. */
     void (*claimed)(const struct dp_query *query, const double *orders, size_t n, double *out);
-    /* It counts on one number alone: its sensitivity is in L1, that of a record in L2, and there they are the same. */
+    /* It is only valid on one number: its sensitivity is in L1 and that of a record in L2, which are equal for one number. */
     bool one_number;
-    /* Its δ(ε) on every row, ε ≥ 0, for the accountant of one lap (account/profile.h). NULL where it has no formula of its own.
+    /* Its δ(ε) on every row, ε ≥ 0, for the accountant of one lap (account/profile.h). NULL: no such formula.
      */
     double (*delta)(const struct dp_query *query, double epsilon);
 };
 
 extern const struct dp_kind_cost dp_kinds[DP_QUERY_KIND_COUNT];
 
-/* The epsilon of the query as a pure mechanism; infinite where it is none. */
+/* The epsilon of the query as a pure mechanism; infinite if it is not pure. */
 double dp_kind_epsilon(const struct dp_query *query);
 
-/* Its ρ; infinite where none is known. */
+/* Its ρ; infinite if none is known. */
 double dp_kind_rho(const struct dp_query *query);
 
-/* Its r(α) on every row. DP_E_RUN where it has no curve, which only DP_QUERY_NONE has not. */
+/* Its r(α) on every row. DP_E_RUN: it has no curve; only DP_QUERY_NONE has none. */
 int dp_kind_curve(const struct dp_query *query, const double *orders, size_t n, double *out, struct dp_err *err);
 
-/* The same as claimed. */
+/* The curve as claimed. */
 int dp_kind_claimed(const struct dp_query *query, const double *orders, size_t n, double *out, struct dp_err *err);
 
 /* It is a Gaussian, of query->multiplier. */

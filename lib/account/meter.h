@@ -1,5 +1,5 @@
-/* What a run has cost so far, by Rényi DP: for whoever asks after each lap. Always computed from how often each event ran,
- * never by adding lap to lap, so that whoever asks about the same run gets the same bits. Epsilon is in nats and an upper
+/* The cost of a run so far, by Rényi DP, fast enough to ask after each lap. It is always computed from how often each event
+ * ran, never by adding laps one by one, so that the same run always gives the same bits. Epsilon is in nats and an upper
  * bound. */
 #ifndef DP_ACCOUNT_METER_H
 #define DP_ACCOUNT_METER_H
@@ -20,15 +20,15 @@ struct dp_meter;
 int dp_meter_new(struct dp_meter **meter, enum dp_meter_kind kind, double delta, struct dp_err *err);
 void dp_meter_free(struct dp_meter *meter);
 
-/* Adds laps (0 or more) of an event. The first time an event is met its curve is computed, about 2 ms; then a lap costs
-   nothing. The laps of shuffled epochs follow one another. DP_E_RUN when the event has no curve. */
+/* Adds laps (0 or more) of an event. The curve of a new event takes about 2 ms; further laps take no time. The laps of shuffled
+ * epochs continue each other. DP_E_RUN: the event has no curve. */
 int dp_meter_charge(struct dp_meter *meter, const struct dp_event *event, int64_t laps, struct dp_err *err);
 
 /* Epsilon of what has been charged, min_α Σ times · r(α) + penalty(α, δ), rounded up: 0 for nothing, infinite when
    nothing bounds the loss. Under a microsecond per event; about a millisecond for a visible batch. */
 double dp_meter_epsilon(const struct dp_meter *meter);
 
-/* Epsilon if `laps` more of the event charged last had run. */
+/* Epsilon after `laps` more laps of the event charged last. */
 double dp_meter_epsilon_after(const struct dp_meter *meter, int64_t laps);
 
 #endif

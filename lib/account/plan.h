@@ -1,16 +1,16 @@
-/* A run whose laps are fixed before it starts, as accountants see it: which event each lap is. Events that differ are few,
- * because an accountant's work grows with their number; laps are gathered in spans, because most are like the one before. */
+/* A run whose laps are fixed before it starts: the event of each lap, for accountants. There are few different events, because
+ * an accountant's work grows with their number. Laps are stored in spans, because most laps are like the one before. */
 #ifndef DP_ACCOUNT_PLAN_H
 #define DP_ACCOUNT_PLAN_H
 
 #include "account/event.h"
 
-#define DP_PLAN_OPEN INT64_MAX /* laps of a run whose length nobody knows: all that come are of the last event */
+#define DP_PLAN_OPEN INT64_MAX /* laps of a run of unknown length: all further laps are of the last event */
 
 struct dp_plan_span {
-    int64_t end;    /* the last lap that is of it; the first is that after the end of the span before */
-    uint32_t event; /* index */
-    bool rounded;   /* the laps have at least the noise of the event, whose multiplier was rounded down */
+    int64_t end;    /* the last lap of the span; the first one follows the end of the span before */
+    uint32_t event; /* index of the event */
+    bool rounded;   /* the multiplier of the event was rounded down: the laps have at least its noise */
 };
 
 /* The caller starts it zeroed and frees it. */
@@ -38,11 +38,11 @@ void dp_plan_free(struct dp_plan *plan);
    smallest; no laps. DP_E_UNSAFE: the noise of *event, whose laps these are, is not Gaussian. */
 int dp_plan_round(const struct dp_event *event, double *multiplier, int64_t laps, struct dp_err *err);
 
-/* The next laps are *event with these multipliers, rounded already, in its first query. */
+/* Adds laps of *event with these multipliers, which are rounded already, in its first query. */
 int dp_plan_add_rounded(struct dp_plan *plan, const struct dp_event *event, const double *rounded, int64_t laps,
                         struct dp_err *err);
 
-/* The same for multipliers that are not rounded yet, of a plan's first laps. */
+/* The same for the first laps of a plan, with multipliers that are not rounded yet. */
 int dp_plan_add_scheduled(struct dp_plan *plan, const struct dp_event *event, const double *multiplier, int64_t laps,
                           struct dp_err *err);
 
@@ -53,13 +53,13 @@ static inline const struct dp_event *dp_plan_event(const struct dp_plan *plan, i
     return &plan->event[dp_plan_at(plan, lap)->event];
 }
 
-/* count[i] for each event of the plan: how many of laps 1 … laps are of it. */
+/* count[i]: the number of laps of event i among laps 1 … laps. */
 void dp_plan_count(const struct dp_plan *plan, int64_t laps, int64_t *count);
 
-/* Adds the first `laps` laps to charges. A shuffled epoch that those laps end in counts as a whole one. */
+/* Adds the first `laps` laps to charges. A shuffled epoch that is cut by the last of them counts as a whole one. */
 int dp_plan_charges(const struct dp_plan *plan, int64_t laps, struct dp_charges *charges, struct dp_err *err);
 
-/* A digest of which lap is of which event. */
+/* A digest of the events of all laps. */
 #define DP_PLAN_DIGEST 32
 void dp_plan_digest(const struct dp_plan *plan, unsigned char digest[DP_PLAN_DIGEST]);
 

@@ -1,4 +1,4 @@
-/* The privacy profile of one lap, where its δ(ε) is a formula: no composition. What has one:
+/* The privacy profile of one lap whose δ(ε) has a formula, without composition. Laps with a profile:
  *   every row is in the lap    a kind of query with a profile (account/kinds.h), exact to rounding
  *   many draws within the lap  Gaussian noise on their result (priv/drawn.h), whose grid costs about 1e-3 of ε at most
  */
@@ -19,7 +19,7 @@ double dp_profile_delta(const struct dp_event *event, double epsilon);
    1e9. */
 double dp_profile_epsilon(const struct dp_event *event, double delta);
 
-/* The same of one query on every row, for accountants that add up (ε, δ); its kind has a profile. */
+/* The same for one query on every row, whose kind has a profile, for accountants that add up (ε, δ). */
 double dp_profile_query_epsilon(const struct dp_query *query, double delta);
 
 #endif

@@ -1,8 +1,8 @@
-/* Private selection as accountants see it: of a random number of runs, each with a setting that is chosen uniformly at random
- * and independently of all rows, the one with the best noised score is released (priv/trials.h). A run and its score are one
- * trial. Which setting it had may be seen as well: the divergence of order α of setting and trial together is
+/* Private selection, for accountants: a random number of runs, each with a setting chosen uniformly at random and independently
+ * of all rows; the run with the best noised score is released (priv/trials.h). A run and its score are one trial. The setting
+ * may be released, too: the divergence of order α of setting and trial together is
  *     r(α) = ln[mean over the settings of e^((α−1) r_setting(α))] / (α − 1),
- * never above that of the worst of them. */
+ * never above the divergence of the worst setting. */
 #ifndef DP_ACCOUNT_SELECTION_H
 #define DP_ACCOUNT_SELECTION_H
 
@@ -11,13 +11,13 @@
 
 /* Settings whose runs cost the same. */
 struct dp_setting {
-    int64_t times;             /* how many settings of the grid, 1 or more */
-    struct dp_charges charges; /* of one run; no selections */
+    int64_t times;             /* number of settings of the grid, 1 or more */
+    struct dp_charges charges; /* charges of one run, without selections */
 };
 
 struct dp_selection {
     struct dp_trials trials;
-    double score_multiplier; /* of the Gaussian noise on each score; 0: the scores cost nothing */
+    double score_multiplier; /* noise multiplier of each score; 0: the scores cost nothing */
     size_t settings, capacity;
     struct dp_setting *setting;
 };
@@ -29,16 +29,16 @@ int dp_selection_new(struct dp_selection **selection, const struct dp_trials *tr
 void dp_selection_free(struct dp_selection *selection); /* may be NULL */
 int dp_selection_copy(struct dp_selection **to, const struct dp_selection *from, struct dp_err *err);
 
-/* `times` more settings whose run costs this. The charges are copied. */
+/* Adds `times` settings whose runs have these charges, which are copied. */
 int dp_selection_add(struct dp_selection *selection, const struct dp_charges *charges, int64_t times, struct dp_err *err);
 
-/* DP_E_RUN: a law, a multiplier or a charge that makes no sense; no settings, or too many; a selection among selections. */
+/* DP_E_RUN: an invalid law, multiplier or charge; no settings, or too many; a selection among selections. */
 int dp_selection_check(const struct dp_selection *selection, struct dp_err *err);
 
 /* Both may be NULL. Settings count in their order. */
 bool dp_selection_same(const struct dp_selection *a, const struct dp_selection *b);
 
-/* The event of it, which borrows the selection. */
+/* The event of a selection, which it borrows. */
 struct dp_event dp_event_selected(struct dp_selection *selection);
 
 /* out[i] = r'(orders[i]) of the selection, an upper bound. Errors as dp_event_curve. */

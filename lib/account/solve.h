@@ -1,5 +1,5 @@
-/* The other unknowns of an accounted run: what delta, how many laps, which sampling rate a budget allows. Each answer has been
-   asked of the accountant again and holds as printed. */
+/* The other unknowns of an accounted run: the delta, laps or sampling rate that a budget allows. Each answer is checked with
+ * the accountant as it is printed. */
 #ifndef DP_ACCOUNT_SOLVE_H
 #define DP_ACCOUNT_SOLVE_H
 
@@ -10,7 +10,7 @@
 int dp_solve_delta(enum dp_accountant accountant, const struct dp_charges *charges, double epsilon, struct dp_answer *answer,
                    struct dp_err *err);
 
-/* The largest number of laps of the event, at most 10^12, that cost at most epsilon at delta; 0 when not even one does. */
+/* The largest number of laps of the event, at most 10^12, that cost at most epsilon at delta; 0 if one lap costs more. */
 int dp_solve_laps(enum dp_accountant accountant, const struct dp_event *event, double epsilon, double delta, int64_t *laps,
                   struct dp_err *err);
 

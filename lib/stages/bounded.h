@@ -1,26 +1,26 @@
-/* What the stages share that read rows and give a sum which one person moves by at most a bound, or, for dp-clip, the update of
-   each row. */
+/* Shared by stages that read rows and give a sum which one person changes by at most a bound, or that give the update of each
+ * row to dp-clip. */
 #ifndef DP_STAGES_BOUNDED_H
 #define DP_STAGES_BOUNDED_H
 
 #include "stages/gather.h"
 
-/* What a choice of --adjacency means. */
+/* The adjacency of a choice of --adjacency. */
 static inline enum dp_adjacency dp_adjacency_chosen(int choice)
 {
     return choice == 0 ? DP_ADJACENCY_NULL_RECORD : DP_ADJACENCY_REPLACE_ONE;
 }
 
-/* States that the frame's sum is bounded: in its record, which it returns, in the fields that say bound and grid, and by the
-   frame's label. The record must be open, and say on what the sum depends (release). */
+/* States that the frame's sum is bounded: in its record, which is returned, in the fields bound and grid, and with the frame's
+ * label. The record must be open and have its release. */
 struct dp_record *dp_bounded_state(struct dp_frame *frame, enum dp_adjacency adjacency, double bound);
 
-/* Makes the frame's sum (outputs × the batch's sum_cols), on the grid of the bound, of coefficients that `update` has clipped
-   to the bound with dp_grid_clip, and states that. */
+/* Computes the frame's sum (outputs × the batch's sum_cols) on the grid of the bound, from coefficients that `update` has
+ * clipped to the bound with dp_grid_clip, and states that it is bounded. */
 int dp_bounded_sum(struct dp_gather *gather, struct dp_frame *frame, const struct dp_batch *batch, size_t outputs,
                    dp_gather_update *update, void *context, enum dp_adjacency adjacency, double bound, struct dp_err *err);
 
-/* Leaves the coefficients, of any size, to dp-clip. */
+/* Puts the coefficients, of any size, into the frame for dp-clip. */
 int dp_bounded_later(struct dp_gather *gather, struct dp_frame *frame, const struct dp_batch *batch, size_t outputs,
                      dp_gather_update *update, void *context, struct dp_err *err);
 

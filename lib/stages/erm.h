@@ -13,7 +13,7 @@
 #include "stages/batch.h"
 #include "stages/stages.h"
 
-/* In the order of their names in DP_ERM_METHOD_CHOICES and of the table of methods in erm.c. */
+/* In the order of DP_ERM_METHOD_CHOICES and of the table of methods in erm.c. */
 enum dp_erm_which {
     DP_ERM_MINIMUM,
     DP_ERM_DESCENT,
@@ -45,10 +45,10 @@ struct dp_erm {
     double width, tolerance;
     int64_t most;
     struct dp_form form;  /* of the model */
-    size_t rows, classes; /* classes: of the labels; 0 for a regression */
+    size_t rows, classes; /* classes: classes of the labels; 0 for a regression */
     bool announced;       /* the frame says what the model is */
-    unsigned char *takes; /* rows of the lap: 0 for one that contributes nothing */
-    size_t parts;         /* of the rows: their sums are added in this order, whatever the threads */
+    unsigned char *takes; /* for each row of the lap: 0 if it contributes nothing */
+    size_t parts;         /* parts of the rows: their sums are added in this order, whatever the number of threads */
     double *gradient;     /* parts × size of the model */
     double *loss_sum;     /* parts */
     double *scores;       /* threads × DP_ROWS × outputs */
@@ -57,15 +57,15 @@ struct dp_erm {
     double *w;            /* the same */
 };
 
-/* What a method is. */
+/* A method. */
 struct dp_erm_method {
-    bool bounded; /* its sum has a bound: rows are held to --norm, losses to a bounded slope */
-    bool batches; /* its steps are of batches of rows, and not of all */
-    /* Whether the options suit it, before anything is opened: DP_E_USAGE. */
+    bool bounded; /* its sum has a bound: rows have norm at most --norm, losses have a bounded slope */
+    bool batches; /* each step uses a batch of rows, not all rows */
+    /* Checks the options before anything is opened: DP_E_USAGE. */
     int (*check)(const struct dp_erm *s, struct dp_err *err);
-    /* What the record of a lap will say, as far as it is known before the first: of the hello frame, with its release. */
+    /* Fills the record of the hello frame, and its release, as far as it is known before the first lap. */
     void (*announce)(const struct dp_erm *s, struct dp_record *open);
-    /* One lap: makes the sum, and completes the frame's record, whose release is there. `model` is what to start from. */
+    /* One lap: computes the sum from the initial `model`, and completes the frame's record, which has its release. */
     int (*lap)(struct dp_stage *stage, struct dp_frame *frame, const struct dp_batch *batch, const double *model,
                struct dp_err *err);
 };
@@ -78,75 +78,76 @@ static inline size_t dp_erm_size(const struct dp_erm *s)
     return s->form.rows * s->form.cols;
 }
 
-/* What is minimised: F on the rows of a lap, and (b, W)/N where there is a b, of the model's size. */
+/* The objective: F on the rows of a lap, plus (b, W)/N if there is a b of the model's size. */
 struct dp_erm_risk {
     struct dp_erm *state;
     const struct dp_batch *batch;
     const double *b;
 };
 
-/* Memory for it, once the shapes of the state are known. */
+/* Allocates it after the shapes of the state are known. */
 int dp_erm_risk_open(struct dp_erm *s, struct dp_err *err);
 
-/* Which rows of a lap contribute: those whose label is in the loss's domain and, where the method is bounded, whose norm is
-   within --norm. A row of the data set that is longer is DP_E_RUN, an inline row that is longer contributes nothing. */
+/* Chooses the rows of a lap that contribute: rows whose label is in the domain of the loss and, if the method is bounded, whose
+ * norm is at most --norm. A longer row of the data set is DP_E_RUN; a longer inline row contributes nothing. */
 int dp_erm_admit(struct dp_erm *s, const struct dp_batch *batch, struct dp_err *err);
 
-/* What is minimised at w, and its gradient, of the model's size; self is a struct dp_erm_risk. The same bytes whatever the
-   threads. */
+/* The objective at w and its gradient, of the model's size; self is a struct dp_erm_risk. The same bytes for any number of
+ * threads. */
 double dp_erm_risk_at(void *self, const double *w, double *gradient);
 
-/* Moves state->w to where the norm of the gradient is within the tolerance: by L-BFGS, down to the norm `near`, and from there,
-   or from where values agree to the last bit, by Newton's method, for models of one output. *found as dp_minimise has it. */
+/* Moves state->w to a point where the norm of the gradient is within the tolerance: by L-BFGS down to the norm `near`; from
+ * there, or when values agree to the last bit, by Newton's method, for models of one output. *found as in dp_minimise. */
 int dp_erm_solve(struct dp_erm_risk *r, double near, double tolerance, struct dp_minimum *found, struct dp_err *err);
 
-/* w ← w − eta ((1/n) Σ slopes at w + lambda w), over all n rows of the batch. The same bytes whatever the threads. A row's
-   slope goes through dp_erm_chain additions at most until it is in the sum, in a model of that size. */
+/* w ← w − eta ((1/n) Σ slopes at w + lambda w), over all n rows of the batch. The same bytes for any number of threads. A row's
+ * slope takes part in at most dp_erm_chain additions, for a model of that size. */
 void dp_erm_descend(const struct dp_erm_risk *r, double eta, double *w);
 double dp_erm_chain(size_t rows, size_t size);
 
-/* The same with the rows order[from] … order[to − 1] of the batch alone, and n as it is given; their slopes are added one after
-   another. */
+/* The same with only the rows order[from] … order[to − 1] of the batch, and with the given n; slopes are added in this
+ * order. */
 void dp_erm_step(const struct dp_erm_risk *r, const int64_t *order, size_t from, size_t to, double n, double eta, double *w);
 
-/* Its second derivative at w, for models of one output, and that times v; self as above. The same bytes whatever the threads.
+/* Its second derivative at w, for models of one output, and the product with v; self as above. The same bytes for any number of
+ * threads.
  */
 void dp_erm_bend_at(void *self, const double *w);
 void dp_erm_bend(void *self, const double *v, double *product);
 
-/* Bounded methods: whether the loss and the step suit them, of options alone. */
+/* Checks the options of a bounded method: its loss and step. */
 int dp_erm_bound_check(const struct dp_erm *s, struct dp_err *err);
 
-/* The objective and the step, for models of so many outputs. */
+/* The objective and the step for models of so many outputs. */
 struct dp_descent dp_erm_descent_of(const struct dp_erm *s, size_t outputs);
 
 /* The largest norm that a row with its constant column can have. */
 double dp_erm_reach(const struct dp_erm_options *o);
 
-/* What the shapes of a bounded method's laps are, for its bound. */
+/* The shapes of a bounded method's laps, for its bound. */
 struct dp_erm_shape {
     size_t rows, outputs, cols;
 };
 
-/* Those of a lap, and those that the data set promises before the first; false where rows come inline. */
+/* The shape of a lap; the shape that the data set promises before the first lap, or false if rows come inline. */
 struct dp_erm_shape dp_erm_shape_of(const struct dp_erm *s);
 bool dp_erm_shape_ahead(const struct dp_erm *s, int64_t rows, struct dp_erm_shape *shape);
 
-/* By how much the rounding of `steps` steps of d from a model of norm `start` can move two results apart; `chain` as in struct
-   dp_arithmetic. And by how much their truncation to a grid can, as part of the bound that the grid is of: it is at most 2^-20
-   of the bound, and moves each entry by less than one step of it. */
+/* The largest distance of two results caused by the rounding of `steps` steps of d from a model of norm `start`; `chain` as in
+ * struct dp_arithmetic. And the largest distance caused by truncation to a grid, as a fraction of the grid's bound: a step of
+ * the grid is at most 2^-20 of the bound, and each entry moves by less than one step. */
 double dp_erm_rounding(const struct dp_erm *s, const struct dp_erm_shape *shape, const struct dp_descent *d, int64_t steps,
                        double chain, double start);
 double dp_erm_truncation(const struct dp_erm_shape *shape);
 
-/* What a sum of that shape is bounded by that one person moves by `exact`, as real numbers, in `steps` steps of d from a model
-   of norm `start`; `chain` as in struct dp_arithmetic. It is a little larger than that, the rounding of the steps and the grid
-   need together, and the same for a wide range of these, so that laps from different models have the same. INFINITY where
-   rounding may be more than half of what one person does. */
+/* The bound on a sum of that shape which one person moves by at most `exact` in real arithmetic, after `steps` steps of d from
+ * a model of norm `start`; `chain` as in struct dp_arithmetic. The bound is a little larger than `exact`, the rounding of the
+ * steps and the grid together need. It is the same for a wide range of these, so that laps from different models have the same
+ * bound. INFINITY if rounding may exceed half of `exact`. */
 double dp_erm_bound(const struct dp_erm *s, const struct dp_erm_shape *shape, const struct dp_descent *d, int64_t steps,
                     double exact, double chain, double start);
 
-/* Makes s->w less `model` the frame's sum, on the grid of the bound, and states it. */
+/* Sets the frame's sum to s->w − `model`, on the grid of the bound, and states that it is bounded. */
 int dp_erm_give(const struct dp_erm *s, struct dp_frame *frame, const double *model, double bound, struct dp_err *err);
 
 #endif

@@ -1,5 +1,5 @@
-/* The exact sum over a batch of coefficient × row on a grid, in one pass over the rows and by any number of threads: whole
-   numbers, so the order does not matter. */
+/* The exact sum over a batch of coefficient × row on a grid, in one pass over the rows and by any number of threads: it
+ * consists of whole numbers, so the order does not matter. */
 #ifndef DP_STAGES_GATHER_H
 #define DP_STAGES_GATHER_H
 
@@ -13,13 +13,14 @@
    thread t has its blocks before those of thread t + 1. */
 typedef void dp_gather_update(void *context, size_t thread, const struct dp_block *block, float *coefficient);
 
-/* Threads that a stage may use, and a sum for each. Starts zeroed, and goes through dp_gather_allow. */
+/* Threads that a stage may use, each with its own sum. Starts zeroed; call dp_gather_allow before use. */
 struct dp_gather {
     int threads;
-    bool choose; /* of them, those that pay */
-    /* Set by a stage that knows persons with several rows: coefficients of any size, which are clipped together. */
+    bool choose; /* use only as many threads as pay */
+    /* Set by a stage that supports persons with several rows: gives coefficients of any size, which are clipped together. */
     dp_gather_update *raw;
-    int64_t within;               /* of the last sum: persons with several rows, those within the bound less those beyond it */
+    int64_t within;               /* of the last sum: the number of persons with several rows within the bound, less the number
+                                   * beyond it */
     struct dp_tally *tally;       /* threads */
     struct dp_together *together; /* threads; NULL until a batch has persons */
     float *coefficient;           /* threads × DP_ROWS × outputs, dp_apart */
@@ -27,25 +28,25 @@ struct dp_gather {
     size_t capacity, unpacked_capacity, stride;
 };
 
-/* threads: so many in each lap; below 1: in each lap as many of the CPU's as pay, by public numbers alone (dp_gather_pay). */
+/* threads: the number for each lap; below 1: in each lap as many of the CPU's threads as pay, which depends only on public
+ * numbers (dp_gather_pay). */
 void dp_gather_allow(struct dp_gather *gather, int64_t threads);
 
-/* How many of `most` threads a lap is divided among: each gets 2^18 entries of rows or more, tenths of a millisecond, where
-   waking it takes hundredths. More outputs make an entry more work: one output is 9/8, eight are 2. */
+/* The number of threads for a lap, at most `most`: each gets at least 2^18 entries of rows, which take tenths of a millisecond;
+ * waking a thread takes hundredths. Outputs increase the work for an entry: by 9/8 for one output, by 2 for eight. */
 int dp_gather_pay(int most, double rows, size_t cols, size_t outputs);
 
 void dp_gather_close(struct dp_gather *gather);
 
 /* sum (outputs × the batch's sum_cols) = Σ_i trunc(coefficient_ik × row_i / grid), grid = dp_grid_for(bound), where `update`
-   gives coefficients as clipped by dp_grid_clip to the bound; row_i with its constant column, if any, or behind its transform;
-   a row whose coefficients are all zero is not read for it. Each row is added as soon as it has its coefficients. DP_E_RUN: no
-   memory.
-   Of a person with several rows, what they add together is clipped to the bound as one vector (math/together.h); their
-   coefficients are those of gather->raw. */
+   gives coefficients as clipped by dp_grid_clip to the bound; row_i with its constant column, if any, or transformed. A row
+   whose coefficients are all zero is not read. Each row is added as soon as it has its coefficients. DP_E_RUN: no memory. For a
+   person with several rows, the sum of their parts is clipped to the bound as one vector (math/together.h), with coefficients
+   from gather->raw. */
 int dp_gather_sum(struct dp_gather *gather, const struct dp_batch *batch, size_t outputs, double bound,
                   dp_gather_update *update, void *context, int64_t *sum, struct dp_err *err);
 
-/* The coefficients alone: batch->count × outputs. */
+/* Only the coefficients: batch->count × outputs. */
 void dp_gather_updates(const struct dp_gather *gather, const struct dp_batch *batch, size_t outputs, dp_gather_update *update,
                        void *context, float *coefficient);
 

@@ -1,5 +1,5 @@
-/* Scores of candidates by the losses of a batch (math/scores.h), in one pass over its rows: a row is read once, for its scores
-   under all candidates. Scores are whole numbers, so that any number of threads gives the same. */
+/* Scores of candidates by the losses of a batch (math/scores.h), in one pass over its rows: each row is read once and scored
+ * with all candidates. Scores are whole numbers, so any number of threads gives the same result. */
 #ifndef DP_STAGES_RANKING_H
 #define DP_STAGES_RANKING_H
 
@@ -8,25 +8,25 @@
 #include "stages/batch.h"
 
 struct dp_ranking {
-    struct dp_line line; /* the losses of up to DP_LINE_ROWS candidates at one row are computed as those of so many rows */
-    struct dp_form form; /* all candidates as one model: as many times the outputs */
+    struct dp_line line; /* computes the losses of up to DP_LINE_ROWS candidates at one row as if they were so many rows */
+    struct dp_form form; /* all candidates as one model: outputs × candidates */
     size_t candidates;
     int threads;
-    double bound, grid;       /* of the differences of a row's losses */
-    double *direction;        /* outputs zeros: nobody goes along a line */
-    double *u, *block, *loss; /* threads × what each needs */
+    double bound, grid;       /* bound and grid of the differences of a row's losses */
+    double *direction;        /* outputs zeros: there is no line search here */
+    double *u, *block, *loss; /* work space of each thread */
     size_t u_size, block_size, loss_size;
     int64_t *score; /* threads × candidates */
 };
 
-/* form: of one candidate, whose family must be linear: several of such models are one. Starts zeroed; close it, whatever open
-   returned. */
+/* form: of one candidate, whose family must be linear, so that several models can be joined into one. Starts zeroed; close it
+ * after a failure, too. */
 int dp_ranking_open(struct dp_ranking *ranking, const struct dp_line *line, const struct dp_form *form, size_t candidates,
                     double bound, int threads, struct dp_err *err);
 void dp_ranking_close(struct dp_ranking *ranking);
 
-/* score_i of `candidates` (a row each, of the form's entries), in steps of the grid: two of them move by amounts that differ by
-   at most bound / grid when one row comes or goes. unit > 0: that of the losses. */
+/* score_i of `candidates` (a row each, of the form's entries), in steps of the grid: when one row is added or removed, two
+ * scores change by amounts that differ by at most bound / grid. unit > 0: the unit of the losses. */
 void dp_ranking_take(struct dp_ranking *ranking, const struct dp_batch *batch, const double *candidates, double unit,
                      int64_t *score);
 

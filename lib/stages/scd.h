@@ -1,6 +1,6 @@
-/* dp-scd-step: what its variants share. scd_step.c holds the options and the batch loop; scd_dual.c, scd_sequential.c
-   and scd_primal.c hold one algorithm each. Paper: Damaskinos et al., "Differentially Private Stochastic Coordinate
-   Descent", 2021. */
+/* dp-scd-step: code shared by its variants. scd_step.c holds the options and the batch loop; scd_dual.c, scd_sequential.c and
+ * scd_primal.c hold one algorithm each. Paper: Damaskinos et al., "Differentially Private Stochastic Coordinate Descent",
+ * 2021. */
 #ifndef DP_STAGES_SCD_H
 #define DP_STAGES_SCD_H
 
@@ -19,16 +19,16 @@ struct dp_scd_options {
     bool release_alpha;
 };
 
-/* What --variant non-private keeps beside alpha; a row has its number among own_rows. */
+/* State of --variant non-private, in addition to alpha; rows are numbered within own_rows. */
 struct dp_scd_certificate {
-    double *norm2;   /* own_rows: ‖x‖²; 0 where it is not known yet */
-    uint32_t *place; /* own_rows: where a row of a batch that is inline stands in it */
+    double *norm2;   /* own_rows: ‖x‖²; 0: not known yet */
+    uint32_t *place; /* own_rows: place of a row in an inline batch */
     uint32_t *list;  /* own_rows: the rows that a pass goes over */
     double *slope;   /* own_rows × outputs: dp_dual_slope at `point` */
     double *total;   /* outputs × cols: Σ alpha x */
-    double *point;   /* outputs × cols: the v that these are of */
+    double *point;   /* outputs × cols: the v of these values */
     bool made;
-    double objective, gap; /* P(point / (lambda N)), and no less than that minus D(alpha) */
+    double objective, gap; /* P(point / (lambda N)), and an upper bound on P − D(alpha) */
 };
 
 #define DP_SCD_BLOCKS 5
@@ -37,21 +37,21 @@ struct dp_scd {
     struct dp_dataset *dataset; /* NULL: rows come inline */
     struct dp_batch_seen seen;
     struct dp_gather gather;
-    size_t rows;          /* public, of all shards */
-    size_t own_rows;      /* that may be in a batch here */
+    size_t rows;          /* public number of rows of all shards */
+    size_t own_rows;      /* rows that may be in a batch here */
     size_t cols, outputs; /* outputs: 1, or K for one-vs-rest */
-    size_t classes;       /* of the labels; 0 for a regression */
+    size_t classes;       /* classes of the labels; 0 for a regression */
     bool announced;       /* the frame says what the model is */
     double lambda_n;      /* lambda × the public number of rows */
-    double *alpha;        /* own_rows × outputs: secret, never leaves */
-    double *zeta;         /* outputs: of one row */
-    double *blocks;       /* threads × DP_SCD_BLOCKS × DP_ROWS × outputs, dp_apart: what a block is computed in */
-    float *coefficient;   /* of one row: outputs */
+    double *alpha;        /* own_rows × outputs: secret, never released */
+    double *zeta;         /* outputs: zeta of one row */
+    double *blocks;       /* threads × DP_SCD_BLOCKS × DP_ROWS × outputs, dp_apart: work space for blocks */
+    float *coefficient;   /* outputs: coefficients of one row */
     double *work;         /* outputs × cols, and cols more for the primal */
     struct dp_scd_certificate certificate;
-    int64_t *last_id; /* release_alpha: the rows of the last batch, whose alpha is still to be noised */
+    int64_t *last_id; /* release_alpha: rows of the last batch, whose alpha still needs noise */
     size_t last_count, last_capacity;
-    size_t restored; /* entries of alpha that a checkpoint gave, before the shapes are known */
+    size_t restored; /* entries of alpha from a checkpoint, before the shapes are known */
     int64_t last_lap;
 };
 
@@ -65,7 +65,7 @@ static inline double dp_scd_target(const struct dp_scd *s, double label, size_t 
 int dp_scd_parallel(struct dp_stage *stage, struct dp_frame *frame, const struct dp_batch *batch, const double *model,
                     struct dp_err *err);
 
-/* Algorithm 3, one lap: zeta after zeta, each seeing the ones before it. */
+/* Algorithm 3, one lap: one zeta after another, each computed with the earlier ones applied. */
 int dp_scd_sequential(struct dp_stage *stage, struct dp_frame *frame, const struct dp_batch *batch, const double *model,
                       struct dp_err *err);
 
@@ -77,9 +77,9 @@ int dp_scd_primal(struct dp_stage *stage, struct dp_frame *frame, const struct d
 int dp_scd_non_private(struct dp_stage *stage, struct dp_frame *frame, const struct dp_batch *batch, const double *model,
                        struct dp_err *err);
 
-/* Makes the certificate of v = point and alpha, of a batch that is all rows: a pass over them in the order of their numbers,
-   which place[] finds in the batch. The gap is the sum over outputs of P(v/(lambda N)) − D(alpha) as real numbers, rounded up:
-   it is computed from alpha, and from nothing that updates have left. */
+/* Computes the certificate of v = point and alpha, for a batch of all rows: one pass over the rows in the order of their
+ * numbers, which place[] maps to the batch. The gap is the sum over outputs of P(v/(lambda N)) − D(alpha) as real numbers,
+ * rounded up. It is computed only from alpha, not from values that updates have left. */
 int dp_scd_certificate_alloc(struct dp_scd *s, struct dp_err *err);
 void dp_scd_certificate_free(struct dp_scd_certificate *certificate);
 void dp_scd_certify(struct dp_scd *s, const struct dp_batch *batch, const double *point);
@@ -104,11 +104,12 @@ static inline double dp_scd_norm2(struct dp_scd *s, size_t id, struct dp_row row
 /* sigma' of the subproblem: --sigma-prime-scale × q N. */
 double dp_scd_sigma_prime(const struct dp_scd *s, const struct dp_record *m);
 
-/* The noise that Algorithms 1 and 3 put on alpha, on the rows of the last batch: as large as the noise that was released
-   with it (field noise_scale). The noise of a row has the address of the row among all. */
+/* Adds the noise of Algorithms 1 and 3 to alpha of the last batch's rows, with the scale of the noise that was released (field
+ * noise_scale). The noise of a row is addressed by its number among all rows. */
 int dp_scd_noise_alpha(struct dp_stage *stage, const struct dp_frame *frame, struct dp_err *err);
 
-/* Records what bounds the sum, as if each row had one update of it. Returns the record, for a variant with another sensitivity.
+/* Completes the record with the bound, as if each row had one update. Returns the record, for a variant with another
+ * sensitivity.
  */
 struct dp_record *dp_scd_record(const struct dp_scd *s, struct dp_frame *frame, enum dp_release release);
 

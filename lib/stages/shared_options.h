@@ -1,5 +1,5 @@
-/* Rows of option tables that several stages have, so that an option of the same name means the same and says so in the same
-   words. at: the offset of its member in the stage's struct options. */
+/* Rows of option tables for several stages, so that options of the same name have the same meaning and help text. at: offset of
+ * the member in the stage's struct options. */
 #ifndef DP_STAGES_SHARED_OPTIONS_H
 #define DP_STAGES_SHARED_OPTIONS_H
 
@@ -14,7 +14,7 @@
         .help = "the data set that the rows are numbers of; not needed when they are inline"                                   \
     }
 
-/* names: of the losses that the stage takes; text: what it does with them. */
+/* names: losses that the stage takes; text: what it does with them. */
 #define DP_LOSS_OPTION(at, names, text)                                                                                        \
     {                                                                                                                          \
         .name = "loss", .letter = 'l', .kind = DP_OPT_CHOICE, .offset = (at), .metavar = "LOSS", .help = text,                 \
@@ -46,14 +46,14 @@
         .help = "the same for the count of dp-clip --adaptive", .min = 0, .max = INFINITY, .flags = DP_OPT_OPEN_MIN            \
     }
 
-/* What a choice means: dp_adjacency_chosen (stages/bounded.h). */
+/* For the adjacency of a choice see dp_adjacency_chosen (stages/bounded.h). */
 #define DP_ADJACENCY_OPTION(at)                                                                                                \
     {                                                                                                                          \
         .name = "adjacency", .kind = DP_OPT_CHOICE, .offset = (at), .metavar = "HOW", .help = "what one person can change",    \
         .fallback = "null-record", .choices = "null-record|replace-one"                                                        \
     }
 
-/* Those of whoever pays for a run (gate/payer.h): the rows of struct dp_payer_options, which is that member of the type. */
+/* Options of stages that pay for a run (gate/payer.h): rows for struct dp_payer_options, which is that member of the type. */
 /* clang-format off */
 #define DP_PAYER_OPTIONS(type, member) \
     {.name = "epsilon", .letter = 'e', .kind = DP_OPT_REAL, .offset = offsetof(type, member.epsilon), .metavar = "E", .help = "the budget", .min = 0, .max = INFINITY, .flags = DP_OPT_OPEN_MIN}, \
@@ -72,7 +72,7 @@
         .fallback = "1", .min = 1, .max = 256                                                                                  \
     }
 
-/* For stages that have a dp_gather: absent is dp_gather_allow's choice. */
+/* For stages with a dp_gather: if absent, dp_gather_allow chooses. */
 #define DP_THREADS_AUTO_OPTION(at)                                                                                             \
     {                                                                                                                          \
         .name = "threads", .letter = 't', .kind = DP_OPT_INT, .offset = (at), .metavar = "N",                                  \

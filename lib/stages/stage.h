@@ -1,10 +1,10 @@
-/* A stage: one step of a lap. It takes one frame at a time, in order, and what it makes of a frame follows from that frame,
- * its options, its key and what it has kept from the frames before. So the same class runs as a process of its own or
- * fused with others, and the bytes are the same.
+/* A stage: one step of a lap. It takes one frame at a time, in order. Its output depends only on that frame, its options, its
+ * key and its state from earlier frames. So the same class runs as a process of its own or fused with others, and gives the
+ * same bytes.
  *
- * A class reads no clock and no environment, and does not open the ports of its frames: the runtime does, and says in struct
- * dp_stage what a class may have to know. dp-gather and dp-window have further ports of their own, a ledger has the time at
- * which a run began, and text for a terminal is rounded. */
+ * A class reads no clock and no environment, and does not open the ports of its frames: the runtime does, and puts everything
+ * that a class may need into struct dp_stage. Exceptions: dp-gather and dp-window have further ports of their own, a ledger has
+ * the time at which a run began, and text for a terminal is rounded. */
 #ifndef DP_STAGES_STAGE_H
 #define DP_STAGES_STAGE_H
 
@@ -24,29 +24,29 @@
 struct dp_stage;
 struct dp_port;
 
-/* Where a stage puts what it makes. Filters emit frames; sinks (dp-eval, dp-cat) emit text. warn, which may be NULL, takes a
-   sentence for whoever started the run; a stage says each at most once. A stage that waits asks unread now and then. */
+/* Receiver of a stage's output. Filters emit frames; sinks (dp-eval, dp-cat) emit text. warn, which may be NULL, takes a
+ * warning for the user; a stage gives each warning at most once. A stage that waits calls unread at intervals. */
 struct dp_out {
     int (*frame)(struct dp_out *out, struct dp_frame *frame, struct dp_err *err);
     int (*text)(struct dp_out *out, const char *text, size_t length, struct dp_err *err);
     void *self;
     void (*warn)(struct dp_out *out, const char *stage, const char *sentence);
-    bool (*unread)(struct dp_out *out); /* nobody takes frames any more; NULL: somebody always does */
+    bool (*unread)(struct dp_out *out); /* the reader of the frames is gone; NULL: it never is */
 };
 
-/* fire's way to end the run without a failure: the frame was not let through; the end frame says why. */
+/* Returned by fire to end the run without a failure: the lap's frame does not pass; the end frame says why. */
 enum { DP_STAGE_STOP = 1 };
 
 struct dp_stage_class {
     const char *name;    /* "dp-noise" */
     const char *summary; /* one line */
     const struct dp_option *options;
-    size_t options_size; /* of the struct that the table describes */
+    size_t options_size; /* size of the struct that the table describes */
     size_t state_size;
     unsigned takes, gives; /* sets of dp_label */
     bool sink;
-    bool gate;  /* what passes is public: hello, end and error frames are made anew (dp_stage_bare) */
-    bool waits; /* for somebody outside of this process, and gives up once *cancel is set */
+    bool gate;  /* its output is public: hello, end and error frames are written again (dp_stage_bare) */
+    bool waits; /* it waits for other processes, and gives up once *cancel is set */
     /* Each may be NULL, except fire. open checks options against one another and loads what they name. hello sees the
        opening frame (the key is set by then). fire may change the frame and emits it, or others, or none. drain runs
        before the end frame is passed on. close frees what state holds, after any failure too. */
@@ -68,38 +68,41 @@ struct dp_stage_class {
        gives of all rows is the sum of what it gives of their parts, draws for a row are addressed by the row's number among
        all. hello refuses the options that are not so. */
     bool additive;
-    bool persons; /* it takes raw frames, and bounds what all rows of a person add together; others refuse such rows in hello */
-    bool compares; /* what it saves is only compared: in a shard any process may go on with any lap */
+    bool persons;  /* it takes raw frames, and bounds the joint part of all rows of a person; other classes refuse such rows in
+                   * hello */
+    bool compares; /* its saved state is only compared: in a shard any process may continue with any lap */
 };
 
 struct dp_stage {
     const struct dp_stage_class *class;
     void *options;     /* parsed; options_size bytes */
     void *state;       /* state_size zeroed bytes */
-    struct dp_key key; /* fresh from the kernel, or derived from the run's seed */
+    struct dp_key key; /* random from the kernel, or derived from the run's seed */
     bool seeded;
     bool interrupted;            /* drain: a signal has ended the run early */
-    char model[DP_MODEL_DIGEST]; /* drain: the digest of the last model of the run (wire/model.h), "" where nobody says */
+    char model[DP_MODEL_DIGEST]; /* drain: the digest of the last model of the run (wire/model.h), "" if unknown */
     struct dp_checkpoint checkpoint;
-    int64_t ordinal;       /* in the pipeline, from 1 */
-    int64_t stands_for;    /* set by hello: so many ordinals from its own on are of stages that save elsewhere; 0 is 1 */
-    int64_t lap, saved;    /* the last one that was passed on, and the last that a checkpoint has */
-    bool may_save;         /* it may serve as a checkpoint, and is not the run's last */
-    const char *on;        /* the kind of laps that it is for; NULL: all of them. Other laps pass it as they are */
-    int64_t turn, turns;   /* fire: which lap of those that it is for, from 1, and how many there will be (0: not known) */
-    int64_t shard, shards; /* which part of the rows it has, from 1 on, and of how many; 0: there are no parts */
+    int64_t ordinal;       /* number in the pipeline, from 1 */
+    int64_t stands_for;    /* set by hello: so many ordinals from its own on belong to stages that save elsewhere; 0 means 1 */
+    int64_t lap, saved;    /* the last lap that was passed on, and the last lap in a checkpoint */
+    bool may_save;         /* the lap may be saved, and is not the run's last one */
+    const char *on;        /* the kind of laps that the stage works on; NULL: all. Other laps pass unchanged */
+    int64_t turn, turns;   /* fire: number of this lap among the laps that the stage works on, from 1, and their total (0:
+                            * unknown) */
+    int64_t shard, shards; /* its part of the rows, from 1, and the number of parts; 0: no parts */
     int64_t started;       /* seconds since 1970, set by the runtime; 0 for unknown */
-    const struct dp_registry_place *registry; /* set by the runtime: where it is unless options say otherwise; NULL: none */
-    bool terminal;                            /* standard output is one: text is for a person */
-    struct dp_security security;              /* of sockets that it has itself: as of its ports */
-    const char *in;                           /* where its frames come from; NULL where it is one of several in this process */
-    struct dp_port *output; /* where they go to, set by the runtime; NULL there: who waits looks whether it has a reader */
-    volatile sig_atomic_t *cancel; /* of a class that waits, set by the runtime, or NULL: see dp_port_cancel */
-    struct dp_out *out;            /* while a frame is taken: hello has warnings as well */
-    bool behind;                   /* set by the runtime: a stage of this process has the frame first, and looks at the data */
+    const struct dp_registry_place *registry; /* set by the runtime: the registry, unless options name another; NULL: none */
+    bool terminal;                            /* standard output is a terminal */
+    struct dp_security security;              /* security of its own sockets: the same as for its ports */
+    const char *in;                           /* source of its frames; NULL if several stages are in this process */
+    struct dp_port *output; /* destination of its frames, set by the runtime, or NULL: a stage that waits checks whether it has
+                             * a reader */
+    volatile sig_atomic_t *cancel; /* for a class that waits, set by the runtime, or NULL: see dp_port_cancel */
+    struct dp_out *out;            /* set while a frame is taken: hello can warn, too */
+    bool behind;                   /* set by the runtime: an earlier stage in this process checks the data */
 };
 
-/* The options that every stage has with its own: where frames come from and go to, and which laps it is for. */
+/* Options of every stage, in addition to its own: source and destination of frames, and the laps that it works on. */
 struct dp_stage_ports {
     const char *in, *out, *on;
     bool allow_private_output;
@@ -107,7 +110,7 @@ struct dp_stage_ports {
     double patience; /* NAN: the default */
 };
 
-/* What the command line of a stage may be: the options of the class, and those above. */
+/* The command of a stage: the options of the class, and the options above. */
 struct dp_command dp_stage_command(const struct dp_stage_class *class);
 
 /* Makes a stage from its arguments (argv[0] is its name). ports may be NULL when the stage must not name any: then
@@ -117,8 +120,8 @@ int dp_stage_new(struct dp_stage **stage, const struct dp_stage_class *class, in
                  struct dp_stage_ports *ports, struct dp_err *err);
 void dp_stage_free(struct dp_stage *stage);
 
-/* Takes in one frame of any kind but error, in order: checks labels, derives keys, fires, drains. Emits to out what
-   follows from it, hello and end frames too. Errors are attributed to the stage. */
+/* Processes one frame of any kind but error, in order: checks labels, derives keys, fires, drains. Emits the results to out,
+ * hello and end frames, too. Errors name the stage. */
 int dp_stage_take(struct dp_stage *stage, struct dp_frame *frame, struct dp_out *out, struct dp_err *err);
 
 /* Has the stage do what it does after the end of the run, if its class has such a thing. */
@@ -128,13 +131,13 @@ int dp_stage_after(struct dp_stage *stage, struct dp_out *out, struct dp_err *er
    that a stage left of a gate wrote in words passes it. */
 int dp_stage_bare(struct dp_frame *frame, struct dp_err *err);
 
-/* The two numbers of an option --shard K/N: 1 ≤ K ≤ N ≤ DP_MAX_SHARDS. DP_E_USAGE: they are none. */
+/* Reads the two numbers of an option --shard K/N: 1 ≤ K ≤ N ≤ DP_MAX_SHARDS. DP_E_USAGE: anything else. */
 int dp_stage_read_shard(const char *text, int64_t *shard, int64_t *shards, struct dp_err *err);
 
-/* DP_E_USAGE when the stage stands in a shard: `what`, an option, needs all rows at once. */
+/* DP_E_USAGE if the stage runs in a shard: the option `what` needs all rows at once. */
 int dp_stage_whole(const struct dp_stage *stage, const char *what, struct dp_err *err);
 
-/* Has a warning said by whoever runs the stage. */
+/* Gives a warning to the user. */
 void dp_stage_warn(const struct dp_stage *stage, struct dp_out *out, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 

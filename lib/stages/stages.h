@@ -1,6 +1,6 @@
-/* All stages, one row each: dp_NAME_class, in a file of lib/stages, is the executable dp-NAME. What must know all of them
-   follows from this list: the declarations below, the table of registry.c, and the executables that the Makefile builds
-   (out of bin/stage.c where there is no bin/dp-NAME.c). */
+/* All stages, one row each: dp_NAME_class, in a file of lib/stages, is the executable dp-NAME. Everything that needs all stages
+ * is made from this list: the declarations below, the table of registry.c, and the executables that the Makefile builds (from
+ * bin/stage.c if there is no bin/dp-NAME.c). */
 #ifndef DP_STAGES_STAGES_H
 #define DP_STAGES_STAGES_H
 

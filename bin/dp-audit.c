@@ -108,7 +108,7 @@ static void on_signal(int number)
 {
     if (number != SIGALRM)
         stop = number;
-    alarm(1); /* again, lest it came just before somebody waits */
+    alarm(1); /* sent again, because it may have arrived just before a wait */
 }
 
 static int64_t number_or(int64_t value, int64_t fallback)

@@ -178,7 +178,7 @@ static const struct dp_option options[] = {
     {.name = NULL},
 };
 
-/* What is in a first schema is private, and what stands under its name may be the work of hours. */
+/* A first schema has private content, and an existing file of that name may be the work of hours. */
 static int write_schema(const json_t *schema, const struct options *o, struct dp_err *err)
 {
     if (strcmp(o->infer, "-") == 0)
@@ -294,7 +294,7 @@ static const char *plural(size_t count)
     return count == 1 ? "" : "s";
 }
 
-/* What was done to the rows: it decides what the coefficients of a model mean. */
+/* Prints how rows were scaled: the meaning of a model's coefficients depends on it. */
 static void summarise_rows(const struct dp_import *i)
 {
     char number[32], shown[DP_TEXT_SHOWN];
@@ -408,7 +408,7 @@ static int send_row(void *self, const float *x, double y, struct dp_err *err)
     return dp_row_writer_put(s->writer, x, y, err);
 }
 
-/* What has come is on its way before anybody waits, and a reader that is gone is noticed. */
+/* Before a wait, sends all rows that have arrived, and checks whether the reader is gone. */
 static int send_rest(void *self, struct dp_err *err)
 {
     const struct sender *s = self;

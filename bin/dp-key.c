@@ -60,7 +60,7 @@ static int list(const char *directory, char **argument, struct dp_err *err)
 
 static const struct word {
     const char *name;
-    int arguments; /* besides the directory, which stands before them */
+    int arguments; /* not counting the directory, which precedes them */
     int (*run)(const char *directory, char **argument, struct dp_err *err);
 } words[] = {{"new", 0, make}, {"show", 0, show}, {"trust", 2, trust}, {"list", 0, list}, {"forget", 1, forget}};
 

@@ -20,9 +20,9 @@ static void end_by(int number)
     raise(number);
 }
 
-/* The first signal asks for an end after the lap under way; a second one, or time, for an end at once. Stages in this
-   process cannot be left alone, so that there a second signal ends everything. The child has a process group of its own,
-   so that ^C reaches it through us. */
+/* The first signal asks for an end after the lap under way; a second one, or time, for an end at once. Stages in this process
+ * cannot be interrupted, so a second signal ends the whole process. The child has a process group of its own, so that ^C
+ * reaches it through us. */
 static void on_signal(int number)
 {
     static struct timespec first;
@@ -37,7 +37,7 @@ static void on_signal(int number)
         return;
     } else if (!interrupt.deaf) {
         interrupt.hurry = 1;
-        alarm(1); /* again, lest it came just before somebody waits */
+        alarm(1); /* sent again, because it may have arrived just before a wait */
     } else if (number != SIGALRM) {
         end_by(number);
     }

@@ -120,7 +120,7 @@ static int read_model(struct predict *p, const char *model, struct dp_err *err)
     return rc == DP_OK ? dp_model_read(p->frame, model, err) : rc;
 }
 
-/* What the model says of its outputs. */
+/* The description of the model's outputs. */
 static int get_outputs(struct predict *p, const char *model, struct dp_err *err)
 {
     int rc = dp_predictor_take(&p->model, p->frame, err);

@@ -111,7 +111,7 @@ static volatile sig_atomic_t stop;
 static void on_signal(int number)
 {
     stop = number;
-    alarm(1); /* again, lest it came just before somebody waits */
+    alarm(1); /* sent again, because it may have arrived just before a wait */
 }
 
 static void on_alarm(int number)
@@ -136,7 +136,7 @@ static void note(const char *name, const char *sentence)
     fprintf(stderr, "%s: %s\n", name, sentence);
 }
 
-/* Its name stands in commands, which a shell reads. */
+/* Its name is part of commands that a shell reads. */
 static const char *parent(void)
 {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-";

@@ -5,7 +5,7 @@
 
 static struct dp_worker worker = {.warn.say = dp_cli_warn_of};
 
-/* The first signal ends the wait, or what processes work on; a second one ends all. What was done is in the checkpoint. */
+/* The first signal ends the wait, or what processes work on; a second one ends all. The finished work is in the checkpoint. */
 static void on_signal(int number)
 {
     worker.interrupt = number;

@@ -148,7 +148,7 @@ static int name_own(struct books *b, const char *directory, struct dp_err *err)
     return DP_OK;
 }
 
-/* Which ledger: a file, or that of a data set. `data`: --data names one where no operand does. */
+/* Finds the ledger: a file, or the ledger of a data set. `data`: --data names a data set if no operand does. */
 static int find_ledger(struct books *b, const char *what, struct dp_err *err)
 {
     const char *directory = b->ledger != NULL ? b->ledger : b->data;
@@ -157,7 +157,7 @@ static int find_ledger(struct books *b, const char *what, struct dp_err *err)
     return b->ledger != NULL ? DP_OK : dp_fail(err, DP_E_USAGE, "which ledger? (%s)", what);
 }
 
-/* Whose rows: of a data set by its directory, or a digest as it stands, or, where a name will do, that. */
+/* The people: given by the directory of a data set, by a digest or, if a name is allowed, by the population's name. */
 static int find_population(struct books *b, bool name, struct dp_err *err)
 {
     struct dp_dataset *set;
@@ -176,7 +176,7 @@ static int find_population(struct books *b, bool name, struct dp_err *err)
     return DP_OK;
 }
 
-/* Whose rows they are where only a data set's directory was named. One that has no more than a ledger in it is no error. */
+/* The people, if only a data set's directory was named. One that has no more than a ledger in it is no error. */
 static void look_into(struct books *b, const char *directory)
 {
     struct dp_dataset *set;
@@ -187,8 +187,8 @@ static void look_into(struct books *b, const char *directory)
     dp_dataset_close(set);
 }
 
-/* All ledgers of the population, behind find_ledger and find_population. Of a data set it is the one that its runs are charged
-   in. write: something will be noted. */
+/* All ledgers of the population, behind find_ledger and find_population. For a data set, this is the ledger in which its runs
+ * are charged. write: the registry will be written. */
 static int find_people(struct books *b, const char *operand, bool write, struct dp_err *err)
 {
     struct dp_people_query query = {.population = b->population, .data = b->digest[0] != '\0' ? b->digest : NULL};
@@ -277,7 +277,7 @@ static void print_ways(const struct dp_ledger_budget *line)
     puts(line->orders > 0 ? ", or by adding up the runs, whichever is less" : "adding up the runs");
 }
 
-/* What a budget fits: runs that are planned, and whether only as the first, which then chooses addition. */
+/* The number of planned runs that a budget fits, and whether one fits only as the first run, which then chooses addition. */
 struct fit {
     bool planned, adds;
     int64_t runs;
@@ -433,7 +433,7 @@ static int read_model(const char *path, struct dp_frame **frame, char digest[DP_
     return rc == DP_OK ? dp_model_digest(*frame, digest, err) : rc;
 }
 
-/* What is certified of a model. */
+/* The facts about a model that its certificate has. */
 static struct dp_certified certified(const struct dp_frame *frame, const char *digest)
 {
     return (struct dp_certified){dp_frame_text(frame, DP_F_LEDGER, ""), frame->lap, digest};

@@ -77,7 +77,7 @@ struct result {
     struct dp_charges charges; /* with the unknown filled in */
 };
 
-/* From the multiplier that sum and count must have together to that of the sum: 1/Z² = 1/z² + 1/z_b². */
+/* The multiplier of the sum, from the joint multiplier Z of sum and count: 1/Z² = 1/z² + 1/z_b². */
 static int beside_count(struct question *q, struct result *r, struct dp_err *err)
 {
     double zb = q->count_multiplier, left = 1 / (r->value * r->value) - 1 / (zb * zb);
@@ -111,7 +111,7 @@ static int solve_sigma(struct question *q, struct result *r, struct dp_err *err)
     return rc == DP_OK ? dp_charges_stretch(&q->charges, r->value, &r->charges, err) : rc;
 }
 
-/* What the models that recorded runs started from have cost is added (basic composition), and nothing is known from below. */
+/* Adds the cost of the initial models of recorded runs (basic composition); there is no lower bound then. */
 static void add_prior(const struct question *q, struct dp_answer *answer, double prior)
 {
     if (q->recorded.prior_epsilon == 0 && q->recorded.prior_delta == 0)
@@ -273,7 +273,7 @@ static void explain(const struct question *q, enum unknown unknown, const struct
     question_explain(q, unknown, r->charges.count > 0 ? &r->charges : &q->charges);
 }
 
-/* What the answer costs, for the words of explanation and JSON. */
+/* The cost in the answer, for the explanation and for JSON. */
 static int check(struct question *q, enum unknown unknown, struct result *r, struct dp_err *err)
 {
     const struct dp_charges *charges = r->charges.count > 0 ? &r->charges : &q->charges;
@@ -282,7 +282,7 @@ static int check(struct question *q, enum unknown unknown, struct result *r, str
     return dp_account_epsilon((enum dp_accountant)q->accountant, charges, q->delta, &r->answer, err);
 }
 
-/* What must not go unread where only a number is printed. */
+/* Warnings that must be seen even if only a number is printed. */
 static void warn(const struct question *q, const char *name)
 {
     char a[40], b[40];

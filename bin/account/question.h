@@ -1,4 +1,4 @@
-/* What the calculator is asked: options, and the run they describe. */
+/* A question to the calculator: options, and the run that they describe. */
 #ifndef DP_BIN_ACCOUNT_QUESTION_H
 #define DP_BIN_ACCOUNT_QUESTION_H
 

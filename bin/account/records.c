@@ -21,7 +21,7 @@ struct reader {
     struct recorded *all;
     struct recorded_run *run; /* NULL before the first lap */
     bool has_charges;         /* the input has lines that are charges */
-    struct dp_record people;  /* of its first lap: whose rows they are */
+    struct dp_record people;  /* population of its first lap */
     struct dp_event first;    /* event of lap 1 */
     bool planned;             /* the laps differ in the multiplier of the first query only */
     double *multiplier;       /* of each lap */
@@ -46,7 +46,7 @@ static bool released(const json_t *json)
     return strcmp(text_of(json, "label"), "released") == 0;
 }
 
-/* What is missing, or of another type or name, stays as in an empty record: the check of the record refuses it. */
+/* A member that is missing, or has another type or name, stays as in an empty record, which the record's check refuses. */
 static struct dp_record record_of(const json_t *json)
 {
     struct dp_record record = {.of = DP_F_NONE};
@@ -153,7 +153,7 @@ static int check_lap(const struct reader *r, int64_t lap, struct dp_err *err)
                    (long long)lap, (long long)last);
 }
 
-/* What does not change within a stream. */
+/* Checks the members that do not change within a stream. */
 static int check_same(struct reader *r, const json_t *json, const struct dp_record *record, struct dp_err *err)
 {
     struct recorded *all = r->all;
@@ -224,7 +224,7 @@ static void note(struct reader *r, const json_t *json)
         run->delta = real_or(json, "delta", (double)NAN);
         run->epsilon = real_or(json, published ? "epsilon_sound" : "epsilon", (double)NAN);
     }
-    /* Of a chain with a published link only the whole has a sound epsilon. */
+    /* In a chain with a published run, only the whole chain has a sound epsilon. */
     if (published && run->prior_epsilon > 0)
         run->epsilon = (double)NAN;
     r->all->seeded |= run->seeded;
@@ -357,8 +357,8 @@ static int check_run(struct recorded_run *run, struct dp_err *err)
     return DP_OK;
 }
 
-/* Whether somebody may have ended the run because of what it had released: its budget did not. A stream costs what its first lap
-   does. */
+/* Whether somebody may have ended the run because of what it had released: its budget did not. A stream costs what its first
+ * lap does. */
 static bool was_stopped(const struct recorded_run *run)
 {
     bool stream = true;

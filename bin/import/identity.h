@@ -1,4 +1,4 @@
-/* Whose rows an import brings: which population they are of, and which split divides them. */
+/* The identity of an import: the population of its rows, and the split that divides them. */
 #ifndef BIN_IMPORT_IDENTITY_H
 #define BIN_IMPORT_IDENTITY_H
 

@@ -88,7 +88,7 @@ static void print_training(const struct dp_frame *frame, const struct dp_form *f
         fprintf(out, "its rows: %s\n", dp_frame_text(frame, DP_F_ROW_NORM, ""));
 }
 
-/* What the two numbers leave open, as the gate warns of it. */
+/* The gate's warnings about what the two numbers do not cover. */
 static void print_doubts(const struct dp_frame *frame, FILE *out)
 {
     double rows = (double)dp_frame_int(frame, DP_F_N, 0);

@@ -1,4 +1,4 @@
-/* What dp-info prints of a model. */
+/* The part of dp-info that prints a model. */
 #ifndef DP_BIN_INFO_MODEL_H
 #define DP_BIN_INFO_MODEL_H
 

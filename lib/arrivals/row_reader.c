@@ -53,7 +53,7 @@ const struct dp_row_facts *dp_row_reader_facts(const struct dp_row_reader *r)
     return &r->facts;
 }
 
-/* Any field besides those of a stream of rows, or a record: it is another stream. */
+/* A record, or a field that a stream of rows does not have, means another stream. */
 static int check_kind(const struct dp_row_reader *r, struct dp_err *err)
 {
     const struct dp_frame *f = r->frame;
@@ -67,7 +67,7 @@ static int check_kind(const struct dp_row_reader *r, struct dp_err *err)
     return DP_OK;
 }
 
-/* The facts are those of the first frame; its arrays are not kept. */
+/* The facts come from the first frame; its arrays are not kept. */
 static int describe(struct dp_row_reader *r, struct dp_err *err)
 {
     struct dp_err why = {0};

@@ -18,11 +18,11 @@ struct dp_rows {
 /* The port stays the caller's, and is what messages call by `name`. */
 int dp_row_reader_open(struct dp_row_reader **reader, struct dp_port *port, const char *name, struct dp_err *err);
 
-/* The next rows, one or more: 1, or 0 after the end frame; DP_PORT_UNREAD. DP_E_UPSTREAM: whoever sends them has failed or is
-   gone; DP_E_UNSAFE: a frame is missing or came twice; DP_E_RUN: anything else that is not such a stream. */
+/* The next rows, one or more: 1, or 0 after the end frame; DP_PORT_UNREAD. DP_E_UPSTREAM: the sender has failed or is gone;
+ * DP_E_UNSAFE: a frame is missing or came twice; DP_E_RUN: not such a stream. */
 int dp_row_reader_next(struct dp_row_reader *reader, struct dp_rows *rows, struct dp_err *err);
 
-/* What the rows are, once there were some: the same for all of them. */
+/* The facts of the rows, after the first frame; the same for all rows. */
 const struct dp_row_facts *dp_row_reader_facts(const struct dp_row_reader *reader);
 
 /* reader may be NULL. */

@@ -1,5 +1,5 @@
-/* Writes rows as a stream of frames (dp-frame(5), A stream of rows): a few hundred in each, sooner when whoever makes them has
-   to wait. */
+/* Writes rows as a stream of frames (dp-frame(5), A stream of rows): a few hundred in each, or fewer when the producer has to
+ * wait. */
 #ifndef DP_ARRIVALS_ROW_WRITER_H
 #define DP_ARRIVALS_ROW_WRITER_H
 

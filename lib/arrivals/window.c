@@ -1,5 +1,5 @@
-/* dp-window: the next rows of a stream are those of the lap. A row is in one window alone, and nothing of it is kept for the
-   next. */
+/* dp-window: the next rows of a stream are the rows of the lap. Each row is in only one window; nothing of it is kept for the
+ * next. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -49,7 +49,7 @@ static void window_close(struct dp_stage *stage)
     dp_port_close(s->port);
 }
 
-/* What the port has dropped. */
+/* The number of frames that the port dropped. */
 static void say_dropped(void *self, const char *sentence)
 {
     const struct dp_stage *stage = self;
@@ -77,11 +77,11 @@ static int next_rows(struct dp_stage *stage, struct dp_err *err)
     while (s->used == s->rows.count) {
         s->used = 0;
         int rc = dp_row_reader_next(s->reader, &s->rows, err);
-        if (rc == DP_PORT_UNREAD) { /* whoever is downstream has said why, or could not */
+        if (rc == DP_PORT_UNREAD) { /* the stage downstream has printed why, if it could */
             err->message[0] = '\0';
             return err->status = DP_E_UPSTREAM;
         }
-        if (rc == DP_E_UPSTREAM) /* who sends rows is no stage of the run: it is this one that fails */
+        if (rc == DP_E_UPSTREAM) /* the sender of rows is not a stage of the run: the failure is reported here */
             rc = err->status = DP_E_RUN;
         if (rc != 1)
             return rc;
@@ -107,14 +107,14 @@ static int refuse_checkpoint(struct dp_err *err)
                    "--rows: rows that have gone by do not come back, so that the run has no checkpoint to go on from");
 }
 
-/* What the model has to know of its data. n: rows of a lap. */
+/* The facts about the data that a model needs. n: rows of a lap. */
 static int describe(const struct state *s, struct dp_frame *frame, int64_t n, struct dp_err *err)
 {
     dp_frame_set_int(frame, DP_F_N, n);
     return dp_describe(frame, dp_row_reader_facts(s->reader), err);
 }
 
-/* In a shard the hello frame says what the rows are, which have to fit those of the others; so it waits for the first of them.
+/* In a shard the hello frame has the facts of the rows, which must match the other shards; so it waits for the first rows.
  */
 static int window_hello(struct dp_stage *stage, struct dp_frame *frame, struct dp_err *err)
 {

@@ -1,5 +1,5 @@
-/* What an adversary makes of choices (dp-linesearch --same-batch): how often each was made with the canary and without, on
-   either side of a sign that the adversary sees. */
+/* An adversary that uses choices (dp-linesearch --same-batch): counts how often each choice was made with and without the
+ * canary, on either side of a sign that the adversary sees. */
 #ifndef DP_AUDIT_CHOICES_H
 #define DP_AUDIT_CHOICES_H
 
@@ -16,8 +16,8 @@ struct dp_audit_choices {
     uint64_t laps[2][2];
 };
 
-/* Whether the frame has a choice; *choice is it. DP_E_RUN: it is none, or not of as many steps as the first. Starts zeroed;
-   free made at the end. */
+/* Whether the frame has a choice; *choice is it. DP_E_RUN: not a choice, or not of as many steps as the first one. Starts
+ * zeroed; free made at the end. */
 int dp_audit_choices_read(struct dp_audit_choices *choices, const struct dp_frame *frame, bool *has, size_t *choice,
                           struct dp_err *err);
 

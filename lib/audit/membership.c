@@ -20,7 +20,7 @@
 
 enum { SAMPLER, PRIVATE, GATE, PUBLIC, PARTS };
 
-/* What is learnt about one lap's feature a, the canary's part of the released sum. */
+/* Statistics of one lap's feature a, the canary's part of the released sum. */
 struct learnt {
     double *with, *without; /* outputs: Σ of a over laps with the canary in the batch, and of runs without */
     double squares;         /* Σ a² of runs without, all outputs */
@@ -34,7 +34,7 @@ struct audit {
     struct dp_membership *out;
     struct dp_pipeline pipeline;
     int gate;      /* index of dp-account */
-    bool gathered; /* the first stage is dp-gather: who samples rows is behind it, and batches are not seen */
+    bool gathered; /* the first stage is dp-gather: rows are sampled in its workers, so batches are not visible */
     struct dp_dataset *data;
     struct dp_variant with, without, zeros;
     struct dp_child *part[PARTS];
@@ -98,7 +98,7 @@ static int open_feature(struct audit *a, struct dp_err *err)
     return rc;
 }
 
-/* The moments along the canary, where its own part of them stands out. */
+/* The moments along the canary's direction, in which its own part is largest. */
 static int read_moments(struct audit *a, const struct dp_sum *sum, struct dp_err *err)
 {
     size_t columns = a->form.cols + (size_t)dp_frame_int(a->token, DP_F_LABEL_COLUMNS, 0);
@@ -110,7 +110,7 @@ static int read_moments(struct audit *a, const struct dp_sum *sum, struct dp_err
     return rc;
 }
 
-/* How the canary scores under a model that is the sum: of a linear one, its own part of the sum stands out there. */
+/* The canary's score under a model that is the sum: for a linear model, its own part of the sum is largest there. */
 static int read_feature(struct audit *a, struct dp_err *err)
 {
     const struct dp_row canary = dp_row_dense(a->x, a->data->cols);
@@ -166,7 +166,7 @@ static int settle(struct audit *a, struct dp_err *err)
     return DP_OK;
 }
 
-/* What a lap adds to the logarithm of the likelihood ratio. */
+/* The lap's part of the logarithm of the likelihood ratio. */
 static double score(const struct audit *a, bool in)
 {
     const struct learnt *l = &a->learnt;
@@ -182,7 +182,7 @@ static double score(const struct audit *a, bool in)
     return high + log((1 - q) * exp(-high) + q * exp(ratio - high));
 }
 
-/* What the adversary makes of a lap, whose choice is a query of its own. */
+/* The adversary's evidence from a lap, whose choice is a query of its own. */
 static int look(struct audit *a, enum phase phase, bool with, bool in, double *sum, struct dp_err *err)
 {
     bool chosen;

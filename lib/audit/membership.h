@@ -15,17 +15,17 @@ struct dp_membership {
     const char *scratch;  /* directory for the varied data sets */
     int64_t laps, runs;   /* runs with the canary, and as many without */
     int64_t seed;         /* < 0: fresh keys from the kernel */
-    int64_t row;      /* from 1 on: whose place the canary takes; 0: the last row. Where persons have several rows, a person,
+    int64_t row;      /* from 1: the row that the canary replaces; 0: the last row. Where persons have several rows, a person,
                              each of whose rows is the canary */
     bool own_row;     /* the canary is that row as it is, not one entry of 1 */
-    bool keep_others; /* the other rows are those of the data set, not zeros */
+    bool keep_others; /* the other rows are from the data set, not zeros */
     double confidence;
     const struct dp_audit_watch *watch;
     /* out */
     double claimed, delta, sound; /* of the gate after the last lap; sound: NAN unless it says one beside a published epsilon */
     double lower;                 /* epsilon is at least that */
     uint64_t hits, alarms, tested;
-    bool visible; /* the record counts the rows' state as released: who is in a batch shows */
+    bool visible; /* the record counts the rows' state as released: batches are visible */
 };
 
 /* With the canary: the row in its place. Without: not in the batch, or a row of zeros where every row is in
@@ -37,9 +37,8 @@ struct dp_membership {
  *  3. membership. A tenth of the runs learns size and direction of the canary's part in a lap's sum and the
  * noise in it; each run then has one number, the logarithm of the likelihood ratio of all its released sums
  * (given the canary's laps, where they show); up to half of the runs choose the threshold, the other half
- * counts. Bounds as in audit/bound.h. The adversary sees every released sum, and knows all other rows. The
- * gate stands in the first run, which says what is claimed; in the others the noised sum is taken for
- * released, as the gate lets it through unchanged.
+ * counts. Bounds as in audit/bound.h. The adversary sees every released sum, and knows all other rows. The first run includes
+ * the gate, which states the claim. In the other runs the noised sum counts as released, because the gate passes it unchanged.
  *
  * Returns 0 when all was measured (lower > claimed is for the caller to judge), DP_E_RUN with a sentence when
  * step 1 or 2 finds something, or another error. */

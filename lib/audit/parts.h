@@ -1,6 +1,6 @@
 /* A pipeline taken apart at its bars, so that an audit can stand between its stages. Each part is a child of
-   its own: fused where all of it is dp stages, `sh -c` otherwise. Keys are those of the whole pipeline, since
-   stages are counted on. */
+   its own: fused where all of it is dp stages, `sh -c` otherwise. Keys are the keys of the whole pipeline, because the
+   numbering of stages continues. */
 #ifndef DP_AUDIT_PARTS_H
 #define DP_AUDIT_PARTS_H
 
@@ -13,14 +13,14 @@
 #include "runtime/pipeline.h"
 #include "wire/frame.h"
 
-/* What a command lends to an audit. */
+/* Resources of a command that an audit uses. */
 struct dp_audit_watch {
     volatile sig_atomic_t *stop; /* set by a signal handler: end as soon as possible (see dp_port_cancel) */
     int timeout;                 /* seconds that a child run as processes may take for an answer */
 };
 
-/* Cuts a pipeline that names a data set with {}. What cannot be cut is DP_E_USAGE. Free with dp_pipeline_free, whatever it
-   returned. */
+/* Cuts a pipeline that names a data set with {}. DP_E_USAGE: the text cannot be split. Free with dp_pipeline_free, whatever it
+ * returned. */
 int dp_audit_cut(struct dp_pipeline *pipeline, const char *text, struct dp_err *err);
 
 /* Starts stages [from, to) with {} replaced by the path of a data set, in quotes. */
@@ -39,7 +39,8 @@ void dp_audit_parts_kill(struct dp_child **part, int count);
 /* Makes the hello frame of a run; seed < 0: none. */
 int dp_audit_hello(struct dp_frame *frame, int64_t laps, int64_t seed, struct dp_err *err);
 
-/* Takes person `id` out of the batch of a raw frame (and their rows out of X and y); *was says whether they stood there. */
+/* Takes person `id` out of the batch of a raw frame (and their rows out of X and y); *was: whether the person was in the
+ * batch. */
 int dp_audit_remove_person(struct dp_frame *frame, int64_t id, bool *was, struct dp_err *err);
 
 /* Puts them in, in ascending order, unless they are there or rows are inline. */

@@ -63,7 +63,7 @@ static const char *unit_of(const struct audit *a)
     return a->data->person != NULL ? "person" : "row";
 }
 
-/* x and y: what stands in row i's place. other: another row. False when the kind makes no sense for this data set. */
+/* x and y: the replacement of row i. other: another row. False when the kind makes no sense for this data set. */
 static bool fill_row(const struct audit *a, enum kind kind, size_t i, size_t other, float *x, double *y)
 {
     const struct dp_dataset *d = a->data;
@@ -196,13 +196,13 @@ static int check_count(const struct dp_frame *f, struct dp_err *err)
     return rc;
 }
 
-/* What a bounded frame must hold to be judged. */
+/* The fields that a bounded frame must have for a check. */
 static int check_bounded(struct audit *a, const struct dp_record *sampled, struct dp_err *err)
 {
     struct dp_frame *f = a->token;
     const struct dp_record *m = dp_frame_record(f, DP_F_SUM);
     bool counted = dp_frame_has(f, DP_F_WITHIN);
-    /* What dp-sample has recorded; the stage that bounds the sum says the rest. */
+    /* The members that dp-sample records; the stage that bounds the sum adds the others. */
     unsigned sampling = (dp_record_alike(DP_ALIKE_LAP) & dp_record_changes(DP_CHANGE_PLANNED)) | 1u << DP_RECORD_rows;
     const struct dp_array *sum;
     if (f->label != DP_LABEL_BOUNDED)
@@ -309,7 +309,7 @@ static int train(struct audit *a, const struct dp_frame *f, struct dp_err *err)
     return rc == DP_OK ? dp_sum_add(&sum, a->model_rows, a->model_cols, a->model, err) : rc;
 }
 
-/* What is public beside what is paid for. */
+/* Compares the public fields, which are released in addition to the charged ones. */
 static void keep_rest(struct dp_frame *f)
 {
     dp_frame_strip(f);
@@ -401,7 +401,7 @@ static int run_absent(struct audit *a, int64_t seed, struct dp_err *err)
 
 static int run_present(struct audit *a, int64_t seed, enum kind kind, struct dp_err *err)
 {
-    /* The trained model must be that of the other side: it is replayed from the sums kept. */
+    /* The model must be the same as on the other side: it is computed again from the kept sums. */
     int rc = dp_variant_write(&a->variant, a->data, false, &a->rows, err);
     if (rc == DP_OK)
         rc = start(a, seed, err);

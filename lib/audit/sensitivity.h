@@ -21,7 +21,7 @@ struct dp_sensitivity {
     bool count;       /* what moved is the count of dp-clip --adaptive, not the sum: only when its bound is exceeded */
     const char *unit; /* "row", or "person" where several rows are one person's and change together */
     int64_t row, lap; /* from 1 on; 0 when no row moved anything */
-    const char *kind; /* what stood in the row's place */
+    const char *kind; /* the replacement of the row */
     int64_t compared; /* sums */
 };
 

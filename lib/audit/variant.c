@@ -33,7 +33,7 @@ static int close_checked(FILE *stream, int rc, const char *directory, struct dp_
     return rc;
 }
 
-/* As that of the data set, but rows of 16 bits become rows of floats: what stands in a row's place is any value. */
+/* As in the data set, but rows of 16 bits become rows of floats, because the replacement of a row can have any value. */
 static int copy_description(const struct dp_variant *variant, const char *path, struct dp_err *err)
 {
     FILE *to = NULL;

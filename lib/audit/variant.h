@@ -1,6 +1,5 @@
 /* A data set of the same shape as another with some rows changed, in a temporary directory: what an audit
-   compares. Its dataset.json, and so its digest, is that of the original, so that the two differ in nothing
-   but the rows. */
+   compares. Its dataset.json, and so its digest, is the original's, so that the two differ only in the rows. */
 #ifndef DP_AUDIT_VARIANT_H
 #define DP_AUDIT_VARIANT_H
 
@@ -17,7 +16,7 @@ struct dp_variant {
 /* Makes the directory (in $TMPDIR's place, `parent`) and copies dataset.json of the data set at `path`. */
 int dp_variant_open(struct dp_variant *variant, const char *parent, const char *path, struct dp_err *err);
 
-/* The rows of a person, and what stands in their place: any values. */
+/* The rows of a person, and their replacement, which can have any values. */
 struct dp_variant_rows {
     size_t first, count;
     const float *x;  /* count × cols */

@@ -15,22 +15,22 @@
 struct dp_checkpoint {
     char *directory; /* NULL: no checkpoints */
     int64_t every;   /* laps */
-    int64_t resumed; /* the lap that the run goes on from, 0 for none */
+    int64_t resumed; /* the lap that the run continues from, 0 for none */
     bool last;       /* after the last lap as well: a worker may have to give its answer again */
 };
 
-/* Says it to the stages of this process and of those it starts; NULL says that there are none. */
+/* Tells the stages of this process and of its children about the checkpoint; NULL: there is no checkpoint. */
 int dp_checkpoint_tell(const struct dp_checkpoint *checkpoint, struct dp_err *err);
 
-/* What dp-loop has told, or zeros. free(directory). */
+/* The checkpoint that dp-loop has announced, or zeros. The caller frees directory. */
 int dp_checkpoint_told(struct dp_checkpoint *checkpoint, struct dp_err *err);
 
 /* Whether the state after the lap of this frame, as a stage gives it, may serve as a checkpoint: not in the middle of a
    shuffled epoch without a seed, since the permutation cannot be drawn again. */
 bool dp_checkpoint_possible(const struct dp_frame *frame);
 
-/* Whether it is to: every `every` laps, or the first that is possible from there on; at the first after a resumption, since a
-   run goes on from a checkpoint only once; never at the last lap, unless `last`. */
+/* Whether to save now: every `every` laps, or at the next lap that can be saved; at the first lap after a resumption, because a
+ * run continues from a checkpoint only once; never at the last lap, unless `last` is set. */
 bool dp_checkpoint_due(const struct dp_checkpoint *checkpoint, const struct dp_frame *frame);
 
 /* Makes the directory; one that is there is taken when only its owner can read it. */
@@ -57,12 +57,12 @@ int dp_checkpoint_read(const char *directory, int64_t ordinal, int64_t lap, stru
 /* Whether stages first … last have all saved that lap. */
 int dp_checkpoint_complete(const char *directory, int64_t first, int64_t last, int64_t lap, struct dp_err *err);
 
-/* The directory in it of the stages of a shard, which have the same ordinals as those of another. Makes it. *path is the
-   caller's to free. */
+/* The subdirectory for the stages of a shard: stages of different shards have the same ordinals. Makes it. *path is the
+ * caller's to free. */
 int dp_checkpoint_shard(const char *directory, int shard, char **path, struct dp_err *err);
 
-/* Removes the files of stages, those of shards too, that are of neither lap; with lap 0 all files, and the directory if nothing
-   else is in it. */
+/* Removes the files of stages, in shards, too, that belong to neither lap. With lap 0, removes all files, and the directory if
+ * it is empty then. */
 void dp_checkpoint_clean(const char *directory, int64_t lap, int64_t other);
 
 #endif

@@ -82,7 +82,7 @@ static bool has_digest(const struct dp_state *state, const char *name, const uns
            memcmp(bytes, digest, size) == 0;
 }
 
-/* What the options say against what the file says. */
+/* Compares the options with the file. */
 static int check(const struct dp_state *state, const struct dp_saved *saved, const char *directory, struct dp_err *err)
 {
     int64_t laps, seed;

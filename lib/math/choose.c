@@ -84,8 +84,8 @@ static size_t stands_at(struct exponential *e, mpfr_t bound, mpfr_rnd_t directio
     return i;
 }
 
-/* Of the uniform number so many words are known. Sums that are too small and a bound that is too large give a candidate that is
-   not before the true one; the other way round it is not behind it. */
+/* The number of known words of the uniform number. Sums that are too small and a bound that is too large give a candidate that
+ * is not before the true one; the other way round it is not behind it. */
 static bool decide(struct exponential *e, uint64_t words, size_t *choice)
 {
     mpfr_prec_t precision = (mpfr_prec_t)(64 * words + 64);

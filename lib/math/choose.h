@@ -1,13 +1,13 @@
 /* Choosing one of several candidates by whole numbers with noise: mechanisms whose only output is the number of the candidate.
- * Draws are addressed by (key, lap, candidate), so a choice is a function of these, the scales and the whole numbers alone.
- * Scales are in units of the whole numbers.
+ * Draws are addressed by (key, lap, candidate), so a choice depends only on these, the scales and the whole numbers. Scales are
+ * in units of the whole numbers.
  *
  * The first above a threshold (AboveThreshold, Dwork & Roth 2014, algorithm 1; Chen & Lee 2022, algorithm 1): of candidates in
  * order, the first i with
  *
  *     S_i + ν_i ≥ T_i + ν_0,
  *
- * one ν_0 for all of them. T is public. What it costs for whole numbers S that one person moves by at most Δ is in
+ * one ν_0 for all of them. T is public. Its cost, for whole numbers S that one person moves by at most Δ, is in
  * priv/sparse_vector.h, for ν_0 of scale Δ/ε₁ and ν_i of scale Δ/ε₂ (Laplace), or of standard deviations Δ √(3/(2ρ)) and Δ
  * √(3/ρ) (Gaussian). Laplace noise is discrete. Gaussian noise is correctly rounded, and Pr[round(G) ≥ t] = Pr[G ≥ t − ½]: it
  * costs what real noise does.
@@ -15,14 +15,15 @@
  * The least (report noisy minimum): the candidate with the smallest s_i + ν_i, of equals the first, ν_i discrete Laplace of
  * scale Δ/ε. Pr[ν ≥ k + 1] ≥ e^(−ε/Δ) Pr[ν ≥ k] for every k, so it is ε-differentially private where one person moves all s_i
  * by 0 to Δ in the same direction; and where each moves by up to Δ/2 in a direction of its own. (Exponential noise that is
- * taken away from −s_i before the largest is chosen, as published code has it, costs (count − 1) ε: the worst candidate wins
- * with probability Π_j e^(−gap_j ε/Δ) / count, and each gap moves by Δ.) *
- * The exponential mechanism (McSherry and Talwar 2007): candidate i with probability e^(−γ s_i) / Σ_j e^(−γ s_j), γ the inverse
- * of a scale, exactly: the cumulative sums of these times a uniform number with endlessly many bits are compared in MPFR, with
- * directed rounding, and with 64 more bits each time they do not decide. Where one person adds a vector to s whose largest and
- * least entries differ by at most Δ, a scale of Δ/ε makes it ε-differentially private and of bounded range ε, which costs less
- * over many laps (dp_rdp_exponential in priv/pure.h): for a candidate's loss is γ times its entry and the same normalisation
- * for all. Scores that all rise or all fall by up to Δ are such a vector. */
+ * taken away from −s_i before the largest is chosen, as in published code, costs (count − 1) ε: the worst candidate wins with
+ * probability Π_j e^(−gap_j ε/Δ) / count, and each gap moves by Δ.)
+ *
+ * The exponential mechanism (McSherry and Talwar 2007): candidate i with probability e^(−γ s_i) / Σ_j e^(−γ s_j), γ the inverse of a scale, exactly: the cumulative sums of these
+ * times a uniform number with endlessly many bits are compared in MPFR, with directed rounding, and with 64 more bits each time
+ * they do not decide. Where one person adds a vector to s whose largest and least entries differ by at most Δ, a scale of Δ/ε
+ * makes it ε-differentially private and of bounded range ε, which costs less over many laps (dp_rdp_exponential in
+ * priv/pure.h): for a candidate's loss is γ times its entry and the same normalisation for all. Scores that all rise or all
+ * fall by up to Δ are such a vector. */
 #ifndef DP_MATH_CHOOSE_H
 #define DP_MATH_CHOOSE_H
 

@@ -7,8 +7,8 @@
  * U = U_(d+2i), U' = U_(d+2i+1). U_j is made of the endless bit string number index × 2^20 + j of (purpose, lap).
  *
  * Each quantity is an interval in MPFR with directed rounding that holds its real value. The U_j start with 64 bits;
- * while the ends of a coordinate round to different numbers, all of them get 64 more. So the vector is a function of
- * (key, purpose, lap, index, scale, d) alone. */
+ * while the ends of a coordinate round to different numbers, all of them get 64 more. So the vector depends only on (key,
+ * purpose, lap, index, scale, d). */
 #ifndef DP_MATH_GAMMA_NORM_H
 #define DP_MATH_GAMMA_NORM_H
 

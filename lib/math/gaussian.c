@@ -65,7 +65,7 @@ CLONES static void draw_fast(const uint64_t *restrict word, double scale, size_t
     }
 }
 
-/* What is known of one V, and the numbers to compare it with a boundary. */
+/* The known bits of one V, and numbers for the comparison with a boundary. */
 struct exact {
     const struct dp_key *key;
     enum dp_purpose purpose;
@@ -114,7 +114,7 @@ int64_t dp_gaussian_exact(const struct dp_key *key, enum dp_purpose purpose, uin
     bool negative = dp_draw_word(key, purpose, lap, index, 0) >> 63;
     mpfr_inits2(64, s.low, s.high, s.argument, s.least, s.most, (mpfr_ptr)0);
     exact_extend(&s);
-    /* A guess, then steps where the comparisons lead: how good the guess is matters for the time alone. */
+    /* A guess, then steps in the direction of the comparisons: the quality of the guess affects only the time. */
     double middle = 0.5 * mpfr_get_d(s.low, MPFR_RNDN) + 0x1p-65;
     int64_t k = (int64_t)(scale * fmax(0, gsl_cdf_ugaussian_Qinv(middle)));
     if (exact_at_most(&s, k))

@@ -5,8 +5,8 @@
  *
  *     |draw| ≤ k   if and only if   V ≥ erfc((k + ½) / (scale √2)),
  *
- * which is the definition here. It names no precision and no algorithm, so a draw is the same on every CPU, and a
- * function of (key, purpose, lap, index, scale) alone.
+ * which is the definition here. It names no precision and no algorithm, so a draw is the same on every CPU, and depends only on
+ * (key, purpose, lap, index, scale).
  *
  * Fast path, in double precision: V is cut to its first 63 bits and rounded to a double; a table gives, for each of
  * DP_GAUSSIAN_PARTS equal parts of each octave of V down to 2^-DP_GAUSSIAN_OCTAVES, a polynomial in the place of V in
@@ -15,8 +15,8 @@
  *     |y − scale × x(V)| ≤ scale × DP_GAUSSIAN_ERROR,
  *
  * so the draw is decided where y is further than that from all half-integers. Elsewhere, and for smaller V, the slow
- * path compares V with the boundary as it stands above, in MPFR with directed rounding, and takes 64 more bits of V,
- * and as many more of precision, until they decide.
+ * path compares V with the boundary as defined above, in MPFR with directed rounding, and takes 64 more bits of V, and as many
+ * more of precision, until they decide.
  *
  * Proof of the bound. The error is the sum of five parts, for a row that begins at V = a, in units of x:
  *   1. the polynomial p against x. Where q is the exact interpolant at the 8 Chebyshev nodes of the row, |p − q| is at
@@ -45,7 +45,7 @@
 int dp_gaussian_draw(const struct dp_key *key, enum dp_purpose purpose, uint64_t lap, uint64_t first, double scale,
                      int64_t *out, size_t count);
 
-/* One draw by the slow path alone: the same number, thousands of times slower. 0 < scale ≤ 2^57. */
+/* One draw by the slow path only: the same number, thousands of times slower. 0 < scale ≤ 2^57. */
 int64_t dp_gaussian_exact(const struct dp_key *key, enum dp_purpose purpose, uint64_t lap, uint64_t index, double scale);
 
 /* The table's geometry. Row r holds V = octave × (middle + t), |t| ≤ 1 / (2 PARTS), and the coefficients of powers of

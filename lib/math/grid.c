@@ -17,8 +17,8 @@ double dp_grid_for(double bound)
     return ldexp(1.0, exponent - 1 - GRID_BITS > FINEST ? exponent - 1 - GRID_BITS : FINEST);
 }
 
-/* Whether all are finite and one is not zero: then ‖v‖₂ = *largest × √*squares, without overflow. *largest is infinite if one is
-   not finite. */
+/* Whether all are finite and one is not zero: then ‖v‖₂ = *largest × √*squares, without overflow. *largest is infinite if one
+ * is not finite. */
 static bool measure(const double *v, size_t count, double *largest, double *squares)
 {
     *largest = *squares = 0;
@@ -40,7 +40,7 @@ static double margin(size_t count)
     return ((double)count + 32) * 0x1p-52;
 }
 
-/* What one row's coefficients may measure: C_x of dp_grid_clip, less a margin. wider: 1 + margin of its entries. */
+/* The bound on the norm of a row's coefficients: C_x of dp_grid_clip, less a margin. wider: 1 + margin of its entries. */
 static inline double limit_of(double bound, double norm2, double wider, size_t classes)
 {
     double row_norm = sqrt(norm2) * wider, share = bound / row_norm;

@@ -40,9 +40,9 @@ void dp_grid_clip_rows(const double *zeta, size_t classes, double bound, const d
    the grid, L2 norm at most C as real numbers. A v with an entry that is not finite adds nothing. */
 void dp_grid_add(const double *v, size_t count, double bound, double grid, int64_t *sum);
 
-/* The same of a vector of `length` numbers, of which `count` are given: v_j stands at at[j], or at j where at is NULL; the
-   others are 0. So the same vector gives the same whole numbers, whichever of its zeros are given. Returns 1 if ‖v‖ was at
-   most the bound, −1 if it was above, 0 if an entry was not finite. */
+/* The same of a vector of `length` numbers, of which `count` are given: v_j has the index at[j], or j if at is NULL; all others
+ * are 0. So the same vector gives the same whole numbers, whichever of its zeros are given. Returns 1 if ‖v‖ was at most the
+ * bound, −1 if it was above, 0 if an entry was not finite. */
 int dp_grid_add_at(const double *v, const size_t *at, size_t count, size_t length, double bound, double grid, int64_t *sum);
 
 /* Adds Gaussian noise of standard deviation `scale` (units of the grid) to count whole numbers: correctly rounded draws

@@ -43,7 +43,7 @@ extern const struct dp_kernels dp_kernels_portable;
 extern const struct dp_kernels dp_kernels_avx2, dp_kernels_avx512;
 #endif
 
-/* Those of dp_isa_used. */
+/* The kernels for dp_isa_used. */
 const struct dp_kernels *dp_kernels(void);
 
 #endif

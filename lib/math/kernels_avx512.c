@@ -37,7 +37,7 @@ INLINE __mmask16 first(size_t count)
     return (__mmask16)((1U << count) - 1);
 }
 
-/* Adds 16 entries, or those of the mask, to the lanes of both sums. */
+/* Adds 16 entries, or the entries of the mask, to the lanes of both sums. */
 INLINE void add_entries(const float *x, const double *w, __mmask16 mask, struct lanes *dots, struct lanes *squares)
 {
     __m512 entries = _mm512_maskz_loadu_ps(mask, x);

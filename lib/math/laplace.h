@@ -11,7 +11,7 @@
  * at most ½; ln V, below 8.4, to one unit in its last place, which is what the C library states, 1; the other logarithm ½;
  * their difference and the product with the scale ½ each. That is less than a fifth of the promise.) Elsewhere both ends of an
  * interval that holds y are computed in MPFR with directed rounding, with 64 more bits of V each time their floors differ. So
- * the probabilities are these, and a draw is a function of (key, purpose, lap, index, scale) alone. With scale = sensitivity /
+ * the probabilities are exact, and a draw depends only on (key, purpose, lap, index, scale). With scale = sensitivity /
  * epsilon, both in L1 and in units of the grid, it is epsilon-differentially private (Ghosh, Roughgarden, Sundararajan 2012).
  */
 #ifndef DP_MATH_LAPLACE_H
@@ -30,7 +30,7 @@
 int dp_laplace_draw(const struct dp_key *key, enum dp_purpose purpose, uint64_t lap, uint64_t first, double scale, int64_t *out,
                     size_t count);
 
-/* One draw by the slow path alone: the same number. 0 < scale ≤ DP_LAPLACE_MOST. */
+/* One draw by the slow path only: the same number. 0 < scale ≤ DP_LAPLACE_MOST. */
 int64_t dp_laplace_exact(const struct dp_key *key, enum dp_purpose purpose, uint64_t lap, uint64_t index, double scale);
 
 #endif

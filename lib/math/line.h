@@ -1,14 +1,14 @@
 /* Losses of rows along a line: at the models w − eta × direction, for as many step sizes eta as one likes, out of the rows'
  * scores u = x·w and v = x·direction, which are computed once.
  *
- * A row has one loss l, that of all its outputs: the sum of the losses of its outputs at their targets (dp_loss_target), or
- * softmax's. It is clipped to [0, bound]. Poisson's, which may be negative, is less its least value here:
- * e^u − y u − y + y ln y. A loss that is not a number counts as nothing, also that of a label outside the loss's domain; an
- * infinite one is clipped as any other.
+ * A row has one loss l for all its outputs: the sum of the losses of its outputs at their targets (dp_loss_target), or
+ * softmax's. It is clipped to [0, bound]. Poisson's, which may be negative, is less its least value here: e^u − y u − y + y ln
+ * y. A loss that is not a number counts as nothing, for instance if the label is outside the loss's domain; an infinite loss is
+ * clipped as any other.
  *
- * The logistic loss ln(1 + e^−m) is computed here to a relative error of DP_LINE_ERROR for |m| ≤ 700, and to that of
- * e^−700 beyond; the others as math/loss.h has them. All are the same bits whatever the width of the CPU's vectors and however
- * many rows are computed at once. (Privacy does not rest on any of this: what is added is clipped, and a whole number.) */
+ * The logistic loss ln(1 + e^−m) is computed here to a relative error of DP_LINE_ERROR for |m| ≤ 700, and as at e^−700 beyond;
+ * the others as in math/loss.h. All are the same bits whatever the width of the CPU's vectors and however many rows are
+ * computed at once. (Privacy does not rest on any of this: what is added is clipped, and a whole number.) */
 #ifndef DP_MATH_LINE_H
 #define DP_MATH_LINE_H
 

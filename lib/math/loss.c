@@ -309,7 +309,7 @@ double dp_dual_update(enum dp_loss loss, double width, double y, double alpha, d
     return update(loss, width, y, alpha, u, s);
 }
 
-/* Of a loss that the compiler knows. */
+/* The updates for a loss that is a compile-time constant. */
 static inline __attribute__((always_inline)) void update_all(enum dp_loss known, double width, const double *restrict y,
                                                              const double *restrict alpha, const double *restrict u,
                                                              const double *restrict s, double *restrict zeta, size_t count)

@@ -77,7 +77,7 @@ double dp_loss_slope(enum dp_loss loss, double width, double y, double u);
 /* d²l/du² at (y, u), at a kink of the slope one of its two; NAN for hinge and softmax. */
 double dp_loss_curvature(enum dp_loss loss, double width, double y, double u);
 
-/* The label that a score u stands for: e^u for poisson, else u. */
+/* The label that a score u predicts: e^u for poisson, else u. */
 double dp_loss_prediction(enum dp_loss loss, double u);
 
 /* ln Σ_k e^{u_k} − u_class, at least 0 and finite for finite u; class < outputs. */
@@ -95,10 +95,10 @@ double dp_loss_row_value(enum dp_loss loss, double width, double label, size_t c
 void dp_loss_row_slope(enum dp_loss loss, double width, double label, size_t classes, const double *u, size_t outputs,
                        double *slope);
 
-/* What bounds a row's gradient. With the slopes s(u) of dp_loss_row_slope, a row x and W, u = W x, the gradient of the row's
- * loss with respect to W is s xᵀ, so that ‖gradient‖_F = ‖s‖ ‖x‖, and for two models ‖s(Wx) − s(W'x)‖ ‖x‖ ≤ h ‖W − W'‖_F ‖x‖²
- * where h is a Lipschitz constant of s. Losses of several outputs are separable but for softmax: their ‖s‖ is at most √outputs
- * times that of one output, and their h that of one output.
+/* Bounds on a row's gradient. With the slopes s(u) of dp_loss_row_slope, a row x and W, u = W x, the gradient of the row's loss
+ * with respect to W is s xᵀ, so that ‖gradient‖_F = ‖s‖ ‖x‖, and for two models ‖s(Wx) − s(W'x)‖ ‖x‖ ≤ h ‖W − W'‖_F ‖x‖² where
+ * h is a Lipschitz constant of s. Losses of several outputs are separable but for softmax: their ‖s‖ is at most √outputs times
+ * that of one output, and their h that of one output.
  *
  *                     largest ‖s‖ of one output      h = largest |dl²/du²| of one output
  *   logistic          1 (1/(1 + e^{yu}) < 1)         1/4 (p (1 − p), p = 1/(1 + e^{yu}))
@@ -113,10 +113,10 @@ void dp_loss_row_slope(enum dp_loss loss, double width, double label, size_t cla
  *                                                    variance of a number that is v_k with probability p_k, which is at
  *                                                    most (max v − min v)²/4 ≤ 2/4, as max² + min² ≤ 1 */
 
-/* The largest ‖s‖ of a row with so many outputs; INFINITY where there is none. */
+/* The largest ‖s‖ of a row with so many outputs; INFINITY if it is unbounded. */
 double dp_loss_lipschitz(enum dp_loss loss, double width, size_t outputs);
 
-/* h; INFINITY where there is none. */
+/* h; INFINITY if it is unbounded. */
 double dp_loss_smoothness(enum dp_loss loss, double width);
 
 /* By how much the slopes that dp_loss_row_slope computes may be off in norm, at the very scores that it is given: of losses
@@ -132,7 +132,7 @@ double dp_loss_smoothness(enum dp_loss loss, double width);
  *                     (4 K + 16) u */
 double dp_loss_slope_rounding(enum dp_loss loss, double width, size_t outputs);
 
-/* What follows is for losses with a dual: up to DP_LOSS_HUBER. */
+/* The following functions are for losses with a dual: up to DP_LOSS_HUBER. */
 
 /* l*(y, −alpha); INFINITY outside its domain. */
 double dp_loss_conjugate(enum dp_loss loss, double width, double y, double alpha);
@@ -145,7 +145,7 @@ double dp_loss_conjugate(enum dp_loss loss, double width, double y, double alpha
  * because the dual has no derivative there. */
 double dp_dual_update(enum dp_loss loss, double width, double y, double alpha, double u, double s, int newton);
 
-/* The same to the bit of `count` rows: zeta[i], of y[i], alpha[i], u[i] and s[i]. zeta is none of these. */
+/* The same to the bit of `count` rows: zeta[i], of y[i], alpha[i], u[i] and s[i]. zeta must not overlap them. */
 void dp_dual_updates(enum dp_loss loss, double width, const double *y, const double *alpha, const double *u, const double *s,
                      int newton, double *zeta, size_t count);
 

@@ -1,4 +1,4 @@
-/* What a model's scores are worth against labels.
+/* Metrics of a model's scores, compared with labels.
  *
  * scores: rows × outputs, row-major. y: rows. For a classification y is the class index 0 …
  * classes−1; outputs is 1 for two classes (class 1 is +1, class 0 is −1) and classes otherwise (one-vs-rest).
@@ -17,7 +17,7 @@
    score. A tie is the lower class's. */
 size_t dp_metric_class(const double *scores, size_t outputs);
 
-/* The part of the rows whose class is predicted, 0 … 1. */
+/* The fraction of the rows whose class is predicted correctly, 0 … 1. */
 double dp_metric_accuracy(const double *scores, size_t outputs, const double *y, size_t rows);
 
 /* The accuracy of naming the class that most of these rows have, for each of them: what a model has to beat. It depends on no

@@ -1,5 +1,5 @@
-/* Second moments: the sum over rows of x xᵀ on a grid, exactly. What one row adds is a vector whose L2 norm is the square of
-   the row's, so that a bound on rows is one on that vector. */
+/* Second moments: the sum over rows of x xᵀ on a grid, exactly. One row adds a vector whose L2 norm is the square of the row's
+ * norm, so a bound on rows bounds that vector. */
 #ifndef DP_MATH_MOMENTS_H
 #define DP_MATH_MOMENTS_H
 
@@ -11,9 +11,8 @@
 
 #define DP_MOMENTS_MOST 8192 /* columns: moments, and a transform that is made of them, leave room in a frame for all else */
 
-/* How many numbers the moments of `cols` columns are: the upper triangle of the matrix, row by row. One off the diagonal
-   stands for two entries of the matrix, and is √2 times either. Their places: (i, j), i ≤ j < cols, is at
-   dp_moments_at(cols, i) + j − i. */
+/* The size of the moments of `cols` columns: the upper triangle of the matrix, row by row. One off the diagonal stands for two
+ * entries of the matrix, and is √2 times either. Their places: (i, j), i ≤ j < cols, is at dp_moments_at(cols, i) + j − i. */
 static inline size_t dp_moments_size(size_t cols)
 {
     return cols * (cols + 1) / 2;
@@ -23,7 +22,7 @@ static inline size_t dp_moments_at(size_t cols, size_t i)
     return i * cols - i * (i + 1) / 2 + i;
 }
 
-/* What a thread needs to add moments. */
+/* State of one thread that adds moments. */
 struct dp_moments {
     size_t cols; /* of a row with its tail */
     double bound, inverse_grid;
@@ -43,9 +42,9 @@ void dp_moments_close(struct dp_moments *moments);
 
 /* Adds the moments of z, the row with `tails` columns behind its own: of x = z min(1, √bound/‖z‖), rounded toward zero to
    floats, sum += trunc(x_i² / grid) on the diagonal and trunc(r_i x_j / grid) off it, r_i = √2 x_i, rounded toward zero to a
-   float, so that r_i x_j is exact in double. What is added has, times the grid, L2 norm at most ‖x‖² ≤ bound as real numbers.
-   A row with an entry that is not finite adds nothing. A row adds the same dense and sparse. sum: dp_moments_size(cols). What
-   dense rows add may wait until dp_moments_flush. */
+   float, so that r_i x_j is exact in double. The added vector, times the grid, has L2 norm at most ‖x‖² ≤ bound in real
+   arithmetic. A row with an entry that is not finite adds nothing. A row adds the same dense and sparse. sum:
+   dp_moments_size(cols). The moments of dense rows may be added only at dp_moments_flush. */
 void dp_moments_add(struct dp_moments *moments, struct dp_row row, const float *tail, size_t tails, int64_t *sum);
 
 /* Several rows of one person, one after the other, each rounded as above:
@@ -61,7 +60,7 @@ double dp_moments_shrink(const struct dp_moments *moments, double norm2, size_t 
 void dp_moments_add_by(struct dp_moments *moments, double by, struct dp_row row, const float *tail, size_t tails, int64_t *sum);
 void dp_moments_flush(struct dp_moments *moments, int64_t *sum);
 
-/* zᵀ M z, in units of the grid, of the matrix M that a sum stands for; z has `count` columns, the first of cols. */
+/* zᵀ M z, in units of the grid, for the matrix M that a sum represents; z has `count` columns, the first of cols. */
 double dp_moments_along(const int64_t *sum, size_t cols, const double *z, size_t count);
 
 #endif

@@ -16,8 +16,8 @@ struct dp_bowl {
 };
 
 /* Moves w to a point where the L2 norm of the gradient is at most `tolerance`. `most` ≥ 1 is of calls. *found says how that
-   ended, with found->value left alone; found->norm is what slope() gave for w as it is then. The same bytes every time.
-   DP_E_RUN: no memory. */
+ * ended; found->value is not set; found->norm is what slope() gave for w as it is then. The same bytes every time. DP_E_RUN: no
+ * memory. */
 int dp_newton(const struct dp_bowl *f, double tolerance, int64_t most, double *w, struct dp_minimum *found, struct dp_err *err);
 
 #endif

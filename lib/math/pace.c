@@ -10,7 +10,7 @@ double dp_pace_multiplier(double z, double times, double least, double most)
 double dp_pace_increment(double z, double held)
 {
     double missing = 1 / (z * z) - held;
-    /* What rounding makes of nothing is nothing. */
+    /* A difference that is only rounding counts as 0. */
     return missing > 1e-9 * held ? 1 / sqrt(missing) : z;
 }
 

@@ -1,5 +1,5 @@
-/* How a training run goes on, by what it has released: how much noise the next gradient has, with which step the next search
- * begins, where the next gradient is clipped. Numbers in and numbers out.
+/* Adapts a training run to released values: the noise of the next gradient, the first step of the next search, and the clip
+ * bound of the next gradient. Numbers in and numbers out.
  *
  * The noise multiplier z of a Gaussian costs rho = 1/(2 z²) of concentrated differential privacy, and 1/z² is what is called
  * precision here: it adds up over gradients that are averaged, as rho does over those that are released.
@@ -14,8 +14,8 @@
 /* The multiplier for `times` as much rho: z/√times, kept from least to most (0 < least ≤ most). */
 double dp_pace_multiplier(double z, double times, double least, double most);
 
-/* The multiplier of the gradient that is missing between precision `held` and that of z:  1/√(1/z² − held), or z where nothing
-   is missing. Of Gaussians, the mean of both weighted by precision has the noise of one of multiplier z. */
+/* The multiplier of a further gradient that raises the precision from `held` to the precision of z: 1/√(1/z² − held), or z if
+ * nothing is missing. The mean of both gradients, weighted by precision, has the noise of one gradient with multiplier z. */
 double dp_pace_increment(double z, double held);
 
 /* The first step of a search: after every `every` searches, `widen` times the largest step among theirs; where none of them

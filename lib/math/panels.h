@@ -15,7 +15,7 @@ struct dp_panels {
     double *packed;
 };
 
-/* Takes a copy of matrix[rows × cols], all finite. What it had before is gone. DP_E_RUN: no memory. */
+/* Takes a copy of matrix[rows × cols], all finite. An earlier copy is freed. DP_E_RUN: no memory. */
 int dp_panels_open(struct dp_panels *panels, const double *matrix, size_t rows, size_t cols, struct dp_err *err);
 void dp_panels_close(struct dp_panels *panels);
 

@@ -1,5 +1,5 @@
-/* Addressed randomness: ChaCha20 keyed per stage, a stream per (purpose, lap, block). Who draws, where and when does
-   not matter; no draw is ever "the next one". */
+/* Addressed randomness: ChaCha20 keyed per stage, a stream per (purpose, lap, block). A draw does not depend on the process,
+ * the place or the time; no draw is "the next one". */
 #ifndef DP_MATH_RNG_H
 #define DP_MATH_RNG_H
 
@@ -17,7 +17,7 @@ enum dp_purpose {
     DP_DRAW_NOISE,            /* on the sum */
     DP_DRAW_STATE_NOISE,      /* on the dual variables, as published */
     DP_DRAW_COLUMNS,          /* coordinates of a primal lap */
-    DP_DRAW_COUNT_NOISE,      /* on the count beside the sum */
+    DP_DRAW_COUNT_NOISE,      /* on the count that accompanies the sum */
     DP_DRAW_SEARCH_THRESHOLD, /* of a line search: on its threshold */
     DP_DRAW_SEARCH_QUERY,     /* and on each candidate */
     DP_DRAW_CHOICE,           /* by the exponential mechanism */

@@ -25,7 +25,7 @@ static int numbers(const char *text, double *value, int most)
     return count;
 }
 
-/* Whether text is the name alone or the name and a colon; *rest is what follows the name. */
+/* Whether text is the name, or the name and a colon; *rest is the text after the name. */
 static int names(const char *text, const char *name, const char **rest)
 {
     size_t length = strlen(name);

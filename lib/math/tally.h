@@ -17,7 +17,7 @@
 /* Starts zeroed. One thread adds to it. */
 struct dp_tally {
     size_t outputs, features, stride; /* stride: of a row of lanes */
-    float constant;                   /* value of a column after the row's own, 0: there is none */
+    float constant;                   /* value of a column after the row's own; 0: none */
     double inverse_grid;
     int32_t *block, *lane; /* outputs × stride; lane: the first of block on a boundary of 64 bytes */
     int64_t *total;        /* outputs × stride: what was spilled */

@@ -2,8 +2,8 @@
  *
  *   v_kj = Σ_i a_ik x_ij,   sum_kj += trunc(v_kj min(1, C / ‖v‖₂) / grid)
  *
- * so that what is added has, times the grid, L2 norm at most C as real numbers (dp_grid_add_at). v is added up in double, in the
- * order in which the rows are given. The same rows give the same numbers dense, sparse and narrow. */
+ * so that what is added has, times the grid, L2 norm at most C as real numbers (dp_grid_add_at). v is added up in double, in
+ * the order in which the rows are given. The same rows give the same numbers dense, sparse and narrow. */
 #ifndef DP_MATH_TOGETHER_H
 #define DP_MATH_TOGETHER_H
 
@@ -15,7 +15,7 @@
 /* Starts zeroed. One thread adds to it. */
 struct dp_together {
     size_t outputs, features, cols; /* cols: features, and one more where there is a constant */
-    float constant;                 /* value of a column after the row's own, 0: there is none */
+    float constant;                 /* value of a column after the row's own; 0: none */
     double *v;                      /* outputs × cols; zeros between two vectors */
     double *entry;                  /* of v, the columns of a sparse vector */
     int64_t *total;                 /* outputs × cols */
@@ -25,7 +25,7 @@ struct dp_together {
     bool dense;     /* a row of v is dense */
     bool failed;    /* for want of memory */
     int64_t within; /* vectors whose norm was at most the bound, less those whose norm was above it; others do not count */
-    char apart[64]; /* from that of the next thread */
+    char apart[64]; /* distance to the next thread's part */
 };
 
 /* A sum of nothing. DP_E_RUN: no memory. */

@@ -51,9 +51,8 @@ static inline double dp_log_expm1(double x)
     return x > 40 ? x : log(expm1(x));
 }
 
-/* ln A at whole orders as a mechanism has it, kept for the two that were asked for last: the orders between them are many. A(1)
-   is
-   1. Starts as {of, mechanism}. */
+/* ln A of a mechanism at whole orders; keeps the two last ones, because many orders between them follow. A(1) is 1. Starts as
+ * {of, mechanism}. */
 struct dp_log_a {
     double (*of)(const void *mechanism, int order);
     const void *mechanism;

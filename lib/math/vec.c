@@ -11,7 +11,7 @@ double dp_row_dot(struct dp_row row, const double *w)
         return dp_kernels()->narrow_dot(row.narrow, row.scale, w, row.count);
     if (row.columns == NULL)
         return dp_kernels()->dot(row.values, w, row.count);
-    double lane[LANES] = {0}; /* those of the dense row: its zeros add nothing */
+    double lane[LANES] = {0}; /* the columns of the dense row: its zeros add nothing */
     for (size_t j = 0; j < row.count; j++)
         lane[(size_t)row.columns[j] % LANES] += (double)row.values[j] * w[row.columns[j]];
     return fold(lane);

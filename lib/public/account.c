@@ -48,7 +48,7 @@ static int take_query(struct dp_query *to, const struct dpline_query *from, stru
         .rho = from->rho,
         .most = from->most,
     };
-    /* What a kind does not have must not be meant for anything. */
+    /* A member that the kind does not have must be 0. */
     const struct {
         enum dp_query_member member;
         double value;

@@ -15,7 +15,7 @@
 #include "stages/announced.h"
 #include "stages/stage.h"
 
-/* Our state: theirs stands behind it. */
+/* Our state; the user's state follows it in memory. */
 struct state {
     struct dp_out *out; /* while fire or drain runs */
     max_align_t theirs[];

@@ -1,7 +1,7 @@
-/* What a model is worth on rows that it is chosen by, as a whole number with noise: the best of several is the one with the
- * highest. Each row is worth between 0 and 1. A person adds that of a single row or, with several rows, the mean of theirs,
- * rounded toward zero to a multiple of 2^-20, so that one person moves the exact sum by at most 1 where the person may be
- * missing, and where it may be another one. */
+/* The score of a model on the rows that the choice uses, as a whole number with noise: the model with the highest score is
+ * chosen. Each row is worth between 0 and 1. A person adds the score of their row or, with several rows, the mean of the
+ * scores, rounded toward zero to a multiple of 2^-20. So one person moves the exact sum by at most 1, both if the person is
+ * missing and if another person takes the place. */
 #ifndef DP_TUNE_SCORE_H
 #define DP_TUNE_SCORE_H
 
@@ -16,7 +16,7 @@ enum dp_score_metric {
 };
 #define DP_SCORE_METRICS "accuracy|squared-error"
 
-#define DP_SCORE_ONE (1 << 20)          /* what stands for 1 */
+#define DP_SCORE_ONE (1 << 20)          /* the number that represents 1 */
 #define DP_SCORE_MOST_MULTIPLIER 0x1p28 /* of the noise */
 
 struct dp_score {

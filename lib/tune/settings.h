@@ -11,10 +11,10 @@
 /* As dp_table_open. DP_E_RUN also for a column that has the name of what else a command may name. */
 int dp_settings_open(struct dp_table *grid, const char *path, struct dp_err *err);
 
-/* What else a command may name, beside columns. */
+/* A name, in addition to columns, that a command may use. */
 struct dp_settings_also {
     const char *trial; /* {trial} */
-    int64_t seed;      /* {seed}; DP_OPT_ABSENT_INT where there is none */
+    int64_t seed;      /* {seed}; DP_OPT_ABSENT_INT: no seed */
 };
 
 /* The command of that setting; the caller frees *text. DP_E_USAGE: {name} of no column, a column that it does not name, no

@@ -43,7 +43,7 @@ struct tuning {
     struct dp_port *out;
     struct dp_frame *here, *best;
     int64_t best_score;
-    size_t chosen; /* setting of the best; grid.count where there is none */
+    size_t chosen; /* setting of the best trial; grid.count if there is none */
     int nothing;   /* a descriptor that takes everything */
 };
 
@@ -159,7 +159,7 @@ static int ask_all(struct tuning *t, struct dp_err *err)
     return DP_OK;
 }
 
-/* Whose rows the runs train on, and whether the score is about the same people. */
+/* Checks the population of the runs, and whether the score is about the same people. */
 static int open_data(struct tuning *t, struct dp_err *err)
 {
     const struct dp_dataset *scored = t->score.data;
@@ -227,7 +227,7 @@ static int charge(struct tuning *t, struct dp_err *err)
     return DP_OK;
 }
 
-/* What a budget leaves open, as the gate warns of it. */
+/* The gate's warnings about what a budget does not cover. */
 static void warn(const struct tuning *t)
 {
     const struct dp_tune_options *o = t->options;
@@ -333,7 +333,7 @@ static int reserve(struct tuning *t, struct dp_err *err)
 
 /* --- the trials --------------------------------------------------------------------------------------------------- */
 
-/* A trial is what was charged for, or nothing is released. What went wrong with it is private. */
+/* A trial is what was charged for, or nothing is released. The reason of its failure is private. */
 static int check_trial(const struct tuning *t, size_t setting, const struct dp_command_end *end, struct dp_err *err)
 {
     struct dp_trial_plan plan = {0};

@@ -1,4 +1,4 @@
-/* What a list of charges costs: epsilon, delta, and the noise that a budget asks for. Epsilon is in nats. */
+/* The cost of a list of charges: epsilon, delta, and the noise that a budget needs. Epsilon is in nats. */
 #ifndef DPLINE_ACCOUNT_H
 #define DPLINE_ACCOUNT_H
 
@@ -20,7 +20,7 @@ enum dpline_sampling {
     DPLINE_SAMPLING_VISIBLE = 4   /* coins, and what is released shows who took part */
 };
 
-/* What was asked of the rows, and with which noise. */
+/* A query on the rows, and its noise. */
 enum dpline_kind {
     DPLINE_GAUSSIAN = 1,         /* multiplier: standard deviation of the noise / L2 sensitivity */
     DPLINE_LAPLACE = 2,          /* multiplier: scale of the noise / sensitivity, of one number */

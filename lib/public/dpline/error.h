@@ -1,4 +1,4 @@
-/* What every part of the library's interface shares: its version, and errors. dpline(3) is the page about all of it.
+/* Shared by all parts of the library's interface: its version, and errors. dpline(3) describes the whole interface.
  *
  * Functions that can fail return 0 or a negative status, and fill the error, which belongs to the caller and may be NULL, with
  * one sentence. The library neither prints nor exits, except where a comment says so. */
@@ -11,8 +11,7 @@
 extern "C" {
 #endif
 
-/* The number of this interface. It is also that of libdpline.so, and changes when a program that was compiled against an
-   earlier one must be compiled again. */
+/* The number of this interface. It is also the version of libdpline.so, and changes when programs must be compiled again. */
 #define DPLINE_API 1
 
 #if defined __GNUC__

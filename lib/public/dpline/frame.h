@@ -15,7 +15,7 @@ struct dpline_frame;
 
 enum dpline_kind_of_frame { DPLINE_HELLO = 0, DPLINE_LAP = 1, DPLINE_END = 2, DPLINE_FAILURE = 3 };
 
-/* Of a lap: which promise its private content meets. */
+/* State of the private content of a lap. */
 enum dpline_label { DPLINE_RAW = 1, DPLINE_BOUNDED = 2, DPLINE_NOISED = 4, DPLINE_RELEASED = 8 };
 
 enum dpline_type { DPLINE_F4 = 1, DPLINE_F8 = 2, DPLINE_I4 = 3, DPLINE_I8 = 4 };

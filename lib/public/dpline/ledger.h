@@ -14,10 +14,11 @@ extern "C" {
 
 struct dpline_ledger; /* one run in a ledger */
 
-/* What is known of a run when it starts. Strings are UTF-8, are copied, and may be NULL where that is said. Zero the rest. */
+/* Facts about a run that are known when it starts. Strings are UTF-8, are copied, and may be NULL where that is said. Zero the
+ * rest. */
 struct dpline_run {
     const char *data;          /* a name of the data set that changes with its content, such as a digest */
-    const char *population;    /* whose rows they are; NULL: `data` stands for it */
+    const char *population;    /* the people whose rows they are; NULL: `data` is used instead */
     int64_t rows;              /* their public number */
     int replace_one;           /* 0: one person's row is there or contributes nothing; 1: it is exchanged for another's */
     double epsilon, delta;     /* the run's own budget */
@@ -26,23 +27,23 @@ struct dpline_run {
     const void *unused[6];
 };
 
-/* Opens the ledger, made with mode 0600 where there is none, checks every line, and appends the line that opens a run, which is
- * on disk when this returns. The caller closes or frees the run. DPLINE_E_RUN: no file, or not one that can be read and
+/* Opens the ledger, creates it with mode 0600 if necessary, checks every line, and appends the line that opens a run; the line
+ * is on disk when this returns. The caller closes or frees the run. DPLINE_E_RUN: no file, or not one that can be read and
  * written. DPLINE_E_UNSAFE: it was edited or is an older copy, or the population has a budget under the other adjacency. */
 DPLINE_PUBLIC int dpline_ledger_open(struct dpline_ledger **ledger, const char *path, const struct dpline_run *run,
                                      struct dpline_error *error);
 
-/* What each charge of a run does is fixed before the run: epsilon does not hold for charges that were chosen by what earlier
-   ones released. Pays for a charge: when this returns 0, its laps are in the file and on disk, and may be released.
-   DPLINE_E_BUDGET: the run's budget does not afford them beside what it has paid for, or that of the population does not; then
-   nothing of it is paid. DPLINE_E_UNSAFE: somebody changed the file. After a failure of another kind than the budget the run
-   pays for nothing more. All charges are of one run: laps of shuffled epochs go on where the charge of the same kind before
-   them ended. Where each charge has a permutation of its own, pay for whole epochs. */
+/* All charges of a run must be fixed before the run: epsilon is not valid for charges that were chosen after earlier results.
+ * Pays for a charge: when this returns 0, its laps are in the file and on disk, and may be released. DPLINE_E_BUDGET: the run's
+ * budget, or the population's, does not cover them in addition to earlier charges; nothing is paid then. DPLINE_E_UNSAFE:
+ * somebody changed the file. After a failure of another kind than the budget the run pays for nothing more. All charges are of
+ * one run: laps of shuffled epochs continue where the earlier charge of the same kind ended. Where each charge has a
+ * permutation of its own, pay for whole epochs. */
 DPLINE_PUBLIC int dpline_ledger_reserve(struct dpline_ledger *ledger, const struct dpline_charge *charge,
                                         struct dpline_error *error);
 
-/* "run:line:hash" of the run's last line, public: whoever holds it can tell whether a ledger is that old (dpline_ledger_check).
-   Valid until the next call for this run. */
+/* "run:line:hash" of the run's last line, public: with it, dpline_ledger_check detects a ledger that is older. Valid until the
+ * next call for this run. */
 DPLINE_PUBLIC const char *dpline_ledger_mark(const struct dpline_ledger *ledger);
 
 /* The end of the run: what was released of that which was paid for (NULL: all of it) is written down with its epsilon, and the
@@ -53,9 +54,9 @@ DPLINE_PUBLIC int dpline_ledger_close(struct dpline_ledger *ledger, const struct
 /* Frees the run without closing it: what it paid for stays spent. NULL is fine. */
 DPLINE_PUBLIC void dpline_ledger_free(struct dpline_ledger *ledger);
 
-/* What a ledger says about a population (NULL: all of them), as JSON with the members that dp-account(1) describes for
-   `report --json`; free(3) it. At delta, or at the largest delta of the runs where that is 0. DPLINE_E_RUN: no file, or nothing
-   on that population. DPLINE_E_UNSAFE: it was edited. */
+/* A report on a population (NULL: on all), as JSON with the members that dp-account(1) describes for `report --json`; free(3)
+ * it. At delta, or at the largest delta of the runs where that is 0. DPLINE_E_RUN: no file, or nothing on that population.
+ * DPLINE_E_UNSAFE: it was edited. */
 DPLINE_PUBLIC int dpline_ledger_report(const char *path, const char *population, double delta, char **json,
                                        struct dpline_error *error);
 

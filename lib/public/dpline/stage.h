@@ -1,5 +1,5 @@
-/* A stage of one's own: one step of a lap, as a program that stands in a pipeline between those of dpline(7). It sees one frame
- * at a time, in order. In a pipeline that has such a program stages run as processes. */
+/* A stage of your own: one step of a lap, as a program in a pipeline with the stages of dpline(7). It sees one frame at a time,
+ * in order. In a pipeline that has such a program stages run as processes. */
 #ifndef DPLINE_STAGE_H
 #define DPLINE_STAGE_H
 

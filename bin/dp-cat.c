@@ -94,7 +94,7 @@ static bool selected(const struct cat *c, const struct dp_frame *f)
     return (o->label == ANY || f->label == (enum dp_label)(1 << o->label)) && (o->lap == DP_OPT_ABSENT_INT || f->lap == o->lap);
 }
 
-/* The exposure of standard output. */
+/* Refuses lap frames that may not be written to a terminal or to such a port. */
 static int refuse_exposure(const struct cat *c, const struct dp_frame *f, struct dp_err *err)
 {
     enum dp_exposure exposure = isatty(STDOUT_FILENO) ? DP_EXPOSED_TERMINAL : DP_EXPOSED_NO;

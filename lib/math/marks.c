@@ -30,7 +30,7 @@ bool dp_marks_put(struct dp_marks *marks, uint64_t number)
     return true;
 }
 
-/* The size of the range below a word of a level. */
+/* Takes all numbers below a word of a level, ascending. */
 static int64_t *take_word(struct dp_marks *marks, unsigned level, uint64_t word, int64_t *out)
 {
     uint64_t bits = marks->level[level][word];

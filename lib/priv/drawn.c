@@ -76,7 +76,7 @@ struct cells {
 };
 
 /* The law of `scale` times what `law` is about, on a grid of that step that begins where it does: each number becomes its two
-   neighbours, its mean kept. What would lie above the grid is returned. */
+   neighbours, its mean kept. Returns the mass above the grid. */
 static double rescale(const struct dp_drawn_law *law, double scale, double step, struct cells *out)
 {
     double ratio = dp_upward(scale * law->step / step), above = law->above;

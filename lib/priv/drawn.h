@@ -33,7 +33,7 @@ struct dp_drawn {
     double contraction; /* ρ in (0, 1] */
 };
 
-/* What the computation of the result may round, relative to the bound of one draw. */
+/* The largest rounding of the result's computation, relative to the bound of one draw. */
 #define DP_DRAWN_ROUNDING 0x1p-10
 
 /* A law on a grid that bounds S(J). */

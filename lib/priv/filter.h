@@ -1,4 +1,4 @@
-/* A privacy filter: a budget for mechanisms chosen while the run goes on, from what it has released.
+/* A privacy filter: a budget for mechanisms that are chosen during the run, from released values.
  *
  * One Rényi order is fixed before the run. The filter adds up the r(α) of what is about to run at that order
  * and refuses what would pass ε − penalty(α, δ): then the whole run, stopping included, has a Rényi

@@ -6,7 +6,7 @@
 
 #include "math/upward.h"
 
-/* What every order of one call shares. */
+/* Values that all orders of one call share. */
 struct sampled {
     double log_q, log_1q; /* ln q, ln(1 − q) */
     const double *unsampled;

@@ -23,7 +23,7 @@ static double inverse(double z)
     return dp_upward(1 / fmin(z, 1e100));
 }
 
-/* Of ε ≥ c. */
+/* For ε ≥ c. */
 static double far_delta(const struct dp_objective *of, double rest)
 {
     double m = inverse(of->slack), both = dp_upward(hypot(inverse(of->noise), m));

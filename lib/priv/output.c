@@ -58,13 +58,13 @@ double dp_permutation_sensitivity(const struct dp_descent *d, int64_t rows, int6
     return (replace_one ? 2 * one : one) * (1 + 1e-12);
 }
 
-/* What rounding does to a gradient, in units of 2^-53, to first order. */
+/* The rounding error of a gradient, in units of 2^-53, to first order. */
 static double gradient_units(const struct dp_descent *d, const struct dp_arithmetic *a, double norm)
 {
     return (d->beta - d->mu) * a->cols * norm + d->lipschitz * (a->slope / 0x1p-53 + a->chain + 5) + 4 * d->mu * norm;
 }
 
-/* It is of first order alone. */
+/* It is only of first order. */
 static bool is_small(const struct dp_arithmetic *a, double count)
 {
     return count * 0x1p-53 * (2 * a->cols + a->chain + a->slope / 0x1p-53 + 16) <= 1e-3;

@@ -42,7 +42,7 @@ static double gaussian(double z, double order)
     return z > 0 ? dp_upward(order / (2 * z * z)) : INFINITY;
 }
 
-/* What every order of one (q, z) shares. */
+/* Values that all orders of one (q, z) share. */
 struct sampled {
     double z;
     double log_q, log_1q;  /* ln q, ln(1 − q) */

@@ -52,7 +52,7 @@ void dp_rdp_visible_batch(double q, double z, const double *orders, size_t n, do
  * 0 < delta < 1. *order (may be NULL) is the α of the minimum. Infinite when every rdp[i] is. */
 double dp_rdp_epsilon(const double *orders, const double *rdp, size_t n, double delta, double *order);
 
-/* What dp_rdp_epsilon adds to r(α); precomputed where one δ is asked about often. Rounded up. */
+/* The term that dp_rdp_epsilon adds to r(α); precomputed if one δ is asked about often. Rounded up. */
 double dp_rdp_penalty(double order, double delta);
 
 /* The penalty of the published accountants, ln(1/δ)/(α − 1) ([M17] Proposition 3; Proposition 1 of the papers). Never smaller

@@ -9,7 +9,7 @@
 #include "math/upward.h"
 
 enum { POINTS = 20 };
-static const double steepest = 200;   /* α μ beyond which the unsampled bound stands in */
+static const double steepest = 200;   /* beyond this α μ the unsampled bound is used */
 static const double far = 12;         /* how far beyond the peak of φ x^α, at αμ or before, panels go */
 static const double ellipse = 4;      /* sum of the semi-axes of the ellipse, in half panels */
 static const double negligible = -50; /* ln of the share of the integral a panel may be bounded by, not summed */

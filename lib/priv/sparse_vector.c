@@ -28,8 +28,8 @@ struct corner {
     double log_h, log_u, log_y, log_z;
 };
 
-/* What a query adds: V_j = max over lines of a + b V_{j−1}. Extended precision: the envelope of thousands of
-   lines loses nothing that counts. */
+/* The effect of a query: V_j = max over lines of a + b V_{j−1}. Extended precision: the envelope of thousands of lines loses
+ * nothing that counts. */
 struct line {
     long double a, b;
 };

@@ -17,7 +17,7 @@
  * The threshold is public; the sensitivity of every query is 1, in either direction, and noise is in units of it. So the
  * threshold's noise is shifted by 1 on one side and each s lies in [0, 2]. A threshold that one person moves as well would need
  * a shift of 2: it is not covered.
- * orders: n values > 1. queries >= 1. What is out of range or NaN gives +infinity. Pure functions. */
+ * orders: n values > 1. queries >= 1. Arguments out of range or NaN give +infinity. Pure functions. */
 #ifndef DP_PRIV_SPARSE_VECTOR_H
 #define DP_PRIV_SPARSE_VECTOR_H
 

@@ -130,7 +130,7 @@ static void set_next(const struct dp_trials *t, mpfr_t p, mpfr_t work, uint64_t 
     mpfr_div_ui(p, p, k + 1, direction);
 }
 
-/* The number, or −1 where so many words of V do not decide. Of what is rounded [0] is below the real number and [1] above. */
+/* The number, or −1 where so many words of V do not decide. Rounded numbers: [0] is below the real number and [1] above. */
 static int64_t decide(const struct dp_trials *t, const struct dp_key *key, uint64_t words)
 {
     static const mpfr_rnd_t direction[2] = {MPFR_RNDD, MPFR_RNDU};

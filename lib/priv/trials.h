@@ -55,7 +55,7 @@ bool dp_trials_same(const struct dp_trials *a, const struct dp_trials *b);
 double dp_trials_mean(const struct dp_trials *trials);
 
 /* K, exactly of its law: the smallest k with V ≤ Pr[K ≤ k], V the uniform number with endlessly many bits of draw 0 of
-   (DP_DRAW_TRIALS, lap 0), compared in MPFR with directed rounding. A function of the key alone. */
+   (DP_DRAW_TRIALS, lap 0), compared in MPFR with directed rounding. Depends only on the key. */
 int64_t dp_trials_draw(const struct dp_trials *trials, const struct dp_key *key);
 
 /* out[i] = r'(orders[i]), n orders > 1. one[i] bounds r(orders[i]) of one trial, and base its r at each of dp_rdp_orders; both

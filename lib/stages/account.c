@@ -114,12 +114,13 @@ static int account_hello(struct dp_stage *stage, struct dp_frame *frame, struct 
     s->payer.time = stage->started;
     s->payer.registry = stage->registry;
     s->payer.every = stage->checkpoint.directory != NULL ? stage->checkpoint.every : 0;
-    /* The runtime makes the frame that goes on. */
+    /* The runtime writes the frame that continues. */
     int rc = dp_payer_hello(&s->payer, frame, err);
     return rc == DP_OK && o->trial != NULL ? begin_trial(stage, err) : rc;
 }
 
-/* That of the noise on the sum, if there is any; in shares, of all that came, which may be more than is counted on. */
+/* The scale of the noise on the sum, if there is any. For noise in shares, the scale of all shares that arrived, which may be
+ * more than are needed. */
 static void set_noise_scale(struct dp_frame *frame)
 {
     const struct dp_record *sum = dp_frame_record(frame, DP_F_SUM);
@@ -147,7 +148,7 @@ static int pass_non_private(struct dp_frame *frame, struct dp_out *out, struct d
     return out->frame(out, frame, err);
 }
 
-/* The sound epsilon stands in the frame only beside a published one, and only where there is one. */
+/* The frame has the sound epsilon only together with a published one, and only if there is one. */
 static void set_sound(const struct dp_payer *p, struct dp_frame *frame)
 {
     double sound = p->prior_sound + dp_spend_sound(&p->spend);
@@ -168,8 +169,8 @@ static int pay_trial(struct dp_stage *stage, const struct dp_frame *frame, struc
     return rc == DP_OK ? dp_spend_lap(&s->payer.spend, &event, err) : rc;
 }
 
-/* A model that nobody has paid for is that of the lap before, of the same trial, or none. A trial starts from nothing: what
-   another model has cost would have to be added to what dp-tune charges. */
+/* An unpaid model must be the model of the lap before, of the same trial, or absent. A trial starts from nothing: what another
+ * model has cost would have to be added to what dp-tune charges. */
 static int check_trial(const struct state *s, const struct dp_frame *frame, struct dp_err *err)
 {
     const char *name = dp_frame_text(frame, DP_F_TRIAL, ""), *own = s->payer.last_lap > 0 ? s->trial.name : "";

@@ -1,6 +1,6 @@
-/* dp-adapt: how the run goes on, by what it has released: the noise of the next gradient, the first step of the next search,
-   the clip bound of the next sum. It writes them into the frame, where stages left of the gate that --follow find them; the
-   gate charges what flows. Stands right of the gate, so that it sees nothing private. */
+/* dp-adapt: adapts the run to released values: the noise of the next gradient, the first step of the next search, and the clip
+ * bound of the next sum. It writes them into the frame, where stages left of the gate that --follow find them; the gate charges
+ * what flows. Stands right of the gate, so that it sees nothing private. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -276,7 +276,7 @@ static int take_search(struct dp_stage *stage, const struct dp_frame *frame, str
     return DP_OK;
 }
 
-/* What is known before anything is paid for: that dp-step comes first, and with what the laps begin. */
+/* Checks before anything is paid for: dp-step comes first. Sets the initial values of the laps. */
 static int adapt_hello(struct dp_stage *stage, struct dp_frame *frame, struct dp_err *err)
 {
     const struct options *o = stage->options;

@@ -75,7 +75,7 @@ int dp_along_take(struct dp_along *along, const struct dp_batch *batch, const do
     return DP_OK;
 }
 
-/* What block b adds: of its losses at eta, taken from those at the model or alone. */
+/* The part of block b: its losses at eta, or their difference to the losses at the model. */
 static int64_t pass_block(const struct dp_along *along, size_t b, double eta, bool alone)
 {
     static const double nothing[DP_LINE_ROWS];

@@ -57,7 +57,8 @@ static void set_columns(struct dp_batch *batch, size_t features)
     batch->cols = batch->sum_cols = features + (batch->intercept != 0 ? 1 : 0);
 }
 
-/* Whether the record counts the rows of the data set: in a shard it counts those of all shards, and says which are these. */
+/* Whether the record counts the rows of the data set. In a shard it counts the rows of all shards, and says which of them are
+ * here. */
 static bool counts(const struct dp_record *record, const struct dp_frame *frame, const struct dp_dataset *dataset)
 {
     size_t all = (size_t)record->rows, first = (size_t)dp_frame_int(frame, DP_F_FIRST_ROW, 0);
@@ -261,7 +262,7 @@ double dp_batch_norm2(const struct dp_batch *batch, size_t i)
     return dp_row_norm2(own_row(batch, i)) + (double)batch->intercept * (double)batch->intercept;
 }
 
-/* The rows after those of the block. */
+/* The rows after the block. */
 static void look_ahead(const struct dp_batch *batch, struct dp_block *block)
 {
     size_t after = block->first + block->count, left = batch->count - after;

@@ -64,7 +64,7 @@ static int set(struct dp_behind *behind, const struct dp_transform *t, const str
     return DP_OK;
 }
 
-/* Room for so many rows. It is zeros that no page stands for until a row is made: it costs what is used. */
+/* Room for so many rows. Only rows that are computed take memory: untouched pages of zeros take none. */
 static int make_room(struct dp_behind *behind, size_t rows, struct dp_err *err)
 {
     if (rows <= behind->rows)

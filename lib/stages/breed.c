@@ -158,7 +158,7 @@ static double around_zero(struct dp_stream *stream)
     return 2 * part(stream) - 1;
 }
 
-/* Each entry is that of one of two parents, and may change. Parents that are not there yet are made up. */
+/* Each entry comes from one of two parents, and may mutate. Parents that are not there yet are made up. */
 static void make(struct dp_stage *stage, struct dp_stream *stream, double mutation, double *child)
 {
     const struct options *o = stage->options;

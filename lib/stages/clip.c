@@ -121,8 +121,8 @@ static int set_shape(struct state *s, size_t threads, size_t classes, size_t col
 }
 
 /* C of this lap: what the frame asks for, or, by the count of the lap before, C_{t+1} = C_t e^{−eta (b − quantile)}, b the
-   released part of the expected batch that was within C_t (Andrew, Thakkar, McMahan, Ramaswamy 2019, Algorithm 1). Released
-   values and public numbers alone determine it. */
+   released part of the expected batch that was within C_t (Andrew, Thakkar, McMahan, Ramaswamy 2019, Algorithm 1). It depends
+   only on released values and public numbers. */
 static int next_bound(const struct options *o, struct dp_frame *frame, double *bound, struct dp_err *err)
 {
     const struct dp_record *m = dp_frame_record(frame, DP_F_NONE);
@@ -146,7 +146,7 @@ static int next_bound(const struct options *o, struct dp_frame *frame, double *b
     return DP_OK;
 }
 
-/* The query beside the sum, on the same batch: one person moves it by 1/2, or by 1 where rows are exchanged. */
+/* The count query on the same batch as the sum: one person moves it by 1/2, or by 1 if rows are exchanged. */
 static int record_count(struct dp_frame *frame, int64_t count, struct dp_err *err)
 {
     int64_t *cell;
@@ -159,7 +159,7 @@ static int record_count(struct dp_frame *frame, int64_t count, struct dp_err *er
     return dp_frame_add_record(frame, &record, err);
 }
 
-/* The released count goes on from lap to lap until the next one: a lap of another kind would have one that it has not paid for.
+/* The released count stays in the frame until the next one: a lap of another kind would have a count that it has not paid for.
  */
 static int check_followers(const struct dp_stage *stage, const struct dp_frame *hello, struct dp_err *err)
 {
@@ -173,7 +173,7 @@ static int check_followers(const struct dp_stage *stage, const struct dp_frame *
     return rc;
 }
 
-/* What the records of its laps will say; an adaptive bound begins at --clip. */
+/* The announced record of its laps; an adaptive bound begins at --clip. */
 static int clip_hello(struct dp_stage *stage, struct dp_frame *frame, struct dp_err *err)
 {
     const struct options *o = stage->options;
@@ -216,7 +216,7 @@ static void clip_block(void *context, size_t thread, const struct dp_block *bloc
     }
 }
 
-/* Of rows that are clipped together with others of their person: the updates as they are. */
+/* For rows that are clipped together with other rows of their person: the unclipped updates. */
 static void raw_block(void *context, size_t thread, const struct dp_block *block, float *coefficient)
 {
     const struct lap *lap = context;

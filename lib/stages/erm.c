@@ -238,7 +238,7 @@ static int lap(struct dp_stage *stage, struct dp_frame *frame, const struct dp_b
     return s->method->lap(stage, frame, batch, model, err);
 }
 
-/* What the records of its laps will say. */
+/* The announced record of its laps. */
 static int erm_hello(struct dp_stage *stage, struct dp_frame *frame, struct dp_err *err)
 {
     const struct dp_erm_options *o = stage->options;

@@ -1,5 +1,5 @@
-/* What the bounded methods of dp-erm share: by how much one row can pull, whether it is one that they know a bound for, and the
-   sum on its grid. */
+/* Shared by the bounded methods of dp-erm: the bound on one row's influence, the check that such a bound is known, and the sum
+ * on its grid. */
 #include <math.h>
 
 #include "math/grid.h"

@@ -1,13 +1,13 @@
 /* dp-erm --method coins: stochastic gradient descent that draws a Poisson batch in each of its T = ceil(K N/B) steps, at a rate
-   of q = B/N, and releases the last model alone. How far a person moves that is random: priv/drawn.h accounts for it.
+ * of q = B/N, and releases only the last model. How far a person moves that is random: priv/drawn.h accounts for it.
 
    A step is  w ← w − eta ((1/D) Σ_{i in batch} s_i x_i + lambda w),  D = max(B, m/kappa), for m coins that came up, whether or
    not their rows contribute anything: a number that says nothing of the data. With h the smoothness of one row's loss, the
    batch's objective has a curvature between lambda and lambda + h m/D ≤ lambda + kappa h, and
      kappa = (1 + rho − eta lambda)/(eta h) ≥ 1,  rho = max(|1 − eta lambda|, |1 − eta (lambda + h)|),
    is what makes the step contract by rho for each batch, however large; it is 2 at eta = 1/(lambda + h). A row that was drawn
-   adds eta L/D ≤ eta L/B to the distance. The rounding of the steps is at most that of a descent of gradients kappa L and
-   smoothness kappa h; together with the grid it must be within DP_DRAWN_ROUNDING of what one draw does. */
+   adds eta L/D ≤ eta L/B to the distance. The rounding of the steps is at most the rounding of a descent with gradients kappa L
+   and smoothness kappa h; together with the grid it must be within DP_DRAWN_ROUNDING of what one draw does. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,7 +29,7 @@ static int coins_check(const struct dp_erm *s, struct dp_err *err)
 
 #define MOST_ROWS ((int64_t)1 << 31) /* of a lap (stages/batch.h) */
 
-/* What a lap over so many rows does. */
+/* The descent of a lap over so many rows. */
 struct plan {
     struct dp_descent d;
     struct dp_drawn drawn;
@@ -47,7 +47,7 @@ static struct dp_drawn drawn_of(const struct dp_erm *s, const struct dp_descent 
 }
 
 /* The largest batch whose rounding is accounted for. A larger one has a probability below e^−72 (Bernstein's inequality) and
-   ends the run, by the coins alone. */
+ * ends the run; this depends only on the coins. */
 static double most_drawn(const struct dp_drawn *drawn, size_t rows)
 {
     double mean = drawn->rate * (double)rows;

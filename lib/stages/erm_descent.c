@@ -1,5 +1,5 @@
-/* dp-erm --method descent: full gradient descent for a fixed number of steps. What one person moves its result by is
-   dp_descent_sensitivity, and beside it the rounding of its steps is bounded (priv/output.h). */
+/* dp-erm --method descent: full gradient descent for a fixed number of steps. One person moves its result by at most
+ * dp_descent_sensitivity and the rounding of its steps (priv/output.h). */
 #include <math.h>
 #include <string.h>
 
@@ -13,7 +13,7 @@ static int descent_check(const struct dp_erm *s, struct dp_err *err)
                                                        : dp_erm_bound_check(s, err);
 }
 
-/* What one person moves the result by, from a model of norm `start`. */
+/* The most that one person moves the result by, from a model of norm `start`. */
 static double bound_of(const struct dp_erm *s, const struct dp_erm_shape *shape, double start)
 {
     int64_t steps = s->options->iterations;

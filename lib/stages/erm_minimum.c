@@ -38,7 +38,8 @@ static int not_converged(const struct dp_erm *s, const struct dp_minimum *found,
                    (long long)found->evaluations, found->norm, s->tolerance, lambda);
 }
 
-/* The minimiser less the model to start from, as the sum. What is certified is the model that dp-step makes of the two. */
+/* The minimiser less the model to start from, as the sum. The certificate is about the model that dp-step computes from the
+ * two. */
 static int minimise(struct dp_erm_risk *r, const double *model, double *sum, struct dp_minimum *found, struct dp_err *err)
 {
     struct dp_erm *s = r->state;

@@ -25,7 +25,7 @@
 #include "stages/bounded.h"
 #include "stages/erm.h"
 
-/* Of L-BFGS, from where Newton's method goes on. */
+/* Tolerance of L-BFGS; from there Newton's method continues. */
 static const double NEAR = 1e-6;
 enum { GRID_BITS = 40 };
 
@@ -36,7 +36,7 @@ struct certificate {
     double bound;          /* of the sum: how far two solutions of one minimiser may be apart; a power of two */
 };
 
-/* What the laps of that shape are held to, from a model of norm `start`. INFINITY for a bound that rounding does not leave. */
+/* The bound for laps of that shape, from a model of norm `start`. INFINITY for a bound that rounding does not leave. */
 static struct certificate certificate_of(const struct dp_erm *s, const struct dp_erm_shape *shape, double start)
 {
     const struct dp_erm_options *o = s->options;

@@ -5,8 +5,8 @@
 #include "base/mem.h"
 #include "stages/erm.h"
 
-/* As many parts as 64 threads have something to do in, fewer where rows are few or their gradients long. It follows from the
-   shapes alone. */
+/* As many parts as 64 threads have something to do in, fewer where rows are few or their gradients long. It depends only on the
+ * shapes. */
 static size_t parts_of(size_t rows, size_t size)
 {
     size_t parts = rows / 256, room = ((size_t)1 << 22) / size;
@@ -47,8 +47,8 @@ static void add_slope(const struct dp_erm_risk *r, size_t i, struct dp_row row, 
     }
 }
 
-/* Up to DP_ROWS rows from `first` on, before `to`, of an order (NULL: that of the batch): their numbers and themselves. Returns
-   how many. */
+/* Up to DP_ROWS rows from `first` on, before `to`, of an order (NULL: the order of the batch): their numbers and the rows.
+ * Returns how many. */
 static size_t take_rows(const struct dp_erm_risk *r, const int64_t *order, size_t first, size_t to, size_t *number,
                         struct dp_row *rows)
 {
@@ -101,7 +101,7 @@ static void add_bends(const struct dp_erm_risk *r, const double *v, size_t from,
     }
 }
 
-/* What is added up over rows. */
+/* Sums over rows. */
 enum what { SLOPES, SLOPES_AND_LOSSES, BENDS };
 
 /* One part of the rows: their slopes, and their losses, or their second derivatives times w. */

@@ -1,5 +1,5 @@
-/* dp-erm: the minimiser, for the methods that find it. L-BFGS looks at values, which near the minimum agree to the last bit;
-   Newton's method looks at gradients alone, and gets there only from near by. */
+/* dp-erm: the minimiser, for the methods that find it. L-BFGS compares values, which agree to the last bit near the minimum.
+ * Newton's method uses only gradients, but converges only from nearby. */
 #include "math/newton.h"
 #include "stages/erm.h"
 

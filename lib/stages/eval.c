@@ -96,7 +96,7 @@ static const struct dp_option options[] = {
     {.name = NULL},
 };
 
-/* What is kept of a lap until it is known whether it is the last. */
+/* The kept lap, until it is known whether it is the last one. */
 struct lap {
     int64_t number;
     double epsilon, delta, epsilon_sound, lambda;

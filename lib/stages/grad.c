@@ -1,6 +1,6 @@
 /* dp-grad: the gradient of the loss at each sampled row, as coefficients on the row: for scores u = W x the derivative with
-   respect to W is (dl/du) xᵀ, so K numbers per row say all and clipping costs no more. This is so for the family "linear"
-   alone; another makes its bounded sum itself. Behind a transform the row is z (stages/behind.h). */
+   respect to W is (dl/du) xᵀ, so K numbers per row say all and clipping costs no more. This is only true for the family
+   "linear"; another family has to compute its bounded sum itself. Behind a transform the row is z (stages/behind.h). */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -237,7 +237,7 @@ static int fire_lap(struct dp_stage *stage, struct dp_frame *frame, const struct
                           o->clip, err);
 }
 
-/* What the records of its laps will say. */
+/* The announced record of its laps. */
 static int grad_hello(struct dp_stage *stage, struct dp_frame *frame, struct dp_err *err)
 {
     const struct options *o = stage->options;

@@ -1,5 +1,5 @@
-/* dp-linesearch: how far to go against a direction that has been released, by the losses of a batch. What leaves is which of
-   several steps was chosen, a choice made with noise; the losses do not. */
+/* dp-linesearch: how far to go against a direction that has been released, by the losses of a batch. Only the choice among
+ * several steps is released, and the choice is made with noise; the losses are not released. */
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
@@ -255,7 +255,7 @@ static struct dp_record same_batch_again(const struct dp_record *record)
     return again;
 }
 
-/* What the records of its laps will say. */
+/* The announced record of its laps. */
 static int linesearch_hello(struct dp_stage *stage, struct dp_frame *frame, struct dp_err *err)
 {
     const struct options *o = stage->options;
@@ -277,7 +277,7 @@ static int linesearch_hello(struct dp_stage *stage, struct dp_frame *frame, stru
 
 /* --- the lap's public side ---------------------------------------------------------------------------------------- */
 
-/* The model, and what is searched: w − eta × direction. Of `count` numbers each. */
+/* The model, and what is searched: w − eta × direction. Both have `count` numbers. */
 struct ray {
     const double *model, *gradient, *direction;
     size_t outputs, cols, count;
@@ -299,7 +299,7 @@ static int need(const struct dp_frame *frame, enum dp_field field, const struct 
     return rc;
 }
 
-/* Of the noised sum in the frame, along which dp-step will move. */
+/* The direction of the noised sum in the frame, along which dp-step will move. */
 static int from_sum(struct state *s, const struct dp_frame *frame, struct ray *ray, struct dp_err *err)
 {
     int rc = DP_OK;
@@ -362,7 +362,7 @@ static int64_t whole(double x)
 
 /* --- the search --------------------------------------------------------------------------------------------------- */
 
-/* The step sizes of the candidates: those of backtracking, and what a failure means; or 0 and those up to the largest. */
+/* The step sizes of the candidates: those of backtracking, and the step for a failure; or 0 and all steps up to the largest. */
 static int put_steps(const struct options *o, struct dp_frame *frame, double **steps, struct dp_err *err)
 {
     size_t tries = (size_t)o->tries;
@@ -433,7 +433,7 @@ static int check_label(const struct options *o, const struct dp_frame *frame, st
     return DP_OK;
 }
 
-/* The loss that is searched is that of the gradients: dp-grad has said in the frame what it is. */
+/* The search uses the loss of the gradients, which dp-grad states in the frame. */
 static int read_line(const struct dp_frame *frame, const struct dp_form *form, struct dp_line *line, struct dp_err *err)
 {
     const char *loss = dp_frame_text(frame, DP_F_LOSS, NULL);

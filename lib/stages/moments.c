@@ -229,7 +229,7 @@ static void add_persons(struct dp_stage *stage, const struct dp_batch *batch, st
     dp_moments_flush(&p->moments, sum);
 }
 
-/* Whole numbers: whoever adds which rows, the sum is the same. */
+/* Whole numbers: the sum does not depend on which thread adds which rows. */
 static void add_all(struct dp_stage *stage, const struct dp_batch *batch, int64_t *sum)
 {
     const struct options *o = stage->options;
@@ -248,7 +248,7 @@ static void add_all(struct dp_stage *stage, const struct dp_batch *batch, int64_
             sum[j] += s->part[t].sum[j];
 }
 
-/* What the records of its laps will say. */
+/* The announced record of its laps. */
 static int moments_hello(struct dp_stage *stage, struct dp_frame *frame, struct dp_err *err)
 {
     const struct options *o = stage->options;

@@ -231,7 +231,7 @@ static int add_laplace(struct dp_stage *stage, int64_t lap, double scale, struct
 {
     struct dp_array *sum = dp_frame_edit_array(frame, DP_F_SUM);
     int64_t draw, *entry = sum->data;
-    if (sum->count != 1) /* the recorded sensitivity is in L2, and that of a vector in L1 is another */
+    if (sum->count != 1) /* the recorded sensitivity is in L2; the L1 sensitivity of a vector differs */
         return dp_fail(err, DP_E_RUN, "--noise laplace needs a single number, the sum has %zu", (size_t)sum->count);
     if (dp_laplace_draw(&stage->key, DP_DRAW_NOISE, (uint64_t)lap, 0, scale, &draw, 1) != 0 ||
         __builtin_add_overflow(*entry, draw, entry))
@@ -253,7 +253,7 @@ static int add_gamma(struct dp_stage *stage, int64_t lap, double scale, struct d
     return rc;
 }
 
-/* Records noise on a field that is bounded and has none yet. */
+/* Records noise on a bounded field without noise. */
 static struct dp_record *record_noise(const struct dp_stage *stage, struct dp_frame *frame, enum dp_field field,
                                       enum dp_query_kind kind, double multiplier, struct dp_err *err)
 {
@@ -287,7 +287,7 @@ static int add_gaussian(struct dp_stage *stage, enum dp_purpose purpose, int64_t
     return DP_OK;
 }
 
-/* The count that dp-clip --adaptive put beside the sum. Its grid is 1/2. */
+/* The count that dp-clip --adaptive has added to the frame. Its grid is 1/2. */
 static int add_to_count(struct dp_stage *stage, struct dp_frame *frame, struct dp_err *err)
 {
     const struct options *o = stage->options;

@@ -30,7 +30,7 @@ struct state {
     /* Persons are drawn. Below a row is all that a person has, unless the data set says otherwise. */
     int64_t from, to;       /* rows of the data set that may be in a batch: all but in a shard of it */
     int64_t first_row;      /* what their numbers are less than those among the rows of all shards */
-    int64_t rows;           /* public number of rows: of the data set, or of those of all shards */
+    int64_t rows;           /* public number of rows: of the data set, or of all shards together */
     int64_t batch;          /* fixed, shuffle: rows per lap */
     int64_t epoch_laps;     /* shuffle */
     int64_t epoch;          /* of the permutation, -1 if none yet */
@@ -114,7 +114,7 @@ static int name_classes(struct state *s, struct dp_err *err)
     return s->labels != NULL ? DP_OK : dp_fail(err, DP_E_RUN, "no memory for the class names");
 }
 
-/* What draws from all rows at once. */
+/* Samplers that need all rows at once. */
 static const char *whole_option(const struct options *o)
 {
     if (o->mode == MODE_FIXED || o->mode == MODE_SHUFFLE)
@@ -338,7 +338,7 @@ static struct dp_record record_of(const struct dp_stage *stage)
     };
 }
 
-/* Whether the frame says that already, from a lap before. What a gather sends to a shard says nothing of the rows here. */
+/* Whether the frame says that already, from a lap before. A gather's frame says nothing about the rows here. */
 static bool is_described(const struct dp_stage *stage, const struct dp_frame *frame)
 {
     const struct state *s = stage->state;
@@ -353,7 +353,7 @@ static const char *unit_of(const struct state *s)
     return s->unit[0] != '\0' ? s->unit : NULL;
 }
 
-/* What the model has to know of its data: the schema, nothing of the rows. */
+/* The facts about the data that a model needs: the schema, nothing about the rows. */
 static int describe(const struct state *s, struct dp_frame *frame, struct dp_err *err)
 {
     const struct dp_dataset *d = s->dataset;
@@ -372,15 +372,15 @@ static int describe(const struct state *s, struct dp_frame *frame, struct dp_err
     return dp_describe(frame, &facts, err);
 }
 
-/* Whether the data set is this shard's alone: then there are more rows than it has. */
+/* Whether the data set belongs only to this shard: then there are more rows than it has. */
 static bool is_site(const struct dp_stage *stage)
 {
     const struct options *o = stage->options;
     return stage->shards > 0 && o->shard == NULL;
 }
 
-/* In a shard: the data and their schema, which have to fit those of the others. n is there where they are a part of one data
-   set of so many rows. */
+/* In a shard: the data and their schema, which must match the other shards. n is set if they are a part of one data set of n
+ * rows. */
 static int join(struct dp_stage *stage, struct dp_frame *hello, struct dp_err *err)
 {
     const struct options *o = stage->options;

@@ -60,7 +60,7 @@ void dp_scd_certificate_free(struct dp_scd_certificate *certificate)
     free(certificate->point);
 }
 
-/* What one row adds. */
+/* The part of one row. */
 static void gather_row(struct dp_scd *s, size_t id, struct dp_row row, double label, struct gathered *g)
 {
     const struct dp_scd_options *o = s->options;

@@ -21,7 +21,7 @@ struct descent {
     size_t output;
 };
 
-/* What a pass has found, each at its time: how far slopes are from where no row would move. */
+/* Results of a pass, each value when its row was visited: how far slopes are from where no row would move. */
 struct violations {
     double largest, sum;
     size_t left; /* rows that the next pass goes over: the first so many of the list */

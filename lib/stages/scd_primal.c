@@ -1,6 +1,6 @@
 /* Primal DP-SCD, Algorithm 2: coordinates of the weights, each from all rows. Every lap reads every row, so sampling
-   amplifies nothing. Only the weights are released: the predictions X w are computed anew from them, which needs no
-   noise on a vector of their own. */
+   amplifies nothing. Only the weights are released. The predictions X w are computed again from them, so no vector of
+   predictions needs noise of its own. */
 #include <math.h>
 #include <string.h>
 

@@ -258,7 +258,7 @@ static int check_alpha(const struct dp_stage *stage, const struct dp_frame *hell
         return dp_fail(err, DP_E_UNSAFE,
                        "a run that releases alpha has no checkpoints without a seed: the noise on alpha would be "
                        "drawn twice for one batch");
-    /* How much noise alpha gets is that of the sum in the lap before, whose kind may be another. */
+    /* alpha gets as much noise as the sum of the lap before, which may be of another kind. */
     if (dp_frame_has(hello, DP_F_KINDS))
         return dp_fail(err, DP_E_UNSAFE, "a run that releases alpha has laps of one kind alone");
     return DP_OK;

@@ -1,5 +1,5 @@
-/* dp-select: which of several candidates the run goes on with, by the losses of a batch. What leaves is the number of the one
-   that the exponential mechanism has chosen; the losses do not. */
+/* dp-select: chooses the candidate with which the run continues, by the losses of a batch. Only the number that the exponential
+ * mechanism has chosen is released; the losses are not. */
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
@@ -109,7 +109,7 @@ static int select_open(struct dp_stage *stage, struct dp_err *err)
     return o->data != NULL ? dp_dataset_open(&s->dataset, o->data, err) : DP_OK;
 }
 
-/* What the records of its laps will say. */
+/* The announced record of its laps. */
 static int select_hello(struct dp_stage *stage, struct dp_frame *frame, struct dp_err *err)
 {
     const struct options *o = stage->options;

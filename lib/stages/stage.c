@@ -76,7 +76,7 @@ int dp_stage_new(struct dp_stage **stage, const struct dp_stage_class *class, in
         rc = dp_alloc(&s->state, 1, class->state_size, err);
     if (rc == DP_OK)
         rc = dp_option_parse(&command, s->options, common, argc, argv, &operand, err);
-    /* What ends a pipeline may be given a file as well, by name. */
+    /* A stage that ends a pipeline can also take a file by name. */
     if (rc == DP_PARSE_RUN && class->sink && ports != NULL && operand + 1 == argc && strcmp(ports->in, "-") == 0)
         ports->in = argv[operand++];
     if (rc == DP_PARSE_RUN && operand < argc)
@@ -119,16 +119,15 @@ void dp_stage_free(struct dp_stage *stage)
     free(stage);
 }
 
-/* A name of a run is nothing but random digits: no words can hide in it. */
+/* The name of a run consists only of random digits: no text can hide in it. */
 static bool names_run(const struct dp_frame *hello)
 {
     const char *run = dp_frame_text(hello, DP_F_RUN, "");
     return strlen(run) == DP_RUN_DIGITS && strspn(run, "0123456789abcdef") == DP_RUN_DIGITS;
 }
 
-/* What laps will release is known on the right of the gate too, so that a stage there can say no before anything is paid for: of
-   which field, with which noise, and to whom. How rows are drawn, and of how many, is left out. A kind that the plan does not have
-   is a word. */
+/* Stages behind the gate know, too, what laps will release: the field, its noise and its receiver. So they can refuse before
+ * anything is paid for. How rows are drawn, and of how many, is left out. A kind that the plan does not have is a word. */
 static int bare_records(struct dp_frame *hello, struct dp_err *err)
 {
     const char *text = dp_frame_text(hello, DP_F_KINDS, NULL);
@@ -177,7 +176,7 @@ int dp_stage_bare(struct dp_frame *frame, struct dp_err *err)
     return dp_frame_set_text(frame, DP_F_SOFTWARE, software, strlen(software), err);
 }
 
-/* Writes the state after stage->lap, and for the stages that it stands for whose they are. */
+/* Writes the state after stage->lap; for the stages that it stands for, writes only its own name. */
 static int save(struct dp_stage *stage, struct dp_err *err)
 {
     struct dp_state state = {0}, other = {0};
@@ -257,7 +256,7 @@ static int take_shard(struct dp_stage *stage, const struct dp_frame *hello, stru
     return stage->class->additive ? DP_OK : dp_fail(err, DP_E_USAGE, "needs all rows at once: it has no place in a shard");
 }
 
-/* What bounds single rows has no place where a person may have several. */
+/* A stage that bounds single rows cannot be used if a person may have several rows. */
 static int check_unit(const struct dp_stage *stage, const struct dp_frame *hello, struct dp_err *err)
 {
     size_t rows;
@@ -369,7 +368,7 @@ static bool end_saves(const struct dp_stage *stage)
            (stage->interrupted || (!stage->class->gate && (stage->class->takes & DP_LABEL_RELEASED) != 0));
 }
 
-/* Of an end frame: a digest is nothing but hexadecimal digits. */
+/* Checks the digest of an end frame: only hexadecimal digits. */
 static void note_model(struct dp_stage *stage, const struct dp_frame *end)
 {
     const char *digest = dp_frame_text(end, DP_F_MODEL_DIGEST, "");
@@ -381,7 +380,7 @@ static void note_model(struct dp_stage *stage, const struct dp_frame *end)
 static int take_lap(struct dp_stage *stage, struct dp_frame *frame, struct dp_out *wrapped, struct dp_err *err)
 {
     char takes[64];
-    /* Whoever sends it may be at another place, and would learn from two answers what one does not tell. */
+    /* The sender may be on another machine, and could learn more from two different answers than from one. */
     if (stage->shards > 0 && frame->lap <= stage->lap)
         return dp_fail(err, DP_E_UNSAFE, "lap %lld comes after lap %lld: in a shard what is drawn for a lap is drawn once",
                        (long long)frame->lap, (long long)stage->lap);

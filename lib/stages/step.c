@@ -1,7 +1,6 @@
-/* dp-step: the next model from the last one and a released sum, and a mean of released iterates. Post-processing: stands
-   right of the gate. The method of the model decides: where its sums are those of negative gradients, an
-   optimiser takes a step, or the gradient is held for a search, whose choice is the step; for all others the sum is what the
-   model moves by. */
+/* dp-step: the next model from the last one and a released sum, and a mean of released iterates. Post-processing: runs behind
+ * the gate. The method of the model decides: if its sums are sums of negative gradients, an optimiser takes a step, or the
+ * gradient is held for a search that chooses the step; for all other methods the model moves by the sum itself. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -213,7 +212,7 @@ static int step_open(struct dp_stage *stage, struct dp_err *err)
     return dp_schedule_open(&s->schedule, "--schedule", o->schedule != NULL ? o->schedule : "constant", err);
 }
 
-/* What the optimiser needs is allocated with the first gradient, or with a checkpoint. */
+/* Memory of the optimiser is allocated at the first gradient, or with a checkpoint. */
 static int open_optimiser(struct state *s, size_t outputs, size_t cols, struct dp_err *err)
 {
     s->outputs = outputs;
@@ -227,7 +226,7 @@ static int open_optimiser(struct state *s, size_t outputs, size_t cols, struct d
     return rc;
 }
 
-/* What lasts over the run is known with the first gradient. */
+/* Values that last for the run are known at the first gradient. */
 static int begin(struct dp_stage *stage, size_t outputs, size_t cols, struct dp_err *err)
 {
     const struct options *o = stage->options;
@@ -339,7 +338,7 @@ static int average_in(struct dp_stage *stage, struct dp_frame *frame, const stru
     return DP_OK;
 }
 
-/* What has been chosen: a candidate, or how far to go along the direction that is held. */
+/* Applies a choice: a candidate, or the step size along the held direction. */
 static int walk(struct dp_stage *stage, struct dp_frame *frame, struct dp_err *err)
 {
     const struct options *o = stage->options;

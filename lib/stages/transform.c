@@ -1,5 +1,5 @@
 /* dp-transform: from released second moments the transform behind which the gradients of later laps are made. Post-processing:
-   stands right of the gate, and what it leaves in the frame is public. */
+ * runs behind the gate, so everything that it puts into the frame is public. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -137,7 +137,7 @@ static int transform_fire(struct dp_stage *stage, struct dp_frame *frame, struct
     if (o->uncut)
         dp_frame_set_bool(frame, DP_F_UNCUT, true);
     dp_frame_drop(frame, DP_F_SUM);
-    dp_frame_drop(frame, DP_F_BOUND); /* that of moments: none for dp-clip --follow to take over */
+    dp_frame_drop(frame, DP_F_BOUND); /* the bound of the moments, which dp-clip --follow must not take over */
     return out->frame(out, frame, err);
 }
 

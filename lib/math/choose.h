@@ -18,12 +18,12 @@
  * taken away from −s_i before the largest is chosen, as in published code, costs (count − 1) ε: the worst candidate wins with
  * probability Π_j e^(−gap_j ε/Δ) / count, and each gap moves by Δ.)
  *
- * The exponential mechanism (McSherry and Talwar 2007): candidate i with probability e^(−γ s_i) / Σ_j e^(−γ s_j), γ the inverse of a scale, exactly: the cumulative sums of these
- * times a uniform number with endlessly many bits are compared in MPFR, with directed rounding, and with 64 more bits each time
- * they do not decide. Where one person adds a vector to s whose largest and least entries differ by at most Δ, a scale of Δ/ε
- * makes it ε-differentially private and of bounded range ε, which costs less over many laps (dp_rdp_exponential in
- * priv/pure.h): for a candidate's loss is γ times its entry and the same normalisation for all. Scores that all rise or all
- * fall by up to Δ are such a vector. */
+ * The exponential mechanism (McSherry and Talwar 2007): candidate i with probability e^(−γ s_i) / Σ_j e^(−γ s_j), γ the inverse
+ * of a scale, exactly: the cumulative sums of these times a uniform number with endlessly many bits are compared in MPFR, with
+ * directed rounding, and with 64 more bits each time they do not decide. Where one person adds a vector to s whose largest and
+ * least entries differ by at most Δ, a scale of Δ/ε makes it ε-differentially private and of bounded range ε, which costs less
+ * over many laps (dp_rdp_exponential in priv/pure.h): for a candidate's loss is γ times its entry and the same normalisation
+ * for all. Scores that all rise or all fall by up to Δ are such a vector. */
 #ifndef DP_MATH_CHOOSE_H
 #define DP_MATH_CHOOSE_H
 

@@ -59,8 +59,8 @@ struct dp_charges {
 /* One Gaussian query. */
 struct dp_event dp_event_gaussian(enum dp_sampling sampling, double rate, double multiplier, int64_t epoch_laps);
 
-/* DP_E_RUN and a sentence when the event makes no sense: a number that must be positive and finite and is not, a rate
-   outside (0, 1], epochs of no laps, no draws, no query or too many. */
+/* DP_E_RUN: the event is invalid: a number is not positive and finite, a rate is outside (0, 1], epochs have no laps, there are
+ * no draws, or no queries or too many. */
 int dp_event_check(const struct dp_event *event, struct dp_err *err);
 
 /* Copies the event, with its own copy of the selection, which dp_event_free frees. After a failure, *to has no selection. */

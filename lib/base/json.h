@@ -12,7 +12,7 @@
  * times. */
 void dp_json_watch(void);
 
-/* As json_dumps; NULL too when something that the value was made of ran short of memory. Free it. */
+/* As json_dumps; NULL, too, when memory was short while the value was made. The caller frees the text. */
 char *dp_json_text(const json_t *root, size_t flags);
 
 /* A JSON string of a text from outside, for instance a path. A text that is not UTF-8 gives "(not UTF-8)". NULL when memory is

@@ -53,11 +53,11 @@ struct dp_ledger_run {
     double order;        /* 0: every lap was fixed before the run. Otherwise later laps depend on released values, under a
                           * filter at this Rényi order, and the run costs its whole budget */
     int64_t time;        /* seconds since 1970, 0 for unknown; nothing in the library reads the clock */
-    const char *resumes; /* the mark of the checkpoint that the run goes on from, or NULL */
-    bool earlier;        /* which may be any of its checkpoints, and more than once: others decide where the run goes on */
-    int64_t laps;        /* that the run will have, 0 where that is not known */
+    const char *resumes; /* the mark of the checkpoint that the run is resumed from, or NULL */
+    bool earlier;        /* it may be any of its checkpoints, and repeatedly: a gather decides where the run continues */
+    int64_t laps;        /* planned laps, 0 if unknown */
     const struct dp_plan *plan; /* what these laps are; may be NULL where laps is 0 */
-    bool partial;               /* it may begin although the budget of the population does not afford all of them */
+    bool partial;               /* the run may begin even if the population's budget does not cover all its laps */
 };
 
 /* Opens the ledger (and creates it, mode 0600), checks every line, and appends and fsyncs the line that opens a new

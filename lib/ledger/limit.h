@@ -30,7 +30,7 @@ struct dp_ledger_costs {
 };
 void dp_ledger_costs_free(struct dp_ledger_costs *costs);
 
-/* Whether the limit is one on the run: the run is on its population, and the limit did not begin with what that has cost. */
+/* Whether the limit binds the run: the run is on its population, and the limit did not begin with the run's cost. */
 bool dp_ledger_limit_binds(const struct dp_ledger_book *book, const struct dp_ledger_limit *limit,
                            const struct dp_ledger_entry *entry);
 

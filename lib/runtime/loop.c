@@ -423,7 +423,7 @@ static int put_model(struct run *r, enum ending how, struct dp_err *err)
     return rc == DP_OK ? dp_port_commit(r->model, err) : rc;
 }
 
-/* What was paid for is kept, whatever else goes wrong: the first failure is the one to tell. For the order, see loop.h. */
+/* Writes the model that was paid for, even after other errors. Reports the first error. For the order, see loop.h. */
 static int finish(struct run *r, enum ending how, struct dp_err *err)
 {
     struct dp_err later = {0};
@@ -438,7 +438,7 @@ static int finish(struct run *r, enum ending how, struct dp_err *err)
     int put = put_model(r, how, rc == DP_OK ? err : &later);
     rc = rc == DP_OK ? put : rc;
     if (rc == DP_OK && how != INTERRUPTED && resumable)
-        dp_checkpoint_clean(r->checkpoint.directory, 0, 0); /* nothing is left to resume */
+        dp_checkpoint_clean(r->checkpoint.directory, 0, 0); /* the run has ended: nothing can be resumed */
     return rc == DP_OK ? finish_child(r, err) : rc;
 }
 

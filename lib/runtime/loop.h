@@ -1,4 +1,4 @@
-/* The loop: owns the model, hands it to one child pipeline lap after lap, and alone decides when to stop.
+/* The loop: owns the model, passes it to one child pipeline lap after lap, and decides when to stop.
  *
  * A run with checkpoints ends in this order, so that dp-loop can be killed at any moment:
  *   1. The end frame goes through all stages. The gate writes the end of the run into the ledger.

@@ -1,5 +1,5 @@
-/* dp-gather: stands where a pipeline that reads rows stands. Its frame goes to K workers, each with such a pipeline beside rows
-   of its own, and what they answer is added by lap and shard. The one stage that waits for others than its neighbours.
+/* dp-gather: takes the place of a pipeline that reads rows. It sends its frame to K workers, each of which has such a pipeline
+ * and its own rows, and adds their answers. It is the only stage that waits for processes other than its neighbours.
 
    A worker removes its checkpoint when it hears of the end of the run. If dp-loop can be resumed, its workers hear of the end
    only after dp-loop has written its own end (loop.h): a resumed run needs them, and asks its laps again with fresh keys. */
@@ -23,7 +23,7 @@ struct options {
 struct state {
     struct dp_workers *workers;
     struct dp_merge merge;
-    const struct dp_frame **answer; /* of each shard, NULL where there is none */
+    const struct dp_frame **answer; /* answer of each shard, or NULL */
     bool told;                      /* the end frame has gone to the workers */
 };
 
@@ -142,7 +142,7 @@ static int gather_hello(struct dp_stage *stage, struct dp_frame *frame, struct d
     return rc;
 }
 
-/* The end frame to all of them, whatever comes of it. */
+/* Sends the end frame to all workers and ignores errors. */
 static int tell_end(struct state *s, const struct dp_frame *end, struct dp_err *err)
 {
     int rc = DP_OK;
@@ -160,8 +160,8 @@ static int end_all(const struct dp_stage *stage, const struct dp_frame *end, str
     return later ? DP_OK : tell_end(stage->state, end, err);
 }
 
-/* Turns the frame into the end frame of a run that the budget of a worker ends. Its words do not pass a gate, so they are said
-   here. */
+/* Turns the frame into the end frame of a run that ends because a worker's budget is spent. The message does not pass a gate,
+ * so it is printed here. */
 static int stop(const struct dp_stage *stage, struct dp_frame *frame, struct dp_out *out, struct dp_err *err)
 {
     struct dp_err unused;
@@ -176,7 +176,7 @@ static int stop(const struct dp_stage *stage, struct dp_frame *frame, struct dp_
     return rc != DP_OK ? rc : DP_STAGE_STOP;
 }
 
-/* The same where no more rows arrive at one of them: the run ends with the lap before. */
+/* The same if no more rows arrive at a worker: the run ends with the lap before. */
 static int exhaust(const struct dp_stage *stage, struct dp_frame *frame, struct dp_err *err)
 {
     struct dp_err unused;

@@ -51,8 +51,8 @@ static enum dp_verdict say(enum dp_verdict verdict, char why[DP_ERR_MESSAGE_SIZE
     return verdict;
 }
 
-/* A state that is older than what was counted would give other sums than those that the run goes on from. At the end of the run
-   no lap is asked any more, and a worker may have been killed when it had just removed its checkpoint. */
+/* A worker with a state older than its last counted lap would give other sums than the run has counted. At the end of the run
+ * no lap is asked any more, and a worker may have been killed when it had just removed its checkpoint. */
 static enum dp_verdict judge_state(const struct dp_roster *roster, const struct dp_link_header *header, char *why)
 {
     const struct dp_seat *seat = &roster->seat[header->shard - 1];

@@ -127,8 +127,8 @@ int dp_stage_take(struct dp_stage *stage, struct dp_frame *frame, struct dp_out 
 /* Has the stage do what it does after the end of the run, if its class has such a thing. */
 int dp_stage_after(struct dp_stage *stage, struct dp_out *out, struct dp_err *err);
 
-/* Makes a hello, end or error frame anew of what its kind needs: format, number of stages and laps; an exit status. Nothing
-   that a stage left of a gate wrote in words passes it. */
+/* Writes a hello, end or error frame again with only what its kind needs: format, number of stages and laps; or an exit status.
+ * So no text of a private stage passes the gate. */
 int dp_stage_bare(struct dp_frame *frame, struct dp_err *err);
 
 /* Reads the two numbers of an option --shard K/N: 1 ≤ K ≤ N ≤ DP_MAX_SHARDS. DP_E_USAGE: anything else. */

@@ -176,7 +176,7 @@ static int find_population(struct books *b, bool name, struct dp_err *err)
     return DP_OK;
 }
 
-/* The people, if only a data set's directory was named. One that has no more than a ledger in it is no error. */
+/* The people, if only a data set's directory was named. A directory with only a ledger is no error. */
 static void look_into(struct books *b, const char *directory)
 {
     struct dp_dataset *set;
@@ -187,8 +187,8 @@ static void look_into(struct books *b, const char *directory)
     dp_dataset_close(set);
 }
 
-/* All ledgers of the population, behind find_ledger and find_population. For a data set, this is the ledger in which its runs
- * are charged. write: the registry will be written. */
+/* Finds all ledgers of the population; call it after find_ledger and find_population. For a data set, this is the ledger in
+ * which its runs are charged. write: the registry will be written. */
 static int find_people(struct books *b, const char *operand, bool write, struct dp_err *err)
 {
     struct dp_people_query query = {.population = b->population, .data = b->digest[0] != '\0' ? b->digest : NULL};
@@ -216,7 +216,7 @@ static int find_people(struct books *b, const char *operand, bool write, struct 
     return rc;
 }
 
-/* That one of the people's ledgers. */
+/* The ledger that was found, among the people's ledgers. */
 static const struct dp_people_ledger *found(const struct books *b)
 {
     size_t i = 0;
@@ -225,8 +225,8 @@ static const struct dp_people_ledger *found(const struct books *b)
     return &b->people.ledger[i];
 }
 
-/* Sets the budget, which nobody else of this user does meanwhile. again: in place of one, which began with the same; then the
-   registry has its place among the runs. */
+/* Sets the budget, under the registry's lock. again: it replaces a budget that began with the same cost; then the registry has
+ * its place among the runs already. */
 static int set_budget(struct books *b, struct dp_ledger_budget *line, bool again, struct dp_err *err)
 {
     const struct dp_registry_line note = {.kind = DP_REGISTRY_BUDGET,
@@ -316,7 +316,7 @@ static int print_budget(const struct books *b, const struct dp_ledger_budget *li
     return rc;
 }
 
-/* Orders of the filter: none where they would have no room, or are not wanted. */
+/* Chooses the orders of the filter: none if they would have no room, or if the user wants none. */
 static int pick(struct books *b, struct dp_ledger_budget *line, const struct dp_ledger_before *before,
                 const struct dp_charges *runs, struct fit *fit, struct dp_err *err)
 {
@@ -334,7 +334,7 @@ static int pick(struct books *b, struct dp_ledger_budget *line, const struct dp_
     return DP_OK;
 }
 
-/* How many such runs fit by adding them up, each with all of delta: one, the first. */
+/* The number of such runs that fit by addition if each has all of delta: one, the first run. */
 static int fit_added(const struct books *b, const struct dp_ledger_budget *line, const struct dp_ledger_before *before,
                      const struct dp_charges *run, struct fit *fit, struct dp_err *err)
 {
@@ -391,7 +391,7 @@ static int budget(struct books *b, struct dp_err *err)
     if (rc == DP_OK)
         rc = dp_ledger_cost_before(b->ledger, &line, &before, err);
     if (rc == DP_OK && !b->after_runs && !before.again)
-        before = (struct dp_ledger_before){0}; /* runs are then refused below */
+        before = (struct dp_ledger_before){0}; /* runs are refused below in this case */
     if (rc == DP_OK && before.used)
         fit.planned = false; /* it keeps its orders */
     else if (rc == DP_OK)

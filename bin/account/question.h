@@ -202,7 +202,7 @@ enum {
     MECHANISM_OBJECTIVE
 };
 
-/* The unknown that a word solves for: what is missing is not asked for. */
+/* The unknown that a subcommand solves for; its option is not required. */
 enum unknown { UNKNOWN_SIGMA, UNKNOWN_EPSILON, UNKNOWN_DELTA, UNKNOWN_LAPS, UNKNOWN_RATE, UNKNOWN_CURVE };
 
 /* Checks the options against one another and fills q->charges: with a multiplier of 1 for sigma, one lap for laps. records:
@@ -212,13 +212,13 @@ int question_charges(struct question *q, enum unknown unknown, const char *recor
 
 void question_free(struct question *q);
 
-/* The name of its mechanism, if that has no noise multiplier; else NULL. */
+/* The name of the mechanism if it has no noise multiplier, else NULL. */
 const char *question_without_multiplier(const struct question *q);
 
-/* Why the answer is no bound on what a person has at stake: the i-th sentence, or NULL. */
+/* The i-th reason why the answer does not bound a person's privacy loss, or NULL. */
 const char *question_unsound(const struct question *q, int i);
 
-/* One sentence per charge on stdout, and what holds of recorded runs. */
+/* Prints one sentence for each charge, and the facts about recorded runs. */
 void question_explain(const struct question *q, enum unknown unknown, const struct dp_charges *charges);
 
 #endif

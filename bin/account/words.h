@@ -1,5 +1,4 @@
-/* The words that dp-account knows besides being the gate. Each takes argv from its own word on and returns the exit
-   status. */
+/* The subcommands of dp-account. Each takes argv from its own name on and returns the exit status. */
 #ifndef DP_BIN_ACCOUNT_WORDS_H
 #define DP_BIN_ACCOUNT_WORDS_H
 
@@ -17,7 +16,7 @@ int word_report(int argc, char **argv);
 int word_verify(int argc, char **argv);
 int word_certify(int argc, char **argv);
 
-/* What --help says of them. */
+/* Their --help pages. */
 extern const struct dp_command command_sigma, command_epsilon, command_delta, command_laps, command_rate, command_curve,
     command_sensitivity, command_budget, command_report, command_verify, command_certify;
 

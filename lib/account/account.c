@@ -112,8 +112,8 @@ struct dp_pld_part *dp_account_pld_parts(const struct dp_charges *charges, size_
     return part;
 }
 
-/* Some query is charged as another mechanism that costs more than it does: its lower bound is none on the truth. On one
-   sample, and where a row is exchanged, all but Gaussians are charged as randomised response. */
+/* Whether some query is charged as another mechanism that costs more: then its lower bound is not a lower bound on the true
+ * cost. On one sample, and where a row is exchanged, all but Gaussians are charged as randomised response. */
 static bool stands_in(const struct dp_event *event)
 {
     bool joint = event->queries > 1 && event->sampling == DP_SAMPLING_POISSON && event->rate < 1;
@@ -213,7 +213,7 @@ static bool nothing_sampled(const struct dp_charges *charges)
     return true;
 }
 
-/* Of runs that are selected from none is known: there are curves of them alone. */
+/* False for a selection: only its curve is known. */
 static bool every_query(const struct dp_charges *charges, bool (*holds)(const struct dp_query *query))
 {
     for (size_t i = 0; i < charges->count; i++)

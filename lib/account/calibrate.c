@@ -106,9 +106,9 @@ static int search(struct question *q, double guess, double step, double width, d
                : dp_fail(q->err, DP_E_RUN, "the search for a noise multiplier for epsilon %g did not settle", q->epsilon);
 }
 
-/* What no accountant is known beforehand to be best for: a query on a sample under replace-one whose part of a loss
-   distribution is an epsilon that does not fall as one over the multiplier, and draws, whose Rényi curve is made of what hardly
-   ever happens. */
+/* Whether the best accountant cannot be known beforehand. This is so for a query on a sample under replace-one, whose part of a
+ * loss distribution is an epsilon that does not fall like one over the multiplier; and for draws, whose Rényi curve is
+ * dominated by very rare events. */
 static bool any_may_be_best(const struct dp_charges *charges)
 {
     for (size_t i = 0; i < charges->count; i++)

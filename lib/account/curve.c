@@ -57,9 +57,9 @@ static int largest_needed(const double *orders, size_t n, int most)
    post-processing, in both directions. Given the rest of the batch and the answers before, one map then makes of P the answer
    with the person and of Q the one without; so the answers of all queries together are a post-processing of the product of the
    pairs, chosen from each other as they may be, and those on the sample of (1 − q) Q + q P against Q. The involution of the
-   product exchanges its members too, and the direction of adding the person is no dearer than that of leaving them out
-   (priv/joint.h). Where all queries are pure, they are one that is, and its sampled epsilon bounds every order. +infinity where
-   a query has neither pair. */
+   product exchanges its members too, and adding the person costs no more than leaving them out (priv/joint.h). Where all
+   queries are pure, they are one that is, and its sampled epsilon bounds every order. +infinity where a query has neither
+   pair. */
 static int paired(const struct dp_event *event, const double *orders, size_t n, double *out, struct dp_err *err)
 {
     int largest = largest_needed(orders, n, LARGEST_PAIRED);
@@ -92,8 +92,8 @@ static int paired(const struct dp_event *event, const double *orders, size_t n, 
     return rc;
 }
 
-/* Several queries on one Poisson sample: their sum is amplified. As pairs, and, where a query has a curve that is that of no
-   pair, also as any mechanism. */
+/* Several queries on one Poisson sample: their sum is amplified. Bounded as pairs and, if a query has a curve that belongs to
+ * no pair, as any mechanism. */
 static int joint(const struct dp_event *event, const double *orders, size_t n, double *out, struct dp_err *err)
 {
     double order[LARGEST_JOINT + 1], sum[LARGEST_JOINT + 1];

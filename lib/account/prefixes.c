@@ -7,7 +7,7 @@
 #include "account/account.h"
 #include "account/meter.h"
 
-/* One charge for each event of the plan; those of no laps stay, so that the rows of all prefixes are alike. */
+/* One charge for each event of the plan. Charges without laps stay, so that the rows of all prefixes have the same shape. */
 static int charges_of(const struct dp_plan *plan, int64_t laps, struct dp_charges *charges, struct dp_err *err)
 {
     int64_t *count;

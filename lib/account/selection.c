@@ -47,7 +47,7 @@ int dp_selection_add(struct dp_selection *selection, const struct dp_charges *ch
         return rc;
     struct dp_setting *setting = &selection->setting[selection->settings++];
     *setting = (struct dp_setting){.times = times};
-    /* One by one: of shuffled epochs those of equal events stay apart. */
+    /* Added one by one: shuffled epochs of equal events must stay separate. */
     for (size_t i = 0; rc == DP_OK && i < charges->count; i++)
         rc = dp_charges_add(&setting->charges, &charges->charge[i].event, charges->charge[i].laps, err);
     return rc;

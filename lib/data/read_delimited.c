@@ -131,7 +131,7 @@ int dp_read_records(struct dp_import *import, struct dp_lines *lines, const stru
     return rc;
 }
 
-/* The names in the first line must be those of the schema, in its order. */
+/* The first line must have the names of the schema in the same order. */
 static int check_header(const struct dp_import *import, struct dp_lines *l, struct dp_err *err)
 {
     const struct dp_schema *s = &import->schema;

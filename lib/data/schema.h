@@ -1,5 +1,4 @@
-/* What the columns of a table mean: read from JSON (man page dp-dataset.5), inferred from the table, or
-   implied by a format. */
+/* The meaning of a table's columns: read from JSON (man page dp-dataset.5), inferred from the table, or implied by a format. */
 #ifndef DP_DATA_SCHEMA_H
 #define DP_DATA_SCHEMA_H
 

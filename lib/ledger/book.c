@@ -67,11 +67,11 @@ int64_t dp_ledger_laps_spent(const struct dp_ledger_laps *laps)
     return laps->reserved - laps->refunded;
 }
 
-/* The run that has or had that name; *opening (may be NULL) is which of its names it is. */
+/* The run that has or had that name; *opening (may be NULL): the index of that name. */
 static struct dp_ledger_entry *find_any(const struct dp_ledger_book *book, const char *run,
                                         const struct dp_ledger_opening **opening)
 {
-    /* Runs that are writing are mostly recent ones. */
+    /* Most lookups are for recent runs. */
     for (size_t i = book->entries; i-- > 0;)
         for (size_t k = book->entry[i].openings; k-- > 0;)
             if (strcmp(book->entry[i].opening[k].run, run) == 0) {
@@ -120,7 +120,7 @@ const struct dp_ledger_limit *dp_ledger_book_limit(const struct dp_ledger_book *
     return NULL;
 }
 
-/* *who: of that name, which the caller's JSON keeps. */
+/* *who: the number of that name, whose text the caller's JSON owns. */
 static const char *note_name(struct dp_ledger_book *book, const char *name, size_t *who)
 {
     *who = dp_ledger_book_who(book, name);
@@ -133,7 +133,7 @@ static const char *note_name(struct dp_ledger_book *book, const char *name, size
     return NULL;
 }
 
-/* Two names of the same people. */
+/* Notes that two names belong to the same people. */
 static const char *note_names(struct dp_ledger_book *book, const char *population, const char *data, size_t *who)
 {
     size_t other;
@@ -158,7 +158,7 @@ static bool is_budget(double epsilon, double delta)
     return epsilon > 0 && isfinite(epsilon) && delta > 0 && delta < 1;
 }
 
-/* The functions below take one kind of line each and return why it cannot stand where it stands, or NULL. */
+/* Each function below takes one kind of line. It returns NULL, or why the line is not valid at this place. */
 
 static const char *take_orders(json_t *orders, struct dp_ledger_limit *limit)
 {
@@ -178,7 +178,7 @@ static const char *take_orders(json_t *orders, struct dp_ledger_limit *limit)
     return sum <= limit->delta * (1 + 1e-12) ? NULL : nonsense;
 }
 
-/* Whose cost the budget begins with. */
+/* Notes the runs with whose cost the budget begins. */
 static void cover(struct dp_ledger_book *book, size_t limit)
 {
     for (size_t i = 0; i < book->entries; i++)
@@ -191,7 +191,7 @@ static const char *read_budget(json_t *line, struct dp_ledger_limit *limit, cons
 {
     json_t *orders = NULL, *before = NULL;
     *data = NULL;
-    /* Lines of former versions have one order, which has all of delta, and are about a digest. */
+    /* Lines of former versions have one order, which has all of delta, and a digest instead of a population. */
     if (json_unpack_ex(line, NULL, JSON_STRICT, "{s?s, s?s, s:s, s:F, s:F, s?F, s?o, s?o}", "population", &limit->population,
                        "data", data, "adjacency", &limit->adjacency, "epsilon", &limit->epsilon, "delta", &limit->delta,
                        "order", &limit->order[0].order, "orders", &orders, "before", &before) != 0 ||
@@ -220,8 +220,8 @@ static bool same_orders(const struct dp_ledger_limit *a, const struct dp_ledger_
     return a->orders == b->orders;
 }
 
-/* A budget that nothing has been spent of is replaced by another one; of one that was used only epsilon may change, and only
-   downwards: what a filter at a fixed order has counted holds whatever was chosen knowing it, and so does a sum. */
+/* An unused budget may be replaced. Of a used budget only epsilon may change, and only downwards: the count of a filter at a
+ * fixed order is sound even if epsilon is chosen with knowledge of it, and so is a sum. */
 static const char *take_new_budget(struct dp_ledger_book *book, json_t *line, struct dp_ledger_limit *old,
                                    const struct dp_ledger_limit *new, const char *data)
 {
@@ -286,7 +286,7 @@ static const char *read_open(json_t *line, struct dp_ledger_entry *entry, const 
         return malformed;
     entry->rows = rows;
     entry->time = time;
-    if (entry->population == NULL) /* as former versions wrote it */
+    if (entry->population == NULL) /* the form of former versions */
         entry->population = entry->data;
     if (!dp_unit_read(entry->unit, &most) || (entry->unit != NULL && most == 0))
         return "its unit of privacy is unknown";
@@ -315,7 +315,7 @@ bool dp_ledger_same_run(const struct dp_ledger_entry *a, const struct dp_ledger_
            !a->as_published == !b->as_published && !a->seeded == !b->seeded;
 }
 
-/* The run goes on under another name. What it had paid for by now may be out, and counts for what is to come. */
+/* The run continues under another name. Laps that it has paid for so far may have been released, and stay spent. */
 static const char *take_resumed(struct dp_ledger_book *book, json_t *line, const struct dp_ledger_entry *now, const char *mark)
 {
     struct dp_ledger_entry *entry;
@@ -334,8 +334,7 @@ static const char *take_resumed(struct dp_ledger_book *book, json_t *line, const
         laps->least = laps->reserved = dp_ledger_laps_spent(laps);
         laps->used = laps->refunded = 0;
         laps->given = false;
-        if (!newest) /* of earlier ones nobody knows what was used: all that was paid since the beginning is beside what comes
-                      */
+        if (!newest) /* the laps used at an earlier checkpoint are unknown: all paid laps stay spent */
             laps->at_checkpoint = before ? laps->at_before : 0;
     }
     json_decref(entry->close);
@@ -345,9 +344,9 @@ static const char *take_resumed(struct dp_ledger_book *book, json_t *line, const
     return NULL;
 }
 
-/* Before anything has been spent of a budget, the run that begins decides how the budget is held. What it decides by is public:
-   its own budget, and what it has announced. An earlier run that has spent nothing may have been killed, so its choice is not
-   kept. If it is still there, its first lap may find no room, before anything is released. */
+/* Before anything of a budget has been spent, the run that begins chooses how the budget is counted. The choice depends only on
+ * public facts: its own budget and its announcements. An earlier run that has spent nothing may have been killed, so its choice
+ * is not kept. If it is still there, its first lap may find no room, before anything is released. */
 static const char *choose_ways(struct dp_ledger_book *book, const struct dp_ledger_entry *run)
 {
     bool chosen = false;
@@ -407,7 +406,7 @@ static void note_line(const struct dp_ledger_book *book, struct dp_ledger_entry 
     entry->opening[entry->openings - 1].last = book->lines + 1;
 }
 
-/* Laps used, or given back. */
+/* Notes laps that were used, or refunded. */
 static const char *take_back(struct dp_ledger_laps *laps, int64_t count, bool used)
 {
     int64_t left = laps->reserved - laps->used - laps->refunded;
@@ -424,7 +423,7 @@ static const char *take_back(struct dp_ledger_laps *laps, int64_t count, bool us
     return NULL;
 }
 
-/* The event of a new one is the entry's from then on. */
+/* The entry takes ownership of a new event. */
 static const char *take_reserve(struct dp_ledger_entry *entry, struct dp_charge *charge)
 {
     struct dp_ledger_laps *laps = laps_of(entry, &charge->event);
@@ -466,7 +465,7 @@ static const char *take_charge(struct dp_ledger_book *book, json_t *line, const 
     return why;
 }
 
-/* What the run will have spent in the end, said before its first lap, or before the first one since it was resumed. */
+/* The plan of a run, written before its first lap, or before the first lap after it was resumed. */
 static const char *take_plan(struct dp_ledger_book *book, json_t *line)
 {
     const char *run;
@@ -493,7 +492,7 @@ static const char *take_plan(struct dp_ledger_book *book, json_t *line)
     return NULL;
 }
 
-/* What the run has used by now is what it has spent, but for laps that it had paid for when it was resumed. */
+/* At a checkpoint the run has used what it has spent, except for laps that it had paid for when it was resumed. */
 static const char *take_checkpoint(struct dp_ledger_book *book, json_t *line)
 {
     const char *run;
@@ -570,7 +569,7 @@ static const char *take_close(struct dp_ledger_book *book, json_t *line)
     return NULL;
 }
 
-/* The format of this line and those that follow, where it states one. */
+/* The format of this line and of the lines after it, if it states one. */
 static const char *take_format(struct dp_ledger_book *book, const json_t *format)
 {
     if (format == NULL)
@@ -605,7 +604,7 @@ static const char *take_members(struct dp_ledger_book *book, json_t *line)
     json_object_del(line, "prev");
     json_object_del(line, "format");
     json_object_del(line, "hash");
-    json_object_del(line, "kind"); /* kind is not to be used from here on */
+    json_object_del(line, "kind"); /* do not use kind from here on */
     switch (k) {
     case 0:
         return take_budget(book, line);
@@ -640,7 +639,7 @@ static const char *take_line(struct dp_ledger_book *book, const char *bytes, siz
         return errno == ENOMEM ? no_memory : malformed;
     errno = 0;
     const char *why = json_is_object(line) ? take_members(book, line) : malformed;
-    if (why != NULL && errno == ENOMEM) /* jansson says no more than that it failed */
+    if (why != NULL && errno == ENOMEM) /* jansson reports only that it failed */
         why = no_memory;
     json_decref(line);
     if (why == NULL && dp_grow(&book->hash, &book->lines_capacity, book->lines + 1, sizeof *book->hash, NULL) != DP_OK)
@@ -653,8 +652,8 @@ static const char *take_line(struct dp_ledger_book *book, const char *bytes, siz
     return why;
 }
 
-/* Whether the bytes can be the beginning of the next line, whose write was cut short; storage that lost power may hold
-   zeros where a write was on its way. Anything else at the end is not ours to cut off. */
+/* Whether the bytes can be the beginning of the next line, whose write was cut short. Storage that lost power may have zeros in
+ * place of a write. Anything else at the end must not be cut off. */
 static bool is_torn(const struct dp_ledger_book *book, const char *bytes, size_t length)
 {
     char start[64 + DP_LEDGER_HASH];
@@ -692,7 +691,7 @@ int dp_ledger_book_take(struct dp_ledger_book *book, const char *bytes, size_t l
     return DP_OK;
 }
 
-/* What is not written as dp_ledger_mark writes it is no mark. */
+/* Accepts only the form that dp_ledger_mark writes. */
 int dp_ledger_place_read(const char *text, struct dp_ledger_place *mark, struct dp_err *err)
 {
     char again[DP_LEDGER_MARK];
@@ -741,7 +740,7 @@ int dp_ledger_book_model(const struct dp_ledger_book *book, const char *mark, in
     int rc = dp_ledger_book_mark(book, mark, &entry, err);
     if (rc != DP_OK)
         return rc;
-    /* A run that was resumed may have had a model of this lap before, under the name that it had then. */
+    /* A resumed run may have released another model of this lap before, under its earlier name. */
     bool has = entry->model != NULL && entry->model_lap == lap && strncmp(mark, entry->run, DP_LEDGER_RUN) == 0;
     if (bound != NULL)
         *bound = has;

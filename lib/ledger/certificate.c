@@ -9,12 +9,12 @@
 #include "base/version.h"
 #include "ledger/sum.h"
 
-/* What the runs on one population have cost the model. */
+/* The cost of the runs on one population for the model. */
 struct cost {
     struct dp_ledger_sum sum;
     double delta, added_epsilon, added_delta, prior_epsilon, prior_delta;
     int count, seeded, published;
-    const char *unit; /* where it is a person, that of the most rows; NULL: a row */
+    const char *unit; /* unit of the runs: for persons, the unit with the most rows; NULL: a row */
     json_t *runs, *preprocessing;
 };
 
@@ -41,7 +41,7 @@ static int64_t spent_laps(const struct dp_ledger_entry *entry)
     return laps;
 }
 
-/* Adds a run, at what every reader states of it: all that it has released, whichever of its laps the model is of. */
+/* Adds a run with its stated cost: everything that it has released, even if the model is of an earlier lap. */
 static int add_run(struct cost *cost, const struct dp_ledger_entry *entry, struct dp_err *err)
 {
     struct dp_answer answer;
@@ -68,7 +68,7 @@ static int add_run(struct cost *cost, const struct dp_ledger_entry *entry, struc
     return bad ? dp_fail(err, DP_E_RUN, "out of memory") : DP_OK;
 }
 
-/* What all the runs cost if what each does was known before the first of them: "if_planned_together". */
+/* "if_planned_together": the cost of all runs if each was planned before the first one began. */
 static json_t *together_json(const struct cost *cost, const struct dp_answer *all)
 {
     return json_pack("{s:o, s:o, s:f, s:s}", "epsilon", dp_ledger_real_json(cost->prior_epsilon + all->upper), "epsilon_lower",
@@ -76,8 +76,8 @@ static json_t *together_json(const struct cost *cost, const struct dp_answer *al
                      dp_accountant_names[all->by]);
 }
 
-/* A later run may have been planned upon the model that it started from. Its epsilon and delta add to that model's,
-   whatever it was planned upon; one list of mechanisms with a single delta would need them all to be known beforehand. */
+/* A later run may have been planned after its initial model was seen. Adding its epsilon and delta to the model's is sound even
+ * then; one list of mechanisms with a single delta is sound only if all of them were planned beforehand. */
 static int bound(const struct cost *cost, json_t *members, struct dp_err *err)
 {
     struct dp_answer all, added;
@@ -85,7 +85,7 @@ static int bound(const struct cost *cost, json_t *members, struct dp_err *err)
     int bad = 0, rc = dp_ledger_sum_epsilon(&cost->sum, cost->delta, &all, err);
     if (rc == DP_OK && chain) {
         bad = json_object_set_new(members, "if_planned_together", together_json(cost, &all));
-        /* At the sum of the deltas the truth is still not below what those mechanisms cost that were not chosen at all. */
+        /* At the sum of the deltas, the cost of mechanisms that were not chosen adaptively is still a lower bound. */
         rc = dp_ledger_sum_epsilon(&cost->sum, fmin(cost->added_delta, 0.5), &added, err);
     }
     if (rc != DP_OK)
@@ -115,7 +115,7 @@ static int describe(const struct cost *cost, const struct dp_ledger_entry *first
     return rc;
 }
 
-/* The members about one population, from `newest` back. */
+/* Sets the members about one population, for the runs from `newest` back. */
 static int state(const struct dp_ledger_book *book, const struct dp_ledger_entry *newest, size_t who, json_t *into,
                  struct dp_err *err)
 {
@@ -142,7 +142,7 @@ static int state(const struct dp_ledger_book *book, const struct dp_ledger_entry
     return rc;
 }
 
-/* Populations of the runs that the model started from, other than its own: each once, by its newest run. */
+/* Adds the other populations of the runs that the model started from, each once, with its newest run. */
 static int add_others(const struct dp_ledger_book *book, const struct dp_ledger_entry *own, json_t *others, struct dp_err *err)
 {
     int rc = DP_OK;
@@ -164,8 +164,8 @@ static int add_others(const struct dp_ledger_book *book, const struct dp_ledger_
     return rc;
 }
 
-/* What the laps up to the model's would have cost if it had been clear beforehand that there would be so many. Of a run that
- * was resumed the lap does not say how many went out before it, nor of which event they were where there are several. */
+/* The cost of the laps up to the model's, if this number of laps had been fixed beforehand. For a resumed run the number of the
+ * lap does not say how many laps were released before it, nor, with several events, of which event they were. */
 static int add_fixed_lap(const struct dp_ledger_entry *entry, int64_t lap, json_t *made, struct dp_err *err)
 {
     struct dp_charges laps = {0};
@@ -185,7 +185,7 @@ static int add_fixed_lap(const struct dp_ledger_entry *entry, int64_t lap, json_
     return rc;
 }
 
-/* The model, its run, and whether they are each other's. */
+/* Describes the model and its run, and whether the model is the run's. */
 static int describe_model(const struct dp_ledger_book *book, const struct dp_ledger_entry *entry,
                           const struct dp_certified *what, json_t *made, struct dp_err *err)
 {
@@ -200,7 +200,7 @@ static int describe_model(const struct dp_ledger_book *book, const struct dp_led
     return rc == DP_OK ? add_fixed_lap(entry, what->lap, made, err) : rc;
 }
 
-/* By the first `lines` lines of the ledger. */
+/* Makes the certificate from the first `lines` lines of the ledger. */
 static int make(const struct dp_ledger_book *book, size_t lines, const struct dp_certified *what, json_t **certificate,
                 struct dp_err *err)
 {
@@ -274,7 +274,7 @@ static bool same(const json_t *a, const json_t *b)
     return json_equal(a, b);
 }
 
-/* Another version's lower bound may be a better or a worse one. It must not contradict what is claimed. */
+/* Another version's lower bound may be better or worse. It must not contradict the claim. */
 static bool same_member(const json_t *made, const json_t *certificate, const char *key)
 {
     const json_t *value = json_object_get(certificate, key), *upper = json_object_get(made, "epsilon");
@@ -283,8 +283,8 @@ static bool same_member(const json_t *made, const json_t *certificate, const cha
     return same(json_object_get(made, key), value);
 }
 
-/* What earlier certificates do not say is not compared: the first named neither the population nor the data set of each run,
- * and those after them did not say how the runs ended. */
+/* Members that earlier certificates do not have are not compared: the first ones had neither the population nor the data set of
+ * each run, and later ones did not say how runs ended. */
 static const struct {
     const char *has, *member[3], *of_run[3];
 } later[] = {
@@ -298,7 +298,7 @@ static void leave_out(json_t *from, const char *const members[3])
         json_object_del(from, members[m]);
 }
 
-/* Certificates did not name the unit when there were only rows. */
+/* Certificates had no unit before persons were supported. */
 static void leave_out_unit(json_t *made, const json_t *certificate)
 {
     const char *unit = json_string_value(json_object_get(made, "unit"));
@@ -343,7 +343,7 @@ static int compare(const json_t *certificate, const json_t *made, const char *pa
     return DP_OK;
 }
 
-/* Whether the model at hand is the one that the certificate is about, and by the ledger as it is now the one of its run. */
+/* Checks that the given model is the certified one and, according to the present ledger, the model of its run. */
 static int check_model(const struct dp_certified *what, const struct dp_certified *model, const char *path, bool *bound,
                        struct dp_err *err)
 {

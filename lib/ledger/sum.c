@@ -109,7 +109,7 @@ int dp_ledger_run_epsilon(const struct dp_ledger_entry *entry, struct dp_answer 
     return rc;
 }
 
-/* What the laps of a run with a filter have spent at its order. */
+/* The spending of a run with a filter, at the filter's order. */
 static int filter_spent(const struct dp_ledger_entry *entry, double *epsilon, struct dp_err *err)
 {
     struct dp_charges charges = {0};

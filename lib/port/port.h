@@ -12,7 +12,7 @@
 
 enum dp_direction { DP_IN, DP_OUT };
 
-/* Who else might read what is written here. */
+/* Who else could read the output of a port. */
 enum dp_exposure { DP_EXPOSED_NO, DP_EXPOSED_TERMINAL, DP_EXPOSED_SOCKET };
 
 struct dp_port;
@@ -36,7 +36,7 @@ int dp_port_open(struct dp_port **port, const char *spec, enum dp_direction dire
 /* Wraps a file descriptor, which the port then owns. name is for messages. */
 int dp_port_open_fd(struct dp_port **port, int fd, const char *name, enum dp_direction direction, struct dp_err *err);
 
-/* What dp_port_read returns besides 0, 1 and errors. */
+/* Result of dp_port_read, in addition to 0, 1 and errors. */
 enum { DP_PORT_UNREAD = 2 };
 
 /* The next frame: 1; 0 at end of input between frames, over ZeroMQ when the writer is gone;
@@ -109,8 +109,8 @@ struct dp_port {
     enum dp_exposure exposure;
     bool stored;
     struct dp_port *watched;
-    struct dp_watch *watch; /* of its descriptor, for reads that do not poll; NULL while there is none */
-    bool polls;             /* there is none to be had */
+    struct dp_watch *watch; /* watch of its descriptor, for reads without poll; NULL: none yet */
+    bool polls;             /* no watch is possible */
     volatile sig_atomic_t *cancel;
     double limit; /* seconds; 0: none */
 };

@@ -67,7 +67,7 @@ enum dp_record_change {
     DP_CHANGE_PLANNED,    /* it is as announced; in an adaptive run, charged lap by lap, it may follow released values */
     DP_CHANGE_UP,         /* the same; but it may be more than the announced schedule has */
     DP_CHANGE_FOLLOWS,    /* the bound: known from the first lap on; if the run is adaptive it may follow released values */
-    DP_CHANGE_WITH_BOUND, /* its ratio to the bound is that of the first lap */
+    DP_CHANGE_WITH_BOUND, /* its ratio to the bound is the same as in the first lap */
     DP_CHANGE_EACH_LAP,   /* each lap has its own, which its other members explain */
     DP_CHANGE_HELLO,      /* only the records of a hello frame have it */
 };
@@ -157,7 +157,7 @@ unsigned dp_record_alike(enum dp_record_alike alike);
 unsigned dp_record_changes(enum dp_record_change change);
 
 /* dp_record_differs(a, b, set): find the first member of a set that is not the same in both, as dp_record_same_member has it;
-   DP_RECORD_MEMBER_COUNT if there is none. Whoever compares two records does it with this and the sets above. */
+   DP_RECORD_MEMBER_COUNT if there is none. All comparisons of two records use this and the sets above. */
 int dp_record_differs(const struct dp_record *a, const struct dp_record *b, unsigned set);
 
 /* Sets a member to a value of its type; false when the text is not one of the member's names, or too long. */

@@ -23,7 +23,7 @@ bool dp_announced_means(const struct dp_frame *hello, enum dp_meaning means, con
 /* Whether the hello frame has a record for each kind of laps, or any where laps have no kinds. */
 bool dp_announced_all(const struct dp_frame *hello);
 
-/* " of kind 'K'", or "" where laps have no kinds. */
+/* " of kind 'K'", or "" if laps have no kinds. */
 const char *dp_announced_kind(const struct dp_record *record, char buffer[DP_RECORD_ON + 16]);
 
 #endif

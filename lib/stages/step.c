@@ -398,7 +398,7 @@ static bool may_be_relative(const struct dp_frame *hello)
            dp_announced_means(hello, DP_MEANS_TAKEN, NULL) || !dp_announced_all(hello);
 }
 
-/* What laps will release, against what is to be done with it. */
+/* Compares what laps will release with what this stage will do with it. */
 static int check_answer(const struct dp_stage *stage, const struct dp_frame *hello, const struct dp_record *record,
                         struct dp_err *err)
 {

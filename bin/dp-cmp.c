@@ -32,7 +32,7 @@ static const struct dp_option options[] = {
      .letter = 'w',
      .kind = DP_OPT_FLAG,
      .offset = offsetof(struct options, weights_only),
-     .help = "compare nothing but the weights"},
+     .help = "compare only the weights"},
     {.name = NULL},
 };
 

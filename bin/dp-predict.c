@@ -241,7 +241,7 @@ int main(int argc, char **argv)
     int operands = argc - operand;
     const char *model = operands > 0 ? argv[operand] : "-";
     if (o.rows != NULL && (o.data != NULL || operands > 1))
-        rc = dp_fail(&err, DP_E_USAGE, "--rows stands in the place of a data set: there is one too many");
+        rc = dp_fail(&err, DP_E_USAGE, "--rows replaces a data set: there is one too many");
     else if (o.rows != NULL && strcmp(o.rows, "-") == 0 && strcmp(model, "-") == 0)
         rc = dp_fail(&err, DP_E_USAGE, "--rows: standard input is where the model comes from");
     else if (o.rows == NULL && (o.data == NULL ? operands != 2 : operands > 1))

@@ -147,7 +147,7 @@ static int check_lap(const struct reader *r, int64_t lap, struct dp_err *err)
     if (last == 0)
         return dp_fail(err, DP_E_UNSAFE,
                        "the stream begins with lap %lld, and what the laps before it cost is not in it: a model "
-                       "file (-o) holds the last lap alone; " WHOLE ", or ask dp-info what the model says of itself",
+                       "file (-o) holds only the last lap; " WHOLE ", or ask dp-info what the model says of itself",
                        (long long)lap);
     return dp_fail(err, DP_E_UNSAFE, "lap %lld came after lap %lld: a run has each lap once, and all of them; " WHOLE,
                    (long long)lap, (long long)last);

@@ -139,13 +139,13 @@ int dp_row_reader_next(struct dp_row_reader *r, struct dp_rows *rows, struct dp_
     while (!r->ended && rows->count == 0) {
         int rc = dp_port_read(r->port, r->frame, err);
         if (rc == 0)
-            return dp_fail(err, DP_E_UPSTREAM, "%s ended before its end frame: whoever sends the rows is gone", r->name);
+            return dp_fail(err, DP_E_UPSTREAM, "%s ended before its end frame: the sender of the rows is gone", r->name);
         if (rc < 0)
             dp_err_in(err, r->name);
         if (rc != 1)
             return rc;
         if (r->frame->kind == DP_KIND_ERROR)
-            return dp_fail(err, DP_E_UPSTREAM, "%s: whoever sends the rows has failed", r->name);
+            return dp_fail(err, DP_E_UPSTREAM, "%s: the sender of the rows has failed", r->name);
         if (r->frame->kind != DP_KIND_HELLO && !r->hello)
             return dp_fail(err, DP_E_RUN, "%s: the stream does not begin with a hello frame", r->name);
         r->ended = r->frame->kind == DP_KIND_END;

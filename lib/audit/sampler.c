@@ -89,7 +89,7 @@ int dp_audit_sampler_note(struct dp_audit_sampler *s, int64_t lap, const int64_t
             return dp_fail(err, DP_E_RUN, "a row number of lap %lld is out of range", (long long)lap);
         uint64_t bit = (uint64_t)1 << (id[i] % 64);
         if (s->now[id[i] / 64] & bit)
-            return dp_fail(err, DP_E_RUN, "a row stands twice in the batch of lap %lld", (long long)lap);
+            return dp_fail(err, DP_E_RUN, "a row is twice in the batch of lap %lld", (long long)lap);
         s->now[id[i] / 64] |= bit;
     }
     if (s->record.sampler == DP_SAMPLER_POISSON)

@@ -74,7 +74,7 @@ static int at_end(struct idx *x, struct dp_err *err)
     unsigned char more;
     size_t had;
     int rc = read_full(x, &more, 1, &had, err);
-    return rc != DP_OK || had == 0 ? rc : dp_fail(err, DP_E_RUN, "%s: goes on after its last item", x->name);
+    return rc != DP_OK || had == 0 ? rc : dp_fail(err, DP_E_RUN, "%s: has bytes after its last item", x->name);
 }
 
 static int read_pairs(struct idx *images, struct idx *labels, size_t pixels, size_t classes, const struct dp_import_sink *to,

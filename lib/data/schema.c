@@ -168,7 +168,7 @@ static int check_class(const struct dp_schema *s, size_t k, const char *path, co
         const char *text = s->class[k].text[i];
         for (size_t other = 0; other < k; other++)
             if (dp_texts_find(&s->class[other], text, strlen(text)) >= 0)
-                return dp_fail(err, DP_E_RUN, "%s: column '%s': '%s' stands in two classes", path, name,
+                return dp_fail(err, DP_E_RUN, "%s: column '%s': '%s' is in two classes", path, name,
                                dp_text_show(text, strlen(text), shown));
     }
     return DP_OK;

@@ -18,7 +18,7 @@ static int add_name(struct dp_table *t, const struct dp_lines *lines, const char
                        lines->number, (int)(length < 60 ? length : 60), text);
     for (size_t i = 0; i < t->columns; i++)
         if (strlen(t->cell[i]) == length && memcmp(t->cell[i], text, length) == 0)
-            return dp_fail(err, DP_E_RUN, "%s: line %zu: the column '%.60s' stands there twice", lines->name, lines->number,
+            return dp_fail(err, DP_E_RUN, "%s: line %zu: the column '%.60s' is there twice", lines->name, lines->number,
                            t->cell[i]);
     if (t->columns == DP_TABLE_MOST_COLUMNS)
         return dp_fail(err, DP_E_RUN, "%s: more than %d columns", lines->name, DP_TABLE_MOST_COLUMNS);

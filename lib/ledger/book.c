@@ -719,7 +719,7 @@ int dp_ledger_book_mark(const struct dp_ledger_book *book, const char *text, str
         *entry = find_any(book, mark.run, &opening);
     if (*entry == NULL || mark.seq < opening->first || mark.seq > opening->last)
         return dp_fail(err, DP_E_UNSAFE,
-                       "the ledger %s does not hold line %llu as the model has it: rolled back to an older state, or not "
+                       "the ledger %s does not hold line %llu of the model: rolled back to an older state, or not "
                        "the model's ledger",
                        book->path, mark.seq);
     return DP_OK;
@@ -763,11 +763,11 @@ int dp_ledger_book_checkpoint(const struct dp_ledger_book *book, const char *tex
     struct dp_ledger_entry *e = dp_ledger_book_has(book, &mark) ? find_any(book, mark.run, NULL) : NULL;
     if (e == NULL)
         return dp_fail(err, DP_E_UNSAFE,
-                       "the ledger %s does not hold line %llu as the checkpoint has it: rolled back to an older state, or "
+                       "the ledger %s does not hold line %llu of the checkpoint: rolled back to an older state, or "
                        "not the checkpoint's ledger",
                        book->path, mark.seq);
     if (!any && strcmp(e->run, mark.run) != 0)
-        return dp_fail(err, DP_E_UNSAFE, "the run %s was resumed before: by the ledger %s a run goes on once", mark.run,
+        return dp_fail(err, DP_E_UNSAFE, "the run %s was resumed before: by the ledger %s a run is resumed once", mark.run,
                        book->path);
     if (!any && e->checkpoint != mark.seq && (e->before == 0 || e->before != mark.seq))
         return dp_fail(err, DP_E_UNSAFE,

@@ -385,7 +385,7 @@ int dp_certificate_verify(const json_t *certificate, const char *path, const str
         rc = dp_ledger_book_read(&book, path, err);
     if (rc == DP_OK && ((size_t)lines > book.lines || strcmp(book.hash[lines - 1], hash) != 0))
         rc = dp_fail(err, DP_E_UNSAFE,
-                     "the ledger %s does not hold line %lld as the certificate has it: rolled back to an older state, or "
+                     "the ledger %s does not hold line %lld of the certificate: rolled back to an older state, or "
                      "another ledger",
                      path, (long long)lines);
     if (rc == DP_OK)

@@ -281,7 +281,7 @@ int dp_keys_trust(const char *directory, const char *name, const char *key, stru
     if (!is_name(name))
         return dp_fail(err, DP_E_USAGE, "'%.80s' is no name: up to %d letters, digits and ._-", name, DP_KEY_NAME - 1);
     if (!is_key(key))
-        return dp_fail(err, DP_E_USAGE, "what is to be the key of %s is none: %d characters that dp-key show has written", name,
+        return dp_fail(err, DP_E_USAGE, "not a key for %s: a key has the %d characters that dp-key show prints", name,
                        DP_KEY_TEXT - 1);
     strcpy(more.name, name);
     strcpy(more.key, key);

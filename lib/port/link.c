@@ -523,8 +523,8 @@ static void note_failure(struct dp_link *l, uint16_t event)
         drop(l, "could not connect: the other end does not trust our key", who, 1);
     else
         drop(l,
-             l->keys ? "could not connect: whoever is there does not have the key that we trust"
-                     : "could not connect: whoever is there does not speak as we do",
+             l->keys ? "could not connect: the other end does not have the key that we trust"
+                     : "could not connect: the other end uses another protocol",
              who, 1);
 }
 

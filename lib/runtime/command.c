@@ -55,7 +55,7 @@ static int read_all(struct dp_port *port, struct dp_frame *last, struct dp_comma
     int rc = dp_frame_new(&here, err), more = 1;
     while (rc == DP_OK && (more = dp_port_read(port, here, err)) == 1) {
         if (end->whole)
-            rc = dp_fail(err, DP_E_RUN, "the stream goes on behind its end frame");
+            rc = dp_fail(err, DP_E_RUN, "the stream continues after its end frame");
         if (here->kind == DP_KIND_LAP)
             rc = dp_frame_copy(last, here, err);
         end->lap = end->lap || here->kind == DP_KIND_LAP;

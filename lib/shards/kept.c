@@ -60,12 +60,12 @@ static int check(const struct dp_state *state, const char *directory, const stru
     digest_of(digest, kept->pipeline);
     int rc = dp_state_get_text(state, "software", text, sizeof text, err);
     if (rc == DP_OK && strcmp(text, software) != 0)
-        return dp_fail(err, DP_E_RUN, "the checkpoint %s was written by %s, and only that can go on from it; this is %s",
-                       directory, text, software);
+        return dp_fail(err, DP_E_RUN, "the checkpoint %s was written by %s, and only that can resume it; this is %s", directory,
+                       text, software);
     if (rc == DP_OK)
         rc = dp_state_get_bytes(state, "pipeline", &bytes, &size, err);
     if (rc == DP_OK && (size != DIGEST || memcmp(bytes, digest, DIGEST) != 0))
-        return dp_fail(err, DP_E_RUN, "the checkpoint %s is of another pipeline: go on from it with the same text", directory);
+        return dp_fail(err, DP_E_RUN, "the checkpoint %s is of another pipeline: resume it with the same text", directory);
     if (rc == DP_OK)
         rc = dp_state_get_int(state, "shard", 1, DP_MAX_SHARDS, &shard, err);
     if (rc == DP_OK)

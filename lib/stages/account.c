@@ -96,7 +96,7 @@ static int begin_trial(struct dp_stage *stage, struct dp_err *err)
     if (rc == DP_OK)
         rc = dp_trial_write(&s->trial, &said, err);
     if (rc == DP_OK && s->trial.ask == DP_TRIAL_PLAN)
-        rc = dp_fail(err, DP_E_RUN, "dp-tune has asked for the plan alone");
+        rc = dp_fail(err, DP_E_RUN, "dp-tune asked only for the plan");
     if (rc == DP_OK)
         rc = dp_trial_take(&s->trial, &said, err);
     if (rc == DP_OK)

@@ -33,7 +33,7 @@ static int check_once(const int64_t *id, size_t count, size_t rows, struct dp_ba
     }
     for (size_t k = 0; k < marked; k++)
         seen->bits[id[k] / 64] = 0;
-    return twice ? dp_fail(err, DP_E_UNSAFE, "a row stands twice in the batch of lap %lld", (long long)lap) : DP_OK;
+    return twice ? dp_fail(err, DP_E_UNSAFE, "a row is twice in the batch of lap %lld", (long long)lap) : DP_OK;
 }
 
 static int check_rows(const int64_t *id, size_t count, size_t rows, struct dp_batch_seen *seen, int64_t lap, struct dp_err *err)

@@ -150,7 +150,7 @@ static int parse_metrics(struct state *s, const char *list, struct dp_err *err)
         if (m == METRIC_COUNT)
             return dp_fail(err, DP_E_USAGE, "--metrics: '%.*s' is none of " METRIC_NAMES, (int)(length < 80 ? length : 80), p);
         if (has_metric(s, (enum metric)m))
-            return dp_fail(err, DP_E_USAGE, "--metrics: '%s' stands there twice", metrics[m].name);
+            return dp_fail(err, DP_E_USAGE, "--metrics: '%s' is there twice", metrics[m].name);
         if (metrics[m].needs != NEEDS_LABELS && (metrics[m].needs == NEEDS_CLASSES) != classes)
             return dp_fail(err, DP_E_USAGE, "--metrics: %s is for labels that are %s, those of this data set are %s",
                            metrics[m].name, classes ? "numbers" : "classes", classes ? "classes" : "numbers");

@@ -260,7 +260,7 @@ static int check_alpha(const struct dp_stage *stage, const struct dp_frame *hell
                        "drawn twice for one batch");
     /* alpha gets as much noise as the sum of the lap before, which may be of another kind. */
     if (dp_frame_has(hello, DP_F_KINDS))
-        return dp_fail(err, DP_E_UNSAFE, "a run that releases alpha has laps of one kind alone");
+        return dp_fail(err, DP_E_UNSAFE, "a run that releases alpha has laps of only one kind");
     return DP_OK;
 }
 

@@ -79,7 +79,7 @@ static int get_value(struct dp_frame *frame, enum dp_field field, const struct d
     struct dp_value *v = &frame->value[field];
     const char *key = dp_fields[field].key;
     if (v->present)
-        return dp_fail(err, DP_E_RUN, "corrupt frame: '%s' stands in it twice", key);
+        return dp_fail(err, DP_E_RUN, "corrupt frame: '%s' is in it twice", key);
     int rc = DP_OK;
     switch (dp_fields[field].type) {
     case DP_T_INT:
@@ -179,7 +179,7 @@ static int get_record(struct reader *r, struct dp_record *record, bool old, stru
             return dp_fail(err, DP_E_RUN, "corrupt frame: unknown entry '%.*s' in a record", key.body < 40 ? (int)key.body : 40,
                            dp_item_body(&key));
         if (seen >> member & 1)
-            return dp_fail(err, DP_E_RUN, "corrupt frame: '%s' stands twice in a record", dp_record_key(member));
+            return dp_fail(err, DP_E_RUN, "corrupt frame: '%s' is twice in a record", dp_record_key(member));
         seen |= 1u << member;
         rc = get_member(record, member, &value, err);
     }
@@ -279,7 +279,7 @@ int dp_wire_decode(struct dp_frame *frame, const char *bytes, size_t length, str
         unsigned bits;
         rc = get_entry(&r, frame, &field, &bits, err);
         if (rc == DP_OK && (seen & bits))
-            rc = dp_fail(err, DP_E_RUN, "corrupt frame: an entry stands in it twice");
+            rc = dp_fail(err, DP_E_RUN, "corrupt frame: an entry is in it twice");
         seen |= bits;
     }
     if (rc == DP_OK && frame->kind == DP_KIND_LAP && (seen & ALL) != ALL)

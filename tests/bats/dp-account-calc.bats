@@ -238,9 +238,9 @@ same() { awk -v a="$1" -v b="$2" 'BEGIN { exit !(a / b < 1.00001 && b / a < 1.00
 @test "records: a model file is not a run, nor are laps with a gap, or one twice" {
     record 5 run
     dp-cat run > run.json
-    complains 5 "dp-account epsilon: standard input: line 2: the stream begins with lap 5, and what the laps before it cost is not in it: a model file (-o) holds the last lap alone; $WHOLE, or ask dp-info what the model says of itself" \
+    complains 5 "dp-account epsilon: standard input: line 2: the stream begins with lap 5, and what the laps before it cost is not in it: a model file (-o) holds only the last lap; $WHOLE, or ask dp-info what the model says of itself" \
         bash -c "dp-cat run.model | dp-account epsilon --delta 1e-5"
-    complains 5 "dp-account delta: standard input: line 1: the stream begins with lap 5, and what the laps before it cost is not in it: a model file (-o) holds the last lap alone; $WHOLE, or ask dp-info what the model says of itself" \
+    complains 5 "dp-account delta: standard input: line 1: the stream begins with lap 5, and what the laps before it cost is not in it: a model file (-o) holds only the last lap; $WHOLE, or ask dp-info what the model says of itself" \
         bash -c "dp-cat --last run | dp-account delta --epsilon 1"
     grep -v '"lap":3,' run.json > gap.json
     complains 5 "dp-account epsilon: gap.json: line 4: lap 4 came after lap 2: a run has each lap once, and all of them; $WHOLE" dp-account epsilon --delta 1e-5 gap.json

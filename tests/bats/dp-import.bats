@@ -279,7 +279,7 @@ dp-import: private: 1 malformed line"
     schema "$NUMBER, {\"name\": \"y\", \"type\": \"label\", \"classes\": [[], [\"a\"]]}"
     bad_csv "schema.json: column 'y': class 1 of \"classes\" has no text"
     schema "$NUMBER, {\"name\": \"y\", \"type\": \"label\", \"classes\": [[\"a\"], [\"b\", \"a\"]]}"
-    bad_csv "schema.json: column 'y': 'a' stands in two classes"
+    bad_csv "schema.json: column 'y': 'a' is in two classes"
     printf '@relation t\n@attribute a numeric\n@attribute y {x}\n@data\n1,x\n' > t.arff
     complains 1 "dp-import: t.arff: line 4, attribute 'y': the label must be numeric or have two or more values (--label)" \
         dp-import arff -o out.dp t.arff
@@ -560,7 +560,7 @@ dp-import: the population is images"
     echo hello > short
     complains 1 "dp-import: short: not an IDX file" dp-import idx -o x.dp short labels
     { cat images; echo; } > long
-    complains 1 "dp-import: long: goes on after its last item" dp-import idx -o x.dp long labels
+    complains 1 "dp-import: long: has bytes after its last item" dp-import idx -o x.dp long labels
     printf '\0\0\010\001\0\0\0\001\001' > few
     complains 1 "dp-import: images has 2 items, few has 1" dp-import idx -o x.dp images few
     printf '\0\0\010\001\0\0\0\002\001\014' > many

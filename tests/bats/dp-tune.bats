@@ -222,7 +222,7 @@ END
     gate() { cp charged room && complains 5 "dp-account: $1" flock room/trial dp-account --trial room --in changed --out passed; }
     changed honest
     echo '0123456789abcdef0123456789abcdef plan' > room/trial
-    complains 1 'dp-account: dp-tune has asked for the plan alone' flock room/trial dp-account --trial room --in honest --out passed
+    complains 1 'dp-account: dp-tune asked only for the plan' flock room/trial dp-account --trial room --in honest --out passed
     mv room/plan charged
     cp charged room
     echo '0123456789abcdef0123456789abcdef laps' > room/trial
@@ -307,7 +307,7 @@ END
     bad 1 'g: no rows: a line of names and a line of cells for each row are expected' with 'step clip\n'
     bad 1 'g: line 2: 1 cells, and there are 2 columns' with 'step clip\n1\n'
     bad 1 "g: line 2: '1;ls' has a character that a shell would read" with 'step clip\n1;ls 1\n'
-    bad 1 "g: line 1: the column 'step' stands there twice" with 'step step\n1 1\n'
+    bad 1 "g: line 1: the column 'step' is there twice" with 'step step\n1 1\n'
     bad 1 'g: {trial} is what dp-tune puts there, and no column' with 'step trial\n1 1\n'
     bad 1 "g: line 1: 'a.b' is no name of a column: letters, digits, _ and -" with 'a.b\n1\n'
     bad 2 '{clip}: the table has no such column' with 'step\n1\n'

@@ -267,11 +267,11 @@ same_number() { /usr/bin/python3 -c "import sys; a, b = map(float, sys.argv[1:])
     hand 9
     complain() { complains "$1" "dp-window: changed: $2" dp-window --in tokens --rows changed --size 300; }
     change 'frames[3:] = []'
-    complains 1 "dp-window: changed ended before its end frame: whoever sends the rows is gone" dp-window --in tokens --rows changed --size 300
+    complains 1 "dp-window: changed ended before its end frame: the sender of the rows is gone" dp-window --in tokens --rows changed --size 300
     head -c 20000 rows > changed
     complains 1 "dp-window: changed ends inside a frame" dp-window --in tokens --rows changed --size 3000
     change 'frames[-1] = {"kind": "error", "status": 1}'
-    complain 1 "whoever sends the rows has failed"
+    complain 1 "the sender of the rows has failed"
     change 'frames.insert(2, frames[0])'
     complain 1 "a second hello frame in one stream"
     change 'del frames[0]'
@@ -365,7 +365,7 @@ same_number() { /usr/bin/python3 -c "import sys; a, b = map(float, sys.argv[1:])
         { sed 151q t.csv; sleep 5; } | timeout -s KILL 1.5 dp-import csv - --schema s.json --out ipc://own/rows -q &
         train broken $how 10 '--rows ipc://own/rows --size 100' || status=$?
         [ "$status" = 1 ]
-        assert_equal "$(cat broken.said)" "dp-window: ipc://own/rows ended before its end frame: whoever sends the rows is gone"
+        assert_equal "$(cat broken.said)" "dp-window: ipc://own/rows ended before its end frame: the sender of the rows is gone"
         run dp-cat --last broken
         assert_output --partial '"lap":1,'
         wait

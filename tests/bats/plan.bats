@@ -379,7 +379,7 @@ if frame["kind"] == "lap" and frame["lap"] > int(open("last").read()) and not os
 
 @test "a run that releases alpha has laps of one kind" {
     for step in '--clip 0.1 --release-alpha' '--clip 0.1 --variant sequential'; do
-        complains 5 "dp-scd-step: a run that releases alpha has laps of one kind alone" \
+        complains 5 "dp-scd-step: a run that releases alpha has laps of only one kind" \
             dp-loop --plan 'a 2, b' --seed 1 -q -o m -- "dp-sample --data a.dp --rate 0.1 | dp-scd-step --data a.dp --loss hinge --lambda 1e-3 $step | dp-noise --on a -z 5 | dp-noise --on b -z 1 | $GATE | dp-step"
     done
     [ ! -e m ]

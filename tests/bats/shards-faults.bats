@@ -326,7 +326,7 @@ if frame["kind"] == "end" and not os.path.exists("ending-seen"):
     eventually test -e there
     complains 1 "dp-worker: another process has the checkpoint $PWD/two" dp-worker --at $AT --shard 2/2 --checkpoint two -- "$SAMPLE --shard 2/2 | $STEP"
     killed 2
-    complains 1 "dp-worker: the checkpoint $PWD/two is of another pipeline: go on from it with the same text" dp-worker --at $AT --shard 2/2 --checkpoint two -- "$SAMPLE --shard 2/2 | $STEP --threads 2"
+    complains 1 "dp-worker: the checkpoint $PWD/two is of another pipeline: resume it with the same text" dp-worker --at $AT --shard 2/2 --checkpoint two -- "$SAMPLE --shard 2/2 | $STEP --threads 2"
     complains 1 "dp-worker: the checkpoint $PWD/two is of shard 2/2" dp-worker --at $AT --shard 1/2 --checkpoint two -- "$SAMPLE --shard 2/2 | $STEP"
     chmod 755 two
     complains 5 "dp-worker: two: what a checkpoint holds is private: it needs a directory of your own, mode 0700" dp-worker --at $AT --shard 2/2 --checkpoint two -- "$SAMPLE --shard 2/2 | $STEP"

@@ -193,9 +193,9 @@ for name, first in ("twice", [0, 0]), ("apart", [1, 0, 1]), ("turned", [1, 2, 0]
     open(name + ".frames", "wb").write(b"".join(map(msgpack.packb, frames)))
 EOF
     dp-scd-step --data small.dp --loss hinge --lambda 1e-3 --clip 0.1 --in turned.frames > /dev/null
-    complains 5 "dp-scd-step: a row stands twice in the batch of lap 1" dp-scd-step --data small.dp --loss hinge --lambda 1e-3 --clip 0.1 --in apart.frames
+    complains 5 "dp-scd-step: a row is twice in the batch of lap 1" dp-scd-step --data small.dp --loss hinge --lambda 1e-3 --clip 0.1 --in apart.frames
     for stage in "dp-scd-step --data small.dp --loss hinge --lambda 1e-3 --clip 0.1" "dp-scd-step --data small.dp --loss hinge --lambda 1e-3"; do
-        complains 5 "dp-scd-step: a row stands twice in the batch of lap 1" $stage --in twice.frames
+        complains 5 "dp-scd-step: a row is twice in the batch of lap 1" $stage --in twice.frames
     done
 }
 

@@ -713,7 +713,7 @@ static void a_mark_finds_an_older_state(void **state)
     size_t length = get_file(PATH, bytes, sizeof bytes);
 
     put_file(PATH, bytes, one);
-    static const char older[] = "the ledger test.ledger does not hold line 2 as the model has it: rolled back to an older "
+    static const char older[] = "the ledger test.ledger does not hold line 2 of the model: rolled back to an older "
                                 "state, or not the model's ledger";
     assert_int_equal(dp_ledger_check_mark(PATH, mark, &err), DP_E_UNSAFE);
     assert_string_equal(err.message, older);
@@ -1262,7 +1262,8 @@ static void a_run_goes_on_from_its_checkpoint_once(void **state)
     assert_int_equal(spent(PATH), 90);
     struct dp_ledger *twice;
     assert_int_equal(dp_ledger_open(&twice, PATH, &resumed, &err), DP_E_UNSAFE);
-    snprintf(sentence, sizeof sentence, "the run %.32s was resumed before: by the ledger test.ledger a run goes on once", mark);
+    snprintf(sentence, sizeof sentence, "the run %.32s was resumed before: by the ledger test.ledger a run is resumed once",
+             mark);
     assert_string_equal(err.message, sentence);
 
     reserve(again, &event, 20);

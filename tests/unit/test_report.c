@@ -637,9 +637,8 @@ static void every_member_is_compared(void **state)
     json_integer_set(json_object_get(certificate, "certificate"), 1);
     json_integer_set(json_object_get(json_object_get(certificate, "ledger"), "lines"), 99);
     assert_int_equal(dp_certificate_verify(certificate, PATH, NULL, NULL, &err), DP_E_UNSAFE);
-    assert_string_equal(err.message,
-                        "the ledger test.ledger does not hold line 99 as the certificate has it: rolled back to an "
-                        "older state, or another ledger");
+    assert_string_equal(err.message, "the ledger test.ledger does not hold line 99 of the certificate: rolled back to an "
+                                     "older state, or another ledger");
     json_object_del(certificate, "mark");
     assert_int_equal(dp_certificate_verify(certificate, PATH, NULL, NULL, &err), DP_E_RUN);
     assert_string_equal(err.message, "not a certificate");

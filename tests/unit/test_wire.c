@@ -928,12 +928,12 @@ static void decoding_refuses(void **state)
     expect(DP_KIND_HELLO, 1, too_large_a_number, "corrupt frame: 'format' has the wrong type or value");
     expect(DP_KIND_HELLO, 1, whole_number_for_a_real, NULL);
     expect(DP_KIND_HELLO, 1, number_for_a_flag, "corrupt frame: 'seeded' has the wrong type or value");
-    expect(DP_KIND_HELLO, 2, twice, "corrupt frame: 'format' stands in it twice");
+    expect(DP_KIND_HELLO, 2, twice, "corrupt frame: 'format' is in it twice");
     expect(DP_KIND_HELLO, 1, second_kind, "unknown field 'kind' in a frame");
     expect(DP_KIND_ERROR, 1, text_with_nul, "corrupt frame: 'message' has the wrong type or value");
     expect(DP_KIND_HELLO, 1, lap_without_label, "unknown field 'lap' in a frame");
     expect(DP_KIND_LAP, 1, lap_without_label, "corrupt frame: lap, label or records is missing");
-    expect(DP_KIND_LAP, 2, lap_twice, "corrupt frame: an entry stands in it twice");
+    expect(DP_KIND_LAP, 2, lap_twice, "corrupt frame: an entry is in it twice");
     expect(DP_KIND_LAP, 1, negative_lap, "corrupt frame: 'lap' has the wrong type or value");
     expect(DP_KIND_LAP, 1, unknown_label, "corrupt frame: 'label' has the wrong type or value");
     expect(DP_KIND_LAP, 1, record_is_a_number, "corrupt frame: 'records' has the wrong type or value");
@@ -944,7 +944,7 @@ static void decoding_refuses(void **state)
     expect(DP_KIND_LAP, 1, record_with_unknown_entry, "corrupt frame: unknown entry 'colour' in a record");
     expect(DP_KIND_LAP, 1, record_on_no_kind_of_laps, "corrupt frame: 'on' has the wrong type or value");
     expect(DP_KIND_LAP, 1, record_of_nobody, "corrupt frame: 'of' has the wrong type or value");
-    expect(DP_KIND_LAP, 1, record_with_a_rate_twice, "corrupt frame: 'rate' stands twice in a record");
+    expect(DP_KIND_LAP, 1, record_with_a_rate_twice, "corrupt frame: 'rate' is twice in a record");
     expect(DP_KIND_LAP, 1, noise_without_its_multiplier, "corrupt frame: a record has no 'multiplier'");
     expect(DP_KIND_LAP, 1, draws_without_their_number, "corrupt frame: a record has no 'draws'");
     expect(DP_KIND_LAP, 1, contraction_without_draws, "corrupt frame: a record of sampler 'poisson' has a 'contraction'");

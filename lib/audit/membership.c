@@ -161,7 +161,7 @@ static int settle(struct audit *a, struct dp_err *err)
     l->variance = (l->squares / (double)l->without_count - means) / (double)a->outputs;
     for (size_t k = 0; k < a->outputs; k++)
         l->direction[k] /= length > 0 ? sqrt(length) : 1;
-    /* No noise at all separates as well as very little. */
+    /* No noise separates as well as very little noise. */
     l->variance = fmax(l->variance, 1e-12 * l->shift * l->shift);
     return DP_OK;
 }

@@ -158,7 +158,7 @@ ADD(smooth_hinge)
 ADD(huber)
 ADD(huberised_hinge)
 
-/* t, and what e is to be taken of */
+/* t, and the argument of exp */
 CLONES static void margins(const double *restrict a, double eta, double *restrict t, double *restrict x)
 {
     const double *restrict b = a + DP_LINE_ROWS;

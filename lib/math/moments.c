@@ -51,8 +51,8 @@ double dp_moments_norm2(struct dp_row row, const float *tail, size_t tails)
     return norm2;
 }
 
-/* By what rows are multiplied so that the sum of the squares of their norms is at most the bound, as real numbers: 1, a number
-   below, or 0 where it is not finite. */
+/* The factor for rows that makes the sum of their squared norms at most the bound, in real arithmetic: 1, a smaller number, or
+ * 0 if the sum is not finite. */
 double dp_moments_shrink(const struct dp_moments *m, double norm2, size_t rows)
 {
     if (!isfinite(norm2))

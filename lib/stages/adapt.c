@@ -1,6 +1,6 @@
 /* dp-adapt: adapts the run to released values: the noise of the next gradient, the first step of the next search, and the clip
- * bound of the next sum. It writes them into the frame, where stages left of the gate that --follow find them; the gate charges
- * what flows. Stands right of the gate, so that it sees nothing private. */
+ * bound of the next sum. It writes them into the frame, where private stages with --follow read them; the gate charges what was
+ * really done. It runs behind the gate, so it sees nothing private. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,7 +30,7 @@ struct state {
     double *last;
     size_t count; /* entries of last, the last gradient; 0 before there is one */
     struct dp_pace_window window;
-    int64_t steps; /* that were taken */
+    int64_t steps; /* steps taken */
 };
 
 #define OFFSET(member) offsetof(struct options, member)
@@ -175,7 +175,7 @@ static int adapt_open(struct dp_stage *stage, struct dp_err *err)
     return DP_OK;
 }
 
-/* A stage that does not do what it is told: --follow is missing, or its first value is another. */
+/* Reports a stage that does not follow: --follow is missing, or its first value differs. */
 static int check(const struct dp_frame *frame, const char *what, double is, double told, const char *who, struct dp_err *err)
 {
     return fabs(is - told) <= 1e-9 * told
@@ -192,8 +192,8 @@ static void change(struct dp_stage *stage, double times)
     s->z = dp_pace_multiplier(s->z, times, isnan(o->least) ? 0 : o->least, isnan(o->most) ? INFINITY : o->most);
 }
 
-/* Compares the new gradient with the last one, and remembers it. One that the last one is a part of says nothing of the
-   noise. */
+/* Compares the new gradient with the last one, and keeps it. A gradient that contains the last one says nothing about the
+ * noise. */
 static int compare(struct dp_stage *stage, const struct dp_frame *frame, bool part, struct dp_err *err)
 {
     const struct options *o = stage->options;
@@ -250,7 +250,7 @@ static int take_gradient(struct dp_stage *stage, const struct dp_frame *frame, c
     return rc == DP_OK && o->policy == POLICY_ADAPTIVE ? compare(stage, frame, part, err) : rc;
 }
 
-/* A search has ended: it has failed when it came to the least of its steps, which is 0 unless the user wants another. */
+/* A search has ended. It has failed if it chose the smallest of its steps, which is 0 unless the user sets another one. */
 static int take_search(struct dp_stage *stage, const struct dp_frame *frame, struct dp_err *err)
 {
     const struct options *o = stage->options;

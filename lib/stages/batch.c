@@ -16,7 +16,7 @@ void dp_batch_seen_close(struct dp_batch_seen *seen)
     free(seen->start);
 }
 
-/* Whether rows stand there once, by a bit for each row there is: for batches in no order. */
+/* Checks that no row is there twice, with a bit for each row: for batches that are not in order. */
 static int check_once(const int64_t *id, size_t count, size_t rows, struct dp_batch_seen *seen, int64_t lap, struct dp_err *err)
 {
     size_t marked = 0;
@@ -70,7 +70,7 @@ static int too_many(const struct dp_frame *frame, struct dp_err *err)
     return dp_fail(err, DP_E_RUN, "lap %lld has more than 2^31 rows", (long long)frame->lap);
 }
 
-/* The rows of the persons whose numbers the frame has. */
+/* Finds the rows of the persons in the frame. */
 static int take_persons(struct dp_batch *batch, const struct dp_frame *frame, struct dp_batch_seen *seen, struct dp_err *err)
 {
     size_t first, rows = 0;
@@ -96,7 +96,7 @@ static int take_persons(struct dp_batch *batch, const struct dp_frame *frame, st
     return DP_OK;
 }
 
-/* The same of rows that come inline. most: rows per person. */
+/* The same for inline rows. most: rows per person. */
 static int take_inline_persons(struct dp_batch *batch, const struct dp_frame *frame, struct dp_batch_seen *seen, size_t most,
                                struct dp_err *err)
 {
@@ -124,7 +124,7 @@ static int take_inline_persons(struct dp_batch *batch, const struct dp_frame *fr
     return DP_OK;
 }
 
-/* From persons to rows. */
+/* Turns persons into rows. */
 static int divide(struct dp_batch *batch, const struct dp_frame *frame, struct dp_batch_seen *seen, struct dp_err *err)
 {
     size_t most;

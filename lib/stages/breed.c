@@ -1,5 +1,5 @@
-/* dp-breed: the candidates of a lap, by crossover and mutation of the last models that were chosen. Stands left of the stages
-   that read rows, and sees nothing of them: all that it reads and makes is public. */
+/* dp-breed: makes the candidates of a lap by crossover and mutation of the models chosen last. It comes before the stages that
+ * read rows: everything that it reads and makes is public. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +22,7 @@ struct state {
     struct dp_form form;
     size_t size;        /* entries of a model */
     double *parent;     /* parents × size: the models that the last laps began with */
-    size_t known, next; /* how many of them there are, and where the next one goes */
+    size_t known, next; /* number of parents, and index for the next one */
 };
 
 #define OFFSET(member) offsetof(struct options, member)
@@ -97,7 +97,7 @@ static void breed_close(struct dp_stage *stage)
     free(s->parent);
 }
 
-/* Columns and classes, which are public, are all that is asked of the data set. */
+/* Reads only the columns and classes of the data set, which are public. */
 static int read_shape(struct dp_stage *stage, struct dp_err *err)
 {
     const struct options *o = stage->options;
@@ -158,7 +158,7 @@ static double around_zero(struct dp_stream *stream)
     return 2 * part(stream) - 1;
 }
 
-/* Each entry comes from one of two parents, and may mutate. Parents that are not there yet are made up. */
+/* Each entry comes from one of two parents, and may mutate. Missing parents are drawn at random. */
 static void make(struct dp_stage *stage, struct dp_stream *stream, double mutation, double *child)
 {
     const struct options *o = stage->options;

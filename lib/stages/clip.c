@@ -1,4 +1,4 @@
-/* dp-clip: from updates per example to a sum that one person can move by at most C. */
+/* dp-clip: turns updates per example into a sum that one person can move by at most C. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 #include "stages/stages.h"
 #include "wire/laps.h"
 
-/* A bound that moves is kept where the grid has no trouble: between these times --clip. */
+/* An adaptive bound stays between these multiples of --clip, where the grid is exact. */
 #define LEAST 1e-9
 #define MOST 1e9
 
@@ -120,9 +120,9 @@ static int set_shape(struct state *s, size_t threads, size_t classes, size_t col
     return rc == DP_OK ? dp_alloc(&s->within, threads * dp_apart(1, sizeof *s->within), sizeof *s->within, err) : rc;
 }
 
-/* C of this lap: what the frame asks for, or, by the count of the lap before, C_{t+1} = C_t e^{−eta (b − quantile)}, b the
-   released part of the expected batch that was within C_t (Andrew, Thakkar, McMahan, Ramaswamy 2019, Algorithm 1). It depends
-   only on released values and public numbers. */
+/* C of this lap: the frame's bound or, from the count of the lap before, C_{t+1} = C_t e^{−eta (b − quantile)}, b the released
+ * part of the expected batch that was within C_t (Andrew, Thakkar, McMahan, Ramaswamy 2019, Algorithm 1). It depends only on
+ * released values and public numbers. */
 static int next_bound(const struct options *o, struct dp_frame *frame, double *bound, struct dp_err *err)
 {
     const struct dp_record *m = dp_frame_record(frame, DP_F_NONE);
@@ -190,11 +190,11 @@ static int clip_hello(struct dp_stage *stage, struct dp_frame *frame, struct dp_
     return rc;
 }
 
-/* A lap: the arguments of each update. */
+/* Arguments of the updates of a lap. */
 struct lap {
     const struct state *state;
     const struct dp_batch *batch;
-    const float *updates; /* of all rows */
+    const float *updates; /* updates of all rows */
     double bound;
 };
 
@@ -211,7 +211,7 @@ static void clip_block(void *context, size_t thread, const struct dp_block *bloc
             length2 += zeta[k] * zeta[k];
         }
         dp_grid_clip(zeta, s->classes, lap->bound, norm2, dp_batch_entries(lap->batch, i), coefficient);
-        if (isfinite(length2 * norm2)) /* else it contributes nothing here either */
+        if (isfinite(length2 * norm2)) /* otherwise the row contributes nothing here, either */
             *within += length2 * fmax(norm2, 1) <= lap->bound * lap->bound ? 1 : -1;
     }
 }

@@ -1,4 +1,4 @@
-/* dp-eval: what released models are worth on a data set. A sink: prints one line per evaluated lap. */
+/* dp-eval: measures released models on a data set. A sink: prints one line per evaluated lap. */
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -26,7 +26,7 @@ enum metric {
     METRIC_COUNT
 };
 
-/* Which labels a metric is for. */
+/* The labels that a metric needs. */
 enum needs { NEEDS_CLASSES, NEEDS_REAL, NEEDS_LABELS };
 
 static const struct {
@@ -107,7 +107,7 @@ struct state {
     struct dp_dataset *dataset;
     enum metric metric[METRIC_COUNT];
     int count;
-    bool rounded;         /* lines for a person: six digits, where epsilon is not below what it is */
+    bool rounded;         /* lines for a reader: six digits, with epsilon rounded up */
     bool started, header; /* shapes are known; the first TSV line is out */
     bool pending;         /* the lap has not been evaluated */
     struct lap lap;
@@ -175,7 +175,8 @@ static int eval_open(struct dp_stage *stage, struct dp_err *err)
     return parse_metrics(s, o->metrics != NULL ? o->metrics : classes ? "accuracy,auc,objective" : "mse,r2,objective", err);
 }
 
-/* Rows that the model was trained on, or of the people it was trained on: the same table imported again, or all of it. */
+/* Refuses rows that the model was trained on, and rows of the same people: the same table imported again, or the whole
+ * table. */
 static int check_private(const struct options *o, const struct dp_dataset *d, const struct dp_frame *frame, struct dp_err *err)
 {
     if (o->private_data || dp_frame_bool(frame, DP_F_NON_PRIVATE))
@@ -219,7 +220,7 @@ static int check_against_data(struct dp_stage *stage, const struct dp_frame *fra
     return rc == DP_OK ? dp_predictor_match(&s->model, frame, d, o->data, err) : rc;
 }
 
-/* Whether the metrics asked for can be had of such a model. */
+/* Checks that the requested metrics exist for such a model. */
 static int check_metrics(struct state *s, const struct dp_frame *frame, struct dp_err *err)
 {
     const struct dp_dataset *d = s->dataset;
@@ -237,7 +238,7 @@ static int check_metrics(struct state *s, const struct dp_frame *frame, struct d
     return DP_OK;
 }
 
-/* Everything that is needed is allocated here, with the first model. */
+/* Allocates everything at the first model. */
 static int start(struct dp_stage *stage, const struct dp_frame *frame, struct dp_err *err)
 {
     struct state *s = stage->state;
@@ -278,7 +279,7 @@ static double measure(const struct state *s, enum metric metric)
     case METRIC_R2:
         return dp_metric_r2(m->loss, s->scores, m->label, d->y, s->data_label, d->rows);
     case METRIC_OBJECTIVE:
-        /* The model's loss is in the units it was trained in. */
+        /* The model's loss uses the units of its training labels. */
         if (s->data_label.scale != m->label.scale || s->data_label.offset != m->label.offset)
             label = (struct dp_affine){s->data_label.scale / m->label.scale,
                                        (s->data_label.offset - m->label.offset) / m->label.scale};
@@ -402,7 +403,7 @@ static int eval_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp_o
 {
     const struct options *o = stage->options;
     struct state *s = stage->state;
-    if (!dp_frame_has(frame, DP_F_MODEL)) /* a lap that was for something else, before the first that made one */
+    if (!dp_frame_has(frame, DP_F_MODEL)) /* a lap of another kind, before the first lap that made a model */
         return DP_OK;
     int rc = s->started ? DP_OK : start(stage, frame, err);
     if (rc == DP_OK)

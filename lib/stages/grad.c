@@ -1,5 +1,5 @@
 /* dp-grad: the gradient of the loss at each sampled row, as coefficients on the row: for scores u = W x the derivative with
-   respect to W is (dl/du) xᵀ, so K numbers per row say all and clipping costs no more. This is only true for the family
+   respect to W is (dl/du) xᵀ, so K numbers per row are enough, and clipping costs no more. This is only true for the family
    "linear"; another family has to compute its bounded sum itself. Behind a transform the row is z (stages/behind.h). */
 #include <math.h>
 #include <stdlib.h>
@@ -100,7 +100,7 @@ static int grad_open(struct dp_stage *stage, struct dp_err *err)
     return o->data != NULL ? dp_dataset_open(&s->dataset, o->data, err) : DP_OK;
 }
 
-/* Shapes, known with the first frame. */
+/* Sets the shapes, which are known at the first frame. */
 static int set_shape(struct dp_stage *stage, struct dp_frame *frame, const struct dp_batch *batch, struct dp_err *err)
 {
     const struct options *o = stage->options;
@@ -119,7 +119,7 @@ static int set_shape(struct dp_stage *stage, struct dp_frame *frame, const struc
     return rc;
 }
 
-/* Says in the frame what the model is. */
+/* Announces the model in the frame. */
 static int announce(struct dp_stage *stage, struct dp_frame *frame, struct dp_err *err)
 {
     const struct options *o = stage->options;
@@ -136,7 +136,7 @@ static int announce(struct dp_stage *stage, struct dp_frame *frame, struct dp_er
     return rc;
 }
 
-/* zeta, outputs scores of a row, becomes −dl/du at them: zeros where the label is outside the loss's domain. */
+/* Replaces the scores of a row in zeta by −dl/du; by zeros if the label is outside the loss's domain. */
 static void descend(const struct state *s, double label, double *zeta)
 {
     if (!dp_labels_take(s->loss, s->classes, label)) {
@@ -157,7 +157,7 @@ static void descend_block(const struct state *s, const struct dp_batch *batch, c
         descend(s, dp_batch_label(batch, block->first + i), zeta + i * s->form.outputs);
 }
 
-/* A lap: the arguments of each update. */
+/* Arguments of the updates of a lap. */
 struct lap {
     const struct state *state;
     const struct dp_batch *batch;
@@ -182,7 +182,7 @@ static void update_block(void *context, size_t thread, const struct dp_block *bl
     clip_block(lap, lap->clip, thread, block, coefficient);
 }
 
-/* Rows that are clipped together with others of their person. */
+/* For rows that are clipped together with other rows of their person. */
 static void raw_block(void *context, size_t thread, const struct dp_block *block, float *coefficient)
 {
     clip_block(context, (double)INFINITY, thread, block, coefficient);
@@ -276,7 +276,7 @@ static int grad_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp_o
         rc = fire_lap(stage, frame, &batch, model, err);
     if (rc != DP_OK)
         return rc;
-    if (!dp_frame_has(frame, DP_F_UPDATES) && !o->keep_batch) /* else dp-clip or dp-linesearch still needs the rows */
+    if (!dp_frame_has(frame, DP_F_UPDATES) && !o->keep_batch) /* otherwise dp-clip or dp-linesearch still needs the rows */
         dp_batch_forget(frame);
     return out->frame(out, frame, err);
 }

@@ -1,5 +1,5 @@
-/* dp-linesearch: how far to go against a direction that has been released, by the losses of a batch. Only the choice among
- * several steps is released, and the choice is made with noise; the losses are not released. */
+/* dp-linesearch: chooses the step size along a released direction, by the losses of a batch. Only the choice among several
+ * steps is released, and the choice is made with noise; the losses are not released. */
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
@@ -36,7 +36,7 @@ struct state {
     size_t rows;
     double *own[2]; /* --same-batch: gradient and direction, of the model's size */
     size_t capacity[2];
-    int64_t *score; /* noisy-max: of each candidate */
+    int64_t *score; /* noisy-max: score of each candidate */
 };
 
 #define OFFSET(member) offsetof(struct options, member)
@@ -187,7 +187,7 @@ static void complete(const struct options *o, struct dp_record *record)
     record->scale = 0;
 }
 
-/* Scales of the noise, in steps of the grid: of the threshold (backtracking) and of each candidate. Rounded up. */
+/* Scales of the noise on the threshold (backtracking) and on each candidate, in steps of the grid. Rounded up. */
 static void scales(const struct options *o, double *threshold, double *candidate)
 {
     struct dp_record record = {0};
@@ -246,7 +246,7 @@ static int linesearch_open(struct dp_stage *stage, struct dp_err *err)
     return rc == DP_OK && o->data != NULL ? dp_dataset_open(&s->dataset, o->data, err) : rc;
 }
 
-/* A second query of the batch whose record this is: open again, and of nothing yet. */
+/* A copy of the record, open again, for a second query on the same batch. */
 static struct dp_record same_batch_again(const struct dp_record *record)
 {
     struct dp_record again = *record;
@@ -277,12 +277,12 @@ static int linesearch_hello(struct dp_stage *stage, struct dp_frame *frame, stru
 
 /* --- the lap's public side ---------------------------------------------------------------------------------------- */
 
-/* The model, and what is searched: w − eta × direction. Both have `count` numbers. */
+/* The model and the line of the search: w − eta × direction. Both have `count` numbers. */
 struct ray {
     const double *model, *gradient, *direction;
     size_t outputs, cols, count;
     double rows, lambda;  /* q N; L2 regularisation */
-    double slope;         /* (gradient + lambda w)·direction, what F falls by along it, to first order */
+    double slope;         /* (gradient + lambda w)·direction: the slope of F's decrease along the line */
     double across, norm2; /* w·direction, ‖direction‖² */
 };
 
@@ -353,7 +353,7 @@ static double regulariser(const struct ray *ray, double eta)
     return ray->rows * ray->lambda / 2 * eta * (eta * ray->norm2 - 2 * ray->across);
 }
 
-/* As a whole number; what is beyond all sums of losses stays there. */
+/* As a whole number; values beyond all sums of losses are cut to that range. */
 static int64_t whole(double x)
 {
     const double most = 0x1p62;
@@ -455,7 +455,7 @@ static int read_line(const struct dp_frame *frame, const struct dp_form *form, s
     return rc;
 }
 
-/* Known with the first frame. */
+/* Sets the shapes, which are known at the first frame. */
 static int set_shape(struct dp_stage *stage, const struct dp_frame *frame, struct dp_err *err)
 {
     const struct options *o = stage->options;

@@ -105,7 +105,7 @@ static int noise_open(struct dp_stage *stage, struct dp_err *err)
     return rc;
 }
 
-/* The multipliers of all laps that the stage is for; of others they are 0, or what another stage has put there. */
+/* Sets the multipliers of all laps that the stage works on; other laps keep 0, or the multiplier of another stage. */
 static void put_multipliers(const struct dp_stage *stage, const struct dp_laps *laps, double *z)
 {
     const struct options *o = stage->options;
@@ -117,7 +117,7 @@ static void put_multipliers(const struct dp_stage *stage, const struct dp_laps *
             z[t - 1] = o->multiplier * dp_schedule_noise(&s->schedule, ++turn, turns);
 }
 
-/* Before the first lap, for the gate to hold the run to. */
+/* Announces the schedule before the first lap, so that the gate can check the run against it. */
 static int announce_schedule(struct dp_stage *stage, struct dp_frame *hello, struct dp_err *err)
 {
     struct state *s = stage->state;
@@ -126,7 +126,7 @@ static int announce_schedule(struct dp_stage *stage, struct dp_frame *hello, str
     int64_t count = dp_frame_int(hello, DP_F_LAPS, 0);
     struct dp_laps laps = {0};
     double *z;
-    if (count <= 0) /* then no lap has a multiplier */
+    if (count <= 0) /* in this case no lap has a multiplier */
         return DP_OK;
     int rc = text != NULL ? dp_laps_parse(&laps, text, err) : dp_laps_plain(&laps, count, err);
     if (rc == DP_OK)
@@ -141,7 +141,7 @@ static int announce_schedule(struct dp_stage *stage, struct dp_frame *hello, str
     return rc;
 }
 
-/* Objective perturbation comes with a query of its own, which lacks the noise on its result. */
+/* Objective perturbation has its own query already, without the noise on its result. */
 static bool is_open(const struct dp_query *query)
 {
     return query->kind == DP_QUERY_NONE || (query->kind == DP_QUERY_OBJECTIVE && query->multiplier == 0);
@@ -156,7 +156,7 @@ static int complete(const struct dp_stage *stage, struct dp_record *record, enum
     else if (kind != DP_QUERY_GAUSSIAN)
         return dp_fail(err, DP_E_UNSAFE,
                        "--noise: what is left of a perturbed objective has an accountant behind Gaussian noise alone");
-    /* Elsewhere the gate compares them; but what leaves a shard may not meet an honest one. */
+    /* Otherwise the gate compares them; but the frames of a shard may go to a gate that is not honest. */
     if (stage->shards > 0 && record->promised > multiplier)
         return dp_fail(err, DP_E_UNSAFE, "--multiplier: dp-consent has charged for a multiplier of %g, and this is %g",
                        record->promised, multiplier);
@@ -180,7 +180,7 @@ static int check_share(const struct dp_stage *stage, struct dp_err *err)
     if (o->share && o->colluding >= stage->shards)
         return dp_fail(err, DP_E_USAGE, "--colluding: %lld of %lld shares leave no noise", (long long)o->colluding,
                        (long long)stage->shards);
-    /* The seed comes from where the shares go to. */
+    /* The gather, which receives the shares, also sends the seed. */
     if (o->share && stage->seeded && !o->allow_seeded)
         return dp_fail(err, DP_E_UNSAFE,
                        "--share: the run is seeded: whoever knows the seed knows the noise (--allow-seeded for experiments)");
@@ -302,7 +302,7 @@ static int add_to_count(struct dp_stage *stage, struct dp_frame *frame, struct d
     const struct dp_record *r = record_noise(stage, frame, DP_F_WITHIN, DP_QUERY_GAUSSIAN, o->count_multiplier, err);
     if (r == NULL)
         return DP_E_UNSAFE;
-    /* A purpose of its own: how many draws of the other the noise on the sum takes depends on its kind. */
+    /* A purpose of its own, because the number of draws for the noise on the sum depends on its kind. */
     return add_gaussian(stage, DP_DRAW_COUNT_NOISE, frame->lap, "--count-multiplier", r, 0.5, count, err);
 }
 

@@ -1,4 +1,4 @@
-/* dp-sample: which rows take part in this lap. Any shard draws the same Poisson batches (math/coins.h). */
+/* dp-sample: chooses the rows of a lap. Every shard draws the same Poisson batches (math/coins.h). */
 #include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
@@ -27,13 +27,13 @@ struct options {
 
 struct state {
     struct dp_dataset *dataset;
-    /* Persons are drawn. Below a row is all that a person has, unless the data set says otherwise. */
-    int64_t from, to;       /* rows of the data set that may be in a batch: all but in a shard of it */
-    int64_t first_row;      /* what their numbers are less than those among the rows of all shards */
+    /* Persons are sampled. In this struct a row is all rows of a person, unless the data set is meant. */
+    int64_t from, to;       /* rows of the data set that may be in a batch: all, except in a shard of it */
+    int64_t first_row;      /* number of their first row among the rows of all shards */
     int64_t rows;           /* public number of rows: of the data set, or of all shards together */
     int64_t batch;          /* fixed, shuffle: rows per lap */
     int64_t epoch_laps;     /* shuffle */
-    int64_t epoch;          /* of the permutation, -1 if none yet */
+    int64_t epoch;          /* epoch of the permutation, -1 if none yet */
     int64_t *permutation;   /* shuffle: rows entries */
     struct dp_marks chosen; /* fixed */
     struct dp_coins coins;
@@ -42,7 +42,7 @@ struct state {
     int64_t *column_order; /* primal: cols entries */
     char unit[DP_UNIT_TEXT];
     char *labels;    /* class names, a JSON array, or NULL */
-    char *directory; /* of the data set, from the root on; NULL where that cannot be told */
+    char *directory; /* absolute path of the data set; NULL if unknown */
 };
 
 static const struct dp_option options[] = {
@@ -137,7 +137,8 @@ static int take_part(const struct options *o, struct state *s, struct dp_err *er
     return DP_OK;
 }
 
-/* For the largest batch, but with a probability of less than 2^-64: whether it fits a frame must not depend on the batch. */
+/* Makes room for the largest batch, except with a probability below 2^-64: whether a batch fits a frame must not depend on the
+ * batch. */
 static int make_room(const struct options *o, struct state *s, struct dp_err *err)
 {
     size_t part = (size_t)(s->to - s->from), each = s->dataset->rows_per_person > 1 ? s->dataset->rows_per_person : 1;
@@ -209,7 +210,7 @@ static int pick_all(struct state *s, struct dp_err *err)
     return rc;
 }
 
-/* A row is in by its number among all rows. */
+/* Coins are addressed by a row's number among all rows. */
 static int toss(struct dp_stage *stage, int64_t lap, struct dp_err *err)
 {
     struct state *s = stage->state;
@@ -281,7 +282,7 @@ static int choose_columns(struct dp_stage *stage, struct dp_frame *frame, struct
     return DP_OK;
 }
 
-/* How many rows the drawn persons have, and of each how many, unless each has one. */
+/* Puts the number of rows of each sampled person, unless each has one; *rows: their sum. */
 static int put_person_rows(const struct state *s, struct dp_frame *frame, size_t *rows, struct dp_err *err)
 {
     int64_t *sizes;
@@ -338,7 +339,7 @@ static struct dp_record record_of(const struct dp_stage *stage)
     };
 }
 
-/* Whether the frame says that already, from a lap before. A gather's frame says nothing about the rows here. */
+/* Whether the frame has this description from an earlier lap. A gather's frame says nothing about the rows here. */
 static bool is_described(const struct dp_stage *stage, const struct dp_frame *frame)
 {
     const struct state *s = stage->state;
@@ -347,7 +348,7 @@ static bool is_described(const struct dp_stage *stage, const struct dp_frame *fr
            strcmp(dp_frame_text(frame, DP_F_UNIT, ""), s->unit) == 0;
 }
 
-/* NULL where one row is taken for one person. */
+/* The unit of privacy; NULL if one row is taken for one person. */
 static const char *unit_of(const struct state *s)
 {
     return s->unit[0] != '\0' ? s->unit : NULL;
@@ -398,7 +399,7 @@ static int join(struct dp_stage *stage, struct dp_frame *hello, struct dp_err *e
     return rc;
 }
 
-/* Tells the gate where the ledger of the data set is, which the gate throws away, and how rows will be sampled. */
+/* Tells the gate where the data set's ledger is, which the gate removes from the frame, and how rows will be sampled. */
 static int sample_hello(struct dp_stage *stage, struct dp_frame *frame, struct dp_err *err)
 {
     const struct state *s = stage->state;
@@ -413,7 +414,7 @@ static int sample_hello(struct dp_stage *stage, struct dp_frame *frame, struct d
     return dp_frame_set_text(frame, DP_F_DIRECTORY, s->directory, strlen(s->directory), err);
 }
 
-/* How many rows all shards have, and which of them are these. */
+/* Notes the number of rows of all shards, and the place of this shard's rows. */
 static int place_site(struct state *s, const struct dp_frame *frame, struct dp_err *err)
 {
     int64_t own = (int64_t)s->dataset->persons;

@@ -32,7 +32,7 @@ struct state {
     struct dp_ranking ranking;
     size_t rows;
     bool announced; /* the frame says what the model is */
-    double *mean;   /* of the candidates */
+    double *mean;   /* mean of the candidates */
     int64_t *score;
 };
 
@@ -89,7 +89,7 @@ static void complete(const struct options *o, struct dp_record *record)
     record->scale = 0;
 }
 
-/* By how many steps of the grid a score has to be larger for e times less of a chance. Rounded up. */
+/* The difference of scores, in steps of the grid, that makes a choice e times less likely. Rounded up. */
 static double scale_of(const struct options *o)
 {
     struct dp_record record = {0};
@@ -125,7 +125,7 @@ static int select_hello(struct dp_stage *stage, struct dp_frame *frame, struct d
     return rc;
 }
 
-/* Says in the frame what the model is. dp-breed has said what its intercept is. */
+/* Announces the model in the frame. dp-breed has announced its intercept. */
 static int announce(struct dp_stage *stage, struct dp_frame *frame, struct dp_err *err)
 {
     const struct options *o = stage->options;
@@ -142,7 +142,7 @@ static int announce(struct dp_stage *stage, struct dp_frame *frame, struct dp_er
     return rc;
 }
 
-/* Shapes, known with the first frame. */
+/* Sets the shapes, which are known at the first frame. */
 static int set_shape(struct dp_stage *stage, const struct dp_frame *frame, const struct dp_batch *batch, struct dp_err *err)
 {
     const struct options *o = stage->options;
@@ -165,7 +165,7 @@ static int set_shape(struct dp_stage *stage, const struct dp_frame *frame, const
     return rc == DP_OK ? dp_ranking_open(&s->ranking, &line, &s->form, candidates->dims[0], o->clip, (int)o->threads, err) : rc;
 }
 
-/* N q lambda/2 ‖w‖² in units of the losses, as a whole number; what is beyond all sums of losses stays there. */
+/* N q lambda/2 ‖w‖² in units of the losses, as a whole number; values beyond all sums of losses are cut to that range. */
 static int64_t regulariser(const struct options *o, const struct dp_frame *frame, const double *w, size_t size, double unit)
 {
     const struct dp_record *record = dp_frame_record(frame, DP_F_NONE);

@@ -1,6 +1,6 @@
-/* dp-step: the next model from the last one and a released sum, and a mean of released iterates. Post-processing: runs behind
- * the gate. The method of the model decides: if its sums are sums of negative gradients, an optimiser takes a step, or the
- * gradient is held for a search that chooses the step; for all other methods the model moves by the sum itself. */
+/* dp-step: computes the next model from the last one and a released sum, and the mean of released iterates. Post-processing:
+ * runs behind the gate. The method of the model decides: if its sums are sums of negative gradients, an optimiser takes a step,
+ * or the gradient is held for a search that chooses the step; for all other methods the model moves by the sum itself. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,7 +34,7 @@ struct state {
     bool waits;   /* --average tail: the last lap came before the tail */
     struct dp_schedule schedule;
     struct dp_optimiser optimiser;
-    double *gradient, *move; /* outputs × cols: of the model, or behind a transform of rows of z */
+    double *gradient, *move; /* outputs × cols of the model or, with a transform, entries of z */
     size_t outputs, cols;
 };
 
@@ -263,7 +263,7 @@ static int step_size(const struct dp_stage *stage, const struct dp_frame *frame,
     return DP_OK;
 }
 
-/* The optimiser moves u, of which only the move is known here: the model is w = u T (model/transform.h). */
+/* The optimiser moves u. Only its move is known here: the model is w = u T (model/transform.h). */
 static void descend_behind(struct state *s, const struct dp_transform *transform, double eta, double variance, double lambda,
                            double *w)
 {
@@ -308,8 +308,8 @@ static int add(const struct dp_frame *frame, struct dp_array *model, struct dp_e
     return rc == DP_OK ? dp_sum_add(&sum, model->dims[0], model->dims[1], model->data, err) : rc;
 }
 
-/* The mean so far of all iterates or of the tail, into which the new one goes with a weight of 1/(held + 1) or, for the
-   polynomial, (gamma + 1)/(t + gamma) with t = held + 1 (Shamir & Zhang, 2013). */
+/* Adds the new iterate to the mean of all iterates, or of the tail, with weight 1/(held + 1) or, for the polynomial mean,
+ * (gamma + 1)/(t + gamma) with t = held + 1 (Shamir & Zhang, 2013). */
 static int average_in(struct dp_stage *stage, struct dp_frame *frame, const struct dp_array *model, struct dp_err *err)
 {
     const struct options *o = stage->options;
@@ -390,8 +390,8 @@ static bool is_done(const struct dp_frame *hello, const char *on)
     return any;
 }
 
-/* Whether the frames of the run may have a curvature when a gradient comes. Laps of moments make it, and a stage of the user's
-   may make it from anything. */
+/* Whether frames may have a curvature when a gradient arrives. Laps of moments make it, and a user's own stage may make it from
+ * any released value. */
 static bool may_be_relative(const struct dp_frame *hello)
 {
     return dp_announced_means(hello, DP_MEANS_TRANSFORM, NULL) || dp_announced_means(hello, DP_MEANS_MOMENTS, NULL) ||
@@ -433,7 +433,7 @@ static int check_answer(const struct dp_stage *stage, const struct dp_frame *hel
     return DP_OK;
 }
 
-/* All that can be said before anything is paid for. */
+/* All checks that are possible before anything is paid for. */
 static int step_hello(struct dp_stage *stage, struct dp_frame *frame, struct dp_err *err)
 {
     struct state *s = stage->state;
@@ -469,7 +469,7 @@ static int step_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp_o
     return rc != DP_OK ? rc : out->frame(out, frame, err);
 }
 
-/* How many laps there will be was the most that there could be, when the budget ends the run. */
+/* If the budget ends the run, the announced number of laps was only the largest possible one. */
 static int step_drain(struct dp_stage *stage, struct dp_out *out, struct dp_err *err)
 {
     const struct state *s = stage->state;

@@ -22,7 +22,7 @@ struct dp_filter {
 };
 
 /* The one order for a budget: of dp_rdp_orders, the α with the largest (ε − penalty(α, δ))/α, which is the ρ
-   of Gaussian releases it has room for. NaN where no α has any, epsilon is not >= 0 or delta not in (0, 1).
+ * of Gaussian releases it has room for. NaN where no α has any, epsilon is not >= 0 or delta not in (0, 1).
  */
 double dp_filter_order(double epsilon, double delta);
 

@@ -1,8 +1,8 @@
 /* dp-gather: takes the place of a pipeline that reads rows. It sends its frame to K workers, each of which has such a pipeline
  * and its own rows, and adds their answers. It is the only stage that waits for processes other than its neighbours.
-
-   A worker removes its checkpoint when it hears of the end of the run. If dp-loop can be resumed, its workers hear of the end
-   only after dp-loop has written its own end (loop.h): a resumed run needs them, and asks its laps again with fresh keys. */
+ *
+ * A worker removes its checkpoint when it hears of the end of the run. If dp-loop can be resumed, its workers hear of the end
+ * only after dp-loop has written its own end (loop.h): a resumed run needs them, and asks its laps again with fresh keys. */
 #include <stdlib.h>
 #include <string.h>
 

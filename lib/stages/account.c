@@ -66,7 +66,7 @@ static int account_open(struct dp_stage *stage, struct dp_err *err)
     return dp_payer_check_options(&o->pay, err);
 }
 
-/* The rows that were announced to be sampled; NULL where nothing was. */
+/* The announced sampling; NULL if none was announced. */
 static const struct dp_record *announced_rows(const struct dp_announcement *a)
 {
     for (int i = 0; i < a->hello->records; i++)
@@ -75,7 +75,7 @@ static const struct dp_record *announced_rows(const struct dp_announcement *a)
     return NULL;
 }
 
-/* Tells dp-tune what the run will do, and opens its plan: every lap is held to that. */
+/* Tells dp-tune what the run will do, and opens its plan: every lap is checked against it. */
 static int begin_trial(struct dp_stage *stage, struct dp_err *err)
 {
     struct state *s = stage->state;
@@ -136,7 +136,7 @@ static int pass_non_private(struct dp_frame *frame, struct dp_out *out, struct d
     double gap = dp_frame_real(frame, DP_F_GAP, NAN), objective = dp_frame_real(frame, DP_F_OBJECTIVE, NAN);
     if (!dp_frame_has(frame, DP_F_SUM) && !dp_frame_has(frame, DP_F_CHOICE))
         return dp_fail(err, DP_E_RUN, "the frame of lap %lld has no sum", (long long)frame->lap);
-    dp_frame_strip(frame); /* also what an earlier, private run has spent, which bounds nothing now */
+    dp_frame_strip(frame); /* also the cost of an earlier, private run, which is no bound any more */
     /* Nothing here is private any more, and the mark says so. */
     if (!isnan(gap))
         dp_frame_set_real(frame, DP_F_GAP, gap);
@@ -193,7 +193,7 @@ static int check_lap(struct dp_stage *stage, const struct dp_frame *frame, struc
     return rc == DP_OK ? dp_payer_check(&s->payer, frame, err) : rc;
 }
 
-/* Throws away what must not pass, and writes what the gate says of the lap. */
+/* Removes everything that must not pass, and writes the gate's statements about the lap. */
 static int state_spent(struct dp_stage *stage, struct dp_frame *frame, struct dp_err *err)
 {
     const struct options *o = stage->options;

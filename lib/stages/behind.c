@@ -88,7 +88,7 @@ static int make_room(struct dp_behind *behind, size_t rows, struct dp_err *err)
     return rc;
 }
 
-/* The places in the batch of rows that have not been made yet: all of them, where they are inline. */
+/* Finds the rows of the batch that are not computed yet: all rows, if they are inline. */
 static size_t find_missing(struct dp_behind *behind, const struct dp_behind_batch *batch)
 {
     size_t count = 0;

@@ -1,4 +1,4 @@
-/* dp-erm: empirical risk minimisation, what its methods share. */
+/* dp-erm: empirical risk minimisation; code shared by its methods. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -117,7 +117,7 @@ static enum dp_erm_which which_of(const struct dp_erm_options *o)
     return perturbed ? DP_ERM_OBJECTIVE : (enum dp_erm_which)o->method;
 }
 
-/* Whether each option that was given is one of the method. */
+/* Checks that each given option belongs to the method. */
 static int check_options(const struct dp_erm_options *o, struct dp_err *err)
 {
     enum {
@@ -189,7 +189,7 @@ static int erm_open(struct dp_stage *stage, struct dp_err *err)
     return o->data != NULL ? dp_dataset_open(&s->dataset, o->data, err) : DP_OK;
 }
 
-/* Shapes, known with the first frame. */
+/* Sets the shapes, which are known at the first frame. */
 static int set_shape(struct dp_stage *stage, struct dp_frame *frame, const struct dp_batch *batch, struct dp_err *err)
 {
     const struct dp_erm_options *o = stage->options;
@@ -207,7 +207,7 @@ static int set_shape(struct dp_stage *stage, struct dp_frame *frame, const struc
     return rc == DP_OK ? dp_alloc(&s->w, dp_erm_size(s), sizeof(double), err) : rc;
 }
 
-/* Says in the frame what the model is. */
+/* Announces the model in the frame. */
 static int announce(struct dp_stage *stage, struct dp_frame *frame, struct dp_err *err)
 {
     const struct dp_erm_options *o = stage->options;
@@ -227,7 +227,7 @@ static int lap(struct dp_stage *stage, struct dp_frame *frame, const struct dp_b
                struct dp_err *err)
 {
     struct dp_erm *s = stage->state;
-    /* How many rows a sample has is private: the sampler decides, which is not. */
+    /* The number of rows of a sample is private; the kind of sampler, which decides here, is not. */
     if (dp_frame_record(frame, DP_F_NONE)->sampler != DP_SAMPLER_FULL || batch->count != s->rows)
         return dp_fail(err, DP_E_RUN, "lap %lld is not of all rows, as a minimiser is (dp-sample --mode full)",
                        (long long)frame->lap);

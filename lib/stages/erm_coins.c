@@ -1,13 +1,13 @@
 /* dp-erm --method coins: stochastic gradient descent that draws a Poisson batch in each of its T = ceil(K N/B) steps, at a rate
- * of q = B/N, and releases only the last model. How far a person moves that is random: priv/drawn.h accounts for it.
-
-   A step is  w ← w − eta ((1/D) Σ_{i in batch} s_i x_i + lambda w),  D = max(B, m/kappa), for m coins that came up, whether or
-   not their rows contribute anything: a number that says nothing of the data. With h the smoothness of one row's loss, the
-   batch's objective has a curvature between lambda and lambda + h m/D ≤ lambda + kappa h, and
-     kappa = (1 + rho − eta lambda)/(eta h) ≥ 1,  rho = max(|1 − eta lambda|, |1 − eta (lambda + h)|),
-   is what makes the step contract by rho for each batch, however large; it is 2 at eta = 1/(lambda + h). A row that was drawn
-   adds eta L/D ≤ eta L/B to the distance. The rounding of the steps is at most the rounding of a descent with gradients kappa L
-   and smoothness kappa h; together with the grid it must be within DP_DRAWN_ROUNDING of what one draw does. */
+ * of q = B/N, and releases only the last model. How far a person moves the model is random: priv/drawn.h accounts for it.
+ *
+ * A step is  w ← w − eta ((1/D) Σ_{i in batch} s_i x_i + lambda w),  D = max(B, m/kappa), where m is the number of coins that
+ * came up, whether or not their rows contribute anything: m does not depend on the data. With h the smoothness of one row's
+ * loss, the batch's objective has a curvature between lambda and lambda + h m/D ≤ lambda + kappa h, and
+ *   kappa = (1 + rho − eta lambda)/(eta h) ≥ 1,  rho = max(|1 − eta lambda|, |1 − eta (lambda + h)|),
+ * is what makes the step contract by rho for each batch, however large; it is 2 at eta = 1/(lambda + h). A row that was drawn
+ * adds eta L/D ≤ eta L/B to the distance. The rounding of the steps is at most the rounding of a descent with gradients kappa L
+ * and smoothness kappa h; together with the grid it must be within DP_DRAWN_ROUNDING of what one draw does. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +27,7 @@ static int coins_check(const struct dp_erm *s, struct dp_err *err)
     return dp_erm_bound_check(s, err);
 }
 
-#define MOST_ROWS ((int64_t)1 << 31) /* of a lap (stages/batch.h) */
+#define MOST_ROWS ((int64_t)1 << 31) /* rows of a lap (stages/batch.h) */
 
 /* The descent of a lap over so many rows. */
 struct plan {
@@ -35,7 +35,7 @@ struct plan {
     struct dp_drawn drawn;
     double room;  /* kappa */
     double most;  /* rows of a batch */
-    double bound; /* of one draw; INFINITY where rounding is too large for it */
+    double bound; /* bound of one draw; INFINITY if rounding is too large for it */
 };
 
 static struct dp_drawn drawn_of(const struct dp_erm *s, const struct dp_descent *d, int64_t rows)
@@ -54,7 +54,7 @@ static double most_drawn(const struct dp_drawn *drawn, size_t rows)
     return fmin((double)rows, mean + 12 * sqrt(mean) + 72);
 }
 
-/* From a model of norm `start`. */
+/* The plan from a model of norm `start`. */
 static struct plan plan_of(const struct dp_erm *s, const struct dp_erm_shape *shape, double start)
 {
     struct dp_descent d = dp_erm_descent_of(s, shape->outputs);
@@ -73,7 +73,7 @@ static struct plan plan_of(const struct dp_erm *s, const struct dp_erm_shape *sh
     return plan;
 }
 
-/* In the record of a lap, or of the hello frame. */
+/* Fills in the record of a lap, or of the hello frame. */
 static void describe(struct dp_record *record, const struct dp_drawn *drawn)
 {
     record->sampler = DP_SAMPLER_DRAWN;
@@ -113,7 +113,7 @@ static int check_lap(const struct dp_erm *s, const struct dp_frame *frame, const
     return DP_OK;
 }
 
-/* The rows of a step: their number. */
+/* Draws the rows of a step; returns their number. */
 static size_t draw(const struct dp_coins *coins, const struct dp_key *key, uint64_t step, size_t rows, int64_t *drawn)
 {
     size_t count = 0;

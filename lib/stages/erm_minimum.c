@@ -1,6 +1,6 @@
-/* dp-erm --method minimum: the minimiser over all rows, which every private way to train is measured against, down to a norm of
-   ∇F that is asked for and, in the end, computed at the model that is handed on. F is lambda-strongly convex, so
-   F(W) − min F ≤ ‖∇F(W)‖²/(2 lambda). Nothing bounds what one row does to it. */
+/* dp-erm --method minimum: the minimiser over all rows, the reference for every private method, down to a requested norm of ∇F,
+ * which is computed at the model that is passed on. F is lambda-strongly convex, so F(W) − min F ≤ ‖∇F(W)‖²/(2 lambda). The
+ * influence of one row has no bound. */
 #include <math.h>
 #include <string.h>
 
@@ -38,8 +38,7 @@ static int not_converged(const struct dp_erm *s, const struct dp_minimum *found,
                    (long long)found->evaluations, found->norm, s->tolerance, lambda);
 }
 
-/* The minimiser less the model to start from, as the sum. The certificate is about the model that dp-step computes from the
- * two. */
+/* sum = minimiser − initial model. The certificate is about the model that dp-step computes from the two. */
 static int minimise(struct dp_erm_risk *r, const double *model, double *sum, struct dp_minimum *found, struct dp_err *err)
 {
     struct dp_erm *s = r->state;

@@ -2,10 +2,10 @@
 
      J(w)/N = F(w) + bᵀw/N,   b ~ N(0, σ² I), σ = Z × what one person does to the gradient of J
 
-   down to a norm of the gradient that rounding hardly hides, with a bound on how far from the minimiser that is. The bound is
-   what dp-noise adds noise for; what hides a person is b, and the record says how large it was.
+   down to a norm of the gradient near the rounding error, with a bound on the distance to the minimiser. dp-noise adds noise
+   for this bound. b hides a person, and the record has its scale.
 
-   Certified is, for J with the real b and real numbers,
+   The certificate states, for J with the exact b and real numbers,
 
      ‖∇J(w)/N‖ ≤ gamma = tolerance + rounding + ‖b − its grid's‖/N,   so ‖w − argmin J‖ ≤ gamma/lambda.
 
@@ -31,12 +31,12 @@ enum { GRID_BITS = 40 };
 
 struct certificate {
     double sigma, step;    /* of b, and its grid */
-    double reach, largest; /* norms that w and b are held to */
-    double tolerance;      /* of the gradient as it is computed */
+    double reach, largest; /* largest norms of w and b */
+    double tolerance;      /* for the gradient as computed */
     double bound;          /* of the sum: how far two solutions of one minimiser may be apart; a power of two */
 };
 
-/* The bound for laps of that shape, from a model of norm `start`. INFINITY for a bound that rounding does not leave. */
+/* The bound for laps of that shape, from a model of norm `start`. INFINITY if rounding is too large for a bound. */
 static struct certificate certificate_of(const struct dp_erm *s, const struct dp_erm_shape *shape, double start)
 {
     const struct dp_erm_options *o = s->options;
@@ -95,7 +95,7 @@ static void objective_announce(const struct dp_erm *s, struct dp_record *open)
     open->query = query_of(s, (double)open->rows);
 }
 
-/* b as it is on its grid. */
+/* Draws b on its grid. */
 static int draw(struct dp_stage *stage, int64_t lap, const struct certificate *c, size_t size, double *b, struct dp_err *err)
 {
     int64_t *whole;
@@ -110,7 +110,7 @@ static int draw(struct dp_stage *stage, int64_t lap, const struct certificate *c
     return rc;
 }
 
-/* Moves s->w to where the certificate holds. How near it came is private. */
+/* Moves s->w to a point where the certificate holds. The distance that it reached is private. */
 static int solve(struct dp_erm_risk *r, const struct certificate *c, int64_t lap, struct dp_err *err)
 {
     struct dp_erm *s = r->state;

@@ -92,7 +92,7 @@ static void add_bends(const struct dp_erm_risk *r, const double *v, size_t from,
         s->form.family->score(&s->form, v, rows, together, NULL, scores, NULL);
         for (size_t i = 0; i < together; i++) {
             double part = s->bend[from + i] * scores[i];
-            if (s->bend[from + i] == 0) /* of a row that does not contribute it may not be finite */
+            if (s->bend[from + i] == 0) /* the row may not be finite if it does not contribute */
                 continue;
             dp_row_axpy(part, rows[i], product);
             if (r->batch->intercept != 0)

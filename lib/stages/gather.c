@@ -72,7 +72,7 @@ static void unpack(const struct dp_gather *gather, size_t thread, struct dp_bloc
 {
     float *room = (float *)(((uintptr_t)gather->unpacked + 63) & ~(uintptr_t)63) + thread * DP_ROWS * gather->stride;
     for (size_t i = 0; i < block->count; i++, room += gather->stride) {
-        struct dp_row *row = &block->row[i]; /* member by member: a copy of a row that was just written waits for it */
+        struct dp_row *row = &block->row[i]; /* member by member: copying a whole row that was just written would stall */
         row->values = dp_row_floats(row, room);
         row->narrow = NULL;
     }
@@ -150,7 +150,7 @@ static void go_all(const struct pass *p, int threads)
         part(p, (size_t)t, parts * (size_t)t / (size_t)threads, parts * ((size_t)t + 1) / (size_t)threads);
 }
 
-/* Room for what persons with several rows add together. */
+/* Makes room for the sums of persons with several rows. */
 static int begin_together(struct dp_gather *gather, const struct dp_batch *batch, size_t outputs, size_t threads,
                           struct dp_err *err)
 {

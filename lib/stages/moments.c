@@ -1,5 +1,5 @@
-/* dp-moments: the sum of x xᵀ over the rows of a lap. One person moves it by the square of the norm of a row, so that a bound
-   on that is the sensitivity. */
+/* dp-moments: the sum of x xᵀ over the rows of a lap. One person moves it by the square of a row's norm, so a bound on that
+ * square is the sensitivity. */
 #include <math.h>
 #include <omp.h>
 #include <stdlib.h>
@@ -23,10 +23,10 @@ struct options {
     int64_t threads;
 };
 
-/* A thread's own. */
+/* State of one thread. */
 struct part {
     struct dp_moments moments;
-    float *tail;  /* of a row: its constant and its label */
+    float *tail;  /* constant and label of a row */
     float *unit;  /* --unit: a row that is divided by its norm */
     int64_t *sum; /* NULL: the frame's */
 };
@@ -34,10 +34,10 @@ struct part {
 struct state {
     struct dp_dataset *dataset; /* NULL: rows come inline */
     struct dp_batch_seen seen;
-    double bound, label;       /* on moments, on labels */
+    double bound, label;       /* bounds on moments and on labels */
     size_t rows, classes;      /* classes: of the labels; 0 for a regression */
-    size_t cols, labels, size; /* of a row with its constant; that stand behind it; of the sum */
-    size_t constant;           /* 1 where rows have one */
+    size_t cols, labels, size; /* columns of a row with its constant; label columns after it; entries of the sum */
+    size_t constant;           /* 1 if rows have a constant */
     struct part *part;         /* threads */
 };
 
@@ -143,7 +143,7 @@ static int set_shape(struct dp_stage *stage, const struct dp_frame *frame, const
     return rc;
 }
 
-/* The constant column is a property of the rows, for whatever comes after in the run as well. */
+/* Announces the constant column as a property of the rows, for the later laps of the run, too. */
 static int announce(const struct options *o, struct dp_frame *frame, struct dp_err *err)
 {
     double v = (double)(float)o->intercept;
@@ -158,7 +158,7 @@ static int announce(const struct options *o, struct dp_frame *frame, struct dp_e
     return DP_OK;
 }
 
-/* False for a label that is no class or not finite: the row then adds nothing. */
+/* False if the label is not a class or not finite: the row then adds nothing. */
 static bool put_label(const struct state *s, double label, float *tail)
 {
     float bound = (float)s->label;
@@ -173,7 +173,7 @@ static bool put_label(const struct state *s, double label, float *tail)
     return true;
 }
 
-/* The row that is added, and its constant. A norm of 0, or one that is not finite, divides nothing. */
+/* The row to add, and its constant. A row is not divided by a norm of 0 or one that is not finite. */
 static struct dp_row as_asked(const struct options *o, const struct dp_batch *batch, size_t i, struct part *p)
 {
     struct dp_row row = dp_batch_row(batch, i);
@@ -187,7 +187,7 @@ static struct dp_row as_asked(const struct options *o, const struct dp_batch *ba
     return dp_row_sparse(p->unit, row.columns, row.count);
 }
 
-/* A row that is added, with its tail in p. False for one that adds nothing. */
+/* Takes a row, with its tail in p. False if it adds nothing. */
 static bool take_row(const struct options *o, const struct state *s, const struct dp_batch *batch, size_t i, struct part *p,
                      struct dp_row *row)
 {

@@ -1,4 +1,4 @@
-/* The duality gap of dual variables and a model, computed from them on all rows: never below what it is as real numbers.
+/* The duality gap of dual variables and a model, computed from them on all rows: never below the exact gap.
  *
  * u = 2^-53; each bound has twice the room that first-order analysis (Higham, "Accuracy and Stability of Numerical
  * Algorithms", ch. 3 and 4) leaves it:
@@ -15,7 +15,7 @@
 #include "base/mem.h"
 #include "stages/scd.h"
 
-/* A sum and what its rounding has lost (Neumaier, 1974). */
+/* A sum and its rounding error (Neumaier, 1974). */
 struct sum {
     double value, lost;
 };
@@ -31,7 +31,7 @@ struct gathered {
     struct sum losses, conjugates;
     double size, steepness, alpha; /* of all pairs of a row and an output: (…)² as above, 1 + width + |score| + |y|, |alpha| */
     double longest;                /* the largest ‖x‖² */
-    size_t entries;                /* the most of a row */
+    size_t entries;                /* the most entries of a row */
 };
 
 int dp_scd_certificate_alloc(struct dp_scd *s, struct dp_err *err)
@@ -84,7 +84,7 @@ static void gather_row(struct dp_scd *s, size_t id, struct dp_row row, double la
     }
 }
 
-/* By how much the sum of losses and conjugates may be too small. */
+/* The most by which the sum of losses and conjugates may be too small. */
 static double room(const struct dp_scd *s, const struct gathered *g, double norm)
 {
     double pairs = (double)s->rows * (double)s->outputs, many = pairs * 0x1p-53;

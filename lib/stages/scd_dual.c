@@ -6,7 +6,7 @@
 #include "math/grid.h"
 #include "stages/scd.h"
 
-/* A lap: the arguments of the update of each row. */
+/* Arguments of the updates of a lap. */
 struct lap {
     struct dp_scd *s;
     const struct dp_batch *batch;
@@ -26,7 +26,7 @@ static struct work work_of(const struct dp_scd *s, size_t thread)
     return (struct work){own, own + size, own + 2 * size, own + 3 * size, own + 4 * size};
 }
 
-/* The updates of a block, clipped when there is a bound. alpha moves by what is sent on, to the last bit. */
+/* The updates of a block, clipped when there is a bound. alpha moves by exactly the same updates, to the last bit. */
 static void update_block(void *context, size_t thread, const struct dp_block *block, float *coefficient)
 {
     const struct lap *lap = context;

@@ -1,10 +1,10 @@
-/* Stochastic dual coordinate ascent without privacy: the optimum that the private variants are measured against, and a solver
-   in its own right. Needs no tuning, and its duality gap says how far it still is.
-
-   Where a batch is all rows, a lap begins with what the last certificate found at each row, and makes passes in random order
-   over the rows that can still move: Hsieh, Chang, Lin, Keerthi and Sundararajan, "A dual coordinate descent method for
-   large-scale linear SVM", 2008, section 3.2. A row whose dual variable is at an end of its range, and would be
-   pushed beyond it by more than a margin, is left out until the next lap looks at all rows again. */
+/* Stochastic dual coordinate ascent without privacy: the optimum that the private variants are measured against, and a useful
+ * solver itself. It needs no tuning, and its duality gap bounds the distance to the optimum.
+ *
+ * If a batch is all rows, a lap begins with the last certificate's values at each row, and makes passes in random order over
+ * the rows that can still move: Hsieh, Chang, Lin, Keerthi and Sundararajan, "A dual coordinate descent method for large-scale
+ * linear SVM", 2008, section 3.2. A row whose dual variable is at an end of its range, and would be pushed beyond it by more
+ * than a margin, is left out until the next lap looks at all rows again. */
 #include <math.h>
 #include <string.h>
 
@@ -27,7 +27,7 @@ struct violations {
     size_t left; /* rows that the next pass goes over: the first so many of the list */
 };
 
-/* A dual variable, and where it may go. */
+/* A dual variable and its range. */
 struct variable {
     double y, at, low, high, slope;
 };
@@ -69,7 +69,7 @@ static int visit(const struct descent *d, size_t id, struct dp_row row, double m
     a.slope = dp_dual_slope(loss, o->width, a.y, a.at, u);
     if (look(d, id, &a, margin, found) == 0)
         return DP_OK;
-    int newton = o->newton < 10 ? 10 : (int)o->newton; /* one step from the paper's margin may never get to the minimiser */
+    int newton = o->newton < 10 ? 10 : (int)o->newton; /* one step from the paper's margin may never reach the minimiser */
     double zeta = dp_dual_update(loss, o->width, a.y, a.at, u, dp_scd_norm2(s, id, row) / s->lambda_n, newton);
     if (!isfinite(zeta))
         return dp_fail(err, DP_E_RUN, "an update of lap %lld is not finite", (long long)lap);
@@ -81,7 +81,7 @@ static int visit(const struct descent *d, size_t id, struct dp_row row, double m
     return DP_OK;
 }
 
-/* The row, whose numbers will be needed soon: rows of a random order lie far apart. */
+/* Prefetches the row: rows in random order are far apart. */
 static struct dp_row ask_for(const struct descent *d, size_t id)
 {
     struct dp_row row = dp_scd_row(d->s, d->batch, id);
@@ -111,7 +111,7 @@ static int pass_over(const struct descent *d, size_t count, double margin, struc
     return rc;
 }
 
-/* All rows as the certificate has found them, those that may move into the list. */
+/* Counts all rows with the certificate's values, and puts rows that may move on the list. */
 static struct violations look_at_all(const struct descent *d)
 {
     const struct dp_scd *s = d->s;
@@ -144,7 +144,7 @@ static int descend_all(const struct descent *d, struct dp_stream *stream, int64_
     return rc;
 }
 
-/* A batch of some rows, of which nothing is known: one pass. */
+/* One pass over a batch of some rows, without earlier values. */
 static int descend_batch(const struct descent *d, struct dp_stream *stream, int64_t lap, struct dp_err *err)
 {
     struct violations found;
@@ -154,7 +154,7 @@ static int descend_batch(const struct descent *d, struct dp_stream *stream, int6
     return pass_over(d, d->batch->count, (double)INFINITY, &found, lap, err);
 }
 
-/* The v to begin with: of all rows what alpha says it is, whatever model the frame has. */
+/* The initial v: for a batch of all rows it is computed from alpha, whatever model the frame has. */
 static void begin(struct dp_scd *s, const struct dp_batch *batch, bool all, const double *model)
 {
     struct dp_scd_certificate *c = &s->certificate;

@@ -64,7 +64,7 @@ int dp_scd_primal(struct dp_stage *stage, struct dp_frame *frame, const struct d
         for (size_t k = 0; k < s->outputs; k++)
             sum[k * chosen + j] = (int64_t)((double)clipped[k] / grid);
     }
-    /* Every coordinate may turn round, by 2C each. Algorithm 2's factor √(L+1) pays for a released X w as well. */
+    /* Every coordinate may change sign, by 2C each. Algorithm 2's factor √(L+1) also pays for a released X w. */
     double updates = (double)chosen;
     dp_scd_record(s, frame, DP_RELEASE_SUM)->sensitivity = 2 * o->clip * sqrt(updates * (updates + 1));
     return DP_OK;

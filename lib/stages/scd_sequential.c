@@ -28,7 +28,7 @@ int dp_scd_sequential(struct dp_stage *stage, struct dp_frame *frame, const stru
         rc = dp_grow(&s->last_id, &s->last_capacity, cap, sizeof(int64_t), err);
     if (rc != DP_OK)
         return rc;
-    if (batch->count > cap) { /* rows come in order: start anywhere, or the last ones would never be seen */
+    if (batch->count > cap) { /* rows come in order: start at a random one, or the last ones would never be used */
         struct dp_stream stream;
         dp_stream_start(&stream, &stage->key, DP_DRAW_BATCH, (uint64_t)frame->lap);
         start = dp_stream_below(&stream, batch->count);
@@ -58,7 +58,7 @@ int dp_scd_sequential(struct dp_stage *stage, struct dp_frame *frame, const stru
     }
     s->last_count = count;
     s->last_lap = frame->lap;
-    /* All `cap` updates may turn round: v by 2C cap, alpha by 2C √cap. */
+    /* All `cap` updates may change sign: v moves by 2C cap, alpha by 2C √cap. */
     double updates = (double)cap;
     dp_scd_record(s, frame, DP_RELEASE_SUM_AND_STATE)->sensitivity = 2 * o->clip * sqrt(updates * (updates + 1));
     return DP_OK;

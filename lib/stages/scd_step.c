@@ -119,7 +119,7 @@ static int scd_open(struct dp_stage *stage, struct dp_err *err)
     return o->data != NULL ? dp_dataset_open(&s->dataset, o->data, err) : DP_OK;
 }
 
-/* Shapes, known with the first frame. */
+/* Sets the shapes, which are known at the first frame. */
 static int set_shape(struct dp_stage *stage, struct dp_frame *frame, const struct dp_batch *batch, struct dp_err *err)
 {
     const struct dp_scd_options *o = stage->options;
@@ -163,7 +163,7 @@ static int set_shape(struct dp_stage *stage, struct dp_frame *frame, const struc
     return o->variant == DP_SCD_PARALLEL && isnan(o->clip) ? dp_bounded_later_fits(s->own_rows, s->outputs, err) : DP_OK;
 }
 
-/* Says in the frame what the model is. */
+/* Announces the model in the frame. */
 static int announce(struct dp_scd *s, struct dp_frame *frame, struct dp_err *err)
 {
     const struct dp_scd_options *o = s->options;
@@ -242,13 +242,13 @@ static int scd_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp_ou
         rc = lap[o->variant](stage, frame, &batch, model, err);
     if (rc != DP_OK)
         return rc;
-    if (!dp_frame_has(frame, DP_F_UPDATES)) /* else dp-clip still needs the rows */
+    if (!dp_frame_has(frame, DP_F_UPDATES)) /* otherwise dp-clip still needs the rows */
         dp_batch_forget(frame);
     return out->frame(out, frame, err);
 }
 
-/* Released alpha of a batch gets its noise on the next lap. Where that lap is run again with a fresh key, alpha of one batch
-   would be out twice, with independent noise, and no record says so. */
+/* Released alpha of a batch gets its noise on the next lap. If that lap is repeated with a new key, alpha of one batch is
+ * released twice, with independent noise, and no record says so. */
 static int check_alpha(const struct dp_stage *stage, const struct dp_frame *hello, struct dp_err *err)
 {
     const struct dp_scd_options *o = stage->options;
@@ -286,7 +286,7 @@ static int scd_hello(struct dp_stage *stage, struct dp_frame *frame, struct dp_e
     return check_alpha(stage, frame, err);
 }
 
-/* The secret of this stage: alpha, and which rows it still owes noise. */
+/* Saves the secret state of this stage: alpha, and the rows that still need noise. */
 static int scd_save(struct dp_stage *stage, struct dp_state *state, struct dp_err *err)
 {
     const struct dp_scd *s = stage->state;

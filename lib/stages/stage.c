@@ -127,7 +127,8 @@ static bool names_run(const struct dp_frame *hello)
 }
 
 /* Stages behind the gate know, too, what laps will release: the field, its noise and its receiver. So they can refuse before
- * anything is paid for. How rows are drawn, and of how many, is left out. A kind that the plan does not have is a word. */
+ * anything is paid for. The sampling and the number of rows are left out. A kind that is not in the plan could be a hidden
+ * text, so its record is left out, too. */
 static int bare_records(struct dp_frame *hello, struct dp_err *err)
 {
     const char *text = dp_frame_text(hello, DP_F_KINDS, NULL);
@@ -209,7 +210,7 @@ static int restore(struct dp_stage *stage, struct dp_err *err)
     return rc;
 }
 
-/* How many laps there will be of the kind that the stage is for. */
+/* Counts the laps of the kind that the stage works on. */
 static int count_turns(struct dp_stage *stage, const struct dp_frame *frame, struct dp_err *err)
 {
     struct dp_laps laps = {0};
@@ -244,7 +245,7 @@ int dp_stage_read_shard(const char *text, int64_t *shard, int64_t *shards, struc
     return DP_OK;
 }
 
-/* Which part of the rows the pipeline has, if there are parts. */
+/* Notes the pipeline's part of the rows, if there are parts. */
 static int take_shard(struct dp_stage *stage, const struct dp_frame *hello, struct dp_err *err)
 {
     stage->shard = dp_frame_int(hello, DP_F_SHARD, 0);
@@ -298,7 +299,7 @@ static int take_hello(struct dp_stage *stage, struct dp_frame *frame, struct dp_
     return rc != DP_OK || stage->class->sink ? rc : out->frame(out, frame, err);
 }
 
-/* Checks that a stage gives only the labels it declares, and nothing that it made of data that are gone. */
+/* Checks that a stage gives only the labels that it declares, and nothing computed from lost pages of data. */
 struct checked_out {
     struct dp_out *next;
     struct dp_stage *stage;
@@ -360,8 +361,8 @@ static void label_set(unsigned labels, char *buffer, size_t size)
     }
 }
 
-/* An end before the last lap: what the state is then is worth a checkpoint, if a signal was the cause, which right of the gate
-   nobody says. dp-loop knows. */
+/* Whether to save at an end before the last lap: yes, if a signal was the cause. Stages behind the gate are not told the cause,
+ * so they save; dp-loop knows. */
 static bool end_saves(const struct dp_stage *stage)
 {
     return stage->checkpoint.directory != NULL && stage->may_save && stage->saved != stage->lap && !stage->class->sink &&
@@ -376,7 +377,7 @@ static void note_model(struct dp_stage *stage, const struct dp_frame *end)
     snprintf(stage->model, sizeof stage->model, "%s", whole ? digest : "");
 }
 
-/* A lap: the stage's, or one that passes it. */
+/* Processes a lap of the stage, or passes it on. */
 static int take_lap(struct dp_stage *stage, struct dp_frame *frame, struct dp_out *wrapped, struct dp_err *err)
 {
     char takes[64];
@@ -403,7 +404,7 @@ int dp_stage_take(struct dp_stage *stage, struct dp_frame *frame, struct dp_out 
 {
     struct checked_out checked = {out, stage};
     struct dp_out wrapped = {.frame = check_frame, .text = pass_text, .self = &checked, .warn = pass_warning};
-    /* Whether the data are still the same is looked up rarely: it costs a system call per file. */
+    /* The check that the data are unchanged is made rarely: it costs a system call per file. */
     bool look = frame->kind == DP_KIND_END || (frame->kind == DP_KIND_LAP && frame->lap % LAPS_PER_LOOK == 0);
     int rc = look && !stage->behind ? dp_mapped_check(true, err) : DP_OK;
     stage->out = out;

@@ -1,4 +1,4 @@
-/* dp-transform: from released second moments the transform behind which the gradients of later laps are made. Post-processing:
+/* dp-transform: computes, from released second moments, the transform of rows for the gradients of later laps. Post-processing:
  * runs behind the gate, so everything that it puts into the frame is public. */
 #include <math.h>
 #include <stdlib.h>
@@ -63,7 +63,7 @@ static void leave_labels(double *moments, size_t all, size_t d)
         memmove(moments + i * d, moments + i * all, d * sizeof *moments);
 }
 
-/* M, d × d, and how to whiten with it. The caller frees *moments. */
+/* Reads M, d × d, and how to whiten with it. The caller frees *moments. */
 static int read_moments(const struct dp_stage *stage, const struct dp_frame *frame, double **moments, size_t *d,
                         struct dp_whitening *how, struct dp_err *err)
 {
@@ -106,7 +106,7 @@ static int read_moments(const struct dp_stage *stage, const struct dp_frame *fra
     return rc;
 }
 
-/* Moments are told from other sums before anything is paid for, if their stage has said what they are. */
+/* Refuses sums that are not moments before anything is paid for, if their stage has announced their meaning. */
 static int transform_hello(struct dp_stage *stage, struct dp_frame *frame, struct dp_err *err)
 {
     struct dp_record *record;

@@ -7,22 +7,16 @@ options_of_bounds() {
     option loss-width auto W "of smooth-hinge, huber and huberised-hinge" number
 }
 
-# bound_of_loss: the largest gradient of a row's loss, in pull, and the smoothness of the objective, in beta, as dp-erm has them
+# bound_of_loss: the largest gradient of a row's loss, in pull, and the smoothness of the objective, in beta
 bound_of_loss() {
-    local square="($norm ^ 2 + $intercept ^ 2)" outputs=1 g=$loss_width classes
+    local bounds classes words
     classes=$(dp-info --get classes "$data") || exit
-    [ "$classes" -le 2 ] || outputs=$classes
-    [ "$g" != auto ] || case $loss in huberised-hinge) g=.5 ;; *) g=1 ;; esac
-    case $loss in
-        logistic) pull="$outputs" beta=.25 ;;
-        huber) pull="$outputs * $g ^ 2" beta=1 ;;
-        smooth-hinge) pull="$outputs" beta="1 / $g" ;;
-        huberised-hinge) pull="$outputs" beta=".5 / $g" ;;
-        *) pull=2 beta=.5 ;;
-    esac
-    pull=$(calculate "sqrt($square * $pull)") beta=$(calculate "$square * $beta + $lambda")
     width=''
     [ "$loss_width" = auto ] || width=" --loss-width $loss_width"
+    read -ra words <<< "$width"
+    bounds=$(dp-account sensitivity --loss "$loss" "${words[@]}" --norm "$norm" --intercept "$intercept" \
+        --outputs $((classes > 2 ? classes : 1)) --strong-convexity "$lambda") || exit
+    read -r pull beta <<< "$bounds"
 }
 
 check_noise() { [[ $noise = gaussian || $noise = gamma ]] || fail "--noise: must be gaussian or gamma, got '$noise'"; }

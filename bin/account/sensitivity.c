@@ -1,19 +1,20 @@
 /* dp-account sensitivity: by how much one person moves the result of gradient descent, over all rows or over batches of a
-   permutation, for output perturbation. */
+   permutation, for output perturbation; or the two constants of a loss that this follows from. */
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
 
 #include "base/cli.h"
 #include "base/number.h"
+#include "math/loss.h"
 #include "priv/output.h"
 #include "base/round.h"
 #include "words.h"
 
 struct options {
-    int64_t rows, laps, passes, batch;
-    double mu, beta, lipschitz, step;
-    int adjacency, decay;
+    int64_t rows, laps, passes, batch, outputs;
+    double mu, beta, lipschitz, step, width, norm, intercept;
+    int adjacency, decay, loss;
 };
 
 #define OFFSET(member) offsetof(struct options, member)
@@ -25,8 +26,7 @@ static const struct dp_option options[] = {
      .metavar = "N",
      .help = "public number of rows",
      .min = 1,
-     .max = 1e15,
-     .flags = DP_OPT_REQUIRED},
+     .max = 1e15},
     {.name = "laps",
      .letter = 'n',
      .kind = DP_OPT_INT,
@@ -72,7 +72,7 @@ static const struct dp_option options[] = {
      .help = "of the objective: R^2/4 + MU for logistic, R^2 + MU for huber, rows of norm R",
      .min = 0,
      .max = INFINITY,
-     .flags = DP_OPT_REQUIRED | DP_OPT_OPEN_MIN},
+     .flags = DP_OPT_OPEN_MIN},
     {.name = "lipschitz",
      .kind = DP_OPT_REAL,
      .offset = OFFSET(lipschitz),
@@ -80,7 +80,44 @@ static const struct dp_option options[] = {
      .help = "bound on the gradient of one row's data term: R for logistic",
      .min = 0,
      .max = INFINITY,
-     .flags = DP_OPT_REQUIRED | DP_OPT_OPEN_MIN},
+     .flags = DP_OPT_OPEN_MIN},
+    {.name = "loss",
+     .kind = DP_OPT_CHOICE,
+     .offset = OFFSET(loss),
+     .metavar = "LOSS",
+     .help = "instead of --smoothness and --lipschitz; without --laps and --passes print these two: L BETA",
+     .choices = DP_LOSS_CHOICES},
+    {.name = "loss-width",
+     .kind = DP_OPT_REAL,
+     .offset = OFFSET(width),
+     .metavar = "W",
+     .help = "of smooth-hinge, huber and huberised-hinge (1; huberised-hinge 0.5)",
+     .min = 0,
+     .max = INFINITY,
+     .flags = DP_OPT_OPEN_MIN | DP_OPT_OPEN_MAX},
+    {.name = "norm",
+     .kind = DP_OPT_REAL,
+     .offset = OFFSET(norm),
+     .metavar = "R",
+     .help = "with --loss: largest norm of a row without its constant column",
+     .fallback = "1",
+     .min = 0,
+     .max = INFINITY,
+     .flags = DP_OPT_OPEN_MIN | DP_OPT_OPEN_MAX},
+    {.name = "intercept",
+     .kind = DP_OPT_REAL,
+     .offset = OFFSET(intercept),
+     .metavar = "V",
+     .help = "with --loss: value of a constant column",
+     .fallback = "0"},
+    {.name = "outputs",
+     .kind = DP_OPT_INT,
+     .offset = OFFSET(outputs),
+     .metavar = "K",
+     .help = "with --loss: outputs of the model, one for each class where there are three or more",
+     .fallback = "1",
+     .min = 1,
+     .max = 1e9},
     {.name = "step",
      .kind = DP_OPT_REAL,
      .offset = OFFSET(step),
@@ -101,8 +138,30 @@ static const struct dp_option options[] = {
 const struct dp_command command_sensitivity = {"dp-account sensitivity", "", "Print the L2 sensitivity of gradient descent",
                                                options, NULL};
 
+/* smoothness and lipschitz of rows of that norm; dp_loss_lipschitz has the proof. */
+static int take_loss(struct options *o, struct dp_err *err)
+{
+    if (o->loss < 0)
+        return DP_OK;
+    if (!isnan(o->beta) || !isnan(o->lipschitz))
+        return dp_fail(err, DP_E_USAGE, "--loss takes the place of --smoothness and --lipschitz");
+    enum dp_loss loss = (enum dp_loss)o->loss;
+    double width = isnan(o->width) ? dp_loss_default_width(loss) : o->width;
+    double square = o->norm * o->norm + o->intercept * o->intercept;
+    o->lipschitz = dp_round_up(dp_loss_lipschitz(loss, width, (size_t)o->outputs) * sqrt(square), 12);
+    o->beta = dp_round_up(dp_loss_smoothness(loss, width) * square + o->mu, 12);
+    if (isfinite(o->lipschitz) && isfinite(o->beta))
+        return DP_OK;
+    return dp_fail(err, DP_E_USAGE, "--loss %s: nothing bounds %s", dp_loss_names[loss],
+                   isfinite(o->lipschitz) ? "its curvature" : "one row's gradient");
+}
+
 static int check(const struct options *o, const struct dp_descent *d, struct dp_err *err)
 {
+    if (o->rows == DP_OPT_ABSENT_INT)
+        return dp_fail(err, DP_E_USAGE, "--rows is required");
+    if (isnan(o->beta) || isnan(o->lipschitz))
+        return dp_fail(err, DP_E_USAGE, "--%s is required", isnan(o->beta) ? "smoothness" : "lipschitz");
     bool batches = o->passes != DP_OPT_ABSENT_INT;
     if (batches == (o->laps != DP_OPT_ABSENT_INT))
         return dp_fail(err, DP_E_USAGE, "takes either --laps or --passes");
@@ -123,13 +182,15 @@ static int check(const struct options *o, const struct dp_descent *d, struct dp_
 
 int word_sensitivity(int argc, char **argv)
 {
-    struct options o = {.mu = NAN, .beta = NAN, .lipschitz = NAN, .step = NAN, .decay = -1};
+    struct options o = {.mu = NAN, .beta = NAN, .lipschitz = NAN, .step = NAN, .width = NAN, .decay = -1, .loss = -1};
     struct dp_err err = {0};
-    char text[40];
+    char text[40], beta[40];
     int operand, status;
     if (!dp_cli_start(&command_sensitivity, &o, NULL, argc, argv, &operand, &status))
         return status;
+    int rc = operand < argc ? dp_fail(&err, DP_E_USAGE, "unexpected argument '%.80s'", argv[operand]) : take_loss(&o, &err);
     bool batches = o.passes != DP_OPT_ABSENT_INT;
+    bool constants = o.loss >= 0 && !batches && o.laps == DP_OPT_ABSENT_INT;
     const struct dp_descent d = {.mu = o.mu,
                                  .beta = o.beta,
                                  .lipschitz = o.lipschitz,
@@ -137,8 +198,11 @@ int word_sensitivity(int argc, char **argv)
                                         : batches      ? 1 / o.beta
                                                        : 2 / (o.mu + o.beta),
                                  .inverse = o.decay == 1};
-    int rc = operand < argc ? dp_fail(&err, DP_E_USAGE, "unexpected argument '%.80s'", argv[operand]) : check(&o, &d, &err);
-    if (rc == DP_OK) {
+    if (rc == DP_OK && constants)
+        printf("%s %s\n", dp_number_print(o.lipschitz, text, sizeof text), dp_number_print(o.beta, beta, sizeof beta));
+    else if (rc == DP_OK)
+        rc = check(&o, &d, &err);
+    if (rc == DP_OK && !constants) {
         bool replace_one = o.adjacency == 1;
         double value = batches ? dp_permutation_sensitivity(&d, o.rows, o.batch, o.passes, replace_one)
                                : dp_descent_sensitivity(o.rows, d.mu, d.beta, d.lipschitz, d.eta, o.laps, replace_one);

@@ -644,7 +644,22 @@ EOF
     complains 2 "dp-account sensitivity: --step: must be at most 2/BETA = 7.69231, got 8" dp-account sensitivity $given --step 8
     complains 2 "dp-account sensitivity: --strong-convexity: must be at most the smoothness, got 1" \
         dp-account sensitivity --rows 10 --strong-convexity 1 --smoothness 0.26 --lipschitz 1 --laps 100
-    complains 2 "dp-account sensitivity: --rows is required" dp-account sensitivity
+    complains 2 "dp-account sensitivity: --strong-convexity is required" dp-account sensitivity
+    complains 2 "dp-account sensitivity: --rows is required" dp-account sensitivity --strong-convexity 0
+    complains 2 "dp-account sensitivity: --smoothness is required" dp-account sensitivity --strong-convexity 0 --rows 3 --laps 1
+    # the constants of a loss, as dp-erm has them
+    for line in 'logistic:1 0.25' 'huber:1 1' 'smooth-hinge:1 1' 'huberised-hinge:1 1' 'softmax:1.41421356238 0.5' \
+        'logistic --norm 2 --intercept 1.5 --strong-convexity 0.5:2.5 2.0625' 'huber --loss-width 3:3 1' 'smooth-hinge --loss-width 0.5 --outputs 4:2 2' \
+        'softmax --norm 3 --outputs 9:4.24264068712 4.5'; do
+        # shellcheck disable=SC2086 # options
+        assert_equal "$(dp-account sensitivity --strong-convexity 0 --loss ${line%:*})" "${line#*:}"
+    done
+    assert_equal "$(dp-account sensitivity --rows 1000 --laps 100 --strong-convexity 0.01 --loss logistic)" \
+        "$(dp-account sensitivity --rows 1000 --laps 100 --strong-convexity 0.01 --smoothness 0.26 --lipschitz 1)"
+    complains 2 "dp-account sensitivity: --loss squared: nothing bounds one row's gradient" dp-account sensitivity --strong-convexity 0 --loss squared
+    complains 2 "dp-account sensitivity: --loss hinge: nothing bounds its curvature" dp-account sensitivity --strong-convexity 0 --loss hinge
+    complains 2 "dp-account sensitivity: --loss takes the place of --smoothness and --lipschitz" \
+        dp-account sensitivity --strong-convexity 0 --loss logistic --lipschitz 1
     # over a permutation: 10 passes of 200 batches of 50, eta = 1/beta, the person last in each
     given=${given% --laps*}
     worst() { /usr/bin/python3 -c 'import sys

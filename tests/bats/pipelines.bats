@@ -786,7 +786,7 @@ END
     complains 2 "outpert-gd.sh: --noise: must be gaussian or gamma, got 'laplace'" outpert-gd.sh --data small.dp --noise laplace
     complains 2 "dp-sgd.sh: unknown option '--as-published' (try --help)" dp-sgd.sh --data small.dp --as-published
     complains 2 "outpert-gd.sh: --norm: must be a number > 0, got '0'" outpert-gd.sh --data small.dp --norm 0
-    complains 2 "dp-erm: --loss squared: nothing bounds one row's gradient; logistic, huber, smooth-hinge, huberised-hinge and softmax bound it" \
+    complains 2 "dp-account sensitivity: --loss squared: nothing bounds one row's gradient" \
         outpert-gd.sh -q --data real.dp --loss squared -o none
 }
 

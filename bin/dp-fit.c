@@ -125,7 +125,7 @@ static void word(const char *stem, size_t length, const char *end)
     free(text);
 }
 
-/* What to do with a table that is no data set yet, or with a model. */
+/* Says how a table becomes a data set, or that the file is a model. */
 static int is_a_file(const char *path)
 {
     struct dp_frame *frame = NULL;
@@ -176,7 +176,7 @@ static int is_a_file(const char *path)
     return DP_E_RUN;
 }
 
-/* What is known of the table, as a comment. */
+/* Prints the facts and the budget, as a comment. */
 static void print_facts(const struct dp_fit_facts *facts, const struct dp_fit *fit, const struct fit_options *o, bool by_rule)
 {
     printf("# %lld %s", (long long)facts->persons, dp_fit_unit(facts));

@@ -6,7 +6,7 @@
 
 #include "fit/fit.h"
 
-/* What the rules do not choose. Texts may be NULL. */
+/* Options that the rules do not choose. Texts may be NULL. */
 struct fit_options {
     const char *data, *epsilon, *delta, *adjacency; /* as they were typed */
     const char *ledger, *registry, *exec, *model, *seed;

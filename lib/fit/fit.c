@@ -62,7 +62,7 @@ static int one_release(struct dp_charges *charges, double multiplier, struct dp_
     return dp_charges_add(charges, &event, 1, err);
 }
 
-/* What the whole budget buys. */
+/* Computes whole and reach. */
 static int measure(const struct dp_fit_facts *facts, const struct dp_fit_budget *budget, struct dp_fit *fit, struct dp_err *err)
 {
     struct dp_charges charges = {0};

@@ -12,7 +12,7 @@
 /* Losses that the rules are for, as choices of an option. */
 #define DP_FIT_LOSSES "squared|logistic|smooth-hinge|huber|huberised-hinge|softmax"
 
-/* What is public about the table. */
+/* Public facts about the table. */
 struct dp_fit_facts {
     int64_t persons;         /* the unit of privacy: rows, if one row is taken for one person */
     int64_t columns;         /* as they are stored */

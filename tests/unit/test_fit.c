@@ -26,7 +26,7 @@ static void add(struct dp_charges *charges, double multiplier, int64_t laps)
         assert_int_equal(dp_charges_add(charges, &event, laps, &err), DP_OK);
 }
 
-/* What the noise of a run costs at delta. */
+/* The epsilon of the noise of a run, at delta. */
 static double cost(const struct dp_fit *fit, double delta)
 {
     struct dp_charges charges = {0};

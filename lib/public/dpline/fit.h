@@ -11,7 +11,7 @@
 extern "C" {
 #endif
 
-/* What is public about the table. */
+/* Public facts about the table. */
 struct dpline_fit_facts {
     int64_t persons;         /* whose rows they are; the number of rows if one row is taken for one person */
     int64_t columns;         /* as they are stored */

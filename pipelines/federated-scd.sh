@@ -30,5 +30,5 @@ else
     work "
   dp-sample   --data $dir --rate $rate$part |
   dp-scd-step --data $dir --loss $loss --lambda $lambda --clip $clip \
-              --sigma-prime-scale $sigma_prime_scale --threads $threads --adjacency $adjacency$noise_of_site$consent"
+              --sigma-prime-scale $sigma_prime_scale --threads $threads --adjacency $adjacency$noise_of_site$site_account"
 fi

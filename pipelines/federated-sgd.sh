@@ -29,5 +29,5 @@ else
     work "
   dp-sample  --data $dir --rate $rate$part |
   dp-grad    --data $dir --loss $loss --lambda $lambda --intercept $intercept --clip $clip \
-             --threads $threads --adjacency $adjacency$noise_of_site$consent"
+             --threads $threads --adjacency $adjacency$noise_of_site$site_account"
 fi

@@ -61,14 +61,14 @@ place_noise() {
     local noise=" |
   dp-noise    --multiplier $1"
     noise_of_gate=$noise noise_of_site=''
-    consent=" |
-  dp-consent  --multiplier $1 --epsilon $epsilon --delta $delta$gate"
+    site_account=" |
+  dp-site-account --multiplier $1 --epsilon $epsilon --delta $delta$gate"
     if [ -n "$distributed_noise" ]; then
         noise_of_gate='' noise_of_site="$noise --share --colluding $colluding${seeded:+ $seeded}"
-        consent=" |
-  dp-consent  --epsilon $epsilon --delta $delta$gate"
+        site_account=" |
+  dp-site-account --epsilon $epsilon --delta $delta$gate"
     fi
-    [ -z "$parts" ] || consent=''
+    [ -z "$parts" ] || site_account=''
 }
 
 # limit_site: whatever a gather asks of a site, and however often its worker is started, all runs on its people keep to a budget in its ledger.

@@ -56,11 +56,11 @@ models() {
 }
 
 # same: with a seed, the three machines make the model of one that has all rows and the same stages, to the last bit; they differ in whose rows
-# they say that it is of. Keys follow from a stage's place, so dp-consent has to stand there too.
+# they say that it is of. Keys follow from a stage's place, so dp-site-account has to stand there too.
 same() {
     local text
     text=$(scd.sh --data "$out/all.dp" --epsilon 1 --delta "$delta" --no-ledger --seed 1 -q -o "$results/one" --print |
-        sed "s/^ *dp-noise *--multiplier \([^ ]*\) /dp-consent --multiplier \1 --epsilon 1 --delta $delta --no-ledger --allow-seeded |\n&/")
+        sed "s/^ *dp-noise *--multiplier \([^ ]*\) /dp-site-account --multiplier \1 --epsilon 1 --delta $delta --no-ledger --allow-seeded |\n&/")
     bash -c "$text" > /dev/null
     together 1 1 "$results/three"
     dp-cmp --weights-only "$results/one" "$results/three"

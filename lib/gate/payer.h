@@ -1,6 +1,6 @@
-/* Who pays for a run: holds it to what it announced, charges each lap against a budget before anything of it leaves, writes
- * that into a ledger, and goes on from a checkpoint. dp-account is one, for all rows and at the gate; dp-consent is another,
- * for the rows of one site and before their sum goes to where it is added up. */
+/* A payer: holds a run to what it announced, charges each lap against a budget before anything of the lap leaves, writes the
+ * charge into a ledger, and continues from a checkpoint. dp-account is a payer for all rows, at the gate. dp-site-account is a
+ * payer for the rows of one site, before their sum leaves the site. */
 #ifndef DP_GATE_PAYER_H
 #define DP_GATE_PAYER_H
 

@@ -158,7 +158,7 @@ static int complete(const struct dp_stage *stage, struct dp_record *record, enum
                        "--noise: what is left of a perturbed objective has an accountant behind Gaussian noise alone");
     /* Otherwise the gate compares them; but the frames of a shard may go to a gate that is not honest. */
     if (stage->shards > 0 && record->promised > multiplier)
-        return dp_fail(err, DP_E_UNSAFE, "--multiplier: dp-consent has charged for a multiplier of %g, and this is %g",
+        return dp_fail(err, DP_E_UNSAFE, "--multiplier: dp-site-account has charged for a multiplier of %g, and this is %g",
                        record->promised, multiplier);
     record->query.multiplier = multiplier;
     record->scale = multiplier * record->sensitivity;
@@ -166,7 +166,7 @@ static int complete(const struct dp_stage *stage, struct dp_record *record, enum
         return DP_OK;
     if (record->promised != 0)
         return dp_fail(err, DP_E_UNSAFE,
-                       "--share: dp-consent stands behind dp-noise, which knows what noise there is, not before it");
+                       "--share: dp-site-account stands behind dp-noise, which knows what noise there is, not before it");
     record->shares = stage->shards;
     record->colluding = o->colluding;
     return DP_OK;

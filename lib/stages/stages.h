@@ -18,7 +18,7 @@
     STAGE(moments)       \
     STAGE(clip)          \
     STAGE(noise)         \
-    STAGE(consent)       \
+    STAGE(site_account)  \
     STAGE(linesearch)    \
     STAGE(select)        \
     STAGE(account)       \

@@ -1,7 +1,7 @@
 # A gather that lies to a site: what the site pays, how often, and from which randomness it draws, follow from its own stages and its own memory.
 load helper
 
-CONSENT='dp-consent --multiplier 4 --epsilon 1 --delta 1e-5'
+SITE_ACCOUNT='dp-site-account --multiplier 4 --epsilon 1 --delta 1e-5'
 prepare() {
     dp-synth classification --rows 500 --cols 5 --seed 1 -o site.dp -q
     LEFT='dp-sample --data site.dp --rate 0.1 | dp-grad --data site.dp --loss logistic --clip 1'
@@ -40,7 +40,7 @@ print(answer["kind"], answer["status"])'
     for options in '' '--checkpoint kept'; do
         rm -rf site.dp/ledger* kept
         # shellcheck disable=SC2086 # none, or two words
-        lied "$AGAIN" "$LEFT | $CONSENT" $options
+        lied "$AGAIN" "$LEFT | $SITE_ACCOUNT" $options
         refused 5 'the gather begins the run again, and lap 5 of it was answered here: this site answers no lap twice'
         assert_equal "$(cat heard)" 'error 5'
         assert_equal "$(entries open .kind | wc -l) $(paid)" '1 5'
@@ -50,9 +50,9 @@ print(answer["kind"], answer["status"])'
     refused 5 'the gather begins the run again, and lap 5 of it was answered here: this site answers no lap twice'
     # nor from the checkpoint of another process
     rm -rf site.dp/ledger* kept
-    lied 'hello(); lap(1); lap(2); print(gather.name.hex())' "$LEFT | $CONSENT" --checkpoint kept
+    lied 'hello(); lap(1); lap(2); print(gather.name.hex())' "$LEFT | $SITE_ACCOUNT" --checkpoint kept
     assert_equal "$status" 4
-    lied "gather.name = bytes.fromhex('$(cat heard)'); hello()" "$LEFT | $CONSENT" --checkpoint kept
+    lied "gather.name = bytes.fromhex('$(cat heard)'); hello()" "$LEFT | $SITE_ACCOUNT" --checkpoint kept
     refused 5 'the gather begins the run again, and lap 2 of it was answered here: this site answers no lap twice'
     assert_equal "$(paid)" 2
 }
@@ -69,7 +69,7 @@ while True:
         answer = lap(t, credit=5)
         spent += answer["kind"] == "lap"
     if answer["kind"] != "lap": break
-print(spent, answer["kind"], answer["status"])' "$LEFT | $CONSENT" --checkpoint kept
+print(spent, answer["kind"], answer["status"])' "$LEFT | $SITE_ACCOUNT" --checkpoint kept
     assert_equal "$status" 3
     read -r laps how code < heard
     assert_equal "$how $code" 'end 3'
@@ -81,14 +81,14 @@ print(spent, answer["kind"], answer["status"])' "$LEFT | $CONSENT" --checkpoint 
 }
 
 @test "without a ledger a site remembers nothing of laps that it goes back behind, and does not go on" {
-    lied 'hello(); lap(1); lap(2, credit=1); session(); print(hello(lap=1)["kind"])' "$LEFT | $CONSENT --no-ledger" --checkpoint kept
+    lied 'hello(); lap(1); lap(2, credit=1); session(); print(hello(lap=1)["kind"])' "$LEFT | $SITE_ACCOUNT --no-ledger" --checkpoint kept
     assert_equal "$status" 5
     assert_equal "$(tail -n 1 said)" \
-        'dp-consent: --no-ledger: nothing tells what this site has paid for since the checkpoint, so it does not go on from there'
+        'dp-site-account: --no-ledger: nothing tells what this site has paid for since the checkpoint, so it does not go on from there'
 }
 
 @test "keys of a site do not come from a gather" {
-    for pipeline in "$LEFT | dp-noise -z 50" "$LEFT | dp-noise -z 50 | $CONSENT" "$LEFT"; do
+    for pipeline in "$LEFT | dp-noise -z 50" "$LEFT | dp-noise -z 50 | $SITE_ACCOUNT" "$LEFT"; do
         lied 'print(hello(seed=7)["status"])' "$pipeline"
         refused 5 'the gather sends a seed: whoever knows it knows all noise that is drawn here (--allow-seeded for experiments)'
         assert_equal "$(cat heard)" 5
@@ -103,20 +103,20 @@ print(spent, answer["kind"], answer["status"])' "$LEFT | $CONSENT" --checkpoint 
 @test "what a gather announces of the rows is not written into the ledger of the site" {
     record='dict(of="sum", sampler="poisson", rate=1e-6, rows=7, epoch_laps=0, adjacency="null-record", release="sum", bound=1.0, sensitivity=1.0,
         scale=0.0, on="x", noise="none")'
-    lied "hello(records=[$record]); lap(1)" "$LEFT | $CONSENT"
+    lied "hello(records=[$record]); lap(1)" "$LEFT | $SITE_ACCOUNT"
     refused 5 'the hello frame comes with records, and what is announced of the rows here is said here'
     for field in 'plan=matrix([9.0] * 40)' 'directory="elsewhere"' 'data="0" * 32' 'population="others"' 'n=10**9' 'seeded=True' 'epsilon=0.1' \
         'multiplier=9.0' 'bound=9.0' 'first_row=3' 'adjacency="null-record"'; do
-        lied "hello($field)" "$LEFT | $CONSENT"
+        lied "hello($field)" "$LEFT | $SITE_ACCOUNT"
         refused 5 "the gather sends a hello frame with '${field%%=*}', which only this site may say"
     done
     for field in 'rows=matrix([1.0])' 'X=matrix([1.0])' 'y=matrix([1.0])' 'sum=matrix([1.0])' 'gap=0.1'; do
-        lied "hello(); lap(1, $field)" "$LEFT | $CONSENT"
+        lied "hello(); lap(1, $field)" "$LEFT | $SITE_ACCOUNT"
         [[ $field != rows* && $field != sum* ]] || continue # of whole numbers, or of a record: refused before that
         refused 5 "the gather sends a lap frame with '${field%%=*}', which only this site may say"
     done
     [ ! -e site.dp/ledger ]
-    lied 'gather.send({"kind": "hello", "format": 2, "run": "00" * 16, "shard": 1, "shards": 2, "stage": 0, "laps": 40}); gather.answer()' "$LEFT | $CONSENT"
+    lied 'gather.send({"kind": "hello", "format": 2, "run": "00" * 16, "shard": 1, "shards": 2, "stage": 0, "laps": 40}); gather.answer()' "$LEFT | $SITE_ACCOUNT"
     refused 5 'the gather sends a hello frame of another run than its header says'
 }
 
@@ -128,36 +128,36 @@ told = hello()
 gather.kept = {**{key: told[key] for key in KEPT if key in told}, "private_preprocessing": "", "row_norm": "unit", "classes": 5,
                "labels": "[]", "label_scale": 3.0, "label_offset": 1.0}
 answer = lap(1)
-print(answer["private_preprocessing"], answer["classes"], answer["label_scale"])' "$LEFT | $CONSENT"
+print(answer["private_preprocessing"], answer["classes"], answer["label_scale"])' "$LEFT | $SITE_ACCOUNT"
     assert_equal "$(cat heard)" 'classes,columns,max-abs 2 1.0'
     assert_equal "$(entries open .private_preprocessing)" '"classes,columns,max-abs"'
 }
 
 @test "what a model has cost comes with a model, and costs a site no more than its budget" {
     cost='epsilon=1e6, delta=.5, adjacency="null-record"' model='model=matrix([.1] * 5), method="gradient", scale=1.0'
-    lied "hello(); lap(1, $cost)" "$LEFT | $CONSENT"
+    lied "hello(); lap(1, $cost)" "$LEFT | $SITE_ACCOUNT"
     refused 5 'lap 1 comes with what a model has cost, and without a model'
     for more in "$cost" 'epsilon=1.0, delta=2e-5' 'epsilon=1.01, delta=1e-5' 'epsilon=.5, epsilon_sound=9.0, as_published=True, delta=1e-5'; do
-        lied "hello(); print(lap(1, $model, $more)['status'])" "$LEFT | $CONSENT"
+        lied "hello(); print(lap(1, $model, $more)['status'])" "$LEFT | $SITE_ACCOUNT"
         assert_equal "$status $(cat heard)" '3 3'
         assert_regex "$(cat said)" \
             '^dp-worker: the model it starts from states that it has cost epsilon .* at delta .*, which --epsilon and --delta here do not cover$'
         # nor as that of a run that has begun elsewhere
-        lied "hello(); print(lap(2, $model, prior_epsilon=2.0, prior_delta=1e-5)['status'])" "$LEFT | $CONSENT"
+        lied "hello(); print(lap(2, $model, prior_epsilon=2.0, prior_delta=1e-5)['status'])" "$LEFT | $SITE_ACCOUNT"
         assert_equal "$status $(cat heard)" '3 3'
         [ ! -e site.dp/ledger ]
     done
-    lied "hello(); lap(1, $model, epsilon=1.0, delta=1e-5); end()" "$LEFT | $CONSENT"
+    lied "hello(); lap(1, $model, epsilon=1.0, delta=1e-5); end()" "$LEFT | $SITE_ACCOUNT"
     assert_equal "$status" 0
     assert_equal "$(entries open .prior_epsilon)" 1
 }
 
 @test "a frame that a worker cannot read ends it, and the gather hears of that" {
-    lied 'print(hello(colour="blue\x1b[31m")["status"])' "$LEFT | $CONSENT"
+    lied 'print(hello(colour="blue\x1b[31m")["status"])' "$LEFT | $SITE_ACCOUNT"
     refused 1 "the gather sends a frame that cannot be read here (is it of a newer version?): unknown field 'colour' in a frame"
     assert_equal "$(cat heard)" 1
-    lied 'hello(); print(lap(1, colour=1)["status"])' "$LEFT | $CONSENT"
+    lied 'hello(); print(lap(1, colour=1)["status"])' "$LEFT | $SITE_ACCOUNT"
     assert_equal "$status $(cat heard)" '1 1'
-    lied 'send(b"garbage"); print(gather.answer()["status"])' "$LEFT | $CONSENT"
+    lied 'send(b"garbage"); print(gather.answer()["status"])' "$LEFT | $SITE_ACCOUNT"
     assert_equal "$status $(cat heard)" '1 1'
 }

@@ -65,9 +65,9 @@ END
     dp-noise -z "$(multiplier 8.01)" --share --allow-seeded --in worker.frames > out.frames
 }
 
-@test "consent comes behind the share, where the noise is known" {
+@test "a site's account comes behind the share, where the noise is known" {
     worker 1 4 'for r in frame.get("records", []): r["promised"] = 2.0'
-    complains 5 "dp-noise: --share: dp-consent stands behind dp-noise, which knows what noise there is, not before it" \
+    complains 5 "dp-noise: --share: dp-site-account stands behind dp-noise, which knows what noise there is, not before it" \
         dp-noise -z 2 --share --allow-seeded --in worker.frames
     dp-noise -z 2 < worker.frames | dp-cat | grep -q '"promised":2'
 }

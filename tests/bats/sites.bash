@@ -46,7 +46,7 @@ done_all() {
 of_one_machine() {
     local text
     text=$("$1" --data all.dp --epsilon 2 "${@:2}" -q -o one --print |
-        sed 's/^ *dp-noise *--multiplier \([^ ]*\) /dp-consent --multiplier \1 --epsilon 2 --delta 1e-5 --allow-seeded |\n&/')
+        sed 's/^ *dp-noise *--multiplier \([^ ]*\) /dp-site-account --multiplier \1 --epsilon 2 --delta 1e-5 --allow-seeded |\n&/')
     bash -c "$text" > /dev/null
     dp-cat --last --full one | jq -S 'del(.data, .population)' > one.json
     dp-cat --last --full model | jq -S 'del(.data, .population)' | diff one.json - || fail "it is another one"

@@ -19,8 +19,8 @@
 #define BUDGET "--epsilon 0.16 --delta 1e-5 --ledger %s"
 
 static const char *const pipelines[] = {
-    LEFT " | dp-consent --multiplier 4 " BUDGET,
-    LEFT " | dp-noise --multiplier 4 --share | dp-consent " BUDGET,
+    LEFT " | dp-site-account --multiplier 4 " BUDGET,
+    LEFT " | dp-noise --multiplier 4 --share | dp-site-account " BUDGET,
 };
 
 struct site {

@@ -1,6 +1,6 @@
-/* dp-consent: a site's own account. It charges the ledger of the site's rows for each lap before their sum leaves the site, and
-   lets no more go than their budget affords. Noise that is there is charged as it is recorded; noise that the gate is to add,
-   as it is promised, and the promise goes with the sum, for the gate to be held to. */
+/* dp-site-account: charges the ledger of the site's rows for each lap before their sum leaves the site, and lets no more go than
+   their budget affords. Noise that is there is charged as it is recorded. Noise that the gate is to add is charged as it is
+   promised; the promise goes with the sum, and the gate is held to it. */
 #include <math.h>
 #include <string.h>
 
@@ -32,13 +32,13 @@ static const struct dp_option options[] = {
     {.name = NULL},
 };
 
-static void consent_close(struct dp_stage *stage)
+static void site_account_close(struct dp_stage *stage)
 {
     struct state *s = stage->state;
     dp_payer_close(&s->payer);
 }
 
-static int consent_open(struct dp_stage *stage, struct dp_err *err)
+static int site_account_open(struct dp_stage *stage, struct dp_err *err)
 {
     const struct options *o = stage->options;
     struct state *s = stage->state;
@@ -84,7 +84,7 @@ static int check_parts(const struct dp_stage *stage, const struct dp_frame *hell
     return DP_OK;
 }
 
-static int consent_hello(struct dp_stage *stage, struct dp_frame *frame, struct dp_err *err)
+static int site_account_hello(struct dp_stage *stage, struct dp_frame *frame, struct dp_err *err)
 {
     const struct options *o = stage->options;
     struct state *s = stage->state;
@@ -109,7 +109,7 @@ static int consent_hello(struct dp_stage *stage, struct dp_frame *frame, struct 
     return rc;
 }
 
-static int consent_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp_out *out, struct dp_err *err)
+static int site_account_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp_out *out, struct dp_err *err)
 {
     const struct options *o = stage->options;
     struct state *s = stage->state;
@@ -136,20 +136,20 @@ static int consent_fire(struct dp_stage *stage, struct dp_frame *frame, struct d
     return out->frame(out, frame, err);
 }
 
-static int consent_drain(struct dp_stage *stage, struct dp_out *out, struct dp_err *err)
+static int site_account_drain(struct dp_stage *stage, struct dp_out *out, struct dp_err *err)
 {
     struct state *s = stage->state;
     (void)out;
     return dp_payer_end(&s->payer, stage->interrupted, NULL, err);
 }
 
-static int consent_save(struct dp_stage *stage, struct dp_state *state, struct dp_err *err)
+static int site_account_save(struct dp_stage *stage, struct dp_state *state, struct dp_err *err)
 {
     struct state *s = stage->state;
     return dp_payer_save(&s->payer, state, err);
 }
 
-static int consent_restore(struct dp_stage *stage, const struct dp_state *state, struct dp_err *err)
+static int site_account_restore(struct dp_stage *stage, const struct dp_state *state, struct dp_err *err)
 {
     const struct options *o = stage->options;
     struct state *s = stage->state;
@@ -161,20 +161,20 @@ static int consent_restore(struct dp_stage *stage, const struct dp_state *state,
     return dp_payer_restore(&s->payer, state, err);
 }
 
-const struct dp_stage_class dp_consent_class = {
-    .name = "dp-consent",
+const struct dp_stage_class dp_site_account_class = {
+    .name = "dp-site-account",
     .summary = "A site's own account: charge its ledger for what leaves it",
     .options = options,
     .options_size = sizeof(struct options),
     .state_size = sizeof(struct state),
     .takes = DP_LABEL_BOUNDED | DP_LABEL_NOISED,
     .gives = DP_LABEL_BOUNDED | DP_LABEL_NOISED,
-    .open = consent_open,
-    .hello = consent_hello,
-    .fire = consent_fire,
-    .drain = consent_drain,
-    .close = consent_close,
-    .save = consent_save,
-    .restore = consent_restore,
+    .open = site_account_open,
+    .hello = site_account_hello,
+    .fire = site_account_fire,
+    .drain = site_account_drain,
+    .close = site_account_close,
+    .save = site_account_save,
+    .restore = site_account_restore,
     .additive = true,
 };

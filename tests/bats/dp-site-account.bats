@@ -27,7 +27,7 @@ entries() { jq -c "select(.kind == \"$2\") | $3" "$1"; }
 # paid LEDGER: laps that are reserved and not given back
 paid() { jq -s 'map(if .kind == "reserve" then .charge.laps elif .kind == "refund" then -.charge.laps else 0 end) | add // 0' "$1"; }
 
-# captured PYTHON: site.frames, what reaches dp-consent at site 1, after `frame` has been through it
+# captured PYTHON: site.frames, what reaches dp-site-account at site 1, after `frame` has been through it
 captured() {
     [ -e left.frames ] || dp-loop --laps $LAPS -q --exec processes -- "dp-gather --workers 2 --local '$LEFT | tee left%k.frames' |
         dp-noise -z 2 | $GATE" > /dev/null
@@ -42,9 +42,9 @@ for frame in msgpack.Unpacker(open("left1.frames", "rb"), raw=False):
 open("site.frames", "wb").write(b"".join(map(msgpack.packb, out)))
 END
 }
-CONSENT='dp-consent --multiplier 2 --epsilon 5 --delta 1e-5'
+SITE_ACCOUNT='dp-site-account --multiplier 2 --epsilon 5 --delta 1e-5'
 
-# worker SHARD CONSENT [OPTION…]: at that site, in the background; its messages go to worker-SHARD
+# worker SHARD SITE_ACCOUNT [OPTION…]: at that site, in the background; its messages go to worker-SHARD
 worker() {
     local shard=$1 left=${LEFT//%k/$1}
     left+=" | $2"
@@ -64,7 +64,7 @@ ended() {
 
 @test "each site pays in its own ledger for its own rows, what is promised and what is in shares" {
     dp-account epsilon --multiplier 2 --rate 0.2 --laps $LAPS --delta 1e-5 > cost
-    gathered "$CONSENT" "dp-noise -z 2.5 | $GATE"
+    gathered "$SITE_ACCOUNT" "dp-noise -z 2.5 | $GATE"
     for k in 1 2; do
         assert_equal "$(entries site$k.dp/ledger open .rows)" $((k * 200))
         assert_equal "$(paid site$k.dp/ledger)" $LAPS
@@ -74,7 +74,7 @@ ended() {
         rm site$k.dp/ledger*
     done
     assert_equal "$(dp-cat --kind lap stream | grep -c '"scale":0.25,"promised":2,"noise":"gaussian","multiplier":2.5')" $LAPS
-    gathered "dp-noise -z 3 --share --colluding 1 | dp-consent --epsilon 5 --delta 1e-5" "$GATE"
+    gathered "dp-noise -z 3 --share --colluding 1 | dp-site-account --epsilon 5 --delta 1e-5" "$GATE"
     for k in 1 2; do
         assert_equal "$(paid site$k.dp/ledger)" $LAPS
         assert_equal "$(entries site$k.dp/ledger charge .charge.queries)" '[{"noise":"gaussian","multiplier":3}]'
@@ -84,7 +84,7 @@ ended() {
 
 @test "a run with accounts has the same bytes fused, as processes, and where noise is in shares, without them" {
     budget="--epsilon 5 --delta 1e-5 --allow-seeded" shares="dp-noise --multiplier 2 --share --allow-seeded"
-    for left in "dp-consent --multiplier 2 $budget" "$shares | dp-consent $budget"; do
+    for left in "dp-site-account --multiplier 2 $budget" "$shares | dp-site-account $budget"; do
         right=$GATE
         [[ $left == *share* ]] || right="dp-noise -z 2 | $GATE"
         for exec in fused processes; do
@@ -104,7 +104,7 @@ assert len(a) == 7 and a == b'
 
 @test "the lap is in the ledger before its sum leaves" {
     captured ''
-    $CONSENT --in site.frames | /usr/bin/python3 -c '
+    $SITE_ACCOUNT --in site.frames | /usr/bin/python3 -c '
 import json, sys, msgpack
 reader, laps = msgpack.Unpacker(raw=False, max_buffer_size=2**30), 0
 while chunk := sys.stdin.buffer.read1(256):
@@ -118,98 +118,98 @@ assert laps == 6'
     # and stays there, when the site dies
     rm site1.dp/ledger*
     captured 'keep = frame["kind"] == "hello" or frame.get("lap", 9) <= 2'
-    run -4 $CONSENT --in site.frames
+    run -4 $SITE_ACCOUNT --in site.frames
     assert_equal "$(paid site1.dp/ledger)" 2
 }
 
 @test "what a gather says of rows, laps and models changes nothing in what is charged" {
     captured ''
-    $CONSENT --in site.frames > /dev/null
+    $SITE_ACCOUNT --in site.frames > /dev/null
     entries site1.dp/ledger charge .charge > honest
     rm site1.dp/ledger*
     captured 'if frame["kind"] == "lap":
     frame["n"] = 10**9
     frame["records"][0]["rows"] = 10**9'
-    $CONSENT --in site.frames > /dev/null
+    $SITE_ACCOUNT --in site.frames > /dev/null
     entries site1.dp/ledger charge .charge | cmp - honest
     assert_equal "$(entries site1.dp/ledger open .rows)" 200
     # but it is one number in all laps
     captured 'if frame["kind"] == "lap": frame["records"][0]["rows"] += frame["lap"]'
-    complains 5 "dp-consent: lap 2 records another 'rows' than the first lap" $CONSENT --no-ledger --in site.frames
+    complains 5 "dp-site-account: lap 2 records another 'rows' than the first lap" $SITE_ACCOUNT --no-ledger --in site.frames
     captured 'if frame["kind"] == "lap": frame["n"] += frame["lap"]'
-    complains 5 "dp-consent: lap 2 has another 'n' than the first lap" $CONSENT --no-ledger --in site.frames
+    complains 5 "dp-site-account: lap 2 has another 'n' than the first lap" $SITE_ACCOUNT --no-ledger --in site.frames
 }
 
 @test "a lap is paid for once, and laps that passed the site by are paid for as they were announced" {
     captured 'keep = frame.get("lap") not in (2, 3, 6)'
-    $CONSENT --in site.frames > out.frames
+    $SITE_ACCOUNT --in site.frames > out.frames
     assert_equal "$(dp-cat --kind lap out.frames | grep -o '"lap":[0-9]*' | tr -d '\n')" '"lap":1"lap":4"lap":5'
     assert_equal "$(paid site1.dp/ledger)" 5
     rm site1.dp/ledger*
     captured 'keep = frame.get("lap") not in (1, 2, 3, 5)'
-    $CONSENT --in site.frames > /dev/null
+    $SITE_ACCOUNT --in site.frames > /dev/null
     assert_equal "$(paid site1.dp/ledger)" 6
     rm site1.dp/ledger*
-    $CONSENT --adaptive --in site.frames > /dev/null
+    $SITE_ACCOUNT --adaptive --in site.frames > /dev/null
     assert_equal "$(paid site1.dp/ledger)" 2
     # none beyond the plan, whatever it is called
     captured 'if frame.get("lap") == 6: frame["lap"] = 10**6'
-    complains 5 "dp-consent: lap 7 is beyond the 6 laps that were planned" $CONSENT --no-ledger --in site.frames
+    complains 5 "dp-site-account: lap 7 is beyond the 6 laps that were planned" $SITE_ACCOUNT --no-ledger --in site.frames
     captured 'if frame.get("lap") == 3: frame["lap"] = 2'
-    complains 5 "dp-consent: lap 2 comes after lap 2: in a shard what is drawn for a lap is drawn once" $CONSENT --no-ledger --in site.frames
+    complains 5 "dp-site-account: lap 2 comes after lap 2: in a shard what is drawn for a lap is drawn once" $SITE_ACCOUNT --no-ledger --in site.frames
 }
 
 @test "noise that is not there is promised, and noise that is there is charged" {
     captured ''
-    complains 2 "dp-consent: --multiplier is required: the noise is yet to come" dp-consent --epsilon 5 --delta 1e-5 --in site.frames
-    complains 2 "dp-consent: --count-multiplier needs --multiplier" dp-consent --count-multiplier 9 --epsilon 5 --delta 1e-5 --in site.frames
-    complains 2 "dp-consent: --epsilon is required" dp-consent --multiplier 2 --delta 1e-5 --in site.frames
-    complains 2 "dp-consent: --on: every lap has to be paid for, of whichever kind" $CONSENT --on a --in site.frames
+    complains 2 "dp-site-account: --multiplier is required: the noise is yet to come" dp-site-account --epsilon 5 --delta 1e-5 --in site.frames
+    complains 2 "dp-site-account: --count-multiplier needs --multiplier" dp-site-account --count-multiplier 9 --epsilon 5 --delta 1e-5 --in site.frames
+    complains 2 "dp-site-account: --epsilon is required" dp-site-account --multiplier 2 --delta 1e-5 --in site.frames
+    complains 2 "dp-site-account: --on: every lap has to be paid for, of whichever kind" $SITE_ACCOUNT --on a --in site.frames
     dp-noise -z 2 --in site.frames --out noised.frames
-    complains 5 "dp-consent: --multiplier: there is noise, and what is charged is in its record" $CONSENT --in noised.frames
+    complains 5 "dp-site-account: --multiplier: there is noise, and what is charged is in its record" $SITE_ACCOUNT --in noised.frames
     # a stage that says so in the laps alone, or that there is noise where the frame is without
     captured 'if frame["kind"] == "hello": frame["records"] = []'
-    complains 2 "dp-consent: --multiplier is required: the noise is yet to come" dp-consent --epsilon 5 --delta 1e-5 --in site.frames
+    complains 2 "dp-site-account: --multiplier is required: the noise is yet to come" dp-site-account --epsilon 5 --delta 1e-5 --in site.frames
     captured 'for r in frame.get("records", []): r.update(noise="gaussian", multiplier=2.0, scale=0.2)'
-    complains 5 "dp-consent: --multiplier: there is noise, and what is charged is in its record" \
-        dp-consent --epsilon 5 --delta 1e-5 --no-ledger --in site.frames
+    complains 5 "dp-site-account: --multiplier: there is noise, and what is charged is in its record" \
+        dp-site-account --epsilon 5 --delta 1e-5 --no-ledger --in site.frames
     [ ! -e site1.dp/ledger ]
 }
 
 @test "a promise is kept by the gate, or nothing leaves it" {
     for z in '1.9' '2 --schedule first:3:4'; do
-        run -5 --separate-stderr gathered "$CONSENT" "dp-noise -z $z | $GATE"
+        run -5 --separate-stderr gathered "$SITE_ACCOUNT" "dp-noise -z $z | $GATE"
         [ ! -e model ]
     done
-    gathered "$CONSENT" "dp-noise -z 4 --schedule first:3:4 | $GATE"
+    gathered "$SITE_ACCOUNT" "dp-noise -z 4 --schedule first:3:4 | $GATE"
     rm model
-    # consent behind the noise of shares, not before it; and all sites are promised the same
-    run -5 --separate-stderr gathered "$CONSENT | dp-noise -z 2 --share" "$GATE"
-    [[ $stderr == *"dp-consent stands behind dp-noise"* ]] || fail "$stderr"
-    run --separate-stderr gathered "dp-consent --multiplier %k --epsilon 5 --delta 1e-5 --no-ledger" "dp-noise -z 4 | $GATE"
+    # an account behind the noise of shares, not before it; and all sites are promised the same
+    run -5 --separate-stderr gathered "$SITE_ACCOUNT | dp-noise -z 2 --share" "$GATE"
+    [[ $stderr == *"dp-site-account stands behind dp-noise"* ]] || fail "$stderr"
+    run --separate-stderr gathered "dp-site-account --multiplier %k --epsilon 5 --delta 1e-5 --no-ledger" "dp-noise -z 4 | $GATE"
     assert_equal "$status" 5
     [[ $stderr == *"shards 1 and 2 differ in 'promised' of a record"* ]] || fail "$stderr"
 }
 
-@test "a seeded run is none that a site consents to unasked" {
-    run --separate-stderr gathered "$CONSENT" "dp-noise -z 2 | $GATE" '' '--seed 3'
+@test "a seeded run is none that a site takes part in unasked" {
+    run --separate-stderr gathered "$SITE_ACCOUNT" "dp-noise -z 2 | $GATE" '' '--seed 3'
     assert_equal "$status" 5
-    [[ $stderr == *"dp-consent: the run is seeded"* ]] || fail "$stderr"
+    [[ $stderr == *"dp-site-account: the run is seeded"* ]] || fail "$stderr"
 }
 
 @test "parts of one data set do not each pay for all of it" {
     LEFT='dp-sample --data site1.dp --shard %k/%K --rate 0.2 | dp-grad --data site1.dp --loss logistic --clip 1'
-    run --separate-stderr gathered "$CONSENT" "dp-noise -z 2 | $GATE --step 1"
+    run --separate-stderr gathered "$SITE_ACCOUNT" "dp-noise -z 2 | $GATE --step 1"
     assert_equal "$status" 2
     [[ $stderr == *"the shards are parts of one data set, and each would pay for all of it"* ]] || fail "$stderr"
-    gathered "$CONSENT --no-ledger" "dp-noise -z 2 | $GATE --step 1"
+    gathered "$SITE_ACCOUNT --no-ledger" "dp-noise -z 2 | $GATE --step 1"
 }
 
 
 @test "a site counts a run that starts from a model by what that states, since its line is in the gate's ledger" {
-    gathered "$CONSENT" "dp-noise -z 2 | dp-account --epsilon 50 --delta 1e-5 --ledger gate | dp-step"
+    gathered "$SITE_ACCOUNT" "dp-noise -z 2 | dp-account --epsilon 50 --delta 1e-5 --ledger gate | dp-step"
     spent=$(dp-cat --last model | sed 's/.*"epsilon":\([0-9.]*\).*/\1/')
-    dp-loop --laps 2 -q -o next --init model -- "dp-gather --workers 2 --local '$LEFT | $CONSENT' |
+    dp-loop --laps 2 -q -o next --init model -- "dp-gather --workers 2 --local '$LEFT | $SITE_ACCOUNT' |
         dp-noise -z 2 | dp-account --epsilon 50 --delta 1e-5 --ledger gate | dp-step" > /dev/null
     for k in 1 2; do assert_equal "$(entries site$k.dp/ledger open .prior_epsilon | tail -n 1)" "$spent"; done
     assert_equal "$(entries gate open .init | tail -n 1 | cut -c 2-33)" "$(entries gate open .run | head -n 1 | cut -c 2-33)"
@@ -219,7 +219,7 @@ assert laps == 6'
     # for three laps at each site, which would all be in the ledger of a run that goes on
     dp-account epsilon --multiplier 2 --rate 0.2 --laps 3 --delta 1e-5 > cost
     few=$(sed 's/[^0-9.]*\([0-9.]*\).*/\1/' cost)
-    run -3 --separate-stderr gathered "dp-consent --multiplier 2 --epsilon $few --delta 1e-5" "dp-noise -z 2 | $GATE"
+    run -3 --separate-stderr gathered "dp-site-account --multiplier 2 --epsilon $few --delta 1e-5" "dp-noise -z 2 | $GATE"
     [[ $stderr == *"dp-gather: warning: a shard has ended the run: the budget of epsilon = "*" is spent after lap 3"* ]] || fail "$stderr"
     for k in 1 2; do
         assert_equal "$(paid site$k.dp/ledger)" 3
@@ -228,8 +228,8 @@ assert laps == 6'
     assert_equal "$(dp-cat --kind lap stream | grep -c '"lap":[0-9]')" 3
     # one of them alone, and the run goes on without it
     rm site?.dp/ledger*
-    worker 1 "dp-consent --multiplier 2 --epsilon $few --delta 1e-5"
-    worker 2 "dp-consent --multiplier 2 --epsilon 50 --delta 1e-5"
+    worker 1 "dp-site-account --multiplier 2 --epsilon $few --delta 1e-5"
+    worker 2 "dp-site-account --multiplier 2 --epsilon 50 --delta 1e-5"
     at_gate --on-lost continue
     ended 1 3
     ended 2 0
@@ -242,8 +242,8 @@ assert laps == 6'
 
 @test "a site that is killed and comes back has paid for each lap once, or a little more" {
     LAPS=250
-    consent="dp-consent --multiplier 2 --epsilon 50 --delta 1e-5"
-    for k in 1 2; do worker $k "$consent" --checkpoint kept$k; done
+    site_account="dp-site-account --multiplier 2 --epsilon 50 --delta 1e-5"
+    for k in 1 2; do worker $k "$site_account" --checkpoint kept$k; done
     at_gate --on-lost wait &
     echo $! > gate.pid
     for _ in 1 2 3 4; do
@@ -254,7 +254,7 @@ assert laps == 6'
         done
         kill -9 "$(cat 1.pid)" || fail "$(cat worker-1)"
         wait "$(cat 1.pid)" || true
-        worker 1 "$consent" --checkpoint kept1
+        worker 1 "$site_account" --checkpoint kept1
     done
     wait "$(cat gate.pid)"
     ended 1 0
@@ -267,11 +267,11 @@ assert laps == 6'
     dp-account verify site1.dp
 }
 
-@test "noise that a site adds after its consent is no less than what it has charged" {
+@test "noise that a site adds after its account is no less than what it has charged" {
     captured ''
-    $CONSENT --no-ledger --in site.frames > consented
-    complains 5 "dp-noise: --multiplier: dp-consent has charged for a multiplier of 2, and this is 1" dp-noise -z 1 --in consented
-    dp-noise -z 3 --in consented > /dev/null
+    $SITE_ACCOUNT --no-ledger --in site.frames > charged
+    complains 5 "dp-noise: --multiplier: dp-site-account has charged for a multiplier of 2, and this is 1" dp-noise -z 1 --in charged
+    dp-noise -z 3 --in charged > /dev/null
 }
 
 @test "a run that goes on from an earlier lap is paid for again from there, and nothing before is forgotten" {
@@ -279,8 +279,8 @@ assert laps == 6'
     text="dp-gather --at ipc://run/gate --workers 2 | dp-noise -z 2 | $GATE"
     for extra in "" --adaptive; do
         rm -rf site?.dp/ledger* kept? ck
-        consent="dp-consent --multiplier 2 --epsilon 50 --delta 1e-5 $extra"
-        for k in 1 2; do worker $k "$consent" --checkpoint kept$k; done
+        site_account="dp-site-account --multiplier 2 --epsilon 50 --delta 1e-5 $extra"
+        for k in 1 2; do worker $k "$site_account" --checkpoint kept$k; done
         dp-loop --laps $LAPS -q -o model --checkpoint ck --checkpoint-every 20 -- "$text" > stream &
         echo $! > gate.pid
         for _ in $(seq 400); do
@@ -290,7 +290,7 @@ assert laps == 6'
         kill -9 "$(cat gate.pid)" "$(cat 1.pid)" "$(cat 2.pid)"
         wait || true
         before=$(paid site1.dp/ledger)
-        for k in 1 2; do worker $k "$consent" --checkpoint kept$k; done
+        for k in 1 2; do worker $k "$site_account" --checkpoint kept$k; done
         timeout 60 dp-loop --laps $LAPS -q -o model --checkpoint-every 20 --resume ck -- "$text" > stream
         for k in 1 2; do ended $k 0; done
         from=$(($(dp-cat --kind lap stream | head -n 1 | jq .lap) - 1)) # the checkpoint of lap 20, or on a busy machine a later one

@@ -10,7 +10,7 @@
 struct dp_row_reader {
     struct dp_port *port;
     char *name;
-    struct dp_frame *frame, *first; /* the last that came, and the first one, by which facts are held to */
+    struct dp_frame *frame, *first; /* the last frame, and the first one, which has the facts */
     struct dp_row_facts facts;
     bool hello, described, ended;
     int64_t lap;
@@ -83,7 +83,7 @@ static int describe(struct dp_row_reader *r, struct dp_err *err)
     dp_frame_reset(r->first, DP_KIND_LAP);
     rc = dp_describe(r->first, &r->facts, err);
     if (rc == DP_OK)
-        rc = dp_described(&r->facts, r->first, err); /* borrowed from the frame that stays */
+        rc = dp_described(&r->facts, r->first, err); /* borrowed from the first frame, which is kept */
     r->facts.cols = dp_frame_array(r->frame, DP_F_X)->dims[1];
     r->described = rc == DP_OK;
     return rc;

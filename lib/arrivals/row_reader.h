@@ -1,5 +1,5 @@
-/* Reads a stream of rows (dp-frame(5), A stream of rows). Every row comes once: frames are numbered one after the other, and a
-   stream in which one is missing or comes again is refused. */
+/* Reads a stream of rows (dp-frame(5), A stream of rows). Every row comes once: frames are numbered consecutively, and a stream
+ * with a missing or repeated frame is refused. */
 #ifndef DP_ARRIVALS_ROW_READER_H
 #define DP_ARRIVALS_ROW_READER_H
 
@@ -15,7 +15,7 @@ struct dp_rows {
     const double *y; /* count: finite, and with classes one of 0, 1, … */
 };
 
-/* The port stays the caller's, and is what messages call by `name`. */
+/* The port is borrowed; messages call it `name`. */
 int dp_row_reader_open(struct dp_row_reader **reader, struct dp_port *port, const char *name, struct dp_err *err);
 
 /* The next rows, one or more: 1, or 0 after the end frame; DP_PORT_UNREAD. DP_E_UPSTREAM: the sender has failed or is gone;

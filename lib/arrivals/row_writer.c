@@ -10,14 +10,14 @@
 
 struct dp_row_writer {
     struct dp_port *port;
-    struct dp_frame *frame; /* of the next lap, with what the rows are */
+    struct dp_frame *frame; /* the next lap frame, with the facts of the rows */
     size_t cols, count, most;
     int64_t lap;
     float *x;
     double *y;
 };
 
-/* A frame of its own, so that what the lap frame says stays in it. */
+/* Uses a separate frame, so that the lap frame keeps its fields. */
 static int write_bare(struct dp_row_writer *w, enum dp_kind kind, int status, struct dp_err *err)
 {
     static const char software[] = "dpline " DP_VERSION;

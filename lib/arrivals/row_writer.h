@@ -6,24 +6,24 @@
 #include "data/row_facts.h"
 #include "port/port.h"
 
-#define DP_ROWS_TOGETHER 256 /* at most in one frame */
+#define DP_ROWS_TOGETHER 256 /* the most rows of one frame */
 
 struct dp_row_writer;
 
-/* The port stays the caller's. Writes the hello frame. */
+/* Writes the hello frame. The port is borrowed. */
 int dp_row_writer_open(struct dp_row_writer **writer, struct dp_port *port, const struct dp_row_facts *facts,
                        struct dp_err *err);
 
 /* x: cols entries. */
 int dp_row_writer_put(struct dp_row_writer *writer, const float *x, double y, struct dp_err *err);
 
-/* Writes the rows that were put. DP_E_RUN: nobody reads them any more, or writing fails. */
+/* Writes the rows that were put. DP_E_RUN: the reader is gone, or writing fails. */
 int dp_row_writer_flush(struct dp_row_writer *writer, struct dp_err *err);
 
-/* The rest and the end frame. */
+/* Writes the remaining rows and the end frame. */
 int dp_row_writer_end(struct dp_row_writer *writer, struct dp_err *err);
 
-/* After a failure with that status: readers are told that no more will come, and not why. */
+/* After a failure with that status: tells readers that no more rows will come, but not why. */
 void dp_row_writer_fail(struct dp_row_writer *writer, int status);
 
 /* writer may be NULL. */

@@ -17,9 +17,9 @@ struct options {
 struct state {
     struct dp_port *port;
     struct dp_row_reader *reader;
-    struct dp_rows rows; /* of the last frame that came */
-    size_t used;         /* of them, in windows */
-    bool any;            /* a window was full */
+    struct dp_rows rows; /* rows of the last frame */
+    size_t used;         /* rows of it that are in windows already */
+    bool any;            /* a window has been filled */
 };
 
 static const struct dp_option options[] = {
@@ -68,7 +68,7 @@ static int window_open(struct dp_stage *stage, struct dp_err *err)
     return rc == DP_OK ? dp_row_reader_open(&s->reader, s->port, o->rows, err) : rc;
 }
 
-/* The next rows that no window has had: 1, 0 when no more arrive, or an error. */
+/* Reads the next rows: 1, 0 when no more arrive, or an error. */
 static int next_rows(struct dp_stage *stage, struct dp_err *err)
 {
     struct state *s = stage->state;
@@ -95,7 +95,7 @@ static int too_few(const struct dp_stage *stage, struct dp_err *err)
     return dp_fail(err, DP_E_RUN, "%s: its rows do not fill one window of %lld", o->rows, (long long)o->size);
 }
 
-/* Every row of the window: rows is how many those are, in all shards together. */
+/* Every row of the window. rows: their number in all shards together. */
 static struct dp_record record_of(int64_t rows)
 {
     return (struct dp_record){.of = DP_F_NONE, .sampler = DP_SAMPLER_STREAM, .rate = 1, .rows = rows};
@@ -159,7 +159,7 @@ static int make_arrays(struct dp_stage *stage, struct dp_frame *frame, float **x
     return rc;
 }
 
-/* Moves the next rows into the frame. 1; 0 when they do not fill it, and what there were is in no lap. */
+/* Moves the next rows into the frame. 1; 0 when they do not fill it: these rows are in no lap. */
 static int fill(struct dp_stage *stage, struct dp_frame *frame, struct dp_err *err)
 {
     const struct options *o = stage->options;

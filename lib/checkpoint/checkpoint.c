@@ -17,7 +17,7 @@
 #define OWN "loop"
 #define STAGE "stage-"
 #define SHARD "shard-"
-#define FRESH ".new" /* of a file that is not whole yet */
+#define FRESH ".new" /* suffix of a file that is not complete yet */
 
 int dp_checkpoint_tell(const struct dp_checkpoint *c, struct dp_err *err)
 {
@@ -49,7 +49,7 @@ int dp_checkpoint_told(struct dp_checkpoint *c, struct dp_err *err)
     return c->directory != NULL ? DP_OK : dp_fail(err, DP_E_RUN, "out of memory");
 }
 
-/* Laps from one state to the next that may serve. */
+/* Laps between states that can be a checkpoint. */
 static int64_t step(const struct dp_frame *frame)
 {
     int64_t laps = 1;
@@ -97,7 +97,7 @@ int dp_checkpoint_own(const char *directory, struct dp_err *err)
 int dp_checkpoint_lock(const char *directory, int *fd, struct dp_err *err)
 {
     const struct timespec pause = {0, 20000000};
-    *fd = open(directory, O_RDONLY | O_DIRECTORY); /* those that are started have it as well */
+    *fd = open(directory, O_RDONLY | O_DIRECTORY); /* child processes inherit the descriptor */
     if (*fd < 0)
         return dp_fail_errno(err, errno, "cannot open %s", directory);
     for (int waits = 0; flock(*fd, LOCK_EX | LOCK_NB) != 0; waits++) {
@@ -138,7 +138,7 @@ static int write_whole(int fd, const char *bytes, size_t size)
     return fsync(fd);
 }
 
-/* A name in a directory is on disk when the directory is. */
+/* Syncs a directory: only then are its names on disk. */
 static int sync_directory(const char *directory)
 {
     int fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -243,7 +243,7 @@ int dp_checkpoint_shard(const char *directory, int shard, char **path, struct dp
     return dp_checkpoint_own(*path, err);
 }
 
-/* Whether a file of that name is of the lap. */
+/* Whether a file of that name belongs to the lap. */
 static bool is_of(const char *name, int64_t lap)
 {
     char end[40];

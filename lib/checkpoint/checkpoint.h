@@ -1,7 +1,8 @@
-/* Checkpoints: a directory (mode 0700) with a file for each stage and one of dp-loop's, so that private state never crosses
- * the gate. The stages of a run know from their environment where and how often to save, and agree on the laps from what
- * every frame says. A stage saves before it passes the frame of such a lap on; when that is back all have, and dp-loop's own
- * file, replaced last, makes it the checkpoint. Keys are in no file: a run that is resumed without a seed has fresh ones. */
+/* Checkpoints: a directory (mode 0700) with a file for each stage and one of dp-loop's, so that private state never passes the
+ * gate. Stages get the place and the interval from their environment, and agree on the laps because every frame has the same
+ * numbers. A stage saves before it passes the frame of such a lap on: when the frame is back, all stages have saved, and
+ * dp-loop's own file, replaced last, makes it the checkpoint. No file has keys: a run that is resumed without a seed has new
+ * keys. */
 #ifndef DP_CHECKPOINT_CHECKPOINT_H
 #define DP_CHECKPOINT_CHECKPOINT_H
 
@@ -16,7 +17,7 @@ struct dp_checkpoint {
     char *directory; /* NULL: no checkpoints */
     int64_t every;   /* laps */
     int64_t resumed; /* the lap that the run continues from, 0 for none */
-    bool last;       /* after the last lap as well: a worker may have to give its answer again */
+    bool last;       /* save after the last lap, too: a worker may have to send its answer again */
 };
 
 /* Tells the stages of this process and of its children about the checkpoint; NULL: there is no checkpoint. */
@@ -25,32 +26,32 @@ int dp_checkpoint_tell(const struct dp_checkpoint *checkpoint, struct dp_err *er
 /* The checkpoint that dp-loop has announced, or zeros. The caller frees directory. */
 int dp_checkpoint_told(struct dp_checkpoint *checkpoint, struct dp_err *err);
 
-/* Whether the state after the lap of this frame, as a stage gives it, may serve as a checkpoint: not in the middle of a
-   shuffled epoch without a seed, since the permutation cannot be drawn again. */
+/* Whether the state after the lap of this frame can be a checkpoint: not in the middle of a shuffled epoch without a seed,
+ * because the permutation cannot be drawn again. */
 bool dp_checkpoint_possible(const struct dp_frame *frame);
 
 /* Whether to save now: every `every` laps, or at the next lap that can be saved; at the first lap after a resumption, because a
  * run continues from a checkpoint only once; never at the last lap, unless `last` is set. */
 bool dp_checkpoint_due(const struct dp_checkpoint *checkpoint, const struct dp_frame *frame);
 
-/* Makes the directory; one that is there is taken when only its owner can read it. */
+/* Makes the directory; an existing one is used if only its owner can read it. */
 int dp_checkpoint_own(const char *directory, struct dp_err *err);
 
-/* The same; one that holds a checkpoint is not taken. */
+/* The same, but a directory with a checkpoint is refused. */
 int dp_checkpoint_make(const char *directory, struct dp_err *err);
 
-/* Waits some seconds until no process has it that was given it, or was started by one, and takes it: *fd is the caller's to
-   close. A process that was killed may have left stages that are still writing their states. */
+/* Locks the directory: waits some seconds until no process of another run uses it. The caller closes *fd. A killed process may
+ * have left stages that are still writing their states. */
 int dp_checkpoint_lock(const char *directory, int *fd, struct dp_err *err);
 
-/* Whether there is a file of dp-loop's, or a worker's, own. */
+/* Whether dp-loop's own file, or a worker's, exists. */
 bool dp_checkpoint_there(const char *directory);
 
 /* Writes the state as the file of stage `ordinal` (from 1; 0 for dp-loop's own, or a worker's, which has no lap in its name),
-   so that the file is whole or the old one. */
+   so that the file is either complete or the old one. */
 int dp_checkpoint_write(const char *directory, int64_t ordinal, int64_t lap, const struct dp_state *state, struct dp_err *err);
 
-/* Reads it. *text holds what the state borrows, and is the caller's to free. */
+/* Reads the file. The state borrows from *text, which the caller frees. */
 int dp_checkpoint_read(const char *directory, int64_t ordinal, int64_t lap, struct dp_state *state, char **text,
                        struct dp_err *err);
 

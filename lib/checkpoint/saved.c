@@ -15,7 +15,7 @@ static void hash(unsigned char digest[DP_SAVED_DIGEST], const char *text)
     crypto_generichash(digest, DP_SAVED_DIGEST, (const unsigned char *)text, strlen(text), NULL, 0);
 }
 
-/* A seeded run has the same name each time, as all else of it. */
+/* A seeded run has the same name each time. */
 static void name_run(char run[DP_RUN_DIGITS + 1], int64_t seed)
 {
     unsigned char name[DP_RUN_DIGITS / 2];
@@ -60,11 +60,11 @@ int dp_saved_write(const char *directory, const struct dp_saved *saved, const st
     return rc;
 }
 
-/* The values of stages are named, but no version promises another one what they mean. */
+/* The values of stages have names, but their meaning may differ between versions. */
 static int check_software(const struct dp_state *state, const char *directory, struct dp_err *err)
 {
     static const char own[] = "dpline " DP_VERSION;
-    char software[64] = "an older version"; /* 0.1 did not say */
+    char software[64] = "an older version"; /* version 0.1 did not write its name */
     int rc = dp_state_has(state, "software") ? dp_state_get_text(state, "software", software, sizeof software, err) : DP_OK;
     if (rc == DP_OK && strcmp(software, own) != 0)
         rc = dp_fail(err, DP_E_RUN, "the checkpoint %s was written by %s, and only that can resume it; this is %s", directory,

@@ -1,4 +1,4 @@
-/* dp-loop's own file of a checkpoint: which run it is of, and the last model. */
+/* dp-loop's own file of a checkpoint: the identity of the run, and the last model. */
 #ifndef DP_CHECKPOINT_SAVED_H
 #define DP_CHECKPOINT_SAVED_H
 
@@ -13,21 +13,21 @@
 
 struct dp_saved {
     unsigned char pipeline[DP_SAVED_DIGEST]; /* BLAKE2b of the text of the child */
-    unsigned char plan[DP_SAVED_DIGEST];     /* and of that of the plan */
-    int64_t laps, seed;                      /* as the options have them */
-    char run[DP_RUN_DIGITS + 1];             /* which run it is */
-    int64_t stages;                          /* that a frame passes */
+    unsigned char plan[DP_SAVED_DIGEST];     /* BLAKE2b of the text of the plan */
+    int64_t laps, seed;                      /* from the options */
+    char run[DP_RUN_DIGITS + 1];             /* name of the run */
+    int64_t stages;                          /* number of stages that a frame passes */
     int64_t turn[DP_LAPS_MOST_KINDS];        /* laps of each kind that are done */
     bool moved;                              /* a lap has moved the model */
 };
 
-/* A run that begins: its name is random, or of the seed. pipeline: NULL where others start the stages; plan: NULL where all
-   laps are of one kind. */
+/* Fills *saved for a new run: its name is random, or derived from the seed. pipeline: NULL if others start the stages; plan:
+ * NULL if all laps are of one kind. */
 void dp_saved_of(struct dp_saved *saved, const char *pipeline, const char *plan, int64_t laps, int64_t seed);
 
 int dp_saved_write(const char *directory, const struct dp_saved *saved, const struct dp_frame *last, struct dp_err *err);
 
-/* Reads the last model and the name of the run, and checks that it is the same. */
+/* Reads the last model and the name of the run, and checks that the run is the same. */
 int dp_saved_read(const char *directory, struct dp_saved *saved, struct dp_frame *last, struct dp_err *err);
 
 #endif

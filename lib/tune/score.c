@@ -41,16 +41,16 @@ static int64_t worth(const struct dp_score *s, const struct dp_predictor *model,
     double prediction = model->label.scale * dp_loss_prediction(model->loss, scores[0]) + model->label.offset;
     double error = prediction - (s->data->label_scale * s->data->y[row] + s->data->label_offset);
     double part = 1 - error * error / s->clip;
-    return part > 0 ? (int64_t)(part * DP_SCORE_ONE) : 0; /* also where it is not a number */
+    return part > 0 ? (int64_t)(part * DP_SCORE_ONE) : 0; /* 0, too, if it is not a number */
 }
 
 /* The person whose rows are being read. */
 struct person {
-    size_t number, rows, read; /* rows: all that the person has; read: so many of them */
-    int64_t worth;             /* of those that were read, together */
+    size_t number, rows, read; /* rows: rows of the person; read: number of rows read so far */
+    int64_t worth;             /* sum of their scores */
 };
 
-/* The next row of the data set. Behind the last row of a person: the mean of what that person's rows are worth. */
+/* Adds the next row of the data set. After the last row of a person, returns the mean score of the person's rows. */
 static int64_t take_row(const struct dp_score *s, struct person *p, int64_t row_worth)
 {
     size_t first;
@@ -89,7 +89,8 @@ int dp_score_exact(const struct dp_score *s, const struct dp_frame *frame, int64
     int rc = dp_predictor_open(&model, frame, s->data, s->path, err);
     if (rc == DP_OK)
         rc = dp_predictor_match(&model, frame, s->data, s->path, err);
-    /* One that is not finite has diverged, and is worth nothing: to end here would say so of a model that nobody sees. */
+    /* A model that is not finite has diverged and scores 0. An error here would reveal that about a model that is not
+     * released. */
     *sum = 0;
     if (rc == DP_OK && dp_predictor_take(&model, frame, &unused) == DP_OK)
         rc = sum_persons(s, &model, sum, err);

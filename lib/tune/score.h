@@ -12,7 +12,7 @@
 
 enum dp_score_metric {
     DP_SCORE_ACCURACY,      /* 1 for a row whose class is predicted, else 0 */
-    DP_SCORE_SQUARED_ERROR, /* 1 − min(1, (prediction − label)²/clip), in the label's units; 0 where that is no number */
+    DP_SCORE_SQUARED_ERROR, /* 1 − min(1, (prediction − label)²/clip), in the label's units; 0 if that is not a number */
 };
 #define DP_SCORE_METRICS "accuracy|squared-error"
 
@@ -26,13 +26,13 @@ struct dp_score {
     double clip, multiplier; /* multiplier: standard deviation of the noise, in units of 1 */
 };
 
-/* Opens the rows. The caller starts it with all but the data set, and closes it, whatever open returned. DP_E_USAGE: the metric
-   is not for such labels, or has no clip. */
+/* Opens the rows. The caller sets everything but the data set, and closes it, after a failure, too. DP_E_USAGE: the metric is
+ * not for such labels, or has no clip. */
 int dp_score_open(struct dp_score *score, struct dp_err *err);
 void dp_score_close(struct dp_score *score);
 
-/* *sum: of all persons, in units of 1/DP_SCORE_ONE; 0 for a model with numbers that are not finite. DP_E_RUN: the model is
-   not for such rows. */
+/* *sum: the score summed over all persons, in units of 1/DP_SCORE_ONE; 0 for a model that is not finite. DP_E_RUN: the model is
+ * not for such rows. */
 int dp_score_exact(const struct dp_score *score, const struct dp_frame *model, int64_t *sum, struct dp_err *err);
 
 /* The same with the noise of trial number `trial`, from 1. */

@@ -18,7 +18,7 @@ int dp_settings_open(struct dp_table *grid, const char *path, struct dp_err *err
     return rc;
 }
 
-/* Whether the command names what it must, and nothing that is not there. */
+/* Checks that the command names everything that it must, and only names that exist. */
 static int check_named(const struct dp_table *grid, const struct dp_table_word *words, const bool *named, struct dp_err *err)
 {
     if (words[SEED].named && words[SEED].value == NULL)

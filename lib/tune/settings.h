@@ -8,7 +8,7 @@
 #include "base/err.h"
 #include "data/table.h"
 
-/* As dp_table_open. DP_E_RUN also for a column that has the name of what else a command may name. */
+/* As dp_table_open. DP_E_RUN, too: a column has the name of one of the words below. */
 int dp_settings_open(struct dp_table *grid, const char *path, struct dp_err *err);
 
 /* A name, in addition to columns, that a command may use. */

@@ -31,12 +31,12 @@ struct tuning {
     struct dp_table grid;
     struct dp_score score;
     struct dp_trial_room room;
-    struct dp_trial_plan *plan; /* of each setting */
-    struct dp_dataset *data;    /* that the runs are trained on */
+    struct dp_trial_plan *plan; /* plan of each setting */
+    struct dp_dataset *data;    /* training data of the runs */
     bool all;
     struct dp_trials law;
-    struct dp_charges charges; /* of the choice */
-    double epsilon;            /* what they cost at options->delta */
+    struct dp_charges charges; /* charges of the choice */
+    double epsilon;            /* their cost at options->delta */
     enum dp_accountant by;
     struct dp_ledger *ledger;
     struct dp_key key;
@@ -44,7 +44,7 @@ struct tuning {
     struct dp_frame *here, *best;
     int64_t best_score;
     size_t chosen; /* setting of the best trial; grid.count if there is none */
-    int nothing;   /* a descriptor that takes everything */
+    int nothing;   /* a descriptor of the null device */
 };
 
 /* --- what was asked ----------------------------------------------------------------------------------------------- */
@@ -100,7 +100,7 @@ static int open_all(struct tuning *t, struct dp_err *err)
 
 /* --- what the runs would do --------------------------------------------------------------------------------------- */
 
-/* The first line of what a run has said, as a sentence's end. */
+/* The first line of a run's messages, as the end of a sentence. */
 static void first_line(FILE *said, char *line, int size)
 {
     rewind(said);
@@ -109,7 +109,7 @@ static void first_line(FILE *said, char *line, int size)
     line[strcspn(line, "\n")] = '\0';
 }
 
-/* Before any lap: what such a run says then has seen no row. */
+/* Runs before any lap, so that the messages of the run do not depend on rows. */
 static int ask_setting(struct tuning *t, size_t i, struct dp_err *err)
 {
     const struct dp_settings_also also = {t->room.directory, t->options->seed};
@@ -287,7 +287,7 @@ static int open_ledger(struct tuning *t, struct dp_err *err)
     return rc;
 }
 
-/* How the selection ended; with a model where one was released. */
+/* Closes the ledger with the end of the selection, and with the model if one was released. */
 static int close_ledger(struct tuning *t, const struct dp_charges *used, const char *status, const struct dp_frame *model,
                         struct dp_err *err)
 {
@@ -314,7 +314,7 @@ static int close_ledger(struct tuning *t, const struct dp_charges *used, const c
     return rc;
 }
 
-/* All of it, before the first trial. */
+/* Reserves the whole charge before the first trial. */
 static int reserve(struct tuning *t, struct dp_err *err)
 {
     const struct dp_charges none = {0};
@@ -333,7 +333,7 @@ static int reserve(struct tuning *t, struct dp_err *err)
 
 /* --- the trials --------------------------------------------------------------------------------------------------- */
 
-/* A trial is what was charged for, or nothing is released. The reason of its failure is private. */
+/* Checks that a trial did what was charged; otherwise nothing is released. The reason of its failure is private. */
 static int check_trial(const struct tuning *t, size_t setting, const struct dp_command_end *end, struct dp_err *err)
 {
     struct dp_trial_plan plan = {0};
@@ -409,7 +409,7 @@ static int state_cost(struct tuning *t, struct dp_err *err)
 {
     const struct dp_tune_options *o = t->options;
     struct dp_frame *f = t->best;
-    /* Records and laps of the trial say nothing of what the choice has cost: it is as many laps as were charged. */
+    /* Records and laps of the trial are not the cost of the choice: the model gets the number of charged laps. */
     f->records = 0;
     f->lap = 0;
     for (size_t i = 0; i < t->charges.count; i++)
@@ -444,7 +444,7 @@ static int write_model(struct tuning *t, struct dp_err *err)
     return rc == DP_OK ? dp_port_commit(t->out, err) : rc;
 }
 
-/* Setting and noised score of the best trial are part of what was charged for. */
+/* Prints the setting and the noised score of the best trial, which are part of the charged release. */
 static void tell(const struct tuning *t)
 {
     char text[1000], number[40];

@@ -1,6 +1,6 @@
 /* dp-tune: private selection. It asks every setting's run what it will do, charges for the choice of the best of them before
- * any lap, runs the trials, and releases the one with the best noised score (account/selection.h). Nothing else of the trials
- * is kept or told: neither their models nor their scores, nor how many there were. */
+ * any lap, runs the trials, and releases the one with the best noised score (account/selection.h). Nothing else about the
+ * trials is kept or printed: not their models, scores or number. */
 #ifndef DP_TUNE_TUNE_H
 #define DP_TUNE_TUNE_H
 
@@ -22,20 +22,21 @@ struct dp_tune_options {
 
 struct dp_tune {
     struct dp_tune_options options;
-    const char *command;                   /* of one run, with {name} for what a setting has in that column */
-    const char *parent;                    /* a directory for what trials say */
-    const struct dp_registry_place *place; /* of the registry, unless the options say where; NULL: none */
+    const char *command;                   /* command of one run, in which {name} is replaced by the setting's cell in that
+                                            * column */
+    const char *parent;                    /* directory for the messages of trials */
+    const struct dp_registry_place *place; /* place of the registry, unless options name another; NULL: none */
     int64_t started;                       /* seconds since 1970 */
     volatile sig_atomic_t *stop;
     void (*warn)(const char *name, const char *sentence);
-    void (*note)(const char *name, const char *sentence); /* what was chosen */
+    void (*note)(const char *name, const char *sentence); /* receives the choice */
 };
 
-/* "all": each setting once, which costs what they cost together. */
+/* "all": each setting once, which costs as much as all runs together. */
 #define DP_TUNE_ALL "all"
 
-/* Returns 0; DP_E_BUDGET where the choice costs more than the budget, or than the data set's has left; or an error, which may
-   come after the choice was charged for: its cost stays. */
+/* Returns 0; DP_E_BUDGET if the choice costs more than the budget, or more than the data set's budget has left; or an error. An
+ * error may come after the choice was charged: its cost stays. */
 int dp_tune_run(const struct dp_tune *tune, struct dp_err *err);
 
 #endif

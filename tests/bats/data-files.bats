@@ -48,7 +48,7 @@ edit_label() { printf '\0\0\0\0\0\0\360\77' | dd of=small.dp/y.npy bs=1 seek=128
     printf '1 1:1\n0 1:2\n' > a.svm
     printf '0 1:1\n1 1:2\n' > b.svm
     dp-import libsvm -q -o t.dp a.svm
-    (for _ in $(seq 150); do for t in a b; do dp-import libsvm -q -f -o t.dp $t.svm; done; done) & writer=$!
+    (for _ in $(seq 20); do for t in a b; do dp-import libsvm -q -f -o t.dp $t.svm; done; done) & writer=$!
     while kill -0 $writer 2> /dev/null; do
         dp-info --verify t.dp > info
     done

@@ -51,22 +51,27 @@ ended() {
 
 @test "a signal: what was reserved and not used is given back, and every tool reads what is there" {
     for exec in fused processes; do
-        for signal in INT TERM HUP QUIT; do
-            start $exec 100000000 -o model
+        start $exec 3000000 -o model
+        kill -INT $loop
+        ended 130 20
+        run dp-info model
+        assert_output --regexp 'laps: [0-9]+ of 3000000, interrupted'
+        laps=$(dp-cat --last model | grep -o '"lap":[0-9]*' | cut -d: -f2)
+        run dp-account report ledger
+        assert_output --regexp " $laps  +[0-9.e-]+  interrupted"
+        run grep -c "\"laps\":$laps," <(tail -n 1 ledger)
+        assert_output 1
+        dp-cat --last --frames stream | cmp - model
+        dp-eval --data small.dp --private-data --in stream > lines 2> warnings || fail "$(cat warnings)"
+        dp-loop --laps 1 -q --init model -o next -- "$CHILD" > /dev/null
+        for signal in TERM HUP QUIT; do
+            rm -f model ledger ledger.mark
+            start $exec 3000000 -o model
             kill -$signal $loop
             ended $((128 + $(kill -l $signal))) 20
-            run dp-info model
-            assert_output --regexp 'laps: [0-9]+ of 100000000, interrupted'
-            laps=$(dp-cat --last model | grep -o '"lap":[0-9]*' | cut -d: -f2)
-            run dp-account report ledger
-            assert_output --regexp " $laps  +[0-9.e-]+  interrupted"
-            run grep -c "\"laps\":$laps," <(tail -n 1 ledger)
-            assert_output 1
-            dp-cat --last --frames stream | cmp - model
-            dp-eval --data small.dp --private-data --in stream > lines 2> warnings || fail "$(cat warnings)"
-            dp-loop --laps 1 -q --init model -o next -- "$CHILD" > /dev/null
-            rm model next ledger ledger.mark
+            assert_exist model
         done
+        rm -f model next ledger ledger.mark
     done
 }
 

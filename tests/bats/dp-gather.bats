@@ -117,8 +117,10 @@ refused() {
     text="dp-gather -k 2 --local '$SAMPLE --shard %k/%K | $STEP' | $GATE"
     dp-loop --laps 20000 --seed 11 -q -o whole -- "$text" > /dev/null
     dp-loop --laps 20000 --seed 11 -q --checkpoint kept -o part -- "$text" > stream 2> said &
-    while [ ! -s stream ]; do sleep 0.05; done
-    sleep 0.3
+    for _ in $(seq 1500); do
+        [ "$(dp-cat --kind lap stream 2> /dev/null | wc -l)" -lt 5 ] || break
+        sleep 0.02
+    done
     kill -INT $!
     wait $! || true
     run cat said

@@ -362,8 +362,22 @@ same_number() { /usr/bin/python3 -c "import sys; a, b = map(float, sys.argv[1:])
     run timeout 30 dp-import csv t.csv --schema s.json --out "tcp://127.0.0.1:$port" --keys none -q
     assert_failure
     for how in fused processes; do
-        { sed 151q t.csv; sleep 5; } | timeout -s KILL 1.5 dp-import csv - --schema s.json --out ipc://own/rows -q &
-        train broken $how 10 '--rows ipc://own/rows --size 100' || status=$?
+        rm -f table
+        mkfifo table
+        dp-import csv table --schema s.json --out ipc://own/rows -q &
+        import=$!
+        exec 7> table
+        sed 151q t.csv >&7
+        train broken $how 10 '--rows ipc://own/rows --size 100' &
+        loop=$!
+        for _ in $(seq 1500); do # the first hundred rows make a lap
+            [ "$(dp-cat --kind lap broken.stream 2> /dev/null | wc -l)" -lt 1 ] || break
+            sleep 0.02
+        done
+        kill -KILL $import
+        exec 7>&-
+        status=0
+        wait $loop || status=$?
         [ "$status" = 1 ]
         assert_equal "$(cat broken.said)" "dp-window: ipc://own/rows ended before its end frame: the sender of the rows is gone"
         run dp-cat --last broken

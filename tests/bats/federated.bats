@@ -149,7 +149,9 @@ spend, at least --epsilon 1" federated-sgd.sh $site
 
 @test "a site that is killed and started again goes on, with the bytes of an undisturbed run" {
     three_sites
-    options="--seed 1 --batch 2 --epochs 10 --on-lost wait"
+    options="--seed 1 --batch 10 --epochs 10 --on-lost wait" # 900 laps
+    # the last lap that the eastern site has answered
+    lap() { find kept.east -name 'stage-*' -printf '%f\n' 2> /dev/null | sed -n 's/.*\.lap-//p' | sort -n | tail -n 1; }
     # shellcheck disable=SC2086 # options
     {
         RUNNING=()
@@ -158,8 +160,12 @@ spend, at least --epsilon 1" federated-sgd.sh $site
         begin_site east 2 federated-scd.sh $options --checkpoint kept.east
         become gate federated-scd.sh --workers 3 --at $AT_GATE --rows 900 --epsilon 2 $options -o model > said.gate 2>&1 3>&- &
         RUNNING+=($!)
-        for _ in 1 2 3; do
-            sleep 0.6
+        for least in 20 120 220; do
+            for _ in $(seq 3000); do
+                if [ "0$(lap)" -ge $least ]; then break; fi
+                sleep 0.01
+            done
+            [ "0$(lap)" -ge $least ] || fail "the run does not get to lap $least: $(cat said.*)"
             kill -KILL "${RUNNING[2]}"
             wait "${RUNNING[2]}" || true
             gate=${RUNNING[3]}
@@ -169,6 +175,6 @@ spend, at least --epsilon 1" federated-sgd.sh $site
             RUNNING=("${RUNNING[0]}" "${RUNNING[1]}" "${RUNNING[4]}" "$gate")
         done
         done_all
-        of_one_machine scd.sh --seed 1 --batch 2 --epochs 10
+        of_one_machine scd.sh --seed 1 --batch 10 --epochs 10
     }
 }

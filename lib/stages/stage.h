@@ -124,7 +124,7 @@ void dp_stage_free(struct dp_stage *stage);
  * hello and end frames, too. Errors name the stage. */
 int dp_stage_take(struct dp_stage *stage, struct dp_frame *frame, struct dp_out *out, struct dp_err *err);
 
-/* Has the stage do what it does after the end of the run, if its class has such a thing. */
+/* Calls the function `after` of the class, if there is one. */
 int dp_stage_after(struct dp_stage *stage, struct dp_out *out, struct dp_err *err);
 
 /* Writes a hello, end or error frame again with only what its kind needs: format, number of stages and laps; or an exit status.

@@ -87,7 +87,7 @@ program() {
     done
     dp-audit sensitivity --data s.dp --laps 4 --rows 3 'dp-sample --data {} --rate 0.2 --inline | ./own-grad --clip 0.5'
     dp-audit sensitivity --data s.dp --laps 4 --rows 3 'dp-sample --data {} --rate 0.2 --inline | ./own-grad --clip 0.5 --replace-one'
-    # what it announces is refused before anything is paid for
+    # it announces gradients: dp-step refuses the run before anything is paid for
     complains 2 'dp-step: --step is required: the sums are gradients' \
         dp-loop --laps 3 -q -- "dp-sample --data s.dp --rate 0.2 --inline | ./own-grad --clip 0.5 | dp-noise -z 2 | dp-account -e 50 -d 1e-5 | dp-step"
     assert_not_exist s.dp/ledger

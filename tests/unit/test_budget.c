@@ -260,7 +260,7 @@ static void who_chooses_addition_gives_up_the_filter(void **state)
     assert_refused(&small, "affords 0 of the run's 1 laps (--partial lets it run that far); epsilon 1 of it is spent");
 }
 
-/* A run that was killed before its first lap has spent nothing: what it chose does not bind those that follow. */
+/* A run that was killed before its first lap has spent nothing: its choice does not bind later runs. */
 static void the_choice_of_a_run_without_laps_does_not_last(void **state)
 {
     (void)state;

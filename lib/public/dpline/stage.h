@@ -68,8 +68,8 @@ DPLINE_PUBLIC int dpline_stage_main(const struct dpline_stage_class *stage_class
 DPLINE_PUBLIC const void *dpline_stage_options(const struct dpline_stage *stage);
 DPLINE_PUBLIC void *dpline_stage_state(struct dpline_stage *stage);
 
-/* In hello: the stage will turn laps into bounded ones, as dpline_frame_bound does with the same bound and replace_one. means says
- * what the sum is for: "gradient" (dp-step takes a step of --step along it), "move" (the model moves by it) or "moments" (for
+/* In hello: the stage will turn laps into bounded ones, as dpline_frame_bound does with the same bound and replace_one. means is
+ * the use of the sum: "gradient" (dp-step takes a step of --step along it), "move" (the model moves by it) or "moments" (for
  * dp-transform). Then stages on the right, and the gate, can refuse the run before anything is paid for.
  * DPLINE_E_USAGE: another frame than the hello frame, another word, or a bound that is not positive and finite. */
 DPLINE_PUBLIC int dpline_stage_announce(struct dpline_stage *stage, struct dpline_frame *hello, const char *means, double bound,

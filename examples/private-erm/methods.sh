@@ -17,7 +17,7 @@ seconds() {
 objective() { dp-eval --private-data --metrics objective --data "$out/$1.dp" --in "$2" | awk -F '\t' 'NR > 1 { print $3 }'; }
 
 # --- the minimum -------------------------------------------------------------------------------------------------------------------
-# minimum SET MU: leaves "F, bound on the norm of the gradient, |w|, F(0)" in its file. With mu it is found by Newton's method, which is behind
+# minimum SET MU: leaves "F, bound on the norm of the gradient, |w|, F(0)" in its file. With mu it is found by
 # objective perturbation: with next to no noise its record has a certificate for the minimum. Without mu it is the minimum that is not
 # private, to a gradient of 1e-10, or as small as there is.
 minimum() {

@@ -8,13 +8,22 @@
 #include "base/mem.h"
 #include "math/vec.h"
 
-/* A step is found to this part of the gradient, which is what it then leaves of it. */
-static const double EXACTNESS = 1e-2;
-enum { HALVES = 30, ARRAYS = 6 };
+/* Conjugate gradients end when the residual of the step is this part of the gradient, which the step then leaves of it. */
+static const double EXACTNESS = 0.1;
+
+/* Of the decrease that the gradient promises, a step must have this part. */
+static const double ARMIJO = 1e-4;
+
+/* Values that differ by less than the first, times their size, may differ by rounding alone; by more than the second, they do
+   not. */
+static const double ROUNDING = 1e-13, SAME = 1e-10;
+enum { HALVES = 60, ARRAYS = 6 };
 
 struct search {
     const struct dp_bowl *f;
+    struct dp_minimum *found;
     int64_t left; /* calls */
+    double size;  /* of values */
     double *slope, *step, *rest, *along, *product, *tried;
 };
 
@@ -43,8 +52,11 @@ static void find_step(struct search *s)
     for (size_t k = 0; k < 4 * size + 20 && before > enough && s->left > 0; k++, s->left--) {
         s->f->bend(s->f->self, s->along, s->product);
         double bend = dot(s->along, s->product, size);
-        if (!(bend > 0))
+        if (!(bend > 0)) {
+            if (k == 0) /* it is flat there: down the slope */
+                add(s->step, 1, s->along, size);
             return;
+        }
         add(s->step, before / bend, s->along, size);
         add(s->rest, -before / bend, s->product, size);
         double now = dot(s->rest, s->rest, size);
@@ -54,21 +66,33 @@ static void find_step(struct search *s)
     }
 }
 
-/* Moves w along the step, as far as the norm falls; false where it does not. */
-static bool take_step(struct search *s, double *w, double *norm)
+/* Whether the part of the step that leads to this value and norm counts; slope: that of F along the step. */
+static bool falls(const struct search *s, double part, double slope, double value, double norm)
+{
+    double least = s->found->value;
+    if (!isfinite(value) || !isfinite(norm))
+        return false;
+    if (value <= least + ARMIJO * part * slope && least - value > ROUNDING * s->size)
+        return true;
+    return value <= least + SAME * s->size && norm < s->found->norm * (1 - ARMIJO * part);
+}
+
+/* Moves w along the step; false where no part of it counts. */
+static bool take_step(struct search *s, double *w)
 {
     size_t size = s->f->size;
-    double part = 1;
-    for (int i = 0; i < HALVES && s->left > 0; i++, part /= 2) {
+    double part = 1, slope = dot(s->slope, s->step, size);
+    for (int i = 0; i < HALVES && s->left > 0; part /= 2) {
         memcpy(s->tried, w, size * sizeof *w);
         add(s->tried, part, s->step, size);
-        s->f->slope(s->f->self, s->tried, s->product);
+        double value = s->f->at(s->f->self, s->tried, s->product), norm = sqrt(dp_norm2(s->product, size));
         s->left--;
-        double now = sqrt(dp_norm2(s->product, size));
-        if (now < *norm * (1 - 1e-4 * part)) {
+        i += isfinite(value); /* where F is almost flat a step may be beyond all numbers */
+        if (falls(s, part, slope, value, norm)) {
             memcpy(w, s->tried, size * sizeof *w);
             memcpy(s->slope, s->product, size * sizeof *w);
-            *norm = now;
+            s->found->value = value;
+            s->found->norm = norm;
             return true;
         }
     }
@@ -77,7 +101,7 @@ static bool take_step(struct search *s, double *w, double *norm)
 
 int dp_newton(const struct dp_bowl *f, double tolerance, int64_t most, double *w, struct dp_minimum *found, struct dp_err *err)
 {
-    struct search s = {.f = f, .left = most - 1};
+    struct search s = {.f = f, .found = found, .left = most - 1};
     double *room;
     int rc = dp_alloc(&room, ARRAYS * f->size, sizeof *room, err);
     if (rc != DP_OK)
@@ -85,19 +109,20 @@ int dp_newton(const struct dp_bowl *f, double tolerance, int64_t most, double *w
     double **const array[ARRAYS] = {&s.slope, &s.step, &s.rest, &s.along, &s.product, &s.tried};
     for (int i = 0; i < ARRAYS; i++)
         *array[i] = room + (size_t)i * f->size;
-    f->slope(f->self, w, s.slope);
+    found->value = f->at(f->self, w, s.slope);
     found->norm = sqrt(dp_norm2(s.slope, f->size));
-    bool goes_on = isfinite(found->norm);
+    bool goes_on = isfinite(found->value) && isfinite(found->norm);
     found->end = goes_on ? DP_MINIMUM_STUCK : DP_MINIMUM_INFINITE;
+    s.size = fabs(found->value);
     while (goes_on && found->norm > tolerance && s.left > 0) {
         f->bend_at(f->self, w);
         s.left--;
         find_step(&s);
-        goes_on = take_step(&s, w, &found->norm);
+        goes_on = take_step(&s, w);
     }
-    if (found->norm <= tolerance)
+    if (goes_on && found->norm <= tolerance)
         found->end = DP_MINIMUM_REACHED;
-    else if (s.left <= 0)
+    else if (s.left <= 0 && found->end == DP_MINIMUM_STUCK)
         found->end = DP_MINIMUM_MOST;
     found->evaluations = most - s.left;
     free(room);

@@ -8,7 +8,7 @@
 #define DP_STAGES_ERM_H
 
 #include "math/loss.h"
-#include "math/minimise.h"
+#include "math/newton.h"
 #include "priv/output.h"
 #include "stages/batch.h"
 #include "stages/stages.h"
@@ -52,7 +52,7 @@ struct dp_erm {
     double *gradient;     /* parts × size of the model */
     double *loss_sum;     /* parts */
     double *scores;       /* threads × DP_ROWS × outputs */
-    double *bend;         /* minimum, objective: second derivatives of the rows' losses */
+    double *bend;         /* minimum, objective: of each row's outputs, the second derivative of the loss; softmax: p */
     double *slope;        /* of the model's size */
     double *w;            /* the same */
 };
@@ -96,9 +96,9 @@ int dp_erm_admit(struct dp_erm *s, const struct dp_batch *batch, struct dp_err *
  * threads. */
 double dp_erm_risk_at(void *self, const double *w, double *gradient);
 
-/* Moves state->w to a point where the norm of the gradient is within the tolerance: by L-BFGS down to the norm `near`; from
- * there, or when values agree to the last bit, by Newton's method, for models of one output. *found as in dp_minimise. */
-int dp_erm_solve(struct dp_erm_risk *r, double near, double tolerance, struct dp_minimum *found, struct dp_err *err);
+/* Moves state->w to a point where the norm of the gradient is within the tolerance, in at most state->most passes over the rows.
+ * *found as in dp_newton. */
+int dp_erm_solve(struct dp_erm_risk *r, double tolerance, struct dp_minimum *found, struct dp_err *err);
 
 /* w ← w − eta ((1/n) Σ slopes at w + lambda w), over all n rows of the batch. The same bytes for any number of threads. A row's
  * slope takes part in at most dp_erm_chain additions, for a model of that size. */
@@ -108,12 +108,6 @@ double dp_erm_chain(size_t rows, size_t size);
 /* The same with only the rows order[from] … order[to − 1] of the batch, and with the given n; slopes are added in this
  * order. */
 void dp_erm_step(const struct dp_erm_risk *r, const int64_t *order, size_t from, size_t to, double n, double eta, double *w);
-
-/* Its second derivative at w, for models of one output, and the product with v; self as above. The same bytes for any number of
- * threads.
- */
-void dp_erm_bend_at(void *self, const double *w);
-void dp_erm_bend(void *self, const double *v, double *product);
 
 /* Checks the options of a bounded method: its loss and step. */
 int dp_erm_bound_check(const struct dp_erm *s, struct dp_err *err);

@@ -44,7 +44,7 @@ static int minimise(struct dp_erm_risk *r, const double *model, double *sum, str
     struct dp_erm *s = r->state;
     size_t size = dp_erm_size(s);
     memcpy(s->w, model, size * sizeof *s->w);
-    int rc = dp_erm_solve(r, s->tolerance, s->tolerance, found, err);
+    int rc = dp_erm_solve(r, s->tolerance, found, err);
     if (rc != DP_OK || found->end != DP_MINIMUM_REACHED)
         return rc != DP_OK ? rc : not_converged(s, found, err);
     for (size_t j = 0; j < size; j++) {

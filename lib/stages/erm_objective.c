@@ -25,8 +25,6 @@
 #include "stages/bounded.h"
 #include "stages/erm.h"
 
-/* Tolerance of L-BFGS; from there Newton's method continues. */
-static const double NEAR = 1e-6;
 enum { GRID_BITS = 40 };
 
 struct certificate {
@@ -116,7 +114,7 @@ static int solve(struct dp_erm_risk *r, const struct certificate *c, int64_t lap
     struct dp_erm *s = r->state;
     size_t size = dp_erm_size(s);
     struct dp_minimum found;
-    int rc = dp_erm_solve(r, fmax(NEAR, c->tolerance), c->tolerance, &found, err);
+    int rc = dp_erm_solve(r, c->tolerance, &found, err);
     bool within = sqrt(dp_norm2(s->w, size)) <= c->reach && sqrt(dp_norm2(r->b, size)) <= c->largest;
     if (rc != DP_OK || (found.end == DP_MINIMUM_REACHED && found.norm <= c->tolerance && within))
         return rc;

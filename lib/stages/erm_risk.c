@@ -5,8 +5,8 @@
 #include "base/mem.h"
 #include "stages/erm.h"
 
-/* As many parts as 64 threads have something to do in, fewer where rows are few or their gradients long. It depends only on the
- * shapes. */
+/* As many parts as 64 threads have something to do in, fewer where rows are few or their gradients long. It follows from the
+   shapes alone. */
 static size_t parts_of(size_t rows, size_t size)
 {
     size_t parts = rows / 256, room = ((size_t)1 << 22) / size;
@@ -30,25 +30,24 @@ int dp_erm_risk_open(struct dp_erm *s, struct dp_err *err)
     if (rc == DP_OK)
         rc = dp_alloc(&s->takes, s->rows, sizeof *s->takes, err);
     if (rc == DP_OK && (s->method == &dp_erm_minimum || s->method == &dp_erm_objective))
-        rc = dp_alloc(&s->bend, s->rows, sizeof *s->bend, err);
+        rc = dp_alloc(&s->bend, s->rows * s->form.outputs, sizeof *s->bend, err);
     return rc == DP_OK ? dp_alloc(&s->scores, (size_t)s->options->threads * DP_ROWS * s->form.outputs, sizeof(double), err)
                        : rc;
 }
 
-/* Adds the slope of one row, which its scores become, to the gradient. */
-static void add_slope(const struct dp_erm_risk *r, size_t i, struct dp_row row, double *scores, double *gradient)
+/* Adds to the gradient what one row with these numbers for its outputs adds. */
+static void add_row(const struct dp_erm_risk *r, struct dp_row row, const double *scores, double *gradient)
 {
-    const struct dp_erm *s = r->state;
-    dp_loss_row_slope(s->loss, s->width, dp_batch_label(r->batch, i), s->classes, scores, s->form.outputs, scores);
-    for (size_t k = 0; k < s->form.outputs; k++) {
-        dp_row_axpy(scores[k], row, gradient + k * s->form.cols);
+    const struct dp_form *form = &r->state->form;
+    for (size_t k = 0; k < form->outputs; k++) {
+        dp_row_axpy(scores[k], row, gradient + k * form->cols);
         if (r->batch->intercept != 0)
-            gradient[k * s->form.cols + s->form.features] += scores[k] * (double)r->batch->intercept;
+            gradient[k * form->cols + form->features] += scores[k] * (double)r->batch->intercept;
     }
 }
 
-/* Up to DP_ROWS rows from `first` on, before `to`, of an order (NULL: the order of the batch): their numbers and the rows.
- * Returns how many. */
+/* Up to DP_ROWS rows from `first` on, before `to`, of an order (NULL: that of the batch): their numbers and themselves. Returns
+   how many. */
 static size_t take_rows(const struct dp_erm_risk *r, const int64_t *order, size_t first, size_t to, size_t *number,
                         struct dp_row *rows)
 {
@@ -75,33 +74,42 @@ static void add_rows(const struct dp_erm_risk *r, const double *w, const int64_t
                 continue;
             if (loss != NULL)
                 *loss += dp_loss_row_value(s->loss, s->width, dp_batch_label(r->batch, number[i]), s->classes, own, outputs);
-            add_slope(r, number[i], rows[i], own, gradient);
+            dp_loss_row_slope(s->loss, s->width, dp_batch_label(r->batch, number[i]), s->classes, own, outputs, own);
+            add_row(r, rows[i], own, gradient);
         }
     }
+}
+
+/* The second derivative of one row's loss times the scores q of v, in their place: b_k q_k, and p_k (q_k − Σ p_j q_j) of
+   softmax. false: the row adds nothing, and q need not be finite. */
+static bool bend_row(const struct dp_erm *s, size_t i, double *q)
+{
+    const double *bend = s->bend + i * s->form.outputs;
+    double all = 0, mean = 0;
+    for (size_t k = 0; k < s->form.outputs; k++)
+        all += bend[k];
+    for (size_t k = 0; all != 0 && s->loss == DP_LOSS_SOFTMAX && k < s->form.outputs; k++)
+        mean += bend[k] * q[k];
+    for (size_t k = 0; all != 0 && k < s->form.outputs; k++)
+        q[k] = bend[k] * (q[k] - mean);
+    return all != 0;
 }
 
 /* Adds the second derivatives of the rows from … to − 1, times v, to the product. */
 static void add_bends(const struct dp_erm_risk *r, const double *v, size_t from, size_t to, double *scores, double *product)
 {
     const struct dp_erm *s = r->state;
-    for (; from < to; from += DP_ROWS) {
-        struct dp_row rows[DP_ROWS];
-        size_t together = to - from < DP_ROWS ? to - from : DP_ROWS;
-        for (size_t i = 0; i < together; i++)
-            rows[i] = dp_batch_row(r->batch, from + i);
-        s->form.family->score(&s->form, v, rows, together, NULL, scores, NULL);
-        for (size_t i = 0; i < together; i++) {
-            double part = s->bend[from + i] * scores[i];
-            if (s->bend[from + i] == 0) /* the row may not be finite if it does not contribute */
-                continue;
-            dp_row_axpy(part, rows[i], product);
-            if (r->batch->intercept != 0)
-                product[s->form.features] += part * (double)r->batch->intercept;
-        }
+    size_t number[DP_ROWS];
+    struct dp_row rows[DP_ROWS];
+    for (size_t count; (count = take_rows(r, NULL, from, to, number, rows)) > 0; from += count) {
+        s->form.family->score(&s->form, v, rows, count, NULL, scores, NULL);
+        for (size_t i = 0; i < count; i++)
+            if (bend_row(s, number[i], scores + i * s->form.outputs))
+                add_row(r, rows[i], scores + i * s->form.outputs, product);
     }
 }
 
-/* Sums over rows. */
+/* What is added up over rows. */
 enum what { SLOPES, SLOPES_AND_LOSSES, BENDS };
 
 /* One part of the rows: their slopes, and their losses, or their second derivatives times w. */
@@ -178,19 +186,27 @@ void dp_erm_step(const struct dp_erm_risk *r, const int64_t *order, size_t from,
     go(s, n, eta, w);
 }
 
-void dp_erm_bend_at(void *self, const double *w)
+static void bend_at(void *self, const double *w)
 {
     const struct dp_erm_risk *r = self;
-    struct dp_erm *s = r->state;
+    const struct dp_erm *s = r->state;
+    size_t outputs = s->form.outputs;
     for (size_t i = 0; i < r->batch->count; i++) {
         struct dp_row row = dp_batch_row(r->batch, i);
-        double score, target = dp_loss_target(dp_batch_label(r->batch, i), s->classes, 1, 0);
-        s->form.family->score(&s->form, w, &row, 1, NULL, &score, NULL);
-        s->bend[i] = s->takes[i] ? dp_loss_curvature(s->loss, s->width, target, score) : 0;
+        double *bend = s->bend + i * outputs, label = dp_batch_label(r->batch, i);
+        s->form.family->score(&s->form, w, &row, 1, NULL, bend, NULL);
+        if (s->loss == DP_LOSS_SOFTMAX) {
+            dp_softmax_slope(bend, outputs, 0, bend);
+            bend[0] += 1;
+        }
+        for (size_t k = 0; k < outputs && s->loss != DP_LOSS_SOFTMAX; k++)
+            bend[k] = dp_loss_curvature(s->loss, s->width, dp_loss_target(label, s->classes, outputs, k), bend[k]);
+        for (size_t k = 0; k < outputs && !s->takes[i]; k++)
+            bend[k] = 0;
     }
 }
 
-void dp_erm_bend(void *self, const double *v, double *product)
+static void bend(void *self, const double *v, double *product)
 {
     const struct dp_erm_risk *r = self;
     const struct dp_erm *s = r->state;
@@ -198,4 +214,11 @@ void dp_erm_bend(void *self, const double *v, double *product)
     add_all(r, v, product, BENDS);
     for (size_t j = 0; j < dp_erm_size(s); j++)
         product[j] = product[j] / n + lambda * v[j];
+}
+
+int dp_erm_solve(struct dp_erm_risk *r, double tolerance, struct dp_minimum *found, struct dp_err *err)
+{
+    struct dp_erm *s = r->state;
+    const struct dp_bowl f = {dp_erm_size(s), dp_erm_risk_at, bend_at, bend, r};
+    return dp_newton(&f, tolerance, s->most, s->w, found, err);
 }

@@ -110,15 +110,12 @@ assert a["gap"] <= 1e-6 and b["gap"] <= 1e-9 and -b["gap"] <= a["objective"] - b
     done
 }
 
-@test "beyond where values agree the gradient still falls, for models of one output" {
-    for loss in logistic huberised-hinge; do
-        erm two.dp $loss '--lambda 1e-4 --tolerance 1e-13'
+@test "beyond where values agree the gradient still falls" {
+    for what in two.dp:logistic two.dp:huberised-hinge four.dp:softmax four.dp:logistic; do
+        erm ${what/:/ } '--lambda 1e-4 --tolerance 1e-13'
         python "$OBJECTIVE"'
-assert numpy.linalg.norm(G) <= 2e-13, G' two.dp
+assert numpy.linalg.norm(G) <= 2e-13, G' ${what%:*}
     done
-    run bash -c "dp-loop -q --laps 1 -- '$(pipeline four.dp softmax "--lambda 1e-4 --tolerance 1e-13")' 2>&1 > stream"
-    assert_failure 1
-    assert_output --partial "rounding hides where it is lower"
 }
 
 @test "a search that does not get there fails, and leaves no model" {

@@ -1,10 +1,7 @@
-/* dp-account curve: epsilon against laps or delta, as a table or a picture. */
-#include <errno.h>
+/* dp-account curve: epsilon against laps or delta. */
 #include <math.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/cli.h"
 #include "base/mem.h"
@@ -33,11 +30,6 @@ static const struct dp_option options[] = {
      .fallback = "20",
      .min = 2,
      .max = 1000},
-    {.name = "plot",
-     .kind = DP_OPT_TEXT,
-     .offset = Q_OFFSET(plot),
-     .metavar = "FILE",
-     .help = "draw it there, too, as PNG (with gnuplot)"},
     Q_MULTIPLIER,
     Q_DELTA(0),
     Q_RATE,
@@ -80,33 +72,6 @@ static int compute(struct question *q, struct point *point, size_t *count, struc
     return rc;
 }
 
-static int plot(const struct question *q, const struct point *point, size_t count, struct dp_err *err)
-{
-    /* The name goes through gnuplot's quotes, the shell never sees it. */
-    if (strpbrk(q->plot, "'\n") != NULL)
-        return dp_fail(err, DP_E_USAGE, "--plot: a file name without quotes, please");
-    void (*before)(int) = signal(SIGPIPE, SIG_IGN); /* where there is no gnuplot, that is to be said */
-    FILE *gnuplot = popen("gnuplot 2> /dev/null", "w");
-    if (gnuplot == NULL)
-        return dp_fail_errno(err, errno, "--plot: cannot start gnuplot");
-    fprintf(gnuplot,
-            "set terminal pngcairo size 900,560 font ',13'\nset output '%s'\nset grid lc rgb '#dddddd'\nset key off\n"
-            "set xlabel '%s'\nset ylabel 'epsilon'\n%sset yrange [0:*]\n"
-            "plot '-' with linespoints lw 2 pt 7 ps 0.7 lc rgb '#1f5fa8'\n",
-            q->plot, q->over == OVER_DELTA ? "delta" : "laps",
-            q->over == OVER_DELTA ? "set logscale x\nset format x '10^{%T}'\n" : "");
-    for (size_t i = 0; i < count; i++)
-        if (isfinite(point[i].epsilon))
-            fprintf(gnuplot, "%.17g %.17g\n", point[i].x, point[i].epsilon);
-    fputs("e\n", gnuplot);
-    bool bad = ferror(gnuplot) != 0;
-    int status = pclose(gnuplot);
-    signal(SIGPIPE, before);
-    if (status != 0 || bad)
-        return dp_fail(err, DP_E_RUN, "--plot: gnuplot did not draw '%s'", q->plot);
-    return DP_OK;
-}
-
 static int curve(struct question *q, struct dp_err *err)
 {
     struct point *point = NULL;
@@ -126,8 +91,6 @@ static int curve(struct question *q, struct dp_err *err)
     for (size_t i = 0; rc == DP_OK && i < count; i++)
         printf("%s\t%s\n", dp_number_print(point[i].x, x, sizeof x),
                dp_number_print(point[i].epsilon, epsilon, sizeof epsilon));
-    if (rc == DP_OK && q->plot != NULL)
-        rc = plot(q, point, count, err);
     free(point);
     return rc;
 }

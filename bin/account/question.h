@@ -18,7 +18,6 @@ struct question {
     bool visible_batch, two_sided, json, explain;
     int over; /* curve */
     int64_t points;
-    const char *plot;
     const char *records; /* where the charges were read from, or NULL */
     struct recorded recorded;
     struct dp_charges charges;

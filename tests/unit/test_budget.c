@@ -1,5 +1,6 @@
 /* A budget of a population: the filter and addition beside each other, who chooses, and what may be changed (ledger/limit.h). */
 #include "unit.h"
+#include "scratch.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -12,21 +13,6 @@
 #include "ledger/sum.h"
 
 #define PATH "test.ledger"
-
-static int enter(void **state)
-{
-    char *directory = strdup("/tmp/dpline-test-XXXXXX");
-    *state = directory;
-    return mkdtemp(directory) != NULL && chdir(directory) == 0 ? 0 : -1;
-}
-
-static int leave(void **state)
-{
-    char command[80];
-    snprintf(command, sizeof command, "rm -rf %s", (char *)*state);
-    free(*state);
-    return chdir("/") == 0 && system(command) == 0 ? 0 : -1;
-}
 
 static int fresh(void **state)
 {

@@ -1,6 +1,7 @@
 /* Data sets: what is written is read back; rows stay within the unit ball as real numbers; files that are cut
    short, altered or made up are refused by name. */
 #include "unit.h"
+#include "scratch.h"
 
 #include <fcntl.h>
 #include <stdbool.h>
@@ -15,21 +16,6 @@
 #include "data/import.h"
 #include "data/lines.h"
 #include "data/npy.h"
-
-static int enter(void **state)
-{
-    char *directory = strdup("/tmp/dpline-test-XXXXXX");
-    *state = directory;
-    return mkdtemp(directory) != NULL && chdir(directory) == 0 ? 0 : -1;
-}
-
-static int leave(void **state)
-{
-    char command[80];
-    snprintf(command, sizeof command, "rm -rf %s", (char *)*state);
-    free(*state);
-    return chdir("/") == 0 && system(command) == 0 ? 0 : -1;
-}
 
 static void put_file(const char *path, const void *bytes, size_t length)
 {

@@ -3,6 +3,7 @@
    settings that becomes one run: an honest end is taken, and report and verify find its number again; another number is
    refused, and all that was reserved stays spent. */
 #include "unit.h"
+#include "scratch.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,21 +20,6 @@
 
 #define PATH "test.ledger"
 #define DELTA 1e-5
-
-static int enter(void **state)
-{
-    char *directory = strdup("/tmp/dpline-test-XXXXXX");
-    *state = directory;
-    return mkdtemp(directory) != NULL && chdir(directory) == 0 ? 0 : -1;
-}
-
-static int leave(void **state)
-{
-    char command[80];
-    snprintf(command, sizeof command, "rm -rf %s", (char *)*state);
-    free(*state);
-    return chdir("/") == 0 && system(command) == 0 ? 0 : -1;
-}
 
 static void gone(void)
 {

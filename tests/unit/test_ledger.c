@@ -2,6 +2,7 @@
    back, and that no death or full disk leaves a lap released and not paid. */
 #include "ledger/charge_json.h"
 #include "unit.h"
+#include "scratch.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -81,19 +82,9 @@ int ftruncate(int fd, off_t length)
 
 /* --- helpers ------------------------------------------------------------------------------------------------------- */
 
-static int enter(void **state)
+static int enter_with_sodium(void **state)
 {
-    char *directory = strdup("/tmp/dpline-test-XXXXXX");
-    *state = directory;
-    return sodium_init() >= 0 && mkdtemp(directory) != NULL && chdir(directory) == 0 ? 0 : -1;
-}
-
-static int leave(void **state)
-{
-    char command[80];
-    snprintf(command, sizeof command, "rm -rf %s", (char *)*state);
-    free(*state);
-    return chdir("/") == 0 && system(command) == 0 ? 0 : -1;
+    return sodium_init() >= 0 ? enter(state) : -1;
 }
 
 /* A ledger with the mark beside it. */
@@ -1644,5 +1635,5 @@ int main(void)
         TEST(kills_at_random_moments_leave_nothing_unpaid),
         TEST(many_lines_are_read),
     };
-    return cmocka_run_group_tests(tests, enter, leave);
+    return cmocka_run_group_tests(tests, enter_with_sodium, leave);
 }

@@ -1,6 +1,7 @@
 /* The registry: lines that are whole or not there, tables known by bytes and by path, and what runs had cost whose ledger is
    gone. */
 #include "unit.h"
+#include "scratch.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -15,21 +16,6 @@
 #include "ledger/people.h"
 
 static const struct dp_registry_place here = {.directory = "registry", .named = true};
-
-static int enter(void **state)
-{
-    char *directory = strdup("/tmp/dpline-test-XXXXXX");
-    *state = directory;
-    return mkdtemp(directory) != NULL && chdir(directory) == 0 ? 0 : -1;
-}
-
-static int leave(void **state)
-{
-    char command[80];
-    snprintf(command, sizeof command, "rm -rf %s", (char *)*state);
-    free(*state);
-    return chdir("/") == 0 && system(command) == 0 ? 0 : -1;
-}
 
 static int fresh(void **state)
 {

@@ -1,6 +1,7 @@
 /* Reports, verification and certificates of runs whose cost can be written down: Gaussians on every row, which are one Gaussian
    of μ = √(2 rho), rho = Σ laps / 2z². */
 #include "unit.h"
+#include "scratch.h"
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -19,21 +20,6 @@
 #include "ledger/report.h"
 
 #define PATH "test.ledger"
-
-static int enter(void **state)
-{
-    char *directory = strdup("/tmp/dpline-test-XXXXXX");
-    *state = directory;
-    return mkdtemp(directory) != NULL && chdir(directory) == 0 ? 0 : -1;
-}
-
-static int leave(void **state)
-{
-    char command[80];
-    snprintf(command, sizeof command, "rm -rf %s", (char *)*state);
-    free(*state);
-    return chdir("/") == 0 && system(command) == 0 ? 0 : -1;
-}
 
 static void gone(void)
 {

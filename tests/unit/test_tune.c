@@ -1,5 +1,6 @@
 /* What decides between the trials of a selection: scores and their noise; and the commands of settings. */
 #include "unit.h"
+#include "scratch.h"
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -10,21 +11,6 @@
 #include "base/option.h"
 #include "tune/score.h"
 #include "tune/settings.h"
-
-static int enter_directory(void **state)
-{
-    char *directory = strdup("/tmp/dpline-test-XXXXXX");
-    *state = directory;
-    return mkdtemp(directory) != NULL && chdir(directory) == 0 ? 0 : -1;
-}
-
-static int leave_directory(void **state)
-{
-    char command[80];
-    snprintf(command, sizeof command, "rm -r '%s'", (char *)*state);
-    free(*state);
-    return chdir("/") == 0 && system(command) == 0 ? 0 : -1;
-}
 
 /* A data set of one column, as dp-import would write it. */
 static void make_rows(const char *directory, const float *x, const double *y, size_t rows, bool classes)
@@ -223,5 +209,5 @@ int main(void)
         cmocka_unit_test(scores_have_the_noise_that_is_charged),
         cmocka_unit_test(commands_have_what_the_setting_has),
     };
-    return cmocka_run_group_tests(tests, enter_directory, leave_directory);
+    return cmocka_run_group_tests(tests, enter, leave);
 }

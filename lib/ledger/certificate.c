@@ -25,14 +25,6 @@ static void cost_free(struct cost *cost)
     json_decref(cost->preprocessing);
 }
 
-static int add_text(json_t *list, const char *text)
-{
-    for (size_t i = 0; i < json_array_size(list); i++)
-        if (strcmp(json_string_value(json_array_get(list, i)), text) == 0)
-            return 0;
-    return json_array_append_new(list, json_string(text));
-}
-
 static int64_t spent_laps(const struct dp_ledger_entry *entry)
 {
     int64_t laps = 0;
@@ -64,7 +56,7 @@ static int add_run(struct cost *cost, const struct dp_ledger_entry *entry, struc
                             "stated_at", dp_ledger_basis_names[dp_ledger_basis(entry)], "software", entry->software);
     int bad = json_array_append_new(cost->runs, run);
     if (entry->preprocessing[0] != '\0')
-        bad |= add_text(cost->preprocessing, entry->preprocessing);
+        bad |= dp_ledger_add_text(cost->preprocessing, entry->preprocessing);
     return bad ? dp_fail(err, DP_E_RUN, "out of memory") : DP_OK;
 }
 

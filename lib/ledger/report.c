@@ -127,15 +127,6 @@ static void total_free(struct total *t)
     json_decref(t->preprocessing);
 }
 
-/* Adds a text to a list that does not have it. */
-static int add_text(json_t *list, const char *text)
-{
-    for (size_t i = 0; i < json_array_size(list); i++)
-        if (strcmp(json_string_value(json_array_get(list, i)), text) == 0)
-            return 0;
-    return json_array_append_new(list, json_string(text));
-}
-
 static int total_add(struct total *t, const struct dp_ledger_entry *entry)
 {
     struct dp_answer own;
@@ -151,9 +142,9 @@ static int total_add(struct total *t, const struct dp_ledger_entry *entry)
     t->published |= entry->as_published;
     t->prior_epsilon += entry->prior_epsilon;
     t->prior_delta += entry->prior_delta;
-    int bad = add_text(t->data, entry->data);
+    int bad = dp_ledger_add_text(t->data, entry->data);
     if (entry->preprocessing[0] != '\0')
-        bad |= add_text(t->preprocessing, entry->preprocessing);
+        bad |= dp_ledger_add_text(t->preprocessing, entry->preprocessing);
     bad |= dp_ledger_sum_add(&t->sum, entry, NULL) != DP_OK;
     errno = 0;
     if (dp_ledger_run_epsilon(entry, &own, NULL) != DP_OK) {

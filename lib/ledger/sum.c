@@ -183,3 +183,11 @@ json_t *dp_ledger_real_json(double value)
 {
     return isfinite(value) ? json_real(value) : json_string(isnan(value) ? "NaN" : "Infinity");
 }
+
+int dp_ledger_add_text(json_t *list, const char *text)
+{
+    for (size_t i = 0; i < json_array_size(list); i++)
+        if (strcmp(json_string_value(json_array_get(list, i)), text) == 0)
+            return 0;
+    return json_array_append_new(list, json_string(text));
+}

@@ -69,4 +69,7 @@ int dp_ledger_add_spent(const struct dp_ledger_entry *entry, struct dp_charges *
 json_t *dp_ledger_charges_json(const struct dp_charges *charges);
 json_t *dp_ledger_real_json(double value);
 
+/* Adds a text to a list that does not have it. Not 0 when memory is short. */
+int dp_ledger_add_text(json_t *list, const char *text);
+
 #endif

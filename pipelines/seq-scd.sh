@@ -3,7 +3,7 @@
 set -euo pipefail
 . "$(dirname "$(readlink -f "$0")")/options.sh"
 . "$here/options-dual.sh"
-summary="Train by sequential DP-SCD (Algorithm 3 of the DP-SCD paper), accounted as published."
+summary="Train by sequential DP-SCD (Algorithm 3 of the DP-SCD paper), with the noise of its accounting."
 options_of_data dp-scd-step hinge
 option lambda 1e-5 L "L2 regularisation"
 option epochs 10 E "passes over the data" number
@@ -15,11 +15,13 @@ options "$@"
 
 sigma=${multiplier:-$(dp-account sigma --accountant published --epsilon "$epsilon" --delta "$delta" --rate "$rate" \
     --laps "$laps" --adjacency "$adjacency")}
+sound=$(dp-account epsilon --delta "$delta" --multiplier "$sigma" --sampler shuffle --rows "$rows" --rate "$rate" --laps "$laps" \
+    --adjacency "$adjacency")
 warn_of_clip
 loop "
   dp-sample   --data $dir --rate $rate --mode shuffle |
   dp-scd-step --data $dir --loss $loss --lambda $lambda --clip $clip --variant sequential \
               --sigma-prime-scale $sigma_prime_scale --adjacency $adjacency |
-  dp-noise    --multiplier $sigma |
-  dp-account  --epsilon $epsilon --delta $delta --as-published$gate |
+  dp-noise    --multiplier $sigma --as-published |
+  dp-account  --epsilon $sound --delta $delta$gate |
   dp-step"

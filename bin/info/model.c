@@ -123,7 +123,7 @@ static void print_privacy(const struct dp_frame *frame, FILE *out)
                 rounded_up(dp_frame_real(frame, DP_F_PRIOR_EPSILON, 0), epsilon, sizeof epsilon),
                 number(dp_frame_real(frame, DP_F_PRIOR_DELTA, (double)NAN), delta, sizeof delta));
     if (dp_frame_bool(frame, DP_F_AS_PUBLISHED)) {
-        fputs("  as published: charged as the paper does, which is not sound;", out);
+        fputs("  as published: an accounting that is not sound has chosen its noise;", out);
         if (dp_frame_has(frame, DP_F_EPSILON_SOUND))
             fprintf(out, " the sound epsilon is %s\n",
                     rounded_up(dp_frame_real(frame, DP_F_EPSILON_SOUND, 0), sound, sizeof sound));

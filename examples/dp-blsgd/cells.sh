@@ -27,18 +27,57 @@ stream() {
 # search: the pipeline of all methods that search. They set the variables that are in its text. --average polynomial is a mean in which
 # late models weigh more, and which need not know how many there will be.
 search() {
-    local gate="--epsilon $epsilon --delta $delta" clipping="dp-grad --on gradient --data $data --loss $loss --lambda $lambda"
-    if [ -n "$published" ]; then gate+=" --adaptive --as-published"; elif [ -n "$adaptive" ]; then gate+=" --adaptive"; fi
+    local gate="--epsilon $epsilon --delta $delta ${adaptive:+--adaptive}" pairs=${laps:-30000} afforded
+    if [ -z "$published" ]; then
+        searched
+        return
+    fi
+    # The gate stops no run where the paper would: the run is longer than that, and cut where the calculator says.
+    gate="--epsilon 1e6 --delta $delta ${adaptive:+--adaptive}" pairs=${laps:-64}
+    until searched > "$run.long" && { [ "$pairs" = "${laps:-30000}" ] || ! affords "$run.long"; }; do
+        pairs=$((pairs < 15000 ? 2 * pairs : 30000))
+    done
+    afforded=$(afforded "$run.long")
+    first_laps "$afforded" < "$run.long"
+    rm "$run.long"
+}
+
+# claim ACCOUNTANT FILE [LAPS]: what it says of the first laps of a run
+claim() {
+    dp-cat --kind lap "$2" | head -n "${3:-100000}" | dp-account epsilon --delta "$delta" --accountant "$1" 2> /dev/null
+}
+affords() { [ "$(calculate "$(claim blsgd "$@") <= $epsilon")" = 1 ]; }
+
+# afforded FILE: how many laps of a run hold the budget by the paper's accounting
+afforded() {
+    local low=0 high middle
+    high=$(($(dp-cat --kind lap "$1" | wc -l) + 1))
+    while [ $((high - low)) -gt 1 ]; do
+        middle=$(((low + high) / 2))
+        if affords "$1" "$middle"; then low=$middle; else high=$middle; fi
+    done
+    echo "$low"
+}
+
+# first_laps N: of the stream on standard input
+first_laps() {
+    /usr/bin/python3 -c 'import msgpack, sys
+for frame in msgpack.Unpacker(sys.stdin.buffer, raw=False, max_buffer_size=0):
+    if frame["kind"] != "lap" or frame["lap"] <= int(sys.argv[1]): sys.stdout.buffer.write(msgpack.packb(frame))' "$1"
+}
+
+searched() {
+    local adapt=$adapt clipping="dp-grad --on gradient --data $data --loss $loss --lambda $lambda"
     case $decay in
         0) clipping+=" --clip $clip" ;;
         *) clipping+=" | dp-clip --on gradient --data $data --clip $clip --follow" adapt+=" --clip $clip --clip-decay $decay" ;;
     esac
     local average=polynomial
     [ -n "$adaptive" ] || average='tail'
-    dp-loop --plan "(gradient, search) ${laps:-30000}" --until-spent --seed "$seed" -q -- "
+    dp-loop --plan "(gradient, search) $pairs" --until-spent --seed "$seed" -q -- "
         dp-sample --data $data --rate $rate |
         $clipping |
-        dp-noise --on gradient --multiplier $z --follow |
+        dp-noise --on gradient --multiplier $z --follow ${published:+--as-published} |
         dp-linesearch --on search --data $data $how --clip $loss_clip --first-step $first --follow |
         dp-account $gate --allow-seeded --no-ledger |
         dp-step --on gradient --hold $hold |
@@ -200,6 +239,7 @@ cell() {
     read -r accuracy epsilon sound < <(evaluated "$run.stream" "$metric" "$out/$2/test-$parts-$5-$6.dp")
     read -r objective _ < <(evaluated "$run.stream" objective "$out/$2/train-$parts-$5-$6.dp")
     case $1 in
+        *-published) epsilon=$(claim blsgd "$run.stream") sound=$(claim rdp "$run.stream") ;;
         majority) objective=nan ;;
         objpert) objective=$(of_mu "$run.stream" "$objective" "$(in_rows "$2")") ;;
     esac
@@ -211,7 +251,7 @@ file_of() {
     local name="$*"
     echo "$results/cells/${name//[ \/]/_}"
 }
-export -f calculate in_rows multiplier stream search ours budgets search_with options paper full_batch noisy_max descend as_it_comes coins regularised evaluated counts of_mu cell file_of
+export -f calculate in_rows multiplier stream search searched claim affords afforded first_laps ours budgets search_with options paper full_batch noisy_max descend as_it_comes coins regularised evaluated counts of_mu cell file_of
 
 # run_cells: the lines on standard input, each a call of cell, some at a time
 run_cells() { xargs -d '\n' -P "$jobs" -I LINE bash -c 'set -euo pipefail; LINE'; }

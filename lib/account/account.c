@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "account/claimed.h"
 #include "base/mem.h"
 #include "priv/compose.h"
 #include "account/curve.h"
@@ -203,6 +204,19 @@ static int by_published(const struct dp_charges *charges, double delta, struct d
     return rc;
 }
 
+static int by_blsgd(const struct dp_charges *charges, double delta, struct dp_answer *answer, struct dp_err *err)
+{
+    double sum[DP_CLAIMED_ORDERS] = {0}, r[DP_CLAIMED_ORDERS];
+    int rc = DP_OK;
+    for (size_t i = 0; rc == DP_OK && i < charges->count; i++) {
+        rc = dp_claimed_curve(&charges->charge[i].event, r, err);
+        for (int k = 0; rc == DP_OK && k < DP_CLAIMED_ORDERS; k++)
+            sum[k] += (double)charges->charge[i].laps * r[k];
+    }
+    *answer = (struct dp_answer){.upper = dp_claimed_epsilon(sum, delta), .by = DP_ACCOUNTANT_BLSGD};
+    return rc;
+}
+
 /* --- nothing sampled: Gaussian and zero-concentrated DP --- */
 
 static bool nothing_sampled(const struct dp_charges *charges)
@@ -347,6 +361,17 @@ static int by_advanced(const struct dp_charges *charges, double delta, struct dp
 static bool any(const struct dp_charges *charges)
 {
     (void)charges;
+    return true;
+}
+
+/* Laps on batches of one draw of the rows each, which the paper takes for Poisson samples. */
+static bool batches(const struct dp_charges *charges)
+{
+    for (size_t i = 0; i < charges->count; i++) {
+        enum dp_sampling sampling = charges->charge[i].event.sampling;
+        if (sampling == DP_SAMPLING_DRAWN || sampling == DP_SAMPLING_SELECTED || sampling == DP_SAMPLING_STREAM)
+            return false;
+    }
     return true;
 }
 

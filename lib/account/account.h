@@ -15,7 +15,8 @@
  *   gdp        Gaussian DP, exact: Gaussians, nothing sampled
  *   profile    one lap whose δ(ε) is a formula (account/profile.h)
  *   advanced   advanced composition of (ε, δ) bounds lap by lap
- *   published  as the DP-SCD paper, which is not sound */
+ *   published  as the DP-SCD paper, which is not sound
+ *   blsgd      as the DP-BLSGD paper (account/claimed.h), which is not sound */
 #define DP_ACCOUNTANTS(X)                                                                                                      \
     X(BEST, "best", "the best of several", any, best)                                                                          \
     X(PLD, "pld", "privacy loss distributions", have_parts, by_pld)                                                            \
@@ -24,7 +25,8 @@
     X(GDP, "gdp", "Gaussian differential privacy", unsampled_gaussians, by_gdp)                                                \
     X(PROFILE, "profile", "the profile of one release", has_profile, by_profile)                                               \
     X(ADVANCED, "advanced", "advanced composition", have_guarantees, by_advanced)                                              \
-    X(PUBLISHED, "published", "the published accountant, WHICH IS NOT SOUND", any, by_published)
+    X(PUBLISHED, "published", "the published accountant, WHICH IS NOT SOUND", any, by_published)                               \
+    X(BLSGD, "blsgd", "the accountant of the DP-BLSGD paper, WHICH IS NOT SOUND", batches, by_blsgd)
 
 /* Other names in ledgers and certificates, which cannot be chosen as an accountant. */
 #define DP_ACCOUNTANTS_NAMED(X)                                                                                                \

@@ -24,14 +24,13 @@ int dp_claimed_curve(const struct dp_event *event, double r[DP_CLAIMED_ORDERS], 
     return rc;
 }
 
-double dp_claimed_epsilon(const double spent[DP_CLAIMED_ORDERS], const double more[DP_CLAIMED_ORDERS], double delta)
+double dp_claimed_epsilon(const double spent[DP_CLAIMED_ORDERS], double delta)
 {
     double best = (double)INFINITY;
     bool any = false;
     for (int i = 0; i < DP_CLAIMED_ORDERS; i++) {
-        double sum = spent[i] + (more != NULL ? more[i] : 0);
-        any |= sum > 0;
-        best = fmin(best, sum + dp_rdp_penalty_published(i + 2, delta));
+        any |= spent[i] > 0;
+        best = fmin(best, spent[i] + dp_rdp_penalty_published(i + 2, delta));
     }
     return any ? best : 0;
 }

@@ -15,7 +15,7 @@ enum { DP_CLAIMED_ORDERS = 499, DP_CLAIMED_LARGEST = DP_CLAIMED_ORDERS + 1 };
  * lap. About 10 ms for a query. Errors as dp_event_check, and where a query has no curve. */
 int dp_claimed_curve(const struct dp_event *event, double r[DP_CLAIMED_ORDERS], struct dp_err *err);
 
-/* Epsilon at delta of spent[] and more[] (or NULL) together; 0 where there is nothing at any order. 0 < delta < 1. */
-double dp_claimed_epsilon(const double spent[DP_CLAIMED_ORDERS], const double more[DP_CLAIMED_ORDERS], double delta);
+/* Epsilon at delta of what was spent at each order; 0 where there is nothing at any order. 0 < delta < 1. */
+double dp_claimed_epsilon(const double spent[DP_CLAIMED_ORDERS], double delta);
 
 #endif

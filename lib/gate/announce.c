@@ -83,8 +83,8 @@ static bool complete(const struct dp_record *records, int count)
 }
 
 /* The event of a kind of laps. */
-static int event_of(const struct dp_announcement *a, int kind, enum dp_meter_kind by, const struct dp_frame *first,
-                    struct dp_event *event, bool *sound, struct dp_err *err)
+static int event_of(const struct dp_announcement *a, int kind, const struct dp_frame *first, struct dp_event *event,
+                    struct dp_err *err)
 {
     struct dp_record records[DP_MAX_RECORDS];
     const char *name = a->named ? a->laps.name[kind] : "";
@@ -92,11 +92,11 @@ static int event_of(const struct dp_announcement *a, int kind, enum dp_meter_kin
     if (!complete(records, count) && a->named)
         return dp_fail(err, DP_E_UNSAFE, "no stage has announced what laps of kind '%s' do to private rows", name);
     if (!complete(records, count))
-        return dp_charge_event_by(by, first->record, first->records, event, sound, err);
+        return dp_charge_event(first->record, first->records, event, err);
     struct dp_err why = {0};
     int rc = dp_charge_check_records(records, count, 0, &why);
     if (rc == DP_OK)
-        rc = dp_charge_event_by(by, records, count, event, sound, &why);
+        rc = dp_charge_event(records, count, event, &why);
     if (rc == DP_OK)
         return rc;
     return a->named ? dp_fail(err, rc, "laps of kind '%s': %s", name, why.message)
@@ -152,31 +152,28 @@ static int schedule_of(const struct dp_announcement *a, int kind, const struct d
 }
 
 /* A run whose number of laps nobody knows. */
-static int open_plan(enum dp_meter_kind by, const struct dp_frame *first, struct dp_plan *plan, bool *sound, struct dp_err *err)
+static int open_plan(const struct dp_frame *first, struct dp_plan *plan, struct dp_err *err)
 {
     struct dp_event event;
     int64_t laps = dp_frame_int(first, DP_F_LAPS, 0);
-    int rc = dp_charge_event_by(by, first->record, first->records, &event, sound, err);
+    int rc = dp_charge_event(first->record, first->records, &event, err);
     return rc == DP_OK ? dp_plan_add(plan, &event, laps > 0 ? laps : DP_PLAN_OPEN, err) : rc;
 }
 
-int dp_announcement_plan(const struct dp_announcement *a, enum dp_meter_kind by, const struct dp_frame *first,
-                         struct dp_plan *plan, bool *sound, struct dp_err *err)
+int dp_announcement_plan(const struct dp_announcement *a, const struct dp_frame *first, struct dp_plan *plan,
+                         struct dp_err *err)
 {
     struct dp_event event[DP_LAPS_MOST_KINDS];
     double *rounded[DP_LAPS_MOST_KINDS] = {NULL};
     int64_t turn[DP_LAPS_MOST_KINDS] = {0}, begin = 0;
     int rc = DP_OK;
-    *sound = true;
     if (a->laps.laps == 0)
-        return open_plan(by, first, plan, sound, err);
+        return open_plan(first, plan, err);
     if (dp_frame_int(first, DP_F_LAPS, a->laps.laps) != a->laps.laps)
         return dp_fail(err, DP_E_UNSAFE, "the run has %lld laps, announced were %lld",
                        (long long)dp_frame_int(first, DP_F_LAPS, 0), (long long)a->laps.laps);
     for (int k = 0; rc == DP_OK && k < a->laps.kinds; k++) {
-        bool covered = true;
-        rc = event_of(a, k, by, first, &event[k], &covered, err);
-        *sound &= covered;
+        rc = event_of(a, k, first, &event[k], err);
         if (rc == DP_OK)
             rc = schedule_of(a, k, first, &event[k], &rounded[k], err);
     }
@@ -198,8 +195,7 @@ int dp_announcement_plan(const struct dp_announcement *a, enum dp_meter_kind by,
     return rc;
 }
 
-int dp_announcement_whole(const struct dp_announcement *a, enum dp_meter_kind by, struct dp_plan *plan, bool *sound,
-                          struct dp_err *err)
+int dp_announcement_whole(const struct dp_announcement *a, struct dp_plan *plan, struct dp_err *err)
 {
     struct dp_record records[DP_MAX_RECORDS];
     if (a->laps.laps == 0)
@@ -210,7 +206,7 @@ int dp_announcement_whole(const struct dp_announcement *a, enum dp_meter_kind by
             return dp_fail(err, DP_E_UNSAFE, "no stage has announced what laps%s%s do to private rows",
                            a->named ? " of kind " : "", name);
     }
-    return dp_announcement_plan(a, by, a->hello, plan, sound, err);
+    return dp_announcement_plan(a, a->hello, plan, err);
 }
 
 /* The first lap of a kind in the plan. */

@@ -4,7 +4,6 @@
 #ifndef DP_GATE_ANNOUNCE_H
 #define DP_GATE_ANNOUNCE_H
 
-#include "account/meter.h"
 #include "account/plan.h"
 #include "wire/frame.h"
 #include "wire/laps.h"
@@ -20,17 +19,15 @@ struct dp_announcement {
 int dp_announcement_read(struct dp_announcement *a, const struct dp_frame *hello, struct dp_err *err);
 void dp_announcement_free(struct dp_announcement *a);
 
-/* The plan of a run that is charged by this meter; *sound says that an accountant covers all its laps. `first` is the frame of
-   its first lap, whose records have been checked: they count where the run has one kind of laps that nobody has announced.
-   DP_E_UNSAFE: a kind that was not announced, or whose laps nothing covers; a lap within a shuffled epoch of another kind; a
-   schedule that does not have a multiplier for each lap of its kind. */
-int dp_announcement_plan(const struct dp_announcement *a, enum dp_meter_kind by, const struct dp_frame *first,
-                         struct dp_plan *plan, bool *sound, struct dp_err *err);
+/* The plan of a run. `first` is the frame of its first lap, with checked records: they count where the run has one kind of laps
+   that nobody has announced. DP_E_UNSAFE: a kind that was not announced, or whose laps nothing covers; a lap within a shuffled
+   epoch of another kind; a schedule that does not have a multiplier for each lap of its kind. */
+int dp_announcement_plan(const struct dp_announcement *a, const struct dp_frame *first, struct dp_plan *plan,
+                         struct dp_err *err);
 
 /* The same before there is a frame: DP_E_UNSAFE, too, where a kind has not been announced, or nobody knows how many laps there
    will be. */
-int dp_announcement_whole(const struct dp_announcement *a, enum dp_meter_kind by, struct dp_plan *plan, bool *sound,
-                          struct dp_err *err);
+int dp_announcement_whole(const struct dp_announcement *a, struct dp_plan *plan, struct dp_err *err);
 
 /* Adds one lap of each kind of the run to charges: the first that the plan has; of a run without one (plan->laps is 0), what
    was announced for the kind, or, for the kind of the first lap, what its frame records. Kinds that nobody has announced are
@@ -38,8 +35,8 @@ int dp_announcement_whole(const struct dp_announcement *a, enum dp_meter_kind by
 int dp_announcement_once(const struct dp_announcement *a, const struct dp_frame *first, const struct dp_plan *plan,
                          struct dp_charges *charges, struct dp_err *err);
 
-/* Whether a lap's kind, and its place among the laps of that kind, is what was announced; turn[k] laps of kind k have been before
-   it. *kind: which it is, 0 where laps have no kinds. DP_E_UNSAFE: not. */
+/* Whether a lap's kind, and its place among the laps of that kind, is what was announced; turn[k] laps of kind k have been
+   before it. *kind: which it is, 0 where laps have no kinds. DP_E_UNSAFE: not. */
 int dp_announcement_check(const struct dp_announcement *a, const struct dp_frame *lap, const int64_t *turn, int *kind,
                           struct dp_err *err);
 

@@ -318,21 +318,3 @@ int dp_charge_event(const struct dp_record *records, int count, struct dp_event 
                 event->query[n++] = records[i].query;
     return rc;
 }
-
-int dp_charge_event_by(enum dp_meter_kind by, const struct dp_record *records, int count, struct dp_event *event, bool *sound,
-                       struct dp_err *err)
-{
-    const struct dp_record *sum = records;
-    struct dp_err uncovered = {0};
-    int rc = dp_charge_event(records, count, event, &uncovered);
-    for (int i = 0; i < count; i++)
-        sum = records[i].of == DP_F_SUM ? &records[i] : sum;
-    *sound = rc == DP_OK;
-    if (rc != DP_OK && by == DP_METER_RDP) {
-        *err = uncovered;
-        return rc;
-    }
-    if (rc != DP_OK)
-        *event = dp_event_gaussian(DP_SAMPLING_POISSON, sum->rate, sum->query.multiplier, 0);
-    return DP_OK;
-}

@@ -3,7 +3,6 @@
 #define DP_GATE_CHARGE_H
 
 #include "account/event.h"
-#include "account/meter.h"
 #include "wire/frame.h"
 
 /* Every record against what it must hold by itself, and against the others: they are of one batch, and each is that of a paid
@@ -25,10 +24,5 @@ int dp_charge_sampling(const struct dp_record *record, enum dp_sampling *samplin
 /* What checked records cost: one event, all queries on the same batch. DP_E_UNSAFE when there is no sound accountant for
    them: a batch of fixed size where a row may be missing, a secret state behind one, a visible batch under replace-one. */
 int dp_charge_event(const struct dp_record *records, int count, struct dp_event *event, struct dp_err *err);
-
-/* The same for that meter. *sound: an accountant covers them. Where none does a sound meter refuses them, as above; another
-   takes the record of the sum for a Poisson sample. */
-int dp_charge_event_by(enum dp_meter_kind by, const struct dp_record *records, int count, struct dp_event *event, bool *sound,
-                       struct dp_err *err);
 
 #endif

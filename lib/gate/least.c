@@ -53,23 +53,10 @@ static int least_of_filter(double delta, const struct dp_charges *once, double *
     return rc;
 }
 
-static int claim_of(const struct dp_charges *once, double delta, double *epsilon, struct dp_err *err)
-{
-    double sum[DP_CLAIMED_ORDERS] = {0}, r[DP_CLAIMED_ORDERS];
-    int rc = DP_OK;
-    for (size_t i = 0; rc == DP_OK && i < once->count; i++) {
-        rc = dp_claimed_curve(&once->charge[i].event, r, err);
-        for (int k = 0; rc == DP_OK && k < DP_CLAIMED_ORDERS; k++)
-            sum[k] += (double)once->charge[i].laps * r[k];
-    }
-    *epsilon = dp_claimed_epsilon(sum, NULL, delta);
-    return rc;
-}
-
-static int metered(enum dp_meter_kind by, const struct dp_charges *once, double delta, double *epsilon, struct dp_err *err)
+static int metered(const struct dp_charges *once, double delta, double *epsilon, struct dp_err *err)
 {
     struct dp_meter *meter;
-    int rc = dp_meter_new(&meter, by, delta, err);
+    int rc = dp_meter_new(&meter, DP_METER_RDP, delta, err);
     if (rc != DP_OK)
         return rc;
     for (size_t i = 0; rc == DP_OK && i < once->count; i++)
@@ -84,10 +71,8 @@ static int cost_of(const struct dp_spend *s, const struct dp_charges *once, doub
 {
     bool searched = s->plan.laps <= DP_SPEND_SEARCHED || s->limit != DP_PLAN_OPEN;
     struct dp_answer answer = {.upper = (double)INFINITY};
-    if (s->claims)
-        return claim_of(once, s->delta, epsilon, err);
-    if (s->by != DP_METER_RDP || !searched)
-        return metered(s->by, once, s->delta, epsilon, err);
+    if (!searched)
+        return metered(once, s->delta, epsilon, err);
     int rc = dp_account_epsilon(DP_ACCOUNTANT_BEST, once, s->delta, &answer, err);
     *epsilon = answer.upper;
     return rc;
@@ -96,7 +81,7 @@ static int cost_of(const struct dp_spend *s, const struct dp_charges *once, doub
 int dp_least_check(const struct dp_spend *s, const struct dp_charges *once, int kinds, struct dp_err *err)
 {
     const char *laps = kinds > 1 ? "one lap of each kind" : "one lap";
-    bool filtered = s->adaptive && !s->claims, pays = false;
+    bool filtered = s->adaptive, pays = false;
     double least;
     if (s->limit != DP_PLAN_OPEN && s->limit == s->plan.laps) /* all of them */
         return DP_OK;

@@ -67,14 +67,13 @@ static int64_t rows_of(const struct dp_payer *p, const struct dp_frame *frame)
 /* A site has the cost of the model from somebody else: it writes none into its ledger that its own budget does not cover. */
 static int check_prior(const struct dp_payer *p, struct dp_err *err)
 {
-    double prior = fmax(p->prior_epsilon, p->prior_sound);
-    if (!p->site || (prior <= p->options->epsilon && p->prior_delta <= p->options->delta))
+    if (!p->site || (p->prior_epsilon <= p->options->epsilon && p->prior_delta <= p->options->delta))
         return DP_OK;
     return dp_fail(
         err, DP_E_BUDGET,
         "the model it starts from states that it has cost epsilon %.6g at delta %.6g, which --epsilon and --delta here "
         "do not cover",
-        prior, p->prior_delta);
+        p->prior_epsilon, p->prior_delta);
 }
 
 /* A run that starts from a released model adds to what that model has cost (basic composition). */
@@ -87,12 +86,14 @@ static int note_prior(struct dp_payer *p, const struct dp_frame *frame, struct d
                        "not add up",
                        then, now);
     /* Behind the first lap what a frame states is of this run, but for what the model cost before. */
-    bool first = frame->lap == 1;
+    bool first = frame->lap == 1, sound = dp_frame_has(frame, DP_F_EPSILON_SOUND);
+    /* Up to 0.1 the epsilon of a model that was charged as published was what the paper claims. */
+    if (first && dp_frame_bool(frame, DP_F_AS_PUBLISHED) && dp_frame_has(frame, DP_F_EPSILON) && !sound)
+        return dp_fail(err, DP_E_UNSAFE, "the model it starts from was charged as published, and states no sound epsilon");
     p->prior_epsilon = dp_frame_real(frame, first ? DP_F_EPSILON : DP_F_PRIOR_EPSILON, 0);
+    if (first && sound)
+        p->prior_epsilon = fmax(p->prior_epsilon, dp_frame_real(frame, DP_F_EPSILON_SOUND, 0));
     p->prior_delta = dp_frame_real(frame, first ? DP_F_DELTA : DP_F_PRIOR_DELTA, 0);
-    bool published = dp_frame_bool(frame, DP_F_AS_PUBLISHED);
-    p->prior_sound = dp_frame_real(frame, DP_F_EPSILON_SOUND, published ? (double)NAN : p->prior_epsilon);
-    p->published |= published;
     return check_prior(p, err);
 }
 
@@ -109,7 +110,6 @@ static struct dp_ledger_run ledger_run(const struct dp_payer *p, const struct dp
         .epsilon = o->epsilon,
         .delta = o->delta,
         .seeded = p->seeded || dp_frame_bool(frame, DP_F_SEEDED),
-        .as_published = o->as_published,
         .preprocessing = dp_frame_text(frame, DP_F_PREPROCESSING, ""),
         .init = dp_frame_text(frame, DP_F_LEDGER, NULL),
         .init_model = dp_frame_text(p->announcement.hello, DP_F_MODEL_DIGEST, NULL),
@@ -135,7 +135,7 @@ static struct dp_ledger_run ledger_run(const struct dp_payer *p, const struct dp
         run.init = NULL;
     run.elsewhere = dp_frame_bool(frame, DP_F_ELSEWHERE);
     if (run.init == NULL) {
-        run.prior_epsilon = p->prior_sound; /* what a paper claims counts nowhere else */
+        run.prior_epsilon = p->prior_epsilon;
         run.prior_delta = p->prior_delta;
     }
     return run;
@@ -147,7 +147,7 @@ static int open_found(struct dp_payer *p, const struct dp_ledger_run *run, struc
     const struct dp_payer_options *o = p->options;
     struct dp_where_query query = {.ledger = o->ledger, .directory = p->directory};
     struct dp_where where = {0};
-    bool planned = !o->adaptive && (o->as_published || isfinite(p->spend.whole));
+    bool planned = !o->adaptive && isfinite(p->spend.whole);
     /* A seeded run is an experiment: what it costs means nothing. */
     if (run->seeded)
         query.registry.none = true;
@@ -163,7 +163,7 @@ static int open_found(struct dp_payer *p, const struct dp_ledger_run *run, struc
 }
 
 /* The ledger of the data set, unless there is another or none. */
-static int open_ledger(struct dp_payer *p, const struct dp_frame *frame, bool sound, struct dp_err *err)
+static int open_ledger(struct dp_payer *p, const struct dp_frame *frame, struct dp_err *err)
 {
     const struct dp_payer_options *o = p->options;
     struct dp_ledger_run run = ledger_run(p, frame);
@@ -171,9 +171,6 @@ static int open_ledger(struct dp_payer *p, const struct dp_frame *frame, bool so
         return DP_OK;
     if (run.data == NULL)
         return dp_fail(err, DP_E_UNSAFE, "--ledger: the frame of lap %lld does not name its data set", (long long)frame->lap);
-    if (!sound || isnan(run.prior_epsilon))
-        return dp_fail(err, DP_E_UNSAFE, "nothing sound can be written down for this %s (--no-ledger goes without)",
-                       sound ? "run, since nothing sound is known of the model it starts from" : "run");
     if (o->ledger == NULL && p->directory == NULL)
         return dp_fail(err, DP_E_RUN,
                        "nothing says where the data set is and its ledger: --ledger FILE names one, --no-ledger "
@@ -235,13 +232,6 @@ static int check_budget(const struct dp_payer *p, const struct dp_frame *frame, 
     return rc;
 }
 
-/* The paper on adaptive runs accounts only for Poisson samples. Samplers without a sound accountant go to the meter of the
-   paper on planned runs. */
-static enum dp_meter_kind meter_of(const struct dp_payer *p)
-{
-    return p->options->as_published && !p->options->adaptive ? DP_METER_PUBLISHED : DP_METER_RDP;
-}
-
 /* A frame states what its model cost if it was clear beforehand that its run would have so many laps. The ledger knows how many
    there were, and who starts from one of them may have seen them all. */
 static int charge_start(struct dp_payer *p, struct dp_err *err)
@@ -250,29 +240,20 @@ static int charge_start(struct dp_payer *p, struct dp_err *err)
     if (p->last_lap > 0 || p->reserve.ledger == NULL)
         return DP_OK;
     int rc = dp_ledger_prior(p->reserve.ledger, &epsilon, &delta, err);
-    p->prior_sound = fmax(p->prior_sound, epsilon);
+    p->prior_epsilon = fmax(p->prior_epsilon, epsilon);
     p->prior_delta = fmax(p->prior_delta, delta);
-    if (!p->published) /* what a paper claims stays as it claims it */
-        p->prior_epsilon = p->prior_sound;
     return rc;
 }
 
 /* How the run will be charged: by what was announced, and its first lap. */
-static int begin(struct dp_payer *p, const struct dp_frame *frame, bool sound, struct dp_err *err)
+int dp_payer_begin(struct dp_payer *p, const struct dp_frame *frame, struct dp_err *err)
 {
     const struct dp_payer_options *o = p->options;
     struct dp_plan plan = {0};
-    struct dp_spend_start start = {
-        .epsilon = o->epsilon,
-        .delta = o->delta,
-        .adaptive = o->adaptive,
-        .by = o->as_published ? DP_METER_PUBLISHED : DP_METER_RDP,
-        .sound = sound,
-        .plan = &plan,
-    };
+    struct dp_spend_start start = {.epsilon = o->epsilon, .delta = o->delta, .adaptive = o->adaptive, .plan = &plan};
     int rc = p->last_lap > 0 ? DP_OK : note_prior(p, frame, err);
     if (rc == DP_OK && !o->adaptive)
-        rc = dp_announcement_plan(&p->announcement, start.by, frame, &plan, &start.sound, err);
+        rc = dp_announcement_plan(&p->announcement, frame, &plan, err);
     if (rc == DP_OK)
         rc = dp_spend_open(&p->spend, &start, err);
     dp_plan_free(&plan);
@@ -281,25 +262,16 @@ static int begin(struct dp_payer *p, const struct dp_frame *frame, bool sound, s
     else if (rc == DP_OK)
         rc = check_budget(p, frame, err);
     if (rc == DP_OK)
-        rc = dp_spend_resume(&p->spend, p->last_lap, p->spent, p->claimed, err);
+        rc = dp_spend_resume(&p->spend, p->last_lap, p->spent, err);
     if (rc == DP_OK)
-        rc = open_ledger(p, frame, start.sound, err);
+        rc = open_ledger(p, frame, err);
     if (rc == DP_OK)
         rc = charge_start(p, err);
     if (rc == DP_OK)
         rc = charge_lost(p, err);
-    p->published |= o->as_published;
     p->laps = dp_frame_int(frame, DP_F_LAPS, 0);
     p->begun = true;
     return rc;
-}
-
-int dp_payer_begin(struct dp_payer *p, const struct dp_frame *frame, struct dp_err *err)
-{
-    struct dp_event event;
-    bool sound;
-    int rc = dp_charge_event_by(meter_of(p), frame->record, frame->records, &event, &sound, err);
-    return rc == DP_OK ? begin(p, frame, sound, err) : rc;
 }
 
 /* Says a sentence. */
@@ -390,8 +362,7 @@ static int pay(struct dp_payer *p, const struct dp_event *event, struct dp_err *
 int dp_payer_pay(struct dp_payer *p, const struct dp_frame *frame, struct dp_err *err)
 {
     struct dp_event event;
-    bool sound;
-    int rc = dp_charge_event_by(meter_of(p), frame->record, frame->records, &event, &sound, err);
+    int rc = dp_charge_event(frame->record, frame->records, &event, err);
     /* Every lap of the plan up to this one is charged, also those that this site was not asked for: the gate chose which laps to
        ask for, and may have seen results. */
     int64_t missed = p->site && !p->options->adaptive ? frame->lap - 1 : 0;
@@ -455,24 +426,18 @@ int dp_payer_save(struct dp_payer *p, struct dp_state *state, struct dp_err *err
     dp_state_put_real(state, "filter", p->spend.filter.spent);
     dp_state_put_real(state, "order", p->spend.filter.order);
     dp_state_put_real(state, "allowance", p->spend.filter.allowance);
-    dp_state_put_bytes(state, "claimed", p->spend.claimed, sizeof p->spend.claimed);
     dp_plan_digest(&p->spend.plan, p->planned);
     dp_state_put_bytes(state, "plan", p->planned, sizeof p->planned);
     dp_state_put_real(state, "prior_epsilon", p->prior_epsilon);
     dp_state_put_real(state, "prior_delta", p->prior_delta);
-    dp_state_put_real(state, "prior_sound", p->prior_sound);
-    dp_state_put_int(state, "published", p->published);
     return rc;
 }
 
 int dp_payer_restore(struct dp_payer *p, const struct dp_state *state, struct dp_err *err)
 {
-    int64_t published = 0;
-    const void *plan, *turn, *claimed;
+    const void *plan, *turn;
     size_t size;
     int rc = dp_state_get_int(state, "lap", 1, INT64_MAX, &p->last_lap, err);
-    if (rc == DP_OK)
-        rc = dp_state_get_int(state, "published", 0, 1, &published, err);
     if (rc == DP_OK)
         rc = dp_state_get_real(state, "filter", &p->spent, err);
     if (rc == DP_OK)
@@ -486,12 +451,6 @@ int dp_payer_restore(struct dp_payer *p, const struct dp_state *state, struct dp
     if (rc == DP_OK)
         memcpy(p->planned, plan, size);
     if (rc == DP_OK)
-        rc = dp_state_get_bytes(state, "claimed", &claimed, &size, err);
-    if (rc == DP_OK && size != sizeof p->claimed)
-        rc = dp_fail(err, DP_E_RUN, "'claimed' of the checkpoint does not have a number for each order");
-    if (rc == DP_OK)
-        memcpy(p->claimed, claimed, size);
-    if (rc == DP_OK)
         rc = dp_state_get_bytes(state, "turn", &turn, &size, err);
     if (rc == DP_OK && size != sizeof p->turn)
         rc = dp_fail(err, DP_E_RUN, "'turn' of the checkpoint does not have a number for each kind of lap");
@@ -501,10 +460,7 @@ int dp_payer_restore(struct dp_payer *p, const struct dp_state *state, struct dp
         rc = dp_state_get_real(state, "prior_epsilon", &p->prior_epsilon, err);
     if (rc == DP_OK)
         rc = dp_state_get_real(state, "prior_delta", &p->prior_delta, err);
-    if (rc == DP_OK)
-        rc = dp_state_get_real(state, "prior_sound", &p->prior_sound, err);
     if (rc == DP_OK && dp_state_has(state, "mark"))
         rc = dp_state_get_text(state, "mark", p->resumes, sizeof p->resumes, err);
-    p->published = published == 1;
     return rc == DP_OK ? dp_hold_restore(&p->hold, state, err) : rc;
 }

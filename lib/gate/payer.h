@@ -16,7 +16,7 @@ struct dp_payer_options {
     const char *ledger;    /* NULL: that of the data set */
     bool no_ledger, partial;
     struct dp_registry_choice registry;
-    bool allow_seeded, as_published, adaptive;
+    bool allow_seeded, adaptive;
 };
 
 struct dp_payer {
@@ -35,16 +35,14 @@ struct dp_payer {
     int64_t turn[DP_LAPS_MOST_KINDS]; /* laps of each kind */
     int kind;                         /* of the lap at hand */
     struct dp_spend spend;
-    char *directory;                                /* of the data set, as dp-sample says it */
-    char unregistered[DP_ERR_MESSAGE_SIZE];         /* why there is no registry, or "" */
-    struct dp_reserve reserve;                      /* unless there is no ledger */
-    int64_t last_lap, laps;                         /* and how many there will be, 0 where that is not known */
-    double prior_epsilon, prior_delta, prior_sound; /* of the model that the run started from */
-    bool published;                                 /* that model, or this run, was accounted as published */
-    char resumes[DP_LEDGER_MARK];                   /* of a run that is resumed: the line of its checkpoint, or "" */
-    double spent, order, allowance;                 /* and what its filter had, at which order, and of how much */
-    double claimed[DP_CLAIMED_ORDERS];              /* and what it had spent as published */
-    unsigned char planned[DP_PLAN_DIGEST];          /* and the plan that it was charged by */
+    char *directory;                        /* of the data set, as dp-sample says it */
+    char unregistered[DP_ERR_MESSAGE_SIZE]; /* why there is no registry, or "" */
+    struct dp_reserve reserve;              /* unless there is no ledger */
+    int64_t last_lap, laps;                 /* and how many there will be, 0 where that is not known */
+    double prior_epsilon, prior_delta;      /* of the model that the run started from */
+    char resumes[DP_LEDGER_MARK];           /* of a run that is resumed: the line of its checkpoint, or "" */
+    double spent, order, allowance;         /* and what its filter had, at which order, and of how much */
+    unsigned char planned[DP_PLAN_DIGEST];  /* and the plan that it was charged by */
 };
 
 /* What --epsilon, --delta and the ledger's options are together. DP_E_USAGE: nothing. */

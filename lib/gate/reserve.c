@@ -175,7 +175,7 @@ int dp_reserve_end(struct dp_reserve *r, const struct dp_spend *spend, const cha
     int rc = DP_OK;
     if (r->ledger == NULL)
         return DP_OK;
-    if (!spend->adaptive && spend->by == DP_METER_RDP)
+    if (!spend->adaptive)
         rc = readers_epsilon(r, spend, &end, err);
     if (rc == DP_OK)
         rc = dp_ledger_close(r->ledger, &end, err);

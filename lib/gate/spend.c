@@ -8,7 +8,6 @@
 #include "account/curve.h"
 #include "account/prefixes.h"
 #include "account/solve.h"
-#include "priv/rdp.h"
 
 /* Epsilon of the first `laps` laps by the best accountant; infinite after a failure. */
 static double best_of_prefix(const struct dp_spend *s, int64_t laps, int *rc, struct dp_err *err)
@@ -90,15 +89,13 @@ static int set_limit(struct dp_spend *s, int64_t laps, struct dp_err *err)
     return low > 0 ? set_course(s, low, err) : DP_OK;
 }
 
-/* The meter, beside it the sound one where that is another and there is one, and what the best accountant says of the plan. */
-static int open_plan(struct dp_spend *s, bool sound, struct dp_err *err)
+/* The meter, and what the best accountant says of the plan. */
+static int open_plan(struct dp_spend *s, struct dp_err *err)
 {
     if (s->held)
         return DP_OK;
-    int rc = dp_meter_new(&s->meter, s->by, s->delta, err);
-    if (rc == DP_OK && s->by != DP_METER_RDP && sound)
-        rc = dp_meter_new(&s->sound, DP_METER_RDP, s->delta, err);
-    if (rc == DP_OK && s->by == DP_METER_RDP && s->plan.laps != DP_PLAN_OPEN)
+    int rc = dp_meter_new(&s->meter, DP_METER_RDP, s->delta, err);
+    if (rc == DP_OK && s->plan.laps != DP_PLAN_OPEN)
         rc = set_limit(s, s->plan.laps, err);
     if (rc == DP_OK)
         rc = dp_alloc(&s->left, s->plan.events, sizeof *s->left, err);
@@ -113,23 +110,19 @@ int dp_spend_open(struct dp_spend *s, const struct dp_spend_start *start, struct
                            .delta = start->delta,
                            .held = start->held,
                            .adaptive = start->adaptive,
-                           .by = start->by,
                            .plan = *start->plan,
                            .limit = DP_PLAN_OPEN,
                            .whole = (double)INFINITY};
     *start->plan = (struct dp_plan){0};
     if (!start->adaptive)
-        return open_plan(s, start->sound, err);
+        return open_plan(s, err);
     s->filter = dp_filter_new(start->epsilon, start->delta);
-    s->claims = start->by == DP_METER_PUBLISHED;
-    return dp_prices_new(&s->prices, s->filter.order, s->claims, err);
+    return DP_OK;
 }
 
 void dp_spend_close(struct dp_spend *s)
 {
     dp_meter_free(s->meter);
-    dp_meter_free(s->sound);
-    dp_prices_free(s->prices);
     dp_plan_free(&s->plan);
     free(s->left);
 }
@@ -155,21 +148,9 @@ void dp_spend_ahead(const struct dp_spend *s, int64_t *together, int64_t *left)
     *together = (span->end < s->limit ? span->end : s->limit) - s->laps;
 }
 
-double dp_spend_sound(const struct dp_spend *s)
-{
-    if (s->claims)
-        return s->filter.spent + dp_rdp_penalty(s->filter.order, s->delta);
-    if (s->adaptive || s->by == DP_METER_RDP)
-        return s->epsilon;
-    return s->sound != NULL ? dp_meter_epsilon(s->sound) : (double)NAN;
-}
-
 const char *dp_spend_accountant(const struct dp_spend *s)
 {
-    return dp_accountant_names[s->claims               ? DP_ACCOUNTANT_PUBLISHED
-                               : s->adaptive           ? DP_ACCOUNTANT_FILTER
-                               : s->by == DP_METER_RDP ? DP_ACCOUNTANT_RDP
-                                                       : DP_ACCOUNTANT_PUBLISHED];
+    return dp_accountant_names[s->adaptive ? DP_ACCOUNTANT_FILTER : DP_ACCOUNTANT_RDP];
 }
 
 /* Is this lap what was announced? */
@@ -196,13 +177,6 @@ static int check_event(const struct dp_spend *s, const struct dp_event *event, s
     return DP_OK;
 }
 
-/* Charges one lap to the meters. */
-static int charge(struct dp_spend *s, const struct dp_event *event, int64_t laps, struct dp_err *err)
-{
-    int rc = dp_meter_charge(s->meter, event, laps, err);
-    return rc == DP_OK && s->sound != NULL ? dp_meter_charge(s->sound, event, laps, err) : rc;
-}
-
 /* One lap of the plan is over. */
 static void note_lap(struct dp_spend *s)
 {
@@ -211,32 +185,37 @@ static void note_lap(struct dp_spend *s)
         s->left[dp_plan_at(&s->plan, s->laps)->event]--;
 }
 
-/* So many laps of that price, whatever room there is. */
-static void count_on(struct dp_spend *s, const struct dp_price *price, int64_t laps)
+/* *r: what a lap of the event costs at the order of the filter. */
+static int price_of(struct dp_spend *s, const struct dp_event *event, double *r, struct dp_err *err)
 {
-    s->filter.spent = nextafter(s->filter.spent + price->r * (double)laps, (double)INFINITY);
-    for (int i = 0; i < DP_CLAIMED_ORDERS; i++)
-        s->claimed[i] += price->claimed[i] * (double)laps;
-    s->epsilon = dp_claimed_epsilon(s->claimed, NULL, s->delta);
+    struct dp_price *new = &s->price[s->next_price];
+    for (int i = 0; i < s->prices; i++)
+        if (dp_event_same(&s->price[i].event, event)) {
+            *r = s->price[i].r;
+            return DP_OK;
+        }
+    int rc = dp_event_curve(event, &s->filter.order, 1, r, err);
+    if (rc != DP_OK)
+        return rc;
+    *new = (struct dp_price){*event, *r};
+    s->next_price = (s->next_price + 1) % DP_SPEND_PRICES;
+    s->prices += s->prices < DP_SPEND_PRICES;
+    return DP_OK;
 }
 
 static int lap_of_filter(struct dp_spend *s, const struct dp_event *event, struct dp_err *err)
 {
-    const struct dp_price *price;
+    double r;
     if (dp_event_in_epochs(event))
         return dp_fail(err, DP_E_UNSAFE, "--adaptive: noise that changes has no accountant behind %s",
                        event->sampling == DP_SAMPLING_STREAM ? "a stream" : "shuffled epochs");
-    int rc = dp_price_of(s->prices, event, &price, err);
+    int rc = price_of(s, event, &r, err);
     if (rc != DP_OK)
         return rc;
-    if (s->claims && !(dp_claimed_epsilon(s->claimed, price->claimed, s->delta) <= s->budget))
+    if (!dp_filter_spend(&s->filter, r))
         return DP_SPENT;
-    if (!s->claims && !dp_filter_spend(&s->filter, price->r))
-        return DP_SPENT;
-    if (s->claims)
-        count_on(s, price, 1);
-    else /* What the laps add up to depends on what was released; only the budget bounds that, whatever it was. */
-        s->epsilon = s->budget;
+    /* What the laps add up to depends on what was released; only the budget bounds that, whatever it was. */
+    s->epsilon = s->budget;
     s->laps++;
     return DP_OK;
 }
@@ -250,37 +229,35 @@ int dp_spend_lap(struct dp_spend *s, const struct dp_event *event, struct dp_err
     if (rc != DP_OK || s->held)
         return rc;
     const struct dp_event *planned = dp_plan_event(&s->plan, s->laps + 1);
-    rc = charge(s, planned, 0, err);
+    rc = dp_meter_charge(s->meter, planned, 0, err);
     if (rc != DP_OK)
         return rc;
     /* Each bounds the first laps of a run that ends where it was planned to, and neither falls. */
     double after = fmin(dp_meter_epsilon_after(s->meter, 1), course_at(s, s->laps + 1));
     if (s->laps >= s->limit || !(after <= s->budget))
         return DP_SPENT;
-    rc = charge(s, planned, 1, err);
+    rc = dp_meter_charge(s->meter, planned, 1, err);
     if (rc == DP_OK)
         note_lap(s);
     s->epsilon = after;
     return rc;
 }
 
-int dp_spend_resume(struct dp_spend *s, int64_t laps, double spent, const double claimed[DP_CLAIMED_ORDERS], struct dp_err *err)
+int dp_spend_resume(struct dp_spend *s, int64_t laps, double spent, struct dp_err *err)
 {
     int rc = DP_OK;
     if (s->adaptive) {
         s->filter.spent = spent;
         s->laps = laps;
-        for (int i = 0; i < DP_CLAIMED_ORDERS; i++)
-            s->claimed[i] = claimed[i];
         if (laps > 0)
-            s->epsilon = s->claims ? dp_claimed_epsilon(s->claimed, NULL, s->delta) : s->budget;
+            s->epsilon = s->budget;
         return DP_OK;
     }
     if (laps > s->plan.laps)
         return dp_fail(err, DP_E_UNSAFE, "the checkpoint is of a longer run");
     /* One by one, as they were charged, so that what they cost is the same to the last bit. */
     while (rc == DP_OK && s->laps < laps) {
-        rc = charge(s, dp_plan_event(&s->plan, s->laps + 1), 1, err);
+        rc = dp_meter_charge(s->meter, dp_plan_event(&s->plan, s->laps + 1), 1, err);
         note_lap(s);
     }
     if (rc == DP_OK && laps > 0)
@@ -311,15 +288,13 @@ int dp_spend_lost(struct dp_spend *s, const struct dp_charges *lost, struct dp_e
     int rc = DP_OK;
     for (size_t i = 0; rc == DP_OK && i < lost->count; i++) {
         const struct dp_charge *paid = &lost->charge[i];
-        const struct dp_price *price;
+        double r;
         if (!s->adaptive) {
-            rc = charge(s, &paid->event, paid->laps, err);
+            rc = dp_meter_charge(s->meter, &paid->event, paid->laps, err);
             continue;
         }
-        rc = dp_price_of(s->prices, &paid->event, &price, err);
-        if (rc == DP_OK && s->claims)
-            count_on(s, price, paid->laps);
-        else if (rc == DP_OK && !dp_filter_spend(&s->filter, nextafter(price->r * (double)paid->laps, (double)INFINITY)))
+        rc = price_of(s, &paid->event, &r, err);
+        if (rc == DP_OK && !dp_filter_spend(&s->filter, nextafter(r * (double)paid->laps, (double)INFINITY)))
             s->filter.spent = s->filter.allowance;
     }
     if (rc == DP_OK && lost->count > 0 && s->points > 0)

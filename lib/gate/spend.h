@@ -7,30 +7,32 @@
 #include "priv/filter.h"
 #include "account/meter.h"
 #include "account/plan.h"
-#include "gate/price.h"
 
 #define DP_SPEND_POINTS 32
+#define DP_SPEND_PRICES 8
 #define DP_SPEND_SEARCHED 200000 /* laps of a plan beyond which the search for its last one would keep a run waiting */
+
+/* What a lap of an event costs at the order of a filter. Most laps are like one of the few before them, and a search takes
+   milliseconds to charge, so prices are kept. */
+struct dp_price {
+    struct dp_event event;
+    double r; /* r(order), an upper bound; infinite where the event has no curve */
+};
 
 /* How a run is charged is decided before its first lap, from what is public then:
  *   by a plan    every lap is the event that the plan has for it. Rényi DP at any order is sound because which lap is the last
  *                one is known in advance, and for the same reason the best accountant may be asked about the whole run.
  *   by a filter  events may change with what was released: ONE order is fixed before the run (Feldman & Zrnic 2021).
- * Either may be as a paper has it whose accounting is to be reproduced, with the sound number beside: the plan as the DP-SCD
- * paper, the filter as the DP-BLSGD paper (account/claimed.h). What that run has spent at the order of the filter is counted on
- * without an end, and the sound epsilon is the smallest budget at this order that would have let its laps through. */
+ */
 struct dp_spend {
     double budget, delta;
-    bool held;                         /* to the plan alone: somebody else charges for it */
-    bool adaptive;                     /* by the filter */
-    enum dp_meter_kind by;             /* else by this meter: the sound one, or that of a paper to be reproduced */
-    bool claims;                       /* adaptive, and as published */
-    struct dp_prices *prices;          /* adaptive */
-    double claimed[DP_CLAIMED_ORDERS]; /* as published: spent at each order */
+    bool held;              /* to the plan alone: somebody else charges for it */
+    bool adaptive;          /* by the filter */
+    int prices, next_price; /* adaptive: how many are kept, and which place the next one takes */
+    struct dp_price price[DP_SPEND_PRICES];
     struct dp_plan plan;
     int64_t *left; /* laps of each event of the plan that the run will still have; DP_PLAN_OPEN where that is not known */
     struct dp_meter *meter; /* what is charged against the budget, unless adaptive */
-    struct dp_meter *sound; /* beside an unsound meter: the sound epsilon; NULL where the meter is sound, or nothing is */
     double whole;           /* epsilon of the whole run by the best accountant; infinite where it was not asked */
     int64_t limit;          /* laps that the budget affords; DP_PLAN_OPEN where that shows along the way */
     int points;             /* epsilon after some laps of the run, the last of which is limit; 0 where it was not asked */
@@ -41,13 +43,11 @@ struct dp_spend {
     double epsilon;          /* what they cost */
 };
 
-/* sound: an accountant covers the events of the plan. Where it is false only an unsound meter may charge them. The plan is
-   moved: spend owns it, also after a failure. An adaptive run has none, and *plan is empty. */
+/* The plan is moved: spend owns it, also after a failure. An adaptive run has none, and *plan is empty. */
 struct dp_spend_start {
     double epsilon, delta;
-    bool held;            /* no budget is asked: whoever started the run has charged for the plan */
-    bool adaptive, sound; /* adaptive, by an unsound meter: as claimed */
-    enum dp_meter_kind by;
+    bool held; /* no budget is asked: whoever started the run has charged for the plan */
+    bool adaptive;
     struct dp_plan *plan;
 };
 int dp_spend_open(struct dp_spend *spend, const struct dp_spend_start *start, struct dp_err *err);
@@ -67,9 +67,8 @@ struct dp_event dp_spend_charged(const struct dp_spend *spend, const struct dp_e
 const struct dp_event *dp_spend_next(const struct dp_spend *spend);
 
 /* A run that is resumed begins where it was: `laps` laps have been charged; of an adaptive run, `spent` at the order of its
-   filter, and `claimed` as published. */
-int dp_spend_resume(struct dp_spend *spend, int64_t laps, double spent, const double claimed[DP_CLAIMED_ORDERS],
-                    struct dp_err *err);
+   filter. */
+int dp_spend_resume(struct dp_spend *spend, int64_t laps, double spent, struct dp_err *err);
 
 /* Laps of such a run that were paid for after its checkpoint and may be out: they count beside those to come. */
 int dp_spend_lost(struct dp_spend *spend, const struct dp_charges *lost, struct dp_err *err);
@@ -77,10 +76,6 @@ int dp_spend_lost(struct dp_spend *spend, const struct dp_charges *lost, struct 
 /* Of the next lap's event: how many laps, itself included, come in one piece, and how many the run will still have, as far as
    that is known; DP_PLAN_OPEN where it is not. */
 void dp_spend_ahead(const struct dp_spend *spend, int64_t *together, int64_t *left);
-
-/* The sound epsilon of what was released: by another meter than the one that is charged, where that is not sound. NaN where
-   there is none. */
-double dp_spend_sound(const struct dp_spend *spend);
 
 /* What charges the run, as ledgers call it. */
 const char *dp_spend_accountant(const struct dp_spend *spend);

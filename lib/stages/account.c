@@ -29,11 +29,6 @@ static const struct dp_option options[] = {
      .offset = offsetof(struct options, trial),
      .metavar = "DIR",
      .help = "no budget: dp-tune has made this directory, and charges for the run"},
-    {.name = "as-published",
-     .kind = DP_OPT_FLAG,
-     .offset = offsetof(struct options, pay.as_published),
-     .help = "charge as the DP-SCD paper does, or with --adaptive the DP-BLSGD paper, which is not sound; the sound epsilon is "
-             "reported beside it"},
     {.name = "non-private",
      .kind = DP_OPT_FLAG,
      .offset = offsetof(struct options, non_private),
@@ -53,8 +48,8 @@ static int account_open(struct dp_stage *stage, struct dp_err *err)
     const struct options *o = stage->options;
     struct state *s = stage->state;
     bool budget = !isnan(o->pay.epsilon) || !isnan(o->pay.delta);
-    bool more = budget || o->pay.as_published || o->pay.adaptive || o->pay.ledger != NULL || o->pay.no_ledger ||
-                o->pay.partial || o->pay.registry.none || o->pay.registry.directory != NULL;
+    bool more = budget || o->pay.adaptive || o->pay.ledger != NULL || o->pay.no_ledger || o->pay.partial ||
+                o->pay.registry.none || o->pay.registry.directory != NULL;
     s->payer.options = &o->pay;
     if (o->trial != NULL && (more || o->non_private))
         return dp_fail(err, DP_E_USAGE,
@@ -82,11 +77,11 @@ static int begin_trial(struct dp_stage *stage, struct dp_err *err)
     const struct dp_record *rows = announced_rows(&s->payer.announcement);
     struct dp_plan plan = {0};
     struct dp_trial_plan said = {.directory = s->payer.directory, .seeded = s->payer.seeded};
-    struct dp_spend_start start = {.held = true, .by = DP_METER_RDP, .plan = &plan};
+    struct dp_spend_start start = {.held = true, .plan = &plan};
     if (s->payer.directory == NULL)
         return dp_fail(err, DP_E_RUN, "--trial: nothing says where the data set is");
-    int rc = dp_announcement_whole(&s->payer.announcement, DP_METER_RDP, &plan, &start.sound, err);
-    if (rc == DP_OK && (rows == NULL || !start.sound))
+    int rc = dp_announcement_whole(&s->payer.announcement, &plan, err);
+    if (rc == DP_OK && rows == NULL)
         rc = dp_fail(err, DP_E_UNSAFE, "--trial: no accountant covers what was announced");
     if (rc == DP_OK) {
         said.rows = rows->rows;
@@ -148,14 +143,6 @@ static int pass_non_private(struct dp_frame *frame, struct dp_out *out, struct d
     return out->frame(out, frame, err);
 }
 
-/* The frame has the sound epsilon only together with a published one, and only if there is one. */
-static void set_sound(const struct dp_payer *p, struct dp_frame *frame)
-{
-    double sound = p->prior_sound + dp_spend_sound(&p->spend);
-    if (p->published && !isnan(sound))
-        dp_frame_set_real(frame, DP_F_EPSILON_SOUND, sound);
-}
-
 /* A lap of a trial has been paid for by dp-tune, if it is what was announced. */
 static int pay_trial(struct dp_stage *stage, const struct dp_frame *frame, struct dp_err *err)
 {
@@ -215,9 +202,8 @@ static int state_spent(struct dp_stage *stage, struct dp_frame *frame, struct dp
         dp_frame_set_real(frame, DP_F_PRIOR_EPSILON, p->prior_epsilon);
         dp_frame_set_real(frame, DP_F_PRIOR_DELTA, p->prior_delta);
     }
-    set_sound(p, frame);
-    if (p->published)
-        dp_frame_set_bool(frame, DP_F_AS_PUBLISHED, true);
+    if (dp_frame_bool(frame, DP_F_AS_PUBLISHED)) /* readers of 0.1 look for it there */
+        dp_frame_set_real(frame, DP_F_EPSILON_SOUND, p->prior_epsilon + p->spend.epsilon);
     if (o->pay.no_ledger)
         dp_frame_set_bool(frame, DP_F_UNTRACKED, true);
     int rc = dp_frame_set_text(frame, DP_F_ADJACENCY, adjacency, strlen(adjacency), err);

@@ -18,7 +18,7 @@ struct options {
     double multiplier, count_multiplier;
     int noise;
     const char *schedule;
-    bool follow, share, allow_seeded;
+    bool follow, share, allow_seeded, as_published;
     int64_t colluding;
 };
 
@@ -73,6 +73,10 @@ static const struct dp_option options[] = {
      .kind = DP_OPT_FLAG,
      .offset = offsetof(struct options, allow_seeded),
      .help = "--share: let a seeded run pass: reproducible, not private"},
+    {.name = "as-published",
+     .kind = DP_OPT_FLAG,
+     .offset = offsetof(struct options, as_published),
+     .help = "mark the run: an accounting that is not sound has chosen Z"},
     {.name = NULL},
 };
 
@@ -328,13 +332,26 @@ static int add_to_sum(struct dp_stage *stage, struct dp_frame *frame, struct dp_
     return add_gaussian(stage, DP_DRAW_NOISE, frame->lap, "--multiplier", r, grid, sum, err);
 }
 
+/* The gate charges for the noise that there is, whatever it was chosen by. What the model cost that the run starts from, if no
+   mark says otherwise, is sound; a reader looks for that beside the mark. */
+static void mark_published(struct dp_frame *frame)
+{
+    bool before = dp_frame_bool(frame, DP_F_AS_PUBLISHED);
+    if (!before && dp_frame_has(frame, DP_F_EPSILON))
+        dp_frame_set_real(frame, DP_F_EPSILON_SOUND, dp_frame_real(frame, DP_F_EPSILON, 0));
+    dp_frame_set_bool(frame, DP_F_AS_PUBLISHED, true);
+}
+
 static int noise_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp_out *out, struct dp_err *err)
 {
+    const struct options *o = stage->options;
     int rc = add_to_sum(stage, frame, err);
     if (rc == DP_OK && dp_frame_has(frame, DP_F_WITHIN))
         rc = add_to_count(stage, frame, err);
     if (rc != DP_OK)
         return rc;
+    if (o->as_published)
+        mark_published(frame);
     frame->label = DP_LABEL_NOISED;
     return out->frame(out, frame, err);
 }

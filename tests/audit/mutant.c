@@ -8,7 +8,7 @@
 
 /* dp-mutant: rewrites what the record says and leaves the sum as it is. */
 struct options {
-    double bound, multiplier, count, search;
+    double bound, multiplier, count, search, claim;
     int64_t halve;
     int sampler;
 };
@@ -40,6 +40,13 @@ static const struct dp_option record_options[] = {
      .offset = offsetof(struct options, search),
      .metavar = "PART",
      .help = "claim this part of what a search costs",
+     .min = 0,
+     .max = INFINITY},
+    {.name = "claim",
+     .kind = DP_OPT_REAL,
+     .offset = offsetof(struct options, claim),
+     .metavar = "E",
+     .help = "behind the gate: state this epsilon",
      .min = 0,
      .max = INFINITY},
     {.name = "halve",
@@ -75,6 +82,8 @@ static int record_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp
 {
     const struct options *o = stage->options;
     struct dp_record *m = record_of(frame);
+    if (!isnan(o->claim))
+        dp_frame_set_real(frame, DP_F_EPSILON, o->claim);
     if (!isnan(o->bound)) {
         m->sensitivity *= o->bound / m->bound;
         m->bound = o->bound;

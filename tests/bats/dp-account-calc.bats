@@ -184,7 +184,7 @@ PY
 
 @test "calculator: words it does not know" {
     refuses 2 "dp-account sigma: --sampler: must be one of poisson|fixed|full|shuffle|none|drawn|stream, got 'dice'" sigma --sampler dice
-    refuses 2 "dp-account sigma: --accountant: must be one of best|pld|rdp|zcdp|gdp|profile|advanced|published, got 'clt'" sigma --accountant clt
+    refuses 2 "dp-account sigma: --accountant: must be one of best|pld|rdp|zcdp|gdp|profile|advanced|published|blsgd, got 'clt'" sigma --accountant clt
     refuses 2 "dp-account sigma: unknown option '--multiplier' (try --help)" sigma --multiplier 2
     refuses 2 "dp-account epsilon: unknown option '--epsilon' (try --help)" epsilon --epsilon 2
     refuses 2 "dp-account sigma: unexpected argument 'more'" sigma --epsilon 1 --delta 1e-5 --laps 1 more
@@ -317,7 +317,8 @@ END
 @test "records: seeded and published runs are never called sound, and one without privacy is refused" {
     record 3 run
     complains 0 "$SEEDED" bash -c "dp-cat run | dp-account epsilon --delta 1e-5"
-    record 3 published "--rate 0.2 --mode shuffle" --release-alpha "--epsilon 1e4 --delta 1e-5 --as-published"
+    record 3 run
+    edit as_published=true < run > published
     for what in run published; do
         run --separate-stderr bash -c "dp-cat $what | dp-account epsilon --delta 1e-5 --json"
         assert_output --partial '"sound":false,"why":["the recorded run'

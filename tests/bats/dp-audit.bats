@@ -339,12 +339,13 @@ passed() {
     assert_output --regexp "^dp-audit: the batches are not Poisson samples of rate 0.2: [0-9]+ rows in both of two consecutive batches, expected [0-9.]+ \(confidence 0.9999\)$"
 }
 
-@test "epsilon catches: alpha released with its batch visible, accounted as published" {
+@test "epsilon catches: alpha released with its batch visible, and what the paper claims of that" {
     gate="dp-account --epsilon 1e6 --delta 0.01 --allow-seeded"
     pipeline="dp-sample --data {} --rate 0.02 | $STEP --clip 0.01 --release-alpha | dp-noise -z 1"
     epsilon --laps 250 --runs 4000 -- "$pipeline | $gate | dp-step"
     passed
-    epsilon --laps 250 --runs 4000 -- "$pipeline | $gate --as-published | dp-step"
+    claim=$(dp-account epsilon --accountant published -z 1 --rate 0.02 --laps 250 --delta 0.01)
+    epsilon --laps 250 --runs 4000 -- "$pipeline | $gate | dp-mutant --claim $claim | dp-step"
     caught
 }
 

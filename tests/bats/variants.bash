@@ -25,7 +25,7 @@ pipeline() {
         parallel) step+=' --clip 0.1' more=' --average tail' ;;
         threads) step+=' --clip 0.1 --threads 3' more=' --average tail' ;;
         release) step+=' --clip 0.1 --release-alpha' ;;
-        published) sample+=' --mode shuffle' step+=' --clip 0.1 --release-alpha' gate+=' --as-published' ;;
+        published) sample+=' --mode shuffle' step+=' --clip 0.1 --release-alpha' noise+=' --as-published' ;;
         sequential) step+=' --clip 0.1 --variant sequential' ;;
         primal) sample="dp-sample --data $1 --mode full --columns 4" step+=' --clip 0.1 --variant primal' ;;
         clip) step+=" | dp-clip --data $1 --clip 0.1 --threads 2" ;;

@@ -114,7 +114,7 @@ of_page() { sed -n "/^\.Ss $1$/,/^\.Ss /s/^\.It Va \([a-zA-Z_]*\) Pq \(.*\)/\1 \
     fields=$(sed -n 's/^ *X(DP_F_[A-Z_]*, "\([A-Za-z_]*\)", DP_T_\([A-Z]*\), DP_\([A-Z]*\), \([A-Z]*\)).*/\1 \L\2, \3, \4/p' lib/wire/schema.h)
     members=$(sed -n 's/^ *X([a-z_]*, "\([a-z_]*\)", \(FIELD\|NAME\|KIND\|TEXT\|REAL\|INT\), .*/\1 \2/p' lib/wire/record.h |
         sed 's/FIELD\|NAME\|KIND\|TEXT/text/; s/REAL/real/; s/INT/int/')
-    members+=$'\n'$(sed -n 's/^ *X(\([a-z_]*\), \(REAL\|INT\)).*/\1 \L\2/p' lib/query/query.h)
+    members+=$'\n'$(sed -n 's/^ *X(\([a-z_]*\), \(REAL\|INT\), .*/\1 \L\2/p' lib/query/query.h)
     [ "$(wc -l <<< "$fields")" -gt 50 ]
     assert_equal "$(wc -l <<< "$members")" 27
     assert_equal "$(of_page Fields)" "$fields"

@@ -130,10 +130,8 @@ static void what_is_of_a_hello_frame_stays_there(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_changed_member_is_found_and_no_other),
-        cmocka_unit_test(every_member_says_how_it_may_change),
-        cmocka_unit_test(a_lap_keeps_what_its_kind_has),
-        cmocka_unit_test(the_records_of_a_lap_are_of_one_batch),
+        cmocka_unit_test(a_changed_member_is_found_and_no_other), cmocka_unit_test(every_member_says_how_it_may_change),
+        cmocka_unit_test(a_lap_keeps_what_its_kind_has),          cmocka_unit_test(the_records_of_a_lap_are_of_one_batch),
         cmocka_unit_test(what_is_of_a_hello_frame_stays_there),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -11,28 +11,11 @@ struct options {
     bool weights_only;
 };
 
+#define DP_OPTIONS struct options
 static const struct dp_option options[] = {
-    {.name = "tolerance",
-     .letter = 't',
-     .kind = DP_OPT_REAL,
-     .offset = offsetof(struct options, tolerance),
-     .metavar = "ABS",
-     .help = "weights may differ by this much",
-     .min = 0,
-     .max = INFINITY},
-    {.name = "relative",
-     .letter = 'r',
-     .kind = DP_OPT_REAL,
-     .offset = offsetof(struct options, relative),
-     .metavar = "PART",
-     .help = "weights may differ by this part of the larger one",
-     .min = 0,
-     .max = INFINITY},
-    {.name = "weights-only",
-     .letter = 'w',
-     .kind = DP_OPT_FLAG,
-     .offset = offsetof(struct options, weights_only),
-     .help = "compare only the weights"},
+    DP_OPTION_REAL('t', tolerance, "ABS", DP_FROM(0), "weights may differ by this much"),
+    DP_OPTION_REAL('r', relative, "PART", DP_FROM(0), "weights may differ by this part of the larger one"),
+    DP_OPTION_FLAG('w', weights_only, "compare only the weights"),
     {.name = NULL},
 };
 

@@ -22,78 +22,28 @@ struct options {
     bool no_ledger, no_registry, partial, quiet;
 };
 
-#define OFFSET(member) offsetof(struct options, member)
-#define FLAG(name_, member, help_)                                                                                             \
-    {                                                                                                                          \
-        .name = name_, .kind = DP_OPT_FLAG, .offset = OFFSET(member), .help = help_                                            \
-    }
-#define TEXT(name_, member, metavar_, help_)                                                                                   \
-    {                                                                                                                          \
-        .name = name_, .kind = DP_OPT_TEXT, .offset = OFFSET(member), .metavar = metavar_, .help = help_                       \
-    }
+#define DP_OPTIONS struct options
+
 static const char adjacencies[] = "null-record|replace-one", ways[] = "auto|processes|fused";
 
 static const struct dp_option options[] = {
-    {.name = "epsilon",
-     .letter = 'e',
-     .kind = DP_OPT_REAL,
-     .offset = OFFSET(epsilon),
-     .metavar = "E",
-     .help = "privacy budget",
-     .fallback = "1",
-     .max = INFINITY,
-     .flags = DP_OPT_OPEN_MIN | DP_OPT_OPEN_MAX},
-    {.name = "delta",
-     .letter = 'd',
-     .kind = DP_OPT_REAL,
-     .offset = OFFSET(delta),
-     .metavar = "D",
-     .help = "probability that epsilon may fail to bound (the largest power of ten below 1 / rows^1.1)",
-     .max = 1,
-     .flags = DP_OPT_OPEN_MIN | DP_OPT_OPEN_MAX},
-    {.name = "loss",
-     .letter = 'l',
-     .kind = DP_OPT_CHOICE,
-     .offset = OFFSET(loss),
-     .metavar = "LOSS",
-     .help = "what is minimised (logistic; squared for a regression, softmax for three classes or more)",
-     .choices = DP_FIT_LOSSES},
-    {.name = "adjacency",
-     .kind = DP_OPT_CHOICE,
-     .offset = OFFSET(adjacency),
-     .metavar = "HOW",
-     .help = "what one person can change",
-     .fallback = "null-record",
-     .choices = adjacencies},
-    {.name = "threads",
-     .letter = 't',
-     .kind = DP_OPT_INT,
-     .offset = OFFSET(threads),
-     .metavar = "N",
-     .help = "threads of the stages that read rows (all cores, for small data sets one)",
-     .min = 1,
-     .max = 1024},
-    TEXT("ledger", ledger, "FILE", "for dp-account"),
-    FLAG("no-ledger", no_ledger, "for dp-account"),
-    TEXT("registry", registry, "DIR", "for dp-account"),
-    FLAG("no-registry", no_registry, "for dp-account"),
-    FLAG("partial", partial, "for dp-account"),
-    {.name = "exec",
-     .kind = DP_OPT_CHOICE,
-     .offset = OFFSET(exec),
-     .metavar = "HOW",
-     .help = "for dp-loop",
-     .fallback = "auto",
-     .choices = ways},
-    {.name = "seed",
-     .letter = 's',
-     .kind = DP_OPT_INT,
-     .offset = OFFSET(seed),
-     .metavar = "S",
-     .help = "for dp-loop: reproducible, not private",
-     .max = 9007199254740992},
-    {.name = "model", .letter = 'o', .kind = DP_OPT_TEXT, .offset = OFFSET(model), .metavar = "FILE", .help = "for dp-loop"},
-    {.name = "quiet", .letter = 'q', .kind = DP_OPT_FLAG, .offset = OFFSET(quiet), .help = "for dp-loop: no progress"},
+    DP_OPTION_REAL('e', epsilon, "E", DP_ABOVE(0), "privacy budget", .fallback = "1"),
+    DP_OPTION_REAL('d', delta, "D", DP_ABOVE_BELOW(0, 1),
+                   "probability that epsilon may fail to bound (the largest power of ten below 1 / rows^1.1)"),
+    DP_OPTION_CHOICE('l', loss, "LOSS", DP_FIT_LOSSES,
+                     "what is minimised (logistic; squared for a regression, softmax for three classes or more)"),
+    DP_OPTION_CHOICE(0, adjacency, "HOW", adjacencies, "what one person can change", .fallback = "null-record"),
+    DP_OPTION_INT('t', threads, "N", DP_FROM_TO(1, 1024),
+                  "threads of the stages that read rows (all cores, for small data sets one)"),
+    DP_OPTION_TEXT(0, ledger, "FILE", "for dp-account"),
+    DP_OPTION_FLAG(0, no_ledger, "for dp-account"),
+    DP_OPTION_TEXT(0, registry, "DIR", "for dp-account"),
+    DP_OPTION_FLAG(0, no_registry, "for dp-account"),
+    DP_OPTION_FLAG(0, partial, "for dp-account"),
+    DP_OPTION_CHOICE(0, exec, "HOW", ways, "for dp-loop", .fallback = "auto"),
+    DP_OPTION_INT('s', seed, "S", DP_FROM_TO(0, 9007199254740992), "for dp-loop: reproducible, not private"),
+    DP_OPTION_TEXT('o', model, "FILE", "for dp-loop"),
+    DP_OPTION_FLAG('q', quiet, "for dp-loop: no progress"),
     {.name = NULL},
 };
 static const struct dp_command command = {"dp-fit", "DATA", "Print the run that suits a data set, with nothing to tune",

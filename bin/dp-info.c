@@ -15,22 +15,11 @@ struct options {
     bool json, verify;
 };
 
+#define DP_OPTIONS struct options
 static const struct dp_option options[] = {
-    {.name = "get",
-     .letter = 'g',
-     .kind = DP_OPT_TEXT,
-     .offset = offsetof(struct options, get),
-     .metavar = "FIELD",
-     .help = "print one field only, for scripts"},
-    {.name = "json",
-     .letter = 'j',
-     .kind = DP_OPT_FLAG,
-     .offset = offsetof(struct options, json),
-     .help = "everything, as JSON"},
-    {.name = "verify",
-     .kind = DP_OPT_FLAG,
-     .offset = offsetof(struct options, verify),
-     .help = "data set: read every value, check norms and the digest"},
+    DP_OPTION_TEXT('g', get, "FIELD", "print one field only, for scripts"),
+    DP_OPTION_FLAG('j', json, "everything, as JSON"),
+    DP_OPTION_FLAG(0, verify, "data set: read every value, check norms and the digest"),
     {.name = NULL},
 };
 

@@ -33,45 +33,19 @@ struct books {
     char digest[64], population[1024]; /* of --data */
 };
 
-#define OFFSET(member) offsetof(struct books, member)
-#define JSON                                                                                                                   \
-    {                                                                                                                          \
-        .name = "json", .letter = 'j', .kind = DP_OPT_FLAG, .offset = Q_OFFSET(json), .help = "the answer as JSON"             \
-    }
-#define DATA(help_, more)                                                                                                      \
-    {                                                                                                                          \
-        .name = "data", .letter = 'D', .kind = DP_OPT_TEXT, .offset = OFFSET(data), .metavar = "DIR", .help = help_,           \
-        .flags = more                                                                                                          \
-    }
+#define DP_OPTIONS struct books
+#define JSON DP_OPTION_FLAG('j', q.json, "the answer as JSON")
+#define DATA(text) DP_OPTION_TEXT('D', data, "DIR", text)
 
 static const struct dp_option budget_options[] = {
-    DATA("the data set, or its digest", 0),
-    Q_EPSILON(DP_OPT_REQUIRED),
-    Q_DELTA(DP_OPT_REQUIRED),
-    {.name = "order",
-     .kind = DP_OPT_REAL,
-     .offset = OFFSET(order),
-     .metavar = "A",
-     .help = "one Renyi order for the filter; without it several, picked for the runs that are planned",
-     .min = 1,
-     .max = 8192,
-     .flags = DP_OPT_OPEN_MIN},
-    {.name = "addition",
-     .kind = DP_OPT_FLAG,
-     .offset = OFFSET(addition),
-     .help = "no filter: epsilons and deltas of the runs add up to at most the budget"},
-    {.name = "after-runs",
-     .kind = DP_OPT_FLAG,
-     .offset = OFFSET(after_runs),
-     .help = "begin with what the runs that there are have cost"},
-    {.name = "run-epsilon",
-     .kind = DP_OPT_REAL,
-     .offset = OFFSET(run_epsilon),
-     .metavar = "E",
-     .help = "planned: runs calibrated to this epsilon",
-     .min = 0,
-     .max = INFINITY,
-     .flags = DP_OPT_OPEN_MIN},
+    DATA("the data set, or its digest"),
+    Q_EPSILON(.required = true),
+    Q_DELTA(.required = true),
+    DP_OPTION_REAL(0, order, "A", DP_ABOVE_TO(1, 8192),
+                   "one Renyi order for the filter; without it several, picked for the runs that are planned"),
+    DP_OPTION_FLAG(0, addition, "no filter: epsilons and deltas of the runs add up to at most the budget"),
+    DP_OPTION_FLAG(0, after_runs, "begin with what the runs that there are have cost"),
+    DP_OPTION_REAL(0, run_epsilon, "E", DP_ABOVE(0), "planned: runs calibrated to this epsilon"),
     Q_MULTIPLIER,
     Q_RATE,
     Q_LAPS,
@@ -80,57 +54,28 @@ static const struct dp_option budget_options[] = {
     Q_COUNT,
     Q_REST,
     JSON,
-    DP_REGISTRY_OPTIONS(OFFSET(choice)),
+    DP_REGISTRY_OPTIONS(choice),
     {.name = NULL},
 };
 static const struct dp_option report_options[] = {
-    DATA("only this data set, its digest or its population", 0),
-    {.name = "delta",
-     .letter = 'd',
-     .kind = DP_OPT_REAL,
-     .offset = Q_OFFSET(delta),
-     .metavar = "D",
-     .help = "the delta of the totals; without it the largest of the runs",
-     .min = 0,
-     .max = 1,
-     .flags = DP_OPT_OPEN_MIN | DP_OPT_OPEN_MAX},
+    DATA("only this data set, its digest or its population"),
+    DP_OPTION_REAL('d', q.delta, "D", DP_ABOVE_BELOW(0, 1), "the delta of the totals; without it the largest of the runs"),
     JSON,
-    DP_REGISTRY_OPTIONS(OFFSET(choice)),
+    DP_REGISTRY_OPTIONS(choice),
     {.name = NULL},
 };
 static const struct dp_option verify_options[] = {
-    {.name = "certificate",
-     .letter = 'c',
-     .kind = DP_OPT_TEXT,
-     .offset = OFFSET(certificate),
-     .metavar = "FILE",
-     .help = "check this certificate against the ledger, too"},
-    {.name = "model",
-     .letter = 'm',
-     .kind = DP_OPT_TEXT,
-     .offset = OFFSET(model),
-     .metavar = "FILE",
-     .help = "and that it is this model's"},
+    DP_OPTION_TEXT('c', certificate, "FILE", "check this certificate against the ledger, too"),
+    DP_OPTION_TEXT('m', model, "FILE", "and that it is this model's"),
     JSON,
-    DP_REGISTRY_OPTIONS(OFFSET(choice)),
+    DP_REGISTRY_OPTIONS(choice),
     {.name = NULL},
 };
 static const struct dp_option certify_options[] = {
-    {.name = "ledger",
-     .letter = 'l',
-     .kind = DP_OPT_TEXT,
-     .offset = OFFSET(ledger),
-     .metavar = "FILE",
-     .help = "the ledger of the run, or the directory of a data set that has it"},
-    DATA("the data set of the run, whose own ledger it is in", 0),
-    {.name = "model",
-     .letter = 'm',
-     .kind = DP_OPT_TEXT,
-     .offset = OFFSET(model),
-     .metavar = "FILE",
-     .help = "the model that the run released",
-     .flags = DP_OPT_REQUIRED},
-    DP_REGISTRY_OPTIONS(OFFSET(choice)),
+    DP_OPTION_TEXT('l', ledger, "FILE", "the ledger of the run, or the directory of a data set that has it"),
+    DATA("the data set of the run, whose own ledger it is in"),
+    DP_OPTION_TEXT('m', model, "FILE", "the model that the run released", .required = true),
+    DP_REGISTRY_OPTIONS(choice),
     {.name = NULL},
 };
 

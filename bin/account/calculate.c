@@ -16,40 +16,20 @@
 #include "question.h"
 #include "words.h"
 
-#define END                                                                                                                    \
+#define DP_OPTIONS struct asked
+#define TO_BUDGET Q_EPSILON(.required = true), Q_DELTA(.required = true)
+#define RUN Q_RATE, Q_LAPS, Q_SCHEDULE, Q_COUNT, Q_SAMPLER, Q_TRIALS
+#define REST                                                                                                                   \
+    Q_MECHANISM, Q_REST, Q_OUTPUT,                                                                                             \
     {                                                                                                                          \
         .name = NULL                                                                                                           \
     }
-#define MECHANISMS Q_MECHANISM("gaussian|laplace|pure|exponential|svt|output|objective"), Q_MECHANISM_ARGUMENTS
 
-static const struct dp_option sigma_options[] = {Q_EPSILON(DP_OPT_REQUIRED),
-                                                 Q_DELTA(DP_OPT_REQUIRED),
-                                                 Q_RATE,
-                                                 Q_LAPS,
-                                                 Q_SCHEDULE,
-                                                 Q_COUNT,
-                                                 Q_SAMPLER,
-                                                 Q_TRIALS,
-                                                 MECHANISMS,
-                                                 Q_REST,
-                                                 Q_OUTPUT,
-                                                 END};
-static const struct dp_option epsilon_options[] = {Q_MULTIPLIER, Q_DELTA(DP_OPT_REQUIRED),
-                                                   Q_RATE,       Q_LAPS,
-                                                   Q_SCHEDULE,   Q_COUNT,
-                                                   Q_SAMPLER,    Q_TRIALS,
-                                                   MECHANISMS,   Q_REST,
-                                                   Q_OUTPUT,     END};
-static const struct dp_option delta_options[] = {Q_MULTIPLIER, Q_EPSILON(DP_OPT_REQUIRED),
-                                                 Q_RATE,       Q_LAPS,
-                                                 Q_SCHEDULE,   Q_COUNT,
-                                                 Q_SAMPLER,    Q_TRIALS,
-                                                 MECHANISMS,   Q_REST,
-                                                 Q_OUTPUT,     END};
-static const struct dp_option laps_options[] = {
-    Q_MULTIPLIER, Q_EPSILON(DP_OPT_REQUIRED), Q_DELTA(DP_OPT_REQUIRED), Q_RATE, Q_SAMPLER, MECHANISMS, Q_REST, Q_OUTPUT, END};
-static const struct dp_option rate_options[] = {
-    Q_MULTIPLIER, Q_EPSILON(DP_OPT_REQUIRED), Q_DELTA(DP_OPT_REQUIRED), Q_LAPS, Q_SAMPLER, MECHANISMS, Q_REST, Q_OUTPUT, END};
+static const struct dp_option sigma_options[] = {TO_BUDGET, RUN, REST};
+static const struct dp_option epsilon_options[] = {Q_MULTIPLIER, Q_DELTA(.required = true), RUN, REST};
+static const struct dp_option delta_options[] = {Q_MULTIPLIER, Q_EPSILON(.required = true), RUN, REST};
+static const struct dp_option laps_options[] = {Q_MULTIPLIER, TO_BUDGET, Q_RATE, Q_SAMPLER, REST};
+static const struct dp_option rate_options[] = {Q_MULTIPLIER, TO_BUDGET, Q_LAPS, Q_SAMPLER, REST};
 
 const struct dp_command command_sigma = {"dp-account sigma", "", "Print the noise multiplier that a budget asks for",
                                          sigma_options, NULL};
@@ -326,14 +306,15 @@ static int answer(struct question *q, enum unknown unknown, const char *records,
 
 static int calculate(enum unknown unknown, int argc, char **argv)
 {
-    struct question q = QUESTION_UNASKED;
+    struct asked asked = {.q = QUESTION_UNASKED};
+    struct question *q = &asked.q;
     struct dp_err err = {0};
     int operand, status;
-    if (!dp_cli_start(words[unknown].command, &q, NULL, argc, argv, &operand, &status))
+    if (!dp_cli_start(words[unknown].command, &asked, NULL, argc, argv, &operand, &status))
         return status;
     int rc = operand + 1 < argc ? dp_fail(&err, DP_E_USAGE, "unexpected argument '%.80s'", argv[operand + 1])
-                                : answer(&q, unknown, operand < argc ? argv[operand] : NULL, &err);
-    question_free(&q);
+                                : answer(q, unknown, operand < argc ? argv[operand] : NULL, &err);
+    question_free(q);
     return dp_cli_finish(words[unknown].command->name, rc, &err);
 }
 

@@ -12,31 +12,17 @@
 
 enum { OVER_LAPS, OVER_DELTA };
 
+#define DP_OPTIONS struct asked
+
 static const struct dp_option options[] = {
-    {.name = "over",
-     .letter = 'o',
-     .kind = DP_OPT_CHOICE,
-     .offset = Q_OFFSET(over),
-     .metavar = "WHAT",
-     .help = "what epsilon is shown against",
-     .fallback = "laps",
-     .choices = "laps|delta"},
-    {.name = "points",
-     .letter = 'p',
-     .kind = DP_OPT_INT,
-     .offset = Q_OFFSET(points),
-     .metavar = "N",
-     .help = "lines of the table",
-     .fallback = "20",
-     .min = 2,
-     .max = 1000},
+    DP_OPTION_CHOICE('o', q.over, "WHAT", "laps|delta", "what epsilon is shown against", .fallback = "laps"),
+    DP_OPTION_INT('p', q.points, "N", DP_FROM_TO(2, 1000), "lines of the table", .fallback = "20"),
     Q_MULTIPLIER,
-    Q_DELTA(0),
+    Q_DELTA(.required = false),
     Q_RATE,
     Q_LAPS,
     Q_SAMPLER,
-    Q_MECHANISM("gaussian|laplace|pure|exponential|svt|output|objective"),
-    Q_MECHANISM_ARGUMENTS,
+    Q_MECHANISM,
     Q_REST,
     {.name = NULL},
 };
@@ -97,12 +83,13 @@ static int curve(struct question *q, struct dp_err *err)
 
 int word_curve(int argc, char **argv)
 {
-    struct question q = QUESTION_UNASKED;
+    struct asked asked = {.q = QUESTION_UNASKED};
+    struct question *q = &asked.q;
     struct dp_err err = {0};
     int operand, status;
-    if (!dp_cli_start(&command_curve, &q, NULL, argc, argv, &operand, &status))
+    if (!dp_cli_start(&command_curve, &asked, NULL, argc, argv, &operand, &status))
         return status;
-    int rc = operand < argc ? dp_fail(&err, DP_E_USAGE, "unexpected argument '%.80s'", argv[operand]) : curve(&q, &err);
-    question_free(&q);
+    int rc = operand < argc ? dp_fail(&err, DP_E_USAGE, "unexpected argument '%.80s'", argv[operand]) : curve(q, &err);
+    question_free(q);
     return dp_cli_finish(command_curve.name, rc, &err);
 }

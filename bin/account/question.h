@@ -31,166 +31,54 @@ struct question {
         .laps = DP_OPT_ABSENT_INT, .rows = DP_OPT_ABSENT_INT, .draws = DP_OPT_ABSENT_INT, .queries = DP_OPT_ABSENT_INT         \
     }
 
-#define Q_OFFSET(member) offsetof(struct question, member)
-#define Q_EPSILON(more)                                                                                                        \
-    {                                                                                                                          \
-        .name = "epsilon", .letter = 'e', .kind = DP_OPT_REAL, .offset = Q_OFFSET(epsilon), .metavar = "E",                    \
-        .help = "the budget", .min = 0, .max = INFINITY, .flags = DP_OPT_OPEN_MIN | (more)                                     \
-    }
-#define Q_DELTA(more)                                                                                                          \
-    {                                                                                                                          \
-        .name = "delta", .letter = 'd', .kind = DP_OPT_REAL, .offset = Q_OFFSET(delta), .metavar = "D",                        \
-        .help = "probability that epsilon may fail to bound", .min = 0, .max = 1,                                              \
-        .flags = DP_OPT_OPEN_MIN | DP_OPT_OPEN_MAX | (more)                                                                    \
-    }
-#define Q_MULTIPLIER                                                                                                           \
-    {                                                                                                                          \
-        .name = "multiplier", .letter = 'z', .kind = DP_OPT_REAL, .offset = Q_OFFSET(multiplier), .metavar = "Z",              \
-        .help = "noise scale divided by the sensitivity", .min = 0, .max = INFINITY, .flags = DP_OPT_OPEN_MIN                  \
-    }
-#define Q_RATE                                                                                                                 \
-    {                                                                                                                          \
-        .name = "rate", .letter = 'r', .kind = DP_OPT_REAL, .offset = Q_OFFSET(rate), .metavar = "Q",                          \
-        .help = "sampling rate; 100/24420 will do", .fallback = "1", .min = 0, .max = 1, .flags = DP_OPT_OPEN_MIN              \
-    }
-#define Q_LAPS                                                                                                                 \
-    {                                                                                                                          \
-        .name = "laps", .letter = 'n', .kind = DP_OPT_INT, .offset = Q_OFFSET(laps), .metavar = "T",                           \
-        .help = "laps of the run", .min = 1, .max = 1e12                                                                       \
-    }
+/* The options of a word of the calculator; those of a word on ledgers begin with it, too. */
+struct asked {
+    struct question q;
+};
+
+/* Rows that several words have. The last argument says that a word requires it. */
+#define Q_EPSILON(...) DP_OPTION_REAL('e', q.epsilon, "E", DP_ABOVE(0), "the budget", __VA_ARGS__)
+#define Q_DELTA(...)                                                                                                           \
+    DP_OPTION_REAL('d', q.delta, "D", DP_ABOVE_BELOW(0, 1), "probability that epsilon may fail to bound", __VA_ARGS__)
+#define Q_MULTIPLIER DP_OPTION_REAL('z', q.multiplier, "Z", DP_ABOVE(0), "noise scale divided by the sensitivity")
+#define Q_RATE DP_OPTION_REAL('r', q.rate, "Q", DP_ABOVE_TO(0, 1), "sampling rate; 100/24420 will do", .fallback = "1")
+#define Q_LAPS DP_OPTION_INT('n', q.laps, "T", DP_FROM_TO(1, 1e12), "laps of the run")
 #define Q_TRIALS                                                                                                               \
-    {.name = "trials",                                                                                                         \
-     .kind = DP_OPT_TEXT,                                                                                                      \
-     .offset = Q_OFFSET(trials),                                                                                               \
-     .metavar = "LAW",                                                                                                         \
-     .help = "the best of so many runs, as dp-tune chooses it: poisson:MEAN, geometric:GAMMA and others"},                     \
-    {                                                                                                                          \
-        .name = "score-multiplier", .kind = DP_OPT_REAL, .offset = Q_OFFSET(score_multiplier), .metavar = "Z",                 \
-        .help = "trials: of the noise on the score of each", .min = 0, .max = INFINITY, .flags = DP_OPT_OPEN_MIN               \
-    }
+    DP_OPTION_TEXT(0, q.trials, "LAW",                                                                                         \
+                   "the best of so many runs, as dp-tune chooses it: poisson:MEAN, geometric:GAMMA and others"),               \
+        DP_OPTION_REAL(0, q.score_multiplier, "Z", DP_ABOVE(0), "trials: of the noise on the score of each")
 #define Q_SAMPLER                                                                                                              \
-    {.name = "sampler",                                                                                                        \
-     .letter = 's',                                                                                                            \
-     .kind = DP_OPT_CHOICE,                                                                                                    \
-     .offset = Q_OFFSET(sampler),                                                                                              \
-     .metavar = "HOW",                                                                                                         \
-     .help = "how dp-sample chooses rows",                                                                                     \
-     .fallback = "poisson",                                                                                                    \
-     .choices = "poisson|fixed|full|shuffle|none|drawn|stream"},                                                               \
-        {.name = "draws",                                                                                                      \
-         .kind = DP_OPT_INT,                                                                                                   \
-         .offset = Q_OFFSET(draws),                                                                                            \
-         .metavar = "K",                                                                                                       \
-         .help = "drawn: batches that are drawn within the lap",                                                               \
-         .min = 1,                                                                                                             \
-         .max = 1e12},                                                                                                         \
-        {.name = "contraction",                                                                                                \
-         .kind = DP_OPT_REAL,                                                                                                  \
-         .offset = Q_OFFSET(contraction),                                                                                      \
-         .metavar = "RHO",                                                                                                     \
-         .help = "drawn: what each draw leaves of what those before it have moved",                                            \
-         .min = 0,                                                                                                             \
-         .max = 1,                                                                                                             \
-         .flags = DP_OPT_OPEN_MIN},                                                                                            \
-    {                                                                                                                          \
-        .name = "rows", .letter = 'N', .kind = DP_OPT_INT, .offset = Q_OFFSET(rows), .metavar = "N",                           \
-        .help = "shuffle: the public number of rows", .min = 1, .max = 1e15                                                    \
-    }
-#define Q_MECHANISM(choices_)                                                                                                  \
-    {                                                                                                                          \
-        .name = "mechanism", .letter = 'm', .kind = DP_OPT_CHOICE, .offset = Q_OFFSET(mechanism), .metavar = "WHAT",           \
-        .help = "what is done to the batch; output and objective are one release of every row", .fallback = "gaussian",        \
-        .choices = choices_                                                                                                    \
-    }
-#define Q_MECHANISM_ARGUMENTS                                                                                                  \
-    {.name = "mechanism-epsilon",                                                                                              \
-     .kind = DP_OPT_REAL,                                                                                                      \
-     .offset = Q_OFFSET(mechanism_epsilon),                                                                                    \
-     .metavar = "E1",                                                                                                          \
-     .help = "pure, exponential: its epsilon; svt: that of the threshold",                                                     \
-     .min = 0,                                                                                                                 \
-     .max = INFINITY,                                                                                                          \
-     .flags = DP_OPT_OPEN_MIN},                                                                                                \
-        {.name = "query-epsilon",                                                                                              \
-         .kind = DP_OPT_REAL,                                                                                                  \
-         .offset = Q_OFFSET(query_epsilon),                                                                                    \
-         .metavar = "E2",                                                                                                      \
-         .help = "svt: epsilon of each query",                                                                                 \
-         .min = 0,                                                                                                             \
-         .max = INFINITY,                                                                                                      \
-         .flags = DP_OPT_OPEN_MIN},                                                                                            \
-        {.name = "rho",                                                                                                        \
-         .kind = DP_OPT_REAL,                                                                                                  \
-         .offset = Q_OFFSET(rho),                                                                                              \
-         .metavar = "R",                                                                                                       \
-         .help = "svt: Gaussian noise of this rho in place of Laplace noise",                                                  \
-         .min = 0,                                                                                                             \
-         .max = INFINITY,                                                                                                      \
-         .flags = DP_OPT_OPEN_MIN},                                                                                            \
-        {.name = "curvature",                                                                                                  \
-         .kind = DP_OPT_REAL,                                                                                                  \
-         .offset = Q_OFFSET(curvature),                                                                                        \
-         .metavar = "C",                                                                                                       \
-         .help = "objective: smoothness of one row's loss / (LAMBDA N)",                                                       \
-         .min = 0,                                                                                                             \
-         .max = INFINITY,                                                                                                      \
-         .flags = DP_OPT_OPEN_MIN},                                                                                            \
-        {.name = "slack",                                                                                                      \
-         .kind = DP_OPT_REAL,                                                                                                  \
-         .offset = Q_OFFSET(slack),                                                                                            \
-         .metavar = "M",                                                                                                       \
-         .help = "objective: the multiplier of dp-noise behind dp-erm",                                                        \
-         .min = 0,                                                                                                             \
-         .max = INFINITY,                                                                                                      \
-         .flags = DP_OPT_OPEN_MIN},                                                                                            \
-        {.name = "two-sided",                                                                                                  \
-         .kind = DP_OPT_FLAG,                                                                                                  \
-         .offset = Q_OFFSET(two_sided),                                                                                        \
-         .help = "objective: the slope of a row's loss may have either sign (huber)"},                                         \
-    {                                                                                                                          \
-        .name = "queries", .kind = DP_OPT_INT, .offset = Q_OFFSET(queries), .metavar = "M", .help = "svt: queries at most",    \
-        .min = 1, .max = 1e6                                                                                                   \
-    }
+    DP_OPTION_CHOICE('s', q.sampler, "HOW", "poisson|fixed|full|shuffle|none|drawn|stream", "how dp-sample chooses rows",      \
+                     .fallback = "poisson"),                                                                                   \
+        DP_OPTION_INT(0, q.draws, "K", DP_FROM_TO(1, 1e12), "drawn: batches that are drawn within the lap"),                   \
+        DP_OPTION_REAL(0, q.contraction, "RHO", DP_ABOVE_TO(0, 1),                                                             \
+                       "drawn: what each draw leaves of what those before it have moved"),                                     \
+        DP_OPTION_INT('N', q.rows, "N", DP_FROM_TO(1, 1e15), "shuffle: the public number of rows")
+#define Q_MECHANISM                                                                                                            \
+    DP_OPTION_CHOICE('m', q.mechanism, "WHAT", "gaussian|laplace|pure|exponential|svt|output|objective",                       \
+                     "what is done to the batch; output and objective are one release of every row", .fallback = "gaussian"),  \
+        DP_OPTION_REAL(0, q.mechanism_epsilon, "E1", DP_ABOVE(0),                                                              \
+                       "pure, exponential: its epsilon; svt: that of the threshold"),                                          \
+        DP_OPTION_REAL(0, q.query_epsilon, "E2", DP_ABOVE(0), "svt: epsilon of each query"),                                   \
+        DP_OPTION_REAL(0, q.rho, "R", DP_ABOVE(0), "svt: Gaussian noise of this rho in place of Laplace noise"),               \
+        DP_OPTION_REAL(0, q.curvature, "C", DP_ABOVE(0), "objective: smoothness of one row's loss / (LAMBDA N)"),              \
+        DP_OPTION_REAL(0, q.slack, "M", DP_ABOVE(0), "objective: the multiplier of dp-noise behind dp-erm"),                   \
+        DP_OPTION_FLAG(0, q.two_sided, "objective: the slope of a row's loss may have either sign (huber)"),                   \
+        DP_OPTION_INT(0, q.queries, "M", DP_FROM_TO(1, 1e6), "svt: queries at most")
 #define Q_REST                                                                                                                 \
-    {.name = "adjacency",                                                                                                      \
-     .kind = DP_OPT_CHOICE,                                                                                                    \
-     .offset = Q_OFFSET(adjacency),                                                                                            \
-     .metavar = "HOW",                                                                                                         \
-     .help = "what one person can change",                                                                                     \
-     .fallback = "null-record",                                                                                                \
-     .choices = "null-record|replace-one|null"},                                                                               \
-        {.name = "accountant",                                                                                                 \
-         .letter = 'a',                                                                                                        \
-         .kind = DP_OPT_CHOICE,                                                                                                \
-         .offset = Q_OFFSET(accountant),                                                                                       \
-         .metavar = "WHICH",                                                                                                   \
-         .help = "published is the DP-SCD paper's own, which is not sound",                                                    \
-         .fallback = "best",                                                                                                   \
-         .choices = DP_ACCOUNTANT_CHOICES},                                                                                    \
-    {                                                                                                                          \
-        .name = "visible-batch", .kind = DP_OPT_FLAG, .offset = Q_OFFSET(visible_batch),                                       \
-        .help = "the release shows who was sampled (dp-scd-step --release-alpha): no amplification"                            \
-    }
-#define Q_SCHEDULE                                                                                                             \
-    {                                                                                                                          \
-        .name = "schedule", .kind = DP_OPT_TEXT, .offset = Q_OFFSET(schedule), .metavar = "B",                                 \
-        .help = "the multiplier of lap t is Z sqrt(b_t/b_1), as dp-noise has it"                                               \
-    }
+    DP_OPTION_CHOICE(0, q.adjacency, "HOW", "null-record|replace-one|null", "what one person can change",                      \
+                     .fallback = "null-record"),                                                                               \
+        DP_OPTION_CHOICE('a', q.accountant, "WHICH", DP_ACCOUNTANT_CHOICES,                                                    \
+                         "published is the DP-SCD paper's own, which is not sound", .fallback = "best"),                       \
+        DP_OPTION_FLAG(0, q.visible_batch,                                                                                     \
+                       "the release shows who was sampled (dp-scd-step --release-alpha): no amplification")
+#define Q_SCHEDULE DP_OPTION_TEXT(0, q.schedule, "B", "the multiplier of lap t is Z sqrt(b_t/b_1), as dp-noise has it")
 #define Q_COUNT                                                                                                                \
-    {                                                                                                                          \
-        .name = "count-multiplier", .kind = DP_OPT_REAL, .offset = Q_OFFSET(count_multiplier), .metavar = "ZB",                \
-        .help = "a second Gaussian query on each batch: the count of dp-clip --adaptive", .min = 0, .max = INFINITY,           \
-        .flags = DP_OPT_OPEN_MIN                                                                                               \
-    }
+    DP_OPTION_REAL(0, q.count_multiplier, "ZB", DP_ABOVE(0),                                                                   \
+                   "a second Gaussian query on each batch: the count of dp-clip --adaptive")
 #define Q_OUTPUT                                                                                                               \
-    {.name = "explain",                                                                                                        \
-     .kind = DP_OPT_FLAG,                                                                                                      \
-     .offset = Q_OFFSET(explain),                                                                                              \
-     .help = "say in words what was assumed (as on a terminal)"},                                                              \
-    {                                                                                                                          \
-        .name = "json", .letter = 'j', .kind = DP_OPT_FLAG, .offset = Q_OFFSET(json),                                          \
-        .help = "the answer and what was assumed, as JSON"                                                                     \
-    }
+    DP_OPTION_FLAG(0, q.explain, "say in words what was assumed (as on a terminal)"),                                          \
+        DP_OPTION_FLAG('j', q.json, "the answer and what was assumed, as JSON")
 enum {
     MECHANISM_GAUSSIAN,
     MECHANISM_LAPLACE,

@@ -22,23 +22,10 @@ struct state {
     bool any;            /* a window has been filled */
 };
 
+#define DP_OPTIONS struct options
 static const struct dp_option options[] = {
-    {.name = "rows",
-     .letter = 'r',
-     .kind = DP_OPT_TEXT,
-     .offset = offsetof(struct options, rows),
-     .metavar = "PORT",
-     .help = "where rows arrive",
-     .flags = DP_OPT_REQUIRED},
-    {.name = "size",
-     .letter = 'w',
-     .kind = DP_OPT_INT,
-     .offset = offsetof(struct options, size),
-     .metavar = "W",
-     .help = "how many rows a lap has",
-     .min = 1,
-     .max = 1e9,
-     .flags = DP_OPT_REQUIRED},
+    DP_OPTION_TEXT('r', rows, "PORT", "where rows arrive", .required = true),
+    DP_OPTION_INT('w', size, "W", DP_FROM_TO(1, 1e9), "how many rows a lap has", .required = true),
     {.name = NULL},
 };
 

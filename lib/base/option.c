@@ -7,17 +7,36 @@
 #include "base/number.h"
 
 #define MAX_OPTIONS 64
+#define MAX_NAME 40
+
+static bool is_end(const struct dp_option *o)
+{
+    return o->name == NULL && o->member == NULL;
+}
+
+/* "pay.no_ledger": no-ledger. */
+static const char *long_name(const struct dp_option *o, char buffer[MAX_NAME])
+{
+    if (o->name != NULL)
+        return o->name;
+    const char *dot = strrchr(o->member, '.');
+    snprintf(buffer, MAX_NAME, "%s", dot != NULL ? dot + 1 : o->member);
+    for (char *p = buffer; *p != '\0'; p++)
+        if (*p == '_')
+            *p = '-';
+    return buffer;
+}
 
 static const char *range_text(const struct dp_option *o, char *buffer, size_t size)
 {
     char low[32], high[32];
     dp_number_print(o->min, low, sizeof low);
     dp_number_print(o->max, high, sizeof high);
-    const char *above = o->flags & DP_OPT_OPEN_MIN ? ">" : ">=";
-    const char *below = o->flags & DP_OPT_OPEN_MAX ? "<" : "<=";
+    const char *above = o->open_min ? ">" : ">=";
+    const char *below = o->open_max ? "<" : "<=";
     if (isinf(o->max))
         snprintf(buffer, size, "must be %s %s", above, low);
-    else if (o->flags & (DP_OPT_OPEN_MIN | DP_OPT_OPEN_MAX))
+    else if (o->open_min || o->open_max)
         snprintf(buffer, size, "must be %s %s and %s %s", above, low, below, high);
     else
         snprintf(buffer, size, "must be between %s and %s", low, high);
@@ -28,8 +47,8 @@ static bool in_range(const struct dp_option *o, double value)
 {
     if (o->min == 0 && o->max == 0)
         return true;
-    bool above = o->flags & DP_OPT_OPEN_MIN ? value > o->min : value >= o->min;
-    bool below = o->flags & DP_OPT_OPEN_MAX ? value < o->max : value <= o->max;
+    bool above = o->open_min ? value > o->min : value >= o->min;
+    bool below = o->open_max ? value < o->max : value <= o->max;
     return above && below;
 }
 
@@ -52,7 +71,8 @@ static int choice_index(const char *choices, const char *text)
 static int assign(const struct dp_option *o, void *values, const char *text, struct dp_err *err)
 {
     char *member = (char *)values + o->offset;
-    char range[96];
+    char range[96], buffer[MAX_NAME];
+    const char *name = long_name(o, buffer);
     double real;
     int64_t whole;
     int choice;
@@ -65,28 +85,28 @@ static int assign(const struct dp_option *o, void *values, const char *text, str
         return DP_OK;
     case DP_OPT_REAL:
         if (!dp_number_real(text, &real))
-            return dp_fail(err, DP_E_USAGE, "--%s: must be a finite number, got '%.80s'", o->name, text);
+            return dp_fail(err, DP_E_USAGE, "--%s: must be a finite number, got '%.80s'", name, text);
         if (!in_range(o, real))
-            return dp_fail(err, DP_E_USAGE, "--%s: %s, got %.80s", o->name, range_text(o, range, sizeof range), text);
+            return dp_fail(err, DP_E_USAGE, "--%s: %s, got %.80s", name, range_text(o, range, sizeof range), text);
         *(double *)(void *)member = real;
         return DP_OK;
     case DP_OPT_INT:
         if (o->choices != NULL && strcmp(text, o->choices) == 0) /* left to the command */
             return DP_OK;
         if (!dp_number_int(text, &whole))
-            return dp_fail(err, DP_E_USAGE, "--%s: must be a whole number, got '%.80s'", o->name, text);
+            return dp_fail(err, DP_E_USAGE, "--%s: must be a whole number, got '%.80s'", name, text);
         if (!in_range(o, (double)whole))
-            return dp_fail(err, DP_E_USAGE, "--%s: %s, got %.80s", o->name, range_text(o, range, sizeof range), text);
+            return dp_fail(err, DP_E_USAGE, "--%s: %s, got %.80s", name, range_text(o, range, sizeof range), text);
         *(int64_t *)(void *)member = whole;
         return DP_OK;
     case DP_OPT_CHOICE:
         choice = choice_index(o->choices, text);
         if (choice < 0)
-            return dp_fail(err, DP_E_USAGE, "--%s: must be one of %s, got '%.80s'", o->name, o->choices, text);
+            return dp_fail(err, DP_E_USAGE, "--%s: must be one of %s, got '%.80s'", name, o->choices, text);
         *(int *)(void *)member = choice;
         return DP_OK;
     }
-    return dp_fail(err, DP_E_USAGE, "--%s: unknown kind", o->name);
+    return dp_fail(err, DP_E_USAGE, "--%s: unknown kind", name);
 }
 
 static void clear(const struct dp_option *o, void *values)
@@ -120,7 +140,7 @@ struct table {
 
 static int table_add(struct table *t, const struct dp_option *options, void *values, struct dp_err *err)
 {
-    for (const struct dp_option *o = options; o != NULL && o->name != NULL; o++) {
+    for (const struct dp_option *o = options; o != NULL && !is_end(o); o++) {
         if (t->count == MAX_OPTIONS)
             return dp_fail(err, DP_E_USAGE, "more than %d options in a table", MAX_OPTIONS);
         t->entry[t->count] = o;
@@ -148,13 +168,14 @@ int dp_option_parse(const struct dp_command *command, void *values, void *common
 
     enum { CODE = 1000, HELP = 2000, VERSION = 2001 };
     struct option longs[MAX_OPTIONS + 3];
+    char buffer[MAX_OPTIONS][MAX_NAME];
     char shorts[2 * MAX_OPTIONS + 4] = ":h";
     size_t used = 2;
     int n = 0;
     for (; n < t.count; n++) {
         const struct dp_option *o = t.entry[n];
         bool takes = o->kind != DP_OPT_FLAG;
-        longs[n] = (struct option){o->name, takes ? required_argument : no_argument, NULL, CODE + n};
+        longs[n] = (struct option){long_name(o, buffer[n]), takes ? required_argument : no_argument, NULL, CODE + n};
         if (o->letter != 0) {
             shorts[used++] = o->letter;
             if (takes)
@@ -180,8 +201,8 @@ int dp_option_parse(const struct dp_command *command, void *values, void *common
         if (code == ':' || code == '?') {
             const char *word = at < argc ? argv[at] : "";
             if (optopt >= CODE && optopt < CODE + t.count)
-                return code == ':' ? dp_fail(err, DP_E_USAGE, "--%s: needs a value", t.entry[optopt - CODE]->name)
-                                   : dp_fail(err, DP_E_USAGE, "--%s: takes no value", t.entry[optopt - CODE]->name);
+                return code == ':' ? dp_fail(err, DP_E_USAGE, "--%s: needs a value", longs[optopt - CODE].name)
+                                   : dp_fail(err, DP_E_USAGE, "--%s: takes no value", longs[optopt - CODE].name);
             if (code == ':')
                 return dp_fail(err, DP_E_USAGE, "-%c: needs a value", optopt);
             if (optopt != 0 && word[0] == '-' && word[1] != '-')
@@ -203,8 +224,8 @@ int dp_option_parse(const struct dp_command *command, void *values, void *common
         t.given[index] = true;
     }
     for (int i = 0; i < t.count; i++)
-        if ((t.entry[i]->flags & DP_OPT_REQUIRED) && !t.given[i])
-            return dp_fail(err, DP_E_USAGE, "--%s is required", t.entry[i]->name);
+        if (t.entry[i]->required && !t.given[i])
+            return dp_fail(err, DP_E_USAGE, "--%s is required", longs[i].name);
     *first_operand = optind;
     return DP_PARSE_RUN;
 }
@@ -212,16 +233,17 @@ int dp_option_parse(const struct dp_command *command, void *values, void *common
 static void help_line(const struct dp_option *o, FILE *stream)
 {
     char left[80];
-    char letter[8] = "    ";
+    char letter[8] = "    ", buffer[MAX_NAME];
     if (o->letter != 0)
         snprintf(letter, sizeof letter, "-%c, ", o->letter);
-    snprintf(left, sizeof left, "%s--%s%s%s", letter, o->name, o->metavar ? " " : "", o->metavar ? o->metavar : "");
+    snprintf(left, sizeof left, "%s--%s%s%s", letter, long_name(o, buffer), o->metavar ? " " : "",
+             o->metavar ? o->metavar : "");
     fprintf(stream, "  %-32s %s", left, o->help);
     if (o->choices != NULL)
         fprintf(stream, ": %s", o->choices);
     if (o->fallback != NULL)
         fprintf(stream, " (default %s)", o->fallback);
-    if (o->flags & DP_OPT_REQUIRED)
+    if (o->required)
         fputs(" (required)", stream);
     fputc('\n', stream);
 }
@@ -230,9 +252,9 @@ void dp_option_help(const struct dp_command *command, FILE *stream)
 {
     fprintf(stream, "Usage: %s [options]%s%s\n%s.\n\nOptions:\n", command->name, command->operands[0] ? " " : "",
             command->operands, command->summary);
-    for (const struct dp_option *o = command->options; o != NULL && o->name != NULL; o++)
+    for (const struct dp_option *o = command->options; o != NULL && !is_end(o); o++)
         help_line(o, stream);
-    for (const struct dp_option *o = command->common; o != NULL && o->name != NULL; o++)
+    for (const struct dp_option *o = command->common; o != NULL && !is_end(o); o++)
         help_line(o, stream);
     fprintf(stream, "  %-32s %s\n  %-32s %s\n\nThe manual: man %.*s\n", "-h, --help", "this page", "    --version",
             "the version", (int)strcspn(command->name, " "), command->name); /* a subcommand is on the page of its command */

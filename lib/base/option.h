@@ -2,6 +2,7 @@
 #ifndef DP_BASE_OPTION_H
 #define DP_BASE_OPTION_H
 
+#include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -17,17 +18,13 @@ enum dp_option_kind {
     DP_OPT_CHOICE, /* int, the index in `choices`; -1 when absent and without default */
 };
 
-enum dp_option_flags {
-    DP_OPT_REQUIRED = 1, /* the command refuses to start without it */
-    DP_OPT_OPEN_MIN = 2, /* the minimum itself is out of range */
-    DP_OPT_OPEN_MAX = 4, /* the maximum itself is out of range */
-};
-
 #define DP_OPT_ABSENT_INT INT64_MIN
 
+/* A table ends with a row that has neither name nor member. */
 struct dp_option {
-    const char *name; /* long name; a table ends with a NULL name */
-    char letter;      /* short form, or 0 */
+    const char *name;   /* long name; NULL: made of the member's */
+    const char *member; /* "pay.no_ledger" makes --no-ledger; NULL where there is a name */
+    char letter;        /* short form, or 0 */
     enum dp_option_kind kind;
     size_t offset;        /* of the member in the command's option struct */
     const char *metavar;  /* NULL for a flag */
@@ -36,8 +33,51 @@ struct dp_option {
     const char *choices;  /* "poisson|fixed", for DP_OPT_CHOICE; for DP_OPT_INT a word that the command itself interprets, or
                            * NULL */
     double min, max;      /* for numbers; both 0 means any finite value */
-    unsigned flags;
+    bool open_min;        /* the minimum itself is out of range */
+    bool open_max;        /* the maximum itself is out of range */
+    bool required;        /* the command refuses to start without it */
 };
+
+/* Rows of a table. DP_OPTIONS is the struct that the values go to, and each file with a table defines it. letter_: 0 for none.
+   The help comes last, and after it what few rows have:
+
+       #define DP_OPTIONS struct options
+       DP_OPTION_REAL('s', step, "ETA", DP_ABOVE(0), "the step size", .required = true),
+       DP_OPTION_INT(0, every, "N", DP_FROM_TO(1, 1000), "laps", .name = "checkpoint-every", .fallback = "10"),
+
+   .name where the option is not called like the member, .fallback, .required, and .choices for an integer that may be a word.
+   Rows that several commands have are macros of such rows. */
+#define DP_OPTION_ROW(letter_, member_) .letter = (letter_), .member = #member_, .offset = offsetof(DP_OPTIONS, member_)
+#define DP_OPTION_FLAG(letter_, member_, ...)                                                                                  \
+    {                                                                                                                          \
+        .kind = DP_OPT_FLAG, DP_OPTION_ROW(letter_, member_), .help = __VA_ARGS__                                              \
+    }
+#define DP_OPTION_TEXT(letter_, member_, metavar_, ...)                                                                        \
+    {                                                                                                                          \
+        .kind = DP_OPT_TEXT, DP_OPTION_ROW(letter_, member_), .metavar = (metavar_), .help = __VA_ARGS__                       \
+    }
+#define DP_OPTION_REAL(letter_, member_, metavar_, range_, ...)                                                                \
+    {                                                                                                                          \
+        .kind = DP_OPT_REAL, DP_OPTION_ROW(letter_, member_), .metavar = (metavar_), range_, .help = __VA_ARGS__               \
+    }
+#define DP_OPTION_INT(letter_, member_, metavar_, range_, ...)                                                                 \
+    {                                                                                                                          \
+        .kind = DP_OPT_INT, DP_OPTION_ROW(letter_, member_), .metavar = (metavar_), range_, .help = __VA_ARGS__                \
+    }
+#define DP_OPTION_CHOICE(letter_, member_, metavar_, choices_, ...)                                                            \
+    {                                                                                                                          \
+        .kind = DP_OPT_CHOICE, DP_OPTION_ROW(letter_, member_), .metavar = (metavar_), .choices = (choices_),                  \
+        .help = __VA_ARGS__                                                                                                    \
+    }
+
+/* Ranges: FROM and TO take the limit in, ABOVE and BELOW leave it out. */
+#define DP_ANY_NUMBER .min = 0, .max = 0
+#define DP_FROM(low) .min = (low), .max = INFINITY
+#define DP_ABOVE(low) .min = (low), .max = INFINITY, .open_min = true
+#define DP_FROM_TO(low, high) .min = (low), .max = (high)
+#define DP_FROM_BELOW(low, high) .min = (low), .max = (high), .open_max = true
+#define DP_ABOVE_TO(low, high) .min = (low), .max = (high), .open_min = true
+#define DP_ABOVE_BELOW(low, high) .min = (low), .max = (high), .open_min = true, .open_max = true
 
 struct dp_command {
     const char *name;                /* "dp-noise" */

@@ -25,11 +25,11 @@ const struct dp_registry_place *dp_registry_default(void);
 /* The place from the options; `otherwise` if no option was given, where NULL is no registry. */
 struct dp_registry_place dp_registry_chosen(const struct dp_registry_choice *choice, const struct dp_registry_place *otherwise);
 
-/* Rows of an option table. at: the offset of the struct dp_registry_choice in the command's options. */
-/* clang-format off */
-#define DP_REGISTRY_OPTIONS(at) \
-    {.name = "registry", .kind = DP_OPT_TEXT, .offset = (at) + offsetof(struct dp_registry_choice, directory), .metavar = "DIR", .help = "where it stands which ledgers a population has (DPLINE_REGISTRY, else ~/.local/state/dpline)"}, \
-    {.name = "no-registry", .kind = DP_OPT_FLAG, .offset = (at) + offsetof(struct dp_registry_choice, none), .help = "neither look nor write there"}
-/* clang-format on */
+/* Rows of an option table. member: the struct dp_registry_choice in the command's options. */
+#define DP_REGISTRY_OPTIONS(member_)                                                                                           \
+    DP_OPTION_TEXT(0, member_.directory, "DIR",                                                                                \
+                   "where it stands which ledgers a population has (DPLINE_REGISTRY, else ~/.local/state/dpline)",             \
+                   .name = "registry"),                                                                                        \
+        DP_OPTION_FLAG(0, member_.none, "neither look nor write there", .name = "no-registry")
 
 #endif

@@ -16,28 +16,15 @@ struct dp_security {
 /* *directory: the directory of keys; the caller frees it. DP_E_USAGE: neither options nor environment name one. */
 int dp_security_directory(char **directory, const struct dp_security *security, struct dp_err *err);
 
-/* Rows of an option table. at: the offset of the struct dp_security in the command's options. */
-#define DP_SECURITY_OPTIONS(at)                                                                                                \
-    {.name = "keys",                                                                                                           \
-     .kind = DP_OPT_TEXT,                                                                                                      \
-     .offset = (at) + offsetof(struct dp_security, keys),                                                                      \
-     .metavar = "DIR",                                                                                                         \
-     .help = "tcp: where the keys are, see dp-key (DPLINE_KEYS, else ~/.config/dpline/keys)"},                                 \
-        {.name = "server",                                                                                                     \
-         .kind = DP_OPT_TEXT,                                                                                                  \
-         .offset = (at) + offsetof(struct dp_security, server),                                                                \
-         .metavar = "NAME",                                                                                                    \
-         .help = "tcp, connecting: whose key the other end has"},                                                              \
-    {                                                                                                                          \
-        .name = "insecure-plaintext", .kind = DP_OPT_FLAG, .offset = (at) + offsetof(struct dp_security, plaintext),           \
-        .help = "tcp: no keys; frames that are not released stay on this machine"                                              \
-    }
+/* Rows of an option table. member: the struct dp_security in the command's options. */
+#define DP_SECURITY_OPTIONS(member_)                                                                                           \
+    DP_OPTION_TEXT(0, member_.keys, "DIR", "tcp: where the keys are, see dp-key (DPLINE_KEYS, else ~/.config/dpline/keys)"),   \
+        DP_OPTION_TEXT(0, member_.server, "NAME", "tcp, connecting: whose key the other end has"),                             \
+        DP_OPTION_FLAG(0, member_.plaintext, "tcp: no keys; frames that are not released stay on this machine",                \
+                       .name = "insecure-plaintext")
 
-#define DP_PATIENCE_OPTION(at)                                                                                                 \
-    {                                                                                                                          \
-        .name = "patience", .kind = DP_OPT_REAL, .offset = (at), .metavar = "SECONDS",                                         \
-        .help = "for the other end of a socket to come, or to come back over a network (10; over a network 30)", .min = 0,     \
-        .max = 1e6, .flags = DP_OPT_OPEN_MIN                                                                                   \
-    }
+#define DP_PATIENCE_OPTION(member_)                                                                                            \
+    DP_OPTION_REAL(0, member_, "SECONDS", DP_ABOVE_TO(0, 1e6),                                                                 \
+                   "for the other end of a socket to come, or to come back over a network (10; over a network 30)")
 
 #endif

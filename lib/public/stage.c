@@ -112,15 +112,16 @@ static int make_options(struct dp_option **options, const struct dpline_option *
                                            .choices = o->choices,
                                            .min = o->min,
                                            .max = o->max,
-                                           .flags = o->flags};
+                                           .open_min = (o->flags & DPLINE_OPTION_OPEN_MIN) != 0,
+                                           .open_max = (o->flags & DPLINE_OPTION_OPEN_MAX) != 0,
+                                           .required = (o->flags & DPLINE_OPTION_REQUIRED) != 0};
     }
     return rc;
 }
 
 _Static_assert((int)DPLINE_OPTION_FLAG == (int)DP_OPT_FLAG && (int)DPLINE_OPTION_TEXT == (int)DP_OPT_TEXT &&
                    (int)DPLINE_OPTION_REAL == (int)DP_OPT_REAL && (int)DPLINE_OPTION_INT == (int)DP_OPT_INT &&
-                   (int)DPLINE_OPTION_CHOICE == (int)DP_OPT_CHOICE && (int)DPLINE_OPTION_REQUIRED == (int)DP_OPT_REQUIRED &&
-                   (int)DPLINE_OPTION_OPEN_MIN == (int)DP_OPT_OPEN_MIN && (int)DPLINE_OPTION_OPEN_MAX == (int)DP_OPT_OPEN_MAX,
+                   (int)DPLINE_OPTION_CHOICE == (int)DP_OPT_CHOICE,
                "options pass as they are");
 
 int dpline_stage_main(const struct dpline_stage_class *theirs, int argc, char **argv)

@@ -22,17 +22,11 @@ struct state {
     struct dp_trial trial; /* of a run that dp-tune has started */
 };
 
+#define DP_OPTIONS struct options
 static const struct dp_option options[] = {
-    DP_PAYER_OPTIONS(struct options, pay),
-    {.name = "trial",
-     .kind = DP_OPT_TEXT,
-     .offset = offsetof(struct options, trial),
-     .metavar = "DIR",
-     .help = "no budget: dp-tune has made this directory, and charges for the run"},
-    {.name = "non-private",
-     .kind = DP_OPT_FLAG,
-     .offset = offsetof(struct options, non_private),
-     .help = "let everything through, marked as not private"},
+    DP_PAYER_OPTIONS(pay),
+    DP_OPTION_TEXT(0, trial, "DIR", "no budget: dp-tune has made this directory, and charges for the run"),
+    DP_OPTION_FLAG(0, non_private, "let everything through, marked as not private"),
     {.name = NULL},
 };
 

@@ -36,39 +36,21 @@ struct state {
     double *zeta;         /* threads × DP_ROWS × outputs */
 };
 
-#define OFFSET(member) offsetof(struct options, member)
+#define DP_OPTIONS struct options
 
 static const struct dp_option options[] = {
-    DP_DATA_OPTION(OFFSET(data)),
-    DP_LOSS_OPTION(OFFSET(loss), DP_LOSS_CHOICES, "what is minimised"),
-    DP_LOSS_WIDTH_OPTION(OFFSET(width)),
-    DP_LAMBDA_OPTION(OFFSET(lambda), "L2 regularisation, for dp-step to add"),
-    DP_INTERCEPT_OPTION(OFFSET(intercept)),
-    {.name = "scale",
-     .kind = DP_OPT_REAL,
-     .offset = OFFSET(scale),
-     .metavar = "S",
-     .help = "who uses the model multiplies its weights by S",
-     .fallback = "1",
-     .min = 0,
-     .max = INFINITY,
-     .flags = DP_OPT_OPEN_MIN},
-    {.name = "clip",
-     .letter = 'C',
-     .kind = DP_OPT_REAL,
-     .offset = OFFSET(clip),
-     .metavar = "C",
-     .help = "L2 bound on one person's gradient; without it the gradients go on one by one, for dp-clip",
-     .min = 0,
-     .max = INFINITY,
-     .flags = DP_OPT_OPEN_MIN},
-    DP_ADJACENCY_OPTION(OFFSET(adjacency)),
-    {.name = "keep-batch",
-     .kind = DP_OPT_FLAG,
-     .offset = OFFSET(keep_batch),
-     .help = "with --clip: leave the rows in the frame, for dp-linesearch --same-batch"},
-    {.name = "non-private", .kind = DP_OPT_FLAG, .offset = OFFSET(non_private), .help = "the exact sum, without clip or grid"},
-    DP_THREADS_AUTO_OPTION(OFFSET(threads)),
+    DP_DATA_OPTION(data),
+    DP_LOSS_OPTION(loss, DP_LOSS_CHOICES, "what is minimised"),
+    DP_LOSS_WIDTH_OPTION(width),
+    DP_LAMBDA_OPTION(lambda, "L2 regularisation, for dp-step to add"),
+    DP_INTERCEPT_OPTION(intercept),
+    DP_OPTION_REAL(0, scale, "S", DP_ABOVE(0), "who uses the model multiplies its weights by S", .fallback = "1"),
+    DP_OPTION_REAL('C', clip, "C", DP_ABOVE(0),
+                   "L2 bound on one person's gradient; without it the gradients go on one by one, for dp-clip"),
+    DP_ADJACENCY_OPTION(adjacency),
+    DP_OPTION_FLAG(0, keep_batch, "with --clip: leave the rows in the frame, for dp-linesearch --same-batch"),
+    DP_OPTION_FLAG(0, non_private, "the exact sum, without clip or grid"),
+    DP_THREADS_AUTO_OPTION(threads),
     {.name = NULL},
 };
 

@@ -41,39 +41,22 @@ struct state {
     struct part *part;         /* threads */
 };
 
-#define OFFSET(member) offsetof(struct options, member)
+#define DP_OPTIONS struct options
 
 static const struct dp_option options[] = {
-    DP_DATA_OPTION(OFFSET(data)),
-    DP_INTERCEPT_OPTION(OFFSET(intercept)),
-    {.name = "unit",
-     .kind = DP_OPT_FLAG,
-     .offset = OFFSET(unit),
-     .help = "divide each row, with its constant, by its norm, here and behind the transform that is made of the moments"},
-    {.name = "labels",
-     .kind = DP_OPT_FLAG,
-     .offset = OFFSET(labels),
-     .help = "append the label to each row: a number, -B or B for two classes, B in one of K columns for K"},
-    {.name = "label-bound",
-     .kind = DP_OPT_REAL,
-     .offset = OFFSET(label_bound),
-     .metavar = "B",
-     .help = "--labels: the most that a label is; numbers beyond are cut (default 1)",
-     .min = 0,
-     .max = 1e6,
-     .flags = DP_OPT_OPEN_MIN},
-    {.name = "clip",
-     .letter = 'C',
-     .kind = DP_OPT_REAL,
-     .offset = OFFSET(clip),
-     .metavar = "C",
-     .help =
-         "L2 bound on one person's moments, the square of a row's norm (default 1 + V^2 or, with --unit, 1; + B^2 with --labels)",
-     .min = 0,
-     .max = INFINITY,
-     .flags = DP_OPT_OPEN_MIN},
-    DP_ADJACENCY_OPTION(OFFSET(adjacency)),
-    DP_THREADS_OPTION(OFFSET(threads)),
+    DP_DATA_OPTION(data),
+    DP_INTERCEPT_OPTION(intercept),
+    DP_OPTION_FLAG(0, unit,
+                   "divide each row, with its constant, by its norm, here and "
+                   "behind the transform that is made of the moments"),
+    DP_OPTION_FLAG(0, labels, "append the label to each row: a number, -B or B for two classes, B in one of K columns for K"),
+    DP_OPTION_REAL(0, label_bound, "B", DP_ABOVE_TO(0, 1e6),
+                   "--labels: the most that a label is; numbers beyond are cut (default 1)"),
+    DP_OPTION_REAL(
+        'C', clip, "C", DP_ABOVE(0),
+        "L2 bound on one person's moments, the square of a row's norm (default 1 + V^2 or, with --unit, 1; + B^2 with --labels)"),
+    DP_ADJACENCY_OPTION(adjacency),
+    DP_THREADS_OPTION(threads),
     {.name = NULL},
 };
 

@@ -36,37 +36,19 @@ struct state {
     int64_t *score;
 };
 
-#define OFFSET(member) offsetof(struct options, member)
+#define DP_OPTIONS struct options
 
 static const struct dp_option options[] = {
-    DP_DATA_OPTION(OFFSET(data)),
-    DP_LOSS_OPTION(OFFSET(loss), DP_LOSS_CHOICES, "what is to be small"),
-    DP_LOSS_WIDTH_OPTION(OFFSET(width)),
-    DP_LAMBDA_OPTION(OFFSET(lambda), "L2 regularisation"),
-    {.name = "epsilon",
-     .letter = 'e',
-     .kind = DP_OPT_REAL,
-     .offset = OFFSET(epsilon),
-     .metavar = "E",
-     .help = "what a choice costs",
-     .min = 0,
-     .max = INFINITY,
-     .flags = DP_OPT_REQUIRED | DP_OPT_OPEN_MIN},
-    {.name = "clip",
-     .letter = 'C',
-     .kind = DP_OPT_REAL,
-     .offset = OFFSET(clip),
-     .metavar = "C",
-     .help = "bound on how much one person's losses under two candidates differ",
-     .min = 0,
-     .max = INFINITY,
-     .flags = DP_OPT_REQUIRED | DP_OPT_OPEN_MIN},
-    {.name = "relative",
-     .kind = DP_OPT_FLAG,
-     .offset = OFFSET(relative),
-     .help = "it is C times the distance of the candidate that is furthest from their mean"},
-    DP_ADJACENCY_OPTION(OFFSET(adjacency)),
-    DP_THREADS_OPTION(OFFSET(threads)),
+    DP_DATA_OPTION(data),
+    DP_LOSS_OPTION(loss, DP_LOSS_CHOICES, "what is to be small"),
+    DP_LOSS_WIDTH_OPTION(width),
+    DP_LAMBDA_OPTION(lambda, "L2 regularisation"),
+    DP_OPTION_REAL('e', epsilon, "E", DP_ABOVE(0), "what a choice costs", .required = true),
+    DP_OPTION_REAL('C', clip, "C", DP_ABOVE(0), "bound on how much one person's losses under two candidates differ",
+                   .required = true),
+    DP_OPTION_FLAG(0, relative, "it is C times the distance of the candidate that is furthest from their mean"),
+    DP_ADJACENCY_OPTION(adjacency),
+    DP_THREADS_OPTION(threads),
     {.name = NULL},
 };
 

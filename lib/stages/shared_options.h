@@ -1,82 +1,50 @@
-/* Rows of option tables for several stages, so that options of the same name have the same meaning and help text. at: offset of
- * the member in the stage's struct options. */
+/* Rows of option tables for several stages, so that options of the same name have the same meaning and help text. member_: the
+ * member of the stage's struct options that its value goes to. */
 #ifndef DP_STAGES_SHARED_OPTIONS_H
 #define DP_STAGES_SHARED_OPTIONS_H
-
-#include <math.h>
 
 #include "base/option.h"
 #include "base/registry_place.h"
 
-#define DP_DATA_OPTION(at)                                                                                                     \
-    {                                                                                                                          \
-        .name = "data", .letter = 'd', .kind = DP_OPT_TEXT, .offset = (at), .metavar = "DIR",                                  \
-        .help = "the data set that the rows are numbers of; not needed when they are inline"                                   \
-    }
+#define DP_DATA_OPTION(member_)                                                                                                \
+    DP_OPTION_TEXT('d', member_, "DIR", "the data set that the rows are numbers of; not needed when they are inline")
 
 /* names: losses that the stage takes; text: what it does with them. */
-#define DP_LOSS_OPTION(at, names, text)                                                                                        \
-    {                                                                                                                          \
-        .name = "loss", .letter = 'l', .kind = DP_OPT_CHOICE, .offset = (at), .metavar = "LOSS", .help = text,                 \
-        .choices = names, .flags = DP_OPT_REQUIRED                                                                             \
-    }
+#define DP_LOSS_OPTION(member_, names, text) DP_OPTION_CHOICE('l', member_, "LOSS", names, text, .required = true)
 
-#define DP_LAMBDA_OPTION(at, text)                                                                                             \
-    {                                                                                                                          \
-        .name = "lambda", .letter = 'L', .kind = DP_OPT_REAL, .offset = (at), .metavar = "LAMBDA", .help = text,               \
-        .fallback = "0", .min = 0, .max = INFINITY                                                                             \
-    }
+#define DP_LAMBDA_OPTION(member_, text) DP_OPTION_REAL('L', member_, "LAMBDA", DP_FROM(0), text, .fallback = "0")
 
-#define DP_LOSS_WIDTH_OPTION(at)                                                                                               \
-    {                                                                                                                          \
-        .name = "loss-width", .kind = DP_OPT_REAL, .offset = (at), .metavar = "W",                                             \
-        .help = "smoothing of smooth-hinge and huberised-hinge, delta of huber (default 1; huberised-hinge 0.5)", .min = 0,    \
-        .max = INFINITY, .flags = DP_OPT_OPEN_MIN                                                                              \
-    }
+#define DP_LOSS_WIDTH_OPTION(member_)                                                                                          \
+    DP_OPTION_REAL(0, member_, "W", DP_ABOVE(0),                                                                               \
+                   "smoothing of smooth-hinge and huberised-hinge, delta of huber (default 1; huberised-hinge 0.5)",           \
+                   .name = "loss-width")
 
-#define DP_INTERCEPT_OPTION(at)                                                                                                \
-    {                                                                                                                          \
-        .name = "intercept", .kind = DP_OPT_REAL, .offset = (at), .metavar = "V",                                              \
-        .help = "append a constant column of value V to each row; 0 is none", .fallback = "0", .min = 0, .max = 1e6            \
-    }
+#define DP_INTERCEPT_OPTION(member_)                                                                                           \
+    DP_OPTION_REAL(0, member_, "V", DP_FROM_TO(0, 1e6), "append a constant column of value V to each row; 0 is none",          \
+                   .fallback = "0")
 
-#define DP_COUNT_MULTIPLIER_OPTION(at)                                                                                         \
-    {                                                                                                                          \
-        .name = "count-multiplier", .kind = DP_OPT_REAL, .offset = (at), .metavar = "ZB",                                      \
-        .help = "the same for the count of dp-clip --adaptive", .min = 0, .max = INFINITY, .flags = DP_OPT_OPEN_MIN            \
-    }
+#define DP_COUNT_MULTIPLIER_OPTION(member_)                                                                                    \
+    DP_OPTION_REAL(0, member_, "ZB", DP_ABOVE(0), "the same for the count of dp-clip --adaptive")
 
 /* For the adjacency of a choice see dp_adjacency_chosen (stages/bounded.h). */
-#define DP_ADJACENCY_OPTION(at)                                                                                                \
-    {                                                                                                                          \
-        .name = "adjacency", .kind = DP_OPT_CHOICE, .offset = (at), .metavar = "HOW", .help = "what one person can change",    \
-        .fallback = "null-record", .choices = "null-record|replace-one"                                                        \
-    }
+#define DP_ADJACENCY_OPTION(member_)                                                                                           \
+    DP_OPTION_CHOICE(0, member_, "HOW", "null-record|replace-one", "what one person can change", .fallback = "null-record")
 
-/* Options of stages that pay for a run (gate/payer.h): rows for struct dp_payer_options, which is that member of the type. */
-/* clang-format off */
-#define DP_PAYER_OPTIONS(type, member) \
-    {.name = "epsilon", .letter = 'e', .kind = DP_OPT_REAL, .offset = offsetof(type, member.epsilon), .metavar = "E", .help = "the budget", .min = 0, .max = INFINITY, .flags = DP_OPT_OPEN_MIN}, \
-    {.name = "delta", .letter = 'd', .kind = DP_OPT_REAL, .offset = offsetof(type, member.delta), .metavar = "D", .help = "probability that the budget may fail to bound", .min = 0, .max = 1, .flags = DP_OPT_OPEN_MIN | DP_OPT_OPEN_MAX}, \
-    {.name = "ledger", .letter = 'l', .kind = DP_OPT_TEXT, .offset = offsetof(type, member.ledger), .metavar = "FILE", .help = "write down what is spent before it is in this file, not in the data set's own ledger"}, \
-    {.name = "no-ledger", .kind = DP_OPT_FLAG, .offset = offsetof(type, member.no_ledger), .help = "write nothing down"}, \
-    DP_REGISTRY_OPTIONS(offsetof(type, member.registry)), \
-    {.name = "partial", .kind = DP_OPT_FLAG, .offset = offsetof(type, member.partial), .help = "begin although the budget of the data set does not afford all laps"}, \
-    {.name = "adaptive", .kind = DP_OPT_FLAG, .offset = offsetof(type, member.adaptive), .help = "noise may change with what was released: charge by a filter at one order"}, \
-    {.name = "allow-seeded", .kind = DP_OPT_FLAG, .offset = offsetof(type, member.allow_seeded), .help = "let a seeded run pass: reproducible, not private"}
-/* clang-format on */
+/* Options of stages that pay for a run (gate/payer.h): rows for struct dp_payer_options, which is that member. */
+#define DP_PAYER_OPTIONS(member_)                                                                                              \
+    DP_OPTION_REAL('e', member_.epsilon, "E", DP_ABOVE(0), "the budget"),                                                      \
+        DP_OPTION_REAL('d', member_.delta, "D", DP_ABOVE_BELOW(0, 1), "probability that the budget may fail to bound"),        \
+        DP_OPTION_TEXT('l', member_.ledger, "FILE",                                                                            \
+                       "write down what is spent before it is in this file, not in the data set's own ledger"),                \
+        DP_OPTION_FLAG(0, member_.no_ledger, "write nothing down"), DP_REGISTRY_OPTIONS(member_.registry),                     \
+        DP_OPTION_FLAG(0, member_.partial, "begin although the budget of the data set does not afford all laps"),              \
+        DP_OPTION_FLAG(0, member_.adaptive, "noise may change with what was released: charge by a filter at one order"),       \
+        DP_OPTION_FLAG(0, member_.allow_seeded, "let a seeded run pass: reproducible, not private")
 
-#define DP_THREADS_OPTION(at)                                                                                                  \
-    {                                                                                                                          \
-        .name = "threads", .letter = 't', .kind = DP_OPT_INT, .offset = (at), .metavar = "N", .help = "threads",               \
-        .fallback = "1", .min = 1, .max = 256                                                                                  \
-    }
+#define DP_THREADS_OPTION(member_) DP_OPTION_INT('t', member_, "N", DP_FROM_TO(1, 256), "threads", .fallback = "1")
 
 /* For stages with a dp_gather: if absent, dp_gather_allow chooses. */
-#define DP_THREADS_AUTO_OPTION(at)                                                                                             \
-    {                                                                                                                          \
-        .name = "threads", .letter = 't', .kind = DP_OPT_INT, .offset = (at), .metavar = "N",                                  \
-        .help = "threads, or as many as pay", .fallback = "auto", .choices = "auto", .min = 1, .max = 256                      \
-    }
+#define DP_THREADS_AUTO_OPTION(member_)                                                                                        \
+    DP_OPTION_INT('t', member_, "N", DP_FROM_TO(1, 256), "threads, or as many as pay", .fallback = "auto", .choices = "auto")
 
 #endif

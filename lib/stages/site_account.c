@@ -17,18 +17,11 @@ struct state {
     struct dp_payer payer;
 };
 
+#define DP_OPTIONS struct options
 static const struct dp_option options[] = {
-    {.name = "multiplier",
-     .letter = 'z',
-     .kind = DP_OPT_REAL,
-     .offset = offsetof(struct options, multiplier),
-     .metavar = "Z",
-     .help = "of sums without noise: the least multiplier that the gate has promised",
-     .min = 0,
-     .max = INFINITY,
-     .flags = DP_OPT_OPEN_MIN},
-    DP_COUNT_MULTIPLIER_OPTION(offsetof(struct options, count_multiplier)),
-    DP_PAYER_OPTIONS(struct options, pay),
+    DP_OPTION_REAL('z', multiplier, "Z", DP_ABOVE(0), "of sums without noise: the least multiplier that the gate has promised"),
+    DP_COUNT_MULTIPLIER_OPTION(count_multiplier),
+    DP_PAYER_OPTIONS(pay),
     {.name = NULL},
 };
 

@@ -16,32 +16,14 @@
 #define LAPS_PER_LOOK 64
 
 /* The first one is only for stages whose frames may be private. */
+#define DP_OPTIONS struct dp_stage_ports
 static const struct dp_option port_options[] = {
-    {.name = "allow-private-output",
-     .kind = DP_OPT_FLAG,
-     .offset = offsetof(struct dp_stage_ports, allow_private_output),
-     .help = "write frames that are not released to a terminal"},
-    {.name = "in",
-     .letter = 'i',
-     .kind = DP_OPT_TEXT,
-     .offset = offsetof(struct dp_stage_ports, in),
-     .metavar = "PORT",
-     .help = "where frames come from",
-     .fallback = "-"},
-    {.name = "out",
-     .letter = 'o',
-     .kind = DP_OPT_TEXT,
-     .offset = offsetof(struct dp_stage_ports, out),
-     .metavar = "PORT",
-     .help = "where frames go to",
-     .fallback = "-"},
-    {.name = "on",
-     .kind = DP_OPT_TEXT,
-     .offset = offsetof(struct dp_stage_ports, on),
-     .metavar = "KIND",
-     .help = "take part in laps of this kind alone; see dp-loop --plan"},
-    DP_SECURITY_OPTIONS(offsetof(struct dp_stage_ports, security)),
-    DP_PATIENCE_OPTION(offsetof(struct dp_stage_ports, patience)),
+    DP_OPTION_FLAG(0, allow_private_output, "write frames that are not released to a terminal"),
+    DP_OPTION_TEXT('i', in, "PORT", "where frames come from", .fallback = "-"),
+    DP_OPTION_TEXT('o', out, "PORT", "where frames go to", .fallback = "-"),
+    DP_OPTION_TEXT(0, on, "KIND", "take part in laps of this kind alone; see dp-loop --plan"),
+    DP_SECURITY_OPTIONS(security),
+    DP_PATIENCE_OPTION(patience),
     {.name = NULL},
 };
 

@@ -17,42 +17,17 @@ struct options {
     bool uncut;
 };
 
-#define OFFSET(member) offsetof(struct options, member)
+#define DP_OPTIONS struct options
 
 static const struct dp_option options[] = {
-    {.name = "floor",
-     .letter = 'f',
-     .kind = DP_OPT_REAL,
-     .offset = OFFSET(floor),
-     .metavar = "RHO",
-     .help =
-         "directions shorter than RHO times the noise are left short: the floor is RHO times its scale times the root of the number of columns",
-     .fallback = "0.5",
-     .min = 0,
-     .max = INFINITY,
-     .flags = DP_OPT_OPEN_MIN},
-    {.name = "radius",
-     .letter = 'R',
-     .kind = DP_OPT_REAL,
-     .offset = OFFSET(radius),
-     .metavar = "R",
-     .help = "rows are cut where they are longer than R times their root mean square length",
-     .fallback = "0.7",
-     .min = 0,
-     .max = INFINITY,
-     .flags = DP_OPT_OPEN_MIN},
-    {.name = "rank",
-     .letter = 'r',
-     .kind = DP_OPT_INT,
-     .offset = OFFSET(rank),
-     .metavar = "M",
-     .help = "keep only the M longest directions",
-     .min = 1,
-     .max = DP_MOMENTS_MOST},
-    {.name = "uncut",
-     .kind = DP_OPT_FLAG,
-     .offset = OFFSET(uncut),
-     .help = "do not cut rows: for losses whose gradients grow with the row, which are clipped by its length"},
+    DP_OPTION_REAL(
+        'f', floor, "RHO", DP_ABOVE(0),
+        "directions shorter than RHO times the noise are left short: the floor is RHO times its scale times the root of the number of columns",
+        .fallback = "0.5"),
+    DP_OPTION_REAL('R', radius, "R", DP_ABOVE(0),
+                   "rows are cut where they are longer than R times their root mean square length", .fallback = "0.7"),
+    DP_OPTION_INT('r', rank, "M", DP_FROM_TO(1, DP_MOMENTS_MOST), "keep only the M longest directions"),
+    DP_OPTION_FLAG(0, uncut, "do not cut rows: for losses whose gradients grow with the row, which are clipped by its length"),
     {.name = NULL},
 };
 

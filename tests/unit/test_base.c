@@ -97,23 +97,20 @@ struct sample {
     double real, open;
     int64_t whole;
     int choice;
+    struct {
+        bool two_words;
+    } group;
 };
 
-#define AT(member) .offset = offsetof(struct sample, member)
+#define DP_OPTIONS struct sample
 static const struct dp_option table[] = {
-    {.name = "flag", .letter = 'f', .kind = DP_OPT_FLAG, AT(flag), .help = "h"},
-    {.name = "text", .letter = 't', .kind = DP_OPT_TEXT, AT(text), .metavar = "T", .help = "h", .fallback = "none"},
-    {.name = "real", .kind = DP_OPT_REAL, AT(real), .metavar = "R", .help = "h", .min = 0, .max = 1},
-    {.name = "open",
-     .kind = DP_OPT_REAL,
-     AT(open),
-     .metavar = "R",
-     .help = "h",
-     .min = 0,
-     .max = 1,
-     .flags = DP_OPT_OPEN_MIN | DP_OPT_OPEN_MAX},
-    {.name = "whole", .kind = DP_OPT_INT, AT(whole), .metavar = "N", .help = "h", .min = 1, .max = 10},
-    {.name = "choice", .kind = DP_OPT_CHOICE, AT(choice), .metavar = "C", .help = "h", .choices = "a|bc|d"},
+    DP_OPTION_FLAG('f', flag, "h"),
+    DP_OPTION_TEXT('t', text, "T", "h", .fallback = "none"),
+    DP_OPTION_REAL(0, real, "R", DP_FROM_TO(0, 1), "h"),
+    DP_OPTION_REAL(0, open, "R", DP_ABOVE_BELOW(0, 1), "h"),
+    DP_OPTION_INT(0, whole, "N", DP_FROM_TO(1, 10), "h"),
+    DP_OPTION_CHOICE(0, choice, "C", "a|bc|d", "h"),
+    DP_OPTION_FLAG(0, group.two_words, "h"),
     {.name = NULL},
 };
 static const struct dp_command command = {"test", "", "A test", table, NULL};
@@ -153,6 +150,9 @@ static void options_parse(void **state)
     assert_int_equal(parse("--version", &s, &operands, message), DP_PARSE_VERSION);
     assert_int_equal(parse("--whole 3 --whole 4", &s, &operands, message), DP_PARSE_RUN);
     assert_int_equal(s.whole, 4);
+    assert_int_equal(parse("--two-words", &s, &operands, message), DP_PARSE_RUN);
+    assert_true(s.group.two_words);
+    assert_int_equal(parse("--two_words", &s, &operands, message), DP_E_USAGE);
 }
 
 static void options_complain(void **state)

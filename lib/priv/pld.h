@@ -2,7 +2,8 @@
  *
  * A run is a list of parts, each so many laps of one mechanism; ε in nats. What one lap is, and how its loss gets
  * onto a grid of step h, is in priv/pld_cells.h. Laps with a Gaussian, where they are many or rare ones are what matters, need
- * no grid: see priv/pld_invert.h, which is asked first. What follows is about grids.
+ * no grid: see priv/pld_invert.h, which is asked first. Grids are for the others: parts without a Gaussian, whose losses have
+ * atoms that no frequency smooths, and some runs of few laps. What follows is about grids.
  * With S the sum of all losses
  *   δ(ε) = E[(1 − e^{ε−S})₊],  the larger of the two directions (remove and add; one where they are the same).
  *

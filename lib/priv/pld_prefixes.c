@@ -1,0 +1,170 @@
+/* The epsilon of the first laps of a run, for many numbers of laps at once. */
+#include "priv/pld_question.h"
+
+#include <math.h>
+
+#include "priv/pld_compose.h"
+#include "priv/pld_invert.h"
+
+/* Of the laps of all parts, for all prefixes: with more of them a prefix gets the bound of a later one. */
+enum { TRANSFORMS = 256 };
+
+/* Rows that are computed: all, or every so many from the last one on where the transforms of all would be too many. */
+static size_t stride_of(const struct dp_pld_part *parts, size_t count, size_t n, double *transforms)
+{
+    for (size_t stride = 1;; stride *= 2) {
+        *transforms = 0;
+        for (size_t i = (n - 1) % stride; i < n; i += stride) {
+            size_t own = 0;
+            for (size_t p = 0; p < count; p++)
+                own += parts[i * count + p].laps > (i < stride ? 0 : parts[(i - stride) * count + p].laps);
+            *transforms += (double)own;
+        }
+        if (*transforms <= fmax(2 * (double)count, TRANSFORMS) || stride >= n)
+            return stride;
+    }
+}
+
+/* A prefix of the run: a row of parts, with the laps of each. */
+static struct dp_pld_question prefix_of(const struct dp_pld_question *a, const struct dp_pld_part *row)
+{
+    struct dp_pld_question prefix = *a;
+    prefix.parts = row;
+    prefix.laps = 0;
+    for (size_t p = 0; p < a->count; p++)
+        prefix.laps += (double)row[p].laps;
+    return prefix;
+}
+
+/* A contour around *epsilon, the estimate for this prefix, with some frequencies more than it takes, for shorter ones. NULL
+   where there is none. False without memory. */
+static bool inverse_around(const struct dp_pld_question *a, bool add, double *epsilon, struct dp_pld_inverse **inverse)
+{
+    double mean, variance;
+    dp_pld_moment(a, add, 0, &mean, &variance);
+    *epsilon = fmax(dp_pld_estimated_epsilon(a, add, a->delta), 0.02 * sqrt(variance));
+    struct dp_pld_contour contour = dp_pld_contour_for(a, add, *epsilon, a->delta);
+    *inverse = NULL;
+    for (int tries = 0; tries < 3; tries++) {
+        contour.frequencies *= 2;
+        dp_pld_inverse_free(*inverse);
+        *inverse = NULL;
+        if (contour.frequencies > DP_PLD_MOST_FREQUENCIES)
+            break;
+        if (!dp_pld_inverse_new(inverse, a->parts, a->count, add, a->deviations, &contour))
+            return false;
+        if (*inverse == NULL)
+            break;
+        dp_pld_inverse_take(*inverse, a->parts);
+        size_t needs = dp_pld_inverse_needs(*inverse, dp_pld_contour_error(a, add, &contour, *epsilon, a->delta, DP_PLD_CLOSE));
+        if (needs <= contour.frequencies)
+            break;
+        contour.frequencies = needs < DP_PLD_MOST_FREQUENCIES ? needs : DP_PLD_MOST_FREQUENCIES;
+    }
+    return true;
+}
+
+/* One direction by inversion, from the last row on until one does not come out close: *left are the first rows that are left.
+   A contour serves as many rows as it is good for. */
+static bool invert_prefixes(const struct dp_pld_question *a, bool add, size_t n, double *upper, size_t *left)
+{
+    const struct dp_pld_part *rows = a->parts - (n - 1) * a->count;
+    struct dp_pld_inverse *inverse = NULL;
+    double guess = NAN;
+    bool ok = true, new = false;
+    *left = n;
+    for (size_t p = 0; p < a->count; p++)
+        if (!dp_pld_has_gaussian(&a->parts[p]))
+            return true;
+    while (ok && *left > 0) {
+        struct dp_pld_question row = prefix_of(a, rows + (*left - 1) * a->count);
+        double high = INFINITY, low = 0;
+        if (inverse == NULL) {
+            ok = inverse_around(&row, add, &guess, &inverse);
+            new = true;
+        }
+        if (!ok || inverse == NULL)
+            break;
+        dp_pld_inverse_take(inverse, row.parts);
+        dp_pld_inverse_epsilon(inverse, a->delta, guess, &high, &low);
+        if (high - low <= DP_PLD_CLOSE * high) {
+            upper[*left - 1] = fmax(upper[*left - 1], high);
+            guess = high;
+            --*left;
+            new = false;
+            continue;
+        }
+        dp_pld_inverse_free(inverse);
+        inverse = NULL;
+        if (new)
+            break;
+    }
+    dp_pld_inverse_free(inverse);
+    return ok;
+}
+
+/* One direction: the larger of what upper[i] was and this one's bound. */
+static bool prefixes(const struct dp_pld_question *a, bool add, size_t n, double bias, double *upper)
+{
+    double mean, variance, transforms;
+    dp_pld_moment(a, add, 0, &mean, &variance);
+    double epsilon = fmax(dp_pld_estimated_epsilon(a, add, a->delta), 0.02 * sqrt(variance));
+    struct dp_pld_window w = dp_pld_grid_window(a, add, epsilon, a->delta);
+    dp_pld_moment(a, add, w.s, &mean, &variance);
+    /* The mean of fewer laps is at least 0, and their deviation is less. */
+    w.bottom = fmin(w.bottom, -8 * sqrt(variance));
+    const struct dp_pld_part *rows = a->parts - (n - 1) * a->count;
+    size_t stride = stride_of(rows, a->count, n, &transforms);
+    bool finest;
+    struct dp_pld_aim shared = {epsilon, bias * epsilon, false};
+    double h = dp_pld_grid_step(a, add, &w, shared, fmax(transforms / 2, (double)a->count), 0, &finest);
+    struct dp_pld_running *running;
+    bool ok = dp_pld_running_new(&running, a->parts, a->count, add, a->deviations, h, &w);
+    for (size_t i = (n - 1) % stride; ok && i < n; i += stride) {
+        const struct dp_pld_part *now = rows + i * a->count, *before = i < stride ? NULL : now - stride * a->count;
+        struct dp_pld_composed c;
+        double bound;
+        for (size_t p = 0; ok && p < a->count; p++)
+            ok = dp_pld_running_take(running, &a->parts[p], now[p].laps - (before != NULL ? before[p].laps : 0));
+        ok = ok && dp_pld_running_read(running, &c);
+        if (!ok)
+            break;
+        dp_pld_composed_epsilon(&c, a->delta, &bound, NULL);
+        dp_pld_composed_free(&c);
+        for (size_t j = i < stride ? 0 : i - stride + 1; j <= i; j++)
+            upper[j] = fmax(upper[j], isnan(bound) ? INFINITY : bound);
+    }
+    dp_pld_running_free(running);
+    return ok;
+}
+
+int dp_pld_prefixes(const struct dp_pld_part *parts, size_t count, size_t n, double delta, double *upper, size_t *rough,
+                    struct dp_err *err)
+{
+    struct dp_pld_question a = {.parts = parts + (n - 1) * count, .count = count, .delta = delta};
+    int rc = dp_pld_check(&a, err);
+    if (rc == DP_OK && !(delta > 0 && delta < 1))
+        rc = dp_fail(err, DP_E_RUN, "delta must be between 0 and 1, got %g", delta);
+    if (rc != DP_OK)
+        return rc;
+    bool reached = dp_pld_reaches(&a);
+    *rough = n;
+    for (size_t i = 0; i < n; i++)
+        upper[i] = reached ? 0 : INFINITY;
+    if (!reached)
+        return DP_OK;
+    size_t left = n, more = 0;
+    bool ok = dp_pld_sketch(&a) && invert_prefixes(&a, false, n, upper, &left);
+    if (ok && !a.symmetric)
+        ok = invert_prefixes(&a, true, n, upper, &more);
+    left = left > more ? left : more;
+    /* Of the first rows that are left the last one is the run that is put on a grid. */
+    if (ok && left > 0) {
+        struct dp_pld_question first = prefix_of(&a, parts + (left - 1) * count);
+        double bias = left < n ? 5e-4 : 2e-3; /* short runs are cheap */
+        ok = prefixes(&first, false, left, bias, upper) && (a.symmetric || prefixes(&first, true, left, bias, upper));
+    }
+    *rough = left;
+    dp_pld_sketch_free(&a);
+    return ok ? DP_OK : dp_fail(err, DP_E_RUN, "no memory for a privacy loss distribution");
+}

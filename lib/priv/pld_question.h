@@ -1,0 +1,145 @@
+/* What the files of a privacy loss distribution's answer share. Other files include priv/pld.h. */
+#ifndef DP_PRIV_PLD_QUESTION_H
+#define DP_PRIV_PLD_QUESTION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "priv/pld.h"
+#include "priv/pld_cells.h"
+#include "priv/pld_compose.h"
+#include "priv/pld_invert.h"
+
+/* The largest loss of one lap, and the largest answer: e^500 and its square root are far within the range of a double. */
+#define DP_PLD_LOSS_MAX 500.0
+/* What the other terms of an inversion may have, as a part of δ: far below 4e-7, the least difference that bounds may have. */
+#define DP_PLD_SPARE 1e-9
+/* Bounds of a prefix and of a rough answer are within that part of themselves: more digits are not used. */
+#define DP_PLD_CLOSE 1e-4
+/* A contour that takes more frequencies is given up. With laps cut it may take more: a grid takes a quarter of a
+   second and more for such runs. */
+#define DP_PLD_MOST_FREQUENCIES 1024
+#define DP_PLD_MOST_CUT 8192
+
+struct dp_pld_question {
+    const struct dp_pld_part *parts;
+    size_t count;
+    double laps; /* of all parts */
+    bool of_delta, symmetric;
+    bool rough;            /* one coarse grid of the direction that is thought to matter more */
+    double epsilon, delta; /* one given; the other found, first by Rényi */
+    double deviations;
+    double scale;               /* the largest |loss| of one lap: s is searched for in units of its inverse */
+    struct dp_pld_nodes *nodes; /* by part; none where it is sketched with the one before */
+    double *rare;               /* with a cut, what of each node is rare, part after part */
+};
+
+/* What a grid is for. */
+struct dp_pld_aim {
+    double epsilon; /* near which it is to be good */
+    double bias;    /* about how much too high the upper bound may be there */
+    bool rough;     /* the lower bound does not count */
+};
+
+/* --- priv/pld.c --- */
+
+/* Checks the parts, and fills a->laps and a->symmetric. DP_E_RUN as dp_pld_epsilon. */
+int dp_pld_check(struct dp_pld_question *a, struct dp_err *err);
+
+/* Whether the losses are within reach of grids and contours; fills a->deviations and a->scale. */
+bool dp_pld_reaches(struct dp_pld_question *a);
+
+/* --- priv/pld_estimate.c --- */
+
+/* Fills a->nodes and a->rare. False without memory; dp_pld_sketch_free in any case. */
+bool dp_pld_sketch(struct dp_pld_question *a);
+void dp_pld_sketch_free(struct dp_pld_question *a);
+
+/* Laps of a part and of those after it that are sketched with it; *next is the first that is not. */
+double dp_pld_sketched_laps(const struct dp_pld_question *a, size_t part, size_t *next);
+
+/* Σ T K(s) of all parts; mean and variance of S under the weights. */
+double dp_pld_moment(const struct dp_pld_question *a, bool add, double s, double *mean, double *variance);
+
+/* dp_pld_moment without mean and variance. */
+double dp_pld_log_moment(const struct dp_pld_question *a, bool add, double s);
+
+/* s >= 0 with mean S = epsilon under the weights, roughly. */
+double dp_pld_tilt(const struct dp_pld_question *a, bool add, double epsilon);
+
+/* The ε of one direction whose estimated δ is `delta`. */
+double dp_pld_estimated_epsilon(const struct dp_pld_question *a, bool add, double delta);
+
+/* The estimate of what is asked in one direction: δ or ε. */
+double dp_pld_estimated(const struct dp_pld_question *a, bool add);
+
+/* One lap that loses more than all the others: the ε at which T times the δ of one lap is delta. A bit below the truth where
+   such laps are rare. */
+double dp_pld_single_lap(const struct dp_pld_question *a, bool add, double delta);
+
+/* |E e^{iωS}| under the weights. */
+double dp_pld_surviving(const struct dp_pld_question *a, bool add, double s, double omega);
+
+/* --- priv/pld_grid.c --- */
+
+/* The window of a grid for an answer near epsilon and delta, with the tilts of its ends. */
+struct dp_pld_window dp_pld_grid_window(const struct dp_pld_question *a, bool add, double epsilon, double delta);
+
+/* The step of a grid, or where a finer one would be worse for the rounding a larger one, and not more points than there is time
+   for. */
+double dp_pld_grid_step(const struct dp_pld_question *a, bool add, const struct dp_pld_window *w, struct dp_pld_aim g,
+                        double work, double rounding, bool *finest);
+
+/* By how much of an answer it may be too high. Few laps are cheap and get more digits, many parts are expensive and get fewer. */
+double dp_pld_share(const struct dp_pld_question *a);
+
+/* A coarse grid, to know where the answer is, then finer ones until the bounds are close. Few laps are cheap and get
+   more digits, many parts are expensive and get fewer. The estimate is far too high where one lap may lose more than all the
+   others. An upper bound of `enough` ends it. */
+bool dp_pld_grid_refine(const struct dp_pld_question *a, bool add, double estimate, double enough,
+                        struct dp_pld_answer *answer);
+
+/* The direction that is thought to matter less: a coarse grid where that already shows it, as fine as the estimates are apart.
+ */
+bool dp_pld_grid_compare(const struct dp_pld_question *a, bool add, double estimate, double apart,
+                         const struct dp_pld_answer *larger, struct dp_pld_answer *answer);
+
+/* Whether the bounds are within a hundredth of the upper one. */
+bool dp_pld_is_tight(const struct dp_pld_answer *answer);
+
+/* --- priv/pld_by_inversion.c --- */
+
+/* The error of the sum that keeps bounds within `apart` of themselves. It is one of δ; as one of ε it counts for less the
+   steeper δ falls. */
+double dp_pld_contour_error(const struct dp_pld_question *a, bool add, const struct dp_pld_contour *contour, double epsilon,
+                            double delta, double apart);
+
+/* For an answer near epsilon and delta: of the periods that leave little of the other terms the shortest, and frequencies up to
+   where nothing is left of a normal S. */
+struct dp_pld_contour dp_pld_contour_for(const struct dp_pld_question *a, bool add, double epsilon, double delta);
+
+/* Bounds by inversion. *enough: they are as close as those of the finest grids, and no grid is needed. False without memory. */
+bool dp_pld_by_inversion(const struct dp_pld_question *a, bool add, double estimate, bool *enough,
+                         struct dp_pld_answer *answer);
+
+/* Whether Chernoff alone says that this direction matters less than the bound on the other one. False without memory. */
+bool dp_pld_is_less(const struct dp_pld_question *a, bool add, const struct dp_pld_answer *larger, bool *less);
+
+/* --- priv/pld_cut.c --- */
+
+/* A contour for the runs with a rare lap: as dp_pld_contour_for, for bounds `apart` of themselves apart. False where no cut is good.
+ */
+bool dp_pld_cut_contour(const struct dp_pld_question *a, double epsilon, double delta, double apart, struct dp_pld_contour *c);
+
+/* --- priv/pld_renyi.c --- */
+
+/* No run loses more than that: the sum of the parts' largest losses, infinite with a Gaussian one. Rounded up. */
+double dp_pld_most(const struct dp_pld_question *a);
+
+/* rdp[i]: the sum of the parts' Rényi bounds at orders[i]; n at most DP_RDP_ORDER_COUNT. */
+void dp_pld_renyi(const struct dp_pld_question *a, const double *orders, size_t n, double *rdp);
+
+/* The smaller of the Rényi bound on ε at a->delta and dp_pld_most. */
+double dp_pld_renyi_epsilon(const struct dp_pld_question *a, const double *orders, size_t n);
+
+#endif

@@ -142,6 +142,11 @@ check: deps-check
 	+$(MAKE) all units
 	BUILD=$(BUILD) tests/run $(TESTS)
 
+# Between two edits: less than a minute.
+quick: TESTS = quick
+.PHONY: quick
+quick: check
+
 FUZZ_TARGETS := $(filter-out fuzz replay,$(basename $(notdir $(sort $(wildcard tests/fuzz/*.c)))))
 REPLAYS := $(FUZZ_TARGETS:%=$(BUILD)/replay/bin/%)
 BENCHES := $(patsubst tests/bench/%.c,$(BUILD)/bench/%,$(sort $(wildcard tests/bench/*.c)))

@@ -144,9 +144,9 @@ static void split(struct dp_fit *fit, double moments)
 }
 
 /* Slopes of the logistic loss are clipped at 1/2, where the row is on the wrong side of the boundary. From there on that is a
- * loss which grows linearly, as a hinge does; its weights are about 1 / scale times as long as weights for probabilities. The step
- * is 4 / the largest curvature of the loss. A budget far above the noise pays for rows that are cut less, up to a radius of 1,
- * and then the weights are longer. Found on Adult, Phishing and wine, and on made-up rows. */
+ * loss which grows linearly, as a hinge does. Its weights are about 1 / scale times as long as weights for probabilities. The
+ * step is 4 / the largest curvature of the loss. A budget far above the noise pays for rows that are cut less, up to a radius of
+ * 1, and then the weights are longer. Found on Adult, Phishing and wine, and on made-up rows. */
 static void two_classes(struct dp_fit *fit)
 {
     fit->run = DP_FIT_TRANSFORMED;
@@ -220,7 +220,7 @@ int dp_fit_choose(const struct dp_fit_facts *facts, const struct dp_fit_budget *
         two_classes(fit);
     else
         many_classes(fit);
-    /* A person's rows pull together, and residuals grow with a step that is too long; slopes of classes are cut before they do. */
+    /* The rows of a person pull together. Residuals grow when a step is too long; slopes of classes are cut before they do. */
     if (facts->classes == 0 && facts->rows_per_person > 0)
         fit->step = six(fit->step / (double)facts->rows_per_person);
     return DP_OK;

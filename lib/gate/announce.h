@@ -35,7 +35,7 @@ int dp_announcement_whole(const struct dp_announcement *a, struct dp_plan *plan,
 int dp_announcement_once(const struct dp_announcement *a, const struct dp_frame *first, const struct dp_plan *plan,
                          struct dp_charges *charges, struct dp_err *err);
 
-/* Whether a lap's kind, and its place among the laps of that kind, is what was announced; turn[k] laps of kind k have been
+/* Whether the kind of a lap, and its place among the laps of that kind, is what was announced; turn[k] laps of kind k came
    before it. *kind: which it is, 0 where laps have no kinds. DP_E_UNSAFE: not. */
 int dp_announcement_check(const struct dp_announcement *a, const struct dp_frame *lap, const int64_t *turn, int *kind,
                           struct dp_err *err);

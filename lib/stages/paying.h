@@ -1,5 +1,5 @@
-/* How a stage pays for a lap: what dp-account and dp-site-account have in common in addition to gate/payer.h, which does not know
- * stages. */
+/* How a stage pays for a lap: what dp-account and dp-site-account have in common. It stands above gate/payer.h, which does not
+ * know stages. */
 #ifndef DP_STAGES_PAYING_H
 #define DP_STAGES_PAYING_H
 

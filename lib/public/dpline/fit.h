@@ -1,5 +1,5 @@
-/* Which run trains a linear model on a table when nothing is to be tuned, by what is public about the table; dp-fit(1) states the
- * rules. Nothing here reads a row, and nothing is spent. */
+/* Chooses the run that trains a linear model on a table when nothing is to be tuned, by what is public about it. dp-fit(1)
+ * states the rules. Nothing here reads a row, and nothing is spent. */
 #ifndef DPLINE_FIT_H
 #define DPLINE_FIT_H
 

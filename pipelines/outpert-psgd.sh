@@ -33,7 +33,7 @@ passes=$(whole "$epochs")
 if [ "$order" = coins ] && [ -z "$multiplier" ]; then
     rho=$(awk "BEGIN { a = 1 - $step * $lambda; b = $step * $beta * 1.000003 - 1; r = (a > b ? a : b) + 1e-9; printf \"%.12g\", (r < 1 ? r : 1) }")
     draws=$(((passes * rows - 1) / batch + 1))
-    sigma=$(dp-account sigma --sampler drawn --rate "$batch/$rows" --draws "$draws" --contraction "$rho" --epsilon "$epsilon" --delta "$delta")
+    sigma=$(dp-account sigma --sampler repeated --rate "$batch/$rows" --draws "$draws" --contraction "$rho" --epsilon "$epsilon" --delta "$delta")
 fi
 laps=1
 loop "

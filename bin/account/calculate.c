@@ -206,7 +206,7 @@ static void add_records(const struct question *q, json_t *root)
 
 static int print_json(const struct question *q, enum unknown unknown, const struct result *r, struct dp_err *err)
 {
-    static const char *const samplers[] = {"poisson", "fixed", "full", "shuffle", "full", "drawn", "stream"};
+    static const char *const samplers[] = {"poisson", "fixed", "full", "shuffle", "full", "repeated", "stream"};
     static const char *const adjacencies[] = {"null-record", "replace-one", "null-record"};
     const struct dp_charges *charges = r->charges.count > 0 ? &r->charges : &q->charges;
     json_t *root = json_object();

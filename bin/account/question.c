@@ -16,16 +16,16 @@
 #include "gate/charge.h"
 #include "priv/objective.h"
 
-enum { SAMPLER_POISSON, SAMPLER_FIXED, SAMPLER_FULL, SAMPLER_SHUFFLE, SAMPLER_NONE, SAMPLER_DRAWN, SAMPLER_STREAM };
+enum { SAMPLER_POISSON, SAMPLER_FIXED, SAMPLER_FULL, SAMPLER_SHUFFLE, SAMPLER_NONE, SAMPLER_REPEATED, SAMPLER_STREAM };
 enum { ADJACENCY_NULL_RECORD, ADJACENCY_REPLACE_ONE, ADJACENCY_NULL };
 
 static int draws_of(const struct question *q, struct dp_event *event, struct dp_err *err)
 {
     if (q->draws == DP_OPT_ABSENT_INT || isnan(q->contraction))
-        return dp_fail(err, DP_E_USAGE, "--sampler drawn needs --draws and --contraction");
+        return dp_fail(err, DP_E_USAGE, "--sampler repeated needs --draws and --contraction");
     if (q->mechanism != MECHANISM_GAUSSIAN)
         return dp_fail(err, DP_E_USAGE,
-                       "--sampler drawn: only Gaussian noise has an accountant where a lap draws many batches");
+                       "--sampler repeated: only Gaussian noise has an accountant where a lap draws many batches");
     event->draws = q->draws;
     event->contraction = q->contraction;
     return DP_OK;
@@ -36,7 +36,7 @@ static int sampling_of(const struct question *q, struct dp_event *event, struct 
 {
     static const enum dp_sampler samplers[] = {
         [SAMPLER_POISSON] = DP_SAMPLER_POISSON, [SAMPLER_FIXED] = DP_SAMPLER_FIXED, [SAMPLER_FULL] = DP_SAMPLER_FULL,
-        [SAMPLER_SHUFFLE] = DP_SAMPLER_SHUFFLE, [SAMPLER_NONE] = DP_SAMPLER_FULL,   [SAMPLER_DRAWN] = DP_SAMPLER_DRAWN,
+        [SAMPLER_SHUFFLE] = DP_SAMPLER_SHUFFLE, [SAMPLER_NONE] = DP_SAMPLER_FULL,   [SAMPLER_REPEATED] = DP_SAMPLER_REPEATED,
         [SAMPLER_STREAM] = DP_SAMPLER_STREAM};
     bool replace = q->adjacency == ADJACENCY_REPLACE_ONE;
     struct dp_record record = {.sampler = samplers[q->sampler],
@@ -49,10 +49,10 @@ static int sampling_of(const struct question *q, struct dp_event *event, struct 
     if (q->sampler == SAMPLER_STREAM && q->rate != 1)
         return dp_fail(err, DP_E_USAGE, "--sampler stream: a lap has every row of its window, so --rate must be 1");
     event->rate = event->sampling == DP_SAMPLING_NONE ? 1 : q->rate;
-    if (event->sampling == DP_SAMPLING_DRAWN)
+    if (event->sampling == DP_SAMPLING_REPEATED)
         return draws_of(q, event, err);
     if (q->draws != DP_OPT_ABSENT_INT || !isnan(q->contraction))
-        return dp_fail(err, DP_E_USAGE, "--%s goes with --sampler drawn", isnan(q->contraction) ? "draws" : "contraction");
+        return dp_fail(err, DP_E_USAGE, "--%s goes with --sampler repeated", isnan(q->contraction) ? "draws" : "contraction");
     if (event->sampling != DP_SAMPLING_SHUFFLED)
         return DP_OK;
     if (q->rows == DP_OPT_ABSENT_INT)
@@ -226,7 +226,7 @@ int question_charges(struct question *q, enum unknown unknown, const char *recor
                        "--multiplier and --laps are required, or the records of a run (dp-cat FILE | dp-account ...)");
     struct dp_event event = {.queries = 1};
     bool output = q->mechanism == MECHANISM_OUTPUT || q->mechanism == MECHANISM_OBJECTIVE;
-    bool once = output || q->sampler == SAMPLER_DRAWN || q->sampler == SAMPLER_STREAM;
+    bool once = output || q->sampler == SAMPLER_REPEATED || q->sampler == SAMPLER_STREAM;
     int64_t laps = unknown == UNKNOWN_LAPS || (once && q->laps == DP_OPT_ABSENT_INT) ? 1 : q->laps;
     if (output)
         q->sampler = SAMPLER_FULL;
@@ -420,7 +420,7 @@ static void explain_charges(const struct dp_charges *charges, int indent)
         printf("; on %s", samplings[event->sampling]);
         if (event->sampling != DP_SAMPLING_NONE && event->sampling != DP_SAMPLING_STREAM)
             printf(", rate %s", dp_number_print(event->rate, text, sizeof text));
-        if (event->sampling == DP_SAMPLING_DRAWN)
+        if (event->sampling == DP_SAMPLING_REPEATED)
             printf(", %lld draws, contraction %s", (long long)event->draws,
                    dp_number_print(event->contraction, text, sizeof text));
         putchar('\n');

@@ -48,11 +48,11 @@ struct asked {
                    "the best of so many runs, as dp-tune chooses it: poisson:MEAN, geometric:GAMMA and others"),               \
         DP_OPTION_REAL(0, q.score_multiplier, "Z", DP_ABOVE(0), "trials: of the noise on the score of each")
 #define Q_SAMPLER                                                                                                              \
-    DP_OPTION_CHOICE('s', q.sampler, "HOW", "poisson|fixed|full|shuffle|none|drawn|stream", "how dp-sample chooses rows",      \
+    DP_OPTION_CHOICE('s', q.sampler, "HOW", "poisson|fixed|full|shuffle|none|repeated|stream", "how dp-sample chooses rows",   \
                      .fallback = "poisson"),                                                                                   \
-        DP_OPTION_INT(0, q.draws, "K", DP_FROM_TO(1, 1e12), "drawn: batches that are drawn within the lap"),                   \
+        DP_OPTION_INT(0, q.draws, "K", DP_FROM_TO(1, 1e12), "repeated: batches that are drawn within the lap"),                \
         DP_OPTION_REAL(0, q.contraction, "RHO", DP_ABOVE_TO(0, 1),                                                             \
-                       "drawn: what each draw leaves of what those before it have moved"),                                     \
+                       "repeated: what each draw leaves of what those before it have moved"),                                  \
         DP_OPTION_INT('N', q.rows, "N", DP_FROM_TO(1, 1e15), "shuffle: the public number of rows")
 #define Q_MECHANISM                                                                                                            \
     DP_OPTION_CHOICE('m', q.mechanism, "WHAT", "gaussian|laplace|pure|exponential|svt|output|objective",                       \

@@ -181,7 +181,7 @@ coins() {
     passes=$(awk "BEGIN { passes = int(0.4 * $batch * $beta / $sigma + 0.5); print (passes < 1 ? 1 : passes > 100 ? 100 : passes) }")
     draws=$(((passes * rows + batch - 1) / batch))
     kept=$(calculate "1 - $lambda / $beta")
-    sigma=$(dp-account sigma --sampler drawn --rate "$batch/$rows" --draws "$draws" --contraction "$kept" --laps 1 --epsilon "$epsilon" --delta "$delta")
+    sigma=$(dp-account sigma --sampler repeated --rate "$batch/$rows" --draws "$draws" --contraction "$kept" --laps 1 --epsilon "$epsilon" --delta "$delta")
     dp-loop --laps 1 --seed "$seed" -q -- "
         dp-sample --data $data --mode full |
         dp-erm --data $data --loss $loss --lambda $lambda --method coins --passes $passes --batch $batch |

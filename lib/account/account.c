@@ -25,7 +25,7 @@ _Static_assert(sizeof dp_accountant_titles / sizeof *dp_accountant_titles == DP_
 
 static bool sampled(const struct dp_event *event)
 {
-    return event->sampling == DP_SAMPLING_DRAWN || event->sampling == DP_SAMPLING_SELECTED ||
+    return event->sampling == DP_SAMPLING_REPEATED || event->sampling == DP_SAMPLING_SELECTED ||
            (event->rate < 1 && event->sampling != DP_SAMPLING_NONE && !dp_event_in_epochs(event));
 }
 
@@ -57,7 +57,7 @@ static size_t event_parts(const struct dp_event *event, int64_t laps, struct dp_
     bool replaced = event->sampling == DP_SAMPLING_REPLACED;
     double z;
     struct dp_pld_part p = {.rate = none ? 1 : event->rate, .laps = dp_event_times(event, laps)};
-    if (event->sampling == DP_SAMPLING_DRAWN || event->sampling == DP_SAMPLING_SELECTED ||
+    if (event->sampling == DP_SAMPLING_REPEATED || event->sampling == DP_SAMPLING_SELECTED ||
         (event->sampling == DP_SAMPLING_VISIBLE && event->rate < 1))
         return 0;
     if (dp_event_is_gaussian(event, &z)) {
@@ -315,7 +315,7 @@ static struct dp_guarantee lap_guarantee(const struct dp_charge *charge, double 
 {
     const struct dp_event *event = &charge->event;
     struct dp_guarantee lap = {.times = dp_event_times(event, charge->laps)};
-    if (event->sampling == DP_SAMPLING_DRAWN) {
+    if (event->sampling == DP_SAMPLING_REPEATED) {
         lap.epsilon = dp_profile_epsilon(event, share);
         lap.delta = share;
         return lap;
@@ -369,7 +369,7 @@ static bool batches(const struct dp_charges *charges)
 {
     for (size_t i = 0; i < charges->count; i++) {
         enum dp_sampling sampling = charges->charge[i].event.sampling;
-        if (sampling == DP_SAMPLING_DRAWN || sampling == DP_SAMPLING_SELECTED || sampling == DP_SAMPLING_STREAM)
+        if (sampling == DP_SAMPLING_REPEATED || sampling == DP_SAMPLING_SELECTED || sampling == DP_SAMPLING_STREAM)
             return false;
     }
     return true;

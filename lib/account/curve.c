@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "priv/drawn.h"
+#include "priv/repeated.h"
 #include "priv/joint.h"
 #include "account/kinds.h"
 #include "account/selection.h"
@@ -118,7 +118,7 @@ static int joint(const struct dp_event *event, const double *orders, size_t n, d
 
 int dp_event_curve(const struct dp_event *event, const double *orders, size_t n, double *out, struct dp_err *err)
 {
-    struct dp_drawn_law law;
+    struct dp_repeated_law law;
     double z = 0;
     int rc = dp_event_check(event, err);
     if (rc != DP_OK)
@@ -148,9 +148,9 @@ int dp_event_curve(const struct dp_event *event, const double *orders, size_t n,
             return dp_fail(err, DP_E_RUN, "only Gaussian noise has an accountant where the batch is visible");
         dp_rdp_visible_batch(event->rate, z, orders, n, out);
         return DP_OK;
-    case DP_SAMPLING_DRAWN:
-        dp_drawn_law(&(struct dp_drawn){event->rate, event->draws, event->contraction}, &law);
-        dp_rdp_drawn(&law, z, orders, n, out);
+    case DP_SAMPLING_REPEATED:
+        dp_repeated_law(&(struct dp_repeated){event->rate, event->draws, event->contraction}, &law);
+        dp_rdp_repeated(&law, z, orders, n, out);
         return DP_OK;
     case DP_SAMPLING_SELECTED:
         return dp_selection_curve(event->selection, orders, n, out, err);

@@ -6,8 +6,8 @@
 #include "account/selection.h"
 #include "base/mem.h"
 
-const char *const dp_sampling_names[DP_SAMPLING_COUNT] = {"none",    "poisson", "replaced", "shuffled",
-                                                          "visible", "drawn",   "selected", "stream"};
+const char *const dp_sampling_names[DP_SAMPLING_COUNT] = {"none",    "poisson",  "replaced", "shuffled",
+                                                          "visible", "repeated", "selected", "stream"};
 
 struct dp_event dp_event_gaussian(enum dp_sampling sampling, double rate, double multiplier, int64_t epoch_laps)
 {
@@ -26,10 +26,10 @@ int dp_event_check(const struct dp_event *event, struct dp_err *err)
         return dp_fail(err, DP_E_RUN, "an event of every row has a sampling rate of %g", event->rate);
     if (event->sampling == DP_SAMPLING_SHUFFLED ? event->epoch_laps < 1 : event->epoch_laps != 0)
         return dp_fail(err, DP_E_RUN, "an event has epochs of %lld laps", (long long)event->epoch_laps);
-    bool drawn = event->sampling == DP_SAMPLING_DRAWN, selected = event->sampling == DP_SAMPLING_SELECTED;
-    if (drawn ? event->draws < 1 || event->draws > DP_EVENT_MOST_LAPS : event->draws != 0)
+    bool repeated = event->sampling == DP_SAMPLING_REPEATED, selected = event->sampling == DP_SAMPLING_SELECTED;
+    if (repeated ? event->draws < 1 || event->draws > DP_EVENT_MOST_LAPS : event->draws != 0)
         return dp_fail(err, DP_E_RUN, "an event has laps of %lld draws", (long long)event->draws);
-    if (drawn ? !(event->contraction > 0 && event->contraction <= 1) : event->contraction != 0)
+    if (repeated ? !(event->contraction > 0 && event->contraction <= 1) : event->contraction != 0)
         return dp_fail(err, DP_E_RUN, "an event has draws that contract by %g", event->contraction);
     if (selected != (event->selection != NULL) || (selected && (event->queries != 0 || event->rate != 1)))
         return dp_fail(err, DP_E_RUN, "an event is a selection of runs, or has queries of its own");
@@ -41,7 +41,7 @@ int dp_event_check(const struct dp_event *event, struct dp_err *err)
     for (int i = 0; rc == DP_OK && i < event->queries; i++) {
         if (event->query[i].kind == DP_QUERY_NONE)
             rc = dp_fail(err, DP_E_RUN, "an event has a query without noise");
-        else if (drawn && event->query[i].kind != DP_QUERY_GAUSSIAN)
+        else if (repeated && event->query[i].kind != DP_QUERY_GAUSSIAN)
             rc = dp_fail(err, DP_E_RUN, "only Gaussian noise has an accountant where a lap draws many batches, not %s",
                          dp_query_kinds[event->query[i].kind].name);
         else

@@ -18,8 +18,8 @@ enum dp_sampling {
                              amplified */
     DP_SAMPLING_VISIBLE,  /* Poisson sampling, but the release shows the batch (noised alpha): a person pays for each lap with
                            * their row */
-    DP_SAMPLING_DRAWN,    /* Poisson sampling for each of many draws within the lap, of which one result is released: how far a
-                           * person moves it is random (priv/drawn.h) */
+    DP_SAMPLING_REPEATED, /* Poisson sampling for each of many draws within the lap, of which one result is released: how far a
+                           * person moves it is random (priv/repeated.h) */
     DP_SAMPLING_SELECTED, /* a random number of whole runs, of which the best is released (account/selection.h) */
     DP_SAMPLING_STREAM,   /* rows that arrive, each in exactly one lap: one release of every row for any number of laps, nothing
                            * amplified */
@@ -37,8 +37,8 @@ struct dp_event {
     enum dp_sampling sampling;
     double rate;        /* q in (0, 1]: the fraction of the rows in a lap, or in a draw */
     int64_t epoch_laps; /* shuffled: laps per epoch; else 0 */
-    int64_t draws;      /* drawn: number of draws in a lap; else 0 */
-    double contraction; /* drawn: each draw shrinks what the earlier ones moved by it, in (0, 1]; else 0 */
+    int64_t draws;      /* repeated: number of draws in a lap; else 0 */
+    double contraction; /* repeated: each draw shrinks what the earlier ones moved by it, in (0, 1]; else 0 */
     int queries;        /* all on the same batch; selected: none, since its runs have their own */
     struct dp_query query[DP_EVENT_MOST_QUERIES];
     struct dp_selection *selection; /* selected: the selection; else NULL. It belongs to the list or book with the event, and is

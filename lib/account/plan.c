@@ -197,7 +197,7 @@ static void hash_event(crypto_generichash_state *state, const struct dp_event *e
     HASH(state, event->sampling);
     HASH(state, event->rate);
     HASH(state, event->epoch_laps);
-    if (event->sampling == DP_SAMPLING_DRAWN) {
+    if (event->sampling == DP_SAMPLING_REPEATED) {
         HASH(state, event->draws);
         HASH(state, event->contraction);
     }

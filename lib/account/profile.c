@@ -5,13 +5,13 @@
 #include "account/curve.h"
 #include "account/kinds.h"
 #include "math/bracket.h"
-#include "priv/drawn.h"
+#include "priv/repeated.h"
 
 static const double LARGEST_EPSILON = 1e9;
 
 static bool has_profile(const struct dp_event *event)
 {
-    if (event->sampling == DP_SAMPLING_DRAWN)
+    if (event->sampling == DP_SAMPLING_REPEATED)
         return true;
     bool whole = event->sampling == DP_SAMPLING_NONE || dp_event_in_epochs(event);
     return whole && event->queries == 1 && dp_kinds[event->query[0].kind].delta != NULL;
@@ -32,20 +32,20 @@ const struct dp_event *dp_profile_event(const struct dp_charges *charges)
 }
 
 /* The law of what draws add up to; returns the multiplier of the noise on it. */
-static double drawn(const struct dp_event *event, struct dp_drawn_law *law)
+static double repeated(const struct dp_event *event, struct dp_repeated_law *law)
 {
     double z = 0;
-    dp_drawn_law(&(struct dp_drawn){event->rate, event->draws, event->contraction}, law);
+    dp_repeated_law(&(struct dp_repeated){event->rate, event->draws, event->contraction}, law);
     dp_event_is_gaussian(event, &z);
     return z;
 }
 
 double dp_profile_delta(const struct dp_event *event, double epsilon)
 {
-    struct dp_drawn_law law;
-    if (event->sampling == DP_SAMPLING_DRAWN) {
-        double z = drawn(event, &law);
-        return dp_drawn_delta(&law, z, epsilon);
+    struct dp_repeated_law law;
+    if (event->sampling == DP_SAMPLING_REPEATED) {
+        double z = repeated(event, &law);
+        return dp_repeated_delta(&law, z, epsilon);
     }
     const struct dp_query *query = &event->query[0];
     return dp_kinds[query->kind].delta(query, epsilon);
@@ -64,10 +64,10 @@ static double excess(double epsilon, void *context)
 
 double dp_profile_epsilon(const struct dp_event *event, double delta)
 {
-    struct dp_drawn_law law;
-    if (event->sampling == DP_SAMPLING_DRAWN) {
-        double z = drawn(event, &law);
-        return dp_drawn_epsilon(&law, z, delta);
+    struct dp_repeated_law law;
+    if (event->sampling == DP_SAMPLING_REPEATED) {
+        double z = repeated(event, &law);
+        return dp_repeated_epsilon(&law, z, delta);
     }
     struct question q = {event, delta};
     return dp_bracket_smallest(excess, &q, LARGEST_EPSILON);

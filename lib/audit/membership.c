@@ -256,7 +256,7 @@ static int private_lap(struct audit *a, bool with, bool note, bool *in, struct d
                        dp_label_name(a->token->label));
     if (a->gathered)
         return DP_OK;
-    if (m->sampler == DP_SAMPLER_DRAWN)
+    if (m->sampler == DP_SAMPLER_REPEATED)
         return dp_fail(err, DP_E_USAGE, "lap %lld draws batches of its own, and who is in them does not show",
                        (long long)a->token->lap);
     if (!same_record(m, &sampled))

@@ -229,7 +229,7 @@ static int check_bounded(struct audit *a, const struct dp_record *sampled, struc
                        (long long)f->lap, dp_frame_real(f, DP_F_BOUND, 0), m->bound);
     for (int i = 0; i < f->records; i++) {
         m = &f->record[i];
-        if (m->sampler == DP_SAMPLER_DRAWN)
+        if (m->sampler == DP_SAMPLER_REPEATED)
             return dp_fail(err, DP_E_USAGE,
                            "lap %lld draws batches of its own: how far a row may move its result is random, and no record says "
                            "how far it may in one run",

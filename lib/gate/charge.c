@@ -24,7 +24,7 @@ static int check_sampling(const struct dp_record *m, struct dp_err *err)
             return dp_fail(err, DP_E_UNSAFE, "a record of shuffled epochs does not say how long an epoch is");
     }
     bool contracts = m->contraction > 0 && m->contraction <= 1;
-    if (m->sampler == DP_SAMPLER_DRAWN && !(m->draws >= 1 && m->draws <= DP_EVENT_MOST_LAPS && contracts))
+    if (m->sampler == DP_SAMPLER_REPEATED && !(m->draws >= 1 && m->draws <= DP_EVENT_MOST_LAPS && contracts))
         return dp_fail(err, DP_E_UNSAFE, "a record of draws does not say how many there are and how they contract");
     return DP_OK;
 }
@@ -57,7 +57,7 @@ static int check_noise(const struct dp_record *m, struct dp_err *err)
     if (m->release == DP_RELEASE_SUM_AND_STATE && !dp_kind_is_gaussian(query))
         return dp_fail(err, DP_E_UNSAFE, "a released state has an accountant behind Gaussian noise alone, not %s",
                        dp_query_kinds[query->kind].name);
-    if (m->sampler == DP_SAMPLER_DRAWN && !dp_kind_is_gaussian(query))
+    if (m->sampler == DP_SAMPLER_REPEATED && !dp_kind_is_gaussian(query))
         return dp_fail(err, DP_E_UNSAFE, "draws within a lap have an accountant behind Gaussian noise alone, not %s",
                        dp_query_kinds[query->kind].name);
     if (scaled && !near(m->scale, query->multiplier * m->sensitivity))
@@ -292,10 +292,10 @@ int dp_charge_sampling(const struct dp_record *m, enum dp_sampling *sampling, st
             return dp_fail(err, DP_E_UNSAFE, "a secret or released state of rows that are in one lap alone has no accountant");
         *sampling = DP_SAMPLING_STREAM;
         return DP_OK;
-    case DP_SAMPLER_DRAWN:
+    case DP_SAMPLER_REPEATED:
         if (m->release != DP_RELEASE_SUM)
-            return dp_fail(err, DP_E_UNSAFE, "a secret or released state behind a drawn sampler has no accountant");
-        *sampling = DP_SAMPLING_DRAWN;
+            return dp_fail(err, DP_E_UNSAFE, "a secret or released state behind a repeated sampler has no accountant");
+        *sampling = DP_SAMPLING_REPEATED;
         return DP_OK;
     default:
         return dp_fail(err, DP_E_UNSAFE, "no accountant covers a %s sampler", dp_sampler_names[m->sampler]);
@@ -307,7 +307,7 @@ int dp_charge_event(const struct dp_record *records, int count, struct dp_event 
     *event = (struct dp_event){.rate = records->rate, .queries = count};
     int rc = dp_charge_sampling(records, &event->sampling, err);
     event->epoch_laps = event->sampling == DP_SAMPLING_SHUFFLED ? records->epoch_laps : 0;
-    if (event->sampling == DP_SAMPLING_DRAWN) {
+    if (event->sampling == DP_SAMPLING_REPEATED) {
         event->draws = records->draws;
         event->contraction = records->contraction;
     }

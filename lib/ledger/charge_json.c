@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "account/selection.h"
+#include "base/alias.h"
 
 /* The members of its kind, of either type. */
 static json_t *member_to_json(const struct dp_query *query, enum dp_query_member m)
@@ -73,7 +74,7 @@ json_t *dp_charge_to_json(const struct dp_charge *charge)
         bad |= json_array_append_new(queries, query_to_json(&event->query[i]));
     if (event->sampling == DP_SAMPLING_SHUFFLED)
         bad |= json_object_set_new(json, "epoch_laps", json_integer((json_int_t)event->epoch_laps));
-    if (event->sampling == DP_SAMPLING_DRAWN) {
+    if (event->sampling == DP_SAMPLING_REPEATED) {
         bad |= json_object_set_new(json, "draws", json_integer((json_int_t)event->draws));
         bad |= json_object_set_new(json, "contraction", json_real(event->contraction));
     }
@@ -89,6 +90,8 @@ json_t *dp_charge_to_json(const struct dp_charge *charge)
 static int name_of(const json_t *json, const char *key, const char *const *names, int count, int *index, struct dp_err *err)
 {
     const char *name = json_string_value(json_object_get(json, key));
+    const char *today = name != NULL && names == dp_sampling_names ? dp_alias_of(DP_ALIAS_SAMPLING, name, strlen(name)) : NULL;
+    name = today != NULL ? today : name;
     for (*index = 0; name != NULL && *index < count; ++*index)
         if (strcmp(name, names[*index]) == 0)
             return DP_OK;

@@ -1,5 +1,5 @@
 /* dp-erm --method coins: stochastic gradient descent that draws a Poisson batch in each of its T = ceil(K N/B) steps, at a rate
- * of q = B/N, and releases only the last model. How far a person moves the model is random: priv/drawn.h accounts for it.
+ * of q = B/N, and releases only the last model. How far a person moves the model is random: priv/repeated.h accounts for it.
  *
  * A step is  w ← w − eta ((1/D) Σ_{i in batch} s_i x_i + lambda w),  D = max(B, m/kappa), where m is the number of coins that
  * came up, whether or not their rows contribute anything: m does not depend on the data. With h the smoothness of one row's
@@ -7,7 +7,7 @@
  *   kappa = (1 + rho − eta lambda)/(eta h) ≥ 1,  rho = max(|1 − eta lambda|, |1 − eta (lambda + h)|),
  * is what makes the step contract by rho for each batch, however large; it is 2 at eta = 1/(lambda + h). A row that was drawn
  * adds eta L/D ≤ eta L/B to the distance. The rounding of the steps is at most the rounding of a descent with gradients kappa L
- * and smoothness kappa h; together with the grid it must be within DP_DRAWN_ROUNDING of what one draw does. */
+ * and smoothness kappa h; together with the grid it must be within DP_REPEATED_ROUNDING of what one draw does. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +15,7 @@
 #include "base/mem.h"
 #include "math/coins.h"
 #include "math/vec.h"
-#include "priv/drawn.h"
+#include "priv/repeated.h"
 #include "stages/bounded.h"
 #include "stages/erm.h"
 
@@ -32,25 +32,25 @@ static int coins_check(const struct dp_erm *s, struct dp_err *err)
 /* The descent of a lap over so many rows. */
 struct plan {
     struct dp_descent d;
-    struct dp_drawn drawn;
+    struct dp_repeated repeated;
     double room;  /* kappa */
     double most;  /* rows of a batch */
     double bound; /* bound of one draw; INFINITY if rounding is too large for it */
 };
 
-static struct dp_drawn drawn_of(const struct dp_erm *s, const struct dp_descent *d, int64_t rows)
+static struct dp_repeated repeated_of(const struct dp_erm *s, const struct dp_descent *d, int64_t rows)
 {
     const struct dp_erm_options *o = s->options;
-    return (struct dp_drawn){.rate = fmin((double)o->batch / (double)rows, 1),
-                             .draws = (o->passes * rows - 1) / o->batch + 1,
-                             .contraction = dp_descent_contraction(d, d->eta)};
+    return (struct dp_repeated){.rate = fmin((double)o->batch / (double)rows, 1),
+                                .draws = (o->passes * rows - 1) / o->batch + 1,
+                                .contraction = dp_descent_contraction(d, d->eta)};
 }
 
 /* The largest batch whose rounding is accounted for. A larger one has a probability below e^−72 (Bernstein's inequality) and
  * ends the run; this depends only on the coins. */
-static double most_drawn(const struct dp_drawn *drawn, size_t rows)
+static double most_repeated(const struct dp_repeated *repeated, size_t rows)
 {
-    double mean = drawn->rate * (double)rows;
+    double mean = repeated->rate * (double)rows;
     return fmin((double)rows, mean + 12 * sqrt(mean) + 72);
 }
 
@@ -58,28 +58,28 @@ static double most_drawn(const struct dp_drawn *drawn, size_t rows)
 static struct plan plan_of(const struct dp_erm *s, const struct dp_erm_shape *shape, double start)
 {
     struct dp_descent d = dp_erm_descent_of(s, shape->outputs);
-    struct plan plan = {.d = d, .drawn = drawn_of(s, &d, (int64_t)shape->rows)};
+    struct plan plan = {.d = d, .repeated = repeated_of(s, &d, (int64_t)shape->rows)};
     double reach = dp_erm_reach(s->options), smoothness = dp_loss_smoothness(s->loss, s->width) * reach * reach;
     double pull = d.eta * d.mu;
-    plan.room = (1 + plan.drawn.contraction - pull) / (d.eta * smoothness) * (1 - 0x1p-40);
+    plan.room = (1 + plan.repeated.contraction - pull) / (d.eta * smoothness) * (1 - 0x1p-40);
     struct dp_descent worst = d;
     worst.beta = d.mu + plan.room * smoothness;
     worst.lipschitz = plan.room * d.lipschitz;
     plan.bound = d.eta * d.lipschitz / (double)s->options->batch * (1 + 1e-12);
-    plan.most = most_drawn(&plan.drawn, shape->rows);
-    double rounding = dp_erm_rounding(s, shape, &worst, plan.drawn.draws, plan.most, start) / plan.bound;
-    if (!(rounding + dp_erm_truncation(shape) <= DP_DRAWN_ROUNDING))
+    plan.most = most_repeated(&plan.repeated, shape->rows);
+    double rounding = dp_erm_rounding(s, shape, &worst, plan.repeated.draws, plan.most, start) / plan.bound;
+    if (!(rounding + dp_erm_truncation(shape) <= DP_REPEATED_ROUNDING))
         plan.bound = (double)INFINITY;
     return plan;
 }
 
 /* Fills in the record of a lap, or of the hello frame. */
-static void describe(struct dp_record *record, const struct dp_drawn *drawn)
+static void describe(struct dp_record *record, const struct dp_repeated *repeated)
 {
-    record->sampler = DP_SAMPLER_DRAWN;
-    record->rate = drawn->rate;
-    record->draws = drawn->draws;
-    record->contraction = drawn->contraction;
+    record->sampler = DP_SAMPLER_REPEATED;
+    record->rate = repeated->rate;
+    record->draws = repeated->draws;
+    record->contraction = repeated->contraction;
 }
 
 static void coins_announce(const struct dp_erm *s, struct dp_record *open)
@@ -87,9 +87,9 @@ static void coins_announce(const struct dp_erm *s, struct dp_record *open)
     struct dp_erm_shape shape;
     struct dp_descent d = dp_erm_descent_of(s, 1);
     int64_t rows = open->rows < 1 ? 1 : open->rows < MOST_ROWS ? open->rows : MOST_ROWS;
-    struct dp_drawn drawn = drawn_of(s, &d, rows);
+    struct dp_repeated repeated = repeated_of(s, &d, rows);
     bool known = dp_erm_shape_ahead(s, open->rows, &shape);
-    describe(open, &drawn);
+    describe(open, &repeated);
     dp_record_bound(open, DP_F_SUM, dp_adjacency_chosen(s->options->adjacency), known ? plan_of(s, &shape, 0).bound : 0);
 }
 
@@ -100,8 +100,9 @@ static int check_lap(const struct dp_erm *s, const struct dp_frame *frame, const
     long long lap = (long long)frame->lap;
     if (s->options->batch > (int64_t)s->rows)
         return dp_fail(err, DP_E_RUN, "--batch: must be at most the %zu rows, got %lld", s->rows, (long long)s->options->batch);
-    if (lap > ((int64_t)1 << 40) / plan->drawn.draws - 1)
-        return dp_fail(err, DP_E_RUN, "lap %lld of %lld steps is beyond the coins of a run", lap, (long long)plan->drawn.draws);
+    if (lap > ((int64_t)1 << 40) / plan->repeated.draws - 1)
+        return dp_fail(err, DP_E_RUN, "lap %lld of %lld steps is beyond the coins of a run", lap,
+                       (long long)plan->repeated.draws);
     for (size_t i = 0; i < batch->count; i++)
         if (batch->id[i] != (int64_t)i)
             return dp_fail(err, DP_E_RUN, "the rows of lap %lld are not in their order", lap);
@@ -137,10 +138,10 @@ static int coins_lap(struct dp_stage *stage, struct dp_frame *frame, const struc
         rc = dp_alloc(&drawn, s->rows + DP_COINS_TOSSED, sizeof *drawn, err);
     if (rc != DP_OK)
         return rc;
-    dp_coins_prepare(&coins, plan.drawn.rate, DP_DRAW_STEP_COINS);
+    dp_coins_prepare(&coins, plan.repeated.rate, DP_DRAW_STEP_COINS);
     memcpy(s->w, model, dp_erm_size(s) * sizeof *s->w);
-    for (int64_t t = 0; rc == DP_OK && t < plan.drawn.draws; t++) {
-        uint64_t step = (uint64_t)(frame->lap * plan.drawn.draws + t);
+    for (int64_t t = 0; rc == DP_OK && t < plan.repeated.draws; t++) {
+        uint64_t step = (uint64_t)(frame->lap * plan.repeated.draws + t);
         size_t count = draw(&coins, &stage->key, step, s->rows, drawn);
         double divisor = fmax((double)s->options->batch, (double)count / plan.room);
         if ((double)count > plan.most)
@@ -151,7 +152,7 @@ static int coins_lap(struct dp_stage *stage, struct dp_frame *frame, const struc
     free(drawn);
     if (rc != DP_OK)
         return rc;
-    describe(dp_frame_edit_record(frame, DP_F_NONE), &plan.drawn);
+    describe(dp_frame_edit_record(frame, DP_F_NONE), &plan.repeated);
     return dp_erm_give(s, frame, model, plan.bound, err);
 }
 

@@ -1,6 +1,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/alias.h"
 #include "base/mem.h"
 #include "wire/codec.h"
 #include "wire/item.h"
@@ -248,6 +249,9 @@ static int get_entry(struct reader *r, struct dp_frame *frame, enum dp_field *fi
     }
     enum dp_field next_one = *field + 1 < DP_F_COUNT ? (enum dp_field)(*field + 1) : (enum dp_field)0;
     *field = dp_field_find_from(next_one, dp_item_body(&key), (size_t)key.body);
+    const char *today = *field == DP_F_COUNT ? dp_alias_of(DP_ALIAS_FIELD, dp_item_body(&key), (size_t)key.body) : NULL;
+    if (today != NULL)
+        *field = dp_field_find(today, strlen(today));
     if (*field == DP_F_COUNT)
         return dp_fail(err, DP_E_RUN, "unknown field '%.*s' in a frame", key.body < 40 ? (int)key.body : 40,
                        dp_item_body(&key));

@@ -3,9 +3,10 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/alias.h"
 #include "wire/laps.h"
 
-const char *const dp_sampler_names[DP_SAMPLER_COUNT] = {"none", "poisson", "fixed", "shuffle", "full", "drawn", "stream"};
+const char *const dp_sampler_names[DP_SAMPLER_COUNT] = {"none", "poisson", "fixed", "shuffle", "full", "repeated", "stream"};
 const char *const dp_adjacency_names[DP_ADJACENCY_COUNT] = {"none", "null-record", "replace-one"};
 const char *const dp_release_names[DP_RELEASE_COUNT] = {"none", "sum", "sum-of-secret-state", "sum-and-state"};
 const char *const dp_meaning_names[DP_MEANS_COUNT] = {"none",   "gradient",  "move",  "moments",
@@ -78,7 +79,7 @@ unsigned dp_record_members(const struct dp_record *record)
         set &= ~(1u << DP_RECORD_on);
     if (record->means == DP_MEANS_NONE)
         set &= ~(1u << DP_RECORD_means);
-    if (record->sampler != DP_SAMPLER_DRAWN)
+    if (record->sampler != DP_SAMPLER_REPEATED)
         set &= ~(1u << DP_RECORD_draws | 1u << DP_RECORD_contraction);
     if (record->shares == 0)
         set &= ~(1u << DP_RECORD_shares | 1u << DP_RECORD_colluding | 1u << DP_RECORD_gathered);
@@ -158,6 +159,17 @@ bool dp_record_same_member(const struct dp_record *a, const struct dp_record *b,
     return dp_record_differs(a, b, 1u << member) == DP_RECORD_MEMBER_COUNT;
 }
 
+/* An old name is today's, of the same storage. */
+static bool set_renamed(struct dp_record *record, int member, const struct dp_record_value *value)
+{
+    bool field = members[member].storage == STORED_FIELD;
+    const char *today = field || member == DP_RECORD_sampler
+                            ? dp_alias_of(field ? DP_ALIAS_FIELD : DP_ALIAS_SAMPLER, value->text, value->length)
+                            : NULL;
+    return today != NULL &&
+           dp_record_set(record, member, &(struct dp_record_value){.type = DP_T_TEXT, .text = today, .length = strlen(today)});
+}
+
 bool dp_record_set(struct dp_record *record, int member, const struct dp_record_value *value)
 {
     const struct member m = members[member];
@@ -189,9 +201,10 @@ bool dp_record_set(struct dp_record *record, int member, const struct dp_record_
         while (number < count && !is(m.names[number], value->text, value->length))
             number++;
     }
-    if (number < count)
-        *(unsigned *)at = number;
-    return number < count;
+    if (number >= count)
+        return set_renamed(record, member, value);
+    *(unsigned *)at = number;
+    return true;
 }
 
 void dp_record_tidy(struct dp_record *record)

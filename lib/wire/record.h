@@ -13,13 +13,13 @@
 #include "wire/schema.h"
 
 enum dp_sampler {
-    DP_SAMPLER_NONE,    /* not recorded yet */
-    DP_SAMPLER_POISSON, /* each row independently with probability rate, in each lap */
-    DP_SAMPLER_FIXED,   /* a fixed number of rows without replacement, drawn again in each lap */
-    DP_SAMPLER_SHUFFLE, /* consecutive parts of one permutation per epoch */
-    DP_SAMPLER_FULL,    /* every row, each lap */
-    DP_SAMPLER_DRAWN,   /* Poisson sampling for each of many draws within the lap */
-    DP_SAMPLER_STREAM,  /* the rows that arrive next; each is in only one lap, and `rows` is the number of rows of a lap */
+    DP_SAMPLER_NONE,     /* not recorded yet */
+    DP_SAMPLER_POISSON,  /* each row independently with probability rate, in each lap */
+    DP_SAMPLER_FIXED,    /* a fixed number of rows without replacement, drawn again in each lap */
+    DP_SAMPLER_SHUFFLE,  /* consecutive parts of one permutation per epoch */
+    DP_SAMPLER_FULL,     /* every row, each lap */
+    DP_SAMPLER_REPEATED, /* Poisson sampling for each of many draws within the lap */
+    DP_SAMPLER_STREAM,   /* the rows that arrive next; each is in only one lap, and `rows` is the number of rows of a lap */
     DP_SAMPLER_COUNT
 };
 
@@ -82,11 +82,11 @@ enum dp_record_change {
     X(rate, "rate", REAL, NULL, 0, LAP, PLANNED)          /* probability that a row is in the batch, or in a draw */ \
     X(rows, "rows", INT, NULL, 0, RUN, NEVER)             /* public number of rows */ \
     X(epoch_laps, "epoch_laps", INT, NULL, 0, LAP, PLANNED) /* shuffle: laps per epoch; else 0 */ \
-    X(draws, "draws", INT, NULL, 0, LAP, PLANNED)         /* drawn: number of draws in the lap; else absent */             \
-    X(contraction, "contraction", REAL, NULL, 0, LAP, PLANNED) /* drawn: each draw shrinks what the earlier ones moved by it; else absent */ \
+    X(draws, "draws", INT, NULL, 0, LAP, PLANNED)         /* repeated: number of draws in the lap; else absent */             \
+    X(contraction, "contraction", REAL, NULL, 0, LAP, PLANNED) /* repeated: each draw shrinks what the earlier ones moved by it; else absent */ \
     X(adjacency, "adjacency", NAME, dp_adjacency_names, DP_ADJACENCY_COUNT, RUN, NEVER) \
     X(release, "release", NAME, dp_release_names, DP_RELEASE_COUNT, LAP, NEVER) \
-    X(bound, "bound", REAL, NULL, 0, FIELD, FOLLOWS)      /* C: L2 norm of one person's part of the field; 0 until bounded. drawn: of one draw */ \
+    X(bound, "bound", REAL, NULL, 0, FIELD, FOLLOWS)      /* C: L2 norm of one person's part of the field; 0 until bounded. repeated: of one draw */ \
     X(sensitivity, "sensitivity", REAL, NULL, 0, FIELD, WITH_BOUND) /* L2 sensitivity of what is noised, the unit of the multiplier */ \
     X(scale, "scale", REAL, NULL, 0, FIELD, EACH_LAP)     /* of the noise, in units of the field; Gaussian: its standard deviation */ \
     X(shares, "shares", INT, NULL, 0, FIELD, NEVER)       /* number of shares of the noise, each drawn by another shard; else absent */      \

@@ -183,7 +183,7 @@ PY
 }
 
 @test "calculator: words it does not know" {
-    refuses 2 "dp-account sigma: --sampler: must be one of poisson|fixed|full|shuffle|none|drawn|stream, got 'dice'" sigma --sampler dice
+    refuses 2 "dp-account sigma: --sampler: must be one of poisson|fixed|full|shuffle|none|repeated|stream, got 'dice'" sigma --sampler dice
     refuses 2 "dp-account sigma: --accountant: must be one of best|pld|rdp|zcdp|gdp|profile|advanced|published|blsgd, got 'clt'" sigma --accountant clt
     refuses 2 "dp-account sigma: unknown option '--multiplier' (try --help)" sigma --multiplier 2
     refuses 2 "dp-account epsilon: unknown option '--epsilon' (try --help)" epsilon --epsilon 2
@@ -439,19 +439,19 @@ END
     quick laps --multiplier 0.629039860830923 --rate 0.00013312128233857295 --epsilon 0.8838 --delta 9.385894043925967e-08
     quick epsilon --visible-batch --multiplier 1000 --laps 1000000000000 --rate 0.5 --delta 1e-5
     quick sigma --visible-batch --epsilon 1 --laps 300000000 --rate 0.5 --delta 1e-5
-    quick sigma --sampler drawn --draws 1000000 --contraction 0.9999 --epsilon 1 --rate 0.001 --delta 1e-5
-    quick epsilon --sampler drawn --draws 1000000000000 --contraction 1 --rate 0.5 --multiplier 1e12 --delta 1e-5
+    quick sigma --sampler repeated --draws 1000000 --contraction 0.9999 --epsilon 1 --rate 0.001 --delta 1e-5
+    quick epsilon --sampler repeated --draws 1000000000000 --contraction 1 --rate 0.5 --multiplier 1e12 --delta 1e-5
 }
 
 @test "draws within a lap: options, charges and words" {
-    drawn="--sampler drawn --draws 300 --contraction 0.97"
+    drawn="--sampler repeated --draws 300 --contraction 0.97"
     # certain draws are one Gaussian, of the sum of all that they leave and of what is rounded
     s=$(awk 'BEGIN { printf "%.15g", (1 - .97 ^ 300) / .03 + 2 ^ -10 }')
     # shellcheck disable=SC2086
     same "$(dp-account epsilon -z 20 --delta 1e-5 $drawn)" "$(dp-account epsilon --mechanism output -z "$(awk -v s="$s" 'BEGIN { printf "%.15g", 20 / s }')" --delta 1e-5)"
     # shellcheck disable=SC2086
     epsilon=$(dp-account epsilon -z 20 --delta 1e-5 --rate 0.01 $drawn)
-    echo '{"laps": 1, "sampling": "drawn", "rate": 0.01, "draws": 300, "contraction": 0.97, "queries": [{"noise": "gaussian", "multiplier": 20}]}' > charge
+    echo '{"laps": 1, "sampling": "repeated", "rate": 0.01, "draws": 300, "contraction": 0.97, "queries": [{"noise": "gaussian", "multiplier": 20}]}' > charge
     assert_equal "$(dp-account epsilon --delta 1e-5 charge)" "$epsilon"
     # shellcheck disable=SC2086
     run dp-account epsilon -z 20 --delta 1e-5 --rate 0.01 --adjacency replace-one --explain $drawn
@@ -460,20 +460,20 @@ END
     # shellcheck disable=SC2086
     run dp-account sigma --epsilon 1 --delta 1e-5 --rate 0.01 --json $drawn
     assert_success
-    jq -e '.sampler == "drawn" and .draws == 300 and .contraction == 0.97 and .laps == 1 and .charges[0].sampling == "drawn"' <<< "$output"
+    jq -e '.sampler == "repeated" and .draws == 300 and .contraction == 0.97 and .laps == 1 and .charges[0].sampling == "repeated"' <<< "$output"
     # shellcheck disable=SC2086
     least=$(dp-account epsilon -z "$(jq .multiplier <<< "$output")" --delta 1e-5 --rate 0.01 $drawn)
     awk -v e="$least" 'BEGIN { exit !(e <= 1 && e > .9999) }' || fail "$least"
-    complains 2 "dp-account epsilon: --sampler drawn needs --draws and --contraction" dp-account epsilon -z 20 --delta 1e-5 --sampler drawn --draws 3
-    complains 2 "dp-account epsilon: --draws goes with --sampler drawn" dp-account epsilon -z 20 --delta 1e-5 --laps 1 --draws 3
-    complains 2 "dp-account epsilon: --contraction goes with --sampler drawn" dp-account epsilon -z 20 --delta 1e-5 --laps 1 --contraction 1
+    complains 2 "dp-account epsilon: --sampler repeated needs --draws and --contraction" dp-account epsilon -z 20 --delta 1e-5 --sampler repeated --draws 3
+    complains 2 "dp-account epsilon: --draws goes with --sampler repeated" dp-account epsilon -z 20 --delta 1e-5 --laps 1 --draws 3
+    complains 2 "dp-account epsilon: --contraction goes with --sampler repeated" dp-account epsilon -z 20 --delta 1e-5 --laps 1 --contraction 1
     # shellcheck disable=SC2086
-    complains 2 "dp-account epsilon: --sampler drawn: only Gaussian noise has an accountant where a lap draws many batches" \
+    complains 2 "dp-account epsilon: --sampler repeated: only Gaussian noise has an accountant where a lap draws many batches" \
         dp-account epsilon -z 20 --delta 1e-5 --mechanism laplace $drawn
     # shellcheck disable=SC2086
-    complains 2 "dp-account epsilon: --contraction goes with --sampler drawn" dp-account epsilon -z 20 --delta 1e-5 --mechanism output $drawn
+    complains 2 "dp-account epsilon: --contraction goes with --sampler repeated" dp-account epsilon -z 20 --delta 1e-5 --mechanism output $drawn
     # shellcheck disable=SC2086
-    complains 2 "dp-account epsilon: --sampler drawn, --adjacency null-record, --visible-batch: a secret or released state behind a drawn sampler has no accountant" \
+    complains 2 "dp-account epsilon: --sampler repeated, --adjacency null-record, --visible-batch: a secret or released state behind a repeated sampler has no accountant" \
         dp-account epsilon -z 20 --delta 1e-5 --visible-batch $drawn
     sed 's/gaussian/gamma/' charge > gamma
     complains 1 "dp-account epsilon: gamma: line 1: only Gaussian noise has an accountant where a lap draws many batches, not gamma" \

@@ -192,8 +192,8 @@ EOF
     complains 5 "dp-account: a secret or released state of rows that are in one lap alone has no accountant" $GATE --in edited.frames
     for released in "" "--release-alpha"; do
         noised 2 '--rate 0.2' "$STEP $released"
-        edit 'record.sampler="drawn"' 'record.draws=5' 'record.contraction=0.9' < noised.frames > edited.frames
-        complains 5 "dp-account: a secret or released state behind a drawn sampler has no accountant" $GATE --in edited.frames
+        edit 'record.sampler="repeated"' 'record.draws=5' 'record.contraction=0.9' < noised.frames > edited.frames
+        complains 5 "dp-account: a secret or released state behind a repeated sampler has no accountant" $GATE --in edited.frames
     done
 }
 

@@ -32,7 +32,7 @@ coins() { dp-loop -q --laps "${LAPS:-1}" --seed "${SEED:-1}" -o model -- "$(pipe
         tee descent | dp-noise -z 1 | dp-account --epsilon 1e9 --delta 1e-5 --no-ledger --allow-seeded | dp-step" > stream
     python 'a, b = frames.laps("bounded")[0], frames.laps("descent")[0]
 d, R = abs(a["sum"] * a["grid"] - b["sum"] * b["grid"]).max(), a["records"][0]
-assert d < 1e-4 and R["rate"] == 1 and R["draws"] == 7 and R["sampler"] == "drawn", (d, R)
+assert d < 1e-4 and R["rate"] == 1 and R["draws"] == 7 and R["sampler"] == "repeated", (d, R)
 beta = (1 + 2.0 ** -20) ** 2 / 4 + 0.01
 assert abs(R["bound"] * 300 * beta / (1 + 2.0 ** -20) - 1) < 1e-9 and abs(R["contraction"] - (1 - 0.01 / beta)) < 1e-12'
     # Huber, all beyond its width, without a regulariser: a step of B eta adds up the rows that it drew, and nothing else
@@ -101,7 +101,7 @@ assert (d <= S + 2.0 ** -10).all() and (d < 0.9 * S).any(), (d, S)'
     python 'lap = frames.laps("stream")[0]; R = lap["records"][0]
 print(lap["epsilon"], R["rate"], R["draws"], R["contraction"])' > said
     read -r epsilon rate draws contraction < said
-    awk -v a="$(dp-account epsilon -z 5 --delta 1e-5 --sampler drawn --rate "$rate" --draws "$draws" --contraction "$contraction")" -v b="$epsilon" \
+    awk -v a="$(dp-account epsilon -z 5 --delta 1e-5 --sampler repeated --rate "$rate" --draws "$draws" --contraction "$contraction")" -v b="$epsilon" \
         'BEGIN { exit !(a / b < 1.00001 && b / a < 1.00001) }' || fail "$epsilon"
     dp-cat stream | sed 's/"seeded":true/"seeded":false/' > run.json
     awk -v a="$(dp-account epsilon --delta 1e-5 run.json)" -v b="$epsilon" 'BEGIN { exit !(a / b < 1.00001 && b / a < 1.00001) }'
@@ -118,7 +118,7 @@ print(lap["epsilon"], R["rate"], R["draws"], R["contraction"])' > said
     done
     # the plan, the reservation and the charge of a ledger have them as well
     dp-loop -q --laps 1 -o model -- "$(Z=5 EPSILON=10 pipeline two.dp '--loss logistic --lambda 1e-2 --passes 5 --batch 20' | sed 's/--no-ledger/--ledger ledger/')" > stream
-    assert_equal "$(grep -c '"sampling":"drawn","draws":75,"contraction":' ledger)" 3
+    assert_equal "$(grep -c '"sampling":"repeated","draws":75,"contraction":' ledger)" 3
     run dp-account report ledger
     assert_line --partial "by 1 run and 1 lap (profile)"
 }

@@ -12,7 +12,7 @@
 static inline struct dp_record record_with(int member)
 {
     struct dp_record r = {.of = DP_F_SUM,
-                          .sampler = DP_SAMPLER_DRAWN,
+                          .sampler = DP_SAMPLER_REPEATED,
                           .rate = 0.25,
                           .rows = 600,
                           .epoch_laps = 4,

@@ -1,6 +1,6 @@
 /* The accountant that gate and calculator share, and calibration: the answer meets its target as printed. */
 #include "unit.h"
-#include "drawn_event.h"
+#include "repeated_event.h"
 
 #include <gsl/gsl_cdf.h>
 #include <gsl/gsl_randist.h>
@@ -13,7 +13,7 @@
 #include "base/number.h"
 #include "account/calibrate.h"
 #include "account/meter.h"
-#include "priv/drawn.h"
+#include "priv/repeated.h"
 #include "priv/mixture.h"
 #include "priv/rdp.h"
 #include "base/round.h"
@@ -155,18 +155,18 @@ static void draws(void **state)
 {
     (void)state;
     for (double rate = 0.01; rate <= 1; rate *= 10) {
-        struct dp_event event = drawn_event(rate, 1000, 0.99, 100);
+        struct dp_event event = repeated_event(rate, 1000, 0.99, 100);
         struct dp_charge charge = {event, 1};
         const struct dp_charges charges = {.count = 1, .capacity = 1, .charge = &charge};
         assert_false(dp_account_covers(DP_ACCOUNTANT_GDP, &charges));
         assert_false(dp_account_covers(DP_ACCOUNTANT_PLD, &charges));
         assert_false(dp_account_covers(DP_ACCOUNTANT_ZCDP, &charges));
-        struct dp_drawn_law law;
-        dp_drawn_law(&(struct dp_drawn){rate, 1000, 0.99}, &law);
-        double best = epsilon_of(DP_ACCOUNTANT_BEST, event, 1e-5, 1), exact = dp_drawn_epsilon(&law, 100, 1e-5);
+        struct dp_repeated_law law;
+        dp_repeated_law(&(struct dp_repeated){rate, 1000, 0.99}, &law);
+        double best = epsilon_of(DP_ACCOUNTANT_BEST, event, 1e-5, 1), exact = dp_repeated_epsilon(&law, 100, 1e-5);
         assert_true(best == exact && best == epsilon_of(DP_ACCOUNTANT_PROFILE, event, 1e-5, 1));
         double three = epsilon_of(DP_ACCOUNTANT_BEST, event, 1e-5, 3);
-        assert_true(three > best && three <= 3 * dp_drawn_epsilon(&law, 100, 0.5e-5 / 3) * (1 + 1e-9));
+        assert_true(three > best && three <= 3 * dp_repeated_epsilon(&law, 100, 0.5e-5 / 3) * (1 + 1e-9));
         double factor, z;
         struct dp_err err;
         assert_int_equal(dp_calibrate_noise(DP_ACCOUNTANT_BEST, &charges, best, 1e-5, &factor, &err), DP_OK);
@@ -174,7 +174,7 @@ static void draws(void **state)
         assert_true(z > 99.9 && z < 100.1);
         /* Nothing is published about them but the conversion. */
         double r[DP_RDP_PUBLISHED_COUNT];
-        dp_rdp_drawn(&law, 100, dp_rdp_published_orders, DP_RDP_PUBLISHED_COUNT, r);
+        dp_rdp_repeated(&law, 100, dp_rdp_published_orders, DP_RDP_PUBLISHED_COUNT, r);
         double least = INFINITY;
         for (int i = 0; i < DP_RDP_PUBLISHED_COUNT; i++)
             least = fmin(least, r[i] + dp_rdp_penalty_published(dp_rdp_published_orders[i], 1e-5));

@@ -1,12 +1,12 @@
 /* Which Rényi curve an event gets: that of the file which knows its kind. */
 #include "unit.h"
-#include "drawn_event.h"
+#include "repeated_event.h"
 
 #include <math.h>
 
 #include "account/curve.h"
 #include "account/kinds.h"
-#include "priv/drawn.h"
+#include "priv/repeated.h"
 #include "priv/joint.h"
 #include "priv/pure.h"
 #include "priv/rdp.h"
@@ -103,14 +103,14 @@ static void one_query_on_a_sample(void **state)
     is(event_of(DP_SAMPLING_REPLACED, 1, gaussian, gaussian), r);
     dp_rdp_visible_batch(0.1, 2, orders, N, r);
     is(event_of(DP_SAMPLING_VISIBLE, 1, gaussian, gaussian), r);
-    struct dp_drawn_law law;
-    dp_drawn_law(&(struct dp_drawn){0.1, 300, 0.97}, &law);
-    dp_rdp_drawn(&law, 2, orders, N, r);
-    is(drawn_event(0.1, 300, 0.97, 2), r);
+    struct dp_repeated_law law;
+    dp_repeated_law(&(struct dp_repeated){0.1, 300, 0.97}, &law);
+    dp_rdp_repeated(&law, 2, orders, N, r);
+    is(repeated_event(0.1, 300, 0.97, 2), r);
     /* Draws that are certain contract, too. */
-    dp_drawn_law(&(struct dp_drawn){1, 300, 0.97}, &law);
-    dp_rdp_drawn(&law, 2, orders, N, r);
-    is(drawn_event(1, 300, 0.97, 2), r);
+    dp_repeated_law(&(struct dp_repeated){1, 300, 0.97}, &law);
+    dp_rdp_repeated(&law, 2, orders, N, r);
+    is(repeated_event(1, 300, 0.97, 2), r);
     double sampled = dp_pure_sampled(0.1, 0.3);
     dp_rdp_pure(sampled, orders, N, r);
     is(event_of(DP_SAMPLING_REPLACED, 1, pure, pure), r);

@@ -1,7 +1,7 @@
 /* Events, charges and plans: what is written reads back, what makes no sense is refused, buckets never flatter. */
 #include "ledger/charge_json.h"
 #include "unit.h"
-#include "drawn_event.h"
+#include "repeated_event.h"
 
 #include <jansson.h>
 #include <math.h>
@@ -34,9 +34,9 @@ static void every_kind_reads_back(void **state)
         {dp_event_gaussian(DP_SAMPLING_SHUFFLED, 0.1, 3, 10), 25},
         {dp_event_gaussian(DP_SAMPLING_VISIBLE, 0.01, 7, 0), 3},
         {dp_event_gaussian(DP_SAMPLING_STREAM, 1, 3, 0), 1000000000000},
-        {drawn_event(0.01, 1000000, 0.999, 7), 1},
-        {drawn_event(0.01, 1000000, 1 / 3.0, 7), 1},
-        {drawn_event(0.01, 1000001, 0.999, 7), 1},
+        {repeated_event(0.01, 1000000, 0.999, 7), 1},
+        {repeated_event(0.01, 1000000, 1 / 3.0, 7), 1},
+        {repeated_event(0.01, 1000001, 0.999, 7), 1},
         {{.sampling = DP_SAMPLING_POISSON,
           .rate = 0.5,
           .queries = 4,
@@ -94,7 +94,7 @@ static void nonsense_is_refused(void **state)
         {"{\"laps\": 1, \"sampling\": \"shuffled\", \"rate\": 0.1, \"queries\": [{\"noise\": \"gaussian\", \"multiplier\": 1}]}",
          "an event has epochs of 0 laps"},
 #define DRAWN(more, noise)                                                                                                     \
-    "{\"laps\": 1, \"sampling\": \"drawn\", \"rate\": 0.1, " more " \"queries\": [{\"noise\": \"" noise                        \
+    "{\"laps\": 1, \"sampling\": \"repeated\", \"rate\": 0.1, " more " \"queries\": [{\"noise\": \"" noise                     \
     "\", \"multiplier\": 1}]}"
         {DRAWN("", "gaussian"), "an event has laps of 0 draws"},
         {DRAWN("\"draws\": -1, \"contraction\": 0.5,", "gaussian"), "an event has laps of -1 draws"},

@@ -136,7 +136,7 @@ static struct dp_event event_of(enum dp_sampling sampling, const struct dp_query
         event.rate = 1;
     if (sampling == DP_SAMPLING_SHUFFLED)
         event.epoch_laps = 5;
-    if (sampling == DP_SAMPLING_DRAWN) {
+    if (sampling == DP_SAMPLING_REPEATED) {
         event.draws = 20;
         event.contraction = 0.9;
     }

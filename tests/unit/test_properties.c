@@ -51,15 +51,15 @@ static struct dp_query draw_query(bool gaussian)
 /* replaced: under replace-one adjacency, else null-record. */
 static struct dp_event draw_event(bool replaced)
 {
-    static const enum dp_sampling added[] = {DP_SAMPLING_POISSON, DP_SAMPLING_POISSON, DP_SAMPLING_NONE,  DP_SAMPLING_SHUFFLED,
-                                             DP_SAMPLING_VISIBLE, DP_SAMPLING_DRAWN,   DP_SAMPLING_STREAM};
+    static const enum dp_sampling added[] = {DP_SAMPLING_POISSON, DP_SAMPLING_POISSON,  DP_SAMPLING_NONE,  DP_SAMPLING_SHUFFLED,
+                                             DP_SAMPLING_VISIBLE, DP_SAMPLING_REPEATED, DP_SAMPLING_STREAM};
     static const enum dp_sampling exchanged[] = {DP_SAMPLING_REPLACED, DP_SAMPLING_NONE, DP_SAMPLING_SHUFFLED,
-                                                 DP_SAMPLING_DRAWN, DP_SAMPLING_STREAM};
+                                                 DP_SAMPLING_REPEATED, DP_SAMPLING_STREAM};
     struct dp_event event = {
         .sampling = replaced ? exchanged[one_of(5)] : added[one_of(7)], .rate = between(1e-3, 0.5), .queries = 1};
-    bool gaussian =
-        event.sampling == DP_SAMPLING_VISIBLE || event.sampling == DP_SAMPLING_REPLACED || event.sampling == DP_SAMPLING_DRAWN;
-    if (event.sampling == DP_SAMPLING_DRAWN) {
+    bool gaussian = event.sampling == DP_SAMPLING_VISIBLE || event.sampling == DP_SAMPLING_REPLACED ||
+                    event.sampling == DP_SAMPLING_REPEATED;
+    if (event.sampling == DP_SAMPLING_REPEATED) {
         event.draws = 1 + one_of(1000);
         event.contraction = between(0.5, 1);
     }

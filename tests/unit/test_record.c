@@ -80,7 +80,7 @@ static void the_records_of_a_lap_are_of_one_batch(void **state)
 {
     (void)state;
     const struct dp_record sum = {.of = DP_F_SUM,
-                                  .sampler = DP_SAMPLER_DRAWN,
+                                  .sampler = DP_SAMPLER_REPEATED,
                                   .rate = 0.25,
                                   .rows = 600,
                                   .draws = 8,

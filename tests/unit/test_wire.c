@@ -76,7 +76,7 @@ static struct dp_frame *full_lap(void)
          DP_MEANS_NONE,
          {0}},
         {DP_F_WITHIN,
-         DP_SAMPLER_DRAWN,
+         DP_SAMPLER_REPEATED,
          0.125,
          7,
          0,
@@ -710,7 +710,7 @@ static void draws_without_their_number(msgpack_packer *pk)
 {
     text(pk, "records");
     msgpack_pack_array(pk, 1);
-    put_record(pk, "drawn", "sum", "none", NULL);
+    put_record(pk, "repeated", "sum", "none", NULL);
 }
 static void contraction_without_draws(msgpack_packer *pk)
 {

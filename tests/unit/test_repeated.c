@@ -8,17 +8,17 @@
 #include <stdbool.h>
 #include <time.h>
 
-#include "priv/drawn.h"
+#include "priv/repeated.h"
 #include "priv/gdp.h"
 #include "priv/mixture.h"
 #include "priv/output.h"
 #include "priv/rdp.h"
 
-#define C DP_DRAWN_ROUNDING
-static struct dp_drawn_law law;
+#define C DP_REPEATED_ROUNDING
+static struct dp_repeated_law law;
 
 /* E of δ_G, or of e^(α(α−1)S²/2z²) − 1 where order > 1, over all 2^T coins. */
-static double over_all_coins(const struct dp_drawn *of, double z, double epsilon, double order)
+static double over_all_coins(const struct dp_repeated *of, double z, double epsilon, double order)
 {
     int draws = (int)of->draws;
     double sum = 0;
@@ -35,11 +35,12 @@ static double over_all_coins(const struct dp_drawn *of, double z, double epsilon
     return order > 1 ? log1p(sum) / (order - 1) : sum;
 }
 
-static struct dp_drawn some(gsl_rng *rng, unsigned most)
+static struct dp_repeated some(gsl_rng *rng, unsigned most)
 {
-    return (struct dp_drawn){.rate = exp(log(1e-3) * gsl_rng_uniform(rng)),
-                             .draws = 1 + (int64_t)gsl_rng_uniform_int(rng, most),
-                             .contraction = gsl_rng_uniform(rng) < 0.2 ? 1 : 1 - exp(log(1e-3) * gsl_rng_uniform(rng)) * 0.99};
+    return (struct dp_repeated){.rate = exp(log(1e-3) * gsl_rng_uniform(rng)),
+                                .draws = 1 + (int64_t)gsl_rng_uniform_int(rng, most),
+                                .contraction =
+                                    gsl_rng_uniform(rng) < 0.2 ? 1 : 1 - exp(log(1e-3) * gsl_rng_uniform(rng)) * 0.99};
 }
 
 /* Never below, and above by no more than the grid makes it. */
@@ -48,11 +49,11 @@ static void delta_against_all_coins(void **state)
     (void)state;
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
     for (int i = 0; i < 300; i++) {
-        struct dp_drawn of = some(rng, 12);
+        struct dp_repeated of = some(rng, 12);
         double z = exp(log(0.3) + log(100) * gsl_rng_uniform(rng));
         double most = of.rate * (double)of.draws / z, epsilon = i % 10 == 0 ? 0 : 5 * most * gsl_rng_uniform(rng);
-        dp_drawn_law(&of, &law);
-        double exact = over_all_coins(&of, z, epsilon, 0), ours = dp_drawn_delta(&law, z, epsilon);
+        dp_repeated_law(&of, &law);
+        double exact = over_all_coins(&of, z, epsilon, 0), ours = dp_repeated_delta(&law, z, epsilon);
         if (!(ours >= exact))
             fail_msg("q=%.17g T=%d rho=%.17g z=%.17g epsilon=%.17g: %.17g, all coins give %.17g", of.rate, (int)of.draws,
                      of.contraction, z, epsilon, ours, exact);
@@ -68,12 +69,12 @@ static void moments_against_all_coins(void **state)
     (void)state;
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
     for (int i = 0; i < 300; i++) {
-        struct dp_drawn of = some(rng, 12);
+        struct dp_repeated of = some(rng, 12);
         double z = exp(log(0.3) + log(1000) * gsl_rng_uniform(rng)),
                order = 1 + exp(log(1e-2) + log(1e4) * gsl_rng_uniform(rng));
         double exact = over_all_coins(&of, z, 0, order), ours;
-        dp_drawn_law(&of, &law);
-        dp_rdp_drawn(&law, z, &order, 1, &ours);
+        dp_repeated_law(&of, &law);
+        dp_rdp_repeated(&law, z, &order, 1, &ours);
         if (isfinite(exact) && !(ours >= exact * (1 - 1e-13) && ours <= exact * 1.01))
             fail_msg("q=%.17g T=%d rho=%.17g z=%.17g order=%.17g: %.17g, all coins give %.17g", of.rate, (int)of.draws,
                      of.contraction, z, order, ours, exact);
@@ -85,10 +86,10 @@ static void moments_against_all_coins(void **state)
 static void rare_draws(void **state)
 {
     (void)state;
-    const struct dp_drawn of = {1e-45, 3, 0.9};
+    const struct dp_repeated of = {1e-45, 3, 0.9};
     double order = 2, ours;
-    dp_drawn_law(&of, &law);
-    dp_rdp_drawn(&law, 0.12, &order, 1, &ours);
+    dp_repeated_law(&of, &law);
+    dp_rdp_repeated(&law, 0.12, &order, 1, &ours);
     double exact = over_all_coins(&of, 0.12, 0, order);
     if (!(exact > 10 && ours >= exact))
         fail_msg("%.17g, exactly %.17g", ours, exact);
@@ -113,11 +114,11 @@ static void without_contraction_against_the_binomial(void **state)
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
     for (int i = 0; i < 100; i++) {
         unsigned draws = 1 + (unsigned)exp(log(1e4) * gsl_rng_uniform(rng));
-        struct dp_drawn of = {exp(log(1e-4) * gsl_rng_uniform(rng)), draws, 1};
+        struct dp_repeated of = {exp(log(1e-4) * gsl_rng_uniform(rng)), draws, 1};
         double mean = of.rate * (double)draws, deviation = sqrt(mean * (1 - of.rate));
         double z = (mean + deviation + 1) * (0.3 + 5 * gsl_rng_uniform(rng));
-        dp_drawn_law(&of, &law);
-        double epsilon = dp_drawn_epsilon(&law, z, 1e-6), exact = over_binomial(draws, of.rate, z, epsilon, 0);
+        dp_repeated_law(&of, &law);
+        double epsilon = dp_repeated_epsilon(&law, z, 1e-6), exact = over_binomial(draws, of.rate, z, epsilon, 0);
         if (!(exact <= 1e-6 && (epsilon == 0 || exact >= 0.98e-6)))
             fail_msg("T=%u q=%.17g z=%.17g: epsilon %.17g, where delta is %.17g", draws, of.rate, z, epsilon, exact);
     }
@@ -130,12 +131,12 @@ static void one_draw_is_a_visible_batch(void **state)
 {
     (void)state;
     for (double q = 1e-4; q < 1; q *= 7) {
-        const struct dp_drawn one = {q, 1, 0.5}, two = {q, 2, 1};
-        dp_drawn_law(&one, &law);
+        const struct dp_repeated one = {q, 1, 0.5}, two = {q, 2, 1};
+        dp_repeated_law(&one, &law);
         double visible = dp_mixture_delta(1, q, 2 / (1 + C), 0.5, 1e-12);
-        assert_true(dp_drawn_delta(&law, 2, 0.5) >= visible && dp_drawn_delta(&law, 2, 0.5) <= visible * (1 + 1e-9));
-        dp_drawn_law(&two, &law);
-        assert_true(dp_drawn_delta(&law, 2, 0.5) > dp_mixture_delta(2, q, 2, 0.5, 1e-12) * (1 + 0.1 * q));
+        assert_true(dp_repeated_delta(&law, 2, 0.5) >= visible && dp_repeated_delta(&law, 2, 0.5) <= visible * (1 + 1e-9));
+        dp_repeated_law(&two, &law);
+        assert_true(dp_repeated_delta(&law, 2, 0.5) > dp_mixture_delta(2, q, 2, 0.5, 1e-12) * (1 + 0.1 * q));
     }
 }
 
@@ -144,13 +145,13 @@ static void always_drawn_is_one_gaussian(void **state)
 {
     (void)state;
     for (int64_t draws = 1; draws < 100000; draws *= 7) {
-        const struct dp_drawn of = {1, draws, 0.999};
+        const struct dp_repeated of = {1, draws, 0.999};
         double s = dp_descent_sensitivity(1, 1e-3, 1, 1, 1, draws, false) + C, r, order = 3;
-        dp_drawn_law(&of, &law);
-        assert_near(dp_drawn_delta(&law, 0.5 * s, 2), exp(dp_gaussian_log_delta(2, 2)), 1e-10);
-        assert_true(dp_drawn_delta(&law, 0.5 * s, 2) >= exp(dp_gaussian_log_delta(2, 2)) * (1 - 1e-10));
-        assert_near(dp_drawn_epsilon(&law, 0.5 * s, 1e-5), dp_gaussian_epsilon(2, 1e-5), 1e-8);
-        dp_rdp_drawn(&law, 0.5 * s, &order, 1, &r);
+        dp_repeated_law(&of, &law);
+        assert_near(dp_repeated_delta(&law, 0.5 * s, 2), exp(dp_gaussian_log_delta(2, 2)), 1e-10);
+        assert_true(dp_repeated_delta(&law, 0.5 * s, 2) >= exp(dp_gaussian_log_delta(2, 2)) * (1 - 1e-10));
+        assert_near(dp_repeated_epsilon(&law, 0.5 * s, 1e-5), dp_gaussian_epsilon(2, 1e-5), 1e-8);
+        dp_rdp_repeated(&law, 0.5 * s, &order, 1, &r);
         assert_near(r, 6, 1e-10);
     }
 }
@@ -160,16 +161,16 @@ static void delta_against_tossed_coins(void **state)
 {
     (void)state;
     const struct {
-        struct dp_drawn of;
+        struct dp_repeated of;
         double z;
     } cases[] = {{{0.001, 50000, 0.996}, 4}, {{0.05, 3000, 0.99}, 20}, {{0.3, 1000, 0.9}, 6}, {{0.01, 2000, 1}, 40}};
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
     for (size_t c = 0; c < sizeof cases / sizeof cases[0]; c++) {
         enum { TIMES = 200000 };
-        const struct dp_drawn *of = &cases[c].of;
+        const struct dp_repeated *of = &cases[c].of;
         double sum = 0, squares = 0;
-        dp_drawn_law(of, &law);
-        double epsilon = dp_drawn_epsilon(&law, cases[c].z, 1e-3);
+        dp_repeated_law(of, &law);
+        double epsilon = dp_repeated_epsilon(&law, cases[c].z, 1e-3);
         for (int i = 0; i < TIMES; i++) {
             double s = 0;
             /* From one draw that had the row to the next. */
@@ -191,14 +192,14 @@ static void delta_against_tossed_coins(void **state)
 static void moments_beyond_the_grid(void **state)
 {
     (void)state;
-    const struct dp_drawn of = {1e-3, 120, 1};
+    const struct dp_repeated of = {1e-3, 120, 1};
     double order, ours;
-    dp_drawn_law(&of, &law);
-    assert_true(law.low + DP_DRAWN_CELLS * law.step < 60);
+    dp_repeated_law(&of, &law);
+    assert_true(law.low + DP_REPEATED_CELLS * law.step < 60);
     assert_true(over_binomial(120, 1e-3, 5, 0, 2.4) > 50);
     for (order = 1.2; order < 2.5; order += 0.1) {
         double exact = over_binomial(120, 1e-3, 5, 0, order);
-        dp_rdp_drawn(&law, 5, &order, 1, &ours);
+        dp_rdp_repeated(&law, 5, &order, 1, &ours);
         if (!(ours >= exact && ours <= order * (120 + C) * (120 + C) / 50 * (1 + 1e-12)))
             fail_msg("order %g: %.17g, exactly %.17g", order, ours, exact);
     }
@@ -208,17 +209,17 @@ static void moments_beyond_the_grid(void **state)
 static void costs_more(void **state)
 {
     (void)state;
-    const struct dp_drawn base = {0.01, 500, 0.99};
-    struct dp_drawn more[3] = {base, base, base};
+    const struct dp_repeated base = {0.01, 500, 0.99};
+    struct dp_repeated more[3] = {base, base, base};
     more[0].rate *= 1.1;
     more[1].draws += 20;
     more[2].contraction = 0.991;
-    dp_drawn_law(&base, &law);
-    double epsilon = dp_drawn_epsilon(&law, 5, 1e-5);
-    assert_true(dp_drawn_epsilon(&law, 4.9, 1e-5) > epsilon);
+    dp_repeated_law(&base, &law);
+    double epsilon = dp_repeated_epsilon(&law, 5, 1e-5);
+    assert_true(dp_repeated_epsilon(&law, 4.9, 1e-5) > epsilon);
     for (int i = 0; i < 3; i++) {
-        dp_drawn_law(&more[i], &law);
-        assert_true(dp_drawn_epsilon(&law, 5, 1e-5) > epsilon);
+        dp_repeated_law(&more[i], &law);
+        assert_true(dp_repeated_epsilon(&law, 5, 1e-5) > epsilon);
     }
 }
 
@@ -227,15 +228,15 @@ static void epsilon_solves_for_delta(void **state)
     (void)state;
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
     for (int i = 0; i < 60; i++) {
-        struct dp_drawn of = some(rng, 100000);
+        struct dp_repeated of = some(rng, 100000);
         double z = exp(log(0.5) + log(400) * gsl_rng_uniform(rng)), delta = exp(log(1e-12) * gsl_rng_uniform(rng));
-        dp_drawn_law(&of, &law);
-        double epsilon = dp_drawn_epsilon(&law, z, delta), r[DP_RDP_ORDER_COUNT];
-        assert_true(dp_drawn_delta(&law, z, epsilon) <= delta);
-        assert_true(epsilon == 0 || dp_drawn_delta(&law, z, epsilon * (1 - 1e-9)) > delta);
+        dp_repeated_law(&of, &law);
+        double epsilon = dp_repeated_epsilon(&law, z, delta), r[DP_RDP_ORDER_COUNT];
+        assert_true(dp_repeated_delta(&law, z, epsilon) <= delta);
+        assert_true(epsilon == 0 || dp_repeated_delta(&law, z, epsilon * (1 - 1e-9)) > delta);
         /* That of the worst coins, and what Rényi makes of them, are no smaller. */
         assert_true(epsilon <= dp_gaussian_epsilon((law.most + C) / z * (1 + 1e-12), delta) * 1.001);
-        dp_rdp_drawn(&law, z, dp_rdp_orders, DP_RDP_ORDER_COUNT, r);
+        dp_rdp_repeated(&law, z, dp_rdp_orders, DP_RDP_ORDER_COUNT, r);
         assert_true(delta > 0.01 || dp_rdp_epsilon(dp_rdp_orders, r, DP_RDP_ORDER_COUNT, delta, NULL) >= epsilon * 0.999);
     }
     gsl_rng_free(rng);
@@ -249,20 +250,20 @@ static void many_draws(void **state)
     for (int64_t draws = 1; draws <= 1000000000000; draws *= 10)
         for (double q = 1e-300; q < 1; q = q < 1e-9 ? 1e-9 : q * 31)
             for (double gap = 1e-15; gap < 1; gap *= 1e3) {
-                const struct dp_drawn of = {q, draws, 1 - gap};
-                dp_drawn_law(&of, &law);
+                const struct dp_repeated of = {q, draws, 1 - gap};
+                dp_repeated_law(&of, &law);
                 double mean = q * (double)draws, sum = law.above;
-                for (size_t i = 0; i < DP_DRAWN_CELLS; i++)
+                for (size_t i = 0; i < DP_REPEATED_CELLS; i++)
                     sum += law.weight[i];
                 assert_true(sum >= 1 && sum < 1 + 1e-12 * (double)draws + 1e-9);
-                double delta = dp_drawn_delta(&law, mean + 10, 1);
+                double delta = dp_repeated_delta(&law, mean + 10, 1);
                 assert_true(delta >= 0 && delta <= 1);
             }
     assert_true((double)(clock() - start) / CLOCKS_PER_SEC < 20);
     /* A million draws of a thousandth: about as a thousand for sure, and close to that. */
-    const struct dp_drawn of = {1e-3, 1000000, 1};
-    dp_drawn_law(&of, &law);
-    double few = dp_drawn_epsilon(&law, 4000, 1e-6), all = dp_gaussian_epsilon(0.25, 1e-6);
+    const struct dp_repeated of = {1e-3, 1000000, 1};
+    dp_repeated_law(&of, &law);
+    double few = dp_repeated_epsilon(&law, 4000, 1e-6), all = dp_gaussian_epsilon(0.25, 1e-6);
     assert_true(few > all && few < 1.1 * all);
 }
 
@@ -281,5 +282,5 @@ int main(void)
         cmocka_unit_test(epsilon_solves_for_delta),
         cmocka_unit_test(many_draws),
     };
-    return cmocka_run_group_tests_name("drawn", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("repeated", tests, NULL, NULL);
 }

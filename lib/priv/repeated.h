@@ -21,42 +21,42 @@
  * the grid. Weights that are too small to keep count at the largest S there is, (1 − ρ^T)/(1 − ρ). Everything is rounded up.
  * Chen, Lee, Kifer, Renyi Differentially Private ERM for Smooth Objectives (2019), has the mechanism; the law is ours. Epsilon
  * in nats; pure functions. */
-#ifndef DP_PRIV_DRAWN_H
-#define DP_PRIV_DRAWN_H
+#ifndef DP_PRIV_REPEATED_H
+#define DP_PRIV_REPEATED_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-struct dp_drawn {
+struct dp_repeated {
     double rate;        /* q in (0, 1] */
     int64_t draws;      /* T >= 1 */
     double contraction; /* ρ in (0, 1] */
 };
 
 /* The largest rounding of the result's computation, relative to the bound of one draw. */
-#define DP_DRAWN_ROUNDING 0x1p-10
+#define DP_REPEATED_ROUNDING 0x1p-10
 
 /* A law on a grid that bounds S(J). */
-enum { DP_DRAWN_CELLS = 2048 };
-struct dp_drawn_law {
-    struct dp_drawn of;
+enum { DP_REPEATED_CELLS = 2048 };
+struct dp_repeated_law {
+    struct dp_repeated of;
     double low, step;
-    double weight[DP_DRAWN_CELLS]; /* of low + i × step */
-    double most, above;            /* the largest S, and the weight that it has */
+    double weight[DP_REPEATED_CELLS]; /* of low + i × step */
+    double most, above;               /* the largest S, and the weight that it has */
 };
 
 /* The law; 0 < rate <= 1, draws >= 1, 0 < contraction <= 1. Some milliseconds, however many draws. */
-void dp_drawn_law(const struct dp_drawn *drawn, struct dp_drawn_law *law);
+void dp_repeated_law(const struct dp_repeated *repeated, struct dp_repeated_law *law);
 
 /* δ(ε) for a noise multiplier z > 0 and ε >= 0, at most 1. */
-double dp_drawn_delta(const struct dp_drawn_law *law, double multiplier, double epsilon);
+double dp_repeated_delta(const struct dp_repeated_law *law, double multiplier, double epsilon);
 
 /* The smallest ε on a grid of relative spacing 2^-33 with δ(ε) <= delta. Infinite when there is none below 1e9. 0 < delta < 1.
  */
-double dp_drawn_epsilon(const struct dp_drawn_law *law, double multiplier, double delta);
+double dp_repeated_epsilon(const struct dp_repeated_law *law, double multiplier, double delta);
 
 /* out[i] = r(orders[i]), n orders > 1. Where S is beyond the grid, its tail is bounded by Bennett's inequality; never more than
    that of the largest S, α (S + 2^-10)²/(2z²). */
-void dp_rdp_drawn(const struct dp_drawn_law *law, double multiplier, const double *orders, size_t n, double *out);
+void dp_rdp_repeated(const struct dp_repeated_law *law, double multiplier, const double *orders, size_t n, double *out);
 
 #endif

@@ -1,4 +1,4 @@
-#include "priv/drawn.h"
+#include "priv/repeated.h"
 
 #include <float.h>
 #include <math.h>
@@ -20,18 +20,18 @@ static double geometric(double ratio, double n)
     return ratio < 1 ? -expm1(n * log1p(ratio - 1)) / (1 - ratio) : n;
 }
 
-static double largest(const struct dp_drawn *of)
+static double largest(const struct dp_repeated *of)
 {
     return dp_upward(geometric(of->contraction, (double)of->draws));
 }
 
 /* S in numbers, rounded up: Σ ρ^k, and Σ ρ^2k as a variance or second moment has it. */
-static double mean_of(const struct dp_drawn *of)
+static double mean_of(const struct dp_repeated *of)
 {
     return of->rate * geometric(of->contraction, (double)of->draws) * (1 + 1e-12);
 }
 
-static double variance_of(const struct dp_drawn *of)
+static double variance_of(const struct dp_repeated *of)
 {
     double square = of->contraction * of->contraction;
     return of->rate * (1 - of->rate) * geometric(square, (double)of->draws) * (1 + 1e-12);
@@ -61,32 +61,32 @@ static double reach(double variance)
 }
 
 /* Where the grid of a law begins and how fine it is. Powers of two keep whole numbers whole. */
-static void place(const struct dp_drawn *of, double most, double *low, double *step)
+static void place(const struct dp_repeated *of, double most, double *low, double *step)
 {
     double mean = mean_of(of), x = reach(variance_of(of));
     double high = fmin(fmax(mean + x, 1), most);
     *low = fmax(mean - x, 0);
-    *step = exp2(ceil(log2((high - *low) / (DP_DRAWN_CELLS - 4))));
+    *step = exp2(ceil(log2((high - *low) / (DP_REPEATED_CELLS - 4))));
 }
 
 /* Weights on a grid. */
 struct cells {
     size_t count;
-    double weight[DP_DRAWN_CELLS + 2];
+    double weight[DP_REPEATED_CELLS + 2];
 };
 
 /* The law of `scale` times what `law` is about, on a grid of that step that begins where it does: each number becomes its two
    neighbours, its mean kept. Returns the mass above the grid. */
-static double rescale(const struct dp_drawn_law *law, double scale, double step, struct cells *out)
+static double rescale(const struct dp_repeated_law *law, double scale, double step, struct cells *out)
 {
     double ratio = dp_upward(scale * law->step / step), above = law->above;
     out->count = 0;
     memset(out->weight, 0, sizeof out->weight);
-    for (size_t i = 0; i < DP_DRAWN_CELLS; i++) {
+    for (size_t i = 0; i < DP_REPEATED_CELLS; i++) {
         double at = dp_upward((double)i * ratio), weight = dp_upward(law->weight[i]);
         if (weight == 0)
             continue;
-        if (!(at < DP_DRAWN_CELLS)) {
+        if (!(at < DP_REPEATED_CELLS)) {
             above += weight;
             continue;
         }
@@ -105,12 +105,12 @@ static double rescale(const struct dp_drawn_law *law, double scale, double step,
 static double convolve(const struct cells *a, const struct cells *b, size_t skip, double *out)
 {
     double above = 0;
-    memset(out, 0, DP_DRAWN_CELLS * sizeof *out);
+    memset(out, 0, DP_REPEATED_CELLS * sizeof *out);
     for (size_t i = 0; i < a->count; i++) {
         double weight = a->weight[i];
         if (weight == 0)
             continue;
-        size_t first = i < skip ? skip - i : 0, end = DP_DRAWN_CELLS + skip - i;
+        size_t first = i < skip ? skip - i : 0, end = DP_REPEATED_CELLS + skip - i;
         first = first < b->count ? first : b->count;
         end = end < b->count ? end : b->count;
         for (size_t j = 0; j < first; j++)
@@ -124,10 +124,10 @@ static double convolve(const struct cells *a, const struct cells *b, size_t skip
 }
 
 /* The law of the first law's S + ρ^a times that of the second, with a the draws of the first. */
-static void add(const struct dp_drawn_law *a, const struct dp_drawn_law *b, struct dp_drawn_law *sum)
+static void add(const struct dp_repeated_law *a, const struct dp_repeated_law *b, struct dp_repeated_law *sum)
 {
     struct cells first, second;
-    struct dp_drawn of = a->of;
+    struct dp_repeated of = a->of;
     double scale = fmin(dp_upward(pow(of.contraction, (double)of.draws)), 1), low, step;
     of.draws += b->of.draws;
     double most = largest(&of);
@@ -141,8 +141,8 @@ static void add(const struct dp_drawn_law *a, const struct dp_drawn_law *b, stru
     sum->low = least + (double)skip * step;
     sum->step = step;
     /* Past the rounding of products and sums, and of products that are nothing to a double. */
-    double more = 1 + (DP_DRAWN_CELLS + 8) * DBL_EPSILON;
-    for (size_t i = 0; i < DP_DRAWN_CELLS; i++) {
+    double more = 1 + (DP_REPEATED_CELLS + 8) * DBL_EPSILON;
+    for (size_t i = 0; i < DP_REPEATED_CELLS; i++) {
         if (sum->weight[i] >= TOO_SMALL) {
             sum->weight[i] *= more;
             continue;
@@ -153,24 +153,25 @@ static void add(const struct dp_drawn_law *a, const struct dp_drawn_law *b, stru
     sum->above = (above + DBL_MIN) * more;
 }
 
-void dp_drawn_law(const struct dp_drawn *drawn, struct dp_drawn_law *law)
+void dp_repeated_law(const struct dp_repeated *repeated, struct dp_repeated_law *law)
 {
-    struct dp_drawn_law one = {.of = *drawn, .step = 1, .most = 1}, sum;
+    struct dp_repeated_law one = {.of = *repeated, .step = 1, .most = 1}, sum;
     one.of.draws = 1;
-    one.weight[0] = dp_upward(1 - drawn->rate);
-    one.weight[1] = drawn->rate;
-    if (drawn->rate >= 1) { /* always drawn: S is a number */
-        *law = (struct dp_drawn_law){.of = *drawn, .low = largest(drawn), .step = 1, .weight = {1}, .most = largest(drawn)};
+    one.weight[0] = dp_upward(1 - repeated->rate);
+    one.weight[1] = repeated->rate;
+    if (repeated->rate >= 1) { /* always drawn: S is a number */
+        *law = (struct dp_repeated_law){
+            .of = *repeated, .low = largest(repeated), .step = 1, .weight = {1}, .most = largest(repeated)};
         return;
     }
     *law = one;
     int bit = 62;
-    while (drawn->draws >> bit == 0)
+    while (repeated->draws >> bit == 0)
         bit--;
     while (--bit >= 0) {
         add(law, law, &sum);
         *law = sum;
-        if (drawn->draws >> bit & 1) {
+        if (repeated->draws >> bit & 1) {
             add(&one, law, &sum);
             *law = sum;
         }
@@ -187,46 +188,46 @@ static double convex_delta(double epsilon, double mu)
 
 static double shift(double s, double multiplier)
 {
-    return dp_upward((s + DP_DRAWN_ROUNDING) / multiplier);
+    return dp_upward((s + DP_REPEATED_ROUNDING) / multiplier);
 }
 
-double dp_drawn_delta(const struct dp_drawn_law *law, double multiplier, double epsilon)
+double dp_repeated_delta(const struct dp_repeated_law *law, double multiplier, double epsilon)
 {
     if (law->of.rate >= 1)
         return exp(dp_gaussian_log_delta(epsilon, shift(law->low, multiplier)));
     double delta = 0;
-    for (size_t i = 0; i < DP_DRAWN_CELLS; i++)
+    for (size_t i = 0; i < DP_REPEATED_CELLS; i++)
         if (law->weight[i] > 0)
             delta += law->weight[i] * convex_delta(epsilon, shift(law->low + (double)i * law->step, multiplier));
     if (law->above > 0)
         delta += law->above * convex_delta(epsilon, shift(law->most, multiplier));
-    return fmin(delta * (1 + DP_DRAWN_CELLS * DBL_EPSILON), 1);
+    return fmin(delta * (1 + DP_REPEATED_CELLS * DBL_EPSILON), 1);
 }
 
 struct question {
-    const struct dp_drawn_law *law;
+    const struct dp_repeated_law *law;
     double multiplier, delta;
 };
 
 static double excess(double epsilon, void *context)
 {
     const struct question *q = context;
-    return log(fmax(dp_drawn_delta(q->law, q->multiplier, epsilon), DBL_MIN) / q->delta);
+    return log(fmax(dp_repeated_delta(q->law, q->multiplier, epsilon), DBL_MIN) / q->delta);
 }
 
-double dp_drawn_epsilon(const struct dp_drawn_law *law, double multiplier, double delta)
+double dp_repeated_epsilon(const struct dp_repeated_law *law, double multiplier, double delta)
 {
     struct question q = {law, multiplier, delta};
     return dp_bracket_smallest(excess, &q, LARGEST_EPSILON);
 }
 
 /* Adds ln of a bound on what S beyond `from` brings to E e^(growth S²): its tail in pieces, each at its larger end. */
-static void add_tail(const struct dp_drawn_law *law, double growth, double from, struct dp_log_sum *sum)
+static void add_tail(const struct dp_repeated_law *law, double growth, double from, struct dp_log_sum *sum)
 {
-    double mean = mean_of(&law->of), variance = variance_of(&law->of), end = law->most + DP_DRAWN_ROUNDING;
+    double mean = mean_of(&law->of), variance = variance_of(&law->of), end = law->most + DP_REPEATED_ROUNDING;
     for (double at = from; at < end; at *= 1.02) {
         double next = fmin(1.02 * at, end);
-        double rare = rarity(variance, fmax(at - 2 * DP_DRAWN_ROUNDING - mean, 0));
+        double rare = rarity(variance, fmax(at - 2 * DP_REPEATED_ROUNDING - mean, 0));
         double grown = dp_upward(growth * next * next);
         dp_log_sum_add(sum, grown - rare + DP_SLACK * (grown + rare));
     }
@@ -234,13 +235,13 @@ static void add_tail(const struct dp_drawn_law *law, double growth, double from,
 
 /* ln of E e^(growth S²) − 1, bounded, with S + 2^-10 for S. Up to the end of the grid the law is a bound, of the function that
    follows its tangent from there on. */
-static double log_excess(const struct dp_drawn_law *law, double growth)
+static double log_excess(const struct dp_repeated_law *law, double growth)
 {
     struct dp_log_sum sum = {.largest = -INFINITY};
-    double most = law->most + DP_DRAWN_ROUNDING;
-    double end = fmin(law->low + DP_DRAWN_CELLS * law->step + DP_DRAWN_ROUNDING, most);
-    for (size_t i = 0; i < DP_DRAWN_CELLS; i++) {
-        double s = law->low + (double)i * law->step + DP_DRAWN_ROUNDING, grown = dp_upward(growth * s * s);
+    double most = law->most + DP_REPEATED_ROUNDING;
+    double end = fmin(law->low + DP_REPEATED_CELLS * law->step + DP_REPEATED_ROUNDING, most);
+    for (size_t i = 0; i < DP_REPEATED_CELLS; i++) {
+        double s = law->low + (double)i * law->step + DP_REPEATED_ROUNDING, grown = dp_upward(growth * s * s);
         if (law->weight[i] == 0 || grown == 0)
             continue;
         double log_weight = log(law->weight[i]), log_growth = dp_log_expm1(grown);
@@ -252,10 +253,10 @@ static double log_excess(const struct dp_drawn_law *law, double growth)
         dp_log_sum_add(&sum, log_weight + grown + linear + DP_SLACK * (fabs(log_weight) + grown + linear + 2));
     }
     add_tail(law, growth, end, &sum);
-    return dp_log_sum_value(&sum, 2 * DP_DRAWN_CELLS);
+    return dp_log_sum_value(&sum, 2 * DP_REPEATED_CELLS);
 }
 
-void dp_rdp_drawn(const struct dp_drawn_law *law, double multiplier, const double *orders, size_t n, double *out)
+void dp_rdp_repeated(const struct dp_repeated_law *law, double multiplier, const double *orders, size_t n, double *out)
 {
     for (size_t i = 0; i < n; i++) {
         double order = orders[i], mu = shift(law->most, multiplier);

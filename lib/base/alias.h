@@ -1,0 +1,27 @@
+/* Names of earlier versions, which their streams, models and ledgers have for ever. The decoder of frames, the reader of records
+   and the reader of charges ask here about a name that they do not know. Nothing writes an old name, and no option takes one.
+   A ledger's hash chain is computed from the bytes of its lines, before any name is translated. */
+#ifndef DP_BASE_ALIAS_H
+#define DP_BASE_ALIAS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum dp_alias_place {
+    DP_ALIAS_FIELD,    /* the key of a frame's field; also the member `of` of a record */
+    DP_ALIAS_SAMPLER,  /* the member `sampler` of a record */
+    DP_ALIAS_SAMPLING, /* the member `sampling` of a ledger's charge */
+};
+
+struct dp_alias {
+    enum dp_alias_place place;
+    const char *old, *today;
+};
+
+/* All aliases; the last row has old NULL. */
+extern const struct dp_alias dp_aliases[];
+
+/* dp_alias_of(place, name, length): today's name for an old name of `length` bytes, or NULL if it is not an old name. */
+const char *dp_alias_of(enum dp_alias_place place, const char *name, size_t length);
+
+#endif

@@ -54,7 +54,7 @@ static bool joint_part(const struct dp_event *event, struct dp_pld_part *part)
 static size_t event_parts(const struct dp_event *event, int64_t laps, struct dp_pld_part *part)
 {
     bool none = event->sampling == DP_SAMPLING_NONE || dp_event_in_epochs(event);
-    bool replaced = event->sampling == DP_SAMPLING_REPLACED;
+    bool replaced = event->sampling == DP_SAMPLING_SUBSTITUTED;
     double z;
     struct dp_pld_part p = {.rate = none ? 1 : event->rate, .laps = dp_event_times(event, laps)};
     if (event->sampling == DP_SAMPLING_REPEATED || event->sampling == DP_SAMPLING_SELECTED ||
@@ -70,7 +70,7 @@ static size_t event_parts(const struct dp_event *event, int64_t laps, struct dp_
         part[0] = p;
         return joint_part(event, part) ? 1 : 0;
     }
-    if (event->sampling == DP_SAMPLING_REPLACED && event->queries > 1) /* no joint distribution is known */
+    if (event->sampling == DP_SAMPLING_SUBSTITUTED && event->queries > 1) /* no joint distribution is known */
         return 0;
     for (int i = 0; i < event->queries; i++) {
         const struct dp_query *query = &event->query[i];
@@ -118,7 +118,7 @@ struct dp_pld_part *dp_account_pld_parts(const struct dp_charges *charges, size_
 static bool stands_in(const struct dp_event *event)
 {
     bool joint = event->queries > 1 && event->sampling == DP_SAMPLING_POISSON && event->rate < 1;
-    bool response = joint || event->sampling == DP_SAMPLING_REPLACED;
+    bool response = joint || event->sampling == DP_SAMPLING_SUBSTITUTED;
     int others = 0;
     for (int i = 0; i < event->queries; i++) {
         const struct dp_kind_cost *kind = &dp_kinds[event->query[i].kind];
@@ -445,7 +445,7 @@ static void note_adjacency(const struct dp_charges *charges, bool *replaced, boo
 {
     for (size_t i = 0; i < charges->count; i++) {
         const struct dp_event *event = &charges->charge[i].event;
-        *replaced |= event->rate < 1 && event->sampling == DP_SAMPLING_REPLACED;
+        *replaced |= event->rate < 1 && event->sampling == DP_SAMPLING_SUBSTITUTED;
         *null_record |= event->rate < 1 && (event->sampling == DP_SAMPLING_POISSON || event->sampling == DP_SAMPLING_VISIBLE);
         for (size_t k = 0; event->selection != NULL && k < event->selection->settings; k++)
             note_adjacency(&event->selection->setting[k].charges, replaced, null_record);

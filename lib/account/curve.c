@@ -135,7 +135,7 @@ int dp_event_curve(const struct dp_event *event, const double *orders, size_t n,
             return joint(event, orders, n, out, err);
         dp_rdp_sampled_gaussian(event->rate, z, orders, n, out);
         return DP_OK;
-    case DP_SAMPLING_REPLACED:
+    case DP_SAMPLING_SUBSTITUTED:
         if (gaussian)
             dp_rdp_replaced_gaussian(event->rate, z, orders, n, out);
         else if (isfinite(sampled))

@@ -6,8 +6,8 @@
 #include "account/selection.h"
 #include "base/mem.h"
 
-const char *const dp_sampling_names[DP_SAMPLING_COUNT] = {"none",    "poisson",  "replaced", "shuffled",
-                                                          "visible", "repeated", "selected", "stream"};
+const char *const dp_sampling_names[DP_SAMPLING_COUNT] = {"none",    "poisson",  "substituted", "shuffled",
+                                                          "visible", "repeated", "selected",    "stream"};
 
 struct dp_event dp_event_gaussian(enum dp_sampling sampling, double rate, double multiplier, int64_t epoch_laps)
 {

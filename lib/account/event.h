@@ -11,10 +11,10 @@
 #include "query/query.h"
 
 enum dp_sampling {
-    DP_SAMPLING_NONE,     /* every row, each lap */
-    DP_SAMPLING_POISSON,  /* each row independently, null-record adjacency */
-    DP_SAMPLING_REPLACED, /* a batch of fixed size without replacement, or Poisson sampling, under replace-one adjacency */
-    DP_SAMPLING_SHUFFLED, /* parts of one permutation per epoch: one release of every row per epoch begun, nothing
+    DP_SAMPLING_NONE,        /* every row, each lap */
+    DP_SAMPLING_POISSON,     /* each row independently, null-record adjacency */
+    DP_SAMPLING_SUBSTITUTED, /* a batch of fixed size without replacement, or Poisson sampling, under replace-one adjacency */
+    DP_SAMPLING_SHUFFLED,    /* parts of one permutation per epoch: one release of every row per epoch begun, nothing
                              amplified */
     DP_SAMPLING_VISIBLE,  /* Poisson sampling, but the release shows the batch (noised alpha): a person pays for each lap with
                            * their row */

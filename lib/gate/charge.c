@@ -279,12 +279,12 @@ int dp_charge_sampling(const struct dp_record *m, enum dp_sampling *sampling, st
         /* Given everybody else's membership, one's own is certain: a person's past updates are no mixture then. */
         if (m->release != DP_RELEASE_SUM)
             return dp_fail(err, DP_E_UNSAFE, "a secret or released state behind a fixed sampler has no accountant");
-        *sampling = DP_SAMPLING_REPLACED;
+        *sampling = DP_SAMPLING_SUBSTITUTED;
         return DP_OK;
     case DP_SAMPLER_POISSON:
         if (visible && replace)
             return dp_fail(err, DP_E_UNSAFE, "a visible batch under replace-one adjacency has no accountant");
-        *sampling = visible ? DP_SAMPLING_VISIBLE : replace ? DP_SAMPLING_REPLACED : DP_SAMPLING_POISSON;
+        *sampling = visible ? DP_SAMPLING_VISIBLE : replace ? DP_SAMPLING_SUBSTITUTED : DP_SAMPLING_POISSON;
         return DP_OK;
     case DP_SAMPLER_STREAM:
         /* A state outlives the lap of its row, and the next row in that place would meet it. */

@@ -484,7 +484,7 @@ END
     cat > mixed << 'END'
 {"laps": 331, "sampling": "poisson", "rate": 0.0095, "queries": [{"noise": "gaussian", "multiplier": 20.75}]}
 {"laps": 84, "sampling": "shuffled", "rate": 0.516, "epoch_laps": 1, "queries": [{"noise": "sparse-vector-gaussian", "rho": 0.00025, "most": 1}]}
-{"laps": 1, "sampling": "replaced", "rate": 0.25, "queries": [{"noise": "gaussian", "multiplier": 3.47}]}
+{"laps": 1, "sampling": "substituted", "rate": 0.25, "queries": [{"noise": "gaussian", "multiplier": 3.47}]}
 END
     for accountant in best rdp; do
         complains 1 "dp-account epsilon: samples under replace-one and under null-record adjacency do not compose" \

@@ -231,7 +231,7 @@ $charge")
     spent=$(dp-cat --last out.frames | grep -oE '"epsilon":[0-9.e-]+' | cut -d: -f2)
     # from options, and from a charge that says by itself how rows were sampled
     said=$(dp-account epsilon -z 2 --rate 0.2 --laps 6 --delta 1e-5 --adjacency replace-one)
-    charge='{"laps": 6, "sampling": "replaced", "rate": 0.2, "queries": [{"noise": "gaussian", "multiplier": 2}]}'
+    charge='{"laps": 6, "sampling": "substituted", "rate": 0.2, "queries": [{"noise": "gaussian", "multiplier": 2}]}'
     for epsilon in "$said" "$(dp-account epsilon --delta 1e-5 <<< "$charge")"; do
         /usr/bin/python3 -c "import sys; a, b = map(float, sys.argv[1:]); sys.exit(not abs(a - b) < 1e-5 * b)" "$spent" "$epsilon"
     done

@@ -251,7 +251,7 @@ static void queries_on_one_sample(void **state)
 
     struct dp_event none = {DP_SAMPLING_POISSON, 0.1, 0, 0, 0, 2, {a, never}, NULL};
     assert_false(pld_covers(&none));
-    none = (struct dp_event){DP_SAMPLING_REPLACED, 0.1, 0, 0, 0, 2, {a, pure}, NULL};
+    none = (struct dp_event){DP_SAMPLING_SUBSTITUTED, 0.1, 0, 0, 0, 2, {a, pure}, NULL};
     assert_false(pld_covers(&none));
     none.rate = 1;
     assert_false(pld_covers(&none));

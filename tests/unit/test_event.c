@@ -30,7 +30,7 @@ static void every_kind_reads_back(void **state)
     struct dp_charge all[] = {
         {dp_event_gaussian(DP_SAMPLING_NONE, 1, 0.1 + 0.2, 0), 1},
         {dp_event_gaussian(DP_SAMPLING_POISSON, 1.0 / 3, 1e-300, 0), 1000000000000},
-        {dp_event_gaussian(DP_SAMPLING_REPLACED, 0.01, 3, 0), 2},
+        {dp_event_gaussian(DP_SAMPLING_SUBSTITUTED, 0.01, 3, 0), 2},
         {dp_event_gaussian(DP_SAMPLING_SHUFFLED, 0.1, 3, 10), 25},
         {dp_event_gaussian(DP_SAMPLING_VISIBLE, 0.01, 7, 0), 3},
         {dp_event_gaussian(DP_SAMPLING_STREAM, 1, 3, 0), 1000000000000},

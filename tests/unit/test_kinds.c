@@ -148,13 +148,13 @@ static void whatever_is_pure_may_be_exchanged(void **state)
     (void)state;
     for (int i = 0; i < ROWS; i++) {
         const double e = rows[i].epsilon;
-        struct dp_event event = {.sampling = DP_SAMPLING_REPLACED, .rate = 0.1, .queries = 1, .query = {rows[i].query}};
+        struct dp_event event = {.sampling = DP_SAMPLING_SUBSTITUTED, .rate = 0.1, .queries = 1, .query = {rows[i].query}};
         struct dp_err err = {0};
         double r, order = 8192;
         int rc = dp_event_curve(&event, &order, 1, &r, &err);
         if (e > 0)
             assert_true(rc == DP_OK && r > 0.9 * log1p(0.1 * expm1(e)) && r <= log1p(0.1 * expm1(e)) * (1 + 1e-12) &&
-                        ask(&rows[i].query, DP_SAMPLING_REPLACED, 0.1).upper > 0);
+                        ask(&rows[i].query, DP_SAMPLING_SUBSTITUTED, 0.1).upper > 0);
         else
             assert_int_equal(rc, rows[i].query.kind == DP_QUERY_GAUSSIAN ? DP_OK : DP_E_RUN);
     }

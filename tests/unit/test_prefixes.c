@@ -44,7 +44,7 @@ static void constant_runs(void **state)
     } runs[] = {
         {dp_event_gaussian(DP_SAMPLING_POISSON, 100.0 / 24420, 1, 0), 1e-5, 1.002},
         {dp_event_gaussian(DP_SAMPLING_POISSON, 0.01, 4, 0), 1e-12, 1.002},
-        {dp_event_gaussian(DP_SAMPLING_REPLACED, 0.01, 2, 0), 1e-6, 1.002},
+        {dp_event_gaussian(DP_SAMPLING_SUBSTITUTED, 0.01, 2, 0), 1e-6, 1.002},
         {dp_event_gaussian(DP_SAMPLING_NONE, 1, 20, 0), 1e-6, 1},
         {dp_event_gaussian(DP_SAMPLING_SHUFFLED, 0.01, 5, 100), 1e-6, 1},
         {dp_event_gaussian(DP_SAMPLING_VISIBLE, 0.01, 5, 0), 1e-6, 1},

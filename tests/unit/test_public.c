@@ -72,7 +72,7 @@ static void the_layout_of_interface_1(void **state)
                           DPLINE_DISCRETE_LAPLACE,
                           DPLINE_GAMMA,
                           DPLINE_SAMPLING_POISSON,
-                          DPLINE_SAMPLING_REPLACED,
+                          DPLINE_SAMPLING_SUBSTITUTED,
                           DPLINE_SAMPLING_SHUFFLED,
                           DPLINE_SAMPLING_VISIBLE};
     const int frozen[] = {1, 2, 3, 4, 5, 6, 7, 1, 2, 3, 4};

@@ -96,7 +96,7 @@ static void close_run(struct dp_ledger *ledger, const struct dp_ledger_run *r, c
 
 static void play(const struct story *story, char mark[DP_LEDGER_MARK])
 {
-    struct dp_event event = dp_event_gaussian(story->uncovered ? DP_SAMPLING_REPLACED : DP_SAMPLING_NONE, 1, story->z, 0);
+    struct dp_event event = dp_event_gaussian(story->uncovered ? DP_SAMPLING_SUBSTITUTED : DP_SAMPLING_NONE, 1, story->z, 0);
     struct dp_ledger *ledger;
     struct dp_charges used = {0};
     if (story->uncovered) /* a sparse vector on a sample where a row is exchanged */

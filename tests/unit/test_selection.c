@@ -367,7 +367,7 @@ static void other_accountants_do_not_cover_it(void **state)
 static void samples_of_two_adjacencies_do_not_compose_in_it(void **state)
 {
     (void)state;
-    struct dp_event event = selected(30), replaced = dp_event_gaussian(DP_SAMPLING_REPLACED, 0.01, 3, 0);
+    struct dp_event event = selected(30), replaced = dp_event_gaussian(DP_SAMPLING_SUBSTITUTED, 0.01, 3, 0);
     struct dp_charges charges = {0};
     struct dp_answer answer;
     struct dp_err err = {0};

@@ -157,7 +157,7 @@ static void exchanging_a_row_costs_at_least_what_a_mechanism_does(void **state)
     for (size_t i = 0; i < 2; i++) {
         struct dp_err err = {0};
         struct dp_answer answer;
-        struct dp_charge charge = {{.sampling = DP_SAMPLING_REPLACED,
+        struct dp_charge charge = {{.sampling = DP_SAMPLING_SUBSTITUTED,
                                     .rate = known[i].rate,
                                     .queries = 1,
                                     .query = {{.kind = DP_QUERY_PURE, .epsilon = 3}}},

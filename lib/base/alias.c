@@ -3,6 +3,7 @@
 #include <string.h>
 
 const struct dp_alias dp_aliases[] = {
+    {DP_ALIAS_FIELD, "count", "within"},
     {DP_ALIAS_SAMPLER, "drawn", "repeated"},
     {DP_ALIAS_SAMPLING, "drawn", "repeated"},
     {DP_ALIAS_SAMPLING, "replaced", "substituted"},

@@ -100,12 +100,12 @@ EOF
     /usr/bin/python3 - << 'EOF'
 import msgpack, struct
 def count_of(record, **more):
-    return dict(record, of="count", bound=0.5, sensitivity=0.5, scale=0.5 * record["multiplier"], **more)
+    return dict(record, of="within", bound=0.5, sensitivity=0.5, scale=0.5 * record["multiplier"], **more)
 one = msgpack.ExtType(1, bytes([4, 2]) + struct.pack("<QQq", 1, 1, 0))
 frames = list(msgpack.Unpacker(open("noised.frames", "rb"), raw=False))
 for f in frames:
     if f["kind"] == "lap":
-        f["count"] = one
+        f["within"] = one
         f["records"].append(count_of(f["records"][0], rate=0.1))
 open("two.frames", "wb").write(b"".join(map(msgpack.packb, frames)))
 for f in frames:
@@ -122,12 +122,12 @@ EOF
     /usr/bin/python3 - << 'EOF'
 import msgpack, struct
 def count_of(record, **more):
-    return dict(record, of="count", bound=0.5, sensitivity=0.5, scale=0.5 * record["multiplier"], **more)
+    return dict(record, of="within", bound=0.5, sensitivity=0.5, scale=0.5 * record["multiplier"], **more)
 one = msgpack.ExtType(1, bytes([4, 2]) + struct.pack("<QQq", 1, 1, 0))
 frames = list(msgpack.Unpacker(open("noised.frames", "rb"), raw=False))
 for f in frames:
     if f["kind"] == "lap":
-        f["count"] = one
+        f["within"] = one
     if f["kind"] in ["hello", "lap"]:
         f["records"].append(count_of(f["records"][0]))
 open("two.frames", "wb").write(b"".join(map(msgpack.packb, frames)))
@@ -433,7 +433,7 @@ frames = [f for f in map(json.loads, open("run.json")) if f["kind"] == "lap"]
 bounds = [f["bound"] for f in frames]
 assert len(set(bounds)) == 30 and bounds[0] == 1
 for f, g in zip(frames, frames[1:]):
-    b = min(max(0.5 + 0.5 * f["count"]["values"][0] / (0.2 * 400), 0), 1)
+    b = min(max(0.5 + 0.5 * f["within"]["values"][0] / (0.2 * 400), 0), 1)
     assert abs(g["bound"] - f["bound"] * math.exp(-0.2 * (b - 0.5))) < 1e-12 * g["bound"]
 EOF
     sigma=$(dp-account sigma --count-multiplier 10 --epsilon 3 --delta 1e-5 --rate 0.2 --laps 30)
@@ -465,7 +465,7 @@ EOF
     /usr/bin/python3 - << 'EOF'
 import msgpack, struct
 def counts(path):
-    return [struct.unpack("<q", f["count"].data[-8:])[0] for f in msgpack.Unpacker(open(path, "rb"), raw=False) if f["kind"] == "lap"]
+    return [struct.unpack("<q", f["within"].data[-8:])[0] for f in msgpack.Unpacker(open(path, "rb"), raw=False) if f["kind"] == "lap"]
 noise = [b - a for a, b in zip(counts("before.frames"), counts("after.frames"))]
 assert len(noise) == 300
 deviation = (sum(n * n for n in noise) / len(noise)) ** 0.5
@@ -486,7 +486,7 @@ for f in frames:
         f["records"] = f["records"][:1]
 open("one.frames", "wb").write(b"".join(map(msgpack.packb, frames)))
 EOF
-    complains 5 "dp-account: the count of lap 1 has no record" $GATE --in one.frames
+    complains 5 "dp-account: the within of lap 1 has no record" $GATE --in one.frames
 }
 
 PLANNED='dp-sample --data small.dp --rate 0.2 | dp-grad --data small.dp --loss logistic --lambda 1e-4 --clip 1 |

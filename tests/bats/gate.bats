@@ -138,9 +138,9 @@ ADAPTIVE='dp-grad --data small.dp --loss logistic | dp-clip --data small.dp --cl
 
 @test "every paid field has one record, and every record its paid field" {
     noised '--rate 0.2' "$ADAPTIVE" '-z 2 --count-multiplier 10' '' '--step 1'
-    assert_equal "$($GATE < noised.frames | dp-cat --kind lap | grep -c '"of":"sum".*"of":"count"')" 3
+    assert_equal "$($GATE < noised.frames | dp-cat --kind lap | grep -c '"of":"sum".*"of":"within"')" 3
     # a paid field without a record, left of the noise as well
-    for field in sum count; do
+    for field in sum within; do
         changed "frame['records'] = [r for r in frame['records'] if r['of'] != '$field']"
         complains 5 "dp-account: the $field of lap 1 has no record" $GATE --in changed.frames
         changed "frame['label'] = 'bounded'
@@ -149,13 +149,13 @@ for r in frame['records']: del r['multiplier']"
         complains 5 "dp-noise: the $field of lap 1 has no recorded sensitivity" dp-noise -z 2 --count-multiplier 10 --in changed.frames
     done
     # two records of one field
-    for field in sum count; do
+    for field in sum within; do
         changed "frame['records'] = [r for r in frame['records'] if r['of'] == '$field'] * 2"
         complains 5 "dp-account: lap 1 has two records of '$field'" $GATE --in changed.frames
     done
     # a record of a field that is not there, or that nobody pays for
-    changed 'if frame["lap"] == 2: del frame["count"]'
-    complains 5 "dp-account: lap 2 has a record of 'count', and no 'count'" $GATE --in changed.frames
+    changed 'if frame["lap"] == 2: del frame["within"]'
+    complains 5 "dp-account: lap 2 has a record of 'within', and no 'within'" $GATE --in changed.frames
     changed 'frame["records"][1]["of"] = "model"'
     complains 5 "dp-account: lap 1 has a record of 'model', which nobody pays for" $GATE --in changed.frames
     # a record of no field, which would be charged for nothing
@@ -324,8 +324,8 @@ if frame["kind"] == "lap":
     if r['of'] == 'sum': del r['multiplier']; r.update($kind, scale=0.0)"
         complains 5 "dp-account: the sum of lap 1 has a record of $(cut -d '"' -f 2 <<< "$kind"), which is no noise on numbers" $GATE --in changed.frames
         changed "for r in frame['records']:
-    if r['of'] == 'count': del r['multiplier']; r.update($kind)"
-        complains 5 "dp-account: the count of lap 1 has a record of $(cut -d '"' -f 2 <<< "$kind"), which is no noise on numbers" $GATE --in changed.frames
+    if r['of'] == 'within': del r['multiplier']; r.update($kind)"
+        complains 5 "dp-account: the within of lap 1 has a record of $(cut -d '"' -f 2 <<< "$kind"), which is no noise on numbers" $GATE --in changed.frames
     done
 }
 

@@ -121,14 +121,14 @@ prepare() {
 raw raw 3 =none
 inline raw 3 =none
 bounded bounded 4 sum=none
-noised noised 3 sum=gaussian,count=gaussian
+noised noised 3 sum=gaussian,within=gaussian
 stream released 4 sum=gaussian
 END
     assert_equal "$(dp-cat stream-of-kinds | jq -r 'select(.kind == "lap") | [.lap, .lap_kind, .turn] | join(" ")' | tr '\n' ';')" \
         "1 small 1;2 small 2;3 large 1;"
     # and stages take them
     dp-clip --data people.dp --clip 1 --adaptive 0.5 --in raw --out again
-    dp-cat --full again | jq -c '[.sum, .count]' > clipped.now
+    dp-cat --full again | jq -c '[.sum, .within]' > clipped.now
     assert_equal "$(grep -vc null clipped.now)" 3
     dp-noise -z 4 --in bounded --out again
     dp-account --epsilon 1 --delta 1e-6 --allow-seeded --no-ledger --in again | dp-step --average tail | dp-cat --frames --last -o model.now

@@ -118,7 +118,7 @@ END
 import frames, numpy as np
 pairs = list(zip(frames.laps("before.frames"), frames.laps("after.frames")))
 entries = np.array([(b["sum"] - a["sum"]).ravel() * a["grid"] / b["records"][0]["scale"] for a, b in pairs])
-count = np.array([(b["count"] - a["count"]).item() for a, b in pairs])
+count = np.array([(b["within"] - a["within"]).item() for a, b in pairs])
 for j in range(entries.shape[1]):
     r = np.corrcoef(entries[:, j], count)[0, 1]
     assert len(count) == 400 and abs(r) < 5.2 / 400 ** 0.5, (j, r)

@@ -315,8 +315,8 @@ import msgpack, numpy as np
 def arrays(path, key):
     return np.array([np.frombuffer(f[key].data[18:], "<i8") * (f["grid"] / f["bound"] if key == "sum" else 1)
                      for f in msgpack.Unpacker(open(path, "rb"), raw=False) if f["kind"] == "lap"])
-noise = {key: arrays("count-after.frames", key) - arrays("count-before.frames", key) for key in ("sum", "count")}
-g, count = noise["sum"] ** 2, noise["count"][:, 0]
+noise = {key: arrays("count-after.frames", key) - arrays("count-before.frames", key) for key in ("sum", "within")}
+g, count = noise["sum"] ** 2, noise["within"][:, 0]
 # the first pair of normals comes from the same exponential; its part of the norm is uniform
 part = (g[:, 0] + g[:, 1]) / g.sum(axis=1)
 assert len(part) == 400 and abs(part.mean() - 0.5) < 5 * (1 / 12 / 400) ** 0.5

@@ -382,7 +382,7 @@ static void laps_that_do_not_fit_are_refused(void **state)
     lap_refused(DP_E_UNSAFE, "shard 1 gives a 'sum' that is not of whole numbers");
     run_lap();
     whole(answer[1], DP_F_WITHIN, 1, 1);
-    lap_refused(DP_E_UNSAFE, "shard 2 gives a 'count' without a record");
+    lap_refused(DP_E_UNSAFE, "shard 2 gives a 'within' without a record");
     run_lap();
     whole(answer[1], DP_F_CHOICE, 1, 1);
     lap_refused(DP_E_UNSAFE, "shard 2 gives a 'choice', and choices do not add up");
@@ -493,7 +493,7 @@ static void a_count_is_no_larger_than_its_rows_make_it(void **state)
         if (count == 100)
             assert_int_equal(lap((const struct dp_frame *const *)answer, NULL), 0);
         else
-            lap_refused(DP_E_UNSAFE, "shard 1 gives a 'count' that is larger than its 100 rows can make it");
+            lap_refused(DP_E_UNSAFE, "shard 1 gives a 'within' that is larger than its 100 rows can make it");
     }
 }
 

@@ -67,10 +67,12 @@ static int check_records(const struct dp_hold *hold, const char *kind, bool adap
         bool follows = now->of == DP_F_SUM && (adaptive || dp_frame_has(frame, DP_F_WITHIN));
         int member = difference(then, now, adaptive, follows);
         if (member != DP_RECORD_MEMBER_COUNT && dp_record_changes(DP_CHANGE_PLANNED) >> member & 1)
-            return dp_fail(err, DP_E_UNSAFE,
-                           "the mechanism of lap %lld is not what was announced: noise that changes needs a schedule "
-                           "or --adaptive",
-                           lap);
+            return hold->resumed ? dp_fail(err, DP_E_UNSAFE,
+                                           "the mechanism of lap %lld is not that of the run before its checkpoint", lap)
+                                 : dp_fail(err, DP_E_UNSAFE,
+                                           "the mechanism of lap %lld is not what was announced: noise that changes needs a "
+                                           "schedule or --adaptive",
+                                           lap);
         if (member != DP_RECORD_MEMBER_COUNT)
             return dp_fail(err, DP_E_UNSAFE, "lap %lld records another '%s' than the first lap%s", lap, dp_record_key(member),
                            of_kind);
@@ -86,6 +88,7 @@ int dp_hold_lap(struct dp_hold *hold, const char *kind, bool adaptive, const str
     if (rc == DP_OK)
         rc = first_of(hold, kind, DP_F_NONE) == NULL ? remember(hold, kind, frame, err)
                                                      : check_records(hold, kind, adaptive, frame, err);
+    hold->resumed = false;
     for (int i = 0; rc == DP_OK && i < DP_F_COUNT; i++)
         if (dp_fields[i].visibility == DP_FIXED && !dp_frame_same_field(hold->first, frame, (enum dp_field)i))
             rc = dp_fail(err, DP_E_UNSAFE, "lap %lld has another '%s' than the first lap", (long long)frame->lap,
@@ -105,6 +108,7 @@ int dp_hold_restore(struct dp_hold *hold, const struct dp_state *state, struct d
 {
     const void *bytes;
     size_t size;
+    hold->resumed = true;
     int rc = dp_state_get_bytes(state, "first", &bytes, &size, err);
     if (rc == DP_OK)
         rc = dp_frame_new(&hold->first, err);

@@ -12,6 +12,7 @@
 struct dp_hold {
     struct dp_frame *first; /* of the first lap of each kind: its records, `on` that kind, and DP_FIXED fields; NULL before */
     msgpack_sbuffer bytes;  /* of it, for the last checkpoint */
+    bool resumed;           /* and no lap has come since */
 };
 
 /* Remembers the first frame of each kind that it sees; kind is "" where laps have none. In an adaptive run the bound on a sum

@@ -5,8 +5,8 @@
 #include "account/event.h"
 #include "wire/frame.h"
 
-/* Every record against what it must hold by itself, and against the others: they are of one batch, and each is that of a paid
-   field which has no other. lap is for the sentence. DP_E_UNSAFE with the first thing that does not add up. */
+/* Checks every record by itself, and against the others: they are of one batch, and each is the record of a paid field that has
+ * no other. lap is for the sentence. DP_E_UNSAFE with the first thing that does not add up. */
 int dp_charge_check_records(const struct dp_record *records, int count, int64_t lap, struct dp_err *err);
 
 /* The frame's records as above, and against the paid fields that the frame carries: each has its record, and each record its

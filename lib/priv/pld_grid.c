@@ -1,4 +1,5 @@
-/* Bounds by grids: which window and step, and finer ones until the bounds are close. The bounds themselves: priv/pld_compose.h. */
+/* Bounds by grids: chooses the window and the step, and finer ones until the bounds are close. For the bounds see
+ * priv/pld_compose.h. */
 #include "priv/pld_question.h"
 
 #include <float.h>

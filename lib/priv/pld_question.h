@@ -90,7 +90,8 @@ struct dp_pld_window dp_pld_grid_window(const struct dp_pld_question *a, bool ad
 double dp_pld_grid_step(const struct dp_pld_question *a, bool add, const struct dp_pld_window *w, struct dp_pld_aim g,
                         double work, double rounding, bool *finest);
 
-/* By how much of an answer it may be too high. Few laps are cheap and get more digits, many parts are expensive and get fewer. */
+/* The fraction of an answer by which it may be too high. Few laps are cheap and get more digits; many parts are expensive and
+ * get fewer. */
 double dp_pld_share(const struct dp_pld_question *a);
 
 /* A coarse grid, to know where the answer is, then finer ones until the bounds are close. Few laps are cheap and get
@@ -118,7 +119,7 @@ double dp_pld_contour_error(const struct dp_pld_question *a, bool add, const str
    where nothing is left of a normal S. */
 struct dp_pld_contour dp_pld_contour_for(const struct dp_pld_question *a, bool add, double epsilon, double delta);
 
-/* Bounds by inversion. *enough: they are as close as those of the finest grids, and no grid is needed. False without memory. */
+/* Bounds by inversion. *enough: they are as close as bounds of the finest grids, and no grid is needed. False without memory. */
 bool dp_pld_by_inversion(const struct dp_pld_question *a, bool add, double estimate, bool *enough,
                          struct dp_pld_answer *answer);
 
@@ -127,8 +128,8 @@ bool dp_pld_is_less(const struct dp_pld_question *a, bool add, const struct dp_p
 
 /* --- priv/pld_cut.c --- */
 
-/* A contour for the runs with a rare lap: as dp_pld_contour_for, for bounds `apart` of themselves apart. False where no cut is good.
- */
+/* A contour for the runs with a rare lap: as dp_pld_contour_for, for bounds `apart` of themselves apart. False if no cut is
+ * good. */
 bool dp_pld_cut_contour(const struct dp_pld_question *a, double epsilon, double delta, double apart, struct dp_pld_contour *c);
 
 /* --- priv/pld_renyi.c --- */

@@ -193,7 +193,7 @@ static double search_from(struct search *s, double first, double last, double x,
     return s->rough && isinf(hold.x) ? x : hold.x;
 }
 
-/* From the root of the estimate to that of a rough answer, and from there. */
+/* From the root of the estimate to the root of a rough answer, and from there. */
 static double search(struct search *s, double first, double last)
 {
     double slope, x = begin(s, first, last, &slope);

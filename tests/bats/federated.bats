@@ -151,7 +151,7 @@ spend, at least --epsilon 1" federated-sgd.sh $site
     three_sites
     options="--seed 1 --batch 10 --epochs 10 --on-lost wait" # 900 laps
     # the last lap that the eastern site has answered
-    lap() { find kept.east -name 'stage-*' -printf '%f\n' 2> /dev/null | sed -n 's/.*\.lap-//p' | sort -n | tail -n 1; }
+    lap() { find kept.east -name 'stage-*' -printf '%f\n' 2> /dev/null | sed -n 's/.*\.lap-\([0-9]*\)$/\1/p' | sort -n | tail -n 1; }
     # shellcheck disable=SC2086 # options
     {
         RUNNING=()

@@ -57,7 +57,7 @@ in_source() {
 mutants_of() {
     mkdir -p tree/{lib,bin,tests/bats,tests/mutants,pipelines,examples,man}
     awk -v list="$1" '/^EOF$/ { inside = 0 } !inside; /<< .EOF.$/ { inside = 1; print list }' "$ROOT/tests/mutants/run" > tree/tests/mutants/run
-    echo 'all:' > tree/Makefile
+    printf 'programs:\n\tmkdir -p build/mutants\n' > tree/Makefile
     echo one > tree/lib/x.c
     : > runs
     # a % in front, or bats would take these for tests of this file

@@ -93,10 +93,12 @@ if frame["kind"] == "lap":
 }
 T='n.random.default_rng(5).normal(size=(5, 7)) * [[0.9], [0.6], [0.3], [0.1], [0.5]]' # cuts many rows and not all
 
-# behind LAPS SAMPLE GRAD STEP [EXEC]: stream, with frames behind T, on data of 6 columns with an intercept
+# behind LAPS SAMPLE GRAD STEP: stream, with frames behind T, on data of 6 columns with an intercept. What the laps will release is
+# not passed on to dp-step, which could not know that a stage of the test makes a curvature.
 behind() {
+    filter unannounced 'if frame["kind"] == "hello": frame.pop("records", None)'
     dp-loop -q --laps "$1" --seed 4 --exec processes -o model -- "./put | dp-sample $2 | dp-grad --intercept 0.5 $3 | dp-noise -z 1e-4 |
-        dp-account --epsilon 1e12 --delta 1e-5 --allow-seeded | tee sums.frames | dp-step $4" > stream
+        dp-account --epsilon 1e12 --delta 1e-5 --allow-seeded | tee sums.frames | ./unannounced | dp-step $4" > stream
 }
 
 # gradients DATA CLIP [unit|uncut]: that the sums of sums.frames are those of z by NumPy, but for rounding and the noise

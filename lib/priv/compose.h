@@ -1,5 +1,5 @@
-/* Composition of (ε, δ) guarantees as they stand, whatever the mechanisms; each may be chosen from the
- * outputs of those before it, its (ε_t, δ_t) may not. Results are rounded up; pure functions.
+/* Composition of (ε, δ) guarantees, whatever the mechanisms are. A mechanism may be chosen from the outputs of those before it;
+ * its (ε_t, δ_t) may not. Results are rounded up. Pure functions.
  *
  * [KOV] Kairouz, Oh, Viswanath, The Composition Theorem for Differential Privacy (2017), Theorem 3.5. */
 #ifndef DP_PRIV_COMPOSE_H
@@ -14,11 +14,11 @@ struct dp_guarantee {
     int64_t times;
 };
 
-/* The extended advanced composition: δ = 1 − (1 − slack) Π (1 − δ_t) is given, slack solved for, and
+/* The extended advanced composition: δ = 1 − (1 − slack) Π (1 − δ_t) is given; the function solves for slack, and
      ε = min{ Σ ε_t,  K + √(2 S ln(1/slack)),  K + √(2 S ln(e + √S/slack)) },
      K = Σ ε_t (e^{ε_t} − 1)/(e^{ε_t} + 1),   S = Σ ε_t²            ([KOV] Theorem 3.5).
-   Σ ε_t alone where delta is 0 and so is every δ_t; +infinity where delta is not above 1 − Π(1 − δ_t) by more
-   than the rounding, or out of range. */
+   Only Σ ε_t if delta and every δ_t are 0. +infinity if delta is out of range, or does not exceed 1 − Π(1 − δ_t) by more than
+   the rounding. */
 double dp_compose_advanced(const struct dp_guarantee *steps, size_t n, double delta);
 
 #endif

@@ -28,7 +28,7 @@ struct dp_filter dp_filter_new(double epsilon, double delta)
     return filter;
 }
 
-/* The sum rounded up; nothing costs nothing. */
+/* The sum, rounded up. A mechanism with r = 0 leaves it as it is. */
 static double after(const struct dp_filter *filter, double r)
 {
     return r == 0 ? filter->spent : nextafter(filter->spent + r, INFINITY);

@@ -11,7 +11,7 @@ struct sampled {
     double log_q, log_1q; /* ln q, ln(1 − q) */
     const double *unsampled;
     int largest;
-    bool symmetric; /* the curve is that of a pair whose members an involution exchanges */
+    bool symmetric; /* the curve is of a pair whose members an involution exchanges */
 };
 
 /* Adds e^(choices + out + in + log_growth), raised. */
@@ -22,8 +22,7 @@ static void add_term(struct dp_log_sum *sum, double choices, double out, double 
         dp_log_sum_add(sum, choices + out + in + log_growth + DP_SLACK * magnitude);
 }
 
-/* ln A at an integer order. Σ C(α,l) (1−q)^{α−l} q^l = 1 is taken off term by term, so that nothing cancels.
- */
+/* ln A at an integer order. Σ C(α,l) (1−q)^{α−l} q^l = 1 is subtracted term by term, so that nothing cancels. */
 static double log_a_integer(const void *mechanism, int order)
 {
     const struct sampled *s = mechanism;
@@ -31,7 +30,7 @@ static double log_a_integer(const void *mechanism, int order)
     if (s->log_1q == -INFINITY) /* q = 1 */
         return bound;
     struct dp_log_sum sum = {.largest = -INFINITY}, three = sum;
-    /* in extended precision thousands of rounded logarithms add up to no more than the last rounding */
+    /* extended precision: thousands of rounded logarithms add up to no more than the last rounding */
     long double choices = logl((long double)order);
     for (int l = 2; l <= order; l++) {
         choices += logl((long double)(order - l + 1) / l);

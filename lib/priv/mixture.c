@@ -10,7 +10,7 @@
 #include "math/bracket.h"
 
 static const double LARGEST_EPSILON = 1e9;
-static const double MOST_DEVIATION = 1e4; /* of the number of laps that a person is in */
+static const double MOST_DEVIATION = 1e4; /* standard deviation of the number of laps that a person is in */
 
 /* ln Φ(x) */
 static double log_normal_cdf(double x)
@@ -26,14 +26,14 @@ double dp_gaussian_log_delta(double epsilon, double mu)
         return -INFINITY;
     double plus = log_normal_cdf(mu / 2 - epsilon / mu);
     double minus = log_normal_cdf(-mu / 2 - epsilon / mu);
-    /* δ = e^plus (1 − e^ratio). For a small μ the ratio is the small difference of large logarithms. */
+    /* δ = e^plus (1 − e^ratio). For a small μ the ratio is a small difference of large logarithms. */
     double ratio = epsilon + minus - plus - 4 * DBL_EPSILON * (epsilon + fabs(minus) + fabs(plus) + 1);
     double share = ratio < 0 ? log(-expm1(ratio)) : -INFINITY;
     return plus + share + 8 * DBL_EPSILON * (fabs(plus) + fabs(share) + 1);
 }
 
-/* δ where a person is in so many laps that summing over their number would take long: that of more laps than they are in,
-   but for a probability of `missed`. */
+/* δ where a person may be in so many laps that the sum over their number would take long. It takes δ at a number of laps that
+   is exceeded with probability `missed`, and adds `missed`. */
 static double many(double mean, double deviation, double missed, double total, double multiplier, double epsilon)
 {
     double surprise = -log(missed);
@@ -50,10 +50,10 @@ double dp_mixture_delta(int64_t laps, double rate, double multiplier, double eps
         return exp(dp_gaussian_log_delta(epsilon, sqrt(total) / multiplier));
 
     double deviation = sqrt(total * rate * (1 - rate));
-    if (deviation > MOST_DEVIATION) /* Bernstein: more laps than that have a probability of a millionth of the resolution */
+    if (deviation > MOST_DEVIATION) /* Bernstein: more laps have a probability below a millionth of the resolution */
         return many(total * rate, deviation, fmax(resolution * 1e-6, DBL_MIN), total, multiplier, epsilon);
-    /* Weights relative to the mode, by their ratios: what is left out of their sum makes each share larger. δ grows with j:
-       so many j at once get that of their last one. */
+    /* Weights relative to the mode, by their ratios. Terms that the sum leaves out make each share larger. δ grows with j, so
+       several j at once get the δ of the last one. */
     double odds = rate / (1 - rate);
     double weights = 0, lost = 0, rest = 0;
     double weight = 1, together = 0;
@@ -88,14 +88,14 @@ double dp_mixture_delta(int64_t laps, double rate, double multiplier, double eps
         weights += weight;
         lost += weight * delta;
         ratio = j / (total - j + 1) / odds;
-        double tail = ratio < 1 ? weight * ratio / (1 - ratio) : INFINITY; /* below j, where δ is smaller still */
+        double tail = ratio < 1 ? weight * ratio / (1 - ratio) : INFINITY; /* for j below, where δ is smaller still */
         if (tail < 1e-16 && tail * delta < 1e-13 * resolution) {
             rest += tail * delta;
             break;
         }
     }
     double delta = (lost + rest) / weights;
-    /* each weight is a product of ratios, good to four units in the last place each */
+    /* each weight is a product of ratios that are good to four units in the last place */
     double steps = 4 * (16 + 10 * sqrt(total * rate * (1 - rate)));
     return delta * (1 + 4 * DBL_EPSILON * steps);
 }

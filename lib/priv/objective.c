@@ -6,7 +6,7 @@
 #include "math/upward.h"
 #include "priv/mixture.h"
 
-/* c, and what is left of epsilon above it: negative where there is nothing. */
+/* c, and how much of epsilon is above it: negative if c is larger. */
 static double shift_of_curvature(const struct dp_objective *of)
 {
     return dp_upward(log1p(of->curvature));
@@ -17,7 +17,7 @@ static double above(double epsilon, double c)
     return epsilon - c - 2 * DBL_EPSILON * (epsilon + c);
 }
 
-/* 1/z, not to vanish. */
+/* 1/z, which must not underflow to 0. */
 static double inverse(double z)
 {
     return dp_upward(1 / fmin(z, 1e100));

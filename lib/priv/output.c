@@ -1,6 +1,6 @@
 #include "priv/output.h"
 
-/* Raised past its own rounding, which what is made of many of them would magnify. */
+/* Raised by its own rounding error, which long products of it would magnify. */
 double dp_descent_contraction(const struct dp_descent *d, double eta)
 {
     return fmin(fmax(fabs(1 - eta * d->mu), fabs(1 - eta * d->beta)) + 0x1p-50, 1);
@@ -12,8 +12,8 @@ static bool makes_sense(const struct dp_descent *d)
            d->eta * d->beta <= 2 * (1 + 0x1p-50) && d->lipschitz > 0 && isfinite(d->lipschitz) && !(d->inverse && d->mu == 0);
 }
 
-/* Σ_{k < count} rho^(k stride), no less: (1 − rho^(count stride))/(1 − rho^stride), which cancels where rho is near 1, and then
-   `count` is not much worse, and always a bound. */
+/* An upper bound on Σ_{k < count} rho^(k stride) = (1 − rho^(count stride))/(1 − rho^stride). The quotient cancels if rho is
+   near 1; there `count`, which is always a bound, is not much worse. */
 static double geometric(double rho, double stride, double count)
 {
     if (!(rho < 1))
@@ -31,7 +31,7 @@ double dp_descent_sensitivity(int64_t rows, double mu, double beta, double lipsc
     return (replace_one ? 2 * one : one) * (1 + 1e-12);
 }
 
-/* Σ over passes of the largest η_t Π_{s > t} rho_s of a pass, from the last step back. */
+/* Σ over passes of the largest η_t Π_{s > t} rho_s of a pass, computed from the last step back. */
 static double worst_positions(const struct dp_descent *d, int64_t batches, int64_t passes)
 {
     double later = 1, total = 0;
@@ -64,7 +64,7 @@ static double gradient_units(const struct dp_descent *d, const struct dp_arithme
     return (d->beta - d->mu) * a->cols * norm + d->lipschitz * (a->slope / 0x1p-53 + a->chain + 5) + 4 * d->mu * norm;
 }
 
-/* It is only of first order. */
+/* Whether the rounding error is small enough for the bound, which is only of first order. */
 static bool is_small(const struct dp_arithmetic *a, double count)
 {
     return count * 0x1p-53 * (2 * a->cols + a->chain + a->slope / 0x1p-53 + 16) <= 1e-3;

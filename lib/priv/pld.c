@@ -7,7 +7,7 @@
 #include "priv/pld_question.h"
 #include "priv/rdp.h"
 
-/* The quadrature of one lap is exact up to so many deviations. */
+/* The quadrature of one lap is exact up to this many deviations. */
 static const double deviations_max = 12;
 
 int dp_pld_check(struct dp_pld_question *a, struct dp_err *err)
@@ -18,7 +18,7 @@ int dp_pld_check(struct dp_pld_question *a, struct dp_err *err)
     a->symmetric = true;
     for (size_t i = 0; i < a->count; i++) {
         const struct dp_pld_part *p = &a->parts[i];
-        /* of a joint part first the multiplier, then epsilon */
+        /* a joint part: first its multiplier, then its epsilon */
         bool pure = p->kind == DP_PLD_PURE || (p->kind == DP_PLD_JOINT && p->multiplier > 0 && isfinite(p->multiplier));
         double size = pure ? p->epsilon : p->multiplier;
         if (!(p->rate > 0 && p->rate <= 1))
@@ -60,7 +60,7 @@ static int solve(struct dp_pld_question *a, struct dp_pld_answer *answer, struct
     if (renyi == 0 || !dp_pld_reaches(a))
         return DP_OK;
     bool ok = dp_pld_sketch(a);
-    if (ok && a->of_delta) { /* Rényi's δ may be far too large, and so would be what is cut off */
+    if (ok && a->of_delta) { /* Rényi's δ may be far too large, and too much would be cut off */
         a->delta = fmin(a->delta, fmax(dp_pld_estimated(a, false), a->symmetric ? 0 : dp_pld_estimated(a, true)) / 10);
         double before = a->deviations;
         if (!dp_pld_reaches(a)) {
@@ -99,7 +99,7 @@ static int solve(struct dp_pld_question *a, struct dp_pld_answer *answer, struct
     return DP_OK;
 }
 
-/* By a few orders, which are enough to begin with. */
+/* First with a few orders, which are enough to begin with. */
 static int ask_epsilon(struct dp_pld_question *a, double delta, struct dp_err *err)
 {
     static const double few[] = {1.5, 2, 3, 4, 6, 8, 12, 16, 32, 64, 128, 256};

@@ -1,4 +1,4 @@
-/* Bounds by inversion: which contour, with laps cut or not. The bounds themselves: priv/pld_invert.h. */
+/* Bounds by inversion: chooses the contour, with laps cut or not. priv/pld_invert.h has the bounds. */
 #include "priv/pld_question.h"
 
 #include <float.h>
@@ -6,8 +6,8 @@
 
 #include "priv/pld_invert.h"
 
-/* The first contour has frequencies up to this many inverse deviations of S. A normal S has e^-200 left there. Rare laps leave
-   more: then dp_pld_inverse_needs asks for others. */
+/* The first contour has frequencies up to this many inverse deviations of S, where a normal S has e^-200 left. Rare laps leave
+   more: then dp_pld_inverse_needs asks for other contours. */
 static const double DECAY = 20;
 
 double dp_pld_contour_error(const struct dp_pld_question *a, bool add, const struct dp_pld_contour *contour, double epsilon,
@@ -27,7 +27,7 @@ struct dp_pld_contour dp_pld_contour_for(const struct dp_pld_question *a, bool a
     double unit = 1 / sqrt(variance), up = INFINITY, down = -target / s;
     for (double step = unit / 2; step < 100 * unit; step *= 1.8) {
         double above = (dp_pld_log_moment(a, add, s + step) - (s + step) * epsilon - target) / step;
-        if (above < 0.95 * up) { /* a large s takes fine panels */
+        if (above < 0.95 * up) { /* a large s needs fine panels */
             up = above;
             c.above = s + step;
         }
@@ -45,15 +45,15 @@ struct dp_pld_contour dp_pld_contour_for(const struct dp_pld_question *a, bool a
     return c;
 }
 
-/* Whether f is next to nothing at the last frequency: no rare laps matter. */
+/* Whether f is almost nothing at the last frequency: then no rare laps matter. */
 static bool dies_out(const struct dp_pld_question *a, bool add, double epsilon, double delta)
 {
     struct dp_pld_contour c = dp_pld_contour_for(a, add, epsilon, delta);
     return dp_pld_surviving(a, add, c.s, 2 * M_PI * (double)c.frequencies / c.period) < 1e-8;
 }
 
-/* Bounds near epsilon and delta with these frequencies; *needs: how many it takes for them to be `apart` of themselves apart.
- */
+/* Bounds near epsilon and delta with these frequencies. *needs: the number of frequencies for bounds within `apart` of
+   themselves. */
 static bool invert_with(const struct dp_pld_question *a, bool add, const struct dp_pld_contour *contour, double epsilon,
                         double delta, double apart, size_t *needs, struct dp_pld_answer *answer)
 {
@@ -83,7 +83,7 @@ static bool can_invert(const struct dp_pld_question *a)
     return true;
 }
 
-/* Bounds on one contour: infinite where it takes more than `most` frequencies. False without memory. */
+/* Bounds on one contour: infinite if it needs more than `most` frequencies. False without memory. */
 static bool invert_on(const struct dp_pld_question *a, bool add, struct dp_pld_contour contour, double epsilon, double delta,
                       double apart, size_t most, struct dp_pld_answer *now)
 {
@@ -97,7 +97,7 @@ static bool invert_on(const struct dp_pld_question *a, bool add, struct dp_pld_c
     return true;
 }
 
-/* With laps cut or not, from that epsilon on: *enough as in dp_pld_by_inversion(). False without memory. */
+/* Bounds with laps cut or not, beginning at this epsilon. *enough as in dp_pld_by_inversion(). False without memory. */
 static bool invert_from(const struct dp_pld_question *a, bool add, bool cut, double epsilon, double delta, bool *enough,
                         struct dp_pld_answer *answer)
 {

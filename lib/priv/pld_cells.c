@@ -15,9 +15,9 @@ static const double w8[] = {0.10122853629037626, 0.22238103445337447, 0.31370664
 /* The pair of one part, or of one answer of a joint part: a density between `from` and `to` in u, and atoms in v. */
 struct pair {
     double q, mu;
-    double offset, weight; /* of the answer: of v, and its mass */
+    double offset, weight; /* of the answer: the offset of v, and its mass */
     bool gaussian, replaced;
-    double from, to; /* none where equal */
+    double from, to; /* equal if there is no density */
     int atoms;
     double v[2], mass[2]; /* of Q */
 };
@@ -40,7 +40,7 @@ static struct pair pair_of(const struct dp_pld_part *part, int answer, bool add,
         p.gaussian = true;
         p.replaced = part->kind == DP_PLD_GAUSSIAN_REPLACED && p.q < 1;
         p.from = p.replaced ? p.mu / 2 : -deviations;
-        p.to = add && !p.replaced ? deviations : p.mu + deviations; /* B draws from Q alone */
+        p.to = add && !p.replaced ? deviations : p.mu + deviations; /* B draws from Q only */
         break;
     case DP_PLD_LAPLACE:
         p.to = p.mu;
@@ -61,7 +61,7 @@ static struct pair pair_of(const struct dp_pld_part *part, int answer, bool add,
     return p;
 }
 
-/* 1 - 2 Φ(-μ/2), times 1 - q: what neither direction of a replaced row claims. */
+/* 1 - 2 Φ(-μ/2), times 1 - q: the mass that neither direction of a replaced row has. */
 static double idle_mass(const struct pair *p)
 {
     return (1 - p->q) * erf(p->mu / sqrt(8));
@@ -83,7 +83,7 @@ static double loss_of(const struct pair *p, double v)
     return g < -0.5 ? log((1 - p->q) + p->q * exp(v)) : log1p(g);
 }
 
-/* The u where the loss is `loss`; -infinity below its range. */
+/* The u with this loss; -infinity below its range. */
 static double place_of(const struct pair *p, double loss)
 {
     double v;
@@ -127,7 +127,7 @@ bool dp_pld_nodes_new(struct dp_pld_nodes *nodes, const struct dp_pld_part *part
     struct pair p = pair_of(part, 0, false, deviations);
     double width = p.gaussian ? 0.5 / fmax(1, p.mu / 2) : 0.25;
     size_t panels = p.to > p.from ? (size_t)ceil((p.to - p.from) / width) : 0, n = 0;
-    size_t room = 2 * (8 * panels + 2); /* twice: answers, or what is replaced */
+    size_t room = 2 * (8 * panels + 2); /* twice: for answers, or for replaced rows */
     *nodes = (struct dp_pld_nodes){.loss = calloc(room, sizeof(double)), .log_mass = calloc(room, sizeof(double))};
     if (nodes->loss == NULL || nodes->log_mass == NULL) {
         dp_pld_nodes_free(nodes);
@@ -202,11 +202,11 @@ static double slope_of(const struct pair *p, double v)
     return up / ((1 - p->q) + up);
 }
 
-static const double NEGLIGIBLE = -50; /* ln of it */
+static const double NEGLIGIBLE = -50; /* as a logarithm */
 static const double CUT_REACH = 10;
-static const double CUT_LEFT = 1e-23; /* Φ(−10) and a bit */
+static const double CUT_LEFT = 1e-23; /* a little more than Φ(−10) */
 
-/* What the integrals that a panel serves are of. */
+/* The integrands that a panel serves. */
 struct integrand {
     double s, power, frequency;
     bool add, cut;
@@ -219,14 +219,14 @@ static double log_weight(const struct pair *p, const struct integrand *f, double
     return log(density(p, u)) + (f->add && !p->replaced ? -f->s : f->s + 1) * loss_of(p, v_at(p, u));
 }
 
-/* What is rare of the density at v. */
+/* The rare part of the density at v. */
 static double rare_at(const struct integrand *f, double v)
 {
     double x = (v - f->v) / f->width;
     return x < -CUT_REACH ? 0 : x > CUT_REACH ? 1 : erfc(-x * M_SQRT1_2) / 2;
 }
 
-/* What a panel that begins at u has to do with the cut: |d ln Φ/du| on it, how wide it may be, and where it must end. */
+/* What the cut demands of a panel that begins at u: |d ln Φ/du| on it, its largest width, and where it must end. */
 static double cut_rate(const struct pair *p, const struct integrand *f, double u, double *widest, double *last)
 {
     double w = f->width / p->mu, x = (v_at(p, u) - f->v) / f->width;
@@ -240,7 +240,6 @@ static double cut_rate(const struct pair *p, const struct integrand *f, double u
     return (fabs(x) + 2.4) / w;
 }
 
-/* Where the panel that begins at u ends. */
 static double panel_end(const struct pair *p, const struct integrand *f, double u)
 {
     double slope = p->mu * fmin(M_SQRT2, 4 * slope_of(p, v_at(p, u))), widest = fmin(0.5, 0.33 / p->mu), last = p->to;
@@ -251,7 +250,7 @@ static double panel_end(const struct pair *p, const struct integrand *f, double 
     return fmin(u + 2 * fmin(widest, fmin(size, 18 / (rate + hypot(f->power + 1, f->frequency) * slope))), last);
 }
 
-/* One panel at index n; of a replaced row the mirrored one, too, which draws from B and is negated like all of add. */
+/* One panel at index n. For a replaced row also the mirrored panel, which draws from B and is negated like all of add. */
 static void fill_panel(struct dp_pld_panels *panels, const struct pair *p, const struct integrand *f,
                        const gsl_integration_glfixed_table *rule, double from, double to, bool negated)
 {
@@ -267,7 +266,7 @@ static void fill_panel(struct dp_pld_panels *panels, const struct pair *p, const
     }
 }
 
-/* Adds the ends of what is rare of one answer. */
+/* Adds the ends of the rare part of one answer. */
 static void add_edges(struct dp_pld_panels *panels, const struct pair *p, const struct integrand *f)
 {
     double ends[2] = {fmax(p->from, p->from + (f->v - CUT_REACH * f->width - v_at(p, p->from)) / p->mu), p->to};
@@ -322,10 +321,9 @@ void dp_pld_panels_free(struct dp_pld_panels *panels)
     *panels = (struct dp_pld_panels){0};
 }
 
-/* Adds to *mass the A mass of [left, right] and to *up that less e^{floor} times the B mass; floor_ratio is
- * e^{floor} where `deep`, else e^{floor} - 1.
- * Eight points on a quarter, or four on a hundredth, of a standard deviation are exact to rounding up to
- * twelve standard deviations from the centres; further out masses are below 1e-30 of all. */
+/* Adds the A mass of [left, right] to *mass, and this mass less e^{floor} times the B mass to *up. floor_ratio is e^{floor} if
+ * `deep`, else e^{floor} - 1. Eight points on a quarter, or four on a hundredth, of a standard deviation are exact to rounding
+ * up to twelve standard deviations from the centres; farther out masses are below 1e-30 of all. */
 static void integrate(const struct pair *p, double left, double right, bool deep, double floor_ratio, double *mass, double *up)
 {
     double width = right - left;

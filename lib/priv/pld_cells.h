@@ -1,24 +1,24 @@
-/* One lap as a pair of distributions, and its privacy loss on a grid: what priv/pld.h composes.
+/* One lap as a pair of distributions, and its privacy loss on a grid. priv/pld.h composes these.
  *
- * The pair of one lap is A = (1−q) Q + q P against B = Q, P and Q the dominating pair of the mechanism without
- * sampling. With v = ln dP/dQ,
+ * The pair of one lap is A = (1−q) Q + q P against B = Q, P and Q the dominating pair of the mechanism without sampling. With v
+ * = ln dP/dQ,
  *   L = ln dA/dB = ln(1 + g),  g = q (e^v − 1).
  *   Gaussian   Q = N(0,1), P = N(μ,1), μ = 1/multiplier:  v(u) = uμ − μ²/2
  *   Laplace    Q = Lap(0,1), P = Lap(μ,1):  v(u) = 2u − μ on (0, μ), atoms at v = −μ and v = μ
  *   pure       randomised response: v = ±ε with Q masses e^ε/(1+e^ε) at −ε, 1/(1+e^ε) at ε
  *   joint      the product of the Gaussian and randomised response: v(u) = uμ − μ²/2 ± ε, each sign with its Q mass.
- *              Mechanisms on one batch, each chosen after the ones before, are dominated by the product of what
- *              dominates each, and only then sampled; u → μ − u with the answers swapped exchanges P and Q, so that
+ *              Mechanisms on one batch, each chosen after the ones before, are dominated by the product of the pairs that
+ *              dominate each, and only then sampled; u → μ − u with the answers swapped exchanges P and Q, so that
  *              the one pair serves a row left out and a row added.
  * Remove draws from A and loses L; add draws from B and loses −L. With q = 1 both are the same.
  *
- * Replaced: the curve H_a(A‖B) for a >= 1 and H_a(B‖A) for a < 1 ([Z] Theorem 11, without replacement). As a
- * loss distribution: for losses above 0 that of remove, below 0 that of add, and what remains of A's mass,
- * (1−q)(1−2Φ(−μ/2)), at 0. Swapping the two distributions maps A's mass on L > 0 to the mass at −L, which is
- * B's there: the pair is its own mirror, so one direction serves. For a Poisson sample and a >= 1, with
- * everybody else's coins fixed, the two neighbours are (1−q) M₀ + q M₁ and (1−q) M₀ + q M₁′, and H_a of them is
- * at most q times a mean of H_a′(M₁‖M₀) and H_a′(M₁‖M₁′), a = 1 + q(a′−1) (advanced joint convexity); shifts of
- * at most 2C bound both, and q H_a′(P‖Q) is H_a(A‖B). H_a(X‖Y) = 1 − a + a H_{1/a}(Y‖X) gives a < 1.
+ * Replaced: the curve H_a(A‖B) for a >= 1 and H_a(B‖A) for a < 1 ([Z] Theorem 11, without replacement). As a loss distribution:
+ * losses above 0 are from remove, losses below 0 from add, and the rest of A's mass, (1−q)(1−2Φ(−μ/2)), is at 0. Swapping the
+ * two distributions maps A's mass on L > 0 to the mass at −L, where B has the same: the pair is its own mirror, so one
+ * direction serves. For a Poisson sample and a >= 1, with the coins of all other persons fixed, the two neighbours are (1−q) M₀
+ * + q M₁ and (1−q) M₀ + q M₁′. Their H_a is at most q times a mean of H_a′(M₁‖M₀) and H_a′(M₁‖M₁′), a = 1 + q(a′−1) (advanced
+ * joint convexity); shifts of at most 2C bound both, and q H_a′(P‖Q) is H_a(A‖B). H_a(X‖Y) = 1 − a + a H_{1/a}(Y‖X) gives a <
+ * 1.
  *
  * [Z] Zhu, Dong, Wang, Optimal Accounting of Differential Privacy via Characteristic Function (2022). */
 #ifndef DP_PRIV_PLD_CELLS_H
@@ -26,16 +26,16 @@
 
 #include "priv/pld.h"
 
-/* Losses are not bounded: tails are cut. */
+/* Whether losses are unbounded: tails are then cut. */
 bool dp_pld_has_gaussian(const struct dp_pld_part *part);
 
-/* Both directions are one. */
+/* Whether both directions are the same. */
 bool dp_pld_symmetric(const struct dp_pld_part *part);
 
 /* The losses ln dA/dB of one lap, Gaussian tails cut `deviations` from the centres: of A, or with add of B. */
 struct dp_pld_range {
     double low, high;
-    double rounding; /* a loss is known to within 16·2^-53 times that */
+    double rounding; /* a loss is known to within 16·2^-53 times this */
 };
 struct dp_pld_range dp_pld_range(const struct dp_pld_part *part, bool add, double deviations);
 
@@ -53,23 +53,23 @@ void dp_pld_nodes_free(struct dp_pld_nodes *nodes);
 /* K(s) = ln E e^{s loss}, less K(0); mean and variance of the loss under the weights e^{s loss}. */
 double dp_pld_nodes_moment(const struct dp_pld_nodes *nodes, bool add, double s, double *mean, double *variance);
 
-/* What a lap loses, cut smoothly in two: of the density at a loss above 0 the part Φ((v − v_c)/width) is rare, v_c where the
- * loss is `level`. In units of u that is Φ(x), and φ/Φ <= |x| + .8 and |Φ(x + iy)| <= e^{y²/2} Φ(x) say how wide a panel may
- * be. Below x = −10 nothing is rare, above 10 all is. A loss is positive in remove and where a row is replaced. */
+/* The loss of a lap, cut smoothly in two: of the density at a loss above 0 the part Φ((v − v_c)/width) is rare, where v_c has
+ * the loss `level`. In units of u that is Φ(x). φ/Φ <= |x| + .8 and |Φ(x + iy)| <= e^{y²/2} Φ(x) limit the width of a panel.
+ * Below x = −10 nothing is rare, above 10 all is. In remove, and if a row is replaced, rare losses are positive. */
 struct dp_pld_cut {
-    double level; /* 0: none */
+    double level; /* 0: no cut */
     double width;
 };
 
-/* One direction by quadrature, to rounding: the integral of e^{(s + iω) loss} for |ω| <= frequency, and that of e^{x loss} for
- * |x| <= power, s <= power, is the sum of e^{log_mass + … loss} over the nodes, plus `atom`, to 2^-50 of what it is for ω = 0.
+/* One direction by quadrature, to rounding. The integral of e^{(s + iω) loss} for |ω| <= frequency, and of e^{x loss} for |x|
+ * <= power, s <= power, is the sum of e^{log_mass + … loss} over the nodes, plus `atom`, to 2^-50 of its value for ω = 0.
  * Gauss-Legendre of 32 points on a panel of half-width a errs by at most 64/15 · M · 4^-62/(1 − 4^-2) a, where M bounds the
  * integrand on an ellipse around the panel that reaches 2.125 a from its middle ([T] Theorem 19.3). There is no singularity
- * closer than π/μ, at v = ln((1−q)/q) ± iπ; up to .7/μ the derivative of L is at most √2 times what it is on the real line,
- * where it is at most μ and grows by e^{μΔ} at most. So |d ln(integrand)/du| <= |u| + |power + 1 + iω| |L′| is known there, and
- * a is chosen so that M is at most e^39 times the value in the middle, of which no value in the panel is less than e^-4: an
- * error below 4^-32 of the panel's own part. Where e^{s loss} has a weight below e^-46 in a panel, ω does not count for a: all
- * of it is less than is rounded (E e^{s loss} >= 1 for s >= 0).
+ * closer than π/μ, at v = ln((1−q)/q) ± iπ. Up to .7/μ the derivative of L is at most √2 times its value on the real line,
+ * where it is at most μ and grows by e^{μΔ} at most. So |d ln(integrand)/du| <= |u| + |power + 1 + iω| |L′| is known there. a
+ * is chosen so that M is at most e^39 times the value in the middle, and no value in the panel is less than e^-4 of that: an
+ * error below 4^-32 of the panel's own part. If e^{s loss} has a weight below e^-46 in a panel, ω does not count for a: the
+ * whole panel is less than rounding (E e^{s loss} >= 1 for s >= 0).
  *
  * [T] Trefethen, Approximation Theory and Approximation Practice (2013). */
 enum { DP_PLD_PANEL = 32, DP_PLD_PANELS_MAX = 1024 };
@@ -77,24 +77,23 @@ struct dp_pld_panels {
     size_t count; /* panels */
     double *loss, *log_mass;
     double *log_density; /* of the loss, at the nodes; between them, and times e^{x loss}, within e^{±1/4} of that */
-    double *rare;        /* with a cut the rare part of each node, in [0, 1] */
-    double edge;         /* ln of the density in u of e^{s loss} times what is rare, where that begins and ends, summed */
+    double *rare;        /* with a cut, the rare part of each node, in [0, 1] */
+    double edge;         /* ln of the rare density in u, times e^{s loss}, at its two ends, summed */
     double atom;         /* mass at loss 0 */
-    int pieces;          /* so many densities, of an answer or a sign each */
+    int pieces;          /* number of densities, one for each answer or sign */
 };
 
-/* False without memory. Not for parts without a Gaussian. None where it would take more than DP_PLD_PANELS_MAX: then all else
- * of panels is zero. */
+/* False without memory. Not for parts without a Gaussian. If it would take more than DP_PLD_PANELS_MAX panels, all of panels is
+ * zero. */
 bool dp_pld_panels_new(struct dp_pld_panels *panels, const struct dp_pld_part *part, bool add, double deviations, double s,
                        double power, double frequency, struct dp_pld_cut cut);
 void dp_pld_panels_free(struct dp_pld_panels *panels);
 
-/* One direction on the grid: log_mass[k] at loss (first + k) h. Mass between two grid points ih and (i+1)h is
- * split between them keeping both its A mass p and B mass r: (p − r e^{ih})/(1 − e^{−h}) goes up, the rest of p
- * down ([D] connect the dots). The same cells, times e^{−ih} and mirrored, are the add direction. Gaussian
- * tails beyond the cut are left out. Continuous masses are Gauss-Legendre sums in u, not differences of
- * distribution functions: they have a small relative error each, and only how a mass is split cancels, which
- * moves a loss by its rounding and no more.
+/* One direction on the grid: log_mass[k] at loss (first + k) h. Mass between two grid points ih and (i+1)h is split between
+ * them so that its A mass p and its B mass r stay: (p − r e^{ih})/(1 − e^{−h}) is moved up, the rest of p down ([D] connect the
+ * dots). The same cells, times e^{−ih} and mirrored, are the add direction. Gaussian tails beyond the cut are left out.
+ * Continuous masses are Gauss-Legendre sums in u, not differences of distribution functions: each has a small relative error.
+ * Only the split of a mass cancels, which moves a loss by no more than its rounding.
  *
  * [D] Doroshenko, Ghazi, Kamath, Kumar, Manurangsi, Connect the Dots: Tighter Discrete Approximations of
  *     Privacy Loss Distributions (2022). */

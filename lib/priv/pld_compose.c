@@ -30,19 +30,19 @@ static void power(double *re, double *im, int64_t laps)
     *im = d;
 }
 
-/* |re + i im|, where what underflows is too small to count: all transforms are at most about 1. */
+/* |re + i im|. An underflow is too small to count: all transforms are at most about 1. */
 static double length(double re, double im)
 {
     return sqrt(re * re + im * im);
 }
 
-/* What the parts' transforms are multiplied in. */
+/* The product of the parts' transforms. */
 struct product {
     size_t n;
     double *value; /* half-complex: re 0, re 1, im 1, …, re n/2 */
     double *error; /* a bound on |error of value|, per frequency */
     double *next;  /* one lap of one part */
-    double *rest;  /* its rare losses, NULL where they are in next, and their mass */
+    double *rest;  /* its rare losses, NULL if they are in next, and their mass */
     double rest_mass;
     gsl_fft_real_wavetable *real;
     gsl_fft_halfcomplex_wavetable *half;
@@ -81,14 +81,14 @@ static double transform_error(const struct product *p)
     return 24 * unit_roundoff * log2((double)p->n);
 }
 
-/* next becomes its transform. */
+/* Replaces next by its transform. */
 static void product_transform(struct product *p)
 {
     gsl_fft_real_transform(p->next, 1, p->n, p->real, p->work);
 }
 
-/* Multiplies by the T-th power of the transform in next. Where |f|^T is below 1e-60 it is not computed. The 2e-60 also cover
-   the masses below e^-200 that are left out. */
+/* Multiplies by the T-th power of the transform in next. A |f|^T below 1e-60 is not computed. The 2e-60 also cover the masses
+   below e^-200 that are left out. */
 static void product_take(struct product *p, int64_t laps, bool first)
 {
     double e = transform_error(p), t = (double)laps, least = exp(-138 / t);
@@ -129,9 +129,9 @@ static void power_less_one(double x, double y, double t, double *re, double *im)
     *im = exp(real) * sin(angle);
 }
 
-/* value = (g + r)^T − g^T, g in next and r in rest, both transformed, with its error: to first order T M^{T−1} e_r from r and
-   T (T − 1) |r| M^{T−2} e_g from g, M a bound on |g| + |r| errors included, so that both are bounds; what is left is rounding,
-   T |r/g| M^T times some units, or T M^T where r is not small against g. */
+/* value = (g + r)^T − g^T, g in next and r in rest, both transformed, with its error: to first order T M^{T−1} e_r from r and T
+   (T − 1) |r| M^{T−2} e_g from g. M is a bound on |g| + |r|, errors included, so both are bounds. The rest is rounding: some
+   units of T |r/g| M^T, or of T M^T if r is not small against g. */
 static void product_take_rare(struct product *p, int64_t laps)
 {
     double t = (double)laps, e = transform_error(p), e_rest = e * p->rest_mass * (1 + 1e-9), least = exp(-138 / t);
@@ -168,7 +168,7 @@ static void product_take_rare(struct product *p, int64_t laps)
     }
 }
 
-/* Back, into mass; the error of every output. */
+/* Transforms back into mass; returns the error of every output. */
 static double product_invert(struct product *p, double *mass)
 {
     double e = transform_error(p), total = 0;
@@ -183,8 +183,8 @@ static double product_invert(struct product *p, double *mass)
     return total / (double)p->n;
 }
 
-/* The next 2^k, 5·2^k or 3·2^k. A pass of radix 3 or 5 rounds about 26 and 37 times 2^-53, less than the 24·log2 of the
-   radix that transform_error counts. */
+/* The next 2^k, 5·2^k or 3·2^k. A pass of radix 3 or 5 has a rounding error of about 26 or 37 times 2^-53, less than the
+   24·log2 of the radix that transform_error counts. */
 static size_t points_for(int64_t wanted)
 {
     size_t n = 16;
@@ -206,7 +206,7 @@ static size_t slot(const struct dp_pld_composed *c, int64_t j)
     return slot_of(j, c->n);
 }
 
-/* What the laps so far add up to, and one lap of the part they are of. */
+/* The sum of the laps so far, and one lap of the part that comes next. */
 struct dp_pld_running {
     struct product product;
     struct dp_pld_window window;
@@ -366,7 +366,7 @@ bool dp_pld_running_read(struct dp_pld_running *r, struct dp_pld_composed *c)
     c->mass = malloc(c->n * sizeof *c->mass);
     if (c->mass == NULL)
         return false;
-    if (r->alone) { /* nothing to compose, and no rounding to fear */
+    if (r->alone) { /* nothing to compose, and no rounding error */
         memcpy(c->mass, r->product.next, c->n * sizeof *c->mass);
         c->error = 2e-60;
     } else {
@@ -436,13 +436,13 @@ static struct errors errors_of(const struct dp_pld_composed *c)
     return e;
 }
 
-/* At most what the runs without a rare lap add to δ(ε). */
+/* An upper bound on the share of δ(ε) that the runs without a rare lap have. */
 static double without_rare(const struct dp_pld_composed *c, double epsilon)
 {
     return c->small > 0 ? peak_of(c->small) * exp(c->small_scale - c->small * epsilon) * (1 + 1e-9) : 0;
 }
 
-/* A bound on δ(ε) from what was read; scale = e^{log_scale − s ε}. */
+/* A bound on δ(ε) from the reading; scale = e^{log_scale − s ε}. */
 static double bound(const struct dp_pld_composed *c, struct errors e, bool upper, double seen, double scale, double epsilon)
 {
     double noise = c->error * e.weights * scale * (1 + 1e-6) + 8 * unit_roundoff * (double)c->n * fabs(seen);
@@ -451,7 +451,7 @@ static double bound(const struct dp_pld_composed *c, struct errors e, bool upper
     return (seen - noise - c->wrapped * e.peak * scale) / c->factor;
 }
 
-/* The point between one grid point and the next lower where the upper bound crosses delta. */
+/* The point between a grid point and the next lower one at which the upper bound crosses delta. */
 static double crossing(const struct dp_pld_composed *c, struct errors e, double delta, double epsilon, struct reading r)
 {
     double near = 0, far = c->h;
@@ -477,11 +477,11 @@ static double time_value(const struct dp_pld_composed *c, double epsilon)
     int64_t from = (int64_t)fmax((double)c->bottom, floor((epsilon - reach) / c->h));
     int64_t to = (int64_t)fmin((double)c->top - 1, ceil((epsilon + reach) / c->h));
     double sum = excess(c, 12 * c->deviation + c->drift) + c->above * excess(c, 0);
-    if (c->small > 0) /* runs without a rare lap that may be near; they are not in mass */
+    if (c->small > 0) /* runs without a rare lap are not in mass, and may be near */
         sum += excess(c, 0) * exp(fmin(c->small_scale - c->small * (epsilon - reach), 0));
-    if (from == c->bottom && c->open) /* all that may be below the window */
+    if (from == c->bottom && c->open) /* all runs that may be below the window */
         sum += excess(c, fmax(epsilon - (double)c->bottom * c->h - c->radius - c->shift, 0));
-    /* By blocks that are narrow against the deviation, each at its nearest end and largest weight. */
+    /* By blocks that are narrow against the deviation. A block counts at its nearest end and largest weight. */
     int64_t block = 1 + (int64_t)(c->deviation / c->h / 64);
     for (int64_t j = from; j <= to; j += block) {
         int64_t last = j + block - 1 < to ? j + block - 1 : to;
@@ -535,7 +535,7 @@ void dp_pld_composed_delta(const struct dp_pld_composed *c, double epsilon, doub
 {
     struct errors e = errors_of(c);
     double stay = exp(-c->h), leave = -expm1(-c->h);
-    /* Below the window δ is at least what it is at its bottom. */
+    /* Below the window δ is at least δ at the bottom of the window. */
     double bounds[2], asked[2] = {fmax(epsilon + c->shift, (double)c->bottom * c->h), epsilon - c->shift};
     for (int up = 0; up < 2; up++) {
         struct reading r = {0, 0};

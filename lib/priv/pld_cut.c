@@ -1,4 +1,4 @@
-/* Contours for runs in which rare laps matter: laps are cut in two, those that are rare and the others (priv/pld_invert.h). */
+/* Contours for runs in which rare laps matter: the laps are cut into rare laps and the others (priv/pld_invert.h). */
 #include "priv/pld_question.h"
 
 #include <float.h>
@@ -6,15 +6,16 @@
 
 #include "priv/pld_invert.h"
 
-/* Over this width of ln(e^l − 1 + q), which is linear in what is drawn, a lap of loss l goes from the others to the rare ones.
-   Narrower, the transform of a rare lap falls more slowly and takes more frequencies; wider, the others lose more. */
+/* Over this width of ln(e^l − 1 + q), which is linear in the Gaussian draw, a lap of loss l changes from the others to the rare
+   ones. With a smaller width the transform of a rare lap falls more slowly and needs more frequencies; with a larger one the
+   others lose more. */
 static const double CUT_WIDTH = 0.18;
-/* ln of the weighted density of one lap where its quadrature ends: e^-32 is 1e-14, what rounding loses in any case. */
+/* ln of the weighted density of one lap where its quadrature ends: e^-32 is 1e-14, which rounding loses in any case. */
 static const double END_OF_TAIL = -32;
-/* ln of a weight that is left out: e^-60 of the sum is below 2^-53 for up to 1e10 of them. */
+/* ln of a weight that may be dropped: e^-60 of the sum is below 2^-53 for up to 1e10 such weights. */
 static const double NOTHING = -60;
 
-/* How much of each node is rare, as in priv/pld_cells.h; a loss below 0 is not. */
+/* The rare share of each node, as in priv/pld_cells.h. A loss below 0 is not rare. */
 static void cut_nodes(const struct dp_pld_question *a, struct dp_pld_cut cut)
 {
     double *rare = a->rare;
@@ -27,8 +28,8 @@ static void cut_nodes(const struct dp_pld_question *a, struct dp_pld_cut cut)
     }
 }
 
-/* ln of the Chernoff bound at c->x on the runs without a rare lap, and how it grows with x. *lost: what has a loss above
-   c->most nevertheless. */
+/* ln of the Chernoff bound at c->x on the runs without a rare lap, and its derivative in x. *lost: the mass that has a loss
+   above c->most nevertheless. */
 static double log_others(const struct dp_pld_question *a, const struct dp_pld_contour *c, double epsilon, double *growth,
                          double *lost)
 {
@@ -55,7 +56,7 @@ static double log_others(const struct dp_pld_question *a, const struct dp_pld_co
     return sum;
 }
 
-/* At most that, with the x that is best, at this level. */
+/* The least such bound over x, at this level. */
 static double least_others(const struct dp_pld_question *a, struct dp_pld_contour *c, double epsilon, double level)
 {
     double low = log(1 / epsilon), high = log(500 / epsilon), growth, lost = 0, least = 0;
@@ -70,7 +71,7 @@ static double least_others(const struct dp_pld_question *a, struct dp_pld_contou
     return exp(least) + lost;
 }
 
-/* Cuts laps where those that are not rare reach epsilon with at most `spare`, at the largest loss that does it. */
+/* Cuts laps at the largest loss for which the laps that are not rare reach epsilon with at most `spare`. */
 static bool cut_laps(const struct dp_pld_question *a, double epsilon, double spare, struct dp_pld_contour *c)
 {
     double low = log(0.01 * epsilon), high = log(epsilon);
@@ -83,7 +84,7 @@ static bool cut_laps(const struct dp_pld_question *a, double epsilon, double spa
     return least_others(a, c, epsilon, exp(low)) < spare;
 }
 
-/* Of one lap, of what is rare or of the others: ln E e^{sL}, mean and mean square under the weights. */
+/* The rare half of one lap or the other half: ln E e^{sL}, mean and mean square under the weights. */
 struct half {
     double log, mean, square;
 };
@@ -105,7 +106,7 @@ static struct half half_of(const struct dp_pld_nodes *n, const double *rare, boo
     return (struct half){peak + log(sum / n->all[false]), first / sum, second / sum};
 }
 
-/* The same as dp_pld_moment() of the runs with a rare lap, e^{Σ T ln f} − e^{Σ T ln g}. */
+/* dp_pld_moment() of the runs with a rare lap, e^{Σ T ln f} − e^{Σ T ln g}. */
 static double rare_moment(const struct dp_pld_question *a, double s, double *mean, double *variance)
 {
     const double *rare = a->rare;
@@ -130,7 +131,7 @@ static double rare_moment(const struct dp_pld_question *a, double s, double *mea
     return others + grown + log(happens);
 }
 
-/* s >= 0 where the mean of these is epsilon, roughly. */
+/* An s >= 0 at which the mean of the runs with a rare lap is about epsilon. */
 static double rare_tilt(const struct dp_pld_question *a, double epsilon)
 {
     double mean, variance, low = -30, high = 7;
@@ -144,7 +145,7 @@ static double rare_tilt(const struct dp_pld_question *a, double epsilon)
     return exp(low) / a->scale;
 }
 
-/* T |r| at this frequency, bounded as in priv/pld_invert.h, the ends aside. */
+/* T |r| at this frequency, bounded as in priv/pld_invert.h without the ends of the path. */
 static double rare_left(const struct dp_pld_question *a, const struct dp_pld_contour *c, double omega)
 {
     enum { SHIFTS = 8 };

@@ -1,4 +1,5 @@
-/* The saddle-point estimate of an answer, and the sketch of the parts that it and all searches for a grid or a contour use. */
+/* The saddle-point estimate of an answer, and the sketch of the parts. The estimate and all searches for a grid or a contour
+   use the sketch. */
 #include "priv/pld_question.h"
 
 #include <float.h>
@@ -11,7 +12,7 @@
 /* A run of fewer parts is sketched part by part: a schedule may have hundreds. */
 enum { MANY = 16 };
 
-/* Of many parts, those from `from` on that are alike but for a tenth of their noise: *like is one in their place. */
+/* Of many parts, finds those from `from` on that differ only by a tenth of their noise. *like is one part in their place. */
 static size_t alike(const struct dp_pld_question *a, size_t from, struct dp_pld_part *like)
 {
     double least = a->parts[from].multiplier, most = least, precision = 0, laps = 0;
@@ -88,7 +89,7 @@ static double erfcx(double x)
     return exp(x * x + gsl_sf_log_erfc(x));
 }
 
-/* ln E[(1 − e^{ε−S})₊] with S normal under the weights e^{sS}, whose mean is about ε where s > 0. */
+/* ln E[(1 − e^{ε−S})₊] for S normal under the weights e^{sS}, with a mean of about ε if s > 0. */
 static double log_delta_normal(double log_scale, double s, double mean, double variance, double epsilon)
 {
     if (s > 0) {
@@ -132,7 +133,7 @@ double dp_pld_estimated_epsilon(const struct dp_pld_question *a, bool add, doubl
 {
     double mean, variance, k = dp_pld_moment(a, add, 0, &mean, &variance), low, high;
     if (log_delta_normal(k, 0, mean, variance, mean) > log(delta)) {
-        /* Beyond the mean: along s, with the ε of each. */
+        /* Beyond the mean: searches along s, with the ε of each s. */
         for (low = -30, high = 7; high - low > 1e-3;) {
             double s = exp((low + high) / 2) / a->scale;
             k = dp_pld_moment(a, add, s, &mean, &variance);

@@ -1,5 +1,5 @@
-/* Bounds by grids: chooses the window and the step, and finer ones until the bounds are close. For the bounds see
- * priv/pld_compose.h. */
+/* Bounds by grids: chooses the window and the step, then finer ones until the bounds are close. priv/pld_compose.h has the
+ * bounds. */
 #include "priv/pld_question.h"
 
 #include <float.h>
@@ -8,12 +8,12 @@
 #include "priv/pld_compose.h"
 
 enum {
-    ROUNDS = 4,        /* grids of one answer: one to find it, one that mostly does, and two that are ten times finer each */
+    ROUNDS = 4,        /* grids of one answer: one to find it, one that mostly suffices, and two ten times finer each */
     WORK = 1 << 24,    /* parts times points of one grid: half a second */
-    POINTS_MIN = 4096, /* however many parts there are */
-    RARE = 32,         /* parts that one with rare losses counts as: a frequency of it takes about ten times as long */
-    CELL = 4,          /* points that a cell of one lap takes as long as */
-    FREQUENCIES = 48,  /* looked at before a grid is chosen */
+    POINTS_MIN = 4096, /* for any number of parts */
+    RARE = 32,         /* a part with rare losses counts as this many: one of its frequencies takes about ten times as long */
+    CELL = 4,          /* a cell of one lap takes as long as this many points */
+    FREQUENCIES = 48,  /* examined before a grid is chosen */
 };
 
 struct dp_pld_window dp_pld_grid_window(const struct dp_pld_question *a, bool add, double epsilon, double delta)
@@ -21,7 +21,7 @@ struct dp_pld_window dp_pld_grid_window(const struct dp_pld_question *a, bool ad
     struct dp_pld_window w = {.s = dp_pld_tilt(a, add, epsilon), .bottom = -INFINITY, .top = INFINITY, .split = INFINITY};
     double mean, variance, middle = dp_pld_moment(a, add, w.s, &mean, &variance);
     double unit = 1 / sqrt(variance), spill = log(DP_PLD_SPILL_SHARE * delta);
-    /* What wraps around must be small against δ and not only against the weighted law, where they differ. */
+    /* The mass that wraps around must be small against δ and not only against the weighted law, where they differ. */
     double peak = w.s > 0 ? -1 - log1p(w.s) : 0;
     double given = log(DP_PLD_WRAP_SHARE) + fmin(log(delta) - (middle - w.s * epsilon) - peak, 0);
     for (double step = unit / 1000; step < 1000 * unit; step *= 1.6) {
@@ -37,19 +37,19 @@ struct dp_pld_window dp_pld_grid_window(const struct dp_pld_question *a, bool ad
             w.below = w.s - step;
         }
     }
-    w.top = fmax(w.top, 1.01 * epsilon); /* where epsilon is far above all losses, too */
+    w.top = fmax(w.top, 1.01 * epsilon); /* also if epsilon is far above all losses */
     return w;
 }
 
-/* ln of what rounding of the FFT may count for in δ at epsilon, times the step, if no frequency dies out. */
+/* ln of the rounding error of the FFT in δ at epsilon, times the step, if no frequency dies out. */
 static double log_rounding(const struct dp_pld_question *a, bool add, const struct dp_pld_window *w, double epsilon, double h)
 {
     double s = w->s;
     return log(a->laps * 4e-14 / ((s + 1) * (s + 1 / (epsilon + h)))) + dp_pld_log_moment(a, add, s) - s * epsilon;
 }
 
-/* How much too high the upper bound is in ε on a grid of step h, roughly: what moving each loss to the grid adds to the
-   variance is at most h²/6 on average, and less where most losses are far below h. */
+/* About how much the upper bound exceeds ε on a grid of step h. Moving each loss to the grid adds at most h²/6 to the variance
+   on average, and less if most losses are far below h. */
 static double discretised(const struct dp_pld_question *a, bool add, double s, double h)
 {
     double mean, variance, part_mean, part_variance, added = 0;
@@ -67,10 +67,10 @@ static double discretised(const struct dp_pld_question *a, bool add, double s, d
     return added * (s + 1 + 1 / sqrt(variance)) / 2;
 }
 
-/* The step, from h on, where the upper bound has the least to add for discretisation and rounding, which is `rounding` times
-   the integral of the frequencies that survive, relative to δ, whose logarithm falls by `fall`: a larger step makes the law
-   wider, and fewer survive. A finer one only serves the lower bound: where rounding keeps that away at any step it is not worth
-   its time. */
+/* The step, at least h, at which discretisation and rounding add the least to the upper bound. Rounding adds `rounding` times
+   the integral of the frequencies that survive, relative to δ, whose logarithm falls by `fall`; a larger step makes the law
+   wider, so fewer frequencies survive. A smaller step only helps the lower bound. If rounding spoils the lower bound at any
+   step, a smaller step is a waste of time. */
 static double step_against(const struct dp_pld_question *a, bool add, const struct dp_pld_window *w, double rounding,
                            double fall, double epsilon, double h)
 {
@@ -115,7 +115,7 @@ double dp_pld_grid_step(const struct dp_pld_question *a, bool add, const struct 
     return larger;
 }
 
-/* The mass of the losses above `split`, weighted by e^{s loss} less K(s), and ln of E e^{σ loss} of the others on a grid of
+/* The mass of the losses above `split`, weighted by e^{s loss} less K(s). Also ln of E e^{σ loss} of the others on a grid of
    step h, which moves a loss by up to h. */
 static double rare_mass(const struct dp_pld_nodes *n, bool add, double s, double k, double split, double sigma, double h,
                         double *log_small)
@@ -134,8 +134,8 @@ static double rare_mass(const struct dp_pld_nodes *n, bool add, double s, double
     return mass;
 }
 
-/* Where rounding would count against delta: the largest split with few laps beyond it, without which epsilon is out of
-   reach. Any split and small are valid. */
+/* If rounding counts against delta: the largest split with few laps beyond it, such that the other laps cannot reach epsilon.
+   Any split and small are valid. */
 static void choose_split(const struct dp_pld_question *a, bool add, double epsilon, double delta, double h,
                          struct dp_pld_window *w)
 {
@@ -162,17 +162,17 @@ static void choose_split(const struct dp_pld_question *a, bool add, double epsil
     }
 }
 
-/* One direction on a grid where the upper bound is about `bias` too high in ε (T h² (s + 1)/12, and the lower bound
-   a dozen times that too low). False without memory. *finest: no finer grid fits. */
+/* One direction on a grid on which the upper bound is about `bias` too high in ε (T h² (s + 1)/12, and the lower bound a dozen
+   times as much too low). False without memory. *finest: no finer grid fits. */
 static bool bounds_on(const struct dp_pld_question *a, bool add, struct dp_pld_aim g, double delta, bool *finest,
                       struct dp_pld_answer *answer)
 {
     double epsilon = g.epsilon;
     struct dp_pld_window w = dp_pld_grid_window(a, add, epsilon, delta);
-    struct dp_pld_aim fine = {epsilon, g.bias, false}; /* a split takes that, however roughly it is asked */
+    struct dp_pld_aim fine = {epsilon, g.bias, false}; /* a split needs these bounds, even for a rough answer */
     double h = dp_pld_grid_step(a, add, &w, fine, (double)a->count, 0, finest);
     choose_split(a, add, epsilon, delta, h, &w);
-    if (isfinite(w.split)) { /* a frequency costs ten times as much, and need not be as fine */
+    if (isfinite(w.split)) { /* a frequency takes ten times as long, and may be coarser */
         h = dp_pld_grid_step(a, add, &w, fine, RARE, 0, finest);
         w.split = INFINITY;
         choose_split(a, add, epsilon, delta, h, &w);
@@ -181,7 +181,7 @@ static bool bounds_on(const struct dp_pld_question *a, bool add, struct dp_pld_a
         double rounding = counts ? exp(fmin(log_rounding(a, add, &w, epsilon, 0) - log(delta), 100)) : 0;
         h = dp_pld_grid_step(a, add, &w, g, (double)a->count, rounding, finest);
     }
-    /* Randomised response has two losses, ±ε: on such a grid nothing is lost. */
+    /* Randomised response has two losses, ±ε: such a grid is exact. */
     if (a->count == 1 && a->parts[0].kind == DP_PLD_PURE && a->parts[0].rate == 1)
         h = a->parts[0].epsilon / ceil(a->parts[0].epsilon / h);
     struct dp_pld_composed c;
@@ -198,8 +198,8 @@ static bool bounds_on(const struct dp_pld_question *a, bool add, struct dp_pld_a
     return true;
 }
 
-/* Narrows *answer, the bounds so far, around an estimate of what is asked; share: by how much of it the upper bound
-   may be too high. */
+/* Narrows *answer, the bounds so far, around an estimate of the answer. share: the fraction of the answer by which the upper
+   bound may be too high. */
 static bool narrow(const struct dp_pld_question *a, bool add, double estimate, double share, bool rough, bool *finest,
                    struct dp_pld_answer *answer)
 {
@@ -229,7 +229,7 @@ double dp_pld_share(const struct dp_pld_question *a)
     return fmax(by_laps, by_parts) * (a->of_delta ? 10 : 1);
 }
 
-/* A dozen laps may lose what is asked about. Where that takes more of them no single one matters. */
+/* Whether a dozen laps may lose as much as the answer. If it takes more laps, no single lap matters. */
 static bool few_laps(const struct dp_pld_question *a, double upper)
 {
     return (a->of_delta ? a->epsilon : upper) < 12 * a->scale;
@@ -237,7 +237,7 @@ static bool few_laps(const struct dp_pld_question *a, double upper)
 
 bool dp_pld_grid_refine(const struct dp_pld_question *a, bool add, double estimate, double enough, struct dp_pld_answer *answer)
 {
-    bool finest, again = false; /* once more on the finest grid, at most */
+    bool finest, again = false; /* again on the finest grid, at most once */
     double share = dp_pld_share(a);
     double single = a->of_delta ? estimate : dp_pld_single_lap(a, add, a->delta);
     for (int round = 0; round < ROUNDS; round++) {
@@ -251,7 +251,7 @@ bool dp_pld_grid_refine(const struct dp_pld_question *a, bool add, double estima
             (finest && answer->upper > 0.9 * estimate && (round > 0 || answer->upper < 1.1 * estimate)))
             break;
         again = round > 0 && finest;
-        if (round > 1 && !(answer->upper - answer->lower < 0.9 * gap)) /* rounding is what is left */
+        if (round > 1 && !(answer->upper - answer->lower < 0.9 * gap)) /* the rest is rounding */
             break;
         if (round > 0)
             share /= 10;
@@ -263,7 +263,7 @@ bool dp_pld_grid_refine(const struct dp_pld_question *a, bool add, double estima
 bool dp_pld_grid_compare(const struct dp_pld_question *a, bool add, double estimate, double apart,
                          const struct dp_pld_answer *larger, struct dp_pld_answer *answer)
 {
-    bool finest = false; /* a finer grid shows no more */
+    bool finest = false; /* a finer grid tells no more */
     for (double share = fmin(fmax(apart / 2, 1e-3), 0.016); share > 5e-4 && answer->upper > larger->upper && !finest;
          share /= 4) {
         if (!narrow(a, add, larger->upper, share, true, &finest, answer))

@@ -17,9 +17,9 @@ struct law {
     double log_scale, above, below; /* ln E e^{sL}, and of s above and below */
     double kappa, infinite, most;   /* most: the largest |loss| */
     double *size, *angle;           /* ln f(ω_k); with a cut, of g */
-    double *bound, *error;          /* ln of a bound on |f|; of ln f */
-    double spread[BANDS];           /* ln of a bound on |f| in an band */
-    double smooth[BANDS + 1];       /* and from the beginning of one on; with a cut, of what is rare */
+    double *bound, *error;          /* ln of a bound on |f|; of the error of ln f */
+    double spread[BANDS];           /* ln of a bound on |f| in a band */
+    double smooth[BANDS + 1];       /* and from the beginning of a band on; with a cut, of the rare part */
     double *rare_re, *rare_im;      /* r(ω_k) */
     double rare_error, rare_more;
     double rare_above, rare_below;  /* ln of r/f at s above and below */
@@ -31,7 +31,7 @@ struct dp_pld_inverse {
     double step;
     size_t count;
     struct law *law;
-    /* The run: f(ω) / ((s + iω)(s + 1 + iω)), and what does not depend on epsilon */
+    /* The run: f(ω) / ((s + iω)(s + 1 + iω)), and everything else that does not depend on epsilon */
     double *re, *im;
     double log_scale, above, below, kappa, infinite, others;
     double noise, size; /* of the sum: its error, and Σ of its terms */
@@ -56,7 +56,7 @@ static double log_moment(const struct dp_pld_panels *panels, double x)
     return peak + log(sum + panels->atom * exp(-peak));
 }
 
-/* ln of what is rare of E e^{x loss}. */
+/* ln of the rare part of E e^{x loss}. */
 static double log_rare(const struct dp_pld_panels *panels, double x)
 {
     size_t nodes = panels->count * DP_PLD_PANEL;
@@ -69,7 +69,7 @@ static double log_rare(const struct dp_pld_panels *panels, double x)
     return sum > 0 ? peak + log(sum) + 1e-12 : -INFINITY;
 }
 
-/* Adds E e^{iω loss} at all frequencies: the nodes' weights, turned once for each. */
+/* Adds E e^{iω loss} at all frequencies: rotates each node's weight once for each frequency. */
 CLONES static void turn_some(double *sums_re, double *sums_im, const double *loss, const double *weight, size_t nodes,
                              double step, size_t n)
 {
@@ -97,7 +97,7 @@ CLONES static void turn_some(double *sums_re, double *sums_im, const double *los
     }
 }
 
-/* E e^{iω loss} at all frequencies, some nodes at a time, which stay in the cache. */
+/* E e^{iω loss} at all frequencies, a few nodes at a time, so that they stay in the cache. */
 static void turn(double *re, double *im, const double *loss, const double *weight, size_t nodes, double step, size_t n)
 {
     for (size_t k = 0; k < n; k++)
@@ -106,7 +106,7 @@ static void turn(double *re, double *im, const double *loss, const double *weigh
         turn_some(re, im, loss + j, weight + j, nodes - j < TURNED ? nodes - j : TURNED, step, n);
 }
 
-/* From f to its logarithm. The error of the k-th frequency is error + k more. */
+/* Turns f into its logarithm. The error of the k-th frequency is error + k more. */
 static void to_logarithms(struct law *law, size_t n, double atom, double error, double more)
 {
     for (size_t k = 0; k < n; k++) {
@@ -119,19 +119,19 @@ static void to_logarithms(struct law *law, size_t n, double atom, double error, 
     }
 }
 
-/* A set of losses: its bounds, and what of Σ w, Σ w x and Σ w x² it has, x from `base`. */
+/* A set of losses: its bounds, and its share of Σ w, Σ w x and Σ w x², x from `base`. */
 struct set {
     double low, high, base, mass, first, second;
 };
 
-/* w² v of it. */
+/* w² v of the set. */
 static double pairs_of(const struct set *set)
 {
     return fmax(set->mass * set->second * (1 - 1e-12) - set->first * set->first, 0);
 }
 
-/* The losses from low to high come to the set where it is at most `reach` wide with them; else a new one begins, and what is
-   returned is that of the old one. */
+/* Adds the losses from low to high to the set if it is at most `reach` wide with them. Otherwise begins a new set and returns
+   w² v of the old one. */
 static double widen(struct set *set, double low, double high, double reach)
 {
     double done = 0;
@@ -144,7 +144,7 @@ static double widen(struct set *set, double low, double high, double reach)
     return done;
 }
 
-/* Between two nodes of a panel that is too wide, by the least density there. */
+/* The same between two nodes of a panel that is too wide, by the least density there. */
 static double split(struct set *set, double low, double high, double density, double reach)
 {
     double width = high - low, middle, mass = density * width;
@@ -158,7 +158,7 @@ static double split(struct set *set, double low, double high, double density, do
     return done;
 }
 
-/* Σ w_I² v_I: I are runs of panels together at most `reach` wide, and of parts of panels that are wider themselves. */
+/* Σ w_I² v_I: each I is a run of panels at most `reach` wide together, or a part of a panel that is wider itself. */
 static double spread_of(const struct dp_pld_panels *panels, const double *weight, const double *least, double reach)
 {
     struct set set = {INFINITY, -INFINITY, 0, 0, 0, 0};
@@ -166,7 +166,7 @@ static double spread_of(const struct dp_pld_panels *panels, const double *weight
     for (size_t i = 0; i < panels->count; i++) {
         const double *loss = panels->loss + i * DP_PLD_PANEL, *w = weight + i * DP_PLD_PANEL, *h = least + i * DP_PLD_PANEL;
         double a = fmin(loss[0], loss[DP_PLD_PANEL - 1]), b = fmax(loss[0], loss[DP_PLD_PANEL - 1]);
-        double edge = 0.05 * (b - a); /* the panel is wider than its nodes by less than that */
+        double edge = 0.05 * (b - a); /* the panel exceeds its nodes by less than this */
         if (b - a + 2 * edge > reach) {
             for (int j = 0; j + 1 < DP_PLD_PANEL; j++)
                 sum += split(&set, fmin(loss[j], loss[j + 1]), fmax(loss[j], loss[j + 1]), fmin(h[j], h[j + 1]), reach);
@@ -198,7 +198,7 @@ static void bound_bands(struct law *law, const struct dp_pld_panels *panels, con
         if (i == BANDS)
             break;
         law->spread[i] = law->smooth[i];
-        if (law->smooth[i] < -1) /* the other bound is seldom more */
+        if (law->smooth[i] < -1) /* the other bound is rarely larger */
             continue;
         double spread = -2 * from * from / (M_PI * M_PI) * spread_of(panels, weight, least, M_PI / (M_SQRT2 * from));
         law->spread[i] = fmin(spread, law->spread[i]);
@@ -213,8 +213,8 @@ static double angle_of(const struct dp_pld_panels *panels, size_t panel, double 
     return fmax(atan2(up * sin(turned), (1 - q) + up * cos(turned)) * (1 - 1e-9) - 1e-15, 0);
 }
 
-/* What is left of |r| from the beginning of each band on: the least over some τ. `rare` is r of each panel, and `all` of it;
-   `angle` has room for as much. */
+/* An upper bound on |r| from the beginning of each band on: the least over some τ. `rare` has r of each panel, `all` their sum;
+   `angle` has room for as many numbers. */
 static void bound_rare(struct law *law, const struct dp_pld_panels *panels, const double *rare, double all, double *angle,
                        const struct dp_pld_part *part, double width, double from)
 {
@@ -238,7 +238,7 @@ static void bound_rare(struct law *law, const struct dp_pld_panels *panels, cons
     }
 }
 
-/* What of a lap is not rare, for Chernoff. */
+/* The part of a lap that is not rare, for Chernoff. */
 static void bound_others(struct law *law, const struct dp_pld_panels *panels, const struct dp_pld_contour *at, double kappa)
 {
     double rest = panels->atom;
@@ -255,7 +255,7 @@ static void bound_others(struct law *law, const struct dp_pld_panels *panels, co
     law->others = log(rest) + kappa;
 }
 
-/* The nodes of panels that have a weight, in `loss` and `kept`: how many. */
+/* Puts the nodes of panels that have a weight into `loss` and `kept`; returns their number. */
 static size_t keep(const struct dp_pld_panels *panels, const double *weight, double *loss, double *kept)
 {
     size_t n = 0;
@@ -271,7 +271,8 @@ static size_t keep(const struct dp_pld_panels *panels, const double *weight, dou
     return n;
 }
 
-/* r at all frequencies and beyond; what stays in `weight` is g. `room` has three times as many numbers as there are nodes. */
+/* Computes r at all frequencies and beyond, and leaves g in `weight`. `room` has three times as many numbers as there are
+   nodes. */
 static void take_apart(struct law *law, const struct dp_pld_panels *panels, double *weight, const struct dp_pld_part *part,
                        const struct dp_pld_contour *at, double step, double *room)
 {
@@ -418,7 +419,7 @@ static struct complex log_ratio(const struct law *law, size_t k, double *error)
     return z;
 }
 
-/* The same of f^T − g^T of all laps. */
+/* The same for f^T − g^T of all laps. */
 static double take_rare(const struct dp_pld_inverse *v, const struct dp_pld_part *parts, size_t k, double *re, double *im)
 {
     double size = 0, angle = 0, error = 0, rare_error = 0, most = 0;
@@ -441,14 +442,14 @@ static double take_rare(const struct dp_pld_inverse *v, const struct dp_pld_part
     double value = sqrt(x * x + y * y);
     error = value * (expm1(error) + 16 * unit_roundoff) +
             left * exp(error) * grown * (expm1(rare_error) + 8 * unit_roundoff * (fabs(sum.re) + fabs(sum.im)));
-    if (!(error < most)) /* no more is known than that */
+    if (!(error < most)) /* nothing better is known */
         return most + 1e-59;
     *re = x * c - y * d;
     *im = x * d + y * c;
     return error + 1e-59;
 }
 
-/* ln of what is left of f in band i and in all from it on. */
+/* ln of bounds on f in band i and in all bands from it on. */
 static void decay(const struct dp_pld_inverse *v, const struct dp_pld_part *parts, int i, double *band, double *rest)
 {
     *band = *rest = 0;
@@ -463,7 +464,7 @@ static void decay(const struct dp_pld_inverse *v, const struct dp_pld_part *part
     }
 }
 
-/* What all frequencies from the beginning of each band on add at most. */
+/* An upper bound on the sum of all frequencies from the beginning of each band on. */
 static void bound_rest(struct dp_pld_inverse *v, const struct dp_pld_part *parts)
 {
     double begin = v->step * (double)v->at.frequencies, band, rest;
@@ -568,7 +569,7 @@ void dp_pld_inverse_delta(const struct dp_pld_inverse *v, double epsilon, double
     double again = exp(v->above - v->at.above * epsilon - up * v->at.period) / -expm1(-up * v->at.period) +
                    exp(v->below - v->at.below * epsilon - down * v->at.period) / -expm1(-down * v->at.period);
     *lower = (scale * (1 - 2e-12) * (sum - noise)) / factor - again * factor;
-    if (isnan(*lower)) /* scale is beyond all numbers */
+    if (isnan(*lower)) /* scale is beyond the range of a double */
         *lower = 0;
 }
 
@@ -578,7 +579,7 @@ struct question {
     bool lower;
 };
 
-/* ln of a bound over delta, kept within bounds where it is far off. */
+/* ln of a bound over delta, limited if it is far off. */
 static double excess(double epsilon, void *context)
 {
     const struct question *q = context;
@@ -602,7 +603,7 @@ void dp_pld_inverse_epsilon(const struct dp_pld_inverse *v, double delta, double
     bool none = excess(low, &q) <= 0; /* at 0 */
     *upper = none ? low : dp_bracket_falling(excess, &q, low, high, 1e-10 * high);
     q.lower = true;
-    /* Where the lower bound is above delta the truth is. */
+    /* If the lower bound is above delta, so is the truth. */
     reach = 1e-9 * *upper;
     for (low = *upper; low > 0 && !(excess(low, &q) > 0); low = fmax(low - reach, 0), reach *= 4)
         if (reach > 1e-2 * *upper)

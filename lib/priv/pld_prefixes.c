@@ -6,10 +6,10 @@
 #include "priv/pld_compose.h"
 #include "priv/pld_invert.h"
 
-/* Of the laps of all parts, for all prefixes: with more of them a prefix gets the bound of a later one. */
+/* Of the laps of all parts, for all prefixes. If there were more, a prefix gets the bound of a later one. */
 enum { TRANSFORMS = 256 };
 
-/* Rows that are computed: all, or every so many from the last one on where the transforms of all would be too many. */
+/* The stride of the rows that are computed, counted from the last one: 1 unless all rows would take too many transforms. */
 static size_t stride_of(const struct dp_pld_part *parts, size_t count, size_t n, double *transforms)
 {
     for (size_t stride = 1;; stride *= 2) {
@@ -36,8 +36,8 @@ static struct dp_pld_question prefix_of(const struct dp_pld_question *a, const s
     return prefix;
 }
 
-/* A contour around *epsilon, the estimate for this prefix, with some frequencies more than it takes, for shorter ones. NULL
-   where there is none. False without memory. */
+/* A contour around *epsilon, the estimate for this prefix, with a few spare frequencies for shorter prefixes. NULL if there is
+   none. False without memory. */
 static bool inverse_around(const struct dp_pld_question *a, bool add, double *epsilon, struct dp_pld_inverse **inverse)
 {
     double mean, variance;
@@ -64,8 +64,8 @@ static bool inverse_around(const struct dp_pld_question *a, bool add, double *ep
     return true;
 }
 
-/* One direction by inversion, from the last row on until one does not come out close: *left are the first rows that are left.
-   A contour serves as many rows as it is good for. */
+/* One direction by inversion, from the last row back to the first row whose bounds are not close. *left: the number of rows
+   that remain. A contour serves as many rows as it can. */
 static bool invert_prefixes(const struct dp_pld_question *a, bool add, size_t n, double *upper, size_t *left)
 {
     const struct dp_pld_part *rows = a->parts - (n - 1) * a->count;
@@ -103,7 +103,7 @@ static bool invert_prefixes(const struct dp_pld_question *a, bool add, size_t n,
     return ok;
 }
 
-/* One direction: the larger of what upper[i] was and this one's bound. */
+/* One direction by grids: upper[i] becomes the larger of upper[i] and this direction's bound. */
 static bool prefixes(const struct dp_pld_question *a, bool add, size_t n, double bias, double *upper)
 {
     double mean, variance, transforms;
@@ -158,7 +158,7 @@ int dp_pld_prefixes(const struct dp_pld_part *parts, size_t count, size_t n, dou
     if (ok && !a.symmetric)
         ok = invert_prefixes(&a, true, n, upper, &more);
     left = left > more ? left : more;
-    /* Of the first rows that are left the last one is the run that is put on a grid. */
+    /* The last of the rows that remain is the run that is put on a grid. */
     if (ok && left > 0) {
         struct dp_pld_question first = prefix_of(&a, parts + (left - 1) * count);
         double bias = left < n ? 5e-4 : 2e-3; /* short runs are cheap */

@@ -1,4 +1,4 @@
-/* What the files of a privacy loss distribution's answer share. Other files include priv/pld.h. */
+/* The interface between the files that answer a question about a privacy loss distribution. Other files include priv/pld.h. */
 #ifndef DP_PRIV_PLD_QUESTION_H
 #define DP_PRIV_PLD_QUESTION_H
 
@@ -12,12 +12,12 @@
 
 /* The largest loss of one lap, and the largest answer: e^500 and its square root are far within the range of a double. */
 #define DP_PLD_LOSS_MAX 500.0
-/* What the other terms of an inversion may have, as a part of δ: far below 4e-7, the least difference that bounds may have. */
+/* The other terms of an inversion, as a part of δ: far below 4e-7, the smallest difference that bounds may have. */
 #define DP_PLD_SPARE 1e-9
-/* Bounds of a prefix and of a rough answer are within that part of themselves: more digits are not used. */
+/* Bounds of a prefix and of a rough answer are within this part of themselves: more digits are not used. */
 #define DP_PLD_CLOSE 1e-4
-/* A contour that takes more frequencies is given up. With laps cut it may take more: a grid takes a quarter of a
-   second and more for such runs. */
+/* A contour that needs more frequencies is given up. With laps cut it may have more: a grid takes at least a quarter of a
+   second for such runs. */
 #define DP_PLD_MOST_FREQUENCIES 1024
 #define DP_PLD_MOST_CUT 8192
 
@@ -26,17 +26,17 @@ struct dp_pld_question {
     size_t count;
     double laps; /* of all parts */
     bool of_delta, symmetric;
-    bool rough;            /* one coarse grid of the direction that is thought to matter more */
+    bool rough;            /* one coarse grid of the direction that probably matters more */
     double epsilon, delta; /* one given; the other found, first by Rényi */
     double deviations;
-    double scale;               /* the largest |loss| of one lap: s is searched for in units of its inverse */
-    struct dp_pld_nodes *nodes; /* by part; none where it is sketched with the one before */
-    double *rare;               /* with a cut, what of each node is rare, part after part */
+    double scale;               /* the largest |loss| of one lap: the unit of the search for s is 1/scale */
+    struct dp_pld_nodes *nodes; /* by part; empty if the part is sketched with the one before */
+    double *rare;               /* with a cut, the rare share of each node, part after part */
 };
 
-/* What a grid is for. */
+/* The aim of a grid. */
 struct dp_pld_aim {
-    double epsilon; /* near which it is to be good */
+    double epsilon; /* the grid is to be good near this ε */
     double bias;    /* about how much too high the upper bound may be there */
     bool rough;     /* the lower bound does not count */
 };
@@ -55,7 +55,7 @@ bool dp_pld_reaches(struct dp_pld_question *a);
 bool dp_pld_sketch(struct dp_pld_question *a);
 void dp_pld_sketch_free(struct dp_pld_question *a);
 
-/* Laps of a part and of those after it that are sketched with it; *next is the first that is not. */
+/* Laps of a part and of those after it that are sketched with it; *next is the first part that is not. */
 double dp_pld_sketched_laps(const struct dp_pld_question *a, size_t part, size_t *next);
 
 /* Σ T K(s) of all parts; mean and variance of S under the weights. */
@@ -70,10 +70,10 @@ double dp_pld_tilt(const struct dp_pld_question *a, bool add, double epsilon);
 /* The ε of one direction whose estimated δ is `delta`. */
 double dp_pld_estimated_epsilon(const struct dp_pld_question *a, bool add, double delta);
 
-/* The estimate of what is asked in one direction: δ or ε. */
+/* The estimate of the answer in one direction: δ or ε. */
 double dp_pld_estimated(const struct dp_pld_question *a, bool add);
 
-/* One lap that loses more than all the others: the ε at which T times the δ of one lap is delta. A bit below the truth where
+/* For a lap that loses more than all the others: the ε at which T times the δ of one lap is delta. A bit below the truth if
    such laps are rare. */
 double dp_pld_single_lap(const struct dp_pld_question *a, bool add, double delta);
 
@@ -85,7 +85,7 @@ double dp_pld_surviving(const struct dp_pld_question *a, bool add, double s, dou
 /* The window of a grid for an answer near epsilon and delta, with the tilts of its ends. */
 struct dp_pld_window dp_pld_grid_window(const struct dp_pld_question *a, bool add, double epsilon, double delta);
 
-/* The step of a grid, or where a finer one would be worse for the rounding a larger one, and not more points than there is time
+/* The step of a grid: a larger one if a finer one would be worse because of rounding, and not more points than there is time
    for. */
 double dp_pld_grid_step(const struct dp_pld_question *a, bool add, const struct dp_pld_window *w, struct dp_pld_aim g,
                         double work, double rounding, bool *finest);
@@ -94,14 +94,13 @@ double dp_pld_grid_step(const struct dp_pld_question *a, bool add, const struct 
  * get fewer. */
 double dp_pld_share(const struct dp_pld_question *a);
 
-/* A coarse grid, to know where the answer is, then finer ones until the bounds are close. Few laps are cheap and get
-   more digits, many parts are expensive and get fewer. The estimate is far too high where one lap may lose more than all the
-   others. An upper bound of `enough` ends it. */
+/* A coarse grid, to locate the answer, then finer ones until the bounds are close. Few laps are cheap and get more digits, many
+   parts are expensive and get fewer. The estimate is far too high if one lap may lose more than all the others. Stops at an
+   upper bound of `enough`. */
 bool dp_pld_grid_refine(const struct dp_pld_question *a, bool add, double estimate, double enough,
                         struct dp_pld_answer *answer);
 
-/* The direction that is thought to matter less: a coarse grid where that already shows it, as fine as the estimates are apart.
- */
+/* The direction that probably matters less: a coarse grid if that already shows it, as fine as the estimates are apart. */
 bool dp_pld_grid_compare(const struct dp_pld_question *a, bool add, double estimate, double apart,
                          const struct dp_pld_answer *larger, struct dp_pld_answer *answer);
 
@@ -110,31 +109,32 @@ bool dp_pld_is_tight(const struct dp_pld_answer *answer);
 
 /* --- priv/pld_by_inversion.c --- */
 
-/* The error of the sum that keeps bounds within `apart` of themselves. It is one of δ; as one of ε it counts for less the
-   steeper δ falls. */
+/* The error of the sum that keeps bounds within `apart` of themselves. It is an error of δ; as an error of ε it counts for less
+   the steeper δ falls. */
 double dp_pld_contour_error(const struct dp_pld_question *a, bool add, const struct dp_pld_contour *contour, double epsilon,
                             double delta, double apart);
 
-/* For an answer near epsilon and delta: of the periods that leave little of the other terms the shortest, and frequencies up to
+/* A contour for an answer near epsilon and delta: the shortest period that keeps the other terms small, and frequencies up to
    where nothing is left of a normal S. */
 struct dp_pld_contour dp_pld_contour_for(const struct dp_pld_question *a, bool add, double epsilon, double delta);
 
-/* Bounds by inversion. *enough: they are as close as bounds of the finest grids, and no grid is needed. False without memory. */
+/* Bounds by inversion. *enough: they are as close as bounds of the finest grids, so no grid is needed. False without memory. */
 bool dp_pld_by_inversion(const struct dp_pld_question *a, bool add, double estimate, bool *enough,
                          struct dp_pld_answer *answer);
 
-/* Whether Chernoff alone says that this direction matters less than the bound on the other one. False without memory. */
+/* Whether Chernoff's bound suffices to show that this direction matters less than the bound on the other one. False without
+   memory. */
 bool dp_pld_is_less(const struct dp_pld_question *a, bool add, const struct dp_pld_answer *larger, bool *less);
 
 /* --- priv/pld_cut.c --- */
 
-/* A contour for the runs with a rare lap: as dp_pld_contour_for, for bounds `apart` of themselves apart. False if no cut is
+/* A contour for the runs with a rare lap: as dp_pld_contour_for, for bounds within `apart` of themselves. False if no cut is
  * good. */
 bool dp_pld_cut_contour(const struct dp_pld_question *a, double epsilon, double delta, double apart, struct dp_pld_contour *c);
 
 /* --- priv/pld_renyi.c --- */
 
-/* No run loses more than that: the sum of the parts' largest losses, infinite with a Gaussian one. Rounded up. */
+/* The largest loss of a run: the sum of the parts' largest losses, infinite with a Gaussian part. Rounded up. */
 double dp_pld_most(const struct dp_pld_question *a);
 
 /* rdp[i]: the sum of the parts' Rényi bounds at orders[i]; n at most DP_RDP_ORDER_COUNT. */

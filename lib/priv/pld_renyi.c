@@ -1,4 +1,4 @@
-/* The bound by Rényi DP, where grids and contours do not reach, and to begin with. */
+/* The bound by Rényi DP: the first answer, and the only one where grids and contours do not reach. */
 #include "priv/pld_question.h"
 
 #include <float.h>
@@ -34,7 +34,7 @@ double dp_pld_most(const struct dp_pld_question *a)
     return a->count > 1 ? sum * (1 + DBL_EPSILON * (double)a->count) : sum;
 }
 
-/* Above the largest order what is not sampled. */
+/* Above the largest order: the curve without sampling. */
 static void joint_renyi(const struct dp_pld_part *part, const double *orders, size_t n, double *r)
 {
     double order[LARGEST_JOINT + 1], sum[LARGEST_JOINT + 1], pure[LARGEST_JOINT], plain[DP_RDP_ORDER_COUNT];

@@ -9,7 +9,7 @@
 
 enum { DIGITS = 9, TRIES = 40, ROUGH_TRIES = 12 };
 static const double LEAST_FACTOR = 1e-6, MOST_FACTOR = 1e9, LEAST_RATE = 1e-9, MOST_LAPS = 1e9;
-static const double WIDTH = 1e-6, CLOSE = 5e-6; /* bounds on different grids are not closer than that */
+static const double WIDTH = 1e-6, CLOSE = 5e-6; /* bounds on different grids differ by as much */
 static const double ENOUGH = 1e-5, ROUGH = 2e-3;
 
 enum unknown { FACTOR, LAPS, RATE };
@@ -21,10 +21,10 @@ struct point {
 struct search {
     enum unknown unknown;
     const struct dp_pld_part *parts;
-    struct dp_pld_part *tried; /* parts with the unknown put in */
+    struct dp_pld_part *tried; /* parts with a value for the unknown */
     size_t count;
     double epsilon, delta;
-    bool rough;                /* asks cheaply, to know where to ask */
+    bool rough;                /* asks cheaply, to learn where to ask */
     struct point holds, fails; /* seen last */
     double work;               /* points of all grids so far */
     int rc;                    /* the first failure */
@@ -64,8 +64,8 @@ static double spent(struct search *s, double value)
     return s->rc == DP_OK ? answer.upper : INFINITY;
 }
 
-/* More noise is a larger x: the logarithm of the factor, less that of the others. The value as it will be printed, so
-   that what was asked about is what is answered. */
+/* The value of x, which is the logarithm of the factor, or minus the logarithm of the other unknowns: more noise is a larger x.
+   Rounded as it will be printed, so that the search asks about exactly the printed answer. */
 static double value_at(const struct search *s, double x)
 {
     if (s->unknown == FACTOR)
@@ -73,7 +73,7 @@ static double value_at(const struct search *s, double x)
     return s->unknown == LAPS ? fmax(floor(exp(-x) * (1 + 1e-12)), 1) : dp_round_down(fmin(exp(-x), 1), DIGITS);
 }
 
-/* ln(estimate/target), falling; where the grid does not reach the run is taken for much too dear. */
+/* ln(estimate/target), falling. If the grid does not reach, the run counts as much too expensive. */
 static double estimated(double x, void *context)
 {
     struct search *s = context;
@@ -98,7 +98,7 @@ static double excess(double x, void *context)
     return y;
 }
 
-/* Where to begin: the root of the estimate, and its slope there. */
+/* The first x: the root of the estimate, and its slope there. */
 static double begin(struct search *s, double first, double last, double *slope)
 {
     double x = first;
@@ -113,8 +113,8 @@ struct asked {
     double x, y;
 };
 
-/* Where the quadratic through three points is `level`, x as a function of y; where that makes no sense, the secant of the last
-   two. */
+/* The x at which the quadratic through three points is `level`, x as a function of y; if that makes no sense, the secant of the
+   last two. */
 static double interpolate(const struct asked *p, int count, double level)
 {
     const struct asked *c = &p[count - 1], *b = &p[count - 2], *a = count > 2 ? &p[count - 3] : NULL;
@@ -125,26 +125,26 @@ static double interpolate(const struct asked *p, int count, double level)
     return x + bend * (level - b->y) * (level - c->y);
 }
 
-/* The next x between one that fails and one that holds. */
+/* The next x between a point that fails and a point that holds. */
 static double between(const struct search *s, const struct asked *p, int count, struct asked fail, struct asked hold)
 {
     double gap = hold.x - fail.x, x = fail.x + gap / 2;
     bool jumps = fail.y - hold.y > 3;
     if (!jumps && count % 4 != 3)
         x = fmin(fmax(interpolate(p, count, -CLOSE / 2), fail.x + 0.01 * gap), hold.x - 0.01 * gap);
-    if (s->unknown == LAPS) /* a number that neither of them is */
+    if (s->unknown == LAPS) /* a number between the two */
         x = -log(fmin(fmax(exp(-x), exp(-hold.x) + 1), exp(-fail.x) - 1));
     return isnan(x) ? fail.x + gap / 2 : x;
 }
 
-/* Questions so far, where large ones count as up to four more: 2^22 points take about a second. */
+/* Questions so far. Large ones count as up to four more: 2^22 points take about a second. */
 static int asked_of(const struct search *s, int count)
 {
     return count + (int)fmin(s->work / (1 << 22), 4);
 }
 
-/* Good enough after so many questions. Each costs as much as the one before: the longer it takes, the sooner an answer will
-   do. Where the bound jumps, because the grid reaches no further, nothing is gained by locating the jump. */
+/* Whether the answer is good enough after so many questions. Each question costs as much as the one before, so the tolerance
+   grows with their number. If the bound jumps because the grid reaches no further, it is useless to locate the jump. */
 static bool settled(const struct search *s, int asked, struct asked fail, struct asked hold)
 {
     double enough = asked < 7 ? CLOSE : asked < 12 ? fmin(ENOUGH * (1 << (asked - 7)), 2e-4) : 1e-2;
@@ -155,11 +155,11 @@ static bool settled(const struct search *s, int asked, struct asked fail, struct
     return hold.y > -enough || hold.x - fail.x <= fmax(jumps && asked > 5 ? 1e4 : 1, wide) * width;
 }
 
-/* Where to ask next while all points so far are on one side of the target. */
+/* The next x while all points so far are on one side of the target. */
 static double outwards(const struct search *s, const struct asked *p, int count, double slope, double *reach)
 {
     double x = p[count - 1].x, y = p[count - 1].y, step = fmin(1.2 * fabs(y) / slope + *reach, 3);
-    if (count > 1) { /* where the last two points lead */
+    if (count > 1) { /* where the line through the last two points leads */
         double there = fabs(interpolate(p, count, 0) - x);
         step = isfinite(there) ? fmin(fmax(1.2 * there, *reach), 4 * step) : step;
     }
@@ -167,8 +167,8 @@ static double outwards(const struct search *s, const struct asked *p, int count,
     return y > 0 ? x + step : x - step;
 }
 
-/* The least x in [first, last] that holds; NaN where not even last does. From x away from it as far as the slope there says,
-   then between a point that holds and one that does not. Roughly: about where that is. */
+/* The least x in [first, last] that holds; NaN if not even last does. Starts at x and moves as far as the slope there says,
+   then searches between a point that holds and a point that fails. A rough search finds this x approximately. */
 static double search_from(struct search *s, double first, double last, double x, double *slope)
 {
     struct asked p[TRIES], fail = {-INFINITY, INFINITY}, hold = {INFINITY, -INFINITY};
@@ -193,7 +193,7 @@ static double search_from(struct search *s, double first, double last, double x,
     return s->rough && isinf(hold.x) ? x : hold.x;
 }
 
-/* From the root of the estimate to the root of a rough answer, and from there. */
+/* Searches from the root of the estimate for the root of a rough answer, and from there for the exact one. */
 static double search(struct search *s, double first, double last)
 {
     double slope, x = begin(s, first, last, &slope);
@@ -204,7 +204,7 @@ static double search(struct search *s, double first, double last)
     return search_from(s, first, last, isnan(x) ? last : x, &slope);
 }
 
-/* s->parts, count, epsilon, delta and err given; the rest is set up here and freed with search_free. */
+/* The caller sets s->parts, count, epsilon, delta and err; the rest is set up here and freed with search_free. */
 static int search_new(struct search *s)
 {
     s->holds.value = s->fails.value = NAN;
@@ -216,13 +216,13 @@ static int search_new(struct search *s)
     return s->tried != NULL ? DP_OK : dp_fail(s->err, DP_E_RUN, "no memory for a search");
 }
 
-/* Rounds to more noise until the answer itself holds; x from search(). */
+/* Rounds to more noise until the rounded answer holds; x from search(). */
 static int settle(struct search *s, double x, double *value)
 {
     double step = WIDTH / 2;
     for (int tries = 0; tries < TRIES && s->rc == DP_OK; tries++) {
         *value = value_at(s, x);
-        if (excess(x, s) <= 0) /* mostly seen before */
+        if (excess(x, s) <= 0) /* mostly known already */
             return DP_OK;
         x += step;
         step *= 2;

@@ -73,7 +73,7 @@ static double discrete_laplace(double epsilon, double steps, double order)
     double theta = exp(-step), rest = exp(-twice * epsilon);
     double inner = -expm1(-step) * (exp(-twice * step) - rest) / -expm1(-twice * step);
     double share = log((1 + rest + inner) / (1 + theta));
-    /* every term is positive: some twenty roundings of S, and those of (α−1)ε, which ln S takes back */
+    /* every term is positive: some twenty roundings of S, and of (α−1)ε, which ln S subtracts again */
     double slack = DP_SLACK * (16 + 2 * fabs(share) + (order - 1) * epsilon);
     return fmin(bound, dp_upward(fmax(0, epsilon + (share + slack) / (order - 1))));
 }

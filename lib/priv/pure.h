@@ -1,6 +1,5 @@
-/* Pure ε-DP mechanisms, and the Laplace mechanism, as Rényi curves. Epsilon in nats; orders: n values > 1,
- * fractional too; every result is an upper bound, raised by a bound on its own rounding error. Pure
- * functions, any thread.
+/* Pure ε-DP mechanisms and the Laplace mechanism as Rényi curves. Epsilon in nats; orders: n values > 1, also fractional. Every
+ * result is an upper bound, raised by a bound on its own rounding error. Pure functions, any thread.
  *
  * [M17] Mironov, Rényi Differential Privacy (2017).
  * [BBG] Balle, Barthe, Gaboardi, Privacy Amplification by Subsampling (2018). */
@@ -14,13 +13,13 @@
    every ε-DP mechanism. At most ε, about αε²/2 for a small ε. epsilon < 0 and NaN give +infinity. */
 void dp_rdp_pure(double epsilon, const double *orders, size_t n, double *out);
 
-/* out[i] = min(α ε²/8, dp_rdp_pure): the exponential mechanism, whose answers i have probabilities ∝ e^{−γ u_i}, where one
-   person adds a vector s to the scores u whose largest and least entries differ by at most ε/γ. The privacy losses γ s_i +
+/* out[i] = min(α ε²/8, dp_rdp_pure): the exponential mechanism, whose answers i have probabilities ∝ e^{−γ u_i}. One person
+   adds a vector s to the scores u; the largest and least entries of s differ by at most ε/γ. The privacy losses γ s_i +
    ln(Z'/Z) of its answers then lie in an interval of length ε that holds 0, in either direction: bounded range (Durfee and
    Rogers 2019). Let X = ln P/Q be the loss and K(α) = ln E_Q e^{αX}. K'' is the variance of X under some law on that interval,
-   at most ε²/4, and K(0) = K(1) = 0; so K(α) − α (α − 1) ε²/8 is concave and 0 at 0 and 1, hence at most 0 for α > 1, and r(α)
-   = K(α)/(α − 1) (Cesar and Rogers 2021 have the constant). An eighth where whatever else is ε-DP has a half. epsilon < 0 and
-   NaN give +infinity. */
+   at most ε²/4, and K(0) = K(1) = 0. So K(α) − α (α − 1) ε²/8 is concave and 0 at 0 and 1, hence at most 0 for α > 1, and r(α)
+   = K(α)/(α − 1) (Cesar and Rogers 2021 have the constant). Other ε-DP mechanisms have 1/2 in place of 1/8. epsilon < 0 and NaN
+   give +infinity. */
 void dp_rdp_exponential(double epsilon, const double *orders, size_t n, double *out);
 
 /* out[i] = ln(α/(2α−1) e^{(α−1)/b} + (α−1)/(2α−1) e^{−α/b}) / (α − 1), exact for real Laplace noise on one

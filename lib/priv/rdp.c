@@ -66,7 +66,7 @@ static void factorials_init(void)
 static void sampled_init(struct sampled *s, double q, double z)
 {
     pthread_once(&factorials_once, factorials_init);
-    s->z = fmin(z, 1e9); /* less noise is an upper bound, and keeps 1/z² away from nothing */
+    s->z = fmin(z, 1e9); /* less noise is an upper bound, and keeps 1/z² above 0 */
     s->log_q = log(q);
     s->log_1q = log1p(-q);
     s->half_precision = 1 / (2 * s->z * s->z);
@@ -92,8 +92,8 @@ static double log_a_integer(const void *mechanism, int order)
     return log_excess > 0 ? log_excess + log1p(exp(-log_excess)) : log1p(exp(log_excess));
 }
 
-/* ln of one term of a series of [MTZ] section 3.3 and a bound on its error: the mixture to the power `power`
-   integrated over the half line where `x` is the scaled distance of its mean into the other half. */
+/* ln of one term of a series of [MTZ] section 3.3 and a bound on its error: the mixture to the power `power`, integrated over
+   the half line where `x` is the scaled distance of its mean into the other half. */
 static double half_line(const struct sampled *s, double log_weight, double power, double x, double *error)
 {
     gsl_sf_result tail;

@@ -10,8 +10,8 @@
 #include "priv/mixture.h"
 
 static const double LARGEST_EPSILON = 1e9;
-static const double RARE = 80;              /* what is beyond the grid has a probability of e^-80 */
-static const double TOO_SMALL = 1e-40;      /* a weight that is not kept */
+static const double RARE = 80;              /* the probability of S beyond the grid is e^-80 */
+static const double TOO_SMALL = 1e-40;      /* a smaller weight is not kept */
 static const double SLOPE = 0.398942280402; /* 1/√(2π), rounded up */
 
 /* 1 + ρ + … + ρ^(n−1), to a few units in the last place. */
@@ -25,7 +25,7 @@ static double largest(const struct dp_repeated *of)
     return dp_upward(geometric(of->contraction, (double)of->draws));
 }
 
-/* S in numbers, rounded up: Σ ρ^k, and Σ ρ^2k as a variance or second moment has it. */
+/* The mean of S, rounded up: Σ ρ^k, and Σ ρ^2k for a variance or second moment. */
 static double mean_of(const struct dp_repeated *of)
 {
     return of->rate * geometric(of->contraction, (double)of->draws) * (1 + 1e-12);
@@ -43,13 +43,13 @@ static double bennett(double u)
     return (1 + u) * log1p(u) - u;
 }
 
-/* −ln of a bound on Pr[S >= mean + x], x >= 0: what is added up is at most 1 (Bennett's inequality). */
+/* −ln of a bound on Pr[S >= mean + x], x >= 0 (Bennett's inequality: each summand is at most 1). */
 static double rarity(double variance, double x)
 {
     return variance > 0 ? variance * bennett(x / variance) * (1 - 1e-12) : INFINITY;
 }
 
-/* Where that is RARE, on the safe side: at most what Bernstein's inequality says, which is weaker. */
+/* The x at which rarity() is RARE, or more: by Bernstein's inequality, which is weaker. */
 static double reach(double variance)
 {
     double low = 0, high = RARE / 3 + sqrt(RARE * RARE / 9 + 2 * variance * RARE);
@@ -60,7 +60,7 @@ static double reach(double variance)
     return high;
 }
 
-/* Where the grid of a law begins and how fine it is. Powers of two keep whole numbers whole. */
+/* The beginning of the grid of a law and its step. Powers of two keep whole numbers whole. */
 static void place(const struct dp_repeated *of, double most, double *low, double *step)
 {
     double mean = mean_of(of), x = reach(variance_of(of));
@@ -123,7 +123,7 @@ static double convolve(const struct cells *a, const struct cells *b, size_t skip
     return above;
 }
 
-/* The law of the first law's S + ρ^a times that of the second, with a the draws of the first. */
+/* The law of S_a + ρ^a S_b, with a the draws of the first law. */
 static void add(const struct dp_repeated_law *a, const struct dp_repeated_law *b, struct dp_repeated_law *sum)
 {
     struct cells first, second;
@@ -140,7 +140,7 @@ static void add(const struct dp_repeated_law *a, const struct dp_repeated_law *b
     sum->most = most;
     sum->low = least + (double)skip * step;
     sum->step = step;
-    /* Past the rounding of products and sums, and of products that are nothing to a double. */
+    /* More than the rounding of products and sums, and of products that underflow. */
     double more = 1 + (DP_REPEATED_CELLS + 8) * DBL_EPSILON;
     for (size_t i = 0; i < DP_REPEATED_CELLS; i++) {
         if (sum->weight[i] >= TOO_SMALL) {
@@ -178,7 +178,7 @@ void dp_repeated_law(const struct dp_repeated *repeated, struct dp_repeated_law 
     }
 }
 
-/* The bound on what δ_G may be: itself as long as it is convex in μ, then its tangent. */
+/* The bound on δ_G: δ_G itself as long as it is convex in μ, then its tangent. */
 static double convex_delta(double epsilon, double mu)
 {
     double until = sqrt(2 * epsilon);
@@ -221,7 +221,7 @@ double dp_repeated_epsilon(const struct dp_repeated_law *law, double multiplier,
     return dp_bracket_smallest(excess, &q, LARGEST_EPSILON);
 }
 
-/* Adds ln of a bound on what S beyond `from` brings to E e^(growth S²): its tail in pieces, each at its larger end. */
+/* Adds ln of a bound on the share of S beyond `from` in E e^(growth S²): its tail in pieces, each at its larger end. */
 static void add_tail(const struct dp_repeated_law *law, double growth, double from, struct dp_log_sum *sum)
 {
     double mean = mean_of(&law->of), variance = variance_of(&law->of), end = law->most + DP_REPEATED_ROUNDING;
@@ -233,8 +233,8 @@ static void add_tail(const struct dp_repeated_law *law, double growth, double fr
     }
 }
 
-/* ln of E e^(growth S²) − 1, bounded, with S + 2^-10 for S. Up to the end of the grid the law is a bound, of the function that
-   follows its tangent from there on. */
+/* An upper bound on ln of E e^(growth S²) − 1, with S + 2^-10 for S. Up to the end of the grid the law is a bound for the
+   function that follows its tangent from there on. */
 static double log_excess(const struct dp_repeated_law *law, double growth)
 {
     struct dp_log_sum sum = {.largest = -INFINITY};

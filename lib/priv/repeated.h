@@ -1,26 +1,26 @@
-/* Output perturbation of an iteration that draws a batch of its own in each of T steps: its sensitivity is random.
+/* Output perturbation of an iteration that draws its own batch in each of T steps: its sensitivity is random.
  *
- * A step contracts what is between two runs on neighbouring data by ρ, the contraction, and adds at most one bound to it if the
- * person's row was drawn. With B_t the person's coin, which comes up with probability q, the results are apart by at most that
- * bound times
+ * A step contracts the distance of two runs on neighbouring data by ρ, the contraction, and adds at most one bound to it if the
+ * person's row was drawn. With B_t the person's coin, which comes up with probability q, the distance of the results is at most
+ * this bound times
  *   S(J) = Σ_t B_t ρ^(T−t),   J the steps that drew the row,
- * and by what their computation rounds, which is at most 2^-10 of the bound. Then comes one Gaussian release, of standard
- * deviation z times the bound. The coins of everybody are those of the other run: they are drawn whatever the data are, so both
- * runs are the same mixture over them, of pairs of Gaussians whose means are so far apart. The hockey-stick divergence is
- * jointly convex, and that of two Gaussians is the same in both directions and grows with their distance:
- *   δ(ε) ≤ E_J δ_G(ε; (S(J) + 2^-10)/z)
- * and, the Rényi moment being jointly convex as well,
+ * plus the rounding of their computation, which is at most 2^-10 of the bound. Then comes one Gaussian release, of standard
+ * deviation z times the bound. The coins do not depend on the data, so both runs are the same mixture over the coins, of pairs
+ * of Gaussians with means at that distance. The hockey-stick divergence is jointly convex, and between two Gaussians it is the
+ * same in both directions and grows with their distance:
+ *   δ(ε) ≤ E_J δ_G(ε; (S(J) + 2^-10)/z).
+ * The Rényi moment is jointly convex as well:
  *   e^((α−1) r(α)) ≤ E_J e^(α(α−1) (S(J) + 2^-10)²/(2z²)).
- * That holds where a row is present or contributes nothing, its coin being tossed in either case, and where it is exchanged
- * for another, with the same coins; the bound of one draw is then twice as large, and z is relative to it.
+ * Both hold if a row is present or contributes nothing, because its coin is tossed in either case. They also hold if a row is
+ * exchanged for another with the same coins; the bound of one draw is then twice as large, and z is relative to it.
  *
- * The law of S(J) is made of that of half as many draws: S_(a+b) = S_a + ρ^a S_b, with independent S_a and S_b. Each is a law
- * on a grid, and a number between two points of it becomes either of them with its mean kept, which makes the mean of a convex
- * function larger and nothing smaller. δ_G(ε; μ) has the slope φ(μ/2 − ε/μ) in μ: it is convex up to μ = √(2ε) and below its
- * tangent from there on. So the mean of the function that follows the tangent bounds δ, and the error is of second order in
- * the grid. Weights that are too small to keep count at the largest S there is, (1 − ρ^T)/(1 − ρ). Everything is rounded up.
- * Chen, Lee, Kifer, Renyi Differentially Private ERM for Smooth Objectives (2019), has the mechanism; the law is ours. Epsilon
- * in nats; pure functions. */
+ * The law of S(J) is built by doubling the number of draws: S_(a+b) = S_a + ρ^a S_b, with independent S_a and S_b. Each law is
+ * on a grid. A number between two points becomes either of them with its mean kept, which makes the mean of a convex function
+ * larger and nothing smaller. δ_G(ε; μ) has the slope φ(μ/2 − ε/μ) in μ: it is convex up to μ = √(2ε) and below its tangent
+ * from there on. So the mean of the function that follows the tangent bounds δ, and the error is of second order in the grid.
+ * Weights that are too small to keep count at the largest possible S, (1 − ρ^T)/(1 − ρ). Everything is rounded up. Chen, Lee,
+ * Kifer, Renyi Differentially Private ERM for Smooth Objectives (2019), has the mechanism; the law is ours. Epsilon in nats;
+ * pure functions. */
 #ifndef DP_PRIV_REPEATED_H
 #define DP_PRIV_REPEATED_H
 
@@ -42,21 +42,20 @@ struct dp_repeated_law {
     struct dp_repeated of;
     double low, step;
     double weight[DP_REPEATED_CELLS]; /* of low + i × step */
-    double most, above;               /* the largest S, and the weight that it has */
+    double most, above;               /* the largest S, and its weight */
 };
 
-/* The law; 0 < rate <= 1, draws >= 1, 0 < contraction <= 1. Some milliseconds, however many draws. */
+/* The law; 0 < rate <= 1, draws >= 1, 0 < contraction <= 1. Some milliseconds, for any number of draws. */
 void dp_repeated_law(const struct dp_repeated *repeated, struct dp_repeated_law *law);
 
 /* δ(ε) for a noise multiplier z > 0 and ε >= 0, at most 1. */
 double dp_repeated_delta(const struct dp_repeated_law *law, double multiplier, double epsilon);
 
-/* The smallest ε on a grid of relative spacing 2^-33 with δ(ε) <= delta. Infinite when there is none below 1e9. 0 < delta < 1.
- */
+/* The smallest ε on a grid of relative spacing 2^-33 with δ(ε) <= delta. Infinite if no ε below 1e9 will do. 0 < delta < 1. */
 double dp_repeated_epsilon(const struct dp_repeated_law *law, double multiplier, double delta);
 
-/* out[i] = r(orders[i]), n orders > 1. Where S is beyond the grid, its tail is bounded by Bennett's inequality; never more than
-   that of the largest S, α (S + 2^-10)²/(2z²). */
+/* out[i] = r(orders[i]), n orders > 1. Bennett's inequality bounds the tail of S beyond the grid. Never more than the curve of
+   the largest S, α (S + 2^-10)²/(2z²). */
 void dp_rdp_repeated(const struct dp_repeated_law *law, double multiplier, const double *orders, size_t n, double *out);
 
 #endif

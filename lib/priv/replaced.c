@@ -10,9 +10,9 @@
 
 enum { POINTS = 20 };
 static const double steepest = 200;   /* beyond this α μ the unsampled bound is used */
-static const double far = 12;         /* how far beyond the peak of φ x^α, at αμ or before, panels go */
+static const double far = 12;         /* panels reach this far beyond the peak of φ x^α, which is at αμ or before */
 static const double ellipse = 4;      /* sum of the semi-axes of the ellipse, in half panels */
-static const double negligible = -50; /* ln of the share of the integral a panel may be bounded by, not summed */
+static const double negligible = -50; /* ln of the share of the integral up to which a panel is bounded and not summed */
 
 struct moment {
     double q, mu, order;

@@ -1,13 +1,12 @@
-/* The sampled Gaussian mechanism where one person's row is REPLACED by another: a batch of fixed size without
- * replacement (rate q = batch / rows), or Poisson sampling at rate q. The multiplier is the standard
- * deviation of the noise divided by the sensitivity of the sum, which for rows clipped to C is 2C.
+/* The sampled Gaussian mechanism if one person's row is REPLACED by another: a batch of fixed size without replacement (rate q
+ * = batch / rows), or Poisson sampling at rate q. The multiplier is the standard deviation of the noise divided by the
+ * sensitivity of the sum, which for rows clipped to C is 2C.
  *
- * With μ = 1/multiplier and x(u) = 1 + g(u), g = q(e^{uμ − μ²/2} − 1), the pair that dominates has ratio x
- * above 1 as N(0,1) mixed with q of N(μ,1) over N(0,1), ratio 1/x below 1 as the reverse, and the rest of its
- * mass at ratio 1 ([ZDW] Theorem 11 and its remark on replace-one; by advanced joint convexity the same
- * hockey-stick divergences bound Poisson sampling). Its moment, after the mass at 1 is taken off, is one
- * integral without cancellation: E[t^α] − 1 = ∫_{μ/2}^∞ φ(u) (x^α − 1)(1 − x^{1−α}) du,      r(α) = ln E[t^α]
- * / (α − 1).
+ * With μ = 1/multiplier and x(u) = 1 + g(u), g = q(e^{uμ − μ²/2} − 1), the dominating pair is as follows: above ratio 1 it has
+ * ratio x, as N(0,1) mixed with q of N(μ,1) over N(0,1); below 1 it has ratio 1/x as the reverse; the rest of its mass has
+ * ratio 1 ([ZDW] Theorem 11 and its remark on replace-one; by advanced joint convexity the same hockey-stick divergences bound
+ * Poisson sampling). Its moment without the mass at 1 is one integral without cancellation:
+ *   E[t^α] − 1 = ∫_{μ/2}^∞ φ(u) (x^α − 1)(1 − x^{1−α}) du,      r(α) = ln E[t^α] / (α − 1).
  *
  * [ZDW] Zhu, Dong, Wang, Optimal Accounting of Differential Privacy via Characteristic Function (2022). */
 #ifndef DP_PRIV_REPLACED_H
@@ -15,11 +14,10 @@
 
 #include <stddef.h>
 
-/* out[i] = r(orders[i]), orders: n values > 1. Panels of 20 Gauss-Legendre points; the error of each is
-   bounded by the largest modulus of the integrand on a complex ellipse around it and added, as are the tail
-   and a bound on the rounding. Never above the unsampled α/(2 multiplier²), which stands in where
-   α/multiplier > 200. q = 1 or more is dp_rdp_gaussian(multiplier), q = 0 is 0; q < 0, multiplier <= 0 and
-   NaN give +infinity. */
+/* out[i] = r(orders[i]), orders: n values > 1. Panels of 20 Gauss-Legendre points. The result includes an error bound of each
+   panel, by the largest modulus of the integrand on a complex ellipse around it, and bounds on the tail and on the rounding.
+   Never above the unsampled α/(2 multiplier²), which replaces it where α/multiplier > 200. q = 1 or more is
+   dp_rdp_gaussian(multiplier), q = 0 is 0; q < 0, multiplier <= 0 and NaN give +infinity. */
 void dp_rdp_replaced_gaussian(double q, double multiplier, const double *orders, size_t n, double *out);
 
 #endif

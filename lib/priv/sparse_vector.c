@@ -14,7 +14,7 @@
 
 enum { LAPLACE_CELLS = 2048, CELLS_PER_DEVIATION = 128, STEPS_MAX = 4096 };
 static const double deviations = 9;      /* beyond which a Gaussian's tail is one cell */
-static const double deviations_max = 36; /* the farthest peak of the summand the grid reaches */
+static const double deviations_max = 36; /* the farthest peak of the summand that the grid reaches */
 static const double shift_max = 30;
 
 /* A point of the curve (h, h') and its slope dh'/dh, in logarithms; log_u = ln(1 − h). */
@@ -22,13 +22,13 @@ struct point {
     double log_h, log_u, log_h2, log_u2, log_slope;
 };
 
-/* A corner of the polygon around the curve: h' is lowered to log_y, and 1 − h' is log_z. Both are rounded so
-   that the summand rises. */
+/* A corner of the polygon around the curve: h' is lowered to log_y, and 1 − h' is log_z. Both are rounded so that the summand
+   becomes larger. */
 struct corner {
     double log_h, log_u, log_y, log_z;
 };
 
-/* The effect of a query: V_j = max over lines of a + b V_{j−1}. Extended precision: the envelope of thousands of lines loses
+/* The effect of a query: V_j = max over lines of a + b V_{j−1}. In extended precision the envelope of thousands of lines loses
  * nothing that counts. */
 struct line {
     long double a, b;
@@ -66,8 +66,8 @@ static struct corner tangent(const struct point *touch, const struct point *at)
                                    (fabs(z) + exp(touch->log_h2) + fabs(touch->log_u))};
 }
 
-/* Corners above cells + 1 points of the curve from tangents half-way between them. An edge from corner to
-   corner is below the tangent at its middle on both ends, and so below the curve. */
+/* Corners above cells + 1 points of the curve, from tangents half-way between them. Both ends of an edge from corner to corner
+   are on or below the tangent at its middle, so the edge is below the curve. */
 static void polygon_around(struct point (*curve)(const void *context, double at), const void *context, double from,
                            double width, struct polygon *p)
 {
@@ -113,8 +113,8 @@ static size_t envelope_add(struct line *lines, size_t n, struct line new)
     return n + 1;
 }
 
-/* ln V_m from corners 0 … last and `left`, the one before them. Right of them the curve is straight to (0,
-   0), a corner of V_j = V_{j−1}, or, for a tail, a is less than that of the last corner and b <= 1. */
+/* ln V_m from corners 0 … last and `left`, the corner before them. To the right the curve is straight to (0, 0), a corner of
+   V_j = V_{j−1}; for a tail, a is less than the a of the last corner and b <= 1. */
 static double log_v(const struct polygon *p, const struct corner *left, size_t last, bool tail, int64_t queries, double order)
 {
     double log_scale = 0;
@@ -140,7 +140,7 @@ static double log_v(const struct polygon *p, const struct corner *left, size_t l
         while (best + 1 < n && p->line[best + 1].a + p->line[best + 1].b * v >= p->line[best].a + p->line[best].b * v)
             best++;
         long double next = p->line[best].a + p->line[best].b * v;
-        if (next <= v * (1 + 2e-19L)) { /* so small a rise each time adds nothing to the last digit */
+        if (next <= v * (1 + 2e-19L)) { /* repeated rises of this size add nothing to the last digit */
             v += (next > v ? next - v : 0) * (long double)(queries - j);
             break;
         }

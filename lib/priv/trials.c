@@ -114,7 +114,7 @@ static void set_first(const struct dp_trials *t, mpfr_t p, mpfr_rnd_t direction)
     mpfr_clear(share);
 }
 
-/* From Pr[K = k] to Pr[K = k + 1]. */
+/* Turns Pr[K = k] into Pr[K = k + 1]. */
 static void set_next(const struct dp_trials *t, mpfr_t p, mpfr_t work, uint64_t k, mpfr_rnd_t direction)
 {
     if (t->law == DP_TRIALS_POISSON) {
@@ -130,7 +130,7 @@ static void set_next(const struct dp_trials *t, mpfr_t p, mpfr_t work, uint64_t 
     mpfr_div_ui(p, p, k + 1, direction);
 }
 
-/* The number, or −1 where so many words of V do not decide. Rounded numbers: [0] is below the real number and [1] above. */
+/* The number, or −1 if this many words of V do not decide it. Rounded numbers: [0] is below the real number and [1] above. */
 static int64_t decide(const struct dp_trials *t, const struct dp_key *key, uint64_t words)
 {
     static const mpfr_rnd_t direction[2] = {MPFR_RNDD, MPFR_RNDU};
@@ -174,7 +174,7 @@ int64_t dp_trials_draw(const struct dp_trials *trials, const struct dp_key *key)
 
 /* --- the cost ----------------------------------------------------------------------------------------------------- */
 
-/* δ(ε) of one trial from its curve, as dp_rdp_epsilon the other way round; at most 1. */
+/* δ(ε) of one trial from its curve, the inverse of dp_rdp_epsilon; at most 1. */
 static double delta_of(const double *base, double epsilon)
 {
     double least = 0;

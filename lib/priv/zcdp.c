@@ -20,7 +20,7 @@ double dp_zcdp_exponential(double epsilon)
     return epsilon >= 0 ? dp_upward(epsilon * epsilon / 8) : INFINITY;
 }
 
-/* Every order gives a bound: where the search ends is a matter of tightness only. */
+/* Every order gives a bound, so the end of the search affects tightness only. */
 static double at(double rho, double delta, double log_excess)
 {
     double order = 1 + exp(log_excess);
@@ -33,7 +33,7 @@ double dp_zcdp_epsilon(double rho, double delta)
         return INFINITY;
     if (rho == 0)
         return 0;
-    /* golden section around the minimum of [BS], α − 1 = √(ln(1/δ)/ρ), which is never far from this one */
+    /* golden section around the minimum of [BS], α − 1 = √(ln(1/δ)/ρ), which is never far from this minimum */
     const double golden = (sqrt(5) - 1) / 2;
     double centre = log(-log(delta) / rho) / 2;
     double low = centre - 3, high = centre + 3;

@@ -13,7 +13,7 @@ double dp_zcdp_gaussian(double z);
 /* ρ = ε²/2 of an ε-DP mechanism ([BS] Proposition 1.4); epsilon < 0 or NaN: +infinity. */
 double dp_zcdp_pure(double epsilon);
 
-/* ρ = ε²/8 of a mechanism of bounded range ε, as the exponential one is (dp_rdp_exponential in priv/pure.h has the proof);
+/* ρ = ε²/8 of a mechanism of bounded range ε, such as the exponential mechanism (proof: dp_rdp_exponential in priv/pure.h);
    epsilon < 0 or NaN: +infinity. */
 double dp_zcdp_exponential(double epsilon);
 

@@ -7,16 +7,16 @@
 #include "account/calibrate.h"
 #include "base/round.h"
 
-/* dp-transform takes so many columns. */
+/* The most columns of dp-transform. */
 #define MOST_COLUMNS 8192
 
-/* Below this reach models of made-up rows were not better than the most frequent class; from twice as much on they were. */
+/* Below this reach models of made-up rows were not better than the most frequent class; from twice this reach on they were. */
 #define LEAST_REACH 4
 
 /* Persons for each class, below which one person cannot be hidden. */
 #define PERSONS_OF_A_CLASS 50
 
-/* value as a decimal of so many digits reads back. */
+/* The number that value reads back as after printing it with that many digits. */
 static double decimal(double value, int digits)
 {
     char text[40];
@@ -34,7 +34,7 @@ static double between(double least, double most, double value)
     return value < least ? least : value > most ? most : value;
 }
 
-/* The multiplier of so many laps that together have that part of the budget, rounded up. */
+/* The multiplier of that many laps that together use that part of the budget, rounded up. */
 static double share(double whole, double part, double laps)
 {
     return decimal(whole * sqrt(laps / part) * 1.00000001, 9);
@@ -76,7 +76,7 @@ static int measure(const struct dp_fit_facts *facts, const struct dp_fit_budget 
     return rc;
 }
 
-/* x of two digits, rounded up; what is above such a number by a millionth counts as that number. */
+/* x rounded up to two digits; a millionth above such a number counts as this number. */
 static double up(double x)
 {
     double d = pow(10, (int)(log(x) / log(10) + 1000) - 1001);
@@ -125,7 +125,7 @@ static int check_facts(const struct dp_fit_facts *facts, const struct dp_fit_bud
                    (long long)facts->persons, dp_fit_unit(facts), label, (long long)least);
 }
 
-/* Gradients of the rows as they are. */
+/* Gradients of the rows without a transform. */
 static void plain(struct dp_fit *fit)
 {
     fit->run = DP_FIT_PLAIN;
@@ -136,17 +136,17 @@ static void plain(struct dp_fit *fit)
     fit->gradient = share(fit->whole, 1, (double)fit->laps);
 }
 
-/* Moments have that part of the budget, gradients the rest. */
+/* Gives moments that part of the budget, gradients the rest. */
 static void split(struct dp_fit *fit, double moments)
 {
     fit->moments = share(fit->whole, moments, 1);
     fit->gradient = share(fit->whole, 1 - moments, (double)fit->laps);
 }
 
-/* Slopes of the logistic loss are clipped at 1/2, where the row is on the wrong side of the boundary. From there on that is a
- * loss which grows linearly, as a hinge does. Its weights are about 1 / scale times as long as weights for probabilities. The
- * step is 4 / the largest curvature of the loss. A budget far above the noise pays for rows that are cut less, up to a radius of
- * 1, and then the weights are longer. Found on Adult, Phishing and wine, and on made-up rows. */
+/* Slopes of the logistic loss are clipped at 1/2, where the row is on the wrong side of the boundary. From there on the loss
+ * grows linearly, as a hinge does. Its weights are about 1 / scale times as long as weights for probabilities. The step is 4 /
+ * the largest curvature of the loss. A budget far above the noise allows a larger radius, up to 1, which cuts rows less; then
+ * the weights are longer. Found on Adult, Phishing and wine, and on made-up rows. */
 static void two_classes(struct dp_fit *fit)
 {
     fit->run = DP_FIT_TRANSFORMED;
@@ -164,7 +164,7 @@ static void two_classes(struct dp_fit *fit)
     split(fit, 0.15);
 }
 
-/* Which score is the largest does not depend on the length of a row, so rows are made of norm 1. Found on Fashion-MNIST. */
+/* The length of a row does not affect which score is the largest, so rows are scaled to norm 1. Found on Fashion-MNIST. */
 static void many_classes(struct dp_fit *fit)
 {
     fit->run = DP_FIT_TRANSFORMED;
@@ -178,10 +178,10 @@ static void many_classes(struct dp_fit *fit)
     split(fit, 0.15);
 }
 
-/* A row that is cut has another residual than the one to be learnt, so rows keep their length, and their residuals have less
- * room. How large residuals may be is not public: the bound begins at 1 and follows a quantile, by counts that have 5 % of the
- * budget of the gradients; in the early laps nothing else matters. The closer to the noise, the lower the quantile.
- * Found on protein, bicycles and wine. */
+/* A row that is cut has a different residual, so rows keep their length, and their residuals have less room. The size of
+ * residuals is not public: the bound begins at 1 and follows a quantile, by counts that have 5 % of the budget of the
+ * gradients; the early laps do nothing else. The closer to the noise, the lower the quantile. Found on protein, bicycles and
+ * wine. */
 static void numbers(const struct dp_fit_facts *facts, struct dp_fit *fit)
 {
     const double moments = 0.1, rest = 1 - moments, late = 32;
@@ -220,7 +220,8 @@ int dp_fit_choose(const struct dp_fit_facts *facts, const struct dp_fit_budget *
         two_classes(fit);
     else
         many_classes(fit);
-    /* The rows of a person pull together. Residuals grow when a step is too long; slopes of classes are cut before they do. */
+    /* The rows of a person point in similar directions. Residuals grow if a step is too long; slopes of classes are cut before
+       they do. */
     if (facts->classes == 0 && facts->rows_per_person > 0)
         fit->step = six(fit->step / (double)facts->rows_per_person);
     return DP_OK;

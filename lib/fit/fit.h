@@ -1,4 +1,4 @@
-/* A linear model with nothing to tune: which run suits a table, by what is public about it. dp-fit(1) states the rules and how
+/* Chooses the run for a linear model from public facts about a table, with nothing to tune. dp-fit(1) states the rules and how
  * they were found. Nothing here reads a row. */
 #ifndef DP_FIT_FIT_H
 #define DP_FIT_FIT_H
@@ -14,10 +14,10 @@
 
 /* Public facts about the table. */
 struct dp_fit_facts {
-    int64_t persons;         /* the unit of privacy: rows, if one row is taken for one person */
+    int64_t persons;         /* the unit of privacy: rows, if each row counts as one person */
     int64_t columns;         /* as they are stored */
     int64_t classes;         /* 0: the label is a number */
-    int64_t rows_per_person; /* at most; 0: one row is taken for one person */
+    int64_t rows_per_person; /* at most; 0: each row counts as one person */
     bool constant;           /* one of the columns is constant */
 };
 
@@ -28,9 +28,9 @@ struct dp_fit_budget {
 };
 
 enum dp_fit_run {
-    DP_FIT_PLAIN,       /* gradients of the rows as they are: the moments would be mostly noise */
-    DP_FIT_TRANSFORMED, /* one lap of second moments, then gradients behind the transform that they give */
-    DP_FIT_UNCUT,       /* the same for a label that is a number: rows are not cut, residuals are clipped at a quantile */
+    DP_FIT_PLAIN,       /* gradients of the rows without a transform: the moments would be mostly noise */
+    DP_FIT_TRANSFORMED, /* one lap of second moments, then gradients after their transform */
+    DP_FIT_UNCUT,       /* the same for a regression: rows are not cut, residuals are clipped at a quantile */
 };
 
 /* A release of all rows whose noise has multiplier z uses the part (whole / z)^2 of the budget, and parts add up: so
@@ -38,7 +38,7 @@ enum dp_fit_run {
  *   transformed  (whole / moments)^2 + laps (whole / gradient)^2                               <= 1
  *   uncut        the same, with laps (whole / counts)^2, and with late + 100 (laps - late) in place of laps:
  *                (whole / moments)^2 + (late + 100 (laps - late)) (whole / gradient)^2 + ...   <= 1, see DP_FIT_EARLY
- * Numbers are as the text of a pipeline has them: multipliers of nine digits, rounded up, all others of six. */
+ * Numbers have the digits of a pipeline's text: multipliers nine, rounded up, all others six. */
 struct dp_fit {
     enum dp_fit_run run;
     enum dp_loss loss;
@@ -48,14 +48,14 @@ struct dp_fit {
     int64_t laps;                     /* of gradients */
     double gradient, moments, counts; /* multipliers; uncut: early laps have gradient, late laps a tenth of it */
     double clip, scale, step;         /* of dp-grad and dp-step */
-    bool unit;                        /* rows are made of norm 1 first */
+    bool unit;                        /* rows are scaled to norm 1 first */
     double floor, radius;             /* of dp-transform */
-    int64_t late;                     /* uncut: so many laps only find the bound */
-    double quantile, quantile_rate;   /* uncut: what the bound follows, and how fast */
-    double tail;                      /* uncut: models of this part of the laps are averaged */
+    int64_t late;                     /* uncut: number of first laps that only find the bound */
+    double quantile, quantile_rate;   /* uncut: the quantile that the bound follows, and how fast */
+    double tail;                      /* uncut: the models of this last part of the laps are averaged */
 };
 
-/* Uncut: by how much a late lap's noise, squared, is smaller than the noise of an early lap. */
+/* Uncut: the squared noise of an early lap over the squared noise of a late lap. */
 #define DP_FIT_EARLY 100
 
 /* The k of the default delta, 10^-k: the largest power of ten below 1 / persons^1.1. persons >= 1. */
@@ -67,10 +67,9 @@ enum dp_loss dp_fit_loss(int64_t classes);
 /* dp_fit_unit(facts): "rows" or "persons". */
 const char *dp_fit_unit(const struct dp_fit_facts *facts);
 
-/* dp_fit_choose(facts, budget, loss, fit, err): fill *fit with the run for these facts.
- * DP_E_USAGE   the budget makes no sense.
- * DP_E_RUN     one class only, or too few persons to hide one of them.
- * DP_E_BUDGET  the budget does not pay for one useful lap; the sentence says which epsilon, or how many persons, would. */
+/* dp_fit_choose(facts, budget, loss, fit, err): fill *fit with the run for these facts. DP_E_USAGE   the budget makes no sense.
+ * DP_E_RUN     one class only, or too few persons to hide one of them. DP_E_BUDGET  the budget does not pay for one useful lap;
+ * the sentence says which epsilon, or how many persons, would suffice. */
 int dp_fit_choose(const struct dp_fit_facts *facts, const struct dp_fit_budget *budget, enum dp_loss loss, struct dp_fit *fit,
                   struct dp_err *err);
 

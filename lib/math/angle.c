@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdbool.h>
 
-/* The largest entry, and the length when all are divided by it; false where there is no direction. */
+/* The largest entry, and the length of v divided by it; false if v has no direction. */
 static bool measure(const double *v, size_t count, double *most, double *length)
 {
     double sum = 0;

@@ -7,7 +7,7 @@ struct point {
     double x, y;
 };
 
-/* The fraction of the way from a to b to try next; c is the point dropped last. */
+/* The fraction of the way from a to b to try next. c is the point that was dropped last. */
 static double next_fraction(struct point a, struct point b, struct point c)
 {
     double place = (a.x - b.x) / (c.x - b.x);

@@ -24,7 +24,7 @@ int dp_above_open(struct dp_above *above, const struct dp_key *key, uint64_t lap
 bool dp_above_ask(struct dp_above *above, uint64_t i, int64_t sum, int64_t threshold)
 {
     uint64_t first = i - i % DP_ABOVE_TOGETHER;
-    if (above->drawn != first + DP_ABOVE_TOGETHER) { /* the scale can be drawn: it has been checked */
+    if (above->drawn != first + DP_ABOVE_TOGETHER) { /* the scale was checked, so this cannot fail */
         draw(above, DP_DRAW_SEARCH_QUERY, first, above->scale, above->noise, DP_ABOVE_TOGETHER);
         above->drawn = first + DP_ABOVE_TOGETHER;
     }
@@ -69,8 +69,8 @@ static void set_weight(struct exponential *e, size_t i, mpfr_rnd_t direction)
     mpfr_exp(e->weight, e->weight, direction);
 }
 
-/* How many of the cumulative sums, rounded in that direction, are at most the bound: the candidate at which it stands, if both
-   are exact. */
+/* The number of cumulative sums, rounded in that direction, that are at most the bound: the chosen candidate, if both are
+   exact. */
 static size_t stands_at(struct exponential *e, mpfr_t bound, mpfr_rnd_t direction)
 {
     size_t i = 0;
@@ -84,8 +84,8 @@ static size_t stands_at(struct exponential *e, mpfr_t bound, mpfr_rnd_t directio
     return i;
 }
 
-/* The number of known words of the uniform number. Sums that are too small and a bound that is too large give a candidate that
- * is not before the true one; the other way round it is not behind it. */
+/* Decides from `words` words of the uniform number. Sums that are too small with a bound that is too large give a candidate at
+ * or after the true one; the other way round, at or before it. */
 static bool decide(struct exponential *e, uint64_t words, size_t *choice)
 {
     mpfr_prec_t precision = (mpfr_prec_t)(64 * words + 64);

@@ -7,23 +7,23 @@
  *
  *     S_i + ν_i ≥ T_i + ν_0,
  *
- * one ν_0 for all of them. T is public. Its cost, for whole numbers S that one person moves by at most Δ, is in
- * priv/sparse_vector.h, for ν_0 of scale Δ/ε₁ and ν_i of scale Δ/ε₂ (Laplace), or of standard deviations Δ √(3/(2ρ)) and Δ
- * √(3/ρ) (Gaussian). Laplace noise is discrete. Gaussian noise is correctly rounded, and Pr[round(G) ≥ t] = Pr[G ≥ t − ½]: it
- * costs what real noise does.
+ * with the same ν_0 for all of them. T is public. For whole numbers S that one person moves by at most Δ, priv/sparse_vector.h
+ * has the cost: for ν_0 of scale Δ/ε₁ and ν_i of scale Δ/ε₂ (Laplace), or of standard deviations Δ √(3/(2ρ)) and Δ √(3/ρ)
+ * (Gaussian). Laplace noise is discrete. Gaussian noise is correctly rounded, and Pr[round(G) ≥ t] = Pr[G ≥ t − ½]: it costs
+ * the same as real noise.
  *
- * The least (report noisy minimum): the candidate with the smallest s_i + ν_i, of equals the first, ν_i discrete Laplace of
- * scale Δ/ε. Pr[ν ≥ k + 1] ≥ e^(−ε/Δ) Pr[ν ≥ k] for every k, so it is ε-differentially private where one person moves all s_i
- * by 0 to Δ in the same direction; and where each moves by up to Δ/2 in a direction of its own. (Exponential noise that is
- * taken away from −s_i before the largest is chosen, as in published code, costs (count − 1) ε: the worst candidate wins with
- * probability Π_j e^(−gap_j ε/Δ) / count, and each gap moves by Δ.)
+ * The least (report noisy minimum): the candidate with the smallest s_i + ν_i, the first of equals, ν_i discrete Laplace of
+ * scale Δ/ε. Pr[ν ≥ k + 1] ≥ e^(−ε/Δ) Pr[ν ≥ k] for every k, so it is ε-differentially private if one person moves all s_i by 0
+ * to Δ in the same direction, or each by up to Δ/2 in any direction. (Published code subtracts exponential noise from −s_i and
+ * chooses the largest. That costs (count − 1) ε: the worst candidate wins with probability Π_j e^(−gap_j ε/Δ) / count, and each
+ * gap moves by Δ.)
  *
  * The exponential mechanism (McSherry and Talwar 2007): candidate i with probability e^(−γ s_i) / Σ_j e^(−γ s_j), γ the inverse
- * of a scale, exactly: the cumulative sums of these times a uniform number with endlessly many bits are compared in MPFR, with
- * directed rounding, and with 64 more bits each time they do not decide. Where one person adds a vector to s whose largest and
- * least entries differ by at most Δ, a scale of Δ/ε makes it ε-differentially private and of bounded range ε, which costs less
- * over many laps (dp_rdp_exponential in priv/pure.h): for a candidate's loss is γ times its entry and the same normalisation
- * for all. Scores that all rise or all fall by up to Δ are such a vector. */
+ * of a scale, exactly. A uniform number of infinitely many bits, times their sum, is compared with the cumulative sums in MPFR,
+ * with directed rounding, and with 64 more bits each time they do not decide. One person adds a vector to s; let its largest
+ * and least entries differ by at most Δ. Then a scale of Δ/ε makes the choice ε-differentially private and of bounded range ε,
+ * which costs less over many laps (dp_rdp_exponential in priv/pure.h): a candidate's loss is γ times its entry plus one
+ * normalisation for all. Scores that all rise or all fall by up to Δ are such a vector. */
 #ifndef DP_MATH_CHOOSE_H
 #define DP_MATH_CHOOSE_H
 
@@ -33,7 +33,7 @@
 
 #include "math/rng.h"
 
-#define DP_ABOVE_TOGETHER 8 /* noise is drawn for so many candidates at once */
+#define DP_ABOVE_TOGETHER 8 /* noise is drawn for this many candidates at once */
 
 struct dp_above {
     const struct dp_key *key;
@@ -41,20 +41,20 @@ struct dp_above {
     bool gaussian;
     double scale;   /* of ν_i */
     int64_t level;  /* ν_0 */
-    uint64_t drawn; /* ν_0 … ν_(drawn − 1), of which the last few are here: */
+    uint64_t drawn; /* ν_0 … ν_(drawn − 1) are drawn; the array has the last few: */
     int64_t noise[DP_ABOVE_TOGETHER];
 };
 
-/* Draws ν_0. Returns nonzero unless both scales can be drawn: 0 < scale ≤ DP_CHOOSE_MOST (which noise of either kind allows).
+/* Draws ν_0. Returns nonzero unless both scales can be drawn: 0 < scale ≤ DP_CHOOSE_MOST, the limit of either kind of noise.
  * The key is borrowed. */
 #define DP_CHOOSE_MOST 0x1p48
 int dp_above_open(struct dp_above *above, const struct dp_key *key, uint64_t lap, bool gaussian, double threshold_scale,
                   double query_scale);
 
-/* Whether candidate i is above its threshold; to be asked in order, from 0 on, until the first that is. */
+/* Whether candidate i is above its threshold. Ask in order, from 0 on, until the first candidate that is. */
 bool dp_above_ask(struct dp_above *above, uint64_t i, int64_t sum, int64_t threshold);
 
-/* The candidate whose score is the least with noise. Returns nonzero, and chooses nothing, unless 0 < scale ≤ DP_CHOOSE_MOST.
+/* The candidate whose score with noise is the least. Returns nonzero, and chooses nothing, unless 0 < scale ≤ DP_CHOOSE_MOST.
    count ≥ 1. */
 int dp_choose_least(const struct dp_key *key, uint64_t lap, double scale, const int64_t *score, size_t count, size_t *choice);
 

@@ -9,7 +9,7 @@
 #define MEAN 16
 #define LARGEST_BITS 32
 #define PRECISION 512
-#define WORDS 44 /* of most chunks; more come from elsewhere */
+#define WORDS 44 /* enough for most chunks; other streams have more */
 
 /* The bits of a chunk at its address, a whole number of blocks of the stream. */
 struct bits {
@@ -18,7 +18,7 @@ struct bits {
 };
 _Static_assert(sizeof(struct bits) % 64 == 0, "a chunk begins with a block");
 
-/* 2^128 × p, rounded up, in two words; p < 1. false: it is 2^128. Destroys p. */
+/* 2^128 × p, rounded up, in two words; p < 1. Returns false if that is 2^128. Destroys p. */
 static bool rounded_up(mpfr_t p, unsigned __int128 *threshold)
 {
     mpfr_mul_2ui(p, p, 64, MPFR_RNDU);
@@ -31,7 +31,8 @@ static bool rounded_up(mpfr_t p, unsigned __int128 *threshold)
     return *threshold != 0 || (high == 0 && low == 0);
 }
 
-/* Pr[X = k] (n − k)/(k + 1) q/(1 − q) = Pr[X = k + 1], summed up. Every operation is rounded up, but for 1 − q as a divisor. */
+/* The cumulative sums of Pr[X = k + 1] = Pr[X = k] (n − k)/(k + 1) q/(1 − q). Every operation is rounded up, except that 1 − q,
+   a divisor, is rounded down. */
 static void tabulate(struct dp_coins *coins, double rate)
 {
     mpfr_t term, sum, odds, copy;
@@ -58,7 +59,7 @@ static void tabulate(struct dp_coins *coins, double rate)
     mpfr_free_cache2(MPFR_FREE_LOCAL_CACHE);
 }
 
-/* The number of rows at U, from a number on that is not larger. */
+/* The number of rows at U, searched upwards from k, which is not larger. */
 static size_t number_at(const struct dp_coins *coins, unsigned __int128 u, size_t k)
 {
     while (k < coins->counts && u >= coins->threshold[k])
@@ -83,8 +84,8 @@ size_t dp_coins_number(const struct dp_coins *coins, unsigned __int128 u)
     return number_at(coins, u, coins->first[u >> 120]);
 }
 
-/* The words of a chunk: those of its bits, then those of block c of the streams (purpose, lap + 2^40), (purpose, lap + 2 ×
-   2^40), … Of 16 words of a stream at least half are expected to be different rows, so that there are streams enough. */
+/* The words of a chunk: first the words of its bits, then block c of the streams (purpose, lap + 2^40), (purpose, lap + 2 ×
+   2^40), … Of 16 words of a stream at least half are expected to be different rows, so there are enough streams. */
 struct words {
     const struct dp_key *key;
     enum dp_purpose purpose;
@@ -105,10 +106,10 @@ static uint32_t next_word(struct words *w)
     return w->more[at % 16];
 }
 
-#define PLACES DP_COINS_MOST /* a multiple of what a vector has */
+#define PLACES DP_COINS_MOST /* a multiple of the vector width */
 
-/* Sorts by counting, for each number, those below it: without a branch. Numbers that are there more than once leave 0 behind
-   the first of them. */
+/* Sorts without a branch: for each number, counts the smaller ones. If a number occurs several times, 0 follows the first of
+   them. */
 CLONES static void sort(const uint32_t number[PLACES], size_t count, uint32_t sorted[PLACES])
 {
     uint32_t below[PLACES] = {0};
@@ -123,7 +124,7 @@ CLONES static void sort(const uint32_t number[PLACES], size_t count, uint32_t so
         sorted[below[i]] = number[i];
 }
 
-/* Puts a number into its place among those that are there; returns how many there are then. */
+/* Inserts a number in order; returns the new count. */
 static size_t insert(uint32_t *sorted, size_t count, uint32_t number)
 {
     size_t at = count;
@@ -136,7 +137,7 @@ static size_t insert(uint32_t *sorted, size_t count, uint32_t number)
     return count + 1;
 }
 
-/* The first `count` different rows that words give, ascending. */
+/* The first `count` different rows of the words, ascending. */
 static void choose(struct words *words, unsigned bits, size_t count, uint32_t row[PLACES])
 {
     uint32_t drawn[PLACES] = {0}, last = 0;
@@ -171,7 +172,7 @@ static size_t others(const uint32_t *row, size_t count, uint32_t n, uint32_t *ot
     return found;
 }
 
-/* The rows of a chunk that are in, ascending; returns how many. */
+/* The rows of a chunk that are in the batch, ascending; returns their number. */
 static size_t draw_chunk(const struct dp_coins *coins, const struct bits *bits, struct words *words, uint32_t row[PLACES])
 {
     uint64_t n = (uint64_t)1 << coins->bits;
@@ -185,7 +186,7 @@ static size_t draw_chunk(const struct dp_coins *coins, const struct bits *bits, 
     return others(out, (size_t)n - count, (uint32_t)n, row);
 }
 
-/* All rows, as many as a toss may find. */
+/* All rows, up to the limit of one toss. */
 static size_t take_all(int64_t *from, int64_t to, int64_t *in)
 {
     size_t count = 0;

@@ -20,7 +20,7 @@ static void interval_close(struct interval *a)
     mpfr_clears(a->low, a->high, (mpfr_ptr)0);
 }
 
-static void interval_precision(struct interval *a, mpfr_prec_t precision) /* and zero */
+static void interval_precision(struct interval *a, mpfr_prec_t precision) /* sets it to zero */
 {
     mpfr_set_prec(a->low, precision);
     mpfr_set_prec(a->high, precision);
@@ -53,7 +53,7 @@ struct draw {
     const struct dp_key *key;
     enum dp_purpose purpose;
     uint64_t lap, first; /* number of the first bit string */
-    uint64_t words;      /* of each, so far */
+    uint64_t words;      /* of each string, so far */
     struct interval u, e, turn, radius, norm, factor;
     struct interval *g; /* d + 1, or d if that is even */
 };
@@ -68,8 +68,8 @@ static void exponential(struct draw *s, uint64_t j)
     mpfr_neg(s->e.high, s->e.high, MPFR_RNDN);
 }
 
-/* a holds the cosine and b the sine of 2π U_j. The argument is off by 2π 2^-bits for the bits to come and by far less
-   for its rounding, together below 2^(3-bits); so are both functions. */
+/* a holds the cosine and b the sine of 2π U_j. The argument is off by 2π 2^-bits for the missing bits and by far less for its
+   rounding, together below 2^(3-bits); so are both functions. */
 static void turn(struct draw *s, uint64_t j, struct interval *a, struct interval *b)
 {
     dp_uniform_between(s->key, s->purpose, s->lap, s->first + j, s->words, 0, s->u.low, s->u.high);
@@ -120,7 +120,7 @@ static void compute(struct draw *s, double scale, size_t d)
     mpfr_mul_d(s->factor.high, s->factor.high, scale, MPFR_RNDU);
 }
 
-/* Whether all coordinates are decided; they stand in out then, unless one of them does not fit. */
+/* Whether all coordinates are decided; out then has them, unless one of them does not fit. */
 static bool decide(struct draw *s, size_t d, int64_t *out, bool *fits)
 {
     for (size_t j = 0; j < d; j++) {

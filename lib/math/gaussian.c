@@ -26,22 +26,22 @@ static inline double from_bits(uint64_t bits)
     return x;
 }
 
-/* The double nearest to x < 2^63: halves that are exact, and one rounding of their sum. This has vector instructions on every
-   CPU that has any. */
+/* The double nearest to x < 2^63: two exact halves, and one rounding of their sum. Every CPU with vectors has vector
+   instructions for this. */
 static inline double nearest(uint64_t x)
 {
     double high = from_bits((x >> 32) | bits_of(0x1p84)) - (0x1p84 + 0x1p52);
     return high + from_bits((x & UINT32_MAX) | bits_of(0x1p52));
 }
 
-/* The draws of `count` first words; open[i] says that the double precision of this function did not decide draw i. */
+/* The draws of `count` first words. open[i] says that the double precision of this function did not decide draw i. */
 CLONES static void draw_fast(const uint64_t *restrict word, double scale, size_t count, int64_t *restrict out,
                              uint64_t *restrict open)
 {
     const uint64_t first = (uint64_t)(1023 - DP_GAUSSIAN_OCTAVES) * DP_GAUSSIAN_PARTS, place = (UINT64_C(1) << 47) - 1;
-    const double whole = 0x1.8p52; /* added, it rounds to an integer, which the low bits of the sum hold */
+    const double whole = 0x1.8p52; /* adding it rounds to an integer, which is then in the low bits of the sum */
     const double limit = 0.5 - scale * DP_GAUSSIAN_ERROR;
-    const double *table = rows[0]; /* with indices of numbers the loads of several draws become one */
+    const double *table = rows[0]; /* with numeric indices the compiler combines the loads of several draws */
     for (size_t i = 0; i < count; i++) {
         double v = nearest(word[i] & INT64_MAX) * 0x1p-63;
         uint64_t row = (bits_of(v) >> 47) - first; /* exponent and 5 bits of the mantissa */
@@ -65,7 +65,7 @@ CLONES static void draw_fast(const uint64_t *restrict word, double scale, size_t
     }
 }
 
-/* The known bits of one V, and numbers for the comparison with a boundary. */
+/* The known bits of one V, and workspace for the comparison with a boundary. */
 struct exact {
     const struct dp_key *key;
     enum dp_purpose purpose;
@@ -114,7 +114,7 @@ int64_t dp_gaussian_exact(const struct dp_key *key, enum dp_purpose purpose, uin
     bool negative = dp_draw_word(key, purpose, lap, index, 0) >> 63;
     mpfr_inits2(64, s.low, s.high, s.argument, s.least, s.most, (mpfr_ptr)0);
     exact_extend(&s);
-    /* A guess, then steps in the direction of the comparisons: the quality of the guess affects only the time. */
+    /* A guess, then steps in the direction of the comparisons. A bad guess only takes more time. */
     double middle = 0.5 * mpfr_get_d(s.low, MPFR_RNDN) + 0x1p-65;
     int64_t k = (int64_t)(scale * fmax(0, gsl_cdf_ugaussian_Qinv(middle)));
     if (exact_at_most(&s, k))
@@ -131,7 +131,7 @@ int64_t dp_gaussian_exact(const struct dp_key *key, enum dp_purpose purpose, uin
 int dp_gaussian_draw(const struct dp_key *key, enum dp_purpose purpose, uint64_t lap, uint64_t first, double scale,
                      int64_t *out, size_t count)
 {
-    enum { BLOCK = 512, GROUP = 32 }; /* 256 bytes of the stream at once take less time than most of them */
+    enum { BLOCK = 512, GROUP = 32 }; /* 256 bytes of the stream at once: faster than most of them separately */
     uint64_t word[BLOCK];
     uint64_t open[BLOCK];
     bool slow = false;

@@ -17,7 +17,7 @@ double dp_grid_for(double bound)
     return ldexp(1.0, exponent - 1 - GRID_BITS > FINEST ? exponent - 1 - GRID_BITS : FINEST);
 }
 
-/* Whether all are finite and one is not zero: then ‖v‖₂ = *largest × √*squares, without overflow. *largest is infinite if one
+/* Whether all are finite and one is not zero. Then ‖v‖₂ = *largest × √*squares, without overflow. *largest is infinite if one
  * is not finite. */
 static bool measure(const double *v, size_t count, double *largest, double *squares)
 {
@@ -34,20 +34,20 @@ static bool measure(const double *v, size_t count, double *largest, double *squa
     return *largest > 0;
 }
 
-/* A margin far above the rounding errors of a sum of so many squares, so that bounds hold for the real numbers. */
+/* Far above the rounding errors of a sum of that many squares, so that bounds hold for the real numbers. */
 static double margin(size_t count)
 {
     return ((double)count + 32) * 0x1p-52;
 }
 
-/* The bound on the norm of a row's coefficients: C_x of dp_grid_clip, less a margin. wider: 1 + margin of its entries. */
+/* The bound on the norm of a row's coefficients: C_x of dp_grid_clip, less a margin. wider: 1 + the margin of its entries. */
 static inline double limit_of(double bound, double norm2, double wider, size_t classes)
 {
     double row_norm = sqrt(norm2) * wider, share = bound / row_norm;
     return (row_norm > 1.0 ? share : bound) * (1.0 - margin(classes));
 }
 
-/* As clip_all for one coefficient, whose quotient by its own size is 1 or −1; 0 where it or the norm is not finite. */
+/* As clip_all for one coefficient, whose quotient by its own size is 1 or −1. 0 if it or the norm is not finite. */
 static inline double clip_one(double zeta, double bound, double norm2, double wider)
 {
     double limit = limit_of(bound, norm2, wider, 1), clipped = copysign(limit, zeta);

@@ -1,6 +1,6 @@
-/* Kernels over dense rows, once for each set of instructions: math/vec.h and math/tally.h choose. A product and a sum of
-   doubles are never contracted, and with the fixed lanes (math/lanes.h) all tables give the same bits. No kernel reads beyond
-   the last entry of a row. */
+/* Kernels over dense rows, one version for each set of instructions; math/vec.h and math/tally.h use them. A product and a sum
+   of doubles are never contracted, so with the fixed lanes (math/lanes.h) all versions give the same bits. No kernel reads
+   beyond the last entry of a row. */
 #ifndef DP_MATH_KERNELS_H
 #define DP_MATH_KERNELS_H
 
@@ -17,7 +17,7 @@ struct dp_kernels {
     void (*axpy)(double a, const float *x, double *w, size_t count);
     void (*add_grid)(double a, double inverse_grid, const float *x, int64_t *sum, size_t count);
 
-    /* The same for rows of whole numbers q_j with scales, and x_j = q_j × scale_j. */
+    /* The same for rows of whole numbers q_j with scales: x_j = q_j × scale_j. */
     double (*narrow_dot)(const int16_t *q, const float *scale, const double *w, size_t count);
     double (*narrow_norm2)(const int16_t *q, const float *scale, size_t count);
     void (*narrow_axpy)(double a, const int16_t *q, const float *scale, double *w, size_t count);
@@ -28,13 +28,13 @@ struct dp_kernels {
     void (*dot_norm2)(const struct dp_row *rows, size_t count, const struct dp_row *next, const double *w, double *dot,
                       double *norm2);
 
-    /* Adds to the lanes of four rows with v, and then with w: eight sums, in as many registers as there are. */
+    /* Adds four rows times v, then times w, to the lanes: eight sums, as many as the registers hold. */
     void (*dot_4x2)(const double (*x)[DP_SPAN], const double *v, const double *w, size_t count, double (*lane)[LANES]);
     void (*widen)(const float *x, double *wide, size_t count);
 
     /* lane[k × stride + j] += Σ_i trunc(a[i × outputs + k] x_i[j]) for j < cols, where |a x| < 2^24. lane is on a boundary of
-       64 bytes, and stride a multiple of 16 that is at least cols: what is between may be written to, but does not change.
-       Leaves the rounding mode as it was. */
+       64 bytes, and stride a multiple of 16 that is at least cols; columns between cols and stride may be written to, but do
+       not change. Leaves the rounding mode unchanged. */
     void (*add)(const float *a, size_t outputs, const float *const *x, size_t count, size_t cols, int32_t *lane, size_t stride);
 };
 

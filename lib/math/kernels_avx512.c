@@ -1,9 +1,9 @@
-/* Kernels for an x86 CPU that has AVX-512. A product of floats rounded toward zero takes one instruction there, and the rest of
-   a row is loaded under a mask: what is masked is not read, and adds a zero to its lane. */
+/* Kernels for an x86 CPU with AVX-512. A product of floats rounded toward zero takes one instruction. The end of a row is
+   loaded under a mask: masked entries are not read, and add a zero to their lane. */
 #if defined(__x86_64__) || defined(__i386__)
 #include <immintrin.h>
 
-#ifdef __clang__ /* which has no such preference */
+#ifdef __clang__ /* clang has no such preference */
 #define TARGET __attribute__((target("avx512f")))
 #else
 #define TARGET __attribute__((target("avx512f,prefer-vector-width=512")))
@@ -22,7 +22,7 @@ INLINE __m512d add_product(__m512d sum, __m512d a, __m512d b)
     return _mm512_add_pd(sum, _mm512_mul_pd(a, b));
 }
 
-/* The tree of fold(). */
+/* The same tree as fold(). */
 INLINE double fold_lanes(struct lanes lane)
 {
     __m512d half = _mm512_add_pd(lane.low, lane.high);
@@ -67,7 +67,7 @@ TARGET static void dot_norm2(const struct dp_row *rows, size_t count, const stru
     }
 }
 
-/* Eight columns of four rows with two weights: all sums stay in registers. */
+/* Eight columns of four rows with two weights; all sums stay in registers. */
 struct eight {
     __m512d v[DP_QUAD], w[DP_QUAD];
 };
@@ -116,14 +116,14 @@ TARGET static void dot_4x2(const double (*x)[DP_SPAN], const double *v, const do
     write_lanes(&high, lane, 8);
 }
 
-/* sum + trunc(a x): the product is rounded toward zero to the 24 bits of a float, which takes no whole number from those below
-   2^24, and then to a whole number. */
+/* sum + trunc(a x). The product is rounded toward zero to the 24 bits of a float, then to a whole number. The first rounding
+   does not change the whole part of a product below 2^24. */
 INLINE __m512i add_truncated(__m512i sum, __m512 a, __m512 x)
 {
     return _mm512_add_epi32(sum, _mm512_cvttps_epi32(_mm512_mul_round_ps(a, x, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC)));
 }
 
-/* STRIP registers of sums, of 16 columns each, of one output at a time. */
+/* STRIP registers of sums, 16 columns each, of one output at a time. */
 #define STRIP 8
 INLINE void add_strip(const float *a, size_t outputs, const float *const *x, size_t count, size_t from, size_t strip,
                       __mmask16 last, int32_t *lane)
@@ -149,7 +149,7 @@ TARGET static void add(const float *a, size_t outputs, const float *const *x, si
         __mmask16 last = left < strips * LANES ? first(left % LANES) : 0xffff;
         for (size_t k = 0; k < outputs; k++) {
             int32_t *own = lane + k * stride;
-            switch (strips) { /* a number that the compiler knows keeps the sums in registers */
+            switch (strips) { /* with a constant number the sums stay in registers */
 #define CASE(n)                                                                                                                \
     case n:                                                                                                                    \
         add_strip(a + k, outputs, x, count, from, n, last, own);                                                               \

@@ -1,11 +1,11 @@
-/* Sums over rows run over a fixed number of lanes, column j in lane j mod LANES, and the lanes are folded by a fixed tree: the
-   same bits whatever the width of the CPU's vectors. */
+/* Sums over rows use a fixed number of lanes, column j in lane j mod LANES, and a fixed tree adds up the lanes: the same bits
+   for any width of the CPU's vectors. */
 #ifndef DP_MATH_LANES_H
 #define DP_MATH_LANES_H
 
 #define LANES 16
 
-/* A fixed tree over the lanes. */
+/* Adds up the lanes by a fixed tree. */
 static inline double fold(const double lane[LANES])
 {
     double half[LANES / 2], quarter[LANES / 4];

@@ -7,10 +7,10 @@
 
 struct laplace {
     double scale;
-    uint64_t words;      /* for which the interval below is */
-    mpfr_t least, most;  /* around ln(2 / (1 + a)) */
-    mpfr_t low, high;    /* around V */
-    mpfr_t below, above; /* around y */
+    uint64_t words;      /* words of V that the bounds below are for */
+    mpfr_t least, most;  /* bounds of ln(2 / (1 + a)) */
+    mpfr_t low, high;    /* bounds of V */
+    mpfr_t below, above; /* bounds of y */
 };
 
 /* shift = −ln((1 + e^(−1/scale)) / 2), rounded in one direction */
@@ -51,7 +51,7 @@ static void set_y(const struct laplace *s, const mpfr_t shift, const mpfr_t v, m
 static int64_t draw(struct laplace *s, const struct dp_key *key, enum dp_purpose purpose, uint64_t lap, uint64_t index)
 {
     uint64_t words = 0;
-    do { /* where the bits so far are all zero, y may be infinite, and only from above */
+    do { /* if all bits so far are zero, the upper bound of y may be infinite */
         set_words(s, ++words);
         dp_uniform_between(key, purpose, lap, index, words, 1, s->low, s->high);
         set_y(s, s->least, s->high, MPFR_RNDD, s->below);
@@ -61,7 +61,7 @@ static int64_t draw(struct laplace *s, const struct dp_key *key, enum dp_purpose
     return dp_draw_word(key, purpose, lap, index, 0) >> 63 ? -magnitude : magnitude;
 }
 
-/* In double precision, from the first word; false where that does not decide. */
+/* In double precision, from the first word; false if this does not decide the draw. */
 static bool draw_fast(uint64_t word, double scale, double shift, int64_t *out)
 {
     double v = (double)(int64_t)(word & INT64_MAX) * 0x1p-63, y = scale * (shift - log(v)), below = floor(y);

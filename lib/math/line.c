@@ -5,8 +5,8 @@
 
 #include "math/clones.h"
 
-/* A block is, for each output k, the places a_k and slopes b_k of its rows: a loss is a function of t_k = a_k − eta b_k.
-   Behind these poisson has y and the constant of each row. */
+/* A block has, for each output k, the places a_k and slopes b_k of its rows: a loss is a function of t_k = a_k − eta b_k. For
+   poisson, y and the constant of each row follow. */
 static bool has_constants(const struct dp_line *line)
 {
     return line->loss == DP_LOSS_POISSON;
@@ -24,8 +24,8 @@ static bool in_domain(const struct dp_line *line, double label)
     return dp_loss_takes(line->loss, label);
 }
 
-/* t is the margin y u of a loss of margins, the residual u − y of a loss of residuals, for softmax the score above that of the
-   row's class, and for poisson the score. */
+/* t is the margin y u for a loss of margins, the residual u − y for a loss of residuals, the score minus the score of the row's
+   class for softmax, and the score for poisson. */
 static void place(const struct dp_line *line, double label, size_t k, const double *u, const double *v, double *a, double *b)
 {
     double y = dp_loss_target(label, line->classes, line->outputs, k);
@@ -58,12 +58,12 @@ void dp_line_put(const struct dp_line *line, double *block, size_t i, double lab
     }
 }
 
-/* e^−x for 0 ≤ x ≤ MOST: 2^−n e^r with |r| ≤ ln 2 / 2, and of e^r the Taylor polynomial, whose remainder is below 7e-15. NAN
-   stays. */
+/* e^−x for 0 ≤ x ≤ MOST: 2^−n e^r with |r| ≤ ln 2 / 2, e^r by the Taylor polynomial, whose remainder is below 7e-15. NAN stays
+   NAN. */
 #define MOST 700
 static inline double exp_minus(double x)
 {
-    const double magic = 0x1.8p52; /* added, it rounds to an integer, which the low bits of the sum hold */
+    const double magic = 0x1.8p52; /* adding it rounds to an integer, which is then in the low bits of the sum */
     double shifted = x * 0x1.71547652b82fep+0 + magic, n = shifted - magic;
     double r = (n * 0x1.62e42fee00000p-1 - x) + n * 0x1.a39ef35793c76p-33; /* the first product is exact */
     double q = r * r, even = 1.0 / 3628800, odd = 1.0 / 39916800;
@@ -87,14 +87,14 @@ static inline double exp_minus(double x)
     return p * power;
 }
 
-/* In a loop of its own: where it is one with exp_minus, GCC 12 does not vectorise it. */
+/* A separate loop: GCC 12 does not vectorise it together with exp_minus. */
 CLONES static void limit(double *restrict x)
 {
     for (size_t i = 0; i < DP_LINE_ROWS; i++)
         x[i] = x[i] > MOST ? MOST : x[i];
 }
 
-/* ln(1 + z) for 0 ≤ z ≤ 1: 2 artanh(s) with s = z/(2 + z) ≤ 1/3, to a remainder below 2e-14 of it. */
+/* ln(1 + z) for 0 ≤ z ≤ 1: 2 artanh(s) with s = z/(2 + z) ≤ 1/3, to a relative remainder below 2e-14. */
 static inline double log_one_plus(double z)
 {
     double s = z / (2 + z), q = s * s, f = q * q, even = 1.0 / 25, odd = 1.0 / 23;
@@ -144,7 +144,7 @@ static inline double huberised_hinge(double width, double t)
     return m <= -width ? 0 : m >= width ? m : square;
 }
 
-/* Adds the losses of one output: whole blocks, whatever the rows in it are, so that there is no remainder to do otherwise. */
+/* Adds the losses of one output for a whole block, also where it has no rows, so that no remainder needs other code. */
 #define ADD(of)                                                                                                                \
     CLONES static void add_##of(const double *restrict a, double eta, double width, double *restrict loss)                     \
     {                                                                                                                          \
@@ -192,7 +192,7 @@ static void set_poisson(const double *block, size_t count, double eta, double *l
     }
 }
 
-/* The largest t_k of each row, at least 0: that of the row's own class. A NAN is the largest. */
+/* The largest t_k of each row, at least 0, which is the t of the row's own class. A NAN is the largest. */
 CLONES static void raise_top(const double *restrict a, double eta, double *restrict top)
 {
     const double *restrict b = a + DP_LINE_ROWS;
@@ -254,7 +254,7 @@ void dp_line_losses(const struct dp_line *line, const double *block, size_t coun
     clip(bound, loss);
 }
 
-/* A whole number is below 2^21 in magnitude: 32 bits have room for a block of them. */
+/* A whole number is below 2^21 in magnitude, so 32 bits hold the sum of a block. */
 CLONES int64_t dp_line_fall(const double *restrict a, const double *restrict b, size_t count, double inverse_grid)
 {
     int32_t sum = 0;

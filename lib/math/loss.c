@@ -39,7 +39,7 @@ bool dp_loss_takes(enum dp_loss loss, double y)
     return dp_loss_is_classification(loss) ? fabs(y) == 1 : isfinite(y);
 }
 
-/* How far an update's own rounding may leave alpha outside the dual's domain. */
+/* The largest distance that an update's own rounding may put alpha outside the dual's domain. */
 #define ROUNDING 1e-12
 
 static double clamp(double x, double low, double high)
@@ -261,7 +261,7 @@ double dp_loss_conjugate(enum dp_loss loss, double width, double y, double alpha
     return NAN;
 }
 
-/* Newton on G in b = y (alpha + zeta), whose derivative is ln(b/(1−b)) + y u + s (b − y alpha). */
+/* Newton's method on G in b = y (alpha + zeta), whose derivative is ln(b/(1−b)) + y u + s (b − y alpha). */
 static double logistic_newton(double b_alpha, double yu, double s, int steps)
 {
     double b = clamp(b_alpha, DP_LOGISTIC_MARGIN, 1.0 - DP_LOGISTIC_MARGIN);
@@ -269,7 +269,7 @@ static double logistic_newton(double b_alpha, double yu, double s, int steps)
         double slope = log(b / (1.0 - b)) + yu + s * (b - b_alpha);
         double curvature = 1.0 / (b * (1.0 - b)) + s;
         double next = b - slope / curvature;
-        /* A step out of (0, 1) goes most of the way to the wall instead. */
+        /* A step out of (0, 1) is replaced by most of the way to the end. */
         if (next <= 0)
             next = 0.01 * b;
         else if (next >= 1)
@@ -281,7 +281,7 @@ static double logistic_newton(double b_alpha, double yu, double s, int steps)
     return b;
 }
 
-/* Without branches, so that a row's label does not cost a wrong guess, and so that eight take as long as one. */
+/* Without branches: a row's label then causes no misprediction, and eight updates take as long as one. */
 static inline __attribute__((always_inline)) double update(enum dp_loss loss, double width, double y, double alpha, double u,
                                                            double s)
 {

@@ -62,7 +62,7 @@ static inline size_t dp_loss_outputs(size_t classes)
     return classes > 2 ? classes : 1;
 }
 
-/* The width g that is meant where none is given: 1/2 for huberised-hinge, else 1. */
+/* The default width g: 1/2 for huberised-hinge, else 1. */
 double dp_loss_default_width(enum dp_loss loss);
 
 /* Whether a label is in the domain of l. */
@@ -86,19 +86,19 @@ double dp_softmax_value(const double *u, size_t outputs, size_t class);
 /* slope_k = e^{u_k}/Σ e^{u_j} − [k = class]: the derivative of dp_softmax_value. slope may be u. */
 void dp_softmax_slope(const double *u, size_t outputs, size_t class, double *slope);
 
-/* l of a row with all its outputs u: the sum over them of the loss of each at dp_loss_target, or softmax's. Its derivatives are
-   those of dp_loss_row_slope. */
+/* The loss l of a row with all its outputs u: the sum over the outputs of the loss at dp_loss_target, or softmax's. Its
+   derivatives are dp_loss_row_slope. */
 double dp_loss_row_value(enum dp_loss loss, double width, double label, size_t classes, const double *u, size_t outputs);
 
-/* slope_k = dl/du_k of a row with all its outputs u: of the loss of each at dp_loss_target, or of softmax's. A label of classes
-   is the class, and must be one. slope may be u. */
+/* slope_k = dl/du_k of a row with all its outputs u: of the loss of each output at dp_loss_target, or of softmax's. A label of
+   a classification is the class, and must be a class. slope may be u. */
 void dp_loss_row_slope(enum dp_loss loss, double width, double label, size_t classes, const double *u, size_t outputs,
                        double *slope);
 
 /* Bounds on a row's gradient. With the slopes s(u) of dp_loss_row_slope, a row x and W, u = W x, the gradient of the row's loss
- * with respect to W is s xᵀ, so that ‖gradient‖_F = ‖s‖ ‖x‖, and for two models ‖s(Wx) − s(W'x)‖ ‖x‖ ≤ h ‖W − W'‖_F ‖x‖² where
- * h is a Lipschitz constant of s. Losses of several outputs are separable but for softmax: their ‖s‖ is at most √outputs times
- * that of one output, and their h that of one output.
+ * with respect to W is s xᵀ. So ‖gradient‖_F = ‖s‖ ‖x‖, and for two models ‖s(Wx) − s(W'x)‖ ‖x‖ ≤ h ‖W − W'‖_F ‖x‖², where h is
+ * a Lipschitz constant of s. Losses of several outputs are separable, except softmax: their ‖s‖ is at most √outputs times the
+ * ‖s‖ of one output, and their h is the same as for one output.
  *
  *                     largest ‖s‖ of one output      h = largest |dl²/du²| of one output
  *   logistic          1 (1/(1 + e^{yu}) < 1)         1/4 (p (1 − p), p = 1/(1 + e^{yu}))
@@ -111,20 +111,20 @@ void dp_loss_row_slope(enum dp_loss loss, double width, double label, size_t cla
  *   softmax           √2 of all outputs: s = p − e_y with p ≥ 0, Σ p = 1, so ‖s‖² ≤ (1 − p_y)² + (Σ_{k≠y} p_k)² = 2 (1 − p_y)²
  *                                                    1/2: its Hessian is H = diag(p) − p pᵀ. For a unit vector v, vᵀHv is the
  *                                                    variance of a number that is v_k with probability p_k, which is at
- *                                                    most (max v − min v)²/4 ≤ 2/4, as max² + min² ≤ 1 */
+ *                                                    most (max v − min v)²/4 ≤ 2/4, because max² + min² ≤ 1 */
 
-/* The largest ‖s‖ of a row with so many outputs; INFINITY if it is unbounded. */
+/* The largest ‖s‖ of a row with that many outputs; INFINITY if it is unbounded. */
 double dp_loss_lipschitz(enum dp_loss loss, double width, size_t outputs);
 
 /* h; INFINITY if it is unbounded. */
 double dp_loss_smoothness(enum dp_loss loss, double width);
 
-/* By how much the slopes that dp_loss_row_slope computes may be off in norm, at the very scores that it is given: of losses
- * with a finite dp_loss_lipschitz. exp() is taken to be good to two units in the last place; u = 2^-53, each other operation
- * has a relative error of u at most, and a clamp makes no error larger.
+/* A bound on the norm of the error of the slopes that dp_loss_row_slope computes from given scores, for losses with a finite
+ * dp_loss_lipschitz. exp() is assumed to be good to two units in the last place; u = 2^-53, each other operation has a relative
+ * error of at most u, and a clamp makes no error larger.
  *
  *   logistic          1/(1 + e^{yu}): the exponential 4u, the sum u, the quotient u, of a number below 1: 8 u √outputs
- *   huber             u − y, clamped: where it is not, it is below g (1 + u): 2 u g √outputs
+ *   huber             u − y, clamped: if it is not clamped, it is below g (1 + u): 2 u g √outputs
  *   smooth-hinge      two roundings of a number that is cut to [0, 1]: 4 u √outputs
  *   huberised-hinge   1 + g is rounded too, by u (1 + g), and divided by 2g: (4 u + u (1 + g)/(2g)) √outputs
  *   softmax           d_k = u_k − max u has the error u |d_k|, so e^{d_k} the relative error u (|d_k| + 5), and |d| e^d ≤ 1/e;
@@ -140,16 +140,16 @@ double dp_loss_conjugate(enum dp_loss loss, double width, double y, double alpha
 #define DP_LOGISTIC_MARGIN 1e-3
 /* The zeta that minimises N times the subproblem of DP-SCD (eq. 8), without its constant,
  *   G(zeta) = l*(y, −(alpha + zeta)) + u zeta + (s/2) zeta²,   u = x·v/(lambda N),  s = sigma' ‖x‖²/(lambda N) ≥ 0:
- * in closed form, and for the logistic loss by `newton` steps (newton = 1 is the paper's; more converge to the minimiser, each
- * kept inside the domain). They begin at the point nearest to alpha where b = y alpha is DP_LOGISTIC_MARGIN away from 0 and 1,
+ * in closed form; for the logistic loss by `newton` steps (newton = 1 is the paper's; more converge to the minimiser, each kept
+ * inside the domain). They begin at the point nearest to alpha where b = y alpha is DP_LOGISTIC_MARGIN away from 0 and 1,
  * because the dual has no derivative there. */
 double dp_dual_update(enum dp_loss loss, double width, double y, double alpha, double u, double s, int newton);
 
-/* The same to the bit of `count` rows: zeta[i], of y[i], alpha[i], u[i] and s[i]. zeta must not overlap them. */
+/* The same bits for `count` rows: zeta[i] from y[i], alpha[i], u[i] and s[i]. zeta must not overlap them. */
 void dp_dual_updates(enum dp_loss loss, double width, const double *y, const double *alpha, const double *u, const double *s,
                      int newton, double *zeta, size_t count);
 
-/* dG/dzeta at zeta = 0, for alpha within the domain: infinite at the ends of the logistic loss's. */
+/* dG/dzeta at zeta = 0, for alpha within the domain; infinite at the two ends of the logistic loss's domain. */
 double dp_dual_slope(enum dp_loss loss, double width, double y, double alpha, double u);
 
 /* Where l*(y, −alpha) is finite: low ≤ alpha ≤ high. */

@@ -24,7 +24,7 @@ bool dp_marks_put(struct dp_marks *marks, uint64_t number)
     for (unsigned l = 0; l < marks->levels; l++, number /= 64) {
         uint64_t *word = &marks->level[l][number / 64], before = *word, bit = (uint64_t)1 << number % 64;
         *word |= bit;
-        if (before != 0) /* the levels above know of this word */
+        if (before != 0) /* the levels above already have this word */
             return (before & bit) == 0;
     }
     return true;

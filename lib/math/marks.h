@@ -1,5 +1,5 @@
-/* A set of whole numbers below a limit, which gives them in order: filling and emptying it costs what it holds, whatever the
- * limit. */
+/* A set of whole numbers below a limit, which returns them in order. The cost of filling and emptying depends on its contents,
+ * not on the limit. */
 #ifndef DP_MATH_MARKS_H
 #define DP_MATH_MARKS_H
 
@@ -9,7 +9,7 @@
 
 #include "base/err.h"
 
-/* A bit for each number, and one for each word of the level below that is not 0. Starts zeroed. */
+/* Level 0 has a bit for each number; each higher level has a bit for each word below that is not 0. Starts zeroed. */
 #define DP_MARKS_LEVELS 11
 struct dp_marks {
     unsigned levels;
@@ -20,10 +20,10 @@ struct dp_marks {
 int dp_marks_open(struct dp_marks *marks, uint64_t limit, struct dp_err *err);
 void dp_marks_close(struct dp_marks *marks);
 
-/* Puts in a number; false where it was there. */
+/* Adds a number; false if the set has it already. */
 bool dp_marks_put(struct dp_marks *marks, uint64_t number);
 
-/* Takes all numbers out, ascending, into `out`, which has room for them; returns how many. */
+/* Removes all numbers, in ascending order, into `out`, which has room for them; returns their number. */
 size_t dp_marks_take(struct dp_marks *marks, int64_t *out);
 
 #endif

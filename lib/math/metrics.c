@@ -51,8 +51,8 @@ static uint64_t ordered(double value)
     return bits >> 63 ? ~bits : bits | (uint64_t)1 << 63;
 }
 
-/* Sorts key[0..count) by bytes from the lowest on; bytes that are the same in all keys cost one pass of
-   counting. Returns where the sorted keys are: in key or in spare. */
+/* Sorts key[0..count) by bytes, lowest first. A byte that is the same in all keys costs one pass of counting. Returns where the
+   sorted keys are: key or spare. */
 static const uint64_t *sort_keys(uint64_t *key, uint64_t *spare, size_t count)
 {
     for (unsigned shift = 0; shift < 64; shift += 8) {
@@ -75,8 +75,8 @@ static const uint64_t *sort_keys(uint64_t *key, uint64_t *spare, size_t count)
     return key;
 }
 
-/* Each class of rows is sorted by itself; a merge then counts, for each row of the class, the others below
- * and level. */
+/* Sorts the rows of the class and the other rows separately. A merge then counts, for each row of the class, the other rows
+ * with a lower and with an equal score. */
 static double auc_of(const double *scores, size_t outputs, size_t output, size_t class, const double *y, size_t rows,
                      uint64_t *work)
 {

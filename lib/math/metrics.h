@@ -13,23 +13,23 @@
 
 #include "math/loss.h"
 
-/* The class that one row's scores predict. outputs = 1: class 1 if u > 0, else class 0; else the largest
-   score. A tie is the lower class's. */
+/* The class that one row's scores predict. outputs = 1: class 1 if u > 0, else class 0; otherwise the class of the largest
+   score, the lowest class of equals. */
 size_t dp_metric_class(const double *scores, size_t outputs);
 
 /* The fraction of the rows whose class is predicted correctly, 0 … 1. */
 double dp_metric_accuracy(const double *scores, size_t outputs, const double *y, size_t rows);
 
-/* The accuracy of naming the class that most of these rows have, for each of them: what a model has to beat. It depends on no
-   model. counts: classes entries, for work. */
+/* The accuracy of always predicting the most frequent class of these rows: a model has to beat this. counts: classes entries of
+   workspace. */
 double dp_metric_majority(const double *y, size_t rows, size_t classes, uint64_t *counts);
 
 /* counts: classes × classes, [true class × classes + predicted class] = number of rows. */
 void dp_metric_confusion(const double *scores, size_t outputs, const double *y, size_t rows, size_t classes, uint64_t *counts);
 
-/* Area under the ROC curve: P(u⁺ > u⁻) + P(u⁺ = u⁻)/2 over pairs of a row of the class and one that is not,
-   counted exactly. One output: of class 1. More: the mean over the classes that have rows in and out
-   (one-vs-rest). work: DP_METRIC_AUC_WORK(rows) words. */
+/* Area under the ROC curve, counted exactly: P(u⁺ > u⁻) + P(u⁺ = u⁻)/2 over pairs of a row of the class and a row of another
+   class. One output: for class 1. More outputs: the mean over the classes with rows both in and out of the class (one-vs-rest).
+   work: DP_METRIC_AUC_WORK(rows) words. */
 double dp_metric_auc(const double *scores, size_t outputs, const double *y, size_t rows, uint64_t *work);
 #define DP_METRIC_AUC_WORK(rows) (2 * (rows))
 
@@ -40,11 +40,11 @@ bool dp_metric_has_probability(enum dp_loss loss);
    classes. softmax: e^{u_k}/Σ e^{u_j}. p: 2 entries for one output (class 0, class 1), else `outputs`. */
 void dp_metric_probability(enum dp_loss loss, const double *scores, size_t outputs, double *p);
 
-/* Mean of −ln p[true class], p as above, in nats; computed from logarithms, so finite however sure the model
- * is. */
+/* Mean of −ln p[true class], p as above, in nats. It is computed from logarithms, so it is finite even if a probability rounds
+ * to 0. */
 double dp_metric_log_loss(enum dp_loss loss, const double *scores, size_t outputs, const double *y, size_t rows);
 
-/* value in other units = scale × value + offset */
+/* A prediction in other units: scale × value + offset. */
 struct dp_affine {
     double scale, offset;
 };
@@ -58,9 +58,9 @@ double dp_metric_mse(enum dp_loss loss, const double *scores, struct dp_affine p
 double dp_metric_r2(enum dp_loss loss, const double *scores, struct dp_affine prediction, const double *y,
                     struct dp_affine truth, size_t rows);
 
-/* P(w) = (1/rows) Σ_i Σ_k l(y_ik, u_ik) + (lambda/2) ‖w‖². classes > 0: y_ik is +1 where row i is of
-   class k (of class 1 for one output), else −1; softmax has one l for all outputs of a row. classes = 0: y_i itself,
-   through `label`. weights: count of them. */
+/* P(w) = (1/rows) Σ_i Σ_k l(y_ik, u_ik) + (lambda/2) ‖w‖². classes > 0: y_ik is +1 if row i has class k (class 1 for one
+   output), else −1; softmax has one l for all outputs of a row. classes = 0: y_i itself, through `label`. weights: `count`
+   entries. */
 double dp_metric_objective(enum dp_loss loss, double width, double lambda, const double *scores, size_t outputs,
                            const double *y, struct dp_affine label, size_t rows, size_t classes, const double *weights,
                            size_t count);

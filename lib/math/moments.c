@@ -9,8 +9,8 @@
 #include "math/clones.h"
 #include "math/grid.h"
 
-#define ROWS 64            /* together: their 32-bit sums have room for 2^31 / 2^21 */
-#define WIDTH 64           /* columns at a time: rows of so many stay in the cache */
+#define ROWS 64            /* added together: their 32-bit sums have room for 2^31 / 2^21 */
+#define WIDTH 64           /* columns at a time, so that rows stay in the cache */
 #define ROOT 0x1.6a09e6p+0 /* √2, rounded down to a float: its product with a float is exact */
 
 int dp_moments_open(struct dp_moments *m, size_t cols, double bound, double grid, struct dp_err *err)
@@ -51,8 +51,8 @@ double dp_moments_norm2(struct dp_row row, const float *tail, size_t tails)
     return norm2;
 }
 
-/* The factor for rows that makes the sum of their squared norms at most the bound, in real arithmetic: 1, a smaller number, or
- * 0 if the sum is not finite. */
+/* The factor that makes the sum of the rows' squared norms at most the bound, in real arithmetic: 1, a smaller number, or 0 if
+ * the sum is not finite. */
 double dp_moments_shrink(const struct dp_moments *m, double norm2, size_t rows)
 {
     if (!isfinite(norm2))
@@ -121,7 +121,7 @@ void dp_moments_add_by(struct dp_moments *m, double by, struct dp_row row, const
     add_sparse(m, count, sum);
 }
 
-/* The diagonal of what waits, and for each column the factors of the rest. */
+/* The diagonal of the waiting rows, and for each column the factors of the rest. */
 static void make_factors(struct dp_moments *m, int64_t *sum)
 {
     for (size_t j = 0; j < m->cols; j++) {
@@ -141,7 +141,7 @@ typedef double doubles __attribute__((vector_size(64)));
 typedef int32_t wholes __attribute__((vector_size(32)));
 #define LANES 8
 
-/* part[k] = Σ_i trunc(factor_i × x[whose_i][k] / grid), with a register for so many columns as a vector has. */
+/* part[k] = Σ_i trunc(factor_i × x[whose_i][k] / grid), with one register for each vector of columns. */
 CLONES static void add_tile(const float *restrict factor, const uint8_t *restrict whose, size_t count,
                             const double (*restrict x)[WIDTH], double inverse_grid, int32_t part[restrict WIDTH])
 {

@@ -8,21 +8,22 @@
 #include "base/mem.h"
 #include "math/vec.h"
 
-/* Conjugate gradients end when the residual of the step is this part of the gradient, which the step then leaves of it. */
+/* Conjugate gradients end when the residual of the step is this part of the gradient. The step leaves the residual of the
+   gradient. */
 static const double EXACTNESS = 0.1;
 
-/* Of the decrease that the gradient promises, a step must have this part. */
+/* A step must achieve this part of the decrease that the gradient predicts. */
 static const double ARMIJO = 1e-4;
 
-/* Values that differ by less than the first, times their size, may differ by rounding alone; by more than the second, they do
-   not. */
+/* Two values may differ by ROUNDING times their size because of rounding only. A difference of more than SAME times their size
+   is not rounding. */
 static const double ROUNDING = 1e-13, SAME = 1e-10;
 enum { HALVES = 60, ARRAYS = 6 };
 
 struct search {
     const struct dp_bowl *f;
     struct dp_minimum *found;
-    int64_t left; /* calls */
+    int64_t left; /* calls that are left */
     double size;  /* of values */
     double *slope, *step, *rest, *along, *product, *tried;
 };
@@ -41,7 +42,7 @@ static void add(double *to, double a, const double *v, size_t size)
         to[j] += a * v[j];
 }
 
-/* step ≈ −H⁻¹ slope, by conjugate gradients. Rounding keeps them from ending after `size` products. */
+/* step ≈ −H⁻¹ slope, by conjugate gradients. Because of rounding they may need more than `size` products. */
 static void find_step(struct search *s)
 {
     size_t size = s->f->size;
@@ -53,7 +54,7 @@ static void find_step(struct search *s)
         s->f->bend(s->f->self, s->along, s->product);
         double bend = dot(s->along, s->product, size);
         if (!(bend > 0)) {
-            if (k == 0) /* it is flat there: down the slope */
+            if (k == 0) /* F is flat there: go down the gradient */
                 add(s->step, 1, s->along, size);
             return;
         }
@@ -66,7 +67,7 @@ static void find_step(struct search *s)
     }
 }
 
-/* Whether the part of the step that leads to this value and norm counts; slope: that of F along the step. */
+/* Whether to accept the part of the step that leads to this value and norm; slope: derivative of F along the step. */
 static bool falls(const struct search *s, double part, double slope, double value, double norm)
 {
     double least = s->found->value;
@@ -77,7 +78,7 @@ static bool falls(const struct search *s, double part, double slope, double valu
     return value <= least + SAME * s->size && norm < s->found->norm * (1 - ARMIJO * part);
 }
 
-/* Moves w along the step; false where no part of it counts. */
+/* Moves w along the step; false if no part of it is accepted. */
 static bool take_step(struct search *s, double *w)
 {
     size_t size = s->f->size;
@@ -87,7 +88,7 @@ static bool take_step(struct search *s, double *w)
         add(s->tried, part, s->step, size);
         double value = s->f->at(s->f->self, s->tried, s->product), norm = sqrt(dp_norm2(s->product, size));
         s->left--;
-        i += isfinite(value); /* where F is almost flat a step may be beyond all numbers */
+        i += isfinite(value); /* where F is almost flat, a step may overflow */
         if (falls(s, part, slope, value, norm)) {
             memcpy(w, s->tried, size * sizeof *w);
             memcpy(s->slope, s->product, size * sizeof *w);

@@ -1,10 +1,9 @@
-/* The minimum of a smooth convex function to the last digits that its gradient has: Newton's method, whose steps conjugate
-   gradients find from products with the second derivative (Hestenes and Stiefel 1952). So no matrix is made, and the number of
-   entries does not matter.
+/* The minimum of a smooth convex function, as exact as its gradient: Newton's method, whose steps conjugate gradients find from
+   products with the second derivative (Hestenes and Stiefel 1952). So no matrix is made, and w may have many entries.
 
-   A step is halved until the value falls by a part of what the gradient promises (Armijo 1966). Near the minimum values agree to
-   the last bit long before gradients do: there a step counts when it makes the gradient smaller and the value is the same but
-   for rounding. */
+   A step is halved until the value falls by a part of the decrease that the gradient predicts (Armijo 1966). Near the minimum
+   values become equal to the last bit long before gradients do: there a step is accepted if it makes the gradient smaller and
+   the value differs only by rounding. */
 #ifndef DP_MATH_NEWTON_H
 #define DP_MATH_NEWTON_H
 
@@ -16,14 +15,14 @@
 struct dp_bowl {
     size_t size;                                                 /* entries of w */
     double (*at)(void *self, const double *w, double *gradient); /* F(w), and its gradient */
-    void (*bend_at)(void *self, const double *w);                /* the second derivative is that at w from now on */
-    void (*bend)(void *self, const double *v, double *product);  /* its product with v */
+    void (*bend_at)(void *self, const double *w);                /* sets the w of the second derivative */
+    void (*bend)(void *self, const double *v, double *product);  /* the product of the second derivative with v */
     void *self;
 };
 
 enum dp_minimum_end {
     DP_MINIMUM_REACHED,  /* norm ≤ tolerance */
-    DP_MINIMUM_STUCK,    /* rounding hides where it is lower */
+    DP_MINIMUM_STUCK,    /* rounding hides where F is lower */
     DP_MINIMUM_MOST,     /* calls used up */
     DP_MINIMUM_INFINITE, /* the value or the gradient at the start is not finite */
 };
@@ -34,9 +33,9 @@ struct dp_minimum {
     int64_t evaluations;
 };
 
-/* Moves w to a point where the L2 norm of the gradient is at most `tolerance`. `most` ≥ 1 is of calls of the three functions.
-   However it ends, *found says what at() gave for w as it is then; only DP_MINIMUM_REACHED is a minimum in the sense that was
-   asked for. The same bytes every time. DP_E_RUN: no memory. */
+/* Moves w to a point where the L2 norm of the gradient is at most `tolerance`. The three functions are called at most `most` ≥
+   1 times in all. However it ends, *found has the values of at() for the final w; only DP_MINIMUM_REACHED is a minimum within
+   the tolerance. The same bytes every time. DP_E_RUN: no memory. */
 int dp_newton(const struct dp_bowl *f, double tolerance, int64_t most, double *w, struct dp_minimum *found, struct dp_err *err);
 
 #endif

@@ -2,7 +2,7 @@
  *
  *   sgd            m ← momentum m + g,   w ← w − eta m
  *   adagrad-norm   b² ← b² + max(beta (‖g‖² − d s²), floor),   then as sgd with eta/b
- *                  s²: variance of the noise in each of the d coordinates of g, whose share of ‖g‖² it takes away
+ *                  s²: variance of the noise in each of the d coordinates of g; d s² is its share of ‖g‖²
  *   adam           m ← beta1 m + (1 − beta1) g,   v ← beta2 v + (1 − beta2) g²,
  *                  w ← w − eta (m/(1 − beta1^t)) / (√(v/(1 − beta2^t)) + epsilon)
  *
@@ -23,13 +23,13 @@ struct dp_optimiser {
     enum dp_optimiser_kind kind;
     double momentum;              /* sgd, adagrad-norm: 0 ≤ momentum < 1 */
     double b2, beta, floor;       /* adagrad-norm: b², to begin with b_0² > 0; beta > 0; floor ≥ 0 */
-    double beta1, beta2, epsilon; /* adam */
+    double beta1, beta2, epsilon; /* adagrad-norm: b², initially b_0² > 0; beta > 0; floor ≥ 0 */
     size_t size;                  /* of w and g */
     int64_t steps;                /* taken so far */
     double *first, *second;       /* m and v, owned; NULL where not needed */
 };
 
-/* Allocates what the kind needs for `size` weights; the parameters are set already. Close frees it. */
+/* Allocates the state for `size` weights; the caller has set the parameters. Close frees it. */
 int dp_optimiser_open(struct dp_optimiser *optimiser, size_t size, struct dp_err *err);
 void dp_optimiser_close(struct dp_optimiser *optimiser);
 

@@ -79,7 +79,7 @@ static void dense(const struct dp_panels *panels, const double *wide, size_t cou
         }
 }
 
-/* The constant comes last, as it does in a dense row. */
+/* The constant is added last, as in a dense row. */
 static void sparse(const struct dp_panels *panels, struct dp_row row, bool ends, double constant, double *product)
 {
     double out[PANEL];

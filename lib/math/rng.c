@@ -28,7 +28,7 @@ void dp_key_derive(struct dp_key *key, int64_t seed, const char *name, int64_t o
 
 void dp_draw(const struct dp_key *key, enum dp_purpose purpose, uint64_t lap, uint64_t offset, void *out, size_t size)
 {
-    /* The 64-bit nonce is the address of the stream, the 64-bit block counter the place in it. */
+    /* The 64-bit nonce is the address of the stream, the 64-bit block counter the place in the stream. */
     uint64_t nonce = (uint64_t)purpose << 56 | lap;
     memset(out, 0, size);
     crypto_stream_chacha20_xor_ic(out, out, size, (const unsigned char *)&nonce, offset / 64, key->bytes);
@@ -74,8 +74,8 @@ uint64_t dp_stream_below(struct dp_stream *stream, uint64_t n)
     return word % n;
 }
 
-/* Half a word serves a list of up to 2^31, and a product and a shift take the place of a division (Lemire, 2019): `half` times
-   n has its upper 32 bits uniform where the lower ones are at least 2^32 mod n. */
+/* Half a word is enough for a list of up to 2^31. A product and a shift replace a division (Lemire, 2019): the upper 32 bits of
+   `half` times n are uniform if the lower ones are at least 2^32 mod n. */
 void dp_stream_shuffle(struct dp_stream *stream, uint32_t *list, size_t count)
 {
     uint64_t word = 0;

@@ -7,7 +7,7 @@
 
 #include "base/number.h"
 
-/* The numbers after the name, each behind a colon. Returns how many there are, or -1. */
+/* The numbers after the name, each after a colon. Returns their number, or -1. */
 static int numbers(const char *text, double *value, int most)
 {
     int count = 0;

@@ -1,5 +1,5 @@
-/* Public schedules b_1 … b_T > 0, fixed before the run. A step size that follows one is eta/b_t; noise that follows it is
- * alpha_t ∝ √b_t (ADP-SGD: alpha_t² ∝ b_t): the smaller the step, the less its noise matters.
+/* Public schedules b_1 … b_T > 0, fixed before the run. A scheduled step size is eta/b_t, scheduled noise is alpha_t ∝ √b_t
+ * (ADP-SGD: alpha_t² ∝ b_t): the noise of a smaller step matters less.
  *
  *   constant      b_t = 1
  *   inverse       b_t = t
@@ -31,25 +31,24 @@ enum dp_schedule_kind {
 struct dp_schedule {
     enum dp_schedule_kind kind;
     double a, c;   /* sqrt: A and C; linear, cosine: a is E; first: K and B */
-    double *value; /* table: count values b_1 …, owned */
+    double *value; /* table: `count` values b_1 …, owned */
     size_t count;
 };
 
-/* Reads one of the forms above: DP_OK; 1 when text begins with none of their names (then it names a file, and *schedule
-   is not set); DP_E_USAGE with a sentence that begins with `option` ("--schedule"). */
+/* Parses a schedule in one of the forms above. DP_OK; 1 if text begins with none of their names (then it names a file, and
+   *schedule is not set); DP_E_USAGE with a sentence that begins with `option` ("--schedule"). */
 int dp_schedule_parse(struct dp_schedule *schedule, const char *option, const char *text, struct dp_err *err);
 
-/* Frees what a table holds. */
 void dp_schedule_free(struct dp_schedule *schedule);
 
-/* Whether the schedule covers laps 1 … laps: DP_E_RUN when a table is too short, or when the form needs to know how many
-   laps there are and laps is 0. */
+/* Checks that the schedule covers laps 1 … laps. DP_E_RUN: a table is too short, or the form needs the number of laps and laps
+   is 0. */
 int dp_schedule_check(const struct dp_schedule *schedule, const char *option, int64_t laps, struct dp_err *err);
 
-/* b_t of a run of `laps` laps, 1 ≤ t ≤ laps, for a schedule that dp_schedule_check let pass. */
+/* b_t of a run of `laps` laps, 1 ≤ t ≤ laps. dp_schedule_check must have accepted the schedule. */
 double dp_schedule_at(const struct dp_schedule *schedule, int64_t t, int64_t laps);
 
-/* alpha_t/alpha_1 = √(b_t/b_1): what a noise multiplier is to be multiplied by in lap t. */
+/* alpha_t/alpha_1 = √(b_t/b_1): the factor of the noise multiplier in lap t. */
 double dp_schedule_noise(const struct dp_schedule *schedule, int64_t t, int64_t laps);
 
 #endif

@@ -43,7 +43,7 @@ void dp_tally_close(struct dp_tally *t)
     free(t->scaled);
 }
 
-/* Zeroes the total when it is needed for the first time. */
+/* Zeroes the total on its first use. */
 static void need_total(struct dp_tally *t)
 {
     if (!t->spilled)
@@ -60,7 +60,7 @@ static void spill(struct dp_tally *t)
     t->room = MOST_ROWS;
 }
 
-/* A term; a x is exact in double, and so is its product with a power of two. */
+/* One term. a x is exact in double, and so is its product with a power of two. */
 static int32_t term(const struct dp_tally *t, float a, float x)
 {
     return (int32_t)((double)a * (double)x * t->inverse_grid);
@@ -75,7 +75,7 @@ static void add_sparse(struct dp_tally *t, const float *a, struct dp_row row)
     }
 }
 
-/* A dense row whose coefficients, divided by the grid, are not all floats. */
+/* Adds a dense row whose coefficients, divided by the grid, are not all floats. */
 static void add_unscaled(struct dp_tally *t, const float *a, struct dp_row row)
 {
     for (size_t k = 0; k < t->outputs; k++) {
@@ -85,7 +85,7 @@ static void add_unscaled(struct dp_tally *t, const float *a, struct dp_row row)
     }
 }
 
-/* a / grid as floats: exact, as the grid is a power of two, unless one has no room in a float. */
+/* a / grid as floats. Exact because the grid is a power of two; false if a quotient is too large for a float. */
 static bool scale(const struct dp_tally *t, const float *a, float *scaled)
 {
     bool exact = true;

@@ -1,4 +1,4 @@
-/* Uniform numbers with endlessly many bits, as intervals that shrink: what exact noise is computed from. */
+/* Uniform numbers with infinitely many bits, as intervals that shrink. Exact noise is computed from them. */
 #ifndef DP_MATH_UNIFORM_H
 #define DP_MATH_UNIFORM_H
 
@@ -6,9 +6,9 @@
 
 #include "math/rng.h"
 
-/* The binary digits of a V in (0, 1) are the endless string of draw `index` (dp_draw_word), without its first bit where
-   that is a sign: sign is 1 then, else 0. From the first `words` words V lies in [low, high], with
-   high − low = 2^(sign − 64 words); both are exact, in a precision that this function sets. */
+/* The binary digits of a V in (0, 1) are the infinite string of draw `index` (dp_draw_word), without its first bit if that is a
+   sign: then sign is 1, else 0. From the first `words` words V lies in [low, high], with high − low = 2^(sign − 64 words). Both
+   are exact, in a precision that this function sets. */
 void dp_uniform_between(const struct dp_key *key, enum dp_purpose purpose, uint64_t lap, uint64_t index, uint64_t words,
                         int sign, mpfr_t low, mpfr_t high);
 

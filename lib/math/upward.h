@@ -1,15 +1,15 @@
-/* Sums and results that err upward: what every bound of lib/priv is rounded by. */
+/* Sums and results that are rounded upward, for the bounds of lib/priv. */
 #ifndef DP_MATH_UPWARD_H
 #define DP_MATH_UPWARD_H
 
 #include <float.h>
 #include <math.h>
 
-/* A bound on the relative error of a sum of logarithms, each good to two units in the last place, per unit of
-   their magnitudes: added to every logarithm before it is exponentiated, so that sums err upward. */
+/* A bound on the relative error of a sum of logarithms, each good to two units in the last place, per unit of their magnitudes.
+   It is added to every logarithm before exp, so that sums err upward. */
 #define DP_SLACK (4 * DBL_EPSILON)
 
-/* Raises a non-negative result past the few roundings that made it. */
+/* Raises a non-negative result by more than the few roundings that made it. */
 static inline double dp_upward(double value)
 {
     return value * (1 + 4 * DBL_EPSILON);
@@ -32,7 +32,7 @@ static inline void dp_log_sum_add(struct dp_log_sum *s, double term)
     }
 }
 
-/* ln of the sum of `terms` terms and no less; -infinity for none. */
+/* An upper bound on ln of the sum of `terms` terms; -infinity for none. */
 static inline double dp_log_sum_value(const struct dp_log_sum *s, double terms)
 {
     return s->sum > 0 ? s->largest + log(s->sum) + DBL_EPSILON * (2 * terms + 16 + fabs(s->largest) + fabs(log(s->sum)))
@@ -51,8 +51,8 @@ static inline double dp_log_expm1(double x)
     return x > 40 ? x : log(expm1(x));
 }
 
-/* ln A of a mechanism at whole orders; keeps the two last ones, because many orders between them follow. A(1) is 1. Starts as
- * {of, mechanism}. */
+/* ln A of a mechanism at whole orders. Keeps the last two, because many orders between them follow. A(1) is 1. Starts as {of,
+ * mechanism}. */
 struct dp_log_a {
     double (*of)(const void *mechanism, int order);
     const void *mechanism;
@@ -72,7 +72,7 @@ static inline double dp_log_a_whole(struct dp_log_a *a, int order)
     return a->kept[slot];
 }
 
-/* At any order, from its neighbours: ln A is convex. */
+/* A bound at any order, from its neighbours: ln A is convex. */
 static inline double dp_log_a_chord(struct dp_log_a *a, double order)
 {
     int below = (int)floor(order);

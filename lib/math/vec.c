@@ -57,7 +57,7 @@ void dp_row_add_grid(float a, double inverse_grid, struct dp_row row, int64_t *s
         sum[row.columns[j]] += (int32_t)((double)a * (double)row.values[j] * inverse_grid);
 }
 
-/* Whether no row is sparse, nor narrow unless that is allowed. */
+/* Whether all rows are dense; narrow rows count only if `narrow` is true. */
 static bool all_dense(const struct dp_row *rows, size_t count, bool narrow)
 {
     for (size_t i = 0; i < count; i++)
@@ -91,7 +91,7 @@ static void dot_quads(const struct dp_row *rows, size_t quads, const struct dp_r
 {
     const struct dp_kernels *kernels = dp_kernels();
     const size_t count = quads * DP_QUAD, cols = rows[0].count;
-    _Alignas(64) double x[MOST_QUADS * DP_QUAD][DP_SPAN]; /* no load of a whole register across two lines */
+    _Alignas(64) double x[MOST_QUADS * DP_QUAD][DP_SPAN]; /* aligned: no load of a whole register crosses a cache line */
     _Alignas(64) double lane[MOST_PAIRS][MOST_QUADS][2 * DP_QUAD][LANES];
     memset(lane, 0, pairs * sizeof *lane);
     for (size_t from = 0; from < cols; from += DP_SPAN) {
@@ -100,10 +100,10 @@ static void dot_quads(const struct dp_row *rows, size_t quads, const struct dp_r
             widen(kernels, rows[r], from, x[r], width);
         for (size_t p = 0; p < pairs; p++) {
             const double *v = w + 2 * p * stride + from;
-            /* A little at a time: the CPU keeps few requests open, and waits when there are more. */
+            /* A little at a time: the CPU stops when it has too many open requests. */
             for (size_t r = 0; next != NULL && r < count; r++)
                 ask(next[r], from + width * p / pairs, from + width * (p + 1) / pairs);
-            for (size_t q = 0; q < quads; q++) /* the weights are in the first cache the second time */
+            for (size_t q = 0; q < quads; q++) /* the second time the weights are in the first cache */
                 kernels->dot_4x2((const double(*)[DP_SPAN])x + q * DP_QUAD, v, v + stride, width, lane[p][q]);
         }
     }

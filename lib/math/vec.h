@@ -1,13 +1,13 @@
-/* Rows, and sums over their entries. All sums run over a fixed number of lanes in a fixed order, so that the bytes do not
-   depend on the width of the CPU's vectors (math/kernels.h). Sums over rows: math/tally.h. */
+/* Rows, and sums over their entries. All sums use a fixed number of lanes in a fixed order, so the bytes do not depend on the
+   width of the CPU's vectors (math/kernels.h). math/tally.h has sums over rows. */
 #ifndef DP_MATH_VEC_H
 #define DP_MATH_VEC_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* One row, borrowed. Dense: columns == NULL and values[count]; sparse: values[count] at columns[count]. Narrow: dense, values
-   == NULL, and value j is narrow[j] × scale[j], exact in float: a scale is a power of two from 2^-126 to 2^112. */
+/* One row, borrowed. Dense: columns == NULL and values[count]. Sparse: values[count] at columns[count]. Narrow: dense, values
+   == NULL, and value j is narrow[j] × scale[j], exact in float; a scale is a power of two from 2^-126 to 2^112. */
 struct dp_row {
     const float *values;
     const int32_t *columns;
@@ -37,7 +37,7 @@ static inline float dp_row_value(const struct dp_row *row, size_t at)
     return row->narrow == NULL ? row->values[at] : (float)row->narrow[at] * row->scale[at];
 }
 
-/* Where the stored entries of a row lie, and the bytes of one. */
+/* The address of the stored entries of a row, and the bytes of one entry. */
 static inline const void *dp_row_bytes(const struct dp_row *row)
 {
     return row->narrow == NULL ? (const void *)row->values : row->narrow;
@@ -61,15 +61,15 @@ void dp_row_axpy(double a, struct dp_row row, double *w);
    whole number is at most |a row_j| / grid. |a row_j| inverse_grid < 2^31 must hold. (PRIVACY rule: exact sums) */
 void dp_row_add_grid(float a, double inverse_grid, struct dp_row row, int64_t *sum);
 
-/* Several rows at once, each bit as above: dot[i × outputs + k] = Σ_j row_ij w[k × stride + j] and, unless norm2 is NULL,
-   norm2[i] = Σ_j row_ij². count ≤ DP_ROWS; rows dense, sparse or narrow. next: NULL, or count rows that will be needed soon,
-   which the CPU is asked to fetch meanwhile. */
+/* Several rows at once, each with the same bits as above: dot[i × outputs + k] = Σ_j row_ij w[k × stride + j] and, unless norm2
+   is NULL, norm2[i] = Σ_j row_ij². count ≤ DP_ROWS; rows dense, sparse or narrow. next: NULL, or count rows that will be needed
+   soon; the CPU is asked to fetch them. */
 #define DP_ROWS 8
 void dp_rows_dot(const struct dp_row *rows, size_t count, const struct dp_row *next, const double *w, size_t outputs,
                  size_t stride, double *dot, double *norm2);
 
-/* Asks for the row's first bytes before they are needed. Always inlined: a function that only asks has no effect that the
-   compiler knows of, and a call of it goes. */
+/* Asks for the row's first bytes before they are needed. Always inlined: the compiler removes a call of a function without
+   visible effect. */
 static inline __attribute__((always_inline)) void dp_row_prefetch(struct dp_row row)
 {
     const char *from = dp_row_bytes(&row);
@@ -80,7 +80,7 @@ static inline __attribute__((always_inline)) void dp_row_prefetch(struct dp_row 
         __builtin_prefetch(from + bytes - 1);
 }
 
-/* The values of the stored entries: the row's own or, of a narrow row, in `room`, which has place for count. */
+/* The values of the stored entries: the row's own or, for a narrow row, in `room`, which has space for count. */
 const float *dp_row_floats(const struct dp_row *row, float *room);
 
 /* Entry j of the row. */

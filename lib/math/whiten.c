@@ -51,7 +51,8 @@ static int open(struct spectrum *s, double *moments, size_t d, struct dp_err *er
     return rc;
 }
 
-/* Each direction times √N (μ + floor)^(−1/2) / (R √D_e): as rows for the leading ones, or V S Vᵀ = (V √S) (V √S)ᵀ of all. */
+/* Each direction times √N (μ + floor)^(−1/2) / (R √D_e): as rows for the leading directions, or V S Vᵀ = (V √S) (V √S)ᵀ for
+   all. */
 static void build(const struct dp_whitening *how, const struct spectrum *s, size_t d, double effective, double *transform)
 {
     for (size_t i = 0; i < d; i++) {

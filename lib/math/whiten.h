@@ -1,14 +1,14 @@
-/* From a noised second moment of rows to a transform after which all directions that the noise has left readable are about
- * equally long, and a row is mostly no longer than 1.
+/* From a noised second moment of rows to a transform. After the transform all directions that the noise leaves readable are
+ * about equally long, and a row is mostly no longer than 1.
  *
  *   M    = Σ x xᵀ + noise, d × d and symmetric, of N rows: M = Σ_i μ_i v_i v_iᵀ; μ_i below 0 counts as 0
  *   D_e  = Σ μ_i / (μ_i + floor), the effective dimension: the mean squared length of the rows √N (M + floor)^(−1/2) x
- *   T    = √N (M + floor)^(−1/2) / (R √D_e), d × d and symmetric, or with the leading m directions alone, m × d:
+ *   T    = √N (M + floor)^(−1/2) / (R √D_e), d × d and symmetric, or with only the leading m directions, m × d:
  *          row i is v_iᵀ √N (μ_i + floor)^(−1/2) / (R √D_e), and D_e is of these
- *   h    = 1 / (R² D_e), at most which is the largest eigenvalue of the mean of T x (T x)ᵀ, as far as M shows
+ *   h    = 1 / (R² D_e), an upper bound on the largest eigenvalue of the mean of T x (T x)ᵀ, as far as M shows
  *
- * Whatever T is, it follows from M, and so costs nothing more than M did. Relatives: Ganesh et al. 2023 (second order),
- * Wang 2018 (AdaSSP), whose floor is of this kind too. */
+ * T follows from M, so it costs nothing more than M. Related: Ganesh et al. 2023 (second order), Wang 2018 (AdaSSP), whose
+ * floor is of this kind too. */
 #ifndef DP_MATH_WHITEN_H
 #define DP_MATH_WHITEN_H
 
@@ -23,15 +23,15 @@ struct dp_whitening {
     size_t keep;   /* m; 0: the symmetric transform of all directions */
 };
 
-/* moments: d × d, the lower triangle is read, and it is spoilt. transform: (keep, or d) × d. DP_E_RUN: an entry of M that is
-   not finite; no eigenvalue above 0; no memory. */
+/* moments: d × d; the lower triangle is read, and the matrix is overwritten. transform: (keep, or d) × d. DP_E_RUN: an entry of
+   M that is not finite; no eigenvalue above 0; no memory. */
 int dp_whiten(const struct dp_whitening *how, double *moments, size_t d, double *transform, double *effective,
               double *curvature, struct dp_err *err);
 
-/* The largest d with d (d + 1)/2 ≤ count: the columns of which `count` numbers are the moments. */
+/* The largest d with d (d + 1)/2 ≤ count: the number of columns whose moments are `count` numbers. */
 size_t dp_whiten_columns(size_t count);
 
-/* M from the upper triangle row by row, the entries off the diagonal times √2, as dp-moments gives them. */
+/* M from the upper triangle row by row, the entries off the diagonal times √2, as dp-moments writes them. */
 void dp_whiten_unpack(const double *packed, size_t d, double *moments);
 
 #endif

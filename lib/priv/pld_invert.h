@@ -40,8 +40,8 @@
  *                by at most π/2a, 1 − cos x >= 2x²/π², so that |f|² <= 1 − (4a²/π²) Σ w_I² v_I, of the weight w_I and variance
  *                v_I of L in I
  *   smoothness   a density of variation V has |f| <= V/ω, apart from atoms. The density of L rises and falls at most twice,
- *                because the derivative of its logarithm in u, −u²/2 + c L(u) − μu for some c, has at most three zeros: L′ is
- *                a sigmoid in u: V is at most four times its largest value. */
+ *                because the derivative of its logarithm in u, −u²/2 + c L(u) − μu for some c, has at most three zeros (L′ is
+ *                a sigmoid in u). So V is at most four times its largest value. */
 #ifndef DP_PRIV_PLD_INVERT_H
 #define DP_PRIV_PLD_INVERT_H
 

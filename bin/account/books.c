@@ -418,17 +418,25 @@ static int verify(struct books *b, struct dp_err *err)
         rc = dp_ledger_verify(b->ledger, &result, err);
     if (rc != DP_OK)
         return rc;
-    if (b->q.json)
+    struct dp_err why = {0};
+    int held = b->certificate == NULL ? DP_OK : verify_certificate(b, &bound, &why);
+    const char *model = b->model == NULL ? "none" : bound ? "this" : "unbound";
+    if (b->q.json && b->certificate != NULL &&
+        json_object_set_new(result, "certificate", json_pack("{sb ss}", "holds", held == DP_OK, "model", model)) != 0)
+        rc = dp_fail(err, DP_E_RUN, "out of memory");
+    if (b->q.json && rc == DP_OK)
         rc = dp_json_print(result, 2, stdout, err);
-    else
+    else if (rc == DP_OK)
         dp_ledger_verify_print(result, stdout);
     size_t findings = json_array_size(json_object_get(result, "findings"));
     bool edited = json_is_true(json_object_get(result, "edited"));
     if (rc == DP_OK && findings > 0)
         rc = dp_fail(err, edited ? DP_E_UNSAFE : DP_E_RUN, "%s does not hold: %zu finding%s", b->ledger, findings,
                      findings == 1 ? "" : "s");
-    if (rc == DP_OK && b->certificate != NULL)
-        rc = verify_certificate(b, &bound, err);
+    if (rc == DP_OK && held != DP_OK) {
+        *err = why;
+        rc = held;
+    }
     if (rc == DP_OK && b->certificate != NULL && !b->q.json)
         printf("the certificate holds%s\n", b->model == NULL ? "; no model was looked at (--model FILE)"
                                             : bound          ? " for this model"

@@ -86,7 +86,7 @@ static int note_prior(struct dp_payer *p, const struct dp_frame *frame, struct d
                        "not add up",
                        then, now);
     /* Behind the first lap what a frame states is of this run, but for what the model cost before. */
-    bool first = frame->lap == 1, sound = dp_frame_has(frame, DP_F_EPSILON_SOUND);
+    bool first = frame->lap == 1, sound = !isnan(dp_frame_real(frame, DP_F_EPSILON_SOUND, (double)NAN));
     /* Up to 0.1 the epsilon of a model that was charged as published was what the paper claims. */
     if (first && dp_frame_bool(frame, DP_F_AS_PUBLISHED) && dp_frame_has(frame, DP_F_EPSILON) && !sound)
         return dp_fail(err, DP_E_UNSAFE, "the model it starts from was charged as published, and states no sound epsilon");

@@ -382,6 +382,9 @@ EOF
     edit as_published=true epsilon=0.5 < first > old
     complains 5 "dp-account: the model it starts from was charged as published, and states no sound epsilon" \
         dp-loop --laps 5 --seed 2 --init old -o second -- "$child | dp-step"
+    edit as_published=true epsilon=0.5 epsilon_sound=NaN < first > old
+    complains 5 "dp-account: the model it starts from was charged as published, and states no sound epsilon" \
+        dp-loop --laps 5 --seed 2 --init old -o second -- "$child | dp-step"
     edit as_published=true epsilon=0.5 epsilon_sound="$one" < first > old
     dp-loop --laps 5 --seed 2 --init old -o second -- "$child | dp-step" > /dev/null
     assert_equal "$(get epsilon second)" "$two"

@@ -56,6 +56,10 @@ costs() { dp-account epsilon --sampler full -z "${2:-10}" --laps "$1" --delta 1e
     assert_line 'the certificate holds for this model'
     run dp-account verify --certificate of.a small.dp
     assert_line 'the certificate holds; no model was looked at (--model FILE)'
+    holds() { dp-account verify --json --certificate "$@" | jq -c .certificate; }
+    assert_equal "$(holds of.a --model a small.dp)" '{"holds":true,"model":"this"}'
+    assert_equal "$(holds of.a small.dp)" '{"holds":true,"model":"none"}'
+    assert_equal "$(holds of.a --model b small.dp 2> said || true)" '{"holds":false,"model":"unbound"}'
     # that of the cheap run, with the weights of the other
     jq --slurpfile a of.a '.model = $a[0].model' of.b > forged
     run dp-account verify --certificate forged --model a small.dp

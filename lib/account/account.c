@@ -31,8 +31,8 @@ static bool sampled(const struct dp_event *event)
 
 /* --- privacy loss distributions --- */
 
-/* Several queries on one Poisson sample: the Gaussians as one, the others as one randomised response, and both amplified
-   together. False when there is one that is neither. */
+/* Several queries on one Poisson sample: all Gaussians as one, all other queries as one randomised response, amplified
+   together. False if a query is neither. */
 static bool joint_part(const struct dp_event *event, struct dp_pld_part *part)
 {
     double z[DP_EVENT_MOST_QUERIES];
@@ -49,8 +49,8 @@ static bool joint_part(const struct dp_event *event, struct dp_pld_part *part)
     return isfinite(part->epsilon);
 }
 
-/* One event as parts of a privacy loss distribution: appended to part (room for DP_EVENT_MOST_QUERIES), the number of them
-   returned, 0 when there is none that holds. */
+/* Appends one event as parts of a privacy loss distribution to part (room for DP_EVENT_MOST_QUERIES). Returns their number, 0
+   if no such parts bound the event. */
 static size_t event_parts(const struct dp_event *event, int64_t laps, struct dp_pld_part *part)
 {
     bool none = event->sampling == DP_SAMPLING_NONE || dp_event_in_epochs(event);
@@ -79,8 +79,8 @@ static size_t event_parts(const struct dp_event *event, int64_t laps, struct dp_
         part[i] = p;
         part[i].kind = dp_kinds[query->kind].pair;
         if (replaced) {
-            /* Exchanging a row moves both ways from what neither has in common: no pair of adding or removing one covers
-               that. The sampled epsilon does, with its two losses. */
+            /* Exchanging a row moves both distributions from what they have in common: no pair of adding or removing a row
+               covers that. The sampled epsilon, with its two losses, does. */
             part[i].kind = DP_PLD_PURE;
             part[i].epsilon = dp_pure_sampled(event->rate, dp_kind_epsilon(query));
             part[i].rate = 1;
@@ -113,8 +113,8 @@ struct dp_pld_part *dp_account_pld_parts(const struct dp_charges *charges, size_
     return part;
 }
 
-/* Whether some query is charged as another mechanism that costs more: then its lower bound is not a lower bound on the true
- * cost. On one sample, and where a row is exchanged, all but Gaussians are charged as randomised response. */
+/* Whether a query is charged as another mechanism that costs more: then its lower bound is not a lower bound on the true cost.
+ * On one sample, and if a row is exchanged, all queries except Gaussians are charged as randomised response. */
 static bool stands_in(const struct dp_event *event)
 {
     bool joint = event->queries > 1 && event->sampling == DP_SAMPLING_POISSON && event->rate < 1;
@@ -167,8 +167,8 @@ int dp_account_pld_delta(const struct dp_charges *charges, double epsilon, struc
 
 /* --- Rényi DP, sound and as published --- */
 
-/* As laps that follow one another, which a meter takes them for: a charge that stops within an epoch has begun it, and no other
-   charge fills it. */
+/* The laps of the charge, as consecutive laps for a meter: an epoch that the charge has begun counts whole, and no other charge
+   fills it. */
 static int64_t whole_epochs(const struct dp_charge *charge)
 {
     const struct dp_event *event = &charge->event;
@@ -217,7 +217,7 @@ static int by_blsgd(const struct dp_charges *charges, double delta, struct dp_an
     return rc;
 }
 
-/* --- nothing sampled: Gaussian and zero-concentrated DP --- */
+/* --- without sampling: Gaussian and zero-concentrated DP --- */
 
 static bool nothing_sampled(const struct dp_charges *charges)
 {
@@ -254,7 +254,7 @@ static int by_gdp(const struct dp_charges *charges, double delta, struct dp_answ
     }
     if (rc == DP_OK) {
         double epsilon = dp_gaussian_epsilon(dp_gaussian_mu(z, times, charges->count), delta);
-        /* Exact to the grid of the search; epochs may cost less than one Gaussian each. */
+        /* Exact to the grid of the search; but epochs may cost less than one Gaussian each. */
         *answer = (struct dp_answer){epsilon, 0, true, DP_ACCOUNTANT_GDP};
         answer->lower = epsilon * (1 - 1e-9);
         for (size_t i = 0; i < charges->count; i++)
@@ -278,7 +278,7 @@ static int by_zcdp(const struct dp_charges *charges, double delta, struct dp_ans
             one += dp_kind_rho(&event->query[j]);
         rho += one * (double)dp_event_times(event, charges->charge[i].laps);
     }
-    /* Past the rounding of products and sums. */
+    /* More than the rounding of products and sums. */
     rho *= 1 + 1e-15 * (double)(charges->count + DP_EVENT_MOST_QUERIES);
     *answer = (struct dp_answer){.upper = dp_zcdp_epsilon(rho, delta), .by = DP_ACCOUNTANT_ZCDP};
     return DP_OK;
@@ -291,7 +291,7 @@ static bool has_profile(const struct dp_charges *charges)
     return dp_profile_event(charges) != NULL;
 }
 
-/* The bound is on whatever has these numbers, and nothing is known from below. */
+/* The formula bounds every mechanism with these numbers, so no lower bound is known. */
 static int by_profile(const struct dp_charges *charges, double delta, struct dp_answer *answer, struct dp_err *err)
 {
     (void)err;
@@ -309,8 +309,8 @@ int dp_account_profile_delta(const struct dp_charges *charges, double epsilon, s
 
 /* --- composition lap by lap --- */
 
-/* (ε, δ) of one lap: pure queries at their ε, others at the ε that leaves them `share` of delta, amplified where the
-   batch is a sample (Balle, Barthe and Gaboardi 2018); and the result of draws at the ε that it has at that share. */
+/* (ε, δ) of one lap. Pure queries have their ε, others the ε that leaves them `share` of delta, amplified if the batch is a
+   sample (Balle, Barthe and Gaboardi 2018). The result of draws has the ε of its profile at that share. */
 static struct dp_guarantee lap_guarantee(const struct dp_charge *charge, double share)
 {
     const struct dp_event *event = &charge->event;
@@ -339,7 +339,7 @@ static struct dp_guarantee lap_guarantee(const struct dp_charge *charge, double 
     return lap;
 }
 
-/* Half of delta for the laps' own, half for the composition. */
+/* Half of delta for the laps themselves, half for the composition. */
 static int by_advanced(const struct dp_charges *charges, double delta, struct dp_answer *answer, struct dp_err *err)
 {
     struct dp_guarantee *step;
@@ -356,7 +356,7 @@ static int by_advanced(const struct dp_charges *charges, double delta, struct dp
     return DP_OK;
 }
 
-/* --- which one --- */
+/* --- the choice of an accountant --- */
 
 static bool any(const struct dp_charges *charges)
 {
@@ -364,7 +364,7 @@ static bool any(const struct dp_charges *charges)
     return true;
 }
 
-/* Laps on batches of one draw of the rows each, which the paper takes for Poisson samples. */
+/* Whether each lap has a batch of one draw of the rows, which the paper treats as a Poisson sample. */
 static bool batches(const struct dp_charges *charges)
 {
     for (size_t i = 0; i < charges->count; i++) {
@@ -412,8 +412,8 @@ bool dp_account_covers(enum dp_accountant accountant, const struct dp_charges *c
     return rows[accountant].covers(charges);
 }
 
-/* GDP is exact where it applies. Else the smallest of what covers the charges; zCDP is never below RDP. A failure of one
-   is one of all: with less memory the answer must not be another. */
+/* GDP is exact if it covers the charges. Otherwise the smallest bound of the accountants that cover them; zCDP is never below
+   RDP. If one fails, the answer is a failure: with less memory the answer must not be a different number. */
 static int best(const struct dp_charges *charges, double delta, struct dp_answer *answer, struct dp_err *err)
 {
     static const enum dp_accountant candidates[] = {DP_ACCOUNTANT_PROFILE, DP_ACCOUNTANT_PLD, DP_ACCOUNTANT_ADVANCED,
@@ -425,7 +425,7 @@ static int best(const struct dp_charges *charges, double delta, struct dp_answer
         struct dp_answer one;
         if (candidates[i] == DP_ACCOUNTANT_RDP && isfinite(answer->upper) &&
             answer->upper - answer->lower <= 0.01 * answer->upper)
-            break; /* within 1 %: it would only cost time */
+            break; /* within 1 %: more would only cost time */
         if (!rows[candidates[i]].covers(charges))
             continue;
         int rc = rows[candidates[i]].answer(charges, delta, &one, err);
@@ -440,7 +440,7 @@ static int best(const struct dp_charges *charges, double delta, struct dp_answer
     return DP_OK;
 }
 
-/* Under which adjacency the charges are, where they say it. */
+/* Which adjacencies the charges state. */
 static void note_adjacency(const struct dp_charges *charges, bool *replaced, bool *null_record)
 {
     for (size_t i = 0; i < charges->count; i++) {
@@ -464,7 +464,7 @@ static int check_charges(const struct dp_charges *charges, struct dp_err *err)
             return rc;
     }
     note_adjacency(charges, &replaced, &null_record);
-    /* Each is about another neighbour: their sum is about neither. */
+    /* They have different neighbours: their sum would bound neither. */
     return replaced && null_record
                ? dp_fail(err, DP_E_RUN, "samples under replace-one and under null-record adjacency do not compose")
                : DP_OK;

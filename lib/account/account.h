@@ -6,13 +6,13 @@
 #include "account/event.h"
 #include "priv/pld.h"
 
-/* The accountants: X(enumerator, name, name for readers, what it covers, its answer). The last two are functions of account.c;
- *   best       the smallest bound of the sound ones that cover the charges
- *   pld        privacy loss distributions (priv/pld.h): every kind that is Gaussian or pure, on one Poisson sample several of
- *              them; a sparse vector with Laplace noise counts as pure
+/* The accountants: X(enumerator, name, name for readers, what it covers, its answer). The last two are functions of account.c.
+ *   best       the smallest bound of the sound accountants that cover the charges
+ *   pld        privacy loss distributions (priv/pld.h): every kind that is Gaussian or pure, also several on one Poisson
+ *              sample; a sparse vector with Laplace noise counts as pure
  *   rdp        Rényi DP (account/meter.h): everything
- *   zcdp       zero-concentrated DP: nothing sampled
- *   gdp        Gaussian DP, exact: Gaussians, nothing sampled
+ *   zcdp       zero-concentrated DP: no sampling
+ *   gdp        Gaussian DP, exact: Gaussians, no sampling
  *   profile    one lap whose δ(ε) is a formula (account/profile.h)
  *   advanced   advanced composition of (ε, δ) bounds lap by lap
  *   published  as the DP-SCD paper, which is not sound
@@ -52,8 +52,8 @@ struct dp_answer {
     enum dp_accountant by; /* the accountant that answered */
 };
 
-/* The smallest ε >= 0 the accountant can show at delta. 0 for no charges. DP_E_RUN: 0 < delta < 1 does not hold, a bad
-   event, or charges that this accountant does not cover. */
+/* The smallest ε >= 0 that the accountant can show at delta. 0 for no charges. DP_E_RUN: 0 < delta < 1 does not hold, an
+   invalid event, or charges that this accountant does not cover. */
 int dp_account_epsilon(enum dp_accountant accountant, const struct dp_charges *charges, double delta, struct dp_answer *answer,
                        struct dp_err *err);
 

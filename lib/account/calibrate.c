@@ -55,7 +55,7 @@ static double spent(struct question *q, double z)
     return q->rc == DP_OK ? answer.upper : (double)INFINITY;
 }
 
-/* ln(spent/target) against ln z is close to a straight line; kept within bounds where it is not. */
+/* ln(spent/target), which is close to a straight line in ln z; limited if it is far off. */
 static double excess(double log_z, void *context)
 {
     struct question *q = context;
@@ -67,7 +67,7 @@ static bool meets(struct question *q, double z)
     return spent(q, z) <= q->epsilon && spent(q, z * (1 - 1e-12)) <= q->epsilon;
 }
 
-/* From a bracket around z = `guess` to the answer. */
+/* Searches from a bracket around z = `guess`. */
 static int search(struct question *q, double guess, double step, double width, double *factor)
 {
     double low = guess, high = guess;
@@ -120,7 +120,7 @@ static bool any_may_be_best(const struct dp_charges *charges)
     return false;
 }
 
-/* Noise is all there is to stretch. */
+/* Whether all queries are noise that can be stretched. */
 static bool all_noise(const struct dp_charges *charges)
 {
     for (size_t i = 0; i < charges->count; i++)
@@ -130,8 +130,8 @@ static bool all_noise(const struct dp_charges *charges)
     return true;
 }
 
-/* Charges of one query each ask the same of a stretched part as of a stretched query; several are joined first, and products
-   may round differently, as does an epsilon. */
+/* Whether a stretched part asks the same as a stretched query: true for charges of one query each. Several queries are joined
+   first, and products and epsilons may then round differently. */
 static bool same_parts(const struct dp_charges *charges)
 {
     for (size_t i = 0; i < charges->count; i++)

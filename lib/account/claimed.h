@@ -12,10 +12,10 @@
 enum { DP_CLAIMED_ORDERS = 499, DP_CLAIMED_LARGEST = DP_CLAIMED_ORDERS + 1 };
 
 /* r[i] of one lap of the event at order i + 2. Any sampling counts as Poisson sampling; without sampling, every row is in the
- * lap. About 10 ms for a query. Errors as dp_event_check, and where a query has no curve. */
+ * lap. About 10 ms for a query. Errors as dp_event_check, and if a query has no curve. */
 int dp_claimed_curve(const struct dp_event *event, double r[DP_CLAIMED_ORDERS], struct dp_err *err);
 
-/* Epsilon at delta of what was spent at each order; 0 where there is nothing at any order. 0 < delta < 1. */
+/* Epsilon at delta, from the cost at each order; 0 if every cost is 0. 0 < delta < 1. */
 double dp_claimed_epsilon(const double spent[DP_CLAIMED_ORDERS], double delta);
 
 #endif

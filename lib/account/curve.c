@@ -12,8 +12,8 @@
 #include "priv/rdp.h"
 #include "priv/replaced.h"
 
-/* Whole orders of what is done to a sample: all that accountants ask for where the curves are formulas, fewer where each order
-   of a sparse vector takes its time. */
+/* The largest whole orders of sampled queries: all that accountants ask for if the curves are formulas, fewer if each order of
+   a sparse vector takes time. */
 enum { LARGEST_PAIRED = 8192, LARGEST_JOINT = 512 };
 
 bool dp_event_is_gaussian(const struct dp_event *event, double *multiplier)
@@ -43,7 +43,7 @@ static int unsampled(const struct dp_event *event, const double *orders, size_t 
     return rc;
 }
 
-/* The largest whole order that the orders asked for need, at most `most`. */
+/* The largest whole order that `orders` need, at most `most`. */
 static int largest_needed(const double *orders, size_t n, int most)
 {
     double largest = 2;
@@ -52,14 +52,14 @@ static int largest_needed(const double *orders, size_t n, int most)
     return largest < most ? (int)ceil(largest) : most;
 }
 
-/* Everything that is done to one Poisson sample, where each query is dominated by a pair of distributions (P, Q) whose members
-   an involution exchanges: its own, or else the randomised response of its epsilon, of which whatever is epsilon-DP is a
-   post-processing, in both directions. Given the rest of the batch and the answers before, one map then makes of P the answer
-   with the person and of Q the one without; so the answers of all queries together are a post-processing of the product of the
-   pairs, chosen from each other as they may be, and those on the sample of (1 − q) Q + q P against Q. The involution of the
-   product exchanges its members too, and adding the person costs no more than leaving them out (priv/joint.h). Where all
-   queries are pure, they are one that is, and its sampled epsilon bounds every order. +infinity where a query has neither
-   pair. */
+/* Everything that is done to one Poisson sample, if a pair of distributions (P, Q) dominates each query and an involution
+   exchanges the members of the pair. The pair is the query's own or the randomised response of its epsilon: every epsilon-DP
+   mechanism is a post-processing of this, in both directions. Given the rest of the batch and the earlier answers, one map then
+   turns P into the answer with the person and Q into the answer without. So the answers of all queries together are a
+   post-processing of the product of the pairs, even if a query is chosen from earlier answers, and on the sample a
+   post-processing of (1 − q) Q + q P against Q. The involution of the product exchanges its members, too, and adding the person
+   costs no more than leaving them out (priv/joint.h). If all queries are pure, they are one pure query, and its sampled epsilon
+   bounds every order. +infinity if a query has neither pair. */
 static int paired(const struct dp_event *event, const double *orders, size_t n, double *out, struct dp_err *err)
 {
     int largest = largest_needed(orders, n, LARGEST_PAIRED);

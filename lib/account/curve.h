@@ -6,8 +6,8 @@
 
 #include "account/event.h"
 
-/* Several Gaussians on one batch are one Gaussian, 1/z² = Σ 1/z_i², exactly: *multiplier, rounded down, and true; false when
-   the event has another query. */
+/* Several Gaussians on one batch are exactly one Gaussian, 1/z² = Σ 1/z_i². Sets *multiplier, rounded down, and returns true;
+   false if the event has another query. */
 bool dp_event_is_gaussian(const struct dp_event *event, double *multiplier);
 
 /* out[i] = r(orders[i]), an upper bound; +infinity if none is known at that order. For shuffled epochs it is the curve of a

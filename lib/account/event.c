@@ -101,7 +101,7 @@ bool dp_event_may_follow(const struct dp_event *event, const struct dp_event *be
     return dp_event_same(event, before) || laps % dp_event_epoch(before) == 0;
 }
 
-/* together: to the charge of the same event, if there is one. */
+/* together: adds to the charge of the same event, if there is one. */
 static int add(struct dp_charges *charges, const struct dp_event *event, int64_t laps, bool together, struct dp_err *err)
 {
     if (laps < 0)

@@ -8,7 +8,7 @@
 #include "priv/sparse_vector.h"
 #include "priv/zcdp.h"
 
-/* Past the rounding of the quotient. */
+/* Raised by more than the rounding of the quotient. */
 static double inverse(const struct dp_query *query)
 {
     return (1 + 0x1p-51) / query->multiplier;
@@ -55,8 +55,8 @@ static double exponential_rho(const struct dp_query *query)
     return dp_zcdp_exponential(query->epsilon);
 }
 
-/* Its noise is on the grid of the losses, which has at least so many points per unit of sensitivity (dp_grid_for). A finer one
-   costs less (priv/sparse_vector.h), and so does noise on the reals. */
+/* The noise is on the grid of the losses, which has at least this many points per unit of sensitivity (dp_grid_for). A finer
+   grid costs less (priv/sparse_vector.h), and so does noise on the reals. */
 enum { LEAST_STEPS = 1 << 20 };
 
 static int sparse_laplace(const struct dp_query *query, const double *orders, size_t n, double *out, struct dp_err *err)

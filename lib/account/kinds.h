@@ -23,13 +23,13 @@ struct dp_kind_cost {
     /* The pair of distributions that dominates it on every row, as a part of a privacy loss distribution: DP_PLD_GAUSSIAN or
        DP_PLD_LAPLACE of its multiplier, or DP_PLD_PURE of its epsilon. */
     enum dp_pld_kind pair;
-    /* The pair costs no more than the query can: a lower bound on the pair's cost is a lower bound on the query's. */
+    /* The pair costs exactly as much as the query: a lower bound on the pair's cost is a lower bound on the query's. */
     bool exact;
-    /* Its curve bounds, or is, that of one pair whose members an involution exchanges (priv/joint.h). */
+    /* Its curve is, or bounds, the curve of one pair whose members an involution exchanges (priv/joint.h). */
     bool symmetric;
     /* The curve that its paper claims, if the claim is wrong: account/claimed.h. NULL: its curve. */
     void (*claimed)(const struct dp_query *query, const double *orders, size_t n, double *out);
-    /* It is only valid on one number: its sensitivity is in L1 and that of a record in L2, which are equal for one number. */
+    /* It is only valid on one number: its sensitivity is in L1, and a record's in L2. These are equal for one number. */
     bool one_number;
     /* Its δ(ε) on every row, ε ≥ 0, for the accountant of one lap (account/profile.h). NULL: no such formula.
      */

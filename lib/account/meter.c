@@ -20,7 +20,7 @@ struct dp_meter {
     const double *orders;
     size_t count;                       /* orders */
     double penalty[DP_RDP_ORDER_COUNT]; /* conversion, per order */
-    double *rest;                       /* per order, the curves of all parts except the last charged one, added up */
+    double *rest;                       /* Σ of the curves of all parts except the last charged one, per order */
     struct part *part;
     size_t parts, capacity, last;
 };
@@ -65,7 +65,7 @@ static double times(const struct dp_meter *m, const struct part *part, int64_t l
     return (double)(each ? laps : dp_event_times(&part->event, laps));
 }
 
-/* Makes part `index` the one that laps are added to. */
+/* Makes part `index` the part that laps are added to. */
 static void select_part(struct dp_meter *m, size_t index)
 {
     m->last = index;
@@ -85,8 +85,8 @@ static int add_part(struct dp_meter *m, const struct dp_event *event, struct dp_
         rc = dp_grow(&m->part, &m->capacity, m->parts + 1, sizeof *m->part, err);
     if (rc != DP_OK)
         return rc;
-    /* As published: laps of a shuffled epoch, and laps whose batch shows, count as Poisson samples of one query. Draws within a
-       lap, selections and streams have nothing published about them but what they cost. */
+    /* As published: laps of a shuffled epoch, and laps with a visible batch, count as Poisson samples of one query. For draws
+       within a lap, selections and streams nothing is published; they count as what they cost. */
     if (m->kind == DP_METER_PUBLISHED && event->sampling != DP_SAMPLING_REPEATED && event->sampling != DP_SAMPLING_SELECTED &&
         event->sampling != DP_SAMPLING_STREAM) {
         charged.sampling = event->sampling == DP_SAMPLING_NONE ? DP_SAMPLING_NONE : DP_SAMPLING_POISSON;
@@ -132,12 +132,12 @@ double dp_meter_epsilon_after(const struct dp_meter *m, int64_t laps)
     double n = times(m, part, total);
     for (size_t i = 0; i < m->count; i++) {
         double own = total > 0 ? n * part->curve[i] : 0, all = m->rest[i] + own + m->penalty[i];
-        best = all < best ? all : best; /* a call of fmin costs more than the rest */
+        best = all < best ? all : best; /* fmin would take longer than the rest */
     }
     bool any = total > 0;
     for (size_t p = 0; p < m->parts && !any; p++)
         any = m->part[p].laps > 0;
-    /* Past the rounding of the products and sums. */
+    /* More than the rounding of the products and sums. */
     return any && best > 0 ? best * (1 + 1e-15 * (double)(m->parts + 1)) : 0;
 }
 

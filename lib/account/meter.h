@@ -10,8 +10,8 @@
 
 enum dp_meter_kind {
     DP_METER_RDP,       /* every order of priv/rdp.h; the mixture of priv/mixture.h for one event with a visible batch */
-    DP_METER_PUBLISHED, /* as the DP-SCD paper: whatever the sampler and whatever else was released, the first query on a
-                           Poisson sample, at whole orders and by Proposition 1. Not sound. */
+    DP_METER_PUBLISHED, /* as the DP-SCD paper: the first query of any sample as on a Poisson sample, at whole orders and by
+                           Proposition 1; other releases are ignored. Not sound. */
 };
 
 struct dp_meter;
@@ -24,8 +24,8 @@ void dp_meter_free(struct dp_meter *meter);
  * epochs continue each other. DP_E_RUN: the event has no curve. */
 int dp_meter_charge(struct dp_meter *meter, const struct dp_event *event, int64_t laps, struct dp_err *err);
 
-/* Epsilon of what has been charged, min_α Σ times · r(α) + penalty(α, δ), rounded up: 0 for nothing, infinite when
-   nothing bounds the loss. Under a microsecond per event; about a millisecond for a visible batch. */
+/* Epsilon of all charges, min_α Σ times · r(α) + penalty(α, δ), rounded up: 0 for nothing, infinite if nothing bounds the loss.
+   Under a microsecond per event; about a millisecond for a visible batch. */
 double dp_meter_epsilon(const struct dp_meter *meter);
 
 /* Epsilon after `laps` more laps of the event charged last. */

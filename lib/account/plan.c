@@ -68,13 +68,13 @@ int dp_plan_add(struct dp_plan *plan, const struct dp_event *event, int64_t laps
     return add(plan, event, laps, false, err);
 }
 
-/* How many buckets an octave has: fewer where the multipliers are far apart, because work grows with their number. */
+/* Buckets in an octave: fewer if the multipliers are far apart, because work grows with their number. */
 static double buckets_per_octave(double ratio)
 {
     return fmin(PER_OCTAVE, BUCKETS / fmax(log2(ratio), 1));
 }
 
-/* Scaled multipliers must fall in the same buckets: a ratio a rounding error below a boundary counts as on it. */
+/* Scaled multipliers must fall into the same buckets: a ratio that rounding puts just below a boundary counts as on it. */
 static size_t step_of(double ratio, double per_octave)
 {
     return (size_t)floor(per_octave * log2(ratio) + 1e-9);

@@ -27,18 +27,17 @@ struct dp_plan {
 int dp_plan_add(struct dp_plan *plan, const struct dp_event *event, int64_t laps, struct dp_err *err);
 void dp_plan_free(struct dp_plan *plan);
 
-/* Noise that changes from lap to lap makes few events when its multipliers are rounded down. Those whose ratio to the
-   smallest one lies between the same two powers of 2^(1/64) share a bucket and become the smallest of them: at most 1.1 %
-   less noise than there is. There are about 256 buckets at most: where the largest multiplier is more than 16 times the
-   smallest, they are wider. One multiplier for all laps stays itself.
-   Shuffled epochs of the event begin with the first of these laps. Which lap of a
-   shuffled epoch a person is in is random, and that lap may be the one with the least noise; so all laps of an epoch are
-   in the bucket of its smallest multiplier. A bucket then holds whole epochs, but for the last one, and dp_event_times of
-   its laps counts them. DP_E_RUN: a multiplier that is not positive and finite; more than 2^40 between largest and
-   smallest; no laps. DP_E_UNSAFE: the noise of *event, whose laps these are, is not Gaussian. */
+/* Rounds multipliers down, so that noise which changes from lap to lap makes only few events. Multipliers whose ratio to the
+   smallest one lies between the same two powers of 2^(1/64) share a bucket and become the smallest of the bucket: at most 1.1 %
+   less noise. There are at most about 256 buckets: they are wider if the largest multiplier is more than 16 times the smallest.
+   If all laps have one multiplier, it does not change. Shuffled epochs of the event begin with the first of these laps. The lap
+   of an epoch that a person is in is random, and may have the least noise, so all laps of an epoch are in the bucket of its
+   smallest multiplier. A bucket then holds whole epochs, except for the last one, and dp_event_times of its laps counts them.
+   DP_E_RUN: a multiplier that is not positive and finite; more than 2^40 between largest and smallest; no laps. DP_E_UNSAFE:
+   the noise of *event, whose laps these are, is not Gaussian. */
 int dp_plan_round(const struct dp_event *event, double *multiplier, int64_t laps, struct dp_err *err);
 
-/* Adds laps of *event with these multipliers, which are rounded already, in its first query. */
+/* Adds laps of *event with these multipliers in its first query; they must be rounded. */
 int dp_plan_add_rounded(struct dp_plan *plan, const struct dp_event *event, const double *rounded, int64_t laps,
                         struct dp_err *err);
 
@@ -56,7 +55,7 @@ static inline const struct dp_event *dp_plan_event(const struct dp_plan *plan, i
 /* count[i]: the number of laps of event i among laps 1 … laps. */
 void dp_plan_count(const struct dp_plan *plan, int64_t laps, int64_t *count);
 
-/* Adds the first `laps` laps to charges. A shuffled epoch that is cut by the last of them counts as a whole one. */
+/* Adds the first `laps` laps to charges. If the last of them cuts a shuffled epoch, the epoch counts whole. */
 int dp_plan_charges(const struct dp_plan *plan, int64_t laps, struct dp_charges *charges, struct dp_err *err);
 
 /* A digest of the events of all laps. */

@@ -21,7 +21,7 @@ static int charges_of(const struct dp_plan *plan, int64_t laps, struct dp_charge
     return rc;
 }
 
-/* Events of the plan that only laps after these have are no part of the run. */
+/* Drops events that only later laps have: they are not part of this run. */
 static void drop_unused(struct dp_charges *row, size_t n)
 {
     for (size_t c = row[n - 1].count; c-- > 0;) {
@@ -45,7 +45,7 @@ static int check(const struct dp_plan *plan, const int64_t *laps, size_t n, stru
     return DP_OK;
 }
 
-/* By Rényi DP, the first n rows: the curves are computed once. */
+/* The first n rows by Rényi DP; the curves are computed once. */
 static int by_meter(const struct dp_charges *row, size_t n, double delta, double *epsilon, struct dp_err *err)
 {
     struct dp_meter *meter;
@@ -64,7 +64,7 @@ static int by_meter(const struct dp_charges *row, size_t n, double delta, double
     return rc;
 }
 
-/* *rough: of so many first rows Rényi DP may know better. */
+/* *rough: the number of first rows for which Rényi DP may give a better bound. */
 static int by_pld(const struct dp_charges *row, size_t n, double delta, double *epsilon, size_t *rough, struct dp_err *err)
 {
     struct dp_pld_part *parts = NULL;

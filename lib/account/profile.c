@@ -31,7 +31,7 @@ const struct dp_event *dp_profile_event(const struct dp_charges *charges)
     return event != NULL && has_profile(event) ? event : NULL;
 }
 
-/* The law of what draws add up to; returns the multiplier of the noise on it. */
+/* The law of the sum over draws; returns the multiplier of the noise on it. */
 static double repeated(const struct dp_event *event, struct dp_repeated_law *law)
 {
     double z = 0;

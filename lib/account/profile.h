@@ -15,8 +15,8 @@ const struct dp_event *dp_profile_event(const struct dp_charges *charges);
 /* δ(epsilon) of one lap of an event that has a profile, rounded up, at most 1. epsilon ≥ 0. */
 double dp_profile_delta(const struct dp_event *event, double epsilon);
 
-/* The smallest ε ≥ 0 on a grid of relative spacing 2^-33 with δ(ε) ≤ delta. 0 < delta < 1; infinite when there is none below
-   1e9. */
+/* The smallest ε ≥ 0 on a grid of relative spacing 2^-33 with δ(ε) ≤ delta. 0 < delta < 1; infinite if no ε below 1e9 will
+   do. */
 double dp_profile_epsilon(const struct dp_event *event, double delta);
 
 /* The same for one query on every row, whose kind has a profile, for accountants that add up (ε, δ). */

@@ -136,7 +136,7 @@ static int trial(const struct dp_selection *s, const double *orders, size_t n, d
     int rc = DP_OK;
     for (size_t i = 0; i < n; i++)
         one[i] = 0;
-    /* One after another: ln of the mean of what there is so far, and of the next. */
+    /* One setting at a time: ln of the mean of the settings so far, and of the next. */
     for (size_t k = 0; rc == DP_OK && k < s->settings; k++) {
         double share = (double)s->setting[k].times / (before + (double)s->setting[k].times);
         for (size_t i = 0; i < n; i++)

@@ -32,7 +32,7 @@ static int none(double epsilon, struct dp_err *err)
     return dp_fail(err, DP_E_RUN, "epsilon %g does not hold at any delta up to 1/2", epsilon);
 }
 
-/* By asking for epsilon again and again. */
+/* Searches by asking for epsilon. */
 static int search_delta(enum dp_accountant accountant, const struct dp_charges *charges, double epsilon, double *delta,
                         struct dp_err *err)
 {
@@ -100,7 +100,7 @@ static bool one_part(enum dp_accountant accountant, const struct dp_event *event
                                        (accountant == DP_ACCOUNTANT_BEST && !dp_account_covers(DP_ACCOUNTANT_GDP, &charges))))
         return false;
     struct dp_pld_part *parts = dp_account_pld_parts(&charges, &count, &rc, &unused);
-    /* A part that holds the sampled epsilon cannot be asked about another rate. */
+    /* A part with a sampled epsilon cannot be asked about another rate. */
     bool one = parts != NULL && count == 1 && parts[0].rate == event->rate;
     if (one)
         *part = parts[0];

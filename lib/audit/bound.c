@@ -29,12 +29,12 @@ bool dp_audit_exceeds(unsigned __int128 distance2, double bound, double grid)
     if (shift <= -128)
         return distance2 > 0;
     if (shift <= 0)
-        return distance2 > square >> -shift; /* a whole number is above x when it is above ⌊x⌋ */
+        return distance2 > square >> -shift; /* a whole number exceeds x if it exceeds ⌊x⌋ */
     return shift < 128 && square <= MOST >> shift && distance2 > square << shift;
 }
 
-/* The p in [0, 1] where the probability of a Beta(a, b) below p (above it, when upper) is `tail`, by
-   bisection: GSL's own inverse does not always converge. Errs to the outside. */
+/* The p in [0, 1] at which the probability of a Beta(a, b) below p (above p, if upper) is `tail`, by bisection: GSL's own
+   inverse does not always converge. Errs to the outside. */
 static double beta_quantile(double a, double b, double tail, bool upper)
 {
     double low = 0, high = 1;

@@ -1,5 +1,5 @@
-/* The arithmetic of an audit: whether a whole-number vector is longer than a bound, exactly; and what counts
-   of guesses say about epsilon. Pure. */
+/* The arithmetic of an audit: whether a whole-number vector is longer than a bound, exactly, and which epsilon counts of
+   correct guesses prove. Pure. */
 #ifndef DP_AUDIT_BOUND_H
 #define DP_AUDIT_BOUND_H
 
@@ -7,27 +7,25 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Σ_j (a_j − b_j)² as a whole number; the largest unsigned __int128 when that is too small to hold it. */
+/* Σ_j (a_j − b_j)² as a whole number; the largest unsigned __int128 if the sum exceeds it. */
 unsigned __int128 dp_audit_distance2(const int64_t *a, const int64_t *b, size_t count);
 
 /* Whether distance2 > (bound / grid)², without rounding. bound > 0; grid a power of two. */
 bool dp_audit_exceeds(unsigned __int128 distance2, double bound, double grid);
 
-/* Clopper and Pearson (1934), one-sided: a number that is below (above) p with the given confidence when
-   `successes` of `trials` draws of probability p came out. successes ≤ trials, trials > 0, 0 < confidence
-   < 1. */
+/* Clopper and Pearson (1934), one-sided: a number that is below (above) p with the given confidence, after `successes` of
+   `trials` draws of probability p. successes ≤ trials, trials > 0, 0 < confidence < 1. */
 double dp_audit_proportion_lower(uint64_t successes, uint64_t trials, double confidence);
 double dp_audit_proportion_upper(uint64_t successes, uint64_t trials, double confidence);
 
-/* A lower bound on epsilon at this delta, with the given confidence, from a test that said "present" in
-   `hits` of `runs` runs with the canary and in `alarms` of as many without. (ε, δ)-DP implies TPR ≤ e^ε FPR +
-   δ and TNR ≤ e^ε FNR + δ (Kairouz, Oh, Viswanath 2015), so that ε ≥ max(0, ln((TPR − δ)/FPR), ln((TNR −
-   δ)/FNR)), with the proportions at the ends of their intervals, each of which fails with probability (1 −
-   confidence)/2. */
+/* A lower bound on epsilon at this delta, with the given confidence, from a test that said "present" in `hits` of `runs` runs
+   with the canary and in `alarms` of as many runs without. (ε, δ)-DP implies TPR ≤ e^ε FPR + δ and TNR ≤ e^ε FNR + δ (Kairouz,
+   Oh, Viswanath 2015), so ε ≥ max(0, ln((TPR − δ)/FPR), ln((TNR − δ)/FNR)). The proportions are at the ends of their intervals,
+   each of which fails with probability (1 − confidence)/2. */
 double dp_audit_epsilon_lower(uint64_t hits, uint64_t alarms, uint64_t runs, double delta, double confidence);
 
-/* Whether a count of successes in `trials` draws of probability p is so far from its mean, on either side,
-   that a count as far or farther on that side has a probability below (1 − confidence)/2. */
+/* Whether `successes` in `trials` draws of probability p is so far from its mean, on either side, that a count as far or
+   farther on that side has a probability below (1 − confidence)/2. */
 bool dp_audit_unlikely(uint64_t successes, uint64_t trials, double p, double confidence);
 
 #endif

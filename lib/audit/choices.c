@@ -33,7 +33,7 @@ void dp_audit_choices_learn(struct dp_audit_choices *choices, bool with, bool si
     choices->laps[with][sign]++;
 }
 
-/* A half more than were seen, so that what never happened is no certainty. */
+/* Adds a half to each count, so that an event that never happened is not certain. */
 double dp_audit_choices_score(const struct dp_audit_choices *choices, bool sign, size_t choice)
 {
     double part[2];

@@ -11,7 +11,7 @@
 #include "wire/frame.h"
 
 struct dp_audit_choices {
-    size_t steps;   /* that a choice is one of; 0: none has been seen */
+    size_t steps;   /* number of possible choices; 0: no choice has been seen */
     uint64_t *made; /* [with][sign][steps] */
     uint64_t laps[2][2];
 };
@@ -23,7 +23,7 @@ int dp_audit_choices_read(struct dp_audit_choices *choices, const struct dp_fram
 
 void dp_audit_choices_learn(struct dp_audit_choices *choices, bool with, bool sign, size_t choice);
 
-/* ln of how much likelier the choice has been with the canary than without. */
+/* ln of the likelihood ratio of the choice, with the canary against without. */
 double dp_audit_choices_score(const struct dp_audit_choices *choices, bool sign, size_t choice);
 
 #endif

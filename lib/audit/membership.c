@@ -16,7 +16,7 @@
 #include "model/sum.h"
 
 #define NOISE_RUNS 16
-#define NOISE_LAPS 64 /* of each, at most */
+#define NOISE_LAPS 64 /* the most laps of each run */
 
 enum { SAMPLER, PRIVATE, GATE, PUBLIC, PARTS };
 
@@ -50,14 +50,14 @@ struct audit {
     size_t outputs;
     struct learnt learnt;
     struct dp_audit_choices choices;
-    int64_t *noise; /* what step 1 has seen: noise_count vectors of noise_size */
+    int64_t *noise; /* the noise of step 1: noise_count vectors of noise_size */
     size_t noise_count, noise_size;
     double *squares; /* outputs: Σ (noise / recorded scale)², Gaussian noise only */
     double entries;  /* of each output in these sums */
-    int64_t keys;    /* runs begun: each has a seed of its own */
+    int64_t keys;    /* runs begun: each has its own seed */
 };
 
-/* Whether the sum moves the model to the canary's class: a step along it lowers the canary's loss then. */
+/* Whether the sum moves the model to the canary's class: then a step along it lowers the canary's loss. */
 static bool toward(const struct audit *a)
 {
     return a->feature[a->outputs - 1] > 0;
@@ -65,7 +65,8 @@ static bool toward(const struct audit *a)
 
 enum phase { PHASE_CLAIM, PHASE_NOISE, PHASE_LEARN, PHASE_SCORE };
 
-/* A lap that makes no model sums moments, of rows with the constant that the frame says and perhaps labels behind. */
+/* Whether a lap sums moments and makes no model. Then the rows have the constant that the frame states, and perhaps labels
+   after it. */
 static bool sums_moments(const struct audit *a)
 {
     return !dp_frame_has(a->token, DP_F_MODEL);
@@ -110,7 +111,7 @@ static int read_moments(struct audit *a, const struct dp_sum *sum, struct dp_err
     return rc;
 }
 
-/* The canary's score under a model that is the sum: for a linear model, its own part of the sum is largest there. */
+/* The canary's score under a model that is the sum: for a linear model, the canary's part of the sum is largest there. */
 static int read_feature(struct audit *a, struct dp_err *err)
 {
     const struct dp_row canary = dp_row_dense(a->x, a->data->cols);
@@ -156,7 +157,8 @@ static int settle(struct audit *a, struct dp_err *err)
         length += l->direction[k] * l->direction[k];
         means += l->mean[k] * l->mean[k];
     }
-    /* Where no batch was seen, laps without the canary count as with it, so that it moves a sum by more than the mean. */
+    /* If batches are not visible, laps without the canary count as laps with it, so the canary moves a sum by more than the
+       mean. */
     l->shift = sqrt(length) / (a->gathered ? a->record.rate : 1);
     l->variance = (l->squares / (double)l->without_count - means) / (double)a->outputs;
     for (size_t k = 0; k < a->outputs; k++)
@@ -182,7 +184,7 @@ static double score(const struct audit *a, bool in)
     return high + log((1 - q) * exp(-high) + q * exp(ratio - high));
 }
 
-/* The adversary's evidence from a lap, whose choice is a query of its own. */
+/* The adversary's evidence from a lap. A lap's choice is a separate query. */
 static int look(struct audit *a, enum phase phase, bool with, bool in, double *sum, struct dp_err *err)
 {
     bool chosen;
@@ -205,7 +207,8 @@ static bool same_record(const struct dp_record *a, const struct dp_record *b)
     return a->sampler == b->sampler && a->rate == b->rate && a->rows == b->rows && a->epoch_laps == b->epoch_laps;
 }
 
-/* The batch of a lap, against its record if it is noted; the canary's row is taken out unless `with`. *in: it was there. */
+/* Draws the batch of a lap, and checks it against its record if `note`. Takes the canary's row out unless `with`; *in: it was
+   there. */
 static int sampled_lap(struct audit *a, bool with, bool note, struct dp_record *sampled, bool *in, struct dp_err *err)
 {
     const struct dp_array *rows;
@@ -229,8 +232,8 @@ static int sampled_lap(struct audit *a, bool with, bool note, struct dp_record *
     *in = false;
     for (size_t i = 0; i < rows->count; i++)
         *in |= ((int64_t *)rows->data)[i] == a->row;
-    /* Where the batch shows, its rows of zeros do too: the absent one is such a row. So it is in the first
-       run, when that is not known yet. */
+    /* If the batch is visible, so are its rows of zeros, and the absent row is such a row. So it is in the first run, in which
+       visibility is not known yet. */
     bool was;
     return !with && !a->out->visible && sampled->sampler != DP_SAMPLER_FULL
                ? dp_audit_remove_person(a->token, a->row, &was, err)
@@ -266,7 +269,7 @@ static int private_lap(struct audit *a, bool with, bool note, bool *in, struct d
     return DP_OK;
 }
 
-/* Through the gate, or as the gate would have let it through. */
+/* Passes the frame through the gate, or as the gate would have passed it. */
 static int release(struct audit *a, enum phase phase, struct dp_err *err)
 {
     const struct dp_audit_watch *w = a->out->watch;
@@ -323,7 +326,7 @@ static int start(struct audit *a, enum phase phase, const char *path, struct dp_
     for (int i = 0; rc == DP_OK && i < PARTS; i++) {
         if (a->part[i] != NULL)
             rc = dp_audit_part_take(a->part[i], w, a->token, err);
-        else if (i == GATE) /* a stage counts although it is not there: keys hang on it */
+        else if (i == GATE) /* a stage counts although it does not run, because keys depend on the numbers of stages */
             dp_frame_set_int(a->token, DP_F_STAGE, dp_frame_int(a->token, DP_F_STAGE, 0) + 1);
     }
     dp_frame_reset(a->token, DP_KIND_LAP);
@@ -415,7 +418,7 @@ static int check_noise(struct audit *a, struct dp_err *err)
     return rc;
 }
 
-/* Step 2. Whatever rows of zeros add to the noise (an intercept, a regulariser) can only make the squares larger. */
+/* Step 2. Contributions of rows of zeros to the noise (an intercept, a regulariser) can only make the squares larger. */
 static int check_scale(const struct audit *a, struct dp_err *err)
 {
     for (size_t k = 0; a->entries > 0 && k < a->outputs; k++)
@@ -440,8 +443,7 @@ static int compare_real(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
-/* The threshold, among quantiles of both kinds of run, whose bound would be the largest for as many runs as
- * will be counted. */
+/* The threshold, among quantiles of both kinds of run, with the largest bound for as many runs as will be counted. */
 static double choose(const double *with, const double *without, int64_t count, double delta, double confidence, double *sorted)
 {
     double best = -1, threshold = 0;
@@ -491,7 +493,7 @@ static int measure(struct audit *a, struct dp_err *err)
     return rc;
 }
 
-/* The canary: the row itself, or an entry of 1 in the column where the other rows have least. */
+/* The canary: the row itself, or an entry of 1 in the column where the other rows have the smallest entries. */
 static int make_canary(struct audit *a, struct dp_err *err)
 {
     const struct dp_dataset *d = a->data;
@@ -546,7 +548,7 @@ static int make_variants(struct audit *a, struct dp_err *err)
     return rc;
 }
 
-/* The gate of an audit charges nobody: it claims on rows that were made up, and keeps no ledger. */
+/* The gate of an audit charges nobody: the rows are made up, so it keeps no ledger. */
 static int without_ledger(struct audit *a, struct dp_err *err)
 {
     const struct dp_pipeline_stage *gate = &a->pipeline.stage[a->gate];

@@ -11,7 +11,7 @@ int dp_audit_cut(struct dp_pipeline *pipeline, const char *text, struct dp_err *
 {
     int rc = dp_pipeline_cut(pipeline, text, err);
     if (rc == 1)
-        return err->status; /* there is no way but to cut it */
+        return err->status; /* it cannot be split */
     if (rc == DP_OK && strstr(text, "{}") == NULL)
         rc = dp_fail(err, DP_E_USAGE, "the pipeline names no {}, where the data set is to stand");
     return rc;
@@ -127,7 +127,7 @@ static void shorten(struct dp_frame *frame, enum dp_field field, size_t at)
     a->count -= width;
 }
 
-/* Drops the rows of the person at place `at` that are inline. */
+/* Drops the inline rows of the person at place `at`. */
 static void shorten_rows(struct dp_frame *frame, size_t at)
 {
     const struct dp_array *sizes = dp_frame_array(frame, DP_F_PERSON_ROWS);

@@ -1,6 +1,5 @@
-/* A pipeline taken apart at its bars, so that an audit can stand between its stages. Each part is a child of
-   its own: fused where all of it is dp stages, `sh -c` otherwise. Keys are the keys of the whole pipeline, because the
-   numbering of stages continues. */
+/* A pipeline cut at its bars, so that an audit can act between its stages. Each part is a separate child: fused if all of it is
+   dp stages, `sh -c` otherwise. Keys are the keys of the whole pipeline, because the numbering of stages continues. */
 #ifndef DP_AUDIT_PARTS_H
 #define DP_AUDIT_PARTS_H
 
@@ -27,11 +26,11 @@ int dp_audit_cut(struct dp_pipeline *pipeline, const char *text, struct dp_err *
 int dp_audit_part_start(struct dp_child **part, const struct dp_audit_watch *watch, const struct dp_pipeline *pipeline,
                         int from, int to, const char *data, struct dp_err *err);
 
-/* Passes the frame through the part, in place. DP_E_BUDGET when the gate ended the run. */
+/* Passes the frame through the part, in place. DP_E_BUDGET if the gate has ended the run. */
 int dp_audit_part_take(struct dp_child *part, const struct dp_audit_watch *watch, struct dp_frame *frame, struct dp_err *err);
 
-/* Ends parts with an end frame, or (dp_audit_parts_kill) at once. Both free the children and set them to NULL, which a part
-   that was not started is. */
+/* Ends parts with an end frame, or (dp_audit_parts_kill) at once. Both free the children and set them to NULL; a NULL part was
+   not started. */
 int dp_audit_parts_end(struct dp_child **part, int count, const struct dp_audit_watch *watch, struct dp_frame *frame,
                        struct dp_err *err);
 void dp_audit_parts_kill(struct dp_child **part, int count);
@@ -43,7 +42,7 @@ int dp_audit_hello(struct dp_frame *frame, int64_t laps, int64_t seed, struct dp
  * batch. */
 int dp_audit_remove_person(struct dp_frame *frame, int64_t id, bool *was, struct dp_err *err);
 
-/* Puts them in, in ascending order, unless they are there or rows are inline. */
+/* Puts the person in, in ascending order, unless they are there or rows are inline. */
 int dp_audit_insert_person(struct dp_frame *frame, int64_t id, struct dp_err *err);
 
 #endif

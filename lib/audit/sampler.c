@@ -97,7 +97,7 @@ int dp_audit_sampler_note(struct dp_audit_sampler *s, int64_t lap, const int64_t
     return check_parts(s, lap, err);
 }
 
-/* Pr[two independent Bin(n, q) are equal], over all that matters of them. */
+/* Pr[two independent Bin(n, q) are equal], summed over all sizes that matter. */
 static double equal_sizes(double n, double q)
 {
     double width = 12 * sqrt(n * q * (1 - q)) + 40, sum = 0;

@@ -1,5 +1,4 @@
-/* Whether batches look like what their record says of them: the accountant's amplification rests on
- * it. */
+/* Checks whether batches match their record, on which the accountant's amplification rests. */
 #ifndef DP_AUDIT_SAMPLER_H
 #define DP_AUDIT_SAMPLER_H
 
@@ -21,7 +20,7 @@ struct dp_audit_sampler {
     uint64_t *epoch;                  /* shuffle: rows seen in this epoch */
     size_t words, size, before_size;
     uint64_t batches, runs;
-    /* poisson. Pairs are disjoint, so that what is counted is independent. */
+    /* poisson. Pairs are disjoint, so the counted events are independent. */
     struct dp_audit_count in;    /* rows in batches: rate q */
     struct dp_audit_count twice; /* rows in both of two consecutive batches: q² */
     struct dp_audit_count again; /* rows in both first batches of two consecutive runs: q² */
@@ -31,13 +30,12 @@ struct dp_audit_sampler {
 int dp_audit_sampler_open(struct dp_audit_sampler *s, const struct dp_record *record, struct dp_err *err);
 void dp_audit_sampler_close(struct dp_audit_sampler *s);
 
-/* Takes note of the batch of a lap: count row numbers in [0, rows). DP_E_RUN when it contradicts the record
-   at once: a row twice, in one batch or one epoch; a fixed batch of another size; a full one with rows
-   missing. */
+/* Notes the batch of a lap: count row numbers in [0, rows). DP_E_RUN if it contradicts the record at once: a row twice, in one
+   batch or one epoch; a fixed batch of another size; a full batch with rows missing. */
 int dp_audit_sampler_note(struct dp_audit_sampler *s, int64_t lap, const int64_t *id, size_t count, struct dp_err *err);
 
-/* For poisson: DP_E_RUN and a sentence when a count is one that honest coins give with a probability of less
-   than 1 − confidence (over all counts together). */
+/* For poisson: DP_E_RUN and a sentence if honest coins give such a count with a probability of less than 1 − confidence (over
+   all counts together). */
 int dp_audit_sampler_judge(const struct dp_audit_sampler *s, double confidence, struct dp_err *err);
 
 #endif

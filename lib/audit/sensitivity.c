@@ -44,17 +44,17 @@ struct audit {
     struct dp_variant variant;
     struct dp_child *part[2]; /* the sampler, and the rest */
     struct dp_frame *token, *aside;
-    struct dp_frame **absent; /* laps: what came back with the row absent */
-    double *model;            /* what the sums so far would have trained */
+    struct dp_frame **absent; /* laps: the frames that came back with the row absent */
+    double *model;            /* the model that the sums so far would have trained */
     size_t model_rows, model_cols;
-    bool positive;     /* no label is below 0: counts perhaps, that must stay counts */
+    bool positive;     /* no label is below 0: they may be counts, and must stay counts */
     struct dp_key key; /* of rows and models */
     /* The rows that replace the rows of one person. */
     struct dp_variant_rows rows;
     float *x;    /* rows × cols, as many rows as a person may have */
     double *y;   /* rows */
     int64_t row; /* the person, from 0 on */
-    bool alone;  /* what is kept of other rows must not depend on this one */
+    bool alone;  /* state of other rows must not depend on this row */
 };
 
 /* For messages. */
@@ -120,7 +120,8 @@ static bool fill_row(const struct audit *a, enum kind kind, size_t i, size_t oth
     return true;
 }
 
-/* The rows that replace the rows of a person. other: another person. Rows of one entry have one label, and so pull one way. */
+/* The rows that replace the rows of a person. other: another person. Rows of one entry have one label, and so move the sum in
+   one direction. */
 static bool fill(struct audit *a, enum kind kind, size_t person, size_t other)
 {
     const struct dp_dataset *d = a->data;
@@ -148,13 +149,12 @@ static int start(struct audit *a, int64_t seed, struct dp_err *err)
     return rc;
 }
 
-/* The model of a lap, the same on both sides: none in the first, then in turn random, zero, and as trained.
- */
+/* The model of a lap, the same on both sides: none in the first lap, then in turn random, zero, and trained. */
 static int set_model(struct audit *a, int64_t lap, struct dp_err *err)
 {
     double *model, size = pow(10, (double)(lap / 3 % 7) - 3);
     size_t count = a->model_rows * a->model_cols;
-    if (a->model == NULL) /* laps that make none */
+    if (a->model == NULL) /* laps that make no model */
         return DP_OK;
     int rc = dp_frame_make_array(a->token, DP_F_MODEL, DP_F64, a->model_rows, a->model_cols, &model, err);
     if (rc != DP_OK)
@@ -168,7 +168,7 @@ static int set_model(struct audit *a, int64_t lap, struct dp_err *err)
     return DP_OK;
 }
 
-/* The token of a lap: what would have come back from the gate and dp-step. */
+/* The token of a lap, as the gate and dp-step would have returned it. */
 static int make_token(struct audit *a, int64_t lap, struct dp_err *err)
 {
     int rc = DP_OK;
@@ -184,7 +184,7 @@ static int make_token(struct audit *a, int64_t lap, struct dp_err *err)
     return rc == DP_OK ? dp_frame_begin_lap(a->token, a->token, lap, a->out->laps, true, err) : rc;
 }
 
-/* The count of dp-clip --adaptive: a number, in halves, with a record of its own. */
+/* The count of dp-clip --adaptive: a number, in halves, with a separate record. */
 static int check_count(const struct dp_frame *f, struct dp_err *err)
 {
     const struct dp_array *count;
@@ -242,8 +242,8 @@ static int check_bounded(struct audit *a, const struct dp_record *sampled, struc
     return counted ? check_count(f, err) : DP_OK;
 }
 
-/* In every fourth lap the row is in no batch, on neither side: then the sums must be the same, or what is kept of another row
-   (its dual variable) depends on this one. */
+/* In every fourth lap the row is in no batch, on neither side. The sums must then be the same; otherwise the state of another
+   row (its dual variable) depends on this row. */
 static bool nobody_in(const struct audit *a, int64_t lap, const struct dp_record *sampled)
 {
     return a->alone && lap % 4 == 0 && sampled->sampler != DP_SAMPLER_FULL;
@@ -272,7 +272,7 @@ static int one_lap(struct audit *a, int64_t lap, bool present, struct dp_err *er
     return rc == DP_OK ? check_bounded(a, &sampled, err) : rc;
 }
 
-/* The same where the sum is one behind a transform. */
+/* The same for a sum after a transform. */
 static int train_behind(struct audit *a, const struct dp_sum *sum, const struct dp_transform *transform, struct dp_err *err)
 {
     size_t count = a->model_rows * transform->rows;
@@ -294,7 +294,7 @@ static int train(struct audit *a, const struct dp_frame *f, struct dp_err *err)
 {
     struct dp_sum sum;
     struct dp_transform transform = {0};
-    if (!dp_frame_has(f, DP_F_MODEL)) /* a sum of moments moves none */
+    if (!dp_frame_has(f, DP_F_MODEL)) /* a sum of moments moves no model */
         return DP_OK;
     int rc = dp_sum_read(&sum, f, err);
     if (rc == DP_OK && a->model == NULL) {
@@ -318,7 +318,7 @@ static void keep_rest(struct dp_frame *f)
             dp_frame_drop(f, (enum dp_field)i);
 }
 
-/* Everything but the sum and the count must be the same on both sides. */
+/* Everything except the sum and the count must be the same on both sides. */
 static int compare_rest(struct audit *a, const struct dp_frame *without, const char *kind, struct dp_err *err)
 {
     static const struct dp_model_tolerance exact = {.exact = true};
@@ -334,8 +334,8 @@ static int compare_rest(struct audit *a, const struct dp_frame *without, const c
                    : rc;
 }
 
-/* One whole-number vector of the two sides, in units of grid, against its record. The worst sum is kept, and the first
-   query that is exceeded. */
+/* Compares one whole-number vector of the two sides, in units of grid, with its record. Keeps the worst sum and the first query
+   that is exceeded. */
 static void judge(struct audit *a, enum dp_field field, double grid, const struct dp_record *m, const char *kind)
 {
     struct dp_sensitivity *out = a->out;
@@ -378,7 +378,7 @@ static int compare(struct audit *a, const char *kind, struct dp_err *err)
     return compare_rest(a, without, kind, err);
 }
 
-/* The side that the others are measured against; keeps its frames. */
+/* The side that the others are compared with; keeps its frames. */
 static int run_absent(struct audit *a, int64_t seed, struct dp_err *err)
 {
     fill(a, a->out->replace_one ? KIND_ITSELF : KIND_BLANK, (size_t)a->row, 0);
@@ -420,7 +420,7 @@ static int run_present(struct audit *a, int64_t seed, enum kind kind, struct dp_
         rc = dp_audit_parts_end(a->part, 2, a->out->watch, a->token, err);
     if (rc == DP_OK || *a->out->watch->stop != 0)
         return rc;
-    /* It worked without the row: that a run ends says something about the row. */
+    /* The run worked without the row: its failure reveals something about the row. */
     char why[DP_ERR_MESSAGE_SIZE];
     dp_err_text(err, why, sizeof why);
     *err = (struct dp_err){0};

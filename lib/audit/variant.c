@@ -33,7 +33,7 @@ static int close_checked(FILE *stream, int rc, const char *directory, struct dp_
     return rc;
 }
 
-/* As in the data set, but rows of 16 bits become rows of floats, because the replacement of a row can have any value. */
+/* Copies the description, but rows of 16 bits become rows of floats, because the replacement of a row can have any value. */
 static int copy_description(const struct dp_variant *variant, const char *path, struct dp_err *err)
 {
     FILE *to = NULL;
@@ -71,7 +71,7 @@ static bool is_replaced(const struct dp_variant_rows *rows, size_t i)
     return i >= rows->first && i - rows->first < rows->count;
 }
 
-/* The entries of row i: of the data set, none when blank, or those in its place. */
+/* The entries of row i: from the data set, none if blank, or the replacement. */
 static struct dp_row row_of(const struct dp_dataset *d, bool blank, const struct dp_variant_rows *rows, size_t i)
 {
     if (is_replaced(rows, i))

@@ -1,5 +1,5 @@
-/* A data set of the same shape as another with some rows changed, in a temporary directory: what an audit
-   compares. Its dataset.json, and so its digest, is the original's, so that the two differ only in the rows. */
+/* A copy of a data set with some rows changed, in a temporary directory, for an audit to compare. It has the same shape. Its
+   dataset.json and digest are the original's, so the two differ only in the rows. */
 #ifndef DP_AUDIT_VARIANT_H
 #define DP_AUDIT_VARIANT_H
 
@@ -13,7 +13,7 @@ struct dp_variant {
     char path[256]; /* of the directory; "" until it is made */
 };
 
-/* Makes the directory (in $TMPDIR's place, `parent`) and copies dataset.json of the data set at `path`. */
+/* Makes the directory (in `parent`) and copies dataset.json of the data set at `path`. */
 int dp_variant_open(struct dp_variant *variant, const char *parent, const char *path, struct dp_err *err);
 
 /* The rows of a person, and their replacement, which can have any values. */

@@ -69,7 +69,7 @@ static int join(const json_t *list, char **text, const char *path, struct dp_err
     return rc;
 }
 
-/* Which of the words `value` is. */
+/* Finds `value` among the words. */
 static int word_of(const json_t *value, const char *const words[], int count, const char *key, int *which, const char *path,
                    struct dp_err *err)
 {

@@ -16,7 +16,7 @@ float dp_quantise_step(double most);
  * 2^112. */
 bool dp_quantise_good(float step);
 
-/* row_j = the whole number of steps next to it toward zero, at most 32767 of them, times step_j; never −0. */
+/* row_j = step_j times the nearest whole number of steps toward zero, at most 32767; never −0. */
 void dp_quantise_row(const float *step, size_t cols, float *row);
 
 /* narrow_j = row_j / step_j of a row that dp_quantise_row has made. */

@@ -20,7 +20,7 @@ static int bad(const struct dp_lines *l, const char *name, const char *what, str
                                   dp_text_show(name, strlen(name), shown), what);
 }
 
-/* One word, quoted by ' or " or ending at a blank or one of `stop`; *at moves behind it. */
+/* One word, quoted by ' or " or ending at a blank or one of `stop`; moves *at after the word. */
 static void word(const char *line, size_t *at, const char *stop, const char **text, size_t *length)
 {
     *at += strspn(line + *at, " \t");

@@ -1,4 +1,4 @@
-/* A schedule by its name or from a file: one number per line, b_1 first, each > 0 and finite; blank lines and lines that begin
+/* A schedule, given by name or as a file: one number per line, b_1 first, each > 0 and finite; blank lines and lines that begin
  * with # are ignored. */
 #ifndef DP_DATA_SCHEDULE_FILE_H
 #define DP_DATA_SCHEDULE_FILE_H

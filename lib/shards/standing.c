@@ -14,7 +14,7 @@ int64_t dp_standing_joins(const struct dp_standing *standing)
 }
 
 /* The gather continues from lap `from`, which may be earlier than ours. Only a seeded run may begin again at lap 0 under its
- * name: its laps are the same again. */
+ * name, because its laps are the same again. */
 static enum dp_welcome go_back(struct dp_standing *s, int64_t from, bool seeded, struct dp_err *err)
 {
     bool there = s->alive && s->lap == from;

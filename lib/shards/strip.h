@@ -1,5 +1,5 @@
-/* Filters frames at the border of a site: what of a worker's answer may leave, over which link, and which frames may come
- * in. */
+/* Filters frames at the border of a site: which parts of a worker's answer may leave, over which link, and which frames may
+ * come in. */
 #ifndef DP_SHARDS_STRIP_H
 #define DP_SHARDS_STRIP_H
 

@@ -170,14 +170,14 @@ of_page() { sed -n "/^\.Ss $1$/,/^\.Ss /s/^\.It Va \([a-zA-Z_]*\) Pq \(.*\)/\1 \
 help_defaults() { "$@" --help | sed -nE 's/^  (-., |    )(--[a-z-]+) .*\(default ([^ ()]*)\)$/\2 \3/p'; }
 # page_defaults PAGE: the same, where the page says "The default is X." or "X (the default)"
 page_defaults() {
-    awk 'function found(word) { gsub(/[\\&]|[.,]$/, "", word); if (word != "") print name, word }
+    sed 's/ No (the default)/\n(the default)/' "$1" | awk 'function found(word) { gsub(/[\\&]|[.,]$/, "", word); if (word != "") print name, word }
         /^\.(It|El|Sh|Ss)/ { name = ""; if (/^\.It .*Fl -[a-z-]/) { name = $0; sub(/.*Fl -/, "--", name); sub(/ .*/, "", name) } next }
         name == "" { next }
         /^\(the default\)/ { found(cm) }
         /^The default is [^ ]+\.$/ || /^The default is [^ ]+, / { found($4) }
         /^The default, [^ ]+, / { found($3) }
         wait && /^\.Cm / { found($2) }
-        { wait = ($0 == "The default is"); cm = $0; if (!sub(/^\.Cm /, "", cm)) cm = ""; sub(/ [.,:]$/, "", cm); sub(/.* /, "", cm) }' "$1"
+        { wait = ($0 == "The default is"); cm = $0; if (!sub(/^\.Cm /, "", cm)) cm = ""; sub(/ [.,:]$/, "", cm); sub(/.* /, "", cm) }'
 }
 
 @test "no page contradicts a default of an option table" {

@@ -16,7 +16,7 @@ PACKAGES := $(patsubst %/,%,$(dir $(LIBRARIES)))
 WARN := -Wall -Wextra -Wconversion -Wshadow -Wstrict-prototypes -Wno-sign-conversion -Werror
 # -ffp-contract=off: the same bits whether or not the CPU has FMA.
 OPENMP := -fopenmp
-ALL_CFLAGS = -std=c11 -D_GNU_SOURCE $(WARN) -ffp-contract=off -fno-math-errno -fPIC $(OPENMP) -pthread -Ilib -Ilib/public $(CFLAGS) $(PKG_CFLAGS) $(EXTRA)
+ALL_CFLAGS = -std=c11 -D_GNU_SOURCE $(WARN) -ffp-contract=off -fno-math-errno -fPIC -fno-semantic-interposition $(OPENMP) -pthread -Ilib -Ilib/public $(CFLAGS) $(PKG_CFLAGS) $(EXTRA)
 PKG_CFLAGS := $(shell pkg-config --cflags $(PACKAGES) 2>/dev/null)
 PKG_LIBS := $(shell pkg-config --libs $(PACKAGES) 2>/dev/null)
 ALL_LIBS = $(PKG_LIBS) -lm $(OPENMP) -pthread $(EXTRA)
@@ -41,18 +41,11 @@ define say
 endef
 endif
 
-# What programs are linked with: the library as an archive. SHARED=1 (tests/mutants/run): as a library that is loaded, so that a
-# change of it does not link each program again.
-ifdef SHARED
-LIBRARY := $(BUILD)/lib/libdpline-whole.so
+# What the programs are linked with: the whole library. It is theirs: its name has the version, and other programs take libdpline.so.
+# Calls within it are not looked up by name, as in an archive.
+LIBRARY := $(BUILD)/lib/dpline/libdpline-$(VERSION).so
 NEEDED := | $(LIBRARY)
-VISIBILITY := default
-override LDFLAGS += -Wl,-rpath,'$$ORIGIN/../lib:$$ORIGIN/../../lib'
-else
-LIBRARY := $(BUILD)/lib/libdpline.a
-NEEDED := $(LIBRARY)
-VISIBILITY := hidden
-endif
+override LDFLAGS += -Wl,--as-needed -Wl,-rpath,'$$ORIGIN/../lib/dpline:$$ORIGIN/../../lib/dpline'
 
 .PHONY: programs
 programs: $(BINS) $(LIBRARY)
@@ -66,18 +59,12 @@ packages:
 $(BUILD)/obj/%.o: lib/%.c | packages
 	$(call say,CC,$<)
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) -fvisibility=$(VISIBILITY) -MMD -MP -c $< -o $@
+	$(CC) $(ALL_CFLAGS) -MMD -MP -c $< -o $@
 
-$(BUILD)/lib/libdpline.a: $(LIB_OBJ)
-	$(call say,AR,$@)
-	@mkdir -p $(@D)
-	@rm -f $@
-	$(AR) qcs $@ $^
-
-$(BUILD)/lib/libdpline-whole.so: $(LIB_OBJ)
+$(LIBRARY): $(LIB_OBJ)
 	$(call say,LD,$@)
 	@mkdir -p $(@D)
-	$(CC) -shared -Wl,-soname,$(@F) -o $@ $^ $(ALL_LIBS)
+	$(CC) -shared -Wl,-soname,$(@F) -Wl,-Bsymbolic-functions -Wl,--as-needed -o $@ $^ $(ALL_LIBS)
 
 # The one that is installed: a single object in which everything but the public functions is local.
 $(BUILD)/lib/public/libdpline.a: $(LIB_OBJ)
@@ -246,31 +233,35 @@ tables:
 	$(BUILD)/gen/gaussian_table > lib/math/gaussian_table.inc
 
 # --- installation --------------------------------------------------------------------------------------------------
-INSTALLED_BINS = $(notdir $(BINS))
-PIPELINES = dpline $(notdir $(filter-out pipelines/options%.sh,$(wildcard pipelines/*.sh)))
+# STRIP=true leaves the symbols of the debugger in: for packages, whose tools take them out themselves.
+STRIP ?= strip
+PIPELINES = dpline $(notdir $(wildcard pipelines/*.sh))
+MANUALS = $(foreach n,1 3 5 7,$(patsubst man/%,share/man/man$n/%,$(wildcard man/*.$n)))
+HEADERS = $(patsubst lib/public/%,include/%,$(wildcard lib/public/dpline/*.h))
+LIBDIR ?= lib
+# What stands under PREFIX. A pipeline is called as `dpline WORD`.
+INSTALLED = $(BINS:$(BUILD)/%=%) bin/dpline $(PIPELINES:%=share/dpline/pipelines/%) $(MANUALS) $(HEADERS) \
+	$(addprefix $(LIBDIR)/,dpline/$(notdir $(LIBRARY)) libdpline.a libdpline.so libdpline.so.$(SOVERSION) libdpline.so.$(VERSION) pkgconfig/dpline.pc)
 D = $(DESTDIR)$(PREFIX)
 
 install: all
-	install -d $(D)/bin $(D)/lib/pkgconfig $(D)/include/dpline $(D)/share/dpline/pipelines $(D)/share/man/man1 $(D)/share/man/man3 $(D)/share/man/man5 $(D)/share/man/man7
+	install -d $(sort $(dir $(addprefix $(D)/,$(INSTALLED))))
 	install -m 755 $(BINS) $(D)/bin
 	install -m 755 $(PIPELINES:%=pipelines/%) $(D)/share/dpline/pipelines
-	install -m 644 $(wildcard pipelines/options*.sh) $(D)/share/dpline/pipelines
-	for p in $(PIPELINES); do ln -sf ../share/dpline/pipelines/$$p $(D)/bin/$$p; done
-	install -m 644 $(BUILD)/lib/public/libdpline.a $(D)/lib
-	install -m 755 $(BUILD)/lib/libdpline.so.$(VERSION) $(D)/lib
-	ln -sf libdpline.so.$(VERSION) $(D)/lib/libdpline.so.$(SOVERSION)
-	ln -sf libdpline.so.$(SOVERSION) $(D)/lib/libdpline.so
-	install -m 644 $(wildcard lib/public/dpline/*.h) $(D)/include/dpline
-	install -m 644 $(wildcard man/*.1) $(D)/share/man/man1
-	install -m 644 $(wildcard man/*.3) $(D)/share/man/man3
-	install -m 644 $(wildcard man/*.5) $(D)/share/man/man5
-	install -m 644 $(wildcard man/*.7) $(D)/share/man/man7
-	sed -e 's|@PREFIX@|$(PREFIX)|; s|@VERSION@|$(VERSION)|; s|@PACKAGES@|$(PACKAGES)|' lib/dpline.pc.in > $(D)/lib/pkgconfig/dpline.pc
+	ln -sf ../share/dpline/pipelines/dpline $(D)/bin/dpline
+	install -m 644 $(LIBRARY) $(D)/$(LIBDIR)/dpline
+	install -m 644 $(BUILD)/lib/public/libdpline.a $(BUILD)/lib/libdpline.so.$(VERSION) $(D)/$(LIBDIR)
+	$(STRIP) $(BINS:$(BUILD)/%=$(D)/%) $(D)/$(LIBDIR)/dpline/$(notdir $(LIBRARY)) $(D)/$(LIBDIR)/libdpline.so.$(VERSION)
+	$(STRIP) --strip-debug $(D)/$(LIBDIR)/libdpline.a
+	ln -sf libdpline.so.$(VERSION) $(D)/$(LIBDIR)/libdpline.so.$(SOVERSION)
+	ln -sf libdpline.so.$(SOVERSION) $(D)/$(LIBDIR)/libdpline.so
+	for f in $(HEADERS); do install -m 644 lib/public/$${f#include/} $(D)/$$f; done
+	for f in $(MANUALS); do install -m 644 man/$${f##*/} $(D)/$$f; done
+	sed -e 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR)|; s|@VERSION@|$(VERSION)|; s|@LIBS@|$(PKG_LIBS)|' lib/dpline.pc.in > $(D)/$(LIBDIR)/pkgconfig/dpline.pc
 
 uninstall:
-	rm -f $(addprefix $(D)/bin/,$(INSTALLED_BINS) $(PIPELINES)) $(D)/lib/libdpline.* $(D)/lib/pkgconfig/dpline.pc
-	rm -f $(addprefix $(D)/share/man/man1/,$(notdir $(wildcard man/*.1))) $(addprefix $(D)/share/man/man3/,$(notdir $(wildcard man/*.3))) $(addprefix $(D)/share/man/man5/,$(notdir $(wildcard man/*.5))) $(addprefix $(D)/share/man/man7/,$(notdir $(wildcard man/*.7)))
-	rm -rf $(D)/include/dpline $(D)/share/dpline
+	rm -f $(addprefix $(D)/,$(INSTALLED))
+	-rmdir -p --ignore-fail-on-non-empty $(addprefix $(D)/,$(LIBDIR)/dpline include/dpline share/dpline/pipelines)
 
 clean:
 	rm -rf $(BUILD)

@@ -26,6 +26,7 @@ program() {
     assert_file_exist stage/opt/dpline/share/man/man1/dp-loop.1
     assert_file_exist stage/opt/dpline/share/man/man3/dpline.3
     [ -z "$(find stage/opt/dpline/bin -name 'dp-*' -not -perm -111)" ]
+    [ "$(du -sk stage | cut -f 1)" -lt 10000 ]
     assert_equal "$(find stage/opt/dpline/include -type f | sort)" "$(cd "$ROOT/lib/public" && find dpline -type f | sed 's|^|stage/opt/dpline/include/|' | sort)"
     api=$(sed -n 's/^#define DPLINE_API //p' stage/opt/dpline/include/dpline/error.h)
     run readelf -d stage/opt/dpline/lib/libdpline.so
@@ -188,14 +189,16 @@ END
     small_data
     make -s -C "$ROOT" install BUILD="$BUILD" PREFIX=/usr DESTDIR="$PWD/stage" > log 2>&1 || fail "$(cat log)"
     # as commands, by their path with nothing in PATH, and through a link of one's own
-    PATH="$PWD/stage/usr/bin:/usr/bin:/bin" run scd.sh --data small.dp --epochs 1 -o model
+    assert_equal "$(find stage/usr/bin -name '*.sh')" ''
+    PATH="$PWD/stage/usr/bin:/usr/bin:/bin" run dpline scd --data small.dp --epochs 1 -o model
     assert_success
     mv stage moved
-    for p in moved/usr/bin/scd.sh moved/usr/share/dpline/pipelines/scd.sh; do
+    for p in 'moved/usr/bin/dpline scd' moved/usr/share/dpline/pipelines/scd.sh; do
+        # shellcheck disable=SC2086 # a command of two words
         PATH=/usr/bin:/bin run $p --data small.dp --epochs 1 -o model
         assert_success
     done
-    ln -s moved/usr/bin/dp-sgd.sh mine
+    ln -s moved/usr/share/dpline/pipelines/dp-sgd.sh mine
     PATH=/usr/bin:/bin run ./mine --data small.dp --epochs 1 -o model
     assert_success
     assert_line --regexp '^mine: epsilon (1|0.9999[0-9]*), delta 1e-05; one row is taken for one person; 4 laps; the model is in model$'

@@ -154,8 +154,10 @@ costs() { dp-account epsilon --sampler full -z "${2:-10}" --laps "$1" --delta 1e
     is_bound model
     cp model before
     # killed
+    reserved() { grep -c '"kind":"reserve"' small.dp/ledger; }
+    before=$(reserved)
     train 100000000 killed 1000 '--epsilon 9000' & pid=$!
-    for _ in $(seq 300); do [ "$(grep -c '"kind":"reserve"' small.dp/ledger)" -ge 40 ] && break; sleep 0.1; done
+    for _ in $(seq 300); do [ "$(reserved)" -ge $((before + 40)) ] && break; sleep 0.1; done
     kill -KILL "$(pgrep -P "$(pgrep -P $pid timeout)" dp-loop)"
     wait $pid || true
     /usr/bin/python3 - << 'END'

@@ -44,7 +44,7 @@ endif
 # What the programs are linked with: the whole library. It is theirs: its name has the version, and other programs take libdpline.so.
 # Calls within it are not looked up by name, as in an archive.
 LIBRARY := $(BUILD)/lib/dpline/libdpline-$(VERSION).so
-NEEDED := | $(LIBRARY)
+NEEDED := Makefile | $(LIBRARY)
 override LDFLAGS += -Wl,--as-needed -Wl,-rpath,'$$ORIGIN/../lib/dpline:$$ORIGIN/../../lib/dpline'
 
 .PHONY: programs

@@ -56,7 +56,7 @@ all: programs $(BUILD)/lib/public/libdpline.a $(BUILD)/lib/libdpline.so.$(VERSIO
 packages:
 	tests/check-packages $(firstword $(CC)) $(LIBRARIES)
 
-$(BUILD)/obj/%.o: lib/%.c | packages
+$(BUILD)/obj/%.o: lib/%.c Makefile | packages
 	$(call say,CC,$<)
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -MMD -MP -c $< -o $@

@@ -235,7 +235,7 @@ int question_charges(struct question *q, enum unknown unknown, const char *recor
         if (event.query[0].kind != DP_QUERY_GAUSSIAN || q->schedule != NULL)
             return dp_fail(err, DP_E_USAGE, "--count-multiplier: only beside Gaussian noise that does not change");
         event.query[1] = (struct dp_query){.kind = DP_QUERY_GAUSSIAN, .multiplier = q->count_multiplier};
-        event.queries = unknown == UNKNOWN_SIGMA ? 1 : 2; /* the whole first, then the sum's part of it */
+        event.queries = unknown == UNKNOWN_SIGMA ? 1 : 2; /* sigma: of both queries, divided later */
     }
     if (rc == DP_OK && laps == DP_OPT_ABSENT_INT)
         rc = dp_fail(err, DP_E_USAGE, "--laps is required");

@@ -38,8 +38,8 @@ int dp_reserve_lap(struct dp_reserve *reserve, const struct dp_event *event, int
 /* From here the run can be resumed: dp_ledger_mark says by which mark. What is reserved and not used is given back. */
 int dp_reserve_checkpoint(struct dp_reserve *reserve, struct dp_err *err);
 
-/* The clean end. What is written down as the run's epsilon is that of its laps together, by the best accountant, where which
-   laps there would be was known in advance; else what the gate charged. DP_E_UNSAFE: it is not what the ledger says. */
+/* The clean end: writes down the epsilon of the run. If the laps were known in advance, that is the cost of all laps together by
+   the best accountant; otherwise it is what the gate charged. DP_E_UNSAFE: the ledger says another epsilon. */
 int dp_reserve_end(struct dp_reserve *reserve, const struct dp_spend *spend, const char *status,
                    const struct dp_reserve_model *last, struct dp_err *err);
 

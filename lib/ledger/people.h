@@ -40,8 +40,8 @@ void dp_people_close(struct dp_people *people);
  * first that exists, else the first of `own`. */
 const struct dp_people_ledger *dp_people_default(const struct dp_people *people);
 
-/* Whether a run may be charged in that ledger. DP_E_UNSAFE: another ledger has the population's budget, or the ledger that had
- * it is gone, or runs since that budget which the registry knows are in no ledger. */
+/* Whether a run may be charged in that ledger. DP_E_UNSAFE: another ledger has the population's budget, the ledger that had the
+ * budget is gone, or no ledger has the runs that the registry has noted since that budget. */
 int dp_people_admit(const struct dp_people *people, const struct dp_people_ledger *ledger, struct dp_err *err);
 
 /* The same for setting a budget in that ledger: DP_E_UNSAFE only if another ledger has a budget. */

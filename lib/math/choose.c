@@ -84,8 +84,8 @@ static size_t stands_at(struct exponential *e, mpfr_t bound, mpfr_rnd_t directio
     return i;
 }
 
-/* Decides from `words` words of the uniform number. Sums that are too small with a bound that is too large give a candidate at
- * or after the true one; the other way round, at or before it. */
+/* Decides from `words` words of the uniform number. If sums are rounded down and the bound is rounded up, the
+ * candidate is the true one or a later one; if sums are rounded up and the bound down, it is the true one or an earlier one. */
 static bool decide(struct exponential *e, uint64_t words, size_t *choice)
 {
     mpfr_prec_t precision = (mpfr_prec_t)(64 * words + 64);

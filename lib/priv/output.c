@@ -1,6 +1,6 @@
 #include "priv/output.h"
 
-/* Raised by its own rounding error, which long products of it would magnify. */
+/* The factor is raised by its rounding error, because a product of many factors would magnify that error. */
 double dp_descent_contraction(const struct dp_descent *d, double eta)
 {
     return fmin(fmax(fabs(1 - eta * d->mu), fabs(1 - eta * d->beta)) + 0x1p-50, 1);

@@ -115,8 +115,8 @@ double dp_pld_grid_step(const struct dp_pld_question *a, bool add, const struct 
     return larger;
 }
 
-/* The mass of the losses above `split`, weighted by e^{s loss} less K(s). Also ln of E e^{σ loss} of the others on a grid of
-   step h, which moves a loss by up to h. */
+/* Returns the mass of the losses above `split`, weighted by e^{s loss − K(s)}. *log_small: ln of E e^{σ loss} over the other
+   losses on a grid of step h, which moves a loss by up to h. */
 static double rare_mass(const struct dp_pld_nodes *n, bool add, double s, double k, double split, double sigma, double h,
                         double *log_small)
 {

@@ -1,4 +1,4 @@
-/* The bound by Rényi DP: the first answer, and the only one where grids and contours do not reach. */
+/* The bound by Rényi DP. It is the first answer, and the only one if the grid and the contour integral do not apply. */
 #include "priv/pld_question.h"
 
 #include <float.h>

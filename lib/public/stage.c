@@ -1,4 +1,4 @@
-/* A stage of somebody else's: a class of ours whose functions call theirs. */
+/* Makes a stage of a program that uses the library: its functions are called by a stage class of the library. */
 #include <dpline/stage.h>
 
 #include <math.h>

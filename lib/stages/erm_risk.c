@@ -5,8 +5,7 @@
 #include "base/mem.h"
 #include "stages/erm.h"
 
-/* As many parts as 64 threads have something to do in, fewer where rows are few or their gradients long. It follows from the
-   shapes alone. */
+/* The number of parts: 64, or fewer if there are few rows or their gradients are long. Only shapes decide. */
 static size_t parts_of(size_t rows, size_t size)
 {
     size_t parts = rows / 256, room = ((size_t)1 << 22) / size;

@@ -24,7 +24,7 @@ struct descent {
 /* Results of a pass, each value when its row was visited: how far slopes are from where no row would move. */
 struct violations {
     double largest, sum;
-    size_t left; /* rows that the next pass goes over: the first so many of the list */
+    size_t left; /* the next pass visits the first `left` rows of the list */
 };
 
 /* A dual variable and its range. */

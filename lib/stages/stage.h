@@ -59,8 +59,8 @@ struct dp_stage_class {
     int (*after)(struct dp_stage *stage, struct dp_err *err);
     void (*close)(struct dp_stage *stage);
     /* What a checkpoint holds of the state, between laps; and from that the state, after hello and before the first lap. The
-       state must be final when fire emits. NULL, and `ephemeral`, where every lap finds what it needs in its frame and the
-       options. */
+       state must be final when fire emits. If a lap needs only its frame and the options, both are NULL and `ephemeral` is
+       true. */
     int (*save)(struct dp_stage *stage, struct dp_state *state, struct dp_err *err);
     int (*restore)(struct dp_stage *stage, const struct dp_state *state, struct dp_err *err);
     bool ephemeral;

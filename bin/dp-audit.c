@@ -23,7 +23,7 @@ struct options {
 #define DP_OPTIONS struct options
 
 static const struct dp_option options[] = {
-    DP_OPTION_TEXT('d', data, "DIR", "data set that {} in the pipeline stands for, with a row changed", .required = true),
+    DP_OPTION_TEXT('d', data, "DIR", "data set for {} in the pipeline, with a row changed", .required = true),
     DP_OPTION_INT('n', laps, "T", DP_FROM_TO(1, 1000000), "laps of each run (default 10)"),
     DP_OPTION_INT('s', seed, "SEED", DP_FROM_TO(0, 4503599627370496), "of the keys: the same seed gives the same audit"),
     DP_OPTION_INT('N', rows, "N", DP_FROM_TO(1, 1000000), "sensitivity: how many rows to try (default 10)"),
@@ -139,7 +139,7 @@ static int epsilon(const struct options *o, const char *pipeline, const struct d
     return DP_OK;
 }
 
-/* Each word has options that are none of the other's. */
+/* Each word has options that the other word does not have. */
 static int check_options(const struct options *o, bool sensitive, struct dp_err *err)
 {
     if (!sensitive && o->rows != DP_OPT_ABSENT_INT)

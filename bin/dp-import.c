@@ -174,7 +174,8 @@ static int operands(struct dp_import *import, const struct options *o, int count
 static int check_population(const char *name, struct dp_err *err)
 {
     if (!dp_registry_concerns(name, NULL) && name[0] != '\0')
-        return dp_fail(err, DP_E_USAGE, "--population: a name that begins with dp-synth: is that of nobody's rows");
+        return dp_fail(err, DP_E_USAGE,
+                       "--population: a name that begins with dp-synth: is reserved for rows that belong to nobody");
     return dp_writer_check_population(name, err);
 }
 

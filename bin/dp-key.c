@@ -76,8 +76,8 @@ static int run(int count, char **operand, struct dp_err *err)
     if (given != word->arguments && given != word->arguments + 1)
         return dp_fail(err, DP_E_USAGE, "%s: %s", word->name,
                        word->arguments == 0   ? "takes a directory, or nothing"
-                       : word->arguments == 1 ? "takes a name, behind a directory or alone"
-                                              : "takes a name and a public key, behind a directory or alone");
+                       : word->arguments == 1 ? "takes a name, optionally after a directory"
+                                              : "takes a name and a public key, optionally after a directory");
     struct dp_security where = {.keys = given > word->arguments ? operand[1] : NULL};
     char *directory = NULL;
     int rc = dp_security_directory(&directory, &where, err);

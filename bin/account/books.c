@@ -28,7 +28,7 @@ struct books {
     bool after_runs, addition;
     char own[4096]; /* the ledger in a data set's directory */
     struct dp_registry_choice choice;
-    struct dp_registry *registry;      /* NULL: there is none */
+    struct dp_registry *registry;      /* NULL: no such text */
     struct dp_people people;           /* the ledgers of the data set's population, once a data set is known */
     char digest[64], population[1024]; /* of --data */
 };
@@ -241,7 +241,7 @@ static int print_budget(const struct books *b, const struct dp_ledger_budget *li
                    dp_round_up(before->epsilon, 6), before->delta);
         if (fit->planned)
             printf("%lld such run%s fit%s%s\n", (long long)fit->runs, fit->runs == 1 ? "" : "s", fit->runs == 1 ? "s" : "",
-                   fit->adds ? ", as the first: nothing is left beside it" : "");
+                   fit->adds ? ", as the first: no budget is left for another run" : "");
         return DP_OK;
     }
     for (size_t i = 0; i < line->orders; i++)

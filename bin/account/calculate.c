@@ -83,7 +83,7 @@ static int solve_sigma(struct question *q, struct result *r, struct dp_err *err)
     double determinants = log1p(q->curvature);
     if (q->mechanism == MECHANISM_OBJECTIVE && q->epsilon <= determinants)
         return dp_fail(err, DP_E_RUN,
-                       "--curvature: %g alone costs an epsilon of %g, whatever the noise: a larger lambda lowers it",
+                       "--curvature: %g costs an epsilon of at least %g with any noise: a larger lambda lowers it",
                        q->curvature, determinants);
     int rc = dp_calibrate_noise((enum dp_accountant)q->accountant, &q->charges, q->epsilon, q->delta, &r->value, err);
     if (rc == DP_OK && !isnan(q->count_multiplier))
@@ -271,7 +271,7 @@ static void warn(const struct question *q, const char *name)
     for (size_t i = 0; i < q->recorded.runs; i++) {
         const struct recorded_run *run = &q->recorded.run[i];
         if (!run->ended && run->planned > run->laps)
-            fprintf(stderr, "%s: the run from line %zu on has %lld of its %lld laps, and the answer is about these alone\n",
+            fprintf(stderr, "%s: the run from line %zu on has %lld of its %lld laps, and the answer is about these laps only\n",
                     name, run->line, (long long)run->laps, (long long)run->planned);
         if (!recorded_agrees(run))
             fprintf(stderr, "%s: the run from line %zu on states an epsilon of %s, more than the %s that its records cost\n",

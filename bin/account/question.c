@@ -31,7 +31,7 @@ static int draws_of(const struct question *q, struct dp_event *event, struct dp_
     return DP_OK;
 }
 
-/* As the gate has it of a record. */
+/* As the gate reads it from a record. */
 static int sampling_of(const struct question *q, struct dp_event *event, struct dp_err *err)
 {
     static const enum dp_sampler samplers[] = {
@@ -233,7 +233,7 @@ int question_charges(struct question *q, enum unknown unknown, const char *recor
     int rc = query_of(q, unknown, &event.query[0], err);
     if (rc == DP_OK && !isnan(q->count_multiplier)) {
         if (event.query[0].kind != DP_QUERY_GAUSSIAN || q->schedule != NULL)
-            return dp_fail(err, DP_E_USAGE, "--count-multiplier: only beside Gaussian noise that does not change");
+            return dp_fail(err, DP_E_USAGE, "--count-multiplier: only with Gaussian noise that does not change");
         event.query[1] = (struct dp_query){.kind = DP_QUERY_GAUSSIAN, .multiplier = q->count_multiplier};
         event.queries = unknown == UNKNOWN_SIGMA ? 1 : 2; /* sigma: of both queries, divided later */
     }
@@ -265,15 +265,14 @@ const char *question_unsound(const struct question *q, int i)
     } reasons[] = {
         {q->accountant == DP_ACCOUNTANT_PUBLISHED, "the published accountant is not sound"},
         {q->accountant == DP_ACCOUNTANT_BLSGD, "the accountant of the DP-BLSGD paper is not sound"},
-        {q->recorded.seeded, "the recorded run is seeded: whoever knows the seed knows the noise"},
+        {q->recorded.seeded, "the recorded run is seeded: anybody who knows the seed knows the noise"},
         {q->recorded.as_published,
          "the recorded run says as_published: its noise, or what it states, is of an accounting that is not sound"},
         {q->recorded.more,
          "the recorded run was charged for more than its records show: its noise or its laps may have followed "
          "what it released, and then its laps cost what it states"},
-        {q->recorded.stopped,
-         "the recorded run has fewer laps than it announced: whoever ended it may have done so because of what "
-         "it had released, and then it has cost what all of them cost"},
+        {q->recorded.stopped, "the recorded run has fewer laps than it announced: if it was ended because of what it had "
+                              "released, it has cost as much as all of them"},
     };
     for (size_t j = 0; j < sizeof reasons / sizeof *reasons; j++)
         if (reasons[j].holds && i-- == 0)
@@ -396,7 +395,7 @@ static void explain_charges(const struct dp_charges *charges, int indent)
         "a Poisson sample whose members show (nothing amplifies)",
         "the result of many draws, each a Poisson sample",
         "",
-        "the next rows of a stream, each in one lap alone (charged as one release of every row)",
+        "the next rows of a stream, each in one lap only (charged as one release of every row)",
     };
     _Static_assert(sizeof samplings / sizeof *samplings == DP_SAMPLING_COUNT, "words for each sampling");
     char text[40];

@@ -31,7 +31,7 @@ struct question {
         .laps = DP_OPT_ABSENT_INT, .rows = DP_OPT_ABSENT_INT, .draws = DP_OPT_ABSENT_INT, .queries = DP_OPT_ABSENT_INT         \
     }
 
-/* The options of a word of the calculator; those of a word on ledgers begin with it, too. */
+/* The options of a word of the calculator, which also come first for a word on ledgers. */
 struct asked {
     struct question q;
 };
@@ -58,7 +58,7 @@ struct asked {
     DP_OPTION_CHOICE('m', q.mechanism, "WHAT", "gaussian|laplace|pure|exponential|svt|output|objective",                       \
                      "what is done to the batch; output and objective are one release of every row", .fallback = "gaussian"),  \
         DP_OPTION_REAL(0, q.mechanism_epsilon, "E1", DP_ABOVE(0),                                                              \
-                       "pure, exponential: its epsilon; svt: that of the threshold"),                                          \
+                       "pure, exponential: its epsilon; svt: epsilon of the threshold"),                                       \
         DP_OPTION_REAL(0, q.query_epsilon, "E2", DP_ABOVE(0), "svt: epsilon of each query"),                                   \
         DP_OPTION_REAL(0, q.rho, "R", DP_ABOVE(0), "svt: Gaussian noise of this rho in place of Laplace noise"),               \
         DP_OPTION_REAL(0, q.curvature, "C", DP_ABOVE(0), "objective: smoothness of one row's loss / (LAMBDA N)"),              \

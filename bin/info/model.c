@@ -131,7 +131,7 @@ static void print_privacy(const struct dp_frame *frame, FILE *out)
             fputs(" it does not give the sound epsilon\n", out);
     }
     if (dp_frame_bool(frame, DP_F_SEEDED))
-        fputs("  seeded: whoever knows the seed knows the noise; for experiments, not private\n", out);
+        fputs("  seeded: anybody who knows the seed knows the noise; for experiments, not private\n", out);
     if (dp_frame_bool(frame, DP_F_UNTRACKED))
         fputs("  untracked: no ledger has the run, it was told --no-ledger\n", out);
     const char *preprocessing = dp_frame_text(frame, DP_F_PREPROCESSING, "");

@@ -1,4 +1,4 @@
-/* What a list of charges costs: 10 epochs of sampled gradients, then one histogram.
+/* The cost of a list of charges: 10 epochs of sampled gradients, then one histogram.
  *
  *   cc epsilon.c $(pkg-config --cflags --libs dpline) -o epsilon && ./epsilon */
 #include <dpline/account.h>

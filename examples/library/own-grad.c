@@ -29,7 +29,7 @@ static const struct dpline_option options[] = {
     {NULL, 0, DPLINE_OPTION_FLAG, 0, NULL, NULL, NULL, NULL, 0, 0, 0},
 };
 
-/* What the model is: dp-step, dp-eval and dp-predict go by it. */
+/* Describes the model for dp-step, dp-eval and dp-predict. */
 static int announce(struct dpline_frame *frame, const struct state *s, struct dpline_error *error)
 {
     int rc = dpline_frame_set_text(frame, "method", "gradient", error);

@@ -21,7 +21,7 @@ const char *const dp_accountant_names[DP_ACCOUNTANT_COUNT] = {DP_ACCOUNTANTS(NAM
 
 #define TITLE(id, name, title, ...) title,
 const char *const dp_accountant_titles[] = {DP_ACCOUNTANTS(TITLE)};
-_Static_assert(sizeof dp_accountant_titles / sizeof *dp_accountant_titles == DP_ACCOUNTANT_FILTER, "who can be asked is first");
+_Static_assert(sizeof dp_accountant_titles / sizeof *dp_accountant_titles == DP_ACCOUNTANT_FILTER, "can be asked: first");
 
 static bool sampled(const struct dp_event *event)
 {

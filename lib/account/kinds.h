@@ -31,8 +31,7 @@ struct dp_kind_cost {
     void (*claimed)(const struct dp_query *query, const double *orders, size_t n, double *out);
     /* It is only valid on one number: its sensitivity is in L1, and a record's in L2. These are equal for one number. */
     bool one_number;
-    /* Its δ(ε) on every row, ε ≥ 0, for the accountant of one lap (account/profile.h). NULL: no such formula.
-     */
+    /* Its δ(ε) on every row, ε ≥ 0, for the accountant of one lap (account/profile.h). NULL: no such formula. */
     double (*delta)(const struct dp_query *query, double epsilon);
 };
 
@@ -44,7 +43,7 @@ double dp_kind_epsilon(const struct dp_query *query);
 /* Its ρ; infinite if none is known. */
 double dp_kind_rho(const struct dp_query *query);
 
-/* Its r(α) on every row. DP_E_RUN: it has no curve; only DP_QUERY_NONE has none. */
+/* Its r(α) on every row. DP_E_RUN: it has no curve; DP_QUERY_NONE is the only such kind. */
 int dp_kind_curve(const struct dp_query *query, const double *orders, size_t n, double *out, struct dp_err *err);
 
 /* The curve as claimed. */

@@ -1,7 +1,6 @@
 /* The privacy profile of one lap whose δ(ε) has a formula, without composition. Laps with a profile:
  *   every row is in the lap    a kind of query with a profile (account/kinds.h), exact to rounding
- *   many draws within the lap  Gaussian noise on their result (priv/repeated.h), whose grid costs about 1e-3 of ε at most
- */
+ *   many draws within the lap  Gaussian noise on their result (priv/repeated.h), whose grid costs about 1e-3 of ε at most */
 #ifndef DP_ACCOUNT_PROFILE_H
 #define DP_ACCOUNT_PROFILE_H
 

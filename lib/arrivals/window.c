@@ -91,7 +91,7 @@ static struct dp_record record_of(int64_t rows)
 static int refuse_checkpoint(struct dp_err *err)
 {
     return dp_fail(err, DP_E_USAGE,
-                   "--rows: rows that have gone by do not come back, so that the run has no checkpoint to go on from");
+                   "--rows: rows that have passed do not come back, so the run has no checkpoint to continue from");
 }
 
 /* The facts about the data that a model needs. n: rows of a lap. */
@@ -101,8 +101,7 @@ static int describe(const struct state *s, struct dp_frame *frame, int64_t n, st
     return dp_describe(frame, dp_row_reader_facts(s->reader), err);
 }
 
-/* In a shard the hello frame has the facts of the rows, which must match the other shards; so it waits for the first rows.
- */
+/* In a shard the hello frame has the facts of the rows, which must match the other shards; so it waits for the first rows. */
 static int window_hello(struct dp_stage *stage, struct dp_frame *frame, struct dp_err *err)
 {
     const struct options *o = stage->options;

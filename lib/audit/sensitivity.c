@@ -329,7 +329,7 @@ static int compare_rest(struct audit *a, const struct dp_frame *without, const c
     keep_rest(a->aside);
     keep_rest(a->token);
     rc = dp_model_compare(a->aside, a->token, &exact, what, sizeof what, err);
-    return rc == 1 ? dp_fail(err, DP_E_RUN, "%s %lld as '%s', lap %lld: the frame shows it beside the sum (%s)", unit_of(a),
+    return rc == 1 ? dp_fail(err, DP_E_RUN, "%s %lld as '%s', lap %lld: the frame shows it outside the sum (%s)", unit_of(a),
                              (long long)a->row + 1, kind, (long long)a->token->lap, what)
                    : rc;
 }

@@ -1,6 +1,5 @@
-/* SIGINT, SIGTERM, SIGHUP and SIGQUIT while a data set is written: finish the row, remove what was written, then die
-   of the signal. Used by commands, which call dp_interrupt_catch before and dp_interrupt_rethrow after their
-   work. */
+/* SIGINT, SIGTERM, SIGHUP and SIGQUIT while a data set is written: finish the row, remove what was written, then die of the
+   signal. Used by commands, which call dp_interrupt_catch before and dp_interrupt_rethrow after their work. */
 #ifndef DP_BASE_INTERRUPT_H
 #define DP_BASE_INTERRUPT_H
 

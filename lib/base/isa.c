@@ -44,6 +44,6 @@ int dp_isa_check(struct dp_err *err)
     const char *text = getenv(VARIABLE);
     enum dp_isa isa = text != NULL ? named(text) : DP_ISA_PORTABLE;
     if (isa == DP_ISA_COUNT)
-        return dp_fail(err, DP_E_USAGE, VARIABLE ": '%s' is none of portable, avx2, avx512", text);
+        return dp_fail(err, DP_E_USAGE, VARIABLE ": '%s' is not portable, avx2 or avx512", text);
     return has(isa) ? DP_OK : dp_fail(err, DP_E_USAGE, VARIABLE ": this CPU has no %s", text);
 }

@@ -28,7 +28,7 @@ struct dp_registry_place dp_registry_chosen(const struct dp_registry_choice *cho
 /* Rows of an option table. member: the struct dp_registry_choice in the command's options. */
 #define DP_REGISTRY_OPTIONS(member_)                                                                                           \
     DP_OPTION_TEXT(0, member_.directory, "DIR",                                                                                \
-                   "where it stands which ledgers a population has (DPLINE_REGISTRY, else ~/.local/state/dpline)",             \
+                   "where dpline notes the ledgers of a population (DPLINE_REGISTRY, else ~/.local/state/dpline)",             \
                    .name = "registry"),                                                                                        \
         DP_OPTION_FLAG(0, member_.none, "neither look nor write there", .name = "no-registry")
 

@@ -7,7 +7,7 @@
 #include "base/number.h"
 
 /* The decimal of `digits` significant digits that is nearest to value, as mantissa × 10^exponent and as the double that the
- * text reads back as. The double alone would not say which decimal is printed. */
+ * text reads back as. The double does not determine the printed decimal. */
 static double nearest(double value, int digits, long long *mantissa, long *exponent)
 {
     char text[48];

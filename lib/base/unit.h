@@ -15,7 +15,7 @@ const char *dp_unit_text(size_t rows, char text[DP_UNIT_TEXT]);
 /* *rows as above. text may be NULL. False: text is not a unit. */
 bool dp_unit_read(const char *text, size_t *rows);
 
-/* The unit with more rows per person. NULL stands for one row. */
+/* The unit with more rows per person. NULL means one row. */
 const char *dp_unit_larger(const char *a, const char *b);
 
 /* The name of the unit in reports and certificates. Without a unit it is "row". */

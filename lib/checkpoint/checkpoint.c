@@ -123,7 +123,7 @@ int dp_checkpoint_make(const char *directory, struct dp_err *err)
 {
     int rc = dp_checkpoint_own(directory, err);
     if (rc == DP_OK && dp_checkpoint_there(directory))
-        rc = dp_fail(err, DP_E_USAGE, "%s holds a checkpoint: --resume goes on from it", directory);
+        rc = dp_fail(err, DP_E_USAGE, "%s holds a checkpoint: --resume continues from it", directory);
     return rc;
 }
 

@@ -1,5 +1,4 @@
-/* NumPy's .npy files (format 1.0 and 2.0), C order, little endian: mapped for reading, streamed for writing.
- */
+/* NumPy's .npy files (format 1.0 and 2.0), C order, little endian: mapped for reading, streamed for writing. */
 #ifndef DP_DATA_NPY_H
 #define DP_DATA_NPY_H
 
@@ -17,9 +16,8 @@ struct dp_npy {
     struct dp_mapped *file;
 };
 
-/* Maps the file `name` in the open directory `at`, whose name is dir, read-only and checks dtype ("<f4",
-   "<f8", "<i4", "<i8"), number of dimensions, and that the file is exactly as long as its shape says. Unmap
-   with dp_npy_close. */
+/* Maps the file `name` in the open directory `at`, whose name is dir, read-only and checks dtype ("<f4", "<f8", "<i4", "<i8"),
+   number of dimensions, and that the file is exactly as long as its shape says. Unmap with dp_npy_close. */
 int dp_npy_open(struct dp_npy *npy, int at, const char *dir, const char *name, const char *dtype, int ndim, struct dp_err *err);
 void dp_npy_close(struct dp_npy *npy);
 

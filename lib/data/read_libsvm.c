@@ -60,8 +60,7 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The classes are the distinct labels, ascending; label values become their indices when the spool is read
- * again. */
+/* The classes are the distinct labels, ascending; label values become their indices when the spool is read again. */
 static int name_classes(struct dp_schema *s, double *labels, size_t count, struct dp_err *err)
 {
     char name[32];

@@ -1,6 +1,5 @@
-/* Parsed records in an unnamed temporary file, so that a table is read once (also from a pipe) and memory
-   does not grow with it. A record is a label and the values of the columns that are not zero; NAN is a
-   missing value. */
+/* Parsed records in an unnamed temporary file, so that a table is read once (also from a pipe) and memory does not grow with
+   it. A record is a label and the values of the columns that are not zero; NAN is a missing value. */
 #ifndef DP_DATA_SPOOL_H
 #define DP_DATA_SPOOL_H
 
@@ -25,8 +24,8 @@ struct dp_spool {
     size_t records;
 };
 
-/* The file is in the directory of `beside`, so that private rows stay on the disk of the data set, or where tmpfile() creates
- * it. */
+/* The file is in the directory of the file `beside`, so that private rows stay on the disk of the data set, or where tmpfile()
+ * creates it. */
 int dp_spool_open(struct dp_spool *spool, const char *beside, struct dp_err *err);
 void dp_spool_close(struct dp_spool *spool);
 int dp_spool_put(struct dp_spool *spool, const struct dp_parsed *record, struct dp_err *err);

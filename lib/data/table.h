@@ -1,6 +1,5 @@
-/* A table of words: a line with the names of the columns, then a line of cells for each row. In a text, {name} stands for the
- * row's cell in the column of that name. Blanks and tabs separate cells; empty lines and lines that begin with # are
- * ignored. */
+/* A table of words: a line with the names of the columns, then a line of cells for each row. In a text, {name} means the row's
+ * cell in the column of that name. Blanks and tabs separate cells; empty lines and lines that begin with # are ignored. */
 #ifndef DP_DATA_TABLE_H
 #define DP_DATA_TABLE_H
 

@@ -120,7 +120,7 @@ const struct dp_ledger_limit *dp_ledger_book_limit(const struct dp_ledger_book *
     return NULL;
 }
 
-/* *who: the number of that name, whose text the caller's JSON owns. */
+/* Notes a name; *who: its number. The caller's JSON owns the text. */
 static const char *note_name(struct dp_ledger_book *book, const char *name, size_t *who)
 {
     *who = dp_ledger_book_who(book, name);
@@ -220,7 +220,7 @@ static bool same_orders(const struct dp_ledger_limit *a, const struct dp_ledger_
     return a->orders == b->orders;
 }
 
-/* An unused budget may be replaced. Of a used budget only epsilon may change, and only downwards: the count of a filter at a
+/* An unused budget may be replaced. In a used budget only epsilon may change, and only downwards: the count of a filter at a
  * fixed order is sound even if epsilon is chosen with knowledge of it, and so is a sum. */
 static const char *take_new_budget(struct dp_ledger_book *book, json_t *line, struct dp_ledger_limit *old,
                                    const struct dp_ledger_limit *new, const char *data)
@@ -577,7 +577,7 @@ static const char *take_format(struct dp_ledger_book *book, const json_t *format
     if (json_integer_value(format) > DP_LEDGER_FORMAT)
         return newer;
     if (json_integer_value(format) <= (book->format > 0 ? book->format : 1))
-        return "its format is not above that of the lines before it";
+        return "its format is not above the format of the lines before it";
     book->format = json_integer_value(format);
     return NULL;
 }

@@ -94,7 +94,7 @@ struct dp_ledger_book {
  * before it. Sets torn. */
 int dp_ledger_book_take(struct dp_ledger_book *book, const char *bytes, size_t length, struct dp_err *err);
 
-/* Reads the whole file under a shared lock, and checks that it holds the mark beside it. Errors as dp_ledger_check_mark. */
+/* Reads the whole file under a shared lock, and checks that it has the line of FILE.mark. Errors as dp_ledger_check_mark. */
 int dp_ledger_book_read(struct dp_ledger_book *book, const char *path, struct dp_err *err);
 void dp_ledger_book_free(struct dp_ledger_book *book);
 

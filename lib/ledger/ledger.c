@@ -934,7 +934,7 @@ static int check_orders(const struct dp_ledger_budget *b, double epsilon, double
     return b->orders == 0 || least < epsilon
                ? DP_OK
                : dp_fail(err, DP_E_RUN,
-                         "at delta = %g nothing fits into epsilon = %g: converting to it alone costs %g at "
+                         "at delta = %g nothing fits into epsilon = %g: the conversion to it costs %g at "
                          "the orders of the budget",
                          delta, epsilon, least);
 }
@@ -990,7 +990,7 @@ static int lower(struct dp_ledger *l, const struct dp_ledger_limit *old, struct 
     return rc;
 }
 
-/* Sets a budget if there is none, or replaces an unused one. */
+/* Sets a new budget, or replaces an unused one. */
 static int begin_budget(struct dp_ledger *l, const struct dp_ledger_limit *old, const struct dp_ledger_budget *b,
                         const struct dp_ledger_before *before, double deltas[DP_LEDGER_ORDERS], struct dp_err *err)
 {

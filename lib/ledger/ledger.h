@@ -60,12 +60,11 @@ struct dp_ledger_run {
     bool partial;               /* the run may begin even if the population's budget does not cover all its laps */
 };
 
-/* Opens the ledger (and creates it, mode 0600), checks every line, and appends and fsyncs the line that opens a new
- * run. The caller closes or frees it.
- * DP_E_RUN: it is not a regular file, or cannot be read, written or fsynced. DP_E_UNSAFE: it was edited; or it does not
- * hold the mark `init` or the one beside it, so it was rolled back or is another ledger; or the run cannot be resumed; or the
- * population has a budget under another adjacency, or one that does not cover the run's laps (unless partial). Then no line was
- * written. */
+/* Opens the ledger (and creates it, mode 0600), checks every line, and appends and fsyncs the line that opens a new run. The
+ * caller closes or frees it. DP_E_RUN: it is not a regular file, or cannot be read, written or fsynced. DP_E_UNSAFE: it was
+ * edited; or it does not have the line of the mark `init` or of FILE.mark, so it was rolled back or is another ledger; or the
+ * run cannot be resumed; or the population has a budget under another adjacency, or one that does not cover the run's laps
+ * (unless partial). Then no line was written. */
 int dp_ledger_open(struct dp_ledger **ledger, const char *path, const struct dp_ledger_run *run, struct dp_err *err);
 
 /* Pays for up to `laps` more laps of the event, and for at least one: *granted of them are in the file and fsynced when
@@ -144,9 +143,9 @@ struct dp_ledger_before {
 
 /* A limit for all runs on a population together (ledger/limit.h). It is set before the first run; or later, if after_runs is
  * set and every run has ended: then it begins with the cost of these runs, their epsilons and deltas added up, in this ledger
- * and elsewhere. An unused budget may be replaced. Of a used one, only epsilon may be lowered, and `order` is set to its
- * orders. The part of delta that the orders leave is for adding up runs; without orders, this is all of delta. DP_E_UNSAFE:
- * such a change is not allowed. DP_E_RUN: no order has any room. */
+ * and elsewhere. An unused budget may be replaced. A used one may only get a lower epsilon, and `order` is set to its orders.
+ * The part of delta that the orders leave is for adding up runs; without orders, this is all of delta. DP_E_UNSAFE: such a
+ * change is not allowed. DP_E_RUN: no order has any room. */
 struct dp_ledger_budget {
     const char *population, *data; /* data: the digest of a data set of that population, or NULL */
     const char *adjacency;

@@ -5,7 +5,7 @@
  *
  *   the filter   orders α_i with δ_i. There is an order i with
  *                  Σ over runs and events  times(laps) r_event(α_i)  <=  ε − ε_before − penalty(α_i, δ_i)
- *                All laps that were run are then laps that the filter at that order alone would have admitted, so that
+ *                All laps that were run are then laps that the filter at that order would have admitted, so that
  *                E[(1 − e^{ε−L})+] <= Σ δ_i, for any order.
  *   addition     All runs that have spent anything, each with its own whole budget (ε_j, δ_j), even if it used less:
  *                  Σ ε_j <= ε − ε_before,  Σ δ_j <= δ − δ_before − Σ δ_i
@@ -47,7 +47,8 @@ struct dp_ledger_added {
     double epsilon, delta;
 };
 
-/* What addition counts: all runs that the limit binds and that have spent something, and self (may be NULL) in any case. */
+/* The sum that addition counts: all runs that the limit binds and that have spent something, and self (may be NULL) in any
+   case. */
 struct dp_ledger_added dp_ledger_limit_added(const struct dp_ledger_book *book, const struct dp_ledger_limit *limit,
                                              const struct dp_ledger_entry *self);
 

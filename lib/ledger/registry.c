@@ -178,7 +178,7 @@ static int read_all(struct dp_registry *r, struct dp_err *err)
     return rc;
 }
 
-/* Reads the key. A writer makes it if there is none, or if an earlier attempt was cut short and no line uses the key. */
+/* Reads the key. A writer makes it if it does not exist, or if an earlier attempt was cut short and no line uses the key. */
 static int read_key(struct dp_registry *r, int at, bool write, struct dp_err *err)
 {
     int fd = open_file(r, at, "key", write, err);

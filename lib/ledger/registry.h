@@ -47,10 +47,9 @@ struct dp_registry {
 /* Opens, locks and reads the registry; a writer creates it if necessary. DP_REGISTRY_NONE: it does not exist, cannot be
  * created, and no option or variable names it; or the user wants none, and then err->message is "". DP_E_UNSAFE: other users
  * can read it, or a line was edited or has a newer format. DP_E_RUN: it cannot be read or written. The caller closes it, which
- * unlocks.
- */
+ * unlocks. */
 int dp_registry_open(struct dp_registry **registry, const struct dp_registry_place *place, bool write, struct dp_err *err);
-void dp_registry_close(struct dp_registry *registry); /* NULL is none */
+void dp_registry_close(struct dp_registry *registry); /* may be NULL */
 
 /* Appends a line, fsynced, to the file and to *registry. DP_E_RUN: it could not be written, and was not added. */
 int dp_registry_add(struct dp_registry *registry, const struct dp_registry_line *line, struct dp_err *err);

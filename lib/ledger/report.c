@@ -369,7 +369,7 @@ static int add_total(struct totals *totals, const struct dp_ledger_book *book, s
     return json_array_append_new(totals->list, total_json(book, totals->people, &of, name, delta));
 }
 
-/* All runs and totals, or those of one population. Non-zero when memory is short. */
+/* All runs and totals, or only the ones of one population. Non-zero when memory is short. */
 static int report_book(const struct dp_ledger_book *book, size_t only, double delta, json_t *runs, struct totals *totals)
 {
     int bad = runs == NULL || totals->list == NULL;

@@ -15,21 +15,23 @@
 #include "ledger/people.h"
 
 /* {"ledger", "lines", "torn",
- *  "runs": [{"run", "population", "data", "rows", "unit" ("row" or "person:K"), "adjacency", "opened" (seconds since 1970,
- *            or absent), "closed", "status",
- *            "laps" and "charges" (what was reserved less what was given back), "stated_at" (a basis of ledger/sum.h),
- *            "plan_laps" (where it is stated at its plan), "order" (of its filter, or at which it is stated), "epsilon",
- *            "epsilon_lower", "delta", "accountant", "seeded", "as_published", "private_preprocessing", "software", "init" (a
- *            run)}],
+ *  "runs": [{"run", "population", "data", "rows", "unit" ("row" or "person:K"), "adjacency",
+ *            "opened" (seconds since 1970, or absent), "closed", "status", "laps" and "charges" (reserved and not refunded),
+ *            "stated_at" (a basis of ledger/sum.h), "plan_laps" (if stated at its plan), "order" (of its filter, or at which it
+ *            is stated), "epsilon", "epsilon_lower", "delta", "accountant", "seeded", "as_published",
+ *            "private_preprocessing", "software", "init" (a run)}],
  *  "populations": [{"population", "data": [digest, …], "adjacency", "rows", "unit", "runs", "not_closed", "laps", "epsilon",
- * "epsilon_lower", "delta", "accountant" (what was spent; "filter" with a budget), "composed": {"epsilon", "epsilon_lower",
- * "delta", "accountant"} (with a budget), "added": {"epsilon", "delta"} (of several runs without one), "not_in_ledger":
- * {"epsilon", "delta"} (what models to start from stated; part of epsilon and delta), "seeded", "as_published",
- * "private_preprocessing", "budget": {"epsilon", "delta", "orders": [{"order", "delta"}, …], "spent", "order",
- * "before": {"epsilon", "delta"} (that it began with)}}]} of one
- * population, by its name or a digest of its data, or of all when that is NULL; at delta, or at the largest delta of the runs
- * when that is NaN. An epsilon that no accountant gives is null, and "why" says why; without bound it is "Infinity". The caller
- * owns *report. DP_E_RUN, DP_E_UNSAFE as dp_ledger_check_mark; DP_E_RUN: there is nothing on that population. */
+ *            "epsilon_lower", "delta", "accountant" (the spending; "filter" with a budget),
+ *            "composed": {"epsilon", "epsilon_lower", "delta", "accountant"} (with a budget),
+ *            "added": {"epsilon", "delta"} (of several runs without a budget),
+ *            "not_in_ledger": {"epsilon", "delta"} (stated by initial models; part of epsilon and delta),
+ *            "seeded", "as_published", "private_preprocessing",
+ *            "budget": {"epsilon", "delta", "orders": [{"order", "delta"}, …], "spent", "order",
+ *                       "before": {"epsilon", "delta"} (the cost that it began with)}}]}
+ * of one population, by its name or a digest of its data, or of all if population is NULL; at delta, or at the largest delta of
+ * the runs if delta is NaN. An epsilon that no accountant gives is null, and "why" gives the reason; without bound it is
+ * "Infinity". The caller owns *report. DP_E_RUN, DP_E_UNSAFE as dp_ledger_check_mark; DP_E_RUN: there is nothing on that
+ * population. */
 int dp_ledger_report(const char *path, const char *population, double delta, json_t **report, struct dp_err *err);
 
 /* The same, but the total of the population of `people` counts all ledgers that the registry knows. That total has "ledgers":
@@ -38,13 +40,13 @@ int dp_ledger_report(const char *path, const char *population, double delta, jso
 int dp_ledger_report_people(const char *path, const struct dp_people *people, const char *population, double delta,
                             json_t **report, struct dp_err *err);
 
-/* Checks every line, recomputes the epsilon of every run that has ended and every budget:
- *   {"ledger", "intact", "edited" (a line is not what was written, or lines are missing), "lines", "torn", "findings":
- * [sentence, …], "runs": [{"run", "closed", "recorded", "recomputed", "accountant", "delta", "agrees"}]} Recorded is what is
- * recomputed by the same accountant, to 1e-6 relative: another version may have rounded differently. By another accountant it
- * may not be below the lower bound; with a filter, not below the filter's sum. Runs as published are charged by an accountant
- * that is not sound, and theirs are shown, not compared: "agrees" is null. A ledger that was edited is not intact;
- * only what cannot be read is an error. */
+/* Checks every line, and recomputes the epsilon of every ended run and every budget:
+ *   {"ledger", "intact", "edited" (a line was changed, or lines are missing), "lines", "torn", "findings": [sentence, …],
+ *    "runs": [{"run", "closed", "recorded", "recomputed", "accountant", "delta", "agrees"}]}
+ * The recorded epsilon must equal the one recomputed by the same accountant, to 1e-6 relative, because another version may have
+ * rounded differently. By another accountant it may not be below the lower bound; with a filter, not below the filter's sum.
+ * Runs as published were charged by an accountant that is not sound; their epsilon is shown, not compared: "agrees" is null. An
+ * edited ledger is not intact; only what cannot be read is an error. */
 int dp_ledger_verify(const char *path, json_t **result, struct dp_err *err);
 
 /* The same for a person. Writing is checked by the caller with the stream's error flag. */

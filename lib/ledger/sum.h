@@ -5,12 +5,13 @@
 #include "account/account.h"
 #include "ledger/book.h"
 
-/* The basis of a run's stated cost, the same for every reader. A run may have been ended because of what it had released. Then
- * its number of laps depends on the data, and the run costs what it was going to do. LAPS all laps of its plan are done, or it
- * has no plan and has ended by itself: the laps that it has spent PLAN it has spent less than its plan, so far or finally: the
- * plan, and the laps lost when it was resumed BUDGET it ran under a filter: its whole budget, even if it used less ORDER no
- * plan, and not ended by itself: the laps that it has spent, at one Rényi order that follows from its own budget. At one
- *           order this is a bound whenever the run is stopped (dp-privacy(7), THE LEDGER)
+/* The basis of a run's stated cost, the same for every reader. A run may have ended because of what it had released. Then its
+ * number of laps depends on the data, and the run costs as much as it had planned.
+ *   LAPS    all laps of its plan are done, or it has no plan and has ended by itself: the laps that it has spent
+ *   PLAN    it has spent less than its plan, so far or finally: the plan, and the laps lost when it was resumed
+ *   BUDGET  it ran under a filter: its whole budget, even if it used less
+ *   ORDER   no plan, and not ended by itself: the laps that it has spent, at one Rényi order that follows from its own budget.
+ *           At one order this is a bound whenever the run is stopped (dp-privacy(7), THE LEDGER)
  * A run that has reserved nothing has cost nothing. */
 enum dp_ledger_basis { DP_LEDGER_BY_LAPS, DP_LEDGER_BY_PLAN, DP_LEDGER_BY_BUDGET, DP_LEDGER_BY_ORDER };
 extern const char *const dp_ledger_basis_names[]; /* "laps", "plan", "budget", "order" */
@@ -41,10 +42,11 @@ int dp_ledger_sum_epsilon(const struct dp_ledger_sum *sum, double delta, struct 
  * model use this number. */
 int dp_ledger_run_epsilon(const struct dp_ledger_entry *entry, struct dp_answer *answer, struct dp_err *err);
 
-/* Compares the epsilon of a run's close line with the stated one. They agree if the same accountant gave both: to 1e-6
- * relative, because another version may have rounded differently; another accountant gave the recorded one: it is not below the
- * reader's lower bound; the run had a filter: both are the run's budget, and its laps have spent no more than that at the
- * filter's order. A published claim (as_published) is not recomputed: then compared is false. */
+/* Compares the epsilon of a run's close line with the stated one. They agree
+ *   - if the same accountant gave both: to 1e-6 relative, because another version may have rounded differently;
+ *   - if another accountant gave the recorded one: it is not below the reader's lower bound;
+ *   - if the run had a filter: both are the run's budget, and its laps have spent no more than that at the filter's order.
+ * A published claim (as_published) is not recomputed: then compared is false. */
 struct dp_ledger_recorded {
     double recomputed;
     bool compared, agrees;
@@ -59,7 +61,7 @@ int dp_ledger_at_order(const struct dp_charges *charges, double epsilon, double 
 /* Σ times(laps) r(order) of the charges, rounded up. */
 int dp_ledger_rdp(const struct dp_charges *charges, double order, double *rho, struct dp_err *err);
 
-/* Raises the laps of each event in the list to at least those of the plan. */
+/* Raises the laps of each event in the list to at least the laps of the plan. */
 int dp_ledger_add_plan(const struct dp_ledger_entry *entry, struct dp_charges *charges, struct dp_err *err);
 
 /* Adds the laps that the run has spent to a list. */

@@ -48,8 +48,7 @@ int dp_gaussian_draw(const struct dp_key *key, enum dp_purpose purpose, uint64_t
 /* One draw by the slow path only: the same number, thousands of times slower. 0 < scale ≤ 2^57. */
 int64_t dp_gaussian_exact(const struct dp_key *key, enum dp_purpose purpose, uint64_t lap, uint64_t index, double scale);
 
-/* The table's geometry. Row r holds V = octave × (middle + t), |t| ≤ 1 / (2 PARTS), and the coefficients of powers of
-   t. */
+/* The table's geometry. Row r holds V = octave × (middle + t), |t| ≤ 1 / (2 PARTS), and the coefficients of powers of t. */
 #define DP_GAUSSIAN_OCTAVES 16
 #define DP_GAUSSIAN_PARTS 32
 #define DP_GAUSSIAN_ROWS (DP_GAUSSIAN_OCTAVES * DP_GAUSSIAN_PARTS)

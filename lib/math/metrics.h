@@ -1,9 +1,8 @@
 /* Metrics of a model's scores, compared with labels.
  *
- * scores: rows × outputs, row-major. y: rows. For a classification y is the class index 0 …
- * classes−1; outputs is 1 for two classes (class 1 is +1, class 0 is −1) and classes otherwise (one-vs-rest).
- * A metric that has no value on these rows (no row, one class only, constant labels) is NAN. Nothing here
- * allocates. */
+ * scores: rows × outputs, row-major. y: rows. For a classification y is the class index 0 … classes−1; outputs is 1 for two
+ * classes (class 1 is +1, class 0 is −1) and classes otherwise (one-vs-rest). A metric that has no value on these rows (no row,
+ * one class only, constant labels) is NAN. Nothing here allocates. */
 #ifndef DP_MATH_METRICS_H
 #define DP_MATH_METRICS_H
 

@@ -23,8 +23,7 @@ static inline bool dp_held(const struct dp_frame *frame)
 
 /* Replaces the held gradient by the frame's sum of negative gradients, and removes the sum. average: if the old gradient still
  * waits for its step, both are of the same model, and their weighted mean is held. DP_E_RUN: there is no such sum; or average
- * is set, and there is no noise to compute the weights from.
- */
+ * is set, and there is no noise to compute the weights from. */
 int dp_held_take(struct dp_frame *frame, bool average, bool normalise, struct dp_err *err);
 
 /* The choice of a search: *at is an index into *steps, which are borrowed from the frame. DP_E_RUN: there is no choice, or it
@@ -33,8 +32,7 @@ int dp_held_choice(const struct dp_frame *frame, const struct dp_array **steps, 
 
 /* Moves the model by −steps[choice] × direction, and sets step_size. If the frame has a sum as well, it is held first: the
  * search was along its direction. After a step above 0 the direction is removed. DP_E_RUN: nothing is held, or the chosen step
- * is not one of the steps, or not ≥ 0.
- */
+ * is not one of the steps, or not ≥ 0. */
 int dp_held_step(struct dp_frame *frame, struct dp_err *err);
 
 #endif

@@ -1,5 +1,5 @@
-/* Methods: how a model is trained, and therefore what a released sum means to dp-step. What the entries of a model mean is
- * defined in model/family.h. */
+/* Methods: how a model is trained, and therefore what a released sum means to dp-step. model/family.h defines the meaning of
+   the entries of a model. */
 #ifndef DP_MODEL_METHOD_H
 #define DP_MODEL_METHOD_H
 

@@ -21,7 +21,8 @@ static int check_rows(const struct dp_form *form, const struct dp_frame *frame, 
     if (form->features != d->cols)
         return dp_fail(err, DP_E_RUN, "the model has %zu columns, %s has %zu", form->features, path, d->cols);
     if (says_norm(norm) && says_norm(d->row_norm) && !dp_row_norm_same(norm, d->row_norm))
-        return dp_fail(err, DP_E_RUN, "the rows of the model have row norm '%.80s', those of %s '%s'", norm, path, d->row_norm);
+        return dp_fail(err, DP_E_RUN, "the rows of the model have row norm '%.80s', the rows of %s '%s'", norm, path,
+                       d->row_norm);
     return DP_OK;
 }
 

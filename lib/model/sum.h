@@ -24,7 +24,7 @@ static inline double dp_sum_at(const struct dp_sum *sum, size_t i)
 /* DP_E_RUN unless the sum has this shape. */
 int dp_sum_need(const struct dp_sum *sum, uint64_t rows, uint64_t cols, struct dp_err *err);
 
-/* w += sum, on all entries of w (rows × cols) or those of the columns. */
+/* w += sum, on all entries of w (rows × cols) or the entries of the columns. */
 int dp_sum_add(const struct dp_sum *sum, size_t rows, size_t cols, double *w, struct dp_err *err);
 
 #endif

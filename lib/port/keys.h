@@ -21,7 +21,7 @@ struct dp_key_trusted {
     char name[DP_KEY_NAME], key[DP_KEY_TEXT];
 };
 
-/* Reads the key pair. DP_E_USAGE: there is none. The caller wipes the secret after use (sodium_memzero). */
+/* Reads the key pair. DP_E_USAGE: there is no key pair. The caller wipes the secret after use (sodium_memzero). */
 int dp_keys_own(const char *directory, struct dp_key_pair *pair, struct dp_err *err);
 
 /* Reads the trusted keys; the caller frees the list. Without the file, the list is empty. DP_E_RUN names the wrong line. */

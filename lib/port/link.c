@@ -491,7 +491,7 @@ static int take_message(struct dp_link *l, struct dp_link_event *event)
 
 /* --- who comes and goes -------------------------------------------------------------------------------------------- */
 
-/* Reads one event of the socket's monitor. False: there is none. */
+/* Reads one event of the socket's monitor. False if there is no event. */
 static bool next_news(struct dp_link *l, uint16_t *event, uint32_t *value)
 {
     zmq_msg_t message;

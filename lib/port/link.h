@@ -54,7 +54,7 @@ static inline bool dp_link_same(const unsigned char *a, const unsigned char *b)
     return memcmp(a, b, DP_LINK_ID) == 0;
 }
 
-/* Sets run to the number in a hello frame's field `run`. If there is none, returns false and sets zeros. */
+/* Sets run to the number in a hello frame's field `run`. Without that field, returns false and sets zeros. */
 bool dp_link_run(unsigned char run[DP_LINK_ID], const struct dp_frame *hello);
 
 /* Receiver of sentences about dropped messages and peers: at most one a second, with the number of drops. */

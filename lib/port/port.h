@@ -12,7 +12,7 @@
 
 enum dp_direction { DP_IN, DP_OUT };
 
-/* Who else could read the output of a port. */
+/* Other readers that the output of a port may have. */
 enum dp_exposure { DP_EXPOSED_NO, DP_EXPOSED_TERMINAL, DP_EXPOSED_SOCKET };
 
 struct dp_port;
@@ -39,9 +39,8 @@ int dp_port_open_fd(struct dp_port **port, int fd, const char *name, enum dp_dir
 /* Result of dp_port_read, in addition to 0, 1 and errors. */
 enum { DP_PORT_UNREAD = 2 };
 
-/* The next frame: 1; 0 at end of input between frames, over ZeroMQ when the writer is gone;
-   DP_PORT_UNREAD when there is no input yet and the reader of the watched output is gone. Truncated or corrupt input is an
-   error. */
+/* The next frame: 1; 0 at end of input between frames, over ZeroMQ when the writer is gone; DP_PORT_UNREAD when there is no
+   input yet and the reader of the watched output is gone. Truncated or corrupt input is an error. */
 int dp_port_read(struct dp_port *port, struct dp_frame *frame, struct dp_err *err);
 
 /* While `in` waits for input, it also checks whether `out` still has a reader. Otherwise the stages upstream would not notice a
@@ -83,8 +82,7 @@ void dp_port_expect(struct dp_port *port, const struct dp_frame *hello);
 enum dp_exposure dp_port_exposure(const struct dp_port *port);
 
 /* DP_E_UNSAFE: a lap frame with that label may not be written to a port with that exposure. allowed: the user has allowed it
- * for a terminal.
- */
+ * for a terminal. */
 int dp_port_admits(enum dp_exposure exposure, enum dp_label label, bool allowed, struct dp_err *err);
 
 /* Whether the port is a file on disk, whose writer may have ended long ago. */

@@ -226,7 +226,7 @@ static double rare_at(const struct integrand *f, double v)
     return x < -CUT_REACH ? 0 : x > CUT_REACH ? 1 : erfc(-x * M_SQRT1_2) / 2;
 }
 
-/* What the cut demands of a panel that begins at u: |d ln Φ/du| on it, its largest width, and where it must end. */
+/* The conditions of the cut on a panel that begins at u: |d ln Φ/du| on it, its largest width, and where it must end. */
 static double cut_rate(const struct pair *p, const struct integrand *f, double u, double *widest, double *last)
 {
     double w = f->width / p->mu, x = (v_at(p, u) - f->v) / f->width;

@@ -215,7 +215,7 @@ struct dp_pld_running {
     int64_t bottom, top;
     double laps, log_scale, above, below, kappa, shift, infinite, small_scale;
     double least, most;             /* in steps of h */
-    const struct dp_pld_part *part; /* whose lap is in product.next */
+    const struct dp_pld_part *part; /* product.next has a lap of this part */
     bool transformed;
     bool alone; /* it is the only lap: nothing was multiplied yet */
     struct {

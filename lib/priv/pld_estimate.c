@@ -12,7 +12,7 @@
 /* A run of fewer parts is sketched part by part: a schedule may have hundreds. */
 enum { MANY = 16 };
 
-/* Of many parts, finds those from `from` on that differ only by a tenth of their noise. *like is one part in their place. */
+/* Finds the parts from `from` on whose noise differs by at most a tenth. *like is one part in their place. */
 static size_t alike(const struct dp_pld_question *a, size_t from, struct dp_pld_part *like)
 {
     double least = a->parts[from].multiplier, most = least, precision = 0, laps = 0;

@@ -10,7 +10,7 @@
  *   period       the terms of m ≠ 0 are not negative (upper: nothing to do). For m > 0 and 0 < t <= s, g(x) <= e^{−tx}, so that
  *                together they are at most e^{K(s−t) − (s−t)ε − tP} / (1 − e^{−tP}); for m < 0 and t > 0, g(x) <= e^{tx}, and
  *                they are at most e^{K(s+t) − (s+t)ε − tP} / (1 − e^{−tP}) (lower)
- *   rounding     e is the error of f of one lap. Of Σ T ln f it is relative, Σ T (e/|f| + 4 · 2^-53 (5 + |ln f|)); each
+ *   rounding     e is the error of f of one lap. The error of Σ T ln f is relative, Σ T (e/|f| + 4 · 2^-53 (5 + |ln f|)); each
  *                frequency counts by 1 / |(s + iω)(s + 1 + iω)|. e has 2κ, k (8 + ω max|l|) 2^-53 for k rotations of the
  *                nodes, ω times the error of a loss, and the rounding of sums
  *   exp, log     a factor e^{Σ T κ}, as for grids

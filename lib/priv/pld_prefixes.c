@@ -6,7 +6,8 @@
 #include "priv/pld_compose.h"
 #include "priv/pld_invert.h"
 
-/* Of the laps of all parts, for all prefixes. If there were more, a prefix gets the bound of a later one. */
+/* The most transforms of the laps of all parts, for all prefixes. If there were more, a prefix gets the bound of a later
+   one. */
 enum { TRANSFORMS = 256 };
 
 /* The stride of the rows that are computed, counted from the last one: 1 unless all rows would take too many transforms. */

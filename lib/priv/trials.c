@@ -61,8 +61,7 @@ int dp_trials_parse(struct dp_trials *trials, const char *text, struct dp_err *e
     }
     if (!known || *at != '\0')
         return dp_fail(err, DP_E_USAGE,
-                       "'%.80s' is none of poisson:MEAN, geometric:GAMMA, logarithmic:GAMMA and negative-binomial:ETA:GAMMA",
-                       text);
+                       "'%.80s' is not poisson:MEAN, geometric:GAMMA, logarithmic:GAMMA or negative-binomial:ETA:GAMMA", text);
     *trials = laws[i].law;
     if (trials->law == DP_TRIALS_POISSON)
         trials->mean = number[0];

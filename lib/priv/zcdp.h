@@ -17,9 +17,8 @@ double dp_zcdp_pure(double epsilon);
    epsilon < 0 or NaN: +infinity. */
 double dp_zcdp_exponential(double epsilon);
 
-/* The ε of (ε, delta)-DP: min over real α > 1 of ρα + dp_rdp_penalty(α, δ), at least 0; at its minimum to
-   1e-9. 0 < delta < 1, rho >= 0; else +infinity. Never above the ρ + 2√(ρ ln(1/δ)) of [BS] Proposition 1.3.
- */
+/* The ε of (ε, delta)-DP: min over real α > 1 of ρα + dp_rdp_penalty(α, δ), at least 0; at its minimum to 1e-9. 0 < delta < 1,
+   rho >= 0; else +infinity. Never above the ρ + 2√(ρ ln(1/δ)) of [BS] Proposition 1.3. */
 double dp_zcdp_epsilon(double rho, double delta);
 
 #endif

@@ -8,7 +8,7 @@
 #include "account/calibrate.h"
 #include "account/solve.h"
 
-/* A kind of query, or a member, that stands only in query/query.h is not public yet: adding it here is a promise. */
+/* A kind of query, or a member, that is only in query/query.h is not public yet: adding it here is a promise. */
 static const enum dp_query_kind kinds[] = {
     [DPLINE_GAUSSIAN] = DP_QUERY_GAUSSIAN,
     [DPLINE_LAPLACE] = DP_QUERY_LAPLACE,

@@ -192,7 +192,7 @@ int dpline_frame_drop(struct dpline_frame *frame, const char *name, struct dplin
     return DPLINE_OK;
 }
 
-/* The member with that key of the record of a field, of one of two types; false where there is none. */
+/* Finds the member with that key in the record of a field, of one of two types; false if it does not exist. */
 static bool record_member(const struct dpline_frame *frame, const char *name, const char *key, bool text,
                           struct dp_record_value *value)
 {

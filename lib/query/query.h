@@ -42,7 +42,7 @@ enum dp_query_member { DP_QUERY_MEMBERS(DP_QUERY_ENUMERATOR) DP_QUERY_MEMBER_COU
     X(DP_QUERY_EXPONENTIAL, "exponential", 1u << DP_QUERY_epsilon)             /* the exponential mechanism, of bounded range epsilon */ \
     X(DP_QUERY_SPARSE_LAPLACE, "sparse-vector-laplace", 1u << DP_QUERY_epsilon | 1u << DP_QUERY_query_epsilon | 1u << DP_QUERY_most) \
     X(DP_QUERY_SPARSE_GAUSSIAN, "sparse-vector-gaussian", 1u << DP_QUERY_rho | 1u << DP_QUERY_most)                            \
-    /* multiplier: of the Gaussian noise on the result; 0, which no accountant takes, while that has none */                   \
+    /* multiplier: of the Gaussian noise on the result; 0 without noise, which no accountant accepts */                   \
     X(DP_QUERY_OBJECTIVE, "objective", 1u << DP_QUERY_multiplier | 1u << DP_QUERY_objective | 1u << DP_QUERY_curvature | 1u << DP_QUERY_vertices)
 /* clang-format on */
 

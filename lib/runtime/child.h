@@ -1,6 +1,5 @@
 /* A child pipeline of dp-loop or of a worker: it takes a frame and gives one back. It runs as processes, in this process
- * (fused), or is reached over ports.
- */
+ * (fused), or is reached over ports. */
 #ifndef DP_RUNTIME_CHILD_H
 #define DP_RUNTIME_CHILD_H
 

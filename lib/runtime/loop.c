@@ -36,7 +36,7 @@ const struct dp_option dp_loop_option_table[] = {
     DP_OPTION_TEXT(0, checkpoint, "DIR", "keep in this new directory what the run can be resumed from"),
     DP_OPTION_INT(0, every, "K", DP_FROM_TO(1, 1099511627775), "laps from one checkpoint to the next",
                   .name = "checkpoint-every", .fallback = "1000"),
-    DP_OPTION_TEXT(0, resume, "DIR", "go on from the checkpoint in this directory, and keep the next ones there"),
+    DP_OPTION_TEXT(0, resume, "DIR", "continue from the checkpoint in this directory, and keep the next ones there"),
     DP_OPTION_FLAG(0, until_spent, "the end of the budget is the end that is asked for: status 0"),
     DP_OPTION_REAL(0, stop_gap, "GAP", DP_ABOVE(0), "non-private runs: stop when the duality gap is at most GAP"),
     DP_OPTION_CHOICE(0, progress, "HOW", DP_PROGRESS_CHOICES, "on standard error", .fallback = "auto"),
@@ -197,8 +197,7 @@ static int keep(struct run *r, struct dp_err *err)
 }
 
 /* Whether the lap has moved the model. It has not if there is no model yet, if a gradient is held, or if a search has found no
- * step.
- */
+ * step. */
 static bool moves(const struct dp_frame *lap)
 {
     if (!dp_frame_has(lap, DP_F_MODEL))
@@ -535,7 +534,7 @@ static int check_options(const struct dp_loop *loop, struct dp_err *err)
     if (o->checkpoint != NULL && o->resume != NULL)
         return dp_fail(err, DP_E_USAGE, "--resume keeps its checkpoints where they were: leave out --checkpoint");
     if (o->resume != NULL && o->init != NULL)
-        return dp_fail(err, DP_E_USAGE, "--resume has the model to go on from: leave out --init");
+        return dp_fail(err, DP_E_USAGE, "--resume has the model to continue from: leave out --init");
     if ((o->laps == DP_OPT_ABSENT_INT) == (o->plan == NULL))
         return dp_fail(err, DP_E_USAGE, o->plan == NULL ? "--laps is required" : "--laps and --plan exclude each other");
     if (o->model == NULL && isatty(STDOUT_FILENO))

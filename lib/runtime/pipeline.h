@@ -30,7 +30,7 @@ int dp_pipeline_cut(struct dp_pipeline *pipeline, const char *text, struct dp_er
  * redirections, commands that are not dp stages, --in and --out; a negative status also for a stage that prints text. */
 int dp_pipeline_parse(struct dp_pipeline *pipeline, const char *text, struct dp_err *err);
 
-/* The first stage whose command is `name`; the number of stages when there is none. */
+/* The first stage whose command is `name`; the number of stages if no stage has that name. */
 int dp_pipeline_find(const struct dp_pipeline *pipeline, const char *name);
 
 void dp_pipeline_free(struct dp_pipeline *pipeline);

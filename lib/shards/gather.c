@@ -88,7 +88,7 @@ static void warn_of_people(const struct dp_stage *stage)
             other + 1, shard + 1, s->merge.shard[shard].population);
 }
 
-/* The workers' stages have the ordinals that they have on one machine, and the gather has none. */
+/* The workers' stages have the same ordinals as on one machine, and the gather has no ordinal. */
 static int gather_hello(struct dp_stage *stage, struct dp_frame *frame, struct dp_err *err)
 {
     struct state *s = stage->state;

@@ -128,7 +128,7 @@ static int check_hello(const struct dp_merge *m, int k, const struct dp_frame *a
     return DP_OK;
 }
 
-/* Checks that a shard's pipeline and data match those of the first shard. */
+/* Checks that a shard's pipeline and data match the first shard's. */
 static int check_fit(const struct dp_merge *m, int k, const struct dp_frame *answer, const struct dp_frame *first,
                      struct dp_err *err)
 {

@@ -201,7 +201,7 @@ static int give_up(struct remote *r, int shard, struct dp_err *err)
                        shard, r->roster.shards, seat->named ? what : "missing", r->options.timeout);
     dp_stage_warn(r->base.stage, r->base.stage->out, "%s: the worker of shard %d of %d has been %s for %g s: %s", when, shard,
                   r->roster.shards, seat->named ? what : "missing", r->options.timeout,
-                  goes_on ? "the run goes on without it" : "waiting");
+                  goes_on ? "the run continues without it" : "waiting");
     if (goes_on)
         dp_roster_lose(&r->roster, shard, dp_clock_now());
     else

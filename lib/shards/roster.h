@@ -66,7 +66,7 @@ void dp_roster_unseat(struct dp_roster *roster, int shard, double now);
 /* The same, and the gather does not wait for the shard until a worker joins. */
 void dp_roster_lose(struct dp_roster *roster, int shard, double now);
 
-/* The first shard from `from` on that has neither answered nor been lost; 0 when there is none. */
+/* The first shard from `from` on that has neither answered nor been lost; 0 if there is no such shard. */
 int dp_roster_waits(const struct dp_roster *roster, int from);
 
 /* Seconds, at least 0, until the wait for a shard reaches `timeout` seconds, and *shard, that shard; INFINITY and 0 if none is

@@ -25,7 +25,7 @@ static enum dp_welcome go_back(struct dp_standing *s, int64_t from, bool seeded,
         return DP_WELCOME_REFUSES;
     }
     if (!s->any && s->lap != from && s->kept != from && from != 0) {
-        dp_fail(err, DP_E_RUN, "the run goes on from lap %lld, and the checkpoint here is of lap %lld", (long long)from,
+        dp_fail(err, DP_E_RUN, "the run continues from lap %lld, and the checkpoint here is of lap %lld", (long long)from,
                 (long long)s->lap);
         return DP_WELCOME_REFUSES;
     }

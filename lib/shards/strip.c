@@ -42,8 +42,8 @@ static int check_fields(const struct dp_frame *frame, const struct dp_site *site
             continue;
         if (seed)
             return dp_fail(err, DP_E_UNSAFE,
-                           "the gather sends a seed: whoever knows it knows all noise that is drawn here (--allow-seeded for "
-                           "experiments)");
+                           "the gather sends a seed: anybody who knows it knows all noise that is drawn here "
+                           "(--allow-seeded for experiments)");
         return dp_fail(err, DP_E_UNSAFE, "the gather sends a %s frame with '%s', which only this site may say",
                        dp_kind_name(frame->kind), dp_fields[i].key);
     }

@@ -10,7 +10,7 @@
 #include "stages/stage.h"
 #include "wire/frame.h"
 
-/* What to do about a shard whose worker is gone or silent for too long. */
+/* The policy for a shard whose worker is gone or silent for too long. */
 enum dp_on_lost { DP_ON_LOST_WAIT, DP_ON_LOST_STOP, DP_ON_LOST_CONTINUE };
 
 struct dp_workers_options {

@@ -17,7 +17,7 @@ int dp_score_open(struct dp_score *s, struct dp_err *err)
         return rc;
     bool classes = s->data->label_kind == DP_LABEL_CLASSES;
     if (classes != (s->metric == DP_SCORE_ACCURACY))
-        return dp_fail(err, DP_E_USAGE, "--metric: %s is for labels that are %s, those of %.200s are %s",
+        return dp_fail(err, DP_E_USAGE, "--metric: %s is for labels that are %s, the labels of %.200s are %s",
                        classes ? "squared-error" : "accuracy", classes ? "numbers" : "classes", s->path,
                        classes ? "classes" : "numbers");
     if (s->metric == DP_SCORE_SQUARED_ERROR && isnan(s->clip))

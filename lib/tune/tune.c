@@ -346,8 +346,8 @@ static int check_trial(const struct tuning *t, size_t setting, const struct dp_c
         rc = dp_fail(err, DP_E_UNSAFE, "a trial announced something else than its setting had");
     if (rc == DP_OK && (none || end->status != 0 || !end->whole || !end->lap))
         rc = dp_fail(err, DP_E_RUN,
-                     "a trial failed, and the choice stays charged: what it said is not shown, since nobody has paid for it; "
-                     "the command alone, on rows that are not private, says more");
+                     "a trial failed, and the choice stays charged: its messages are not shown, because they are not charged; "
+                     "run the command on rows that are not private to see them");
     if (rc == DP_OK && (f->label != DP_LABEL_RELEASED || strcmp(dp_frame_text(f, DP_F_TRIAL, ""), t->room.name) != 0 ||
                         strcmp(dp_frame_text(f, DP_F_DATA, ""), t->data->digest) != 0 ||
                         dp_frame_bool(f, DP_F_SEEDED) != seeded || dp_frame_bool(f, DP_F_NON_PRIVATE)))

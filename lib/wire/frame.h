@@ -120,7 +120,7 @@ bool dp_frame_same_field(const struct dp_frame *a, const struct dp_frame *b, enu
 /* Removes every field that may not pass the gate in a lap frame: only DP_FIXED, DP_MOVING and DP_PAID stay. */
 void dp_frame_strip(struct dp_frame *frame);
 
-/* Removes from an initial model all fields but those of lifetime `model`: a run keeps only these. */
+/* Removes from an initial model all fields except fields of lifetime `model`: a run keeps only these. */
 void dp_frame_begin_run(struct dp_frame *model);
 
 /* Makes the frame that a lap begins with: the frame of the last lap (which may be the same object) without the fields of

@@ -24,8 +24,8 @@ int dp_model_digest(const struct dp_frame *frame, char digest[DP_MODEL_DIGEST], 
    of the run, if there is one. */
 int dp_model_end(struct dp_frame *frame, struct dp_err *err);
 
-/* The class names of `labels`: *names gets *count strings; NULL and 0 when the frame has none. DP_E_RUN when
-   it is not a JSON array of strings. Free with dp_model_free_names. */
+/* The class names of `labels`: *names gets *count strings; NULL and 0 if the frame has no names. DP_E_RUN when it is not a JSON
+   array of strings. Free with dp_model_free_names. */
 int dp_model_names(const struct dp_frame *frame, char ***names, size_t *count, struct dp_err *err);
 void dp_model_free_names(char **names, size_t count);
 

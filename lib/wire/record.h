@@ -156,8 +156,8 @@ bool dp_record_same_member(const struct dp_record *a, const struct dp_record *b,
 unsigned dp_record_alike(enum dp_record_alike alike);
 unsigned dp_record_changes(enum dp_record_change change);
 
-/* dp_record_differs(a, b, set): find the first member of a set that is not the same in both, as dp_record_same_member has it;
-   DP_RECORD_MEMBER_COUNT if there is none. All comparisons of two records use this and the sets above. */
+/* dp_record_differs(a, b, set): find the first member of a set that is not the same in both, by dp_record_same_member;
+   DP_RECORD_MEMBER_COUNT if all are the same. All comparisons of two records use this and the sets above. */
 int dp_record_differs(const struct dp_record *a, const struct dp_record *b, unsigned set);
 
 /* Sets a member to a value of its type; false when the text is not one of the member's names, or too long. */

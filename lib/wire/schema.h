@@ -12,7 +12,7 @@
 
 enum dp_type { DP_T_INT, DP_T_REAL, DP_T_BOOL, DP_T_TEXT, DP_T_ARRAY };
 
-/* What the gate does with a field of a frame that comes from its private side. */
+/* How the gate treats a field of a frame from its private side. */
 enum dp_visibility {
     DP_STREAM,  /* in hello, end and error frames, which the gate writes again; removed from lap frames */
     DP_FIXED,   /* public, and the same in every lap */

@@ -90,7 +90,7 @@ print(spent, answer["kind"], answer["status"])' "$LEFT | $SITE_ACCOUNT" --checkp
 @test "keys of a site do not come from a gather" {
     for pipeline in "$LEFT | dp-noise -z 50" "$LEFT | dp-noise -z 50 | $SITE_ACCOUNT" "$LEFT"; do
         lied 'print(hello(seed=7)["status"])' "$pipeline"
-        refused 5 'the gather sends a seed: whoever knows it knows all noise that is drawn here (--allow-seeded for experiments)'
+        refused 5 'the gather sends a seed: anybody who knows it knows all noise that is drawn here (--allow-seeded for experiments)'
         assert_equal "$(cat heard)" 5
     done
     # not in a lap either

@@ -221,8 +221,8 @@ PY
 # --- recorded runs
 
 WHOLE="record the whole stream (dp-loop ... > FILE, or a pipeline without -o)"
-SEEDED="dp-account epsilon: not sound: the recorded run is seeded: whoever knows the seed knows the noise"
-STOPPED="dp-account epsilon: not sound: the recorded run has fewer laps than it announced: whoever ended it may have done so because of what it had released, and then it has cost what all of them cost"
+SEEDED="dp-account epsilon: not sound: the recorded run is seeded: anybody who knows the seed knows the noise"
+STOPPED="dp-account epsilon: not sound: the recorded run has fewer laps than it announced: if it was ended because of what it had released, it has cost as much as all of them"
 MORE="dp-account epsilon: not sound: the recorded run was charged for more than its records show: its noise or its laps may have followed what it released, and then its laps cost what it states"
 
 # record LAPS OUT [SAMPLE [STEP [GATE [LOOP]]]]: a seeded run on small.dp, its stream in OUT, its model in OUT.model
@@ -250,7 +250,7 @@ same() { awk -v a="$1" -v b="$2" 'BEGIN { exit !(a / b < 1.00001 && b / a < 1.00
     # a beginning is charged for what it is, and that is said: whoever ended it there may have had a reason
     complains 0 "$SEEDED
 $STOPPED
-dp-account epsilon: the run from line 2 on has 3 of its 5 laps, and the answer is about these alone" bash -c "head -4 run.json | dp-account epsilon --delta 1e-5"
+dp-account epsilon: the run from line 2 on has 3 of its 5 laps, and the answer is about these laps only" bash -c "head -4 run.json | dp-account epsilon --delta 1e-5"
     same "$(head -4 run.json | dp-account epsilon --delta 1e-5 2> /dev/null)" "$(dp-account epsilon -z 2 --rate .2 --laps 3 --delta 1e-5)"
     echo '{"kind": "reserve"}' > ledger.json
     complains 1 "dp-account epsilon: ledger.json: line 1: neither a frame nor a charge: a 'reserve' line (dp-account report reads ledgers)" \
@@ -526,7 +526,7 @@ END
     complains 2 "dp-account sigma: --mechanism objective needs --curvature and --slack" \
         dp-account sigma --mechanism objective --curvature 0.01 --epsilon 1 --delta 1e-3
     complains 2 "dp-account epsilon: --multiplier is required" dp-account epsilon $perturbed --laps 1
-    complains 1 "dp-account sigma: --curvature: 0.01 alone costs an epsilon of 0.00995033, whatever the noise: a larger lambda lowers it" \
+    complains 1 "dp-account sigma: --curvature: 0.01 costs an epsilon of at least 0.00995033 with any noise: a larger lambda lowers it" \
         dp-account sigma --mechanism objective --curvature 0.01 --slack 1e4 --epsilon 0.009 --delta 1e-4
     complains 1 "dp-account epsilon: accountant profile does not cover these mechanisms" \
         dp-account epsilon -z 2 --sampler full --laps 1 --delta 1e-3 --accountant profile

@@ -214,7 +214,7 @@ $charge")
     [ "$(dp-account sigma --epsilon 1 --delta 1e-5 --sampler stream --laps 1000)" = \
         "$(dp-account sigma --epsilon 1 --delta 1e-5 --sampler full --laps 1)" ]
     run dp-account epsilon -z 4 --delta 1e-5 --sampler stream --explain
-    assert_output --partial "on the next rows of a stream, each in one lap alone (charged as one release of every row)"
+    assert_output --partial "on the next rows of a stream, each in one lap only (charged as one release of every row)"
     complains 2 "dp-account epsilon: --sampler stream: a lap has every row of its window, so --rate must be 1" \
         dp-account epsilon -z 4 --delta 1e-5 --sampler stream --rate 0.1
     complains 2 "dp-account laps: --sampler stream: the laps of a stream cost what one costs, however many there are" \

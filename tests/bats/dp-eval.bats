@@ -250,13 +250,13 @@ END
     train model train.dp hinge
     cp -r test.dp cut.dp
     sed -i 's/"row_norm": *"unit"/"row_norm": "cap"/' cut.dp/dataset.json
-    complains 1 "dp-eval: the rows of the model have row norm 'unit', those of cut.dp 'cap'" dp-eval --data cut.dp -i model
+    complains 1 "dp-eval: the rows of the model have row norm 'unit', the rows of cut.dp 'cap'" dp-eval --data cut.dp -i model
     # the same divisor is the same scale, another is another
     sed -i 's/"row_norm": *"cap"/"row_norm": "bounds", "row_divisor": 1.5, "bias": true/' cut.dp/dataset.json
     edit 'row_norm="divided by 1.5, bias"' < model > divided
     dp-eval --data cut.dp -i divided > /dev/null
     edit 'row_norm="divided by 2, bias"' < model > divided
-    complains 1 "dp-eval: the rows of the model have row norm 'divided by 2, bias', those of cut.dp 'divided by 1.5, bias'" \
+    complains 1 "dp-eval: the rows of the model have row norm 'divided by 2, bias', the rows of cut.dp 'divided by 1.5, bias'" \
         dp-eval --data cut.dp -i divided
     # a model, or a data set, that does not say it fits all
     for unsaid in 'row_norm=' 'row_norm="unknown"'; do

@@ -112,6 +112,6 @@ prepare() { umask 022; }
     complains 2 "dp-key: say what to do: new, show, trust, list or forget (try --help)" dp-key
     complains 2 "dp-key: say what to do: new, show, trust, list or forget (try --help)" dp-key make
     complains 2 "dp-key: new: takes a directory, or nothing" dp-key new a b
-    complains 2 "dp-key: trust: takes a name and a public key, behind a directory or alone" dp-key trust a
-    complains 2 "dp-key: forget: takes a name, behind a directory or alone" dp-key forget
+    complains 2 "dp-key: trust: takes a name and a public key, optionally after a directory" dp-key trust a
+    complains 2 "dp-key: forget: takes a name, optionally after a directory" dp-key forget
 }

@@ -120,13 +120,13 @@ END
     train model two.dp hinge
     cp -r two.dp cut.dp
     sed -i 's/"row_norm": *"unit"/"row_norm": "cap"/' cut.dp/dataset.json
-    complains 1 "dp-predict: the rows of the model have row norm 'unit', those of cut.dp 'cap'" dp-predict model cut.dp
+    complains 1 "dp-predict: the rows of the model have row norm 'unit', the rows of cut.dp 'cap'" dp-predict model cut.dp
     # the same divisor is the same scale, another is another
     sed -i 's/"row_norm": *"cap"/"row_norm": "bounds", "row_divisor": 1.5, "bias": true/' cut.dp/dataset.json
     edit 'row_norm="divided by 1.5, bias"' < model > divided
     dp-predict divided cut.dp > /dev/null
     edit 'row_norm="divided by 2, bias"' < model > divided
-    complains 1 "dp-predict: the rows of the model have row norm 'divided by 2, bias', those of cut.dp 'divided by 1.5, bias'" \
+    complains 1 "dp-predict: the rows of the model have row norm 'divided by 2, bias', the rows of cut.dp 'divided by 1.5, bias'" \
         dp-predict divided cut.dp
     # a model, or a data set, that does not say it fits all
     for unsaid in 'row_norm=' 'row_norm="unknown"'; do
@@ -224,7 +224,7 @@ END
     dp-import csv t.csv --schema s.json --out narrow -q --no-bias
     complains 1 "dp-predict: the model has 3 columns, narrow has 2" dp-predict model --rows narrow
     dp-import csv t.csv --schema s.json --out unit -q --row-norm unit
-    complains 1 "dp-predict: the rows of the model have row norm 'divided by 1.73205122, bias', those of unit 'unit, bias'" dp-predict model --rows unit
+    complains 1 "dp-predict: the rows of the model have row norm 'divided by 1.73205122, bias', the rows of unit 'unit, bias'" dp-predict model --rows unit
     complains 1 "dp-predict: model.run: frame 1 is not one of rows, as dp-import --out makes them" dp-predict model --rows model.run
     head -c 2000 rows > cut
     complains 4 "dp-predict: cut ends inside a frame" dp-predict model --rows cut

@@ -226,7 +226,7 @@ assert laps == 6'
         assert_equal "$(entries site$k.dp/ledger close .status)" '"budget"'
     done
     assert_equal "$(dp-cat --kind lap stream | grep -c '"lap":[0-9]')" 3
-    # one of them alone, and the run goes on without it
+    # one of them alone, and the run continues without it
     rm site?.dp/ledger*
     worker 1 "dp-site-account --multiplier 2 --epsilon $few --delta 1e-5"
     worker 2 "dp-site-account --multiplier 2 --epsilon 50 --delta 1e-5"

@@ -184,7 +184,7 @@ nothing_left() { assert_equal "$(ls rooms)" ''; }
 }
 
 @test "a trial that fails, or does something else than it announced, ends all of it and says nothing" {
-    failed='dp-tune: a trial failed, and the choice stays charged: what it said is not shown, since nobody has paid for it; the command alone, on rows that are not private, says more'
+    failed='dp-tune: a trial failed, and the choice stays charged: its messages are not shown, because they are not charged; run the command on rows that are not private to see them'
     complains 1 "$failed" tune --trials geometric:0.5 -o model "[ -e asked.{step} ] && echo secret >&2 && exit 1; touch asked.{step}; $(run_of)"
     rm asked.*
     complains 1 "$failed" tune --trials geometric:0.5 -o model "$(run_of) | head -c 900"
@@ -276,7 +276,7 @@ END
     export command
     script tune 'exec dp-tune --grid grid --score-data rv.dp --score-multiplier 5 --epsilon 5 --delta 1e-5 --trials geometric:0.5 -o model "$@" "$command"'
     tune -q --metric squared-error --score-clip 4
-    complains 2 'dp-tune: --metric: accuracy is for labels that are classes, those of rv.dp are numbers' tune
+    complains 2 'dp-tune: --metric: accuracy is for labels that are classes, the labels of rv.dp are numbers' tune
     complains 2 'dp-tune: --score-clip is required with --metric squared-error: the largest that counts' tune --metric squared-error
 }
 
@@ -317,7 +317,7 @@ END
     bad 1 'the run of setting 1 has no plan for dp-account --trial: sh: 1: nothing: not found' tune --trials all -o model 'nothing {step} {clip} {trial}'
     bad 1 'the run of setting 1 has no plan for dp-account --trial: dp-sample: cannot open nowhere.dp/dataset.json: not a data set (see dp-import)' \
         tune --trials all -o model "$(run_of | sed 's/train.dp/nowhere.dp/')"
-    bad 2 "--trials: 'ten' is none of poisson:MEAN, geometric:GAMMA, logarithmic:GAMMA and negative-binomial:ETA:GAMMA, or all" \
+    bad 2 "--trials: 'ten' is not poisson:MEAN, geometric:GAMMA, logarithmic:GAMMA or negative-binomial:ETA:GAMMA, or all" \
         tune --trials ten -o model "$(run_of)"
     bad 2 'no command that makes a model (try --help)' tune --trials all -o model
     bad 2 'the command is one argument: quote it' tune --trials all -o model a b

@@ -241,7 +241,7 @@ same_number() { /usr/bin/python3 -c "import sys; a, b = map(float, sys.argv[1:])
 }
 
 @test "a run over a stream has no checkpoint, and says so before its first lap" {
-    message="dp-window: --rows: rows that have gone by do not come back, so that the run has no checkpoint to go on from"
+    message="dp-window: --rows: rows that have passed do not come back, so the run has no checkpoint to continue from"
     for how in fused processes; do
         complains 2 "$message" dp-loop -q --laps 3 --checkpoint kept --exec $how -o model -- \
             "dp-window --rows rows --size 100 | $GRAD --clip 1 | $NOISE | $GATE | dp-step --step 1"
@@ -287,11 +287,11 @@ same_number() { /usr/bin/python3 -c "import sys; a, b = map(float, sys.argv[1:])
     change 'frames[2]["y"] = reals([1.0] * 7)'
     complain 1 "X and y of frame 2 have other shapes than its rows"
     change 'frames[2]["y"] = reals([1.0] * 255 + [2.0])'
-    complain 1 "frame 2 has a label that is none"
+    complain 1 "frame 2 has an invalid label"
     change 'frames[2]["y"] = reals([1.0] * 255 + [0.5])'
-    complain 1 "frame 2 has a label that is none"
+    complain 1 "frame 2 has an invalid label"
     change 'frames[2]["y"] = reals([1.0] * 255 + [float("nan")])'
-    complain 1 "frame 2 has a label that is none"
+    complain 1 "frame 2 has an invalid label"
     change 'frames[2]["population"] = "others"'
     complain 1 "frame 2 says of other data what its rows are"
     change 'del frames[1]["classes"]'

@@ -275,7 +275,7 @@ instructions() {
     for command in 'dp-noise --multiplier 1' 'dp-info wide.dp'; do
         DPLINE_ISA=sse run $command
         assert_failure 2
-        assert_output --partial "DPLINE_ISA: 'sse' is none of portable, avx2, avx512"
+        assert_output --partial "DPLINE_ISA: 'sse' is not portable, avx2 or avx512"
     done
 }
 

@@ -213,7 +213,7 @@ lines() { grep -c "\"kind\":\"$1\"" "$2" || true; }
     rm -r small.dp
     dp-synth classification --rows 2000 --cols 4 --seed 7 -o small.dp -q
     run budget 1 --run-epsilon 1
-    assert_line '1 such run fits, as the first: nothing is left beside it'
+    assert_line '1 such run fits, as the first: no budget is left for another run'
     budget 5 # which nothing was spent of
     budget 1
     fit 1

@@ -356,7 +356,7 @@ runs() { grep -c '"kind":"open"' "$1"; }
     assert_equal "$(runs one.dp/ledger) $(runs two.dp/ledger)" '1 1'
     assert_not_exists registry
     assert_equal "$(spent two.dp)" 'by all runs in two.dp/ledger: epsilon 0.5 at delta 1e-06, by 1 run and 1 lap'
-    refuses 2 'dp-import: --population: a name that begins with dp-synth: is that of nobody'\''s rows' import people.dp people.csv --population dp-synth:x
+    refuses 2 'dp-import: --population: a name that begins with dp-synth: is reserved for rows that belong to nobody' import people.dp people.csv --population dp-synth:x
 }
 
 @test "fit says that it trains on rows that were held out for tests" {

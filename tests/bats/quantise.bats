@@ -93,7 +93,7 @@ same() {
     dp-predict plain --data two.dp > /dev/null
     dp-synth classification --rows 60 --cols 9 -o other.dp -q
     jq '.row_norm = "cap"' other.dp/dataset.json > edited && cp edited other.dp/dataset.json
-    complains 1 "dp-predict: the rows of the model have row norm 'unit, quantised', those of other.dp 'cap'" dp-predict model --data other.dp
+    complains 1 "dp-predict: the rows of the model have row norm 'unit, quantised', the rows of other.dp 'cap'" dp-predict model --data other.dp
 }
 
 @test "dp-info says it, as text and in fields" {

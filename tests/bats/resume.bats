@@ -356,9 +356,9 @@ if frame["kind"] == "lap" and frame["lap"] == int(open("last").read()):
     cp -r kept other && sed -i "s/$software/${software/[0-9]/9}/" other/loop
     complains 1 "dp-loop: the checkpoint other was written by ${software/[0-9]/9}, and only that can resume it; this is $software" \
         dp-loop --laps 20000 --resume other -- "$CHILD"
-    complains 2 "dp-loop: kept holds a checkpoint: --resume goes on from it" dp-loop --laps 20000 --checkpoint kept -- "$CHILD"
+    complains 2 "dp-loop: kept holds a checkpoint: --resume continues from it" dp-loop --laps 20000 --checkpoint kept -- "$CHILD"
     complains 2 "dp-loop: --resume keeps its checkpoints where they were: leave out --checkpoint" dp-loop --laps 20000 --resume kept --checkpoint x -- "$CHILD"
-    complains 2 "dp-loop: --resume has the model to go on from: leave out --init" dp-loop --laps 20000 --resume kept --init model -- "$CHILD"
+    complains 2 "dp-loop: --resume has the model to continue from: leave out --init" dp-loop --laps 20000 --resume kept --init model -- "$CHILD"
     complains 2 "dp-loop: --checkpoint and --resume need a child pipeline: stages that others start are not told" \
         dp-loop --laps 20000 --resume kept --send ipc://a --receive ipc://b
     complains 1 "dp-loop: cannot use nowhere: No such file or directory" dp-loop --laps 20000 --resume nowhere -- "$CHILD"

@@ -78,7 +78,7 @@ laps_done() { [ "$(dp-cat --kind lap part.stream 2> /dev/null | wc -l)" -ge "$1"
     touch go
     ended gate 0
     ended 1 0
-    assert_regex "$(cat said)" '^dp-gather: warning: lap 2[01]: the worker of shard 2 of 2 has been gone for 3 s: the run goes on without it$'
+    assert_regex "$(cat said)" '^dp-gather: warning: lap 2[01]: the worker of shard 2 of 2 has been gone for 3 s: the run continues without it$'
     assert_regex "$(dp-cat --kind lap part.stream | grep -c '"lost":1')" '^2[01]$'
     # the charge is that of the whole
     whole

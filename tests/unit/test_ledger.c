@@ -577,11 +577,11 @@ static void a_newer_format_is_refused(void **state)
         {{RUN(FIRST, ",\"format\":2"), "{\"kind\":\"unheard of\",\"format\":3,\"new\":1}"},
          "line 2 of the ledger test.ledger is of a newer format than 2, the newest that this version knows"},
         {{RUN(FIRST, ",\"format\":2"), RUN(SECOND, ",\"format\":2")},
-         "line 2 of the ledger test.ledger was edited or damaged: its format is not above that of the lines before it"},
+         "line 2 of the ledger test.ledger was edited or damaged: its format is not above the format of the lines before it"},
         {{RUN(FIRST, ",\"format\":1"), NULL},
-         "line 1 of the ledger test.ledger was edited or damaged: its format is not above that of the lines before it"},
+         "line 1 of the ledger test.ledger was edited or damaged: its format is not above the format of the lines before it"},
         {{RUN(FIRST, ",\"format\":\"2\""), NULL},
-         "line 1 of the ledger test.ledger was edited or damaged: its format is not above that of the lines before it"},
+         "line 1 of the ledger test.ledger was edited or damaged: its format is not above the format of the lines before it"},
     };
     assert_int_equal(DP_LEDGER_FORMAT, 2);
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {

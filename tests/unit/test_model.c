@@ -256,7 +256,7 @@ static void description(void **state)
                 "privacy: epsilon 1, delta 1e-05, as published\n"
                 "  a lap before the last: chosen by its results it costs what all laps cost (dp-account certify)\n"
                 "  as published: an accounting that is not sound has chosen its noise; the sound epsilon is 23.3913\n"
-                "  seeded: whoever knows the seed knows the noise; for experiments, not private\n"
+                "  seeded: anybody who knows the seed knows the noise; for experiments, not private\n"
                 "  the preparation of the data read private rows, which epsilon leaves out: max-abs\n");
     dp_frame_set_bool(f, DP_F_NON_PRIVATE, true);
     dp_frame_drop(f, DP_F_AS_PUBLISHED);

@@ -272,11 +272,11 @@ static void laws_are_read(void **state)
     const struct {
         const char *text, *why;
     } bad[] = {
-        {"ten", "'ten' is none of poisson:MEAN, geometric:GAMMA, logarithmic:GAMMA and negative-binomial:ETA:GAMMA"},
-        {"poisson", "'poisson' is none of poisson:MEAN, geometric:GAMMA, logarithmic:GAMMA and negative-binomial:ETA:GAMMA"},
-        {"poisson:", "'poisson:' is none of poisson:MEAN, geometric:GAMMA, logarithmic:GAMMA and negative-binomial:ETA:GAMMA"},
+        {"ten", "'ten' is not poisson:MEAN, geometric:GAMMA, logarithmic:GAMMA or negative-binomial:ETA:GAMMA"},
+        {"poisson", "'poisson' is not poisson:MEAN, geometric:GAMMA, logarithmic:GAMMA or negative-binomial:ETA:GAMMA"},
+        {"poisson:", "'poisson:' is not poisson:MEAN, geometric:GAMMA, logarithmic:GAMMA or negative-binomial:ETA:GAMMA"},
         {"geometric:.1:.1",
-         "'geometric:.1:.1' is none of poisson:MEAN, geometric:GAMMA, logarithmic:GAMMA and negative-binomial:ETA:GAMMA"},
+         "'geometric:.1:.1' is not poisson:MEAN, geometric:GAMMA, logarithmic:GAMMA or negative-binomial:ETA:GAMMA"},
         {"geometric:1", "gamma of a number of trials lies between 0 and 1, got 1"},
         {"geometric:1e-6", "1e+06 trials on average are more than 100000"},
         {"poisson:0", "the mean of a Poisson number of trials lies between 0 and 100000, got 0"},

@@ -13,7 +13,7 @@ extern "C" {
 
 /* Public facts about the table. */
 struct dpline_fit_facts {
-    int64_t persons;         /* whose rows they are; the number of rows if one row is taken for one person */
+    int64_t persons;         /* number of persons; the number of rows if each row counts as one person */
     int64_t columns;         /* as they are stored */
     int64_t classes;         /* 0: the label is a number */
     int64_t rows_per_person; /* at most; 0: one row is taken for one person */
@@ -47,7 +47,7 @@ struct dpline_fit {
 /* The default delta for so many persons, at least 1: the largest power of ten below 1 / persons^1.1. */
 DPLINE_PUBLIC double dpline_fit_delta(int64_t persons);
 
-/* Fills *fit with the run for these facts and this budget. delta 0: the default; replace_one as in struct dpline_run; loss NULL:
+/* Fills *fit with the run for these facts and this budget. delta 0: the default; replace_one as in struct dpline_run; loss
    logistic for two classes, softmax for more, squared for a number. DPLINE_E_USAGE: an argument makes no sense. DPLINE_E_RUN:
    one class only, or too few persons to hide one of them. DPLINE_E_BUDGET: the budget does not pay for one useful lap. */
 DPLINE_PUBLIC int dpline_fit_choose(const struct dpline_fit_facts *facts, double epsilon, double delta, int replace_one,

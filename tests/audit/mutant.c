@@ -1,12 +1,11 @@
-/* Stages that are wrong on purpose, for the tests of dp-audit: built into a dp-audit of its own
-   (build/audit/dp-audit), beside the real ones. Each makes one mistake that is known from the literature or
-   from published code. */
+/* Stages that are wrong on purpose, for the tests of dp-audit: built into a separate dp-audit (build/audit/dp-audit), together
+   with the real ones. Each makes one mistake that is known from the literature or from published code. */
 #include <math.h>
 
 #include "math/grid.h"
 #include "stages/stages.h"
 
-/* dp-mutant: rewrites what the record says and leaves the sum as it is. */
+/* dp-mutant: rewrites the record and leaves the sum unchanged. */
 struct options {
     double bound, multiplier, count, search, claim;
     int64_t halve;
@@ -76,7 +75,7 @@ static int record_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp
     return out->frame(out, frame, err);
 }
 
-/* What it announces has to be what it records, or the gate refuses the first lap. */
+/* The announcement has to match the records, or the gate refuses the first lap. */
 static int record_hello(struct dp_stage *stage, struct dp_frame *frame, struct dp_err *err)
 {
     const struct options *o = stage->options;
@@ -110,8 +109,8 @@ const struct dp_stage_class dp_mutant_class = {
     .fire = record_fire,
 };
 
-/* dp-mutant-share: dp-noise --share of Gaussian noise as somebody sees it who knows the shares of the first shards, which add
-   none: scaled for so many shares as one says. */
+/* dp-mutant-share: dp-noise --share of Gaussian noise, as an adversary sees it who knows the shares of the first shards: these
+   add none. Scaled for a given number of shares. */
 struct shared {
     double multiplier;
     int64_t colluding, among;
@@ -225,7 +224,7 @@ static int key_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp_ou
     return dp_noise_class.fire(stage, frame, out, err);
 }
 
-/* dp-mutant-sample: dp-sample (--mode shuffle), recorded as if every row had a coin of its own. */
+/* dp-mutant-sample: dp-sample (--mode shuffle), recorded as if every row had its own coin. */
 static int claim_poisson(struct dp_out *self, struct dp_frame *frame, struct dp_err *err)
 {
     struct dp_out *out = self->self;

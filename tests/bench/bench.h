@@ -1,11 +1,11 @@
-/* What the programs of tests/bench share: a clock, a median, and the line that a figure is made of. */
+/* Used by the programs of tests/bench: a clock, a median, and the output line of a figure. */
 #ifndef DP_BENCH_H
 #define DP_BENCH_H
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 
-/* Seconds of the clock CLOCK: CLOCK_MONOTONIC, or CLOCK_THREAD_CPUTIME_ID where one thread computes. */
+/* Seconds of the clock CLOCK: CLOCK_MONOTONIC, or CLOCK_THREAD_CPUTIME_ID if one thread computes. */
 static inline double bench_seconds(clockid_t clock)
 {
     struct timespec now;

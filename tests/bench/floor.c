@@ -1,6 +1,6 @@
-/* floor X.npy COLS [BATCH…]: how fast memory gives the rows of a data set of float32, to whoever does nothing but read them:
-   all rows in order, by one thread and by two; and, by one thread, rows of batches, each of BATCH rows on average, ascending,
-   as laps of Poisson batches read them, with a prefetch of the rows that come next. */
+/* floor X.npy COLS [BATCH…]: how fast a program that only reads gets the rows of a data set of float32 from memory: all rows in
+   order, by one thread and by two; and, by one thread, rows of batches, each of BATCH rows on average, ascending, as laps of
+   Poisson batches read them, with a prefetch of the next rows. */
 #include <fcntl.h>
 #include <omp.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
-/* One lap of private gradients against the two matrix products at its heart: softmax regression, 60000 × 784, ten
-   classes, Poisson batches of 256 rows on average, fused. And what clipping every example costs, against plain SGD.
-   $BLAS names a BLAS with the cblas interface to open; otherwise OpenBLAS where there is one, else GSL's. */
+/* One lap of private gradients against the two matrix products at its heart: softmax regression, 60000 × 784, ten classes,
+   Poisson batches of 256 rows on average, fused. And the cost of clipping every example, against plain SGD. $BLAS names a BLAS
+   with the cblas interface to open; otherwise OpenBLAS if it is installed, else GSL's. */
 #include <dlfcn.h>
 #include <string.h>
 #include <unistd.h>
@@ -206,7 +206,7 @@ static int line_open(struct line *line, const char *const *text, int parts, int6
     return rc;
 }
 
-/* A lap as dp-loop makes it. what: of the first part; the others follow. */
+/* A lap like dp-loop's. what: the first part that is measured; the others follow. */
 static int line_lap(struct line *line, int64_t lap, enum what what, int at, struct dp_err *err)
 {
     double start = seconds();
@@ -235,7 +235,7 @@ static void line_close(struct line *line)
     dp_frame_free(line->token);
 }
 
-/* Rows as images are: a fifth of the entries not zero, norm 1. */
+/* Rows like images: a fifth of the entries are not zero, norm 1. */
 static int write_data(const char *path, struct dp_err *err)
 {
     static double x[COLS];
@@ -322,7 +322,7 @@ static int measure(const char *path, const struct blas *blas, struct dp_err *err
     dp_key_derive(&key, 1, "bench", 1);
     dp_stream_start(&stream, &key, DP_DRAW_BATCH, 0);
     int rc = dp_dataset_open(&d, path, err);
-    /* Batches of their own: the rows of another line's would be in the cache already. */
+    /* Separate batches: the rows of another line's batches would be in the cache already. */
     if (rc == DP_OK)
         rc = line_open(&line[0], whole, 1, 1, path, err);
     if (rc == DP_OK)

@@ -1,5 +1,5 @@
-/* hops PROCESSES BYTES [ROUNDS]: how long a message of so many bytes takes to go round a ring of processes over bare pipes,
-   each of which reads it and writes it on: what a lap of that many processes costs with nothing to do. */
+/* hops PROCESSES BYTES [ROUNDS]: how long a message of so many bytes takes around a ring of processes over bare pipes, each of
+   which reads and writes it: the cost of a lap of that many processes without work. */
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>

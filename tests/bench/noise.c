@@ -1,4 +1,4 @@
-/* How many draws a second one core makes, by scale; and how long a vector of gamma noise takes, by dimension. */
+/* Draws per second on one core, by scale; and the time for a vector of gamma noise, by dimension. */
 #include "bench.h"
 #include "math/gamma_norm.h"
 #include "math/gaussian.h"

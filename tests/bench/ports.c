@@ -1,4 +1,4 @@
-/* Frames of 1 MB from one process to another: through a port, and as messages of a bare PUSH and PULL, by turns. */
+/* Frames of 1 MB from one process to another, alternately through a port and as messages of a bare PUSH and PULL. */
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>

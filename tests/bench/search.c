@@ -1,5 +1,5 @@
-/* One lap of a line search in which no step will do: 30 steps tried on a Poisson batch of a tenth of 48842 × 124 rows of zeros
-   and ones (Adult in binary columns), logistic loss, fused; and its stages one by one. */
+/* One lap of a line search in which no step is accepted: 30 steps are tried on a Poisson batch of a tenth of 48842 × 124 rows
+   of zeros and ones (Adult in binary columns), logistic loss, fused; and its stages one by one. */
 #include <string.h>
 #include <unistd.h>
 
@@ -78,7 +78,7 @@ static int set_text(struct dp_frame *frame, enum dp_field field, const char *tex
     return dp_frame_set_text(frame, field, text, strlen(text), err);
 }
 
-/* What a search finds in its frame: a model, and a gradient that is held. */
+/* The frame before a search: a model, and a held gradient. */
 static int put_ray(struct dp_frame *f, struct dp_err *err)
 {
     static const enum dp_field fields[] = {DP_F_MODEL, DP_F_GRADIENT, DP_F_DIRECTION};

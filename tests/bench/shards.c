@@ -1,6 +1,6 @@
-/* A lap on one machine, and one gathered from workers: what a small lap costs beyond, over each of the ways from a gather to
-   its workers, and how much faster a large one is on two cores. The ways take turns, so that what else the machine does meets
-   them alike; times are of the wall's clock. */
+/* A lap on one machine, and a lap gathered from workers: the overhead of a small lap over each of the ways from a gather to its
+   workers, and the speedup of a large one on two cores. The ways alternate, so that other load on the machine affects them
+   equally; times are wall-clock times. */
 #include <signal.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -154,7 +154,7 @@ static void end(struct line *line, bool well, struct dp_err *err)
     free(line->took);
 }
 
-/* The middle one of the laps that are not warming up, in microseconds. */
+/* The median of the laps after the warm-up, in microseconds. */
 static double middle(const struct line *line)
 {
     return 1e6 * bench_median(line->took + WARM, (size_t)(line->laps - WARM));
@@ -205,7 +205,7 @@ static int prepare(const struct task *task, struct dp_err *err)
     return run(command, err);
 }
 
-/* Commands are those that were built with this program. */
+/* Finds the commands that were built with this program. */
 static int find_commands(struct dp_err *err)
 {
     char path[8000];

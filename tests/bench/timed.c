@@ -1,10 +1,9 @@
-/* timed [LAPS] COMMAND [ARGUMENT]…: runs a command with its standard output thrown away, and prints how long it took by the
-   wall's clock, in seconds; the most private memory that it had at any time, in MB; and with LAPS, which is how many laps the
-   command makes, how long a lap took, in microseconds. Memory is of anonymous pages (RssAnon), so mapped data sets do not
-   count, of the command without its children, and looked at every millisecond. A lap's time leaves out what happens once,
-   whenever it does: a run writes as many bytes each lap, so the bytes that were written so far tell the lap (wchar in
-   /proc/PID/io), and the time is that from a fifth of them to the end. So its output goes to /dev/zero, which swallows
-   what is written: to /dev/null a run need not write. */
+/* timed [LAPS] COMMAND [ARGUMENT]…: runs a command with its standard output thrown away, and prints its wall-clock time in
+   seconds; the most private memory that it had at any time, in MB; and with LAPS, the number of laps that the command makes,
+   the time of a lap in microseconds. Memory counts anonymous pages (RssAnon) of the command without its children, so mapped
+   data sets do not count; it is sampled every millisecond. A lap's time excludes work that happens once: a run writes as many
+   bytes each lap, so the bytes written so far tell the lap (wchar in /proc/PID/io), and the time is measured from a fifth of
+   them to the end. The output goes to /dev/zero, which accepts all writes: to /dev/null a run need not write. */
 #include <fcntl.h>
 #include <stdbool.h>
 #include <string.h>
@@ -21,7 +20,7 @@ struct seen {
 
 static struct seen seen[MOST];
 
-/* The number behind NAME in a file of /proc, or 0. */
+/* The number after NAME in a file of /proc, or 0. */
 static double of_process(pid_t pid, const char *file, const char *name)
 {
     char path[128], line[256];
@@ -64,8 +63,8 @@ static const struct seen *moment(const struct seen *at, int n, double share)
     return &at[k];
 }
 
-/* Seconds that all bytes take at the pace between a fifth of them and nearly all; 0 where that was not seen, because there are
-   too few laps or this program did not get to look. */
+/* Seconds that all bytes take at the pace between a fifth of them and nearly all; 0 if that was not observed, because there are
+   too few laps or this program was not scheduled. */
 static double pace(const struct seen *at, int n)
 {
     const struct seen *from = moment(at, n, 0.2), *to = moment(at, n, 0.99);
@@ -87,7 +86,7 @@ int main(int argc, char **argv)
         if (waitid(P_PID, (id_t)pid, &ended, WEXITED | WNOWAIT | WNOHANG) != 0)
             return perror("waitid"), 1;
         took = bench_seconds(CLOCK_MONOTONIC) - start;
-        if (laps > 0 && n < MOST) /* what has ended still tells how much it wrote */
+        if (laps > 0 && n < MOST) /* a process that has ended still shows how much it wrote */
             seen[n++] = (struct seen){took, written(pid)};
         if (ended.si_pid == 0) {
             double now = of_process(pid, "status", "RssAnon:") * 1024 / 1e6;

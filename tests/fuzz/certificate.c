@@ -1,5 +1,5 @@
-/* A certificate, checked against a ledger. What the input says is put over a true certificate, so that single members are
- * looked at; and it is taken as it is. */
+/* A certificate, checked against a ledger. The input's members replace members of a true certificate, so that single members
+ * are examined; the input is also checked by itself. */
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* A file of a checkpoint, restored into a stage and saved again. The first byte of the input, a letter, says into which
+/* A file of a checkpoint, restored into a stage and saved again. The first byte of the input, a letter, selects the stage
  * (configured.h); with '0' it is dp-loop's own file. */
 #include <sys/stat.h>
 #include <unistd.h>
@@ -60,7 +60,7 @@ static void read_own(const uint8_t *data, size_t size)
     fuzz_file("loop", data, size);
     fuzz_assert(dp_frame_new(&last, NULL) == DP_OK);
     dp_saved_of(&saved, "a | b", "a, b 8", 9, 1);
-    /* The run is the one that the file says it is of, so that what stands behind is read, too. */
+    /* The run is the one that the file names, so that the members after it are read, too. */
     if (dp_state_decode(&state, (const char *)data, size, &err) == DP_OK) {
         if (dp_state_get_bytes(&state, "pipeline", &digest, &length, &err) == DP_OK && length == sizeof saved.pipeline)
             memcpy(saved.pipeline, digest, length);

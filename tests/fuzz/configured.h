@@ -1,4 +1,4 @@
-/* Stages as the targets configure them: the first byte of an input, from 'A' to 'Z' and then 'a' on, says which. */
+/* Stages as the targets configure them: the first byte of an input, from 'A' to 'Z' and then 'a' on, selects one. */
 #ifndef DP_TESTS_FUZZ_CONFIGURED_H
 #define DP_TESTS_FUZZ_CONFIGURED_H
 
@@ -56,14 +56,14 @@ static const char *const configurations[] = {
 
 #define CONFIGURATIONS (sizeof configurations / sizeof configurations[0])
 
-/* That of a letter, or NULL. */
+/* The configuration of a letter, or NULL. */
 static inline const char *configuration_of(uint8_t letter)
 {
     size_t at = (size_t)(letter >= 'a' ? letter - 'a' + 26 : letter - 'A');
     return letter >= 'A' && (letter <= 'Z' || letter >= 'a') && at < CONFIGURATIONS ? configurations[at] : NULL;
 }
 
-/* One at a time: options are texts that stay where they are. */
+/* One at a time: options are texts in static memory. */
 static inline struct dp_stage *start(const char *configuration)
 {
     static char text[256];

@@ -11,7 +11,7 @@
 #include "wire/json.h"
 #include "wire/model.h"
 
-/* What was read is a frame like any other: it can be written, and then reads as itself. */
+/* A frame that was read is a normal frame: it can be written, and then reads back the same. */
 static void check_round_trip(const struct dp_frame *frame)
 {
     msgpack_sbuffer one, two;

@@ -71,7 +71,7 @@ const char *fuzz_file(const char *name, const void *bytes, size_t size)
     return path;
 }
 
-/* The length of the line that begins here when it is "%% NAME" with a name of the list, and its index; else 0. */
+/* The length of the line that begins here if it is "%% NAME" with a name of the list, and its index; else 0. */
 static size_t heading(const uint8_t *at, size_t left, const char *const *names, int *index)
 {
     if (left < 4 || memcmp(at, "%% ", 3) != 0)

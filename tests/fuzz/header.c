@@ -1,4 +1,4 @@
-/* The header of a message, and the address that a port is given as text. */
+/* The header of a message, and the address text of a port. */
 #include <stdlib.h>
 #include <string.h>
 

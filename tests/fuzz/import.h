@@ -1,4 +1,4 @@
-/* Import of a table, as dp-import does it with few options: what targets of the formats share. */
+/* Import of a table, like dp-import with few options, for the targets of the formats. */
 #ifndef DP_TESTS_FUZZ_IMPORT_H
 #define DP_TESTS_FUZZ_IMPORT_H
 
@@ -9,7 +9,7 @@
 #include "data/import.h"
 #include "fuzz.h"
 
-/* Runs the import into a scratch directory. Whatever it says was done can be opened and verified; a failure leaves nothing.
+/* Runs the import into a scratch directory. After success the data set can be opened and verified; a failure leaves nothing.
    Frees the import. */
 static inline int fuzz_import(struct dp_import *import)
 {

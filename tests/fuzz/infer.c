@@ -1,4 +1,4 @@
-/* A table whose schema is inferred: the schema is one that can be read again, and the table is one of it. */
+/* A table whose schema is inferred: the schema can be read again, and fits the table. */
 #include <jansson.h>
 
 #include "import.h"

@@ -1,5 +1,5 @@
 /* Lines of a ledger, read, reported and verified, and appended to. Each line of the input that is a JSON object gets the seq,
- * prev and hash that make it follow the one before, so that what it says is looked at; other lines are taken as they are. */
+ * prev and hash that make it follow the line before, so that its content is examined; other lines are used unchanged. */
 #include <jansson.h>
 #include <math.h>
 #include <stdio.h>
@@ -101,7 +101,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         add_line(&chain, line, (size_t)(end - line));
     }
     const char *path = fuzz_file("ledger", chain.text != NULL ? chain.text : "", chain.length);
-    if (size % 16 == 0) /* the accountants take their time */
+    if (size % 16 == 0) /* the accountants need time */
         report_on(path);
     else
         read_from(path);

@@ -1,8 +1,8 @@
-/* What a gather that lies sends to a site: 16 bytes, one for each frame, then the frames. Of each byte the lowest bit says that
-   another gather sends the frame, the others are the lap in the header of a hello frame; the lowest bit of the last byte chooses
-   the pipeline.
+/* Frames of a malicious gather to a site: 16 bytes, one for each frame, then the frames. The lowest bit of each byte means that
+   another gather sends the frame; the other bits are the lap in the header of a hello frame. The lowest bit of the last byte
+   chooses the pipeline.
 
-   The site is a worker without the link, around the same decisions. Whatever comes, no more laps are answered than --epsilon
+   The site is a worker without the link, with the same decisions. For any input, no more laps are answered than --epsilon
    affords one start of the pipeline, and the ledger has paid for each of them. */
 #include <stdlib.h>
 #include <string.h>

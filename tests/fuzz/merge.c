@@ -1,5 +1,5 @@
-/* What workers answer, hostile ones too: a digit, how many shards there are, then streams: the one that they were sent, and one
-   from each shard. Of a stream the hello frame and the first lap count. */
+/* Answers of workers, also hostile ones: a digit, the number of shards, then streams: the question to the workers, and one
+   stream from each shard. The hello frame and the first lap of each stream count. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,13 +10,13 @@
 
 #define MOST 4
 
-/* The first frames of a stream; is_lap: that of a lap has come. */
+/* The first frames of a stream; is_lap: a lap has come. */
 struct stream {
     struct dp_frame *hello, *lap;
     bool is_hello, is_lap;
 };
 
-/* Reads as many streams as there are, at most `most`. */
+/* Reads all streams, at most `most`. */
 static void read_streams(const char *bytes, size_t size, struct stream *stream, int most)
 {
     struct dp_frame *frame;
@@ -41,7 +41,7 @@ static void read_streams(const char *bytes, size_t size, struct stream *stream, 
     dp_frame_free(frame);
 }
 
-/* A frame that was made of others can be written, and has nothing that must stay at a site. */
+/* A merged frame can be written, and has nothing that must stay at a site. */
 static void check(const struct dp_frame *out, const struct dp_frame *token)
 {
     msgpack_sbuffer buffer;

@@ -1,5 +1,5 @@
-/* Lines of a registry of populations, read, asked and appended to. What a writer adds to any registry that it can read, the next
- * reader finds. */
+/* Lines of a registry of populations, read, looked up and appended to. A line that a writer adds to a readable registry is
+ * found by the next reader. */
 #include <fcntl.h>
 #include <math.h>
 #include <string.h>

@@ -25,7 +25,7 @@ int main(int argc, char **argv)
 {
     int failed = 0;
     for (int i = 1; i < argc; i++) {
-        /* who dies here is known by the last line */
+        /* the last line names the input if the process dies here */
         fprintf(stderr, "%s\n", argv[i]);
         failed |= feed(argv[i]);
     }

@@ -1,4 +1,4 @@
-/* A schema alone, as JSON text. */
+/* A schema as JSON text. */
 #include <unistd.h>
 
 #include "data/schema.h"

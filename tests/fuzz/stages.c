@@ -1,4 +1,4 @@
-/* A stream of frames into a stage: the first byte of the input, a letter, says which, and how it is configured. */
+/* A stream of frames into a stage: the first byte of the input, a letter, selects the stage and its configuration. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -45,7 +45,7 @@ static void feed(struct dp_stage *stage, const char *bytes, size_t size)
         if (dp_wire_scan(&(struct dp_scan){0}, bytes + at, size - at, &length, &err) != 1 ||
             dp_wire_decode(frame, bytes + at, length, &err) != DP_OK)
             break;
-        /* what the runtime asks of a stream before a stage sees it */
+        /* the runtime checks this before a stage sees the frame */
         if (frame->kind == DP_KIND_ERROR || (frame->kind == DP_KIND_HELLO) == hello)
             break;
         hello = true;

@@ -7,7 +7,7 @@
 
 static const char *const files[] = {"table", "text", NULL};
 
-/* No cell has what a shell would read, and none is empty. */
+/* No cell has a character that a shell interprets, and none is empty. */
 static void check_cells(const struct dp_table *table)
 {
     fuzz_assert(table->count >= 1 && table->count <= DP_TABLE_MOST && table->columns >= 1);
@@ -18,7 +18,7 @@ static void check_cells(const struct dp_table *table)
         fuzz_assert(dp_table_find(table, dp_table_name(table, i)) == i);
 }
 
-/* What was filled names nothing that a cell could have named: cells have no braces. */
+/* Filled text names nothing that a cell could have named: cells have no braces. */
 static void fill(const struct dp_table *table, const char *text)
 {
     bool named[DP_TABLE_MOST_COLUMNS] = {0};

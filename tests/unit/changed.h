@@ -1,4 +1,4 @@
-/* Records for tests that go over the table of members (wire/record.h), so that a member which is new is tested as well. */
+/* Records for tests that go over the table of members (wire/record.h), so that a new member is tested as well. */
 #ifndef DP_UNIT_CHANGED_H
 #define DP_UNIT_CHANGED_H
 
@@ -38,7 +38,7 @@ static inline struct dp_record record_with(int member)
     return r;
 }
 
-/* Gives the member another value that it may have: half of a number and one more of a whole one, or another name. */
+/* Gives the member another valid value: half of a number, one more than a whole number, or another name. */
 static inline void change_member(struct dp_record *r, int member)
 {
     static const char *const names[] = {"shuffle", "replace-one", "sum-and-state", "count", "later", "move", "gamma"};

@@ -4,7 +4,7 @@
 
 #include "account/event.h"
 
-/* One Gaussian query of the result of so many draws within the lap. */
+/* One Gaussian query on the result of that many draws within the lap. */
 static inline struct dp_event repeated_event(double rate, int64_t draws, double contraction, double multiplier)
 {
     struct dp_event event = dp_event_gaussian(DP_SAMPLING_REPEATED, rate, multiplier, 0);

@@ -1,4 +1,4 @@
-/* A directory of its own for a group of tests, which they stand in: group setup and teardown of cmocka. */
+/* A separate directory for a group of tests, which run in it: group setup and teardown of cmocka. */
 #ifndef DP_TESTS_SCRATCH_H
 #define DP_TESTS_SCRATCH_H
 

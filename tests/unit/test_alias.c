@@ -1,4 +1,4 @@
-/* Each alias, in a frame and in a charge as an earlier version wrote them: they are read, and written with today's name. */
+/* Each alias, in a frame and in a charge of an earlier version: it is read, and written with today's name. */
 #include "unit.h"
 
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "ledger/charge_json.h"
 #include "wire/codec.h"
 
-/* The bytes, with the text `today`, which is there once, as the text `old`. Texts here are shorter than 32 bytes. */
+/* The bytes with the text `today`, which occurs once, replaced by the text `old`. Texts here are shorter than 32 bytes. */
 static size_t rename_text(const msgpack_sbuffer *from, const char *today, const char *old, char *to)
 {
     size_t length = strlen(today), at = 0, size = 0;
@@ -118,7 +118,7 @@ static void another_name_has_no_alias(void **state)
     (void)state;
     assert_null(dp_alias_of(DP_ALIAS_SAMPLER, "drawn ", 6));
     assert_null(dp_alias_of(DP_ALIAS_SAMPLER, "draw", 4));
-    assert_null(dp_alias_of(DP_ALIAS_FIELD, "drawn", 5)); /* a sampler's, not a field's */
+    assert_null(dp_alias_of(DP_ALIAS_FIELD, "drawn", 5)); /* a name of a sampler, not of a field */
     assert_null(dp_alias_of(DP_ALIAS_SAMPLER, "", 0));
 }
 

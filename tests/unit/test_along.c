@@ -1,4 +1,4 @@
-/* Sums of losses along a line: any rows, any threads, and what one person moves them by. */
+/* Sums of losses along a line: any rows, any number of threads, and the largest change that one person can make. */
 #include "unit.h"
 
 #include <stdlib.h>
@@ -59,7 +59,7 @@ static double loss_of(const struct dp_line *line, size_t i, const double *w, siz
     return sum + (line->loss == DP_LOSS_POISSON && y[i] > 0 ? y[i] * log(y[i]) - y[i] : 0);
 }
 
-/* The sums are those of the definition, to the grid step per row that is cut off, for batches of any size and any threads. */
+/* The sums match the definition, up to one grid step per row, for batches of any size and any number of threads. */
 static void sums_are_those_of_the_definition(void **state)
 {
     (void)state;
@@ -105,7 +105,8 @@ static void sums_are_those_of_the_definition(void **state)
     }
 }
 
-/* One row more or less, whatever is in it, moves a fall by at most bound / grid in either direction, and a sum by 0 to that. */
+/* One row more or less, with any content, moves a fall by at most bound / grid in either direction, and a sum by 0 to bound /
+   grid. */
 static void a_person_moves_a_sum_by_the_bound_at_most(void **state)
 {
     (void)state;

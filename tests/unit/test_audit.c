@@ -74,10 +74,10 @@ static void epsilons(void **state)
     double root = pow(0.005, 1 / 100.0);
     assert_near(dp_audit_epsilon_lower(100, 0, 100, 0, 0.99), log(root / (1 - root)), 1e-9);
     assert_near(dp_audit_epsilon_lower(100, 0, 100, 0.1, 0.99), log((root - 0.1) / (1 - root)), 1e-9);
-    /* the other direction: all said present with, nearly all without */
+    /* the other direction: the test says present in all runs with the canary, and in nearly all without */
     double low = pow(0.005, 1 / 100.0), high = dp_audit_proportion_upper(60, 100, 0.995);
     assert_near(dp_audit_epsilon_lower(100, 60, 100, 0, 0.99), log((1 - high) / (1 - low)), 1e-9);
-    /* guesses that are no better than chance, or worse, prove nothing */
+    /* guesses at chance level, or worse, prove nothing */
     assert_true(dp_audit_epsilon_lower(50, 50, 100, 0, 0.99) == 0);
     assert_true(dp_audit_epsilon_lower(0, 100, 100, 0, 0.99) == 0);
     assert_true(dp_audit_epsilon_lower(0, 0, 100, 0, 0.99) == 0);
@@ -135,7 +135,7 @@ static void batches_of_one_size_are_not_poisson(void **state)
     struct dp_err err = {0};
     struct dp_record m = {.sampler = DP_SAMPLER_POISSON, .rate = 0.1, .rows = 100};
     assert_int_equal(dp_audit_sampler_open(&s, &m, &err), DP_OK);
-    /* one row in a hundred in both of a pair, as for coins; but every batch has ten rows */
+    /* one row in a hundred is in both of a pair, as for coins; but every batch has ten rows */
     for (int64_t lap = 1; lap <= 100; lap++)
         assert_int_equal(note(&s, lap, lap % 2 == 0 ? 9 : 0, 10), DP_OK);
     assert_true(s.twice.successes == 50 && s.twice.trials == 5000);

@@ -35,7 +35,7 @@ static void reals(void **state)
     }
 }
 
-/* Texts of up to 20 digits with a point anywhere or nowhere, and a sign: what strtod reads, to the last bit. */
+/* Texts of up to 20 digits, with or without a point and a sign: the result equals strtod's, to the last bit. */
 static void reals_are_rounded_once(void **state)
 {
     (void)state;
@@ -115,7 +115,7 @@ static const struct dp_option table[] = {
 };
 static const struct dp_command command = {"test", "", "A test", table, NULL};
 
-/* Parses the words of a line; returns what dp_option_parse does. */
+/* Parses the words of a line; returns the result of dp_option_parse. */
 static int parse(const char *line, struct sample *s, int *operands, char *message)
 {
     char buffer[200], *argv[20] = {"test"};
@@ -274,7 +274,7 @@ static void a_bar_is_one_write(void **state)
         int fd[2];
         ssize_t size;
         setenv("TERM", terms[i], 1);
-        assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, fd), 0); /* which gives back one write at a time */
+        assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, fd), 0); /* returns one write at a time */
         FILE *stream = fdopen(fd[1], "w");
         setvbuf(stream, NULL, _IONBF, 0);
         dp_progress_start(&progress, stream, DP_PROGRESS_BAR, 0, 4);

@@ -1,4 +1,4 @@
-/* Rows behind a transform: products by definition, norms, and what a row's z does not depend on. */
+/* Rows after a transform: products by definition, norms, and independence of a row's z from the other rows. */
 #include "unit.h"
 
 #include <stdlib.h>
@@ -162,7 +162,7 @@ static void z_does_not_depend_on_threads_or_the_rest_of_the_batch(void **state)
         take(&part, transform_of(false, false), first, count);
         assert_memory_equal(all.z + first * WIDTH, part.z, count * WIDTH * sizeof *all.z);
     }
-    matrix[5] += 0x1p-40; /* another transform, and rows are made anew */
+    matrix[5] += 0x1p-40; /* another transform: rows are computed again */
     take(&three, transform_of(false, false), 0, ROWS);
     assert_memory_not_equal(all.cut, three.cut, ROWS * sizeof *all.cut);
     matrix[5] -= 0x1p-40;

@@ -1,4 +1,4 @@
-/* Where a falling function crosses zero: what is returned holds, and a little less does not. */
+/* The crossing of a falling function: f is <= 0 at the result, and not a little below it. */
 #include "unit.h"
 
 #include <math.h>

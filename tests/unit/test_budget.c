@@ -1,4 +1,5 @@
-/* A budget of a population: the filter and addition beside each other, who chooses, and what may be changed (ledger/limit.h). */
+/* A budget of a population: the filter together with addition, the choice between them, and allowed changes
+   (ledger/limit.h). */
 #include "unit.h"
 #include "scratch.h"
 
@@ -83,7 +84,7 @@ static int64_t granted(struct dp_ledger *ledger, const struct dp_event *event, i
     return some;
 }
 
-/* Closes the run with what its readers state of it. */
+/* Closes the run with the cost that its readers compute. */
 static void end(struct dp_ledger *ledger, const struct dp_ledger_run *run, const struct dp_event *event, int64_t laps,
                 const char *status)
 {
@@ -137,7 +138,7 @@ static bool holds(void)
     assert_int_equal(dp_ledger_verify(PATH, &result, &err), 0);
     size_t findings = 0, i;
     json_t *finding;
-    json_array_foreach (json_object_get(result, "findings"), i, finding) /* of budgets: the runs here state made-up costs */
+    json_array_foreach (json_object_get(result, "findings"), i, finding) /* about budgets: costs here are made up */
         findings += strstr(json_string_value(finding), "its budget is") != NULL;
     json_decref(result);
     return findings == 0;
@@ -163,7 +164,7 @@ static void addition_admits_what_the_filter_does_not(void **state)
     struct dp_ledger_run tenth = a_run(0.1, 1e-6, &event, 1), fifth = a_run(0.2, 1e-6, &event, 1);
     set(&budget);
     whole(&fifth, &event);
-    for (int i = 0; i < 8; i++) /* 0.2 and eight tenths are 1, although binary fractions say a little more */
+    for (int i = 0; i < 8; i++) /* 0.2 and eight tenths are 1, although binary fractions add up to a little more */
         whole(&tenth, &event);
     assert_true(holds());
     assert_refused(&tenth, "epsilon 1 of it is spent, and no run of as many laps fits at delta = 1e-06");
@@ -177,12 +178,12 @@ static void addition_counts_delta(void **state)
     struct dp_ledger_run half = a_run(0.1, 5e-6, &event, 1), less = a_run(0.1, 4e-6, &event, 1);
     set(&budget);
     whole(&half, &event);
-    assert_refused(&half, "no run of as many laps fits at delta = 5e-06"); /* a tenth of delta is the filter's */
+    assert_refused(&half, "no run of as many laps fits at delta = 5e-06"); /* the filter has a tenth of delta */
     whole(&less, &event);
     assert_true(holds());
 }
 
-/* Whatever it has used, and also what the filter admitted. */
+/* A run counts with its whole budget, even if it used less and the filter admitted it. */
 static void addition_counts_runs_whole(void **state)
 {
     (void)state;
@@ -232,7 +233,7 @@ static void the_first_run_may_choose_addition(void **state)
     assert_refused(&small, "epsilon 1 of it is spent");
 }
 
-/* Then the filter has no share, also where it would have room. */
+/* Then the filter has no share, even if it would have room. */
 static void who_chooses_addition_gives_up_the_filter(void **state)
 {
     (void)state;
@@ -255,7 +256,7 @@ static void the_choice_of_a_run_without_laps_does_not_last(void **state)
     struct dp_ledger_run exact = a_run(1, 1e-5, &event, 1), small = a_run(0.5, 1e-7, &quiet, 1);
     set(&budget);
     dp_ledger_free(opened(&exact));
-    for (int i = 0; i < 3; i++) /* addition has room for two, and the filter for many */
+    for (int i = 0; i < 3; i++) /* addition has room for two, the filter for many */
         whole(&small, &quiet);
     assert_true(holds());
     assert_refused(&exact, "affords 0 of the run's 1 laps");
@@ -272,7 +273,7 @@ static void nobody_chooses_after_something_was_released(void **state)
     assert_refused(&rest, "affords 0 of the run's 1 laps");
 }
 
-/* A run that only addition admitted keeps its laps, whoever comes beside it. */
+/* A run that only addition admitted keeps its laps when other runs begin. */
 static void what_was_admitted_whole_stays_so(void **state)
 {
     (void)state;
@@ -311,14 +312,14 @@ static void a_budget_is_replaced_or_lowered(void **state)
     assert_int_equal(dp_ledger_set_budget(PATH, &one, &err), DP_E_UNSAFE);
     one.delta = 1e-5;
     one.epsilon = 0.8;
-    one.order[0] = (struct dp_ledger_order){7, 1}; /* of which it takes no notice */
+    one.order[0] = (struct dp_ledger_order){7, 1}; /* it is ignored */
     set(&one);
     assert_true(one.orders == 1 && one.order[0].order == 40);
     assert_refused(&more, "the budget of epsilon = 0.8 for p");
     assert_true(holds());
 }
 
-/* Where two budgets are on one run, both have to admit it. */
+/* If two budgets bind one run, both have to admit it. */
 static void two_budgets_both_admit(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* The accountant that gate and calculator share, and calibration: the answer meets its target as printed. */
+/* The accountant of gate and calculator, and calibration: the printed answer meets its target. */
 #include "unit.h"
 #include "repeated_event.h"
 
@@ -40,7 +40,7 @@ static void laps_are_counted(void **state)
     double expected = dp_rdp_epsilon(dp_rdp_orders, r, DP_RDP_ORDER_COUNT, 1e-5, NULL);
     assert_near(epsilon_of(DP_ACCOUNTANT_RDP, event, 1e-5, 1000), expected, 1e-13);
 
-    /* asked lap by lap, or once: the same bits */
+    /* lap by lap, or once: the same bits */
     struct dp_meter *gate;
     struct dp_err err = {0};
     assert_int_equal(dp_meter_new(&gate, DP_METER_RDP, 1e-5, &err), DP_OK);
@@ -57,7 +57,7 @@ static void laps_are_counted(void **state)
     dp_meter_free(gate);
 }
 
-/* Two kinds of lap, in whatever order, are the sum of their curves. */
+/* Two kinds of lap, in any order, are the sum of their curves. */
 static void events_mix(void **state)
 {
     (void)state;
@@ -86,7 +86,7 @@ static void every_row(void **state)
 {
     (void)state;
     struct dp_event event = dp_event_gaussian(DP_SAMPLING_NONE, 1, 10, 0);
-    /* 100 Gaussians at z = 10 are one at z = 1, whatever the rate says */
+    /* 100 Gaussians at z = 10 are one at z = 1, for any rate */
     struct dp_event one = dp_event_gaussian(DP_SAMPLING_POISSON, 1, 1, 0);
     double expected = epsilon_of(DP_ACCOUNTANT_RDP, one, 1e-5, 1);
     assert_near(epsilon_of(DP_ACCOUNTANT_RDP, event, 1e-5, 100), expected, 1e-12);
@@ -102,13 +102,13 @@ static void shuffling_amplifies_nothing(void **state)
     for (int64_t laps = 1; laps <= 45; laps++)
         assert_true(epsilon_of(DP_ACCOUNTANT_RDP, event, 1e-5, laps) ==
                     epsilon_of(DP_ACCOUNTANT_RDP, gaussian, 1e-5, (laps + 9) / 10));
-    /* the paper takes it for Poisson sampling */
+    /* the paper treats it as Poisson sampling */
     struct dp_event poisson = dp_event_gaussian(DP_SAMPLING_POISSON, 0.1, 2, 0);
     assert_true(epsilon_of(DP_ACCOUNTANT_PUBLISHED, event, 1e-5, 45) == epsilon_of(DP_ACCOUNTANT_PUBLISHED, poisson, 1e-5, 45));
 }
 
-/* Who sees the batches knows in how many of them a person was, k of T, by Bin(T, q); and k laps are one of noise z/√k, whose
-   profile is Φ(√k/2z − εz/√k) − e^ε Φ(−√k/2z − εz/√k) (Balle and Wang 2018). */
+/* An adversary who sees the batches knows the number k of batches with a person, k of T, by Bin(T, q). k laps are one lap of
+   noise z/√k, whose profile is Φ(√k/2z − εz/√k) − e^ε Φ(−√k/2z − εz/√k) (Balle and Wang 2018). */
 static double visible_delta(int laps, double rate, double z, double epsilon)
 {
     double delta = 0;
@@ -129,7 +129,7 @@ static void visible_batch(void **state)
         assert_true(visible_delta(laps, 0.01, 1, epsilon) <= 1e-5 * (1 + 1e-6));
         assert_true(visible_delta(laps, 0.01, 1, epsilon * (1 - 1e-4)) > 1e-5);
     }
-    /* With the charge of other laps it costs more than without them, whichever comes last. */
+    /* With the charge of other laps it costs more than without them, in either order. */
     struct dp_charge charge[] = {{dp_event_gaussian(DP_SAMPLING_NONE, 1, 1, 0), 3}, {event, 1000}};
     const struct dp_charges charges = {2, 2, charge};
     struct dp_answer answer;
@@ -150,7 +150,7 @@ static void visible_batch(void **state)
                 epsilon_of(DP_ACCOUNTANT_PUBLISHED, hidden, 1e-5, 1000));
 }
 
-/* Draws within a lap are not the Gaussian of their multiplier, at no rate, and no sample of it. */
+/* Draws within a lap are not the Gaussian of their multiplier, at any rate, nor a sample of it. */
 static void draws(void **state)
 {
     (void)state;
@@ -172,7 +172,7 @@ static void draws(void **state)
         assert_int_equal(dp_calibrate_noise(DP_ACCOUNTANT_BEST, &charges, best, 1e-5, &factor, &err), DP_OK);
         z = 100 * factor;
         assert_true(z > 99.9 && z < 100.1);
-        /* Nothing is published about them but the conversion. */
+        /* Only the conversion is published. */
         double r[DP_RDP_PUBLISHED_COUNT];
         dp_rdp_repeated(&law, 100, dp_rdp_published_orders, DP_RDP_PUBLISHED_COUNT, r);
         double least = INFINITY;
@@ -238,12 +238,12 @@ static void queries_on_one_sample(void **state)
         struct dp_answer pld = asked(DP_ACCOUNTANT_PLD, &events[i], 50), best = asked(DP_ACCOUNTANT_BEST, &events[i], 50);
         double part = pld_of(&same[i], 1);
         assert_near(pld.upper / part, 1, 1e-6);
-        /* What costs less than a pure mechanism of its epsilon has no lower bound. */
+        /* A query that costs less than a pure mechanism of its epsilon has no lower bound. */
         assert_true(i == 0 ? pld.lower > 0.99 * part && pld.tight : pld.lower == 0 && !pld.tight);
         assert_true(best.upper <= pld.upper && best.upper <= asked(DP_ACCOUNTANT_RDP, &events[i], 50).upper);
     }
 
-    /* On every row they are one after the other. */
+    /* On every row they follow one another. */
     struct dp_event whole = {DP_SAMPLING_POISSON, 1, 0, 0, 0, 3, {a, pure, laplace}, NULL};
     const struct dp_pld_part apart[] = {
         {DP_PLD_GAUSSIAN, 1, 3, 0, 50}, {DP_PLD_PURE, 1, 0, 0.3, 50}, {DP_PLD_LAPLACE, 1, 5, 0, 50}};
@@ -259,7 +259,7 @@ static void queries_on_one_sample(void **state)
     assert_false(pld_covers(&none));
 }
 
-/* A sparse vector's own Rényi curve is far below that of ε₁ + 2ε₂, which must not be called the truth. */
+/* A sparse vector's own Rényi curve is far below the curve of ε₁ + 2ε₂, so this must not become a lower bound. */
 static void sparse_vectors_have_no_lower_bound(void **state)
 {
     (void)state;

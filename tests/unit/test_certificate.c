@@ -166,7 +166,7 @@ static void exact_gap(mpfr_t gap)
     mpfr_clears(u, term, lambda_n, (mpfr_ptr)0);
 }
 
-/* Rows, labels, and dual variables: anywhere in their range, and at its ends. */
+/* Rows, labels, and dual variables: inside their range, and at its ends. */
 static void fill(double ends)
 {
     for (size_t i = 0; i < s.rows; i++) {
@@ -190,7 +190,7 @@ static void fill(double ends)
     }
 }
 
-/* v = Σ alpha x, and dual variables at their best: what is left of the gap is rounding. */
+/* v = Σ alpha x, with dual variables at the optimum: the rest of the gap is rounding. */
 static void descend(int passes)
 {
     memset(v, 0, sizeof v);
@@ -261,16 +261,16 @@ static void a_gap_is_never_below_the_truth(void **state)
               pow(10, -3 * uniform()));
         fill(round % 3 == 0 ? 0.7 : 0);
         descend(round % 4 == 0 ? 0 : 300);
-        if (round % 8 == 1) /* a model that is not that of the dual variables */
+        if (round % 8 == 1) /* a model that does not belong to the dual variables */
             for (size_t j = 0; j < outputs * s.cols; j++)
                 v[j] *= 1 + uniform();
         check(&least);
         end();
     }
-    assert_true(least < 1e-15); /* some are at their optimum, where a sum of rounded numbers may well be negative */
+    assert_true(least < 1e-15); /* some are at their optimum, where a rounded sum may be negative */
 }
 
-/* Beside a loss of 2^51 a sum of doubles has no room for one of .2. */
+/* With a loss of 2^51, a sum of doubles has no room for a loss of .2. */
 static void small_losses_count_beside_a_large_one(void **state)
 {
     (void)state;
@@ -304,7 +304,7 @@ static void outside_of_the_domain_the_gap_is_infinite(void **state)
     end();
 }
 
-/* Slopes are those at the point, and rows may be in any order: the same bits. */
+/* Slopes are taken at the point, and rows may be in any order: the same bits. */
 static void the_order_of_a_batch_does_not_matter(void **state)
 {
     (void)state;
@@ -323,7 +323,7 @@ static void the_order_of_a_batch_does_not_matter(void **state)
         double u = dp_row_dot(dp_row_dense(x + i * s.cols, s.cols), v) / s.lambda_n, target = dp_scd_target(&s, y[i], 0);
         assert_true(slope[i] == dp_dual_slope(DP_LOSS_SMOOTH_HINGE, options.width, target, s.alpha[i], u));
     }
-    for (size_t i = 0; i < 15; i++) { /* the rows the other way round */
+    for (size_t i = 0; i < 15; i++) { /* the rows in reverse order */
         for (size_t j = 0; j < s.cols; j++) {
             float swap = x[i * s.cols + j];
             x[i * s.cols + j] = x[(29 - i) * s.cols + j];

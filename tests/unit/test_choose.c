@@ -1,4 +1,4 @@
-/* Choices have the law that the definitions give them, by sums over all values of the noise, and its privacy. */
+/* Choices have the law of their definition, by sums over all values of the noise, and its privacy. */
 #include "unit.h"
 
 #include <gsl/gsl_cdf.h>
@@ -25,7 +25,7 @@ static double mass(bool gaussian, double scale, int64_t k)
     return tail(gaussian, scale, k) - tail(gaussian, scale, k + 1);
 }
 
-/* Pr[choice = i], i = 0 … count, where count is none of them. */
+/* Pr[choice = i], i = 0 … count, where count means no choice. */
 static void law_above(bool gaussian, double threshold_scale, double query_scale, const int64_t *sum, const int64_t *threshold,
                       int count, double *law)
 {
@@ -46,7 +46,7 @@ static void law_least(double scale, const int64_t *score, int count, double *law
     for (int i = 0; i < count; i++) {
         law[i] = 0;
         for (int64_t noise = -WIDE; noise <= WIDE; noise++) {
-            double others = 1; /* of equals the first */
+            double others = 1; /* the first of equals */
             for (int j = 0; j < count; j++)
                 if (j != i)
                     others *= tail(false, scale, score[i] + noise - score[j] + (j < i ? 1 : 0));
@@ -136,7 +136,8 @@ static void the_exponential_mechanism_has_its_law(void **state)
     assert_law(seen, law, CANDIDATES);
 }
 
-/* The first word of the draw decides, or what comes behind it: bounds of candidates at whole parts of the first word. */
+/* Whether the first word of the draw decides, or the words after it: the bounds of candidates are whole parts of the first
+   word. */
 static void the_exponential_mechanism_looks_at_all_bits(void **state)
 {
     (void)state;
@@ -149,7 +150,7 @@ static void the_exponential_mechanism_looks_at_all_bits(void **state)
         assert_int_equal(dp_choose_exponential(&key, lap, 3, score, MANY, &choice), 0);
         assert_int_equal(choice, dp_draw_word(&key, DP_DRAW_CHOICE, lap, 0, 0) >> 54);
     }
-    /* Of scores that are far apart the least is chosen, wherever it stands and however far. */
+    /* Of scores that are far apart the least is chosen, at any place and distance. */
     for (uint64_t lap = 1; lap < 20; lap++) {
         const int64_t far[] = {INT64_MAX, INT64_MIN, 0};
         assert_int_equal(dp_choose_exponential(&key, lap, 0x1p48, far, 3, &choice), 0);
@@ -166,8 +167,8 @@ static void the_exponential_mechanism_looks_at_all_bits(void **state)
     assert_int_equal(choice, 7);
 }
 
-/* A score, and in *scale a scale, such that of it and 0 the latter is chosen with a probability that differs from p by less
-   than 2^-66: scales below 2^48 are tried until a score is near enough to a whole number. p > 1/2. */
+/* A score, and in *scale a scale, such that between this score and 0 the choice is 0 with a probability that differs from p by
+   less than 2^-66: scales below 2^48 are tried until a score is near enough to a whole number. p > 1/2. */
 static int64_t score_for(mpfr_t p, double *scale)
 {
     int64_t score = 0;
@@ -188,8 +189,8 @@ static int64_t score_for(mpfr_t p, double *scale)
     return score;
 }
 
-/* Where the first 64 bits leave it open, the others decide: of draws on either side of a bound between two candidates that lies
-   a quarter above them. */
+/* If the first 64 bits do not decide, the next ones do: draws on either side of a bound between two candidates, which lies a
+   quarter above them. */
 static void the_exponential_mechanism_takes_more_bits(void **state)
 {
     (void)state;
@@ -217,7 +218,7 @@ static void the_exponential_mechanism_takes_more_bits(void **state)
     mpfr_clear(p);
 }
 
-/* The choice is what the addressed draws make it, whoever computes it, also behind those that are drawn at once. */
+/* The addressed draws determine the choice, in any process, also for candidates after those that are drawn together. */
 static void choices_follow_their_draws(void **state)
 {
     (void)state;
@@ -294,7 +295,7 @@ static double loss_between(const double *a, const double *b, int count)
     return most;
 }
 
-/* One person adds a vector of range 8 to the scores; of range 16 it is not enough. */
+/* One person adds a vector of range 8 to the scores; for a range of 16 the noise is not enough. */
 static void the_exponential_mechanism_is_private(void **state)
 {
     (void)state;
@@ -308,7 +309,7 @@ static void the_exponential_mechanism_is_private(void **state)
     for (int round = 0; round < 300; round++) {
         for (int i = 0; i < CANDIDATES; i++) {
             x[i] = (int64_t)dp_stream_below(&stream, 40);
-            y[i] = x[i] + 3 + (int64_t)dp_stream_below(&stream, 2) * 8; /* what all move by costs nothing */
+            y[i] = x[i] + 3 + (int64_t)dp_stream_below(&stream, 2) * 8; /* a move of all scores costs nothing */
         }
         law_exponential(8 / epsilon, x, CANDIDATES, a);
         law_exponential(8 / epsilon, y, CANDIDATES, b);
@@ -327,8 +328,8 @@ static void the_exponential_mechanism_is_private(void **state)
     assert_true(beyond > 1.3 * epsilon);
 }
 
-/* One person moves all scores by 0 to 8 the same way, or each by up to 4 in its own. Noise of scale 8/ε is enough for either;
-   at other moves than these it is not. */
+/* One person moves all scores by 0 to 8 in one direction, or each by up to 4 in any direction. Noise of scale 8/ε is enough for
+   either, and not for other moves. */
 static void the_least_is_private(void **state)
 {
     (void)state;
@@ -357,7 +358,7 @@ static void the_least_is_private(void **state)
     assert_true(beyond > 1.3 * epsilon);
 }
 
-/* What dp-linesearch(1) says of published code: the largest of −s_i less exponential noise. ∫ e^−x Π_j Pr[E ≥ x + gap_j] dx */
+/* The law of published code (dp-linesearch(1)): the largest of −s_i less exponential noise. ∫ e^−x Π_j Pr[E ≥ x + gap_j] dx */
 static double published(const double *gap, int others)
 {
     enum { PARTS = 200000 };

@@ -1,6 +1,6 @@
-/* Poisson sampling by the chunk: its table against the exact binomial distribution, what is drawn by chi-square, and the same
-   rows however they are asked for. Keys come from fixed seeds, so that a test passes always or never; where chance has a part,
-   an honest key would be blamed once in 10^6. */
+/* Poisson sampling by chunks: its table against the exact binomial distribution, its draws by chi-square, and the same rows for
+   any way of asking. Keys come from fixed seeds, so a test always passes or always fails; a test with chance in it would blame
+   an honest key once in 10^6. */
 #include "unit.h"
 
 #include <gmp.h>
@@ -26,7 +26,7 @@ static struct dp_key key(int64_t seed)
     return made;
 }
 
-/* Rows [from, to) of a lap, in room that grows. */
+/* Rows [from, to) of a lap, in a buffer that grows. */
 struct batch {
     int64_t *row;
     size_t count, capacity;
@@ -79,7 +79,7 @@ static void from_threshold(mpfr_t x, unsigned __int128 threshold)
     mpfr_div_2ui(x, x, 128, MPFR_RNDN);
 }
 
-/* G >= F, by less than the last place; all that K is short of X on average is below 2^-120; and the same U. */
+/* G >= F, by less than the last place; X − K is below 2^-120 on average; and the same U. */
 static void table_is_exact(void **state)
 {
     (void)state;
@@ -116,7 +116,7 @@ static void table_is_exact(void **state)
     mpfr_free_cache();
 }
 
-/* Which U gives which number: at each threshold and right below it. */
+/* The number for each U: at each threshold and just below it. */
 static void numbers_are_those_of_the_table(void **state)
 {
     (void)state;
@@ -136,9 +136,9 @@ static void numbers_are_those_of_the_table(void **state)
     }
 }
 
-/* --- what is drawn */
+/* --- the draws */
 
-/* Fails where Pearson's sum over cells of these counts is too large. Cells with few expected are put together. */
+/* Fails if Pearson's sum over cells of these counts is too large. Cells with small expected counts are combined. */
 static void chi_square(const char *what, double rate, const double *seen, const double *expected, size_t cells)
 {
     double sum = 0, s = 0, e = 0;
@@ -186,8 +186,8 @@ static void numbers_are_binomial(void **state)
 
 #define CELLS 32
 
-/* Each row as often as another: by the first and by the last five bits; of all chunks and of those that need more words than
- * most. */
+/* Each row is as frequent as another: by the first and by the last five bits; for all chunks and for chunks that need more
+ * words than most. */
 static void rows_are_uniform(void **state)
 {
     (void)state;
@@ -217,9 +217,9 @@ static void rows_are_uniform(void **state)
     free(b.row);
 }
 
-/* Any two rows of a chunk, and the same row of two chunks and of two laps, are in independently: the products of what their
-   coins are off have mean 0 and are uncorrelated, so that the squares of their sums have a mean of one each; the sum of so many
-   is near Gaussian, and 5 of its deviations are passed once in 10^6. */
+/* Any two rows of a chunk are in independently, and so is the same row of two chunks and of two laps. The products of the
+   deviations of their coins have mean 0 and are uncorrelated, so the squares of their sums have a mean of one each. The sum of
+   that many is nearly Gaussian, and exceeds 5 of its deviations once in 10^6. */
 static void pairs_are_independent(void **state)
 {
     (void)state;
@@ -231,7 +231,7 @@ static void pairs_are_independent(void **state)
     for (size_t r = 0; r < sizeof of / sizeof *of; r++) {
         static struct dp_coins coins;
         dp_coins_prepare(&coins, of[r], DP_DRAW_COINS);
-        size_t n = (size_t)1 << coins.bits, rows = 2 * n < MOST ? 2 * n : MOST; /* two chunks where there is room */
+        size_t n = (size_t)1 << coins.bits, rows = 2 * n < MOST ? 2 * n : MOST; /* two chunks if there is room */
         memset(product, 0, sizeof product);
         for (uint64_t lap = 0; lap < PAIR_LAPS; lap++) {
             memcpy(before, coin, sizeof coin);
@@ -260,7 +260,7 @@ static void pairs_are_independent(void **state)
     free(b.row);
 }
 
-/* --- who asks for which rows */
+/* --- different ways of asking */
 
 static void parts_are_the_whole(void **state)
 {
@@ -294,7 +294,7 @@ static void parts_are_the_whole(void **state)
     free(parts.row);
 }
 
-/* How many rows of one chunk two draws share, if rows are in with probability q. */
+/* The number of rows of one chunk that two draws share, if rows are in with probability q. */
 static void unlike(const struct dp_coins *coins, const struct dp_key *with, uint64_t lap, int64_t base, uint64_t other_lap,
                    int64_t other_base)
 {
@@ -308,7 +308,7 @@ static void unlike(const struct dp_coins *coins, const struct dp_key *with, uint
             j++;
         shared += j < b.count && b.row[j] - other_base == a.row[i] - base;
     }
-    /* a mean of q² n = 0.03: five are shared once in 10^9 */
+    /* a mean of q² n = 0.03: five rows are shared once in 10^9 */
     assert_true(shared < 5);
     free(a.row);
     free(b.row);
@@ -319,7 +319,7 @@ static void laps_and_chunks_are_drawn_anew(void **state)
     (void)state;
     static struct dp_coins coins, others;
     const struct dp_key with = key(5);
-    const double many = 31.9 / 32768; /* of its chunks a part needs more words */
+    const double many = 31.9 / 32768; /* some of its chunks need more words */
     dp_coins_prepare(&coins, many, DP_DRAW_COINS);
     dp_coins_prepare(&others, many, DP_DRAW_STEP_COINS);
     int64_t n = (int64_t)1 << coins.bits;
@@ -335,7 +335,7 @@ static void laps_and_chunks_are_drawn_anew(void **state)
     free(b.row);
 }
 
-/* Those of the words that most chunks do not need: chunks of more than 44 rows share none either. */
+/* Words that most chunks do not need: chunks of more than 44 rows share none of them either. */
 static void more_words_are_drawn_anew(void **state)
 {
     (void)state;
@@ -363,7 +363,7 @@ static void more_words_are_drawn_anew(void **state)
     free(b.row);
 }
 
-/* --- how many there may be */
+/* --- the size of a batch */
 
 static void largest_is_rarely_passed(void **state)
 {

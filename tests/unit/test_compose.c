@@ -35,8 +35,8 @@ static void advanced_formula(void **state)
     assert_true(isinf(dp_compose_advanced(pure, 1, NAN)) && isinf(dp_compose_advanced(pure, 1, 1)));
 }
 
-/* T times randomised response with probability δ₀ of telling all: its δ at the claimed ε, by the binomial
-   sum, is within the claim. */
+/* T times randomised response that reveals everything with probability δ₀: its δ at the claimed ε, by the binomial sum, is
+   within the claim. */
 static void claims_hold_for_the_worst_mechanism(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* Which Rényi curve an event gets: that of the file which knows its kind. */
+/* The Rényi curve of an event: the curve of the file for its kind. */
 #include "unit.h"
 #include "repeated_event.h"
 
@@ -42,7 +42,7 @@ static void is(struct dp_event event, const double *expected)
         assert_true(fabs(r[i] - expected[i]) <= 1e-12 * expected[i]);
 }
 
-/* Of both queries on every row, at each order. */
+/* Adds the curve of a query on every row, at each order. */
 static void add(const double *at, size_t n, struct dp_query query, double *sum)
 {
     double r[LARGEST + 1];
@@ -122,7 +122,7 @@ static void least(const double *one, const double *other, double *out)
         out[i] = fmin(one[i], other[i]);
 }
 
-/* What a query is dominated by: its own pair, or the randomised response of its epsilon. */
+/* Adds the curve that dominates a query: its own pair, or the randomised response of its epsilon. */
 static void add_pair(const double *at, size_t n, struct dp_query query, double *sum)
 {
     struct dp_query response = {.kind = DP_QUERY_PURE, .epsilon = query.epsilon + 2 * query.query_epsilon};
@@ -143,7 +143,7 @@ static void amplified(const struct dp_query *query, int n, double *pairs, double
     dp_rdp_sampled(0.1, sum, LARGEST, orders, N, any);
 }
 
-/* What is pure has its pair on the sample, or its sampled epsilon. */
+/* A pure query has its pair on the sample, or its sampled epsilon. */
 static void pure_on_a_sample(void **state)
 {
     (void)state;
@@ -152,9 +152,9 @@ static void pure_on_a_sample(void **state)
     amplified(&pure, 1, pairs, any);
     least(pairs, response, r);
     is(event_of(DP_SAMPLING_POISSON, 1, pure, pure), r);
-    assert_true(pairs[1] < 0.9 * response[1]); /* the sampled epsilon forgets that the loss has another floor */
+    assert_true(pairs[1] < 0.9 * response[1]); /* the sampled epsilon ignores that the loss has another floor */
 
-    /* The exponential mechanism is one of those, and costs less on every row: by no pair that is known. */
+    /* The exponential mechanism is one of these, and costs less on every row; no pair for it is known. */
     amplified(&exponential, 1, pairs, any);
     least(pairs, response, r);
     least(any, r, r);
@@ -200,7 +200,7 @@ static void several_on_a_sample(void **state)
     is(event_of(DP_SAMPLING_POISSON, 2, gaussian, svt_gaussian), any);
 }
 
-/* Beyond the orders that a sparse vector's own curve is amplified at, its pair has one. */
+/* Beyond the orders at which a sparse vector's own curve is amplified, its pair has a bound. */
 static void large_orders_have_a_bound(void **state)
 {
     (void)state;
@@ -211,7 +211,7 @@ static void large_orders_have_a_bound(void **state)
     assert_true(r[0] > 0 && r[1] >= r[0] && isfinite(r[1]));
 }
 
-/* Noise on a grid of 2^20 steps: what losses so large show that the reals do not have. */
+/* Noise on a grid of 2^20 steps: losses this large reveal the grid, which the reals do not have. */
 static void a_search_has_noise_on_a_grid(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* Data sets: what is written is read back; rows stay within the unit ball as real numbers; files that are cut
-   short, altered or made up are refused by name. */
+/* Data sets: a written set reads back; rows stay within the unit ball as real numbers; files that are truncated, altered or
+   made up are refused by name. */
 #include "unit.h"
 #include "scratch.h"
 
@@ -121,7 +121,7 @@ static void digest_of(const char *path, char digest[33])
     dp_dataset_close(d);
 }
 
-/* Whoever guesses the rows cannot confirm the guess from the digest, which models carry. */
+/* A person who guesses the rows cannot confirm the guess from the digest, which models carry. */
 static void digests_are_salted_unless_public(void **state)
 {
     (void)state;
@@ -138,7 +138,7 @@ static void digests_are_salted_unless_public(void **state)
     assert_string_equal(a, b);
 }
 
-/* Squares of floats have 48 bits and the values here are not tiny: their sum is exact in 113. */
+/* Squares of floats have 48 bits and the values here are not tiny: their sum is exact in 113 bits. */
 static void check_within(const char *path, size_t count, size_t rows)
 {
     struct dp_dataset *d;
@@ -168,7 +168,7 @@ static void rows_never_leave_the_unit_ball(void **state)
             unsigned seed = 1;
             assert_int_equal(dp_writer_open(&w, "ball.dp", &options, NULL), 0);
             for (size_t i = 0; i < 60; i++) {
-                /* also: powers of ten from 1e-320 (subnormal) to 1e300, and rows of norm a hair above 1 */
+                /* also: powers of ten from 1e-320 (subnormal) to 1e300, and rows of a norm slightly above 1 */
                 double size = norm == DP_NORM_CAP ? 1 + 1e-9 * (double)i : pow(10, -320 + 10.5 * (double)i);
                 double sum = 0;
                 for (size_t j = 0; j < cols[c]; j++) {
@@ -373,7 +373,7 @@ static void altered_files_are_refused(void **state)
     }
 }
 
-/* who opens a data set that is open reads the same mapping, as long as its files are the same */
+/* a second open of a data set uses the same mapping, as long as its files are the same */
 static void what_is_open_is_mapped_once(void **state)
 {
     (void)state;
@@ -385,21 +385,20 @@ static void what_is_open_is_mapped_once(void **state)
     assert_int_equal(dp_dataset_open(&b, "./once.dp", &err), 0);
     assert_ptr_equal(a->y, b->y);
     double first = a->y[0];
-    /* another file of that name is not the one that is mapped */
+    /* another file with the same name is not the mapped one */
     size_t length = get_file("once.dp/y.npy", bytes, sizeof bytes);
     put_file("once.dp/y.new", bytes, length);
     assert_int_equal(rename("once.dp/y.new", "once.dp/y.npy"), 0);
     assert_int_equal(dp_dataset_open(&c, "once.dp", &err), 0);
     assert_ptr_not_equal(a->y, c->y);
-    /* the last one who closes it unmaps it */
+    /* the last close unmaps it */
     dp_dataset_close(a);
     assert_true(b->y[0] == first && c->y[0] == first);
     dp_dataset_close(b);
     dp_dataset_close(c);
 }
 
-/* pages that are gone read as zeros, and what was open is named; a change of size or time is found by looking
- */
+/* missing pages read as zeros, and the file is named; a change of size or time is found by a check */
 static void files_that_change_while_mapped(void **state)
 {
     (void)state;
@@ -429,9 +428,9 @@ static void files_that_change_while_mapped(void **state)
     assert_string_equal(err.message, "edit.dp/X_indptr.npy was cut short while it was read, or its disk fails");
 }
 
-/* Random bounds and scalings, rows at the corners of the bounds and beyond: no norm exceeds 1 as a real
-   number (dense and CSR; dp_dataset_verify allows for its own rounding, long double does not need to), the
-   longest row that the bounds permit comes close to it, and each value is the table's times one number. */
+/* Random bounds and scalings, rows at the corners of the bounds and beyond: no norm exceeds 1 as a real number (dense and CSR;
+   dp_dataset_verify allows for its own rounding, long double need not), the longest row that the bounds permit comes close to
+   1, and each value is the table's value times one number. */
 static void divided_rows_stay_in_the_unit_ball(void **state)
 {
     (void)state;
@@ -494,7 +493,7 @@ static void divided_rows_stay_in_the_unit_ball(void **state)
     }
 }
 
-/* headers that NumPy writes, and some that nobody should */
+/* headers that NumPy writes, and invalid ones */
 static void npy_headers(void **state)
 {
     (void)state;
@@ -545,7 +544,7 @@ static void npy_headers(void **state)
     assert_string_equal(err.message, "./a.npy: its data are not aligned");
 }
 
-/* records of RFC 4180 and of the tables people have */
+/* records of RFC 4180 and of common tables */
 static void records(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* The direction that a sum of negative gradients says to go against. */
+/* The direction of a step from a sum of negative gradients. */
 #include "unit.h"
 
 #include <string.h>
@@ -74,7 +74,7 @@ static void a_direction_has_the_regulariser(void **state)
     dp_direction_along(d, w, 3, 0, true, d); /* in place */
     assert_near(d[0], 0.6, 1e-15);
     assert_near(d[2], -0.8, 1e-15);
-    dp_direction_along((const double[3]){0}, w, 3, 0.5, true, d); /* which has no length to be divided by */
+    dp_direction_along((const double[3]){0}, w, 3, 0.5, true, d); /* it has no length to divide by */
     assert_true(d[0] == 0.5 && d[1] == -1 && d[2] == 0);
 }
 

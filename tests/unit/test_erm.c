@@ -1,6 +1,6 @@
-/* What one row does to the result of dp-erm, searched for: the stage runs on neighbouring data sets, and rows, labels, the
-   model to start from and whose row it is are moved wherever the two results come farther apart. The recorded sensitivity is
-   never passed, and nearly reached. */
+/* A search for the largest effect of one row on the result of dp-erm: the stage runs on neighbouring data sets, and rows,
+   labels, the initial model and the person's place are moved in any way that increases the distance of the two results. The
+   distance never exceeds the recorded sensitivity, and nearly reaches it. */
 #include "unit.h"
 
 #include <stdio.h>
@@ -77,7 +77,7 @@ static void fill(struct dp_frame *frame, const struct kind *k, const struct pair
         memcpy(x + p->person * COLS, p->other, sizeof p->other);
         y[p->person] = p->other_label;
     } else if (changed) {
-        x[p->person * COLS] = NAN; /* counts for nothing */
+        x[p->person * COLS] = NAN; /* adds nothing */
     }
     dp_frame_set_int(frame, DP_F_CLASSES, (int64_t)k->classes);
     assert_int_equal(dp_frame_set_text(frame, DP_F_METHOD, "erm", 3, &err), 0);
@@ -110,7 +110,7 @@ static void run(struct dp_frame *frame, const struct kind *k, const struct pair 
     dp_stage_free(stage);
 }
 
-/* How far the two results are apart, as part of the sensitivity; it must not be more than all of it. */
+/* The distance of the two results, as part of the sensitivity; it must be at most 1. */
 static double distance(struct dp_frame *frame, const struct kind *k, const struct pair *p)
 {
     run(frame, k, p, false);
@@ -142,7 +142,7 @@ static double draw_label(gsl_rng *rng, const struct kind *k)
                           : gsl_ran_gaussian(rng, 1) * pow(10, 6 * gsl_rng_uniform(rng));
 }
 
-/* Models are of all lengths: far away slopes hardly change, and near zero they do. */
+/* Models of all lengths: far away slopes hardly change, near zero they do. */
 static struct pair draw(gsl_rng *rng, const struct kind *k)
 {
     struct pair p = {.person = gsl_rng_uniform_int(rng, ROWS), .other_label = draw_label(rng, k)};
@@ -190,7 +190,7 @@ static struct pair move(gsl_rng *rng, const struct kind *k, const struct pair *f
     return p;
 }
 
-/* From some starts, and from more of them until the bound is nearly reached. */
+/* From a few starts, and from more until the bound is nearly reached. */
 static double search(struct dp_frame *frame, gsl_rng *rng, const struct kind *k)
 {
     double best = 0;

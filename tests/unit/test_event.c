@@ -1,4 +1,4 @@
-/* Events, charges and plans: what is written reads back, what makes no sense is refused, buckets never flatter. */
+/* Events, charges and plans: they read back as written, invalid ones are refused, and buckets never lower the cost. */
 #include "ledger/charge_json.h"
 #include "unit.h"
 #include "repeated_event.h"
@@ -126,7 +126,7 @@ static void charges_add_up(void **state)
     assert_int_equal(charges.count, 2);
     assert_true(charges.charge[0].laps == 10 && charges.charge[1].laps == 20);
     assert_int_equal(dp_charges_add(&charges, &a, 1000000000000, &err), DP_E_RUN);
-    /* two runs of 5 laps of an epoch each have begun an epoch each */
+    /* two runs of 5 laps each have each begun an epoch */
     assert_int_equal(dp_charges_add(&charges, &epochs, 5, &err), DP_OK);
     assert_int_equal(dp_charges_add(&charges, &epochs, 5, &err), DP_OK);
     assert_int_equal(charges.count, 4);
@@ -135,7 +135,7 @@ static void charges_add_up(void **state)
     dp_charges_free(&charges);
 }
 
-/* Each lap is charged at most its own multiplier, and at least that less 1.1 %. */
+/* Each lap is charged with at most its own multiplier, and at most 1.1 % less. */
 static void buckets(void **state)
 {
     (void)state;
@@ -197,8 +197,9 @@ static double cost_of_plan(enum dp_sampling sampling, const double *z, int64_t l
     return answer.upper;
 }
 
-/* A person is in one lap of an epoch, which may be the one with little noise each time. The truth from below: all rows but
-   one contribute zero, and the loud laps say nothing, so that an epoch is (1 - q) N(0) + q N(1) on its quiet lap. */
+/* A person is in one lap of an epoch, which may be the one with little noise each time. A lower bound on the truth: all rows
+   but one contribute zero, and the laps with much noise reveal nothing, so that an epoch is (1 - q) N(0) + q N(1) on its quiet
+   lap. */
 static void shuffled_epochs_have_one_quiet_lap(void **state)
 {
     (void)state;
@@ -220,7 +221,7 @@ static void shuffled_epochs_have_one_quiet_lap(void **state)
         }
 }
 
-/* More noise in later epochs is never dearer than the first epoch's in all of them. */
+/* More noise in later epochs never costs more than the first epoch's noise in all of them. */
 static void growing_noise_is_not_dearer(void **state)
 {
     (void)state;
@@ -253,7 +254,7 @@ static void epochs_are_shared_by_one_event(void **state)
     assert_false(dp_event_may_follow(&b, &a, 7) || dp_event_may_follow(&longer, &a, 19) || dp_event_may_follow(&coins, &a, 21));
 }
 
-/* Whatever accountant is asked: runs that stop within an epoch have begun one each. */
+/* For any accountant: runs that stop within an epoch have each begun an epoch. */
 static void runs_share_no_epoch(void **state)
 {
     (void)state;
@@ -274,8 +275,8 @@ static void runs_share_no_epoch(void **state)
     dp_charges_free(&laps);
 }
 
-/* A person is in one lap of a stream alone, so that all laps together cost what one lap over every row does; two runs over
-   streams are two such laps, since nobody can tell that their rows are others. */
+/* A person is in only one lap of a stream, so all laps together cost as much as one lap over every row. Two runs over streams
+   are two such laps, because their rows may be the same. */
 static void a_stream_costs_one_lap(void **state)
 {
     (void)state;
@@ -304,7 +305,7 @@ static void a_stream_costs_one_lap(void **state)
         assert_int_equal(dp_account_epsilon((enum dp_accountant)accountant, &twice, delta, &b, &err), DP_OK);
         assert_true(runs.count == 2 && fabs(a.upper - b.upper) < 1e-3 * b.upper);
     }
-    /* Which lap a person is in is known, and may be the one with the least noise. */
+    /* The lap of a person is known, and may be the one with the least noise. */
     assert_int_equal(dp_plan_add_scheduled(&plan, &stream, z, 4, &err), DP_OK);
     dp_charges_clear(&runs);
     assert_int_equal(dp_plan_charges(&plan, 4, &runs, &err), DP_OK);

@@ -1,4 +1,4 @@
-/* Families of models, methods and sums: what the numbers of a frame mean. */
+/* Families of models, methods and sums: the meaning of the numbers in a frame. */
 #include "unit.h"
 
 #include <math.h>
@@ -42,7 +42,7 @@ static void the_form_of_a_linear_model(void **state)
     struct dp_frame *f = new_frame();
     set_model(f, 3, 6);
     assert_int_equal(dp_form_read(&form, f, NULL), 0);
-    assert_ptr_equal(form.family, &dp_family_linear); /* that of a frame that names none */
+    assert_ptr_equal(form.family, &dp_family_linear); /* the family of a frame that names no family */
     assert_true(form.features == 6 && form.outputs == 3 && form.intercept == 0);
     set_text(f, DP_F_FAMILY, "linear");
     dp_frame_set_real(f, DP_F_INTERCEPT, 0.5);
@@ -80,8 +80,8 @@ static void linear_scores(void **state)
     assert_true(u[0] == 12 && u[1] == 16);
 }
 
-/* A network of one hidden layer without biases, to see that a family need not be a row of weights per output: (features +
-   outputs) × hidden numbers in one row of the matrix, drawn where a run begins. */
+/* A network of one hidden layer without biases, which shows that a family need not have a row of weights per output: (features
+   + outputs) × hidden numbers in one row of the matrix, drawn at the start of a run. */
 enum { HIDDEN = 4 };
 
 static void net_shape(struct dp_form *form)
@@ -149,7 +149,7 @@ static void where_a_run_begins(void **state)
     assert_memory_equal(model, zeros, sizeof zeros);
     set_model(f, 2, 6);
     assert_int_equal(dp_form_model(&form, f, &key, &model, NULL), 0);
-    assert_true(model[11] == 12); /* that of the frame stays */
+    assert_true(model[11] == 12); /* the model of the frame stays */
     set_model(f, 2, 5);
     assert_int_equal(dp_form_model(&form, f, &key, &model, &err), DP_E_RUN);
     assert_string_equal(err.message, "the model is 2 × 5, the data needs 2 × 6");
@@ -176,7 +176,7 @@ static void what_a_stage_says_of_a_model(void **state)
     assert_true(dp_frame_real(f, DP_F_LOSS_WIDTH, 0) == 0.5 && dp_frame_real(f, DP_F_LAMBDA, 0) == 1e-3 &&
                 dp_frame_real(f, DP_F_SCALE, 0) == 0.125);
     assert_false(dp_method_gradients(f));
-    /* a model to go on with */
+    /* a model to continue with */
     set_model(f, 1, 2);
     assert_int_equal(dp_training_announce(&t, f, NULL), 0);
     t.intercept = 0.5;

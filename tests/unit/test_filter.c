@@ -83,7 +83,7 @@ static void spending(void **state)
     assert_false(dp_filter_can_spend(&none, 0) || dp_filter_can_spend(&none, 1e-9));
 }
 
-/* Orders that are watched at once, each with a delta: what fits at one of them may run. */
+/* Orders that are watched at once, each with a delta: a mechanism that fits at one of them may run. */
 struct watched {
     int count;
     const double *order, *delta;
@@ -106,8 +106,8 @@ static double largest_coin(struct coin first, double l, double epsilon, struct w
     return low;
 }
 
-/* Toss a coin; after the rare output run a second one that is tight at a high order, after the common output
-   one that is tight at a low order. Returns the true δ. */
+/* Tosses a coin; after the rare output runs a second one that is tight at a high order, after the common output one that is
+   tight at a low order. Returns the true δ. */
 static double two_branches(double epsilon, struct watched w)
 {
     const struct coin first = {1e-3, 0.3};
@@ -134,8 +134,8 @@ static void two_branches_break_the_rule_of_all_orders(void **state)
         fail_msg("at one order: δ = %g", one);
 }
 
-/* As the budget of a ledger does it: several orders are watched, and share delta. With all of delta for each the same
-   adversary, who has one order for each branch, passes it. */
+/* As in the budget of a ledger, several orders are watched, and share delta. If each had all of delta, the same adversary, with
+   one order for each branch, would exceed it. */
 static void orders_that_share_delta_hold(void **state)
 {
     (void)state;
@@ -151,10 +151,10 @@ static void orders_that_share_delta_hold(void **state)
     }
     const double half[] = {delta / 2, delta / 2};
     double reached = two_branches(epsilon, (struct watched){2, orders, half});
-    assert_true(reached > 0.5 * delta); /* it is not that nothing would fit */
+    assert_true(reached > 0.5 * delta); /* something fits */
 }
 
-/* Filters at several orders; what one of them admits is run, and all of them have spent it. */
+/* Filters at several orders: a mechanism that one of them admits runs, and all of them have spent it. */
 struct filters {
     int count;
     struct dp_filter filter[3];
@@ -179,7 +179,7 @@ static double play(gsl_rng *rng, struct filters filters, int depth, double befor
 {
     struct coin c = {exp(log(1e-9) * gsl_rng_uniform(rng)), 2.5 * epsilon * gsl_rng_uniform(rng)};
     c.p = fmin(c.p, 0.99);
-    if (gsl_rng_uniform_int(rng, 3) == 0) /* exactly as much as is left, where a coin of this loss can */
+    if (gsl_rng_uniform_int(rng, 3) == 0) /* exactly the rest of the budget, if a coin of this loss can spend it */
         for (int i = 0; i < 60 && !admits(&filters, c); i++)
             c.p *= 0.7;
     if (depth == 0 || !admits(&filters, c))
@@ -216,7 +216,7 @@ static void no_adversary_passes_the_filter(void **state)
                 fail_msg("%d orders, epsilon %g: δ = %g of %g", count, epsilon, reached, delta);
             worst = fmax(worst, reached / delta);
         }
-        assert_true(worst > 0.1); /* they do try */
+        assert_true(worst > 0.1); /* the adversaries come close */
     }
     gsl_rng_free(rng);
 }

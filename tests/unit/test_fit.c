@@ -1,4 +1,4 @@
-/* Which run suits a table: what it spends, the default delta, what is refused, and numbers of printed runs. */
+/* The choice of a run for a table: its spending, the default delta, refusals, and numbers of printed runs. */
 #include "unit.h"
 
 #include <string.h>

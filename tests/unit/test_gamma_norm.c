@@ -21,7 +21,7 @@ static void uniform(const struct dp_key *key, uint64_t index, uint64_t j, mpfr_t
     }
 }
 
-/* The formula of math/gamma_norm.h as it stands, without intervals. */
+/* The formula of math/gamma_norm.h, without intervals. */
 static void by_formula(const struct dp_key *key, uint64_t index, double scale, size_t d, int64_t *out)
 {
     mpfr_t u, turn, radius, norm, *g = malloc((d + 1) * sizeof *g);

@@ -1,4 +1,4 @@
-/* The gate and its ledger: when a frame leaves, the line that pays for it is on the disk, not on its way there. */
+/* The gate and its ledger: before a frame leaves, the line that pays for it is on disk. */
 #include "unit.h"
 
 #include <fcntl.h>
@@ -17,11 +17,11 @@
 
 static struct {
     char path[64];
-    int64_t paid; /* laps in the ledger when it was last forced to the disk */
+    int64_t paid; /* laps in the ledger at the last fsync */
     int syncs;
 } disk;
 
-/* Laps reserved in the ledger as it is now, less those given back. */
+/* Laps reserved in the present ledger, less the refunded ones. */
 static int64_t laps_written(void)
 {
     char line[4096];
@@ -42,7 +42,7 @@ static int64_t laps_written(void)
     return laps;
 }
 
-/* In place of the C library's: what a power cut right after it would leave is what has been written by now. */
+/* Replaces the C library's fsync: after a power cut at this moment, the disk would have what was written before. */
 int fsync(int fd)
 {
     struct stat file, ledger;
@@ -64,7 +64,7 @@ static int released(struct dp_out *out, struct dp_frame *frame, struct dp_err *e
     return DP_OK;
 }
 
-/* A noised sum of three numbers, as dp-noise would hand it on. */
+/* A noised sum of three numbers, as from dp-noise. */
 static void fill(struct dp_frame *frame, int64_t lap)
 {
     static const char digest[] = "0123456789abcdef0123456789abcdef";

@@ -1,4 +1,4 @@
-/* Sums over a batch: as many threads as pay, by public numbers, and the same sum with any of them. */
+/* Sums over a batch: public numbers decide the number of threads, and the sum is the same with any number. */
 #include "unit.h"
 
 #include <math.h>
@@ -7,13 +7,13 @@
 
 #include "stages/gather.h"
 
-/* Entries of rows that each thread gets, in work of 2^18: an output is half of what eight are. */
+/* Entries of rows for each thread, in units of 2^18: one output counts half as much as eight. */
 static double work_of_each(int threads, double rows, size_t cols, size_t outputs)
 {
     return rows * (double)cols * (outputs == 1 ? 1.125 : 2) / threads / 0x1p18;
 }
 
-/* Of threads that there are as many as have enough to do, and one more would not: never fewer for more work. */
+/* As many of the available threads as have enough work, where one more would not; never fewer for more work. */
 static void threads_are_those_that_pay(void **state)
 {
     (void)state;
@@ -53,8 +53,8 @@ static void update(void *context, size_t thread, const struct dp_block *block, f
     }
 }
 
-/* Batches whose last block is cut anywhere, with fewer blocks than threads too; the expected number of rows alone decides how
-   many threads there are. */
+/* Batches whose last block is cut anywhere, also with fewer blocks than threads; only the expected number of rows decides the
+   number of threads. */
 static void every_row_is_in_the_sum_once(void **state)
 {
     (void)state;
@@ -100,7 +100,7 @@ static void last_thread(void *context, size_t thread, const struct dp_block *blo
     *last = thread > *last ? thread : *last;
 }
 
-/* The size of a batch is secret, and how long a lap takes should not say it louder than it must. */
+/* The size of a batch is secret, so the time of a lap should reveal as little as possible about it. */
 static void the_expected_size_decides(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* The Gaussian is the correctly rounded one: its error bound is proved row by row, fast and slow path and an
-   independent inversion agree, and the draws have their distribution. */
+/* The Gaussian is correctly rounded: its error bound is proved row by row, fast path, slow path and an independent inversion
+   agree, and the draws have their distribution. */
 #include "unit.h"
 
 #include <gsl/gsl_cdf.h>
@@ -130,7 +130,8 @@ static void error_bound_is_proved(void **state)
         fail_msg("an error of %a is possible, the interval has %a", worst, DP_GAUSSIAN_ERROR);
 }
 
-/* The draw by inverting to more than 200 bits. 1 if the first 63 bits of V leave it open, at 200 bits of precision. */
+/* The draw by inversion to more than 200 bits. Returns 1 if the first 63 bits of V do not decide it at 200 bits of
+   precision. */
 static int inverted(const struct dp_key *key, uint64_t index, double scale, int64_t *draw)
 {
     int64_t rounded[3];
@@ -155,7 +156,7 @@ static int inverted(const struct dp_key *key, uint64_t index, double scale, int6
     return rounded[1] != rounded[2];
 }
 
-/* At 1e13 one draw in seven is left to the slow path, at 2^48 all are; at 2^57 it needs further words, too. */
+/* At 1e13 one draw in seven needs the slow path, at 2^48 all do; at 2^57 it also needs further words. */
 static void slow_path_agrees_with_an_inversion(void **state)
 {
     (void)state;
@@ -177,7 +178,7 @@ static void slow_path_agrees_with_an_inversion(void **state)
     }
 }
 
-/* What double precision decided is what exact comparison says, for scales at which the last bits show. */
+/* Decisions in double precision equal the exact comparison, for scales at which the last bits matter. */
 static void fast_path_agrees_with_the_slow_one(void **state)
 {
     (void)state;
@@ -193,7 +194,7 @@ static void fast_path_agrees_with_the_slow_one(void **state)
     }
 }
 
-/* The tail, which the table does not reach: of a million draws, those above 4.3 standard deviations. */
+/* The tail, which is beyond the table: of a million draws, those above 4.3 standard deviations. */
 static void the_tail_is_there(void **state)
 {
     (void)state;
@@ -233,7 +234,7 @@ static double chi_square(double scale, double claimed)
     for (int k = -HALF; k <= HALF; k++) {
         double near = (abs(k) - 0.5) / claimed, far = (abs(k) + 0.5) / claimed;
         double p = 0.5 * (erfc(near * M_SQRT1_2) - erfc(far * M_SQRT1_2));
-        if (p * DRAWS < 20) { /* joined */
+        if (p * DRAWS < 20) { /* combined */
             tail_seen += seen[k + HALF];
             tail += p * DRAWS;
             continue;
@@ -242,13 +243,13 @@ static double chi_square(double scale, double claimed)
         cells++;
     }
     tail += DRAWS * erfc((HALF + 0.5) / claimed * M_SQRT1_2);
-    if (tail < 1) /* nearly nothing is left over: one draw there is still no reason for an alarm */
+    if (tail < 1) /* almost nothing is left: one draw there is no reason for an alarm */
         return gsl_cdf_chisq_Q(chi, cells - 1);
     chi += (tail_seen - tail) * (tail_seen - tail) / tail;
     return gsl_cdf_chisq_Q(chi, cells);
 }
 
-/* Fixed seed; the false-alarm rate over seeds is 1e-6 for each scale. A scale 2 % too small is seen at each. */
+/* Fixed seed; the false-alarm rate over seeds is 1e-6 for each scale. Each would detect a scale that is 2 % too small. */
 static void whole_numbers_have_their_probabilities(void **state)
 {
     (void)state;

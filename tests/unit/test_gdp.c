@@ -9,7 +9,7 @@
 #include "account/calibrate.h"
 #include "priv/mixture.h"
 
-/* What one release needs. */
+/* The multiplier that one release needs. */
 static double multiplier(double epsilon, double delta)
 {
     struct dp_charge charge = {dp_event_gaussian(DP_SAMPLING_NONE, 1, 1, 0), 1};
@@ -30,7 +30,7 @@ static void check_value(void **state)
     assert_true(z < 0.7 * sqrt(2 * log(1.25 / 1e-3)));
 }
 
-/* As printed it meets the target; a millionth less does not. */
+/* The printed number meets the target; a millionth less does not. */
 static void multipliers_meet_their_target(void **state)
 {
     (void)state;
@@ -59,7 +59,7 @@ static void epsilon_solves_for_delta(void **state)
         assert_true(epsilon == 0 || exp(dp_gaussian_log_delta(epsilon * (1 - 1e-9), mu)) > delta * (1 - 1e-12));
     }
     gsl_rng_free(rng);
-    /* every row in each of T laps: the mixture of nothing */
+    /* every row in each of T laps: a mixture of one number */
     assert_near(dp_gaussian_epsilon(sqrt(100) / 7.0, 1e-5), dp_mixture_epsilon(100, 1, 7, 1e-5), 1e-9);
     assert_true(dp_gaussian_epsilon(0, 1e-5) == 0);
     assert_true(isinf(dp_gaussian_epsilon(-1, 0.1)) && isinf(dp_gaussian_epsilon(NAN, 0.1)));

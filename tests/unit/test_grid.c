@@ -1,4 +1,4 @@
-/* The clip bound holds for the whole numbers, whatever the row; sums are exact; the noise has its distribution. */
+/* The clip bound holds for the whole numbers of any row; sums are exact; the noise has its distribution. */
 #include "unit.h"
 
 #include <gsl/gsl_cdf.h>
@@ -20,7 +20,7 @@ static void grid_is_a_power_of_two(void **state)
     }
 }
 
-/* Σ k² ≤ (C/grid)² in exact arithmetic (__int128), for rows made to break it. */
+/* Σ k² ≤ (C/grid)² in exact arithmetic (__int128), for adversarial rows. */
 static void check_bound(const double *zeta, size_t classes, double bound, const float *x, size_t cols)
 {
     float coefficient[16];
@@ -70,7 +70,7 @@ static void bound_holds_on_the_grid(void **state)
     gsl_rng_free(rng);
 }
 
-/* Also where norms and entries differ so much that what one row may measure is nothing to the next. */
+/* Also if norms and entries differ so much that a row is negligible against the next. */
 static void several_rows_are_clipped_as_each(void **state)
 {
     static const double odd[] = {0, -0.0, 1e-320, 1e308, (double)NAN, (double)INFINITY, -(double)INFINITY};

@@ -1,5 +1,5 @@
-/* Sampling of whole curves: against the formulas summed plainly, against integration of product pairs, and
- * against adding what was amplified piece by piece. */
+/* Sampling of whole curves: against plain sums of the formulas, integration of product pairs, and the sum of separately
+ * amplified curves. */
 #include "unit.h"
 
 #include <stdbool.h>
@@ -90,7 +90,7 @@ static double divergence(const double *p, const double *q, int n, double order)
     return log(sum) / (order - 1);
 }
 
-/* Pairs of distributions that nothing is known of but their curve, in both directions. */
+/* Pairs of distributions of which only the curve is known, in both directions. */
 static void any_two_distributions(void **state)
 {
     (void)state;
@@ -168,9 +168,8 @@ static double epsilon_of(double laps, const double *r)
     return dp_rdp_epsilon(dp_rdp_orders, total, N, 1e-5, NULL);
 }
 
-/* A Gaussian and a 1-DP mechanism on one batch: the exact privacy loss distribution of the product pair has
-   ε = 6.41 and 3.30; composing the amplified pairs as if their batches were independent gives 5.41 and 2.27.
- */
+/* A Gaussian and a 1-DP mechanism on one batch: the exact privacy loss distribution of the product pair has ε = 6.41 and 3.30;
+   composing the amplified pairs as if their batches were independent gives only 5.41 and 2.27. */
 static void same_batch_costs_more_than_two_batches(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* Kernels over rows, with each set of instructions that this CPU has: against their definition, computed here one entry at a
-   time, and sums on the grid against whole numbers. */
+/* Kernels over rows, with each set of instructions of this CPU: against their definition, computed one entry at a time, and
+   sums on the grid against whole numbers. */
 #include "unit.h"
 
 #include <fenv.h>
@@ -36,7 +36,7 @@ static double fold_here(const double lane[16])
 
 static double dot_here(const float *x, const double *w, size_t count)
 {
-    volatile double product; /* never one operation with the sum */
+    volatile double product; /* never combined with the sum */
     double lane[16] = {0};
     for (size_t j = 0; j < count; j++) {
         product = (double)x[j] * w[j];
@@ -45,7 +45,7 @@ static double dot_here(const float *x, const double *w, size_t count)
     return fold_here(lane);
 }
 
-/* A place for `bytes` bytes at the end of a page that nothing may be read beyond. */
+/* `bytes` bytes at the end of a page, followed by a page that cannot be read. */
 static void *before_nothing(size_t bytes)
 {
     size_t page = (size_t)sysconf(_SC_PAGESIZE), whole = (bytes + page - 1) / page * page;
@@ -55,7 +55,7 @@ static void *before_nothing(size_t bytes)
     return at + whole - bytes;
 }
 
-/* Rows and weights end where nothing may be read; the rows that are asked for next are no memory at all. */
+/* Rows and weights end before unreadable memory; the rows to prefetch are not memory at all. */
 static void sums_are_those_of_the_definition(void **state)
 {
     (void)state;
@@ -97,7 +97,7 @@ static int64_t whole_of(float x, int *exponent)
     return (int64_t)ldexp(fraction, 24);
 }
 
-/* trunc(a x / grid) of whole numbers alone. */
+/* trunc(a x / grid) with whole numbers only. */
 static int64_t term(float a, float x, double grid)
 {
     int ea, ex, eg;
@@ -109,7 +109,7 @@ static int64_t term(float a, float x, double grid)
     return shift > -64 ? (int64_t)(product / ((__int128)1 << -shift)) : 0;
 }
 
-/* Sums of more rows than lanes take, of every shape, in blocks of any size. */
+/* Sums of more rows than the lanes hold, of every shape, in blocks of any size. */
 static void sums_are_exact(void **state)
 {
     (void)state;
@@ -155,7 +155,7 @@ static void sums_are_exact(void **state)
     dp_tally_close(&tally);
 }
 
-/* The largest term that a bound allows, at both signs, in more rows than 32 bits take. */
+/* The largest term that a bound allows, with both signs, in more rows than 32 bits hold. */
 static void tallies_do_not_overflow(void **state)
 {
     (void)state;
@@ -184,8 +184,8 @@ static void tallies_do_not_overflow(void **state)
     dp_tally_close(&tally);
 }
 
-/* (1 + 2^-23)(1 − 2^-23) is below 1, and 1 to the nearest float. Where a coefficient over the grid is no float, the product is
-   taken in double. The rounding mode is the caller's again afterwards. */
+/* (1 + 2^-23)(1 − 2^-23) is below 1, and 1 to the nearest float. If a coefficient over the grid is no float, the product is
+   computed in double. Afterwards the rounding mode is the caller's again. */
 static void products_are_truncated(void **state)
 {
     (void)state;
@@ -205,8 +205,8 @@ static void products_are_truncated(void **state)
     for (size_t j = 0; j < COLS; j++)
         assert_int_equal(sum[j], 0xfffff);
     assert_int_equal(fegetround(), FE_TONEAREST);
-    /* Here the coefficient over the grid has a bit too many for a float, and the exact product is 2 + 2^-23 − 2^-46; had it
-       been rounded to a float, the product would be below 2. */
+    /* Here the coefficient over the grid has one bit too many for a float, and the exact product is 2 + 2^-23 − 2^-46. Rounded
+       to a float, the product would be below 2. */
     a[0] = 0x1.000002p-100f;
     a[1] = -a[0];
     for (size_t j = 0; j < COLS; j++)
@@ -220,7 +220,7 @@ static void products_are_truncated(void **state)
     dp_tally_close(&tally);
 }
 
-/* A process for each set of instructions, which it asks for before the first kernel. */
+/* A process for each set of instructions, which it selects before the first kernel. */
 static int run(enum dp_isa isa)
 {
     const struct CMUnitTest tests[] = {

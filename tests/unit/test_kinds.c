@@ -1,4 +1,4 @@
-/* What each kind of query costs: the columns of the table against its formulas, and against each other. */
+/* The cost of each kind of query: the columns of the table against its formulas, and against each other. */
 #include "unit.h"
 
 #include <math.h>
@@ -9,11 +9,11 @@
 #include "priv/pure.h"
 #include "priv/rdp.h"
 
-/* One query of each kind, its epsilon and its ρ by hand; 0 where it has none. */
+/* One query of each kind, its epsilon and its ρ by hand; 0 if it has none. */
 static const struct {
     struct dp_query query;
     double epsilon, rho;
-    bool exact; /* what it is charged as is what it may cost */
+    bool exact; /* it may cost as much as it is charged */
 } rows[] = {
     {{.kind = DP_QUERY_GAUSSIAN, .multiplier = 4}, 0, 1. / 32, true},
     {{.kind = DP_QUERY_LAPLACE, .multiplier = 4}, 0.25, 1. / 32, true},
@@ -47,7 +47,7 @@ static void every_kind_has_its_costs(void **state)
     assert_int_equal(seen, (1u << DP_QUERY_KIND_COUNT) - 1);
 }
 
-/* No order costs more than the epsilon, nor than ρα. */
+/* No order costs more than the epsilon, nor more than ρα. */
 static void curves_are_below_what_bounds_them(void **state)
 {
     (void)state;
@@ -65,7 +65,7 @@ static void curves_are_below_what_bounds_them(void **state)
     assert_int_equal(dp_kind_curve(&none, dp_rdp_orders, 1, &r, &err), DP_E_RUN);
 }
 
-/* As searches are charged, on the grid of their losses: the figures of a reference computation. */
+/* Searches with the noise on the grid of their losses: the figures of a reference computation. */
 static void a_search_has_its_reference_figures(void **state)
 {
     (void)state;
@@ -82,7 +82,7 @@ static void a_search_has_its_reference_figures(void **state)
     assert_near(r[1], 1.0689, 1e-4);
 }
 
-/* What the DP-BLSGD paper says of a sparse vector, by hand; of others their curve. */
+/* The DP-BLSGD paper's claim for a sparse vector, by hand; the other kinds have their curve. */
 static void a_paper_claims_something_of_a_search_alone(void **state)
 {
     (void)state;
@@ -107,7 +107,7 @@ static void a_paper_claims_something_of_a_search_alone(void **state)
     }
 }
 
-/* Discrete noise costs the most where the sensitivity is one step of its grid, and nothing says that it is not. */
+/* Discrete noise costs the most if the sensitivity is one step of its grid, and nothing excludes that. */
 static void noise_on_a_coarse_grid(void **state)
 {
     (void)state;
@@ -130,7 +130,7 @@ static struct dp_answer ask(const struct dp_query *query, enum dp_sampling sampl
     return answer;
 }
 
-/* A lower bound only where the pair is the query's own. */
+/* There is a lower bound only if the pair is the query's own. */
 static void what_stands_in_has_no_lower_bound(void **state)
 {
     (void)state;
@@ -142,7 +142,7 @@ static void what_stands_in_has_no_lower_bound(void **state)
     }
 }
 
-/* A row exchanged for another on a sample: whatever is pure is covered, by its sampled epsilon. */
+/* A row exchanged for another on a sample: every pure query is covered, by its sampled epsilon. */
 static void whatever_is_pure_may_be_exchanged(void **state)
 {
     (void)state;

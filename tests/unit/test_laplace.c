@@ -10,8 +10,8 @@
 
 #define BITS 400
 
-/* sign × the smallest k with V ≥ 2 a^(k+1) / (1 + a), by bisection on those powers, with 4 words of V at 400 bits.
-   Returns whether the first 63 bits of V leave it open. */
+/* sign × the smallest k with V ≥ 2 a^(k+1) / (1 + a), by bisection on those powers, with 4 words of V at 400 bits. Returns
+   whether the first 63 bits of V do not decide it. */
 static int by_powers(const struct dp_key *key, uint64_t index, double scale, int64_t *draw)
 {
     int64_t found[3];
@@ -47,7 +47,7 @@ static int by_powers(const struct dp_key *key, uint64_t index, double scale, int
     return found[1] != found[2];
 }
 
-/* At 2^48 some V are small enough for their first word to leave the draw open. */
+/* At 2^48 some V are so small that their first word does not decide the draw. */
 static void draws_agree_with_powers(void **state)
 {
     (void)state;
@@ -77,7 +77,7 @@ static void draws_agree_with_powers(void **state)
     assert_true(small > 10 && open > 5);
 }
 
-/* Near the ends of double precision too, where some draws are left open and some are not. */
+/* Also near the limits of double precision, where it decides some draws and not others. */
 static void the_fast_path_is_the_slow_one(void **state)
 {
     (void)state;
@@ -93,7 +93,7 @@ static void the_fast_path_is_the_slow_one(void **state)
     }
 }
 
-/* What double precision makes of y / scale, as dp_laplace_draw does, against MPFR: the promise is kept five times over. */
+/* y / scale in double precision, as in dp_laplace_draw, against MPFR: the error is at most a fifth of the bound. */
 static void the_error_of_the_fast_path_is_as_proved(void **state)
 {
     (void)state;
@@ -175,7 +175,7 @@ static double mean_size(double scale, double claimed)
     return (sum / DRAWS - mean) / sqrt(variance / DRAWS);
 }
 
-/* Fixed seed; false-alarm rate over seeds 1e-6 (4.89 standard errors). A scale 2 % too small is seen. */
+/* Fixed seed; false-alarm rate over seeds 1e-6 (4.89 standard errors). A scale 2 % too small would be detected. */
 static void the_scale_is_right(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* The plan of a run's kinds of laps: what it means, and what is refused. */
+/* The plan of a run's kinds of laps: its meaning, and refusals. */
 #include "unit.h"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
-/* The law of the ledger: the epsilon of a run's close line is the one that every reader of the ledger computes. For every
-   sampler with every kind of query, for several events in one run, for filters, for every law of trials and for a grid of
-   settings that becomes one run: an honest end is taken, and report and verify find its number again; another number is
-   refused, and all that was reserved stays spent. */
+/* The law of the ledger: the epsilon of a run's close line is the epsilon that every reader of the ledger computes. For every
+   sampler with every kind of query, several events in one run, filters, every law of trials and a grid of settings that becomes
+   one run: an honest end is accepted, and report and verify compute its number; another number is refused, and all reserved
+   laps stay spent. */
 #include "unit.h"
 #include "scratch.h"
 
@@ -39,7 +39,7 @@ static struct dp_ledger *open_run(double epsilon, double order)
     return ledger;
 }
 
-/* What the close line says, what a report says of the run, and whether verify agrees. */
+/* Checks the close line, the report on the run, and that verify agrees. */
 static void assert_read(double stated, const char *what)
 {
     struct dp_err err = {0};
@@ -84,7 +84,7 @@ static int64_t laps_of(const struct dp_charges *charges)
     return laps;
 }
 
-/* A run of these charges ends, as the gate ends it, and once more saying half of that. */
+/* A run of these charges ends, as the gate ends it, and then again with half of its epsilon. */
 static void assert_law(const struct dp_charges *used, double order, const char *what)
 {
     struct dp_answer answer;
@@ -157,7 +157,7 @@ static void of_every_sampler_and_kind(void **state)
             struct dp_event event = event_of((enum dp_sampling)s, &query);
             if (s == DP_SAMPLING_SELECTED || dp_event_check(&event, &err) != 0)
                 continue;
-            assert_int_equal(dp_charges_add(&used, &event, 7, &err), 0); /* an epoch of five, and one that has begun */
+            assert_int_equal(dp_charges_add(&used, &event, 7, &err), 0); /* one epoch, and the beginning of another */
             snprintf(what, sizeof what, "%s, %s", dp_sampling_names[s], dp_query_kinds[kind].name);
             if (dp_account_epsilon(DP_ACCOUNTANT_BEST, &used, DELTA, &answer, &err) == 0) {
                 assert_law(&used, 0, what);
@@ -217,8 +217,8 @@ static void of_every_law_of_trials(void **state)
     }
 }
 
-/* Every setting once: runs of their own become one run of the ledger. Ten that end within an epoch are ten epochs, whatever the
-   ledger counts together; and what the close line says of ten epochs is refused where it has five. */
+/* Every setting once: separate runs become one run of the ledger. Ten runs that end within an epoch are ten epochs, even if the
+   ledger counts them together; a close line that counts five of them is refused. */
 static void of_runs_that_are_counted_together(void **state)
 {
     (void)state;
@@ -231,7 +231,7 @@ static void of_runs_that_are_counted_together(void **state)
     for (int i = 0; i < 10; i++) {
         assert_int_equal(dp_charges_add(&apart, &event, 2, &err), 0);
         assert_int_equal(dp_charges_add_run(&together, &event, 2, &err), 0);
-        assert_int_equal(dp_charges_add_run(&together, &other, 6, &err), 0); /* settings with other noise follow one another */
+        assert_int_equal(dp_charges_add_run(&together, &other, 6, &err), 0); /* settings with other noise follow */
     }
     assert_int_equal(together.count, 2);
     assert_int_equal(together.charge[0].laps, 50);
@@ -262,7 +262,7 @@ static void of_runs_that_are_counted_together(void **state)
     dp_charges_free(&merged);
 }
 
-/* The delta is the run's, too; and what a paper claims is not what readers compute. */
+/* The delta is the run's, too; and readers do not compute a paper's claim. */
 static void of_delta_and_not_of_claims(void **state)
 {
     (void)state;
@@ -289,8 +289,8 @@ static void of_delta_and_not_of_claims(void **state)
     dp_charges_free(&used);
 }
 
-/* Ends a run of `used` of its reserved laps as interrupted, and says what `stated` laps of the event cost, or that at one
-   order. */
+/* Ends a run of `used` of its reserved laps as interrupted, and states the cost of `stated` laps of the event, or the cost at
+   one order. */
 static int stop(struct dp_ledger *ledger, const struct dp_event *event, int64_t used, int64_t stated, bool order)
 {
     struct dp_charges laps = {0}, cost = {0};
@@ -323,8 +323,8 @@ static struct dp_ledger *planned(const struct dp_event *event, int64_t laps, int
     return ledger;
 }
 
-/* A run that ended before its plan is stated at the plan, one without a plan at one order, and neither at the laps it released.
-   */
+/* A run that ended before its plan is stated at the plan, a run without a plan at one order. Neither is stated at its released
+   laps. */
 static void of_runs_that_were_stopped(void **state)
 {
     (void)state;
@@ -338,7 +338,7 @@ static void of_runs_that_were_stopped(void **state)
     assert_int_equal(dp_ledger_reserve_all(ledger, &event, 40, &err), 0);
     assert_int_equal(stop(ledger, &event, 30, 30, true), DP_OK);
 
-    /* the same of one that nobody has closed; and of one that has reserved nothing */
+    /* the same for a run that was never closed, and for a run that has reserved nothing */
     struct dp_ledger_book book = {0};
     struct dp_answer answer;
     dp_ledger_free(planned(&event, 100, 40));
@@ -357,7 +357,7 @@ static void of_runs_that_were_stopped(void **state)
     assert_int_equal(dp_ledger_run_epsilon(&book.entry[0], &answer, &err), 0);
     assert_near(answer.upper, 0, 0);
     dp_ledger_book_free(&book);
-    /* a plan that comes after laps is none */
+    /* a plan that comes after laps is refused */
     assert_int_equal(dp_ledger_reserve_all(ledger, &event, 1, &err), 0);
     assert_int_equal(dp_ledger_plan(ledger, &plan, &err), DP_E_UNSAFE);
     assert_int_equal(dp_ledger_reserve_all(ledger, &event, 1, &err), DP_E_RUN);

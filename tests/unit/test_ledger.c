@@ -1,5 +1,5 @@
-/* The ledger: the chain, what tears it and what is torn, who writes at the same time, what is paid for and what is given
-   back, and that no death or full disk leaves a lap released and not paid. */
+/* The ledger: the hash chain, damage and torn lines, several writers, payments and refunds; and no crash or full disk leaves a
+   released lap unpaid. */
 #include "ledger/charge_json.h"
 #include "unit.h"
 #include "scratch.h"
@@ -29,7 +29,7 @@
 #define PATH "test.ledger"
 #define OTHER "other.ledger"
 
-/* --- faults: these stand in for the functions of libc --------------------------------------------------------------- */
+/* --- faults: replacements of functions of libc ------------------------------------------------------------------------- */
 
 static struct {
     int countdown; /* steps until the process dies; 0: never */
@@ -41,7 +41,7 @@ static bool dies_now(void)
     return fault.countdown > 0 && --fault.countdown == 0;
 }
 
-/* Each write has three places to die at: before, half way, after; fsync and ftruncate two. */
+/* Each write can be interrupted before, half way and after; fsync and ftruncate before and after. */
 ssize_t pwrite(int fd, const void *bytes, size_t length, off_t at)
 {
     if (dies_now())
@@ -67,7 +67,7 @@ int fsync(int fd)
     }
     if (dies_now())
         _exit(9);
-    return fd < 0 ? -1 : 0; /* nothing here depends on the disk, and hundreds of syncs take long */
+    return fd < 0 ? -1 : 0; /* nothing here depends on the disk, and hundreds of syncs take time */
 }
 
 int ftruncate(int fd, off_t length)
@@ -87,7 +87,7 @@ static int enter_with_sodium(void **state)
     return sodium_init() >= 0 ? enter(state) : -1;
 }
 
-/* A ledger with the mark beside it. */
+/* Removes a ledger and its mark. */
 static void gone(const char *path)
 {
     char mark[80];
@@ -142,7 +142,7 @@ static void reserve(struct dp_ledger *ledger, const struct dp_event *event, int6
     assert_int_equal(granted, laps);
 }
 
-/* What a run says at its end, as the gate does; `cost` where that is more than was used. */
+/* The end of a run as the gate states it; `cost` if that is more than was used. */
 static struct dp_ledger_end end_of(const struct dp_charges *used, const struct dp_charges *cost, double delta,
                                    const char *status)
 {
@@ -177,7 +177,7 @@ static size_t get_file(const char *path, char *bytes, size_t size)
 
 static void put_file(const char *path, const char *bytes, size_t length)
 {
-    gone(path); /* the mark beside it, too: these tests are of the lines themselves */
+    gone(path); /* the mark file, too: these tests are about the lines */
     FILE *file = fopen(path, "wb");
     assert_non_null(file);
     assert_int_equal(fwrite(bytes, 1, length, file), length);
@@ -237,7 +237,7 @@ static void assert_refused(const char *path, enum dp_status status, const char *
 
 /* --- the chain ----------------------------------------------------------------------------------------------------- */
 
-/* As dp-ledger(5) says it, from the bytes alone. */
+/* As documented in dp-ledger(5), computed from the bytes. */
 static void the_chain_is_as_documented(void **state)
 {
     (void)state;
@@ -333,7 +333,7 @@ static void lines_cannot_be_moved(void **state)
     snprintf(sentence, sizeof sentence, broken, 2);
     assert_refused(PATH, DP_E_UNSAFE, sentence);
 
-    /* the last one is that of another ledger */
+    /* the last line is from another ledger */
     char foreign[8192];
     gone(PATH);
     size_t its_length = three_lines(foreign, sizeof foreign), its_last = its_length - 1;
@@ -345,14 +345,14 @@ static void lines_cannot_be_moved(void **state)
     snprintf(sentence, sizeof sentence, broken, 3);
     assert_refused(PATH, DP_E_UNSAFE, sentence);
 
-    memcpy(other, bytes, two); /* the second stands twice */
+    memcpy(other, bytes, two); /* the second line occurs twice */
     memcpy(other + two, bytes + one, length - one);
     put_file(PATH, other, two + length - one);
     snprintf(sentence, sizeof sentence, broken, 3);
     assert_refused(PATH, DP_E_UNSAFE, sentence);
 }
 
-/* Lines with right hashes that say what cannot be. */
+/* Lines with correct hashes and impossible content. */
 static void a_line_must_add_up(void **state)
 {
     (void)state;
@@ -382,20 +382,20 @@ static void a_line_must_add_up(void **state)
     static const struct {
         const char *line[6], *why; /* the last one is at fault, or none if why is NULL */
     } cases[] = {
-        /* as former versions wrote it: one order, and a digest */
+        /* in the form of former versions: one order, and a digest */
         {{BUDGET("\"data\":\"d\"", "\"order\":8"), OPEN, LAPS("reserve", "5")}, NULL},
         {{BUDGET("\"population\":\"p\"", "\"orders\":[{\"order\":8,\"delta\":5e-6},{\"order\":16,\"delta\":5e-6}]"), OPEN},
          NULL},
         {{BUDGET("\"population\":\"p\"", "\"orders\":[{\"order\":8,\"delta\":6e-6},{\"order\":16,\"delta\":5e-6}]")},
          "its budget makes no sense"},
         {{BUDGET("\"population\":\"p\"", "\"orders\":{}")}, "it is not a line of a ledger"},
-        /* nothing for the filter: all for addition */
+        /* all of delta for addition, none for the filter */
         {{BUDGET("\"population\":\"p\"", "\"orders\":[]"), OPEN}, NULL},
         {{BUDGET("\"population\":\"p\"", "\"orders\":[{\"order\":8,\"delta\":5e-6}],\"order\":8")},
          "it is not a line of a ledger"},
         {{BUDGET("\"population\":\"p\"", "\"order\":8,\"before\":{\"epsilon\":0.5,\"delta\":1e-6}")},
-         NULL}, /* of runs in other ledgers */
-        /* a budget that nothing was spent of is replaced; one that was used only lowered */
+         NULL}, /* with runs in other ledgers */
+        /* an unused budget may be replaced; a used one only lowered */
         {{BUDGET("\"data\":\"d\"", "\"order\":8"), BUDGET("\"data\":\"d\",\"population\":\"p\"", "\"order\":9"), OPEN,
           BUDGET("\"population\":\"p\"", "\"order\":7")},
          NULL},
@@ -459,8 +459,8 @@ static void a_line_must_add_up(void **state)
     }
 }
 
-/* A run that was killed when 7 of its laps were paid for, 3 of them before its checkpoint, keeps those 7 when it
-   is resumed. No writer gives one of them back, and a ledger that does, with right hashes, is refused. */
+/* A run is killed when 7 of its laps are paid for, 3 of them before its checkpoint. After it is resumed, those 7 stay spent. No
+   writer refunds one of them, and a ledger with such a refund and correct hashes is refused. */
 static void what_may_be_out_is_not_given_back(void **state)
 {
     (void)state;
@@ -550,7 +550,7 @@ static void a_new_ledger_states_its_format_once(void **state)
     assert_int_equal(stated_format(PATH, 3), 0);
 }
 
-/* Lines of 0.1 stated none. */
+/* Lines of 0.1 state no format. */
 static void an_older_ledger_goes_on_in_the_newer_format(void **state)
 {
     (void)state;
@@ -673,7 +673,7 @@ static void a_running_writer_sees_what_was_done_to_the_file(void **state)
         assert_int_equal(dp_ledger_reserve(ledger, &event, 10, &granted, &err), DP_E_UNSAFE);
         assert_string_equal(err.message, sentences[what]);
         assert_int_equal(granted, 0);
-        /* nor does it go on later */
+        /* it cannot continue later, either */
         assert_int_equal(dp_ledger_reserve(ledger, &event, 10, &granted, &err), DP_E_RUN);
         assert_int_equal(close_run(ledger, &event, 10, &err), DP_E_RUN);
     }
@@ -711,19 +711,19 @@ static void a_mark_finds_an_older_state(void **state)
     assert_int_equal(dp_ledger_check_mark(PATH, first, &err), 0);
     assert_int_equal(dp_ledger_open(&ledger, PATH, &resumed, &err), DP_E_UNSAFE);
     assert_string_equal(err.message, older);
-    /* another line 2 has come in its place */
+    /* another line 2 is now in its place */
     ledger = open_run(PATH, &run);
     dp_ledger_free(ledger);
     assert_int_equal(dp_ledger_check_mark(PATH, mark, &err), DP_E_UNSAFE);
 
     put_file(PATH, bytes, length);
-    size_t last = strlen(mark) - 1; /* the run is there, and says something else in that line */
+    size_t last = strlen(mark) - 1; /* the run exists, but that line has other content */
     char digit = mark[last];
     mark[last] = digit == '0' ? '1' : '0';
     assert_int_equal(dp_ledger_check_mark(PATH, mark, &err), DP_E_UNSAFE);
     mark[last] = digit;
     assert_int_equal(dp_ledger_check_mark(PATH, mark, &err), 0);
-    mark[0] = mark[0] == '0' ? '1' : '0'; /* the line is there, of another run */
+    mark[0] = mark[0] == '0' ? '1' : '0'; /* the line exists, but belongs to another run */
     assert_int_equal(dp_ledger_check_mark(PATH, mark, &err), DP_E_UNSAFE);
     static const char *const no_marks[] = {"", ":", "abc:1:def", "x", "00112233445566778899aabbccddeeff:1"};
     for (size_t i = 0; i < sizeof no_marks / sizeof no_marks[0]; i++)
@@ -732,7 +732,7 @@ static void a_mark_finds_an_older_state(void **state)
     assert_string_equal(err.message, "cannot open the ledger other.ledger: No such file or directory");
 }
 
-/* Copied back between two runs: neither is there then to see it, but the mark beside the file is. */
+/* An old copy is restored between two runs: no run sees this happen, but the mark file shows it. */
 static void a_copy_put_back_between_runs_is_found(void **state)
 {
     (void)state;
@@ -761,11 +761,11 @@ static void a_copy_put_back_between_runs_is_found(void **state)
         .population = "p", .adjacency = "null-record", .epsilon = 3, .delta = 1e-5, .order = {{16, 1}}, .orders = 1};
     assert_int_equal(dp_ledger_set_budget(PATH, &budget, &err), DP_E_UNSAFE);
 
-    unlink(PATH); /* nor is it begun anew */
+    unlink(PATH); /* it is not created again, either */
     assert_refused(PATH, DP_E_UNSAFE, "the ledger test.ledger is gone, and test.ledger.mark says that there was one");
     assert_int_equal(access(PATH, F_OK), -1);
 
-    /* a mark that is no mark; one from the middle of the file, as a killed run leaves it */
+    /* an invalid mark; a mark from the middle of the file, as a killed run leaves it */
     put_file(PATH, bytes, length);
     file = fopen(PATH ".mark", "w");
     fputs("nothing\n", file);
@@ -781,7 +781,7 @@ static void a_copy_put_back_between_runs_is_found(void **state)
     assert_int_equal(st.st_mode & 0777, 0600);
 }
 
-/* --- many writers -------------------------------------------------------------------------------------------------- */
+/* --- several writers ------------------------------------------------------------------------------------------------ */
 
 static void writers_take_turns(void **state)
 {
@@ -816,7 +816,7 @@ static void writers_take_turns(void **state)
     dp_ledger_book_free(&book);
 }
 
-/* --- what is paid for ---------------------------------------------------------------------------------------------- */
+/* --- payments -------------------------------------------------------------------------------------------------------- */
 
 static void only_a_clean_end_gives_back(void **state)
 {
@@ -830,7 +830,7 @@ static void only_a_clean_end_gives_back(void **state)
     struct dp_ledger *ledger = open_run(PATH, &run);
     reserve(ledger, &event, 100);
     reserve(ledger, &event, 50);
-    dp_ledger_free(ledger); /* lost */
+    dp_ledger_free(ledger); /* killed */
     assert_int_equal(spent(PATH), 150);
 
     ledger = open_run(PATH, &run);
@@ -853,7 +853,7 @@ static void only_a_clean_end_gives_back(void **state)
     assert_int_equal(dp_ledger_reserve(ledger, &event, 1, &granted, &err), DP_E_RUN);
     dp_ledger_free(ledger);
 
-    /* more than was reserved, or of something else */
+    /* more than was reserved, or another event */
     for (int what = 0; what < 2; what++) {
         size_t lines;
         ledger = open_run(PATH, &run);
@@ -901,14 +901,14 @@ static void a_budget_holds_for_all_runs_together(void **state)
                         "the budget of epsilon = 9.40685 for 0123456789abcdef0123456789abcdef, over all its runs in the ledger "
                         "test.ledger, is spent");
     dp_ledger_free(lost);
-    assert_int_equal(close_run(ledger, &event, 20, &err), 0); /* and ten come back */
+    assert_int_equal(close_run(ledger, &event, 20, &err), 0); /* and ten are refunded */
 
     ledger = open_run(PATH, &run);
     assert_int_equal(dp_ledger_reserve(ledger, &twice, 1000, &granted, &err), 0);
     assert_int_equal(granted, 5);
     dp_ledger_free(ledger);
 
-    struct dp_ledger_run elsewhere = run; /* another data set has none */
+    struct dp_ledger_run elsewhere = run; /* another data set has no budget */
     elsewhere.data = "ffff";
     ledger = open_run(PATH, &elsewhere);
     reserve(ledger, &event, 1000000);
@@ -924,7 +924,7 @@ static void a_budget_holds_for_all_runs_together(void **state)
     assert_int_equal(dp_ledger_set_budget(PATH, &budget, &err), DP_E_RUN);
 }
 
-/* Epochs of 10 laps cost 1/4 each, whatever the chunks. */
+/* Epochs of 10 laps cost 1/4 each, for any chunks of reservations. */
 static void shuffled_epochs_are_paid_once(void **state)
 {
     (void)state;
@@ -947,7 +947,7 @@ static void shuffled_epochs_are_paid_once(void **state)
     dp_ledger_free(ledger);
 }
 
-/* The budget is of the people: another import of their table, or another name for it, has spent it as well. */
+/* The budget belongs to the people: another import of their table, or another name for it, has spent it as well. */
 static void a_budget_is_of_a_population(void **state)
 {
     (void)state;
@@ -962,10 +962,10 @@ static void a_budget_is_of_a_population(void **state)
     struct dp_err err = {0};
     int64_t granted;
     struct dp_ledger_run old = run, first = run, again = run, renamed = run, other = run;
-    old.data = "oooo"; /* as former versions wrote it: the digest stands for the population */
+    old.data = "oooo"; /* in the form of former versions: the digest is the population */
     first.population = again.population = "adult";
     first.data = "aaaa";
-    again.data = "bbbb"; /* imported anew */
+    again.data = "bbbb"; /* imported again */
     renamed.population = "grown-ups";
     renamed.data = "bbbb";
     other.population = "bank";
@@ -980,7 +980,7 @@ static void a_budget_is_of_a_population(void **state)
         reserve(ledger, &event, 10);
         dp_ledger_free(ledger);
     }
-    again.population = NULL; /* and by the digest alone */
+    again.population = NULL; /* and only by the digest */
     ledger = open_run(PATH, &again);
     assert_int_equal(dp_ledger_reserve(ledger, &event, 100, &granted, &err), 0);
     assert_int_equal(granted, 10);
@@ -992,7 +992,7 @@ static void a_budget_is_of_a_population(void **state)
     ledger = open_run(PATH, &other);
     reserve(ledger, &event, 1000);
     dp_ledger_free(ledger);
-    /* what had no budget is still apart, until it turns out to be of the same people */
+    /* runs without a budget stay separate until they turn out to be on the same people */
     old.population = "adult";
     ledger = open_run(PATH, &old);
     assert_int_equal(dp_ledger_reserve(ledger, &event, 1, &granted, &err), DP_E_BUDGET);
@@ -1003,8 +1003,8 @@ static void a_budget_is_of_a_population(void **state)
     assert_string_equal(err.message, "the budget of grown-ups in the ledger test.ledger is epsilon = 9.40685 already");
 }
 
-/* A budget of a population, 40 laps, and one of a data set, 4 laps, before the first run says that they are of the same people:
-   the tighter one binds as well, whichever was set first, and what lies between them in the file. */
+/* A budget of a population, 40 laps, and a budget of a data set, 4 laps, before the first run shows that they are about the
+   same people: the tighter one binds as well, for any order and any lines between them. */
 static void two_budgets_of_the_same_people_bind_both(void **state)
 {
     for (int first = 0; first < 2; first++) {
@@ -1012,7 +1012,7 @@ static void two_budgets_of_the_same_people_bind_both(void **state)
         struct dp_ledger_budget budget[] = {{.population = "adult", .epsilon = 10.1 - M_LN2},
                                             {.population = "aaaa", .epsilon = 1.1 - M_LN2}};
         struct dp_event event = gaussian(2);
-        struct dp_ledger_run both = run; /* without a plan: laps show along the way */
+        struct dp_ledger_run both = run; /* without a plan: the laps become known later */
         struct dp_err err = {0};
         int64_t granted;
         for (int i = 0; i < 2; i++) {
@@ -1033,8 +1033,8 @@ static void two_budgets_of_the_same_people_bind_both(void **state)
     }
 }
 
-/* Orders 2 and 8 with z = 2: a lap costs 1/4 and 1. Half of delta = 1/2 each: penalties ln(1/2) + ln(4/2) = 0 and
-   ln(7/8) + ln(4/8)/7 = -0.23255. A lap may run while one of them has room. */
+/* Orders 2 and 8 with z = 2: a lap costs 1/4 and 1. Half of delta = 1/2 each: penalties ln(1/2) + ln(4/2) = 0 and ln(7/8) +
+   ln(4/8)/7 = -0.23255. A lap may run while one of them has room. */
 static void one_order_with_room_is_enough(void **state)
 {
     (void)state;
@@ -1051,7 +1051,7 @@ static void one_order_with_room_is_enough(void **state)
     struct dp_ledger_run known = run;
     struct dp_plan plan = {0};
     known.population = "p";
-    known.epsilon = 20; /* more than adds up */
+    known.epsilon = 20; /* too much for addition */
     known.laps = 41;
     assert_int_equal(dp_plan_add(&plan, &event, known.laps, &err), DP_OK);
     known.plan = &plan;
@@ -1076,7 +1076,7 @@ static void one_order_with_room_is_enough(void **state)
     known.partial = false;
     known.laps = 1;
     assert_int_equal(dp_ledger_open(&ledger, PATH, &known, &err), DP_E_UNSAFE);
-    known.laps = 0; /* not known: it shows along the way */
+    known.laps = 0; /* unknown: the laps become known later */
     ledger = open_run(PATH, &known);
     assert_int_equal(dp_ledger_reserve(ledger, &event, 1, &granted, &err), DP_E_BUDGET);
     assert_int_equal(dp_ledger_affords(ledger), INT64_MAX);
@@ -1084,8 +1084,8 @@ static void one_order_with_room_is_enough(void **state)
     dp_plan_free(&plan);
 }
 
-/* Of 40 laps that the budget affords another run has reserved 10 when a partial run begins: it gets 30, although the other one
-   gives its laps back. Else the other one would decide when it ends, and may have seen what it has released. */
+/* The budget affords 40 laps. Another run has reserved 10 when a partial run begins: the partial run gets 30, even if the other
+   run refunds its laps. Otherwise the other run, which may have seen its releases, would decide when it ends. */
 static void a_partial_run_gets_no_more_than_it_was_opened_with(void **state)
 {
     (void)state;
@@ -1097,7 +1097,7 @@ static void a_partial_run_gets_no_more_than_it_was_opened_with(void **state)
     struct dp_ledger_run partial = run, beside = run;
     struct dp_plan plan = {0};
     partial.population = beside.population = "p";
-    partial.epsilon = beside.epsilon = 20; /* more than adds up */
+    partial.epsilon = beside.epsilon = 20; /* too much for addition */
     partial.laps = 100;
     assert_int_equal(dp_plan_add(&plan, &event, partial.laps, &err), DP_OK);
     partial.plan = &plan;
@@ -1115,13 +1115,13 @@ static void a_partial_run_gets_no_more_than_it_was_opened_with(void **state)
     assert_int_equal(granted, affords - 20);
     assert_int_equal(dp_ledger_reserve(ledger, &event, 1, &granted, &err), DP_E_BUDGET);
     dp_ledger_free(ledger);
-    ledger = open_run(PATH, &beside); /* for others there is room */
+    ledger = open_run(PATH, &beside); /* there is room for other runs */
     reserve(ledger, &event, 5);
     dp_ledger_free(ledger);
     dp_plan_free(&plan);
 }
 
-/* A budget after runs begins with what they have cost, added up; one that may go on counts with all of its own budget. */
+/* A budget after runs begins with the sum of their costs; a run that may continue counts with its whole budget. */
 static void a_budget_after_runs_begins_with_their_cost(void **state)
 {
     (void)state;
@@ -1158,7 +1158,7 @@ static void a_budget_after_runs_begins_with_their_cost(void **state)
     assert_near(book.limit[0].before_delta, 2e-5, 1e-12);
     assert_near(book.limit[0].order[0].delta, 8e-5, 1e-12);
     dp_ledger_book_free(&book);
-    reserve(going, &event, 1000); /* what is in that sum already */
+    reserve(going, &event, 1000); /* part of that sum already */
     dp_ledger_free(going);
     int64_t granted;
     ledger = open_run(PATH, &ended);
@@ -1167,7 +1167,7 @@ static void a_budget_after_runs_begins_with_their_cost(void **state)
     dp_ledger_free(ledger);
 }
 
-/* As many runs fit as at the best single order, or nearly. */
+/* At least nearly as many runs fit as at the best single order. */
 static void orders_are_picked_for_what_is_planned(void **state)
 {
     (void)state;
@@ -1227,8 +1227,8 @@ static void assert_resumed(struct dp_ledger *ledger, int64_t laps, int64_t of)
     dp_charges_free(&paid);
 }
 
-/* 100 laps reserved, checkpoint after 60, 30 more reserved; killed. Resumed: 90 laps are paid for, and stay so whatever
-   becomes of it. */
+/* 100 laps reserved, checkpoint after 60, 30 more reserved; killed. Resumed: 90 laps are paid for, and stay spent in any
+   case. */
 static void a_run_goes_on_from_its_checkpoint_once(void **state)
 {
     (void)state;
@@ -1246,7 +1246,7 @@ static void a_run_goes_on_from_its_checkpoint_once(void **state)
     resumed.resumes = mark;
     again = open_run(PATH, &resumed);
     assert_resumed(again, 60, 90);
-    /* the process that was thought dead pays for nothing more */
+    /* the earlier process, believed dead, cannot pay any more */
     assert_int_equal(dp_ledger_reserve(ledger, &event, 1, &granted, &err), DP_E_UNSAFE);
     assert_string_equal(err.message, "the run was resumed by another process, by the ledger test.ledger");
     dp_ledger_free(ledger);
@@ -1258,7 +1258,7 @@ static void a_run_goes_on_from_its_checkpoint_once(void **state)
     assert_string_equal(err.message, sentence);
 
     reserve(again, &event, 20);
-    checkpoint(again, &event, 70, second); /* 70 were used again, 90 stay spent */
+    checkpoint(again, &event, 70, second); /* 70 were used by now, 90 stay spent */
     assert_int_equal(spent(PATH), 90);
     reserve(again, &event, 20);
     checkpoint(again, &event, 100, third);
@@ -1273,13 +1273,13 @@ static void a_run_goes_on_from_its_checkpoint_once(void **state)
     assert_int_equal(dp_ledger_close(again, &end, &err), 0);
     assert_int_equal(spent(PATH), 105);
     dp_ledger_free(again);
-    assert_int_equal(dp_ledger_check_mark(PATH, mark, &err), 0); /* all names of the run stand */
+    assert_int_equal(dp_ledger_check_mark(PATH, mark, &err), 0); /* all names of the run are valid */
 
-    resumed.resumes = third; /* one that was interrupted goes on, and 105 stay spent even if it ends at once */
+    resumed.resumes = third; /* an interrupted run continues, and 105 laps stay spent even if it ends at once */
     again = open_run(PATH, &resumed);
     assert_resumed(again, 100, 105);
     used.charge[0].laps = 100;
-    end.status = "done"; /* and it has cost what 105 laps do */
+    end.status = "done"; /* and it has cost as much as 105 laps */
     assert_int_equal(dp_ledger_close(again, &end, &err), 0);
     assert_int_equal(spent(PATH), 105);
     dp_ledger_free(again);
@@ -1292,7 +1292,7 @@ static void a_run_goes_on_from_its_checkpoint_once(void **state)
     dp_ledger_book_free(&book);
 }
 
-/* Whoever is killed between the ledger's line and the last file of a checkpoint has the files of the one before. */
+/* A run that is killed between the ledger's line and the last file of a checkpoint has the files of the checkpoint before. */
 static void the_checkpoint_before_serves_while_nothing_was_reserved_since(void **state)
 {
     (void)state;
@@ -1334,7 +1334,7 @@ static void what_is_not_a_checkpoint_is_not_resumed(void **state)
     struct dp_charges used = {0};
     dp_charges_add(&used, &event, 11, &err);
     assert_int_equal(dp_ledger_checkpoint(ledger, &used, &err), DP_E_UNSAFE);
-    assert_int_equal(dp_ledger_checkpoint(ledger, &used, &err), DP_E_RUN); /* and nothing goes on after that */
+    assert_int_equal(dp_ledger_checkpoint(ledger, &used, &err), DP_E_RUN); /* and the run cannot continue after that */
     dp_ledger_free(ledger);
     dp_charges_free(&used);
     ledger = open_run(PATH, &run);
@@ -1415,7 +1415,7 @@ static void only_a_regular_file_is_a_ledger(void **state)
     }
 }
 
-/* A disk that takes so many bytes and no more, for every such number. */
+/* A disk that has room for a given number of bytes, for every such number. */
 static void a_full_disk_pays_for_nothing(void **state)
 {
     (void)state;
@@ -1478,7 +1478,7 @@ static void what_is_not_synced_is_not_paid(void **state)
 
 /* --- death --------------------------------------------------------------------------------------------------------- */
 
-/* A run as the gate does it: reserves seven laps at a time and releases them one by one. */
+/* A run like the gate's: reserves seven laps at a time and releases them one by one. */
 static void release_laps(int64_t *released, int64_t laps, bool torn_first)
 {
     struct dp_ledger *ledger;
@@ -1507,7 +1507,7 @@ static int64_t *shared_count(void)
     return count;
 }
 
-/* At every step of every write, sync and truncation, until a run gets through. */
+/* Dies at every step of every write, sync and truncation, until a run is completed. */
 static void death_at_every_step_leaves_nothing_unpaid(void **state)
 {
     (void)state;
@@ -1531,8 +1531,8 @@ static void death_at_every_step_leaves_nothing_unpaid(void **state)
         dp_ledger_free(open_run(PATH, &run));
         lines_of(PATH);
     }
-    /* 5 appends of 3 + 2 steps, 2 for the torn line, 2 for the directory, twice 2 + 2 for the mark beside and its
-       directory, and one run that lives */
+    /* 5 appends of 3 + 2 steps, 2 for the torn line, 2 for the directory, twice 2 + 2 for the mark file and its directory, and
+       one run that lives */
     assert_int_equal(step - 1, 5 * 5 + 2 + 2 + 8 + 1);
     munmap(released, sizeof *released);
 }
@@ -1550,7 +1550,7 @@ static void kills_at_random_moments_leave_nothing_unpaid(void **state)
         if (child == 0)
             release_laps(released, INT32_MAX, false);
         random = random * 1664525 + 1013904223;
-        /* half of the runs get to release something first, however busy the machine */
+        /* half of the runs release something first, even on a busy machine */
         for (int wait = 0; i % 2 == 0 && *(volatile int64_t *)released == 0 && wait < 100000; wait++)
             usleep(50);
         usleep(random % 3000);

@@ -1,4 +1,4 @@
-/* Losses along a line: against MPFR and the losses as they are defined, and one row's part of a sum. */
+/* Losses along a line: against MPFR and the definitions of the losses, and one row's part of a sum. */
 #include "unit.h"
 
 #include <mpfr.h>
@@ -78,10 +78,10 @@ static void the_logistic_loss_is_as_near_as_promised(void **state)
         }
     }
     assert_true(worst <= DP_LINE_ERROR);
-    assert_true(worst > DP_LINE_ERROR / 64); /* the promise is not much weaker than what is kept */
+    assert_true(worst > DP_LINE_ERROR / 64); /* the bound is not much larger than the error */
 }
 
-/* The loss of a row by the other file, of poisson above its least. */
+/* The loss of a row from math/loss.h; for poisson less its least value. */
 static double expected(const struct dp_line *line, double label, const double *u)
 {
     double sum = 0;
@@ -139,7 +139,7 @@ static void every_loss_is_that_of_its_definition(void **state)
     }
 }
 
-/* Scores, labels and steps made to break it. */
+/* Adversarial scores, labels and steps. */
 static double hostile(void)
 {
     const double values[] = {0,   -0.0, 1,    -1,   1e-320, 1e300, -1e300,   1e308,    -1e308,
@@ -179,7 +179,7 @@ static void no_row_adds_more_than_its_bound(void **state)
     assert_true(largest > 1 << 20 && smallest < -(1 << 20)); /* the bound is reached */
 }
 
-/* What is not a number counts as nothing; what is infinite as the bound. */
+/* A loss that is not a number adds nothing; an infinite one adds the bound. */
 static void numbers_that_are_none_count_as_nothing(void **state)
 {
     (void)state;
@@ -198,7 +198,7 @@ static void numbers_that_are_none_count_as_nothing(void **state)
     assert_int_equal(dp_line_fall(b, a, 5, 1), -3);
 }
 
-/* trunc, not floor; and as many as there are. */
+/* trunc, not floor; and of `count` losses. */
 static void falls_are_cut_toward_zero(void **state)
 {
     (void)state;
@@ -219,7 +219,7 @@ static void falls_are_cut_toward_zero(void **state)
     assert_int_equal(dp_line_fall(b, a, DP_LINE_ROWS, 0x1p20), -DP_LINE_ROWS * (int64_t)0x1fffff);
 }
 
-/* Whatever vectors this CPU has, the bits are those of one number after the other. */
+/* With any vectors of this CPU, the bits equal those of scalar code. */
 static void wide_vectors_change_no_bit(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* Messages between peers: headers, addresses, keys, and who gets in, comes back and goes. */
+/* Messages between peers: headers, addresses, keys, and peers that connect, leave and return. */
 #include "unit.h"
 
 #include <arpa/inet.h>
@@ -29,7 +29,7 @@ struct room {
     char gate[96], site[96], stranger[96]; /* directories of keys */
 };
 
-/* A number that nobody listens at now. */
+/* A port number that is not in use. */
 static int free_port(void)
 {
     struct sockaddr_in a = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
@@ -91,7 +91,7 @@ static struct dp_link *open_link(const char *spec, bool bind, const struct dp_se
     return link;
 }
 
-/* Waits for an event of that kind, and passes over others. */
+/* Waits for an event of that kind, and skips others. */
 static struct dp_link_event expect(struct dp_link *link, enum dp_link_event_kind kind)
 {
     struct dp_link_event event;
@@ -148,7 +148,7 @@ static void headers_keep_what_they_hold(void **state)
                 back.credit == h.credit);
     assert_false(dp_header_decode(&back, bytes, DP_HEADER_SIZE - 1));
     assert_false(dp_header_decode(&back, bytes, DP_HEADER_SIZE + 1));
-    for (int i = 0; i < 8; i++) { /* each byte of what it begins with but the type */
+    for (int i = 0; i < 8; i++) { /* each byte before the type */
         bytes[i] ^= 1;
         assert_int_equal(dp_header_decode(&back, bytes, DP_HEADER_SIZE), i == 4);
         bytes[i] ^= 1;
@@ -226,7 +226,7 @@ static void keys_are_for_their_user_alone(void **state)
     size_t count;
     struct dp_err err;
     char path[128], key[DP_KEY_TEXT];
-    assert_int_equal(dp_keys_make(r->gate, &pair, &err), DP_E_USAGE); /* never another one in its place */
+    assert_int_equal(dp_keys_make(r->gate, &pair, &err), DP_E_USAGE); /* the pair is never replaced */
     assert_int_equal(dp_keys_own(r->gate, &pair, &err), 0);
     assert_int_equal(dp_keys_own(r->gate, &again, &err), 0);
     assert_string_equal(pair.secret, again.secret);
@@ -279,7 +279,7 @@ static void keys_are_for_their_user_alone(void **state)
     assert_int_equal(dp_keys_own(path, &pair, &err), DP_E_USAGE);
 }
 
-/* There and back, with a body that is shared, over a link that binds and one that connects. */
+/* In both directions, with a shared body, over a link that binds and a link that connects. */
 static void talk(const char *spec, const struct dp_security *binds, const struct dp_security *connects, const char *name,
                  const char *server)
 {
@@ -315,10 +315,10 @@ static void talk(const char *spec, const struct dp_security *binds, const struct
         usleep(1000);
     assert_true(dp_link_body_idle(body));
     dp_link_body_free(body);
-    say(a, 9, 41, 2, NULL); /* nobody */
+    say(a, 9, 41, 2, NULL); /* no such peer */
     say(b, 0, 43, 3, "last words");
     dp_link_close(b, 1000);
-    e = expect(a, DP_LINK_MESSAGE); /* first what was sent, then that the sender has gone */
+    e = expect(a, DP_LINK_MESSAGE); /* first the message, then the news that the sender has gone */
     assert_int_equal(e.header.type, 43);
     e = expect(a, DP_LINK_GONE);
     assert_int_equal(e.peer, 1);
@@ -338,7 +338,7 @@ static void messages_go_there_and_back(void **state)
     talk(r->tcp, &gate, &named, "site-1", "gate");
 }
 
-/* The end that connects notices the same, and comes back. */
+/* The end that connects notices that the other end has gone, and reconnects. */
 static void one_that_binds_may_go_and_come(void **state)
 {
     struct room *r = *state;
@@ -369,14 +369,14 @@ static void only_keys_that_are_trusted_get_in(void **state)
     expect_silence(a, 0.7);
     expect_silence(b, 0.1);
     assert_true(dp_link_dropped(a) > 0 && lines == 1 && dp_link_dropped(b) > 0 && said == 1);
-    /* The list is read anew, and whoever was turned away tries again. */
+    /* The list is read again, and a peer that was refused tries again. */
     assert_int_equal(dp_keys_own(r->stranger, &pair, &err), 0);
     assert_int_equal(dp_keys_trust(r->gate, "late", pair.public, &err), 0);
     expect(b, DP_LINK_CAME);
     say(b, 0, 20, 1, "let me in");
     assert_string_equal(expect(a, DP_LINK_MESSAGE).name, "late");
     dp_link_close(b, 0);
-    /* A key is not its name: somebody else who is called gate. */
+    /* The key counts, not its name: another peer has the name gate. */
     assert_int_equal(dp_keys_forget(r->site, "gate", &err), 0);
     assert_int_equal(dp_keys_trust(r->site, "gate", pair.public, &err), 0);
     b = open_link(r->tcp, false, &site);
@@ -385,7 +385,7 @@ static void only_keys_that_are_trusted_get_in(void **state)
     expect(a, DP_LINK_GONE);
     expect_silence(a, 0.1);
     dp_link_close(b, 0);
-    /* Nor do keys meet plain text, whichever end has them. */
+    /* An end with keys does not accept one without, in either direction. */
     b = open_link(r->tcp, false, &plain);
     say(b, 0, 20, 1, "rows");
     expect_silence(b, 0.5);
@@ -440,14 +440,14 @@ static void an_address_is_for_one(void **state)
     say(b, 0, 20, 1, NULL);
     expect(b, DP_LINK_CAME);
     say(b, 0, 20, 1, NULL);
-    expect(first, DP_LINK_MESSAGE); /* and has it still */
+    expect(first, DP_LINK_MESSAGE); /* and still has it */
     dp_link_close(b, 0);
     dp_link_close(first, 0);
     first = open_link(r->tcp, true, &plain);
     assert_int_equal(dp_link_open(&link, r->tcp, true, &plain, NULL, NULL, &err), DP_E_RUN);
     assert_non_null(strstr(err.message, "in use"));
     dp_link_close(first, 0);
-    /* What a process that died has left is nobody's. */
+    /* The socket file of a dead process may be replaced. */
     pid_t pid = fork();
     if (pid == 0) {
         _exit(-dp_link_open(&link, r->ipc, true, &plain, NULL, NULL, &err));
@@ -459,7 +459,7 @@ static void an_address_is_for_one(void **state)
     first = open_link(r->ipc, true, &plain);
     dp_link_close(first, 0);
     assert_int_equal(stat(r->ipc + 6, &st), -1);
-    /* A file is not ours to take away. */
+    /* A regular file must not be replaced. */
     close(open(r->ipc + 6, O_CREAT | O_WRONLY, 0600));
     assert_int_equal(dp_link_open(&link, r->ipc, true, &plain, NULL, NULL, &err), DP_E_RUN);
     assert_int_equal(stat(r->ipc + 6, &st), 0);
@@ -471,7 +471,7 @@ static void an_address_is_for_one(void **state)
     chmod(r->directory, 0700);
 }
 
-/* Of many that want one path at the same time one gets it. */
+/* If many processes want one path at the same time, one gets it. */
 static void of_those_that_race_one_wins(void **state)
 {
     struct room *r = *state;
@@ -500,7 +500,7 @@ static void of_those_that_race_one_wins(void **state)
         close(done[0]);
         close(go[1]);
         int lost = 0;
-        while (lost < 5) { /* the winner stays until all others have ended */
+        while (lost < 5) { /* the winner keeps it until all others have ended */
             waitpid(-1, &status, 0);
             assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 1);
             lost++;
@@ -512,7 +512,7 @@ static void of_those_that_race_one_wins(void **state)
     }
 }
 
-/* A socket of libzmq that says whatever it likes. */
+/* A socket of libzmq that sends arbitrary bytes. */
 struct stranger {
     void *context, *socket;
 };
@@ -535,7 +535,7 @@ static void close_stranger(struct stranger *s)
     zmq_ctx_term(s->context);
 }
 
-/* A session is that of a process, and stays with the key which it came with: another trusted one does not go on with it. */
+/* A session belongs to a process and to the key with which it came: a peer with another trusted key cannot continue it. */
 static void a_session_stays_with_its_key(void **state)
 {
     struct room *r = *state;
@@ -586,7 +586,7 @@ static void what_is_no_message_is_dropped(void **state)
     zmq_send(s.socket, "garbage", 7, 0);
     zmq_send(s.socket, head, sizeof head - 1, 0);
     zmq_send(s.socket, "", 0, 0);
-    for (int i = 0; i < 4; i++) /* more bodies than one */
+    for (int i = 0; i < 4; i++) /* more than one body */
         zmq_send(s.socket, head, sizeof head, i < 3 ? ZMQ_SNDMORE : 0);
     memcpy(h.session, other, sizeof other);
     dp_header_encode(head, &h);
@@ -594,7 +594,7 @@ static void what_is_no_message_is_dropped(void **state)
     h.type = 0;
     memcpy(h.session, id, sizeof id);
     dp_header_encode(head, &h);
-    zmq_send(s.socket, head, sizeof head, 0); /* nothing that anybody would see, and no fault */
+    zmq_send(s.socket, head, sizeof head, 0); /* no event, and no error */
     h.type = 31;
     dp_header_encode(head, &h);
     zmq_send(s.socket, head, sizeof head, 0);
@@ -612,7 +612,7 @@ static void what_is_no_message_is_dropped(void **state)
     dp_link_close(a, 0);
 }
 
-/* Bytes from somebody who does not speak ZeroMQ, or an older kind, which libzmq would take for messages. */
+/* Bytes from a peer that does not speak ZeroMQ, or an older version, which libzmq would take for messages. */
 static void who_does_not_greet_is_not_heard(void **state)
 {
     struct room *r = *state;
@@ -629,13 +629,13 @@ static void who_does_not_greet_is_not_heard(void **state)
         close(fd);
     }
     expect_silence(a, 0.2);
-    assert_int_equal(dp_link_dropped(a), 0); /* libzmq has seen to it */
+    assert_int_equal(dp_link_dropped(a), 0); /* libzmq has dropped it */
     dp_link_close(a, 0);
 }
 
 #define BODY 65536
 
-/* One with a body that is copied, the next one with a body that all share. */
+/* Alternates between a copied and a shared body. */
 static void send_numbered(struct dp_link *link, int peer, uint64_t number, char *copied, struct dp_link_body *shared)
 {
     struct dp_link_header header = {.type = 21, .sequence = number};
@@ -647,7 +647,7 @@ static void send_numbered(struct dp_link *link, int peer, uint64_t number, char 
         assert_int_equal(dp_link_send_shared(link, peer, &header, shared, &err), 0);
 }
 
-/* Reads what there is; the number of the next one. */
+/* Reads all messages; returns the number of the next one. */
 static uint64_t read_numbered(struct dp_link *link, uint64_t number)
 {
     struct dp_link_event e;
@@ -662,7 +662,7 @@ static uint64_t read_numbered(struct dp_link *link, uint64_t number)
     }
 }
 
-/* More than the queues of both ends and the kernel have room for, to one that reads late. */
+/* More than the queues of both ends and the kernel hold, to a peer that reads late. */
 static void what_finds_no_room_waits(void **state)
 {
     struct room *r = *state;
@@ -678,11 +678,11 @@ static void what_finds_no_room_waits(void **state)
     assert_int_equal(msgpack_sbuffer_write(dp_link_body_buffer(shared), copied, BODY), 0);
     for (; sent < 140; sent++) {
         send_numbered(a, peer, sent, copied, shared);
-        usleep(500); /* libzmq has a thread of its own for what goes to the kernel */
+        usleep(500); /* libzmq has a separate thread that writes to the kernel */
     }
     assert_false(dp_link_body_idle(shared));
     come = read_numbered(b, 0);
-    assert_in_range(come, 1, sent - 1); /* the others wait, and so have those to that are sent now, though there is room */
+    assert_in_range(come, 1, sent - 1); /* the others wait, and messages sent now wait after them, although there is room */
     for (; sent < 144; sent++)
         send_numbered(a, peer, sent, copied, shared);
     for (int i = 0; i < 100 && come < sent; i++) {
@@ -690,7 +690,7 @@ static void what_finds_no_room_waits(void **state)
         come = read_numbered(b, come);
     }
     assert_int_equal(come, sent);
-    /* Nobody waits for one that does not read at all. */
+    /* No sender waits for a peer that does not read at all. */
     for (; sent < 1000; sent++)
         say(a, peer, 22, sent, NULL);
     dp_link_close(b, 0);
@@ -717,7 +717,7 @@ static void *read_late(void *reader)
     return NULL;
 }
 
-/* Nor is it lost when the link is closed. */
+/* Waiting messages are not lost when the link is closed. */
 static void what_waits_goes_before_the_end(void **state)
 {
     struct room *r = *state;
@@ -742,7 +742,7 @@ static void what_waits_goes_before_the_end(void **state)
     free(body);
 }
 
-/* Strangers who come and go are no reason to ask all others each time whether they are still there. */
+/* Strangers that connect and disconnect do not cause a check of all peers each time. */
 static void peers_are_not_asked_for_each_stranger(void **state)
 {
     struct room *r = *state;
@@ -787,7 +787,7 @@ static void waiting_ends_in_time(void **state)
     assert_string_equal(err.message, "interrupted");
     expect_silence(a, 0);
     expect_silence(a, 0.05);
-    dp_link_close(a, 10000); /* nothing was sent: nothing is waited for */
+    dp_link_close(a, 10000); /* nothing was sent, so close does not wait */
     dp_link_close(NULL, 0);
 }
 

@@ -1,4 +1,4 @@
-/* Every dual update against a numerical minimiser of the very subproblem (GSL Brent), on random subproblems. */
+/* Every dual update against a numerical minimiser of its subproblem (GSL Brent), on random subproblems. */
 #include "unit.h"
 
 #include <gsl/gsl_errno.h>
@@ -114,7 +114,7 @@ static void logistic_takes_one_newton_step(void **state)
     gsl_rng_free(rng);
 }
 
-/* As many as a vector has, fewer and more, of all kinds of numbers. */
+/* As many as a vector holds, fewer and more, with all kinds of numbers. */
 static void several_updates_are_those_of_each(void **state)
 {
     enum { MOST = 37 };
@@ -141,7 +141,7 @@ static void several_updates_are_those_of_each(void **state)
     gsl_rng_free(rng);
 }
 
-/* alpha may be infeasible when noise was put on it: the constraint is enforced before the step. */
+/* Noise may make alpha infeasible: the constraint is enforced before the step. */
 static void infeasible_alpha_comes_back(void **state)
 {
     (void)state;
@@ -309,7 +309,7 @@ static void slopes_of_a_row(void **state)
     dp_softmax_slope(u, 3, 2, expected);
     dp_loss_row_slope(DP_LOSS_SOFTMAX, 1, 2, 3, u, 3, slope);
     assert_memory_equal(slope, expected, sizeof slope);
-    /* one against the rest: of its own output the class is +1, of the others −1 */
+    /* one-vs-rest: for its own output the class is +1, for the others −1 */
     dp_loss_row_slope(DP_LOSS_LOGISTIC, 1, 2, 3, in_place, 3, in_place);
     for (size_t k = 0; k < 3; k++)
         assert_true(in_place[k] == dp_loss_slope(DP_LOSS_LOGISTIC, 1, k == 2 ? 1 : -1, u[k]));
@@ -326,8 +326,8 @@ static double norm(const double *v, size_t count)
     return sqrt(sum);
 }
 
-/* Pairs of scores: their slopes are within the largest norm, and change by at most the smoothness times their distance. Of
-   close pairs some come near to both. */
+/* Pairs of scores: their slopes are within the largest norm, and differ by at most the smoothness times the distance of the
+   scores. Some close pairs nearly reach both bounds. */
 static void slopes_keep_to_their_bounds(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* A set of numbers that gives them in order, against one bit for each. */
+/* A set of numbers that returns them in order, against one bit for each. */
 #include "unit.h"
 
 #include <stdlib.h>

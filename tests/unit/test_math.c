@@ -51,7 +51,8 @@ static void addresses_do_not_collide(void **state)
     assert_memory_not_equal(key.bytes, other.bytes, sizeof key.bytes);
 }
 
-/* Each of the 256 bits of a fresh key is 0 in some of 64 keys and 1 in others; of honest keys, 2^-54 of all runs would fail. */
+/* Each of the 256 bits of a fresh key is 0 in some of 64 keys and 1 in others; with honest keys 2^-54 of all runs would
+   fail. */
 static void fresh_keys_are_random_in_every_bit(void **state)
 {
     (void)state;
@@ -82,7 +83,7 @@ static void the_cipher_is_chacha20(void **state)
     assert_memory_equal(out, expected, sizeof out);
 }
 
-/* Words of endless strings, by tests/vectors/noise.py: the key 00 01 … 1f, lap 7, draw 3. */
+/* Words of infinite strings, by tests/vectors/noise.py: the key 00 01 … 1f, lap 7, draw 3. */
 static void strings_go_on(void **state)
 {
     (void)state;
@@ -115,8 +116,8 @@ static void below_is_uniform(void **state)
         assert_true(dp_stream_below(&stream, ((uint64_t)1 << 63) + 1) <= (uint64_t)1 << 63);
 }
 
-/* Chi-square over the 24 orders of four, 48000 of them, false-alarm rate 1e-6; and which halves of words are passed over, of
-   which there are some hundreds in a long list, against the definition. */
+/* Chi-square over the 24 orders of four, 48000 of them, false-alarm rate 1e-6; and the rejected halves of words, some hundreds
+   in a long list, against the definition. */
 static void orders_are_uniform(void **state)
 {
     (void)state;
@@ -249,7 +250,7 @@ static void blocks_are_rows(void **state)
     gsl_rng_free(rng);
 }
 
-/* The lanes are part of the definition: the sum of a fixed row has these very bits on every CPU. */
+/* The lanes are part of the definition: the sum of a fixed row has exactly these bits on every CPU. */
 static void sums_have_a_fixed_order(void **state)
 {
     (void)state;

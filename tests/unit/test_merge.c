@@ -1,4 +1,4 @@
-/* What K shards answer is made into one frame, and what does not fit together is refused with a sentence that says what. */
+/* The answers of K shards become one frame; answers that do not match are refused with a sentence that names the difference. */
 #include "unit.h"
 
 #include "changed.h"
@@ -182,7 +182,7 @@ static void hello_is_of_this_run(void **state)
     answer[1]->record[0].rows = INT64_MAX;
     hello_refused("shard 2 announces 9223372036854775807 rows, and batches are drawn from at most 281474976710656");
     greet(3);
-    answer[1]->record[0].rows = 1LL << 48; /* and shard 1 has 100: it would be no fault of shard 3 */
+    answer[1]->record[0].rows = 1LL << 48; /* shard 1 has 100 rows: the message must not blame shard 3 */
     hello_refused("the shards announce 281474976710756 rows together, and batches are drawn from at most 281474976710656");
     greet_parts(2);
     for (int k = 0; k < 2; k++) {
@@ -229,7 +229,7 @@ static void run_lap(void)
         a->label = DP_LABEL_BOUNDED;
         dp_frame_drop(a, DP_F_WITHIN);
         dp_frame_set_real(a, DP_F_GRID, 0.125);
-        dp_frame_set_real(a, DP_F_EPSILON, 0.25); /* the gate's own, which is not theirs to say */
+        dp_frame_set_real(a, DP_F_EPSILON, 0.25); /* only the gate may state it, not a shard */
         whole(a, DP_F_SUM, k + 1, -k - 1);
         const struct dp_record r = {.of = DP_F_SUM, .rows = 600, .bound = 1, .sensitivity = 1};
         assert_int_equal(dp_frame_add_record(a, &r, NULL), 0);
@@ -257,7 +257,7 @@ static void a_shard_gets_its_token(void **state)
     assert_string_equal(dp_frame_text(out, DP_F_DATA, ""), "data-2");
     assert_string_equal(dp_frame_text(out, DP_F_POPULATION, ""), "people");
     assert_true(dp_frame_real(out, DP_F_EPSILON, 0) == 0.5);
-    /* A model of other people's rows stays that. */
+    /* A model of other people's rows keeps its description. */
     text(sent, DP_F_DATA, "older");
     assert_int_equal(dp_merge_token(&merge, 2, sent, out, NULL), 0);
     assert_string_equal(dp_frame_text(out, DP_F_DATA, ""), "older");
@@ -266,7 +266,7 @@ static void a_shard_gets_its_token(void **state)
     dp_frame_reset(sent, DP_KIND_LAP);
     assert_int_equal(dp_merge_token(&merge, 1, sent, out, NULL), 0);
     assert_int_equal(dp_frame_int(out, DP_F_N, 0), 900);
-    assert_false(dp_frame_has(out, DP_F_FIRST_ROW)); /* its row numbers are those of all */
+    assert_false(dp_frame_has(out, DP_F_FIRST_ROW)); /* its row numbers are for all rows */
     assert_false(dp_frame_has(out, DP_F_DATA));
 }
 
@@ -287,7 +287,7 @@ static void sums_add_up(void **state)
     static const enum dp_field none[] = {DP_F_WITHIN, DP_F_LOST, DP_F_FIRST_ROW, DP_F_ELSEWHERE};
     for (size_t i = 0; i < sizeof none / sizeof *none; i++)
         assert_false(dp_frame_has(out, none[i]));
-    /* in place, and with a count beside it */
+    /* in place, and with a count next to the sum */
     run_lap();
     for (int k = 0; k < 3; k++) {
         const struct dp_record r = {.of = DP_F_WITHIN, .rows = 600, .bound = 0.5, .sensitivity = 0.5};
@@ -394,7 +394,7 @@ static void laps_that_do_not_fit_are_refused(void **state)
     lap_refused(DP_E_UNSAFE, "shard 2 gives a 'sum' without a record");
 }
 
-/* Shards agree in every member, but for the rows that each site announces. */
+/* Shards agree in every member, except for the rows that each site announces. */
 static void records_agree_in_every_member(void **state)
 {
     (void)state;
@@ -421,7 +421,7 @@ static void a_sum_that_overflows_is_refused(void **state)
 {
     (void)state;
     run_lap();
-    for (int k = 0; k < 3; k++) /* no bound says how large sums can be */
+    for (int k = 0; k < 3; k++) /* without a bound sums may have any size */
         answer[k]->record[0].bound = 0;
     whole(answer[0], DP_F_SUM, INT64_MAX - 4, 0);
     lap_refused(DP_E_RUN, "the 'sum' of all shards in lap 3 overflows");
@@ -455,7 +455,8 @@ static void a_sum_is_no_larger_than_its_rows_make_it(void **state)
     assert_int_equal(merge.shard[1].rows, 900);
 }
 
-/* Of noise in shares a sum has (√2 + 10) standard deviations of its share more: 11.4 × 16 / √(3 − 1) / 0.125 = 1033 steps. */
+/* With noise in shares a sum may be larger by (√2 + 10) standard deviations of its share: 11.4 × 16 / √(3 − 1) / 0.125 = 1033
+   steps. */
 static void shares_of_noise_may_be_as_large_as_noise_is(void **state)
 {
     (void)state;
@@ -476,7 +477,7 @@ static void shares_of_noise_may_be_as_large_as_noise_is(void **state)
     }
 }
 
-/* Each row counts for one half, to one side or the other. */
+/* Each row counts one half, up or down. */
 static void a_count_is_no_larger_than_its_rows_make_it(void **state)
 {
     (void)state;
@@ -514,7 +515,7 @@ static void sites_of_one_population_are_found(void **state)
     assert_false(dp_merge_same_people(&merge, &one, &other));
 }
 
-/* Of two splits no rows are held out for all of the model. */
+/* With two splits no rows are held out for all of the model. */
 static void sites_of_two_splits_have_none(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* Metrics against the plainest computation of their definitions, on random data with ties. */
+/* Metrics against a plain computation of their definitions, on random data with ties. */
 #include "unit.h"
 
 #include <gsl/gsl_rng.h>
@@ -15,7 +15,7 @@ struct data {
     uint64_t work[DP_METRIC_AUC_WORK(ROWS)];
 };
 
-/* levels: scores are drawn from this many values, so that many are equal; 0: from the whole line. */
+/* levels: scores have only this many values, so many are equal; 0: any real values. */
 static void fill(struct data *d, size_t outputs, size_t classes, unsigned levels)
 {
     for (size_t i = 0; i < ROWS; i++)
@@ -79,7 +79,7 @@ static void auc_at_the_edges(void **state)
     struct data *d = *state;
     const double scores[] = {-INFINITY, -0.0, 0.0, INFINITY, -1e308, 1e-308};
     const double apart[] = {0, 0, 1, 1, 0, 1}, same[] = {1, 1, 1, 1, 1, 1};
-    assert_near(dp_metric_auc(scores, 1, apart, 6, d->work), (8 + 0.5) / 9, 1e-15); /* −0 and 0 are level */
+    assert_near(dp_metric_auc(scores, 1, apart, 6, d->work), (8 + 0.5) / 9, 1e-15); /* −0 and 0 are equal */
     assert_true(isnan(dp_metric_auc(scores, 1, same, 6, d->work)));
     assert_true(isnan(dp_metric_auc(scores, 1, same, 0, d->work)));
     for (size_t i = 0; i < ROWS; i++) {
@@ -168,7 +168,7 @@ static void log_loss_from_probabilities(void **state)
         }
         assert_near(dp_metric_log_loss(DP_LOSS_LOGISTIC, d->scores, outputs, d->y, ROWS), sum / ROWS, 1e-10);
     }
-    /* However sure and wrong the model is, the loss is a number. */
+    /* Even if the model is certain and wrong, the loss is a number. */
     const double sure[] = {-1e6, -2e6, -3e6}, third = 2, wrong = 1e6, zero = 0;
     assert_near(dp_metric_log_loss(DP_LOSS_LOGISTIC, sure, 3, &third, 1), 2e6, 1e-9);
     assert_near(dp_metric_log_loss(DP_LOSS_LOGISTIC, &wrong, 1, &zero, 1), 1e6, 1e-9);

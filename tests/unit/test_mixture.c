@@ -11,7 +11,7 @@
 #include "priv/gdp.h"
 #include "priv/mixture.h"
 
-/* ln(Φ(μ/2 − ε/μ) − e^ε Φ(−μ/2 − ε/μ)) with so many bits that nothing cancels */
+/* ln(Φ(μ/2 − ε/μ) − e^ε Φ(−μ/2 − ε/μ)) with enough bits that nothing cancels */
 static double exact_log_delta(double epsilon, double mu)
 {
     mpfr_t a, b, half, e, m;
@@ -83,7 +83,7 @@ static void every_row_is_one_gaussian(void **state)
 static void check_value(void **state)
 {
     (void)state;
-    /* q = .01, z = 1, T = 1000, δ = 1e-5: where v alone would cost 1.83 */
+    /* q = .01, z = 1, T = 1000, δ = 1e-5, where releasing only v would cost 1.83 */
     assert_near(dp_mixture_epsilon(1000, 0.01, 1, 1e-5), 23.39, 0.005 / 23.39);
 }
 
@@ -101,7 +101,7 @@ static void epsilon_solves_for_delta(void **state)
         assert_true(dp_mixture_epsilon(laps + 1, q, z, delta) >= epsilon);
     }
     gsl_rng_free(rng);
-    /* less than delta likely to take part at all: nothing is lost */
+    /* the probability of taking part at all is below delta: the cost is 0 */
     assert_true(dp_mixture_epsilon(10, 1e-7, 0.1, 1e-5) == 0);
     assert_true(isinf(dp_mixture_epsilon(1000, 0.5, 1e-6, 1e-5)));
 }
@@ -112,11 +112,11 @@ static void many_laps(void **state)
     clock_t start = clock();
     double few = dp_mixture_epsilon(1000000, 0.001, 100, 1e-6), all = dp_mixture_epsilon(1000, 1, 100, 1e-6);
     assert_true((double)(clock() - start) / CLOCKS_PER_SEC < 2);
-    /* a thousand participations for sure, or on average: close, and the second costs more */
+    /* a thousand participations always, or on average: close, and the second costs more */
     assert_true(few > all && few < 1.1 * all);
 }
 
-/* So many that their number is not summed over: a person is in half of them, give or take a thousandth. */
+/* So many laps that the function does not sum over their number: a person is in half of them, within a thousandth. */
 static void so_many_laps_that_they_are_not_summed(void **state)
 {
     (void)state;

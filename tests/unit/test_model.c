@@ -197,7 +197,7 @@ static void comparison_within_a_tolerance(void **state)
         w[i] = (i + 1) / 2.0;
     dp_frame_set_real(b, DP_F_SCALE, 1);
     expect(a, b, &(struct dp_model_tolerance){.absolute = 0}, NULL);
-    /* Other fields still count, unless only the weights do. */
+    /* Other fields still count, unless only weights are compared. */
     dp_frame_set_real(b, DP_F_EPSILON, 3);
     expect(a, b, &(struct dp_model_tolerance){.absolute = 1}, "epsilon: 0.25 and 3");
     expect(a, b, &(struct dp_model_tolerance){.absolute = 1, .weights_only = true}, NULL);
@@ -205,7 +205,7 @@ static void comparison_within_a_tolerance(void **state)
     dp_frame_free(b);
 }
 
-/* What a function prints; the caller frees. */
+/* The output of a function; the caller frees it. */
 static char *described(const struct dp_frame *f, bool json, const char *get, int status)
 {
     char *text = NULL;

@@ -1,5 +1,5 @@
-/* Sums of second moments: each whole number of what a row adds is at most what it stands for, and together they are within the
-   bound, exactly; rows dense and sparse add the same, in any order. */
+/* Sums of second moments: each whole number that a row adds is at most its real number, and together they are within the bound,
+   exactly; dense and sparse rows add the same, in any order. */
 #include "unit.h"
 
 #include <math.h>
@@ -47,7 +47,7 @@ static bool within(size_t cols, double bound)
     return !dp_audit_exceeds(dp_audit_distance2(sum, zero, dp_moments_size(cols)), bound, dp_grid_for(bound));
 }
 
-/* Of two numbers as they are, x² and y² below and √2 x y off the diagonal, to the last digit: n² against 2 (x y / grid)². */
+/* For two numbers, x² and y² below and √2 x y off the diagonal, to the last digit: n² against 2 (x y / grid)². */
 static void whole_numbers_are_truncated(void **state)
 {
     (void)state;
@@ -63,7 +63,7 @@ static void whole_numbers_are_truncated(void **state)
     }
 }
 
-/* Rows of every length and shape, and tails that have all of it. */
+/* Rows of every length and shape, also with all of the length in the tail. */
 static void what_a_row_adds_is_within_the_bound(void **state)
 {
     (void)state;
@@ -78,7 +78,7 @@ static void what_a_row_adds_is_within_the_bound(void **state)
         assert_true(within(cols, bound));
         add_one(dp_row_dense(x, cols), cols + 2, tail, 2, bound);
         assert_true(within(cols + 2, bound));
-        for (size_t j = 0; j < cols; j++) /* of the length of the bound, as nearly as there is */
+        for (size_t j = 0; j < cols; j++) /* as close to the length of the bound as possible */
             x[j] = (float)sqrt(bound / (double)cols);
         add_one(dp_row_dense(x, cols), cols, NULL, 0, bound);
         assert_true(within(cols, bound));
@@ -89,7 +89,7 @@ static void what_a_row_adds_is_within_the_bound(void **state)
     }
 }
 
-/* What is too long keeps its direction. */
+/* A row that is too long keeps its direction. */
 static void rows_that_are_too_long_are_scaled_down(void **state)
 {
     (void)state;
@@ -166,7 +166,7 @@ static void dense_and_sparse_rows_add_the_same(void **state)
         dp_moments_add(&m, dp_row_dense(x[i], features), tail, 2, backward);
     }
     dp_moments_flush(&m, backward);
-    dp_moments_flush(&m, backward); /* nothing waits any more */
+    dp_moments_flush(&m, backward); /* no rows wait any more */
     assert_memory_equal(sum, backward, sizeof sum);
     dp_moments_close(&m);
     for (size_t i = 0; i < ROWS; i++) { /* and as the sum of what each adds */

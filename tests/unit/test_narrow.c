@@ -30,7 +30,7 @@ static uint64_t draw(void)
     return bits[0];
 }
 
-/* Whole numbers of all sizes, zero and the two ends too, and scales of many sizes. */
+/* Whole numbers of all sizes, with zero and the two extremes, and scales of many sizes. */
 static void make_rows(void)
 {
     static const int16_t ends[] = {0, 1, -1, INT16_MAX, INT16_MIN, -INT16_MAX};
@@ -74,7 +74,7 @@ static void one_row(void **state)
     }
 }
 
-/* Blocks of them, and blocks in which rows of the other kinds stand too. */
+/* Blocks of them, and blocks that also have rows of the other kinds. */
 static void blocks(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* Newton's method by products: functions whose minima are known, to the last digits, those of tests/vectors/minimisers.tsv
- * (made by make-minimisers.py), and what it says where it does not get there. */
+/* Newton's method by products: functions with known minima, to the last digits, from tests/vectors/minimisers.tsv (made by
+ * make-minimisers.py), and its result if it does not get there. */
 #include "unit.h"
 
 #include <float.h>
@@ -166,7 +166,7 @@ static struct dp_bowl problem_of(struct problem *p)
     return (struct dp_bowl){D, problem_at, problem_bend_at, problem_bend, p};
 }
 
-/* What the norm of the gradient promises: F − min F ≤ norm²/(2 lambda) and ‖w − minimiser‖ ≤ norm/lambda. */
+/* Checks the bounds from the norm of the gradient: F − min F ≤ norm²/(2 lambda) and ‖w − minimiser‖ ≤ norm/lambda. */
 static void check(const struct problem *p, const struct dp_minimum *found, double tolerance, const double *w, double value,
                   const double *expected)
 {
@@ -220,11 +220,11 @@ static void says_how_it_ended(void **state)
     assert_int_equal(found.end, DP_MINIMUM_MOST);
     assert_int_equal(found.evaluations, 4);
     assert_true(problem_at(&p, w, g) == found.value && sqrt(dp_norm2(g, D)) == found.norm && found.norm > 1e-7);
-    /* It stands still where values say no more, in reasonable time. */
+    /* It stops, in reasonable time, where values do not differ any more. */
     assert_int_equal(dp_newton(&f, 1e-30, 1000000, w, &found, NULL), DP_OK);
     assert_int_equal(found.end, DP_MINIMUM_STUCK);
     assert_true(found.norm < 1e-7 && found.evaluations < 2000);
-    /* Begins where it is least: no step is needed. */
+    /* It starts at the minimum: no step is needed. */
     p.calls = 0;
     assert_int_equal(dp_newton(&f, 1e-7, 1, w, &found, NULL), DP_OK);
     assert_int_equal(found.end, DP_MINIMUM_REACHED);
@@ -234,7 +234,7 @@ static void says_how_it_ended(void **state)
     assert_int_equal(found.end, DP_MINIMUM_INFINITE);
 }
 
-/* e^{50 u} overflows at a first step that is too long, and the search comes back from it. */
+/* e^{50 u} overflows at a first step that is too long; the search recovers. */
 static double steep_at(void *self, const double *w, double *g)
 {
     (void)self;

@@ -1,5 +1,5 @@
-/* Objective perturbation: its bounds against quadrature of the variable they are of, and against the mechanism itself, whose
- * density on small problems is known. Nothing here is random. */
+/* Objective perturbation: its bounds against quadrature of the random variable that they bound, and against the mechanism
+ * itself, whose density on small problems is known. Nothing here is random. */
 #include "unit.h"
 
 #include <math.h>
@@ -22,14 +22,14 @@ static double cdf(double x)
     return 0.5 * erfc(-x / M_SQRT2);
 }
 
-/* Of a Gaussian of shift mu at any epsilon, negative ones too. */
+/* δ of a Gaussian of shift mu at any epsilon, also a negative one. */
 static double delta_of_gaussian(double epsilon, double mu)
 {
     return cdf(mu / 2 - epsilon / mu) - exp(epsilon) * cdf(-mu / 2 - epsilon / mu);
 }
 
-/* The ends of a person's slope as vectors: in one dimension where a row is absent or not, in two where x and x', `angle` apart,
-   are exchanged. */
+/* The ends of a person's slope as vectors: in one dimension if a row is absent or not, in two if x and x', `angle` apart, are
+   exchanged. */
 struct ends {
     int count;
     double at[4][2];
@@ -58,7 +58,7 @@ static double largest(const struct dp_objective *of, const struct ends *e, doubl
     return log1p(of->curvature) + most;
 }
 
-/* E f(largest) over both normals; f is delta, given the rest, or the moment of order α. */
+/* E f(largest) over both normals; f is δ given the rest, or the moment of order α. */
 static double expect(const struct dp_objective *of, const struct ends *e, bool flat, double epsilon, double order)
 {
     const double step = flat ? 2.5e-4 : 0.02, far = 10;
@@ -78,7 +78,7 @@ static const struct dp_objective some[] = {
 };
 enum { SOME = sizeof some / sizeof *some };
 
-/* Never below; and where slack is nothing and only one end counts, the same. */
+/* Never below the quadrature; equal if slack is 0 and only one end counts. */
 static void a_profile_is_that_of_its_variable(void **state)
 {
     (void)state;
@@ -107,16 +107,16 @@ static void a_curve_is_that_of_its_variable(void **state)
             struct ends e = ends_of(of->vertices == 2, false, 0);
             double bound, exact = log(expect(of, &e, true, 0, order[k])) / (order[k] - 1);
             if (order[k] > 5 * of->noise)
-                continue; /* the quadrature ends before its weight does */
+                continue; /* the quadrature ends before its weight is negligible */
             dp_objective_curve(of, &order[k], 1, &bound);
-            if (!(bound >= exact - 1e-7)) /* of the quadrature, whose integrand has a kink */
+            if (!(bound >= exact - 1e-7)) /* error of the quadrature, whose integrand has a kink */
                 fail_msg("%d: r(%g) is %.9g, above its bound %.9g", i, order[k], exact, bound);
             if (of->vertices == 1 && !(bound <= exact * (1 + 1e-6)))
                 fail_msg("%d: r(%g) is %.9g, its bound %.9g", i, order[k], exact, bound);
         }
 }
 
-/* Whatever the angle between the two rows. */
+/* For any angle between the two rows. */
 static void an_exchange_has_more_ends(void **state)
 {
     (void)state;
@@ -156,7 +156,7 @@ static double curvature_at(enum dp_loss loss, double width, double y, double u)
                                  : (dp_loss_slope(loss, width, y, u + h) - dp_loss_slope(loss, width, y, u - h)) / (2 * h);
 }
 
-/* −b, and the Hessian: of J with the rows, and one more, at w. */
+/* −b and the Hessian of J at w, with the rows and one more row. */
 static void derive(const struct problem *p, const struct row *more, const double w[2], double b[2], double h[3])
 {
     b[0] = p->lambda * w[0];
@@ -196,7 +196,7 @@ static double reach(const struct problem *p, double sigma)
     return (p->times * p->rows * p->lipschitz + p->lipschitz + 8 * sigma) / p->lambda;
 }
 
-/* In one dimension, where −b is that. */
+/* The minimiser in one dimension for this −b. */
 static double minimiser(const struct problem *p, const struct row *more, double minus_b)
 {
     double low = -1e4, high = 1e4, b[2], h[3];
@@ -208,7 +208,8 @@ static double minimiser(const struct problem *p, const struct row *more, double 
     return high;
 }
 
-/* Both densities on a line that leaves out a negligible part of either, and `margin` on its sides; its step is returned. */
+/* Both densities on a line that leaves out a negligible part of either, with `margin` on its sides; returns the step of the
+   line. */
 static double densities(const struct problem *of, const struct row *person, double sigma, double margin, int points, double *p,
                         double *q)
 {
@@ -223,7 +224,7 @@ static double densities(const struct problem *of, const struct row *person, doub
     return step;
 }
 
-/* The larger of ∫ (p − e^ε q)₊ and the other way around, of densities in steps. */
+/* The larger of ∫ (p − e^ε q)₊ and the same with p and q exchanged, of densities in steps. */
 static double divergence(const double *p, const double *q, int count, double step, double epsilon)
 {
     double there = 0, back = 0, e = exp(epsilon);
@@ -240,7 +241,7 @@ static void check_mechanism(const char *name, const double *p, const double *q, 
     double total = 0;
     for (int i = 0; i < count; i++)
         total += (p[i] + q[i]) / 2 * step;
-    assert_near(total, 1, 1e-4); /* a second derivative that jumps does so between two points */
+    assert_near(total, 1, 1e-4); /* a jump of a second derivative is between two points */
     for (double epsilon = 0.02; epsilon < 3; epsilon += 0.25) {
         double truth = divergence(p, q, count, step, epsilon), bound = dp_objective_delta(of, epsilon);
         if (!(truth <= bound * (1 + 1e-6) + 1e-7))
@@ -250,7 +251,7 @@ static void check_mechanism(const char *name, const double *p, const double *q, 
     }
 }
 
-/* One dimension: rows that hold the minimiser where the person's slope is all there is (so the bound is nearly met), rows that
+/* One dimension: rows that pull on the minimiser so that the person's slope decides (the bound is then nearly met), rows that
    do not, and a loss whose slope has either sign. */
 static void a_person_is_present_or_not(void **state)
 {
@@ -278,7 +279,7 @@ static void a_person_is_present_or_not(void **state)
     }
 }
 
-/* The minimisers are missed by e on opposite sides, and noise hides that. */
+/* The two minimisers are off by e in opposite directions, and noise hides that. */
 static void minima_are_approximate(void **state)
 {
     (void)state;
@@ -298,7 +299,7 @@ static void minima_are_approximate(void **state)
     struct dp_objective o = {z, slack, of.smoothness / of.lambda, 1};
     check_mechanism("missed by e", missed[0], missed[1], COARSE, step, &o, 0);
     check_mechanism("missed by e the other way", missed[1], missed[0], COARSE, step, &o, 0);
-    /* The variance of the sum, and not that of either, is what hides the two. */
+    /* The variance of the sum hides both, and not the variance of either. */
     struct dp_objective less = {z, 1e9, of.smoothness / of.lambda, 1};
     assert_true(divergence(p, q, COARSE, step, 0.5) <= dp_objective_delta(&less, 0.5));
 }
@@ -323,7 +324,7 @@ static void a_row_is_exchanged(void **state)
     }
 }
 
-/* --- who asks --- */
+/* --- accountants --- */
 
 static struct dp_charge charge_of(double noise, double slack, double curvature, int64_t laps)
 {
@@ -346,7 +347,7 @@ static struct dp_answer ask(enum dp_accountant by, struct dp_charge *charge, dou
     return answer;
 }
 
-/* One lap has a profile, which no other accountant is below; several are composed. */
+/* One lap has a profile, and no other accountant is below it; several laps are composed. */
 static void one_lap_has_a_profile(void **state)
 {
     (void)state;
@@ -371,7 +372,7 @@ static void one_lap_has_a_profile(void **state)
         }
 }
 
-/* What is stretched is the noise on the objective. */
+/* The noise on the objective is stretched. */
 static void calibration_meets_its_target(void **state)
 {
     (void)state;

@@ -63,7 +63,7 @@ static void steps_are_those_of_the_formulas(void **state)
     fclose(file);
 }
 
-/* Noise alone: ‖g‖² of d coordinates with variance s² has mean d s², which is what is taken away; never less than floor. */
+/* For pure noise ‖g‖² of d coordinates with variance s² has mean d s², which is subtracted; never less than floor. */
 static void the_share_of_the_noise_is_taken_away(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
 /* The sensitivity of gradient descent, over all rows and over a permutation of them: the check value of the literature,
-   descents that differ in one row, and how their rounding is bounded. */
+   descents that differ in one row, and the bound on their rounding. */
 #include "unit.h"
 
 #include <math.h>
@@ -12,7 +12,7 @@ static void check_values(void **state)
     double eta = 2 / (0.01 + 0.26);
     double ours = dp_descent_sensitivity(10000, 0.01, 0.26, 1, eta, 100, true);
     assert_true(ours > 0.01998 && ours < 0.02);
-    /* what the paper of RRPSGD's authors has: 5 L (mu + beta) / (n mu beta) */
+    /* the value in the paper on RRPSGD: 5 L (mu + beta) / (n mu beta) */
     double paper = 5 * (0.01 + 0.26) / (10000 * 0.01 * 0.26);
     assert_true(paper > 0.05191 && paper < 0.05193 && paper > 2.5 * ours);
     assert_near(dp_descent_sensitivity(10000, 0.01, 0.26, 1, eta, 100, false), ours / 2, 1e-15);
@@ -20,8 +20,8 @@ static void check_values(void **state)
     assert_near(dp_descent_sensitivity(100, 0, 1, 3, 0.5, 7, true), 2 * 0.5 * 3 / 100 * 7, 1e-11);
 }
 
-/* Quadratics of curvature between mu and beta, one row's gradient pulling as hard as it may: the distance comes close to the
-   bound, and never passes it. */
+/* Quadratics of curvature between mu and beta, one row's gradient as large as possible: the distance comes close to the bound,
+   and never exceeds it. */
 static void descents_stay_within(void **state)
 {
     (void)state;
@@ -32,7 +32,7 @@ static void descents_stay_within(void **state)
             for (int c = 0; c <= 10; c++) { /* curvature */
                 double curvature = mu + (beta - mu) * c / 10, a = 0.3, b = 0.3;
                 for (int64_t t = 0; t < laps; t++) {
-                    /* the direction that the differing row pulls in may change from lap to lap */
+                    /* the direction of the differing row's gradient may change from lap to lap */
                     double sign = (1 - eta * curvature) < 0 && t % 2 ? -1 : 1;
                     a -= eta * (curvature * a + sign * lipschitz / 50);
                     b -= eta * (curvature * b - sign * lipschitz / 50);
@@ -46,8 +46,8 @@ static void descents_stay_within(void **state)
     }
 }
 
-/* Gradients of the logistic loss in double and in long double, rows in one chain, all of them alike so that their errors are:
-   apart by no more than the bound, and by so much that a hundredth of it would not do. */
+/* Gradients of the logistic loss in double and in long double, in one chain of equal rows, so that their errors are equal, too:
+   their distance is at most the bound, and more than a hundredth of it. */
 static void gradients_round_within_their_bound(void **state)
 {
     (void)state;
@@ -139,7 +139,7 @@ static void the_worst_position_is_found(void **state)
     assert_near(dp_permutation_sensitivity(&flat, 100, 51, 1, false), 0.5 * 3 / 100, 1e-11);
 }
 
-/* Where rho is near 1 a sum of a million of its powers must not lose what 1 − rho is rounded by. */
+/* If rho is near 1, a sum of a million of its powers must include the rounding error of 1 − rho. */
 static void many_steps_are_not_rounded_down(void **state)
 {
     (void)state;
@@ -171,8 +171,9 @@ static void rounding_is_what_the_formula_says(void **state)
     assert_true(isnan(dp_descent_rounding(&d, 0, &a)));
 }
 
-/* A descent on one column, where no row pulls and each step is w ← w − eta (s x + mu w) with s from a score that rounds: in
-   double and in long double. From far away the two come apart by a good part of what is allowed, and never by more. */
+/* A descent on one column, where no row has an effect and each step is w ← w − eta (s x + mu w) with s from a rounded score, in
+   double and in long double. From far away the distance of the two is a good part of the bound, and never more than the
+   bound. */
 static void descents_round_within_their_bound(void **state)
 {
     (void)state;
@@ -182,7 +183,7 @@ static void descents_round_within_their_bound(void **state)
             .mu = i % 2 ? 0.01 : 0, .beta = 1 + (i % 2 ? 0.01 : 0), .lipschitz = 1, .eta = 0.1 + 0.0009 * i};
         double start = pow(10, i % 9) * (1 + 0.37 * i), w = start, x = 1 / 1.01 + 1e-5 * i / 2000.0;
         long double exact = start;
-        for (int t = 1; t <= 20; t++) { /* Huber of width 1, and labels that are near the score */
+        for (int t = 1; t <= 20; t++) { /* Huber of width 1, and labels near the score */
             double y = x * w + 0.7 * sin(i + t), slope = fmin(fmax(x * w - y, -1), 1);
             w -= d.eta * (slope * x / 1 + d.mu * w);
             long double is = fminl(fmaxl((long double)x * exact - y, -1), 1);

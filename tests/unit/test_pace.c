@@ -1,4 +1,4 @@
-/* How a run goes on by what it has released; angles. */
+/* Adaptation of a run to its released values; angles. */
 #include "unit.h"
 
 #include "math/angle.h"
@@ -18,7 +18,7 @@ static void angles(void **state)
     assert_near(dp_angle((const double[2]){3, 4}, (const double[2]){4, 3}, 2), acos(0.96), 1e-14);
 }
 
-/* where the cosine is 1 in double precision, and where squares are no longer numbers */
+/* where the cosine is 1 in double precision, and where squares overflow */
 static void angles_that_are_hard(void **state)
 {
     (void)state;
@@ -67,7 +67,7 @@ static void an_increment_makes_up_for_what_is_missing(void **state)
         assert_near(held, 1 / (z * z), 1e-12);
     }
     assert_true(dp_pace_increment(4, 0) == 4);
-    /* nothing is missing, or what rounding leaves of it */
+    /* nothing is missing, or only rounding */
     assert_true(dp_pace_increment(4, 1 / 16.) == 4);
     assert_true(dp_pace_increment(4, 1 / 15.) == 4);
     assert_true(dp_pace_increment(4, (1 - 1e-12) / 16) == 4);

@@ -1,4 +1,4 @@
-/* Whose rows are kept, and in what order they are stored. */
+/* Which rows are kept, and in what order they are stored. */
 #include "unit.h"
 
 #include <stdio.h>
@@ -6,7 +6,8 @@
 
 #include "data/persons.h"
 
-/* The numbers, in their table, of the rows of `who` that are kept, as a text. `others` rows of others stand before each row. */
+/* The numbers, in their table, of the rows of `who` that are kept, as a text. `others` rows of other persons come before each
+   row. */
 static void kept_of(const char *who, size_t rows, size_t others, size_t most, unsigned char key, char text[200])
 {
     struct dp_persons p = {0};
@@ -39,7 +40,7 @@ static void what_is_kept_depends_on_nobody_else(void **state)
             kept_of("p1", 9, others, 4, (unsigned char)key, among);
             assert_string_equal(among, alone);
         }
-        kept_of("p2", 9, 0, 4, (unsigned char)key, among); /* another person's are drawn by themselves */
+        kept_of("p2", 9, 0, 4, (unsigned char)key, among); /* other persons do not change the draw */
         different += strcmp(among, alone) != 0;
     }
     assert_true(different > 30);

@@ -58,7 +58,7 @@ static double renyi(double q, double z, double laps, double delta)
     return dp_rdp_epsilon(dp_rdp_orders, r, DP_RDP_ORDER_COUNT, delta, NULL);
 }
 
-/* Also: better than Rényi, δ(ε(δ)) is δ, and in time. */
+/* Also: better than Rényi, δ(ε(δ)) is δ, and fast enough. */
 static void vectors(void **state)
 {
     (void)state;
@@ -72,12 +72,12 @@ static void vectors(void **state)
             continue;
         assert_int_equal(sscanf(line, "%lf %lf %lf %lf %lf %lf %lf", &q, &z, &laps, &delta, &reference, &upper, &lower), 7);
 #ifdef __SANITIZE_ADDRESS__
-        if (rows++ % 6 != 0) /* under sanitizers a few must do */
+        if (rows++ % 6 != 0) /* under sanitizers a few must suffice */
             continue;
         rows--;
 #endif
         struct dp_pld_answer a = epsilon_of(q, z, (int64_t)laps, delta);
-        const double rounded = 5e-7; /* what is expected has six digits */
+        const double rounded = 5e-7; /* the expected values have six digits */
         if (!(a.upper >= lower && a.upper <= upper * (1 + 1e-6) && a.lower <= upper + rounded && a.tight))
             fail_msg("q=%g z=%g T=%g delta=%g: %.9g to %.9g, expected %.9g to %.9g", q, z, laps, delta, a.lower, a.upper, lower,
                      upper);
@@ -91,7 +91,7 @@ static void vectors(void **state)
     assert_int_equal(rows, 36);
 }
 
-/* T Gaussians are one of μ = √T / z. Deep losses too: z = .1 has ratios of e^-60. */
+/* T Gaussians are one of μ = √T / z. Also for large losses: z = .1 has ratios of e^-60. */
 static void full_batch_is_the_gaussian(void **state)
 {
     (void)state;
@@ -184,7 +184,7 @@ static void never_above_renyi(void **state)
     assert_true(epsilon_of(1e-3, 10, 1, 0.5).upper == 0);
 }
 
-/* Published figures: 1.3987; replace-one 14.82 where null-record costs 1.83. */
+/* Published figures: 1.3987; replace-one 14.82, null-record 1.83. */
 static void parts_and_replacement(void **state)
 {
     (void)state;
@@ -198,7 +198,7 @@ static void parts_and_replacement(void **state)
     assert_true(a.upper >= 1.825 && a.upper < 1.835);
 }
 
-/* Parts of one mechanism are that mechanism; order does not matter; both bounds of one lie within the other's. */
+/* Parts of one mechanism are that mechanism; order does not matter; the bounds of one contain the other's. */
 static void parts_add_up(void **state)
 {
     (void)state;
@@ -230,7 +230,7 @@ static void parts_add_up(void **state)
     assert_near(b.upper / a.upper, 1, 1e-9);
 }
 
-/* T Gaussians of multipliers z are one of Σ 1/z², whatever they are called. */
+/* T Gaussians of multipliers z are one of Σ 1/z², for any kind of part. */
 static void unequal_gaussians_are_one(void **state)
 {
     (void)state;
@@ -253,7 +253,7 @@ static void holds_between(const struct dp_pld_part *part, double epsilon, double
                  epsilon, a.lower, a.upper, exact);
 }
 
-/* Sampled randomised response is one of two losses: T of them are a binomial. */
+/* Sampled randomised response has one of two losses: T of them are a binomial. */
 static double pure_delta(double q, double pure, int laps, double epsilon)
 {
     double worst = 0;
@@ -290,7 +290,7 @@ static void pure_is_a_binomial(void **state)
             }
         }
     assert_true(count >= 40);
-    /* One plain response: (1 − e^{ε−1})/(1 + e^−1) = δ; and never more than what it can lose. */
+    /* One plain response: (1 − e^{ε−1})/(1 + e^−1) = δ; and never more than its largest loss. */
     const struct dp_pld_part one = {DP_PLD_PURE, 1, 0, 1, 1}, large = {DP_PLD_PURE, 1, 0, 700, 3};
     double exact = 1 + log1p(-1e-9 * (1 + exp(-1))), upper = epsilon_of_parts(&one, 1, 1e-9).upper;
     assert_true(upper >= exact - 1e-13 && upper <= exact + 1e-11);
@@ -421,7 +421,7 @@ static void joint_laps_by_quadrature(void **state)
     assert_true(count >= 40);
 }
 
-/* Grids as large as there are: one for each direction, and none again that shows no more. */
+/* The largest possible grids: one for each direction, and no further one without gain. */
 static void the_largest_grids_once(void **state)
 {
     (void)state;
@@ -436,7 +436,7 @@ static void the_largest_grids_once(void **state)
     assert_true(answer.tight && answer.work <= 300000);
 }
 
-/* What B is added to draws from Q alone: its tails are cut around Q, and no cell is spent on what only P would reach. */
+/* B of add draws from Q only: its tails are cut around Q, and no cell is spent on values that only P reaches. */
 static void cells_of_add_end_with_q(void **state)
 {
     (void)state;
@@ -510,14 +510,14 @@ static void joint_check_values(void **state)
         for (run.laps = 1; run.laps <= 100; run.laps *= 10)
             assert_true(epsilon_of_parts(&run, 1, 1e-6).upper < joint_renyi(&run, 1e-6));
     }
-    /* Where the grid does not reach Rényi answers. */
+    /* Where the grid does not reach, Rényi answers. */
     struct dp_pld_answer a = epsilon_of_parts(&runs[0], 1, 1e-40);
     double by_renyi = joint_renyi(&runs[0], 1e-40);
     assert_true(!a.tight && a.lower == 0);
     assert_near(a.upper / by_renyi, 1, 1e-9);
 }
 
-/* Every row in every batch: one after the other. Hardly any of the one: the other. */
+/* At rate 1 the two follow one another. If one is negligible, the other remains. */
 static void joint_limits(void **state)
 {
     (void)state;
@@ -535,7 +535,7 @@ static void joint_limits(void **state)
     }
 }
 
-/* Whatever is asked, bounds come back, and ε is not below that of a single lap. */
+/* Every question gets bounds, and ε is not below the ε of a single lap. */
 static void far_corners(void **state)
 {
     (void)state;
@@ -570,8 +570,8 @@ static void far_corners(void **state)
     assert_true(tiny.tight && at_upper <= 1e-12 * (1 + 1e-4) && at_lower >= 1e-12 * (1 - 1e-4));
 }
 
-/* A rate so small that δ comes from one lap which loses much: T times the δ of one, in closed form. Rounding of the FFT once
-   counted for more than δ there. */
+/* A rate so small that δ comes from one lap with a large loss: T times the δ of one lap, in closed form. Rounding of the FFT
+   once counted for more than δ there. */
 static void tiny_rates(void **state)
 {
     (void)state;
@@ -618,7 +618,7 @@ static void refused(void **state)
     assert_int_equal(dp_pld_delta(&good, 1, -1, &a, &err), DP_E_RUN);
     assert_int_equal(dp_pld_delta(&good, 1, NAN, &a, &err), DP_E_RUN);
     assert_int_equal(dp_pld_epsilon(&good, 1, 0.1, &a, &err), DP_OK);
-    /* So little noise that nothing bounds the loss is an answer, not a failure. */
+    /* With so little noise that nothing bounds the loss, there is an answer, not a failure. */
     const struct dp_pld_part bare = {DP_PLD_GAUSSIAN, 0.1, 1e-200, 0, 1};
     assert_int_equal(dp_pld_epsilon(&bare, 1, 0.1, &a, &err), DP_OK);
     assert_true(isinf(a.upper) && !a.tight);

@@ -1,4 +1,4 @@
-/* What a window leaves out and what the FFT rounds is part of the bound. */
+/* The mass outside the window and the rounding of the FFT are part of the bound. */
 #include "unit.h"
 
 #include <math.h>
@@ -18,13 +18,13 @@ static void what_is_left_out_is_added(void **state)
         assert_true(dp_pld_compose(&c, &part, 1, false, 9, 1e-3, &w));
         dp_pld_composed_delta(&c, 1, &upper, &lower);
         assert_true(upper >= exact && lower <= exact);
-        /* at the frequency 0, where the transform is 1, alone: four laps and the way back */
+        /* only at the frequency 0, where the transform is 1: four laps and the way back */
         assert_true(c.error >= 5 * 24 * 0x1p-53 * log2((double)c.n) / (double)c.n);
         dp_pld_composed_free(&c);
     }
 }
 
-/* Runs without a rare lap are not in the masses: most of δ, where no lap is rare. */
+/* Runs without a rare lap are not in the masses: they are most of δ if no lap is rare. */
 static void runs_without_a_rare_lap_count(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* Bounds by inversion hold whatever the contour, also one that nobody would choose, and are close on a good one. */
+/* Bounds by inversion hold for any contour, even a bad one, and are close on a good one. */
 #include "unit.h"
 
 #include <gsl/gsl_rng.h>
@@ -33,7 +33,7 @@ static double between(gsl_rng *rng, double low, double high)
     return exp(log(low) + log(high / low) * gsl_rng_uniform(rng));
 }
 
-/* About where S of these laps, normal, is; near enough to choose a contour around. */
+/* About the variance of S of these laps, near enough to choose a contour. */
 static double variance_of(const struct dp_pld_part *part)
 {
     double q = part->rate, sampled = q * q * expm1(1 / (part->multiplier * part->multiplier));
@@ -93,8 +93,8 @@ static void panels_at_high_frequencies(void **state)
             }
 }
 
-/* What is rare of it: v is normal under the weights, with mean (s + 1/2) μ² and deviation μ, and so is its sum with the cut's.
- */
+/* The rare part: v is normal under the weights, with mean (s + 1/2) μ² and deviation μ, and so is its sum with the cut's
+   normal. */
 static void panels_with_a_cut(void **state)
 {
     (void)state;
@@ -141,14 +141,14 @@ static void one_gaussian_on_any_contour(void **state)
     gsl_rng_free(cuts);
 }
 
-/* δ of one lap, sampled: all that loses more than epsilon is beyond one u. */
+/* δ of one lap, sampled: all losses above epsilon are beyond one u. */
 static double one_lap(const struct dp_pld_part *part, double epsilon)
 {
     double q = part->rate, mu = 1 / part->multiplier, u = log1p(expm1(epsilon) / q) / mu + mu / 2;
     return q * (erfc((u - mu) * M_SQRT1_2) - erfc(u * M_SQRT1_2)) / 2 - expm1(epsilon) * erfc(u * M_SQRT1_2) / 2;
 }
 
-/* As priv/pld.c would choose it, where rare laps matter. */
+/* As priv/pld_cut.c would choose it if rare laps matter. */
 static struct dp_pld_contour rare_contour(gsl_rng *rng, double epsilon)
 {
     struct dp_pld_contour c = {.s = between(rng, 0.3, 2), .period = between(rng, 40, 200), .deviations = 14};
@@ -213,7 +213,7 @@ static struct dp_pld_part any_part(gsl_rng *rng)
     return part;
 }
 
-/* What grids say of the same run, in both directions: the bounds of one and of the other have the truth in common. */
+/* Against grids for the same run, in both directions: the bounds of both contain the truth. */
 static void sampled_laps_on_any_contour(void **state)
 {
     (void)state;
@@ -256,7 +256,7 @@ static void sampled_laps_on_any_contour(void **state)
     gsl_rng_free(cuts);
 }
 
-/* Wherever the search begins. */
+/* For any start of the search. */
 static void epsilon_where_delta_is(void **state)
 {
     (void)state;
@@ -276,8 +276,8 @@ static void epsilon_where_delta_is(void **state)
     dp_pld_inverse_free(inverse);
 }
 
-/* The rounding errors of all parts count. With a part of very many laps and a part of one lap, in either order, the bounds are
-   as far apart as the many laps make them: T · 2^-53 of δ at least. With a cut too. */
+/* The rounding errors of all parts count. With a part of very many laps and a part of one lap, in either order, the distance of
+   the bounds is determined by the many laps: at least T · 2^-53 of δ. Also with a cut. */
 static void all_parts_round(void **state)
 {
     (void)state;
@@ -299,7 +299,7 @@ static void all_parts_round(void **state)
     assert_true(width[0][0] > 1e8 * 0x1p-53 && width[0][0] < 1e-3);
 }
 
-/* As many frequencies as it is said to take are enough, and where rounding is more than is allowed none are. */
+/* The announced number of frequencies is enough; if rounding exceeds the allowed error, no number is. */
 static void as_many_frequencies_as_it_takes(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* What a budget allows, by privacy loss distributions: the answer holds when asked again and a little more does not. */
+/* Unknowns of a budget, by privacy loss distributions: the answer holds when checked, and a little more does not. */
 #include "unit.h"
 
 #include "account/calibrate.h"
@@ -129,7 +129,7 @@ static void refused(void **state)
     assert_int_equal(dp_pld_rate(&runs[0], 1, 2, &x, &err), DP_E_RUN);
 }
 
-/* Where the bound is not smooth in the number of laps: the search once stopped a fifth below. */
+/* Where the bound is not smooth in the number of laps, the search once stopped a fifth too low. */
 static void laps_to_the_last_one(void **state)
 {
     (void)state;
@@ -141,8 +141,8 @@ static void laps_to_the_last_one(void **state)
     assert_true(spent(&part, 1, 9.385894043925967e-08) > 0.8838);
 }
 
-/* Where rounding of the FFT limits the bound: on finer grids than it allows for, more noise was asked for than is needed, and
-   the bound jumped with it. */
+/* Where rounding of the FFT limits the bound: on too fine a grid the search once asked for more noise than needed, and the
+   bound jumped with it. */
 static void noise_at_a_tiny_rate(void **state)
 {
     (void)state;
@@ -157,7 +157,7 @@ static void noise_at_a_tiny_rate(void **state)
     assert_true(spent(&part, 1, 1e-12) > 1);
 }
 
-/* The rough answer that searches begin with is near the one that counts. */
+/* The rough answer at the start of a search is near the final one. */
 static void roughly(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* Epsilon along a run: between the bounds of each prefix asked by itself, never falling, and the whole run's at its end. */
+/* Epsilon along a run: between the bounds of each prefix by itself, never falling, and at its end the whole run's epsilon. */
 #include "unit.h"
 
 #include <math.h>
@@ -17,7 +17,7 @@ static struct dp_answer best_of(const struct dp_plan *plan, int64_t laps, double
     return answer;
 }
 
-/* Not below the truth, and at most `loose` times what the best accountant says of the same laps. */
+/* Not below the truth, and at most `loose` times the best accountant's answer for the same laps. */
 static void holds(const struct dp_plan *plan, const int64_t *laps, size_t n, double delta, double loose)
 {
     double epsilon[64];
@@ -79,7 +79,7 @@ static void planned_runs(void **state)
     struct dp_err err = {0};
     for (int64_t i = 0; i < N; i++)
         laps[i] = LAPS * (i + 1) / N - (i < N - 1 ? i : 0);
-    for (int kind = 0; kind < 3; kind++) { /* more and more noise, less and less, and in turns */
+    for (int kind = 0; kind < 3; kind++) { /* increasing noise, decreasing noise, and alternating noise */
         struct dp_plan plan = {0}, shuffled = {0};
         for (int t = 0; t < LAPS; t++)
             z[t] = kind == 0 ? 1 + 0.1 * (t / 50) : kind == 1 ? 2 - 0.1 * (t / 60) : 1 + t * 37 % 10;

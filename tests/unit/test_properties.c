@@ -1,5 +1,5 @@
-/* What holds of every accountant and every kind of event: more laps, a larger sample and less noise cost more, the order of
-   charges does not matter, a plan costs at least what its laps do, and no lower bound is above an upper one. Events of every
+/* Properties of every accountant and every kind of event: more laps, a larger sample and less noise cost more, the order of
+   charges does not matter, a plan costs at least as much as its laps, and no lower bound is above an upper one. Events of every
    kind in the table are drawn from a fixed seed. */
 #include "unit.h"
 
@@ -158,7 +158,7 @@ static void bounds_do_not_cross(void **state)
     }
 }
 
-/* Rényi DP and advanced composition have no grid: more is more, to the last digits. */
+/* Rényi DP and advanced composition have no grid: more costs more, to the last digits. */
 static void more_costs_more(void **state)
 {
     (void)state;
@@ -191,8 +191,8 @@ static void the_order_of_charges_does_not_matter(void **state)
     }
 }
 
-/* A charge of each kind of sampling before and behind one of each other kind: together they cost the same, and no less than each
-   of them by itself. By the accountants without a grid. */
+/* A charge of each kind of sampling before and after a charge of each other kind: together they cost the same in both orders,
+   and at least as much as either of them. By the accountants without a grid. */
 static void every_sampling_adds_up(void **state)
 {
     (void)state;
@@ -228,7 +228,7 @@ static void every_sampling_adds_up(void **state)
     assert_true(seen > 60);
 }
 
-/* Two queries on one batch cost at least what each of them does, at every order. */
+/* Two queries on one batch cost at least as much as either of them, at every order. */
 static void another_query_costs_more(void **state)
 {
     (void)state;
@@ -251,7 +251,7 @@ static void another_query_costs_more(void **state)
     assert_true(seen > 40);
 }
 
-/* What is charged for a plan is at least what its laps cost one by one, and little more. */
+/* A plan costs at least as much as its laps one by one, and only a little more. */
 static void a_plan_costs_what_its_laps_do(void **state)
 {
     (void)state;
@@ -270,7 +270,7 @@ static void a_plan_costs_what_its_laps_do(void **state)
             z[t] = between(0.8, most);
         assert_int_equal(dp_plan_add_scheduled(&plan, &first, z, LAPS, &err), DP_OK);
         assert_int_equal(dp_plan_charges(&plan, LAPS, &planned, &err), DP_OK);
-        for (int64_t t = 0; t < LAPS; t += epoch ? epoch : 1) { /* an epoch as a lap of the least noise in it */
+        for (int64_t t = 0; t < LAPS; t += epoch ? epoch : 1) { /* an epoch counts as a lap of its least noise */
             struct dp_event lap = first;
             lap.query[0].multiplier = z[t];
             for (int64_t u = t; u < LAPS && u < t + epoch; u++)

@@ -1,4 +1,4 @@
-/* The public interface, as a program outside has it: the answers are those of the library inside, and misuse is refused. */
+/* The public interface, as an outside program uses it: the answers equal the internal library's, and misuse is refused. */
 #include "unit.h"
 
 #include <dpline/account.h>
@@ -42,7 +42,7 @@ static void it_says_which_version_it_is(void **state)
     assert_string_equal(error.message, "1 is one");
 }
 
-/* What programs have compiled in: to change one of these is to change DPLINE_API. */
+/* Programs have compiled these in: to change one of them is to change DPLINE_API. */
 static void the_layout_of_interface_1(void **state)
 {
     (void)state;
@@ -112,7 +112,7 @@ static void accounts_give_the_answers_of_the_library(void **state)
     dpline_account_free(NULL);
 }
 
-/* Each kind, with the members it has, is the kind of the same name inside. */
+/* Each kind, with its members, is the internal kind of the same name. */
 static void every_kind_and_sampling_arrives(void **state)
 {
     (void)state;
@@ -166,7 +166,7 @@ static void charges_that_make_no_sense_are_refused(void **state)
     bad[3].queries = 5;
     bad[4].query[0].kind = (enum dpline_kind)8;
     bad[5].query[0].multiplier = 0;
-    bad[6].query[0].epsilon = 1; /* a Gaussian has none */
+    bad[6].query[0].epsilon = 1; /* a Gaussian has no epsilon */
     bad[7].sampling = (enum dpline_sampling)5;
     bad[8].unused[3] = 1;
     bad[9].query[0].unused[0] = 1;
@@ -256,7 +256,7 @@ static void a_run_pays_within_its_budget(void **state)
     assert_int_equal(dpline_ledger_open(&ledger, path, &run, &error), 0);
     assert_int_equal(dpline_ledger_reserve(ledger, &some, &error), 0);
     assert_int_equal(dpline_ledger_reserve(ledger, &many, &error), DPLINE_E_BUDGET);
-    assert_int_equal(dpline_ledger_reserve(ledger, &some, &error), 0); /* it may go on with less */
+    assert_int_equal(dpline_ledger_reserve(ledger, &some, &error), 0); /* it may continue with less */
     snprintf(kept, sizeof kept, "%s", dpline_ledger_mark(ledger));
     assert_int_equal(dpline_account_new(&used, NULL), 0);
     some.laps = 150;

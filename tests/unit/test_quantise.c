@@ -71,7 +71,7 @@ static void values_are_rounded_toward_zero(void **state)
     }
 }
 
-/* Writes rows at random; from the same seed the same ones. */
+/* Writes random rows; the same rows for the same seed. */
 static void write_rows(const char *path, struct dp_writer_options options, size_t rows, double decay)
 {
     struct dp_writer *w;
@@ -102,8 +102,8 @@ static struct dp_dataset *opened(const char *path, enum dp_storage storage)
     return d;
 }
 
-/* As int16, as float32 and as CSR the values are the same, their norms are at most 1 as real numbers, and each is below the one
-   that is not quantised by less than a step. The digest is that of the values. */
+/* As int16, as float32 and as CSR the values are the same, their norms are at most 1 as real numbers, and each is below the
+   unquantised value by less than a step. The digest is computed from the values. */
 static void one_set_of_values(void **state)
 {
     (void)state;
@@ -166,7 +166,7 @@ static void refused(const char *says)
     assert_string_equal(err.message, says);
 }
 
-/* Scales that are no powers of two are refused when the data set is opened, other values by those who verify it. */
+/* Scales that are not powers of two are refused when the data set is opened, other values when it is verified. */
 static void damage_is_found(void **state)
 {
     (void)state;
@@ -208,7 +208,7 @@ static void damage_is_found(void **state)
     write_rows("two.dp", (struct dp_writer_options){.cols = 2, .storage = DP_STORAGE_INT16, .step = step}, 4, 0);
     assert_int_equal(system("cp two.dp/scales.npy bad.dp/"), 0);
     refused("bad.dp: its arrays do not have the shape that dataset.json states");
-    /* a data set of another storage takes the name: no file of the old one is left */
+    /* a data set of another storage takes the name: no file of the old one remains */
     write_rows("bad.dp", (struct dp_writer_options){.cols = 3}, 4, 0);
     dp_dataset_close(opened("bad.dp", DP_STORAGE_DENSE));
     assert_int_equal(access("bad.dp/scales.npy", F_OK), -1);
@@ -218,7 +218,7 @@ static void damage_is_found(void **state)
     refused("bad.dp: its arrays do not have the shape that dataset.json states");
 }
 
-/* The steps of an import are those of the bounds of columns, whatever stands in the rows. */
+/* The steps of an import come from the bounds of columns, and not from the rows. */
 static void steps_are_public(void **state)
 {
     (void)state;

@@ -38,7 +38,7 @@ static void orders_ascend(void **state)
         assert_true(dp_rdp_published_orders[i] == i + 2);
 }
 
-/* eps_rdp was found with other, fewer orders: ours is no larger, and never below what is truly spent. */
+/* eps_rdp was computed with other, fewer orders: our epsilon is no larger, and never below the true one. */
 static void vectors(void **state)
 {
     (void)state;
@@ -224,7 +224,7 @@ static void monotone_and_below_the_gaussian(void **state)
     }
 }
 
-/* ln A is convex in α: that keeps fractional orders sharp where the series have rounded everything away. */
+/* ln A is convex in α: that keeps fractional orders sharp where the series are lost in rounding. */
 static void fractional_orders_keep_their_digits(void **state)
 {
     (void)state;
@@ -268,7 +268,7 @@ static void conversion(void **state)
         assert_true(dp_rdp_penalty(dp_rdp_orders[i], 1e-5) < dp_rdp_penalty_published(dp_rdp_orders[i], 1e-5));
 }
 
-/* The true δ of a Gaussian at the ε that is claimed for it must not exceed δ, and not be far from it. */
+/* The true δ of a Gaussian at its claimed ε must not exceed δ, and must be close to it. */
 static void claimed_epsilon_of_a_gaussian_holds(void **state)
 {
     (void)state;

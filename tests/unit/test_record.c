@@ -1,4 +1,4 @@
-/* A member of a record may change as its row of the table says (wire/record.h), wherever two records are compared. */
+/* A member of a record may change as its row of the table states (wire/record.h), wherever two records are compared. */
 #include "unit.h"
 
 #include "changed.h"
@@ -14,12 +14,12 @@ static void a_changed_member_is_found_and_no_other(void **state)
         assert_int_equal(dp_record_differs(&a, &b, ~0u), DP_RECORD_MEMBER_COUNT);
         change_member(&b, m);
         assert_int_equal(dp_record_differs(&a, &b, 1u << m), m);
-        if (m < (int)DP_RECORD_query && m != DP_RECORD_sampler) /* others come and go with these two */
+        if (m < (int)DP_RECORD_query && m != DP_RECORD_sampler) /* other members appear together with these two */
             assert_int_equal(dp_record_differs(&a, &b, ~(1u << m)), DP_RECORD_MEMBER_COUNT);
     }
 }
 
-/* Each member is in one set of either column. */
+/* Each member is in one set of each column. */
 static void every_member_says_how_it_may_change(void **state)
 {
     (void)state;
@@ -38,7 +38,7 @@ static void every_member_says_how_it_may_change(void **state)
     assert_int_equal(dp_record_alike(DP_ALIKE_RUN), 1u << DP_RECORD_rows | 1u << DP_RECORD_adjacency);
 }
 
-/* Whether the gate takes a second lap whose record has another value of the member than the first. */
+/* Whether the gate accepts a second lap whose record has another value of the member than the first. */
 static int second_lap(int member, bool adaptive, struct dp_err *err)
 {
     struct dp_hold hold = {0};
@@ -67,7 +67,7 @@ static void a_lap_keeps_what_its_kind_has(void **state)
     const unsigned bound = dp_record_changes(DP_CHANGE_FOLLOWS), with = dp_record_changes(DP_CHANGE_WITH_BOUND);
     for (int m = 0; m < DP_RECORD_MEMBER_COUNT; m++)
         for (int adaptive = 0; adaptive <= 1; adaptive++) {
-            unsigned kept = never | with | (adaptive ? bound : planned | bound); /* a bound that moves leaves its sensitivity */
+            unsigned kept = never | with | (adaptive ? bound : planned | bound); /* a changed bound keeps its sensitivity */
             struct dp_err err = {0};
             int rc = second_lap(m, adaptive, &err);
             if (rc != (is_in(kept, m) ? DP_E_UNSAFE : DP_OK))
@@ -75,7 +75,7 @@ static void a_lap_keeps_what_its_kind_has(void **state)
         }
 }
 
-/* A sum and its count. */
+/* For a sum and its count. */
 static void the_records_of_a_lap_are_of_one_batch(void **state)
 {
     (void)state;

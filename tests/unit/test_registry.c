@@ -1,4 +1,4 @@
-/* The registry: lines that are whole or not there, tables known by bytes and by path, and what runs had cost whose ledger is
+/* The registry: lines that are complete or absent, tables known by bytes and by path, and the cost of runs whose ledger is
    gone. */
 #include "unit.h"
 #include "scratch.h"
@@ -79,9 +79,9 @@ static void a_table_is_known_by_its_bytes_then_by_its_path(void **state)
     assert_int_equal(r->lines, 3);
     assert_string_equal(table_of(r, "aa", "/elsewhere"), "first");
     assert_string_equal(table_of(r, "other", "/b"), "second");
-    assert_string_equal(table_of(r, "aa", "/b"), "first"); /* bytes are the better witness */
+    assert_string_equal(table_of(r, "aa", "/b"), "first"); /* bytes count before the path */
     assert_string_equal(table_of(r, "", "/b"), "second");  /* not known yet */
-    assert_string_equal(table_of(r, "", ""), "none");      /* and nothing is no path */
+    assert_string_equal(table_of(r, "", ""), "none");      /* and an empty path matches nothing */
     assert_string_equal(table_of(r, "cc", "/c"), "none");
     assert_non_null(dp_registry_population(r, "second"));
     assert_null(dp_registry_population(r, "third"));
@@ -122,7 +122,7 @@ static void put_in(const char *name, const char *text, const char *mode)
     fclose(file);
 }
 
-/* Whatever is left of the last line: it is not read, and the next one stands in its place. */
+/* Any part of an unfinished last line: it is not read, and the next line replaces it. */
 static void a_torn_line_is_cut_off(void **state)
 {
     (void)state;
@@ -200,7 +200,7 @@ static void there_may_be_none(void **state)
     assert_int_equal(dp_registry_open(&r, &none, true, &err), DP_REGISTRY_NONE);
     assert_string_equal(err.message, "");
     assert_int_equal(dp_registry_open(&r, &unmade, true, &err), DP_REGISTRY_NONE);
-    assert_int_equal(dp_registry_open(&r, &here, false, &err), DP_REGISTRY_NONE); /* a reader makes none */
+    assert_int_equal(dp_registry_open(&r, &here, false, &err), DP_REGISTRY_NONE); /* a reader does not create it */
     assert_int_equal(access("registry", F_OK), -1);
     assert_int_equal(mkdir("registry", 0700), 0);
     assert_int_equal(dp_registry_open(&r, &here, false, &err), DP_REGISTRY_NONE);
@@ -208,7 +208,7 @@ static void there_may_be_none(void **state)
     dp_registry_close(opened(false));
 }
 
-/* Who looks something up and writes what follows from it is alone. */
+/* A lookup and the line that follows from it are exclusive. */
 static void one_writer_at_a_time(void **state)
 {
     (void)state;
@@ -252,7 +252,7 @@ static void some_populations_are_nobodys(void **state)
     assert_false(dp_registry_concerns(NULL, "0123"));
 }
 
-/* Lost runs count with what they were allowed, under their adjacency; the one whose cost nothing bounds counts without end. */
+/* Lost runs count with their budget, under their adjacency; a run without a bound counts as infinite. */
 static void lost_runs_are_added_up(void **state)
 {
     (void)state;
@@ -281,7 +281,7 @@ static void lost_runs_are_added_up(void **state)
     dp_registry_close(r);
 }
 
-/* What a paper claims is no bound: no budget can begin with it. */
+/* A paper's claim is not a bound: no budget can begin with it. */
 static void a_run_as_published_has_no_bound(void **state)
 {
     (void)state;
@@ -301,11 +301,11 @@ static void a_run_as_published_has_no_bound(void **state)
     assert_int_equal(dp_where_note(&where, &run, "11111111111111111111111111111111", NULL), 0);
     run.as_published = true;
     assert_int_equal(dp_where_note(&where, &run, "22222222222222222222222222222222", NULL), 0);
-    assert_near(where.registry->line[0].epsilon, 1.5, 1e-12); /* with what the model cost that it starts from */
+    assert_near(where.registry->line[0].epsilon, 1.5, 1e-12); /* with the cost of its initial model */
     assert_near(where.registry->line[0].delta, 2e-6, 1e-12);
     assert_true(isinf(where.registry->line[1].epsilon));
     dp_where_close(&where);
-    /* nobody's rows, and no registry */
+    /* rows of nobody, so no registry */
     run.population = "dp-synth:classification:1";
     assert_int_equal(dp_where_open(&where, &query, &run, warning, NULL), 0);
     assert_null(where.registry);

@@ -1,5 +1,5 @@
-/* The random sensitivity of draws within one lap: against every sequence of coins, against sums over the binomial, against
- * coins that are tossed, and against the closed forms that it has at its ends. */
+/* The random sensitivity of draws within one lap: against every sequence of coins, sums over the binomial, tossed coins, and
+ * closed forms of limiting cases. */
 #include "unit.h"
 
 #include <float.h>
@@ -17,7 +17,7 @@
 #define C DP_REPEATED_ROUNDING
 static struct dp_repeated_law law;
 
-/* E of δ_G, or of e^(α(α−1)S²/2z²) − 1 where order > 1, over all 2^T coins. */
+/* E of δ_G, or of e^(α(α−1)S²/2z²) − 1 if order > 1, over all 2^T coins. */
 static double over_all_coins(const struct dp_repeated *of, double z, double epsilon, double order)
 {
     int draws = (int)of->draws;
@@ -43,7 +43,7 @@ static struct dp_repeated some(gsl_rng *rng, unsigned most)
                                     gsl_rng_uniform(rng) < 0.2 ? 1 : 1 - exp(log(1e-3) * gsl_rng_uniform(rng)) * 0.99};
 }
 
-/* Never below, and above by no more than the grid makes it. */
+/* Never below, and above by no more than the error of the grid. */
 static void delta_against_all_coins(void **state)
 {
     (void)state;
@@ -57,7 +57,7 @@ static void delta_against_all_coins(void **state)
         if (!(ours >= exact))
             fail_msg("q=%.17g T=%d rho=%.17g z=%.17g epsilon=%.17g: %.17g, all coins give %.17g", of.rate, (int)of.draws,
                      of.contraction, z, epsilon, ours, exact);
-        /* Where δ is small its part above √(2ε) is, and the tangent there costs nothing. */
+        /* If δ is small, so is the part above √(2ε), and the tangent there costs nothing. */
         if (exact > 1e-12 && exact < 1e-2 * of.rate)
             assert_true(ours <= exact * 1.01 + 1e-15);
     }
@@ -82,7 +82,7 @@ static void moments_against_all_coins(void **state)
     gsl_rng_free(rng);
 }
 
-/* What is too rare for the grid is not forgotten where it matters. */
+/* Values that are too rare for the grid still count where they matter. */
 static void rare_draws(void **state)
 {
     (void)state;
@@ -125,8 +125,8 @@ static void without_contraction_against_the_binomial(void **state)
     gsl_rng_free(rng);
 }
 
-/* A lap whose batch shows and one draw are the same: a Gaussian with probability q. From two draws on they are not. There each
-   lap has noise of its own and j of them are √j apart; here they go into one release, and are j apart. */
+/* A lap with a visible batch and one draw are the same: a Gaussian with probability q. From two draws on they differ. With
+   visible batches each lap has its own noise, and j laps are √j apart; here they share one release, and are j apart. */
 static void one_draw_is_a_visible_batch(void **state)
 {
     (void)state;
@@ -156,7 +156,7 @@ static void always_drawn_is_one_gaussian(void **state)
     }
 }
 
-/* Coins that are tossed: a mean over 2·10^5 of them, which is off by six of its deviations once in 10^9. */
+/* Tossed coins: a mean over 2·10^5 tosses, which is off by six of its deviations once in 10^9. */
 static void delta_against_tossed_coins(void **state)
 {
     (void)state;
@@ -188,7 +188,7 @@ static void delta_against_tossed_coins(void **state)
     gsl_rng_free(rng);
 }
 
-/* A moment that is all in what lies beyond the grid, where everybody was always drawn. */
+/* A moment that lies completely beyond the grid, where the person is always drawn. */
 static void moments_beyond_the_grid(void **state)
 {
     (void)state;
@@ -234,7 +234,7 @@ static void epsilon_solves_for_delta(void **state)
         double epsilon = dp_repeated_epsilon(&law, z, delta), r[DP_RDP_ORDER_COUNT];
         assert_true(dp_repeated_delta(&law, z, epsilon) <= delta);
         assert_true(epsilon == 0 || dp_repeated_delta(&law, z, epsilon * (1 - 1e-9)) > delta);
-        /* That of the worst coins, and what Rényi makes of them, are no smaller. */
+        /* The cost of the worst coins, and Rényi's bound, are no smaller. */
         assert_true(epsilon <= dp_gaussian_epsilon((law.most + C) / z * (1 + 1e-12), delta) * 1.001);
         dp_rdp_repeated(&law, z, dp_rdp_orders, DP_RDP_ORDER_COUNT, r);
         assert_true(delta > 0.01 || dp_rdp_epsilon(dp_rdp_orders, r, DP_RDP_ORDER_COUNT, delta, NULL) >= epsilon * 0.999);
@@ -242,7 +242,7 @@ static void epsilon_solves_for_delta(void **state)
     gsl_rng_free(rng);
 }
 
-/* The time does not grow with the draws, nor does anything leave its range. */
+/* The time does not grow with the draws, and no number leaves its range. */
 static void many_draws(void **state)
 {
     (void)state;
@@ -260,7 +260,7 @@ static void many_draws(void **state)
                 assert_true(delta >= 0 && delta <= 1);
             }
     assert_true((double)(clock() - start) / CLOCKS_PER_SEC < 20);
-    /* A million draws of a thousandth: about as a thousand for sure, and close to that. */
+    /* A million draws at a rate of a thousandth: about as many as a thousand certain draws, and close to their cost. */
     const struct dp_repeated of = {1e-3, 1000000, 1};
     dp_repeated_law(&of, &law);
     double few = dp_repeated_epsilon(&law, 4000, 1e-6), all = dp_gaussian_epsilon(0.25, 1e-6);

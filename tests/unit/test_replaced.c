@@ -1,5 +1,5 @@
-/* The replace-one curve against the dominating pair integrated term by term, its limits, and the figure of a
- * privacy loss distribution. */
+/* The replace-one curve against the dominating pair integrated term by term, its limits, and a figure from a privacy loss
+ * distribution. */
 #include "unit.h"
 
 #include <stdbool.h>
@@ -36,7 +36,7 @@ static double moments(double u, void *context)
 static void pair_by_integration(void **state)
 {
     (void)state;
-    gsl_set_error_handler_off(); /* "roundoff" is met at the last digits */
+    gsl_set_error_handler_off(); /* GSL reports "roundoff" at the last digits */
     gsl_integration_workspace *w = gsl_integration_workspace_alloc(2000);
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
     for (int i = 0; i < 200; i++) {
@@ -47,7 +47,7 @@ static void pair_by_integration(void **state)
         double value, error, middle = p.mu / 2 + 1, end = p.mu * order + 14, far;
         gsl_integration_qag(&f, p.mu / 2, middle, 0, 1e-11, 2000, GSL_INTEG_GAUSS61, w, &value, &error);
         gsl_integration_qag(&f, middle, end, 0, 1e-11, 2000, GSL_INTEG_GAUSS61, w, &far, &error);
-        /* what is left of the second distribution has ratio 1 */
+        /* the rest of the second distribution has ratio 1 */
         double atom =
             1 - gsl_cdf_ugaussian_Q(p.mu / 2) - ((1 - q) * gsl_cdf_ugaussian_Q(p.mu / 2) + q * gsl_cdf_ugaussian_Q(-p.mu / 2));
         double exact = log(value + far + atom) / (order - 1), ours = replaced(q, multiplier, order);
@@ -74,7 +74,7 @@ static void full_batch_is_the_gaussian(void **state)
         }
 }
 
-/* Below, the plain removal of a row of the same pair; above, the unsampled Gaussian. */
+/* Lower bound: the plain removal of a row of the same pair; upper bound: the unsampled Gaussian. */
 static void between_its_neighbours(void **state)
 {
     (void)state;
@@ -90,7 +90,7 @@ static void between_its_neighbours(void **state)
             if (!((!exact || ours[i] >= remove[i] * (1 - 1e-10)) && ours[i] <= gaussian[i]))
                 fail_msg("q=%.17g z=%.17g order %g: %.17g, not in [%.17g, %.17g]", q, z, dp_rdp_orders[i], ours[i], remove[i],
                          gaussian[i]);
-            /* r itself rises in the order; where the unsampled bound stands in it is above */
+            /* r rises in the order; where the unsampled bound replaces it, it is above */
             if (i > 0 && dp_rdp_orders[i] / z <= 200)
                 assert_true(ours[i] >= ours[i - 1] * (1 - 1e-9));
         }

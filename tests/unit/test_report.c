@@ -41,18 +41,18 @@ static double gdp(double rho, double delta)
 
 static const struct dp_ledger_run run = {.data = "aaaa", .rows = 1000, .adjacency = "null-record", .epsilon = 1, .delta = 1e-5};
 
-/* How a run of the tests goes: laps at z are reserved, `used` of them used (negative: the run is lost), and the close
-   states what they cost, or is edited to state `stated` by `accountant`. */
+/* The story of a run in the tests: laps at z are reserved, `used` of them used (negative: the run is lost), and the close line
+   states their cost, or is edited to state `stated` by `accountant`. */
 struct story {
     struct dp_ledger_run run;
     double z;
     int64_t laps, used;
     double stated;
     const char *accountant;
-    bool uncovered; /* by any accountant */
+    bool uncovered; /* no accountant covers it */
 };
 
-/* Writes another epsilon into the close line that the ledger ends with, as an edit by hand would, with a hash that fits. */
+/* Writes another epsilon into the close line at the end of the ledger, like a manual edit, with a correct hash. */
 static void forge(double epsilon, const char *accountant)
 {
     char text[4096], hash[DP_LEDGER_HASH + 1], prev[DP_LEDGER_HASH + 1], *line = NULL;
@@ -79,7 +79,7 @@ static void forge(double epsilon, const char *accountant)
     unlink(PATH ".mark");
 }
 
-/* Closes a run with what it has cost. */
+/* Closes a run with its cost. */
 static void close_run(struct dp_ledger *ledger, const struct dp_ledger_run *r, const struct dp_charges *used)
 {
     struct dp_answer answer;
@@ -99,7 +99,7 @@ static void play(const struct story *story, char mark[DP_LEDGER_MARK])
     struct dp_event event = dp_event_gaussian(story->uncovered ? DP_SAMPLING_SUBSTITUTED : DP_SAMPLING_NONE, 1, story->z, 0);
     struct dp_ledger *ledger;
     struct dp_charges used = {0};
-    if (story->uncovered) /* a sparse vector on a sample where a row is exchanged */
+    if (story->uncovered) /* a sparse vector on a sample with an exchanged row */
         event.query[0] = (struct dp_query){.kind = DP_QUERY_SPARSE_GAUSSIAN, .rho = 0.1, .most = 3};
     struct dp_err err = {0};
     int64_t granted;
@@ -162,7 +162,7 @@ static json_t *certify(const char *mark, int64_t lap)
     json_t *certificate;
     if (dp_certificate_make(PATH, &(struct dp_certified){mark, lap, "feed"}, &certificate, &err) != 0)
         fail_msg("%s", err.message);
-    /* as it comes back from a file */
+    /* as it reads back from a file */
     char *text = json_dumps(certificate, JSON_REAL_PRECISION(17));
     json_decref(certificate);
     certificate = json_loads(text, 0, NULL);
@@ -196,7 +196,7 @@ static void a_report_composes_and_does_not_add(void **state)
     assert_string_equal(string_of(first, "status"), "going or killed");
     assert_true(json_is_false(json_object_get(first, "closed")));
     assert_int_equal(real_of(first, "laps"), 40);
-    /* nobody knows what it was going to do: at one order, which its budget of 1 at 1e-5 gives */
+    /* its plan is unknown: at one order, from its budget of 1 at 1e-5 */
     const double order = dp_filter_order(1, 1e-5), at_order = 0.2 * order + dp_rdp_penalty(order, 1e-5);
     assert_string_equal(string_of(first, "stated_at"), "order");
     assert_near(real_of(first, "order"), order, 0);
@@ -255,15 +255,15 @@ static void adjacencies_are_totalled_apart(void **state)
     assert_string_equal(string_of(at(report, "populations", 1), "adjacency"), "replace-one");
     assert_near(real_of(at(report, "populations", 0), "epsilon"), gdp(0.05, 1e-5), 1e-8);
     assert_near(real_of(at(report, "populations", 1), "epsilon"), gdp(0.1, 1e-5), 1e-8);
-    /* what no accountant covers */
+    /* no accountant covers it */
     assert_true(json_is_null(json_object_get(at(report, "populations", 2), "epsilon")));
     assert_string_equal(string_of(at(report, "populations", 2), "why"),
                         "no accountant covers these mechanisms on a sample under replace-one adjacency");
     json_decref(report);
 }
 
-/* Penalties at delta = 1e-5: order 16: ln(15/16) + (ln 1e5 − ln 16)/15 = 0.5181506..., order 8: ln(7/8) + (ln 1e5 −
-   ln 8)/7. A run with a filter counts with all its budget: rho = epsilon − penalty. */
+/* Penalties at delta = 1e-5: order 16: ln(15/16) + (ln 1e5 − ln 16)/15 = 0.5181506..., order 8: ln(7/8) + (ln 1e5 − ln 8)/7. A
+   run with a filter counts with its whole budget: rho = epsilon − penalty. */
 static void a_run_with_a_filter_costs_its_budget(void **state)
 {
     (void)state;
@@ -286,7 +286,7 @@ static void a_run_with_a_filter_costs_its_budget(void **state)
     assert_near(real_of(at(report, "runs", 1), "order"), 16, 0);
     assert_string_equal(string_of(at(report, "runs", 1), "accountant"), "filter");
     assert_near(real_of(at(report, "runs", 2), "epsilon"), 0, 0);
-    /* order 16: 40 · 16/200 = 3.2, and the filter's 3 with the one penalty in it */
+    /* order 16: 40 · 16/200 = 3.2, and the filter's 3, which includes the one penalty */
     assert_near(real_of(at(report, "populations", 0), "epsilon"), 6.2, 1e-12);
     json_decref(report);
     result = verify();
@@ -295,7 +295,7 @@ static void a_run_with_a_filter_costs_its_budget(void **state)
 
     play(&low, mark);
     assert_int_equal(dp_ledger_report(PATH, NULL, NAN, &report, &err), 0);
-    /* order 8: 40 · 8/200 = 1.6, 3 − penalty(16), and 2 with its penalty in it */
+    /* order 8: 40 · 8/200 = 1.6, 3 − penalty(16), and 2, which includes its penalty */
     assert_near(real_of(at(report, "populations", 0), "epsilon"), 1.6 + 3 - penalty16 + 2, 1e-12);
     json_decref(report);
     certificate = certify(mark, 1);
@@ -306,7 +306,7 @@ static void a_run_with_a_filter_costs_its_budget(void **state)
 
     gone();
     wide.accountant = "filter";
-    for (wide.stated = 2.999; wide.stated < 3.002; wide.stated += 0.002) { /* it is 3, whatever the laps have spent */
+    for (wide.stated = 2.999; wide.stated < 3.002; wide.stated += 0.002) { /* it is 3, however much the laps have spent */
         play(&wide, NULL);
         result = verify();
         assert_true(json_is_false(json_object_get(result, "intact")));
@@ -361,7 +361,7 @@ static void a_report_is_readable(void **state)
 
 /* --- verify -------------------------------------------------------------------------------------------------------- */
 
-/* One run that states an epsilon, and whether that stands. */
+/* One run that states an epsilon, and whether verify accepts it. */
 static void assert_stands(double factor, const char *accountant, bool published, int agrees)
 {
     struct story story = plain(10, 40, 20);
@@ -387,13 +387,13 @@ static void every_epsilon_is_recomputed(void **state)
     assert_stands(1 + 1e-7, "gdp", false, 1);
     assert_stands(1 + 1e-5, "gdp", false, 0);
     assert_stands(1.5, "another", false, 1);
-    assert_stands(1 - 1e-12, "another", false, 1); /* the lower bound is that close */
+    assert_stands(1 - 1e-12, "another", false, 1); /* the lower bound is this close */
     assert_stands(1 - 1e-5, "another", false, 0);
     assert_stands(0.1, "published", true, -1);
     assert_stands(0.1, "gdp", true, 0);
 }
 
-/* Appends the last line, of a reservation, once more with so many laps: what a writer does that asks no budget. */
+/* Appends the last line, a reservation, again with that many laps, like a writer that ignores the budget. */
 static void reserve_again(int64_t laps)
 {
     char text[4096], hash[DP_LEDGER_HASH + 1], *line = NULL;
@@ -445,7 +445,7 @@ static void verify_says_what_is_wrong(void **state)
     assert_null(result);
     assert_string_equal(err.message, "cannot open the ledger absent: No such file or directory");
 
-    /* a budget that its writer did not keep */
+    /* a budget that its writer ignored */
     gone();
     struct dp_ledger_budget budget = {
         .population = "aaaa", .adjacency = "null-record", .epsilon = 1, .delta = 0.5, .order = {{2, 1}}, .orders = 1};
@@ -480,7 +480,7 @@ static void a_certificate_states_what_a_model_has_cost(void **state)
     assert_int_equal(real_of(certificate, "rows"), 1000);
     assert_string_equal(string_of(certificate, "adjacency"), "null-record");
     assert_string_equal(string_of(certificate, "model"), "feed");
-    /* all 30 laps of the run, since somebody may have looked at them before taking this one */
+    /* all 30 laps of the run, because the user may have seen them before choosing this one */
     assert_int_equal(real_of(at(certificate, "mechanisms", 0), "laps"), 30);
     assert_near(real_of(certificate, "epsilon"), gdp(0.15, 1e-5), 1e-8);
     assert_near(real_of(certificate, "epsilon_lower"), gdp(0.15, 1e-5), 1e-8);
@@ -515,7 +515,7 @@ static void a_certificate_states_what_a_model_has_cost(void **state)
     assert_int_equal(dp_certificate_verify(certificate, PATH, &model, &bound, &err), DP_E_UNSAFE);
     assert_non_null(strstr(err.message, "the certificate is for lap 20 of the run "));
     model.lap = 20;
-    play(&unrelated, later); /* what comes later changes nothing */
+    play(&unrelated, later); /* later runs change nothing */
     assert_int_equal(dp_certificate_verify(certificate, PATH, &model, &bound, &err), 0);
     model.mark = later;
     assert_int_equal(dp_certificate_verify(certificate, PATH, &model, &bound, &err), DP_E_UNSAFE);
@@ -530,7 +530,7 @@ static void a_certificate_states_what_a_model_has_cost(void **state)
     assert_int_not_equal(dp_certificate_make(PATH, &(struct dp_certified){mark, 1, "feed"}, &certificate, &err), 0);
 }
 
-/* A certificate of a run that was still going on when it was made. */
+/* A certificate of a run that had not ended when it was made. */
 static void a_certificate_outlives_the_end_of_its_run(void **state)
 {
     (void)state;
@@ -602,14 +602,14 @@ static void every_member_is_compared(void **state)
         else
             json_object_set_new(wrong, names[i], json_string("x"));
         assert_int_equal(dp_certificate_verify(wrong, PATH, NULL, NULL, &err), DP_E_UNSAFE);
-        /* another lap is one that would have cost something else */
+        /* another lap must be one with another cost */
         snprintf(expected, sizeof expected, "the certificate is not what the ledger test.ledger says: %s'%s' %s",
                  more ? "it has " : "", strcmp(names[i], "lap") == 0 ? "if_the_lap_was_fixed" : names[i],
                  more ? "as well" : "differs");
         assert_string_equal(err.message, expected);
         json_decref(wrong);
         wrong = json_deep_copy(certificate);
-        if (!more && strcmp(names[i], "lap") != 0 && strcmp(names[i], "unit") != 0) { /* the first ones had no unit: a row */
+        if (!more && strcmp(names[i], "lap") != 0 && strcmp(names[i], "unit") != 0) { /* at first there was no unit */
             json_object_del(wrong, names[i]);
             assert_int_equal(dp_certificate_verify(wrong, PATH, NULL, NULL, &err), DP_E_UNSAFE);
         }
@@ -631,7 +631,7 @@ static void every_member_is_compared(void **state)
     json_decref(certificate);
 }
 
-/* A model that started from one that started from another one, trained on other data in between. */
+/* A model that started from another one, which started from a third one, trained on other data in between. */
 static void a_certificate_goes_back_to_the_first_run(void **state)
 {
     (void)state;
@@ -651,14 +651,14 @@ static void a_certificate_goes_back_to_the_first_run(void **state)
     json_t *certificate = certify(third, 10);
     assert_int_equal(json_array_size(json_object_get(certificate, "runs")), 2);
     assert_int_equal(json_array_size(json_object_get(certificate, "mechanisms")), 2);
-    /* 30 laps at z = 5, which is lost, and 20 at z = 10: rho = .6 at one order and .1 at 1e-4; and what the first model said it
-       had cost */
+    /* 30 laps at z = 5 of a lost run, and 20 at z = 10: rho = .6 at one order and .1 at 1e-4; and the stated cost of the first
+       model */
     const double order = dp_filter_order(1, 1e-5), lost = 0.6 * order + dp_rdp_penalty(order, 1e-5);
     assert_near(real_of(certificate, "epsilon"), 0.25 + lost + gdp(0.1, 1e-4), 1e-8);
     assert_near(real_of(certificate, "delta"), 1.1e-4 + 1e-6, 1e-14);
     assert_string_equal(string_of(certificate, "accountant"), "added");
     assert_near(real_of(certificate, "epsilon_lower"), 0, 0);
-    /* what one list of mechanisms would cost, which no run may be that was planned upon the first model */
+    /* the cost of one list of mechanisms, sound only if no run was planned after the first model was seen */
     const json_t *together = json_object_get(certificate, "if_planned_together");
     assert_near(real_of(together, "epsilon"), 0.25 + 0.7 * order + dp_rdp_penalty(order, 1e-4), 1e-8);
     assert_near(real_of(together, "delta"), 1e-4 + 1e-6, 1e-14);
@@ -678,7 +678,7 @@ static void a_certificate_goes_back_to_the_first_run(void **state)
     assert_int_equal(dp_certificate_make(PATH, &(struct dp_certified){fourth, 1, "feed"}, &certificate, &err), DP_E_UNSAFE);
 }
 
-/* Another import of the same table is no other data. */
+/* Another import of the same table is not other data. */
 static void a_certificate_adds_all_runs_on_the_same_people(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* Who has which shard, where a worker stands, and what leaves its site: messages in any order, no sockets. */
+/* The workers of shards, a worker's standing, and the frames that leave its site: messages in any order, no sockets. */
 #include "unit.h"
 
 #include <math.h>
@@ -72,7 +72,7 @@ static void a_lap_is_answered_once_by_each(void **state)
     assert_int_equal(answers(&roster, 12, 2, roster.sequence - 1, 1, DP_KIND_LAP), DP_VERDICT_DROPPED);
     assert_string_equal(why, "which answers a lap that is over");
     assert_int_equal(answers(&roster, 12, 2, roster.sequence, 1, DP_KIND_LAP), DP_VERDICT_DROPPED);
-    /* what another gather of the same run has asked for has another sequence */
+    /* another gather of the same run has another sequence */
     assert_int_equal(answers(&roster, 12, 2, 123456, 2, DP_KIND_LAP), DP_VERDICT_DROPPED);
     assert_int_equal(answers(&roster, 12, 2, FIRST, 2, DP_KIND_HELLO), DP_VERDICT_DROPPED);
     assert_int_equal(answers(&roster, 12, 2, roster.sequence, 2, DP_KIND_HELLO), DP_VERDICT_DROPPED);
@@ -82,7 +82,7 @@ static void a_lap_is_answered_once_by_each(void **state)
     assert_int_equal(answers(&roster, 12, SHARDS + 1, roster.sequence, 2, DP_KIND_LAP), DP_VERDICT_AGAIN);
     assert_int_equal(dp_roster_waits(&roster, 1), 2);
     assert_int_equal(answers(&roster, 12, 2, roster.sequence, 2, DP_KIND_ERROR), DP_VERDICT_TAKEN);
-    assert_int_equal(roster.seat[1].counted, 1); /* nothing of lap 2 */
+    assert_int_equal(roster.seat[1].counted, 1); /* no answer to lap 2 was counted */
     assert_int_equal(dp_roster_waits(&roster, 1), 3);
     dp_roster_close(&roster);
 }
@@ -119,10 +119,10 @@ static void who_may_join(void **state)
     assert_string_equal(why, "its shard has a worker already");
     assert_int_equal(joins(&roster, 6, "bob", 2, NULL, 0), DP_VERDICT_REFUSED);
     dp_roster_gone(&roster, 5);
-    assert_int_equal(joins(&roster, 6, "bob", 2, NULL, 0), DP_VERDICT_REFUSED); /* the first keeps it */
+    assert_int_equal(joins(&roster, 6, "bob", 2, NULL, 0), DP_VERDICT_REFUSED); /* the first worker keeps it */
     assert_string_equal(why, "its shard belongs to another worker");
     assert_int_equal(joins(&roster, 7, "ann", 2, NULL, 0), DP_VERDICT_TAKEN);
-    assert_int_equal(joins(&roster, 7, "ann", 3, NULL, 0), DP_VERDICT_TAKEN); /* it sits on one chair */
+    assert_int_equal(joins(&roster, 7, "ann", 3, NULL, 0), DP_VERDICT_TAKEN); /* a worker has only one seat */
     assert_int_equal(roster.seat[1].peer, 0);
     roster.seat[0].over = true;
     assert_int_equal(joins(&roster, 8, "eve", 1, NULL, 0), DP_VERDICT_REFUSED);
@@ -146,14 +146,14 @@ static void an_older_checkpoint_is_refused(void **state)
     assert_int_equal(joins(&roster, 21, "", 2, run, 10), DP_VERDICT_TAKEN); /* its answer to lap 10 was lost */
     dp_roster_gone(&roster, 21);
     assert_int_equal(joins(&roster, 22, "", 2, NULL, DP_SHARD_ANY), DP_VERDICT_TAKEN);
-    /* at the end nothing is asked that would need a state */
+    /* at the end no question needs a state */
     dp_roster_gone(&roster, 22);
     dp_roster_ask(&roster, DP_KIND_END, 9, 6);
     assert_int_equal(joins(&roster, 24, "", 2, NULL, 0), DP_VERDICT_TAKEN);
     dp_roster_close(&roster);
     begin(&roster, 40); /* resumed */
     assert_int_equal(joins(&roster, 1, "", 1, run, 39), DP_VERDICT_REFUSED);
-    assert_int_equal(joins(&roster, 1, "", 1, run, 47), DP_VERDICT_TAKEN); /* it has to go back */
+    assert_int_equal(joins(&roster, 1, "", 1, run, 47), DP_VERDICT_TAKEN); /* the worker has to go back */
     dp_roster_close(&roster);
 }
 
@@ -186,7 +186,7 @@ static void waits_end(void **state)
     assert_int_equal(answers(&roster, 11, 1, roster.sequence, 1, DP_KIND_LAP), DP_VERDICT_TAKEN);
     assert_near(dp_roster_due(&roster, 60, 170, &shard), 0, 0);
     assert_int_equal(shard, 2);
-    dp_roster_unseat(&roster, 2, 170); /* still waited for, and somebody else may have the seat */
+    dp_roster_unseat(&roster, 2, 170); /* the gather still waits for it, and another worker may take the seat */
     assert_near(dp_roster_due(&roster, 60, 170, &shard), 0, 0);
     assert_int_equal(shard, 3);
     assert_int_equal(joins(&roster, 44, "", 2, run, 0), DP_VERDICT_TAKEN);
@@ -194,10 +194,10 @@ static void waits_end(void **state)
     dp_roster_lose(&roster, 3, 170);
     assert_int_equal(dp_roster_waits(&roster, 1), 0);
     assert_true(isinf(dp_roster_due(&roster, 60, 500, &shard)) && shard == 0);
-    dp_roster_ask(&roster, DP_KIND_LAP, 2, 200); /* nobody waits for the lost ones */
+    dp_roster_ask(&roster, DP_KIND_LAP, 2, 200); /* the gather does not wait for lost shards */
     assert_int_equal(dp_roster_waits(&roster, 2), 0);
     assert_int_equal(answers(&roster, 13, 3, roster.sequence, 2, DP_KIND_LAP), DP_VERDICT_AGAIN);
-    assert_int_equal(joins(&roster, 13, "", 3, run, 1), DP_VERDICT_TAKEN); /* until it comes back */
+    assert_int_equal(joins(&roster, 13, "", 3, run, 1), DP_VERDICT_TAKEN); /* until the worker returns */
     assert_int_equal(dp_roster_waits(&roster, 2), 3);
     dp_roster_close(&roster);
 }
@@ -234,7 +234,7 @@ static void a_worker_answers_each_lap_once(void **state)
     (void)state;
     struct dp_standing s = {0};
     assert_int_equal(dp_standing_joins(&s), 0);
-    assert_int_equal(asks(&s, one, 1), DP_TASK_DROP); /* nobody has said hello */
+    assert_int_equal(asks(&s, one, 1), DP_TASK_DROP); /* no hello frame has come */
     assert_int_equal(hello(&s, one, 0), DP_WELCOME_STARTS);
     assert_int_equal(asks(&s, one, 1), DP_TASK_WORK);
     s.lap = 1;
@@ -243,7 +243,7 @@ static void a_worker_answers_each_lap_once(void **state)
     assert_int_equal(hello(&s, one, 0), DP_WELCOME_STAYS); /* after a reconnection */
     assert_int_equal(asks(&s, one, 1), DP_TASK_REPEAT);
     assert_int_equal(asks(&s, one, 2), DP_TASK_WORK);
-    assert_int_equal(asks(&s, one, 7), DP_TASK_WORK); /* it was lost in between */
+    assert_int_equal(asks(&s, one, 7), DP_TASK_WORK); /* the question was lost in between */
     assert_int_equal(asks(&s, one, 0), DP_TASK_DROP);
     assert_int_equal(asks(&s, two, 2), DP_TASK_DROP);
 }
@@ -273,7 +273,7 @@ static void behind_another_gather_it_goes_back(void **state)
         assert_int_equal(asks(&s, two, 21), DP_TASK_WORK);
         assert_int_equal(hello(&t, two, 23), alive ? DP_WELCOME_STAYS : DP_WELCOME_STARTS);
         assert_int_equal(asks(&t, two, 23), DP_TASK_DROP);
-        /* it has that answer, and must not give it again: the run draws that lap anew */
+        /* it has that answer, and must not send it again: the run draws that lap again */
         assert_int_equal(hello(&u, two, 22), DP_WELCOME_REFUSES);
         w.any = true;
         assert_int_equal(hello(&w, two, 22), DP_WELCOME_STARTS);
@@ -281,7 +281,7 @@ static void behind_another_gather_it_goes_back(void **state)
     }
 }
 
-/* A pipeline that starts again has an account of nothing spent. */
+/* A pipeline that starts again has an empty account. */
 static void a_run_does_not_begin_again(void **state)
 {
     (void)state;
@@ -323,7 +323,7 @@ static void one_without_a_state_joins_anywhere(void **state)
     assert_int_equal(asks(&s, one, 9), DP_TASK_WORK);
 }
 
-/* A frame that has every field there is. */
+/* A frame with every field. */
 static struct dp_frame *full(enum dp_kind kind)
 {
     struct dp_frame *f;
@@ -364,7 +364,7 @@ static void private_fields_stay_at_the_site(void **state)
     }
 }
 
-/* Whoever gathers may be no friend of the site. */
+/* The operator of the gather may be an adversary of the site. */
 static const char run_digits[] = "01020300000000000000000000000000";
 
 static int check(const struct dp_frame *f, int shard, bool allow_seeded, struct dp_err *err)
@@ -450,7 +450,7 @@ static void lap_frames_from_a_gather_that_lies(void **state)
     dp_frame_free(f);
 }
 
-/* One field more, in a frame that is right otherwise. */
+/* One field more in a frame that is otherwise right. */
 static int check_with(enum dp_kind kind, enum dp_field field, struct dp_err *err)
 {
     struct dp_frame *f = greeting(2, 3);
@@ -460,7 +460,7 @@ static int check_with(enum dp_kind kind, enum dp_field field, struct dp_err *err
         f->lap = 3;
     }
     f->value[field].present = true;
-    if (kind == DP_KIND_LAP) /* what it has cost is that of a model */
+    if (kind == DP_KIND_LAP) /* a cost belongs to a model */
         f->value[DP_F_MODEL].present = true;
     int rc = check(f, 2, false, err);
     dp_frame_free(f);
@@ -491,7 +491,7 @@ static void a_gather_says_what_is_its_own(void **state)
     }
 }
 
-/* A terminal obeys what it is sent. */
+/* A terminal executes control sequences. */
 static void words_have_no_commands(void **state)
 {
     (void)state;

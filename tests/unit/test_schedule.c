@@ -59,13 +59,13 @@ static void bad_ones(void **state)
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         if (dp_schedule_parse(&s, "--schedule", bad[i], &err) != DP_E_USAGE)
             fail_msg("'%s' was taken", bad[i]);
-    /* Names of files, however alike. */
+    /* Names of files that resemble names of schedules. */
     assert_int_equal(dp_schedule_parse(&s, "--schedule", "constants", &err), 1);
     assert_int_equal(dp_schedule_parse(&s, "--schedule", "./sqrt:1:1", &err), 1);
     assert_int_equal(dp_schedule_parse(&s, "--schedule", "inverse:2", &err), DP_E_USAGE);
     assert_string_equal(err.message, "--schedule: inverse takes no number, got 'inverse:2'");
     s = schedule("inverse");
-    assert_int_equal(dp_schedule_check(&s, "--schedule", 0, &err), DP_OK); /* it needs no end */
+    assert_int_equal(dp_schedule_check(&s, "--schedule", 0, &err), DP_OK); /* it does not depend on the number of laps */
     s = schedule("linear");
     assert_int_equal(dp_schedule_check(&s, "--schedule", 0, &err), DP_E_RUN);
     assert_int_equal(dp_schedule_check(&s, "--schedule", 1, &err), DP_OK);

@@ -1,4 +1,4 @@
-/* Scores of candidates: what a row may add to them, and what they are where nothing is clipped. */
+/* Scores of candidates: the largest change by a row, and their values if nothing is clipped. */
 #include "unit.h"
 
 #include <string.h>
@@ -20,7 +20,7 @@ static double range(const int64_t *score)
     return (double)(most - least);
 }
 
-/* Whatever the losses, the bound and the unit: two candidates move apart by at most the bound, and by that much they can. */
+/* For any losses, bound and unit: the distance of two candidates changes by at most the bound, and can change by that much. */
 static void a_row_moves_candidates_apart_by_the_bound_at_most(void **state)
 {
     (void)state;

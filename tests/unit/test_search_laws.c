@@ -1,6 +1,6 @@
-/* Searches played out: the exact law of what AboveThreshold and a noisy minimum answer, on data with and without one person,
- * against what accountants charge for it. The laws are computed here from the mechanisms alone, by summing over the noise of
- * the threshold, or of one candidate; nothing of the library's bounds goes into them. */
+/* Simulated searches: the exact law of the answers of AboveThreshold and of a noisy minimum, on data with and without one
+ * person, against the accountants' charge. The laws are computed here from the definitions of the mechanisms only, by summing
+ * over the noise of the threshold, or of one candidate; they use none of the library's bounds. */
 #include "unit.h"
 
 #include <gsl/gsl_rng.h>
@@ -11,7 +11,8 @@
 
 enum { MOST = 1000, POINTS = 20001 };
 
-/* Noise of one number: where it falls and how often, and how often it is at least t. Values are in units of the sensitivity. */
+/* Noise of one number: its points and their probabilities, and the probability of at least t. Values are in units of the
+   sensitivity. */
 struct noise {
     double scale; /* of a Gaussian: its standard deviation */
     int steps;    /* of discrete Laplace noise: points of its grid per unit of sensitivity; 0 for a Gaussian */
@@ -25,13 +26,13 @@ static double at_least(struct noise noise, double t)
     return k >= 1 ? pow(theta, k) / (1 + theta) : 1 - pow(theta, 1 - k) / (1 + theta);
 }
 
-/* The opposite, to its last digits: whole numbers are less than t where their mirror is at least one step above −t. */
+/* The opposite, to its last digits: whole numbers are less than t if their mirror image is at least one step above −t. */
 static double below(struct noise noise, double t)
 {
     return at_least(noise, noise.steps == 0 ? -t : 1.0 / noise.steps - t);
 }
 
-/* The points that matter, POINTS at most, and their weights. For a Gaussian the rule of trapezoids, whose error falls
+/* The points that matter, at most POINTS, and their weights. For a Gaussian by the trapezoidal rule, whose error falls
    exponentially. */
 static int spread(struct noise noise, double *point, double *weight)
 {
@@ -47,7 +48,7 @@ static int spread(struct noise noise, double *point, double *weight)
     return 2 * far + 1;
 }
 
-/* law[k]: query k of `queries` is the first whose noised value reaches the noised threshold 0; law[queries]: none is. */
+/* law[k]: query k of `queries` is the first whose noised value reaches the noised threshold 0; law[queries]: no query is. */
 static void above_threshold(struct noise threshold, struct noise query, const double *value, int queries, double *law)
 {
     static double point[POINTS], keep[POINTS];
@@ -84,8 +85,8 @@ static double uniform(double low, double high)
     return low + (high - low) * gsl_rng_uniform(rng);
 }
 
-/* Values below the public threshold, level, rising or at random, and with one person more: each moves by at most 1 in either
-   direction. Multiples of 1/steps. */
+/* Values below the public threshold, equal, rising or random, and the same with one more person: each moves by at most 1 in
+   either direction. Multiples of 1/steps. */
 static void draw_values(int queries, double scale, int steps, double *value, double *other)
 {
     double level = uniform(-3, 1) * scale, rise = uniform(0, 2) * scale;
@@ -129,13 +130,13 @@ static void no_search_costs_more_than_is_charged(void **state)
             closest[gaussian] = fmax(closest[gaussian], played / bound[i]);
         }
     }
-    /* The games are not toothless. */
+    /* The games come close to the bounds. */
     if (!(closest[0] > 0.8 && closest[1] > 0.4))
         fail_msg("the closest games reach %g and %g of their bounds", closest[0], closest[1]);
 }
 
-/* Gaussian noise split as in the paper, whose Theorem 3 says that the whole costs αρ. It does not: 1000 queries that rise
-   slowly, moved by one person in turn up and down, cost .263 for .2. */
+/* Gaussian noise split as in the paper, whose Theorem 3 says that the whole costs αρ. That is false: 1000 slowly rising
+   queries, which one person moves alternately up and down, cost .263 instead of .2. */
 static void theorem_3_does_not_hold(void **state)
 {
     (void)state;
@@ -154,14 +155,14 @@ static void theorem_3_does_not_hold(void **state)
     assert_int_equal(dp_rdp_sparse_vector_gaussian(threshold.scale, query.scale, MOST, &order, 1, &bound, &err), 0);
     assert_true(played > 0.2413 && played > order * rho && played < bound);
     assert_near(played, 0.2637, 1e-3);
-    /* 30 of them do not show it. */
+    /* With 30 queries it does not show. */
     above_threshold(threshold, query, value + 600, 30, p);
     above_threshold(threshold, query, other + 600, 30, q);
     assert_true(either(p, q, 31, order) < order * rho);
 }
 
-/* ln of the mean of (1 − q + q t)^power under the answers without the person, t the ratio of a search's answer times that of a
-   Gaussian of 1/mu. */
+/* ln of the mean of (1 − q + q t)^power under the answers without the person. t is the likelihood ratio of a search's answer,
+   times the ratio of a Gaussian of multiplier 1/mu. */
 static double sampled(double rate, const double *with, const double *without, int n, double mu, double power)
 {
     double sum = 0, step = 1.0 / 32;
@@ -179,7 +180,7 @@ static double sampled(double rate, const double *with, const double *without, in
     return log(sum);
 }
 
-/* On a Poisson sample, alone and beside a Gaussian on the same one, the person being added or left out. */
+/* On a Poisson sample, by itself and together with a Gaussian on the same sample, with the person added or left out. */
 static void no_search_on_a_sample_costs_more(void **state)
 {
     (void)state;
@@ -220,7 +221,7 @@ static void no_search_on_a_sample_costs_more(void **state)
 
 enum { CANDIDATES = 6, FAR = 1200 };
 
-/* Discrete Laplace noise on whole numbers, or its half above zero, which is the geometric. */
+/* Discrete Laplace noise on whole numbers, or its positive half, which is geometric. */
 struct ladder {
     double theta;
     bool one_sided;
@@ -263,9 +264,9 @@ static double worst_ratio(const double *p, const double *q, int n)
     return worst;
 }
 
-/* Scores to which one person adds between 0 and the sensitivity, all in one direction: epsilon with noise of the sensitivity
-   over epsilon. Where a row is exchanged they move either way, by as much, and the sensitivity that is recorded is twice that.
- */
+/* One person adds between 0 and the sensitivity to each score, all in one direction: epsilon with noise of scale sensitivity
+   over epsilon. If a row is exchanged, scores move by as much in either direction, and the recorded sensitivity is twice as
+   large. */
 static void a_noisy_choice_costs_its_epsilon(void **state)
 {
     (void)state;
@@ -293,8 +294,9 @@ static void a_noisy_choice_costs_its_epsilon(void **state)
 }
 
 /* The published code takes the largest of minus the score minus exponential noise: the least score plus noise that is never
-   negative. Where n candidates are level and one person adds the sensitivity to the first, each of the others has that much of
-   a start, and its chance falls by e^{−(n−1) epsilon}: n − 1 times what is charged for the choice. It is never more. */
+   negative. If n candidates are equal and one person adds the sensitivity to the first, each of the others has an advantage of
+   the sensitivity, and the first's probability falls by e^{−(n−1) epsilon}: n − 1 times the charge for the choice. It is never
+   more. */
 static void one_sided_noise_costs_far_more(void **state)
 {
     (void)state;

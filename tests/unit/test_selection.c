@@ -44,7 +44,7 @@ static double weight(const struct dp_trials *law, int k)
     return k == 0 ? 0 : exp(k * log1p(-law->gamma) + lgamma(k + law->eta) - lgamma(k + 1.0));
 }
 
-/* The closed form is that of the law as it is defined. */
+/* The closed form equals the sum over the law. */
 static void closed_forms_are_those_of_the_laws(void **state)
 {
     (void)state;
@@ -63,7 +63,7 @@ static void closed_forms_are_those_of_the_laws(void **state)
     }
 }
 
-/* The law of the best of K: results are in the order of their scores, and [n] is that there is none. */
+/* The law of the best of K: results in the order of their scores; [n] means no result. */
 static void best_of(const struct dp_trials *law, const long double *one, int n, long double *best)
 {
     long double below = 0, before = generating(law, 0);
@@ -85,7 +85,7 @@ static double divergence(const long double *p, const long double *q, int n, doub
     return (double)(logl(sum) / (order - 1));
 }
 
-/* The worse of both directions at each order, which is what a curve bounds. */
+/* The larger of both directions at each order, which a curve bounds. */
 static void curve_of(const long double *p, const long double *q, int n, const double *orders, size_t count, double *out)
 {
     for (size_t i = 0; i < count; i++)
@@ -142,14 +142,14 @@ static void the_best_costs_no_more_than_its_bound(void **state)
             }
         }
     }
-    /* A bound that were far too large would pass as well. */
+    /* The bound is also not far too large. */
     for (int l = 0; l < LAWS; l++)
         if (!(tightest[l] > 0.3))
             fail_msg("%s: no bound is nearer than %g times the truth", laws[l], 1 / tightest[l]);
     gsl_rng_free(rng);
 }
 
-/* A result that hardly ever comes, and comes e^epsilon times as often: where the bounds are tight. */
+/* A result that is very rare, and e^epsilon times as frequent on the neighbour: the bounds are tight there. */
 static void rare_results_are_what_costs(void **state)
 {
     (void)state;
@@ -181,7 +181,7 @@ static void rare_results_are_what_costs(void **state)
             fail_msg("%s: no bound is nearer than %g times the truth", laws[l], 1 / nearest[l]);
 }
 
-/* The formulas again, in other words: one Gaussian release of multiplier 5. */
+/* The formulas in another form: one Gaussian release of multiplier 5. */
 static void bounds_are_the_formulas(void **state)
 {
     (void)state;
@@ -214,8 +214,8 @@ static void means_are_those_of_the_laws(void **state)
     assert_near(dp_trials_mean(&(struct dp_trials){DP_TRIALS_POISSON, 3.5, 0, 0}), 3.5, 0);
 }
 
-/* Every draw of K is a function of its key: with these keys the test passes for ever, and with others it would fail for a true
-   law once in a million times for each law. */
+/* Every draw of K is a function of its key: with these keys the test always passes. With random keys it would fail for a
+   correct law once in a million times for each law. */
 static void numbers_have_their_law(void **state)
 {
     (void)state;
@@ -339,7 +339,7 @@ static void a_trial_costs_the_mean_of_its_settings_and_its_score(void **state)
     dp_event_free(&event);
 }
 
-/* Of what has no query an accountant of queries would say that it costs nothing. */
+/* An accountant of queries would say that an event without queries costs nothing. */
 static void other_accountants_do_not_cover_it(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* Pipelines of K shards, whose answers are added, against one with all rows: the same frames, byte for byte. */
+/* Pipelines of K shards, whose answers are added, against one pipeline with all rows: the same frames, byte for byte. */
 #include "unit.h"
 
 #include <stdio.h>
@@ -21,7 +21,7 @@
 
 /* --- data */
 
-/* Anything that looks random and does not change. */
+/* A number that looks random and does not change. */
 static double number(uint64_t at)
 {
     at = (at + 1) * 0x9e3779b97f4a7c15;
@@ -64,7 +64,7 @@ static void write_rows(const char *path, int classes, bool sparse, int64_t from,
 
 /* --- pipelines */
 
-/* `text` with the data set for each @, and for each % what makes a part of it. */
+/* `text` with the data set in place of each @, and the options for a part in place of each %. */
 static char *with(const char *text, const char *data, const char *part)
 {
     static char out[4096];
@@ -100,7 +100,7 @@ static void pass(struct dp_child *c, struct dp_frame *f)
         fail_msg("%s: %s", err.where, err.message);
 }
 
-/* What is left of the gate and what is right of it, the laps, and the model of a run to start from, or NULL. */
+/* The stages left of the gate and right of it, the laps, and the initial model, or NULL. */
 struct text {
     const char *before, *after, *plan;
     const msgpack_sbuffer *init;
@@ -110,7 +110,7 @@ struct text {
 #define TO_STEP "dp-noise -z 4 | " GATE " | dp-step"
 #define LAPS 5
 
-/* A run: the frames after what is left of the gate, as bytes. */
+/* A run: the frames that arrive at the gate, as bytes. */
 struct told {
     msgpack_sbuffer hello, lap[LAPS], model;
 };
@@ -143,7 +143,7 @@ struct run {
     struct dp_frame *token, *answer[MOST];
 };
 
-/* What the gate throws away of the only one's frame, and a worker of an answer. */
+/* Drops the fields that the gate drops from the single pipeline's frame, and a worker from its answer. */
 static void drop_private(struct dp_frame *f)
 {
     for (int i = 0; i < DP_F_COUNT; i++)
@@ -152,7 +152,7 @@ static void drop_private(struct dp_frame *f)
             dp_frame_drop(f, (enum dp_field)i);
 }
 
-/* The worker's, or the only one's. */
+/* Asks the workers, or the single pipeline. */
 static void ask(struct run *r)
 {
     struct dp_err err = {0};
@@ -221,7 +221,7 @@ static void play(const struct text *text, struct way way, const char *const *dat
     }
     hello(&r, text);
     ask(&r);
-    dp_frame_drop(r.token, DP_F_SEED); /* that of the only one is dropped */
+    dp_frame_drop(r.token, DP_F_SEED); /* the single pipeline's seed is dropped */
     encode(&told->hello, r.token);
     dp_frame_set_int(r.token, DP_F_SEED, SEED);
     pass(r.right, r.token);
@@ -249,7 +249,7 @@ static void play(const struct text *text, struct way way, const char *const *dat
     dp_frame_free(r.token);
 }
 
-/* Two frames that may differ in whose data they are of. */
+/* Compares two frames, which may differ in the names of their data. */
 static void compare(const char *what, const msgpack_sbuffer *one, const msgpack_sbuffer *other, bool sites)
 {
     struct dp_frame *a = frame(), *b = frame();
@@ -286,14 +286,14 @@ static void compare_runs(const char *what, const struct told *one, const struct 
 
 /* --- the splits */
 
-/* Where sites begin: K of them, of about one size or not. */
+/* Where sites begin: K sites, of similar or different sizes. */
 static const int64_t split[][MOST + 1] = {
     {0, ROWS},
     {0, 4500, ROWS},
     {0, 2250, 4500, 6750, ROWS},
     {0, 1125, 2250, 3375, 4500, 5625, 6750, 7875, ROWS},
     {0, 1, ROWS},                /* a shard of one row */
-    {0, 4096, 4097, ROWS},       /* between chunks of coins, and one row behind that */
+    {0, 4096, 4097, ROWS},       /* between chunks of coins, and one row after */
     {0, 4095, 4097, 8999, ROWS}, /* within chunks */
     {0, 5, 17, 4100, 4101, 8191, ROWS},
 };
@@ -405,7 +405,7 @@ static bool starts_elsewhere(const struct told *told)
     return elsewhere;
 }
 
-/* All sites together have the model that they trained together; a model of others is not theirs. */
+/* All sites together own the model that they trained together; a model of other sites is not theirs. */
 static void a_run_starts_from_a_model(void **state)
 {
     (void)state;
@@ -423,7 +423,7 @@ static void a_run_starts_from_a_model(void **state)
     compare_runs("from a model", &more_of_all, &more_of_sites, true);
     assert_false(starts_elsewhere(&more_of_sites));
     forget(&more_of_sites);
-    text.init = &of_all.model; /* of the same population, which is all that has to be the same */
+    text.init = &of_all.model; /* of the same population; nothing else has to be the same */
     play(&text, (struct way){4, false}, sites, &more_of_sites);
     compare_runs("from a model of the whole", &more_of_all, &more_of_sites, true);
     assert_false(starts_elsewhere(&more_of_sites));
@@ -441,7 +441,7 @@ static void a_run_starts_from_a_model(void **state)
         forget(told[i]);
 }
 
-/* What has noise is added, too. */
+/* Noised sums are added, too. */
 static void noise_in_the_shards(void **state)
 {
     (void)state;
@@ -524,7 +524,7 @@ static void lap_of_site(struct dp_frame *f, int64_t lap, int64_t n, int64_t firs
 
 #define SITE "dp-sample --data two --rate 0.01 | dp-grad --data two --loss logistic --clip 1 | dp-noise -z 1"
 
-/* Who has the noise of one lap on two sums has their difference. */
+/* Whoever has the noise of one lap on two sums has their difference. */
 static void a_lap_is_drawn_once(void **state)
 {
     (void)state;
@@ -566,7 +566,7 @@ static void a_site_knows_its_rows_among_all(void **state)
     }
 }
 
-/* Where the next stage has the data set too, the frame's rows are those, and no more than the record counts. */
+/* If the next stage has the data set too, the frame's rows are rows of the data set, and no more than the record counts. */
 static void rows_are_those_of_the_data_set(void **state)
 {
     (void)state;
@@ -614,7 +614,7 @@ static int tidy(void **state)
     return system("rm -rf \"$PWD\"") == 0 ? 0 : -1;
 }
 
-/* The noise on released alpha is another one for each row and each lap, 1 and 2^k + 1. */
+/* The noise on released alpha differs for each row and each lap, 1 and 2^k + 1. */
 static void released_alpha_has_noise_of_its_own(void **state)
 {
     (void)state;

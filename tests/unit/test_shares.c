@@ -1,5 +1,5 @@
-/* Noise in shares: what rounded Gaussians add up to, convolved exactly, against the one Gaussian that is charged; and the
-   shares that dp-noise draws. */
+/* Noise in shares: the sum of rounded Gaussians, convolved exactly, against the single Gaussian that is charged; and the shares
+   that dp-noise draws. */
 #include "unit.h"
 
 #include <gsl/gsl_randist.h>
@@ -61,7 +61,7 @@ static void shifted(long double s, long double part, long double *law)
         law[j] /= all;
 }
 
-/* The largest |ln of U's density at x over that of N(−ΣF, m s²)|, x over 30 standard deviations on either side. */
+/* The largest |ln of U's density at x over the density of N(−ΣF, m s²)|, x over 30 standard deviations on either side. */
 static long double farthest(long double s, int m, const long double *part)
 {
     static long double whole[SPAN], one[SPAN];
@@ -83,7 +83,7 @@ static long double farthest(long double s, int m, const long double *part)
     return far;
 }
 
-/* Whatever the fractional parts are, at the edges of their range too, and as far out as one likes. */
+/* For any fractional parts, also at the edges of their range, and arbitrarily far out. */
 static void no_density_is_farther_than_the_bound(void **state)
 {
     (void)state;
@@ -99,7 +99,7 @@ static void no_density_is_farther_than_the_bound(void **state)
             if (!(far <= most * (1 + 1e-12L) + 1e-15L))
                 fail_msg("s=%.17Lg m=%d: the density is off by a factor of e^%.17Lg, the bound says %.17Lg", s, m, far, most);
         }
-        /* Of two shares the bound is what is seen, as good as. */
+        /* With two shares the bound is nearly reached. */
         if (m == 2 && most > 1e-12L && isfinite(most) && !(seen > 0.5L * most))
             fail_msg("s=%.17Lg: off by a factor of e^%.17Lg, and the bound is %.17Lg", s, seen, most);
     }
@@ -118,14 +118,14 @@ static long double rounded(long double r, long double s)
     return (erfcl((x - 0.5L) / (s * sqrtl(2))) - erfcl((x + 0.5L) / (s * sqrtl(2)))) / 2;
 }
 
-/* δ(ε) of one Gaussian whose mean moves by so much. */
+/* δ(ε) of one Gaussian whose mean moves by `shift`. */
 static long double delta_of_gaussian(long double epsilon, long double shift, long double s)
 {
     long double mu = shift / s;
     return normal(mu / 2 - epsilon / mu) - expl(epsilon) * normal(-mu / 2 - epsilon / mu);
 }
 
-/* What is charged: δ(ε) of the sum of the shares, which one person moves by `shift` steps, against that of the Gaussian. */
+/* The charge: δ(ε) of the sum of the shares, which one person moves by `shift` steps, against δ(ε) of the Gaussian. */
 static void the_shares_hide_what_the_gaussian_does(void **state)
 {
     (void)state;
@@ -151,7 +151,7 @@ static void the_shares_hide_what_the_gaussian_does(void **state)
     gsl_rng_free(rng);
 }
 
-/* What the header says of the least scale: τ is below 2^-200 for a number. */
+/* The header's claim about the least scale: τ is below 2^-200 for a number. */
 static void the_least_share_is_large_enough(void **state)
 {
     (void)state;
@@ -191,7 +191,7 @@ static int take(struct dp_out *out, struct dp_frame *frame, struct dp_err *err)
     return DP_OK;
 }
 
-/* A sum of zeros, of sensitivity 1, and a count beside it. */
+/* A sum of zeros, of sensitivity 1, and a count next to it. */
 static void fill(struct dp_frame *frame)
 {
     struct dp_record record = {
@@ -211,7 +211,7 @@ static void fill(struct dp_frame *frame)
     *data = 0;
 }
 
-/* What shard `shard` of 4 adds in lap 1, of which 1 may collude. */
+/* The noise that shard `shard` of 4 adds in lap 1; 1 shard may collude. */
 static void draw(int64_t shard, bool seeded, struct taken *t)
 {
     char *argv[] = {"dp-noise", "--multiplier", "2", "--count-multiplier", "1e9",
@@ -231,7 +231,7 @@ static void draw(int64_t shard, bool seeded, struct taken *t)
     assert_int_equal(dp_stage_take(stage, frame, &out, &err), 0);
     fill(frame);
     assert_int_equal(dp_stage_take(stage, frame, &out, &err), 0);
-    /* The key is that of lap 1 once. */
+    /* Each key is used for lap 1 only once. */
     fill(frame);
     assert_int_equal(dp_stage_take(stage, frame, &out, &err), DP_E_UNSAFE);
     assert_string_equal(err.message, "lap 1 comes after lap 1: in a shard what is drawn for a lap is drawn once");
@@ -258,7 +258,7 @@ static void a_share_has_its_part_of_the_noise(void **state)
             assert_true(t[shard].of_count.shares == 4 && t[shard].of_count.colluding == 1);
             assert_true(t[shard].of_count.query.multiplier == 1e9 && t[shard].of_count.scale == 5e8);
         }
-        /* and none of it twice, whether the shards have keys of their own or one */
+        /* and no noise twice, with different keys or one key */
         for (int a = 1; a <= 4; a++)
             for (int b = a + 1; b <= 4; b++) {
                 double together = 0;

@@ -1,4 +1,4 @@
-/* Delta, laps and rate: they meet their target as printed, and a step further does not. */
+/* Delta, laps and rate: the printed answer meets its target, and one step further does not. */
 #include "unit.h"
 
 #include <gsl/gsl_rng.h>
@@ -135,7 +135,7 @@ static void rounding_down(void **state)
         snprintf(text, sizeof text, "%.5e", down);
         assert_true(strtod(text, NULL) == down);
     }
-    /* the largest of so many digits, below powers of ten too */
+    /* the largest with that many digits, also below powers of ten */
     assert_true(dp_round_down(1.0000001, 4) == 1 && dp_round_down(9.9999, 3) == 9.99 && dp_round_down(0.0999999, 2) == 0.099);
     assert_true(dp_round_down(1.82821, 4) == 1.828 && dp_round_down(nextafter(1, 0), 4) == 0.9999);
     assert_true(dp_round_down(0, 4) == 0 && isinf(dp_round_down((double)INFINITY, 4)));
@@ -143,10 +143,10 @@ static void rounding_down(void **state)
     gsl_rng_free(rng);
 }
 
-/* A mechanism that is 3-DP and answers one of three things. Its P1 and Q1, where the exchanged row is in the batch, are
-   (Ex, x, rest) and (x, Ex, rest); without it (x, x, rest), with E = e^3 and x = 1/(E + 2), so that all three are within
-   E of one another. At q = 0.01 a lap's loss is +L, −L or 0. The exact epsilon of 1000 laps at delta = 1e-5, by
-   convolution in NumPy, is 8.4856; 200 laps at q = 0.1: 44.997. */
+/* A mechanism that is 3-DP and has three answers. Its P1 and Q1, with the exchanged row in the batch, are (Ex, x, rest) and (x,
+   Ex, rest); without it (x, x, rest), with E = e^3 and x = 1/(E + 2), so that all three are within E of one another. At q =
+   0.01 a lap's loss is +L, −L or 0. The exact epsilon of 1000 laps at delta = 1e-5, by convolution in NumPy, is 8.4856; 200
+   laps at q = 0.1: 44.997. */
 static void exchanging_a_row_costs_at_least_what_a_mechanism_does(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* AboveThreshold's curve: against a dense search for the supremum, against games played exactly, and against
- * the figures of a reference computation. */
+/* AboveThreshold's curve: against a dense search for the supremum, exactly computed games, and figures of a reference
+ * computation. */
 #include "unit.h"
 
 #include <gsl/gsl_rng.h>
@@ -78,7 +78,7 @@ static void the_supremum_is_met(void **state)
         double ours = gaussian_at(3, scale, queries, order);
         if (!(ours >= expected - 1e-13 && ours <= expected * (1 + 1e-4)))
             fail_msg("Gaussian %g, %d queries, order %g: %.10g, found %.10g", scale, queries, order, ours, expected);
-        /* a threshold so dear that the pure bound is not the smaller one */
+        /* the threshold costs so much that the pure bound is not the smaller one */
         double threshold;
         dp_rdp_laplace(1 / 3.0, &order, 1, &threshold);
         expected = fmin(searched(laplace_tail, scale, queries, order), 2 / scale) + threshold;
@@ -137,7 +137,7 @@ static void games_stay_below(void **state)
             fail_msg("order %g, %d queries: a game reaches %.9g of %.9g", order, queries, played, bound);
         closest = fmax(closest, played / bound);
     }
-    assert_true(closest > 1.0 / 3); /* the games are not toothless */
+    assert_true(closest > 1.0 / 3); /* the games come close to the bound */
     gsl_rng_free(rng);
 }
 
@@ -164,12 +164,12 @@ static void bounds_are_bounds(void **state)
     /* one query is a coin of the Gaussian */
     assert_true(gaussian_at(4, 6, 1, 3) < threshold[0] + gaussian_at(4, 6, 1, 3));
     assert_true(gaussian_at(4, 1e4, 1, 3) - 3.0 / 32 <= 3.0 / 2 * 4e-8 * (1 + 1e-4));
-    /* beyond the steps that are walked one by one the bound is a straight line above them */
+    /* beyond the steps that are computed one by one the bound is a straight line above them */
     double walked = gaussian_at(4, 6, 4096, 2), far = gaussian_at(4, 6, 8192, 2);
     assert_true(far > walked && far < walked * 1.2);
 }
 
-/* A finer grid costs less, whether or not its points are among those of the coarser one, and the reals cost least. */
+/* A finer grid costs less, whether or not its points include the points of the coarser one; the reals cost least. */
 static void finer_grids_cost_less(void **state)
 {
     (void)state;
@@ -179,7 +179,8 @@ static void finer_grids_cost_less(void **state)
         double before = INFINITY, finest = laplace_at(cases[c][0], cases[c][1], 0, 30, cases[c][2]);
         for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
             double r = laplace_at(cases[c][0], cases[c][1], steps[i], 30, cases[c][2]);
-            /* But for the polygons, whose corners are elsewhere around the finer curve: it lies within the coarser one's. */
+            /* Up to the error of the polygons, whose corners are elsewhere around the finer curve, which lies within the
+               coarser one. */
             assert_true(r <= before * (1 + 1e-10) && r >= finest * (1 - 1e-10));
             before = r;
         }

@@ -1,4 +1,4 @@
-/* Pipelines taken apart, labels checked, frames through ports, the judge of what a child gives back. */
+/* Pipelines cut at their bars, labels checked, frames through ports, and the check of a child's answer. */
 #include "unit.h"
 
 #include <errno.h>
@@ -82,7 +82,7 @@ static int keep(struct dp_out *out, struct dp_frame *frame, struct dp_err *err)
     return dp_frame_copy(out->self, frame, err);
 }
 
-/* The text of each stage as it stands, for whoever stands between stages. */
+/* The unchanged text of each stage, for programs between stages. */
 static void pipelines_are_cut_at_their_bars(void **state)
 {
     (void)state;
@@ -134,7 +134,7 @@ static void a_stage_takes_its_labels_only(void **state)
     dp_frame_free(got);
 }
 
-/* A frame with some of everything. */
+/* A frame with many kinds of fields. */
 static void fill(struct dp_frame *f)
 {
     double *model;
@@ -193,11 +193,11 @@ static void frames_go_through_every_port(void **state)
     assert_int_equal(dp_port_read(in, g, &err), 0);
     dp_port_close(in);
 
-    assert_int_equal(dp_port_open(&out, path, DP_OUT, &err), 0); /* never committed: the old file stays, no other does */
+    assert_int_equal(dp_port_open(&out, path, DP_OUT, &err), 0); /* not committed: the old file stays, and no other file */
     dp_port_close(out);
     assert_int_equal(dp_port_open(&in, socket, DP_IN, &err), 0);
     assert_int_equal(dp_port_open(&out, socket, DP_OUT, &err), 0);
-    assert_int_equal(dp_port_exposure(out), DP_EXPOSED_NO); /* the directory is ours alone */
+    assert_int_equal(dp_port_exposure(out), DP_EXPOSED_NO); /* only we use the directory */
     dp_port_close(in);
     dp_port_abandon(out);
     unlink(path);
@@ -239,7 +239,7 @@ static void interruption(int number)
     interruptions = interruptions + 1;
 }
 
-/* Reads from fd until its end, having let the writer wait; the exit status says whether all `bytes` came. */
+/* Reads from fd until its end, after the writer had to wait; the exit status says whether all `bytes` came. */
 static pid_t slow_reader(const int fd[2], size_t bytes)
 {
     pid_t pid = fork();
@@ -254,7 +254,7 @@ static pid_t slow_reader(const int fd[2], size_t bytes)
     _exit(got < bytes);
 }
 
-/* Signals that mean nothing to the port: a frame that waits for its reader gets there whole. With a flag set it does not. */
+/* Signals that are not for the port: a frame that waits for its reader arrives complete. With a flag set it does not. */
 static void signals_do_not_cut_a_frame(void **state)
 {
     (void)state;
@@ -304,7 +304,7 @@ static void the_judge(void **state)
     assert_int_equal(dp_child_judge(DP_KIND_LAP, 3, f, &err), DP_OK);
     assert_int_equal(dp_child_judge(DP_KIND_LAP, 4, f, &err), DP_E_RUN);
     assert_int_equal(dp_child_judge(DP_KIND_END, 0, f, &err), DP_E_RUN);
-    dp_frame_drop(f, DP_F_MODEL); /* whether there is one yet is for dp-loop to judge */
+    dp_frame_drop(f, DP_F_MODEL); /* dp-loop decides whether there must be one */
     assert_int_equal(dp_child_judge(DP_KIND_LAP, 3, f, &err), DP_OK);
     dp_frame_reset(f, DP_KIND_END);
     dp_frame_set_int(f, DP_F_STATUS, 3);

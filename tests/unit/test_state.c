@@ -1,4 +1,4 @@
-/* What a checkpoint's files hold: written and read, cut short at every byte, and what does not belong there. */
+/* The content of a checkpoint's files: written and read, truncated at every byte, and with invalid entries. */
 #include "unit.h"
 
 #include <stdio.h>
@@ -66,7 +66,7 @@ static void cut_anywhere_it_is_refused(void **unused)
     struct dp_state state;
     encode(&buffer);
     for (size_t size = 0; size < buffer.size; size++) {
-        char *copy = malloc(size > 0 ? size : 1); /* of that size, for tools that look at every byte */
+        char *copy = malloc(size > 0 ? size : 1); /* exactly that size, for tools that check every access */
         memcpy(copy, buffer.data, size);
         assert_int_equal(dp_state_decode(&state, copy, size, NULL), DP_E_RUN);
         free(copy);
@@ -87,7 +87,7 @@ static bool reads(const char *bytes, size_t size)
     return rc == DP_OK;
 }
 
-/* A whole map of so many whole numbers a0, a1, … */
+/* A complete map of `count` whole numbers a0, a1, … */
 static bool reads_entries(uint32_t count)
 {
     msgpack_sbuffer buffer;
@@ -107,7 +107,7 @@ static bool reads_entries(uint32_t count)
     return read;
 }
 
-/* Each with bytes that differ in nothing else, and are read. */
+/* Each next to valid bytes that differ in nothing else. */
 static void what_does_not_belong_there(void **unused)
 {
     (void)unused;
@@ -120,7 +120,7 @@ static void what_does_not_belong_there(void **unused)
     assert_true(reads(BYTES(one, text, 'a', 1)));
     assert_false(reads(BYTES(one, text, 'a', list, 1))); /* a list */
     assert_false(reads(BYTES(one, 1, 1)));               /* no name */
-    assert_false(reads(BYTES(one, text, 'a', 1, 1)));    /* something behind it */
+    assert_false(reads(BYTES(one, text, 'a', 1, 1)));    /* something after it */
     assert_true(reads_entries(DP_STATE_VALUES));
     assert_false(reads_entries(DP_STATE_VALUES + 1)); /* too many */
     state.count = 0;

@@ -1,4 +1,4 @@
-/* Streams of frames over ZeroMQ: each frame once and in order, whatever happens to the connection and whoever else talks. */
+/* Streams of frames over ZeroMQ: each frame once and in order, even if the connection breaks and strangers send messages. */
 #include "unit.h"
 
 #include <arpa/inet.h>
@@ -85,7 +85,7 @@ static struct dp_port *open_port(const char *spec, enum dp_direction direction, 
     return port;
 }
 
-/* Frame 0 is a hello frame, the last one the end; those between are laps with a model of `size` numbers. */
+/* Frame 0 is a hello frame, the last one the end frame; the others are laps with a model of `size` numbers. */
 static void make_frame(struct dp_frame *f, int number, int count, size_t size, const char *run)
 {
     struct dp_err err;
@@ -106,7 +106,7 @@ static void make_frame(struct dp_frame *f, int number, int count, size_t size, c
         model[i] = number + 1e-3 * (double)i + (strcmp(run, RUN) == 0 ? 0 : 0.5);
 }
 
-/* What a process does that writes: argv of the program behind its name. */
+/* A process that writes: argv of the program after its name. */
 enum { SPEC = 1, KEYS, COUNT, SIZE, SHARED, ARGUMENTS }; /* KEYS: "" for none; SHARED: a descriptor, or -1 */
 
 static int write_frames(char **argv)
@@ -132,7 +132,7 @@ static int write_frames(char **argv)
     return 0;
 }
 
-/* A program of its own: what is only forked has the locks that threads of libzmq held here, and nobody to open them. */
+/* A separate program: after fork the locks of libzmq's threads would stay locked. */
 static pid_t start_writer(const char *spec, const struct dp_port_setting *setting, int count, size_t size, int shared)
 {
     char text[3][16], *argv[] = {"test_stream", (char *)spec, "", text[0], text[1], text[2], NULL};
@@ -202,7 +202,7 @@ static void frames_arrive_in_order(void **state)
     }
 }
 
-/* Takes connections at one port on to another one, and breaks each after so many bytes. */
+/* Forwards connections from one port to another one, and breaks each after `most` bytes. */
 static pid_t start_breaker(int from, int to, size_t most)
 {
     struct sockaddr_in a = {.sin_family = AF_INET,
@@ -241,7 +241,7 @@ static pid_t start_breaker(int from, int to, size_t most)
     }
 }
 
-/* Over a network (0.0.0.0 is not a loopback address to us) a connection may break and come back, whoever makes it. */
+/* Over a network (0.0.0.0 is not a loopback address for us) a connection may break and come back, in either direction. */
 static void a_connection_that_breaks_is_mended(void **state)
 {
     struct room *r = *state;
@@ -279,7 +279,7 @@ static void a_writer_waits_for_its_reader(void **state)
     pid_t pid = start_writer(r->ipc, NULL, 200, 100, shared);
     expect_written(written, 1);
     usleep(300000);
-    assert_int_equal(*written, 1); /* nobody has asked */
+    assert_int_equal(*written, 1); /* no reader has asked */
     expect_frames(in, 0, 1, 200, 100);
     expect_written(written, 2);
     usleep(300000);
@@ -308,7 +308,7 @@ static void patience_ends(void **state)
     dp_frame_free(f);
 }
 
-/* A reader that goes early, and a writer: on this machine at once, and over a network when they say so. */
+/* A reader that leaves early, and a writer: on this machine noticed at once, over a network when they say so. */
 static void who_goes_is_not_waited_for(void **state)
 {
     struct room *r = *state;
@@ -323,7 +323,7 @@ static void who_goes_is_not_waited_for(void **state)
         pid_t pid = start_writer(spec, &r->plain, 100000, 10, -1);
         expect_frames(in, 0, 5, 100000, 10);
         dp_port_close(in);
-        expect_end(pid); /* it wrote on, for nobody */
+        expect_end(pid); /* it continued to write, without a reader */
         in = open_port(spec, DP_IN, &r->plain);
         pid = start_writer(spec, &r->plain, 5, 10, -1);
         expect_frames(in, 0, 5, 5, 10);
@@ -381,7 +381,7 @@ static void count_lines(void *self, const char *sentence)
     ++*lines;
 }
 
-/* Everything that somebody may say who can reach the port: before the stream, and while it is read. */
+/* Everything that a stranger who can reach the port may send: before the stream, and while it is read. */
 static void speak_ill(struct stranger *s, bool late)
 {
     struct dp_frame *f;
@@ -441,7 +441,7 @@ static void strangers_change_nothing(void **state)
     dp_link_close(t.link, 0);
 }
 
-/* A writer that says things twice, and out of turn. */
+/* A writer that repeats messages, and sends some out of order. */
 static void each_frame_counts_once(void **state)
 {
     struct room *r = *state;
@@ -461,7 +461,7 @@ static void each_frame_counts_once(void **state)
     dp_frame_free(f);
 }
 
-/* Whoever knows the run and guesses the number of the next frame is still not its writer. */
+/* A peer that knows the run and guesses the number of the next frame is still not its writer. */
 static void a_frame_of_another_writer_is_none(void **state)
 {
     struct room *r = *state;
@@ -486,7 +486,7 @@ static void a_frame_of_another_writer_is_none(void **state)
     dp_frame_free(f);
 }
 
-/* What a stranger says to a writer that binds: there is one reader, the first that asks. */
+/* Messages of a stranger to a writer that binds: there is one reader, the first that asks. */
 static void a_writer_has_one_reader(void **state)
 {
     struct room *r = *state;
@@ -504,7 +504,7 @@ static void a_writer_has_one_reader(void **state)
         for (uint64_t sequence = 0; sequence < 4; sequence++)
             say(&s, (uint8_t)type, sequence, RUN, NULL, 0);
     assert_int_equal(dp_link_next(s.link, &e, 0.5, NULL, &err),
-                     0); /* the stream stands meanwhile, at a frame that it asked for */
+                     0); /* meanwhile the stream waits at a frame that it asked for */
     assert_int_not_equal(e.kind, DP_LINK_MESSAGE);
     expect_frames(in, 2, 40, 40, 4);
     assert_int_equal(dp_link_next(s.link, &e, 0.2, NULL, &err), 0);
@@ -514,7 +514,7 @@ static void a_writer_has_one_reader(void **state)
     expect_end(pid);
 }
 
-/* Whoever knows which run it waits for takes no other, whole and well-formed as it may be. */
+/* A reader that waits for a known run accepts no other run, even a complete and well-formed one. */
 static void a_stream_of_another_run_is_none(void **state)
 {
     struct room *r = *state;

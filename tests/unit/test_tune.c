@@ -1,4 +1,4 @@
-/* What decides between the trials of a selection: scores and their noise; and the commands of settings. */
+/* The choice between the trials of a selection: scores and their noise; and the commands of settings. */
 #include "unit.h"
 #include "scratch.h"
 
@@ -50,7 +50,7 @@ static void make_rows(const char *directory, const float *x, const double *y, si
     fclose(file);
 }
 
-/* Says whose rows they are: `persons` persons, of whom each has at most `most` rows. */
+/* Assigns the rows to `persons` persons, each with at most `most` rows. */
 static void divide_rows(const char *directory, const int64_t *start, size_t persons, int most)
 {
     char command[300], path[200], header[118];
@@ -117,17 +117,17 @@ static void a_row_is_worth_one_at_most(void **state)
     assert_true(exact(&a, 1, 2) == 4 * DP_SCORE_ONE);
     assert_true(exact(&a, -1, 2) == 1 * DP_SCORE_ONE);
     dp_score_close(&a);
-    /* errors of 0, 0, 0.5, 5.5 and very much; clipped at a square of 1 */
+    /* errors of 0, 0, 0.5, 5.5 and a very large one; clipped at a square of 1 */
     struct dp_score b = score_of("score-numbers.dp", DP_SCORE_SQUARED_ERROR, 1, 1);
     assert_true(exact(&b, 1, 0) == 2 * DP_SCORE_ONE + DP_SCORE_ONE * 3 / 4);
-    /* what is no number is worth nothing */
+    /* a score that is not a number counts 0 */
     assert_true(exact(&b, NAN, 0) == 0);
     assert_true(exact(&b, INFINITY, 0) == 0);
     assert_true(exact(&b, 1e200, 0) == 0);
     dp_score_close(&b);
 }
 
-/* Whatever the model: two persons, of whom one has four rows, are worth two at most, and the mean is rounded toward zero. */
+/* For any model: two persons, one of whom has four rows, score at most two, and the mean is rounded toward zero. */
 static void a_person_is_worth_one_at_most(void **state)
 {
     (void)state;

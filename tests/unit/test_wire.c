@@ -1,5 +1,5 @@
-/* Frames on the wire: what goes out comes back; what is not a frame is an error and never a crash (run with
-   the address sanitizer: every input is in a block of exactly its size). */
+/* Frames on the wire: what is written reads back; bytes that are not a frame are an error and never a crash (run with the
+   address sanitizer: every input is in a block of exactly its size). */
 #include "unit.h"
 
 #include <stdlib.h>
@@ -30,7 +30,7 @@ static void *make_array(struct dp_frame *f, enum dp_field field, enum dp_dtype d
     return data;
 }
 
-/* One frame with every field there is, of every dtype and sign. */
+/* One frame with every field, every dtype and sign. */
 static struct dp_frame *full_lap(void)
 {
     struct dp_frame *f = new_frame(DP_KIND_LAP);
@@ -150,7 +150,7 @@ static void append(msgpack_sbuffer *buffer, struct dp_frame *f)
     dp_frame_free(f);
 }
 
-/* hello, lap, end: a stream such as a run leaves behind, with few enough bytes to break each in each way. */
+/* hello, lap, end: a stream of a run, short enough to break each byte in each way. */
 static void small_stream(msgpack_sbuffer *buffer)
 {
     msgpack_sbuffer_init(buffer);
@@ -195,8 +195,7 @@ static bool same_frame(const struct dp_frame *a, const struct dp_frame *b)
     return same;
 }
 
-/* Reads all frames. Returns how many, or a negative status with its sentence; *whole: the bytes ended between
- * frames. */
+/* Reads all frames. Returns their number, or a negative status with its sentence; *whole: the bytes ended between frames. */
 static int read_all(const char *bytes, size_t size, struct dp_frame *frame, bool *whole)
 {
     struct dp_err err = {0};
@@ -275,7 +274,7 @@ static void every_field_comes_back(void **state)
     msgpack_sbuffer_destroy(&buffer);
 }
 
-/* A frame that is used again keeps nothing of what it held. */
+/* A frame that is used again keeps nothing of its earlier content. */
 static void frames_do_not_leak_into_each_other(void **state)
 {
     (void)state;
@@ -322,7 +321,7 @@ static void every_truncation(void **state)
     dp_frame_free(frame);
 }
 
-/* What was read must be a frame like any other: it can be written and read again. */
+/* A frame that was read is a normal frame: it can be written and read again. */
 static void check_usable(const struct dp_frame *frame)
 {
     msgpack_sbuffer buffer;
@@ -413,8 +412,7 @@ static void truncated_files(void **state)
     dp_frame_free(frame);
 }
 
-/* --- by hand
- * ---------------------------------------------------------------------------------------------------- */
+/* --- by hand ---------------------------------------------------------------------------------------------------- */
 
 static void scan_fails(const char *bytes, size_t size, const char *message)
 {
@@ -447,7 +445,7 @@ static void limits_are_checked_on_headers(void **state)
     SCAN_FAILS("\x81\xa7records\x91\x81\xa1x\x91\xc0", "corrupt frame: nested deeper than 3");
 }
 
-/* 16 records of 256 nils each are 4096 values, and with the frame, its key and the list more. */
+/* 16 records of 256 nils each are 4096 values; the frame, its key and the list are further values. */
 static void values_are_counted(void **state)
 {
     (void)state;
@@ -465,8 +463,8 @@ static void values_are_counted(void **state)
     scan_fails(bytes, (size_t)(p - bytes), "corrupt frame: more than 4096 values");
 }
 
-/* A scan that waited for bytes goes on where it stood: what it has seen it does not look at again, so that a frame costs
-   time in proportion to its length however small the pieces are that it comes in. */
+/* A scan that waited for bytes continues where it stopped, and does not examine earlier bytes again. So the time for a frame is
+   proportional to its length, however small the pieces are in which it arrives. */
 static void scans_go_on(void **state)
 {
     (void)state;
@@ -630,7 +628,7 @@ static void record_with_more_than_a_name(msgpack_packer *pk)
     text(pk, "sampler");
     msgpack_pack_str_with_body(pk, name, long_name);
 }
-/* The name of a kind of laps, but for one byte, which is not even UTF-8. */
+/* The name of a kind of laps, except for one byte, which is not even UTF-8. */
 static void record_on_no_kind_of_laps(msgpack_packer *pk)
 {
     text(pk, "records");
@@ -666,7 +664,7 @@ static void record_with_a_rate_twice(msgpack_packer *pk)
     }
 }
 
-/* A record with every member but those of queries, and of a field if `of` is one. */
+/* A record with every member except members of queries, and of a field if `of` is one. */
 static void put_record(msgpack_packer *pk, const char *sampler, const char *of, const char *noise, const char *more)
 {
     const char *const names[][2] = {{"sampler", sampler}, {"adjacency", "null-record"}, {"release", "sum"}};
@@ -689,7 +687,7 @@ static void put_record(msgpack_packer *pk, const char *sampler, const char *of, 
         text(pk, "of");
         text(pk, of);
     }
-    if (more != NULL) { /* before the kind that says whether it belongs there */
+    if (more != NULL) { /* before the kind that decides whether it belongs there */
         bool whole = strcmp(more, "shares") == 0 || strcmp(more, "gathered") == 0;
         text(pk, more);
         if (whole)
@@ -749,7 +747,8 @@ static void owner_in_format_1(msgpack_packer *pk)
     put_record(pk, "poisson", "sum", "gaussian", "multiplier");
 }
 
-/* A lap as format 1 had it: whose records they are is their order, but for one whose rows are still to be summed. */
+/* A lap in format 1: the order of the records determines their fields, except for a record whose rows are still to be
+   summed. */
 static void records_of_format_1(void **state)
 {
     (void)state;
@@ -800,7 +799,7 @@ static void one_record_for_a_field(void **state)
     assert_int_equal(dp_frame_add_record(frame, &sum, &err), 0);
     assert_int_equal(dp_frame_add_record(frame, &sum, &err), DP_E_RUN);
     assert_string_equal(err.message, "'sum' of lap 3 has a record already");
-    /* hello: one for each kind of laps */
+    /* hello frame: one for each kind of laps */
     assert_int_equal(dp_frame_add_record(frame, &(struct dp_record){.of = DP_F_SUM, .on = "search"}, &err), 0);
     for (int i = 3; i < DP_MAX_RECORDS; i++)
         assert_int_equal(dp_frame_add_record(frame, &(struct dp_record){.of = (enum dp_field)(i % DP_F_SUM), .on = "a"}, &err),
@@ -810,7 +809,7 @@ static void one_record_for_a_field(void **state)
     dp_frame_free(frame);
 }
 
-/* What is read of private rows does not outlive its lap, whatever else the table says. */
+/* A field read from private rows does not outlive its lap, whatever the rest of the table says. */
 static void nothing_private_lives_on(void **state)
 {
     (void)state;
@@ -868,7 +867,7 @@ static void nine_records(msgpack_packer *pk)
         msgpack_pack_map(pk, 0);
 }
 
-#ifndef __SANITIZE_ADDRESS__ /* which has a malloc of its own */
+#ifndef __SANITIZE_ADDRESS__ /* it has its own malloc */
 /* Allocations of this program fail from the n-th on. */
 static long allocations_left = -1;
 static bool ran_out;

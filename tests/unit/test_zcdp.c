@@ -41,7 +41,7 @@ static void conversion(void **state)
         if (!(ours <= best * (1 + 1e-12) + 1e-14 && ours >= best * (1 - 1e-4) - 1e-6 * rho))
             fail_msg("rho=%.17g delta=%.17g: %.17g, searched %.17g", rho, delta, ours, best);
         assert_true(ours <= rho + 2 * sqrt(rho * -log(delta)));
-        /* the Gaussian of the same ρ is cheaper still */
+        /* the Gaussian of the same ρ costs still less */
         assert_true(dp_gaussian_epsilon(sqrt(2 * rho), delta) <= ours * (1 + 1e-9) + 1e-12);
     }
     gsl_rng_free(rng);

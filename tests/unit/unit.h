@@ -1,4 +1,4 @@
-/* What every unit test includes before cmocka. */
+/* Included by every unit test before cmocka. */
 #ifndef DP_TESTS_UNIT_H
 #define DP_TESTS_UNIT_H
 
@@ -11,7 +11,7 @@
 
 #include <math.h>
 
-/* |a − b| ≤ tolerance × max(1, |b|), said with the numbers. */
+/* |a − b| ≤ tolerance × max(1, |b|); a failure prints the numbers. */
 #define assert_near(a, b, tolerance)                                                                                           \
     do {                                                                                                                       \
         double near_a = (a), near_b = (b);                                                                                     \

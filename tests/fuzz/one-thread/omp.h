@@ -1,4 +1,4 @@
-/* Stands in for OpenMP's header where clang builds the library for the fuzzers, without threads. */
+/* Replaces OpenMP's header when clang builds the library for the fuzzers, without threads. */
 #ifndef OMP_H
 #define OMP_H
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# ADP-SGD. With a schedule b_t the step is eta/b_t and the noise of a lap grows with sqrt(b_t): smaller steps bear more noise. With
-# --schedule adaptive the steps are AdaGrad-norm's on released gradients, less the noise's share of their norm, and the noise is
-# the same in every lap.
+# ADP-SGD. With a schedule b_t the step is eta/b_t and the noise of a lap grows with sqrt(b_t): smaller steps tolerate more noise.
+# With --schedule adaptive the steps are AdaGrad-norm's on released gradients, less the noise's share of their norm, and every lap has
+# the same noise.
 set -euo pipefail
 . "$(dirname "$(readlink -f "$0")")/options.sh"
 summary="Train by private stochastic gradient descent with noise adapted to the step sizes (ADP-SGD)."

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# DP-AGD: gradients of all rows, and the best of some step sizes by noised sums of losses. When that is to stay, the noise of gradients
-# falls, and the next one is averaged with the one at hand.
+# DP-AGD: gradients of all rows, and the best of some step sizes by noised sums of losses. If the best step size is 0, gradients get less
+# noise, and the next one is averaged with the current one.
 set -euo pipefail
 . "$(dirname "$(readlink -f "$0")")/options.sh"
 . "$here/options-search.sh"
@@ -17,7 +17,7 @@ batch=all
 options "$@"
 laps_of_search
 
-# shellcheck disable=SC2086 # none, or an option and its value
+# shellcheck disable=SC2086 # empty, or an option and its value
 sigma=$(dp-account sigma $accountant --sampler full --epsilon "$epsilon" --delta "$delta" --laps "$laps" --adjacency "$adjacency")
 in_turns "$sigma"
 loop --until-spent "

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The noisy SGD of Bassily, Smith and Thakurta (2014) on Poisson batches: each step is followed by a projection, the last model counts.
+# The noisy SGD of Bassily, Smith and Thakurta (2014) on Poisson batches: a projection follows each step, and the last model is the result.
 # With --lambda the objective is strongly convex and step t is 1 / (lambda t). Without it the step is D / (G sqrt(t)), where G^2 bounds
 # the expected squared norm of a noisy gradient.
 set -euo pipefail

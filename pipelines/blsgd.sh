@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# DP-BLSGD: noised gradients of Poisson samples, and for each the longest step that a private line search on a sample of its own finds
-# good. With --clip-decay it is DP-BLSGD-AC.
+# DP-BLSGD: noised gradients of Poisson samples. For each gradient a private line search on a separate sample finds the longest good step.
+# With --clip-decay it is DP-BLSGD-AC.
 set -euo pipefail
 . "$(dirname "$(readlink -f "$0")")/options.sh"
 . "$here/options-search.sh"
@@ -19,7 +19,7 @@ options_of_budget
 options "$@"
 laps_of_search
 
-# shellcheck disable=SC2086 # none, or an option and its value
+# shellcheck disable=SC2086 # empty, or an option and its value
 sigma=$(dp-account sigma $accountant --epsilon "$epsilon" --delta "$delta" --rate "$rate" --laps "$laps" --adjacency "$adjacency")
 in_turns "$sigma"
 loop --until-spent "

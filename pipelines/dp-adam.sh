@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# DP-Adam: the released gradients of DP-SGD, stepped along by Adam.
+# DP-Adam: the released gradients of DP-SGD with the steps of Adam.
 set -euo pipefail
 . "$(dirname "$(readlink -f "$0")")/options.sh"
 summary="Train by Adam on private gradients (DP-Adam)."

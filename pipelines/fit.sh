@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Nothing to tune: dp-fit(1) chooses the run by what is public about the table, and this script runs it.
+# Nothing to tune: dp-fit(1) chooses the run from public facts about the table, and this script runs it.
 set -euo pipefail
 . "$(dirname "$(readlink -f "$0")")/options.sh"
 summary="Train a linear model with nothing to tune: data and epsilon in, a model out."
@@ -39,7 +39,7 @@ held_out() {
     [ "$(wc -l <<< "$found")" = 2 ] && printf '%s' "${found%$'\n'}" || echo TEST.dp
 }
 
-# spent: what a run says in the end
+# spent: the cost that a run states at its end
 spent() {
     local cost line metrics=accuracy test words
     [ -z "$quiet" ] || return 0

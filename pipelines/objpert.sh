@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Objective perturbation: the minimum of an objective with a random linear term, in one lap. --multiplier is of that term, --slack of the
-# noise on the minimum, which is for what the solver may miss it by: so large that it costs nothing, of so little that it does not show.
+# Objective perturbation: the minimum of an objective with a random linear term, in one lap. --multiplier is for that term, --slack for
+# the noise on the minimum, which hides the error of the solver: --slack is so large that it costs nothing, and the error so small that this
+# noise does not matter.
 set -euo pipefail
 . "$(dirname "$(readlink -f "$0")")/options.sh"
 . "$here/options-output.sh"
@@ -16,7 +17,7 @@ options "$@"
 bound_of_loss
 number "$lambda" || fail "--lambda: must be a number > 0, got '$lambda': it holds the minimum to where noise hides a person"
 if [ -z "$multiplier" ]; then
-    # beta is of the objective, and dp-erm records a little more for rows that were rounded
+    # beta belongs to the objective; dp-erm records a little more because rows were rounded
     curvature=$(calculate "(1.00002 * $beta - $lambda) / ($lambda * $rows)")
     two_sided=''
     [ "$loss" != huber ] || two_sided=--two-sided

@@ -1,5 +1,5 @@
 # shellcheck shell=bash disable=SC2034
-# Sourced by the pipelines of DP-SCD: numbers that follow from others, and a warning. dpline-pipelines(7) says why.
+# Sourced by the pipelines of DP-SCD: derived numbers, and a warning. dpline-pipelines(7) has the reasons.
 
 # auto_bounds SIGMA: a dual variable can reach 1; the noise of a lap moves the score of a row of norm 1 by 1/15, or by 1/30 for losses whose
 # residuals are large
@@ -11,7 +11,8 @@ auto_bounds() {
 }
 
 # warn_of_clip: every row is in --epochs laps on average and moves its dual variable by at most --clip in each. The optimal ones are between 0
-# and 1 (squared and huber: the residual), near 1 for rows that are hard to fit. For hinge a lower bound than 1 is a larger lambda, and does no harm.
+# and 1 (squared and huber: the residual), near 1 for rows that are hard to fit. For hinge a bound below 1 acts like a larger lambda, and
+# does no harm.
 warn_of_clip() {
     [ "$loss" != hinge ] && [ "$(calculate "$epochs * $clip < 0.999")" = 1 ] || return 0
     say "warning: in $epochs epoch$([ "$epochs" = 1 ] || echo s) --clip $clip keeps dual variables below $(calculate "$epochs * $clip"), $loss needs up to 1:" \

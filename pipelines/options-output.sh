@@ -1,5 +1,5 @@
 # shellcheck shell=bash disable=SC2034
-# Sourced by the pipelines that release one model at the end: what bounds a row's gradient, and how far a descent goes.
+# Sourced by the pipelines that release one model at the end: bounds on a row's gradient, and the length of a descent.
 
 options_of_bounds() {
     option intercept 0 V "value of a constant column to append, 0 for none"
@@ -21,7 +21,7 @@ bound_of_loss() {
 
 check_noise() { [[ $noise = gaussian || $noise = gamma ]] || fail "--noise: must be gaussian or gamma, got '$noise'"; }
 
-# weights: how many the model has
+# weights: the number of weights of the model
 weights() {
     local columns classes
     columns=$(dp-info --get cols "$data") && classes=$(dp-info --get classes "$data") || exit
@@ -31,7 +31,7 @@ weights() {
 # whole NUMBER: rounded up, and at least 1
 whole() { awk "BEGIN { x = ($1); print (x > 1 ? int(x) + (x > int(x)) : 1) }"; }
 
-# once: the noise of one release of every row, in sigma
+# once: sets sigma to the noise of one release of every row
 once() {
     case $noise in
         gaussian) sigma=${multiplier:-$(dp-account sigma --mechanism output --epsilon "$epsilon" --delta "$delta" --laps 1)} ;;
@@ -40,9 +40,9 @@ once() {
     esac
 }
 
-# way: how far to descend, steps times step size. Steps bring the objective down by about D^2 / (2 way) without strong convexity; the noise
-# raises it in proportion to the square of its scale, pull * way / rows. What is least of the sum; of a weight whose curvature is a
-# hundredth. Beyond a few 1 / lambda nothing is left to descend.
+# way: the length of the descent, steps times step size. Without strong convexity steps bring the objective to within about D^2 / (2 way) of
+# the minimum; the noise raises it in proportion to the square of its scale, pull * way / rows. This takes the way with the least sum, for
+# a weight whose curvature is a hundredth. Beyond a few 1 / lambda there is nothing left to descend.
 way() {
     local far=$sigma
     [ "$noise" != gamma ] || far="$sigma * sqrt($(weights) + 1)"

@@ -12,14 +12,14 @@ options_of_search() {
     option growth 0.3 XI "by which part their rho grows then"
 }
 
-# of dp-linesearch --method above-threshold
+# options of dp-linesearch --method above-threshold
 options_of_armijo() {
     option beta 0.8 BETA "each step is this part of the one before"
     option armijo 0.5 A "part of the promised decrease that is asked for"
     option noise laplace KIND "laplace|gaussian: of searches"
 }
 
-# laps_of_search: --epochs auto is a lap of gradients for each 50 of epsilon times the rows, 30 to 300 in all
+# laps_of_search: --epochs auto means a lap of gradients for each 50 of epsilon times the rows, from 30 to 300
 laps_of_search() {
     [ "$epochs" != auto ] || laps=$(awk "BEGIN { laps = int($epsilon * $rows / 50); print (laps < 30 ? 30 : laps > 300 ? 300 : laps) }")
     [ "$epochs" = auto ] || laps=$(laps_of "$rows")
@@ -28,7 +28,7 @@ laps_of_search() {
     fi
 }
 
-# in_turns SIGMA: the laps of a run that searches for its steps. SIGMA is the multiplier with which gradients alone spend the budget.
+# in_turns SIGMA: the laps of a run that searches for its steps. With the multiplier SIGMA the gradients would use the whole budget.
 # A gradient of multiplier z costs about as much as a search of epsilon 1 / z, so they share the budget as 1 - S to S.
 in_turns() {
     [[ $share =~ ^0?\.[0-9]*[1-9][0-9]*$ ]] || fail "--share: must be between 0 and 1, got '$share'"

@@ -1,5 +1,5 @@
 # shellcheck shell=bash disable=SC2034
-# Sourced by the pipelines over sites that keep their rows: which of them this machine is, who adds noise, and what limits a site.
+# Sourced by the pipelines over sites that keep their rows: which site this machine is, who adds noise, and the limits of a site.
 usages=('--workers K --rows N --at ENDPOINT [options]' '--shard I/K --rows N --at ENDPOINT --data DIR [options]')
 note='The first is the gate, which has no rows; the second is a site. Give both the same options.'
 
@@ -49,14 +49,14 @@ quote_port() {
     for word in "${port[@]}"; do ports+=" $(in_text "$word")"; done
 }
 
-# refuse WHOSE OPTION…: what has no place here
+# refuse WHOSE OPTION…: refuses options that are not for this machine
 refuse() {
     local word
     for word in "${@:2}"; do [ -z "${!word}" ] || fail "$(sed 's/^/--/; s/^--model$/-o/' <<< "$word") is $1"; done
 }
 
-# place_noise SIGMA: the gate adds all of it, and each site notes in its own ledger that it has promised to; or each site adds a share, and
-# notes that. Parts of one data set have one owner, whose ledger the gate has.
+# place_noise SIGMA: the gate adds all noise, and each site notes in its own ledger that the gate has promised this; or each site adds a
+# share, and notes that. Parts of one data set have one owner, whose ledger the gate has.
 place_noise() {
     local noise=" |
   dp-noise    --multiplier $1"
@@ -71,8 +71,8 @@ place_noise() {
     [ -z "$parts" ] || site_account=''
 }
 
-# limit_site: whatever a gather asks of a site, and however often its worker is started, all runs on its people keep to a budget in its ledger.
-# Nothing is written down of parts of one data set, whose ledger is the gate's, of seeded runs, and with --no-ledger.
+# limit_site: all runs on a site's people keep to a budget in its ledger, for any requests of a gather and any number of starts of its worker.
+# A site keeps no ledger for parts of one data set, whose ledger is the gate's, for seeded runs, and with --no-ledger.
 limit_site() {
     local file=${ledger:-$data/ledger} known where=()
     [ -z "$parts$seed$no_ledger" ] || return 0

@@ -17,8 +17,8 @@ say() { [ -n "$quiet" ] || echo "$name: $*" >&2; }
 calculate() { awk "BEGIN { OFMT = \"%.6g\"; print ($1) }"; }
 number() { [[ $1 =~ ^([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?$ && ${1%%[eE]*} = *[1-9]* ]]; }
 
-# option NAME DEFAULT METAVAR HELP [number|whole]: a value is the default, or else a number above 0 or a whole number above 0; without the last
-# word the command that gets the value checks it.
+# option NAME DEFAULT METAVAR HELP [number|whole]: a value is the default, or a (whole) number above 0. Without the last word the command that
+# gets the value checks it.
 option() {
     local word=${1//-/_}
     declared+=("$1") metavar[$word]=$3 default[$word]=$2 help[$word]=$4 must[$word]=${5-}
@@ -26,7 +26,7 @@ option() {
 }
 flag() { option "$1" '' '' "$2"; }
 
-# options_of_data PROGRAM LOSS [LOSS OF MORE CLASSES [LOSS OF NUMBERS]]: the program knows its losses.
+# options_of_data PROGRAM LOSS [LOSS OF MORE CLASSES [LOSS OF NUMBERS]]: the losses are those that the program knows.
 options_of_data() {
     losses_of=$1 two_classes=$2 many_classes=${3-} numbers=${4-squared}
     option data '' DIR "data set (see dp-import)"
@@ -56,7 +56,7 @@ options_of_checkpoints() {
     option resume '' DIR "continue from there, with the same options"
 }
 
-# what every run has
+# options of every run
 options_of_run() {
     option exec auto HOW "auto|processes|fused"
     option seed '' S "reproducible, not private"
@@ -80,7 +80,7 @@ usage() {
     printf '\nThe manual: man dpline-pipelines\n'
 }
 
-# choices PROGRAM OPTION: as the help of the program has them, one|another
+# choices PROGRAM OPTION: the choices in the help of the program, one|another
 choices() { "$1" --help | sed -nE "s/^ .*--$2 .* ([a-z0-9-]+(\|[a-z0-9-]+)+).*/\1/p"; }
 
 # parse ARGUMENT…: an option --a-b sets the variable a_b
@@ -114,7 +114,7 @@ parse() {
     done
 }
 
-# check_values: as they were declared
+# check_values: checks them as declared
 check_values() {
     local option word
     for option in "${declared[@]}"; do
@@ -127,11 +127,11 @@ check_values() {
     done
 }
 
-# options ARGUMENT…: parses them, and sets what the text of a pipeline is written with:
+# options ARGUMENT…: parses them, and sets these variables for the text of a pipeline:
 #   $dir    the data set                     $rate, $laps  of --batch rows, in --epochs passes over $rows, the number of persons
-#   $gate   the ledger, for dp-account       $seeded       --allow-seeded, where there is a seed
+#   $gate   the ledger, for dp-account       $seeded       --allow-seeded, if there is a seed
 #   $adjacency, $by (the schedule)           $sensitivity  in clips: 1, and 2 for replace-one
-# A run over several machines defines where(), which says what this one has.
+# A run over several machines defines where(), which sets the role of this machine.
 options() {
     local classes=2 # where there are no rows
     options_of_checkpoints
@@ -152,7 +152,7 @@ options() {
     quote_options
 }
 
-# loss_of CLASSES: the default
+# loss_of CLASSES: the default loss
 loss_of() {
     case $1 in
         0) loss=$numbers ;;
@@ -162,10 +162,10 @@ loss_of() {
     esac
 }
 
-# laps_of ITEMS: how many laps of --batch make --epochs passes over so many rows or columns
+# laps_of ITEMS: the number of laps of --batch in --epochs passes over that many rows or columns
 laps_of() { awk "BEGIN { laps = $epochs * $1 / $batch; print int(laps) + (laps > int(laps)) }"; }
 
-# words_of OPTION…: those that are given, as words for a command, in $words
+# words_of OPTION…: sets $words to the options that were given, as words for a command
 words_of() {
     local option word
     words=()
@@ -220,7 +220,7 @@ loop() {
     run_loop "$@"
 }
 
-# run_loop WORD…: dp-loop, with what every run has
+# run_loop WORD…: dp-loop, with the options of every run
 run_loop() {
     set -- ${checkpoint:+--checkpoint "$checkpoint"} ${checkpoint_every:+--checkpoint-every "$checkpoint_every"} \
         ${resume:+--resume "$resume"} "$@"
@@ -236,7 +236,7 @@ run_loop() {
     fi
 }
 
-# run_model WORD…: dp-loop, and what the model cost
+# run_model WORD…: dp-loop, and prints the cost of the model
 run_model() {
     local status=0
     attend "$@" > /dev/null || status=$?
@@ -244,13 +244,13 @@ run_model() {
     exit $status
 }
 
-# attend WORD…: dp-loop, which also gets the signals that are sent to this script. In the foreground the shell would die of them at once, or
-# keep them to the end of the run.
+# attend WORD…: dp-loop, which also gets the signals that are sent to this script. With dp-loop in the foreground the shell would die of a
+# signal at once, or delay it to the end of the run.
 attend() {
     local signal status=0 run
     dp-loop "$@" <&0 &
     run=$!
-    # shellcheck disable=SC2064 # the number of now
+    # shellcheck disable=SC2064 # the present value
     for signal in INT TERM HUP QUIT; do trap "kill -$signal $run 2> /dev/null" $signal; done
     wait $run || status=$?
     while kill -0 $run 2> /dev/null; do # a signal has ended the wait, not the run
@@ -266,7 +266,7 @@ whose() {
     if dp-info --get rows_per_person "$data" > /dev/null 2>&1; then echo 'that is for all rows of a person together'; else echo 'one row is taken for one person'; fi
 }
 
-# spent: what the model says of itself, in one line
+# spent: the cost that the model states, in one line
 spent() {
     local cost laps
     laps=$(dp-info --get lap "$model" 2> /dev/null) || return 0 # the budget did not pay for a lap
@@ -284,6 +284,6 @@ fi
 
 schedules='constant, inverse, sqrt:A:C, linear[:E], cosine[:E], first:K:B or a file'
 usages=('--data DIR [options]') note=''
-# of what a pipeline does not declare
+# for options that a pipeline does not declare
 data='' rows='' loss='' losses_of='' epochs='' batch='' schedule='' adjacency='' ledger='' no_ledger='' registry='' no_registry='' partial=''
 init='' checkpoint='' checkpoint_every='' resume='' operand='' plan='' laps=1 quiet=''

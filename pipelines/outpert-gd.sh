@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Output perturbation: gradient descent over all rows, and noise on its result, once. --as-published has the steps, the sensitivity and
-# the noise of Zhang, Zheng, Mou and Wang (2017), Algorithm 1; what is charged is what they cost.
+# Output perturbation: gradient descent over all rows, and noise on its result, once. With --as-published, steps, sensitivity and noise are
+# from Zhang, Zheng, Mou and Wang (2017), Algorithm 1; the gate charges their sound cost.
 set -euo pipefail
 . "$(dirname "$(readlink -f "$0")")/options.sh"
 . "$here/options-output.sh"
@@ -21,7 +21,7 @@ bound_of_loss
 if [ -n "$as_published" ]; then
     { number "$epsilon" && number "$delta"; } || fail "--epsilon and --delta: must be numbers > 0, got '$epsilon' and '$delta'"
     step=$(calculate "1 / ($lambda + $beta)") weights=$(weights)
-    # how far the squared norm of the noise can go, in (Delta / epsilon)^2; of the gamma law it is that of its mean norm
+    # the squared norm of the noise in (Delta / epsilon)^2; for the gamma law the square of its mean norm
     case $noise in gamma) spread="$weights ^ 2" ;; *) spread="$weights * log(1 / $delta)" ;; esac
     reach="($beta * $rows * $epsilon * $distance / $pull) ^ 2 / ($spread)"
     if number "$lambda"; then

@@ -27,9 +27,9 @@ check_noise
 bound_of_loss
 once
 passes=$(whole "$epochs")
-# as far as outpert-gd.sh goes, in as many steps as there are
+# as far as outpert-gd.sh, in the available number of steps
 [ -n "$step" ] || step=$(awk "BEGIN { step = $(way) / ($passes * int($rows / $batch)); print (step < .99 / $beta ? step : .99 / $beta) }")
-# far enough above the contraction that dp-erm records, which is of rows that were rounded
+# far enough above the contraction that dp-erm records, which includes the rounding of rows
 if [ "$order" = coins ] && [ -z "$multiplier" ]; then
     rho=$(awk "BEGIN { a = 1 - $step * $lambda; b = $step * $beta * 1.000003 - 1; r = (a > b ? a : b) + 1e-9; printf \"%.12g\", (r < 1 ? r : 1) }")
     draws=$(((passes * rows - 1) / batch + 1))

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Primal DP-SCD (Algorithm 2): --batch counts columns here; every lap reads every row, so sampling amplifies nothing.
+# Primal DP-SCD (Algorithm 2): --batch counts columns here; every lap reads every row, so sampling does not amplify.
 set -euo pipefail
 . "$(dirname "$(readlink -f "$0")")/options.sh"
 summary="Train by private stochastic coordinate descent on the weights (primal DP-SCD); --batch counts columns."

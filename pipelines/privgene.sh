@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# PrivGene: candidates are bred of the models that were chosen last, and the exponential mechanism chooses one of them by the losses of all
-# rows, lap after lap.
+# PrivGene: each lap makes candidates from the models that were chosen last, and the exponential mechanism chooses one of them by the losses
+# of all rows.
 set -euo pipefail
 . "$(dirname "$(readlink -f "$0")")/options.sh"
 summary="Train by private selection among candidates that are bred (PrivGene); no gradient is needed."
@@ -21,11 +21,11 @@ options_of_ledger
 batch=all
 options "$@"
 
-# As many choices as the paper makes, 10 in each of max(8, 0.00125 epsilon N / 10) generations. Until the last one mutations fall to a tenth.
+# As many choices as in the paper, 10 in each of max(8, 0.00125 epsilon N / 10) generations. By the last one mutations fall to a tenth.
 [ "$epochs" != auto ] || laps=$(awk "BEGIN { laps = int(.00125 * $epsilon * $rows); print (laps < 80 ? 80 : laps) }")
 [ "$decay" != auto ] || decay=$(calculate ".1 ^ (1 / $laps)")
-# A choice of epsilon e costs what Gaussian noise of multiplier 2 / e does by Renyi accounting, and e at most.
-# shellcheck disable=SC2086 # none, or an option and its value
+# A choice of epsilon e costs as much as Gaussian noise of multiplier 2 / e by Renyi accounting, and at most e.
+# shellcheck disable=SC2086 # empty, or an option and its value
 sigma=$(dp-account sigma --accountant rdp --sampler full --epsilon "$epsilon" --delta "$delta" --laps "$laps")
 choice=$(awk "BEGIN { many = 1.99999 / $sigma; few = .99999 * $epsilon / $laps; print (many > few ? many : few) }")
 loop "

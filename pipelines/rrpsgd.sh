@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# RRPSGD (Zhang, Zheng, Mou and Wang 2017, Algorithm 2) on Poisson batches: how many laps there will be is drawn before the run, the
-# noise is what so many need, and the last model counts. Nothing in it needs a convex loss.
+# RRPSGD (Zhang, Zheng, Mou and Wang 2017, Algorithm 2) on Poisson batches: the number of laps is drawn before the run, the
+# noise is chosen for this number, and the last model is the result. The loss need not be convex.
 set -euo pipefail
 . "$(dirname "$(readlink -f "$0")")/options.sh"
 summary="Train by private stochastic gradient descent of a random number of laps (RRPSGD)."
@@ -18,8 +18,8 @@ option threads 1 N "of the stage that reads rows"
 options_of_budget
 options "$@"
 
-# draw: how many laps, by the paper's law: the chance of a model is in proportion to 2 eta - BETA eta^2, with eta the step that would be
-# taken from it. The model that a run starts from is left out. The bits are the kernel's, or the seed's.
+# draw: the number of laps, by the paper's law: the probability of a model is proportional to 2 eta - BETA eta^2, with eta the next step from
+# it. The initial model is left out. The bits come from the kernel, or from the seed.
 draw() {
     local bits
     bits=$(if [ -n "$seed" ]; then echo "rounds $seed"; else head -c 32 /dev/urandom; fi | sha256sum | cut -c 1-13)

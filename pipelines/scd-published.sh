@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# DP-SCD as the paper has it: its accounting takes shuffled epochs for Poisson samples and forgets that alpha is released too, so the
+# DP-SCD as in the paper: its accounting treats shuffled epochs as Poisson samples and ignores that alpha is released too, so the
 # noise is too small for --epsilon. The gate charges the sound epsilon; every frame and the model have the mark as_published.
 set -euo pipefail
 . "$(dirname "$(readlink -f "$0")")/options.sh"

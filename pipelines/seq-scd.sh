@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# seqDP-SCD (Algorithm 3): updates within a lap see one another, so the noise grows with the batch.
+# seqDP-SCD (Algorithm 3): updates within a lap use the earlier ones, so the noise grows with the batch.
 set -euo pipefail
 . "$(dirname "$(readlink -f "$0")")/options.sh"
 . "$here/options-dual.sh"

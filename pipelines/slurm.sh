@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # A run over parts of one data set as an array of jobs of Slurm: task 0 is the gate, tasks 1 to K each have a part of the rows. They find each
-# other by files in a directory that all nodes see: public keys, and where the gate is. Secret keys stay on the node of their task.
+# other by files in a directory that all nodes see: public keys, and the address of the gate. Secret keys stay on the node of their task.
 set -euo pipefail
 here=$(dirname "$(readlink -f "$0")")
 name=${DPLINE_NAME:-$(basename "$0")}
@@ -60,7 +60,7 @@ data=$(readlink -f "$data")
 own_ledger=()
 [ $ledger = no ] || own_ledger=(--ledger "$data/ledger")
 
-# job RUN: what each task does in that directory
+# job RUN: the work of each task in that directory
 job() {
     local said
     said=$(printf ' %q' --rows "$rows" "${options[@]}")

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# DP-SCD on two machines: one keeps the model and begins the laps, the other has the rows, and only what its gate has released leaves it.
+# DP-SCD on two machines: one keeps the model and begins the laps. The other has the rows; only what its gate has released leaves it.
 set -euo pipefail
 . "$(dirname "$(readlink -f "$0")")/options.sh"
 . "$here/options-dual.sh"

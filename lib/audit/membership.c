@@ -411,7 +411,7 @@ static int check_noise(struct audit *a, struct dp_err *err)
             continue;
         long long first = (long long)((size_t)(order[i - 1] - a->noise) / a->noise_size);
         long long second = (long long)((size_t)(order[i] - a->noise) / a->noise_size);
-        rc = dp_fail(err, DP_E_RUN, "a key serves twice: the noise of lap %lld of run %lld is that of lap %lld of run %lld",
+        rc = dp_fail(err, DP_E_RUN, "a key serves twice: lap %lld of run %lld has the noise of lap %lld of run %lld",
                      second % laps + 1, second / laps + 1, first % laps + 1, first / laps + 1);
     }
     free(order);

@@ -352,10 +352,10 @@ passed() {
 @test "epsilon catches: a reused key" {
     epsilon --runs 100 -- "$SAMPLE | $STEP --clip 0.01 | dp-mutant-noise -z 1 | $GATE | dp-step"
     assert_failure 1
-    assert_output --regexp "^dp-audit: a key serves twice: the noise of lap [0-9]+ of run ([0-9]+) is that of lap [0-9]+ of run \1$"
+    assert_output --regexp "^dp-audit: a key serves twice: lap [0-9]+ of run ([0-9]+) has the noise of lap [0-9]+ of run \1$"
     epsilon --runs 100 -- "$SAMPLE | $STEP --clip 0.01 | dp-mutant-key -z 1 | $GATE | dp-step"
     assert_failure 1
-    assert_output --regexp "^dp-audit: a key serves twice: the noise of lap ([0-9]+) of run [0-9]+ is that of lap \1 of run [0-9]+$"
+    assert_output --regexp "^dp-audit: a key serves twice: lap ([0-9]+) of run [0-9]+ has the noise of lap \1 of run [0-9]+$"
 }
 
 @test "epsilon: fresh keys without a seed, processes, one-vs-rest, the primal" {

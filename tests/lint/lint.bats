@@ -129,6 +129,9 @@ of_page() { sed -n "/^\.Ss $1$/,/^\.Ss /s/^\.It Va \([a-zA-Z_]*\) Pq \(.*\)/\1 \
 @test "man pages are clean" {
     run mandoc -Tlint -W warning man/*.[1357]
     assert_success
+    # in a list of references each has its macro
+    run grep -nE '^\..*Xr .* ,( No and)? dp[a-z-]* [1-8]( |$)' man/*.[1357]
+    assert_output ''
 }
 
 @test "dpline help has each command, and the README each library that the build needs" {

@@ -29,7 +29,7 @@ struct options {
 static const struct dp_option options[] = {
     DP_OPTION_TEXT('o', output, "DIR", "data set to write"),
     DP_OPTION_TEXT(0, out, "PORT", "csv, tsv: send the rows there as they come, instead of writing a data set"),
-    DP_OPTION_TEXT(0, population, "NAME", "whose rows these are (by the registry, else the name of the file)"),
+    DP_OPTION_TEXT(0, population, "NAME", "the people of these rows (by the registry, else the name of the file)"),
     DP_REGISTRY_OPTIONS(registry),
     DP_OPTION_TEXT('s', schema, "FILE", "csv, tsv: what the columns mean (JSON)"),
     DP_OPTION_TEXT(0, infer, "FILE", "csv, tsv: look at the data and write a schema to be read and edited",

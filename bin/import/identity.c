@@ -14,7 +14,7 @@
 struct table {
     char digest[DP_REGISTRY_DIGEST]; /* "" while its bytes are not known */
     char *path;                      /* "" where it is no file */
-    char *directory;                 /* of the data set; "" if there is none */
+    char *directory;                 /* of the data set, or "" */
 };
 
 static const char *base_name(const char *path)

@@ -99,7 +99,7 @@ int dp_charges_add_run(struct dp_charges *charges, const struct dp_event *event,
  * epochs. */
 int dp_charges_continue(struct dp_charges *charges, const struct dp_event *event, int64_t laps, struct dp_err *err);
 
-/* Raises the charge of the event to at least so many laps; adds a charge if there is none. */
+/* Raises the charge of the event to at least so many laps; adds the charge if the event has no charge yet. */
 int dp_charges_at_least(struct dp_charges *charges, const struct dp_event *event, int64_t laps, struct dp_err *err);
 
 /* Whether both lists have the same events in the same order with the same laps. */

@@ -19,7 +19,7 @@ int dp_security_directory(char **directory, const struct dp_security *security, 
 /* Rows of an option table. member: the struct dp_security in the command's options. */
 #define DP_SECURITY_OPTIONS(member_)                                                                                           \
     DP_OPTION_TEXT(0, member_.keys, "DIR", "tcp: where the keys are, see dp-key (DPLINE_KEYS, else ~/.config/dpline/keys)"),   \
-        DP_OPTION_TEXT(0, member_.server, "NAME", "tcp, connecting: whose key the other end has"),                             \
+        DP_OPTION_TEXT(0, member_.server, "NAME", "tcp, connecting: the name of the other end's key"),                         \
         DP_OPTION_FLAG(0, member_.plaintext, "tcp: no keys; frames that are not released stay on this machine",                \
                        .name = "insecure-plaintext")
 

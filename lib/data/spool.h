@@ -24,7 +24,7 @@ struct dp_spool {
     size_t records;
 };
 
-/* The file is in the directory of the file `beside`, so that private rows stay on the disk of the data set, or where tmpfile()
+/* The file is in the same directory as `beside`, so that private rows stay on the disk of the data set, or where tmpfile()
  * creates it. */
 int dp_spool_open(struct dp_spool *spool, const char *beside, struct dp_err *err);
 void dp_spool_close(struct dp_spool *spool);

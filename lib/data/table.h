@@ -31,7 +31,7 @@ static inline const char *dp_table_cell(const struct dp_table *table, size_t row
     return table->cell[(1 + row) * table->columns + column];
 }
 
-/* The column of that name, or table->columns if there is none. */
+/* The column of that name, or table->columns if no column has it. */
 size_t dp_table_find(const struct dp_table *table, const char *name);
 
 /* A name, in addition to the columns, that a text may use. */

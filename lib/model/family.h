@@ -18,7 +18,7 @@ struct dp_form {
     const struct dp_family *family;
     size_t features;   /* columns of a row */
     size_t outputs;    /* scores of a row, see dp_loss_outputs */
-    double intercept;  /* value of a constant column after the row's own; 0 if there is none */
+    double intercept;  /* value of a constant column after the row's own; 0: no such column */
     size_t rows, cols; /* shape of the matrix of parameters */
 };
 

@@ -26,7 +26,7 @@ struct dp_training {
     const struct dp_family *family;
     enum dp_loss loss;
     double width, lambda;
-    double intercept; /* value of a constant column after the row's own; 0 if there is none */
+    double intercept; /* value of a constant column after the row's own; 0: no such column */
     double scale;     /* weights = scale × model */
 };
 

@@ -391,7 +391,7 @@ int dp_link_send_shared(struct dp_link *link, int peer, const struct dp_link_hea
 
 enum { NOTHING, DROPPED, EVENT };
 
-/* Reads the next part of a message. 1; 0 when there is none. */
+/* Reads the next part of a message. 1; 0 without a further part. */
 static int take_part(struct dp_link *l, zmq_msg_t *part)
 {
     zmq_msg_close(part);

@@ -43,7 +43,7 @@ struct tuning {
     struct dp_port *out;
     struct dp_frame *here, *best;
     int64_t best_score;
-    size_t chosen; /* setting of the best trial; grid.count if there is none */
+    size_t chosen; /* setting of the best trial; grid.count without a best trial */
     int nothing;   /* a descriptor of the null device */
 };
 

@@ -115,7 +115,7 @@ enum dp_lifetime {
     X(DP_F_SELECTED_ON, "selected_on", DP_T_TEXT, DP_STATED, MODEL)      /* and digest of the rows that scored them */         \
     X(DP_F_EPSILON_SOUND, "epsilon_sound", DP_T_REAL, DP_STATED, MODEL)  /* where as_published is: the sound epsilon */         \
     X(DP_F_SEEDED, "seeded", DP_T_BOOL, DP_FIXED, MODEL)                 /* keys came from a seed: not private */              \
-    X(DP_F_AS_PUBLISHED, "as_published", DP_T_BOOL, DP_FIXED, MODEL)     /* its noise is that of an accounting that is not sound */ \
+    X(DP_F_AS_PUBLISHED, "as_published", DP_T_BOOL, DP_FIXED, MODEL)     /* noise by an accounting that is not sound */             \
     X(DP_F_NON_PRIVATE, "non_private", DP_T_BOOL, DP_FIXED, MODEL)                                                             \
     X(DP_F_INTERRUPTED, "interrupted", DP_T_BOOL, DP_STREAM, RUN)        /* end, model: the run did not get to its end */      \
     X(DP_F_GAP, "gap", DP_T_REAL, DP_PRIVATE, LAP)                       /* upper bound of objective − minimum */              \

@@ -1,4 +1,5 @@
-# Nothing is charged before every stage has agreed: what the hello frame tells is refused before the first reservation.
+# Nothing is charged before every stage has agreed: a mismatch that the hello frame shows is refused before the first
+# reservation.
 load helper
 
 prepare() {

@@ -1,4 +1,5 @@
-# A gather that lies to a site: what the site pays, how often, and from which randomness it draws, follow from its own stages and its own memory.
+# A malicious gather and a site: the site's payments and the randomness of its draws follow only from its own stages and its own
+# state.
 load helper
 
 SITE_ACCOUNT='dp-site-account --multiplier 4 --epsilon 1 --delta 1e-5'
@@ -11,8 +12,8 @@ teardown() {
     for pid in $(cat ./*.pid 2> /dev/null); do kill -9 "$pid" 2> /dev/null || true; done
 }
 
-# lied SCRIPT PIPELINE [OPTION…]: what the gather of that script (bad-gather.py) prints to a worker with the pipeline; how the worker ended is in
-# status, its words are in "said"
+# lied SCRIPT PIPELINE [OPTION…]: what the gather of that script (bad-gather.py) prints to a worker with the pipeline. The
+# worker's exit status is in status, its messages are in "said"
 lied() {
     rm -rf run
     mkdir -m 700 run
@@ -45,7 +46,7 @@ print(answer["kind"], answer["status"])'
         assert_equal "$(cat heard)" 'error 5'
         assert_equal "$(entries open .kind | wc -l) $(paid)" '1 5'
     done
-    # nor where nothing is paid, and the stages keep nothing
+    # nor if nothing is paid, and the stages have no state
     lied "$AGAIN" "$LEFT | dp-noise -z 50"
     refused 5 'the gather begins the run again, and lap 5 of it was answered here: this site answers no lap twice'
     # nor from the checkpoint of another process
@@ -74,7 +75,7 @@ print(spent, answer["kind"], answer["status"])' "$LEFT | $SITE_ACCOUNT" --checkp
     read -r laps how code < heard
     assert_equal "$how $code" 'end 3'
     [ "$(paid)" -ge "$laps" ] || fail "$laps answered, $(paid) paid"
-    # all that was paid for, as one run of so many laps; who stops it by what was released is in the close line
+    # all payments, as one run of that many laps; the close line covers a gather that stops because of released values
     dp-account epsilon --multiplier 4 --rate 0.1 --laps "$(paid)" --delta 1e-5 | awk '$1 > 1 { exit 1 }'
     assert_regex "$(head -n 1 said)" '^dp-worker: warning: the gather goes back from lap 8 to lap 5: laps that were answered are answered again, with fresh keys$'
     [ "$(grep -c 'goes back from' said)" -ge 3 ] || fail "$(cat said)"
@@ -142,7 +143,7 @@ print(answer["private_preprocessing"], answer["classes"], answer["label_scale"])
         assert_equal "$status $(cat heard)" '3 3'
         assert_regex "$(cat said)" \
             '^dp-worker: the model it starts from states that it has cost epsilon .* at delta .*, which --epsilon and --delta here do not cover$'
-        # nor as that of a run that has begun elsewhere
+        # nor as the answer of a run that has begun elsewhere
         lied "hello(); print(lap(2, $model, prior_epsilon=2.0, prior_delta=1e-5)['status'])" "$LEFT | $SITE_ACCOUNT"
         assert_equal "$status $(cat heard)" '3 3'
         [ ! -e site.dp/ledger ]

@@ -1,4 +1,4 @@
-# Peers at a gather's port that are none of its workers: neither the model nor the laps nor its memory know of them.
+# Peers at a gather's port that are not its workers: they change neither the model nor the laps nor its memory.
 load helper
 
 prepare() {
@@ -9,7 +9,7 @@ prepare() {
     SAMPLE='dp-sample --data two.dp --rate 0.1'
     STEP='dp-scd-step --data two.dp --loss hinge --lambda 1e-3 --clip 0.1'
     GATE='dp-noise -z 1.5 | dp-account --epsilon 1e5 --delta 1e-5 --allow-seeded --no-ledger | dp-step'
-    # in one worker: laps take their time while bad peers are about, and some are left for afterwards
+    # in one worker: laps take time while bad peers are there, and some laps come afterwards
     filter slow '
 import time
 if frame["kind"] == "lap" and not os.path.exists("over"):
@@ -40,7 +40,7 @@ memory() { awk -v field="$1:" '$1 == field { print $2 }' "/proc/$(pgrep -P "$(ca
 dropped() { sed -n 's/.*: dropped.* (\([0-9]*\) such things.*/\1/p' said | awk '{ n += $1 } END { print n + 0 }'; }
 laps_are_made() { while [ "$(stat -c %s part.stream)" -lt 200000 ]; do sleep 0.05; done; }
 
-# nothing_happened BEFORE: the run ends as if nobody had been there, and what it held then, in KiB, has hardly grown
+# nothing_happened BEFORE: the run ends as if no peer had been there, and its memory, in KiB, has hardly grown
 nothing_happened() {
     local after
     [ "$(stat -c %s part.stream)" -lt "$(stat -c %s whole.stream)" ] || fail 'the run was over too early'

@@ -5,14 +5,14 @@ load helper
     run env OUT="$PWD/results" TURNS=2 "$ROOT/tests/bench/run" no-such-figure
     assert_failure 2
     assert_output --partial "there is no figure 'no-such-figure'"
-    # Of data of its own: small ones.
+    # With its own small data.
     mkdir -p results
     dp-synth classification --rows 2000 --cols 90 --seed 2 -q -o results/large.dp
     OUT="$PWD/results" TURNS=2 run "$ROOT/tests/bench/run" floor
     assert_success
     assert_output --partial '6 bare hops of 2000 bytes'
     awk -F '\t' '$1 == "floor" && $2 == "rows of batches of 100" && $3 == "M rows/s" && $4 > 0 && $5 <= $4 && $4 <= $6 && $7 == 2 { n++ } END { exit n != 1 }' results/measured.tsv
-    # Measured again, it takes the place of what was there.
+    # A second measurement replaces the first.
     lines=$(wc -l < results/measured.tsv)
     OUT="$PWD/results" TURNS=2 "$ROOT/tests/bench/run" floor
     assert_equal "$(wc -l < results/measured.tsv)" "$lines"
@@ -61,7 +61,7 @@ load helper
 @test "the tables of figures are those of what was measured" {
     run "$ROOT/tests/bench/write-readme.sh" --check
     assert_success
-    # and each figure has its place there
+    # and each figure appears there
     for figure in $("$ROOT/tests/bench/run" --list); do
         grep -q "^<!-- figure $figure\b" "$ROOT/tests/bench/README.md" || fail "$figure has no table"
         [ -e "$ROOT/tests/bench/figures/$figure.sh" ] || fail "$figure is no figure"

@@ -1,4 +1,4 @@
-# What adds up the tests: a part that dies is a failure, whatever it printed before.
+# The sum of the tests: a part that dies is a failure, whatever it printed before.
 load helper
 
 @test "tests/ci adds up the totals of its commands" {

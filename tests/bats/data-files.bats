@@ -1,4 +1,4 @@
-# What happens to the files of a data set while they are read: cut short, written over, replaced.
+# Files of a data set that change while they are read: truncated, overwritten, replaced.
 load helper
 
 prepare() {
@@ -6,7 +6,7 @@ prepare() {
     CHILD='dp-sample --data small.dp --rate 0.02 | dp-scd-step --data small.dp --loss hinge --lambda 1e-3 --clip 0.1 | dp-noise -z 200 | dp-account --epsilon 1e4 --delta 1e-5 | dp-step'
 }
 
-# ends_with MESSAGE MODE COMMAND…: a long run in which COMMAND happens ends with status 1 and, of dpline, exactly that sentence
+# ends_with MESSAGE MODE COMMAND…: a long run during which COMMAND happens ends with status 1 and prints exactly that sentence
 ends_with() {
     local message=$1 mode=$2 got=0 run
     shift 2
@@ -20,7 +20,7 @@ ends_with() {
     assert_equal "$got" 1
     run grep -v warning said
     assert_output --regexp "$message"
-    # nothing else that a user has to make sense of
+    # no other message
     assert_equal "$(grep -v warning said | grep -c '^dp-')" 1
     assert_equal "$(find . -name 'model.*')" ''
 }
@@ -76,7 +76,7 @@ edit_label() { printf '\0\0\0\0\0\0\360\77' | dd of=small.dp/y.npy bs=1 seek=128
     dp-synth classification --rows 40000 --cols 6 --seed 7 -q -f -o small.dp
     dp-loop --laps 2 -o model -- "$CHILD" > /dev/null 2> said
     predict() { dp-predict model small.dp && echo 0 > status || echo $? > status; }
-    # the pipe has no room for all lines, so that some are computed when the file has been cut
+    # the pipe cannot hold all lines, so some are computed after the file was cut
     predict 2> said | { head -c 1 > /dev/null; truncate -s 200 small.dp/X.npy; cat > /dev/null; }
     assert_equal "$(cat status said)" "1
 dp-predict: small.dp/X.npy was cut short while it was read, or its disk fails"

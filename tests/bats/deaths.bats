@@ -1,4 +1,4 @@
-# No death of any process at any moment hangs a run, and what was paid for by then is not lost.
+# If a process dies at any moment, no run hangs, and payments so far are kept.
 load helper
 
 prepare() {
@@ -83,7 +83,7 @@ ended() {
     ended 0 300
 }
 
-# a last stage that passes some frames on and then answers no more
+# a last stage that passes some frames on and then does not answer any more
 stuck() {
     cat > stuck.py << 'END'
 import os, time
@@ -134,7 +134,7 @@ END
         assert_output --regexp 'laps: [0-9]+ of 100000000, interrupted'
         rm -r other.dp model
     done
-    # a resumed run that gets nowhere has none
+    # a resumed run that makes no progress has no model
     start processes 1000000 -o model --checkpoint state
     kill -INT $loop
     ended 130 20
@@ -165,7 +165,7 @@ END
         assert_file_not_exist model
         mv model~ old
     done
-    # one that fails or is refused leaves it alone
+    # a run that fails or is refused leaves the old model
     mv old model
     run dp-loop --laps 5 -q -o model -- "${CHILD/-z 500/-z -1}"
     assert_failure 2
@@ -204,7 +204,7 @@ END
             sleep 0.02
         done
         kill -KILL $killed
-        # Nothing waits for anybody: all are gone long before the ten seconds that a frame waits for a reader that may still come.
+        # No process waits for another: all have ended long before the ten seconds that a frame waits for a late reader.
         ended 1 30
         for p in "${pid[@]}"; do
             for _ in $(seq 400); do

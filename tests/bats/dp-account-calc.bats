@@ -58,7 +58,7 @@ at_most() { awk -v a="$1" -v b="$2" 'BEGIN { exit !(a + 0 <= b + 0) }'; }
     complains 1 "dp-account: cannot write standard output: No space left on device" bash -c 'dp-account help > /dev/full'
 }
 
-# the truth is not above what the truth is "at least": by JSON, by words, rounded down in both
+# the truth is not below its lower bound: in JSON and in words, rounded down in both
 @test "calculator: a lower bound is rounded down" {
     for options in "-z 1 -r 100/10000 -n 1000" "-z .9 -r .01 -n 1000" "-z .7 -r .004 -n 3000" "-z 1.1 -r .02 -n 900" "-z 2 -r .1 -n 100" "-z .5 -r .001 -n 50000"; do
         # shellcheck disable=SC2086
@@ -247,7 +247,7 @@ same() { awk -v a="$1" -v b="$2" 'BEGIN { exit !(a / b < 1.00001 && b / a < 1.00
     sed '/"lap":3,/p' run.json > twice.json
     complains 5 "dp-account epsilon: twice.json: line 5: lap 3 came after lap 3: a run has each lap once, and all of them; $WHOLE" dp-account epsilon --delta 1e-5 twice.json
     complains 1 "dp-account epsilon: run: this is a stream of frames: give what dp-cat prints of it (dp-cat FILE | dp-account ...)" dp-account epsilon --delta 1e-5 run
-    # a beginning is charged for what it is, and that is said: whoever ended it there may have had a reason
+    # a beginning of a run is charged as such, with a warning: it may have been ended for a reason in its releases
     complains 0 "$SEEDED
 $STOPPED
 dp-account epsilon: the run from line 2 on has 3 of its 5 laps, and the answer is about these laps only" bash -c "head -4 run.json | dp-account epsilon --delta 1e-5"
@@ -343,7 +343,7 @@ END
     run dp-account epsilon --delta 1e-5 less.json
     assert_equal "$status" 5
     assert_output --regexp '^dp-account epsilon: the run from line 2 on states an epsilon of 0.1 at delta 1e-05, and its records cost at least [0-9.]+$'
-    # at whatever delta it is asked
+    # at any delta
     run dp-account epsilon --delta 1e-2 less.json
     assert_equal "$status" 5
     sed -E 's/"epsilon":[0-9.]+/"epsilon":90/' run.json > more.json
@@ -356,13 +356,13 @@ END
     assert_output --partial "\"sound\":false,\"why\":[\"${MORE#*sound: }\"]"
     run dp-account epsilon --delta 1e-5 --explain more.json
     assert_output --partial "NOT SOUND: ${MORE#*sound: }"
-    # left of the gate a frame has what the laps before it have cost
+    # left of the gate a frame has the cost of the laps before it
     dp-loop --laps 5 -q -o model -- "dp-sample --data small.dp --rate 0.2 | dp-scd-step --data small.dp --loss hinge --lambda 1e-3 --clip 0.1 |
         dp-noise -z 2 | tee noised | dp-account --epsilon 100 --delta 1e-5 | dp-step" > /dev/null
     complains 0 "" bash -c "dp-cat noised | dp-account epsilon --delta 1e-5"
 }
 
-# Its records cost less than the run, whose budget is what its laps have cost.
+# Its records cost less than the run, whose budget is the cost of its laps.
 @test "records: of a run whose noise followed what it released the records are no sound account" {
     small_data 100 4
     dp-loop --laps 12 -q -- "dp-sample --data small.dp --rate 0.2 | dp-grad --data small.dp --loss logistic --clip 1 | dp-noise -z 8 |
@@ -382,7 +382,7 @@ END
     run --separate-stderr bash -c "dp-cat stream | dp-account epsilon --delta 1e-5 --json"
     assert_success
     assert_equal "$(jq -c '[.sound, .agrees, .why]' <<< "$output")" "[false,true,[\"${STOPPED#*sound: }\"]]"
-    # its budget ends a run at a lap that was known beforehand
+    # its budget ends a run at a lap that was known before
     dp-loop --laps 50 -q -- "$noisy | dp-account --epsilon 3 --delta 1e-5 --no-ledger | dp-step --step 1" > spent 2> said || [ $? = 3 ]
     run --separate-stderr bash -c "dp-cat spent | dp-account epsilon --delta 1e-5 --json"
     assert_equal "$(jq -c '[.sound, .runs[0].laps < .runs[0].planned]' <<< "$output")" '[true,true]'
@@ -412,7 +412,7 @@ END
         bash -c "dp-cat second | dp-account epsilon --delta 1e-5"
     run bash -c "dp-cat second | dp-account epsilon --delta 2e-5 --explain"
     assert_line --regexp '4 laps, and starts from a model that has cost epsilon [0-9.]+ at delta 1e-05; its frames state'
-    # the delta at which it keeps to what it states, and back
+    # the delta at which the stated epsilon holds, and back
     same "$(dp-cat second | dp-account delta --epsilon "$said" 2> /dev/null | awk '{ print $1 + 1 }')" 1.00002
     complains 2 "dp-account delta: --epsilon: must be above the $(awk -v a="$one" 'BEGIN { printf "%.6g", a }') that the model has cost that the run started from" \
         bash -c "dp-cat second | dp-account delta --epsilon 0.1"
@@ -425,7 +425,7 @@ END
     assert_failure 1
 }
 
-# A limit that a busy machine keeps, too; most take less than 2 s of CPU where nothing else runs, and none more than 6.
+# A limit that holds on a busy machine, too; on an idle one most take less than 2 s of CPU, and all less than 6.
 @test "no question takes long" {
     case $BUILD in *asan*) skip "sanitizers take their time" ;; esac
     quick() {
@@ -445,7 +445,7 @@ END
 
 @test "draws within a lap: options, charges and words" {
     drawn="--sampler repeated --draws 300 --contraction 0.97"
-    # certain draws are one Gaussian, of the sum of all that they leave and of what is rounded
+    # draws at rate 1 are one Gaussian, of the sum of their contributions and of the rounding
     s=$(awk 'BEGIN { printf "%.15g", (1 - .97 ^ 300) / .03 + 2 ^ -10 }')
     # shellcheck disable=SC2086
     same "$(dp-account epsilon -z 20 --delta 1e-5 $drawn)" "$(dp-account epsilon --mechanism output -z "$(awk -v s="$s" 'BEGIN { printf "%.15g", 20 / s }')" --delta 1e-5)"
@@ -499,7 +499,7 @@ END
     gaussian=$(dp-account epsilon --multiplier 40 --sampler none --laps 50 --delta 1e-6 --accountant rdp)
     assert_equal "$("${ask[@]}" --mechanism-epsilon 0.05 --laps 50)" "$gaussian"
     assert_equal "$("${ask[@]}" --mechanism-epsilon 0.05 --laps 50 --accountant rdp)" "$gaussian"
-    # few of them are charged as the pure mechanisms that they are, too
+    # a few of them are also charged as the pure mechanisms that they are
     assert_equal "$("${ask[@]}" --mechanism-epsilon 0.05 --laps 2)" \
         "$(dp-account epsilon --mechanism pure --mechanism-epsilon 0.05 --sampler none --laps 2 --delta 1e-6)"
     complains 2 "dp-account epsilon: --mechanism exponential needs --mechanism-epsilon" "${ask[@]}" --laps 2

@@ -1,4 +1,4 @@
-# The gate: what it refuses, charges, strips, and when it stops.
+# The gate: its refusals, charges, removed fields, and its end of a run.
 load helper
 bats_require_minimum_version 1.5.0
 
@@ -70,7 +70,7 @@ refused() {
     assert_not_exist model
     run bash -c 'ls -A | grep model'
     assert_output ''
-    # nor of a run whose length nobody knows, which Rényi accounting charges
+    # nor of a run of unknown length, which Rényi accounting charges
     noised 2 '--rate 0.2' "$STEP" 0.5
     /usr/bin/python3 - << 'EOF'
 import msgpack
@@ -273,7 +273,7 @@ EOF
     for field in epsilon epsilon_sound; do
         assert_equal "$(dp-cat --kind lap out.frames | jq ".$field")" "$(dp-cat --kind lap plain | jq .epsilon)"
     done
-    # a mark that comes or goes is a change, and one from elsewhere stays
+    # a mark that appears or disappears is a change; a mark from elsewhere stays
     complains 2 "dp-account: unknown option '--as-published' (try --help)" dp-account --as-published --epsilon 1 --delta 1e-5
 }
 
@@ -374,11 +374,11 @@ one, sound, own, two, both, delta = map(float, sys.argv[1:])
 assert abs(two - one - own) < 1e-5 * two and one == sound and two == both and delta == 2e-5, sys.argv
 EOF
     assert_equal "$(get as_published second)" true
-    # the other way round: what the unmarked model cost is counted, too
+    # the other way round: the cost of the unmarked model is counted, too
     dp-loop --laps 5 --seed 1 -o first -- "$child | dp-step" > /dev/null
     dp-loop --laps 5 --seed 2 --init first -o second -- "${child/-z 2/-z 2 --as-published} | dp-step" > /dev/null
     assert_equal "$(get epsilon second) $(get as_published second)" "$two true"
-    # up to 0.1 such a model stated what the paper claims
+    # up to 0.1 such a model stated the paper's claim
     edit as_published=true epsilon=0.5 < first > old
     complains 5 "dp-account: the model it starts from was charged as published, and states no sound epsilon" \
         dp-loop --laps 5 --seed 2 --init old -o second -- "$child | dp-step"
@@ -428,7 +428,7 @@ ADAPTIVE='dp-sample --data small.dp --rate 0.2 | dp-grad --data small.dp --loss 
     said=$(dp-account epsilon -z 2 --count-multiplier 10 --rate 0.2 --laps 30 --delta 1e-5)
     alone=$(dp-account epsilon -z 2 --rate 0.2 --laps 30 --delta 1e-5)
     /usr/bin/python3 -c "import sys; a, b, c = map(float, sys.argv[1:]); sys.exit(not (abs(a - b) < 1e-5 * b and c < b))" "$spent" "$said" "$alone"
-    # the bound follows the released count, as Andrew et al. have it
+    # the bound follows the released count, as in Andrew et al.
     dp-cat --full run.frames > run.json
     /usr/bin/python3 - << 'EOF'
 import json, math
@@ -575,7 +575,7 @@ EOF
     assert_output --partial 'the budget of epsilon = 3 is spent after lap '
     spent=$(dp-cat --last out.frames | grep -oE '"epsilon":[0-9.e-]+' | cut -d: -f2)
     said=$(dp-cat out.frames | dp-account epsilon --delta 1e-5)
-    # what the laps came to depends on what was released: the budget is what bounds it
+    # the cost of the laps depends on released values: the budget bounds it
     assert_equal "$spent" 3
     /usr/bin/python3 -c "import sys; sys.exit(not 0 < float(sys.argv[1]) < 3)" "$said"
     noised 2 '--rate 0.2 --mode shuffle'
@@ -618,7 +618,7 @@ EOF
     between 6.38 6.44 "$(printf '{"laps":100,"sampling":"poisson","rate":0.1,"queries":[{"noise":"gaussian","multiplier":2},{"noise":"pure","epsilon":1}]}' |
         dp-account epsilon -d 1e-5)"
     between 2.5745 2.5755 "$(dp-account sigma --mechanism output --epsilon 1 --delta 1e-3)"
-    # ln(1 + q(e^eps - 1)) for one pure lap: at delta 0 that is all of it
+    # ln(1 + q(e^eps - 1)) for one pure lap: at delta 0 this is the whole cost
     between 0.158 0.1586 "$(dp-account epsilon -m pure --mechanism-epsilon 1 --rate 0.1 --laps 1 --delta 1e-12)"
     # eps1 + 2 eps2 bounds a sparse vector
     between 0.9 1.00001 "$(dp-account epsilon -m svt --mechanism-epsilon .5 --query-epsilon .25 --queries 30 --sampler none --laps 1 --delta 1e-9)"
@@ -667,7 +667,7 @@ EOF
     complains 2 "dp-account sensitivity: --strong-convexity is required" dp-account sensitivity
     complains 2 "dp-account sensitivity: --rows is required" dp-account sensitivity --strong-convexity 0
     complains 2 "dp-account sensitivity: --smoothness is required" dp-account sensitivity --strong-convexity 0 --rows 3 --laps 1
-    # the constants of a loss, as dp-erm has them
+    # the constants of a loss, as in dp-erm
     for line in 'logistic:1 0.25' 'huber:1 1' 'smooth-hinge:1 1' 'huberised-hinge:1 1' 'softmax:1.41421356238 0.5' \
         'logistic --norm 2 --intercept 1.5 --strong-convexity 0.5:2.5 2.0625' 'huber --loss-width 3:3 1' 'smooth-hinge --loss-width 0.5 --outputs 4:2 2' \
         'softmax --norm 3 --outputs 9:4.24264068712 4.5'; do
@@ -794,7 +794,7 @@ EOF
         dp-noise -z 2 --schedule some.txt | dp-account --epsilon 100 --delta 1e-5 --ledger l | dp-step --step 0.1" > run.frames
     spent=$(dp-cat --last run.frames | grep -oE '"epsilon":[0-9.e-]+' | cut -d: -f2)
     said=$(dp-account epsilon -z 2 --schedule some.txt --sampler shuffle --rate 0.2 --rows 400 --laps 12 --delta 1e-5)
-    # the sum of three Gaussians: the first epoch at its third lap, the others as they are
+    # the sum of three Gaussians: the first epoch counts as its third lap, the others are unchanged
     json() { printf '{"laps": 1, "sampling": "none", "queries": [{"noise": "gaussian", "multiplier": %s}]}\n' "$@"; }
     least=$(/usr/bin/python3 -c 'from math import sqrt; [print(2 * sqrt(b / 4)) for b in (1, 2, 4)]')
     # shellcheck disable=SC2086 # three words

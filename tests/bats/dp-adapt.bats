@@ -9,7 +9,7 @@ prepare() {
 # python TEXT ARGUMENTS…: with numpy and the frames of streams
 python() { PYTHONPATH=$ROOT/tests/bats /usr/bin/python3 -c "import sys, math, numpy, frames"$'\n'"$1" "${@:2}"; }
 
-# child CHOICES ADAPT [STEP]: gradients that are held, searched and stepped along in one lap, and what comes of it
+# child CHOICES ADAPT [STEP]: gradients that are held, searched and stepped along in one lap, and the result
 child() {
     echo "dp-sample --data a.dp --rate 0.25 | dp-grad --data a.dp --loss logistic --lambda 0.1 | dp-clip --data a.dp --clip 1 --follow |
         dp-noise -z 4 --follow | dp-account --adaptive --allow-seeded --epsilon ${EPSILON:-9} --delta 1e-5 |
@@ -76,7 +76,7 @@ for lap, fails in zip(frames.laps("stream"), [1, 1, 0, 0, 1, 0]):
     # what waits has the noise of one gradient of that multiplier
     assert ("precision" in lap) == bool(fails)
     if fails: assert abs(lap["precision"] / held - 1) < 1e-9, lap["precision"]'
-    # nothing grows: nothing is missing, and all come whole
+    # without growth nothing is missing, and all gradients are whole
     laps 4 '0:0,1' '-z 4 --average-gradients' --average-gradients
     says '.records[0].multiplier' 4 4 4 4
     says '.precision' 0.0625 0.125 0.1875 0.25
@@ -109,7 +109,7 @@ assert seen == {1.3, 0.8, 1}, seen'
 }
 
 @test "the first step follows the largest of late" {
-    # laps 1 to 3 take 2, 8 and none; then none at all; then 3
+    # laps 1 to 3 take steps 2, 8 and none; then no step at all; then 3
     laps 9 '1:8,2,0 0:8,2,0 2:8,2,0 2:9.6,2,0 2:9.6,2,0 2:9.6,2,0 1:9.6,3,0 2:9.6,3,0 2:9.6,3,0' '--first-step 8 --every 3'
     says '.first_step' 8 8 9.6 9.6 9.6 9.6 9.6 9.6 3.6
     says '.step_size' 2 8 0 0 0 0 3 0 0

@@ -1,5 +1,5 @@
-# dp-audit: passes what is sound, and catches each known mistake. $AUDIT knows the stages of tests/audit/mutant.c, too. All audits
-# are seeded, so that they cannot fail by chance; without a seed, each would with a probability of 1e-4 a step.
+# dp-audit: accepts sound pipelines, and finds each known mistake. $AUDIT also has the stages of tests/audit/mutant.c. All
+# audits are seeded, so they cannot fail by chance; without a seed each step would fail with a probability of 1e-4.
 load helper
 
 AUDIT=$BUILD/audit/dp-audit
@@ -64,7 +64,7 @@ epsilon() { within 300 "$AUDIT" epsilon --data small.dp --confidence 0.9999 --se
     refute_output --regexp '^[^Z]'
     complains 1 "dp-audit: the child pipeline ended before it gave back a frame" \
         dp-audit sensitivity --data small.dp "$SAMPLE | true {}"
-    # on a signal, long before that
+    # after a signal, long before that
     for signal in INT TERM HUP; do
         rm pid
         timeout --foreground 120 dp-audit sensitivity --data small.dp "$SAMPLE | sh -c 'echo \$\$ > pid; exec sleep 60' {}" 2> said &
@@ -145,7 +145,7 @@ epsilon() { within 300 "$AUDIT" epsilon --data small.dp --confidence 0.9999 --se
 
 @test "sensitivity: gradients of every loss, clipped by dp-clip or in place, keep to their bound" {
     worst() { sed -n 's/^worst ratio \([0-9.]*\) .*/\1/p' <<< "$output"; }
-    # tight MORE LOSS: the two ways give one answer, and a row of some kind uses all of the bound
+    # tight MORE LOSS: both methods give the same answer, and a row of some kind uses the whole bound
     tight() {
         sensitivity --rows 3 --laps 8 -- "$SAMPLE | dp-grad --data {} --loss $2 $1 --clip 0.003"
         assert_success
@@ -190,7 +190,7 @@ epsilon() { within 300 "$AUDIT" epsilon --data small.dp --confidence 0.9999 --se
         sensitivity --rows 3 -- "$adaptive"
         assert_success
     done
-    # the count of a row that is there or not moves by 1/2: no less may be claimed
+    # the count of a row that is present or not moves by 1/2: no smaller sensitivity may be claimed
     sensitivity --rows 3 -- "$SAMPLE | dp-grad --data {} --loss logistic | dp-clip --data {} --clip 0.1 --adaptive 0.5 | dp-mutant --count 0.5"
     assert_success
     sensitivity --rows 3 -- "$SAMPLE | dp-grad --data {} --loss logistic | dp-clip --data {} --clip 0.1 --adaptive 0.5 | dp-mutant --count 0.499"
@@ -215,7 +215,7 @@ epsilon() { within 300 "$AUDIT" epsilon --data small.dp --confidence 0.9999 --se
     sensitivity -- "$SAMPLE | $STEP --clip 1000 | dp-mutant --bound 0.01"
     assert_failure 1
     assert_output --regexp "^dp-audit: row [0-9]+ as '[^']+', lap [0-9]+: the sum moved by [0-9.]+, and the declared sensitivity is 0.01 \(ratio [0-9.]+\)$"
-    # an ulp of the grid too far is too far: the bound claimed is just below the one that was kept
+    # even one step of the grid too far is found: the claimed bound is just below the true one
     sensitivity -- "$SAMPLE | dp-scd-step --data {} --loss hinge --lambda 1e-2 --clip 0.00300001 | dp-mutant --bound 0.00299999"
     assert_failure 1
     sensitivity -- "$SAMPLE | dp-scd-step --data {} --loss hinge --lambda 1e-2 --clip 0.003 | dp-mutant --bound 0.003"
@@ -268,8 +268,8 @@ passed() {
         epsilon --laps 1 --runs "$1" --json -- "dp-gather --workers 4 --exec fused --local 'dp-sample --data {} --shard %k/%K --mode full |
             dp-grad --data {} --loss logistic --clip 0.01 | $2' | $GATE | dp-step --step 1"
     }
-    # claimed: 1.1603, the analytic Gaussian at z = 1 and delta = 0.1. Who knows nothing sees more noise than that, who knows one
-    # share of four just that.
+    # claimed: 1.1603, the analytic Gaussian at z = 1 and delta = 0.1. An adversary without a share sees more noise, one who
+    # knows one of four shares sees exactly this noise.
     shares 1000 "dp-noise -z 1 --share --colluding 1 --allow-seeded"
     assert_success
     shares 4000 "dp-mutant-share -z 1 --colluding 1 --among 3"
@@ -388,7 +388,8 @@ passed() {
             dp-synth $data --rows 50 --seed 1 -o small.dp -q -f
             sensitivity --rows 2 --laps 2 -- "$SAMPLE | dp-moments --data {} $how"
             assert_success
-            # some row has all of the bound; an exchange moves moments by the root of 2 of them at most, and is charged as twice
+            # some row uses the whole bound; an exchange moves moments by at most the root of 2 of the bound, and is charged as
+            # twice the bound
             least=$([[ $how == *replace-one ]] && echo 0.6 || echo 0.999)
             awk -v r="$(sed -n 's/^worst ratio \([0-9.]*\) .*/\1/p' <<< "$output")" -v least="$least" \
                 'BEGIN { exit !(r > least && r <= 1) }' || fail "$how: $output"

@@ -1,6 +1,6 @@
 load helper
 
-# The example of DP-BLSGD: what prepares its data, what makes its README.
+# The example of DP-BLSGD: the preparation of its data, and the README that it makes.
 
 prepare() {
     cp -r "$ROOT/examples/dp-blsgd" example
@@ -90,12 +90,12 @@ fields() { awk -v n="$1" 'NF != n { print NR ": " NF; bad = 1 } END { exit bad }
         awk -F '\t' -v method=$method '$1 == "logistic" && $2 == "SMALL" && $3 == method { n++ } END { exit !n }' examples/dp-blsgd/measured.tsv || fail "no $method"
     done
     awk -F '\t' '$1 == "logistic" { a[$3] = $7 } END { exit !(a["non-private"] > a["majority"] + .1) }' examples/dp-blsgd/measured.tsv
-    # a run that is repeated trains nothing again
+    # a repeated run trains nothing again
     touch now
     DPLINE_DATA=$PWD/data OUT=$PWD/out QUICK=1 PARTS=3 within 60 examples/dp-blsgd/run.sh logistic counts
     assert_success
     assert_equal "$(find out -name 'non-private*' -newer now)" ''
-    # some methods alone: the lines of others stay, and the differences are to DP-SGD as it was tuned
+    # with some methods only: the lines of other methods stay, and the differences are to the tuned DP-SGD
     cp examples/dp-blsgd/measured.tsv whole.tsv
     DPLINE_DATA=$PWD/data OUT=$PWD/other QUICK=1 PARTS=3 EPSILONS=0.8 METHODS=objpert within 60 examples/dp-blsgd/run.sh --write logistic
     assert_success

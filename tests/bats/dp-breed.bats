@@ -1,4 +1,4 @@
-# dp-breed: what candidates are made of. Choices are made up here, right of the gate; dp-select.bats has real ones.
+# dp-breed: how candidates are made. Choices are made up here, right of the gate; dp-select.bats has real ones.
 load helper
 
 prepare() {

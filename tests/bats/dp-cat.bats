@@ -1,4 +1,4 @@
-# dp-cat: frames as JSON, frames cut out of a stream, and what it says of streams that are broken.
+# dp-cat: frames as JSON, frames cut out of a stream, and messages about broken streams.
 load helper
 
 CHILD="dp-sample --data small.dp --rate 0.2 | dp-scd-step --data small.dp --loss hinge --lambda 1e-3 --clip 0.1"
@@ -208,7 +208,7 @@ END
     done
 }
 
-# nested MEGABYTES KEY: a lap frame whose fields are lists of lists of lists, none longer than 256: each byte is a value
+# nested MEGABYTES KEY: a lap frame whose fields are lists of lists of lists, each of at most 256 values: each byte is a value
 nested() {
     python3 - "$1" "$2" << 'END'
 import struct, sys
@@ -262,7 +262,7 @@ END
     complains 1 "dp-cat: cannot write standard output: Bad file descriptor" bash -c 'dp-cat run >&-'
     complains 1 "dp-cat: cannot write standard output: No space left on device" bash -c 'dp-cat --frames run > /dev/full'
     complains 1 "dp-cat: cannot write standard output: Bad file descriptor" bash -c 'dp-cat --frames run >&-'
-    # a reader that leaves is nobody's failure
+    # a reader that leaves is not a failure
     complains 141 "" bash -c 'dp-cat $(yes run | head -n 500) | head -n 1; exit ${PIPESTATUS[0]}'
 }
 

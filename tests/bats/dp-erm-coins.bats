@@ -1,5 +1,4 @@
-# dp-erm --method coins: its batches and steps, how far one person moves the result for each set of coins, what is charged, what is
-# refused.
+# dp-erm --method coins: its batches and steps, how far one person moves the result for each set of coins, charges, refusals.
 load helper
 
 prepare() {
@@ -60,7 +59,7 @@ assert abs(numpy.mean(went) / 600 - mean) < 6 * deviation / (20 * 600) ** .5, (n
 
 @test "one person moves the result by at most S(J) times the bound, for each J, and by that where nothing bends" {
     local how='--lambda 0.05 --passes 4 --batch 10 --step 0.9'
-    # flat: slopes are constant, and one row is there or not; the distance of two runs is what the coins of that row make
+    # flat: slopes are constant, and one row is present or not; only the coins of this row determine the distance of two runs
     rows() { python "name, row, left = sys.argv[1:]
 x, y = numpy.load('real.dp/X.npy') * 0, numpy.full(300, 1e6)
 x[:, 1] = 0.5
@@ -90,7 +89,7 @@ def apart(name):
 S = apart("flat-1")
 mean, deviation = q * (1 - rho ** T) / (1 - rho), (q * (1 - q) * (1 - rho ** (2 * T)) / (1 - rho ** 2)) ** .5
 assert abs(S.mean() - mean) < 5 * deviation / 12 ** .5 and len(set(S.round(6))) > 8, (S.mean(), mean)
-# its row lies across all others, and only the regulariser holds back what it moves: the bound is reached
+# its row is orthogonal to all others, and only the regulariser limits its effect: the bound is reached
 assert abs(apart("bent-1") - S).max() < 1e-4
 d = apart("bent-along")
 assert (d <= S + 2.0 ** -10).all() and (d < 0.9 * S).any(), (d, S)'
@@ -109,7 +108,7 @@ print(lap["epsilon"], R["rate"], R["draws"], R["contraction"])' > said
     assert_equal "$status" 3
     complains 5 "dp-account: draws within a lap have an accountant behind Gaussian noise alone, not gamma" \
         dp-loop -q --laps 1 -- "$(pipeline two.dp '--loss logistic --lambda 1e-2 --passes 5 --batch 20' | sed 's/--multiplier/--noise gamma --multiplier/')"
-    # a record says all that is charged
+    # a record has everything that is charged
     dp-loop -q --laps 1 --seed 1 -- "$(Z=5 EPSILON=10 pipeline two.dp '--loss logistic --lambda 1e-2 --passes 5 --batch 20' | sed 's/dp-account/tee noised | &/')" > stream
     for edit in record.draws=0 record.contraction=0 record.contraction=1.5; do
         edit "$edit" < noised > edited

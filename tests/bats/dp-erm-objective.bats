@@ -1,4 +1,4 @@
-# dp-erm --multiplier, objective perturbation: its noise, what it certifies, what is charged, what is refused.
+# dp-erm --multiplier, objective perturbation: its noise, its certificate, charges, refusals.
 load helper
 
 prepare() {
@@ -20,7 +20,7 @@ refused() { complains "$1" "$2" dp-loop -q --laps 1 --seed 1 -o none -- "$(pipel
 
 PERTURBED='--loss logistic --lambda 0.1 --multiplier 2'
 
-# The models that each lap made, before dp-noise, and b as the gradient at them says that it was.
+# The model of each lap, before dp-noise, and b computed from the gradient at this model.
 DRAWN='
 every, data = frames.laps("bounded"), sys.argv[1]
 X, y = numpy.load(data + "/X.npy").astype(float), numpy.load(data + "/y.npy")
@@ -71,7 +71,7 @@ n = len(x)
 gap = max(abs(law - numpy.arange(n) / n).max(), abs(law - numpy.arange(1, n + 1) / n).max())
 assert gap < 2.7 / n ** .5, gap
 assert abs((z ** 2).mean() - 1) < 5 * (2 / n) ** .5
-# no two laps, and no two coordinates, have anything to do with each other
+# any two laps, and any two coordinates, are independent
 assert abs((z[1:] * z[:-1]).mean()) < 5 / n ** .5 and abs(numpy.corrcoef(z.T) - numpy.eye(d)).max() < 6 / len(z) ** .5' two.dp
     done
     # another seed, other noise
@@ -112,8 +112,8 @@ assert tight["bound"] < 1e-7 and 2 * tolerance / 1e-3 <= loose["bound"] < 10 * t
     done
 }
 
-# The mechanism itself, on one column: a person who is there or contributes nothing. Sets that a threshold makes have to be as likely
-# with them as the profile says. Each is off by 4.9 standard deviations once in a million times.
+# The mechanism itself, on one column: a person who is present or contributes nothing. The probabilities of sets above a
+# threshold must be within the profile. Each is off by 4.9 standard deviations once in a million times.
 @test "the profile bounds how often the mechanism shows a person" {
     dp-synth classification --rows 60 --cols 1 --seed 9 -o with.dp -q
     python 'x, y = numpy.load("with.dp/X.npy"), numpy.load("with.dp/y.npy")
@@ -178,7 +178,7 @@ print(run["accountant"], run["charges"][0]["queries"][0]["noise"], run["charges"
         two.dp "$PERTURBED --norm 0.999"
     complains 1 "dp-erm: lap 1 is not of all rows, as a minimiser is (dp-sample --mode full)" dp-loop -q --laps 1 -- \
         "dp-sample --data two.dp --mode fixed --rate 0.1 | dp-erm --data two.dp $PERTURBED | dp-noise -z 1 | dp-account --epsilon 10 --delta 1e-5 --no-ledger | dp-step"
-    # how many rows a sample has is private, and whether it happens to have all of them
+    # the number of rows in a sample is private, even if the sample happens to have all rows
     for rate in 0.5 1; do
         complains 1 "dp-erm: lap 1 is not of all rows, as a minimiser is (dp-sample --mode full)" dp-loop -q --laps 1 -- \
             "dp-sample --data two.dp --rate $rate | dp-erm --data two.dp $PERTURBED | dp-noise -z 1 | dp-account --epsilon 10 --delta 1e-5 --no-ledger | dp-step"
@@ -194,7 +194,7 @@ print(run["accountant"], run["charges"][0]["queries"][0]["noise"], run["charges"
         python "$DRAWN"'
 for f in every:
     assert numpy.abs(f["sum"]).max() < 2.0 ** 61, f["sum"]
-    # whatever is within reach would fit: the grid is no finer than 2^-61 of that
+    # any value within reach fits: the grid is no finer than 2^-61 of that
     sigma = float(sys.argv[2]) * L
     assert f["grid"] >= 2.0 ** -61 * (L + sigma * (d ** 0.5 + 12) / N) / lam' least.dp "${options##* }"
     done

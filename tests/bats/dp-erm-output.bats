@@ -1,4 +1,4 @@
-# dp-erm for output perturbation: the result of the descent and its bound against NumPy, what one person moves it by, what is refused.
+# dp-erm for output perturbation: the result of the descent and its bound against NumPy, the effect of one person, refusals.
 load helper
 
 prepare() {
@@ -18,7 +18,7 @@ pipeline() {
 erm() { dp-loop -q --laps "${LAPS:-1}" --seed 1 ${INIT:+--init "$INIT"} -o model -- "$(pipeline "$@")" > stream; }
 refused() { complains "$1" "$2" dp-loop -q --laps 1 ${INIT:+--init "$INIT"} -o none -- "$(pipeline "${@:3}")" && assert_file_not_exist none; }
 
-# The slopes of a row's scores from the definitions, and the table of what bounds them.
+# The slopes of a row's scores from the definitions, and the table of their bounds.
 LOSSES='
 lap, data = frames.laps("bounded")[-1], sys.argv[1]
 went = lap["sum"] * lap["grid"] # to zero, on the grid
@@ -165,7 +165,7 @@ for f in msgpack.Unpacker(open("model", "rb"), raw=False):
         f["model"] = msgpack.ExtType(1, bytes(data))
     out.write(msgpack.packb(f))' "$1"
     }
-    # farther away the steps round more, and the bound says so; until there is none
+    # farther away the steps have larger rounding errors, which the bound includes, up to a model that has no bound
     far 1e7
     INIT=far erm two.dp "$descent"
     python "$LOSSES"'

@@ -18,7 +18,7 @@ pipeline() {
 }
 erm() { dp-loop -q --laps "${LAPS:-1}" -o model -- "$(pipeline "$@")" > stream; }
 
-# What the objective is, its gradient and its curvature, from the definitions.
+# The objective, its gradient and its curvature, from the definitions.
 OBJECTIVE='
 def row(loss, g, u, y):
     """value, slope (n x K) and curvature (n x K x K) of rows with scores u"""
@@ -150,7 +150,7 @@ assert numpy.linalg.norm(G) <= 1e-2' counts.dp
     init=model try "dp-grad: the model to start from was trained by another method" \
         'dp-sample --data four.dp | dp-grad --data four.dp --loss logistic --non-private | dp-account --non-private | dp-step --step 1'
     complains 2 "dp-step: --step is for gradients; what laps release is what the model moves by" dp-loop -q --laps 1 -- "$(pipeline two.dp logistic) --step 1"
-    # inline, a label that is no count contributes nothing: what is left is least at 0
+    # inline, a label that is not a count contributes nothing: the rest has its minimum at 0
     python "y = numpy.load('counts.dp/y.npy'); y[:] = -1; numpy.save('counts.dp/y.npy', y)"
     try "dp-erm: --loss poisson needs labels that are counts; counts.dp has a label below 0" "$(pipeline counts.dp poisson)"
     dp-loop -q --laps 1 -- "dp-sample --data counts.dp --mode full --inline | dp-erm --loss poisson --lambda 1 --non-private | dp-account --non-private | dp-step" > stream

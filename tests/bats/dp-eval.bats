@@ -13,7 +13,7 @@ train() {
         dp-step --average tail" > "$1.run"
 }
 
-# check MODEL DATA: every line of numbers.json must be what plain NumPy makes of the model and the data
+# check MODEL DATA: every line of numbers.json must equal the result of plain NumPy on the model and the data
 check() {
     dp-cat --last --full "$1" > model.json
     /usr/bin/python3 - "$2" << 'END'
@@ -154,7 +154,7 @@ END
 @test "sparse rows give what dense rows give" {
     dp-synth classification --rows 300 --cols 6 --seed 7 -o sparse.dp --test sparse-test.dp --test-rows 200 --storage csr -q
     train model train.dp logistic
-    # the digest may differ, the numbers may not (but for the order of a sum)
+    # the digest may differ, the numbers may not (except for the order of a sum)
     dp-eval --data test.dp < model > dense.tsv
     dp-eval --data sparse-test.dp < model > sparse.tsv
     paste dense.tsv sparse.tsv | awk -F '\t' 'NR == 2 { for (i = 3; i <= 5; i++) if (($i - $(i + 5)) ^ 2 > 1e-20) exit 1 }'
@@ -208,7 +208,7 @@ END
     assert_line --index 1 --regexp $'\tyes$'
     run dp-eval --data test.dp --private-data --format json -i model
     assert_output --partial ',"private_data":true}'
-    # nothing was promised of a model without noise
+    # a model without noise has no guarantee
     dp-loop --laps 2 --seed 1 -q -o open -- "dp-sample --data train.dp --mode shuffle | dp-scd-step --data train.dp --loss hinge --lambda 1e-3 --variant non-private | dp-account --non-private --allow-seeded | dp-step" > /dev/null
     run dp-eval --data train.dp -m accuracy -i open
     assert_success
@@ -219,7 +219,7 @@ END
 
 @test "other data sets of the same population are refused, unless they were held out" {
     train model train.dp hinge
-    # the table imported again, by another digest
+    # the same table imported again, with another digest
     cp -r train.dp again.dp
     sed -i 's/"digest": *"[0-9a-f]*"/"digest": "0123456789abcdef0123456789abcdef"/' again.dp/dataset.json
     name=$(dp-info -g population train.dp)
@@ -258,7 +258,7 @@ END
     edit 'row_norm="divided by 2, bias"' < model > divided
     complains 1 "dp-eval: the rows of the model have row norm 'divided by 2, bias', the rows of cut.dp 'divided by 1.5, bias'" \
         dp-eval --data cut.dp -i divided
-    # a model, or a data set, that does not say it fits all
+    # a model, or a data set, that does not state it, fits all
     for unsaid in 'row_norm=' 'row_norm="unknown"'; do
         edit "$unsaid" < model > quiet
         dp-eval --data cut.dp -i quiet > /dev/null
@@ -312,7 +312,7 @@ END
     [ "$(dp-eval --data test.dp -i short 2> /dev/null | wc -l)" -eq 4 ]
     LC_ALL=C sed 's/\xa5model/\xa5mudel/' model > broken
     complains 1 "dp-eval: unknown field 'mudel' in a frame" dp-eval --data test.dp -i broken
-    # whoever failed upstream has said why
+    # the stage that failed upstream has printed why
     dp-sample --data nowhere.dp < model > failed 2> /dev/null || true
     complains 4 "dp-eval: failed ends with the failure of a run" dp-eval --data test.dp -i failed
 }

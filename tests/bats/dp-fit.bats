@@ -100,7 +100,7 @@ above() { /usr/bin/python3 -c "import sys; sys.exit(not float(sys.argv[1]) >= fl
     assert_equal "$(grep -c '"kind":"open"' small.dp/ledger)" 1
     run dp-account verify small.dp/ledger
     assert_success
-    # the lines that it says
+    # the lines of its output
     eval "$(printf '%s\n' "${lines[@]}" | grep '^  dp-eval')" > /dev/null
     dpline fit small.dp --no-ledger -q -o other 2> said
     [ ! -s said ]
@@ -183,7 +183,7 @@ assert x >= 43 and laps == min(max(int(x / 4 + 0.5), 8), 128), (x, laps)
 assert 0 <= moments / (whole / 0.15 ** 0.5) - 1 < 1e-7 and 0 <= gradient / (whole * (laps / 0.85) ** 0.5) - 1 < 1e-7
 EOF
     done
-    # below, rows as they are
+    # below that, rows without a transform
     run printed --delta 1e-5 --epsilon 0.15
     assert_output --partial ' --laps 64 '
     assert_output --partial ' dp-step --step 2 --momentum 0.9 --average tail'
@@ -256,7 +256,7 @@ EOF
         dpline fit small.dp --epsilon 0.01 --delta 1e-5
     dpline fit small.dp --epsilon 0.016 --delta 1e-5 --print -q > print
     [ ! -e small.dp/ledger ] && [ ! -e many.dp/ledger ]
-    # a budget of the data set that does not go so far
+    # a budget of the data set that is too small
     dp-account budget --epsilon 0.5 --delta 1e-4 small.dp > /dev/null
     run dpline fit small.dp --epsilon 1
     assert_failure 5

@@ -6,7 +6,7 @@ prepare() {
     dp-synth classification --rows 600 --cols 9 --seed 3 -o two.dp -q
 }
 
-# gathered K EXEC PIPELINE: the pipeline with what is left of dp-noise in K workers, each with a part of the data set
+# gathered K EXEC PIPELINE: the pipeline, whose stages left of dp-noise are in K workers, each with a part of the data set
 gathered() {
     local left=${3%%| dp-noise*} right="dp-noise${3#*| dp-noise}"
     left=${left/dp-sample /dp-sample --shard %k/%K }
@@ -45,7 +45,7 @@ SAMPLE='dp-sample --data two.dp --rate 0.1'
 STEP='dp-scd-step --data two.dp --loss hinge --lambda 1e-3 --clip 0.1'
 GATE='dp-noise -z 1.5 | dp-account --epsilon 1000 --delta 1e-5 --allow-seeded --no-ledger | dp-step'
 
-# refused STATUS MESSAGE GATHER-OPTION…: what dp-gather says, in front of GATE
+# refused STATUS MESSAGE GATHER-OPTION…: the message of dp-gather, before GATE
 refused() {
     local status=$1 message=$2
     shift 2

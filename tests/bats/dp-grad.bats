@@ -197,7 +197,7 @@ assert norms and 0.999 < max(norms) <= 1, norms'
         cmp fused threads
         cmp fused inline
         dp-cmp --weights-only fused sparse
-        # a stage more shifts the keys of those after it: the sums are compared
+        # a further stage shifts the keys of those after it, so only the sums are compared
         dp-loop --laps 1 --seed 1 --exec processes -- "dp-sample --data four.dp --rate 0.3 | tee raw | dp-grad --data four.dp --loss softmax $options --clip 0.2 | tee inside | $gate" > /dev/null
         dp-grad --data four.dp --loss softmax $options < raw | dp-clip --data four.dp --clip 0.2 --threads 2 > outside
         python 'a, b = frames.laps("inside")[0], frames.laps("outside")[0]
@@ -276,7 +276,7 @@ assert abs(said["objective"] - (numpy.exp(u) - y * u).mean() - 0.005 * (lap["mod
     complains 1 "dp-grad: the model to start from was trained by another method" env init=scd bash -c 'train x two.dp'
     complains 1 "dp-scd-step: the model to start from has an intercept; coordinate descent fits none" \
         dp-loop --laps 2 --init shifted -- "dp-sample --data two.dp --mode shuffle | dp-scd-step --data two.dp --loss squared --lambda 1 --variant non-private | dp-account --non-private | dp-step"
-    # going on from a model is going on with the descent
+    # a descent that continues from a model is the same as one descent
     train first two.dp
     init=first train second two.dp
     dp-loop --laps 4 -o whole -- "dp-sample --data two.dp --mode full | dp-grad --data two.dp --loss squared --non-private | dp-account --non-private | dp-step --step 1" > /dev/null

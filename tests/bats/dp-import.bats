@@ -1,4 +1,4 @@
-# dp-import: tables of all formats into data sets, and what it says of bad ones.
+# dp-import: tables of all formats into data sets, and messages about bad ones.
 load helper
 
 # values DIR COLUMNS: the rows of a dense data set, as stored
@@ -176,7 +176,7 @@ dp-import: the population is t.csv"
 0.0000 0.0000
 0.0000 0.0000"
     assert_equal "$(labels t.dp)" "$(printf '%s\n' 1 0 1 0 0)"
-    # labels that are numbers get the middle of their range, and nothing is measured on a row that is not one
+    # labels that are numbers get the middle of their range, and malformed rows do not enter any measurement
     schema "$NUMBER, "'{"name": "y", "type": "label", "center": true}'
     printf '1,10\nx,1000\n3,20\n' > t.csv
     dp-import csv --schema schema.json --skip-bad 1 -q -o r.dp t.csv
@@ -303,7 +303,7 @@ dp-import: private: 1 malformed line"
 }
 
 @test "rows are divided by one number, so that columns keep their meaning" {
-    # one column that says all about the label: with rows of norm 1 each there is nothing left of it
+    # one column that determines the label: with rows of norm 1 each nothing is left of it
     schema '{"name": "age", "type": "numeric", "bounds": [0, 100]}, '"$LABEL"
     awk 'BEGIN { srand(1); for (i = 0; i < 4000; i++) { a = 100 * rand(); print a "," (1 / (1 + exp((50 - a) / 8)) > rand() ? "yes" : "no") } }' > t.csv
     auc() {
@@ -312,7 +312,7 @@ dp-import: private: 1 malformed line"
         dp-eval --data held.dp --metrics auc --last --in model | tail -n 1 | awk '{ print $NF }'
     }
     awk -v unit="$(auc --row-norm unit --no-bias)" -v plain="$(auc)" 'BEGIN { exit !(unit < 0.6 && plain > 0.93) }'
-    # what was done comes along into the model
+    # the model records the measurements
     assert_equal "$(dp-info -g row_norm t.dp)" "divided by 1.4142139, bias"
     assert_equal "$(dp-info -g row_norm model)" "divided by 1.4142139, bias"
 }
@@ -332,7 +332,7 @@ dp-import: private: 1 malformed line"
     mkdir in
     mkfifo rows
     ulimit -c 0
-    # cut NUMBER: the command in the background is ended by that signal
+    # cut NUMBER: the signal ends the command in the background
     cut() {
         kill -"$1" $!
         status=0
@@ -397,7 +397,7 @@ dp-import: private: 1 malformed line"
             dp-import libsvm --population "$bad" -o e.dp t.svm
     done
     assert_not_exist e.dp
-    # a set from before populations: its digest stands for it
+    # a set from before populations: its digest is its population
     sed -i '/population/d; /held_out/d' d.dp/dataset.json
     assert_equal "$(dp-info -g population d.dp)" "$(dp-info -g digest d.dp)"
 }
@@ -428,7 +428,7 @@ dp-import: private: 1 malformed line"
         assert_equal "$(cat t.dp/ledger t.dp/ledger.mark)" "$(printf 'paid\nmark')"
         dp-info --verify t.dp > info
     done
-    # what fails leaves the old one with its ledger
+    # a failure leaves the old one with its ledger
     printf '1 x:1\n' > t.svm
     run dp-import libsvm -q -f -o t.dp t.svm
     assert_failure 1
@@ -467,7 +467,7 @@ dp-import: the population is t.svm"
     dp-import csv --schema strict.json --skip-bad 13 --no-bias --split 0.5 -q -o a.dp -t at.dp t.csv
     dp-import csv --schema filled.json --no-bias --split 0.5 -q -o b.dp -t bt.dp t.csv
     assert_equal "$(dp-info a.dp --get split)" "$(dp-info b.dp --get split)"
-    # what the strict schema cannot read are rows of zeros in the same places
+    # lines that the strict schema cannot read are rows of zeros in the same places
     for part in "a.dp b.dp" "at.dp bt.dp"; do
         read -r strict filled <<< "$part"
         paste <(values "$strict" 2) <(values "$filled" 2) | awk '$1 != $3 && $1 != 0 { exit 1 }'

@@ -1,4 +1,4 @@
-# dp-info: what a data set is, for a person and for scripts.
+# dp-info: a description of a data set, for readers and for scripts.
 load helper
 
 @test "usage" {
@@ -105,7 +105,7 @@ END
     assert_equal "$(dp-info --get model model | wc -l)" 6
     assert_equal "$(dp-info --get lap model)" 2
     assert_equal "$(dp-info --get labels model)" '["c0","c1"]'
-    # and what is no model is named
+    # and a file that is not a model is named
     complains 1 "dp-info: small.dp/dataset.json: not a dpline stream: a frame starts with byte 0x7b, not with a map" dp-info small.dp/dataset.json
     : > empty
     complains 4 "dp-info: empty ends before its end frame: the run behind it did not finish" dp-info empty

@@ -1,4 +1,4 @@
-# dp-key: a pair of one's own, and whose keys are trusted.
+# dp-key: the user's own pair, and trusted keys.
 load helper
 
 prepare() { umask 022; }

@@ -1,4 +1,4 @@
-# dp-linesearch: against NumPy without noise, one person's part of it, and the same bytes however it is run.
+# dp-linesearch: against NumPy without noise, one person's part of it, and the same bytes in every way of running it.
 load helper
 
 prepare() {
@@ -12,8 +12,8 @@ prepare() {
 # python TEXT ARGUMENTS…: with numpy and the frames of streams
 python() { PYTHONPATH=$ROOT/tests/bats /usr/bin/python3 -c "import sys, json, numpy, frames"$'\n'"$1" "${@:2}"; }
 
-# held DATA LOSS [SAMPLE]: held.frames, three raw laps of a search on DATA: dp-sample's, each with a model and a direction, which
-# are drawn here, and what dp-grad and dp-step --hold say in the frame; seeded, and gradient = direction − lambda w.
+# held DATA LOSS [SAMPLE]: held.frames, three raw laps of a search on DATA: dp-sample's frames, each with a model and a
+# direction, which are drawn here, and the fields of dp-grad and dp-step --hold; seeded, and gradient = direction − lambda w.
 held() {
     dp-loop --laps 3 --seed 1 --exec processes -- "dp-sample --data $1 ${3:---rate 0.5} | tee raw.frames |
         dp-grad --data $1 --loss $2 ${4:-} --clip 1 | dp-noise -z 1 | dp-account -e 1e6 -d 1e-5 --allow-seeded |
@@ -77,7 +77,7 @@ SEARCH="--tries 10 --clip 1 --first-step 50"
         dp-grad --loss hinge --keep-batch
 }
 
-# Losses of rows at scores, one line each, from the definitions; of poisson, above the least.
+# Losses of rows at scores, one line each, from the definitions; for poisson less the least value.
 LOSSES='
 def losses(loss, g, u, y):
     if loss == "softmax":
@@ -96,7 +96,7 @@ X, y = numpy.load(sys.argv[2] + "/X.npy").astype(float), numpy.load(sys.argv[2] 
 kind = json.load(open(sys.argv[2] + "/dataset.json"))["label"]["kind"]
 '
 
-# What a lap chooses where there is no noise. A choice that hangs on a few steps of the grid is no test, and an error.
+# The choice of a lap without noise. A choice that depends on a few steps of the grid is no test, and an error.
 CHOOSES="$LOSSES"'
 def search(lap, y, C, eta0, m, method, armijo=0.5, beta=0.8, last=False):
     rows, w, d, lam = lap["rows"], lap["model"], lap["direction"], lap["lambda"]
@@ -122,7 +122,8 @@ def search(lap, y, C, eta0, m, method, armijo=0.5, beta=0.8, last=False):
     return steps, choice
 '
 
-# chooses DATA LOSS GRAD-OPTIONS PYTHON-ARGUMENTS OPTIONS…: without noise every lap chooses what NumPy does; choices.txt gets them
+# chooses DATA LOSS GRAD-OPTIONS PYTHON-ARGUMENTS OPTIONS…: without noise every lap makes NumPy's choice; choices.txt gets the
+# choices
 chooses() {
     held "$1" "$2" '' "$3"
     dp-linesearch --data "$1" "${@:5}" --in held.frames > searched.frames
@@ -147,7 +148,7 @@ for held, lap in zip(frames.laps("held.frames"), frames.laps("searched.frames"),
     chooses real.dp squared '' '(2, 3, 12, "backtracking", 1e-4)' $FREE -C 2 -s 3 -m 12 --armijo 1e-4
     chooses two.dp huber '--loss-width 0.3' '(2, 3, 12, "backtracking", 1e-4, 0.8, True)' --noise gaussian --rho 1e20 -C 2 -s 3 \
         -m 12 --armijo 1e-4 --on-failure last
-    # the cases are of all sorts: a step at once, a step later, and none
+    # the cases are varied: a step at once, a step later, and no step
     assert [ "$(sort -n choices.txt | uniq | wc -l)" -gt 6 ]
 }
 
@@ -237,8 +238,8 @@ assert not {"rows", "X", "y"} & set(lap)'
         dp-linesearch --same-batch --epsilon 0.5 -m 12 -C 1 -s 20 --data two.dp | $gate | dp-step"
 }
 
-# The law of the choice, by sums over all values of the noise, of whole numbers on the grid of bound 1: scales are what the page
-# says. Sums are NumPy's, in whole numbers; a row that is cut to another one moves them by a step, which moves no probability.
+# The law of the choice, by sums over all values of the noise, of whole numbers on the grid of bound 1, with the scales of the
+# page. Sums are NumPy's, in whole numbers; a row that is cut to another one moves them by a step, which changes no probability.
 LAW="$LOSSES"'
 def tail(gaussian, scale, k): # Pr[noise >= k]
     if gaussian: return numpy.array([math.erfc((j - 0.5) / scale / 2**.5) / 2 for j in numpy.atleast_1d(k)])

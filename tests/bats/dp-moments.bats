@@ -1,4 +1,4 @@
-# dp-moments: the sum of x xᵀ, exactly; and runs that have laps of it, which make no model.
+# dp-moments: the sum of x xᵀ, exactly; and runs with such laps, which make no model.
 load helper
 
 prepare() {
@@ -13,7 +13,7 @@ if frame["kind"] == "lap" and frame.get("lap_kind") != "gradient": # as dp-trans
 SAMPLE='dp-sample --mode full'
 GATE='dp-account --epsilon 1000 --delta 1e-5 --allow-seeded'
 
-# sum OPTION…: of the moments that dp-moments makes of $DATA, as one line of JSON
+# sum OPTION…: the moments that dp-moments computes from $DATA, as one line of JSON
 sum() {
     dp-loop -q --laps 1 --seed 1 --exec processes -- "${SAMPLER:-$SAMPLE} --data $DATA | dp-moments $* | tee sum.frames | dp-noise -z 1 |
         $GATE | ./take" > /dev/null 2>&1 || true
@@ -67,7 +67,7 @@ sum() {
     assert_line --partial "1 × 7 weights"
 }
 
-# moments PIPELINE-END: laps of moments alone
+# moments PIPELINE-END: laps of moments only
 moments() { echo "dp-sample --data two.dp --mode full | dp-moments --data two.dp | dp-noise -z 9 | $GATE $*"; }
 
 @test "a run that makes no model says so as soon as each kind has had a lap, and leaves an older one alone" {
@@ -81,7 +81,7 @@ moments() { echo "dp-sample --data two.dp --mode full | dp-moments --data two.dp
         dp-loop -q --laps 1 --seed 1 -o model -- "$(moments)"
     complains 2 "dp-step: laps release moments, which are for dp-transform (--on KIND names the laps of dp-step)" \
         dp-loop -q --laps 1 --seed 1 -o model -- "$(moments '| dp-step --step 1')"
-    # a model that was there stays there
+    # an existing model stays
     dp-loop -q --laps 1 --seed 1 -o start -- "dp-sample --data two.dp | dp-grad --data two.dp --loss logistic --clip 1 |
         dp-noise -z 9 | $GATE | dp-step --step 1" > /dev/null
     filter lose 'if frame["kind"] == "lap": del frame["model"]'
@@ -128,7 +128,7 @@ moments() { echo "dp-sample --data two.dp --mode full | dp-moments --data two.dp
 }
 
 @test "what is public and comes with the first lap of a later kind stays what it is from then on" {
-    # run WHERE CODE: three laps of gradients behind one of moments, with a stage left of the gate that changes a frame
+    # run WHERE CODE: three laps of gradients after one of moments, with a stage left of the gate that changes a frame
     run_edited() {
         filter change "if frame['kind'] == 'lap': $1"
         complains 5 "dp-account: $2" dp-loop -q --plan 'moments 1, gradient 3, moments 1' --seed 1 -o model -- "

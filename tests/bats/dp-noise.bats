@@ -1,4 +1,4 @@
-# Noise in shares, as dp-noise adds one; what shares are together is in unit/test_shares, what the gate makes of them in gate.bats.
+# Noise in shares, as dp-noise adds one share; unit/test_shares tests all shares together, gate.bats how the gate treats them.
 load helper
 bats_require_minimum_version 1.5.0
 
@@ -9,7 +9,7 @@ prepare() {
         dp-account --epsilon 1e6 --delta 1e-5 --allow-seeded | dp-step" > /dev/null
 }
 
-# worker K SHARDS [PYTHON]: worker.frames, what a worker of shard K sees left of its noise, after `frame` has been through it
+# worker K SHARDS [PYTHON]: worker.frames, the frames that a worker of shard K has left of its noise, after `frame` was edited
 worker() {
     /usr/bin/python3 - "$@" << 'END'
 import sys
@@ -32,7 +32,7 @@ END
     cp out.frames bounded.frames
     worker 0 0 'frame.pop("shard", 0), frame.pop("shards", 0)'
     mv worker.frames alone.frames
-    # and none of it is paid for before the others are there
+    # and nothing is paid before the other shards are there
     complains 5 "dp-account: a record has 0 of 4 shares of noise, and 1 of them may be known to others" \
         dp-account --epsilon 1e6 --delta 1e-5 --allow-seeded --in alone.frames
 }

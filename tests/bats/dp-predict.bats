@@ -10,7 +10,7 @@ train() {
 
 prepare() { dp-synth classification --rows 200 --cols 5 --seed 7 -o two.dp -q; }
 
-# check MODEL DATA: out.csv, made with --scores (and --probability), must be what NumPy says
+# check MODEL DATA: out.csv, made with --scores (and --probability), must equal NumPy's result
 check() {
     dp-cat --last --full "$1" > model.json
     /usr/bin/python3 - "$2" << 'END'
@@ -128,7 +128,7 @@ END
     edit 'row_norm="divided by 2, bias"' < model > divided
     complains 1 "dp-predict: the rows of the model have row norm 'divided by 2, bias', the rows of cut.dp 'divided by 1.5, bias'" \
         dp-predict divided cut.dp
-    # a model, or a data set, that does not say it fits all
+    # a model, or a data set, that does not state it, fits all
     for unsaid in 'row_norm=' 'row_norm="unknown"'; do
         edit "$unsaid" < model > quiet
         dp-predict quiet cut.dp > /dev/null

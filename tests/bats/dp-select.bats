@@ -1,4 +1,4 @@
-# dp-select: which candidate is chosen, against scores that are computed here, and what becomes of the choice.
+# dp-select: the chosen candidate, against scores that are computed here, and how the choice is used.
 load helper
 
 prepare() {
@@ -52,7 +52,7 @@ def scores(frame, loss, width, clip, relative, lam):
         dp-loop --laps 1 -o m -- "$select"
 }
 
-# bad MESSAGE CODE: what dp-select says of candidates that CODE makes
+# bad MESSAGE CODE: the message of dp-select about candidates that CODE makes
 bad() {
     filter make "
 def array(values, *dims): return msgpack.ExtType(1, struct.pack('<BB%dQ%dd' % (len(dims), len(values)), 2, len(dims), *dims, *values))

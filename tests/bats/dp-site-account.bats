@@ -1,4 +1,4 @@
-# A site's own account: what it charges, when it stops, and that nobody else's numbers have a part in it.
+# A site's own account: its charges and its end; nobody else's numbers are part of it.
 load helper
 bats_require_minimum_version 1.5.0
 
@@ -27,7 +27,7 @@ entries() { jq -c "select(.kind == \"$2\") | $3" "$1"; }
 # paid LEDGER: laps that are reserved and not given back
 paid() { jq -s 'map(if .kind == "reserve" then .charge.laps elif .kind == "refund" then -.charge.laps else 0 end) | add // 0' "$1"; }
 
-# captured PYTHON: site.frames, what reaches dp-site-account at site 1, after `frame` has been through it
+# captured PYTHON: site.frames, the frames that reach dp-site-account at site 1, after `frame` was edited
 captured() {
     [ -e left.frames ] || dp-loop --laps $LAPS -q --exec processes -- "dp-gather --workers 2 --local '$LEFT | tee left%k.frames' |
         dp-noise -z 2 | $GATE" > /dev/null
@@ -95,7 +95,7 @@ ended() {
         cmp fused.stream processes.stream
     done
     dp-loop --laps $LAPS -q -o without --seed 5 -- "dp-gather --workers $K --local '$LEFT | $shares' | $GATE" > without.stream
-    # but for the number of stages in its hello frame
+    # except for the number of stages in its hello frame
     /usr/bin/python3 -c '
 import msgpack
 a, b = ([f for f in msgpack.Unpacker(open(name, "rb")) if f["kind"] != "hello"] for name in ("without.stream", "fused.stream"))
@@ -152,7 +152,7 @@ assert laps == 6'
     rm site1.dp/ledger*
     $SITE_ACCOUNT --adaptive --in site.frames > /dev/null
     assert_equal "$(paid site1.dp/ledger)" 2
-    # none beyond the plan, whatever it is called
+    # no lap beyond the plan, under any name
     captured 'if frame.get("lap") == 6: frame["lap"] = 10**6'
     complains 5 "dp-site-account: lap 7 is beyond the 6 laps that were planned" $SITE_ACCOUNT --no-ledger --in site.frames
     captured 'if frame.get("lap") == 3: frame["lap"] = 2'
@@ -167,7 +167,7 @@ assert laps == 6'
     complains 2 "dp-site-account: --on: every lap has to be paid for, of whichever kind" $SITE_ACCOUNT --on a --in site.frames
     dp-noise -z 2 --in site.frames --out noised.frames
     complains 5 "dp-site-account: --multiplier: there is noise, and what is charged is in its record" $SITE_ACCOUNT --in noised.frames
-    # a stage that says so in the laps alone, or that there is noise where the frame is without
+    # a stage that states it only in the laps, or states noise in a frame without noise
     captured 'if frame["kind"] == "hello": frame["records"] = []'
     complains 2 "dp-site-account: --multiplier is required: the noise is yet to come" dp-site-account --epsilon 5 --delta 1e-5 --in site.frames
     captured 'for r in frame.get("records", []): r.update(noise="gaussian", multiplier=2.0, scale=0.2)'
@@ -183,7 +183,7 @@ assert laps == 6'
     done
     gathered "$SITE_ACCOUNT" "dp-noise -z 4 --schedule first:3:4 | $GATE"
     rm model
-    # an account behind the noise of shares, not before it; and all sites are promised the same
+    # an account after the noise of shares, not before it; and all sites get the same promise
     run -5 --separate-stderr gathered "$SITE_ACCOUNT | dp-noise -z 2 --share" "$GATE"
     [[ $stderr == *"dp-site-account stands behind dp-noise"* ]] || fail "$stderr"
     run --separate-stderr gathered "dp-site-account --multiplier %k --epsilon 5 --delta 1e-5 --no-ledger" "dp-noise -z 4 | $GATE"
@@ -216,7 +216,7 @@ assert laps == 6'
 }
 
 @test "a budget that ends at a site ends its part of the run, and no sum more leaves it" {
-    # for three laps at each site, which would all be in the ledger of a run that goes on
+    # for three laps at each site, all of which a continued run would have in its ledger
     dp-account epsilon --multiplier 2 --rate 0.2 --laps 3 --delta 1e-5 > cost
     few=$(sed 's/[^0-9.]*\([0-9.]*\).*/\1/' cost)
     run -3 --separate-stderr gathered "dp-site-account --multiplier 2 --epsilon $few --delta 1e-5" "dp-noise -z 2 | $GATE"
@@ -226,14 +226,14 @@ assert laps == 6'
         assert_equal "$(entries site$k.dp/ledger close .status)" '"budget"'
     done
     assert_equal "$(dp-cat --kind lap stream | grep -c '"lap":[0-9]')" 3
-    # one of them alone, and the run continues without it
+    # only one of them, and the run continues without it
     rm site?.dp/ledger*
     worker 1 "dp-site-account --multiplier 2 --epsilon $few --delta 1e-5"
     worker 2 "dp-site-account --multiplier 2 --epsilon 50 --delta 1e-5"
     at_gate --on-lost continue
     ended 1 3
     ended 2 0
-    # what is spent is printed to the nearest digit, what three laps cost is rounded up
+    # the spending is printed to the nearest digit, the cost of three laps is rounded up
     assert_equal "$(sed 's/[0-9])$/)/' worker-1)" "dp-worker: the budget of epsilon = $few is spent after lap 3 (epsilon ${few%?})"
     assert_equal "$(dp-cat --kind lap stream | grep -c '"lost":1')" $((LAPS - 3))
     assert_equal "$(paid site1.dp/ledger)" 3
@@ -261,7 +261,7 @@ assert laps == 6'
     ended 2 0
     assert_equal "$(paid site2.dp/ledger)" $LAPS
     laps=$(paid site1.dp/ledger)
-    # at each kill one lap that may have been out, and one that was being paid for
+    # at each kill one lap that may have been released, and one that was being paid for
     [ "$laps" -ge $LAPS ] && [ "$laps" -le $((LAPS + 8)) ] || fail "$laps laps are paid for"
     assert_equal "$(entries site1.dp/ledger open .kind | grep -c .)" 5
     dp-account verify site1.dp
@@ -297,7 +297,7 @@ assert laps == 6'
         [ $((from % 20)) = 0 ] && [ $from -ge 20 ] || fail "the run goes on from lap $from"
         assert_equal "$(paid site1.dp/ledger)" $((before + LAPS - from))
         dp-account verify site1.dp
-        # what the run says that it has cost has all of them
+        # the stated cost of the run includes all of them
         dp-account epsilon --multiplier 2 --rate 0.2 --laps $((before + LAPS - from)) --delta 1e-5 > cost
         [ -n "$extra" ] || assert_equal "$(printf '%.4g' "$(entries site1.dp/ledger close .epsilon)")" \
             "$(printf '%.4g' "$(sed 's/[^0-9.]*\([0-9.]*\).*/\1/' cost)")"

@@ -1,4 +1,4 @@
-# dp-transform, and gradients behind a transform, against NumPy.
+# dp-transform, and gradients after a transform, against NumPy.
 load helper
 
 # python TEXT ARGUMENTS…: with numpy, the frames of streams and the words of the pages
@@ -15,7 +15,7 @@ LAP = {"sum": transform.packed(SUM, "i8"), "grid": 2.0**-10, "noise_scale": 0.25
 transform.stream("in.frames", [LAP | lap for lap in [eval(word) for word in sys.argv[1:]]])' "$@"
 }
 
-# is ARGUMENTS…: that T and the curvature of out.frames are transform.whiten(M, ARGUMENTS)
+# is ARGUMENTS…: T and the curvature of out.frames equal transform.whiten(M, ARGUMENTS)
 is() {
     python '
 M = transform.unpack(frames.frames("in.frames", "lap")[0]["sum"][0] * 2.0**-10, 4)
@@ -36,7 +36,7 @@ assert "sum" not in lap' "$*"
     complains 2 "dp-transform: --rank: must be between 1 and 8192, got 0" dp-transform --rank 0
 }
 
-# made OPTIONS… -- ARGUMENTS…: dp-transform makes of in.frames what NumPy does
+# made OPTIONS… -- ARGUMENTS…: dp-transform computes the same from in.frames as NumPy
 made() {
     local options=()
     while [ "$1" != -- ]; do options+=("$1") && shift; done
@@ -56,7 +56,7 @@ made() {
     made -- 50, 3
 }
 
-# says MESSAGE LAP: what dp-transform says of such a lap
+# says MESSAGE LAP: the message of dp-transform about such a lap
 says() {
     released "$2"
     complains 1 "dp-transform: $1" dp-transform --in in.frames
@@ -82,8 +82,8 @@ says() {
         dp-loop --laps 1 -- "dp-sample --data $(small_data && echo small.dp) | dp-transform"
 }
 
-# put NAME MATRIX [MORE]: a stage of one's own that puts a transform into each frame; MATRIX is Python, of numpy as n, and so are
-# the statements MORE
+# put NAME MATRIX [MORE]: a new stage that puts a transform into each frame; MATRIX is Python, with numpy as n, and so are the
+# statements MORE
 put() {
     filter "$1" 'import numpy as n
 if frame["kind"] == "lap":
@@ -93,15 +93,15 @@ if frame["kind"] == "lap":
 }
 T='n.random.default_rng(5).normal(size=(5, 7)) * [[0.9], [0.6], [0.3], [0.1], [0.5]]' # cuts many rows and not all
 
-# behind LAPS SAMPLE GRAD STEP: stream, with frames behind T, on data of 6 columns with an intercept. What the laps will release is
-# not passed on to dp-step, which could not know that a stage of the test makes a curvature.
+# behind LAPS SAMPLE GRAD STEP: stream, with frames after T, on data of 6 columns with an intercept. The frames of the laps to
+# be released do not reach dp-step, which could not know that a stage of the test makes a curvature.
 behind() {
     filter unannounced 'if frame["kind"] == "hello": frame.pop("records", None)'
     dp-loop -q --laps "$1" --seed 4 --exec processes -o model -- "./put | dp-sample $2 | dp-grad --intercept 0.5 $3 | dp-noise -z 1e-4 |
         dp-account --epsilon 1e12 --delta 1e-5 --allow-seeded | tee sums.frames | ./unannounced | dp-step $4" > stream
 }
 
-# gradients DATA CLIP [unit|uncut]: that the sums of sums.frames are those of z by NumPy, but for rounding and the noise
+# gradients DATA CLIP [unit|uncut]: the sums of sums.frames equal NumPy's sums over z, except for rounding and noise
 gradients() {
     python '
 data, cap = sys.argv[1], float(sys.argv[2])
@@ -147,8 +147,8 @@ for lap, before in zip(frames.laps("sums.frames"), [None] + frames.laps("stream"
         behind 3 "--data small.dp --mode full" "--data small.dp --loss logistic --clip 1" "--step 20"
         gradients small.dp 1 $how
     done
-    # what was made of rows stays until the frame says otherwise, though the matrix is the same: at almost the same model every other
-    # sum is the same one
+    # values computed from rows stay until the frame says otherwise, even if the matrix is the same: with almost the same model
+    # every other sum is the same
     for how in unit_rows uncut; do
         put put "$T"
         echo "    frame[\"$how\"] = frame[\"lap\"] == 2" > more
@@ -222,8 +222,8 @@ refuses() {
     complains 2 "dp-step: --relative, --schedule, --optimizer and --momentum need --step" dp-step --relative
 }
 
-# Of laps in turn: a random transform, one with huge entries, with such whose products overflow, with subnormal ones, of zeros, of one
-# direction, and one that makes rows longer by a hair. Of rows as they are, of norm 1, cut or not.
+# Laps with different transforms in turn: random, with a huge entry, with overflowing products, with subnormal numbers, zero, of
+# one direction, and one that makes rows slightly longer. Rows unchanged, of norm 1, cut or not.
 WILD='[a, a * 1e30, a * 1e300, a * 1e-310, a * 0, n.outer(a[:, 0], a[0]) * 5, n.eye(4, 7) * (1 + 2.0**-22), a * 1e-3][frame["lap"] % 8]'
 
 @test "one row moves a sum behind a transform by at most the clip bound, whatever row and transform" {

@@ -1,4 +1,4 @@
-# dp-tune: what it charges, what it lets out, and how it ends.
+# dp-tune: its charges, its releases, and its end.
 load helper
 
 # data: training and validation rows of one population, and a grid of two settings
@@ -14,7 +14,7 @@ prepare() {
 # script NAME TEXT: a command of that name
 script() { printf '#!/bin/bash\n%s\n' "$2" > "bin/$1" && chmod +x "bin/$1"; }
 
-# run_of [LAPS [GATE [OPTIONS]]]: the command of one run; the options are those of dp-loop
+# run_of [LAPS [GATE [OPTIONS]]]: the command of one run; the options are for dp-loop
 run_of() {
     echo "dp-loop --laps ${1:-3} ${3:-} -- \"dp-sample --data train.dp --mode full | dp-grad --data train.dp --loss logistic --clip {clip} |
         dp-noise --multiplier ${NOISE:-30} | dp-account ${2:---trial {trial\}} | dp-step --step {step}\""
@@ -28,7 +28,7 @@ nothing_left() { assert_equal "$(ls rooms)" ''; }
     assert_success
     assert_output --regexp '^dp-tune: chosen: step [01.]+, clip [01.]+; accuracy [0-9.e-]+ with noise; epsilon [0-9.]+, delta 1e-05$'
     epsilon=$(dp-info --get epsilon model)
-    # as the calculator has it: full batches, the score beside
+    # the calculator's answer: full batches, with the score
     expected=$(dp-account epsilon --multiplier 30 --delta 1e-5 --sampler full --laps 3 --trials geometric:0.3 --score-multiplier 5)
     awk -v a="$epsilon" -v b="$expected" 'BEGIN { exit !(a <= b && a > b * 0.9999) }' || fail "$epsilon, expected $expected"
     assert_equal "$(dp-info --get trials model)" geometric:0.3
@@ -63,14 +63,14 @@ nothing_left() { assert_equal "$(ls rooms)" ''; }
     assert_equal "$(jq .epsilon certificate)" "$(dp-info --get epsilon model)"
 }
 
-# Runs that end within an epoch are one release of all rows each: their unfinished epochs are not one epoch together.
+# Each run that ends within an epoch is one release of all rows: their unfinished epochs do not make one epoch together.
 @test "a fixed grid over epochs that are not whole: the ledger, the report, the certificate and the model say one number" {
     printf 'step noise\n%s\n' "$(printf '%s 30\n' 1 2 3 4 5 6 7 8 9 10)" > grid
     shuffled() { run_of "${1:-1}" | sed -e 's/--mode full/--rate 0.5 --mode shuffle/' -e 's/{clip}/1/' -e 's/-multiplier 30/-multiplier {noise}/'; }
     for laps in 1 3; do
         tune --trials all -q -o model "$(shuffled $laps)"
         epsilon=$(dp-info --get epsilon model)
-        # ten runs of one epoch begun, or two
+        # ten runs that have begun one epoch each, or two
         charge='{"laps": %d, "sampling": "none", "queries": [{"noise": "gaussian", "multiplier": %d}]}\n'
         # shellcheck disable=SC2059
         expected=$(printf "$charge$charge" $((10 * (laps + 1) / 2)) 30 10 5 | dp-account epsilon --delta 1e-5)
@@ -81,7 +81,7 @@ nothing_left() { assert_equal "$(ls rooms)" ''; }
         assert_equal "$(dp-account report train.dp --json | jq '.runs[0].epsilon')" "$epsilon"
         rm train.dp/ledger*
     done
-    # settings of different noise, none of which ends with an epoch: nothing is refused after something was reserved
+    # settings of different noise, each of which ends within an epoch: nothing is refused after something was reserved
     printf 'step noise\n1 30\n1 20\n1 30\n1 40\n' > grid
     tune --trials all -q -o model "$(shuffled 3)"
     dp-account verify train.dp

@@ -1,8 +1,9 @@
-# Commands of examples/ that no other test runs: those in the comments of programs, and run.sh on made-up tables, in a smallest form.
+# Commands of examples/ that no other test runs: the commands in comments of programs, and run.sh on small made-up tables.
 # dp-blsgd, federated, no-tuning and private-erm have files of their own.
 load helper
 
-# pictures DIRECTORY COUNT: COUNT pictures of 4 x 4 points to learn from and 100 others, in ten classes that are easy to tell
+# pictures DIRECTORY COUNT: COUNT pictures of 4 x 4 points to learn from and 100 others, in ten classes that are easy to
+# separate
 pictures() {
     mkdir -p "$1"
     /usr/bin/python3 - "$@" << 'EOF'
@@ -18,7 +19,7 @@ for part, n in ("train", int(sys.argv[2])), ("t10k", 100):
 EOF
 }
 
-# elsewhere: what scripts write into the build goes into $PWD/other
+# elsewhere: $PWD/other replaces the build directory for scripts that write there
 elsewhere() {
     mkdir other
     ln -s "$(realpath "$BUILD")/bin" other/bin
@@ -31,7 +32,7 @@ elsewhere() {
     dp-synth classification --rows 400 --cols 5 --seed 1 -o a.dp -q
     cp "$ROOT"/examples/library/*.c .
     for program in *.c; do
-        # what is set further in than the text
+        # text that is indented further
         sed -n '1,/\*\//s/^ \*   \( *[^ ].*\)/\1/p' "$program" | sed 's| \*/$||; s/LEDGER/my.ledger/' > commands
         [ -s commands ] || fail "$program has no command"
         bash -e commands > out 2> err || fail "$program: $(cat commands err)"

@@ -16,7 +16,7 @@ no_orphans() {
     fail "still running: $(pgrep -af "[d]p-.*$BATS_TEST_TMPDIR")"
 }
 
-# until dp-loop has had some laps, however busy the machine is
+# waits until dp-loop has had some laps, even on a busy machine
 under_way() {
     for _ in $(seq 200); do
         if pgrep -f "^dp-loop .*$BATS_TEST_TMPDIR" > /dev/null && [ "$(stat -c %s stream 2> /dev/null || echo 0)" -gt 2000 ]; then return 0; fi
@@ -30,7 +30,7 @@ nothing_left() {
     assert_output ''
 }
 
-# no temporary file, and of the last lap that was paid for a model
+# no temporary file, and a model of the last lap that was paid for
 only_the_model_left() {
     run bash -c 'ls -A | grep -E "^model"'
     assert_output model
@@ -67,7 +67,7 @@ only_the_model_left() {
         for child in "${CHILD/| dp-account --epsilon 1e4 --delta 1e-5 /}" "${CHILD/| dp-account*/}"; do
             complains 5 "dp-loop: the child pipeline gave back a hello frame that has passed no gate: dp-account is missing" \
                 dp-loop --laps 2 --exec $exec -o model -- "$child"
-            # and what the stages announce does not come out
+            # and the announcements of the stages are not written
             dp-loop --laps 2 --exec $exec "$child" > out 2> /dev/null || true
             assert_equal "$(dp-cat out 2> /dev/null)" '{"kind":"error","status":5}'
         done
@@ -103,7 +103,7 @@ only_the_model_left() {
 @test "a child that dies in the middle" {
     cat > die.sh << 'EOF'
 #!/bin/sh
-# passes some frames' worth of bytes on, then dies without a word
+# passes some frames' worth of bytes on, then dies without a message
 dd bs=1 count=20000 2> /dev/null
 kill -KILL $$
 EOF
@@ -188,7 +188,7 @@ EOF
 }
 
 @test "nothing private is printed: a run with a person in or out says the same but for the model" {
-    # the same data but for one row's label
+    # the same data except for one row's label
     cp -r small.dp other.dp
     printf '\000\000\000\000\000\000\360\077' | dd of=other.dp/y.npy bs=1 seek=128 conv=notrunc status=none
     for d in small other; do
@@ -310,7 +310,7 @@ for part in re.findall("\033\\[[0-9;]*[mK]|\r|\n|[^\r\n\033]+", open("written", 
 for line in lines + [line]: print(line)
 ' > screen
     [ "$(grep -cE $'^[1-5]\t[0-9.e-]+\t[01](\\.[0-9]+)?\tyes$' screen)" = 5 ] || fail "$(cat -A screen)"
-    # the last state of the bar stands, whole, on a line of its own, whoever came last
+    # the last state of the bar is complete, on a separate line, even if another process wrote last
     [ "$(grep -cE '^\[#{24}\] lap 5/5 .* took [0-9:]+$' screen)" = 1 ] || fail "$(cat -A screen)"
 }
 

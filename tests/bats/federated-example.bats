@@ -1,4 +1,4 @@
-# The example of three sites: its data, its runs, what makes its README.
+# The example of three sites: its data, its runs, the making of its README.
 load helper
 
 prepare() {
@@ -8,7 +8,7 @@ prepare() {
     cd examples/federated
 }
 
-# people N SEED: a table like that of Adult, whose label follows from age and education
+# people N SEED: a table like Adult, whose label follows from age and education
 people() {
     awk -v n="$1" -v seed="$2" 'BEGIN {
         srand(seed)

@@ -123,7 +123,7 @@ spend, at least --epsilon 1" federated-sgd.sh $site
     assert_file_not_exist model2
     assert_equal "$(grep -c '"kind":"budget"' small.dp/ledger)" 1
     complains 2 "federated-sgd.sh: --budget: small.dp/ledger has one of epsilon 1.5 for these people" federated-sgd.sh $site --budget 3
-    # what writes nothing down needs none
+    # a run that writes nothing down needs no ledger
     for more in '--seed 1' --no-ledger --parts; do
         federated-sgd.sh $site $more --at tcp://127.0.0.1:1 --insecure-plaintext --timeout 1 > said.site 2>&1 3>&- &
         RUNNING=($!)

@@ -1,4 +1,4 @@
-# What a hostile or broken stage left of the gate can get past it: the record and the public fields stay those of the first lap.
+# Attacks of a hostile or broken stage left of the gate: the record and the public fields must stay as in the first lap.
 load helper
 bats_require_minimum_version 1.5.0
 
@@ -7,13 +7,13 @@ STEP='dp-scd-step --data small.dp --loss hinge --lambda 1e-3 --clip 0.1'
 
 prepare() { small_data 400 6 2; }
 
-# noised SAMPLE [STEP [NOISE]]: noised.frames, three laps of what comes before the gate
+# noised SAMPLE [STEP [NOISE]]: noised.frames, three laps before the gate
 noised() {
     dp-loop --laps 3 --seed 1 --exec processes -- "dp-sample --data small.dp $1 | ${2:-$STEP} | dp-noise ${3:--z 2} |
         tee noised.frames | dp-account --epsilon 1e6 --delta 1e-5 --allow-seeded ${4:-} | dp-step ${5:-}" > /dev/null
 }
 
-# changed PYTHON: changed.frames, after `frame` (a lap frame) or, where it begins with "stream:", each frame has been through it
+# changed PYTHON: changed.frames, after `frame` (a lap frame) or, if it begins with "stream:", each frame was edited
 changed() {
     /usr/bin/python3 - "$1" << 'END'
 import struct, sys
@@ -74,7 +74,7 @@ if frame["kind"] == "end" and len(frames) == 5: frames.insert(4, dict(frames[3],
 
 @test "every public text and number of a run is that of the first lap" {
     noised '--rate 0.2'
-    # all that the table of fields calls fixed; a model without privacy has a sentence of its own
+    # all fields that the table calls fixed; a model without privacy has a separate sentence
     sed -n 's/^ *X(DP_F_[A-Z_]*, "\([A-Za-z_]*\)", DP_T_\([A-Z]*\), DP_FIXED, .*/\1 \2/p' "$ROOT/lib/wire/schema.h" | grep -v non_private > fixed
     [ "$(wc -l < fixed)" -ge 17 ]
     while read -r field type; do
@@ -153,7 +153,7 @@ for r in frame['records']: del r['multiplier']"
         changed "frame['records'] = [r for r in frame['records'] if r['of'] == '$field'] * 2"
         complains 5 "dp-account: lap 1 has two records of '$field'" $GATE --in changed.frames
     done
-    # a record of a field that is not there, or that nobody pays for
+    # a record of a field that is absent, or that nobody pays for
     changed 'if frame["lap"] == 2: del frame["within"]'
     complains 5 "dp-account: lap 2 has a record of 'within', and no 'within'" $GATE --in changed.frames
     changed 'frame["records"][1]["of"] = "model"'
@@ -161,7 +161,7 @@ for r in frame['records']: del r['multiplier']"
     # a record of no field, which would be charged for nothing
     changed 'frame["records"].append(dict(frame["records"][0])); del frame["records"][2]["of"]'
     complains 5 "dp-account: a record of lap 1 is of no field" $GATE --in changed.frames
-    # and what is bounded otherwise than its record says
+    # and a bound that differs from the record
     changed 'frame["records"][1].update(bound=0.25, sensitivity=0.25, scale=2.5)'
     complains 5 "dp-account: the clip bounds of lap 1 disagree: 0.5 on the count, 0.25 in its record" $GATE --in changed.frames
 }
@@ -172,21 +172,21 @@ for r in frame['records']: del r['multiplier']"
 '
     changed "$share"
     $GATE < changed.frames > shared.frames
-    # as noise of the multiplier that the shares have without those that may be known
+    # as noise of the multiplier of the shares without the known ones
     $GATE < noised.frames > whole.frames
     for frames in whole shared; do dp-cat --kind lap $frames.frames | grep -o '"epsilon":[^,]*' > $frames; done
     cmp whole shared
-    # what is stated is the noise that there is
+    # the stated noise is the actual noise
     assert_equal "$(dp-cat --kind lap shared.frames | grep -o '"noise_scale":[^,]*' | sort -u)" "\"noise_scale\":$(
         /usr/bin/python3 -c 'print(0.1 * 2 * (4 / 3) ** .5)')"
-    # one that was lost is one that is known
+    # a lost share counts as a known one
     changed "$share"'r["gathered"] = 3'
     $GATE < changed.frames > few.frames
     changed "$share"'r["gathered"] -= frame["lap"]'
     complains 5 "dp-account: a record has 2 of 4 shares of noise, and 1 of them may be known to others" $GATE --in changed.frames
     changed "$share"'r["gathered"] = 0'
     complains 5 "dp-account: a record has 0 of 4 shares of noise, and 1 of them may be known to others" $GATE --in changed.frames
-    # numbers that are none: shares, colluding, gathered
+    # invalid numbers: shares, colluding, gathered
     for wrong in '4 1 5' '-1 1 -1' '4 -1 4' '4 4 4' '1 1 1' '1 0 4'; do
         read -r shares colluding gathered <<< "$wrong"
         changed "$share""r.update(shares=$shares, colluding=$colluding, gathered=$gathered)"
@@ -217,7 +217,7 @@ for r in frame['records']: del r['multiplier']"
     complains 5 "dp-account: lap 2 records another 'promised' than the first lap" $GATE --in changed.frames
     changed 'if frame["lap"] == 2: frame["records"][0]["promised"] = 1.0'
     complains 5 "dp-account: lap 2 records another 'promised' than the first lap" $GATE --adaptive --in changed.frames
-    # a schedule that will
+    # a schedule that does
     noised '--rate 0.2' '' '-z 2 --schedule first:2:4'
     changed 'stream:
 for r in frame.get("records", []): r["promised"] = 1.0'
@@ -232,7 +232,7 @@ for r in frame.get("records", []): r["promised"] = 1.5'
 
 @test "a choice has a record of a search, and is one of its steps" {
     noised '--rate 0.2'
-    # three laps of a search: what was the sum is a choice of three
+    # three laps of a search: the sum becomes a choice of three
     local search='for key in ("sum", "grid", "bound", "columns"): frame.pop(key, None)
 i8 = lambda dims, *v: msgpack.ExtType(1, struct.pack("<BB%dQ%dq" % (len(dims), len(v)), 4, len(dims), *dims, *v))
 f8 = lambda *v: msgpack.ExtType(1, struct.pack("<BBQ%dd" % len(v), 2, 1, len(v), *v))
@@ -283,7 +283,7 @@ if frame["kind"] == "lap":
     $GATE < changed.frames > out.frames
     cmp honest.frames out.frames
     dp-cat --kind lap changed.frames | cmp - <(dp-cat --kind lap noised.frames)
-    # the multipliers of a schedule stood in the first lap then, and in format 2 that says nothing
+    # then the multipliers of a schedule were in the first lap, which means nothing in format 2
     noised '--rate 0.2' "$STEP" '-z 2 --schedule sqrt:1:1'
     $GATE < noised.frames > honest.frames
     for format in 1 2; do
@@ -292,12 +292,12 @@ if frame['kind'] == 'hello':
     frame['format'] = $format
     del frame['records']
     frames[1]['plan'] = frame.pop('plan')"
-        # the hello frame that announces nothing says less on its way out; the laps are the same
+        # the hello frame without announcements states less on its way out; the laps are the same
         [ $format = 2 ] || $GATE < changed.frames | dp-cat --full --kind lap | cmp - <(dp-cat --full --kind lap honest.frames)
     done
     complains 5 "dp-account: the mechanism of lap 2 is not what was announced: noise that changes needs a schedule or --adaptive" \
         $GATE --in changed.frames
-    # and rows that were sampled then are still to be summed
+    # and rows that were sampled then still have to be summed
     dp-loop --laps 1 --seed 1 --exec processes -- "dp-sample --data small.dp --rate 0.2 | tee noised.frames | $STEP | dp-noise -z 2 | $GATE | dp-step" > /dev/null
     $STEP < noised.frames > honest.frames
     changed 'stream:
@@ -346,14 +346,14 @@ if frame['kind'] == 'lap':
     epsilon=$(dp-cat --kind lap out.frames | grep -oE '"epsilon":[0-9.e-]+' | cut -d: -f2)
     assert_equal "$(/usr/bin/python3 -c "from math import *; print(ceil($epsilon * 1e5 - 1e-9) / 1e5)")" \
         "$(dp-account epsilon --mechanism objective -z 4 --curvature 0.01 --slack 2 --delta 1e-5)"
-    # noise on the result alone is none, and none on it is none
+    # noise on the result does not count alone, and without noise on it there is none
     perturbed 'r.update(multiplier=0.0, scale=0.0)'
     complains 5 "dp-account: a record has no noise" $GATE --in changed.frames
     perturbed 'r.update(objective=0.0)'
     complains 5 "dp-account: a record has no noise" $GATE --in changed.frames
     perturbed "r['vertices'] = 0"
     complains 5 "dp-account: a record has no noise" $GATE --in changed.frames
-    # what its accountant does not cover
+    # charges that its accountant does not cover
     perturbed "r.update(sampler='poisson', rate=0.5)"
     complains 5 "dp-account: a record has objective perturbation on a sample of the rows" $GATE --in changed.frames
     perturbed "r['release'] = 'sum-of-secret-state'"
@@ -378,7 +378,8 @@ if frame['kind'] == 'lap':
     /usr/bin/python3 -c "
 for name, every, laps in ('tenth', 10, 100), ('four', 2, 4), ('half', 2, 100):
     open(name, 'w').write('\\n'.join('1' if t % every == 0 else '1000000' for t in range(laps)))"
-    # truth: lower bounds of an independent accountant for one cheap lap in each epoch, in which a person is by chance
+    # truth: lower bounds of an independent accountant for one lap with little noise in each epoch, in which a person is by
+    # chance
     while read -r z schedule laps rate truth; do
         for ledger in "" "--ledger own.ledger"; do
             dp-loop --laps "$laps" -o model -- "dp-sample --data small.dp --rate $rate --mode shuffle | dp-grad --data small.dp --loss logistic --clip 1 |
@@ -395,7 +396,7 @@ END
     dp-account verify own.ledger
 }
 
-# along OPTIONS…: what dp-account epsilon says of $1 laps with the other options
+# along OPTIONS…: the answers of dp-account epsilon for $1 laps with the other options
 along() { dp-account epsilon --laps "$1" --delta 1e-5 --rate 0.2 "${@:2}"; }
 
 @test "epsilon along a run: by one accountant, never falling, and at its end that of the whole" {
@@ -410,7 +411,7 @@ along() { dp-account epsilon --laps "$1" --delta 1e-5 --rate 0.2 "${@:2}"; }
             assert_equal "$(wc -l < stated)" "$last"
             sort -g -c stated || fail "$calculator: falls"
             for lap in 1 2 $((last / 10)) $((last / 3)) $((last / 2)) $((last * 9 / 10)) "$last"; do
-                # a part of a planned run is that run cut: the schedule of the whole, so only the end can be asked for
+                # a part of a planned run is that run cut: the schedule is for the whole run, so only its end can be asked for
                 [[ $calculator != *schedule* ]] || [ "$lap" = "$last" ] || continue
                 said=$(along $lap $calculator)
                 awk -v a="$(sed -n "${lap}p" stated)" -v b="$said" -v end="$(tail -n 1 stated)" -v last=$((lap == last)) \
@@ -442,7 +443,7 @@ END
     sort -g -c stated
     awk -v a="$(tail -n 1 stated)" -v b="$(along "$last" -z 2)" 'BEGIN { exit !(a <= 4 && a <= b * 1.0001) }'
     [ "$(awk -v end="$(tail -n 1 stated)" '$1 >= end' stated | wc -l)" -le $((last / 15 + 1)) ]
-    # so many laps that most of those that epsilon is asked for would be inside of an epoch
+    # so many laps that most of the numbers of laps at which epsilon is computed would be inside of an epoch
     dp-loop --laps 4000 --seed 1 -- "${child/0.2/0.2 --mode shuffle} | dp-account --epsilon 1000 --delta 1e-5 --allow-seeded | dp-step --step 0.1" > stream
     for epoch in 1 4 8; do
         exact=$(dp-account epsilon -z 2 --sampler full --laps $epoch --delta 1e-5)
@@ -463,14 +464,14 @@ END
         complains 0 "$epsilon" dp-loop -q --laps 3 --exec $how -- "$child 2 | dp-account --adaptive --epsilon 20 --delta 1e-5 | dp-step"
         complains 0 "$delta
 $epsilon" dp-loop -q --laps 3 --exec $how -- "$child 2 | dp-account --adaptive --epsilon 20 --delta 1/400 | dp-step"
-        # what a seeded run, or one without privacy, states protects nobody
+        # statements of a seeded run, or of one without privacy, protect nobody
         complains 0 "" dp-loop -q --laps 3 --seed 1 --exec $how -- "$child 2 | dp-account --adaptive --epsilon 20 --delta 1/400 --allow-seeded | dp-step"
     done
     dp-loop -q --laps 3 -o model -- "$child 0.3 | dp-account --epsilon 100 --delta 1/400 | dp-step" > /dev/null 2> said
     dp-info model > described
     grep -qx "  delta is not below 1/N = 0.0025: it would permit to publish somebody's row" described
     grep -qx "  epsilon is above 10: little is hidden" described
-    # what counts is the whole run, if that is known, and not the budget
+    # the whole run counts, if it is known, and not the budget
     complains 0 "" dp-loop -q --laps 3 --exec fused -o model -- "$child 2 | dp-account --epsilon 100 --delta 1e-5 | dp-step"
     run dp-info model
     refute_output --regexp 'not below|above 10'

@@ -1,8 +1,8 @@
-# What earlier versions wrote is read, and means what it meant: tests/golden/VERSION has a small data set of each storage, a
-# schema, models, a stream, a ledger (a budget; runs that ended, one that started from another's model, one that met the
-# budget of its own) and a certificate, as the tools of that version wrote them; from 0.2 on what tests/golden/make makes, the searches and rows of 16 bits
-# beside what was there. They are
-# never made anew: a file format that changes gets files of the new version beside these. A test's name begins with its version.
+# Files of earlier versions can be read, and mean the same: tests/golden/VERSION has a small data set of each storage, a schema,
+# models, a stream, a ledger (a budget; runs that ended, one that started from another's model, one that met its own budget) and
+# a certificate, written by the tools of that version; from 0.2 on, the files that tests/golden/make makes, with searches and
+# rows of 16 bits. They are never made again: if a file format changes, files of the new version are added. A test's name begins
+# with its version.
 load helper
 
 prepare() {
@@ -77,7 +77,7 @@ prepare() {
     assert_output --regexp "^ledger is intact: [0-9]+ lines, 5 runs, epsilon recomputed for 5$"
     run dp-account report ledger
     assert_line --regexp '10.514 at delta 1e-06'
-    # the first new line says of which format it and those after it are
+    # the first new line states the format of the lines from here on
     assert_equal "$(jq -c 'select(has("format")) | [.seq, .format]' ledger)" '[44,2]'
 }
 
@@ -126,7 +126,7 @@ stream released 4 sum=gaussian
 END
     assert_equal "$(dp-cat stream-of-kinds | jq -r 'select(.kind == "lap") | [.lap, .lap_kind, .turn] | join(" ")' | tr '\n' ';')" \
         "1 small 1;2 small 2;3 large 1;"
-    # and stages take them
+    # and stages accept them
     dp-clip --data people.dp --clip 1 --adaptive 0.5 --in raw --out again
     dp-cat --full again | jq -c '[.sum, .within]' > clipped.now
     assert_equal "$(grep -vc null clipped.now)" 3
@@ -162,9 +162,9 @@ END
     assert_equal "$(dp-info -g interrupted resumed)" true
 }
 
-# Weights, bit by bit: the promise of dpline-changes(7). Those of Poisson batches in chunks, which came while 0.2 was made, are in
-# weights: the models beside it, which had a coin for each row, are still read, but no run makes them. So is the minimum that
-# Newton's method finds: it is nearer to the exact one than that of the first 0.2.
+# Weights, bit by bit: the promise of dpline-changes(7). Weights of Poisson batches in chunks, which came during 0.2, are in
+# weights: the models next to it, which had a coin for each row, can still be read, but no run makes them. This also holds for
+# the minimum of Newton's method, which is nearer to the exact one than the minimum of the first 0.2.
 @test "0.2: the same seeds give the same models" {
     local made=0
     rm ./*ledger ./*.mark
@@ -191,7 +191,7 @@ END
         "1 gradient - - 8 4000;2 search 8 0 8 7303;3 gradient - - 8 3508;4 search 0 8 9.6 3508;5 gradient - - 9.6 3508;6 search 8 0 9.6 6405;"
     run dp-cmp searched <(dp-cat --last --frames stream-of-searches)
     assert_success
-    # what is held when a run ends, and what the noise of a search was
+    # the held gradient at the end of a run, and the noise of a search
     assert_equal "$(dp-cat --full --kind lap searched | jq -c '[(.gradient, .direction).values | length, (.[0] * 1e6 | round)]' | tr '\n' ' ')" \
         "[4,-467198,4,-463672] "
     assert_equal "$(dp-cat searching | jq -c 'select(.lap == 2) | [.label, (.records[0] | .of, .noise, .epsilon, .query_epsilon, .most, .sensitivity)]')" \
@@ -214,7 +214,7 @@ END
     assert_output "searches.ledger is intact: 26 lines, 3 runs, epsilon recomputed for 2"
     run dp-account report searches.ledger
     for line in ' 6 +5.00001 +done' ' 3 +1.47856 +done' ' 4 +4.01253 +done .*AS PUBLISHED'; do assert_line --regexp "$line"; done
-    # each kind of query is read again as what it is
+    # each kind of query reads back as the same kind
     assert_equal "$(jq -r '.. | .noise? // empty' searches.ledger | sort -u | tr '\n' ' ')" "gaussian pure sparse-vector-gaussian sparse-vector-laplace "
     dp-loop -q --plan '(gradient, search)' --init searched -o new -- "dp-sample --data people.dp --rate 0.25 | dp-grad --on gradient --data people.dp --loss huberised-hinge --lambda 1e-3 --clip 1 |
         dp-noise --on gradient -z 4 | dp-linesearch --on search --data people.dp --epsilon 0.5 --tries 8 --clip 1 --first-step 8 |
@@ -228,7 +228,7 @@ END
     assert_success
     assert_output "ledger is intact: 75 lines, 11 runs, epsilon recomputed for 11"
     run dp-account report ledger
-    # of the run that was interrupted nobody wrote down how many laps it was to have: it is stated at one order
+    # the planned laps of the interrupted run are unknown: it is stated at one order
     for line in ' 4 +0.618717 +done' ' 4 +1.06071 +done' ' 2 +0.458939 +done' ' 3 +0.632543 +done' ' 3 +2.00001 +done' ' 3 +0.205789 +done' ' 3 +0.545504 +done' \
         ' 3 +1.92536 +done' ' 3 +1.51853 +done' ' 6 +1.90571 +budget' ' 2 +0.464172 +interrupted, counted at order 22' \
         '5.45851 at delta 1e-05 of a budget of 30, by 5 runs and 16 laps'; do
@@ -260,7 +260,7 @@ END
         jq '.epsilon = .epsilon / 2' $certificate > forged
         complains 5 "dp-account verify: the certificate is not what the ledger ledger says: 'epsilon' differs" \
             dp-account verify ledger --certificate forged --model $model
-        # the lower bound may be that of other accountants, but not above what is claimed
+        # the lower bound may come from other accountants, but may not exceed the claim
         jq '.epsilon_lower = .epsilon / 2' $certificate > looser
         dp-account verify ledger --certificate looser --model $model
         jq '.epsilon_lower = .epsilon * 1.01' $certificate > forged

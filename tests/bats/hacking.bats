@@ -1,4 +1,4 @@
-# What dpline-hacking(7) tells to do can be done, and what it names is there.
+# The instructions of dpline-hacking(7) work, and the files that it names exist.
 load helper
 
 PAGE=$ROOT/man/dpline-hacking.7

@@ -1,5 +1,5 @@
-# Gradients that dp-step holds in the frame, and the steps along them that a search chose. Here the choices are made up, right of the
-# gate; dp-linesearch.bats and linesearch-runs.bats have real ones.
+# Gradients that dp-step holds in the frame, and the steps along them that a search chose. Here the choices are made up, right
+# of the gate; dp-linesearch.bats and linesearch-runs.bats have real ones.
 load helper
 
 prepare() {
@@ -11,7 +11,7 @@ prepare() {
 python() { PYTHONPATH=$ROOT/tests/bats /usr/bin/python3 -c "import sys, numpy, frames"$'\n'"$1" "${@:2}"; }
 
 gradients() { echo "dp-sample --data a.dp --rate 0.25 | dp-grad --data a.dp --loss logistic --lambda 0.1 --clip 1 | dp-noise -z ${1:-2} | dp-account --allow-seeded --epsilon 50 --delta 1e-5"; }
-# held LAPS PIPELINE: the pipeline behind the gate
+# held LAPS PIPELINE: the pipeline after the gate
 held() { dp-loop --laps "$1" --seed 4 -q -o model -- "$(gradients) | $2" > stream; }
 
 @test "usage" {
@@ -83,7 +83,7 @@ for lap in frames.laps("stream"):
 }
 
 @test "gradients of one model are averaged by their precision, and those of two are not" {
-    # each lap's gradient by itself, and the means: noise with another multiplier in each
+    # each lap's gradient by itself, and the means: each has noise with another multiplier
     filter louder '
 if frame["kind"] == "lap":
     frame["multiplier"] = 2.0 + frame["lap"]'
@@ -129,7 +129,7 @@ if frame["kind"] == "lap":
     assert_output "[2,1,2]
 [3,0.25,0.75]
 [3,0.25,0.75]"
-    # the first, where nobody says another
+    # the first, if no other is named
     dp-loop --laps 2 --seed 4 -q -o model -- "$(child '' cat)" > stream
     run jq -c '[.records[0].multiplier, .records[0].bound]' <(dp-cat --kind lap stream)
     assert_output "[2,1]
@@ -142,7 +142,7 @@ if frame["kind"] == "lap":
         complains 1 "dp-clip: --follow: the frame of lap 2 asks for a bound of $value" \
             dp-loop --laps 3 -o m -- "$(child --adaptive "./say bound $value")"
     done
-    # it costs what flows: only a filter can pay for it
+    # it costs what was released: only a filter can pay for it
     complains 5 "dp-account: the mechanism of lap 2 is not what was announced: noise that changes needs a schedule or --adaptive" \
         dp-loop --laps 3 -o m -- "$(child '' './say multiplier 3')"
     complains 5 "dp-account: lap 2 records another 'bound' than the first lap" \
@@ -152,7 +152,7 @@ if frame["kind"] == "lap":
 
 @test "until the budget is spent: the end that was asked for" {
     gate() { gradients | sed "s/--epsilon 50/--epsilon $1/"; }
-    # with the bytes of a run of so many laps, and no word of it
+    # with the bytes of a run of that many laps, and no message about it
     complains 0 '' dp-loop --laps 500 --until-spent --seed 4 -o spent -- "$(gate 3) | dp-step --step 1"
     laps=$(dp-info --get lap spent)
     [ "$laps" -gt 3 ]
@@ -165,11 +165,11 @@ if frame["kind"] == "lap":
     done
     dp-loop --laps "$laps" --until-spent --seed 4 -o whole -- "$(gate 3) | dp-step --step 1" > stream
     dp-cmp --weights-only whole spent
-    # without the option it was too early, and the model is there just the same
+    # without the option it was too early, but the model exists
     run dp-loop --laps 500 --seed 4 -o early -- "$(gate 3) | dp-step --step 1"
     assert_failure 3
     cmp early spent
-    # no lap at all is never what was asked for
+    # a run without any lap is never correct
     for exec in fused processes; do
         run dp-loop --laps 500 --until-spent --seed 4 --exec $exec -o spent -- "$(gate 0.001) | dp-step --step 1"
         assert_failure 3
@@ -202,7 +202,7 @@ if frame["kind"] == "lap":
     done
     run jq -c '.model.values' <(dp-cat --full --last model)
     assert_output '[0,0,0,0,0]'
-    # one step is enough, in whichever lap
+    # one step in any lap is enough
     complains 0 '' dp-loop --laps 3 --seed 4 -o model -- "$(gradients) | dp-step --hold | ./choose 1:1,0 0:1,0 1:1,0 | dp-step"
     # and the run that began with a model
     complains 0 "$warning" dp-loop --laps 2 --seed 5 --init model -o next -- "$(gradients) | dp-step --hold"

@@ -47,7 +47,7 @@ within() {
     run timeout -k 2 "$seconds" "$@"
 }
 
-# free_port [COUNT]: the first of that many ports in a row that nobody listens on, below those that connections take for themselves
+# free_port [COUNT]: the first of that many consecutive unused ports, below the range for outgoing connections
 free_port() {
     local count=${1:-1} first
     while first=$((20000 + RANDOM % (12000 - count))); do
@@ -56,8 +56,8 @@ free_port() {
     echo $first
 }
 
-# complains STATUS MESSAGE COMMAND…: the command ends with that status and says exactly that on stderr (frames on standard
-# output are not looked at). MESSAGE may be several lines.
+# complains STATUS MESSAGE COMMAND…: the command ends with that status and writes exactly that message to stderr (frames on
+# standard output are ignored). MESSAGE may be several lines.
 complains() {
     local status=$1 message=$2 got=0 said
     shift 2
@@ -67,7 +67,7 @@ complains() {
 expected: $message"
 }
 
-# token [LAPS]: token.frames, what dp-loop hands its child in that many laps of a run on small.dp
+# token [LAPS]: token.frames, the frames that dp-loop passes to its child in that many laps of a run on small.dp
 token() {
     dp-loop --laps "${1:-1}" --seed 1 --exec processes -- "tee token.frames | dp-sample --data small.dp --rate 0.2 |
         dp-scd-step --data small.dp --loss hinge --lambda 1e-3 --clip 0.1 | dp-noise -z 1 |
@@ -75,7 +75,7 @@ token() {
 }
 edit() { "$ROOT/tests/bats/edit-frames.py" "$@"; }
 
-# filter NAME CODE: a stage of one's own that runs CODE on every frame
+# filter NAME CODE: a new stage that runs CODE on every frame
 filter() {
     cat > "$1" << END
 #!/usr/bin/python3
@@ -95,8 +95,8 @@ END
     chmod +x "$1"
 }
 
-# choose NAME: a stage of one's own that does what a search would do, but for the privacy: argument n, I:STEP,STEP…, is the choice of
-# lap n and its steps; with fewer arguments than laps the last one stays
+# choose NAME: a new stage that makes a search's choice, but without privacy: argument n, I:STEP,STEP…, is the choice of lap n
+# and its steps; if there are fewer arguments than laps, the last one repeats
 choose() {
     filter "$1" '
 for record in frame.get("records", []) if frame["kind"] == "hello" else []:

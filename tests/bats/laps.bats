@@ -1,4 +1,4 @@
-# What a lap costs beside its rows: nothing is allocated in it, a fused one makes no system call but those of the ledger's
+# The cost of a lap apart from its rows: it allocates nothing, a fused lap makes system calls only for the ledger's
 # reservations, and between processes a frame takes one write and one read. Laps are counted by the difference of two runs.
 load helper
 
@@ -24,8 +24,8 @@ calls() {
     awk -v names=" $* " 'names ~ "^ *$" ? $1 == "total" : index(names, " " $1 " ") { sum += $2 } END { print sum + 0 }' counts
 }
 
-# per_lap COUNTER…: by how much a count grows in 60 laps, none of which looks whether the data are still the same. Allocations
-# are those of laps that come late, when there has been a batch that needs as much room as any.
+# per_lap COUNTER…: the growth of a count in 60 laps, none of which checks whether the data have changed. Allocations are
+# counted in late laps, after a batch that needs the most room.
 per_lap() {
     local counter=$1 how=$2 before after
     if [ "$counter" = allocations ]; then
@@ -49,14 +49,14 @@ per_lap() {
 @test "a fused lap makes no system call" {
     need_strace
     per_lap calls fused
-    # What a process does before its first lap differs by a few calls from run to run; one in each lap would make 60.
+    # The calls of a process before its first lap differ by a few from run to run; one in each lap would make 60.
     [ "$grown" -lt 20 ] || fail "60 laps make $grown system calls"
 }
 
 @test "data that fused stages share are looked at once" {
     need_strace
     before=$(calls fused 130 "$RUN" newfstatat fstat) after=$(calls fused 200 "$RUN" newfstatat fstat)
-    # in lap 192: the rows and labels that dp-sample has open, and those of dp-grad
+    # in lap 192: the rows and labels that dp-sample has open, and the ones of dp-grad
     [ $((after - before)) -le 4 ] || fail "$((after - before)) looks"
     [ $((after - before)) -ge 1 ] || fail "no look"
 }
@@ -68,7 +68,7 @@ per_lap() {
     before=$(calls fused 130 "$RUN" fsync fdatasync)
     rm -f ledger*
     after=$(calls fused 190 "$RUN" fsync fdatasync)
-    # each reservation is of an eighth of the laps before it
+    # each reservation has an eighth of the laps before it
     [ $((after - before)) -le 8 ] || fail "60 laps wait $((after - before)) times"
 }
 

@@ -1,4 +1,4 @@
-# kill -9 at any moment: no lap that was released is unpaid, and the ledger goes on.
+# kill -9 at any moment: no released lap is unpaid, and the ledger can be continued.
 load helper
 
 prepare() {

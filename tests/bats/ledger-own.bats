@@ -1,4 +1,4 @@
-# A data set knows its ledger: where runs write without being told, budgets of a population, and who is refused before lap 1.
+# The ledger of a data set: where runs write by default, budgets of a population, and runs that are refused before lap 1.
 load helper
 
 prepare() {
@@ -21,7 +21,7 @@ train() {
 # ask PYTHON: prints an expression over r, the JSON on standard input
 ask() { /usr/bin/python3 -c "import json, sys; r = json.load(sys.stdin); print($1)"; }
 
-# move pop|set: noised.frames as moved.frames, whose hello frame names no directory or one that is not there
+# move pop|set: noised.frames as moved.frames, whose hello frame names no directory or a missing one
 move() {
     /usr/bin/python3 -c "
 import msgpack, sys
@@ -74,7 +74,7 @@ lines() { grep -c "\"kind\":\"$1\"" "$2" || true; }
         dp-account certify --data small.dp --model model
     complains 2 "dp-account: --no-ledger and --ledger exclude each other" \
         dp-loop --laps 5 -- "$(pipeline --no-ledger --ledger other)"
-    # what goes on with it in a ledger has its cost
+    # a run that continues from it has its cost in the ledger
     LOOP="--init model" train 5
     run bash -c "dp-cat --kind lap stream | grep -c untracked"
     assert_output 0
@@ -88,7 +88,7 @@ lines() { grep -c "\"kind\":\"$1\"" "$2" || true; }
     complains 1 "dp-account: the ledger $PWD/small.dp/ledger is not a regular file (--ledger FILE names another one, --no-ledger goes without)" \
         dp-loop --laps 5 -o model -- "$(pipeline)"
     assert_not_exist model
-    # a gate to which no stage says where the data are
+    # a gate to which no stage names the data set
     dp-loop --laps 1 --exec processes -- "tee token.frames | dp-sample --data small.dp --rate 0.2 |
         dp-scd-step --data small.dp --loss hinge --lambda 1e-3 --clip 0.1 | dp-noise -z 20 | tee noised.frames |
         dp-account --epsilon 10 --delta 1e-5 --no-ledger | dp-step" > /dev/null
@@ -295,7 +295,7 @@ lines() { grep -c "\"kind\":\"$1\"" "$2" || true; }
     dp-account report small.dp > report
     grep -qE '^spent: epsilon [0-9.]+ at delta 1e-05, by 1 run and 20 laps \(pld\)$' report
     grep -qE '  done$' report
-    # of so many laps nobody knows how many its budget affords: it is stated at one order, whoever ends it
+    # the number of laps that its budget affords is unknown: it is stated at one order, however it ended
     dp-loop --laps 100000000 -- "$(pipeline --partial)" > running 2> /dev/null &
     local pid=$!
     for _ in $(seq 600); do [ "$(lines reserve small.dp/ledger)" -lt 25 ] || break; sleep 0.05; done
@@ -313,7 +313,7 @@ lines() { grep -c "\"kind\":\"$1\"" "$2" || true; }
     dp-synth classification --rows 400 --cols 6 --seed 8 -o other.dp -q
     dp-loop --laps 5 -o second --init model -- "$(pipeline | sed 's/--data small.dp/--data other.dp/g')" > /dev/null
     assert_equal "$(dp-account certify --data other.dp --model second | ask "round(r['not_in_ledger']['delta'] * 1e5)")" 1
-    # but on its own data set's rows it must be in the ledger that is there
+    # but on its own data set's rows it must be in the existing ledger
     rm small.dp/ledger small.dp/ledger.mark
     LOOP="--init model" run train 5
     assert_failure 1
@@ -327,7 +327,7 @@ lines() { grep -c "\"kind\":\"$1\"" "$2" || true; }
     assert_failure 5
     assert_output --regexp 'the model to start from has cost epsilon = [0-9.]+, which the budget of dp-synth:classification:7 in the ledger .*/small.dp/ledger does not have'
     assert_equal "$(lines open small.dp/ledger)" 0
-    # of other people's rows it has nothing to do with this budget
+    # other people's rows do not concern this budget
     dp-synth classification --rows 400 --cols 6 --seed 8 -o other.dp -q
     dp-account budget other.dp --epsilon 3 --delta 1e-4
     dp-loop --laps 5 -o second --init model -- "$(pipeline | sed 's/--data small.dp/--data other.dp/g')" > /dev/null
@@ -343,7 +343,7 @@ for f in msgpack.Unpacker(open("noised.frames", "rb"), raw=False, strict_map_key
         sys.stdout.buffer.write(msgpack.packb(f))' > cut.frames
     dp-account --epsilon 10 --delta 1e-5 --in cut.frames > /dev/null
     assert_equal "$(dp-account report small.dp --json | ask "(r['runs'][0]['laps'], r['runs'][0]['status'])")" "(20, 'interrupted')"
-    # so that a budget begins with all that it may have cost
+    # so that a budget begins with its largest possible cost
     dp-account budget small.dp --epsilon 30 --delta 1e-4 --after-runs
     assert_equal "$(tail -n 1 small.dp/ledger | ask "r['before']['epsilon'] >= 10")" True
 }

@@ -1,5 +1,5 @@
-# The ledger from the command line: what runs write, what report and verify say, budgets over runs, certificates, and files
-# that were edited, cut, rolled back or cannot be written.
+# The ledger from the command line: runs that write to it, report and verify, budgets over runs, certificates, and files that
+# were edited, cut, rolled back or cannot be written.
 load helper
 
 prepare() {
@@ -182,7 +182,7 @@ END
     sed 's/"delta": 1[^,]*/"delta": 1e-6/' certificate > wrong
     complains 5 "dp-account verify: the certificate is not what the ledger ledger says: 'delta' differs" \
         dp-account verify ledger --certificate wrong
-    # the cost of what a model started from is in its own
+    # its cost includes the cost of the model from which it started
     dp-account certify --ledger ledger --model model > second
     assert_equal "$(ask "(sum(m['laps'] for m in r['mechanisms']), len(r['runs']))" < second)" "(25, 2)"
     cp then ledger

@@ -81,8 +81,9 @@ program() {
     dp-loop --laps 20 --seed 3 -q -o model -- "$(child 'dp-grad --loss squared --clip 0.5')" > stream
     for own in own-grad own-grad-cc own-grad-static; do
         dp-loop --laps 20 --seed 3 -q -o model.own -- "$(child "./$own --clip 0.5")" > stream.own
-        # Products are rounded otherwise, so that one near a point of the grid may be truncated to another: a step of the grid, 0.5 x 2^-20 in
-        # a sum that is divided by 40, in each of 20 laps. A row left out moves the model by 10^4 times as much.
+        # Products have other rounding errors, so a product near a point of the grid may be truncated to another point: a step
+        # of the grid, 0.5 x 2^-20 in a sum that is divided by 40, in each of 20 laps. A missing row moves the model by 10^4
+        # times as much.
         dp-cmp --tolerance 2.4e-7 model model.own
         assert_equal "$(dp-cat --last model.own | jq .epsilon)" "$(dp-cat --last model | jq .epsilon)"
     done
@@ -92,14 +93,14 @@ program() {
     complains 2 'dp-step: --step is required: the sums are gradients' \
         dp-loop --laps 3 -q -- "dp-sample --data s.dp --rate 0.2 --inline | ./own-grad --clip 0.5 | dp-noise -z 2 | dp-account -e 50 -d 1e-5 | dp-step"
     assert_not_exist s.dp/ledger
-    # as any stage: help, options, labels, a failure upstream
+    # like any stage: help, options, labels, a failure upstream
     run ./own-grad --help
     assert_success
     assert_line --partial '-C, --clip C'
     complains 2 'own-grad: --clip is required' ./own-grad < stream
     complains 5 'own-grad: takes raw frames and got a released one: a stage is missing or out of place' ./own-grad --clip 1 --in stream --out none
     complains 1 "own-grad: the frame has no array 'X'" dp-loop --laps 2 -q -- "$(child './own-grad --clip 0.5' | sed 's/ --inline//')"
-    # it keeps no state, and so a run may have checkpoints; one that might is refused there
+    # it keeps no state, so a run may have checkpoints; one that might keep state is refused there
     dp-loop --laps 4 --seed 3 -q --checkpoint state -o model.own -- "$(child './own-grad --clip 0.5')" > stream.own
     sed '/ephemeral/d' "$ROOT/examples/library/own-grad.c" > keeps.c
     # shellcheck disable=SC2046
@@ -207,7 +208,7 @@ END
     PATH=/usr/bin:/bin complains 2 'scd.sh: dp-loop is not in PATH' alone/scd.sh --data small.dp
 }
 
-# a directory of commands with everything make needs, and no compiler, pkg-config or apt-get but those named
+# a directory of commands with everything that make needs, and no compiler, pkg-config or apt-get except the named ones
 few_commands() {
     mkdir -p few
     for c in sh bash make sed mkdir rm printf "$@"; do ln -sf "$(command -v "$c")" few/; done

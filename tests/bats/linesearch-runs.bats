@@ -1,4 +1,4 @@
-# Whole runs with a line search: the same bytes however they are run, ledgers, checkpoints and deaths.
+# Whole runs with a line search: the same bytes in every way of running them, ledgers, checkpoints and deaths.
 load helper
 
 prepare() {
@@ -137,7 +137,7 @@ if frame["kind"] == "lap" and frame["lap"] > int(open("last").read()) and not os
             run dp-loop "${PLAN[@]}" --seed 11 -q --checkpoint kept --checkpoint-every 1 -o part -- "$TEXT"
             assert_failure 1
             dp-loop "${PLAN[@]}" --seed 11 -q --resume kept --checkpoint-every 1 -o part -- "$TEXT" > stream
-            # the mark of the ledger is another one, and what was paid for twice is counted twice
+            # the mark of the ledger is another one, and laps that were paid for twice count twice
             assert_equal "$(dp-cat --full part | jq -cS 'del(.ledger, .epsilon)')" "$(dp-cat --full whole | jq -cS 'del(.ledger, .epsilon)')"
             dp-account verify ledger
             run dp-account report ledger
@@ -196,7 +196,7 @@ if frame["kind"] == "lap" and frame["lap"] > int(open("last").read()) and not os
             cmp whole part
             rm part
         done
-        # fresh keys: what was lost stays spent, and the run ends in its budget or before
+        # fresh keys: lost laps stay spent, and the run ends in its budget or before
         search $variant two.dp "dp-account --adaptive --epsilon 9 --delta 1e-5 --ledger $PWD/ledger-$variant"
         run timeout 120 "$ROOT/tests/bats/resume.py" 2 2 kept part 10 -- dp-loop "${plan[@]}" --until-spent -q -- "$TEXT"
         assert_success

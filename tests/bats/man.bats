@@ -1,12 +1,12 @@
-# The manual as a reader has it: rendered for 80 columns. What stands in EXAMPLES is pasted from there and run as it is.
+# The manual as a reader sees it: rendered for 80 columns. The commands in EXAMPLES are pasted from there and run.
 load helper
 
 # Three renderings, without bold and underlining, blanks for tabs.
 in_groff() { MANWIDTH=80 man -l --warnings "$1" 2> "${2:-/dev/null}" | col -bx; }
 in_mandoc() { mandoc -T "$1" -O width=80 "$2" | col -bx; }
 
-# examples: of a rendered page on standard input, the displays in EXAMPLES, as they stand. They begin after an empty line, further
-# right than prose; displays that are not for a shell stand where prose does.
+# examples: the displays in EXAMPLES of a rendered page on standard input. They begin after an empty line, further right than
+# prose; displays that are not for a shell are indented like prose.
 examples() {
     sed -n '/^EXAMPLES/,/^[A-DF-Z]/p' | awk '
         /^$/ { blank = 1; next }

@@ -1,5 +1,5 @@
-# Memory that runs out: whichever allocation fails, there is one sentence that says so and status 1, or the right answer; what is
-# left is whole; and nobody is accused of having edited anything. FULL=1 fails every allocation, which takes minutes.
+# Memory that runs out: whichever allocation fails, there is one sentence about it and status 1, or the right answer; the files
+# that remain are whole; and nobody is accused of editing. FULL=1 fails every allocation, which takes minutes.
 load helper
 
 prepare() {
@@ -100,7 +100,7 @@ END
 }
 
 @test "memory runs out in a minimiser, and a model that comes out is one all the same" {
-    # NLopt makes do with fewer vectors where it gets no memory for all, and ends at another point within the tolerance.
+    # NLopt uses fewer vectors if it gets no memory for all, and ends at another point within the tolerance.
     local run='dp-sample --data small.dp --mode full |
         dp-erm --data small.dp --loss logistic --lambda 1e-2 --non-private | dp-account --non-private | dp-step'
     dp-loop -q --laps 1 -o known --exec fused -- "$run" > stream

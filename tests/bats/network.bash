@@ -1,7 +1,8 @@
-# Loaded by tests of what crosses a network: machines that are network namespaces, each with one cable to a switch. All of it, the switch
-# too, lives in namespaces of this test, so that removing these removes everything.
+# Loaded by tests of network traffic: machines that are network namespaces, each with one cable to a switch. All of them, and
+# the switch, are in namespaces of this test, so that removing these removes everything.
 
-# network MACHINE…: makes them; skips where that cannot be. The first has the address 10.77.0.1, the second 10.77.0.2 and so on.
+# network MACHINE…: makes them; skips if that is not possible. The first has the address 10.77.0.1, the second 10.77.0.2 and so
+# on.
 network() {
     [ "$(id -u)" = 0 ] || skip "network namespaces need root"
     command -v ip > /dev/null || skip "network namespaces need ip (iproute2)"
@@ -33,7 +34,7 @@ on() { ip netns exec "$NETWORK-$1" "${@:2}"; }
 cut_cable() { ip -n "$NETWORK-switch" link set "$1" down; }
 mend_cable() { ip -n "$NETWORK-switch" link set "$1" up; }
 
-# unplug: ends what still runs on the machines, which is all of this test, and removes them
+# unplug: ends the processes on the machines, all of which belong to this test, and removes the machines
 unplug() {
     local machine id
     [ -n "${NETWORK-}" ] || return 0

@@ -10,7 +10,7 @@ patched() {
     cp "$ROOT/tests/check-packages" tree/tests
     "$ROOT/tests/new-query/apply" tree
     for program in account loop step cat; do set -- "$@" "build/bin/dp-$program"; done
-    # Not by what is set for the make that runs this test.
+    # Not with the variables of the make that runs this test.
     run env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL -u BUILD -u EXTRA make -C tree -j2 CFLAGS=-O0 "$@"
     assert_success
     PATH=$PWD/tree/build/bin:$PATH
@@ -43,7 +43,7 @@ print(min(cost(1 + t / 10) for t in range(10, 60)))
 END
     )
     holds "$epsilon <= $(dp-account epsilon --delta 1e-5 --accountant rdp charge.json) <= $epsilon * 1.0001"
-    # that it is pure bounds it as well, from above and not from below
+    # its pure epsilon bounds it as well, from above and not from below
     pure=$(dp-account epsilon --mechanism pure --mechanism-epsilon 0.25 --sampler none --laps 100 --delta 1e-5 --accountant pld)
     holds "$(dp-account epsilon --delta 1e-5 charge.json) <= min($epsilon * 1.0001, $pure)"
     assert_equal "$(dp-account epsilon --delta 1e-5 --accountant pld charge.json)" "$pure"
@@ -52,7 +52,7 @@ END
     complains 1 "dp-account epsilon: bad.json: line 1: the riser of a query of kind staircase must be positive and finite, got -1" \
         dp-account epsilon --delta 1e-5 bad.json
 
-    # a run, whose noise comes from a stage of somebody else's
+    # a run, whose noise comes from a foreign stage
     small_data 400 1
     child="dp-sample --data small.dp --rate 0.2 | dp-grad --data small.dp --loss logistic --clip 1 | dp-noise -z 8 --noise laplace |
         $ROOT/tests/new-query/noise.py 0.3 | tee noised.frames | dp-account --epsilon 10 --delta 1e-5 --ledger ledger | dp-step --step 1"
@@ -65,7 +65,7 @@ END
         dp-account epsilon --delta 1e-5)
     assert_equal "$less" "$epsilon"
 
-    # the ledger and what is said with it
+    # the ledger and its reports
     assert_equal "$(dp-account report ledger --json | ask "r['runs'][0]['charges'][0]['queries']")" \
         "[{'noise': 'staircase', 'multiplier': 8, 'riser': 0.3}]"
     assert_equal "$(dp-account report ledger --json | ask "abs(r['runs'][0]['epsilon'] / $epsilon - 1) < 1e-5")" True
@@ -75,10 +75,10 @@ END
         "('staircase', True)"
     dp-account verify ledger --certificate certificate --model model
 
-    # who does not know the kind says so
+    # a program that does not know the kind reports it
     complains 1 "dp-account: corrupt frame: 'noise' has the wrong type or value" "$BUILD/bin/dp-account" --epsilon 10 --delta 1e-5 --in noised.frames
 
-    # the table says that it is for one number, and the gate knows
+    # the table restricts it to one number, and the gate knows that
     rm -r small.dp
     small_data 400 6
     dp-loop --laps 1 --seed 1 --exec processes -- "dp-sample --data small.dp --rate 0.2 | dp-grad --data small.dp --loss logistic --clip 1 |

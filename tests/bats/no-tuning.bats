@@ -1,6 +1,6 @@
 load helper
 
-# The example of dpline fit: its data, the choice among settings, what makes its README.
+# The example of dpline fit: its data, the choice among settings, the making of its README.
 
 prepare() {
     mkdir -p examples
@@ -9,7 +9,7 @@ prepare() {
     cd examples/no-tuning
 }
 
-# wine N SEED: a table like that of the wines, whose quality follows from its numbers
+# wine N SEED: a table like the wine data, whose quality follows from its numbers
 wine() {
     awk -v n="$1" -v seed="$2" 'BEGIN {
         srand(seed)
@@ -108,13 +108,13 @@ models() { printf 'models\tadult\t1\t%s\t%s\t%s\t1\t%s\t-\t-\n' "$1" "$2" "$(wc 
     rm -f measured.tsv
     within 300 ./run.sh --write classes numbers
     assert_success
-    # every data set whose table is there, and every method; a setting that is best once is measured twice
+    # every data set whose table is there, and every method; a setting that is best for one method is measured twice
     assert_equal "$(awk -F '\t' '$1 == "models" && $6 == 2 { print $2 "/" $4 }' measured.tsv | sort -u)" \
         "$(for set in red white white-6; do printf "$set/%s\n" $METHODS; done | sort)"
     assert_equal "$(awk -F '\t' '$1 == "models" && $4 == "sgd"' measured.tsv | wc -l)" 72
     # quality follows from the numbers: there is something to learn
     awk -F '\t' '$1 == "models" && $4 == "optimum" && !($8 > .6) { bad = 1 } END { exit bad }' measured.tsv
-    # what is done is not done again
+    # finished work is not repeated
     touch now
     within 60 ./run.sh classes numbers
     assert_success

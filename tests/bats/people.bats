@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# "These people" are these people: what is spent on a population is found wherever its data sets lie.
+# "These people" are these people: spending on a population is found wherever its data sets are.
 # shellcheck disable=SC2012,SC2030,SC2031,SC2154 # lists of one directory; variables of bats; each test is a subshell
 load helper
 
@@ -22,7 +22,7 @@ print(json.dumps(dict(columns=columns)))
 END
 }
 
-# refuses STATUS MESSAGE FUNCTION…: as complains, of what is no program
+# refuses STATUS MESSAGE FUNCTION…: like complains, for a function
 refuses() {
     local status=$1 message=$2 got=0 said
     shift 2
@@ -43,7 +43,7 @@ pay() {
         dp-noise --multiplier $(dp-account sigma --sampler full --laps 1 --epsilon "$epsilon" --delta 1e-6) |
         dp-account --epsilon $epsilon --delta 1e-6 $* | dp-step --step 1" > /dev/null
 }
-# spent DATA [OPTION…]: what is said of all runs
+# spent DATA [OPTION…]: the report on all runs
 spent() { dp-account report "$@" | grep '^by all runs '; }
 runs() { grep -c '"kind":"open"' "$1"; }
 
@@ -105,7 +105,7 @@ runs() { grep -c '"kind":"open"' "$1"; }
     assert_line '1 run had cost epsilon 0.5 and delta 1e-06 of it'
     refuses 5 "dp-account: the budget of epsilon = 1 for people.csv in the ledger $PWD/people.dp/ledger affords 0 of the run's 1 laps (--partial lets it run that far); epsilon 0.5 of it is spent, and with as many laps a run of --epsilon 0.501 fits" pay people.dp 0.6
     pay people.dp 0.2
-    # what the budget began with is not added again
+    # the cost with which the budget began is not added again
     assert_regex "$(spent people.dp)" '^by all runs on these people: epsilon 0\.[67][0-9]* at delta 1e-05 of a budget of 1, by 1 run and 1 lap; of it at most epsilon 0\.5 by 1 run of '
 }
 
@@ -212,7 +212,7 @@ runs() { grep -c '"kind":"open"' "$1"; }
     assert_equal "$(runs other.ledger)" 1
     assert_regex "$(spent people.dp)" '^by all runs on these people: epsilon 0\.75 at delta 1e-05 of a budget of 2, by 2 runs and 2 laps in 2 ledgers$'
     pay people.dp 0.1 --ledger other.ledger --no-registry
-    # nobody told the registry, and the ledger that it knows says so
+    # the registry was not told, and the ledger that it knows shows this
     assert_regex "$(spent people.dp)" '^by all runs on these people: epsilon 0\.85 at delta [0-9.e-]* of a budget of 2, by 3 runs'
 }
 
@@ -230,7 +230,7 @@ runs() { grep -c '"kind":"open"' "$1"; }
     assert_not_exists train.dp/ledger
     refuses 5 "dp-tune: people.csv has a budget of epsilon = 1 in the ledger score.dp/ledger, and what is spent in other.ledger would not count there (--no-registry charges it nevertheless)" \
         tune --ledger other.ledger
-    # where the registry does not know the budget
+    # if the registry does not know the budget
     rm -r "$DPLINE_REGISTRY"
     tune --epsilon 0.9
     assert_equal "$(runs score.dp/ledger)" 2
@@ -269,7 +269,7 @@ runs() { grep -c '"kind":"open"' "$1"; }
     mkdir state
     XDG_STATE_HOME=$PWD/state HOME=/proc/nobody pay people.dp 0.1
     assert_exists state/dpline/lines
-    # one that is asked for by name has to work
+    # a registry that is named by the user has to work
     refuses 1 'dp-account: cannot make the registry /proc/nobody: No such file or directory (--no-registry goes without it) (--ledger FILE names another one, --no-ledger goes without)' \
         pay people.dp 0.1 --registry /proc/nobody
 }
@@ -383,7 +383,7 @@ runs() { grep -c '"kind":"open"' "$1"; }
     dp-eval --metrics accuracy --data two-test.dp --in model --private-data > /dev/null
     dpline fit all.dp --epsilon 1 -q -o model
     refuses 5 "dp-eval: one-test.dp $refused" eval_on one-test.dp
-    # the part for tests, imported again, is no test of a model that was trained on it
+    # the part for tests, imported again, is not a valid test for a model that was trained on it
     dpline fit same-test.dp --epsilon 1 -q -o model 2> /dev/null
     refuses 5 "dp-eval: one-test.dp $refused" eval_on one-test.dp
     # without a registry the two parts of one import belong together

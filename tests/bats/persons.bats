@@ -1,4 +1,4 @@
-# The unit of privacy is a person with several rows: they are sampled together, and bounded together.
+# The unit of privacy is a person with several rows, which are sampled together, and bounded together.
 load helper
 
 prepare() {
@@ -82,7 +82,7 @@ dp-import: the population is t.csv"
         assert_equal "$(xs t.dp | cut -d' ' -f3-9)" "11 12 501 13 14 15 16"
         xs t.dp | cut -d' ' -f1-2
     done | sort | uniq > pairs
-    # 30 draws of 10 pairs: fewer than 5 different ones come with a probability below 1e-6
+    # 30 draws of 10 pairs: fewer than 5 different ones have a probability below 1e-6
     [ "$(wc -l < pairs)" -ge 5 ]
     awk '$1 >= $2 || $1 < 901 || $2 > 905 { exit 1 }' pairs
     run dp-import csv t.csv -s s.json --rows-per-person 2 --no-bias -o t.dp -f --private-counts

@@ -1,4 +1,4 @@
-# The pipelines a newcomer starts from, on small and on real data.
+# The pipelines that a newcomer starts with, on small and on real data.
 load helper
 
 prepare() {
@@ -292,7 +292,7 @@ will be wrong (--clip 1)" seq-scd.sh --data small.dp --loss huber --epochs 1 --s
     for signal in INT TERM HUP QUIT; do
         for how in "-o model" ""; do
             rm -f ledger* model
-            # a shell without job control would have its background ignore SIGINT and SIGQUIT
+            # in a shell without job control, commands in the background ignore SIGINT and SIGQUIT
             python3 -c 'import os, signal, sys
 for s in signal.SIGINT, signal.SIGQUIT: signal.signal(s, signal.SIG_DFL)
 os.execvp(sys.argv[1], sys.argv[1:])' scd.sh --data small.dp --epochs 5000 --exec processes --multiplier 900 -q --ledger "$PWD/ledger" $how > stream 2> said &
@@ -352,7 +352,7 @@ os.execvp(sys.argv[1], sys.argv[1:])' scd.sh --data small.dp --epochs 5000 --exe
     above "$(dp-info --get epsilon model)" 1.999
     privgene.sh -q --data train.dp --epsilon 20 --seed 1 --offspring 10 -o model
     assert_equal "$(dp-info --get lap model)" 100 # .00125 of epsilon times the rows
-    # each choice has its share, and delta nothing to do with it
+    # each choice has its share, independent of delta
     privgene.sh -q --data train.dp --epsilon 2 --delta 1e-100 --epochs 50 --intercept 0.5 --seed 1 | dp-cat --last > last
     grep -q '"noise":"exponential","epsilon":0.0399996' last
     privgene.sh --data train.dp --epsilon 2 --epochs 50 --decay 0.5 --parents 3 --adjacency replace-one --lambda 0.1 --print > printed
@@ -382,7 +382,7 @@ os.execvp(sys.argv[1], sys.argv[1:])' scd.sh --data small.dp --epochs 5000 --exe
         bash command > /dev/null 2>&1
         cmp model other
     done
-    # what is fixed before the run is charged as it is, and the budget pays for all of it
+    # laps that are fixed before the run are charged as such, and the budget pays for all of them
     blsgd.sh -q --data small.dp --epsilon 2 --seed 1 -o model
     assert_equal "$(dp-info --get lap model)" 160
     above "$(dp-info --get epsilon model)" 1.8
@@ -457,13 +457,13 @@ EOF
     above 0.8 "$(dp-info --get epsilon model)"
 }
 
-# steps OPTION…: what dp-step is told
+# steps OPTION…: the options of dp-step
 steps() { "$1" --data small.dp --print "${@:2}" 2> /dev/null | sed -n "s/^ *dp-step *\\(.*\\)'$/\\1/p"; }
 
 @test "bassily.sh: step sizes and radius, of lambda or of the bound on a noisy gradient" {
     assert_equal "$(steps bassily.sh --lambda 0.01)" '--step 100 --schedule inverse --project 100'
     assert_equal "$(steps bassily.sh --lambda 0.01 --clip 0.5 --radius 7)" '--step 100 --schedule inverse --project 7'
-    # without noise to speak of G = C sqrt(1 + 1/b); eight weights, nine with an intercept, three times as many with three classes
+    # with almost no noise G = C sqrt(1 + 1/b); eight weights, nine with an intercept, three times as many with three classes
     assert_equal "$(steps bassily.sh --multiplier 1e-9 --clip 2 --batch 8)" '--step 4.71405 --schedule sqrt:0:1 --project 10'
     assert_equal "$(steps bassily.sh --multiplier 20 --batch 50 --radius 3)" "--step $(calculate '3 / sqrt(1.02 + 8 * 0.16)') --schedule sqrt:0:1 --project 3"
     assert_equal "$(steps bassily.sh --multiplier 20 --adjacency replace-one --intercept 1)" "--step $(calculate '10 / sqrt(1.02 + 9 * 0.64)') --schedule sqrt:0:1 --project 10"
@@ -496,7 +496,7 @@ calculate() { awk "BEGIN { OFMT = \"%.6g\"; print ($1) }"; }
     above "$stated" "$(calculate "$cost * 0.9999")"
     above "$(calculate "$cost * 1.0001")" "$stated"
     above 0.06 "$stated"
-    # the scale is the paper's under replace-one adjacency too, which counts it in twice the clip bound
+    # under replace-one adjacency the scale is the paper's, too, in units of twice the clip bound
     bassily.sh --data small.dp --constants 2014 --epsilon 1.5 --adjacency replace-one --print > print
     grep -q "dp-noise *--multiplier $(calculate "$z / 2") " print
     # where they are too small the gate ends the run
@@ -518,7 +518,7 @@ calculate() { awk "BEGIN { OFMT = \"%.6g\"; print ($1) }"; }
         run dp-cat --full --last model
         assert_output --partial "\"multiplier\":$(dp-account sigma --epsilon 1 --delta 1e-5 --rate 100/2000 --laps "$laps")}"
         refute_output --partial '"average"'
-        # the number follows the seed alone
+        # the number follows from the seed only
         rrpsgd.sh -q --data small.dp --step 4 --seed $seed -o again
         cmp model again
     done
@@ -532,12 +532,13 @@ drawn() { rrpsgd.sh --data small.dp --multiplier 1 --print "$@" 2>&1 | sed -n 's
     for seed in $(seq 60); do drawn --seed "$seed" --batch 1000 --epochs 1.5; done | sort -n | uniq -c > counts
     assert_equal "$(awk '{ printf "%s ", $2 }' counts)" '1 2 3 '
     above "$(awk '{ print $1 }' counts | sort -n | head -n 1)" 12
-    # weights 2 eta - beta eta^2 of the step after the last, here nearly all of it on one: steps small but for one, or one near 2 / beta
+    # weights 2 eta - beta eta^2 of the step after the last, here nearly all on one: all steps are small except one, or one is
+    # near 2 / beta
     printf '%s\n' '# b' 1 1e6 '' 1 1e6 1e6 > b
     assert_equal "$(drawn --seed 1 --batch 1000 --epochs 2 --schedule b --smoothness 1)" 2
     printf '%s\n' 1 1.0000001 2 1.0000001 1.0000001 9 9 > b
     for seed in 1 2 3; do assert_equal "$(drawn --seed $seed --batch 1000 --epochs 2 --schedule b --smoothness 2)" 2; done
-    # without a seed it is drawn anew
+    # without a seed it is random
     for run in 1 2 3 4 5; do drawn --batch 2 --epochs 1000; done | sort -u > several # the same five times: once in 10^24
     above "$(wc -l < several)" 2
 }

@@ -5,7 +5,7 @@ prepare() { dp-synth classification --rows 300 --cols 5 --seed 3 -o a.dp -q; }
 
 CHECK="dp-account --non-private --allow-seeded"
 
-# what two kinds of laps do without privacy: the second one moves ten times as far
+# two kinds of laps without privacy: the second one moves ten times as far
 walk() { echo "dp-sample --data a.dp --rate 0.1 --mode shuffle | dp-grad --data a.dp --loss logistic --non-private | $CHECK | dp-step --on small --step 0.1 | dp-step --on large --step 1"; }
 
 @test "a plan that is wrong, or has no place, is refused" {
@@ -39,10 +39,10 @@ walk() { echo "dp-sample --data a.dp --rate 0.1 --mode shuffle | dp-grad --data 
 9 large 3
 10 small 7
 11 small 8"
-    # as one run of each kind after the other, from each other's model, but for the rows that are drawn
+    # equal to one run of each kind after the other, from each other's model, except for the rows that are drawn
     dp-cat --kind lap stream | jq -c 'select(.lap_kind == "large") | .model' | sort -u | wc -l > moved
     [ "$(cat moved)" -eq 3 ]
-    # no stage: nobody applies the sum
+    # no stage applies the sum
     complains 1 "dp-loop: no stage of the child pipeline takes the sum: put dp-step after dp-account (a stage of one's own says in its hello frame what it has taken)" \
         dp-loop --plan 'small, other' --seed 1 -o n -- "$(walk | sed 's/ | dp-step --on large.*//')"
 }
@@ -63,7 +63,7 @@ walk() { echo "dp-sample --data a.dp --rate 0.1 --mode shuffle | dp-grad --data 
 }
 
 @test "a schedule and an average count the laps of their kind" {
-    # all laps of a kind in one run, and that kind alone in another
+    # all laps of a kind in one run, and only this kind in another
     step() { echo "dp-sample --data a.dp --mode full | dp-grad --data a.dp --loss logistic --non-private | $CHECK | dp-step $1 --step 1 --schedule $3 --average tail --tail 0.4 $2"; }
     # one that knows its end, and one that does not
     for schedule in cosine:0.1 sqrt:1:3; do
@@ -129,14 +129,14 @@ if frame["kind"] == "lap" and frame["lap"] > int(open("last").read()) and not os
 
 GATE="dp-account --allow-seeded --epsilon 50 --delta 1e-5"
 
-# one lap of all rows with much noise and then samples with less, or however the plan has it
+# one lap of all rows with much noise and then samples with less, or another plan
 child() {
     echo "dp-sample --on first --data a.dp --mode full | dp-sample --on later --data a.dp --rate 0.1 |
         dp-grad --data a.dp --loss logistic --clip 1 | dp-noise --on first -z 8 | dp-noise --on later -z 2 |${2:-}
         ${1:-$GATE} | dp-step --step 1"
 }
 
-# told PLAN: frames as they come to the gate, in noised.frames
+# told PLAN: the frames that arrive at the gate, in noised.frames
 told() {
     dp-loop --plan "$1" --seed 1 -q -o model -- "$(child "tee noised.frames | ${2:-$GATE}")" > stream
 }
@@ -156,7 +156,7 @@ END
 
 # same A B: to the six digits that the calculator prints
 same() { [ "$(jq -n "$1 <= $2 and $2 <= $1 * (1 + 1e-5)")" = true ] || fail "$1 is not $2"; }
-# costs CHARGES: what the calculator says of a list of charges
+# costs CHARGES: the calculator's answer for a list of charges
 costs() { dp-account epsilon --delta 1e-5 --json "$1" | jq .epsilon; }
 
 @test "laps of two kinds are charged together, as the calculator charges the list" {
@@ -187,7 +187,7 @@ END
     dp-loop --plan '(first, later 5) 3' --seed 1 -q -o model -- "$child" > stream
     dp-cat --kind hello --full noised.frames | jq -c '[.plan.values[] * 1000 | round / 1000]' > plan
     assert_equal "$(jq -c '[.[0], .[6], .[12], (map(select(. > 0)) | length)]' plan)" '[0,0,0,15]'
-    # each lap has what was announced for it
+    # each lap is as announced
     dp-cat --kind lap stream | jq '.records[0] | select(.sampler == "poisson").multiplier * 1000 | round / 1000' > laps
     jq '.[] | select(. > 0)' plan | cmp - laps
     run jq -r '.[0] == 2 and .[-1] > .[0]' <(jq -s . laps)
@@ -225,14 +225,14 @@ END
     refused "no stage has announced what laps of kind 'search' do to private rows"
     edited 'laps.append(dict(laps[-1], lap=9, turn=7))'
     refused "lap 9 is beyond the 8 laps that were planned"
-    # what was announced
+    # the announcement
     edited 'hello["records"] = hello["records"][:1]'
     refused "no stage has announced what laps of kind 'later' do to private rows"
     edited 'hello["records"][1].update(noise="none"); hello["records"][1].pop("multiplier")'
     refused "no stage has announced what laps of kind 'later' do to private rows"
     edited 'hello["records"][1]["sampler"] = "fixed"'
     refused "laps of kind 'later': a Poisson accountant does not cover a fixed sampler: a batch of fixed size needs replace-one adjacency"
-    # what was done
+    # the laps
     edited 'noise(laps[2]["records"][0], 1.9)'
     refused "the mechanism of lap 3 is not what was announced: noise that changes needs a schedule or --adaptive"
     edited 'laps[2]["records"][0]["rate"] = 0.2'
@@ -256,7 +256,7 @@ END
     refused "lap 6 records another 'bound' than the first lap of its kind"
     edited 'laps[1]["data"] = "secret"'
     refused "lap 2 has another 'data' than the first lap"
-    # a kind's first lap may bring a field that no lap before it had, and no other lap may
+    # the first lap of a kind may bring a field that no lap before had; no other lap may
     edited 'laps[2]["label_offset"] = 1.0'
     refused "lap 3 has another 'label_offset' than the first lap"
     edited 'for lap in laps[1:]: lap["intercept"] = 0.5'

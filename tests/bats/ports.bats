@@ -1,4 +1,4 @@
-# Ports of ZeroMQ among those who reach them and should not: nothing that they do costs a lap, or becomes a model.
+# Attacks on ports of ZeroMQ by peers that can reach them: nothing that they send costs a lap, or becomes a model.
 load helper
 
 CHILD='dp-sample --data small.dp --rate 0.2 |
@@ -17,7 +17,7 @@ while frame["kind"] == "lap" and frame["lap"] == 50 and not os.path.exists("go")
     time.sleep(0.02)'
 }
 
-# What a test that failed has left behind would keep bats waiting.
+# Processes that a failed test leaves behind would keep bats waiting.
 teardown() {
     local job
     for job in $(jobs -p); do kill -KILL $(pgrep -P "$job") "$job" 2> /dev/null || true; done
@@ -61,7 +61,7 @@ start_run() {
 
 memory_of() { awk '/VmHWM/ { print $2 }' "/proc/$1/status"; }
 
-# attack COUNT: everything a bad peer does, at each of the three ports
+# attack COUNT: every attack of a bad peer, at each of the three ports
 attack() {
     local i address peers=()
     for i in 0 1 2; do
@@ -80,7 +80,7 @@ attack() {
     wait "${peers[@]}" || true
 }
 
-# attacked OPTIONS…: a run that bad peers meet while it waits and while it goes on gives the model of one that nobody met
+# attacked OPTIONS…: with bad peers while it waits and while it runs, a run gives the same model as without them
 attacked() {
     dp-loop --laps 100 --seed 11 -q -o whole -- "$CHILD" > whole.stream
     start_run "$@"
@@ -94,7 +94,7 @@ attacked() {
     [ $status = 0 ] || fail "status $status: $(cat said.*)"
     cmp whole cut
     cmp <(dp-cat --kind lap whole.stream) <(dp-cat --kind lap stream)
-    # sanitizers keep what was freed
+    # sanitizers keep freed memory
     case $BUILD in *asan*) ;; *) [ $((after - before)) -lt 40000 ] || fail "$before KB, and $after KB when they had been" ;; esac
     [ "$(cat said.* | wc -l)" -lt 60 ]
 }
@@ -109,7 +109,7 @@ two_keys() {
 
 @test "bad peers at ports without keys: the same model, and no more memory" {
     attacked --insecure-plaintext
-    # they were heard, and little was said of them
+    # their messages arrived, and were reported briefly
     grep -q '^dp-loop: warning: tcp://127.0.0.1:[0-9]*: dropped ' said.loop
     grep -q '^dp-noise: warning: tcp://127.0.0.1:[0-9]*: dropped ' said.noise
 }
@@ -131,14 +131,14 @@ two_keys() {
     # c trusts a, but not the other way round
     timeout 100 dp-cat --frames -o $p --keys c --patience 1 run 2> said.c || true
     grep -qx "dp-cat: warning: $p: could not connect: the other end does not trust our key, from a" said.c
-    # and without a key nobody gets in
+    # and a peer without a key is refused
     timeout 100 dp-cat --frames -o $p --insecure-plaintext --patience 1 run 2> said.plain || true
     timeout 100 dp-cat --frames -o $p --keys b run
     gone_within 30 $reader
     assert_equal $status 0
     dp-cat --kind lap run | cmp - <(grep '"kind":"lap"' there)
     grep -q "^dp-cat: warning: $p: turned away whose key is not trusted" said
-    # whose key it must be
+    # the name of the trusted key
     complains 2 "dp-cat: $p: a trusts nobody as 'z'" dp-cat --frames -o $p --keys a --server z run
     dp-key trust a c "$(cat c.key)"
     complains 2 "dp-cat: $p: a trusts 2 keys: say with --server whose the other end has" dp-cat --frames -o $p --keys a run
@@ -194,7 +194,7 @@ two_keys() {
     kill -0 $loop
     [ ! -e cut ] && [ ! -s stream ]
     grep -q "dropped a message of another run" said || fail "$(cat said)"
-    # and those who come then are heard
+    # and peers that connect then are served
     (dp-sample --data small.dp --rate 0.2 --in $a --insecure-plaintext | dp-scd-step --data small.dp --loss hinge --lambda 1e-3 --clip 0.1 |
         dp-noise -z 1 | dp-account --epsilon 1e4 --delta 1e-5 --allow-seeded --no-ledger | dp-step --out $c --insecure-plaintext) &
     gone_within 60 $loop
@@ -215,7 +215,7 @@ two_keys() {
     gone_within 30 $reader
     assert_equal $status 0
     [ ! -e s/a ]
-    # what a process that was killed has left is taken
+    # the socket file of a killed process is replaced
     dp-cat "ipc://$PWD/s/a" > /dev/null 3>&- &
     reader=$!
     until [ -S s/a ]; do sleep 0.02; done

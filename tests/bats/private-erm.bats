@@ -1,6 +1,6 @@
 load helper
 
-# The example of Zhang et al.: its data, its formulas, what makes its README.
+# The example of Zhang et al.: its data, its formulas, the making of its README.
 
 prepare() {
     mkdir -p examples
@@ -14,7 +14,7 @@ columns() {
     dp-import csv -q --schema "schema-$1.json" "$2" --row-norm unit -o "$1.dp" -
     dp-info --get cols "$1.dp"
 }
-# wine N SEED: a table like that of the wines, whose quality follows from its numbers
+# wine N SEED: a table like the wine data, whose quality follows from its numbers
 wine() {
     awk -v n="$1" -v seed="$2" 'BEGIN {
         srand(seed)
@@ -79,15 +79,16 @@ wine() {
     export DPLINE_DATA=$PWD/data OUT=$PWD/out ROUNDS=5 SEEDS=2 MUS='0 0.01' EPSILONS=1 JOBS=1
     within 300 ./run.sh --write table
     assert_success
-    # all methods but objective perturbation do without a regulariser
+    # only objective perturbation needs a regulariser
     assert_equal "$(awk -F '\t' '$1 == "cell" { n[$4] = n[$4] $5 " " } END { for (mu in n) print mu ": " n[mu] }' measured.tsv | sort)" \
         '0.01: published tight stopped gd objective sgd-2014 sgd published-wide sgd-2014-wide sgd-theorem-wide 
 0: published tight stopped gd sgd-2014 sgd published-wide sgd-2014-wide sgd-theorem-wide '
-    # no model is better than the minimum; the same descent has less noise with the tight bound, and its gate says what was asked for
+    # no model is better than the minimum; the same descent has less noise with the tight bound, and its gate reports the
+    # requested numbers
     awk -F '\t' '$1 == "cell" && $9 <= 0 { bad = 1 } END { exit bad }' measured.tsv
     awk -F '\t' '$1 == "cell" { e[$5, $4, $6] = $9; c[$5, $4, $6] = $15 }
         END { for (i in e) if (i ~ /^tight/) { split(i, p, SUBSEP); if (!(e["published", p[2], p[3]] > e[i]) || c[i] > p[3] || !(c["published", p[2], p[3]] < c[i])) exit 1 } }' measured.tsv
-    # what is done is not done again
+    # finished work is not repeated
     touch now
     within 60 ./run.sh table
     assert_success

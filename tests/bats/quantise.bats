@@ -1,4 +1,4 @@
-# Rows of 16 bits: what a run, a prediction or an evaluation gives is what it gives on the same values as float32.
+# Rows of 16 bits: a run, a prediction or an evaluation gives the same result as on the same values as float32.
 load helper
 load variants
 
@@ -221,7 +221,7 @@ for norm in "unit", "cap", "none":
     for stage in "dp-scd-step --data {} --loss hinge --lambda 1e-2 --clip 0.003" "dp-grad --data {} --loss logistic --clip 0.5"; do
         run timeout 120 dp-audit sensitivity --data q.dp --rows 6 --laps 6 --seed 1 -- "dp-sample --data {} --rate 0.3 | $stage"
         assert_success
-        # and some value comes close: a stage that sums nothing would keep to any bound
+        # and some value comes close: a stage that sums nothing would satisfy any bound
         awk -v r="$(sed -n 's/^worst ratio \([0-9.]*\) .*/\1/p' <<< "$output")" 'BEGIN { exit !(r > 0.999 && r <= 1) }' || fail "$stage: $output"
     done
 }

@@ -1,5 +1,5 @@
-# What is drawn is drawn anew: no lap, purpose, row or output gets less randomness than another. Keys come from fixed seeds, so that a
-# test passes always or never; the bounds say how often an honest key would be blamed.
+# Every draw is fresh: no lap, purpose, row or output gets less randomness than another. Keys come from fixed seeds, so a test
+# always passes or always fails; the bounds state how often an honest key would fail.
 load helper
 
 prepare() {
@@ -99,7 +99,7 @@ gamma = sys.argv[1] == "gamma"
 noise = np.array([(b["sum"] - a["sum"]) * a["grid"] / b["records"][0]["scale"]
                   for a, b in zip(frames.laps("before.frames"), frames.laps("after.frames"))])
 assert noise.shape == (20, 3, 300)
-# a Gaussian output: 6000 squares of mean 1; a gamma one: the norm of all three is that of 900 exponentials, shared evenly
+# a Gaussian output: 6000 squares of mean 1; a gamma one: the norm of all three has the law of 900 exponentials, shared evenly
 share = (noise ** 2).sum(axis=2) / (noise ** 2).sum(axis=(1, 2))[:, None] * 900 if gamma else (noise ** 2).sum(axis=2)
 for k in range(3):
     total = share[:, k].sum()

@@ -1,4 +1,4 @@
-# A run that is killed and resumed ends with the very bytes of one that was not.
+# A run that is killed and resumed ends with exactly the bytes of a run that was not.
 load helper
 load variants
 
@@ -8,7 +8,7 @@ prepare() {
     LAPS=300
 }
 
-# resumed EXEC TEXT [SEED]: kills a seeded run and resumes it, twice, and compares with one that was left alone
+# resumed EXEC TEXT [SEED]: kills a seeded run and resumes it, twice, and compares it with an uninterrupted one
 resumed() {
     local exec=$1 text=$2 laps=(--laps $LAPS)
     [[ $text != *' --on search '* ]] || laps=(--plan "(gradient, search) $((LAPS / 2))")
@@ -19,7 +19,7 @@ resumed() {
     [ "${output##*$'\n'}" -ge 1 ] || fail "never resumed: $output"
     cmp whole part || fail "$exec: $text"
     assert_file_not_exist kept
-    # the stream is the end of the other's, behind its own hello frame
+    # the stream is the end of the other stream, after its own hello frame
     dp-cat --kind lap stream > part.laps
     dp-cat --kind lap whole.stream | tail -n "$(wc -l < part.laps)" | cmp - part.laps
 }
@@ -74,7 +74,7 @@ private() {
         dp-noise -z 150 | dp-account --epsilon 5 --delta 1e-5 --ledger $PWD/ledger | dp-step --average tail"
 }
 
-# stopped LAPS SIGNAL [dp-loop options]: a run that a signal has ended when it had a checkpoint in kept and had gone on
+# stopped LAPS SIGNAL [dp-loop options]: a run that a signal ended after it had a checkpoint in kept and had continued
 stopped() {
     local laps=$1 signal=$2 got=0 checkpoint=--checkpoint
     shift 2
@@ -106,7 +106,7 @@ if frame["kind"] == "lap" and frame["lap"] == 3 and not os.path.exists("stopped"
     assert_equal "$(wc -l < names) $(sort -u names | wc -l)" "2 1"
 }
 
-# laps that the ledger says were spent, without those that were given back
+# laps spent according to the ledger, without refunded ones
 laps_spent() {
     python3 -c '
 import json
@@ -124,7 +124,7 @@ print(laps)'
         rm -rf ledger* kept
         ASAN_OPTIONS=detect_leaks=0 strace -f -y -qq -s 4096 -e trace=fsync,rename -o calls \
             dp-loop -q --exec $exec --laps 5 --checkpoint "$PWD/kept" --checkpoint-every 2 -o model -- "$CHILD" > /dev/null
-        # of each process by itself: the file, its name, and the directory that has the name
+        # for each process: the file, its name, and the directory of the name
         sort -s -n -k 1,1 calls | awk -v kept="$PWD/kept" '
             { call = $0; sub(/^[0-9]+ +/, "", call) }
             waits != "" && call ~ /^fsync/ && index(call, "<" kept ">)") { waits = ""; last = ""; next }
@@ -161,7 +161,7 @@ stage-5.lap-$lap"
         dp-loop --laps 20000 --exec $exec -q --resume kept -o model -- "$CHILD" > stream
         assert_equal "$(dp-info --get lap model)" 20000
         assert_equal "$(dp-cat --kind lap stream | wc -l)" $((20000 - lap))
-        # what it has cost is what a run in one piece costs
+        # its cost equals the cost of an uninterrupted run
         assert_equal "$(dp-info --get epsilon model)" "$(dp-info --get epsilon whole)"
         assert_equal "$(laps_spent)" 20000
         dp-account verify ledger
@@ -255,7 +255,7 @@ sys.exit(not least * 0.9999 <= stated <= 5)' "$(dp-info --get epsilon model)" "$
         fi
         run dp-loop --laps 20000 -q --resume kept -o model -- "$CHILD"
         [ "$status" = 0 ] || break
-        # killed between a checkpoint and the next lap: none was lost, and so the budget lasts for all of them
+        # killed between a checkpoint and the next lap: no lap was lost, so the budget is enough for all laps
         assert_equal "$(laps_spent)" 20000
     done
     assert_failure 3
@@ -283,7 +283,7 @@ sys.exit(not least * 0.9999 <= stated <= 5)' "$(dp-info --get epsilon model)" "$
     done
     run cmp model-1 model-2
     assert_failure 1
-    # from the very first lap
+    # from the first lap
     run cmp <(dp-cat --kind lap --full stream-1 | head -n 1) <(dp-cat --kind lap --full stream-2 | head -n 1)
     assert_failure 1
 }
@@ -372,7 +372,7 @@ if frame["kind"] == "lap" and frame["lap"] == int(open("last").read()):
     done
     rm -r two.dp
     mv one.dp two.dp
-    # files that are cut short or not there
+    # truncated or missing files
     for file in loop stage-2 stage-5; do
         for part in kept/$file*; do
             cp -a kept cut
@@ -387,7 +387,7 @@ if frame["kind"] == "lap" and frame["lap"] == int(open("last").read()):
             rm -r cut
         done
     done
-    # a stage that was not told where to save
+    # a stage without an announced checkpoint
     complains 1 "dp-loop: stage 5 has not saved its state in $here/lost: does its environment have DPLINE_CHECKPOINT?" \
         dp-loop --laps 20000 -q --checkpoint lost --checkpoint-every 10 -- "${CHILD/| dp-step/| env -u DPLINE_CHECKPOINT dp-step}"
 }

@@ -1,11 +1,11 @@
-# What becomes of a run when its workers, its gather or dp-loop die, stall, come back or are late, under each policy.
+# A run whose workers, gather or dp-loop die, stall, return or are late, under each policy.
 load helper
 load workers
 
 prepare() {
     small_run
     LAPS=40
-    # passes frames on, but waits at lap 20 until there is a file "go", having made one "there"
+    # passes frames on, but creates a file "there" and waits at lap 20 until there is a file "go"
     filter hold '
 if frame.get("lap") == 20 and not os.path.exists("there"):
     open("there", "w").close()
@@ -16,7 +16,7 @@ teardown() {
     touch go copied # for filters whose workers are gone
 }
 
-# gradients: a pipeline whose stages keep nothing between laps
+# gradients: a pipeline whose stages have no state between laps
 gradients() {
     STEP='dp-grad --data two.dp --loss logistic --lambda 1e-3 --clip 0.1'
     GATE+=' --step 0.5'
@@ -80,7 +80,7 @@ laps_done() { [ "$(dp-cat --kind lap part.stream 2> /dev/null | wc -l)" -ge "$1"
     ended 1 0
     assert_regex "$(cat said)" '^dp-gather: warning: lap 2[01]: the worker of shard 2 of 2 has been gone for 3 s: the run continues without it$'
     assert_regex "$(dp-cat --kind lap part.stream | grep -c '"lost":1')" '^2[01]$'
-    # the charge is that of the whole
+    # the charge is for the whole run
     whole
     assert_equal "$(dp-cat --last part.stream | grep -o '"epsilon":[^,]*')" "$(dp-cat --last whole.stream | grep -o '"epsilon":[^,]*')"
 
@@ -172,7 +172,7 @@ if frame.get("lap") in (20, 30):
 }
 
 @test "an older checkpoint is refused, whatever the policy" {
-    # at lap 6 the checkpoint of the lap before stays as it is until there is a file "copied"
+    # at lap 6 the checkpoint of the lap before does not change until there is a file "copied"
     filter early '
 if frame.get("lap") == 6 and not os.path.exists("copied"):
     open("six", "w").close()
@@ -232,7 +232,7 @@ if frame.get("lap") == 6 and not os.path.exists("copied"):
     eventually test -e there
     killed gate
     sleep 0.3
-    # workers are in the middle of a run, and dp-loop begins another one
+    # workers are in the middle of a run when dp-loop begins another one
     timeout 60 dp-loop --laps $LAPS --seed 12 -q -o part -- "dp-gather --at $AT --workers $K --timeout 2 | $GATE" > /dev/null 2> said &
     echo $! > gate.pid
     touch go
@@ -274,7 +274,7 @@ if frame["kind"] == "end" and not os.path.exists("ending-seen"):
     stages=$(pgrep -P "$(cat gate.pid)") # the shell of the child pipeline, which leads their process group
     killed gate
     touch go
-    # nobody has told the workers that the run has ended: they have what a resumed run needs
+    # the workers were not told that the run has ended: they still have what a resumed run needs
     for k in 1 2; do
         ended $k 4
         assert_dir_exist c$k
@@ -391,8 +391,8 @@ if frame.get("lap") == 10: frame = {"kind": "end", "status": 3, "message": "the 
         dp-loop --laps 1 -q -o m -- "dp-gather -k 1 --at 'tcp://*:4444' --insecure-plaintext | $GATE"
 }
 
-# often KILLS EXEC: workers and dp-loop, each started again whenever it is killed, until the run has ended; prints how many kills there
-# were.
+# often KILLS EXEC: workers and dp-loop, each started again whenever it is killed, until the run has ended; prints the number of
+# kills.
 often() {
     local kills=$1 exec=$2 k went=0 what
     for k in 1 2; do again $k "$exec" & echo $! > "again-$k.pid"; done
@@ -423,7 +423,7 @@ again() {
         fi
         echo $! > "$1.pid"
         wait $! 2> /dev/null || got=$?
-        # a gather that was killed as a process of its own ends dp-loop, and a run that has failed ends its workers
+        # if a gather in a separate process is killed, dp-loop ends, and a run that has failed ends its workers
         case $1-$got in loop-1 | [12]-4) got=137 ;; esac
     done
     echo $got > "ended-$1"

@@ -1,4 +1,4 @@
-# Pipelines that have a part of the rows each.
+# Pipelines that each have a part of the rows.
 load helper
 load variants
 
@@ -65,8 +65,8 @@ if frame["kind"] == "lap" and frame["lap"] == 3 and not os.path.exists("stopped"
 
 # --- dp-gather --local: the bytes of one machine with all rows
 
-# gathered K EXEC DATA PIPELINE: what is left of dp-noise in K workers; where DATA is a pattern with %k, each has its own data set,
-# else a part of that one
+# gathered K EXEC DATA PIPELINE: the stages left of dp-noise in K workers; if DATA is a pattern with %k, each worker has a
+# separate data set, otherwise a part of the same one
 gathered() {
     local left=${4%%| dp-noise*} right="dp-noise${4#*| dp-noise}"
     left=${left//--data whole.dp/--data $3}
@@ -108,7 +108,7 @@ by_person() {
     import all.csv whole.dp
 }
 
-# sites ROWS…: a data set for each, site-1.dp of the first so many rows, and so on; together they are all rows
+# sites ROWS…: a data set for each number, site-1.dp with the first ROWS rows, and so on; together they have all rows
 sites() {
     local from=1 k=0 rows
     for rows; do
@@ -120,12 +120,12 @@ sites() {
     [ $from = "$(($(wc -l < all.csv) + 1))" ] || fail "$from rows"
 }
 
-# alike STREAM STREAM: but for whose rows they are
+# alike STREAM STREAM: equal except for the names of their data
 alike() {
     cmp <(dp-cat --full "$1" | jq -c 'del(.data, .population)') <(dp-cat --full "$2" | jq -c 'del(.data, .population)')
 }
 
-# same VARIANT LOSS: parts of one data set, and data sets of their own
+# same VARIANT LOSS: with parts of one data set, and with separate data sets
 same() {
     local text k
     text=$(pipeline whole.dp "$2" "$1")
@@ -186,7 +186,7 @@ same() {
     same behind logistic
 }
 
-# disagrees MESSAGE [LEFT]: what a run of whole.dp and odd.dp says
+# disagrees MESSAGE [LEFT]: the message of a run of whole.dp and odd.dp
 disagrees() {
     cp -r whole.dp site-1.dp
     rm -rf site-2.dp

@@ -1,6 +1,6 @@
 # Loaded by tests of runs over sites: three of them, and a table with the rows of all.
 
-# three_sites: north.dp, east.dp and south.dp, of a table whose rows are all in all.dp
+# three_sites: north.dp, east.dp and south.dp, from a table whose rows are all in all.dp
 three_sites() {
     cat > schema.json << 'END'
 {"columns": [{"name": "a", "type": "numeric", "bounds": [-1, 1]}, {"name": "b", "type": "numeric", "bounds": [-1, 1]},
@@ -19,8 +19,8 @@ END
 }
 import() { dp-import csv -q --schema schema.json --population "$1" -o "$1.dp" -; }
 
-# begin PIPELINE OPTION…: at the three sites and the gate, in the background, with become MACHINE before each command; each machine's words are in
-# its file. AT_GATE and AT_SITE are where they meet.
+# begin PIPELINE OPTION…: at the three sites and the gate, in the background, with become MACHINE before each command; each
+# machine's messages are in its file. AT_GATE and AT_SITE are the addresses.
 begin() {
     local site shard=0
     RUNNING=()
@@ -36,13 +36,13 @@ begin_site() {
     become "$1" "$3" --shard "$2/3" --data "$1.dp" --at "$AT_SITE" --keys "keys/$1" --rows 900 --epsilon 2 "${@:4}" > "said.$1" 2>&1 3>&- &
     RUNNING+=($!)
 }
-# done_all: waits for all of them, which are to end well
+# done_all: waits for all of them, which must succeed
 done_all() {
     local id
     for id in "${RUNNING[@]}"; do wait "$id" || fail "status $?: $(tail -n 3 said.*)"; done
 }
-# of_one_machine PIPELINE OPTION…: the model is the one that a machine with all rows makes by the same stages, but for whose rows it says that
-# it is of
+# of_one_machine PIPELINE OPTION…: the model equals the model of one machine with all rows and the same stages, except for the
+# names of its data
 of_one_machine() {
     local text
     text=$("$1" --data all.dp --epsilon 2 "${@:2}" -q -o one --print |

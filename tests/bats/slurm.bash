@@ -1,6 +1,7 @@
-# Loaded by tests that need a cluster: Slurm with one node, this machine, in a directory of the test, beside any Slurm that is there already.
+# Loaded by tests that need a cluster: Slurm with one node, this machine, in a directory of the test, independent of an
+# installed Slurm.
 
-# cluster CPUS: starts one that believes to have so many processors; skips where that cannot be
+# cluster CPUS: starts one with that many simulated processors; skips if that is not possible
 cluster() {
     local program there=$PWD/cluster port number
     [ "$(id -u)" = 0 ] || skip "a cluster of one's own needs root"
@@ -10,7 +11,7 @@ cluster() {
     mkdir -p "$there/state" "$there/spool"
     (umask 077 && head -c 128 /dev/urandom > "$there/key")
     port=$((20000 + RANDOM % 10000))
-    # Jobs are begun as they come, by the scheduler that looks every second; and none is held to its processors.
+    # The scheduler, which runs every second, starts jobs in order; no job is bound to its processors.
     cat > "$there/slurm.conf" << END
 ClusterName=one
 SlurmctldHost=$(hostname -s)(127.0.0.1)
@@ -57,7 +58,7 @@ END
     fail "the cluster does not come up: $(tail -n 3 "$there"/*.said)"
 }
 
-# no_cluster: ends its jobs, and then what cluster has started, by number
+# no_cluster: ends its jobs, and then the processes that cluster has started, by number
 no_cluster() {
     local number
     [ -n "${CLUSTER-}" ] || return 0

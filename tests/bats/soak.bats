@@ -1,4 +1,4 @@
-# Short ones of the long runs that tests/soak makes.
+# Short versions of the long runs that tests/soak makes.
 load helper
 
 @test "workers that are killed and started again, without a state, over tcp with keys" {

@@ -1,20 +1,20 @@
-# What the gate lets a run spend: budgets that pay for no lap, and runs that the DP-BLSGD paper charges less for.
+# The laps that the gate lets a run spend: budgets that pay for no lap, and runs that the DP-BLSGD paper charges less for.
 load helper
 
 prepare() { dp-synth classification --rows 300 --cols 5 --seed 3 -o a.dp -q; }
 
-# searches GATE OPTIONS: a line search on batches of its own
+# searches GATE OPTIONS: a line search on separate batches
 searches() {
     echo "dp-sample --data a.dp --rate 0.1 | dp-grad --on gradient --data a.dp --loss logistic --clip 1 |
         dp-noise --on gradient -z 8 |
         dp-linesearch --on search --data a.dp --epsilon 0.1 --tries 20 --clip 1 --first-step 8 |
         dp-account --delta 1e-5 --allow-seeded $1 | dp-step --on gradient --hold | dp-step --on search"
 }
-# what it does in one lap of each kind, as the calculator has it
+# one lap of each kind, as the calculator's options
 PAIR='{"laps": 1, "sampling": "poisson", "rate": 0.1, "queries": [{"noise": "gaussian", "multiplier": 8}]}
 {"laps": 1, "sampling": "poisson", "rate": 0.1, "queries": [{"noise": "sparse-vector-laplace", "epsilon": 0.05, "query_epsilon": 0.025, "most": 20}]}'
 
-# pays PLAN OPTIONS EPSILON: a run of the plan with that budget has that many laps
+# pays PLAN OPTIONS EPSILON: the number of laps of a run of the plan with that budget
 laps_for() {
     local got=0
     rm -f m
@@ -24,7 +24,7 @@ laps_for() {
     dp-info --get lap m
 }
 
-# refused PLAN OPTIONS BUDGET WHAT: the run is refused, with a budget that would do and the one before it that would not
+# refused PLAN OPTIONS BUDGET WHAT: the run is refused, with a budget that would suffice and the one before it that would not
 refused() {
     local plan=$1 options=$2 budget=$3 what=$4 said least
     said=$(dp-loop --plan "$plan" --seed 1 -q -o m -- "$(searches "$options --epsilon $budget")" 2>&1 > stream) && fail "it ran"
@@ -69,13 +69,13 @@ refused() {
     complains 3 "dp-loop: the budget of epsilon = 0.01 does not pay for one lap of each kind; epsilon = 0.0565 would" \
         dp-loop --plan '(gradient, search) 10' --seed 1 -q -o m -- "$child"
     assert_not_exist spent
-    # and so it may be begun again with what it needs
+    # so it can be started again with a sufficient budget
     dp-loop --plan '(gradient, search) 1' --seed 1 -q -o m -- "${child/--epsilon 0.01/--epsilon 0.0565}" > stream
     assert_exist spent
 }
 
-# What the DP-BLSGD paper says of a run: each query amplified by itself at whole orders, and added. By another way than the
-# gate's: sums of powers. claimed GRADIENTS SEARCHES [MULTIPLIER THRESHOLD QUERY]
+# The claim of the DP-BLSGD paper for a run: each query amplified by itself at whole orders, and added. Computed in another way
+# than the gate's: by sums of powers. claimed GRADIENTS SEARCHES [MULTIPLIER THRESHOLD QUERY]
 claimed() {
     /usr/bin/python3 - "$@" << 'END'
 import sys
@@ -103,18 +103,18 @@ END
     assert_output true
     run cat why
     assert_line 'dp-account epsilon: not sound: the accountant of the DP-BLSGD paper is not sound'
-    # on one batch the paper adds what it should not
+    # on one batch the paper adds curves that must not be added
     dp-loop --laps 100 --seed 1 -q -o m -- "dp-sample --data a.dp --rate 0.1 | dp-grad --data a.dp --loss logistic --clip 1 --keep-batch |
         dp-noise -z 2 | dp-linesearch --data a.dp --same-batch --epsilon 1 --tries 20 --clip 1 --first-step 8 |
         dp-account --delta 1e-5 --allow-seeded --epsilon 20 | dp-step" > stream
     run jq -n "$(said stream) / $(claimed 100 100 2 0.5 0.25) | . > 1 - 1e-9 and . < 1 + 1e-5"
     assert_output true
-    # what the gate says: PRIVACY's vector of a mechanism of epsilon 1 beside a Gaussian
+    # the gate's answer: PRIVACY's vector of a mechanism of epsilon 1 together with a Gaussian
     run jq -n "$(dp-info --get epsilon m) | . > 6.40 and . < 6.42"
     assert_output true
     run jq -n "$(said stream) < 0.8 * $(dp-info --get epsilon m)"
     assert_output true
-    # it has nothing to say of runs that are selected
+    # the paper does not cover selected runs
     complains 1 "dp-account epsilon: accountant blsgd does not cover these mechanisms" \
         dp-account epsilon -z 2 --rate 0.1 --laps 3 --delta 1e-5 --accountant blsgd --trials poisson:3
 }

@@ -1,4 +1,4 @@
-# dp-sample, dp-scd-step, dp-clip, dp-noise, dp-step: usage, what they take, give and refuse.
+# dp-sample, dp-scd-step, dp-clip, dp-noise, dp-step: usage, accepted frames, results and refusals.
 load helper
 
 prepare() { small_data 400 6 2; }
@@ -9,7 +9,7 @@ prepare() { small_data 400 6 2; }
         assert_success
         assert_output --partial "Usage: dp-$stage"
         assert_output --partial -- "--insecure-plaintext"
-        # Right of the gate there is nothing private to be allowed.
+        # Right of the gate there is nothing private to allow.
         case $stage in
             step | eval) refute_output --partial -- "--allow-private-output" ;;
             *) assert_output --partial -- "--allow-private-output" ;;
@@ -330,7 +330,7 @@ EOF
     for kind in gamma laplace; do
         [ $kind = gamma ] && cols=40 || cols=1
         dp-synth classification --rows 50 --cols $cols --seed 7 -o $kind.dp -q
-        # --non-private: no accountant passes these frames on
+        # --non-private: no accountant accepts these frames
         dp-loop --laps 400 --seed 5 --exec processes -- "dp-sample --data $kind.dp --rate 0.5 |
             dp-scd-step --data $kind.dp --loss hinge --lambda 1 --clip 0.5 | tee $kind-before.frames | dp-noise -z 3 --noise $kind |
             tee $kind-after.frames | dp-account --non-private --allow-seeded | dp-step" > /dev/null

@@ -1,5 +1,6 @@
-# What is stated about a model and its run: a certificate is of one model, run and lap; the ledger binds the last model; a model that
-# was cut from a longer run, and a run that somebody stopped, are stated at all that the run released or was going to release.
+# Statements about a model and its run: a certificate is about one model, run and lap; the ledger binds the last model; a model
+# that was cut from a longer run, and a run that a user stopped, are stated at the cost of everything that the run released or
+# was going to release.
 load helper
 bats_require_minimum_version 1.5.0
 
@@ -27,7 +28,8 @@ is_bound() {
     complains 5 "dp-account certify: the model of lap $(dp-info --get lap "$1") is not the one that its run released: the ledger small.dp/ledger has a digest of other weights" \
         dp-account certify --data small.dp --model forged
 }
-# changed MODEL OTHER PYTHON: writes OTHER, with the frame `f` of MODEL and the bytes `weights` of its matrix as PYTHON leaves them
+# changed MODEL OTHER PYTHON: writes OTHER, with the frame `f` of MODEL and the bytes `weights` of its matrix after PYTHON has
+# edited them
 changed() {
     /usr/bin/python3 - "$@" << 'END'
 import msgpack, sys
@@ -60,20 +62,20 @@ costs() { dp-account epsilon --sampler full -z "${2:-10}" --laps "$1" --delta 1e
     assert_equal "$(holds of.a --model a small.dp)" '{"holds":true,"model":"this"}'
     assert_equal "$(holds of.a small.dp)" '{"holds":true,"model":"none"}'
     assert_equal "$(holds of.a --model b small.dp 2> said || true)" '{"holds":false,"model":"unbound"}'
-    # that of the cheap run, with the weights of the other
+    # the certificate of the cheap run, with the weights of the other
     jq --slurpfile a of.a '.model = $a[0].model' of.b > forged
     run dp-account verify --certificate forged --model a small.dp
     assert_failure 5
     assert_output --regexp "dp-account verify: the certificate is for lap 1 of the run [0-9a-f]{32}, and the model is of lap 100 of the run [0-9a-f]{32}"
     complains 5 "dp-account verify: the model of lap 1 is not the one that its run released: the ledger small.dp/ledger has a digest of other weights" \
         dp-account verify --certificate forged small.dp
-    # that of an earlier lap of the run
+    # the certificate of an earlier lap of the run
     dp-cat --frames --lap 1 a.run > first
     dp-account certify --data small.dp --model first | jq --slurpfile a of.a '.model = $a[0].model' > forged
     run dp-account verify --certificate forged --model a small.dp
     assert_failure 5
     assert_output --partial "the certificate is for lap 1 of the run "
-    # and the frame changed with it: mark and lap of the cheap run do not have these weights
+    # and the frame changed with it: the mark and lap of the cheap run belong to other weights
     changed a edited "f['lap'], f['ledger'] = 1, '$(jq -r .mark of.b)'"
     complains 5 "dp-account verify: the model of lap 1 is not the one that its run released: the ledger small.dp/ledger has a digest of other weights" \
         bash -c 'jq --slurpfile a of.a ".model = \$a[0].model" of.b > forged; dp-account verify --certificate forged --model edited small.dp'
@@ -123,7 +125,7 @@ costs() { dp-account epsilon --sampler full -z "${2:-10}" --laps "$1" --delta 1e
     dp-tune --grid grid --trials all --score-data small.dp --score-multiplier 1000 --epsilon 9 --delta 1e-5 -o model -q -- \
         "dp-loop --laps 3 -- '$(noisy 30) | dp-account --trial {trial} | dp-step --step {step}'"
     is_bound model
-    # rows that arrive, and come to their end
+    # rows that arrive, and end
     echo '{"header": true, "columns": [{"name": "a", "type": "numeric", "bounds": [0, 10]}, {"name": "y", "type": "label", "classes": ["no", "yes"]}]}' > s.json
     { echo a,y; for i in $(seq 95); do echo "$((i % 10)),$([ $((i % 3)) = 0 ] && echo yes || echo no)"; done; } > t.csv
     dp-import csv t.csv --schema s.json --out rows -q
@@ -198,7 +200,7 @@ END
     for _ in $(seq 300); do [ "$(tail -n +$((before + 1)) small.dp/ledger | grep -c '"kind":"reserve"')" -ge 5 ] && break; sleep 0.02; done
     kill -INT "$(pgrep -P "$(pgrep -P $pid timeout)" dp-loop)"
     wait $pid || true
-    # paid for by then, beyond the checkpoint that it went on from, which may be the one before the newest
+    # laps that were paid for, beyond the checkpoint from which it continued, which may be the one before the newest
     lost=$(jq -s --argjson before "$before" '(map(select(.resumes) | .resumes | split(":")[1] | tonumber)[0]) as $at |
         (.[:$before] | map(if .kind == "reserve" then .charge.laps elif .kind == "refund" then -.charge.laps else 0 end) | add) - .[$at - 1].laps' small.dp/ledger)
     assert_equal "$(dp-account report small.dp --json | jq -c '.runs[0] | [.status, .stated_at, .plan_laps]')" "[\"interrupted\",\"plan\",$((100000 + lost))]"
@@ -229,7 +231,7 @@ END
     assert_equal "$(stated k 'has("if_the_lap_was_fixed")')" false
     dp-account certify --data small.dp --model second > certificate
     dp-account verify --certificate certificate --model second small.dp
-    # what starts from it has all of that behind it, in its frames and in its certificate
+    # a run that starts from it includes all of that cost, in its frames and in its certificate
     train 1 child 100 '' '' '--init second'
     near "$(dp-info --get epsilon child)" "$(awk -v a="$(costs 100)" -v b="$(costs 1 100)" 'BEGIN { print a + b }')"
     assert_equal "$(dp-info --get delta child)" 2e-05
@@ -242,7 +244,7 @@ END
 }
 
 @test "a run that somebody stopped is stated at its plan, in report, certificate and close line, and what starts from it, too" {
-    # stopped LAPS GATE: a run of so many laps, interrupted on the way
+    # stopped LAPS GATE: a run of that many laps, interrupted
     stopped() {
         rm -f small.dp/ledger* part part.run
         train "$1" part 1000 "$2" & pid=$!
@@ -263,10 +265,10 @@ END
     near "$(dp-account report small.dp --json | jq '.populations[0].epsilon')" "$(costs 150000 1000)"
     train 1 child 100 '' '' '--init part'
     near "$(dp-info --get prior_epsilon child)" "$(costs 150000 1000)"
-    # a filter's run is its whole budget, as ever
+    # a run with a filter costs its whole budget, as always
     stopped 100000 '--epsilon 9 --adaptive'
     assert_equal "$(stated part '[.status, .runs[0].stated_at, (.epsilon | . > 8.999 and . < 9.001)]')" '["interrupted","budget",true]'
-    # of so many laps that nobody has looked for the last one that its budget affords: at one order, which that gives
+    # with so many laps that the last affordable one was not computed: at one order, which the number of laps gives
     stopped 100000000 '--epsilon 9'
     assert_equal "$(stated part '[.status, .runs[0].stated_at, .accountant]')" '["interrupted","order","filter"]'
     dp-account verify small.dp
@@ -283,7 +285,7 @@ END
     run dp-account report small.dp
     assert_line --regexp '  going or killed, counted as all 100000 laps of its plan$'
     near "$(dp-account report small.dp --json | jq '.runs[0].epsilon')" "$(costs 100000 1000)"
-    # others end the run of a site
+    # the gather ends the run of a site
     for k in 1 2; do dp-synth classification --rows $((k * 200)) --cols 5 --seed $k -o site$k.dp -q; done
     timeout 100 dp-loop --laps 100000 -q -o model -- "dp-gather --workers 2 --local 'dp-sample --data site%k.dp --rate 0.2 | dp-grad --data site%k.dp --loss logistic --clip 1 |
         dp-site-account --multiplier 30 --epsilon 50 --delta 1e-5' | dp-noise -z 30 | dp-account --epsilon 50 --delta 1e-5 --no-ledger | dp-step --step 1" > stream 2> said & pid=$!

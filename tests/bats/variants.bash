@@ -1,8 +1,8 @@
-# The ways to train that tests of whole runs go through.
+# The ways to train that tests of whole runs use.
 PLAN='(whole, part 5) 2' # of the laps of several kinds, 12 in all
 SEARCHES='(gradient, search) 6'
 TRANSFORMS='moments 1, descent 5, moments 1, descent 5' # behind a transform that is made anew half-way
-# plan PIPELINE: prints the plan of its laps, nothing where they have no kinds
+# plan PIPELINE: prints the plan of its laps, nothing if they have no kinds
 plan() {
     case $1 in
         *' --on search '*) echo "$SEARCHES" ;;
@@ -10,7 +10,7 @@ plan() {
         *' --on '*) echo "$PLAN" ;;
     esac
 }
-# train OUT EXEC PIPELINE: the model, and its stream beside it
+# train OUT EXEC PIPELINE: the model, and its stream
 train() {
     local laps=(--laps 12) plan
     plan=$(plan "$3")

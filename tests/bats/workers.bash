@@ -1,6 +1,6 @@
-# A run whose rows are with workers of other processes, and the same run on one machine.
+# A run whose rows are in workers in other processes, and the same run on one machine.
 
-# small_run: data, stages and where workers meet their gather
+# small_run: data, stages and the address where workers connect to their gather
 small_run() {
     dp-synth classification --rows 600 --cols 9 --seed 3 -o two.dp -q
     mkdir -m 700 run
@@ -10,7 +10,7 @@ small_run() {
     GATE='dp-noise -z 1.5 | dp-account --epsilon 1000 --delta 1e-5 --allow-seeded --no-ledger | dp-step'
 }
 
-# end_all: of those that have left their number in NAME.pid, whoever is still there
+# end_all: ends the processes that left their number in NAME.pid and are still running
 end_all() {
     local pid
     for pid in $(cat ./*.pid 2> /dev/null); do kill -9 "$pid" 2> /dev/null || true; done
@@ -35,7 +35,7 @@ ended() {
 }
 killed() { kill -9 "$(cat "$1.pid")" && { wait "$(cat "$1.pid")" 2> /dev/null || true; }; }
 
-# same: the gathered run gave what the run on one machine gave
+# same: the gathered run and the run on one machine gave the same
 same() {
     cmp whole part
     cmp whole.stream part.stream

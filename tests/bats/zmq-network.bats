@@ -1,4 +1,5 @@
-# What crosses a network: machines that are network namespaces, with cables between them that can be cut, and that a listener hears.
+# Traffic across a network: machines that are network namespaces, with cables between them that can be cut, and that a listener
+# can read.
 load helper
 load network
 load sites

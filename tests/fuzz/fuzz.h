@@ -23,8 +23,8 @@ const char *fuzz_file(const char *name, const void *bytes, size_t size);
 /* Removes a file or a directory with its content, if it exists. */
 void fuzz_remove(const char *path);
 
-/* Splits the input and writes those of its files whose names are in the list (NULL at the end); a file that the input lacks is
-   written empty. Bytes before the first "%% NAME" belong to the first name of the list. */
+/* Splits the input and writes the files whose names are in the list (NULL at the end); a file that the input lacks is written
+   empty. Bytes before the first "%% NAME" belong to the first name of the list. */
 void fuzz_unpack(const uint8_t *data, size_t size, const char *const *names);
 
 /* A copy of the input with a NUL at its end, in a block of exactly that size. The caller frees it. */

@@ -150,7 +150,7 @@ static void the_exponential_mechanism_looks_at_all_bits(void **state)
         assert_int_equal(dp_choose_exponential(&key, lap, 3, score, MANY, &choice), 0);
         assert_int_equal(choice, dp_draw_word(&key, DP_DRAW_CHOICE, lap, 0, 0) >> 54);
     }
-    /* Of scores that are far apart the least is chosen, at any place and distance. */
+    /* The least of scores that are far apart is chosen, at any place and distance. */
     for (uint64_t lap = 1; lap < 20; lap++) {
         const int64_t far[] = {INT64_MAX, INT64_MIN, 0};
         assert_int_equal(dp_choose_exponential(&key, lap, 0x1p48, far, 3, &choice), 0);

@@ -219,7 +219,7 @@ static void falls_are_cut_toward_zero(void **state)
     assert_int_equal(dp_line_fall(b, a, DP_LINE_ROWS, 0x1p20), -DP_LINE_ROWS * (int64_t)0x1fffff);
 }
 
-/* With any vectors of this CPU, the bits equal those of scalar code. */
+/* With any vectors of this CPU, the bits are the same as without vectors. */
 static void wide_vectors_change_no_bit(void **state)
 {
     (void)state;

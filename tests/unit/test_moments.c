@@ -118,7 +118,7 @@ static void what_is_not_finite_adds_nothing(void **state)
 }
 
 /* So many rows that dense ones are added by blocks, and what is left of them; columns beyond one tile; some rows of zeros. */
-/* Where a double hardly stands for the inverse of a grid, and where none does. */
+/* Bounds at which a double can hardly represent the inverse of the grid, and at which it cannot. */
 static void smallest_bounds(void **state)
 {
     static const int32_t columns[3] = {0, 1, 2};

@@ -524,7 +524,7 @@ static void lap_of_site(struct dp_frame *f, int64_t lap, int64_t n, int64_t firs
 
 #define SITE "dp-sample --data two --rate 0.01 | dp-grad --data two --loss logistic --clip 1 | dp-noise -z 1"
 
-/* Whoever has the noise of one lap on two sums has their difference. */
+/* If one lap has the same noise on two sums, their difference is known. */
 static void a_lap_is_drawn_once(void **state)
 {
     (void)state;

@@ -25,7 +25,7 @@ static const struct dp_option options[] = {
     DP_OPTION_CHOICE('k', kind, "KIND", "hello|lap|end|error", "only frames of this kind"),
     DP_OPTION_CHOICE('L', label, "LABEL", "raw|bounded|noised|released", "only lap frames with this label"),
     DP_OPTION_INT('n', lap, "N", DP_FROM_TO(0, 1e15), "only the frames of lap N"),
-    DP_OPTION_FLAG('l', last, "only the last lap frame of what is left"),
+    DP_OPTION_FLAG('l', last, "only the last of the selected lap frames"),
     DP_OPTION_FLAG('F', full, "arrays with all their values"),
     DP_OPTION_FLAG('f', frames, "write the lap frames as a frame stream instead of JSON"),
     DP_OPTION_TEXT('o', out, "PORT", "where --frames go to (default -)"),

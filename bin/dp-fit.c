@@ -31,7 +31,7 @@ static const struct dp_option options[] = {
     DP_OPTION_REAL('d', delta, "D", DP_ABOVE_BELOW(0, 1),
                    "probability that epsilon may fail to bound (the largest power of ten below 1 / rows^1.1)"),
     DP_OPTION_CHOICE('l', loss, "LOSS", DP_FIT_LOSSES,
-                     "what is minimised (logistic; squared for a regression, softmax for three classes or more)"),
+                     "loss to minimise (logistic; squared for a regression, softmax for three or more classes)"),
     DP_OPTION_CHOICE(0, adjacency, "HOW", adjacencies, "what one person can change", .fallback = "null-record"),
     DP_OPTION_INT('t', threads, "N", DP_FROM_TO(1, 1024),
                   "threads of the stages that read rows (all cores, for small data sets one)"),

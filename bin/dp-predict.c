@@ -23,10 +23,10 @@ struct options {
 
 #define DP_OPTIONS struct options
 static const struct dp_option options[] = {
-    DP_OPTION_TEXT('d', data, "DIR", "the data set, where it is not the second operand"),
-    DP_OPTION_TEXT('r', rows, "PORT", "no data set: rows that arrive there, from dp-import --out, each answered at once"),
-    DP_OPTION_FLAG('s', scores, "the scores x·w too"),
-    DP_OPTION_FLAG('p', probability, "logistic models: the probability of each class too"),
+    DP_OPTION_TEXT('d', data, "DIR", "the data set, if it is not the second operand"),
+    DP_OPTION_TEXT('r', rows, "PORT", "no data set: port for rows from dp-import --out, each answered at once"),
+    DP_OPTION_FLAG('s', scores, "also the scores x·w"),
+    DP_OPTION_FLAG('p', probability, "logistic models: also the probability of each class"),
     DP_OPTION_FLAG('H', no_header, "leave out the line with the column names"),
     DP_SECURITY_OPTIONS(security),
     DP_PATIENCE_OPTION(patience),
@@ -37,7 +37,7 @@ struct predict {
     const struct options *options;
     struct dp_frame *frame;
     struct dp_dataset *dataset; /* or */
-    struct dp_port *port;       /* where rows arrive */
+    struct dp_port *port;       /* port for the rows */
     struct dp_row_reader *reader;
     struct dp_predictor model;
     size_t outputs; /* of the model */

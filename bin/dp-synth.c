@@ -39,7 +39,7 @@ static const struct dp_option options[] = {
     DP_OPTION_TEXT('t', test, "DIR", "a second data set from the same model"),
     DP_OPTION_INT(0, test_rows, "N", DP_FROM_TO(1, 1e12), "its rows (default: a third of --rows)"),
     DP_OPTION_INT(0, rows_per_person, "K", DP_FROM_TO(1, DP_UNIT_MOST),
-                  "rows belong to persons who have 1, 2, ... K, 1, 2, ... of them"),
+                  "rows belong to persons with 1, 2, ... K, 1, 2, ... rows each"),
     DP_OPTION_CHOICE(0, storage, "HOW", "dense|csr", "of the rows (dense; 16 bits with --quantise)"),
     DP_OPTION_FLAG(0, quantise, "round values toward zero to 16 bits"),
     DP_OPTION_FLAG('f', force, "replace a data set"),

@@ -15,17 +15,16 @@
 #define DP_OPTIONS struct dp_tune_options
 
 static const struct dp_option options[] = {
-    DP_OPTION_TEXT('g', grid, "FILE", "the settings to choose from: a line of names, and one for each setting",
-                   .required = true),
+    DP_OPTION_TEXT('g', grid, "FILE", "table of the settings: a line of names, then a line for each setting", .required = true),
     DP_OPTION_TEXT('t', trials, "LAW",
-                   "how many runs: poisson:MEAN, geometric:GAMMA, logarithmic:GAMMA, negative-binomial:ETA:GAMMA, or all",
+                   "number of runs: poisson:MEAN, geometric:GAMMA, logarithmic:GAMMA, negative-binomial:ETA:GAMMA, or all",
                    .required = true),
-    DP_OPTION_TEXT(0, score_data, "DIR", "data set whose rows decide which run is the best", .required = true),
-    DP_OPTION_CHOICE('m', metric, "WHAT", DP_SCORE_METRICS, "what they measure", .fallback = "accuracy"),
-    DP_OPTION_REAL(0, score_clip, "C", DP_ABOVE(0), "squared-error: the largest error of a row that counts"),
+    DP_OPTION_TEXT(0, score_data, "DIR", "data set with the rows that score the runs", .required = true),
+    DP_OPTION_CHOICE('m', metric, "WHAT", DP_SCORE_METRICS, "metric of the score", .fallback = "accuracy"),
+    DP_OPTION_REAL(0, score_clip, "C", DP_ABOVE(0), "squared-error: a row's error counts up to this"),
     DP_OPTION_REAL(0, score_multiplier, "Z", DP_ABOVE_TO(0, DP_SCORE_MOST_MULTIPLIER),
                    "standard deviation of the noise on each score, in rows", .required = true),
-    DP_OPTION_REAL('e', epsilon, "E", DP_ABOVE(0), "the budget, for the whole choice", .required = true),
+    DP_OPTION_REAL('e', epsilon, "E", DP_ABOVE(0), "budget of the whole choice", .required = true),
     DP_OPTION_REAL('d', delta, "D", DP_ABOVE_BELOW(0, 1), "probability that the budget may fail to bound", .required = true),
     DP_OPTION_TEXT('l', ledger, "FILE", "write down what is spent before it is in this file, not in the data set's own ledger"),
     DP_OPTION_FLAG(0, no_ledger, "write nothing down, and say so in the model"),
@@ -33,7 +32,7 @@ static const struct dp_option options[] = {
     DP_OPTION_TEXT('o', model, "FILE", "write the chosen model there, not to standard output"),
     DP_OPTION_INT('s', seed, "SEED", DP_FROM_TO(0, 9007199254740992),
                   "derive every draw and {seed} from SEED: reproducible, not private"),
-    DP_OPTION_FLAG('q', quiet, "do not say what was chosen"),
+    DP_OPTION_FLAG('q', quiet, "do not print the choice"),
     {.name = NULL},
 };
 

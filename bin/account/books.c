@@ -42,9 +42,9 @@ static const struct dp_option budget_options[] = {
     Q_EPSILON(.required = true),
     Q_DELTA(.required = true),
     DP_OPTION_REAL(0, order, "A", DP_ABOVE_TO(1, 8192),
-                   "one Renyi order for the filter; without it several, picked for the runs that are planned"),
-    DP_OPTION_FLAG(0, addition, "no filter: epsilons and deltas of the runs add up to at most the budget"),
-    DP_OPTION_FLAG(0, after_runs, "begin with what the runs that there are have cost"),
+                   "one Renyi order for the filter; without it several, picked for the planned runs"),
+    DP_OPTION_FLAG(0, addition, "no filter: the epsilons and deltas of the runs may add up to at most the budget"),
+    DP_OPTION_FLAG(0, after_runs, "begin with the cost of the existing runs"),
     DP_OPTION_REAL(0, run_epsilon, "E", DP_ABOVE(0), "planned: runs calibrated to this epsilon"),
     Q_MULTIPLIER,
     Q_RATE,
@@ -59,20 +59,20 @@ static const struct dp_option budget_options[] = {
 };
 static const struct dp_option report_options[] = {
     DATA("only this data set, its digest or its population"),
-    DP_OPTION_REAL('d', q.delta, "D", DP_ABOVE_BELOW(0, 1), "the delta of the totals; without it the largest of the runs"),
+    DP_OPTION_REAL('d', q.delta, "D", DP_ABOVE_BELOW(0, 1), "the delta of the totals (the largest delta of the runs)"),
     JSON,
     DP_REGISTRY_OPTIONS(choice),
     {.name = NULL},
 };
 static const struct dp_option verify_options[] = {
     DP_OPTION_TEXT('c', certificate, "FILE", "check this certificate against the ledger, too"),
-    DP_OPTION_TEXT('m', model, "FILE", "and that it is this model's"),
+    DP_OPTION_TEXT('m', model, "FILE", "and check that it is for this model"),
     JSON,
     DP_REGISTRY_OPTIONS(choice),
     {.name = NULL},
 };
 static const struct dp_option certify_options[] = {
-    DP_OPTION_TEXT('l', ledger, "FILE", "the ledger of the run, or the directory of a data set that has it"),
+    DP_OPTION_TEXT('l', ledger, "FILE", "the ledger of the run, or the directory of a data set with the ledger"),
     DATA("the data set of the run, whose own ledger it is in"),
     DP_OPTION_TEXT('m', model, "FILE", "the model that the run released", .required = true),
     DP_REGISTRY_OPTIONS(choice),

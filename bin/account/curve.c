@@ -15,7 +15,7 @@ enum { OVER_LAPS, OVER_DELTA };
 #define DP_OPTIONS struct asked
 
 static const struct dp_option options[] = {
-    DP_OPTION_CHOICE('o', q.over, "WHAT", "laps|delta", "what epsilon is shown against", .fallback = "laps"),
+    DP_OPTION_CHOICE('o', q.over, "WHAT", "laps|delta", "the variable along which epsilon is shown", .fallback = "laps"),
     DP_OPTION_INT('p', q.points, "N", DP_FROM_TO(2, 1000), "lines of the table", .fallback = "20"),
     Q_MULTIPLIER,
     Q_DELTA(.required = false),

@@ -45,40 +45,40 @@ struct asked {
 #define Q_LAPS DP_OPTION_INT('n', q.laps, "T", DP_FROM_TO(1, 1e12), "laps of the run")
 #define Q_TRIALS                                                                                                               \
     DP_OPTION_TEXT(0, q.trials, "LAW",                                                                                         \
-                   "the best of so many runs, as dp-tune chooses it: poisson:MEAN, geometric:GAMMA and others"),               \
-        DP_OPTION_REAL(0, q.score_multiplier, "Z", DP_ABOVE(0), "trials: of the noise on the score of each")
+                   "the best of that many runs, chosen as by dp-tune: poisson:MEAN, geometric:GAMMA and others"),              \
+        DP_OPTION_REAL(0, q.score_multiplier, "Z", DP_ABOVE(0), "trials: multiplier of the noise on each score")
 #define Q_SAMPLER                                                                                                              \
     DP_OPTION_CHOICE('s', q.sampler, "HOW", "poisson|fixed|full|shuffle|none|repeated|stream", "how dp-sample chooses rows",   \
                      .fallback = "poisson"),                                                                                   \
-        DP_OPTION_INT(0, q.draws, "K", DP_FROM_TO(1, 1e12), "repeated: batches that are drawn within the lap"),                \
+        DP_OPTION_INT(0, q.draws, "K", DP_FROM_TO(1, 1e12), "repeated: number of batches drawn within the lap"),               \
         DP_OPTION_REAL(0, q.contraction, "RHO", DP_ABOVE_TO(0, 1),                                                             \
-                       "repeated: what each draw leaves of what those before it have moved"),                                  \
+                       "repeated: factor by which each draw shrinks the effect of earlier draws"),                             \
         DP_OPTION_INT('N', q.rows, "N", DP_FROM_TO(1, 1e15), "shuffle: the public number of rows")
 #define Q_MECHANISM                                                                                                            \
     DP_OPTION_CHOICE('m', q.mechanism, "WHAT", "gaussian|laplace|pure|exponential|svt|output|objective",                       \
-                     "what is done to the batch; output and objective are one release of every row", .fallback = "gaussian"),  \
+                     "mechanism on the batch; output and objective are one release of every row", .fallback = "gaussian"),     \
         DP_OPTION_REAL(0, q.mechanism_epsilon, "E1", DP_ABOVE(0),                                                              \
                        "pure, exponential: its epsilon; svt: epsilon of the threshold"),                                       \
         DP_OPTION_REAL(0, q.query_epsilon, "E2", DP_ABOVE(0), "svt: epsilon of each query"),                                   \
         DP_OPTION_REAL(0, q.rho, "R", DP_ABOVE(0), "svt: Gaussian noise of this rho in place of Laplace noise"),               \
         DP_OPTION_REAL(0, q.curvature, "C", DP_ABOVE(0), "objective: smoothness of one row's loss / (LAMBDA N)"),              \
-        DP_OPTION_REAL(0, q.slack, "M", DP_ABOVE(0), "objective: the multiplier of dp-noise behind dp-erm"),                   \
+        DP_OPTION_REAL(0, q.slack, "M", DP_ABOVE(0), "objective: the multiplier of dp-noise after dp-erm"),                    \
         DP_OPTION_FLAG(0, q.two_sided, "objective: the slope of a row's loss may have either sign (huber)"),                   \
-        DP_OPTION_INT(0, q.queries, "M", DP_FROM_TO(1, 1e6), "svt: queries at most")
+        DP_OPTION_INT(0, q.queries, "M", DP_FROM_TO(1, 1e6), "svt: the most queries")
 #define Q_REST                                                                                                                 \
     DP_OPTION_CHOICE(0, q.adjacency, "HOW", "null-record|replace-one|null", "what one person can change",                      \
                      .fallback = "null-record"),                                                                               \
         DP_OPTION_CHOICE('a', q.accountant, "WHICH", DP_ACCOUNTANT_CHOICES,                                                    \
-                         "published is the DP-SCD paper's own, which is not sound", .fallback = "best"),                       \
+                         "published is the accountant of the DP-SCD paper, which is not sound", .fallback = "best"),           \
         DP_OPTION_FLAG(0, q.visible_batch,                                                                                     \
                        "the release shows who was sampled (dp-scd-step --release-alpha): no amplification")
-#define Q_SCHEDULE DP_OPTION_TEXT(0, q.schedule, "B", "the multiplier of lap t is Z sqrt(b_t/b_1), as dp-noise has it")
+#define Q_SCHEDULE DP_OPTION_TEXT(0, q.schedule, "B", "the multiplier of lap t is Z sqrt(b_t/b_1), as in dp-noise")
 #define Q_COUNT                                                                                                                \
     DP_OPTION_REAL(0, q.count_multiplier, "ZB", DP_ABOVE(0),                                                                   \
                    "a second Gaussian query on each batch: the count of dp-clip --adaptive")
 #define Q_OUTPUT                                                                                                               \
-    DP_OPTION_FLAG(0, q.explain, "say in words what was assumed (as on a terminal)"),                                          \
-        DP_OPTION_FLAG('j', q.json, "the answer and what was assumed, as JSON")
+    DP_OPTION_FLAG(0, q.explain, "explain the assumptions (default on a terminal)"),                                           \
+        DP_OPTION_FLAG('j', q.json, "the answer and its assumptions, as JSON")
 enum {
     MECHANISM_GAUSSIAN,
     MECHANISM_LAPLACE,

@@ -24,8 +24,8 @@ struct state {
 
 #define DP_OPTIONS struct options
 static const struct dp_option options[] = {
-    DP_OPTION_TEXT('r', rows, "PORT", "where rows arrive", .required = true),
-    DP_OPTION_INT('w', size, "W", DP_FROM_TO(1, 1e9), "how many rows a lap has", .required = true),
+    DP_OPTION_TEXT('r', rows, "PORT", "port for the rows", .required = true),
+    DP_OPTION_INT('w', size, "W", DP_FROM_TO(1, 1e9), "rows of a lap", .required = true),
     {.name = NULL},
 };
 

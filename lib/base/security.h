@@ -18,13 +18,13 @@ int dp_security_directory(char **directory, const struct dp_security *security, 
 
 /* Rows of an option table. member: the struct dp_security in the command's options. */
 #define DP_SECURITY_OPTIONS(member_)                                                                                           \
-    DP_OPTION_TEXT(0, member_.keys, "DIR", "tcp: where the keys are, see dp-key (DPLINE_KEYS, else ~/.config/dpline/keys)"),   \
+    DP_OPTION_TEXT(0, member_.keys, "DIR", "tcp: directory of keys, see dp-key (DPLINE_KEYS, else ~/.config/dpline/keys)"),    \
         DP_OPTION_TEXT(0, member_.server, "NAME", "tcp, connecting: the name of the other end's key"),                         \
         DP_OPTION_FLAG(0, member_.plaintext, "tcp: no keys; frames that are not released stay on this machine",                \
                        .name = "insecure-plaintext")
 
 #define DP_PATIENCE_OPTION(member_)                                                                                            \
     DP_OPTION_REAL(0, member_, "SECONDS", DP_ABOVE_TO(0, 1e6),                                                                 \
-                   "for the other end of a socket to come, or to come back over a network (10; over a network 30)")
+                   "time for the other end of a socket to connect, or to reconnect over a network (10; over a network 30)")
 
 #endif

@@ -29,15 +29,14 @@ struct state {
 
 #define DP_OPTIONS struct options
 static const struct dp_option options[] = {
-    DP_OPTION_TEXT(0, at, "ENDPOINT", "where dp-worker finds it: tcp://HOST:PORT or ipc://PATH"),
+    DP_OPTION_TEXT(0, at, "ENDPOINT", "address for dp-worker: tcp://HOST:PORT or ipc://PATH"),
     DP_OPTION_TEXT(0, local, "PIPELINE", "no sockets: run each worker here; %k is the shard, %K their number"),
-    DP_OPTION_INT('k', workers, "K", DP_FROM_TO(1, DP_MAX_SHARDS), "how many shards there are, each with one worker",
-                  .required = true),
+    DP_OPTION_INT('k', workers, "K", DP_FROM_TO(1, DP_MAX_SHARDS), "number of shards, each with one worker", .required = true),
     DP_OPTION_CHOICE(0, exec, "HOW", "processes|fused",
-                     "--local: run workers as processes, or one after the other inside this one", .fallback = "processes"),
-    DP_OPTION_CHOICE(0, on_lost, "POLICY", "wait|stop|continue",
-                     "--at: what to do about a shard whose worker is gone or silent", .fallback = "stop"),
-    DP_OPTION_REAL(0, timeout, "SECONDS", DP_ABOVE_TO(0, 1e9), "--at: for how long it is waited for", .fallback = "60"),
+                     "--local: run workers as processes, or one after the other in this process", .fallback = "processes"),
+    DP_OPTION_CHOICE(0, on_lost, "POLICY", "wait|stop|continue", "--at: policy for a shard whose worker is gone or silent",
+                     .fallback = "stop"),
+    DP_OPTION_REAL(0, timeout, "SECONDS", DP_ABOVE_TO(0, 1e9), "--at: how long to wait for it", .fallback = "60"),
     {.name = NULL},
 };
 

@@ -23,14 +23,14 @@
 #define DP_OPTIONS struct dp_worker_options
 
 const struct dp_option dp_worker_option_table[] = {
-    DP_OPTION_TEXT(0, at, "ENDPOINT", "where dp-gather is: tcp://HOST:PORT or ipc://PATH", .required = true),
-    DP_OPTION_TEXT(0, shard, "K/N", "which of the N shards it has, from 1", .required = true),
+    DP_OPTION_TEXT(0, at, "ENDPOINT", "address of dp-gather: tcp://HOST:PORT or ipc://PATH", .required = true),
+    DP_OPTION_TEXT(0, shard, "K/N", "number of its shard, from 1 to N", .required = true),
     DP_OPTION_TEXT(0, checkpoint, "DIR", "keep in this directory the state that it needs to continue after a restart"),
     DP_OPTION_INT(0, every, "LAPS", DP_FROM_TO(1, 1099511627775), "laps from one checkpoint to the next",
                   .name = "checkpoint-every", .fallback = "1"),
-    DP_OPTION_CHOICE('x', exec, "HOW", "auto|processes|fused", "run the pipeline as processes or inside this one",
+    DP_OPTION_CHOICE('x', exec, "HOW", "auto|processes|fused", "run the pipeline as processes or in this process",
                      .fallback = "auto"),
-    DP_OPTION_REAL(0, timeout, "SECONDS", DP_ABOVE_TO(0, 1e9), "end when no gather is there for that long", .fallback = "600"),
+    DP_OPTION_REAL(0, timeout, "SECONDS", DP_ABOVE_TO(0, 1e9), "end after this time without a gather", .fallback = "600"),
     DP_OPTION_FLAG(0, allow_seeded, "take part in a seeded run: the user who started it knows all noise"),
     DP_SECURITY_OPTIONS(security),
     {.name = NULL},

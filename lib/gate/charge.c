@@ -6,7 +6,7 @@
 #include "math/grid.h"
 #include "priv/objective.h"
 
-/* Nothing is near a product that overflowed. */
+/* False if a product has overflowed. */
 static bool near(double a, double b)
 {
     return isfinite(b) && fabs(a - b) <= 1e-12 * fabs(b);
@@ -29,7 +29,7 @@ static int check_sampling(const struct dp_record *m, struct dp_err *err)
     return DP_OK;
 }
 
-/* Its accountant is for a minimiser over all rows (priv/objective.h), and exchanging one of them moves it three ways. */
+/* The accountant only covers a minimiser over all rows; replacing a row needs more vertices (priv/objective.h). */
 static int check_objective(const struct dp_record *m, struct dp_err *err)
 {
     if (m->of != DP_F_SUM)
@@ -53,7 +53,7 @@ static int check_noise(const struct dp_record *m, struct dp_err *err)
         return dp_fail(err, DP_E_UNSAFE, "a record has no noise");
     if (query->kind == DP_QUERY_LAPLACE)
         return dp_fail(err, DP_E_UNSAFE, "a record has noise on the reals, and sums are whole numbers");
-    /* The sensitivity of sum and state together is in L2 over two draws of noise, which only Gaussians add up in. */
+    /* The L2 sensitivity of sum and state together covers two draws of noise; only Gaussian noise adds up like that. */
     if (m->release == DP_RELEASE_SUM_AND_STATE && !dp_kind_is_gaussian(query))
         return dp_fail(err, DP_E_UNSAFE, "a released state has an accountant behind Gaussian noise alone, not %s",
                        dp_query_kinds[query->kind].name);
@@ -66,7 +66,7 @@ static int check_noise(const struct dp_record *m, struct dp_err *err)
     return query->kind == DP_QUERY_OBJECTIVE ? check_objective(m, err) : DP_OK;
 }
 
-/* What is charged is the noise of all shares but for those that others may know. One that was lost is missing like these. */
+/* The charge is for the noise of all shares except those that others may know. A lost share counts as one of these. */
 static int check_shares(const struct dp_record *m, struct dp_err *err)
 {
     if (m->shares == 0)
@@ -81,7 +81,7 @@ static int check_shares(const struct dp_record *m, struct dp_err *err)
     return DP_OK;
 }
 
-/* The accounts of those whose rows they are have been charged for that. */
+/* The sites have already charged their own accounts for the promised noise. */
 static int check_promise(const struct dp_record *m, struct dp_err *err)
 {
     if (m->promised == 0)
@@ -121,7 +121,7 @@ static bool same_batch(const struct dp_record *a, const struct dp_record *b)
     return dp_record_differs(a, b, dp_record_alike(DP_ALIKE_RUN) | dp_record_alike(DP_ALIKE_LAP)) == DP_RECORD_MEMBER_COUNT;
 }
 
-/* Whose record it is: a field that is paid for, which has no other. */
+/* The record is of a paid field, and that field has no other record. */
 static int check_owner(const struct dp_record *records, int i, int64_t lap, struct dp_err *err)
 {
     enum dp_field of = records[i].of;
@@ -158,7 +158,7 @@ int dp_charge_check_records(const struct dp_record *records, int count, int64_t 
     return rc;
 }
 
-/* What a choice is one of: steps, or candidates, a row each, and not both. */
+/* A choice is one of the steps or one of the candidates (a row each); a frame does not have both. */
 static int read_choices(const struct dp_frame *frame, const char **what, uint64_t *count, struct dp_err *err)
 {
     bool candidates = dp_frame_has(frame, DP_F_CANDIDATES);
@@ -173,7 +173,7 @@ static int read_choices(const struct dp_frame *frame, const char **what, uint64_
     return rc;
 }
 
-/* Noise is in how a choice was made, not on it. */
+/* A choice is made with noise; no noise is added to it. */
 static int check_choice(const struct dp_frame *frame, const struct dp_array *choice, struct dp_err *err)
 {
     const struct dp_query *query = &dp_frame_record(frame, DP_F_CHOICE)->query;
@@ -194,7 +194,7 @@ static int check_choice(const struct dp_frame *frame, const struct dp_array *cho
     return DP_OK;
 }
 
-/* A person counts for a half, on whichever side of the bound. */
+/* A person adds 1/2 or −1/2 to the count. */
 static int check_count(const struct dp_frame *frame, const struct dp_array *count, struct dp_err *err)
 {
     const struct dp_record *record = dp_frame_record(frame, DP_F_WITHIN);
@@ -206,7 +206,7 @@ static int check_count(const struct dp_frame *frame, const struct dp_array *coun
     return DP_OK;
 }
 
-/* What bounds a sum stands beside it. */
+/* The frame has the bound and the grid of a sum. */
 static int check_sum(const struct dp_frame *frame, struct dp_err *err)
 {
     const struct dp_record *record = dp_frame_record(frame, DP_F_SUM);
@@ -219,7 +219,7 @@ static int check_sum(const struct dp_frame *frame, struct dp_err *err)
     return DP_OK;
 }
 
-/* A paid array against its record. */
+/* Checks a paid array against its record. */
 static int check_paid(const struct dp_frame *frame, enum dp_field field, struct dp_err *err)
 {
     const struct dp_query *query = &dp_frame_record(frame, field)->query;
@@ -227,7 +227,7 @@ static int check_paid(const struct dp_frame *frame, enum dp_field field, struct 
     int rc = dp_frame_need_array(frame, field, DP_I64, 2, &array, err);
     if (rc != DP_OK || field == DP_F_CHOICE)
         return rc != DP_OK ? rc : check_choice(frame, array, err);
-    /* Its own scale is all that speaks for noise on an array. */
+    /* Without a multiplier nothing shows how much noise an array has. */
     if (!dp_query_has(query->kind, DP_QUERY_multiplier))
         return dp_fail(err, DP_E_UNSAFE, "the %s of lap %lld has a record of %s, which is no noise on numbers",
                        dp_fields[field].key, (long long)frame->lap, dp_query_kinds[query->kind].name);
@@ -276,7 +276,7 @@ int dp_charge_sampling(const struct dp_record *m, enum dp_sampling *sampling, st
             return dp_fail(err, DP_E_UNSAFE,
                            "a Poisson accountant does not cover a fixed sampler: a batch of fixed size "
                            "needs replace-one adjacency");
-        /* Given everybody else's membership, one's own is certain: a person's past updates are no mixture then. */
+        /* The membership of all others determines a person's membership, so the person's past updates are no mixture. */
         if (m->release != DP_RELEASE_SUM)
             return dp_fail(err, DP_E_UNSAFE, "a secret or released state behind a fixed sampler has no accountant");
         *sampling = DP_SAMPLING_SUBSTITUTED;
@@ -287,7 +287,7 @@ int dp_charge_sampling(const struct dp_record *m, enum dp_sampling *sampling, st
         *sampling = visible ? DP_SAMPLING_VISIBLE : replace ? DP_SAMPLING_SUBSTITUTED : DP_SAMPLING_POISSON;
         return DP_OK;
     case DP_SAMPLER_STREAM:
-        /* A state outlives the lap of its row, and the next row in that place would meet it. */
+        /* A state is kept after the lap of its row, and would affect the next row in the same place. */
         if (m->release != DP_RELEASE_SUM)
             return dp_fail(err, DP_E_UNSAFE, "a secret or released state of rows that are in one lap alone has no accountant");
         *sampling = DP_SAMPLING_STREAM;
@@ -311,7 +311,7 @@ int dp_charge_event(const struct dp_record *records, int count, struct dp_event 
         event->draws = records->draws;
         event->contraction = records->contraction;
     }
-    /* In the order of the fields: the order of records says nothing. */
+    /* In the order of the fields, because the order of records has no meaning. */
     for (int field = 0, n = 0; field < DP_F_COUNT; field++)
         for (int i = 0; i < count; i++)
             if (records[i].of == (enum dp_field)field)

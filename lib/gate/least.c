@@ -9,7 +9,7 @@
 enum { DIGITS = 3 };
 static const double most_budget = 1e9;
 
-/* Whether a filter of that budget lets all of them through. */
+/* *pays: a filter with that budget admits all charges. */
 static int filter_pays(double epsilon, double delta, const struct dp_charges *once, bool *pays, struct dp_err *err)
 {
     struct dp_filter filter = dp_filter_new(epsilon, delta);
@@ -24,8 +24,8 @@ static int filter_pays(double epsilon, double delta, const struct dp_charges *on
     return rc;
 }
 
-/* The smallest budget of a filter that does, infinite where none does. Its order follows from the budget, so what has been
-   found is asked again as it is printed. */
+/* *least: the smallest budget whose filter admits all charges, infinite if there is none. The order follows from the budget, so
+   the rounded number is tried again. */
 static int least_of_filter(double delta, const struct dp_charges *once, double *least, struct dp_err *err)
 {
     double low = 0, high = 1;
@@ -66,7 +66,7 @@ static int metered(const struct dp_charges *once, double delta, double *epsilon,
     return rc;
 }
 
-/* Epsilon of the charges alone, by what charges a run whose epsilon grows from lap to lap. */
+/* Epsilon of the charges, by the accountant that charges the run. */
 static int cost_of(const struct dp_spend *s, const struct dp_charges *once, double *epsilon, struct dp_err *err)
 {
     bool searched = s->plan.laps <= DP_SPEND_SEARCHED || s->limit != DP_PLAN_OPEN;

@@ -4,10 +4,9 @@
 
 #include "gate/spend.h"
 
-/* `once` is one lap of each of `kinds` kinds of a run that is to be charged by `spend`, which has charged nothing yet.
-   DP_E_BUDGET, with the smallest budget of three digits that would do: its own does not pay for them. That budget has been
-   asked in the same way: the filter at the order that it has, the best accountant, or, of a plan too long to be searched, its
-   meter. */
+/* Checks that the budget of a run pays for `once`, one lap of each of its `kinds` kinds. spend will charge the run and has
+   charged nothing yet. DP_E_BUDGET: it does not; err names the smallest sufficient budget of three digits, by the filter, the
+   best accountant or, if the plan is too long to be searched, the meter. */
 int dp_least_check(const struct dp_spend *spend, const struct dp_charges *once, int kinds, struct dp_err *err);
 
 #endif

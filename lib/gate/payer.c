@@ -55,7 +55,7 @@ int dp_payer_hello(struct dp_payer *p, const struct dp_frame *hello, struct dp_e
 
 /* --- the first lap */
 
-/* Of how many rows the account is. */
+/* The number of rows that the account covers. */
 static int64_t rows_of(const struct dp_payer *p, const struct dp_frame *frame)
 {
     const struct dp_frame *hello = p->announcement.hello;
@@ -64,7 +64,7 @@ static int64_t rows_of(const struct dp_payer *p, const struct dp_frame *frame)
     return hello->records > 0 ? hello->record[0].rows : 0;
 }
 
-/* A site has the cost of the model from somebody else: it writes none into its ledger that its own budget does not cover. */
+/* A site does not know whether the stated cost of the initial model is true, so that cost must be within its own budget. */
 static int check_prior(const struct dp_payer *p, struct dp_err *err)
 {
     if (!p->site || (p->prior_epsilon <= p->options->epsilon && p->prior_delta <= p->options->delta))
@@ -85,9 +85,9 @@ static int note_prior(struct dp_payer *p, const struct dp_frame *frame, struct d
                        "the model it starts from was charged under %.20s adjacency, this run is under %s: they do "
                        "not add up",
                        then, now);
-    /* Behind the first lap what a frame states is of this run, but for what the model cost before. */
+    /* After the first lap a frame states the cost of this run, and separately the prior cost of the model. */
     bool first = frame->lap == 1, sound = !isnan(dp_frame_real(frame, DP_F_EPSILON_SOUND, (double)NAN));
-    /* Up to 0.1 the epsilon of a model that was charged as published was what the paper claims. */
+    /* In version 0.1 the epsilon of a model that was charged as published is what the paper claims. */
     if (first && dp_frame_bool(frame, DP_F_AS_PUBLISHED) && dp_frame_has(frame, DP_F_EPSILON) && !sound)
         return dp_fail(err, DP_E_UNSAFE, "the model it starts from was charged as published, and states no sound epsilon");
     p->prior_epsilon = dp_frame_real(frame, first ? DP_F_EPSILON : DP_F_PRIOR_EPSILON, 0);
@@ -123,14 +123,14 @@ static struct dp_ledger_run ledger_run(const struct dp_payer *p, const struct dp
         run.order = p->spend.filter.order;
         run.laps = 0; /* what later laps do is not known */
     }
-    if (p->last_lap > 0) { /* the model it goes on from is its own */
+    if (p->last_lap > 0) { /* the run continues from its own model */
         run.init = NULL;
         run.resumes = p->resumes;
         run.earlier = p->site;
         return run;
     }
-    /* A model of other people's rows is in their ledger, and one of many sites' rows is in that of their gate. It counts by
-       what it states. */
+    /* Another ledger has the run of a model of other people's rows, or of the rows of many sites. Such a model counts with the
+       cost that it states. */
     if (p->site || (o->ledger == NULL && dp_frame_bool(frame, DP_F_ELSEWHERE)))
         run.init = NULL;
     run.elsewhere = dp_frame_bool(frame, DP_F_ELSEWHERE);
@@ -141,14 +141,14 @@ static struct dp_ledger_run ledger_run(const struct dp_payer *p, const struct dp
     return run;
 }
 
-/* Finds the ledger and opens the run there, with nobody in between. */
+/* Finds the ledger and opens the run there, without releasing the lock in between. */
 static int open_found(struct dp_payer *p, const struct dp_ledger_run *run, struct dp_err *err)
 {
     const struct dp_payer_options *o = p->options;
     struct dp_where_query query = {.ledger = o->ledger, .directory = p->directory};
     struct dp_where where = {0};
     bool planned = !o->adaptive && isfinite(p->spend.whole);
-    /* A seeded run is an experiment: what it costs means nothing. */
+    /* A seeded run is an experiment, and its cost has no meaning. */
     if (run->seeded)
         query.registry.none = true;
     else
@@ -162,7 +162,7 @@ static int open_found(struct dp_payer *p, const struct dp_ledger_run *run, struc
     return rc;
 }
 
-/* The ledger of the data set, unless there is another or none. */
+/* Opens the ledger of the data set, or the ledger that the options name, or none. */
 static int open_ledger(struct dp_payer *p, const struct dp_frame *frame, struct dp_err *err)
 {
     const struct dp_payer_options *o = p->options;
@@ -183,7 +183,7 @@ static int open_ledger(struct dp_payer *p, const struct dp_frame *frame, struct 
     return dp_fail(err, DP_E_RUN, "%.400s (--ledger FILE names another one, --no-ledger goes without)", why);
 }
 
-/* A resumed run must have the mechanism of the laps before its checkpoint. The text of the pipeline does not say all of it. */
+/* A resumed run must have the same mechanism as before its checkpoint; the text of the pipeline does not determine it. */
 static int check_resumed(const struct dp_payer *p, const struct dp_frame *frame, struct dp_err *err)
 {
     const struct dp_payer_options *o = p->options;
@@ -198,8 +198,8 @@ static int check_resumed(const struct dp_payer *p, const struct dp_frame *frame,
     return DP_OK;
 }
 
-/* What a resumed run has paid for beside its laps up to the checkpoint, since it first began. A filter has counted all of it
-   but what was lost since the checkpoint. */
+/* Charges the laps that a resumed run has paid for in addition to its laps up to the checkpoint. A filter has counted all of
+   them except those that were lost since the checkpoint. */
 static int charge_lost(struct dp_payer *p, struct dp_err *err)
 {
     struct dp_charges own = {0}, beside = {0};
@@ -232,8 +232,8 @@ static int check_budget(const struct dp_payer *p, const struct dp_frame *frame, 
     return rc;
 }
 
-/* A frame states what its model cost if it was clear beforehand that its run would have so many laps. The ledger knows how many
-   there were, and who starts from one of them may have seen them all. */
+/* The epsilon in a frame holds if the number of laps was fixed beforehand. The ledger knows how many laps there were; a user
+   who starts from one of their models may have seen all of them. */
 static int charge_start(struct dp_payer *p, struct dp_err *err)
 {
     double epsilon = 0, delta = 0;
@@ -245,7 +245,7 @@ static int charge_start(struct dp_payer *p, struct dp_err *err)
     return rc;
 }
 
-/* How the run will be charged: by what was announced, and its first lap. */
+/* Decides how the run is charged, from the announcement and the first lap. */
 int dp_payer_begin(struct dp_payer *p, const struct dp_frame *frame, struct dp_err *err)
 {
     const struct dp_payer_options *o = p->options;
@@ -292,7 +292,7 @@ static void say(const struct speaker *to, const char *format, ...)
     to->say(to->self, sentence);
 }
 
-/* Seeded runs hide nothing, whatever they state. */
+/* A seeded run is not private, so there is nothing to warn of. */
 void dp_payer_warn(const struct dp_payer *p, const struct dp_frame *frame, void (*to_say)(void *self, const char *sentence),
                    void *self)
 {
@@ -316,7 +316,7 @@ void dp_payer_warn(const struct dp_payer *p, const struct dp_frame *frame, void 
 
 /* --- every lap */
 
-/* Which turns were those of the laps that this site was not asked for. */
+/* Counts the turns of the laps that this site was not asked for. */
 static void count_missed(struct dp_payer *p, const struct dp_frame *frame)
 {
     const struct dp_laps *laps = &p->announcement.laps;
@@ -337,7 +337,7 @@ int dp_payer_check(struct dp_payer *p, const struct dp_frame *frame, struct dp_e
         return rc;
     if (lap <= last)
         return dp_fail(err, DP_E_UNSAFE, "lap %lld came after lap %lld: noise must not serve twice", lap, last);
-    /* Epochs and plans are counted in laps from 1 on. */
+    /* Epochs and plans number their laps from 1. */
     if (lap != last + 1 && !p->site)
         return dp_fail(err, DP_E_UNSAFE, "lap %lld came after lap %lld: laps are missing", lap, last);
     count_missed(p, frame);
@@ -345,7 +345,7 @@ int dp_payer_check(struct dp_payer *p, const struct dp_frame *frame, struct dp_e
     return rc == DP_OK ? dp_hold_lap(&p->hold, dp_frame_text(frame, DP_F_LAP_KIND, ""), adaptive, frame, err) : rc;
 }
 
-/* One lap of the event, in the budget and the ledger. */
+/* Charges one lap of the event to the budget and the ledger. */
 static int pay(struct dp_payer *p, const struct dp_event *event, struct dp_err *err)
 {
     struct dp_event charged = dp_spend_charged(&p->spend, event);
@@ -363,8 +363,8 @@ int dp_payer_pay(struct dp_payer *p, const struct dp_frame *frame, struct dp_err
 {
     struct dp_event event;
     int rc = dp_charge_event(frame->record, frame->records, &event, err);
-    /* Every lap of the plan up to this one is charged, also those that this site was not asked for: the gate chose which laps to
-       ask for, and may have seen results. */
+    /* Every lap of the plan up to this one is charged, also those that this site was not asked for: the gate chose which laps
+       to ask for, and may have seen results. */
     int64_t missed = p->site && !p->options->adaptive ? frame->lap - 1 : 0;
     while (rc == DP_OK && p->spend.laps < missed && p->spend.laps < p->spend.plan.laps)
         rc = pay(p, dp_spend_next(&p->spend), err);
@@ -379,8 +379,7 @@ void dp_payer_passed(struct dp_payer *p, const struct dp_frame *frame)
 
 /* --- the end, and checkpoints */
 
-/* Closes the ledger. digest: of the last model that the run has released, or NULL; a site does not know it, and takes nobody's
-   word for it. */
+/* Closes the ledger. digest: of the last model that the run has released, or NULL; a site does not know it. */
 static int end_run(struct dp_payer *p, const char *status, const char *digest, struct dp_err *err)
 {
     const struct dp_reserve_model last = {digest != NULL && !p->site ? digest : "", p->last_lap};
@@ -391,7 +390,7 @@ int dp_payer_stop(struct dp_payer *p, int spent, struct dp_frame *frame, struct 
 {
     char text[DP_ERR_MESSAGE_SIZE], digest[DP_MODEL_DIGEST] = "";
     struct dp_err unused;
-    memcpy(text, err->message, sizeof text); /* that of the data set, or one that pays for no lap */
+    memcpy(text, err->message, sizeof text); /* the budget of the data set, or a budget that pays for no lap */
     if (spent == DP_SPENT)
         snprintf(text, sizeof text, "the budget of epsilon = %g is spent after lap %lld (epsilon %.6g)", p->options->epsilon,
                  (long long)p->last_lap, p->spend.epsilon);
@@ -407,7 +406,7 @@ int dp_payer_stop(struct dp_payer *p, int spent, struct dp_frame *frame, struct 
 
 int dp_payer_end(struct dp_payer *p, bool interrupted, const char *digest, struct dp_err *err)
 {
-    /* Why a run ends before its last lap is for the gate to doubt: what was released may have decided it. */
+    /* Released values may have decided that a run ends before its last lap, so its status counts as interrupted. */
     bool early = interrupted || p->spend.laps < p->laps;
     return p->begun ? end_run(p, early ? "interrupted" : "done", digest, err) : DP_OK;
 }

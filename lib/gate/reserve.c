@@ -14,7 +14,7 @@ static int64_t laps_of(const struct dp_charges *charges, const struct dp_event *
     return laps;
 }
 
-/* Laps of a shuffled epoch that were lost: no other laps may fill it, since they are of another permutation. */
+/* Completes a shuffled epoch of which laps were lost: laps of another permutation cannot fill it. */
 static int fill_epoch(struct dp_reserve *r, const struct dp_charge *lost, struct dp_err *err)
 {
     int64_t laps = laps_of(&r->used, &lost->event), epoch = dp_event_epoch(&lost->event), granted = 0;
@@ -32,7 +32,8 @@ static int fill_epoch(struct dp_reserve *r, const struct dp_charge *lost, struct
     return DP_OK;
 }
 
-/* Adds the laps of the run behind the first `done`, as far as the budgets of the population afford it now: it gets no more. */
+/* Adds the laps of the run after the first `done`, as many as the budgets of the population afford now; the run gets no
+   more. */
 static int add_rest(const struct dp_reserve *r, const struct dp_ledger_run *run, int64_t done, struct dp_charges *plan,
                     struct dp_err *err)
 {
@@ -52,8 +53,7 @@ static int add_rest(const struct dp_reserve *r, const struct dp_ledger_run *run,
     return rc;
 }
 
-/* Writes down what the run will have spent in the end: what it has paid for already, with the epochs that lost laps have begun,
-   and the rest of its plan. */
+/* Writes down the plan: what the run has paid for already, with completed epochs of lost laps, and the rest of its laps. */
 static int write_plan(struct dp_reserve *r, const struct dp_ledger_run *run, int64_t done, struct dp_err *err)
 {
     struct dp_charges plan = {0};
@@ -112,7 +112,7 @@ int dp_reserve_checkpoint(struct dp_reserve *r, struct dp_err *err)
     return rc;
 }
 
-/* How many laps to reserve. Where nobody knows what comes next, another lap of this event may never come. */
+/* How many laps to reserve. If later laps are unknown, there may be no other lap of this event. */
 static int64_t chunk(const struct dp_reserve *r, const struct dp_event *event, int64_t together, int64_t left)
 {
     int64_t all = 1 + r->laps / 8, own = 1 + laps_of(&r->used, event) / 8;
@@ -140,8 +140,8 @@ int dp_reserve_lap(struct dp_reserve *r, const struct dp_event *event, int64_t t
     return rc;
 }
 
-/* The epsilon of a run whose laps were known beforehand, as its readers compute it: of all of them, or where the run had no
-   plan and did not end by itself, at one order. */
+/* The epsilon that readers of the ledger compute for a run with known laps: the cost of all laps, or, without a plan and if the
+   run did not end by itself, the cost at one order. */
 static int readers_epsilon(const struct dp_reserve *r, const struct dp_spend *spend, struct dp_ledger_end *end,
                            struct dp_err *err)
 {

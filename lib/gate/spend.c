@@ -30,8 +30,8 @@ static int64_t end_of_epoch(const struct dp_plan *plan, int64_t at, int64_t laps
     return end < laps ? end : laps;
 }
 
-/* Epsilon along the first `laps` laps, at numbers of laps that epsilon grows between by about as much each time, since it grows
-   about as their root; of shuffled epochs each is paid with its first lap, so at their ends. */
+/* Epsilon at some numbers of laps up to `laps`, chosen so that epsilon, which grows about as their root, grows by equal steps.
+   With shuffled epochs the points are ends of epochs, because the first lap of an epoch pays for all of it. */
 static int set_course(struct dp_spend *s, int64_t laps, struct dp_err *err)
 {
     s->limit = laps;
@@ -48,7 +48,7 @@ static int set_course(struct dp_spend *s, int64_t laps, struct dp_err *err)
     return rc;
 }
 
-/* What the first `laps` laps have cost, as far as that is known: at the next point that was asked for. */
+/* A bound on the cost of the first `laps` laps: the cost at the next computed point. */
 static double course_at(const struct dp_spend *s, int64_t laps)
 {
     for (int i = 0; i < s->points; i++)
@@ -58,7 +58,7 @@ static double course_at(const struct dp_spend *s, int64_t laps)
 }
 
 /* How many of the run's laps the budget affords, and what they cost along the way. For a very long run this search
-   is too expensive: Rényi accounting then finds the last affordable lap while the run goes on. */
+   is too expensive: Rényi accounting then finds the last affordable lap while the run continues. */
 static int set_limit(struct dp_spend *s, int64_t laps, struct dp_err *err)
 {
     int rc = set_course(s, laps, err);
@@ -89,7 +89,7 @@ static int set_limit(struct dp_spend *s, int64_t laps, struct dp_err *err)
     return low > 0 ? set_course(s, low, err) : DP_OK;
 }
 
-/* The meter, and what the best accountant says of the plan. */
+/* Opens the meter, and asks the best accountant about the plan. */
 static int open_plan(struct dp_spend *s, struct dp_err *err)
 {
     if (s->held)
@@ -153,12 +153,12 @@ const char *dp_spend_accountant(const struct dp_spend *s)
     return dp_accountant_names[s->adaptive ? DP_ACCOUNTANT_FILTER : DP_ACCOUNTANT_RDP];
 }
 
-/* Is this lap what was announced? */
+/* Checks that the lap is as announced. */
 static int check_event(const struct dp_spend *s, const struct dp_event *event, struct dp_err *err)
 {
     long long lap = (long long)s->laps + 1;
     struct dp_event same = *event;
-    /* What a run costs is known beforehand only if its length is. */
+    /* The cost of a run is known beforehand only if its length is. */
     if (s->laps >= s->plan.laps)
         return dp_fail(err, DP_E_UNSAFE, "lap %lld is beyond the %lld laps that were planned", lap, (long long)s->plan.laps);
     const struct dp_event *planned = dp_plan_event(&s->plan, lap);
@@ -177,7 +177,7 @@ static int check_event(const struct dp_spend *s, const struct dp_event *event, s
     return DP_OK;
 }
 
-/* One lap of the plan is over. */
+/* Counts a lap of the plan. */
 static void note_lap(struct dp_spend *s)
 {
     s->laps++;
@@ -214,7 +214,7 @@ static int lap_of_filter(struct dp_spend *s, const struct dp_event *event, struc
         return rc;
     if (!dp_filter_spend(&s->filter, r))
         return DP_SPENT;
-    /* What the laps add up to depends on what was released; only the budget bounds that, whatever it was. */
+    /* The sum of the laps depends on released values, so only the budget may be stated. */
     s->epsilon = s->budget;
     s->laps++;
     return DP_OK;
@@ -232,7 +232,7 @@ int dp_spend_lap(struct dp_spend *s, const struct dp_event *event, struct dp_err
     rc = dp_meter_charge(s->meter, planned, 0, err);
     if (rc != DP_OK)
         return rc;
-    /* Each bounds the first laps of a run that ends where it was planned to, and neither falls. */
+    /* Both bound the first laps of a run that ends as planned, and neither decreases. */
     double after = fmin(dp_meter_epsilon_after(s->meter, 1), course_at(s, s->laps + 1));
     if (s->laps >= s->limit || !(after <= s->budget))
         return DP_SPENT;
@@ -255,7 +255,7 @@ int dp_spend_resume(struct dp_spend *s, int64_t laps, double spent, struct dp_er
     }
     if (laps > s->plan.laps)
         return dp_fail(err, DP_E_UNSAFE, "the checkpoint is of a longer run");
-    /* One by one, as they were charged, so that what they cost is the same to the last bit. */
+    /* Lap by lap, as they were charged, so that the cost is the same to the last bit. */
     while (rc == DP_OK && s->laps < laps) {
         rc = dp_meter_charge(s->meter, dp_plan_event(&s->plan, s->laps + 1), 1, err);
         note_lap(s);
@@ -265,7 +265,7 @@ int dp_spend_resume(struct dp_spend *s, int64_t laps, double spent, struct dp_er
     return rc;
 }
 
-/* The whole run once more, by the best accountant, or by the meter alone where that is too dear now. */
+/* Computes the cost of the whole run with the lost laps: by the best accountant, or by the meter if that is too slow. */
 static int whole_with(struct dp_spend *s, const struct dp_charges *lost, struct dp_err *err)
 {
     struct dp_charges charges = {0};
@@ -277,7 +277,7 @@ static int whole_with(struct dp_spend *s, const struct dp_charges *lost, struct 
         rc = dp_account_epsilon(DP_ACCOUNTANT_BEST, &charges, s->delta, &answer, err);
     dp_charges_free(&charges);
     s->whole = answer.upper <= s->budget ? answer.upper : (double)INFINITY;
-    s->points = isfinite(s->whole) ? 1 : 0; /* what is known of the end holds before it, too */
+    s->points = isfinite(s->whole) ? 1 : 0; /* the epsilon of the end bounds earlier laps, too */
     s->point[0] = s->limit;
     s->along[0] = s->whole;
     return rc;

@@ -13,7 +13,7 @@ static int name_own(char **name, const char *directory, const char *file, struct
     return dp_fail(err, DP_E_RUN, "out of memory");
 }
 
-/* The ledgers that are known without a registry. */
+/* Names the ledgers that are known without a registry. */
 static int name_all(struct dp_where *w, const struct dp_where_query *q, struct dp_err *err)
 {
     size_t n = 0;
@@ -27,7 +27,7 @@ static int name_all(struct dp_where *w, const struct dp_where_query *q, struct d
     return rc;
 }
 
-/* Opens the registry where it concerns the run. */
+/* Opens the registry, unless the run has nothing to do with it. */
 static int open_registry(struct dp_where *w, const struct dp_where_query *q, const struct dp_ledger_run *run, char *warning,
                          struct dp_err *err)
 {
@@ -69,7 +69,7 @@ int dp_where_note(struct dp_where *w, const struct dp_ledger_run *run, const cha
         .run = name,
         .unit = run->unit,
         .adjacency = run->adjacency,
-        /* What a paper claims bounds nothing. */
+        /* The claim of a paper is not a bound. */
         .epsilon = run->as_published ? (double)INFINITY : run->epsilon + run->prior_epsilon,
         .delta = run->delta + run->prior_delta,
     };

@@ -1,4 +1,4 @@
-/* In which ledger a run is charged: where all runs on the same people are, as far as the registry of the user knows them. */
+/* Finds the ledger in which a run is charged: the ledger with the other runs on the same people, as the registry knows. */
 #ifndef DP_GATE_WHERE_H
 #define DP_GATE_WHERE_H
 
@@ -7,14 +7,14 @@
 #include "ledger/registry.h"
 
 struct dp_where_query {
-    const char *ledger;    /* --ledger; NULL: that of the data set */
-    const char *directory; /* of the data set; NULL: nobody knows it, and --ledger is given */
+    const char *ledger;    /* --ledger; NULL: the ledger of the data set */
+    const char *directory; /* of the data set; NULL: unknown, and --ledger is given */
     const char *also;      /* the directory of another data set of the same population, or NULL */
     struct dp_registry_place registry;
 };
 
-/* Starts zeroed; close it, whatever dp_where_open returned. Until then the registry is locked, and nobody else of this user
-   begins a run or sets a budget. */
+/* Starts zeroed; close it, whatever dp_where_open returned. Until then the registry is locked, and no other process of this
+   user can begin a run or set a budget. */
 struct dp_where {
     struct dp_registry *registry; /* NULL: there is none for this run */
     struct dp_people people;
@@ -22,12 +22,13 @@ struct dp_where {
     char *own[DP_PEOPLE_OWN];
 };
 
-/* Finds the ledger. warning: why there is no registry, or "". DP_E_UNSAFE: the population has a budget elsewhere, or had one in
-   a ledger that is gone; or the registry is open to others or was edited. DP_E_RUN: it cannot be read or written. */
+/* Finds the ledger. warning: why there is no registry, or "". DP_E_UNSAFE: another ledger has the budget of the population, the
+   ledger with its budget is gone, or the registry is open to others or was edited. DP_E_RUN: the registry cannot be read or
+   written. */
 int dp_where_open(struct dp_where *where, const struct dp_where_query *query, const struct dp_ledger_run *run,
                   char warning[DP_ERR_MESSAGE_SIZE], struct dp_err *err);
 
-/* Writes into the registry that the run of that name has begun in the ledger. Before anything of it is paid for. */
+/* Writes into the registry that the run has begun in the ledger; call it before the run pays for anything. */
 int dp_where_note(struct dp_where *where, const struct dp_ledger_run *run, const char *name, struct dp_err *err);
 
 void dp_where_close(struct dp_where *where);

@@ -60,7 +60,7 @@ static const char *scratch(void)
     return parent != NULL && parent[0] != '\0' ? parent : "/tmp";
 }
 
-/* The ratio to six digits, away from 1: what is above must not look like 1. */
+/* Rounds the ratio to six digits away from 1, so that a ratio above 1 is not shown as 1. */
 static double shown(double ratio)
 {
     return (ratio > 1 ? ceil(ratio * 1e6) : floor(ratio * 1e6)) / 1e6;

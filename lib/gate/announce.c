@@ -13,7 +13,7 @@ void dp_announcement_free(struct dp_announcement *a)
     *a = (struct dp_announcement){0};
 }
 
-/* What laps of different adjacencies cost does not add up. A record without a bound has none yet. */
+/* Costs under different adjacencies do not add up. A record without a bound has no adjacency yet. */
 static int check_adjacency(const struct dp_announcement *a, struct dp_err *err)
 {
     const struct dp_record *first = NULL;
@@ -29,7 +29,7 @@ static int check_adjacency(const struct dp_announcement *a, struct dp_err *err)
     return DP_OK;
 }
 
-/* A text that is no plan is not the user's, but a stage's. */
+/* dp-loop checks the user's plan, so a stage has written an invalid one. */
 static int read_plan(struct dp_laps *laps, const char *text, struct dp_err *err)
 {
     struct dp_err why = {0};
@@ -57,8 +57,7 @@ int dp_announcement_read(struct dp_announcement *a, const struct dp_frame *hello
     return rc == DP_OK ? check_adjacency(a, err) : rc;
 }
 
-/* The records that were announced for a kind of laps. Noise in shares is announced for all of them: which come is for each lap
-   to say. */
+/* The announced records of a kind of laps. All shares of the noise are announced; each lap says which of them came. */
 static int records_of(const struct dp_announcement *a, const char *kind, struct dp_record records[DP_MAX_RECORDS])
 {
     int count = 0;
@@ -73,7 +72,7 @@ static int records_of(const struct dp_announcement *a, const char *kind, struct 
     return count;
 }
 
-/* Whether they say what a lap costs; bounds may be open. */
+/* Whether the records determine the cost of a lap; bounds may be missing. */
 static bool complete(const struct dp_record *records, int count)
 {
     bool all = count > 0;
@@ -110,7 +109,7 @@ static const struct dp_array *multipliers(const struct dp_announcement *a, const
     return dp_frame_array(old ? first : a->hello, DP_F_PLAN);
 }
 
-/* The least multiplier that was promised for the sum of laps of a kind, 0 where none was. */
+/* The least multiplier that was promised for the sum of a kind of laps; 0: no promise. */
 static double promised_of(const struct dp_announcement *a, int kind)
 {
     const char *name = a->named ? a->laps.name[kind] : "";
@@ -121,7 +120,7 @@ static double promised_of(const struct dp_announcement *a, int kind)
     return promised;
 }
 
-/* The multipliers of the laps of a kind, rounded; NULL where they follow no schedule. */
+/* The multipliers of the laps of a kind, rounded; NULL without a schedule. */
 static int schedule_of(const struct dp_announcement *a, int kind, const struct dp_frame *first, const struct dp_event *event,
                        double **rounded, struct dp_err *err)
 {
@@ -151,7 +150,7 @@ static int schedule_of(const struct dp_announcement *a, int kind, const struct d
     return rc;
 }
 
-/* A run whose number of laps nobody knows. */
+/* The plan of a run with an unknown number of laps. */
 static int open_plan(const struct dp_frame *first, struct dp_plan *plan, struct dp_err *err)
 {
     struct dp_event event;
@@ -184,7 +183,7 @@ int dp_announcement_plan(const struct dp_announcement *a, const struct dp_frame 
                                 : dp_plan_add_rounded(plan, &event[k], rounded[k] + turn[k], count, err);
         turn[k] += count;
         begin += count;
-        /* Also where the other kind has the same event: each may have shuffled for itself. */
+        /* Also if the other kind has the same event: each may have shuffled independently. */
         bool within = turn[k] % dp_event_epoch(&event[k]) != 0;
         if (rc == DP_OK && within && i + 1 < a->laps.pieces)
             rc = dp_fail(err, DP_E_UNSAFE, "lap %lld has another mechanism in the middle of %s", (long long)begin + 1,

@@ -6,7 +6,7 @@
 
 #include "wire/codec.h"
 
-/* The record of a field in the first lap of a kind, or NULL; DP_F_NONE: any of that lap's. */
+/* The record of a field in the first lap of a kind, or NULL. DP_F_NONE: any record of that lap. */
 static const struct dp_record *first_of(const struct dp_hold *hold, const char *kind, enum dp_field of)
 {
     for (int i = 0; i < hold->first->records; i++)
@@ -15,8 +15,8 @@ static const struct dp_record *first_of(const struct dp_hold *hold, const char *
     return NULL;
 }
 
-/* The first member that a record must share with that of the first lap of its kind and does not, or DP_RECORD_MEMBER_COUNT.
-   spend.c compares the first lap, and multipliers, with what was announced. follows: the bound follows released values. */
+/* The first member that must be as in the first lap of the kind and differs, or DP_RECORD_MEMBER_COUNT. spend.c compares the
+   first lap and all multipliers with the announcement. follows: the bound follows released values. */
 static int difference(const struct dp_record *a, const struct dp_record *b, bool adaptive, bool follows)
 {
     unsigned set = dp_record_changes(DP_CHANGE_NEVER);
@@ -28,7 +28,7 @@ static int difference(const struct dp_record *a, const struct dp_record *b, bool
     return member == DP_RECORD_MEMBER_COUNT && !near ? (int)DP_RECORD_sensitivity : member;
 }
 
-/* The first lap of a kind: its records count for that kind. Whose rows they are is one thing in the whole run. */
+/* Stores the first lap of a kind, whose records count for that kind. The data set is the same for the whole run. */
 static int remember(struct dp_hold *hold, const char *kind, const struct dp_frame *frame, struct dp_err *err)
 {
     const struct dp_record *before = hold->first->records > 0 ? hold->first->record : NULL;

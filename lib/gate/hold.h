@@ -1,8 +1,7 @@
-/* What a run must keep from its first lap to its last, whatever the stages left of the gate make of it: one adjacency, one
- * data set, one number of rows, and every public field that does not follow released values. Else a stage could have one
- * thing charged and do another, or write what it knows of private rows into a field that nobody charges for. Laps of one kind
- * keep what they record. Public fields stay over all kinds; only the first lap of a kind may bring one that no lap before had.
- */
+/* Checks that a run keeps its adjacency, data set, number of rows, and every public field that does not follow released values.
+ * Otherwise a stage could be charged for one mechanism and run another, or write private values into a public field. Laps of
+ * one kind must have the same records. Public fields are the same for all kinds; only the first lap of a kind may bring a new
+ * one. */
 #ifndef DP_GATE_HOLD_H
 #define DP_GATE_HOLD_H
 
@@ -11,12 +10,12 @@
 
 struct dp_hold {
     struct dp_frame *first; /* of the first lap of each kind: its records, `on` that kind, and DP_FIXED fields; NULL before */
-    msgpack_sbuffer bytes;  /* of it, for the last checkpoint */
-    bool resumed;           /* and no lap has come since */
+    msgpack_sbuffer bytes;  /* the frames in the last checkpoint */
+    bool resumed;           /* no lap since the run was resumed */
 };
 
-/* Remembers the first frame of each kind that it sees; kind is "" where laps have none. In an adaptive run the bound on a sum
-   may follow released values. DP_E_UNSAFE: a later frame differs where it must not. */
+/* Stores the first frame of each kind and compares later frames with it. kind: "" if laps have no kinds. In an adaptive run the
+   bound on a sum may follow released values. DP_E_UNSAFE: a frame differs in a field that must stay the same. */
 int dp_hold_lap(struct dp_hold *hold, const char *kind, bool adaptive, const struct dp_frame *frame, struct dp_err *err);
 
 /* The same in a checkpoint. */

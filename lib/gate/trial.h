@@ -2,7 +2,7 @@
  * accepts them, and releases one model of many. Gate and dp-tune communicate through a private directory:
  *   trial   a file that dp-tune keeps locked while it runs: the name of the selection, and whether a plan or laps are asked for
  *   plan    written by the gate before any lap, from the announcements of the stages: the data set and the charges
- *   charged the plan that dp-tune has charged for and that the next run must have; the gate of that run removes the file, so
+ *   charged the plan that dp-tune has charged for and that the next run must have; the gate of that run renames the file, so
  *           only one run can use it
  * dp-tune asks a run for its plan first, and then for its laps. */
 #ifndef DP_GATE_TRIAL_H

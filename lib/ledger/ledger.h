@@ -1,23 +1,15 @@
-/* The ledger: the privacy cost of all runs on private data, in an append-only file (dp-ledger(5)).
- *
- * One JSON object per line, each with the hash of the line before it. Laps are reserved, written and fsynced before the frames
- * that they pay for are released. A run has spent the laps that it reserved, less the laps that it refunded when it ended
- * properly. Several processes may write to one ledger at the same time; each append is under an exclusive lock (flock).
- *
- * The next reader of the ledger detects a line that was changed, removed or inserted (DP_E_UNSAFE). Whole lines missing at the
- * end are detected by a run that is writing, and with any mark (dp_ledger_mark) of a later state. A last line without its line
- * feed was never finished: nothing that it would have paid for was released, so readers ignore it and the next writer removes
- * it.
- *
- * FILE.mark, next to the file, has the mark of the last line that opened or closed a run or set a budget. A ledger without that
- * line is an older copy, and is refused.
- *
- * The people whose rows they are have a name, the population. Costs are summed over all runs on a population, whatever the
- * digest of the data set. A budget of a population holds for all its runs together, even if a run was planned after the results
- * of another (ledger/limit.h).
- *
- * [FZ] Feldman, Zrnic, Individual Privacy Accounting via a Rényi Filter (2021).
- * [CKS] Canonne, Kamath, Steinke, The Discrete Gaussian for Differential Privacy (2020). */
+/* The ledger: the privacy cost of all runs on private data, in an append-only file (dp-ledger(5)). * One JSON object per line,
+ * each with the hash of the line before it. Laps are reserved, written and fsynced before the frames that they pay for are
+ * released. A run has spent the laps that it reserved, less the laps that it refunded when it ended properly. Several processes
+ * may write to one ledger at the same time; each append is under an exclusive lock (flock). * The next reader of the ledger
+ * detects a line that was changed, removed or inserted (DP_E_UNSAFE). Whole lines missing at the end are detected by a run that
+ * is writing, and with any mark (dp_ledger_mark) of a later state. A last line without its line feed was never finished:
+ * nothing that it would have paid for was released, so readers ignore it and the next writer removes it. * FILE.mark, next to
+ * the file, has the mark of the last line that opened or closed a run or set a budget. A ledger without that line is an older
+ * copy, and is refused. * A population is the name of the people whose rows a data set has. Costs are summed over all runs on a
+ * population, whatever the digest of the data set. A budget of a population holds for all its runs together, even if a run was
+ * planned after the results of another (ledger/limit.h). * [FZ] Feldman, Zrnic, Individual Privacy Accounting via a Rényi
+ * Filter (2021). [CKS] Canonne, Kamath, Steinke, The Discrete Gaussian for Differential Privacy (2020). */
 #ifndef DP_LEDGER_LEDGER_H
 #define DP_LEDGER_LEDGER_H
 

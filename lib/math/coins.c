@@ -59,7 +59,7 @@ static void tabulate(struct dp_coins *coins, double rate)
     mpfr_free_cache2(MPFR_FREE_LOCAL_CACHE);
 }
 
-/* The number of rows at U, searched upwards from k, which is not larger. */
+/* The number of rows at U. k: a lower bound on it, from which the search goes up. */
 static size_t number_at(const struct dp_coins *coins, unsigned __int128 u, size_t k)
 {
     while (k < coins->counts && u >= coins->threshold[k])

@@ -130,8 +130,8 @@ static double pairs_of(const struct set *set)
     return fmax(set->mass * set->second * (1 - 1e-12) - set->first * set->first, 0);
 }
 
-/* Adds the losses from low to high to the set if it is at most `reach` wide with them. Otherwise begins a new set and returns
-   w² v of the old one. */
+/* Extends the set to the losses from low to high if its width stays at most `reach`. Otherwise begins a new set and returns w²
+   v of the old set. */
 static double widen(struct set *set, double low, double high, double reach)
 {
     double done = 0;
@@ -144,7 +144,7 @@ static double widen(struct set *set, double low, double high, double reach)
     return done;
 }
 
-/* The same between two nodes of a panel that is too wide, by the least density there. */
+/* The same for the losses between two nodes that are farther apart than `reach`. density: the least density there. */
 static double split(struct set *set, double low, double high, double density, double reach)
 {
     double width = high - low, middle, mass = density * width;

@@ -285,7 +285,7 @@ static int64_t whole(double x)
 
 /* --- the search --------------------------------------------------------------------------------------------------- */
 
-/* The step sizes of the candidates: those of backtracking, and the step for a failure; or 0 and all steps up to the largest. */
+/* The candidate steps. Backtracking: its steps, then the step after a failure. Noisy-max: 0 and all steps up to the largest. */
 static int put_steps(const struct options *o, struct dp_frame *frame, double **steps, struct dp_err *err)
 {
     size_t tries = (size_t)o->tries;

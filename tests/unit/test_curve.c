@@ -64,7 +64,7 @@ static void add(const double *at, size_t n, struct dp_query query, double *sum)
         assert_int_equal(dp_rdp_sparse_vector_laplace(query.epsilon, query.query_epsilon, 1 << 20, query.most, at, n, r, &err),
                          0);
         break;
-    case DP_QUERY_SPARSE_GAUSSIAN: /* a third of ρ = 1/(2 z²) for the threshold, of sensitivity 1; the rest for a query, 2 */
+    case DP_QUERY_SPARSE_GAUSSIAN: /* ρ = 1/(2 z²): 1/3 for the threshold (sensitivity 1), 2/3 for a query (2) */
         assert_int_equal(
             dp_rdp_sparse_vector_gaussian(1 / sqrt(2 * query.rho / 3), 2 / sqrt(4 * query.rho / 3), query.most, at, n, r, &err),
             0);

@@ -39,7 +39,7 @@ struct cat {
     struct options options;
     struct dp_port *out;    /* with --frames */
     struct dp_frame *frame; /* the one that was read */
-    struct dp_frame *kept;  /* --last: the one that may be it */
+    struct dp_frame *kept;  /* --last: the last lap frame so far */
     bool has_kept, hello_out;
     bool interrupted; /* the stream broke off, or its end frame says that the run did */
     int64_t status;   /* of the end frame */

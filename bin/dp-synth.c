@@ -116,7 +116,7 @@ static int describe(const struct synth *s, json_t **description, struct dp_err *
     return bad == 0 ? DP_OK : dp_fail(err, DP_E_RUN, "out of memory");
 }
 
-/* Writes a set but for its name. The caller aborts or commits *writer, which is NULL where it could not be opened. */
+/* Writes a data set without committing it. The caller aborts or commits *writer, which is NULL if it could not be opened. */
 static int write_set(struct synth *s, struct dp_writer **writer, const char *path, int64_t rows, struct dp_err *err)
 {
     char population[80];

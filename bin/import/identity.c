@@ -13,7 +13,7 @@
 /* The table that is imported, as the registry looks for it. */
 struct table {
     char digest[DP_REGISTRY_DIGEST]; /* "" while its bytes are not known */
-    char *path;                      /* "" where it is no file */
+    char *path;                      /* "" if it is not a file */
     char *directory;                 /* of the data set, or "" */
 };
 

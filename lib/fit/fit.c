@@ -13,7 +13,7 @@
 /* Below this reach models of made-up rows were not better than the most frequent class; from twice this reach on they were. */
 #define LEAST_REACH 4
 
-/* Persons for each class, below which one person cannot be hidden. */
+/* The least number of persons for each class; with fewer, one person cannot be hidden. */
 #define PERSONS_OF_A_CLASS 50
 
 /* The number that value reads back as after printing it with that many digits. */

@@ -74,7 +74,7 @@ double dp_loss_value(enum dp_loss loss, double width, double y, double u);
 /* dl/du at (y, u); at a kink, a subgradient. */
 double dp_loss_slope(enum dp_loss loss, double width, double y, double u);
 
-/* d²l/du² at (y, u), at a kink of the slope one of its two; NAN for hinge and softmax. */
+/* d²l/du² at (y, u); where the slope has a kink, one of the two values; NAN for hinge and softmax. */
 double dp_loss_curvature(enum dp_loss loss, double width, double y, double u);
 
 /* The label that a score u predicts: e^u for poisson, else u. */

@@ -31,7 +31,7 @@ struct dp_pace_window {
 /* Records a search that ended with this step, 0 for none. */
 void dp_pace_searched(struct dp_pace_window *window, double step);
 
-/* The clip bound after so many steps: bound/(1 + decay steps), decay ≥ 0. */
+/* The clip bound after `steps` steps: bound/(1 + decay steps), decay ≥ 0. */
 double dp_pace_bound(double bound, double decay, int64_t steps);
 
 #endif

@@ -234,7 +234,7 @@ int dp_keys_make(const char *directory, struct dp_key_pair *pair, struct dp_err 
     return rc;
 }
 
-/* Writes the list without the entry `less` (or with all of them) and with `more`, where there is one. */
+/* Writes the list without entry `less` (if it is one of the list) and with `more` (unless NULL). */
 static int write_trusted(int at, const char *directory, const struct dp_key_trusted *list, size_t count, size_t less,
                          const struct dp_key_trusted *more, struct dp_err *err)
 {

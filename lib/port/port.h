@@ -113,8 +113,8 @@ struct dp_port {
     double limit; /* seconds; 0: none */
 };
 
-/* Waits until one of items[0..count), or what tells of the watched output, is ready. The array has room for one item more.
-   name is for messages. 1; DP_PORT_UNREAD when none of them is and the output has no reader; or an error. */
+/* Waits until one of items[0..count), or the descriptor that watches the output, is ready. The array has room for one item
+   more. name is for messages. Returns 1; DP_PORT_UNREAD if no item is ready and the output has no reader; or an error. */
 int dp_port_wait(struct dp_port *port, const char *name, struct pollfd *items, nfds_t count, struct dp_err *err);
 
 /* Whether a read may wait by itself, without dp_port_wait before it: it ends with EINTR when the watched output has no reader

@@ -32,7 +32,7 @@ double dp_gaussian_log_delta(double epsilon, double mu)
     return plus + share + 8 * DBL_EPSILON * (fabs(plus) + fabs(share) + 1);
 }
 
-/* δ where a person may be in so many laps that the sum over their number would take long. It takes δ at a number of laps that
+/* δ if the sum over the number of laps of a person would take too long. It takes δ at a number of laps that
    is exceeded with probability `missed`, and adds `missed`. */
 static double many(double mean, double deviation, double missed, double total, double multiplier, double epsilon)
 {

@@ -75,8 +75,8 @@ struct cells {
     double weight[DP_REPEATED_CELLS + 2];
 };
 
-/* The law of `scale` times what `law` is about, on a grid of that step that begins where it does: each number becomes its two
-   neighbours, its mean kept. Returns the mass above the grid. */
+/* Puts the law of scale × X, X with the given law, on a grid of that step with the same start: the mass of a number goes to its
+   two neighbours so that its mean is kept. Returns the mass above the grid. */
 static double rescale(const struct dp_repeated_law *law, double scale, double step, struct cells *out)
 {
     double ratio = dp_upward(scale * law->step / step), above = law->above;

@@ -51,7 +51,7 @@ int dp_child_finish(struct dp_child *child, struct dp_err *err);
 void dp_child_kill(struct dp_child *child);
 
 /* From now on an exchange fails once *flag is set, see dp_port_cancel. Returns false for a child in this process, whose stages
- * cannot be interrupted in the middle of a lap, unless one of them is of a class that waits. */
+ * cannot be interrupted in the middle of a lap, unless the class of one of them waits for other processes. */
 bool dp_child_cancel(struct dp_child *child, volatile sig_atomic_t *flag);
 
 /* Sets a time limit: an exchange fails when the child takes longer. Has no effect on a child in this process. */

@@ -64,7 +64,7 @@ static int send_note(struct remote *r, int peer, enum dp_shard_message type, con
     return dp_link_send(r->link, peer, &header, text, strlen(text), err);
 }
 
-/* Sends a shard the current question, after it has answered the hello frame, which it got when it took the seat. */
+/* Sends a shard the current question, if it has answered the hello frame that it got when it joined. */
 static int ask_one(struct remote *r, int shard, struct dp_err *err)
 {
     const struct dp_seat *seat = &r->roster.seat[shard - 1];

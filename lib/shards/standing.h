@@ -31,7 +31,7 @@ enum dp_welcome {
 /* A hello frame has arrived; updates standing. A gather with another session continues from a lap of which it has the
  * checkpoint. Stored answers to later laps must not be sent again: a person's part in such a sum would be released a second
  * time, with new noise, as if the batch were a new one. A worker that has answered a lap does not begin again at lap 0, unless
- * the run is seeded: its pipeline would start with an account of nothing spent. An honest gather that begins again without a
+ * the run is seeded: its pipeline would start as if nothing had been spent. An honest gather that begins again without a
  * seed has a new run. DP_E_RUN, DP_E_UNSAFE: refused. */
 enum dp_welcome dp_standing_hello(struct dp_standing *standing, const struct dp_link_header *header, bool seeded,
                                   struct dp_err *err);

@@ -43,7 +43,7 @@ int dp_shard_check(const struct dp_frame *frame, const struct dp_link_header *he
  * laps, and a kind for which no stage adds noise would pass all stages. */
 bool dp_shard_shares(const struct dp_frame *hello);
 
-/* Makes a text of somebody else safe for a terminal: printable ASCII, and '?' for all other bytes. */
+/* Makes a received text safe for a terminal: printable ASCII, and '?' for all other bytes. */
 #define DP_SHARD_WORDS 301
 void dp_shard_words(char words[DP_SHARD_WORDS], const void *body, size_t size);
 

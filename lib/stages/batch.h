@@ -47,7 +47,8 @@ int dp_batch_read(struct dp_batch *batch, const struct dp_frame *frame, const st
 int dp_batch_read_own(struct dp_batch *batch, const struct dp_frame *frame, const struct dp_dataset *dataset,
                       struct dp_batch_seen *seen, struct dp_err *err);
 
-/* DP_E_RUN unless the batch has so many model columns, and its record so many rows, as in the run's first lap. */
+/* Checks the number of model columns and the number of rows in the record. DP_E_RUN: they differ from the first lap of the
+   run. */
 int dp_batch_same_shape(const struct dp_batch *batch, const struct dp_frame *frame, size_t cols, size_t rows,
                         struct dp_err *err);
 

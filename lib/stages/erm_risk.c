@@ -45,8 +45,8 @@ static void add_row(const struct dp_erm_risk *r, struct dp_row row, const double
     }
 }
 
-/* Up to DP_ROWS rows from `first` on, before `to`, of an order (NULL: that of the batch): their numbers and themselves. Returns
-   how many. */
+/* Copies up to DP_ROWS rows and their numbers, from `first` on and before `to`, in the given order (NULL: the order of the
+   batch). Returns how many. */
 static size_t take_rows(const struct dp_erm_risk *r, const int64_t *order, size_t first, size_t to, size_t *number,
                         struct dp_row *rows)
 {

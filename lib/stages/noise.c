@@ -298,8 +298,8 @@ static int add_to_sum(struct dp_stage *stage, struct dp_frame *frame, struct dp_
     return add_gaussian(stage, DP_DRAW_NOISE, frame->lap, "--multiplier", r, grid, sum, err);
 }
 
-/* The gate charges for the noise that there is, whatever it was chosen by. What the model cost that the run starts from, if no
-   mark says otherwise, is sound; a reader looks for that beside the mark. */
+/* Marks the frame. The gate charges for the actual noise, whatever chose it. The epsilon of the initial model is sound unless
+   it has the mark; readers look for a sound epsilon next to the mark. */
 static void mark_published(struct dp_frame *frame)
 {
     bool before = dp_frame_bool(frame, DP_F_AS_PUBLISHED);

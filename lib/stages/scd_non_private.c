@@ -12,7 +12,7 @@
 
 #define MARGIN 0.25 /* of the largest violation of the pass before: between 1/8 and 1/2 as many visits are needed */
 #define ENOUGH 0.1  /* a lap ends when violations have fallen to this part of those it began with */
-#define PASSES 4    /* or when another pass would be more visits than so many over all rows */
+#define PASSES 4    /* or before it makes more visits than this many passes over all rows */
 
 /* The problem of one output, in a lap. */
 struct descent {

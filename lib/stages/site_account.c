@@ -1,6 +1,6 @@
-/* dp-site-account: charges the ledger of the site's rows for each lap before their sum leaves the site, and lets no more go than
-   their budget affords. Noise that is there is charged as it is recorded. Noise that the gate is to add is charged as it is
-   promised; the promise goes with the sum, and the gate is held to it. */
+/* dp-site-account: charges the ledger of the site's rows for each lap before their sum leaves the site, and lets no more go
+   than their budget affords. Noise that is there is charged as it is recorded. Noise that the gate is to add is charged as it
+   is promised; the promise goes with the sum, and the gate is held to it. */
 #include <math.h>
 #include <string.h>
 
@@ -44,7 +44,7 @@ static int site_account_open(struct dp_stage *stage, struct dp_err *err)
     return dp_payer_check_options(&o->pay, err);
 }
 
-/* The noise that the gate has promised goes into a record that has none, so that it is charged as if it were there. */
+/* Writes the promised noise of the gate into a record without noise, so that it is charged like present noise. */
 static int promise(const struct options *o, struct dp_record *record, struct dp_err *err)
 {
     bool count = record->of == DP_F_WITHIN;
@@ -60,7 +60,7 @@ static int promise(const struct options *o, struct dp_record *record, struct dp_
     return DP_OK;
 }
 
-/* The record as it goes on. */
+/* The record that leaves this stage. */
 static void keep_promise_alone(struct dp_record *record)
 {
     record->query = (struct dp_query){.kind = DP_QUERY_NONE};
@@ -146,7 +146,7 @@ static int site_account_restore(struct dp_stage *stage, const struct dp_state *s
 {
     const struct options *o = stage->options;
     struct state *s = stage->state;
-    /* What was paid for beside the laps before the checkpoint is in the ledger alone. */
+    /* Only the ledger knows which laps were paid for after the checkpoint. */
     if (o->pay.no_ledger && !stage->seeded)
         return dp_fail(err, DP_E_UNSAFE,
                        "--no-ledger: nothing tells what this site has paid for since the checkpoint, so it does not go on from "

@@ -159,7 +159,7 @@ int dp_stage_bare(struct dp_frame *frame, struct dp_err *err)
     return dp_frame_set_text(frame, DP_F_SOFTWARE, software, strlen(software), err);
 }
 
-/* Writes the state after stage->lap; for the stages that it stands for, writes only its own name. */
+/* Writes the state after stage->lap. For the other stages that this stage represents it writes only its own name. */
 static int save(struct dp_stage *stage, struct dp_err *err)
 {
     struct dp_state state = {0}, other = {0};

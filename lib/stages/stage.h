@@ -64,9 +64,8 @@ struct dp_stage_class {
     int (*save)(struct dp_stage *stage, struct dp_state *state, struct dp_err *err);
     int (*restore)(struct dp_stage *stage, const struct dp_state *state, struct dp_err *err);
     bool ephemeral;
-    /* It may stand in a shard, a pipeline that has a part of the rows and whose sums are added to those of others: what it
-       gives of all rows is the sum of what it gives of their parts, draws for a row are addressed by the row's number among
-       all. hello refuses the options that are not so. */
+    /* The stage may be in a shard: its output for all rows is the sum of its outputs for parts of the rows, and draws for a row
+       are addressed by the number of the row among all rows. hello refuses options for which this does not hold. */
     bool additive;
     bool persons;  /* it takes raw frames, and bounds the joint part of all rows of a person; other classes refuse such rows in
                    * hello */

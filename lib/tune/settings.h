@@ -17,8 +17,8 @@ struct dp_settings_also {
     int64_t seed;      /* {seed}; DP_OPT_ABSENT_INT: no seed */
 };
 
-/* The command of that setting; the caller frees *text. DP_E_USAGE: {name} of no column, a column that it does not name, no
-   {trial}, or {seed} where there is no seed, or none where there is one. */
+/* The command of that setting; the caller frees *text. DP_E_USAGE: a {name} is not a column, a column
+   is not named, {trial} is missing, or {seed} is there without a seed or missing with a seed. */
 int dp_settings_fill(const struct dp_table *grid, size_t setting, const char *command, const struct dp_settings_also *also,
                      char **text, struct dp_err *err);
 

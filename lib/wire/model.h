@@ -20,8 +20,8 @@ int dp_model_weights(const struct dp_frame *frame, double *weights, struct dp_er
 #define DP_MODEL_DIGEST 65
 int dp_model_digest(const struct dp_frame *frame, char digest[DP_MODEL_DIGEST], struct dp_err *err);
 
-/* Makes of the frame of a lap the end frame that comes in its place: it names the model that the lap began with, the last one
-   of the run, if there is one. */
+/* Turns the frame of a lap into an end frame, which has the digest of the model that the lap began with: the last model of the
+   run, if there is one. */
 int dp_model_end(struct dp_frame *frame, struct dp_err *err);
 
 /* The class names of `labels`: *names gets *count strings; NULL and 0 if the frame has no names. DP_E_RUN when it is not a JSON

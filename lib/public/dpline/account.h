@@ -52,7 +52,7 @@ struct dpline_charge {
     double unused[4];
 };
 
-/* A number that is known to lie between two others; upper is what may be claimed. upper is infinite where there is no bound. */
+/* Bounds on a number. You may claim upper, which is infinite if there is no bound. */
 struct dpline_bounds {
     double lower, upper;
 };

@@ -40,7 +40,7 @@ struct dpline_error {
 /* Fills *error (which may be NULL) and returns status, so that a stage of one's own can `return dpline_fail(…)`. */
 DPLINE_PUBLIC int dpline_fail(struct dpline_error *error, int status, const char *format, ...) DPLINE_FORMAT(3, 4);
 
-/* The interface that the library at hand has, and its version, for people. */
+/* The number of the interface that this library has, and its version as text. */
 DPLINE_PUBLIC int dpline_api(void);
 DPLINE_PUBLIC const char *dpline_version(void);
 

@@ -40,7 +40,7 @@ DPLINE_PUBLIC enum dpline_kind_of_frame dpline_frame_kind(const struct dpline_fr
 DPLINE_PUBLIC enum dpline_label dpline_frame_label(const struct dpline_frame *frame);
 DPLINE_PUBLIC int64_t dpline_frame_lap(const struct dpline_frame *frame); /* 1, 2, … */
 
-/* The value of a field, or the fallback where it is absent or of another type. */
+/* The value of a field, or the fallback if the field is absent or of another type. */
 DPLINE_PUBLIC int dpline_frame_has(const struct dpline_frame *frame, const char *field);
 DPLINE_PUBLIC int64_t dpline_frame_int(const struct dpline_frame *frame, const char *field, int64_t fallback);
 DPLINE_PUBLIC double dpline_frame_real(const struct dpline_frame *frame, const char *field, double fallback);
@@ -64,8 +64,8 @@ DPLINE_PUBLIC int dpline_frame_set_array(struct dpline_frame *frame, const char 
                                          uint64_t columns, const void *data, struct dpline_error *error);
 DPLINE_PUBLIC int dpline_frame_drop(struct dpline_frame *frame, const char *field, struct dpline_error *error);
 
-/* A member of the record of a field, by its key: a number, or a text. field NULL: the record that is open, of rows that were
-   sampled and of which nothing has been bounded yet. The fallback where there is no such record or member. */
+/* A member of the record of a field, by its key: a number, or a text. field NULL: the open record, of sampled rows of which
+   nothing has been bounded yet. Returns the fallback if there is no such record or member. */
 DPLINE_PUBLIC double dpline_frame_record_real(const struct dpline_frame *frame, const char *field, const char *member,
                                               double fallback);
 DPLINE_PUBLIC const char *dpline_frame_record_text(const struct dpline_frame *frame, const char *field, const char *member,

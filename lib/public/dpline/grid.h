@@ -24,7 +24,7 @@ DPLINE_PUBLIC void dpline_grid_add(const double *v, size_t count, double bound, 
 /* Noise whose draws are addressed by a secret key, the number of a lap and a place in the sum. */
 struct dpline_noise;
 
-/* With a key of its own from the kernel; or with one that anybody can compute from the seed: not private, for tests. */
+/* With a key from the kernel; or with a key that anyone can compute from the seed, which is not private and for tests. */
 DPLINE_PUBLIC int dpline_noise_new(struct dpline_noise **noise, struct dpline_error *error);
 DPLINE_PUBLIC int dpline_noise_new_seeded(struct dpline_noise **noise, int64_t seed, struct dpline_error *error);
 DPLINE_PUBLIC void dpline_noise_free(struct dpline_noise *noise); /* NULL is fine */

@@ -14,8 +14,8 @@ extern "C" {
 
 struct dpline_ledger; /* one run in a ledger */
 
-/* Facts about a run that are known when it starts. Strings are UTF-8, are copied, and may be NULL where that is said. Zero the
- * rest. */
+/* Facts about a run that are known when it starts. Strings are UTF-8 and are copied; a string may be NULL only if its comment
+ * says so. Zero the rest. */
 struct dpline_run {
     const char *data;          /* a name of the data set that changes with its content, such as a digest */
     const char *population;    /* the people whose rows they are; NULL: `data` is used instead */
@@ -55,8 +55,8 @@ DPLINE_PUBLIC int dpline_ledger_close(struct dpline_ledger *ledger, const struct
 DPLINE_PUBLIC void dpline_ledger_free(struct dpline_ledger *ledger);
 
 /* A report on a population (NULL: on all), as JSON with the members that dp-account(1) describes for `report --json`; free(3)
- * it. At delta, or at the largest delta of the runs where that is 0. DPLINE_E_RUN: no file, or nothing on that population.
- * DPLINE_E_UNSAFE: it was edited. */
+ * it. delta 0: the largest delta of the runs. DPLINE_E_RUN: there is no file, or nothing on that population. DPLINE_E_UNSAFE:
+ * the ledger was edited. */
 DPLINE_PUBLIC int dpline_ledger_report(const char *path, const char *population, double delta, char **json,
                                        struct dpline_error *error);
 

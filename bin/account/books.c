@@ -161,7 +161,6 @@ static int find_people(struct books *b, const char *operand, bool write, struct 
     return rc;
 }
 
-/* The ledger that was found, among the people's ledgers. */
 static const struct dp_people_ledger *found(const struct books *b)
 {
     size_t i = 0;
@@ -189,7 +188,6 @@ static bool is_planned(const struct books *b)
     return !isnan(b->run_epsilon) || !isnan(b->q.multiplier) || b->q.laps != DP_OPT_ABSENT_INT;
 }
 
-/* The charges of one planned run. */
 static int plan_run(struct books *b, struct dp_charges *run, struct dp_err *err)
 {
     struct question *q = &b->q;

@@ -9,7 +9,6 @@
 struct identity {
     const char *population; /* --population; NULL: by the table */
     struct dp_registry_choice choice;
-    /* Found. */
     char name[DP_POPULATION_MOST + 40];
     char split[DP_REGISTRY_DIGEST];
     char sentence[DP_ERR_MESSAGE_SIZE]; /* what the user should know, or "" */

@@ -57,7 +57,6 @@ struct dp_answer {
 int dp_account_epsilon(enum dp_accountant accountant, const struct dp_charges *charges, double delta, struct dp_answer *answer,
                        struct dp_err *err);
 
-/* Whether the accountant covers these charges. */
 bool dp_account_covers(enum dp_accountant accountant, const struct dp_charges *charges);
 
 /* The charges as *count parts of a privacy loss distribution, which the caller frees. NULL if no such distribution bounds them

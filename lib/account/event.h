@@ -56,7 +56,6 @@ struct dp_charges {
     struct dp_charge *charge;
 };
 
-/* One Gaussian query. */
 struct dp_event dp_event_gaussian(enum dp_sampling sampling, double rate, double multiplier, int64_t epoch_laps);
 
 /* DP_E_RUN: the event is invalid: a number is not positive and finite, a rate is outside (0, 1], epochs have no laps, there are

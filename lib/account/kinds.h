@@ -46,16 +46,13 @@ double dp_kind_rho(const struct dp_query *query);
 /* Its r(α) on every row. DP_E_RUN: it has no curve; DP_QUERY_NONE is the only such kind. */
 int dp_kind_curve(const struct dp_query *query, const double *orders, size_t n, double *out, struct dp_err *err);
 
-/* The curve as claimed. */
 int dp_kind_claimed(const struct dp_query *query, const double *orders, size_t n, double *out, struct dp_err *err);
 
-/* It is a Gaussian, of query->multiplier. */
 static inline bool dp_kind_is_gaussian(const struct dp_query *query)
 {
     return dp_kinds[query->kind].pair == DP_PLD_GAUSSIAN;
 }
 
-/* It has a ρ. */
 static inline bool dp_kind_has_rho(const struct dp_query *query)
 {
     return dp_kinds[query->kind].rho != NULL || dp_kinds[query->kind].epsilon != NULL;

@@ -32,7 +32,6 @@ static int find_event(struct dp_plan *plan, const struct dp_event *event, uint32
     return rc;
 }
 
-/* First lap of a span. */
 static int64_t begin_of(const struct dp_plan *plan, size_t span)
 {
     return span > 0 ? plan->span[span - 1].end + 1 : 1;

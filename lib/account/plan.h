@@ -58,7 +58,6 @@ void dp_plan_count(const struct dp_plan *plan, int64_t laps, int64_t *count);
 /* Adds the first `laps` laps to charges. If the last of them cuts a shuffled epoch, the epoch counts whole. */
 int dp_plan_charges(const struct dp_plan *plan, int64_t laps, struct dp_charges *charges, struct dp_err *err);
 
-/* A digest of the events of all laps. */
 #define DP_PLAN_DIGEST 32
 void dp_plan_digest(const struct dp_plan *plan, unsigned char digest[DP_PLAN_DIGEST]);
 

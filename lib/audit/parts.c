@@ -17,7 +17,6 @@ int dp_audit_cut(struct dp_pipeline *pipeline, const char *text, struct dp_err *
     return rc;
 }
 
-/* The path, in quotes. */
 static void put_quoted(FILE *to, const char *path)
 {
     fputc('\'', to);

@@ -289,7 +289,6 @@ static int train_behind(struct audit *a, const struct dp_sum *sum, const struct 
     return DP_OK;
 }
 
-/* Moves the trained model on by a sum. */
 static int train(struct audit *a, const struct dp_frame *f, struct dp_err *err)
 {
     struct dp_sum sum;

@@ -27,7 +27,6 @@ struct dp_variant_rows {
 int dp_variant_write(const struct dp_variant *variant, const struct dp_dataset *dataset, bool blank,
                      const struct dp_variant_rows *rows, struct dp_err *err);
 
-/* Removes the directory. */
 void dp_variant_close(struct dp_variant *variant);
 
 #endif

@@ -95,7 +95,6 @@ enum { DP_PARSE_RUN = 0, DP_PARSE_HELP = 1, DP_PARSE_VERSION = 2 };
 int dp_option_parse(const struct dp_command *command, void *values, void *common, int argc, char **argv, int *first_operand,
                     struct dp_err *err);
 
-/* Writes the --help page. */
 void dp_option_help(const struct dp_command *command, FILE *stream);
 
 #endif

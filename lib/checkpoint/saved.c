@@ -72,7 +72,6 @@ static int check_software(const struct dp_state *state, const char *directory, s
     return rc;
 }
 
-/* Whether the file has this digest under that name. */
 static bool has_digest(const struct dp_state *state, const char *name, const unsigned char digest[DP_SAVED_DIGEST])
 {
     const void *bytes;

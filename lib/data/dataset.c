@@ -69,7 +69,6 @@ static int join(const json_t *list, char **text, const char *path, struct dp_err
     return rc;
 }
 
-/* Finds `value` among the words. */
 static int word_of(const json_t *value, const char *const words[], int count, const char *key, int *which, const char *path,
                    struct dp_err *err)
 {
@@ -272,7 +271,6 @@ static int map_persons(struct dp_dataset *d, int at, const char *path, struct dp
     return DP_OK;
 }
 
-/* Maps the arrays of the rows. */
 static int map_rows(struct dp_dataset *d, int at, const char *path, struct dp_err *err)
 {
     static const struct {

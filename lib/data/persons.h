@@ -30,7 +30,6 @@ struct dp_persons {
     size_t count; /* persons, after dp_persons_arrange */
 };
 
-/* Draws the key. */
 void dp_persons_open(struct dp_persons *persons);
 void dp_persons_close(struct dp_persons *persons);
 

@@ -12,7 +12,6 @@
 /* Losses that the rules are for, as choices of an option. */
 #define DP_FIT_LOSSES "squared|logistic|smooth-hinge|huber|huberised-hinge|softmax"
 
-/* Public facts about the table. */
 struct dp_fit_facts {
     int64_t persons;         /* the unit of privacy: rows, if each row counts as one person */
     int64_t columns;         /* as they are stored */
@@ -64,7 +63,6 @@ int dp_fit_delta_exponent(int64_t persons);
 /* dp_fit_loss(classes): squared for a number, logistic for two classes, softmax for more. */
 enum dp_loss dp_fit_loss(int64_t classes);
 
-/* dp_fit_unit(facts): "rows" or "persons". */
 const char *dp_fit_unit(const struct dp_fit_facts *facts);
 
 /* dp_fit_choose(facts, budget, loss, fit, err): fill *fit with the run for these facts. DP_E_USAGE   the budget makes no sense.

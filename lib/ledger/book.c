@@ -133,7 +133,6 @@ static const char *note_name(struct dp_ledger_book *book, const char *name, size
     return NULL;
 }
 
-/* Notes that two names belong to the same people. */
 static const char *note_names(struct dp_ledger_book *book, const char *population, const char *data, size_t *who)
 {
     size_t other;
@@ -186,7 +185,6 @@ static void cover(struct dp_ledger_book *book, size_t limit)
             book->entry[i].covered = limit + 1;
 }
 
-/* The members of a budget line. */
 static const char *read_budget(json_t *line, struct dp_ledger_limit *limit, const char **data)
 {
     json_t *orders = NULL, *before = NULL;
@@ -270,7 +268,6 @@ static const char *take_budget(struct dp_ledger_book *book, json_t *line)
     return limit.lines != NULL ? NULL : no_memory;
 }
 
-/* The members of an open line. */
 static const char *read_open(json_t *line, struct dp_ledger_entry *entry, const char **resumes)
 {
     json_int_t rows, time = 0;

@@ -104,7 +104,6 @@ const char *dp_ledger_book_hash(const struct dp_ledger_book *book);
 /* The run whose newest name this is, or NULL. */
 struct dp_ledger_entry *dp_ledger_book_find(const struct dp_ledger_book *book, const char *run);
 
-/* Whether a run has had that name. */
 bool dp_ledger_book_opened(const struct dp_ledger_book *book, const char *run);
 
 /* Adds to *before the most that a run has cost or will cost: a run that may continue counts with its own budget. DP_E_UNSAFE:

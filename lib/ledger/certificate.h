@@ -11,7 +11,6 @@
 
 #define DP_CERTIFICATE_FORMAT 1 /* the format that this version writes, and the newest that it reads */
 
-/* The model to certify. */
 struct dp_certified {
     const char *mark;  /* its mark of the ledger */
     int64_t lap;       /* its lap in its run, >= 1 */

@@ -121,7 +121,6 @@ static int check_unchanged(const struct dp_ledger *l, struct dp_err *err)
     return rc;
 }
 
-/* Remembers the book's last line. */
 static int note_last(struct dp_ledger *l, struct dp_err *err)
 {
     size_t length = l->book.last_length;

@@ -104,7 +104,6 @@ const char *dp_ledger_mark(const struct dp_ledger *ledger);
 /* The run's name, 32 hexadecimal digits. */
 const char *dp_ledger_run_id(const struct dp_ledger *ledger);
 
-/* The end of a run. */
 struct dp_ledger_end {
     const struct dp_charges *used; /* the released laps by event; not more than were reserved */
     double epsilon, delta;         /* the cost that the run states */

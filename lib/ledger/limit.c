@@ -88,7 +88,6 @@ static int add_spent(const struct dp_ledger_book *book, const struct dp_ledger_l
     return rc;
 }
 
-/* The room of the runs at order i. */
 static double room_at(const struct dp_ledger_limit *limit, size_t i)
 {
     double room = limit->epsilon - limit->before_epsilon;

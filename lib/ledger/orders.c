@@ -21,7 +21,6 @@ static double runs_at(double epsilon, double delta, double order, double cost)
     return room > 0 ? fmin(room / cost, MOST_RUNS) : 0;
 }
 
-/* Finds the order with most room. */
 static int best_order(double epsilon, double delta, const struct dp_charges *run, double *order, double *runs,
                       struct dp_err *err)
 {

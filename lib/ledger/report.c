@@ -350,7 +350,6 @@ static json_t *total_json(const struct dp_ledger_book *book, const struct dp_peo
     return json;
 }
 
-/* The totals so far, and their groups. */
 struct totals {
     const struct dp_people *people;
     json_t *list;
@@ -654,7 +653,6 @@ static bool is_about_persons(const json_t *json)
     return unit != NULL && strcmp(unit, dp_unit_name(NULL)) != 0;
 }
 
-/* Prints the unit of privacy of the numbers. */
 static void print_unit(const json_t *total, FILE *stream)
 {
     const json_t *unit = json_object_get(total, "unit");

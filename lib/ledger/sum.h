@@ -30,7 +30,6 @@ struct dp_ledger_sum {
     struct dp_err why;       /* error of a run that no accountant covers, for dp_ledger_sum_epsilon */
 };
 
-/* Adds the stated cost of the run. */
 int dp_ledger_sum_add(struct dp_ledger_sum *sum, const struct dp_ledger_entry *entry, struct dp_err *err);
 void dp_ledger_sum_free(struct dp_ledger_sum *sum);
 

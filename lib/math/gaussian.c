@@ -75,7 +75,6 @@ struct exact {
     mpfr_t argument, least, most;
 };
 
-/* Takes 64 more bits. */
 static void exact_extend(struct exact *s)
 {
     mpfr_prec_t precision = (mpfr_prec_t)(64 * ++s->words + 64);

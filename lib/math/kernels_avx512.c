@@ -12,7 +12,6 @@
 
 #define INLINE TARGET static inline __attribute__((always_inline))
 
-/* The 16 lanes of a sum. */
 struct lanes {
     __m512d low, high;
 };

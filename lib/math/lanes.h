@@ -5,7 +5,6 @@
 
 #define LANES 16
 
-/* Adds up the lanes by a fixed tree. */
 static inline double fold(const double lane[LANES])
 {
     double half[LANES / 2], quarter[LANES / 4];

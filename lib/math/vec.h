@@ -83,7 +83,6 @@ static inline __attribute__((always_inline)) void dp_row_prefetch(struct dp_row 
 /* The values of the stored entries: the row's own or, for a narrow row, in `room`, which has space for count. */
 const float *dp_row_floats(const struct dp_row *row, float *room);
 
-/* Entry j of the row. */
 double dp_row_at(struct dp_row row, size_t j);
 
 /* Σ_j w_j² */

@@ -11,7 +11,6 @@ int dp_describe(struct dp_frame *frame, const struct dp_row_facts *facts, struct
 /* Reads *facts from such a frame; they borrow from it. cols is not set. DP_E_RUN: a field is missing. */
 int dp_described(struct dp_row_facts *facts, const struct dp_frame *frame, struct dp_err *err);
 
-/* Whether two frames have the same description. */
 bool dp_described_same(const struct dp_frame *a, const struct dp_frame *b);
 
 #endif

@@ -8,7 +8,6 @@
 #include "data/row_length.h"
 #include "wire/model.h"
 
-/* Whether the row norm is stated. */
 static bool says_norm(const char *row_norm)
 {
     return row_norm[0] != '\0' && strncmp(row_norm, "unknown", strlen("unknown")) != 0;

@@ -110,7 +110,6 @@ void dp_endpoint_free(struct dp_endpoint *endpoint)
     *endpoint = (struct dp_endpoint){0};
 }
 
-/* Opens the directory of the path. */
 static int open_directory(const struct dp_endpoint *e, struct dp_err *err)
 {
     char copy[sizeof((struct sockaddr_un *)0)->sun_path];

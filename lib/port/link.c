@@ -513,7 +513,6 @@ static bool next_news(struct dp_link *l, uint16_t *event, uint32_t *value)
     return size >= 0;
 }
 
-/* Notes a failed handshake of a link that connects. */
 static void note_failure(struct dp_link *l, uint16_t event)
 {
     const char *who = l->server != NULL ? l->server : "";
@@ -733,7 +732,6 @@ static int choose_server(struct dp_link *l, const char *directory, const char *n
     return rc;
 }
 
-/* Keys of the socket. */
 static int set_keys(struct dp_link *l, const char *directory, const char *server, struct dp_err *err)
 {
     struct dp_key_pair pair = {{0}, {0}};

@@ -102,7 +102,6 @@ int dp_link_send_shared(struct dp_link *link, int peer, const struct dp_link_hea
 /* Counts and logs the message of that event as wrong. Does not disconnect the peer. why: for instance "of another run". */
 void dp_link_refuse(struct dp_link *link, const struct dp_link_event *event, const char *why);
 
-/* The number of messages and peers that were dropped. */
 uint64_t dp_link_dropped(const struct dp_link *link);
 
 /* A descriptor for poll(2), readable when dp_link_next may have an event. Only valid directly after a dp_link_next that gave

@@ -48,7 +48,6 @@ int dp_port_read(struct dp_port *port, struct dp_frame *frame, struct dp_err *er
  * neither a pipe nor a socket always has a reader. */
 void dp_port_watch(struct dp_port *in, struct dp_port *out);
 
-/* Whether the reader of the port is gone. */
 bool dp_port_unread(const struct dp_port *port);
 
 /* Reads and writes that wait fail once *flag is set. A signal handler may set it; the signal has to be sent repeatedly, because

@@ -141,7 +141,6 @@ static const char *wrong_reader(const struct stream *s, const struct dp_link_hea
     return h->sequence < s->first || h->sequence > s->next ? "that asks for a frame that is not there" : NULL;
 }
 
-/* Handles a message of a reader. */
 static int hear_reader(struct stream *s, const struct dp_link_event *e, struct dp_err *err)
 {
     const struct dp_link_header *h = &e->header;

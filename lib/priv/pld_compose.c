@@ -36,7 +36,6 @@ static double length(double re, double im)
     return sqrt(re * re + im * im);
 }
 
-/* The product of the parts' transforms. */
 struct product {
     size_t n;
     double *value; /* half-complex: re 0, re 1, im 1, …, re n/2 */
@@ -81,7 +80,6 @@ static double transform_error(const struct product *p)
     return 24 * unit_roundoff * log2((double)p->n);
 }
 
-/* Replaces next by its transform. */
 static void product_transform(struct product *p)
 {
     gsl_fft_real_transform(p->next, 1, p->n, p->real, p->work);

@@ -34,7 +34,6 @@ struct dp_pld_question {
     double *rare;               /* with a cut, the rare share of each node, part after part */
 };
 
-/* The aim of a grid. */
 struct dp_pld_aim {
     double epsilon; /* the grid is to be good near this ε */
     double bias;    /* about how much too high the upper bound may be there */

@@ -33,7 +33,6 @@
 
 enum dp_trials_law { DP_TRIALS_POISSON, DP_TRIALS_NEGATIVE_BINOMIAL, DP_TRIALS_LAWS };
 
-/* The law of the number of trials. */
 struct dp_trials {
     enum dp_trials_law law;
     double mean;       /* Poisson: μ; else 0 */

@@ -30,7 +30,6 @@ int dp_child_pass(struct dp_child *child, struct dp_frame *frame, struct dp_fram
     return dp_child_receive(child, answer, err);
 }
 
-/* Checks kind and lap of the answer. */
 static int judge_kind(enum dp_kind asked, int64_t lap, const struct dp_frame *answer, struct dp_err *err)
 {
     if (answer->kind == DP_KIND_ERROR) {

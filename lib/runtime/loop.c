@@ -337,7 +337,6 @@ static int put_aside(const char *path, struct dp_err *err)
     return rc;
 }
 
-/* Writes the last model that was paid for. */
 static int put_model(struct run *r, enum ending how, struct dp_err *err)
 {
     if (r->model == NULL || r->done == 0 || !dp_frame_has(r->last, DP_F_MODEL))

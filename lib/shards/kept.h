@@ -13,7 +13,6 @@ struct dp_kept {
     int64_t first, last; /* ordinals of its stages */
 };
 
-/* Replaces the whole file. */
 int dp_kept_write(const char *directory, const struct dp_kept *kept, const struct dp_standing *standing,
                   const msgpack_sbuffer *answer, struct dp_err *err);
 

@@ -222,7 +222,6 @@ static int next_event(struct remote *r, double seconds, struct dp_err *err)
     return rc == DP_OK ? take_event(r, &event, err) : rc;
 }
 
-/* Waits until every shard has answered or timed out. */
 static int wait_for_all(struct remote *r, struct dp_err *err)
 {
     double timeout = r->roster.asked == DP_KIND_END ? fmin(r->options.timeout, END_SECONDS) : r->options.timeout;

@@ -57,7 +57,6 @@ enum dp_verdict dp_roster_join(struct dp_roster *roster, int peer, const char *n
 enum dp_verdict dp_roster_answer(struct dp_roster *roster, int peer, const struct dp_link_header *header, enum dp_kind kind,
                                  char why[DP_ERR_MESSAGE_SIZE]);
 
-/* The peer's connection has ended. */
 void dp_roster_gone(struct dp_roster *roster, int peer);
 
 /* Frees a seat: its worker has to join again, and another worker may take the seat first. */

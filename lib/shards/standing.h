@@ -42,7 +42,6 @@ enum dp_task {
     DP_TASK_DROP,   /* ignore it: an old lap, or of another run or gather */
 };
 
-/* A lap frame has arrived. */
 enum dp_task dp_standing_lap(const struct dp_standing *standing, const struct dp_link_header *header);
 
 #endif

@@ -41,7 +41,6 @@ struct dp_workers {
 int dp_workers_local(struct dp_workers **workers, struct dp_stage *stage, const char *text, int shards, bool fused,
                      struct dp_err *err);
 
-/* Workers that join over a link. */
 int dp_workers_remote(struct dp_workers **workers, struct dp_stage *stage, const char *at, const struct dp_security *security,
                       int shards, const struct dp_workers_options *options, struct dp_err *err);
 

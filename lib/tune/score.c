@@ -33,7 +33,6 @@ void dp_score_close(struct dp_score *s)
     s->data = NULL;
 }
 
-/* The score of one row. */
 static int64_t worth(const struct dp_score *s, const struct dp_predictor *model, size_t row, const double *scores)
 {
     if (s->metric == DP_SCORE_ACCURACY)

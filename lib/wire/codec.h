@@ -38,7 +38,6 @@ struct dp_scan {
  * when the bytes cannot become a frame. Allocates nothing. */
 int dp_wire_scan(struct dp_scan *scan, const char *bytes, size_t size, size_t *length, struct dp_err *err);
 
-/* Appends the frame to the buffer. */
 int dp_wire_encode(msgpack_sbuffer *buffer, const struct dp_frame *frame, struct dp_err *err);
 
 /* Decodes exactly one scanned frame of `length` bytes. Unknown keys, wrong types and doubled keys are errors. Allocates only

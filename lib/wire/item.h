@@ -69,14 +69,12 @@ static inline const char *dp_item_body(const struct dp_item *item)
     return (const char *)item->bytes + item->head;
 }
 
-/* Whether the item is this text. */
 static inline bool dp_item_is(const struct dp_item *item, const char *text)
 {
     size_t length = strlen(text);
     return item->type == DP_ITEM_TEXT && item->body == length && memcmp(dp_item_body(item), text, length) == 0;
 }
 
-/* The ext type of an item of that kind. */
 static inline int dp_item_ext(const struct dp_item *item)
 {
     return (signed char)item->bytes[item->head - 1];

@@ -128,7 +128,6 @@ unsigned dp_record_changes(enum dp_record_change change)
     return set;
 }
 
-/* The value of a member that both have. */
 static bool same_value(const struct dp_record *a, const struct dp_record *b, int member)
 {
     const void *v = (const char *)a + members[member].offset, *w = (const char *)b + members[member].offset;

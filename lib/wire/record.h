@@ -146,7 +146,6 @@ bool dp_record_has(const struct dp_record *record, int member);
 /* The members that the record has: bit m is set for member m. */
 unsigned dp_record_members(const struct dp_record *record);
 
-/* The value of a member that the record has. */
 struct dp_record_value dp_record_get(const struct dp_record *record, int member);
 
 /* Whether both have the member with the same value, bit by bit, or neither has it. */

@@ -9,7 +9,7 @@
 #include "wire/state.h"
 
 struct dp_hold {
-    struct dp_frame *first; /* of the first lap of each kind: its records, `on` that kind, and DP_FIXED fields; NULL before */
+    struct dp_frame *first; /* the first lap of each kind: its records, `on` that kind, and DP_FIXED fields; NULL before */
     msgpack_sbuffer bytes;  /* the frames in the last checkpoint */
     bool resumed;           /* no lap since the run was resumed */
 };

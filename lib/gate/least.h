@@ -1,4 +1,4 @@
-/* What a run needs at least: a budget that pays for one lap of each of its kinds. */
+/* The smallest budget of a run: one that pays for one lap of each of its kinds. */
 #ifndef DP_GATE_LEAST_H
 #define DP_GATE_LEAST_H
 

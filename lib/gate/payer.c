@@ -76,7 +76,7 @@ static int check_prior(const struct dp_payer *p, struct dp_err *err)
         p->prior_epsilon, p->prior_delta);
 }
 
-/* A run that starts from a released model adds to what that model has cost (basic composition). */
+/* A run that starts from a released model adds its cost to the cost of that model (basic composition). */
 static int note_prior(struct dp_payer *p, const struct dp_frame *frame, struct dp_err *err)
 {
     const char *now = dp_adjacency_names[dp_charge_batch(frame)->adjacency], *then = dp_frame_text(frame, DP_F_ADJACENCY, now);
@@ -121,7 +121,7 @@ static struct dp_ledger_run ledger_run(const struct dp_payer *p, const struct dp
     };
     if (o->adaptive) {
         run.order = p->spend.filter.order;
-        run.laps = 0; /* what later laps do is not known */
+        run.laps = 0; /* later laps are unknown */
     }
     if (p->last_lap > 0) { /* the run continues from its own model */
         run.init = NULL;
@@ -221,7 +221,7 @@ static int charge_lost(struct dp_payer *p, struct dp_err *err)
     return rc;
 }
 
-/* A run that cannot pay for one lap of each of its kinds is not begun: its ledger has no line of it. */
+/* A run that cannot pay for one lap of each of its kinds does not begin: its ledger gets no line about it. */
 static int check_budget(const struct dp_payer *p, const struct dp_frame *frame, struct dp_err *err)
 {
     struct dp_charges once = {0};
@@ -274,7 +274,7 @@ int dp_payer_begin(struct dp_payer *p, const struct dp_frame *frame, struct dp_e
     return rc;
 }
 
-/* Says a sentence. */
+/* Receiver of sentences. */
 struct speaker {
     void (*say)(void *self, const char *sentence);
     void *self;
@@ -363,8 +363,8 @@ int dp_payer_pay(struct dp_payer *p, const struct dp_frame *frame, struct dp_err
 {
     struct dp_event event;
     int rc = dp_charge_event(frame->record, frame->records, &event, err);
-    /* Every lap of the plan up to this one is charged, also those that this site was not asked for: the gate chose which laps
-       to ask for, and may have seen results. */
+    /* Charges every lap of the plan up to this one, also laps that this site was not asked for: the gate chose which laps to
+       ask for, and may have seen results. */
     int64_t missed = p->site && !p->options->adaptive ? frame->lap - 1 : 0;
     while (rc == DP_OK && p->spend.laps < missed && p->spend.laps < p->spend.plan.laps)
         rc = pay(p, dp_spend_next(&p->spend), err);
@@ -394,7 +394,7 @@ int dp_payer_stop(struct dp_payer *p, int spent, struct dp_frame *frame, struct 
     if (spent == DP_SPENT)
         snprintf(text, sizeof text, "the budget of epsilon = %g is spent after lap %lld (epsilon %.6g)", p->options->epsilon,
                  (long long)p->last_lap, p->spend.epsilon);
-    /* The frame has the model that the lap would have begun with: the last one that was released. */
+    /* The frame has the model with which the lap would have begun: the last one that was released. */
     bool model = p->last_lap > 0 && dp_frame_has(frame, DP_F_MODEL) && dp_model_digest(frame, digest, &unused) == DP_OK;
     int rc = end_run(p, "budget", model ? digest : NULL, err);
     if (rc != DP_OK)

@@ -27,19 +27,19 @@ struct dp_payer {
     const struct dp_registry_place *registry; /* unless the options name one; NULL: none */
     int64_t time;                             /* seconds since 1970, for the ledger */
     int64_t every; /* laps between checkpoints, which give back what is reserved ahead; 0: no checkpoints */
-    /* Its own. */
+    /* Private to the payer. */
     bool begun;
     struct dp_announcement announcement;
     struct dp_hold hold;
     int64_t turn[DP_LAPS_MOST_KINDS]; /* laps of each kind */
     int kind;                         /* of the current lap */
     struct dp_spend spend;
-    char *directory;                        /* of the data set, as dp-sample says it */
+    char *directory;                        /* directory of the data set, from dp-sample */
     char unregistered[DP_ERR_MESSAGE_SIZE]; /* why there is no registry, or "" */
-    struct dp_reserve reserve;              /* unless there is no ledger */
+    struct dp_reserve reserve;              /* unused without a ledger */
     int64_t last_lap, laps;                 /* laps: of the whole run, 0 if unknown */
     double prior_epsilon, prior_delta;      /* cost of the model that the run started from */
-    char resumes[DP_LEDGER_MARK];           /* of a run that is resumed: the line of its checkpoint, or "" */
+    char resumes[DP_LEDGER_MARK];           /* resumed run: the mark of its checkpoint, or "" */
     double spent, order, allowance;         /* resumed: spent by its filter, at which order, of which allowance */
     unsigned char planned[DP_PLAN_DIGEST];  /* resumed: the plan that it was charged by */
 };
@@ -64,7 +64,7 @@ int dp_payer_begin(struct dp_payer *payer, const struct dp_frame *lap, struct dp
    dp_payer_stop. */
 int dp_payer_pay(struct dp_payer *payer, const struct dp_frame *lap, struct dp_err *err);
 
-/* The lap has gone out. */
+/* Notes that the lap has been released. */
 void dp_payer_passed(struct dp_payer *payer, const struct dp_frame *lap);
 
 /* Calls say for each warning about the budget; once, before the first lap goes out. */

@@ -1,5 +1,5 @@
-/* The gate's side of the ledger: laps are reserved in chunks before they go out, and what was not needed is given back at
-   a clean end. */
+/* The gate's side of the ledger: laps are reserved in chunks before they are released, and unused laps are refunded at a proper
+   end. */
 #ifndef DP_GATE_RESERVE_H
 #define DP_GATE_RESERVE_H
 
@@ -34,15 +34,16 @@ int dp_reserve_open(struct dp_reserve *reserve, const char *path, const struct d
 int dp_reserve_lap(struct dp_reserve *reserve, const struct dp_event *event, int64_t together, int64_t left,
                    struct dp_err *err);
 
-/* From here the run can be resumed: dp_ledger_mark says by which mark. What is reserved and not used is given back. */
+/* Makes a checkpoint from which the run can be resumed, by the mark of dp_ledger_mark. Refunds laps that are reserved and not
+   used. */
 int dp_reserve_checkpoint(struct dp_reserve *reserve, struct dp_err *err);
 
-/* The clean end: writes down the epsilon of the run. If the laps were known in advance, that is the cost of all laps together
-   by the best accountant; otherwise it is what the gate charged. DP_E_UNSAFE: the ledger says another epsilon. */
+/* Ends the run properly: writes its epsilon. If the laps were known in advance, that is the cost of all laps together by the
+   best accountant; otherwise it is the gate's charge. DP_E_UNSAFE: the ledger computes another epsilon. */
 int dp_reserve_end(struct dp_reserve *reserve, const struct dp_spend *spend, const char *status,
                    const struct dp_reserve_model *last, struct dp_err *err);
 
-/* What is reserved stays spent unless dp_reserve_end came first. */
+/* Reserved laps stay spent unless dp_reserve_end came first. */
 void dp_reserve_close(struct dp_reserve *reserve);
 
 #endif

@@ -21,7 +21,7 @@ static double best_of_prefix(const struct dp_spend *s, int64_t laps, int *rc, st
     return answer.upper;
 }
 
-/* The last lap, at most `laps`, of the shuffled epoch that lap `at` is in, or `at`. */
+/* The last lap, at most `laps`, of the shuffled epoch of lap `at`, or `at`. */
 static int64_t end_of_epoch(const struct dp_plan *plan, int64_t at, int64_t laps)
 {
     const struct dp_plan_span *span = dp_plan_at(plan, at);
@@ -163,7 +163,7 @@ static int check_event(const struct dp_spend *s, const struct dp_event *event, s
         return dp_fail(err, DP_E_UNSAFE, "lap %lld is beyond the %lld laps that were planned", lap, (long long)s->plan.laps);
     const struct dp_event *planned = dp_plan_event(&s->plan, lap);
     if (dp_plan_at(&s->plan, lap)->rounded) {
-        /* More noise than is charged for does no harm. */
+        /* More noise than charged is allowed. */
         same.query[0].multiplier = planned->query[0].multiplier;
         if (event->query[0].multiplier < planned->query[0].multiplier)
             return dp_fail(err, DP_E_UNSAFE, "lap %lld has a noise multiplier of %g, planned were %g", lap,
@@ -185,7 +185,7 @@ static void note_lap(struct dp_spend *s)
         s->left[dp_plan_at(&s->plan, s->laps)->event]--;
 }
 
-/* *r: what a lap of the event costs at the order of the filter. */
+/* *r: the cost of a lap of the event at the order of the filter. */
 static int price_of(struct dp_spend *s, const struct dp_event *event, double *r, struct dp_err *err)
 {
     struct dp_price *new = &s->price[s->next_price];

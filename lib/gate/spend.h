@@ -1,4 +1,4 @@
-/* What the gate may still release: which laps a budget affords, and what those released so far have cost. */
+/* What the gate may still release: the laps that a budget affords, and the cost of the laps released so far. */
 #ifndef DP_GATE_SPEND_H
 #define DP_GATE_SPEND_H
 
@@ -10,7 +10,7 @@
 
 #define DP_SPEND_POINTS 32
 #define DP_SPEND_PRICES 8
-#define DP_SPEND_SEARCHED 200000 /* laps of a plan beyond which the search for its last one would keep a run waiting */
+#define DP_SPEND_SEARCHED 200000 /* in a plan with more laps, the search for its last affordable lap would delay the run */
 
 /* The cost of a lap of an event at the order of a filter. Most laps are like a recent one, and computing the cost of a search
    takes milliseconds, so recent prices are kept. */
@@ -40,7 +40,7 @@ struct dp_spend {
     double along[DP_SPEND_POINTS];
     struct dp_filter filter; /* adaptive */
     int64_t laps;            /* released */
-    double epsilon;          /* what they cost */
+    double epsilon;          /* their cost */
 };
 
 /* spend takes the plan and owns it, also after a failure. For an adaptive run *plan is empty. */
@@ -63,7 +63,7 @@ int dp_spend_lap(struct dp_spend *spend, const struct dp_event *event, struct dp
 /* The event that is charged for the next lap: the event of the plan, or, without a plan, `event`. */
 struct dp_event dp_spend_charged(const struct dp_spend *spend, const struct dp_event *event);
 
-/* The next lap of a run that has a plan, as it was announced. */
+/* The announced event of the next lap of a run with a plan. */
 const struct dp_event *dp_spend_next(const struct dp_spend *spend);
 
 /* Continues a resumed run after `laps` charged laps. spent: of an adaptive run, at the order of its filter. */

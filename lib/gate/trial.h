@@ -1,5 +1,5 @@
-/* A trial: a run that dp-tune starts and has charged for. The gate of a trial needs no budget and marks its frames; only dp-tune
- * accepts them, and releases one model of many. Gate and dp-tune communicate through a private directory:
+/* A trial: a run that dp-tune starts and has charged for. The gate of a trial needs no budget and marks its frames; only
+ * dp-tune accepts them, and releases one model of many. Gate and dp-tune communicate through a private directory:
  *   trial   a file that dp-tune keeps locked while it runs: the name of the selection, and whether a plan or laps are asked for
  *   plan    written by the gate before any lap, from the announcements of the stages: the data set and the charges
  *   charged the plan that dp-tune has charged for and that the next run must have; the gate of that run renames the file, so
@@ -33,14 +33,14 @@ struct dp_trial_plan {
     char *adjacency;
     int64_t rows;
     bool seeded;
-    struct dp_charges charges; /* one by one in the order of the plan's events */
+    struct dp_charges charges; /* one for each of the plan's events, in their order */
 };
 int dp_trial_write(const struct dp_trial *trial, const struct dp_trial_plan *plan, struct dp_err *err);
 
 /* Takes the charged plan. DP_E_UNSAFE: it differs from `plan`, or an earlier run has taken it. */
 int dp_trial_take(const struct dp_trial *trial, const struct dp_trial_plan *plan, struct dp_err *err);
 
-/* dp-tune's side: a new directory below `parent`, mode 0700, which dp_trial_room_close removes with all that is in it. */
+/* dp-tune's side: a new directory in `parent`, mode 0700, which dp_trial_room_close removes with its content. */
 struct dp_trial_room {
     char *directory;
     char name[DP_TRIAL_NAME + 1];

@@ -16,7 +16,7 @@ struct dp_where_query {
 /* Starts zeroed; close it, whatever dp_where_open returned. Until then the registry is locked, and no other process of this
    user can begin a run or set a budget. */
 struct dp_where {
-    struct dp_registry *registry; /* NULL: there is none for this run */
+    struct dp_registry *registry; /* NULL: no registry for this run */
     struct dp_people people;
     const struct dp_people_ledger *ledger;
     char *own[DP_PEOPLE_OWN];

@@ -1,6 +1,5 @@
-/* dp-account as the gate: everything left of it is private, everything right of it public. It reads from the frame what
-   really ran, refuses what does not add up, charges it, strips every private field, and stops the run rather than
-   overspend. */
+/* dp-account as the gate: everything left of it is private, everything right of it public. It reads from the frame what really
+   ran, refuses contradictions, charges the lap, removes every private field, and stops the run instead of overspending. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* dp-adapt: adapts the run to released values: the noise of the next gradient, the first step of the next search, and the clip
- * bound of the next sum. It writes them into the frame, where private stages with --follow read them; the gate charges what was
- * really done. It runs behind the gate, so it sees nothing private. */
+ * bound of the next sum. It writes them into the frame, where private stages with --follow read them; the gate charges the
+ * noise that they really added. It runs after the gate, so it sees nothing private. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,7 +26,7 @@ struct options {
 struct state {
     double z;    /* multiplier of a gradient that is used by itself */
     double next; /* multiplier of the next gradient: z, or what brings the mean with the waiting gradient to z */
-    double held; /* precision of the gradient that waits, in units of 1/z^2 */
+    double held; /* precision of the waiting gradient, in units of 1/z^2 */
     double *last;
     size_t count; /* entries of last, the last gradient; 0 before there is one */
     struct dp_pace_window window;

@@ -13,7 +13,7 @@ int dp_announce(const struct dp_stage *stage, struct dp_frame *hello, const stru
  * *at on; *at is set to the number after it. NULL after the last. */
 struct dp_record *dp_announced(const struct dp_stage *stage, struct dp_frame *hello, enum dp_field of, int *at);
 
-/* Behind the gate: the next record of the hello frame, from number *at on, of a sum or a choice that laps of the stage release;
+/* After the gate: the next record of the hello frame, from number *at on, of a sum or a choice that laps of the stage release;
  * NULL after the last. */
 struct dp_record *dp_announced_answer(const struct dp_stage *stage, struct dp_frame *hello, int *at);
 

@@ -16,7 +16,7 @@ void dp_batch_seen_close(struct dp_batch_seen *seen)
     free(seen->start);
 }
 
-/* Checks that no row is there twice, with a bit for each row: for batches that are not in order. */
+/* Checks that no row occurs twice, with a bit for each row: for batches that are not in order. */
 static int check_once(const int64_t *id, size_t count, size_t rows, struct dp_batch_seen *seen, int64_t lap, struct dp_err *err)
 {
     size_t marked = 0;

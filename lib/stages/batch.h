@@ -1,4 +1,4 @@
-/* The rows of a lap, by reference into a mapped data set or inline in the frame: for stages that read them. Behind a transform
+/* The rows of a lap, by reference into a mapped data set or inline in the frame, for stages that read them. With a transform
    (model/transform.h) scores and sums are computed from z instead of x; the model has the columns of x. */
 #ifndef DP_STAGES_BATCH_H
 #define DP_STAGES_BATCH_H
@@ -16,7 +16,7 @@ struct dp_batch {
     size_t rows;                      /* the most rows of a batch: public, too */
     size_t features;                  /* columns of a row */
     size_t cols;                      /* columns of the model: one more with an intercept */
-    size_t sum_cols;                  /* columns of a sum over rows: those of the model, or the entries of z */
+    size_t sum_cols;                  /* columns of a sum over rows: the model's columns, or the entries of z */
     float intercept;                  /* value of a constant column after the row's own; 0: none */
     const int64_t *id;                /* row numbers in the data set */
     const struct dp_dataset *dataset; /* NULL when inline */

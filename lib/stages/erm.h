@@ -1,9 +1,9 @@
-/* dp-erm: one lap over all rows gives the model that minimises, or comes near to minimising,
+/* dp-erm: one lap over all rows gives a model at, or near, the minimum of
 
      F(W) = (1/N) Σ_i l(y_i, W x_i) + (lambda/2) ‖W‖²
 
-   less the model to start from, as the frame's sum. erm.c holds the options, the shapes and the way through a lap, erm_risk.c
-   F and its gradient, erm_bound.c what bounds a row and the sum, and a file for each method what that method does with them. */
+   less the initial model, as the frame's sum. erm.c has the options, the shapes and the course of a lap, erm_risk.c F and its
+   gradient, erm_bound.c the bounds on a row and the sum; each method has a file. */
 #ifndef DP_STAGES_ERM_H
 #define DP_STAGES_ERM_H
 
@@ -46,7 +46,7 @@ struct dp_erm {
     int64_t most;
     struct dp_form form;  /* of the model */
     size_t rows, classes; /* classes: classes of the labels; 0 for a regression */
-    bool announced;       /* the frame says what the model is */
+    bool announced;       /* the frame has the announcement of the model */
     unsigned char *takes; /* for each row of the lap: 0 if it contributes nothing */
     size_t parts;         /* parts of the rows: their sums are added in this order, whatever the number of threads */
     double *gradient;     /* parts × size of the model */
@@ -96,8 +96,8 @@ int dp_erm_admit(struct dp_erm *s, const struct dp_batch *batch, struct dp_err *
  * threads. */
 double dp_erm_risk_at(void *self, const double *w, double *gradient);
 
-/* Moves state->w to a point where the norm of the gradient is within the tolerance, in at most state->most passes over the rows.
- * *found as in dp_newton. */
+/* Moves state->w to a point where the norm of the gradient is within the tolerance, in at most state->most passes over the
+ * rows. *found as in dp_newton. */
 int dp_erm_solve(struct dp_erm_risk *r, double tolerance, struct dp_minimum *found, struct dp_err *err);
 
 /* w ← w − eta ((1/n) Σ slopes at w + lambda w), over all n rows of the batch. The same bytes for any number of threads. A row's

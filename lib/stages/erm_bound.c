@@ -7,7 +7,7 @@
 #include "stages/erm.h"
 #include "stages/labels.h"
 
-/* A row may be longer than --norm by as much as this part of it, for the rounding of its entries to floats. */
+/* A row may exceed --norm by this part, because its entries were rounded to floats. */
 #define SPARE 0x1p-20
 
 double dp_erm_reach(const struct dp_erm_options *o)
@@ -27,7 +27,7 @@ struct dp_descent dp_erm_descent_of(const struct dp_erm *s, size_t outputs)
         .lipschitz = dp_loss_lipschitz(s->loss, s->width, outputs) * reach,
         .eta = !isnan(o->step)      ? o->step
                : s->method->batches ? 1 / beta
-                                    : 2 / (o->lambda + beta) * (1 - 0x1p-49), /* at most, whatever is rounded */
+                                    : 2 / (o->lambda + beta) * (1 - 0x1p-49), /* at most, with any rounding */
         .inverse = o->decay == DP_ERM_INVERSE,
     };
 }

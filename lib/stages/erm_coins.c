@@ -5,9 +5,9 @@
  * came up, whether or not their rows contribute anything: m does not depend on the data. With h the smoothness of one row's
  * loss, the batch's objective has a curvature between lambda and lambda + h m/D ≤ lambda + kappa h, and
  *   kappa = (1 + rho − eta lambda)/(eta h) ≥ 1,  rho = max(|1 − eta lambda|, |1 − eta (lambda + h)|),
- * is what makes the step contract by rho for each batch, however large; it is 2 at eta = 1/(lambda + h). A row that was drawn
- * adds eta L/D ≤ eta L/B to the distance. The rounding of the steps is at most the rounding of a descent with gradients kappa L
- * and smoothness kappa h; together with the grid it must be within DP_REPEATED_ROUNDING of what one draw does. */
+ * makes the step contract by rho for every batch, of any size; kappa is 2 at eta = 1/(lambda + h). A row that was drawn adds
+ * eta L/D ≤ eta L/B to the distance. The rounding of the steps is at most the rounding of a descent with gradients kappa L and
+ * smoothness kappa h; together with the grid it must be within DP_REPEATED_ROUNDING of the effect of one draw. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

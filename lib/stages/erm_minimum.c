@@ -1,6 +1,6 @@
 /* dp-erm --method minimum: the minimiser over all rows, the reference for every private method, down to a requested norm of ∇F,
- * which is computed at the model that is passed on. F is lambda-strongly convex, so F(W) − min F ≤ ‖∇F(W)‖²/(2 lambda). The
- * influence of one row has no bound. */
+ * computed at the released model. F is lambda-strongly convex, so F(W) − min F ≤ ‖∇F(W)‖²/(2 lambda). The influence of one row
+ * has no bound. */
 #include <math.h>
 #include <string.h>
 

@@ -49,13 +49,13 @@ static struct certificate certificate_of(const struct dp_erm *s, const struct dp
     c.step = ldexp(1, ilogb(c.sigma) - GRID_BITS);
     c.largest = c.sigma * (root + 12);
     c.reach = (d.lipschitz + c.largest / n) / d.mu * (1 + 0x1p-20);
-    /* b/N is rounded, and the sum of all; the norm of that is, too. */
+    /* b/N and the sum of all terms are rounded, and so is the norm of the sum. */
     double rounding = dp_gradient_rounding(&d, &arithmetic, c.reach);
     rounding += 0x1p-52 * (d.lipschitz + d.mu * c.reach + 3 * c.largest / n);
     c.tolerance = isnan(o->tolerance) ? 2 * rounding : o->tolerance;
     double gamma = c.tolerance * (1 + 0x1p-50 * ((double)shape->cols + 4)) + rounding + c.step * root / (2 * n);
-    /* The last term keeps the grid so coarse that whatever is within reach has at most 61 bits on it, and is the same for all
-       laps of a run: they start from where the one before has ended. */
+    /* With the last term the grid is so coarse that every value within reach has at most 61 bits on it. The grid is also the
+       same for all laps of a run, each of which starts where the one before ended. */
     double apart = gamma / d.mu * (1 + 0x1p-20) + 0x1p-42 * (c.reach + fmax(start, 3 * c.reach)), grid = 0x1p-20 * root;
     c.bound = grid < 0.4 ? exp2(ceil(log2(apart / (0.5 - grid)) + 0x1p-40)) : (double)INFINITY;
     return c;

@@ -34,7 +34,7 @@ int dp_erm_risk_open(struct dp_erm *s, struct dp_err *err)
                        : rc;
 }
 
-/* Adds to the gradient what one row with these numbers for its outputs adds. */
+/* Adds one row's part to the gradient, from the scores of its outputs. */
 static void add_row(const struct dp_erm_risk *r, struct dp_row row, const double *scores, double *gradient)
 {
     const struct dp_form *form = &r->state->form;
@@ -108,7 +108,7 @@ static void add_bends(const struct dp_erm_risk *r, const double *v, size_t from,
     }
 }
 
-/* What is added up over rows. */
+/* The sum over rows to compute. */
 enum what { SLOPES, SLOPES_AND_LOSSES, BENDS };
 
 /* One part of the rows: their slopes, and their losses, or their second derivatives times w. */
@@ -125,7 +125,7 @@ static void add_part(const struct dp_erm_risk *r, const double *w, size_t part, 
         add_rows(r, w, NULL, from, to, scores, gradient, what == SLOPES_AND_LOSSES ? &s->loss_sum[part] : NULL);
 }
 
-/* Σ over all rows; returns Σ losses, or 0 where those are not asked for. */
+/* Σ over all rows; returns Σ losses, or 0 if they are not requested. */
 static double add_all(const struct dp_erm_risk *r, const double *w, double *gradient, enum what what)
 {
     const struct dp_erm *s = r->state;

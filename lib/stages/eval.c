@@ -143,7 +143,7 @@ static int eval_open(struct dp_stage *stage, struct dp_err *err)
     return parse_metrics(s, o->metrics != NULL ? o->metrics : classes ? "accuracy,auc,objective" : "mse,r2,objective", err);
 }
 
-/* Refuses rows that the model was trained on, and rows of the same people: the same table imported again, or the whole
+/* Refuses rows on which the model was trained, and rows of the same people: the same table imported again, or the whole
  * table. */
 static int check_private(const struct options *o, const struct dp_dataset *d, const struct dp_frame *frame, struct dp_err *err)
 {

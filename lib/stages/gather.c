@@ -97,7 +97,7 @@ static void go(const struct pass *p, size_t thread, size_t from, size_t to)
     }
 }
 
-/* Makes the block of `count` rows, and gives them coefficients. */
+/* Assembles the block of `count` rows, and computes their coefficients. */
 static float *update_block(const struct pass *p, size_t thread, size_t first, size_t count, dp_gather_update *update,
                            struct dp_block *block)
 {

@@ -86,7 +86,7 @@ static void linesearch_close(struct dp_stage *stage)
     free(s->score);
 }
 
-/* --- what is charged ---------------------------------------------------------------------------------------------- */
+/* --- charges ----------------------------------------------------------------------------------------------------------- */
 
 static struct dp_query query_of(const struct options *o)
 {

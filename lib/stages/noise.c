@@ -174,7 +174,7 @@ static int noise_hello(struct dp_stage *stage, struct dp_frame *frame, struct dp
     return s->schedule.kind != DP_SCHEDULE_CONSTANT ? announce_schedule(stage, frame, err) : DP_OK;
 }
 
-/* z_t */
+/* The multiplier z_t of this lap. */
 static int multiplier(struct dp_stage *stage, struct dp_frame *frame, double *z, struct dp_err *err)
 {
     const struct options *o = stage->options;
@@ -241,7 +241,8 @@ static struct dp_record *record_noise(const struct dp_stage *stage, struct dp_fr
     return complete(stage, r, kind, multiplier, err) == DP_OK ? r : NULL;
 }
 
-/* Gaussian noise of the record's scale, or the share of it. Shards that have one key, of a seed, draw side by side. */
+/* Adds Gaussian noise of the record's scale, or a share of it. Shards with one common key, from a seed, draw different parts of
+   one stream. */
 static int add_gaussian(struct dp_stage *stage, enum dp_purpose purpose, int64_t lap, const char *option,
                         const struct dp_record *r, double grid, const struct dp_array *to, struct dp_err *err)
 {

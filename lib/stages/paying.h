@@ -1,5 +1,4 @@
-/* How a stage pays for a lap: what dp-account and dp-site-account have in common. It stands above gate/payer.h, which does not
- * know stages. */
+/* Pays for a lap: code shared by dp-account and dp-site-account. It builds on gate/payer.h, which does not know stages. */
 #ifndef DP_STAGES_PAYING_H
 #define DP_STAGES_PAYING_H
 

@@ -341,7 +341,7 @@ static int describe(const struct state *s, struct dp_frame *frame, struct dp_err
     return dp_describe(frame, &facts, err);
 }
 
-/* Whether the data set belongs only to this shard: then there are more rows than it has. */
+/* Whether the data set belongs only to this shard: then all shards have more rows than it has. */
 static bool is_site(const struct dp_stage *stage)
 {
     const struct options *o = stage->options;

@@ -109,8 +109,7 @@ double dp_scd_sigma_prime(const struct dp_scd *s, const struct dp_record *m);
 int dp_scd_noise_alpha(struct dp_stage *stage, const struct dp_frame *frame, struct dp_err *err);
 
 /* Completes the record with the bound, as if each row had one update. Returns the record, for a variant with another
- * sensitivity.
- */
+ * sensitivity. */
 struct dp_record *dp_scd_record(const struct dp_scd *s, struct dp_frame *frame, enum dp_release release);
 
 #endif

@@ -1,7 +1,7 @@
 /* The duality gap of dual variables and a model, computed from them on all rows: never below the exact gap.
  *
- * u = 2^-53; each bound has twice the room that first-order analysis (Higham, "Accuracy and Stability of Numerical
- * Algorithms", ch. 3 and 4) leaves it:
+ * u = 2^-53; each bound is twice the bound of first-order analysis (Higham, "Accuracy and Stability of Numerical Algorithms",
+ * ch. 3 and 4):
  *   score of a row        e = (entries + 16) 2u ‖x‖ ‖v‖/(lambda N): a dot product of so many terms and a quotient
  *   loss at that score    e times its steepest slope near there, at most 1 + width + |score| + |y| + e for each loss
  *   loss and conjugate    32 u (1 + width + |score| + |y| + |alpha|)² for a few operations on numbers of that size, which also
@@ -84,7 +84,7 @@ static void gather_row(struct dp_scd *s, size_t id, struct dp_row row, double la
     }
 }
 
-/* The most by which the sum of losses and conjugates may be too small. */
+/* An upper bound on the amount by which the sum of losses and conjugates may be too small. */
 static double room(const struct dp_scd *s, const struct gathered *g, double norm)
 {
     double pairs = (double)s->rows * (double)s->outputs, many = pairs * 0x1p-53;

@@ -10,8 +10,8 @@
 
 #include "stages/scd.h"
 
-#define MARGIN 0.25 /* of the largest violation of the pass before: between 1/8 and 1/2 as many visits are needed */
-#define ENOUGH 0.1  /* a lap ends when violations have fallen to this part of those it began with */
+#define MARGIN 0.25 /* of the largest violation of the pass before; from 1/8 to 1/2 the number of visits hardly changes */
+#define ENOUGH 0.1  /* a lap ends when violations have fallen to this part of their initial value */
 #define PASSES 4    /* or before it makes more visits than this many passes over all rows */
 
 /* The problem of one output, in a lap. */
@@ -21,7 +21,7 @@ struct descent {
     size_t output;
 };
 
-/* Results of a pass, each value when its row was visited: how far slopes are from where no row would move. */
+/* Results of a pass, each at the visit of its row: the distance of slopes from values at which no row would move. */
 struct violations {
     double largest, sum;
     size_t left; /* the next pass visits the first `left` rows of the list */

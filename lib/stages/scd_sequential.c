@@ -1,4 +1,4 @@
-/* seqDP-SCD, Algorithm 3: within a lap each update sees the ones before it, so that one person may change them all. */
+/* seqDP-SCD, Algorithm 3: within a lap each update uses the ones before it, so one person may change them all. */
 #include <math.h>
 #include <string.h>
 
@@ -6,7 +6,7 @@
 #include "math/grid.h"
 #include "stages/scd.h"
 
-/* The public cap on the updates of one lap: Poisson batches may be larger, and the sensitivity rests on it. */
+/* The public cap on the updates of one lap. Poisson batches may be larger, and the sensitivity depends on the cap. */
 static size_t lap_cap(const struct dp_record *m)
 {
     return (size_t)fmax(1.0, ceil(m->rate * (double)m->rows));
@@ -28,7 +28,7 @@ int dp_scd_sequential(struct dp_stage *stage, struct dp_frame *frame, const stru
         rc = dp_grow(&s->last_id, &s->last_capacity, cap, sizeof(int64_t), err);
     if (rc != DP_OK)
         return rc;
-    if (batch->count > cap) { /* rows come in order: start at a random one, or the last ones would never be used */
+    if (batch->count > cap) { /* rows are in order: start at a random one, so that every row can be used */
         struct dp_stream stream;
         dp_stream_start(&stream, &stage->key, DP_DRAW_BATCH, (uint64_t)frame->lap);
         start = dp_stream_below(&stream, batch->count);

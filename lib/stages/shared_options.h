@@ -9,7 +9,7 @@
 #define DP_DATA_OPTION(member_)                                                                                                \
     DP_OPTION_TEXT('d', member_, "DIR", "the data set that the rows are numbers of; not needed when they are inline")
 
-/* names: losses that the stage takes; text: what it does with them. */
+/* names: losses that the stage supports; text: how it uses them. */
 #define DP_LOSS_OPTION(member_, names, text) DP_OPTION_CHOICE('l', member_, "LOSS", names, text, .required = true)
 
 #define DP_LAMBDA_OPTION(member_, text) DP_OPTION_REAL('L', member_, "LAMBDA", DP_FROM(0), text, .fallback = "0")

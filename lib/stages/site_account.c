@@ -1,6 +1,6 @@
-/* dp-site-account: charges the ledger of the site's rows for each lap before their sum leaves the site, and lets no more go
-   than their budget affords. Noise that is there is charged as it is recorded. Noise that the gate is to add is charged as it
-   is promised; the promise goes with the sum, and the gate is held to it. */
+/* dp-site-account: charges the ledger of the site's rows for each lap before their sum leaves the site, and releases no more
+   than their budget affords. Noise in the frame is charged as recorded. Noise that the gate will add is charged as promised;
+   the promise goes with the sum, and the gate has to keep it. */
 #include <math.h>
 #include <string.h>
 
@@ -112,7 +112,7 @@ static int site_account_fire(struct dp_stage *stage, struct dp_frame *frame, str
         struct dp_record *record = &frame->record[i];
         if (bounded || !isnan(o->multiplier))
             rc = promise(o, record, err);
-        record->gathered = record->shares; /* that enough of the others come is for the gate to see to */
+        record->gathered = record->shares; /* the gate checks that enough of the other shares come */
     }
     if (rc == DP_OK)
         rc = dp_payer_check(&s->payer, frame, err);

@@ -108,7 +108,7 @@ static bool names_run(const struct dp_frame *hello)
     return strlen(run) == DP_RUN_DIGITS && strspn(run, "0123456789abcdef") == DP_RUN_DIGITS;
 }
 
-/* Stages behind the gate know, too, what laps will release: the field, its noise and its receiver. So they can refuse before
+/* Stages after the gate are also told what laps will release: the field, its noise and its receiver. So they can refuse before
  * anything is paid for. The sampling and the number of rows are left out. A kind that is not in the plan could be a hidden
  * text, so its record is left out, too. */
 static int bare_records(struct dp_frame *hello, struct dp_err *err)
@@ -343,8 +343,8 @@ static void label_set(unsigned labels, char *buffer, size_t size)
     }
 }
 
-/* Whether to save at an end before the last lap: yes, if a signal was the cause. Stages behind the gate are not told the cause,
- * so they save; dp-loop knows. */
+/* Whether to save at an end before the last lap: yes, if a signal was the cause. Stages after the gate are not told the cause,
+ * so they save; dp-loop knows it. */
 static bool end_saves(const struct dp_stage *stage)
 {
     return stage->checkpoint.directory != NULL && stage->may_save && stage->saved != stage->lap && !stage->class->sink &&

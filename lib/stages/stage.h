@@ -47,9 +47,9 @@ struct dp_stage_class {
     bool sink;
     bool gate;  /* its output is public: hello, end and error frames are written again (dp_stage_bare) */
     bool waits; /* it waits for other processes, and gives up once *cancel is set */
-    /* Each may be NULL, except fire. open checks options against one another and loads what they name. hello sees the
-       opening frame (the key is set by then). fire may change the frame and emits it, or others, or none. drain runs
-       before the end frame is passed on. close frees what state holds, after any failure too. */
+    /* Each may be NULL, except fire. open checks the options together and loads what they name. hello sees the opening frame
+       (the key is set by then). fire may change the frame and emits it, or others, or none. drain runs before the end frame is
+       passed on. close frees the state, also after a failure. */
     int (*open)(struct dp_stage *stage, struct dp_err *err);
     int (*hello)(struct dp_stage *stage, struct dp_frame *frame, struct dp_err *err);
     int (*fire)(struct dp_stage *stage, struct dp_frame *frame, struct dp_out *out, struct dp_err *err);
@@ -58,9 +58,8 @@ struct dp_stage_class {
        drain in a process that has no checkpoint. */
     int (*after)(struct dp_stage *stage, struct dp_err *err);
     void (*close)(struct dp_stage *stage);
-    /* What a checkpoint holds of the state, between laps; and from that the state, after hello and before the first lap. The
-       state must be final when fire emits. If a lap needs only its frame and the options, both are NULL and `ephemeral` is
-       true. */
+    /* Saves the state in a checkpoint, between laps, and restores it, after hello and before the first lap. The state must be
+       final when fire emits. If a lap needs only its frame and the options, both are NULL and `ephemeral` is true. */
     int (*save)(struct dp_stage *stage, struct dp_state *state, struct dp_err *err);
     int (*restore)(struct dp_stage *stage, const struct dp_state *state, struct dp_err *err);
     bool ephemeral;
@@ -82,7 +81,7 @@ struct dp_stage {
     char model[DP_MODEL_DIGEST]; /* drain: the digest of the last model of the run (wire/model.h), "" if unknown */
     struct dp_checkpoint checkpoint;
     int64_t ordinal;       /* number in the pipeline, from 1 */
-    int64_t stands_for;    /* set by hello: so many ordinals from its own on belong to stages that save elsewhere; 0 means 1 */
+    int64_t stands_for;    /* set by hello: ordinals, from its own on, of stages that save elsewhere; 0 means 1 */
     int64_t lap, saved;    /* the last lap that was passed on, and the last lap in a checkpoint */
     bool may_save;         /* the lap may be saved, and is not the run's last one */
     const char *on;        /* the kind of laps that the stage works on; NULL: all. Other laps pass unchanged */
@@ -112,9 +111,8 @@ struct dp_stage_ports {
 /* The command of a stage: the options of the class, and the options above. */
 struct dp_command dp_stage_command(const struct dp_stage_class *class);
 
-/* Makes a stage from its arguments (argv[0] is its name). ports may be NULL when the stage must not name any: then
-   giving --in or --out is an error. Returns DP_PARSE_HELP or DP_PARSE_VERSION when those were asked for (no stage is
-   made), 0, or a negative status. */
+/* Makes a stage from its arguments (argv[0] is its name). If ports is NULL, --in and --out are errors. Returns DP_PARSE_HELP or
+   DP_PARSE_VERSION if the arguments ask for these (no stage is made), 0, or a negative status. */
 int dp_stage_new(struct dp_stage **stage, const struct dp_stage_class *class, int argc, char **argv,
                  struct dp_stage_ports *ports, struct dp_err *err);
 void dp_stage_free(struct dp_stage *stage);

@@ -1,5 +1,5 @@
 /* dp-step: computes the next model from the last one and a released sum, and the mean of released iterates. Post-processing:
- * runs behind the gate. The method of the model decides: if its sums are sums of negative gradients, an optimiser takes a step,
+ * runs after the gate. The method of the model decides: if its sums are sums of negative gradients, an optimiser takes a step,
  * or the gradient is held for a search that chooses the step; for all other methods the model moves by the sum itself. */
 #include <math.h>
 #include <stdlib.h>
@@ -266,7 +266,7 @@ static int move(struct dp_stage *stage, struct dp_frame *frame, struct dp_array 
     return rc;
 }
 
-/* Whether another dp-step takes all that these laps release. */
+/* Whether another dp-step uses everything that these laps release. */
 static bool is_done(const struct dp_frame *hello, const char *on)
 {
     bool any = false;

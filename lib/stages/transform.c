@@ -1,5 +1,5 @@
 /* dp-transform: computes, from released second moments, the transform of rows for the gradients of later laps. Post-processing:
- * runs behind the gate, so everything that it puts into the frame is public. */
+ * runs after the gate, so everything that it puts into the frame is public. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,7 +31,7 @@ static const struct dp_option options[] = {
     {.name = NULL},
 };
 
-/* The first d rows and columns of M, which has `all`: the others are labels. */
+/* Keeps the first d rows and columns of M, which has `all`: the others are labels. */
 static void leave_labels(double *moments, size_t all, size_t d)
 {
     for (size_t i = 1; i < d; i++)

@@ -11,7 +11,7 @@ option intercept 0 V "value of a constant column to append, 0 for none"
 option epochs auto E "passes over the data" number
 option clip 0.5 C "bound on one person's gradient" number
 options_of_search 0.5 20 on-failure
-option threads 1 N "of the stage that reads rows"
+option threads 1 N "threads of the stage that reads rows"
 options_of_budget
 batch=all
 options "$@"

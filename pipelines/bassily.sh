@@ -13,8 +13,8 @@ option epochs 10 E "passes over the data" number
 option batch 50 B "expected rows per lap" whole
 option clip 1 C "bound on one person's gradient" number
 option radius auto D "largest distance of the weights from zero" number
-option constants tight C "tight|2014: how much noise"
-option threads 1 N "of the stage that reads rows"
+option constants tight C "tight|2014: constants of the noise"
+option threads 1 N "threads of the stage that reads rows"
 options_of_budget
 options "$@"
 

@@ -12,7 +12,7 @@ option epochs auto E "passes over the data" number
 option clip 0.5 C "bound on one person's gradient" number
 options_of_search 0.2 30 on-failure
 options_of_armijo
-option threads 1 N "of the stage that reads rows"
+option threads 1 N "threads of the stage that reads rows"
 options_of_budget
 batch=all
 options "$@"

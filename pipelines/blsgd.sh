@@ -14,7 +14,7 @@ option clip 0.5 C "bound on one person's gradient" number
 option clip-decay none Z "after t steps the clip is divided by 1 + Z t" number
 options_of_search 0.2 30 none
 options_of_armijo
-option threads 1 N "of the stage that reads rows"
+option threads 1 N "threads of the stage that reads rows"
 options_of_budget
 options "$@"
 laps_of_search

@@ -11,7 +11,7 @@ option batch 100 B "expected rows per lap" whole
 option clip 1 C "bound on one person's gradient" number
 option step 0.05 ETA "step size"
 option schedule constant B "divide it by b_t: $schedules"
-option threads 1 N "of the stage that reads rows"
+option threads 1 N "threads of the stage that reads rows"
 options_of_budget
 options "$@"
 

@@ -6,8 +6,8 @@ summary="Train without privacy, to the minimum of the objective: the model is ma
 options_of_data dp-erm logistic softmax
 option lambda 1e-5 L "L2 regularisation"
 option intercept 0 V "value of a constant column to append, 0 for none"
-option tolerance 1e-6 G "largest norm of the gradient in the end"
-option threads 1 N "of the stage that reads rows"
+option tolerance 1e-6 G "largest final norm of the gradient"
+option threads 1 N "threads of the stage that reads rows"
 options "$@"
 
 loop "

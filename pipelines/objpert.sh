@@ -9,8 +9,8 @@ summary="Train to the minimum of an objective that is perturbed (objective pertu
 options_of_data dp-erm logistic '' huber
 option lambda 1e-3 L "L2 regularisation"
 options_of_bounds
-option slack 10000 M "noise on the minimum, in units of what it may be missed by" number
-option threads 1 N "of the stage that reads rows"
+option slack 10000 M "noise on the minimum, in units of the solver's error" number
+option threads 1 N "threads of the stage that reads rows"
 options_of_budget
 options "$@"
 

@@ -4,7 +4,7 @@
 options_of_bounds() {
     option intercept 0 V "value of a constant column to append, 0 for none"
     option norm 1 R "largest norm of a row" number
-    option loss-width auto W "of smooth-hinge, huber and huberised-hinge" number
+    option loss-width auto W "width of smooth-hinge, huber and huberised-hinge" number
 }
 
 # bound_of_loss: the largest gradient of a row's loss, in pull, and the smoothness of the objective, in beta

@@ -3,20 +3,20 @@
 
 # options_of_search SHARE TRIES POLICY
 options_of_search() {
-    option share "$1" S "part of the budget that is spent on searches"
-    option search-epsilon '' E "epsilon of a search on its batch (default: what its share pays for)" number
-    option first-step 50 ETA "largest step that is tried" number
-    option tries "$2" M "steps that a search tries at most"
+    option share "$1" S "part of the budget for searches"
+    option search-epsilon '' E "epsilon of a search on its batch (default: from its share)" number
+    option first-step 50 ETA "largest step to try" number
+    option tries "$2" M "most steps of a search"
     option loss-clip 2 C "bound on one person's loss in a search" number
     option policy "$3" WHEN "none|on-failure|adaptive: when gradients get less noise"
-    option growth 0.3 XI "by which part their rho grows then"
+    option growth 0.3 XI "part by which their rho then grows"
 }
 
 # options of dp-linesearch --method above-threshold
 options_of_armijo() {
     option beta 0.8 BETA "each step is this part of the one before"
-    option armijo 0.5 A "part of the promised decrease that is asked for"
-    option noise laplace KIND "laplace|gaussian: of searches"
+    option armijo 0.5 A "part of the predicted decrease that a step must reach"
+    option noise laplace KIND "laplace|gaussian: noise of searches"
 }
 
 # laps_of_search: --epochs auto means a lap of gradients for each 50 of epsilon times the rows, from 30 to 300

@@ -4,13 +4,13 @@ usages=('--workers K --rows N --at ENDPOINT [options]' '--shard I/K --rows N --a
 note='The first is the gate, which has no rows; the second is a site. Give both the same options.'
 
 options_of_sites() {
-    option workers '' K "the gate: how many sites there are" whole
-    option shard '' I/K "a site: which of them it is"
+    option workers '' K "the gate: number of sites" whole
+    option shard '' I/K "a site: its number, and the number of sites"
     option rows '' N "rows of all sites together; public"
-    option at '' ENDPOINT "where they meet, as tcp://gate:5555; the gate binds, a site connects"
-    option budget '' E "a site: epsilon of all runs on its people, needed where its ledger has no budget" number
+    option at '' ENDPOINT "address of the gate, such as tcp://gate:5555; the gate binds, a site connects"
+    option budget '' E "a site: epsilon of all runs on its people, needed if its ledger has no budget" number
     flag parts "a site: its rows are part I of K of those in --data"
-    flag distributed-noise "each site adds a share of the noise: without a share the gate sees no sum"
+    flag distributed-noise "each site adds a share of the noise, so that the gate sees no sum without noise"
     option colluding 0 C "enough noise for the gate and C sites that know each other's noise"
     option on-lost stop HOW "the gate: stop, wait or continue without it when a site is lost"
     option timeout 60 S "the gate: seconds until a site is lost"
@@ -19,7 +19,7 @@ options_of_sites() {
 
 options_of_port() {
     option keys '' DIR "keys (see dp-key)"
-    option server '' NAME "the key of the other machine, where several are trusted"
+    option server '' NAME "name of the other machine's key, if several are trusted"
     flag insecure-plaintext "on tcp without keys, for tests"
 }
 

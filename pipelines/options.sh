@@ -42,7 +42,7 @@ options_of_budget() {
 }
 
 options_of_ledger() {
-    option ledger '' FILE "write what is spent there (default: the ledger of the data set)"
+    option ledger '' FILE "record the spending there (default: the ledger of the data set)"
     flag no-ledger "write nothing down; every frame and the model say so"
     option registry '' DIR "the registry of populations (default: \$DPLINE_REGISTRY, else ~/.local/state/dpline)"
     flag no-registry "neither read nor write the registry"
@@ -51,7 +51,7 @@ options_of_ledger() {
 
 options_of_checkpoints() {
     option init '' FILE "start from this model; its cost is added"
-    option checkpoint '' DIR "save there what the run can be resumed from"
+    option checkpoint '' DIR "save checkpoints there, to resume the run from"
     option checkpoint-every '' K "laps from one checkpoint to the next (default 1000)"
     option resume '' DIR "continue from there, with the same options"
 }

@@ -9,10 +9,10 @@ options_of_data dp-erm logistic softmax huber
 option lambda 1e-3 L "L2 regularisation"
 option epochs auto E "steps of the descent" number
 options_of_bounds
-option distance 10 D "guess of how far from zero the minimum is" number
+option distance 10 D "estimated distance of the minimum from zero" number
 option noise gaussian KIND "gaussian|gamma: with gamma epsilon holds without a delta"
 flag as-published "the steps, the sensitivity and the noise of the paper"
-option threads 1 N "of the stage that reads rows"
+option threads 1 N "threads of the stage that reads rows"
 options_of_budget
 options "$@"
 

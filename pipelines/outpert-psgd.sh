@@ -10,11 +10,11 @@ option lambda 1e-3 L "L2 regularisation"
 option epochs 10 E "passes over the data" number
 option batch 50 B "rows per step" whole
 option step '' ETA "step size (default: by --distance)"
-option order permutation HOW "permutation|coins: how rows come into batches"
+option order permutation HOW "permutation|coins: how batches are drawn"
 options_of_bounds
-option distance 10 D "guess of how far from zero the minimum is" number
+option distance 10 D "estimated distance of the minimum from zero" number
 option noise gaussian KIND "gaussian|gamma: with gamma epsilon holds without a delta"
-option threads 1 N "of the stage that reads rows"
+option threads 1 N "threads of the stage that reads rows"
 options_of_budget
 options "$@"
 

@@ -8,12 +8,12 @@ options_of_data dp-select logistic softmax
 option lambda 0 L "L2 regularisation"
 option intercept 0 V "value of a constant column to append, 0 for none"
 option epochs auto E "passes over the data" number
-option clip 0.1 C "bound on how much one person's losses of candidates differ, in units of their distance" number
+option clip 0.1 C "bound on the difference of one person's losses of candidates, in units of their distance" number
 option offspring 200 M "candidates in each lap" number
-option parents 10 P "models that they are bred of" number
-option mutation 2 S "by how much an entry changes at most in the first lap" number
-option decay auto PART "in each lap it is this part of the last one's" number
-option threads 1 N "of the stage that reads rows"
+option parents 10 P "models that candidates are made from" number
+option mutation 2 S "largest change of an entry in the first lap" number
+option decay auto PART "each lap has this part of the mutation of the lap before" number
+option threads 1 N "threads of the stage that reads rows"
 option epsilon 1 E "privacy budget"
 option delta 1e-5 D "probability that epsilon may fail to bound"
 option adjacency null-record HOW "null-record|replace-one: what one person can change"

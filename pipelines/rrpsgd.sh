@@ -13,8 +13,8 @@ option clip 1 C "bound on one person's gradient" number
 option step 1 ETA "step size"
 option schedule constant B "divide it by b_t: constant or a file, which needs --smoothness"
 option rounds random R "laps of the run, up to --epochs"
-option smoothness none BETA "of the objective, where the step size changes" number
-option threads 1 N "of the stage that reads rows"
+option smoothness none BETA "smoothness of the objective, if the step size changes" number
+option threads 1 N "threads of the stage that reads rows"
 options_of_budget
 options "$@"
 

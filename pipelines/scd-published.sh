@@ -11,7 +11,7 @@ option epochs 10 E "passes over the data" number
 option batch 100 B "expected rows per lap" whole
 option clip 0.01 C "bound on one person's update" number
 option sigma-prime-scale 1 S "below 1: less cautious subproblems"
-option threads 1 N "of the stage that reads rows"
+option threads 1 N "threads of the stage that reads rows"
 options_of_budget
 options "$@"
 

@@ -10,7 +10,7 @@ option epochs 10 E "passes over the data" number
 option batch 100 B "expected rows per lap" whole
 option step 1 ETA "step size"
 option schedule constant B "divide it by b_t: $schedules"
-option threads 1 N "of the stage that reads rows"
+option threads 1 N "threads of the stage that reads rows"
 options "$@"
 
 loop "

@@ -7,11 +7,11 @@ set -euo pipefail
 summary="Train a linear model by DP-SCD, the loop on one machine and the rows on another."
 usages=('--send ENDPOINT --receive ENDPOINT --rows N [options]' '--in ENDPOINT --out ENDPOINT --data DIR [options]')
 note='The first keeps the model and has no rows; the second has the rows. Give both the same options.'
-option send '' ENDPOINT "where the model goes, as @tcp://*:5555; @ binds, > connects"
-option receive '' ENDPOINT "where the model comes back from"
-option rows '' N "how many rows the other machine has; public"
-option in '' ENDPOINT "where the model comes from, as '>tcp://host:5555'"
-option out '' ENDPOINT "where the model goes back to"
+option send '' ENDPOINT "destination of the model, such as @tcp://*:5555; @ binds, > connects"
+option receive '' ENDPOINT "source of the returned model"
+option rows '' N "rows of the other machine; public"
+option in '' ENDPOINT "source of the model, such as '>tcp://host:5555'"
+option out '' ENDPOINT "destination of the model"
 option patience '' S "seconds to wait for the other machine (default 30)"
 options_of_port
 options_of_data dp-scd-step hinge
@@ -20,7 +20,7 @@ option epochs 10 E "passes over the data" number
 option batch 100 B "expected rows per lap" whole
 option clip auto C "bound on one person's update" number
 option sigma-prime-scale 0.2 S "below 1: less cautious subproblems"
-option threads 1 N "of the stage that reads rows"
+option threads 1 N "threads of the stage that reads rows"
 options_of_budget
 
 # where: one machine has the model, the other one the rows

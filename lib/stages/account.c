@@ -24,8 +24,8 @@ struct state {
 #define DP_OPTIONS struct options
 static const struct dp_option options[] = {
     DP_PAYER_OPTIONS(pay),
-    DP_OPTION_TEXT(0, trial, "DIR", "no budget: dp-tune has made this directory, and charges for the run"),
-    DP_OPTION_FLAG(0, non_private, "let everything through, marked as not private"),
+    DP_OPTION_TEXT(0, trial, "DIR", "no budget: dp-tune made this directory, and charges for the run"),
+    DP_OPTION_FLAG(0, non_private, "pass everything, marked as not private"),
     {.name = NULL},
 };
 

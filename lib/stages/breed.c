@@ -28,17 +28,16 @@ struct state {
 #define DP_OPTIONS struct options
 
 static const struct dp_option options[] = {
-    DP_OPTION_TEXT('d', data, "DIR", "the data set whose columns and classes models are for; no row of it is read",
-                   .required = true),
+    DP_OPTION_TEXT('d', data, "DIR", "data set with the columns and classes of the models; no row is read", .required = true),
     DP_OPTION_INT('m', offspring, "M", DP_FROM_TO(1, 1e6), "candidates in each lap", .fallback = "200"),
-    DP_OPTION_INT('P', parents, "P", DP_FROM_TO(1, 1e6), "they are made of the last P models; at most M", .fallback = "10"),
-    DP_OPTION_REAL(0, spread, "S", DP_FROM_TO(0, 1e100), "while there are fewer, entries within S of zero stand for the others",
+    DP_OPTION_INT('P', parents, "P", DP_FROM_TO(1, 1e6), "candidates are made from the last P models; at most M",
+                  .fallback = "10"),
+    DP_OPTION_REAL(0, spread, "S", DP_FROM_TO(0, 1e100), "missing models have random entries within S of zero",
                    .fallback = "1"),
-    DP_OPTION_REAL('s', mutation, "S", DP_FROM_TO(0, 1e100), "by how much an entry changes at most in the first lap",
+    DP_OPTION_REAL('s', mutation, "S", DP_FROM_TO(0, 1e100), "largest change of an entry in the first lap", .fallback = "1"),
+    DP_OPTION_REAL(0, decay, "PART", DP_ABOVE_TO(0, 1), "each lap has this part of the largest change in the lap before",
                    .fallback = "1"),
-    DP_OPTION_REAL(0, decay, "PART", DP_ABOVE_TO(0, 1), "in each lap that is this part of what it was in the one before",
-                   .fallback = "1"),
-    DP_OPTION_REAL(0, chance, "P", DP_FROM_TO(0, 1), "probability with which an entry changes", .fallback = "0.3"),
+    DP_OPTION_REAL(0, chance, "P", DP_FROM_TO(0, 1), "probability that an entry changes", .fallback = "0.3"),
     DP_INTERCEPT_OPTION(intercept),
     {.name = NULL},
 };

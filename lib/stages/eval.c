@@ -60,7 +60,7 @@ static const struct dp_option options[] = {
     DP_OPTION_INT('n', every, "LAPS", DP_FROM_TO(1, 1e15), "one line per LAPS laps, and one for the last", .fallback = "1"),
     DP_OPTION_FLAG('l', last, "only the last model of the stream"),
     DP_OPTION_CHOICE('f', format, "HOW", "tsv|json", "lines as", .fallback = "tsv"),
-    DP_OPTION_FLAG(0, private_data, "the rows are private, and so is what is printed: mark it"),
+    DP_OPTION_FLAG(0, private_data, "the rows and the printed numbers are private: mark them"),
     {.name = NULL},
 };
 

@@ -48,10 +48,9 @@ static const struct dp_option options[] = {
     DP_INTERCEPT_OPTION(intercept),
     DP_OPTION_FLAG(0, unit,
                    "divide each row, with its constant, by its norm, here and "
-                   "behind the transform that is made of the moments"),
+                   "after the transform that is made from the moments"),
     DP_OPTION_FLAG(0, labels, "append the label to each row: a number, -B or B for two classes, B in one of K columns for K"),
-    DP_OPTION_REAL(0, label_bound, "B", DP_ABOVE_TO(0, 1e6),
-                   "--labels: the most that a label is; numbers beyond are cut (default 1)"),
+    DP_OPTION_REAL(0, label_bound, "B", DP_ABOVE_TO(0, 1e6), "--labels: bound on a label; larger numbers are cut (default 1)"),
     DP_OPTION_REAL(
         'C', clip, "C", DP_ABOVE(0),
         "L2 bound on one person's moments, the square of a row's norm (default 1 + V^2 or, with --unit, 1; + B^2 with --labels)"),

@@ -50,11 +50,11 @@ static const struct dp_option options[] = {
     DP_OPTION_TEXT('d', data, "DIR", "data set to sample from", .required = true),
     DP_OPTION_REAL('r', rate, "Q", DP_ABOVE_TO(0, 1), "probability of a row, or part of the rows, per lap; 100/24420 will do",
                    .fallback = "1"),
-    DP_OPTION_CHOICE('m', mode, "MODE", "poisson|fixed|shuffle|full", "how rows are chosen", .fallback = "poisson"),
+    DP_OPTION_CHOICE('m', mode, "MODE", "poisson|fixed|shuffle|full", "method of choosing rows", .fallback = "poisson"),
     DP_OPTION_INT(0, columns, "L", DP_FROM_TO(1, 1e9),
                   "also choose L columns, for primal coordinate descent (with --mode full)"),
-    DP_OPTION_TEXT(0, shard, "K/N", "sample from the Kth of N parts of the rows: other pipelines have the others"),
-    DP_OPTION_FLAG(0, inline_rows, "put the rows themselves into the frame, not their numbers only", .name = "inline"),
+    DP_OPTION_TEXT(0, shard, "K/N", "sample from the Kth of N parts of the rows; other pipelines have the other parts"),
+    DP_OPTION_FLAG(0, inline_rows, "put the rows into the frame, not only their numbers", .name = "inline"),
     {.name = NULL},
 };
 

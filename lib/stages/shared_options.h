@@ -7,7 +7,7 @@
 #include "base/registry_place.h"
 
 #define DP_DATA_OPTION(member_)                                                                                                \
-    DP_OPTION_TEXT('d', member_, "DIR", "the data set that the rows are numbers of; not needed when they are inline")
+    DP_OPTION_TEXT('d', member_, "DIR", "data set of the row numbers; not needed if rows are inline")
 
 /* names: losses that the stage supports; text: how it uses them. */
 #define DP_LOSS_OPTION(member_, names, text) DP_OPTION_CHOICE('l', member_, "LOSS", names, text, .required = true)
@@ -20,7 +20,7 @@
                    .name = "loss-width")
 
 #define DP_INTERCEPT_OPTION(member_)                                                                                           \
-    DP_OPTION_REAL(0, member_, "V", DP_FROM_TO(0, 1e6), "append a constant column of value V to each row; 0 is none",          \
+    DP_OPTION_REAL(0, member_, "V", DP_FROM_TO(0, 1e6), "append a constant column of value V to each row; 0: no column",       \
                    .fallback = "0")
 
 #define DP_COUNT_MULTIPLIER_OPTION(member_)                                                                                    \
@@ -34,17 +34,17 @@
 #define DP_PAYER_OPTIONS(member_)                                                                                              \
     DP_OPTION_REAL('e', member_.epsilon, "E", DP_ABOVE(0), "the budget"),                                                      \
         DP_OPTION_REAL('d', member_.delta, "D", DP_ABOVE_BELOW(0, 1), "probability that the budget may fail to bound"),        \
-        DP_OPTION_TEXT('l', member_.ledger, "FILE",                                                                            \
-                       "write down what is spent before it is in this file, not in the data set's own ledger"),                \
+        DP_OPTION_TEXT('l', member_.ledger, "FILE", "record the spending in this file, not in the data set's own ledger"),     \
         DP_OPTION_FLAG(0, member_.no_ledger, "write nothing down"), DP_REGISTRY_OPTIONS(member_.registry),                     \
-        DP_OPTION_FLAG(0, member_.partial, "begin although the budget of the data set does not afford all laps"),              \
-        DP_OPTION_FLAG(0, member_.adaptive, "noise may change with what was released: charge by a filter at one order"),       \
+        DP_OPTION_FLAG(0, member_.partial, "begin even if the budget of the data set does not afford all laps"),               \
+        DP_OPTION_FLAG(0, member_.adaptive, "noise may depend on released values: charge by a filter at one order"),           \
         DP_OPTION_FLAG(0, member_.allow_seeded, "let a seeded run pass: reproducible, not private")
 
 #define DP_THREADS_OPTION(member_) DP_OPTION_INT('t', member_, "N", DP_FROM_TO(1, 256), "threads", .fallback = "1")
 
 /* For stages with a dp_gather: if absent, dp_gather_allow chooses. */
 #define DP_THREADS_AUTO_OPTION(member_)                                                                                        \
-    DP_OPTION_INT('t', member_, "N", DP_FROM_TO(1, 256), "threads, or as many as pay", .fallback = "auto", .choices = "auto")
+    DP_OPTION_INT('t', member_, "N", DP_FROM_TO(1, 256), "threads, or as many as are useful", .fallback = "auto",              \
+                  .choices = "auto")
 
 #endif

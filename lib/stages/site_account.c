@@ -19,7 +19,7 @@ struct state {
 
 #define DP_OPTIONS struct options
 static const struct dp_option options[] = {
-    DP_OPTION_REAL('z', multiplier, "Z", DP_ABOVE(0), "of sums without noise: the least multiplier that the gate has promised"),
+    DP_OPTION_REAL('z', multiplier, "Z", DP_ABOVE(0), "least multiplier that the gate has promised for sums without noise"),
     DP_COUNT_MULTIPLIER_OPTION(count_multiplier),
     DP_PAYER_OPTIONS(pay),
     {.name = NULL},

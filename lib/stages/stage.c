@@ -19,9 +19,9 @@
 #define DP_OPTIONS struct dp_stage_ports
 static const struct dp_option port_options[] = {
     DP_OPTION_FLAG(0, allow_private_output, "write frames that are not released to a terminal"),
-    DP_OPTION_TEXT('i', in, "PORT", "where frames come from", .fallback = "-"),
-    DP_OPTION_TEXT('o', out, "PORT", "where frames go to", .fallback = "-"),
-    DP_OPTION_TEXT(0, on, "KIND", "take part in laps of this kind alone; see dp-loop --plan"),
+    DP_OPTION_TEXT('i', in, "PORT", "source of frames", .fallback = "-"),
+    DP_OPTION_TEXT('o', out, "PORT", "destination of frames", .fallback = "-"),
+    DP_OPTION_TEXT(0, on, "KIND", "take part only in laps of this kind; see dp-loop --plan"),
     DP_SECURITY_OPTIONS(security),
     DP_PATIENCE_OPTION(patience),
     {.name = NULL},

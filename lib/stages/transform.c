@@ -22,12 +22,11 @@ struct options {
 static const struct dp_option options[] = {
     DP_OPTION_REAL(
         'f', floor, "RHO", DP_ABOVE(0),
-        "directions shorter than RHO times the noise are left short: the floor is RHO times its scale times the root of the number of columns",
+        "directions shorter than RHO times the noise stay short: the floor is RHO x its scale x the root of the number of columns",
         .fallback = "0.5"),
-    DP_OPTION_REAL('R', radius, "R", DP_ABOVE(0),
-                   "rows are cut where they are longer than R times their root mean square length", .fallback = "0.7"),
+    DP_OPTION_REAL('R', radius, "R", DP_ABOVE(0), "cut rows to R times their root mean square length", .fallback = "0.7"),
     DP_OPTION_INT('r', rank, "M", DP_FROM_TO(1, DP_MOMENTS_MOST), "keep only the M longest directions"),
-    DP_OPTION_FLAG(0, uncut, "do not cut rows: for losses whose gradients grow with the row, which are clipped by its length"),
+    DP_OPTION_FLAG(0, uncut, "do not cut rows: for losses whose gradients grow with the row and are clipped by its length"),
     {.name = NULL},
 };
 

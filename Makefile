@@ -31,7 +31,16 @@ PLAIN_STAGES := $(patsubst %,$(BUILD)/bin/%,$(filter-out $(PROGRAMS),$(STAGES)))
 UNIT_SRC := $(sort $(wildcard tests/unit/test_*.c))
 UNITS := $(UNIT_SRC:tests/unit/%.c=$(BUILD)/unit/%)
 
-.PHONY: all deps demo check check-asan fuzz mutants bench tables lint format install uninstall clean
+.DEFAULT_GOAL := all
+.PHONY: all deps demo check check-asan fuzz mutants bench tables lint format install uninstall clean help
+help:
+	@printf '  make %-10s %s\n' '' 'build programs and libraries in build/' \
+		demo 'install what is missing, train on pictures and draw the result' check 'install what is missing and run all tests' \
+		quick 'tests of less than a minute' check-asan 'the tests with sanitizers' fuzz 'fuzz the decoders: TARGET, SECONDS' \
+		mutants 'break the code on purpose; takes hours' bench 'measure speed: FIGURE' install 'under PREFIX (/usr/local) in DESTDIR' \
+		uninstall 'what install wrote' deps 'the packages of Debian that all this needs' lint 'style, layers, pages' \
+		format 'clang-format' tables 'committed tables of numbers' clean 'remove build/'
+
 # One short line per step; V=1 shows the commands.
 ifndef V
 .SILENT:
@@ -239,12 +248,19 @@ PIPELINES = dpline $(notdir $(wildcard pipelines/*.sh))
 MANUALS = $(foreach n,1 3 5 7,$(patsubst man/%,share/man/man$n/%,$(wildcard man/*.$n)))
 HEADERS = $(patsubst lib/public/%,include/%,$(wildcard lib/public/dpline/*.h))
 LIBDIR ?= lib
+COMPLETIONS = $(patsubst %,share/bash-completion/completions/%,dpline $(notdir $(BINS))) share/zsh/site-functions/_dpline
 # What stands under PREFIX. A pipeline is called as `dpline WORD`.
-INSTALLED = $(BINS:$(BUILD)/%=%) bin/dpline $(PIPELINES:%=share/dpline/pipelines/%) $(MANUALS) $(HEADERS) \
+INSTALLED = $(BINS:$(BUILD)/%=%) bin/dpline $(PIPELINES:%=share/dpline/pipelines/%) $(MANUALS) $(HEADERS) $(COMPLETIONS) \
 	$(addprefix $(LIBDIR)/,dpline/$(notdir $(LIBRARY)) libdpline.a libdpline.so libdpline.so.$(SOVERSION) libdpline.so.$(VERSION) pkgconfig/dpline.pc)
 D = $(DESTDIR)$(PREFIX)
 
-install: all
+# Completion for two shells, out of the tables of options.
+$(BUILD)/completion/%: bin/completion $(BINS) $(wildcard pipelines/*)
+	$(call say,GEN,$@)
+	@mkdir -p $(@D)
+	BUILD=$(BUILD) bin/completion $* > $@.part && mv $@.part $@
+
+install: all $(BUILD)/completion/bash $(BUILD)/completion/zsh
 	install -d $(sort $(dir $(addprefix $(D)/,$(INSTALLED))))
 	install -m 755 $(BINS) $(D)/bin
 	install -m 755 $(PIPELINES:%=pipelines/%) $(D)/share/dpline/pipelines
@@ -257,6 +273,9 @@ install: all
 	ln -sf libdpline.so.$(SOVERSION) $(D)/$(LIBDIR)/libdpline.so
 	for f in $(HEADERS); do install -m 644 lib/public/$${f#include/} $(D)/$$f; done
 	for f in $(MANUALS); do install -m 644 man/$${f##*/} $(D)/$$f; done
+	install -m 644 $(BUILD)/completion/bash $(D)/share/bash-completion/completions/dpline
+	for p in $(notdir $(BINS)); do ln -sf dpline $(D)/share/bash-completion/completions/$$p; done
+	install -m 644 $(BUILD)/completion/zsh $(D)/share/zsh/site-functions/_dpline
 	sed -e 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR)|; s|@VERSION@|$(VERSION)|; s|@LIBS@|$(PKG_LIBS)|' lib/dpline.pc.in > $(D)/$(LIBDIR)/pkgconfig/dpline.pc
 
 uninstall:

@@ -3,6 +3,7 @@ VERSION := $(shell sed -n 's/.*DP_VERSION "\(.*\)"/\1/p' lib/base/version.h)
 # The number of the public interface is that of the library.
 SOVERSION := $(shell sed -n 's/^.define DPLINE_API //p' lib/public/dpline/error.h)
 PREFIX ?= /usr/local
+LIBDIR ?= lib
 BUILD ?= build
 # One spelling, so that the targets in .d files match however BUILD was given.
 override BUILD := $(patsubst $(CURDIR)/%,%,$(abspath $(BUILD)))
@@ -54,7 +55,8 @@ endif
 # Calls within it are not looked up by name, as in an archive.
 LIBRARY := $(BUILD)/lib/dpline/libdpline-$(VERSION).so
 NEEDED := Makefile | $(LIBRARY)
-override LDFLAGS += -Wl,--as-needed -Wl,-rpath,'$$ORIGIN/../lib/dpline:$$ORIGIN/../../lib/dpline'
+RPATH ?= $$ORIGIN/../lib/dpline:$$ORIGIN/../../lib/dpline:$$ORIGIN/../$(LIBDIR)/dpline
+override LDFLAGS += -Wl,--as-needed -Wl,-rpath,'$(RPATH)'
 
 .PHONY: programs
 programs: $(BINS) $(LIBRARY)
@@ -247,7 +249,6 @@ STRIP ?= strip
 PIPELINES = dpline $(notdir $(wildcard pipelines/*.sh))
 MANUALS = $(foreach n,1 3 5 7,$(patsubst man/%,share/man/man$n/%,$(wildcard man/*.$n)))
 HEADERS = $(patsubst lib/public/%,include/%,$(wildcard lib/public/dpline/*.h))
-LIBDIR ?= lib
 COMPLETIONS = $(patsubst %,share/bash-completion/completions/%,dpline $(notdir $(BINS))) share/zsh/site-functions/_dpline
 # What stands under PREFIX. A pipeline is called as `dpline WORD`.
 INSTALLED = $(BINS:$(BUILD)/%=%) bin/dpline $(PIPELINES:%=share/dpline/pipelines/%) $(MANUALS) $(HEADERS) $(COMPLETIONS) \
@@ -258,12 +259,13 @@ D = $(DESTDIR)$(PREFIX)
 $(BUILD)/completion/%: bin/completion $(BINS) $(wildcard pipelines/*)
 	$(call say,GEN,$@)
 	@mkdir -p $(@D)
-	BUILD=$(BUILD) bin/completion $* > $@.part && mv $@.part $@
+	LD_LIBRARY_PATH=$(BUILD)/lib/dpline BUILD=$(BUILD) bin/completion $* > $@.part && mv $@.part $@
 
 install: all $(BUILD)/completion/bash $(BUILD)/completion/zsh
 	install -d $(sort $(dir $(addprefix $(D)/,$(INSTALLED))))
 	install -m 755 $(BINS) $(D)/bin
 	install -m 755 $(PIPELINES:%=pipelines/%) $(D)/share/dpline/pipelines
+	chmod 644 $(D)/share/dpline/pipelines/options*.sh
 	ln -sf ../share/dpline/pipelines/dpline $(D)/bin/dpline
 	install -m 644 $(LIBRARY) $(D)/$(LIBDIR)/dpline
 	install -m 644 $(BUILD)/lib/public/libdpline.a $(BUILD)/lib/libdpline.so.$(VERSION) $(D)/$(LIBDIR)

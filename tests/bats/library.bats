@@ -241,3 +241,15 @@ few_commands() {
     assert_success
     assert_file_not_exist none
 }
+
+@test "a Debian package is made, and lintian finds no error in it" {
+    command -v dpkg-buildpackage > /dev/null && command -v dh > /dev/null || skip "needs dpkg-dev and debhelper"
+    case $BUILD in *asan*) skip "a package is not made with sanitizers" ;; esac
+    mkdir dpline
+    git -C "$ROOT" archive HEAD | tar x -C dpline
+    (cd dpline && timeout 900 dpkg-buildpackage -us -uc -b -j2) > log 2>&1 || fail "$(tail log)"
+    run dpkg -c dpline_*.deb
+    assert_line --regexp '\./usr/bin/dpline -> '
+    refute_line --partial 'bin/sgd.sh'
+    ! command -v lintian > /dev/null || lintian --fail-on error dpline_*.changes
+}

@@ -1,0 +1,12 @@
+# docker build -t dpline . ; docker run --rm -v "$PWD:/data" -w /data dpline fit people.dp --epsilon 1
+FROM debian:bookworm-slim AS build
+RUN apt-get update && apt-get install -y --no-install-recommends make ca-certificates
+COPY . /dpline
+WORKDIR /dpline
+RUN make deps-build && make -j"$(nproc)" install PREFIX=/usr DESTDIR=/installed
+
+FROM debian:bookworm-slim
+RUN apt-get update && apt-get install -y --no-install-recommends libmsgpackc2 libzmq5 libgsl27 libsodium23 libmpfr6 libgmp10 \
+    libjansson4 zlib1g liblzma5 libzstd1 libgomp1 gawk bash && rm -rf /var/lib/apt/lists/*
+COPY --from=build /installed /
+ENTRYPOINT ["dpline"]

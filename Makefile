@@ -60,7 +60,7 @@ override LDFLAGS += -Wl,--as-needed -Wl,-rpath,'$(RPATH)'
 
 .PHONY: programs
 programs: $(BINS) $(LIBRARY)
-all: programs $(BUILD)/lib/public/libdpline.a $(BUILD)/lib/libdpline.so.$(VERSION)
+all: programs $(BUILD)/lib/public/libdpline.a $(BUILD)/lib/libdpline.so.$(VERSION) $(BUILD)/completion/bash $(BUILD)/completion/zsh
 
 # Before anything is compiled: what is missing, and how to get it.
 .PHONY: packages
@@ -259,9 +259,9 @@ D = $(DESTDIR)$(PREFIX)
 $(BUILD)/completion/%: bin/completion $(BINS) $(wildcard pipelines/*)
 	$(call say,GEN,$@)
 	@mkdir -p $(@D)
-	LD_LIBRARY_PATH=$(BUILD)/lib/dpline BUILD=$(BUILD) bin/completion $* > $@.part && mv $@.part $@
+	LD_LIBRARY_PATH=$(BUILD)/lib/dpline BUILD=$(BUILD) bin/completion $* > $@.$$$$ && mv $@.$$$$ $@
 
-install: all $(BUILD)/completion/bash $(BUILD)/completion/zsh
+install: all
 	install -d $(sort $(dir $(addprefix $(D)/,$(INSTALLED))))
 	install -m 755 $(BINS) $(D)/bin
 	install -m 755 $(PIPELINES:%=pipelines/%) $(D)/share/dpline/pipelines

@@ -220,7 +220,7 @@ static void print_ways(const struct dp_ledger_budget *line)
     puts(line->orders > 0 ? ", or by adding up the runs, whichever is less" : "adding up the runs");
 }
 
-/* The number of planned runs that a budget fits, and whether one fits only as the first run, which then chooses addition. */
+/* How many planned runs fit into a budget. adds: a run fits only if it is the first one, which then chooses addition. */
 struct fit {
     bool planned, adds;
     int64_t runs;

@@ -1,5 +1,5 @@
 /* An adversary that uses choices (dp-linesearch --same-batch): counts how often each choice was made with and without the
- * canary, on either side of a sign that the adversary sees. */
+ * canary, separately for both values of a sign that the adversary sees. */
 #ifndef DP_AUDIT_CHOICES_H
 #define DP_AUDIT_CHOICES_H
 

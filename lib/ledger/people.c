@@ -161,7 +161,7 @@ static const char *add_lost(const struct dp_people *p, const char *adjacency, en
     return ledger;
 }
 
-/* Checks that all runs since the budget which the registry knows are in the ledger with the budget, or in another one. */
+/* Checks that every run that the registry has noted since the budget is in the ledger with the budget, or in another ledger. */
 static int admit_whole(const struct dp_people *p, const struct dp_people_ledger *ledger, const struct dp_registry_line *noted,
                        struct dp_err *err)
 {

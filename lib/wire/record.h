@@ -58,7 +58,7 @@ extern const char *const dp_adjacency_names[DP_ADJACENCY_COUNT];
 extern const char *const dp_release_names[DP_RELEASE_COUNT];
 extern const char *const dp_meaning_names[DP_MEANS_COUNT];
 
-/* In how many records a member is the same: of the whole run, of one lap, or in none but its own. */
+/* Where a member must be the same: in all records of the run, in all records of a lap, or only in the record of its field. */
 enum dp_record_alike { DP_ALIKE_RUN, DP_ALIKE_LAP, DP_ALIKE_FIELD };
 
 /* How a member of a field's record may change from one lap of a kind to the next. The gate goes by this. */
@@ -72,9 +72,8 @@ enum dp_record_change {
     DP_CHANGE_HELLO,      /* only the records of a hello frame have it */
 };
 
-/* The members, in their order on the wire: X(member of struct dp_record, key, type, its names, how many, alike, change). After
-   these a record has those members of its query that the query's kind has (query/query.h), under their own keys; each field has
-   its own. */
+/* The members, in their order on the wire: X(member of struct dp_record, key, type, its names, how many, alike, change). Then
+   the record has the members of its query that the kind of the query has (query/query.h), each under its own key. */
 /* clang-format off */
 #define DP_RECORD_MEMBERS(X)                                                                                                   \
     X(of, "of", FIELD, NULL, 0, FIELD, NEVER)             /* the field that the record is of; DP_F_NONE until it is bounded */    \

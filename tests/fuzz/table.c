@@ -18,7 +18,7 @@ static void check_cells(const struct dp_table *table)
         fuzz_assert(dp_table_find(table, dp_table_name(table, i)) == i);
 }
 
-/* Filled text names nothing that a cell could have named: cells have no braces. */
+/* The filled text has no {name}, because cells have no braces. */
 static void fill(const struct dp_table *table, const char *text)
 {
     bool named[DP_TABLE_MOST_COLUMNS] = {0};

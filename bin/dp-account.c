@@ -51,7 +51,7 @@ static void print_words(void)
         printf("  %-12s %s\n", words[i].word, words[i].command->summary);
 }
 
-/* help, help WORD, and the words below the gate's own page. */
+/* Prints the help of a word, or the list of words; with --help the help of the gate first. */
 static int help(int argc, char **argv)
 {
     struct dp_err err = {0};

@@ -178,7 +178,7 @@ static int check_persons(const struct dp_import *import, struct dp_err *err)
     return DP_OK;
 }
 
-/* Groups the rows by person, and leaves out rows beyond the most of a person. */
+/* Groups the rows by person, and drops the rows of a person beyond rows_per_person. */
 static void arrange(struct dp_import *import, struct table *table)
 {
     size_t before = table->persons.rows;

@@ -449,7 +449,7 @@ static double take_rare(const struct dp_pld_inverse *v, const struct dp_pld_part
     return error + 1e-59;
 }
 
-/* ln of bounds on f in band i and in all bands from it on. */
+/* *band: ln of a bound on f in band i. *rest: the same for band i and all bands after it. */
 static void decay(const struct dp_pld_inverse *v, const struct dp_pld_part *parts, int i, double *band, double *rest)
 {
     *band = *rest = 0;
@@ -464,7 +464,7 @@ static void decay(const struct dp_pld_inverse *v, const struct dp_pld_part *part
     }
 }
 
-/* An upper bound on the sum of all frequencies from the beginning of each band on. */
+/* For each band: an upper bound on the sum over all frequencies in that band and in the bands after it. */
 static void bound_rest(struct dp_pld_inverse *v, const struct dp_pld_part *parts)
 {
     double begin = v->step * (double)v->at.frequencies, band, rest;

@@ -7,10 +7,10 @@
 #include <dpline/error.h>
 #include "account/event.h"
 
-/* Tells the caller's error what happened inside; returns rc. */
+/* Copies an error of the library into the caller's error, and returns rc. */
 int dp_public_result(struct dpline_error *error, int rc, const struct dp_err *inside);
 
-/* The other way: what a caller's function returned, and said. */
+/* Copies the error of a caller's function into an error of the library. */
 int dp_public_taken(struct dp_err *inside, int rc, const struct dpline_error *error);
 
 /* The event of a charge and its laps. DP_E_USAGE: it makes no sense. */

@@ -196,8 +196,8 @@ static int keep(struct run *r, struct dp_err *err)
     return rc;
 }
 
-/* Whether the lap has moved the model. It has not if there is no model yet, if a gradient is held, or if a search has found no
- * step. */
+/* Whether the lap has moved the model: false if there is no model yet, if a gradient is held, or if a search has found no
+   step. */
 static bool moves(const struct dp_frame *lap)
 {
     if (!dp_frame_has(lap, DP_F_MODEL))

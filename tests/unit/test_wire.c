@@ -687,7 +687,7 @@ static void put_record(msgpack_packer *pk, const char *sampler, const char *of, 
         text(pk, "of");
         text(pk, of);
     }
-    if (more != NULL) { /* before the kind that decides whether it belongs there */
+    if (more != NULL) { /* written before the kind, which decides whether the member is allowed */
         bool whole = strcmp(more, "shares") == 0 || strcmp(more, "gathered") == 0;
         text(pk, more);
         if (whole)

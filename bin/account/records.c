@@ -343,7 +343,7 @@ static int check_run(struct recorded_run *run, struct dp_err *err)
     run->lower = run->prior_epsilon + best.lower;
     run->upper = run->prior_epsilon + best.upper;
     if (!recorded_agrees(run)) {
-        /* In the middle of a run the gate may have only this. */
+        /* In the middle of a run the gate may have stated the epsilon of Rényi accounting. */
         rc = dp_account_epsilon(DP_ACCOUNTANT_RDP, &run->charges, delta, &rdp, err);
         run->upper = run->prior_epsilon + fmax(best.upper, rdp.upper);
     }

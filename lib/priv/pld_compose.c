@@ -479,7 +479,8 @@ static double time_value(const struct dp_pld_composed *c, double epsilon)
         sum += excess(c, 0) * exp(fmin(c->small_scale - c->small * (epsilon - reach), 0));
     if (from == c->bottom && c->open) /* all runs that may be below the window */
         sum += excess(c, fmax(epsilon - (double)c->bottom * c->h - c->radius - c->shift, 0));
-    /* By blocks that are narrow against the deviation. A block counts at its nearest end and largest weight. */
+    /* Adds blocks of points that are much narrower than the deviation: each block at its nearest end, with its largest
+       weight. */
     int64_t block = 1 + (int64_t)(c->deviation / c->h / 64);
     for (int64_t j = from; j <= to; j += block) {
         int64_t last = j + block - 1 < to ? j + block - 1 : to;

@@ -84,8 +84,8 @@ double dp_pld_surviving(const struct dp_pld_question *a, bool add, double s, dou
 /* The window of a grid for an answer near epsilon and delta, with the tilts of its ends. */
 struct dp_pld_window dp_pld_grid_window(const struct dp_pld_question *a, bool add, double epsilon, double delta);
 
-/* The step of a grid: a larger one if a finer one would be worse because of rounding, and not more points than there is time
-   for. */
+/* The step of a grid. It is larger if rounding would make a finer grid worse, or if a finer grid would have too many points for
+   the given work. */
 double dp_pld_grid_step(const struct dp_pld_question *a, bool add, const struct dp_pld_window *w, struct dp_pld_aim g,
                         double work, double rounding, bool *finest);
 

@@ -664,7 +664,7 @@ static void record_with_a_rate_twice(msgpack_packer *pk)
     }
 }
 
-/* A record with every member except members of queries, and of a field if `of` is one. */
+/* Writes a record with every member except members of queries. of: the key of its field, or NULL. */
 static void put_record(msgpack_packer *pk, const char *sampler, const char *of, const char *noise, const char *more)
 {
     const char *const names[][2] = {{"sampler", sampler}, {"adjacency", "null-record"}, {"release", "sum"}};

@@ -41,7 +41,7 @@ struct dpline_query {
 
 #define DPLINE_MOST_QUERIES 4
 
-/* So many laps in which the same was done: rows were chosen, and 1 to 4 queries were put to that batch. */
+/* A number of equal laps: in each, rows were chosen, and 1 to 4 queries ran on that batch. */
 struct dpline_charge {
     int64_t laps; /* 0 to 10^12 */
     enum dpline_sampling sampling;

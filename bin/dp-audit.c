@@ -164,7 +164,7 @@ int main(int argc, char **argv)
     sigaction(SIGTERM, &action, NULL);
     sigaction(SIGHUP, &action, NULL);
     sigaction(SIGALRM, &action, NULL);
-    signal(SIGPIPE, SIG_IGN); /* a child that dies must not take us along */
+    signal(SIGPIPE, SIG_IGN); /* a child that dies must not end this process */
     struct dp_audit_watch watch = {&stop, (int)o.timeout};
     const char *word = operand < argc ? argv[operand] : "";
     bool sensitive = strcmp(word, "sensitivity") == 0;

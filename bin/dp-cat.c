@@ -41,7 +41,7 @@ struct cat {
     struct dp_frame *frame; /* the one that was read */
     struct dp_frame *kept;  /* --last: the last lap frame so far */
     bool has_kept, hello_out;
-    bool interrupted; /* the stream broke off, or its end frame says that the run did */
+    bool interrupted; /* the stream broke off, or its end frame states that the run was interrupted */
     int64_t status;   /* of the end frame */
     bool whole;       /* the newest lap was selected, so that the end frame may name its model */
     char digest[DP_MODEL_DIGEST];
@@ -145,7 +145,7 @@ static int read_stream(struct cat *c, const char *spec, struct dp_err *err)
         }
         enum dp_kind kind = c->frame->kind;
         rc = DP_OK;
-        /* A stage that fails early has only an error frame to say so. */
+        /* A stage that fails early writes only an error frame. */
         if ((kind == DP_KIND_HELLO) == hello && kind != DP_KIND_ERROR)
             rc = hello ? dp_fail(err, DP_E_RUN, "%s: a second hello frame in one stream", name)
                        : dp_fail(err, DP_E_RUN, "%s does not begin with a hello frame", name);
@@ -185,7 +185,7 @@ static int end_frames(struct cat *c, struct dp_err *err)
     return rc == DP_OK ? dp_port_commit(c->out, err) : rc;
 }
 
-/* The reader of --frames learns that no more will come. */
+/* Tells the reader of --frames that no more frames will come. */
 static void pass_error(struct cat *c, int rc, const struct dp_err *err)
 {
     struct dp_err unused;
@@ -223,7 +223,7 @@ static int run(struct cat *c, int files, char **file, struct dp_err *err)
     for (int i = 0; rc == DP_OK && i < files; i++)
         rc = read_stream(c, file[i], err);
     struct dp_err broken = {0};
-    if (rc == DP_E_UPSTREAM && c->has_kept) { /* frames before the break are whole: the last of them is what there is */
+    if (rc == DP_E_UPSTREAM && c->has_kept) { /* frames before the break are whole: the last of them counts */
         broken = *err;
         c->interrupted = true;
         rc = DP_OK;

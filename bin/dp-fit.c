@@ -1,4 +1,4 @@
-/* dp-fit: prints the run that suits a table, by rules on what is public about it. It reads no row, and spends nothing. */
+/* dp-fit: prints the run that suits a table, by rules on public facts about it. It reads no row, and spends nothing. */
 #include <errno.h>
 #include <math.h>
 #include <omp.h>
@@ -156,7 +156,7 @@ static const char *print_delta(double delta, char *buffer, size_t size)
     return dp_number_print(delta, buffer, size);
 }
 
-/* Rows that are few are faster on one thread. */
+/* For few rows one thread is faster. */
 static int64_t threads(const struct dp_dataset *d)
 {
     return (double)d->persons * (double)d->cols * (d->classes > 2 ? (double)d->classes : 1) < 1e7 ? 1 : omp_get_num_procs();

@@ -214,7 +214,7 @@ static void summarise_rows(const struct dp_import *i)
     fputc('\n', stderr);
 }
 
-/* How many rows persons have together is private, as the unit of privacy is a person. */
+/* The number of all persons' rows is private, because the unit of privacy is a person. */
 static void summarise_part(const struct dp_import *i, const char *to, size_t rows, size_t persons)
 {
     bool by_person = i->writer.rows_per_person > 0;
@@ -368,7 +368,7 @@ int main(int argc, char **argv)
     } else if (rc == DP_OK) {
         dp_interrupt_catch();
         if (o.out != NULL) {
-            rc = identity_find(&identity, &import, &err); /* by its name: nobody knows the bytes that will come */
+            rc = identity_find(&identity, &import, &err); /* by its name, because its bytes are still unknown */
         } else {
             import.identify = identity_find;
             import.identify_self = &identity;

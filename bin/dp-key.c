@@ -1,4 +1,4 @@
-/* dp-key: the keys of this user, and whose keys it trusts. */
+/* dp-key: the keys of this user, and the keys that the user trusts. */
 #include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -7,7 +7,7 @@
 #include "base/cli.h"
 #include "runtime/loop.h"
 
-#define TWICE 0.5  /* seconds in which a signal that comes again is the same one: timeout(1) sends it twice */
+#define TWICE 0.5  /* a signal repeated within these seconds counts once: timeout(1) sends it twice */
 #define PATIENCE 5 /* seconds that a lap under way may still take after a signal */
 
 static struct dp_interrupt interrupt;
@@ -50,7 +50,7 @@ static void catch_signals(void)
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
         if (numbers[i] != SIGHUP || (sigaction(SIGHUP, NULL, &old) == 0 && old.sa_handler != SIG_IGN)) /* nohup(1) */
             sigaction(numbers[i], &action, NULL);
-    signal(SIGPIPE, SIG_IGN); /* a child that dies must not take us along; our own reader is looked after below */
+    signal(SIGPIPE, SIG_IGN); /* a child that dies must not end this process; our own reader is checked below */
 }
 
 int main(int argc, char **argv)

@@ -156,7 +156,7 @@ static void put_row(const struct predict *p, const struct dp_row *row)
     putchar('\n');
 }
 
-/* The rows that arrive, with a line for each before the next are waited for. */
+/* Answers rows that arrive: prints a line for each before it waits for the next ones. */
 static int predict_arrivals(struct predict *p, const char *model, struct dp_err *err)
 {
     struct dp_rows rows;
@@ -199,7 +199,7 @@ static int run(struct predict *p, const char *model, const char *data, struct dp
         return rc;
     if (!p->options->no_header)
         put_header(p);
-    /* Without a reader there is no point in going on; dp_cli_finish reports the error. */
+    /* Without a reader the program stops; dp_cli_finish reports the error. */
     for (size_t i = 0; i < p->dataset->rows && !ferror(stdout); i++) {
         struct dp_row row = dp_dataset_row(p->dataset, i);
         put_row(p, &row);

@@ -11,8 +11,8 @@
 #include "data/quantise.h"
 #include "base/interrupt.h"
 
-/* Seeded synthetic data: x ~ N(0, I) through a decaying spectrum, scaled to unit norm; labels from a hidden
-   linear model. GSL's generator serves here: nothing of it is ever released as noise. */
+/* Seeded synthetic data: x ~ N(0, I) through a decaying spectrum, scaled to unit norm; labels from a hidden linear model. GSL's
+   generator suffices, because none of its numbers is used as noise. */
 
 enum { REGRESSION, CLASSIFICATION };
 

@@ -66,7 +66,7 @@ static void note(const char *name, const char *sentence)
     fprintf(stderr, "%s: %s\n", name, sentence);
 }
 
-/* Its name is part of commands that a shell reads. */
+/* Its name becomes part of shell commands. */
 static const char *parent(void)
 {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-";

@@ -5,7 +5,8 @@
 
 static struct dp_worker worker = {.warn.say = dp_cli_warn_of};
 
-/* The first signal ends the wait, or what processes work on; a second one ends all. The finished work is in the checkpoint. */
+/* The first signal ends the wait, or the work of processes; a second one ends everything. The finished work is in the
+   checkpoint. */
 static void on_signal(int number)
 {
     worker.interrupt = number;
@@ -19,7 +20,7 @@ static void catch_signals(void)
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
         if (sigaction(numbers[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
             sigaction(numbers[i], &action, NULL);
-    signal(SIGPIPE, SIG_IGN); /* a pipeline that dies must not take us along: the gather is to be told */
+    signal(SIGPIPE, SIG_IGN); /* a pipeline that dies must not end this process: the gather must be told */
 }
 
 int main(int argc, char **argv)

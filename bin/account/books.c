@@ -1,4 +1,4 @@
-/* dp-account budget|report|verify|certify: ledgers and what can be shown with them. */
+/* dp-account budget|report|verify|certify: ledgers, and statements from them. */
 #include <jansson.h>
 #include <math.h>
 #include <stdio.h>

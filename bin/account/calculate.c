@@ -50,7 +50,7 @@ static const struct {
     [UNKNOWN_RATE] = {"rate", &command_rate},
 };
 
-/* The unknown, and what is known about it. by is the accountant that answered. */
+/* The unknown and the answer. by: the accountant that answered. */
 struct result {
     double value;
     struct dp_answer answer;

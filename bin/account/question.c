@@ -153,7 +153,7 @@ static int scheduled(struct question *q, const struct dp_event *event, int64_t l
     return rc;
 }
 
-/* Records say themselves what the options would describe. */
+/* Records already have the values that the options would set. */
 static int check_described(const struct question *q, const char *records, struct dp_err *err)
 {
     const struct {
@@ -181,7 +181,7 @@ static int check_described(const struct question *q, const char *records, struct
     return DP_OK;
 }
 
-/* From what one run costs to what the choice of the best of several does. */
+/* Turns the charges of one run into the charge of the best of several runs. */
 static int selected(struct question *q, struct dp_err *err)
 {
     struct dp_selection *selection;
@@ -235,7 +235,7 @@ int question_charges(struct question *q, enum unknown unknown, const char *recor
         if (event.query[0].kind != DP_QUERY_GAUSSIAN || q->schedule != NULL)
             return dp_fail(err, DP_E_USAGE, "--count-multiplier: only with Gaussian noise that does not change");
         event.query[1] = (struct dp_query){.kind = DP_QUERY_GAUSSIAN, .multiplier = q->count_multiplier};
-        event.queries = unknown == UNKNOWN_SIGMA ? 1 : 2; /* sigma: of both queries, divided later */
+        event.queries = unknown == UNKNOWN_SIGMA ? 1 : 2; /* sigma: for both queries, divided later */
     }
     if (rc == DP_OK && laps == DP_OPT_ABSENT_INT)
         rc = dp_fail(err, DP_E_USAGE, "--laps is required");

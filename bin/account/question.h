@@ -36,7 +36,7 @@ struct asked {
     struct question q;
 };
 
-/* Rows that several words have. The last argument says that a word requires it. */
+/* Rows that several words share. The last argument: whether the word requires the option. */
 #define Q_EPSILON(...) DP_OPTION_REAL('e', q.epsilon, "E", DP_ABOVE(0), "the budget", __VA_ARGS__)
 #define Q_DELTA(...)                                                                                                           \
     DP_OPTION_REAL('d', q.delta, "D", DP_ABOVE_BELOW(0, 1), "probability that epsilon may fail to bound", __VA_ARGS__)

@@ -35,10 +35,10 @@ struct recorded {
     bool stopped; /* records_check: some run has fewer laps than it announced, and more of them would have cost more */
 };
 
-/* Reads the file ("-": standard input). A line is a charge as account/event.h has it, or a frame as dp-cat prints it; of frames
- * only laps count, and they must be whole runs: laps 1, 2, … of one data set under one adjacency; lap 1 begins another run.
- * DP_E_UNSAFE: the laps cannot be charged as runs, for instance a run without privacy. DP_E_RUN: the input cannot be read. The
- * caller starts *recorded zeroed and frees it. */
+/* Reads the file ("-": standard input). A line is a charge (account/event.h), or a frame as dp-cat prints it. Only lap frames
+ * count, and they must be whole runs: laps 1, 2, … of one data set under one adjacency; lap 1 begins another run. DP_E_UNSAFE:
+ * the laps cannot be charged as runs, for instance a run without privacy. DP_E_RUN: the input cannot be read. The caller starts
+ * *recorded zeroed and frees it. */
 int records_read(const char *path, struct recorded *recorded, struct dp_err *err);
 void records_free(struct recorded *recorded);
 

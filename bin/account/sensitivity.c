@@ -1,5 +1,5 @@
-/* dp-account sensitivity: by how much one person moves the result of gradient descent, over all rows or over batches of a
-   permutation, for output perturbation; or the two constants of a loss that this follows from. */
+/* dp-account sensitivity: how far one person moves the result of gradient descent, over all rows or over batches of a
+   permutation, for output perturbation; or the two constants of a loss that determine this. */
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -46,7 +46,7 @@ static const struct dp_option options[] = {
 const struct dp_command command_sensitivity = {"dp-account sensitivity", "", "Print the L2 sensitivity of gradient descent",
                                                options, NULL};
 
-/* smoothness and lipschitz of rows of that norm; dp_loss_lipschitz has the proof. */
+/* smoothness and lipschitz for rows of that norm; dp_loss_lipschitz has the proof. */
 static int take_loss(struct options *o, struct dp_err *err)
 {
     if (o->loss < 0)

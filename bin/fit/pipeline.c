@@ -34,7 +34,7 @@ static void flag(FILE *to, const char *name, bool given)
         fprintf(to, " --%s", name);
 }
 
-/* " --data … --intercept …", and what stages that read rows have in common. */
+/* " --data … --intercept …", the options that all stages that read rows share. */
 static void rows(FILE *to, const struct dp_fit *fit, const struct fit_options *o)
 {
     option(to, "data", o->data);

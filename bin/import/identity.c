@@ -10,7 +10,7 @@
 
 #define STANDARD_INPUT "standard-input"
 
-/* The table that is imported, as the registry looks for it. */
+/* The imported table, as the registry searches for it. */
 struct table {
     char digest[DP_REGISTRY_DIGEST]; /* "" while its bytes are not known */
     char *path;                      /* "" if it is not a file */
@@ -43,7 +43,7 @@ static int describe(struct table *t, const struct dp_registry *r, const struct d
     return rc != DP_OK || (t->path != NULL && t->directory != NULL) ? rc : dp_fail(err, DP_E_RUN, "out of memory");
 }
 
-/* A name that no other table has: of two tables of one name the second has a number behind it. */
+/* A name that no other table has: the second table with a name gets a number after it. */
 static void name_apart(struct identity *i, const struct dp_registry *r, const char *name)
 {
     const struct dp_registry_line *other = dp_registry_population(r, name);

@@ -11,12 +11,12 @@ struct identity {
     struct dp_registry_choice choice;
     char name[DP_POPULATION_MOST + 40];
     char split[DP_REGISTRY_DIGEST];
-    char sentence[DP_ERR_MESSAGE_SIZE]; /* what the user should know, or "" */
-    bool known;                         /* an import before was of this population */
+    char sentence[DP_ERR_MESSAGE_SIZE]; /* a message for the user, or "" */
+    bool known;                         /* an earlier import was of this population */
 };
 
-/* Sets the population and the split of the import, and writes into the registry what the table is of. As the `identify` of an
-   import when all of it is read; for a stream, whose bytes are still to come, before. DP_E_UNSAFE, DP_E_RUN: as
+/* Sets the population and the split of the import, and notes the table's population in the registry. As `identify` it runs
+   after the whole table was read; for a stream, whose bytes are still to come, call it before. DP_E_UNSAFE, DP_E_RUN: as
    dp_registry_open. */
 int identity_find(void *identity, struct dp_import *import, struct dp_err *err);
 

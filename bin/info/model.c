@@ -15,7 +15,7 @@ static const char *number(double value, char *buffer, size_t size)
     return isfinite(value) ? dp_number_print(value, buffer, size) : isnan(value) ? "nan" : value > 0 ? "inf" : "-inf";
 }
 
-/* Epsilon for a person: six digits, never less than it is. */
+/* Epsilon for readers: six digits, rounded up. */
 static const char *rounded_up(double value, char *buffer, size_t size)
 {
     if (!(value > 0) || !isfinite(value))

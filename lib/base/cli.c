@@ -17,7 +17,7 @@ void dp_cli_guard(void)
 {
     int fd;
     dp_init();
-    signal(SIGXFSZ, SIG_IGN); /* a file that may not grow makes write(2) fail, which is reported */
+    signal(SIGXFSZ, SIG_IGN); /* if a file may not grow, write(2) fails and the error is reported */
     do
         fd = open("/dev/null", O_RDONLY);
     while (fd >= 0 && fd <= STDERR_FILENO);

@@ -67,7 +67,7 @@ static int choice_index(const char *choices, const char *text)
     return -1;
 }
 
-/* Puts what the text says into the option's member of the struct `values`. DP_E_USAGE: it says no such value. */
+/* Parses the text into the option's member of the struct `values`. DP_E_USAGE: it is not a valid value. */
 static int assign(const struct dp_option *o, void *values, const char *text, struct dp_err *err)
 {
     char *member = (char *)values + o->offset;

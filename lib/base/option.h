@@ -26,7 +26,7 @@ struct dp_option {
     const char *member; /* "pay.no_ledger" makes --no-ledger; NULL where there is a name */
     char letter;        /* short form, or 0 */
     enum dp_option_kind kind;
-    size_t offset;        /* of the member in the command's option struct */
+    size_t offset;        /* offset of the member in the command's option struct */
     const char *metavar;  /* NULL for a flag */
     const char *help;     /* one line, no full stop */
     const char *fallback; /* default as text, or NULL */
@@ -45,7 +45,7 @@ struct dp_option {
        DP_OPTION_REAL('s', step, "ETA", DP_ABOVE(0), "the step size", .required = true),
        DP_OPTION_INT(0, every, "N", DP_FROM_TO(1, 1000), "laps", .name = "checkpoint-every", .fallback = "10"),
 
-   .name where the option is not called like the member, .fallback, .required, and .choices for an integer that may be a word.
+   .name if the option has another name than the member, .fallback, .required, and .choices for an integer that may be a word.
    Rows that several commands have are macros of such rows. */
 #define DP_OPTION_ROW(letter_, member_) .letter = (letter_), .member = #member_, .offset = offsetof(DP_OPTIONS, member_)
 #define DP_OPTION_FLAG(letter_, member_, ...)                                                                                  \
@@ -70,7 +70,7 @@ struct dp_option {
         .help = __VA_ARGS__                                                                                                    \
     }
 
-/* Ranges: FROM and TO take the limit in, ABOVE and BELOW leave it out. */
+/* Ranges: FROM and TO include the limit, ABOVE and BELOW exclude it. */
 #define DP_ANY_NUMBER .min = 0, .max = 0
 #define DP_FROM(low) .min = (low), .max = INFINITY
 #define DP_ABOVE(low) .min = (low), .max = INFINITY, .open_min = true

@@ -11,7 +11,7 @@
 
 #define WIDTH 24    /* width of the bar, if there is room */
 #define NARROW 5    /* a narrower bar is left out */
-#define MANY 100000 /* a plan of so many laps takes a while */
+#define MANY 100000 /* planning this many laps takes a while */
 
 /* A terminal that can move the cursor only to the start of the line, and has no colours. */
 static bool dumb(void)
@@ -20,7 +20,7 @@ static bool dumb(void)
     return term == NULL || term[0] == '\0' || strcmp(term, "dumb") == 0;
 }
 
-/* Columns of the terminal that may be written to: the last one makes some of them scroll. */
+/* Columns of the terminal that may be written to; a character in the last column makes some terminals scroll. */
 static int columns(FILE *stream)
 {
     struct winsize size;

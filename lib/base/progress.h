@@ -24,7 +24,7 @@ void dp_progress_start(struct dp_progress *progress, FILE *stream, enum dp_progr
    seconds), in the width of the terminal. epsilon < 0 is left out. */
 void dp_progress_show(struct dp_progress *progress, int64_t done, double epsilon);
 
-/* The last lap's line, with the time that all of them took. */
+/* The last lap's line, with the time of all laps. */
 void dp_progress_end(struct dp_progress *progress);
 
 /* The text to print before a line on `stream`: it clears the terminal's line, so that the text does not follow the progress bar

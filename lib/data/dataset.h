@@ -45,7 +45,7 @@ struct dp_dataset {
     char **class_names;               /* classes entries, or NULL */
     char **column_names;              /* cols entries, or NULL */
     char *label_name;                 /* or NULL */
-    double label_scale, label_offset; /* a real label in its own units is label_scale × y + label_offset; 1 and 0 */
+    double label_scale, label_offset; /* a real label in its own units is label_scale × y + label_offset; defaults: 1 and 0 */
     char *private_preprocessing;      /* "max-abs,mode" or "" */
     char *row_norm;                   /* how rows were changed: "divided by 1.41, bias, quantised", "unit", … */
     char *population;                 /* the people whose rows these are, the same for all imports of them; the digest if no

@@ -66,7 +66,7 @@ int dp_ledger_add_plan(const struct dp_ledger_entry *entry, struct dp_charges *c
 /* Adds the laps that the run has spent to a list. */
 int dp_ledger_add_spent(const struct dp_ledger_entry *entry, struct dp_charges *charges, struct dp_err *err);
 
-/* An array of charges, and a number that may be infinite ("Infinity"); NULL when memory is short. */
+/* JSON for a list of charges, and for a number that may be infinite ("Infinity"); NULL if memory is short. */
 json_t *dp_ledger_charges_json(const struct dp_charges *charges);
 json_t *dp_ledger_real_json(double value);
 

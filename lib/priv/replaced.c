@@ -51,8 +51,8 @@ static double log_integrand(const struct moment *m, double v)
     return log_up + log_down - u * u / 2 - M_LNPI / 2 - M_LN2 / 2 + slack;
 }
 
-/* ln of a bound on the integrand's modulus where v is complex, real part from a to b, imaginary part up to h,
-   h μ < 1 (so that x has a positive real part, and its powers one branch). */
+/* ln of a bound on the integrand's modulus for complex v with real part from a to b and imaginary part up to h, h μ < 1 (so
+   that x has a positive real part, and its powers one branch). */
 static double log_largest(const struct moment *m, double a, double b, double h)
 {
     double top = m->mu * b, bottom = m->mu * a, turn = h * m->mu;

@@ -13,7 +13,7 @@
  * V_{j−1}, one for each corner. Corners come from a grid of 1/128 standard deviations (Gaussian) or 2048 tangents (Laplace),
  * which exceeds the true supremum by a relative 1e-5 at worst. The same polygon serves every order and every m.
  *
- * The threshold is public; the sensitivity of every query is 1, in either direction, and noise is in units of it. So the
+ * The threshold is public; the sensitivity of every query is 1, in either direction, and the unit of the noise. So the
  * threshold's noise is shifted by 1 on one side and each s lies in [0, 2]. A threshold that one person moves as well would need
  * a shift of 2, which is not covered. orders: n values > 1. queries >= 1. Arguments out of range or NaN give +infinity. Pure
  * functions. */

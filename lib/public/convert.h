@@ -1,4 +1,4 @@
-/* Between the public types and those inside. Private to lib/public. */
+/* Conversion between the public and the internal types. Private to lib/public. */
 #ifndef DP_PUBLIC_CONVERT_H
 #define DP_PUBLIC_CONVERT_H
 

@@ -58,7 +58,7 @@ int64_t dpline_frame_lap(const struct dpline_frame *frame)
     return dp_public_frame_const(frame)->lap;
 }
 
-/* The field of that name and type, where the frame has it; else DP_F_COUNT. */
+/* The field with that name and type if the frame has it; else DP_F_COUNT. */
 static enum dp_field present(const struct dpline_frame *frame, const char *name, enum dp_type type)
 {
     enum dp_field field = dp_field_find(name, strlen(name));

@@ -101,7 +101,7 @@ int dpline_ledger_close(struct dpline_ledger *ledger, const struct dpline_accoun
 {
     struct dp_err err = {0};
     struct dp_answer answer = {0};
-    struct dp_charges laps = {0}; /* of one run, whatever the account is of */
+    struct dp_charges laps = {0}; /* of one run, for any account */
     const struct dp_charges *said = used != NULL ? &used->charges : &ledger->paid;
     int rc = DP_OK;
     for (size_t i = 0; rc == DP_OK && i < said->count; i++)

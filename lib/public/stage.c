@@ -1,4 +1,4 @@
-/* Makes a stage of a program that uses the library: its functions are called by a stage class of the library. */
+/* Turns a program that uses the library into a stage: a stage class of the library calls its functions. */
 #include <dpline/stage.h>
 
 #include <math.h>
@@ -48,7 +48,7 @@ static int own_open(struct dp_stage *stage, struct dp_err *err)
     return c->open != NULL ? dp_public_taken(err, c->open(public_stage(stage), &error), &error) : DP_OK;
 }
 
-/* Whether a stage that sees what was released takes a sum is for it to know. */
+/* Only the stage knows whether a stage after the gate uses its sum. */
 static void take_answers(struct dp_stage *stage, struct dp_frame *hello)
 {
     struct dp_record *record;

@@ -30,7 +30,7 @@ enum dp_query_member { DP_QUERY_MEMBERS(DP_QUERY_ENUMERATOR) DP_QUERY_MEMBER_COU
 #undef DP_QUERY_ENUMERATOR
 
 /* The kinds: X(enumerator, name in frames and in JSON, its members as a set of bits). A kind with a multiplier adds noise of
-   scale = multiplier × sensitivity, and costs less the larger that is. */
+   scale = multiplier × sensitivity, and costs less if the multiplier is larger. */
 /* clang-format off */
 #define DP_QUERY_KINDS(X)                                                                                                      \
     X(DP_QUERY_NONE, "none", 0)                                                /* no noise yet */                              \

@@ -183,7 +183,7 @@ static bool gap_reached(const struct run *r)
     return !isnan(limit) && dp_frame_has(r->last, DP_F_GAP) && dp_frame_real(r->last, DP_F_GAP, 0) <= limit;
 }
 
-/* All stages have saved the lap that came back: makes it the checkpoint. */
+/* Makes the lap that came back the checkpoint, after all stages have saved it. */
 static int keep(struct run *r, struct dp_err *err)
 {
     const char *directory = r->checkpoint.directory;
@@ -369,7 +369,7 @@ static int finish(struct run *r, enum ending how, struct dp_err *err)
     return rc == DP_OK ? finish_child(r, err) : rc;
 }
 
-/* The budget allows no further lap; *err says why. A run without a model has failed, whatever the options. */
+/* The budget allows no further lap; *err says why. A run without a model has failed, with any options. */
 static int finish_spent(struct run *r, struct dp_err *err)
 {
     struct dp_err spent = *err;
@@ -431,7 +431,7 @@ static int finish_interrupted(struct run *r, bool whole, struct dp_err *err)
 }
 
 /* Whether output goes to the null device, so that frames need not be encoded. The descriptor must be writable: a standard
- * stream that was closed is the null device, too, opened for reading, and a write to it must fail. */
+   stream that was closed is replaced by the null device, opened for reading, and a write to it must fail. */
 static bool is_null(int fd)
 {
     struct stat st, null;

@@ -55,9 +55,8 @@ struct dp_loop {
     bool reader_gone; /* out: the reader of standard output has closed it */
 };
 
-/* Runs all laps. Released frames go to standard output, the last one to options.model. Returns 0, DP_E_BUDGET when the gate
-   ended the run early (the last affordable model is written all the same), or an error; also when a signal ended it,
-   though the last model is written then. */
+/* Runs all laps. Released frames go to standard output, the last one to options.model. Returns 0, DP_E_BUDGET if the gate ended
+   the run early, or an error, also if a signal ended it. The last affordable model is written even then. */
 int dp_loop_run(struct dp_loop *loop, struct dp_err *err);
 
 #endif

@@ -138,7 +138,7 @@ static void pass_error(struct run *r, int rc, const struct dp_err *err)
     dp_frame_free(frame);
 }
 
-/* Refuses before a frame is written: no other stage gets a frame, and none has to be waited for. */
+/* Refuses before a frame is written: then no other stage gets a frame or waits for one. */
 static int refuse(struct run *r, enum dp_label label, struct dp_err *err)
 {
     int rc = dp_port_admits(dp_port_exposure(r->out), label, r->allow_private_output, err);
@@ -211,7 +211,7 @@ int dp_stage_main(const struct dp_stage_class *class, int argc, char **argv)
     r.line_begins = true;
     if (class->waits) /* a process that it started may die; its output is handled above */
         signal(SIGPIPE, SIG_IGN);
-    if (class->sink) /* text is written with one write, so that dp-loop's progress bar does not come in between */
+    if (class->sink) /* text is written with one write, so that no progress bar of dp-loop comes in between */
         setvbuf(stdout, NULL, _IOFBF, 1 << 16);
     if (rc == DP_OK) {
         r.stage->started = (int64_t)time(NULL);

@@ -49,7 +49,7 @@ static int get_id(const struct dp_state *state, const char *name, unsigned char 
     return rc;
 }
 
-/* DP_E_RUN unless the file is of this worker. */
+/* DP_E_RUN unless the file belongs to this worker. */
 static int check(const struct dp_state *state, const char *directory, const struct dp_kept *kept, struct dp_err *err)
 {
     unsigned char digest[DIGEST];

@@ -187,7 +187,7 @@ static int take_search(struct dp_stage *stage, const struct dp_frame *frame, str
     return DP_OK;
 }
 
-/* Checks before anything is paid for: dp-step comes first. Sets the initial values of the laps. */
+/* Checks, before anything is paid for, that dp-step comes first. Sets the initial values of the laps. */
 static int adapt_hello(struct dp_stage *stage, struct dp_frame *frame, struct dp_err *err)
 {
     const struct options *o = stage->options;

@@ -111,7 +111,7 @@ static void add_bends(const struct dp_erm_risk *r, const double *v, size_t from,
 /* The sum over rows to compute. */
 enum what { SLOPES, SLOPES_AND_LOSSES, BENDS };
 
-/* One part of the rows: their slopes, and their losses, or their second derivatives times w. */
+/* Adds up one part of the rows: slopes, slopes and losses, or second derivatives times w. */
 static void add_part(const struct dp_erm_risk *r, const double *w, size_t part, double *scores, enum what what)
 {
     const struct dp_erm *s = r->state;

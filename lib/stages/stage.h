@@ -96,7 +96,7 @@ struct dp_stage {
     struct dp_port *output; /* destination of its frames, set by the runtime, or NULL: a stage that waits checks whether it has
                              * a reader */
     volatile sig_atomic_t *cancel; /* for a class that waits, set by the runtime, or NULL: see dp_port_cancel */
-    struct dp_out *out;            /* set while a frame is taken: hello can warn, too */
+    struct dp_out *out;            /* set while a frame is processed, so that hello can warn, too */
     bool behind;                   /* set by the runtime: an earlier stage in this process checks the data */
 };
 

@@ -10,8 +10,8 @@
 #include "base/err.h"
 #include "wire/frame.h"
 
-/* Limits on incoming frames, checked on the heads of values before any allocation. They leave room beyond what wire/schema.h
- * has: a map of some fifty fields, one of which is a list of maps. */
+/* Limits on incoming frames, checked on the heads of values before any allocation. They leave room beyond the needs of
+   wire/schema.h: a map of some fifty fields, one of which is a list of maps. */
 #define DP_LIMIT_FRAME ((size_t)1 << 30) /* bytes in a frame */
 #define DP_LIMIT_DEPTH 3                 /* the frame, the list of records, a record; no other field nests */
 #define DP_LIMIT_ENTRIES 256             /* entries of a map or a list */

@@ -135,8 +135,8 @@ static int get_member(struct dp_record *record, int member, const struct dp_item
     return good && dp_record_set(record, member, &value) ? DP_OK : wrong(dp_record_key(member), err);
 }
 
-/* DP_E_RUN unless the record has exactly the members that it should have. A record of format 1 names no field, and has a
- * multiplier even without noise. */
+/* DP_E_RUN unless the record has exactly the members of its kind. A record of format 1 names no field, and has a multiplier
+ * even without noise. */
 static int check_members(const struct dp_record *record, unsigned seen, bool old, struct dp_err *err)
 {
     const unsigned later = 1u << DP_RECORD_of | 1u << DP_RECORD_on; /* members that format 1 did not have */
@@ -219,7 +219,7 @@ static int get_kind(struct reader *r, struct dp_frame *frame, uint64_t entries, 
     return DP_OK;
 }
 
-/* The entries of every lap frame that are not fields, and whether its records are of format 1. */
+/* The entries of every lap frame that are not fields; and a bit for records of format 1. */
 enum { LAP = 1, LABEL = 2, RECORDS = 4, ALL = 7, OLD = 8 };
 
 /* Reads one key and its value. *bits: LAP, LABEL or RECORDS, or 0 for a field. *field: the field of the last entry. */

@@ -48,7 +48,7 @@ static void little_endian(unsigned char *out, uint64_t value)
         out[i] = (unsigned char)(value >> (8 * i));
 }
 
-/* Arrays are written as they are in memory. */
+/* Arrays are written with the bytes of memory. */
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "arrays are little endian on the wire");
 
 static int put_array(msgpack_packer *pk, const char *key, const struct dp_array *a, struct dp_err *err)

@@ -12,14 +12,14 @@
 #include "wire/schema.h"
 
 #define DP_FRAME_FORMAT 2 /* the format that is written; format 1 can be read, too */
-#define DP_MAX_RECORDS 32 /* a hello frame has several for each kind of laps */
+#define DP_MAX_RECORDS 32 /* a hello frame has several records for each kind of laps */
 #define DP_MAX_DIMS 4
-#define DP_MAX_SHARDS 1024 /* shards of a data set: sums of so many shards, each of at most 2^31 rows, cannot overflow */
+#define DP_MAX_SHARDS 1024 /* shards of a data set: sums of this many shards, each of at most 2^31 rows, cannot overflow */
 #define DP_RUN_DIGITS 32   /* hexadecimal digits of the name of a run */
 
 enum dp_kind { DP_KIND_HELLO, DP_KIND_LAP, DP_KIND_END, DP_KIND_ERROR };
 
-/* State of the private content of a lap frame. A stage declares the labels that it takes, and gives, as a set of bits. */
+/* State of the private content of a lap frame. A stage declares the labels that it accepts, and emits, as sets of bits. */
 enum dp_label { DP_LABEL_RAW = 1, DP_LABEL_BOUNDED = 2, DP_LABEL_NOISED = 4, DP_LABEL_RELEASED = 8 };
 
 enum dp_dtype { DP_F32 = 1, DP_F64 = 2, DP_I32 = 3, DP_I64 = 4 };
@@ -64,7 +64,7 @@ void dp_frame_reset(struct dp_frame *frame, enum dp_kind kind);
 const char *dp_kind_name(enum dp_kind kind);
 const char *dp_label_name(enum dp_label label);
 size_t dp_dtype_size(enum dp_dtype dtype);
-const char *dp_dtype_name(enum dp_dtype dtype); /* "f4", "f8", "i4", "i8", as NumPy has it */
+const char *dp_dtype_name(enum dp_dtype dtype); /* "f4", "f8", "i4", "i8", as in NumPy */
 
 static inline bool dp_frame_has(const struct dp_frame *frame, enum dp_field field)
 {
@@ -75,8 +75,8 @@ static inline void dp_frame_drop(struct dp_frame *frame, enum dp_field field)
     frame->value[field].present = false;
 }
 
-/* Whether the frame has a choice that dp-step has not applied: after it, a step size is next to the steps, or the candidates
- * are removed. */
+/* Whether the frame has a choice that dp-step has not applied: afterwards the frame has a step size, or the candidates are
+   removed. */
 static inline bool dp_frame_choice_waits(const struct dp_frame *frame)
 {
     return dp_frame_has(frame, DP_F_CHOICE) &&
@@ -89,8 +89,8 @@ void dp_frame_set_real(struct dp_frame *frame, enum dp_field field, double value
 void dp_frame_set_bool(struct dp_frame *frame, enum dp_field field, bool value);
 int dp_frame_set_text(struct dp_frame *frame, enum dp_field field, const char *text, size_t length, struct dp_err *err);
 
-/* Getters: the value, or the fallback when absent. For arrays there is one getter to read and one to change; both give NULL
- * when absent. */
+/* Getters: the value, or the fallback when absent. For arrays there is one getter to read and one to change; both return NULL
+   if the array is absent. */
 int64_t dp_frame_int(const struct dp_frame *frame, enum dp_field field, int64_t fallback);
 double dp_frame_real(const struct dp_frame *frame, enum dp_field field, double fallback);
 bool dp_frame_bool(const struct dp_frame *frame, enum dp_field field);
@@ -98,8 +98,8 @@ const char *dp_frame_text(const struct dp_frame *frame, enum dp_field field, con
 const struct dp_array *dp_frame_array(const struct dp_frame *frame, enum dp_field field);
 struct dp_array *dp_frame_edit_array(struct dp_frame *frame, enum dp_field field);
 
-/* Makes the field an array of this shape and returns its storage in *data (contents undefined; unchanged if the shape is). d1 =
- * 0 gives a vector. */
+/* Makes the field an array of this shape and returns its storage in *data (contents undefined; the same contents if the shape
+ * is the same). d1 = 0 gives a vector. */
 int dp_frame_make_array(struct dp_frame *frame, enum dp_field field, enum dp_dtype dtype, uint64_t d0, uint64_t d1, void *data,
                         struct dp_err *err);
 
@@ -128,8 +128,8 @@ void dp_frame_begin_run(struct dp_frame *model);
 int dp_frame_begin_lap(struct dp_frame *token, const struct dp_frame *last, int64_t lap, int64_t laps, bool seeded,
                        struct dp_err *err);
 
-/* The record of a field, or NULL. With DP_F_NONE, the open record: rows have been sampled and nothing has been bounded yet. One
- * function to read, one to complete the record. */
+/* The record of a field, or NULL. With DP_F_NONE, the open record: rows have been sampled and nothing has been bounded yet. The
+   second function gives write access, to complete the record. */
 const struct dp_record *dp_frame_record(const struct dp_frame *frame, enum dp_field field);
 struct dp_record *dp_frame_edit_record(struct dp_frame *frame, enum dp_field field);
 

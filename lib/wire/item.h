@@ -39,8 +39,8 @@ bool dp_item_bool(const struct dp_item *item, bool *value);
  * inline. */
 int dp_item_read_sized(const unsigned char *bytes, size_t size, struct dp_item *item);
 
-/* Reads the head of the value that begins at bytes. Returns 1; or 0 when more than size bytes are needed for that
-   (item->head of them). The caller checks that the body is complete. */
+/* Reads the head of the value that begins at bytes. Returns 1; or 0 if that needs more than size bytes (item->head says how
+   many). The caller checks that the body is complete. */
 static inline int dp_item_read(const void *bytes, size_t size, struct dp_item *item)
 {
     const unsigned char *p = (const unsigned char *)bytes;

@@ -15,8 +15,8 @@ int dp_model_shape(const struct dp_frame *frame, size_t *rows, size_t *cols, str
    absent. A weight that is not finite is an error. Shapes as dp_model_shape found them. */
 int dp_model_weights(const struct dp_frame *frame, double *weights, struct dp_err *err);
 
-/* BLAKE2b-256 of the weights (rows and cols as uint64, then as many float64, little endian), in hexadecimal: what
-   predicts, which certificates and the close lines of ledgers (dp-ledger(5)) are about. Shapes as dp_model_shape found them. */
+/* BLAKE2b-256 of the weights (rows and cols as uint64, then as many float64, little endian), in hexadecimal. It identifies a
+   model in certificates and in the close lines of ledgers (dp-ledger(5)). Shapes as dp_model_shape found them. */
 #define DP_MODEL_DIGEST 65
 int dp_model_digest(const struct dp_frame *frame, char digest[DP_MODEL_DIGEST], struct dp_err *err);
 

@@ -158,7 +158,7 @@ bool dp_record_same_member(const struct dp_record *a, const struct dp_record *b,
     return dp_record_differs(a, b, 1u << member) == DP_RECORD_MEMBER_COUNT;
 }
 
-/* An old name is today's, of the same storage. */
+/* Replaces an old name by today's, in the same storage. */
 static bool set_renamed(struct dp_record *record, int member, const struct dp_record_value *value)
 {
     bool field = members[member].storage == STORED_FIELD;

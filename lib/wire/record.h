@@ -34,12 +34,11 @@ enum dp_release {
     DP_RELEASE_NONE,
     DP_RELEASE_SUM,           /* only the sum is released; it depends only on the rows of this lap */
     DP_RELEASE_SECRET_STATE,  /* only the sum is released; each row has a secret state of its own (alpha) */
-    DP_RELEASE_SUM_AND_STATE, /* the noised state of the batch's rows counts as released, too */
+    DP_RELEASE_SUM_AND_STATE, /* the noised state of the batch's rows also counts as released */
     DP_RELEASE_COUNT
 };
 
-/* In a hello frame: what the field of a record means to the stage behind the gate that takes it, and which stage will take
- * it. */
+/* In a hello frame: the meaning of a record's field for the stage after the gate that uses it, and which stage that is. */
 enum dp_meaning {
     DP_MEANS_NONE,      /* not stated */
     DP_MEANS_GRADIENT,  /* a sum of negative gradients, for a step of dp-step */
@@ -47,8 +46,8 @@ enum dp_meaning {
     DP_MEANS_MOMENTS,   /* a sum of second moments, for dp-transform */
     DP_MEANS_CHOICE,    /* the choice of a step or a model */
     DP_MEANS_TRANSFORM, /* moments that dp-transform takes */
-    DP_MEANS_TAKEN,     /* one of the others, which a stage of the user's takes */
-    DP_MEANS_DONE,      /* the same, which dp-step takes: nothing is left for another dp-step */
+    DP_MEANS_TAKEN,     /* one of the others, used by a stage of the user */
+    DP_MEANS_DONE,      /* the same, used by dp-step: nothing is left for another dp-step */
     DP_MEANS_COUNT
 };
 
@@ -61,14 +60,14 @@ extern const char *const dp_meaning_names[DP_MEANS_COUNT];
 /* Where a member must be the same: in all records of the run, in all records of a lap, or only in the record of its field. */
 enum dp_record_alike { DP_ALIKE_RUN, DP_ALIKE_LAP, DP_ALIKE_FIELD };
 
-/* How a member of a field's record may change from one lap of a kind to the next. The gate goes by this. */
+/* How a member of a field's record may change from one lap of a kind to the next, as the gate checks. */
 enum dp_record_change {
     DP_CHANGE_NEVER,
     DP_CHANGE_PLANNED,    /* it is as announced; in an adaptive run, charged lap by lap, it may follow released values */
-    DP_CHANGE_UP,         /* the same; but it may be more than the announced schedule has */
+    DP_CHANGE_UP,         /* the same; but it may exceed the announced schedule */
     DP_CHANGE_FOLLOWS,    /* the bound: known from the first lap on; if the run is adaptive it may follow released values */
     DP_CHANGE_WITH_BOUND, /* its ratio to the bound is the same as in the first lap */
-    DP_CHANGE_EACH_LAP,   /* each lap has its own, which its other members explain */
+    DP_CHANGE_EACH_LAP,   /* each lap has its own, which follows from the other members */
     DP_CHANGE_HELLO,      /* only the records of a hello frame have it */
 };
 
@@ -76,7 +75,7 @@ enum dp_record_change {
    the record has the members of its query that the kind of the query has (query/query.h), each under its own key. */
 /* clang-format off */
 #define DP_RECORD_MEMBERS(X)                                                                                                   \
-    X(of, "of", FIELD, NULL, 0, FIELD, NEVER)             /* the field that the record is of; DP_F_NONE until it is bounded */    \
+    X(of, "of", FIELD, NULL, 0, FIELD, NEVER)             /* the field of the record; DP_F_NONE until it is bounded */         \
     X(sampler, "sampler", NAME, dp_sampler_names, DP_SAMPLER_COUNT, LAP, PLANNED) \
     X(rate, "rate", REAL, NULL, 0, LAP, PLANNED)          /* probability that a row is in the batch, or in a draw */ \
     X(rows, "rows", INT, NULL, 0, RUN, NEVER)             /* public number of rows */ \
@@ -86,14 +85,14 @@ enum dp_record_change {
     X(adjacency, "adjacency", NAME, dp_adjacency_names, DP_ADJACENCY_COUNT, RUN, NEVER) \
     X(release, "release", NAME, dp_release_names, DP_RELEASE_COUNT, LAP, NEVER) \
     X(bound, "bound", REAL, NULL, 0, FIELD, FOLLOWS)      /* C: L2 norm of one person's part of the field; 0 until bounded. repeated: of one draw */ \
-    X(sensitivity, "sensitivity", REAL, NULL, 0, FIELD, WITH_BOUND) /* L2 sensitivity of what is noised, the unit of the multiplier */ \
+    X(sensitivity, "sensitivity", REAL, NULL, 0, FIELD, WITH_BOUND) /* L2 sensitivity of the noised array, the unit of the multiplier */ \
     X(scale, "scale", REAL, NULL, 0, FIELD, EACH_LAP)     /* of the noise, in units of the field; Gaussian: its standard deviation */ \
     X(shares, "shares", INT, NULL, 0, FIELD, NEVER)       /* number of shares of the noise, each drawn by another shard; else absent */      \
-    X(colluding, "colluding", INT, NULL, 0, FIELD, NEVER) /* shares: so many may be known; the others together have the scale */                  \
+    X(colluding, "colluding", INT, NULL, 0, FIELD, NEVER) /* shares: this many may be known; the others together have the scale */ \
     X(gathered, "gathered", INT, NULL, 0, FIELD, EACH_LAP) /* shares: number of shares that have been added up */ \
     X(promised, "promised", REAL, NULL, 0, FIELD, NEVER)  /* the least multiplier that a site was promised; else absent */                               \
     X(on, "on", TEXT, NULL, 0, FIELD, HELLO)              /* hello: the kind of laps that the record is for; "" if laps have no kinds */         \
-    X(means, "means", NAME, dp_meaning_names, DP_MEANS_COUNT, FIELD, HELLO) /* hello: what the field means to the stage that takes it; else absent */ \
+    X(means, "means", NAME, dp_meaning_names, DP_MEANS_COUNT, FIELD, HELLO) /* hello: meaning of the field for the stage that uses it; else absent */ \
     X(query, "noise", KIND, NULL, 0, FIELD, PLANNED)
 /* clang-format on */
 #define DP_RECORD_ON 32 /* with its NUL */
@@ -121,7 +120,7 @@ enum dp_record_member { DP_RECORD_MEMBERS(DP_RECORD_ENUMERATOR) DP_RECORD_OWN_CO
 
 _Static_assert(DP_RECORD_MEMBER_COUNT <= 32, "a set of members is an unsigned");
 
-/* A member of a record in the form in which it is written: names, keys of fields and kinds of queries are texts. */
+/* A member of a record in its written form: names, keys of fields and kinds of queries are texts. */
 struct dp_record_value {
     enum dp_type type; /* DP_T_INT, DP_T_REAL or DP_T_TEXT */
     int64_t whole;
@@ -137,9 +136,9 @@ enum dp_type dp_record_type(int member);
 int dp_record_find_from(int first, const char *key, size_t length);
 int dp_record_find(const char *key, size_t length);
 
-/* Whether the record has the member. `of`: if it is of a field. `on`: if it names a kind of laps. draws and contraction: if the
- * sampler is drawn. shares, colluding and gathered: if the noise is in shares. promised: if a multiplier was promised. Members
- * of the query: if its kind has them. All others: always. */
+/* Whether the record has the member. `of`: if it has a field. `on`: if it names a kind of laps. draws and contraction: if the
+ * sampler is repeated. shares, colluding and gathered: if the noise is in shares. promised: if a multiplier was promised.
+ * Members of the query: if its kind has them. All others: always. */
 bool dp_record_has(const struct dp_record *record, int member);
 
 /* The members that the record has: bit m is set for member m. */
@@ -150,7 +149,7 @@ struct dp_record_value dp_record_get(const struct dp_record *record, int member)
 /* Whether both have the member with the same value, bit by bit, or neither has it. */
 bool dp_record_same_member(const struct dp_record *a, const struct dp_record *b, int member);
 
-/* The members of which that is true, as a set: bit m is member m. */
+/* The set of members that both have with the same value: bit m is member m. */
 unsigned dp_record_alike(enum dp_record_alike alike);
 unsigned dp_record_changes(enum dp_record_change change);
 

@@ -1,5 +1,5 @@
-/* Every field a frame may carry: its key on the wire, its type, and what the gate does with it. A field that is not
-   in this table does not exist: decoding refuses it. */
+/* Every field a frame may carry: its key on the wire, its type, and its treatment by the gate. A field that is not in this
+   table does not exist: decoding refuses it. */
 #ifndef DP_WIRE_SCHEMA_H
 #define DP_WIRE_SCHEMA_H
 
@@ -19,7 +19,7 @@ enum dp_visibility {
     DP_MOVING,  /* public, computed from released values: passes unchanged */
     DP_STATED,  /* stated by the gate: an incoming value is removed */
     DP_PRIVATE, /* removed by the gate */
-    DP_TOLD,    /* removed; a gather tells its workers with it where their rows are */
+    DP_TOLD,    /* removed; a gather tells its workers the place of their rows with it */
     DP_PAID,    /* noised, or chosen with noise: passes because it was charged */
 };
 
@@ -49,11 +49,11 @@ enum dp_lifetime {
     X(DP_F_MODEL_DIGEST, "model_digest", DP_T_TEXT, DP_STREAM, HELLO)    /* hello: of the initial model; end: of the last one */                  \
     X(DP_F_MODEL_LAP, "model_lap", DP_T_INT, DP_STREAM, HELLO)           /* hello: the lap of that model in its own run */      \
     X(DP_F_LAPS, "laps", DP_T_INT, DP_FIXED, RUN)                        /* laps the run will have */                          \
-    X(DP_F_KINDS, "kinds", DP_T_TEXT, DP_STREAM, HELLO)                  /* hello: of laps, in their order (wire/laps.h); absent if one */ \
-    X(DP_F_LAP_KIND, "lap_kind", DP_T_TEXT, DP_MOVING, LAP)              /* of this lap, where there are kinds */              \
+    X(DP_F_KINDS, "kinds", DP_T_TEXT, DP_STREAM, HELLO)                  /* hello: the plan of laps (wire/laps.h); absent if there is one kind */ \
+    X(DP_F_LAP_KIND, "lap_kind", DP_T_TEXT, DP_MOVING, LAP)              /* kind of this lap, if laps have kinds */            \
     X(DP_F_TURN, "turn", DP_T_INT, DP_MOVING, LAP)                       /* number of this lap within its kind, from 1 */      \
     X(DP_F_METHOD, "method", DP_T_TEXT, DP_FIXED, MODEL)                 /* "scd-dual", "scd-primal", "gradient", "erm", "selection" */     \
-    X(DP_F_FAMILY, "family", DP_T_TEXT, DP_FIXED, MODEL)                 /* of models: what model and sum mean; absent: linear */ \
+    X(DP_F_FAMILY, "family", DP_T_TEXT, DP_FIXED, MODEL)                 /* family of the model: meaning of model and sum; absent: linear */ \
     X(DP_F_LOSS, "loss", DP_T_TEXT, DP_FIXED, MODEL)                                                                           \
     X(DP_F_LOSS_WIDTH, "loss_width", DP_T_REAL, DP_FIXED, MODEL)         /* smoothing of smooth-hinge, delta of huber */       \
     X(DP_F_LAMBDA, "lambda", DP_T_REAL, DP_FIXED, MODEL)                 /* L2 regularisation */                               \
@@ -72,17 +72,17 @@ enum dp_lifetime {
     X(DP_F_ROW_NORM, "row_norm", DP_T_TEXT, DP_FIXED, MODEL)                                                                   \
     X(DP_F_MODEL, "model", DP_T_ARRAY, DP_MOVING, MODEL)                 /* matrix of f8; linear: K × d */                     \
     X(DP_F_AVERAGE, "average", DP_T_ARRAY, DP_MOVING, RUN)               /* of its shape, mean of released iterates */         \
-    X(DP_F_AVERAGED, "averaged", DP_T_INT, DP_MOVING, RUN)               /* how many iterates that mean holds */               \
+    X(DP_F_AVERAGED, "averaged", DP_T_INT, DP_MOVING, RUN)               /* number of iterates in that mean */                 \
     X(DP_F_GRADIENT, "gradient", DP_T_ARRAY, DP_MOVING, RUN)             /* of its shape, released mean gradient of the loss */\
     X(DP_F_PRECISION, "precision", DP_T_REAL, DP_MOVING, RUN)            /* of it: sum of 1 / noise_scale^2 */                 \
     X(DP_F_DIRECTION, "direction", DP_T_ARRAY, DP_MOVING, RUN)           /* of its shape, the model moves against it */        \
     X(DP_F_SUM, "sum", DP_T_ARRAY, DP_PAID, LAP)                         /* of its shape, i8 × grid, or f8 (non-private) */    \
-    X(DP_F_LABEL_COLUMNS, "label_columns", DP_T_INT, DP_FIXED, RUN)      /* of moments, the last: they are labels */           \
+    X(DP_F_LABEL_COLUMNS, "label_columns", DP_T_INT, DP_FIXED, RUN)      /* moments: the number of last columns that are labels */ \
     X(DP_F_WITHIN, "within", DP_T_ARRAY, DP_PAID, RUN)                   /* 1 × 1 i8: twice the sum of ±1/2, + within the bound */ \
     X(DP_F_CHOICE, "choice", DP_T_ARRAY, DP_PAID, LAP)                   /* 1 × 1 i8: which of the steps or candidates was chosen, from 0 */ \
     X(DP_F_GRID, "grid", DP_T_REAL, DP_MOVING, LAP)                                                                            \
-    X(DP_F_STEPS, "steps", DP_T_ARRAY, DP_MOVING, LAP)                   /* f8, the step sizes that choice is one of */        \
-    X(DP_F_CANDIDATES, "candidates", DP_T_ARRAY, DP_MOVING, LAP)         /* f8, a model each row, of which choice is one */    \
+    X(DP_F_STEPS, "steps", DP_T_ARRAY, DP_MOVING, LAP)                   /* f8, the step sizes to choose from */               \
+    X(DP_F_CANDIDATES, "candidates", DP_T_ARRAY, DP_MOVING, LAP)         /* f8, the models to choose from, one in each row */  \
     X(DP_F_STEP_SIZE, "step_size", DP_T_REAL, DP_MOVING, LAP)            /* the step that was taken, 0 for none */             \
     X(DP_F_FIRST_STEP, "first_step", DP_T_REAL, DP_MOVING, RUN)          /* the largest step of the next search */             \
     X(DP_F_TRANSFORM, "transform", DP_T_ARRAY, DP_MOVING, RUN)           /* m × d f8: gradients are of s T x of a row x, cut to
@@ -109,15 +109,15 @@ enum dp_lifetime {
     X(DP_F_DELTA, "delta", DP_T_REAL, DP_STATED, MODEL)                                                                        \
     X(DP_F_PRIOR_EPSILON, "prior_epsilon", DP_T_REAL, DP_STATED, MODEL)  /* epsilon of the initial model */                    \
     X(DP_F_PRIOR_DELTA, "prior_delta", DP_T_REAL, DP_STATED, MODEL)                                                            \
-    X(DP_F_ADJACENCY, "adjacency", DP_T_TEXT, DP_STATED, MODEL)          /* what epsilon and delta are about */                \
-    X(DP_F_TRIAL, "trial", DP_T_TEXT, DP_STATED, MODEL)                  /* of a selection that nobody has paid for: its name */ \
-    X(DP_F_TRIALS, "trials", DP_T_TEXT, DP_STATED, MODEL)                /* by dp-tune: how many runs it is the best of */     \
+    X(DP_F_ADJACENCY, "adjacency", DP_T_TEXT, DP_STATED, MODEL)          /* adjacency of epsilon and delta */                  \
+    X(DP_F_TRIAL, "trial", DP_T_TEXT, DP_STATED, MODEL)                  /* name of a selection that is not paid for */        \
+    X(DP_F_TRIALS, "trials", DP_T_TEXT, DP_STATED, MODEL)                /* by dp-tune: law of the number of its runs */       \
     X(DP_F_SELECTED_ON, "selected_on", DP_T_TEXT, DP_STATED, MODEL)      /* and digest of the rows that scored them */         \
-    X(DP_F_EPSILON_SOUND, "epsilon_sound", DP_T_REAL, DP_STATED, MODEL)  /* where as_published is: the sound epsilon */         \
+    X(DP_F_EPSILON_SOUND, "epsilon_sound", DP_T_REAL, DP_STATED, MODEL)  /* with as_published: the sound epsilon */            \
     X(DP_F_SEEDED, "seeded", DP_T_BOOL, DP_FIXED, MODEL)                 /* keys came from a seed: not private */              \
     X(DP_F_AS_PUBLISHED, "as_published", DP_T_BOOL, DP_FIXED, MODEL)     /* noise by an accounting that is not sound */             \
     X(DP_F_NON_PRIVATE, "non_private", DP_T_BOOL, DP_FIXED, MODEL)                                                             \
-    X(DP_F_INTERRUPTED, "interrupted", DP_T_BOOL, DP_STREAM, RUN)        /* end, model: the run did not get to its end */      \
+    X(DP_F_INTERRUPTED, "interrupted", DP_T_BOOL, DP_STREAM, RUN)        /* end, model: the run ended early */                 \
     X(DP_F_GAP, "gap", DP_T_REAL, DP_PRIVATE, LAP)                       /* upper bound of objective − minimum */              \
     X(DP_F_OBJECTIVE, "objective", DP_T_REAL, DP_PRIVATE, LAP)           /* primal objective on the training rows */
 

@@ -1,6 +1,6 @@
-/* Preloaded by sweep.py: the allocation whose number is in FAIL_AT finds no memory; with FAIL_ON it and all after it. At the
- * end a line on descriptor FAIL_FD says how many there were, and whether one has failed. FAIL_TRACE in the environment: the
- * stack at that allocation goes to standard error, for addr2line. */
+/* Preloaded by sweep.py: the allocation with the number FAIL_AT fails; with FAIL_ON, so do all later ones. At the end a line on
+ * descriptor FAIL_FD has the number of allocations, and whether one has failed. FAIL_TRACE in the environment: the stack at
+ * that allocation goes to standard error, for addr2line. */
 #include <errno.h>
 #include <execinfo.h>
 #include <stdatomic.h>

@@ -17,7 +17,8 @@ static inline double dp_staircase_epsilon(const struct dp_query *query)
     return (1 + 0x1p-51) / query->multiplier;
 }
 
-/* out[i] = r(orders[i]), rounded up; what is not in (0, 1) is no riser, and costs what any mechanism of this epsilon may. */
+/* out[i] = r(orders[i]), rounded up; a riser that is not in (0, 1) is invalid, and costs as much as any mechanism of this
+   epsilon. */
 static inline int dp_staircase_curve(const struct dp_query *query, const double *orders, size_t n, double *out,
                                      struct dp_err *err)
 {

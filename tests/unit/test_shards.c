@@ -614,7 +614,7 @@ static int tidy(void **state)
     return system("rm -rf \"$PWD\"") == 0 ? 0 : -1;
 }
 
-/* The noise on released alpha differs for each row and each lap, 1 and 2^k + 1. */
+/* The noise on released alpha differs between any two rows, and between laps 1 and 2^k + 1. */
 static void released_alpha_has_noise_of_its_own(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
-/* Prints lib/math/gaussian_table.inc: for each row the coefficients, lowest first, of the polynomial of degree 7 that
-   meets the normal quantile x(V), erfc(x/√2) = V, at 8 Chebyshev nodes. `make tables` runs it. Nothing rests on its
-   being right: tests/unit/test_gaussian.c proves the error bound for the numbers as they stand in the file. */
+/* Prints lib/math/gaussian_table.inc: for each row the coefficients, lowest first, of the polynomial of degree 7 that meets the
+   normal quantile x(V), erfc(x/√2) = V, at 8 Chebyshev nodes. `make tables` runs it. Nothing depends on its correctness:
+   tests/unit/test_gaussian.c proves the error bound for the numbers in the file. */
 #include <mpfr.h>
 #include <stdio.h>
 

@@ -28,7 +28,7 @@ enum dpline_status {
     DPLINE_E_RUN = -1,      /* data or run failed */
     DPLINE_E_USAGE = -2,    /* a wrong argument */
     DPLINE_E_BUDGET = -3,   /* the privacy budget has no room */
-    DPLINE_E_UPSTREAM = -4, /* what feeds this stage failed, and has said why itself */
+    DPLINE_E_UPSTREAM = -4, /* the stage before failed, and has printed why */
     DPLINE_E_UNSAFE = -5    /* refused: it would leak, or could not be accounted for */
 };
 
@@ -37,7 +37,7 @@ struct dpline_error {
     char message[568]; /* one sentence, UTF-8 */
 };
 
-/* Fills *error (which may be NULL) and returns status, so that a stage of one's own can `return dpline_fail(…)`. */
+/* Fills *error (which may be NULL) and returns status, so that your stage can `return dpline_fail(…)`. */
 DPLINE_PUBLIC int dpline_fail(struct dpline_error *error, int status, const char *format, ...) DPLINE_FORMAT(3, 4);
 
 /* The number of the interface that this library has, and its version as text. */

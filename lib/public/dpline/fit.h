@@ -1,5 +1,5 @@
-/* Chooses the run that trains a linear model on a table when nothing is to be tuned, by what is public about it. dp-fit(1)
- * states the rules. Nothing here reads a row, and nothing is spent. */
+/* Chooses the run for a linear model from public facts about a table, with nothing to tune. dp-fit(1) states the rules. Nothing
+ * here reads a row, and nothing is spent. */
 #ifndef DPLINE_FIT_H
 #define DPLINE_FIT_H
 
@@ -22,8 +22,8 @@ struct dpline_fit_facts {
 };
 
 enum dpline_fit_run {
-    DPLINE_FIT_PLAIN = 0,       /* gradients of the rows as they are */
-    DPLINE_FIT_TRANSFORMED = 1, /* one lap of second moments, then gradients behind the transform that they give */
+    DPLINE_FIT_PLAIN = 0,       /* gradients of the rows without a transform */
+    DPLINE_FIT_TRANSFORMED = 1, /* one lap of second moments, then gradients after their transform */
     DPLINE_FIT_UNCUT = 2        /* the same, with rows that are not cut and residuals that are clipped at a quantile */
 };
 
@@ -33,18 +33,18 @@ struct dpline_fit {
     const char *loss; /* static */
     double delta;
     double intercept; /* the value of the constant column that is appended, or 0 */
-    double reach;     /* how far a mean over all persons is above the noise of one release that spends the budget */
+    double reach;     /* a mean over all persons / the noise of one release that spends the budget */
     int64_t laps;     /* of gradients */
     /* Noise multipliers, rounded up. Uncut: the first `late` laps have `gradient`, the others a tenth of it. */
     double moments, gradient, counts;
     double clip, scale, step, floor, radius;
-    int unit; /* 1: rows are made of norm 1 first */
+    int unit; /* 1: rows are scaled to norm 1 first */
     int64_t late;
     double quantile, quantile_rate, tail;
     double unused[4];
 };
 
-/* The default delta for so many persons, at least 1: the largest power of ten below 1 / persons^1.1. */
+/* The default delta for this number of persons, at least 1: the largest power of ten below 1 / persons^1.1. */
 DPLINE_PUBLIC double dpline_fit_delta(int64_t persons);
 
 /* Fills *fit with the run for these facts and this budget. delta 0: the default; replace_one as in struct dpline_run; loss

@@ -1,4 +1,4 @@
-/* Frames, what flows between stages, and streams of them. dp-frame(5) has the fields: their names, types and meaning. */
+/* Frames, which pass between stages, and streams of frames. dp-frame(5) has the fields: their names, types and meaning. */
 #ifndef DPLINE_FRAME_H
 #define DPLINE_FRAME_H
 
@@ -20,7 +20,7 @@ enum dpline_label { DPLINE_RAW = 1, DPLINE_BOUNDED = 2, DPLINE_NOISED = 4, DPLIN
 
 enum dpline_type { DPLINE_F4 = 1, DPLINE_F8 = 2, DPLINE_I4 = 3, DPLINE_I8 = 4 };
 
-/* An array, in C order; borrowed from a frame until that is changed. */
+/* An array, in C order; borrowed from a frame until the frame is changed. */
 struct dpline_array {
     enum dpline_type type;
     int dimensions;
@@ -73,16 +73,16 @@ DPLINE_PUBLIC const char *dpline_frame_record_text(const struct dpline_frame *fr
 
 /* Turns a raw lap into a bounded one: sum, rows × columns in units of dpline_grid_for(bound), is of vectors of L2 norm at most
  * bound, one for each row of the batch, and depends on nothing else. Completes the record of how the batch was sampled, and
- * drops the rows. replace_one as in struct dpline_run. It is a promise, which dp-audit(1) can test and nothing can prove.
- * DPLINE_E_UNSAFE: the frame does not record how its rows were sampled, or is not raw. */
+ * drops the rows. replace_one as in struct dpline_run. The bound is your promise: dp-audit(1) can test it, and nothing can
+ * prove it. DPLINE_E_UNSAFE: the frame does not record how its rows were sampled, or is not raw. */
 DPLINE_PUBLIC int dpline_frame_bound(struct dpline_frame *frame, const int64_t *sum, uint64_t rows, uint64_t columns,
                                      double bound, int replace_one, struct dpline_error *error);
 
 /* The frame with all fields and records as JSON, as dp-cat(1) prints it; free(3) it. */
 DPLINE_PUBLIC int dpline_frame_json(const struct dpline_frame *frame, char **json, struct dpline_error *error);
 
-/* Frames from or to a port: "-" is standard input or output, "ipc://PATH" and "tcp://HOST:PORT" are ZeroMQ, with the keys
-   that dp-key(1) has made, anything else is a file, which takes its name when it is committed. */
+/* Frames from or to a port: "-" is standard input or output, "ipc://PATH" and "tcp://HOST:PORT" are ZeroMQ, with the keys that
+   dp-key(1) has made, anything else is a file, which gets its name when it is committed. */
 struct dpline_stream;
 
 DPLINE_PUBLIC int dpline_stream_read_from(struct dpline_stream **stream, const char *port, struct dpline_error *error);
@@ -95,7 +95,7 @@ DPLINE_PUBLIC int dpline_stream_read(struct dpline_stream *stream, struct dpline
 DPLINE_PUBLIC int dpline_stream_write(struct dpline_stream *stream, const struct dpline_frame *frame,
                                       struct dpline_error *error);
 
-/* All is written. Without it an output file is not made. */
+/* Ends the output. Without this call an output file is not created. */
 DPLINE_PUBLIC int dpline_stream_commit(struct dpline_stream *stream, struct dpline_error *error);
 DPLINE_PUBLIC void dpline_stream_free(struct dpline_stream *stream); /* NULL is fine */
 

@@ -1,6 +1,6 @@
 /* The ledger of what has been spent on people's data, dp-ledger(5): a file that is only ever appended to, by any number of
- * processes. A run is opened, pays for laps before they are released, and is closed; what it paid for and did not release is
- * given back then, and only then. */
+ * processes. A run is opened, pays for laps before they are released, and is closed; only then, laps that it paid for and did
+ * not release are refunded. */
 #ifndef DPLINE_LEDGER_H
 #define DPLINE_LEDGER_H
 
@@ -18,12 +18,12 @@ struct dpline_ledger; /* one run in a ledger */
  * says so. Zero the rest. */
 struct dpline_run {
     const char *data;          /* a name of the data set that changes with its content, such as a digest */
-    const char *population;    /* the people whose rows they are; NULL: `data` is used instead */
+    const char *population;    /* the people of these rows; NULL: `data` is used instead */
     int64_t rows;              /* their public number */
     int replace_one;           /* 0: one person's row is there or contributes nothing; 1: it is exchanged for another's */
     double epsilon, delta;     /* the run's own budget */
     int64_t time;              /* seconds since 1970, 0 for unknown: the library does not read the clock */
-    const char *preprocessing; /* what was measured on the rows without privacy, to scale them; NULL: nothing */
+    const char *preprocessing; /* measurements on the rows without privacy, to scale them; NULL: none */
     const void *unused[6];
 };
 
@@ -36,9 +36,9 @@ DPLINE_PUBLIC int dpline_ledger_open(struct dpline_ledger **ledger, const char *
 /* All charges of a run must be fixed before the run: epsilon is not valid for charges that were chosen after earlier results.
  * Pays for a charge: when this returns 0, its laps are in the file and on disk, and may be released. DPLINE_E_BUDGET: the run's
  * budget, or the population's, does not cover them in addition to earlier charges; nothing is paid then. DPLINE_E_UNSAFE:
- * somebody changed the file. After a failure of another kind than the budget the run pays for nothing more. All charges are of
- * one run: laps of shuffled epochs continue where the earlier charge of the same kind ended. Where each charge has a
- * permutation of its own, pay for whole epochs. */
+ * somebody changed the file. After any other failure the run cannot pay any more. All charges belong to one run: laps of
+ * shuffled epochs continue where the earlier charge of the same kind ended. If each charge has its own permutation, pay for
+ * whole epochs. */
 DPLINE_PUBLIC int dpline_ledger_reserve(struct dpline_ledger *ledger, const struct dpline_charge *charge,
                                         struct dpline_error *error);
 
@@ -46,8 +46,8 @@ DPLINE_PUBLIC int dpline_ledger_reserve(struct dpline_ledger *ledger, const stru
  * next call for this run. */
 DPLINE_PUBLIC const char *dpline_ledger_mark(const struct dpline_ledger *ledger);
 
-/* The end of the run: what was released of that which was paid for (NULL: all of it) is written down with its epsilon, and the
-   rest is given back. Frees the run, after a failure too; then what it paid for stays spent. */
+/* Ends the run: writes the released charges (NULL: all paid ones) with their epsilon, and refunds the rest. Frees the run, also
+   after a failure; then everything that it paid for stays spent. */
 DPLINE_PUBLIC int dpline_ledger_close(struct dpline_ledger *ledger, const struct dpline_account *used,
                                       struct dpline_error *error);
 

@@ -78,8 +78,8 @@ int64_t dp_event_epoch(const struct dp_event *event);
 /* How often the event's unsampled mechanism runs in that many laps: the number of epochs begun (dp_event_epoch). */
 int64_t dp_event_times(const struct dp_event *event, int64_t laps);
 
-/* Whether a run may continue with `event` after so many laps of `before`. False in the middle of an epoch of `before`, so
- * always after a stream: only whole epochs may precede another event, so that the laps of an epoch are charged together. */
+/* Whether a run may continue with `event` after so many laps of `before`. Only whole epochs may precede another event, because
+ * the laps of an epoch are charged together: so false in the middle of an epoch, and always after a stream. */
 bool dp_event_may_follow(const struct dp_event *event, const struct dp_event *before, int64_t laps);
 
 /* The name of such an epoch: "a shuffled epoch" or "a stream". */

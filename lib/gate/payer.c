@@ -37,7 +37,7 @@ static int check_seed(const struct dp_payer *p, bool seeded, struct dp_err *err)
 {
     return !seeded || p->options->allow_seeded ? DP_OK
                                                : dp_fail(err, DP_E_UNSAFE,
-                                                         "the run is seeded: whoever knows the seed knows the noise "
+                                                         "the run is seeded: anybody who knows the seed knows the noise "
                                                          "(--allow-seeded for experiments)");
 }
 

@@ -17,8 +17,8 @@ double dp_grid_for(double bound)
     return ldexp(1.0, exponent - 1 - GRID_BITS > FINEST ? exponent - 1 - GRID_BITS : FINEST);
 }
 
-/* Whether all are finite and one is not zero. Then ‖v‖₂ = *largest × √*squares, without overflow. *largest is infinite if one
- * is not finite. */
+/* Whether all are finite and at least one is not zero. Then ‖v‖₂ = *largest × √*squares, without overflow. *largest is
+ * infinite if one is not finite. */
 static bool measure(const double *v, size_t count, double *largest, double *squares)
 {
     *largest = *squares = 0;

@@ -83,12 +83,13 @@ struct dp_pld_answer {
 
 /* The smallest ε >= 0 with (ε, delta)-DP after all parts, in any order of the parts. Time is linear in the number of parts:
  * merge equal ones. One part takes a few milliseconds by inversion, some hundredths of a second by grids, and .1 s at worst.
- * The bounds are mostly within 1e-6 of each other, by grids 1e-4. The grid does not reach an answer or a single loss above 500,
- * delta / laps below 1e-24, more than 2^21 points, or a run where rounding of the FFT hides large losses that are neither rare
- * nor frequent. There upper is the best of the grids' bounds, Rényi's (of all orders if the grids say nothing, of a few if they
- * say something) and, without a Gaussian, the sum of the largest losses; lower may be 0; tight is false. The Rényi curves are
- * dp_rdp_sampled_gaussian; for a pure or Laplace part the curve of randomised response with ln(1 + q(e^ε − 1)); for a joint
- * part dp_rdp_sampled_symmetric of the sum; for a replaced part dp_rdp_replaced_gaussian. DP_E_RUN: no part, or a part without
+ * The bounds are mostly within 1e-6 of each other, with grids within 1e-4. Grids do not reach an answer or a single loss
+ * above 500, delta / laps below 1e-24, more than 2^21 points, or a run where rounding of the FFT hides large losses that are
+ * neither rare nor frequent. There upper is the best of the grids' bounds, Rényi's (of all orders if the grids say nothing, of
+ * a few if they say something) and, without a Gaussian, the sum of the largest losses; lower may be 0; tight is false. The
+ * Rényi curves are dp_rdp_sampled_gaussian; for a pure or Laplace part the curve of randomised response with
+ * ln(1 + q(e^ε − 1)); for a joint part dp_rdp_sampled_symmetric of the sum; for a replaced part dp_rdp_replaced_gaussian.
+ * DP_E_RUN: no part, or a part without
  * 0 < rate <= 1, laps >= 1 and a positive and finite multiplier or epsilon; a replaced part together with a sampled part of
  * another kind (the adjacencies differ; rate 1 is fine, with sensitivities under replacement); 0 < delta < 1 does not hold; no
  * memory. upper is infinite if nothing bounds the loss. */

@@ -27,7 +27,7 @@ struct dp_pld_question {
     double laps; /* of all parts */
     bool of_delta, symmetric;
     bool rough;            /* one coarse grid of the direction that probably matters more */
-    double epsilon, delta; /* one given; the other found, first by Rényi */
+    double epsilon, delta; /* one is given; the other is first set by Rényi DP */
     double deviations;
     double scale;               /* the largest |loss| of one lap: the unit of the search for s is 1/scale */
     struct dp_pld_nodes *nodes; /* by part; empty if the part is sketched with the one before */

@@ -76,7 +76,7 @@ struct state {
     enum metric metric[METRIC_COUNT];
     int count;
     bool rounded;         /* lines for a reader: six digits, with epsilon rounded up */
-    bool started, header; /* shapes are known; the first TSV line is out */
+    bool started, header; /* shapes are known; the first TSV line is written */
     bool pending;         /* the lap has not been evaluated */
     struct lap lap;
     struct dp_predictor model;

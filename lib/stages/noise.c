@@ -135,8 +135,7 @@ static int complete(const struct dp_stage *stage, struct dp_record *record, enum
     if (!o->share)
         return DP_OK;
     if (record->promised != 0)
-        return dp_fail(err, DP_E_UNSAFE,
-                       "--share: dp-site-account stands behind dp-noise, which knows what noise there is, not before it");
+        return dp_fail(err, DP_E_UNSAFE, "--share: put dp-site-account after dp-noise, which records the noise, not before it");
     record->shares = stage->shards;
     record->colluding = o->colluding;
     return DP_OK;
@@ -153,7 +152,8 @@ static int check_share(const struct dp_stage *stage, struct dp_err *err)
     /* The gather, which receives the shares, also sends the seed. */
     if (o->share && stage->seeded && !o->allow_seeded)
         return dp_fail(err, DP_E_UNSAFE,
-                       "--share: the run is seeded: whoever knows the seed knows the noise (--allow-seeded for experiments)");
+                       "--share: the run is seeded: anybody who knows the seed knows the noise (--allow-seeded for "
+                       "experiments)");
     return DP_OK;
 }
 

@@ -149,8 +149,8 @@ static int site_account_restore(struct dp_stage *stage, const struct dp_state *s
     /* Only the ledger knows which laps were paid for after the checkpoint. */
     if (o->pay.no_ledger && !stage->seeded)
         return dp_fail(err, DP_E_UNSAFE,
-                       "--no-ledger: nothing tells what this site has paid for since the checkpoint, so it does not go on from "
-                       "there");
+                       "--no-ledger: nothing tells what this site has paid for since the checkpoint, so it does not continue "
+                       "from there");
     return dp_payer_restore(&s->payer, state, err);
 }
 

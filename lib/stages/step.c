@@ -372,7 +372,7 @@ static int step_drain(struct dp_stage *stage, struct dp_out *out, struct dp_err 
     return DP_OK;
 }
 
-/* The means of released models are in the frame; the optimiser's are not. */
+/* The averages of released models are in the frame; those that the optimiser keeps are not. */
 static int step_save(struct dp_stage *stage, struct dp_state *state, struct dp_err *err)
 {
     const struct state *s = stage->state;

@@ -85,7 +85,7 @@ print(spent, answer["kind"], answer["status"])' "$LEFT | $SITE_ACCOUNT" --checkp
     lied 'hello(); lap(1); lap(2, credit=1); session(); print(hello(lap=1)["kind"])' "$LEFT | $SITE_ACCOUNT --no-ledger" --checkpoint kept
     assert_equal "$status" 5
     assert_equal "$(tail -n 1 said)" \
-        'dp-site-account: --no-ledger: nothing tells what this site has paid for since the checkpoint, so it does not go on from there'
+        'dp-site-account: --no-ledger: nothing tells what this site has paid for since the checkpoint, so it does not continue from there'
 }
 
 @test "keys of a site do not come from a gather" {

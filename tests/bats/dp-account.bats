@@ -279,7 +279,7 @@ EOF
 
 @test "refuses a seeded run unless told" {
     noised
-    complains 5 "dp-account: the run is seeded: whoever knows the seed knows the noise (--allow-seeded for experiments)" \
+    complains 5 "dp-account: the run is seeded: anybody who knows the seed knows the noise (--allow-seeded for experiments)" \
         dp-account --epsilon 1 --delta 1e-5 --in noised.frames
     # also when the opening frame has lost its seed
     /usr/bin/python3 - << 'EOF'
@@ -288,7 +288,7 @@ frames = list(msgpack.Unpacker(open("noised.frames", "rb"), raw=False))
 frames[0].pop("seed")
 open("unseeded.frames", "wb").write(b"".join(map(msgpack.packb, frames)))
 EOF
-    complains 5 "dp-account: the run is seeded: whoever knows the seed knows the noise (--allow-seeded for experiments)" \
+    complains 5 "dp-account: the run is seeded: anybody who knows the seed knows the noise (--allow-seeded for experiments)" \
         dp-account --epsilon 1 --delta 1e-5 --in unseeded.frames
 }
 

@@ -43,7 +43,7 @@ epsilon() { within 300 "$AUDIT" epsilon --data small.dp --confidence 0.9999 --se
     complains 2 "dp-audit: the pipeline ends with a noised frame: end it where the sum is bounded, before dp-noise" \
         dp-audit sensitivity --data small.dp "$SAMPLE | $STEP --clip 1 | dp-noise -z 1"
     complains 2 "dp-scd-step: --lambda is required" dp-audit sensitivity --data small.dp "$SAMPLE | dp-scd-step --loss hinge"
-    complains 5 "dp-account: the run is seeded: whoever knows the seed knows the noise (--allow-seeded for experiments)" \
+    complains 5 "dp-account: the run is seeded: anybody who knows the seed knows the noise (--allow-seeded for experiments)" \
         dp-audit epsilon --seed 1 --data small.dp "$SAMPLE | $STEP --clip 1 | dp-noise -z 1 | dp-account -e 9 -d .1 | dp-step"
     complains 3 "dp-audit: the budget of epsilon = 1 does not pay for one lap; epsilon = 47.4 would" \
         dp-audit epsilon --data small.dp "$SAMPLE | $STEP --clip 1 | dp-noise -z .1 | dp-account -e 1 -d .1 | dp-step"

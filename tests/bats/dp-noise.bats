@@ -47,7 +47,7 @@ END
 
 @test "a share whose seed comes from where it goes to is none" {
     worker 2 4
-    complains 5 "dp-noise: --share: the run is seeded: whoever knows the seed knows the noise (--allow-seeded for experiments)" \
+    complains 5 "dp-noise: --share: the run is seeded: anybody who knows the seed knows the noise (--allow-seeded for experiments)" \
         dp-noise -z 2 --share --in worker.frames
     complains 2 "dp-noise: --allow-seeded needs --share" dp-noise -z 2 --allow-seeded --in bounded.frames
     worker 2 4 'frame.pop("seed", 0)'
@@ -67,7 +67,7 @@ END
 
 @test "a site's account comes behind the share, where the noise is known" {
     worker 1 4 'for r in frame.get("records", []): r["promised"] = 2.0'
-    complains 5 "dp-noise: --share: dp-site-account stands behind dp-noise, which knows what noise there is, not before it" \
+    complains 5 "dp-noise: --share: put dp-site-account after dp-noise, which records the noise, not before it" \
         dp-noise -z 2 --share --allow-seeded --in worker.frames
     dp-noise -z 2 < worker.frames | dp-cat | grep -q '"promised":2'
 }

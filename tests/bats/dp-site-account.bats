@@ -185,7 +185,7 @@ assert laps == 6'
     rm model
     # an account after the noise of shares, not before it; and all sites get the same promise
     run -5 --separate-stderr gathered "$SITE_ACCOUNT | dp-noise -z 2 --share" "$GATE"
-    [[ $stderr == *"dp-site-account stands behind dp-noise"* ]] || fail "$stderr"
+    [[ $stderr == *"put dp-site-account after dp-noise"* ]] || fail "$stderr"
     run --separate-stderr gathered "dp-site-account --multiplier %k --epsilon 5 --delta 1e-5 --no-ledger" "dp-noise -z 4 | $GATE"
     assert_equal "$status" 5
     [[ $stderr == *"shards 1 and 2 differ in 'promised' of a record"* ]] || fail "$stderr"

@@ -50,23 +50,23 @@ LIST
 
 limits_of_code() {
     cat <<'LIST'
-who 25
-whoever 22
-that-of 103
-what 110
-of 26
-none 56
-torn 6
-alone 44
-beside 32
-anew 7
+who 2
+whoever 0
+that-of 10
+what 1
+of 0
+none 6
+torn 0
+alone 6
+beside 2
+anew 0
 lest 0
-dear 7
-for-ever 3
-stands 30
-goes-on 26
-nothing-but 3
-has-it 6
+dear 0
+for-ever 0
+stands 0
+goes-on 0
+nothing-but 0
+has-it 0
 LIST
 }
 

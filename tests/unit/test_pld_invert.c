@@ -33,7 +33,7 @@ static double between(gsl_rng *rng, double low, double high)
     return exp(log(low) + log(high / low) * gsl_rng_uniform(rng));
 }
 
-/* About the variance of S of these laps, near enough to choose a contour. */
+/* Approximately the variance of S of these laps: enough to choose a contour. */
 static double variance_of(const struct dp_pld_part *part)
 {
     double q = part->rate, sampled = q * q * expm1(1 / (part->multiplier * part->multiplier));

@@ -141,8 +141,8 @@ static void laps_to_the_last_one(void **state)
     assert_true(spent(&part, 1, 9.385894043925967e-08) > 0.8838);
 }
 
-/* Where rounding of the FFT limits the bound: on too fine a grid the search once asked for more noise than needed, and the
-   bound jumped with it. */
+/* Here rounding of the FFT limits the bound: with too fine a grid the search once found more noise than needed, and the bound
+   jumped. */
 static void noise_at_a_tiny_rate(void **state)
 {
     (void)state;

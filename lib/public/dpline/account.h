@@ -17,7 +17,7 @@ enum dpline_sampling {
     DPLINE_SAMPLING_POISSON = 1,     /* a coin for each row; one person's row is there or contributes nothing */
     DPLINE_SAMPLING_SUBSTITUTED = 2, /* a fixed number of rows, or coins; one person's row is exchanged for another's */
     DPLINE_SAMPLING_SHUFFLED = 3,    /* parts of one permutation per epoch */
-    DPLINE_SAMPLING_VISIBLE = 4      /* coins, and what is released shows who took part */
+    DPLINE_SAMPLING_VISIBLE = 4      /* coins, and the release shows who took part */
 };
 
 /* A query on the rows, and its noise. */
@@ -63,7 +63,7 @@ struct dpline_account;
 DPLINE_PUBLIC int dpline_account_new(struct dpline_account **account, struct dpline_error *error);
 DPLINE_PUBLIC void dpline_account_free(struct dpline_account *account); /* NULL is fine */
 
-/* Adds a charge. DPLINE_E_USAGE: it makes no sense. */
+/* Adds a charge. DPLINE_E_USAGE: it is invalid. */
 DPLINE_PUBLIC int dpline_account_add(struct dpline_account *account, const struct dpline_charge *charge,
                                      struct dpline_error *error);
 
@@ -76,12 +76,13 @@ DPLINE_PUBLIC int dpline_account_delta(const struct dpline_account *account, dou
                                        struct dpline_error *error);
 
 /* The smallest factor, to nine digits and rounded up, by which the multipliers of all queries that have one must be stretched
-   so that the charges cost at most epsilon at delta: with a multiplier of 1, the multiplier itself. DPLINE_E_RUN when none
-   does. */
+   so that the charges cost at most epsilon at delta. If all multipliers are 1, the factor is the multiplier to use.
+   DPLINE_E_RUN if no factor is enough. */
 DPLINE_PUBLIC int dpline_account_stretch(const struct dpline_account *account, double epsilon, double delta, double *factor,
                                          struct dpline_error *error);
 
-/* The most laps of such a lap that cost at most epsilon at delta; 0 when not even one does. charge->laps is not read. */
+/* The largest number of laps of this charge that cost at most epsilon at delta; 0 if one lap costs more. charge->laps is not
+   read. */
 DPLINE_PUBLIC int dpline_laps_within(const struct dpline_charge *charge, double epsilon, double delta, int64_t *laps,
                                      struct dpline_error *error);
 

@@ -282,7 +282,7 @@ if ! command -v dp-loop > /dev/null; then
     command -v dp-loop > /dev/null || fail "dp-loop is not in PATH"
 fi
 
-schedules='constant, inverse, sqrt:A:C, linear[:E], cosine[:E], first:K:B or a file'
+schedules='constant, inverse, sqrt:A:C, linear[:E], linear-decay[:E], cosine[:E], first:K:B or a file'
 usages=('--data DIR [options]') note=''
 # for options that a pipeline does not declare
 data='' rows='' loss='' losses_of='' epochs='' batch='' schedule='' adjacency='' ledger='' no_ledger='' registry='' no_registry='' partial=''

@@ -46,10 +46,12 @@ int dp_schedule_parse(struct dp_schedule *schedule, const char *option, const ch
         s.kind = DP_SCHEDULE_SQRT;
         if (numbers(rest, v, 2) != 2 || v[1] < 0 || !(v[0] + v[1] > 0) || !isfinite(v[0] + v[1]))
             return dp_fail(err, DP_E_USAGE, "%s: sqrt:A:C needs C >= 0 and A + C > 0, got '%.60s'", option, text);
-    } else if (names(text, "linear", &rest) || names(text, "cosine", &rest)) {
-        s.kind = text[0] == 'l' ? DP_SCHEDULE_LINEAR : DP_SCHEDULE_COSINE;
+    } else if (names(text, "linear", &rest) || names(text, "linear-decay", &rest) || names(text, "cosine", &rest)) {
+        bool decay = rest - text == (ptrdiff_t)strlen("linear-decay");
+        s.kind = text[0] == 'c' ? DP_SCHEDULE_COSINE : decay ? DP_SCHEDULE_LINEAR_DECAY : DP_SCHEDULE_LINEAR;
         if (numbers(rest, v, 1) < 0 || !(v[0] >= 0 && v[0] <= 1))
-            return dp_fail(err, DP_E_USAGE, "%s: %.6s:E needs a number from 0 to 1, got '%.60s'", option, text, text);
+            return dp_fail(err, DP_E_USAGE, "%s: %.*s:E needs a number from 0 to 1, got '%.60s'", option, (int)(rest - text),
+                           text, text);
     } else if (names(text, "first", &rest)) {
         s.kind = DP_SCHEDULE_FIRST;
         if (numbers(rest, v, 2) != 2 || !(v[0] >= 1 && v[0] <= 1e15 && floor(v[0]) == v[0]) || !(v[1] > 0 && isfinite(v[1])))
@@ -72,7 +74,8 @@ void dp_schedule_free(struct dp_schedule *schedule)
 int dp_schedule_check(const struct dp_schedule *schedule, const char *option, int64_t laps, struct dp_err *err)
 {
     enum dp_schedule_kind kind = schedule->kind;
-    bool needs = kind == DP_SCHEDULE_LINEAR || kind == DP_SCHEDULE_COSINE || kind == DP_SCHEDULE_TABLE;
+    bool needs = kind == DP_SCHEDULE_LINEAR || kind == DP_SCHEDULE_LINEAR_DECAY || kind == DP_SCHEDULE_COSINE ||
+                 kind == DP_SCHEDULE_TABLE;
     if (needs && laps <= 0)
         return dp_fail(err, DP_E_RUN, "%s: the stream does not say how many laps there will be", option);
     if (schedule->kind == DP_SCHEDULE_TABLE && schedule->count < (uint64_t)laps)
@@ -93,6 +96,8 @@ double dp_schedule_at(const struct dp_schedule *schedule, int64_t t, int64_t lap
         return sqrt(schedule->a + schedule->c * at);
     case DP_SCHEDULE_LINEAR:
         return 1 / (1 - (1 - end) * (sqrt(at) - 1) / (sqrt(all + 1) - 1));
+    case DP_SCHEDULE_LINEAR_DECAY:
+        return 1 / (1 - (1 - end) * (at - 1) / all);
     case DP_SCHEDULE_COSINE:
         return 1 / (end + (1 - end) * (1 + cos(M_PI * (at - 1) / all)) / 2);
     case DP_SCHEDULE_FIRST:

@@ -5,6 +5,7 @@
  *   inverse       b_t = t
  *   sqrt:A:C      b_t = √(A + C t), A + C > 0, C ≥ 0
  *   linear[:E]    1/b_t falls linearly in √t from 1 at t = 1 to E at t = T + 1        (0 ≤ E ≤ 1, default 0)
+ *   linear-decay[:E]  1/b_t = 1 − (1 − E)(t − 1)/T: falls linearly in t from 1 at t = 1 to E at t = T + 1
  *   cosine[:E]    1/b_t = E + (1 − E)(1 + cos(π (t − 1)/T))/2
  *   first:K:B     b_t = B while t ≤ K, and 1 from then on              (K ≥ 1 whole, B > 0)
  *   anything else is the name of a file with b_t, one number per line (data/schedule_file.h)
@@ -23,6 +24,7 @@ enum dp_schedule_kind {
     DP_SCHEDULE_INVERSE,
     DP_SCHEDULE_SQRT,
     DP_SCHEDULE_LINEAR,
+    DP_SCHEDULE_LINEAR_DECAY,
     DP_SCHEDULE_COSINE,
     DP_SCHEDULE_FIRST,
     DP_SCHEDULE_TABLE
@@ -30,7 +32,7 @@ enum dp_schedule_kind {
 
 struct dp_schedule {
     enum dp_schedule_kind kind;
-    double a, c;   /* sqrt: A and C; linear, cosine: a is E; first: K and B */
+    double a, c;   /* sqrt: A and C; linear, linear-decay, cosine: a is E; first: K and B */
     double *value; /* table: `count` values b_1 …, owned */
     size_t count;
 };

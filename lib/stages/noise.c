@@ -33,10 +33,10 @@ static const struct dp_option options[] = {
     DP_OPTION_REAL('z', multiplier, "Z", DP_ABOVE(0), "scale of the noise divided by the sensitivity", .required = true),
     DP_COUNT_MULTIPLIER_OPTION(count_multiplier),
     DP_OPTION_CHOICE(0, noise, "KIND", "gaussian|laplace|gamma", "distribution of the noise", .fallback = "gaussian"),
-    DP_OPTION_TEXT(
-        0, schedule, "B",
-        "the multiplier of lap t is Z sqrt(b_t/b_1): constant, inverse, sqrt:A:C, linear[:E], cosine[:E], first:K:B or a file",
-        .fallback = "constant"),
+    DP_OPTION_TEXT(0, schedule, "B",
+                   "the multiplier of lap t is Z sqrt(b_t/b_1): constant, inverse, sqrt:A:C, linear[:E], "
+                   "linear-decay[:E], cosine[:E], first:K:B or a file",
+                   .fallback = "constant"),
     DP_OPTION_FLAG(0, follow, "use the frame's multiplier, chosen from released values, instead of Z"),
     DP_OPTION_FLAG(0, share, "add one share of the noise; all shards together add the whole"),
     DP_OPTION_INT(0, colluding, "C", DP_FROM_TO(0, DP_MAX_SHARDS - 1),

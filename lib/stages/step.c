@@ -49,7 +49,7 @@ static const struct dp_option options[] = {
     DP_OPTION_FLAG(0, relative, "gradients: divide the step size by dp-transform's curvature in the frame"),
     DP_OPTION_TEXT(0, schedule, "B",
                    "gradients: divide the step size by b_t: constant, inverse, sqrt:A:C, "
-                   "linear[:E], cosine[:E], first:K:B or a file (constant)"),
+                   "linear[:E], linear-decay[:E], cosine[:E], first:K:B or a file (constant)"),
     DP_OPTION_CHOICE(0, optimiser, "WHICH", DP_OPTIMISER_CHOICES, "gradients: kind of step", .name = "optimizer",
                      .fallback = "sgd"),
     DP_OPTION_REAL(0, momentum, "M", DP_FROM_BELOW(0, 1), "sgd, adagrad-norm: part of the last step to keep", .fallback = "0"),

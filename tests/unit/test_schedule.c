@@ -36,6 +36,11 @@ static void values(void **state)
     assert_near(1 / dp_schedule_at(&s, 9, 15), 1 - 2. / 3, 1e-15);
     assert_true(dp_schedule_at(&s, 15, 15) > 0 && isfinite(dp_schedule_at(&s, 15, 15)));
     /* Cosine: at a third of the way cos is 1/2, at half 0, at two thirds -1/2. */
+    s = schedule("linear-decay:0.4");
+    assert_near(1 / dp_schedule_at(&s, 1, 6), 1, 1e-15);
+    assert_near(1 / dp_schedule_at(&s, 4, 6), 0.7, 1e-15);
+    s = schedule("linear-decay");
+    assert_near(1 / dp_schedule_at(&s, 128, 128), 1. / 128, 1e-15);
     s = schedule("cosine");
     assert_near(1 / dp_schedule_at(&s, 1, 6), 1, 1e-15);
     assert_near(1 / dp_schedule_at(&s, 3, 6), 0.75, 1e-15);
@@ -66,6 +71,10 @@ static void bad_ones(void **state)
     assert_string_equal(err.message, "--schedule: inverse takes no number, got 'inverse:2'");
     s = schedule("inverse");
     assert_int_equal(dp_schedule_check(&s, "--schedule", 0, &err), DP_OK); /* it does not depend on the number of laps */
+    s = schedule("linear-decay");
+    assert_int_equal(dp_schedule_check(&s, "--schedule", 0, &err), DP_E_RUN);
+    assert_int_equal(dp_schedule_parse(&s, "--schedule", "linear-decay:2", &err), DP_E_USAGE);
+    assert_string_equal(err.message, "--schedule: linear-decay:E needs a number from 0 to 1, got 'linear-decay:2'");
     s = schedule("linear");
     assert_int_equal(dp_schedule_check(&s, "--schedule", 0, &err), DP_E_RUN);
     assert_int_equal(dp_schedule_check(&s, "--schedule", 1, &err), DP_OK);

@@ -126,7 +126,7 @@ static int begin_run(struct reader *r, const json_t *json, size_t line, struct d
     if (rc != DP_OK)
         return rc;
     r->run = &all->run[all->runs++];
-    /* Left of the gate the frame of lap 1 is the model that the run starts from, with all that it has cost. */
+    /* In front of the gate the frame of lap 1 has the initial model, with its cost. */
     bool out = released(json);
     *r->run = (struct recorded_run){.line = line,
                                     .epsilon = (double)NAN,
@@ -138,7 +138,7 @@ static int begin_run(struct reader *r, const json_t *json, size_t line, struct d
     return DP_OK;
 }
 
-/* Lap numbers are what tells a whole run from a part of one. */
+/* Lap numbers show whether this is a whole run or a part of one. */
 static int check_lap(const struct reader *r, int64_t lap, struct dp_err *err)
 {
     int64_t last = r->run != NULL ? r->run->laps : 0;
@@ -284,7 +284,7 @@ static int add_line(struct reader *r, const char *text, size_t length, size_t li
 /* Whether the first line begins with msgpack's map, as every frame does. */
 static bool is_stream(const struct dp_lines *lines)
 {
-    bool refused = lines->number == 0; /* as no text: what was read is still in the chunk */
+    bool refused = lines->number == 0; /* it is not text: the bytes read are still in the chunk */
     const char *from = refused ? lines->chunk + lines->chunk_at : lines->line;
     bool some = refused ? lines->chunk_at < lines->chunk_end : lines->capacity > 0;
     return lines->number <= 1 && some && ((unsigned char)from[0] & 0xf0) == 0x80;

@@ -23,8 +23,8 @@ static int check_adjacency(const struct dp_announcement *a, struct dp_err *err)
             continue;
         first = first != NULL ? first : record;
         if (record->adjacency != first->adjacency)
-            return dp_fail(err, DP_E_UNSAFE, "laps of kind '%s' are under another adjacency than those of kind '%s'",
-                           record->on, first->on);
+            return dp_fail(err, DP_E_UNSAFE, "laps of kind '%s' and of kind '%s' have different adjacencies", record->on,
+                           first->on);
     }
     return DP_OK;
 }

@@ -37,7 +37,7 @@ static int check_objective(const struct dp_record *m, struct dp_err *err)
     if (m->sampler != DP_SAMPLER_FULL)
         return dp_fail(err, DP_E_UNSAFE, "a record has objective perturbation on a sample of the rows");
     if (m->release != DP_RELEASE_SUM)
-        return dp_fail(err, DP_E_UNSAFE, "a record has objective perturbation beside a state of each row");
+        return dp_fail(err, DP_E_UNSAFE, "a record has objective perturbation and a state of each row");
     if (m->query.vertices < dp_objective_vertices(false, m->adjacency == DP_ADJACENCY_REPLACE_ONE))
         return dp_fail(err, DP_E_UNSAFE, "a record has objective perturbation of %lld vertices under %s adjacency",
                        (long long)m->query.vertices, dp_adjacency_names[m->adjacency]);
@@ -55,10 +55,10 @@ static int check_noise(const struct dp_record *m, struct dp_err *err)
         return dp_fail(err, DP_E_UNSAFE, "a record has noise on the reals, and sums are whole numbers");
     /* The L2 sensitivity of sum and state together covers two draws of noise; only Gaussian noise adds up like that. */
     if (m->release == DP_RELEASE_SUM_AND_STATE && !dp_kind_is_gaussian(query))
-        return dp_fail(err, DP_E_UNSAFE, "a released state has an accountant behind Gaussian noise alone, not %s",
+        return dp_fail(err, DP_E_UNSAFE, "a released state has an accountant only with Gaussian noise, not with %s",
                        dp_query_kinds[query->kind].name);
     if (m->sampler == DP_SAMPLER_REPEATED && !dp_kind_is_gaussian(query))
-        return dp_fail(err, DP_E_UNSAFE, "draws within a lap have an accountant behind Gaussian noise alone, not %s",
+        return dp_fail(err, DP_E_UNSAFE, "draws within a lap have an accountant only with Gaussian noise, not with %s",
                        dp_query_kinds[query->kind].name);
     if (scaled && !near(m->scale, query->multiplier * m->sensitivity))
         return dp_fail(err, DP_E_UNSAFE, "a record has noise of scale %g, its multiplier implies %g", m->scale,
@@ -289,7 +289,7 @@ int dp_charge_sampling(const struct dp_record *m, enum dp_sampling *sampling, st
     case DP_SAMPLER_STREAM:
         /* A state is kept after the lap of its row, and would affect the next row in the same place. */
         if (m->release != DP_RELEASE_SUM)
-            return dp_fail(err, DP_E_UNSAFE, "a secret or released state of rows that are in one lap alone has no accountant");
+            return dp_fail(err, DP_E_UNSAFE, "a secret or released state of rows that are in only one lap has no accountant");
         *sampling = DP_SAMPLING_STREAM;
         return DP_OK;
     case DP_SAMPLER_REPEATED:

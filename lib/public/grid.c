@@ -58,7 +58,7 @@ int dpline_noise_gaussian(struct dpline_noise *noise, int64_t lap, double deviat
     if (lap < 1 || lap >= MOST_LAP || !(grid > 0) || frexp(grid, &exponent) != 0.5)
         return dpline_fail(error, DPLINE_E_USAGE, "noise needs a lap from 1 on, and a grid that is a power of two");
     if (lap <= noise->lap)
-        return dpline_fail(error, DPLINE_E_UNSAFE, "the noise of lap %lld is not drawn after that of lap %lld", (long long)lap,
+        return dpline_fail(error, DPLINE_E_UNSAFE, "noise of lap %lld cannot be drawn after noise of lap %lld", (long long)lap,
                            (long long)noise->lap);
     noise->lap = lap;
     if (dp_grid_add_gaussian(&noise->key, DP_DRAW_NOISE, (uint64_t)lap, 0, deviation / grid, sum, count) != 0)

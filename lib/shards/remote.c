@@ -151,7 +151,7 @@ static int take_frame(struct remote *r, const struct dp_link_event *event, struc
         return turn_away(r, event, DP_VERDICT_DROPPED, "that is no frame", err);
     enum dp_kind kind = r->came->kind;
     if (kind == DP_KIND_LAP && r->came->lap != event->header.lap)
-        return turn_away(r, event, DP_VERDICT_DROPPED, "whose frame is of another lap", err);
+        return turn_away(r, event, DP_VERDICT_DROPPED, "with the frame of another lap", err);
     enum dp_verdict verdict = dp_roster_answer(&r->roster, event->peer, &event->header, kind, why);
     if (verdict != DP_VERDICT_TAKEN && verdict != DP_VERDICT_GREETED)
         return turn_away(r, event, verdict, why, err);

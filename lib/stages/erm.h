@@ -136,8 +136,8 @@ double dp_erm_truncation(const struct dp_erm_shape *shape);
 
 /* The bound on a sum of that shape which one person moves by at most `exact` in real arithmetic, after `steps` steps of d from
  * a model of norm `start`; `chain` as in struct dp_arithmetic. The bound is a little larger than `exact`, the rounding of the
- * steps and the grid together need. It is the same for a wide range of these, so that laps from different models have the same
- * bound. INFINITY if rounding may exceed half of `exact`. */
+ * steps and the grid together need. It is the same for a wide range of these, so that laps share it although
+ * their models differ. INFINITY if rounding may exceed half of `exact`. */
 double dp_erm_bound(const struct dp_erm *s, const struct dp_erm_shape *shape, const struct dp_descent *d, int64_t steps,
                     double exact, double chain, double start);
 

@@ -116,7 +116,8 @@ static int parse_metrics(struct state *s, const char *list, struct dp_err *err)
         while (m < METRIC_COUNT && !(strlen(metrics[m].name) == length && memcmp(p, metrics[m].name, length) == 0))
             m++;
         if (m == METRIC_COUNT)
-            return dp_fail(err, DP_E_USAGE, "--metrics: '%.*s' is none of " METRIC_NAMES, (int)(length < 80 ? length : 80), p);
+            return dp_fail(err, DP_E_USAGE, "--metrics: '%.*s' is not one of " METRIC_NAMES, (int)(length < 80 ? length : 80),
+                           p);
         if (has_metric(s, (enum metric)m))
             return dp_fail(err, DP_E_USAGE, "--metrics: '%s' is there twice", metrics[m].name);
         if (metrics[m].needs != NEEDS_LABELS && (metrics[m].needs == NEEDS_CLASSES) != classes)

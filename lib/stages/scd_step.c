@@ -75,7 +75,7 @@ static int set_shape(struct dp_stage *stage, struct dp_frame *frame, const struc
     const struct dp_record *m = dp_frame_record(frame, DP_F_NONE);
     if (m->sampler == DP_SAMPLER_STREAM)
         return dp_fail(err, DP_E_UNSAFE,
-                       "keeps a state of each row, and rows that arrive are in one lap alone: dp-grad takes them");
+                       "keeps a state of each row, and rows that arrive are in only one lap: dp-grad takes them");
     int rc = dp_batch_classes(frame, &s->classes, err);
     if (rc != DP_OK)
         return rc;

@@ -65,7 +65,7 @@ enum dp_lifetime {
     X(DP_F_LABEL_SCALE, "label_scale", DP_T_REAL, DP_FIXED, MODEL)       /* label in its own units = scale × y + offset */     \
     X(DP_F_LABEL_OFFSET, "label_offset", DP_T_REAL, DP_FIXED, MODEL)                                                           \
     X(DP_F_DATA, "data", DP_T_TEXT, DP_FIXED, MODEL)                     /* digest of the training data set */                 \
-    X(DP_F_POPULATION, "population", DP_T_TEXT, DP_FIXED, MODEL)         /* people whose rows they are: a public name */           \
+    X(DP_F_POPULATION, "population", DP_T_TEXT, DP_FIXED, MODEL)         /* public name of the people who have rows */            \
     X(DP_F_UNIT, "unit", DP_T_TEXT, DP_FIXED, MODEL)                     /* "person:3": at most 3 rows are one person's; absent: a row is */ \
     X(DP_F_SPLIT, "split", DP_T_TEXT, DP_FIXED, MODEL)                   /* the split that they are part of; absent: none */   \
     X(DP_F_PREPROCESSING, "private_preprocessing", DP_T_TEXT, DP_FIXED, MODEL)                                                 \

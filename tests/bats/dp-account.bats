@@ -161,7 +161,7 @@ EOF
     refused "a record has every row sampled at a rate of 0.2" 'record.sampler="stream"'
     refused "a record of shuffled epochs does not say how long an epoch is" 'record.sampler="shuffle"'
     noised 2 '--rate 0.2' "$STEP --release-alpha"
-    refused "a released state has an accountant behind Gaussian noise alone, not gamma" 'record.noise="gamma"'
+    refused "a released state has an accountant only with Gaussian noise, not with gamma" 'record.noise="gamma"'
     noised 2 '--rate 0.2 --mode shuffle'
     refused "a record of shuffled epochs does not say how long an epoch is" record.epoch_laps=1000000
     refused "a record of shuffled epochs does not say how long an epoch is" record.epoch_laps=4
@@ -189,7 +189,7 @@ EOF
     complains 5 "dp-account: what was announced: a visible batch under replace-one adjacency has no accountant" $GATE --in noised.frames
     noised 2 '--mode full' "$STEP"
     edit 'record.sampler="stream"' < noised.frames > edited.frames
-    complains 5 "dp-account: a secret or released state of rows that are in one lap alone has no accountant" $GATE --in edited.frames
+    complains 5 "dp-account: a secret or released state of rows that are in only one lap has no accountant" $GATE --in edited.frames
     for released in "" "--release-alpha"; do
         noised 2 '--rate 0.2' "$STEP $released"
         edit 'record.sampler="repeated"' 'record.draws=5' 'record.contraction=0.9' < noised.frames > edited.frames
@@ -221,7 +221,7 @@ $charge")
         dp-account laps -z 4 --epsilon 1 --delta 1e-5 --sampler stream
     complains 2 "dp-account rate: --sampler: no rate changes what this sampler costs" \
         dp-account rate -z 4 --epsilon 1 --delta 1e-5 --sampler stream --laps 2
-    complains 2 "dp-account epsilon: --sampler stream, --adjacency null-record, --visible-batch: a secret or released state of rows that are in one lap alone has no accountant" \
+    complains 2 "dp-account epsilon: --sampler stream, --adjacency null-record, --visible-batch: a secret or released state of rows that are in only one lap has no accountant" \
         dp-account epsilon -z 4 --delta 1e-5 --sampler stream --visible-batch
 }
 

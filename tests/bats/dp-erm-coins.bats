@@ -106,7 +106,7 @@ print(lap["epsilon"], R["rate"], R["draws"], R["contraction"])' > said
     awk -v a="$(dp-account epsilon --delta 1e-5 run.json)" -v b="$epsilon" 'BEGIN { exit !(a / b < 1.00001 && b / a < 1.00001) }'
     run dp-loop -q --laps 1 --seed 1 -- "$(Z=5 EPSILON=1.3 pipeline two.dp '--loss logistic --lambda 1e-2 --passes 5 --batch 20')"
     assert_equal "$status" 3
-    complains 5 "dp-account: draws within a lap have an accountant behind Gaussian noise alone, not gamma" \
+    complains 5 "dp-account: draws within a lap have an accountant only with Gaussian noise, not with gamma" \
         dp-loop -q --laps 1 -- "$(pipeline two.dp '--loss logistic --lambda 1e-2 --passes 5 --batch 20' | sed 's/--multiplier/--noise gamma --multiplier/')"
     # a record has everything that is charged
     dp-loop -q --laps 1 --seed 1 -- "$(Z=5 EPSILON=10 pipeline two.dp '--loss logistic --lambda 1e-2 --passes 5 --batch 20' | sed 's/dp-account/tee noised | &/')" > stream

@@ -149,7 +149,7 @@ assert seen > delta / 2, (seen, delta) # and is not far from what happens' $epsi
     complains 5 "dp-account: takes noised frames and got a bounded one: a stage is missing or out of place" \
         dp-loop -q --laps 1 -- "dp-sample --data two.dp --mode full | dp-erm --data two.dp $PERTURBED | dp-account --epsilon 1 --delta 1e-5 | dp-step"
     for noise in laplace gamma; do
-        NOISE="--noise $noise" refused 5 "dp-noise: --noise: what is left of a perturbed objective has an accountant behind Gaussian noise alone" two.dp "$PERTURBED"
+        NOISE="--noise $noise" refused 5 "dp-noise: --noise: what is left of a perturbed objective has an accountant only with Gaussian noise" two.dp "$PERTURBED"
     done
     z=$(dp-account sigma --mechanism objective --epsilon 0.7 --delta 1e-5 --curvature 0.250001/20 --slack 1e4)
     for how in two.dp "two.dp --inline"; do

@@ -72,8 +72,8 @@ END
 
 @test "usage" {
     complains 2 "dp-eval: --data is required" dp-eval
-    complains 2 "dp-eval: --metrics: 'accurancy' is none of accuracy, auc, logloss, mse, r2, objective, confusion, majority" dp-eval --data test.dp --metrics accurancy
-    complains 2 "dp-eval: --metrics: '' is none of accuracy, auc, logloss, mse, r2, objective, confusion, majority" dp-eval --data test.dp --metrics auc,
+    complains 2 "dp-eval: --metrics: 'accurancy' is not one of accuracy, auc, logloss, mse, r2, objective, confusion, majority" dp-eval --data test.dp --metrics accurancy
+    complains 2 "dp-eval: --metrics: '' is not one of accuracy, auc, logloss, mse, r2, objective, confusion, majority" dp-eval --data test.dp --metrics auc,
     complains 2 "dp-eval: --metrics: 'auc' is there twice" dp-eval --data test.dp --metrics auc,auc
     complains 2 "dp-eval: --metrics: mse is for labels that are numbers, those of this data set are classes" dp-eval --data test.dp --metrics mse
     complains 2 "dp-eval: --last and --every do not go together" dp-eval --data test.dp --last --every 2

@@ -203,7 +203,7 @@ same_number() { /usr/bin/python3 -c "import sys; a, b = map(float, sys.argv[1:])
 @test "no state of a row, no other laps between, no noise chosen along the way" {
     train model fused 3 '' "dp-scd-step --loss hinge --lambda 1e-3 --clip 1 | $NOISE | $GATE | dp-step" || status=$?
     [ "$status" = 5 ]
-    assert_equal "$(cat model.said)" "dp-scd-step: keeps a state of each row, and rows that arrive are in one lap alone: dp-grad takes them"
+    assert_equal "$(cat model.said)" "dp-scd-step: keeps a state of each row, and rows that arrive are in only one lap: dp-grad takes them"
     complains 5 "dp-account: --adaptive: noise that changes has no accountant behind a stream" \
         dp-loop -q --laps 3 -o model -- "dp-window --rows rows --size 100 | $GRAD --clip 1 | $NOISE | $GATE --adaptive | dp-step --step 1"
     complains 5 "dp-account: lap 2 has another mechanism in the middle of a stream" \

@@ -357,7 +357,7 @@ if frame['kind'] == 'lap':
     perturbed "r.update(sampler='poisson', rate=0.5)"
     complains 5 "dp-account: a record has objective perturbation on a sample of the rows" $GATE --in changed.frames
     perturbed "r['release'] = 'sum-of-secret-state'"
-    complains 5 "dp-account: a record has objective perturbation beside a state of each row" $GATE --in changed.frames
+    complains 5 "dp-account: a record has objective perturbation and a state of each row" $GATE --in changed.frames
     perturbed "r.update(adjacency='replace-one', sensitivity=2 * r['sensitivity'], scale=2 * r['scale'])"
     complains 5 "dp-account: a record has objective perturbation of 1 vertices under replace-one adjacency" $GATE --in changed.frames
     perturbed "r.update(adjacency='replace-one', sensitivity=2 * r['sensitivity'], scale=2 * r['scale'], vertices=3)"

@@ -320,9 +320,9 @@ END
     complains 1 "dp-sample: the rows of laps of kind 'b' have been sampled already" \
         dp-loop --plan 'a, b' -q -o m -- "dp-sample --data a.dp --rate 0.1 | dp-sample --on b --data a.dp --rate 0.2 | $grad | $rest"
     for mode in '--rate 0.1' '--mode full'; do
-        complains 5 "dp-account: laps of kind 'b' are under another adjacency than those of kind 'a'" \
+        complains 5 "dp-account: laps of kind 'b' and of kind 'a' have different adjacencies" \
             dp-loop --plan 'a, b' --seed 1 -q -o m -- "dp-sample --data a.dp $mode | $grad --on a | $grad --on b --adjacency replace-one | $rest"
-        complains 5 "dp-account: laps of kind 'b' are under another adjacency than those of kind 'a'" \
+        complains 5 "dp-account: laps of kind 'b' and of kind 'a' have different adjacencies" \
             dp-loop --plan 'a, b' --seed 1 -q -o m -- "dp-sample --data a.dp $mode | $grad --on a | $grad --on b --adjacency replace-one | dp-noise -z 2 | $GATE --adaptive | dp-step --step 1"
     done
     clip='dp-grad --on a --data a.dp --loss logistic | dp-clip --on a --data a.dp --clip 1 --adaptive 0.5'

@@ -50,15 +50,15 @@ LIST
 
 limits_of_code() {
     cat <<'LIST'
-who 2
+who 1
 whoever 0
-that-of 10
+that-of 8
 what 1
 of 0
-none 6
+none 5
 torn 0
-alone 6
-beside 2
+alone 1
+beside 1
 anew 0
 lest 0
 dear 0

@@ -87,7 +87,7 @@ static void planned_runs(void **state)
         assert_int_equal(dp_plan_add_scheduled(&shuffled, &epochs, z, LAPS, &err), DP_OK);
         holds(&plan, laps, N, 1e-6, 1.02);
         holds(&shuffled, laps, N, 1e-6, 1);
-        /* a plan that its budget cuts: laps of some noise will not come */
+        /* a plan cut short by its budget: laps with some noise scales will not come */
         holds(&plan, laps, N / 2, 1e-6, 1.02);
         holds(&shuffled, laps, N / 2, 1e-6, 1);
         dp_plan_free(&plan);

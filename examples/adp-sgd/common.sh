@@ -6,7 +6,7 @@ export PATH="$build/bin:$top/pipelines:$PATH"
 export raw=${DPLINE_DATA:-$top/data}
 export fashion=${DPLINE_FASHION:-/usr/share/datasets/fashion-mnist}
 export out=${OUT:-$build/examples/adp-sgd}
-export DPLINE_REGISTRY=$out/registry # never that of the user
+export DPLINE_REGISTRY=$out/registry # never the registry of the user
 export seeds=${SEEDS:-1}
 export rows=60000 batch=1024 delta=1e-5
 mkdir -p "$out"
@@ -48,7 +48,7 @@ train() {
 
 # cell METHOD SET …: trains as above and leaves lap, epsilon and test accuracy of every epoch in a file; pipeline NAME SET LOSS EPSILON
 # EPOCHS CLIP STEP SCHEDULE SEED the same with a ready pipeline, the last models averaged.
-# Done cells are not done again, so that an interrupted run goes on where it stopped.
+# Done cells are not done again, so that an interrupted run continues where it stopped.
 cell() {
     local file
     file=$(file_of "$@")

@@ -7,7 +7,7 @@ build=$(realpath "${BUILD:-build}")
 export PATH="$build/bin:$PWD/pipelines:$PATH"
 pictures=${DPLINE_FASHION:-/usr/share/datasets/fashion-mnist}
 out=$build/demo
-export DPLINE_REGISTRY=$out/registry # never that of the user
+export DPLINE_REGISTRY=$out/registry # never the registry of the user
 epsilon=1 delta=1e-5
 
 [ -e "$pictures/train-images-idx3-ubyte.gz" ] || {

@@ -228,7 +228,7 @@ of_mu() {
 
 # cell METHOD SET LOSS EPSILON REPETITION FOLD SETTING: leaves one line in the file of the cell:
 #   test accuracy, objective on the training rows, gradients, evaluations of the objective, epsilon, sound epsilon
-# Done cells are not done again, so that an interrupted run goes on where it stopped.
+# Done cells are not done again, so that an interrupted run continues where it stopped.
 cell() {
     local file run metric=accuracy accuracy objective epsilon sound
     file=$(file_of "$@")

@@ -6,7 +6,7 @@ export PATH="$build/bin:$top/pipelines:$PATH"
 export here="$top/examples/dp-blsgd"
 export raw=${DPLINE_DATA:-$top/data}
 export out=${OUT:-$build/examples/dp-blsgd}
-export DPLINE_REGISTRY=$out/registry # never that of the user
+export DPLINE_REGISTRY=$out/registry # never the registry of the user
 export folds=${FOLDS:-10} repetitions=${REPETITIONS:-5} parts=${PARTS:-10}
 export jobs=${JOBS:-$(nproc)}
 mkdir -p "$out"

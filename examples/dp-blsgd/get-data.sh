@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Fetches the public files of these experiments into ./data (or $DPLINE_DATA), where there is a network. Whoever has the IPUMS tables of
+# Fetches the public files of these experiments into ./data (or $DPLINE_DATA), where there is a network. Anybody who has the IPUMS tables of
 # the paper puts them there as dat/NAME.dat: numbers between blanks, a row a line, the label last.
 set -euo pipefail
 cd "$(dirname "$0")"

@@ -3,7 +3,7 @@
 #   run.sh [--write | --collect] [part …]     parts: logistic, svm, settings, counts (default: all, in this order)
 # --write also puts the tables and figures into this directory; --collect trains nothing and makes them of what has been measured.
 # PARTS=10 is the number of parts of the cross-validation, FOLDS=n runs n of these, REPETITIONS=n as many permutations (5), each
-# fold of all cells before the next. SETS="ADULT BANK …" and EPSILONS="0.2 0.8 …" name what is run, JOBS=n how many runs go on at once;
+# fold of all cells before the next. SETS="ADULT BANK …" and EPSILONS="0.2 0.8 …" name what is run, JOBS=n how many runs are made at once;
 # METHODS="objpert …" runs these alone of figures 3 and 4, and DP-SGD, which they are compared with, with the settings of measured.tsv;
 # what is there of other methods stays;
 # QUICK=1 runs one fold, with two epsilons and one setting of DP-SGD;
@@ -121,7 +121,7 @@ measure() {
         done
     done
 }
-# rare REPETITION FOLD METHOD SETTING: what takes minutes is run for a few folds of the first repetition alone, unless ALL=1: the paper's budgets last
+# rare REPETITION FOLD METHOD SETTING: what takes minutes is run for a few folds of the first repetition only, unless ALL=1: the paper's budgets last
 # for 20,000 laps where the noise does not fall, and for 2,000 where it falls after failures; methods on all rows take ten times as long as
 # others, and PrivGene looks at them with 200 models in each lap
 rare() {

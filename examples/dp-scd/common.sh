@@ -5,7 +5,7 @@ build=$(realpath "${BUILD:-$top/build}")
 export PATH="$build/bin:$top/pipelines:$PATH"
 raw=${DPLINE_DATA:-$top/data}
 out=${OUT:-$build/examples/dp-scd}
-export DPLINE_REGISTRY=$out/registry # never that of the user
+export DPLINE_REGISTRY=$out/registry # never the registry of the user
 export seeds=${SEEDS:-10}
 jobs=${JOBS:-$(nproc)}
 # What is measured is kept apart by the programs and pipelines that it was measured with.
@@ -22,7 +22,7 @@ score() {
 }
 
 # cell NAME METRIC SET SEED PIPELINE [options]: trains on SET-SEED.dp, appends "NAME <tab> SEED <tab> score" to its file.
-# Done cells are not done again, so that an interrupted run goes on where it stopped.
+# Done cells are not done again, so that an interrupted run continues where it stopped.
 cell() {
     local name=$1 metric=$2 set=$3 seed=$4 file
     file=$results/cells/${1//[\/ ]/_}-$seed

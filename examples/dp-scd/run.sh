@@ -2,7 +2,7 @@
 # Reproduces the experiments of the DP-SCD paper on the data that is there. Results go to build/examples/dp-scd.
 #   run.sh [--write] [part …]     parts: classification, optimum, tuning, regression, batch, variants (default: all)
 # --write also puts the tables and figures into this directory's README. SEEDS=n sets the number of seeds (10), JOBS=n how
-# many runs go on at a time (one per processor), SETS="set …" what the part classification is run for (adult phishing), and
+# many runs are made at a time (one per processor), SETS="set …" what the part classification is run for (adult phishing), and
 # TUNING="set/epsilon …" what tuning is.
 set -euo pipefail
 cd "$(dirname "$0")"

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Puts the tables that run.sh has measured into README.md, between their markers, and the figures beside it.
+# Puts the tables that run.sh has measured into README.md, between their markers, and the figures next to it.
 set -euo pipefail
 cd "$(dirname "$0")"
 . ./common.sh

@@ -6,7 +6,7 @@ export PATH="$build/bin:$top/pipelines:$PATH"
 export here="$top/examples/no-tuning"
 export raw=${DPLINE_DATA:-$top/data} clothes=${DPLINE_FASHION:-/usr/share/datasets/fashion-mnist}
 export out=${OUT:-$build/examples/no-tuning}
-export DPLINE_REGISTRY=$out/registry # never that of the user
+export DPLINE_REGISTRY=$out/registry # never the registry of the user
 export splits=${SPLITS:-10} draws=${DRAWS:-10} tried=${TRIED:-2} finalists=${FINALISTS:-3}
 export jobs=${JOBS:-$(nproc)}
 # What is measured is kept apart by the programs and pipelines that it was measured with.
@@ -68,7 +68,7 @@ rounds() { [ "$(part_of "$1")" = pictures ] && echo "$draws" || echo "$splits"; 
 # data SET ROUND: the name of its training rows; the test rows have -test behind it
 data() { [ "$(part_of "$1")" = pictures ] && echo "$out/$1" || echo "$out/$1-$2"; }
 
-# schema SET: of a table. Those of numbers without documented bounds are divided by their largest magnitude, which is measured.
+# schema SET: the schema of a table. Numbers without documented bounds are divided by their largest magnitude, which is measured.
 schema() {
     case $1 in
         adult) cat "$top/examples/dp-scd/schema-adult.json" ;;

@@ -153,7 +153,7 @@ score() {
 # file_of METHOD SET EPSILON SETTING ROUND: where the line of a model is
 file_of() { echo "$results/cells/$1/$2/$3/${4//[\/ ]/_}/$5"; }
 # cell METHOD SET EPSILON SETTING ROUND: leaves CPU seconds and scores in its file. Done cells are not done again, so that an interrupted run
-# goes on where it stopped. A model that is not finite any more is as good as none.
+# continues where it stopped. A model that is not finite any more is as good as none.
 cell() {
     local file line log TIMEFORMAT='%U %S'
     file=$(file_of "$@")

@@ -6,7 +6,7 @@ export PATH="$build/bin:$top/pipelines:$PATH"
 export here="$top/examples/private-erm"
 export raw=${DPLINE_DATA:-$top/data}
 export out=${OUT:-$build/examples/private-erm}
-export DPLINE_REGISTRY=$out/registry # never that of the user
+export DPLINE_REGISTRY=$out/registry # never the registry of the user
 export rounds=${ROUNDS:-100} seeds=${SEEDS:-20}
 export jobs=${JOBS:-$(nproc)}
 export wide=''

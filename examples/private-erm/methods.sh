@@ -187,7 +187,7 @@ summary() {
 }
 cost() { dp-info --get epsilon "$work/models"; }
 
-# cell METHOD SET MU EPSILON: leaves its line in its file. Done cells are not done again, so that an interrupted run goes on where it stopped.
+# cell METHOD SET MU EPSILON: leaves its line in its file. Done cells are not done again, so that an interrupted run continues where it stopped.
 cell() {
     local file=$results/cells/$1-$2-$3-$4 adjacency=null-record spent=0 work t step deviation
     [ ! -s "$file" ] || return 0

@@ -3,7 +3,7 @@
 #   run.sh [--write | --collect] [part …]     parts: table, adult (default: both)
 # --write also puts measured.tsv, the tables and the picture into this directory; --collect runs nothing and makes them of what has
 # been measured. SETS="BANK WINE …", MUS="0 0.001 0.01", EPSILONS="0.1 0.5 1 2" and METHODS="published tight …" name what is run,
-# ROUNDS=n (100) how often noise is drawn, SEEDS=n (20) how often noisy SGD and GD are run, JOBS=n how many cells go on at once.
+# ROUNDS=n (100) how often noise is drawn, SEEDS=n (20) how often noisy SGD and GD are run, JOBS=n how many cells run at once.
 set -euo pipefail
 cd "$(dirname "$0")"
 . ./common.sh

@@ -217,7 +217,7 @@ static void rows_are_uniform(void **state)
     free(b.row);
 }
 
-/* Any two rows of a chunk are in independently, and so is the same row of two chunks and of two laps. The products of the
+/* Any two rows of a chunk are sampled independently, and so is one row in two chunks or two laps. The products of the
    deviations of their coins have mean 0 and are uncorrelated, so the squares of their sums have a mean of one each. The sum of
    that many is nearly Gaussian, and exceeds 5 of its deviations once in 10^6. */
 static void pairs_are_independent(void **state)

@@ -126,7 +126,7 @@ static void charges_add_up(void **state)
     assert_int_equal(charges.count, 2);
     assert_true(charges.charge[0].laps == 10 && charges.charge[1].laps == 20);
     assert_int_equal(dp_charges_add(&charges, &a, 1000000000000, &err), DP_E_RUN);
-    /* two runs of 5 laps each have each begun an epoch */
+    /* two runs of 5 laps: each has begun an epoch */
     assert_int_equal(dp_charges_add(&charges, &epochs, 5, &err), DP_OK);
     assert_int_equal(dp_charges_add(&charges, &epochs, 5, &err), DP_OK);
     assert_int_equal(charges.count, 4);

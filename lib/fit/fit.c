@@ -16,7 +16,7 @@
 /* The least number of persons for each class; with fewer, one person cannot be hidden. */
 #define PERSONS_OF_A_CLASS 50
 
-/* The number that value reads back as after printing it with that many digits. */
+/* The value after printing it with so many digits and reading it back. */
 static double decimal(double value, int digits)
 {
     char text[40];

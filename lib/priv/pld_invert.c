@@ -17,7 +17,7 @@ struct law {
     double log_scale, above, below; /* ln E e^{sL}, and of s above and below */
     double kappa, infinite, most;   /* most: the largest |loss| */
     double *size, *angle;           /* ln f(ω_k); with a cut, of g */
-    double *bound, *error;          /* bound: ln of a bound on |f|; error: of ln f */
+    double *bound, *error;          /* ln of a bound on |f|; the error of ln f */
     double spread[BANDS];           /* ln of a bound on |f| in a band */
     double smooth[BANDS + 1];       /* and from the beginning of a band on; with a cut, of the rare part */
     double *rare_re, *rare_im;      /* r(ω_k) */

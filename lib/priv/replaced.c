@@ -90,7 +90,7 @@ static double log_excess(const struct moment *m)
             dp_log_sum_add(&sum, largest + M_LN2);
             continue;
         }
-        /* a polynomial of degree 2n − 1 is exact, and one is within 2 M ρ^{1−2n}/(ρ−1) of the integrand */
+        /* the rule is exact for polynomials of degree 2n − 1; one of these is within 2 M ρ^{1−2n}/(ρ−1) of the integrand */
         dp_log_sum_add(&sum, largest + log(8 / (ellipse - 1)) - (2 * POINTS - 1) * log(ellipse));
         for (int k = 0; k < POINTS; k++) {
             double x = k % 2 ? node[k / 2] : -node[k / 2];

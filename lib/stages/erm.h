@@ -135,9 +135,9 @@ double dp_erm_rounding(const struct dp_erm *s, const struct dp_erm_shape *shape,
 double dp_erm_truncation(const struct dp_erm_shape *shape);
 
 /* The bound on a sum of that shape which one person moves by at most `exact` in real arithmetic, after `steps` steps of d from
- * a model of norm `start`; `chain` as in struct dp_arithmetic. The bound is a little larger than `exact`, the rounding of the
- * steps and the grid together need. It is the same for a wide range of these, so that laps share it although
- * their models differ. INFINITY if rounding may exceed half of `exact`. */
+ * a model of norm `start`; `chain` as in struct dp_arithmetic. The bound is a little larger than the sum of `exact`, the
+ * rounding of the steps and of the grid. It is the same for a wide range of these, so that laps share it although their
+ * models differ. INFINITY if rounding may exceed half of `exact`. */
 double dp_erm_bound(const struct dp_erm *s, const struct dp_erm_shape *shape, const struct dp_descent *d, int64_t steps,
                     double exact, double chain, double start);
 

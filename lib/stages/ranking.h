@@ -25,8 +25,8 @@ int dp_ranking_open(struct dp_ranking *ranking, const struct dp_line *line, cons
                     double bound, int threads, struct dp_err *err);
 void dp_ranking_close(struct dp_ranking *ranking);
 
-/* score_i of `candidates` (a row each, of the form's entries), in steps of the grid: when one row is added or removed, two
- * scores change by amounts that differ by at most bound / grid. unit > 0: the unit of the losses. */
+/* The score of each candidate, in steps of the grid. `candidates` has a row of the form's entries for each. If one row of the
+ * data is added or removed, two scores change by amounts that differ by at most bound / grid. unit > 0: the unit of losses. */
 void dp_ranking_take(struct dp_ranking *ranking, const struct dp_batch *batch, const double *candidates, double unit,
                      int64_t *score);
 

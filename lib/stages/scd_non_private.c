@@ -21,7 +21,7 @@ struct descent {
     size_t output;
 };
 
-/* Results of a pass, each at the visit of its row: the distance of slopes from values at which no row would move. */
+/* Results of a pass: the distance of slopes from values at which no row would move, each computed when its row is visited. */
 struct violations {
     double largest, sum;
     size_t left; /* the next pass visits the first `left` rows of the list */

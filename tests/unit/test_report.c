@@ -602,7 +602,7 @@ static void every_member_is_compared(void **state)
         else
             json_object_set_new(wrong, names[i], json_string("x"));
         assert_int_equal(dp_certificate_verify(wrong, PATH, NULL, NULL, &err), DP_E_UNSAFE);
-        /* another lap must be one with another cost */
+        /* a changed lap must change the cost */
         snprintf(expected, sizeof expected, "the certificate is not what the ledger test.ledger says: %s'%s' %s",
                  more ? "it has " : "", strcmp(names[i], "lap") == 0 ? "if_the_lap_was_fixed" : names[i],
                  more ? "as well" : "differs");

@@ -1,4 +1,5 @@
 /* dp-account budget|report|verify|certify: ledgers, and statements from them. */
+#include <errno.h>
 #include <jansson.h>
 #include <math.h>
 #include <stdio.h>
@@ -8,6 +9,8 @@
 
 #include "base/cli.h"
 #include "base/json.h"
+#include "base/mem.h"
+#include "base/version.h"
 #include "data/dataset.h"
 #include "port/model.h"
 #include "ledger/certificate.h"
@@ -16,6 +19,8 @@
 #include "ledger/people.h"
 #include "ledger/report.h"
 #include "base/round.h"
+#include "held_out.h"
+#include "page.h"
 #include "question.h"
 #include "gate/reserve.h"
 #include "wire/model.h"
@@ -23,7 +28,7 @@
 
 struct books {
     struct question q; /* budget: the runs that are planned */
-    const char *data, *ledger, *model, *certificate;
+    const char *data, *ledger, *model, *certificate, *test, *output;
     double order, run_epsilon;
     bool after_runs, addition;
     char own[4096]; /* the ledger in a data set's directory */
@@ -60,6 +65,9 @@ static const struct dp_option budget_options[] = {
 static const struct dp_option report_options[] = {
     DATA("only this data set, its digest or its population"),
     DP_OPTION_REAL('d', q.delta, "D", DP_ABOVE_BELOW(0, 1), "the delta of the totals (the largest delta of the runs)"),
+    DP_OPTION_TEXT('o', output, "FILE", "write a page (HTML) to be read by everybody, and nothing else"),
+    DP_OPTION_TEXT('m', model, "FILE", "on the page: what this model has cost, and its weights"),
+    DP_OPTION_TEXT('t', test, "DIR", "on the page: how good the model is on these held-out rows"),
     JSON,
     DP_REGISTRY_OPTIONS(choice),
     {.name = NULL},
@@ -345,28 +353,6 @@ static int budget(struct books *b, struct dp_err *err)
     return rc == DP_OK ? print_budget(b, &line, &before, &fit, err) : rc;
 }
 
-static int report(struct books *b, struct dp_err *err)
-{
-    json_t *json;
-    const char *operand = b->ledger;
-    int rc = find_ledger(b, "a file, or a data set that has one", err);
-    if (rc == DP_OK && b->data != NULL)
-        rc = find_population(b, true, err);
-    if (rc == DP_OK)
-        rc = find_people(b, operand, false, err);
-    if (rc == DP_OK)
-        rc = dp_ledger_report_people(b->ledger, b->people.ledger != NULL ? &b->people : NULL,
-                                     b->data != NULL ? b->population : NULL, b->q.delta, &json, err);
-    if (rc != DP_OK)
-        return rc;
-    if (b->q.json)
-        rc = dp_json_print(json, 2, stdout, err);
-    else
-        dp_ledger_report_print(json, stdout);
-    json_decref(json);
-    return rc;
-}
-
 /* The released model in a file, its digest and the ledger's mark. */
 static int read_model(const char *path, struct dp_frame **frame, char digest[DP_MODEL_DIGEST], struct dp_err *err)
 {
@@ -443,9 +429,31 @@ static int verify(struct books *b, struct dp_err *err)
     return rc;
 }
 
-static int certify(struct books *b, struct dp_err *err)
+/* Refuses a model that no ledger has paid for. */
+static int check_paid(const struct books *b, const struct dp_frame *frame, struct dp_err *err)
+{
+    if (dp_frame_bool(frame, DP_F_NON_PRIVATE))
+        return dp_fail(err, DP_E_UNSAFE, "%s: the model comes from a run without privacy", b->model);
+    if (dp_frame_bool(frame, DP_F_UNTRACKED))
+        return dp_fail(err, DP_E_UNSAFE, "%s: no ledger has the run of this model: it was told --no-ledger", b->model);
+    return dp_frame_has(frame, DP_F_LEDGER) ? DP_OK : dp_fail(err, DP_E_RUN, "%s: no ledger has paid for this model", b->model);
+}
+
+/* The certificate of the model, and its frame for the caller to free. */
+static int make_certificate(const struct books *b, struct dp_frame **frame, json_t **json, struct dp_err *err)
 {
     char digest[DP_MODEL_DIGEST];
+    int rc = read_model(b->model, frame, digest, err);
+    if (rc == DP_OK)
+        rc = check_paid(b, *frame, err);
+    if (rc != DP_OK)
+        return rc;
+    struct dp_certified what = certified(*frame, digest);
+    return dp_certificate_make(b->ledger, &what, json, err);
+}
+
+static int certify(struct books *b, struct dp_err *err)
+{
     struct dp_frame *frame = NULL;
     json_t *json;
     const char *operand = b->ledger != NULL ? b->ledger : b->data;
@@ -454,22 +462,100 @@ static int certify(struct books *b, struct dp_err *err)
     if (rc == DP_OK)
         rc = find_people(b, operand, false, err);
     if (rc == DP_OK)
-        rc = read_model(b->model, &frame, digest, err);
-    if (rc == DP_OK && dp_frame_bool(frame, DP_F_NON_PRIVATE))
-        rc = dp_fail(err, DP_E_UNSAFE, "%s: the model comes from a run without privacy", b->model);
-    if (rc == DP_OK && dp_frame_bool(frame, DP_F_UNTRACKED))
-        rc = dp_fail(err, DP_E_UNSAFE, "%s: no ledger has the run of this model: it was told --no-ledger", b->model);
-    if (rc == DP_OK && !dp_frame_has(frame, DP_F_LEDGER))
-        rc = dp_fail(err, DP_E_RUN, "%s: no ledger has paid for this model", b->model);
-    if (rc == DP_OK) {
-        struct dp_certified what = certified(frame, digest);
-        rc = dp_certificate_make(b->ledger, &what, &json, err);
-    }
+        rc = make_certificate(b, &frame, &json, err);
     if (rc == DP_OK) {
         rc = dp_json_print(json, 2, stdout, err);
         json_decref(json);
     }
     dp_frame_free(frame);
+    return rc;
+}
+
+/* The weights of a model with one output and the names of the columns, if the data set has names for all of them. */
+static int take_weights(struct page_weights *weights, const struct dp_frame *frame, struct dp_dataset *data, struct dp_err *err)
+{
+    size_t rows, cols;
+    int rc = dp_model_shape(frame, &rows, &cols, err);
+    if (rc != DP_OK || rows != 1 || data == NULL || data->column_names == NULL || cols < data->cols)
+        return rc;
+    rc = dp_alloc(&weights->values, cols, sizeof *weights->values, err);
+    if (rc == DP_OK)
+        rc = dp_model_weights(frame, weights->values, err);
+    weights->names = data->column_names;
+    weights->count = rc == DP_OK ? data->cols : 0;
+    return rc;
+}
+
+static int write_page(const struct books *b, struct page *page, struct dp_err *err)
+{
+    FILE *out = fopen(b->output, "we");
+    if (out == NULL)
+        return dp_fail_errno(err, errno, "cannot write %s", b->output);
+    page_print(page, out);
+    bool failed = ferror(out) != 0;
+    return (fclose(out) != 0) | failed ? dp_fail_errno(err, errno, "cannot write %s", b->output) : DP_OK;
+}
+
+/* directory: of the data set whose ledger this is, or NULL. */
+static int print_page(const struct books *b, const json_t *report, const char *directory, struct dp_err *err)
+{
+    struct page page = {.report = report, .ledger = b->ledger, .model = b->model, .software = "dpline " DP_VERSION};
+    struct dp_frame *frame = NULL;
+    struct dp_dataset *data = NULL;
+    json_t *certificate = NULL, *held_out = NULL;
+    int rc = DP_OK;
+    if (directory != NULL && is_directory(directory))
+        dp_dataset_open(&data, directory, NULL);
+    if (b->model != NULL)
+        rc = make_certificate(b, &frame, &certificate, err);
+    if (rc == DP_OK && frame != NULL)
+        rc = take_weights(&page.weights, frame, data, err);
+    if (rc == DP_OK && b->test != NULL)
+        rc = held_out_measure(frame, b->test, &held_out, err);
+    page.certificate = certificate;
+    page.held_out = held_out;
+    if (rc == DP_OK)
+        rc = write_page(b, &page, err);
+    free(page.weights.values);
+    json_decref(certificate);
+    json_decref(held_out);
+    dp_dataset_close(data);
+    dp_frame_free(frame);
+    return rc;
+}
+
+static int check_page(const struct books *b, struct dp_err *err)
+{
+    if (b->output == NULL && (b->model != NULL || b->test != NULL))
+        return dp_fail(err, DP_E_USAGE, "%s is for a page: -o FILE", b->model != NULL ? "--model" : "--test");
+    if (b->test != NULL && b->model == NULL)
+        return dp_fail(err, DP_E_USAGE, "--test goes with --model");
+    return b->output != NULL && b->q.json ? dp_fail(err, DP_E_USAGE, "--json and -o exclude each other") : DP_OK;
+}
+
+static int report(struct books *b, struct dp_err *err)
+{
+    json_t *json;
+    const char *operand = b->ledger;
+    int rc = check_page(b, err);
+    if (rc == DP_OK)
+        rc = find_ledger(b, "a file, or a data set that has one", err);
+    if (rc == DP_OK && b->data != NULL)
+        rc = find_population(b, true, err);
+    if (rc == DP_OK)
+        rc = find_people(b, operand, false, err);
+    if (rc == DP_OK)
+        rc = dp_ledger_report_people(b->ledger, b->people.ledger != NULL ? &b->people : NULL,
+                                     b->data != NULL ? b->population : NULL, b->q.delta, &json, err);
+    if (rc != DP_OK)
+        return rc;
+    if (b->output != NULL)
+        rc = print_page(b, json, b->data != NULL ? b->data : operand, err);
+    else if (b->q.json)
+        rc = dp_json_print(json, 2, stdout, err);
+    else
+        dp_ledger_report_print(json, stdout);
+    json_decref(json);
     return rc;
 }
 

@@ -124,3 +124,32 @@ void dp_predictor_score_row(const struct dp_predictor *p, const struct dp_row *r
     const struct dp_row none = {0};
     p->form.family->score(&p->form, p->parameters, row, 1, &none, scores, NULL);
 }
+
+int dp_predictor_check_unseen(const struct dp_frame *frame, const struct dp_dataset *d, const char *path, const char *hint,
+                              struct dp_err *err)
+{
+    if (dp_frame_bool(frame, DP_F_NON_PRIVATE))
+        return DP_OK;
+    if (strcmp(dp_frame_text(frame, DP_F_DATA, ""), d->digest) == 0)
+        return dp_fail(err, DP_E_UNSAFE, "%s is the training set: what is measured on it is not covered by epsilon%s", path,
+                       hint);
+    if (strcmp(dp_frame_text(frame, DP_F_SELECTED_ON, ""), d->digest) == 0)
+        return dp_fail(
+            err, DP_E_UNSAFE,
+            "%s is what dp-tune chose the model by: what is measured on it is not covered by epsilon, and too good%s", path,
+            hint);
+    if (!d->held_out && strcmp(dp_frame_text(frame, DP_F_POPULATION, ""), d->population) == 0)
+        return dp_fail(
+            err, DP_E_UNSAFE,
+            "%s has rows of '%.80s', as the training set has, and none of them were held out: what is measured on them is "
+            "not covered by epsilon%s",
+            path, d->population, hint);
+    const char *split = dp_frame_text(frame, DP_F_SPLIT, "");
+    if (d->held_out && strcmp(dp_frame_text(frame, DP_F_POPULATION, ""), d->population) == 0 &&
+        strcmp(split, d->split != NULL ? d->split : "") != 0)
+        return dp_fail(err, DP_E_UNSAFE,
+                       "%s has rows of '%.80s' that were held out of another split than the one that the model was trained on, "
+                       "which has seen some of them: what is measured on them is not covered by epsilon%s",
+                       path, d->population, hint);
+    return DP_OK;
+}

@@ -35,6 +35,12 @@ void dp_predictor_close(struct dp_predictor *predictor);
 int dp_predictor_match(const struct dp_predictor *predictor, const struct dp_frame *frame, const struct dp_dataset *dataset,
                        const char *path, struct dp_err *err);
 
+/* Refuses rows on which the model was trained or chosen, and rows of the same people that were not held out of its training: the
+ * same table imported again, the whole table, or another split (DP_E_UNSAFE; the sentence ends with the hint, which may be
+ * empty). A model without privacy has no such rows. */
+int dp_predictor_check_unseen(const struct dp_frame *frame, const struct dp_dataset *dataset, const char *path,
+                              const char *hint, struct dp_err *err);
+
 /* Takes the parameters of a frame, whose model must have the shape of the first one. */
 int dp_predictor_take(struct dp_predictor *predictor, const struct dp_frame *frame, struct dp_err *err);
 

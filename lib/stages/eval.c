@@ -144,38 +144,9 @@ static int eval_open(struct dp_stage *stage, struct dp_err *err)
     return parse_metrics(s, o->metrics != NULL ? o->metrics : classes ? "accuracy,auc,objective" : "mse,r2,objective", err);
 }
 
-/* Refuses rows on which the model was trained, and rows of the same people: the same table imported again, or the whole
- * table. */
 static int check_private(const struct options *o, const struct dp_dataset *d, const struct dp_frame *frame, struct dp_err *err)
 {
-    if (o->private_data || dp_frame_bool(frame, DP_F_NON_PRIVATE))
-        return DP_OK;
-    if (strcmp(dp_frame_text(frame, DP_F_DATA, ""), d->digest) == 0)
-        return dp_fail(err, DP_E_UNSAFE,
-                       "%s is the training set: what is measured on it is not covered by epsilon "
-                       "(--private-data if that is meant)",
-                       o->data);
-    if (strcmp(dp_frame_text(frame, DP_F_SELECTED_ON, ""), d->digest) == 0)
-        return dp_fail(err, DP_E_UNSAFE,
-                       "%s is what dp-tune chose the model by: what is measured on it is not covered by epsilon, and too good "
-                       "(--private-data if that is meant)",
-                       o->data);
-    if (!d->held_out && strcmp(dp_frame_text(frame, DP_F_POPULATION, ""), d->population) == 0)
-        return dp_fail(
-            err, DP_E_UNSAFE,
-            "%s has rows of '%.80s', as the training set has, and none of them were held out: what is measured on them is "
-            "not covered by epsilon (--private-data if that is meant)",
-            o->data, d->population);
-    const char *split = dp_frame_text(frame, DP_F_SPLIT, "");
-    if (d->held_out && strcmp(dp_frame_text(frame, DP_F_POPULATION, ""), d->population) == 0 &&
-        strcmp(split, d->split != NULL ? d->split : "") != 0)
-        return dp_fail(
-            err, DP_E_UNSAFE,
-            "%s has rows of '%.80s' that were held out of another split than the one that the model was trained on, "
-            "which has seen some of them: what is measured on them is not covered by epsilon (--private-data if that "
-            "is meant)",
-            o->data, d->population);
-    return DP_OK;
+    return o->private_data ? DP_OK : dp_predictor_check_unseen(frame, d, o->data, " (--private-data if that is meant)", err);
 }
 
 static int check_against_data(struct dp_stage *stage, const struct dp_frame *frame, struct dp_err *err)

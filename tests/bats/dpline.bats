@@ -35,12 +35,20 @@ load helper
 }
 
 @test "a word that is no pipeline" {
-    complains 2 "dpline: 'colour' is no pipeline (dpline help lists them)" dpline colour
-    complains 2 "dpline: '' is no pipeline (dpline help lists them)" dpline ''
-    complains 2 "dpline: 'options' is no pipeline (dpline help lists them)" dpline options
-    complains 2 "dpline: '../pipelines/scd' is no pipeline (dpline help lists them)" dpline ../pipelines/scd
-    complains 2 "dpline: 'colour' is no pipeline (dpline help lists them)" dpline help colour
-    complains 2 "dpline: 'import' is no pipeline; dp-import is a command of its own" dpline import people.csv
+    complains 2 "dpline: 'colour' is no pipeline and no command (dpline help lists them)" dpline colour
+    complains 2 "dpline: '' is no pipeline and no command (dpline help lists them)" dpline ''
+    complains 2 "dpline: 'options' is no pipeline and no command (dpline help lists them)" dpline options
+    complains 2 "dpline: '../pipelines/scd' is no pipeline and no command (dpline help lists them)" dpline ../pipelines/scd
+    complains 2 "dpline: 'colour' is no pipeline and no command (dpline help lists them)" dpline help colour
+}
+
+@test "a word that is a command" {
+    dpline synth classification -n 200 -d 3 -q -o small.dp
+    assert_equal "$(dpline info --get rows small.dp)" 200
+    dpline fit small.dp --epsilon 1 -q -o model
+    assert_equal "$(dpline report small.dp)" "$(dp-account report small.dp)"
+    run dpline certify --data small.dp -m model
+    assert_success
     complains 2 "dpline: help: takes one pipeline, got 'sgd' after 'scd'" dpline help scd sgd
     complains 2 "dpline: unknown option '--colour' (try --help)" dpline --colour
 }

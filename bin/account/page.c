@@ -1,0 +1,353 @@
+#include "page.h"
+
+#include <math.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/round.h"
+#include "base/unit.h"
+#include "plot.h"
+
+enum { WEIGHTS = 25 };
+
+double page_detection(double epsilon, double delta, double false_alarms)
+{
+    double above = exp(epsilon) * false_alarms + delta, below = 1 - exp(-epsilon) * (1 - delta - false_alarms);
+    return fmin(1, fmin(above, below));
+}
+
+static const char head[] =
+    "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
+    "<meta name=\"viewport\" content=\"width=device-width\"><title>Privacy report</title>\n<style>\n"
+    ":root { color-scheme: light dark; --ink: #1c2430; --soft: #5c6878; --line: #c9d0d9; --ground: #fff; --blue: #2563a8; "
+    "--warm: #b3541e; --box: #f3f6f9 }\n"
+    "@media (prefers-color-scheme: dark) { :root { --ink: #e4e8ee; --soft: #9aa6b5; --line: #3c4654; --ground: #14181e; "
+    "--blue: #6aa9ea; --warm: #e8935a; --box: #1d232b } }\n"
+    "body { font: 15px/1.5 system-ui, sans-serif; color: var(--ink); background: var(--ground); max-width: 46rem; "
+    "margin: 2rem auto; padding: 0 1rem }\n"
+    "h1 { font-size: 1.7em; margin: 0 0 .3em } h2 { font-size: 1.15em; margin: 1.6em 0 .4em }\n"
+    "p, ul { margin: .4em 0 } table { border-collapse: collapse; margin: .6em 0; font-variant-numeric: tabular-nums }\n"
+    "td, th { text-align: left; padding: .2em 1.2em .2em 0; border-bottom: 1px solid var(--line); font-weight: normal }\n"
+    "th { color: var(--soft) } td.n, th.n { text-align: right }\n"
+    ".box { background: var(--box); border-left: 4px solid var(--blue); padding: .6em 1em; margin: 1em 0 }\n"
+    ".warn { border-color: var(--warm) } .big { font-size: 1.6em } .soft { color: var(--soft) }\n"
+    "code { font: .9em ui-monospace, monospace; overflow-wrap: anywhere }\n"
+    "svg { max-width: 100%; height: auto; display: inline-block; vertical-align: top } svg text { font-size: 11px; fill: "
+    "var(--ink) }\n"
+    ".axis { fill: none; stroke: var(--line) } .chance { stroke: var(--soft); stroke-dasharray: 4 4 }\n"
+    ".p { fill: none; stroke: var(--blue); stroke-width: 2 } .q { fill: var(--blue) } .r { fill: var(--warm) }\n"
+    "@page { margin: 13mm } @media print { :root { --ink: #000; --ground: #fff; --box: #fff } body { font-size: 8.6pt; margin: 0; "
+    "line-height: 1.35; max-width: none } h2 { break-after: avoid; margin-top: .9em } svg { max-height: 7.4cm } .big { font-size: 1.3em } "
+    "table, svg, .box { break-inside: avoid } }\n"
+    "</style></head><body>\n";
+
+static const json_t *get(const json_t *json, const char *name)
+{
+    return json_object_get(json, name);
+}
+
+static double number(const json_t *json, const char *name)
+{
+    const json_t *value = get(json, name);
+    return json_is_string(value) ? (double)INFINITY : json_is_number(value) ? json_number_value(value) : (double)NAN;
+}
+
+static const char *text(const json_t *json, const char *name)
+{
+    const char *value = json_string_value(get(json, name));
+    return value != NULL ? value : "";
+}
+
+static long long whole(const json_t *json, const char *name)
+{
+    return (long long)json_integer_value(get(json, name));
+}
+
+/* A cost, never below what it is. */
+static void put_cost(double value, FILE *out)
+{
+    if (isnan(value))
+        fputs("unknown", out);
+    else if (isinf(value))
+        fputs("without bound", out);
+    else
+        fprintf(out, "%g", dp_round_up(value, 4));
+}
+
+static void put_named(const char *before, const char *name, const char *after, FILE *out)
+{
+    fputs(before, out);
+    plot_text(name, out);
+    fputs(after, out);
+}
+
+/* The total of the page: the certificate's population, else the first. */
+static const json_t *total_of(const struct page *p)
+{
+    const json_t *totals = get(p->report, "populations");
+    size_t i;
+    json_t *total;
+    json_array_foreach (totals, i, total)
+        if (p->certificate == NULL || (strcmp(text(total, "population"), text(p->certificate, "population")) == 0 &&
+                                       strcmp(text(total, "adjacency"), text(p->certificate, "adjacency")) == 0))
+            return total;
+    return json_array_get(totals, 0);
+}
+
+static void put_unit(const json_t *total, FILE *out)
+{
+    size_t rows;
+    if (strcmp(text(total, "unit"), "row") == 0 || !dp_unit_read(text(total, "unit"), &rows))
+        fputs("One row is taken for one person. <strong>If a person has several rows, that person is protected less than this "
+              "page says.</strong>",
+              out);
+    else
+        fprintf(out, "All rows of a person count together, at most %zu of them.", rows);
+}
+
+static void put_people(const json_t *total, FILE *out)
+{
+    bool persons = strcmp(text(total, "unit"), "row") != 0;
+    fputs("<h2>Whose data</h2>\n<p>", out);
+    put_named("The people of <strong>", text(total, "population"), "</strong>: ", out);
+    fprintf(out, "%lld %s. ", whole(total, "rows"), persons ? "persons" : "rows");
+    put_unit(total, out);
+    fputs("</p>\n<p>What one person can change: ", out);
+    fputs(strcmp(text(total, "adjacency"), "replace-one") == 0
+              ? "everything in that person's rows, as if they were somebody else's."
+              : "whether that person's rows count at all. Replacing one person by another is two such changes.",
+          out);
+    fputs("</p>\n", out);
+}
+
+static void put_meaning(double epsilon, double delta, FILE *out)
+{
+    static const double alarms[] = {.01, .05, .1, .25};
+    fputs("<h2>What an attacker can learn about one person</h2>\n", out);
+    if (!(epsilon < (double)INFINITY)) {
+        fputs("<p>No bound is known.</p>\n", out);
+        return;
+    }
+    fputs("<p>Suppose somebody sees everything that was released, knows the data of all other people, and wants to find out "
+          "whether one person is among them. Whatever method is used, of the tests that raise a false alarm as often as the "
+          "first column says, none finds a person who is there more often than the second column says.</p>\n"
+          "<table><tr><th class=\"n\">false alarms</th><th class=\"n\">found at most</th></tr>\n",
+          out);
+    for (size_t i = 0; i < sizeof alarms / sizeof alarms[0]; i++)
+        fprintf(out, "<tr><td class=\"n\">%g %%</td><td class=\"n\">%.3g %%</td></tr>\n", 100 * alarms[i],
+                100 * dp_round_up(page_detection(epsilon, delta, alarms[i]), 3));
+    fprintf(out, "</table>\n<p>From even odds, a guess is right at most %.3g %% of the time.</p>\n",
+            100 * dp_round_up(fmin(1, (exp(epsilon) + delta) / (exp(epsilon) + 1)), 3));
+    fprintf(out,
+            "<p>ε (epsilon) bounds the factor: the odds of a guess change by at most e<sup>ε</sup> = %.4g. δ (delta), %g, "
+            "is the probability with which this may fail.</p>\n",
+            dp_round_up(exp(epsilon), 4), delta);
+}
+
+static void put_warnings(const json_t *total, const json_t *certificate, FILE *out)
+{
+    const json_t *of = certificate != NULL ? certificate : total, *unpaid = get(of, "private_preprocessing");
+    size_t i;
+    json_t *what;
+    if (json_array_size(unpaid) > 0) {
+        fputs("<div class=\"box warn\"><p><strong>Not paid for:</strong> the data were looked at before training (", out);
+        json_array_foreach (unpaid, i, what)
+            put_named(i > 0 ? ", " : "", json_string_value(what), "", out);
+        fputs("). What was read off the rows is in the model, and no number on this page counts it.</p></div>\n", out);
+    }
+    if (json_is_true(get(of, "seeded"))) {
+        fputs(
+            "<div class=\"box warn\"><p><strong>A seed was given:</strong> if somebody knows it, the noise can be taken away and "
+            "nothing is protected.</p></div>\n",
+            out);
+    }
+    if (json_is_true(get(of, "as_published"))) {
+        fputs(
+            "<div class=\"box warn\"><p>The noise of a run was chosen by an accounting that is not sound. The numbers here are the "
+            "sound ones.</p></div>\n",
+            out);
+    }
+}
+
+static void put_cost_box(const struct page *p, const json_t *total, FILE *out)
+{
+    const json_t *of = p->certificate != NULL ? p->certificate : total;
+    fputs("<div class=\"box\"><p class=\"big\">ε = ", out);
+    put_cost(number(of, "epsilon"), out);
+    fprintf(out, " at δ = %g</p>\n<p>", number(of, "delta"));
+    if (p->certificate != NULL) {
+        put_named("This is what the model <code>", p->model, "</code> has cost each person: ", out);
+        fprintf(out, "everything that its run released, %s. ",
+                json_array_size(get(of, "runs")) > 1 ? "and the runs that it started from" : "in all laps");
+        fputs(json_is_true(get(of, "model_in_ledger")) ? "The ledger has the digest of this model."
+                                                       : "The ledger has no digest of this model's weights.",
+              out);
+    } else
+        fputs("This is what all runs below have cost each person.", out);
+    fputs("</p></div>\n", out);
+}
+
+static void put_day(const json_t *run, FILE *out)
+{
+    const json_t *opened = get(run, "opened");
+    char day[32] = "";
+    time_t when = (time_t)json_integer_value(opened);
+    struct tm parts;
+    if (opened != NULL && gmtime_r(&when, &parts) != NULL)
+        strftime(day, sizeof day, "%Y-%m-%d", &parts);
+    fprintf(out, "<td>%s</td>", day);
+}
+
+/* A budget may count more than the runs state: that has to be explained where both numbers stand. */
+static void put_counted(const json_t *budget, double counted, FILE *out)
+{
+    const json_t *stated = get(budget, "stated");
+    if (stated != NULL && number(stated, "epsilon") < counted) {
+        fputs(
+            " The budget counts so that it also holds if one run is planned after the results of another are known. Added up, the runs state ε = ",
+            out);
+        put_cost(number(stated, "epsilon"), out);
+        fprintf(out, " at δ = %g.", number(stated, "delta"));
+    }
+    fputs("</p>\n", out);
+}
+
+static void put_runs(const struct page *p, const json_t *total, FILE *out)
+{
+    size_t i;
+    json_t *run;
+    const json_t *budget = get(total, "budget"), *added = get(total, "added"), *holds = added != NULL ? added : total;
+    fputs("<h2>All runs on these people</h2>\n<table><tr><th>run</th><th>begun</th><th>ended</th><th class=\"n\">laps</th><th "
+          "class=\"n\">ε</th></tr>\n",
+          out);
+    json_array_foreach (get(p->report, "runs"), i, run)
+        if (strcmp(text(run, "population"), text(total, "population")) == 0) {
+            fprintf(out, "<tr><td><code>%.8s</code></td>", text(run, "run"));
+            put_day(run, out);
+            fprintf(out, "<td>%s</td><td class=\"n\">%lld</td><td class=\"n\">", text(run, "status"), whole(run, "laps"));
+            put_cost(number(run, "epsilon"), out);
+            fputs("</td></tr>\n", out);
+        }
+    fputs("</table>\n<p>Together: ε = ", out);
+    put_cost(number(holds, "epsilon"), out);
+    fprintf(out, " at δ = %g", number(holds, "delta"));
+    if (budget != NULL) {
+        double limit = number(budget, "epsilon");
+        fprintf(out, ", of a budget of %g.", limit);
+        put_counted(budget, number(holds, "epsilon"), out);
+        plot_budget(number(holds, "epsilon"), limit, out);
+    } else
+        fputs(". There is no budget: nothing limits what further runs may cost.</p>\n", out);
+}
+
+static void put_measure(const json_t *of, const char *name, const char *words, FILE *out)
+{
+    if (get(of, name) != NULL)
+        fprintf(out, "<tr><td>%s</td><td class=\"n\">%.4g</td></tr>\n", words, number(of, name));
+}
+
+static void put_held_out(const json_t *of, FILE *out)
+{
+    fputs("<h2>How good the model is</h2>\n", out);
+    fprintf(out,
+            "<p>Measured on %lld rows that the model was not trained on. These numbers are exact: they are as private as those "
+            "rows, and no cost above covers them.</p>\n<table>\n",
+            whole(of, "rows"));
+    put_measure(of, "accuracy", "accuracy", out);
+    put_measure(of, "majority", "accuracy of always guessing the most frequent class", out);
+    put_measure(of, "auc", "area under the ROC curve (.5 is chance)", out);
+    put_measure(of, "log_loss", "log loss", out);
+    put_measure(of, "r2", "R² (0 is the mean)", out);
+    put_measure(of, "rmse", "root mean squared error, in units of the label", out);
+    fputs("</table>\n", out);
+    if (get(of, "roc") != NULL)
+        plot_square(get(of, "roc"), true, "part of the other rows", "part of the rows found", "ROC curve", out);
+    if (get(of, "calibration") != NULL)
+        plot_square(get(of, "calibration"), false, "probability predicted", "part that has the class", "calibration", out);
+    if (get(of, "class") != NULL)
+        put_named("<p class=\"soft\">Left: rows found of class <em>", text(of, "class"),
+                  "</em> against false alarms. Right: a model that is right about its probabilities has its dots on the dashed "
+                  "line.</p>\n",
+                  out);
+}
+
+/* The largest `most` weights, in place. Returns how many. */
+static size_t sort_weights(struct page_weights *w, size_t most)
+{
+    size_t count = w->count < most ? w->count : most;
+    for (size_t i = 0; i < count; i++) {
+        size_t best = i;
+        for (size_t k = i + 1; k < w->count; k++)
+            if (fabs(w->values[k]) > fabs(w->values[best]))
+                best = k;
+        double value = w->values[i];
+        char *name = w->names[i];
+        w->values[i] = w->values[best];
+        w->names[i] = w->names[best];
+        w->values[best] = value;
+        w->names[best] = name;
+    }
+    return count;
+}
+
+static void put_weights(struct page *p, FILE *out)
+{
+    size_t all = p->weights.count, count = sort_weights(&p->weights, WEIGHTS);
+    fputs(
+        "<h2>What the model looks at</h2>\n<p>Weights of the columns, the largest first, in the scale in which rows were stored: "
+        "each column by its public bounds, then all divided by one number.",
+        out);
+    if (count < all)
+        fprintf(out, " These are %zu of %zu.", count, all);
+    fputs("</p>\n", out);
+    plot_bars(p->weights.names, p->weights.values, count, "weights", out);
+}
+
+static void put_limits(FILE *out)
+{
+    fputs(
+        "<h2>What this does not cover</h2>\n<ul>\n"
+        "<li>What the model says about people in general. If smoking predicts illness, it does so for smokers who were never in "
+        "the data.</li>\n"
+        "<li>The same people in other data sets, under another name, or in ledgers on other machines.</li>\n"
+        "<li>Groups: what k people have in common is bounded k times as loosely.</li>\n"
+        "<li>Whoever can read the rows, the ledger's machine, or results that were not released through the gate.</li>\n"
+        "<li>Whether the model is fair, or right for its purpose.</li>\n</ul>\n",
+        out);
+}
+
+static void put_check(const struct page *p, FILE *out)
+{
+    fputs(
+        "<h2>How to check this page</h2>\n<p>The ledger is a chain of lines: a change in one of them is noticed. This command "
+        "checks all lines and computes every epsilon again",
+        out);
+    fputs(p->certificate != NULL ? "; the second one makes the certificate of the model.</p>\n" : ".</p>\n", out);
+    put_named("<p><code>dp-account verify ", p->ledger, "</code></p>\n", out);
+    if (p->certificate != NULL) {
+        put_named("<p><code>dp-account certify --ledger ", p->ledger, "", out);
+        put_named(" --model ", p->model, "</code></p>\n", out);
+        fprintf(out, "<p class=\"soft\">Model %.16s…, lap %lld; ledger of %lld lines, %.16s…; %s.</p>\n",
+                text(p->certificate, "model"), whole(p->certificate, "lap"), whole(get(p->certificate, "ledger"), "lines"),
+                text(get(p->certificate, "ledger"), "hash"), p->software);
+    }
+}
+
+void page_print(struct page *p, FILE *out)
+{
+    const json_t *total = total_of(p), *of = p->certificate != NULL ? p->certificate : total;
+    fputs(head, out);
+    put_named("<h1>Privacy report</h1>\n<p class=\"soft\">", text(total, "population"), "</p>\n", out);
+    put_cost_box(p, total, out);
+    put_warnings(total, p->certificate, out);
+    put_people(total, out);
+    put_meaning(number(of, "epsilon"), number(of, "delta"), out);
+    put_runs(p, total, out);
+    if (p->held_out != NULL)
+        put_held_out(p->held_out, out);
+    if (p->weights.count > 0)
+        put_weights(p, out);
+    put_limits(out);
+    put_check(p, out);
+    fputs("</body></html>\n", out);
+}

@@ -1,0 +1,33 @@
+/* The page of dp-account report: what a released model has cost the people whose rows it was trained on, as one HTML file for
+ * readers who are no engineers. It loads nothing from elsewhere, reads in light and dark, and prints on two sheets. */
+#ifndef DP_BIN_PAGE_H
+#define DP_BIN_PAGE_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdio.h>
+
+/* Weights of a linear model with one output, in the order of the data set's columns. */
+struct page_weights {
+    char **names;
+    double *values;
+    size_t count;
+};
+
+struct page {
+    const json_t *report;       /* of dp_ledger_report_people, one population */
+    const json_t *certificate;  /* of dp_certificate_make, or NULL: no model was named */
+    const json_t *held_out;     /* of held_out_measure, or NULL */
+    const char *ledger, *model; /* their file names */
+    const char *software;
+    struct page_weights weights; /* count 0: none */
+};
+
+/* The largest part of true alarms at that part of false alarms which a test for one person's presence can have:
+ * min(e^ε α + δ, 1 − e^{−ε}(1 − δ − α)), not above 1 (Kairouz, Oh and Viswanath 2015). */
+double page_detection(double epsilon, double delta, double false_alarms);
+
+/* Sorts the weights. The stream's error flag says whether writing worked. */
+void page_print(struct page *page, FILE *out);
+
+#endif

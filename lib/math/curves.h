@@ -1,0 +1,27 @@
+/* Curves of a two-class model on rows whose classes are known: the ROC curve and calibration. y: 1 for the class in question,
+ * else 0. */
+#ifndef DP_MATH_CURVES_H
+#define DP_MATH_CURVES_H
+
+#include <stddef.h>
+
+#include "base/err.h"
+
+struct dp_curve_point {
+    double x, y;
+    size_t rows; /* calibration: the rows of this group */
+};
+
+/* The ROC curve: x is the part of the other rows, y the part of the rows of the class, with a score of at least some threshold.
+ * The points are the corners of the curve, from (0, 0) to (1, 1); of more corners than `most` some are left out, at most 1/most
+ * of the way along x + y from one to the next. points: room for most + 2. *count: how many. Rows with equal scores are one
+ * corner. DP_E_RUN: one class has no row, or memory is short. */
+int dp_curve_roc(const double *score, const double *y, size_t rows, size_t most, struct dp_curve_point *points, size_t *count,
+                 struct dp_err *err);
+
+/* Calibration: rows in groups of equal width of their probability, [k/groups, (k+1)/groups). A group's x is its mean
+ * probability, y its part of rows of the class; groups without a row are left out. points: room for groups. Returns how many. */
+size_t dp_curve_calibration(const double *probability, const double *y, size_t rows, size_t groups,
+                            struct dp_curve_point *points);
+
+#endif

@@ -1,0 +1,112 @@
+#!/usr/bin/env bats
+# The page of dp-account report: what it says, and that it loads nothing and shows what was asked for.
+# shellcheck disable=SC2030,SC2031 # each test is a subshell
+load helper
+
+prepare() {
+    export DPLINE_REGISTRY=$PWD/registry
+    awk 'BEGIN { srand(7); print "age,<b>smoker</b>,ill"; for (i = 0; i < 3000; i++) { a = int(18 + 70 * rand()); s = rand() < .3
+        printf "%d,%s,%s\n", a, s ? "yes" : "no", (a / 88 + .4 * s + .5 * rand() > 1) ? "yes" : "no" } }' > patients.csv
+    cat > schema.json << 'END'
+{"header": true, "columns": [{"name": "age", "type": "numeric", "bounds": [18, 88]},
+  {"name": "<b>smoker</b>", "type": "categorical", "categories": ["no", "yes"]},
+  {"name": "ill", "type": "label", "classes": ["no", "yes"]}]}
+END
+    dp-import csv -s schema.json --split .7 -q -o p.dp -t q.dp patients.csv
+}
+
+fits() { dpline fit p.dp --epsilon 1 --delta 1e-5 -q -o model > /dev/null; }
+# words FILE: the text of a page, whose tags must be closed and which must not load anything
+words() {
+    /usr/bin/python3 - "$1" << 'END'
+import html.parser, sys
+class Page(html.parser.HTMLParser):
+    def __init__(self):
+        super().__init__()
+        self.open, self.text = [], []
+    def handle_starttag(self, tag, attributes):
+        assert tag not in ("script", "link", "img", "iframe"), tag
+        assert not any("http" in (value or "") for name, value in attributes), attributes
+        if tag not in ("meta", "rect", "line", "circle", "polyline"):
+            self.open.append(tag)
+    def handle_endtag(self, tag):
+        if tag not in ("rect", "line", "circle", "polyline"):
+            assert self.open.pop() == tag, tag
+        self.text.append(" " if tag in ("td", "th", "p", "text", "h2") else "")
+    def handle_data(self, data):
+        self.text.append(data)
+page = Page()
+text = open(sys.argv[1], encoding="utf-8").read()
+assert "url(" not in text and "@import" not in text
+page.feed(text)
+assert page.open == [], page.open
+print(" ".join("".join(page.text).split()))
+END
+}
+
+@test "the page says whose rows, what it costs, what that means, how good the model is and how to check it" {
+    dp-account budget --epsilon 3 --delta 1e-5 p.dp > /dev/null
+    fits
+    dp-account report p.dp --model model --test q.dp -o page.html > said
+    assert_equal "$(cat said)" ''
+    words page.html > text
+    for sentence in 'ε = 1 at δ = 1e-05' 'The people of patients.csv: 2100 rows.' 'One row is taken for one person.' \
+        '1 % 2.72 %' 'From even odds, a guess is right at most 73.2 % of the time.' 'of a budget of 3.' 'Measured on 900 rows' \
+        "accuracy $(dp-eval --data q.dp --last --metrics accuracy --in model -f json | jq .accuracy | xargs printf '%.4g')" \
+        '<b>smoker</b>=yes' 'dp-account verify p.dp/ledger' 'The ledger has the digest of this model.'; do
+        grep -qF -- "$sentence" text || fail "missing: $sentence
+$(cat text)"
+    done
+    assert_equal "$(grep -c '<svg' page.html)" 4
+    # the commands that the page prints
+    grep -o '<code>dp-account [^<]*' page.html | sed 's/<code>//' > commands
+    assert_equal "$(wc -l < commands)" 2
+    while read -r command; do run bash -c "$command"; assert_success; done < commands
+}
+
+@test "a budget that counts more than the runs state says so on the page" {
+    dp-account budget --epsilon 3 --delta 1e-5 p.dp > /dev/null
+    fits
+    dp-account report p.dp -o page.html
+    words page.html > text
+    grep -q 'Added up, the runs state ε = 1 at δ = 1e-05.' text
+    counted=$(dp-account report --json p.dp | jq '.populations[0].epsilon')
+    together=$(sed 's/.*Together: ε = \([0-9.]*\) .*/\1/' text)
+    /usr/bin/python3 -c "import sys; a, b = map(float, sys.argv[1:]); sys.exit(not b <= a <= b * 1.001)" "$together" "$counted"
+}
+
+@test "several runs without a budget: the page adds them up" {
+    fits
+    fits
+    dp-account report p.dp -o page.html
+    words page.html > text
+    grep -q 'Together: ε = 2 at δ = 2e-05. There is no budget' text || fail "$(cat text)"
+}
+
+@test "what was not paid for is said" {
+    dp-import libsvm -q -o s.dp --scale max-abs - <<< $'1 1:3 2:4\n2 1:1 2:8\n1 1:2\n2 2:7'
+    dp-loop --laps 3 -q -o model -- "dp-sample --data s.dp --mode full | dp-grad --data s.dp --loss logistic --clip 1 | dp-noise -z 20 |
+        dp-account --epsilon 9 --delta .01 | dp-step --step 1" > /dev/null
+    dp-account report s.dp -m model -o page.html
+    words page.html > text
+    grep -q 'Not paid for: the data were looked at before training (classes,columns,max-abs)' text || fail "$(cat text)"
+}
+
+@test "a page of the wrong things is refused" {
+    fits
+    complains 5 'dp-account report: p.dp is the training set: what is measured on it is not covered by epsilon' \
+        dp-account report p.dp -m model -t p.dp -o page.html
+    assert_not_exists page.html
+    complains 2 'dp-account report: --model is for a page: -o FILE' dp-account report p.dp -m model
+    complains 2 'dp-account report: --test goes with --model' dp-account report p.dp -t q.dp -o page.html
+    complains 2 'dp-account report: --json and -o exclude each other' dp-account report p.dp --json -o page.html
+    complains 1 'dp-account report: cannot write nowhere/page.html: No such file or directory' dp-account report p.dp -o nowhere/page.html
+}
+
+@test "the page prints on two sheets" {
+    command -v chromium > /dev/null || skip "needs chromium"
+    fits
+    dp-account report p.dp --model model --test q.dp -o page.html
+    timeout 60 chromium --headless --no-sandbox --disable-gpu --user-data-dir="$PWD/profile" --print-to-pdf="$PWD/page.pdf" "file://$PWD/page.html" > log 2>&1
+    assert_equal "$(grep -ao '/Count [0-9]*' page.pdf | head -1)" '/Count 2'
+}

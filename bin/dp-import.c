@@ -1,6 +1,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
+#include <omp.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -17,7 +18,7 @@ struct options {
     const char *output, *out, *test, *schema, *infer, *label, *classes, *delimiter, *population;
     double split;
     int64_t cols, seed, skip_bad, skip_lines, rows_per_person;
-    int storage, norm, scale;
+    int storage, norm, scale, features;
     bool header, bias, no_bias, real_label, private_counts, quantise, force, quiet, allow_private_output;
     struct dp_security security;
     double patience;
@@ -54,6 +55,8 @@ static const struct dp_option options[] = {
     DP_OPTION_FLAG(0, no_bias, "add no column of ones"),
     DP_OPTION_CHOICE(0, storage, "HOW", "dense|csr", "of the rows (dense; 16 bits with --quantise)"),
     DP_OPTION_FLAG(0, quantise, "round values toward zero to 16 bits, in steps from the bounds of the columns"),
+    DP_OPTION_CHOICE(0, features, "WHICH", "hog",
+                     "idx: rows are public features of the images (histograms of gradients, whitened) instead of pixels"),
     DP_OPTION_FLAG(0, header, "--infer-schema: the first line names the columns"),
     DP_OPTION_TEXT(0, delimiter, "C", "csv: between fields, instead of the schema's or a comma"),
     DP_OPTION_INT(0, skip_lines, "N", DP_FROM_TO(0, 1e9), "csv, tsv: skip the first N lines", .fallback = "0"),
@@ -157,6 +160,13 @@ static int operands(struct dp_import *import, const struct options *o, int count
         return dp_fail(err, DP_E_USAGE, "--classes is for libsvm and idx: elsewhere the schema or the file lists them");
     if (o->rows_per_person != DP_OPT_ABSENT_INT && (!table || o->infer != NULL || o->out != NULL))
         return dp_fail(err, DP_E_USAGE, "--rows-per-person is for data sets that are made of csv or tsv");
+    if (o->features >= 0 && format != DP_IMPORT_IDX)
+        return dp_fail(err, DP_E_USAGE, "--features is for idx");
+    if (o->features >= 0 && (o->norm >= 0 || o->no_bias || o->storage == 1))
+        return dp_fail(err, DP_E_USAGE, "--features makes dense rows of norm 1 with a constant: it excludes %s",
+                       o->norm >= 0 ? "--row-norm"
+                       : o->no_bias ? "--no-bias"
+                                    : "--storage csr");
     if (o->classes != NULL && o->real_label)
         return dp_fail(err, DP_E_USAGE, "--classes and --real-label exclude one another");
     if (o->cols != DP_OPT_ABSENT_INT && format != DP_IMPORT_LIBSVM)
@@ -188,6 +198,8 @@ static const char *plural(size_t count)
 static void summarise_rows(const struct dp_import *i)
 {
     char number[32], shown[DP_TEXT_SHOWN];
+    if (i->features_name[0] != '\0')
+        fprintf(stderr, "dp-import: rows are the features %s of images, by a public map\n", i->features_name);
     fputs("dp-import: ", stderr);
     switch (i->writer.norm) {
     case DP_NORM_BOUNDS:
@@ -350,6 +362,8 @@ int main(int argc, char **argv)
         .output = o.out != NULL ? o.out : o.output,
         .test = o.test,
         .quantise = o.quantise,
+        .hog = o.features == 0,
+        .threads = omp_get_max_threads(),
         .writer = {.storage = dp_storage_of(o.storage, o.quantise),
                    .norm = (enum dp_row_norm)o.norm,
                    .force = o.force,

@@ -112,18 +112,34 @@ static int read_label(struct dp_dataset *d, const json_t *label, const char *pat
     return names_of(classes, d->classes, "classes", &d->class_names, path, err);
 }
 
+#define MOST_FEATURES 40 /* bytes of the name of a map */
+
+/* These members are absent if rows are not of images. */
+static int read_images(struct dp_dataset *d, const json_t *root, const char *path, struct dp_err *err)
+{
+    const json_t *features = json_object_get(root, "features"), *pixels = json_object_get(root, "pixels");
+    if ((features != NULL && !(json_string_length(features) > 0 && json_string_length(features) <= MOST_FEATURES)) ||
+        (pixels != NULL && !json_is_string(pixels)))
+        return dp_fail(err, DP_E_RUN, "%s: \"features\" is not the name of a map, or \"pixels\" is not a text", path);
+    d->features = features != NULL;
+    return pixels != NULL ? copy_text(json_string_value(pixels), &d->pixels, err) : DP_OK;
+}
+
 /* Reads how rows were scaled, as a text for frames and messages: "divided by 1.41, bias". */
 static int read_row_norm(struct dp_dataset *d, const json_t *root, const char *path, struct dp_err *err)
 {
     const json_t *norm = json_object_get(root, "row_norm");
     const char *name = "unknown";
-    char text[DP_ROW_NORM_TEXT];
+    char text[MOST_FEATURES + 2 + DP_ROW_NORM_TEXT];
+    size_t length = 0;
     int which, rc = DP_OK;
     if (norm != NULL && (rc = word_of(norm, dp_row_norms, 4, "row_norm", &which, path, err)) == DP_OK)
         name = dp_row_norms[which];
+    if (rc == DP_OK && d->features)
+        length = (size_t)snprintf(text, sizeof text, "%s, ", json_string_value(json_object_get(root, "features")));
     if (rc == DP_OK)
         dp_row_norm_text(name, json_number_value(json_object_get(root, "row_divisor")),
-                         json_is_true(json_object_get(root, "bias")), d->quantised, text);
+                         json_is_true(json_object_get(root, "bias")), d->quantised, text + length);
     return rc == DP_OK ? copy_text(text, &d->row_norm, err) : rc;
 }
 
@@ -190,6 +206,8 @@ static int read_description(struct dp_dataset *d, const json_t *root, const char
         rc = copy_text(json_string_value(split), &d->split, err);
     if (rc == DP_OK)
         rc = read_label(d, json_object_get(root, "label"), path, err);
+    if (rc == DP_OK)
+        rc = read_images(d, root, path, err);
     if (rc == DP_OK)
         rc = read_row_norm(d, root, path, err);
     if (rc == DP_OK)
@@ -342,6 +360,7 @@ void dp_dataset_close(struct dp_dataset *dataset)
     free(dataset->population);
     free(dataset->split);
     free(dataset->row_norm);
+    free(dataset->pixels);
     free(dataset->private_preprocessing);
     free(dataset->map);
     free(dataset);

@@ -9,6 +9,7 @@
  *                  "storage": "dense"|"csr"|"int16", "names": […],
  *                  "label": {"kind": "classes"|"real", "name", "classes": ["<=50K", …] or "scale", "offset"},
  *                  "row_norm": "bounds"|"unit"|"cap"|"none", "row_divisor", "bias", "quantised",
+ *                  "features": "hog:v1 28x28 seed 1" or "pixels": "28x28" of images,
  *                  "private_preprocessing": ["max-abs", …], "population", "held_out", "split", "salt", "digest"}
  *
  * (man page dp-dataset.5.) dp-import and dp-synth write rows of L2 norm at most 1, exactly: the float32
@@ -47,7 +48,10 @@ struct dp_dataset {
     char *label_name;                 /* or NULL */
     double label_scale, label_offset; /* a real label in its own units is label_scale × y + label_offset; defaults: 1 and 0 */
     char *private_preprocessing;      /* "max-abs,mode" or "" */
-    char *row_norm;                   /* how rows were changed: "divided by 1.41, bias, quantised", "unit", … */
+    char *row_norm;                   /* how rows were changed: "divided by 1.41, bias, quantised", "unit",
+                                       * "hog:v1 28x28 seed 1, unit, bias", … */
+    bool features;                    /* rows are features of images; row_norm begins with the name of the map */
+    char *pixels;                     /* rows are the pixels of images of this size: "28x28"; or NULL */
     char *population;                 /* the people whose rows these are, the same for all imports of them; the digest if no
                                        * name was given */
     bool held_out;                    /* this is the test part of a split */

@@ -286,6 +286,15 @@ static json_t *label_json(const struct dp_schema *s, const struct dp_features *l
     return NULL;
 }
 
+/* Notes the map of images to features or, of an import of pixels, the shape of the images. */
+static int describe_images(const struct dp_import *import, json_t *root)
+{
+    struct dp_image_shape shape = import->shape;
+    if (import->features_name[0] != '\0')
+        return json_object_set_new(root, "features", json_string(import->features_name));
+    return shape.height > 0 ? json_object_set_new(root, "pixels", json_sprintf("%zux%zu", shape.height, shape.width)) : 0;
+}
+
 int dp_features_describe(const struct dp_features *l, const struct dp_import *import, json_t **description, struct dp_err *err)
 {
     const struct dp_schema *s = &import->schema;
@@ -300,6 +309,7 @@ int dp_features_describe(const struct dp_features *l, const struct dp_import *im
     bad |= json_object_set_new(root, "bias", json_boolean(import->bias));
     bad |= json_object_set_new(root, "private_preprocessing",
                                s->private_preprocessing != NULL ? json_deep_copy(s->private_preprocessing) : json_array());
+    bad |= describe_images(import, root);
     json_decref(names);
     if (rc == DP_OK && bad != 0)
         rc = dp_fail(err, DP_E_RUN, "out of memory");

@@ -8,6 +8,7 @@
 
 #include "base/text.h"
 #include "data/features.h"
+#include "data/image_rows.h"
 #include "data/persons.h"
 #include "math/rng.h"
 
@@ -31,7 +32,8 @@ static bool goes_to_training(struct splitter *s)
 struct table {
     struct dp_spool spool;
     bool by_person;
-    struct dp_persons persons; /* by_person */
+    struct dp_persons persons;   /* by_person */
+    struct dp_image_rows images; /* import->hog */
 };
 
 static void start_split(const struct dp_import *import, struct splitter *splitter, size_t units)
@@ -52,19 +54,23 @@ static int write_row(struct dp_import *import, const struct dp_features *f, cons
     return dp_writer_row(to, x, y, err);
 }
 
-static int write_rows(struct dp_import *import, struct dp_spool *spool, const struct dp_features *f, struct dp_writer *output,
+static int write_rows(struct dp_import *import, struct table *table, const struct dp_features *f, struct dp_writer *output,
                       struct dp_writer *test, struct dp_err *err)
 {
+    struct dp_spool *spool = &table->spool;
     struct dp_parsed r = {0};
     struct splitter splitter = {0};
     int rc = dp_spool_rewind(spool, err);
     if (test != NULL)
         start_split(import, &splitter, spool->records);
     while (rc >= 0 && (rc = dp_spool_get(spool, &r, err)) == 1) {
-        rc = write_row(import, f, &r, test == NULL || goes_to_training(&splitter) ? output : test, err);
+        struct dp_writer *to = test == NULL || goes_to_training(&splitter) ? output : test;
+        rc = import->hog ? dp_image_rows_add(&table->images, &r, to, err) : write_row(import, f, &r, to, err);
         if (rc < 0)
             break;
     }
+    if (rc == DP_OK && import->hog)
+        rc = dp_image_rows_flush(&table->images, err);
     dp_parsed_free(&r);
     return rc;
 }
@@ -109,7 +115,7 @@ static int write_out(struct dp_import *import, struct table *table, struct dp_fe
     }
     if (rc == DP_OK)
         rc = table->by_person ? write_persons(import, table, f, output, test, err)
-                              : write_rows(import, &table->spool, f, output, test, err);
+                              : write_rows(import, table, f, output, test, err);
     if (rc == DP_OK)
         rc = dp_features_describe(f, import, &description, err);
     if (rc == DP_OK) {
@@ -202,8 +208,8 @@ int dp_import_run(struct dp_import *import, struct dp_err *err)
         rc = readers[import->format](import, &to, err);
     if (rc == DP_OK && table.spool.records == 0)
         rc = dp_fail(err, DP_E_RUN, "%s: no rows", strcmp(import->input, "-") == 0 ? "standard input" : import->input);
-    if (rc == DP_OK)
-        rc = dp_features_measure(&f, import, &table.spool, err);
+    if (rc == DP_OK) /* on images nothing is measured */
+        rc = import->hog ? dp_image_rows_open(&table.images, import, err) : dp_features_measure(&f, import, &table.spool, err);
     if (rc == DP_OK)
         rc = dp_features_note(&import->schema, err);
     if (rc == DP_OK && table.by_person)
@@ -214,6 +220,7 @@ int dp_import_run(struct dp_import *import, struct dp_err *err)
         rc = write_out(import, &table, &f, err);
     dp_features_free(&f, &import->schema);
     dp_persons_close(&table.persons);
+    dp_image_rows_close(&table.images);
     dp_spool_close(&table.spool);
     return rc;
 }

@@ -8,6 +8,7 @@
 #include "data/input.h"
 #include "data/schema.h"
 #include "data/spool.h"
+#include "images/image.h"
 
 enum dp_import_format { DP_IMPORT_CSV, DP_IMPORT_TSV, DP_IMPORT_LIBSVM, DP_IMPORT_ARFF, DP_IMPORT_IDX };
 
@@ -25,6 +26,8 @@ struct dp_import {
     bool bias;                  /* add a column of ones */
     bool choose_norm;           /* rows are divided by one number if there is a public one, else scaled to norm 1 */
     bool quantise;              /* round values to 16 bits */
+    bool hog;                   /* idx: rows are the features of images (images/map.h) instead of their pixels */
+    int threads;                /* hog: at least 1 */
     double split;               /* fraction of the rows, or persons, for output; NAN: all */
     long long seed;             /* seed of the split */
     const char *output, *test;
@@ -43,6 +46,8 @@ struct dp_import {
     unsigned char table[DP_INPUT_DIGEST];    /* digest of the bytes of the table; idx: of the images. Private */
     unsigned char division[DP_INPUT_DIGEST]; /* digest of everything that decides which rows are in which part; zeros without a
                                               * split. Private */
+    struct dp_image_shape shape;             /* set by the reader if the rows are images */
+    char features_name[40];                  /* hog: the name of the map, which says all of it; else empty */
     const char *unbounded;                   /* the first column without public bounds, or NULL */
     /* Private: the number of values beyond the bounds of each column of the schema, and the number of malformed lines. */
     size_t *clamped, malformed;

@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "data/import.h"
 #include "data/input.h"
+#include "images/hog.h"
 
 struct idx {
     struct dp_input *input;
@@ -109,6 +110,21 @@ static int read_pairs(struct idx *images, struct idx *labels, size_t pixels, siz
     return rc;
 }
 
+/* Sets the shape, if items are images, and refuses images for which there are no features. */
+static int take_shape(struct dp_import *import, const struct idx *images, struct dp_err *err)
+{
+    struct dp_hog hog;
+    if (images->ndim > 2)
+        import->shape =
+            (struct dp_image_shape){images->dims[1], images->dims[2], images->ndim > 3 ? (size_t)images->dims[3] : 1};
+    if (!import->hog)
+        return DP_OK;
+    if (images->ndim == 2)
+        return dp_fail(err, DP_E_RUN, "%s: an item is a row of %u numbers, and --features is for images, with rows and columns",
+                       images->name, images->dims[1]);
+    return dp_hog_open(&hog, import->shape, err);
+}
+
 int dp_read_idx(struct dp_import *import, const struct dp_import_sink *to, struct dp_err *err)
 {
     struct idx images = {0}, labels = {0};
@@ -123,6 +139,8 @@ int dp_read_idx(struct dp_import *import, const struct dp_import_sink *to, struc
         rc = idx_open(&labels, import->labels, 1, 1, err);
     if (rc == DP_OK && images.dims[0] != labels.dims[0])
         rc = dp_fail(err, DP_E_RUN, "%s has %u items, %s has %u", images.name, images.dims[0], labels.name, labels.dims[0]);
+    if (rc == DP_OK)
+        rc = take_shape(import, &images, err);
     for (int i = 1; rc == DP_OK && i < images.ndim; i++)
         if (__builtin_mul_overflow(pixels, (size_t)images.dims[i], &pixels) || pixels > 10000000 || pixels == 0)
             rc = dp_fail(err, DP_E_RUN, "%s: an item of %zu bytes", images.name, pixels);

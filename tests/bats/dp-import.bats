@@ -586,6 +586,84 @@ dp-import: the population is images"
     assert_not_exist x.dp
 }
 
+# images FILE SIDE COUNT: an IDX file of black, white, chequered and random images
+images() {
+    /usr/bin/python3 - "$@" << 'END'
+import random, struct, sys
+side, count = int(sys.argv[2]), int(sys.argv[3])
+random.seed(1)
+ready = [bytes(side * side), b"\xff" * (side * side), bytes((i + i // side) % 2 * 255 for i in range(side * side))]
+with open(sys.argv[1], "wb") as file:
+    file.write(struct.pack(">IIII", 0x803, count, side, side))
+    for i in range(count):
+        file.write(ready[i] if i < 3 else bytes(random.randrange(256) for _ in range(side * side)))
+END
+}
+
+@test "idx: features of images have norm 1, do not depend on threads, and a model asks for the same ones" {
+    images images 16 700
+    { printf '\0\0\010\001\0\0\002\274'; for i in $(seq 350); do printf '\0\001'; done; } > labels
+    run dp-import idx --features hog --classes 2 -o t.dp images labels
+    assert_output "dp-import: t.dp: 700 rows, 761 columns, 2 classes
+dp-import: rows are the features hog:v1 16x16 seed 1 of images, by a public map
+dp-import: each row is scaled to norm 1 by itself; the last column is a bias
+dp-import: one row is taken for one person
+dp-import: the population is images"
+    dp-info --verify t.dp > info # norms, too
+    assert_equal "$(dp-info -g row_norm t.dp)" "hog:v1 16x16 seed 1, unit, bias"
+    assert_equal "$(dp-info -g private_preprocessing t.dp)" ''
+    assert_equal "$(jq -r .features t.dp/dataset.json)" "hog:v1 16x16 seed 1"
+    for threads in 1 3; do
+        OMP_NUM_THREADS=$threads dp-import idx --features hog --classes 2 -q -f -o other.dp images labels
+        cmp t.dp/X.npy other.dp/X.npy
+    done
+    # a split has the same rows, in their order
+    dp-import idx --features hog --classes 2 -q --split 0.5 -o half.dp -t rest.dp images labels
+    /usr/bin/python3 - << 'END'
+import numpy
+load = lambda name: numpy.load(name + ".dp/X.npy")
+rows = load("t")
+norm = (rows.astype(float) ** 2).sum(1)
+assert norm.max() <= 1 and norm.min() > 1 - 1e-6, (norm.min(), norm.max())
+assert abs(rows[:, -1] - 0.3).max() < 1e-6
+place = {row.tobytes(): i for i, row in enumerate(rows)}
+for name in "half", "rest":
+    places = [place[row.tobytes()] for row in load(name)]
+    assert len(places) == 350 and places == sorted(places)
+END
+    dp-import idx --features hog --classes 2 -q --quantise -o narrow.dp images labels
+    assert_equal "$(dp-info -g storage narrow.dp)" int16
+    dp-info --verify narrow.dp > info
+    sgd.sh --data t.dp --epochs 1 --batch 100 --loss logistic -q -o model
+    dp-predict model narrow.dp > predictions
+    dp-import idx --classes 2 -q -o pixels.dp images labels
+    complains 1 "dp-predict: the model has 761 columns, pixels.dp has 257" dp-predict model pixels.dp
+    jq '.features = "hog:v2 16x16 seed 1"' t.dp/dataset.json > edited && cp edited other.dp/dataset.json
+    complains 1 "dp-predict: the rows of the model have row norm 'hog:v1 16x16 seed 1, unit, bias', the rows of other.dp 'hog:v2 16x16 seed 1, unit, bias'" \
+        dp-predict model other.dp
+    jq '.features = 3' t.dp/dataset.json > edited && cp edited other.dp/dataset.json
+    complains 1 "dp-info: other.dp/dataset.json: \"features\" is not the name of a map, or \"pixels\" is not a text" dp-info other.dp
+}
+
+@test "idx: images without features, and options that features exclude" {
+    images images 18 3
+    printf '\0\0\010\001\0\0\0\003\0\001\0' > labels
+    complains 1 "dp-import: an image has 18 x 18 pixels, and the features hog are for sides of 16 to 40 pixels that are multiples of 4: scale or pad the images first" \
+        dp-import idx --features hog -o t.dp images labels
+    printf '\0\0\010\002\0\0\0\003\0\0\0\002abcdef' > rows
+    complains 1 "dp-import: rows: an item is a row of 2 numbers, and --features is for images, with rows and columns" \
+        dp-import idx --features hog -o t.dp rows labels
+    complains 2 "dp-import: --features: must be one of hog, got 'sift'" dp-import idx --features sift -o t.dp images labels
+    complains 2 "dp-import: --features is for idx" dp-import libsvm --features hog -o t.dp a
+    complains 2 "dp-import: --features makes dense rows of norm 1 with a constant: it excludes --row-norm" \
+        dp-import idx --features hog --row-norm cap -o t.dp images labels
+    complains 2 "dp-import: --features makes dense rows of norm 1 with a constant: it excludes --no-bias" \
+        dp-import idx --features hog --no-bias -o t.dp images labels
+    complains 2 "dp-import: --features makes dense rows of norm 1 with a constant: it excludes --storage csr" \
+        dp-import idx --features hog --storage csr -o t.dp images labels
+    assert_not_exist t.dp
+}
+
 @test "--infer-schema looks at the data and says so; its data sets say so too" {
     cat > t.csv <<- 'END'
 		size,kind,grade

@@ -1,0 +1,50 @@
+/* Histograms of gradients of an image, a public map with fixed parameters.
+ *
+ * The gradient of a pixel is the difference of its neighbours, (right − left, below − above), where an edge is repeated; for
+ * colour, of the channel where it is longest. It is the sum of two vectors along its two neighbours among eight directions, and
+ * their lengths are added to these two orientations of the cells around the pixel, with bilinear weights. The cells are squares
+ * of 4 pixels, then a grid of 4 × 4 cells, then a grid of 2 × 2 cells. Next to the orientations a cell has the mean of each
+ * channel and the standard deviation of its pixels, times the square root of its number of pixels. With the numbers h of four
+ * cells that share a corner,
+ *
+ *   features of the four cells = √(h / √(Σ h² + 0.1)),
+ *
+ * and the whole row is divided by its L2 norm. Pixels are from 0 to 1. Gradients and sums of pixels are computed in whole
+ * numbers, and the rest has only + − × / √ in a fixed order, so all machines have the same bytes.
+ *
+ * Paper: Dalal and Triggs, "Histograms of oriented gradients for human detection", CVPR 2005. */
+#ifndef DP_IMAGES_HOG_H
+#define DP_IMAGES_HOG_H
+
+#include <stdbool.h>
+
+#include "base/err.h"
+#include "images/image.h"
+
+#define DP_HOG_SIDE_LEAST 16
+#define DP_HOG_SIDE_MOST 40
+#define DP_HOG_LEVELS 3
+#define DP_HOG_DIRECTIONS 8
+
+/* One grid of cells. Pixel row i counts (1 − below[i]) for the cells of row above[i], and below[i] for the next row of cells;
+ * likewise for columns. Rows and columns of cells beyond the image do not count. */
+struct dp_hog_level {
+    size_t rows, cols;
+    int above[DP_HOG_SIDE_MOST], before[DP_HOG_SIDE_MOST];
+    float below[DP_HOG_SIDE_MOST], after[DP_HOG_SIDE_MOST];
+};
+
+struct dp_hog {
+    struct dp_image_shape shape;
+    struct dp_hog_level level[DP_HOG_LEVELS];
+    size_t numbers; /* of a cell: directions, means, standard deviation */
+    size_t columns; /* of a row */
+};
+
+/* DP_E_RUN: the map is not for images of this shape; the sentence says which images it is for. */
+int dp_hog_open(struct dp_hog *hog, struct dp_image_shape shape, struct dp_err *err);
+
+/* row: hog->columns numbers, each ≥ 0, of L2 norm 1 up to rounding, or zeros. */
+void dp_hog_row(const struct dp_hog *hog, const unsigned char *image, float *row);
+
+#endif

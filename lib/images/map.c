@@ -1,0 +1,107 @@
+#include "images/map.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "images/leaves.h"
+
+#define SEED 1
+#define IMAGES ((size_t)5000)
+#define RIDGE 0.1
+#define CONSTANT 0.3f
+#define WIDE DP_WHITENER_ROWS
+
+/* rows: IMAGES × columns of the whitener. */
+static int synthetic_rows(const struct dp_map *map, size_t columns, int threads, float *rows, struct dp_err *err)
+{
+    struct dp_image_shape shape = map->hog.shape;
+    size_t bytes = dp_image_bytes(shape);
+    unsigned char *images;
+    int rc = dp_alloc(&images, IMAGES, bytes, err);
+    if (rc != DP_OK)
+        return rc;
+#pragma omp parallel for schedule(dynamic, 16) num_threads(threads)
+    for (size_t i = 0; i < IMAGES; i++) {
+        dp_leaves_image(shape, SEED, i, images + i * bytes);
+        dp_hog_row(&map->hog, images + i * bytes, rows + i * columns);
+    }
+    free(images);
+    return DP_OK;
+}
+
+static void print_name(struct dp_map *map)
+{
+    struct dp_image_shape shape = map->hog.shape;
+    snprintf(map->name, sizeof map->name, "hog:v1 %zux%zu%s seed %d", shape.height, shape.width,
+             shape.channels == 3 ? "x3" : "", SEED);
+}
+
+int dp_map_open(struct dp_map *map, struct dp_image_shape shape, int threads, struct dp_err *err)
+{
+    float *rows = NULL;
+    int rc = dp_hog_open(&map->hog, shape, err);
+    if (rc != DP_OK)
+        return rc;
+    size_t columns = dp_whitener_columns(map->hog.columns);
+    map->columns = map->hog.columns + 1;
+    print_name(map);
+    rc = dp_alloc(&rows, IMAGES * columns, sizeof *rows, err);
+    if (rc == DP_OK)
+        rc = synthetic_rows(map, columns, threads, rows, err);
+    if (rc == DP_OK)
+        rc = dp_whitener_open(&map->whitener, rows, IMAGES, columns, RIDGE, threads, err);
+    free(rows);
+    return rc;
+}
+
+/* The rows of at most WIDE images. x: space for the columns of the whitener. */
+static void some_rows(const struct dp_map *map, const unsigned char *images, size_t count, float (*x)[WIDE], float *rows)
+{
+    size_t entries = map->hog.columns, bytes = dp_image_bytes(map->hog.shape);
+    double squares[WIDE] = {0};
+    for (size_t r = 0; r < WIDE; r++) {
+        float *row = rows + (r < count ? r : 0) * map->columns;
+        if (r < count)
+            dp_hog_row(&map->hog, images + r * bytes, row);
+        for (size_t j = 0; j < entries; j++)
+            x[j][r] = row[j];
+        for (size_t j = entries; j < map->whitener.columns; j++)
+            x[j][r] = 0;
+    }
+    dp_whitener_apply(&map->whitener, x);
+    for (size_t j = 0; j < entries; j++)
+        for (size_t r = 0; r < WIDE; r++)
+            squares[r] += (double)x[j][r] * (double)x[j][r];
+    for (size_t r = 0; r < count; r++) {
+        float factor = squares[r] > 0 ? (float)(sqrt(1 - (double)CONSTANT * (double)CONSTANT) / sqrt(squares[r])) : 0;
+        for (size_t j = 0; j < entries; j++)
+            rows[r * map->columns + j] = factor * x[j][r];
+        rows[r * map->columns + entries] = CONSTANT;
+    }
+}
+
+int dp_map_rows(const struct dp_map *map, const unsigned char *images, size_t count, int threads, float *rows,
+                struct dp_err *err)
+{
+    size_t bytes = dp_image_bytes(map->hog.shape), groups = (count + WIDE - 1) / WIDE;
+    float(*x)[WIDE] = NULL;
+    int rc = dp_alloc(&x, (size_t)threads * map->whitener.columns, sizeof *x, err);
+    if (rc != DP_OK)
+        return rc;
+#pragma omp parallel for schedule(static, 1) num_threads(threads)
+    for (int t = 0; t < threads; t++)
+        for (size_t g = (size_t)t; g < groups; g += (size_t)threads) {
+            size_t from = g * WIDE, some = count - from < WIDE ? count - from : WIDE;
+            some_rows(map, images + from * bytes, some, x + (size_t)t * map->whitener.columns, rows + from * map->columns);
+        }
+    free(x);
+    return DP_OK;
+}
+
+void dp_map_close(struct dp_map *map)
+{
+    dp_whitener_close(&map->whitener);
+    *map = (struct dp_map){0};
+}

@@ -1,0 +1,230 @@
+/* Public maps of images: the histograms against their definition, whitening against covariances, and bytes that must never
+ * change. */
+#include "unit.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "images/leaves.h"
+#include "images/map.h"
+
+#define SIDE 16
+#define IMAGES_HASH 0xd5bdacf9a66365e8u
+#define ROWS_HASH 0x42145abe43272f98u
+
+static void fill(unsigned char *image, size_t bytes, unsigned seed)
+{
+    for (size_t i = 0; i < bytes; i++)
+        image[i] = (unsigned char)(rand_r(&seed) >> 4);
+}
+
+/* The pixel at a place, where the edge is repeated. */
+static double pixel(const unsigned char *image, int i, int j, int k, int channels)
+{
+    i = i < 0 ? 0 : i >= SIDE ? SIDE - 1 : i;
+    j = j < 0 ? 0 : j >= SIDE ? SIDE - 1 : j;
+    return image[(i * SIDE + j) * channels + k] / 255.0;
+}
+
+/* The parts of (x, y) along two neighbours among the eight directions, by solving for each pair. */
+static void split(double x, double y, double part[8])
+{
+    memset(part, 0, 8 * sizeof *part);
+    for (int k = 0; k < 8; k++) {
+        double ax = cos(k * M_PI / 4), ay = sin(k * M_PI / 4), bx = cos((k + 1) * M_PI / 4), by = sin((k + 1) * M_PI / 4);
+        double area = ax * by - ay * bx, a = (x * by - y * bx) / area, b = (ax * y - ay * x) / area;
+        if (a < -1e-9 || b < -1e-9)
+            continue;
+        part[k] = a;
+        part[(k + 1) % 8] = b;
+        return;
+    }
+}
+
+/* The numbers of one cell, from all pixels. */
+static void cell_of(const unsigned char *image, int channels, int side, int r, int c, double *number)
+{
+    memset(number, 0, (size_t)(9 + channels) * sizeof *number);
+    double variance = 0;
+    for (int i = 0; i < SIDE; i++)
+        for (int j = 0; j < SIDE; j++) {
+            double weight = fmax(0, 1 - fabs((i + 0.5) / side - (r + 0.5))) * fmax(0, 1 - fabs((j + 0.5) / side - (c + 0.5)));
+            double x = 0, y = 0, part[8];
+            for (int k = 0; k < channels; k++) {
+                double dx = pixel(image, i, j + 1, k, channels) - pixel(image, i, j - 1, k, channels);
+                double dy = pixel(image, i + 1, j, k, channels) - pixel(image, i - 1, j, k, channels);
+                if (dx * dx + dy * dy > x * x + y * y + 1e-12) {
+                    x = dx;
+                    y = dy;
+                }
+            }
+            split(x, y, part);
+            for (int k = 0; k < 8; k++)
+                number[k] += weight * part[k];
+        }
+    for (int k = 0; k < channels; k++) {
+        double sum = 0, squares = 0, count = side * side;
+        for (int i = 0; i < side; i++)
+            for (int j = 0; j < side; j++) {
+                double value = pixel(image, r * side + i, c * side + j, k, channels);
+                sum += value;
+                squares += value * value;
+            }
+        number[8 + k] = sum / count * side;
+        variance += squares / count - sum * sum / count / count;
+    }
+    number[8 + channels] = sqrt(fmax(0, variance)) * side;
+}
+
+static size_t hog_by_definition(const unsigned char *image, int channels, double *row)
+{
+    static const int sides[] = {4, 4, 8};
+    size_t columns = 0;
+    double norm2 = 0;
+    for (int l = 0; l < 3; l++) {
+        int cells = SIDE / sides[l], numbers = 9 + channels;
+        for (int r = 0; r + 1 < cells; r++)
+            for (int c = 0; c + 1 < cells; c++) {
+                double squares = 0.1, *block = row + columns;
+                for (int q = 0; q < 4; q++, columns += (size_t)numbers)
+                    cell_of(image, channels, sides[l], r + q / 2, c + q % 2, row + columns);
+                for (int k = 0; k < 4 * numbers; k++)
+                    squares += block[k] * block[k];
+                for (int k = 0; k < 4 * numbers; k++)
+                    block[k] = sqrt(block[k] / sqrt(squares));
+            }
+    }
+    for (size_t k = 0; k < columns; k++)
+        norm2 += row[k] * row[k];
+    for (size_t k = 0; k < columns && norm2 > 0; k++)
+        row[k] /= sqrt(norm2);
+    return columns;
+}
+
+static void hog_is_its_definition(void **state)
+{
+    (void)state;
+    unsigned char image[SIDE * SIDE * 3];
+    struct dp_err err;
+    for (int channels = 1; channels <= 3; channels += 2)
+        for (unsigned seed = 0; seed < 5; seed++) {
+            struct dp_hog hog;
+            float row[1000];
+            double wanted[1000];
+            fill(image, sizeof image, seed);
+            if (seed == 4)
+                memset(image, 0, sizeof image);
+            assert_int_equal(dp_hog_open(&hog, (struct dp_image_shape){SIDE, SIDE, (size_t)channels}, &err), DP_OK);
+            assert_int_equal(hog.columns, hog_by_definition(image, channels, wanted));
+            dp_hog_row(&hog, image, row);
+            for (size_t k = 0; k < hog.columns; k++)
+                assert_near((double)row[k], wanted[k], 2e-6);
+        }
+}
+
+static void shapes_without_features(void **state)
+{
+    (void)state;
+    static const struct dp_image_shape bad[] = {{27, 28, 1}, {28, 30, 1}, {12, 28, 1}, {28, 44, 1}, {0, 0, 0}, {28, 28, 2}};
+    struct dp_hog hog;
+    struct dp_err err;
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        assert_int_equal(dp_hog_open(&hog, bad[i], &err), DP_E_RUN);
+    assert_string_equal(err.message, "a pixel has 2 channels, and the features hog are for 1 (grey) or 3 (colour)");
+    assert_int_equal(dp_hog_open(&hog, (struct dp_image_shape){28, 28, 1}, &err), DP_OK);
+    assert_int_equal(hog.columns, 1840);
+    assert_int_equal(dp_hog_open(&hog, (struct dp_image_shape){40, 16, 3}, &err), DP_OK);
+}
+
+/* Rows with the covariance A Aᵀ of a known A. */
+static void whitened_rows_have_the_covariance_of_the_formula(void **state)
+{
+    (void)state;
+    enum { COUNT = 333, COLS = 48, ENTRIES = 40 };
+    static float rows[COUNT * COLS], kept[COUNT * COLS], x[COLS][DP_WHITENER_ROWS];
+    static double covariance[ENTRIES][ENTRIES], whitened[COUNT][ENTRIES];
+    struct dp_whitener w = {0};
+    struct dp_err err;
+    unsigned seed = 3;
+    for (size_t i = 0; i < COUNT; i++)
+        for (size_t j = 0; j < ENTRIES; j++)
+            rows[i * COLS + j] =
+                (float)rand_r(&seed) / (float)RAND_MAX + (j > 0 ? 0.5f * rows[i * COLS + j - 1] : 0) + 0.1f * (float)j;
+    memcpy(kept, rows, sizeof rows);
+    assert_int_equal(dp_whitener_columns(ENTRIES), COLS);
+    assert_int_equal(dp_whitener_open(&w, rows, COUNT, COLS, 1e-5, 2, &err), DP_OK);
+    for (size_t i = 0; i < COUNT; i++) {
+        for (size_t j = 0; j < COLS; j++)
+            for (size_t r = 0; r < DP_WHITENER_ROWS; r++)
+                x[j][r] = kept[i * COLS + j];
+        dp_whitener_apply(&w, x);
+        for (size_t j = 0; j < ENTRIES; j++)
+            whitened[i][j] = (double)x[j][i % DP_WHITENER_ROWS];
+        for (size_t j = 0; j < ENTRIES; j++)
+            for (size_t k = 0; k < ENTRIES; k++)
+                covariance[j][k] += whitened[i][j] * whitened[i][k] / COUNT;
+    }
+    for (size_t j = 0; j < ENTRIES; j++)
+        for (size_t k = 0; k < ENTRIES; k++)
+            assert_near(covariance[j][k], j == k, 1e-3);
+    dp_whitener_close(&w);
+}
+
+static uint64_t hash(const void *data, size_t size)
+{
+    uint64_t h = 14695981039346656037u;
+    for (size_t i = 0; i < size; i++)
+        h = (h ^ ((const unsigned char *)data)[i]) * 1099511628211u;
+    return h;
+}
+
+/* A model that was trained on rows of this map needs the same rows for new images, in each later version. */
+static void bytes_stay(void **state)
+{
+    (void)state;
+    enum { COUNT = 40, COLUMNS = 1841 };
+    const struct dp_image_shape shape = {28, 28, 1};
+    static unsigned char images[COUNT * 784];
+    static float rows[COUNT * COLUMNS], again[COUNT * COLUMNS];
+    struct dp_map map = {0}, other = {0};
+    struct dp_err err;
+    assert_int_equal(dp_map_open(&map, shape, 2, &err), DP_OK);
+    assert_int_equal(dp_map_open(&other, shape, 1, &err), DP_OK);
+    assert_string_equal(map.name, "hog:v1 28x28 seed 1");
+    assert_int_equal(map.columns, COLUMNS);
+    for (size_t i = 0; i < COUNT; i++)
+        dp_leaves_image(shape, 7, i, images + i * 784);
+    assert_int_equal(hash(images, sizeof images), IMAGES_HASH);
+    memset(images, 0, 784);
+    memset(images + 784, 255, 784);
+    fill(images + 2 * 784, 784, 5);
+    for (size_t j = 0; j < 784; j++)
+        images[3 * 784 + j] = (j + j / 28) % 2 == 0 ? 0 : 255;
+    assert_int_equal(dp_map_rows(&map, images, COUNT, 2, rows, &err), DP_OK);
+    assert_int_equal(dp_map_rows(&other, images, COUNT, 1, again, &err), DP_OK);
+    assert_memory_equal(rows, again, sizeof rows);
+    assert_int_equal(hash(rows, sizeof rows), ROWS_HASH);
+    /* a row depends on its own image only, not on its place */
+    assert_int_equal(dp_map_rows(&map, images + 3 * 784, 1, 1, again, &err), DP_OK);
+    assert_memory_equal(rows + 3 * COLUMNS, again, COLUMNS * sizeof *rows);
+    for (size_t i = 0; i < COUNT; i++) {
+        double norm2 = 0;
+        for (size_t j = 0; j < COLUMNS; j++)
+            norm2 += (double)rows[i * COLUMNS + j] * (double)rows[i * COLUMNS + j];
+        assert_near(norm2, 1, 1e-6);
+        assert_true(rows[i * COLUMNS + COLUMNS - 1] == 0.3f);
+    }
+    dp_map_close(&map);
+    dp_map_close(&other);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(hog_is_its_definition),
+        cmocka_unit_test(shapes_without_features),
+        cmocka_unit_test(whitened_rows_have_the_covariance_of_the_formula),
+        cmocka_unit_test(bytes_stay),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -12,6 +12,7 @@
 #include "data/dataset.h"
 #include "fit/fit.h"
 #include "fit/pipeline.h"
+#include "images/hog.h"
 #include "port/model.h"
 
 struct options {
@@ -162,13 +163,36 @@ static int64_t threads(const struct dp_dataset *d)
     return (double)d->persons * (double)d->cols * (d->classes > 2 ? (double)d->classes : 1) < 1e7 ? 1 : omp_get_num_procs();
 }
 
+/* Rows that are pixels: says what features would give, if there are features for these images. */
+static void suggest_features(const struct dp_dataset *d, const char *path)
+{
+    struct dp_image_shape shape = {.channels = 1};
+    struct dp_hog hog;
+    struct dp_err err;
+    if (d->pixels == NULL || sscanf(d->pixels, "%zux%zux%zu", &shape.height, &shape.width, &shape.channels) < 2 ||
+        dp_hog_open(&hog, shape, &err) != DP_OK)
+        return;
+    fprintf(stderr,
+            "%s: %s has the pixels of images. A linear model is much better on their features, by a public map that costs no "
+            "privacy: on Fashion-MNIST at epsilon 1, .90 of new images instead of .84. Import the images again:\n"
+            "  dp-import idx --features hog -o",
+            command.name, path);
+    size_t length = strlen(path);
+    while (length > 1 && path[length - 1] == '/')
+        length--;
+    length -= ends_with(path, length, ".dp") ? strlen(".dp") : 0;
+    word(path, length, "-hog.dp");
+    fputs(" IMAGES LABELS\n", stderr);
+}
+
 static int fit(const struct dp_dataset *d, const char *path, const struct options *o, struct dp_err *err)
 {
     const struct dp_fit_facts facts = {.persons = (int64_t)d->persons,
                                        .columns = (int64_t)d->cols,
                                        .classes = (int64_t)d->classes,
                                        .rows_per_person = (int64_t)d->rows_per_person,
-                                       .constant = strstr(d->row_norm, "bias") != NULL};
+                                       .constant = strstr(d->row_norm, "bias") != NULL,
+                                       .images = d->features};
     char epsilon[40], delta[40], adjacency[20], exec[20], seed[24], name[30];
     enum dp_loss loss = dp_fit_loss(facts.classes);
     struct dp_fit chosen;
@@ -203,6 +227,8 @@ static int fit(const struct dp_dataset *d, const char *path, const struct option
     int rc = dp_fit_choose(&facts, &budget, loss, &chosen, err);
     if (rc != DP_OK)
         return rc;
+    if (!o->quiet)
+        suggest_features(d, path);
     print_facts(&facts, &chosen, &more, isnan(o->delta));
     return fit_print(stdout, &chosen, &more, err);
 }

@@ -78,7 +78,8 @@ static void plain(FILE *to, const struct dp_fit *fit, const struct fit_options *
     readers(to, o);
     fprintf(to, "  dp-noise   --multiplier %.9g |\n", fit->gradient);
     gate(to, "dp-account", o);
-    fprintf(to, "  dp-step    --step %.9g --momentum 0.9 --average tail", fit->step);
+    fprintf(to, "  dp-step    --step %.9g --momentum %.9g %s", fit->step, DP_FIT_MOMENTUM,
+            fit->run == DP_FIT_DECAYED ? "--schedule linear-decay" : "--average tail");
 }
 
 static void moments(FILE *to, const struct dp_fit *fit, const struct fit_options *o)
@@ -126,7 +127,7 @@ static void uncut(FILE *to, const struct dp_fit *fit, const struct fit_options *
 int fit_print(FILE *to, const struct dp_fit *fit, const struct fit_options *o, struct dp_err *err)
 {
     static void (*const write[])(FILE *, const struct dp_fit *, const struct fit_options *) = {
-        [DP_FIT_PLAIN] = plain, [DP_FIT_TRANSFORMED] = transformed, [DP_FIT_UNCUT] = uncut};
+        [DP_FIT_PLAIN] = plain, [DP_FIT_TRANSFORMED] = transformed, [DP_FIT_UNCUT] = uncut, [DP_FIT_DECAYED] = plain};
     char *text = NULL;
     size_t length;
     FILE *pipeline = open_memstream(&text, &length);
@@ -142,7 +143,7 @@ int fit_print(FILE *to, const struct dp_fit *fit, const struct fit_options *o, s
     option(to, "seed", o->seed);
     fputs(o->quiet ? " -q" : "", to);
     option(to, "model", o->model);
-    if (fit->run == DP_FIT_PLAIN)
+    if (fit->run == DP_FIT_PLAIN || fit->run == DP_FIT_DECAYED)
         fprintf(to, " --laps %lld -- ", (long long)fit->laps);
     else
         fprintf(to, " --plan 'moments 1, gradient %lld' -- ", (long long)fit->laps);

@@ -292,7 +292,10 @@ static int describe_images(const struct dp_import *import, json_t *root)
     struct dp_image_shape shape = import->shape;
     if (import->features_name[0] != '\0')
         return json_object_set_new(root, "features", json_string(import->features_name));
-    return shape.height > 0 ? json_object_set_new(root, "pixels", json_sprintf("%zux%zu", shape.height, shape.width)) : 0;
+    return shape.height > 0
+               ? json_object_set_new(root, "pixels",
+                                     json_sprintf("%zux%zu%s", shape.height, shape.width, shape.channels == 3 ? "x3" : ""))
+               : 0;
 }
 
 int dp_features_describe(const struct dp_features *l, const struct dp_import *import, json_t **description, struct dp_err *err)

@@ -6,6 +6,7 @@
 
 #include "account/calibrate.h"
 #include "base/round.h"
+#include "fit/images.h"
 
 /* The most columns of dp-transform. */
 #define MOST_COLUMNS 8192
@@ -212,6 +213,11 @@ int dp_fit_choose(const struct dp_fit_facts *facts, const struct dp_fit_budget *
         rc = check_reach(facts, budget, fit, err);
     if (rc != DP_OK)
         return rc;
+    if (facts->images && facts->classes > 0) {
+        dp_fit_images(fit);
+        fit->gradient = share(fit->whole, 1, (double)fit->laps);
+        return DP_OK;
+    }
     if (fit->reach < 43 || facts->columns + (fit->intercept > 0) > MOST_COLUMNS)
         plain(fit);
     else if (facts->classes == 0)

@@ -18,6 +18,7 @@ struct dp_fit_facts {
     int64_t classes;         /* 0: the label is a number */
     int64_t rows_per_person; /* at most; 0: each row counts as one person */
     bool constant;           /* one of the columns is constant */
+    bool images;             /* the columns are features of images (images/map.h) */
 };
 
 struct dp_fit_budget {
@@ -30,10 +31,11 @@ enum dp_fit_run {
     DP_FIT_PLAIN,       /* gradients of the rows without a transform: the moments would be mostly noise */
     DP_FIT_TRANSFORMED, /* one lap of second moments, then gradients after their transform */
     DP_FIT_UNCUT,       /* the same for a regression: rows are not cut, residuals are clipped at a quantile */
+    DP_FIT_DECAYED,     /* features of images: gradients without a transform, with a step that falls to 0 */
 };
 
 /* A release of all rows whose noise has multiplier z uses the part (whole / z)^2 of the budget, and parts add up: so
- *   plain        laps (whole / gradient)^2                                                     <= 1
+ *   plain, decayed   laps (whole / gradient)^2                                                     <= 1
  *   transformed  (whole / moments)^2 + laps (whole / gradient)^2                               <= 1
  *   uncut        the same, with laps (whole / counts)^2, and with late + 100 (laps - late) in place of laps:
  *                (whole / moments)^2 + (late + 100 (laps - late)) (whole / gradient)^2 + ...   <= 1, see DP_FIT_EARLY
@@ -53,6 +55,9 @@ struct dp_fit {
     double quantile, quantile_rate;   /* uncut: the quantile that the bound follows, and how fast */
     double tail;                      /* uncut: the models of this last part of the laps are averaged */
 };
+
+/* Plain and decayed: the momentum of dp-step. */
+#define DP_FIT_MOMENTUM 0.9
 
 /* Uncut: the squared noise of an early lap over the squared noise of a late lap. */
 #define DP_FIT_EARLY 100

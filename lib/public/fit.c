@@ -35,7 +35,8 @@ int dpline_fit_choose(const struct dpline_fit_facts *facts, double epsilon, doub
                                        .columns = facts->columns,
                                        .classes = facts->classes,
                                        .rows_per_person = facts->rows_per_person,
-                                       .constant = facts->constant != 0};
+                                       .constant = facts->constant != 0,
+                                       .images = facts->images != 0};
     const struct dp_fit_budget budget = {.epsilon = epsilon,
                                          .delta = delta != 0 || facts->persons < 1 ? delta : dpline_fit_delta(facts->persons),
                                          .replace_one = replace_one != 0};

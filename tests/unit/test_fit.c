@@ -143,6 +143,33 @@ static void numbers_of_printed_runs(void **state)
                 fit.gradient == 56.9620343 && fit.step == 9.67318 && fit.radius == 0.5);
 }
 
+/* 60,000 images of 28 x 28: one way in units of the clip bound, and all of the budget for gradients. */
+static void images_go_a_way_of_their_own(void **state)
+{
+    (void)state;
+    struct dp_fit_facts facts = {.persons = 60000, .columns = 1841, .classes = 10, .constant = true, .images = true};
+    struct dp_fit_budget budget = {.epsilon = 1, .delta = 1e-5};
+    struct dp_fit fit;
+    struct dp_err err;
+    for (budget.epsilon = 0.5; budget.epsilon < 4; budget.epsilon *= 2) {
+        assert_int_equal(dp_fit_choose(&facts, &budget, DP_LOSS_SOFTMAX, &fit, &err), DP_OK);
+        assert_true(fit.run == DP_FIT_DECAYED && fit.laps == 128 && fit.clip == 0.02 && fit.intercept == 0);
+        double spent = cost(&fit, budget.delta);
+        assert_true(spent <= budget.epsilon && spent > 0.999 * budget.epsilon);
+        /* the steps of all laps, each over 1 - m, in units of the clip bound */
+        double way = 0;
+        for (int t = 1; t <= 128; t++)
+            way += fit.step * fit.clip / 0.1 * (1 - (t - 1) / 128.);
+        assert_near(way / (36000 * pow(fit.reach / 415, 0.7)), 129. / 128, 1e-4);
+    }
+    budget.epsilon = 1e-4;
+    assert_int_equal(dp_fit_choose(&facts, &budget, DP_LOSS_SOFTMAX, &fit, &err), DP_E_BUDGET);
+    facts.classes = 0;
+    budget.epsilon = 1;
+    assert_int_equal(dp_fit_choose(&facts, &budget, DP_LOSS_SQUARED, &fit, &err), DP_OK);
+    assert_true(fit.run == DP_FIT_UNCUT);
+}
+
 static void rows_of_a_person_share_a_step(void **state)
 {
     (void)state;
@@ -179,6 +206,7 @@ int main(void)
         cmocka_unit_test(refusals),
         cmocka_unit_test(what_is_counted_is_named),
         cmocka_unit_test(numbers_of_printed_runs),
+        cmocka_unit_test(images_go_a_way_of_their_own),
         cmocka_unit_test(rows_of_a_person_share_a_step),
         cmocka_unit_test(of_the_library),
     };

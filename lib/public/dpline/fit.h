@@ -18,13 +18,15 @@ struct dpline_fit_facts {
     int64_t classes;         /* 0: the label is a number */
     int64_t rows_per_person; /* at most; 0: one row is taken for one person */
     int constant;            /* 1: one of the columns is constant */
-    int64_t unused[4];
+    int64_t images;          /* 1: the columns are features of images, by dp-import --features */
+    int64_t unused[3];
 };
 
 enum dpline_fit_run {
     DPLINE_FIT_PLAIN = 0,       /* gradients of the rows without a transform */
     DPLINE_FIT_TRANSFORMED = 1, /* one lap of second moments, then gradients after their transform */
-    DPLINE_FIT_UNCUT = 2        /* the same, with rows that are not cut and residuals that are clipped at a quantile */
+    DPLINE_FIT_UNCUT = 2,       /* the same, with rows that are not cut and residuals that are clipped at a quantile */
+    DPLINE_FIT_DECAYED = 3      /* features of images: gradients of the rows, with a step that falls linearly to 0 */
 };
 
 /* Members that a run does not have, and all of `unused`, are 0. */

@@ -586,7 +586,7 @@ dp-import: the population is images"
     assert_not_exist x.dp
 }
 
-# images FILE SIDE COUNT: an IDX file of black, white, chequered and random images
+# images FILE SIDE COUNT: an IDX file of black, white, chequered and random images, and a black one with a spot as number 600
 images() {
     /usr/bin/python3 - "$@" << 'END'
 import random, struct, sys
@@ -596,7 +596,8 @@ ready = [bytes(side * side), b"\xff" * (side * side), bytes((i + i // side) % 2 
 with open(sys.argv[1], "wb") as file:
     file.write(struct.pack(">IIII", 0x803, count, side, side))
     for i in range(count):
-        file.write(ready[i] if i < 3 else bytes(random.randrange(256) for _ in range(side * side)))
+        image = bytes(random.randrange(256) for _ in range(side * side))
+        file.write(ready[i] if i < 3 else b"\xff" + ready[0][1:] if i == 600 else image)
 END
 }
 

@@ -2,18 +2,19 @@
 # dp-blsgd, federated, no-tuning and private-erm have files of their own.
 load helper
 
-# pictures DIRECTORY COUNT: COUNT pictures of 4 x 4 points to learn from and 100 others, in ten classes that are easy to
-# separate
+# pictures DIRECTORY COUNT [SIDE]: COUNT pictures of 4 x 4 (SIDE x SIDE) points to learn from and 100 others, in ten classes that
+# are easy to separate
 pictures() {
     mkdir -p "$1"
     /usr/bin/python3 - "$@" << 'EOF'
 import gzip, random, struct, sys
 random.seed(1)
+side = int(sys.argv[3]) if len(sys.argv) > 3 else 4
 for part, n in ("train", int(sys.argv[2])), ("t10k", 100):
     labels = bytes(random.randrange(10) for _ in range(n))
-    pixels = bytes(200 if i % 10 == label else random.randrange(60) for label in labels for i in range(16))
+    pixels = bytes(200 if i % 10 == label else random.randrange(60) for label in labels for i in range(side * side))
     with gzip.open(f"{sys.argv[1]}/{part}-images-idx3-ubyte.gz", "wb") as f:
-        f.write(struct.pack(">IIII", 2051, n, 4, 4) + pixels)
+        f.write(struct.pack(">IIII", 2051, n, side, side) + pixels)
     with gzip.open(f"{sys.argv[1]}/{part}-labels-idx1-ubyte.gz", "wb") as f:
         f.write(struct.pack(">II", 2049, n) + labels)
 EOF
@@ -43,11 +44,23 @@ elsewhere() {
 
 @test "examples/demo/run.sh" {
     elsewhere
-    pictures fashion 600
+    pictures fashion 600 16
     BUILD=$PWD/other DPLINE_FASHION=$PWD/fashion within 60 "$ROOT/examples/demo/run.sh"
     assert_success
-    assert_line --regexp '^DP-SCD \(hinge\) +[0-9.]+ +(0\.[0-9]+|1\.0000)$'
-    assert_line --regexp '^SCD without privacy +[0-9.]+ +infinite$'
+    assert_line --regexp '^dpline fit on features +[0-9.]+ +(0\.[0-9]+|1\.0000)$'
+    assert_line --regexp '^DP-SCD on pixels +[0-9.]+ +(0\.[0-9]+|1\.0000)$'
+    assert_line --regexp '^pixels without privacy +[0-9.]+ +infinite$'
+}
+
+@test "examples/images/run.sh" {
+    elsewhere
+    pictures fashion 600 16
+    pictures raw/mnist 600 16
+    BUILD=$PWD/other OUT=$PWD/out DPLINE_DATA=$PWD/raw DPLINE_FASHION=$PWD/fashion SEEDS=1 EPSILONS=3 within 60 "$ROOT/examples/images/run.sh"
+    assert_success
+    assert_line --regexp '^\| fashion, features \| [0-9.]+ \|$'
+    assert_line --regexp '^\| mnist, pixels \| [0-9.]+ \|$'
+    assert_equal "$(wc -l < out/measured.tsv)" 5
 }
 
 @test "examples/adp-sgd/run.sh, a part of it" {

@@ -1,4 +1,5 @@
 #include <math.h>
+#include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +10,8 @@
 #include "base/mem.h"
 #include "base/number.h"
 #include "data/dataset.h"
+#include "data/image_rows.h"
+#include "data/row_facts.h"
 #include "math/metrics.h"
 #include "model/predictor.h"
 #include "port/model.h"
@@ -185,11 +188,53 @@ static int predict_arrivals(struct predict *p, const char *model, struct dp_err 
     return rc;
 }
 
+/* --- images ------------------------------------------------------------------------------------------------------------ */
+
+struct images {
+    struct predict *p;
+    const char *model, *name;
+};
+
+static int begin_images(void *self, const struct dp_row_facts *facts, struct dp_err *err)
+{
+    const struct images *i = self;
+    int rc = dp_predictor_open_for(&i->p->model, i->p->frame, facts, i->name, err);
+    if (rc == DP_OK)
+        rc = get_outputs(i->p, i->model, err);
+    if (rc == DP_OK && !i->p->options->no_header)
+        put_header(i->p);
+    return rc;
+}
+
+static int put_image(void *self, const struct dp_row *row, struct dp_err *err)
+{
+    const struct images *i = self;
+    put_row(i->p, row);
+    return ferror(stdout) ? dp_fail(err, DP_E_RUN, "the predictions cannot be written") : DP_OK;
+}
+
+static int predict_images(struct predict *p, const char *model, const char *path, struct dp_err *err)
+{
+    struct images images = {p, model, path};
+    const struct dp_image_sink to = {&images, begin_images, put_image};
+    return dp_image_rows_stream(path, omp_get_max_threads(), &to, err);
+}
+
+/* Whether the file is for a model of features of images. */
+static bool takes_images(const struct predict *p, const char *path)
+{
+    struct stat st;
+    return strncmp(dp_frame_text(p->frame, DP_F_ROW_NORM, ""), DP_MAP_FAMILY, strlen(DP_MAP_FAMILY)) == 0 &&
+           (strcmp(path, "-") == 0 || (stat(path, &st) == 0 && !S_ISDIR(st.st_mode)));
+}
+
 static int run(struct predict *p, const char *model, const char *data, struct dp_err *err)
 {
     int rc = read_model(p, model, err);
     if (rc != DP_OK || data == NULL)
         return rc != DP_OK ? rc : predict_arrivals(p, model, err);
+    if (takes_images(p, data))
+        return predict_images(p, model, data, err);
     rc = dp_dataset_open(&p->dataset, data, err);
     if (rc == DP_OK)
         rc = dp_predictor_open(&p->model, p->frame, p->dataset, data, err);

@@ -1,9 +1,11 @@
 #include "data/image_rows.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
+#include "data/row_facts.h"
 
 /* From here on the columns of the schema are the features. */
 static int replace_columns(struct dp_schema *s, size_t columns, struct dp_err *err)
@@ -20,7 +22,12 @@ static int replace_columns(struct dp_schema *s, size_t columns, struct dp_err *e
     return DP_OK;
 }
 
-int dp_image_rows_open(struct dp_image_rows *r, struct dp_import *import, struct dp_err *err)
+static int put_in_writer(void *to, const double *x, double y, struct dp_err *err)
+{
+    return dp_writer_row(to, x, y, err);
+}
+
+static int make_map(struct dp_image_rows *r, const struct dp_import *import, struct dp_err *err)
 {
     r->threads = import->threads;
     int rc = dp_map_open(&r->map, import->shape, r->threads, err);
@@ -28,8 +35,13 @@ int dp_image_rows_open(struct dp_image_rows *r, struct dp_import *import, struct
         rc = dp_alloc(&r->images, DP_IMAGE_ROWS, dp_image_bytes(import->shape), err);
     if (rc == DP_OK)
         rc = dp_alloc(&r->rows, DP_IMAGE_ROWS * r->map.columns, sizeof *r->rows, err);
-    if (rc == DP_OK)
-        rc = dp_alloc(&r->x, r->map.columns, sizeof *r->x, err);
+    return rc == DP_OK ? dp_alloc(&r->x, r->map.columns, sizeof *r->x, err) : rc;
+}
+
+int dp_image_rows_open(struct dp_image_rows *r, struct dp_import *import, struct dp_err *err)
+{
+    r->put = put_in_writer;
+    int rc = make_map(r, import, err);
     if (rc == DP_OK)
         rc = replace_columns(&import->schema, r->map.columns - 1, err);
     memcpy(import->features_name, r->map.name, sizeof r->map.name);
@@ -46,13 +58,13 @@ int dp_image_rows_flush(struct dp_image_rows *r, struct dp_err *err)
     for (size_t i = 0; rc == DP_OK && i < r->held; i++) {
         for (size_t j = 0; j < columns; j++)
             r->x[j] = (double)r->rows[i * columns + j];
-        rc = dp_writer_row(r->to[i], r->x, r->label[i], err);
+        rc = r->put(r->to[i], r->x, r->label[i], err);
     }
     r->held = 0;
     return rc;
 }
 
-int dp_image_rows_add(struct dp_image_rows *r, const struct dp_parsed *record, struct dp_writer *to, struct dp_err *err)
+int dp_image_rows_add(struct dp_image_rows *r, const struct dp_parsed *record, void *to, struct dp_err *err)
 {
     size_t bytes = dp_image_bytes(r->map.hog.shape);
     unsigned char *image = r->images + r->held * bytes;
@@ -71,4 +83,56 @@ void dp_image_rows_close(struct dp_image_rows *r)
     free(r->rows);
     free(r->x);
     *r = (struct dp_image_rows){0};
+}
+
+struct stream {
+    struct dp_import import;
+    struct dp_image_rows rows;
+    const struct dp_image_sink *to;
+    float *row;
+    size_t count;
+};
+
+static int put_in_sink(void *self, const double *x, double y, struct dp_err *err)
+{
+    struct stream *s = self;
+    const struct dp_row_length length = {.norm = DP_NORM_UNIT, .cols = s->rows.map.columns};
+    (void)y;
+    int rc = dp_row_shorten(&length, x, ++s->count, s->row, err);
+    const struct dp_row row = dp_row_dense(s->row, s->rows.map.columns);
+    return rc == DP_OK ? s->to->row(s->to->self, &row, err) : rc;
+}
+
+/* Before the first image: its shape is known now. */
+static int begin(struct stream *s, struct dp_err *err)
+{
+    char unit[DP_ROW_NORM_TEXT], row_norm[DP_MAP_NAME + 2 + DP_ROW_NORM_TEXT];
+    s->rows.put = put_in_sink;
+    int rc = make_map(&s->rows, &s->import, err);
+    if (rc == DP_OK)
+        rc = dp_alloc(&s->row, s->rows.map.columns, sizeof *s->row, err);
+    dp_row_norm_text(dp_row_norms[DP_NORM_UNIT], 0, true, false, unit);
+    snprintf(row_norm, sizeof row_norm, "%s, %s", s->rows.map.name, unit);
+    const struct dp_row_facts facts = {.cols = s->rows.map.columns, .row_norm = row_norm};
+    return rc == DP_OK ? s->to->begin(s->to->self, &facts, err) : rc;
+}
+
+static int put_image(void *self, const struct dp_parsed *record, struct dp_err *err)
+{
+    struct stream *s = self;
+    int rc = s->row == NULL ? begin(s, err) : DP_OK;
+    return rc == DP_OK ? dp_image_rows_add(&s->rows, record, s, err) : rc;
+}
+
+int dp_image_rows_stream(const char *path, int threads, const struct dp_image_sink *to, struct dp_err *err)
+{
+    struct stream s = {.import = {.format = DP_IMPORT_IDX, .input = path, .hog = true, .threads = threads}, .to = to};
+    const struct dp_import_sink sink = {.self = &s, .put = put_image};
+    int rc = dp_read_idx(&s.import, &sink, err);
+    if (rc == DP_OK)
+        rc = dp_image_rows_flush(&s.rows, err);
+    dp_image_rows_close(&s.rows);
+    dp_import_free(&s.import);
+    free(s.row);
+    return rc;
 }

@@ -1,5 +1,5 @@
-/* Rows of a data set that are features of images: images are gathered, mapped together by several threads, and written in their
- * order. */
+/* Rows that are features of images: images are gathered, mapped together by several threads, and handed on in their order, to the
+ * writer of a data set or to a model. */
 #ifndef DP_DATA_IMAGE_ROWS_H
 #define DP_DATA_IMAGE_ROWS_H
 
@@ -12,24 +12,36 @@
 struct dp_image_rows {
     struct dp_map map;
     int threads;
-    size_t held;           /* images that wait */
-    unsigned char *images; /* DP_IMAGE_ROWS images */
-    float *rows;           /* their rows */
-    double *x;             /* one row */
+    int (*put)(void *to, const double *x, double y, struct dp_err *err); /* takes a row, before it is scaled to norm 1 */
+    size_t held;                                                         /* images that wait */
+    unsigned char *images;                                               /* DP_IMAGE_ROWS images */
+    float *rows;                                                         /* their rows */
+    double *x;                                                           /* one row */
     double label[DP_IMAGE_ROWS];
-    struct dp_writer *to[DP_IMAGE_ROWS];
+    void *to[DP_IMAGE_ROWS];
 };
 
 /* Makes the map for the shape of the import. The columns of the schema become the features, and the constant of the map becomes
  * the bias; rows are scaled to norm 1. Sets the import's features_name. */
 int dp_image_rows_open(struct dp_image_rows *rows, struct dp_import *import, struct dp_err *err);
 
-/* Adds the image of a record, with its pixels as values. */
-int dp_image_rows_add(struct dp_image_rows *rows, const struct dp_parsed *record, struct dp_writer *to, struct dp_err *err);
+/* Adds the image of a record, with its pixels as values. to: a struct dp_writer, or what else put takes. */
+int dp_image_rows_add(struct dp_image_rows *rows, const struct dp_parsed *record, void *to, struct dp_err *err);
 
-/* Writes the images that wait. */
+/* Hands on the images that wait. */
 int dp_image_rows_flush(struct dp_image_rows *rows, struct dp_err *err);
 
 void dp_image_rows_close(struct dp_image_rows *rows);
+
+/* Receiver of rows: first their facts, then each row, as a data set would have it. */
+struct dp_row_facts;
+struct dp_image_sink {
+    void *self;
+    int (*begin)(void *self, const struct dp_row_facts *facts, struct dp_err *err);
+    int (*row)(void *self, const struct dp_row *row, struct dp_err *err);
+};
+
+/* Reads images without labels from an IDX file, see input.h, and hands on their features. */
+int dp_image_rows_stream(const char *path, int threads, const struct dp_image_sink *to, struct dp_err *err);
 
 #endif

@@ -14,7 +14,7 @@ enum dp_import_format { DP_IMPORT_CSV, DP_IMPORT_TSV, DP_IMPORT_LIBSVM, DP_IMPOR
 
 struct dp_import {
     enum dp_import_format format;
-    const char *input, *labels; /* labels: only for IDX; see input.h */
+    const char *input, *labels; /* labels: only for IDX, NULL: all labels are 0; see input.h */
     struct dp_schema schema;    /* filled by the caller for csv and tsv, by the reader otherwise */
     const char *label_name;     /* arff: the attribute that is the label; NULL: the last */
     bool real_label;            /* libsvm: labels are numbers to predict, not classes */

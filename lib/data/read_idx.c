@@ -82,11 +82,11 @@ static int read_pairs(struct idx *images, struct idx *labels, size_t pixels, siz
                       struct dp_err *err)
 {
     struct dp_parsed r = {0};
-    unsigned char *image = NULL, label;
+    unsigned char *image = NULL, label = 0;
     int rc = dp_alloc(&image, pixels, 1, err);
     for (size_t i = 0; rc == DP_OK && i < images->dims[0]; i++) {
         rc = idx_read(images, image, pixels, i, err);
-        if (rc == DP_OK)
+        if (rc == DP_OK && labels->input != NULL)
             rc = idx_read(labels, &label, 1, i, err);
         r.count = 0;
         for (size_t j = 0; rc == DP_OK && j < pixels; j++)
@@ -103,7 +103,7 @@ static int read_pairs(struct idx *images, struct idx *labels, size_t pixels, siz
     }
     if (rc == DP_OK)
         rc = at_end(images, err);
-    if (rc == DP_OK)
+    if (rc == DP_OK && labels->input != NULL)
         rc = at_end(labels, err);
     dp_parsed_free(&r);
     free(image);
@@ -135,9 +135,9 @@ int dp_read_idx(struct dp_import *import, const struct dp_import_sink *to, struc
     int rc = dp_schema_classes(s, import->classes != NULL ? import->classes : "10", err);
     if (rc == DP_OK)
         rc = idx_open(&images, import->input, 2, 4, err);
-    if (rc == DP_OK)
+    if (rc == DP_OK && import->labels != NULL)
         rc = idx_open(&labels, import->labels, 1, 1, err);
-    if (rc == DP_OK && images.dims[0] != labels.dims[0])
+    if (rc == DP_OK && import->labels != NULL && images.dims[0] != labels.dims[0])
         rc = dp_fail(err, DP_E_RUN, "%s has %u items, %s has %u", images.name, images.dims[0], labels.name, labels.dims[0]);
     if (rc == DP_OK)
         rc = take_shape(import, &images, err);

@@ -34,7 +34,7 @@ static int synthetic_rows(const struct dp_map *map, size_t columns, int threads,
 static void print_name(struct dp_map *map)
 {
     struct dp_image_shape shape = map->hog.shape;
-    snprintf(map->name, sizeof map->name, "hog:v1 %zux%zu%s seed %d", shape.height, shape.width,
+    snprintf(map->name, sizeof map->name, DP_MAP_FAMILY "v1 %zux%zu%s seed %d", shape.height, shape.width,
              shape.channels == 3 ? "x3" : "", SEED);
 }
 

@@ -12,6 +12,7 @@
 #include "images/whitener.h"
 
 #define DP_MAP_NAME 40
+#define DP_MAP_FAMILY "hog:" /* what names begin with */
 
 /* Starts zeroed. */
 struct dp_map {

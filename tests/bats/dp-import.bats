@@ -620,6 +620,10 @@ dp-import: the population is images"
     done
     # a split has the same rows, in their order
     dp-import idx --features hog --classes 2 -q --split 0.5 -o half.dp -t rest.dp images labels
+    # a row does not depend on the images before it
+    { printf '\0\0\010\003\0\0\0\310\0\0\0\020\0\0\0\020'; tail -c $((200 * 256)) images; } > late
+    { printf '\0\0\010\001\0\0\0\310'; tail -c 200 labels; } > late-labels
+    dp-import idx --features hog --classes 2 -q -o late.dp late late-labels
     /usr/bin/python3 - << 'END'
 import numpy
 load = lambda name: numpy.load(name + ".dp/X.npy")
@@ -631,17 +635,34 @@ place = {row.tobytes(): i for i, row in enumerate(rows)}
 for name in "half", "rest":
     places = [place[row.tobytes()] for row in load(name)]
     assert len(places) == 350 and places == sorted(places)
+assert (load("late") == rows[500:]).all()
 END
     dp-import idx --features hog --classes 2 -q --quantise -o narrow.dp images labels
     assert_equal "$(dp-info -g storage narrow.dp)" int16
     dp-info --verify narrow.dp > info
     sgd.sh --data t.dp --epochs 1 --batch 100 --loss logistic -q -o model
     dp-predict model narrow.dp > predictions
+    dp-predict --scores model t.dp > scores
+    # new images without labels
+    dp-predict --scores model images > new
+    cmp scores new
+    gzip -c images | OMP_NUM_THREADS=1 dp-predict --scores model - | cmp - new
+    head -c 2000 images > short
+    complains 1 "dp-predict: short: ends inside item 8 of 700" dp-predict model short
+    images large 20 3
+    complains 1 "dp-predict: the model has 761 columns, large has 1041" dp-predict model large
+    images large 18 3
+    complains 1 "dp-predict: an image has 18 x 18 pixels, and the features hog are for sides of 16 to 40 pixels that are multiples of 4: scale or pad the images first" \
+        dp-predict model large
+    complains 1 "dp-predict: model: not an IDX file" dp-predict model model
     dp-import idx --classes 2 -q -o pixels.dp images labels
     complains 1 "dp-predict: the model has 761 columns, pixels.dp has 257" dp-predict model pixels.dp
     jq '.features = "hog:v2 16x16 seed 1"' t.dp/dataset.json > edited && cp edited other.dp/dataset.json
     complains 1 "dp-predict: the rows of the model have row norm 'hog:v1 16x16 seed 1, unit, bias', the rows of other.dp 'hog:v2 16x16 seed 1, unit, bias'" \
         dp-predict model other.dp
+    sgd.sh --data other.dp --epochs 1 --batch 100 --loss logistic -q -o model-v2
+    complains 1 "dp-predict: the rows of the model have row norm 'hog:v2 16x16 seed 1, unit, bias', the rows of images 'hog:v1 16x16 seed 1, unit, bias'" \
+        dp-predict model-v2 images
     jq '.features = 3' t.dp/dataset.json > edited && cp edited other.dp/dataset.json
     complains 1 "dp-info: other.dp/dataset.json: \"features\" is not the name of a map, or \"pixels\" is not a text" dp-info other.dp
 }

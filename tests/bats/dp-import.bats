@@ -655,6 +655,12 @@ END
     complains 1 "dp-predict: an image has 18 x 18 pixels, and the features hog are for sides of 16 to 40 pixels that are multiples of 4: scale or pad the images first" \
         dp-predict model large
     complains 1 "dp-predict: model: not an IDX file" dp-predict model model
+    # three channels
+    { printf '\0\0\010\004\0\0\0\002\0\0\0\020\0\0\0\020\0\0\0\003'; tail -c 1536 images; } > colours
+    { printf '\0\0\010\001\0\0\0\002\0\001'; } > few
+    dp-import idx --features hog --classes 2 -q -o colours.dp colours few
+    assert_equal "$(dp-info -g row_norm colours.dp) $(dp-info -g cols colours.dp)" "hog:v1 16x16x3 seed 1, unit, bias 913"
+    dp-info --verify colours.dp > info
     dp-import idx --classes 2 -q -o pixels.dp images labels
     complains 1 "dp-predict: the model has 761 columns, pixels.dp has 257" dp-predict model pixels.dp
     jq '.features = "hog:v2 16x16 seed 1"' t.dp/dataset.json > edited && cp edited other.dp/dataset.json
